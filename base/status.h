@@ -1,0 +1,45 @@
+/* status.h - how internal code fails: a status code and a thread-local record with the details.
+ * Threads: the record belongs to the calling thread; between threads errors travel by value (lz_error).
+ * Nothing here allocates, so it works when memory is exhausted. */
+#ifndef LZ_BASE_STATUS_H
+#define LZ_BASE_STATUS_H
+#include <lazuli/types.h>
+
+typedef struct lz_error {
+    lz_status status;
+    int line;             /* the caller's line, 0 when unknown */
+    char file[96];        /* the caller's file (its last 95 bytes), "" when unknown */
+    char op[48];          /* public operation that failed, "" when none */
+    char message[416];    /* what is wrong, with the culprit's values */
+} lz_error;
+
+/* Records an error of this thread and returns `s`. op/file/line of the record are cleared, except that an operation
+ * set by lz_error_context() stays. `from` is the library's own file:line, kept for LAZULI_LOG=debug only. */
+lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+#define LZ_STR2(x) #x
+#define LZ_STR(x) LZ_STR2(x)
+#define LZ_FAIL(status, ...) lz_fail((status), __FILE__ ":" LZ_STR(__LINE__), __VA_ARGS__)
+
+/* Forwards a failure. */
+#define LZ_TRY(expr)                                                                               \
+    do {                                                                                           \
+        lz_status lz_try_ = (expr);                                                                \
+        if (lz_try_ != LZ_OK)                                                                      \
+            return lz_try_;                                                                        \
+    } while (0)
+
+/* The last error of this thread (status LZ_OK when there was none). Valid until the thread's next failure. */
+const lz_error *lz_error_get(void);
+void lz_error_set(const lz_error *e);                          /* copy in: an error that came from another thread */
+void lz_error_annotate(const char *op, const lz_site *site);   /* fill op and the caller's place into the record */
+void lz_error_clear(void);
+
+/* A broken invariant of our own, never a user's mistake: message to stderr and abort. */
+void lz_assert_failed(const char *expr, const char *file, int line) __attribute__((noreturn));
+#define LZ_ASSERT(x) ((x) ? (void)0 : lz_assert_failed(#x, __FILE__, __LINE__))
+#ifdef NDEBUG
+#define LZ_DCHECK(x) ((void)0)
+#else
+#define LZ_DCHECK(x) LZ_ASSERT(x)
+#endif
+#endif

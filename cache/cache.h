@@ -1,0 +1,60 @@
+/* cache.h - the persistent compilation cache: key bytes -> value bytes, shared by any number of processes.
+ * Two kinds of entries: programs (graph hash -> plan) and kernels (canonical kernel -> object code).
+ * Any doubt about an entry is a miss with a counter, never an error and never a wrong value.
+ * The file name is the XXH3-128 of the key; the full key bytes stand in the entry and are compared on a hit.
+ * Threads: an open cache is thread-safe. Readers never lock. docs/cache-format.md specifies the bytes. */
+#ifndef LZ_CACHE_CACHE_H
+#define LZ_CACHE_CACHE_H
+#include "base/hash.h"
+#include "base/status.h"
+
+typedef struct lz_cache lz_cache;
+typedef enum lz_cache_kind { LZ_CACHE_PROGRAM = 1, LZ_CACHE_KERNEL = 2 } lz_cache_kind;
+
+typedef struct lz_cache_options {
+    const char *path;       /* NULL: the default of docs/env.md (XLA_PERSISTENT_CACHE_PATH, LAZULI_CACHE_DIR, XDG, HOME) */
+    bool read_only;
+    bool fsync;
+    uint64_t max_bytes;     /* soft cap; 0: the option's default */
+    const char *build_id;   /* entries of another build are foreign: a miss, left in place */
+    /* Says whether this machine can run code that needs the ISA features `isa` (an entry's own string, "" for none).
+     * NULL: every non-empty string that differs from the reader's is refused. */
+    bool (*isa_ok)(const char *isa, void *user);
+    void *user;
+} lz_cache_options;
+
+typedef struct lz_cache_stats {
+    uint64_t hits[3], misses[3];                       /* by lz_cache_kind */
+    uint64_t corrupt, foreign, write_fail, evicted, stored, collisions, too_large, refused_dir;
+} lz_cache_stats;
+
+/* Opens (and creates, 0700) the directory. A directory that must not be trusted (another owner, group- or world-writable,
+ * symlink) or that cannot be made gives a cache that never hits and never stores, after one clear warning: *out is always usable
+ * unless LZ_EMEM. NULL options: the defaults. */
+lz_status lz_cache_open(const lz_cache_options *o, lz_cache **out);
+void lz_cache_close(lz_cache *c);                      /* NULL is fine */
+bool lz_cache_enabled(const lz_cache *c);              /* false: memory only */
+const char *lz_cache_path(const lz_cache *c);          /* "" when not enabled */
+
+/* Looks an entry up. On a hit *value is a buffer of *nvalue bytes (lz_free it) and true is returned. c may be NULL (miss). */
+bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value, size_t *nvalue);
+/* Stores an entry if it can; failures are counted and warned about once, never returned. isa: "" when any machine can use it. */
+void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa,
+                  const void *value, size_t nvalue);
+void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out);
+
+/* Maintenance, for `lazuli cache`. Each walks the directory without trusting it. */
+typedef struct lz_cache_entry_info {
+    char name[64];                /* file name below the directory */
+    lz_cache_kind kind;
+    uint64_t file_bytes, value_bytes, key_bytes;
+    int64_t created_unix_s, used_unix_s;
+    bool ok;                      /* false: damaged; `why` says how */
+    bool foreign;
+    char why[96];
+} lz_cache_entry_info;
+typedef bool (*lz_cache_visit)(const lz_cache_entry_info *e, void *user);      /* false stops */
+lz_status lz_cache_walk(lz_cache *c, bool verify, lz_cache_visit fn, void *user);
+lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files, uint64_t *removed_bytes);
+lz_status lz_cache_clear(lz_cache *c, uint64_t *removed_files);
+#endif

@@ -1,0 +1,83 @@
+/* types.h - the value types every other header uses: status, dtype, shape, call site.
+ * Usable from C11 and C++17. Nothing here allocates. */
+#ifndef LAZULI_TYPES_H
+#define LAZULI_TYPES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define LZ_EXTERN_C_BEGIN extern "C" {
+#define LZ_EXTERN_C_END }
+#else
+#define LZ_EXTERN_C_BEGIN
+#define LZ_EXTERN_C_END
+#endif
+#define LZ_API __attribute__((visibility("default")))
+
+LZ_EXTERN_C_BEGIN
+
+/* Result of every call that does not return a tensor. LZ_OK is 0. */
+typedef enum lz_status {
+#define LZ_STATUS(name, value, doc) LZ_##name = value,
+#include <lazuli/status.def>
+#undef LZ_STATUS
+} lz_status;
+
+/* One complex64 element: real part, imaginary part. */
+typedef struct lz_c64 {
+    float re, im;
+} lz_c64;
+
+/* Element type of a tensor. 0 (LZ_DTYPE_NONE) is no type. */
+typedef enum lz_dtype {
+    LZ_DTYPE_NONE = 0,
+#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype) LZ_##NAME = value,
+#include <lazuli/dtypes.def>
+#undef LZ_DTYPE
+    LZ_DTYPE_COUNT
+} lz_dtype;
+
+enum { LZ_MAX_RANK = 8 };
+
+/* Extents of a tensor, outermost first; row-major. rank 0 is a scalar. Extents may be 0. */
+typedef struct lz_shape {
+    int32_t rank;
+    int64_t dims[LZ_MAX_RANK];
+} lz_shape;
+
+/* LZ_SHAPE(2, 3) is the shape 2x3; LZ_SCALAR is the shape of a scalar.
+ * More than LZ_MAX_RANK extents give rank 9 or more, which every function refuses with LZ_ESHAPE. */
+#define LZ_SCALAR (lz_shape_make(0, NULL))
+#define LZ_SHAPE(...)                                                                              \
+    (lz_shape_make((int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                \
+                   (const int64_t[]){__VA_ARGS__}))
+
+static inline lz_shape lz_shape_make(int rank, const int64_t *dims)
+{
+    lz_shape s;
+    s.rank = rank;
+    for (int i = 0; i < LZ_MAX_RANK; i++)
+        s.dims[i] = i < rank ? dims[i] : 0;
+    return s;
+}
+
+/* A place in the caller's source. Public operations record one (static, so it costs a pointer). */
+typedef struct lz_site {
+    const char *file;
+    const char *func;
+    int line;
+} lz_site;
+#define LZ_SITE                                                                                    \
+    __extension__({                                                                                \
+        static const lz_site lz_site_here_ = {__FILE__, __func__, __LINE__};                       \
+        &lz_site_here_;                                                                            \
+    })
+
+LZ_API const char *lz_status_name(lz_status s);    /* "LZ_ESHAPE"; "LZ_?" for an unknown value. Never NULL. */
+LZ_API const char *lz_status_message(lz_status s); /* the line of status.def. Never NULL. */
+LZ_API const char *lz_dtype_name(lz_dtype d);      /* "f32"; "?" for an unknown value. Never NULL. */
+LZ_API size_t lz_dtype_size(lz_dtype d);           /* bytes of one element; 0 for an unknown value */
+
+LZ_EXTERN_C_END
+#endif
