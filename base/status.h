@@ -13,8 +13,8 @@ typedef struct lz_error {
     char message[416];    /* what is wrong, with the culprit's values */
 } lz_error;
 
-/* Records an error of this thread and returns `s`. op/file/line of the record are cleared, except that an operation
- * set by lz_error_context() stays. `from` is the library's own file:line, kept for LAZULI_LOG=debug only. */
+/* Records an error of this thread and returns `s`. op/file/line of the record are cleared (lz_error_annotate fills them).
+ * `from` is the library's own file:line, shown by LAZULI_LOG=debug only. */
 lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 #define LZ_STR2(x) #x
 #define LZ_STR(x) LZ_STR2(x)

@@ -1,0 +1,309 @@
+/* config.c - the option table and its values. The environment is read once; nothing here uses the heap, so an error can be
+ * logged when memory is exhausted: string values live in a pool of fixed size and are never given back (callers hold the
+ * pointers for the life of the process). Threads: reading is thread-safe and lock-free after the first call. */
+#include "base/config.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+typedef enum opt_type { T_BOOL, T_INT, T_STR } opt_type;
+static const char *const type_names[] = {"bool", "int", "string"};
+
+typedef struct opt_row {
+    const char *env, *def_text, *doc;
+    opt_type type;
+    int64_t def_int, min, max;
+} opt_row;
+
+static const opt_row rows[LZ_OPT_COUNT] = {
+#define LZ_OPT_BOOL(id, env, def, doc) {env, (def) ? "true" : "false", doc, T_BOOL, def, 0, 1},
+#define LZ_OPT_INT(id, env, def, min, max, doc) {env, #def, doc, T_INT, def, min, max},
+#define LZ_OPT_STR(id, env, def, doc) {env, def, doc, T_STR, 0, 0, 0},
+#include "base/config.def"
+#undef LZ_OPT_BOOL
+#undef LZ_OPT_INT
+#undef LZ_OPT_STR
+};
+
+static _Atomic int64_t ints[LZ_OPT_COUNT];
+static _Atomic(const char *) strs[LZ_OPT_COUNT];
+static atomic_bool is_set[LZ_OPT_COUNT];
+static atomic_bool bad[LZ_OPT_COUNT]; /* did not parse; told to the user after loading */
+static atomic_bool loaded, have_bad;
+static lz_once load_once = LZ_ONCE_INIT;
+
+enum { POOL_BYTES = 1 << 16 };
+static char pool[POOL_BYTES];
+static size_t pool_used;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A copy that lives for the process; equal strings share one. NULL when the pool is full. */
+static const char *pool_intern(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    const char *found = NULL;
+    pthread_mutex_lock(&pool_lock);
+    for (size_t i = 0; i < pool_used && !found; i += strlen(pool + i) + 1)
+        if (strcmp(pool + i, s) == 0)
+            found = pool + i;
+    if (!found && n <= POOL_BYTES - pool_used) {
+        found = memcpy(pool + pool_used, s, n);
+        pool_used += n;
+    }
+    pthread_mutex_unlock(&pool_lock);
+    return found;
+}
+
+static bool parse_int(const char *s, int64_t *out)
+{
+    char *end;
+    int saved = errno;
+    errno = 0;
+    long long v = strtoll(s, &end, 10);
+    bool ok = errno == 0 && end != s;
+    errno = saved;
+    while (ok && isspace((unsigned char)*end))
+        end++;
+    *out = v;
+    return ok && *end == '\0';
+}
+
+static bool parse_bool(const char *s, int64_t *out)
+{
+    static const char *const words[2][3] = {{"false", "off", "no"}, {"true", "on", "yes"}};
+    for (int v = 0; v < 2; v++)
+        for (int i = 0; i < 3; i++)
+            if (strcasecmp(s, words[v][i]) == 0) {
+                *out = v;
+                return true;
+            }
+    if (!parse_int(s, out))
+        return false;
+    *out = *out != 0;
+    return true;
+}
+
+static bool log_level_ok(const char *s)
+{
+    return strcasecmp(s, "error") == 0 || strcasecmp(s, "warn") == 0 ||
+           strcasecmp(s, "info") == 0 || strcasecmp(s, "debug") == 0;
+}
+
+static void to_default(int o)
+{
+    atomic_store_explicit(&ints[o], rows[o].def_int, memory_order_relaxed);
+    atomic_store_explicit(&strs[o], rows[o].type == T_STR ? rows[o].def_text : "", memory_order_relaxed);
+    atomic_store_explicit(&is_set[o], false, memory_order_relaxed);
+}
+
+/* Stores `text` as the value of o. LZ_EINVAL when it does not parse, LZ_ERANGE when out of range (nothing changes). */
+static lz_status apply(int o, const char *text)
+{
+    const opt_row *r = &rows[o];
+    int64_t v = 0;
+    if (r->type == T_STR) {
+        if (o == LZ_OPT_LOG && !log_level_ok(text))
+            return LZ_EINVAL;
+        const char *kept = pool_intern(text);
+        if (!kept)
+            return LZ_EMEM;
+        atomic_store_explicit(&strs[o], kept, memory_order_release);
+    } else {
+        if (!(r->type == T_BOOL ? parse_bool(text, &v) : parse_int(text, &v)))
+            return LZ_EINVAL;
+        if (v < r->min || v > r->max)
+            return LZ_ERANGE;
+        atomic_store_explicit(&ints[o], v, memory_order_relaxed);
+    }
+    atomic_store_explicit(&is_set[o], true, memory_order_relaxed);
+    return LZ_OK;
+}
+
+static void load(void)
+{
+    for (int o = 0; o < LZ_OPT_COUNT; o++) {
+        to_default(o);
+        const char *text = secure_getenv(rows[o].env);
+        if (text && *text && apply(o, text) != LZ_OK) {
+            atomic_store_explicit(&bad[o], true, memory_order_relaxed);
+            atomic_store_explicit(&have_bad, true, memory_order_relaxed);
+        }
+    }
+    atomic_store_explicit(&loaded, true, memory_order_release);
+}
+
+static void describe_domain(int o, char *buf, size_t n)
+{
+    const opt_row *r = &rows[o];
+    if (o == LZ_OPT_LOG)
+        snprintf(buf, n, "error, warn, info or debug");
+    else if (r->type == T_BOOL)
+        snprintf(buf, n, "true, false, on, off or a number");
+    else if (r->type == T_INT)
+        snprintf(buf, n, "an integer from %" PRId64 " to %" PRId64, r->min, r->max);
+    else
+        snprintf(buf, n, "a shorter text");
+}
+
+/* Told outside `load`, since logging reads an option itself. */
+static __attribute__((noinline)) void warn_bad(void)
+{
+    if (!atomic_exchange_explicit(&have_bad, false, memory_order_relaxed))
+        return;
+    for (int o = 0; o < LZ_OPT_COUNT; o++) {
+        if (!atomic_exchange_explicit(&bad[o], false, memory_order_relaxed))
+            continue;
+        char domain[96];
+        describe_domain(o, domain, sizeof domain);
+        const char *text = secure_getenv(rows[o].env);
+        LZ_WARN("config", "%s=%.200s is ignored: the value must be %s; using %s", rows[o].env,
+                text ? text : "", domain, rows[o].def_text[0] ? rows[o].def_text : "the default");
+    }
+}
+
+static inline void ensure_loaded(void)
+{
+    if (__builtin_expect(!atomic_load_explicit(&loaded, memory_order_acquire), 0))
+        lz_once_run(&load_once, load);
+    if (__builtin_expect(atomic_load_explicit(&have_bad, memory_order_relaxed), 0))
+        warn_bad();
+}
+
+bool lz_cfg_bool(lz_opt o)
+{
+    ensure_loaded();
+    LZ_DCHECK((unsigned)o < LZ_OPT_COUNT && rows[o].type == T_BOOL);
+    return atomic_load_explicit(&ints[o], memory_order_relaxed) != 0;
+}
+
+int64_t lz_cfg_int(lz_opt o)
+{
+    ensure_loaded();
+    LZ_DCHECK((unsigned)o < LZ_OPT_COUNT && rows[o].type == T_INT);
+    return atomic_load_explicit(&ints[o], memory_order_relaxed);
+}
+
+const char *lz_cfg_str(lz_opt o)
+{
+    ensure_loaded();
+    LZ_DCHECK((unsigned)o < LZ_OPT_COUNT && rows[o].type == T_STR);
+    return atomic_load_explicit(&strs[o], memory_order_acquire);
+}
+
+bool lz_cfg_is_set(lz_opt o)
+{
+    ensure_loaded();
+    return atomic_load_explicit(&is_set[o], memory_order_relaxed);
+}
+
+/* Edit distance of two names, for the hint; names longer than the row are far from everything. */
+static int distance(const char *a, size_t na, const char *b)
+{
+    enum { MAX_NAME = 64 };
+    int row[MAX_NAME + 1];
+    size_t nb = strlen(b);
+    if (na > MAX_NAME || nb > MAX_NAME)
+        return MAX_NAME;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int above = row[j];
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            best = above + 1 < best ? above + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            diagonal = above;
+            row[j] = best;
+        }
+    }
+    return row[nb];
+}
+
+/* The known name nearest to env[0..n), or NULL when none is near enough to be meant. */
+static const char *nearest(const char *env, size_t n)
+{
+    int best = 1 + (int)(n / 4);
+    const char *name = NULL;
+    for (int o = 0; o < LZ_OPT_COUNT; o++) {
+        int d = distance(env, n, rows[o].env);
+        if (d < best) {
+            best = d;
+            name = rows[o].env;
+        }
+    }
+    return name;
+}
+
+static int find(const char *env, size_t n)
+{
+    for (int o = 0; o < LZ_OPT_COUNT; o++)
+        if (strncmp(rows[o].env, env, n) == 0 && rows[o].env[n] == '\0')
+            return o;
+    return -1;
+}
+
+lz_status lz_config_set(const char *env_name, const char *value)
+{
+    if (!env_name)
+        return LZ_FAIL(LZ_ENULL, "the option's name is NULL");
+    ensure_loaded();
+    int o = find(env_name, strlen(env_name));
+    if (o < 0) {
+        const char *near = nearest(env_name, strlen(env_name));
+        return LZ_FAIL(LZ_ENOENT, "there is no option %.100s%s%s%s", env_name,
+                       near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    }
+    if (!value) {
+        to_default(o);
+        return LZ_OK;
+    }
+    lz_status s = apply(o, value);
+    if (s == LZ_OK)
+        return LZ_OK;
+    char domain[96];
+    describe_domain(o, domain, sizeof domain);
+    return LZ_FAIL(s, "%s=%.100s: the value must be %s", env_name, value, domain);
+}
+
+void lz_config_check_unknown(void)
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&done) || getauxval(AT_SECURE) || !environ)
+        return;
+    ensure_loaded();
+    for (char **e = environ; *e; e++) {
+        if (strncmp(*e, "LAZULI_", 7) != 0)
+            continue;
+        size_t n = strcspn(*e, "=");
+        if (find(*e, n) >= 0)
+            continue;
+        const char *near = nearest(*e, n);
+        LZ_WARN("config", "unknown variable %.*s is ignored%s%s%s", (int)(n < 100 ? n : 100), *e,
+                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+}
+
+bool lz_config_row(int i, const char **env, const char **type, const char **def, const char **doc)
+{
+    if (i < 0 || i >= LZ_OPT_COUNT)
+        return false;
+    if (env)
+        *env = rows[i].env;
+    if (type)
+        *type = type_names[rows[i].type];
+    if (def)
+        *def = rows[i].def_text;
+    if (doc)
+        *doc = rows[i].doc;
+    return true;
+}

@@ -1,0 +1,112 @@
+/* log.c - messages to the user. A line is formatted on the stack and written by one write(2), so lines of several threads
+ * do not mix. The callback and its argument are read together under a sequence number: no lock that a fork could leave
+ * taken. Threads: thread-safe. A message already under way may still reach the callback that was just replaced. */
+#include "base/log.h"
+#include "base/config.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 1024 };
+
+static pthread_mutex_t set_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned seq;
+static _Atomic(lz_log_fn) callback;
+static _Atomic(void *) callback_user;
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+
+/* LAZULI_LOG as a level; an unknown word counts as warn (config.c says so when it reads it). */
+static lz_log_level level_now(void)
+{
+    const char *s = lz_cfg_str(LZ_OPT_LOG);
+    switch (s[0] | 32) {
+    case 'e':
+        return LZ_LOG_ERROR;
+    case 'i':
+        return LZ_LOG_INFO;
+    case 'd':
+        return LZ_LOG_DEBUG;
+    default:
+        return LZ_LOG_WARN;
+    }
+}
+
+void lz_log_set_callback(lz_log_fn fn, void *user)
+{
+    pthread_mutex_lock(&set_lock);
+    unsigned s = atomic_load_explicit(&seq, memory_order_relaxed);
+    atomic_store_explicit(&seq, s + 1, memory_order_seq_cst);
+    atomic_store_explicit(&callback, fn, memory_order_seq_cst);
+    atomic_store_explicit(&callback_user, user, memory_order_seq_cst);
+    atomic_store_explicit(&seq, s + 2, memory_order_seq_cst);
+    pthread_mutex_unlock(&set_lock);
+}
+
+static lz_log_fn get_callback(void **user)
+{
+    for (;;) {
+        unsigned s = atomic_load_explicit(&seq, memory_order_seq_cst);
+        lz_log_fn fn = atomic_load_explicit(&callback, memory_order_seq_cst);
+        *user = atomic_load_explicit(&callback_user, memory_order_seq_cst);
+        if (!(s & 1) && atomic_load_explicit(&seq, memory_order_seq_cst) == s)
+            return fn;
+    }
+}
+
+bool lz_log_enabled(lz_log_level level)
+{
+    return level <= level_now();
+}
+
+static void write_all(const char *p, size_t n)
+{
+    while (n > 0) {
+        ssize_t w = write(STDERR_FILENO, p, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w <= 0)
+            return;
+        p += w;
+        n -= (size_t)w;
+    }
+}
+
+static void to_stderr(lz_log_level level, const char *module, const char *message)
+{
+    char line[LINE_BYTES + 1];
+    const char *name = (unsigned)level < 4 ? level_names[level] : "?";
+    int n = snprintf(line, LINE_BYTES, "lazuli: %s: %s: %s", name, module ? module : "?", message);
+    if (n < 0)
+        return;
+    size_t len = n < LINE_BYTES ? (size_t)n : LINE_BYTES - 1;
+    if (len == LINE_BYTES - 1)
+        len--; /* the newline counts as one of the 1,023 bytes */
+    line[len++] = '\n';
+    write_all(line, len);
+}
+
+void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
+{
+    if (!lz_log_enabled(level))
+        return;
+    int saved = errno;
+    char message[LINE_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    if (n >= 0) {
+        void *user;
+        lz_log_fn fn = get_callback(&user);
+        if (fn)
+            fn(level, module ? module : "?", message, user);
+        else
+            to_stderr(level, module, message);
+    }
+    errno = saved;
+}

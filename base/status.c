@@ -1,0 +1,108 @@
+/* status.c - the thread's error record. Nothing here allocates. Threads: the record is thread-local. */
+#include "base/status.h"
+#include "base/log.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local lz_error last;
+
+const char *lz_status_name(lz_status s)
+{
+    switch (s) {
+#define LZ_STATUS(name, value, doc)                                                                \
+    case LZ_##name:                                                                                \
+        return "LZ_" #name;
+#include <lazuli/status.def>
+#undef LZ_STATUS
+    }
+    return "LZ_?";
+}
+
+const char *lz_status_message(lz_status s)
+{
+    switch (s) {
+#define LZ_STATUS(name, value, doc)                                                                \
+    case LZ_##name:                                                                                \
+        return doc;
+#include <lazuli/status.def>
+#undef LZ_STATUS
+    }
+    return "unknown status";
+}
+
+/* A message that was cut must not end in the middle of a UTF-8 character. */
+static void trim_utf8(char *s, size_t len)
+{
+    size_t i = len;
+    while (i > 0 && ((unsigned char)s[i - 1] & 0xC0) == 0x80)
+        i--;
+    if (i == 0)
+        return;
+    unsigned char c = (unsigned char)s[i - 1];
+    size_t want = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    if (len - (i - 1) < want)
+        s[i - 1] = '\0';
+}
+
+lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
+{
+    char text[sizeof last.message]; /* an argument may point into the record itself */
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        text[0] = '\0';
+    else if ((size_t)n >= sizeof text)
+        trim_utf8(text, sizeof text - 1);
+    last.status = s;
+    last.line = 0;
+    last.file[0] = last.op[0] = '\0';
+    memcpy(last.message, text, sizeof text);
+    if (lz_log_enabled(LZ_LOG_DEBUG))
+        lz_logf(LZ_LOG_DEBUG, "status", "%s at %s: %s", lz_status_name(s), from ? from : "?", text);
+    return s;
+}
+
+const lz_error *lz_error_get(void)
+{
+    return &last;
+}
+
+void lz_error_set(const lz_error *e)
+{
+    if (e)
+        memmove(&last, e, sizeof last);
+    else
+        lz_error_clear();
+}
+
+void lz_error_annotate(const char *op, const lz_site *site)
+{
+    if (op)
+        snprintf(last.op, sizeof last.op, "%s", op);
+    if (!site)
+        return;
+    const char *file = site->file ? site->file : "";
+    size_t n = strlen(file);
+    if (n >= sizeof last.file)
+        file += n - (sizeof last.file - 1); /* the end of a path says more than its beginning */
+    snprintf(last.file, sizeof last.file, "%s", file);
+    last.line = site->line;
+}
+
+void lz_error_clear(void)
+{
+    last.status = LZ_OK;
+    last.line = 0;
+    last.file[0] = last.op[0] = last.message[0] = '\0';
+}
+
+void lz_assert_failed(const char *expr, const char *file, int line)
+{
+    fprintf(stderr, "lazuli: internal error: %s does not hold (%s:%d); please report it\n", expr,
+            file, line);
+    abort();
+}

@@ -1,0 +1,180 @@
+/* thread.c - see thread.h. Linux: futex, sched_getaffinity, cgroup v2 cpu.max. */
+#include "base/thread.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static lz_once fork_once = LZ_ONCE_INIT;
+static atomic_bool fork_happened;
+
+static void fork_in_child(void)
+{
+    atomic_store_explicit(&fork_happened, true, memory_order_relaxed);
+}
+
+static void fork_register(void)
+{
+    (void)pthread_atfork(NULL, NULL, fork_in_child);
+}
+
+void lz_fork_arm(void)
+{
+    lz_once_run(&fork_once, fork_register);
+}
+
+bool lz_fork_happened(void)
+{
+    return atomic_load_explicit(&fork_happened, memory_order_relaxed);
+}
+
+lz_status lz_fork_check(void)
+{
+    if (__builtin_expect(!lz_fork_happened(), 1))
+        return LZ_OK;
+    return LZ_FAIL(LZ_EFORK, "process %ld was forked after Lazuli had been initialised in its parent; "
+                             "initialise after the fork, or exec a new program",
+                   (long)getpid());
+}
+
+lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(out, NULL, fn, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc != 0)
+        return LZ_FAIL(LZ_EMEM, "cannot start thread %s: %s", name, strerrordesc_np(rc));
+    char kept[16];
+    snprintf(kept, sizeof kept, "%s", name);
+    (void)pthread_setname_np(*out, kept);
+    return LZ_OK;
+}
+
+/* Cores allowed by the affinity mask; masks of machines with more than 1,024 cores need a larger set. */
+static int cores_by_affinity(void)
+{
+    enum { MAX_CPUS = 1 << 15 };
+    static const size_t nbytes = MAX_CPUS / 8;
+    unsigned long set[MAX_CPUS / (8 * sizeof(unsigned long))];
+    memset(set, 0, sizeof set);
+    if (sched_getaffinity(0, nbytes, (cpu_set_t *)set) == 0) {
+        int n = CPU_COUNT_S(nbytes, (cpu_set_t *)set);
+        if (n > 0)
+            return n;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < INT_MAX ? (int)online : 1;
+}
+
+/* The quota of the container, rounded up to whole cores; INT_MAX when there is none. */
+static int cores_by_quota(void)
+{
+    char text[64];
+    int fd = open("/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return INT_MAX;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return INT_MAX;
+    text[n] = '\0';
+    char *end;
+    long long quota = strtoll(text, &end, 10); /* "max 100000" gives 0 */
+    long long period = strtoll(end, NULL, 10);
+    if (quota <= 0 || period <= 0)
+        return INT_MAX;
+    long long cores = quota / period + (quota % period != 0);
+    return cores < INT_MAX ? (int)cores : INT_MAX;
+}
+
+int lz_num_cores(void)
+{
+    int saved = errno;
+    int a = cores_by_affinity(), q = cores_by_quota();
+    errno = saved;
+    return a < q ? a : q;
+}
+
+static int64_t clock_ns(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t lz_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+int64_t lz_wall_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+bool lz_futex_wait(_Atomic uint32_t *word, uint32_t expect, int64_t timeout_ns)
+{
+    struct timespec t, *tp = NULL;
+    if (timeout_ns >= 0) {
+        t.tv_sec = (time_t)(timeout_ns / 1000000000);
+        t.tv_nsec = (long)(timeout_ns % 1000000000);
+        tp = &t;
+    }
+    int saved = errno;
+    long rc = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expect, tp, NULL, 0);
+    bool timed_out = rc != 0 && errno == ETIMEDOUT;
+    errno = saved;
+    return !timed_out;
+}
+
+void lz_futex_wake(_Atomic uint32_t *word, int count)
+{
+    int saved = errno;
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+    errno = saved;
+}
+
+void lz_latch_set(lz_latch *l)
+{
+    if (atomic_exchange_explicit(&l->state, 1, memory_order_acq_rel) == 2)
+        lz_futex_wake(&l->state, INT_MAX);
+}
+
+void lz_latch_reset(lz_latch *l)
+{
+    atomic_store_explicit(&l->state, 0, memory_order_relaxed);
+}
+
+bool lz_latch_is_set(const lz_latch *l)
+{
+    return atomic_load_explicit(&l->state, memory_order_acquire) == 1;
+}
+
+bool lz_latch_wait(lz_latch *l, int64_t timeout_ns)
+{
+    if (lz_latch_is_set(l))
+        return true;
+    int64_t start = timeout_ns > 0 ? lz_now_ns() : 0, left = timeout_ns;
+    for (;;) {
+        uint32_t s = 0;
+        if (!atomic_compare_exchange_strong_explicit(&l->state, &s, 2, memory_order_acquire,
+                                                     memory_order_acquire) &&
+            s == 1)
+            return true;
+        if (timeout_ns == 0)
+            return false;
+        if (timeout_ns > 0 && (left = timeout_ns - (lz_now_ns() - start)) <= 0)
+            return lz_latch_is_set(l);
+        (void)lz_futex_wait(&l->state, 2, left);
+    }
+}
