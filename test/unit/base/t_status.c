@@ -1,8 +1,7 @@
 /* t_status.c - the error record, status and dtype tables. */
 #include "base/status.h"
-#include <check.h>
+#include "suite.h"
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -197,9 +196,5 @@ int main(void)
     tcase_add_test(t, records_are_per_thread_and_travel_by_value);
     tcase_add_test_raise_signal(t, assert_aborts, 6);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lz_run_suite(s);
 }
