@@ -1,0 +1,75 @@
+/* hlo.h - the primitive operations, with StableHLO's names and semantics: no broadcasting, no promotion.
+ * Elementwise primitives take equal shapes and dtypes. Everything in ops.h, tensor_ops.h, nn.h and the gradients is made from these.
+ * Errors of all: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE as an error tensor. Source: the StableHLO specification. */
+#ifndef LAZULI_HLO_H
+#define LAZULI_HLO_H
+#include <lazuli/tensor.h>
+LZ_EXTERN_C_BEGIN
+
+/* Any elementwise primitive by its StableHLO name ("add", "tanh", "chlo.erf"): 1 to 3 operands. compare and convert have their own functions. */
+LZ_API lz_tensor *lz_hlo_ew_at(const char *name, lz_tensor *const *operands, int n, const lz_site *site);
+typedef enum lz_hlo_direction { LZ_HLO_EQ, LZ_HLO_NE, LZ_HLO_GE, LZ_HLO_GT, LZ_HLO_LE, LZ_HLO_LT } lz_hlo_direction;
+LZ_API lz_tensor *lz_hlo_compare_at(lz_hlo_direction d, lz_tensor *a, lz_tensor *b, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_bitcast_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int mantissa_bits, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_t *dims, int ndims, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *limit, const int64_t *strides, int n, const lz_site *site); /* strides NULL: 1 */
+LZ_API lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low, const int64_t *high, const int64_t *interior, int n, const lz_site *site); /* interior NULL: 0 */
+LZ_API lz_tensor *lz_hlo_concatenate_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_reverse_at(lz_tensor *x, const int64_t *dims, int n, const lz_site *site);
+/* combiner: "add", "multiply", "maximum", "minimum", "and", "or", "xor"; the initial value is the combiner's identity. */
+LZ_API lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *dims, int n, const lz_site *site);
+typedef struct lz_dot_dims {
+    int nbatch, ncontract;
+    int64_t lhs_batch[LZ_MAX_RANK], rhs_batch[LZ_MAX_RANK], lhs_contract[LZ_MAX_RANK], rhs_contract[LZ_MAX_RANK];
+} lz_dot_dims;
+LZ_API lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims, const lz_site *site);
+typedef struct lz_gather_dims {
+    int noffset, ncollapsed, noperand_batch, nstart_map;
+    int64_t offset_dims[LZ_MAX_RANK], collapsed_slice_dims[LZ_MAX_RANK], operand_batching_dims[LZ_MAX_RANK],
+        start_indices_batching_dims[LZ_MAX_RANK], start_index_map[LZ_MAX_RANK], slice_sizes[LZ_MAX_RANK];
+    int64_t index_vector_dim;
+    bool indices_are_sorted;
+} lz_gather_dims;
+LZ_API lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gather_dims *dims, const lz_site *site);
+typedef struct lz_scatter_dims {
+    int nwindow, ninserted, ninput_batch, nmap;
+    int64_t update_window_dims[LZ_MAX_RANK], inserted_window_dims[LZ_MAX_RANK], input_batching_dims[LZ_MAX_RANK],
+        scatter_indices_batching_dims[LZ_MAX_RANK], scatter_dims_to_operand_dims[LZ_MAX_RANK];
+    int64_t index_vector_dim;
+    bool indices_are_sorted, unique_indices;
+} lz_scatter_dims;
+/* combiner: as in reduce, or "assign" (the update replaces the element). */
+LZ_API lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices, lz_tensor *updates, const lz_scatter_dims *dims, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const int64_t *sizes, int n, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_tensor *const *starts, int n, const lz_site *site);
+/* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); *new_state is a second returned handle. */
+LZ_API lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape, lz_tensor **new_state, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site);
+/* Several-operand reduce by the (value, index) pair: the index of the largest / smallest element along dim (first one on ties, NaN wins), as i64. */
+LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site);
+
+#define lz_hlo_compare(d, a, b) lz_hlo_compare_at((d), (a), (b), LZ_SITE)
+#define lz_hlo_convert(x, dtype) lz_hlo_convert_at((x), (dtype), LZ_SITE)
+#define lz_hlo_bitcast_convert(x, dtype) lz_hlo_bitcast_convert_at((x), (dtype), LZ_SITE)
+#define lz_hlo_reduce_precision(x, e, m) lz_hlo_reduce_precision_at((x), (e), (m), LZ_SITE)
+#define lz_hlo_broadcast_in_dim(x, shape, dims, n) lz_hlo_broadcast_in_dim_at((x), (shape), (dims), (n), LZ_SITE)
+#define lz_hlo_reshape(x, shape) lz_hlo_reshape_at((x), (shape), LZ_SITE)
+#define lz_hlo_transpose(x, perm, n) lz_hlo_transpose_at((x), (perm), (n), LZ_SITE)
+#define lz_hlo_slice(x, start, limit, strides, n) lz_hlo_slice_at((x), (start), (limit), (strides), (n), LZ_SITE)
+#define lz_hlo_pad(x, value, low, high, interior, n) lz_hlo_pad_at((x), (value), (low), (high), (interior), (n), LZ_SITE)
+#define lz_hlo_concatenate(xs, n, dim) lz_hlo_concatenate_at((xs), (n), (dim), LZ_SITE)
+#define lz_hlo_reverse(x, dims, n) lz_hlo_reverse_at((x), (dims), (n), LZ_SITE)
+#define lz_hlo_reduce(combiner, x, dims, n) lz_hlo_reduce_at((combiner), (x), (dims), (n), LZ_SITE)
+#define lz_hlo_dot_general(a, b, dims) lz_hlo_dot_general_at((a), (b), (dims), LZ_SITE)
+#define lz_hlo_gather(x, indices, dims) lz_hlo_gather_at((x), (indices), (dims), LZ_SITE)
+#define lz_hlo_scatter(combiner, x, indices, updates, dims) lz_hlo_scatter_at((combiner), (x), (indices), (updates), (dims), LZ_SITE)
+#define lz_hlo_dynamic_slice(x, starts, sizes, n) lz_hlo_dynamic_slice_at((x), (starts), (sizes), (n), LZ_SITE)
+#define lz_hlo_dynamic_update_slice(x, update, starts, n) lz_hlo_dynamic_update_slice_at((x), (update), (starts), (n), LZ_SITE)
+#define lz_hlo_rng_bit_generator(state, dtype, shape, ns) lz_hlo_rng_bit_generator_at((state), (dtype), (shape), (ns), LZ_SITE)
+#define lz_hlo_optimization_barrier(x) lz_hlo_optimization_barrier_at((x), LZ_SITE)
+LZ_EXTERN_C_END
+#endif

@@ -1,0 +1,16 @@
+/* lazuli.h - everything. */
+#ifndef LAZULI_LAZULI_H
+#define LAZULI_LAZULI_H
+#include <lazuli/types.h>
+#include <lazuli/tensor.h>
+#include <lazuli/ops.h>
+#include <lazuli/tensor_ops.h>
+#include <lazuli/hlo.h>
+#include <lazuli/grad.h>
+#include <lazuli/nn.h>
+#include <lazuli/optim.h>
+#include <lazuli/device.h>
+#include <lazuli/cache.h>
+#include <lazuli/debug.h>
+#include <lazuli/dlpack.h>
+#endif

@@ -1,0 +1,33 @@
+/* optim.h - optimizers and learning-rate schedules. A step is recorded, not run: lz_mark_step runs it fused with the backward pass.
+ * Learning rates are run-time arguments: changing them compiles nothing. */
+#ifndef LAZULI_OPTIM_H
+#define LAZULI_OPTIM_H
+#include <lazuli/nn.h>
+LZ_EXTERN_C_BEGIN
+typedef struct lz_optim lz_optim;
+typedef struct lz_sgd_options {
+    size_t struct_size;
+    double lr, momentum, dampening, weight_decay;     /* torch.optim.SGD */
+    bool nesterov;
+} lz_sgd_options;
+typedef struct lz_adam_options {
+    size_t struct_size;
+    double lr, beta1, beta2, eps, weight_decay;       /* torch.optim.Adam; the macro fills 1e-3, 0.9, 0.999, 1e-8, 0 */
+    bool decoupled;                                   /* torch.optim.AdamW */
+} lz_adam_options;
+/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_EINVAL names the option). */
+LZ_API lz_optim *lz_sgd_new(lz_params *ps, const lz_sgd_options *o);
+LZ_API lz_optim *lz_adam_new(lz_params *ps, const lz_adam_options *o);
+#define lz_sgd(ps, ...) lz_sgd_new((ps), &(lz_sgd_options){.struct_size = sizeof(lz_sgd_options), .lr = 1e-3, ##__VA_ARGS__})
+#define lz_adam(ps, ...)                                                                           \
+    lz_adam_new((ps), &(lz_adam_options){.struct_size = sizeof(lz_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, ##__VA_ARGS__})
+LZ_API lz_status lz_optim_step(lz_optim *o);          /* updates every parameter that has a gradient */
+LZ_API lz_status lz_optim_zero_grad(lz_optim *o);
+LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);
+LZ_API double lz_optim_lr(const lz_optim *o);
+LZ_API void lz_optim_free(lz_optim *o);
+/* Schedules: pure functions of the step. */
+LZ_API double lz_lr_cosine(double base, int64_t step, int64_t total, int64_t warmup, double final_lr);
+LZ_API double lz_lr_step(double base, int64_t step, int64_t every, double factor);
+LZ_EXTERN_C_END
+#endif

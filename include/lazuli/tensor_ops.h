@@ -1,0 +1,120 @@
+/* tensor_ops.h - user-level operations that are not elementwise: products, reductions, shapes, indexing, activations.
+ * Names, argument order and results are ATen's. Dimensions may be negative (from the end). Elementwise ones are in ops.h.
+ * dtypes promote as in ATen (bool < integers < floats; the wider wins); shapes broadcast as in ATen.
+ * Errors as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE. */
+#ifndef LAZULI_TENSOR_OPS_H
+#define LAZULI_TENSOR_OPS_H
+#include <lazuli/tensor.h>
+LZ_EXTERN_C_BEGIN
+
+typedef struct lz_dims {        /* a list of dimensions; n 0 with .all unset means every dimension */
+    int n;
+    int64_t v[LZ_MAX_RANK];
+} lz_dims;
+typedef struct lz_reduce_options {
+    size_t struct_size;
+    lz_dims dims;               /* .dims = {1, {-1}}: the last; default all */
+    bool keepdim;
+    double correction;          /* var, std: default 1 (set by the macro) */
+} lz_reduce_options;
+#define LZ_REDUCE_OPTIONS(...) (&(lz_reduce_options){.struct_size = sizeof(lz_reduce_options), .correction = 1, ##__VA_ARGS__})
+#define LZ_DIM(...)                                                                                \
+    {(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}}   /* .dims = LZ_DIM(0, 1) */
+
+/* products */
+LZ_API lz_tensor *lz_matmul_at(lz_tensor *a, lz_tensor *b, const lz_site *site);      /* ATen matmul: vectors, matrices, batches with broadcasting */
+LZ_API lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, const lz_site *site); /* x[..., in] @ weight[out, in]^T + bias[out]; bias may be NULL */
+/* reductions (options may be NULL) */
+LZ_API lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);    /* integers and booleans sum to i64 */
+LZ_API lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+LZ_API lz_tensor *lz_argmax_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);  /* i64; first on ties; NaN is largest */
+LZ_API lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);
+/* shapes */
+LZ_API lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site);            /* one extent may be -1 */
+LZ_API lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site);
+LZ_API lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site);
+LZ_API lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site);             /* broadcast to shape; -1 keeps an extent */
+LZ_API lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site);
+LZ_API lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site);
+LZ_API lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const lz_site *site);
+LZ_API lz_tensor *lz_cat_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
+LZ_API lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
+LZ_API lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step, const lz_site *site); /* Python slice rules */
+LZ_API lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site);
+LZ_API lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site);
+LZ_API lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value, const lz_site *site); /* ATen order: last dimension first, (low, high) pairs */
+/* indexing */
+LZ_API lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site);   /* index i32 or i64, 1-D; out of range is clamped */
+LZ_API lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site);
+LZ_API lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src, const lz_site *site);
+LZ_API lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site);            /* rows of weight[V, D] at indices[...] */
+LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype, const lz_site *site);
+LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);
+LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);                   /* NaN bound: none */
+LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+/* activations and normalisations */
+LZ_API lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site);
+LZ_API lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site);
+LZ_API lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site);
+LZ_API lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
+LZ_API lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
+/* scalar operands: the number is a run-time argument (0, 1 and -1 are constants), so changing it never recompiles */
+LZ_API lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site);
+LZ_API lz_tensor *lz_sub_scalar_at(lz_tensor *x, double s, const lz_site *site);
+LZ_API lz_tensor *lz_mul_scalar_at(lz_tensor *x, double s, const lz_site *site);
+LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);
+LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
+
+#define lz_matmul(a, b) lz_matmul_at((a), (b), LZ_SITE)
+#define lz_linear(x, w, b) lz_linear_at((x), (w), (b), LZ_SITE)
+#define lz_sum(x, ...) lz_sum_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_mean(x, ...) lz_mean_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_prod(x, ...) lz_prod_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_amax(x, ...) lz_amax_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_amin(x, ...) lz_amin_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_any(x, ...) lz_any_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_all(x, ...) lz_all_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_var(x, ...) lz_var_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_logsumexp(x, ...) lz_logsumexp_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_argmax(x, dim, keepdim) lz_argmax_at((x), (dim), (keepdim), LZ_SITE)
+#define lz_argmin(x, dim, keepdim) lz_argmin_at((x), (dim), (keepdim), LZ_SITE)
+#define lz_reshape(x, shape) lz_reshape_at((x), (shape), LZ_SITE)
+#define lz_permute(x, ...) lz_permute_at((x), (lz_dims)LZ_DIM(__VA_ARGS__), LZ_SITE)
+#define lz_transpose(x, d0, d1) lz_transpose_at((x), (d0), (d1), LZ_SITE)
+#define lz_expand(x, shape) lz_expand_at((x), (shape), LZ_SITE)
+#define lz_squeeze(x, dim) lz_squeeze_at((x), (dim), LZ_SITE)
+#define lz_unsqueeze(x, dim) lz_unsqueeze_at((x), (dim), LZ_SITE)
+#define lz_flatten(x, start, end) lz_flatten_at((x), (start), (end), LZ_SITE)
+#define lz_cat(xs, n, dim) lz_cat_at((xs), (n), (dim), LZ_SITE)
+#define lz_stack(xs, n, dim) lz_stack_at((xs), (n), (dim), LZ_SITE)
+#define lz_slice(x, dim, start, end, step) lz_slice_at((x), (dim), (start), (end), (step), LZ_SITE)
+#define lz_select(x, dim, index) lz_select_at((x), (dim), (index), LZ_SITE)
+#define lz_flip(x, ...) lz_flip_at((x), (lz_dims)LZ_DIM(__VA_ARGS__), LZ_SITE)
+#define lz_constant_pad_nd(x, pad, n, value) lz_constant_pad_nd_at((x), (pad), (n), (value), LZ_SITE)
+#define lz_index_select(x, dim, index) lz_index_select_at((x), (dim), (index), LZ_SITE)
+#define lz_gather(x, dim, index) lz_gather_at((x), (dim), (index), LZ_SITE)
+#define lz_scatter_add(x, dim, index, src) lz_scatter_add_at((x), (dim), (index), (src), LZ_SITE)
+#define lz_embedding(weight, indices) lz_embedding_at((weight), (indices), LZ_SITE)
+#define lz_one_hot(index, n, dtype) lz_one_hot_at((index), (n), (dtype), LZ_SITE)
+#define lz_where(c, a, b) lz_where_at((c), (a), (b), LZ_SITE)
+#define lz_clamp(x, lo, hi) lz_clamp_at((x), (lo), (hi), LZ_SITE)
+#define lz_to(x, dtype) lz_to_at((x), (dtype), LZ_SITE)
+#define lz_relu(x) lz_relu_at((x), LZ_SITE)
+#define lz_gelu(x, approx) lz_gelu_at((x), (approx), LZ_SITE)
+#define lz_silu(x) lz_silu_at((x), LZ_SITE)
+#define lz_softmax(x, dim) lz_softmax_at((x), (dim), LZ_SITE)
+#define lz_log_softmax(x, dim) lz_log_softmax_at((x), (dim), LZ_SITE)
+#define lz_add_scalar(x, s) lz_add_scalar_at((x), (s), LZ_SITE)
+#define lz_sub_scalar(x, s) lz_sub_scalar_at((x), (s), LZ_SITE)
+#define lz_mul_scalar(x, s) lz_mul_scalar_at((x), (s), LZ_SITE)
+#define lz_div_scalar(x, s) lz_div_scalar_at((x), (s), LZ_SITE)
+#define lz_pow_scalar(x, s) lz_pow_scalar_at((x), (s), LZ_SITE)
+LZ_EXTERN_C_END
+#endif
