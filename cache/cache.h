@@ -1,8 +1,8 @@
 /* cache.h - the persistent compilation cache: key bytes -> value bytes, shared by any number of processes.
  * Two kinds of entries: programs (graph hash -> plan) and kernels (canonical kernel -> object code).
  * Any doubt about an entry is a miss with a counter, never an error and never a wrong value.
- * The file name is the XXH3-128 of the key; the full key bytes stand in the entry and are compared on a hit.
- * Threads: an open cache is thread-safe. Readers never lock. docs/cache-format.md specifies the bytes. */
+ * The file name is the XXH3-128 of kind, build and key; the full key bytes stand in the entry and are compared on a hit.
+ * Threads: an open cache is thread-safe, also across fork(). Readers never lock. docs/cache-format.md specifies the bytes. */
 #ifndef LZ_CACHE_CACHE_H
 #define LZ_CACHE_CACHE_H
 #include "base/hash.h"
@@ -17,15 +17,19 @@ typedef struct lz_cache_options {
     bool fsync;
     uint64_t max_bytes;     /* soft cap; 0: the option's default */
     const char *build_id;   /* entries of another build are foreign: a miss, left in place */
-    /* Says whether this machine can run code that needs the ISA features `isa` (an entry's own string, "" for none).
-     * NULL: every non-empty string that differs from the reader's is refused. */
+    /* Says whether this machine can run code that needs `isa`, an entry's own string as given to lz_cache_put; not asked
+     * about "". Convention: "feature,feature" or "feature,feature|tuning flags": what follows '|' only tunes. May be called
+     * from several threads. NULL: a string is accepted when its part before '|' equals that of `isa` below. */
     bool (*isa_ok)(const char *isa, void *user);
     void *user;
+    const char *isa;        /* what this process generates for, used when isa_ok is NULL; NULL is "" */
 } lz_cache_options;
 
 typedef struct lz_cache_stats {
     uint64_t hits[3], misses[3];                       /* by lz_cache_kind */
-    uint64_t corrupt, foreign, write_fail, evicted, stored, collisions, too_large, refused_dir;
+    /* corrupt: damaged and removed. foreign: another build's or schema's, left. isa_refused: needs what this machine lacks.
+     * collisions: another key of the same name. */
+    uint64_t corrupt, foreign, write_fail, evicted, stored, collisions, too_large, refused_dir, isa_refused;
 } lz_cache_stats;
 
 /* Opens (and creates, 0700) the directory. A directory that must not be trusted (another owner, group- or world-writable,
@@ -54,7 +58,11 @@ typedef struct lz_cache_entry_info {
     char why[96];
 } lz_cache_entry_info;
 typedef bool (*lz_cache_visit)(const lz_cache_entry_info *e, void *user);      /* false stops */
+/* verify: reads every file whole, checks digest, name and value; else its header only. Changes nothing. */
 lz_status lz_cache_walk(lz_cache *c, bool verify, lz_cache_visit fn, void *user);
+/* Removes the least recently used entries until at most max_bytes are left (0: the cache's own cap), and temporary files
+ * older than an hour. The counts may be NULL. */
 lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files, uint64_t *removed_bytes);
+/* Removes every entry and temporary file; the directory and files that are not the cache's stay. */
 lz_status lz_cache_clear(lz_cache *c, uint64_t *removed_files);
 #endif

@@ -1,0 +1,374 @@
+/* cache.c - open, get, put: what an entry must be to count as a hit, and where the next one goes.
+ * Entries of one name stand in up to four slots. Only a file that is intact but not for us (another key with the same
+ * digest, code for a larger machine, another build) makes get and put go on to the next slot, so such a file can stay and
+ * still never keeps this process from storing its own. */
+#include "cache/cache.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "cache/cache_impl.h"
+#include "cache/dir.h"
+#include "cache/vfs.h"
+#include <errno.h>
+#include <string.h>
+
+static void count(lz_cache *c, lz_cache_counter which)
+{
+    atomic_fetch_add_explicit(&c->counters[which], 1, memory_order_relaxed);
+}
+
+/* ---- opening ---- */
+
+uint64_t lz_cache_name_seed(lz_cache_kind kind, const char *build)
+{
+    uint8_t head[8] = {LZ_ENTRY_SCHEMA, 0, 0, 0, (uint8_t)kind, 0, 0, 0};
+    return lz_hash_seeded(build, strlen(build), lz_hash_bytes(head, sizeof head).lo).lo;
+}
+
+uint64_t lz_cache_max_file(const lz_cache *c)
+{
+    return c->max_bytes < LZ_ENTRY_MAX_FILE ? c->max_bytes : LZ_ENTRY_MAX_FILE;
+}
+
+static lz_status make(const lz_cache_options *o, lz_cache **out)
+{
+    lz_cache *c = lz_calloc(1, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "cache: no memory");
+    c->store.root = -1;
+    c->build = lz_strdup(o->build_id ? o->build_id : "");
+    c->isa = lz_strdup(o->isa ? o->isa : "");
+    c->isa_ok = o->isa_ok;
+    c->user = o->user;
+    c->max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)lz_cfg_int(LZ_OPT_CACHE_MAX_MB) << 20;
+    if (!c->build || !c->isa) {
+        lz_cache_close(c);
+        return LZ_FAIL(LZ_EMEM, "cache: no memory");
+    }
+    c->seed[LZ_CACHE_PROGRAM] = lz_cache_name_seed(LZ_CACHE_PROGRAM, c->build);
+    c->seed[LZ_CACHE_KERNEL] = lz_cache_name_seed(LZ_CACHE_KERNEL, c->build);
+    *out = c;
+    return LZ_OK;
+}
+
+static lz_status attach(lz_cache *c, const lz_cache_options *o)
+{
+    lz_buf path = {0};
+    lz_status rc = lz_dir_default(o->path, &path);
+    if (rc == LZ_OK)
+        rc = lz_store_open(&c->store, lz_buf_str(&path), o->read_only || lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
+                           o->fsync || lz_cfg_bool(LZ_OPT_CACHE_FSYNC));
+    lz_buf_free(&path);
+    if (rc == LZ_OK)
+        lz_evict_init(&c->evict, c->max_bytes, c->store.salt);
+    return rc;
+}
+
+lz_status lz_cache_open(const lz_cache_options *o, lz_cache **out)
+{
+    static const lz_cache_options none;
+    if (!out)
+        return LZ_FAIL(LZ_ENULL, "cache: no place for the result");
+    *out = NULL;
+    if (!o)
+        o = &none;
+    LZ_TRY(make(o, out));
+    lz_error before = *lz_error_get();
+    lz_status rc = attach(*out, o);
+    if (rc == LZ_OK)
+        return LZ_OK;
+    lz_error why = *lz_error_get();
+    lz_error_set(&before); /* to run without a cache is not an error of the program */
+    if (rc == LZ_EMEM) {
+        lz_cache_close(*out);
+        *out = NULL;
+        lz_error_set(&why);
+        return rc;
+    }
+    bool wanted = lz_cfg_bool(LZ_OPT_CACHE) && rc != LZ_ENOENT;
+    if (rc == LZ_EPERM)
+        count(*out, LZ_CTR_REFUSED_DIR);
+    lz_logf(wanted ? LZ_LOG_WARN : LZ_LOG_INFO, "cache", "compiled code is kept in memory only: %s", why.message);
+    return LZ_OK;
+}
+
+void lz_cache_close(lz_cache *c)
+{
+    if (!c)
+        return;
+    lz_store_close(&c->store);
+    lz_codec_pool_free(&c->codec);
+    lz_free(c->build);
+    lz_free(c->isa);
+    lz_free(c);
+}
+
+bool lz_cache_enabled(const lz_cache *c)
+{
+    return c && c->store.root >= 0;
+}
+
+const char *lz_cache_path(const lz_cache *c)
+{
+    return lz_cache_enabled(c) ? c->store.path : "";
+}
+
+void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out)
+{
+    if (!out)
+        return;
+    memset(out, 0, sizeof *out);
+    if (!c)
+        return;
+    for (int k = LZ_CACHE_PROGRAM; k <= LZ_CACHE_KERNEL; k++) {
+        out->hits[k] = atomic_load_explicit(&c->hits[k], memory_order_relaxed);
+        out->misses[k] = atomic_load_explicit(&c->misses[k], memory_order_relaxed);
+    }
+    uint64_t v[LZ_CTR_COUNT];
+    for (int i = 0; i < LZ_CTR_COUNT; i++)
+        v[i] = atomic_load_explicit(&c->counters[i], memory_order_relaxed);
+    out->corrupt = v[LZ_CTR_CORRUPT];
+    out->foreign = v[LZ_CTR_FOREIGN];
+    out->write_fail = v[LZ_CTR_WRITE_FAIL];
+    out->evicted = v[LZ_CTR_EVICTED];
+    out->stored = v[LZ_CTR_STORED];
+    out->collisions = v[LZ_CTR_COLLISION];
+    out->too_large = v[LZ_CTR_TOO_LARGE];
+    out->refused_dir = v[LZ_CTR_REFUSED_DIR];
+    out->isa_refused = v[LZ_CTR_ISA_REFUSED];
+}
+
+/* ---- one slot ---- */
+
+typedef enum slot_state {
+    SLOT_OURS,                    /* this key, this build, code this machine can run */
+    SLOT_ABSENT,
+    SLOT_FOREIGN,
+    SLOT_ISA,
+    SLOT_COLLISION,
+    SLOT_DAMAGED,
+    SLOT_UNREADABLE
+} slot_state;
+
+static bool is_kind(lz_cache_kind k)
+{
+    return k == LZ_CACHE_PROGRAM || k == LZ_CACHE_KERNEL;
+}
+
+static bool isa_usable(const lz_cache *c, const char *isa)
+{
+    if (!*isa)
+        return true;
+    if (c->isa_ok)
+        return c->isa_ok(isa, c->user);
+    size_t n = strcspn(isa, "|");
+    return n == strcspn(c->isa, "|") && memcmp(isa, c->isa, n) == 0;
+}
+
+static bool probe(const uint8_t *head, size_t n, uint64_t file_bytes, const char **why)
+{
+    lz_entry e;
+    return lz_entry_parse_header(head, n, file_bytes, &e, why) != LZ_ENTRY_DAMAGED;
+}
+
+/* Reads and judges one slot. f is to be given back with lz_store_file_done whatever the result. */
+static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const void *key, size_t nkey,
+                        lz_store_file *f, lz_entry *e)
+{
+    lz_store_result r = lz_store_read(&c->store, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN, LZ_ENTRY_MAX_FILE,
+                                      false, probe, f, NULL);
+    if (r == LZ_STORE_ABSENT)
+        return SLOT_ABSENT;
+    if (r != LZ_STORE_OK)
+        return r == LZ_STORE_DAMAGED ? SLOT_DAMAGED : SLOT_UNREADABLE;
+    lz_entry_verdict v = lz_entry_parse(f->bytes, f->n, e, &f->why);
+    if (v == LZ_ENTRY_DAMAGED)
+        return SLOT_DAMAGED;
+    if (v == LZ_ENTRY_FOREIGN || strcmp(e->build, c->build) != 0)
+        return SLOT_FOREIGN;
+    if (e->kind != kind || e->sec[LZ_SEC_KEY].usize != nkey || (nkey && memcmp(e->key, key, nkey) != 0))
+        return SLOT_COLLISION;
+    return isa_usable(c, e->isa) ? SLOT_OURS : SLOT_ISA;
+}
+
+static void damaged(lz_cache *c, const char *name, const lz_store_file *f)
+{
+    count(c, LZ_CTR_CORRUPT);
+    lz_logf(LZ_LOG_INFO, "cache", "entry %s is damaged (%s) and %s", name, f->why,
+            c->store.read_only ? "ignored" : "removed");
+    lz_store_remove(&c->store, name, f);
+}
+
+static void count_miss_reason(lz_cache *c, slot_state s)
+{
+    if (s == SLOT_FOREIGN)
+        count(c, LZ_CTR_FOREIGN);
+    else if (s == SLOT_ISA)
+        count(c, LZ_CTR_ISA_REFUSED);
+    else if (s == SLOT_COLLISION)
+        count(c, LZ_CTR_COLLISION);
+}
+
+/* ---- get ---- */
+
+/* For LRU: the time of use is the file's mtime, brought up to date at most once an hour. Failure does not matter. */
+static void touch(lz_cache *c, const lz_store_file *f)
+{
+    if (c->store.read_only)
+        return;
+    int64_t now = lz_vfs_now();
+    if (f->mtime_unix_s > now + 60 || now - f->mtime_unix_s > LZ_EVICT_TOUCH_S)
+        (void)lz_vfs_touch(f->fd, now);
+}
+
+/* LZ_ENOENT: go on to the next slot. LZ_OK: a hit. Anything else ends the search. */
+static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                          size_t *nvalue)
+{
+    lz_store_file f;
+    lz_entry e;
+    lz_status rc = LZ_ENOENT;
+    slot_state s = judge(c, name, kind, key, nkey, &f, &e);
+    if (s == SLOT_ABSENT) {
+        rc = LZ_EUNAVAILABLE;
+    } else if (s == SLOT_OURS) {
+        size_t n = (size_t)e.sec[LZ_SEC_VALUE].usize;
+        void *v = lz_alloc(n);
+        rc = v ? lz_entry_value(&e, &c->codec, v) : LZ_EMEM;
+        if (rc == LZ_OK) {
+            *value = v;
+            *nvalue = n;
+            touch(c, &f);
+        } else {
+            lz_free(v);
+            if (rc == LZ_ECORRUPT) {
+                f.why = "the value does not decompress";
+                s = SLOT_DAMAGED;
+                rc = LZ_ENOENT;
+            }
+        }
+    }
+    if (s == SLOT_DAMAGED)
+        damaged(c, name, &f);
+    else
+        count_miss_reason(c, s);
+    lz_store_file_done(&f);
+    return rc;
+}
+
+bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value, size_t *nvalue)
+{
+    if (value)
+        *value = NULL;
+    if (nvalue)
+        *nvalue = 0;
+    if (!c || !is_kind(kind))
+        return false;
+    bool hit = false;
+    if (c->store.root >= 0 && value && nvalue && (key || !nkey)) {
+        lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
+        lz_status rc = LZ_ENOENT;
+        for (int slot = 0; slot < LZ_STORE_SLOTS && rc == LZ_ENOENT; slot++) {
+            char name[LZ_STORE_NAME_LEN];
+            lz_store_name(digest, kind, slot, name);
+            rc = get_slot(c, name, kind, key, nkey, value, nvalue);
+        }
+        hit = rc == LZ_OK;
+    }
+    atomic_fetch_add_explicit(hit ? &c->hits[kind] : &c->misses[kind], 1, memory_order_relaxed);
+    return hit;
+}
+
+/* ---- put ---- */
+
+/* The first slot that is free or becomes free by removing what is damaged. -1: ours is there already, or none is free. */
+static int free_slot(lz_cache *c, lz_cache_kind kind, lz_hash digest, const void *key, size_t nkey,
+                     char name[LZ_STORE_NAME_LEN])
+{
+    for (int slot = 0; slot < LZ_STORE_SLOTS; slot++) {
+        lz_store_file f;
+        lz_entry e;
+        lz_store_name(digest, kind, slot, name);
+        slot_state s = judge(c, name, kind, key, nkey, &f, &e);
+        if (s == SLOT_DAMAGED)
+            damaged(c, name, &f);
+        lz_store_file_done(&f);
+        if (s == SLOT_ABSENT || s == SLOT_DAMAGED)
+            return slot;
+        if (s == SLOT_OURS)
+            return -1;
+    }
+    return -1;
+}
+
+static void write_failed(lz_cache *c, int err)
+{
+    count(c, LZ_CTR_WRITE_FAIL);
+    if (err == EROFS || err == EACCES || err == EPERM)
+        atomic_store(&c->writes_off, true); /* will not get better: do not pay for every kernel */
+    if (!atomic_exchange(&c->told_write, true))
+        LZ_WARN("cache", "%s: cannot store compiled code: %s", c->store.path, strerrordesc_np(err));
+}
+
+static void too_large(lz_cache *c, uint64_t n)
+{
+    count(c, LZ_CTR_TOO_LARGE);
+    if (!atomic_exchange(&c->told_large, true))
+        LZ_WARN("cache", "an entry of %llu bytes is not stored: the cache's limit is %llu (LAZULI_CACHE_MAX_MB)",
+                (unsigned long long)n, (unsigned long long)lz_cache_max_file(c));
+}
+
+/* Publishes the finished bytes under `name`, or in the next free slot when that was taken meanwhile. A lost race is not a
+ * failure: the winner's entry is as good as this one, and it is not read back. */
+static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, const uint8_t *bytes, size_t n,
+                    char name[LZ_STORE_NAME_LEN])
+{
+    int err = 0;
+    lz_store_result r = lz_store_publish(&c->store, name, bytes, n, &err);
+    if (r == LZ_STORE_EXISTS && free_slot(c, e->kind, digest, e->key, e->nkey, name) >= 0)
+        r = lz_store_publish(&c->store, name, bytes, n, &err);
+    if (r == LZ_STORE_FAILED)
+        write_failed(c, err);
+    if (r != LZ_STORE_OK)
+        return;
+    count(c, LZ_CTR_STORED);
+    uint64_t gone = lz_evict_note(&c->evict, &c->store, n);
+    atomic_fetch_add_explicit(&c->counters[LZ_CTR_EVICTED], gone, memory_order_relaxed);
+}
+
+void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa, const void *value,
+                  size_t nvalue)
+{
+    if (!c || !is_kind(kind) || c->store.root < 0 || c->store.read_only || (!key && nkey) || (!value && nvalue) ||
+        atomic_load_explicit(&c->writes_off, memory_order_relaxed))
+        return;
+    lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
+    char name[LZ_STORE_NAME_LEN];
+    if (free_slot(c, kind, digest, key, nkey, name) < 0) /* before compressing: often another process was first */
+        return;
+    lz_entry_content content = {
+        .kind = kind,
+        .created_unix_s = lz_vfs_now(),
+        .build = c->build,
+        .isa = isa ? isa : "",
+        .key = key,
+        .nkey = nkey,
+        .value = value,
+        .nvalue = nvalue,
+    };
+    lz_error before = *lz_error_get();
+    uint8_t *bytes;
+    size_t n;
+    lz_status rc = lz_entry_encode(&content, &bytes, &n);
+    lz_error_set(&before);
+    if (rc == LZ_ERANGE)
+        too_large(c, (uint64_t)nkey + nvalue);
+    else if (rc != LZ_OK)
+        write_failed(c, ENOMEM);
+    else if (n > lz_cache_max_file(c))
+        too_large(c, n);
+    else
+        publish(c, &content, digest, bytes, n, name);
+    lz_free(bytes);
+}

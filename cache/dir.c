@@ -1,0 +1,77 @@
+/* dir.c - the order of places, and why there may be none. Never /tmp by itself: in a directory that everybody can write
+ * to, the first to make the name owns the cache of all others. */
+#include "cache/dir.h"
+#include "base/config.h"
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static bool given(const char *s)
+{
+    return s && *s;
+}
+
+static void put_absolute(lz_buf *out, const char *path)
+{
+    if (path[0] != '/') {
+        char cwd[PATH_MAX];
+        if (!getcwd(cwd, sizeof cwd)) {
+            out->failed = true;
+            return;
+        }
+        lz_buf_puts(out, cwd);
+        lz_buf_putc(out, '/');
+    }
+    lz_buf_puts(out, path);
+}
+
+lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
+{
+    if (e->off)
+        return LZ_FAIL(LZ_EUNAVAILABLE, "persistent cache: switched off by LAZULI_CACHE");
+    if (e->secure)
+        return LZ_FAIL(LZ_EUNAVAILABLE, "persistent cache: off, the program runs with raised privileges");
+    if (given(e->given))
+        put_absolute(out, e->given);
+    else if (given(e->xla))
+        put_absolute(out, e->xla);
+    else if (given(e->lazuli))
+        put_absolute(out, e->lazuli);
+    else if (e->xdg && e->xdg[0] == '/')
+        lz_buf_printf(out, "%s/lazuli", e->xdg);
+    else if (e->home && e->home[0] == '/')
+        lz_buf_printf(out, "%s/.cache/lazuli", e->home);
+    else if (e->pw_home && e->pw_home[0] == '/')
+        lz_buf_printf(out, "%s/.cache/lazuli", e->pw_home);
+    else
+        return LZ_FAIL(LZ_EUNAVAILABLE, "persistent cache: off, no home directory is known; set LAZULI_CACHE_DIR");
+    if (out->failed)
+        return LZ_FAIL(LZ_EMEM, "persistent cache: no memory for its path, or no current directory");
+    /* with a trailing slash the system would follow a symlink in the last component */
+    while (out->len > 1 && out->data[out->len - 1] == '/')
+        out->data[--out->len] = '\0';
+    return LZ_OK;
+}
+
+lz_status lz_dir_default(const char *program_path, lz_buf *out)
+{
+    lz_dir_env e = {
+        .secure = getauxval(AT_SECURE) != 0,
+        .off = !lz_cfg_bool(LZ_OPT_CACHE),
+        .given = program_path,
+        .xla = lz_cfg_str(LZ_OPT_PERSISTENT_CACHE_PATH),
+        .lazuli = lz_cfg_str(LZ_OPT_CACHE_DIR),
+        .xdg = secure_getenv("XDG_CACHE_HOME"),
+        .home = secure_getenv("HOME"),
+    };
+    char buf[4096];
+    struct passwd pw, *found = NULL;
+    bool have = given(e.given) || given(e.xla) || given(e.lazuli) || (e.xdg && e.xdg[0] == '/') ||
+                (e.home && e.home[0] == '/');
+    if (!have && !e.off && getpwuid_r(geteuid(), &pw, buf, sizeof buf, &found) == 0 && found)
+        e.pw_home = found->pw_dir;
+    return lz_dir_choose(&e, out);
+}
