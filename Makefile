@@ -1,49 +1,250 @@
-# Lazuli's one Makefile. `make help` lists the targets.
+# Lazuli's one Makefile. `make help` lists the targets; tools/setup.sh brings what is missing to build.
+#
+# Each layer is an archive lib<layer>.a; a unit test links its own layer and those below it, so a layer can be built and
+# tested while the ones above are broken. Objects of one BUILD folder share one set of flags: changing MODE in the same
+# folder rebuilds them.
+
 MODE ?= release
 BUILD ?= build/$(MODE)
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+DESTDIR ?=
 LAYERS := base ir cache lower backends runtime autodiff nn
-CC ?= gcc
-CFLAGS_COMMON := -std=gnu11 -Wall -Wextra -Wshadow -Werror -fvisibility=hidden -fPIC -pthread -I. -Iinclude -I$(BUILD)/gen -D_GNU_SOURCE -MMD -MP
+VERSION := 0.1.0
+SOVERSION := 0
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+ifeq ($(filter $(MODE),release debug asan tsan),)
+$(error MODE=$(MODE): choose release, debug, asan or tsan)
+endif
+ifneq ($(words $(BUILD)),1)
+$(error BUILD must be one path without spaces)
+endif
+
+# ---- what the machine has: tools/setup.sh writes it down, and is run again when a header it found has gone ----
+GOALS := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out clean help lint-shell,$(GOALS)),)
+include build/config.mk
+ifneq ($(words $(wildcard $(FOUND_HEADERS))),$(words $(FOUND_HEADERS)))
+build/config.mk: FORCE
+endif
+endif
+build/config.mk: tools/setup.sh
+	@CC='$(CC)' tools/setup.sh $@
+
+# ---- flags ----
+WARN := -Wall -Wextra -Wshadow -Werror
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3 -DLZ_DEBUG
 CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DLZ_DEBUG
 CFLAGS_tsan := -O1 -g -fsanitize=thread -DLZ_DEBUG
+CFLAGS_COMMON := -std=gnu11 $(WARN) -fvisibility=hidden -fPIC -pthread -D_GNU_SOURCE
 CFLAGS += $(CFLAGS_COMMON) $(CFLAGS_$(MODE))
-LDLIBS := -lzstd -lxxhash -ldl -lm -lpthread
-LLVM_CFLAGS := $(shell llvm-config-19 --cflags 2>/dev/null | tr ' ' '\n' | grep -- '^-I')
+INTERNAL := -I. -Iinclude -I$(BUILD)/gen
+DEPFLAGS = -MMD -MP -MF $@.d -MT $@
+LDFLAGS += -Wl,--as-needed
+LDLIBS := -lzstd -ldl -lm -lpthread
+LLVM_CFLAGS := $(addprefix -isystem ,$(LLVM_INCLUDEDIR))
+CHECK_LIBS := $(or $(CHECK_LIBS),-lcheck -lsubunit -lrt -lm)
 
-layer_src = $(shell find $(1) -name '*.c' 2>/dev/null | sort)
-layer_obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(call layer_src,$(1)))
+# V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+FORCE:
+
+# Rewrites a file only when its text changes, so that what depends on it is rebuilt exactly then.
+define keep
+@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+endef
+$(BUILD)/flags: FORCE
+	$(call keep,$(CC) $(CFLAGS) $(LDFLAGS) $(LLVM_CFLAGS))
+
+# ---- the layers ----
+srcs = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
+objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 layer_lib = $(BUILD)/lib$(1).a
-# the archives a layer's tests link: its own and all below, in link order
+# The archives a layer's tests link: its own and all below, in link order.
 upto = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call upto,$(1),$(wordlist 2,99,$(2))))
 reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
 libs_for = $(foreach l,$(call reverse,$(call upto,$(1),$(LAYERS))),$(call layer_lib,$(l)))
+ALL_LIBS := $(call libs_for,$(lastword $(LAYERS)))
 
-UNIT_SRC := $(shell find test/unit -name 't_*.c' 2>/dev/null | sort)
-UNIT_BIN := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
-
-all: $(foreach l,$(LAYERS),$(call layer_lib,$(l)))
-
-$(BUILD)/obj/backends/llvm/%.o: CFLAGS += $(LLVM_CFLAGS)
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
+
+$(BUILD)/obj/backends/llvm/%.o: EXTRA += $(LLVM_CFLAGS)
+$(BUILD)/obj/backends/cpu/%.o: EXTRA += $(LLVM_CFLAGS)
 
 define LAYER
-$(call layer_lib,$(1)): $(call layer_obj,$(1))
+SRC_$(1) := $(call srcs,$(1),*.c)
+OBJ_$(1) := $$(call objs,$$(SRC_$(1)))
+$(BUILD)/$(1).list: FORCE
+	$$(call keep,$$(OBJ_$(1)))
+$(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
+	$$(call say,AR,$$@)
 	@rm -f $$@
-	ar rcs $$@ $$^
-$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call libs_for,$(1))
+	$(Q)ar rcs $$@ $$(OBJ_$(1))
+$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call libs_for,$(1)) $(BUILD)/flags
+	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) -Itest $$< $(call libs_for,$(1)) -lcheck -lsubunit -lrt $$(LDLIBS) -o $$@
+	$(Q)$$(CC) $$(CFLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $(call libs_for,$(1)) $$(LDFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call LAYER,$(l))))
+LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
 
-unit: $(UNIT_BIN)
-	@for t in $(UNIT_BIN); do $$t || exit 1; done
+# libLLVM is not linked: backends/llvm calls it through a table of pointers filled by dlopen. This header turns the
+# LLVM-C names of the table into its members.
+$(BUILD)/gen/llvm_api_names.h: backends/llvm/llvm_api.def
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^[[:space:]]*LLVM_FN(\([A-Za-z0-9_]*\).*/#define \1 lz_llvm.\1/p' $< >$@
+ifneq ($(wildcard backends/llvm/llvm_api.def),)
+$(filter $(BUILD)/obj/backends/llvm/%,$(OBJ_backends)): | $(BUILD)/gen/llvm_api_names.h
+endif
+
+# ---- the libraries: one object with the internal names made local, so a static program sees lz_* public names only ----
+SONAME := liblazuli.so.$(SOVERSION)
+SHARED := $(BUILD)/liblazuli.so.$(VERSION)
+STATIC := $(BUILD)/liblazuli.a
+
+$(SHARED): $(ALL_LIBS) abi/lazuli.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=abi/lazuli.map $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
+	    $(LIB_OBJS) $(LDFLAGS) $(LDLIBS) -o $@
+	@ln -sf $(notdir $@) $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $(BUILD)/liblazuli.so
+$(STATIC): $(ALL_LIBS)
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)ld -r -o $(BUILD)/lazuli.o $(LIB_OBJS)
+	$(Q)objcopy --localize-hidden $(BUILD)/lazuli.o
+	$(Q)ar rcs $@ $(BUILD)/lazuli.o
+
+# ---- the command, examples, benches ----
+TOOL := $(BUILD)/lazuli
+TOOL_OBJS := $(call objs,$(call srcs,tools/lazuli,*.c))
+$(TOOL): $(TOOL_OBJS) $(ALL_LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(TOOL_OBJS) $(ALL_LIBS) $(LDFLAGS) $(LDLIBS) -o $@
+
+EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+$(BUILD)/examples/%: examples/%.c $(SHARED) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -Iinclude $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS) -lm -o $@
+
+BENCH := $(BUILD)/bench/lz-bench
+BENCH_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/lz-bench*.c))
+$(BENCH_OBJS): INTERNAL := -Iinclude
+$(BENCH): $(BENCH_OBJS) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(BENCH_OBJS) $(STATIC) $(LDFLAGS) $(LDLIBS) -o $@
+
+PROGRAMS := $(if $(TOOL_OBJS),$(TOOL)) $(EXAMPLES)
+all: $(SHARED) $(STATIC) $(PROGRAMS)
+layers: $(ALL_LIBS)
+tool: $(TOOL)
+examples: $(EXAMPLES)
+bench: $(if $(BENCH_OBJS),$(BENCH))
+ifeq ($(BUILD),build/release)
+	@$(if $(BENCH_OBJS),mkdir -p build/bench && ln -f $(BENCH) build/bench/lz-bench)
+endif
+	@echo "built $(if $(filter build/release,$(BUILD)),build/bench/lz-bench,$(BENCH))"
+
+DEMO ?= demo
+demo: $(BUILD)/examples/$(DEMO)
+	@$(BUILD)/examples/$(DEMO)
+
+# ---- tests: see tools/runtests.sh for how they run ----
+UNIT := $(patsubst %.c,$(BUILD)/%,$(call srcs,test/unit,t_*.c))
+WHOLE := $(patsubst %.c,$(BUILD)/%,$(foreach k,diff conform fault,$(wildcard test/$(k)/*.c)))
+FUZZ := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
+API := $(patsubst %.c,$(BUILD)/%,$(wildcard test/api/*.c))
+SUPPORT_OBJS := $(call objs,$(call srcs,test/support,*.c))
+$(SUPPORT_OBJS): INTERNAL += -Itest
+
+# test/diff, test/conform, test/fault: the whole library with its internals, and test/support
+WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LDFLAGS) $(CHECK_LIBS) $(LDLIBS)
+$(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(WHOLE_LINK) -o $@
+# test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it
+$(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(BUILD)/obj/test/fuzz_main.o $(WHOLE_LINK) -o $@
+# test/api: what a user has, the shared library and include/
+$(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..' $(LDFLAGS) $(CHECK_LIBS) -lm -o $@
+
+TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
+tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS)
+unit: $(UNIT)
+	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
+check: tests lint
+	@BUILD=$(BUILD) CC='$(CC)' tools/runtests.sh --all $(TESTS)
+check-quick: tests
+	@BUILD=$(BUILD) CC='$(CC)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
+FUZZ_SECONDS ?= 60
+fuzz: $(FUZZ)
+	@for f in $(FUZZ); do echo "$$f"; $$f -max_total_time=$(FUZZ_SECONDS) test/fuzz/corpus/$${f##*/} || exit 1; done
+
+# ---- generated files that are committed: `make regen` rewrites them, lint fails when they are stale ----
+GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
+$(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(INTERNAL) $(DEPFLAGS) $< $(call layer_lib,base) $(LDFLAGS) $(LDLIBS) -o $@
+regen: $(GENERATORS)
+	@tools/regen.sh $(BUILD) write
+lint: $(GENERATORS) $(SHARED)
+	@BUILD=$(BUILD) tools/lint.sh
+format:
+	@tools/lint.sh --format
+
+# ---- install ----
+install: $(SHARED) $(STATIC) $(if $(TOOL_OBJS),$(TOOL))
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 include/lazuli/* $(DESTDIR)$(PREFIX)/include/lazuli/
+	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liblazuli.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' tools/lazuli.pc.in \
+	    >$(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc
+	$(if $(TOOL_OBJS),install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/)
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/include/lazuli
+	rm -f $(DESTDIR)$(PREFIX)/bin/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc \
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,liblazuli.a liblazuli.so $(SONAME) $(notdir $(SHARED)))
 
 clean:
-	rm -rf $(BUILD)
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all unit clean
+	rm -rf $(if $(filter command line environment,$(origin BUILD) $(origin MODE)),$(BUILD),build)
+
+help:
+	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
+	@echo 'make demo          build and run examples/$(DEMO).c'
+	@echo 'make check         every test and lint; check-quick: the same with smaller random loads'
+	@echo 'make bench         build build/bench/lz-bench'
+	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
+	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
+	@echo 'make format        clang-format 14 over the tree'
+	@echo 'make regen         rewrite the generated files that are committed'
+	@echo 'make install       PREFIX=/usr/local DESTDIR= LIBDIR=$$PREFIX/lib; uninstall takes it back'
+	@echo 'make clean         remove build/'
+	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
+
+-include $(shell find $(BUILD)/obj $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
+.PHONY: all layers tool examples bench demo tests unit check check-quick fuzz regen lint format install uninstall clean help FORCE

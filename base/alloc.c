@@ -220,7 +220,8 @@ static arena_block *arena_block_new(lz_arena *a, size_t need)
 {
     size_t cap = a->total < ARENA_FIRST ? ARENA_FIRST : a->total;
     cap = cap > ARENA_MAX_BLOCK ? ARENA_MAX_BLOCK : cap;
-    bool own = need > cap / 4; /* a large one gets a block of its own and the open block stays open */
+    bool own =
+        need > cap / 4; /* a large one gets a block of its own and the open block stays open */
     size_t size = own ? need : cap - sizeof(arena_block);
     size_t nbytes;
     if (!lz_add_size(size, sizeof(arena_block), &nbytes))

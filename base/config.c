@@ -100,7 +100,8 @@ static bool log_level_ok(const char *s)
 static void to_default(int o)
 {
     atomic_store_explicit(&ints[o], rows[o].def_int, memory_order_relaxed);
-    atomic_store_explicit(&strs[o], rows[o].type == T_STR ? rows[o].def_text : "", memory_order_relaxed);
+    atomic_store_explicit(&strs[o], rows[o].type == T_STR ? rows[o].def_text : "",
+                          memory_order_relaxed);
     atomic_store_explicit(&is_set[o], false, memory_order_relaxed);
 }
 

@@ -40,8 +40,9 @@ lz_status lz_fork_check(void)
 {
     if (__builtin_expect(!lz_fork_happened(), 1))
         return LZ_OK;
-    return LZ_FAIL(LZ_EFORK, "process %ld was forked after Lazuli had been initialised in its parent; "
-                             "initialise after the fork, or exec a new program",
+    return LZ_FAIL(LZ_EFORK,
+                   "process %ld was forked after Lazuli had been initialised in its parent; "
+                   "initialise after the fork, or exec a new program",
                    (long)getpid());
 }
 

@@ -237,7 +237,8 @@ START_TEST(arena_blocks_do_not_overlap)
     for (int i = 0; i < N; i++)
         ck_assert_msg(all_bytes(p[i], size[i], (unsigned char)i), "block %d was overwritten", i);
     ck_assert_uint_le(a.used, a.total);
-    ck_assert_int_lt(lz_alloc_live_bytes_hint() - live, 200); /* few blocks, not one per allocation */
+    ck_assert_int_lt(lz_alloc_live_bytes_hint() - live,
+                     200); /* few blocks, not one per allocation */
     lz_arena_free(&a);
     ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
     ck_assert_ptr_null(a.head);

@@ -97,7 +97,8 @@ END_TEST
 
 START_TEST(row_bad_values)
 {
-    static const char *const bad[] = {"x", "1x", "0x10", "1.5", "-", "99999999999999999999", "true false"};
+    static const char *const bad[] = {"x",         "1x", "0x10", "1.5", "-", "99999999999999999999",
+                                      "true false"};
     if (rows[_i].type == S)
         return;
     setenv(rows[_i].env, "nonsense", 1);
@@ -153,7 +154,8 @@ START_TEST(strings_live_on)
         ck_assert_int_eq(lz_config_set("LAZULI_DUMP_DIR", i & 1 ? "first" : "second"), LZ_OK);
     char text[4000];
     lz_status s = LZ_OK;
-    for (int i = 0; i < 100 && s == LZ_OK; i++) { /* different ones end in an error, not in a crash */
+    for (int i = 0; i < 100 && s == LZ_OK;
+         i++) { /* different ones end in an error, not in a crash */
         snprintf(text, sizeof text, "%03990d", i);
         s = lz_config_set("LAZULI_DUMP_DIR", text);
     }
@@ -180,7 +182,8 @@ START_TEST(unknown_names)
     lz_config_check_unknown();
     lz_config_check_unknown();
     ck_assert_int_eq(num_logged, 3);
-    ck_assert_ptr_nonnull(strstr(logged, "LAZULI_NUM_THREAD is ignored; did you mean LAZULI_NUM_THREADS?\n"));
+    ck_assert_ptr_nonnull(
+        strstr(logged, "LAZULI_NUM_THREAD is ignored; did you mean LAZULI_NUM_THREADS?\n"));
     ck_assert_ptr_nonnull(strstr(logged, "LAZULI_QQQQQQQQQQQQQQQQQQQQ is ignored\n"));
 }
 END_TEST

@@ -58,8 +58,12 @@ START_TEST(text_forms)
         {{0, 0}, "00000000000000000", "00000000000000000000000000000000"},
         {{0x1, 0xf}, "f0000000000000001", "000000000000000f0000000000000001"},
         {{0xdeadbeefcafef00d, 0x123}, "123deadbeefcafef00d", "0000000000000123deadbeefcafef00d"},
-        {{UINT64_MAX, UINT64_MAX}, "ffffffffffffffffffffffffffffffff", "ffffffffffffffffffffffffffffffff"},
-        {{0, 0x1000000000000000}, "10000000000000000000000000000000", "10000000000000000000000000000000"},
+        {{UINT64_MAX, UINT64_MAX},
+         "ffffffffffffffffffffffffffffffff",
+         "ffffffffffffffffffffffffffffffff"},
+        {{0, 0x1000000000000000},
+         "10000000000000000000000000000000",
+         "10000000000000000000000000000000"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[33], hex[33];
@@ -70,8 +74,13 @@ START_TEST(text_forms)
         ck_assert(lz_hash_parse_hex(hex, &back));
         ck_assert(lz_hash_eq(back, rows[i].h));
     }
-    const char *bad[] = {"", "0", "0000000000000123deadbeefcafef00", "0000000000000123deadbeefcafef00d0",
-                         "0000000000000123deadbeefcafef00g", " 000000000000123deadbeefcafef00d", "-000000000000123deadbeefcafef00d"};
+    const char *bad[] = {"",
+                         "0",
+                         "0000000000000123deadbeefcafef00",
+                         "0000000000000123deadbeefcafef00d0",
+                         "0000000000000123deadbeefcafef00g",
+                         " 000000000000123deadbeefcafef00d",
+                         "-000000000000123deadbeefcafef00d"};
     lz_hash h = {1, 2};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         ck_assert_msg(!lz_hash_parse_hex(bad[i], &h), "accepted \"%s\"", bad[i]);

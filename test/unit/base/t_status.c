@@ -59,7 +59,8 @@ START_TEST(shape_macros)
     ck_assert_int_eq(s.dims[2], 0);
     ck_assert_int_eq(s.dims[7], 0);
     ck_assert_int_eq(LZ_SCALAR.rank, 0);
-    s = LZ_SHAPE(1, 2, 3, 4, 5, 6, 7, 8, 9); /* too many: kept as a rank that is refused, nothing overrun */
+    s = LZ_SHAPE(1, 2, 3, 4, 5, 6, 7, 8,
+                 9); /* too many: kept as a rank that is refused, nothing overrun */
     ck_assert_int_eq(s.rank, 9);
     ck_assert_int_eq(s.dims[7], 8);
 }
@@ -103,7 +104,8 @@ START_TEST(fail_cuts_long_messages)
 {
     static char text[5000];
     lz_error probe;
-    for (size_t shift = 0; shift < 4; shift++) { /* a 3-byte character at each position of the cut */
+    for (size_t shift = 0; shift < 4;
+         shift++) { /* a 3-byte character at each position of the cut */
         memset(text, 'x', shift);
         text[shift] = '\0';
         for (size_t i = shift; i + 3 < sizeof text; i += 3)

@@ -26,7 +26,8 @@ START_TEST(once_runs_once)
 {
     pthread_t t[8];
     for (int i = 0; i < 8; i++)
-        ck_assert_int_eq(lz_thread_start(&t[i], "a-name-longer-than-fifteen", call_once, NULL), LZ_OK);
+        ck_assert_int_eq(lz_thread_start(&t[i], "a-name-longer-than-fifteen", call_once, NULL),
+                         LZ_OK);
     for (int i = 0; i < 8; i++) {
         void *ok;
         pthread_join(t[i], &ok);
@@ -122,7 +123,9 @@ static int in_child(lz_status (*fn)(void))
     pid_t pid = fork();
     if (pid == 0) {
         lz_status s = fn();
-        _exit(s == LZ_EFORK && lz_error_get()->status == LZ_EFORK && lz_fork_happened() ? 1 : s == LZ_OK ? 0 : 2);
+        _exit(s == LZ_EFORK && lz_error_get()->status == LZ_EFORK && lz_fork_happened() ? 1
+              : s == LZ_OK                                                              ? 0
+                                                                                        : 2);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));

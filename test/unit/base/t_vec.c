@@ -105,7 +105,8 @@ END_TEST
 
 START_TEST(binary_round_trip)
 {
-    const uint64_t values[] = {0, 1, 0x80, 0xFF, 0x8000, 0xDEADBEEF, UINT32_MAX, 0x123456789ABCDEF0u, UINT64_MAX};
+    const uint64_t values[] = {
+        0, 1, 0x80, 0xFF, 0x8000, 0xDEADBEEF, UINT32_MAX, 0x123456789ABCDEF0u, UINT64_MAX};
     const size_t n = sizeof values / sizeof values[0];
     lz_buf b = {0};
     for (size_t i = 0; i < n; i++) {

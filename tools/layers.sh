@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# layers.sh - every #include stays within what its layer may see. One row per folder: the project's paths it may include,
+# as patterns. Headers of the system are free, except LLVM's, which only the code generator may see.
+set -u
+rules() {
+    case $1 in
+    base) echo 'base/* lazuli/types.h lazuli/*.def' ;;
+    ir) echo 'ir/* base/* lazuli/types.h lazuli/*.def' ;;
+    cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;
+    lower) echo 'lower/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
+    backends) echo 'backends/* lower/* ir/* cache/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
+    runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* lazuli/*' ;;
+    autodiff) echo 'autodiff/* runtime/* base/* ir/* lazuli/*' ;;
+    nn | examples | bench) echo "$1/* lazuli/*" ;;
+    include) echo 'lazuli/*' ;;
+    esac
+}
+bad=0
+for layer in base ir cache lower backends runtime autodiff nn examples bench include; do
+    [ -d $layer ] || continue
+    read -ra allowed <<<"$(rules $layer)"
+    while IFS=: read -r file line inc; do
+        quoted=no
+        case $inc in *'"'*) quoted=yes ;; esac
+        path=$(sed 's/^[^<"]*[<"]\([^>"]*\)[>"].*/\1/' <<<"$inc")
+        case $path in
+        llvm-c/*)
+            case $file in backends/llvm/* | backends/cpu/*) continue ;; esac
+            echo "$file:$line: LLVM's headers belong to backends/llvm" && bad=1 && continue ;;
+        lazuli/*) ;;
+        *) [ $quoted = no ] && continue ;;
+        esac
+        # a name without a folder is a neighbour (bench/common.h from bench/x.c)
+        case $path in */*) ;; *) [ -f "$(dirname "$file")/$path" ] && continue ;; esac
+        ok=no
+        for pattern in "${allowed[@]}"; do
+            # shellcheck disable=SC2053  # the pattern is meant as one
+            [[ $path == $pattern ]] && ok=yes && break
+        done
+        [ $ok = yes ] || { echo "$file:$line: $layer must not include $path (it may: ${allowed[*]})"; bad=1; }
+    done < <(grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $layer)
+done
+exit $bad

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# lint.sh - what a compiler does not check: layers, file sizes, exported names, stale generated files, form.
+#   BUILD=build/release tools/lint.sh     check; needs the shared library and the generators built
+#   tools/lint.sh --format                rewrite the sources with clang-format 14
+# Prints every finding; exit status 1 when there is one.
+set -u
+MAX_LINES=1200
+bad=0
+finding() { echo "lint: $*"; bad=1; }
+
+sources() { find base ir cache lower backends runtime autodiff nn include tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
+# Headers are laid out by hand: their comments stand in columns.
+formatted() { sources | grep '\.c$'; }
+
+# The form depends on clang-format's version, so exactly one is used.
+formatter() {
+    local f
+    for f in clang-format-14 clang-format; do
+        case $("$f" --version 2>/dev/null) in *'version 14.'*) echo "$f"; return ;; esac
+    done
+}
+
+if [ "${1:-}" = --format ]; then
+    f=$(formatter)
+    [ -n "$f" ] || { echo 'lint: clang-format 14 is not installed: tools/setup.sh --lint' >&2; exit 1; }
+    formatted | xargs "$f" -i
+    exit
+fi
+BUILD=${BUILD:?}
+
+tools/layers.sh || bad=1
+
+while read -r n file; do
+    [ "$file" = total ] || [ "$n" -le $MAX_LINES ] || finding "$file has $n lines, more than $MAX_LINES: it is two files"
+done < <(sources | grep -v -x include/lazuli/ops.h | xargs wc -l)
+
+# A name may be a function of time only in ways we can see: no date, no machine's path.
+while read -r hit; do finding "$hit: __DATE__ and __TIME__ make builds differ"; done \
+    < <(sources | xargs grep -nE '__DATE__|__TIME__' | cut -d: -f1,2)
+while read -r hit; do finding "$hit: the heap is reached through base/alloc.h only"; done \
+    < <(find base ir cache lower backends runtime autodiff nn -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
+        xargs -0 grep -nE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|free)\(' |
+        grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)|lint: libc heap' | cut -d: -f1,2)
+while read -r hit; do finding "$hit: blanks at the end of the line, or a tab"; done \
+    < <(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')" | cut -d: -f1,2 | head -20)
+
+# Exported names: exactly those of abi/exports.txt.
+if [ -f "$BUILD/liblazuli.so" ]; then
+    nm -D --defined-only "$BUILD/liblazuli.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+        LC_ALL=C sort -u | grep -vE '^(__asan|__ubsan|__odr_asan|__tsan)' >"$BUILD/exports.txt"
+    if ! diff -u abi/exports.txt "$BUILD/exports.txt" >"$BUILD/exports.diff"; then
+        finding 'exported names differ from abi/exports.txt (added ones: cp '"$BUILD"'/exports.txt abi/exports.txt):'
+        grep -E '^[-+][^-+]' "$BUILD/exports.diff" | head -40
+    fi
+fi
+
+tools/regen.sh "$BUILD" check || bad=1
+
+if command -v shellcheck >/dev/null; then
+    shellcheck -S warning tools/*.sh test/*.sh test/api/*.sh .ci/run || bad=1
+fi
+
+f=$(formatter)
+if [ -z "$f" ]; then
+    echo 'lint: form not checked, clang-format 14 is not installed (tools/setup.sh --lint)'
+else
+    while read -r file; do finding "$file is not formatted: make format"; done \
+        < <(formatted | xargs "$f" --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: warning: .*/\1/p' | sort -u)
+fi
+[ $bad -eq 0 ] && echo 'lint: clean'
+exit $bad
