@@ -9,6 +9,8 @@ LZ_EXTERN_C_BEGIN
 /* A rank-0 constant that is part of the program (lz_scalar makes a run-time argument instead). */
 LZ_API lz_tensor *lz_hlo_constant_at(lz_dtype dtype, double value, const lz_site *site);
 #define lz_hlo_constant(dtype, value) lz_hlo_constant_at((dtype), (value), LZ_SITE)
+/* An error tensor that carries the calling thread's last error, annotated with op and site: for composites written outside the library. */
+LZ_API lz_tensor *lz_error_tensor_last(const char *op, const lz_site *site);
 /* Any elementwise primitive by its StableHLO name ("add", "tanh", "chlo.erf"): 1 to 3 operands. compare and convert have their own functions. */
 LZ_API lz_tensor *lz_hlo_ew_at(const char *name, lz_tensor *const *operands, int n, const lz_site *site);
 typedef enum lz_hlo_direction { LZ_HLO_EQ, LZ_HLO_NE, LZ_HLO_GE, LZ_HLO_GT, LZ_HLO_LE, LZ_HLO_LT } lz_hlo_direction;

@@ -1,0 +1,37 @@
+/* vjp.h - vector-Jacobian products: one rule per name in the vjp column of ir/ops.def.
+ * A rule gets one operation, its operands and result as tensors and the gradient of its result, and records the gradients of the
+ * operands somebody needs with public primitives, so that they can be differentiated again.
+ * Threads: rules are pure; they trace on the calling thread. Handles they make belong to the scope lz_grad opened. */
+#ifndef LZ_AUTODIFF_VJP_H
+#define LZ_AUTODIFF_VJP_H
+#include "ir/op.h"
+#include <lazuli/hlo.h>
+
+enum { LZ_VJP_MAX_RESULTS = 16 };
+
+typedef struct lz_vjp {
+    const lz_sig *sig;
+    lz_tensor *const *opnd;     /* sig->nopnd operand values */
+    lz_tensor *result;          /* value of the first result; NULL for an op with several */
+    lz_tensor *const *grad_out; /* sig->nresult gradients; NULL where none arrived */
+    const bool *need;           /* per operand: somebody needs its gradient */
+    lz_tensor **grad_in;        /* per operand, NULL at the start; left NULL means zero */
+    const lz_site *site;        /* of the forward operation: its gradient is reported there */
+} lz_vjp;
+
+/* LZ_EGRAD when the operation has no gradient in this form; tensors that fail carry their own error. */
+typedef lz_status (*lz_vjp_fn)(const lz_vjp *v);
+
+/* ---- short hands the rules are written in (vjp_util.c) ---- */
+lz_tensor *lz_v_const_like(const lz_vjp *v, const lz_type *t, double value);   /* constant broadcast to t's shape */
+lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a);
+lz_tensor *lz_v2(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b);
+lz_tensor *lz_v3(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b, lz_tensor *c);
+lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s);                /* a times a constant */
+lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b);
+lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);          /* g where pred, else 0 */
+lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
+lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a);                        /* rank 0 */
+/* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the inverse of reducing them). */
+lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);
+#endif

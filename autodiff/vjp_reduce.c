@@ -1,0 +1,138 @@
+/* vjp_reduce.c - gradients of reductions and of dot_general. */
+#include "autodiff/vjp.h"
+#include "base/status.h"
+#include "ir/module.h"
+
+#define X (v->opnd[0])
+#define R (v->result)
+#define G (v->grad_out[0])
+#define TYPE(i) (v->sig->opnd[i])
+
+lz_status lz_vjp_reduce(const lz_vjp *v);
+lz_status lz_vjp_dot_general(const lz_vjp *v);
+
+/* max, min: the gradient is shared evenly by the elements that attain the result (torch.amax). */
+static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz_shape *s)
+{
+    lz_tensor *hit = lz_v_cmp(v, LZ_HLO_EQ, X, lz_v_unreduce(v, R, dims, s));
+    lz_tensor *ones = lz_hlo_convert_at(hit, TYPE(0)->dtype, v->site);
+    lz_tensor *count = lz_hlo_reduce_at("add", ones, dims->v, dims->n, v->site);
+    lz_tensor *share = lz_v2(v, "divide", G, count);
+    return lz_v_mask(v, hit, lz_v_unreduce(v, share, dims, s));
+}
+
+/* product: g times the product of the others, right also where one or more factors are 0. */
+static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_shape *s)
+{
+    const lz_type *t = TYPE(0);
+    lz_tensor *zero = lz_v_zeros(v, t), *one = lz_v_const_like(v, t, 1);
+    lz_tensor *is0 = lz_v_cmp(v, LZ_HLO_EQ, X, zero);
+    lz_tensor *nzero = lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), dims->v, dims->n, v->site);
+    lz_tensor *safe = lz_v3(v, "select", is0, one, X);
+    lz_tensor *p = lz_v2(v, "multiply", G, lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site));
+    lz_tensor *pg = lz_v_unreduce(v, p, dims, s), *n = lz_v_unreduce(v, nzero, dims, s);
+    lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, one), pg);
+    lz_tensor *elsewhere = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, zero), lz_v2(v, "divide", pg, safe));
+    return lz_v3(v, "select", is0, at_zero, elsewhere);
+}
+
+lz_status lz_vjp_reduce(const lz_vjp *v)
+{
+    const lz_attr_reduce *a = LZ_ATTR(reduce, v->sig->attr);
+    lz_op comb = lz_region_as_binary(a->body);
+    const lz_shape *s = &TYPE(0)->shape;
+    if (v->sig->nresult > 1 || comb == LZ_OP_NONE)
+        return LZ_FAIL(LZ_EGRAD, "reduce with a region of its own has no gradient rule");
+    if (v->need[1] && comb != LZ_OP_ADD)
+        return LZ_FAIL(LZ_EGRAD, "reduce: the initial value has a gradient only when the region is add");
+    if (v->need[1])
+        v->grad_in[1] = lz_v_sum_all(v, G);
+    if (!v->need[0])
+        return LZ_OK;
+    switch (comb) {         /* by the combiner's calculus: each has a derivative of its own */
+    case LZ_OP_ADD:
+        v->grad_in[0] = lz_v_unreduce(v, G, &a->dimensions, s);
+        return LZ_OK;
+    case LZ_OP_MAXIMUM:
+    case LZ_OP_MINIMUM:
+        v->grad_in[0] = reduce_extremum(v, &a->dimensions, s);
+        return LZ_OK;
+    case LZ_OP_MULTIPLY:
+        v->grad_in[0] = reduce_product(v, &a->dimensions, s);
+        return LZ_OK;
+    default:
+        return LZ_FAIL(LZ_EGRAD, "reduce with %s has no gradient rule", lz_op_get(comb)->text);
+    }
+}
+
+/* ---- dot_general ---- */
+typedef struct side {           /* one operand of the product, seen from the other */
+    const lz_ints *batch, *contract;
+    int64_t free[LZ_MAX_RANK];
+    int nfree, rank;
+} side;
+
+static side side_of(const lz_type *t, const lz_ints *batch, const lz_ints *contract)
+{
+    side s = {.batch = batch, .contract = contract, .rank = t->shape.rank};
+    for (int64_t d = 0; d < t->shape.rank; d++)
+        if (!lz_ints_has(batch, d) && !lz_ints_has(contract, d))
+            s.free[s.nfree++] = d;
+    return s;
+}
+
+/* Gradient of operand `me`: product of g with the other operand over the other's free dimensions. `g_free` is where the other's free
+ * dimensions stand in g, `g_mine` where mine do. Putting g first gives [batch, my free, my contracting], putting it second
+ * [batch, my contracting, my free]; the one that needs no transpose is taken when there is one. */
+static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other, lz_tensor *other_value, int g_free)
+{
+    bool contract_first = me->contract->n && me->nfree && me->contract->v[0] < me->free[0];
+    lz_dot_dims d = {.nbatch = me->batch->n, .ncontract = other->nfree};
+    int64_t *g_batch = contract_first ? d.rhs_batch : d.lhs_batch, *o_batch = contract_first ? d.lhs_batch : d.rhs_batch;
+    int64_t *g_con = contract_first ? d.rhs_contract : d.lhs_contract, *o_con = contract_first ? d.lhs_contract : d.rhs_contract;
+    for (int i = 0; i < d.nbatch; i++) {
+        g_batch[i] = i;
+        o_batch[i] = other->batch->v[i];
+    }
+    for (int i = 0; i < other->nfree; i++) {
+        g_con[i] = g_free + i;
+        o_con[i] = other->free[i];
+    }
+    lz_tensor *r = contract_first ? lz_hlo_dot_general_at(other_value, G, &d, v->site)
+                                  : lz_hlo_dot_general_at(G, other_value, &d, v->site);
+
+    /* which of my dimensions each dimension of r is; the other's contracting dimensions come in its ascending order */
+    int64_t mine[LZ_MAX_RANK], perm[LZ_MAX_RANK];
+    int n = 0;
+    for (int i = 0; i < d.nbatch; i++)
+        mine[n++] = me->batch->v[i];
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == (contract_first ? 1 : 0))
+            for (int i = 0; i < me->nfree; i++)
+                mine[n++] = me->free[i];
+        else
+            for (int64_t od = 0; od < other->rank; od++)
+                for (int j = 0; j < other->contract->n; j++)
+                    if (other->contract->v[j] == od)
+                        mine[n++] = me->contract->v[j];
+    }
+    bool identity = true;
+    for (int i = 0; i < n; i++) {
+        perm[mine[i]] = i;
+        identity = identity && mine[i] == i;
+    }
+    return identity ? r : lz_hlo_transpose_at(r, perm, n, v->site);
+}
+
+lz_status lz_vjp_dot_general(const lz_vjp *v)
+{
+    const lz_attr_dot *a = LZ_ATTR(dot, v->sig->attr);
+    side l = side_of(TYPE(0), &a->lhs_batching_dimensions, &a->lhs_contracting_dimensions);
+    side r = side_of(TYPE(1), &a->rhs_batching_dimensions, &a->rhs_contracting_dimensions);
+    int nbatch = l.batch->n;
+    if (v->need[0])
+        v->grad_in[0] = dot_grad(v, &l, &r, v->opnd[1], nbatch + l.nfree);
+    if (v->need[1])
+        v->grad_in[1] = dot_grad(v, &r, &l, v->opnd[0], nbatch);
+    return LZ_OK;
+}

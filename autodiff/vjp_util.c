@@ -1,0 +1,72 @@
+/* vjp_util.c - the vocabulary gradient rules are written in. */
+#include "autodiff/vjp.h"
+
+lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a)
+{
+    return lz_hlo_ew_at(op, &a, 1, v->site);
+}
+
+lz_tensor *lz_v2(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b)
+{
+    lz_tensor *x[2] = {a, b};
+    return lz_hlo_ew_at(op, x, 2, v->site);
+}
+
+lz_tensor *lz_v3(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b, lz_tensor *c)
+{
+    lz_tensor *x[3] = {a, b, c};
+    return lz_hlo_ew_at(op, x, 3, v->site);
+}
+
+lz_tensor *lz_v_const_like(const lz_vjp *v, const lz_type *t, double value)
+{
+    lz_tensor *c = lz_hlo_constant_at(t->dtype, value, v->site);
+    return t->shape.rank ? lz_hlo_broadcast_in_dim_at(c, t->shape, NULL, 0, v->site) : c;
+}
+
+lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t)
+{
+    return lz_v_const_like(v, t, 0);
+}
+
+lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s)
+{
+    lz_shape shape = lz_shape_of(a);
+    lz_tensor *c = lz_hlo_constant_at(lz_dtype_of(a), s, v->site);
+    if (shape.rank > 0)
+        c = lz_hlo_broadcast_in_dim_at(c, shape, NULL, 0, v->site);
+    return lz_v2(v, "multiply", a, c);
+}
+
+lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b)
+{
+    return lz_hlo_compare_at(d, a, b, v->site);
+}
+
+lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g)
+{
+    lz_shape shape = lz_shape_of(g);
+    lz_tensor *zero = lz_hlo_constant_at(lz_dtype_of(g), 0, v->site);
+    if (shape.rank > 0)
+        zero = lz_hlo_broadcast_in_dim_at(zero, shape, NULL, 0, v->site);
+    return lz_v3(v, "select", pred, g, zero);
+}
+
+lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a)
+{
+    int64_t dims[LZ_MAX_RANK];
+    int rank = lz_rank_of(a);
+    for (int i = 0; i < rank; i++)
+        dims[i] = i;
+    return rank > 0 ? lz_hlo_reduce_at("add", a, dims, rank, v->site) : a;
+}
+
+lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape)
+{
+    int64_t kept[LZ_MAX_RANK];
+    int n = 0;
+    for (int64_t d = 0; d < shape->rank; d++)
+        if (!lz_ints_has(dims, d))
+            kept[n++] = d;
+    return lz_hlo_broadcast_in_dim_at(a, *shape, kept, n, v->site);
+}

@@ -1,0 +1,59 @@
+/* loss.c - losses and scores, as torch.nn.functional with reduction="mean". */
+#include <lazuli/hlo.h>
+#include <lazuli/nn.h>
+#include <lazuli/ops.h>
+#include <lazuli/tensor_ops.h>
+
+#include "nn/internal.h"
+
+/* Shapes [N, C] and [N]; LZ_OK, or the reason in the record. */
+static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels)
+{
+    if (!logits || !labels)
+        return lz_nn_fail(LZ_ENULL, op, "logits and labels must not be NULL");
+    if (lz_status_of(logits) != LZ_OK || lz_status_of(labels) != LZ_OK)
+        return LZ_OK;                           /* the error travels on through the operations */
+    lz_shape a = lz_shape_of(logits), b = lz_shape_of(labels);
+    if (a.rank != 2 || b.rank != 1 || a.dims[0] != b.dims[0])
+        return lz_nn_fail(LZ_ESHAPE, op, "logits must be [N, C] and labels [N]");
+    lz_dtype d = lz_dtype_of(labels);
+    if (d != LZ_I32 && d != LZ_I64)
+        return lz_nn_fail(LZ_EDTYPE, op, "labels must be i32 or i64");
+    return LZ_OK;
+}
+
+lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
+{
+    if (check("lz_cross_entropy", logits, labels) != LZ_OK)
+        return lz_error_tensor_last("lz_cross_entropy", site);
+    if (lz_scope_begin() != LZ_OK)
+        return lz_error_tensor_last("lz_cross_entropy", site);
+    lz_shape s = lz_shape_of(logits);
+    int64_t classes = s.rank == 2 ? s.dims[1] : 1;
+    /* -mean_n log_softmax(logits)[n, label[n]], picked by a mask so that the gradient needs no scatter */
+    lz_tensor *logp = lz_log_softmax_at(logits, -1, site);
+    lz_tensor *mask = lz_one_hot_at(labels, classes, LZ_BOOL, site);
+    lz_tensor *picked = lz_where_at(mask, logp, lz_zeros_at(lz_dtype_of(logp), LZ_SCALAR, site), site);
+    lz_reduce_options rows = {.struct_size = sizeof rows, .dims = LZ_DIM(-1)};
+    lz_tensor *nll = lz_neg_at(lz_mean_at(lz_sum_at(picked, &rows, site), NULL, site), site);
+    return lz_scope_end_keep(nll);
+}
+
+lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_site *site)
+{
+    if (lz_scope_begin() != LZ_OK)
+        return lz_error_tensor_last("lz_mse_loss", site);
+    lz_tensor *d = lz_sub_at(x, target, site);
+    return lz_scope_end_keep(lz_mean_at(lz_mul_at(d, d, site), NULL, site));
+}
+
+lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
+{
+    if (check("lz_accuracy", logits, labels) != LZ_OK)
+        return lz_error_tensor_last("lz_accuracy", site);
+    if (lz_scope_begin() != LZ_OK)
+        return lz_error_tensor_last("lz_accuracy", site);
+    lz_tensor *best = lz_argmax_at(logits, -1, false, site);
+    lz_tensor *hit = lz_eq_at(best, lz_to_at(labels, LZ_I64, site), site);
+    return lz_scope_end_keep(lz_mean_at(lz_to_at(hit, LZ_F32, site), NULL, site));
+}
