@@ -74,6 +74,10 @@ upto = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call upto,
 reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
 libs_for = $(foreach l,$(call reverse,$(call upto,$(1),$(LAYERS))),$(call layer_lib,$(l)))
 ALL_LIBS := $(call libs_for,$(lastword $(LAYERS)))
+# What tests share: test/support. Only layers that include ir can link it.
+SUPPORT_OBJS := $(call objs,$(call srcs,test/support,*.c))
+SUPPORT_LIB := $(BUILD)/libtestsupport.a
+support_for = $(if $(filter-out base,$(1)),$(if $(SUPPORT_OBJS),$(SUPPORT_LIB)))
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -92,10 +96,10 @@ $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 	$$(call say,AR,$$@)
 	@rm -f $$@
 	$(Q)ar rcs $$@ $$(OBJ_$(1))
-$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call libs_for,$(1)) $(BUILD)/flags
+$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(1)) $(BUILD)/flags
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$(Q)$$(CC) $$(CFLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $(call libs_for,$(1)) $$(LDFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
+	$(Q)$$(CC) $$(CFLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $(call support_for,$(1)) $(call libs_for,$(1)) $$(LDFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call LAYER,$(l))))
 LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
@@ -168,8 +172,11 @@ UNIT := $(patsubst %.c,$(BUILD)/%,$(call srcs,test/unit,t_*.c))
 WHOLE := $(patsubst %.c,$(BUILD)/%,$(foreach k,diff conform fault,$(wildcard test/$(k)/*.c)))
 FUZZ := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
 API := $(patsubst %.c,$(BUILD)/%,$(wildcard test/api/*.c))
-SUPPORT_OBJS := $(call objs,$(call srcs,test/support,*.c))
 $(SUPPORT_OBJS): INTERNAL += -Itest
+$(SUPPORT_LIB): $(SUPPORT_OBJS)
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)ar rcs $@ $(SUPPORT_OBJS)
 
 # test/diff, test/conform, test/fault: the whole library with its internals, and test/support
 WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LDFLAGS) $(CHECK_LIBS) $(LDLIBS)
@@ -193,9 +200,9 @@ tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS)
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
 check: tests lint
-	@BUILD=$(BUILD) CC='$(CC)' tools/runtests.sh --all $(TESTS)
+	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all $(TESTS)
 check-quick: tests
-	@BUILD=$(BUILD) CC='$(CC)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
+	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ)
 	@for f in $(FUZZ); do echo "$$f"; $$f -max_total_time=$(FUZZ_SECONDS) test/fuzz/corpus/$${f##*/} || exit 1; done
