@@ -103,16 +103,20 @@ static lz_status ensure_state(lz_optim *o)
     return LZ_OK;
 }
 
-/* *state = value: the first time it is made, then updated in place. */
-static lz_status store(lz_tensor **state, lz_tensor *value)
+/* State starts as real buffers of zeros, so that the first step traces the same graph as all later ones and compiles once. */
+static lz_status zero_state(lz_tensor **state, lz_tensor *like)
 {
-    lz_status s = lz_status_of(value);
-    if (s != LZ_OK)
-        return s;
     if (*state)
-        return lz_assign_at(*state, value, NULL);
-    *state = lz_retain(value);
-    return LZ_OK;
+        return LZ_OK;
+    void *zeros = lz_calloc(1, lz_nbytes(like) + 1);
+    if (!zeros)
+        return lz_nn_fail(LZ_EMEM, "lz_optim_step", "no memory for the optimizer's state");
+    lz_tensor *t = lz_from_host_at(lz_dtype_of(like), lz_shape_of(like), zeros, NULL);
+    lz_free(zeros);
+    lz_status s = lz_status_of(t);
+    if (s == LZ_OK)
+        *state = lz_retain(t);
+    return s;
 }
 
 static lz_tensor *plus_scaled(lz_tensor *a, lz_tensor *b, double s)
@@ -126,11 +130,14 @@ static lz_status sgd_update(lz_optim *o, size_t i, lz_tensor *p, lz_tensor *g)
     if (c->weight_decay != 0)
         g = plus_scaled(g, p, c->weight_decay);
     if (c->momentum != 0) {
-        lz_tensor *m = g;
-        if (o->m[i])
-            m = plus_scaled(lz_mul_scalar_at(o->m[i], c->momentum, NULL), g, 1 - c->dampening);
-        lz_status s = store(&o->m[i], m);
+        bool first = !o->m[i];
+        lz_status s = zero_state(&o->m[i], p);
         if (s != LZ_OK)
+            return s;
+        /* torch.optim.SGD does not dampen the first gradient */
+        double take = first ? 1 : 1 - c->dampening;
+        lz_tensor *m = plus_scaled(lz_mul_scalar_at(o->m[i], c->momentum, NULL), g, take);
+        if ((s = lz_assign_at(o->m[i], m, NULL)) != LZ_OK)
             return s;
         g = c->nesterov ? plus_scaled(g, m, c->momentum) : m;
     }
@@ -142,24 +149,22 @@ static lz_status adam_update(lz_optim *o, size_t i, lz_tensor *p, lz_tensor *g)
 {
     const lz_adam_options *c = &o->adam;
     double t = (double)o->step, fix1 = 1 - pow(c->beta1, t), fix2 = 1 - pow(c->beta2, t);
+    lz_status s = zero_state(&o->m[i], p);
+    if (s == LZ_OK)
+        s = zero_state(&o->v[i], p);
+    if (s != LZ_OK)
+        return s;
     lz_tensor *base = p;
     if (c->weight_decay != 0 && c->decoupled)
         base = lz_mul_scalar_at(p, 1 - o->lr * c->weight_decay, NULL);
     else if (c->weight_decay != 0)
         g = plus_scaled(g, p, c->weight_decay);
-    lz_tensor *m = lz_mul_scalar_at(g, 1 - c->beta1, NULL);
-    lz_tensor *v = lz_mul_scalar_at(lz_mul_at(g, g, NULL), 1 - c->beta2, NULL);
-    if (o->m[i]) {
-        m = plus_scaled(m, o->m[i], c->beta1);
-        v = plus_scaled(v, o->v[i], c->beta2);
-    }
-    lz_status s = store(&o->m[i], m);
-    if (s == LZ_OK)
-        s = store(&o->v[i], v);
-    if (s != LZ_OK)
-        return s;
+    lz_tensor *m = plus_scaled(lz_mul_scalar_at(g, 1 - c->beta1, NULL), o->m[i], c->beta1);
+    lz_tensor *v = plus_scaled(lz_mul_scalar_at(lz_mul_at(g, g, NULL), 1 - c->beta2, NULL), o->v[i], c->beta2);
     lz_tensor *denom = lz_add_scalar_at(lz_mul_scalar_at(lz_sqrt_at(v, NULL), 1 / sqrt(fix2), NULL), c->eps, NULL);
     lz_tensor *update = lz_mul_scalar_at(lz_div_at(m, denom, NULL), o->lr / fix1, NULL);
+    if ((s = lz_assign_at(o->m[i], m, NULL)) != LZ_OK || (s = lz_assign_at(o->v[i], v, NULL)) != LZ_OK)
+        return s;
     return lz_assign_at(p, lz_sub_at(base, update, NULL), NULL);
 }
 
