@@ -41,10 +41,10 @@ CFLAGS_debug := -O0 -g3 -DLZ_DEBUG
 CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DLZ_DEBUG
 CFLAGS_tsan := -O1 -g -fsanitize=thread -DLZ_DEBUG
 CFLAGS_COMMON := -std=gnu11 $(WARN) -fvisibility=hidden -fPIC -pthread -D_GNU_SOURCE
-CFLAGS += $(CFLAGS_COMMON) $(CFLAGS_$(MODE))
+FLAGS := $(CFLAGS_COMMON) $(CFLAGS_$(MODE)) $(CFLAGS)
 INTERNAL := -I. -Iinclude -I$(BUILD)/gen
 DEPFLAGS = -MMD -MP -MF $@.d -MT $@
-LDFLAGS += -Wl,--as-needed
+LINKFLAGS := -Wl,--as-needed $(LDFLAGS)
 LDLIBS := -lzstd -ldl -lm -lpthread
 LLVM_CFLAGS := $(addprefix -isystem ,$(LLVM_INCLUDEDIR))
 CHECK_LIBS := $(or $(CHECK_LIBS),-lcheck -lsubunit -lrt -lm)
@@ -63,7 +63,7 @@ define keep
 @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
 endef
 $(BUILD)/flags: FORCE
-	$(call keep,$(CC) $(CFLAGS) $(LDFLAGS) $(LLVM_CFLAGS))
+	$(call keep,$(CC) $(FLAGS) $(LINKFLAGS) $(LLVM_CFLAGS))
 
 # ---- the layers ----
 srcs = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
@@ -82,7 +82,7 @@ support_for = $(if $(filter-out base,$(1)),$(if $(SUPPORT_OBJS),$(SUPPORT_LIB)))
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
+	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
 
 $(BUILD)/obj/backends/llvm/%.o: EXTRA += $(LLVM_CFLAGS)
 $(BUILD)/obj/backends/cpu/%.o: EXTRA += $(LLVM_CFLAGS)
@@ -99,7 +99,7 @@ $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 $(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(1)) $(BUILD)/flags
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$(Q)$$(CC) $$(CFLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $(call support_for,$(1)) $(call libs_for,$(1)) $$(LDFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
+	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $(call support_for,$(1)) $(call libs_for,$(1)) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call LAYER,$(l))))
 LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
@@ -120,8 +120,8 @@ STATIC := $(BUILD)/liblazuli.a
 
 $(SHARED): $(ALL_LIBS) abi/lazuli.map
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=abi/lazuli.map $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
-	    $(LIB_OBJS) $(LDFLAGS) $(LDLIBS) -o $@
+	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=abi/lazuli.map $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
+	    $(LIB_OBJS) $(LINKFLAGS) $(LDLIBS) -o $@
 	@ln -sf $(notdir $@) $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $(BUILD)/liblazuli.so
 $(STATIC): $(ALL_LIBS)
@@ -136,21 +136,21 @@ TOOL := $(BUILD)/lazuli
 TOOL_OBJS := $(call objs,$(call srcs,tools/lazuli,*.c))
 $(TOOL): $(TOOL_OBJS) $(ALL_LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(TOOL_OBJS) $(ALL_LIBS) $(LDFLAGS) $(LDLIBS) -o $@
+	$(Q)$(CC) $(FLAGS) $(TOOL_OBJS) $(ALL_LIBS) $(LINKFLAGS) $(LDLIBS) -o $@
 
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 $(BUILD)/examples/%: examples/%.c $(SHARED) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) -Iinclude $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS) -lm -o $@
+	$(Q)$(CC) $(FLAGS) -Iinclude $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/..' $(LINKFLAGS) -lm -o $@
 
 BENCH := $(BUILD)/bench/lz-bench
-BENCH_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/lz-bench*.c))
+BENCH_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/*.c))
 $(BENCH_OBJS): INTERNAL := -Iinclude
 $(BENCH): $(BENCH_OBJS) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(BENCH_OBJS) $(STATIC) $(LDFLAGS) $(LDLIBS) -o $@
+	$(Q)$(CC) $(FLAGS) $(BENCH_OBJS) $(STATIC) $(LINKFLAGS) $(LDLIBS) -o $@
 
 PROGRAMS := $(if $(TOOL_OBJS),$(TOOL)) $(EXAMPLES)
 all: $(SHARED) $(STATIC) $(PROGRAMS)
@@ -179,21 +179,21 @@ $(SUPPORT_LIB): $(SUPPORT_OBJS)
 	$(Q)ar rcs $@ $(SUPPORT_OBJS)
 
 # test/diff, test/conform, test/fault: the whole library with its internals, and test/support
-WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LDFLAGS) $(CHECK_LIBS) $(LDLIBS)
+WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LINKFLAGS) $(CHECK_LIBS) $(LDLIBS)
 $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(WHOLE_LINK) -o $@
+	$(Q)$(CC) $(FLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(WHOLE_LINK) -o $@
 # test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it
 $(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(BUILD)/obj/test/fuzz_main.o $(WHOLE_LINK) -o $@
+	$(Q)$(CC) $(FLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(BUILD)/obj/test/fuzz_main.o $(WHOLE_LINK) -o $@
 # test/api: what a user has, the shared library and include/
 $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..' $(LDFLAGS) $(CHECK_LIBS) -lm -o $@
+	$(Q)$(CC) $(FLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..' $(LINKFLAGS) $(CHECK_LIBS) -lm -o $@
 
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
 tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS)
@@ -212,7 +212,7 @@ GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 $(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(INTERNAL) $(DEPFLAGS) $< $(call layer_lib,base) $(LDFLAGS) $(LDLIBS) -o $@
+	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(DEPFLAGS) $< $(call layer_lib,base) $(LINKFLAGS) $(LDLIBS) -o $@
 regen: $(GENERATORS)
 	@tools/regen.sh $(BUILD) write
 lint: $(GENERATORS) $(SHARED)

@@ -1,5 +1,5 @@
 /* overhead.c - what tracing and stepping cost when the work itself is tiny: trace_op, cached_graph_50, cached_graph_500. */
-#include "bench/bench.h"
+#include "bench.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

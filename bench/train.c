@@ -1,5 +1,5 @@
 /* train.c - whole training steps, with the models, sizes and batches of the peers' scripts. */
-#include "bench/bench.h"
+#include "bench.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
