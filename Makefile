@@ -163,7 +163,7 @@ ifeq ($(BUILD),build/release)
 endif
 	@echo "built $(if $(filter build/release,$(BUILD)),build/bench/lz-bench,$(BENCH))"
 
-DEMO ?= demo
+DEMO ?= digits
 demo: $(BUILD)/examples/$(DEMO)
 	@$(BUILD)/examples/$(DEMO)
 

@@ -11,7 +11,8 @@ rules() {
     backends) echo 'backends/* lower/* ir/* cache/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
     runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/* base/* ir/* lazuli/*' ;;
-    nn | examples | bench) echo "$1/* lazuli/*" ;;
+    nn) echo 'nn/* base/* lazuli/*' ;;
+    examples | bench) echo "$1/* lazuli/*" ;;
     include) echo 'lazuli/*' ;;
     esac
 }

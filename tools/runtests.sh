@@ -19,6 +19,7 @@ trap 'exit 130' INT TERM
 for v in $(compgen -e); do
     case $v in LAZULI_* | XLA_* | PT_XLA_* | PJRT_* | CPU_NUM_DEVICES | XDG_CACHE_HOME) unset "$v" ;; esac
 done
+unset MAKEFLAGS MFLAGS MAKELEVEL # a test that calls make gets the variables in MAKE_VARS, not the job server
 export BUILD run
 export LZ_TOOL=$BUILD/lazuli
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-60} CK_VERBOSITY=${CK_VERBOSITY:-normal}
