@@ -1,0 +1,225 @@
+/* t_evict.c - the soft cap: what goes, what stays, how often anybody looks, and what clocks can do to it. */
+#include "cache/evict.h"
+#include "base/vec.h"
+#include "cachetest.h"
+#include <time.h>
+
+static void set_mtime(const char *path, int64_t t)
+{
+    struct timespec ts[2] = {{.tv_sec = t}, {.tv_sec = t}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, ts, 0), 0);
+}
+
+static int64_t mtime_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_mtime : -1;
+}
+
+/* Values of n bytes of noise under the keys from..to. */
+static void put_noise(lz_cache *c, uint64_t from, uint64_t to, size_t n)
+{
+    uint8_t *v = malloc(n);
+    for (uint64_t i = from; i < to; i++) {
+        char key[64];
+        size_t nkey = ct_key(i, key);
+        ct_fill(v, n, 2 * i);
+        lz_cache_put(c, LZ_CACHE_KERNEL, key, nkey, "", v, n);
+    }
+    free(v);
+}
+
+START_TEST(stays_below_the_cap)
+{
+    uint64_t cap = 1 << 20, bytes = 0, most = 0;
+    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = cap});
+    for (uint64_t i = 0; i < 300; i++) {
+        put_noise(c, i, i + 1, 3000 + i * 37 % 30000);
+        (void)ct_count_entries(&bytes);
+        most = bytes > most ? bytes : most;
+    }
+    ck_assert_uint_le(most, cap + cap / LZ_EVICT_PART + 40000);
+    ck_assert_uint_ge(bytes, cap * 8 / 10); /* and does not throw away more than it must */
+    lz_cache_stats s = ct_stats(c);
+    ck_assert_uint_gt(s.evicted, 100);
+    ck_assert_uint_eq(s.stored - s.evicted, ct_count_entries(NULL));
+    lz_cache_close(c);
+}
+END_TEST
+
+START_TEST(the_oldest_go_first)
+{
+    uint64_t n = 100;
+    int64_t now = (int64_t)time(NULL);
+    lz_cache *c = ct_open();
+    put_noise(c, 0, n, 5000);
+    for (uint64_t i = 0; i < n; i++) /* ages in an order that has nothing to do with names */
+        set_mtime(ct_path(i), now - 100 - (int64_t)(i * 37 % n));
+    lz_store s;
+    ck_assert_int_eq(lz_store_open(&s, ct_dir, false, false), LZ_OK);
+    lz_evict_result r;
+    uint64_t total;
+    (void)ct_count_entries(&total);
+    ck_assert_int_eq(lz_evict_run(&s, total, 0, 7, false, &r), LZ_OK);
+    ck_assert_uint_eq(r.files, 0); /* not over the cap */
+    ck_assert_int_eq(lz_evict_run(&s, total - 1, total * 6 / 10, 7, false, &r), LZ_OK);
+    ck_assert_uint_eq(r.files, 40);
+    for (uint64_t i = 0; i < n; i++)
+        ck_assert_int_eq(ct_exists(ct_path(i)), (int64_t)(i * 37 % n) < 60);
+    lz_store_close(&s);
+    lz_cache_close(c);
+}
+END_TEST
+
+START_TEST(future_times)
+{
+    int64_t now = (int64_t)time(NULL);
+    lz_cache *c = ct_open();
+    put_noise(c, 0, 30, 5000);
+    uint64_t total;
+    (void)ct_count_entries(&total);
+    for (uint64_t i = 0; i < 10; i++)
+        set_mtime(ct_path(i), now + 315360000); /* 10 years ahead */
+    for (uint64_t i = 10; i < 20; i++)
+        set_mtime(ct_path(i), now - 315360000);
+    lz_store s;
+    ck_assert_int_eq(lz_store_open(&s, ct_dir, false, false), LZ_OK);
+    lz_evict_result r;
+    ck_assert_int_eq(lz_evict_run(&s, total - 1, total * 2 / 3, 0, false, &r), LZ_OK);
+    ck_assert_uint_eq(r.files, 10);
+    for (uint64_t i = 0; i < 30; i++)
+        ck_assert_int_eq(ct_exists(ct_path(i)), i < 10 || i >= 20);
+    for (uint64_t i = 0; i < 10; i++) /* brought back to now, so that they grow old like the others */
+        ck_assert_int_le(mtime_of(ct_path(i)), (int64_t)time(NULL));
+    lz_store_close(&s);
+    lz_cache_close(c);
+}
+END_TEST
+
+/* The clock 10 years back or forward: nothing is emptied, only down to 90 % when over the cap. */
+START_TEST(clock_jumps)
+{
+    uint64_t cap = 400000, bytes;
+    int64_t now = (int64_t)time(NULL);
+    static const int64_t jumps[] = {-315360000, 315360000, -315360000, 0};
+    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = cap});
+    uint64_t k = 0;
+    for (int j = 0; j < 4; j++) {
+        lz_vfs_set_clock(now + jumps[j]);
+        for (int i = 0; i < 60; i++, k++) {
+            put_noise(c, k, k + 1, 9000);
+            (void)ct_count_entries(&bytes);
+            ck_assert_uint_le(bytes, cap + cap / LZ_EVICT_PART + 20000);
+            if (k > 60)
+                ck_assert_uint_ge(bytes, cap * 8 / 10);
+        }
+    }
+    lz_cache_close(c);
+}
+END_TEST
+
+/* A large directory is looked at by samples: far fewer calls than files, and in the end the size is right. */
+START_TEST(sampling)
+{
+    enum { FILES = 12000, BYTES = 100 };
+    lz_cache *c = ct_open();
+    ct_put(c, 0); /* makes the directory's parts */
+    lz_store s;
+    ck_assert_int_eq(lz_store_open(&s, ct_dir, false, false), LZ_OK);
+    uint64_t rng = 1;
+    uint8_t junk[BYTES] = {0};
+    for (int i = 0; i < FILES; i++) {
+        char name[LZ_STORE_NAME_LEN], path[400];
+        lz_store_name((lz_hash){ct_rand(&rng), ct_rand(&rng)}, LZ_CACHE_KERNEL, 0, name);
+        snprintf(path, sizeof path, "%s/%.2s", ct_dir, name);
+        (void)mkdir(path, 0700);
+        snprintf(path, sizeof path, "%s/%s", ct_dir, name);
+        ct_spill(path, junk, sizeof junk);
+    }
+    uint64_t files, bytes;
+    lz_evict_result r;
+    ck_assert_int_eq(lz_evict_run(&s, FILES * BYTES * 2, FILES * BYTES, 200, false, &r), LZ_OK);
+    ck_assert_uint_eq(r.files, 0);
+    ck_assert_uint_ge(r.kept_bytes, FILES * BYTES * 9 / 10); /* the estimate */
+    ck_assert_uint_le(r.kept_bytes, FILES * BYTES * 11 / 10);
+    ck_assert_int_eq(lz_evict_run(&s, FILES * BYTES * 8 / 10, FILES * BYTES * 7 / 10, 200, false, &r), LZ_OK);
+    files = ct_count_entries(&bytes);
+    ck_assert_uint_ge(bytes, FILES * BYTES * 65 / 100);
+    ck_assert_uint_le(bytes, FILES * BYTES * 75 / 100);
+    ck_assert_uint_ge(files + r.files, FILES);
+    ck_assert_int_eq(lz_evict_run(&s, 1000, 1000, 0, true, &r), LZ_OK);
+    (void)ct_count_entries(&bytes);
+    ck_assert_uint_le(bytes, 1000);
+    lz_store_close(&s);
+    lz_cache_close(c);
+}
+END_TEST
+
+START_TEST(leftovers)
+{
+    lz_cache *c = ct_open();
+    ct_put(c, 1);
+    int64_t now = (int64_t)time(NULL);
+    char path[400];
+    for (int i = 0; i < 100; i++) {
+        snprintf(path, sizeof path, "%s/tmp/%d-%d", ct_dir, i, i);
+        ct_spill(path, "part", 4);
+        set_mtime(path, i < 80 ? now - 3700 : i < 90 ? now - 3000 : now + 100000);
+    }
+    snprintf(path, sizeof path, "%s/tmp/empty-directory", ct_dir);
+    mkdir(path, 0700);
+    set_mtime(path, now - 5000);
+    lz_cache_close(c);
+    c = ct_open(); /* the first store of a process sweeps a part, the next process another */
+    ct_put(c, 2);
+    ck_assert_int_eq(ct_temps(), 101 - 64);
+    ct_put(c, 3);
+    ck_assert_int_eq(ct_temps(), 101 - 64);
+    lz_cache_close(c);
+    c = ct_open();
+    ct_put(c, 4);
+    ck_assert_int_eq(ct_temps(), 20);
+    lz_vfs_set_clock(now + 3700); /* an hour later; those from the future are an hour old now */
+    ck_assert_int_eq(lz_cache_gc(c, 0, NULL, NULL), LZ_OK);
+    ck_assert_int_eq(ct_temps(), 0);
+    lz_cache_close(c);
+}
+END_TEST
+
+/* Somebody else evicts: we do not wait and do not evict. */
+START_TEST(lock_is_never_waited_for)
+{
+    uint64_t cap = 100000;
+    char lock[400];
+    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = cap});
+    put_noise(c, 0, 1, 5000);
+    snprintf(lock, sizeof lock, "%s/lock", ct_dir);
+    int fd = open(lock, O_RDWR | O_CREAT, 0600);
+    ck_assert_int_eq(lz_vfs_trylock(fd), 0);
+    put_noise(c, 1, 40, 5000);
+    ck_assert_uint_eq(ct_count_entries(NULL), 40);
+    close(fd);
+    put_noise(c, 40, 41, 5000);
+    uint64_t bytes;
+    (void)ct_count_entries(&bytes);
+    ck_assert_uint_le(bytes, cap);
+    lz_cache_close(c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("evict");
+    TCase *t = tcase_create("evict");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, ct_setup, ct_teardown);
+    tcase_add_test(t, stays_below_the_cap);
+    tcase_add_test(t, the_oldest_go_first);
+    tcase_add_test(t, future_times);
+    tcase_add_test(t, clock_jumps);
+    tcase_add_test(t, sampling);
+    tcase_add_test(t, leftovers);
+    tcase_add_test(t, lock_is_never_waited_for);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
