@@ -1,0 +1,381 @@
+/* grad.c - the reverse pass over the recorded graph: lz_grad, lz_backward and what belongs to them.
+ * One walk gives the nodes in order; a forward sweep marks those that lead to a parameter; a backward sweep applies each operation's
+ * rule and sums what arrives. Everything the rules record lies in one scope, of which only the results escape.
+ * Threads: holds the device's trace lock while it walks; gradients' state of a handle is the runtime's. */
+#include "autodiff/vjp_table.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "runtime/trace.h"
+#include <lazuli/grad.h>
+#include <lazuli/hlo.h>
+#include <string.h>
+
+typedef struct reverse {
+    lz_node **order;
+    uint32_t n;
+    bool *need;                 /* node i leads to a parameter through operations that pass gradients */
+    lz_tensor **value;          /* handle of node i, made when a rule wants it */
+    lz_tensor **adj;            /* gradient of node i so far (operations with one result) */
+    lz_tensor ***adjs;          /* gradients per result, for operations with several */
+    lz_arena arena;
+} reverse;
+
+static bool passes(const reverse *r, const lz_node *n)
+{
+    if (!lz_node_has_history(n) || (n->flags & LZ_NODE_NOGRAD) || lz_vjp_rule_of(lz_node_op(n)).blocks)
+        return false;
+    if (n->sig->nresult == 1 && !lz_dtype_is_float(lz_node_type(n)->dtype))
+        return false;
+    for (uint32_t i = 0; i < n->sig->nopnd; i++)
+        if (r->need[n->opnd[i]->index])
+            return true;
+    return false;
+}
+
+static lz_status sweep_forward(reverse *r, lz_node *const *params, size_t nparam)
+{
+    r->need = lz_arena_alloc(&r->arena, r->n * sizeof *r->need);
+    r->value = lz_arena_alloc(&r->arena, r->n * sizeof *r->value);
+    r->adj = lz_arena_alloc(&r->arena, r->n * sizeof *r->adj);
+    r->adjs = lz_arena_alloc(&r->arena, r->n * sizeof *r->adjs);
+    if (!r->need || !r->value || !r->adj || !r->adjs)
+        return LZ_FAIL(LZ_EMEM, "no memory to differentiate a graph of %u operations", r->n);
+    for (size_t p = 0; p < nparam; p++)
+        if (params[p]->index < r->n && r->order[params[p]->index] == params[p])
+            r->need[params[p]->index] = true;
+    for (uint32_t i = 0; i < r->n; i++)
+        r->need[i] = r->need[i] || passes(r, r->order[i]);
+    return LZ_OK;
+}
+
+static lz_tensor *sum(lz_tensor *a, lz_tensor *b, const lz_site *site)
+{
+    lz_tensor *x[2] = {a, b};
+    return a ? lz_hlo_ew_at("add", x, 2, site) : b;
+}
+
+static lz_status give(reverse *r, const lz_node *to, lz_tensor *g, const lz_site *site)
+{
+    if (!g)
+        return LZ_OK;
+    LZ_TRY(lz_status_of(g));
+    r->adj[to->index] = sum(r->adj[to->index], g, site);
+    return LZ_OK;
+}
+
+/* `result` nodes: the gradient goes to its place among the operation's results. */
+static lz_status project(reverse *r, const lz_node *n)
+{
+    const lz_node *op = n->opnd[0];
+    lz_tensor ***slot = &r->adjs[op->index];
+    if (!*slot && !(*slot = lz_arena_alloc(&r->arena, op->sig->nresult * sizeof **slot)))
+        return LZ_FAIL(LZ_EMEM, "no memory to differentiate");
+    int64_t k = LZ_ATTR(index, n->sig->attr)->index;
+    (*slot)[k] = sum((*slot)[k], r->adj[n->index], n->site);
+    return LZ_OK;
+}
+
+static lz_tensor *value_of(reverse *r, lz_node *n)
+{
+    if (!r->value[n->index])
+        r->value[n->index] = lz_trace_tensor_of(n, n->site);
+    return r->value[n->index];
+}
+
+static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
+{
+    const lz_sig *sig = n->sig;
+    lz_tensor **opnd = lz_arena_alloc(&r->arena, sig->nopnd * sizeof *opnd);
+    lz_tensor **grad_in = lz_arena_alloc(&r->arena, sig->nopnd * sizeof *grad_in);
+    bool *need = lz_arena_alloc(&r->arena, sig->nopnd * sizeof *need);
+    if (!opnd || !grad_in || !need)
+        return LZ_FAIL(LZ_EMEM, "no memory to differentiate");
+    for (uint32_t i = 0; i < sig->nopnd; i++) {
+        opnd[i] = value_of(r, n->opnd[i]);
+        need[i] = r->need[n->opnd[i]->index] && lz_dtype_is_float(sig->opnd[i]->dtype);
+    }
+    lz_vjp v = {.sig = sig, .opnd = opnd, .need = need, .grad_in = grad_in, .site = n->site};
+    v.result = sig->nresult == 1 ? value_of(r, n) : NULL;
+    v.grad_out = sig->nresult == 1 ? &r->adj[n->index] : r->adjs[n->index];
+    LZ_TRY(rule(&v));
+    for (uint32_t i = 0; i < sig->nopnd; i++)
+        if (need[i])
+            LZ_TRY(give(r, n->opnd[i], grad_in[i], n->site));
+    return LZ_OK;
+}
+
+static lz_status sweep_backward(reverse *r)
+{
+    for (uint32_t i = r->n; i-- > 0;) {
+        lz_node *n = r->order[i];
+        if (!r->need[i] || !passes(r, n) || !(r->adj[i] || r->adjs[i]))
+            continue;
+        lz_vjp_rule rule = lz_vjp_rule_of(lz_node_op(n));
+        LZ_TRY(rule.projects ? project(r, n) : apply_rule(r, n, rule.fn));
+    }
+    return LZ_OK;
+}
+
+static lz_tensor *ones_like(const lz_type *t, const lz_site *site)
+{
+    lz_tensor *one = lz_hlo_constant_at(t->dtype, 1, site);
+    return t->shape.rank ? lz_hlo_broadcast_in_dim_at(one, t->shape, NULL, 0, site) : one;
+}
+
+/* Where parameter `p` got its gradient: NULL when loss does not depend on it. */
+static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor **grads, bool *reached, const lz_site *site)
+{
+    for (size_t p = 0; p < n; p++) {
+        uint32_t i = params[p]->index;
+        reached[p] = i < r->n && r->order[i] == params[p];
+        grads[p] = reached[p] ? r->adj[i] : NULL;
+        if (reached[p] && !grads[p]) {          /* only through operations whose gradient is zero */
+            const lz_type *t = lz_node_type(params[p]);
+            lz_tensor *zero = lz_hlo_constant_at(t->dtype, 0, site);
+            grads[p] = t->shape.rank ? lz_hlo_broadcast_in_dim_at(zero, t->shape, NULL, 0, site) : zero;
+        }
+        if (grads[p])
+            LZ_TRY(lz_status_of(grads[p]));
+    }
+    return LZ_OK;
+}
+
+/* The pass itself, inside an open scope. */
+static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *params, size_t n, lz_tensor **grads, bool *reached,
+                               const lz_site *site)
+{
+    reverse r = {0};
+    if (loss->dev)
+        lz_trace_lock(loss->dev);
+    lz_status s = lz_trace_order(&loss, 1, false, &r.order, &r.n);
+    if (s == LZ_OK)
+        s = sweep_forward(&r, params, n);
+    if (s == LZ_OK) {
+        r.adj[loss->index] = seed ? seed : ones_like(lz_node_type(loss), site);
+        s = lz_status_of(r.adj[loss->index]);
+    }
+    if (s == LZ_OK)
+        s = sweep_backward(&r);
+    if (s == LZ_OK)
+        s = collect(&r, params, n, grads, reached, site);
+    if (loss->dev)
+        lz_trace_unlock(loss->dev);
+    lz_free(r.order);
+    lz_arena_free(&r.arena);
+    return s;
+}
+
+/* ---- arguments ---- */
+static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
+{
+    const lz_type *t = lz_node_type(loss);
+    char have[96];
+    lz_type_short(t, have, sizeof have);
+    if (!lz_dtype_is_float(t->dtype))
+        return LZ_FAIL(LZ_EDTYPE, "the loss is %s; only floating point has a gradient", have);
+    if (!seed && t->nelem != 1)
+        return LZ_FAIL(LZ_ESHAPE, "the loss is %s; without grad_output it must have one element", have);
+    if (!seed)
+        return LZ_OK;
+    LZ_TRY(lz_status_of(seed));
+    lz_shape s = lz_shape_of(seed);
+    if (!lz_shape_eq(&s, &t->shape) || lz_dtype_of(seed) != t->dtype)
+        return LZ_FAIL(LZ_ESHAPE, "grad_output must be %s as the loss is", have);
+    return LZ_OK;
+}
+
+static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!params[i])
+            return LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
+        nodes[i] = lz_trace_node_of(params[i]);
+        if (!nodes[i])
+            return lz_error_get()->status;
+        if (!lz_dtype_is_float(lz_node_type(nodes[i])->dtype))
+            return LZ_FAIL(LZ_EDTYPE, "parameter %zu is of %s; only floating point has a gradient", i,
+                           lz_dtype_name(lz_node_type(nodes[i])->dtype));
+    }
+    return LZ_OK;
+}
+
+static void release_nodes(lz_node **nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        lz_node_release(nodes[i]);
+}
+
+static lz_status unreachable(lz_tensor *param, size_t i)
+{
+    char where[160];
+    return LZ_FAIL(LZ_EGRAD, "the loss does not depend on parameter %zu through anything pending (%s): a step, an assignment or lz_detach "
+                   "lies between, or it was not used; allow_unused gives zeros",
+                   i, *lz_trace_describe(param, where, sizeof where) ? where : "never assigned");
+}
+
+typedef struct request {
+    lz_tensor *loss, *seed;
+    lz_tensor *const *params;
+    size_t n;
+    lz_node **nodes;            /* of the parameters */
+    bool *reached;
+    lz_node *loss_node;
+} request;
+
+static lz_status open_request(request *q)
+{
+    q->nodes = lz_calloc(q->n + 1, sizeof *q->nodes);
+    q->reached = lz_calloc(q->n + 1, sizeof *q->reached);
+    if (!q->nodes || !q->reached)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu gradients", q->n);
+    q->loss_node = lz_trace_node_of(q->loss);
+    if (!q->loss_node)
+        return lz_error_get()->status;
+    LZ_TRY(check_loss(q->loss_node, q->seed));
+    return resolve(q->params, q->n, q->nodes);
+}
+
+static void close_request(request *q)
+{
+    if (q->nodes)
+        release_nodes(q->nodes, q->n);
+    lz_node_release(q->loss_node);
+    lz_free(q->nodes);
+    lz_free(q->reached);
+}
+
+static lz_status grads_of(request *q, lz_tensor **grads, bool allow_unused, const lz_site *site)
+{
+    LZ_TRY(open_request(q));
+    LZ_TRY(differentiate(q->loss_node, q->seed, q->nodes, q->n, grads, q->reached, site));
+    for (size_t i = 0; i < q->n; i++) {
+        if (!q->reached[i] && !allow_unused)
+            return unreachable(q->params[i], i);
+        if (!q->reached[i])
+            grads[i] = lz_zeros_at(lz_dtype_of(q->params[i]), lz_shape_of(q->params[i]), site);
+    }
+    return LZ_OK;
+}
+
+/* ---- public ---- */
+lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads, const lz_grad_options *o,
+                     const lz_site *site)
+{
+    lz_api_frame frame = lz_api_enter("lz_grad", site);
+    request q = {.loss = loss, .params = params, .n = n, .seed = o ? o->grad_output : NULL};
+    lz_status s = LZ_OK;
+    if (!loss || (n && (!params || !grads)))
+        s = LZ_FAIL(LZ_ENULL, "%s is NULL", !loss ? "the loss" : !params ? "the list of parameters" : "the list of gradients");
+    if (s == LZ_OK && (s = lz_scope_begin()) == LZ_OK) {
+        s = grads_of(&q, grads, o && o->allow_unused, site);
+        for (size_t i = 0; i < n && s == LZ_OK; i++)
+            lz_escape(grads[i]);
+        lz_error kept = *lz_error_get();
+        lz_scope_end();
+        close_request(&q);
+        if (s != LZ_OK)
+            lz_error_set(&kept);
+    }
+    if (s != LZ_OK)
+        lz_api_status(s);
+    for (size_t i = 0; i < n && s != LZ_OK && grads; i++)
+        grads[i] = lz_trace_error_tensor("lz_grad", site);
+    lz_api_leave(&frame);
+    return s;
+}
+
+/* Adds the new gradients to those the parameters hold. */
+static lz_status accumulate(const request *q, lz_tensor **grads, const lz_site *site)
+{
+    bool any = false;
+    for (size_t i = 0; i < q->n; i++) {
+        if (!q->reached[i])
+            continue;
+        any = true;
+        lz_tensor *g = sum(lz_trace_grad(q->params[i]), grads[i], site);
+        LZ_TRY(lz_status_of(g));
+        LZ_TRY(lz_trace_set_grad(q->params[i], g));
+    }
+    if (!any)
+        return LZ_FAIL(LZ_EGRAD, "the loss depends on no tensor marked with lz_requires_grad (%zu are marked): a step, an assignment or "
+                       "lz_detach lies between, or none was used", q->n);
+    return LZ_OK;
+}
+
+lz_status lz_backward_at(lz_tensor *loss, const lz_site *site)
+{
+    lz_api_frame frame = lz_api_enter("lz_backward", site);
+    lz_tensor **marked = NULL, **grads = NULL;
+    request q = {.loss = loss};
+    lz_status s = loss ? LZ_OK : LZ_FAIL(LZ_ENULL, "the loss is NULL");
+    if (s == LZ_OK) {
+        q.n = lz_trace_marked(NULL, 0);
+        marked = lz_calloc(q.n + 1, sizeof *marked);
+        grads = lz_calloc(q.n + 1, sizeof *grads);
+        if (!marked || !grads)
+            s = LZ_FAIL(LZ_EMEM, "no memory for %zu gradients", q.n);
+    }
+    if (s == LZ_OK && (s = lz_scope_begin()) == LZ_OK) {
+        size_t live = lz_trace_marked(marked, q.n);
+        q.n = live < q.n ? live : q.n;
+        q.params = marked;
+        s = open_request(&q);
+        if (s == LZ_OK)
+            s = differentiate(q.loss_node, NULL, q.nodes, q.n, grads, q.reached, site);
+        if (s == LZ_OK)
+            s = accumulate(&q, grads, site);
+        lz_error kept = *lz_error_get();
+        lz_scope_end();
+        close_request(&q);
+        if (s != LZ_OK)
+            lz_error_set(&kept);
+    }
+    lz_free(marked);
+    lz_free(grads);
+    if (s != LZ_OK)
+        lz_api_status(s);
+    lz_api_leave(&frame);
+    return s;
+}
+
+lz_status lz_requires_grad(lz_tensor *t, bool on)
+{
+    lz_api_frame frame = lz_api_enter("lz_requires_grad", NULL);
+    lz_status s = t ? lz_status_of(t) : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
+    if (s == LZ_OK && on && !lz_dtype_is_float(lz_dtype_of(t)))
+        s = LZ_FAIL(LZ_EDTYPE, "the tensor is of %s; only floating point has a gradient", lz_dtype_name(lz_dtype_of(t)));
+    if (s == LZ_OK)
+        s = lz_trace_set_requires_grad(t, on);
+    if (s != LZ_OK)
+        lz_api_status(s);
+    lz_api_leave(&frame);
+    return s;
+}
+
+lz_tensor *lz_grad_of(lz_tensor *t)
+{
+    return t ? lz_trace_grad(t) : NULL;
+}
+
+lz_status lz_zero_grad(lz_tensor *const *params, size_t n)
+{
+    lz_api_frame frame = lz_api_enter("lz_zero_grad", NULL);
+    lz_status s = params || !n ? LZ_OK : LZ_FAIL(LZ_ENULL, "the list of parameters is NULL");
+    for (size_t i = 0; i < n && s == LZ_OK; i++)
+        s = params[i] ? lz_trace_set_grad(params[i], NULL) : LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
+    if (s != LZ_OK)
+        lz_api_status(s);
+    lz_api_leave(&frame);
+    return s;
+}
+
+lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site)
+{
+    lz_api_frame frame = lz_api_enter("lz_detach", site);
+    lz_node *n = lz_trace_node_of(x), *d = n ? lz_node_new_detached(n, site) : NULL;
+    lz_tensor *t = d ? lz_trace_tensor_of(d, site) : lz_trace_error_tensor("lz_detach", site);
+    lz_node_release(d);
+    lz_node_release(n);
+    lz_api_leave(&frame);
+    return t;
+}

@@ -1,0 +1,40 @@
+/* vjp_table.c - the vjp column of ir/ops.def as functions. A name without a rule does not link. */
+#include "autodiff/vjp_table.h"
+#include "base/status.h"
+
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
+#include "ir/ops.def"
+
+/* Piecewise constant: the gradient of every operand is zero. */
+lz_status lz_vjp_zero(const lz_vjp *v)
+{
+    (void)v;
+    return LZ_OK;
+}
+
+/* A leaf: nothing lies behind it. */
+lz_status lz_vjp_none(const lz_vjp *v)
+{
+    (void)v;
+    return LZ_OK;
+}
+
+/* The reverse pass hands a projection's gradient to its operation itself. */
+lz_status lz_vjp_result(const lz_vjp *v)
+{
+    (void)v;
+    return LZ_FAIL(LZ_EINTERNAL, "the rule of `result` is the reverse pass's own");
+}
+
+lz_vjp_rule lz_vjp_rule_of(lz_op op)
+{
+    static const lz_vjp_fn table[LZ_OP_COUNT] = {
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...) [LZ_OP_##E] = lz_vjp_##vjp,
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...) [LZ_OP_##E] = lz_vjp_##vjp,
+#include "ir/ops.def"
+    };
+    lz_vjp_fn f = op > 0 && op < LZ_OP_COUNT ? table[op] : lz_vjp_none;
+    lz_vjp_rule r = {.fn = f, .blocks = f == lz_vjp_zero || f == lz_vjp_none, .projects = f == lz_vjp_result};
+    return r;
+}

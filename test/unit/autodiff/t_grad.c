@@ -1,0 +1,392 @@
+/* t_grad.c - every gradient rule against central differences in f64, first and second order, on every device. */
+#include "suite.h"
+#include <lazuli/lazuli.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_IN = 3, MAX_ELEM = 64 };
+typedef lz_tensor *(*fn)(lz_tensor **x);
+typedef struct gcase {
+    const char *name;
+    fn f;
+    int nin;
+    lz_shape shape[MAX_IN];
+    double lo, hi;              /* range of the inputs, away from kinks and poles */
+    bool second;                /* check second order too */
+} gcase;
+
+static const char *const devices[] = {"REF:0", "CPU:0"};
+
+static double noise(unsigned *r)
+{
+    *r = *r * 1664525u + 1013904223u;
+    return (double)(*r >> 8) / 16777216.0;
+}
+
+/* ---- the functions under test ---- */
+#define S(...) {sizeof((int64_t[]){__VA_ARGS__}) / 8, {__VA_ARGS__}}
+#define EW1(NAME) static lz_tensor *f_##NAME(lz_tensor **x) { return lz_hlo_ew_at(#NAME, x, 1, LZ_SITE); }
+#define EW2(NAME) static lz_tensor *f_##NAME(lz_tensor **x) { return lz_hlo_ew_at(#NAME, x, 2, LZ_SITE); }
+EW1(abs) EW1(cbrt) EW1(cosine) EW1(exponential) EW1(exponential_minus_one) EW1(log) EW1(log_plus_one) EW1(logistic)
+EW1(negate) EW1(rsqrt) EW1(sine) EW1(sqrt) EW1(tan) EW1(tanh)
+EW2(add) EW2(atan2) EW2(divide) EW2(maximum) EW2(minimum) EW2(multiply) EW2(power) EW2(remainder) EW2(subtract)
+static lz_tensor *f_erf(lz_tensor **x) { return lz_hlo_ew_at("chlo.erf", x, 1, LZ_SITE); }
+static lz_tensor *f_clamp(lz_tensor **x) { return lz_hlo_ew_at("clamp", x, 3, LZ_SITE); }
+static lz_tensor *f_convert(lz_tensor **x) { return lz_hlo_convert(lz_hlo_convert(x[0], LZ_F64), LZ_F64); }
+static lz_tensor *f_select(lz_tensor **x)
+{
+    lz_tensor *y[3] = {lz_hlo_compare(LZ_HLO_GT, x[2], lz_hlo_ew_at("sine", &x[2], 1, LZ_SITE)), x[0], x[1]};
+    return lz_hlo_ew_at("select", y, 3, LZ_SITE);
+}
+static lz_tensor *f_broadcast(lz_tensor **x)
+{
+    return lz_hlo_broadcast_in_dim(x[0], LZ_SHAPE(4, 3, 2), ((int64_t[]){1, 2}), 2);   /* 1x2: expanded, 4 added */
+}
+static lz_tensor *f_broadcast_swap(lz_tensor **x)
+{
+    return lz_hlo_broadcast_in_dim(x[0], LZ_SHAPE(3, 2, 2), ((int64_t[]){2, 0}), 2);   /* not in ascending order */
+}
+static lz_tensor *f_reshape(lz_tensor **x) { return lz_hlo_reshape(x[0], LZ_SHAPE(3, 2)); }
+static lz_tensor *f_transpose(lz_tensor **x) { return lz_hlo_transpose(x[0], ((int64_t[]){2, 0, 1}), 3); }
+static lz_tensor *f_reverse(lz_tensor **x) { return lz_hlo_reverse(x[0], ((int64_t[]){1}), 1); }
+static lz_tensor *f_slice(lz_tensor **x)
+{
+    return lz_hlo_slice(x[0], ((int64_t[]){1, 0}), ((int64_t[]){4, 5}), ((int64_t[]){2, 3}), 2);
+}
+static lz_tensor *f_pad(lz_tensor **x)
+{
+    return lz_hlo_pad(x[0], x[1], ((int64_t[]){2, -1}), ((int64_t[]){0, 3}), ((int64_t[]){1, 2}), 2);
+}
+static lz_tensor *f_concatenate(lz_tensor **x) { return lz_hlo_concatenate(x, 3, 1); }
+static lz_tensor *f_reduce_add(lz_tensor **x) { return lz_hlo_reduce("add", x[0], ((int64_t[]){0, 2}), 2); }
+static lz_tensor *f_reduce_max(lz_tensor **x) { return lz_hlo_reduce("maximum", x[0], ((int64_t[]){1}), 1); }
+static lz_tensor *f_reduce_min(lz_tensor **x) { return lz_hlo_reduce("minimum", x[0], ((int64_t[]){0}), 1); }
+static lz_tensor *f_reduce_mul(lz_tensor **x) { return lz_hlo_reduce("multiply", x[0], ((int64_t[]){1}), 1); }
+static lz_tensor *dot(lz_tensor **x, lz_dot_dims d) { return lz_hlo_dot_general(x[0], x[1], &d); }
+static lz_tensor *f_dot_nn(lz_tensor **x) { return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {1}, .rhs_contract = {0}}); }
+static lz_tensor *f_dot_nt(lz_tensor **x) { return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {1}, .rhs_contract = {1}}); }
+static lz_tensor *f_dot_tn(lz_tensor **x) { return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {0}, .rhs_contract = {0}}); }
+static lz_tensor *f_dot_batch(lz_tensor **x)    /* a[k1,b,m,k2] . b[k2,n,b,k1] */
+{
+    return dot(x, (lz_dot_dims){.nbatch = 1, .ncontract = 2, .lhs_batch = {1}, .rhs_batch = {2}, .lhs_contract = {3, 0}, .rhs_contract = {0, 3}});
+}
+static lz_tensor *f_dot_outer(lz_tensor **x) { return dot(x, (lz_dot_dims){0}); }
+static lz_tensor *indices(int n, const int64_t *v) { return lz_from_host(LZ_I64, LZ_SHAPE(n), v); }
+static lz_tensor *f_gather(lz_tensor **x)       /* repeated, negative and too large indices: clamped */
+{
+    lz_gather_dims d = {.noffset = 1, .offset_dims = {1}, .ncollapsed = 1, .collapsed_slice_dims = {0}, .nstart_map = 1,
+                        .start_index_map = {0}, .slice_sizes = {1, 3}, .index_vector_dim = 1};
+    return lz_hlo_gather(x[0], indices(5, (int64_t[]){2, 0, 2, -3, 9}), &d);
+}
+static lz_tensor *f_gather_window(lz_tensor **x)
+{
+    lz_gather_dims d = {.noffset = 2, .offset_dims = {0, 1}, .nstart_map = 2, .start_index_map = {1, 0}, .slice_sizes = {2, 2}, .index_vector_dim = 0};
+    return lz_hlo_gather(x[0], indices(2, (int64_t[]){2, 1}), &d);
+}
+static lz_tensor *scatter(const char *comb, lz_tensor **x, const int64_t *at, bool unique)
+{
+    lz_scatter_dims d = {.nwindow = 1, .update_window_dims = {1}, .ninserted = 1, .inserted_window_dims = {0}, .nmap = 1,
+                         .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1, .unique_indices = unique};
+    return lz_hlo_scatter(comb, x[0], indices(3, at), x[1], &d);
+}
+static lz_tensor *f_scatter_add(lz_tensor **x) { return scatter("add", x, (int64_t[]){1, 1, 7}, false); }
+static lz_tensor *f_scatter_assign(lz_tensor **x) { return scatter("assign", x, (int64_t[]){3, 0, -1}, false); }
+static lz_tensor *f_scatter_max(lz_tensor **x) { return scatter("maximum", x, (int64_t[]){1, 1, 2}, false); }
+static lz_tensor *f_scatter_mul(lz_tensor **x) { return scatter("multiply", x, (int64_t[]){3, 0, 9}, true); }
+static lz_tensor *at2(int64_t a) { return lz_from_host(LZ_I32, LZ_SCALAR, &(int32_t){(int32_t)a}); }
+static lz_tensor *f_dynamic_slice(lz_tensor **x)
+{
+    lz_tensor *s[2] = {at2(1), at2(9)};         /* the second is clamped */
+    return lz_hlo_dynamic_slice(x[0], s, ((int64_t[]){2, 2}), 2);
+}
+static lz_tensor *f_dynamic_update_slice(lz_tensor **x)
+{
+    lz_tensor *s[2] = {at2(-4), at2(1)};
+    return lz_hlo_dynamic_update_slice(x[0], x[1], s, 2);
+}
+static lz_tensor *f_barrier(lz_tensor **x) { return lz_hlo_optimization_barrier(lz_mul(x[0], x[0])); }
+static lz_tensor *f_softmax(lz_tensor **x) { return lz_softmax(x[0], -1); }
+static lz_tensor *f_log_softmax(lz_tensor **x) { return lz_log_softmax(x[0], 0); }
+static lz_tensor *f_matmul(lz_tensor **x) { return lz_matmul(x[0], x[1]); }
+static lz_tensor *f_linear(lz_tensor **x) { return lz_linear(x[0], x[1], x[2]); }
+static lz_tensor *f_gelu(lz_tensor **x) { return lz_gelu(x[0], false); }
+static lz_tensor *f_var(lz_tensor **x) { return lz_var(x[0], .dims = LZ_DIM(1)); }
+static lz_tensor *f_logsumexp(lz_tensor **x) { return lz_logsumexp(x[0], .dims = LZ_DIM(0)); }
+
+#define V23 S(2, 3)
+static const gcase cases[] = {
+    {"abs", f_abs, 1, {V23}, 0.2, 2, false}, {"cbrt", f_cbrt, 1, {V23}, 0.3, 3, true},
+    {"cosine", f_cosine, 1, {V23}, -3, 3, true}, {"erf", f_erf, 1, {V23}, -2, 2, true},
+    {"exponential", f_exponential, 1, {V23}, -2, 2, true}, {"exponential_minus_one", f_exponential_minus_one, 1, {V23}, -2, 2, true},
+    {"log", f_log, 1, {V23}, 0.3, 4, true}, {"log_plus_one", f_log_plus_one, 1, {V23}, -0.5, 4, true},
+    {"logistic", f_logistic, 1, {V23}, -3, 3, true}, {"negate", f_negate, 1, {V23}, -2, 2, false},
+    {"rsqrt", f_rsqrt, 1, {V23}, 0.3, 4, true}, {"sine", f_sine, 1, {V23}, -3, 3, true}, {"sqrt", f_sqrt, 1, {V23}, 0.3, 4, true},
+    {"tan", f_tan, 1, {V23}, -1, 1, true}, {"tanh", f_tanh, 1, {V23}, -2, 2, true},
+    {"add", f_add, 2, {V23, V23}, -2, 2, false}, {"subtract", f_subtract, 2, {V23, V23}, -2, 2, false},
+    {"multiply", f_multiply, 2, {V23, V23}, -2, 2, true}, {"divide", f_divide, 2, {V23, V23}, 0.5, 2, true},
+    {"maximum", f_maximum, 2, {V23, V23}, -2, 2, false}, {"minimum", f_minimum, 2, {V23, V23}, -2, 2, false},
+    {"power", f_power, 2, {V23, V23}, 0.4, 2, true}, {"remainder", f_remainder, 2, {V23, V23}, 0.7, 3, false},
+    {"atan2", f_atan2, 2, {V23, V23}, 0.4, 2, true}, {"clamp", f_clamp, 3, {V23, V23, V23}, -2, 2, false},
+    {"clamp_scalar", f_clamp, 3, {S(), V23, S()}, -2, 2, false}, {"select", f_select, 3, {V23, V23, V23}, -2, 2, false},
+    {"convert", f_convert, 1, {V23}, -2, 2, false}, {"broadcast", f_broadcast, 1, {S(1, 2)}, -2, 2, false},
+    {"broadcast_swap", f_broadcast_swap, 1, {S(2, 3)}, -2, 2, false}, {"reshape", f_reshape, 1, {V23}, -2, 2, false},
+    {"transpose", f_transpose, 1, {S(2, 3, 4)}, -2, 2, false}, {"reverse", f_reverse, 1, {V23}, -2, 2, false},
+    {"slice", f_slice, 1, {S(5, 6)}, -2, 2, false}, {"pad", f_pad, 2, {V23, S()}, -2, 2, false},
+    {"concatenate", f_concatenate, 3, {S(2, 1), S(2, 3), S(2, 2)}, -2, 2, false},
+    {"reduce_add", f_reduce_add, 1, {S(2, 3, 4)}, -2, 2, false}, {"reduce_max", f_reduce_max, 1, {S(3, 4)}, -2, 2, false},
+    {"reduce_min", f_reduce_min, 1, {S(3, 4)}, -2, 2, false}, {"reduce_mul", f_reduce_mul, 1, {S(2, 4)}, 0.5, 2, true},
+    {"dot_nn", f_dot_nn, 2, {S(2, 3), S(3, 4)}, -2, 2, true}, {"dot_nt", f_dot_nt, 2, {S(2, 3), S(4, 3)}, -2, 2, true},
+    {"dot_tn", f_dot_tn, 2, {S(3, 2), S(3, 4)}, -2, 2, true}, {"dot_batch", f_dot_batch, 2, {S(2, 2, 3, 2), S(2, 3, 2, 2)}, -2, 2, false},
+    {"dot_outer", f_dot_outer, 2, {S(3), S(2, 2)}, -2, 2, true}, {"gather", f_gather, 1, {S(4, 3)}, -2, 2, false},
+    {"gather_window", f_gather_window, 1, {S(4, 4)}, -2, 2, false}, {"scatter_add", f_scatter_add, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
+    {"scatter_assign", f_scatter_assign, 2, {S(4, 2), S(3, 2)}, -2, 2, false}, {"scatter_max", f_scatter_max, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
+    {"scatter_mul", f_scatter_mul, 2, {S(4, 2), S(3, 2)}, 0.5, 2, false}, {"dynamic_slice", f_dynamic_slice, 1, {S(4, 3)}, -2, 2, false},
+    {"dynamic_update_slice", f_dynamic_update_slice, 2, {S(4, 3), S(2, 2)}, -2, 2, false}, {"barrier", f_barrier, 1, {V23}, -2, 2, true},
+    {"softmax", f_softmax, 1, {S(3, 4)}, -2, 2, true}, {"log_softmax", f_log_softmax, 1, {S(3, 4)}, -2, 2, true},
+    {"matmul", f_matmul, 2, {S(2, 2, 3), S(3, 2)}, -2, 2, false}, {"linear", f_linear, 3, {S(2, 3), S(4, 3), S(4)}, -2, 2, false},
+    {"gelu", f_gelu, 1, {V23}, -2, 2, true}, {"var", f_var, 1, {S(3, 4)}, -2, 2, true}, {"logsumexp", f_logsumexp, 1, {S(3, 4)}, -2, 2, true},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+/* ---- the harness ---- */
+typedef struct point {
+    double x[MAX_IN][MAX_ELEM];
+    int64_t n[MAX_IN];
+} point;
+
+static void start(const gcase *c, point *p, unsigned seed)
+{
+    for (int i = 0; i < c->nin; i++) {
+        p->n[i] = 1;
+        for (int d = 0; d < c->shape[i].rank; d++)
+            p->n[i] *= c->shape[i].dims[d];
+        for (int64_t k = 0; k < p->n[i]; k++)
+            p->x[i][k] = c->lo + (c->hi - c->lo) * noise(&seed);
+    }
+    if (strncmp(c->name, "clamp", 5) == 0)      /* lo and hi on both sides of some x */
+        for (int64_t k = 0; k < MAX_ELEM; k++) {
+            p->x[0][k] = -0.7 + 0.01 * (double)k;
+            p->x[2][k] = 0.8 - 0.01 * (double)k;
+        }
+}
+
+static void make(const gcase *c, const point *p, lz_tensor **x)
+{
+    for (int i = 0; i < c->nin; i++)
+        x[i] = lz_from_host(LZ_F64, c->shape[i], p->x[i]);
+}
+
+/* sum(t * w) with fixed weights, so that every element of the gradient matters */
+static lz_tensor *weigh(lz_tensor *t, unsigned seed)
+{
+    static double w[4096];
+    int64_t n = lz_numel(t);
+    ck_assert_msg(n >= 0 && n <= 4096, "%s", lz_last_error_text());
+    for (int64_t i = 0; i < n; i++)
+        w[i] = 0.5 + noise(&seed);
+    return lz_sum(lz_mul(t, lz_from_host(LZ_F64, lz_shape_of(t), w)));
+}
+
+static lz_tensor *loss_of(const gcase *c, lz_tensor **x, int order)
+{
+    lz_tensor *l = weigh(c->f(x), 7), *g[MAX_IN];
+    if (order == 1)
+        return l;
+    ck_assert_msg(lz_grad(l, x, (size_t)c->nin, g) == LZ_OK, "%s: %s", c->name, lz_last_error_text());
+    for (int i = 0; i < c->nin; i++)
+        l = i ? lz_add(l, weigh(g[i], 11u + (unsigned)i)) : weigh(g[i], 11);
+    return l;
+}
+
+static double value(const gcase *c, const point *p, int order)
+{
+    lz_tensor *x[MAX_IN];
+    lz_scope_begin();
+    make(c, p, x);
+    double v = lz_item(loss_of(c, x, order));
+    lz_scope_end();
+    ck_assert_msg(isfinite(v), "%s: %s", c->name, lz_last_error_text());
+    return v;
+}
+
+static void compare(const gcase *c, int order)
+{
+    point p;
+    lz_tensor *x[MAX_IN], *g[MAX_IN];
+    double got[MAX_IN][MAX_ELEM];
+    start(c, &p, 99);
+    lz_scope_begin();
+    make(c, &p, x);
+    ck_assert_msg(lz_grad(loss_of(c, x, order), x, (size_t)c->nin, g, .allow_unused = true) == LZ_OK, "%s: %s", c->name, lz_last_error_text());
+    for (int i = 0; i < c->nin; i++) {
+        ck_assert_msg(lz_to_host(g[i], got[i], sizeof got[i]) == LZ_OK, "%s: %s", c->name, lz_last_error_text());
+        ck_assert_int_eq(lz_numel(g[i]), p.n[i]);
+    }
+    lz_scope_end();
+    for (int i = 0; i < c->nin; i++)
+        for (int64_t k = 0; k < p.n[i]; k++) {
+            const double h = 1e-5;
+            double x0 = p.x[i][k];
+            p.x[i][k] = x0 + h;
+            double up = value(c, &p, order);
+            p.x[i][k] = x0 - h;
+            double down = value(c, &p, order);
+            p.x[i][k] = x0;
+            double want = (up - down) / (2 * h);
+            ck_assert_msg(fabs(got[i][k] - want) <= 2e-6 * (1 + fabs(want)), "%s: order %d: input %d element %lld: %.10g, by differences %.10g",
+                          c->name, order, i, (long long)k, got[i][k], want);
+        }
+}
+
+START_TEST(first_order)
+{
+    ck_assert_msg(lz_set_device(devices[_i / NCASES]) == LZ_OK, "%s", lz_last_error_text());
+    compare(&cases[_i % NCASES], 1);
+}
+END_TEST
+
+START_TEST(second_order)
+{
+    if (!cases[_i].second)
+        return;
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    compare(&cases[_i], 2);
+}
+END_TEST
+
+static lz_tensor *vec3(double a, double b, double c) { return lz_from_host(LZ_F64, LZ_SHAPE(3), ((double[]){a, b, c})); }
+
+START_TEST(unreachable_parameter_is_an_error_that_names_it)
+{
+    lz_scope_begin();
+    lz_tensor *p[2] = {vec3(1, 2, 3), vec3(4, 5, 6)}, *g[2];
+    lz_tensor *loss = lz_sum(lz_mul(p[0], p[0]));
+    ck_assert_int_eq(lz_grad(loss, p, 2, g), LZ_EGRAD);
+    ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "1"));
+    ck_assert_int_eq(lz_status_of(g[0]), LZ_EGRAD);
+    ck_assert_int_eq(lz_grad(loss, p, 2, g, .allow_unused = true), LZ_OK);
+    double z[3];
+    ck_assert_int_eq(lz_to_host(g[1], z, sizeof z), LZ_OK);
+    ck_assert(z[0] == 0 && z[1] == 0 && z[2] == 0);
+    lz_scope_end();
+}
+END_TEST
+
+START_TEST(bad_calls_are_errors)
+{
+    lz_scope_begin();
+    lz_tensor *x = vec3(1, 2, 3), *n = lz_from_host(LZ_I32, LZ_SHAPE(2), ((int32_t[]){1, 2})), *g;
+    ck_assert_int_eq(lz_grad(lz_mul(x, x), &x, 1, &g), LZ_ESHAPE);      /* not a scalar, no grad_output */
+    ck_assert_int_eq(lz_grad(NULL, &x, 1, &g), LZ_ENULL);
+    ck_assert_int_eq(lz_grad(lz_sum(x), NULL, 1, &g), LZ_ENULL);
+    ck_assert_int_eq(lz_grad(lz_sum(x), &x, 1, NULL), LZ_ENULL);
+    ck_assert_int_eq(lz_grad(lz_sum(x), &n, 1, &g), LZ_EDTYPE);
+    ck_assert_int_eq(lz_grad(lz_sum(n), &x, 1, &g), LZ_EDTYPE);
+    ck_assert_int_eq(lz_requires_grad(n, true), LZ_EDTYPE);
+    ck_assert_int_eq(lz_requires_grad(NULL, true), LZ_ENULL);
+    lz_scope_end();
+}
+END_TEST
+
+START_TEST(backward_accumulates_and_survives_a_read)
+{
+    lz_scope_begin();
+    lz_tensor *x = lz_retain(vec3(1, -2, 3));
+    double g[3];
+    ck_assert_int_eq(lz_requires_grad(x, true), LZ_OK);
+    ck_assert_ptr_null(lz_grad_of(x));
+    for (int i = 0; i < 2; i++) {
+        lz_tensor *loss = lz_sum(lz_mul(x, x));
+        ck_assert(lz_item(loss) == 14);         /* reading the loss first must not lose the path */
+        ck_assert_msg(lz_backward(loss) == LZ_OK, "%s", lz_last_error_text());
+    }
+    ck_assert_int_eq(lz_to_host(lz_grad_of(x), g, sizeof g), LZ_OK);
+    ck_assert(g[0] == 4 && g[1] == -8 && g[2] == 12);
+    ck_assert_int_eq(lz_zero_grad(&x, 1), LZ_OK);
+    ck_assert_ptr_null(lz_grad_of(x));
+    lz_release(x);
+    lz_scope_end();
+}
+END_TEST
+
+START_TEST(detach_stops_the_gradient)
+{
+    lz_scope_begin();
+    lz_tensor *x = vec3(1, 2, 3), *g;
+    double v[3];
+    ck_assert_int_eq(lz_grad(lz_sum(lz_mul(x, lz_detach(x))), &x, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, v, sizeof v), LZ_OK);
+    ck_assert(v[0] == 1 && v[1] == 2 && v[2] == 3);
+    lz_scope_end();
+}
+END_TEST
+
+START_TEST(integer_paths_carry_no_gradient)
+{
+    lz_scope_begin();
+    lz_tensor *x = vec3(1.5, 2.5, 3.5), *g;
+    double v[3];
+    lz_tensor *mask = lz_to(lz_to(x, LZ_I32), LZ_F64);
+    ck_assert_int_eq(lz_grad(lz_sum(lz_mul(x, mask)), &x, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, v, sizeof v), LZ_OK);
+    ck_assert(v[0] == 1 && v[1] == 2 && v[2] == 3);
+    lz_scope_end();
+}
+END_TEST
+
+/* kinks follow PyTorch: relu has 0 at 0, ties of maximum share, products right with zeros among the factors */
+START_TEST(conventions_at_kinks)
+{
+    lz_scope_begin();
+    lz_tensor *x = vec3(0, -0.0, 2), *y = vec3(0, 1, 2), *g;
+    double v[3];
+    ck_assert_int_eq(lz_grad(lz_sum(lz_relu(x)), &x, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, v, sizeof v), LZ_OK);
+    ck_assert(v[0] == 0 && v[1] == 0 && v[2] == 1);
+    ck_assert_int_eq(lz_grad(lz_sum(lz_maximum(x, y)), &x, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, v, sizeof v), LZ_OK);
+    ck_assert(v[0] == 0.5 && v[1] == 0 && v[2] == 0.5);
+    ck_assert_int_eq(lz_grad(lz_prod(y), &y, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, v, sizeof v), LZ_OK);
+    ck_assert(v[0] == 2 && v[1] == 0 && v[2] == 0);
+    lz_tensor *m = lz_amax(y);
+    ck_assert_int_eq(lz_grad(m, &y, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, v, sizeof v), LZ_OK);
+    ck_assert(v[0] == 0 && v[1] == 0 && v[2] == 1);
+    lz_scope_end();
+}
+END_TEST
+
+START_TEST(long_chains_need_no_stack)
+{
+    lz_scope_begin();
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SCALAR, &(float){1.5f}), *y = x, *g;
+    for (int i = 0; i < 20000; i++)
+        y = i & 1 ? lz_neg(y) : lz_add(y, x);
+    ck_assert_msg(lz_grad(y, &x, 1, &g) == LZ_OK, "%s", lz_last_error_text());
+    ck_assert_int_eq(lz_status_of(g), LZ_OK);
+    lz_scope_end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("grad");
+    TCase *t = tcase_create("rules");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, first_order, 0, 2 * NCASES);
+    tcase_add_loop_test(t, second_order, 0, NCASES);
+    suite_add_tcase(s, t);
+    t = tcase_create("api");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, unreachable_parameter_is_an_error_that_names_it);
+    tcase_add_test(t, bad_calls_are_errors);
+    tcase_add_test(t, backward_accumulates_and_survives_a_read);
+    tcase_add_test(t, detach_stops_the_gradient);
+    tcase_add_test(t, integer_paths_carry_no_gradient);
+    tcase_add_test(t, conventions_at_kinks);
+    tcase_add_test(t, long_chains_need_no_stack);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
