@@ -36,7 +36,7 @@ build/config.mk: tools/setup.sh
 
 # ---- flags ----
 WARN := -Wall -Wextra -Wshadow -Werror
-CFLAGS_release := -O2 -g
+CFLAGS_release := -O2 -g -DNDEBUG
 CFLAGS_debug := -O0 -g3 -DLZ_DEBUG
 CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DLZ_DEBUG
 CFLAGS_tsan := -O1 -g -fsanitize=thread -DLZ_DEBUG

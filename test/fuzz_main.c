@@ -71,9 +71,14 @@ static void add_file(const char *path)
         perror(path);
         exit(2);
     }
-    static uint8_t buf[1 << 20];
-    add_input(buf, fread(buf, 1, sizeof buf, f));
+    static uint8_t buf[(1 << 20) + 8];
+    size_t n = fread(buf, 1, sizeof buf, f), len, m = strlen(path);
     fclose(f);
+    if (n >= 8 && m > 6 && strcmp(path + m - 6, ".crash") == 0 && /* what an earlier crash left */
+        (memcpy(&len, buf, 8), len <= n - 8))
+        add_input(buf + 8, len);
+    else
+        add_input(buf, n);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)

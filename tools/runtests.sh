@@ -39,6 +39,7 @@ one() {
     t1=$(date +%s%N)
     echo $rc >"$run/$name.rc"
     chmod -R u+rwX "$run/home.$name" 2>/dev/null
+    [ $rc -ne 0 ] && cp "$run/home.$name/tmp/"*.crash "$BUILD/" 2>/dev/null # what a fuzz target died of
     rm -rf "$run/home.$name"
     local word=FAIL ms=$(((t1 - t0) / 1000000))
     [ $rc -eq 0 ] && word=pass
