@@ -34,7 +34,7 @@ typedef struct lz_access {
         lz_sz stride;
     } dyn[LZ_DYN_MAX];
     int32_t guard;              /* boolean scalar op, or -1. False: a load gives `other` without touching memory; a store is skipped */
-    int32_t other;              /* scalar op, or -1 */
+    int32_t other;              /* scalar op; a load has it exactly when it has a guard. -1: none */
 } lz_access;
 
 typedef enum lz_sop_kind {
@@ -42,7 +42,8 @@ typedef enum lz_sop_kind {
     LZ_S_INDEX,                 /* loop index a (outer loops first, then inner), as i64 */
     LZ_S_SIZE,                  /* the run-time size `size`, as i64 */
     LZ_S_LOAD,                  /* access a of the stage */
-    LZ_S_RED,                   /* reduction result: stage a, accumulator b (counted over the stage's reductions in order) */
+    LZ_S_RED,                   /* reduction result: earlier stage a, accumulator b (counted over the stage's reductions in order);
+                                   its dtype is the accumulator's acc_dtype, convert it after */
     LZ_S_EW,                    /* elementwise tensor op `op` on scalar ops a, b, c, with attr */
     LZ_S_ACC, LZ_S_ELT          /* inside a combiner: accumulator a, new element a */
 } lz_sop_kind;
@@ -63,7 +64,8 @@ typedef struct lz_sop {
 typedef struct lz_red {
     lz_op comb;
     uint32_t nacc;
-    lz_dtype acc_dtype[8];      /* dtype accumulated in: f32 for 16-bit floats */
+    lz_dtype acc_dtype[8];      /* dtype accumulated in: f32 for 16-bit floats; values, initial values and LZ_S_ELT are of it (16-bit
+                                   floats widen on their way in); LZ_S_ACC, LZ_S_ELT and body_out have exactly it */
     int32_t value[8], init[8];  /* scalar ops of the stage; init must not depend on the inner loops */
     lz_sop *body;
     uint32_t nbody;
@@ -132,6 +134,14 @@ lz_status lz_kernel_parse(const char *text, size_t n, lz_kernel **out);
 lz_status lz_kernel_from_canon(const void *p, size_t n, const int64_t *args, uint32_t narg, lz_kernel **out);  /* untrusted bytes */
 /* Slow executor: runs the kernel on raw buffers exactly as written. bufs[i] has room for every address the kernel touches (nbytes[i], checked). */
 lz_status lz_loop_run(const lz_kernel *k, void *const *bufs, const size_t *nbytes);
+/* The same for a finished kernel with other run-time sizes: narg values. */
+lz_status lz_loop_run_args(const lz_kernel *k, const int64_t *args, void *const *bufs, const size_t *nbytes);
+/* A size of an unfinished kernel; lz_kernel_finish decides whether it stays baked. */
+static inline lz_sz lz_sz_of(int64_t v)
+{
+    lz_sz s = {v, -1};
+    return s;
+}
 static inline int64_t lz_outer_points(const lz_kernel *k)
 {
     int64_t n = 1;

@@ -1,0 +1,173 @@
+/* loop.c - kernels of the loop IR: making, freeing, finishing (which sizes are baked, which are run-time arguments).
+ * Threads: thread-compatible; a finished kernel is immutable. */
+#include "lower/loop.h"
+#include "lower/loop_impl.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Extents up to this are part of the code: short loops are worth unrolling. Longer ones are run-time arguments, so that
+ * another batch size or another layer of the same form finds the same kernel. */
+enum { BAKED_EXTENT_MAX = 16 };
+
+lz_kernel *lz_kernel_new(const char *name)
+{
+    lz_kernel *k = lz_calloc(1, sizeof *k);
+    if (!k) {
+        (void)LZ_FAIL(LZ_EMEM, "kernel '%s': no memory", name ? name : "");
+        return NULL;
+    }
+    snprintf(k->name, sizeof k->name, "%s", name ? name : "");
+    return k;
+}
+
+void lz_kernel_free(lz_kernel *k)
+{
+    if (!k)
+        return;
+    lz_arena_free(&k->arena);
+    lz_free(k);
+}
+
+int lz_sop_arity(const lz_sop *s)
+{
+    return s->kind == LZ_S_EW ? lz_op_get(s->op)->arity : 0;
+}
+
+static lz_status each_of_access(const lz_kernel *k, const lz_stage *st, lz_access *a, lz_sz_fn fn,
+                                void *user)
+{
+    LZ_TRY(fn(&a->offset, LZ_SZ_OFFSET, user));
+    for (uint32_t d = 0; d < k->nouter + st->ninner; d++)
+        LZ_TRY(fn(&a->stride[d], LZ_SZ_STRIDE, user));
+    for (uint32_t i = 0; i < a->ndyn; i++)
+        LZ_TRY(fn(&a->dyn[i].stride, LZ_SZ_STRIDE, user));
+    return LZ_OK;
+}
+
+static lz_status each_of_sops(lz_sop *sops, uint32_t n, lz_sz_fn fn, void *user)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (sops[i].kind == LZ_S_SIZE)
+            LZ_TRY(fn(&sops[i].size, LZ_SZ_VALUE, user));
+    return LZ_OK;
+}
+
+lz_status lz_kernel_each_size(lz_kernel *k, lz_sz_fn fn, void *user)
+{
+    for (uint32_t d = 0; d < k->nouter; d++)
+        LZ_TRY(fn(&k->outer[d], LZ_SZ_EXTENT, user));
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        lz_stage *st = &k->stages[s];
+        for (uint32_t d = 0; d < st->ninner; d++)
+            LZ_TRY(fn(&st->extent[d], LZ_SZ_EXTENT, user));
+        LZ_TRY(each_of_sops(st->sops, st->nsop, fn, user));
+        for (uint32_t i = 0; i < st->nacc; i++)
+            LZ_TRY(each_of_access(k, st, &st->accs[i], fn, user));
+        for (uint32_t i = 0; i < st->nred; i++)
+            LZ_TRY(each_of_sops(st->reds[i].body, st->reds[i].nbody, fn, user));
+        for (uint32_t i = 0; i < st->nstore; i++)
+            LZ_TRY(each_of_access(k, st, &st->stores[i].at, fn, user));
+    }
+    return LZ_OK;
+}
+
+/* Every size that is not baked gets a slot of its own, also when equal values meet: sharing would make the pattern of
+ * slots, and so the kernel, depend on coincidences between the sizes of one instance. */
+static lz_status decide_slot(lz_sz *s, lz_sz_role role, void *user)
+{
+    lz_kernel *k = user;
+    bool baked = role == LZ_SZ_EXTENT   ? s->v <= BAKED_EXTENT_MAX
+                 : role == LZ_SZ_OFFSET ? s->v == 0
+                 : role == LZ_SZ_STRIDE ? s->v >= -1 && s->v <= 1
+                                        : false;
+    s->slot = baked ? -1 : (int32_t)k->narg++;
+    return LZ_OK;
+}
+
+static lz_status collect_arg(lz_sz *s, lz_sz_role role, void *user)
+{
+    (void)role;
+    lz_kernel *k = user;
+    if (s->slot >= 0)
+        k->args[s->slot] = s->v;
+    return LZ_OK;
+}
+
+/* One form for what can be said in two ways: constants have no bits beyond their dtype, and a conversion, which says its
+ * target twice, has the attribute that builders may leave out. */
+static lz_status normalise(lz_sop *sops, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        size_t nbytes = lz_dtype_size(sops[i].dtype);
+        if (sops[i].kind == LZ_S_CONST && nbytes < 8)
+            sops[i].bits &= (UINT64_C(1) << nbytes * 8) - 1;
+        if (sops[i].kind != LZ_S_EW || sops[i].attr || lz_op_get(sops[i].op)->attr != LZ_ATTR_dtype)
+            continue;
+        lz_attr_dtype a;
+        memset(&a, 0, sizeof a);
+        a.kind = LZ_ATTR_dtype;
+        a.dtype = sops[i].dtype;
+        sops[i].attr = lz_attr_get((const lz_attr *)&a);
+        if (!sops[i].attr)
+            return LZ_EMEM;
+    }
+    return LZ_OK;
+}
+
+lz_status lz_kernel_finish(lz_kernel *k)
+{
+    if (k->finished)
+        return LZ_FAIL(LZ_ESTATE, "kernel '%s' is finished already", k->name);
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        lz_stage *st = &k->stages[s];
+        LZ_TRY(normalise(st->sops, st->nsop));
+        for (uint32_t i = 0; i < st->nred; i++)
+            LZ_TRY(normalise(st->reds[i].body, st->reds[i].nbody));
+    }
+    LZ_TRY(lz_kernel_verify(k));
+    k->narg = 0;
+    LZ_TRY(lz_kernel_each_size(k, decide_slot, k));
+    k->args = lz_arena_alloc(&k->arena, k->narg * sizeof *k->args);
+    if (!k->args)
+        return LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for %u run-time sizes", k->name, k->narg);
+    LZ_TRY(lz_kernel_each_size(k, collect_arg, k));
+    return lz_kernel_encode(k);
+}
+
+/* ---- dependences ---- */
+
+static uint32_t deps_of_access(const lz_kernel *k, const lz_stage *st, const lz_access *a,
+                               const uint32_t *dep)
+{
+    uint32_t m = 0;
+    for (uint32_t d = 0; d < k->nouter + st->ninner; d++)
+        if (a->stride[d].v != 0 || (k->finished && a->stride[d].slot >= 0))
+            m |= 1u << d;
+    for (uint32_t i = 0; i < a->ndyn; i++)
+        m |= dep[a->dyn[i].sop];
+    if (a->guard >= 0)
+        m |= dep[a->guard];
+    if (a->other >= 0)
+        m |= dep[a->other];
+    return m;
+}
+
+void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
+{
+    const uint32_t outer = (1u << k->nouter) - 1, memory = 1u << 31;
+    for (uint32_t i = 0; i < st->nsop; i++) {
+        const lz_sop *s = &st->sops[i];
+        dep[i] = 0;
+        if (s->kind == LZ_S_INDEX)
+            dep[i] = 1u << s->a;
+        else if (s->kind == LZ_S_SIZE)
+            dep[i] = memory;
+        else if (s->kind == LZ_S_LOAD)
+            dep[i] = memory | deps_of_access(k, st, &st->accs[s->a], dep);
+        else if (s->kind == LZ_S_RED)
+            dep[i] = memory | outer;
+        const int32_t opnd[3] = {s->a, s->b, s->c};
+        for (int j = 0; j < lz_sop_arity(s); j++)
+            dep[i] |= dep[opnd[j]];
+    }
+}
