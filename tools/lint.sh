@@ -30,19 +30,27 @@ BUILD=${BUILD:?}
 
 tools/layers.sh || bad=1
 
+found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
+trap 'rm -f "$found"' EXIT
+each() { # what is wrong with each file:line on stdin
+    cut -d: -f1,2 | head -20 >"$found"
+    while read -r hit; do finding "$hit: $1"; done <"$found"
+}
+
+sources | grep -v -x include/lazuli/ops.h | xargs wc -l >"$found"
 while read -r n file; do
     [ "$file" = total ] || [ "$n" -le $MAX_LINES ] || finding "$file has $n lines, more than $MAX_LINES: it is two files"
-done < <(sources | grep -v -x include/lazuli/ops.h | xargs wc -l)
+done <"$found"
 
-# A name may be a function of time only in ways we can see: no date, no machine's path.
-while read -r hit; do finding "$hit: __DATE__ and __TIME__ make builds differ"; done \
-    < <(sources | xargs grep -nE '__DATE__|__TIME__' | cut -d: -f1,2)
-while read -r hit; do finding "$hit: the heap is reached through base/alloc.h only"; done \
-    < <(find base ir cache lower backends runtime autodiff nn -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
-        xargs -0 grep -nE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|free)\(' |
-        grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)|lint: libc heap' | cut -d: -f1,2)
-while read -r hit; do finding "$hit: blanks at the end of the line, or a tab"; done \
-    < <(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')" | cut -d: -f1,2 | head -20)
+# (a pipe into `each` would set `bad` in a subshell)
+hits=$(sources | xargs grep -nE '__DATE__|__TIME__')
+[ -n "$hits" ] && each '__DATE__ and __TIME__ make builds differ' <<<"$hits"
+hits=$(find base ir cache lower backends runtime autodiff nn -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
+    xargs -0 grep -nE '(^|[^_.>[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|free)\(' |
+    grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)|lint: libc heap')
+[ -n "$hits" ] && each 'the heap is reached through base/alloc.h only' <<<"$hits"
+hits=$(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')")
+[ -n "$hits" ] && each 'blanks at the end of the line, or a tab' <<<"$hits"
 
 # Exported names: exactly those of abi/exports.txt.
 if [ -f "$BUILD/liblazuli.so" ]; then
@@ -64,8 +72,8 @@ f=$(formatter)
 if [ -z "$f" ]; then
     echo 'lint: form not checked, clang-format 14 is not installed (tools/setup.sh --lint)'
 else
-    while read -r file; do finding "$file is not formatted: make format"; done \
-        < <(formatted | xargs "$f" --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: warning: .*/\1/p' | sort -u)
+    formatted | xargs "$f" --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: warning: .*/\1/p' | sort -u >"$found"
+    while read -r file; do finding "$file is not formatted: make format"; done <"$found"
 fi
 [ $bad -eq 0 ] && echo 'lint: clean'
 exit $bad
