@@ -1,0 +1,65 @@
+/* opt.c - lazuli opt: passes over a module, and what the compiler makes of it. */
+#include "ir/module.h"
+#include "lower/pass.h"
+#include "lower/plan.h"
+#include "tools/lazuli/tool.h"
+#include <getopt.h>
+#include <string.h>
+
+static void list_passes(void)
+{
+    const lz_pass *p;
+    for (int i = 0; (p = lz_pass_at(i)); i++)
+        printf("%-16s %s\n", p->name, p->doc);
+}
+
+static lz_status emit(const lz_func *f, const char *what, lz_buf *out)
+{
+    if (strcmp(what, "stablehlo") == 0) {
+        lz_func_print(f, out, 0);
+        return LZ_OK;
+    }
+    if (strcmp(what, "dot") == 0) {
+        lz_func_print_dot(f, out);
+        return LZ_OK;
+    }
+    lz_plan *p = NULL;
+    LZ_TRY(lz_lower(f, NULL, &p));
+    if (strcmp(what, "plan") == 0)
+        lz_plan_print(p, out);
+    else
+        for (uint32_t i = 0; i < p->nkernel; i++)
+            lz_kernel_print(p->kernels[i], out);
+    lz_plan_free(p);
+    return LZ_OK;
+}
+
+int tool_opt(int argc, char **argv)
+{
+    static const struct option names[] = {{"passes", 1, 0, 'p'}, {"emit", 1, 0, 'e'}, {"list", 0, 0, 'l'}, {0}};
+    const char *passes = "", *what = "stablehlo";
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
+        switch (c) {
+        case 'p': passes = optarg; break;
+        case 'e': what = optarg; break;
+        case 'l': list_passes(); return 0;
+        default: return 2;
+        }
+    if (optind + 1 != argc)
+        return tool_usage("opt: one FILE.mlir is needed");
+    if (strcmp(what, "stablehlo") && strcmp(what, "dot") && strcmp(what, "plan") && strcmp(what, "loops"))
+        return tool_usage("opt: --emit is stablehlo, loops, plan or dot, not %s", what);
+    lz_func *f = NULL, *g = NULL;
+    lz_buf out = {0};
+    lz_status s = tool_load_module(argv[optind], &f);
+    if (s == LZ_OK && *passes)
+        s = lz_passes_run(f, passes, &g);
+    if (s == LZ_OK)
+        s = emit(g ? g : f, what, &out);
+    if (s == LZ_OK)
+        fwrite(lz_buf_str(&out), 1, out.len, stdout);
+    lz_buf_free(&out);
+    lz_func_free(g);
+    lz_func_free(f);
+    return s == LZ_OK ? 0 : tool_fail("opt");
+}

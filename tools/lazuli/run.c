@@ -1,0 +1,241 @@
+/* run.c - lazuli run: a StableHLO program on a device, from .npy to .npy, and compared with the reference when asked. */
+#include "backends/backend.h"
+#include "lower/plan.h"
+#include "tools/lazuli/tool.h"
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_INPUTS = 1024 };
+typedef struct options {
+    const char *file, *device, *output_dir, *compare;
+    const char *input[MAX_INPUTS];
+    int ninput;
+    bool random;
+    uint64_t seed;
+    double rtol, atol;          /* negative: by dtype */
+} options;
+
+/* ---- inputs ---- */
+static void fill_random(lz_literal *l, uint64_t *r)
+{
+    bool flt = lz_dtype_is_float(l->type->dtype);
+    for (int64_t i = 0; i < l->type->nelem; i++) {
+        *r = *r * 6364136223846793005u + 1442695040888963407u;
+        uint64_t bits = *r >> 11;
+        if (flt)
+            lz_elem_set_f64(l->type->dtype, l->data, i, (double)bits / 4503599627370496.0 - 1);
+        else
+            lz_elem_set_i64(l->type->dtype, l->data, i, (int64_t)(bits % (l->type->dtype == LZ_BOOL ? 2 : 8)));
+    }
+}
+
+static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in)
+{
+    bool random = o->random || (o->ninput == 0 && o->compare);
+    uint64_t r = o->seed;
+    if (!random && (uint32_t)o->ninput != f->nparam)
+        return LZ_FAIL(LZ_EINVAL, "the program takes %u inputs, %d were given (--input F.npy once each, or --random SEED)", f->nparam, o->ninput);
+    for (uint32_t i = 0; i < f->nparam; i++) {
+        const lz_type *t = lz_val_type(f, i);
+        if (random) {
+            if (!(in[i] = lz_literal_new(t)))
+                return LZ_EMEM;
+            fill_random(in[i], &r);
+            continue;
+        }
+        LZ_TRY(tool_npy_read(o->input[i], t->dtype, &in[i]));
+        char have[96], want[96];
+        if (in[i]->type != t)
+            return LZ_FAIL(LZ_ESHAPE, "%s: is %s, argument %u is %s", o->input[i], lz_type_short(in[i]->type, have, sizeof have), i,
+                           lz_type_short(t, want, sizeof want));
+    }
+    return LZ_OK;
+}
+
+/* ---- execution ---- */
+static lz_status run_backend(const lz_backend *b, const lz_func *f, lz_literal *const *in, lz_literal **out)
+{
+    lz_dbuf **bin = lz_calloc(f->nparam + 1, sizeof *bin), **bout = lz_calloc(f->nresult + 1, sizeof *bout);
+    bool *donated = lz_calloc(f->nparam + 1, sizeof *donated);
+    lz_exec *x = NULL;
+    lz_event *done = NULL;
+    lz_compile_options co = {.dump_name = "run"};
+    lz_status s = bin && bout && donated ? b->init() : LZ_EMEM;
+    for (uint32_t i = 0; i < f->nparam && s == LZ_OK; i++) {
+        s = b->alloc(0, in[i]->nbytes, &bin[i]);
+        if (s == LZ_OK)
+            s = b->copy_in(bin[i], in[i]->data, in[i]->nbytes);
+    }
+    if (s == LZ_OK)
+        s = b->compile(0, f, &co, &x);
+    if (s == LZ_OK)
+        s = b->execute(x, 0, bin, donated, bout, &done);
+    if (s == LZ_OK)
+        s = lz_event_wait(done);
+    for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++) {
+        out[i] = lz_literal_new(lz_val_type(f, f->results[i]));
+        s = out[i] ? b->copy_out(bout[i], out[i]->data, out[i]->nbytes) : LZ_EMEM;
+    }
+    for (uint32_t i = 0; bin && i < f->nparam; i++)
+        lz_dbuf_release(bin[i]);
+    for (uint32_t i = 0; bout && i < f->nresult; i++)
+        lz_dbuf_release(bout[i]);
+    lz_event_release(done);
+    if (x)
+        b->exec_free(x);
+    lz_free(bin);
+    lz_free(bout);
+    lz_free(donated);
+    return s;
+}
+
+/* The plan by the slow executor: the compiler without code generation. */
+static lz_status run_loops(const lz_func *f, lz_literal *const *in, lz_literal **out)
+{
+    lz_plan *p = NULL;
+    LZ_TRY(lz_lower(f, NULL, &p));
+    const void **bin = lz_calloc(f->nparam + 1, sizeof *bin);
+    void **bout = lz_calloc(f->nresult + 1, sizeof *bout);
+    lz_status s = bin && bout ? LZ_OK : LZ_EMEM;
+    for (uint32_t i = 0; i < f->nparam && s == LZ_OK; i++)
+        bin[i] = in[i]->data;
+    for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++) {
+        out[i] = lz_literal_new(lz_val_type(f, f->results[i]));
+        s = out[i] ? LZ_OK : LZ_EMEM;
+        if (out[i])
+            bout[i] = out[i]->data;
+    }
+    if (s == LZ_OK)
+        s = lz_plan_run(p, bin, bout);
+    lz_free(bin);
+    lz_free(bout);
+    lz_plan_free(p);
+    return s;
+}
+
+static lz_status execute(const char *device, const lz_func *f, lz_literal *const *in, lz_literal **out)
+{
+    if (strcmp(device, "loop") == 0)
+        return run_loops(f, in, out);
+    const lz_backend *b = lz_backend_get(device);
+    if (!b)
+        return LZ_FAIL(LZ_ENOENT, "there is no device %s (lazuli devices lists them)", device);
+    return run_backend(b, f, in, out);
+}
+
+/* ---- comparison ---- */
+static double default_rtol(lz_dtype d)
+{
+    return d == LZ_F64 ? 1e-12 : d == LZ_F32 ? 2e-5 : d == LZ_F16 ? 4e-3 : d == LZ_BF16 ? 4e-2 : 0;
+}
+
+static bool close_enough(double a, double b, double rtol, double atol)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b);
+    return a == b || fabs(a - b) <= atol + rtol * fabs(b);
+}
+
+static int compare(const options *o, const lz_func *f, lz_literal *const *in, lz_literal *const *got)
+{
+    int bad = 0;
+    lz_literal **want = lz_calloc(f->nresult + 1, sizeof *want);
+    if (!want || execute(o->compare, f, in, want) != LZ_OK)
+        bad = tool_fail(o->compare);
+    for (uint32_t k = 0; k < f->nresult && !bad; k++) {
+        lz_dtype d = got[k]->type->dtype;
+        double rtol = o->rtol >= 0 ? o->rtol : default_rtol(d), atol = o->atol >= 0 ? o->atol : rtol * 0.1;
+        for (int64_t i = 0; i < got[k]->type->nelem && !bad; i++) {
+            bool flt = lz_dtype_is_float(d);
+            double a = lz_elem_get_f64(d, got[k]->data, i), b = lz_elem_get_f64(d, want[k]->data, i);
+            bool same = flt ? close_enough(a, b, rtol, atol) : lz_elem_get_i64(d, got[k]->data, i) == lz_elem_get_i64(d, want[k]->data, i);
+            if (!same) {
+                fprintf(stderr, "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n", k, i, o->device, a, o->compare, b);
+                bad = 1;
+            }
+        }
+    }
+    for (uint32_t k = 0; want && k < f->nresult; k++)
+        lz_literal_release(want[k]);
+    lz_free(want);
+    if (!bad)
+        printf("%u results agree with %s\n", f->nresult, o->compare);
+    return bad;
+}
+
+static int deliver(const options *o, const lz_func *f, lz_literal *const *out)
+{
+    if (o->output_dir && mkdir(o->output_dir, 0777) != 0 && access(o->output_dir, W_OK) != 0) {
+        fprintf(stderr, "lazuli: %s: %m\n", o->output_dir);
+        return 1;
+    }
+    for (uint32_t i = 0; i < f->nresult; i++) {
+        char path[4096];
+        if (!o->output_dir) {
+            tool_print_literal(stdout, out[i]);
+            continue;
+        }
+        if (snprintf(path, sizeof path, "%s/%u.npy", o->output_dir, i) >= (int)sizeof path)
+            return tool_usage("the output directory's name is too long");
+        if (tool_npy_write(path, out[i]) != LZ_OK)
+            return tool_fail(path);
+    }
+    return 0;
+}
+
+static int parse(int argc, char **argv, options *o)
+{
+    static const struct option names[] = {{"device", 1, 0, 'd'}, {"input", 1, 0, 'i'}, {"output-dir", 1, 0, 'o'}, {"compare", 1, 0, 'c'},
+                                          {"random", 1, 0, 'r'}, {"rtol", 1, 0, 'R'}, {"atol", 1, 0, 'A'}, {0}};
+    *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1};
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
+        switch (c) {
+        case 'd': o->device = optarg; break;
+        case 'i':
+            if (o->ninput == MAX_INPUTS)
+                return tool_usage("more than %d inputs", MAX_INPUTS);
+            o->input[o->ninput++] = optarg;
+            break;
+        case 'o': o->output_dir = optarg; break;
+        case 'c': o->compare = optarg; break;
+        case 'r': o->random = true; o->seed = strtoull(optarg, NULL, 0); break;
+        case 'R': o->rtol = atof(optarg); break;
+        case 'A': o->atol = atof(optarg); break;
+        default: return 2;
+        }
+    if (optind + 1 != argc)
+        return tool_usage("run: one FILE.mlir is needed");
+    o->file = argv[optind];
+    return 0;
+}
+
+int tool_run(int argc, char **argv)
+{
+    options o;
+    lz_func *f = NULL;
+    int rc = parse(argc, argv, &o);
+    if (rc)
+        return rc;
+    if (tool_load_module(o.file, &f) != LZ_OK)
+        return tool_fail("run");
+    lz_literal **in = lz_calloc(f->nparam + 1, sizeof *in), **out = lz_calloc(f->nresult + 1, sizeof *out);
+    if (!in || !out || load_inputs(&o, f, in) != LZ_OK || execute(o.device, f, in, out) != LZ_OK)
+        rc = tool_fail(o.file);
+    if (rc == 0 && o.compare)
+        rc = compare(&o, f, in, out);
+    if (rc == 0 && (!o.compare || o.output_dir))
+        rc = deliver(&o, f, out);
+    for (uint32_t i = 0; in && i < f->nparam; i++)
+        lz_literal_release(in[i]);
+    for (uint32_t i = 0; out && i < f->nresult; i++)
+        lz_literal_release(out[i]);
+    lz_free(in);
+    lz_free(out);
+    lz_func_free(f);
+    return rc;
+}
