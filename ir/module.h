@@ -9,6 +9,7 @@
 
 typedef uint32_t lz_val;
 #define LZ_NOVAL UINT32_MAX
+enum { LZ_MAX_REGION_DEPTH = 16 };      /* a region in a region in ... */
 
 /* A host array: the value of a constant, an argument or a result. Row-major, dense. Refcounted, immutable once shared. */
 typedef struct lz_literal {
@@ -54,6 +55,9 @@ typedef struct lz_func {
     bool cse;                   /* hash-cons pure instructions (default true) */
     bool interned;              /* immutable, has a hash */
     lz_hash hash;
+    uint32_t depth;             /* interned: how deep regions nest below, at most LZ_MAX_REGION_DEPTH - 1 */
+    const void *bytes;          /* interned: the canonical form */
+    size_t nbytes;
     lz_map table;               /* builder's hash-cons table */
 } lz_func;
 

@@ -132,4 +132,7 @@ typedef struct lz_sig {
 /* Looks up or makes the signature: the op's shape rule runs the first time only. ~10 ns when known.
  * Errors (NULL, recorded with op, shapes, values): LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
 const lz_sig *lz_sig_get(lz_op op, const lz_attr *attr, const lz_type *const *opnd, uint32_t nopnd);
+/* The signature of `result` number `index` of an op with signature `multi` (the type of that result is part of the attribute; lz_build fills
+ * it in by itself). NULL: LZ_ERANGE, LZ_EMEM. */
+const lz_sig *lz_sig_result(const lz_sig *multi, int64_t index);
 #endif

@@ -1,0 +1,123 @@
+/* region.c - interned functions: the bodies of reduce and scatter. Equal canonical bytes, one pointer. Threads: thread-safe. */
+#include "ir/attr.h"
+#include "ir/func.h"
+#include "ir/intern.h"
+#include <string.h>
+
+typedef struct region_node {
+    lz_intern_node node;
+    lz_func *func;
+    size_t nbytes;
+    char bytes[]; /* canonical form */
+} region_node;
+
+static lz_intern regions = LZ_INTERN_INIT;
+
+static bool region_same(const lz_intern_node *node, const void *key)
+{
+    const region_node *r = (const region_node *)(const void *)node;
+    const lz_buf *b = key;
+    return r->nbytes == b->len && memcmp(r->bytes, b->data, b->len) == 0;
+}
+
+static const lz_func *region_add(lz_func *f, const lz_buf *bytes, lz_hash hash)
+{
+    region_node *n = lz_alloc(sizeof *n + bytes->len);
+    if (!n) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a region");
+        lz_func_destroy(f);
+        return NULL;
+    }
+    f->interned = true;
+    f->hash = hash;
+    f->bytes = n->bytes;
+    f->nbytes = bytes->len;
+    lz_map_free(&f->table);
+    n->node = (lz_intern_node){NULL, hash};
+    n->func = f;
+    n->nbytes = bytes->len;
+    memcpy(n->bytes, bytes->data, bytes->len);
+    region_node *stays = (region_node *)(void *)lz_intern_add(&regions, &n->node, region_same, bytes, NULL);
+    if (stays != n) {
+        lz_func_destroy(f);
+        lz_free(n);
+    }
+    return stays->func;
+}
+
+/* Everything that walks into regions may recurse, because this bounds how far. */
+static lz_status find_depth(const lz_func *f, uint32_t *depth)
+{
+    *depth = 0;
+    for (uint32_t i = 0; i < f->ninst; i++) {
+        const lz_func *r = lz_attr_region(f->insts[i].sig->attr);
+        if (r && r->depth + 1 > *depth)
+            *depth = r->depth + 1;
+    }
+    if (*depth >= LZ_MAX_REGION_DEPTH)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: regions nest more than %d deep", f->name, LZ_MAX_REGION_DEPTH);
+    return LZ_OK;
+}
+
+const lz_func *lz_region_intern(const lz_func *f)
+{
+    uint32_t depth;
+    if (f->interned)
+        return f;
+    if (lz_func_verify(f) != LZ_OK || find_depth(f, &depth) != LZ_OK)
+        return NULL;
+    lz_func *copy = lz_func_prune(f); /* dead instructions do not make a difference */
+    if (!copy)
+        return NULL;
+    copy->depth = depth;
+    lz_buf bytes = {0};
+    lz_func_serialize(copy, &bytes);
+    const lz_func *r = NULL;
+    if (bytes.failed) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a region");
+        lz_func_destroy(copy);
+    } else {
+        lz_hash hash = lz_hash_bytes(bytes.data, bytes.len);
+        region_node *n = (region_node *)(void *)lz_intern_find(&regions, hash, region_same, &bytes);
+        if (n) {
+            r = n->func;
+            lz_func_destroy(copy);
+        } else {
+            r = region_add(copy, &bytes, hash);
+        }
+    }
+    lz_buf_free(&bytes);
+    return r;
+}
+
+const lz_func *lz_region_binary(lz_op combiner, lz_dtype d)
+{
+    static _Atomic(const lz_func *) known[LZ_OP_COUNT][LZ_DTYPE_COUNT];
+    bool cached = (unsigned)combiner < LZ_OP_COUNT && (unsigned)d < LZ_DTYPE_COUNT;
+    const lz_func *r = cached ? atomic_load_explicit(&known[combiner][d], memory_order_acquire) : NULL;
+    if (r)
+        return r;
+    const lz_shape scalar = {0};
+    const lz_type *t = lz_type_get(d, &scalar);
+    lz_func *f = t ? lz_func_new("body") : NULL;
+    if (!f)
+        return NULL;
+    lz_val a = lz_build_param(f, t), b = lz_build_param(f, t);
+    lz_val v = lz_build_ew2(f, combiner, a, b);
+    if (v != LZ_NOVAL && lz_func_set_results(f, &v, 1) == LZ_OK)
+        r = lz_region_intern(f);
+    lz_func_free(f);
+    if (r)
+        atomic_store_explicit(&known[combiner][d], r, memory_order_release);
+    return r;
+}
+
+lz_op lz_region_as_binary(const lz_func *r)
+{
+    if (!r || r->nparam != 2 || r->ninst != 3 || r->nresult != 1 || r->results[0] != 2)
+        return LZ_OP_NONE;
+    const lz_inst *in = &r->insts[2];
+    if (in->sig->nopnd != 2 || in->sig->attr->kind != LZ_ATTR_none || in->opnd[0] != 0 || in->opnd[1] != 1)
+        return LZ_OP_NONE;
+    return (in->sig->flags & (LZ_F_COMM | LZ_F_ASSOC)) == (LZ_F_COMM | LZ_F_ASSOC) ? in->sig->op : LZ_OP_NONE;
+}
