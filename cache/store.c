@@ -188,7 +188,7 @@ static const char *file_fault(const lz_store *s, const struct stat *st, uint64_t
         return "belongs to another user";
     if (st->st_mode & (S_IWGRP | S_IWOTH))
         return "can be written by others";
-    if (st->st_nlink != 1)
+    if (st->st_nlink > 1) /* 0: removed since we opened it, and still whole */
         return "has a second hard link";
     if ((uint64_t)st->st_size < min_bytes)
         return "shorter than any entry";
