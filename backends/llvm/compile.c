@@ -1,0 +1,158 @@
+/* compile.c - one kernel to one object: context, module, emission, verification, machine code.
+ * No IR passes run: the emitter's code is hoisted and free of redundancy as it is, and measured passes bought no speed (some lost it).
+ * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe; every call has its own context. */
+#include "backends/llvm/codegen.h"
+#include "backends/llvm/kern.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Atomic uint64_t compiled;
+
+uint64_t lz_llvm_compile_count(void)
+{
+    return atomic_load(&compiled);
+}
+
+const char *lz_llvm_version(void)
+{
+    return "19.1.7";
+}
+
+/* What LLVM said while it worked. */
+typedef struct notes {
+    bool error;
+    char text[256];
+} notes;
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    notes *n = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || n->error)
+        return;
+    char *d = LLVMGetDiagInfoDescription(info);
+    n->error = true;
+    snprintf(n->text, sizeof n->text, "%s", d ? d : "unknown error");
+    LLVMDisposeMessage(d);
+}
+
+typedef struct unit {
+    LLVMContextRef cx;
+    LLVMModuleRef m;
+    LLVMTargetMachineRef tm;
+    notes said;
+} unit;
+
+static void unit_end(unit *u)
+{
+    if (u->m)
+        LLVMDisposeModule(u->m);
+    if (u->cx)
+        LLVMContextDispose(u->cx);
+    if (u->tm)
+        LLVMDisposeTargetMachine(u->tm);
+}
+
+static lz_status make_machine(unit *u, const lz_target *t)
+{
+    LLVMTargetRef target;
+    char *err = NULL;
+    if (LLVMGetTargetFromTriple(t->triple, &target, &err)) {
+        lz_status s = LZ_FAIL(LZ_EUNAVAILABLE, "LLVM has no target '%s': %s", t->triple, err ? err : "unknown");
+        LLVMDisposeMessage(err);
+        return s;
+    }
+    u->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+    return u->tm ? LZ_OK : LZ_FAIL(LZ_EUNAVAILABLE, "LLVM makes no code for '%s' cpu '%s'", t->triple, t->cpu);
+}
+
+static lz_status unit_begin(unit *u, const lz_target *t)
+{
+    *u = (unit){0};
+    LZ_TRY(make_machine(u, t));
+    u->cx = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(u->cx, on_diagnostic, &u->said);
+    u->m = LLVMModuleCreateWithNameInContext("kernel", u->cx);
+    LLVMTargetDataRef dl = LLVMCreateTargetDataLayout(u->tm);
+    LLVMSetModuleDataLayout(u->m, dl);
+    LLVMDisposeTargetData(dl);
+    LLVMSetTarget(u->m, t->triple);
+    return LZ_OK;
+}
+
+static lz_status verify(unit *u, const lz_kernel *k)
+{
+    char *err = NULL;
+    bool bad = LLVMVerifyModule(u->m, LLVMReturnStatusAction, &err);
+    lz_status s = bad ? LZ_FAIL(LZ_EINTERNAL, "kernel '%s': malformed code: %.300s", k->name, err ? err : "?") : LZ_OK;
+    LLVMDisposeMessage(err);
+    return s;
+}
+
+static lz_status generate(unit *u, const lz_kernel *k, LLVMCodeGenFileType type, lz_buf *out)
+{
+    char *err = NULL;
+    LLVMMemoryBufferRef mb = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->tm, u->m, type, &err, &mb)) {
+        lz_status s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
+        LLVMDisposeMessage(err);
+        return s;
+    }
+    lz_status s = LZ_OK;
+    if (u->said.error)
+        s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %s", k->name, u->said.text);
+    else
+        lz_buf_put(out, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb));
+    LLVMDisposeMemoryBuffer(mb);
+    return s;
+}
+
+static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t)
+{
+    em e;
+    em_init(&e, t, u->cx, u->m);
+    lz_status s = lz_kern_loops(&e, k);
+    em_done(&e);
+    return s;
+}
+
+/* Code generation changes the module, so the assembly comes from a second module. */
+static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
+{
+    unit u;
+    lz_status s = unit_begin(&u, t);
+    if (s == LZ_OK)
+        s = emit(&u, k, t);
+    if (s == LZ_OK)
+        s = generate(&u, k, LLVMAssemblyFile, as);
+    unit_end(&u);
+    return s;
+}
+
+static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll)
+{
+    LZ_TRY(unit_begin(u, t));
+    LZ_TRY(emit(u, k, t));
+    if (ll) {
+        char *text = LLVMPrintModuleToString(u->m);
+        lz_buf_puts(ll, text);
+        LLVMDisposeMessage(text);
+    }
+    LZ_TRY(verify(u, k));
+    return generate(u, k, LLVMObjectFile, object);
+}
+
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll, lz_buf *as)
+{
+    LZ_TRY(lz_llvm_load());
+    unit u;
+    lz_status s = compile(&u, k, t, object, ll);
+    unit_end(&u);
+    if (s == LZ_OK && as)
+        s = assembly(k, t, as);
+    if (s == LZ_OK && (object->failed || (ll && ll->failed) || (as && as->failed)))
+        s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+    if (s == LZ_OK)
+        atomic_fetch_add(&compiled, 1);
+    return s;
+}

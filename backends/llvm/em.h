@@ -1,0 +1,133 @@
+/* em.h - a thin layer over the LLVM-C builder: typed constants, memory, loops, lane masks, shuffles.
+ * A value of n lanes is a scalar for n = 1 and a vector otherwise, and every function here takes both, so one emitter serves scalar code,
+ * vector code and other targets. Values of 16-bit floats are held as f32 (always representable in their dtype), booleans as i1.
+ * Threads: an em belongs to one thread; every compilation has its own LLVM context. */
+#ifndef LZ_BACKENDS_LLVM_EM_H
+#define LZ_BACKENDS_LLVM_EM_H
+#include "backends/llvm/codegen.h"
+#include "backends/llvm/llvm_api.h"
+
+typedef LLVMValueRef Val;
+typedef LLVMTypeRef Ty;
+typedef LLVMBasicBlockRef Blk;
+
+enum { EM_LANES = 64 };             /* most lanes of a value */
+
+typedef struct em {
+    LLVMContextRef cx;
+    LLVMModuleRef m;
+    LLVMBuilderRef b;
+    const lz_target *t;
+    Val f;                          /* the function under construction */
+    Ty i1, i8, i16, i32, i64, f16, f32, f64, ptr, none;
+    bool x86, avx512, fma, f16c, bf16;
+    lz_status status;               /* sticky: the first thing that could not be emitted */
+} em;
+
+void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m);
+void em_done(em *e);
+/* Starts a function; `exported`: a symbol of the object. */
+Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported);
+
+/* ---- types ---- */
+Ty em_vec(Ty elem, unsigned n);                     /* elem itself for n = 1 */
+Ty em_type(em *e, lz_dtype d, unsigned n);          /* of a value; complex64: f32 (values come in pairs) */
+Ty em_mem(em *e, lz_dtype d);                       /* of an element in memory; 16-bit floats i16, booleans i8, complex64 f32 */
+unsigned em_lanes(Val v);
+Ty em_elem(Ty t);                                   /* element type of a vector, or the type itself */
+Ty em_like(em *e, Ty elem, Val v);                  /* elem with the lanes of v */
+unsigned em_bits(em *e, Ty t);                      /* bits of an element */
+
+/* ---- constants: splats for vector types ---- */
+Val em_ci(Ty t, int64_t v);
+Val em_cf(Ty t, double v);
+Val em_cfbits(em *e, Ty t, uint64_t bits);          /* float constant by its bit pattern */
+Val em_c64(em *e, int64_t v);
+Val em_c32(em *e, int64_t v);
+Val em_iota(em *e, Ty int_elem, unsigned n);
+Val em_true(em *e, unsigned n);
+
+/* ---- lanes ---- */
+Val em_splat(em *e, Val s, unsigned n);             /* v itself when it has n lanes already */
+Val em_extract(em *e, Val v, unsigned lane);
+Val em_shuffle(em *e, Val a, Val b, const int *idx, unsigned n);
+Val em_tail_mask(em *e, Val left, unsigned n);      /* lane < left */
+
+/* ---- intrinsics and external functions ---- */
+Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n);
+Val em_intr1(em *e, const char *name, Val a);       /* overloaded on the operand's type */
+Val em_intr2(em *e, const char *name, Val a, Val b);
+Val em_fma(em *e, Val a, Val b, Val c);             /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
+/* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are all of the type of a[0]. */
+Val em_libm(em *e, const char *name, const Val *a, unsigned n);
+
+/* ---- memory: p + index * scale bytes ---- */
+Val em_at(em *e, Val p, Val index, int64_t scale);
+Val em_load(em *e, Ty t, Val p, unsigned align);
+void em_store(em *e, Val v, Val p, unsigned align);
+Val em_alloca(em *e, Ty t, uint64_t count, unsigned align);     /* in the entry block */
+Val em_mload(em *e, Ty t, Val p, Val mask, Val other, unsigned align);
+void em_mstore(em *e, Val v, Val p, Val mask, unsigned align);
+Val em_gather(em *e, Ty t, Val ptrs, Val mask, Val other, unsigned align);
+void em_scatter(em *e, Val v, Val ptrs, Val mask, unsigned align);
+void em_prefetch(em *e, Val p, bool write, int locality);
+
+/* Memory form of dtype d (n lanes of em_mem) to the value and back. Not for complex64. */
+Val em_from_mem(em *e, lz_dtype d, Val m);
+Val em_to_mem(em *e, lz_dtype d, Val v);
+/* f32 values rounded to a 16-bit float: the memory bits, or the f32 of the same value. */
+Val em_f32_to_bf16_bits(em *e, Val v);
+Val em_f32_to_f16_bits(em *e, Val v);
+Val em_bf16_bits_to_f32(em *e, Val v);
+Val em_f16_bits_to_f32(em *e, Val v);
+Val em_round_to(em *e, lz_dtype d, Val v);          /* d a 16-bit float: rounded; any other: v */
+
+/* ---- control: loops are rotated (test at the end, guard in front) and never unrolled by LLVM ---- */
+enum { EM_PHI = 160 };
+typedef struct em_loop {
+    Blk pre, body, exit;
+    Val i, hi, step;
+    int n;
+    Val phi[EM_PHI], init[EM_PHI];      /* carried values: inside the loop, and after em_loop_end the final ones */
+} em_loop;
+void em_loop_begin(em *e, em_loop *l, Val lo, Val hi, Val step, int n, const Val *init);
+void em_loop_end(em *e, em_loop *l, const Val *next);
+
+/* if (c) { ... } with values joined at the end. */
+typedef struct em_if {
+    Blk from, then, join;
+    Val c;
+} em_if;
+void em_if_begin(em *e, em_if *s, Val c);
+void em_if_end(em *e, em_if *s, int n, const Val *then_vals, const Val *else_vals, Val *out);
+/* if (c) { ... } else { ... } */
+typedef struct em_ifelse {
+    Blk then, other, join, then_end;
+} em_ifelse;
+void em_ifelse_begin(em *e, em_ifelse *s, Val c);
+void em_ifelse_else(em *e, em_ifelse *s);
+void em_ifelse_end(em *e, em_ifelse *s, int n, const Val *then_vals, const Val *else_vals, Val *out);
+
+/* An error of the emission, kept until the end; the value is only there to go on. */
+Val em_fail(em *e, Ty t, const char *what);
+
+#define ADD(x, y) LLVMBuildAdd(e->b, x, y, "")
+#define SUB(x, y) LLVMBuildSub(e->b, x, y, "")
+#define MUL(x, y) LLVMBuildMul(e->b, x, y, "")
+#define AND(x, y) LLVMBuildAnd(e->b, x, y, "")
+#define OR(x, y) LLVMBuildOr(e->b, x, y, "")
+#define XOR(x, y) LLVMBuildXor(e->b, x, y, "")
+#define NOT(x) LLVMBuildNot(e->b, x, "")
+#define SHL(x, y) LLVMBuildShl(e->b, x, y, "")
+#define LSHR(x, y) LLVMBuildLShr(e->b, x, y, "")
+#define ASHR(x, y) LLVMBuildAShr(e->b, x, y, "")
+#define FADD(x, y) LLVMBuildFAdd(e->b, x, y, "")
+#define FSUB(x, y) LLVMBuildFSub(e->b, x, y, "")
+#define FMUL(x, y) LLVMBuildFMul(e->b, x, y, "")
+#define FDIV(x, y) LLVMBuildFDiv(e->b, x, y, "")
+#define FNEG(x) LLVMBuildFNeg(e->b, x, "")
+#define SEL(c, x, y) LLVMBuildSelect(e->b, c, x, y, "")
+#define ICMP(p, x, y) LLVMBuildICmp(e->b, LLVMInt##p, x, y, "")
+#define FCMP(p, x, y) LLVMBuildFCmp(e->b, LLVMReal##p, x, y, "")
+#define BITS(x, t) LLVMBuildBitCast(e->b, x, t, "")
+#endif

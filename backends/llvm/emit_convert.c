@@ -1,0 +1,140 @@
+/* emit_convert.c - changes of format: convert and reduce_precision, each rounding exactly once.
+ * Threads: an em belongs to one thread. */
+#include "backends/llvm/ew.h"
+
+static Ev real(Val v)
+{
+    return (Ev){v, NULL};
+}
+
+static bool is_half(lz_dtype d)
+{
+    return d == LZ_F16 || d == LZ_BF16;
+}
+
+/* f64 to f32 rounded to odd: an inexact result has its last bit set, so rounding it again to 16 bits is as good as rounding once. */
+static Val f64_to_f32_odd(em *e, Val x)
+{
+    Ty ft = em_like(e, e->f32, x), it = em_like(e, e->i32, x);
+    Val f = LLVMBuildFPTrunc(e->b, x, ft, ""), back = LLVMBuildFPExt(e->b, f, LLVMTypeOf(x), "");
+    Val u = BITS(f, it);
+    Val more = FCMP(OGT, em_intr1(e, "llvm.fabs", x), em_intr1(e, "llvm.fabs", back));
+    Val moved = ADD(u, SEL(more, em_ci(it, 1), em_ci(it, -1)));
+    Val even = ICMP(EQ, AND(u, em_ci(it, 1)), em_ci(it, 0));
+    return BITS(SEL(AND(FCMP(ONE, back, x), even), moved, u), ft);
+}
+
+/* 64-bit integer to f64 rounded to odd. */
+static Val i64_to_f64_odd(em *e, Val x, bool sgn)
+{
+    Ty it = LLVMTypeOf(x), ft = em_like(e, e->f64, x);
+    Val neg = sgn ? ICMP(SLT, x, em_ci(it, 0)) : NULL;
+    Val m = sgn ? SEL(neg, LLVMBuildNeg(e->b, x, ""), x) : x;
+    Val rest = ICMP(NE, AND(m, em_ci(it, 0x7ff)), em_ci(it, 0));
+    Val top = OR(LSHR(m, em_ci(it, 11)), LLVMBuildZExt(e->b, rest, it, ""));
+    Val big = FMUL(LLVMBuildSIToFP(e->b, top, ft, ""), em_cf(ft, 2048));
+    Val small = LLVMBuildSIToFP(e->b, m, ft, "");
+    Val r = SEL(ICMP(ULT, m, em_ci(it, INT64_C(1) << 53)), small, big);
+    return sgn ? SEL(neg, FNEG(r), r) : r;
+}
+
+static Val float_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    if (from == LZ_F64) {
+        if (to == LZ_F64)
+            return x;
+        if (is_half(to))
+            return em_round_to(e, to, f64_to_f32_odd(e, x));
+        return LLVMBuildFPTrunc(e->b, x, em_like(e, e->f32, x), "");
+    }
+    if (to == LZ_F64)
+        return LLVMBuildFPExt(e->b, x, em_like(e, e->f64, x), "");
+    return to == from || !is_half(to) ? x : em_round_to(e, to, x);
+}
+
+static Val float_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    bool sgn = lz_dtype_is_signed(from);
+    Ty t = em_type(e, to, em_lanes(x)), d = em_like(e, e->f64, x);
+    unsigned bits = em_bits(e, LLVMTypeOf(x));
+    if (is_half(to) && bits == 64)
+        return em_round_to(e, to, f64_to_f32_odd(e, i64_to_f64_odd(e, x, sgn)));
+    if (is_half(to) && bits == 32)
+        return em_round_to(e, to, f64_to_f32_odd(e, sgn ? LLVMBuildSIToFP(e->b, x, d, "") : LLVMBuildUIToFP(e->b, x, d, "")));
+    Val f = sgn ? LLVMBuildSIToFP(e->b, x, t, "") : LLVMBuildUIToFP(e->b, x, t, "");
+    return em_round_to(e, to, f);
+}
+
+/* Truncates, saturates, NaN gives 0. */
+static Val int_from_float(em *e, lz_dtype to, Val x)
+{
+    Ty ov[2] = {em_type(e, to, em_lanes(x)), LLVMTypeOf(x)};
+    return em_intr(e, lz_dtype_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", ov, 2, &x, 1);
+}
+
+static Val int_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    Ty t = em_type(e, to, em_lanes(x));
+    unsigned have = em_bits(e, LLVMTypeOf(x)), want = em_bits(e, t);
+    if (have == want)
+        return x;
+    if (want < have)
+        return LLVMBuildTrunc(e->b, x, t, "");
+    return lz_dtype_is_signed(from) ? LLVMBuildSExt(e->b, x, t, "") : LLVMBuildZExt(e->b, x, t, "");
+}
+
+Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
+{
+    Val x = a.v;
+    if (to == from)
+        return a;
+    if (to == LZ_C64)
+        return (Ev){lz_emit_cast(e, LZ_F32, from, a).v, LLVMConstNull(em_like(e, e->f32, x))};
+    if (to == LZ_BOOL) {
+        if (!lz_dtype_is_float(from) && from != LZ_C64)
+            return real(ICMP(NE, x, LLVMConstNull(LLVMTypeOf(x))));
+        Val nz = FCMP(UNE, x, LLVMConstNull(LLVMTypeOf(x)));
+        return real(a.im ? OR(nz, FCMP(UNE, a.im, LLVMConstNull(LLVMTypeOf(x)))) : nz);
+    }
+    lz_dtype src = from == LZ_C64 ? LZ_F32 : from;
+    if (lz_dtype_is_float(src))
+        return real(lz_dtype_is_float(to) ? float_from_float(e, to, src, x) : int_from_float(e, to, x));
+    return real(lz_dtype_is_float(to) ? float_from_int(e, to, src, x) : int_from_int(e, to, src, x));
+}
+
+Ev lz_emit_convert(em *e, const lz_ew *w, const Ev *a)
+{
+    return lz_emit_cast(e, w->out, w->in[0], a[0]);
+}
+
+/* Rounds the bits of a float to fewer, as XLA does: to nearest even, overflow gives infinity, and when the exponent shrinks what is below
+ * the smallest normal value becomes 0. NaN stays, except that no mantissa bits can hold one. */
+Ev lz_emit_reduce_precision(em *e, const lz_ew *w, const Ev *a)
+{
+    const lz_attr_precision *p = LZ_ATTR(precision, w->attr);
+    lz_dtype d = w->in[0];
+    int fe = d == LZ_F64 ? 11 : d == LZ_F16 ? 5 : 8, fm = d == LZ_F64 ? 52 : d == LZ_F32 ? 23 : d == LZ_F16 ? 10 : 7;
+    Ty t = em_like(e, d == LZ_F64 ? e->i64 : d == LZ_F32 ? e->i32 : e->i16, a[0].v);
+    if (p->exponent_bits < 1 || p->mantissa_bits < 0)
+        return real(em_fail(e, LLVMTypeOf(a[0].v), "reduce_precision: bad number of bits"));
+    Val x = is_half(d) ? em_to_mem(e, d, a[0].v) : BITS(a[0].v, t);
+    int64_t infbits = ((INT64_C(1) << fe) - 1) << fm;
+    Val inf = em_ci(t, infbits), sign = AND(x, em_ci(t, (int64_t)(UINT64_C(1) << (fe + fm)))), mag = XOR(x, sign), r = mag;
+    if (p->mantissa_bits < fm) {
+        int drop = fm - (int)p->mantissa_bits;
+        int64_t last = INT64_C(1) << drop;
+        Val odd = AND(LSHR(r, em_ci(t, drop)), em_ci(t, 1));
+        r = AND(ADD(ADD(r, em_ci(t, (last >> 1) - 1)), odd), em_ci(t, ~(last - 1)));
+    }
+    if (p->exponent_bits < fe) {
+        int64_t bias = (INT64_C(1) << (fe - 1)) - 1, reduced = (INT64_C(1) << (p->exponent_bits - 1)) - 1;
+        Val exp = LSHR(r, em_ci(t, fm));
+        Val small = SEL(ICMP(ULE, exp, em_ci(t, bias - reduced)), em_ci(t, 0), r);
+        r = SEL(ICMP(UGT, exp, em_ci(t, bias + reduced)), inf, small);
+    }
+    r = SEL(ICMP(UGE, mag, inf), p->mantissa_bits > 0 ? mag : inf, r);
+    r = OR(r, sign);
+    if (is_half(d))
+        return real(em_from_mem(e, d, r));
+    return real(BITS(r, LLVMTypeOf(a[0].v)));
+}

@@ -1,0 +1,83 @@
+/* kern.h - between the files that turn a kernel into functions: what is known of a stage, evaluation of its scalar ops and accesses.
+ *
+ * Positions of code. A scalar op is emitted at the outermost place where everything it depends on is known:
+ *   TOP      once per call          no loop index
+ *   ROW      once per row           outer indices but the last
+ *   POINT    once per point, or per block of vectors of the last outer loop
+ *   BODY     the same, where the stage's inner loops are known not to be empty (a load may not run when they are)
+ *   INNER+j  inner loop j
+ * Vectors: the index of at most one loop (vdim) has a value per lane; up to KERN_U vectors of it are worked on side by side. An op that does not
+ * depend on it is computed once, as a scalar.
+ * Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_KERN_H
+#define LZ_BACKENDS_LLVM_KERN_H
+#include "backends/llvm/ew.h"
+
+enum { POS_TOP, POS_ROW, POS_POINT, POS_BODY, POS_INNER };
+enum { KERN_U = 8, KERN_POS = POS_INNER + LZ_LOOP_MAX, KERN_SLOTS = 1024 };
+
+typedef struct kstage {
+    const lz_stage *s;
+    int vdim;                       /* loop whose index is a vector, or -1 */
+    int last;                       /* position of the innermost code: stores */
+    bool maybe_empty;               /* has inner loops whose run-time extent may be 0 */
+    uint32_t naccess;               /* loads, then stores */
+    uint32_t *dep;                  /* per scalar op: bit per loop (outer first, then inner) it depends on */
+    uint8_t *pos;                   /* per scalar op: POS_... */
+    bool *vec;                      /* per scalar op: has a value per lane */
+    bool *wide;                     /* per scalar op: uniform, but wanted as a vector */
+    bool *skip;                     /* per scalar op: not emitted here */
+    uint32_t *uses;
+    Ev (*val)[KERN_U];              /* per scalar op and vector; uniform ones in [0] */
+    Ev *splat;                      /* uniform values as vectors */
+    Val *ptr[KERN_POS];             /* per position and access: address so far */
+    uint32_t nacc;                  /* accumulators of all its reductions */
+    Ev (*red)[KERN_U];              /* results of reductions, per accumulator and vector */
+} kstage;
+
+typedef struct kern {
+    em *e;
+    const lz_kernel *k;
+    lz_arena arena;
+    unsigned lanes;                 /* of the vector loop; 1: scalar code */
+    lz_vec vec;
+    uint64_t written;               /* bit per buffer stored to by this kernel */
+    Val bufs, args;                 /* parameters of the function */
+    Val buf[LZ_KBUF_MAX];
+    Val size[KERN_SLOTS];           /* run-time sizes by slot */
+    Val oidx[LZ_OUTER_MAX];         /* outer indices: first lane */
+    Val iidx[LZ_LOOP_MAX];          /* inner indices: first lane */
+    kstage *st;
+} kern;
+
+/* Vectors side by side, and the lanes of each that exist (NULL: all). */
+typedef struct kctx {
+    unsigned u;
+    Val mask[KERN_U];
+} kctx;
+
+/* kernels_plan.c */
+lz_status kern_init(kern *c, em *e, const lz_kernel *k);        /* decides lanes and positions */
+void kern_done(kern *c);
+bool kern_sz_is(lz_sz s, int64_t v);                            /* baked and equal */
+
+/* kernels_eval.c */
+void kern_enter(kern *c, Val bufs, Val args);                   /* at a function's start: loads addresses and sizes */
+Val kern_size(kern *c, lz_sz s);                                /* as i64 */
+void kern_addresses(kern *c, uint32_t s, int pos);              /* of all accesses, once the indices of `pos` are set */
+void kern_eval(kern *c, uint32_t s, int pos, const kctx *x);    /* the ops of stage s at a position, in order */
+Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u);    /* as it is: a scalar when uniform */
+Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);   /* with a value per lane of the stage's vectors */
+void kern_stores(kern *c, uint32_t s, const kctx *x);
+/* Memory form of values: bits of an element, complex64 as one i64. */
+Ty kern_mem_type(em *e, lz_dtype d, unsigned n);
+Ev kern_from_mem(em *e, lz_dtype d, Val m);
+Val kern_to_mem(em *e, lz_dtype d, Ev v);
+unsigned kern_esize(lz_dtype d);
+
+/* kernels_stage.c */
+void kern_stage(kern *c, uint32_t s, const kctx *x);            /* everything of a stage from POINT inwards */
+unsigned kern_unroll(const kern *c, uint32_t s);                 /* vectors side by side that suit a stage */
+
+lz_status lz_kern_loops(em *e, const lz_kernel *k);             /* kernels_loops.c: any kernel */
+#endif

@@ -1,0 +1,331 @@
+/* kernels_stage.c - code of one stage for a block of points: its inner loops, reductions and stores.
+ * A reduction over a vector loop keeps several independent vectors of accumulators, which are combined in a fixed tree at the end: the order
+ * depends on the loop's extent only. Masked lanes keep their accumulators.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/kern.h"
+
+/* Accumulators of a stage while its loops run: acc[k][u]. */
+typedef struct accs {
+    uint32_t n;
+    unsigned u;
+    Ev v[32][KERN_U];
+} accs;
+
+static unsigned parts(const accs *a, uint32_t k)
+{
+    return a->v[k][0].im ? 2 : 1;
+}
+
+static int flatten(const accs *a, Val *out)
+{
+    int n = 0;
+    for (uint32_t k = 0; k < a->n; k++)
+        for (unsigned u = 0; u < a->u; u++) {
+            out[n++] = a->v[k][u].v;
+            if (a->v[k][u].im)
+                out[n++] = a->v[k][u].im;
+        }
+    return n;
+}
+
+static void unflatten(accs *a, const Val *in)
+{
+    int n = 0;
+    for (uint32_t k = 0; k < a->n; k++) {
+        unsigned p = parts(a, k);
+        for (unsigned u = 0; u < a->u; u++) {
+            a->v[k][u].v = in[n++];
+            if (p == 2)
+                a->v[k][u].im = in[n++];
+        }
+    }
+}
+
+/* ---- combining ---- */
+
+/* New accumulators of a general reduction. elt[k] has dtype ed[k]. */
+static void run_body(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out)
+{
+    em *e = c->e;
+    Ev *val = lz_arena_alloc(&c->arena, r->nbody * sizeof *val);
+    if (!val) {
+        e->status = e->status ? e->status : LZ_FAIL(LZ_EMEM, "code generation: no memory for a combiner of %u ops", r->nbody);
+        for (uint32_t k = 0; k < r->nacc; k++)
+            out[k] = acc[k];
+        return;
+    }
+    for (uint32_t i = 0; i < r->nbody; i++) {
+        const lz_sop *p = &r->body[i];
+        if (p->kind == LZ_S_CONST)
+            val[i] = lz_ev_const(e, p->dtype, p->bits);
+        else if (p->kind == LZ_S_ACC)
+            val[i] = lz_emit_cast(e, p->dtype, r->acc_dtype[p->a], acc[p->a]);
+        else if (p->kind == LZ_S_ELT)
+            val[i] = lz_emit_cast(e, p->dtype, ed[p->a], elt[p->a]);
+        else if (p->kind == LZ_S_EW) {
+            int32_t o[3] = {p->a, p->b, p->c};
+            lz_dtype in[3] = {0};
+            Ev a[3] = {{0}};
+            for (int j = 0; j < lz_op_get(p->op)->arity && j < 3; j++)
+                in[j] = r->body[o[j]].dtype, a[j] = val[o[j]];
+            val[i] = lz_emit_ew(e, p->op, p->attr, p->dtype, in, a);
+        } else
+            val[i] = (Ev){em_fail(e, em_type(e, p->dtype, 1), "a combiner that reads more than its operands"), NULL};
+    }
+    for (uint32_t k = 0; k < r->nacc; k++) {
+        Ev v = lz_emit_cast(e, r->acc_dtype[k], r->body[r->body_out[k]].dtype, val[r->body_out[k]]);
+        out[k] = lz_ev_splat(e, v, em_lanes(acc[k].v));
+    }
+}
+
+/* acc = acc o elt, both partial results of reduction r. */
+static void merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out)
+{
+    if (r->comb == LZ_OP_NONE) {
+        run_body(c, r, acc, elt, ed, out);
+        return;
+    }
+    lz_dtype d = r->acc_dtype[0], in[2] = {d, d};
+    out[0] = lz_emit_ew(c->e, r->comb, NULL, d, in, (Ev[]){acc[0], lz_emit_cast(c->e, d, ed[0], elt[0])});
+}
+
+static Ev operand(kern *c, uint32_t s, int32_t sop, unsigned u, bool vec)
+{
+    return vec ? kern_vector(c, s, sop, u) : kern_value(c, s, sop, u);
+}
+
+/* The elements of the current point go into the accumulators. */
+static void accumulate(kern *c, uint32_t s, const kctx *x, accs *a)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    bool vec = t->vdim >= 0 && c->lanes > 1, inner = vec && t->vdim >= (int)c->k->nouter;
+    uint32_t k0 = 0;
+    for (uint32_t r = 0; r < t->s->nred; k0 += t->s->reds[r].nacc, r++) {
+        const lz_red *q = &t->s->reds[r];
+        for (unsigned u = 0; u < x->u; u++) {
+            Ev acc[8], elt[8], out[8];
+            lz_dtype ed[8];
+            int32_t v0 = q->value[0];
+            for (uint32_t k = 0; k < q->nacc; k++) {
+                acc[k] = a->v[k0 + k][u];
+                ed[k] = t->s->sops[q->value[k]].dtype;
+                if (!t->skip[q->value[k]])
+                    elt[k] = operand(c, s, q->value[k], u, vec);
+            }
+            if (t->skip[v0]) {
+                const lz_sop *p = &t->s->sops[v0];
+                Val m[2] = {operand(c, s, p->a, u, vec).v, operand(c, s, p->b, u, vec).v};
+                out[0] = (Ev){em_fma(e, m[0], m[1], acc[0].v), NULL};
+            } else {
+                merge(c, q, acc, elt, ed, out);
+            }
+            for (uint32_t k = 0; k < q->nacc; k++)
+                a->v[k0 + k][u] = inner && x->mask[u] ? lz_ev_select(e, x->mask[u], out[k], acc[k]) : out[k];
+        }
+    }
+}
+
+/* ---- loops ---- */
+
+static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a);
+
+static void innermost(kern *c, uint32_t s, const kctx *x, accs *a)
+{
+    accumulate(c, s, x, a);
+    kern_stores(c, s, x);
+}
+
+static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    em_loop l;
+    Val flat[EM_PHI];
+    int n = flatten(a, flat);
+    em_loop_begin(e, &l, em_c64(e, 0), kern_size(c, t->s->extent[j]), em_c64(e, 1), n, flat);
+    unflatten(a, l.phi);
+    c->iidx[j] = l.i;
+    kern_addresses(c, s, (int)(POS_INNER + j));
+    kern_eval(c, s, (int)(POS_INNER + j), x);
+    inner(c, s, j + 1, x, a);
+    flatten(a, flat);
+    em_loop_end(e, &l, flat);
+    unflatten(a, l.phi);
+}
+
+/* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if `masked`. */
+static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi, accs *a)
+{
+    em *e = c->e;
+    em_loop l;
+    Val flat[EM_PHI];
+    int n = flatten(a, flat);
+    em_loop_begin(e, &l, lo, hi, em_c64(e, (int64_t)u * c->lanes), n, flat);
+    unflatten(a, l.phi);
+    kctx x = {.u = u};
+    if (masked)
+        x.mask[0] = em_tail_mask(e, SUB(hi, l.i), c->lanes);
+    c->iidx[j] = l.i;
+    kern_addresses(c, s, (int)(POS_INNER + j));
+    kern_eval(c, s, (int)(POS_INNER + j), &x);
+    innermost(c, s, &x, a);
+    flatten(a, flat);
+    em_loop_end(e, &l, flat);
+    unflatten(a, l.phi);
+}
+
+static void vector_loop(kern *c, uint32_t s, uint32_t j, accs *a)
+{
+    em *e = c->e;
+    lz_sz n = c->st[s].s->extent[j];
+    int64_t block = (int64_t)a->u * c->lanes;
+    Val hi = kern_size(c, n), mid;
+    if (n.slot < 0) {
+        mid = em_c64(e, n.v / block * block);
+        if (n.v >= block)
+            vector_piece(c, s, j, a->u, false, em_c64(e, 0), mid, a);
+        if (n.v % block)
+            vector_piece(c, s, j, 1, true, mid, hi, a);
+        return;
+    }
+    mid = block & (block - 1) ? MUL(LLVMBuildUDiv(e->b, hi, em_c64(e, block), ""), em_c64(e, block)) : AND(hi, em_c64(e, -block));
+    vector_piece(c, s, j, a->u, false, em_c64(e, 0), mid, a);
+    vector_piece(c, s, j, 1, true, mid, hi, a);
+}
+
+static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
+{
+    kstage *t = &c->st[s];
+    if (j == t->s->ninner)
+        innermost(c, s, x, a);
+    else if (c->lanes > 1 && t->vdim == (int)(c->k->nouter + j))
+        vector_loop(c, s, j, a);
+    else
+        plain_loop(c, s, j, x, a);
+}
+
+/* ---- vectors side by side ---- */
+
+static unsigned work(const kstage *t)
+{
+    unsigned w = 0;
+    for (uint32_t i = 0; i < t->s->nsop; i++)
+        if (t->pos[i] == t->last && t->s->sops[i].kind == LZ_S_EW)
+            w += lz_op_has(t->s->sops[i].op, LZ_F_COSTLY) ? 8 : 1;
+    return w;
+}
+
+unsigned kern_unroll(const kern *c, uint32_t s)
+{
+    const kstage *t = &c->st[s];
+    unsigned w = work(t), u = t->s->nred ? (w <= 12 ? 4 : 2) : (w <= 6 ? 4 : w <= 20 ? 2 : 1);
+    if (c->lanes == 1)
+        return 1;
+    while (u > 1 && t->nacc * u > 16)
+        u /= 2;
+    return u;
+}
+
+/* ---- a stage ---- */
+
+static void start(kern *c, uint32_t s, accs *a)
+{
+    kstage *t = &c->st[s];
+    bool vec = t->vdim >= 0 && c->lanes > 1;
+    uint32_t k0 = 0;
+    for (uint32_t r = 0; r < t->s->nred; k0 += t->s->reds[r].nacc, r++)
+        for (uint32_t k = 0; k < t->s->reds[r].nacc; k++)
+            for (unsigned u = 0; u < a->u; u++) {
+                const lz_red *q = &t->s->reds[r];
+                bool outer = vec && t->vdim < (int)c->k->nouter;
+                Ev v = operand(c, s, q->init[k], outer ? u : 0, vec);
+                a->v[k0 + k][u] = lz_emit_cast(c->e, q->acc_dtype[k], t->s->sops[q->init[k]].dtype, v);
+            }
+    a->n = k0;
+}
+
+static Ev half_lanes(em *e, Ev v, unsigned n, unsigned by)
+{
+    int idx[EM_LANES];
+    for (unsigned i = 0; i < n; i++)
+        idx[i] = i < by ? (int)(i + by) : -1;
+    Ev r = {em_shuffle(e, v.v, LLVMGetPoison(LLVMTypeOf(v.v)), idx, n), NULL};
+    if (v.im)
+        r.im = em_shuffle(e, v.im, LLVMGetPoison(LLVMTypeOf(v.im)), idx, n);
+    return r;
+}
+
+/* Vectors of accumulators to scalars: side by side ones pairwise, then halves of lanes. */
+static void fold(kern *c, uint32_t s, accs *a)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    uint32_t k0 = 0;
+    for (uint32_t r = 0; r < t->s->nred; k0 += t->s->reds[r].nacc, r++) {
+        const lz_red *q = &t->s->reds[r];
+        Ev x[8], y[8], out[8];
+        for (unsigned by = a->u / 2; by; by /= 2)
+            for (unsigned u = 0; u < by; u++) {
+                for (uint32_t k = 0; k < q->nacc; k++)
+                    x[k] = a->v[k0 + k][u], y[k] = a->v[k0 + k][u + by];
+                merge(c, q, x, y, q->acc_dtype, out);
+                for (uint32_t k = 0; k < q->nacc; k++)
+                    a->v[k0 + k][u] = out[k];
+            }
+        for (unsigned by = c->lanes / 2; by; by /= 2) {
+            for (uint32_t k = 0; k < q->nacc; k++)
+                x[k] = a->v[k0 + k][0], y[k] = half_lanes(e, x[k], c->lanes, by);
+            merge(c, q, x, y, q->acc_dtype, out);
+            for (uint32_t k = 0; k < q->nacc; k++)
+                a->v[k0 + k][0] = out[k];
+        }
+        for (uint32_t k = 0; k < q->nacc; k++) {
+            Ev *v = &a->v[k0 + k][0];
+            *v = (Ev){em_extract(e, v->v, 0), v->im ? em_extract(e, v->im, 0) : NULL};
+        }
+    }
+}
+
+static Val not_empty(kern *c, const kstage *t)
+{
+    em *e = c->e;
+    Val ok = em_true(e, 1);
+    for (uint32_t d = 0; d < t->s->ninner; d++)
+        ok = AND(ok, ICMP(SGT, kern_size(c, t->s->extent[d]), em_c64(e, 0)));
+    return ok;
+}
+
+void kern_stage(kern *c, uint32_t s, const kctx *x)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    bool inner_vec = c->lanes > 1 && t->vdim >= (int)c->k->nouter;
+    accs a = {.u = inner_vec ? kern_unroll(c, s) : x->u}, before;
+    if (t->nacc > 32) {
+        em_fail(e, e->i1, "more than 32 accumulators in a stage");
+        return;
+    }
+    kern_addresses(c, s, POS_POINT);
+    kern_eval(c, s, POS_POINT, x);
+    start(c, s, &a);
+    before = a;
+    em_if f;
+    if (t->maybe_empty)
+        em_if_begin(e, &f, not_empty(c, t));
+    kern_addresses(c, s, POS_BODY);
+    kern_eval(c, s, POS_BODY, x);
+    inner(c, s, 0, x, &a);
+    if (t->maybe_empty) {
+        Val now[EM_PHI], was[EM_PHI], out[EM_PHI];
+        int n = flatten(&a, now);
+        flatten(&before, was);
+        em_if_end(e, &f, n, now, was, out);
+        unflatten(&a, out);
+    }
+    if (inner_vec)
+        fold(c, s, &a);
+    for (uint32_t k = 0; k < a.n; k++)
+        for (unsigned u = 0; u < a.u; u++)
+            t->red[k][u] = a.v[k][u];
+}
