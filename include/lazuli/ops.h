@@ -1,0 +1,232 @@
+/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from ir/userops.def: edit that, then `make regen`.
+ * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats; the wider wins); the
+ * comment of each function then says what it takes and gives. Floats are f16, bf16, f32, f64.
+ * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is
+ * returned. Gradients: docs/ops.md. */
+#ifndef LAZULI_OPS_H
+#define LAZULI_OPS_H
+#include <lazuli/tensor.h>
+LZ_EXTERN_C_BEGIN
+
+/* Absolute value.
+ * signed integers, floats -> the same. Source: ATen abs, StableHLO abs. */
+LZ_API lz_tensor *lz_abs_at(lz_tensor *x, const lz_site *site);
+#define lz_abs(x) lz_abs_at((x), LZ_SITE)
+
+/* Bitwise complement; on booleans, not.
+ * bool, integers -> the same. Source: ATen bitwise_not, StableHLO not. */
+LZ_API lz_tensor *lz_bitwise_not_at(lz_tensor *x, const lz_site *site);
+#define lz_bitwise_not(x) lz_bitwise_not_at((x), LZ_SITE)
+
+/* Smallest integral value not below x.
+ * floats -> the same. Source: ATen ceil, StableHLO ceil. */
+LZ_API lz_tensor *lz_ceil_at(lz_tensor *x, const lz_site *site);
+#define lz_ceil(x) lz_ceil_at((x), LZ_SITE)
+
+/* Cosine of x in radians.
+ * floats, others as f32 -> the same. Source: ATen cos, StableHLO cosine. */
+LZ_API lz_tensor *lz_cos_at(lz_tensor *x, const lz_site *site);
+#define lz_cos(x) lz_cos_at((x), LZ_SITE)
+
+/* Error function.
+ * floats, others as f32 -> the same. Source: ATen erf, chlo.erf. */
+LZ_API lz_tensor *lz_erf_at(lz_tensor *x, const lz_site *site);
+#define lz_erf(x) lz_erf_at((x), LZ_SITE)
+
+/* e to the power x.
+ * floats, others as f32 -> the same. Source: ATen exp, StableHLO exponential. */
+LZ_API lz_tensor *lz_exp_at(lz_tensor *x, const lz_site *site);
+#define lz_exp(x) lz_exp_at((x), LZ_SITE)
+
+/* e to the power x, minus 1, exact near 0.
+ * floats, others as f32 -> the same. Source: ATen expm1, StableHLO exponential_minus_one. */
+LZ_API lz_tensor *lz_expm1_at(lz_tensor *x, const lz_site *site);
+#define lz_expm1(x) lz_expm1_at((x), LZ_SITE)
+
+/* Largest integral value not above x.
+ * floats -> the same. Source: ATen floor, StableHLO floor. */
+LZ_API lz_tensor *lz_floor_at(lz_tensor *x, const lz_site *site);
+#define lz_floor(x) lz_floor_at((x), LZ_SITE)
+
+/* Whether x is neither infinite nor NaN; boolean.
+ * floats, others as f32 -> bool. Source: ATen isfinite, StableHLO is_finite. */
+LZ_API lz_tensor *lz_isfinite_at(lz_tensor *x, const lz_site *site);
+#define lz_isfinite(x) lz_isfinite_at((x), LZ_SITE)
+
+/* Natural logarithm; NaN below 0, -inf at 0.
+ * floats, others as f32 -> the same. Source: ATen log, StableHLO log. */
+LZ_API lz_tensor *lz_log_at(lz_tensor *x, const lz_site *site);
+#define lz_log(x) lz_log_at((x), LZ_SITE)
+
+/* Natural logarithm of 1 + x, exact near 0.
+ * floats, others as f32 -> the same. Source: ATen log1p, StableHLO log_plus_one. */
+LZ_API lz_tensor *lz_log1p_at(lz_tensor *x, const lz_site *site);
+#define lz_log1p(x) lz_log1p_at((x), LZ_SITE)
+
+/* Whether x is 0.
+ * any dtype as x != 0 -> bool. Source: ATen logical_not, StableHLO not. */
+LZ_API lz_tensor *lz_logical_not_at(lz_tensor *x, const lz_site *site);
+#define lz_logical_not(x) lz_logical_not_at((x), LZ_SITE)
+
+/* Minus x.
+ * numbers -> the same. Source: ATen neg, StableHLO negate. */
+LZ_API lz_tensor *lz_neg_at(lz_tensor *x, const lz_site *site);
+#define lz_neg(x) lz_neg_at((x), LZ_SITE)
+
+/* Nearest integral value, ties to even.
+ * floats -> the same. Source: ATen round, StableHLO round_nearest_even. */
+LZ_API lz_tensor *lz_round_at(lz_tensor *x, const lz_site *site);
+#define lz_round(x) lz_round_at((x), LZ_SITE)
+
+/* Reciprocal of the square root.
+ * floats, others as f32 -> the same. Source: ATen rsqrt, StableHLO rsqrt. */
+LZ_API lz_tensor *lz_rsqrt_at(lz_tensor *x, const lz_site *site);
+#define lz_rsqrt(x) lz_rsqrt_at((x), LZ_SITE)
+
+/* 1 / (1 + exp(-x)).
+ * floats, others as f32 -> the same. Source: ATen sigmoid, StableHLO logistic. */
+LZ_API lz_tensor *lz_sigmoid_at(lz_tensor *x, const lz_site *site);
+#define lz_sigmoid(x) lz_sigmoid_at((x), LZ_SITE)
+
+/* -1, 0 or 1 by the sign of x; keeps -0 and NaN.
+ * signed integers, floats -> the same. Source: ATen sign, StableHLO sign. */
+LZ_API lz_tensor *lz_sign_at(lz_tensor *x, const lz_site *site);
+#define lz_sign(x) lz_sign_at((x), LZ_SITE)
+
+/* Sine of x in radians.
+ * floats, others as f32 -> the same. Source: ATen sin, StableHLO sine. */
+LZ_API lz_tensor *lz_sin_at(lz_tensor *x, const lz_site *site);
+#define lz_sin(x) lz_sin_at((x), LZ_SITE)
+
+/* Square root; NaN below 0.
+ * floats, others as f32 -> the same. Source: ATen sqrt, StableHLO sqrt. */
+LZ_API lz_tensor *lz_sqrt_at(lz_tensor *x, const lz_site *site);
+#define lz_sqrt(x) lz_sqrt_at((x), LZ_SITE)
+
+/* Tangent of x in radians.
+ * floats, others as f32 -> the same. Source: ATen tan, StableHLO tan. */
+LZ_API lz_tensor *lz_tan_at(lz_tensor *x, const lz_site *site);
+#define lz_tan(x) lz_tan_at((x), LZ_SITE)
+
+/* Hyperbolic tangent.
+ * floats, others as f32 -> the same. Source: ATen tanh, StableHLO tanh. */
+LZ_API lz_tensor *lz_tanh_at(lz_tensor *x, const lz_site *site);
+#define lz_tanh(x) lz_tanh_at((x), LZ_SITE)
+
+/* a + b; integers wrap; on booleans, or.
+ * any -> the same. Source: ATen add, StableHLO add. */
+LZ_API lz_tensor *lz_add_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_add(a, b) lz_add_at((a), (b), LZ_SITE)
+
+/* a - b; integers wrap; not for booleans.
+ * numbers -> the same. Source: ATen sub, StableHLO subtract. */
+LZ_API lz_tensor *lz_sub_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_sub(a, b) lz_sub_at((a), (b), LZ_SITE)
+
+/* a * b; integers wrap; on booleans, and.
+ * any -> the same. Source: ATen mul, StableHLO multiply. */
+LZ_API lz_tensor *lz_mul_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_mul(a, b) lz_mul_at((a), (b), LZ_SITE)
+
+/* a / b; integers divide as f32.
+ * floats, others as f32 -> the same. Source: ATen div, StableHLO divide. */
+LZ_API lz_tensor *lz_div_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_div(a, b) lz_div_at((a), (b), LZ_SITE)
+
+/* a to the power b; of integers, a negative exponent gives 0 except for a = 1, -1.
+ * numbers -> the same. Source: ATen pow, StableHLO power. */
+LZ_API lz_tensor *lz_pow_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_pow(a, b) lz_pow_at((a), (b), LZ_SITE)
+
+/* Remainder of a / b with the sign of a; of integers, a where b is 0.
+ * numbers -> the same. Source: ATen fmod, StableHLO remainder. */
+LZ_API lz_tensor *lz_fmod_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_fmod(a, b) lz_fmod_at((a), (b), LZ_SITE)
+
+/* Angle of the point (b, a) in radians.
+ * floats, others as f32 -> the same. Source: ATen atan2, StableHLO atan2. */
+LZ_API lz_tensor *lz_atan2_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_atan2(a, b) lz_atan2_at((a), (b), LZ_SITE)
+
+/* The larger; NaN if either is NaN; on booleans, or.
+ * any -> the same. Source: ATen maximum, StableHLO maximum. */
+LZ_API lz_tensor *lz_maximum_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_maximum(a, b) lz_maximum_at((a), (b), LZ_SITE)
+
+/* The smaller; NaN if either is NaN; on booleans, and.
+ * any -> the same. Source: ATen minimum, StableHLO minimum. */
+LZ_API lz_tensor *lz_minimum_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_minimum(a, b) lz_minimum_at((a), (b), LZ_SITE)
+
+/* Whether both are not 0.
+ * any dtype as x != 0 -> bool. Source: ATen logical_and, StableHLO and. */
+LZ_API lz_tensor *lz_logical_and_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_logical_and(a, b) lz_logical_and_at((a), (b), LZ_SITE)
+
+/* Whether one or both are not 0.
+ * any dtype as x != 0 -> bool. Source: ATen logical_or, StableHLO or. */
+LZ_API lz_tensor *lz_logical_or_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_logical_or(a, b) lz_logical_or_at((a), (b), LZ_SITE)
+
+/* Whether exactly one is not 0.
+ * any dtype as x != 0 -> bool. Source: ATen logical_xor, StableHLO xor. */
+LZ_API lz_tensor *lz_logical_xor_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_logical_xor(a, b) lz_logical_xor_at((a), (b), LZ_SITE)
+
+/* Bitwise and.
+ * bool, integers -> the same. Source: ATen bitwise_and, StableHLO and. */
+LZ_API lz_tensor *lz_bitwise_and_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_bitwise_and(a, b) lz_bitwise_and_at((a), (b), LZ_SITE)
+
+/* Bitwise or.
+ * bool, integers -> the same. Source: ATen bitwise_or, StableHLO or. */
+LZ_API lz_tensor *lz_bitwise_or_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_bitwise_or(a, b) lz_bitwise_or_at((a), (b), LZ_SITE)
+
+/* Bitwise exclusive or.
+ * bool, integers -> the same. Source: ATen bitwise_xor, StableHLO xor. */
+LZ_API lz_tensor *lz_bitwise_xor_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_bitwise_xor(a, b) lz_bitwise_xor_at((a), (b), LZ_SITE)
+
+/* a << b; 0 when b is outside the width.
+ * integers -> the same. Source: ATen bitwise_left_shift, StableHLO shift_left. */
+LZ_API lz_tensor *lz_bitwise_left_shift_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_bitwise_left_shift(a, b) lz_bitwise_left_shift_at((a), (b), LZ_SITE)
+
+/* a >> b, keeping the sign of signed integers.
+ * integers -> the same. Source: ATen bitwise_right_shift, StableHLO shift_right_arithmetic. */
+LZ_API lz_tensor *lz_bitwise_right_shift_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_bitwise_right_shift(a, b) lz_bitwise_right_shift_at((a), (b), LZ_SITE)
+
+/* a == b; false with NaN.
+ * any dtype -> bool. Source: ATen eq, StableHLO compare. */
+LZ_API lz_tensor *lz_eq_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_eq(a, b) lz_eq_at((a), (b), LZ_SITE)
+
+/* a != b; true with NaN.
+ * any dtype -> bool. Source: ATen ne, StableHLO compare. */
+LZ_API lz_tensor *lz_ne_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_ne(a, b) lz_ne_at((a), (b), LZ_SITE)
+
+/* a >= b; false with NaN.
+ * any dtype -> bool. Source: ATen ge, StableHLO compare. */
+LZ_API lz_tensor *lz_ge_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_ge(a, b) lz_ge_at((a), (b), LZ_SITE)
+
+/* a > b; false with NaN.
+ * any dtype -> bool. Source: ATen gt, StableHLO compare. */
+LZ_API lz_tensor *lz_gt_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_gt(a, b) lz_gt_at((a), (b), LZ_SITE)
+
+/* a <= b; false with NaN.
+ * any dtype -> bool. Source: ATen le, StableHLO compare. */
+LZ_API lz_tensor *lz_le_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_le(a, b) lz_le_at((a), (b), LZ_SITE)
+
+/* a < b; false with NaN.
+ * any dtype -> bool. Source: ATen lt, StableHLO compare. */
+LZ_API lz_tensor *lz_lt_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_lt(a, b) lz_lt_at((a), (b), LZ_SITE)
+
+LZ_EXTERN_C_END
+#endif

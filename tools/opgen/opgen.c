@@ -1,0 +1,201 @@
+/* opgen.c - writes what is generated from ir/ops.def and ir/userops.def to standard output:
+ *   opgen doc      docs/ops.md, the table of operations
+ *   opgen header   include/lazuli/ops.h, the public elementwise functions
+ * Everything printed is a word of the tables, so the program needs no library. */
+#include <stdio.h>
+#include <string.h>
+
+typedef struct op_row {
+    const char *name, *text, *cls, *arity, *attr, *dtypes, *flags, *vjp, *tol, *doc;
+} op_row;
+
+static const op_row ops[] = {
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, doc)               \
+    {#E, #text, "EW", #arity, #attr, #dtypes, #flags, #vjp, #tol, doc},
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, eval, loops, tol, doc)         \
+    {#E, #text, #cls, #arity, #attr, #dtypes, #flags, #vjp, #tol, doc},
+#include "ir/ops.def"
+};
+enum { NUM_OPS = sizeof ops / sizeof *ops };
+
+typedef struct user_row {
+    const char *name, *op, *kind, *doc;
+    int nopnd;
+} user_row;
+
+static const user_row users[] = {
+#define LZ_UNARY(name, OP, kind, doc) {#name, #OP, #kind, doc, 1},
+#define LZ_BINARY(name, OP, kind, doc) {#name, #OP, #kind, doc, 2},
+#define LZ_COMPARE(name, DIR, doc) {#name, "COMPARE", #DIR, doc, 2},
+#include "ir/userops.def"
+};
+enum { NUM_USERS = sizeof users / sizeof *users };
+
+static const op_row *find_op(const char *name)
+{
+    for (int i = 0; i < NUM_OPS; i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return &ops[i];
+    return NULL;
+}
+
+/* ---- docs/ops.md ---- */
+
+static const struct {
+    const char *cls, *title;
+} classes[] = {
+    {"EW", "Elementwise"}, {"LEAF", "Leaves"}, {"MOVE", "Data movement"}, {"INDEX", "Data-dependent addresses"},
+    {"REDUCE", "Reductions"}, {"DOT", "Products"}, {"RNG", "Random numbers"}, {"META", "Structure"},
+};
+
+static const char *dtypes_text(const char *word)
+{
+    static const char *const words[][2] = {
+        {"NUM", "numbers"}, {"FLT", "floats"}, {"INT", "integers"}, {"SGN", "signed integers, floats"},
+        {"BIT", "boolean, integers"}, {"PRED", "boolean"}, {"ANY", "any"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], word) == 0)
+            return words[i][1];
+    return word;
+}
+
+static const char *gradient_text(const char *vjp)
+{
+    return strcmp(vjp, "zero") == 0 ? "zero" : strcmp(vjp, "none") == 0 ? "-" : "yes";
+}
+
+/* PURE|COMM|ASSOC as `comm` `assoc`: every op but parameter is pure, so that word is left out. */
+static void print_flags(const char *flags)
+{
+    const char *between = "";
+    for (const char *p = flags; *p && *p != '0';) {
+        size_t n = strcspn(p, "| ");
+        if (n && strncmp(p, "PURE", n) != 0) {
+            printf("%s", between);
+            for (size_t i = 0; i < n; i++)
+                putchar(p[i] >= 'A' && p[i] <= 'Z' ? p[i] + 32 : p[i]);
+            between = " ";
+        }
+        p += n;
+        p += strspn(p, "| ");
+    }
+}
+
+static void print_tolerance(const char *tol)
+{
+    if (strncmp(tol, "ULP(", 4) == 0)
+        printf("%.*s ulp", (int)strcspn(tol + 4, ")"), tol + 4);
+    else
+        printf("%s", strcmp(tol, "EXACT") == 0 ? "exact" : "sum");
+}
+
+static void print_op(const op_row *o)
+{
+    printf("| `%s` | %s | %s | ", o->text, strcmp(o->arity, "VAR") == 0 ? "any" : o->arity, dtypes_text(o->dtypes));
+    print_flags(o->flags);
+    printf(" | ");
+    print_tolerance(o->tol);
+    printf(" | %s | %s |\n", gradient_text(o->vjp), o->doc);
+}
+
+static void print_doc(void)
+{
+    printf("<!-- Written by tools/opgen from ir/ops.def and ir/userops.def: edit those, then `make regen`. -->\n"
+           "# Operations\n\n"
+           "The primitive operations of the tensor IR. Names and meanings are StableHLO's; what its specification leaves open is said here.\n\n"
+           "* **dtypes** of operand 0 (of the result for leaves).\n"
+           "* **tolerance** against the correctly rounded value: exact, units in the last place of the result dtype, or a bound that grows\n"
+           "  with the length of the sum.\n"
+           "* **gradient**: yes, zero (nothing flows back) or - (asking for one is an error).\n"
+           "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, x) = x, `id0 id1 idmin idmax idones` has\n"
+           "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has several results, `cheap` is recomputed rather\n"
+           "  than stored, `costly` never.\n");
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
+        printf("\n## %s\n\n| op | operands | dtypes | flags | tolerance | gradient | |\n|---|---|---|---|---|---|---|\n", classes[c].title);
+        for (int i = 0; i < NUM_OPS; i++)
+            if (strcmp(ops[i].cls, classes[c].cls) == 0)
+                print_op(&ops[i]);
+    }
+    printf("\n## Public elementwise functions\n\n"
+           "`<lazuli/ops.h>`; operands are broadcast and promoted as in ATen. See [tensor_ops.h](../include/lazuli/tensor_ops.h) for the rest.\n\n"
+           "| function | primitive | |\n|---|---|---|\n");
+    for (int i = 0; i < NUM_USERS; i++)
+        printf("| `lz_%s` | `%s` | %s |\n", users[i].name, find_op(users[i].op)->text, users[i].doc);
+}
+
+/* ---- include/lazuli/ops.h ---- */
+
+static const char *kind_text(const user_row *u)
+{
+    if (strcmp(u->op, "COMPARE") == 0)
+        return "any dtype -> bool";
+    if (strcmp(u->op, "IS_FINITE") == 0)
+        return "floats, others as f32 -> bool";
+    if (strcmp(u->kind, "FLOAT") == 0)
+        return "floats, others as f32 -> the same";
+    if (strcmp(u->kind, "BOOL") == 0)
+        return "any dtype as x != 0 -> bool";
+    if (strcmp(u->kind, "BITS") == 0)
+        return "bool, integers -> the same";
+    if (strcmp(u->kind, "SHIFT") == 0)
+        return "integers -> the same";
+    return NULL;
+}
+
+static void print_function(const user_row *u)
+{
+    const op_row *o = find_op(u->op);
+    const char *kind = kind_text(u);
+    printf("\n/* %s\n * ", u->doc);
+    if (kind)
+        printf("%s", kind);
+    else
+        printf("%s -> the same", dtypes_text(o->dtypes));
+    printf(". Source: ATen %s, %s%s. */\n", u->name, strchr(o->text, '.') ? "" : "StableHLO ", o->text);
+    if (u->nopnd == 1)
+        printf("LZ_API lz_tensor *lz_%s_at(lz_tensor *x, const lz_site *site);\n"
+               "#define lz_%s(x) lz_%s_at((x), LZ_SITE)\n",
+               u->name, u->name, u->name);
+    else
+        printf("LZ_API lz_tensor *lz_%s_at(lz_tensor *a, lz_tensor *b, const lz_site *site);\n"
+               "#define lz_%s(a, b) lz_%s_at((a), (b), LZ_SITE)\n",
+               u->name, u->name, u->name);
+}
+
+static void print_header(void)
+{
+    printf("/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from ir/userops.def: edit that, then `make regen`.\n"
+           " * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats; the wider wins); the\n"
+           " * comment of each function then says what it takes and gives. Floats are f16, bf16, f32, f64.\n"
+           " * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is\n"
+           " * returned. Gradients: docs/ops.md. */\n"
+           "#ifndef LAZULI_OPS_H\n#define LAZULI_OPS_H\n#include <lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
+    for (int i = 0; i < NUM_USERS; i++)
+        print_function(&users[i]);
+    printf("\nLZ_EXTERN_C_END\n#endif\n");
+}
+
+/* Every OP of userops.def is a row of ops.def. */
+static int check(void)
+{
+    for (int i = 0; i < NUM_USERS; i++)
+        if (!find_op(users[i].op)) {
+            fprintf(stderr, "opgen: lz_%s: no operation %s in ops.def\n", users[i].name, users[i].op);
+            return 1;
+        }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || check())
+        return 1;
+    if (strcmp(argv[1], "doc") == 0)
+        print_doc();
+    else if (strcmp(argv[1], "header") == 0)
+        print_header();
+    else
+        return 1;
+    return ferror(stdout) || fflush(stdout) ? 1 : 0;
+}
