@@ -539,7 +539,9 @@ END_TEST
 START_TEST(c12_late_errors)
 {
     static const lz_vfs_op ops[] = {LZ_VFS_CLOSE, LZ_VFS_WRITE, LZ_VFS_SYNC};
-    ct_put(ct_open(), 1); /* the directory is there */
+    lz_cache *first = ct_open(); /* the directory is there */
+    ct_put(first, 1);
+    lz_cache_close(first);
     for (int k = 0; k < 3; k++) {
         lz_cache *c = ct_open_with((lz_cache_options){.fsync = true});
         injection in = {.nth = 0, .op = (int)ops[k], .fault = {.err = EIO, .after = true}};
@@ -714,7 +716,9 @@ static void expect_refused(const char *word)
 
 START_TEST(c15_untrusted_directories)
 {
-    ct_put(ct_open(), 5);
+    lz_cache *c = ct_open();
+    ct_put(c, 5);
+    lz_cache_close(c);
     ck_assert_int_eq(chmod(ct_dir, 0770), 0);
     expect_refused("0770");
     ck_assert_int_eq(chmod(ct_dir, 0707), 0);
@@ -723,7 +727,7 @@ START_TEST(c15_untrusted_directories)
     ck_assert_int_eq(chmod(ct_base, 0777), 0);
     expect_refused("parent");
     ck_assert_int_eq(chmod(ct_base, 01777), 0);
-    lz_cache *c = ct_open(); /* sticky, as /tmp is */
+    c = ct_open(); /* sticky, as /tmp is */
     ck_assert(lz_cache_enabled(c));
     lz_cache_close(c);
     ck_assert_int_eq(chmod(ct_base, 0700), 0);
