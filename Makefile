@@ -216,7 +216,7 @@ $(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
 regen: $(GENERATORS)
 	@tools/regen.sh $(BUILD) write
 lint: $(GENERATORS) $(SHARED)
-	@BUILD=$(BUILD) tools/lint.sh
+	@BUILD=$(BUILD) CC='$(CC)' tools/lint.sh
 format:
 	@tools/lint.sh --format
 
