@@ -1,0 +1,355 @@
+/* expect.c - reference results with measured slack. */
+#include "support/expect.h"
+#include "support/lit.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RUNS = 8, MODE_PLAIN = 0, MODE_UP = 1, MODE_DOWN = 2 /* and from 3: at random */ };
+
+/* ---- how inexact an instruction is ---- */
+
+/* Whether a region does float arithmetic that rounds. */
+static bool region_rounds(const lz_func *f)
+{
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        const lz_sig *s = f->insts[i].sig;
+        if (f->insts[i].lit || s->nresult == 0 || !lz_dtype_is_float(s->result[0]->dtype))
+            continue;
+        switch (s->op) {
+        case LZ_OP_MAXIMUM:
+        case LZ_OP_MINIMUM:
+        case LZ_OP_SELECT:
+        case LZ_OP_CLAMP:
+        case LZ_OP_ABS:
+        case LZ_OP_NEGATE:
+            break;
+        default:
+            return true;
+        }
+    }
+    return false;
+}
+
+static const lz_func *region_of(const lz_sig *s)
+{
+    return s->op == LZ_OP_REDUCE    ? LZ_ATTR(reduce, s->attr)->body
+           : s->op == LZ_OP_SCATTER ? LZ_ATTR(scatter, s->attr)->update_computation
+                                    : NULL;
+}
+
+/* Number of terms that can meet in one element of a SUM row. */
+static double terms_of(const lz_sig *s)
+{
+    double n = 1;
+    if (s->op == LZ_OP_DOT_GENERAL) {
+        const lz_attr_dot *a = LZ_ATTR(dot, s->attr);
+        for (int k = 0; k < a->lhs_contracting_dimensions.n; k++)
+            n *= (double)s->opnd[0]->shape.dims[a->lhs_contracting_dimensions.v[k]];
+    } else if (s->op == LZ_OP_REDUCE) {
+        const lz_attr_reduce *a = LZ_ATTR(reduce, s->attr);
+        for (int k = 0; k < a->dimensions.n; k++)
+            n *= (double)s->opnd[0]->shape.dims[a->dimensions.v[k]];
+    } else {
+        n = (double)s->opnd[s->nresult]->nelem;
+    }
+    return n + 2;
+}
+
+/* Steps on the line of floats for elementwise rows. */
+static int steps_of(const lz_sig *s, int extra_ulp)
+{
+    const lz_op_info *info = lz_op_get(s->op);
+    if (info->tol == LZ_TOL_ULP)
+        return info->ulp;
+    switch (s->op) {
+    case LZ_OP_ADD:
+    case LZ_OP_SUBTRACT:
+    case LZ_OP_MULTIPLY:
+    case LZ_OP_DIVIDE:
+        return extra_ulp;
+    default:
+        return 0;
+    }
+}
+
+static bool is_sum(const lz_sig *s)
+{
+    if (lz_op_get(s->op)->tol != LZ_TOL_SUM)
+        return false;
+    const lz_func *region = region_of(s);
+    return !region || region_rounds(region);
+}
+
+static bool inexact(const lz_sig *s, int extra_ulp)
+{
+    return is_sum(s) || steps_of(s, extra_ulp) > 0;
+}
+
+/* ---- runs with perturbed results ---- */
+
+typedef struct runner {
+    const lz_func *f;
+    lz_literal *const *args;
+    int extra_ulp, mode;
+    lz_rnd rnd;
+    uint32_t *first;
+    lz_literal **val;
+    uint32_t nval;
+} runner;
+
+static int sign_of(runner *r)
+{
+    return r->mode == MODE_UP ? 1 : r->mode == MODE_DOWN ? -1 : lz_rnd_chance(&r->rnd, 50) ? 1 : -1;
+}
+
+static void nudge_steps(runner *r, lz_literal *l, int steps)
+{
+    lz_dtype d = l->type->dtype;
+    for (int64_t i = 0; lz_dtype_is_float(d) && i < l->type->nelem; i++)
+        lz_test_set_bits(l, i, lz_test_step(d, lz_test_get_bits(l, i), sign_of(r) * steps));
+}
+
+static lz_literal *abs_of(const lz_literal *l)
+{
+    lz_literal *a = lz_literal_copy_from(l->type, l->data);
+    for (int64_t i = 0; a && lz_dtype_is_float(l->type->dtype) && i < l->type->nelem; i++)
+        lz_elem_set_f64(l->type->dtype, a->data, i,
+                        fabs(lz_elem_get_f64(l->type->dtype, l->data, i)));
+    return a;
+}
+
+/* Sums move by terms * unit roundoff of the accumulator * sum of magnitudes, the latter evaluated on absolute values. */
+static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, lz_literal **out)
+{
+    lz_literal *a[16] = {NULL}, *mag[8] = {NULL};
+    lz_status st = s->nopnd <= 16 && s->nresult <= 8 ? LZ_OK : LZ_EUNSUPPORTED;
+    for (uint32_t k = 0; st == LZ_OK && k < s->nopnd; k++)
+        if (!(a[k] = abs_of(opnd[k])))
+            st = LZ_EMEM;
+    if (st == LZ_OK)
+        st = lz_ref_eval_inst(s, a, mag);
+    double terms = terms_of(s);
+    for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++) {
+        lz_dtype d = out[k]->type->dtype;
+        double eps = d == LZ_F64 ? 0x1p-53 : 0x1p-24;
+        for (int64_t i = 0; lz_dtype_is_float(d) && i < out[k]->type->nelem; i++) {
+            double v = lz_elem_get_f64(d, out[k]->data, i),
+                   m = fmax(fabs(v), fabs(lz_elem_get_f64(d, mag[k]->data, i)));
+            if (!isfinite(v))
+                continue;
+            int sign = sign_of(r);
+            lz_elem_set_f64(d, out[k]->data, i, v + sign * terms * eps * m);
+            lz_test_set_bits(out[k], i, lz_test_step(d, lz_test_get_bits(out[k], i), sign));
+        }
+    }
+    for (int k = 0; k < 16; k++)
+        lz_literal_release(a[k]);
+    for (int k = 0; k < 8; k++)
+        lz_literal_release(mag[k]);
+    return st;
+}
+
+static lz_status step(runner *r, uint32_t i)
+{
+    const lz_inst *in = &r->f->insts[i];
+    const lz_sig *s = in->sig;
+    lz_literal **out = &r->val[r->first[i]], *opnd[64];
+    if (i < r->f->nparam || in->lit) {
+        *out = i < r->f->nparam ? r->args[i] : in->lit;
+        lz_literal_retain(*out);
+        return LZ_OK;
+    }
+    if (s->op == LZ_OP_RESULT)
+        return lz_ref_eval_inst(s, &r->val[r->first[in->opnd[0]]], out);
+    if (s->nopnd > 64)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%u operands", s->nopnd);
+    for (uint32_t k = 0; k < s->nopnd; k++)
+        opnd[k] = r->val[r->first[in->opnd[k]]];
+    LZ_TRY(lz_ref_eval_inst(s, opnd, out));
+    if (r->mode == MODE_PLAIN || !inexact(s, r->extra_ulp))
+        return LZ_OK;
+    if (is_sum(s))
+        return nudge_sum(r, s, opnd, out);
+    nudge_steps(r, out[0], steps_of(s, r->extra_ulp));
+    return LZ_OK;
+}
+
+static void runner_clear(runner *r)
+{
+    for (uint32_t i = 0; r->val && i < r->nval; i++) {
+        lz_literal_release(r->val[i]);
+        r->val[i] = NULL;
+    }
+}
+
+static void runner_end(runner *r)
+{
+    runner_clear(r);
+    lz_free(r->val);
+    lz_free(r->first);
+}
+
+static lz_status runner_begin(runner *r, const lz_func *f, lz_literal *const *args, int extra_ulp)
+{
+    *r = (runner){.f = f, .args = args, .extra_ulp = extra_ulp, .rnd = {1}};
+    r->first = lz_calloc(f->ninst, sizeof *r->first);
+    if (!r->first)
+        return LZ_EMEM;
+    for (uint32_t i = 0; i < f->ninst; i++) {
+        r->first[i] = r->nval;
+        r->nval += f->insts[i].sig->nresult;
+    }
+    r->val = lz_calloc(r->nval, sizeof *r->val);
+    return r->val ? LZ_OK : LZ_EMEM;
+}
+
+static lz_status runner_run(runner *r, int mode)
+{
+    runner_clear(r);
+    r->mode = mode;
+    for (uint32_t i = 0; i < r->f->ninst; i++)
+        LZ_TRY(step(r, i));
+    return LZ_OK;
+}
+
+/* ---- slack ---- */
+
+static double deviation(const lz_literal *plain, const lz_literal *moved, int64_t i)
+{
+    lz_dtype d = plain->type->dtype;
+    uint64_t a = lz_test_get_bits(plain, i), b = lz_test_get_bits(moved, i);
+    if (a == b)
+        return 0;
+    if (!lz_dtype_is_float(d))
+        return INFINITY;
+    double x = lz_elem_get_f64(d, plain->data, i), y = lz_elem_get_f64(d, moved->data, i);
+    if (isnan(x) && isnan(y))
+        return 0;
+    return isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
+}
+
+static void widen(lz_expect *e, const runner *r)
+{
+    for (uint32_t k = 0; k < e->nresult; k++) {
+        const lz_literal *moved = r->val[r->first[r->f->results[k]]];
+        for (int64_t i = 0; i < moved->type->nelem; i++)
+            e->slack[k][i] = fmax(e->slack[k][i], deviation(e->value[k], moved, i));
+    }
+}
+
+static lz_status take_plain(lz_expect *e, const runner *r)
+{
+    for (uint32_t k = 0; k < e->nresult; k++) {
+        e->value[k] = r->val[r->first[r->f->results[k]]];
+        lz_literal_retain(e->value[k]);
+        e->slack[k] = lz_calloc((size_t)e->value[k]->type->nelem, sizeof **e->slack);
+        if (!e->slack[k])
+            return LZ_EMEM;
+    }
+    return LZ_OK;
+}
+
+static lz_status measure(lz_expect *e, runner *r)
+{
+    int ninexact = 0;
+    for (uint32_t i = r->f->nparam; i < r->f->ninst; i++)
+        ninexact += !r->f->insts[i].lit && inexact(r->f->insts[i].sig, r->extra_ulp);
+    LZ_TRY(runner_run(r, MODE_PLAIN));
+    LZ_TRY(take_plain(e, r));
+    int runs = ninexact == 0 ? 1 : ninexact == 1 ? 3 : RUNS;
+    for (int mode = 1; mode < runs; mode++) {
+        LZ_TRY(runner_run(r, mode));
+        widen(e, r);
+    }
+    for (uint32_t k = 0; ninexact > 1 && k < e->nresult; k++)
+        for (int64_t i = 0; i < e->value[k]->type->nelem; i++)
+            e->slack[k][i] *= 3;
+    return LZ_OK;
+}
+
+lz_status lz_expect_new(const lz_func *f, lz_literal *const *args, int extra_ulp, lz_expect **out)
+{
+    *out = NULL;
+    lz_expect *e = lz_calloc(1, sizeof *e);
+    if (!e)
+        return LZ_EMEM;
+    e->nresult = f->nresult;
+    e->value = lz_calloc(f->nresult, sizeof *e->value);
+    e->slack = lz_calloc(f->nresult, sizeof *e->slack);
+    runner r;
+    lz_status s = runner_begin(&r, f, args, extra_ulp);
+    if (s == LZ_OK)
+        s = e->value && e->slack ? measure(e, &r) : LZ_EMEM;
+    runner_end(&r);
+    if (s != LZ_OK) {
+        lz_expect_free(e);
+        return s;
+    }
+    *out = e;
+    return LZ_OK;
+}
+
+void lz_expect_free(lz_expect *e)
+{
+    if (!e)
+        return;
+    for (uint32_t k = 0; k < e->nresult; k++) {
+        if (e->value)
+            lz_literal_release(e->value[k]);
+        if (e->slack)
+            lz_free(e->slack[k]);
+    }
+    lz_free(e->value);
+    lz_free(e->slack);
+    lz_free(e);
+}
+
+int64_t lz_expect_unstable(const lz_expect *e)
+{
+    int64_t n = 0;
+    for (uint32_t k = 0; k < e->nresult; k++)
+        for (int64_t i = 0; i < e->value[k]->type->nelem; i++)
+            n += isinf(e->slack[k][i]) != 0;
+    return n;
+}
+
+static bool element_met(const lz_literal *want, const lz_literal *got, double slack, int64_t i)
+{
+    lz_dtype d = want->type->dtype;
+    if (isinf(slack))
+        return true;
+    if (d ==
+        LZ_C64) { /* not perturbed: complex arithmetic of a few operations is accurate to some units of the magnitude */
+        lz_c64 a = ((const lz_c64 *)want->data)[i], b = ((const lz_c64 *)got->data)[i];
+        if (!isfinite(a.re) || !isfinite(a.im))
+            return true;
+        return hypot((double)a.re - b.re, (double)a.im - b.im) <= 0x1p-18 * hypot(a.re, a.im);
+    }
+    double dev = deviation(want, got, i);
+    if (dev == 0 && slack == 0 && lz_dtype_is_float(d)) /* exact: zeros have signs */
+        return lz_test_get_bits(want, i) == lz_test_get_bits(got, i) ||
+               isnan(lz_elem_get_f64(d, want->data, i));
+    return dev <= slack;
+}
+
+bool lz_expect_met(const lz_expect *e, lz_literal *const *got, char *msg, size_t nmsg)
+{
+    for (uint32_t k = 0; k < e->nresult; k++) {
+        if (!got[k] || got[k]->type != e->value[k]->type) {
+            char a[96];
+            snprintf(msg, nmsg, "result %u is %s", k,
+                     got[k] ? lz_type_short(got[k]->type, a, sizeof a) : "missing");
+            return false;
+        }
+        for (int64_t i = 0; i < e->value[k]->type->nelem; i++) {
+            if (element_met(e->value[k], got[k], e->slack[k][i], i))
+                continue;
+            int n = snprintf(msg, nmsg, "result %u (slack %g): ", k, e->slack[k][i]);
+            if (n > 0 && (size_t)n < nmsg)
+                lz_test_print_diff(got[k], e->value[k], i, msg + n, nmsg - (size_t)n);
+            return false;
+        }
+    }
+    return true;
+}

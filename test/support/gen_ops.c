@@ -1,0 +1,587 @@
+/* gen_ops.c - one random operation of each kind: attributes and operands that fit each other. */
+#include "support/gen_internal.h"
+#include <string.h>
+
+static lz_ints ints_of(int n, const int *v)
+{
+    lz_ints s = {.n = n};
+    for (int i = 0; i < n; i++)
+        s.v[i] = v[i];
+    return s;
+}
+
+static void sort_ints(lz_ints *s)
+{
+    for (int i = 1; i < s->n; i++)
+        for (int j = i; j > 0 && s->v[j - 1] > s->v[j]; j--) {
+            int64_t t = s->v[j];
+            s->v[j] = s->v[j - 1];
+            s->v[j - 1] = t;
+        }
+}
+
+/* k of 0..n-1, in random or ascending order. */
+static lz_ints choose(gen *g, int n, int k, bool sorted)
+{
+    int order[2 * LZ_MAX_RANK];
+    lz_rnd_shuffle(&g->r, n, order);
+    lz_ints s = ints_of(k, order);
+    if (sorted)
+        sort_ints(&s);
+    return s;
+}
+
+/* ---- elementwise ---- */
+
+static lz_val op_compare(gen *g, lz_val a)
+{
+    const lz_type *t = gen_type(g, a);
+    lz_attr_compare at = {.kind = LZ_ATTR_compare,
+                          .comparison_direction = (int32_t)RND(0, t->dtype == LZ_C64 ? 1 : 5)};
+    at.compare_type =
+        lz_dtype_is_float(t->dtype) ? (CHANCE(25) ? LZ_CT_TOTALORDER : LZ_CT_FLOAT) : LZ_CT_NOTYPE;
+    lz_val opnd[2] = {a, gen_make(g, t->dtype, &t->shape)};
+    return gen_build(g, LZ_OP_COMPARE, &at, opnd, 2);
+}
+
+static lz_val op_ternary(gen *g, lz_op op)
+{
+    const lz_op any = LZ_OP_CONVERT;
+    lz_val x = gen_pick(g, op == LZ_OP_CLAMP ? op : any);
+    if (x == LZ_NOVAL)
+        return x;
+    const lz_type *t = gen_type(g, x);
+    lz_shape scalar = LZ_SCALAR;
+    const lz_shape *s0 = CHANCE(40) ? &scalar : &t->shape,
+                   *s2 = op == LZ_OP_CLAMP && CHANCE(40) ? &scalar : &t->shape;
+    lz_val side = gen_make(g, op == LZ_OP_CLAMP ? t->dtype : LZ_BOOL, s0);
+    lz_val opnd[3] = {side, x, gen_make(g, t->dtype, s2)};
+    return gen_build(g, op, NULL, opnd, 3);
+}
+
+static lz_val op_ew(gen *g, lz_op op)
+{
+    const lz_op_info *info = lz_op_get(op);
+    if (info->arity == 3)
+        return op_ternary(g, op);
+    lz_val a = gen_pick(g, op);
+    if (a == LZ_NOVAL)
+        return a;
+    const lz_type *t = gen_type(g, a);
+    if (t->dtype == LZ_C64 && (op == LZ_OP_REMAINDER || op == LZ_OP_POWER))
+        return LZ_NOVAL;
+    switch (info->attr) {
+    case LZ_ATTR_dtype: {
+        lz_attr_dtype at = {.kind = LZ_ATTR_dtype, .dtype = gen_dtype(g, op)};
+        if (g->pure)
+            at.dtype = (lz_dtype)RND(1, LZ_DTYPE_COUNT - 1);
+        return gen_build(g, op, &at, &a, 1);
+    }
+    case LZ_ATTR_precision: {
+        lz_attr_precision at = {
+            .kind = LZ_ATTR_precision, .exponent_bits = RND(1, 11), .mantissa_bits = RND(0, 52)};
+        return gen_build(g, op, &at, &a, 1);
+    }
+    case LZ_ATTR_compare:
+        return op_compare(g, a);
+    default: {
+        lz_val opnd[2] = {a, info->arity == 2 ? gen_make(g, t->dtype, &t->shape) : LZ_NOVAL};
+        return gen_build(g, op, NULL, opnd, (uint32_t)info->arity);
+    }
+    }
+}
+
+/* ---- leaves and movement ---- */
+
+static lz_val op_iota(gen *g)
+{
+    lz_attr_iota at = {
+        .kind = LZ_ATTR_iota, .dtype = gen_dtype(g, LZ_OP_NEGATE), .shape = gen_shape(g, 1)};
+    if (g->pure && g->shape)
+        at.shape = *g->shape;
+    at.iota_dimension = at.shape.rank ? RND(0, at.shape.rank - 1) : 0;
+    return gen_build(g, LZ_OP_IOTA, &at, NULL, 0);
+}
+
+static lz_val op_constant(gen *g)
+{
+    lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 0);
+    lz_dtype d = gen_dtype(g, LZ_OP_CONSTANT);
+    lz_literal *l =
+        d == LZ_DTYPE_NONE ? NULL : lz_test_random(&g->r, lz_type_get(d, &s), LZ_FILL_MODEST);
+    lz_val v = l ? lz_build_const(g->f, l) : LZ_NOVAL;
+    lz_literal_release(l);
+    return v;
+}
+
+static lz_val op_broadcast(gen *g, lz_val a)
+{
+    lz_shape in = gen_type(g, a)->shape;
+    lz_attr_broadcast at = {.kind = LZ_ATTR_broadcast};
+    int rank = in.rank + (int)RND(0, in.rank < 5 ? 2 : 0);
+    at.broadcast_dimensions = choose(g, rank, in.rank, CHANCE(70));
+    at.shape.rank = rank;
+    for (int d = 0; d < rank; d++)
+        at.shape.dims[d] = gen_extent(g);
+    for (int d = 0; d < in.rank; d++)
+        if (in.dims[d] != 1 || CHANCE(30))
+            at.shape.dims[at.broadcast_dimensions.v[d]] = in.dims[d];
+    return gen_build(g, LZ_OP_BROADCAST_IN_DIM, &at, &a, 1);
+}
+
+static lz_val op_bitcast(gen *g, lz_val a)
+{
+    lz_attr_dtype at = {.kind = LZ_ATTR_dtype, .dtype = gen_dtype(g, LZ_OP_BITCAST_CONVERT)};
+    if (g->pure)
+        at.dtype = (lz_dtype)RND(1, LZ_DTYPE_COUNT - 1);
+    return gen_build(g, LZ_OP_BITCAST_CONVERT, &at, &a, 1);
+}
+
+static lz_val op_concatenate(gen *g, lz_val a)
+{
+    const lz_type *t = gen_type(g, a);
+    if (t->shape.rank == 0)
+        return LZ_NOVAL;
+    lz_attr_dim at = {.kind = LZ_ATTR_dim, .dimension = RND(0, t->shape.rank - 1)};
+    lz_val opnd[4] = {a};
+    uint32_t n = (uint32_t)RND(1, 4);
+    for (uint32_t k = 1; k < n; k++) {
+        lz_shape s = t->shape;
+        s.dims[at.dimension] = gen_extent(g);
+        opnd[k] = gen_make(g, t->dtype, &s);
+    }
+    return gen_build(g, LZ_OP_CONCATENATE, &at, opnd, n);
+}
+
+static lz_val op_pad(gen *g, lz_val a)
+{
+    const lz_type *t = gen_type(g, a);
+    lz_attr_pad at = {.kind = LZ_ATTR_pad};
+    at.edge_padding_low.n = at.edge_padding_high.n = at.interior_padding.n = t->shape.rank;
+    for (int d = 0; d < t->shape.rank; d++) {
+        at.edge_padding_low.v[d] = RND(-2, 3);
+        at.edge_padding_high.v[d] = RND(-2, 3);
+        at.interior_padding.v[d] = CHANCE(50) ? 0 : RND(0, 2);
+    }
+    lz_val opnd[2] = {a, gen_make(g, t->dtype, &gen_scalar)};
+    return gen_build(g, LZ_OP_PAD, &at, opnd, 2);
+}
+
+/* Merges or splits neighbours, adds and drops extents of 1. */
+static lz_val op_reshape(gen *g, lz_val a)
+{
+    lz_shape s = gen_type(g, a)->shape;
+    for (int k = (int)RND(1, 3); k > 0; k--) {
+        int d = s.rank ? (int)RND(0, s.rank - 1) : 0;
+        if (s.rank >= 2 && d + 1 < s.rank && CHANCE(50)) {
+            s.dims[d] *= s.dims[d + 1];
+            memmove(&s.dims[d + 1], &s.dims[d + 2], (size_t)(s.rank - d - 2) * sizeof *s.dims);
+            s.dims[--s.rank] = 0;
+        } else if (s.rank < 6) {
+            int64_t e = s.rank ? s.dims[d] : 1, q = e % 3 == 0 ? 3 : e % 2 == 0 ? 2 : 1;
+            if (s.rank)
+                s.dims[d] = q == 0 ? e : e / q;
+            memmove(&s.dims[d + 1], &s.dims[d], (size_t)(s.rank - d) * sizeof *s.dims);
+            s.dims[d] = q;
+            s.rank++;
+        }
+    }
+    lz_attr_shape at = {.kind = LZ_ATTR_shape, .shape = s};
+    return gen_build(g, LZ_OP_RESHAPE, &at, &a, 1);
+}
+
+static lz_val op_reverse(gen *g, lz_val a)
+{
+    int rank = gen_type(g, a)->shape.rank;
+    lz_attr_dims at = {.kind = LZ_ATTR_dims,
+                       .dimensions = choose(g, rank, (int)RND(0, rank), false)};
+    return gen_build(g, LZ_OP_REVERSE, &at, &a, 1);
+}
+
+static lz_val op_slice(gen *g, lz_val a)
+{
+    const lz_shape *s = &gen_type(g, a)->shape;
+    lz_attr_slice at = {.kind = LZ_ATTR_slice};
+    at.start_indices.n = at.limit_indices.n = at.strides.n = s->rank;
+    for (int d = 0; d < s->rank; d++) {
+        int64_t lo = RND(0, s->dims[d]), hi = RND(0, s->dims[d]);
+        if (lo == hi && lo > 0 && CHANCE(90))
+            lo--;
+        at.start_indices.v[d] = lo < hi ? lo : hi;
+        at.limit_indices.v[d] = lo < hi ? hi : lo;
+        at.strides.v[d] = CHANCE(60) ? 1 : RND(1, 3);
+    }
+    return gen_build(g, LZ_OP_SLICE, &at, &a, 1);
+}
+
+static lz_val op_transpose(gen *g, lz_val a)
+{
+    int rank = gen_type(g, a)->shape.rank;
+    lz_attr_perm at = {.kind = LZ_ATTR_perm, .permutation = choose(g, rank, rank, false)};
+    return gen_build(g, LZ_OP_TRANSPOSE, &at, &a, 1);
+}
+
+static lz_val op_move(gen *g, lz_op op)
+{
+    lz_val a = gen_pick(g, op);
+    if (a == LZ_NOVAL)
+        return a;
+    switch (op) {
+    case LZ_OP_BITCAST_CONVERT:
+        return op_bitcast(g, a);
+    case LZ_OP_BROADCAST_IN_DIM:
+        return op_broadcast(g, a);
+    case LZ_OP_CONCATENATE:
+        return op_concatenate(g, a);
+    case LZ_OP_PAD:
+        return op_pad(g, a);
+    case LZ_OP_RESHAPE:
+        return op_reshape(g, a);
+    case LZ_OP_REVERSE:
+        return op_reverse(g, a);
+    case LZ_OP_SLICE:
+        return op_slice(g, a);
+    case LZ_OP_TRANSPOSE:
+        return op_transpose(g, a);
+    default:
+        return LZ_NOVAL;
+    }
+}
+
+/* ---- data-dependent addresses ---- */
+
+static lz_dtype index_dtype(gen *g)
+{
+    static const lz_dtype d[] = {LZ_I32, LZ_I64, LZ_I32, LZ_U8, LZ_I8, LZ_U32, LZ_U64, LZ_I16};
+    return d[RND(0, (int64_t)(sizeof d / sizeof *d) - 1)];
+}
+
+static lz_val op_dynamic(gen *g, lz_op op)
+{
+    lz_val a = gen_pick(g, op);
+    if (a == LZ_NOVAL)
+        return a;
+    const lz_type *t = gen_type(g, a);
+    lz_dtype id = index_dtype(g);
+    lz_attr_sizes at = {.kind = LZ_ATTR_sizes};
+    lz_shape size = t->shape;
+    at.slice_sizes.n = size.rank;
+    for (int d = 0; d < size.rank; d++)
+        at.slice_sizes.v[d] = size.dims[d] = RND(size.dims[d] > 0 && CHANCE(95), size.dims[d]);
+    lz_val opnd[2 + LZ_MAX_RANK] = {a};
+    uint32_t n = 1;
+    if (op == LZ_OP_DYNAMIC_UPDATE_SLICE)
+        opnd[n++] = gen_make(g, t->dtype, &size);
+    for (int d = 0; d < size.rank; d++)
+        opnd[n++] = gen_make(g, id, &gen_scalar);
+    return gen_build(g, op, op == LZ_OP_DYNAMIC_SLICE ? &at : NULL, opnd, n);
+}
+
+/* Random dimension numbers as gather and scatter share them. */
+typedef struct numbers {
+    lz_ints dropped, batch, index_batch,
+        map; /* operand dimensions; index dimensions; operand dimensions */
+    int64_t vector_dim;
+    lz_shape index;
+    int nbatch, nwindow;            /* dimensions of the walked array */
+    int64_t batch_ext[LZ_MAX_RANK]; /* in the order of the index array */
+    int window[LZ_MAX_RANK];        /* operand dimensions that stay */
+} numbers;
+
+static bool random_numbers(gen *g, const lz_shape *s, numbers *p)
+{
+    memset(p, 0, sizeof *p);
+    for (int d = 0; d < s->rank; d++) {
+        if (s->dims[d] > 0 && p->batch.n < 2 && CHANCE(15))
+            p->batch.v[p->batch.n++] = d;
+        else if (s->dims[d] > 0 && CHANCE(50))
+            p->dropped.v[p->dropped.n++] = d;
+        else
+            p->window[p->nwindow++] = d;
+    }
+    int free_dims[LZ_MAX_RANK], nfree = 0, order[LZ_MAX_RANK];
+    for (int d = 0; d < s->rank; d++)
+        if (!lz_ints_has(&p->batch, d))
+            free_dims[nfree++] = d;
+    if (nfree == 0)
+        return false;
+    p->map.n = (int)RND(1, nfree);
+    lz_rnd_shuffle(&g->r, nfree, order);
+    for (int k = 0; k < p->map.n; k++)
+        p->map.v[k] = free_dims[order[k]];
+    /* the index array: some plain extents and the batching ones in random order, the vector somewhere between */
+    p->nbatch = p->batch.n + (int)RND(0, 2);
+    if (p->nbatch + p->nwindow > LZ_MAX_RANK || p->nbatch + 1 > LZ_MAX_RANK)
+        return false;
+    lz_rnd_shuffle(&g->r, p->nbatch, order);
+    bool implicit = p->map.n == 1 && CHANCE(40);
+    p->vector_dim = implicit ? p->nbatch : RND(0, p->nbatch);
+    p->index.rank = p->nbatch + !implicit;
+    p->index_batch.n = p->batch.n;
+    for (int k = 0; k < p->nbatch; k++) {
+        int at = order[k];
+        int64_t e = k < p->batch.n ? s->dims[p->batch.v[k]] : gen_extent(g);
+        p->batch_ext[at] = e;
+        int where = at + (!implicit && at >= p->vector_dim);
+        p->index.dims[where] = e;
+        if (k < p->batch.n)
+            p->index_batch.v[k] = where;
+    }
+    if (!implicit)
+        p->index.dims[p->vector_dim] = p->map.n;
+    return true;
+}
+
+static lz_val op_gather(gen *g)
+{
+    lz_val a = gen_pick(g, LZ_OP_GATHER);
+    numbers p;
+    if (a == LZ_NOVAL || !random_numbers(g, &gen_type(g, a)->shape, &p))
+        return LZ_NOVAL;
+    const lz_shape *s = &gen_type(g, a)->shape;
+    lz_attr_gather at = {.kind = LZ_ATTR_gather,
+                         .collapsed_slice_dims = p.dropped,
+                         .operand_batching_dims = p.batch,
+                         .start_indices_batching_dims = p.index_batch,
+                         .start_index_map = p.map,
+                         .index_vector_dim = p.vector_dim};
+    at.offset_dims = choose(g, p.nbatch + p.nwindow, p.nwindow, true);
+    at.slice_sizes.n = s->rank;
+    for (int d = 0; d < s->rank; d++)
+        at.slice_sizes.v[d] = 1;
+    for (int k = 0; k < p.nwindow; k++) {
+        int64_t e = s->dims[p.window[k]];
+        at.slice_sizes.v[p.window[k]] = CHANCE(30) ? e : RND(e > 0 && CHANCE(95), e);
+    }
+    lz_val opnd[2] = {a, gen_make(g, index_dtype(g), &p.index)};
+    return gen_build(g, LZ_OP_GATHER, &at, opnd, 2);
+}
+
+/* ---- regions ---- */
+
+static bool combines(lz_op op, lz_dtype d)
+{
+    const uint32_t need = LZ_F_COMM | LZ_F_ASSOC;
+    return lz_op_get(op)->cls == LZ_CLASS_EW && (lz_op_get(op)->flags & need) == need &&
+           lz_op_accepts(op, d);
+}
+
+static lz_op combiner(gen *g, lz_dtype d)
+{
+    if (CHANCE(40) && combines(LZ_OP_ADD, d))
+        return LZ_OP_ADD;
+    for (;;) {
+        lz_op op = (lz_op)RND(1, LZ_OP_COUNT - 1);
+        if (combines(op, d))
+            return op;
+    }
+}
+
+static lz_val region_param(lz_func *f, lz_dtype d)
+{
+    const lz_type *t = lz_type_get(d, &gen_scalar);
+    return t ? lz_build_param(f, t) : LZ_NOVAL;
+}
+
+/* Of two operands (value, index): the larger value with the lower index where equal; NaN counts as larger. */
+static const lz_func *region_argmax(lz_dtype d, lz_dtype id)
+{
+    lz_func *f = lz_func_new("argmax");
+    if (!f)
+        return NULL;
+    lz_val a = region_param(f, d), ai = region_param(f, id), b = region_param(f, d),
+           bi = region_param(f, id);
+    lz_val gt = lz_build_compare(f, LZ_CMP_GT, a, b);
+    if (lz_dtype_is_float(d))
+        gt = lz_build_ew2(f, LZ_OP_OR, gt, lz_build_compare(f, LZ_CMP_NE, a, a));
+    lz_val eq = lz_build_compare(f, LZ_CMP_EQ, a, b),
+           lower = lz_build_compare(f, LZ_CMP_LT, ai, bi);
+    lz_val take = lz_build_ew2(f, LZ_OP_OR, gt, lz_build_ew2(f, LZ_OP_AND, eq, lower));
+    lz_val out[2] = {lz_build_select(f, gt, a, b), lz_build_select(f, take, ai, bi)};
+    (void)lz_func_set_results(f, out, 2);
+    const lz_func *r = f->status == LZ_OK ? lz_region_intern(f) : NULL;
+    lz_func_free(f);
+    return r;
+}
+
+/* Of two operands: both combined, each by its own op. */
+static const lz_func *region_pair(lz_op p, lz_dtype dp, lz_op q, lz_dtype dq)
+{
+    lz_func *f = lz_func_new("pair");
+    if (!f)
+        return NULL;
+    lz_val a = region_param(f, dp), b = region_param(f, dq), c = region_param(f, dp),
+           d = region_param(f, dq);
+    lz_val out[2] = {lz_build_ew2(f, p, a, c), lz_build_ew2(f, q, b, d)};
+    (void)lz_func_set_results(f, out, 2);
+    const lz_func *r = f->status == LZ_OK ? lz_region_intern(f) : NULL;
+    lz_func_free(f);
+    return r;
+}
+
+/* Of one operand: the new value (scatter's way to set). */
+static const lz_func *region_replace(lz_dtype d)
+{
+    lz_func *f = lz_func_new("replace");
+    if (!f)
+        return NULL;
+    (void)region_param(f, d);
+    lz_val b = region_param(f, d);
+    (void)lz_func_set_results(f, &b, 1);
+    const lz_func *r = f->status == LZ_OK ? lz_region_intern(f) : NULL;
+    lz_func_free(f);
+    return r;
+}
+
+static lz_val op_scatter(gen *g)
+{
+    lz_val a = gen_pick(g, LZ_OP_SCATTER);
+    numbers p;
+    if (a == LZ_NOVAL || !random_numbers(g, &gen_type(g, a)->shape, &p))
+        return LZ_NOVAL;
+    const lz_type *t = gen_type(g, a);
+    lz_attr_scatter at = {.kind = LZ_ATTR_scatter,
+                          .inserted_window_dims = p.dropped,
+                          .input_batching_dims = p.batch,
+                          .scatter_indices_batching_dims = p.index_batch,
+                          .scatter_dims_to_operand_dims = p.map,
+                          .index_vector_dim = p.vector_dim};
+    at.update_window_dims = choose(g, p.nbatch + p.nwindow, p.nwindow, true);
+    lz_shape u = {.rank = p.nbatch + p.nwindow};
+    int64_t points = 1;
+    for (int d = 0, w = 0, b = 0; d < u.rank; d++) {
+        if (lz_ints_has(&at.update_window_dims, d)) {
+            int64_t e = t->shape.dims[p.window[w++]];
+            u.dims[d] = CHANCE(30) ? e : RND(e > 0, e);
+        } else {
+            u.dims[d] = p.batch_ext[b++];
+            points *= u.dims[d];
+        }
+    }
+    bool two = CHANCE(20);
+    lz_dtype d2 = two ? gen_dtype(g, LZ_OP_SCATTER) : LZ_DTYPE_NONE;
+    /* setting is defined only when no two updates meet */
+    at.update_computation = two ? region_pair(combiner(g, t->dtype), t->dtype, combiner(g, d2), d2)
+                            : points <= 1 && CHANCE(70)
+                                ? region_replace(t->dtype)
+                                : lz_region_binary(combiner(g, t->dtype), t->dtype);
+    if (!at.update_computation)
+        return LZ_NOVAL;
+    lz_val index = gen_make(g, index_dtype(g), &p.index);
+    if (!two) {
+        lz_val opnd[3] = {a, index, gen_make(g, t->dtype, &u)};
+        return gen_build(g, LZ_OP_SCATTER, &at, opnd, 3);
+    }
+    lz_val opnd[5] = {a, gen_make(g, d2, &t->shape), index, gen_make(g, t->dtype, &u),
+                      gen_make(g, d2, &u)};
+    return gen_build(g, LZ_OP_SCATTER, &at, opnd, 5);
+}
+
+static lz_val op_reduce(gen *g)
+{
+    lz_val a = gen_pick(g, LZ_OP_REDUCE);
+    if (a == LZ_NOVAL)
+        return a;
+    const lz_type *t = gen_type(g, a);
+    lz_attr_reduce at = {.kind = LZ_ATTR_reduce};
+    at.dimensions = choose(g, t->shape.rank,
+                           (int)RND(t->shape.rank > 0 && CHANCE(95), t->shape.rank), CHANCE(80));
+    int kind = (int)RND(0, 9);
+    if (kind < 7 || (kind == 7 && t->dtype == LZ_C64)) {
+        at.body = lz_region_binary(combiner(g, t->dtype), t->dtype);
+        lz_val opnd[2] = {a, gen_make(g, t->dtype, &gen_scalar)};
+        return at.body ? gen_build(g, LZ_OP_REDUCE, &at, opnd, 2) : LZ_NOVAL;
+    }
+    bool argmax = kind == 7;
+    lz_dtype d2 = argmax ? LZ_I32 : gen_dtype(g, LZ_OP_REDUCE);
+    at.body = argmax ? region_argmax(t->dtype, d2)
+                     : region_pair(combiner(g, t->dtype), t->dtype, combiner(g, d2), d2);
+    lz_val b = gen_make(g, d2, &t->shape);
+    lz_val opnd[4] = {a, b, gen_make(g, t->dtype, &gen_scalar), gen_make(g, d2, &gen_scalar)};
+    return at.body ? gen_build(g, LZ_OP_REDUCE, &at, opnd, 4) : LZ_NOVAL;
+}
+
+static lz_val op_dot(gen *g)
+{
+    lz_val a = gen_pick(g, LZ_OP_DOT_GENERAL);
+    if (a == LZ_NOVAL)
+        return a;
+    const lz_type *t = gen_type(g, a);
+    int nb = 0, nk = 0, order[LZ_MAX_RANK];
+    lz_ints lb = {0}, lk = {0};
+    lz_rnd_shuffle(&g->r, t->shape.rank, order);
+    for (int i = 0; i < t->shape.rank; i++) {
+        if (nb < 2 && CHANCE(25))
+            lb.v[nb++] = order[i];
+        else if (nk < 3 && CHANCE(50))
+            lk.v[nk++] = order[i];
+    }
+    lb.n = nb;
+    lk.n = nk;
+    int nfree = (int)RND(0, 2), rank = nb + nk + nfree;
+    lz_attr_dot at = {.kind = LZ_ATTR_dot,
+                      .lhs_batching_dimensions = lb,
+                      .lhs_contracting_dimensions = lk,
+                      .precision = (int32_t)RND(0, 2)};
+    lz_ints where = choose(g, rank, rank, CHANCE(30));
+    lz_shape s = {.rank = rank};
+    for (int i = 0; i < rank; i++) {
+        int64_t d = where.v[i];
+        if (i < nb) {
+            at.rhs_batching_dimensions.v[at.rhs_batching_dimensions.n++] = d;
+            s.dims[d] = t->shape.dims[lb.v[i]];
+        } else if (i < nb + nk) {
+            at.rhs_contracting_dimensions.v[at.rhs_contracting_dimensions.n++] = d;
+            s.dims[d] = t->shape.dims[lk.v[i - nb]];
+        } else {
+            s.dims[d] = gen_extent(g);
+        }
+    }
+    lz_val opnd[2] = {a, gen_make(g, t->dtype, &s)};
+    return gen_build(g, LZ_OP_DOT_GENERAL, &at, opnd, 2);
+}
+
+static lz_val op_rng(gen *g)
+{
+    lz_attr_rng at = {.kind = LZ_ATTR_rng,
+                      .rng_algorithm = (int32_t)RND(0, 2),
+                      .dtype = gen_dtype(g, LZ_OP_POPCNT)};
+    at.shape = g->pure && g->shape ? *g->shape : gen_shape(g, 0);
+    lz_shape two = LZ_SHAPE(2);
+    lz_val state = gen_make(g, LZ_U64, &two);
+    return at.dtype == LZ_DTYPE_NONE ? LZ_NOVAL
+                                     : gen_build(g, LZ_OP_RNG_BIT_GENERATOR, &at, &state, 1);
+}
+
+static lz_val op_barrier(gen *g)
+{
+    lz_val opnd[3];
+    uint32_t n = (uint32_t)RND(1, 3);
+    for (uint32_t k = 0; k < n; k++)
+        opnd[k] = gen_pick(g, LZ_OP_OPTIMIZATION_BARRIER);
+    return gen_build(g, LZ_OP_OPTIMIZATION_BARRIER, NULL, opnd, n);
+}
+
+lz_val gen_op(gen *g, lz_op op)
+{
+    switch (lz_op_get(op)->cls) {
+    case LZ_CLASS_EW:
+        return op_ew(g, op);
+    case LZ_CLASS_LEAF:
+        return op == LZ_OP_IOTA ? op_iota(g) : op == LZ_OP_CONSTANT ? op_constant(g) : LZ_NOVAL;
+    case LZ_CLASS_MOVE:
+        return op_move(g, op);
+    case LZ_CLASS_INDEX:
+        return op == LZ_OP_GATHER    ? op_gather(g)
+               : op == LZ_OP_SCATTER ? op_scatter(g)
+                                     : op_dynamic(g, op);
+    case LZ_CLASS_REDUCE:
+        return op_reduce(g);
+    case LZ_CLASS_DOT:
+        return op_dot(g);
+    case LZ_CLASS_RNG:
+        return op_rng(g);
+    default:
+        return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g) : LZ_NOVAL;
+    }
+}
