@@ -14,7 +14,7 @@
 #include "backends/llvm/ew.h"
 
 enum { POS_TOP, POS_ROW, POS_POINT, POS_BODY, POS_INNER };
-enum { KERN_U = 8, KERN_POS = POS_INNER + LZ_LOOP_MAX, KERN_SLOTS = 1024 };
+enum { KERN_U = 8, KERN_POS = POS_INNER + LZ_LOOP_MAX };
 
 typedef struct kstage {
     const lz_stage *s;
@@ -44,7 +44,7 @@ typedef struct kern {
     uint64_t written;               /* bit per buffer stored to by this kernel */
     Val bufs, args;                 /* parameters of the function */
     Val buf[LZ_KBUF_MAX];
-    Val size[KERN_SLOTS];           /* run-time sizes by slot */
+    Val *size;                      /* run-time sizes by slot */
     Val oidx[LZ_OUTER_MAX];         /* outer indices: first lane */
     Val iidx[LZ_LOOP_MAX];          /* inner indices: first lane */
     kstage *st;

@@ -312,13 +312,12 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
     memset(c, 0, sizeof *c);
     c->e = e;
     c->k = k;
-    if (k->narg > KERN_SLOTS)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s' has %u run-time sizes, at most %d are possible", k->name, k->narg, KERN_SLOTS);
     for (uint32_t s = 0; s < k->nstage; s++)
         for (uint32_t j = 0; j < k->stages[s].nstore; j++)
             c->written |= UINT64_C(1) << k->stages[s].stores[j].at.buf;
     c->st = take(c, k->nstage, sizeof *c->st);
-    if (!c->st)
+    c->size = take(c, k->narg, sizeof *c->size);
+    if (!c->st || !c->size)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory for %u stages", k->name, k->nstage);
     for (uint32_t s = 0; s < k->nstage; s++)
         LZ_TRY(plan_stage(c, s));

@@ -222,21 +222,18 @@ Val lz_erf_f32(em *e, Val x)
 Val lz_cbrt_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x), it = em_like(e, e->i32, x);
-    Val a = fabs_of(e, x), tiny = FCMP(OLT, a, em_cf(t, 0x1p-126));
-    a = SEL(tiny, FMUL(a, em_cf(t, 0x1p24)), a);
-    Val third = LLVMBuildFPToSI(e->b, FMUL(LLVMBuildSIToFP(e->b, BITS(a, it), t, ""), em_cf(t, 1.0 / 3)), it, "");
+    Val a = fabs_of(e, x), tiny = FCMP(OLT, a, em_cf(t, 0x1p-126)), huge = FCMP(OGT, a, em_cf(t, 0x1p120));
+    a = FMUL(a, SEL(tiny, em_cf(t, 0x1p24), SEL(huge, em_cf(t, 0x1p-24), em_cf(t, 1))));
+    Val bits = LLVMBuildSIToFP(e->b, BITS(a, it), t, "");
+    Val third = LLVMBuildFPToSI(e->b, FMUL(bits, em_cf(t, 1.0 / 3)), it, "");
     Val y = BITS(ADD(third, em_ci(it, 0x2a5137a0)), t);
-    for (int i = 0; i < 2; i++) {
-        Val c = FMUL(FMUL(y, y), y);
-        Val num = FADD(c, FADD(a, a)), den = FADD(FADD(c, c), a);
-        if (i == 1) { /* y + y (a - c) / (2c + a): the correction is small, so its rounding is, too */
-            Val d = FSUB(em_fma(e, FNEG(FMUL(y, y)), y, a), em_cf(t, 0));
-            y = em_fma(e, y, FDIV(d, den), y);
-            continue;
-        }
-        y = FMUL(y, FDIV(num, den));
-    }
-    y = SEL(tiny, FMUL(y, em_cf(t, 0x1p-8)), y);
+    Val c = FMUL(FMUL(y, y), y);
+    y = FMUL(y, FDIV(FADD(c, FADD(a, a)), FADD(FADD(c, c), a)));
+    /* the second time as y + y (a - y^3) / (2 y^3 + a): the correction is small, so its rounding is, too */
+    Val y2 = FMUL(y, y), d = em_fma(e, FNEG(y2), y, a);
+    c = FMUL(y2, y);
+    y = em_fma(e, y, FDIV(d, FADD(FADD(c, c), a)), y);
+    y = FMUL(y, SEL(tiny, em_cf(t, 0x1p-8), SEL(huge, em_cf(t, 0x1p8), em_cf(t, 1))));
     Val plain = OR(FCMP(OEQ, x, em_cf(t, 0)), FCMP(UEQ, fabs_of(e, x), em_cf(t, INFINITY)));
     return SEL(plain, x, with_sign(e, y, x));
 }

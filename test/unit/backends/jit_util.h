@@ -1,0 +1,229 @@
+/* jit_util.h - for tests of the code generator: kernels built by hand, compiled, loaded and run on buffers that end at a guard page.
+ * Any access beyond a buffer's end (or before its first page) faults. */
+#ifndef LZ_TEST_JIT_UTIL_H
+#define LZ_TEST_JIT_UTIL_H
+#include "backends/cpu/elfload.h"
+#include "backends/llvm/codegen.h"
+#include "suite.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- buffers ---- */
+
+typedef struct guarded {
+    char *map, *p;
+    size_t nbytes, nmap;
+} guarded;
+
+/* nbytes of memory whose end is the end of a page before an unreadable one; `slack` bytes between (multiple of the element size). */
+static inline guarded guarded_new(size_t nbytes, size_t slack)
+{
+    guarded g = {.nbytes = nbytes};
+    size_t body = (nbytes + slack + 4095) & ~(size_t)4095;
+    g.nmap = body + 8192;
+    g.map = mmap(NULL, g.nmap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(g.map, MAP_FAILED);
+    if (body)
+        ck_assert_int_eq(mprotect(g.map + 4096, body, PROT_READ | PROT_WRITE), 0);
+    g.p = g.map + 4096 + body - nbytes - slack;
+    return g;
+}
+
+static inline void guarded_free(guarded *g)
+{
+    if (g->map)
+        munmap(g->map, g->nmap);
+    *g = (guarded){0};
+}
+
+/* ---- random data ---- */
+
+static uint64_t util_seed = 88172645463325252ull;
+static inline uint64_t rnd64(void)
+{
+    util_seed ^= util_seed << 13;
+    util_seed ^= util_seed >> 7;
+    util_seed ^= util_seed << 17;
+    return util_seed * 0x2545f4914f6cdd1dull;
+}
+
+static inline double rnd_unit(void)
+{
+    return (double)(rnd64() >> 11) * 0x1p-53 * 2 - 1;
+}
+
+/* ---- kernels ---- */
+
+static inline lz_sz sz(int64_t v) { return (lz_sz){v, -1}; }        /* lz_kernel_finish may give it a slot */
+
+static inline lz_access access_to(uint32_t buf)
+{
+    lz_access a;
+    memset(&a, 0, sizeof a);
+    a.buf = buf;
+    a.offset = sz(0);
+    for (int i = 0; i < LZ_LOOP_MAX; i++)
+        a.stride[i] = sz(0);
+    a.guard = a.other = -1;
+    return a;
+}
+
+static inline lz_stage *stage_of(lz_kernel *k, uint32_t i) { return &k->stages[i]; }
+
+static inline void stages_new(lz_kernel *k, uint32_t n)
+{
+    k->nstage = n;
+    k->stages = lz_arena_alloc(&k->arena, n * sizeof *k->stages);
+    for (uint32_t i = 0; i < n; i++) {
+        lz_stage *s = &k->stages[i];
+        s->sops = lz_arena_alloc(&k->arena, 64 * sizeof *s->sops);
+        s->accs = lz_arena_alloc(&k->arena, 16 * sizeof *s->accs);
+        s->reds = lz_arena_alloc(&k->arena, 8 * sizeof *s->reds);
+        s->stores = lz_arena_alloc(&k->arena, 8 * sizeof *s->stores);
+        for (int d = 0; d < LZ_LOOP_MAX; d++)
+            s->extent[d] = sz(0);
+    }
+}
+
+static inline uint32_t add_buf(lz_kernel *k, lz_dtype d, bool write)
+{
+    k->buf[k->nbuf] = (lz_kbuf){.dtype = d, .read = !write, .written = write, .inplace_with = -1};
+    return k->nbuf++;
+}
+
+static inline int32_t add_sop(lz_stage *s, lz_sop p)
+{
+    s->sops[s->nsop] = p;
+    return (int32_t)s->nsop++;
+}
+
+static inline lz_sop sop_new(lz_sop_kind kind, lz_dtype d)
+{
+    lz_sop p;
+    memset(&p, 0, sizeof p);
+    p.kind = kind;
+    p.dtype = d;
+    p.a = p.b = p.c = -1;
+    p.size = sz(0);
+    return p;
+}
+
+static inline int32_t add_load(lz_kernel *k, lz_stage *s, lz_access a)
+{
+    lz_sop p = sop_new(LZ_S_LOAD, k->buf[a.buf].dtype);
+    s->accs[s->nacc] = a;
+    p.a = (int32_t)s->nacc++;
+    return add_sop(s, p);
+}
+
+static inline int32_t add_const(lz_stage *s, lz_dtype d, uint64_t bits)
+{
+    lz_sop p = sop_new(LZ_S_CONST, d);
+    p.bits = bits;
+    return add_sop(s, p);
+}
+
+static inline int32_t add_f32(lz_stage *s, float v)
+{
+    uint32_t u;
+    memcpy(&u, &v, 4);
+    return add_const(s, LZ_F32, u);
+}
+
+static inline int32_t add_index(lz_stage *s, int32_t loop)
+{
+    lz_sop p = sop_new(LZ_S_INDEX, LZ_I64);
+    p.a = loop;
+    return add_sop(s, p);
+}
+
+static inline int32_t add_ew(lz_stage *s, lz_op op, lz_dtype d, const lz_attr *attr, int32_t a, int32_t b, int32_t c)
+{
+    lz_sop p = sop_new(LZ_S_EW, d);
+    p.op = op;
+    p.attr = attr;
+    p.a = a;
+    p.b = b;
+    p.c = c;
+    return add_sop(s, p);
+}
+
+static inline int32_t add_redval(lz_stage *s, int32_t stage, int32_t acc, lz_dtype d)
+{
+    lz_sop p = sop_new(LZ_S_RED, d);
+    p.a = stage;
+    p.b = acc;
+    return add_sop(s, p);
+}
+
+static inline void add_red(lz_stage *s, lz_op comb, lz_dtype acc, int32_t value, int32_t init)
+{
+    lz_red *r = &s->reds[s->nred++];
+    memset(r, 0, sizeof *r);
+    r->comb = comb;
+    r->nacc = 1;
+    r->acc_dtype[0] = acc;
+    r->value[0] = value;
+    r->init[0] = init;
+}
+
+static inline void add_store(lz_stage *s, lz_access a, int32_t value)
+{
+    s->stores[s->nstore++] = (lz_store){a, value};
+}
+
+/* ---- compiled kernels ---- */
+
+typedef struct jit {
+    lz_elf_code code;
+    lz_run_fn run;
+    lz_size_fn grid, scratch;
+    lz_buf ll;
+} jit;
+
+static inline void must(lz_status s)
+{
+    if (s != LZ_OK)
+        ck_abort_msg("%s: %s", lz_status_name(s), lz_error_get()->message);
+}
+
+static inline jit jit_new(const lz_kernel *k)
+{
+    jit j = {0};
+    lz_target t;
+    lz_buf obj = {0};
+    must(lz_target_host(&t));
+    must(lz_llvm_compile(k, &t, &obj, getenv("JIT_DUMP") ? &j.ll : NULL, NULL));
+    if (getenv("JIT_DUMP"))
+        fprintf(stderr, "%s", lz_buf_str(&j.ll));
+    must(lz_elf_load(obj.data, obj.len, &j.code));
+    j.run = (lz_run_fn)(uintptr_t)j.code.run;
+    j.grid = (lz_size_fn)(uintptr_t)j.code.grid;
+    j.scratch = (lz_size_fn)(uintptr_t)j.code.scratch;
+    lz_buf_free(&obj);
+    return j;
+}
+
+static inline void jit_free(jit *j)
+{
+    lz_elf_free(&j->code);
+    lz_buf_free(&j->ll);
+}
+
+/* Runs all units: in pieces of `step` units, the last piece first when `backwards`. */
+static inline void jit_run(const jit *j, void *const *bufs, const int64_t *args, int64_t step, bool backwards)
+{
+    int64_t n = j->grid(args);
+    size_t ns = (size_t)j->scratch(args);
+    guarded s = guarded_new((ns + 63) & ~(size_t)63, 0);
+    int64_t pieces = step > 0 ? (n + step - 1) / step : n > 0;
+    if (step <= 0)
+        step = n;
+    for (int64_t i = 0; i < pieces; i++) {
+        int64_t b = (backwards ? pieces - 1 - i : i) * step, e = b + step < n ? b + step : n;
+        j->run(bufs, args, b, e, s.p);
+    }
+    guarded_free(&s);
+}
+#endif

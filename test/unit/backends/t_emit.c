@@ -1,0 +1,303 @@
+/* t_emit.c - every elementwise op on every dtype: compiled code against the reference evaluator, on special values and random bits,
+ * within the tolerance of the op's row. One-operand ops on 16-bit floats run over all their values. */
+#include "jit_util.h"
+#include "ir/eval.h"
+#include <math.h>
+
+enum { N = 20011 };
+
+/* ---- values ---- */
+
+static const uint64_t special64[] = {
+    0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000,
+    0xffffffffffffffff, 0xfffffffffffffffe, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+    0x7ff8000000000000, 0x000fffffffffffff, 0x0010000000000000, 0x4330000000000000, 0x4340000000000001, 0x41dfffffffc00000,
+    0x43e0000000000000, 0x3fe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 0x40effffff0000000, 0x47efffffe0000000,
+    0x47effffff0000000, 0x36a0000000000000, 0x3690000000000000, 0x0020000000000001, 0xff, 3, 5, 31, 32, 63, 64, 10, 100};
+static const uint32_t special32[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                     0xff800000, 0x7fc00000, 0xffc00001, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000,
+                                     0x4b000000, 0x4b000001, 0x4b800000, 0x4f000000, 0x4effffff, 0x5f000000, 0xdf000000, 0x477fe000, 0x477fefff,
+                                     0x477ff000, 0x33800000, 0x33000000, 0x42b17218, 0xc2cff1b5, 0x3effffff, 0x40490fdb, 0x3fc90fdb, 0x47c35000,
+                                     0x4f7fffff, 0x5f7fffff, 0x40000000, 0x40400000, 0xc0400000, 0x41200000, 0x7f000000};
+static const uint16_t special16[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0xfe01,
+                                     0x7bff, 0x3800, 0x3e00, 0x7f80, 0xff80, 0x7fc0, 0x3f80, 0xbf80, 0x7f7f, 0x0080, 0x007f};
+
+static uint64_t random_bits(lz_dtype d, int i)
+{
+    uint64_t r = rnd64();
+    int small = i % 3;
+    float f;
+    double x;
+    uint32_t u;
+    switch (d) {
+    case LZ_BOOL: return r & 1;
+    case LZ_F32: case LZ_C64:
+        f = (float)(rnd_unit() * (small == 1 ? 4 : 100));
+        memcpy(&u, &f, 4);
+        if (small == 0)
+            u = r % 7 == 0 ? special32[(r >> 8) % (sizeof special32 / 4)] : (uint32_t)(r >> 32);
+        if (d == LZ_C64) {
+            f = (float)rnd_unit() * 8;
+            uint32_t v;
+            memcpy(&v, &f, 4);
+            return (small == 0 ? (uint64_t)0x3f800000 : (uint64_t)u) | (uint64_t)v << 32;
+        }
+        return u;
+    case LZ_F64:
+        x = rnd_unit() * (small == 1 ? 4 : 1000);
+        memcpy(&r, &x, 8);
+        if (small == 0) {
+            r = rnd64();
+            r = r % 5 == 0 ? special64[(r >> 8) % (sizeof special64 / 8)] : r;
+        }
+        return r;
+    case LZ_F16: case LZ_BF16:
+        if (small == 0)
+            return special16[r % (sizeof special16 / 2)];
+        if (small == 1)
+            return (r >> 20) & 0xffff;
+        f = (float)(rnd_unit() * 8);
+        return d == LZ_F16 ? lz_f32_to_f16(f) : lz_f32_to_bf16(f);
+    default:
+        if (small == 0)
+            return special64[r % (sizeof special64 / 8)];
+        return small == 1 ? (uint64_t)((int64_t)(r >> 40) % 41 - 20) : r;
+    }
+}
+
+static void fill(lz_dtype d, char *p, int n)
+{
+    size_t es = lz_dtype_size(d);
+    for (int i = 0; i < n; i++) {
+        uint64_t v = random_bits(d, i + (int)(rnd64() % 3));
+        memcpy(p + (size_t)i * es, &v, es);
+    }
+}
+
+/* ---- comparison ---- */
+
+static int64_t ordered(int64_t v, int bits)
+{
+    int64_t sign = INT64_C(1) << (bits - 1);
+    return v & sign ? -(v & (sign - 1)) : v;
+}
+
+/* Steps between two floats of dtype d; both NaN: 0; one NaN: a lot. */
+static double distance(lz_dtype d, uint64_t a, uint64_t b)
+{
+    int bits = (int)lz_dtype_size(d) * 8;
+    uint64_t inf = d == LZ_F64 ? 0x7ff0000000000000 : d == LZ_F32 ? 0x7f800000 : d == LZ_F16 ? 0x7c00 : 0x7f80;
+    uint64_t mask = bits == 64 ? INT64_MAX : (UINT64_C(1) << (bits - 1)) - 1;
+    bool na = (a & mask) > inf, nb = (b & mask) > inf;
+    if (na || nb)
+        return na && nb ? 0 : 1e30;
+    return fabs((double)((__int128)ordered((int64_t)a, bits) - ordered((int64_t)b, bits)));
+}
+
+static bool close_enough(lz_dtype d, const lz_op_info *info, const char *got, const char *want, double *worst)
+{
+    size_t es = lz_dtype_size(d);
+    uint64_t a = 0, b = 0;
+    memcpy(&a, got, es);
+    memcpy(&b, want, es);
+    if (a == b)
+        return true;
+    if (d == LZ_C64) {
+        float x[2], y[2];
+        memcpy(x, got, 8);
+        memcpy(y, want, 8);
+        double m = hypot(y[0], y[1]);
+        if (isnan(m) || isinf(m) || m > 1e37 || m < 1e-30)
+            return true; /* infinities of complex numbers have no agreed form */
+        return hypot((double)x[0] - y[0], (double)x[1] - y[1]) <= 1e-5 * m;
+    }
+    if (!lz_dtype_is_float(d))
+        return false;
+    double dist = distance(d, a, b);
+    *worst = dist > *worst ? dist : *worst;
+    if (info->tol == LZ_TOL_EXACT)
+        return dist == 0 && ordered((int64_t)a, (int)es * 8) != ordered((int64_t)b, (int)es * 8); /* two NaN; -0 is not +0 */
+    return dist <= info->ulp;
+}
+
+/* ---- one op on one combination of dtypes ---- */
+
+static lz_kernel *kernel_of(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, int arity, int64_t n, lz_vec vec, int uniform)
+{
+    lz_kernel *k = lz_kernel_new(lz_op_get(op)->text);
+    k->nouter = 1;
+    k->outer[0] = sz(n);
+    k->vec = vec;
+    stages_new(k, 1);
+    int32_t v[3] = {-1, -1, -1};
+    for (int i = 0; i < arity; i++) {
+        lz_access a = access_to(add_buf(k, in[i], false));
+        a.stride[0] = sz(uniform == i ? 0 : 1);
+        v[i] = add_load(k, k->stages, a);
+    }
+    lz_access w = access_to(add_buf(k, out, true));
+    w.stride[0] = sz(1);
+    add_store(k->stages, w, add_ew(k->stages, op, out, attr, v[0], v[1], v[2]));
+    must(lz_kernel_finish(k));
+    return k;
+}
+
+static double check_op(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, int n, lz_vec vec, int uniform, guarded *src)
+{
+    const lz_op_info *info = lz_op_get(op);
+    guarded own[3] = {{0}}, dst = guarded_new((size_t)n * lz_dtype_size(out), 0);
+    lz_ref_ew e = {.op = op, .attr = attr, .out = out, .n = n};
+    void *bufs[4];
+    for (int i = 0; i < info->arity; i++) {
+        int m = uniform == i ? 1 : n;
+        if (!src) {
+            own[i] = guarded_new((size_t)m * lz_dtype_size(in[i]), 0);
+            fill(in[i], own[i].p, m);
+        }
+        bufs[i] = src ? src[i].p : own[i].p;
+        e.src[i] = bufs[i];
+        e.in[i] = in[i];
+        e.step[i] = uniform == i ? 0 : 1;
+    }
+    bufs[info->arity] = dst.p;
+    char *want = malloc((size_t)n * 8);
+    e.dst = want;
+    if (lz_ref_ew_get(op)(&e) != LZ_OK) { /* has no meaning on this dtype */
+        free(want);
+        return 0;
+    }
+    lz_kernel *k = kernel_of(op, attr, out, in, info->arity, n, vec, uniform);
+    jit j = jit_new(k);
+    jit_run(&j, bufs, k->args, 3, true);
+    double worst = 0;
+    size_t es = lz_dtype_size(out);
+    for (int i = 0; i < n; i++)
+        if (!close_enough(out, info, dst.p + (size_t)i * es, want + (size_t)i * es, &worst)) {
+            uint64_t a = 0, b = 0, x[3] = {0};
+            memcpy(&a, dst.p + (size_t)i * es, es);
+            memcpy(&b, want + (size_t)i * es, es);
+            for (int q = 0; q < info->arity; q++)
+                memcpy(&x[q], (const char *)e.src[q] + (size_t)(i * e.step[q]) * lz_dtype_size(in[q]), lz_dtype_size(in[q]));
+            ck_abort_msg("%s %s->%s at %d: %llx %llx %llx gave %llx, expected %llx (%g steps)", info->text, lz_dtype_name(in[0]),
+                         lz_dtype_name(out), i, (unsigned long long)x[0], (unsigned long long)x[1], (unsigned long long)x[2],
+                         (unsigned long long)a, (unsigned long long)b, distance(out, a, b));
+        }
+    jit_free(&j);
+    lz_kernel_free(k);
+    free(want);
+    guarded_free(&dst);
+    for (int i = 0; i < 3; i++)
+        guarded_free(&own[i]);
+    return worst;
+}
+
+static const lz_attr *compare_attr(int dir, int type)
+{
+    lz_attr_compare a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_compare;
+    a.comparison_direction = dir;
+    a.compare_type = type;
+    return lz_attr_get((const lz_attr *)&a);
+}
+
+static const lz_attr *dtype_attr(lz_dtype d)
+{
+    lz_attr_dtype a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dtype;
+    a.dtype = d;
+    return lz_attr_get((const lz_attr *)&a);
+}
+
+static const lz_attr *precision_attr(int e, int m)
+{
+    lz_attr_precision a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_precision;
+    a.exponent_bits = e;
+    a.mantissa_bits = m;
+    return lz_attr_get((const lz_attr *)&a);
+}
+
+static void check_dtype(lz_op op, lz_dtype d)
+{
+    const lz_op_info *info = lz_op_get(op);
+    lz_dtype in[3] = {d, d, d};
+    bool report = getenv("EMIT_REPORT") != NULL;
+    double worst = 0;
+    if (op == LZ_OP_COMPARE) {
+        for (int dir = 0; dir < 6; dir++) {
+            check_op(op, compare_attr(dir, LZ_CT_NOTYPE), LZ_BOOL, in, N, LZ_VEC_OUTER, -1, NULL);
+            if (lz_dtype_is_float(d) && d != LZ_F16) /* hardware makes every f16 NaN a quiet one */
+                check_op(op, compare_attr(dir, LZ_CT_TOTALORDER), LZ_BOOL, in, N, LZ_VEC_OUTER, -1, NULL);
+        }
+        return;
+    }
+    if (op == LZ_OP_CONVERT) {
+        for (lz_dtype to = LZ_BOOL; to < LZ_DTYPE_COUNT; to++) {
+            check_op(op, dtype_attr(to), to, in, N, LZ_VEC_OUTER, -1, NULL);
+            check_op(op, dtype_attr(to), to, in, 300, LZ_VEC_NONE, -1, NULL);
+        }
+        return;
+    }
+    if (op == LZ_OP_REDUCE_PRECISION) {
+        const int em[][2] = {{5, 10}, {8, 7}, {8, 23}, {4, 3}, {5, 2}, {11, 52}, {2, 0}, {8, 0}};
+        for (size_t i = 0; i < sizeof em / sizeof *em; i++)
+            check_op(op, precision_attr(em[i][0], em[i][1]), d, in, N, LZ_VEC_OUTER, -1, NULL);
+        return;
+    }
+    if (op == LZ_OP_SELECT) {
+        for (lz_dtype v = LZ_BOOL; v < LZ_DTYPE_COUNT; v++)
+            check_op(op, NULL, v, (lz_dtype[]){LZ_BOOL, v, v}, N, LZ_VEC_OUTER, (int)(v % 4) - 1, NULL);
+        return;
+    }
+    lz_dtype out = op == LZ_OP_IS_FINITE ? LZ_BOOL : d;
+    for (int uniform = -1; uniform < info->arity; uniform++) {
+        double w = check_op(op, NULL, out, in, N, LZ_VEC_OUTER, uniform, NULL);
+        worst = w > worst ? w : worst;
+    }
+    check_op(op, NULL, out, in, 999, LZ_VEC_NONE, -1, NULL);
+    if (info->arity == 1 && (d == LZ_F16 || d == LZ_BF16)) {
+        guarded all = guarded_new(1 << 17, 0);
+        for (int i = 0; i < 1 << 16; i++)
+            ((uint16_t *)(void *)all.p)[i] = (uint16_t)i;
+        double w = check_op(op, NULL, out, in, 1 << 16, LZ_VEC_OUTER, -1, &all);
+        worst = w > worst ? w : worst;
+        guarded_free(&all);
+    }
+    if (info->arity == 1 && d == LZ_F32) {
+        enum { M = 1 << 20 };
+        guarded all = guarded_new((size_t)M * 4, 0);
+        for (int i = 0; i < M; i++)
+            ((uint32_t *)(void *)all.p)[i] = (uint32_t)rnd64();
+        double w = check_op(op, NULL, out, in, M, LZ_VEC_OUTER, -1, &all);
+        worst = w > worst ? w : worst;
+        guarded_free(&all);
+    }
+    if (report && info->tol != LZ_TOL_EXACT && lz_dtype_is_float(d))
+        fprintf(stderr, "%-26s %-5s worst %g of %d\n", info->text, lz_dtype_name(d), worst, info->ulp);
+}
+
+START_TEST(one_op)
+{
+    lz_op op = (lz_op)_i;
+    if (lz_op_get(op)->cls != LZ_CLASS_EW)
+        return;
+    if (getenv("EMIT_OP") && strcmp(getenv("EMIT_OP"), lz_op_get(op)->text) != 0)
+        return;
+    for (lz_dtype d = LZ_BOOL; d < LZ_DTYPE_COUNT; d++)
+        if (lz_op_accepts(op, d))
+            check_dtype(op, d);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("emit");
+    TCase *t = tcase_create("ops");
+    tcase_set_timeout(t, 300);
+    tcase_add_loop_test(t, one_op, 1, LZ_OP_COUNT);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
