@@ -1,7 +1,8 @@
 /* cache.c - open, get, put: what an entry must be to count as a hit, and where the next one goes.
- * Entries of one name stand in up to four slots. Only a file that is intact but not for us (another key with the same
- * digest, code for a larger machine, another build) makes get and put go on to the next slot, so such a file can stay and
- * still never keeps this process from storing its own. */
+ * Entries of one name stand in up to four slots. Only a file that is intact but not for us (another
+ * key with the same digest, code for a larger machine, another build) makes get and put go on to
+ * the next slot, so such a file can stay and still never keeps this process from storing its
+ * own. */
 #include "cache/cache.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -57,7 +58,8 @@ static lz_status attach(lz_cache *c, const lz_cache_options *o)
     lz_buf path = {0};
     lz_status rc = lz_dir_default(o->path, &path);
     if (rc == LZ_OK)
-        rc = lz_store_open(&c->store, lz_buf_str(&path), o->read_only || lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
+        rc = lz_store_open(&c->store, lz_buf_str(&path),
+                           o->read_only || lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
                            o->fsync || lz_cfg_bool(LZ_OPT_CACHE_FSYNC));
     lz_buf_free(&path);
     if (rc == LZ_OK)
@@ -89,7 +91,8 @@ lz_status lz_cache_open(const lz_cache_options *o, lz_cache **out)
     bool wanted = lz_cfg_bool(LZ_OPT_CACHE) && rc != LZ_ENOENT;
     if (rc == LZ_EPERM)
         count(*out, LZ_CTR_REFUSED_DIR);
-    lz_logf(wanted ? LZ_LOG_WARN : LZ_LOG_INFO, "cache", "compiled code is kept in memory only: %s", why.message);
+    lz_logf(wanted ? LZ_LOG_WARN : LZ_LOG_INFO, "cache", "compiled code is kept in memory only: %s",
+            why.message);
     return LZ_OK;
 }
 
@@ -142,7 +145,7 @@ void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out)
 /* ---- one slot ---- */
 
 typedef enum slot_state {
-    SLOT_OURS,                    /* this key, this build, code this machine can run */
+    SLOT_OURS, /* this key, this build, code this machine can run */
     SLOT_ABSENT,
     SLOT_FOREIGN,
     SLOT_ISA,
@@ -173,11 +176,11 @@ static bool probe(const uint8_t *head, size_t n, uint64_t file_bytes, const char
 }
 
 /* Reads and judges one slot. f is to be given back with lz_store_file_done whatever the result. */
-static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const void *key, size_t nkey,
-                        lz_store_file *f, lz_entry *e)
+static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const void *key,
+                        size_t nkey, lz_store_file *f, lz_entry *e)
 {
-    lz_store_result r = lz_store_read(&c->store, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN, LZ_ENTRY_MAX_FILE,
-                                      false, probe, f, NULL);
+    lz_store_result r = lz_store_read(&c->store, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN,
+                                      LZ_ENTRY_MAX_FILE, false, probe, f, NULL);
     if (r == LZ_STORE_ABSENT)
         return SLOT_ABSENT;
     if (r != LZ_STORE_OK)
@@ -187,7 +190,8 @@ static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const
         return SLOT_DAMAGED;
     if (v == LZ_ENTRY_FOREIGN || strcmp(e->build, c->build) != 0)
         return SLOT_FOREIGN;
-    if (e->kind != kind || e->sec[LZ_SEC_KEY].usize != nkey || (nkey && memcmp(e->key, key, nkey) != 0))
+    if (e->kind != kind || e->sec[LZ_SEC_KEY].usize != nkey ||
+        (nkey && memcmp(e->key, key, nkey) != 0))
         return SLOT_COLLISION;
     return isa_usable(c, e->isa) ? SLOT_OURS : SLOT_ISA;
 }
@@ -212,7 +216,8 @@ static void count_miss_reason(lz_cache *c, slot_state s)
 
 /* ---- get ---- */
 
-/* For LRU: the time of use is the file's mtime, brought up to date at most once an hour. Failure does not matter. */
+/* For LRU: the time of use is the file's mtime, brought up to date at most once an hour. Failure
+ * does not matter. */
 static void touch(lz_cache *c, const lz_store_file *f)
 {
     if (c->store.read_only)
@@ -223,8 +228,8 @@ static void touch(lz_cache *c, const lz_store_file *f)
 }
 
 /* LZ_ENOENT: go on to the next slot. LZ_OK: a hit. Anything else ends the search. */
-static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, const void *key, size_t nkey, void **value,
-                          size_t *nvalue)
+static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, const void *key,
+                          size_t nkey, void **value, size_t *nvalue)
 {
     lz_store_file f;
     lz_entry e;
@@ -257,7 +262,8 @@ static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, con
     return rc;
 }
 
-bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value, size_t *nvalue)
+bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                  size_t *nvalue)
 {
     if (value)
         *value = NULL;
@@ -282,7 +288,8 @@ bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
 
 /* ---- put ---- */
 
-/* The first slot that is free or becomes free by removing what is damaged. -1: ours is there already, or none is free. */
+/* The first slot that is free or becomes free by removing what is damaged. -1: ours is there
+ * already, or none is free. */
 static int free_slot(lz_cache *c, lz_cache_kind kind, lz_hash digest, const void *key, size_t nkey,
                      char name[LZ_STORE_NAME_LEN])
 {
@@ -315,14 +322,17 @@ static void too_large(lz_cache *c, uint64_t n)
 {
     count(c, LZ_CTR_TOO_LARGE);
     if (!atomic_exchange(&c->told_large, true))
-        LZ_WARN("cache", "an entry of %llu bytes is not stored: the cache's limit is %llu (LAZULI_CACHE_MAX_MB)",
-                (unsigned long long)n, (unsigned long long)lz_cache_max_file(c));
+        LZ_WARN(
+            "cache",
+            "an entry of %llu bytes is not stored: the cache's limit is %llu (LAZULI_CACHE_MAX_MB)",
+            (unsigned long long)n, (unsigned long long)lz_cache_max_file(c));
 }
 
-/* Publishes the finished bytes under `name`, or in the next free slot when that was taken meanwhile. A lost race is not a
- * failure: the winner's entry is as good as this one, and it is not read back. */
-static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, const uint8_t *bytes, size_t n,
-                    char name[LZ_STORE_NAME_LEN])
+/* Publishes the finished bytes under `name`, or in the next free slot when that was taken
+ * meanwhile. A lost race is not a failure: the winner's entry is as good as this one, and it is not
+ * read back. */
+static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, const uint8_t *bytes,
+                    size_t n, char name[LZ_STORE_NAME_LEN])
 {
     int err = 0;
     lz_store_result r = lz_store_publish(&c->store, name, bytes, n, &err);
@@ -337,15 +347,16 @@ static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, cons
     atomic_fetch_add_explicit(&c->counters[LZ_CTR_EVICTED], gone, memory_order_relaxed);
 }
 
-void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa, const void *value,
-                  size_t nvalue)
+void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa,
+                  const void *value, size_t nvalue)
 {
-    if (!c || !is_kind(kind) || c->store.root < 0 || c->store.read_only || (!key && nkey) || (!value && nvalue) ||
-        atomic_load_explicit(&c->writes_off, memory_order_relaxed))
+    if (!c || !is_kind(kind) || c->store.root < 0 || c->store.read_only || (!key && nkey) ||
+        (!value && nvalue) || atomic_load_explicit(&c->writes_off, memory_order_relaxed))
         return;
     lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
     char name[LZ_STORE_NAME_LEN];
-    if (free_slot(c, kind, digest, key, nkey, name) < 0) /* before compressing: often another process was first */
+    if (free_slot(c, kind, digest, key, nkey, name) <
+        0) /* before compressing: often another process was first */
         return;
     lz_entry_content content = {
         .kind = kind,
@@ -371,4 +382,24 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
     else
         publish(c, &content, digest, bytes, n, name);
     lz_free(bytes);
+}
+
+void lz_cache_drop(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey)
+{
+    if (!c || !is_kind(kind) || c->store.root < 0 || (!key && nkey))
+        return;
+    lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
+    slot_state s = SLOT_COLLISION;
+    for (int slot = 0; slot < LZ_STORE_SLOTS && s != SLOT_OURS && s != SLOT_ABSENT; slot++) {
+        char name[LZ_STORE_NAME_LEN];
+        lz_store_file f;
+        lz_entry e;
+        lz_store_name(digest, kind, slot, name);
+        s = judge(c, name, kind, key, nkey, &f, &e);
+        if (s == SLOT_OURS) {
+            f.why = "its value does not load";
+            damaged(c, name, &f);
+        }
+        lz_store_file_done(&f);
+    }
 }

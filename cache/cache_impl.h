@@ -1,4 +1,5 @@
-/* cache_impl.h - what cache.c and maint.c share. Threads: the counters are atomic, the rest is fixed after opening. */
+/* cache_impl.h - what cache.c and maint.c share. Threads: the counters are atomic, the rest is
+ * fixed after opening. */
 #ifndef LZ_CACHE_IMPL_H
 #define LZ_CACHE_IMPL_H
 #include "cache/codec.h"
@@ -23,18 +24,19 @@ struct lz_cache {
     lz_store store;
     lz_evict evict;
     lz_codec_pool codec;
-    uint64_t seed[3];             /* of file names, by kind */
+    uint64_t seed[3]; /* of file names, by kind */
     char *build;
     char *isa;
     bool (*isa_ok)(const char *isa, void *user);
     void *user;
     uint64_t max_bytes;
-    atomic_bool writes_off;       /* the directory turned out not to be writable */
+    atomic_bool writes_off; /* the directory turned out not to be writable */
     atomic_bool told_write, told_large;
     _Atomic uint64_t hits[3], misses[3], counters[LZ_CTR_COUNT];
 };
 
-/* The seed of the file names of a kind and build, and the file name's digest of a key: docs/cache-format.md, "Names". */
+/* The seed of the file names of a kind and build, and the file name's digest of a key:
+ * docs/cache-format.md, "Names". */
 uint64_t lz_cache_name_seed(lz_cache_kind kind, const char *build);
 /* The largest file this cache reads or writes. */
 uint64_t lz_cache_max_file(const lz_cache *c);

@@ -1,5 +1,5 @@
-/* codec.c - zstd for entries. The static part of zstd's interface is used for two things the stable part lacks: contexts on
- * our allocator, and a frame's header without decoding the frame. */
+/* codec.c - zstd for entries. The static part of zstd's interface is used for two things the stable
+ * part lacks: contexts on our allocator, and a frame's header without decoding the frame. */
 #include "cache/codec.h"
 #include "base/alloc.h"
 #define ZSTD_STATIC_LINKING_ONLY
@@ -70,7 +70,8 @@ const char *lz_codec_refuse(const void *frame, size_t csize, uint64_t usize)
     return NULL;
 }
 
-lz_status lz_codec_unpack(lz_codec_pool *p, const void *frame, size_t csize, void *dst, size_t usize)
+lz_status lz_codec_unpack(lz_codec_pool *p, const void *frame, size_t csize, void *dst,
+                          size_t usize)
 {
     ZSTD_DCtx *d = atomic_exchange(&p->idle, NULL);
     if (!d)

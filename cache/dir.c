@@ -1,5 +1,5 @@
-/* dir.c - the order of places, and why there may be none. Never /tmp by itself: in a directory that everybody can write
- * to, the first to make the name owns the cache of all others. */
+/* dir.c - the order of places, and why there may be none. Never /tmp by itself: in a directory that
+ * everybody can write to, the first to make the name owns the cache of all others. */
 #include "cache/dir.h"
 #include "base/config.h"
 #include <limits.h>
@@ -33,7 +33,8 @@ lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
     if (e->off)
         return LZ_FAIL(LZ_EUNAVAILABLE, "persistent cache: switched off by LAZULI_CACHE");
     if (e->secure)
-        return LZ_FAIL(LZ_EUNAVAILABLE, "persistent cache: off, the program runs with raised privileges");
+        return LZ_FAIL(LZ_EUNAVAILABLE,
+                       "persistent cache: off, the program runs with raised privileges");
     if (given(e->given))
         put_absolute(out, e->given);
     else if (given(e->xla))
@@ -47,9 +48,11 @@ lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
     else if (e->pw_home && e->pw_home[0] == '/')
         lz_buf_printf(out, "%s/.cache/lazuli", e->pw_home);
     else
-        return LZ_FAIL(LZ_EUNAVAILABLE, "persistent cache: off, no home directory is known; set LAZULI_CACHE_DIR");
+        return LZ_FAIL(LZ_EUNAVAILABLE,
+                       "persistent cache: off, no home directory is known; set LAZULI_CACHE_DIR");
     if (out->failed)
-        return LZ_FAIL(LZ_EMEM, "persistent cache: no memory for its path, or no current directory");
+        return LZ_FAIL(LZ_EMEM,
+                       "persistent cache: no memory for its path, or no current directory");
     /* with a trailing slash the system would follow a symlink in the last component */
     while (out->len > 1 && out->data[out->len - 1] == '/')
         out->data[--out->len] = '\0';

@@ -3,18 +3,19 @@
 #define LZ_CACHE_DIR_H
 #include "base/vec.h"
 
-/* What the choice depends on; NULL and "" mean not given. Split from the choice so that tests can give every mixture. */
+/* What the choice depends on; NULL and "" mean not given. Split from the choice so that tests can
+ * give every mixture. */
 typedef struct lz_dir_env {
-    bool secure;                /* setuid, setgid or file capabilities (AT_SECURE): the environment is somebody else's */
-    bool off;                   /* LAZULI_CACHE=off */
-    const char *given;          /* by the program; before everything else */
-    const char *xla, *lazuli;   /* XLA_PERSISTENT_CACHE_PATH, LAZULI_CACHE_DIR */
-    const char *xdg, *home;     /* XDG_CACHE_HOME, HOME: used only when absolute, as the XDG specification says */
-    const char *pw_home;        /* of the user database */
+    bool secure;              /* AT_SECURE (setuid ...): the environment is somebody else's */
+    bool off;                 /* LAZULI_CACHE=off */
+    const char *given;        /* by the program; before everything else */
+    const char *xla, *lazuli; /* XLA_PERSISTENT_CACHE_PATH, LAZULI_CACHE_DIR */
+    const char *xdg, *home;   /* XDG_CACHE_HOME, HOME: only when absolute, as XDG wants it */
+    const char *pw_home;      /* of the user database */
 } lz_dir_env;
 
-/* The directory's absolute path without trailing slashes into *out. LZ_EUNAVAILABLE with the reason in the thread's error
- * record when there is to be no persistent cache; LZ_EMEM. */
+/* The directory's absolute path without trailing slashes into *out. LZ_EUNAVAILABLE with the reason
+ * in the thread's error record when there is to be no persistent cache; LZ_EMEM. */
 lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out);
 /* The same for this process: options, environment, and the user database if that is needed. */
 lz_status lz_dir_default(const char *given, lz_buf *out);

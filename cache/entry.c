@@ -1,14 +1,23 @@
-/* entry.c - encode and decode. Sections stand in one fixed order without gaps, so the whole table follows from four sizes:
- * a reader that recomputes it has no overlap, no hole and no offset to believe. */
+/* entry.c - encode and decode. Sections stand in one fixed order without gaps, so the whole table
+ * follows from four sizes: a reader that recomputes it has no overlap, no hole and no offset to
+ * believe. */
 #include "cache/entry.h"
 #include "base/alloc.h"
 #include <string.h>
 
-enum { OFF_SCHEMA = 8, OFF_HEADER_LEN = 12, OFF_FILE_LEN = 16, OFF_KIND = 24, OFF_NSEC = 28, OFF_CREATED = 32, OFF_TABLE = 40 };
+enum {
+    OFF_SCHEMA = 8,
+    OFF_HEADER_LEN = 12,
+    OFF_FILE_LEN = 16,
+    OFF_KIND = 24,
+    OFF_NSEC = 28,
+    OFF_CREATED = 32,
+    OFF_TABLE = 40
+};
 enum { ROW_BYTES = 32, ROW_CODEC = 4, ROW_OFFSET = 8, ROW_CSIZE = 16, ROW_USIZE = 24 };
 
-static const uint64_t max_usize[LZ_SEC_COUNT] = {LZ_ENTRY_MAX_BUILD, LZ_ENTRY_MAX_ISA, LZ_ENTRY_MAX_KEY,
-                                                 LZ_ENTRY_MAX_VALUE};
+static const uint64_t max_usize[LZ_SEC_COUNT] = {LZ_ENTRY_MAX_BUILD, LZ_ENTRY_MAX_ISA,
+                                                 LZ_ENTRY_MAX_KEY, LZ_ENTRY_MAX_VALUE};
 
 static uint32_t get_u32(const uint8_t *p)
 {
@@ -38,7 +47,8 @@ static lz_entry_verdict damaged(const char **why, const char *what)
     return LZ_ENTRY_DAMAGED;
 }
 
-/* The section table against the sizes it must obey. The sum cannot overflow: every csize is bounded first. */
+/* The section table against the sizes it must obey. The sum cannot overflow: every csize is bounded
+ * first. */
 static lz_entry_verdict parse_table(const uint8_t *p, lz_entry *e, const char **why)
 {
     uint64_t at = LZ_ENTRY_HEADER_LEN;
@@ -53,7 +63,8 @@ static lz_entry_verdict parse_table(const uint8_t *p, lz_entry *e, const char **
             return damaged(why, "sections are missing or out of order");
         if (s->codec != LZ_CODEC_RAW && (s->codec != LZ_CODEC_ZSTD || i != LZ_SEC_VALUE))
             return damaged(why, "a section has an unknown codec");
-        if (s->usize > max_usize[i] || s->csize > s->usize || (s->codec == LZ_CODEC_RAW && s->csize != s->usize))
+        if (s->usize > max_usize[i] || s->csize > s->usize ||
+            (s->codec == LZ_CODEC_RAW && s->csize != s->usize))
             return damaged(why, "a section states an impossible size");
         if (s->offset != at)
             return damaged(why, "sections overlap or leave a gap");
@@ -64,7 +75,8 @@ static lz_entry_verdict parse_table(const uint8_t *p, lz_entry *e, const char **
     return LZ_ENTRY_OK;
 }
 
-lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t file_bytes, lz_entry *e, const char **why)
+lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t file_bytes,
+                                       lz_entry *e, const char **why)
 {
     const uint8_t *p = bytes;
     memset(e, 0, sizeof *e);
@@ -133,7 +145,8 @@ lz_entry_verdict lz_entry_parse(const void *bytes, size_t n, lz_entry *e, const 
     if (!e->build || !e->isa)
         return damaged(why, "a text section is not terminated");
     const lz_entry_section *s = &e->sec[LZ_SEC_VALUE];
-    const char *refused = s->codec == LZ_CODEC_ZSTD ? lz_codec_refuse(e->payload, s->csize, s->usize) : NULL;
+    const char *refused =
+        s->codec == LZ_CODEC_ZSTD ? lz_codec_refuse(e->payload, s->csize, s->usize) : NULL;
     return refused ? damaged(why, refused) : LZ_ENTRY_OK;
 }
 
@@ -147,7 +160,8 @@ lz_status lz_entry_value(const lz_entry *e, lz_codec_pool *pool, void *dst)
     return LZ_OK;
 }
 
-static uint8_t *put_section(uint8_t *file, uint8_t *at, lz_entry_sec i, uint32_t codec, size_t csize, size_t usize)
+static uint8_t *put_section(uint8_t *file, uint8_t *at, lz_entry_sec i, uint32_t codec,
+                            size_t csize, size_t usize)
 {
     uint8_t *row = file + OFF_TABLE + (size_t)i * ROW_BYTES;
     put_u32(row, (uint32_t)i + 1);
@@ -172,12 +186,15 @@ lz_status lz_entry_encode(const lz_entry_content *c, uint8_t **bytes, size_t *n)
     *n = 0;
     if (nbuild > LZ_ENTRY_MAX_BUILD || nisa > LZ_ENTRY_MAX_ISA || c->nkey > LZ_ENTRY_MAX_KEY ||
         c->nvalue > LZ_ENTRY_MAX_VALUE)
-        return LZ_FAIL(LZ_ERANGE, "cache: an entry of %zu + %zu + %zu + %zu bytes (build, ISA, key, value) is too large",
-                       nbuild, nisa, c->nkey, c->nvalue);
+        return LZ_FAIL(
+            LZ_ERANGE,
+            "cache: an entry of %zu + %zu + %zu + %zu bytes (build, ISA, key, value) is too large",
+            nbuild, nisa, c->nkey, c->nvalue);
     size_t room = lz_codec_bound(c->nvalue); /* bounded above, so no sum below can overflow */
     if (room < c->nvalue)
         room = c->nvalue;
-    uint8_t *file = lz_alloc(LZ_ENTRY_HEADER_LEN + nbuild + nisa + c->nkey + room + LZ_ENTRY_TRAILER_LEN);
+    uint8_t *file =
+        lz_alloc(LZ_ENTRY_HEADER_LEN + nbuild + nisa + c->nkey + room + LZ_ENTRY_TRAILER_LEN);
     if (!file)
         return LZ_FAIL(LZ_EMEM, "cache: no memory for an entry of %zu bytes", c->nvalue);
     memcpy(file, LZ_ENTRY_MAGIC, 8);

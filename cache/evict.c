@@ -1,6 +1,7 @@
-/* evict.c - the soft cap. Removing is always safe: a reader holds the file open, a later one has a miss.
- * The clock decides only who goes first. A time in the future counts as now, and is set to now when it is seen, so an entry
- * written under a wrong clock is neither immortal nor the first victim, and a clock that jumps never empties the cache. */
+/* evict.c - the soft cap. Removing is always safe: a reader holds the file open, a later one has a
+ * miss. The clock decides only who goes first. A time in the future counts as now, and is set to
+ * now when it is seen, so an entry written under a wrong clock is neither immortal nor the first
+ * victim, and a clock that jumps never empties the cache. */
 #include "cache/evict.h"
 #include "base/vec.h"
 #include "cache/vfs.h"
@@ -14,7 +15,7 @@ enum { CHUNK_FILES = 4096, CHUNK_DIRS = 16, NAME_LEN = 36, FUTURE_SLACK_S = 60 }
 enum { AUTO_SWEEP_FILES = 64, AUTO_SWEEP_LOOKED = 1024 };
 
 typedef struct victim {
-    int64_t used;                 /* min(mtime, now) */
+    int64_t used; /* min(mtime, now) */
     uint64_t bytes;
     uint8_t subdir;
     char name[NAME_LEN];
@@ -49,7 +50,8 @@ static void scan(lz_store *s, int index, int64_t now, chunk *c)
         struct stat st;
         if (!lz_store_is_entry(name) || lz_vfs_statat(dir, name, &st) < 0 || !S_ISREG(st.st_mode))
             continue;
-        victim v = {.used = (int64_t)st.st_mtime, .bytes = (uint64_t)st.st_size, .subdir = (uint8_t)index};
+        victim v = {
+            .used = (int64_t)st.st_mtime, .bytes = (uint64_t)st.st_size, .subdir = (uint8_t)index};
         if (v.used > now + FUTURE_SLACK_S)
             (void)lz_vfs_touch_at(dir, name, now);
         if (v.used > now)
@@ -95,7 +97,8 @@ static uint64_t scaled(uint64_t bytes, int num, int den)
     return (uint64_t)((double)bytes * num / den);
 }
 
-lz_status lz_evict_run(lz_store *s, uint64_t cap, uint64_t target, int first_subdir, bool exact, lz_evict_result *r)
+lz_status lz_evict_run(lz_store *s, uint64_t cap, uint64_t target, int first_subdir, bool exact,
+                       lz_evict_result *r)
 {
     int64_t now = lz_vfs_now();
     chunk c = {0};
@@ -140,7 +143,8 @@ uint64_t lz_evict_sweep(lz_store *s, bool all, uint64_t max_files, uint64_t max_
     uint64_t removed = 0, looked = 0;
     lz_vfs_list list;
     lz_vfs_list_init(&list, tmp);
-    for (const char *name; looked < max_looked && removed < max_files && (name = lz_vfs_list_next(&list)) != NULL;) {
+    for (const char *name;
+         looked < max_looked && removed < max_files && (name = lz_vfs_list_next(&list)) != NULL;) {
         struct stat st;
         looked++;
         if (lz_vfs_statat(tmp, name, &st) < 0)
@@ -159,7 +163,8 @@ uint64_t lz_evict_sweep(lz_store *s, bool all, uint64_t max_files, uint64_t max_
 
 static uint64_t next_random(_Atomic uint64_t *state)
 {
-    uint64_t z = atomic_fetch_add_explicit(state, 0x9e3779b97f4a7c15u, memory_order_relaxed) + 0x9e3779b97f4a7c15u;
+    uint64_t z = atomic_fetch_add_explicit(state, 0x9e3779b97f4a7c15u, memory_order_relaxed) +
+                 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u; /* splitmix64 */
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
@@ -174,7 +179,8 @@ void lz_evict_init(lz_evict *e, uint64_t max_bytes, uint64_t salt)
     atomic_init(&e->unseen, part ? next_random(&e->rng) % part : 0);
 }
 
-/* The lock between processes: never waited for. *fd is -1 where there are no locks; evicting without is only wasteful. */
+/* The lock between processes: never waited for. *fd is -1 where there are no locks; evicting
+ * without is only wasteful. */
 static bool try_lock(lz_store *s, int *fd)
 {
     *fd = lz_vfs_open(s->root, "lock", O_RDWR | O_CREAT | O_NONBLOCK, 0600);
@@ -188,7 +194,8 @@ static void unlock(int fd)
 {
     if (fd < 0)
         return;
-    (void)lz_vfs_unlock(fd); /* not only by closing: a forked child may hold a copy of the descriptor */
+    (void)lz_vfs_unlock(
+        fd); /* not only by closing: a forked child may hold a copy of the descriptor */
     (void)lz_vfs_close(fd);
 }
 

@@ -1,9 +1,11 @@
-/* evict.h - keeps the directory near its cap and free of leftovers, without ever scanning it when a program starts.
- * A process looks at the directory's size only when it has itself written 1/64 of the cap since it last looked (the first
- * time after a random part of that, so that many short processes look as often as one long one). Then it reads
- * subdirectories from a random one on until it has seen enough of them for an estimate; over the cap, it removes the
- * entries least recently used of what it has read, chunk by chunk, until 90 % of the cap is left.
- * Bound: with N writing processes the directory stays below cap + N * cap/64 + what is being written.
+/* evict.h - keeps the directory near its cap and free of leftovers, without ever scanning it when a
+ * program starts. A process looks at the directory's size only when it has itself written 1/64 of
+ * the cap since it last looked (the first time after a random part of that, so that many short
+ * processes look as often as one long one). Then it reads subdirectories from a random one on until
+ * it has seen enough of them for an estimate; over the cap, it removes the entries least recently
+ * used of what it has read, chunk by chunk, until 90 % of the cap is left.
+ * Bound: with N writing processes the directory stays below cap + N * cap/64 + what is being
+ * written.
  * Threads: thread-safe; one thread of one process at a time evicts, others go on. */
 #ifndef LZ_CACHE_EVICT_H
 #define LZ_CACHE_EVICT_H
@@ -11,10 +13,10 @@
 
 typedef struct lz_evict {
     uint64_t max_bytes;
-    _Atomic uint64_t unseen;      /* bytes written since the last look */
+    _Atomic uint64_t unseen; /* bytes written since the last look */
     _Atomic uint64_t rng;
-    _Atomic int busy;             /* pid of the process whose thread evicts, 0: none */
-    atomic_bool swept;            /* this process has looked into tmp once */
+    _Atomic int busy;  /* pid of the process whose thread evicts, 0: none */
+    atomic_bool swept; /* this process has looked into tmp once */
 } lz_evict;
 enum { LZ_EVICT_PART = 64, LZ_EVICT_TEMP_AGE_S = 3600, LZ_EVICT_TOUCH_S = 3600 };
 
@@ -23,12 +25,15 @@ void lz_evict_init(lz_evict *e, uint64_t max_bytes, uint64_t salt);
 uint64_t lz_evict_note(lz_evict *e, lz_store *s, uint64_t n);
 
 typedef struct lz_evict_result {
-    uint64_t files, bytes;        /* removed */
-    uint64_t kept_bytes;          /* an estimate unless everything was read */
+    uint64_t files, bytes; /* removed */
+    uint64_t kept_bytes;   /* an estimate unless everything was read */
 } lz_evict_result;
-/* Removes the least recently used entries until at most `target` bytes are left if there are more than `cap`.
- * exact: reads every subdirectory and compares all entries; else as lz_evict_note does. LZ_EMEM: what was read was trimmed. */
-lz_status lz_evict_run(lz_store *s, uint64_t cap, uint64_t target, int first_subdir, bool exact, lz_evict_result *r);
-/* Removes temporary files older than an hour (all: of any age), at most max_files, looking at most at max_looked. */
+/* Removes the least recently used entries until at most `target` bytes are left if there are more
+ * than `cap`. exact: reads every subdirectory and compares all entries; else as lz_evict_note does.
+ * LZ_EMEM: what was read was trimmed. */
+lz_status lz_evict_run(lz_store *s, uint64_t cap, uint64_t target, int first_subdir, bool exact,
+                       lz_evict_result *r);
+/* Removes temporary files older than an hour (all: of any age), at most max_files, looking at most
+ * at max_looked. */
 uint64_t lz_evict_sweep(lz_store *s, bool all, uint64_t max_files, uint64_t max_looked);
 #endif

@@ -1,5 +1,5 @@
-/* lru.c - a hash map of nodes that also stand in a ring in the order of use. The ring's head is a node without a value, so
- * no operation has a special case at either end. */
+/* lru.c - a hash map of nodes that also stand in a ring in the order of use. The ring's head is a
+ * node without a value, so no operation has a special case at either end. */
 #include "cache/lru.h"
 #include "base/alloc.h"
 
@@ -10,7 +10,7 @@ typedef struct node {
 } node;
 
 struct lz_lru {
-    node ring;                    /* ring.older: the most recent; ring.newer: the oldest */
+    node ring; /* ring.older: the most recent; ring.newer: the oldest */
     lz_map index;
     uint32_t capacity;
     uint64_t evicted;

@@ -1,4 +1,5 @@
-/* maint.c - walk, gc and clear, for the command line. These read whole directories and are as slow as that. */
+/* maint.c - walk, gc and clear, for the command line. These read whole directories and are as slow
+ * as that. */
 #include "base/alloc.h"
 #include "cache/cache_impl.h"
 #include "cache/vfs.h"
@@ -9,7 +10,8 @@ static lz_status need_dir(const lz_cache *c)
 {
     if (!c)
         return LZ_FAIL(LZ_ENULL, "cache: no cache");
-    return c->store.root >= 0 ? LZ_OK : LZ_FAIL(LZ_EUNAVAILABLE, "cache: there is no persistent cache");
+    return c->store.root >= 0 ? LZ_OK
+                              : LZ_FAIL(LZ_EUNAVAILABLE, "cache: there is no persistent cache");
 }
 
 static lz_status need_writable(const lz_cache *c)
@@ -27,7 +29,8 @@ static void say(lz_cache_entry_info *info, const char *why)
 static bool name_fits(const lz_entry *e, const char *name)
 {
     char want[LZ_STORE_NAME_LEN];
-    lz_hash h = lz_hash_seeded(e->key, e->sec[LZ_SEC_KEY].usize, lz_cache_name_seed(e->kind, e->build));
+    lz_hash h =
+        lz_hash_seeded(e->key, e->sec[LZ_SEC_KEY].usize, lz_cache_name_seed(e->kind, e->build));
     lz_store_name(h, e->kind, 0, want);
     return strncmp(want, name, strlen(want)) == 0;
 }
@@ -59,8 +62,8 @@ static void verify(lz_cache *c, const char *name, const lz_store_file *f, lz_cac
 static void examine(lz_cache *c, const char *name, bool deep, lz_cache_entry_info *info)
 {
     lz_store_file f;
-    lz_store_result r = lz_store_read(&c->store, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN, LZ_ENTRY_MAX_FILE,
-                                      !deep, NULL, &f, &info->file_bytes);
+    lz_store_result r = lz_store_read(&c->store, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN,
+                                      LZ_ENTRY_MAX_FILE, !deep, NULL, &f, &info->file_bytes);
     info->used_unix_s = f.mtime_unix_s;
     if (r == LZ_STORE_OK) {
         lz_entry e;
@@ -111,7 +114,8 @@ lz_status lz_cache_walk(lz_cache *c, bool deep, lz_cache_visit fn, void *user)
     return LZ_OK;
 }
 
-lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files, uint64_t *removed_bytes)
+lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files,
+                      uint64_t *removed_bytes)
 {
     lz_evict_result r = {0};
     if (removed_files)
@@ -130,7 +134,8 @@ lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files, 
     return rc;
 }
 
-/* Everything with an entry's name in one subdirectory, then the subdirectory itself if nothing else is in it. */
+/* Everything with an entry's name in one subdirectory, then the subdirectory itself if nothing else
+ * is in it. */
 static uint64_t clear_subdir(lz_cache *c, int index)
 {
     uint64_t removed = 0;

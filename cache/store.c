@@ -1,7 +1,8 @@
-/* store.c - see store.h. The order of a write: temporary file with O_EXCL, write all, (fdatasync,) close, and only then the
- * name, which is taken with a call that never replaces. So a name always means a complete file, whenever the writer
- * dies; who comes second keeps what it built itself, and no writer ever reads back (on NFS a name just taken by another
- * machine can be invisible for a minute). */
+/* store.c - see store.h. The order of a write: temporary file with O_EXCL, write all, (fdatasync,)
+ * close, and only then the name, which is taken with a call that never replaces. So a name always
+ * means a complete file, whenever the writer dies; who comes second keeps what it built itself, and
+ * no writer ever reads back (on NFS a name just taken by another machine can be invisible for a
+ * minute). */
 #include "cache/store.h"
 #include "base/alloc.h"
 #include "cache/vfs.h"
@@ -13,9 +14,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static const char cachedir_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
-                                   "# This directory holds compiled code of Lazuli. It may be deleted at any time.\n"
-                                   "# For information about cache directory tags see https://bford.info/cachedir/\n";
+static const char cachedir_tag[] =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This directory holds compiled code of Lazuli. It may be deleted at any time.\n"
+    "# For information about cache directory tags see https://bford.info/cachedir/\n";
 
 /* ---- opening ---- */
 
@@ -25,13 +27,15 @@ static lz_status check_trust(const char *path, const struct stat *st, const stru
     if (!S_ISDIR(st->st_mode))
         return LZ_FAIL(LZ_EPERM, "%s is not a directory", path);
     if (st->st_uid != me && st->st_uid != 0)
-        return LZ_FAIL(LZ_EPERM, "%s belongs to user %u, not to user %u", path, (unsigned)st->st_uid, (unsigned)me);
+        return LZ_FAIL(LZ_EPERM, "%s belongs to user %u, not to user %u", path,
+                       (unsigned)st->st_uid, (unsigned)me);
     if (st->st_mode & (S_IWGRP | S_IWOTH))
         return LZ_FAIL(LZ_EPERM, "%s can be written by others (mode %04o); chmod go-w it", path,
                        (unsigned)(st->st_mode & 07777));
     if ((parent->st_mode & S_IWOTH) && !(parent->st_mode & S_ISVTX))
-        return LZ_FAIL(LZ_EPERM, "the parent of %s can be written by everybody (mode %04o, no sticky bit)", path,
-                       (unsigned)(parent->st_mode & 07777));
+        return LZ_FAIL(LZ_EPERM,
+                       "the parent of %s can be written by everybody (mode %04o, no sticky bit)",
+                       path, (unsigned)(parent->st_mode & 07777));
     return LZ_OK;
 }
 
@@ -95,7 +99,8 @@ lz_status lz_store_open(lz_store *s, const char *path, bool read_only, bool sync
     s->read_only = read_only || s->owner != geteuid();
     s->sync = sync;
     if (getrandom(&s->salt, sizeof s->salt, GRND_NONBLOCK) != (ssize_t)sizeof s->salt)
-        s->salt = (uint64_t)lz_vfs_now() * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid(); /* O_EXCL does the rest */
+        s->salt = (uint64_t)lz_vfs_now() * 0x9e3779b97f4a7c15u ^
+                  (uint64_t)getpid(); /* O_EXCL does the rest */
     return LZ_OK;
 }
 
@@ -108,8 +113,9 @@ void lz_store_close(lz_store *s)
     s->path = NULL;
 }
 
-/* The directory was removed under us: make it again, behind the same descriptor number so that other threads need no
- * lock. Gives false when it was not removed, or cannot be made, or another thread is at it. */
+/* The directory was removed under us: make it again, behind the same descriptor number so that
+ * other threads need no lock. Gives false when it was not removed, or cannot be made, or another
+ * thread is at it. */
 static bool reopen_root(lz_store *s)
 {
     struct stat st;
@@ -122,7 +128,8 @@ static bool reopen_root(lz_store *s)
     int fd = -1;
     uid_t owner;
     lz_error saved = *lz_error_get();
-    bool ok = open_root(s->path, true, &fd, &owner) == LZ_OK && owner == s->owner && lz_vfs_dup_onto(fd, s->root) >= 0;
+    bool ok = open_root(s->path, true, &fd, &owner) == LZ_OK && owner == s->owner &&
+              lz_vfs_dup_onto(fd, s->root) >= 0;
     lz_error_set(&saved);
     if (fd >= 0)
         (void)lz_vfs_close(fd);
@@ -167,7 +174,8 @@ int lz_store_subdir(lz_store *s, int index, bool create)
     int fd = lz_vfs_open(s->root, name, O_RDONLY | O_DIRECTORY, 0);
     if (fd >= 0 || !create)
         return fd;
-    if (errno == ELOOP || errno == ENOTDIR) { /* a link or a file in its place: not ours to follow, ours to remove */
+    if (errno == ELOOP ||
+        errno == ENOTDIR) { /* a link or a file in its place: not ours to follow, ours to remove */
         if (lz_vfs_unlink(s->root, name, false) < 0)
             return -1;
     } else if (errno != ENOENT) {
@@ -180,7 +188,8 @@ int lz_store_subdir(lz_store *s, int index, bool create)
 
 /* ---- reading ---- */
 
-static const char *file_fault(const lz_store *s, const struct stat *st, uint64_t min_bytes, uint64_t max_bytes)
+static const char *file_fault(const lz_store *s, const struct stat *st, uint64_t min_bytes,
+                              uint64_t max_bytes)
 {
     if (!S_ISREG(st->st_mode))
         return "not a regular file";
@@ -215,7 +224,8 @@ static lz_store_result read_range(lz_store_file *f, size_t from, size_t to)
     return LZ_STORE_OK;
 }
 
-static lz_store_result read_body(lz_store_file *f, uint64_t size, bool head_only, lz_store_probe probe)
+static lz_store_result read_body(lz_store_file *f, uint64_t size, bool head_only,
+                                 lz_store_probe probe)
 {
     size_t head = size < LZ_STORE_SMALL ? (size_t)size : LZ_STORE_SMALL;
     f->bytes = f->small;
@@ -238,8 +248,9 @@ static lz_store_result read_body(lz_store_file *f, uint64_t size, bool head_only
     return read_range(f, head, (size_t)size);
 }
 
-lz_store_result lz_store_read(lz_store *s, const char *name, uint64_t min_bytes, uint64_t max_bytes, bool head_only,
-                              lz_store_probe probe, lz_store_file *f, uint64_t *file_bytes)
+lz_store_result lz_store_read(lz_store *s, const char *name, uint64_t min_bytes, uint64_t max_bytes,
+                              bool head_only, lz_store_probe probe, lz_store_file *f,
+                              uint64_t *file_bytes)
 {
     f->bytes = NULL;
     f->n = 0;
@@ -269,7 +280,8 @@ lz_store_result lz_store_read(lz_store *s, const char *name, uint64_t min_bytes,
         *file_bytes = (uint64_t)st.st_size;
     f->why = file_fault(s, &st, min_bytes, max_bytes);
     if (f->why) {
-        /* a writer on a file system without no-replace renames has two links for a moment: not damage when so young */
+        /* a writer on a file system without no-replace renames has two links for a moment: not
+         * damage when so young */
         int64_t age = lz_vfs_now() - (int64_t)st.st_ctime;
         bool young = S_ISREG(st.st_mode) && st.st_nlink == 2 && age > -60 && age < 60;
         return young ? LZ_STORE_SKIP : LZ_STORE_DAMAGED;
@@ -296,7 +308,8 @@ static void temp_name(lz_store *s, char name[64])
     (void)snprintf(name, 64, "%d-%016" PRIx64 "-%" PRIu64, (int)getpid(), s->salt, n);
 }
 
-/* A directory that is not empty cannot be unlinked: it is moved to tmp, where the sweep finds it. */
+/* A directory that is not empty cannot be unlinked: it is moved to tmp, where the sweep finds
+ * it. */
 static void move_away(lz_store *s, int dir, const char *base)
 {
     char name[64];
@@ -322,9 +335,11 @@ void lz_store_remove(lz_store *s, const char *name, const lz_store_file *f)
     }
     struct stat st;
     const char *base = name + 3;
-    /* somebody may have removed and replaced it meanwhile: leave the new one (the window left costs one recompilation) */
+    /* somebody may have removed and replaced it meanwhile: leave the new one (the window left costs
+     * one recompilation) */
     bool same = lz_vfs_statat(dir, base, &st) == 0 &&
-                (f->ino ? (uint64_t)st.st_dev == f->dev && (uint64_t)st.st_ino == f->ino : !S_ISREG(st.st_mode));
+                (f->ino ? (uint64_t)st.st_dev == f->dev && (uint64_t)st.st_ino == f->ino
+                        : !S_ISREG(st.st_mode));
     if (same && !S_ISDIR(st.st_mode))
         (void)lz_vfs_unlink(dir, base, false);
     else if (same && lz_vfs_unlink(dir, base, true) < 0)
@@ -337,7 +352,9 @@ void lz_store_remove(lz_store *s, const char *name, const lz_store_file *f)
 /* 0 or an errno. The descriptor is closed in any case. */
 static int write_all(int fd, const uint8_t *p, size_t n, bool sync)
 {
-    int err = lz_vfs_chmod(fd, 0600) < 0 ? errno : 0; /* the umask must not decide whether we can read it again */
+    int err = lz_vfs_chmod(fd, 0600) < 0
+                  ? errno
+                  : 0; /* the umask must not decide whether we can read it again */
     while (!err && n > 0) {
         ssize_t got = lz_vfs_write(fd, p, n);
         if (got < 0)
@@ -356,7 +373,8 @@ static int write_all(int fd, const uint8_t *p, size_t n, bool sync)
     return err;
 }
 
-/* A fresh file in tmp with the bytes. 0 or an errno; on error no file is left if it can be helped. */
+/* A fresh file in tmp with the bytes. 0 or an errno; on error no file is left if it can be
+ * helped. */
 static int write_temp(lz_store *s, int tmp, const void *bytes, size_t n, char name[64])
 {
     int fd = -1;
@@ -424,7 +442,8 @@ static int open_tmp(lz_store *s)
     return tmp;
 }
 
-lz_store_result lz_store_publish(lz_store *s, const char *name, const void *bytes, size_t n, int *err)
+lz_store_result lz_store_publish(lz_store *s, const char *name, const void *bytes, size_t n,
+                                 int *err)
 {
     char temp[64];
     int tmp = open_tmp(s);

@@ -125,7 +125,8 @@ int lz_vfs_open_below(int dirfd, const char *path, int flags)
         how.flags = (uint64_t)(flags | O_NOFOLLOW | O_CLOEXEC);
         how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
         int fd = (int)RETRY(LZ_VFS_OPEN, syscall(SYS_openat2, dirfd, path, &how, sizeof how));
-        /* EPERM is what old system call filters answer; EAGAIN a rename that raced with RESOLVE_BENEATH */
+        /* EPERM is what old system call filters answer; EAGAIN a rename that raced with
+         * RESOLVE_BENEATH */
         if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EAGAIN))
             return fd;
         if (errno == ENOSYS)
@@ -194,8 +195,8 @@ int lz_vfs_chmod(int fd, mode_t mode)
 
 int lz_vfs_close(int fd)
 {
-    /* Linux drops the descriptor whatever close says, so EINTR is neither an error nor to be retried; an injected
-     * failure must not leak the descriptor either. */
+    /* Linux drops the descriptor whatever close says, so EINTR is neither an error nor to be
+     * retried; an injected failure must not leak the descriptor either. */
     lz_vfs_fault f = fault_of(LZ_VFS_CLOSE);
     int r = close(fd);
     if (f.err) {
@@ -252,7 +253,8 @@ int lz_vfs_dup_onto(int fd, int target)
     return (int)RETRY(LZ_VFS_DUP, dup3(fd, target, O_CLOEXEC));
 }
 
-/* struct linux_dirent64 as the kernel documents it: inode, offset, length of the record, type, name. */
+/* struct linux_dirent64 as the kernel documents it: inode, offset, length of the record, type,
+ * name. */
 enum { DIRENT_RECLEN = 16, DIRENT_NAME = 19 };
 
 void lz_vfs_list_init(lz_vfs_list *l, int fd)

@@ -1,5 +1,5 @@
-/* cachetest.h - what the tests of the cache share: scratch directories, caches in them, values that are a function of a
- * number, and the place of an entry's file. */
+/* cachetest.h - what the tests of the cache share: scratch directories, caches in them, values that
+ * are a function of a number, and the place of an entry's file. */
 #ifndef LZ_TEST_CACHETEST_H
 #define LZ_TEST_CACHETEST_H
 #include "base/alloc.h"
@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char ct_base[256];     /* scratch directory of this test; 0700 */
-static char ct_dir[300];      /* <base>/cache: where the cache goes */
+static char ct_base[256]; /* scratch directory of this test; 0700 */
+static char ct_dir[300];  /* <base>/cache: where the cache goes */
 static int ct_warnings, ct_lines;
 static char ct_last[1024];
 
@@ -140,8 +140,8 @@ static inline int ct_get(lz_cache *c, uint64_t i)
 }
 
 /* The file of a key of ours, below ct_dir. */
-static inline void ct_name(const char *build, lz_cache_kind kind, const char *key, size_t nkey, int slot,
-                           char name[LZ_STORE_NAME_LEN])
+static inline void ct_name(const char *build, lz_cache_kind kind, const char *key, size_t nkey,
+                           int slot, char name[LZ_STORE_NAME_LEN])
 {
     lz_store_name(lz_hash_seeded(key, nkey, lz_cache_name_seed(kind, build)), kind, slot, name);
 }

@@ -1,6 +1,7 @@
-/* t_cache_faults.c - everything that can be wrong with a cache directory and with the system calls under it. The law of every
- * case: the caller gets the right value or none, the named counter moves, and a later store makes the entry good again.
- * Case numbers (C01 ...) are stable names. What needs several processes is in t_cache_processes.c. */
+/* t_cache_faults.c - everything that can be wrong with a cache directory and with the system calls
+ * under it. The law of every case: the caller gets the right value or none, the named counter
+ * moves, and a later store makes the entry good again. Case numbers (C01 ...) are stable names.
+ * What needs several processes is in t_cache_processes.c. */
 #include "cachetest.h"
 #include <sched.h>
 #include <sys/mount.h>
@@ -114,19 +115,29 @@ static bool plant(int what, const char *path, const char *outside)
 {
     char sub[500];
     switch (what) {
-    case 0: ct_spill(path, "", 0); return true;
-    case 1: return mkdir(path, 0700) == 0;
+    case 0:
+        ct_spill(path, "", 0);
+        return true;
+    case 1:
+        return mkdir(path, 0700) == 0;
     case 2:
         ck_assert_int_eq(mkdir(path, 0700), 0);
         snprintf(sub, sizeof sub, "%s/inside", path);
         ct_spill(sub, "x", 1);
         return true;
-    case 3: return mkfifo(path, 0600) == 0;
-    case 4: make_socket(path); return true;
-    case 5: return mknod(path, S_IFCHR | 0600, makedev(1, 5)) == 0; /* endless zeros; needs root */
-    case 6: return symlink(outside, path) == 0;
-    case 7: return symlink("/nowhere/at/all", path) == 0;
-    default: return link(outside, path) == 0;
+    case 3:
+        return mkfifo(path, 0600) == 0;
+    case 4:
+        make_socket(path);
+        return true;
+    case 5:
+        return mknod(path, S_IFCHR | 0600, makedev(1, 5)) == 0; /* endless zeros; needs root */
+    case 6:
+        return symlink(outside, path) == 0;
+    case 7:
+        return symlink("/nowhere/at/all", path) == 0;
+    default:
+        return link(outside, path) == 0;
     }
 }
 
@@ -143,7 +154,8 @@ START_TEST(c03_not_a_file)
     alarm(20); /* a FIFO would wait for ever */
     if (plant(_i, ct_path(5), outside)) {
         if (_i == 8)
-            lz_vfs_set_clock((int64_t)time(NULL) + 100); /* a link just made could be a writer's; not this one */
+            lz_vfs_set_clock((int64_t)time(NULL) +
+                             100); /* a link just made could be a writer's; not this one */
         expect_damaged_and_healed(c, 5);
         struct stat st;
         ck_assert(lstat(ct_path(5), &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1);
@@ -207,9 +219,10 @@ static void put_number(uint8_t *p, uint64_t v, int n)
         p[i] = (uint8_t)(v >> (8 * i));
 }
 
-/* Replaces the value of an entry by other bytes said to be a frame of usize bytes, everything else being right. */
-static void spill_with_frame(uint64_t key, const uint8_t *entry, size_t nentry, const uint8_t *frame, size_t nframe,
-                             uint64_t usize)
+/* Replaces the value of an entry by other bytes said to be a frame of usize bytes, everything else
+ * being right. */
+static void spill_with_frame(uint64_t key, const uint8_t *entry, size_t nentry,
+                             const uint8_t *frame, size_t nframe, uint64_t usize)
 {
     lz_entry e;
     const char *why;
@@ -260,7 +273,8 @@ START_TEST(c04_bombs)
     expect_damaged_and_healed(c, 5);
     spill_with_frame(5, entry, n, frame, nframe, 777); /* a header that plays it down */
     expect_damaged_and_healed(c, 5);
-    static const uint64_t lies[] = {1u << 30, (uint64_t)1 << 40, (uint64_t)1 << 63, UINT64_MAX, UINT64_MAX - 200};
+    static const uint64_t lies[] = {1u << 30, (uint64_t)1 << 40, (uint64_t)1 << 63, UINT64_MAX,
+                                    UINT64_MAX - 200};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         spill_with_frame(5, entry, n, frame, 100, lies[i]);
         expect_damaged_and_healed(c, 5);
@@ -327,7 +341,8 @@ START_TEST(c05_frames)
 END_TEST
 
 /* A whole entry of the given making under the name of key 5. */
-static void spill_entry(const char *build, uint32_t schema, const char *isa, const char *key, const char *value)
+static void spill_entry(const char *build, uint32_t schema, const char *isa, const char *key,
+                        const char *value)
 {
     lz_entry_content e = {LZ_CACHE_KERNEL, 1, build, isa, key, value, strlen(key), strlen(value)};
     uint8_t *p;
@@ -339,7 +354,8 @@ static void spill_entry(const char *build, uint32_t schema, const char *isa, con
     lz_free(p);
 }
 
-/* An intact file that is not for us stays, does not count as damage, and does not keep us from storing ours. */
+/* An intact file that is not for us stays, does not count as damage, and does not keep us from
+ * storing ours. */
 static void expect_kept_beside_ours(lz_cache *c)
 {
     struct stat a, b;
@@ -394,7 +410,8 @@ START_TEST(c09_collisions)
     spill_entry("build-1", 1, "", "key 6", "the value of key 6");
     expect_kept_beside_ours(c);
     ck_assert_uint_ge(ct_stats(c).collisions, 1);
-    for (int slot = 1; slot < LZ_STORE_SLOTS; slot++) { /* all slots taken: a miss, no store, no harm */
+    for (int slot = 1; slot < LZ_STORE_SLOTS;
+         slot++) { /* all slots taken: a miss, no store, no harm */
         spill_entry("build-1", 1, "", "key 6", "the value of key 6");
         char first[400];
         snprintf(first, sizeof first, "%s", ct_path(5));
@@ -414,8 +431,8 @@ END_TEST
 /* ---- system calls that fail ---- */
 
 typedef struct injection {
-    uint64_t nth;          /* the call that fails; 0: all of `op` */
-    int op;                /* only this kind of call; -1: any */
+    uint64_t nth; /* the call that fails; 0: all of `op` */
+    int op;       /* only this kind of call; -1: any */
     lz_vfs_fault fault;
 } injection;
 
@@ -430,8 +447,8 @@ static void inject(lz_vfs_op op, uint64_t nth, lz_vfs_fault *f, void *user)
         *f = in->fault;
 }
 
-/* Opens, stores three entries, reads them back, evicts and sweeps; whatever happens, nothing wrong is read. Gives the number
- * of calls. */
+/* Opens, stores three entries, reads them back, evicts and sweeps; whatever happens, nothing wrong
+ * is read. Gives the number of calls. */
 static uint64_t scenario(injection *in)
 {
     lz_cache *c = NULL;
@@ -451,7 +468,8 @@ static uint64_t scenario(injection *in)
     return calls;
 }
 
-/* After the fault has gone: everything stored is whole, nothing half is left under a name, and all works again. */
+/* After the fault has gone: everything stored is whole, nothing half is left under a name, and all
+ * works again. */
 static void expect_sound(void)
 {
     lz_cache *c = ct_open();
@@ -475,7 +493,8 @@ static int open_fds(void)
     return n;
 }
 
-static const int errnos[] = {ENOSPC, EIO, EDQUOT, EACCES, EROFS, EMFILE, ENOMEM, ESTALE, EINTR, ENOENT, EINVAL, EEXIST, ENOSYS};
+static const int errnos[] = {ENOSPC, EIO,   EDQUOT, EACCES, EROFS,  EMFILE, ENOMEM,
+                             ESTALE, EINTR, ENOENT, EINVAL, EEXIST, ENOSYS};
 
 START_TEST(c12_every_call_fails)
 {
@@ -535,7 +554,8 @@ START_TEST(c12_short_transfers)
 }
 END_TEST
 
-/* A close that reports a lost write, and a write that fails after it wrote: no entry, no temporary file, one warning. */
+/* A close that reports a lost write, and a write that fails after it wrote: no entry, no temporary
+ * file, one warning. */
 START_TEST(c12_late_errors)
 {
     static const lz_vfs_op ops[] = {LZ_VFS_CLOSE, LZ_VFS_WRITE, LZ_VFS_SYNC};
@@ -563,7 +583,8 @@ START_TEST(c12_late_errors)
 }
 END_TEST
 
-/* Runs in a child with its own mounts, so that a mount never outlives the test. Gives false where that is not allowed. */
+/* Runs in a child with its own mounts, so that a mount never outlives the test. Gives false where
+ * that is not allowed. */
 static bool own_mounts(void)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
@@ -623,7 +644,8 @@ START_TEST(c13_directory_without_write_permission)
     lz_cache *c = ct_open();
     ct_put(c, 5);
     lz_cache_close(c);
-    if (geteuid() == 0) { /* permissions do not bind root: be somebody else who owns the directory */
+    if (geteuid() ==
+        0) { /* permissions do not bind root: be somebody else who owns the directory */
         char cmd[400];
         snprintf(cmd, sizeof cmd, "chown -R 12345 %s", ct_base);
         ck_assert_int_eq(system(cmd), 0);
@@ -682,7 +704,8 @@ START_TEST(c14_directory_removed)
     ck_assert(ct_exists(ct_path(5)));
     char moved[400];
     snprintf(moved, sizeof moved, "%s/moved", ct_base);
-    ck_assert_int_eq(rename(ct_dir, moved), 0); /* replaced by another: it stays with the one it opened */
+    ck_assert_int_eq(rename(ct_dir, moved),
+                     0); /* replaced by another: it stays with the one it opened */
     ck_assert_int_eq(mkdir(ct_dir, 0777), 0);
     ck_assert_int_eq(ct_get(c, 5), 1);
     ct_put(c, 6);
@@ -761,8 +784,8 @@ START_TEST(c16_links)
     lz_cache *c = ct_open();
     ct_put(c, 1);
     for (uint64_t k = 0; k < 3; k++) {
-        snprintf(temp, sizeof temp, "%s/tmp/%d-%016llx-%llu", ct_dir, (int)getpid(), (unsigned long long)c->store.salt,
-                 (unsigned long long)(c->store.next_temp + k));
+        snprintf(temp, sizeof temp, "%s/tmp/%d-%016llx-%llu", ct_dir, (int)getpid(),
+                 (unsigned long long)c->store.salt, (unsigned long long)(c->store.next_temp + k));
         ck_assert_int_eq(symlink(victim, temp), 0);
     }
     ct_put(c, 5);
@@ -827,7 +850,8 @@ START_TEST(c22_cost_of_a_start)
 }
 END_TEST
 
-/* NFS: the name is taken by another machine and yet cannot be seen. The loser does not wait, loop or complain. */
+/* NFS: the name is taken by another machine and yet cannot be seen. The loser does not wait, loop
+ * or complain. */
 START_TEST(c23_taken_but_invisible)
 {
     lz_cache *c = ct_open();
@@ -845,7 +869,8 @@ START_TEST(c23_taken_but_invisible)
 }
 END_TEST
 
-/* File systems without renames that do not replace, then also without hard links; and kernels without openat2. */
+/* File systems without renames that do not replace, then also without hard links; and kernels
+ * without openat2. */
 static void old_system(lz_vfs_op op, uint64_t nth, lz_vfs_fault *f, void *user)
 {
     int *left = user;

@@ -1,5 +1,5 @@
-/* t_cache_processes.c - many processes and threads on one cache, and writers that die at every system call.
- * Case numbers (C10 ...) are stable names. */
+/* t_cache_processes.c - many processes and threads on one cache, and writers that die at every
+ * system call. Case numbers (C10 ...) are stable names. */
 #include "cachetest.h"
 #include <pthread.h>
 #include <signal.h>
@@ -46,7 +46,8 @@ static pid_t child(void)
     return pid;
 }
 
-/* One process of a job: what is not there it computes and stores. Each starts elsewhere in the list. */
+/* One process of a job: what is not there it computes and stores. Each starts elsewhere in the
+ * list. */
 static void cold_start(board *b, int who, int keys)
 {
     lz_cache *c = ct_open();
@@ -100,7 +101,7 @@ END_TEST
 
 typedef struct crash {
     uint64_t nth;
-    bool no_rename;        /* a file system where publishing takes a hard link and an unlink */
+    bool no_rename; /* a file system where publishing takes a hard link and an unlink */
 } crash;
 
 static void die(lz_vfs_op op, uint64_t nth, lz_vfs_fault *f, void *user)
@@ -150,7 +151,8 @@ static void crash_at_every_call(bool no_rename)
         lz_vfs_set_clock((int64_t)time(NULL) + 3700);
         ck_assert_int_eq(lz_cache_gc(c, 0, NULL, NULL), LZ_OK);
         ck_assert_int_eq(ct_temps(), 0);
-        for (uint64_t i = 7; i < 9; i++) { /* also what was left with two links is well again by then */
+        for (uint64_t i = 7; i < 9;
+             i++) { /* also what was left with two links is well again by then */
             ck_assert_int_eq(ct_get(c, i), 1);
         }
         ck_assert_int_eq(ct_verify(c).bad, 0);
@@ -166,7 +168,8 @@ START_TEST(c11_killed_at_every_call)
 }
 END_TEST
 
-/* Real SIGKILLs at random moments, over and over, on one directory that readers use all the time. */
+/* Real SIGKILLs at random moments, over and over, on one directory that readers use all the
+ * time. */
 START_TEST(c11_killed_at_random)
 {
     board *b = make_board();
@@ -289,7 +292,8 @@ static void *busy(void *arg)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-/* Children of a process whose threads are in the middle of storing and evicting: no inherited lock may stop them. */
+/* Children of a process whose threads are in the middle of storing and evicting: no inherited lock
+ * may stop them. */
 START_TEST(c24_fork_among_threads)
 {
     enum { THREADS = 4 };

@@ -19,7 +19,8 @@ START_TEST(put_then_get)
     ck_assert_uint_eq(s.hits[LZ_CACHE_KERNEL], 20);
     ck_assert_uint_eq(s.misses[LZ_CACHE_KERNEL], 20);
     ck_assert_uint_eq(s.hits[LZ_CACHE_PROGRAM] + s.misses[LZ_CACHE_PROGRAM], 0);
-    ck_assert_uint_eq(s.corrupt + s.foreign + s.write_fail + s.collisions + s.too_large + s.refused_dir, 0);
+    ck_assert_uint_eq(
+        s.corrupt + s.foreign + s.write_fail + s.collisions + s.too_large + s.refused_dir, 0);
     lz_cache_close(c);
     c = ct_open(); /* another process, in effect */
     for (uint64_t i = 0; i < 20; i++)
@@ -38,9 +39,11 @@ START_TEST(kinds_do_not_mix)
     lz_cache_put(c, LZ_CACHE_PROGRAM, "k", 1, "", "program", 7);
     ck_assert(!lz_cache_get(c, LZ_CACHE_KERNEL, "k", 1, &v, &n));
     lz_cache_put(c, LZ_CACHE_KERNEL, "k", 1, "", "kernel", 6);
-    ck_assert(lz_cache_get(c, LZ_CACHE_PROGRAM, "k", 1, &v, &n) && n == 7 && memcmp(v, "program", 7) == 0);
+    ck_assert(lz_cache_get(c, LZ_CACHE_PROGRAM, "k", 1, &v, &n) && n == 7 &&
+              memcmp(v, "program", 7) == 0);
     lz_free(v);
-    ck_assert(lz_cache_get(c, LZ_CACHE_KERNEL, "k", 1, &v, &n) && n == 6 && memcmp(v, "kernel", 6) == 0);
+    ck_assert(lz_cache_get(c, LZ_CACHE_KERNEL, "k", 1, &v, &n) && n == 6 &&
+              memcmp(v, "kernel", 6) == 0);
     lz_free(v);
     ck_assert(!lz_cache_get(c, (lz_cache_kind)0, "k", 1, &v, &n));
     ck_assert(!lz_cache_get(c, (lz_cache_kind)3, "k", 1, &v, &n));
@@ -72,7 +75,8 @@ START_TEST(strange_arguments)
     lz_cache_put(c, LZ_CACHE_KERNEL, NULL, 1, "", "v", 1);
     lz_cache_put(c, LZ_CACHE_KERNEL, "k", 1, "", NULL, 1);
     ck_assert_uint_eq(ct_stats(c).stored, 0);
-    lz_cache_put(c, LZ_CACHE_KERNEL, NULL, 0, NULL, NULL, 0); /* the empty key has the empty value */
+    lz_cache_put(c, LZ_CACHE_KERNEL, NULL, 0, NULL, NULL,
+                 0); /* the empty key has the empty value */
     ck_assert(lz_cache_get(c, LZ_CACHE_KERNEL, NULL, 0, &v, &n) && v != NULL && n == 0);
     lz_free(v);
     lz_cache_close(c);
@@ -90,6 +94,30 @@ START_TEST(second_store_keeps_the_first)
     lz_free(v);
     ck_assert_uint_eq(ct_stats(c).stored, 1);
     ck_assert_uint_eq(ct_count_entries(NULL), 1);
+    lz_cache_close(c);
+}
+END_TEST
+
+START_TEST(dropping_what_does_not_load)
+{
+    lz_cache *c = ct_open();
+    char key[64];
+    size_t nkey = ct_key(5, key);
+    lz_cache_drop(c, LZ_CACHE_KERNEL, key, nkey); /* nothing there */
+    ck_assert_uint_eq(ct_stats(c).corrupt, 0);
+    ct_put(c, 5);
+    ct_put(c, 6);
+    lz_cache_drop(c, LZ_CACHE_PROGRAM, key, nkey);
+    ck_assert_int_eq(ct_get(c, 5), 1);
+    lz_cache_drop(c, LZ_CACHE_KERNEL, key, nkey);
+    ck_assert_uint_eq(ct_stats(c).corrupt, 1);
+    ck_assert_int_eq(ct_get(c, 5), 0);
+    ck_assert_int_eq(ct_get(c, 6), 1);
+    ct_put(c, 5);
+    ck_assert_int_eq(ct_get(c, 5), 1);
+    lz_cache_drop(NULL, LZ_CACHE_KERNEL, key, nkey);
+    lz_cache_drop(c, (lz_cache_kind)9, key, nkey);
+    lz_cache_drop(c, LZ_CACHE_KERNEL, NULL, 1);
     lz_cache_close(c);
 }
 END_TEST
@@ -113,7 +141,8 @@ START_TEST(builds_live_side_by_side)
 }
 END_TEST
 
-/* Names are a function of the documented things and of nothing else: this one may change only with the schema. */
+/* Names are a function of the documented things and of nothing else: this one may change only with
+ * the schema. */
 START_TEST(names_are_stable)
 {
     char name[LZ_STORE_NAME_LEN];
@@ -172,10 +201,17 @@ START_TEST(isa_by_default)
     static const struct {
         const char *mine, *entry;
         bool hit;
-    } rows[] = {{"avx2,fma", "avx2,fma", true}, {"avx2,fma|prefer-no-gather", "avx2,fma", true},
-                {"avx2,fma", "avx2,fma|prefer-no-gather", true}, {"avx2,fma|a", "avx2,fma|b", true},
-                {"avx2", "avx2,fma", false}, {"avx2,fma", "avx2", false}, {NULL, "avx2", false},
-                {NULL, "", true}, {"avx2", "", true}, {"avx2", "|x", false}, {NULL, "|x", true}};
+    } rows[] = {{"avx2,fma", "avx2,fma", true},
+                {"avx2,fma|prefer-no-gather", "avx2,fma", true},
+                {"avx2,fma", "avx2,fma|prefer-no-gather", true},
+                {"avx2,fma|a", "avx2,fma|b", true},
+                {"avx2", "avx2,fma", false},
+                {"avx2,fma", "avx2", false},
+                {NULL, "avx2", false},
+                {NULL, "", true},
+                {"avx2", "", true},
+                {"avx2", "|x", false},
+                {NULL, "|x", true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lz_cache *c = ct_open_with((lz_cache_options){.isa = rows[i].mine});
         void *v;
@@ -294,7 +330,8 @@ START_TEST(walking)
     ct_spill(ct_path(3), "short", 5);
     char junk[400];
     snprintf(junk, sizeof junk, "%s", ct_path(7));
-    strcpy(strrchr(junk, '/') + 1, "what is this file with a name that is longer than any name of ours could be");
+    strcpy(strrchr(junk, '/') + 1,
+           "what is this file with a name that is longer than any name of ours could be");
     ct_spill(junk, "x", 1);
     ct_tally t = ct_verify(c);
     ck_assert_int_eq(t.entries, 5);
@@ -464,6 +501,7 @@ int main(void)
     tcase_add_test(t, kinds_do_not_mix);
     tcase_add_test(t, strange_arguments);
     tcase_add_test(t, second_store_keeps_the_first);
+    tcase_add_test(t, dropping_what_does_not_load);
     tcase_add_test(t, builds_live_side_by_side);
     tcase_add_test(t, names_are_stable);
     tcase_add_test(t, isa_by_callback);

@@ -1,4 +1,5 @@
-/* t_dir.c - where the cache goes: the order of the places, and the cases in which it goes nowhere. */
+/* t_dir.c - where the cache goes: the order of the places, and the cases in which it goes
+ * nowhere. */
 #include "cache/dir.h"
 #include "base/config.h"
 #include "cachetest.h"
@@ -10,7 +11,8 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {{.given = "/a", .xla = "/b", .lazuli = "/c", .xdg = "/d", .home = "/e", .pw_home = "/f"}, "/a"},
+    {{.given = "/a", .xla = "/b", .lazuli = "/c", .xdg = "/d", .home = "/e", .pw_home = "/f"},
+     "/a"},
     {{.xla = "/b", .lazuli = "/c", .xdg = "/d", .home = "/e", .pw_home = "/f"}, "/b"},
     {{.xla = "", .lazuli = "/c/x//", .xdg = "/d", .home = "/e", .pw_home = "/f"}, "/c/x"},
     {{.xdg = "/d", .home = "/e", .pw_home = "/f"}, "/d/lazuli"},

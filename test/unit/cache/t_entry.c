@@ -1,5 +1,5 @@
-/* t_entry.c - the bytes of an entry: round trips, the layout that docs/cache-format.md promises, and every lie a header can
- * tell. */
+/* t_entry.c - the bytes of an entry: round trips, the layout that docs/cache-format.md promises,
+ * and every lie a header can tell. */
 #include "cache/entry.h"
 #include "cachetest.h"
 #define XXH_INLINE_ALL
@@ -10,7 +10,8 @@
 static uint8_t *bytes;
 static size_t nbytes;
 
-static void encode(const char *build, const char *isa, const void *key, size_t nkey, const void *value, size_t nvalue)
+static void encode(const char *build, const char *isa, const void *key, size_t nkey,
+                   const void *value, size_t nvalue)
 {
     lz_entry_content c = {LZ_CACHE_PROGRAM, -5, build, isa, key, value, nkey, nvalue};
     ck_assert_int_eq(lz_entry_encode(&c, &bytes, &nbytes), LZ_OK);
@@ -53,7 +54,8 @@ START_TEST(round_trip)
         ck_assert(memcmp(e.key, key, nkey) == 0);
         ck_assert_uint_eq(e.sec[LZ_SEC_VALUE].usize, nvalue);
         if (noise && nvalue > 1000)
-            ck_assert(e.sec[LZ_SEC_VALUE].codec == LZ_CODEC_ZSTD && e.sec[LZ_SEC_VALUE].csize < nvalue);
+            ck_assert(e.sec[LZ_SEC_VALUE].codec == LZ_CODEC_ZSTD &&
+                      e.sec[LZ_SEC_VALUE].csize < nvalue);
         ck_assert_int_eq(lz_entry_value(&e, &pool, back), LZ_OK);
         ck_assert(memcmp(back, value, nvalue) == 0);
         lz_free(bytes);
@@ -111,8 +113,8 @@ START_TEST(every_truncation_and_extension)
 }
 END_TEST
 
-/* Any flipped bit is noticed. Sealed again (a liar who knows the format), the parser must stay within the bytes; the sanitizers
- * watch that. */
+/* Any flipped bit is noticed. Sealed again (a liar who knows the format), the parser must stay
+ * within the bytes; the sanitizers watch that. */
 START_TEST(every_bit_flip)
 {
     uint8_t value[200], back[4096];
@@ -146,8 +148,25 @@ END_TEST
 /* Each number of the header, set to values that overflow, overlap or point outside; sealed. */
 START_TEST(lying_numbers)
 {
-    static const uint64_t lies[] = {0, 1, 15, 16, 23, 24, 39, 40, 167, 168, 169, 0x7fffffff, 0x80000000u, 0xffffffffu,
-                                    (uint64_t)1 << 32, (uint64_t)1 << 62, (uint64_t)1 << 63, UINT64_MAX - 15, UINT64_MAX};
+    static const uint64_t lies[] = {0,
+                                    1,
+                                    15,
+                                    16,
+                                    23,
+                                    24,
+                                    39,
+                                    40,
+                                    167,
+                                    168,
+                                    169,
+                                    0x7fffffff,
+                                    0x80000000u,
+                                    0xffffffffu,
+                                    (uint64_t)1 << 32,
+                                    (uint64_t)1 << 62,
+                                    (uint64_t)1 << 63,
+                                    UINT64_MAX - 15,
+                                    UINT64_MAX};
     uint8_t value[500];
     ct_fill(value, sizeof value, 1);
     encode("build", "avx2", "key", 3, value, sizeof value);
@@ -238,7 +257,8 @@ static lz_status unpack(uint64_t usize)
     return rc;
 }
 
-static size_t frame_of(uint8_t *dst, size_t cap, const void *src, size_t n, int checksum, int size_flag, int window_log)
+static size_t frame_of(uint8_t *dst, size_t cap, const void *src, size_t n, int checksum,
+                       int size_flag, int window_log)
 {
     ZSTD_CCtx *c = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, checksum);

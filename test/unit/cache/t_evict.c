@@ -1,4 +1,5 @@
-/* t_evict.c - the soft cap: what goes, what stays, how often anybody looks, and what clocks can do to it. */
+/* t_evict.c - the soft cap: what goes, what stays, how often anybody looks, and what clocks can do
+ * to it. */
 #include "cache/evict.h"
 #include "base/vec.h"
 #include "cachetest.h"
@@ -89,7 +90,8 @@ START_TEST(future_times)
     ck_assert_uint_eq(r.files, 10);
     for (uint64_t i = 0; i < 30; i++)
         ck_assert_int_eq(ct_exists(ct_path(i)), i < 10 || i >= 20);
-    for (uint64_t i = 0; i < 10; i++) /* brought back to now, so that they grow old like the others */
+    for (uint64_t i = 0; i < 10;
+         i++) /* brought back to now, so that they grow old like the others */
         ck_assert_int_le(mtime_of(ct_path(i)), (int64_t)time(NULL));
     lz_store_close(&s);
     lz_cache_close(c);
@@ -118,7 +120,8 @@ START_TEST(clock_jumps)
 }
 END_TEST
 
-/* A large directory is looked at by samples: far fewer calls than files, and in the end the size is right. */
+/* A large directory is looked at by samples: far fewer calls than files, and in the end the size is
+ * right. */
 START_TEST(sampling)
 {
     enum { FILES = 12000, BYTES = 100 };
@@ -142,7 +145,8 @@ START_TEST(sampling)
     ck_assert_uint_eq(r.files, 0);
     ck_assert_uint_ge(r.kept_bytes, FILES * BYTES * 9 / 10); /* the estimate */
     ck_assert_uint_le(r.kept_bytes, FILES * BYTES * 11 / 10);
-    ck_assert_int_eq(lz_evict_run(&s, FILES * BYTES * 8 / 10, FILES * BYTES * 7 / 10, 200, false, &r), LZ_OK);
+    ck_assert_int_eq(
+        lz_evict_run(&s, FILES * BYTES * 8 / 10, FILES * BYTES * 7 / 10, 200, false, &r), LZ_OK);
     files = ct_count_entries(&bytes);
     ck_assert_uint_ge(bytes, FILES * BYTES * 65 / 100);
     ck_assert_uint_le(bytes, FILES * BYTES * 75 / 100);

@@ -1,4 +1,5 @@
-/* t_lru.c - the bounded map against a plain array that does the same slowly, and its ownership of values. */
+/* t_lru.c - the bounded map against a plain array that does the same slowly, and its ownership of
+ * values. */
 #include "cache/lru.h"
 #include "cachetest.h"
 
