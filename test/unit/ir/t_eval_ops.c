@@ -63,7 +63,8 @@ static void over_row(lz_op op, check_fn *check)
     lz_literal **args, *got[8], *in[64];
     int n = 0, rc;
     for (; (rc = lz_gen_row_cases(op, n, &f, &args)) == 1; n++) {
-        ck_assert_msg(lz_ref_run(f, args, got) == LZ_OK, "%s case %d: %s", lz_op_get(op)->text, n, lz_error_get()->message);
+        ck_assert_msg(lz_ref_run(f, args, got) == LZ_OK, "%s case %d: %s", lz_op_get(op)->text, n,
+                      lz_error_get()->message);
         const lz_inst *i = the_op(f);
         for (uint32_t k = 0; k < i->sig->nopnd; k++)
             in[k] = args[i->opnd[k]];
@@ -155,7 +156,8 @@ static void check_pad(const lz_sig *s, lz_literal *const *in, lz_literal *const 
             hit = hit && c.v[d] >= 0 && c.v[d] % step == 0;
             c.v[d] /= step;
         }
-        ck_assert_uint_eq(BITS(out[0], i), hit && inside(is, c.v) ? BITS(in[0], linear(is, c.v)) : BITS(in[1], 0));
+        ck_assert_uint_eq(BITS(out[0], i),
+                          hit && inside(is, c.v) ? BITS(in[0], linear(is, c.v)) : BITS(in[1], 0));
     }
 }
 
@@ -171,7 +173,8 @@ static void check_iota(const lz_sig *s, lz_literal *const *in, lz_literal *const
     (void)in;
     int64_t dim = LZ_ATTR(iota, s->attr)->iota_dimension;
     EACH_ELEM (out[0], i, c)
-        ck_assert(lz_literal_get_f64(out[0], i) == (double)c.v[dim]); /* extents are small enough for every dtype */
+        ck_assert(lz_literal_get_f64(out[0], i) ==
+                  (double)c.v[dim]); /* extents are small enough for every dtype */
 }
 
 static void check_barrier(const lz_sig *s, lz_literal *const *in, lz_literal *const *out)
@@ -207,19 +210,22 @@ static void check_dynamic_slice(const lz_sig *s, lz_literal *const *in, lz_liter
     }
 }
 
-static void check_dynamic_update_slice(const lz_sig *s, lz_literal *const *in, lz_literal *const *out)
+static void check_dynamic_update_slice(const lz_sig *s, lz_literal *const *in,
+                                       lz_literal *const *out)
 {
     (void)s;
     const lz_shape *is = &in[0]->type->shape, *us = &in[1]->type->shape;
     EACH_ELEM (out[0], i, c) {
         for (int d = 0; d < is->rank; d++)
             c.v[d] -= clamp(0, index_at(in[2 + d], 0), is->dims[d] - us->dims[d]);
-        ck_assert_uint_eq(BITS(out[0], i), inside(us, c.v) ? BITS(in[1], linear(us, c.v)) : BITS(in[0], i));
+        ck_assert_uint_eq(BITS(out[0], i),
+                          inside(us, c.v) ? BITS(in[1], linear(us, c.v)) : BITS(in[0], i));
     }
 }
 
 /* start_indices[.., :, ..] number k for a batch index, as the specification slices it. */
-static int64_t start_component(const lz_literal *idx, int64_t vector_dim, const int64_t *batch, int k)
+static int64_t start_component(const lz_literal *idx, int64_t vector_dim, const int64_t *batch,
+                               int k)
 {
     const lz_shape *s = &idx->type->shape;
     coord c = {{0}};
@@ -229,7 +235,8 @@ static int64_t start_component(const lz_literal *idx, int64_t vector_dim, const 
 }
 
 /* Splits a walked coordinate into batch and window parts. */
-static void split_coord(const coord *c, int rank, const lz_ints *window_dims, int64_t *batch, int64_t *window)
+static void split_coord(const coord *c, int rank, const lz_ints *window_dims, int64_t *batch,
+                        int64_t *window)
 {
     int b = 0, w = 0;
     for (int d = 0; d < rank; d++) {
@@ -249,7 +256,9 @@ static void check_gather(const lz_sig *s, lz_literal *const *in, lz_literal *con
         split_coord(&c, out[0]->type->shape.rank, &a->offset_dims, batch, window);
         for (int d = 0, w = 0; d < is->rank; d++) {
             int k = find(&a->start_index_map, d), b = find(&a->operand_batching_dims, d);
-            at[d] = k < 0 ? 0 : clamp(0, start_component(in[1], a->index_vector_dim, batch, k), is->dims[d] - a->slice_sizes.v[d]);
+            at[d] = k < 0 ? 0
+                          : clamp(0, start_component(in[1], a->index_vector_dim, batch, k),
+                                  is->dims[d] - a->slice_sizes.v[d]);
             if (b >= 0) {
                 int64_t sd = a->start_indices_batching_dims.v[b];
                 at[d] += batch[sd - (sd < a->index_vector_dim ? 0 : 1)];
@@ -267,7 +276,8 @@ static void check_scatter(const lz_sig *s, lz_literal *const *in, lz_literal *co
     const lz_attr_scatter *a = LZ_ATTR(scatter, s->attr);
     lz_dtype dt = in[0]->type->dtype;
     lz_op op = lz_region_as_binary(a->update_computation);
-    if (s->nresult != 1 || (lz_dtype_is_float(dt) && (op == LZ_OP_ADD || op == LZ_OP_MULTIPLY)) || dt == LZ_C64)
+    if (s->nresult != 1 || (lz_dtype_is_float(dt) && (op == LZ_OP_ADD || op == LZ_OP_MULTIPLY)) ||
+        dt == LZ_C64)
         return;
     const lz_shape *is = &in[0]->type->shape;
     lz_literal *want = lz_literal_copy_from(in[0]->type, in[0]->data);
@@ -290,7 +300,9 @@ static void check_scatter(const lz_sig *s, lz_literal *const *in, lz_literal *co
         int64_t to = linear(is, at);
         uint64_t r = BITS(in[2], i);
         if (op != LZ_OP_NONE)
-            ck_assert_int_eq(lz_ref_eval_bits(op, NULL, dt, (lz_dtype[]){dt, dt}, (uint64_t[]){BITS(want, to), BITS(in[2], i)}, &r), LZ_OK);
+            ck_assert_int_eq(lz_ref_eval_bits(op, NULL, dt, (lz_dtype[]){dt, dt},
+                                              (uint64_t[]){BITS(want, to), BITS(in[2], i)}, &r),
+                             LZ_OK);
         lz_test_set_bits(want, to, r);
     }
     ck_assert_msg(lz_test_same(out[0], want, 0, msg, sizeof msg), "%s", msg);
@@ -308,7 +320,8 @@ static void check_reduce(const lz_sig *s, lz_literal *const *in, lz_literal *con
         return;
     int64_t n = out[0]->type->nelem;
     bool wide = lz_dtype_is_float(dt) && (op == LZ_OP_ADD || op == LZ_OP_MULTIPLY);
-    long double *sum = calloc((size_t)n + 1, sizeof *sum), *mag = calloc((size_t)n + 1, sizeof *mag);
+    long double *sum = calloc((size_t)n + 1, sizeof *sum),
+                *mag = calloc((size_t)n + 1, sizeof *mag);
     lz_literal *acc = lz_literal_new(out[0]->type);
     for (int64_t i = 0; i < n; i++) {
         lz_test_set_bits(acc, i, BITS(in[1], 0));
@@ -328,14 +341,20 @@ static void check_reduce(const lz_sig *s, lz_literal *const *in, lz_literal *con
             continue;
         }
         uint64_t r;
-        ck_assert_int_eq(lz_ref_eval_bits(op, NULL, dt, (lz_dtype[]){dt, dt}, (uint64_t[]){BITS(acc, to), BITS(in[0], i)}, &r), LZ_OK);
+        ck_assert_int_eq(lz_ref_eval_bits(op, NULL, dt, (lz_dtype[]){dt, dt},
+                                          (uint64_t[]){BITS(acc, to), BITS(in[0], i)}, &r),
+                         LZ_OK);
         lz_test_set_bits(acc, to, r);
     }
     for (int64_t i = 0; wide && i < n; i++) {
         double got = lz_literal_get_f64(out[0], i);
-        double eps = dt == LZ_F64 ? 0x1p-52 : dt == LZ_F32 ? 0x1p-24 : dt == LZ_F16 ? 0x1p-11 : 0x1p-8;
+        double eps = dt == LZ_F64   ? 0x1p-52
+                     : dt == LZ_F32 ? 0x1p-24
+                     : dt == LZ_F16 ? 0x1p-11
+                                    : 0x1p-8;
         if (isfinite(got) && isfinite(sum[i]))
-            ck_assert_msg(fabsl(got - sum[i]) <= eps * fabsl(sum[i]) + 0x1p-50L * mag[i] + 0x1p-25, "%g, want %Lg", got, sum[i]);
+            ck_assert_msg(fabsl(got - sum[i]) <= eps * fabsl(sum[i]) + 0x1p-50L * mag[i] + 0x1p-25,
+                          "%g, want %Lg", got, sum[i]);
         else if (isnan(sum[i]))
             ck_assert(isnan(got));
     }
@@ -365,15 +384,19 @@ static void check_dot(const lz_sig *s, lz_literal *const *in, lz_literal *const 
             coord kc = coord_of(&ks, k), l = {{0}}, r = {{0}};
             int at = 0;
             for (int b = 0; b < a->lhs_batching_dimensions.n; b++, at++)
-                l.v[a->lhs_batching_dimensions.v[b]] = r.v[a->rhs_batching_dimensions.v[b]] = c.v[at];
+                l.v[a->lhs_batching_dimensions.v[b]] = r.v[a->rhs_batching_dimensions.v[b]] =
+                    c.v[at];
             for (int d = 0; d < ls->rank; d++)
-                if (find(&a->lhs_batching_dimensions, d) < 0 && find(&a->lhs_contracting_dimensions, d) < 0)
+                if (find(&a->lhs_batching_dimensions, d) < 0 &&
+                    find(&a->lhs_contracting_dimensions, d) < 0)
                     l.v[d] = c.v[at++];
             for (int d = 0; d < rs->rank; d++)
-                if (find(&a->rhs_batching_dimensions, d) < 0 && find(&a->rhs_contracting_dimensions, d) < 0)
+                if (find(&a->rhs_batching_dimensions, d) < 0 &&
+                    find(&a->rhs_contracting_dimensions, d) < 0)
                     r.v[d] = c.v[at++];
             for (int d = 0; d < ks.rank; d++)
-                l.v[a->lhs_contracting_dimensions.v[d]] = r.v[a->rhs_contracting_dimensions.v[d]] = kc.v[d];
+                l.v[a->lhs_contracting_dimensions.v[d]] = r.v[a->rhs_contracting_dimensions.v[d]] =
+                    kc.v[d];
             uint64_t p = BITS(in[0], linear(ls, l.v)) * BITS(in[1], linear(rs, r.v));
             sum = dt == LZ_BOOL ? sum | p : sum + p;
         }
@@ -423,7 +446,8 @@ static void example(lz_op op, const void *attr, lz_literal **in, uint32_t n, lz_
     ck_assert_msg(s != NULL, "%s", lz_error_get()->message);
     lz_literal *got[4] = {NULL};
     ck_assert_msg(lz_ref_eval_inst(s, in, got) == LZ_OK, "%s", lz_error_get()->message);
-    ck_assert_msg(lz_test_same(got[0], want, 0, msg, sizeof msg), "%s: %s", lz_op_get(op)->text, msg);
+    ck_assert_msg(lz_test_same(got[0], want, 0, msg, sizeof msg), "%s: %s", lz_op_get(op)->text,
+                  msg);
     for (uint32_t k = 0; k < s->nresult; k++)
         lz_literal_release(got[k]);
     for (uint32_t k = 0; k < n; k++)
@@ -448,27 +472,37 @@ static lz_literal *counting(void)
 
 static lz_literal *spec_indices(void)
 {
-    return lz_test_lit_i64(LZ_I64, LZ_SHAPE(2, 2, 3, 2), 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 0, 9, 0, 0, 2, 1, 2, 2, 1, 2, 0, 1, 1, 0);
+    return lz_test_lit_i64(LZ_I64, LZ_SHAPE(2, 2, 3, 2), 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 0, 9, 0, 0,
+                           2, 1, 2, 2, 1, 2, 0, 1, 1, 0);
 }
 
 START_TEST(example_gather)
 {
-    lz_attr_gather a = {.kind = LZ_ATTR_gather, .offset_dims = il(2, 3, 4), .collapsed_slice_dims = il(1, 1, 0),
-                        .operand_batching_dims = il(1, 0, 0), .start_indices_batching_dims = il(1, 1, 0),
-                        .start_index_map = il(2, 2, 1), .index_vector_dim = 3,
+    lz_attr_gather a = {.kind = LZ_ATTR_gather,
+                        .offset_dims = il(2, 3, 4),
+                        .collapsed_slice_dims = il(1, 1, 0),
+                        .operand_batching_dims = il(1, 0, 0),
+                        .start_indices_batching_dims = il(1, 1, 0),
+                        .start_index_map = il(2, 2, 1),
+                        .index_vector_dim = 3,
                         .slice_sizes = lz_ints_make(4, (const int64_t[]){1, 1, 2, 2})};
     lz_literal *in[] = {counting(), spec_indices()};
     example(LZ_OP_GATHER, &a, in, 2,
-            lz_test_lit_i64(LZ_I64, LZ_SHAPE(2, 2, 3, 2, 2), 1, 2, 3, 4, 3, 4, 5, 6, 13, 14, 15, 16, 33, 34, 35, 36, 35, 36, 37, 38, 41, 42, 43,
-                            44, 1, 2, 3, 4, 13, 14, 15, 16, 21, 22, 23, 24, 43, 44, 45, 46, 33, 34, 35, 36, 27, 28, 29, 30));
+            lz_test_lit_i64(LZ_I64, LZ_SHAPE(2, 2, 3, 2, 2), 1, 2, 3, 4, 3, 4, 5, 6, 13, 14, 15, 16,
+                            33, 34, 35, 36, 35, 36, 37, 38, 41, 42, 43, 44, 1, 2, 3, 4, 13, 14, 15,
+                            16, 21, 22, 23, 24, 43, 44, 45, 46, 33, 34, 35, 36, 27, 28, 29, 30));
 }
 END_TEST
 
 START_TEST(example_scatter)
 {
-    lz_attr_scatter a = {.kind = LZ_ATTR_scatter, .update_window_dims = il(2, 3, 4), .inserted_window_dims = il(1, 1, 0),
-                         .input_batching_dims = il(1, 0, 0), .scatter_indices_batching_dims = il(1, 1, 0),
-                         .scatter_dims_to_operand_dims = il(2, 2, 1), .index_vector_dim = 3,
+    lz_attr_scatter a = {.kind = LZ_ATTR_scatter,
+                         .update_window_dims = il(2, 3, 4),
+                         .inserted_window_dims = il(1, 1, 0),
+                         .input_batching_dims = il(1, 0, 0),
+                         .scatter_indices_batching_dims = il(1, 1, 0),
+                         .scatter_dims_to_operand_dims = il(2, 2, 1),
+                         .index_vector_dim = 3,
                          .update_computation = lz_region_binary(LZ_OP_ADD, LZ_I64)};
     lz_shape us = LZ_SHAPE(2, 2, 3, 2, 2);
     lz_literal *ones = lz_literal_new(lz_type_get(LZ_I64, &us));
@@ -476,17 +510,22 @@ START_TEST(example_scatter)
         ((int64_t *)ones->data)[i] = 1;
     lz_literal *in[] = {counting(), spec_indices(), ones};
     example(LZ_OP_SCATTER, &a, in, 3,
-            lz_test_lit_i64(LZ_I64, LZ_SHAPE(2, 3, 4, 2), 3, 4, 6, 7, 6, 7, 7, 8, 9, 10, 11, 12, 15, 16, 17, 18, 17, 18, 19, 20, 22, 23, 24, 25, 25,
-                            26, 28, 29, 30, 31, 31, 32, 35, 36, 38, 39, 38, 39, 39, 40, 41, 42, 44, 45, 46, 47, 47, 48));
+            lz_test_lit_i64(LZ_I64, LZ_SHAPE(2, 3, 4, 2), 3, 4, 6, 7, 6, 7, 7, 8, 9, 10, 11, 12, 15,
+                            16, 17, 18, 17, 18, 19, 20, 22, 23, 24, 25, 25, 26, 28, 29, 30, 31, 31,
+                            32, 35, 36, 38, 39, 38, 39, 39, 40, 41, 42, 44, 45, 46, 47, 47, 48));
 }
 END_TEST
 
 /* A12: gather and dynamic_slice clamp, scatter drops, at both ends and at the extremes of the index type. */
 START_TEST(out_of_bounds)
 {
-    lz_attr_gather g = {.kind = LZ_ATTR_gather, .collapsed_slice_dims = il(1, 0, 0), .start_index_map = il(1, 0, 0), .index_vector_dim = 1,
+    lz_attr_gather g = {.kind = LZ_ATTR_gather,
+                        .collapsed_slice_dims = il(1, 0, 0),
+                        .start_index_map = il(1, 0, 0),
+                        .index_vector_dim = 1,
                         .slice_sizes = il(1, 1, 0)};
-    lz_literal *in[3] = {lz_test_lit(LZ_F32, LZ_SHAPE(3), 10, 20, 30), lz_test_lit_i64(LZ_I64, LZ_SHAPE(5), -1, 0, 3, INT64_MAX, INT64_MIN)};
+    lz_literal *in[3] = {lz_test_lit(LZ_F32, LZ_SHAPE(3), 10, 20, 30),
+                         lz_test_lit_i64(LZ_I64, LZ_SHAPE(5), -1, 0, 3, INT64_MAX, INT64_MIN)};
     example(LZ_OP_GATHER, &g, in, 2, lz_test_lit(LZ_F32, LZ_SHAPE(5), 10, 10, 30, 30, 10));
     in[0] = lz_test_lit(LZ_F32, LZ_SHAPE(3), 10, 20, 30);
     in[1] = lz_test_lit_i64(LZ_U64, LZ_SHAPE(2), -1, 1); /* the largest unsigned value */
@@ -506,8 +545,11 @@ START_TEST(out_of_bounds)
     in[2] = lz_test_lit_i64(LZ_U64, LZ_SCALAR, -1);
     example(LZ_OP_DYNAMIC_UPDATE_SLICE, &none, in, 3, lz_test_lit(LZ_F32, LZ_SHAPE(3), 10, 1, 2));
 
-    lz_attr_scatter s = {.kind = LZ_ATTR_scatter, .inserted_window_dims = il(1, 0, 0), .scatter_dims_to_operand_dims = il(1, 0, 0),
-                         .index_vector_dim = 1, .update_computation = lz_region_binary(LZ_OP_ADD, LZ_F32)};
+    lz_attr_scatter s = {.kind = LZ_ATTR_scatter,
+                         .inserted_window_dims = il(1, 0, 0),
+                         .scatter_dims_to_operand_dims = il(1, 0, 0),
+                         .index_vector_dim = 1,
+                         .update_computation = lz_region_binary(LZ_OP_ADD, LZ_F32)};
     in[0] = lz_test_lit(LZ_F32, LZ_SHAPE(3), 10, 20, 30);
     in[1] = lz_test_lit_i64(LZ_I64, LZ_SHAPE(6), -1, 0, 3, INT64_MAX, INT64_MIN, 0);
     in[2] = lz_test_lit(LZ_F32, LZ_SHAPE(6), 1, 2, 4, 8, 16, 32);
@@ -524,39 +566,56 @@ END_TEST
 
 START_TEST(example_dot_general)
 {
-    lz_attr_dot a = {.kind = LZ_ATTR_dot, .lhs_batching_dimensions = il(1, 0, 0), .rhs_batching_dimensions = il(1, 0, 0),
-                     .lhs_contracting_dimensions = il(1, 2, 0), .rhs_contracting_dimensions = il(1, 1, 0)};
-    lz_literal *in[] = {lz_test_lit(LZ_I64, LZ_SHAPE(2, 2, 2), 1, 2, 3, 4, 5, 6, 7, 8), lz_test_lit(LZ_I64, LZ_SHAPE(2, 2, 2), 1, 0, 0, 1, 1, 0, 0, 1)};
-    example(LZ_OP_DOT_GENERAL, &a, in, 2, lz_test_lit(LZ_I64, LZ_SHAPE(2, 2, 2), 1, 2, 3, 4, 5, 6, 7, 8));
+    lz_attr_dot a = {.kind = LZ_ATTR_dot,
+                     .lhs_batching_dimensions = il(1, 0, 0),
+                     .rhs_batching_dimensions = il(1, 0, 0),
+                     .lhs_contracting_dimensions = il(1, 2, 0),
+                     .rhs_contracting_dimensions = il(1, 1, 0)};
+    lz_literal *in[] = {lz_test_lit(LZ_I64, LZ_SHAPE(2, 2, 2), 1, 2, 3, 4, 5, 6, 7, 8),
+                        lz_test_lit(LZ_I64, LZ_SHAPE(2, 2, 2), 1, 0, 0, 1, 1, 0, 0, 1)};
+    example(LZ_OP_DOT_GENERAL, &a, in, 2,
+            lz_test_lit(LZ_I64, LZ_SHAPE(2, 2, 2), 1, 2, 3, 4, 5, 6, 7, 8));
     /* cancellation that f32 accumulation would lose; no terms give 0 */
-    lz_attr_dot v = {.kind = LZ_ATTR_dot, .lhs_contracting_dimensions = il(1, 0, 0), .rhs_contracting_dimensions = il(1, 0, 0)};
-    lz_literal *c[] = {lz_test_lit(LZ_F32, LZ_SHAPE(3), 0x1p30, 1, -0x1p30), lz_test_lit(LZ_F32, LZ_SHAPE(3), 1, 1, 1)};
+    lz_attr_dot v = {.kind = LZ_ATTR_dot,
+                     .lhs_contracting_dimensions = il(1, 0, 0),
+                     .rhs_contracting_dimensions = il(1, 0, 0)};
+    lz_literal *c[] = {lz_test_lit(LZ_F32, LZ_SHAPE(3), 0x1p30, 1, -0x1p30),
+                       lz_test_lit(LZ_F32, LZ_SHAPE(3), 1, 1, 1)};
     example(LZ_OP_DOT_GENERAL, &v, c, 2, lz_test_lit(LZ_F32, LZ_SCALAR, 1));
     lz_shape none = LZ_SHAPE(0);
-    lz_literal *e[] = {lz_literal_new(lz_type_get(LZ_F16, &none)), lz_literal_new(lz_type_get(LZ_F16, &none))};
+    lz_literal *e[] = {lz_literal_new(lz_type_get(LZ_F16, &none)),
+                       lz_literal_new(lz_type_get(LZ_F16, &none))};
     example(LZ_OP_DOT_GENERAL, &v, e, 2, lz_test_lit(LZ_F16, LZ_SCALAR, 0));
-    lz_literal *w[] = {lz_test_lit_i64(LZ_I64, LZ_SHAPE(2), INT64_MAX, 3), lz_test_lit_i64(LZ_I64, LZ_SHAPE(2), 2, INT64_MIN + 1)};
-    example(LZ_OP_DOT_GENERAL, &v, w, 2, lz_test_lit_i64(LZ_I64, LZ_SCALAR, INT64_MIN + 1)); /* -2 + 3 + 3 * 2^63, wrapped */
+    lz_literal *w[] = {lz_test_lit_i64(LZ_I64, LZ_SHAPE(2), INT64_MAX, 3),
+                       lz_test_lit_i64(LZ_I64, LZ_SHAPE(2), 2, INT64_MIN + 1)};
+    example(LZ_OP_DOT_GENERAL, &v, w, 2,
+            lz_test_lit_i64(LZ_I64, LZ_SCALAR, INT64_MIN + 1)); /* -2 + 3 + 3 * 2^63, wrapped */
 }
 END_TEST
 
 START_TEST(example_reduce)
 {
-    lz_attr_reduce a = {.kind = LZ_ATTR_reduce, .dimensions = il(1, 1, 0), .body = lz_region_binary(LZ_OP_ADD, LZ_I64)};
-    lz_literal *in[] = {lz_test_lit(LZ_I64, LZ_SHAPE(1, 6), 0, 1, 2, 3, 4, 5), lz_test_lit(LZ_I64, LZ_SCALAR, 0)};
+    lz_attr_reduce a = {.kind = LZ_ATTR_reduce,
+                        .dimensions = il(1, 1, 0),
+                        .body = lz_region_binary(LZ_OP_ADD, LZ_I64)};
+    lz_literal *in[] = {lz_test_lit(LZ_I64, LZ_SHAPE(1, 6), 0, 1, 2, 3, 4, 5),
+                        lz_test_lit(LZ_I64, LZ_SCALAR, 0)};
     example(LZ_OP_REDUCE, &a, in, 2, lz_test_lit(LZ_I64, LZ_SHAPE(1), 15));
     /* the initial value of an empty reduction; nothing reduced at all */
     a.body = lz_region_binary(LZ_OP_MAXIMUM, LZ_F32);
     lz_shape empty = LZ_SHAPE(2, 0);
-    lz_literal *e[] = {lz_literal_new(lz_type_get(LZ_F32, &empty)), lz_test_lit(LZ_F32, LZ_SCALAR, -7)};
+    lz_literal *e[] = {lz_literal_new(lz_type_get(LZ_F32, &empty)),
+                       lz_test_lit(LZ_F32, LZ_SCALAR, -7)};
     example(LZ_OP_REDUCE, &a, e, 2, lz_test_lit(LZ_F32, LZ_SHAPE(2), -7, -7));
     a.dimensions = (lz_ints){0};
-    lz_literal *n[] = {lz_test_lit(LZ_F32, LZ_SHAPE(2), -9, NAN), lz_test_lit(LZ_F32, LZ_SCALAR, -7)};
+    lz_literal *n[] = {lz_test_lit(LZ_F32, LZ_SHAPE(2), -9, NAN),
+                       lz_test_lit(LZ_F32, LZ_SCALAR, -7)};
     example(LZ_OP_REDUCE, &a, n, 2, lz_test_lit(LZ_F32, LZ_SHAPE(2), -7, NAN));
     /* bf16 sums are not rounded on the way: 256 + 1 + 1 */
     a.dimensions = il(1, 0, 0);
     a.body = lz_region_binary(LZ_OP_ADD, LZ_BF16);
-    lz_literal *b[] = {lz_test_lit(LZ_BF16, LZ_SHAPE(3), 256, 1, 1), lz_test_lit(LZ_BF16, LZ_SCALAR, 0)};
+    lz_literal *b[] = {lz_test_lit(LZ_BF16, LZ_SHAPE(3), 256, 1, 1),
+                       lz_test_lit(LZ_BF16, LZ_SCALAR, 0)};
     example(LZ_OP_REDUCE, &a, b, 2, lz_test_lit(LZ_BF16, LZ_SCALAR, 258));
 }
 END_TEST
@@ -567,17 +626,20 @@ START_TEST(regions_of_any_form)
     for (int general = 0; general < 2; general++) {
         lz_func *f = lz_func_new("body");
         const lz_type *t = lz_type_get(LZ_I32, &(lz_shape){0});
-        lz_val x = lz_build_param(f, t), y = lz_build_param(f, t), ten = lz_build_scalar(f, LZ_I32, 10);
+        lz_val x = lz_build_param(f, t), y = lz_build_param(f, t),
+               ten = lz_build_scalar(f, LZ_I32, 10);
         lz_val r = lz_build_ew2(f, LZ_OP_ADD, lz_build_ew2(f, LZ_OP_MULTIPLY, x, ten), y);
         if (general) {
             lz_shape one = LZ_SHAPE(1);
             r = lz_build_reshape(f, lz_build_reshape(f, r, &one), &(lz_shape){0});
         }
         ck_assert_int_eq(lz_func_set_results(f, &r, 1), LZ_OK);
-        lz_attr_reduce a = {.kind = LZ_ATTR_reduce, .dimensions = il(1, 0, 0), .body = lz_region_intern(f)};
+        lz_attr_reduce a = {
+            .kind = LZ_ATTR_reduce, .dimensions = il(1, 0, 0), .body = lz_region_intern(f)};
         ck_assert_ptr_nonnull(a.body);
         lz_func_free(f);
-        lz_literal *in[] = {lz_test_lit(LZ_I32, LZ_SHAPE(4), 1, 2, 3, 4), lz_test_lit(LZ_I32, LZ_SCALAR, 9)};
+        lz_literal *in[] = {lz_test_lit(LZ_I32, LZ_SHAPE(4), 1, 2, 3, 4),
+                            lz_test_lit(LZ_I32, LZ_SCALAR, 9)};
         example(LZ_OP_REDUCE, &a, in, 2, lz_test_lit(LZ_I32, LZ_SCALAR, 91234));
     }
 }
@@ -589,16 +651,21 @@ START_TEST(argmax)
     lz_func *f = lz_func_new("argmax");
     lz_shape sc = {0};
     const lz_type *tv = lz_type_get(LZ_F32, &sc), *ti = lz_type_get(LZ_I32, &sc);
-    lz_val a = lz_build_param(f, tv), ai = lz_build_param(f, ti), b = lz_build_param(f, tv), bi = lz_build_param(f, ti);
-    lz_val gt = lz_build_ew2(f, LZ_OP_OR, lz_build_compare(f, LZ_CMP_GT, a, b), lz_build_compare(f, LZ_CMP_NE, a, a));
-    lz_val tie = lz_build_ew2(f, LZ_OP_AND, lz_build_compare(f, LZ_CMP_EQ, a, b), lz_build_compare(f, LZ_CMP_LT, ai, bi));
+    lz_val a = lz_build_param(f, tv), ai = lz_build_param(f, ti), b = lz_build_param(f, tv),
+           bi = lz_build_param(f, ti);
+    lz_val gt = lz_build_ew2(f, LZ_OP_OR, lz_build_compare(f, LZ_CMP_GT, a, b),
+                             lz_build_compare(f, LZ_CMP_NE, a, a));
+    lz_val tie = lz_build_ew2(f, LZ_OP_AND, lz_build_compare(f, LZ_CMP_EQ, a, b),
+                              lz_build_compare(f, LZ_CMP_LT, ai, bi));
     lz_val take = lz_build_ew2(f, LZ_OP_OR, gt, tie);
     lz_val out[2] = {lz_build_select(f, gt, a, b), lz_build_select(f, take, ai, bi)};
     ck_assert_int_eq(lz_func_set_results(f, out, 2), LZ_OK);
-    lz_attr_reduce at = {.kind = LZ_ATTR_reduce, .dimensions = il(1, 1, 0), .body = lz_region_intern(f)};
+    lz_attr_reduce at = {
+        .kind = LZ_ATTR_reduce, .dimensions = il(1, 1, 0), .body = lz_region_intern(f)};
     lz_func_free(f);
     lz_shape s = LZ_SHAPE(3, 4);
-    lz_literal *in[4] = {lz_test_lit(LZ_F32, s, 1, 5, 5, 2, -3, NAN, 8, NAN, -1, -1, -2, -1), NULL, lz_test_lit(LZ_F32, LZ_SCALAR, -INFINITY),
+    lz_literal *in[4] = {lz_test_lit(LZ_F32, s, 1, 5, 5, 2, -3, NAN, 8, NAN, -1, -1, -2, -1), NULL,
+                         lz_test_lit(LZ_F32, LZ_SCALAR, -INFINITY),
                          lz_test_lit(LZ_I32, LZ_SCALAR, 0)};
     in[1] = lz_test_lit(LZ_I32, s, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
     const lz_type *types[4] = {in[0]->type, in[1]->type, in[2]->type, in[3]->type};
@@ -608,7 +675,8 @@ START_TEST(argmax)
     ck_assert_int_eq(lz_ref_eval_inst(sig, in, got), LZ_OK);
     lz_literal *want = lz_test_lit(LZ_I32, LZ_SHAPE(3), 1, 1, 0);
     ck_assert_msg(lz_test_same(got[1], want, 0, msg, sizeof msg), "%s", msg);
-    ck_assert(lz_literal_get_f64(got[0], 0) == 5 && isnan(lz_literal_get_f64(got[0], 1)) && lz_literal_get_f64(got[0], 2) == -1);
+    ck_assert(lz_literal_get_f64(got[0], 0) == 5 && isnan(lz_literal_get_f64(got[0], 1)) &&
+              lz_literal_get_f64(got[0], 2) == -1);
     for (int k = 0; k < 4; k++)
         lz_literal_release(in[k]);
     lz_literal_release(got[0]);
@@ -619,13 +687,22 @@ END_TEST
 
 START_TEST(example_pad)
 {
-    lz_attr_pad a = {.kind = LZ_ATTR_pad, .edge_padding_low = il(2, 0, 1), .edge_padding_high = il(2, 2, 1), .interior_padding = il(2, 1, 2)};
-    lz_literal *in[] = {lz_test_lit(LZ_I32, LZ_SHAPE(2, 3), 1, 2, 3, 4, 5, 6), lz_test_lit(LZ_I32, LZ_SCALAR, 0)};
+    lz_attr_pad a = {.kind = LZ_ATTR_pad,
+                     .edge_padding_low = il(2, 0, 1),
+                     .edge_padding_high = il(2, 2, 1),
+                     .interior_padding = il(2, 1, 2)};
+    lz_literal *in[] = {lz_test_lit(LZ_I32, LZ_SHAPE(2, 3), 1, 2, 3, 4, 5, 6),
+                        lz_test_lit(LZ_I32, LZ_SCALAR, 0)};
     example(LZ_OP_PAD, &a, in, 2,
-            lz_test_lit(LZ_I32, LZ_SHAPE(5, 9), 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 5, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0,
-                        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
-    lz_attr_pad b = {.kind = LZ_ATTR_pad, .edge_padding_low = il(1, -1, 0), .edge_padding_high = il(1, -2, 0), .interior_padding = il(1, 1, 0)};
-    lz_literal *c[] = {lz_test_lit(LZ_F32, LZ_SHAPE(3), 1, 2, 3), lz_test_lit(LZ_F32, LZ_SCALAR, -0.)};
+            lz_test_lit(LZ_I32, LZ_SHAPE(5, 9), 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                        0, 0, 4, 0, 0, 5, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                        0, 0, 0));
+    lz_attr_pad b = {.kind = LZ_ATTR_pad,
+                     .edge_padding_low = il(1, -1, 0),
+                     .edge_padding_high = il(1, -2, 0),
+                     .interior_padding = il(1, 1, 0)};
+    lz_literal *c[] = {lz_test_lit(LZ_F32, LZ_SHAPE(3), 1, 2, 3),
+                       lz_test_lit(LZ_F32, LZ_SCALAR, -0.)};
     example(LZ_OP_PAD, &b, c, 2, lz_test_lit(LZ_F32, LZ_SHAPE(2), -0., 2));
 }
 END_TEST
