@@ -14,18 +14,19 @@ static bool given(const char *s)
     return s && *s;
 }
 
-static void put_absolute(lz_buf *out, const char *path)
+/* A relative path counts from the folder the program is in now. */
+static lz_status put_absolute(lz_buf *out, const char *path)
 {
     if (path[0] != '/') {
         char cwd[PATH_MAX];
-        if (!getcwd(cwd, sizeof cwd)) {
-            out->failed = true;
-            return;
-        }
+        if (!getcwd(cwd, sizeof cwd))
+            return LZ_FAIL(LZ_EUNAVAILABLE,
+                           "persistent cache: off, %s is relative to a folder that is gone", path);
         lz_buf_puts(out, cwd);
         lz_buf_putc(out, '/');
     }
     lz_buf_puts(out, path);
+    return LZ_OK;
 }
 
 lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
@@ -36,11 +37,11 @@ lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
         return LZ_FAIL(LZ_EUNAVAILABLE,
                        "persistent cache: off, the program runs with raised privileges");
     if (given(e->given))
-        put_absolute(out, e->given);
+        LZ_TRY(put_absolute(out, e->given));
     else if (given(e->xla))
-        put_absolute(out, e->xla);
+        LZ_TRY(put_absolute(out, e->xla));
     else if (given(e->lazuli))
-        put_absolute(out, e->lazuli);
+        LZ_TRY(put_absolute(out, e->lazuli));
     else if (e->xdg && e->xdg[0] == '/')
         lz_buf_printf(out, "%s/lazuli", e->xdg);
     else if (e->home && e->home[0] == '/')
@@ -51,8 +52,7 @@ lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
         return LZ_FAIL(LZ_EUNAVAILABLE,
                        "persistent cache: off, no home directory is known; set LAZULI_CACHE_DIR");
     if (out->failed)
-        return LZ_FAIL(LZ_EMEM,
-                       "persistent cache: no memory for its path, or no current directory");
+        return LZ_FAIL(LZ_EMEM, "persistent cache: no memory for its path");
     /* with a trailing slash the system would follow a symlink in the last component */
     while (out->len > 1 && out->data[out->len - 1] == '/')
         out->data[--out->len] = '\0';
