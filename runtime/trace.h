@@ -21,8 +21,8 @@ typedef enum lz_node_kind {
 
 enum {
     LZ_NODE_NOGRAD = 1,     /* gradients do not flow to the operands (lz_detach) */
-    LZ_NODE_READONLY = 2,   /* borrowed memory that must not be written: never donated */
-    LZ_NODE_CUT = 4         /* a step cut the operands: the way back is gone */
+    LZ_NODE_CUT = 4,        /* a step cut the operands: the way back is gone */
+    LZ_NODE_SHARED = 8      /* somebody outside the graph has the buffer too: never donated */
 };
 enum { LZ_NODE_INLINE = 6, LZ_NODE_IMM = 16 };
 
@@ -30,15 +30,16 @@ typedef struct lz_node {
     _Atomic uint64_t count;         /* low half: references. High half: how many of them are operands of other nodes */
     const lz_sig *sig;              /* PARAMETER for BUFFER and SCALAR, CONSTANT for CONST */
     struct lz_node **opnd;          /* sig->nopnd operands; NULL when there are none or they were cut */
-    struct lz_dev *dev;             /* NULL: SCALAR and CONST belong to every device */
+    struct lz_dev *dev;             /* never NULL */
     _Atomic(lz_dbuf *) buf;         /* BUFFER; OP once it has been computed. Owned */
     const lz_site *site;            /* of the public call; may be NULL */
     const char *scope;              /* name scope, interned; NULL: none */
     uint64_t id;                    /* rises within a thread; unique in the process */
-    uint32_t epoch, index;          /* the walker's */
+    uint64_t epoch;                 /* the walker's, with index */
+    uint32_t index;
     uint8_t kind;
     _Atomic uint8_t flags;
-    uint8_t pad_[6];
+    uint8_t pad_[2];
     union {
         struct lz_node *inl[LZ_NODE_INLINE];
         unsigned char imm[LZ_NODE_IMM]; /* SCALAR, CONST: the elements */
@@ -59,13 +60,17 @@ static inline uint32_t lz_node_uses(const lz_node *n) { return (uint32_t)(atomic
 
 /* ---- references ---- */
 void lz_node_retain(lz_node *n);
+bool lz_node_retain_live(lz_node *n);   /* false when n has been released for good; n may be any node that ever was */
 void lz_node_release(lz_node *n);       /* NULL is fine. Iterative: a chain of any length */
+/* Forgets the operands. The caller holds lz_trace_lock. */
+void lz_node_cut(lz_node *n);
 
 /* ---- making: a new reference, or NULL with the error recorded. Nothing is consumed ---- */
-/* The device is that of the first operand that has one, else `dev` (else LZ_EINTERNAL); operands of two devices: LZ_EINVAL. */
+/* The device is that of the first operand that is not SCALAR or CONST (those are copied to it), else of the first operand, else `dev`. Operands
+ * of two devices: LZ_EINVAL. */
 lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev, const lz_site *site);
 lz_node *lz_node_new_buffer(const lz_type *t, struct lz_dev *dev, lz_dbuf *buf, const lz_site *site);   /* takes over buf */
-lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *t, const void *bytes, const lz_site *site);  /* t->nbytes <= LZ_NODE_IMM */
+lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *t, const void *bytes, struct lz_dev *dev, const lz_site *site); /* t->nbytes <= LZ_NODE_IMM */
 /* The same value behind a wall that gradients do not pass. */
 lz_node *lz_node_new_detached(lz_node *n, const lz_site *site);
 

@@ -54,7 +54,7 @@ LZ_API lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update
 /* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); *new_state is a second returned handle. */
 LZ_API lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape, lz_tensor **new_state, const lz_site *site);
 LZ_API lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site);
-/* Several-operand reduce by the (value, index) pair: the index of the largest / smallest element along dim (first one on ties, NaN wins), as i64. */
+/* The index of the largest / smallest element along dim (the first one on ties, NaN wins), as i64; made of two reductions. */
 LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site);
 
 #define lz_hlo_compare(d, a, b) lz_hlo_compare_at((d), (a), (b), LZ_SITE)

@@ -1,0 +1,72 @@
+/* thr.h - what each thread keeps for tracing: free lists of nodes and slots, open scopes, handles it wrote since its last step, counters.
+ * A thread's record is made at its first operation and ends with the thread; what it left pending goes to the orphans, which the next step of any
+ * thread takes. Objects of slabs are never given back to the system, so a stale pointer to one stays readable.
+ * Threads: a record belongs to its thread; its counters may be read by any. */
+#ifndef LZ_RUNTIME_THR_H
+#define LZ_RUNTIME_THR_H
+#include "base/thread.h"
+#include "base/vec.h"
+#include "ir/op.h"
+
+struct lz_dev;
+struct lz_node;
+struct lz_slot;
+
+/* A stack of free objects of one size: this thread's, refilled from and spilled to a shared one. */
+typedef struct lz_pool {
+    void *head;             /* linked through the word at `link` of each object */
+    uint32_t len;
+} lz_pool;
+typedef enum lz_pool_kind { LZ_POOL_NODE, LZ_POOL_SLOT, LZ_POOL_KINDS } lz_pool_kind;
+
+typedef struct lz_thr {
+    struct lz_thr *next, *prev;             /* registry */
+    lz_pool pool[LZ_POOL_KINDS];
+    LZ_VEC(uint64_t) handles;               /* of the open scopes, innermost last */
+    LZ_VEC(uint32_t) scopes;                /* where each open scope begins in handles; the root scope is not in it */
+    LZ_VEC(uint64_t) pending;               /* handles written since the last step */
+    LZ_VEC(const char *) names;             /* open name scopes: the joined, interned path of each */
+    uint32_t pending_floor;                 /* length of pending after it was last compacted */
+    const char *api_op;                     /* the outermost public operation being run */
+    const struct lz_site *api_site;
+    void *api_return;                       /* in the public function: where its frame ends and the caller's begins */
+    struct lz_dev *dev;                     /* default device; NULL: the process's */
+    const char *graph_name;                 /* interned; NULL: none */
+    uint64_t id_next;
+    uint32_t locked;                        /* nesting of lz_trace_lock: no flush by itself */
+    uint32_t scope_marks;                   /* handles in the root scope at which it is warned about next */
+    uint32_t flush_check;                   /* ops until the pending limit is looked at again */
+    bool dying;
+    /* read by other threads */
+    _Atomic int64_t nodes;                  /* op nodes with operands, made minus freed or cut here */
+    _Atomic uint64_t made, destroyed;       /* handles */
+    _Atomic uint64_t ops[LZ_OP_COUNT];      /* operations traced */
+} lz_thr;
+
+extern __thread lz_thr *lz_thr_self __attribute__((tls_model("initial-exec")));
+lz_thr *lz_thr_make(void);                  /* NULL with LZ_EMEM or LZ_EFORK recorded */
+/* The calling thread's record. */
+static inline lz_thr *lz_thr_get(void)
+{
+    lz_thr *t = lz_thr_self;
+    return __builtin_expect(t != NULL, 1) ? t : lz_thr_make();
+}
+/* Only the owner writes its counters: a load and a store, no locked instruction. */
+#define LZ_THR_ADD(counter, n)                                                                     \
+    atomic_store_explicit(&(counter), atomic_load_explicit(&(counter), memory_order_relaxed) + (n), memory_order_relaxed)
+
+/* An object of the pool; its words hold what they held before. NULL with LZ_EMEM. */
+void *lz_pool_take(lz_thr *t, lz_pool_kind k);
+void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object);
+
+int64_t lz_thr_sum_nodes(void);
+void lz_thr_sum_handles(uint64_t *made, uint64_t *destroyed);
+void lz_thr_sum_ops(uint64_t out[LZ_OP_COUNT]);
+void lz_thr_clear_ops(void);
+
+/* Handles that threads which have ended left pending; appended to t->pending. LZ_EMEM: they stay where they are. */
+lz_status lz_thr_adopt_orphans(lz_thr *t);
+
+/* A copy of s that lives for the process; equal strings give one copy. NULL with LZ_EMEM. */
+const char *lz_thr_intern(const char *s);
+#endif
