@@ -35,7 +35,7 @@ static lz_c64 load_c(const lz_ref_ew *e, int k, int64_t i)
 
 static float complex c_of(lz_c64 v)
 {
-    return CMPLXF(v.re, v.im);
+    return __builtin_complex(v.re, v.im);
 }
 
 static lz_c64 c64_of(double complex v)
