@@ -136,9 +136,21 @@ int lz_vfs_open_below(int dirfd, const char *path, int flags)
     return open_below_stepwise(dirfd, path, flags);
 }
 
+/* A umask that takes the owner's own rights away must not give us a directory we cannot enter. */
+static int mkdir_usable(int dirfd, const char *path)
+{
+    struct stat st;
+    if (mkdirat(dirfd, path, 0700) < 0)
+        return -1;
+    if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+        st.st_uid == geteuid() && (st.st_mode & 0700) != 0700)
+        (void)fchmodat(dirfd, path, 0700, AT_SYMLINK_NOFOLLOW);
+    return 0;
+}
+
 int lz_vfs_mkdir(int dirfd, const char *path)
 {
-    return (int)RETRY(LZ_VFS_MKDIR, mkdirat(dirfd, path, 0700));
+    return (int)RETRY(LZ_VFS_MKDIR, mkdir_usable(dirfd, path));
 }
 
 int lz_vfs_fstat(int fd, struct stat *st)

@@ -255,4 +255,21 @@ static inline int ct_wait(pid_t pid)
             return -1;
     return WIFSIGNALED(st) ? 1000 + WTERMSIG(st) : WEXITSTATUS(st);
 }
+
+static inline bool ct_quick(void)
+{
+    return getenv("LZ_TEST_QUICK") != NULL;
+}
+
+/* The entry of key i is a miss that counts as damage, is gone, and can be stored again. */
+static inline void ct_expect_damaged_and_healed(lz_cache *c, uint64_t i)
+{
+    uint64_t before = ct_stats(c).corrupt;
+    ck_assert_int_eq(ct_get(c, i), 0);
+    ck_assert_uint_eq(ct_stats(c).corrupt, before + 1);
+    ck_assert(!ct_exists(ct_path(i)));
+    ct_put(c, i);
+    ck_assert_int_eq(ct_get(c, i), 1);
+    ck_assert_uint_eq(ct_stats(c).corrupt, before + 1);
+}
 #endif

@@ -7,11 +7,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-static bool quick(void)
-{
-    return getenv("LZ_TEST_QUICK") != NULL;
-}
-
 /* Counters that children and parent share. */
 typedef struct board {
     _Atomic uint64_t stored, hits, misses, wrong, corrupt, write_fail, warnings, evicted;
@@ -71,7 +66,7 @@ static void cold_start(board *b, int who, int keys)
 START_TEST(c10_cold_start)
 {
     enum { PROCESSES = 16, KEYS = 200 };
-    int rounds = quick() ? 2 : 6;
+    int rounds = ct_quick() ? 2 : 6;
     for (int round = 0; round < rounds; round++) {
         board *b = make_board();
         pid_t pids[PROCESSES];
@@ -182,7 +177,7 @@ START_TEST(c11_killed_at_random)
         _exit(0);
     }
     uint64_t rng = 11;
-    for (int i = 0; i < (quick() ? 30 : 150); i++) {
+    for (int i = 0; i < (ct_quick() ? 30 : 150); i++) {
         pid_t pid = child();
         if (pid == 0) {
             lz_cache *c = ct_open();
@@ -214,7 +209,7 @@ START_TEST(c19_eviction_race)
     uint64_t cap = 1 << 20, bytes, most = 0;
     board *b = make_board();
     pid_t pids[WRITERS + READERS];
-    int puts = quick() ? 300 : 1500;
+    int puts = ct_quick() ? 300 : 1500;
     for (int p = 0; p < WRITERS + READERS; p++) {
         if ((pids[p] = child()) != 0)
             continue;
@@ -301,7 +296,7 @@ START_TEST(c24_fork_among_threads)
     shared = ct_open_with((lz_cache_options){.max_bytes = 200000});
     for (intptr_t i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&t[i], NULL, busy, (void *)(i + 1)), 0);
-    for (int i = 0; i < (quick() ? 20 : 100); i++) {
+    for (int i = 0; i < (ct_quick() ? 20 : 100); i++) {
         pid_t pid = child();
         if (pid == 0) {
             alarm(20);
@@ -335,7 +330,7 @@ START_TEST(c14_removed_under_threads)
     shared = ct_open();
     for (intptr_t i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&t[i], NULL, busy, (void *)(i + 1)), 0);
-    for (int i = 0; i < (quick() ? 10 : 60); i++) {
+    for (int i = 0; i < (ct_quick() ? 10 : 60); i++) {
         usleep(5000);
         ct_rm(ct_dir);
     }

@@ -401,9 +401,12 @@ START_TEST(directory_form)
     ck_assert_int_eq(strncmp(tag, "Signature: 8a477f597d28d172789f06886806bc55", 43), 0);
     free(tag);
     lz_cache_close(c);
-    umask(0777); /* whatever the umask: files we can read again */
+    umask(0777); /* whatever the umask: directories and files we can use again */
+    ct_rm(ct_dir);
     c = ct_open();
     ct_put(c, 15);
+    ck_assert_int_eq(ct_get(c, 15), 1);
+    ck_assert(stat(ct_dir, &st) == 0 && (st.st_mode & 07777) == 0700);
     ck_assert(stat(ct_path(15), &st) == 0 && (st.st_mode & 07777) == 0600);
     lz_cache_close(c);
     umask(022);
