@@ -1,0 +1,184 @@
+/* plan_build.c - the whole compiler front: module in, plan out. See plan.h.
+ * Order: passes (pipeline.c), fusion, schedule, kernels, memory; then equal kernels are kept once.
+ * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
+#include "lower/buffers.h"
+#include "lower/dump.h"
+#include "lower/pass.h"
+#include "lower/schedule.h"
+#include <string.h>
+
+typedef struct front {
+    const lz_func *f;                   /* after the passes */
+    const lz_lower_options *o;
+    lz_fusion *fu;
+    lz_schedule order;
+    lz_lowered *low;                    /* by step */
+    uint32_t *takes_over;               /* by buffer: the argument a result would like to replace, or LZ_NONE */
+    lz_bufmap map;
+    lz_plan *plan;
+} front;
+
+/* ---- wishes: which result would best replace which donated argument ---- */
+
+static bool reads_alike(const lz_node *n, lz_val param, const lz_type *t, const lz_func *f)
+{
+    for (uint32_t i = 0; i < n->reads.len; i++)
+        if (n->reads.data[i].src == param && !n->reads.data[i].opaque && lz_val_type(f, param) == t)
+            return true;
+    return false;
+}
+
+static lz_status find_wishes(front *x)
+{
+    const lz_func *f = x->f;
+    uint32_t nbuf = lz_fusion_nbuf(x->fu);
+    x->takes_over = lz_alloc((nbuf + 1) * sizeof *x->takes_over);
+    bool *taken = lz_calloc(f->nparam + 1, 1);
+    if (!x->takes_over || !taken) {
+        lz_free(taken);
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    }
+    for (uint32_t b = 0; b < nbuf; b++)
+        x->takes_over[b] = LZ_NONE;
+    for (uint32_t k = 0; k < f->nresult && x->o->donate; k++) {
+        uint32_t buf = x->fu->result_buf[k];
+        const lz_type *t = lz_fusion_buf_type(x->fu, buf);
+        for (const uint32_t *w = x->fu->writers[buf]; w && *w != LZ_NONE && x->takes_over[buf] == LZ_NONE; w++)
+            for (uint32_t i = 0; i < f->nparam; i++) {
+                if (!x->o->donate[i] || taken[i] || !reads_alike(x->fu->nodes[*w], i, t, f))
+                    continue;
+                x->takes_over[buf] = i;
+                taken[i] = true;
+                break;
+            }
+    }
+    lz_free(taken);
+    return LZ_OK;
+}
+
+/* ---- the plan ---- */
+
+/* The same kernel made before, else the new one; p->kernels has room. */
+static lz_status keep_kernel(lz_plan *p, lz_map *seen, lz_kernel **k, uint32_t *index)
+{
+    uintptr_t i = (uintptr_t)lz_map_get(seen, (*k)->hash);      /* index + 1 */
+    const lz_kernel *old = i ? p->kernels[i - 1] : NULL;
+    if (old && old->ncanon == (*k)->ncanon && memcmp(old->canon, (*k)->canon, old->ncanon) == 0) {
+        *index = (uint32_t)(i - 1);
+        return LZ_OK;
+    }
+    if (!old)
+        LZ_TRY(lz_map_put(seen, (*k)->hash, (void *)((uintptr_t)p->nkernel + 1)));
+    *index = p->nkernel;
+    p->kernels[p->nkernel++] = *k;
+    *k = NULL;
+    return LZ_OK;
+}
+
+static lz_status add_step(front *x, uint32_t i, lz_map *seen)
+{
+    lz_plan *p = x->plan;
+    lz_lowered *l = &x->low[i];
+    lz_step *s = &p->steps[p->nstep];
+    s->nbuf = l->nbuf;
+    s->narg = l->kernel->narg;
+    s->flops = l->flops;
+    s->bufs = lz_arena_alloc(&p->arena, (s->nbuf + 1) * sizeof *s->bufs);
+    s->args = lz_arena_copy(&p->arena, l->kernel->args, s->narg * sizeof *s->args);
+    s->name = lz_arena_strdup(&p->arena, l->kernel->name);
+    if (!s->bufs || !s->args || !s->name)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t j = 0; j < l->nbuf; j++) {
+        s->bufs[j] = x->map.ref[l->buf[j]];
+        s->bytes += s->bufs[j].nbytes;
+    }
+    LZ_TRY(keep_kernel(p, seen, &l->kernel, &s->kernel));
+    p->nstep++;
+    return LZ_OK;
+}
+
+static lz_status copy_types(lz_arena *a, const lz_func *f, lz_plan *p)
+{
+    p->nin = f->nparam;
+    p->nout = f->nresult;
+    p->in_type = lz_arena_alloc(a, (p->nin + 1) * sizeof *p->in_type);
+    p->out_type = lz_arena_alloc(a, (p->nout + 1) * sizeof *p->out_type);
+    if (!p->in_type || !p->out_type)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < p->nin; i++)
+        p->in_type[i] = lz_val_type(f, i);
+    for (uint32_t i = 0; i < p->nout; i++)
+        p->out_type[i] = lz_val_type(f, f->results[i]);
+    return LZ_OK;
+}
+
+static lz_status fill_plan(front *x)
+{
+    lz_plan *p = x->plan;
+    uint32_t n = x->order.order.len;
+    LZ_TRY(copy_types(&p->arena, x->f, p));
+    LZ_TRY(lz_plan_buffers(x->fu, x->order.order.data, x->low, n, x->o->donate, &p->arena, &x->map));
+    p->out_alias = x->map.out_alias;
+    p->temp_bytes = x->map.temp_bytes;
+    p->const_bytes = x->map.const_bytes;
+    p->consts = x->map.consts;
+    p->kernels = lz_arena_alloc(&p->arena, (n + 1) * sizeof *p->kernels);
+    p->steps = lz_arena_alloc(&p->arena, (n + 1) * sizeof *p->steps);
+    if (!p->kernels || !p->steps)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_map seen = {0};
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        if (!x->map.skip[i])
+            s = add_step(x, i, &seen);
+    lz_map_free(&seen);
+    return s;
+}
+
+static lz_status make_kernels(front *x)
+{
+    uint32_t n = x->order.order.len;
+    x->low = lz_calloc((size_t)n + 1, sizeof *x->low);
+    if (!x->low)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        LZ_TRY(lz_to_loops(x->fu, x->fu->groups[x->order.order.data[i]], x->takes_over, &x->low[i]));
+    return LZ_OK;
+}
+
+static lz_status build(front *x)
+{
+    LZ_TRY(lz_fusion_new(x->f, &x->fu));
+    LZ_TRY(lz_dump_fusion(x->fu));
+    LZ_TRY(find_wishes(x));
+    LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));
+    LZ_TRY(make_kernels(x));
+    x->plan = lz_calloc(1, sizeof *x->plan);
+    if (!x->plan)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    LZ_TRY(fill_plan(x));
+    LZ_TRY(lz_plan_verify(x->plan));
+    return lz_dump_plan(x->plan);
+}
+
+lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
+{
+    static const lz_lower_options none;
+    lz_func *g = NULL;
+    *out = NULL;
+    LZ_TRY(lz_passes_run(f, "pipeline", &g));
+    front x = {.f = g, .o = o ? o : &none};
+    lz_status s = build(&x);
+    for (uint32_t i = 0; x.low && i < x.order.order.len; i++)
+        lz_kernel_free(x.low[i].kernel);
+    lz_free(x.low);
+    lz_free(x.takes_over);
+    lz_schedule_free(&x.order);
+    lz_fusion_free(x.fu);
+    lz_func_free(g);
+    if (s == LZ_OK)
+        *out = x.plan;
+    else
+        lz_plan_free(x.plan);
+    return s;
+}

@@ -1,0 +1,205 @@
+/* schedule.c - order the groups so that little memory lives at once.
+ * Does:     list scheduling: of the groups whose operands are there, the one that frees most and allocates least; the earlier one in the
+ *           program when equal. A group that would overwrite an argument in place waits while others still read it.
+ * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
+#include "lower/schedule.h"
+#include <string.h>
+
+enum { WINDOW = 48 };                   /* ready groups looked at: the earliest */
+
+typedef LZ_VEC(uint32_t) ids;
+
+typedef struct sched {
+    const lz_fusion *fu;
+    const uint32_t *takes_over;
+    uint32_t ngroup, nbuf;
+    uint32_t *nread;                    /* by buffer: reads of groups that have not run */
+    ids *in, *out;       /* by group: buffers read and written, each once */
+    ids *users;       /* by group: groups that wait for it */
+    uint32_t *waits;                    /* by group: groups it waits for */
+    lz_status status;
+    uint32_t group;                     /* being looked at */
+} sched;
+
+void lz_node_each_buffer(const lz_fusion *fu, const lz_node *n, void (*fn)(void *user, uint32_t buf, bool write), void *user)
+{
+    bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
+    for (uint32_t i = 0; i < n->reads.len; i++)
+        fn(user, n->reads.data[i].src, false);
+    if (!n->stored && !n->spill)
+        return;
+    for (uint32_t k = 0; k < n->nres; k++)
+        if (n->res[k] != LZ_NONE) {
+            if (update)
+                fn(user, n->res[k], false);
+            fn(user, n->res[k], true);
+        }
+    (void)fu;
+}
+
+static bool is_memory_of_ours(const sched *s, uint32_t buf)
+{
+    return buf >= s->fu->f->ninst || (buf >= s->fu->f->nparam && !s->fu->f->insts[buf].lit);
+}
+
+static void push(sched *s, ids *v, uint32_t x)
+{
+    for (uint32_t i = 0; i < v->len; i++)
+        if (v->data[i] == x)
+            return;
+    if (lz_vec_push(v, x) != LZ_OK)
+        s->status = LZ_EMEM;
+}
+
+/* Whether the group of node n makes src itself, so that reading it is no matter of memory. */
+static bool inside(const sched *s, uint32_t buf)
+{
+    if (buf >= s->fu->f->ninst)
+        return false;
+    uint32_t n = s->fu->node_of[buf];
+    return n != LZ_NONE && s->fu->nodes[n]->group == s->group;
+}
+
+static void note(void *user, uint32_t buf, bool write)
+{
+    sched *s = user;
+    if (write)
+        push(s, &s->out[s->group], buf);
+    else if (!inside(s, buf))
+        push(s, &s->in[s->group], buf);
+}
+
+static void wait_for(sched *s, uint32_t g, uint32_t before)
+{
+    if (g == before)
+        return;
+    uint32_t n = s->users[before].len;
+    push(s, &s->users[before], g);
+    s->waits[g] += s->users[before].len != n;
+}
+
+static void find_waits(sched *s, uint32_t g)
+{
+    for (uint32_t i = 0; i < s->in[g].len; i++) {
+        uint32_t buf = s->in[g].data[i];
+        s->nread[buf]++;
+        for (const uint32_t *w = s->fu->writers[buf]; w && *w != LZ_NONE; w++) {
+            const lz_node *n = s->fu->nodes[*w];
+            bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
+            bool self = update && n->group == g;
+            if (self)
+                break;                  /* what is updated in place waits for what was written before */
+            wait_for(s, g, n->group);
+        }
+    }
+}
+
+static int64_t cost(const sched *s, uint32_t g)
+{
+    int64_t c = 0;
+    for (uint32_t i = 0; i < s->in[g].len; i++) {
+        uint32_t buf = s->in[g].data[i];
+        if (s->nread[buf] == 1 && is_memory_of_ours(s, buf))
+            c -= (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
+    }
+    for (uint32_t i = 0; i < s->out[g].len; i++) {
+        uint32_t buf = s->out[g].data[i];
+        int64_t n = (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
+        uint32_t p = s->takes_over ? s->takes_over[buf] : LZ_NONE;
+        c += n;
+        if (p != LZ_NONE && s->nread[p] > 1)
+            c += 2 * n;
+    }
+    return c;
+}
+
+static void run_group(sched *s, uint32_t g, uint8_t *ready)
+{
+    ready[g] = 2;
+    for (uint32_t i = 0; i < s->in[g].len; i++)
+        s->nread[s->in[g].data[i]]--;
+    for (uint32_t i = 0; i < s->users[g].len; i++)
+        if (--s->waits[s->users[g].data[i]] == 0)
+            ready[s->users[g].data[i]] = 1;
+}
+
+static lz_status choose(sched *s, lz_schedule *out, uint8_t *ready, uint32_t nlive)
+{
+    uint32_t from = 0;
+    while (out->order.len < nlive) {
+        uint32_t best = LZ_NONE, seen = 0;
+        int64_t least = 0;
+        while (from < s->ngroup && ready[from] == 2)
+            from++;
+        for (uint32_t g = from; g < s->ngroup && seen < WINDOW; g++) {
+            if (ready[g] != 1)
+                continue;
+            seen++;
+            int64_t c = cost(s, g);
+            if (best == LZ_NONE || c < least) {
+                best = g;
+                least = c;
+            }
+        }
+        if (best == LZ_NONE)
+            return LZ_FAIL(LZ_EINTERNAL, "schedule: groups depend on each other in a ring");
+        LZ_TRY(lz_vec_push(&out->order, best));
+        run_group(s, best, ready);
+    }
+    return LZ_OK;
+}
+
+static lz_status schedule(sched *s, lz_schedule *out, uint8_t *ready)
+{
+    uint32_t nlive = 0;
+    for (uint32_t g = 0; g < s->ngroup; g++) {
+        const lz_group *gr = s->fu->groups[g];
+        s->group = g;
+        for (uint32_t i = 0; i < gr->nodes.len && !gr->dead; i++)
+            lz_node_each_buffer(s->fu, s->fu->nodes[gr->nodes.data[i]], note, s);
+    }
+    for (uint32_t g = 0; g < s->ngroup; g++)
+        find_waits(s, g);
+    for (uint32_t g = 0; g < s->ngroup; g++) {
+        ready[g] = s->fu->groups[g]->dead ? 2 : s->waits[g] == 0;
+        nlive += !s->fu->groups[g]->dead;
+    }
+    if (s->status != LZ_OK)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    return choose(s, out, ready, nlive);
+}
+
+lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz_schedule *out)
+{
+    memset(out, 0, sizeof *out);
+    sched s = {.fu = fu, .takes_over = takes_over, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
+    uint8_t *ready = lz_calloc(s.ngroup + 1, 1);
+    s.nread = lz_calloc(s.nbuf + 1, sizeof *s.nread);
+    s.waits = lz_calloc(s.ngroup + 1, sizeof *s.waits);
+    s.in = lz_calloc(s.ngroup + 1, sizeof *s.in);
+    s.out = lz_calloc(s.ngroup + 1, sizeof *s.out);
+    s.users = lz_calloc(s.ngroup + 1, sizeof *s.users);
+    lz_status st = ready && s.nread && s.waits && s.in && s.out && s.users ? schedule(&s, out, ready) : LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t g = 0; g < s.ngroup; g++) {
+        if (s.in)
+            lz_vec_free(&s.in[g]);
+        if (s.out)
+            lz_vec_free(&s.out[g]);
+        if (s.users)
+            lz_vec_free(&s.users[g]);
+    }
+    lz_free(s.in);
+    lz_free(s.out);
+    lz_free(s.users);
+    lz_free(s.nread);
+    lz_free(s.waits);
+    lz_free(ready);
+    if (st != LZ_OK)
+        lz_schedule_free(out);
+    return st;
+}
+
+void lz_schedule_free(lz_schedule *s)
+{
+    lz_vec_free(&s->order);
+}

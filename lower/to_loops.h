@@ -1,0 +1,21 @@
+/* to_loops.h - from a group of nodes to one kernel of loop IR.
+ * Stages: lower, after fusion.   Threads: pure functions of an immutable fusion. */
+#ifndef LZ_LOWER_TO_LOOPS_H
+#define LZ_LOWER_TO_LOOPS_H
+#include "lower/fusion.h"
+
+typedef struct lz_lowered {
+    lz_kernel *kernel;                  /* finished; NULL when there is nothing to do */
+    uint32_t nbuf;
+    uint32_t buf[LZ_KBUF_MAX];          /* the fusion's buffer that each kernel buffer is */
+    uint64_t flops;
+} lz_lowered;
+
+/* prefer: by buffer, the buffer it should be written in place of, or LZ_NONE (may be NULL). */
+lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer, lz_lowered *out);
+
+/* loop_tidy.c: before a kernel is finished. Collapses loops that run through memory together, orders inner loops by the
+ * memory they walk, chooses the vector loop, describes products, finds what may be done in place. */
+lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b);
+void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer);
+#endif
