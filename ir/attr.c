@@ -7,7 +7,8 @@
 
 /* ---- derived from attrs.def ---- */
 
-#define FIELD(f, type_, member, table_) out[n++] = (lz_field){.name = #f, .table = table_, .type = LZ_FIELD_##type_, .member = &a->f};
+#define FIELD(f, type_, member, table_)                                                            \
+    out[n++] = (lz_field){.name = #f, .table = table_, .type = LZ_FIELD_##type_, .member = &a->f};
 #define I64(f) FIELD(f, I64, i64, NULL)
 #define BOOL(f) FIELD(f, BOOL, flag, NULL)
 #define INTS(f) FIELD(f, INTS, ints, NULL)
@@ -51,9 +52,12 @@ static const struct {
 int lz_attr_fields(const lz_attr *a, lz_field out[LZ_ATTR_MAX_FIELDS])
 {
     switch (a->kind) {
-#define ATTR(kind_, fields) case LZ_ATTR_##kind_: return fields_##kind_((lz_attr_##kind_ *)(uintptr_t)a, out);
+#define ATTR(kind_, fields)                                                                        \
+    case LZ_ATTR_##kind_:                                                                          \
+        return fields_##kind_((lz_attr_##kind_ *)(uintptr_t)a, out);
 #include "ir/attrs.def"
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -73,7 +77,8 @@ const char *lz_attr_enum_name(const char *table, int32_t value)
 bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *value)
 {
     for (size_t i = 0; i < sizeof enums / sizeof *enums; i++)
-        if (strlen(enums[i].name) == n && memcmp(enums[i].name, name, n) == 0 && strcmp(enums[i].table, table) == 0) {
+        if (strlen(enums[i].name) == n && memcmp(enums[i].name, name, n) == 0 &&
+            strcmp(enums[i].table, table) == 0) {
             *value = enums[i].value;
             return true;
         }
@@ -141,12 +146,26 @@ static void content_field(content *c, const lz_field *f)
 {
     uint8_t small;
     switch (f->type) {
-    case LZ_FIELD_I64: content_put(c, f->i64, sizeof *f->i64); break;
-    case LZ_FIELD_BOOL: small = *f->flag; content_put(c, &small, 1); break;
-    case LZ_FIELD_INTS: content_list(c, f->ints->n, f->ints->v); break;
-    case LZ_FIELD_SHAPE: content_list(c, f->shape->rank, f->shape->dims); break;
-    case LZ_FIELD_DTYPE: small = (uint8_t)*f->dtype; content_put(c, &small, 1); break;
-    case LZ_FIELD_ENUM: content_put(c, f->value, sizeof *f->value); break;
+    case LZ_FIELD_I64:
+        content_put(c, f->i64, sizeof *f->i64);
+        break;
+    case LZ_FIELD_BOOL:
+        small = *f->flag;
+        content_put(c, &small, 1);
+        break;
+    case LZ_FIELD_INTS:
+        content_list(c, f->ints->n, f->ints->v);
+        break;
+    case LZ_FIELD_SHAPE:
+        content_list(c, f->shape->rank, f->shape->dims);
+        break;
+    case LZ_FIELD_DTYPE:
+        small = (uint8_t)*f->dtype;
+        content_put(c, &small, 1);
+        break;
+    case LZ_FIELD_ENUM:
+        content_put(c, f->value, sizeof *f->value);
+        break;
     case LZ_FIELD_REGION: {
         lz_hash h = *f->region ? (*f->region)->hash : (lz_hash){0, 0};
         content_put(c, &h, sizeof h);
@@ -176,13 +195,20 @@ static bool list_eq(int32_t na, const int64_t *a, int32_t nb, const int64_t *b)
 static bool field_eq(const lz_field *a, const lz_field *b)
 {
     switch (a->type) {
-    case LZ_FIELD_I64: return *a->i64 == *b->i64;
-    case LZ_FIELD_BOOL: return *a->flag == *b->flag;
-    case LZ_FIELD_INTS: return list_eq(a->ints->n, a->ints->v, b->ints->n, b->ints->v);
-    case LZ_FIELD_SHAPE: return list_eq(a->shape->rank, a->shape->dims, b->shape->rank, b->shape->dims);
-    case LZ_FIELD_DTYPE: return *a->dtype == *b->dtype;
-    case LZ_FIELD_ENUM: return *a->value == *b->value;
-    case LZ_FIELD_REGION: return *a->region == *b->region;
+    case LZ_FIELD_I64:
+        return *a->i64 == *b->i64;
+    case LZ_FIELD_BOOL:
+        return *a->flag == *b->flag;
+    case LZ_FIELD_INTS:
+        return list_eq(a->ints->n, a->ints->v, b->ints->n, b->ints->v);
+    case LZ_FIELD_SHAPE:
+        return list_eq(a->shape->rank, a->shape->dims, b->shape->rank, b->shape->dims);
+    case LZ_FIELD_DTYPE:
+        return *a->dtype == *b->dtype;
+    case LZ_FIELD_ENUM:
+        return *a->value == *b->value;
+    case LZ_FIELD_REGION:
+        return *a->region == *b->region;
     }
     return false;
 }
@@ -222,11 +248,13 @@ static lz_status field_check(const lz_field *f)
     switch (f->type) {
     case LZ_FIELD_INTS:
         if (f->ints->n < 0 || f->ints->n > LZ_MAX_RANK)
-            return LZ_FAIL(LZ_EINVAL, "%s has %d values; at most %d fit", f->name, f->ints->n, LZ_MAX_RANK);
+            return LZ_FAIL(LZ_EINVAL, "%s has %d values; at most %d fit", f->name, f->ints->n,
+                           LZ_MAX_RANK);
         break;
     case LZ_FIELD_SHAPE:
         if (f->shape->rank < 0 || f->shape->rank > LZ_MAX_RANK)
-            return LZ_FAIL(LZ_ESHAPE, "%s: rank %d is outside 0..%d", f->name, f->shape->rank, LZ_MAX_RANK);
+            return LZ_FAIL(LZ_ESHAPE, "%s: rank %d is outside 0..%d", f->name, f->shape->rank,
+                           LZ_MAX_RANK);
         break;
     case LZ_FIELD_DTYPE:
         if (lz_dtype_size(*f->dtype) == 0)
@@ -240,7 +268,8 @@ static lz_status field_check(const lz_field *f)
         if (!*f->region || !(*f->region)->interned)
             return LZ_FAIL(LZ_EINVAL, "%s is not an interned function", f->name);
         break;
-    default: break;
+    default:
+        break;
     }
     return LZ_OK;
 }
@@ -254,13 +283,27 @@ static void attr_copy(lz_attr *to, const lz_attr *from)
     (void)lz_attr_fields(to, ft);
     for (int i = 0; i < n; i++)
         switch (ff[i].type) {
-        case LZ_FIELD_I64: *ft[i].i64 = *ff[i].i64; break;
-        case LZ_FIELD_BOOL: *ft[i].flag = *ff[i].flag; break;
-        case LZ_FIELD_INTS: *ft[i].ints = lz_ints_make(ff[i].ints->n, ff[i].ints->v); break;
-        case LZ_FIELD_SHAPE: *ft[i].shape = lz_shape_make(ff[i].shape->rank, ff[i].shape->dims); break;
-        case LZ_FIELD_DTYPE: *ft[i].dtype = *ff[i].dtype; break;
-        case LZ_FIELD_ENUM: *ft[i].value = *ff[i].value; break;
-        case LZ_FIELD_REGION: *ft[i].region = *ff[i].region; break;
+        case LZ_FIELD_I64:
+            *ft[i].i64 = *ff[i].i64;
+            break;
+        case LZ_FIELD_BOOL:
+            *ft[i].flag = *ff[i].flag;
+            break;
+        case LZ_FIELD_INTS:
+            *ft[i].ints = lz_ints_make(ff[i].ints->n, ff[i].ints->v);
+            break;
+        case LZ_FIELD_SHAPE:
+            *ft[i].shape = lz_shape_make(ff[i].shape->rank, ff[i].shape->dims);
+            break;
+        case LZ_FIELD_DTYPE:
+            *ft[i].dtype = *ff[i].dtype;
+            break;
+        case LZ_FIELD_ENUM:
+            *ft[i].value = *ff[i].value;
+            break;
+        case LZ_FIELD_REGION:
+            *ft[i].region = *ff[i].region;
+            break;
         }
 }
 
@@ -278,7 +321,8 @@ static const lz_attr *attr_add(const lz_attr *record, lz_hash hash)
     }
     fresh->node.hash = hash;
     attr_copy(&fresh->attr.head, record);
-    attr_node *stays = (attr_node *)(void *)lz_intern_add(&attrs, &fresh->node, attr_same, record, NULL);
+    attr_node *stays =
+        (attr_node *)(void *)lz_intern_add(&attrs, &fresh->node, attr_same, record, NULL);
     if (stays != fresh)
         lz_free(fresh);
     return &stays->attr.head;
@@ -307,20 +351,31 @@ void lz_ints_print(lz_buf *b, const lz_ints *v)
     lz_buf_putc(b, ']');
 }
 
-static void field_print(lz_buf *b, const lz_field *f)
+void lz_attr_field_print(lz_buf *b, const lz_field *f)
 {
     lz_ints dims;
     switch (f->type) {
-    case LZ_FIELD_I64: lz_buf_printf(b, "%" PRId64, *f->i64); break;
-    case LZ_FIELD_BOOL: lz_buf_puts(b, *f->flag ? "true" : "false"); break;
-    case LZ_FIELD_INTS: lz_ints_print(b, f->ints); break;
+    case LZ_FIELD_I64:
+        lz_buf_printf(b, "%" PRId64, *f->i64);
+        break;
+    case LZ_FIELD_BOOL:
+        lz_buf_puts(b, *f->flag ? "true" : "false");
+        break;
+    case LZ_FIELD_INTS:
+        lz_ints_print(b, f->ints);
+        break;
     case LZ_FIELD_SHAPE:
         dims = lz_ints_make(f->shape->rank, f->shape->dims);
         lz_ints_print(b, &dims);
         break;
-    case LZ_FIELD_DTYPE: lz_buf_puts(b, lz_dtype_mlir(*f->dtype)); break;
-    case LZ_FIELD_ENUM: lz_buf_puts(b, lz_attr_enum_name(f->table, *f->value)); break;
-    case LZ_FIELD_REGION: break;
+    case LZ_FIELD_DTYPE:
+        lz_buf_puts(b, lz_dtype_mlir(*f->dtype));
+        break;
+    case LZ_FIELD_ENUM:
+        lz_buf_puts(b, lz_attr_enum_name(f->table, *f->value));
+        break;
+    case LZ_FIELD_REGION:
+        break;
     }
 }
 
@@ -333,7 +388,7 @@ void lz_attr_print(lz_buf *b, const lz_attr *a)
         if (f[i].type == LZ_FIELD_REGION || (f[i].type == LZ_FIELD_INTS && f[i].ints->n == 0))
             continue;
         lz_buf_printf(b, "%s%s = ", comma, f[i].name);
-        field_print(b, &f[i]);
+        lz_attr_field_print(b, &f[i]);
         comma = ", ";
     }
 }

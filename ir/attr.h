@@ -48,5 +48,6 @@ const char *lz_attr_enum_name(const char *table, int32_t value); /* NULL when it
 bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *value);
 /* "dimensions = [0, 1], precision = HIGH": every field that is neither a region nor an empty list. */
 void lz_attr_print(lz_buf *b, const lz_attr *a);
+void lz_attr_field_print(lz_buf *b, const lz_field *f); /* the value alone; nothing for a region */
 void lz_ints_print(lz_buf *b, const lz_ints *v); /* [0, 1] */
 #endif

@@ -41,7 +41,8 @@ lz_val lz_build(lz_func *f, lz_op op, const lz_attr *record, const lz_val *opnd,
         known = opnd[i] < f->ninst;
         types[i] = known ? lz_val_type(f, opnd[i]) : NULL;
         if (!known && opnd[i] != LZ_NOVAL)
-            (void)LZ_FAIL(LZ_EINTERNAL, "%s: operand %u is value %u of %u", lz_op_get(op)->text, i, opnd[i], f->ninst);
+            (void)LZ_FAIL(LZ_EINTERNAL, "%s: operand %u is value %u of %u", lz_op_get(op)->text, i,
+                          opnd[i], f->ninst);
         else if (!known)
             (void)LZ_FAIL(LZ_EINTERNAL, "%s: operand %u is no value", lz_op_get(op)->text, i);
     }
@@ -107,7 +108,8 @@ lz_val lz_build_iota(lz_func *f, const lz_type *t, int64_t dim)
 {
     if (!t)
         return lz_func_failed(f);
-    lz_attr_iota a = {.kind = LZ_ATTR_iota, .iota_dimension = dim, .dtype = t->dtype, .shape = t->shape};
+    lz_attr_iota a = {
+        .kind = LZ_ATTR_iota, .iota_dimension = dim, .dtype = t->dtype, .shape = t->shape};
     return lz_build(f, LZ_OP_IOTA, RECORD(a), NULL, 0);
 }
 
@@ -143,8 +145,9 @@ lz_val lz_build_compare(lz_func *f, lz_comparison_direction dir, lz_val a, lz_va
     if (!have(f, a))
         return LZ_NOVAL;
     lz_dtype d = lz_val_type(f, a)->dtype;
-    lz_attr_compare c = {.kind = LZ_ATTR_compare, .comparison_direction = dir,
-                         .compare_type = lz_dtype_is_signed(d)                       ? LZ_CT_SIGNED
+    lz_attr_compare c = {.kind = LZ_ATTR_compare,
+                         .comparison_direction = dir,
+                         .compare_type = lz_dtype_is_signed(d)                     ? LZ_CT_SIGNED
                                          : lz_dtype_is_unsigned(d) || d == LZ_BOOL ? LZ_CT_UNSIGNED
                                                                                    : LZ_CT_FLOAT};
     return lz_build(f, LZ_OP_COMPARE, RECORD(c), (lz_val[]){a, b}, 2);

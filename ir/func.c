@@ -53,7 +53,8 @@ static bool inst_eq(const lz_inst *i, const lz_sig *sig, const lz_val *opnd, con
     return sig->nopnd == 0 || memcmp(i->opnd, opnd, sig->nopnd * sizeof *opnd) == 0;
 }
 
-static lz_val table_find(const lz_func *f, lz_hash h, const lz_sig *sig, const lz_val *opnd, const lz_literal *lit)
+static lz_val table_find(const lz_func *f, lz_hash h, const lz_sig *sig, const lz_val *opnd,
+                         const lz_literal *lit)
 {
     uintptr_t at = (uintptr_t)lz_map_get(&f->table, h);
     return at && inst_eq(&f->insts[at - 1], sig, opnd, lit) ? (lz_val)(at - 1) : LZ_NOVAL;
@@ -106,12 +107,14 @@ static lz_status check_operand(const lz_func *f, const lz_sig *sig, uint32_t i, 
         return LZ_FAIL(LZ_EINTERNAL, "%s: operand %u is value %u of %u", name, i, v, f->ninst);
     const lz_sig *from = f->insts[v].sig;
     if (sig->op != LZ_OP_RESULT && from->nresult > 1)
-        return LZ_FAIL(LZ_EINTERNAL, "%s: operand %u is %s with %u results: read one of them through `result`", name, i,
-                       lz_op_get(from->op)->text, from->nresult);
+        return LZ_FAIL(LZ_EINTERNAL,
+                       "%s: operand %u is %s with %u results: read one of them through `result`",
+                       name, i, lz_op_get(from->op)->text, from->nresult);
     if (from->result[0] != sig->opnd[i]) {
         char a[200], b[200];
         return LZ_FAIL(LZ_EINTERNAL, "%s: operand %u is %s, but the signature says %s", name, i,
-                       lz_type_short(from->result[0], a, sizeof a), lz_type_short(sig->opnd[i], b, sizeof b));
+                       lz_type_short(from->result[0], a, sizeof a),
+                       lz_type_short(sig->opnd[i], b, sizeof b));
     }
     return LZ_OK;
 }
@@ -121,11 +124,14 @@ lz_status lz_func_check_result(const lz_sig *multi, const lz_sig *sig)
 {
     const lz_attr_index *a = LZ_ATTR(index, sig->attr);
     if (a->index < 0 || a->index >= multi->nresult)
-        return LZ_FAIL(LZ_ERANGE, "result: %s has %u results, not a number %" PRId64, lz_op_get(multi->op)->text, multi->nresult, a->index);
+        return LZ_FAIL(LZ_ERANGE, "result: %s has %u results, not a number %" PRId64,
+                       lz_op_get(multi->op)->text, multi->nresult, a->index);
     if (multi->result[a->index] != sig->result[0]) {
         char x[200], y[200];
-        return LZ_FAIL(LZ_EINTERNAL, "result: number %" PRId64 " of %s is %s, not %s", a->index, lz_op_get(multi->op)->text,
-                       lz_type_short(multi->result[a->index], x, sizeof x), lz_type_short(sig->result[0], y, sizeof y));
+        return LZ_FAIL(LZ_EINTERNAL, "result: number %" PRId64 " of %s is %s, not %s", a->index,
+                       lz_op_get(multi->op)->text,
+                       lz_type_short(multi->result[a->index], x, sizeof x),
+                       lz_type_short(sig->result[0], y, sizeof y));
     }
     return LZ_OK;
 }
@@ -163,7 +169,11 @@ lz_val lz_func_append(lz_func *f, const lz_sig *sig, const lz_val *opnd, lz_lite
 lz_val lz_func_failed(lz_func *f)
 {
     lz_status s = lz_error_get()->status;
-    return failed(f, s != LZ_OK ? s : LZ_FAIL(LZ_EINTERNAL, "%s: an instruction was asked for without a value or a type", f->name));
+    return failed(f, s != LZ_OK
+                         ? s
+                         : LZ_FAIL(LZ_EINTERNAL,
+                                   "%s: an instruction was asked for without a value or a type",
+                                   f->name));
 }
 
 lz_status lz_func_set_results(lz_func *f, const lz_val *v, uint32_t n)
@@ -174,11 +184,14 @@ lz_status lz_func_set_results(lz_func *f, const lz_val *v, uint32_t n)
         return LZ_FAIL(LZ_EINTERNAL, "%s: the function is interned: its results are set", f->name);
     for (uint32_t i = 0; i < n; i++) {
         if (v[i] >= f->ninst)
-            return f->status = LZ_FAIL(LZ_EINTERNAL, "%s: result %u is value %u of %u", f->name, i, v[i], f->ninst);
+            return f->status = LZ_FAIL(LZ_EINTERNAL, "%s: result %u is value %u of %u", f->name, i,
+                                       v[i], f->ninst);
         const lz_sig *s = f->insts[v[i]].sig;
         if (s->nresult > 1)
-            return f->status = LZ_FAIL(LZ_EINTERNAL, "%s: result %u is %s with %u results: read one of them through `result`", f->name, i,
-                                       lz_op_get(s->op)->text, s->nresult);
+            return f->status = LZ_FAIL(
+                       LZ_EINTERNAL,
+                       "%s: result %u is %s with %u results: read one of them through `result`",
+                       f->name, i, lz_op_get(s->op)->text, s->nresult);
     }
     lz_val *copy = lz_alloc((n ? n : 1) * sizeof *copy);
     if (!copy)

@@ -6,7 +6,8 @@ static _Atomic(lz_intern_node *) *bucket_of(lz_intern *t, lz_hash hash)
     return &t->bucket[(hash.lo ^ hash.hi >> 32) & (LZ_INTERN_BUCKETS - 1)];
 }
 
-static lz_intern_node *chain_find(lz_intern_node *n, lz_hash hash, lz_intern_same *same, const void *key)
+static lz_intern_node *chain_find(lz_intern_node *n, lz_hash hash, lz_intern_same *same,
+                                  const void *key)
 {
     for (; n; n = n->next)
         if (lz_hash_eq(n->hash, hash) && same(n, key))
@@ -16,10 +17,12 @@ static lz_intern_node *chain_find(lz_intern_node *n, lz_hash hash, lz_intern_sam
 
 lz_intern_node *lz_intern_find(lz_intern *t, lz_hash hash, lz_intern_same *same, const void *key)
 {
-    return chain_find(atomic_load_explicit(bucket_of(t, hash), memory_order_acquire), hash, same, key);
+    return chain_find(atomic_load_explicit(bucket_of(t, hash), memory_order_acquire), hash, same,
+                      key);
 }
 
-lz_intern_node *lz_intern_add(lz_intern *t, lz_intern_node *fresh, lz_intern_same *same, const void *key, uint32_t *number)
+lz_intern_node *lz_intern_add(lz_intern *t, lz_intern_node *fresh, lz_intern_same *same,
+                              const void *key, uint32_t *number)
 {
     _Atomic(lz_intern_node *) *head = bucket_of(t, fresh->hash);
     pthread_mutex_lock(&t->lock);

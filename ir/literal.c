@@ -40,7 +40,8 @@ static uint16_t narrow(double v, int mbits)
     uint64_t man = u & 0xfffffffffffff;
     int exp = (int)(u >> 52 & 2047);
     if (exp == 2047) /* a NaN stays one: its quiet bit is set */
-        return (uint16_t)(sign | maxexp << mbits | (man ? 1 << (mbits - 1) | (int)(man >> (52 - mbits)) : 0));
+        return (uint16_t)(sign | maxexp << mbits |
+                          (man ? 1 << (mbits - 1) | (int)(man >> (52 - mbits)) : 0));
     int e = exp - 1023 + bias, drop = 52 - mbits;
     if (exp == 0 || e < -mbits - 1)
         return sign; /* below half the smallest denormal */
@@ -51,7 +52,8 @@ static uint16_t narrow(double v, int mbits)
     }
     if (drop > 63)
         return sign;
-    uint64_t kept = man >> drop, rest = man & (((uint64_t)1 << drop) - 1), half = (uint64_t)1 << (drop - 1);
+    uint64_t kept = man >> drop, rest = man & (((uint64_t)1 << drop) - 1),
+             half = (uint64_t)1 << (drop - 1);
     kept += rest > half || (rest == half && (kept & 1));
     /* `kept` has its leading 1 at mbits (normal) or none (denormal); a carry moves into the exponent by itself */
     uint64_t out = ((uint64_t)(e - 1) << mbits) + kept;
@@ -81,27 +83,51 @@ uint16_t lz_f32_to_bf16(float f)
 /* ---- elements ---- */
 
 /* Elements may lie unaligned in bytes that came from a file. */
-#define LOAD(T) (__extension__({ T v_; memcpy(&v_, (const char *)p + (size_t)i * sizeof v_, sizeof v_); v_; }))
-#define STORE(T, x) do { T v_ = (T)(x); memcpy((char *)p + (size_t)i * sizeof v_, &v_, sizeof v_); } while (0)
+#define LOAD(T)                                                                                    \
+    (__extension__({                                                                               \
+        T v_;                                                                                      \
+        memcpy(&v_, (const char *)p + (size_t)i * sizeof v_, sizeof v_);                           \
+        v_;                                                                                        \
+    }))
+#define STORE(T, x)                                                                                \
+    do {                                                                                           \
+        T v_ = (T)(x);                                                                             \
+        memcpy((char *)p + (size_t)i * sizeof v_, &v_, sizeof v_);                                 \
+    } while (0)
 
 double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i)
 {
     switch (d) {
-    case LZ_BOOL: return LOAD(uint8_t) != 0;
-    case LZ_I8: return LOAD(int8_t);
-    case LZ_I16: return LOAD(int16_t);
-    case LZ_I32: return LOAD(int32_t);
-    case LZ_I64: return (double)LOAD(int64_t);
-    case LZ_U8: return LOAD(uint8_t);
-    case LZ_U16: return LOAD(uint16_t);
-    case LZ_U32: return LOAD(uint32_t);
-    case LZ_U64: return (double)LOAD(uint64_t);
-    case LZ_F16: return lz_f16_to_f32(LOAD(uint16_t));
-    case LZ_BF16: return lz_bf16_to_f32(LOAD(uint16_t));
-    case LZ_F32: return LOAD(float);
-    case LZ_F64: return LOAD(double);
-    case LZ_C64: return LOAD(lz_c64).re;
-    default: return 0;
+    case LZ_BOOL:
+        return LOAD(uint8_t) != 0;
+    case LZ_I8:
+        return LOAD(int8_t);
+    case LZ_I16:
+        return LOAD(int16_t);
+    case LZ_I32:
+        return LOAD(int32_t);
+    case LZ_I64:
+        return (double)LOAD(int64_t);
+    case LZ_U8:
+        return LOAD(uint8_t);
+    case LZ_U16:
+        return LOAD(uint16_t);
+    case LZ_U32:
+        return LOAD(uint32_t);
+    case LZ_U64:
+        return (double)LOAD(uint64_t);
+    case LZ_F16:
+        return lz_f16_to_f32(LOAD(uint16_t));
+    case LZ_BF16:
+        return lz_bf16_to_f32(LOAD(uint16_t));
+    case LZ_F32:
+        return LOAD(float);
+    case LZ_F64:
+        return LOAD(double);
+    case LZ_C64:
+        return LOAD(lz_c64).re;
+    default:
+        return 0;
     }
 }
 
@@ -123,9 +149,12 @@ static uint64_t to_u64(double v)
 int64_t lz_elem_get_i64(lz_dtype d, const void *p, int64_t i)
 {
     switch (d) {
-    case LZ_I64: return LOAD(int64_t);
-    case LZ_U64: return (int64_t)LOAD(uint64_t);
-    default: return to_i64(lz_elem_get_f64(d, p, i));
+    case LZ_I64:
+        return LOAD(int64_t);
+    case LZ_U64:
+        return (int64_t)LOAD(uint64_t);
+    default:
+        return to_i64(lz_elem_get_f64(d, p, i));
     }
 }
 
@@ -138,21 +167,50 @@ static int64_t clip(double v, int64_t lo, int64_t hi)
 void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v)
 {
     switch (d) {
-    case LZ_BOOL: STORE(uint8_t, v != 0); break;
-    case LZ_I8: STORE(int8_t, clip(v, INT8_MIN, INT8_MAX)); break;
-    case LZ_I16: STORE(int16_t, clip(v, INT16_MIN, INT16_MAX)); break;
-    case LZ_I32: STORE(int32_t, clip(v, INT32_MIN, INT32_MAX)); break;
-    case LZ_I64: STORE(int64_t, to_i64(v)); break;
-    case LZ_U8: STORE(uint8_t, clip(v, 0, UINT8_MAX)); break;
-    case LZ_U16: STORE(uint16_t, clip(v, 0, UINT16_MAX)); break;
-    case LZ_U32: STORE(uint32_t, clip(v, 0, UINT32_MAX)); break;
-    case LZ_U64: STORE(uint64_t, to_u64(v)); break;
-    case LZ_F16: STORE(uint16_t, narrow(v, 10)); break;
-    case LZ_BF16: STORE(uint16_t, narrow(v, 7)); break;
-    case LZ_F32: STORE(float, v); break;
-    case LZ_F64: STORE(double, v); break;
-    case LZ_C64: STORE(lz_c64, ((lz_c64){(float)v, 0})); break;
-    default: break;
+    case LZ_BOOL:
+        STORE(uint8_t, v != 0);
+        break;
+    case LZ_I8:
+        STORE(int8_t, clip(v, INT8_MIN, INT8_MAX));
+        break;
+    case LZ_I16:
+        STORE(int16_t, clip(v, INT16_MIN, INT16_MAX));
+        break;
+    case LZ_I32:
+        STORE(int32_t, clip(v, INT32_MIN, INT32_MAX));
+        break;
+    case LZ_I64:
+        STORE(int64_t, to_i64(v));
+        break;
+    case LZ_U8:
+        STORE(uint8_t, clip(v, 0, UINT8_MAX));
+        break;
+    case LZ_U16:
+        STORE(uint16_t, clip(v, 0, UINT16_MAX));
+        break;
+    case LZ_U32:
+        STORE(uint32_t, clip(v, 0, UINT32_MAX));
+        break;
+    case LZ_U64:
+        STORE(uint64_t, to_u64(v));
+        break;
+    case LZ_F16:
+        STORE(uint16_t, narrow(v, 10));
+        break;
+    case LZ_BF16:
+        STORE(uint16_t, narrow(v, 7));
+        break;
+    case LZ_F32:
+        STORE(float, v);
+        break;
+    case LZ_F64:
+        STORE(double, v);
+        break;
+    case LZ_C64:
+        STORE(lz_c64, ((lz_c64){(float)v, 0}));
+        break;
+    default:
+        break;
     }
 }
 
@@ -161,7 +219,8 @@ static double odd_f64(int64_t v)
 {
     double r = (double)v;
     if (r >= 0x1p63 || (int64_t)r != v) {
-        double down = r >= 0x1p63 || (int64_t)r > v ? nextafter(r, -INFINITY) : r, up = down == r ? nextafter(r, INFINITY) : r;
+        double down = r >= 0x1p63 || (int64_t)r > v ? nextafter(r, -INFINITY) : r,
+               up = down == r ? nextafter(r, INFINITY) : r;
         uint64_t u;
         memcpy(&u, &down, sizeof u);
         r = u & 1 ? down : up;
@@ -172,15 +231,37 @@ static double odd_f64(int64_t v)
 void lz_elem_set_i64(lz_dtype d, void *p, int64_t i, int64_t v)
 {
     switch (d) {
-    case LZ_BOOL: STORE(uint8_t, v != 0); break;
-    case LZ_I8: case LZ_U8: STORE(uint8_t, (uint64_t)v); break;
-    case LZ_I16: case LZ_U16: STORE(uint16_t, (uint64_t)v); break;
-    case LZ_I32: case LZ_U32: STORE(uint32_t, (uint64_t)v); break;
-    case LZ_I64: case LZ_U64: STORE(uint64_t, (uint64_t)v); break;
-    case LZ_F32: STORE(float, v); break;
-    case LZ_F64: STORE(double, v); break;
-    case LZ_C64: STORE(lz_c64, ((lz_c64){(float)v, 0})); break;
-    default: lz_elem_set_f64(d, p, i, odd_f64(v)); break;
+    case LZ_BOOL:
+        STORE(uint8_t, v != 0);
+        break;
+    case LZ_I8:
+    case LZ_U8:
+        STORE(uint8_t, (uint64_t)v);
+        break;
+    case LZ_I16:
+    case LZ_U16:
+        STORE(uint16_t, (uint64_t)v);
+        break;
+    case LZ_I32:
+    case LZ_U32:
+        STORE(uint32_t, (uint64_t)v);
+        break;
+    case LZ_I64:
+    case LZ_U64:
+        STORE(uint64_t, (uint64_t)v);
+        break;
+    case LZ_F32:
+        STORE(float, v);
+        break;
+    case LZ_F64:
+        STORE(double, v);
+        break;
+    case LZ_C64:
+        STORE(lz_c64, ((lz_c64){(float)v, 0}));
+        break;
+    default:
+        lz_elem_set_f64(d, p, i, odd_f64(v));
+        break;
     }
 }
 
@@ -191,7 +272,8 @@ enum { ALIGNMENT = 64 };
 lz_literal *lz_literal_new(const lz_type *t)
 {
     size_t nbytes;
-    lz_literal *l = lz_add_size(t->nbytes, sizeof *l + ALIGNMENT, &nbytes) ? lz_calloc(1, nbytes) : NULL;
+    lz_literal *l =
+        lz_add_size(t->nbytes, sizeof *l + ALIGNMENT, &nbytes) ? lz_calloc(1, nbytes) : NULL;
     if (!l) {
         char text[200];
         (void)LZ_FAIL(LZ_EMEM, "no memory for a literal %s", lz_type_short(t, text, sizeof text));
@@ -248,7 +330,8 @@ void lz_literal_release(lz_literal *l)
 
 bool lz_literal_eq(const lz_literal *a, const lz_literal *b)
 {
-    return a == b || (a->type == b->type && (a->nbytes == 0 || memcmp(a->data, b->data, a->nbytes) == 0));
+    return a == b ||
+           (a->type == b->type && (a->nbytes == 0 || memcmp(a->data, b->data, a->nbytes) == 0));
 }
 
 double lz_literal_get_f64(const lz_literal *l, int64_t i)

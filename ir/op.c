@@ -5,9 +5,20 @@
 /* The words of ops.def's columns. */
 enum {
     VAR = LZ_ARITY_VAR,
-    PURE = LZ_F_PURE, COMM = LZ_F_COMM, ASSOC = LZ_F_ASSOC, IDEM = LZ_F_IDEM, ID0 = LZ_F_ID0, ID1 = LZ_F_ID1,
-    IDMIN = LZ_F_IDMIN, IDMAX = LZ_F_IDMAX, IDONES = LZ_F_IDONES, INVOL = LZ_F_INVOL, RELABEL = LZ_F_RELABEL,
-    MULTI = LZ_F_MULTI, CHEAP = LZ_F_CHEAP, COSTLY = LZ_F_COSTLY
+    PURE = LZ_F_PURE,
+    COMM = LZ_F_COMM,
+    ASSOC = LZ_F_ASSOC,
+    IDEM = LZ_F_IDEM,
+    ID0 = LZ_F_ID0,
+    ID1 = LZ_F_ID1,
+    IDMIN = LZ_F_IDMIN,
+    IDMAX = LZ_F_IDMAX,
+    IDONES = LZ_F_IDONES,
+    INVOL = LZ_F_INVOL,
+    RELABEL = LZ_F_RELABEL,
+    MULTI = LZ_F_MULTI,
+    CHEAP = LZ_F_CHEAP,
+    COSTLY = LZ_F_COSTLY
 };
 #define EXACT .tol = LZ_TOL_EXACT
 #define ULP(n) .tol = LZ_TOL_ULP, .ulp = (n)
@@ -21,10 +32,19 @@ enum {
 #define HAS_VJP(v) SECOND(NO_VJP_##v, true, ~)
 
 static const lz_op_info rows[LZ_OP_COUNT] = {
-    [LZ_OP_NONE] = {"NONE", "none", LZ_CLASS_META, 0, LZ_ATTR_none, 0, 0, LZ_TOL_EXACT, 0, false, "No operation."},
+    [LZ_OP_NONE] = {"NONE", "none", LZ_CLASS_META, 0, LZ_ATTR_none, 0, 0, LZ_TOL_EXACT, 0, false,
+                    "No operation."},
 #define ROW(E, text_, cls_, arity_, attr_, dtypes_, flags_, vjp, doc_, ...)                        \
-    [LZ_OP_##E] = {.enum_name = #E, .text = #text_, .cls = LZ_CLASS_##cls_, .arity = arity_, .attr = LZ_ATTR_##attr_, \
-                   .dtypes = LZ_D_##dtypes_, .flags = flags_, __VA_ARGS__, .has_vjp = HAS_VJP(vjp), .doc = doc_},
+    [LZ_OP_##E] = {.enum_name = #E,                                                                \
+                   .text = #text_,                                                                 \
+                   .cls = LZ_CLASS_##cls_,                                                         \
+                   .arity = arity_,                                                                \
+                   .attr = LZ_ATTR_##attr_,                                                        \
+                   .dtypes = LZ_D_##dtypes_,                                                       \
+                   .flags = flags_,                                                                \
+                   __VA_ARGS__,                                                                    \
+                   .has_vjp = HAS_VJP(vjp),                                                        \
+                   .doc = doc_},
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, doc)               \
     ROW(E, text, EW, arity, attr, dtypes, flags, vjp, doc, tol)
 #define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, eval, loops, tol, doc)         \
@@ -56,13 +76,21 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
     if ((unsigned)d >= LZ_DTYPE_COUNT || d == LZ_DTYPE_NONE)
         return false;
     switch (lz_op_get(op)->dtypes) {
-    case LZ_D_NUM: return d != LZ_BOOL;
-    case LZ_D_FLT: return lz_dtype_is_float(d);
-    case LZ_D_INT: return lz_dtype_is_int(d);
-    case LZ_D_SGN: return lz_dtype_is_signed(d) || lz_dtype_is_float(d);
-    case LZ_D_BIT: return d == LZ_BOOL || lz_dtype_is_int(d);
-    case LZ_D_PRED: return d == LZ_BOOL;
-    case LZ_D_ANY: return true;
-    default: return false;
+    case LZ_D_NUM:
+        return d != LZ_BOOL;
+    case LZ_D_FLT:
+        return lz_dtype_is_float(d);
+    case LZ_D_INT:
+        return lz_dtype_is_int(d);
+    case LZ_D_SGN:
+        return lz_dtype_is_signed(d) || lz_dtype_is_float(d);
+    case LZ_D_BIT:
+        return d == LZ_BOOL || lz_dtype_is_int(d);
+    case LZ_D_PRED:
+        return d == LZ_BOOL;
+    case LZ_D_ANY:
+        return true;
+    default:
+        return false;
     }
 }

@@ -37,7 +37,8 @@ static const lz_func *region_add(lz_func *f, const lz_buf *bytes, lz_hash hash)
     n->func = f;
     n->nbytes = bytes->len;
     memcpy(n->bytes, bytes->data, bytes->len);
-    region_node *stays = (region_node *)(void *)lz_intern_add(&regions, &n->node, region_same, bytes, NULL);
+    region_node *stays =
+        (region_node *)(void *)lz_intern_add(&regions, &n->node, region_same, bytes, NULL);
     if (stays != n) {
         lz_func_destroy(f);
         lz_free(n);
@@ -55,7 +56,8 @@ static lz_status find_depth(const lz_func *f, uint32_t *depth)
             *depth = r->depth + 1;
     }
     if (*depth >= LZ_MAX_REGION_DEPTH)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: regions nest more than %d deep", f->name, LZ_MAX_REGION_DEPTH);
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: regions nest more than %d deep", f->name,
+                       LZ_MAX_REGION_DEPTH);
     return LZ_OK;
 }
 
@@ -94,7 +96,8 @@ const lz_func *lz_region_binary(lz_op combiner, lz_dtype d)
 {
     static _Atomic(const lz_func *) known[LZ_OP_COUNT][LZ_DTYPE_COUNT];
     bool cached = (unsigned)combiner < LZ_OP_COUNT && (unsigned)d < LZ_DTYPE_COUNT;
-    const lz_func *r = cached ? atomic_load_explicit(&known[combiner][d], memory_order_acquire) : NULL;
+    const lz_func *r =
+        cached ? atomic_load_explicit(&known[combiner][d], memory_order_acquire) : NULL;
     if (r)
         return r;
     const lz_shape scalar = {0};
@@ -117,7 +120,9 @@ lz_op lz_region_as_binary(const lz_func *r)
     if (!r || r->nparam != 2 || r->ninst != 3 || r->nresult != 1 || r->results[0] != 2)
         return LZ_OP_NONE;
     const lz_inst *in = &r->insts[2];
-    if (in->sig->nopnd != 2 || in->sig->attr->kind != LZ_ATTR_none || in->opnd[0] != 0 || in->opnd[1] != 1)
+    if (in->sig->nopnd != 2 || in->sig->attr->kind != LZ_ATTR_none || in->opnd[0] != 0 ||
+        in->opnd[1] != 1)
         return LZ_OP_NONE;
-    return (in->sig->flags & (LZ_F_COMM | LZ_F_ASSOC)) == (LZ_F_COMM | LZ_F_ASSOC) ? in->sig->op : LZ_OP_NONE;
+    return (in->sig->flags & (LZ_F_COMM | LZ_F_ASSOC)) == (LZ_F_COMM | LZ_F_ASSOC) ? in->sig->op
+                                                                                   : LZ_OP_NONE;
 }

@@ -52,12 +52,24 @@ static void write_field(writer *w, const lz_field *f)
 {
     lz_buf *b = w->out;
     switch (f->type) {
-    case LZ_FIELD_I64: lz_buf_u64(b, (uint64_t)*f->i64); break;
-    case LZ_FIELD_BOOL: lz_buf_u8(b, *f->flag); break;
-    case LZ_FIELD_INTS: write_list(b, f->ints->n, f->ints->v); break;
-    case LZ_FIELD_SHAPE: write_list(b, f->shape->rank, f->shape->dims); break;
-    case LZ_FIELD_DTYPE: lz_buf_u8(b, (uint8_t)*f->dtype); break;
-    case LZ_FIELD_ENUM: lz_buf_u32(b, (uint32_t)*f->value); break;
+    case LZ_FIELD_I64:
+        lz_buf_u64(b, (uint64_t)*f->i64);
+        break;
+    case LZ_FIELD_BOOL:
+        lz_buf_u8(b, *f->flag);
+        break;
+    case LZ_FIELD_INTS:
+        write_list(b, f->ints->n, f->ints->v);
+        break;
+    case LZ_FIELD_SHAPE:
+        write_list(b, f->shape->rank, f->shape->dims);
+        break;
+    case LZ_FIELD_DTYPE:
+        lz_buf_u8(b, (uint8_t)*f->dtype);
+        break;
+    case LZ_FIELD_ENUM:
+        lz_buf_u32(b, (uint32_t)*f->value);
+        break;
     case LZ_FIELD_REGION:
         lz_buf_u32(b, (uint32_t)(uintptr_t)lz_map_get(&w->region_number, (*f->region)->hash) - 1);
         break;
@@ -201,12 +213,22 @@ static lz_status read_field(reader *rd, const lz_field *f)
 {
     uint32_t region;
     switch (f->type) {
-    case LZ_FIELD_I64: *f->i64 = (int64_t)lz_rd_u64(&rd->r); break;
-    case LZ_FIELD_BOOL: *f->flag = lz_rd_u8(&rd->r) != 0; break;
-    case LZ_FIELD_INTS: return read_list(&rd->r, f->name, &f->ints->n, f->ints->v);
-    case LZ_FIELD_SHAPE: return read_list(&rd->r, f->name, &f->shape->rank, f->shape->dims);
-    case LZ_FIELD_DTYPE: *f->dtype = (lz_dtype)lz_rd_u8(&rd->r); break;
-    case LZ_FIELD_ENUM: *f->value = (int32_t)lz_rd_u32(&rd->r); break;
+    case LZ_FIELD_I64:
+        *f->i64 = (int64_t)lz_rd_u64(&rd->r);
+        break;
+    case LZ_FIELD_BOOL:
+        *f->flag = lz_rd_u8(&rd->r) != 0;
+        break;
+    case LZ_FIELD_INTS:
+        return read_list(&rd->r, f->name, &f->ints->n, f->ints->v);
+    case LZ_FIELD_SHAPE:
+        return read_list(&rd->r, f->name, &f->shape->rank, f->shape->dims);
+    case LZ_FIELD_DTYPE:
+        *f->dtype = (lz_dtype)lz_rd_u8(&rd->r);
+        break;
+    case LZ_FIELD_ENUM:
+        *f->value = (int32_t)lz_rd_u32(&rd->r);
+        break;
     case LZ_FIELD_REGION:
         region = lz_rd_u32(&rd->r);
         if (region >= rd->nregion)
@@ -226,7 +248,8 @@ static lz_status read_operands(reader *rd, lz_op op)
     for (uint32_t k = 0; k < n; k++) {
         rd->opnd.data[k] = lz_rd_u32(&rd->r);
         if (rd->opnd.data[k] >= rd->f->ninst)
-            return CORRUPT("a stored function reads value %u of %u", rd->opnd.data[k], rd->f->ninst);
+            return CORRUPT("a stored function reads value %u of %u", rd->opnd.data[k],
+                           rd->f->ninst);
     }
     return LZ_OK;
 }
@@ -283,7 +306,8 @@ static lz_status read_inst(reader *rd)
 
 static lz_status read_body(reader *rd)
 {
-    uint32_t nparam = lz_rd_u32(&rd->r), ninst = lz_rd_count(&rd->r, 4), nresult = lz_rd_u32(&rd->r);
+    uint32_t nparam = lz_rd_u32(&rd->r), ninst = lz_rd_count(&rd->r, 4),
+             nresult = lz_rd_u32(&rd->r);
     if (rd->r.failed || nparam > ninst || nresult > (size_t)(rd->r.end - rd->r.p) / 4)
         return CORRUPT("a stored function is cut short");
     for (uint32_t i = 0; i < ninst; i++)

@@ -26,7 +26,8 @@ typedef struct sig_key {
     const lz_type *const *opnd;
 } sig_key;
 
-static inline bool sig_is(const lz_sig *s, lz_op op, const lz_attr *attr, const lz_type *const *opnd, uint32_t nopnd)
+static inline bool sig_is(const lz_sig *s, lz_op op, const lz_attr *attr,
+                          const lz_type *const *opnd, uint32_t nopnd)
 {
     if (s->op != op || s->attr != attr || s->nopnd != nopnd)
         return false;
@@ -61,13 +62,14 @@ static lz_status check_operands(const sig_key *k)
 {
     const lz_op_info *info = lz_op_get(k->op);
     if (info->arity != LZ_ARITY_VAR && k->nopnd != (uint32_t)info->arity)
-        return LZ_FAIL(LZ_EINVAL, "%s: takes %d operands, not %u", info->text, info->arity, k->nopnd);
+        return LZ_FAIL(LZ_EINVAL, "%s: takes %d operands, not %u", info->text, info->arity,
+                       k->nopnd);
     for (uint32_t i = 0; i < k->nopnd; i++)
         if (!k->opnd[i])
             return LZ_FAIL(LZ_ENULL, "%s: operand %u has no type", info->text, i);
     if (k->attr->kind != info->attr)
-        return LZ_FAIL(LZ_EINVAL, "%s: has an attribute of kind %s, but needs %s", info->text, lz_attr_kind_name(k->attr->kind),
-                       lz_attr_kind_name(info->attr));
+        return LZ_FAIL(LZ_EINVAL, "%s: has an attribute of kind %s, but needs %s", info->text,
+                       lz_attr_kind_name(k->attr->kind), lz_attr_kind_name(info->attr));
     if (k->nopnd > 0 && !lz_op_accepts(k->op, k->opnd[0]->dtype))
         return LZ_FAIL(LZ_EDTYPE, "%s: is not defined for %s", info->text, LZ_TT(k->opnd[0]));
     return LZ_OK;
@@ -85,15 +87,26 @@ static sig_node *sig_new(const sig_key *k, const lz_infer *c, lz_hash hash)
         memcpy(n->types, k->opnd, k->nopnd * sizeof n->types[0]);
     memcpy(n->types + k->nopnd, c->result, c->nresult * sizeof n->types[0]);
     n->node.hash = hash;
-    n->sig = (lz_sig){.op = k->op, .nopnd = k->nopnd, .nresult = c->nresult, .flags = lz_op_get(k->op)->flags, .attr = k->attr,
-                      .opnd = n->types, .result = n->types + k->nopnd, .hash = hash};
+    n->sig = (lz_sig){.op = k->op,
+                      .nopnd = k->nopnd,
+                      .nresult = c->nresult,
+                      .flags = lz_op_get(k->op)->flags,
+                      .attr = k->attr,
+                      .opnd = n->types,
+                      .result = n->types + k->nopnd,
+                      .hash = hash};
     return n;
 }
 
 static const lz_sig *sig_add(const sig_key *k, lz_hash hash)
 {
     const lz_type *few[16];
-    lz_infer c = {.name = lz_op_get(k->op)->text, .attr = k->attr, .opnd = k->opnd, .nopnd = k->nopnd, .result = few, .nresult = 1};
+    lz_infer c = {.name = lz_op_get(k->op)->text,
+                  .attr = k->attr,
+                  .opnd = k->opnd,
+                  .nopnd = k->nopnd,
+                  .result = few,
+                  .nresult = 1};
     if (check_operands(k) != LZ_OK)
         return NULL;
     if (k->nopnd > sizeof few / sizeof *few) {
@@ -108,13 +121,15 @@ static const lz_sig *sig_add(const sig_key *k, lz_hash hash)
         lz_free(c.result);
     if (!fresh)
         return NULL;
-    sig_node *stays = (sig_node *)(void *)lz_intern_add(&sigs, &fresh->node, sig_same, k, &fresh->sig.id);
+    sig_node *stays =
+        (sig_node *)(void *)lz_intern_add(&sigs, &fresh->node, sig_same, k, &fresh->sig.id);
     if (stays != fresh)
         lz_free(fresh);
     return &stays->sig;
 }
 
-static __attribute__((noinline)) const lz_sig *sig_get_slow(lz_op op, const lz_attr *attr, const lz_type *const *opnd, uint32_t nopnd)
+static __attribute__((noinline)) const lz_sig *
+sig_get_slow(lz_op op, const lz_attr *attr, const lz_type *const *opnd, uint32_t nopnd)
 {
     if (op <= LZ_OP_NONE || op >= LZ_OP_COUNT) {
         (void)LZ_FAIL(LZ_EINVAL, "%d is no operation", (int)op);
@@ -155,14 +170,16 @@ const lz_sig *lz_sig_get(lz_op op, const lz_attr *attr, const lz_type *const *op
         return *slot;
     const lz_sig *s = sig_get_slow(op, attr, opnd, nopnd);
     if (s)
-        *slot = s; /* found again only through its interned attribute: a caller's own record never matches */
+        *slot =
+            s; /* found again only through its interned attribute: a caller's own record never matches */
     return s;
 }
 
 const lz_sig *lz_sig_result(const lz_sig *multi, int64_t index)
 {
     if (index < 0 || index >= multi->nresult) {
-        (void)LZ_FAIL(LZ_ERANGE, "result: %s has %u results, not a number %" PRId64, lz_op_get(multi->op)->text, multi->nresult, index);
+        (void)LZ_FAIL(LZ_ERANGE, "result: %s has %u results, not a number %" PRId64,
+                      lz_op_get(multi->op)->text, multi->nresult, index);
         return NULL;
     }
     const lz_type *t = multi->result[index];

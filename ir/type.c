@@ -75,7 +75,8 @@ static lz_intern types = LZ_INTERN_INIT;
 
 bool lz_shape_eq(const lz_shape *a, const lz_shape *b)
 {
-    return a->rank == b->rank && (a->rank <= 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]) == 0);
+    return a->rank == b->rank &&
+           (a->rank <= 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]) == 0);
 }
 
 static const char *shape_short(lz_dtype d, const lz_shape *s, char *buf, size_t n)
@@ -117,7 +118,8 @@ static lz_status check_size(lz_dtype d, const lz_shape *s, int64_t *nelem)
             return LZ_FAIL(LZ_ESHAPE, "extent %" PRId64 " of dimension %d in %s is negative", e, i,
                            shape_short(d, s, text, sizeof text));
         if (!lz_mul_i64(total, e ? e : 1, &total))
-            return LZ_FAIL(LZ_ERANGE, "%s has more bytes than a 64-bit size can hold", shape_short(d, s, text, sizeof text));
+            return LZ_FAIL(LZ_ERANGE, "%s has more bytes than a 64-bit size can hold",
+                           shape_short(d, s, text, sizeof text));
         count *= e; /* at most total */
     }
     *nelem = count;
@@ -158,7 +160,8 @@ const lz_type *lz_type_get(lz_dtype d, const lz_shape *s)
         return NULL;
     }
     n->node.hash = hash;
-    n->type = (lz_type){.dtype = d, .nelem = nelem, .nbytes = (size_t)nelem * lz_dtype_size(d), .hash = hash};
+    n->type = (lz_type){
+        .dtype = d, .nelem = nelem, .nbytes = (size_t)nelem * lz_dtype_size(d), .hash = hash};
     n->type.shape.rank = s->rank;
     memcpy(n->type.shape.dims, k.dims, sizeof k.dims);
     type_node *stays = (type_node *)(void *)lz_intern_add(&types, &n->node, type_same, &k, NULL);

@@ -44,15 +44,22 @@ static const op_row *find_op(const char *name)
 static const struct {
     const char *cls, *title;
 } classes[] = {
-    {"EW", "Elementwise"}, {"LEAF", "Leaves"}, {"MOVE", "Data movement"}, {"INDEX", "Data-dependent addresses"},
-    {"REDUCE", "Reductions"}, {"DOT", "Products"}, {"RNG", "Random numbers"}, {"META", "Structure"},
+    {"EW", "Elementwise"},     {"LEAF", "Leaves"},
+    {"MOVE", "Data movement"}, {"INDEX", "Data-dependent addresses"},
+    {"REDUCE", "Reductions"},  {"DOT", "Products"},
+    {"RNG", "Random numbers"}, {"META", "Structure"},
 };
 
 static const char *dtypes_text(const char *word)
 {
     static const char *const words[][2] = {
-        {"NUM", "numbers"}, {"FLT", "floats"}, {"INT", "integers"}, {"SGN", "signed integers, floats"},
-        {"BIT", "boolean, integers"}, {"PRED", "boolean"}, {"ANY", "any"},
+        {"NUM", "numbers"},
+        {"FLT", "floats"},
+        {"INT", "integers"},
+        {"SGN", "signed integers, floats"},
+        {"BIT", "boolean, integers"},
+        {"PRED", "boolean"},
+        {"ANY", "any"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], word) == 0)
@@ -92,7 +99,8 @@ static void print_tolerance(const char *tol)
 
 static void print_op(const op_row *o)
 {
-    printf("| `%s` | %s | %s | ", o->text, strcmp(o->arity, "VAR") == 0 ? "any" : o->arity, dtypes_text(o->dtypes));
+    printf("| `%s` | %s | %s | ", o->text, strcmp(o->arity, "VAR") == 0 ? "any" : o->arity,
+           dtypes_text(o->dtypes));
     print_flags(o->flags);
     printf(" | ");
     print_tolerance(o->tol);
@@ -101,27 +109,36 @@ static void print_op(const op_row *o)
 
 static void print_doc(void)
 {
-    printf("<!-- Written by tools/opgen from ir/ops.def and ir/userops.def: edit those, then `make regen`. -->\n"
+    printf("<!-- Written by tools/opgen from ir/ops.def and ir/userops.def: edit those, then `make "
+           "regen`. -->\n"
            "# Operations\n\n"
-           "The primitive operations of the tensor IR. Names and meanings are StableHLO's; what its specification leaves open is said here.\n\n"
+           "The primitive operations of the tensor IR. Names and meanings are StableHLO's; what "
+           "its specification leaves open is said here.\n\n"
            "* **dtypes** of operand 0 (of the result for leaves).\n"
-           "* **tolerance** against the correctly rounded value: exact, units in the last place of the result dtype, or a bound that grows\n"
+           "* **tolerance** against the correctly rounded value: exact, units in the last place of "
+           "the result dtype, or a bound that grows\n"
            "  with the length of the sum.\n"
            "* **gradient**: yes, zero (nothing flows back) or - (asking for one is an error).\n"
-           "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, x) = x, `id0 id1 idmin idmax idones` has\n"
-           "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has several results, `cheap` is recomputed rather\n"
+           "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, "
+           "x) = x, `id0 id1 idmin idmax idones` has\n"
+           "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has "
+           "several results, `cheap` is recomputed rather\n"
            "  than stored, `costly` never.\n");
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
-        printf("\n## %s\n\n| op | operands | dtypes | flags | tolerance | gradient | |\n|---|---|---|---|---|---|---|\n", classes[c].title);
+        printf("\n## %s\n\n| op | operands | dtypes | flags | tolerance | gradient | "
+               "|\n|---|---|---|---|---|---|---|\n",
+               classes[c].title);
         for (int i = 0; i < NUM_OPS; i++)
             if (strcmp(ops[i].cls, classes[c].cls) == 0)
                 print_op(&ops[i]);
     }
     printf("\n## Public elementwise functions\n\n"
-           "`<lazuli/ops.h>`; operands are broadcast and promoted as in ATen. See [tensor_ops.h](../include/lazuli/tensor_ops.h) for the rest.\n\n"
+           "`<lazuli/ops.h>`; operands are broadcast and promoted as in ATen. See "
+           "[tensor_ops.h](../include/lazuli/tensor_ops.h) for the rest.\n\n"
            "| function | primitive | |\n|---|---|---|\n");
     for (int i = 0; i < NUM_USERS; i++)
-        printf("| `lz_%s` | `%s` | %s |\n", users[i].name, find_op(users[i].op)->text, users[i].doc);
+        printf("| `lz_%s` | `%s` | %s |\n", users[i].name, find_op(users[i].op)->text,
+               users[i].doc);
 }
 
 /* ---- include/lazuli/ops.h ---- */
@@ -152,7 +169,8 @@ static void print_function(const user_row *u)
         printf("%s", kind);
     else
         printf("%s -> the same", dtypes_text(o->dtypes));
-    printf(". Source: ATen %s, %s%s. */\n", u->name, strchr(o->text, '.') ? "" : "StableHLO ", o->text);
+    printf(". Source: ATen %s, %s%s. */\n", u->name, strchr(o->text, '.') ? "" : "StableHLO ",
+           o->text);
     if (u->nopnd == 1)
         printf("LZ_API lz_tensor *lz_%s_at(lz_tensor *x, const lz_site *site);\n"
                "#define lz_%s(x) lz_%s_at((x), LZ_SITE)\n",
@@ -165,12 +183,17 @@ static void print_function(const user_row *u)
 
 static void print_header(void)
 {
-    printf("/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from ir/userops.def: edit that, then `make regen`.\n"
-           " * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats; the wider wins); the\n"
-           " * comment of each function then says what it takes and gives. Floats are f16, bf16, f32, f64.\n"
-           " * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is\n"
+    printf("/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from "
+           "ir/userops.def: edit that, then `make regen`.\n"
+           " * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first "
+           "(bool < integers < floats; the wider wins); the\n"
+           " * comment of each function then says what it takes and gives. Floats are f16, bf16, "
+           "f32, f64.\n"
+           " * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, "
+           "LZ_EMEM; an operand that is an error tensor is\n"
            " * returned. Gradients: docs/ops.md. */\n"
-           "#ifndef LAZULI_OPS_H\n#define LAZULI_OPS_H\n#include <lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
+           "#ifndef LAZULI_OPS_H\n#define LAZULI_OPS_H\n#include "
+           "<lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
     for (int i = 0; i < NUM_USERS; i++)
         print_function(&users[i]);
     printf("\nLZ_EXTERN_C_END\n#endif\n");
@@ -181,7 +204,8 @@ static int check(void)
 {
     for (int i = 0; i < NUM_USERS; i++)
         if (!find_op(users[i].op)) {
-            fprintf(stderr, "opgen: lz_%s: no operation %s in ops.def\n", users[i].name, users[i].op);
+            fprintf(stderr, "opgen: lz_%s: no operation %s in ops.def\n", users[i].name,
+                    users[i].op);
             return 1;
         }
     return 0;

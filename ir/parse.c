@@ -1,0 +1,467 @@
+/* parse.c - StableHLO text to a function: modules, functions, regions, scopes and calls. A function is read when it is first called and
+ * its instructions are copied into the caller, so how much text there is bounds the work, and so does a limit on what is copied.
+ * Recursion: calls and regions only, both with a limit. Threads: thread-compatible. */
+#include "ir/parse.h"
+#include "ir/func.h"
+#include "ir/number.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- scopes ---- */
+
+static lz_hash name_hash(lz_slice n)
+{
+    return lz_hash_bytes(n.s, n.n);
+}
+
+void lz_scope_free(lz_scope *s)
+{
+    lz_map_free(&s->names);
+    lz_vec_free(&s->bindings);
+    lz_vec_free(&s->vals);
+}
+
+lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n)
+{
+    lz_hash h = name_hash(name);
+    if (lz_map_get(&s->names, h))
+        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
+                            LZ_SLICE_ARG(name));
+    lz_binding b = {name, s->vals.len, n};
+    LZ_TRY(lz_vec_push(&s->bindings, b));
+    for (uint32_t i = 0; i < n; i++)
+        LZ_TRY(lz_vec_push(&s->vals, v[i]));
+    return lz_map_put(&s->names, h, (void *)(uintptr_t)s->bindings.len);
+}
+
+/* A region may use constants from around it: they are made again inside. Other values would need a region that is not a function. */
+static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, lz_slice name,
+                              lz_val *v)
+{
+    const lz_inst *in = &there->f->insts[*v];
+    if (!in->lit)
+        return lz_scan_fail(&p->c, name.s, LZ_EUNSUPPORTED,
+                            "the region uses %%" LZ_SLICE_FMT
+                            " from around it, which is no constant",
+                            LZ_SLICE_ARG(name));
+    *v = lz_build_const(s->f, in->lit);
+    return *v == LZ_NOVAL ? lz_scan_wrap(&p->c, name.s) : LZ_OK;
+}
+
+lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
+{
+    lz_slice name;
+    uint32_t index;
+    LZ_TRY(lz_scan_value(&p->c, &name, &index));
+    lz_hash h = name_hash(name);
+    const lz_scope *there = s;
+    uintptr_t found = (uintptr_t)lz_map_get(&s->names, h);
+    while (!found && (there = there->outer))
+        found = (uintptr_t)lz_map_get(&there->names, h);
+    if (!found)
+        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
+                            LZ_SLICE_ARG(name));
+    lz_binding b = there->bindings.data[found - 1];
+    uint32_t k = index == UINT32_MAX ? 0 : index;
+    if (k >= b.count || (index == UINT32_MAX && b.count != 1))
+        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
+                            LZ_SLICE_ARG(name), b.count);
+    *out = there->vals.data[b.first + k];
+    return there == s ? LZ_OK : from_outside(p, s, there, name, out);
+}
+
+/* ---- regions ---- */
+
+typedef struct block_arg {
+    lz_slice name;
+    const lz_type *type;
+} block_arg;
+typedef LZ_VEC(block_arg) block_args;
+
+/* %a: type loc(...), ... ) */
+static lz_status read_args(lz_parser *p, block_args *out)
+{
+    if (lz_scan_eat(&p->c, ")"))
+        return LZ_OK;
+    do {
+        block_arg a;
+        uint32_t index;
+        LZ_TRY(lz_scan_value(&p->c, &a.name, &index));
+        LZ_TRY(lz_scan_want(&p->c, ":"));
+        LZ_TRY(lz_scan_type(&p->c, &a.type));
+        LZ_TRY(lz_scan_braces(&p->c));
+        LZ_TRY(lz_scan_location(&p->c));
+        LZ_TRY(lz_vec_push(out, a));
+    } while (lz_scan_eat(&p->c, ","));
+    return lz_scan_want(&p->c, ")");
+}
+
+static lz_status bind_arg(lz_parser *p, lz_scope *s, const block_arg *a)
+{
+    lz_val v = lz_build_param(s->f, a->type);
+    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, a->name.s) : lz_scope_bind(p, s, a->name, &v, 1);
+}
+
+lz_status lz_parse_body(lz_parser *p, lz_scope *s)
+{
+    while (!lz_scan_eat(&p->c, "}")) {
+        if (p->c.p >= p->c.end)
+            return lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the text ends inside a function");
+        if (s->returned)
+            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected '}' after the return");
+        if (*p->c.p == '^')
+            return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED,
+                                "a region of more than one block is not supported");
+        LZ_TRY(lz_parse_statement(p, s));
+    }
+    return s->returned
+               ? LZ_OK
+               : lz_scan_fail(&p->c, p->c.p - 1, LZ_EPARSE, "expected a return before the end");
+}
+
+static lz_status region_in(lz_parser *p, lz_scope *s, const block_args *args, const lz_func **out)
+{
+    const char *at = p->c.p;
+    for (uint32_t i = 0; i < args->len; i++)
+        LZ_TRY(bind_arg(p, s, &args->data[i]));
+    LZ_TRY(lz_parse_body(p, s));
+    *out = lz_region_intern(s->f);
+    return *out ? LZ_OK : lz_scan_wrap(&p->c, at);
+}
+
+static lz_status region(lz_parser *p, lz_scope *outer, const block_args *args, const lz_func **out)
+{
+    if (p->regions == LZ_MAX_REGION_DEPTH)
+        return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "regions nest more than %d deep",
+                            LZ_MAX_REGION_DEPTH);
+    lz_scope s = {.f = lz_func_new("body"), .outer = outer};
+    if (!s.f)
+        return LZ_EMEM;
+    p->regions++;
+    lz_status st = region_in(p, &s, args, out);
+    p->regions--;
+    lz_func_free(s.f);
+    lz_scope_free(&s);
+    return st;
+}
+
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_func **out)
+{
+    block_args args = {0};
+    lz_status st = LZ_OK;
+    if (lz_scan_eat(&p->c, "^")) {
+        (void)lz_scan_word(&p->c);
+        if (lz_scan_eat(&p->c, "("))
+            st = read_args(p, &args);
+        if (st == LZ_OK)
+            st = lz_scan_want(&p->c, ":");
+    }
+    if (st == LZ_OK)
+        st = region(p, outer, &args, out);
+    lz_vec_free(&args);
+    return st;
+}
+
+/* (%a: t, %b: t) (%c: u, %d: u) {: the parameters are a, c, b, d. */
+static lz_status reducer_args(lz_parser *p, uint32_t n, block_args *pairs, block_args *args)
+{
+    while (lz_scan_eat(&p->c, "("))
+        LZ_TRY(read_args(p, pairs));
+    if (pairs->len != 2 * (uint64_t)n)
+        return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE,
+                            "reduce: the reducer has %u parameters for %u inputs", pairs->len, n);
+    for (uint32_t side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < n; i++)
+            LZ_TRY(lz_vec_push(args, pairs->data[2 * i + side]));
+    return lz_scan_want(&p->c, "{");
+}
+
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out)
+{
+    block_args pairs = {0}, args = {0};
+    lz_status st = reducer_args(p, n, &pairs, &args);
+    if (st == LZ_OK)
+        st = region(p, outer, &args, out);
+    lz_vec_free(&pairs);
+    lz_vec_free(&args);
+    return st;
+}
+
+/* ---- functions ---- */
+
+static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types *types,
+                                const char *at)
+{
+    if (types->len != s->f->nresult)
+        return lz_scan_fail(&p->c, at, LZ_EPARSE, "the function declares %u results and returns %u",
+                            types->len, s->f->nresult);
+    for (uint32_t i = 0; i < types->len; i++)
+        if (types->data[i] != lz_val_type(s->f, s->f->results[i])) {
+            char a[200], b[200];
+            return lz_scan_fail(&p->c, at, LZ_EPARSE,
+                                "the function declares result %u as %s and returns %s", i,
+                                lz_type_short(types->data[i], a, sizeof a),
+                                lz_type_short(lz_val_type(s->f, s->f->results[i]), b, sizeof b));
+        }
+    return LZ_OK;
+}
+
+/* -> type | -> (type {attributes}, ...) */
+static lz_status declared_results(lz_parser *p, lz_types *out)
+{
+    const lz_type *t;
+    if (!lz_scan_eat(&p->c, "->"))
+        return LZ_OK;
+    if (!lz_scan_eat(&p->c, "(")) {
+        LZ_TRY(lz_scan_type(&p->c, &t));
+        return lz_vec_push(out, t);
+    }
+    if (lz_scan_eat(&p->c, ")"))
+        return LZ_OK;
+    do {
+        LZ_TRY(lz_scan_type(&p->c, &t));
+        LZ_TRY(lz_scan_braces(&p->c));
+        LZ_TRY(lz_vec_push(out, t));
+    } while (lz_scan_eat(&p->c, ","));
+    return lz_scan_want(&p->c, ")");
+}
+
+static lz_status function_in(lz_parser *p, lz_scope *s, block_args *args, lz_types *types)
+{
+    const char *at = p->c.p;
+    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(read_args(p, args));
+    for (uint32_t i = 0; i < args->len; i++)
+        LZ_TRY(bind_arg(p, s, &args->data[i]));
+    LZ_TRY(declared_results(p, types));
+    if (lz_scan_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_scan_braces(&p->c));
+    LZ_TRY(lz_scan_want(&p->c, "{"));
+    LZ_TRY(lz_parse_body(p, s));
+    return check_declared(p, s, types, at);
+}
+
+static lz_status function(lz_parser *p, uint32_t index)
+{
+    const char *back = p->c.p, *at = p->funcs.data[index].at;
+    if (p->funcs.data[index].busy)
+        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "the function calls itself");
+    if (p->calls == LZ_PARSE_CALL_DEPTH)
+        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
+                            LZ_PARSE_CALL_DEPTH);
+    lz_scope s = {.f = lz_func_new("main")};
+    block_args args = {0};
+    lz_types types = {0};
+    if (!s.f)
+        return LZ_EMEM;
+    p->calls++;
+    p->funcs.data[index].busy = true;
+    p->c.p = at;
+    lz_status st = function_in(p, &s, &args, &types);
+    p->c.p = back;
+    p->funcs.data[index].busy = false;
+    p->calls--;
+    if (st == LZ_OK)
+        p->funcs.data[index].f = s.f;
+    else
+        lz_func_free(s.f);
+    lz_scope_free(&s);
+    lz_vec_free(&args);
+    lz_vec_free(&types);
+    return st;
+}
+
+/* ---- calls ---- */
+
+/* Copies the callee's instructions; map: its values to the caller's, opnd: room for the widest instruction. */
+static lz_status copy_into(const lz_func *f, lz_func *to, lz_val *map, lz_val *opnd)
+{
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        const lz_inst *in = &f->insts[i];
+        for (uint32_t k = 0; k < in->sig->nopnd; k++)
+            opnd[k] = map[in->opnd[k]];
+        map[i] = in->lit ? lz_build_const(to, in->lit) : lz_build_sig(to, in->sig, opnd);
+        if (map[i] == LZ_NOVAL)
+            return to->status;
+    }
+    return LZ_OK;
+}
+
+static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *f)
+{
+    uint32_t widest = 1;
+    p->inlined += f->ninst;
+    if (p->inlined > LZ_PARSE_MAX_INLINED)
+        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                            "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
+    for (uint32_t i = 0; i < f->ninst; i++)
+        widest = f->insts[i].sig->nopnd > widest ? f->insts[i].sig->nopnd : widest;
+    lz_val *map = lz_alloc(((size_t)f->ninst + widest) * sizeof *map);
+    if (!map)
+        return LZ_FAIL(LZ_EMEM, "no memory to inline a call");
+    for (uint32_t i = 0; i < f->nparam; i++)
+        map[i] = t->opnd.data[i];
+    lz_status st =
+        copy_into(f, s->f, map, map + f->ninst) == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+    for (uint32_t i = 0; i < f->nresult && st == LZ_OK; i++)
+        st = lz_vec_push(&t->results, map[f->results[i]]);
+    lz_free(map);
+    return st;
+}
+
+lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
+{
+    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(callee));
+    if (!found)
+        return lz_scan_fail(&p->c, callee.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(callee));
+    uint32_t index = (uint32_t)(found - 1);
+    if (!p->funcs.data[index].f)
+        LZ_TRY(function(p, index));
+    const lz_func *f = p->funcs.data[index].f;
+    bool fits = f->nparam == t->opnd.len && f->nresult == t->result_types.len;
+    for (uint32_t i = 0; fits && i < f->nparam; i++)
+        fits = lz_val_type(f, i) == lz_val_type(s->f, t->opnd.data[i]);
+    for (uint32_t i = 0; fits && i < f->nresult; i++)
+        fits = lz_val_type(f, f->results[i]) == t->result_types.data[i];
+    if (!fits)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "the call does not fit the signature of @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(callee));
+    return inline_call(p, s, t, f);
+}
+
+/* ---- the module ---- */
+
+/* #name = value: one line, unless brackets go on. */
+static lz_status skip_alias(lz_parser *p)
+{
+    int64_t depth = 0;
+    lz_slice s;
+    for (; p->c.p < p->c.end && (depth > 0 || *p->c.p != '\n'); p->c.p++) {
+        char c = *p->c.p;
+        if (c == '"') {
+            LZ_TRY(lz_scan_string(&p->c, &s));
+            p->c.p--;
+        } else if (strchr("([{<", c) && c) {
+            depth++;
+        } else if ((strchr(")]}", c) && c) || (c == '>' && p->c.p[-1] != '-')) {
+            depth--;
+        }
+    }
+    return LZ_OK;
+}
+
+/* A type that may be of any dialect, or a list of them. */
+static lz_status skip_results(lz_parser *p)
+{
+    if (lz_scan_at(&p->c, "("))
+        return lz_scan_group(&p->c);
+    (void)lz_scan_eat(&p->c, "!");
+    (void)lz_scan_word(&p->c);
+    return p->c.p < p->c.end && *p->c.p == '<' ? lz_scan_group(&p->c) : LZ_OK;
+}
+
+/* After `func.func`: notes the name and place, steps over the rest. */
+static lz_status note_function(lz_parser *p)
+{
+    lz_pfunc f = {0};
+    f.is_private = lz_scan_eat_word(&p->c, "private") || lz_scan_eat_word(&p->c, "nested");
+    if (!f.is_private)
+        (void)lz_scan_eat_word(&p->c, "public");
+    const char *at = p->c.p;
+    LZ_TRY(lz_scan_symbol(&p->c, &f.name));
+    if (!lz_scan_at(&p->c, "("))
+        return lz_scan_want(&p->c, "(");
+    f.at = p->c.p;
+    LZ_TRY(lz_scan_group(&p->c));
+    if (lz_scan_eat(&p->c, "->"))
+        LZ_TRY(skip_results(p));
+    if (lz_scan_eat_word(&p->c, "attributes") && lz_scan_at(&p->c, "{"))
+        LZ_TRY(lz_scan_group(&p->c));
+    if (lz_scan_at(&p->c, "{"))
+        LZ_TRY(lz_scan_group(&p->c));
+    LZ_TRY(lz_scan_location(&p->c));
+    if (lz_map_get(&p->func_index, name_hash(f.name)))
+        return lz_scan_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(f.name));
+    LZ_TRY(lz_vec_push(&p->funcs, f));
+    return lz_map_put(&p->func_index, name_hash(f.name), (void *)(uintptr_t)p->funcs.len);
+}
+
+static lz_status module_head(lz_parser *p)
+{
+    if (lz_scan_at(&p->c, "@"))
+        LZ_TRY(lz_scan_symbol(&p->c, &p->module));
+    if (lz_scan_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_scan_braces(&p->c));
+    return lz_scan_want(&p->c, "{");
+}
+
+static lz_status note_functions(lz_parser *p)
+{
+    bool inside = false, done = false;
+    for (lz_scan_skip(&p->c); p->c.p < p->c.end; lz_scan_skip(&p->c)) {
+        if (*p->c.p == '#' || *p->c.p == '!') {
+            LZ_TRY(skip_alias(p));
+        } else if (inside && lz_scan_eat(&p->c, "}")) {
+            inside = false;
+            done = true;
+            LZ_TRY(lz_scan_location(&p->c));
+        } else if (!inside && !done && lz_scan_eat_word(&p->c, "module")) {
+            inside = true;
+            LZ_TRY(module_head(p));
+        } else if (!done &&
+                   (lz_scan_eat_word(&p->c, "func.func") || lz_scan_eat_word(&p->c, "func"))) {
+            LZ_TRY(note_function(p));
+        } else {
+            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
+                                done ? "the end of the text" : "'module' or 'func.func'");
+        }
+    }
+    return inside ? lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the module is not closed") : LZ_OK;
+}
+
+/* @main, or the only function that is not private. */
+static lz_status find_main(lz_parser *p, uint32_t *index)
+{
+    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, lz_hash_bytes("main", 4));
+    uint32_t count = 0;
+    *index = (uint32_t)(found - 1);
+    if (found)
+        return LZ_OK;
+    for (uint32_t i = 0; i < p->funcs.len; i++)
+        if (!p->funcs.data[i].is_private) {
+            *index = i;
+            count++;
+        }
+    return count == 1 ? LZ_OK
+                      : lz_scan_fail(&p->c, p->c.text, LZ_EPARSE, "there is no function @main");
+}
+
+static lz_status parse_all(lz_parser *p, lz_func **out)
+{
+    uint32_t index;
+    LZ_TRY(note_functions(p));
+    LZ_TRY(find_main(p, &index));
+    LZ_TRY(function(p, index));
+    *out = p->funcs.data[index].f;
+    p->funcs.data[index].f = NULL;
+    lz_slice name = p->module.n ? p->module : p->funcs.data[index].name;
+    snprintf((*out)->name, sizeof(*out)->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
+    return LZ_OK;
+}
+
+lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out)
+{
+    lz_parser p = {.c = {text, text, text + n, name ? name : "text"}};
+    *out = NULL;
+    lz_locale locale = lz_locale_enter();
+    lz_status s = parse_all(&p, out);
+    lz_locale_leave(locale);
+    for (uint32_t i = 0; i < p.funcs.len; i++)
+        lz_func_free(p.funcs.data[i].f);
+    lz_vec_free(&p.funcs);
+    lz_map_free(&p.func_index);
+    return s;
+}

@@ -1,0 +1,87 @@
+/* parse.h - between the files that read StableHLO text. Threads: thread-compatible. */
+#ifndef LZ_IR_PARSE_H
+#define LZ_IR_PARSE_H
+#include "ir/scan.h"
+
+enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 24 };
+
+/* A function of the module; parsed when it is first called. */
+typedef struct lz_pfunc {
+    lz_slice name;
+    const char *at; /* its '(' */
+    bool is_private, busy;
+    lz_func *f;
+} lz_pfunc;
+
+typedef struct lz_parser {
+    lz_scan c;
+    LZ_VEC(lz_pfunc) funcs;
+    lz_map func_index;  /* name -> index + 1 */
+    lz_slice module;
+    int calls, regions; /* how deep */
+    uint64_t inlined;   /* instructions */
+} lz_parser;
+
+/* The values that a function's or region's text may name. */
+typedef struct lz_binding {
+    lz_slice name;
+    uint32_t first, count; /* in vals */
+} lz_binding;
+typedef struct lz_scope {
+    lz_func *f;
+    struct lz_scope *outer; /* of a region; NULL for a function */
+    lz_map names;           /* hash of the name -> binding + 1 */
+    LZ_VEC(lz_binding) bindings;
+    LZ_VEC(lz_val) vals;
+    bool returned;
+} lz_scope;
+
+typedef struct lz_entry { /* of an attribute dictionary */
+    lz_slice key;
+    const char *value;    /* NULL: a unit */
+} lz_entry;
+typedef LZ_VEC(const lz_type *) lz_types;
+
+/* One operation while it is read. */
+typedef struct lz_stmt {
+    const char *at; /* its name */
+    lz_slice name;
+    bool generic;
+    lz_op op;
+    LZ_VEC(lz_val) opnd;
+    LZ_VEC(lz_entry) dict;
+    lz_slice words[2];      /* LT and SIGNED of compare */
+    int nword;
+    lz_op applies;          /* reduce(...) applies op */
+    bool reducer;           /* reduce(...) whose region follows the types */
+    const lz_func *region;
+    uint32_t nregion;
+    lz_types opnd_types, result_types, listed; /* listed: types without an arrow */
+    bool has_arrow;
+    LZ_VEC(lz_val) results;
+} lz_stmt;
+
+/* parse.c */
+lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
+lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
+/* scope.c's part of parse.c */
+lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
+lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
+void lz_scope_free(lz_scope *s);
+
+/* parse_stmt.c */
+lz_status lz_parse_statement(lz_parser *p, lz_scope *s);
+const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key);
+lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t); /* %a, %b up to ')' or what is no value */
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_func **out); /* after '{' */
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out); /* after `reducer` */
+lz_status lz_parse_types(lz_parser *p, lz_stmt *t); /* after ':' */
+
+/* parse_attr.c: the record of an operation from the dictionary, words, region and types of a statement */
+lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);
+
+/* parse_expand.c: operations that are not in the table but are made of those */
+typedef struct lz_expansion lz_expansion;
+const lz_expansion *lz_expansion_find(lz_slice name); /* NULL: none */
+lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e);
+#endif

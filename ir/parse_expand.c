@@ -1,0 +1,155 @@
+/* parse_expand.c - operations that StableHLO or CHLO has and the table has not, written with those of the table. */
+#include "ir/parse.h"
+#include <math.h>
+
+typedef lz_val expand_fn(lz_func *f, const lz_stmt *t);
+struct lz_expansion {
+    const char *name;
+    uint32_t nopnd;
+    expand_fn *fn;
+};
+
+/* A constant of the operand's type. */
+static lz_val like(lz_func *f, lz_val x, double v)
+{
+    return lz_build_splat(f, lz_val_type(f, x), v);
+}
+
+static lz_val ew2(lz_func *f, lz_op op, lz_val a, lz_val b)
+{
+    return lz_build_ew2(f, op, a, b);
+}
+
+/* ---- CHLO ---- */
+
+static lz_val square(lz_func *f, const lz_stmt *t)
+{
+    return ew2(f, LZ_OP_MULTIPLY, t->opnd.data[0], t->opnd.data[0]);
+}
+
+/* (e + e / (e + 1)) / 2 with e = exp(x) - 1: exact near 0. Beyond the range of exp, exp(x - log 2) is taken apart. */
+static lz_val sinh_(lz_func *f, const lz_stmt *t)
+{
+    lz_val x = t->opnd.data[0], one = like(f, x, 1), half = like(f, x, 0.5),
+           log2 = like(f, x, M_LN2);
+    lz_val e = lz_build_ew1(f, LZ_OP_EXPONENTIAL_MINUS_ONE, x);
+    lz_val small =
+        ew2(f, LZ_OP_MULTIPLY,
+            ew2(f, LZ_OP_ADD, e, ew2(f, LZ_OP_DIVIDE, e, ew2(f, LZ_OP_ADD, e, one))), half);
+    lz_val up = lz_build_ew1(f, LZ_OP_EXPONENTIAL, ew2(f, LZ_OP_SUBTRACT, x, log2));
+    lz_val down = lz_build_ew1(f, LZ_OP_EXPONENTIAL,
+                               ew2(f, LZ_OP_SUBTRACT, lz_build_ew1(f, LZ_OP_NEGATE, x), log2));
+    lz_val near = lz_build_compare(f, LZ_CMP_LT, lz_build_ew1(f, LZ_OP_ABS, x), one);
+    return lz_build_select(f, near, small, ew2(f, LZ_OP_SUBTRACT, up, down));
+}
+
+static lz_val cosh_(lz_func *f, const lz_stmt *t)
+{
+    lz_val x = t->opnd.data[0], log2 = like(f, x, M_LN2);
+    lz_val up = lz_build_ew1(f, LZ_OP_EXPONENTIAL, ew2(f, LZ_OP_SUBTRACT, x, log2));
+    lz_val down = lz_build_ew1(f, LZ_OP_EXPONENTIAL,
+                               ew2(f, LZ_OP_SUBTRACT, lz_build_ew1(f, LZ_OP_NEGATE, x), log2));
+    return ew2(f, LZ_OP_ADD, up, down);
+}
+
+static lz_val tan_(lz_func *f, const lz_stmt *t)
+{
+    return lz_build_ew1(f, LZ_OP_TAN, t->opnd.data[0]);
+}
+
+static lz_val atan_(lz_func *f, const lz_stmt *t)
+{
+    return ew2(f, LZ_OP_ATAN2, t->opnd.data[0], like(f, t->opnd.data[0], 1));
+}
+
+/* sqrt((1 - x) (1 + x)) */
+static lz_val rim(lz_func *f, lz_val x)
+{
+    lz_val one = like(f, x, 1);
+    return lz_build_ew1(
+        f, LZ_OP_SQRT,
+        ew2(f, LZ_OP_MULTIPLY, ew2(f, LZ_OP_SUBTRACT, one, x), ew2(f, LZ_OP_ADD, one, x)));
+}
+
+static lz_val asin_(lz_func *f, const lz_stmt *t)
+{
+    return ew2(f, LZ_OP_ATAN2, t->opnd.data[0], rim(f, t->opnd.data[0]));
+}
+
+static lz_val acos_(lz_func *f, const lz_stmt *t)
+{
+    return ew2(f, LZ_OP_ATAN2, rim(f, t->opnd.data[0]), t->opnd.data[0]);
+}
+
+static lz_val is_inf(lz_func *f, const lz_stmt *t)
+{
+    lz_val x = lz_build_ew1(f, LZ_OP_ABS, t->opnd.data[0]);
+    return lz_build_compare(f, LZ_CMP_EQ, x, like(f, t->opnd.data[0], INFINITY));
+}
+
+static lz_val is_pos_inf(lz_func *f, const lz_stmt *t)
+{
+    return lz_build_compare(f, LZ_CMP_EQ, t->opnd.data[0], like(f, t->opnd.data[0], INFINITY));
+}
+
+static lz_val is_neg_inf(lz_func *f, const lz_stmt *t)
+{
+    return lz_build_compare(f, LZ_CMP_EQ, t->opnd.data[0], like(f, t->opnd.data[0], -INFINITY));
+}
+
+/* ---- older StableHLO ---- */
+
+/* dot: the last dimension of the first with the first of the second. */
+static lz_val dot(lz_func *f, const lz_stmt *t)
+{
+    int64_t last = lz_val_type(f, t->opnd.data[0])->shape.rank - 1, first = 0;
+    lz_attr_dot a = {.kind = LZ_ATTR_dot,
+                     .lhs_contracting_dimensions = lz_ints_make(1, &last),
+                     .rhs_contracting_dimensions = lz_ints_make(1, &first)};
+    return lz_build(f, LZ_OP_DOT_GENERAL, (const lz_attr *)(const void *)&a, t->opnd.data, 2);
+}
+
+/* broadcast: new dimensions in front; which sizes they have, the result's type says. */
+static lz_val broadcast(lz_func *f, const lz_stmt *t)
+{
+    const lz_shape *from = &lz_val_type(f, t->opnd.data[0])->shape;
+    lz_ints dims = {.n = from->rank};
+    for (int i = 0; i < from->rank; i++)
+        dims.v[i] = t->result_types.len ? t->result_types.data[0]->shape.rank - from->rank + i : i;
+    return lz_build_broadcast(f, t->opnd.data[0], &dims,
+                              t->result_types.len ? &t->result_types.data[0]->shape : from);
+}
+
+static const lz_expansion expansions[] = {
+    {"chlo.square", 1, square},
+    {"chlo.sinh", 1, sinh_},
+    {"chlo.cosh", 1, cosh_},
+    {"chlo.tan", 1, tan_},
+    {"chlo.atan", 1, atan_},
+    {"chlo.asin", 1, asin_},
+    {"chlo.acos", 1, acos_},
+    {"chlo.is_inf", 1, is_inf},
+    {"chlo.is_pos_inf", 1, is_pos_inf},
+    {"chlo.is_neg_inf", 1, is_neg_inf},
+    {"stablehlo.dot", 2, dot},
+    {"stablehlo.broadcast", 1, broadcast},
+};
+
+const lz_expansion *lz_expansion_find(lz_slice name)
+{
+    for (size_t i = 0; i < sizeof expansions / sizeof *expansions; i++)
+        if (lz_slice_is(name, expansions[i].name))
+            return &expansions[i];
+    return NULL;
+}
+
+lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e)
+{
+    if (t->opnd.len != e->nopnd)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: takes %u operands, not %u", e->name,
+                            e->nopnd, t->opnd.len);
+    lz_val v = e->fn(s->f, t);
+    if (v == LZ_NOVAL)
+        return lz_scan_wrap(&p->c, t->at);
+    return lz_vec_push(&t->results, v);
+}

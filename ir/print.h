@@ -1,0 +1,35 @@
+/* print.h - between the files that print functions. */
+#ifndef LZ_IR_PRINT_H
+#define LZ_IR_PRINT_H
+#include "ir/module.h"
+
+/* What a value is called: by its number in its class of names. */
+typedef struct lz_name {
+    uint32_t n, n2; /* rng_bit_generator has two names */
+} lz_name;
+/* Where the numbering stands; a region goes on where the function around it ended. */
+typedef struct lz_naming {
+    uint32_t value, arg, conflict;
+    bool used[4]; /* plain %cst, %c, %output_state, %output */
+} lz_naming;
+
+typedef struct lz_printer {
+    lz_buf *out;
+    const lz_func *f;
+    lz_name *names;   /* of f */
+    lz_naming after;  /* f's last number + 1 */
+    unsigned flags;
+    int indent;       /* of the instructions, in spaces */
+} lz_printer;
+
+void lz_print_val(lz_printer *p, lz_val v);
+void lz_print_vals(lz_printer *p, const lz_val *v, uint32_t n); /* %0, %1 */
+void lz_print_types(lz_printer *p, const lz_type *const *t, uint32_t n); /* a, b */
+/* Everything of an instruction after "%n = ". */
+void lz_print_op(lz_printer *p, const lz_inst *in);
+/* The instructions and the return of a region, each on a line. groups: how the parameters are written before it. */
+void lz_print_region_begin(lz_printer *p, const lz_func *region, lz_printer *inner);
+void lz_print_body(lz_printer *p, const char *ret);
+void lz_print_region_end(lz_printer *inner);
+void lz_print_string(lz_buf *b, const char *s); /* "quoted" */
+#endif
