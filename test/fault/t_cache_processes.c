@@ -66,7 +66,7 @@ static void cold_start(board *b, int who, int keys)
 START_TEST(c10_cold_start)
 {
     enum { PROCESSES = 16, KEYS = 200 };
-    int rounds = ct_quick() ? 2 : 6;
+    int rounds = ct_quick() ? 2 : 4;
     for (int round = 0; round < rounds; round++) {
         board *b = make_board();
         pid_t pids[PROCESSES];
@@ -209,7 +209,7 @@ START_TEST(c19_eviction_race)
     uint64_t cap = 1 << 20, bytes, most = 0;
     board *b = make_board();
     pid_t pids[WRITERS + READERS];
-    int puts = ct_quick() ? 300 : 1500;
+    int puts = ct_quick() ? 300 : 900;
     for (int p = 0; p < WRITERS + READERS; p++) {
         if ((pids[p] = child()) != 0)
             continue;
