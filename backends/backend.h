@@ -29,7 +29,7 @@ typedef struct lz_dbuf {
     uint32_t refs;              /* atomic */
     uint32_t backend, device;
     size_t nbytes;              /* asked for */
-    size_t capacity;
+    size_t capacity;            /* 0: borrowed memory (wrap) */
     void *data;                 /* host-addressable: the bytes (64-byte aligned). Otherwise the device's own handle */
     lz_event *ready;            /* completes when the content is there; NULL: it is. Owned */
     void (*release)(void *user);/* borrowed host memory: called when the last reference goes */
@@ -68,7 +68,9 @@ typedef struct lz_backend {
     /* Bytes that distinguish code for this device: part of every program key (platform, compiler version, ISA class). */
     void (*key)(int device, lz_buf *out);
     lz_status (*alloc)(int device, size_t nbytes, lz_dbuf **out);               /* pooled, 64-byte aligned, content undefined */
-    void (*free)(lz_dbuf *b);                                                   /* from lz_dbuf_release */
+    /* From lz_dbuf_release, which has released `ready` and, for borrowed memory, called `release` and cleared it and `data`:
+     * gives pooled memory back and frees the struct. */
+    void (*free)(lz_dbuf *b);
     lz_status (*wrap)(int device, void *data, size_t nbytes, void (*release)(void *), void *user, lz_dbuf **out);  /* borrow host memory */
     lz_status (*copy_in)(lz_dbuf *dst, const void *src, size_t nbytes);         /* src may be reused on return */
     lz_status (*copy_out)(lz_dbuf *src, void *dst, size_t nbytes);              /* waits for src's content */

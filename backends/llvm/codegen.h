@@ -29,6 +29,8 @@ typedef int64_t (*lz_size_fn)(const int64_t *args);
 /* Compiles a finished kernel. Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's message), LZ_EMEM.
  * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP). */
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll, lz_buf *as);
+/* Part of the key of stored code: raise it when the same kernel gives other code. */
+enum { LZ_CODEGEN_VERSION = 1 };
 const char *lz_llvm_version(void);      /* "19.1.7" as built against; part of keys; does not load LLVM */
 uint64_t lz_llvm_compile_count(void);   /* kernels compiled by this process */
 /* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL for any other name. */

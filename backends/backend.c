@@ -1,0 +1,36 @@
+/* backend.c - the backends there are, from backends.def. Threads: pure. */
+#include "backends/backend.h"
+#include <strings.h>
+
+/* Weak, so that a program that was linked with some backends only has those; the library links all. */
+#define BACKEND(NAME, symbol, doc) extern const lz_backend symbol __attribute__((weak));
+#include "backends/backends.def"
+#undef BACKEND
+
+static const lz_backend *const rows[] = {
+#define BACKEND(NAME, symbol, doc) &symbol,
+#include "backends/backends.def"
+#undef BACKEND
+};
+enum { COUNT = sizeof rows / sizeof *rows };
+
+const lz_backend *lz_backend_at(uint32_t index)
+{
+    return index < COUNT ? rows[index] : NULL;
+}
+
+const lz_backend *lz_backend_get(const char *name)
+{
+    for (uint32_t i = 0; name && i < COUNT; i++)
+        if (rows[i] && strcasecmp(rows[i]->name, name) == 0)
+            return rows[i];
+    return NULL;
+}
+
+int lz_backend_index(const lz_backend *b)
+{
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (rows[i] == b)
+            return (int)i;
+    return -1;
+}

@@ -1,0 +1,319 @@
+/* cpu.c - the CPU backend's table: start-up, devices, buffers, compiling.
+ * Devices are many only in name (CPU_NUM_DEVICES): each has its own queue, and all share memory pool, workers and kernels.
+ * Threads: thread-safe. */
+#include "backends/backend.h"
+#include "backends/cpu/dump.h"
+#include "backends/cpu/exec.h"
+#include "backends/cpu/mem.h"
+#include "backends/cpu/workers.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/thread.h"
+#include <stdio.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+extern const lz_backend lz_backend_cpu;
+
+/* ---- start ---- */
+
+static struct {
+    lz_once once;
+    lz_error error; /* of starting */
+    lz_target target;
+    int ndevice;
+    uint32_t index; /* of this backend */
+    lz_cpu_device dev[LZ_MEM_DEVICES];
+} cpu = {.once = LZ_ONCE_INIT};
+
+static lz_status start_devices(void)
+{
+    LZ_TRY(lz_target_host(&cpu.target));
+    cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
+    int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
+    for (int i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "lz-cpu-%d", i);
+        cpu.dev[i] = (lz_cpu_device){.index = i, .backend = cpu.index, .queue = lz_queue_new(name)};
+        if (!cpu.dev[i].queue)
+            return LZ_EMEM;
+        cpu.ndevice = i + 1;
+    }
+    return LZ_OK;
+}
+
+static void start(void)
+{
+    if (start_devices() != LZ_OK)
+        cpu.error = *lz_error_get();
+}
+
+static lz_status init(void)
+{
+    lz_once_run(&cpu.once, start);
+    if (cpu.error.status != LZ_OK)
+        lz_error_set(&cpu.error);
+    return cpu.error.status;
+}
+
+static int device_count(void)
+{
+    return init() == LZ_OK ? cpu.ndevice : 0;
+}
+
+static lz_status get_device(int device, lz_cpu_device **out)
+{
+    LZ_TRY(init());
+    if (device < 0 || device >= cpu.ndevice)
+        return LZ_FAIL(LZ_ENOENT, "device CPU:%d: there are %d", device, cpu.ndevice);
+    *out = &cpu.dev[device];
+    return LZ_OK;
+}
+
+/* ---- what a device is ---- */
+
+static void processor_name(char *out, size_t n)
+{
+    snprintf(out, n, "%s", cpu.target.cpu[0] ? cpu.target.cpu : "generic");
+#if defined(__x86_64__)
+    unsigned r[12], a, b, c, d;
+    if (!__get_cpuid(0x80000000, &a, &b, &c, &d) || a < 0x80000004)
+        return;
+    for (unsigned i = 0; i < 3; i++)
+        __cpuid(0x80000002 + i, r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
+    char brand[49], *p = brand;
+    memcpy(brand, r, 48);
+    brand[48] = '\0';
+    while (*p == ' ')
+        p++;
+    if (*p)
+        snprintf(out, n, "%s", p);
+#endif
+}
+
+static lz_status device_info(int device, lz_device_info *out)
+{
+    lz_cpu_device *d;
+    memset(out, 0, sizeof *out);
+    LZ_TRY(get_device(device, &d));
+    char name[64];
+    processor_name(name, sizeof name);
+    for (size_t n = strlen(name); n && name[n - 1] == ' '; n--)
+        name[n - 1] = '\0';
+    const char *isa = cpu.target.vector_bytes == 64   ? "avx512"
+                      : cpu.target.vector_bytes == 32 ? "avx2"
+                                                      : "128-bit";
+    snprintf(out->kind, sizeof out->kind, "cpu: %.42s, %s", name, isa);
+    lz_mem_stats m;
+    lz_mem_get_stats(d->index, &m);
+    out->memory_limit = m.limit;
+    out->memory_used = m.used;
+    out->memory_peak = m.peak;
+    out->threads = lz_workers_count();
+    return LZ_OK;
+}
+
+/* Everything a plan or a kernel may have been chosen by. */
+static void key(int device, lz_buf *out)
+{
+    (void)device;
+    if (init() != LZ_OK) {
+        out->failed = true;
+        return;
+    }
+    const lz_target *t = &cpu.target;
+    lz_buf_printf(out, "CPU;llvm %s;codegen %d;%s;%s;%s;%d;%lld;%lld;%lld;threads %d",
+                  lz_llvm_version(), LZ_CODEGEN_VERSION, t->triple, t->cpu, t->features,
+                  t->vector_bytes, (long long)t->l1_bytes, (long long)t->l2_bytes,
+                  (long long)t->l3_bytes, lz_workers_count());
+}
+
+/* ---- buffers ---- */
+
+static lz_dbuf *new_buffer(int device, size_t nbytes)
+{
+    lz_dbuf *b = lz_alloc(sizeof *b);
+    if (b)
+        *b = (lz_dbuf){
+            .refs = 1, .backend = cpu.index, .device = (uint32_t)device, .nbytes = nbytes};
+    else
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer");
+    return b;
+}
+
+lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out)
+{
+    *out = NULL;
+    lz_dbuf *b = new_buffer(device, nbytes);
+    if (!b)
+        return LZ_EMEM;
+    lz_status s = lz_mem_alloc(device, nbytes, &b->data, &b->capacity);
+    if (s != LZ_OK)
+        lz_free(b);
+    else
+        *out = b;
+    return s;
+}
+
+static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    return lz_cpu_alloc(device, nbytes, out);
+}
+
+static void free_buffer(lz_dbuf *b)
+{
+    if (b->capacity)
+        lz_mem_free((int)b->device, b->data, b->capacity);
+    lz_free(b);
+}
+
+static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
+                      lz_dbuf **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    if (!data && nbytes)
+        return LZ_FAIL(LZ_ENULL, "memory to borrow is NULL (%zu bytes)", nbytes);
+    lz_dbuf *b = new_buffer(device, nbytes);
+    if (!b)
+        return LZ_EMEM;
+    b->data = data;
+    b->release = release;
+    b->user = user;
+    *out = b;
+    return LZ_OK;
+}
+
+static lz_status check_copy(const lz_dbuf *b, size_t nbytes)
+{
+    return nbytes <= b->nbytes
+               ? LZ_OK
+               : LZ_FAIL(LZ_ERANGE, "copying %zu bytes of a buffer of %zu", nbytes, b->nbytes);
+}
+
+static lz_status copy_in(lz_dbuf *dst, const void *src, size_t nbytes)
+{
+    LZ_TRY(check_copy(dst, nbytes));
+    LZ_TRY(lz_event_wait(dst->ready));
+    if (nbytes)
+        memcpy(dst->data, src, nbytes);
+    return LZ_OK;
+}
+
+static lz_status copy_out(lz_dbuf *src, void *dst, size_t nbytes)
+{
+    LZ_TRY(check_copy(src, nbytes));
+    LZ_TRY(lz_event_wait(src->ready));
+    if (nbytes)
+        memcpy(dst, src->data, nbytes);
+    return LZ_OK;
+}
+
+/* ---- programs ---- */
+
+static bool run_loops(void)
+{
+    return strcmp(lz_cfg_str(LZ_OPT_EXEC), "loop") == 0;
+}
+
+static void dump(int device, lz_exec *x, const char *name, const lz_cpu_times *times)
+{
+    lz_buf k = {0};
+    key(device, &k);
+    lz_cpu_dump(x, &cpu.target, name, &k, times);
+    lz_buf_free(&k);
+}
+
+/* From a plan, which it takes over, to an executable. */
+static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int64_t t0,
+                        lz_exec **out)
+{
+    int64_t t1 = lz_now_ns();
+    LZ_TRY(lz_cpu_exec_new(p, &cpu.target, o ? o->cache : NULL, run_loops(), out));
+    int64_t t2 = lz_now_ns();
+    lz_cpu_exec_note(*out, (double)(t2 - t0) * 1e-6);
+    lz_cpu_times times = {(double)(t1 - t0) * 1e-6, (double)(t2 - t1) * 1e-6};
+    if (o && o->dump_name && lz_cpu_dump_on())
+        dump(device, *out, o->dump_name, &times);
+    return LZ_OK;
+}
+
+static lz_status compile(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    int64_t t0 = lz_now_ns();
+    lz_lower_options lo = {.donate = o ? o->donate : NULL,
+                           .vector_bytes = cpu.target.vector_bytes,
+                           .threads = lz_workers_count(),
+                           .l1_bytes = cpu.target.l1_bytes,
+                           .l2_bytes = cpu.target.l2_bytes,
+                           .l3_bytes = cpu.target.l3_bytes};
+    lz_plan *p = NULL;
+    LZ_TRY(lz_lower(f, &lo, &p));
+    return finish(device, p, o, t0, out);
+}
+
+static lz_status serialize(lz_exec *x, lz_buf *out)
+{
+    lz_plan_serialize(lz_cpu_exec_plan(x), out);
+    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory to store a program") : LZ_OK;
+}
+
+static lz_status deserialize(int device, const void *p, size_t n, const lz_compile_options *o,
+                             lz_exec **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    int64_t t0 = lz_now_ns();
+    lz_plan *plan = NULL;
+    LZ_TRY(lz_plan_deserialize(p, n, &plan));
+    return finish(device, plan, o, t0, out);
+}
+
+static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
+                         lz_dbuf **out, lz_event **done)
+{
+    lz_cpu_device *d;
+    *done = NULL;
+    LZ_TRY(get_device(device, &d));
+    return lz_cpu_exec_run(x, d, in, donated, out, done);
+}
+
+static lz_status wait_all(int device)
+{
+    lz_cpu_device *d;
+    LZ_TRY(get_device(device, &d));
+    LZ_TRY(lz_fork_check());
+    lz_queue_drain(d->queue);
+    return LZ_OK;
+}
+
+const lz_backend lz_backend_cpu = {
+    .name = "CPU",
+    .host_memory = true,
+    .init = init,
+    .device_count = device_count,
+    .device_info = device_info,
+    .key = key,
+    .alloc = alloc,
+    .free = free_buffer,
+    .wrap = wrap,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .compile = compile,
+    .serialize = serialize,
+    .deserialize = deserialize,
+    .exec_free = lz_cpu_exec_free,
+    .exec_info = lz_cpu_exec_info,
+    .execute = execute,
+    .wait_all = wait_all,
+};

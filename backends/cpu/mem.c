@@ -1,0 +1,230 @@
+/* mem.c - see mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked through their first bytes,
+ * and under the address sanitizer the rest of them is poisoned. */
+#include "backends/cpu/mem.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/thread.h"
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+    ALIGN = 64,
+    FINE_BITS = 3, /* classes per power of two: 8 */
+    MIN_BITS = 9,  /* below 512 bytes: multiples of 64 */
+    MAX_BITS = 48,
+    CLASSES = 8 + (MAX_BITS - MIN_BITS) * 8,
+    HUGE_PAGE = 2 << 20
+};
+static const size_t map_from = 1 << 20;
+
+typedef struct block {
+    struct block *next;
+} block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static block *waiting[CLASSES];
+static uint64_t waiting_bytes, used_all, peak_all;
+static struct {
+    uint64_t used, peak, allocs, reuses;
+} dev[LZ_MEM_DEVICES];
+
+/* ---- classes ---- */
+
+/* The class whose blocks hold n bytes, and its size: the next multiple of an eighth of the power of two below. */
+static int class_of(size_t n, size_t *size)
+{
+    if (n <= (size_t)1 << MIN_BITS) {
+        size_t i = n ? (n - 1) / ALIGN : 0;
+        *size = (i + 1) * ALIGN;
+        return (int)i;
+    }
+    int bits = 63 - __builtin_clzll(n - 1); /* 2^bits < n <= 2^(bits+1) */
+    size_t grain = (size_t)1 << (bits - FINE_BITS);
+    size_t i = (n - 1 - ((size_t)1 << bits)) / grain;
+    *size = ((size_t)1 << bits) + (i + 1) * grain;
+    return bits < MAX_BITS ? 8 + (bits - MIN_BITS) * 8 + (int)i : -1;
+}
+
+/* ---- the system's memory ---- */
+
+static void *map(size_t n)
+{
+    if (n < HUGE_PAGE) {
+        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return p == MAP_FAILED ? NULL : p;
+    }
+    size_t room = n + HUGE_PAGE;
+    char *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, HUGE_PAGE);
+    if (at > p)
+        munmap(p, (size_t)(at - p));
+    munmap(at + n, (size_t)(p + room - (at + n)));
+    (void)madvise(at, n, MADV_HUGEPAGE);
+    return at;
+}
+
+/* A block from the heap has the address of its allocation in front of it. */
+static void *fresh(size_t size)
+{
+    if (size >= map_from)
+        return map(size);
+    char *raw = lz_alloc(size + ALIGN + sizeof raw);
+    if (!raw)
+        return NULL;
+    char *p = (char *)LZ_ALIGN_UP((uintptr_t)raw + sizeof raw, ALIGN);
+    memcpy(p - sizeof raw, &raw, sizeof raw);
+    return p;
+}
+
+static void give_up(void *p, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
+    if (size >= map_from) {
+        munmap(p, size);
+        return;
+    }
+    void *raw;
+    memcpy(&raw, (char *)p - sizeof raw, sizeof raw);
+    lz_free(raw);
+}
+
+/* ---- the pool; all under lock ---- */
+
+static size_t class_size(int c)
+{
+    if (c < 8)
+        return (size_t)(c + 1) * ALIGN;
+    int bits = MIN_BITS + (c - 8) / 8;
+    return ((size_t)1 << bits) + (((size_t)((c - 8) % 8) + 1) << (bits - FINE_BITS));
+}
+
+/* Gives waiting blocks back, the large ones first, until at most `keep` bytes wait. */
+static void trim_to(uint64_t keep)
+{
+    for (int c = CLASSES - 1; c >= 0 && waiting_bytes > keep; c--) {
+        size_t size = class_size(c);
+        while (waiting[c] && waiting_bytes > keep) {
+            block *b = waiting[c];
+            ASAN_UNPOISON_MEMORY_REGION(b, sizeof *b);
+            waiting[c] = b->next;
+            waiting_bytes -= size;
+            give_up(b, size);
+        }
+    }
+}
+
+static uint64_t limit_bytes(void)
+{
+    return (uint64_t)lz_cfg_int(LZ_OPT_DEVICE_MEM_LIMIT_MB) << 20;
+}
+
+static void *take(int c, size_t size, bool *reused)
+{
+    block *b = waiting[c];
+    *reused = b != NULL;
+    if (b) {
+        ASAN_UNPOISON_MEMORY_REGION(b, size);
+        waiting[c] = b->next;
+        waiting_bytes -= size;
+        return b;
+    }
+    void *p = fresh(size);
+    if (!p && waiting_bytes) { /* another class may hold what is missing */
+        trim_to(0);
+        p = fresh(size);
+    }
+    return p;
+}
+
+static lz_status no_memory(int device, size_t nbytes, uint64_t limit)
+{
+    uint64_t used = dev[device].used;
+    if (limit)
+        return LZ_FAIL(LZ_EDEVMEM,
+                       "CPU:%d: no room for %zu bytes: %" PRIu64 " of %" PRIu64
+                       " bytes are used (LAZULI_DEVICE_MEMORY_MB)",
+                       device, nbytes, used, limit);
+    return LZ_FAIL(LZ_EDEVMEM, "CPU:%d: the system gives no %zu bytes; %" PRIu64 " are used",
+                   device, nbytes, used);
+}
+
+lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity)
+{
+    *out = NULL;
+    if (device < 0 || device >= LZ_MEM_DEVICES)
+        return LZ_FAIL(LZ_EINVAL, "there is no device CPU:%d", device);
+    size_t size = 0;
+    int c = nbytes > (size_t)1 << (MAX_BITS - 1) ? -1 : class_of(nbytes, &size);
+    uint64_t limit = limit_bytes();
+    pthread_mutex_lock(&lock);
+    bool full = limit && dev[device].used + size > limit, reused = false;
+    void *p = c < 0 || full ? NULL : take(c, size, &reused);
+    if (p) {
+        dev[device].used += size;
+        dev[device].allocs++;
+        dev[device].reuses += reused;
+        if (dev[device].used > dev[device].peak)
+            dev[device].peak = dev[device].used;
+        used_all += size;
+        if (used_all > peak_all)
+            peak_all = used_all;
+        if (limit && used_all + waiting_bytes > limit)
+            trim_to(limit > used_all ? limit - used_all : 0);
+    }
+    lz_status s = p ? LZ_OK : no_memory(device, nbytes, full ? limit : 0);
+    pthread_mutex_unlock(&lock);
+    *out = p;
+    *capacity = size;
+    return s;
+}
+
+void lz_mem_free(int device, void *p, size_t capacity)
+{
+    if (!p)
+        return;
+    size_t size = 0;
+    int c = class_of(capacity, &size);
+    LZ_DCHECK(size == capacity);
+    pthread_mutex_lock(&lock);
+    block *b = p;
+    b->next = waiting[c];
+    waiting[c] = b;
+    waiting_bytes += size;
+    dev[device].used -= size;
+    used_all -= size;
+    ASAN_POISON_MEMORY_REGION(b, size);
+    if (waiting_bytes > peak_all)
+        trim_to(peak_all);
+    pthread_mutex_unlock(&lock);
+}
+
+void lz_mem_get_stats(int device, lz_mem_stats *out)
+{
+    memset(out, 0, sizeof *out);
+    if (device < 0 || device >= LZ_MEM_DEVICES)
+        return;
+    pthread_mutex_lock(&lock);
+    out->used = dev[device].used;
+    out->peak = dev[device].peak;
+    out->allocs = dev[device].allocs;
+    out->reuses = dev[device].reuses;
+    out->waiting = waiting_bytes;
+    pthread_mutex_unlock(&lock);
+    out->limit = limit_bytes();
+}
+
+void lz_mem_trim(void)
+{
+    pthread_mutex_lock(&lock);
+    trim_to(0);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,240 @@
+/* workers.c - see workers.h. How a job is shared:
+ *
+ * The units are cut into chunks, the chunks dealt in equal runs to the threads that take part. A thread's run is one
+ * word {job number, end, next chunk}; whoever wants a chunk of it, its owner or a helper, advances the word by compare
+ * and swap. The job number makes a claim fail that was begun under an earlier job; and what a worker read about the job
+ * before a claim that succeeds is right, since the job cannot end, nor the next be written, before that chunk is done.
+ * The caller returns when the count of chunks left is zero: it never waits for workers that found nothing to do, nor
+ * for ones that have not woken up yet. */
+#include "backends/cpu/workers.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include <limits.h>
+#include <stdio.h>
+
+enum { SPIN_NS = 40000, CHUNKS_PER_THREAD = 4 };
+
+typedef struct run_word {
+    _Alignas(64) _Atomic uint64_t word; /* job << 32 | end << 16 | next, in chunks */
+} run_word;
+
+static struct {
+    pthread_mutex_t
+        lock;  /* held by the caller of the job that runs, and while workers start or stop */
+    int count; /* threads with the caller; 0 before the first use */
+    int started;
+    pthread_t thread[LZ_WORKERS_MAX];
+    _Atomic int configured; /* count, for reading without the lock */
+    _Atomic bool stop;
+    /* The job. Written by its caller before `job` is bumped; atomic because late workers may look. */
+    _Alignas(64) _Atomic uint32_t job; /* number of the job; workers sleep on it */
+    _Atomic uint32_t asleep;
+    _Atomic(lz_workers_fn) fn;
+    _Atomic(void *) ctx;
+    _Atomic int64_t units;
+    _Atomic int32_t threads, chunks;   /* taking part; all chunks */
+    _Alignas(64) _Atomic int32_t left; /* chunks that are not done */
+    _Atomic uint32_t waiting;          /* the caller sleeps until `left` is 0 */
+    run_word runs[LZ_WORKERS_MAX];
+} w = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread bool inside; /* this thread is doing units already */
+
+/* ---- chunks ---- */
+
+/* A chunk of thread t's run; -1 when none is left, or the job is over. */
+static int32_t claim(uint32_t job, int32_t t)
+{
+    _Atomic uint64_t *word = &w.runs[t].word;
+    uint64_t v = atomic_load_explicit(word, memory_order_relaxed);
+    while ((uint32_t)(v >> 32) == job && (v & 0xffff) < (v >> 16 & 0xffff))
+        if (atomic_compare_exchange_weak_explicit(word, &v, v + 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return (int32_t)(v & 0xffff);
+    return -1;
+}
+
+/* The caller may go on as soon as it sees the count, so a wake-up may come late, under the next job: it does no harm. */
+static void chunk_done(void)
+{
+    if (atomic_fetch_sub(&w.left, 1) == 1 && atomic_exchange(&w.waiting, 0))
+        lz_futex_wake(&w.waiting, 1);
+}
+
+static int64_t first_unit(int64_t units, int32_t chunks, int32_t c)
+{
+    return units / chunks * c + units % chunks * c / chunks;
+}
+
+/* Works on the job as thread `self`, on its own chunks first. */
+static void work(uint32_t job, int32_t self)
+{
+    int32_t chunks = atomic_load_explicit(&w.chunks, memory_order_relaxed);
+    int32_t threads = atomic_load_explicit(&w.threads, memory_order_relaxed);
+    int64_t units = atomic_load_explicit(&w.units, memory_order_relaxed);
+    lz_workers_fn fn = atomic_load_explicit(&w.fn, memory_order_relaxed);
+    void *ctx = atomic_load_explicit(&w.ctx, memory_order_relaxed);
+    for (int32_t i = 0; i < threads; i++) {
+        int32_t t = (self + i) % threads, c;
+        while ((c = claim(job, t)) >= 0) {
+            fn(ctx, first_unit(units, chunks, c), first_unit(units, chunks, c + 1), self);
+            chunk_done();
+        }
+    }
+}
+
+/* ---- workers ---- */
+
+static uint32_t wait_job(uint32_t seen)
+{
+    int64_t end = lz_now_ns() + SPIN_NS;
+    uint32_t job;
+    do {
+        for (int i = 0; i < 32; i++) {
+            job = atomic_load_explicit(&w.job, memory_order_acquire);
+            if (job != seen || atomic_load_explicit(&w.stop, memory_order_relaxed))
+                return job;
+            lz_cpu_relax();
+        }
+    } while (lz_now_ns() < end);
+    atomic_fetch_add(&w.asleep, 1);
+    while ((job = atomic_load(&w.job)) == seen && !atomic_load(&w.stop))
+        (void)lz_futex_wait(&w.job, seen, -1);
+    atomic_fetch_sub(&w.asleep, 1);
+    return job;
+}
+
+static void *serve(void *arg)
+{
+    int32_t self = (int32_t)(intptr_t)arg;
+    uint32_t seen = 0;
+    inside = true;
+    for (;;) {
+        seen = wait_job(seen);
+        if (atomic_load(&w.stop))
+            return NULL;
+        work(seen, self);
+    }
+}
+
+static int configured(void)
+{
+    int64_t n = lz_cfg_int(LZ_OPT_NUM_THREADS);
+    if (n == 0)
+        n = lz_num_cores();
+    return n > LZ_WORKERS_MAX ? LZ_WORKERS_MAX : (int)n;
+}
+
+int lz_workers_count(void)
+{
+    int n = atomic_load_explicit(&w.configured, memory_order_acquire);
+    if (n)
+        return n;
+    pthread_mutex_lock(&w.lock);
+    if (!w.count) {
+        w.count = configured();
+        atomic_store_explicit(&w.configured, w.count, memory_order_release);
+    }
+    n = w.count;
+    pthread_mutex_unlock(&w.lock);
+    return n;
+}
+
+/* Under lock. Fewer threads than asked for are no error: the work is done all the same. */
+static void start(int threads)
+{
+    if (w.started + 1 >= threads)
+        return;
+    lz_fork_arm();
+    for (; w.started + 1 < threads; w.started++) {
+        char name[32];
+        snprintf(name, sizeof name, "lz-worker-%d", w.started + 1);
+        if (lz_thread_start(&w.thread[w.started], name, serve, (void *)(intptr_t)(w.started + 1)) !=
+            LZ_OK) {
+            LZ_WARN_ONCE("cpu", "only %d of %d threads could be started", w.started + 1, threads);
+            return;
+        }
+    }
+}
+
+void lz_workers_stop(void)
+{
+    pthread_mutex_lock(&w.lock);
+    if (!lz_fork_happened()) {
+        atomic_store(&w.stop, true);
+        atomic_fetch_add(&w.job, 1);
+        lz_futex_wake(&w.job, INT_MAX);
+        for (int i = 0; i < w.started; i++)
+            pthread_join(w.thread[i], NULL);
+        atomic_store(&w.stop, false);
+        w.started = 0;
+    }
+    w.count = 0;
+    atomic_store(&w.configured, 0);
+    pthread_mutex_unlock(&w.lock);
+}
+
+/* ---- jobs ---- */
+
+static void publish(int64_t units, int32_t threads, lz_workers_fn fn, void *ctx)
+{
+    uint32_t job = atomic_load_explicit(&w.job, memory_order_relaxed) + 1;
+    int32_t chunks =
+        units < (int64_t)threads * CHUNKS_PER_THREAD ? (int32_t)units : threads * CHUNKS_PER_THREAD;
+    atomic_store_explicit(&w.fn, fn, memory_order_relaxed);
+    atomic_store_explicit(&w.ctx, ctx, memory_order_relaxed);
+    atomic_store_explicit(&w.units, units, memory_order_relaxed);
+    atomic_store_explicit(&w.threads, threads, memory_order_relaxed);
+    atomic_store_explicit(&w.chunks, chunks, memory_order_relaxed);
+    atomic_store_explicit(&w.left, chunks, memory_order_relaxed);
+    for (int32_t t = 0; t < threads; t++) {
+        uint64_t begin = (uint64_t)(chunks * t / threads),
+                 end = (uint64_t)(chunks * (t + 1) / threads);
+        atomic_store_explicit(&w.runs[t].word, (uint64_t)job << 32 | end << 16 | begin,
+                              memory_order_release);
+    }
+    atomic_store(&w.job, job);
+    if (atomic_load(&w.asleep))
+        lz_futex_wake(&w.job, threads - 1);
+}
+
+static void wait_done(void)
+{
+    int64_t end = lz_now_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < 32; i++) {
+            if (atomic_load_explicit(&w.left, memory_order_acquire) == 0)
+                return;
+            lz_cpu_relax();
+        }
+    } while (lz_now_ns() < end);
+    for (;;) {
+        atomic_store(&w.waiting, 1);
+        if (atomic_load(&w.left) == 0)
+            break;
+        (void)lz_futex_wait(&w.waiting, 1, -1);
+    }
+    atomic_store(&w.waiting, 0);
+}
+
+void lz_workers_run(int64_t units, int threads, lz_workers_fn fn, void *ctx)
+{
+    if (units <= 0)
+        return;
+    int n = lz_workers_count();
+    n = threads > 0 && threads < n ? threads : n;
+    n = units < n ? (int)units : n;
+    if (n < 2 || inside || lz_fork_happened() || pthread_mutex_trylock(&w.lock) != 0) {
+        fn(ctx, 0, units, 0);
+        return;
+    }
+    start(n);
+    n = n < w.started + 1 ? n : w.started + 1;
+    inside = true;
+    publish(units, n, fn, ctx);
+    work(atomic_load_explicit(&w.job, memory_order_relaxed), 0);
+    wait_done();
+    inside = false;
+    pthread_mutex_unlock(&w.lock);
+}

@@ -1,0 +1,80 @@
+/* event.c - completion of asynchronous work: set once, with a status and the error by value.
+ * Threads: thread-safe. What was written before lz_event_complete is visible after a wait or a true lz_event_done. */
+#include "backends/backend.h"
+#include "base/alloc.h"
+#include "base/thread.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { SPIN_NS = 30000 };
+
+struct lz_event {
+    _Atomic uint32_t refs;
+    lz_latch done;
+    lz_error
+        error; /* status LZ_OK: success. Written before `done` is set, never after; only then is it there */
+};
+
+lz_event *lz_event_new(void)
+{
+    lz_event *e = lz_alloc(sizeof *e);
+    if (!e) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for an event");
+        return NULL;
+    }
+    atomic_init(&e->refs, 1);
+    atomic_init(&e->done.state, 0);
+    e->error.status = LZ_OK;
+    return e;
+}
+
+void lz_event_retain(lz_event *e)
+{
+    atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed);
+}
+
+void lz_event_release(lz_event *e)
+{
+    if (e && atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1)
+        lz_free(e);
+}
+
+void lz_event_complete(lz_event *e, const lz_error *err)
+{
+    if (err)
+        e->error = *err;
+    lz_latch_set(&e->done);
+}
+
+bool lz_event_done(const lz_event *e)
+{
+    return lz_latch_is_set(&e->done);
+}
+
+/* A step is often nearly finished when somebody asks: sleeping and waking would cost more than it takes. */
+static bool spin(const lz_event *e)
+{
+    int64_t end = lz_now_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < 32; i++) {
+            if (lz_event_done(e))
+                return true;
+            lz_cpu_relax();
+        }
+    } while (lz_now_ns() < end);
+    return false;
+}
+
+lz_status lz_event_wait(lz_event *e)
+{
+    if (!e)
+        return LZ_OK;
+    if (!lz_event_done(e)) {
+        LZ_TRY(lz_fork_check()); /* nobody will complete it in a forked child */
+        if (!spin(e))
+            (void)lz_latch_wait(&e->done, -1);
+    }
+    if (e->error.status != LZ_OK)
+        lz_error_set(&e->error);
+    return e->error.status;
+}

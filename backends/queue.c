@@ -1,0 +1,221 @@
+/* queue.c - the ordered execution queue of one device. One item runs at a time: on the queue's thread, or right in the
+ * caller when nothing is before it. The thread starts with the first item that needs it, spins briefly when it runs out of
+ * work, then sleeps. Threads: thread-safe; an item must not drain or free its own queue. */
+#include "backends/backend.h"
+#include "base/alloc.h"
+#include "base/thread.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { SPIN_NS = 50000, MAX_SPARE = 64 };
+
+typedef struct item {
+    struct item *next;
+    void (*fn)(void *arg);
+    void *arg;
+} item;
+
+struct lz_queue {
+    pthread_mutex_t lock;
+    /* under lock: */
+    item *head, **tail, *spare;
+    uint32_t nspare;
+    bool running; /* an item is being run, by whomever */
+    bool started, stop;
+    pthread_cond_t idle; /* nothing runs, nothing waits */
+    pthread_t thread;
+    char name[16];
+    /* The thread sleeps on `changed`, which every change it may wait for bumps. */
+    _Atomic uint32_t changed, asleep;
+};
+
+lz_queue *lz_queue_new(const char *name)
+{
+    lz_queue *q = lz_calloc(1, sizeof *q);
+    if (!q) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for the queue of %s", name);
+        return NULL;
+    }
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->idle, NULL);
+    q->tail = &q->head;
+    snprintf(q->name, sizeof q->name, "%s", name);
+    return q;
+}
+
+/* ---- waking and sleeping ---- */
+
+static void notify(lz_queue *q)
+{
+    atomic_fetch_add(&q->changed, 1);
+    if (atomic_load(&q->asleep))
+        lz_futex_wake(&q->changed, 1);
+}
+
+static void wait_change(lz_queue *q, uint32_t seen)
+{
+    int64_t end = lz_now_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < 32; i++) {
+            if (atomic_load_explicit(&q->changed, memory_order_acquire) != seen)
+                return;
+            lz_cpu_relax();
+        }
+    } while (lz_now_ns() < end);
+    atomic_store(&q->asleep, 1);
+    while (atomic_load(&q->changed) == seen)
+        (void)lz_futex_wait(&q->changed, seen, -1);
+    atomic_store(&q->asleep, 0);
+}
+
+/* ---- items; all of these under lock ---- */
+
+static item *item_new(lz_queue *q)
+{
+    item *i = q->spare;
+    if (!i)
+        return lz_alloc(sizeof *i);
+    q->spare = i->next;
+    q->nspare--;
+    return i;
+}
+
+static void item_done(lz_queue *q, item *i)
+{
+    if (q->nspare == MAX_SPARE) {
+        lz_free(i);
+        return;
+    }
+    i->next = q->spare;
+    q->spare = i;
+    q->nspare++;
+}
+
+static item *take(lz_queue *q)
+{
+    item *i = q->running ? NULL : q->head;
+    if (!i)
+        return NULL;
+    q->head = i->next;
+    if (!q->head)
+        q->tail = &q->head;
+    q->running = true;
+    return i;
+}
+
+/* The item that ran is over; says whether the thread has something to do now. */
+static bool finished(lz_queue *q)
+{
+    q->running = false;
+    if (q->head)
+        return true;
+    pthread_cond_broadcast(&q->idle);
+    return false;
+}
+
+static void *serve(void *arg)
+{
+    lz_queue *q = arg;
+    pthread_mutex_lock(&q->lock);
+    for (;;) {
+        item *i = take(q);
+        if (i) {
+            pthread_mutex_unlock(&q->lock);
+            i->fn(i->arg);
+            pthread_mutex_lock(&q->lock);
+            item_done(q, i);
+            (void)finished(q);
+            continue;
+        }
+        if (q->stop && !q->head && !q->running)
+            break;
+        uint32_t seen = atomic_load(&q->changed);
+        pthread_mutex_unlock(&q->lock);
+        wait_change(q, seen);
+        pthread_mutex_lock(&q->lock);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+/* ---- the interface ---- */
+
+static lz_status start(lz_queue *q)
+{
+    if (q->started)
+        return LZ_OK;
+    lz_fork_arm();
+    LZ_TRY(lz_thread_start(&q->thread, q->name, serve, q));
+    q->started = true;
+    return LZ_OK;
+}
+
+static void run_here(lz_queue *q, void (*fn)(void *arg), void *arg)
+{
+    q->running = true;
+    pthread_mutex_unlock(&q->lock);
+    fn(arg);
+    pthread_mutex_lock(&q->lock);
+    bool more = finished(q);
+    pthread_mutex_unlock(&q->lock);
+    if (more)
+        notify(q);
+}
+
+static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)
+{
+    LZ_TRY(start(q));
+    item *i = item_new(q);
+    if (!i)
+        return LZ_FAIL(LZ_EMEM, "no memory for an item of the queue %s", q->name);
+    *i = (item){NULL, fn, arg};
+    *q->tail = i;
+    q->tail = &i->next;
+    return LZ_OK;
+}
+
+lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inline_ok)
+{
+    LZ_TRY(lz_fork_check());
+    pthread_mutex_lock(&q->lock);
+    if (inline_ok && !q->running && !q->head) {
+        run_here(q, fn, arg);
+        return LZ_OK;
+    }
+    lz_status s = append(q, fn, arg);
+    pthread_mutex_unlock(&q->lock);
+    if (s == LZ_OK)
+        notify(q);
+    return s;
+}
+
+void lz_queue_drain(lz_queue *q)
+{
+    if (lz_fork_happened())
+        return; /* the thread is the parent's */
+    pthread_mutex_lock(&q->lock);
+    while (q->head || q->running)
+        pthread_cond_wait(&q->idle, &q->lock);
+    pthread_mutex_unlock(&q->lock);
+}
+
+void lz_queue_free(lz_queue *q)
+{
+    if (!q || lz_fork_happened())
+        return;
+    lz_queue_drain(q);
+    pthread_mutex_lock(&q->lock);
+    q->stop = true;
+    bool join = q->started;
+    pthread_mutex_unlock(&q->lock);
+    notify(q);
+    if (join)
+        pthread_join(q->thread, NULL);
+    for (item *i = q->spare, *next; i; i = next) {
+        next = i->next;
+        lz_free(i);
+    }
+    pthread_cond_destroy(&q->idle);
+    pthread_mutex_destroy(&q->lock);
+    lz_free(q);
+}
