@@ -324,6 +324,14 @@ static lz_c64 c_pow(lz_c64 a, lz_c64 b)
     return c64_of(cpow((double complex)c_of(a), (double complex)c_of(b)));
 }
 
+/* glibc's powl is wrong where the exponent is -2^63 and the result is exact; pow is right wherever the result is not an
+ * ordinary number. */
+static long double pow_wide(double a, double b)
+{
+    double r = pow(a, b);
+    return !isfinite(r) || r == 0 || fabs(r) == 1 ? r : powl(a, b);
+}
+
 /* Floats in double (both operands are exact there), integers modulo 2^64, booleans, complex
  * numbers. NONE: no meaning there. */
 #define FLOATS(formula)                                                                            \
@@ -380,7 +388,8 @@ ARITH2(divide, FLOATS(a / b), INTS(int_div(a, b, sgn)), NONE, COMPLEX(c_div))
 ARITH2(remainder, FLOATS(fmod(a, b)), INTS(int_rem(a, b, sgn)), NONE, NONE)
 ARITH2(maximum, FLOATS(f_max(a, b)), INTS(i_max(a, b, sgn)), BOOLS(a | b), COMPLEX(c_max))
 ARITH2(minimum, FLOATS(f_min(a, b)), INTS(i_min(a, b, sgn)), BOOLS(a &b), COMPLEX(c_min))
-ARITH2(power, FLOATS_WIDE(pow(a, b), powl(a, b)), INTS(int_pow(a, b, sgn)), NONE, COMPLEX(c_pow))
+ARITH2(power, FLOATS_WIDE(pow(a, b), pow_wide((double)a, (double)b)), INTS(int_pow(a, b, sgn)),
+       NONE, COMPLEX(c_pow))
 ARITH2(atan2, FLOATS_WIDE(atan2(a, b), atan2l(a, b)), NONE, NONE, NONE)
 
 /* ---- comparison, selection ---- */

@@ -679,6 +679,19 @@ START_TEST(double_precision)
 }
 END_TEST
 
+START_TEST(power_of_extreme_exponents)
+{
+    const double t[][3] = {{-INFINITY, -0x1p63, 0},   {INFINITY, -0x1p63, 0},
+                           {-1, -0x1p63, 1},          {2, -0x1p63, 0},
+                           {0.5, -0x1p63, INFINITY},  {-0., -0x1p63, INFINITY},
+                           {-INFINITY, 3, -INFINITY}, {1, NAN, 1}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        ck_assert_uint_eq(
+            run3(LZ_OP_POWER, NULL, LZ_F64, LZ_F64, f64_bits(t[i][0]), f64_bits(t[i][1]), 0),
+            f64_bits(t[i][2]));
+}
+END_TEST
+
 START_TEST(complex_arithmetic)
 {
 #define C(re, im) ((uint64_t)f32_bits(re) | (uint64_t)f32_bits(im) << 32)
@@ -720,6 +733,7 @@ int main(void)
     tcase_add_loop_test(t, every_f16_through_every_unary, 0, LZ_OP_COUNT - 1);
     tcase_add_test(t, sixteen_bit_arithmetic);
     tcase_add_test(t, double_precision);
+    tcase_add_test(t, power_of_extreme_exponents);
     tcase_add_test(t, complex_arithmetic);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

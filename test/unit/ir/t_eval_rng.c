@@ -154,6 +154,117 @@ START_TEST(state_continues)
 }
 END_TEST
 
+/* What XLA's CPU backend (jaxlib 0.10.2) gives for the same programs. */
+static const struct {
+    int32_t algorithm;
+    lz_dtype dtype;
+    lz_shape shape;
+    uint64_t state[2], advanced, bits[24];
+} xla[] = {
+    {LZ_RNG_PHILOX,
+     LZ_U32,
+     {1, {7}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x0,
+     {0x3c5a9610, 0x3ffcdfed, 0x3c41b38f, 0x7e44026d, 0x3fdbf155, 0x378606b8, 0xfcfeaa90}},
+    {LZ_RNG_PHILOX,
+     LZ_U32,
+     {1, {7}},
+     {0x5, 0xffffffff},
+     0x100000001,
+     {0x49947a1a, 0xc2078afc, 0xf3ba6317, 0xe0b823ad, 0x314568d9, 0x9d5168e1, 0xba476085}},
+    {LZ_RNG_PHILOX,
+     LZ_U32,
+     {2, {3, 5}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x2,
+     {0x3c5a9610, 0x3ffcdfed, 0x3c41b38f, 0x7e44026d, 0x3fdbf155, 0x378606b8, 0xfcfeaa90,
+      0xda448402, 0x9a6386cb, 0xd6304380, 0x8b664d98, 0x8bf6cdcd, 0xa4c3076a, 0xfab6d89d,
+      0x1739188a}},
+    {LZ_RNG_PHILOX,
+     LZ_U64,
+     {1, {3}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x0,
+     {0x3ffcdfed3c5a9610, 0x7e44026d3c41b38f, 0x378606b83fdbf155}},
+    {LZ_RNG_PHILOX,
+     LZ_U16,
+     {1, {6}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x0,
+     {0x9610, 0xdfed, 0xb38f, 0x26d, 0xf155, 0x6b8}},
+    {LZ_RNG_PHILOX,
+     LZ_U8,
+     {3, {3, 2, 4}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x4,
+     {0x10, 0xed, 0x8f, 0x6d, 0x55, 0xb8, 0x90, 0x2,  0xcb, 0x80, 0x98, 0xcd,
+      0x6a, 0x9d, 0x8a, 0x86, 0x98, 0x9d, 0xaf, 0x97, 0x54, 0xd6, 0x6,  0xc4}},
+    {LZ_RNG_PHILOX,
+     LZ_U32,
+     {0, {0}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0xffffffffffffffff,
+     {0x3c5a9610}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U32,
+     {1, {7}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x2,
+     {0x81093bb7, 0x5528a753, 0x64faa621, 0xb9f86aa3, 0x12c12880, 0x4eab3c6b, 0xff854c53}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U32,
+     {1, {7}},
+     {0x5, 0xffffffff},
+     0x100000003,
+     {0x6a0ce615, 0x141d7ca4, 0x8689075a, 0xd370ebff, 0xd810843, 0x6884e767, 0x23db6dd6}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U32,
+     {2, {3, 5}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x7,
+     {0x81093bb7, 0x5528a753, 0x64faa621, 0xb9f86aa3, 0x12c12880, 0xff854c53, 0x148060, 0x6c273505,
+      0xb98fd46e, 0x8d92e57d, 0x30be5126, 0xb1605ee6, 0x38ea9fe2, 0x4f2e9d9d, 0x16816d36}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U64,
+     {1, {3}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x1,
+     {0x5528a75381093bb7, 0xb9f86aa364faa621, 0x4eab3c6b12c12880}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U16,
+     {1, {6}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0x1,
+     {0x3bb7, 0xa753, 0xa621, 0x6aa3, 0x2880, 0x3c6b}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U8,
+     {3, {3, 2, 4}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0xa,
+     {0xb7, 0x21, 0x80, 0x53, 0x53, 0xa3, 0x6b, 0x60, 0x5,  0x7d, 0x26, 0xe2,
+      0x6e, 0xf,  0xe6, 0x9d, 0x36, 0x5d, 0x65, 0xb6, 0xb8, 0x97, 0xd2, 0xa0}},
+    {LZ_RNG_THREE_FRY,
+     LZ_U32,
+     {0, {0}},
+     {0x1234567890abcdef, 0xfffffffffffffffe},
+     0xffffffffffffffff,
+     {0x81093bb7}},
+};
+
+START_TEST(same_as_xla)
+{
+    lz_literal *out[2];
+    generate(xla[_i].algorithm, xla[_i].dtype, xla[_i].shape, xla[_i].state[0], xla[_i].state[1],
+             out);
+    ck_assert_uint_eq(lz_test_get_bits(out[0], 0), xla[_i].state[0]);
+    ck_assert_uint_eq(lz_test_get_bits(out[0], 1), xla[_i].advanced);
+    for (int64_t i = 0; i < out[1]->type->nelem; i++)
+        ck_assert_uint_eq(lz_test_get_bits(out[1], i), xla[_i].bits[i]);
+    drop(out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("eval_rng");
@@ -162,6 +273,7 @@ int main(void)
     tcase_add_test(t, philox_layout);
     tcase_add_test(t, threefry_layout);
     tcase_add_test(t, state_continues);
+    tcase_add_loop_test(t, same_as_xla, 0, (int)(sizeof xla / sizeof *xla));
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
