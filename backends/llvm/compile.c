@@ -111,7 +111,10 @@ static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t)
 {
     em e;
     em_init(&e, t, u->cx, u->m);
-    lz_status s = lz_kern_loops(&e, k);
+    bool done;
+    lz_status s = lz_kern_dot(&e, k, &done);
+    if (s == LZ_OK && !done)
+        s = lz_kern_loops(&e, k);
     em_done(&e);
     return s;
 }

@@ -59,12 +59,17 @@ typedef struct kctx {
 /* kernels_plan.c */
 lz_status kern_init(kern *c, em *e, const lz_kernel *k);        /* decides lanes and positions */
 void kern_done(kern *c);
+/* For products: to evaluate one op of stage 0 (skip[] holds for what it does not need), vectors over loop vdim; and to run the later stages. */
+lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim, int32_t target);
+lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
 bool kern_sz_is(lz_sz s, int64_t v);                            /* baked and equal */
 
 /* kernels_eval.c */
 void kern_enter(kern *c, Val bufs, Val args);                   /* at a function's start: loads addresses and sizes */
 Val kern_size(kern *c, lz_sz s);                                /* as i64 */
 void kern_addresses(kern *c, uint32_t s, int pos);              /* of all accesses, once the indices of `pos` are set */
+/* Stage 0: addresses of position `to` from those of `from` and the indices of the loops in `loops` (a bit each). */
+void kern_advance(kern *c, int from, int to, uint32_t loops);
 void kern_eval(kern *c, uint32_t s, int pos, const kctx *x);    /* the ops of stage s at a position, in order */
 Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u);    /* as it is: a scalar when uniform */
 Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);   /* with a value per lane of the stage's vectors */
@@ -79,5 +84,7 @@ unsigned kern_esize(lz_dtype d);
 void kern_stage(kern *c, uint32_t s, const kctx *x);            /* everything of a stage from POINT inwards */
 unsigned kern_unroll(const kern *c, uint32_t s);                 /* vectors side by side that suit a stage */
 
+/* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel is not of a form that gains. */
+lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
 lz_status lz_kern_loops(em *e, const lz_kernel *k);             /* kernels_loops.c: any kernel */
 #endif

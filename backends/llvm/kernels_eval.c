@@ -101,6 +101,21 @@ void kern_addresses(kern *c, uint32_t s, int pos)
     }
 }
 
+void kern_advance(kern *c, int from, int to, uint32_t loops)
+{
+    kstage *t = &c->st[0];
+    uint32_t no = c->k->nouter;
+    for (uint32_t i = 0; i < t->naccess; i++) {
+        const lz_access *a = access_of(t, i);
+        unsigned es = kern_esize(access_dtype(c, a));
+        Val p = t->ptr[from][i];
+        for (uint32_t d = 0; d < no + t->s->ninner; d++)
+            if (loops >> d & 1)
+                p = advance(c, p, d < no ? c->oidx[d] : c->iidx[d - no], a->stride[d], es);
+        t->ptr[to][i] = p;
+    }
+}
+
 /* ---- one access ---- */
 
 /* How an access of n lanes meets memory. */

@@ -216,8 +216,11 @@ static void place_sops(kern *c, kstage *t, const bool *early)
 
 static void mark_vectors(const kern *c, kstage *t)
 {
-    for (uint32_t i = 0; i < t->s->nsop; i++)
+    for (uint32_t i = 0; i < t->s->nsop; i++) {
         t->vec[i] = c->lanes > 1 && t->vdim >= 0 && (t->dep[i] >> t->vdim & 1);
+        t->wide[i] = t->skip[i] = false;
+        t->uses[i] = 0;
+    }
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         const lz_sop *p = &t->s->sops[i];
         int32_t o[4] = {-1, -1, -1, -1};
@@ -325,6 +328,56 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
     if (c->vec == LZ_VEC_OUTER && (k->nouter == 0 || (k->serial && !serial_vectors_ok(c))))
         c->vec = LZ_VEC_NONE;
     c->lanes = c->vec == LZ_VEC_NONE ? 1 : choose_lanes(c);
+    plan_vectors(c);
+    return LZ_OK;
+}
+
+/* Stage 0 for evaluating one of its ops anywhere: what depends on no index at TOP, the rest at POINT; nothing but what the op needs. */
+static void flatten_stage(kstage *t, int32_t target)
+{
+    for (uint32_t i = 0; i < t->s->nsop; i++) {
+        t->pos[i] = t->dep[i] ? POS_POINT : POS_TOP;
+        t->skip[i] = (int32_t)i != target;
+        t->wide[i] = false;
+    }
+    for (uint32_t i = t->s->nsop; i-- > 0;) {
+        const lz_sop *p = &t->s->sops[i];
+        if (t->skip[i])
+            continue;
+        if (p->kind == LZ_S_EW) {
+            int32_t o[3] = {p->a, p->b, p->c};
+            for (int j = 0; j < lz_op_get(p->op)->arity && j < 3; j++)
+                t->skip[o[j]] = false;
+        } else if (p->kind == LZ_S_LOAD) {
+            const lz_access *a = &t->s->accs[p->a];
+            for (uint32_t j = 0; j < a->ndyn; j++)
+                t->skip[a->dyn[j].sop] = false;
+            if (a->guard >= 0)
+                t->skip[a->guard] = false;
+            if (a->other >= 0)
+                t->skip[a->other] = false;
+        }
+    }
+}
+
+lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim, int32_t target)
+{
+    LZ_TRY(kern_init(c, e, k));
+    c->vec = vdim < k->nouter ? LZ_VEC_OUTER : LZ_VEC_INNER;
+    c->lanes = lanes;
+    kstage *t = &c->st[0];
+    t->vdim = (int)vdim;
+    for (uint32_t i = 0; i < t->s->nsop; i++)
+        t->vec[i] = lanes > 1 && (t->dep[i] >> vdim & 1);
+    flatten_stage(t, target);
+    return LZ_OK;
+}
+
+lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes)
+{
+    LZ_TRY(kern_init(c, e, k));
+    c->vec = LZ_VEC_OUTER;
+    c->lanes = lanes;
     plan_vectors(c);
     return LZ_OK;
 }

@@ -1,0 +1,462 @@
+/* dot.c - a matrix product: which form, and the loops around the register tile. See dot.h.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/dot.h"
+#include <string.h>
+
+/* ---- which form ---- */
+
+static bool dtype_ok(lz_dtype d)
+{
+    return d == LZ_F32 || d == LZ_F64 || d == LZ_I32 || d == LZ_U32 || d == LZ_I64 || d == LZ_U64;
+}
+
+static bool form_ok(const lz_kernel *k)
+{
+    if (!k->dot.is_dot || k->nouter < 2 || k->dot.m != k->nouter - 2 || k->dot.n != k->nouter - 1 || k->serial)
+        return false;
+    const lz_stage *s = &k->stages[0];
+    if (k->nstage < 2 || s->ninner != 1 || s->nred != 1 || s->reds[0].nacc != 1 || s->nstore || !dtype_ok(s->reds[0].acc_dtype[0]))
+        return false;
+    const lz_sop *init = &s->sops[s->reds[0].init[0]];
+    lz_dtype d = s->reds[0].acc_dtype[0];
+    uint64_t bits = init->bits & ~(d == LZ_F32 ? 0x80000000u : d == LZ_F64 ? UINT64_C(1) << 63 : 0);
+    if (init->kind != LZ_S_CONST || bits != 0) /* sums start from 0 */
+        return false;
+    return s->sops[k->dot.a_sop].dtype == d && s->sops[k->dot.b_sop].dtype == d;
+}
+
+/* Loads below an op whose address goes with loop d: any with stride 1, any at all. */
+static void strides_of(const kern *c, uint32_t d, bool *unit, bool *any)
+{
+    const kstage *t = &c->st[0];
+    *unit = *any = false;
+    for (uint32_t i = 0; i < t->s->nsop; i++) {
+        const lz_sop *p = &t->s->sops[i];
+        if (t->skip[i] || p->kind != LZ_S_LOAD)
+            continue;
+        *any |= !kern_sz_is(t->s->accs[p->a].stride[d], 0);
+        *unit |= kern_sz_is(t->s->accs[p->a].stride[d], 1);
+    }
+}
+
+static bool plain_load(const dot *g, int32_t sop)
+{
+    const lz_stage *s = &g->k->stages[0];
+    const lz_sop *p = &s->sops[sop];
+    return p->kind == LZ_S_LOAD && s->accs[p->a].ndyn == 0 && s->accs[p->a].guard < 0;
+}
+
+static const lz_access *load_access(const dot *g, int32_t sop)
+{
+    const lz_stage *s = &g->k->stages[0];
+    return &s->accs[s->sops[sop].a];
+}
+
+/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins when both or neither are. */
+static lz_status choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second, bool *took_first)
+{
+    LZ_TRY(kern_init_factor(f, g->e, g->k, g->L, first, sop));
+    bool unit1, unit2, any;
+    strides_of(f, first, &unit1, &any);
+    strides_of(f, second, &unit2, &any);
+    *took_first = unit1 || !unit2;
+    if (*took_first)
+        return LZ_OK;
+    kern_done(f);
+    return kern_init_factor(f, g->e, g->k, g->L, second, sop);
+}
+
+static int64_t baked(lz_sz s)
+{
+    return s.slot < 0 ? s.v : -1;
+}
+
+static void choose_tile(dot *g)
+{
+    bool many = g->e->avx512 || !g->e->x86; /* 32 vector registers */
+    g->mr = many ? 8 : 6;
+    g->nv = many ? 3 : 2;
+    int64_t m = baked(g->k->outer[g->m]), n = baked(g->k->outer[g->n]);
+    g->mr_small = many ? 4 : 3;
+    g->nv_small = many ? 2 : 1;
+    if (m >= 0) { /* divided equally */
+        int64_t tiles = (m + g->mr - 1) / g->mr;
+        g->mr = g->mr_small = tiles ? (unsigned)((m + tiles - 1) / tiles) : 1;
+    }
+    if (n >= 0) {
+        int64_t v = (n + g->L - 1) / g->L;
+        if (v <= (int64_t)g->nv)
+            g->nv = g->nv_small = v > 0 ? (unsigned)v : 1;
+    }
+    int64_t k_row = (int64_t)g->es; /* a block of B fits half of the L2 cache, a panel and the rows of A the L1 */
+    g->kc = g->e->t->l1_bytes >= 32768 ? 2048 / k_row : 1024 / k_row;
+    int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * k_row * g->L);
+    vecs = vecs / g->nv * g->nv;
+    g->nc = vecs < g->nv ? g->nv : vecs > 5 * g->nv ? 5 * g->nv : vecs;
+    g->mc = 192 / g->mr;
+}
+
+static lz_status plan(dot *g)
+{
+    LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
+    bool n_first, k_first;
+    LZ_TRY(choose_vectors(g, &g->b, g->k->dot.b_sop, g->n, g->kd, &n_first));
+    g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
+    LZ_TRY(choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
+    g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
+    if (k_first && plain_load(g, g->k->dot.a_sop) && kern_sz_is(load_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
+        g->amode = DOT_A_PLACE;
+    g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) && kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
+    choose_tile(g);
+    return LZ_OK;
+}
+
+/* ---- sizes ---- */
+
+Val dot_ceil_div(em *e, Val n, int64_t by)
+{
+    if (by == 1)
+        return n;
+    return LLVMBuildUDiv(e->b, ADD(n, em_c64(e, by - 1)), em_c64(e, by), "");
+}
+
+Val dot_cut(em *e, Val n, Val parts, Val i)
+{
+    Val q = LLVMBuildUDiv(e->b, n, parts, ""), r = SUB(n, MUL(q, parts));
+    return ADD(MUL(i, q), em_intr2(e, "llvm.smin", i, r));
+}
+
+int64_t dot_a_stride(const dot *g)
+{
+    return (g->kc + 16) * g->es; /* rows of a power of two would share sets of the cache */
+}
+
+static Val max_of(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smax", a, b);
+}
+
+static Val min_of(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smin", a, b);
+}
+
+/* At least 8 units where the columns allow it, for the threads to share. */
+static void emit_dims(dot *g)
+{
+    em *e = g->e;
+    kern *c = &g->c;
+    Val one = em_c64(e, 1);
+    g->M = kern_size(c, g->k->outer[g->m]);
+    g->N = kern_size(c, g->k->outer[g->n]);
+    g->K = kern_size(c, g->k->stages[0].extent[0]);
+    g->T = dot_ceil_div(e, g->M, g->mr);
+    g->V = dot_ceil_div(e, g->N, g->L);
+    g->RB = dot_ceil_div(e, g->T, g->mc);
+    g->KN = max_of(e, dot_ceil_div(e, g->K, g->kc), one);
+    g->batch = one;
+    for (uint32_t d = 0; d < g->m; d++)
+        g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
+    Val others = max_of(e, MUL(g->batch, g->RB), one);
+    Val want = LLVMBuildUDiv(e->b, ADD(em_c64(e, 7), others), others, "");
+    Val most = LLVMBuildUDiv(e->b, g->V, em_c64(e, g->nv), "");
+    g->CB = max_of(e, dot_ceil_div(e, g->V, g->nc), min_of(e, most, want));
+    g->CB = max_of(e, g->CB, one);
+}
+
+static Val block_vectors(dot *g)
+{
+    em *e = g->e;
+    return LLVMBuildUDiv(e->b, ADD(g->V, SUB(g->CB, em_c64(e, 1))), g->CB, "");
+}
+
+/* Bytes of the parts of the scratch memory: packed B, packed A, sums of the unit. */
+static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
+{
+    em *e = g->e;
+    Val nv = ADD(block_vectors(g), em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
+    Val kc = LLVMBuildUDiv(e->b, ADD(g->K, SUB(g->KN, em_c64(e, 1))), g->KN, "");
+    *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
+    int64_t na = g->amode == DOT_A_ROWS   ? dot_a_stride(g) * g->mr
+                 : g->amode == DOT_A_COLS ? (int64_t)(g->kc * g->mr + 2 * EM_LANES) * g->es
+                                          : 0;
+    *a = em_c64(e, (na + 63) / 64 * 64);
+    Val rows = SEL(ICMP(SGT, g->KN, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
+    *c = MUL(MUL(nv, rows), em_c64(e, (int64_t)g->L * g->es));
+}
+
+static void emit_sizes(dot *g)
+{
+    em *e = g->e;
+    Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    Val n = MUL(MUL(g->batch, g->RB), g->CB);
+    Val empty = OR(ICMP(EQ, g->M, em_c64(e, 0)), ICMP(EQ, g->N, em_c64(e, 0)));
+    LLVMBuildRet(e->b, SEL(empty, em_c64(e, 0), n));
+    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    Val a, b, c;
+    scratch_parts(g, &b, &a, &c);
+    LLVMBuildRet(e->b, ADD(ADD(a, b), ADD(c, em_c64(e, 256))));
+}
+
+/* ---- the loops ---- */
+
+/* One unit: where it lies. */
+typedef struct unit {
+    Val r0, r1, v0, v1;             /* rows, vectors of columns */
+    Val direct;                     /* B in place */
+    Val c_stride;                   /* bytes between rows of the sums */
+    Val keep;                       /* B is packed already */
+} unit;
+
+/* Bytes from the start of packed B to the panel of vector v, kc rows deep. */
+static Val panel_at(dot *g, const unit *w, Val v, Val kc)
+{
+    em *e = g->e;
+    return em_at(e, g->pack_b, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
+}
+
+/* Loop over the panels of the unit: full ones where the rest divides, narrow ones before. Gives the panel's vectors. */
+typedef struct panels {
+    Blk head, body, exit;
+    Val v, nv, small;
+} panels;
+
+static void panels_begin(dot *g, const unit *w, panels *p)
+{
+    em *e = g->e;
+    Blk from = LLVMGetInsertBlock(e->b);
+    p->body = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    p->exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    LLVMBuildCondBr(e->b, ICMP(SLT, w->v0, w->v1), p->body, p->exit);
+    LLVMPositionBuilderAtEnd(e->b, p->body);
+    p->v = LLVMBuildPhi(e->b, e->i64, "");
+    Val v0 = w->v0;
+    LLVMAddIncoming(p->v, &v0, &from, 1);
+    if (g->nv == g->nv_small) {
+        p->small = em_ci(e->i1, 0);
+        p->nv = em_c64(e, g->nv);
+    } else {
+        Val rest = LLVMBuildURem(e->b, SUB(w->v1, p->v), em_c64(e, g->nv), "");
+        p->small = ICMP(NE, rest, em_c64(e, 0));
+        p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
+    }
+}
+
+static void panels_end(dot *g, const unit *w, panels *p)
+{
+    em *e = g->e;
+    Val next = ADD(p->v, p->nv);
+    Blk latch = LLVMGetInsertBlock(e->b);
+    LLVMBuildCondBr(e->b, ICMP(SLT, next, w->v1), p->body, p->exit);
+    LLVMAddIncoming(p->v, &next, &latch, 1);
+    LLVMPositionBuilderAtEnd(e->b, p->exit);
+}
+
+static void pack_block(dot *g, const unit *w, Val k0, Val kc)
+{
+    em *e = g->e;
+    panels p;
+    panels_begin(g, w, &p);
+    Val out = panel_at(g, w, p.v, kc);
+    if (g->nv == g->nv_small) {
+        dot_pack_b(g, k0, kc, p.v, g->nv, out);
+    } else {
+        em_ifelse s;
+        em_ifelse_begin(e, &s, p.small);
+        dot_pack_b(g, k0, kc, p.v, g->nv_small, out);
+        em_ifelse_else(e, &s);
+        dot_pack_b(g, k0, kc, p.v, g->nv, out);
+        em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+    }
+    panels_end(g, w, &p);
+}
+
+/* The later stages on the finished rows of a panel. */
+static void finish_tile(dot *g, Val r, Val nrows, Val v, Val nv, Val c, Val c_stride)
+{
+    em *e = g->e;
+    kern *f = &g->c;
+    em_loop li, lv;
+    kctx one = {.u = 1};
+    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
+    f->oidx[g->m] = ADD(r, li.i);
+    for (uint32_t s = 1; s < g->k->nstage; s++) {
+        kern_addresses(f, s, POS_ROW);
+        kern_eval(f, s, POS_ROW, &one);
+    }
+    Val row = em_at(e, c, MUL(li.i, c_stride), 1);
+    Val past = em_intr2(e, "llvm.smin", ADD(v, nv), g->V);
+    em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
+    f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
+    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
+    f->st[0].red[0][0] = (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
+    for (uint32_t s = 1; s < g->k->nstage; s++)
+        kern_stage(f, s, &x);
+    em_loop_end(e, &lv, NULL);
+    em_loop_end(e, &li, NULL);
+}
+
+/* All panels of one tile of rows for one block of K. */
+static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
+{
+    em *e = g->e;
+    Val nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr)), first = ICMP(EQ, kn, em_c64(e, 0)), many = ICMP(SGT, g->KN, em_c64(e, 1));
+    Val last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KN), a = g->pack_a, a_stride = em_c64(e, dot_a_stride(g)), args[10];
+    if (g->amode == DOT_A_PLACE) {
+        kern *f = &g->a;
+        for (uint32_t d = 0; d < g->m; d++)
+            f->oidx[d] = g->c.oidx[d];
+        f->oidx[g->m] = r;
+        f->iidx[0] = k0;
+        kern_advance(f, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->kd);
+        uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
+        a = f->st[0].ptr[POS_POINT][i];
+        a_stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
+    } else {
+        dot_pack_a(g, r, nrows, k0, kc);
+    }
+    panels p;
+    panels_begin(g, w, &p);
+    Val b = panel_at(g, w, p.v, kc), b_stride = MUL(p.nv, em_c64(e, (int64_t)g->L * g->es));
+    if (g->b_place) {
+        kern *f = &g->b;
+        for (uint32_t d = 0; d < g->m; d++)
+            f->oidx[d] = g->c.oidx[d];
+        f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
+        f->iidx[0] = k0;
+        kern_advance(f, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->n | 1u << g->kd);
+        uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
+        b = SEL(w->direct, f->st[0].ptr[POS_POINT][i], b);
+        b_stride = SEL(w->direct, MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es)), b_stride);
+    }
+    /* sums of several blocks of K stay in a block of their own, those of one in a tile that never leaves the L1 cache */
+    Val row = MUL(SUB(r, w->r0), w->c_stride), col = MUL(SUB(p.v, w->v0), em_c64(e, (int64_t)g->L * g->es));
+    Val c = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
+    Val ncols = SEL(w->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
+    Val list[10] = {a, a_stride, nrows, b, b_stride, kc, c, w->c_stride, NOT(first), ncols};
+    for (int i = 0; i < 10; i++)
+        args[i] = list[i];
+    dot_call_micro(g, ICMP(SLE, nrows, em_c64(e, g->mr_small)), p.small, args);
+    em_if done;
+    em_if_begin(e, &done, last);
+    finish_tile(g, r, nrows, p.v, p.nv, c, w->c_stride);
+    em_if_end(e, &done, 0, NULL, NULL, NULL);
+    panels_end(g, w, &p);
+}
+
+static void run_unit(dot *g, const unit *w)
+{
+    em *e = g->e;
+    em_loop lk, lr;
+    em_loop_begin(e, &lk, em_c64(e, 0), g->KN, em_c64(e, 1), 0, NULL);
+    Val k0 = dot_cut(e, g->K, g->KN, lk.i), kc = SUB(dot_cut(e, g->K, g->KN, ADD(lk.i, em_c64(e, 1))), k0);
+    em_if fresh;
+    em_if_begin(e, &fresh, NOT(OR(w->keep, w->direct)));
+    pack_block(g, w, k0, kc);
+    em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+    em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
+    tile_row(g, w, lr.i, lk.i, k0, kc);
+    em_loop_end(e, &lr, NULL);
+    em_loop_end(e, &lk, NULL);
+}
+
+static Val split_index(em *e, Val *i, Val n)
+{
+    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
+    *i = q;
+    return r;
+}
+
+static void place_unit(dot *g, Val u, Val prev, unit *w)
+{
+    em *e = g->e;
+    Val i = u, rb = split_index(e, &i, g->RB), group = i, cb = split_index(e, &i, g->CB), one = em_c64(e, 1);
+    for (uint32_t d = g->m; d-- > 0;)
+        g->c.oidx[d] = d ? split_index(e, &i, kern_size(&g->c, g->k->outer[d])) : i;
+    w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
+    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
+    w->v0 = dot_cut(e, g->V, g->CB, cb);
+    w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
+    w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KN, one));
+    w->direct = em_ci(e->i1, 0);
+    if (g->b_place)
+        w->direct = ICMP(SLE, g->M, em_c64(e, 2 * (int64_t)g->mr));
+    Val wide = MUL(ADD(block_vectors(g), em_c64(e, g->nv - 1)), em_c64(e, (int64_t)g->L * g->es));
+    w->c_stride = SEL(ICMP(SGT, g->KN, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
+}
+
+static void emit_run(dot *g)
+{
+    em *e = g->e;
+    Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
+    Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
+    kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    kern *all[3] = {&g->c, &g->a, &g->b};
+    for (int i = 1; i < 3; i++) {
+        memcpy(all[i]->buf, g->c.buf, sizeof g->c.buf);
+        memcpy(all[i]->size, g->c.size, g->k->narg * sizeof(Val));
+    }
+    emit_dims(g);
+    Val na, nb, nc;
+    scratch_parts(g, &nb, &na, &nc);
+    g->pack_b = LLVMGetParam(f, 4);
+    g->pack_a = em_at(e, g->pack_b, AND(ADD(nb, em_c64(e, 63)), em_c64(e, -64)), 1);
+    g->block = em_at(e, g->pack_a, na, 1);
+    em_if some;
+    em_if_begin(e, &some, ICMP(SLT, begin, end));
+    kctx one = {.u = 1};
+    for (uint32_t s = 1; s < g->k->nstage; s++) {
+        kern_addresses(&g->c, s, POS_TOP);
+        kern_eval(&g->c, s, POS_TOP, &one);
+    }
+    for (int i = 1; i < 3; i++)
+        kern_addresses(all[i], 0, POS_TOP);
+    for (int i = 1; i < 3; i++)
+        kern_eval(all[i], 0, POS_TOP, &one);
+    em_loop l;
+    Val none = em_c64(e, -1);
+    em_loop_begin(e, &l, begin, end, em_c64(e, 1), 1, &none);
+    unit w;
+    place_unit(g, l.i, l.phi[0], &w);
+    run_unit(g, &w);
+    Val group = LLVMBuildUDiv(e->b, l.i, g->RB, "");
+    em_loop_end(e, &l, &group);
+    em_if_end(e, &some, 0, NULL, NULL, NULL);
+    LLVMBuildRetVoid(e->b);
+}
+
+lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
+{
+    *done = false;
+    if (!form_ok(k))
+        return LZ_OK;
+    lz_dtype d = k->stages[0].reds[0].acc_dtype[0];
+    dot g;
+    memset(&g, 0, sizeof g);
+    g.e = e;
+    g.k = k;
+    g.d = d;
+    g.es = kern_esize(d);
+    g.L = (unsigned)e->t->vector_bytes / g.es;
+    g.m = k->dot.m;
+    g.n = k->dot.n;
+    g.kd = k->nouter;
+    g.elem = em_type(e, d, 1);
+    g.vec = em_type(e, d, g.L);
+    lz_status s = plan(&g);
+    if (s == LZ_OK) {
+        *done = true;
+        dot_emit_micro(&g);
+        emit_sizes(&g);
+        emit_run(&g);
+        s = e->status;
+    }
+    kern_done(&g.a);
+    kern_done(&g.b);
+    kern_done(&g.c);
+    return s;
+}

@@ -1,0 +1,60 @@
+/* dot.h - between the files that make a matrix product: its plan, the register tile, packing.
+ *
+ * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n. Vectors run along n. A tile is mr rows and
+ * nv vectors of C in registers. B is packed into panels of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when
+ * its k stride is 1, else packed.
+ * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of columns.
+ * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of nearly equal size. Sums run over k in order in
+ * every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_DOT_H
+#define LZ_BACKENDS_LLVM_DOT_H
+#include "backends/llvm/kern.h"
+
+enum { DOT_MR = 16, DOT_NV = 4 };   /* bounds of the tile */
+
+typedef enum dot_a {
+    DOT_A_PLACE,        /* rows in place, k stride 1 */
+    DOT_A_ROWS,         /* packed, rows of a fixed stride (evaluated in vectors along k) */
+    DOT_A_COLS          /* packed k-major, mr elements per k (evaluated in vectors along m) */
+} dot_a;
+typedef enum dot_b {
+    DOT_B_ROWS,         /* vectors along n */
+    DOT_B_COLS          /* vectors along k, transposed while packed */
+} dot_b;
+
+typedef struct dot {
+    em *e;
+    const lz_kernel *k;
+    lz_dtype d;                     /* of the accumulators */
+    unsigned L, es;                 /* lanes of a vector, bytes of an element */
+    unsigned mr, mr_small;          /* rows of a tile; of the smaller form for the last one (equal: there is none) */
+    unsigned nv, nv_small;          /* vectors of a panel; of the smaller form */
+    dot_a amode;
+    dot_b bmode;
+    bool b_place;                   /* B may be read in place when a block has few rows */
+    int64_t kc, nc, mc;             /* bounds of a block: K, vectors, tiles */
+    uint32_t m, n, kd;              /* loops; kd counts from the first outer loop */
+    kern a, b, c;                   /* evaluation of the factors and of the later stages */
+    Val micro[2][2];                /* functions by [small rows][small panel] */
+    Ty elem, vec;
+    /* emitted sizes */
+    Val M, N, K, T, V, RB, CB, KN, batch;
+    Val pack_a, pack_b, block;      /* parts of the scratch memory */
+} dot;
+
+Val dot_cut(em *e, Val n, Val parts, Val i);        /* first item of part i when n items are divided into nearly equal parts */
+Val dot_ceil_div(em *e, Val n, int64_t by);
+int64_t dot_a_stride(const dot *g);                 /* bytes between rows of packed A */
+
+/* dot_micro.c: emits the functions
+ *   void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, i1 add, i64 ncols)
+ * strides in bytes; rows from nrows up read the last row again; ncols: columns of B that exist (in place); C gets the whole tile. */
+void dot_emit_micro(dot *g);
+void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args);
+
+/* dot_pack.c */
+/* B rows k0.. (kc of them), nv vectors from v0 to `out`. */
+void dot_pack_b(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out);
+void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
+void dot_transpose(em *e, Val *row, unsigned n);    /* n vectors of n lanes */
+#endif

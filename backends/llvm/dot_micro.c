@@ -1,0 +1,127 @@
+/* dot_micro.c - the register tile: mr x nv vectors of accumulators over a run of k.
+ * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it (apart from them the register allocator spills).
+ * Threads: belongs to one thread. */
+#include "backends/llvm/dot.h"
+
+static Val multiply_add(dot *g, Val x, Val y, Val s)
+{
+    em *e = g->e;
+    return lz_dtype_is_float(g->d) ? em_fma(e, x, y, s) : ADD(MUL(x, y), s);
+}
+
+/* Addresses of the tile's rows of A; k-major packed A has one. */
+static void row_pointers(dot *g, unsigned mr, Val a, Val stride, Val nrows, Val *row)
+{
+    em *e = g->e;
+    Val top = SUB(nrows, em_c64(e, 1));
+    for (unsigned i = 0; i < mr; i++) {
+        if (g->amode == DOT_A_COLS)
+            row[i] = em_at(e, a, em_c64(e, i), g->es);
+        else
+            row[i] = i == 0 ? a : em_at(e, a, MUL(em_intr2(e, "llvm.umin", em_c64(e, i), top), stride), 1);
+    }
+}
+
+static Val load_b(dot *g, Val b, unsigned v, Val mask)
+{
+    em *e = g->e;
+    Val p = em_at(e, b, em_c64(e, v), (int64_t)g->L * g->es);
+    return mask ? em_mload(e, g->vec, p, mask, NULL, g->es) : em_load(e, g->vec, p, g->es);
+}
+
+static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
+{
+    em *e = g->e;
+    Ty i = e->i64, args[10] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->i1, i};
+    Val f = *fn = em_func(e, name, e->none, args, 10, false), p[10];
+    for (unsigned q = 0; q < 10; q++)
+        p[q] = LLVMGetParam(f, q);
+    Val row[DOT_MR], mask[DOT_NV] = {NULL}, init[EM_PHI];
+    row_pointers(g, mr, p[0], p[1], p[2], row);
+    for (unsigned v = 0; v < nv && g->b_place; v++)
+        mask[v] = em_tail_mask(e, SUB(p[9], em_c64(e, (int64_t)v * g->L)), g->L);
+    init[0] = p[3];
+    for (unsigned q = 0; q < mr * nv; q++)
+        init[q + 1] = LLVMConstNull(g->vec);
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), p[5], em_c64(e, 1), (int)(mr * nv + 1), init);
+    Val bv[DOT_NV], next[EM_PHI];
+    for (unsigned v = 0; v < nv; v++)
+        bv[v] = load_b(g, l.phi[0], v, mask[v]);
+    int64_t step = g->amode == DOT_A_COLS ? (int64_t)g->mr * g->es : g->es;
+    for (unsigned r = 0; r < mr; r++) {
+        Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
+        for (unsigned v = 0; v < nv; v++)
+            next[1 + r * nv + v] = multiply_add(g, x, bv[v], l.phi[1 + r * nv + v]);
+    }
+    next[0] = em_at(e, l.phi[0], p[4], 1);
+    em_loop_end(e, &l, next);
+    em_ifelse add;
+    em_ifelse_begin(e, &add, p[8]);
+    for (int pass = 0; pass < 2; pass++) {
+        for (unsigned r = 0; r < mr; r++) {
+            Val c = r ? em_at(e, p[6], MUL(p[7], em_c64(e, r)), 1) : p[6];
+            for (unsigned v = 0; v < nv; v++) {
+                Val q = em_at(e, c, em_c64(e, v), (int64_t)g->L * g->es), s = l.phi[1 + r * nv + v];
+                if (pass == 0) {
+                    Val old = em_load(e, g->vec, q, g->es);
+                    s = lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old);
+                }
+                em_store(e, s, q, g->es);
+            }
+        }
+        if (pass == 0)
+            em_ifelse_else(e, &add);
+    }
+    em_ifelse_end(e, &add, 0, NULL, NULL, NULL);
+    LLVMBuildRetVoid(e->b);
+}
+
+void dot_emit_micro(dot *g)
+{
+    static const char *const names[2][2] = {{"tile", "tile_narrow"}, {"tile_low", "tile_low_narrow"}};
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            bool same_rows = i && g->mr_small == g->mr, same_panel = j && g->nv_small == g->nv;
+            if (same_rows || same_panel)
+                g->micro[i][j] = g->micro[same_rows ? 0 : i][same_panel ? 0 : j];
+            else
+                emit_one(g, i ? g->mr_small : g->mr, j ? g->nv_small : g->nv, names[i][j], &g->micro[i][j]);
+        }
+}
+
+static void call(dot *g, Val fn, const Val *args)
+{
+    em *e = g->e;
+    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, 10, "");
+}
+
+static void call_rows(dot *g, int i, Val small_panel, const Val *args)
+{
+    em *e = g->e;
+    if (g->micro[i][0] == g->micro[i][1]) {
+        call(g, g->micro[i][0], args);
+        return;
+    }
+    em_ifelse s;
+    em_ifelse_begin(e, &s, small_panel);
+    call(g, g->micro[i][1], args);
+    em_ifelse_else(e, &s);
+    call(g, g->micro[i][0], args);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+}
+
+void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args)
+{
+    em *e = g->e;
+    if (g->micro[0][0] == g->micro[1][0]) {
+        call_rows(g, 0, small_panel, args);
+        return;
+    }
+    em_ifelse s;
+    em_ifelse_begin(e, &s, small_rows);
+    call_rows(g, 1, small_panel, args);
+    em_ifelse_else(e, &s);
+    call_rows(g, 0, small_panel, args);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* dot_pack.c - packing of the factors of a matrix product; whatever the kernel computes below a factor happens here.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/dot.h"
+
+/* Transposes n x n in registers: blocks of 1, 2, 4, ... lanes off the diagonal change places. */
+void dot_transpose(em *e, Val *row, unsigned n)
+{
+    for (unsigned s = 1; s < n; s *= 2) {
+        int lo[EM_LANES], hi[EM_LANES];
+        for (unsigned c = 0; c < n; c++) {
+            lo[c] = (int)(c & s ? n + c - s : c);
+            hi[c] = (int)(c & s ? n + c : c + s);
+        }
+        for (unsigned i = 0; i < n; i++) {
+            if (i & s)
+                continue;
+            Val a = row[i], b = row[i + s];
+            row[i] = em_shuffle(e, a, b, lo, n);
+            row[i + s] = em_shuffle(e, a, b, hi, n);
+        }
+    }
+}
+
+static uint32_t batch_loops(const dot *g)
+{
+    return (1u << g->m) - 1;
+}
+
+static void share_indices(const dot *g, kern *f)
+{
+    for (uint32_t d = 0; d < g->m; d++)
+        f->oidx[d] = g->c.oidx[d];
+}
+
+/* Vectors of the factor: k rows of nv vectors along n. */
+static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
+{
+    em *e = g->e;
+    kern *f = &g->b;
+    int32_t sop = g->k->dot.b_sop;
+    f->oidx[g->n] = MUL(v0, em_c64(e, g->L));
+    kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->n);
+    kctx x = {.u = nv};
+    Val left = SUB(g->N, f->oidx[g->n]);
+    for (unsigned v = 0; v < nv; v++)
+        x.mask[v] = em_tail_mask(e, SUB(left, em_c64(e, (int64_t)v * g->L)), g->L);
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
+    f->iidx[0] = ADD(k0, l.i);
+    kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
+    kern_eval(f, 0, POS_POINT, &x);
+    Val dst = em_at(e, out, l.i, (int64_t)nv * g->L * g->es);
+    for (unsigned v = 0; v < nv; v++) {
+        Val y = kern_vector(f, 0, sop, v).v; /* lanes past N hold anything: their columns are not stored */
+        em_store(e, y, em_at(e, dst, em_c64(e, v), (int64_t)g->L * g->es), g->es);
+    }
+    em_loop_end(e, &l, NULL);
+}
+
+/* Vectors along k, L columns at a time: evaluated into a square in memory, transposed in registers. Rows past kc spill into what is packed
+ * next, or into the slack at the end. */
+static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
+{
+    em *e = g->e;
+    kern *f = &g->b;
+    unsigned L = g->L;
+    int64_t vb = (int64_t)L * g->es;
+    Val square = em_alloca(e, g->vec, L, 64), row[EM_LANES];
+    em_loop lv, lk, li;
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, L), 0, NULL);
+    Val mask = em_tail_mask(e, SUB(kc, lk.i), L);
+    em_loop_begin(e, &lv, em_c64(e, 0), em_c64(e, nv), em_c64(e, 1), 0, NULL);
+    Val n0 = MUL(ADD(v0, lv.i), em_c64(e, L));
+    em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
+    f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
+    f->iidx[0] = ADD(k0, lk.i);
+    kern_advance(f, POS_TOP, POS_POINT, batch_loops(g) | 1u << g->n | 1u << g->kd);
+    kctx x = {.u = 1, .mask = {mask}};
+    kern_eval(f, 0, POS_POINT, &x);
+    em_store(e, kern_vector(f, 0, g->k->dot.b_sop, 0).v, em_at(e, square, li.i, vb), 64 < vb ? 64 : (unsigned)vb);
+    em_loop_end(e, &li, NULL);
+    for (unsigned i = 0; i < L; i++)
+        row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
+    dot_transpose(e, row, L);
+    Val dst = em_at(e, em_at(e, out, lk.i, nv * vb), lv.i, vb);
+    for (unsigned i = 0; i < L; i++)
+        em_store(e, row[i], em_at(e, dst, em_c64(e, i), nv * vb), g->es);
+    em_loop_end(e, &lv, NULL);
+    em_loop_end(e, &lk, NULL);
+}
+
+void dot_pack_b(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
+{
+    share_indices(g, &g->b);
+    if (g->bmode == DOT_B_ROWS)
+        pack_b_rows(g, k0, kc, v0, nv, out);
+    else
+        pack_b_cols(g, k0, kc, v0, nv, out);
+}
+
+/* Rows of vectors along k, one after the other. */
+static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
+{
+    em *e = g->e;
+    kern *f = &g->a;
+    em_loop li, lk;
+    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
+    f->oidx[g->m] = ADD(r, li.i);
+    kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
+    Val dst = em_at(e, g->pack_a, li.i, dot_a_stride(g));
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, g->L), 0, NULL);
+    f->iidx[0] = ADD(k0, lk.i);
+    kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
+    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(kc, lk.i), g->L)}};
+    kern_eval(f, 0, POS_POINT, &x);
+    em_store(e, kern_vector(f, 0, g->k->dot.a_sop, 0).v, em_at(e, dst, lk.i, g->es), g->es);
+    em_loop_end(e, &lk, NULL);
+    em_loop_end(e, &li, NULL);
+}
+
+/* One vector (or more) along m for every k; the lanes past the tile's rows are overwritten by the next k, or lie in the slack. */
+static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
+{
+    em *e = g->e;
+    kern *f = &g->a;
+    unsigned nu = (g->mr + g->L - 1) / g->L;
+    f->oidx[g->m] = r;
+    kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
+    kctx x = {.u = nu};
+    for (unsigned u = 0; u < nu; u++)
+        x.mask[u] = em_tail_mask(e, SUB(nrows, em_c64(e, (int64_t)u * g->L)), g->L);
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
+    f->iidx[0] = ADD(k0, l.i);
+    kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
+    kern_eval(f, 0, POS_POINT, &x);
+    Val dst = em_at(e, g->pack_a, l.i, (int64_t)g->mr * g->es);
+    for (unsigned u = 0; u < nu; u++)
+        em_store(e, kern_vector(f, 0, g->k->dot.a_sop, u).v, em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
+    em_loop_end(e, &l, NULL);
+}
+
+void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc)
+{
+    share_indices(g, &g->a);
+    if (g->amode == DOT_A_ROWS)
+        pack_a_rows(g, r, nrows, k0, kc);
+    else if (g->amode == DOT_A_COLS)
+        pack_a_cols(g, r, nrows, k0, kc);
+}

@@ -1,0 +1,183 @@
+/* t_codegen_dot.c - tiled matrix products: every form of operands, sizes around the tiles, dtypes, prologues and epilogues, against the slow
+ * executor. Units run in pieces and backwards with the same bits. Every buffer ends at a guard page. */
+#include "jit_util.h"
+#include "ir/module.h"
+#include <math.h>
+
+typedef struct form {
+    lz_dtype in, acc, out;
+    bool ta, tb;                /* A stored [k, m]; B stored [n, k] */
+    int batch;                  /* 0: no batch loop */
+    int pro, epi;               /* 1: arithmetic below the factors; above the sum */
+    int64_t pad;                /* extra elements between rows */
+} form;
+
+static void fill(lz_dtype d, char *p, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (lz_dtype_is_float(d))
+            lz_elem_set_f64(d, p, i, rnd_unit());
+        else
+            lz_elem_set_f64(d, p, i, (double)(rnd64() % 201) - (lz_dtype_is_signed(d) ? 100 : 0));
+}
+
+static lz_access matrix(uint32_t buf, const form *f, bool t, uint32_t d0, uint32_t d1, int64_t n0, int64_t n1, int64_t *total)
+{
+    lz_access a = access_to(buf);
+    int64_t ld = (t ? n0 : n1) + f->pad, one = (t ? n1 : n0) * ld;
+    a.stride[d0] = sz(t ? 1 : ld);
+    a.stride[d1] = sz(t ? ld : 1);
+    if (f->batch)
+        a.stride[0] = sz(one);
+    int64_t rows = t ? n1 : n0, cols = t ? n0 : n1;
+    *total = (f->batch ? (f->batch - 1) * one : 0) + (rows && cols ? (rows - 1) * ld + cols : 0);
+    return a;
+}
+
+static lz_kernel *product(const form *f, int64_t m, int64_t n, int64_t k, int64_t *total)
+{
+    lz_kernel *q = lz_kernel_new("dot");
+    uint32_t no = 0;
+    if (f->batch)
+        q->outer[no++] = sz(f->batch);
+    uint32_t dm = no, dn = no + 1, dk = no + 2;
+    q->outer[dm] = sz(m);
+    q->outer[dn] = sz(n);
+    q->nouter = no + 2;
+    q->vec = LZ_VEC_OUTER;
+    stages_new(q, 2);
+    uint32_t a = add_buf(q, f->in, false), b = add_buf(q, f->in, false), bias = add_buf(q, f->acc, false), c = add_buf(q, f->out, true);
+    lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
+    s->ninner = 1;
+    s->extent[0] = sz(k);
+    int32_t x = add_load(q, s, matrix(a, f, f->ta, dm, dk, m, k, &total[0]));
+    int32_t y = add_load(q, s, matrix(b, f, f->tb, dk, dn, k, n, &total[1]));
+    if (f->in != f->acc) {
+        x = add_ew(s, LZ_OP_CONVERT, f->acc, NULL, x, -1, -1);
+        y = add_ew(s, LZ_OP_CONVERT, f->acc, NULL, y, -1, -1);
+    }
+    if (f->pro) {
+        x = add_ew(s, LZ_OP_MAXIMUM, f->acc, NULL, x, add_const(s, f->acc, 0), -1);
+        int32_t e = add_ew(s, LZ_OP_CONVERT, f->acc, NULL, add_index(s, (int32_t)dk), -1, -1);
+        y = add_ew(s, LZ_OP_ADD, f->acc, NULL, y, add_ew(s, LZ_OP_MINIMUM, f->acc, NULL, e, y, -1), -1);
+    }
+    add_red(s, LZ_OP_ADD, f->acc, add_ew(s, LZ_OP_MULTIPLY, f->acc, NULL, x, y, -1), add_const(s, f->acc, 0));
+    q->dot = (lz_dot_info){.is_dot = true, .m = dm, .n = dn, .a_sop = x, .b_sop = y};
+    int32_t r = add_redval(t, 0, 0, f->acc);
+    lz_access v = access_to(bias);
+    v.stride[dn] = sz(1);
+    total[2] = n > 0 ? n : 1;
+    if (f->epi) {
+        r = add_ew(t, LZ_OP_ADD, f->acc, NULL, r, add_load(q, t, v), -1);
+        r = add_ew(t, LZ_OP_MAXIMUM, f->acc, NULL, r, add_const(t, f->acc, 0), -1);
+    }
+    if (f->out != f->acc)
+        r = add_ew(t, LZ_OP_CONVERT, f->out, NULL, r, -1, -1);
+    add_store(t, matrix(c, f, false, dm, dn, m, n, &total[3]), r);
+    must(lz_kernel_finish(q));
+    return q;
+}
+
+static void check(const form *f, int64_t m, int64_t n, int64_t k)
+{
+    int64_t total[4];
+    lz_kernel *q = product(f, m, n, k, total);
+    guarded g[4], want, again;
+    size_t nbytes[4];
+    void *p[4];
+    for (int i = 0; i < 4; i++) {
+        nbytes[i] = (size_t)total[i] * lz_dtype_size(q->buf[i].dtype);
+        g[i] = guarded_new(nbytes[i], 0);
+        fill(q->buf[i].dtype, g[i].p, total[i]);
+        p[i] = g[i].p;
+    }
+    want = guarded_new(nbytes[3], 0);
+    again = guarded_new(nbytes[3], 0);
+    memcpy(want.p, g[3].p, nbytes[3]);
+    memcpy(again.p, g[3].p, nbytes[3]);
+    p[3] = want.p;
+    must(lz_loop_run(q, p, nbytes));
+    jit j = jit_new(q);
+    p[3] = g[3].p;
+    jit_run(&j, p, q->args, 0, false);
+    p[3] = again.p;
+    jit_run(&j, p, q->args, 1 + (int64_t)(rnd64() % 3), true);
+    char what[160];
+    snprintf(what, sizeof what, "%lldx%lldx%lld %s->%s %s%s batch %d pro %d epi %d", (long long)m, (long long)k, (long long)n,
+             lz_dtype_name(f->in), lz_dtype_name(f->out), f->ta ? "T" : "N", f->tb ? "T" : "N", f->batch, f->pro, f->epi);
+    ck_assert_msg(memcmp(g[3].p, again.p, nbytes[3]) == 0, "%s: depends on the division into units", what);
+    double eps = f->acc == LZ_F64 ? 1e-13 : 2e-6;
+    if (f->out == LZ_BF16 || f->out == LZ_F16)
+        eps = f->out == LZ_BF16 ? 0.01 : 0.002;
+    for (int64_t i = 0; i < total[3]; i++) {
+        double x = lz_elem_get_f64(f->out, g[3].p, i), y = lz_elem_get_f64(f->out, want.p, i);
+        double tol = lz_dtype_is_float(f->acc) ? eps * (1 + fabs(y) + sqrt((double)k) * (f->pro ? (double)k : 1)) : 0;
+        ck_assert_msg(fabs(x - y) <= tol, "%s: element %lld is %g, expected %g", what, (long long)i, x, y);
+    }
+    jit_free(&j);
+    for (int i = 0; i < 4; i++)
+        guarded_free(&g[i]);
+    guarded_free(&want);
+    guarded_free(&again);
+    lz_kernel_free(q);
+}
+
+static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 47, 48, 49, 63, 64, 65, 100, 128};
+enum { NS = sizeof sizes / sizeof *sizes };
+
+static int64_t any_size(void) { return sizes[rnd64() % NS]; }
+
+START_TEST(forms)
+{
+    const lz_dtype types[][3] = {{LZ_F32, LZ_F32, LZ_F32},   {LZ_F64, LZ_F64, LZ_F64}, {LZ_BF16, LZ_F32, LZ_BF16}, {LZ_F16, LZ_F32, LZ_F16},
+                                 {LZ_BF16, LZ_F32, LZ_F32}, {LZ_I32, LZ_I32, LZ_I32}, {LZ_I64, LZ_I64, LZ_I64},   {LZ_U32, LZ_U32, LZ_U32},
+                                 {LZ_I8, LZ_I8, LZ_I8},      {LZ_U16, LZ_U16, LZ_U16}};
+    form f = {.ta = _i & 1, .tb = (_i >> 1) & 1, .pro = (_i >> 2) & 1, .epi = (_i >> 3) & 1};
+    for (size_t d = 0; d < sizeof types / sizeof *types; d++)
+        for (int trial = 0; trial < 4; trial++) {
+            f.in = types[d][0];
+            f.acc = types[d][1];
+            f.out = types[d][2];
+            f.batch = rnd64() % 3 ? 0 : 1 + (int)(rnd64() % 3);
+            f.pad = rnd64() % 3 ? 0 : (int64_t)(rnd64() % 20);
+            check(&f, any_size(), any_size(), any_size());
+        }
+}
+END_TEST
+
+START_TEST(all_sizes)
+{
+    form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, _i == 1, 0};
+    for (int m = 0; m < NS; m++)
+        for (int n = 0; n < NS; n++)
+            check(&f, sizes[m], sizes[n], sizes[(m * 5 + n * 3 + _i) % NS]);
+}
+END_TEST
+
+/* Several blocks of K, of columns and of rows. */
+START_TEST(blocks)
+{
+    form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, 1, 0};
+    check(&f, 33, 70, 1100);
+    check(&f, 400, 50, 600);
+    check(&f, 20, 700, 530);
+    check(&f, 5, 600, 1030);
+    f.in = LZ_BF16;
+    check(&f, 210, 260, 520);
+    f.in = f.acc = f.out = LZ_F64;
+    f.batch = 2;
+    check(&f, 210, 140, 300);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("codegen_dot");
+    TCase *t = tcase_create("dot");
+    tcase_set_timeout(t, 600);
+    tcase_add_loop_test(t, forms, 0, 16);
+    tcase_add_loop_test(t, all_sizes, 0, 4);
+    tcase_add_loop_test(t, blocks, 0, 4);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
