@@ -53,7 +53,7 @@ lz_tensor *lz_tr_end(lz_tr *c, lz_node *x)
         return r;
     }
     lz_node_retain(x);
-    r = lz_slot_new(c->thr, x, c->thr->api_site);
+    r = lz_slot_new(c->thr, x, c->site ? c->site : c->thr->api_site);
     lz_thr *t = c->thr;
     bool outer = c->outer;
     end(c);

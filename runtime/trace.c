@@ -97,7 +97,7 @@ static lz_node *new_node(lz_thr *t, lz_node_kind kind, const lz_sig *sig, lz_dev
     n->opnd = NULL;
     n->dev = dev;
     atomic_store_explicit(&n->buf, NULL, memory_order_relaxed);
-    n->site = t->api_site ? t->api_site : site;
+    n->site = site ? site : t->api_site;
     n->scope = t->names.len ? t->names.data[t->names.len - 1] : NULL;
     n->id = t->id_next++;
     n->epoch = 0;
@@ -238,7 +238,7 @@ lz_tensor *lz_trace_tensor_of(lz_node *n, const lz_site *site)
     if (!t)
         return lz_trace_error_tensor(NULL, site);
     lz_node_retain(n);
-    return lz_slot_new(t, n, t->api_site ? t->api_site : site);
+    return lz_slot_new(t, n, site ? site : t->api_site);
 }
 
 lz_tensor *lz_trace_error_tensor(const char *op, const lz_site *site)

@@ -70,7 +70,7 @@ LZ_API lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site);
 LZ_API lz_tensor *lz_sub_scalar_at(lz_tensor *x, double s, const lz_site *site);
 LZ_API lz_tensor *lz_mul_scalar_at(lz_tensor *x, double s, const lz_site *site);
 LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);
-LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
+LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);              /* 2 and 0.5 are part of the program: x * x, sqrt(x) */
 
 #define lz_matmul(a, b) lz_matmul_at((a), (b), LZ_SITE)
 #define lz_linear(x, w, b) lz_linear_at((x), (w), (b), LZ_SITE)
