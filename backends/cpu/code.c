@@ -220,26 +220,35 @@ static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_cod
     return out->run && out->grid && out->scratch;
 }
 
-/* Links into the region; gives what is wrong, or NULL. */
-static const char *install(region *r, const void *obj, size_t nobj, lz_elf_code *out, size_t *used)
+/* Links into `mem`, to run at `exec`; gives what is wrong, or NULL. */
+static const char *link_at(const void *obj, size_t nobj, uint8_t *mem, size_t cap,
+                           const uint8_t *exec, lz_elf_code *out, size_t *used)
 {
     lz_elf_sym syms[8];
-    lz_elf_image im = {.mem = r->write + out->offset,
-                       .cap = out->nbytes,
-                       .run_at = (uint64_t)(uintptr_t)(r->exec + out->offset),
+    lz_elf_image im = {.mem = mem,
+                       .cap = cap,
+                       .run_at = (uint64_t)(uintptr_t)exec,
                        .resolve = lz_jit_symbol,
                        .syms = syms,
                        .max_syms = 8};
+    const char *err = lz_elf_link(obj, nobj, &im);
+    if (!err && !take_symbols(&im, exec, out))
+        err = "it does not define the three functions of a kernel";
+    *used = im.used;
+    return err;
+}
+
+static const char *install(region *r, const void *obj, size_t nobj, lz_elf_code *out)
+{
+    size_t used;
     if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_WRITE))
         return "its memory cannot be made writable";
-    const char *err = lz_elf_link(obj, nobj, &im);
-    if (!err && !take_symbols(&im, r->exec + out->offset, out))
-        err = "it does not define the three functions of a kernel";
+    const char *err =
+        link_at(obj, nobj, r->write + out->offset, out->nbytes, r->exec + out->offset, out, &used);
     if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_EXEC) && !err)
         err = "its memory cannot be made executable";
-    *used = im.used;
     char *begin = (char *)r->exec + out->offset;
-    __builtin___clear_cache(begin, begin + im.used);
+    __builtin___clear_cache(begin, begin + out->nbytes);
     return err;
 }
 
@@ -255,23 +264,35 @@ static bool is_for_host(const void *obj, size_t nbytes)
     return nbytes >= sizeof(Elf64_Ehdr) && ((const Elf64_Ehdr *)obj)->e_machine == host;
 }
 
-static lz_status load_locked(const void *obj, size_t nbytes, size_t bound, lz_elf_code *out)
+static lz_status refuse(const char *err, size_t nbytes)
 {
-    region *r = find_room(bound, &out->offset, &out->nbytes);
+    return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel (%zu bytes) cannot be used: %s", nbytes, err);
+}
+
+/* Links once beside, to see whether the object is good and how much room it takes to the byte. */
+static lz_status measure(const void *obj, size_t nbytes, size_t bound, size_t *used)
+{
+    lz_elf_code trial = {0};
+    uint8_t *raw = lz_alloc(bound + GRAIN);
+    if (!raw)
+        return LZ_FAIL(LZ_EMEM, "no memory to link a kernel of %zu bytes", nbytes);
+    uint8_t *mem = (uint8_t *)LZ_ALIGN_UP((uintptr_t)raw, GRAIN);
+    const char *err = link_at(obj, nbytes, mem, bound, mem, &trial, used);
+    lz_free(raw);
+    return err ? refuse(err, nbytes) : LZ_OK;
+}
+
+static lz_status load_locked(const void *obj, size_t nbytes, size_t used, lz_elf_code *out)
+{
+    region *r = find_room(used, &out->offset, &out->nbytes);
     if (!r)
         return LZ_FAIL(LZ_EMEM, "no executable memory for a kernel of %zu bytes", nbytes);
-    size_t used = 0;
-    const char *err = install(r, obj, nbytes, out, &used);
+    const char *err = install(r, obj, nbytes, out);
     if (err) {
         mend(r, out->offset, out->nbytes);
         drop_if_empty(r);
-        return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel (%zu bytes) cannot be used: %s", nbytes,
-                       err);
+        return refuse(err, nbytes);
     }
-    size_t kept = LZ_ALIGN_UP(used, r->grain);
-    if (kept < out->nbytes)
-        mend(r, out->offset + kept, out->nbytes - kept);
-    out->nbytes = kept;
     out->region = r;
     r->kernels++;
     return LZ_OK;
@@ -280,11 +301,12 @@ static lz_status load_locked(const void *obj, size_t nbytes, size_t bound, lz_el
 lz_status lz_elf_load(const void *obj, size_t nbytes, lz_elf_code *out)
 {
     memset(out, 0, sizeof *out);
-    size_t bound = (uintptr_t)obj % 8 ? 0 : lz_elf_bound(obj, nbytes);
+    size_t bound = (uintptr_t)obj % 8 ? 0 : lz_elf_bound(obj, nbytes), used = 0;
     if (bound == 0 || !is_for_host(obj, nbytes))
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are not an object file for this processor", nbytes);
+    LZ_TRY(measure(obj, nbytes, bound, &used));
     pthread_mutex_lock(&lock);
-    lz_status s = load_locked(obj, nbytes, bound, out);
+    lz_status s = load_locked(obj, nbytes, used, out);
     pthread_mutex_unlock(&lock);
     if (s != LZ_OK)
         memset(out, 0, sizeof *out);

@@ -239,8 +239,8 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     int64_t t2 = lz_now_ns();
     lz_cpu_exec_note(*out, (double)(t2 - t0) * 1e-6);
     lz_cpu_times times = {(double)(t1 - t0) * 1e-6, (double)(t2 - t1) * 1e-6};
-    if (o && o->dump_name && lz_cpu_dump_on())
-        dump(device, *out, o->dump_name, &times);
+    if (lz_cpu_dump_on())
+        dump(device, *out, o ? o->dump_name : NULL, &times);
     return LZ_OK;
 }
 

@@ -226,7 +226,10 @@ void lz_workers_run(int64_t units, int threads, lz_workers_fn fn, void *ctx)
     n = threads > 0 && threads < n ? threads : n;
     n = units < n ? (int)units : n;
     if (n < 2 || inside || lz_fork_happened() || pthread_mutex_trylock(&w.lock) != 0) {
+        bool was = inside;
+        inside = true;
         fn(ctx, 0, units, 0);
+        inside = was;
         return;
     }
     start(n);

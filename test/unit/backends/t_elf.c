@@ -1,0 +1,230 @@
+/* t_elf.c - loading objects: kernels as the code generator makes them, external functions, damaged objects, executable memory that is
+ * packed and given back. */
+#include "backends/cpu/elfload.h"
+#include "backends/llvm/codegen.h"
+#include "suite.h"
+#include <elf.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* y[i] = f(x[i]); f64 transcendentals are calls of external functions. */
+static const char text[] =
+    "kernel \"map\" vec(outer) {\n  buf 0: f64 read\n  buf 1: f64 write\n  outer [%d]\n"
+    "  stage 0 inner [] {\n    %%0: f64 = load 0 = 0[0 + 1 i0]\n    %%1: f64 = %s\n"
+    "    store 1[0 + 1 i0] = %%1\n  }\n}\n";
+
+static lz_buf object(const char *op)
+{
+    char t[1024];
+    lz_kernel *k;
+    lz_target target;
+    lz_buf obj = {0};
+    snprintf(t, sizeof t, text, 100, op);
+    ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_int_eq(lz_target_host(&target), LZ_OK);
+    ck_assert_msg(lz_llvm_compile(k, &target, &obj, NULL, NULL) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    lz_kernel_free(k);
+    return obj;
+}
+
+static double call(const lz_elf_code *c, double v)
+{
+    double x[100], y[100];
+    int64_t args[1] = {100};
+    for (int i = 0; i < 100; i++)
+        x[i] = v + i;
+    _Alignas(64) static char scratch[1 << 16];
+    ck_assert_int_le(((lz_size_fn)(uintptr_t)c->scratch)(args), (int64_t)sizeof scratch);
+    int64_t n = ((lz_size_fn)(uintptr_t)c->grid)(args);
+    ck_assert_int_ge(n, 1);
+    ((lz_run_fn)(uintptr_t)c->run)((void *[]){x, y}, args, 0, n, scratch);
+    return y[7];
+}
+
+START_TEST(loads_and_runs)
+{
+    lz_buf a = object("negate %0"), b = object("cosine %0");
+    lz_elf_code ca, cb;
+    lz_code_stats s;
+    ck_assert_msg(lz_elf_load(a.data, a.len, &ca) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_msg(lz_elf_load(b.data, b.len, &cb) == LZ_OK, "%s", lz_error_get()->message);
+    lz_code_get_stats(&s);
+    ck_assert_uint_eq(s.kernels, 2);
+    ck_assert_uint_eq(s.regions, 1);
+    ck_assert_uint_eq(s.live_bytes, ca.nbytes + cb.nbytes);
+    ck_assert(call(&ca, 1.5) == -8.5);
+    ck_assert_double_eq_tol(call(&cb, 1.5), cos(8.5), 1e-14);
+    lz_elf_free(&ca);
+    ck_assert_double_eq_tol(call(&cb, 2.5), cos(9.5), 1e-14);
+    lz_elf_free(&cb);
+    lz_elf_free(&cb);
+    lz_code_get_stats(&s);
+    ck_assert_uint_eq(s.live_bytes, 0);
+    ck_assert_uint_eq(s.kernels, 0);
+    lz_buf_free(&a);
+    lz_buf_free(&b);
+}
+END_TEST
+
+static int count_maps(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    int n = 0;
+    while (fgets(line, sizeof line, f))
+        n++;
+    fclose(f);
+    return n;
+}
+
+START_TEST(no_page_is_writable_and_executable)
+{
+    lz_buf a = object("negate %0");
+    lz_elf_code c;
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_OK);
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512], perms[8];
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "%*s %7s", perms) == 1)
+            ck_assert_msg(perms[1] != 'w' || perms[2] != 'x', "%s", line);
+    fclose(f);
+    lz_elf_free(&c);
+    lz_buf_free(&a);
+}
+END_TEST
+
+START_TEST(thousands_of_kernels)
+{
+    enum { N = 20000 };
+    lz_buf a = object("abs %0");
+    lz_elf_code *c = calloc(N, sizeof *c);
+    lz_code_stats s;
+    int before = count_maps();
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(lz_elf_load(a.data, a.len, &c[i]), LZ_OK);
+    lz_code_get_stats(&s);
+    ck_assert_uint_eq(s.kernels, N);
+    ck_assert_int_lt(count_maps() - before, 1000);
+    ck_assert(call(&c[N - 1], -50) == 43);
+    for (int i = 0; i < N; i += 2)
+        lz_elf_free(&c[i]);
+    uint32_t regions = s.regions;
+    for (int i = 0; i < N; i += 2) /* the holes are used again */
+        ck_assert_int_eq(lz_elf_load(a.data, a.len, &c[i]), LZ_OK);
+    lz_code_get_stats(&s);
+    ck_assert_uint_le(s.regions, regions + 1);
+    for (int i = 0; i < N; i++) {
+        if (i % 3331 == 0)
+            ck_assert(call(&c[i], -50) == 43);
+        lz_elf_free(&c[i]);
+    }
+    lz_code_get_stats(&s);
+    ck_assert_uint_eq(s.live_bytes, 0);
+    ck_assert_uint_le(s.regions, 1);
+    free(c);
+    lz_buf_free(&a);
+}
+END_TEST
+
+static void *resolve(const char *name)
+{
+    return lz_jit_symbol(name);
+}
+
+/* Damage gives an error or an image inside its memory; it is not run. */
+static bool link_only(const void *obj, size_t n)
+{
+    static _Alignas(64) uint8_t mem[1 << 16];
+    lz_elf_sym syms[8];
+    lz_elf_image im = {.mem = mem,
+                       .cap = sizeof mem,
+                       .run_at = (uint64_t)(uintptr_t)mem,
+                       .resolve = resolve,
+                       .syms = syms,
+                       .max_syms = 8};
+    size_t bound = lz_elf_bound(obj, n);
+    const char *err = lz_elf_link(obj, n, &im);
+    if (err)
+        return false;
+    ck_assert_uint_le(im.used, sizeof mem);
+    ck_assert_uint_le(im.used, bound);
+    for (int i = 0; i < im.nsyms; i++)
+        ck_assert_uint_lt(im.syms[i].offset, im.used);
+    return true;
+}
+
+START_TEST(damaged_objects)
+{
+    lz_buf a = object(_i ? "cosine %0" : "negate %0");
+    ck_assert(link_only(a.data, a.len));
+    int accepted = 0;
+    for (size_t i = 0; i < a.len; i++) {
+        uint8_t *cut = aligned_alloc(64, (i + 64) & ~(size_t)63); /* near its exact size */
+        memcpy(cut, a.data, i);
+        (void)link_only(cut, i);
+        free(cut);
+    }
+    uint64_t x = 99;
+    for (int i = 0; i < 30000; i++) {
+        uint8_t *bad = malloc(a.len);
+        memcpy(bad, a.data, a.len);
+        for (int k = 0; k <= i % 4; k++) {
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            size_t at = i < (int)a.len && k == 0 ? (size_t)i : (size_t)(x >> 33) % a.len;
+            bad[at] = (uint8_t)(x >> 20 & 1 ? x >> 25 : bad[at] ^ 1u << (x >> 50 & 7));
+        }
+        accepted += link_only(bad, a.len);
+        free(bad);
+    }
+    ck_assert_int_gt(accepted, 0); /* flips in the code itself */
+    lz_buf_free(&a);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    lz_buf a = object("cosine %0");
+    lz_elf_code c;
+    lz_code_stats s;
+    char *shifted = malloc(a.len + 1);
+    memcpy(shifted + 1, a.data, a.len);
+    ck_assert_int_eq(lz_elf_load(shifted + 1, a.len, &c), LZ_ECORRUPT); /* misaligned */
+    ck_assert_int_eq(lz_elf_load(a.data, 0, &c), LZ_ECORRUPT);
+    ck_assert_int_eq(
+        lz_elf_load("not an object at all, but long enough to hold a header of ELF64", 64, &c),
+        LZ_ECORRUPT);
+    ((Elf64_Ehdr *)(void *)a.data)->e_machine ^= EM_X86_64 ^ EM_AARCH64; /* another processor's */
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_ECORRUPT);
+    ((Elf64_Ehdr *)(void *)a.data)->e_machine ^= EM_X86_64 ^ EM_AARCH64;
+    char *cosine = memmem(a.data, a.len, "\0cos\0", 5);
+    ck_assert_ptr_nonnull(cosine);
+    cosine[1] = 'z'; /* a function we do not lend */
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_ECORRUPT);
+    ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "external"));
+    cosine[1] = 'c';
+    char *run = memmem(a.data, a.len, "lz_run", 7);
+    run[3] = 'g';
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_ECORRUPT);
+    ck_assert_ptr_null(c.region);
+    lz_code_get_stats(&s);
+    ck_assert_uint_eq(s.live_bytes, 0);
+    free(shifted);
+    lz_buf_free(&a);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("elf");
+    TCase *t = tcase_create("elf");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, loads_and_runs);
+    tcase_add_test(t, no_page_is_writable_and_executable);
+    tcase_add_test(t, thousands_of_kernels);
+    tcase_add_loop_test(t, damaged_objects, 0, 2);
+    tcase_add_test(t, refusals);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
