@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Makes the folders here: programs as JAX lowers them, arguments, and what XLA's CPU backend answers.
+
+    pip install jax numpy && python3 test/hlo/make.py
+
+Each folder holds prog.mlir, in0.npy .. and out0.npy .. in the order of the program's parameters and results. The files
+are committed; nothing in the tests needs Python. Each case is named with its relative tolerance in cases.txt."""
+import os
+import numpy as np
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+jax.config.update("jax_platforms", "cpu")
+here = os.path.dirname(os.path.abspath(__file__))
+rng = np.random.default_rng(20240501)
+f32 = lambda *s: rng.standard_normal(s).astype(np.float32)
+cases = []
+
+
+def case(name, fn, *args, tol="1e-5"):
+    folder = os.path.join(here, name)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "prog.mlir"), "w") as f:
+        # for TPU: there JAX unrolls its generators instead of writing loops
+        f.write(jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",)).as_text())
+    for i, a in enumerate(args):
+        np.save(os.path.join(folder, f"in{i}.npy"), np.asarray(a))
+    for i, r in enumerate(jax.tree.leaves(jax.jit(fn)(*args))):
+        np.save(os.path.join(folder, f"out{i}.npy"), np.asarray(r))
+    cases.append((name, tol))
+
+
+def softmax_xent(logits, labels):
+    z = logits - logits.max(-1, keepdims=True)
+    logp = z - jnp.log(jnp.exp(z).sum(-1, keepdims=True))
+    return -(labels * logp).sum(-1).mean()
+
+
+def mlp(p, x):
+    return jnp.tanh(x @ p[0] + p[1]) @ p[2] + p[3]
+
+
+params = [f32(12, 16), f32(16), f32(16, 5), f32(5)]
+onehot = np.eye(5, dtype=np.float32)[rng.integers(0, 5, 8)]
+
+case("x_plus_1", lambda x: x + 1, f32(4), tol="0")
+case("matmul_relu", lambda x, w, b: jax.nn.relu(x @ w + b), f32(8, 16), f32(16, 32), f32(32))
+case("mlp_grad", lambda a, b, c, d, x, y: jax.grad(lambda p: softmax_xent(mlp(p, x), y))([a, b, c, d]),
+     *params, f32(8, 12), onehot)
+
+
+def attention(q, k, v):
+    s = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    mask = jnp.tril(jnp.ones((q.shape[1], k.shape[1]), bool))
+    p = jax.nn.softmax(jnp.where(mask, s, -jnp.inf), axis=-1)
+    return jnp.einsum("bhqk,bkhd->bqhd", p, v)
+
+
+case("attention", attention, f32(2, 7, 3, 4), f32(2, 7, 3, 4), f32(2, 7, 3, 4))
+
+
+def layer_norm(x, g, b):
+    mean = x.mean(-1, keepdims=True)
+    var = ((x - mean) ** 2).mean(-1, keepdims=True)
+    return (x - mean) * lax.rsqrt(var + 1e-5) * g + b
+
+
+case("layer_norm", layer_norm, f32(6, 33), f32(33), f32(33))
+case("layer_norm_grad", jax.grad(lambda x, g, b: (layer_norm(x, g, b) ** 3).sum(), (0, 1, 2)), f32(6, 33), f32(33), f32(33),
+     tol="1e-4")
+case("gelu_tanh", lambda x: jax.nn.gelu(x, approximate=True), 3 * f32(50))
+case("transcendental", lambda x, y: (jnp.sin(x), jnp.cos(x), jnp.tan(y), jnp.log1p(y), jnp.expm1(x), jnp.cbrt(x), jnp.exp(x),
+                                     jnp.arctan2(x, y), lax.rsqrt(y), lax.erf(x), lax.logistic(x)), 2 * f32(40),
+     np.abs(f32(40)) + np.float32(0.1))
+case("gather_scatter", lambda x, i: x.at[i].add(2 * x[i]), f32(10, 3), np.array([0, 3, 3, -1, 7], np.int32))
+case("embedding_grad", lambda t, i: jax.grad(lambda t: (t[i] ** 2).sum())(t), f32(11, 6), rng.integers(0, 11, (4, 5)).astype(np.int32))
+case("take_along", lambda x, i: jnp.take_along_axis(x, i, axis=1), f32(4, 9), rng.integers(0, 9, (4, 3)).astype(np.int32), tol="0")
+case("dynamic_update", lambda x, u, i: (lax.dynamic_update_slice(x, u, (i, 0)), lax.dynamic_slice(x, (i, i), (2, 3))), f32(6, 5),
+     f32(2, 5), np.int32(5), tol="0")
+case("argmax", lambda x: (jnp.argmax(x, 1), jnp.argmin(x, 0), x.max(1), x.min()), f32(7, 9), tol="0")
+case("integers", lambda a, b: (a // b, a % b, a & b, a | b, a ^ b, a << (b & 7), a >> (b & 7), lax.population_count(a), lax.clz(a),
+                               a * b - a, lax.div(a, b), lax.rem(a, b)),
+     rng.integers(-10**9, 10**9, 30).astype(np.int32), rng.integers(1, 10**5, 30).astype(np.int32), tol="0")
+case("padding", lambda x: (lax.pad(x, np.float32(-1), ((1, 2, 1), (-1, 0, 2))), x[::-1, 1::2], jnp.concatenate([x, x[:1]]),
+                           jnp.transpose(x)), f32(4, 6), tol="0")
+case("reductions", lambda x: (x.sum((0, 2)), x.prod(1), x.mean(), (x > 0).any(1), (x > -3).all(), jnp.linalg.norm(x, axis=2)), f32(3, 5, 4))
+case("bf16_mlp", lambda x, w: jnp.tanh((x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16))).astype(jnp.float32), f32(8, 24), f32(24, 6),
+     tol="2e-2")
+case("bf16_dot", lambda a, b: (lax.dot(a, b, preferred_element_type=jnp.float32), a @ b, a + a, a.sum(0)),
+     f32(8, 9).astype(jnp.bfloat16), f32(9, 4).astype(jnp.bfloat16), tol="1e-2")
+case("f16_scale", lambda x: ((x.astype(jnp.float16) * 3 + 1) / 7).astype(jnp.float32), f32(40), tol="2e-3")
+case("random_uniform", lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (13,), minval=-2, maxval=3), np.array([8, 1], np.uint32))
+case("rbg_bits", lambda k: lax.rng_bit_generator(k, (3, 5), dtype=np.uint32), np.array([1, 2, 3, 4], np.uint32), tol="0")
+case("dropout", lambda k, x: jnp.where(jax.random.bernoulli(jax.random.wrap_key_data(k), 0.7, x.shape), x / np.float32(0.7), 0),
+     np.array([5, 6], np.uint32), f32(6, 8))
+
+
+def adam(p, g, m, v, t):
+    m = 0.9 * m + 0.1 * g
+    v = 0.999 * v + 0.001 * g * g
+    mh, vh = m / (1 - 0.9 ** t), v / (1 - 0.999 ** t)
+    return p - 1e-3 * mh / (jnp.sqrt(vh) + 1e-8), m, v
+
+
+case("adam", adam, f32(20), f32(20), f32(20), np.abs(f32(20)), np.float32(3))
+case("batch_dot", lambda a, b: (jnp.einsum("bij,bkj->bik", a, b), jnp.einsum("bij,bij->b", a, b), jnp.tensordot(a, b, ((0, 2), (0, 2)))),
+     f32(3, 4, 5), f32(3, 6, 5)[:, :4])
+case("select_clip", lambda x: (jnp.clip(x, -0.5, 0.5), jnp.where(x > 0, x, 0.1 * x), jnp.sign(x), jnp.round(x * 3), jnp.floor(x), jnp.ceil(x)),
+     f32(30))
+case("converts", lambda x: (x.astype(np.int32), x.astype(np.uint8), (x * 100).astype(np.int8), x > 0, x.astype(np.int16).astype(np.float32)),
+     np.abs(3 * f32(30)), tol="0")
+case("empty", lambda x: (x + 1, x.sum(), jnp.concatenate([x, jnp.ones((2, 3), np.float32)])), np.zeros((0, 3), np.float32), tol="0")
+
+with open(os.path.join(here, "cases.txt"), "w") as f:
+    f.writelines(f"{name} {tol}\n" for name, tol in cases)

@@ -1,0 +1,31 @@
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<3x5x4xf32>) -> (tensor<5xf32> {jax.result_info = "result[0]"}, tensor<3x4xf32> {jax.result_info = "result[1]"}, tensor<f32> {jax.result_info = "result[2]"}, tensor<3x4xi1> {jax.result_info = "result[3]"}, tensor<i1> {jax.result_info = "result[4]"}, tensor<3x5xf32> {jax.result_info = "result[5]"}) {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [0, 2] : (tensor<3x5x4xf32>, tensor<f32>) -> tensor<5xf32>
+    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%arg0 init: %cst_0) applies stablehlo.multiply across dimensions = [1] : (tensor<3x5x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %2 = stablehlo.reduce(%arg0 init: %cst_1) applies stablehlo.add across dimensions = [0, 1, 2] : (tensor<3x5x4xf32>, tensor<f32>) -> tensor<f32>
+    %cst_2 = stablehlo.constant dense<6.000000e+01> : tensor<f32>
+    %3 = stablehlo.divide %2, %cst_2 : tensor<f32>
+    %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %4 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f32>) -> tensor<3x5x4xf32>
+    %5 = stablehlo.compare GT, %arg0, %4, FLOAT : (tensor<3x5x4xf32>, tensor<3x5x4xf32>) -> tensor<3x5x4xi1>
+    %c = stablehlo.constant dense<false> : tensor<i1>
+    %6 = stablehlo.reduce(%5 init: %c) applies stablehlo.or across dimensions = [1] : (tensor<3x5x4xi1>, tensor<i1>) -> tensor<3x4xi1>
+    %cst_4 = stablehlo.constant dense<-3.000000e+00> : tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %cst_4, dims = [] : (tensor<f32>) -> tensor<3x5x4xf32>
+    %8 = stablehlo.compare GT, %arg0, %7, FLOAT : (tensor<3x5x4xf32>, tensor<3x5x4xf32>) -> tensor<3x5x4xi1>
+    %c_5 = stablehlo.constant dense<true> : tensor<i1>
+    %9 = stablehlo.reduce(%8 init: %c_5) applies stablehlo.and across dimensions = [0, 1, 2] : (tensor<3x5x4xi1>, tensor<i1>) -> tensor<i1>
+    %10 = call @norm(%arg0) : (tensor<3x5x4xf32>) -> tensor<3x5xf32>
+    return %0, %1, %3, %6, %9, %10 : tensor<5xf32>, tensor<3x4xf32>, tensor<f32>, tensor<3x4xi1>, tensor<i1>, tensor<3x5xf32>
+  }
+  func.func private @norm(%arg0: tensor<3x5x4xf32>) -> tensor<3x5xf32> {
+    %0 = stablehlo.multiply %arg0, %arg0 : tensor<3x5x4xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [2] : (tensor<3x5x4xf32>, tensor<f32>) -> tensor<3x5xf32>
+    %2 = stablehlo.sqrt %1 : tensor<3x5xf32>
+    return %2 : tensor<3x5xf32>
+  }
+}
