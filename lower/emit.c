@@ -162,7 +162,7 @@ int32_t lz_emit_index_of(lz_emit *e, int32_t sop)
     return lz_sops_convert(&e->sops, sop, LZ_I64);
 }
 
-int32_t lz_emit_clamp(lz_emit *e, int32_t sop, int64_t hi)
+int32_t lz_emit_clamp_index(lz_emit *e, int32_t sop, int64_t hi)
 {
     int32_t zero = lz_emit_size(e, 0), top = lz_emit_size(e, hi);
     sop = lz_sops_ew(&e->sops, LZ_OP_MINIMUM, LZ_I64, sop, top, -1, NULL);

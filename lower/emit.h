@@ -86,7 +86,7 @@ void lz_sops_free(lz_soplist *l);
 int32_t lz_emit_size(lz_emit *e, int64_t v);        /* run-time size, i64; 0 and 1 are constants */
 int32_t lz_emit_ix(lz_emit *e, const lz_ix *x);     /* the value of an index expression, i64 */
 int32_t lz_emit_index_of(lz_emit *e, int32_t sop);  /* an integer scalar as i64; ui64 beyond the range saturates */
-int32_t lz_emit_clamp(lz_emit *e, int32_t sop, int64_t hi);             /* i64 clamped into 0..hi */
+int32_t lz_emit_clamp_index(lz_emit *e, int32_t sop, int64_t hi);             /* i64 clamped into 0..hi */
 /* Least and greatest value of x when it has no computed index. */
 bool lz_emit_range(const lz_emit *e, const lz_ix *x, int64_t *lo, int64_t *hi);
 

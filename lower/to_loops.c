@@ -311,7 +311,7 @@ static lz_status store_address(build *b, const lz_node *n, lz_ixmap *m, uint32_t
             lz_ix start;
             memset(&start, 0, sizeof start);
             start.ndyn = 1;
-            start.dyn[0].sop = lz_emit_clamp(&b->e, lz_emit_index_of(&b->e, at), room);
+            start.dyn[0].sop = lz_emit_clamp_index(&b->e, lz_emit_index_of(&b->e, at), room);
             start.dyn[0].scale = 1;
             lz_ix_add(&m->d[d], &start, 1);
         }

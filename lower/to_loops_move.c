@@ -233,7 +233,7 @@ lz_status lz_loops_dynamic_slice(lz_emit *e, lz_frame *f)
         lz_ix at;
         memset(&at, 0, sizeof at);
         at.ndyn = 1;
-        at.dyn[0].sop = lz_emit_clamp(e, lz_emit_index_of(e, f->want[d]->result), s->dims[d] - r->dims[d]);
+        at.dyn[0].sop = lz_emit_clamp_index(e, lz_emit_index_of(e, f->want[d]->result), s->dims[d] - r->dims[d]);
         at.dyn[0].scale = 1;
         if (!lz_ix_add(&m.d[d], &at, 1))
             return lz_emit_stop_realise(e, in->opnd[0]);
@@ -301,7 +301,7 @@ lz_status lz_loops_gather(lz_emit *e, lz_frame *f)
             lz_ix at;
             memset(&at, 0, sizeof at);
             at.ndyn = 1;
-            at.dyn[0].sop = lz_emit_clamp(e, lz_emit_index_of(e, f->want[k]->result), room);
+            at.dyn[0].sop = lz_emit_clamp_index(e, lz_emit_index_of(e, f->want[k]->result), room);
             at.dyn[0].scale = 1;
             if (!lz_ix_add(&m.d[d], &at, 1))
                 return lz_emit_stop_realise(e, in->opnd[0]);
