@@ -15,6 +15,16 @@ static _Atomic(lz_dev *) table[LZ_DEV_MAX];
 static _Atomic uint32_t ndevs;
 static _Atomic(lz_dev *) process_default;
 
+/* The table of backends refers to them weakly; this makes whoever links the runtime link them all. */
+#define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
+#include "backends/backends.def"
+#undef BACKEND
+__attribute__((used)) static const lz_backend *const linked[] = {
+#define BACKEND(NAME, symbol, doc) &symbol,
+#include "backends/backends.def"
+#undef BACKEND
+};
+
 lz_dev *lz_dev_at(uint32_t i)
 {
     return i < atomic_load(&ndevs) ? atomic_load(&table[i]) : NULL;
@@ -31,7 +41,7 @@ uint64_t lz_dev_new_epoch(void)
 static const char *default_platform(void)
 {
     const char *p = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
-    return p[0] ? p : lz_backend_at(0)->name;
+    return p[0] ? p : linked[0]->name;
 }
 
 /* Splits "CPU:1" into its backend and ordinal. */
