@@ -5,22 +5,38 @@
 #include <lazuli/nn.h>
 LZ_EXTERN_C_BEGIN
 typedef struct lz_optim lz_optim;
-typedef struct lz_sgd_options {
-    size_t struct_size;
-    double lr, momentum, dampening, weight_decay;     /* torch.optim.SGD */
-    bool nesterov;
+typedef struct lz_sgd_options {                       /* torch.optim.SGD */
+    size_t struct_size LZ_DEFAULT(sizeof(lz_sgd_options));
+    double lr LZ_DEFAULT(1e-3), momentum LZ_DEFAULT(0), dampening LZ_DEFAULT(0), weight_decay LZ_DEFAULT(0);
+    bool nesterov LZ_DEFAULT(false);
 } lz_sgd_options;
-typedef struct lz_adam_options {
-    size_t struct_size;
-    double lr, beta1, beta2, eps, weight_decay;       /* torch.optim.Adam; the macro fills 1e-3, 0.9, 0.999, 1e-8, 0 */
-    bool decoupled;                                   /* torch.optim.AdamW */
+typedef struct lz_adam_options {                      /* torch.optim.Adam */
+    size_t struct_size LZ_DEFAULT(sizeof(lz_adam_options));
+    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999), eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(0);
+    bool decoupled LZ_DEFAULT(false);                 /* torch.optim.AdamW */
 } lz_adam_options;
-/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_EINVAL names the option). */
+/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_EINVAL names the option). Options NULL: the defaults. */
 LZ_API lz_optim *lz_sgd_new(lz_params *ps, const lz_sgd_options *o);
 LZ_API lz_optim *lz_adam_new(lz_params *ps, const lz_adam_options *o);
-#define lz_sgd(ps, ...) lz_sgd_new((ps), &(lz_sgd_options){.struct_size = sizeof(lz_sgd_options), .lr = 1e-3, ##__VA_ARGS__})
+/* lz_sgd(&params, .lr = 0.1, .momentum = 0.9): fields left out have torch's defaults. */
+#ifdef __cplusplus
+#define LZ_SGD_OPTIONS(...) {__VA_ARGS__}
+#define LZ_ADAM_OPTIONS(...) {__VA_ARGS__}
+#else
+#define LZ_SGD_OPTIONS(...) {.struct_size = sizeof(lz_sgd_options), .lr = 1e-3, ##__VA_ARGS__}
+#define LZ_ADAM_OPTIONS(...)                                                                       \
+    {.struct_size = sizeof(lz_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, ##__VA_ARGS__}
+#endif
+#define lz_sgd(ps, ...)                                                                            \
+    __extension__({                                                                                \
+        LZ_OVERRIDE_BEGIN const lz_sgd_options lz_o_ = LZ_SGD_OPTIONS(__VA_ARGS__);                \
+        LZ_OVERRIDE_END lz_sgd_new((ps), &lz_o_);                                                  \
+    })
 #define lz_adam(ps, ...)                                                                           \
-    lz_adam_new((ps), &(lz_adam_options){.struct_size = sizeof(lz_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, ##__VA_ARGS__})
+    __extension__({                                                                                \
+        LZ_OVERRIDE_BEGIN const lz_adam_options lz_o_ = LZ_ADAM_OPTIONS(__VA_ARGS__);              \
+        LZ_OVERRIDE_END lz_adam_new((ps), &lz_o_);                                                 \
+    })
 LZ_API lz_status lz_optim_step(lz_optim *o);          /* updates every parameter that has a gradient */
 LZ_API lz_status lz_optim_zero_grad(lz_optim *o);
 LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);

@@ -12,12 +12,12 @@ typedef struct lz_dims {        /* a list of dimensions; n 0 with .all unset mea
     int64_t v[LZ_MAX_RANK];
 } lz_dims;
 typedef struct lz_reduce_options {
-    size_t struct_size;
-    lz_dims dims;               /* .dims = {1, {-1}}: the last; default all */
-    bool keepdim;
-    double correction;          /* var, std: default 1 (set by the macro) */
+    size_t struct_size LZ_DEFAULT(sizeof(lz_reduce_options));
+    lz_dims dims LZ_DEFAULT({});        /* .dims = {1, {-1}}: the last; default all */
+    bool keepdim LZ_DEFAULT(false);
+    double correction LZ_DEFAULT(1);    /* var: subtracted from the count; lz_var's default is 1 */
 } lz_reduce_options;
-#define LZ_REDUCE_OPTIONS(...) (&(lz_reduce_options){.struct_size = sizeof(lz_reduce_options), .correction = 1, ##__VA_ARGS__})
+#define LZ_REDUCE_OPTIONS(...) (&(lz_reduce_options){.struct_size = sizeof(lz_reduce_options), ##__VA_ARGS__})
 #define LZ_DIM(...)                                                                                \
     {(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}}   /* .dims = LZ_DIM(0, 1) */
 
@@ -81,7 +81,16 @@ LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_amin(x, ...) lz_amin_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_any(x, ...) lz_any_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_all(x, ...) lz_all_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_var(x, ...) lz_var_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_var(x, ...)                                                                             \
+    __extension__({                                                                                \
+        LZ_OVERRIDE_BEGIN const lz_reduce_options lz_o_ = LZ_VAR_OPTIONS(__VA_ARGS__);             \
+        LZ_OVERRIDE_END lz_var_at((x), &lz_o_, LZ_SITE);                                           \
+    })
+#ifdef __cplusplus
+#define LZ_VAR_OPTIONS(...) {__VA_ARGS__}
+#else
+#define LZ_VAR_OPTIONS(...) {.struct_size = sizeof(lz_reduce_options), .correction = 1, ##__VA_ARGS__}
+#endif
 #define lz_logsumexp(x, ...) lz_logsumexp_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_argmax(x, dim, keepdim) lz_argmax_at((x), (dim), (keepdim), LZ_SITE)
 #define lz_argmin(x, dim, keepdim) lz_argmin_at((x), (dim), (keepdim), LZ_SITE)

@@ -15,6 +15,19 @@
 #endif
 #define LZ_API __attribute__((visibility("default")))
 
+/* Options structs: LZ_DEFAULT(x) is the value of a field that is left out. C++ has it in the struct; in C the macro that takes the options
+ * writes the defaults first and the caller's fields over them, which -Woverride-init would report between these two. */
+#ifdef __cplusplus
+#define LZ_DEFAULT(x) = x
+#define LZ_OVERRIDE_BEGIN
+#define LZ_OVERRIDE_END
+#else
+#define LZ_DEFAULT(x)
+#define LZ_OVERRIDE_BEGIN                                                                          \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
+#define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
+#endif
+
 LZ_EXTERN_C_BEGIN
 
 /* Result of every call that does not return a tensor. LZ_OK is 0. */
