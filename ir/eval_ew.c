@@ -324,8 +324,8 @@ static lz_c64 c_pow(lz_c64 a, lz_c64 b)
     return c64_of(cpow((double complex)c_of(a), (double complex)c_of(b)));
 }
 
-/* glibc's powl is wrong where the exponent is -2^63 and the result is exact; pow is right wherever the result is not an
- * ordinary number. */
+/* glibc's powl is wrong where the exponent is -2^63 and the result is exact; pow is right wherever
+ * the result is not an ordinary number. */
 static long double pow_wide(double a, double b)
 {
     double r = pow(a, b);

@@ -1,6 +1,7 @@
 /* ref.c - the REF device: the reference evaluator behind the device interface.
- * An executable is the function itself; executing it is lz_ref_run on copies of the inputs, on the device's queue. One device,
- * memory is the host's, nothing is donated in place. Slow, simple, and what every other device is compared with.
+ * An executable is the function itself; executing it is lz_ref_run on copies of the inputs, on the
+ * device's queue. One device, memory is the host's, nothing is donated in place. Slow, simple, and
+ * what every other device is compared with.
  * Threads: every call may come from any thread (see backend.h). */
 #include "backends/backend.h"
 #include "base/alloc.h"
@@ -302,7 +303,7 @@ static void job_main(void *arg)
     job_free(j);
 }
 
-/* Everything the execution needs is allocated here, so that from the queue on only the evaluation itself can fail. */
+/* Allocates everything: from the queue on only the evaluation itself can fail. */
 static lz_status job_fill(job *j, lz_dbuf *const *in)
 {
     const lz_func *f = j->x->f;

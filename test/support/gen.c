@@ -1,4 +1,4 @@
-/* gen.c - random functions: values, types, the driver; arguments for any function. The operations are in gen_ops.c. */
+/* gen.c - random functions: values, types, the driver; arguments for any function. See gen_ops.c. */
 #include "support/gen_internal.h"
 #include <string.h>
 

@@ -309,7 +309,7 @@ static bool random_numbers(gen *g, const lz_shape *s, numbers *p)
     lz_rnd_shuffle(&g->r, nfree, order);
     for (int k = 0; k < p->map.n; k++)
         p->map.v[k] = free_dims[order[k]];
-    /* the index array: some plain extents and the batching ones in random order, the vector somewhere between */
+    /* the index array: plain and batching extents in random order, the vector somewhere between */
     p->nbatch = p->batch.n + (int)RND(0, 2);
     if (p->nbatch + p->nwindow > LZ_MAX_RANK || p->nbatch + 1 > LZ_MAX_RANK)
         return false;
@@ -383,7 +383,7 @@ static lz_val region_param(lz_func *f, lz_dtype d)
     return t ? lz_build_param(f, t) : LZ_NOVAL;
 }
 
-/* Of two operands (value, index): the larger value with the lower index where equal; NaN counts as larger. */
+/* Of two operands (value, index): the larger value, the lower index where equal; NaN is larger. */
 static const lz_func *region_argmax(lz_dtype d, lz_dtype id)
 {
     lz_func *f = lz_func_new("argmax");

@@ -20,7 +20,7 @@ static int dtypes_of(lz_op op, lz_dtype out[LZ_DTYPE_COUNT])
     return n;
 }
 
-/* ---- elementwise: a variant is one attribute record; each comes with one case of specials and some shapes ---- */
+/* ---- elementwise: a variant is one attribute record; it comes with specials and some shapes ---- */
 
 typedef struct variant {
     union {

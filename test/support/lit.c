@@ -252,8 +252,8 @@ void lz_test_print_diff(const lz_literal *got, const lz_literal *want, int64_t i
              a, b);
 }
 
-/* Complex arithmetic is accurate as a whole, not in each part: distance against magnitude. What is not finite need only be
- * not finite either. */
+/* Complex arithmetic is accurate as a whole, not in each part: distance against magnitude. What is
+ * not finite need only be not finite either. */
 static bool same_complex(lz_c64 a, lz_c64 b, int ulp)
 {
     if (!isfinite(b.re) || !isfinite(b.im))

@@ -1,6 +1,7 @@
 /* shrink.c - makes a failing function smaller while it keeps failing.
- * A candidate is the function with a plan for each instruction: keep it, make it a parameter, or put another value in its place. What is not
- * reached from the results then falls away, parameters too. Candidates are tried until none of them helps. */
+ * A candidate is the function with a plan for each instruction: keep it, make it a parameter, or put
+ * another value in its place. What is not reached from the results then falls away, parameters too.
+ * Candidates are tried until none of them helps. */
 #include "support/gen.h"
 #include <string.h>
 
@@ -158,7 +159,7 @@ static lz_func *try_plan(const lz_func *f, lz_val at, int64_t what, lz_gen_fails
     return to;
 }
 
-/* The instruction whose operands made value i: that of the operation itself when i is one of several results. */
+/* The instruction whose operands made value i, also when i is one of several results. */
 static const lz_inst *maker(const lz_func *f, lz_val i)
 {
     const lz_inst *in = &f->insts[i];

@@ -1,4 +1,4 @@
-/* t_eval_ew.c - elementwise operations of the reference against tables written by hand and formulas written again. */
+/* t_eval_ew.c - elementwise operations of the reference against tables and formulas. */
 #include "ir/eval.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -44,7 +44,7 @@ static const struct {
     lz_op op;
     float a, b, want;
 } binary_f32[] = {
-    /* A10: NaN, infinities, zeros through max, min and the rest */
+    /* NaN, infinities, zeros through max, min and the rest */
     {LZ_OP_MAXIMUM, NAN, 1, NAN},
     {LZ_OP_MAXIMUM, 1, NAN, NAN},
     {LZ_OP_MAXIMUM, 0.f, -0.f, 0.f},
@@ -202,7 +202,7 @@ START_TEST(is_finite)
 }
 END_TEST
 
-/* ---- integers: A11 and the shifts, at every width ---- */
+/* ---- integers: division, shifts and powers at every width ---- */
 
 static const lz_dtype ints[] = {LZ_I8, LZ_I16, LZ_I32, LZ_I64, LZ_U8, LZ_U16, LZ_U32, LZ_U64};
 
@@ -265,7 +265,7 @@ START_TEST(integer_totality)
 }
 END_TEST
 
-/* Against 128-bit arithmetic, on random values of every width: 64-bit ones must not pass through a double. */
+/* Against 128-bit arithmetic, at every width: 64-bit integers must not pass through a double. */
 START_TEST(integer_arithmetic_is_exact)
 {
     lz_dtype d = ints[_i];
@@ -332,7 +332,7 @@ static bool cmp(int32_t dir, int32_t type, lz_dtype d, uint64_t a, uint64_t b)
     return run3(LZ_OP_COMPARE, &at, LZ_BOOL, d, a, b, 0) != 0;
 }
 
-/* Any two specials of f32: the six directions against C's operators, and totalOrder against its definition. */
+/* Any two specials of f32: the directions against C's operators, totalOrder by its definition. */
 START_TEST(comparison_of_floats)
 {
     uint64_t s[64];
@@ -390,7 +390,7 @@ static uint64_t convert(lz_dtype from, lz_dtype to, uint64_t v)
     return run3(LZ_OP_CONVERT, &at, to, from, v, 0, 0);
 }
 
-/* A10: f32 to every integer: truncation, saturation, NaN. */
+/* f32 to every integer: truncation, saturation, NaN. */
 START_TEST(float_to_integer)
 {
     lz_dtype d = ints[_i];
@@ -525,9 +525,9 @@ START_TEST(reducing_precision)
 }
 END_TEST
 
-/* ---- 16-bit floats: every value through every unary op, against the formula in long double rounded by search ---- */
+/* ---- 16-bit floats: every value through every unary op, against long double formulas ---- */
 
-/* Nearest f16 (ties to even) of an exact or nearly exact value, without using any conversion under test. */
+/* Nearest f16 (ties to even) of a nearly exact value, without any conversion under test. */
 static uint16_t nearest_f16(long double v)
 {
     if (isnan(v))
@@ -639,7 +639,7 @@ START_TEST(sixteen_bit_arithmetic)
 }
 END_TEST
 
-/* f64 transcendentals agree with libm's double ones within an ulp: the long double path is wired up right. */
+/* f64 transcendentals agree with libm's double ones: the long double path is wired up right. */
 START_TEST(double_precision)
 {
     lz_rnd r = {11};

@@ -1,5 +1,5 @@
-/* t_eval_ops.c - movement, indexing, reductions and products of the reference: the specification's examples, and random cases against
- * its formulas written out index by index. */
+/* t_eval_ops.c - movement, indexing, reductions and products of the reference: the specification's
+ * examples, and random cases against its formulas written out index by index. */
 #include "ir/eval.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -365,7 +365,7 @@ static void check_reduce(const lz_sig *s, lz_literal *const *in, lz_literal *con
     free(mag);
 }
 
-/* result[batch, lhs free, rhs free] = sum over k, every index spelled out; exact for integers and booleans. */
+/* result[batch, lhs free, rhs free] = sum over k, every index spelled out; integers and booleans. */
 static void check_dot(const lz_sig *s, lz_literal *const *in, lz_literal *const *out)
 {
     const lz_attr_dot *a = LZ_ATTR(dot, s->attr);
@@ -516,7 +516,7 @@ START_TEST(example_scatter)
 }
 END_TEST
 
-/* A12: gather and dynamic_slice clamp, scatter drops, at both ends and at the extremes of the index type. */
+/* Gather and dynamic_slice clamp, scatter drops: at both ends, at the extremes of the index type. */
 START_TEST(out_of_bounds)
 {
     lz_attr_gather g = {.kind = LZ_ATTR_gather,

@@ -1,4 +1,4 @@
-/* t_eval_rng.c - the generators' known answers (Random123's kat_vectors) and how rng_bit_generator lays them out. */
+/* t_eval_rng.c - the generators' known answers (Random123's kat_vectors) and how they are laid out. */
 #include "ir/eval.h"
 #include "suite.h"
 #include "support/lit.h"

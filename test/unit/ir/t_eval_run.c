@@ -1,4 +1,4 @@
-/* t_eval_run.c - the reference's driver: arguments, lifetimes, dead code, regions, exhausted memory. */
+/* t_eval_run.c - the reference's driver: arguments, lifetimes, dead code, exhausted memory. */
 #include "ir/eval.h"
 #include "suite.h"
 #include "support/gen.h"

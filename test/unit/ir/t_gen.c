@@ -1,4 +1,4 @@
-/* t_gen.c - the random functions that other tests rest on: well-typed, varied, reproducible, reducible. */
+/* t_gen.c - the random functions other tests rest on: well-typed, varied, reproducible, reducible. */
 #include "suite.h"
 #include "support/gen.h"
 #include <string.h>
@@ -145,7 +145,7 @@ START_TEST(shrinking)
 }
 END_TEST
 
-/* The expectation notices a result that is off by more than its row's tolerance, and not one inside it. */
+/* The expectation notices a result off by more than its row's tolerance, and not one inside it. */
 START_TEST(expectation_is_sharp)
 {
     lz_func *f = lz_func_new("f");
