@@ -2,10 +2,11 @@
 #include "backends/backend.h"
 #include <strings.h>
 
-/* Weak, so that a program that was linked with some backends only has those; the library links all. */
-#define BACKEND(NAME, symbol, doc) extern const lz_backend symbol __attribute__((weak));
+#define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
 #include "backends/backends.def"
 #undef BACKEND
+
+#pragma weak lz_backend_ref
 
 static const lz_backend *const rows[] = {
 #define BACKEND(NAME, symbol, doc) &symbol,
