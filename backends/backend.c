@@ -35,3 +35,13 @@ int lz_backend_index(const lz_backend *b)
             return (int)i;
     return -1;
 }
+
+bool lz_backend_can_run(const char *isa, void *unused)
+{
+    (void)unused;
+    const lz_backend *b;
+    for (uint32_t i = 0; (b = lz_backend_at(i)); i++)
+        if (b->can_run && b->can_run(isa))
+            return true;
+    return false;
+}

@@ -83,10 +83,13 @@ typedef struct lz_backend {
      * releases its own). out[k]: new references whose ready event is *done; a result that takes over input i is the same lz_dbuf.
      * *done: new reference. Small programs may run before the call returns. Errors while executing reach *done and the outputs' events. */
     lz_status (*execute)(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated, lz_dbuf **out, lz_event **done);
+    /* Whether this machine can run code that needs the ISA features `isa` of a cache entry. NULL: no code of its own is stored. */
+    bool (*can_run)(const char *isa);
     lz_status (*wait_all)(int device);                                          /* everything enqueued has finished */
 } lz_backend;
 
 const lz_backend *lz_backend_get(const char *name);     /* by row of backends.def; NULL when unknown. Case-insensitive */
 const lz_backend *lz_backend_at(uint32_t index);        /* NULL past the end; index is lz_dbuf.backend */
 int lz_backend_index(const lz_backend *b);
+bool lz_backend_can_run(const char *isa, void *unused);  /* some backend can: lz_cache_options.isa_ok */
 #endif

@@ -315,5 +315,6 @@ const lz_backend lz_backend_cpu = {
     .exec_free = lz_cpu_exec_free,
     .exec_info = lz_cpu_exec_info,
     .execute = execute,
+    .can_run = lz_target_runs,
     .wait_all = wait_all,
 };
