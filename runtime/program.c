@@ -62,6 +62,7 @@ static lz_cache *disk_get_locked(void)
         .read_only = chosen_path ? chosen_readonly : lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
         .fsync = lz_cfg_bool(LZ_OPT_CACHE_FSYNC),
         .build_id = build,
+        .isa_ok = lz_backend_can_run,
     };
     disk_open = true;
     if (lz_cache_open(&o, &disk) != LZ_OK) {
@@ -296,8 +297,10 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
         return LZ_OK;
     }
     lz_counter_add(LZ_COUNTER_UncachedCompile, 1);
+    lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
     LZ_TRY(make(c, name, before, user, out, found));
     remember(c, *out);
+    lz_error_set(&earlier);
     return LZ_OK;
 }
 

@@ -6,16 +6,16 @@
 LZ_EXTERN_C_BEGIN
 
 typedef struct lz_grad_options {
-    size_t struct_size;
-    lz_tensor *grad_output;     /* of loss's shape; default: ones, and then loss must have one element */
-    bool allow_unused;          /* a parameter that loss does not depend on gets zeros instead of LZ_EGRAD */
+    size_t struct_size LZ_DEFAULT(sizeof(lz_grad_options));
+    lz_tensor *grad_output LZ_DEFAULT(nullptr);     /* of loss's shape; default: ones, and then loss must have one element */
+    bool allow_unused LZ_DEFAULT(false);            /* a parameter that loss does not depend on gets zeros instead of LZ_EGRAD */
 } lz_grad_options;
 /* grads[i] = d loss / d params[i], a handle of the innermost scope with params[i]'s shape and dtype (floating point, else LZ_EDTYPE).
  * Works as long as the graph between them is pending: not after a step or an assignment to the parameter (LZ_EGRAD names the
  * parameter's index and why). grads is filled with error tensors on failure. Integer, boolean and comparison paths carry no gradient. */
 LZ_API lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads, const lz_grad_options *o, const lz_site *site);
 #define lz_grad(loss, params, n, grads, ...)                                                       \
-    lz_grad_at((loss), (params), (n), (grads), &(lz_grad_options){.struct_size = sizeof(lz_grad_options), ##__VA_ARGS__}, LZ_SITE)
+    lz_grad_at((loss), (params), (n), (grads), LZ_OPTIONS(lz_grad_options, ##__VA_ARGS__), LZ_SITE)
 /* Marks t as a parameter: lz_backward accumulates into its gradient. t keeps its mark through lz_assign. */
 LZ_API lz_status lz_requires_grad(lz_tensor *t, bool on);
 /* Adds d loss / d p to the gradient of every live marked tensor p that loss depends on (loss has one element). */

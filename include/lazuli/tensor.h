@@ -6,8 +6,8 @@
  * the first error; operations on it return it unchanged; lz_status_of, lz_mark_step, lz_item and lz_to_host report it.
  * Lifetimes. A returned handle belongs to the innermost open scope of the calling thread and is released when that scope ends. lz_retain keeps it
  * longer, until lz_release. Releasing never loses what a pending graph still needs. A stale handle is detected (LZ_EHANDLE), never followed.
- * Steps. lz_mark_step computes every live tensor of the device that is retained, was assigned to, has one element, or that no other
- * operation consumed. Other scope-owned intermediates are dropped: reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
+ * Steps. lz_mark_step computes every live tensor that the thread made or assigned on its device and that is retained, was assigned to, has one element, or
+ * that no other operation consumed. Other scope-owned intermediates are dropped: reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
  * Threads. Handles may be used from any thread; scopes, the last error and the default device belong to a thread. */
 #ifndef LAZULI_TENSOR_H
 #define LAZULI_TENSOR_H
@@ -79,14 +79,14 @@ LZ_API lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *s
 
 /* ---- steps ---- */
 typedef struct lz_mark_step_options {
-    size_t struct_size;
-    bool wait;                  /* return when the device has finished */
+    size_t struct_size LZ_DEFAULT(sizeof(lz_mark_step_options));
+    bool wait LZ_DEFAULT(false);    /* return when the device has finished */
 } lz_mark_step_options;
-/* Compiles (once) and starts everything pending on the calling thread's default device. Reports the first error tensor among
- * the live ones and errors of earlier asynchronous work. o may be NULL. */
+/* Compiles (once) and starts everything that is pending on the calling thread's default device: what this thread made or assigned since its last step, and
+ * what threads that have ended left. (What other running threads recorded waits for their own steps.) Reports errors of earlier asynchronous work, and
+ * the first live error tensor made since the last step. o may be NULL. */
 LZ_API lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site);
-#define lz_mark_step(...)                                                                          \
-    lz_mark_step_at(&(lz_mark_step_options){.struct_size = sizeof(lz_mark_step_options), ##__VA_ARGS__}, LZ_SITE)
+#define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS(lz_mark_step_options, ##__VA_ARGS__), LZ_SITE)
 /* Computes the given tensors only; their history stays, so gradients through them still work. wait: until they are there. */
 LZ_API lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site);
 #define lz_sync(tensors, n, wait) lz_sync_at((tensors), (n), (wait), LZ_SITE)

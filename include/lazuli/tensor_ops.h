@@ -17,9 +17,13 @@ typedef struct lz_reduce_options {
     bool keepdim LZ_DEFAULT(false);
     double correction LZ_DEFAULT(1);    /* var: subtracted from the count; lz_var's default is 1 */
 } lz_reduce_options;
-#define LZ_REDUCE_OPTIONS(...) (&(lz_reduce_options){.struct_size = sizeof(lz_reduce_options), ##__VA_ARGS__})
+#define LZ_REDUCE_OPTIONS(...) LZ_OPTIONS(lz_reduce_options, ##__VA_ARGS__)
+#ifdef __cplusplus
+#define LZ_DIM(...) lz_dims_of(__VA_ARGS__)
+#else
 #define LZ_DIM(...)                                                                                \
     {(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}}   /* .dims = LZ_DIM(0, 1) */
+#endif
 
 /* products */
 LZ_API lz_tensor *lz_matmul_at(lz_tensor *a, lz_tensor *b, const lz_site *site);      /* ATen matmul: vectors, matrices, batches with broadcasting */
@@ -126,4 +130,11 @@ LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_div_scalar(x, s) lz_div_scalar_at((x), (s), LZ_SITE)
 #define lz_pow_scalar(x, s) lz_pow_scalar_at((x), (s), LZ_SITE)
 LZ_EXTERN_C_END
+
+#ifdef __cplusplus
+template <class... T> inline lz_dims lz_dims_of(T... dim)
+{
+    return lz_dims{static_cast<int>(sizeof...(dim)), {static_cast<int64_t>(dim)...}};
+}
+#endif
 #endif

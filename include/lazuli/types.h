@@ -15,14 +15,18 @@
 #endif
 #define LZ_API __attribute__((visibility("default")))
 
-/* Options structs: LZ_DEFAULT(x) is the value of a field that is left out. C++ has it in the struct; in C the macro that takes the options
+/* Options structs: LZ_OPTIONS(type, .field = ...) is the address of one. LZ_DEFAULT(x) is the value of a field that is left out. C++ has it in the struct; in C the macro that takes the options
  * writes the defaults first and the caller's fields over them, which -Woverride-init would report between these two. */
 #ifdef __cplusplus
 #define LZ_DEFAULT(x) = x
+#define LZ_OPTIONS(type, ...) lz_temporary(__extension__ type{__VA_ARGS__})
+/* The address of a temporary, which lives until the end of the full expression. */
+template <class T> inline const T *lz_temporary(const T &v) { return &v; }
 #define LZ_OVERRIDE_BEGIN
 #define LZ_OVERRIDE_END
 #else
 #define LZ_DEFAULT(x)
+#define LZ_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), ##__VA_ARGS__})
 #define LZ_OVERRIDE_BEGIN                                                                          \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
 #define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
@@ -62,9 +66,13 @@ typedef struct lz_shape {
 /* LZ_SHAPE(2, 3) is the shape 2x3; LZ_SCALAR is the shape of a scalar.
  * More than LZ_MAX_RANK extents give rank 9 or more, which every function refuses with LZ_ESHAPE. */
 #define LZ_SCALAR (lz_shape_make(0, NULL))
+#ifdef __cplusplus
+#define LZ_SHAPE(...) (lz_shape_of_extents(__VA_ARGS__))
+#else
 #define LZ_SHAPE(...)                                                                              \
     (lz_shape_make((int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                \
                    (const int64_t[]){__VA_ARGS__}))
+#endif
 
 static inline lz_shape lz_shape_make(int rank, const int64_t *dims)
 {
@@ -93,4 +101,12 @@ LZ_API const char *lz_dtype_name(lz_dtype d);      /* "f32"; "?" for an unknown 
 LZ_API size_t lz_dtype_size(lz_dtype d);           /* bytes of one element; 0 for an unknown value */
 
 LZ_EXTERN_C_END
+
+#ifdef __cplusplus
+template <class... T> inline lz_shape lz_shape_of_extents(T... extent)
+{
+    const int64_t dims[] = {static_cast<int64_t>(extent)...};
+    return lz_shape_make(static_cast<int>(sizeof...(extent)), dims);
+}
+#endif
 #endif
