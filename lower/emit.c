@@ -332,6 +332,11 @@ static lz_status ew_rule(lz_emit *e, lz_frame *f)
 
 static lz_status step(lz_emit *e, lz_frame *f, bool root)
 {
+    const lz_type *t = lz_val_type(e->f, f->v);
+    if (!root && t->nelem == 0) {       /* asked for at no point at all */
+        f->result = lz_sops_zero(&e->sops, t->dtype);
+        return LZ_OK;
+    }
     if (!root && (f->step == 0 || f->leaf)) {
         LZ_TRY(e->leaf(e, f));
         if (f->leaf || f->result >= 0) {

@@ -1,7 +1,37 @@
-/* fusion.c - which nodes share a kernel. See fusion.h.
+/* fusion.c - which nodes share a kernel.
+ * Does:     starts with one group per node. Then consumers join their producers (operands before users; the largest value first), so that
+ *           values stay in registers or in a row that is in cache; then groups that read the same array join, so that it is read once; then
+ *           scalars. What may join is fusion_merge.c's to say. Nothing is computed twice by joining: a node has one kernel.
+ * Needs:    the nodes (fusion_nodes.c).   Recreates: nothing.   Breaks: nothing.
+ * Cost:     O(reads x walks between groups).   Off: LAZULI_PASSES_OFF=fusion
  * Threads: as lz_fusion. */
 #include "lower/fusion.h"
+#include "base/config.h"
+#include "lower/dump.h"
 #include <string.h>
+
+/* ---- groups of one ---- */
+
+/* Loops of a scatter that are independent of each other: windows and batches; all of them when the indices are unique. */
+static void scatter_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
+{
+    const lz_attr_scatter *a = LZ_ATTR(scatter, fu->f->insts[n->v].sig->attr);
+    int b = 0;
+    for (int d = 0; d < n->rank; d++) {
+        outer[d] = a->unique_indices || lz_ints_has(&a->update_window_dims, d);
+        if (lz_ints_has(&a->update_window_dims, d))
+            continue;
+        if (b == a->index_vector_dim)
+            b++;
+        outer[d] |= lz_ints_has(&a->scatter_indices_batching_dims, b++);
+    }
+}
+
+static bool is_plain_copy(const lz_fusion *fu, const lz_node *n)
+{
+    lz_val m = n->store == LZ_STORE_COPY ? lz_fusion_memory(fu, n->v) : LZ_NOVAL;
+    return m != LZ_NOVAL && !fu->f->insts[m].lit;
+}
 
 static lz_status group_of_node(lz_fusion *fu, uint32_t i)
 {
@@ -10,26 +40,18 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
     if (!g)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     fu->groups[fu->ngroup] = g;
+    fu->order[fu->ngroup] = g->rank = fu->ngroup;
     n->group = fu->ngroup++;
     g->product = n->kind == LZ_NODE_DOT;
+    g->reduces = n->kind == LZ_NODE_DOT || n->kind == LZ_NODE_REDUCE;
+    g->nsop = n->nsop;
+    n->solo = n->kind == LZ_NODE_SCATTER || is_plain_copy(fu, n);
+    n->full = true;
     bool outer[LZ_VDIM_MAX];
-    const lz_inst *in = &fu->f->insts[n->v];
     for (int d = 0; d < n->rank + n->ninner; d++)
         outer[d] = d < n->rank;
-    if (n->kind == LZ_NODE_SCATTER) {
-        /* Windows and batches of the inputs are independent of each other; so is everything when the indices are unique. */
-        const lz_attr_scatter *a = LZ_ATTR(scatter, in->sig->attr);
-        int b = 0;
-        for (int d = 0; d < n->rank; d++) {
-            outer[d] = a->unique_indices || lz_ints_has(&a->update_window_dims, d);
-            if (lz_ints_has(&a->update_window_dims, d))
-                continue;
-            if (b == a->index_vector_dim)
-                b++;
-            outer[d] |= lz_ints_has(&a->scatter_indices_batching_dims, b++);
-        }
-    }
-    n->full = true;
+    if (n->kind == LZ_NODE_SCATTER)
+        scatter_roles(fu, n, outer);
     for (int inner = 0; inner < 2; inner++) {
         for (int d = 0; d < n->rank + n->ninner; d++)
             for (uint32_t x = n->first[d]; outer[d] == !inner && x < n->first[d + 1]; x++) {
@@ -39,47 +61,203 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
         if (!inner)
             g->nouter = g->ax.n;
     }
-    n->stored = true;
+    g->fast = n->first[n->rank] ? n->axis[n->first[n->rank] - 1] : LZ_NONE;
     return lz_vec_push(&g->nodes, i);
+}
+
+/* ---- growing them ---- */
+
+/* Every consumer with its producers, the largest value first, the latest producer first among equals. */
+static lz_status merge_producers(lz_fusion *fu, uint32_t i)
+{
+    const lz_node *n = fu->nodes[i];
+    uint64_t done = 0;
+    uint32_t count = n->reads.len < 64 ? n->reads.len : 64;
+    for (uint32_t turn = 0; turn < count; turn++) {
+        uint32_t best = LZ_NONE;
+        size_t most = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t p = fu->node_of[n->reads.data[k].src];
+            if ((done >> k & 1) || p == LZ_NONE || n->reads.data[k].opaque)
+                continue;
+            size_t size = lz_val_type(fu->f, n->reads.data[k].src)->nbytes;
+            if (best == LZ_NONE || size > most || (size == most && p > fu->node_of[n->reads.data[best].src])) {
+                best = k;
+                most = size;
+            }
+        }
+        if (best == LZ_NONE)
+            break;
+        done |= UINT64_C(1) << best;
+        bool merged;
+        LZ_TRY(lz_fusion_merge(fu, fu->nodes[fu->node_of[n->reads.data[best].src]]->group, n->group, LZ_NOVAL, &merged));
+    }
+    return LZ_OK;
+}
+
+/* Groups that read the same array: it is read once. */
+static lz_status merge_siblings(lz_fusion *fu, lz_val v)
+{
+    enum { READERS = 32 };
+    uint32_t prev = LZ_NONE, seen = 0;
+    for (const uint32_t *r = fu->readers[v]; r && *r != LZ_NONE && seen < READERS; r++) {
+        uint32_t g = fu->nodes[*r]->group;
+        if (g == prev)
+            continue;
+        bool merged = false;
+        seen++;
+        if (prev != LZ_NONE && fu->groups[prev]->reduces == fu->groups[g]->reduces)
+            LZ_TRY(lz_fusion_merge(fu, prev, g, v, &merged));
+        prev = fu->nodes[*r]->group;
+    }
+    return LZ_OK;
+}
+
+/* Scalars with scalars: one kernel does them all. */
+static lz_status merge_scalars(lz_fusion *fu)
+{
+    uint32_t prev = LZ_NONE;
+    for (uint32_t i = 0; i < fu->nnode; i++) {
+        uint32_t g = fu->nodes[i]->group;
+        const lz_group *x = fu->groups[g];
+        bool merged = false;
+        if (x->ax.n || x->reduces || g == prev)
+            continue;
+        if (prev != LZ_NONE)
+            LZ_TRY(lz_fusion_merge(fu, prev, g, LZ_NOVAL, &merged));
+        prev = fu->nodes[i]->group;
+    }
+    return LZ_OK;
+}
+
+/* ---- what is stored, and in which stage things happen ---- */
+
+static void find_stores(lz_fusion *fu, lz_node *n)
+{
+    n->stores = n->store != LZ_STORE_VALUE || n->kind == LZ_NODE_SCATTER ? (1u << n->nres) - 1 : 0;
+    for (uint32_t k = 0; k < n->nres; k++) {
+        if (n->res[k] == LZ_NONE)
+            continue;
+        bool leaves = fu->is_result[n->res[k]];
+        for (const uint32_t *r = fu->readers[n->res[k]]; r && *r != LZ_NONE; r++)
+            leaves |= fu->nodes[*r]->group != n->group;
+        n->stores |= (uint32_t)leaves << k;
+    }
+    n->stored = n->stores != 0;
+}
+
+static void find_level(lz_fusion *fu, lz_node *n)
+{
+    n->level = 0;
+    for (uint32_t k = 0; k < n->reads.len; k++) {
+        uint32_t p = fu->node_of[n->reads.data[k].src];
+        if (p == LZ_NONE || fu->nodes[p]->group != n->group || fu->nodes[p] == n)
+            continue;
+        uint32_t l = fu->nodes[p]->level + (fu->nodes[p]->kind != LZ_NODE_POINT);
+        n->level = l > n->level ? l : n->level;
+    }
+}
+
+/* The latest level at which somebody needs n; costly values are then kept in memory. use: by node. */
+static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
+{
+    lz_node *n = fu->nodes[i];
+    use[i] = n->level;
+    if (n->kind != LZ_NODE_POINT || n->store != LZ_STORE_VALUE)
+        return;
+    for (const uint32_t *r = fu->readers[n->res[0]]; r && *r != LZ_NONE; r++) {
+        const lz_node *m = fu->nodes[*r];
+        if (m->group != n->group)
+            continue;
+        uint32_t l = m->kind == LZ_NODE_POINT && !m->costly ? use[*r] : m->level;
+        use[i] = l > use[i] ? l : use[i];
+    }
+    n->spill = n->full && n->costly && !n->stored && use[i] > n->level;
+}
+
+static lz_status finish(lz_fusion *fu)
+{
+    uint32_t *use = lz_calloc((size_t)fu->nnode + 1, sizeof *use);
+    if (!use)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < fu->nnode; i++) {
+        find_stores(fu, fu->nodes[i]);
+        find_level(fu, fu->nodes[i]);
+    }
+    for (uint32_t i = fu->nnode; i-- > 0;)
+        find_spill(fu, i, use);
+    lz_free(use);
+    return LZ_OK;
 }
 
 lz_status lz_fusion_group(lz_fusion *fu)
 {
     fu->groups = lz_arena_alloc(&fu->arena, (fu->nnode + 1) * sizeof *fu->groups);
-    if (!fu->groups)
+    fu->order = lz_arena_alloc(&fu->arena, (fu->nnode + 1) * sizeof *fu->order);
+    if (!fu->groups || !fu->order)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < fu->nnode; i++)
         LZ_TRY(group_of_node(fu, i));
-    return LZ_OK;
+    bool off = lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "fusion");
+    for (uint32_t i = 0; i < fu->nnode && !off; i++)
+        LZ_TRY(merge_producers(fu, i));
+    for (lz_val v = 0; v < fu->f->ninst && !off; v++)
+        if (fu->readers[v] && lz_val_type(fu->f, v)->nelem > 1)
+            LZ_TRY(merge_siblings(fu, v));
+    if (!off)
+        LZ_TRY(merge_scalars(fu));
+    return finish(fu);
 }
 
-static lz_status note_writer(lz_fusion *fu, uint32_t buf, uint32_t node, uint32_t *count)
+/* ---- who touches what ---- */
+
+static lz_status note(lz_fusion *fu, uint32_t **list, uint32_t buf, uint32_t node, uint32_t *count)
 {
-    if (buf == LZ_NONE)
-        return LZ_OK;
     uint32_t n = count[buf];
-    uint32_t *w = lz_arena_alloc(&fu->arena, (n + 2) * sizeof *w);
-    if (!w)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = 0; i < n; i++)
-        w[i] = fu->writers[buf][i];
-    w[n] = node;
-    w[n + 1] = LZ_NONE;
-    fu->writers[buf] = w;
+    if (n && list[buf][n - 1] == node)
+        return LZ_OK;
+    if ((n & (n + 1)) == 0) {           /* full: room for the next power of two, and the end */
+        uint32_t *w = lz_arena_alloc(&fu->arena, (2 * (size_t)n + 3) * sizeof *w);
+        if (!w)
+            return LZ_FAIL(LZ_EMEM, "out of memory");
+        for (uint32_t i = 0; i < n; i++)
+            w[i] = list[buf][i];
+        list[buf] = w;
+    }
+    list[buf][n] = node;
+    list[buf][n + 1] = LZ_NONE;
     count[buf] = n + 1;
     return LZ_OK;
 }
 
-static lz_status find_writers(lz_fusion *fu)
+static lz_status note_node(lz_fusion *fu, uint32_t i, uint32_t *nw, uint32_t *nr)
 {
-    uint32_t *count = lz_calloc(lz_fusion_nbuf(fu) + 1, sizeof *count);
-    fu->writers = lz_arena_alloc(&fu->arena, (lz_fusion_nbuf(fu) + 1) * sizeof *fu->writers);
-    lz_status s = count && fu->writers ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = 0; i < fu->nnode && s == LZ_OK; i++) {
-        const lz_node *n = fu->nodes[i];
-        for (uint32_t k = 0; k < n->nres && s == LZ_OK; k++)
-            s = note_writer(fu, n->res[k], i, count);
+    const lz_node *n = fu->nodes[i];
+    bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
+    for (uint32_t k = 0; k < n->reads.len; k++)
+        LZ_TRY(note(fu, fu->readers, n->reads.data[k].src, i, nr));
+    for (uint32_t k = 0; k < n->nres; k++) {
+        if (n->res[k] == LZ_NONE)
+            continue;
+        LZ_TRY(note(fu, fu->writers, n->res[k], i, nw));
+        if (update)
+            LZ_TRY(note(fu, fu->readers, n->res[k], i, nr));
     }
+    return LZ_OK;
+}
+
+static lz_status find_links(lz_fusion *fu)
+{
+    size_t n = (size_t)lz_fusion_nbuf(fu) + 1;
+    uint32_t *count = lz_calloc(n, 2 * sizeof *count);
+    fu->writers = lz_arena_alloc(&fu->arena, n * sizeof *fu->writers);
+    fu->readers = lz_arena_alloc(&fu->arena, n * sizeof *fu->readers);
+    fu->is_result = lz_arena_alloc(&fu->arena, n * sizeof *fu->is_result);
+    lz_status s = count && fu->writers && fu->readers && fu->is_result ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < fu->nnode && s == LZ_OK; i++)
+        s = note_node(fu, i, count, count + n);
+    for (uint32_t k = 0; k < fu->f->nresult && s == LZ_OK; k++)
+        fu->is_result[fu->result_buf[k]] = true;
     lz_free(count);
     return s;
 }
@@ -100,7 +278,7 @@ lz_status lz_fusion_new(const lz_func *f, lz_fusion **out)
     if (s == LZ_OK)
         s = lz_fusion_nodes(fu);
     if (s == LZ_OK)
-        s = find_writers(fu);
+        s = find_links(fu);
     if (s == LZ_OK)
         s = lz_fusion_group(fu);
     if (s != LZ_OK) {

@@ -43,8 +43,10 @@ typedef struct lz_node {
     uint32_t group;
     uint8_t axis[LZ_LOOP_MAX];  /* group axis of each axis */
     bool full;                  /* runs over the inner axes of the group (reductions: their operands do) */
+    bool solo;                  /* never shares a kernel */
     uint32_t level;             /* reductions that must be finished before it can run */
-    bool stored;                /* somebody outside of the group, or a later stage, reads it */
+    uint32_t stores;            /* bit k: result k is read outside of the group */
+    bool stored;                /* any of them */
     bool spill;                 /* stored only so that a later stage need not do it again */
 } lz_node;
 
@@ -54,7 +56,11 @@ typedef struct lz_group {
     uint32_t nouter;            /* axes 0..nouter-1 are outer */
     bool dead;                  /* merged into another */
     bool product;               /* has a DOT node */
-    bool minor;                 /* inner axes are the fast ones of the memory they walk: rows */
+    bool reduces;               /* has a REDUCE or DOT node; inner axes are those of its reductions */
+    uint32_t fast;              /* outer axis that is contiguous in what is stored; LZ_NONE: none */
+    uint32_t nsop;              /* about */
+    uint32_t mark;              /* of a walk */
+    uint32_t rank;              /* operands before users; index into lz_fusion.order */
 } lz_group;
 
 typedef struct lz_fusion {
@@ -69,8 +75,12 @@ typedef struct lz_fusion {
     uint32_t nnode, cap_node;
     lz_group **groups;
     uint32_t ngroup;
+    uint32_t *order;            /* groups by rank */
     uint32_t *result_buf;       /* by result of the function: the buffer it is */
+    bool *is_result;            /* by buffer */
     uint32_t **writers;         /* by buffer: nodes that write it, in order; LZ_NONE ends. NULL: none */
+    uint32_t **readers;         /* by buffer: nodes that read it, in order; LZ_NONE ends. NULL: none */
+    uint32_t mark;
 } lz_fusion;
 
 lz_status lz_fusion_new(const lz_func *f, lz_fusion **out);     /* nodes and groups */
@@ -80,6 +90,9 @@ void lz_fusion_print(const lz_fusion *fu, lz_buf *out);
 /* ---- between the files ---- */
 lz_status lz_fusion_nodes(lz_fusion *fu);                       /* fusion_nodes.c: choose values, find reads */
 lz_status lz_fusion_group(lz_fusion *fu);                       /* fusion.c */
+/* fusion_merge.c: makes one kernel of two groups when that is possible and looks worth it. `via`: a value both read, whose dimensions
+ * tell which axes belong together; LZ_NOVAL: one of the groups reads the other. */
+lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, bool *merged);
 /* The value with memory that v can be read from as it is, or LZ_NOVAL. */
 lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v);
 /* The identity map of a node's dimensions from..from+n-1 by its axes, axis a being loop loop_of[a] (NULL: a). */

@@ -481,6 +481,14 @@ typedef struct dry {
     uint32_t nread;
 } dry;
 
+/* Whether v is src under another shape: only then are its elements where the map says. */
+static bool only_reshaped(const lz_fusion *fu, lz_val v, lz_val src)
+{
+    while (v != src && op_of(fu, v) == LZ_OP_RESHAPE)
+        v = fu->f->insts[v].opnd[0];
+    return v == src;
+}
+
 /* A read of memory `src` as value v at f->map. */
 static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
 {
@@ -488,7 +496,7 @@ static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
     lz_read r;
     memset(&r, 0, sizeof r);
     r.src = src;
-    r.opaque = f->guard >= 0 || flat->ndyn > 0;
+    r.opaque = f->guard >= 0 || flat->ndyn > 0 || !only_reshaped(d->fu, f->v, src);
     uint32_t loop;
     int64_t inner;
     bool ours = d->fu->node_of[src] != LZ_NONE;
@@ -591,7 +599,7 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
         n->costly = false;
         for (uint32_t i = 0; i < e.sops.v.len; i++)
             n->costly |= e.sops.v.data[i].kind == LZ_S_EW && lz_op_has(e.sops.v.data[i].op, LZ_F_COSTLY);
-        bool stop = e.stop, too_many = n->ax.n >= LZ_MAX_RANK && n->kind == LZ_NODE_POINT;
+        bool stop = e.stop, too_many = n->first[n->rank] >= LZ_OUTER_MAX && e.split_loop < n->first[n->rank];
         uint32_t loop = e.split_loop;
         int64_t inner = e.split_inner;
         lz_val want = e.realise;
@@ -617,6 +625,38 @@ static void drop_reads(lz_fusion *fu)
         lz_vec_free(&fu->nodes[i]->reads);
 }
 
+/* What only empty values or dropped results wanted goes. */
+static lz_status drop_dead(lz_fusion *fu)
+{
+    bool *needed = lz_calloc((size_t)lz_fusion_nbuf(fu) + 1, 1), *live = lz_calloc((size_t)fu->nnode + 1, 1);
+    uint32_t n = 0;
+    for (uint32_t k = 0; needed && live && k < fu->f->nresult; k++)
+        needed[fu->result_buf[k]] = true;
+    for (uint32_t i = fu->nnode; needed && live && i-- > 0;) {
+        const lz_node *x = fu->nodes[i];
+        for (uint32_t k = 0; k < x->nres; k++)
+            live[i] |= x->res[k] != LZ_NONE && needed[x->res[k]];
+        for (uint32_t k = 0; k < x->reads.len && live[i]; k++)
+            needed[x->reads.data[k].src] = true;
+    }
+    for (uint32_t i = 0; needed && live && i < fu->nnode; i++) {
+        lz_node *x = fu->nodes[i];
+        for (uint32_t k = 0; k < x->nres && x->store == LZ_STORE_VALUE && x->kind != LZ_NODE_SCATTER; k++)
+            if (x->res[k] != LZ_NONE)
+                fu->node_of[x->res[k]] = live[i] ? n : LZ_NONE;
+        if (live[i])
+            fu->nodes[n++] = x;
+        else
+            lz_vec_free(&x->reads);
+    }
+    lz_status s = needed && live ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    if (s == LZ_OK)
+        fu->nnode = n;
+    lz_free(needed);
+    lz_free(live);
+    return s;
+}
+
 lz_status lz_fusion_nodes(lz_fusion *fu)
 {
     must_have(fu);
@@ -633,7 +673,7 @@ lz_status lz_fusion_nodes(lz_fusion *fu)
         for (uint32_t i = 0; i < fu->nnode; i++)
             LZ_TRY(analyse(fu, fu->nodes[i], &again));
         if (!again)
-            return LZ_OK;
+            return drop_dead(fu);
         drop_reads(fu);
     }
 }

@@ -276,32 +276,47 @@ static bool same_walk(const lz_kernel *k, const lz_stage *sa, const lz_access *a
     return true;
 }
 
-/* Buffer w may be buffer r: every element is read, at the latest in the stage that writes it, by the outer point that writes it. */
-static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uint32_t r)
+/* The only store to buffer w, and its stage; NULL when there are several. */
+static const lz_access *only_store(const lz_kernel *k, uint32_t w, const lz_stage **st)
 {
-    const lz_stage *ws = NULL;
-    const lz_access *wa = NULL;
-    if (k->buf[w].dtype != k->buf[r].dtype || !k->buf[r].read || k->buf[r].written || k->buf[w].read)
-        return false;
-    for (uint32_t i = 0; i < k->nbuf; i++)
-        if (i != r && buf[i] == buf[r])     /* seen through another dtype too */
-            return false;
+    const lz_access *found = NULL;
     for (uint32_t s = 0; s < k->nstage; s++)
         for (uint32_t i = 0; i < k->stages[s].nstore; i++) {
             if (k->stages[s].stores[i].at.buf != w)
                 continue;
-            if (wa)
-                return false;
-            ws = &k->stages[s];
-            wa = &k->stages[s].stores[i].at;
+            if (found)
+                return NULL;
+            *st = &k->stages[s];
+            found = &k->stages[s].stores[i].at;
         }
-    for (uint32_t s = 0; wa && s < k->nstage; s++)
+    return found;
+}
+
+/* Buffer w may be buffer r: every element is read, at the latest in the stage that writes it, by the outer point that writes it.
+ * r itself may have been written in an earlier stage, at the same points. */
+static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uint32_t r)
+{
+    const lz_stage *ws = NULL, *rs = NULL;
+    if (k->buf[w].dtype != k->buf[r].dtype || !k->buf[r].read || k->buf[w].read)
+        return false;
+    for (uint32_t i = 0; i < k->nbuf; i++)
+        if (i != r && buf[i] == buf[r])     /* seen through another dtype too */
+            return false;
+    const lz_access *wa = only_store(k, w, &ws);
+    if (!wa)
+        return false;
+    if (k->buf[r].written) {
+        const lz_access *ra = only_store(k, r, &rs);
+        if (!ra || rs >= ws || !same_walk(k, rs, ra, ws, wa))
+            return false;
+    }
+    for (uint32_t s = 0; s < k->nstage; s++)
         for (uint32_t i = 0; i < k->stages[s].nacc; i++) {
             const lz_access *a = &k->stages[s].accs[i];
             if (a->buf == r && (&k->stages[s] > ws || !same_walk(k, &k->stages[s], a, ws, wa)))
                 return false;
         }
-    return wa != NULL;
+    return true;
 }
 
 void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer)

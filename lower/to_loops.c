@@ -349,7 +349,7 @@ static lz_status store_results(build *b, lz_node *n)
     for (uint32_t k = 0; k < n->nres; k++) {
         lz_ixmap m;
         int32_t sop = -1;
-        if (n->res[k] == LZ_NONE)
+        if (n->res[k] == LZ_NONE || !(n->stores >> k & 1))
             continue;
         own_map(b, n, 0, n->rank, &m);
         LZ_TRY(lz_emit_value(&b->e, n->res[k], &m, -1, &sop));

@@ -94,15 +94,18 @@ lz_status lz_loops_reshape(lz_emit *e, lz_frame *f)
     lz_ixmap m;
     uint32_t loop = UINT32_MAX;
     int64_t inner = 0;
+    lz_val x = in->opnd[0];             /* below all reshapes: one in between may cut where the whole does not */
+    while (lz_inst_op(&e->f->insts[x]) == LZ_OP_RESHAPE)
+        x = e->f->insts[x].opnd[0];
     if (lz_ixmap_flat(&f->map, &in->sig->result[0]->shape, &flat) &&
-        lz_ixmap_unflat(&flat, &e->ax, &in->sig->opnd[0]->shape, &m, &loop, &inner))
-        return one_operand(e, f, &m);
+        lz_ixmap_unflat(&flat, &e->ax, &lz_val_type(e->f, x)->shape, &m, &loop, &inner))
+        return lz_emit_want(e, f, x, &m, f->guard);
     if (loop == UINT32_MAX || e->ax.n == LZ_LOOP_MAX)
-        return lz_emit_stop_realise(e, in->opnd[0]);
+        return lz_emit_stop_realise(e, x);
     e->stop = true;
     e->split_loop = loop;
     e->split_inner = inner;
-    e->realise = in->opnd[0];           /* should the split not be wanted */
+    e->realise = x;                     /* should the split not be wanted */
     return LZ_OK;
 }
 
