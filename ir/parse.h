@@ -3,7 +3,7 @@
 #define LZ_IR_PARSE_H
 #include "ir/scan.h"
 
-enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 24 };
+enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 21 };
 
 /* A function of the module; parsed when it is first called. */
 typedef struct lz_pfunc {

@@ -98,6 +98,14 @@ static lz_status read_precision(lz_parser *p, const lz_entry *e, int32_t *out)
     return LZ_OK;
 }
 
+static lz_status need_region(lz_parser *p, const lz_stmt *t)
+{
+    if (t->region)
+        return LZ_OK;
+    return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: the region is missing",
+                        lz_op_get(t->op)->text);
+}
+
 static lz_status record_dot(lz_parser *p, lz_stmt *t, lz_attr_any *a)
 {
     lz_attr_dot *d = &a->as_dot;
@@ -150,7 +158,7 @@ static lz_status record_scatter(lz_parser *p, lz_stmt *t, lz_attr_any *a)
         LZ_TRY(lz_scan_bool(&c, &a->as_scatter.unique_indices));
     }
     a->as_scatter.update_computation = t->region;
-    return LZ_OK;
+    return need_region(p, t);
 }
 
 /* [0:4, 2:8:2] */
@@ -228,6 +236,7 @@ static lz_status record_fields(lz_parser *p, lz_stmt *t, lz_attr_any *a)
             continue;
         }
         if (f[i].type == LZ_FIELD_REGION) {
+            LZ_TRY(need_region(p, t));
             *f[i].region = t->region;
             continue;
         }
