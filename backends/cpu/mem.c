@@ -1,5 +1,5 @@
-/* mem.c - see mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked through their first bytes,
- * and under the address sanitizer the rest of them is poisoned. */
+/* mem.c - see mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked through their first bytes;
+ * under the address sanitizer the rest of them is poisoned (not the link: the leak detector follows it). */
 #include "backends/cpu/mem.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -114,7 +114,6 @@ static void trim_to(uint64_t keep)
         size_t size = class_size(c);
         while (waiting[c] && waiting_bytes > keep) {
             block *b = waiting[c];
-            ASAN_UNPOISON_MEMORY_REGION(b, sizeof *b);
             waiting[c] = b->next;
             waiting_bytes -= size;
             give_up(b, size);
@@ -201,7 +200,7 @@ void lz_mem_free(int device, void *p, size_t capacity)
     waiting_bytes += size;
     dev[device].used -= size;
     used_all -= size;
-    ASAN_POISON_MEMORY_REGION(b, size);
+    ASAN_POISON_MEMORY_REGION(b + 1, size - sizeof *b);
     if (waiting_bytes > peak_all)
         trim_to(peak_all);
     pthread_mutex_unlock(&lock);

@@ -264,7 +264,10 @@ START_TEST(bad_calls)
     ck_assert_int_eq(cpu()->copy_out(b, xs, sizeof xs), LZ_ERANGE);
     ck_assert_int_eq(cpu()->alloc(-1, 4, &out[0]), LZ_ENOENT);
     ck_assert_int_eq(cpu()->wrap(0, NULL, 4, NULL, NULL, &out[0]), LZ_ENULL);
-    ck_assert_int_eq(cpu()->deserialize(0, "nonsense", 8, NULL, &x), LZ_ECORRUPT);
+    lz_exec *none;
+    ck_assert_int_eq(cpu()->deserialize(0, "nonsense", 8, NULL, &none), LZ_ECORRUPT);
+    ck_assert_ptr_null(none);
+    cpu()->exec_free(x);
     lz_dbuf_release(a);
     lz_dbuf_release(b);
 }
