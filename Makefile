@@ -195,12 +195,13 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..' $(LINKFLAGS) $(CHECK_LIBS) -lm -o $@
 
+GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
 tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS)
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
-check: tests lint
-	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all $(TESTS)
+check: tests $(GENERATORS)
+	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all tools/lint.sh $(TESTS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
 FUZZ_SECONDS ?= 60
@@ -208,7 +209,6 @@ fuzz: $(FUZZ)
 	@for f in $(FUZZ); do echo "$$f"; $$f -max_total_time=$(FUZZ_SECONDS) test/fuzz/corpus/$${f##*/} || exit 1; done
 
 # ---- generated files that are committed: `make regen` rewrites them, lint fails when they are stale ----
-GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 $(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -221,6 +221,8 @@ format:
 	@tools/lint.sh --format
 
 # ---- install ----
+# Programs find a library outside of the loader's own folders without LD_LIBRARY_PATH.
+PC_RPATH := $(if $(filter /lib/% /usr/lib /usr/lib/% /usr/lib64 /usr/local/lib,$(LIBDIR)),, -Wl,-rpath,$${libdir})
 install: $(SHARED) $(STATIC) $(if $(TOOL_OBJS),$(TOOL))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 include/lazuli/* $(DESTDIR)$(PREFIX)/include/lazuli/
@@ -228,7 +230,7 @@ install: $(SHARED) $(STATIC) $(if $(TOOL_OBJS),$(TOOL))
 	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liblazuli.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' tools/lazuli.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(PC_RPATH)|' tools/lazuli.pc.in \
 	    >$(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc
 	$(if $(TOOL_OBJS),install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/)
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi

@@ -1,39 +1,142 @@
 #!/usr/bin/env bash
-# docs.sh - every C block of README.md and docs/*.md compiles; one that has a main also runs and ends well. A block without
-# main is put into the body of a function, after <lazuli/lazuli.h>. A block that starts with "// fragment" is not tried.
+# docs.sh - the documentation is run: README.md and docs/*.md.
+#   test/api/docs.sh [--update] [FILE.md...]
+# A ```c block compiles; one that has a main also runs and ends well. A block without main is put into the body of a function,
+# after <lazuli/lazuli.h>. A block that starts with "// fragment" is not tried. "```c NAME.c" (also mlir) is saved under that name
+# for the commands of the same page.
+# In a ```console block a line "$ command" is run by bash, in a folder of the page's own from which test, examples and docs can be seen; what
+# it prints must be the lines that follow. Numbers, hashes and blanks may differ. In a "```console varies" block the command must succeed and
+# the output is not compared. --update writes the real output into the pages instead.
+# Under a sanitizer console blocks are skipped: their programs are built as a user builds them.
 set -u
 CC=${CC:-gcc}
 BUILD=${BUILD:?}
+root=$PWD
+build=$(realpath "$BUILD")
+update=no
+[ "${1:-}" = --update ] && { update=yes; shift; }
+pages=("$@")
+[ ${#pages[@]} -gt 0 ] || pages=(README.md docs/*.md)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "$1"; tail -"${3:-25}" "$2"; }
 
-for md in README.md docs/*.md; do
-    awk -v base="$tmp/$(basename "$md" .md)" '
-        /^ *```c *$/ { n++; file = sprintf("%s.%02d.c", base, n); line = NR; inside = 1; printf "" >file; next }
-        /^ *```/ { if (inside) close(file); inside = 0; next }
-        inside { print >>file }' "$md"
-done
-for c in "$tmp"/*.c; do
-    [ -f "$c" ] || continue
-    head -1 "$c" | grep -q '^ *// fragment' && continue
-    name=$(basename "$c" .c)
-    if ! grep -q 'main(' "$c"; then
-        { grep -E '^#include' "$c"; echo '#include <lazuli/lazuli.h>'; echo 'void f(void);'; echo 'void f(void) {'
-          grep -vE '^#include' "$c"; echo '}'; } >"$c.f" && mv "$c.f" "$c"
+# Blocks of a page as files NN.c and NN.console in the folder $2; named ones also in $2/work.
+split() {
+    awk -v dir="$2" '
+        /^ *```(c|mlir)( [a-z_0-9]+\.(c|mlir))? *$/ {
+            n++; name = $2 ~ /\./ ? dir "/work/" $2 : ""; file = $1 == "```c" ? sprintf("%s/%02d.c", dir, n) : "/dev/null"
+            if ($1 == "```c") printf "" >file
+            inside = 1; next }
+        /^ *```console( varies)? *$/ { n++; name = ""; file = sprintf("%s/%02d.%s", dir, n, $2 == "varies" ? "varies" : "console"); inside = 1; next }
+        /^ *```/ { if (inside) { close(file); if (name) close(name) } inside = 0; next }
+        inside { print >>file; if (name) print >>name }' "$1"
+}
+
+c_block() { # file, name for messages
+    local how exe=$1.exe
+    head -1 "$1" | grep -q '^ *// fragment' && return
+    if ! grep -q 'main(' "$1"; then
+        { grep -E '^#include' "$1"; echo '#include <lazuli/lazuli.h>'; echo 'void f(void);'; echo 'void f(void) {'
+          grep -vE '^#include' "$1"; echo '}'; } >"$1.f" && mv "$1.f" "$1"
         how=(-Wno-unused -fsyntax-only)
     else
-        how=(-o "$tmp/$name" -L"$BUILD" -llazuli "-Wl,-rpath,$(realpath "$BUILD")" -lm)
+        how=(-o "$exe" -L"$BUILD" -llazuli "-Wl,-rpath,$build" -lm)
     fi
     # shellcheck disable=SC2086  # a list of flags
-    if "$CC" -std=gnu11 -Wall -Wextra -Werror -Iinclude $san "$c" "${how[@]}" >"$tmp/log" 2>&1 &&
-        { [ ! -x "$tmp/$name" ] || timeout 120 "$tmp/$name" >"$tmp/log" 2>&1; }; then
-        passed=$((passed + 1))
+    if "$CC" -std=gnu11 -Wall -Wextra -Werror -Iinclude $san "$1" "${how[@]}" >"$tmp/log" 2>&1 &&
+        { [ ! -x "$exe" ] || (cd "${1%/*}/work" && timeout 120 "$exe") >"$tmp/log" 2>&1; }; then
+        good
     else
-        failed=$((failed + 1))
-        echo "C block $name (file.number):"
-        tail -15 "$tmp/log"
+        bad "C block $2:" "$tmp/log" 15
+    fi
+}
+
+# What may differ from machine to machine is made equal.
+plain() {
+    sed -E 's/0x[0-9a-f]+/H/g; s/\b[0-9a-f]{12,32}\b/H/g; s/(^|[^0-9a-z])([0-9]+(d|h|m|s|ms))*[0-9.]+us/\1T/g; s/[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/N/g
+        s/[[:space:]]+/ /g; s/ $//'
+}
+
+# Runs a console block: $1 the block, $2 where the block with its real output goes. In the page's shell.
+console_block() {
+    local line cmd='' status=0
+    : >"$2"
+    while IFS= read -r line || [ -n "$line" ]; do
+        if [ -n "$cmd" ]; then cmd+=$'\n'$line; elif [[ $line == '$ '* ]]; then cmd=${line#\$ }; else continue; fi
+        [[ $cmd == *\\ ]] && continue
+        printf '$ %s\n' "$cmd" >>"$2"
+        eval "$cmd" >"$tmp/out" 2>&1 </dev/null || status=$?
+        sed "s|$root/||g; s|$HOME|~|g" "$tmp/out" >>"$2"
+        cmd=''
+    done <"$1"
+    return $status
+}
+
+# The console blocks of a page, in one shell: it ends by naming those that failed.
+console_page() { # folder of the page
+    local block
+    cd "$1/work" || exit 1
+    export HOME=$tmp/home PATH=$build:$PATH PKG_CONFIG_PATH=$tmp/prefix/lib/pkgconfig LC_ALL=C.UTF-8
+    export XLA_PERSISTENT_CACHE_PATH='' LAZULI_LOG=warn
+    unset XDG_CACHE_HOME
+    rm -rf "$HOME" && mkdir "$HOME"
+    for block in "$1"/*.console "$1"/*.varies; do [ -f "$block" ] && echo "$block"; done | sort >"$1/blocks"
+    while read -r block <&3; do
+        console_block "$block" "$block.new"
+        echo $? >"$block.status"
+    done 3<"$1/blocks"
+}
+
+judge() { # block, name for messages
+    if [[ $1 == *.varies ]]; then
+        if [ "$(cat "$1.status")" = 0 ]; then good; else bad "console block $2 failed:" "$1.new"; fi
+    elif diff <(plain <"$1") <(plain <"$1.new") >"$tmp/log"; then
+        good
+    else
+        bad "console block $2 prints something else (< written, > printed; --update rewrites it):" "$tmp/log" 40
+    fi
+}
+
+rewrite() { # page, its folder
+    awk -v dir="$2" '
+        /^ *```(c|mlir)( [a-z_0-9]+\.(c|mlir))? *$/ { n++ }
+        /^ *```console( varies)? *$/ {
+            n++; print; file = sprintf("%s/%02d.%s.new", dir, n, $2 == "varies" ? "varies" : "console")
+            while ((getline line <file) > 0) print line
+            close(file); skip = 1; next }
+        /^ *```/ { skip = 0 }
+        !skip { print }' "$1" >"$tmp/page" && cat "$tmp/page" >"$1"
+}
+
+# What make install gives, by links.
+prefix() {
+    [ -d "$tmp/prefix" ] && return
+    mkdir -p "$tmp/prefix/lib/pkgconfig"
+    ln -s "$root/include" "$tmp/prefix/include"
+    ln -s "$build"/liblazuli.* "$tmp/prefix/lib/"
+    sed -e "s|@PREFIX@|$tmp/prefix|; s|@LIBDIR@|$tmp/prefix/lib|; s|@RPATH@| -Wl,-rpath,\${libdir}|" tools/lazuli.pc.in \
+        >"$tmp/prefix/lib/pkgconfig/lazuli.pc"
+}
+
+for page in "${pages[@]}"; do
+    name=$(basename "$page" .md)
+    dir=$tmp/$name
+    mkdir -p "$dir/work"
+    ln -s "$root/test" "$root/examples" "$root/docs" "$dir/work/"
+    split "$page" "$dir"
+    for block in "$dir"/*.c; do [ -f "$block" ] && c_block "$block" "$(basename "$block" .c) of $page"; done
+    ls "$dir"/*.console "$dir"/*.varies >/dev/null 2>&1 || continue
+    [ -z "$san" ] || continue
+    prefix
+    (console_page "$dir")
+    if [ $update = yes ]; then
+        rewrite "$page" "$dir"
+    else
+        for block in "$dir"/*.console "$dir"/*.varies; do [ -f "$block" ] && judge "$block" "$(basename "$block") of $page"; done
     fi
 done
 echo "$passed passed, $failed failed"
