@@ -129,8 +129,7 @@ for page in "${pages[@]}"; do
     ln -s "$root/test" "$root/examples" "$root/docs" "$dir/work/"
     split "$page" "$dir"
     for block in "$dir"/*.c; do [ -f "$block" ] && c_block "$block" "$(basename "$block" .c) of $page"; done
-    ls "$dir"/*.console "$dir"/*.varies >/dev/null 2>&1 || continue
-    [ -z "$san" ] || continue
+    [ -z "$san" ] && grep -q '^ *```console' "$page" || continue
     prefix
     (console_page "$dir")
     if [ $update = yes ]; then
