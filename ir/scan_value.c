@@ -55,7 +55,7 @@ lz_status lz_scan_type(lz_scan *c, const lz_type **out)
         lz_slice w = {c->p, 0};
         while (w.n < 40 && at.p<at.end && * at.p> ' ' && *at.p != ',' && *at.p != ')')
             at.p++, w.n++;
-        return lz_scan_fail(c, start, *start == '!' ? LZ_EUNSUPPORTED : LZ_EPARSE,
+        return lz_scan_fail(c, start, start < c->end && *start == '!' ? LZ_EUNSUPPORTED : LZ_EPARSE,
                             "expected a tensor type, not '" LZ_SLICE_FMT "'", LZ_SLICE_ARG(w));
     }
     LZ_TRY(scan_extents(c, start, &s));
