@@ -16,36 +16,34 @@ static bool shape_ok(lz_dtype d, const lz_shape *s)
     return lz_type_get(d, s) != NULL;
 }
 
-static lz_node *filled(lz_tr *c, lz_dtype d, const lz_shape *s, double v, bool constant)
+static lz_node *filled(lz_tr *c, lz_dtype d, const lz_shape *s, double v, lz_node *(*number)(lz_tr *, lz_dtype, double, const lz_node *))
 {
-    if (!shape_ok(d, s))
-        return NULL;
-    return lz_tr_fill(c, constant ? lz_tr_const(c, d, v, NULL) : lz_tr_scalar(c, d, v, NULL), s);
+    return shape_ok(d, s) ? lz_tr_fill(c, number(c, d, v, NULL), s) : NULL;
 }
 
 lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site)
 {
     BEGIN("lz_full");
-    return lz_tr_end(&c, filled(&c, dtype, &shape, value, false));
+    return lz_tr_end(&c, filled(&c, dtype, &shape, value, lz_tr_argument));
 }
 
 lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_zeros");
-    return lz_tr_end(&c, filled(&c, dtype, &shape, 0, true));
+    return lz_tr_end(&c, filled(&c, dtype, &shape, 0, lz_tr_const));
 }
 
 lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_ones");
-    return lz_tr_end(&c, filled(&c, dtype, &shape, 1, true));
+    return lz_tr_end(&c, filled(&c, dtype, &shape, 1, lz_tr_const));
 }
 
 lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site)
 {
     static const lz_shape scalar;
     BEGIN("lz_scalar");
-    return lz_tr_end(&c, filled(&c, dtype, &scalar, value, false));
+    return lz_tr_end(&c, filled(&c, dtype, &scalar, value, lz_tr_scalar));
 }
 
 lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site)

@@ -105,11 +105,6 @@ lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
     return like ? like->dev : c->thr ? lz_dev_current() : NULL;
 }
 
-lz_node *lz_tr_null(void)
-{
-    return NULL;
-}
-
 /* ---- operations ---- */
 
 static lz_node *op_sig(lz_tr *c, const lz_sig *sig, lz_node *const *opnd)
@@ -200,6 +195,11 @@ static lz_node *host_scalar(lz_tr *c, lz_node_kind kind, lz_dtype d, double v, c
 lz_node *lz_tr_const(lz_tr *c, lz_dtype d, double v, const lz_node *like)
 {
     return host_scalar(c, LZ_NODE_CONST, d, v, like);
+}
+
+lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like)
+{
+    return host_scalar(c, LZ_NODE_SCALAR, d, v, like);
 }
 
 lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like)

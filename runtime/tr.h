@@ -35,8 +35,9 @@ lz_node *lz_tr_ew1(lz_tr *c, lz_op op, lz_node *a);
 lz_node *lz_tr_ew2(lz_tr *c, lz_op op, lz_node *a, lz_node *b);        /* equal types */
 lz_node *lz_tr_ew3(lz_tr *c, lz_op op, lz_node *a, lz_node *b, lz_node *d);
 
-/* numbers. const: part of the program. scalar: a run-time argument unless 0, 1 or -1 */
+/* numbers. const: part of the program. argument: given at run time. scalar: an argument unless 0, 1 or -1 */
 lz_node *lz_tr_const(lz_tr *c, lz_dtype d, double v, const lz_node *like);
+lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tr_const_like(lz_tr *c, lz_node *x, double v);              /* of x's dtype and shape */
 lz_node *lz_tr_fill(lz_tr *c, lz_node *scalar, const lz_shape *shape);  /* a scalar broadcast */
@@ -66,5 +67,4 @@ lz_node *lz_tr_float(lz_tr *c, lz_node *x);                             /* integ
 bool lz_tr_dim(int64_t dim, int32_t rank, int64_t *out);
 /* The value of an elementwise scalar operand: x's dtype, or the float that the number needs. */
 lz_node *lz_tr_scalar_for(lz_tr *c, lz_node **x, double v, bool want_float);
-lz_node *lz_tr_null(void);                                              /* NULL */
 #endif

@@ -110,9 +110,17 @@ lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s)
     return lz_tr_broadcast_in_dim(c, x, &dims, s);
 }
 
+/* A number of another device: it is made again where the other operand is. */
+static lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
+{
+    if (x->dev == to->dev || !lz_node_is_host(x))
+        return x;
+    return lz_tr_own(c, lz_node_new_host((lz_node_kind)x->kind, lz_node_type(x), x->imm, to->dev, x->site));
+}
+
 bool lz_tr_match(lz_tr *c, lz_node **a, lz_node **b)
 {
-    if (!*a || !*b)
+    if (!*a || !*b || !(*a = bring(c, *a, *b)) || !(*b = bring(c, *b, *a)))
         return false;
     const lz_type *ta = lz_node_type(*a), *tb = lz_node_type(*b);
     if (ta == tb)
