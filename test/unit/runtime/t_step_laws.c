@@ -1,0 +1,220 @@
+/* t_step_laws.c - laws by counters, not clocks: the second step of an unchanged program compiles nothing and allocates nothing; a warm process
+ * compiles nothing; what is stored and damaged is compiled again. */
+#include "rt.h"
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { WIDTH = 16, BATCH = 8 };
+typedef struct model {
+    lz_tensor *w[2], *b[2];
+} model;
+
+static void init(model *m)
+{
+    float v[WIDTH * WIDTH];
+    for (int i = 0; i < 2; i++) {
+        rt_fill(v, WIDTH * WIDTH);
+        m->w[i] = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(WIDTH, WIDTH), v));
+        m->b[i] = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(WIDTH), v));
+    }
+}
+
+/* A step like a training step: forward, something like gradients, updates, numbers that change. */
+static void train(model *m, const float *data, int step)
+{
+    lz_scope_begin();
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(BATCH, WIDTH), data);
+    lz_tensor *h = lz_relu(lz_linear(x, m->w[0], m->b[0])), *y = lz_log_softmax(lz_linear(h, m->w[1], m->b[1]), 1);
+    lz_tensor *loss = lz_neg(lz_mean(y));
+    (void)loss;
+    for (int i = 0; i < 2; i++) {
+        lz_tensor *g = lz_matmul(lz_transpose(y, 0, 1), h);
+        OK(lz_assign(m->w[i], lz_sub(m->w[i], lz_mul_scalar(g, 1e-3 / (step + 2)))));
+        OK(lz_assign(m->b[i], lz_sub(m->b[i], lz_mul_scalar(lz_mean(g, .dims = LZ_DIM(0)), 1e-4))));
+    }
+    OK(lz_mark_step());
+    lz_scope_end();
+}
+
+START_TEST(second_step_compiles_and_allocates_nothing)
+{
+    float data[BATCH * WIDTH];
+    model m;
+    init(&m);
+    for (int i = 0; i < 40; i++) {
+        rt_fill(data, BATCH * WIDTH);
+        train(&m, data, i);
+        OK(lz_wait_device_ops());
+    }
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), 1);
+    uint64_t before = lz_alloc_count();
+    for (int i = 0; i < 50; i++)
+        train(&m, data, i);
+    OK(lz_wait_device_ops());
+    uint64_t allocated = lz_alloc_count() - before;
+    ck_assert_int_eq(lz_counter_value("CachedCompile"), 89);
+    if (strcmp(getenv("PJRT_DEVICE"), "CPU") == 0) /* the interpreter allocates every intermediate value */
+        ck_assert_msg(allocated == 0, "%lu allocations in 50 steps", (unsigned long)allocated);
+}
+END_TEST
+
+START_TEST(tracing_allocates_nothing)
+{
+    lz_tensor *x = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(4, 4)));
+    OK(lz_sync(&x, 1, true));
+    uint64_t before = 0;
+    for (int round = 0; round < 6; round++) {
+        if (round == 3)
+            before = lz_alloc_count();
+        lz_scope_begin();
+        lz_tensor *y = x;
+        for (int i = 0; i < 300; i++) {
+            lz_scope_begin();
+            y = lz_scope_end_keep(lz_softmax(lz_gelu(lz_add_scalar(lz_matmul(y, x), 0.5 + i), false), i % 2));
+        }
+        lz_scope_end();
+    }
+    ck_assert_uint_eq(lz_alloc_count() - before, 0);
+    OK(lz_release(x));
+}
+END_TEST
+
+START_TEST(nothing_is_left_behind)
+{
+    float data[BATCH * WIDTH] = {0};
+    for (int round = 0; round < 4; round++) {
+        static int64_t live;
+        model m;
+        init(&m);
+        for (int i = 0; i < 3; i++)
+            train(&m, data, i);
+        for (int i = 0; i < 2; i++) {
+            OK(lz_release(m.w[i]));
+            OK(lz_release(m.b[i]));
+            lz_release(m.w[i]); /* the outermost scope's references */
+            lz_release(m.b[i]);
+        }
+        OK(lz_mark_step());
+        OK(lz_wait_device_ops());
+        int64_t now = lz_alloc_live_bytes_hint();
+        if (round > 1)
+            ck_assert_int_eq(now, live);
+        live = now;
+    }
+}
+END_TEST
+
+/* ---- the persistent cache ---- */
+
+static char dir[256];
+
+/* Runs the program in a process of its own; its counts come back. */
+static lz_cache_counts in_process(void)
+{
+    lz_cache_counts c = {.struct_size = sizeof c};
+    int fd[2], status;
+    ck_assert_int_eq(pipe(fd), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        float data[BATCH * WIDTH] = {0};
+        model m;
+        if (lz_initialize_cache(dir, false) != LZ_OK)
+            _exit(2);
+        init(&m);
+        for (int i = 0; i < 3; i++)
+            train(&m, data, i);
+        bool ok = lz_wait_device_ops() == LZ_OK && lz_get_cache_counts(&c) == LZ_OK && write(fd[1], &c, sizeof c) == sizeof c;
+        _exit(ok ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(read(fd[0], &c, sizeof c), (int)sizeof c);
+    close(fd[0]);
+    close(fd[1]);
+    return c;
+}
+
+/* Visits every regular file below the cache. */
+static int each_file(const char *at, void (*fn)(const char *path))
+{
+    int n = 0;
+    DIR *d = opendir(at);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[600];
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", at, e->d_name);
+        if (e->d_name[0] == '.' || stat(path, &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode)) {
+            n += each_file(path, fn);
+        } else {
+            fn(path);
+            n++;
+        }
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static void damage(const char *path)
+{
+    FILE *f = fopen(path, "r+b");
+    if (!f)
+        return;
+    fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    for (int i = 0; i < 8 && n > 0; i++) {
+        fseek(f, (long)(rt_random() % (uint32_t)n), SEEK_SET);
+        fputc((int)(rt_random() & 0xff), f);
+    }
+    fclose(f);
+}
+
+START_TEST(a_warm_process_compiles_nothing)
+{
+    unsetenv("LAZULI_CACHE");
+    snprintf(dir, sizeof dir, "%s/lazuli-laws-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    lz_cache_counts cold = in_process(), warm = in_process();
+    ck_assert_uint_eq(cold.program_misses, 1);
+    ck_assert_uint_eq(cold.program_hits, 0);
+    ck_assert_uint_eq(warm.program_misses, 0);
+    ck_assert_uint_eq(warm.program_hits, 1);
+    ck_assert_uint_eq(warm.llvm_compiles, 0);
+    ck_assert_int_gt(each_file(dir, damage), 0);
+    lz_cache_counts again = in_process(); /* right results (OK in train), and no crash */
+    ck_assert_uint_eq(again.program_hits + again.program_misses, 1);
+    char cmd[400];
+    snprintf(cmd, sizeof cmd, "rm -rf '%s'", dir);
+    ck_assert_int_eq(system(cmd), 0);
+}
+END_TEST
+
+START_TEST(the_cache_is_chosen_before_the_first_compilation)
+{
+    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2));
+    OK(lz_sync(&x, 1, true));
+    FAILS(lz_initialize_cache("/nonexistent", false), LZ_ESTATE, "Computation cache has already been initialized");
+    ck_assert_int_eq(lz_get_num_cached_compilation_graph(), 1);
+}
+END_TEST
+
+int main(void)
+{
+    int failed = 0;
+    for (int d = 0; d < 2; d++) {
+        rt_use(rt_devices[d]);
+        Suite *s = suite_create(rt_devices[d]);
+        TCase *t = tcase_create("laws");
+        tcase_add_test(t, second_step_compiles_and_allocates_nothing);
+        tcase_add_test(t, tracing_allocates_nothing);
+        tcase_add_test(t, nothing_is_left_behind);
+        tcase_add_test(t, a_warm_process_compiles_nothing);
+        tcase_add_test(t, the_cache_is_chosen_before_the_first_compilation);
+        suite_add_tcase(s, t);
+        failed |= lz_run_suite(s);
+    }
+    return failed;
+}
