@@ -6,8 +6,6 @@
 #include "backends/backends.def"
 #undef BACKEND
 
-#pragma weak lz_backend_ref
-
 static const lz_backend *const rows[] = {
 #define BACKEND(NAME, symbol, doc) &symbol,
 #include "backends/backends.def"

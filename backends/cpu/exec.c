@@ -19,10 +19,10 @@
 enum {
     FLOP_PER_NS = 16,
     BYTE_PER_NS = 8,
-    KERNEL_NS = 40,
+    KERNEL_NS = 20,
     SHARE_NS = 6000,      /* a kernel that takes longer is shared, */
     PER_THREAD_NS = 3000, /* among as many threads as have that much to do */
-    INLINE_NS = 20000,    /* a program that takes less may run in the caller */
+    INLINE_NS = 30000,    /* a program that takes less may run in the caller */
     PARALLEL_COPY = 1 << 20,
     SHRINK_AFTER = 64
 };

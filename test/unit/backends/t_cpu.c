@@ -9,6 +9,7 @@
 #include "lower/plan.h"
 #include "suite.h"
 #include "unit/lower/kernels.h"
+#include <glob.h>
 #include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -519,6 +520,84 @@ START_TEST(function_runs)
 }
 END_TEST
 
+START_TEST(several_devices)
+{
+    OK(lz_config_set("CPU_NUM_DEVICES", "3"));
+    ck_assert_int_eq(cpu()->device_count(), 3);
+    lz_buf b = plan_bytes();
+    float xs[N], s[C], y[N], z[N];
+    inputs(xs, s);
+    lz_exec *x[3];
+    lz_dbuf *in[3][2], *out[3][2];
+    lz_event *done[3];
+    for (int d = 0; d < 3; d++) {
+        OK(cpu()->deserialize(d, b.data, b.len, NULL, &x[d]));
+        OK(cpu()->alloc(d, sizeof xs, &in[d][0]));
+        OK(cpu()->alloc(d, sizeof s, &in[d][1]));
+        OK(cpu()->copy_in(in[d][0], xs, sizeof xs));
+        OK(cpu()->copy_in(in[d][1], s, sizeof s));
+    }
+    for (int d = 0; d < 3; d++)
+        OK(cpu()->execute(x[d], d, in[d], NULL, out[d], &done[d]));
+    lz_event *none;
+    ck_assert_int_eq(cpu()->execute(x[1], 1, in[0], NULL, out[0], &none), LZ_EINVAL);
+    for (int d = 0; d < 3; d++) {
+        lz_device_info info;
+        OK(cpu()->wait_all(d));
+        ck_assert(lz_event_done(done[d]));
+        OK(cpu()->copy_out(out[d][0], y, sizeof y));
+        OK(cpu()->copy_out(out[d][1], z, sizeof z));
+        check(xs, s, y, z);
+        OK(cpu()->device_info(d, &info));
+        ck_assert_uint_ge(info.memory_used, 4 * sizeof xs);
+        ck_assert_uint_le(info.memory_used, 5 * sizeof xs);
+        for (int i = 0; i < 2; i++) {
+            lz_dbuf_release(in[d][i]);
+            lz_dbuf_release(out[d][i]);
+        }
+        lz_event_release(done[d]);
+        cpu()->exec_free(x[d]);
+    }
+    lz_buf_free(&b);
+}
+END_TEST
+
+static long file_bytes(const char *dir, const char *pattern)
+{
+    char path[256];
+    glob_t g;
+    long n = -1;
+    snprintf(path, sizeof path, "%s/%s", dir, pattern);
+    if (glob(path, 0, NULL, &g) == 0) {
+        FILE *f = fopen(g.gl_pathv[0], "r");
+        fseek(f, 0, SEEK_END);
+        n = ftell(f);
+        fclose(f);
+    }
+    globfree(&g);
+    return n;
+}
+
+START_TEST(dumps)
+{
+    char dir[] = "/tmp/lazuli-t-cpu-XXXXXX", cmd[128];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    OK(lz_config_set("LAZULI_DUMP_DIR", dir));
+    OK(lz_config_set("LAZULI_DUMP", "key,timing,llvm,asm"));
+    lz_exec *x = load(&(lz_compile_options){.dump_name = "my program"});
+    cpu()->exec_free(x);
+    ck_assert_int_gt(file_bytes(dir, "*key.txt"), 50);
+    ck_assert_int_gt(file_bytes(dir, "*timing.tsv"), 50);
+    ck_assert_int_gt(file_bytes(dir, "*.ll"), 500);
+    ck_assert_int_gt(file_bytes(dir, "*.s"), 500);
+    OK(lz_config_set("LAZULI_DUMP_DIR", "/proc/nowhere")); /* a warning, nothing more */
+    x = load(NULL);
+    cpu()->exec_free(x);
+    snprintf(cmd, sizeof cmd, "rm -r %s", dir);
+    ck_assert_int_eq(system(cmd), 0);
+}
+END_TEST
+
 START_TEST(a_forked_child_is_told)
 {
     lz_exec *x = load(NULL);
@@ -576,6 +655,8 @@ int main(void)
     tcase_add_test(t, memory_failures);
     tcase_add_test(t, kernels_are_compiled_once);
     tcase_add_test(t, many_threads);
+    tcase_add_test(t, several_devices);
+    tcase_add_test(t, dumps);
     tcase_add_test(t, a_forked_child_is_told);
     suite_add_tcase(s, t);
     t = tcase_create("function");

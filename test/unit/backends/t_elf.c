@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* y[i] = f(x[i]); f64 transcendentals are calls of external functions. */
 static const char text[] =
@@ -79,17 +80,22 @@ static int count_maps(void)
     return n;
 }
 
-START_TEST(no_page_is_writable_and_executable)
+static void check_permissions(void)
 {
-    lz_buf a = object("negate %0");
-    lz_elf_code c;
-    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_OK);
     FILE *f = fopen("/proc/self/maps", "r");
     char line[512], perms[8];
     while (fgets(line, sizeof line, f))
         if (sscanf(line, "%*s %7s", perms) == 1)
             ck_assert_msg(perms[1] != 'w' || perms[2] != 'x', "%s", line);
     fclose(f);
+}
+
+START_TEST(no_page_is_writable_and_executable)
+{
+    lz_buf a = object("negate %0");
+    lz_elf_code c;
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_OK);
+    check_permissions();
     lz_elf_free(&c);
     lz_buf_free(&a);
 }
@@ -125,6 +131,38 @@ START_TEST(thousands_of_kernels)
     ck_assert_uint_le(s.regions, 1);
     free(c);
     lz_buf_free(&a);
+}
+END_TEST
+
+/* Without memory files: pages are switched between writable and executable. */
+START_TEST(without_memory_files)
+{
+    lz_buf a = object("negate %0"), b = object("cosine %0");
+    lz_elf_code c[40];
+    struct rlimit old, none;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = old;
+    none.rlim_cur = 0; /* no descriptor, so no memory file */
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    lz_status s = lz_elf_load(a.data, a.len, &c[0]);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+    ck_assert_msg(s == LZ_OK, "%s", lz_error_get()->message);
+    for (int i = 1; i < 40; i++)
+        ck_assert_int_eq(lz_elf_load(i & 1 ? b.data : a.data, i & 1 ? b.len : a.len, &c[i]), LZ_OK);
+    for (int i = 0; i < 40; i += 3)
+        lz_elf_free(&c[i]);
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c[0]), LZ_OK);
+    ck_assert(call(&c[0], 1.5) == -8.5);
+    ck_assert(call(&c[4], 2.5) == -9.5);
+    ck_assert_double_eq_tol(call(&c[35], 1.5), cos(8.5), 1e-14);
+    check_permissions();
+    for (int i = 0; i < 40; i++)
+        lz_elf_free(&c[i]);
+    lz_code_stats st;
+    lz_code_get_stats(&st);
+    ck_assert_uint_eq(st.live_bytes, 0);
+    lz_buf_free(&a);
+    lz_buf_free(&b);
 }
 END_TEST
 
@@ -223,6 +261,7 @@ int main(void)
     tcase_add_test(t, loads_and_runs);
     tcase_add_test(t, no_page_is_writable_and_executable);
     tcase_add_test(t, thousands_of_kernels);
+    tcase_add_test(t, without_memory_files);
     tcase_add_loop_test(t, damaged_objects, 0, 2);
     tcase_add_test(t, refusals);
     suite_add_tcase(s, t);
