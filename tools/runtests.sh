@@ -13,6 +13,7 @@ all=no
 programs=("$@")
 [ $all = yes ] && programs+=(test/golden.sh test/api/*.sh)
 run=$(mktemp -d "${TMPDIR:-/tmp}/lazuli-test.XXXXXX") || exit 1
+chmod 755 "$run" # a test may give up root for another user
 trap 'chmod -R u+rwX "$run" 2>/dev/null; rm -rf "$run"' EXIT
 trap 'exit 130' INT TERM
 
@@ -33,6 +34,7 @@ export TEST_TIMEOUT=${TEST_TIMEOUT:-900}
 one() {
     local p=$1 name=${1//\//_} t0 t1 rc
     mkdir -p "$run/home.$name/tmp"
+    chmod 1777 "$run/home.$name/tmp"
     t0=$(date +%s%N)
     HOME=$run/home.$name TMPDIR=$run/home.$name/tmp timeout -k 5 "$TEST_TIMEOUT" "$p" >"$run/$name.log" 2>&1 </dev/null
     rc=$?
