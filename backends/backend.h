@@ -35,6 +35,8 @@ typedef struct lz_dbuf {
     void (*release)(void *user);/* borrowed host memory: called when the last reference goes */
     void *user;
 } lz_dbuf;
+lz_dbuf *lz_dbuf_new(void);                                     /* for backends: one reference, the rest zero. NULL with LZ_EMEM */
+void lz_dbuf_recycle(lz_dbuf *b);                               /* for backends: ends what lz_dbuf_new gave, the memory it describes aside */
 void lz_dbuf_retain(lz_dbuf *b);
 void lz_dbuf_release(lz_dbuf *b);                               /* NULL is fine; gives the memory back to its backend */
 

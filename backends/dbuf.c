@@ -1,5 +1,36 @@
 /* dbuf.c - reference counts of device buffers. Threads: thread-safe. */
 #include "backends/backend.h"
+#include "base/thread.h"
+
+/* Descriptors come and go with every execution: some wait here to be used again. */
+enum { SPARES = 256 };
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_dbuf *spare[SPARES];
+static int nspare;
+
+lz_dbuf *lz_dbuf_new(void)
+{
+    pthread_mutex_lock(&spare_lock);
+    lz_dbuf *b = nspare ? spare[--nspare] : NULL;
+    pthread_mutex_unlock(&spare_lock);
+    if (!b && !(b = lz_alloc(sizeof *b))) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer");
+        return NULL;
+    }
+    *b = (lz_dbuf){.refs = 1};
+    return b;
+}
+
+void lz_dbuf_recycle(lz_dbuf *b)
+{
+    pthread_mutex_lock(&spare_lock);
+    bool keep = nspare < SPARES;
+    if (keep)
+        spare[nspare++] = b;
+    pthread_mutex_unlock(&spare_lock);
+    if (!keep)
+        lz_free(b);
+}
 
 void lz_dbuf_retain(lz_dbuf *b)
 {

@@ -15,10 +15,18 @@ struct lz_event {
         error; /* status LZ_OK: success. Written before `done` is set, never after; only then is it there */
 };
 
+/* Events come and go with every execution: some wait here to be used again. */
+enum { SPARES = 64 };
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_event *spare[SPARES];
+static int nspare;
+
 lz_event *lz_event_new(void)
 {
-    lz_event *e = lz_alloc(sizeof *e);
-    if (!e) {
+    pthread_mutex_lock(&spare_lock);
+    lz_event *e = nspare ? spare[--nspare] : NULL;
+    pthread_mutex_unlock(&spare_lock);
+    if (!e && !(e = lz_alloc(sizeof *e))) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for an event");
         return NULL;
     }
@@ -35,7 +43,14 @@ void lz_event_retain(lz_event *e)
 
 void lz_event_release(lz_event *e)
 {
-    if (e && atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1)
+    if (!e || atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    pthread_mutex_lock(&spare_lock);
+    bool keep = nspare < SPARES;
+    if (keep)
+        spare[nspare++] = e;
+    pthread_mutex_unlock(&spare_lock);
+    if (!keep)
         lz_free(e);
 }
 

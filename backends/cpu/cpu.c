@@ -134,12 +134,12 @@ static void key(int device, lz_buf *out)
 
 static lz_dbuf *new_buffer(int device, size_t nbytes)
 {
-    lz_dbuf *b = lz_alloc(sizeof *b);
-    if (b)
-        *b = (lz_dbuf){
-            .refs = 1, .backend = cpu.index, .device = (uint32_t)device, .nbytes = nbytes};
-    else
-        (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer");
+    lz_dbuf *b = lz_dbuf_new();
+    if (b) {
+        b->backend = cpu.index;
+        b->device = (uint32_t)device;
+        b->nbytes = nbytes;
+    }
     return b;
 }
 
@@ -151,7 +151,7 @@ lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out)
         return LZ_EMEM;
     lz_status s = lz_mem_alloc(device, nbytes, &b->data, &b->capacity);
     if (s != LZ_OK)
-        lz_free(b);
+        lz_dbuf_recycle(b);
     else
         *out = b;
     return s;
@@ -169,7 +169,7 @@ static void free_buffer(lz_dbuf *b)
 {
     if (b->capacity)
         lz_mem_free((int)b->device, b->data, b->capacity);
-    lz_free(b);
+    lz_dbuf_recycle(b);
 }
 
 static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(void *), void *user,

@@ -97,6 +97,9 @@ static void give_up(void *p, size_t size)
     lz_free(raw);
 }
 
+/* What waits below this is not worth giving back: a small program would ask for it again in the next step. */
+enum { KEEP_MIN = 1 << 20 };
+
 /* ---- the pool; all under lock ---- */
 
 static size_t class_size(int c)
@@ -201,8 +204,8 @@ void lz_mem_free(int device, void *p, size_t capacity)
     dev[device].used -= size;
     used_all -= size;
     ASAN_POISON_MEMORY_REGION(b + 1, size - sizeof *b);
-    if (waiting_bytes > peak_all)
-        trim_to(peak_all);
+    if (waiting_bytes > peak_all && waiting_bytes > KEEP_MIN)
+        trim_to(peak_all > KEEP_MIN ? peak_all : KEEP_MIN);
     pthread_mutex_unlock(&lock);
 }
 
