@@ -262,14 +262,14 @@ static void pack_block(dot *g, const unit *w, Val k0, Val kc)
     panels p;
     panels_begin(g, w, &p);
     Val out = panel_at(g, w, p.v, kc);
-    if (g->nv == g->nv_small) {
-        dot_pack_b(g, k0, kc, p.v, g->nv, out);
+    if (g->nv == g->nv_small || g->bmode == DOT_B_COLS) {
+        dot_pack_b(g, k0, kc, p.v, p.nv, g->nv, out);
     } else {
         em_ifelse s;
         em_ifelse_begin(e, &s, p.small);
-        dot_pack_b(g, k0, kc, p.v, g->nv_small, out);
+        dot_pack_b(g, k0, kc, p.v, p.nv, g->nv_small, out);
         em_ifelse_else(e, &s);
-        dot_pack_b(g, k0, kc, p.v, g->nv, out);
+        dot_pack_b(g, k0, kc, p.v, p.nv, g->nv, out);
         em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
     }
     panels_end(g, w, &p);
@@ -305,7 +305,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 {
     em *e = g->e;
     Val nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr)), first = ICMP(EQ, kn, em_c64(e, 0)), many = ICMP(SGT, g->KN, em_c64(e, 1));
-    Val last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KN), a = g->pack_a, a_stride = em_c64(e, dot_a_stride(g)), args[10];
+    Val last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KN), a = g->pack_a, a_stride = em_c64(e, dot_a_stride(g)), args[11];
     if (g->amode == DOT_A_PLACE) {
         kern *f = &g->a;
         for (uint32_t d = 0; d < g->m; d++)
@@ -337,8 +337,9 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     Val row = MUL(SUB(r, w->r0), w->c_stride), col = MUL(SUB(p.v, w->v0), em_c64(e, (int64_t)g->L * g->es));
     Val c = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
     Val ncols = SEL(w->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
-    Val list[10] = {a, a_stride, nrows, b, b_stride, kc, c, w->c_stride, NOT(first), ncols};
-    for (int i = 0; i < 10; i++)
+    Val old = SEL(first, g->zero, c), old_stride = SEL(first, em_c64(e, 0), w->c_stride);
+    Val list[11] = {a, a_stride, nrows, b, b_stride, kc, c, w->c_stride, old, old_stride, ncols};
+    for (int i = 0; i < 11; i++)
         args[i] = list[i];
     dot_call_micro(g, ICMP(SLE, nrows, em_c64(e, g->mr_small)), p.small, args);
     em_if done;
@@ -406,6 +407,9 @@ static void emit_run(dot *g)
     g->pack_b = LLVMGetParam(f, 4);
     g->pack_a = em_at(e, g->pack_b, AND(ADD(nb, em_c64(e, 63)), em_c64(e, -64)), 1);
     g->block = em_at(e, g->pack_a, na, 1);
+    g->zero = em_alloca(e, g->vec, g->nv, 64);
+    for (unsigned v = 0; v < g->nv; v++)
+        em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es), g->es);
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
     kctx one = {.u = 1};

@@ -39,7 +39,7 @@ typedef struct dot {
     Ty elem, vec;
     /* emitted sizes */
     Val M, N, K, T, V, RB, CB, KN, batch;
-    Val pack_a, pack_b, block;      /* parts of the scratch memory */
+    Val pack_a, pack_b, block, zero;        /* parts of the scratch memory; a row of zeros */
 } dot;
 
 Val dot_cut(em *e, Val n, Val parts, Val i);        /* first item of part i when n items are divided into nearly equal parts */
@@ -47,14 +47,15 @@ Val dot_ceil_div(em *e, Val n, int64_t by);
 int64_t dot_a_stride(const dot *g);                 /* bytes between rows of packed A */
 
 /* dot_micro.c: emits the functions
- *   void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, i1 add, i64 ncols)
- * strides in bytes; rows from nrows up read the last row again; ncols: columns of B that exist (in place); C gets the whole tile. */
+ *   void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, ptr old, i64 old_stride, i64 ncols)
+ * strides in bytes; rows from nrows up read the last row again; ncols: columns of B that exist (in place); C gets the whole tile, the sums plus
+ * what is at `old`. */
 void dot_emit_micro(dot *g);
 void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args);
 
 /* dot_pack.c */
-/* B rows k0.. (kc of them), nv vectors from v0 to `out`. */
-void dot_pack_b(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out);
+/* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it is known. */
+void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);
 void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
 void dot_transpose(em *e, Val *row, unsigned n);    /* n vectors of n lanes */
 #endif

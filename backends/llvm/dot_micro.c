@@ -32,14 +32,14 @@ static Val load_b(dot *g, Val b, unsigned v, Val mask)
 static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
-    Ty i = e->i64, args[10] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->i1, i};
-    Val f = *fn = em_func(e, name, e->none, args, 10, false), p[10];
-    for (unsigned q = 0; q < 10; q++)
+    Ty i = e->i64, args[11] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
+    Val f = *fn = em_func(e, name, e->none, args, 11, false), p[11];
+    for (unsigned q = 0; q < 11; q++)
         p[q] = LLVMGetParam(f, q);
     Val row[DOT_MR], mask[DOT_NV] = {NULL}, init[EM_PHI];
     row_pointers(g, mr, p[0], p[1], p[2], row);
     for (unsigned v = 0; v < nv && g->b_place; v++)
-        mask[v] = em_tail_mask(e, SUB(p[9], em_c64(e, (int64_t)v * g->L)), g->L);
+        mask[v] = em_tail_mask(e, SUB(p[10], em_c64(e, (int64_t)v * g->L)), g->L);
     init[0] = p[3];
     for (unsigned q = 0; q < mr * nv; q++)
         init[q + 1] = LLVMConstNull(g->vec);
@@ -56,24 +56,16 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
     }
     next[0] = em_at(e, l.phi[0], p[4], 1);
     em_loop_end(e, &l, next);
-    em_ifelse add;
-    em_ifelse_begin(e, &add, p[8]);
-    for (int pass = 0; pass < 2; pass++) {
-        for (unsigned r = 0; r < mr; r++) {
-            Val c = r ? em_at(e, p[6], MUL(p[7], em_c64(e, r)), 1) : p[6];
-            for (unsigned v = 0; v < nv; v++) {
-                Val q = em_at(e, c, em_c64(e, v), (int64_t)g->L * g->es), s = l.phi[1 + r * nv + v];
-                if (pass == 0) {
-                    Val old = em_load(e, g->vec, q, g->es);
-                    s = lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old);
-                }
-                em_store(e, s, q, g->es);
-            }
+    Val old_row = p[8], c_row = p[6];
+    for (unsigned r = 0; r < mr; r++) {
+        for (unsigned v = 0; v < nv; v++) {
+            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = l.phi[1 + r * nv + v];
+            Val old = em_load(e, g->vec, em_at(e, old_row, at, 1), g->es);
+            em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old), em_at(e, c_row, at, 1), g->es);
         }
-        if (pass == 0)
-            em_ifelse_else(e, &add);
+        old_row = em_at(e, old_row, p[9], 1);
+        c_row = em_at(e, c_row, p[7], 1);
     }
-    em_ifelse_end(e, &add, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);
 }
 
@@ -93,7 +85,7 @@ void dot_emit_micro(dot *g)
 static void call(dot *g, Val fn, const Val *args)
 {
     em *e = g->e;
-    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, 10, "");
+    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, 11, "");
 }
 
 static void call_rows(dot *g, int i, Val small_panel, const Val *args)

@@ -59,7 +59,7 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
 
 /* Vectors along k, L columns at a time: evaluated into a square in memory, transposed in registers. Rows past kc spill into what is packed
  * next, or into the slack at the end. */
-static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
+static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
 {
     em *e = g->e;
     kern *f = &g->b;
@@ -69,7 +69,7 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     em_loop lv, lk, li;
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, L), 0, NULL);
     Val mask = em_tail_mask(e, SUB(kc, lk.i), L);
-    em_loop_begin(e, &lv, em_c64(e, 0), em_c64(e, nv), em_c64(e, 1), 0, NULL);
+    em_loop_begin(e, &lv, em_c64(e, 0), nv, em_c64(e, 1), 0, NULL);
     Val n0 = MUL(ADD(v0, lv.i), em_c64(e, L));
     em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
@@ -82,18 +82,20 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     for (unsigned i = 0; i < L; i++)
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
     dot_transpose(e, row, L);
-    Val dst = em_at(e, em_at(e, out, lk.i, nv * vb), lv.i, vb);
-    for (unsigned i = 0; i < L; i++)
-        em_store(e, row[i], em_at(e, dst, em_c64(e, i), nv * vb), g->es);
+    Val step = MUL(nv, em_c64(e, vb)), dst = em_at(e, em_at(e, out, MUL(lk.i, step), 1), lv.i, vb);
+    for (unsigned i = 0; i < L; i++) {
+        em_store(e, row[i], dst, g->es);
+        dst = em_at(e, dst, step, 1);
+    }
     em_loop_end(e, &lv, NULL);
     em_loop_end(e, &lk, NULL);
 }
 
-void dot_pack_b(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
+void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out)
 {
     share_indices(g, &g->b);
     if (g->bmode == DOT_B_ROWS)
-        pack_b_rows(g, k0, kc, v0, nv, out);
+        pack_b_rows(g, k0, kc, v0, full, out);
     else
         pack_b_cols(g, k0, kc, v0, nv, out);
 }

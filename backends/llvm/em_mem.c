@@ -4,6 +4,8 @@
 
 Val em_at(em *e, Val p, Val index, int64_t scale)
 {
+    if (LLVMIsConstant(index) && LLVMConstIntGetSExtValue(index) == 0)
+        return p;
     Val off = scale == 1 ? index : MUL(index, em_c64(e, scale));
     return LLVMBuildGEP2(e->b, e->i8, p, &off, 1, "");
 }

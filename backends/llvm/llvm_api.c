@@ -71,6 +71,9 @@ static void set_options(void)
         "-disable-machine-sink",
         "-disable-postra-machine-licm",
         "-disable-post-ra",
+        "-disable-lsr",
+        "-disable-cgp",
+        "-enable-misched=false",
     };
     lz_llvm.LLVMParseCommandLineOptions((int)(sizeof argv / sizeof *argv), argv, NULL);
 }
