@@ -10,7 +10,7 @@
 
 typedef struct totals {
     bool list;
-    uint64_t files[3], bytes[3], bad, foreign;
+    uint64_t files[3], bytes[3], bad;
 } totals;
 
 static bool visit(const lz_cache_entry_info *e, void *user)
@@ -20,7 +20,6 @@ static bool visit(const lz_cache_entry_info *e, void *user)
     unsigned k = e->kind == LZ_CACHE_PROGRAM || e->kind == LZ_CACHE_KERNEL ? (unsigned)e->kind : 0;
     t->files[k]++;
     t->bytes[k] += e->file_bytes;
-    t->foreign += e->foreign;
     if (!e->ok) {
         t->bad++;
         printf("bad %s: %s\n", e->name, e->why);
@@ -30,16 +29,16 @@ static bool visit(const lz_cache_entry_info *e, void *user)
         struct tm tm;
         if (localtime_r(&used, &tm))
             strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-        printf("%-8s %9" PRIu64 "  %-16s  %s%s\n", kind, e->file_bytes, when, e->name, e->foreign ? "  (of another build)" : "");
+        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kind, e->file_bytes, when, e->name);
     }
     return true;
 }
 
 static int stat_cmd(const totals *t, const lz_cache *c)
 {
-    printf("path      %s\nprograms  %" PRIu64 " (%" PRIu64 " bytes)\nkernels   %" PRIu64 " (%" PRIu64 " bytes)\nforeign   %" PRIu64
-           "\ndamaged   %" PRIu64 "\n", lz_cache_path(c), t->files[LZ_CACHE_PROGRAM], t->bytes[LZ_CACHE_PROGRAM],
-           t->files[LZ_CACHE_KERNEL], t->bytes[LZ_CACHE_KERNEL], t->foreign, t->bad);
+    printf("path      %s\nprograms  %" PRIu64 " (%" PRIu64 " bytes)\nkernels   %" PRIu64 " (%" PRIu64 " bytes)\n"
+           "damaged   %" PRIu64 "\n", lz_cache_path(c), t->files[LZ_CACHE_PROGRAM], t->bytes[LZ_CACHE_PROGRAM],
+           t->files[LZ_CACHE_KERNEL], t->bytes[LZ_CACHE_KERNEL], t->bad);
     return 0;
 }
 

@@ -55,7 +55,17 @@ int tool_env(int argc, char **argv)
     if (argc > 1)
         return tool_usage("env takes no arguments");
     const char *env, *type, *def, *doc;
-    for (int i = 0; lz_config_row(i, &env, &type, &def, &doc); i++)
-        printf("%-28s %-5s default %-10s %s\n", env, type, *def ? def : "(unset)", doc);
+    lz_config_check_unknown();
+    for (int i = 0; lz_config_row(i, &env, &type, &def, &doc); i++) {
+        char value[64];
+        lz_opt o = (lz_opt)i;
+        if (strcmp(type, "string") == 0)
+            snprintf(value, sizeof value, "%s", *lz_cfg_str(o) ? lz_cfg_str(o) : "(unset)");
+        else if (strcmp(type, "bool") == 0)
+            snprintf(value, sizeof value, "%s", lz_cfg_bool(o) ? "true" : "false");
+        else
+            snprintf(value, sizeof value, "%" PRId64, lz_cfg_int(o));
+        printf("%c %-30s %-10s %s\n", lz_cfg_is_set(o) ? '*' : ' ', env, value, doc);
+    }
     return 0;
 }

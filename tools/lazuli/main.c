@@ -11,21 +11,26 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *usage, *doc;
 } commands[] = {
-    {"run", tool_run, "FILE.mlir [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] [--compare ref] [--random SEED] [--rtol X] [--atol X]",
+    {"run", tool_run, "FILE.mlir [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] [--compare ref|loop|cpu] [--random SEED] [--rtol X] [--atol X]",
      "run a StableHLO program; outputs go to DIR/0.npy, 1.npy, ... or to the terminal"},
     {"opt", tool_opt, "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--list]", "run passes and print the result"},
     {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]", "look at and tidy the persistent compilation cache"},
     {"devices", tool_devices, "", "list the devices of this machine"},
     {"ops", tool_ops, "[NAME]", "list the operations of the tensor IR"},
-    {"env", tool_env, "", "list the environment variables"},
+    {"env", tool_env, "", "list the environment variables and the values in force; * marks those that are set"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+static void help_one(FILE *f, const struct command *c)
+{
+    fprintf(f, "  lazuli %s%s%s\n        %s\n", c->name, *c->usage ? " " : "", c->usage, c->doc);
+}
 
 static void help(FILE *f)
 {
     fputs("usage: lazuli COMMAND ...\n\n", f);
     for (int i = 0; i < NCOMMANDS; i++)
-        fprintf(f, "  lazuli %s %s\n        %s\n", commands[i].name, commands[i].usage, commands[i].doc);
+        help_one(f, &commands[i]);
     fputs("  lazuli --help | --version\n", f);
 }
 
@@ -91,8 +96,17 @@ int main(int argc, char **argv)
         printf("lazuli %s\n", lz_version());
         return 0;
     }
-    for (int i = 0; i < NCOMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+    for (int i = 0; i < NCOMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+            help_one(stdout, &commands[i]);
+            return 0;
+        }
+        static char name[32]; /* what getopt calls the program in its messages */
+        snprintf(name, sizeof name, "lazuli %s", commands[i].name);
+        argv[1] = name;
+        return commands[i].run(argc - 1, argv + 1);
+    }
     return tool_usage("unknown command %s", argv[1]);
 }
