@@ -243,6 +243,18 @@ static int64_t points(const lz_group *g, uint32_t from, uint32_t to)
     return n;
 }
 
+/* A product whose only readers are in the other group may be stored in the order that suits them: its sides can be exchanged. */
+static bool only_for(const merge *m, const lz_group *dot, uint32_t other)
+{
+    const lz_node *n = m->fu->nodes[dot->nodes.data[0]];
+    if (dot->nodes.len != 1 || m->fu->is_result[n->res[0]])
+        return false;
+    for (const uint32_t *r = m->fu->readers[n->res[0]]; r && *r != LZ_NONE; r++)
+        if (m->fu->nodes[*r]->group != other)
+            return false;
+    return true;
+}
+
 /* Pointwise group with a reduction: `red` is group a (side 0) or b. *rows: it runs over the inner axes too. */
 static bool point_fits(merge *m, int red_side, bool *rows)
 {
@@ -256,7 +268,7 @@ static bool point_fits(merge *m, int red_side, bool *rows)
         for (uint32_t i = 0; i < pt->ax.n; i++)
             if (!of_pt[i] || of_pt[i] - 1u >= red->nouter)
                 return false;
-        return fast_match(m);
+        return fast_match(m) || (red->product && only_for(m, red, red_side ? m->ia : m->ib));
     }
     if (red->product)
         return false;
@@ -424,6 +436,8 @@ static lz_status absorb(merge *m, bool rows)
             into->nodes.data[j] = into->nodes.data[j - 1];
         into->nodes.data[j] = id;
     }
+    if (into->product && from->fast != LZ_NONE)
+        into->fast = of[from->fast] - 1u;
     into->nsop += from->nsop;
     from->dead = true;
     lz_vec_free(&from->nodes);

@@ -8,12 +8,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DUP_OPS = 6, DUP_SCALAR_OPS = 12, TREE_OPS = 160 };
+enum { DUP_OPS = 6, DUP_SCALAR_OPS = 12, TREE_OPS = 160, PROLOGUE_OPS = 3 };
 
 typedef struct tree {                   /* what computing a value in place costs, down to memory */
     uint32_t uses;                      /* nodes-to-be that want it, looking through movement */
     uint16_t ops, reads;
     bool costly;
+    bool moves;                         /* has movement that is not affine */
+    bool borrowed;                      /* reads something that would have no memory but for this */
     lz_val src;                         /* the one array it reads, or LZ_NOVAL */
 } tree;
 
@@ -122,6 +124,7 @@ static void grow(const lz_fusion *fu, const tree *t, tree *into, lz_val v)
             into->reads++;
             into->src = mem;
         }
+        into->borrowed |= class_of(fu, mem) != LZ_CLASS_LEAF && t[mem].uses < 2;
         return;
     }
     uint32_t ops = (uint32_t)into->ops + t[v].ops, reads = (uint32_t)into->reads + t[v].reads;
@@ -130,6 +133,8 @@ static void grow(const lz_fusion *fu, const tree *t, tree *into, lz_val v)
     into->ops = (uint16_t)(ops > 60000 ? 60000 : ops);
     into->reads = (uint16_t)(reads > 60000 ? 60000 : reads);
     into->costly |= t[v].costly;
+    into->moves |= t[v].moves;
+    into->borrowed |= t[v].borrowed;
     if (t[v].reads)
         into->src = t[v].src;
 }
@@ -149,11 +154,20 @@ static bool worth_repeating(const lz_fusion *fu, const tree *t, lz_val v)
     return kept && from <= to * 4 && (from <= to || to == 1);
 }
 
-/* Below affine movement: the value a product would read, which is to have memory. */
-static void realise_factor(lz_fusion *fu, lz_val v)
+/* A factor may be worked out while it is packed when that is little work on memory that is there anyway. */
+static bool good_prologue(const lz_fusion *fu, const tree *t, lz_val v)
+{
+    const tree *x = &t[v];
+    if (x->costly || x->moves || x->borrowed || x->ops > PROLOGUE_OPS || x->reads == 0 || x->reads > 2 || x->uses > 1)
+        return false;
+    return lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) <= 2 * lz_dtype_size(lz_val_type(fu->f, v)->dtype);
+}
+
+/* Below affine movement: the value a product would read, which is to have memory unless it is easily made on the way. */
+static void realise_factor(lz_fusion *fu, const tree *t, lz_val v)
 {
     for (;;) {
-        if (lz_fusion_memory(fu, v) != LZ_NOVAL)
+        if (lz_fusion_memory(fu, v) != LZ_NOVAL || good_prologue(fu, t, v))
             return;
         const lz_inst *in = &fu->f->insts[v];
         bool affine = class_of(fu, v) == LZ_CLASS_MOVE && in->sig->nopnd == 1 && !(in->sig->flags & LZ_F_RELABEL);
@@ -190,14 +204,19 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     if (info->cls == LZ_CLASS_EW)
         x->ops = (uint16_t)(x->ops + (info->flags & LZ_F_CHEAP ? 1 : 4));
     x->costly |= (info->flags & LZ_F_COSTLY) != 0;
+    x->moves |= info->cls == LZ_CLASS_INDEX || in->sig->op == LZ_OP_PAD || in->sig->op == LZ_OP_IOTA || (info->flags & LZ_F_RELABEL);
     if (info->cls == LZ_CLASS_DOT) {
-        realise_factor(fu, in->opnd[0]);
-        realise_factor(fu, in->opnd[1]);
+        realise_factor(fu, t, in->opnd[0]);
+        realise_factor(fu, t, in->opnd[1]);
     }
     if (lz_fusion_memory(fu, v) != LZ_NOVAL)
         return;
     bool work = info->cls == LZ_CLASS_EW || info->cls == LZ_CLASS_INDEX;
-    if (x->ops > TREE_OPS || (work && x->uses > 1 && !worth_repeating(fu, t, v)))
+    /* a predicate takes a byte: better kept than what it was made of, when a later kernel wants it (a mask for the gradient) */
+    const lz_type *r = in->sig->result[0];
+    bool mask = info->cls == LZ_CLASS_EW && r->dtype == LZ_BOOL && r->nelem > 1 && x->reads && class_of(fu, x->src) != LZ_CLASS_LEAF &&
+                lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) > 1;
+    if (x->ops > TREE_OPS || mask || (work && x->uses > 1 && !worth_repeating(fu, t, v)))
         realise(fu, v);
 }
 

@@ -168,15 +168,43 @@ static int last_only(uint32_t nouter, uint32_t has, uint32_t has_not)
     return -1;
 }
 
+/* The loop the last stage's first store is contiguous in, or -1. */
+static int stored_loop(const lz_kernel *k)
+{
+    const lz_stage *st = &k->stages[k->nstage - 1];
+    for (uint32_t l = 0; st->nstore && l < k->nouter; l++)
+        if (st->stores[0].at.stride[l].v == 1)
+            return (int)l;
+    return -1;
+}
+
+/* Exchanges the factors of the product, so that the loop of the left one that is contiguous in the result becomes n. */
+static void exchange(lz_stage *st, int32_t *a, int32_t *b)
+{
+    lz_sop *mul = &st->sops[st->reds[0].value[0]];
+    int32_t t = *a;
+    *a = *b;
+    *b = t;
+    mul->a = *a;
+    mul->b = *b;
+}
+
 static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
 {
-    const lz_stage *st = &k->stages[0];
+    lz_stage *st = &k->stages[0];
     uint32_t *dep = lz_calloc(st->nsop + 1, sizeof *dep);
     if (!dep)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     lz_stage_deps(k, st, dep);
     uint32_t da = dep[a], db = dep[b];
     lz_free(dep);
+    int fast = stored_loop(k);
+    if (fast >= 0 && (da >> fast & 1) && !(db >> fast & 1)) {
+        uint32_t t = da;
+        da = db;
+        db = t;
+        exchange(st, &a, &b);
+    }
     int m = last_only(k->nouter, da, db), n = last_only(k->nouter, db, da);
     if (m < 0 || n < 0 || st->ninner == 0)
         return LZ_OK;
@@ -322,12 +350,13 @@ static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uin
 void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer)
 {
     bool taken[LZ_KBUF_MAX] = {false};
-    for (int round = 0; round < 2; round++)         /* wishes first */
+    for (int round = 0; round < 3; round++)         /* rows kept for this kernel alone, then wishes, then whatever is legal */
         for (uint32_t w = 0; w < k->nbuf; w++) {
             if (!k->buf[w].written || k->buf[w].inplace_ok)
                 continue;
             for (uint32_t r = 0; r < k->nbuf; r++) {
-                if (taken[r] || (round == 0 && !(prefer && prefer[buf[w]] == buf[r])) || !may_replace(k, buf, w, r))
+                bool wished = prefer && prefer[buf[w]] == buf[r];
+                if (taken[r] || (round == 0 && !k->buf[r].written) || (round == 1 && !wished) || !may_replace(k, buf, w, r))
                     continue;
                 k->buf[w].inplace_ok = true;
                 k->buf[w].inplace_with = (int32_t)r;
