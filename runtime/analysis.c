@@ -121,13 +121,51 @@ static void sig_difference(const lz_sig *is, const lz_sig *was, char *buf, size_
     snprintf(buf, n, "is %s, was %s", lz_type_short(is->result[0], a, sizeof a), lz_type_short(was->result[0], b, sizeof b));
 }
 
+/* Node i of a graph: what it is there, which for a leaf is not the operation that once made its value. */
+static lz_graph_note note_of(const lz_capture *c, uint32_t i)
+{
+    return (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site, c->notes.data[i].leaf != UINT32_MAX};
+}
+
+static bool same_op(const lz_graph_note *a, const lz_graph_note *b)
+{
+    return a->leaf == b->leaf && (a->leaf || a->sig->op == b->sig->op);
+}
+
+static bool same_note(const lz_graph_note *a, const lz_graph_note *b)
+{
+    return same_op(a, b) && (a->leaf ? a->sig->result[0] == b->sig->result[0] : a->sig == b->sig);
+}
+
+static const char *op_text(const lz_graph_note *n)
+{
+    return n->leaf ? "parameter" : lz_op_get(n->sig->op)->text;
+}
+
+static void note_difference(const lz_graph_note *is, const lz_graph_note *was, char *buf, size_t n)
+{
+    char where[160], before[160], what[360], a[128], b[128];
+    site_text(is->site, where, sizeof where);
+    site_text(was->site, before, sizeof before);
+    if (!same_op(is, was)) {
+        snprintf(buf, n, "%s%s, was %s%s", op_text(is), where, op_text(was), before);
+        return;
+    }
+    if (is->leaf)
+        snprintf(what, sizeof what, "is %s, was %s", lz_type_short(is->sig->result[0], a, sizeof a), lz_type_short(was->sig->result[0], b, sizeof b));
+    else
+        sig_difference(is->sig, was->sig, what, sizeof what);
+    snprintf(buf, n, "%s%s: %s", op_text(is), where, what);
+}
+
 bool lz_analysis_difference(const lz_capture *c, const lz_program *p, char *buf, size_t n)
 {
     uint32_t len = c->nodes.len < p->nnote ? c->nodes.len : p->nnote, at = len, leaf = len;
     for (uint32_t i = 0; i < len && at == len; i++) {
-        if (c->nodes.data[i]->sig == p->notes[i].sig)
+        lz_graph_note is = note_of(c, i);
+        if (same_note(&is, &p->notes[i]))
             continue;
-        if (c->nodes.data[i]->sig->nopnd == 0 && c->nodes.data[i]->sig->op == p->notes[i].sig->op) {
+        if (same_op(&is, &p->notes[i]) && (is.leaf || is.sig->nopnd == 0)) {
             if (leaf == len) /* the operation that reads it says more */
                 leaf = i;
         } else {
@@ -136,23 +174,17 @@ bool lz_analysis_difference(const lz_capture *c, const lz_program *p, char *buf,
     }
     if (at == len)
         at = leaf;
-    char where[160], before[160], what[360];
     if (at < len) {
-        const lz_sig *is = c->nodes.data[at]->sig, *was = p->notes[at].sig;
-        site_text(c->nodes.data[at]->site, where, sizeof where);
-        if (is->op == was->op) {
-            sig_difference(is, was, what, sizeof what);
-            snprintf(buf, n, "%s%s: %s", lz_op_get(is->op)->text, where, what);
-        } else {
-            site_text(p->notes[at].site, before, sizeof before);
-            snprintf(buf, n, "%s%s, was %s%s", lz_op_get(is->op)->text, where, lz_op_get(was->op)->text, before);
-        }
+        lz_graph_note is = note_of(c, at);
+        note_difference(&is, &p->notes[at], buf, n);
         return true;
     }
     if (c->nodes.len != p->nnode) {
         if (c->nodes.len > len) {
-            site_text(c->nodes.data[len]->site, where, sizeof where);
-            snprintf(buf, n, "%u operations more, the first is %s%s", c->nodes.len - p->nnode, lz_op_get(c->nodes.data[len]->sig->op)->text, where);
+            char where[160];
+            lz_graph_note first = note_of(c, len);
+            site_text(first.site, where, sizeof where);
+            snprintf(buf, n, "%u operations more, the first is %s%s", c->nodes.len - p->nnode, op_text(&first), where);
         } else {
             snprintf(buf, n, "%u operations fewer", p->nnode - c->nodes.len);
         }
@@ -177,8 +209,10 @@ static bool look(const lz_program *p, void *user)
     nearest *q = user;
     uint32_t n = q->c->nodes.len < p->nnote ? q->c->nodes.len : p->nnote;
     int64_t diff = (int64_t)q->c->nodes.len - p->nnode, score = -2 * (diff < 0 ? -diff : diff);
-    for (uint32_t i = 0; i < n; i++)
-        score += (q->c->nodes.data[i]->sig->op == p->notes[i].sig->op) + (q->c->nodes.data[i]->sig == p->notes[i].sig);
+    for (uint32_t i = 0; i < n; i++) {
+        lz_graph_note is = note_of(q->c, i);
+        score += same_op(&is, &p->notes[i]) + same_note(&is, &p->notes[i]);
+    }
     if (!q->best || score > q->score) {
         if (q->best)
             lz_program_release((lz_program *)q->best);

@@ -130,7 +130,7 @@ static lz_program *program_new(const lz_capture *c, const char *name)
         goto fail;
     memcpy(p->key, c->key.data, c->key.len * sizeof *p->key);
     for (uint32_t i = 0; i < p->nnote; i++)
-        p->notes[i] = (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site};
+        p->notes[i] = (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site, c->notes.data[i].leaf != UINT32_MAX};
     return p;
 fail:
     program_free(p);

@@ -7,6 +7,7 @@
 typedef struct lz_graph_note {  /* what a node of the graph was, for "why did it compile" */
     const lz_sig *sig;
     const lz_site *site;
+    bool leaf;                  /* it was a parameter, whatever once computed it */
 } lz_graph_note;
 
 typedef struct lz_program {

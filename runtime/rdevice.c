@@ -240,7 +240,7 @@ lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_db
     uint64_t v[2] = {0, 0};
     memcpy(v, bytes, type->nbytes);
     uint64_t h = (v[0] ^ v[1] * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)type) * UINT64_C(0xd6e8feb86659fd93);
-    lz_scalar_copy *c = &d->scalar[h >> 58];
+    lz_scalar_copy *c = &d->scalar[h >> 60];
     if (c->buf && c->type == type && memcmp(c->bytes, v, sizeof v) == 0) {
         lz_dbuf_retain(c->buf);
         *out = c->buf;

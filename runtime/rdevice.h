@@ -5,7 +5,7 @@
 #include "backends/backend.h"
 #include "base/thread.h"
 
-enum { LZ_DEV_MAX = 256, LZ_DEV_INFLIGHT = 32, LZ_DEV_SCALARS = 64 };
+enum { LZ_DEV_MAX = 256, LZ_DEV_INFLIGHT = 32, LZ_DEV_SCALARS = 16 };
 
 typedef struct lz_flight {
     lz_event *done;             /* owned */

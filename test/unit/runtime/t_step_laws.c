@@ -48,15 +48,18 @@ START_TEST(second_step_compiles_and_allocates_nothing)
         OK(lz_wait_device_ops());
     }
     ck_assert_int_eq(lz_counter_value("UncachedCompile"), 1);
-    uint64_t before = lz_alloc_count();
-    for (int i = 0; i < 50; i++) {
-        train(&m, data, i);
-        OK(lz_wait_device_ops()); /* how many overlap is up to the machine */
+    /* Pools are full when the most that ever overlaps has overlapped once, which is up to the machine: some window must be free of allocations. */
+    bool quiet = strcmp(getenv("PJRT_DEVICE"), "REF") == 0; /* the interpreter allocates every intermediate value */
+    for (int window = 0; window < 20 && !quiet; window++) {
+        uint64_t before = lz_alloc_count();
+        for (int i = 0; i < 20; i++) {
+            train(&m, data, i);
+            OK(lz_wait_device_ops());
+        }
+        quiet = lz_alloc_count() == before;
     }
-    uint64_t allocated = lz_alloc_count() - before;
-    ck_assert_int_eq(lz_counter_value("CachedCompile"), 89);
-    if (strcmp(getenv("PJRT_DEVICE"), "CPU") == 0) /* the interpreter allocates every intermediate value */
-        ck_assert_msg(allocated == 0, "%lu allocations in 50 steps", (unsigned long)allocated);
+    ck_assert_msg(quiet, "every 20 steps something is allocated");
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), 1);
 }
 END_TEST
 
