@@ -1,0 +1,45 @@
+/* f_stablehlo_text.c - StableHLO text from anywhere. What is accepted verifies, is printed, and its print is read back as the same
+ * function and printed the same. */
+#include "ir/module.h"
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool x)
+{
+    if (!x)
+        abort();
+}
+
+enum { MAX_PRINT = 1 << 20 };
+
+static void print_and_read_again(const lz_func *f)
+{
+    lz_buf a = {0}, b = {0};
+    lz_func *g;
+    lz_func_print(f, &a, 0);
+    must(!a.failed);
+    if (a.len < MAX_PRINT) {
+        must(lz_func_parse(a.data, a.len, "again", &g) == LZ_OK);
+        lz_func_print(g, &b, 0);
+        must(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
+        must(lz_hash_eq(lz_func_hash(f), lz_func_hash(g)));
+        lz_func_free(g);
+    }
+    lz_buf_free(&a);
+    lz_buf_free(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    lz_func *f;
+    if (lz_func_parse((const char *)data, size, "fuzz", &f) != LZ_OK) {
+        must(!f && lz_error_get()->status != LZ_OK && lz_error_get()->status != LZ_EINTERNAL);
+        return 0;
+    }
+    must(lz_func_verify(f) == LZ_OK);
+    print_and_read_again(f);
+    lz_func_free(f);
+    return 0;
+}
