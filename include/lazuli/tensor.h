@@ -31,8 +31,9 @@ LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double 
 /* Random numbers: Philox4x32-10 from the device's seed (lz_manual_seed); the same on every device. Float dtypes. */
 LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                  /* uniform in [0, 1) */
 LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                 /* standard normal (Box-Muller) */
-#define lz_from_host(dtype, shape, data) lz_from_host_at((dtype), (shape), (data), LZ_SITE)
-#define lz_from_borrowed(dtype, shape, data, release, user) lz_from_borrowed_at((dtype), (shape), (data), (release), (user), LZ_SITE)
+/* Macros over an array take any number of commas, so that a compound literal may stand there: lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
+#define lz_from_host(...) lz_from_host_at(__VA_ARGS__, LZ_SITE)
+#define lz_from_borrowed(...) lz_from_borrowed_at(__VA_ARGS__, LZ_SITE)
 #define lz_full(dtype, shape, value) lz_full_at((dtype), (shape), (value), LZ_SITE)
 #define lz_zeros(dtype, shape) lz_zeros_at((dtype), (shape), LZ_SITE)
 #define lz_ones(dtype, shape) lz_ones_at((dtype), (shape), LZ_SITE)
@@ -58,7 +59,7 @@ LZ_API lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_
 /* The single element of a one-element tensor as double / int64. On failure NaN / INT64_MIN, and the last error says why. */
 LZ_API double lz_item_at(lz_tensor *t, const lz_site *site);
 LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
-#define lz_to_host(t, dst, nbytes) lz_to_host_at((t), (dst), (nbytes), LZ_SITE)
+#define lz_to_host(...) lz_to_host_at(__VA_ARGS__, LZ_SITE)
 #define lz_item(t) lz_item_at((t), LZ_SITE)
 #define lz_item_i64(t) lz_item_i64_at((t), LZ_SITE)
 
@@ -89,7 +90,7 @@ LZ_API lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *s
 #define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS(lz_mark_step_options, ##__VA_ARGS__), LZ_SITE)
 /* Computes the given tensors only; their history stays, so gradients through them still work. wait: until they are there. */
 LZ_API lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site);
-#define lz_sync(tensors, n, wait) lz_sync_at((tensors), (n), (wait), LZ_SITE)
+#define lz_sync(...) lz_sync_at(__VA_ARGS__, LZ_SITE)
 /* Waits for all work of all devices; returns the first error of any of it. */
 LZ_API lz_status lz_wait_device_ops(void);
 

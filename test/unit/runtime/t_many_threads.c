@@ -1,0 +1,226 @@
+/* t_many_threads.c - tracing, stepping, reading and releasing from many threads; a forked child; asynchronous failures. */
+#include "rt.h"
+#include "runtime/rdevice.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+enum { THREADS = 8, ROUNDS = 60 };
+static lz_tensor *shared;
+static _Atomic int wrong;
+
+#define CHECK(cond)                                                                                \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #cond, lz_last_error_text());   \
+            wrong++;                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* A small training loop of its own, on data shared by all. */
+static void *work(void *arg)
+{
+    int id = *(int *)arg;
+    float v[4] = {(float)id, 1, 2, 3}, want[4], got[4];
+    lz_tensor *w = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(4), v));
+    memcpy(want, v, sizeof v);
+    for (int i = 0; i < ROUNDS; i++) {
+        lz_scope_begin();
+        lz_tensor *d = lz_mul_scalar(lz_sub(w, shared), 0.1 + 0.1 * id);
+        lz_tensor *loss = lz_sum(d);
+        CHECK(lz_assign(w, lz_sub(w, lz_mul_scalar(d, 0.5))) == LZ_OK);
+        float sum = 0;
+        for (int k = 0; k < 4; k++) {
+            float e = (want[k] - (float)(k + 1)) * (0.1f + 0.1f * (float)id);
+            sum += e;
+            want[k] -= e * 0.5f;
+        }
+        if (i % 3 == 0)
+            CHECK(fabs(lz_item(loss) - sum) <= 1e-4 * (1 + fabsf(sum)) || !isfinite(sum));
+        if (i % 4 != 1)
+            CHECK(lz_mark_step() == LZ_OK);
+        if (i % 7 == 0) {
+            CHECK(lz_to_host(w, got, sizeof got) == LZ_OK);
+            for (int k = 0; k < 4; k++)
+                CHECK(fabsf(got[k] - want[k]) <= 1e-3f * (1 + fabsf(want[k])) || !isfinite(want[k]));
+        }
+        lz_scope_end();
+    }
+    CHECK(lz_release(w) == LZ_OK);
+    CHECK(lz_status_of(shared) == LZ_OK);
+    return NULL;
+}
+
+START_TEST(threads_do_not_disturb_each_other)
+{
+    pthread_t th[THREADS];
+    int id[THREADS];
+    shared = lz_retain(lz_add_scalar(lz_iota(LZ_F32, LZ_SHAPE(4), 0), 1));
+    OK(lz_sync(&shared, 1, false));
+    for (int i = 0; i < THREADS; i++) {
+        id[i] = i;
+        ck_assert_int_eq(pthread_create(&th[i], NULL, work, &id[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(th[i], NULL);
+    ck_assert_int_eq(wrong, 0);
+    OK(lz_wait_device_ops());
+    OK(lz_release(shared));
+}
+END_TEST
+
+static lz_tensor *slot[16];
+
+/* Threads hand tensors to each other: one assigns and releases what another reads. */
+static void *juggle(void *arg)
+{
+    unsigned seed = 1 + (unsigned)(uintptr_t)arg;
+    for (int i = 0; i < 2000; i++) {
+        seed = seed * 1103515245u + 12345u;
+        int a = (int)(seed >> 16) & 15, b = (int)(seed >> 20) & 15;
+        lz_scope_begin();
+        switch (seed >> 28) {
+        case 0: CHECK(lz_assign(slot[a], lz_add(slot[b], slot[b])) == LZ_OK); break;
+        case 1: CHECK(lz_assign(slot[a], lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2})) == LZ_OK); break;
+        case 2: CHECK(lz_mark_step() == LZ_OK); break;
+        case 3: lz_retain(slot[a]); CHECK(lz_release(slot[a]) == LZ_OK); break;
+        case 4: {
+            float v[2];
+            CHECK(lz_to_host(slot[a], v, sizeof v) == LZ_OK);
+            CHECK(v[1] == 2 * v[0]);
+            break;
+        }
+        default: CHECK(lz_status_of(lz_mul_scalar(slot[a], 0.5)) == LZ_OK); break;
+        }
+        lz_scope_end();
+    }
+    return NULL;
+}
+
+START_TEST(tensors_may_be_shared)
+{
+    pthread_t th[4];
+    for (int i = 0; i < 16; i++)
+        slot[i] = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}));
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&th[i], NULL, juggle, (void *)(uintptr_t)i), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(th[i], NULL);
+    ck_assert_int_eq(wrong, 0);
+    for (int i = 0; i < 16; i++)
+        OK(lz_release(slot[i]));
+}
+END_TEST
+
+static lz_tensor *left;
+static void *leave_pending(void *arg)
+{
+    (void)arg;
+    left = lz_retain(lz_mul_scalar(lz_ones(LZ_F32, LZ_SHAPE(3)), 7));
+    return NULL;
+}
+
+START_TEST(what_an_ended_thread_left_is_stepped)
+{
+    pthread_t th;
+    OK(lz_mark_step());
+    ck_assert_int_eq(pthread_create(&th, NULL, leave_pending, NULL), 0);
+    pthread_join(th, NULL);
+    OK(lz_mark_step());
+    ck_assert_int_eq(lz_counter_value("ExecuteComputation"), 1);
+    rt_expect(left, (float[]){7, 7, 7}, 3, 0);
+    ck_assert_int_eq(lz_counter_value("ExecuteComputation"), 1);
+    OK(lz_release(left));
+}
+END_TEST
+
+/* ---- fork ---- */
+
+START_TEST(a_forked_child_gets_an_error)
+{
+    int status;
+    lz_tensor *x = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(2)));
+    OK(lz_sync(&x, 1, true));
+    pid_t pid = fork();
+    if (pid == 0) {
+        float v[2];
+        bool ok = lz_status_of(lz_neg(x)) == LZ_EFORK && lz_to_host(x, v, sizeof v) == LZ_EFORK && lz_mark_step() == LZ_EFORK &&
+                  lz_wait_device_ops() == LZ_EFORK && lz_release(x) == LZ_EFORK && isnan(lz_item(x)) && lz_sync(&x, 1, true) == LZ_EFORK &&
+                  lz_status_of(lz_ones(LZ_F32, LZ_SHAPE(2))) == LZ_EFORK && lz_device_count(NULL) == -1;
+        _exit(ok ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    pid = fork();
+    if (pid == 0)
+        exit(0); /* its exit handlers must not hang */
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    rt_expect(lz_add(x, x), (float[]){2, 2}, 2, 0);
+    OK(lz_mark_step());
+}
+END_TEST
+
+/* ---- asynchronous failures: a backend whose executions fail when told ---- */
+
+static _Atomic int failing;
+static const lz_backend *real;
+static lz_backend broken;
+
+static lz_status execute_or_fail(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated, lz_dbuf **out, lz_event **done)
+{
+    lz_error err = {.status = LZ_EDEVICE, .message = "the device caught fire"};
+    if (!failing)
+        return real->execute(x, device, in, donated, out, done);
+    LZ_TRY(real->execute(x, device, in, donated, out, done));
+    (void)lz_event_wait(*done);
+    lz_event_release(*done);
+    *done = lz_event_new();
+    lz_event_complete(*done, &err);
+    lz_dbuf *b = out[0];
+    lz_event_release(b->ready);
+    lz_event_retain(*done);
+    b->ready = *done;
+    return LZ_OK;
+}
+
+START_TEST(device_failures_reach_the_next_wait)
+{
+    float v[2];
+    lz_tensor *x = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(2)));
+    OK(lz_mark_step(.wait = true));
+    lz_dev *d = lz_dev_current();
+    real = d->be;
+    broken = *real;
+    broken.execute = execute_or_fail;
+    d->be = &broken;
+    failing = 1;
+    lz_tensor *y = lz_retain(lz_neg(x));
+    lz_status now = lz_mark_step(); /* it may know already */
+    failing = 0;
+    if (now == LZ_OK)
+        now = lz_wait_device_ops();
+    ck_assert_int_eq(now, LZ_EDEVICE);
+    ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "caught fire"));
+    FAILS(lz_to_host(y, v, sizeof v), LZ_EDEVICE, "caught fire");
+    OK(lz_wait_device_ops()); /* told once */
+    rt_expect(x, (float[]){1, 1}, 2, 0);
+    rt_expect(lz_add(x, x), (float[]){2, 2}, 2, 0); /* the device goes on */
+    d->be = real;
+}
+END_TEST
+
+int main(void)
+{
+    rt_use(getenv("RT_DEVICE") ? getenv("RT_DEVICE") : "REF");
+    Suite *s = suite_create("threads");
+    TCase *t = tcase_create("threads");
+    tcase_set_timeout(t, 200);
+    tcase_add_test(t, threads_do_not_disturb_each_other);
+    tcase_add_test(t, tensors_may_be_shared);
+    tcase_add_test(t, what_an_ended_thread_left_is_stepped);
+    tcase_add_test(t, a_forked_child_gets_an_error);
+    tcase_add_test(t, device_failures_reach_the_next_wait);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
