@@ -1,4 +1,5 @@
 /* t_text.c - StableHLO text: what is printed is read back as the same function and printed the same again. */
+#include "ir/eval.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <locale.h>
@@ -379,6 +380,46 @@ START_TEST(a_wide_product_converts_its_operands)
 }
 END_TEST
 
+/* The expansions of CHLO against libm. */
+START_TEST(chlo_means_what_libm_means)
+{
+    static const struct {
+        const char *name;
+        double (*fn)(double);
+        double lo, hi;
+    } cases[] = {
+        {"sinh", sinh, -60, 60}, {"cosh", cosh, -60, 60}, {"tan", tan, -1.5, 1.5},
+        {"atan", atan, -50, 50}, {"asin", asin, -1, 1},   {"acos", acos, -1, 1},
+    };
+    char text[400];
+    lz_rnd r = {8};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(text, sizeof text,
+                 "func.func @main(%%a: tensor<200xf32>) -> tensor<200xf32> {\n %%0 = chlo.%s %%a : "
+                 "tensor<200xf32> -> tensor<200xf32>\n return %%0 : tensor<200xf32>\n}",
+                 cases[k].name);
+        lz_func *f = parse(text);
+        lz_literal *x = lz_literal_new(lz_val_type(f, 0)), *y;
+        for (int i = 0; i < 200; i++)
+            lz_elem_set_f64(LZ_F32, x->data, i,
+                            i == 0   ? 1e-6
+                            : i == 1 ? -0.0
+                                     : cases[k].lo + (cases[k].hi - cases[k].lo) * lz_rnd_unit(&r) *
+                                                         (i < 40 ? 0.01 : 1));
+        ck_assert_int_eq(lz_ref_run(f, &x, &y), LZ_OK);
+        for (int i = 0; i < 200; i++) {
+            double v = lz_literal_get_f64(x, i), want = cases[k].fn(v),
+                   got = lz_literal_get_f64(y, i);
+            ck_assert_msg(fabs(got - want) <= 1e-5 * fabs(want) + 1e-12, "%s(%g) = %g, want %g",
+                          cases[k].name, v, got, want);
+        }
+        lz_literal_release(x);
+        lz_literal_release(y);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 START_TEST(large_constants_are_elided_on_demand)
 {
     lz_shape s = LZ_SHAPE(65);
@@ -442,9 +483,9 @@ START_TEST(debugging_texts)
                        "  return %t, %d : tensor<4xui32>, tensor<2xi32>\n}");
     lz_buf b = {0};
     lz_func_print_irtext(f, &b, false);
-    ck_assert(
-        strstr(lz_buf_str(&b), "%2 = (u64[2]{0}, u32[4]{0}) stablehlo::rng_bit_generator(%0), "
-                               "rng_algorithm=DEFAULT, xla_shape="));
+    ck_assert(strstr(lz_buf_str(&b),
+                     "%2 = (u64[2]{0}, u32[4]{0}) stablehlo::rng_bit_generator(%0), "
+                     "rng_algorithm=DEFAULT, xla_shape="));
     ck_assert(strstr(lz_buf_str(&b),
                      "= u32[4]{0} stablehlo::add(%2.1, %2.1), xla_shape=u32[4]{0}, ROOT=0\n"));
     ck_assert(strstr(lz_buf_str(&b), "= s32[] prim::Constant(), value=3, xla_shape=s32[]\n"));
@@ -491,6 +532,7 @@ int main(void)
     tcase_add_test(t, calls_are_inlined);
     tcase_add_test(t, regions_may_use_constants_from_around);
     tcase_add_test(t, a_wide_product_converts_its_operands);
+    tcase_add_test(t, chlo_means_what_libm_means);
     tcase_add_test(t, large_constants_are_elided_on_demand);
     tcase_add_test(t, locations_are_printed_on_demand);
     tcase_add_test(t, debugging_texts);
