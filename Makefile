@@ -215,6 +215,9 @@ $(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(DEPFLAGS) $< $(call layer_lib,base) $(LINKFLAGS) $(LDLIBS) -o $@
 regen: $(GENERATORS)
 	@tools/regen.sh $(BUILD) write
+# What the commands of README.md and docs/ print, written into them.
+docs: $(SHARED) $(PROGRAMS)
+	@BUILD=$(BUILD) CC='$(CC)' test/api/docs.sh --update
 lint: $(GENERATORS) $(SHARED)
 	@BUILD=$(BUILD) CC='$(CC)' tools/lint.sh
 format:
@@ -251,9 +254,10 @@ help:
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
 	@echo 'make format        clang-format 14 over the tree'
 	@echo 'make regen         rewrite the generated files that are committed'
+	@echo 'make docs          run the commands of the documentation and rewrite what they print'
 	@echo 'make install       PREFIX=/usr/local DESTDIR= LIBDIR=$$PREFIX/lib; uninstall takes it back'
 	@echo 'make clean         remove build/'
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples bench demo tests unit check check-quick fuzz regen lint format install uninstall clean help FORCE
+.PHONY: all layers tool examples bench demo tests unit check check-quick fuzz regen docs lint format install uninstall clean help FORCE

@@ -97,7 +97,7 @@ judge() { # block, name for messages
     elif diff <(plain <"$1") <(plain <"$1.new") >"$tmp/log"; then
         good
     else
-        bad "console block $2 prints something else (< written, > printed; --update rewrites it):" "$tmp/log" 40
+        bad "console block $2 prints something else (< written, > printed; make docs rewrites it):" "$tmp/log" 40
     fi
 }
 
