@@ -79,7 +79,9 @@ const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n)
     if (!n)
         return "";
     buf[0] = '\0';
-    if (s && (atomic_load(&s->flags) & LZ_SLOT_WAS_ASSIGNED))
-        snprintf(buf, n, "assigned at %s:%d", s->site && s->site->file ? s->site->file : "?", s->site ? s->site->line : 0);
+    if (s && (atomic_load(&s->flags) & LZ_SLOT_WAS_ASSIGNED)) {
+        const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
+        snprintf(buf, n, "assigned at %s:%d", site && site->file ? site->file : "?", site ? site->line : 0);
+    }
     return buf;
 }

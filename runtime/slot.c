@@ -89,7 +89,7 @@ lz_node *lz_slot_node(lz_slot *s, uint64_t h)
         lz_error_set(&s->err->error);
     } else if (f & LZ_SLOT_STALE) {
         char type[128];
-        const lz_site *site = s->site;
+        const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
         LZ_FAIL(LZ_ESTALE,
                 "this value (%s, %s, made at %s:%d) was a temporary that the step did not keep: lz_retain it before "
                 "lz_mark_step, or read it before the step",
@@ -109,7 +109,7 @@ static lz_slot *new_slot(lz_thr *t, lz_node *n, const lz_site *site)
     if (!s)
         return NULL;
     s->type = n ? lz_node_type(n) : NULL;
-    s->site = site;
+    atomic_store_explicit(&s->site, site, memory_order_relaxed);
     s->err = NULL;
     atomic_store_explicit(&s->flags, 0, memory_order_relaxed);
     atomic_store_explicit(&s->node, n, memory_order_release);

@@ -31,7 +31,7 @@ typedef struct lz_slot {
     const lz_type *type;                /* stays when the value is dropped; NULL for an error tensor */
     lz_shared_error *err;
     _Atomic(lz_node *) old;             /* the buffer's node before the step's first assignment: a candidate for donation. Owned */
-    const lz_site *site;                /* made or assigned here */
+    _Atomic(const lz_site *) site;      /* made or assigned here */
     _Atomic uint64_t grad;              /* handle, owned; 0: none */
     _Atomic uint32_t flags;
     uint32_t index;

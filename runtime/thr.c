@@ -14,6 +14,7 @@ static struct { /* what ended threads counted */
     uint64_t made, destroyed, ops[LZ_OP_COUNT];
 } ended;
 static LZ_VEC(uint64_t) orphans;
+static _Atomic uint32_t norphans; /* their number, to look at without the lock */
 static uint64_t thread_serial;
 static pthread_key_t key;
 static bool key_ok;
@@ -127,6 +128,7 @@ static void thread_end(void *arg)
     for (uint32_t i = 0; i < t->pending.len; i++)
         if (lz_slot_alive(t->pending.data[i]) && lz_vec_push(&orphans, t->pending.data[i]) != LZ_OK)
             break;
+    atomic_store(&norphans, orphans.len);
     for (int k = 0; k < LZ_POOL_KINDS; k++)
         move_objects(&t->pool[k], &shared[k], k, UINT32_MAX);
     ended.nodes += t->nodes;
@@ -179,8 +181,7 @@ lz_thr *lz_thr_make(void)
 
 lz_status lz_thr_adopt_orphans(lz_thr *t)
 {
-    static const uint32_t none = 0;
-    if (__atomic_load_n(&orphans.len, __ATOMIC_RELAXED) == none)
+    if (atomic_load_explicit(&norphans, memory_order_relaxed) == 0)
         return LZ_OK;
     pthread_mutex_lock(&lock);
     lz_status s = lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + orphans.len);
@@ -188,6 +189,7 @@ lz_status lz_thr_adopt_orphans(lz_thr *t)
         memcpy(t->pending.data + t->pending.len, orphans.data, orphans.len * sizeof orphans.data[0]);
         t->pending.len += orphans.len;
         lz_vec_free(&orphans);
+        atomic_store(&norphans, 0);
     }
     pthread_mutex_unlock(&lock);
     return s;
