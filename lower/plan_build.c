@@ -28,6 +28,24 @@ static bool reads_alike(const lz_node *n, lz_val param, const lz_type *t, const 
     return false;
 }
 
+/* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
+static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const bool *taken)
+{
+    uint32_t best = LZ_NONE, fewest = LZ_NONE;
+    for (uint32_t i = 0; i < x->f->nparam; i++) {
+        uint32_t readers = 0;
+        if (!x->o->donate[i] || taken[i] || !reads_alike(n, i, t, x->f))
+            continue;
+        for (const uint32_t *r = x->fu->readers[i]; r && *r != LZ_NONE; r++)
+            readers++;
+        if (readers < fewest) {
+            fewest = readers;
+            best = i;
+        }
+    }
+    return best;
+}
+
 static lz_status find_wishes(front *x)
 {
     const lz_func *f = x->f;
@@ -44,13 +62,9 @@ static lz_status find_wishes(front *x)
         uint32_t buf = x->fu->result_buf[k];
         const lz_type *t = lz_fusion_buf_type(x->fu, buf);
         for (const uint32_t *w = x->fu->writers[buf]; w && *w != LZ_NONE && x->takes_over[buf] == LZ_NONE; w++)
-            for (uint32_t i = 0; i < f->nparam; i++) {
-                if (!x->o->donate[i] || taken[i] || !reads_alike(x->fu->nodes[*w], i, t, f))
-                    continue;
-                x->takes_over[buf] = i;
-                taken[i] = true;
-                break;
-            }
+            x->takes_over[buf] = best_argument(x, x->fu->nodes[*w], t, taken);
+        if (x->takes_over[buf] != LZ_NONE)
+            taken[x->takes_over[buf]] = true;
     }
     lz_free(taken);
     return LZ_OK;

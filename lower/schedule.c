@@ -94,21 +94,25 @@ static void find_waits(sched *s, uint32_t g)
     }
 }
 
+/* Memory the group takes, less what it gives back. Results have their memory anyway. */
 static int64_t cost(const sched *s, uint32_t g)
 {
+    const int64_t wait = INT64_C(1) << 50;
     int64_t c = 0;
     for (uint32_t i = 0; i < s->in[g].len; i++) {
         uint32_t buf = s->in[g].data[i];
-        if (s->nread[buf] == 1 && is_memory_of_ours(s, buf))
+        if (s->nread[buf] == 1 && is_memory_of_ours(s, buf) && !s->fu->is_result[buf])
             c -= (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
     }
     for (uint32_t i = 0; i < s->out[g].len; i++) {
-        uint32_t buf = s->out[g].data[i];
-        int64_t n = (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
-        uint32_t p = s->takes_over ? s->takes_over[buf] : LZ_NONE;
-        c += n;
-        if (p != LZ_NONE && s->nread[p] > 1)
-            c += 2 * n;
+        uint32_t buf = s->out[g].data[i], p = s->takes_over ? s->takes_over[buf] : LZ_NONE;
+        bool reads = false;
+        if (!s->fu->is_result[buf])
+            c += (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
+        for (uint32_t k = 0; p != LZ_NONE && k < s->in[g].len; k++)
+            reads |= s->in[g].data[k] == p;
+        if (p != LZ_NONE && s->nread[p] > reads)
+            c += wait;                  /* others still read what it wants to write over */
     }
     return c;
 }

@@ -111,12 +111,12 @@ static lz_val simplify_divide(lz_rw *rw, lz_val a, lz_val b)
         return LZ_NOVAL;
     double v = lz_elem_get_f64(t->dtype, &bits, 0), m = v < 0 ? -v : v;
     int e = 0;
-    for (; m > 1 && e < 12; e++)
+    for (; m > 1 && e < 3; e++)
         m /= 2;
-    for (; m < 1 && m > 0 && e > -12; e--)
+    for (; m < 1 && m > 0 && e > -3; e--)
         m *= 2;
-    if (m != 1)
-        return LZ_NOVAL;                /* within 2^-12 .. 2^12 the reciprocal is exact in every format */
+    if (m != 1)                         /* small ones only: a batch size that happens to be a power of two makes no other kernel */
+        return LZ_NOVAL;
     return lz_build_ew2(rw->out, LZ_OP_MULTIPLY, a, lz_build_splat(rw->out, t, 1 / v));
 }
 

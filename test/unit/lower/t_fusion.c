@@ -1,0 +1,288 @@
+/* t_fusion.c - which computations share a kernel: what training runs, counted; sizes do not matter; wrong merges do not happen. */
+#include "graphs.h"
+#include "lower/fusion.h"
+#include "lower/pass.h"
+#include "lower/plan.h"
+#include "suite.h"
+#include "support/gen.h"
+#include <stdio.h>
+
+static lz_plan *lower(const lz_func *f)
+{
+    lz_plan *p = NULL;
+    ck_assert_msg(f->status == LZ_OK && lz_lower(f, NULL, &p) == LZ_OK, "%s", lz_error_get()->message);
+    return p;
+}
+
+/* Kernels launched for a function, which is freed. */
+static uint32_t steps_of(lz_func *f)
+{
+    lz_plan *p = lower(f);
+    uint32_t n = p->nstep;
+    lz_plan_free(p);
+    lz_func_free(f);
+    return n;
+}
+
+static lz_func *finish(lz_func *f, const lz_val *v, uint32_t n)
+{
+    ck_assert_msg(lz_func_set_results(f, v, n) == LZ_OK, "%s", lz_error_get()->message);
+    return f;
+}
+
+static lz_func *softmax(int64_t m, int64_t n)
+{
+    lz_func *f = lz_func_new("softmax");
+    lz_val y = g_softmax(f, g_param(f, LZ_F32, LZ_SHAPE(m, n)));
+    return finish(f, &y, 1);
+}
+
+static lz_func *layer_norm(void)
+{
+    lz_func *f = lz_func_new("layer_norm");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(40, 33)), g = g_param(f, LZ_F32, LZ_SHAPE(33)), b = g_param(f, LZ_F32, LZ_SHAPE(33));
+    lz_val y = g_layer_norm(f, x, g, b);
+    return finish(f, &y, 1);
+}
+
+START_TEST(rows_are_one_kernel)
+{
+    ck_assert_int_eq(steps_of(softmax(30, 50)), 1);
+    ck_assert_int_eq(steps_of(softmax(1, 50)), 1);
+    ck_assert_int_eq(steps_of(layer_norm()), 1);
+    /* log-softmax: the exponentials are only summed */
+    lz_func *f = lz_func_new("log_softmax");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(9, 21)), c = g_sub(f, x, g_rows(f, g_reduce(f, LZ_OP_MAXIMUM, x, 1), x));
+    lz_val s = g_reduce(f, LZ_OP_ADD, lz_build_ew1(f, LZ_OP_EXPONENTIAL, c), 1);
+    lz_val y = g_sub(f, c, g_rows(f, lz_build_ew1(f, LZ_OP_LOG, s), x));
+    lz_plan *p = lower(finish(f, &y, 1));
+    ck_assert_int_eq(p->nstep, 1);
+    ck_assert_int_eq(p->temp_bytes, 0);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+/* The exponentials of a softmax are made once and kept in the result's own memory. */
+START_TEST(costly_values_are_made_once)
+{
+    lz_func *f = softmax(20, 100);
+    lz_plan *p = lower(f);
+    uint32_t exps = 0;
+    for (uint32_t s = 0; s < p->kernels[0]->nstage; s++)
+        for (uint32_t i = 0; i < p->kernels[0]->stages[s].nsop; i++)
+            exps += p->kernels[0]->stages[s].sops[i].kind == LZ_S_EW && p->kernels[0]->stages[s].sops[i].op == LZ_OP_EXPONENTIAL;
+    ck_assert_int_eq(exps, 1);
+    ck_assert_int_eq(p->temp_bytes, 0);
+    ck_assert(p->kernels[0]->vec == LZ_VEC_INNER);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+START_TEST(columns)
+{
+    lz_func *f = lz_func_new("columns");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(60, 40)), y = g_param(f, LZ_F32, LZ_SHAPE(60, 40));
+    lz_val out[2] = {g_reduce(f, LZ_OP_ADD, x, 0), g_reduce(f, LZ_OP_ADD, g_mul(f, x, y), 0)};
+    lz_plan *p = lower(finish(f, out, 2));
+    ck_assert_int_eq(p->nstep, 1);      /* both read x */
+    ck_assert(p->kernels[0]->vec == LZ_VEC_OUTER);
+    ck_assert_int_eq(p->kernels[0]->stages[0].nred, 2);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+static lz_func *adam(int n)
+{
+    lz_func *f = lz_func_new("adam");
+    lz_val s[3], out[60], t[20][4];
+    for (int i = 0; i < 3; i++)
+        s[i] = g_param(f, LZ_F32, LZ_SCALAR);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 4; k++)
+            t[i][k] = g_param(f, LZ_F32, LZ_SHAPE(30 + 10 * i, 17));
+    for (int i = 0; i < n; i++)
+        g_adam(f, t[i][0], t[i][1], t[i][2], t[i][3], s, out + 3 * i);
+    return finish(f, out, 3 * (uint32_t)n);
+}
+
+START_TEST(optimizer)
+{
+    lz_func *f = adam(5);
+    bool donate[64];
+    for (int i = 0; i < 64; i++)
+        donate[i] = i >= 3;
+    lz_lower_options o = {.donate = donate};
+    lz_plan *p = NULL;
+    ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
+    ck_assert_int_eq(p->nstep, 5);
+    ck_assert_int_eq(p->nkernel, 1);    /* other sizes are other arguments */
+    ck_assert_int_eq(p->temp_bytes, 0);
+    for (uint32_t k = 0; k < p->nout; k++) {    /* parameter, gradient, moments: each result in the place of what it replaces */
+        static const int of[3] = {1, 2, 3};
+        ck_assert_int_eq(p->out_alias[k], 3 + 4 * (int)(k / 3) + of[k % 3]);
+    }
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+START_TEST(products)
+{
+    lz_func *f = lz_func_new("product");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(20, 30)), w = g_param(f, LZ_F32, LZ_SHAPE(30, 40)), b = g_param(f, LZ_F32, LZ_SHAPE(40));
+    lz_val r = g_param(f, LZ_F32, LZ_SHAPE(20, 40)), d = g_dot(f, x, w, 1, 0);
+    lz_val y = g_add(f, lz_build_ew1(f, LZ_OP_TANH, g_add(f, d, g_cols(f, b, d))), r);
+    lz_plan *p = lower(finish(f, &y, 1));
+    ck_assert_int_eq(p->nstep, 1);
+    ck_assert(p->kernels[0]->dot.is_dot);
+    lz_plan_free(p);
+    lz_func_free(f);
+
+    f = lz_func_new("prologue");        /* the factor is converted while it is packed */
+    x = g_param(f, LZ_BF16, LZ_SHAPE(20, 30));
+    w = g_param(f, LZ_F32, LZ_SHAPE(30, 40));
+    y = g_dot(f, lz_build_convert(f, x, LZ_F32), w, 1, 0);
+    p = lower(finish(f, &y, 1));
+    ck_assert_int_eq(p->nstep, 1);
+    ck_assert(p->kernels[0]->dot.is_dot);
+    lz_plan_free(p);
+    lz_func_free(f);
+
+    f = lz_func_new("transposed");      /* stored the other way round: the sides are exchanged */
+    x = g_param(f, LZ_F32, LZ_SHAPE(20, 30));
+    w = g_param(f, LZ_F32, LZ_SHAPE(30, 40));
+    lz_ints swap = g_dims(2, 1, 0);
+    y = lz_build_transpose(f, g_dot(f, x, w, 1, 0), &swap);
+    p = lower(finish(f, &y, 1));
+    ck_assert_int_eq(p->nstep, 1);
+    const lz_kernel *k = p->kernels[0];
+    ck_assert(k->dot.is_dot);
+    ck_assert_int_eq(k->stages[k->nstage - 1].stores[0].at.stride[k->dot.n].v, 1);
+    lz_plan_free(p);
+    lz_func_free(f);
+
+    f = lz_func_new("vector");          /* a product against a vector is a reduction */
+    x = g_param(f, LZ_F32, LZ_SHAPE(20, 30));
+    w = g_param(f, LZ_F32, LZ_SHAPE(30));
+    y = g_dot(f, x, w, 1, 0);
+    p = lower(finish(f, &y, 1));
+    ck_assert(!p->kernels[0]->dot.is_dot);
+    ck_assert(p->kernels[0]->vec == LZ_VEC_INNER);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+static bool has_kernel(const lz_plan *p, const lz_kernel *k)
+{
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        if (p->kernels[i]->ncanon == k->ncanon && memcmp(p->kernels[i]->canon, k->canon, k->ncanon) == 0)
+            return true;
+    return false;
+}
+
+START_TEST(training_step)
+{
+    lz_func *f3 = g_mlp_step(3, 128, 96, 10), *f6 = g_mlp_step(6, 128, 96, 10), *batch = g_mlp_step(3, 77, 96, 10);
+    lz_plan *p3 = lower(f3), *p6 = lower(f6), *pb = lower(batch);
+    ck_assert_int_eq(p3->nstep, 13);
+    ck_assert_int_eq(p6->nstep, 25);
+    ck_assert_int_eq(p3->nkernel, 10);
+    ck_assert_int_eq(p6->nkernel, 10);  /* more layers, the same kernels */
+    for (uint32_t i = 0; i < p3->nkernel; i++) {
+        ck_assert(has_kernel(p6, p3->kernels[i]));
+        ck_assert_msg(has_kernel(pb, p3->kernels[i]), "kernel %s depends on the batch size", p3->kernels[i]->name);
+    }
+    lz_plan_free(p3);
+    lz_plan_free(p6);
+    lz_plan_free(pb);
+    lz_func_free(f3);
+    lz_func_free(f6);
+    lz_func_free(batch);
+}
+END_TEST
+
+/* A small step, against the reference. */
+START_TEST(training_step_is_right)
+{
+    static const int64_t shapes[][4] = {{2, 5, 7, 3}, {3, 8, 16, 4}, {1, 3, 2, 2}, {2, 1, 5, 3}, {2, 33, 17, 1}};
+    const int64_t *s = shapes[_i];
+    lz_func *f = g_mlp_step((int)s[0], s[1], s[2], s[3]);
+    lz_literal **args, *got[64];
+    lz_expect *e;
+    char msg[512];
+    ck_assert_int_eq(lz_gen_args(f, 11, LZ_FILL_MODEST, &args), LZ_OK);
+    for (uint32_t i = 5; i < f->nparam; i++)    /* second moments are not negative */
+        for (int64_t j = 0; j < args[i]->type->nelem; j++)
+            ((float *)args[i]->data)[j] = __builtin_fabsf(((float *)args[i]->data)[j]) * 0.1f + 0.01f;
+    ck_assert_int_eq(lz_expect_new(f, args, 0, &e), LZ_OK);
+    lz_plan *p = lower(f);
+    const void *in[64];
+    void *out[64];
+    for (uint32_t i = 0; i < f->nparam; i++)
+        in[i] = args[i]->data;
+    for (uint32_t k = 0; k < f->nresult; k++) {
+        got[k] = lz_literal_new(lz_val_type(f, f->results[k]));
+        out[k] = got[k]->data;
+    }
+    ck_assert_msg(lz_plan_run(p, in, out) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_msg(lz_expect_met(e, got, msg, sizeof msg), "%s", msg);
+    for (uint32_t k = 0; k < f->nresult; k++)
+        lz_literal_release(got[k]);
+    lz_expect_free(e);
+    lz_gen_args_free(f, args);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Groups of a random function: no ring, every node in one group, reads inside a group are of the point being computed. */
+START_TEST(groups_are_sound)
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        lz_gen_options o = {.max_insts = 40, .no_empty = true};
+        lz_func *f = lz_gen_random(seed, &o), *g = NULL;
+        lz_fusion *fu = NULL;
+        ck_assert(f != NULL);
+        ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
+        ck_assert_msg(lz_fusion_new(g, &fu) == LZ_OK, "seed %d: %s", (int)seed, lz_error_get()->message);
+        for (uint32_t i = 0; i < fu->nnode; i++) {
+            const lz_node *n = fu->nodes[i];
+            ck_assert(!fu->groups[n->group]->dead);
+            for (uint32_t k = 0; k < n->reads.len; k++)
+                for (const uint32_t *w = fu->writers[n->reads.data[k].src]; w && *w != LZ_NONE; w++) {
+                    const lz_group *from = fu->groups[fu->nodes[*w]->group], *to = fu->groups[n->group];
+                    ck_assert(from == to || from->rank < to->rank);
+                    ck_assert(from != to || !n->reads.data[k].opaque);
+                }
+        }
+        lz_buf b = {0};
+        lz_fusion_print(fu, &b);
+        ck_assert(!b.failed);
+        lz_buf_free(&b);
+        lz_fusion_free(fu);
+        lz_func_free(g);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("fusion");
+    TCase *t = tcase_create("kernels");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, rows_are_one_kernel);
+    tcase_add_test(t, costly_values_are_made_once);
+    tcase_add_test(t, columns);
+    tcase_add_test(t, optimizer);
+    tcase_add_test(t, products);
+    tcase_add_test(t, training_step);
+    tcase_add_loop_test(t, training_step_is_right, 0, 5);
+    tcase_add_test(t, groups_are_sound);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
