@@ -10,7 +10,7 @@
 #include "lower/rewrite.h"
 #include <string.h>
 
-enum { LONG = 16384, FEW = 64, CHUNK = 2048, PARTS = 32 };
+enum { LONG = 16384, FEW = 64, CHUNK = 2048, PARTS = 32, SHORT = 128 };
 
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))
 
@@ -53,11 +53,11 @@ static bool plan(const lz_shape *s, const lz_ints *dims, lz_ints *first, int *d)
     for (; k < s->rank && parts < PARTS; k++) {     /* the outer ones are left to the second level */
         if (!lz_ints_has(dims, k) || s->dims[k] == 1)
             continue;
-        if (rest / s->dims[k] < CHUNK / 2 && s->dims[k] > 2 * CHUNK) {
+        if (rest / s->dims[k] < SHORT && s->dims[k] > 2 * CHUNK) {
             *d = k;
             return s->rank < LZ_MAX_RANK;
         }
-        if (rest / s->dims[k] < CHUNK / 2)
+        if (rest / s->dims[k] < SHORT)
             break;
         parts *= s->dims[k];
         rest /= s->dims[k];
