@@ -12,15 +12,28 @@
 
 /* ---- groups of one ---- */
 
-/* Loops of a scatter that are independent of each other: windows and batches; all of them when the indices are unique. */
+/* Whether windows of one scatter can meet at different places along dimension `win` of the window: where its start is computed. */
+static bool window_moves(const lz_attr_scatter *a, int win)
+{
+    int d = 0;
+    for (;; d++)
+        if (!lz_ints_has(&a->inserted_window_dims, d) && !lz_ints_has(&a->input_batching_dims, d) &&
+            win-- == 0)
+            return lz_ints_has(&a->scatter_dims_to_operand_dims, d);
+}
+
+/* Loops of a scatter that are independent of each other: batches, and windows where they do not move; all of them when the indices are
+ * unique. */
 static void scatter_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, fu->f->insts[n->v].sig->attr);
-    int b = 0;
+    int b = 0, win = 0;
     for (int d = 0; d < n->rank; d++) {
-        outer[d] = a->unique_indices || lz_ints_has(&a->update_window_dims, d);
-        if (lz_ints_has(&a->update_window_dims, d))
+        outer[d] = a->unique_indices;
+        if (lz_ints_has(&a->update_window_dims, d)) {
+            outer[d] |= !window_moves(a, win++);
             continue;
+        }
         if (b == a->index_vector_dim)
             b++;
         outer[d] |= lz_ints_has(&a->scatter_indices_batching_dims, b++);
