@@ -1,0 +1,338 @@
+/* diff.c - the driver of differential tests: what is compared, seeds, rows, the report of a failure made small. */
+#include "support/diff.h"
+#include "suite.h"
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+static const lz_diff_options *opt;
+static int64_t compared, unstable; /* elements: a test that compares nothing should be noticed */
+
+typedef struct given {
+    uint64_t seed;
+    lz_fill fill;
+    char msg[512];
+} given;
+
+static const char *error(void)
+{
+    return lz_error_get()->message;
+}
+
+bool lz_diff_failed(const char *what, lz_diff_result *r)
+{
+    const lz_error *e = lz_error_get();
+    snprintf(r->msg, sizeof r->msg, "%s: %s: %.400s", what, lz_status_name(e->status), e->message);
+    return false;
+}
+
+bool lz_diff_same_bits(const lz_func *f, lz_literal *const *a, lz_literal *const *b,
+                       const char *what, lz_diff_result *r)
+{
+    for (uint32_t k = 0; k < f->nresult; k++) {
+        if (a[k] && b[k] && lz_literal_eq(a[k], b[k]))
+            continue;
+        int n = snprintf(r->msg, sizeof r->msg, "%s: result %u: ", what, k);
+        int64_t i = 0;
+        while (a[k] && b[k] && i < a[k]->type->nelem - 1 &&
+               lz_test_get_bits(a[k], i) == lz_test_get_bits(b[k], i))
+            i++;
+        if (a[k] && b[k])
+            lz_test_print_diff(b[k], a[k], i, r->msg + n, sizeof r->msg - (size_t)n);
+        return false;
+    }
+    return true;
+}
+
+/* ---- one function on given arguments ---- */
+
+static bool agrees(const lz_func *f, lz_literal **args, const bool *donate, char *msg, size_t nmsg)
+{
+    lz_expect *e = NULL;
+    lz_diff_result r = {.msg = ""};
+    msg[0] = 0;
+    if (f->nresult > sizeof r.got / sizeof *r.got || f->nparam > sizeof r.got / sizeof *r.got)
+        return true;
+    if (lz_expect_new(f, args, 0, &e) != LZ_OK) {
+        bool reject = lz_error_get()->status == LZ_EUNSUPPORTED;
+        snprintf(msg, nmsg, "reference: %.300s", error());
+        return reject;
+    }
+    for (uint32_t k = 0; k < f->nresult; k++)
+        compared += e->value[k]->type->nelem;
+    unstable += lz_expect_unstable(e);
+    bool ok = opt->way(f, args, donate, &r);
+    if (ok)
+        ok = lz_expect_met(e, r.got, msg, nmsg);
+    else
+        snprintf(msg, nmsg, "%s", r.msg);
+    for (uint32_t k = 0; k < f->nresult; k++)
+        lz_literal_release(r.got[k]);
+    lz_expect_free(e);
+    return ok;
+}
+
+/* What a sum rounds, and where it overflows, depends on its order: functions with one get moderate values. */
+static bool sums(const lz_func *f)
+{
+    for (uint32_t i = 0; i < f->ninst; i++)
+        if (lz_op_get(f->insts[i].sig->op)->tol == LZ_TOL_SUM)
+            return true;
+    return false;
+}
+
+/* ---- random functions ---- */
+
+static bool agrees_on_seed(const lz_func *f, given *g)
+{
+    lz_literal **args = NULL;
+    bool donate[256];
+    for (uint32_t i = 0; i < 256; i++)
+        donate[i] = (g->seed >> (i % 16)) & 1;
+    if (sums(f))
+        g->fill = LZ_FILL_MODEST;
+    if (lz_gen_args(f, g->seed, g->fill, &args) != LZ_OK) {
+        snprintf(g->msg, sizeof g->msg, "args: %.300s", error());
+        return false;
+    }
+    bool ok = agrees(f, args, g->seed % 3 == 0 ? donate : NULL, g->msg, sizeof g->msg);
+    lz_gen_args_free(f, args);
+    return ok;
+}
+
+static bool still_fails(const lz_func *f, void *ctx)
+{
+    given g = *(given *)ctx;
+    return !agrees_on_seed(f, &g);
+}
+
+static void show(const lz_func *f, given *g)
+{
+    lz_buf b = {0};
+    printf("seed %llu fill %d: %s\n", (unsigned long long)g->seed, (int)g->fill, g->msg);
+    fflush(stdout);
+    lz_func *small = lz_gen_shrink(f, still_fails, g);
+    if (small) {
+        (void)agrees_on_seed(small, g);
+        lz_func_print(small, &b, 0);
+        printf("shrunk: %s\n%s\n", g->msg, lz_buf_str(&b));
+    }
+    lz_func_free(small);
+    lz_buf_free(&b);
+}
+
+/* Sizes of functions and of their values change with the seed; one in nine has large values, for what only then happens. */
+static lz_gen_options options_of(uint64_t seed, int max_insts)
+{
+    bool large = seed % 9 == 8;
+    return (lz_gen_options){.max_insts = max_insts ? max_insts : 4 + (int)(seed % 37),
+                            .max_elems = large ? 20000 : 0};
+}
+
+static bool seed_ok(uint64_t seed, int max_insts)
+{
+    lz_gen_options o = options_of(seed, max_insts);
+    lz_func *f = lz_gen_random(seed, &o);
+    if (!f) {
+        printf("seed %llu: cannot generate: %s\n", (unsigned long long)seed, error());
+        return false;
+    }
+    given g = {.seed = seed, .fill = seed % 5 == 0 ? LZ_FILL_WILD : LZ_FILL_MODEST};
+    bool ok = agrees_on_seed(f, &g);
+    if (!ok)
+        show(f, &g);
+    lz_func_free(f);
+    return ok;
+}
+
+/* ---- rows ---- */
+
+/* False when the case fails. */
+static bool row_case(lz_op op, int i, lz_func *f, lz_literal **args)
+{
+    char msg[512];
+    lz_literal **mine = NULL;
+    if (sums(f)) {
+        if (lz_gen_args(f, (uint64_t)i, LZ_FILL_MODEST, &mine) != LZ_OK)
+            return false;
+        args = mine;
+    }
+    bool ok = agrees(f, args, NULL, msg, sizeof msg);
+    if (!ok) {
+        lz_buf b = {0};
+        lz_func_print(f, &b, LZ_PRINT_NO_LARGE);
+        printf("%s case %d: %s\n%s\n", lz_op_get(op)->text, i, msg, lz_buf_str(&b));
+        lz_buf_free(&b);
+    }
+    lz_gen_args_free(f, mine);
+    return ok;
+}
+
+static int rows_of(lz_op op, int first, int stride)
+{
+    int bad = 0;
+    for (int i = first;; i += stride) {
+        lz_func *f;
+        lz_literal **args;
+        int r = lz_gen_row_cases(op, i, &f, &args);
+        if (r < 0)
+            printf("%s case %d: cannot generate: %s\n", lz_op_get(op)->text, i, error());
+        if (r <= 0)
+            return bad - r;
+        bad += !row_case(op, i, f, args);
+        lz_gen_args_free(f, args);
+        lz_func_free(f);
+    }
+}
+
+/* ---- what has gone wrong once: test/diff/cases ---- */
+
+static lz_func *read_case(const char *path)
+{
+    lz_buf text = {0};
+    char chunk[4096];
+    size_t n;
+    lz_func *f = NULL;
+    FILE *in = fopen(path, "r");
+    while (in && (n = fread(chunk, 1, sizeof chunk, in)) > 0)
+        lz_buf_put(&text, chunk, n);
+    if (in)
+        fclose(in);
+    (void)lz_func_parse(lz_buf_str(&text), text.len, path, &f);
+    lz_buf_free(&text);
+    return f;
+}
+
+/* Every kind of arguments, some without and some with all of them given away. */
+static int case_file(const char *path)
+{
+    int bad = 0;
+    bool all[256];
+    char msg[512];
+    memset(all, true, sizeof all);
+    lz_func *f = read_case(path);
+    if (!f) {
+        printf("%s: %s\n", path, error());
+        return 1;
+    }
+    for (int i = 0; i < 2 * LZ_FILL_INDEX; i++) {
+        lz_literal **args;
+        lz_fill fill = sums(f) ? LZ_FILL_MODEST : (lz_fill)(i / 2);
+        bool ok = lz_gen_args(f, (uint64_t)i, fill, &args) == LZ_OK;
+        ok = ok && agrees(f, args, i % 2 ? all : NULL, msg, sizeof msg);
+        if (!ok)
+            printf("%s, arguments %d: %s\n", path, i, msg);
+        bad += !ok;
+        lz_gen_args_free(f, args);
+    }
+    lz_func_free(f);
+    return bad;
+}
+
+static int case_files(const char *pattern)
+{
+    int bad = 0;
+    glob_t g = {0};
+    if (glob(pattern, 0, NULL, &g) != 0 || g.gl_pathc == 0)
+        printf("no %s\n", pattern), bad = 1;
+    for (size_t i = 0; i < g.gl_pathc; i++)
+        bad += case_file(g.gl_pathv[i]);
+    globfree(&g);
+    return bad;
+}
+
+/* ---- as a test ---- */
+
+enum { SHARDS = 8 };
+
+static bool quick(void)
+{
+    return getenv("LZ_TEST_QUICK") != NULL;
+}
+
+START_TEST(random_functions)
+{
+    const char *more = getenv("LZ_TEST_SEEDS");
+    int bad = 0, n = more ? atoi(more) : quick() ? opt->quick_seeds : opt->seeds;
+    for (int s = _i; s < n; s += SHARDS)
+        bad += !seed_ok((uint64_t)s, 0);
+    ck_assert_msg(bad == 0, "%d functions", bad);
+}
+END_TEST
+
+START_TEST(rows)
+{
+    int stride = quick() ? opt->quick_stride : opt->stride;
+    if (_i > LZ_OP_NONE && _i < LZ_OP_COUNT)
+        ck_assert_int_eq(rows_of((lz_op)_i, _i % stride, stride), 0);
+}
+END_TEST
+
+START_TEST(cases)
+{
+    ck_assert_int_eq(case_files("test/diff/cases/*.mlir"), 0);
+}
+END_TEST
+
+/* ---- by hand ---- */
+
+static int usage(const char *program)
+{
+    printf(
+        "%s                                  as a test; LZ_TEST_SEEDS=N: so many random functions\n"
+        "%s seeds FROM COUNT [MAX_INSTS]     random functions; failing ones are made small\n"
+        "%s rows [OP [CASE]]                 every case of every row, of one row, or one case\n",
+        program, program, program);
+    return 2;
+}
+
+static int one_case(lz_op op, int i)
+{
+    lz_func *f;
+    lz_literal **args;
+    if (lz_gen_row_cases(op, i, &f, &args) <= 0)
+        return 1;
+    bool ok = row_case(op, i, f, args);
+    lz_gen_args_free(f, args);
+    lz_func_free(f);
+    return !ok;
+}
+
+static int by_hand(int argc, char **argv)
+{
+    enum { ENOUGH = 12 };
+    int bad = 0;
+    if (strcmp(argv[1], "rows") == 0) {
+        for (int op = 1; op < LZ_OP_COUNT; op++) {
+            if (argc > 2 && strcmp(argv[2], lz_op_get((lz_op)op)->text) != 0)
+                continue;
+            bad += argc > 3 ? one_case((lz_op)op, atoi(argv[3])) : rows_of((lz_op)op, 0, 1);
+        }
+    } else if (strcmp(argv[1], "seeds") == 0 && argc > 3) {
+        uint64_t from = strtoull(argv[2], NULL, 10), n = strtoull(argv[3], NULL, 10);
+        for (uint64_t s = from; s < from + n && bad < ENOUGH; s++)
+            bad += !seed_ok(s, argc > 4 ? atoi(argv[4]) : 0);
+    } else if (strcmp(argv[1], "cases") == 0) {
+        bad = case_files(argc > 2 ? argv[2] : "test/diff/cases/*.mlir");
+    } else {
+        return usage(argv[0]);
+    }
+    printf("%d failures; %lld elements, of which %lld may be anything\n", bad, (long long)compared,
+           (long long)unstable);
+    return bad != 0;
+}
+
+int lz_diff_main(const lz_diff_options *o, int argc, char **argv)
+{
+    opt = o;
+    if (argc > 1)
+        return by_hand(argc, argv);
+    Suite *s = suite_create(o->name);
+    TCase *t = tcase_create("against the reference");
+    tcase_set_timeout(t, 600);
+    tcase_add_test(t, cases);
+    tcase_add_loop_test(t, random_functions, 0, SHARDS);
+    tcase_add_loop_test(t, rows, 1, LZ_OP_COUNT);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
