@@ -50,20 +50,19 @@ void lz_dump_frames(lz_buf *out, const char *indent, int max)
     void *pc[DEPTH];
     const lz_thr *t = lz_thr_self;
     int n = backtrace(pc, DEPTH), i = 0, shown = 0;
-    while (i < n && !(t && pc[i] == t->api_return))
+    while (i < n && !(t && pc[i] == t->api_caller))
         i++;
     if (t && t->api_site) {
         lz_buf_printf(out, "%s%s (%s:%d)\n", indent, t->api_site->func ? t->api_site->func : "?", t->api_site->file ? t->api_site->file : "?",
                       t->api_site->line);
         shown++;
     }
-    /* pc[i] is in the public function, pc[i + 1] in its caller, which the site has told. */
-    for (i = i < n ? i + 2 : n; i < n; i++) {
+    for (i = i < n ? i + 1 : n; i < n; i++) { /* the site has told the caller's own frame */
         Dl_info d;
         bool known = dladdr((char *)pc[i] - 1, &d) != 0;
         const char *name = known && d.dli_sname ? d.dli_sname : "??";
-        if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0)
-            break;
+        if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0 || (known && strncmp(base_name(d.dli_fname), "libc.so", 7) == 0))
+            break; /* what called main or the thread's function */
         if (shown++ == max) {
             lz_buf_printf(out, "%s..........\n", indent);
             return;

@@ -29,7 +29,7 @@ typedef struct lz_thr {
     uint32_t pending_floor;                 /* length of pending after it was last compacted */
     const char *api_op;                     /* the outermost public operation being run */
     const struct lz_site *api_site;
-    void *api_return;                       /* in the public function: where its frame ends and the caller's begins */
+    void *api_caller;                       /* where the public operation returns to: the first frame of the program */
     struct lz_dev *dev;                     /* default device; NULL: the process's */
     const char *graph_name;                 /* interned; NULL: none */
     uint64_t id_next;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-__attribute__((noinline)) void lz_tr_begin(lz_tr *c, const char *op, const lz_site *site)
+void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *caller)
 {
     lz_thr *t = c->thr = lz_thr_get();
     c->site = site;
@@ -17,7 +17,7 @@ __attribute__((noinline)) void lz_tr_begin(lz_tr *c, const char *op, const lz_si
     if (c->outer) {
         t->api_op = op;
         t->api_site = site;
-        t->api_return = __builtin_return_address(0);
+        t->api_caller = caller;
     }
     if (__builtin_expect(lz_fork_happened(), 0)) {
         (void)lz_fork_check();

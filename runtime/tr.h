@@ -19,7 +19,8 @@ typedef struct lz_tr {
     LZ_VEC(lz_node *) more;
 } lz_tr;
 
-void lz_tr_begin(lz_tr *c, const char *op, const lz_site *site);
+void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *caller);
+#define lz_tr_begin(c, op, site) lz_tr_begin_from((c), (op), (site), __builtin_return_address(0))
 /* A handle of x in the innermost scope, or an error tensor; ends the context. */
 lz_tensor *lz_tr_end(lz_tr *c, lz_node *x);
 void lz_tr_drop(lz_tr *c);                              /* ends it without a result */

@@ -251,14 +251,14 @@ lz_tensor *lz_trace_error_tensor(const char *op, const lz_site *site)
     return lz_slot_new_error(t, lz_error_get());
 }
 
-__attribute__((noinline)) lz_api_frame lz_api_enter(const char *op, const lz_site *site)
+lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller)
 {
     lz_thr *t = lz_thr_get();
     lz_api_frame f = {op, site, t && !t->api_op};
     if (f.outer) {
         t->api_op = op;
         t->api_site = site;
-        t->api_return = __builtin_return_address(0);
+        t->api_caller = caller;
     }
     return f;
 }

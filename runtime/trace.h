@@ -88,7 +88,8 @@ typedef struct lz_api_frame {
     const lz_site *site;
     bool outer;
 } lz_api_frame;
-lz_api_frame lz_api_enter(const char *op, const lz_site *site);
+lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller);
+#define lz_api_enter(op, site) lz_api_enter_from((op), (site), __builtin_return_address(0))
 void lz_api_leave(const lz_api_frame *f);
 /* Annotates the thread's error record with the outermost operation, and gives `s` back. */
 lz_status lz_api_status(lz_status s);

@@ -1,0 +1,162 @@
+/* t_dlpack.c - tensors lent to and taken from other libraries: every dtype, strides, alignment, ownership, refusals. */
+#include "rt.h"
+
+static const struct {
+    lz_dtype dtype;
+    uint8_t code, bits;
+} types[] = {{LZ_BOOL, kDLBool, 8}, {LZ_I8, kDLInt, 8},    {LZ_I16, kDLInt, 16},   {LZ_I32, kDLInt, 32},    {LZ_I64, kDLInt, 64},
+             {LZ_U8, kDLUInt, 8},   {LZ_U16, kDLUInt, 16}, {LZ_U32, kDLUInt, 32},  {LZ_U64, kDLUInt, 64},   {LZ_F16, kDLFloat, 16},
+             {LZ_F32, kDLFloat, 32}, {LZ_F64, kDLFloat, 64}, {LZ_BF16, kDLBfloat, 16}, {LZ_C64, kDLComplex, 64}};
+enum { NTYPES = sizeof types / sizeof types[0] };
+
+START_TEST(every_dtype_goes_out_and_in)
+{
+    unsigned char raw[12 * 8], back[12 * 8];
+    size_t size = lz_dtype_size(types[_i].dtype);
+    for (size_t i = 0; i < sizeof raw; i++)
+        raw[i] = types[_i].dtype == LZ_BOOL ? (unsigned char)(rt_random() & 1) : (unsigned char)rt_random();
+    lz_tensor *t = lz_from_host(types[_i].dtype, LZ_SHAPE(3, 4), raw), *u;
+    for (int copy = 0; copy < 2; copy++) {
+        DLManagedTensorVersioned *m;
+        OK(lz_to_dlpack(t, copy, &m));
+        ck_assert_uint_eq(m->version.major, 1);
+        ck_assert_uint_eq(m->flags, copy ? DLPACK_FLAG_BITMASK_IS_COPIED : DLPACK_FLAG_BITMASK_READ_ONLY);
+        ck_assert_int_eq(m->dl_tensor.device.device_type, kDLCPU);
+        ck_assert_int_eq(m->dl_tensor.ndim, 2);
+        ck_assert_int_eq(m->dl_tensor.shape[0], 3);
+        ck_assert_int_eq(m->dl_tensor.strides[0], 4);
+        ck_assert_int_eq(m->dl_tensor.strides[1], 1);
+        ck_assert_uint_eq(m->dl_tensor.dtype.code, types[_i].code);
+        ck_assert_uint_eq(m->dl_tensor.dtype.bits, types[_i].bits);
+        ck_assert_uint_eq((uintptr_t)m->dl_tensor.data % 64, 0);
+        ck_assert_int_eq(memcmp(m->dl_tensor.data, raw, 12 * size), 0);
+        u = lz_from_dlpack(m, false); /* aligned: the same memory again */
+        OK(lz_to_host(u, back, sizeof back));
+        ck_assert_int_eq(memcmp(back, raw, 12 * size), 0);
+        ck_assert_int_eq(lz_dtype_of(u), types[_i].dtype);
+        DLManagedTensor *l;
+        OK(lz_to_dlpack_legacy(u, copy, &l));
+        ck_assert_int_eq(memcmp(l->dl_tensor.data, raw, 12 * size), 0);
+        u = lz_from_dlpack_legacy(l, true);
+        OK(lz_to_host(u, back, sizeof back));
+        ck_assert_int_eq(memcmp(back, raw, 12 * size), 0);
+    }
+}
+END_TEST
+
+START_TEST(lent_memory_outlives_the_tensor)
+{
+    DLManagedTensorVersioned *m;
+    OK(lz_scope_begin());
+    lz_tensor *t = lz_mul_scalar(lz_iota(LZ_F32, LZ_SHAPE(5), 0), 2);
+    OK(lz_to_dlpack(t, false, &m)); /* computes it */
+    OK(lz_scope_end());
+    OK(lz_mark_step());
+    const float *p = m->dl_tensor.data;
+    for (int i = 0; i < 5; i++)
+        ck_assert_float_eq(p[i], 2.0f * (float)i);
+    m->deleter(m);
+    OK(lz_to_dlpack(lz_scalar(LZ_F64, 2.5), false, &m)); /* a number is in no buffer: a copy */
+    ck_assert_double_eq(*(double *)m->dl_tensor.data, 2.5);
+    ck_assert_uint_eq(m->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
+    m->deleter(m);
+}
+END_TEST
+
+static int deleted;
+static void count_delete(DLManagedTensorVersioned *m)
+{
+    (void)m;
+    deleted++;
+}
+
+static DLManagedTensorVersioned foreign(void *data, int ndim, int64_t *shape, int64_t *strides)
+{
+    return (DLManagedTensorVersioned){.version = {1, 1}, .deleter = count_delete,
+                                      .dl_tensor = {data, {kDLCPU, 0}, ndim, {kDLFloat, 32, 1}, shape, strides, 0}};
+}
+
+START_TEST(strided_and_unaligned_memory_is_copied_when_allowed)
+{
+    static float mem[64] __attribute__((aligned(64)));
+    int64_t shape[2] = {3, 2}, across[2] = {1, 3}, wide[2] = {8, 1}, back[2] = {-2, 1};
+    for (int i = 0; i < 64; i++)
+        mem[i] = (float)i;
+    DLManagedTensorVersioned m = foreign(mem, 2, shape, across);
+    BAD(lz_from_dlpack(&m, false), LZ_EINVAL, "row-major");
+    ck_assert_int_eq(deleted, 1);
+    rt_expect(lz_from_dlpack(&m, true), (float[]){0, 3, 1, 4, 2, 5}, 6, 0);
+    ck_assert_int_eq(deleted, 2);
+    m = foreign(mem, 2, shape, wide);
+    rt_expect(lz_from_dlpack(&m, true), (float[]){0, 1, 8, 9, 16, 17}, 6, 0);
+    m = foreign(mem + 4, 2, shape, back);
+    rt_expect(lz_from_dlpack(&m, true), (float[]){4, 5, 2, 3, 0, 1}, 6, 0);
+    m = foreign(mem, 2, shape, NULL);
+    m.dl_tensor.byte_offset = 4;
+    BAD(lz_from_dlpack(&m, false), LZ_EINVAL, "aligned");
+    rt_expect(lz_from_dlpack(&m, true), (float[]){1, 2, 3, 4, 5, 6}, 6, 0);
+    m = foreign(mem, 2, shape, (int64_t[]){2, 1});
+    deleted = 0;
+    OK(lz_scope_begin());
+    lz_tensor *t = lz_from_dlpack(&m, false), *u = lz_retain(lz_add(t, t));
+    OK(lz_scope_end());
+    ck_assert_int_eq(deleted, 0); /* the pending sum reads the memory itself */
+    mem[5] = 100;
+    rt_expect(u, (float[]){0, 2, 4, 6, 8, 200}, 6, 0);
+    (void)lz_mark_step(.wait = true); /* it reports the refusals above */
+    OK(lz_release(u));
+    OK(lz_wait_device_ops());
+    ck_assert_int_eq(deleted, 1);
+}
+END_TEST
+
+START_TEST(what_is_not_understood_is_refused_and_deleted)
+{
+    static float mem[16] __attribute__((aligned(64)));
+    int64_t shape[9] = {2, 2, 1, 1, 1, 1, 1, 1, 1};
+    DLManagedTensorVersioned m = foreign(mem, 9, shape, NULL);
+    BAD(lz_from_dlpack(&m, true), LZ_ESHAPE, "rank 9");
+    m = foreign(mem, 2, shape, NULL);
+    m.dl_tensor.device.device_type = kDLCUDA;
+    BAD(lz_from_dlpack(&m, true), LZ_EUNSUPPORTED, "device type 2");
+    m = foreign(mem, 2, shape, NULL);
+    m.dl_tensor.dtype.lanes = 4;
+    BAD(lz_from_dlpack(&m, true), LZ_EDTYPE, "4 lanes");
+    m = foreign(mem, 2, shape, NULL);
+    m.version.major = 2;
+    BAD(lz_from_dlpack(&m, true), LZ_EUNSUPPORTED, "DLPack 2");
+    m = foreign(NULL, 2, shape, NULL);
+    BAD(lz_from_dlpack(&m, true), LZ_ENULL, "data");
+    m = foreign(mem, 2, NULL, NULL);
+    BAD(lz_from_dlpack(&m, true), LZ_ENULL, "shape");
+    shape[0] = -1;
+    m = foreign(mem, 2, shape, NULL);
+    BAD(lz_from_dlpack(&m, true), LZ_ESHAPE, "-1");
+    memset(mem, 3, sizeof mem);
+    shape[0] = 2;
+    m = foreign(mem, 2, shape, NULL);
+    m.dl_tensor.dtype = (DLDataType){kDLBool, 8, 1};
+    BAD(lz_from_dlpack(&m, true), LZ_EINVAL, "0 or 1");
+    ck_assert_int_eq(deleted, 8);
+    m = foreign(mem, 1, (int64_t[]){0}, NULL);
+    OK(lz_status_of(lz_from_dlpack(&m, false)));
+    ck_assert_int_eq(deleted, 9);
+}
+END_TEST
+
+int main(void)
+{
+    int failed = 0;
+    for (int d = 0; d < 2; d++) {
+        rt_use(rt_devices[d]);
+        Suite *s = suite_create(rt_devices[d]);
+        TCase *t = tcase_create("dlpack");
+        tcase_add_loop_test(t, every_dtype_goes_out_and_in, 0, NTYPES);
+        tcase_add_test(t, lent_memory_outlives_the_tensor);
+        tcase_add_test(t, strided_and_unaligned_memory_is_copied_when_allowed);
+        tcase_add_test(t, what_is_not_understood_is_refused_and_deleted);
+        suite_add_tcase(s, t);
+        failed |= lz_run_suite(s);
+    }
+    return failed;
+}
