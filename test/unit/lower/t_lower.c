@@ -125,7 +125,15 @@ START_TEST(failing_memory)
         }
         ck_assert_msg(s == LZ_EMEM, "allocation %d: %s: %s", n, lz_status_name(s), lz_error_get()->message);
         ck_assert_ptr_null(p);
-        ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
+        if (lz_alloc_live_bytes_hint() != live) {       /* the vocabulary may have grown on the way: then not a second time */
+            live = lz_alloc_live_bytes_hint();
+            lz_alloc_fail_at(n, false);
+            s = lz_lower(f, NULL, &p);
+            lz_alloc_fail_at(0, false);
+            if (s == LZ_OK)
+                lz_plan_free(p);
+            ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
+        }
     }
     ck_abort_msg("never succeeds");
 }
