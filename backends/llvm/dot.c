@@ -71,29 +71,45 @@ static int64_t baked(lz_sz s)
     return s.slot < 0 ? s.v : -1;
 }
 
+static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* Registers: mr * nv accumulators, nv vectors of B and one of A. */
 static void choose_tile(dot *g)
 {
     bool many = g->e->avx512 || !g->e->x86; /* 32 vector registers */
-    g->mr = many ? 8 : 6;
-    g->nv = many ? 3 : 2;
+    unsigned regs = many ? 24 : 12;
     int64_t m = baked(g->k->outer[g->m]), n = baked(g->k->outer[g->n]);
-    g->mr_small = many ? 4 : 3;
-    g->nv_small = many ? 2 : 1;
-    if (m >= 0) { /* divided equally */
+    g->mr = many ? 8 : 6;
+    g->mr_small = g->mr / 2;
+    if (m >= 0) { /* few rows: divided equally, wider panels */
         int64_t tiles = (m + g->mr - 1) / g->mr;
         g->mr = g->mr_small = tiles ? (unsigned)((m + tiles - 1) / tiles) : 1;
     }
+    g->nv = clamp(regs / g->mr, many ? 3 : 2, many ? DOT_NV : 4);
+    g->nv_small = many && g->nv == 3 ? 2 : g->nv / 2;
     if (n >= 0) {
         int64_t v = (n + g->L - 1) / g->L;
         if (v <= (int64_t)g->nv)
             g->nv = g->nv_small = v > 0 ? (unsigned)v : 1;
     }
-    int64_t k_row = (int64_t)g->es; /* a block of B fits half of the L2 cache, a panel and the rows of A the L1 */
-    g->kc = g->e->t->l1_bytes >= 32768 ? 2048 / k_row : 1024 / k_row;
-    int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * k_row * g->L);
-    vecs = vecs / g->nv * g->nv;
-    g->nc = vecs < g->nv ? g->nv : vecs > 5 * g->nv ? 5 * g->nv : vecs;
+}
+
+/* A block of B fills half of the L2 cache, a run of its panel and of the rows of A the L1. */
+static void choose_blocks(dot *g)
+{
+    int64_t es = g->es;
+    g->kc = g->e->t->l1_bytes >= 32768 ? 2048 / es : 1024 / es;
+    int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * es * g->L), nv = g->nv;
+    vecs = vecs > 15 ? 15 : vecs;
+    g->nc = vecs < nv ? nv : vecs / nv * nv;
     g->mc = 192 / g->mr;
+    if (g->amode == DOT_A_COLS)
+        g->mc = KERN_U * g->L / g->mr;
+    int64_t m = baked(g->k->outer[g->m]);
+    g->stream = g->b_place && m >= 0 && m <= 2 * (int64_t)g->mr;
 }
 
 static lz_status plan(dot *g)
@@ -108,6 +124,7 @@ static lz_status plan(dot *g)
         g->amode = DOT_A_PLACE;
     g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) && kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
     choose_tile(g);
+    choose_blocks(g);
     return LZ_OK;
 }
 
@@ -128,7 +145,14 @@ Val dot_cut(em *e, Val n, Val parts, Val i)
 
 int64_t dot_a_stride(const dot *g)
 {
+    if (g->amode == DOT_A_COLS)
+        return (int64_t)(dot_a_vectors(g) * g->L + 16) * g->es;
     return (g->kc + 16) * g->es; /* rows of a power of two would share sets of the cache */
+}
+
+unsigned dot_a_vectors(const dot *g)
+{
+    return (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
 }
 
 static Val max_of(em *e, Val a, Val b)
@@ -178,7 +202,7 @@ static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
     Val kc = LLVMBuildUDiv(e->b, ADD(g->K, SUB(g->KN, em_c64(e, 1))), g->KN, "");
     *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
     int64_t na = g->amode == DOT_A_ROWS   ? dot_a_stride(g) * g->mr
-                 : g->amode == DOT_A_COLS ? (int64_t)(g->kc * g->mr + 2 * EM_LANES) * g->es
+                 : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
                                           : 0;
     *a = em_c64(e, (na + 63) / 64 * 64);
     Val rows = SEL(ICMP(SGT, g->KN, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
@@ -276,7 +300,7 @@ static void pack_block(dot *g, const unit *w, Val k0, Val kc)
 }
 
 /* The later stages on the finished rows of a panel. */
-static void finish_tile(dot *g, Val r, Val nrows, Val v, Val nv, Val c, Val c_stride)
+static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
     em *e = g->e;
     kern *f = &g->c;
@@ -289,7 +313,6 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val nv, Val c, Val c_st
         kern_eval(f, s, POS_ROW, &one);
     }
     Val row = em_at(e, c, MUL(li.i, c_stride), 1);
-    Val past = em_intr2(e, "llvm.smin", ADD(v, nv), g->V);
     em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
@@ -316,8 +339,10 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
         uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
         a = f->st[0].ptr[POS_POINT][i];
         a_stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
-    } else {
+    } else if (g->amode == DOT_A_ROWS) {
         dot_pack_a(g, r, nrows, k0, kc);
+    } else {
+        a = em_at(e, a, SUB(r, w->r0), g->es);
     }
     panels p;
     panels_begin(g, w, &p);
@@ -344,7 +369,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     dot_call_micro(g, ICMP(SLE, nrows, em_c64(e, g->mr_small)), p.small, args);
     em_if done;
     em_if_begin(e, &done, last);
-    finish_tile(g, r, nrows, p.v, p.nv, c, w->c_stride);
+    finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), c, w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     panels_end(g, w, &p);
 }
@@ -359,6 +384,8 @@ static void run_unit(dot *g, const unit *w)
     em_if_begin(e, &fresh, NOT(OR(w->keep, w->direct)));
     pack_block(g, w, k0, kc);
     em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+    if (g->amode == DOT_A_COLS)
+        dot_pack_a(g, w->r0, SUB(w->r1, w->r0), k0, kc);
     em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
     tile_row(g, w, lr.i, lk.i, k0, kc);
     em_loop_end(e, &lr, NULL);
@@ -433,27 +460,75 @@ static void emit_run(dot *g)
     LLVMBuildRetVoid(e->b);
 }
 
-lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
+/* ---- products with a vector ---- */
+
+static bool unit_in_k(const lz_kernel *k, int32_t sop)
 {
-    *done = false;
-    if (!form_ok(k))
-        return LZ_OK;
-    lz_dtype d = k->stages[0].reds[0].acc_dtype[0];
+    const lz_stage *s = &k->stages[0];
+    const lz_sop *p = &s->sops[sop];
+    if (p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT)
+        p = &s->sops[p->a];
+    return p->kind == LZ_S_LOAD && (kern_sz_is(s->accs[p->a].stride[k->nouter], 1) || kern_sz_is(s->accs[p->a].stride[k->nouter], 0));
+}
+
+/* One row or column of results whose matrix is contiguous along k: sums along k, no tiles. */
+static bool is_row_dots(const lz_kernel *k)
+{
+    bool vector = kern_sz_is(k->outer[k->dot.m], 1) || kern_sz_is(k->outer[k->dot.n], 1);
+    return vector && unit_in_k(k, k->dot.a_sop) && unit_in_k(k, k->dot.b_sop);
+}
+
+static void swap_sz(lz_sz *a, lz_sz *b)
+{
+    lz_sz t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The same product with the roles of m and n exchanged. NULL without memory. */
+static lz_kernel *transposed(const lz_kernel *k, lz_arena *mem)
+{
+    uint32_t m = k->dot.m, n = k->dot.n;
+    lz_kernel *t = lz_arena_copy(mem, k, sizeof *k);
+    if (!t || !(t->stages = lz_arena_copy(mem, k->stages, k->nstage * sizeof *k->stages)))
+        return NULL;
+    swap_sz(&t->outer[m], &t->outer[n]);
+    t->dot.a_sop = k->dot.b_sop;
+    t->dot.b_sop = k->dot.a_sop;
+    for (uint32_t i = 0; i < t->nstage; i++) {
+        lz_stage *s = &t->stages[i];
+        s->sops = lz_arena_copy(mem, s->sops, s->nsop * sizeof *s->sops);
+        s->accs = lz_arena_copy(mem, s->accs, s->nacc * sizeof *s->accs);
+        s->stores = lz_arena_copy(mem, s->stores, s->nstore * sizeof *s->stores);
+        if (!s->sops || !s->accs || !s->stores)
+            return NULL;
+        for (uint32_t j = 0; j < s->nsop; j++)
+            if (s->sops[j].kind == LZ_S_INDEX && ((uint32_t)s->sops[j].a == m || (uint32_t)s->sops[j].a == n))
+                s->sops[j].a = (int32_t)(m + n) - s->sops[j].a;
+        for (uint32_t j = 0; j < s->nacc; j++)
+            swap_sz(&s->accs[j].stride[m], &s->accs[j].stride[n]);
+        for (uint32_t j = 0; j < s->nstore; j++)
+            swap_sz(&s->stores[j].at.stride[m], &s->stores[j].at.stride[n]);
+    }
+    return t;
+}
+
+static lz_status emit_dot(em *e, const lz_kernel *k)
+{
     dot g;
     memset(&g, 0, sizeof g);
     g.e = e;
     g.k = k;
-    g.d = d;
-    g.es = kern_esize(d);
+    g.d = k->stages[0].reds[0].acc_dtype[0];
+    g.es = kern_esize(g.d);
     g.L = (unsigned)e->t->vector_bytes / g.es;
     g.m = k->dot.m;
     g.n = k->dot.n;
     g.kd = k->nouter;
-    g.elem = em_type(e, d, 1);
-    g.vec = em_type(e, d, g.L);
+    g.elem = em_type(e, g.d, 1);
+    g.vec = em_type(e, g.d, g.L);
     lz_status s = plan(&g);
     if (s == LZ_OK) {
-        *done = true;
         dot_emit_micro(&g);
         emit_sizes(&g);
         emit_run(&g);
@@ -462,5 +537,20 @@ lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
     kern_done(&g.a);
     kern_done(&g.b);
     kern_done(&g.c);
+    return s;
+}
+
+lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
+{
+    *done = false;
+    if (!form_ok(k) || is_row_dots(k))
+        return LZ_OK;
+    *done = true;
+    if (!kern_sz_is(k->outer[k->dot.n], 1) || kern_sz_is(k->outer[k->dot.m], 1))
+        return emit_dot(e, k);
+    lz_arena mem = {0}; /* a column of results: as a row */
+    lz_kernel *t = transposed(k, &mem);
+    lz_status s = t ? emit_dot(e, t) : LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
+    lz_arena_free(&mem);
     return s;
 }

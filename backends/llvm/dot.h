@@ -10,12 +10,12 @@
 #define LZ_BACKENDS_LLVM_DOT_H
 #include "backends/llvm/kern.h"
 
-enum { DOT_MR = 16, DOT_NV = 4 };   /* bounds of the tile */
+enum { DOT_MR = 8, DOT_NV = 8 };    /* bounds of the tile */
 
 typedef enum dot_a {
     DOT_A_PLACE,        /* rows in place, k stride 1 */
     DOT_A_ROWS,         /* packed, rows of a fixed stride (evaluated in vectors along k) */
-    DOT_A_COLS          /* packed k-major, mr elements per k (evaluated in vectors along m) */
+    DOT_A_COLS          /* the rows of a unit packed k-major (evaluated in vectors along m) */
 } dot_a;
 typedef enum dot_b {
     DOT_B_ROWS,         /* vectors along n */
@@ -32,6 +32,7 @@ typedef struct dot {
     dot_a amode;
     dot_b bmode;
     bool b_place;                   /* B may be read in place when a block has few rows */
+    bool stream;                    /* it always is: fetch it ahead */
     int64_t kc, nc, mc;             /* bounds of a block: K, vectors, tiles */
     uint32_t m, n, kd;              /* loops; kd counts from the first outer loop */
     kern a, b, c;                   /* evaluation of the factors and of the later stages */
@@ -44,7 +45,8 @@ typedef struct dot {
 
 Val dot_cut(em *e, Val n, Val parts, Val i);        /* first item of part i when n items are divided into nearly equal parts */
 Val dot_ceil_div(em *e, Val n, int64_t by);
-int64_t dot_a_stride(const dot *g);                 /* bytes between rows of packed A */
+int64_t dot_a_stride(const dot *g);                 /* bytes between rows of packed A; between the k of a k-major one */
+unsigned dot_a_vectors(const dot *g);               /* k-major: vectors of a unit's rows */
 
 /* dot_micro.c: emits the functions
  *   void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, ptr old, i64 old_stride, i64 ncols)
@@ -56,6 +58,6 @@ void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args);
 /* dot_pack.c */
 /* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it is known. */
 void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);
-void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
+void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);  /* rows of a tile, or of a unit (k-major) */
 void dot_transpose(em *e, Val *row, unsigned n);    /* n vectors of n lanes */
 #endif

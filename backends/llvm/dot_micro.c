@@ -15,7 +15,7 @@ static void row_pointers(dot *g, unsigned mr, Val a, Val stride, Val nrows, Val 
     em *e = g->e;
     Val top = SUB(nrows, em_c64(e, 1));
     for (unsigned i = 0; i < mr; i++) {
-        if (g->amode == DOT_A_COLS)
+        if (g->amode == DOT_A_COLS) /* rows past nrows hold anything: they are not stored */
             row[i] = em_at(e, a, em_c64(e, i), g->es);
         else
             row[i] = i == 0 ? a : em_at(e, a, MUL(em_intr2(e, "llvm.umin", em_c64(e, i), top), stride), 1);
@@ -46,9 +46,13 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), p[5], em_c64(e, 1), (int)(mr * nv + 1), init);
     Val bv[DOT_NV], next[EM_PHI];
-    for (unsigned v = 0; v < nv; v++)
+    Val ahead = g->stream ? em_at(e, l.phi[0], SHL(p[4], em_c64(e, 3)), 1) : NULL;
+    for (unsigned v = 0; v < nv; v++) {
         bv[v] = load_b(g, l.phi[0], v, mask[v]);
-    int64_t step = g->amode == DOT_A_COLS ? (int64_t)g->mr * g->es : g->es;
+        if (ahead)
+            em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
+    }
+    int64_t step = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
     for (unsigned r = 0; r < mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
         for (unsigned v = 0; v < nv; v++)

@@ -120,12 +120,12 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     em_loop_end(e, &li, NULL);
 }
 
-/* One vector (or more) along m for every k; the lanes past the tile's rows are overwritten by the next k, or lie in the slack. */
+/* The vectors of all rows of a unit for every k: whole lines are read, where the strides between k are large. */
 static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
 {
     em *e = g->e;
     kern *f = &g->a;
-    unsigned nu = (g->mr + g->L - 1) / g->L;
+    unsigned nu = dot_a_vectors(g);
     f->oidx[g->m] = r;
     kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
     kctx x = {.u = nu};
@@ -136,7 +136,7 @@ static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
     f->iidx[0] = ADD(k0, l.i);
     kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
     kern_eval(f, 0, POS_POINT, &x);
-    Val dst = em_at(e, g->pack_a, l.i, (int64_t)g->mr * g->es);
+    Val dst = em_at(e, g->pack_a, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)
         em_store(e, kern_vector(f, 0, g->k->dot.a_sop, u).v, em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
     em_loop_end(e, &l, NULL);

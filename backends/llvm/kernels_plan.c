@@ -277,6 +277,19 @@ static void mark_products(kstage *t)
     }
 }
 
+/* A product without tiles: vectors along k where all of it is contiguous there. */
+static lz_vec product_vectors(const lz_kernel *k)
+{
+    const lz_stage *s = &k->stages[0];
+    uint32_t kd = k->nouter + s->ninner - 1;
+    if (s->ninner == 0)
+        return k->vec;
+    for (uint32_t i = 0; i < s->nacc; i++)
+        if (!kern_sz_is(s->accs[i].stride[kd], 0) && !kern_sz_is(s->accs[i].stride[kd], 1))
+            return LZ_VEC_OUTER;
+    return LZ_VEC_INNER;
+}
+
 static lz_status plan_stage(kern *c, uint32_t s)
 {
     kstage *t = &c->st[s];
@@ -324,7 +337,7 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory for %u stages", k->name, k->nstage);
     for (uint32_t s = 0; s < k->nstage; s++)
         LZ_TRY(plan_stage(c, s));
-    c->vec = k->vec;
+    c->vec = k->dot.is_dot ? product_vectors(k) : k->vec;
     if (c->vec == LZ_VEC_OUTER && (k->nouter == 0 || (k->serial && !serial_vectors_ok(c))))
         c->vec = LZ_VEC_NONE;
     c->lanes = c->vec == LZ_VEC_NONE ? 1 : choose_lanes(c);
