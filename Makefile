@@ -113,6 +113,12 @@ ifneq ($(wildcard backends/llvm/llvm_api.def),)
 $(filter $(BUILD)/obj/backends/llvm/%,$(OBJ_backends)): | $(BUILD)/gen/llvm_api_names.h
 endif
 
+# What stored code depends on: entries of the persistent cache that another version of these sources made are not used.
+SOURCE_ID := $(shell find base ir cache lower backends runtime include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
+$(BUILD)/gen/source_id.h: FORCE
+	$(call keep,#define LZ_SOURCE_ID "$(SOURCE_ID)")
+$(BUILD)/obj/runtime/program.o: | $(BUILD)/gen/source_id.h
+
 # ---- the libraries: one object with the internal names made local, so a static program sees lz_* public names only ----
 SONAME := liblazuli.so.$(SOVERSION)
 SHARED := $(BUILD)/liblazuli.so.$(VERSION)

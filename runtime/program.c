@@ -4,11 +4,9 @@
 #include "base/log.h"
 #include "cache/lru.h"
 #include "runtime/metrics.h"
+#include "source_id.h"
 #include <lazuli/cache.h>
 #include <lazuli/device.h>
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,41 +20,12 @@ static uint64_t llvm_compiles, kernel_hits, kernel_misses, memory_misses, disk_h
 
 /* ---- the disk ---- */
 
-/* Identifies this build of the library: the linker's build id when the library is shared, else its version. */
-static int find_build_id(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    char *out = arg;
-    (void)size;
-    uintptr_t self = (uintptr_t)&lz_version;
-    bool here = false;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        here |= p->p_type == PT_LOAD && self - (info->dlpi_addr + p->p_vaddr) < p->p_memsz;
-    }
-    if (!here || !info->dlpi_name || !info->dlpi_name[0]) /* the main program's own id says nothing about us */
-        return here;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        const char *at = (const char *)(info->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
-        while (p->p_type == PT_NOTE && (size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
-            const ElfW(Nhdr) *n = (const void *)at;
-            size_t name = LZ_ALIGN_UP(n->n_namesz, 4), desc = LZ_ALIGN_UP(n->n_descsz, 4);
-            if (n->n_type == NT_GNU_BUILD_ID)
-                for (uint32_t k = 0; k < n->n_descsz && k < 20; k++)
-                    sprintf(out + strlen(out), "%02x", (unsigned char)at[sizeof *n + name + k]);
-            at += sizeof *n + name + desc;
-        }
-    }
-    return 1;
-}
-
 static lz_cache *disk_get_locked(void)
 {
     if (disk_open || (!chosen_path && !lz_cfg_bool(LZ_OPT_CACHE)))
         return disk;
-    char build[96];
-    snprintf(build, sizeof build, "lazuli-%s-", lz_version());
-    dl_iterate_phdr(find_build_id, build);
+    char build[96];     /* the library's sources: a program linked with another version, also statically, finds nothing of this one's */
+    snprintf(build, sizeof build, "lazuli-%s-%s", lz_version(), LZ_SOURCE_ID);
     lz_cache_options o = {
         .path = chosen_path,
         .read_only = chosen_path ? chosen_readonly : lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),

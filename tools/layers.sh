@@ -9,7 +9,7 @@ rules() {
     cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;
     lower) echo 'lower/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     backends) echo 'backends/* lower/* ir/* cache/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
-    runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* lazuli/*' ;;
+    runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/* base/* ir/* lazuli/*' ;;
     nn) echo 'nn/* base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;
