@@ -10,8 +10,10 @@ START_TEST(push_and_reserve)
     for (int64_t i = 0; i < 10000; i++)
         ck_assert_int_eq(lz_vec_push(&v, i * i - 7), LZ_OK);
     ck_assert_uint_eq(v.len, 10000);
+    int64_t wrong = 0; /* a ck_assert per element would take most of the time */
     for (int64_t i = 0; i < 10000; i++)
-        ck_assert_int_eq(v.data[i], i * i - 7);
+        wrong += v.data[i] != i * i - 7;
+    ck_assert_int_eq(wrong, 0);
     uint32_t cap = v.cap;
     ck_assert_int_eq(lz_vec_reserve(&v, 5), LZ_OK);
     ck_assert_uint_eq(v.cap, cap);
@@ -28,8 +30,10 @@ START_TEST(growth_is_amortised)
 {
     LZ_VEC(char) v = {0};
     uint64_t count = lz_alloc_count();
+    int failed = 0;
     for (int i = 0; i < 1 << 20; i++)
-        ck_assert_int_eq(lz_vec_push(&v, (char)i), LZ_OK);
+        failed += lz_vec_push(&v, (char)i) != LZ_OK;
+    ck_assert_int_eq(failed, 0);
     ck_assert_uint_lt(lz_alloc_count() - count, 25);
     lz_vec_free(&v);
 }
