@@ -260,21 +260,25 @@ lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_sit
     return lz_tr_end(&c, y ? where(&c, p, x, y) : NULL);
 }
 
+/* One operation, not a maximum and a minimum: its gradient passes at the bounds, as in ATen. */
+static lz_node *clamp(lz_tr *c, lz_node *x, double lo, double hi)
+{
+    bool below = !isnan(lo), above = !isnan(hi);
+    bool real = (below && (!isfinite(lo) || lo != trunc(lo))) || (above && (!isfinite(hi) || hi != trunc(hi)));
+    lz_node *l = below ? lz_tr_scalar_for(c, &x, lo, real) : NULL, *h = above ? lz_tr_scalar_for(c, &x, hi, real) : NULL;
+    if (!below && !above)
+        return x;
+    if (!below) /* saturates to the lowest value of an integer dtype */
+        l = lz_tr_const_like(c, x, -INFINITY);
+    if (!above)
+        h = lz_tr_const_like(c, x, INFINITY);
+    return lz_tr_ew3(c, LZ_OP_CLAMP, l, x, h);
+}
+
 lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
 {
     BEGIN("lz_clamp");
-    lz_node *n = lz_tr_in(&c, x), *bound;
-    /* the wider bound first, so that both are of one dtype */
-    bool real = (!isnan(lo) && lo != trunc(lo)) || (!isnan(hi) && hi != trunc(hi));
-    if (!isnan(lo) && n) {
-        bound = lz_tr_scalar_for(&c, &n, lo, real);
-        n = lz_tr_ew2(&c, LZ_OP_MAXIMUM, n, bound);
-    }
-    if (!isnan(hi) && n) {
-        bound = lz_tr_scalar_for(&c, &n, hi, real);
-        n = lz_tr_ew2(&c, LZ_OP_MINIMUM, n, bound);
-    }
-    return lz_tr_end(&c, n);
+    return lz_tr_end(&c, clamp(&c, lz_tr_in(&c, x), lo, hi));
 }
 
 /* ---- activations ---- */
