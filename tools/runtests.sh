@@ -23,7 +23,7 @@ done
 unset MAKEFLAGS MFLAGS MAKELEVEL # a test that calls make gets the variables in MAKE_VARS, not the job server
 export BUILD run
 export LZ_TOOL=$BUILD/lazuli
-export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-60} CK_VERBOSITY=${CK_VERBOSITY:-normal}
+export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-240} CK_VERBOSITY=${CK_VERBOSITY:-normal}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/test/lsan.supp:print_suppressions=0}
