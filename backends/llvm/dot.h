@@ -59,5 +59,4 @@ void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args);
 /* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it is known. */
 void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);
 void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);  /* rows of a tile, or of a unit (k-major) */
-void dot_transpose(em *e, Val *row, unsigned n);    /* n vectors of n lanes */
 #endif

@@ -2,25 +2,6 @@
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
-/* Transposes n x n in registers: blocks of 1, 2, 4, ... lanes off the diagonal change places. */
-void dot_transpose(em *e, Val *row, unsigned n)
-{
-    for (unsigned s = 1; s < n; s *= 2) {
-        int lo[EM_LANES], hi[EM_LANES];
-        for (unsigned c = 0; c < n; c++) {
-            lo[c] = (int)(c & s ? n + c - s : c);
-            hi[c] = (int)(c & s ? n + c : c + s);
-        }
-        for (unsigned i = 0; i < n; i++) {
-            if (i & s)
-                continue;
-            Val a = row[i], b = row[i + s];
-            row[i] = em_shuffle(e, a, b, lo, n);
-            row[i + s] = em_shuffle(e, a, b, hi, n);
-        }
-    }
-}
-
 static uint32_t batch_loops(const dot *g)
 {
     return (1u << g->m) - 1;
@@ -81,7 +62,7 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     em_loop_end(e, &li, NULL);
     for (unsigned i = 0; i < L; i++)
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
-    dot_transpose(e, row, L);
+    em_transpose(e, row, L);
     Val step = MUL(nv, em_c64(e, vb)), dst = em_at(e, em_at(e, out, MUL(lk.i, step), 1), lv.i, vb);
     for (unsigned i = 0; i < L; i++) {
         em_store(e, row[i], dst, g->es);

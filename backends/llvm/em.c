@@ -208,6 +208,25 @@ Val em_extract(em *e, Val v, unsigned lane)
     return em_lanes(v) == 1 ? v : LLVMBuildExtractElement(e->b, v, em_c32(e, lane), "");
 }
 
+/* Transposes n x n in registers: blocks of 1, 2, 4, ... lanes off the diagonal change places. */
+void em_transpose(em *e, Val *row, unsigned n)
+{
+    for (unsigned s = 1; s < n; s *= 2) {
+        int lo[EM_LANES], hi[EM_LANES];
+        for (unsigned c = 0; c < n; c++) {
+            lo[c] = (int)(c & s ? n + c - s : c);
+            hi[c] = (int)(c & s ? n + c : c + s);
+        }
+        for (unsigned i = 0; i < n; i++) {
+            if (i & s)
+                continue;
+            Val a = row[i], b = row[i + s];
+            row[i] = em_shuffle(e, a, b, lo, n);
+            row[i + s] = em_shuffle(e, a, b, hi, n);
+        }
+    }
+}
+
 Val em_tail_mask(em *e, Val left, unsigned n)
 {
     if (n == 1)

@@ -51,6 +51,7 @@ Val em_true(em *e, unsigned n);
 Val em_splat(em *e, Val s, unsigned n);             /* v itself when it has n lanes already */
 Val em_extract(em *e, Val v, unsigned lane);
 Val em_shuffle(em *e, Val a, Val b, const int *idx, unsigned n);
+void em_transpose(em *e, Val *row, unsigned n);     /* n vectors of n lanes, in registers */
 Val em_tail_mask(em *e, Val left, unsigned n);      /* lane < left */
 
 /* ---- intrinsics and external functions ---- */

@@ -31,6 +31,8 @@ typedef struct kstage {
     Ev (*val)[KERN_U];              /* per scalar op and vector; uniform ones in [0] */
     Ev *splat;                      /* uniform values as vectors */
     Val *ptr[KERN_POS];             /* per position and access: address so far */
+    Val *square;                    /* per scalar op: the transposed block a load reads its rows from, or NULL */
+    Val square_row;
     uint32_t nacc;                  /* accumulators of all its reductions */
     Ev (*red)[KERN_U];              /* results of reductions, per accumulator and vector */
 } kstage;
@@ -86,5 +88,8 @@ unsigned kern_unroll(const kern *c, uint32_t s);                 /* vectors side
 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel is not of a form that gains. */
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
+/* kernels_transpose.c: the loop along which some load is contiguous while the stores are along the last one, or -1; and that schedule. */
+int kern_transposed_loop(const kern *c);
+void kern_emit_transposed(kern *c, uint32_t d);
 lz_status lz_kern_loops(em *e, const lz_kernel *k);             /* kernels_loops.c: any kernel */
 #endif

@@ -212,6 +212,11 @@ static Ev load(kern *c, uint32_t s, uint32_t sop, unsigned u, Val tail)
     uint32_t i = (uint32_t)t->s->sops[sop].a;
     const lz_access *a = &t->s->accs[i];
     unsigned n = t->vec[sop] ? c->lanes : 1;
+    if (t->square[sop]) {
+        lz_dtype d = access_dtype(c, a);
+        Val row = em_at(c->e, t->square[sop], t->square_row, (int64_t)n * kern_esize(d));
+        return kern_from_mem(c->e, d, em_load(c->e, kern_mem_type(c->e, d, n), row, kern_esize(d)));
+    }
     place at = locate(c, s, a, t->ptr[t->pos[sop]][i], n, u, tail);
     return n == 1 ? load_scalar(c, s, a, at) : load_vector(c, s, a, at, n, u);
 }

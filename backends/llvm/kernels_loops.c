@@ -17,9 +17,11 @@ static unsigned outer_unroll(const kern *c)
     unsigned u = KERN_U;
     if (c->vec != LZ_VEC_OUTER)
         return 1;
+    bool loops = has_inner(c->k); /* then the stages without loops do not matter */
     for (uint32_t s = 0; s < c->k->nstage; s++) {
         unsigned v = kern_unroll(c, s);
-        u = v < u ? v : u;
+        if (!loops || c->k->stages[s].ninner)
+            u = v < u ? v : u;
     }
     return u;
 }
@@ -161,7 +163,12 @@ lz_status lz_kern_loops(em *e, const lz_kernel *k)
 {
     kern c;
     lz_status s = kern_init(&c, e, k);
-    if (s == LZ_OK) {
+    int across = s == LZ_OK ? kern_transposed_loop(&c) : -1;
+    if (across >= 0) {
+        c.lanes = c.lanes > 16 ? 16 : c.lanes; /* a square of more is too much code */
+        kern_emit_transposed(&c, (uint32_t)across);
+        s = e->status;
+    } else if (s == LZ_OK) {
         int64_t chunk = chunk_of(&c);
         emit_sizes(&c, chunk);
         emit_run(&c, chunk);

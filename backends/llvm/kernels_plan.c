@@ -148,7 +148,7 @@ static bool allocate(kern *c, kstage *t)
     bool ok = (t->dep = take(c, n, sizeof *t->dep)) && (t->pos = take(c, n, 1)) && (t->vec = take(c, n, sizeof(bool))) &&
               (t->wide = take(c, n, sizeof(bool))) && (t->skip = take(c, n, sizeof(bool))) &&
               (t->uses = take(c, n, sizeof *t->uses)) && (t->val = take(c, n, sizeof *t->val)) &&
-              (t->splat = take(c, n, sizeof *t->splat)) && (t->red = take(c, t->nacc, sizeof *t->red));
+              (t->splat = take(c, n, sizeof *t->splat)) && (t->square = take(c, n, sizeof *t->square)) && (t->red = take(c, t->nacc, sizeof *t->red));
     for (uint32_t p = 0; p < POS_INNER + t->s->ninner && ok; p++)
         ok = (t->ptr[p] = take(c, t->naccess, sizeof(Val))) != NULL;
     return ok;

@@ -220,6 +220,8 @@ unsigned kern_unroll(const kern *c, uint32_t s)
 {
     const kstage *t = &c->st[s];
     unsigned w = work(t), u = t->s->nred ? (w <= 12 ? 4 : 2) : (w <= 6 ? 4 : w <= 20 ? 2 : 1);
+    if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer pieces of each row */
+        u = KERN_U;
     if (c->lanes == 1)
         return 1;
     while (u > 1 && t->nacc * u > 16)
