@@ -150,7 +150,7 @@ lz_status lz_capture_finish(lz_capture *c)
 
 /* ---- as a function ---- */
 
-static lz_val build_node(lz_func *f, const lz_capture *c, const lz_node *n, const lz_val *vals, lz_val *opnd)
+static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_val *opnd)
 {
     uint32_t first = f->ninst;
     lz_val v;
@@ -169,7 +169,6 @@ static lz_val build_node(lz_func *f, const lz_capture *c, const lz_node *n, cons
         f->insts[i].site = n->site;
         f->insts[i].scope = n->scope;
     }
-    (void)c;
     return v;
 }
 
@@ -186,7 +185,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
     for (uint32_t i = 0; i < c->nodes.len; i++) {
         if (c->notes.data[i].leaf != UINT32_MAX)
             continue;
-        vals[i] = build_node(f, c, c->nodes.data[i], vals, opnd);
+        vals[i] = build_node(f, c->nodes.data[i], vals, opnd);
         if (vals[i] == LZ_NOVAL)
             return f->status != LZ_OK ? f->status : LZ_EMEM;
     }
@@ -203,14 +202,28 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
     return lz_func_set_results(f, opnd, n);
 }
 
+/* What may stand after @ in the text form. */
+static void plain_name(const char *name, char *buf, size_t n)
+{
+    size_t i = 0;
+    for (; name[i] && i + 1 < n; i++) {
+        char ch = name[i];
+        bool ok = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (i && ch >= '0' && ch <= '9');
+        buf[i] = ok ? ch : '_';
+    }
+    buf[i] = '\0';
+}
+
 lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out, uint32_t *root_result)
 {
+    char plain[64];
+    plain_name(name && name[0] ? name : "main", plain, sizeof plain);
     *out = NULL;
     uint32_t widest = c->roots.len;
     for (uint32_t i = 0; i < c->nodes.len; i++)
         if (c->nodes.data[i]->sig->nopnd > widest)
             widest = c->nodes.data[i]->sig->nopnd;
-    lz_func *f = lz_func_new(name);
+    lz_func *f = lz_func_new(plain);
     lz_val *vals = lz_calloc((size_t)c->nodes.len + widest + 1, sizeof *vals);
     lz_status s = f && vals ? build(f, c, vals, vals + c->nodes.len, root_result) : LZ_FAIL(LZ_EMEM, "no memory for a graph of %u nodes", c->nodes.len);
     lz_free(vals);

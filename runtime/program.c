@@ -152,7 +152,7 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
     int64_t t0 = lz_now_ns();
     lz_cache *cache = o->cache;
     if (!cache || !lz_cache_get(cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n)) {
-        if (cache)
+        if (cache && lz_cache_enabled(cache))
             lz_counter_add(LZ_COUNTER_PersistentCacheMiss, 1);
         return false;
     }

@@ -46,8 +46,10 @@ void lz_dev_lock(lz_dev *d);                    /* step; counts waiting as Devic
 void lz_dev_unlock(lz_dev *d);
 /* Notes work in flight (takes over `done`); waits for the oldest when LZ_DEV_INFLIGHT are. The caller holds step. */
 void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns);
-/* Forgets finished work, keeping its first error. wait: all of it. The caller holds step. */
-void lz_dev_reap(lz_dev *d, bool wait);
+/* Forgets finished work, keeping its first error. The caller holds step. */
+void lz_dev_reap(lz_dev *d);
+/* Waits until what has been started is finished, without holding step meanwhile. */
+void lz_dev_settle(lz_dev *d);
 /* Reports and forgets the kept error. The caller holds step. */
 lz_status lz_dev_take_error(lz_dev *d);
 /* The scalar's bytes in device memory: a new reference. The caller holds step. */

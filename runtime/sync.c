@@ -176,7 +176,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
             s = run(d, &sc->cap, cause, &done);
         sc->step.roots.len = 0;
         lz_event_release(done);
-        lz_dev_reap(d, false);
+        lz_dev_reap(d);
     }
     lz_dev_unlock(d);
     return s;
@@ -412,7 +412,12 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     bool wait = (o && o->struct_size >= sizeof *o && o->wait) || lz_cfg_bool(LZ_OPT_SYNC_WAIT);
     lz_dev_lock(d);
     lz_status s = step_locked(t, d, LZ_CAUSE_STEP, &done, &tensor_error);
-    lz_dev_reap(d, wait);
+    if (wait) {
+        lz_dev_unlock(d);
+        lz_dev_settle(d);
+        lz_dev_lock(d);
+    }
+    lz_dev_reap(d);
     s = report(d, s, &tensor_error);
     lz_dev_unlock(d);
     lz_event_release(done);
@@ -477,9 +482,10 @@ lz_status lz_wait_device_ops(void)
     lz_status s = lz_fork_check();
     lz_dev *d;
     for (uint32_t i = 0; s != LZ_EFORK && (d = lz_dev_at(i)) != NULL; i++) {
-        lz_dev_lock(d);
-        lz_dev_reap(d, true);
+        lz_dev_settle(d);
         lz_status w = d->be->wait_all(d->ordinal);
+        lz_dev_lock(d);
+        lz_dev_reap(d);
         if (s == LZ_OK)
             s = w != LZ_OK ? w : lz_dev_take_error(d);
         lz_dev_unlock(d);
@@ -502,7 +508,7 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
     lz_error before = *lz_error_get();
     lz_dev_lock(d);
     lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, &done, &tensor_error);
-    lz_dev_reap(d, false);
+    lz_dev_reap(d);
     lz_dev_unlock(d);
     lz_event_release(done);
     lz_counter_add(LZ_COUNTER_AutoFlush, 1);

@@ -203,6 +203,9 @@ START_TEST(device_failures_reach_the_next_wait)
     ck_assert_int_eq(now, LZ_EDEVICE);
     ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "caught fire"));
     FAILS(lz_to_host(y, v, sizeof v), LZ_EDEVICE, "caught fire");
+    lz_tensor *z = lz_add(x, y); /* what depends on it fails too */
+    FAILS(lz_to_host(z, v, sizeof v), LZ_EDEVICE, "caught fire");
+    FAILS(lz_wait_device_ops(), LZ_EDEVICE, "caught fire");
     OK(lz_wait_device_ops()); /* told once */
     rt_expect(x, (float[]){1, 1}, 2, 0);
     rt_expect(lz_add(x, x), (float[]){2, 2}, 2, 0); /* the device goes on */

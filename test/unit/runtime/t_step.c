@@ -376,6 +376,31 @@ START_TEST(devices_do_not_mix)
 }
 END_TEST
 
+/* The device is full: an error that says so, everything made before is intact, and there is room again after a release. */
+START_TEST(a_full_device_is_an_error)
+{
+    setenv("LAZULI_DEVICE_MEMORY_MB", "8", 1);
+    lz_tensor *first = lz_retain(vec(2, one_two)), *big[16];
+    lz_status s = LZ_OK;
+    int n = 0;
+    OK(lz_mark_step());
+    lz_scope_begin();
+    while (n < 16 && s == LZ_OK) {
+        big[n] = lz_add_scalar(lz_iota(LZ_F32, LZ_SHAPE(512, 512), 0), n + 0.5);
+        s = lz_sync(&big[n++], 1, true);
+    }
+    ck_assert_int_eq(s, LZ_EDEVMEM);
+    ck_assert_msg(strstr(lz_last_error_text(), "LAZULI_DEVICE_MEMORY_MB") != NULL, "%s", lz_last_error_text());
+    ck_assert_int_ge(n, 6);
+    rt_expect(lz_add(first, first), (float[]){2, 4}, 2, 0);
+    ck_assert_double_eq(lz_item(lz_select(lz_select(big[0], 0, 511), 0, 0)), 511.5);
+    lz_scope_end();
+    OK(lz_wait_device_ops() == LZ_EDEVMEM ? LZ_OK : lz_wait_device_ops());
+    lz_tensor *again = lz_add_scalar(lz_iota(LZ_F32, LZ_SHAPE(512, 1024), 0), 1);
+    OK(lz_sync(&again, 1, true));
+}
+END_TEST
+
 static void add(TCase *t, const TTest *test)
 {
     tcase_add_test(t, test);
@@ -402,6 +427,8 @@ int main(void)
         add(t, borrowed_memory_is_released_once);
         add(t, empty_tensors_go_through);
         add(t, devices_do_not_mix);
+        if (d == 1)
+            add(t, a_full_device_is_an_error);
         if (d == 0) {
             add(t, a_million_nodes_need_no_stack);
             add(t, a_program_without_steps_is_flushed);
