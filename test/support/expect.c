@@ -5,7 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RUNS = 8, MODE_PLAIN = 0, MODE_UP = 1, MODE_DOWN = 2 /* and from 3: at random */ };
+/* All up, all down, opposite ways for every two operations (one would undo the other's in 1 or 2), at random. */
+enum {
+    MODE_PLAIN,
+    MODE_UP,
+    MODE_DOWN,
+    MODE_BIT,
+    MODE_RANDOM = MODE_BIT + 4,
+    RUNS = MODE_RANDOM + 3
+};
 
 /* ---- how inexact an instruction is ---- */
 
@@ -113,6 +121,7 @@ typedef struct runner {
     const lz_func *f;
     lz_literal *const *args;
     int extra_ulp, mode;
+    uint32_t ordinal; /* of the inexact operation that runs */
     lz_rnd rnd;
     uint32_t *first;
     lz_literal **val;
@@ -121,7 +130,11 @@ typedef struct runner {
 
 static int sign_of(runner *r)
 {
-    return r->mode == MODE_UP ? 1 : r->mode == MODE_DOWN ? -1 : lz_rnd_chance(&r->rnd, 50) ? 1 : -1;
+    if (r->mode < MODE_BIT)
+        return r->mode == MODE_UP ? 1 : -1;
+    if (r->mode < MODE_RANDOM)
+        return r->ordinal >> (r->mode - MODE_BIT) & 1 ? 1 : -1;
+    return lz_rnd_chance(&r->rnd, 50) ? 1 : -1;
 }
 
 /* Which NaN an operation gives is not said: the sign of those it makes is another in every run. */
@@ -214,6 +227,7 @@ static lz_status step(runner *r, uint32_t i)
         return LZ_OK;
     if (makes_nans(s))
         nudge_nans(r, out[0]);
+    r->ordinal += inexact(s, r->extra_ulp);
     if (!inexact(s, r->extra_ulp))
         return LZ_OK;
     if (is_sum(s))
@@ -255,6 +269,7 @@ static lz_status runner_run(runner *r, int mode)
 {
     runner_clear(r);
     r->mode = mode;
+    r->ordinal = 0;
     for (uint32_t i = 0; i < r->f->ninst; i++)
         LZ_TRY(step(r, i));
     return LZ_OK;
