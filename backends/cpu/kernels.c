@@ -174,9 +174,12 @@ static bool from_disk(load *l, uint32_t i)
     size_t nobj = 0;
     int64_t t0 = lz_now_ns();
     lz_kernels_key(l->k[i], l->t, &key);
-    bool ok = !key.failed &&
-              lz_cache_get(l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj) &&
-              lz_elf_load(obj, nobj, &l->out[i].code->code) == LZ_OK;
+    bool found =
+        !key.failed && lz_cache_get(l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
+    lz_status s = found ? lz_elf_load(obj, nobj, &l->out[i].code->code) : LZ_OK;
+    bool ok = found && s == LZ_OK;
+    if (s == LZ_ECORRUPT) /* whole, yet no code: the next put replaces it */
+        lz_cache_drop(l->cache, LZ_CACHE_KERNEL, key.data, key.len);
     lz_free(obj);
     lz_buf_free(&key);
     if (!ok)
