@@ -59,7 +59,8 @@ static const char *cause_text(lz_sync_cause c)
 }
 
 /* The block up to the frames; what follows is the caller's and `finish`'s. */
-static void begin(lz_buf *b, const char *what, lz_sync_cause cause, const char *name, lz_hash hash, uint32_t nparam, uint32_t nresult)
+static void begin(lz_buf *b, const char *what, lz_sync_cause cause, const char *name, lz_hash hash,
+                  uint32_t nparam, uint32_t nresult)
 {
     char prefix[40], text[33];
     snprintf(prefix, sizeof prefix, "%s Analysis: ", what);
@@ -69,7 +70,8 @@ static void begin(lz_buf *b, const char *what, lz_sync_cause cause, const char *
     if (name)
         lz_buf_printf(b, "%s  Graph Name: %s\n", prefix, name);
     lz_buf_printf(b, "%s  Graph Hash: %s\n", prefix, lz_hash_text(hash, text));
-    lz_buf_printf(b, "%s  Number of Graph Inputs: %u\n%s  Number of Graph Outputs: %u\n", prefix, nparam, prefix, nresult);
+    lz_buf_printf(b, "%s  Number of Graph Inputs: %u\n%s  Number of Graph Outputs: %u\n", prefix,
+                  nparam, prefix, nresult);
     lz_buf_printf(b, "%sFrame Triggered Execution: \n", prefix);
     snprintf(prefix, sizeof prefix, "%s Analysis:   ", what);
     lz_dump_frames(b, prefix, (int)lz_cfg_int(LZ_OPT_PT_XLA_DEBUG_MAX_FRAME));
@@ -109,7 +111,8 @@ static void sig_difference(const lz_sig *is, const lz_sig *was, char *buf, size_
     }
     for (uint32_t k = 0; k < is->nopnd; k++)
         if (is->opnd[k] != was->opnd[k]) {
-            snprintf(buf, n, "operand %u is %s, was %s", k, lz_type_short(is->opnd[k], a, sizeof a), lz_type_short(was->opnd[k], b, sizeof b));
+            snprintf(buf, n, "operand %u is %s, was %s", k, lz_type_short(is->opnd[k], a, sizeof a),
+                     lz_type_short(was->opnd[k], b, sizeof b));
             return;
         }
     if (is->attr != was->attr && is->nopnd) {
@@ -118,13 +121,15 @@ static void sig_difference(const lz_sig *is, const lz_sig *was, char *buf, size_
         snprintf(buf, n, "%s, was %s", a, b);
         return;
     }
-    snprintf(buf, n, "is %s, was %s", lz_type_short(is->result[0], a, sizeof a), lz_type_short(was->result[0], b, sizeof b));
+    snprintf(buf, n, "is %s, was %s", lz_type_short(is->result[0], a, sizeof a),
+             lz_type_short(was->result[0], b, sizeof b));
 }
 
 /* Node i of a graph: what it is there, which for a leaf is not the operation that once made its value. */
 static lz_graph_note note_of(const lz_capture *c, uint32_t i)
 {
-    return (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site, c->notes.data[i].leaf != UINT32_MAX};
+    return (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site,
+                           c->notes.data[i].leaf != UINT32_MAX};
 }
 
 static bool same_op(const lz_graph_note *a, const lz_graph_note *b)
@@ -152,7 +157,8 @@ static void note_difference(const lz_graph_note *is, const lz_graph_note *was, c
         return;
     }
     if (is->leaf)
-        snprintf(what, sizeof what, "is %s, was %s", lz_type_short(is->sig->result[0], a, sizeof a), lz_type_short(was->sig->result[0], b, sizeof b));
+        snprintf(what, sizeof what, "is %s, was %s", lz_type_short(is->sig->result[0], a, sizeof a),
+                 lz_type_short(was->sig->result[0], b, sizeof b));
     else
         sig_difference(is->sig, was->sig, what, sizeof what);
     snprintf(buf, n, "%s%s: %s", op_text(is), where, what);
@@ -184,7 +190,8 @@ bool lz_analysis_difference(const lz_capture *c, const lz_program *p, char *buf,
             char where[160];
             lz_graph_note first = note_of(c, len);
             site_text(first.site, where, sizeof where);
-            snprintf(buf, n, "%u operations more, the first is %s%s", c->nodes.len - p->nnode, op_text(&first), where);
+            snprintf(buf, n, "%u operations more, the first is %s%s", c->nodes.len - p->nnode,
+                     op_text(&first), where);
         } else {
             snprintf(buf, n, "%u operations fewer", p->nnode - c->nodes.len);
         }
@@ -193,7 +200,9 @@ bool lz_analysis_difference(const lz_capture *c, const lz_program *p, char *buf,
     if (c->roots.len != p->nroot)
         snprintf(buf, n, "the same operations, but %u results, was %u", c->roots.len, p->nroot);
     else
-        snprintf(buf, n, "the same operations, but other connections, constants, results or donated inputs");
+        snprintf(
+            buf, n,
+            "the same operations, but other connections, constants, results or donated inputs");
     return true;
 }
 
@@ -234,13 +243,16 @@ static void print_why(lz_buf *b, const lz_capture *c)
         return;
     }
     if (lz_analysis_difference(c, q.best, text, sizeof text))
-        lz_buf_printf(b, "Compilation Analysis:   nearest known graph %s\nCompilation Analysis:   %s\n", lz_hash_text(q.best->hash, hash), text);
+        lz_buf_printf(
+            b, "Compilation Analysis:   nearest known graph %s\nCompilation Analysis:   %s\n",
+            lz_hash_text(q.best->hash, hash), text);
     lz_program_release((lz_program *)q.best);
 }
 
 /* ---- blocks ---- */
 
-void lz_analysis_compilation(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult, lz_sync_cause cause)
+void lz_analysis_compilation(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                             lz_sync_cause cause)
 {
     lz_buf b = {0};
     const lz_thr *t = lz_thr_self;
@@ -265,10 +277,13 @@ void lz_analysis_post_compilation(const lz_program *p)
     char hash[33];
     if (level() < 1)
         return;
-    lz_buf_printf(&b, "\nComputation hash: %s\n\nPost Compilation Analysis: " RULE80 "\n", lz_hash_text(p->hash, hash));
+    lz_buf_printf(&b, "\nComputation hash: %s\n\nPost Compilation Analysis: " RULE80 "\n",
+                  lz_hash_text(p->hash, hash));
     for (int i = 0; i < 5; i++)
-        lz_buf_printf(&b, "Post Compilation Analysis: %s: %f GB\n", row[i].label, (double)row[i].nbytes / (1024.0 * 1024 * 1024));
-    lz_buf_puts(&b, "Post Compilation Analysis: " DASH80 "\nPost Compilation Analysis: " RULE80 "\n");
+        lz_buf_printf(&b, "Post Compilation Analysis: %s: %f GB\n", row[i].label,
+                      (double)row[i].nbytes / (1024.0 * 1024 * 1024));
+    lz_buf_puts(&b,
+                "Post Compilation Analysis: " DASH80 "\nPost Compilation Analysis: " RULE80 "\n");
     emit(&b);
 }
 
@@ -287,7 +302,8 @@ static void too_frequent(lz_metric_id id, const char *name, int64_t steps, int64
 {
     uint64_t n = lz_metric_samples(id, NULL, NULL);
     if (steps > warm_up && (double)n > 0.5 * (double)steps)
-        printf("pt-xla-profiler: %s too frequent: %" PRIu64 " counts during %" PRId64 " steps\n", name, n, steps);
+        printf("pt-xla-profiler: %s too frequent: %" PRIu64 " counts during %" PRId64 " steps\n",
+               name, n, steps);
 }
 
 static void too_slow(lz_metric_id id, const char *name, double seconds)
@@ -298,8 +314,9 @@ static void too_slow(lz_metric_id id, const char *name, double seconds)
     if (longest <= seconds * 1e9)
         return;
     lz_metrics_print_time(&b, longest);
-    printf("pt-xla-profiler: %s too slow: longest instance took %s. Please open a GitHub issue with the graph dump for our team to optimize.\n", name,
-           lz_buf_str(&b));
+    printf("pt-xla-profiler: %s too slow: longest instance took %s. Please open a GitHub issue "
+           "with the graph dump for our team to optimize.\n",
+           name, lz_buf_str(&b));
     lz_buf_free(&b);
 }
 

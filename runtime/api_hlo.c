@@ -14,7 +14,8 @@ static bool ints_in(const char *what, const int64_t *v, int n, lz_ints *out)
 {
     *out = (lz_ints){0};
     if (n < 0 || n > LZ_MAX_RANK) {
-        LZ_FAIL(LZ_ERANGE, "%s: %d values, but a tensor has at most %d dimensions", what, n, LZ_MAX_RANK);
+        LZ_FAIL(LZ_ERANGE, "%s: %d values, but a tensor has at most %d dimensions", what, n,
+                LZ_MAX_RANK);
         return false;
     }
     if (n && !v) {
@@ -31,7 +32,9 @@ static lz_op combiner_of(const char *name)
     if (!name)
         LZ_FAIL(LZ_ENULL, "combiner is NULL");
     else if (op == LZ_OP_NONE || !lz_op_has(op, LZ_F_ASSOC) || !lz_op_has(op, LZ_F_COMM))
-        LZ_FAIL(LZ_EINVAL, "\"%.40s\" is no combiner: add, multiply, maximum, minimum, and, or, xor are", name);
+        LZ_FAIL(LZ_EINVAL,
+                "\"%.40s\" is no combiner: add, multiply, maximum, minimum, and, or, xor are",
+                name);
     else
         return op;
     return LZ_OP_NONE;
@@ -75,8 +78,9 @@ lz_tensor *lz_hlo_ew_at(const char *name, lz_tensor *const *operands, int n, con
 
 lz_tensor *lz_hlo_compare_at(lz_hlo_direction d, lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
-    static const lz_comparison_direction to[] = {[LZ_HLO_EQ] = LZ_CMP_EQ, [LZ_HLO_NE] = LZ_CMP_NE, [LZ_HLO_GE] = LZ_CMP_GE,
-                                                 [LZ_HLO_GT] = LZ_CMP_GT, [LZ_HLO_LE] = LZ_CMP_LE, [LZ_HLO_LT] = LZ_CMP_LT};
+    static const lz_comparison_direction to[] = {
+        [LZ_HLO_EQ] = LZ_CMP_EQ, [LZ_HLO_NE] = LZ_CMP_NE, [LZ_HLO_GE] = LZ_CMP_GE,
+        [LZ_HLO_GT] = LZ_CMP_GT, [LZ_HLO_LE] = LZ_CMP_LE, [LZ_HLO_LT] = LZ_CMP_LT};
     BEGIN("lz_hlo_compare");
     lz_node *x = lz_tr_in(&c, a), *y = x ? lz_tr_in(&c, b) : NULL;
     if (y && ((int)d < 0 || d > LZ_HLO_LT)) {
@@ -86,7 +90,8 @@ lz_tensor *lz_hlo_compare_at(lz_hlo_direction d, lz_tensor *a, lz_tensor *b, con
     return lz_tr_end(&c, y ? lz_tr_compare(&c, to[d], x, y) : NULL);
 }
 
-static lz_tensor *by_dtype(const char *name, lz_op op, lz_tensor *x, lz_dtype dtype, const lz_site *site)
+static lz_tensor *by_dtype(const char *name, lz_op op, lz_tensor *x, lz_dtype dtype,
+                           const lz_site *site)
 {
     lz_attr_any a;
     BEGIN(name);
@@ -106,7 +111,8 @@ lz_tensor *lz_hlo_bitcast_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site
     return by_dtype("lz_hlo_bitcast_convert", LZ_OP_BITCAST_CONVERT, x, dtype, site);
 }
 
-lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int mantissa_bits, const lz_site *site)
+lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int mantissa_bits,
+                                      const lz_site *site)
 {
     lz_attr_any a;
     BEGIN("lz_hlo_reduce_precision");
@@ -117,12 +123,15 @@ lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int manti
     return lz_tr_end(&c, lz_tr_op(&c, LZ_OP_REDUCE_PRECISION, &a.head, &n, 1));
 }
 
-lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_t *dims, int ndims, const lz_site *site)
+lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_t *dims, int ndims,
+                                      const lz_site *site)
 {
     lz_ints d;
     BEGIN("lz_hlo_broadcast_in_dim");
     lz_node *n = lz_tr_in(&c, x);
-    return lz_tr_end(&c, n && ints_in("dims", dims, ndims, &d) ? lz_tr_broadcast_in_dim(&c, n, &d, &shape) : NULL);
+    return lz_tr_end(&c, n && ints_in("dims", dims, ndims, &d)
+                             ? lz_tr_broadcast_in_dim(&c, n, &d, &shape)
+                             : NULL);
 }
 
 lz_tensor *lz_hlo_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site)
@@ -141,20 +150,25 @@ lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n, const l
     BEGIN("lz_hlo_transpose");
     lz_node *o = lz_tr_in(&c, x);
     lz_attr_init(&a, LZ_ATTR_perm);
-    return lz_tr_end(&c, o && ints_in("perm", perm, n, &a.as_perm.permutation) ? lz_tr_op(&c, LZ_OP_TRANSPOSE, &a.head, &o, 1) : NULL);
+    return lz_tr_end(&c, o && ints_in("perm", perm, n, &a.as_perm.permutation)
+                             ? lz_tr_op(&c, LZ_OP_TRANSPOSE, &a.head, &o, 1)
+                             : NULL);
 }
 
-lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *limit, const int64_t *strides, int n, const lz_site *site)
+lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *limit,
+                           const int64_t *strides, int n, const lz_site *site)
 {
     static const int64_t ones[LZ_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     lz_ints s, l, st;
     BEGIN("lz_hlo_slice");
     lz_node *o = lz_tr_in(&c, x);
-    bool ok = o && ints_in("start", start, n, &s) && ints_in("limit", limit, n, &l) && ints_in("strides", strides ? strides : ones, n, &st);
+    bool ok = o && ints_in("start", start, n, &s) && ints_in("limit", limit, n, &l) &&
+              ints_in("strides", strides ? strides : ones, n, &st);
     return lz_tr_end(&c, ok ? lz_tr_slice(&c, o, &s, &l, &st) : NULL);
 }
 
-lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low, const int64_t *high, const int64_t *interior, int n, const lz_site *site)
+lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low, const int64_t *high,
+                         const int64_t *interior, int n, const lz_site *site)
 {
     static const int64_t zeros[LZ_MAX_RANK];
     lz_attr_any a;
@@ -162,7 +176,8 @@ lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low, con
     lz_node *o[2] = {lz_tr_in(&c, x), NULL};
     o[1] = o[0] ? lz_tr_in(&c, value) : NULL;
     lz_attr_init(&a, LZ_ATTR_pad);
-    bool ok = o[1] && ints_in("low", low, n, &a.as_pad.edge_padding_low) && ints_in("high", high, n, &a.as_pad.edge_padding_high) &&
+    bool ok = o[1] && ints_in("low", low, n, &a.as_pad.edge_padding_low) &&
+              ints_in("high", high, n, &a.as_pad.edge_padding_high) &&
               ints_in("interior", interior ? interior : zeros, n, &a.as_pad.interior_padding);
     return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_PAD, &a.head, o, 2) : NULL);
 }
@@ -205,19 +220,24 @@ lz_tensor *lz_hlo_reverse_at(lz_tensor *x, const int64_t *dims, int n, const lz_
     BEGIN("lz_hlo_reverse");
     lz_node *o = lz_tr_in(&c, x);
     lz_attr_init(&a, LZ_ATTR_dims);
-    return lz_tr_end(&c, o && ints_in("dims", dims, n, &a.as_dims.dimensions) ? lz_tr_op(&c, LZ_OP_REVERSE, &a.head, &o, 1) : NULL);
+    return lz_tr_end(&c, o && ints_in("dims", dims, n, &a.as_dims.dimensions)
+                             ? lz_tr_op(&c, LZ_OP_REVERSE, &a.head, &o, 1)
+                             : NULL);
 }
 
-lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *dims, int n, const lz_site *site)
+lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *dims, int n,
+                            const lz_site *site)
 {
     lz_ints d;
     BEGIN("lz_hlo_reduce");
     lz_node *o = lz_tr_in(&c, x);
     lz_op op = o ? combiner_of(combiner) : LZ_OP_NONE;
-    return lz_tr_end(&c, op != LZ_OP_NONE && ints_in("dims", dims, n, &d) ? lz_tr_reduce(&c, op, o, &d) : NULL);
+    return lz_tr_end(
+        &c, op != LZ_OP_NONE && ints_in("dims", dims, n, &d) ? lz_tr_reduce(&c, op, o, &d) : NULL);
 }
 
-lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims, const lz_site *site)
+lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims,
+                                 const lz_site *site)
 {
     lz_attr_any r;
     BEGIN("lz_hlo_dot_general");
@@ -229,14 +249,18 @@ lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *
         LZ_FAIL(LZ_ENULL, "dims is NULL");
         ok = false;
     }
-    ok = ok && ints_in("lhs_batch", dims->lhs_batch, dims->nbatch, &r.as_dot.lhs_batching_dimensions) &&
+    ok = ok &&
+         ints_in("lhs_batch", dims->lhs_batch, dims->nbatch, &r.as_dot.lhs_batching_dimensions) &&
          ints_in("rhs_batch", dims->rhs_batch, dims->nbatch, &r.as_dot.rhs_batching_dimensions) &&
-         ints_in("lhs_contract", dims->lhs_contract, dims->ncontract, &r.as_dot.lhs_contracting_dimensions) &&
-         ints_in("rhs_contract", dims->rhs_contract, dims->ncontract, &r.as_dot.rhs_contracting_dimensions);
+         ints_in("lhs_contract", dims->lhs_contract, dims->ncontract,
+                 &r.as_dot.lhs_contracting_dimensions) &&
+         ints_in("rhs_contract", dims->rhs_contract, dims->ncontract,
+                 &r.as_dot.rhs_contracting_dimensions);
     return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_DOT_GENERAL, &r.head, o, 2) : NULL);
 }
 
-lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gather_dims *d, const lz_site *site)
+lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gather_dims *d,
+                            const lz_site *site)
 {
     lz_attr_any r;
     BEGIN("lz_hlo_gather");
@@ -249,11 +273,16 @@ lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gat
         ok = false;
     }
     ok = ok && ints_in("offset_dims", d->offset_dims, d->noffset, &r.as_gather.offset_dims) &&
-         ints_in("collapsed_slice_dims", d->collapsed_slice_dims, d->ncollapsed, &r.as_gather.collapsed_slice_dims) &&
-         ints_in("operand_batching_dims", d->operand_batching_dims, d->noperand_batch, &r.as_gather.operand_batching_dims) &&
-         ints_in("start_indices_batching_dims", d->start_indices_batching_dims, d->noperand_batch, &r.as_gather.start_indices_batching_dims) &&
-         ints_in("start_index_map", d->start_index_map, d->nstart_map, &r.as_gather.start_index_map) &&
-         ints_in("slice_sizes", d->slice_sizes, lz_node_type(o[0])->shape.rank, &r.as_gather.slice_sizes);
+         ints_in("collapsed_slice_dims", d->collapsed_slice_dims, d->ncollapsed,
+                 &r.as_gather.collapsed_slice_dims) &&
+         ints_in("operand_batching_dims", d->operand_batching_dims, d->noperand_batch,
+                 &r.as_gather.operand_batching_dims) &&
+         ints_in("start_indices_batching_dims", d->start_indices_batching_dims, d->noperand_batch,
+                 &r.as_gather.start_indices_batching_dims) &&
+         ints_in("start_index_map", d->start_index_map, d->nstart_map,
+                 &r.as_gather.start_index_map) &&
+         ints_in("slice_sizes", d->slice_sizes, lz_node_type(o[0])->shape.rank,
+                 &r.as_gather.slice_sizes);
     if (ok) {
         r.as_gather.index_vector_dim = d->index_vector_dim;
         r.as_gather.indices_are_sorted = d->indices_are_sorted;
@@ -275,12 +304,15 @@ static const lz_func *scatter_body(const char *combiner, lz_dtype d)
         return NULL;
     (void)lz_build_param(f, t);
     lz_val update = lz_build_param(f, t);
-    const lz_func *r = update != LZ_NOVAL && lz_func_set_results(f, &update, 1) == LZ_OK ? lz_region_intern(f) : NULL;
+    const lz_func *r = update != LZ_NOVAL && lz_func_set_results(f, &update, 1) == LZ_OK
+                           ? lz_region_intern(f)
+                           : NULL;
     lz_func_free(f);
     return r;
 }
 
-lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices, lz_tensor *updates, const lz_scatter_dims *d, const lz_site *site)
+lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices,
+                             lz_tensor *updates, const lz_scatter_dims *d, const lz_site *site)
 {
     lz_attr_any r;
     BEGIN("lz_hlo_scatter");
@@ -293,11 +325,17 @@ lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indi
         LZ_FAIL(LZ_ENULL, "dims is NULL");
         ok = false;
     }
-    ok = ok && ints_in("update_window_dims", d->update_window_dims, d->nwindow, &r.as_scatter.update_window_dims) &&
-         ints_in("inserted_window_dims", d->inserted_window_dims, d->ninserted, &r.as_scatter.inserted_window_dims) &&
-         ints_in("input_batching_dims", d->input_batching_dims, d->ninput_batch, &r.as_scatter.input_batching_dims) &&
-         ints_in("scatter_indices_batching_dims", d->scatter_indices_batching_dims, d->ninput_batch, &r.as_scatter.scatter_indices_batching_dims) &&
-         ints_in("scatter_dims_to_operand_dims", d->scatter_dims_to_operand_dims, d->nmap, &r.as_scatter.scatter_dims_to_operand_dims);
+    ok = ok &&
+         ints_in("update_window_dims", d->update_window_dims, d->nwindow,
+                 &r.as_scatter.update_window_dims) &&
+         ints_in("inserted_window_dims", d->inserted_window_dims, d->ninserted,
+                 &r.as_scatter.inserted_window_dims) &&
+         ints_in("input_batching_dims", d->input_batching_dims, d->ninput_batch,
+                 &r.as_scatter.input_batching_dims) &&
+         ints_in("scatter_indices_batching_dims", d->scatter_indices_batching_dims, d->ninput_batch,
+                 &r.as_scatter.scatter_indices_batching_dims) &&
+         ints_in("scatter_dims_to_operand_dims", d->scatter_dims_to_operand_dims, d->nmap,
+                 &r.as_scatter.scatter_dims_to_operand_dims);
     if (ok) {
         r.as_scatter.index_vector_dim = d->index_vector_dim;
         r.as_scatter.indices_are_sorted = d->indices_are_sorted;
@@ -305,21 +343,26 @@ lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indi
         r.as_scatter.update_computation = scatter_body(combiner, lz_node_type(o[0])->dtype);
         ok = r.as_scatter.update_computation != NULL;
     }
-    return lz_tr_end(&c, ok ? lz_tr_result(&c, lz_tr_op(&c, LZ_OP_SCATTER, &r.head, o, 3), 0) : NULL);
+    return lz_tr_end(&c,
+                     ok ? lz_tr_result(&c, lz_tr_op(&c, LZ_OP_SCATTER, &r.head, o, 3), 0) : NULL);
 }
 
-lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const int64_t *sizes, int n, const lz_site *site)
+lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const int64_t *sizes,
+                                   int n, const lz_site *site)
 {
     lz_node *o[1 + LZ_MAX_RANK];
     lz_attr_any a;
     BEGIN("lz_hlo_dynamic_slice");
     lz_attr_init(&a, LZ_ATTR_sizes);
     o[0] = lz_tr_in(&c, x);
-    bool ok = o[0] && ints_in("sizes", sizes, n, &a.as_sizes.slice_sizes) && in_all(&c, starts, n, o + 1);
-    return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_DYNAMIC_SLICE, &a.head, o, (uint32_t)n + 1) : NULL);
+    bool ok =
+        o[0] && ints_in("sizes", sizes, n, &a.as_sizes.slice_sizes) && in_all(&c, starts, n, o + 1);
+    return lz_tr_end(&c,
+                     ok ? lz_tr_op(&c, LZ_OP_DYNAMIC_SLICE, &a.head, o, (uint32_t)n + 1) : NULL);
 }
 
-lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_tensor *const *starts, int n, const lz_site *site)
+lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_tensor *const *starts,
+                                          int n, const lz_site *site)
 {
     lz_node *o[2 + LZ_MAX_RANK];
     BEGIN("lz_hlo_dynamic_update_slice");
@@ -327,14 +370,17 @@ lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_te
     o[1] = o[0] ? lz_tr_in(&c, update) : NULL;
     bool ok = o[1] != NULL;
     if (ok && (n < 0 || n > LZ_MAX_RANK)) {
-        LZ_FAIL(LZ_ERANGE, "starts: %d values, but a tensor has at most %d dimensions", n, LZ_MAX_RANK);
+        LZ_FAIL(LZ_ERANGE, "starts: %d values, but a tensor has at most %d dimensions", n,
+                LZ_MAX_RANK);
         ok = false;
     }
     ok = ok && in_all(&c, starts, n, o + 2);
-    return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, o, (uint32_t)n + 2) : NULL);
+    return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, o, (uint32_t)n + 2)
+                            : NULL);
 }
 
-lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape, lz_tensor **new_state, const lz_site *site)
+lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape,
+                                       lz_tensor **new_state, const lz_site *site)
 {
     lz_attr_any a;
     BEGIN("lz_hlo_rng_bit_generator");
@@ -346,7 +392,8 @@ lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shap
     lz_node *m = lz_tr_op(&c, LZ_OP_RNG_BIT_GENERATOR, &a.head, &o, 1);
     lz_node *st = new_state ? lz_tr_result(&c, m, 0) : NULL, *bits = lz_tr_result(&c, m, 1);
     if (new_state)
-        *new_state = st ? lz_trace_tensor_of(st, site) : lz_trace_error_tensor("lz_hlo_rng_bit_generator", site);
+        *new_state = st ? lz_trace_tensor_of(st, site)
+                        : lz_trace_error_tensor("lz_hlo_rng_bit_generator", site);
     return lz_tr_end(&c, bits);
 }
 
@@ -354,7 +401,8 @@ lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_hlo_optimization_barrier");
     lz_node *o = lz_tr_in(&c, x);
-    return lz_tr_end(&c, lz_tr_result(&c, lz_tr_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &o, 1), 0));
+    return lz_tr_end(&c,
+                     lz_tr_result(&c, lz_tr_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &o, 1), 0));
 }
 
 /* The index of the first element equal to the extreme; a NaN is the extreme. Two plain reductions, which every backend fuses. */
@@ -371,7 +419,8 @@ static lz_node *argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
     x = lz_tr_reshape(c, x, &one);
     int64_t n = one.dims[dim];
     if (n == 0) {
-        LZ_FAIL(LZ_ESHAPE, "dimension %lld is empty: no element is the %s", (long long)dim, max ? "largest" : "smallest");
+        LZ_FAIL(LZ_ESHAPE, "dimension %lld is empty: no element is the %s", (long long)dim,
+                max ? "largest" : "smallest");
         return NULL;
     }
     lz_ints dims = {.n = 1, .v = {dim}}, keep = {0};
@@ -379,11 +428,14 @@ static lz_node *argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
         if (i != dim)
             keep.v[keep.n++] = i;
     lz_node *m = lz_tr_reduce(c, max ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, x, &dims);
-    lz_node *hit = lz_tr_compare(c, LZ_CMP_EQ, x, m ? lz_tr_broadcast_in_dim(c, m, &keep, &one) : NULL);
+    lz_node *hit =
+        lz_tr_compare(c, LZ_CMP_EQ, x, m ? lz_tr_broadcast_in_dim(c, m, &keep, &one) : NULL);
     if (lz_dtype_is_float(t->dtype))
         hit = lz_tr_ew2(c, LZ_OP_OR, hit, lz_tr_compare(c, LZ_CMP_NE, x, x));
     lz_node *at = lz_tr_iota(c, LZ_I64, &one, dim, x);
-    return lz_tr_reduce(c, LZ_OP_MINIMUM, lz_tr_ew3(c, LZ_OP_SELECT, hit, at, lz_tr_const_like(c, at, (double)(n - 1))), &dims);
+    return lz_tr_reduce(
+        c, LZ_OP_MINIMUM,
+        lz_tr_ew3(c, LZ_OP_SELECT, hit, at, lz_tr_const_like(c, at, (double)(n - 1))), &dims);
 }
 
 lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site)

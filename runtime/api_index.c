@@ -10,7 +10,10 @@
     lz_tr c;                                                                                       \
     lz_tr_begin(&c, name, site)
 
-static const lz_type *type_of(const lz_node *x) { return lz_node_type(x); }
+static const lz_type *type_of(const lz_node *x)
+{
+    return lz_node_type(x);
+}
 
 static bool is_index(const lz_node *x)
 {
@@ -48,8 +51,10 @@ static lz_node *index_select(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     if (!x || !index || !is_index(index))
         return NULL;
     if (type_of(x)->shape.rank == 0 || type_of(index)->shape.rank != 1) {
-        LZ_FAIL(LZ_ESHAPE, "x has rank %d and the index is %s: x must not be a scalar, the index has one dimension", type_of(x)->shape.rank,
-                lz_type_short(type_of(index), text, sizeof text));
+        LZ_FAIL(LZ_ESHAPE,
+                "x has rank %d and the index is %s: x must not be a scalar, the index has one "
+                "dimension",
+                type_of(x)->shape.rank, lz_type_short(type_of(index), text, sizeof text));
         return NULL;
     }
     return lz_tr_dim(dim, type_of(x)->shape.rank, &dim) ? take(c, x, dim, index) : NULL;
@@ -79,13 +84,17 @@ static bool index_fits(const lz_node *x, int64_t *dim, const lz_node *index, con
     char tx[128], ti[128], ts[128] = "";
     if (!is_index(index) || !lz_tr_dim(*dim, type_of(x)->shape.rank, dim))
         return false;
-    const lz_shape *s = &type_of(x)->shape, *is = &type_of(index)->shape, *ss = src ? &type_of(src)->shape : is;
+    const lz_shape *s = &type_of(x)->shape, *is = &type_of(index)->shape,
+                   *ss = src ? &type_of(src)->shape : is;
     bool ok = s->rank == is->rank && s->rank == ss->rank;
     for (int i = 0; ok && i < s->rank; i++)
         ok = (i == *dim || is->dims[i] <= s->dims[i]) && is->dims[i] <= ss->dims[i];
     if (!ok)
-        LZ_FAIL(LZ_ESHAPE, "x is %s, the index %s%s%s: equal ranks are needed, and an index that is not larger outside dimension %" PRId64,
-                lz_type_short(type_of(x), tx, sizeof tx), lz_type_short(type_of(index), ti, sizeof ti), src ? ", src " : "",
+        LZ_FAIL(LZ_ESHAPE,
+                "x is %s, the index %s%s%s: equal ranks are needed, and an index that is not "
+                "larger outside dimension %" PRId64,
+                lz_type_short(type_of(x), tx, sizeof tx),
+                lz_type_short(type_of(index), ti, sizeof ti), src ? ", src " : "",
                 src ? lz_type_short(type_of(src), ts, sizeof ts) : "", *dim);
     return ok;
 }
@@ -124,7 +133,8 @@ static lz_node *gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     x = crop(c, x, &is, dim);
     lz_attr_init(&a, LZ_ATTR_gather);
     a.as_gather.collapsed_slice_dims = a.as_gather.start_index_map = (lz_ints){.n = 1, .v = {dim}};
-    a.as_gather.operand_batching_dims = a.as_gather.start_indices_batching_dims = all_but(is.rank, dim);
+    a.as_gather.operand_batching_dims = a.as_gather.start_indices_batching_dims =
+        all_but(is.rank, dim);
     a.as_gather.index_vector_dim = is.rank;
     a.as_gather.slice_sizes.n = is.rank;
     for (int i = 0; i < is.rank; i++)
@@ -160,7 +170,8 @@ static lz_node *scatter_add(lz_tr *c, lz_node *x, int64_t dim, lz_node *index, l
         return NULL;
     lz_dtype d = type_of(x)->dtype;
     if (type_of(src)->dtype != d) {
-        LZ_FAIL(LZ_EDTYPE, "x is %s, src %s: they must be equal", lz_dtype_name(d), lz_dtype_name(type_of(src)->dtype));
+        LZ_FAIL(LZ_EDTYPE, "x is %s, src %s: they must be equal", lz_dtype_name(d),
+                lz_dtype_name(type_of(src)->dtype));
         return NULL;
     }
     const lz_shape is = type_of(index)->shape, *s = &type_of(x)->shape;
@@ -170,18 +181,22 @@ static lz_node *scatter_add(lz_tr *c, lz_node *x, int64_t dim, lz_node *index, l
     for (int i = 0; i < is.rank; i++)
         batched &= i == dim || is.dims[i] == s->dims[i];
     if (!batched && is.rank == LZ_MAX_RANK) {
-        LZ_FAIL(LZ_ESHAPE, "of rank %d, the index must have x's extents outside dimension %" PRId64, LZ_MAX_RANK, dim);
+        LZ_FAIL(LZ_ESHAPE, "of rank %d, the index must have x's extents outside dimension %" PRId64,
+                LZ_MAX_RANK, dim);
         return NULL;
     }
     src = crop(c, src, &is, -1);
     lz_attr_init(&a, LZ_ATTR_scatter);
     a.as_scatter.index_vector_dim = is.rank;
     if (batched) {
-        a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims = (lz_ints){.n = 1, .v = {dim}};
-        a.as_scatter.input_batching_dims = a.as_scatter.scatter_indices_batching_dims = all_but(is.rank, dim);
+        a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims =
+            (lz_ints){.n = 1, .v = {dim}};
+        a.as_scatter.input_batching_dims = a.as_scatter.scatter_indices_batching_dims =
+            all_but(is.rank, dim);
     } else {
         index = full_index(c, index, dim);
-        a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims = all_but(is.rank, -1);
+        a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims =
+            all_but(is.rank, -1);
     }
     if (!(a.as_scatter.update_computation = lz_region_binary(LZ_OP_ADD, d)))
         return NULL;
@@ -189,10 +204,12 @@ static lz_node *scatter_add(lz_tr *c, lz_node *x, int64_t dim, lz_node *index, l
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_SCATTER, &a.head, o, 3), 0);
 }
 
-lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src, const lz_site *site)
+lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
+                             const lz_site *site)
 {
     BEGIN("lz_scatter_add");
-    lz_node *n = lz_tr_in(&c, x), *i = n ? lz_tr_in(&c, index) : NULL, *s = i ? lz_tr_in(&c, src) : NULL;
+    lz_node *n = lz_tr_in(&c, x), *i = n ? lz_tr_in(&c, index) : NULL,
+            *s = i ? lz_tr_in(&c, src) : NULL;
     return lz_tr_end(&c, scatter_add(&c, n, dim, i, s));
 }
 
@@ -218,7 +235,8 @@ lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype, 
     return lz_tr_end(&c, one_hot(&c, lz_tr_in(&c, index), num_classes, dtype));
 }
 
-static lz_tensor *arg_extreme(const char *name, bool max, lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site)
+static lz_tensor *arg_extreme(const char *name, bool max, lz_tensor *x, int64_t dim, bool keepdim,
+                              const lz_site *site)
 {
     BEGIN(name);
     lz_tensor *t = lz_hlo_argminmax_at(max, x, dim, site);
@@ -248,15 +266,18 @@ lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *
 static lz_node *where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b)
 {
     lz_shape s;
-    if (!(p = lz_tr_convert(c, p, LZ_BOOL)) || !lz_tr_match(c, &a, &b) || !lz_tr_broadcast_shapes(&type_of(p)->shape, &type_of(a)->shape, &s))
+    if (!(p = lz_tr_convert(c, p, LZ_BOOL)) || !lz_tr_match(c, &a, &b) ||
+        !lz_tr_broadcast_shapes(&type_of(p)->shape, &type_of(a)->shape, &s))
         return NULL;
-    return lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_expand(c, p, &s), lz_tr_expand(c, a, &s), lz_tr_expand(c, b, &s));
+    return lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_expand(c, p, &s), lz_tr_expand(c, a, &s),
+                     lz_tr_expand(c, b, &s));
 }
 
 lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_where");
-    lz_node *p = lz_tr_in(&c, cond), *x = p ? lz_tr_in(&c, a) : NULL, *y = x ? lz_tr_in(&c, b) : NULL;
+    lz_node *p = lz_tr_in(&c, cond), *x = p ? lz_tr_in(&c, a) : NULL,
+            *y = x ? lz_tr_in(&c, b) : NULL;
     return lz_tr_end(&c, y ? where(&c, p, x, y) : NULL);
 }
 
@@ -264,8 +285,10 @@ lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_sit
 static lz_node *clamp(lz_tr *c, lz_node *x, double lo, double hi)
 {
     bool below = !isnan(lo), above = !isnan(hi);
-    bool real = (below && (!isfinite(lo) || lo != trunc(lo))) || (above && (!isfinite(hi) || hi != trunc(hi)));
-    lz_node *l = below ? lz_tr_scalar_for(c, &x, lo, real) : NULL, *h = above ? lz_tr_scalar_for(c, &x, hi, real) : NULL;
+    bool real = (below && (!isfinite(lo) || lo != trunc(lo))) ||
+                (above && (!isfinite(hi) || hi != trunc(hi)));
+    lz_node *l = below ? lz_tr_scalar_for(c, &x, lo, real) : NULL,
+            *h = above ? lz_tr_scalar_for(c, &x, hi, real) : NULL;
     if (!below && !above)
         return x;
     if (!below) /* saturates to the lowest value of an integer dtype */
@@ -307,13 +330,21 @@ static lz_node *gelu(lz_tr *c, lz_node *x, bool approximate)
     lz_node *t;
     if (approximate) {
         lz_node *cube = lz_tr_ew2(c, LZ_OP_MULTIPLY, lz_tr_ew2(c, LZ_OP_MULTIPLY, x, x), x);
-        t = lz_tr_ew2(c, LZ_OP_ADD, x, lz_tr_ew2(c, LZ_OP_MULTIPLY, cube, lz_tr_const_like(c, x, 0.044715)));
-        t = lz_tr_ew1(c, LZ_OP_TANH, lz_tr_ew2(c, LZ_OP_MULTIPLY, t, lz_tr_const_like(c, x, 0.79788456080286535588)));
+        t = lz_tr_ew2(c, LZ_OP_ADD, x,
+                      lz_tr_ew2(c, LZ_OP_MULTIPLY, cube, lz_tr_const_like(c, x, 0.044715)));
+        t = lz_tr_ew1(
+            c, LZ_OP_TANH,
+            lz_tr_ew2(c, LZ_OP_MULTIPLY, t, lz_tr_const_like(c, x, 0.79788456080286535588)));
     } else {
-        t = lz_tr_ew1(c, LZ_OP_ERF, lz_tr_ew2(c, LZ_OP_MULTIPLY, x, lz_tr_const_like(c, x, 0.70710678118654752440)));
+        t = lz_tr_ew1(
+            c, LZ_OP_ERF,
+            lz_tr_ew2(c, LZ_OP_MULTIPLY, x, lz_tr_const_like(c, x, 0.70710678118654752440)));
     }
     lz_node *half = lz_tr_ew2(c, LZ_OP_MULTIPLY, x, lz_tr_const_like(c, x, 0.5));
-    return lz_tr_convert(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, half, lz_tr_ew2(c, LZ_OP_ADD, t, lz_tr_const_like(c, x, 1))), d);
+    return lz_tr_convert(
+        c,
+        lz_tr_ew2(c, LZ_OP_MULTIPLY, half, lz_tr_ew2(c, LZ_OP_ADD, t, lz_tr_const_like(c, x, 1))),
+        d);
 }
 
 lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site)
@@ -331,7 +362,8 @@ lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site)
 
 /* ---- scalar operands ---- */
 
-static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_tensor *x, double v, const lz_site *site)
+static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_tensor *x, double v,
+                              const lz_site *site)
 {
     BEGIN(name);
     lz_node *n = lz_tr_in(&c, x), *s = lz_tr_scalar_for(&c, &n, v, want_float);

@@ -16,7 +16,8 @@ static bool shape_ok(lz_dtype d, const lz_shape *s)
     return lz_type_get(d, s) != NULL;
 }
 
-static lz_node *filled(lz_tr *c, lz_dtype d, const lz_shape *s, double v, lz_node *(*number)(lz_tr *, lz_dtype, double, const lz_node *))
+static lz_node *filled(lz_tr *c, lz_dtype d, const lz_shape *s, double v,
+                       lz_node *(*number)(lz_tr *, lz_dtype, double, const lz_node *))
 {
     return shape_ok(d, s) ? lz_tr_fill(c, number(c, d, v, NULL), s) : NULL;
 }
@@ -65,13 +66,16 @@ static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double st
         LZ_FAIL(LZ_EDTYPE, "%s: integers and floats have ranges", lz_dtype_name(d));
         return NULL;
     }
-    if (!isfinite(start) || !isfinite(end) || !isfinite(step) || step == 0 || (end - start) / step < 0) {
-        LZ_FAIL(LZ_EINVAL, "start %g, end %g, step %g: the step must lead from start to end", start, end, step);
+    if (!isfinite(start) || !isfinite(end) || !isfinite(step) || step == 0 ||
+        (end - start) / step < 0) {
+        LZ_FAIL(LZ_EINVAL, "start %g, end %g, step %g: the step must lead from start to end", start,
+                end, step);
         return NULL;
     }
     bool integer = lz_dtype_is_int(d);
     if (integer && (start != trunc(start) || step != trunc(step))) {
-        LZ_FAIL(LZ_EINVAL, "start %g, step %g: %s needs whole numbers", start, step, lz_dtype_name(d));
+        LZ_FAIL(LZ_EINVAL, "start %g, step %g: %s needs whole numbers", start, step,
+                lz_dtype_name(d));
         return NULL;
     }
     double n = ceil((end - start) / step);
@@ -82,7 +86,8 @@ static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double st
     lz_shape s = {.rank = 1, .dims = {(int64_t)n}};
     lz_dtype wide = integer ? LZ_I64 : LZ_F64;
     lz_node *i = shape_ok(d, &s) ? lz_tr_iota(c, wide, &s, 0, NULL) : NULL;
-    lz_node *v = lz_tr_ew2(c, LZ_OP_MULTIPLY, i, i ? lz_tr_fill(c, lz_tr_scalar(c, wide, step, i), &s) : NULL);
+    lz_node *v = lz_tr_ew2(c, LZ_OP_MULTIPLY, i,
+                           i ? lz_tr_fill(c, lz_tr_scalar(c, wide, step, i), &s) : NULL);
     v = lz_tr_ew2(c, LZ_OP_ADD, v, v ? lz_tr_fill(c, lz_tr_scalar(c, wide, start, v), &s) : NULL);
     return lz_tr_convert(c, v, d);
 }
@@ -122,7 +127,8 @@ static lz_node *uniform_from_bits(lz_tr *c, lz_node *bits, lz_dtype d)
     int keep = d == LZ_F64 ? 53 : d == LZ_F32 ? 24 : d == LZ_F16 ? 11 : 8;
     lz_dtype u = lz_node_type(bits)->dtype;
     int width = (int)lz_dtype_size(u) * 8;
-    lz_node *v = lz_tr_ew2(c, LZ_OP_SHIFT_RIGHT_LOGICAL, bits, lz_tr_const_like(c, bits, width - keep));
+    lz_node *v =
+        lz_tr_ew2(c, LZ_OP_SHIFT_RIGHT_LOGICAL, bits, lz_tr_const_like(c, bits, width - keep));
     v = lz_tr_convert(c, v, d);
     return lz_tr_ew2(c, LZ_OP_MULTIPLY, v, lz_tr_const_like(c, v, ldexp(1, -keep)));
 }
@@ -138,7 +144,8 @@ static bool float_wanted(lz_dtype d)
 lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_rand");
-    lz_node *bits = float_wanted(dtype) ? random_bits(&c, dtype == LZ_F64 ? LZ_U64 : LZ_U32, &shape) : NULL;
+    lz_node *bits =
+        float_wanted(dtype) ? random_bits(&c, dtype == LZ_F64 ? LZ_U64 : LZ_U32, &shape) : NULL;
     return lz_tr_end(&c, uniform_from_bits(&c, bits, dtype));
 }
 
@@ -155,7 +162,8 @@ static lz_node *normal(lz_tr *c, lz_dtype d, const lz_shape *s)
     u1 = lz_tr_ew2(c, LZ_OP_SUBTRACT, lz_tr_const_like(c, u1, 1), u1);
     lz_node *r = lz_tr_ew1(c, LZ_OP_LOG, u1);
     r = lz_tr_ew1(c, LZ_OP_SQRT, lz_tr_ew2(c, LZ_OP_MULTIPLY, r, lz_tr_const_like(c, r, -2)));
-    lz_node *angle = lz_tr_ew2(c, LZ_OP_MULTIPLY, u2, lz_tr_const_like(c, u2, 6.283185307179586476925));
+    lz_node *angle =
+        lz_tr_ew2(c, LZ_OP_MULTIPLY, u2, lz_tr_const_like(c, u2, 6.283185307179586476925));
     return lz_tr_convert(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, r, lz_tr_ew1(c, LZ_OP_COSINE, angle)), d);
 }
 

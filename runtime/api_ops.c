@@ -25,7 +25,8 @@ static lz_node *prepare(lz_tr *c, kind k, lz_node *x)
     case BITS:
         if (is_bits(d))
             break;
-        LZ_FAIL(LZ_EDTYPE, "%s operands: booleans and integers have bits to work on", lz_dtype_name(d));
+        LZ_FAIL(LZ_EDTYPE, "%s operands: booleans and integers have bits to work on",
+                lz_dtype_name(d));
         return NULL;
     case SHIFT:
         if (lz_dtype_is_int(d))
@@ -43,7 +44,8 @@ static lz_tensor *unary(const char *name, lz_op op, kind k, lz_tensor *x, const 
     return lz_tr_end(&c, lz_tr_ew1(&c, op, prepare(&c, k, lz_tr_in(&c, x))));
 }
 
-static lz_tensor *binary(const char *name, lz_op op, kind k, lz_tensor *x, lz_tensor *y, const lz_site *site)
+static lz_tensor *binary(const char *name, lz_op op, kind k, lz_tensor *x, lz_tensor *y,
+                         const lz_site *site)
 {
     lz_tr c;
     lz_tr_begin(&c, name, site);
@@ -63,7 +65,8 @@ static lz_tensor *binary(const char *name, lz_op op, kind k, lz_tensor *x, lz_te
     return lz_tr_end(&c, lz_tr_ew2(&c, op, a, b));
 }
 
-static lz_tensor *compare(const char *name, lz_comparison_direction dir, lz_tensor *x, lz_tensor *y, const lz_site *site)
+static lz_tensor *compare(const char *name, lz_comparison_direction dir, lz_tensor *x, lz_tensor *y,
+                          const lz_site *site)
 {
     lz_tr c;
     lz_tr_begin(&c, name, site);

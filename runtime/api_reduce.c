@@ -10,14 +10,17 @@
     lz_tr c;                                                                                       \
     lz_tr_begin(&c, name, site)
 
-static const lz_type *type_of(const lz_node *x) { return lz_node_type(x); }
+static const lz_type *type_of(const lz_node *x)
+{
+    return lz_node_type(x);
+}
 
 /* What the options say of x: the dimensions (ascending), their product, and the shape to give when they are kept. */
 typedef struct reduction {
     lz_ints dims;
-    lz_ints rest;       /* the other dimensions */
-    int64_t n;          /* elements that become one */
-    lz_shape kept;      /* extents of 1 at dims */
+    lz_ints rest;  /* the other dimensions */
+    int64_t n;     /* elements that become one */
+    lz_shape kept; /* extents of 1 at dims */
     bool keepdim;
     double correction;
 } reduction;
@@ -27,9 +30,11 @@ static bool parse(const lz_node *x, const lz_reduce_options *o, reduction *r)
     bool chosen[LZ_MAX_RANK] = {false};
     const lz_shape *s = &type_of(x)->shape;
     int n = o ? o->dims.n : 0;
-    *r = (reduction){.n = 1, .kept = *s, .keepdim = o && o->keepdim, .correction = o ? o->correction : 1};
+    *r = (reduction){
+        .n = 1, .kept = *s, .keepdim = o && o->keepdim, .correction = o ? o->correction : 1};
     if (o && o->struct_size < sizeof *o) {
-        LZ_FAIL(LZ_EINVAL, "struct_size is %zu: fill the options with LZ_REDUCE_OPTIONS", o->struct_size);
+        LZ_FAIL(LZ_EINVAL, "struct_size is %zu: fill the options with LZ_REDUCE_OPTIONS",
+                o->struct_size);
         return false;
     }
     if (n < 0 || n > LZ_MAX_RANK) {
@@ -74,7 +79,8 @@ static lz_node *spread(lz_tr *c, const reduction *r, lz_node *reduced, const lz_
 {
     if (!reduced)
         return NULL;
-    return r->dims.n ? lz_tr_broadcast_in_dim(c, reduced, &r->rest, &type_of(like)->shape) : reduced;
+    return r->dims.n ? lz_tr_broadcast_in_dim(c, reduced, &r->rest, &type_of(like)->shape)
+                     : reduced;
 }
 
 static lz_node *reduce(lz_tr *c, const reduction *r, lz_op op, lz_node *x)
@@ -89,7 +95,10 @@ static lz_node *wide(lz_tr *c, lz_node *x)
     return d == LZ_F16 || d == LZ_BF16 ? lz_tr_convert(c, x, LZ_F32) : x;
 }
 
-static bool is_integral(lz_dtype d) { return d == LZ_BOOL || lz_dtype_is_int(d); }
+static bool is_integral(lz_dtype d)
+{
+    return d == LZ_BOOL || lz_dtype_is_int(d);
+}
 
 static lz_node *no_gradient(lz_node *x)
 {
@@ -148,7 +157,8 @@ static lz_node *extreme(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options 
     if (!x || !parse(x, o, &r))
         return NULL;
     if (r.n == 0) {
-        LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the %s", op == LZ_OP_MAXIMUM ? "largest" : "smallest");
+        LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the %s",
+                op == LZ_OP_MAXIMUM ? "largest" : "smallest");
         return NULL;
     }
     return give(c, &r, reduce(c, &r, op, x));
@@ -215,8 +225,10 @@ static lz_node *logsumexp(lz_tr *c, lz_node *x, const lz_reduce_options *o)
     lz_dtype d = type_of(x)->dtype;
     x = wide(c, x);
     lz_node *m = reduce(c, &r, LZ_OP_MAXIMUM, x);
-    m = no_gradient(lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_ew1(c, LZ_OP_IS_FINITE, m), m, lz_tr_const_like(c, m, 0)));
-    lz_node *e = lz_tr_ew1(c, LZ_OP_EXPONENTIAL, lz_tr_ew2(c, LZ_OP_SUBTRACT, x, spread(c, &r, m, x)));
+    m = no_gradient(
+        lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_ew1(c, LZ_OP_IS_FINITE, m), m, lz_tr_const_like(c, m, 0)));
+    lz_node *e =
+        lz_tr_ew1(c, LZ_OP_EXPONENTIAL, lz_tr_ew2(c, LZ_OP_SUBTRACT, x, spread(c, &r, m, x)));
     lz_node *s = lz_tr_ew2(c, LZ_OP_ADD, lz_tr_ew1(c, LZ_OP_LOG, reduce(c, &r, LZ_OP_ADD, e)), m);
     return lz_tr_convert(c, give(c, &r, s), d);
 }
@@ -240,8 +252,9 @@ static lz_node *softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm)
         m = lz_tr_own(c, lz_node_new_detached(x, c->site));
     lz_node *z = lz_tr_ew2(c, LZ_OP_SUBTRACT, x, m), *e = lz_tr_ew1(c, LZ_OP_EXPONENTIAL, z);
     lz_node *s = reduce(c, &r, LZ_OP_ADD, e);
-    lz_node *y = logarithm ? lz_tr_ew2(c, LZ_OP_SUBTRACT, z, spread(c, &r, lz_tr_ew1(c, LZ_OP_LOG, s), x))
-                           : lz_tr_ew2(c, LZ_OP_DIVIDE, e, spread(c, &r, s, x));
+    lz_node *y = logarithm
+                     ? lz_tr_ew2(c, LZ_OP_SUBTRACT, z, spread(c, &r, lz_tr_ew1(c, LZ_OP_LOG, s), x))
+                     : lz_tr_ew2(c, LZ_OP_DIVIDE, e, spread(c, &r, s, x));
     return lz_tr_convert(c, y, d);
 }
 
@@ -277,7 +290,8 @@ static bool same_dtype(lz_tr *c, lz_node **a, lz_node **b)
 {
     lz_dtype d = lz_promote(type_of(*a)->dtype, type_of(*b)->dtype);
     if (d == LZ_DTYPE_NONE) {
-        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(type_of(*a)->dtype), lz_dtype_name(type_of(*b)->dtype));
+        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(type_of(*a)->dtype),
+                lz_dtype_name(type_of(*b)->dtype));
         return false;
     }
     *a = lz_tr_convert(c, *a, d);
@@ -320,13 +334,17 @@ static lz_node *matmul(lz_tr *c, lz_node *a, lz_node *b)
     const lz_shape *sa = &type_of(a)->shape, *sb = &type_of(b)->shape;
     int ra = sa->rank, rb = sb->rank;
     if (ra == 0 || rb == 0) {
-        LZ_FAIL(LZ_ESHAPE, "%s and %s: a product needs vectors or matrices", lz_type_short(type_of(a), ta, sizeof ta), lz_type_short(type_of(b), tb, sizeof tb));
+        LZ_FAIL(LZ_ESHAPE, "%s and %s: a product needs vectors or matrices",
+                lz_type_short(type_of(a), ta, sizeof ta), lz_type_short(type_of(b), tb, sizeof tb));
         return NULL;
     }
     int64_t ka = sa->dims[ra - 1], kb = sb->dims[rb == 1 ? 0 : rb - 2];
     if (ka != kb) {
-        LZ_FAIL(LZ_ESHAPE, "%s times %s: the last extent of the first is %" PRId64 ", the %s of the second %" PRId64, lz_type_short(type_of(a), ta, sizeof ta),
-                lz_type_short(type_of(b), tb, sizeof tb), ka, rb == 1 ? "only one" : "last but one", kb);
+        LZ_FAIL(LZ_ESHAPE,
+                "%s times %s: the last extent of the first is %" PRId64
+                ", the %s of the second %" PRId64,
+                lz_type_short(type_of(a), ta, sizeof ta), lz_type_short(type_of(b), tb, sizeof tb),
+                ka, rb == 1 ? "only one" : "last but one", kb);
         return NULL;
     }
     if (!same_dtype(c, &a, &b))
@@ -350,11 +368,14 @@ static lz_node *linear(lz_tr *c, lz_node *x, lz_node *w, lz_node *bias)
     char tx[128], tw[128];
     const lz_shape *sx = &type_of(x)->shape, *sw = &type_of(w)->shape;
     if (sx->rank < 1 || sw->rank != 2 || sx->dims[sx->rank - 1] != sw->dims[1]) {
-        LZ_FAIL(LZ_ESHAPE, "x is %s, weight %s: they must be [..., in] and [out, in]", lz_type_short(type_of(x), tx, sizeof tx), lz_type_short(type_of(w), tw, sizeof tw));
+        LZ_FAIL(LZ_ESHAPE, "x is %s, weight %s: they must be [..., in] and [out, in]",
+                lz_type_short(type_of(x), tx, sizeof tx), lz_type_short(type_of(w), tw, sizeof tw));
         return NULL;
     }
     if (bias && (type_of(bias)->shape.rank != 1 || type_of(bias)->shape.dims[0] != sw->dims[0])) {
-        LZ_FAIL(LZ_ESHAPE, "bias is %s, weight %s: bias must be [out]", lz_type_short(type_of(bias), tx, sizeof tx), lz_type_short(type_of(w), tw, sizeof tw));
+        LZ_FAIL(LZ_ESHAPE, "bias is %s, weight %s: bias must be [out]",
+                lz_type_short(type_of(bias), tx, sizeof tx),
+                lz_type_short(type_of(w), tw, sizeof tw));
         return NULL;
     }
     if (!same_dtype(c, &x, &w))
@@ -366,6 +387,7 @@ static lz_node *linear(lz_tr *c, lz_node *x, lz_node *w, lz_node *bias)
 lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, const lz_site *site)
 {
     BEGIN("lz_linear");
-    lz_node *a = lz_tr_in(&c, x), *w = a ? lz_tr_in(&c, weight) : NULL, *b = w && bias ? lz_tr_in(&c, bias) : NULL;
+    lz_node *a = lz_tr_in(&c, x), *w = a ? lz_tr_in(&c, weight) : NULL,
+            *b = w && bias ? lz_tr_in(&c, bias) : NULL;
     return lz_tr_end(&c, w && (b || !bias) ? linear(&c, a, w, b) : NULL);
 }

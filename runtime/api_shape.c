@@ -9,7 +9,10 @@
     lz_tr c;                                                                                       \
     lz_tr_begin(&c, name, site)
 
-static const lz_type *type_of(const lz_node *x) { return lz_node_type(x); }
+static const lz_type *type_of(const lz_node *x)
+{
+    return lz_node_type(x);
+}
 
 static bool shape_rank_ok(const lz_shape *s)
 {
@@ -30,14 +33,18 @@ static lz_node *reshape(lz_tr *c, lz_node *x, lz_shape s)
         if (s.dims[i] == -1 && hole < 0) {
             hole = i;
         } else if (s.dims[i] < 0 || !lz_mul_i64(known, s.dims[i], &known)) {
-            LZ_FAIL(LZ_ESHAPE, "extent %d is %" PRId64 ": at most one may be -1, and the rest must fit", i, s.dims[i]);
+            LZ_FAIL(LZ_ESHAPE,
+                    "extent %d is %" PRId64 ": at most one may be -1, and the rest must fit", i,
+                    s.dims[i]);
             return NULL;
         }
     }
     if (hole >= 0) {
         if (known == 0 || type_of(x)->nelem % known) {
-            LZ_FAIL(LZ_ESHAPE, "%s with %" PRId64 " elements: extent %d cannot be found from a product of %" PRId64, lz_type_short(type_of(x), text, sizeof text),
-                    type_of(x)->nelem, hole, known);
+            LZ_FAIL(LZ_ESHAPE,
+                    "%s with %" PRId64
+                    " elements: extent %d cannot be found from a product of %" PRId64,
+                    lz_type_short(type_of(x), text, sizeof text), type_of(x)->nelem, hole, known);
             return NULL;
         }
         s.dims[hole] = type_of(x)->nelem / known;
@@ -83,7 +90,8 @@ lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_si
 {
     BEGIN("lz_transpose");
     lz_node *n = lz_tr_in(&c, x);
-    if (n && lz_tr_dim(dim0, type_of(n)->shape.rank, &dim0) && lz_tr_dim(dim1, type_of(n)->shape.rank, &dim1)) {
+    if (n && lz_tr_dim(dim0, type_of(n)->shape.rank, &dim0) &&
+        lz_tr_dim(dim1, type_of(n)->shape.rank, &dim1)) {
         lz_ints perm = {.n = type_of(n)->shape.rank};
         for (int i = 0; i < perm.n; i++)
             perm.v[i] = i == dim0 ? dim1 : i == dim1 ? dim0 : i;
@@ -102,7 +110,8 @@ static lz_node *expand(lz_tr *c, lz_node *x, lz_shape s)
         if (s.dims[i] == -1 && k >= 0)
             s.dims[i] = from->dims[k];
         if (s.dims[i] < 0) {
-            LZ_FAIL(LZ_ESHAPE, "extent %d is %" PRId64 ": -1 keeps an extent that exists", i, s.dims[i]);
+            LZ_FAIL(LZ_ESHAPE, "extent %d is %" PRId64 ": -1 keeps an extent that exists", i,
+                    s.dims[i]);
             return NULL;
         }
     }
@@ -160,7 +169,8 @@ lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 
 static lz_node *flatten(lz_tr *c, lz_node *x, int64_t first, int64_t last)
 {
-    if (!x || !lz_tr_dim(first, type_of(x)->shape.rank, &first) || !lz_tr_dim(last, type_of(x)->shape.rank, &last))
+    if (!x || !lz_tr_dim(first, type_of(x)->shape.rank, &first) ||
+        !lz_tr_dim(last, type_of(x)->shape.rank, &last))
         return NULL;
     if (first > last) {
         LZ_FAIL(LZ_EINVAL, "start_dim %" PRId64 " comes after end_dim %" PRId64, first, last);
@@ -195,7 +205,8 @@ static lz_node **gather_in(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
     lz_node **o = few;
     lz_dtype d = LZ_DTYPE_NONE;
     if (n < 1 || !xs) {
-        LZ_FAIL(n < 1 ? LZ_EINVAL : LZ_ENULL, n < 1 ? "there are %d tensors" : "xs is NULL (%d)", n);
+        LZ_FAIL(n < 1 ? LZ_EINVAL : LZ_ENULL, n < 1 ? "there are %d tensors" : "xs is NULL (%d)",
+                n);
         return NULL;
     }
     if (n > 16 && !(o = lz_calloc((size_t)n, sizeof *o))) {
@@ -207,7 +218,8 @@ static lz_node **gather_in(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
         lz_dtype di = o[i] ? type_of(o[i])->dtype : LZ_DTYPE_NONE;
         d = i == 0 ? di : lz_promote(d, di);
         if (o[i] && d == LZ_DTYPE_NONE)
-            LZ_FAIL(LZ_EDTYPE, "operand %d is %s, which has no common dtype with those before", i, lz_dtype_name(di));
+            LZ_FAIL(LZ_EDTYPE, "operand %d is %s, which has no common dtype with those before", i,
+                    lz_dtype_name(di));
         if (!o[i] || d == LZ_DTYPE_NONE)
             goto fail;
     }
@@ -253,7 +265,8 @@ lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *
 }
 
 /* Elements [start, limit) of one dimension, all of the others. */
-static lz_node *slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit, int64_t step)
+static lz_node *slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
+                          int64_t step)
 {
     const lz_shape *s = &type_of(x)->shape;
     lz_ints lo = {.n = s->rank}, hi = {.n = s->rank}, st = {.n = s->rank};
@@ -298,7 +311,8 @@ static lz_node *slice(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t 
     return slice_dim(c, x, dim, start, end, step);
 }
 
-lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step, const lz_site *site)
+lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step,
+                       const lz_site *site)
 {
     BEGIN("lz_slice");
     return lz_tr_end(&c, slice(&c, lz_tr_in(&c, x), dim, start, end, step));
@@ -317,7 +331,9 @@ static lz_node *select_index(lz_tr *c, lz_node *x, int64_t dim, int64_t index)
     lz_shape s = type_of(x)->shape;
     int64_t n = s.dims[dim];
     if (index < -n || index >= n) {
-        LZ_FAIL(LZ_ERANGE, "index %" PRId64 " of dimension %" PRId64 ", which has %" PRId64 " elements", index, dim, n);
+        LZ_FAIL(LZ_ERANGE,
+                "index %" PRId64 " of dimension %" PRId64 ", which has %" PRId64 " elements", index,
+                dim, n);
         return NULL;
     }
     index += index < 0 ? n : 0;
@@ -374,7 +390,10 @@ static lz_node *pad_nd(lz_tr *c, lz_node *x, const int64_t *pad, int n, double v
         return NULL;
     int32_t rank = type_of(x)->shape.rank;
     if (n < 0 || n % 2 || n / 2 > rank) {
-        LZ_FAIL(LZ_EINVAL, "%d padding values for a tensor of rank %d: they come in pairs, at most one pair for each dimension", n, rank);
+        LZ_FAIL(LZ_EINVAL,
+                "%d padding values for a tensor of rank %d: they come in pairs, at most one pair "
+                "for each dimension",
+                n, rank);
         return NULL;
     }
     if (n && !pad) {
@@ -391,7 +410,8 @@ static lz_node *pad_nd(lz_tr *c, lz_node *x, const int64_t *pad, int n, double v
     return lz_tr_op(c, LZ_OP_PAD, &a.head, o, 2);
 }
 
-lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value, const lz_site *site)
+lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value,
+                                 const lz_site *site)
 {
     BEGIN("lz_constant_pad_nd");
     return lz_tr_end(&c, pad_nd(&c, lz_tr_in(&c, x), pad, n, value));

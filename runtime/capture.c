@@ -76,7 +76,8 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
 {
     c->dev = d;
     c->epoch = lz_dev_new_epoch();
-    c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len = c->donate.len = 0;
+    c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
+        c->donate.len = 0;
     c->ndonated = 0;
     for (uint32_t r = 0; r < nroots; r++)
         LZ_TRY(walk_root(c, roots[r]));
@@ -172,7 +173,8 @@ static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_va
     return v;
 }
 
-static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *opnd, uint32_t *root_result)
+static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *opnd,
+                       uint32_t *root_result)
 {
     for (uint32_t i = 0; i < c->leaves.len; i++) {
         const lz_node *n = c->leaves.data[i];
@@ -193,7 +195,8 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
     for (uint32_t r = 0; r < c->roots.len; r++) {
         lz_val v = vals[c->roots.data[r]->index];
         uint32_t k = 0;
-        while (k < n && r < 4096 && opnd[k] != v) /* equal results are rare: no need to find them among thousands */
+        while (k < n && r < 4096 &&
+               opnd[k] != v) /* equal results are rare: no need to find them among thousands */
             k++;
         if (k >= n || opnd[k] != v)
             opnd[k = n++] = v;
@@ -208,13 +211,15 @@ static void plain_name(const char *name, char *buf, size_t n)
     size_t i = 0;
     for (; name[i] && i + 1 < n; i++) {
         char ch = name[i];
-        bool ok = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (i && ch >= '0' && ch <= '9');
+        bool ok = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
+                  (i && ch >= '0' && ch <= '9');
         buf[i] = ok ? ch : '_';
     }
     buf[i] = '\0';
 }
 
-lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out, uint32_t *root_result)
+lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out,
+                          uint32_t *root_result)
 {
     char plain[64];
     plain_name(name && name[0] ? name : "main", plain, sizeof plain);
@@ -225,7 +230,8 @@ lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out, 
             widest = c->nodes.data[i]->sig->nopnd;
     lz_func *f = lz_func_new(plain);
     lz_val *vals = lz_calloc((size_t)c->nodes.len + widest + 1, sizeof *vals);
-    lz_status s = f && vals ? build(f, c, vals, vals + c->nodes.len, root_result) : LZ_FAIL(LZ_EMEM, "no memory for a graph of %u nodes", c->nodes.len);
+    lz_status s = f && vals ? build(f, c, vals, vals + c->nodes.len, root_result)
+                            : LZ_FAIL(LZ_EMEM, "no memory for a graph of %u nodes", c->nodes.len);
     lz_free(vals);
     if (s != LZ_OK) {
         lz_func_free(f);

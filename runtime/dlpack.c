@@ -11,9 +11,11 @@
 static const struct {
     lz_dtype dtype;
     uint8_t code, bits;
-} types[] = {{LZ_BOOL, kDLBool, 8}, {LZ_I8, kDLInt, 8},    {LZ_I16, kDLInt, 16},   {LZ_I32, kDLInt, 32},    {LZ_I64, kDLInt, 64},
-             {LZ_U8, kDLUInt, 8},   {LZ_U16, kDLUInt, 16}, {LZ_U32, kDLUInt, 32},  {LZ_U64, kDLUInt, 64},   {LZ_F16, kDLFloat, 16},
-             {LZ_F32, kDLFloat, 32}, {LZ_F64, kDLFloat, 64}, {LZ_BF16, kDLBfloat, 16}, {LZ_C64, kDLComplex, 64}};
+} types[] = {{LZ_BOOL, kDLBool, 8},    {LZ_I8, kDLInt, 8},      {LZ_I16, kDLInt, 16},
+             {LZ_I32, kDLInt, 32},     {LZ_I64, kDLInt, 64},    {LZ_U8, kDLUInt, 8},
+             {LZ_U16, kDLUInt, 16},    {LZ_U32, kDLUInt, 32},   {LZ_U64, kDLUInt, 64},
+             {LZ_F16, kDLFloat, 16},   {LZ_F32, kDLFloat, 32},  {LZ_F64, kDLFloat, 64},
+             {LZ_BF16, kDLBfloat, 16}, {LZ_C64, kDLComplex, 64}};
 enum { NTYPES = sizeof types / sizeof types[0] };
 
 static DLDataType to_dl(lz_dtype d)
@@ -39,7 +41,7 @@ static lz_dtype from_dl(DLDataType t)
 typedef struct lent {
     DLManagedTensorVersioned versioned;
     DLManagedTensor legacy;
-    lz_dbuf *buf;               /* held; NULL: the copy */
+    lz_dbuf *buf; /* held; NULL: the copy */
     void *copy;
     int64_t shape[LZ_MAX_RANK], strides[LZ_MAX_RANK];
 } lent;
@@ -113,7 +115,8 @@ static lz_status lend(lz_tensor *t, bool copy, lent **out)
         s = copy ? lend_copy(n, l, &data) : lend_memory(n, l, &data);
     if (s == LZ_OK) {
         uint64_t flags = copy ? DLPACK_FLAG_BITMASK_IS_COPIED : DLPACK_FLAG_BITMASK_READ_ONLY;
-        l->versioned = (DLManagedTensorVersioned){{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, l, delete_versioned, flags, {0}};
+        l->versioned = (DLManagedTensorVersioned){
+            {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, l, delete_versioned, flags, {0}};
         describe(l, lz_node_type(n), data, &l->versioned.dl_tensor);
         l->legacy = (DLManagedTensor){l->versioned.dl_tensor, l, delete_legacy};
         *out = l;
@@ -124,7 +127,8 @@ static lz_status lend(lz_tensor *t, bool copy, lent **out)
     return s;
 }
 
-static lz_status lend_public(const char *op, lz_tensor *t, bool copy, bool have_out, lent **l, const lz_site *site)
+static lz_status lend_public(const char *op, lz_tensor *t, bool copy, bool have_out, lent **l,
+                             const lz_site *site)
 {
     lz_api_frame f = lz_api_enter(op, site);
     lz_status s = lz_api_status(have_out ? lend(t, copy, l) : LZ_FAIL(LZ_ENULL, "out is NULL"));
@@ -132,7 +136,8 @@ static lz_status lend_public(const char *op, lz_tensor *t, bool copy, bool have_
     return s;
 }
 
-lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out, const lz_site *site)
+lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
+                          const lz_site *site)
 {
     lent *l = NULL;
     lz_status s = lend_public("lz_to_dlpack", t, copy, out != NULL, &l, site);
@@ -141,7 +146,8 @@ lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersion
     return s;
 }
 
-lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out, const lz_site *site)
+lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
+                                 const lz_site *site)
 {
     lent *l = NULL;
     lz_status s = lend_public("lz_to_dlpack_legacy", t, copy, out != NULL, &l, site);
@@ -208,15 +214,18 @@ static bool shape_of(const DLTensor *t, lz_shape *s)
 }
 
 /* A buffer over the memory itself, which then calls release; or over a copy. */
-static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(void *), void *m, bool *taken, const lz_site *site)
+static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(void *), void *m,
+                         bool *taken, const lz_site *site)
 {
     lz_shape shape;
     lz_dtype d = from_dl(t->dtype);
     const lz_type *type = d != LZ_DTYPE_NONE && shape_of(t, &shape) ? lz_type_get(d, &shape) : NULL;
     if (!type)
         return lz_trace_error_tensor("lz_from_dlpack", site);
-    if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDAHost && t->device.device_type != kDLROCMHost) {
-        LZ_FAIL(LZ_EUNSUPPORTED, "memory of DLPack device type %d: only host memory is taken", (int)t->device.device_type);
+    if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDAHost &&
+        t->device.device_type != kDLROCMHost) {
+        LZ_FAIL(LZ_EUNSUPPORTED, "memory of DLPack device type %d: only host memory is taken",
+                (int)t->device.device_type);
         return lz_trace_error_tensor("lz_from_dlpack", site);
     }
     char *data = (char *)t->data + t->byte_offset;
@@ -232,7 +241,8 @@ static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(voi
         return lz_from_borrowed_at(d, shape, data, release, m, site);
     }
     if (!allow_copy && type->nbytes) {
-        LZ_FAIL(LZ_EINVAL, "the memory is %s, and no copy is allowed", rows ? "not 64-byte aligned, or not usable by the device" : "not row-major");
+        LZ_FAIL(LZ_EINVAL, "the memory is %s, and no copy is allowed",
+                rows ? "not 64-byte aligned, or not usable by the device" : "not row-major");
         return lz_trace_error_tensor("lz_from_dlpack", site);
     }
     if (rows || !type->nbytes)
@@ -248,7 +258,8 @@ static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(voi
     return r;
 }
 
-static lz_tensor *import_public(const char *op, const DLTensor *t, uint32_t major, bool allow_copy, void (*release)(void *), void *m, const lz_site *site)
+static lz_tensor *import_public(const char *op, const DLTensor *t, uint32_t major, bool allow_copy,
+                                void (*release)(void *), void *m, const lz_site *site)
 {
     lz_api_frame f = lz_api_enter(op, site);
     bool taken = false;
@@ -271,12 +282,17 @@ static lz_tensor *null_tensor(const char *op, const lz_site *site)
     return lz_trace_error_tensor(op, site);
 }
 
-lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy, const lz_site *site)
+lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy,
+                             const lz_site *site)
 {
-    return m ? import_public("lz_from_dlpack", &m->dl_tensor, m->version.major, allow_copy, release_versioned, m, site) : null_tensor("lz_from_dlpack", site);
+    return m ? import_public("lz_from_dlpack", &m->dl_tensor, m->version.major, allow_copy,
+                             release_versioned, m, site)
+             : null_tensor("lz_from_dlpack", site);
 }
 
 lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy, const lz_site *site)
 {
-    return m ? import_public("lz_from_dlpack_legacy", &m->dl_tensor, 1, allow_copy, release_legacy, m, site) : null_tensor("lz_from_dlpack_legacy", site);
+    return m ? import_public("lz_from_dlpack_legacy", &m->dl_tensor, 1, allow_copy, release_legacy,
+                             m, site)
+             : null_tensor("lz_from_dlpack_legacy", site);
 }

@@ -53,21 +53,23 @@ void lz_dump_frames(lz_buf *out, const char *indent, int max)
     while (i < n && !(t && pc[i] == t->api_caller))
         i++;
     if (t && t->api_site) {
-        lz_buf_printf(out, "%s%s (%s:%d)\n", indent, t->api_site->func ? t->api_site->func : "?", t->api_site->file ? t->api_site->file : "?",
-                      t->api_site->line);
+        lz_buf_printf(out, "%s%s (%s:%d)\n", indent, t->api_site->func ? t->api_site->func : "?",
+                      t->api_site->file ? t->api_site->file : "?", t->api_site->line);
         shown++;
     }
     for (i = i < n ? i + 1 : n; i < n; i++) { /* the site has told the caller's own frame */
         Dl_info d;
         bool known = dladdr((char *)pc[i] - 1, &d) != 0;
         const char *name = known && d.dli_sname ? d.dli_sname : "??";
-        if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0 || (known && strncmp(base_name(d.dli_fname), "libc.so", 7) == 0))
+        if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0 ||
+            (known && strncmp(base_name(d.dli_fname), "libc.so", 7) == 0))
             break; /* what called main or the thread's function */
         if (shown++ == max) {
             lz_buf_printf(out, "%s..........\n", indent);
             return;
         }
-        lz_buf_printf(out, "%s%s (%s:0x%" PRIxPTR ")\n", indent, name, base_name(known ? d.dli_fname : NULL),
+        lz_buf_printf(out, "%s%s (%s:0x%" PRIxPTR ")\n", indent, name,
+                      base_name(known ? d.dli_fname : NULL),
                       (uintptr_t)pc[i] - (known ? (uintptr_t)d.dli_fbase : 0));
     }
 }
@@ -81,10 +83,15 @@ static lz_status print_func(const lz_func *f, const char *format, lz_buf *out)
     else if (strcmp(format, "dot") == 0)
         lz_func_print_dot(f, out);
     else if (strcmp(format, "hlo") == 0 || strcmp(format, "stablehlo") == 0)
-        lz_func_print(f, out, lz_cfg_bool(LZ_OPT_HLO_DEBUG) || lz_cfg_bool(LZ_OPT_IR_DEBUG) ? LZ_PRINT_LOCATIONS : 0);
+        lz_func_print(
+            f, out,
+            lz_cfg_bool(LZ_OPT_HLO_DEBUG) || lz_cfg_bool(LZ_OPT_IR_DEBUG) ? LZ_PRINT_LOCATIONS : 0);
     else
-        return LZ_FAIL(LZ_EINVAL, "format \"%.40s\": text, hlo, stablehlo and dot are known", format);
-    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for the text of a graph of %u instructions", f->ninst) : LZ_OK;
+        return LZ_FAIL(LZ_EINVAL, "format \"%.40s\": text, hlo, stablehlo and dot are known",
+                       format);
+    return out->failed
+               ? LZ_FAIL(LZ_EMEM, "no memory for the text of a graph of %u instructions", f->ninst)
+               : LZ_OK;
 }
 
 /* Hash of each value by content. NULL without memory. */
@@ -236,7 +243,8 @@ static lz_status graph_text(pending *p, const char *format, lz_buf *out)
     return s;
 }
 
-size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format, char *buf, size_t n)
+size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format, char *buf,
+                     size_t n)
 {
     lz_api_frame fr = lz_api_enter("lz_dump_graph", NULL);
     pending p = {0};
@@ -305,7 +313,8 @@ lz_status lz_name_scope_end(void)
         t->names.len--;
         return LZ_OK;
     }
-    lz_status s = t ? LZ_FAIL(LZ_ESTATE, "no name scope is open on this thread") : lz_error_get()->status;
+    lz_status s =
+        t ? LZ_FAIL(LZ_ESTATE, "no name scope is open on this thread") : lz_error_get()->status;
     lz_error_annotate("lz_name_scope_end", NULL);
     return s;
 }

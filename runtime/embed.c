@@ -5,18 +5,23 @@
 #include <lazuli/device.h>
 #include <pthread.h>
 
-
 static lz_status set_allocator(const lz_allocator *a)
 {
     if (a && a->struct_size < sizeof *a)
-        return LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to sizeof(lz_allocator)", a->struct_size);
+        return LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to sizeof(lz_allocator)",
+                       a->struct_size);
     if (a && (!a->alloc || !a->realloc || !a->free))
-        return LZ_FAIL(LZ_ENULL, "%s is NULL", !a->alloc ? "alloc" : !a->realloc ? "realloc" : "free");
+        return LZ_FAIL(LZ_ENULL, "%s is NULL",
+                       !a->alloc     ? "alloc"
+                       : !a->realloc ? "realloc"
+                                     : "free");
     lz_alloc_hooks h = {0};
     if (a)
         h = (lz_alloc_hooks){a->alloc, a->realloc, a->free, a->user};
     if (!lz_alloc_set_hooks(a ? &h : NULL))
-        return LZ_FAIL(LZ_ESTATE, "memory has been allocated already: set the allocator before the first operation");
+        return LZ_FAIL(
+            LZ_ESTATE,
+            "memory has been allocated already: set the allocator before the first operation");
     return LZ_OK;
 }
 
@@ -45,7 +50,8 @@ static void pass_on(lz_log_level level, const char *module, const char *message,
         fn((int)level, module, message, arg);
 }
 
-void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message, void *user), void *user)
+void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message, void *user),
+                         void *user)
 {
     pthread_mutex_lock(&lock);
     user_log = fn;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LZ_VEC(uint64_t) marked; /* oldest first; those that have ended are swept out when it would grow */
+static LZ_VEC(uint64_t)
+    marked; /* oldest first; those that have ended are swept out when it would grow */
 
 static void sweep(void)
 {
@@ -81,7 +82,8 @@ const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n)
     buf[0] = '\0';
     if (s && (atomic_load(&s->flags) & LZ_SLOT_WAS_ASSIGNED)) {
         const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
-        snprintf(buf, n, "assigned at %s:%d", site && site->file ? site->file : "?", site ? site->line : 0);
+        snprintf(buf, n, "assigned at %s:%d", site && site->file ? site->file : "?",
+                 site ? site->line : 0);
     }
     return buf;
 }

@@ -19,9 +19,9 @@ typedef struct metric {
     const char *name;
     metric_unit unit;
     pthread_mutex_t lock;
-    sample *ring;          /* the last `cap` samples; NULL until the first, or without memory */
+    sample *ring; /* the last `cap` samples; NULL until the first, or without memory */
     uint32_t cap;
-    uint64_t total;        /* samples since the last clearing */
+    uint64_t total; /* samples since the last clearing */
     double sum;
 } metric;
 
@@ -79,8 +79,10 @@ static void update_handle_counters(void)
 {
     uint64_t made, destroyed;
     lz_thr_sum_handles(&made, &destroyed);
-    atomic_store(&lz_counters[LZ_COUNTER_CreateXlaTensor], (int64_t)(made - atomic_load(&handles_base[0])));
-    atomic_store(&lz_counters[LZ_COUNTER_DestroyXlaTensor], (int64_t)(destroyed - atomic_load(&handles_base[1])));
+    atomic_store(&lz_counters[LZ_COUNTER_CreateXlaTensor],
+                 (int64_t)(made - atomic_load(&handles_base[0])));
+    atomic_store(&lz_counters[LZ_COUNTER_DestroyXlaTensor],
+                 (int64_t)(destroyed - atomic_load(&handles_base[1])));
 }
 
 typedef struct named_count {
@@ -126,7 +128,8 @@ void lz_metrics_print_time(lz_buf *out, double ns)
         const char *suffix;
         double ns;
         int width, precision;
-    } part[] = {{"d", 86400e9, 2, 0}, {"h", 3600e9, 2, 0}, {"m", 60e9, 2, 0}, {"s", 1e9, 2, 0}, {"ms", 1e6, 3, 0}, {"us", 1e3, 7, 3}};
+    } part[] = {{"d", 86400e9, 2, 0}, {"h", 3600e9, 2, 0}, {"m", 60e9, 2, 0},
+                {"s", 1e9, 2, 0},     {"ms", 1e6, 3, 0},   {"us", 1e3, 7, 3}};
     bool begun = false;
     for (int i = 0; i < 6; i++) {
         double v = ns / part[i].ns;
@@ -213,7 +216,9 @@ static void print_metric(lz_buf *out, metric *m)
 
 static bool in_brief(const char *name)
 {
-    static const char *const names[] = {"CachedCompile", "MarkStep", "CompileTime", "ExecuteTime", "TransferToDeviceTime", "TransferFromDeviceTime"};
+    static const char *const names[] = {"CachedCompile",        "MarkStep",
+                                        "CompileTime",          "ExecuteTime",
+                                        "TransferToDeviceTime", "TransferFromDeviceTime"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* lru, disk, chosen_*, kernel counts */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lru, disk, chosen_*, kernel counts */
 static lz_lru *lru;
 static lz_cache *disk;
 static bool disk_open;
@@ -24,7 +24,8 @@ static lz_cache *disk_get_locked(void)
 {
     if (disk_open || (!chosen_path && !lz_cfg_bool(LZ_OPT_CACHE)))
         return disk;
-    char build[96];     /* the library's sources: a program linked with another version, also statically, finds nothing of this one's */
+    char build
+        [96]; /* the library's sources: a program linked with another version, also statically, finds nothing of this one's */
     snprintf(build, sizeof build, "lazuli-%s-%s", lz_version(), LZ_SOURCE_ID);
     lz_cache_options o = {
         .path = chosen_path,
@@ -99,7 +100,8 @@ static lz_program *program_new(const lz_capture *c, const char *name)
         goto fail;
     memcpy(p->key, c->key.data, c->key.len * sizeof *p->key);
     for (uint32_t i = 0; i < p->nnote; i++)
-        p->notes[i] = (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site, c->notes.data[i].leaf != UINT32_MAX};
+        p->notes[i] = (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site,
+                                      c->notes.data[i].leaf != UINT32_MAX};
     return p;
 fail:
     program_free(p);
@@ -116,7 +118,9 @@ static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
     for (uint32_t i = 0; i < c->leaves.len; i++)
         lz_buf_u8(out, c->donate.data[i]);
     lz_func_serialize(f, out);
-    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for the key of a graph of %u nodes", c->nodes.len) : LZ_OK;
+    return out->failed
+               ? LZ_FAIL(LZ_EMEM, "no memory for the key of a graph of %u nodes", c->nodes.len)
+               : LZ_OK;
 }
 
 lz_status lz_program_hash(const lz_capture *c, lz_hash *out)
@@ -124,7 +128,8 @@ lz_status lz_program_hash(const lz_capture *c, lz_hash *out)
     lz_func *f;
     lz_buf key = {0};
     uint32_t *map = lz_calloc(c->roots.len + 1, sizeof *map);
-    lz_status s = map ? lz_capture_func(c, "main", &f, map) : LZ_FAIL(LZ_EMEM, "no memory for %u roots", c->roots.len);
+    lz_status s = map ? lz_capture_func(c, "main", &f, map)
+                      : LZ_FAIL(LZ_EMEM, "no memory for %u roots", c->roots.len);
     if (s == LZ_OK) {
         s = canonical(c, f, &key);
         *out = lz_hash_bytes(key.data, key.len);
@@ -161,7 +166,9 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
     if (s != LZ_OK) {
         p->exec = NULL;
         lz_counter_add(LZ_COUNTER_PersistentCacheDeserializeFailure, 1);
-        lz_logf(LZ_LOG_INFO, "cache", "a stored program could not be loaded (%s): it is compiled again", lz_error_get()->message);
+        lz_logf(LZ_LOG_INFO, "cache",
+                "a stored program could not be loaded (%s): it is compiled again",
+                lz_error_get()->message);
         return false;
     }
     lz_counter_add(LZ_COUNTER_PersistentCacheHit, 1);
@@ -172,12 +179,14 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
 static void store(lz_program *p, const lz_buf *key, lz_cache *cache)
 {
     lz_buf value = {0};
-    if (cache && lz_cache_enabled(cache) && p->be->serialize && p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
+    if (cache && lz_cache_enabled(cache) && p->be->serialize &&
+        p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
         lz_cache_put(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data, value.len);
     lz_buf_free(&value);
 }
 
-static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key, lz_found *found)
+static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
+                      lz_found *found)
 {
     lz_cache *cache = disk_get();
     char dump[160];
@@ -205,7 +214,8 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     return LZ_OK;
 }
 
-static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user, lz_program **out, lz_found *found)
+static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+                      lz_program **out, lz_found *found)
 {
     lz_func *f = NULL;
     lz_buf key = {0};
@@ -235,7 +245,8 @@ static lz_program *lookup(const lz_capture *c)
 {
     pthread_mutex_lock(&lock);
     lz_program *p = lru ? lz_lru_get(lru, c->hash) : NULL;
-    if (p && (p->nkey != c->key.len || memcmp(p->key, c->key.data, p->nkey * sizeof *p->key) != 0)) {
+    if (p &&
+        (p->nkey != c->key.len || memcmp(p->key, c->key.data, p->nkey * sizeof *p->key) != 0)) {
         lz_counter_add(LZ_COUNTER_GraphHashCollision, 1);
         p = NULL;
     }
@@ -249,7 +260,8 @@ static lz_program *lookup(const lz_capture *c)
 static void remember(const lz_capture *c, lz_program *p)
 {
     pthread_mutex_lock(&lock);
-    if (!lru && lz_lru_create((uint32_t)lz_cfg_int(LZ_OPT_COMPILATION_CACHE_SIZE), destroy, NULL, &lru) != LZ_OK)
+    if (!lru && lz_lru_create((uint32_t)lz_cfg_int(LZ_OPT_COMPILATION_CACHE_SIZE), destroy, NULL,
+                              &lru) != LZ_OK)
         lru = NULL;
     atomic_fetch_add(&p->refs, 1);
     if (!lru || lz_lru_put(lru, c->hash, p) != LZ_OK)
@@ -257,7 +269,8 @@ static void remember(const lz_capture *c, lz_program *p)
     pthread_mutex_unlock(&lock);
 }
 
-lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before, void *user, lz_program **out, lz_found *found)
+lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+                         lz_program **out, lz_found *found)
 {
     *found = LZ_FOUND_MEMORY;
     *out = lookup(c);
@@ -334,7 +347,10 @@ int64_t lz_get_num_cached_compilation_graph(void)
 lz_status lz_get_cache_counts(lz_cache_counts *out)
 {
     if (!out || out->struct_size < sizeof(size_t)) {
-        lz_status s = out ? LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to sizeof(lz_cache_counts)", out->struct_size) : LZ_FAIL(LZ_ENULL, "out is NULL");
+        lz_status s =
+            out ? LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to sizeof(lz_cache_counts)",
+                          out->struct_size)
+                : LZ_FAIL(LZ_ENULL, "out is NULL");
         lz_error_annotate("lz_get_cache_counts", NULL);
         return s;
     }

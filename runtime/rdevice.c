@@ -66,8 +66,10 @@ static lz_status parse_name(const char *name, const lz_backend **be, int *ordina
     if (!*be) {
         char known[128] = "";
         for (uint32_t i = 0; lz_backend_at(i); i++)
-            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", lz_backend_at(i)->name);
-        return LZ_FAIL(LZ_ENOENT, "device \"%s\": there is no such platform (there are %s)", name, known);
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                     lz_backend_at(i)->name);
+        return LZ_FAIL(LZ_ENOENT, "device \"%s\": there is no such platform (there are %s)", name,
+                       known);
     }
     *ordinal = (int)o;
     return LZ_OK;
@@ -202,7 +204,8 @@ static void land(lz_dev *d)
             d->error = *lz_error_get();
         lz_error_set(&before);
     }
-    lz_metric_add(LZ_METRIC_ExecuteTime, (double)(f->start_ns < 0 ? -f->start_ns : lz_now_ns() - f->start_ns));
+    lz_metric_add(LZ_METRIC_ExecuteTime,
+                  (double)(f->start_ns < 0 ? -f->start_ns : lz_now_ns() - f->start_ns));
     lz_event_release(f->done);
     d->flight_head = (d->flight_head + 1) % LZ_DEV_INFLIGHT;
     d->flight_len--;
@@ -218,7 +221,9 @@ void lz_dev_settle(lz_dev *d)
 {
     lz_error before = *lz_error_get();
     lz_dev_lock(d);
-    lz_event *last = d->flight_len ? d->flight[(d->flight_head + d->flight_len - 1) % LZ_DEV_INFLIGHT].done : NULL;
+    lz_event *last = d->flight_len
+                         ? d->flight[(d->flight_head + d->flight_len - 1) % LZ_DEV_INFLIGHT].done
+                         : NULL;
     if (last)
         lz_event_retain(last);
     lz_dev_unlock(d);
@@ -236,7 +241,8 @@ void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
     }
     /* Negative: it has run already, and took that long. */
     int64_t stamp = lz_event_done(done) ? start_ns - lz_now_ns() : start_ns;
-    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_INFLIGHT] = (lz_flight){done, stamp ? stamp : -1};
+    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_INFLIGHT] =
+        (lz_flight){done, stamp ? stamp : -1};
 }
 
 lz_status lz_dev_take_error(lz_dev *d)
@@ -252,7 +258,8 @@ lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_db
 {
     uint64_t v[2] = {0, 0};
     memcpy(v, bytes, type->nbytes);
-    uint64_t h = (v[0] ^ v[1] * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)type) * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t h = (v[0] ^ v[1] * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)type) *
+                 UINT64_C(0xd6e8feb86659fd93);
     lz_scalar_copy *c = &d->scalar[h >> 60];
     if (c->buf && c->type == type && memcmp(c->bytes, v, sizeof v) == 0) {
         lz_dbuf_retain(c->buf);
@@ -287,7 +294,9 @@ int lz_device_count(const char *platform)
 {
     const lz_backend *be;
     int ordinal;
-    if (lz_fork_check() == LZ_OK && parse_name(platform ? platform : default_platform(), &be, &ordinal) == LZ_OK && be->init() == LZ_OK)
+    if (lz_fork_check() == LZ_OK &&
+        parse_name(platform ? platform : default_platform(), &be, &ordinal) == LZ_OK &&
+        be->init() == LZ_OK)
         return be->device_count();
     lz_error_annotate("lz_device_count", NULL);
     return -1;
@@ -349,8 +358,11 @@ lz_status lz_set_num_threads(int n)
     lz_status s = LZ_OK;
     if (n < 0 || n > 1024)
         s = LZ_FAIL(LZ_EINVAL, "%d threads: 0 to 1024 are allowed", n);
-    else if (atomic_load(&ndevs) && n != lz_get_num_threads() && !(n == 0 && !lz_cfg_is_set(LZ_OPT_NUM_THREADS)))
-        s = LZ_FAIL(LZ_ESTATE, "the device has started with %d threads: call it before the first operation", lz_get_num_threads());
+    else if (atomic_load(&ndevs) && n != lz_get_num_threads() &&
+             !(n == 0 && !lz_cfg_is_set(LZ_OPT_NUM_THREADS)))
+        s = LZ_FAIL(LZ_ESTATE,
+                    "the device has started with %d threads: call it before the first operation",
+                    lz_get_num_threads());
     if (s == LZ_OK) {
         snprintf(text, sizeof text, "%d", n);
         s = lz_config_set("LAZULI_NUM_THREADS", text);

@@ -4,29 +4,43 @@
 #include "runtime/slot.h"
 #include "base/log.h"
 
-lz_status lz_scope_push(lz_thr *t, uint64_t h)
-{
-    if (__builtin_expect(t->handles.len == t->scope_marks && t->scopes.len == 0, 0)) {
-        LZ_WARN("scope", "%u tensors are alive in the outermost scope: end a scope (lz_scope_begin, lz_scope_end) in each step, or release them",
-                t->handles.len);
-        t->scope_marks = t->scope_marks < UINT32_MAX / 10 ? t->scope_marks * 10 : UINT32_MAX;
-    }
-    return lz_vec_push(&t->handles, h);
-}
-
 static uint32_t scope_base(const lz_thr *t)
 {
     return t->scopes.len ? t->scopes.data[t->scopes.len - 1] : 0;
 }
 
-/* The root scope never ends: what has been released in it meanwhile is swept out when it has doubled. */
-static void sweep_root(lz_thr *t)
+/* What the program has released itself leaves the innermost scope. */
+static void sweep(lz_thr *t)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < t->handles.len; i++)
+    uint32_t n = scope_base(t);
+    for (uint32_t i = n; i < t->handles.len; i++)
         if (lz_slot_alive(t->handles.data[i]))
             t->handles.data[n++] = t->handles.data[i];
     t->handles.len = n;
+}
+
+static void warn_of_growth(lz_thr *t)
+{
+    sweep(t);
+    if (t->handles.len < t->scope_marks)
+        return;
+    LZ_WARN("scope",
+            "%u tensors are alive in the outermost scope: end a scope (lz_scope_begin, "
+            "lz_scope_end) in each step, or release them",
+            t->handles.len);
+    t->scope_marks = t->scope_marks < UINT32_MAX / 10 ? t->scope_marks * 10 : UINT32_MAX;
+}
+
+lz_status lz_scope_push(lz_thr *t, uint64_t h)
+{
+    if (__builtin_expect(t->handles.len == t->handles.cap, 0)) {
+        sweep(t);
+        if (t->handles.len > t->handles.cap / 2)
+            LZ_TRY(lz_vec_reserve(&t->handles, 2 * (uint64_t)t->handles.cap));
+    }
+    if (__builtin_expect(t->handles.len == t->scope_marks && t->scopes.len == 0, 0))
+        warn_of_growth(t);
+    return lz_vec_push(&t->handles, h);
 }
 
 static void release_down_to(lz_thr *t, uint32_t base)
@@ -46,8 +60,6 @@ lz_status lz_scope_begin(void)
     lz_thr *t = lz_thr_get();
     if (!t)
         return lz_error_get()->status;
-    if (t->scopes.len == 0 && t->handles.len == t->handles.cap)
-        sweep_root(t);
     return lz_vec_push(&t->scopes, t->handles.len);
 }
 

@@ -7,9 +7,11 @@
 enum { CHUNK_BITS = 10, CHUNK_SLOTS = 1 << CHUNK_BITS, MAX_CHUNKS = 1 << 16 };
 
 /* Slot 0 is the error tensor that is given out when there is no memory for another: it is never released. */
-static lz_shared_error no_memory = {1, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
-static lz_slot chunk0[CHUNK_SLOTS] = {
-    {.state = (UINT64_C(1) << 32) | 1, .err = &no_memory, .flags = LZ_SLOT_ERROR | LZ_SLOT_INTERNAL}};
+static lz_shared_error no_memory = {
+    1, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
+static lz_slot chunk0[CHUNK_SLOTS] = {{.state = (UINT64_C(1) << 32) | 1,
+                                       .err = &no_memory,
+                                       .flags = LZ_SLOT_ERROR | LZ_SLOT_INTERNAL}};
 static _Atomic(lz_slot *) chunks[MAX_CHUNKS] = {chunk0};
 static uint32_t nchunks;
 
@@ -91,7 +93,8 @@ lz_node *lz_slot_node(lz_slot *s, uint64_t h)
         char type[128];
         const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
         LZ_FAIL(LZ_ESTALE,
-                "this value (%s, %s, made at %s:%d) was a temporary that the step did not keep: lz_retain it before "
+                "this value (%s, %s, made at %s:%d) was a temporary that the step did not keep: "
+                "lz_retain it before "
                 "lz_mark_step, or read it before the step",
                 lz_op_get((lz_op)s->op)->text, lz_type_short(s->type, type, sizeof type),
                 site && site->file ? site->file : "?", site ? site->line : 0);

@@ -13,12 +13,12 @@
 
 /* What a step found among the handles of the thread. */
 typedef struct lz_step {
-    LZ_VEC(lz_node *) roots;    /* held, distinct */
-    LZ_VEC(uint64_t) rooted;    /* their handles: put back when the step fails */
-    LZ_VEC(uint64_t) stale;     /* temporaries to drop, or (a flush) to leave as they are */
-    LZ_VEC(lz_node *) old;      /* held: what assigned tensors were before */
-    lz_error error;             /* of the first error tensor */
-    uint64_t epoch;             /* marks the roots */
+    LZ_VEC(lz_node *) roots; /* held, distinct */
+    LZ_VEC(uint64_t) rooted; /* their handles: put back when the step fails */
+    LZ_VEC(uint64_t) stale;  /* temporaries to drop, or (a flush) to leave as they are */
+    LZ_VEC(lz_node *) old;   /* held: what assigned tensors were before */
+    lz_error error;          /* of the first error tensor */
+    uint64_t epoch;          /* marks the roots */
 } lz_step;
 
 typedef struct lz_sync_scratch {
@@ -94,7 +94,8 @@ static void attach(lz_capture *c, const lz_program *p)
     }
     for (uint32_t i = 0; i < p->nresult; i++)
         lz_dbuf_release(c->out.data[i]);
-    for (uint32_t i = 0; i < c->leaves.len; i++) /* a result that is a parameter shares its buffer */
+    for (uint32_t i = 0; i < c->leaves.len;
+         i++) /* a result that is a parameter shares its buffer */
         for (uint32_t r = 0; r < c->roots.len && p->shared[r]; r++)
             if (lz_node_buf(c->leaves.data[i]) == lz_node_buf(c->roots.data[r]))
                 atomic_fetch_or(&c->leaves.data[i]->flags, LZ_NODE_SHARED);
@@ -124,7 +125,8 @@ typedef struct miss_arg {
     lz_sync_cause cause;
 } miss_arg;
 
-static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult, void *user)
+static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                    void *user)
 {
     lz_analysis_compilation(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
 }
@@ -217,7 +219,8 @@ static lz_status take_old(lz_step *st, lz_slot *s)
 
 static bool is_root(const lz_slot *s, const lz_node *n, uint32_t flags)
 {
-    return (flags & LZ_SLOT_ASSIGNED) || lz_slot_retained(s) || lz_node_type(n)->nelem == 1 || lz_node_uses(n) == 0;
+    return (flags & LZ_SLOT_ASSIGNED) || lz_slot_retained(s) || lz_node_type(n)->nelem == 1 ||
+           lz_node_uses(n) == 0;
 }
 
 /* Sorts one handle of the pending list. *keep: it stays in the list. */
@@ -284,7 +287,8 @@ static lz_status sort_pending(lz_thr *t, lz_dev *d, lz_step *st, bool flush)
         if (keep)
             t->pending.data[kept++] = h;
         else if (slot)
-            atomic_fetch_and(&slot->flags, ~(uint32_t)(LZ_SLOT_QUEUED | (flush ? 0 : LZ_SLOT_ASSIGNED)));
+            atomic_fetch_and(&slot->flags,
+                             ~(uint32_t)(LZ_SLOT_QUEUED | (flush ? 0 : LZ_SLOT_ASSIGNED)));
     }
     while (i < t->pending.len)
         t->pending.data[kept++] = t->pending.data[i++];
@@ -363,7 +367,8 @@ static lz_status compute(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, lz
 }
 
 /* The caller holds the lock. */
-static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, lz_event **done, lz_error *tensor_error)
+static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, lz_event **done,
+                             lz_error *tensor_error)
 {
     bool flush = cause == LZ_CAUSE_FLUSH;
     lz_sync_scratch *sc = scratch(d);
@@ -443,7 +448,8 @@ static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
             break;
         }
         if (d && x->dev != d && !lz_node_is_host(x))
-            s = LZ_FAIL(LZ_EINVAL, "tensors 0 and %zu are on two devices, %s and %s", i, d->name, x->dev->name);
+            s = LZ_FAIL(LZ_EINVAL, "tensors 0 and %zu are on two devices, %s and %s", i, d->name,
+                        x->dev->name);
         else if (lz_vec_push(&nodes, x) != LZ_OK)
             s = LZ_EMEM;
         if (s != LZ_OK)
@@ -500,7 +506,8 @@ lz_status lz_wait_device_ops(void)
 static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
 {
     LZ_WARN_ONCE("sync",
-                 "%" PRId64 " operations are pending and no lz_mark_step has come: the graph is run now, and from now on whenever that many gather "
+                 "%" PRId64 " operations are pending and no lz_mark_step has come: the graph is "
+                            "run now, and from now on whenever that many gather "
                  "(LAZULI_GRAPH_LIMIT). Gradients cannot go back beyond this point",
                  nodes);
     lz_event *done = NULL;

@@ -7,7 +7,8 @@
 
 __thread lz_thr *lz_thr_self __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */
 static lz_thr *threads;
 static struct { /* what ended threads counted */
     int64_t nodes;
@@ -29,7 +30,8 @@ static lz_pool shared[LZ_POOL_KINDS];
 /* Where the link to the next free object is: a word that no reader of a stale pointer looks at. */
 static void **link_of(lz_pool_kind k, void *object)
 {
-    return k == LZ_POOL_NODE ? (void **)&((lz_node *)object)->opnd : (void **)&((lz_slot *)object)->type;
+    return k == LZ_POOL_NODE ? (void **)&((lz_node *)object)->opnd
+                             : (void **)&((lz_slot *)object)->type;
 }
 
 static void push(lz_pool *p, lz_pool_kind k, void *object)
@@ -186,7 +188,8 @@ lz_status lz_thr_adopt_orphans(lz_thr *t)
     pthread_mutex_lock(&lock);
     lz_status s = lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + orphans.len);
     if (s == LZ_OK && orphans.len) {
-        memcpy(t->pending.data + t->pending.len, orphans.data, orphans.len * sizeof orphans.data[0]);
+        memcpy(t->pending.data + t->pending.len, orphans.data,
+               orphans.len * sizeof orphans.data[0]);
         t->pending.len += orphans.len;
         lz_vec_free(&orphans);
         atomic_store(&norphans, 0);

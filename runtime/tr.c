@@ -205,7 +205,8 @@ lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like)
 lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like)
 {
     bool special = (v == 0 && !signbit(v)) || v == 1 || v == -1;
-    return host_scalar(c, special && !lz_sync_no_special() ? LZ_NODE_CONST : LZ_NODE_SCALAR, d, v, like);
+    return host_scalar(c, special && !lz_sync_no_special() ? LZ_NODE_CONST : LZ_NODE_SCALAR, d, v,
+                       like);
 }
 
 lz_node *lz_tr_fill(lz_tr *c, lz_node *scalar, const lz_shape *s)
@@ -256,7 +257,9 @@ lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *x, lz_nod
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_compare);
     a.as_compare.comparison_direction = dir;
-    a.as_compare.compare_type = lz_dtype_is_float(d) || d == LZ_C64 ? LZ_CT_FLOAT : lz_dtype_is_signed(d) ? LZ_CT_SIGNED : LZ_CT_UNSIGNED;
+    a.as_compare.compare_type = lz_dtype_is_float(d) || d == LZ_C64 ? LZ_CT_FLOAT
+                                : lz_dtype_is_signed(d)             ? LZ_CT_SIGNED
+                                                                    : LZ_CT_UNSIGNED;
     lz_node *o[2] = {x, y};
     return lz_tr_op(c, LZ_OP_COMPARE, &a.head, o, 2);
 }
@@ -293,7 +296,8 @@ lz_node *lz_tr_transpose(lz_tr *c, lz_node *x, const lz_ints *perm)
     return lz_tr_op(c, LZ_OP_TRANSPOSE, &a.head, &x, 1);
 }
 
-lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *limit, const lz_ints *strides)
+lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *limit,
+                     const lz_ints *strides)
 {
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_slice);
@@ -354,7 +358,8 @@ lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
         return NULL;
     lz_dtype d = lz_node_type(x)->dtype;
     if (!identity(combiner, d, bytes)) {
-        LZ_FAIL(LZ_EDTYPE, "reduce: %s of %s has no initial value", lz_op_get(combiner)->text, lz_dtype_name(d));
+        LZ_FAIL(LZ_EDTYPE, "reduce: %s of %s has no initial value", lz_op_get(combiner)->text,
+                lz_dtype_name(d));
         return NULL;
     }
     lz_attr_any a;
@@ -370,6 +375,7 @@ lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
     if (!(a.as_reduce.body = lz_region_binary(combiner, d)))
         return NULL;
     const lz_type *st = lz_type_get(d, &scalar);
-    lz_node *o[2] = {x, st ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, x->dev, c->site)) : NULL};
+    lz_node *o[2] = {
+        x, st ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, x->dev, c->site)) : NULL};
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE, &a.head, o, 2), 0);
 }

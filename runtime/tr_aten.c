@@ -4,11 +4,18 @@
 #include <math.h>
 #include <stdio.h>
 
-static int int_width(lz_dtype d) { return (int)lz_dtype_size(d) * 8; }
+static int int_width(lz_dtype d)
+{
+    return (int)lz_dtype_size(d) * 8;
+}
 
 static lz_dtype signed_of_width(int bits)
 {
-    return bits <= 8 ? LZ_I8 : bits <= 16 ? LZ_I16 : bits <= 32 ? LZ_I32 : bits <= 64 ? LZ_I64 : LZ_DTYPE_NONE;
+    return bits <= 8    ? LZ_I8
+           : bits <= 16 ? LZ_I16
+           : bits <= 32 ? LZ_I32
+           : bits <= 64 ? LZ_I64
+                        : LZ_DTYPE_NONE;
 }
 
 lz_dtype lz_promote(lz_dtype a, lz_dtype b)
@@ -49,12 +56,14 @@ lz_dtype lz_tr_result_dtype(const lz_node *a, const lz_node *b)
         return ta->dtype;
     if ((ta->shape.rank == 0) != (tb->shape.rank == 0)) {
         const lz_type *dim = ta->shape.rank ? ta : tb, *zero = ta->shape.rank ? tb : ta;
-        d = category(dim->dtype) >= category(zero->dtype) ? dim->dtype : lz_promote(dim->dtype, zero->dtype);
+        d = category(dim->dtype) >= category(zero->dtype) ? dim->dtype
+                                                          : lz_promote(dim->dtype, zero->dtype);
     } else {
         d = lz_promote(ta->dtype, tb->dtype);
     }
     if (d == LZ_DTYPE_NONE)
-        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype: convert one with lz_to", lz_dtype_name(ta->dtype), lz_dtype_name(tb->dtype));
+        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype: convert one with lz_to",
+                lz_dtype_name(ta->dtype), lz_dtype_name(tb->dtype));
     return d;
 }
 
@@ -78,7 +87,8 @@ bool lz_tr_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out)
             char ta[160], tb[160];
             shape_text(a, ta, sizeof ta);
             shape_text(b, tb, sizeof tb);
-            LZ_FAIL(LZ_ESHAPE, "shapes %s and %s do not broadcast: dimension %d is %lld and %lld", ta, tb, rank - 1 - i, (long long)da, (long long)db);
+            LZ_FAIL(LZ_ESHAPE, "shapes %s and %s do not broadcast: dimension %d is %lld and %lld",
+                    ta, tb, rank - 1 - i, (long long)da, (long long)db);
             return false;
         }
         r.dims[rank - 1 - i] = da == 1 ? db : da;
@@ -115,7 +125,8 @@ static lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
 {
     if (x->dev == to->dev || !lz_node_is_host(x))
         return x;
-    return lz_tr_own(c, lz_node_new_host((lz_node_kind)x->kind, lz_node_type(x), x->imm, to->dev, x->site));
+    return lz_tr_own(
+        c, lz_node_new_host((lz_node_kind)x->kind, lz_node_type(x), x->imm, to->dev, x->site));
 }
 
 bool lz_tr_match(lz_tr *c, lz_node **a, lz_node **b)
@@ -151,7 +162,8 @@ bool lz_tr_dim(int64_t dim, int32_t rank, int64_t *out)
 {
     int64_t n = rank ? rank : 1;
     if (dim < -n || dim >= n) {
-        LZ_FAIL(LZ_ERANGE, "dimension %lld of a tensor of rank %d: it must be in [%lld, %lld]", (long long)dim, rank, (long long)-n, (long long)n - 1);
+        LZ_FAIL(LZ_ERANGE, "dimension %lld of a tensor of rank %d: it must be in [%lld, %lld]",
+                (long long)dim, rank, (long long)-n, (long long)n - 1);
         return false;
     }
     *out = dim < 0 ? dim + n : dim;

@@ -88,7 +88,8 @@ void lz_node_cut(lz_node *n)
 
 /* ---- making ---- */
 
-static lz_node *new_node(lz_thr *t, lz_node_kind kind, const lz_sig *sig, lz_dev *dev, const lz_site *site)
+static lz_node *new_node(lz_thr *t, lz_node_kind kind, const lz_sig *sig, lz_dev *dev,
+                         const lz_site *site)
 {
     lz_node *n = lz_pool_take(t, LZ_POOL_NODE);
     if (!n)
@@ -115,7 +116,8 @@ static lz_dev *operands_device(const lz_sig *sig, lz_node *const *opnd, lz_dev *
         if (lz_node_is_host(opnd[i]))
             continue;
         if (found && found != opnd[i]->dev) {
-            LZ_FAIL(LZ_EINVAL, "%s: operands are on two devices, %s and %s", lz_op_get(sig->op)->text, found->name, opnd[i]->dev->name);
+            LZ_FAIL(LZ_EINVAL, "%s: operands are on two devices, %s and %s",
+                    lz_op_get(sig->op)->text, found->name, opnd[i]->dev->name);
             return NULL;
         }
         found = opnd[i]->dev;
@@ -196,11 +198,13 @@ lz_node *lz_node_new_buffer(const lz_type *type, lz_dev *dev, lz_dbuf *buf, cons
     return n;
 }
 
-lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *type, const void *bytes, lz_dev *dev, const lz_site *site)
+lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *type, const void *bytes, lz_dev *dev,
+                          const lz_site *site)
 {
     LZ_ASSERT(type->nbytes <= LZ_NODE_IMM && (kind == LZ_NODE_SCALAR || kind == LZ_NODE_CONST));
     lz_thr *t = lz_thr_get();
-    const lz_sig *sig = t ? leaf_sig(kind == LZ_NODE_CONST ? LZ_OP_CONSTANT : LZ_OP_PARAMETER, type) : NULL;
+    const lz_sig *sig =
+        t ? leaf_sig(kind == LZ_NODE_CONST ? LZ_OP_CONSTANT : LZ_OP_PARAMETER, type) : NULL;
     lz_node *n = sig ? new_node(t, kind, sig, dev, site) : NULL;
     if (n) {
         memset(n->imm, 0, sizeof n->imm);
@@ -287,7 +291,8 @@ typedef struct lz_step_frame {
     uint32_t next;
 } lz_step_frame;
 
-lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_values, lz_node ***order, uint32_t *count)
+lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_values,
+                         lz_node ***order, uint32_t *count)
 {
     LZ_VEC(lz_node *) out = {0};
     LZ_VEC(lz_step_frame) stack = {0};
@@ -303,7 +308,8 @@ lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_va
         while (s == LZ_OK && stack.len) {
             lz_step_frame *f = &stack.data[stack.len - 1];
             lz_node *n = f->node;
-            uint32_t nopnd = n->opnd && !(stop_at_values && lz_node_is_value(n)) ? n->sig->nopnd : 0;
+            uint32_t nopnd =
+                n->opnd && !(stop_at_values && lz_node_is_value(n)) ? n->sig->nopnd : 0;
             if (f->next < nopnd) {
                 lz_node *o = n->opnd[f->next++];
                 if (o->epoch != epoch) {

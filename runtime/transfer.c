@@ -64,7 +64,8 @@ lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, con
 }
 
 /* *taken: the buffer will call release. */
-static lz_node *from_borrowed(lz_tr *c, lz_dtype dtype, const lz_shape *shape, void *data, void (*release)(void *), void *user, bool *taken)
+static lz_node *from_borrowed(lz_tr *c, lz_dtype dtype, const lz_shape *shape, void *data,
+                              void (*release)(void *), void *user, bool *taken)
 {
     lz_dev *d = lz_tr_dev(c, NULL);
     const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
@@ -91,7 +92,8 @@ static lz_node *from_borrowed(lz_tr *c, lz_dtype dtype, const lz_shape *shape, v
     return lz_tr_own(c, n);
 }
 
-lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data, void (*release)(void *user), void *user, const lz_site *site)
+lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
+                               void (*release)(void *user), void *user, const lz_site *site)
 {
     lz_tr c;
     bool taken = false;
@@ -140,7 +142,8 @@ static lz_status read_item(lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16
     char text[128];
     lz_status s = LZ_OK;
     if (type->nelem != 1)
-        s = LZ_FAIL(LZ_ESHAPE, "the tensor is %s and has %" PRId64 " elements: it must have one", lz_type_short(type, text, sizeof text), type->nelem);
+        s = LZ_FAIL(LZ_ESHAPE, "the tensor is %s and has %" PRId64 " elements: it must have one",
+                    lz_type_short(type, text, sizeof text), type->nelem);
     else if (type->dtype == LZ_C64)
         s = LZ_FAIL(LZ_EDTYPE, "a complex number is no single number: use lz_to_host");
     else
@@ -238,10 +241,11 @@ static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_si
     const lz_type *from = lz_node_type(n), *to = s->type;
     lz_status st = LZ_OK;
     if (!lz_shape_eq(&from->shape, &to->shape))
-        st = LZ_FAIL(LZ_ESHAPE, "the value is %s, the tensor %s", lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
+        st = LZ_FAIL(LZ_ESHAPE, "the value is %s, the tensor %s",
+                     lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
     else if (from->dtype != to->dtype)
-        st = LZ_FAIL(LZ_EDTYPE, "the value is %s, the tensor %s: convert it with lz_to", lz_type_short(from, got, sizeof got),
-                     lz_type_short(to, want, sizeof want));
+        st = LZ_FAIL(LZ_EDTYPE, "the value is %s, the tensor %s: convert it with lz_to",
+                     lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
     if (st == LZ_OK)
         st = lz_slot_queue(t, s, lz_handle_bits(dst));
     if (st != LZ_OK) {
@@ -252,8 +256,10 @@ static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_si
     atomic_store_explicit(&s->site, site, memory_order_relaxed);
     atomic_fetch_and(&s->flags, ~(uint32_t)LZ_SLOT_STALE);
     atomic_fetch_or(&s->flags, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED);
-    lz_node *none = NULL; /* only the first value of a step is in memory, and only one of many threads keeps it */
-    if (!old || old == n || !lz_node_buf(old) || !atomic_compare_exchange_strong(&s->old, &none, old))
+    lz_node *none =
+        NULL; /* only the first value of a step is in memory, and only one of many threads keeps it */
+    if (!old || old == n || !lz_node_buf(old) ||
+        !atomic_compare_exchange_strong(&s->old, &none, old))
         lz_node_release(old);
     return LZ_OK;
 }

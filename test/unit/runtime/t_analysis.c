@@ -35,7 +35,8 @@ static void matches(const char *got, const char *want)
                 g++;
             w++;
         } else {
-            ck_assert_msg(*g == *w, "at offset %d: got \"%.80s\", want \"%.80s\"", (int)(g - got), g, w);
+            ck_assert_msg(*g == *w, "at offset %d: got \"%.80s\", want \"%.80s\"", (int)(g - got),
+                          g, w);
             g++;
             w++;
         }
@@ -49,7 +50,8 @@ static void step(int64_t n)
 {
     static float v[1024];
     lz_scope_begin();
-    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(n, 4), v), *w = lz_from_host(LZ_F32, LZ_SHAPE(4, 3), v);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(n, 4), v),
+              *w = lz_from_host(LZ_F32, LZ_SHAPE(4, 3), v);
     (void)lz_matmul(x, w);
     OK(lz_mark_step());
     lz_scope_end();
@@ -65,16 +67,15 @@ static void step(int64_t n)
     "Compilation Analysis: Frame Triggered Execution: \n"                                          \
     "Compilation Analysis:   step (test/unit/runtime/t_analysis.c:`\n"                             \
     "Compilation Analysis:   ..........\n"                                                         \
-    "Compilation Analysis: Why It Compiled: \n" why                                                \
-    "Compilation Analysis: " DASH "\n"                                                             \
+    "Compilation Analysis: Why It Compiled: \n" why "Compilation Analysis: " DASH "\n"             \
     "Compilation Analysis: " RULE "\n"                                                             \
     "\nComputation hash: ~\n\n"                                                                    \
     "Post Compilation Analysis: " RULE "\n"                                                        \
-    "Post Compilation Analysis: Graph input size: 0.0000`\n"                                    \
-    "Post Compilation Analysis: Graph output size: 0.0000`\n"                                   \
+    "Post Compilation Analysis: Graph input size: 0.0000`\n"                                       \
+    "Post Compilation Analysis: Graph output size: 0.0000`\n"                                      \
     "Post Compilation Analysis: Aliased Input size: 0.000000 GB\n"                                 \
-    "Post Compilation Analysis: Intermediate tensor size: 0.0000`\n"                            \
-    "Post Compilation Analysis: Compiled program size: 0.0000`\n"                               \
+    "Post Compilation Analysis: Intermediate tensor size: 0.0000`\n"                               \
+    "Post Compilation Analysis: Compiled program size: 0.0000`\n"                                  \
     "Post Compilation Analysis: " DASH "\n"                                                        \
     "Post Compilation Analysis: " RULE "\n"
 #define EXECUTED(cause)                                                                            \
@@ -97,24 +98,32 @@ START_TEST(blocks_are_as_their_readers_expect)
     setenv("PT_XLA_DEBUG_FILE", file, 1);
     setenv("PT_XLA_DEBUG_MAX_FRAME", "1", 1);
     step(8);
-    matches(take(file), COMPILED("Compilation Analysis:   it is the first graph\n") EXECUTED("user mark_step"));
+    matches(take(file),
+            COMPILED("Compilation Analysis:   it is the first graph\n") EXECUTED("user mark_step"));
     step(8);
     matches(take(file), EXECUTED("user mark_step"));
     step(9);
     char *text = take(file);
     const char *why = strstr(text, "operand 0 is f32[9,4], was f32[8,4]");
     ck_assert_msg(why != NULL, "%s", text);
-    ck_assert_msg(strstr(text, "dot_general at test/unit/runtime/t_analysis.c:") != NULL, "%s", text);
-    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2, 2)), *a = lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2});
+    ck_assert_msg(strstr(text, "dot_general at test/unit/runtime/t_analysis.c:") != NULL, "%s",
+                  text);
+    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2, 2)),
+              *a = lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2});
     lz_tensor *y = lz_add_scalar(lz_sum(a), 2.5);
     (void)x;
     ck_assert_double_eq(lz_item(y), 5.5);
-    ck_assert_ptr_nonnull(strstr(take(file), "most likely user code trying to access tensor value before mark_step\n"));
+    ck_assert_ptr_nonnull(strstr(
+        take(file), "most likely user code trying to access tensor value before mark_step\n"));
     OK(lz_set_graph_name("encoder"));
     y = lz_mul(y, y);
     OK(lz_sync(&y, 1, true));
     text = take(file);
-    ck_assert_msg(strstr(text, "Execution Analysis: Graph Info: \nExecution Analysis:   Graph Name: encoder\n") != NULL, "%s", text);
+    ck_assert_msg(
+        strstr(text,
+               "Execution Analysis: Graph Info: \nExecution Analysis:   Graph Name: encoder\n") !=
+            NULL,
+        "%s", text);
     ck_assert_msg(strstr(text, "  user sync\n") != NULL, "%s", text);
 }
 END_TEST
@@ -146,12 +155,15 @@ START_TEST(profiler_lines_come_at_their_thresholds)
     for (int i = 0; i < 20; i++)
         lz_metric_add(LZ_METRIC_TransferFromDeviceTime, 1000);
     step(5);
-    matches(take(file), "pt-xla-profiler: CompileTime too frequent: 13 counts during 12 steps\n"
-                        "pt-xla-profiler: TransferFromDeviceTime too frequent: 20 counts during 12 steps\n"
-                        "pt-xla-profiler: CompileTime too slow: longest instance took 05m01s000ms000.000us. Please open a GitHub issue with the graph "
-                        "dump for our team to optimize.\n"
-                        "pt-xla-profiler: ExecuteTime too slow: longest instance took 30s500ms000.000us. Please open a GitHub issue with the graph "
-                        "dump for our team to optimize.\n");
+    matches(take(file),
+            "pt-xla-profiler: CompileTime too frequent: 13 counts during 12 steps\n"
+            "pt-xla-profiler: TransferFromDeviceTime too frequent: 20 counts during 12 steps\n"
+            "pt-xla-profiler: CompileTime too slow: longest instance took 05m01s000ms000.000us. "
+            "Please open a GitHub issue with the graph "
+            "dump for our team to optimize.\n"
+            "pt-xla-profiler: ExecuteTime too slow: longest instance took 30s500ms000.000us. "
+            "Please open a GitHub issue with the graph "
+            "dump for our team to optimize.\n");
 }
 END_TEST
 
@@ -169,7 +181,8 @@ START_TEST(report_has_pytorch_xlas_format)
                   "  Accumulator: 05s050ms000.000us\n"
                   "  ValueRate: `\n"
                   "  Rate: `\n"
-                  "  Percentiles: 1%=002ms000.000us; 5%=006ms000.000us; 10%=011ms000.000us; 20%=021ms000.000us; 50%=051ms000.000us; "
+                  "  Percentiles: 1%=002ms000.000us; 5%=006ms000.000us; 10%=011ms000.000us; "
+                  "20%=021ms000.000us; 50%=051ms000.000us; "
                   "80%=081ms000.000us; 90%=091ms000.000us; 95%=096ms000.000us; 99%=100ms000.000us\n"
                   "Metric: OutboundData\n"
                   "  TotalSamples: 100\n"
@@ -211,8 +224,14 @@ START_TEST(times_have_pytorch_xlas_format)
     static const struct {
         double ns;
         const char *text;
-    } t[] = {{0, "000.000us"}, {1, "000.001us"}, {1500, "001.500us"}, {999999, "999.999us"}, {1e6, "001ms000.000us"},
-             {369401746001.0, "06m09s401ms746.001us"}, {90061001002003.0, "01d01h01m01s001ms002.003us"}, {3600e9, "01h00m00s000ms000.000us"}};
+    } t[] = {{0, "000.000us"},
+             {1, "000.001us"},
+             {1500, "001.500us"},
+             {999999, "999.999us"},
+             {1e6, "001ms000.000us"},
+             {369401746001.0, "06m09s401ms746.001us"},
+             {90061001002003.0, "01d01h01m01s001ms002.003us"},
+             {3600e9, "01h00m00s000ms000.000us"}};
     for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
         lz_buf b = {0};
         lz_metrics_print_time(&b, t[i].ns);
@@ -265,7 +284,10 @@ END_TEST
 
 START_TEST(pending_graphs_print_in_every_format)
 {
-    static const char *const formats[][2] = {{"text", "IR {\n"}, {"hlo", "stablehlo.add"}, {"stablehlo", "module @main"}, {"dot", "digraph G {"}};
+    static const char *const formats[][2] = {{"text", "IR {\n"},
+                                             {"hlo", "stablehlo.add"},
+                                             {"stablehlo", "module @main"},
+                                             {"dot", "digraph G {"}};
     char text[4096];
     lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}), *y = lz_add(x, x);
     for (int i = 0; i < 4; i++) {
@@ -282,7 +304,8 @@ END_TEST
 int main(void)
 {
     rt_use("REF");
-    snprintf(file, sizeof file, "%s/lazuli-analysis-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
+    snprintf(file, sizeof file, "%s/lazuli-analysis-%d",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
     snprintf(saved, sizeof saved, "%s.0", file);
     Suite *s = suite_create("analysis");
     TCase *t = tcase_create("analysis");

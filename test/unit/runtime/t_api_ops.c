@@ -12,7 +12,10 @@ static void setup(void)
     B = lz_from_host(LZ_F32, LZ_SHAPE(2, 3), b6);
 }
 
-static lz_tensor *vec(int n, const float *v) { return lz_from_host(LZ_F32, LZ_SHAPE(n), v); }
+static lz_tensor *vec(int n, const float *v)
+{
+    return lz_from_host(LZ_F32, LZ_SHAPE(n), v);
+}
 static void is_shape(lz_tensor *t, int rank, const int64_t *dims)
 {
     lz_shape s = lz_shape_of(t);
@@ -20,7 +23,8 @@ static void is_shape(lz_tensor *t, int rank, const int64_t *dims)
     for (int i = 0; i < rank; i++)
         ck_assert_int_eq(s.dims[i], dims[i]);
 }
-#define SHAPE_IS(t, ...) is_shape((t), (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
+#define SHAPE_IS(t, ...)                                                                           \
+    is_shape((t), (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
 
 /* ---- elementwise ---- */
 
@@ -38,45 +42,84 @@ static void is_shape(lz_tensor *t, int rank, const int64_t *dims)
 START_TEST(elementwise)
 {
     setup();
-    EACH(lz_add(A, B), x + y);
-    EACH(lz_sub(A, B), x - y);
-    EACH(lz_mul(A, B), x * y);
-    EACH(lz_div(A, B), x / y);
-    EACH(lz_maximum(A, B), fmaxf(x, y));
-    EACH(lz_minimum(A, B), fminf(x, y));
-    EACH(lz_fmod(A, B), fmodf(x, y));
-    EACH(lz_atan2(A, B), atan2(x, y));
-    EACH(lz_pow(lz_abs(A), B), pow(fabs(x), y));
-    EACH(lz_neg(A), -x);
-    EACH(lz_exp(A), exp(x));
-    EACH(lz_log(A), log(x));
-    EACH(lz_sqrt(A), sqrt(x));
-    EACH(lz_rsqrt(lz_abs(A)), 1 / sqrt(fabs(x)));
-    EACH(lz_sin(A), sin(x));
-    EACH(lz_tanh(A), tanh(x));
-    EACH(lz_sigmoid(A), 1 / (1 + exp(-x)));
-    EACH(lz_erf(A), erf(x));
-    EACH(lz_log1p(lz_abs(A)), log1p(fabs(x)));
-    EACH(lz_expm1(A), expm1(x));
-    EACH(lz_floor(A), floor(x));
-    EACH(lz_round(A), rint(x));
-    EACH(lz_sign(A), (x > 0) - (x < 0));
-    EACH(lz_to(lz_lt(A, B), LZ_F32), x < y);
-    EACH(lz_to(lz_ge(A, B), LZ_F32), x >= y);
-    EACH(lz_where(lz_gt(A, B), A, lz_neg(B)), x > y ? x : -y);
-    EACH(lz_clamp(A, -0.5, 0.75), fminf(fmaxf(x, -0.5f), 0.75f));
-    EACH(lz_clamp(A, NAN, 0.75), fminf(x, 0.75f));
-    EACH(lz_relu(A), x > 0 ? x : 0);
-    EACH(lz_silu(A), x / (1 + exp(-x)));
-    EACH(lz_gelu(A, false), 0.5 * x * (1 + erf(x / sqrt(2))));
-    EACH(lz_gelu(A, true), 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))));
-    EACH(lz_add_scalar(A, 1.5), x + 1.5f);
-    EACH(lz_sub_scalar(A, 1), x - 1);
-    EACH(lz_mul_scalar(A, -1), -x);
-    EACH(lz_div_scalar(A, 3), x / 3);
-    EACH(lz_pow_scalar(A, 2), x * x);
-    EACH(lz_pow_scalar(A, 3), x * x * x);
-    EACH(lz_pow_scalar(lz_abs(A), 0.5), sqrt(fabs(x)));
+    EACH (lz_add(A, B), x + y)
+        ;
+    EACH (lz_sub(A, B), x - y)
+        ;
+    EACH (lz_mul(A, B), x * y)
+        ;
+    EACH (lz_div(A, B), x / y)
+        ;
+    EACH (lz_maximum(A, B), fmaxf(x, y))
+        ;
+    EACH (lz_minimum(A, B), fminf(x, y))
+        ;
+    EACH (lz_fmod(A, B), fmodf(x, y))
+        ;
+    EACH (lz_atan2(A, B), atan2(x, y))
+        ;
+    EACH (lz_pow(lz_abs(A), B), pow(fabs(x), y))
+        ;
+    EACH (lz_neg(A), -x)
+        ;
+    EACH (lz_exp(A), exp(x))
+        ;
+    EACH (lz_log(A), log(x))
+        ;
+    EACH (lz_sqrt(A), sqrt(x))
+        ;
+    EACH (lz_rsqrt(lz_abs(A)), 1 / sqrt(fabs(x)))
+        ;
+    EACH (lz_sin(A), sin(x))
+        ;
+    EACH (lz_tanh(A), tanh(x))
+        ;
+    EACH (lz_sigmoid(A), 1 / (1 + exp(-x)))
+        ;
+    EACH (lz_erf(A), erf(x))
+        ;
+    EACH (lz_log1p(lz_abs(A)), log1p(fabs(x)))
+        ;
+    EACH (lz_expm1(A), expm1(x))
+        ;
+    EACH (lz_floor(A), floor(x))
+        ;
+    EACH (lz_round(A), rint(x))
+        ;
+    EACH (lz_sign(A), (x > 0) - (x < 0))
+        ;
+    EACH (lz_to(lz_lt(A, B), LZ_F32), x < y)
+        ;
+    EACH (lz_to(lz_ge(A, B), LZ_F32), x >= y)
+        ;
+    EACH (lz_where(lz_gt(A, B), A, lz_neg(B)), x > y ? x : -y)
+        ;
+    EACH (lz_clamp(A, -0.5, 0.75), fminf(fmaxf(x, -0.5f), 0.75f))
+        ;
+    EACH (lz_clamp(A, NAN, 0.75), fminf(x, 0.75f))
+        ;
+    EACH (lz_relu(A), x > 0 ? x : 0)
+        ;
+    EACH (lz_silu(A), x / (1 + exp(-x)))
+        ;
+    EACH (lz_gelu(A, false), 0.5 * x * (1 + erf(x / sqrt(2))))
+        ;
+    EACH (lz_gelu(A, true), 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))))
+        ;
+    EACH (lz_add_scalar(A, 1.5), x + 1.5f)
+        ;
+    EACH (lz_sub_scalar(A, 1), x - 1)
+        ;
+    EACH (lz_mul_scalar(A, -1), -x)
+        ;
+    EACH (lz_div_scalar(A, 3), x / 3)
+        ;
+    EACH (lz_pow_scalar(A, 2), x * x)
+        ;
+    EACH (lz_pow_scalar(A, 3), x * x * x)
+        ;
+    EACH (lz_pow_scalar(lz_abs(A), 0.5), sqrt(fabs(x)))
+        ;
 }
 END_TEST
 
@@ -90,7 +133,8 @@ START_TEST(special_values)
     rt_expect(lz_to(lz_eq(x, x), LZ_F32), (float[]){0, 1, 1, 1, 1, 1}, 6, 0);
     rt_expect(lz_to(lz_isfinite(x), LZ_F32), (float[]){0, 0, 0, 1, 1, 1}, 6, 0);
     rt_expect(lz_to(lz_logical_not(x), LZ_F32), (float[]){0, 0, 0, 1, 0, 1}, 6, 0);
-    rt_expect(lz_softmax(vec(3, (float[]){1000, 1000, -INFINITY}), 0), (float[]){0.5f, 0.5f, 0}, 3, 1e-6);
+    rt_expect(lz_softmax(vec(3, (float[]){1000, 1000, -INFINITY}), 0), (float[]){0.5f, 0.5f, 0}, 3,
+              1e-6);
     rt_expect(lz_log_softmax(vec(2, (float[]){-1e30f, 1e30f}), -1), (float[]){-2e30f, 0}, 2, 1e-6);
     rt_expect(lz_logsumexp(vec(2, (float[]){-INFINITY, -INFINITY})), (float[]){-INFINITY}, 1, 0);
     rt_expect(lz_logsumexp(vec(2, (float[]){INFINITY, 1})), (float[]){INFINITY}, 1, 0);
@@ -102,15 +146,19 @@ START_TEST(promotion)
 {
     static const struct {
         lz_dtype a, b, want;
-    } t[] = {{LZ_BOOL, LZ_I8, LZ_I8}, {LZ_U8, LZ_I8, LZ_I16}, {LZ_I32, LZ_I64, LZ_I64}, {LZ_I64, LZ_F16, LZ_F16}, {LZ_F16, LZ_BF16, LZ_F32},
-             {LZ_F32, LZ_F64, LZ_F64}, {LZ_F32, LZ_C64, LZ_C64}, {LZ_U32, LZ_I32, LZ_I64}, {LZ_BOOL, LZ_BOOL, LZ_BOOL}, {LZ_U64, LZ_I8, LZ_DTYPE_NONE}};
+    } t[] = {{LZ_BOOL, LZ_I8, LZ_I8},       {LZ_U8, LZ_I8, LZ_I16},    {LZ_I32, LZ_I64, LZ_I64},
+             {LZ_I64, LZ_F16, LZ_F16},      {LZ_F16, LZ_BF16, LZ_F32}, {LZ_F32, LZ_F64, LZ_F64},
+             {LZ_F32, LZ_C64, LZ_C64},      {LZ_U32, LZ_I32, LZ_I64},  {LZ_BOOL, LZ_BOOL, LZ_BOOL},
+             {LZ_U64, LZ_I8, LZ_DTYPE_NONE}};
     for (size_t i = 0; i < sizeof t / sizeof t[0]; i++)
         for (int swap = 0; swap < 2; swap++) {
-            lz_tensor *x = lz_ones(swap ? t[i].b : t[i].a, LZ_SHAPE(2)), *y = lz_ones(swap ? t[i].a : t[i].b, LZ_SHAPE(2));
+            lz_tensor *x = lz_ones(swap ? t[i].b : t[i].a, LZ_SHAPE(2)),
+                      *y = lz_ones(swap ? t[i].a : t[i].b, LZ_SHAPE(2));
             ck_assert_int_eq(lz_dtype_of(lz_add(x, y)), t[i].want);
         }
     /* a number of rank 0 counts only with its class */
-    lz_tensor *f16 = lz_ones(LZ_F16, LZ_SHAPE(2)), *f64 = lz_ones(LZ_F64, LZ_SCALAR), *i8 = lz_ones(LZ_I8, LZ_SHAPE(2)), *i64 = lz_ones(LZ_I64, LZ_SCALAR);
+    lz_tensor *f16 = lz_ones(LZ_F16, LZ_SHAPE(2)), *f64 = lz_ones(LZ_F64, LZ_SCALAR),
+              *i8 = lz_ones(LZ_I8, LZ_SHAPE(2)), *i64 = lz_ones(LZ_I64, LZ_SCALAR);
     ck_assert_int_eq(lz_dtype_of(lz_add(f16, f64)), LZ_F16);
     ck_assert_int_eq(lz_dtype_of(lz_add(i8, i64)), LZ_I8);
     ck_assert_int_eq(lz_dtype_of(lz_add(i8, f64)), LZ_F64);
@@ -125,9 +173,14 @@ START_TEST(promotion)
     ck_assert_int_eq(lz_dtype_of(lz_sum(f16)), LZ_F16);
     ck_assert_int_eq(lz_dtype_of(lz_logical_and(i8, f16)), LZ_BOOL);
     BAD(lz_bitwise_and(f16, f16), LZ_EDTYPE, "f16");
-    BAD(lz_bitwise_left_shift(lz_ones(LZ_BOOL, LZ_SHAPE(2)), lz_ones(LZ_BOOL, LZ_SHAPE(2))), LZ_EDTYPE, "shifted");
-    ck_assert_int_eq(lz_item_i64(lz_bitwise_right_shift(lz_full(LZ_I32, LZ_SCALAR, -8), lz_ones(LZ_I32, LZ_SCALAR))), -4);
-    ck_assert_int_eq(lz_item_i64(lz_bitwise_right_shift(lz_full(LZ_U8, LZ_SCALAR, 248), lz_ones(LZ_U8, LZ_SCALAR))), 124);
+    BAD(lz_bitwise_left_shift(lz_ones(LZ_BOOL, LZ_SHAPE(2)), lz_ones(LZ_BOOL, LZ_SHAPE(2))),
+        LZ_EDTYPE, "shifted");
+    ck_assert_int_eq(lz_item_i64(lz_bitwise_right_shift(lz_full(LZ_I32, LZ_SCALAR, -8),
+                                                        lz_ones(LZ_I32, LZ_SCALAR))),
+                     -4);
+    ck_assert_int_eq(lz_item_i64(lz_bitwise_right_shift(lz_full(LZ_U8, LZ_SCALAR, 248),
+                                                        lz_ones(LZ_U8, LZ_SCALAR))),
+                     124);
     /* f16 sums are accumulated wide: 4096 ones and then some */
     ck_assert_double_eq(lz_item(lz_sum(lz_ones(LZ_F16, LZ_SHAPE(5000)))), 5000);
 }
@@ -193,7 +246,8 @@ START_TEST(reductions)
     ck_assert_int_eq(lz_item_i64(lz_sum(lz_ones(LZ_BOOL, LZ_SHAPE(300)))), 300);
     ck_assert_msg(isnan(lz_item(lz_var(vec(1, v)))), "the variance of one value");
     BAD(lz_sum(x, .dims = LZ_DIM(1, -2)), LZ_EINVAL, "twice");
-    rt_expect(lz_sum(lz_scalar(LZ_F32, 2.5), .dims = LZ_DIM(-1)), (float[]){2.5f}, 1, 0); /* a scalar has dimension -1 */
+    rt_expect(lz_sum(lz_scalar(LZ_F32, 2.5), .dims = LZ_DIM(-1)), (float[]){2.5f}, 1,
+              0); /* a scalar has dimension -1 */
 }
 END_TEST
 
@@ -212,7 +266,9 @@ START_TEST(extreme_positions)
     ck_assert_int_eq(got[1], 1);
     ck_assert_int_eq(got[2], 0);
     SHAPE_IS(lz_argmax(x, 0, true), 1, 4);
-    ck_assert_int_eq(lz_item_i64(lz_argmax(lz_from_host(LZ_U8, LZ_SHAPE(3), (uint8_t[]){3, 250, 250}), 0, false)), 1);
+    ck_assert_int_eq(lz_item_i64(lz_argmax(
+                         lz_from_host(LZ_U8, LZ_SHAPE(3), (uint8_t[]){3, 250, 250}), 0, false)),
+                     1);
     BAD(lz_argmax(x, 2, false), LZ_ERANGE, "lz_argmax");
     BAD(lz_argmax(lz_zeros(LZ_F32, LZ_SHAPE(0)), 0, false), LZ_ESHAPE, "empty");
 }
@@ -247,7 +303,9 @@ START_TEST(products)
     float a[24], b[40], w[40];
     rt_fill(a, 24);
     rt_fill(b, 40);
-    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2, 3, 4), a), *y = lz_from_host(LZ_F32, LZ_SHAPE(2, 4, 5), b), *m = lz_from_host(LZ_F32, LZ_SHAPE(4, 5), b);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2, 3, 4), a),
+              *y = lz_from_host(LZ_F32, LZ_SHAPE(2, 4, 5), b),
+              *m = lz_from_host(LZ_F32, LZ_SHAPE(4, 5), b);
     for (int n = 0; n < 2; n++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 5; j++) {
@@ -281,7 +339,8 @@ START_TEST(products)
     BAD(lz_linear(x, m, NULL), LZ_ESHAPE, "[out, in]");
     BAD(lz_linear(x, weight, v4), LZ_ESHAPE, "bias");
     SHAPE_IS(lz_matmul(lz_zeros(LZ_F32, LZ_SHAPE(3, 0)), lz_zeros(LZ_F32, LZ_SHAPE(0, 2))), 3, 2);
-    rt_expect(lz_matmul(lz_zeros(LZ_F32, LZ_SHAPE(2, 0)), lz_zeros(LZ_F32, LZ_SHAPE(0, 2))), (float[]){0, 0, 0, 0}, 4, 0);
+    rt_expect(lz_matmul(lz_zeros(LZ_F32, LZ_SHAPE(2, 0)), lz_zeros(LZ_F32, LZ_SHAPE(0, 2))),
+              (float[]){0, 0, 0, 0}, 4, 0);
 }
 END_TEST
 
@@ -306,16 +365,22 @@ START_TEST(shapes)
     SHAPE_IS(lz_slice(x, 0, 2, 1, 1), 0, 3, 4);
     rt_expect(lz_slice(lz_flatten(x, 0, -1), 0, 3, 9, INT64_MAX), (float[]){3}, 1, 0);
     rt_expect(lz_select(lz_select(x, -1, -1), 0, 1), (float[]){15, 19, 23}, 3, 0);
-    rt_expect(lz_flip(lz_select(x, 0, 0), 1), (float[]){3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8}, 12, 0);
+    rt_expect(lz_flip(lz_select(x, 0, 0), 1), (float[]){3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8}, 12,
+              0);
     rt_expect(lz_flip(vec(3, v), -1), (float[]){2, 1, 0}, 3, 0);
-    rt_expect(lz_cat((lz_tensor *[]){vec(2, v), vec(3, v + 4)}, 2, 0), (float[]){0, 1, 4, 5, 6}, 5, 0);
-    rt_expect(lz_stack((lz_tensor *[]){vec(2, v), vec(2, v + 4)}, 2, -1), (float[]){0, 4, 1, 5}, 4, 0);
-    ck_assert_int_eq(lz_dtype_of(lz_cat((lz_tensor *[]){vec(2, v), lz_ones(LZ_F64, LZ_SHAPE(2))}, 2, 0)), LZ_F64);
+    rt_expect(lz_cat((lz_tensor *[]){vec(2, v), vec(3, v + 4)}, 2, 0), (float[]){0, 1, 4, 5, 6}, 5,
+              0);
+    rt_expect(lz_stack((lz_tensor *[]){vec(2, v), vec(2, v + 4)}, 2, -1), (float[]){0, 4, 1, 5}, 4,
+              0);
+    ck_assert_int_eq(
+        lz_dtype_of(lz_cat((lz_tensor *[]){vec(2, v), lz_ones(LZ_F64, LZ_SHAPE(2))}, 2, 0)),
+        LZ_F64);
     lz_tensor *many[40];
     for (int i = 0; i < 40; i++)
         many[i] = lz_full(LZ_F32, LZ_SHAPE(1), i + 0.5);
     ck_assert_double_eq(lz_item(lz_sum(lz_cat(many, 40, 0))), 800);
-    rt_expect(lz_constant_pad_nd(vec(2, v), (int64_t[]){1, 2}, 2, 9), (float[]){9, 0, 1, 9, 9}, 5, 0);
+    rt_expect(lz_constant_pad_nd(vec(2, v), (int64_t[]){1, 2}, 2, 9), (float[]){9, 0, 1, 9, 9}, 5,
+              0);
     SHAPE_IS(lz_constant_pad_nd(x, (int64_t[]){1, 1, 0, 2}, 4, 0), 2, 5, 6);
     SHAPE_IS(lz_constant_pad_nd(x, (int64_t[]){-1, -1}, 2, 0), 2, 3, 2);
     BAD(lz_constant_pad_nd(x, (int64_t[]){1, 1, 1}, 3, 0), LZ_EINVAL, "pairs");
@@ -340,15 +405,18 @@ START_TEST(indexing)
     for (int i = 0; i < 12; i++)
         v[i] = (float)i;
     lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(3, 4), v);
-    lz_tensor *i2 = lz_from_host(LZ_I64, LZ_SHAPE(2), (int64_t[]){2, 0}), *i32 = lz_from_host(LZ_I32, LZ_SHAPE(2, 2), (int32_t[]){0, 2, 1, 99});
+    lz_tensor *i2 = lz_from_host(LZ_I64, LZ_SHAPE(2), (int64_t[]){2, 0}),
+              *i32 = lz_from_host(LZ_I32, LZ_SHAPE(2, 2), (int32_t[]){0, 2, 1, 99});
     rt_expect(lz_index_select(x, 0, i2), (float[]){8, 9, 10, 11, 0, 1, 2, 3}, 8, 0);
     rt_expect(lz_index_select(x, 1, i2), (float[]){2, 0, 6, 4, 10, 8}, 6, 0);
     SHAPE_IS(lz_embedding(x, i32), 2, 2, 4);
-    rt_expect(lz_select(lz_embedding(x, i32), 0, 1), (float[]){4, 5, 6, 7, 8, 9, 10, 11}, 8, 0); /* 99 is clamped */
+    rt_expect(lz_select(lz_embedding(x, i32), 0, 1), (float[]){4, 5, 6, 7, 8, 9, 10, 11}, 8,
+              0); /* 99 is clamped */
     rt_expect(lz_embedding(x, lz_select(i2, 0, 0)), (float[]){8, 9, 10, 11}, 4, 0);
     lz_tensor *g = lz_from_host(LZ_I64, LZ_SHAPE(3, 2), (int64_t[]){0, 3, 1, 1, 2, 0});
     rt_expect(lz_gather(x, 1, g), (float[]){0, 3, 5, 5, 10, 8}, 6, 0);
-    rt_expect(lz_gather(x, 0, lz_from_host(LZ_I32, LZ_SHAPE(1, 3), (int32_t[]){2, 0, 1})), (float[]){8, 1, 6}, 3, 0);
+    rt_expect(lz_gather(x, 0, lz_from_host(LZ_I32, LZ_SHAPE(1, 3), (int32_t[]){2, 0, 1})),
+              (float[]){8, 1, 6}, 3, 0);
     float want[12];
     memcpy(want, v, sizeof v);
     want[0] += 1;
@@ -361,7 +429,8 @@ START_TEST(indexing)
     memcpy(want, v, sizeof v);
     want[8] += 1; /* a smaller index outside dimension 0 */
     want[1] += 2;
-    rt_expect(lz_scatter_add(x, 0, lz_from_host(LZ_I64, LZ_SHAPE(1, 2), (int64_t[]){2, 0}), src), want, 12, 0);
+    rt_expect(lz_scatter_add(x, 0, lz_from_host(LZ_I64, LZ_SHAPE(1, 2), (int64_t[]){2, 0}), src),
+              want, 12, 0);
     rt_expect(lz_one_hot(i2, 3, LZ_F32), (float[]){0, 0, 1, 1, 0, 0}, 6, 0);
     ck_assert_int_eq(lz_dtype_of(lz_one_hot(i2, 3, LZ_BOOL)), LZ_BOOL);
     BAD(lz_index_select(x, 0, x), LZ_EDTYPE, "i32 or i64");
@@ -439,18 +508,27 @@ START_TEST(primitives)
     lz_tensor *x = vec(4, (float[]){4, 1, 3, 2}), *ns, *bits;
     lz_tensor *i = lz_from_host(LZ_I64, LZ_SCALAR, (int64_t[]){2});
     rt_expect(lz_hlo_dynamic_slice(x, &i, (int64_t[]){2}, 1), (float[]){3, 2}, 2, 0);
-    rt_expect(lz_hlo_dynamic_update_slice(x, vec(1, (float[]){9}), &i, 1), (float[]){4, 1, 9, 2}, 4, 0);
+    rt_expect(lz_hlo_dynamic_update_slice(x, vec(1, (float[]){9}), &i, 1), (float[]){4, 1, 9, 2}, 4,
+              0);
     rt_expect(lz_hlo_optimization_barrier(x), (float[]){4, 1, 3, 2}, 4, 0);
     rt_expect(lz_hlo_reverse(x, (int64_t[]){0}, 1), (float[]){2, 3, 1, 4}, 4, 0);
     rt_expect(lz_hlo_reduce("minimum", x, (int64_t[]){0}, 1), (float[]){1}, 1, 0);
-    ck_assert_int_eq(lz_item_i64(lz_hlo_reduce("xor", lz_hlo_bitcast_convert(x, LZ_I32), (int64_t[]){0}, 1)), 0x40800000 ^ 0x3f800000 ^ 0x40400000 ^ 0x40000000);
+    ck_assert_int_eq(
+        lz_item_i64(lz_hlo_reduce("xor", lz_hlo_bitcast_convert(x, LZ_I32), (int64_t[]){0}, 1)),
+        0x40800000 ^ 0x3f800000 ^ 0x40400000 ^ 0x40000000);
     rt_expect(lz_hlo_reduce_precision(lz_scalar(LZ_F32, 1.2345), 8, 3), (float[]){1.25f}, 1, 0);
-    bits = lz_hlo_rng_bit_generator(lz_from_host(LZ_U64, LZ_SHAPE(2), (uint64_t[]){1, 5}), LZ_U32, LZ_SHAPE(8), &ns);
+    bits = lz_hlo_rng_bit_generator(lz_from_host(LZ_U64, LZ_SHAPE(2), (uint64_t[]){1, 5}), LZ_U32,
+                                    LZ_SHAPE(8), &ns);
     ck_assert_int_eq(lz_item_i64(lz_select(ns, 0, 1)), 7);
     ck_assert_int_eq(lz_dtype_of(bits), LZ_U32);
-    lz_scatter_dims d = {.ninserted = 1, .inserted_window_dims = {0}, .nmap = 1, .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1};
+    lz_scatter_dims d = {.ninserted = 1,
+                         .inserted_window_dims = {0},
+                         .nmap = 1,
+                         .scatter_dims_to_operand_dims = {0},
+                         .index_vector_dim = 1};
     lz_tensor *at = lz_from_host(LZ_I32, LZ_SHAPE(2), (int32_t[]){3, 7});
-    rt_expect(lz_hlo_scatter("assign", x, at, vec(2, (float[]){8, 8}), &d), (float[]){4, 1, 3, 8}, 4, 0);
+    rt_expect(lz_hlo_scatter("assign", x, at, vec(2, (float[]){8, 8}), &d), (float[]){4, 1, 3, 8},
+              4, 0);
     BAD(lz_hlo_reduce("subtract", x, (int64_t[]){0}, 1), LZ_EINVAL, "no combiner");
     BAD(lz_hlo_ew_at("dot_general", &x, 1, LZ_SITE), LZ_EINVAL, "elementwise");
     BAD(lz_hlo_ew_at("add", &x, 1, LZ_SITE), LZ_EINVAL, "2 operands");

@@ -4,9 +4,11 @@
 static const struct {
     lz_dtype dtype;
     uint8_t code, bits;
-} types[] = {{LZ_BOOL, kDLBool, 8}, {LZ_I8, kDLInt, 8},    {LZ_I16, kDLInt, 16},   {LZ_I32, kDLInt, 32},    {LZ_I64, kDLInt, 64},
-             {LZ_U8, kDLUInt, 8},   {LZ_U16, kDLUInt, 16}, {LZ_U32, kDLUInt, 32},  {LZ_U64, kDLUInt, 64},   {LZ_F16, kDLFloat, 16},
-             {LZ_F32, kDLFloat, 32}, {LZ_F64, kDLFloat, 64}, {LZ_BF16, kDLBfloat, 16}, {LZ_C64, kDLComplex, 64}};
+} types[] = {{LZ_BOOL, kDLBool, 8},    {LZ_I8, kDLInt, 8},      {LZ_I16, kDLInt, 16},
+             {LZ_I32, kDLInt, 32},     {LZ_I64, kDLInt, 64},    {LZ_U8, kDLUInt, 8},
+             {LZ_U16, kDLUInt, 16},    {LZ_U32, kDLUInt, 32},   {LZ_U64, kDLUInt, 64},
+             {LZ_F16, kDLFloat, 16},   {LZ_F32, kDLFloat, 32},  {LZ_F64, kDLFloat, 64},
+             {LZ_BF16, kDLBfloat, 16}, {LZ_C64, kDLComplex, 64}};
 enum { NTYPES = sizeof types / sizeof types[0] };
 
 START_TEST(every_dtype_goes_out_and_in)
@@ -14,13 +16,15 @@ START_TEST(every_dtype_goes_out_and_in)
     unsigned char raw[12 * 8], back[12 * 8];
     size_t size = lz_dtype_size(types[_i].dtype);
     for (size_t i = 0; i < sizeof raw; i++)
-        raw[i] = types[_i].dtype == LZ_BOOL ? (unsigned char)(rt_random() & 1) : (unsigned char)rt_random();
+        raw[i] = types[_i].dtype == LZ_BOOL ? (unsigned char)(rt_random() & 1)
+                                            : (unsigned char)rt_random();
     lz_tensor *t = lz_from_host(types[_i].dtype, LZ_SHAPE(3, 4), raw), *u;
     for (int copy = 0; copy < 2; copy++) {
         DLManagedTensorVersioned *m;
         OK(lz_to_dlpack(t, copy, &m));
         ck_assert_uint_eq(m->version.major, 1);
-        ck_assert_uint_eq(m->flags, copy ? DLPACK_FLAG_BITMASK_IS_COPIED : DLPACK_FLAG_BITMASK_READ_ONLY);
+        ck_assert_uint_eq(m->flags,
+                          copy ? DLPACK_FLAG_BITMASK_IS_COPIED : DLPACK_FLAG_BITMASK_READ_ONLY);
         ck_assert_int_eq(m->dl_tensor.device.device_type, kDLCPU);
         ck_assert_int_eq(m->dl_tensor.ndim, 2);
         ck_assert_int_eq(m->dl_tensor.shape[0], 3);
@@ -72,8 +76,10 @@ static void count_delete(DLManagedTensorVersioned *m)
 
 static DLManagedTensorVersioned foreign(void *data, int ndim, int64_t *shape, int64_t *strides)
 {
-    return (DLManagedTensorVersioned){.version = {1, 1}, .deleter = count_delete,
-                                      .dl_tensor = {data, {kDLCPU, 0}, ndim, {kDLFloat, 32, 1}, shape, strides, 0}};
+    return (DLManagedTensorVersioned){
+        .version = {1, 1},
+        .deleter = count_delete,
+        .dl_tensor = {data, {kDLCPU, 0}, ndim, {kDLFloat, 32, 1}, shape, strides, 0}};
 }
 
 START_TEST(strided_and_unaligned_memory_is_copied_when_allowed)

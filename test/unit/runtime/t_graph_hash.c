@@ -16,7 +16,9 @@ static const char *hash_of(lz_tensor **t, size_t n)
     ck_assert_msg(lz_graph_hash(t, n, s, 40) > 0, "%s", lz_last_error_text());
     return s;
 }
-#define HASH(...) hash_of((lz_tensor *[]){__VA_ARGS__}, sizeof((lz_tensor *[]){__VA_ARGS__}) / sizeof(lz_tensor *))
+#define HASH(...)                                                                                  \
+    hash_of((lz_tensor *[]){__VA_ARGS__},                                                          \
+            sizeof((lz_tensor *[]){__VA_ARGS__}) / sizeof(lz_tensor *))
 #define SAME(a, b) ck_assert_str_eq((a), (b))
 #define DIFFER(a, b) ck_assert_str_ne((a), (b))
 
@@ -53,8 +55,10 @@ END_TEST
 START_TEST(issue_8353_pair_differs)
 {
     lz_tensor *t0 = leaf(2), *t1 = leaf(2), *t2 = leaf(2);
-    const char *h1 = HASH(lz_transpose(t0, 0, 1), lz_transpose(t1, 0, 1), lz_transpose(t2, 0, 1), lz_add(lz_mul(t0, t1), t2));
-    const char *h2 = HASH(lz_transpose(t0, 0, 1), lz_transpose(t1, 0, 1), lz_transpose(t2, 0, 1), lz_add(lz_mul(t0, t2), t1));
+    const char *h1 = HASH(lz_transpose(t0, 0, 1), lz_transpose(t1, 0, 1), lz_transpose(t2, 0, 1),
+                          lz_add(lz_mul(t0, t1), t2));
+    const char *h2 = HASH(lz_transpose(t0, 0, 1), lz_transpose(t1, 0, 1), lz_transpose(t2, 0, 1),
+                          lz_add(lz_mul(t0, t2), t1));
     DIFFER(h1, h2);
     /* and each runs its own program */
     float v[3][1] = {{2}, {3}, {5}};
@@ -62,7 +66,8 @@ START_TEST(issue_8353_pair_differs)
     for (int i = 0; i < 3; i++)
         x[i] = lz_from_host(LZ_F32, LZ_SHAPE(1, 1), v[i]);
     for (int k = 0; k < 2; k++) {
-        lz_tensor *r[4] = {lz_transpose(x[0], 0, 1), lz_transpose(x[1], 0, 1), lz_transpose(x[2], 0, 1),
+        lz_tensor *r[4] = {lz_transpose(x[0], 0, 1), lz_transpose(x[1], 0, 1),
+                           lz_transpose(x[2], 0, 1),
                            k ? lz_add(lz_mul(x[0], x[2]), x[1]) : lz_add(lz_mul(x[0], x[1]), x[2])};
         OK(lz_sync(r, 4, true));
         ck_assert_double_eq(lz_item(r[3]), k ? 13 : 11);
@@ -77,7 +82,8 @@ START_TEST(every_attribute_is_part_of_it)
     DIFFER(base, HASH(lz_sum(a, .dims = LZ_DIM(1))));
     DIFFER(base, HASH(lz_sum(leaf(5), .dims = LZ_DIM(0))));
     DIFFER(base, HASH(lz_prod(a, .dims = LZ_DIM(0))));
-    DIFFER(base, HASH(lz_sum(lz_from_host(LZ_F64, LZ_SHAPE(4, 4), (double[16]){0}), .dims = LZ_DIM(0))));
+    DIFFER(base,
+           HASH(lz_sum(lz_from_host(LZ_F64, LZ_SHAPE(4, 4), (double[16]){0}), .dims = LZ_DIM(0))));
     DIFFER(HASH(lz_slice(a, 0, 0, 2, 1)), HASH(lz_slice(a, 0, 1, 3, 1)));
     DIFFER(HASH(lz_lt(a, b)), HASH(lz_le(a, b)));
     DIFFER(HASH(lz_iota(LZ_F32, LZ_SHAPE(2, 2), 0)), HASH(lz_iota(LZ_F32, LZ_SHAPE(2, 2), 1)));
@@ -85,7 +91,8 @@ START_TEST(every_attribute_is_part_of_it)
     DIFFER(HASH(lz_hlo_constant(LZ_F32, 0.0)), HASH(lz_hlo_constant(LZ_F32, -0.0)));
     SAME(HASH(lz_mul_scalar(a, 2.5)), HASH(lz_mul_scalar(a, 3.5)));
     DIFFER(HASH(lz_mul_scalar(a, 2.5)), HASH(lz_mul_scalar(a, 1)));
-    DIFFER(HASH(lz_add(a, b), lz_sub(a, b)), HASH(lz_sub(a, b), lz_add(a, b))); /* the order of the results */
+    DIFFER(HASH(lz_add(a, b), lz_sub(a, b)),
+           HASH(lz_sub(a, b), lz_add(a, b))); /* the order of the results */
 }
 END_TEST
 

@@ -45,7 +45,8 @@ END_TEST
 
 START_TEST(invented_handles_are_refused)
 {
-    static const uint64_t bad[] = {1, 8, 0xdeadbeef, UINT64_MAX, 0xffffffff00000000u, 0x7fffffffffff};
+    static const uint64_t bad[] = {
+        1, 8, 0xdeadbeef, UINT64_MAX, 0xffffffff00000000u, 0x7fffffffffff};
     float v;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         lz_tensor *t = (lz_tensor *)(uintptr_t)bad[i];
@@ -84,14 +85,16 @@ START_TEST(random_lifetimes_follow_the_model)
             OK(lz_scope_end());
             for (int k = 0; k < n; k++)
                 if (scope[k] == depth) {
-                    refs[k] -= refs[k] > 0; /* the scope's, if the program has not taken it already */
+                    refs[k] -=
+                        refs[k] > 0; /* the scope's, if the program has not taken it already */
                     scope[k] = -1;
                 }
             depth--;
         }
         if (n == N || step % 997 == 0) {
             for (int k = 0; k < n; k++)
-                ck_assert_msg((lz_status_of(t[k]) == LZ_OK) == (refs[k] > 0), "tensor %d with %d references", k, refs[k]);
+                ck_assert_msg((lz_status_of(t[k]) == LZ_OK) == (refs[k] > 0),
+                              "tensor %d with %d references", k, refs[k]);
             if (n == N) {
                 while (depth) {
                     OK(lz_scope_end());
@@ -219,14 +222,24 @@ START_TEST(broadcast_errors_follow_the_rule)
         }
         lz_tensor *a = lz_ones(LZ_F32, s[0]), *b = lz_ones(LZ_I32, s[1]), *r;
         switch (rt_random() % 4) {
-        case 0: r = lz_add(a, b); break;
-        case 1: r = lz_lt(a, b); break;
-        case 2: r = lz_atan2(a, b); break;
-        default: r = lz_where(lz_ones(LZ_BOOL, LZ_SCALAR), a, b); break;
+        case 0:
+            r = lz_add(a, b);
+            break;
+        case 1:
+            r = lz_lt(a, b);
+            break;
+        case 2:
+            r = lz_atan2(a, b);
+            break;
+        default:
+            r = lz_where(lz_ones(LZ_BOOL, LZ_SCALAR), a, b);
+            break;
         }
         ck_assert_int_eq(lz_status_of(r), fits ? LZ_OK : LZ_ESHAPE);
         if (!fits)
-            ck_assert_msg(strstr(lz_last_error_text(), "broadcast") && strstr(lz_last_error_text(), "t_handles.c:"), "%s", lz_last_error_text());
+            ck_assert_msg(strstr(lz_last_error_text(), "broadcast") &&
+                              strstr(lz_last_error_text(), "t_handles.c:"),
+                          "%s", lz_last_error_text());
         lz_scope_end();
     }
 }
@@ -264,25 +277,89 @@ START_TEST(null_is_an_error_everywhere)
     BAD(lz_from_host(LZ_F32, LZ_SHAPE(2), NULL), LZ_ENULL, "lz_from_host");
     BAD(lz_from_borrowed(LZ_F32, LZ_SHAPE(2), NULL, NULL, NULL), LZ_ENULL, "lz_from_borrowed");
 #define UNARY(f) BAD(f, LZ_ENULL, "NULL")
-    UNARY(lz_abs(n)); UNARY(lz_exp(n)); UNARY(lz_logical_not(n)); UNARY(lz_add(n, x)); UNARY(lz_add(x, n)); UNARY(lz_lt(x, n));
-    UNARY(lz_matmul(n, x)); UNARY(lz_matmul(x, n)); UNARY(lz_linear(n, x, n)); UNARY(lz_linear(x, n, n)); UNARY(lz_sum(n)); UNARY(lz_mean(n));
-    UNARY(lz_prod(n)); UNARY(lz_amax(n)); UNARY(lz_amin(n)); UNARY(lz_any(n)); UNARY(lz_all(n)); UNARY(lz_var(n)); UNARY(lz_logsumexp(n));
-    UNARY(lz_argmax(n, 0, false)); UNARY(lz_argmin(n, 0, true)); UNARY(lz_reshape(n, LZ_SHAPE(4))); UNARY(lz_permute(n, 0)); UNARY(lz_transpose(n, 0, 1));
-    UNARY(lz_expand(n, LZ_SHAPE(2))); UNARY(lz_squeeze(n, 0)); UNARY(lz_unsqueeze(n, 0)); UNARY(lz_flatten(n, 0, -1)); UNARY(lz_cat(NULL, 1, 0));
-    UNARY(lz_cat(&n, 1, 0)); UNARY(lz_stack(&n, 1, 0)); UNARY(lz_slice(n, 0, 0, 1, 1)); UNARY(lz_select(n, 0, 0)); UNARY(lz_flip(n, 0));
-    UNARY(lz_constant_pad_nd(n, two, 2, 0)); UNARY(lz_constant_pad_nd(x, NULL, 2, 0)); UNARY(lz_index_select(n, 0, x)); UNARY(lz_index_select(x, 0, n));
-    UNARY(lz_gather(n, 0, x)); UNARY(lz_gather(x, 0, n)); UNARY(lz_scatter_add(x, 0, x, n)); UNARY(lz_embedding(n, x)); UNARY(lz_one_hot(n, 3, LZ_F32));
-    UNARY(lz_where(n, x, x)); UNARY(lz_where(x, n, x)); UNARY(lz_where(x, x, n)); UNARY(lz_clamp(n, 0, 1)); UNARY(lz_to(n, LZ_F32)); UNARY(lz_relu(n));
-    UNARY(lz_gelu(n, true)); UNARY(lz_silu(n)); UNARY(lz_softmax(n, 0)); UNARY(lz_log_softmax(n, 0)); UNARY(lz_add_scalar(n, 1)); UNARY(lz_pow_scalar(n, 2));
-    UNARY(lz_hlo_ew_at(NULL, &x, 1, NULL)); UNARY(lz_hlo_ew_at("abs", NULL, 1, NULL)); UNARY(lz_hlo_ew_at("abs", &n, 1, NULL));
-    UNARY(lz_hlo_compare(LZ_HLO_EQ, n, x)); UNARY(lz_hlo_convert(n, LZ_F32)); UNARY(lz_hlo_bitcast_convert(n, LZ_I32));
-    UNARY(lz_hlo_reduce_precision(n, 8, 7)); UNARY(lz_hlo_broadcast_in_dim(n, LZ_SHAPE(2), two, 1)); UNARY(lz_hlo_broadcast_in_dim(x, LZ_SHAPE(2, 2), NULL, 2));
-    UNARY(lz_hlo_reshape(n, LZ_SHAPE(4))); UNARY(lz_hlo_transpose(x, NULL, 2)); UNARY(lz_hlo_slice(x, NULL, two, NULL, 2)); UNARY(lz_hlo_pad(x, n, two, two, NULL, 2));
-    UNARY(lz_hlo_concatenate(NULL, 2, 0)); UNARY(lz_hlo_reverse(x, NULL, 1)); UNARY(lz_hlo_reduce(NULL, x, two, 2)); UNARY(lz_hlo_reduce("add", x, NULL, 2));
-    UNARY(lz_hlo_dot_general(x, x, NULL)); UNARY(lz_hlo_gather(x, x, NULL)); UNARY(lz_hlo_scatter("add", x, x, x, NULL));
-    UNARY(lz_hlo_dynamic_slice(x, NULL, two, 2)); UNARY(lz_hlo_dynamic_update_slice(x, x, NULL, 2)); UNARY(lz_hlo_rng_bit_generator(n, LZ_U32, LZ_SHAPE(2), &out));
+    UNARY(lz_abs(n));
+    UNARY(lz_exp(n));
+    UNARY(lz_logical_not(n));
+    UNARY(lz_add(n, x));
+    UNARY(lz_add(x, n));
+    UNARY(lz_lt(x, n));
+    UNARY(lz_matmul(n, x));
+    UNARY(lz_matmul(x, n));
+    UNARY(lz_linear(n, x, n));
+    UNARY(lz_linear(x, n, n));
+    UNARY(lz_sum(n));
+    UNARY(lz_mean(n));
+    UNARY(lz_prod(n));
+    UNARY(lz_amax(n));
+    UNARY(lz_amin(n));
+    UNARY(lz_any(n));
+    UNARY(lz_all(n));
+    UNARY(lz_var(n));
+    UNARY(lz_logsumexp(n));
+    UNARY(lz_argmax(n, 0, false));
+    UNARY(lz_argmin(n, 0, true));
+    UNARY(lz_reshape(n, LZ_SHAPE(4)));
+    UNARY(lz_permute(n, 0));
+    UNARY(lz_transpose(n, 0, 1));
+    UNARY(lz_expand(n, LZ_SHAPE(2)));
+    UNARY(lz_squeeze(n, 0));
+    UNARY(lz_unsqueeze(n, 0));
+    UNARY(lz_flatten(n, 0, -1));
+    UNARY(lz_cat(NULL, 1, 0));
+    UNARY(lz_cat(&n, 1, 0));
+    UNARY(lz_stack(&n, 1, 0));
+    UNARY(lz_slice(n, 0, 0, 1, 1));
+    UNARY(lz_select(n, 0, 0));
+    UNARY(lz_flip(n, 0));
+    UNARY(lz_constant_pad_nd(n, two, 2, 0));
+    UNARY(lz_constant_pad_nd(x, NULL, 2, 0));
+    UNARY(lz_index_select(n, 0, x));
+    UNARY(lz_index_select(x, 0, n));
+    UNARY(lz_gather(n, 0, x));
+    UNARY(lz_gather(x, 0, n));
+    UNARY(lz_scatter_add(x, 0, x, n));
+    UNARY(lz_embedding(n, x));
+    UNARY(lz_one_hot(n, 3, LZ_F32));
+    UNARY(lz_where(n, x, x));
+    UNARY(lz_where(x, n, x));
+    UNARY(lz_where(x, x, n));
+    UNARY(lz_clamp(n, 0, 1));
+    UNARY(lz_to(n, LZ_F32));
+    UNARY(lz_relu(n));
+    UNARY(lz_gelu(n, true));
+    UNARY(lz_silu(n));
+    UNARY(lz_softmax(n, 0));
+    UNARY(lz_log_softmax(n, 0));
+    UNARY(lz_add_scalar(n, 1));
+    UNARY(lz_pow_scalar(n, 2));
+    UNARY(lz_hlo_ew_at(NULL, &x, 1, NULL));
+    UNARY(lz_hlo_ew_at("abs", NULL, 1, NULL));
+    UNARY(lz_hlo_ew_at("abs", &n, 1, NULL));
+    UNARY(lz_hlo_compare(LZ_HLO_EQ, n, x));
+    UNARY(lz_hlo_convert(n, LZ_F32));
+    UNARY(lz_hlo_bitcast_convert(n, LZ_I32));
+    UNARY(lz_hlo_reduce_precision(n, 8, 7));
+    UNARY(lz_hlo_broadcast_in_dim(n, LZ_SHAPE(2), two, 1));
+    UNARY(lz_hlo_broadcast_in_dim(x, LZ_SHAPE(2, 2), NULL, 2));
+    UNARY(lz_hlo_reshape(n, LZ_SHAPE(4)));
+    UNARY(lz_hlo_transpose(x, NULL, 2));
+    UNARY(lz_hlo_slice(x, NULL, two, NULL, 2));
+    UNARY(lz_hlo_pad(x, n, two, two, NULL, 2));
+    UNARY(lz_hlo_concatenate(NULL, 2, 0));
+    UNARY(lz_hlo_reverse(x, NULL, 1));
+    UNARY(lz_hlo_reduce(NULL, x, two, 2));
+    UNARY(lz_hlo_reduce("add", x, NULL, 2));
+    UNARY(lz_hlo_dot_general(x, x, NULL));
+    UNARY(lz_hlo_gather(x, x, NULL));
+    UNARY(lz_hlo_scatter("add", x, x, x, NULL));
+    UNARY(lz_hlo_dynamic_slice(x, NULL, two, 2));
+    UNARY(lz_hlo_dynamic_update_slice(x, x, NULL, 2));
+    UNARY(lz_hlo_rng_bit_generator(n, LZ_U32, LZ_SHAPE(2), &out));
     BAD(out, LZ_ENULL, "NULL");
-    UNARY(lz_hlo_optimization_barrier(n)); UNARY(lz_hlo_argminmax_at(true, n, 0, NULL)); UNARY(lz_from_dlpack(NULL, true)); UNARY(lz_from_dlpack_legacy(NULL, true));
+    UNARY(lz_hlo_optimization_barrier(n));
+    UNARY(lz_hlo_argminmax_at(true, n, 0, NULL));
+    UNARY(lz_from_dlpack(NULL, true));
+    UNARY(lz_from_dlpack_legacy(NULL, true));
     FAILS(lz_to_host(n, v, sizeof v), LZ_ENULL, "lz_to_host");
     FAILS(lz_to_host(x, NULL, sizeof v), LZ_ENULL, "dst");
     FAILS(lz_to_host(x, v, 15), LZ_ERANGE, "16");
@@ -300,7 +377,8 @@ START_TEST(null_is_an_error_everywhere)
     ck_assert_uint_eq(lz_dump_graph(&x, 1, NULL, text, sizeof text), 0);
     ck_assert_uint_eq(lz_graph_hash(NULL, 1, NULL, 0), 0);
     ck_assert_int_eq(lz_counter_value(NULL), 0);
-    OK(lz_mark_step_at(NULL, NULL) == LZ_ENULL ? LZ_OK : LZ_EINTERNAL); /* the error tensors above */
+    OK(lz_mark_step_at(NULL, NULL) == LZ_ENULL ? LZ_OK
+                                               : LZ_EINTERNAL); /* the error tensors above */
     OK(lz_set_device(NULL));
     OK(lz_set_graph_name(NULL));
     lz_set_log_callback(NULL, NULL);
@@ -325,6 +403,25 @@ START_TEST(outermost_scope_warns_when_it_grows)
     for (int i = 0; i < 100001; i++)
         (void)lz_scalar(LZ_F32, i);
     ck_assert_int_eq(warned, 1);
+    lz_set_log_callback(NULL, NULL);
+}
+END_TEST
+
+/* A program that releases each tensor itself needs no scope. */
+START_TEST(released_tensors_leave_their_scope)
+{
+    lz_set_log_callback(count_warnings, NULL);
+    for (int round = 0; round < 2; round++) {
+        OK(lz_scope_begin());
+        for (int i = 0; i < 150000; i++)
+            OK(lz_release(lz_scalar(LZ_F32, i)));
+        static int64_t live;
+        if (round == 0)
+            live = lz_alloc_live_bytes_hint();
+        else
+            ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
+    }
+    ck_assert_int_eq(warned, 0);
     lz_set_log_callback(NULL, NULL);
 }
 END_TEST
@@ -366,6 +463,7 @@ int main(void)
     tcase_add_test(t, pending_graph_outlives_its_handles);
     tcase_add_test(t, another_thread_may_use_and_release);
     tcase_add_test(t, outermost_scope_warns_when_it_grows);
+    tcase_add_test(t, released_tensors_leave_their_scope);
     suite_add_tcase(s, t);
     tcase_add_test(e, error_names_op_shapes_and_place);
     tcase_add_test(e, broadcast_errors_follow_the_rule);

@@ -42,7 +42,8 @@ static void *work(void *arg)
         if (i % 7 == 0) {
             CHECK(lz_to_host(w, got, sizeof got) == LZ_OK);
             for (int k = 0; k < 4; k++)
-                CHECK(fabsf(got[k] - want[k]) <= 1e-3f * (1 + fabsf(want[k])) || !isfinite(want[k]));
+                CHECK(fabsf(got[k] - want[k]) <= 1e-3f * (1 + fabsf(want[k])) ||
+                      !isfinite(want[k]));
         }
         lz_scope_end();
     }
@@ -80,17 +81,28 @@ static void *juggle(void *arg)
         int a = (int)(seed >> 16) & 15, b = (int)(seed >> 20) & 15;
         lz_scope_begin();
         switch (seed >> 28) {
-        case 0: CHECK(lz_assign(slot[a], lz_add(slot[b], slot[b])) == LZ_OK); break;
-        case 1: CHECK(lz_assign(slot[a], lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2})) == LZ_OK); break;
-        case 2: CHECK(lz_mark_step() == LZ_OK); break;
-        case 3: lz_retain(slot[a]); CHECK(lz_release(slot[a]) == LZ_OK); break;
+        case 0:
+            CHECK(lz_assign(slot[a], lz_add(slot[b], slot[b])) == LZ_OK);
+            break;
+        case 1:
+            CHECK(lz_assign(slot[a], lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2})) == LZ_OK);
+            break;
+        case 2:
+            CHECK(lz_mark_step() == LZ_OK);
+            break;
+        case 3:
+            lz_retain(slot[a]);
+            CHECK(lz_release(slot[a]) == LZ_OK);
+            break;
         case 4: {
             float v[2];
             CHECK(lz_to_host(slot[a], v, sizeof v) == LZ_OK);
             CHECK(v[1] == 2 * v[0]);
             break;
         }
-        default: CHECK(lz_status_of(lz_mul_scalar(slot[a], 0.5)) == LZ_OK); break;
+        default:
+            CHECK(lz_status_of(lz_mul_scalar(slot[a], 0.5)) == LZ_OK);
+            break;
         }
         lz_scope_end();
     }
@@ -144,9 +156,11 @@ START_TEST(a_forked_child_gets_an_error)
     pid_t pid = fork();
     if (pid == 0) {
         float v[2];
-        bool ok = lz_status_of(lz_neg(x)) == LZ_EFORK && lz_to_host(x, v, sizeof v) == LZ_EFORK && lz_mark_step() == LZ_EFORK &&
-                  lz_wait_device_ops() == LZ_EFORK && lz_release(x) == LZ_EFORK && isnan(lz_item(x)) && lz_sync(&x, 1, true) == LZ_EFORK &&
-                  lz_status_of(lz_ones(LZ_F32, LZ_SHAPE(2))) == LZ_EFORK && lz_device_count(NULL) == -1;
+        bool ok =
+            lz_status_of(lz_neg(x)) == LZ_EFORK && lz_to_host(x, v, sizeof v) == LZ_EFORK &&
+            lz_mark_step() == LZ_EFORK && lz_wait_device_ops() == LZ_EFORK &&
+            lz_release(x) == LZ_EFORK && isnan(lz_item(x)) && lz_sync(&x, 1, true) == LZ_EFORK &&
+            lz_status_of(lz_ones(LZ_F32, LZ_SHAPE(2))) == LZ_EFORK && lz_device_count(NULL) == -1;
         _exit(ok ? 0 : 1);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -167,7 +181,8 @@ static _Atomic int failing;
 static const lz_backend *real;
 static lz_backend broken;
 
-static lz_status execute_or_fail(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated, lz_dbuf **out, lz_event **done)
+static lz_status execute_or_fail(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
+                                 lz_dbuf **out, lz_event **done)
 {
     lz_error err = {.status = LZ_EDEVICE, .message = "the device caught fire"};
     if (!failing)

@@ -2,7 +2,10 @@
 #include "rt.h"
 #include "runtime/trace.h"
 
-static lz_tensor *vec(int n, const float *v) { return lz_from_host(LZ_F32, LZ_SHAPE(n), v); }
+static lz_tensor *vec(int n, const float *v)
+{
+    return lz_from_host(LZ_F32, LZ_SHAPE(n), v);
+}
 static const float one_two[] = {1, 2};
 
 /* ---- roots ---- */
@@ -12,13 +15,16 @@ START_TEST(step_keeps_what_the_rule_says)
     float v[2];
     OK(lz_scope_begin());
     lz_tensor *x = vec(2, one_two);
-    lz_tensor *mid = lz_mul(x, x), *kept = lz_retain(lz_add(mid, x)), *end = lz_neg(kept), *loss = lz_sum(end), *more = lz_add_scalar(loss, 3);
-    int line = __LINE__ - 1;
+    int line = __LINE__ + 1;
+    lz_tensor *mid = lz_mul(x, x);
+    lz_tensor *kept = lz_retain(lz_add(mid, x)), *end = lz_neg(kept);
+    lz_tensor *loss = lz_sum(end), *more = lz_add_scalar(loss, 3);
     char place[64];
     snprintf(place, sizeof place, "t_step.c:%d", line);
     OK(lz_mark_step());
     FAILS(lz_to_host(mid, v, sizeof v), LZ_ESTALE, "lz_retain it before lz_mark_step");
-    ck_assert_msg(strstr(lz_last_error_text(), "multiply") && strstr(lz_last_error_text(), place), "%s", lz_last_error_text());
+    ck_assert_msg(strstr(lz_last_error_text(), "multiply") && strstr(lz_last_error_text(), place),
+                  "%s", lz_last_error_text());
     BAD(lz_neg(mid), LZ_ESTALE, "lz_neg");
     ck_assert_int_eq(lz_status_of(mid), LZ_ESTALE);
     ck_assert_int_eq(lz_rank_of(mid), 1); /* it still has a type */
@@ -84,7 +90,8 @@ START_TEST(reading_does_not_end_the_graph)
     rt_expect(y, (float[]){6, 9}, 2, 0);
     int64_t ran = lz_counter_value("ExecuteComputation");
     rt_expect(y, (float[]){6, 9}, 2, 0);
-    ck_assert_int_eq(lz_counter_value("ExecuteComputation"), ran); /* and nothing is computed twice */
+    ck_assert_int_eq(lz_counter_value("ExecuteComputation"),
+                     ran); /* and nothing is computed twice */
     OK(lz_mark_step());
     ck_assert_uint_eq(reachable(y), 1); /* the step cut it */
     ck_assert_uint_eq(reachable(loss), 1);
@@ -137,7 +144,8 @@ START_TEST(what_somebody_holds_is_not_donated)
 {
     static float mine[64] __attribute__((aligned(64))) = {1, 2};
     DLManagedTensorVersioned *lent;
-    lz_tensor *w = lz_retain(vec(2, one_two)), *same = lz_retain(lz_scalar(LZ_F32, 0)), *x = lz_retain(vec(2, one_two));
+    lz_tensor *w = lz_retain(vec(2, one_two)), *same = lz_retain(lz_scalar(LZ_F32, 0)),
+              *x = lz_retain(vec(2, one_two));
     (void)same;
     OK(lz_assign(x, w)); /* two tensors of one buffer */
     OK(lz_assign(w, lz_add(w, w)));
@@ -260,7 +268,8 @@ START_TEST(borrowed_memory_is_released_once)
     int one = 1;
     OK(lz_scope_begin());
     lz_tensor *a = lz_from_borrowed(LZ_F32, LZ_SHAPE(4), mem, on_release, &one);
-    lz_tensor *b = lz_from_borrowed(LZ_F32, LZ_SHAPE(4), mem + 1, on_release, &one); /* not aligned: copied at once */
+    lz_tensor *b = lz_from_borrowed(LZ_F32, LZ_SHAPE(4), mem + 1, on_release,
+                                    &one); /* not aligned: copied at once */
     ck_assert_int_eq(released, 1);
     lz_tensor *c = lz_retain(lz_add(a, b));
     OK(lz_scope_end());
@@ -269,7 +278,8 @@ START_TEST(borrowed_memory_is_released_once)
     OK(lz_mark_step(.wait = true));
     OK(lz_wait_device_ops());
     ck_assert_int_eq(released, 2);
-    BAD(lz_from_borrowed(LZ_F32, LZ_SHAPE(-1), mem, on_release, &one), LZ_ESHAPE, "lz_from_borrowed");
+    BAD(lz_from_borrowed(LZ_F32, LZ_SHAPE(-1), mem, on_release, &one), LZ_ESHAPE,
+        "lz_from_borrowed");
     ck_assert_int_eq(released, 3);
     OK(lz_release(c));
 }
@@ -305,7 +315,8 @@ static int warnings;
 static void count(int level, const char *module, const char *message, void *user)
 {
     (void)user;
-    warnings += level == 1 && strcmp(module, "sync") == 0 && strstr(message, "LAZULI_GRAPH_LIMIT") != NULL;
+    warnings +=
+        level == 1 && strcmp(module, "sync") == 0 && strstr(message, "LAZULI_GRAPH_LIMIT") != NULL;
 }
 
 START_TEST(a_program_without_steps_is_flushed)
@@ -351,7 +362,8 @@ END_TEST
 
 START_TEST(empty_tensors_go_through)
 {
-    lz_tensor *e = lz_from_host(LZ_F32, LZ_SHAPE(0, 3), NULL), *s = lz_sum(e, .dims = LZ_DIM(0)), *n = lz_neg(e);
+    lz_tensor *e = lz_from_host(LZ_F32, LZ_SHAPE(0, 3), NULL), *s = lz_sum(e, .dims = LZ_DIM(0)),
+              *n = lz_neg(e);
     rt_expect(s, (float[]){0, 0, 0}, 3, 0);
     OK(lz_to_host(n, NULL, 0));
     ck_assert_double_eq(lz_item(lz_sum(e)), 0);
@@ -390,7 +402,8 @@ START_TEST(a_full_device_is_an_error)
         s = lz_sync(&big[n++], 1, true);
     }
     ck_assert_int_eq(s, LZ_EDEVMEM);
-    ck_assert_msg(strstr(lz_last_error_text(), "LAZULI_DEVICE_MEMORY_MB") != NULL, "%s", lz_last_error_text());
+    ck_assert_msg(strstr(lz_last_error_text(), "LAZULI_DEVICE_MEMORY_MB") != NULL, "%s",
+                  lz_last_error_text());
     ck_assert_int_ge(n, 6);
     rt_expect(lz_add(first, first), (float[]){2, 4}, 2, 0);
     ck_assert_double_eq(lz_item(lz_select(lz_select(big[0], 0, 511), 0, 0)), 511.5);

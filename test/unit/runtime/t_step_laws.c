@@ -25,7 +25,8 @@ static void train(model *m, const float *data, int step)
 {
     lz_scope_begin();
     lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(BATCH, WIDTH), data);
-    lz_tensor *h = lz_relu(lz_linear(x, m->w[0], m->b[0])), *y = lz_log_softmax(lz_linear(h, m->w[1], m->b[1]), 1);
+    lz_tensor *h = lz_relu(lz_linear(x, m->w[0], m->b[0])),
+              *y = lz_log_softmax(lz_linear(h, m->w[1], m->b[1]), 1);
     lz_tensor *loss = lz_neg(lz_mean(y));
     (void)loss;
     for (int i = 0; i < 2; i++) {
@@ -49,7 +50,8 @@ START_TEST(second_step_compiles_and_allocates_nothing)
     }
     ck_assert_int_eq(lz_counter_value("UncachedCompile"), 1);
     /* Pools are full when the most that ever overlaps has overlapped once, which is up to the machine: some window must be free of allocations. */
-    bool quiet = strcmp(getenv("PJRT_DEVICE"), "REF") == 0; /* the interpreter allocates every intermediate value */
+    bool quiet = strcmp(getenv("PJRT_DEVICE"), "REF") ==
+                 0; /* the interpreter allocates every intermediate value */
     for (int window = 0; window < 20 && !quiet; window++) {
         uint64_t before = lz_alloc_count();
         for (int i = 0; i < 20; i++) {
@@ -75,7 +77,8 @@ START_TEST(tracing_allocates_nothing)
         lz_tensor *y = x;
         for (int i = 0; i < 300; i++) {
             lz_scope_begin();
-            y = lz_scope_end_keep(lz_softmax(lz_gelu(lz_add_scalar(lz_matmul(y, x), 0.5 + i), false), i % 2));
+            y = lz_scope_end_keep(
+                lz_softmax(lz_gelu(lz_add_scalar(lz_matmul(y, x), 0.5 + i), false), i % 2));
         }
         lz_scope_end();
     }
@@ -129,7 +132,8 @@ static lz_cache_counts in_process(void)
         init(&m);
         for (int i = 0; i < 3; i++)
             train(&m, data, i);
-        bool ok = lz_wait_device_ops() == LZ_OK && lz_get_cache_counts(&c) == LZ_OK && write(fd[1], &c, sizeof c) == sizeof c;
+        bool ok = lz_wait_device_ops() == LZ_OK && lz_get_cache_counts(&c) == LZ_OK &&
+                  write(fd[1], &c, sizeof c) == sizeof c;
         _exit(ok ? 0 : 1);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -180,7 +184,8 @@ static void damage(const char *path)
 START_TEST(a_warm_process_compiles_nothing)
 {
     unsetenv("LAZULI_CACHE");
-    snprintf(dir, sizeof dir, "%s/lazuli-laws-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    snprintf(dir, sizeof dir, "%s/lazuli-laws-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     lz_cache_counts cold = in_process(), warm = in_process();
     ck_assert_uint_eq(cold.program_misses, 1);
@@ -201,7 +206,8 @@ START_TEST(the_cache_is_chosen_before_the_first_compilation)
 {
     lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2));
     OK(lz_sync(&x, 1, true));
-    FAILS(lz_initialize_cache("/nonexistent", false), LZ_ESTATE, "Computation cache has already been initialized");
+    FAILS(lz_initialize_cache("/nonexistent", false), LZ_ESTATE,
+          "Computation cache has already been initialized");
     ck_assert_int_eq(lz_get_num_cached_compilation_graph(), 1);
 }
 END_TEST
