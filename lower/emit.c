@@ -1,6 +1,7 @@
 /* emit.c - the emitter's driver, memo and scalar-op helpers. See emit.h. */
 #include "lower/emit.h"
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 static lz_loops_fn *const rules[LZ_OP_COUNT] = {
@@ -269,13 +270,14 @@ void lz_emit_done(lz_emit *e)
 
 static lz_frame *frame_new(lz_emit *e, lz_val v, const lz_ixmap *map, int32_t guard)
 {
-    lz_frame *f = lz_arena_alloc(e->arena, sizeof *f);
+    size_t nmap = offsetof(lz_ixmap, d) + (size_t)map->rank * sizeof map->d[0];
+    lz_frame *f = lz_arena_alloc(e->arena, offsetof(lz_frame, map) + nmap);
     if (!f)
         return NULL;
     f->v = v;
     f->guard = map->rank ? guard : -1;  /* a scalar is always there */
     f->result = -1;
-    f->map = *map;
+    memcpy(&f->map, map, nmap);
     return f;
 }
 

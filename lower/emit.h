@@ -24,7 +24,7 @@ typedef struct lz_frame {
     bool leaf;                  /* the emitter's leaf function has taken the frame */
     uint32_t nwant, nhave;
     struct lz_frame *want[LZ_WANT_MAX];
-    lz_ixmap map;               /* over the result's dimensions */
+    lz_ixmap map;               /* over the result's dimensions; only those have memory: copy with lz_ixmap_copy */
 } lz_frame;
 
 typedef struct lz_emit lz_emit;

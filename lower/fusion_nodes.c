@@ -127,15 +127,15 @@ static void grow(const lz_fusion *fu, const tree *t, tree *into, lz_val v)
         into->borrowed |= class_of(fu, mem) != LZ_CLASS_LEAF && t[mem].uses < 2;
         return;
     }
-    uint32_t ops = (uint32_t)into->ops + t[v].ops, reads = (uint32_t)into->reads + t[v].reads;
-    if (t[v].reads == 1 && into->reads == 1 && into->src == t[v].src)
+    uint32_t ops = (uint32_t)into->ops + t[v].ops, reads = (uint32_t)into->reads + (scalar ? 0 : t[v].reads);
+    if (reads == 2 && into->reads == 1 && into->src == t[v].src)
         reads = 1;
     into->ops = (uint16_t)(ops > 60000 ? 60000 : ops);
     into->reads = (uint16_t)(reads > 60000 ? 60000 : reads);
     into->costly |= t[v].costly;
     into->moves |= t[v].moves;
     into->borrowed |= t[v].borrowed;
-    if (t[v].reads)
+    if (t[v].reads && !scalar)
         into->src = t[v].src;
 }
 
@@ -145,7 +145,7 @@ static bool worth_repeating(const lz_fusion *fu, const tree *t, lz_val v)
     const tree *x = &t[v];
     if (x->costly || lz_fusion_memory(fu, v) != LZ_NOVAL)
         return false;
-    if (x->reads == 0)
+    if (x->reads == 0 || lz_val_type(fu->f, v)->nelem == 1)
         return x->ops <= DUP_SCALAR_OPS;
     if (x->reads > 1 || x->ops > DUP_OPS)
         return false;
@@ -520,7 +520,7 @@ static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
     int64_t inner;
     bool ours = d->fu->node_of[src] != LZ_NONE;
     if (f->v == src) {
-        r.map = f->map;
+        lz_ixmap_copy(&r.map, &f->map);
     } else if (!r.opaque && !lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &r.map, &loop, &inner)) {
         if (ours && loop != UINT32_MAX && e->ax.n < LZ_MAX_RANK) {
             e->stop = true;

@@ -69,6 +69,13 @@ bool lz_ixmap_has_dyn(const lz_ixmap *m)
     return false;
 }
 
+void lz_ixmap_copy(lz_ixmap *to, const lz_ixmap *from)
+{
+    memset(to, 0, sizeof *to);
+    to->rank = from->rank;
+    memcpy(to->d, from->d, (size_t)from->rank * sizeof from->d[0]);
+}
+
 void lz_ixmap_broadcast(const lz_ixmap *m, const lz_attr_broadcast *a, const lz_shape *operand, lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);

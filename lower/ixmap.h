@@ -35,6 +35,8 @@ bool lz_ixmap_eq(const lz_ixmap *a, const lz_ixmap *b, uint32_t nloop);
 lz_hash lz_ixmap_hash(const lz_ixmap *m, uint32_t nloop, uint64_t seed);
 bool lz_ixmap_has_dyn(const lz_ixmap *m);
 
+void lz_ixmap_copy(lz_ixmap *to, const lz_ixmap *from);        /* the dimensions there are; the others become 0 */
+
 /* Operand maps from result maps. */
 void lz_ixmap_broadcast(const lz_ixmap *m, const lz_attr_broadcast *a, const lz_shape *operand, lz_ixmap *out);
 void lz_ixmap_transpose(const lz_ixmap *m, const lz_attr_perm *a, lz_ixmap *out);

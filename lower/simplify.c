@@ -91,7 +91,9 @@ static lz_val simplify_convert(lz_rw *rw, uint32_t i, lz_val x)
 
 static lz_val simplify_select(lz_rw *rw, lz_val p, lz_val a, lz_val b)
 {
-    uint64_t bits;
+    uint64_t bits, no;
+    if (lz_rw_type(rw, a)->dtype == LZ_BOOL && lz_rw_splat(rw->out, a, &bits) && lz_rw_splat(rw->out, b, &no) && bits != no)
+        return bits ? p : lz_build_ew1(rw->out, LZ_OP_NOT, p);
     if (a == b)
         return a;
     if (lz_rw_splat(rw->out, p, &bits))

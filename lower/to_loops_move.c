@@ -200,7 +200,8 @@ lz_status lz_loops_concatenate(lz_emit *e, lz_frame *f)
             int64_t n = in->sig->opnd[i]->shape.dims[dim];
             if (in->sig->opnd[i]->nelem == 0)
                 continue;
-            lz_ixmap m = f->map;
+            lz_ixmap m;
+            lz_ixmap_copy(&m, &f->map);
             m.d[dim].c -= start;
             int32_t p = -1;
             add_bounds(e, &m.d[dim], lz_emit_ix(e, &m.d[dim]), 0, n - 1, &p);
@@ -229,7 +230,8 @@ lz_status lz_loops_dynamic_slice(lz_emit *e, lz_frame *f)
     }
     if (f->nwant > (uint32_t)s->rank)
         return answer(f, (uint32_t)s->rank);
-    lz_ixmap m = f->map;
+    lz_ixmap m;
+    lz_ixmap_copy(&m, &f->map);
     for (int d = 0; d < s->rank; d++) {
         if (s->dims[d] == r->dims[d])
             continue;
