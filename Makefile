@@ -148,7 +148,7 @@ EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 $(BUILD)/examples/%: examples/%.c $(SHARED) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(FLAGS) -Iinclude $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/..' $(LINKFLAGS) -lm -o $@
+	$(Q)$(CC) $(FLAGS) -Iinclude $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/..',-rpath,$(abspath $(BUILD)) $(LINKFLAGS) -lm -o $@
 
 BENCH := $(BUILD)/bench/lz-bench
 BENCH_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/*.c))
@@ -199,7 +199,7 @@ $(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIB
 $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(FLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..' $(LINKFLAGS) $(CHECK_LIBS) -lm -o $@
+	$(Q)$(CC) $(FLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..',-rpath,$(abspath $(BUILD)) $(LINKFLAGS) $(CHECK_LIBS) -lm -o $@
 
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
