@@ -1,6 +1,8 @@
 /* hlo.h - the primitive operations, with StableHLO's names and semantics: no broadcasting, no promotion.
  * Elementwise primitives take equal shapes and dtypes. Everything in ops.h, tensor_ops.h, nn.h and the gradients is made from these.
- * Errors of all: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE as an error tensor. Source: the StableHLO specification. */
+ * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is
+ * returned. Source of each: the section of its name in the StableHLO specification; what that leaves open is in docs/ops.md. Lists of dimensions
+ * have at most LZ_MAX_RANK entries, each in 0..rank-1 and (but for slices and pads) none twice. */
 #ifndef LAZULI_HLO_H
 #define LAZULI_HLO_H
 #include <lazuli/tensor.h>
@@ -13,25 +15,44 @@ LZ_API lz_tensor *lz_hlo_constant_at(lz_dtype dtype, double value, const lz_site
 LZ_API lz_tensor *lz_error_tensor_last(const char *op, const lz_site *site);
 /* Any elementwise primitive by its StableHLO name ("add", "tanh", "chlo.erf"): 1 to 3 operands. compare and convert have their own functions. */
 LZ_API lz_tensor *lz_hlo_ew_at(const char *name, lz_tensor *const *operands, int n, const lz_site *site);
+/* Boolean, of the operands' shape. Operands: any one dtype (complex: EQ and NE). With NaN all but NE are false. */
 typedef enum lz_hlo_direction { LZ_HLO_EQ, LZ_HLO_NE, LZ_HLO_GE, LZ_HLO_GT, LZ_HLO_LE, LZ_HLO_LT } lz_hlo_direction;
 LZ_API lz_tensor *lz_hlo_compare_at(lz_hlo_direction d, lz_tensor *a, lz_tensor *b, const lz_site *site);
+/* Any dtype to any other: float to integer truncates and saturates, NaN gives 0; to boolean is x != 0; to a narrower float rounds to even. */
 LZ_API lz_tensor *lz_hlo_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+/* The same bits as another dtype. Equal widths: the same shape. To a wider one the last dimension, which must be the ratio, goes; to a narrower
+ * one a last dimension of the ratio is added. */
 LZ_API lz_tensor *lz_hlo_bitcast_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+/* Floats, rounded to a format of so many bits (exponent at least 1, mantissa at least 0) and back. */
 LZ_API lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int mantissa_bits, const lz_site *site);
+/* x repeated to `shape`: dims[i] (ndims is x's rank) is the dimension of the result that dimension i of x becomes; extents of 1 are repeated. */
 LZ_API lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_t *dims, int ndims, const lz_site *site);
+/* The same elements, row-major, under a shape of as many elements. */
 LZ_API lz_tensor *lz_hlo_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site);
+/* Dimension i of the result is dimension perm[i] of x; n is the rank. */
 LZ_API lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n, const lz_site *site);
+/* Elements start, start + stride, ... below limit of each dimension: 0 <= start <= limit <= extent, stride >= 1; n is the rank. */
 LZ_API lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *limit, const int64_t *strides, int n, const lz_site *site); /* strides NULL: 1 */
+/* `value` (rank 0, x's dtype) low times before, high times after, and interior times between the elements of each dimension; negative low and high
+ * remove elements. n is the rank. */
 LZ_API lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low, const int64_t *high, const int64_t *interior, int n, const lz_site *site); /* interior NULL: 0 */
+/* n >= 1 tensors of one dtype, joined along dim; the other extents are equal. */
 LZ_API lz_tensor *lz_hlo_concatenate_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
+/* The order along n dimensions reversed. */
 LZ_API lz_tensor *lz_hlo_reverse_at(lz_tensor *x, const int64_t *dims, int n, const lz_site *site);
-/* combiner: "add", "multiply", "maximum", "minimum", "and", "or", "xor"; the initial value is the combiner's identity. */
+/* n dimensions of x combined, and gone from the shape; x's dtype (16-bit floats accumulate in f32). combiner: "add", "multiply", "maximum", "minimum",
+ * "and", "or", "xor"; the initial value is the combiner's identity, which is also the result for empty dimensions. The order of combination follows
+ * from the shapes alone. */
 LZ_API lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *dims, int n, const lz_site *site);
+/* Sums of products over the contracting dimensions. Operands of one dtype, which is the result's (16-bit floats accumulate in f32); lhs_batch[i] pairs
+ * with rhs_batch[i], lhs_contract[i] with rhs_contract[i], of equal extents. Result: batch, free of a, free of b dimensions. */
 typedef struct lz_dot_dims {
     int nbatch, ncontract;
     int64_t lhs_batch[LZ_MAX_RANK], rhs_batch[LZ_MAX_RANK], lhs_contract[LZ_MAX_RANK], rhs_contract[LZ_MAX_RANK];
 } lz_dot_dims;
 LZ_API lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims, const lz_site *site);
+/* Slices of x at the starts in start_indices (any integer dtype), clamped into bounds. The names are the specification's; slice_sizes has x's rank,
+ * operand_batching_dims and start_indices_batching_dims have noperand_batch. */
 typedef struct lz_gather_dims {
     int noffset, ncollapsed, noperand_batch, nstart_map;
     int64_t offset_dims[LZ_MAX_RANK], collapsed_slice_dims[LZ_MAX_RANK], operand_batching_dims[LZ_MAX_RANK],
@@ -47,14 +68,20 @@ typedef struct lz_scatter_dims {
     int64_t index_vector_dim;
     bool indices_are_sorted, unique_indices;
 } lz_scatter_dims;
-/* combiner: as in reduce, or "assign" (the update replaces the element). */
+/* x with updates combined in at the indices (any integer dtype); updates out of bounds are dropped, colliding ones applied in order. The names are the
+ * specification's. combiner: as in reduce, or "assign" (the update replaces the element). */
 LZ_API lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices, lz_tensor *updates, const lz_scatter_dims *dims, const lz_site *site);
+/* The slice of `sizes` at `starts`: one integer tensor of rank 0 for each dimension (n is the rank), clamped so that the slice fits. */
 LZ_API lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const int64_t *sizes, int n, const lz_site *site);
+/* x with `update` (its dtype and rank) written at `starts`, clamped so that it fits. */
 LZ_API lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_tensor *const *starts, int n, const lz_site *site);
-/* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); *new_state is a second returned handle. */
+/* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); layout in docs/ops.md. *new_state (may be NULL) is a second handle of
+ * the innermost scope, an error tensor on failure. */
 LZ_API lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape, lz_tensor **new_state, const lz_site *site);
+/* x itself; no pass moves work across. */
 LZ_API lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site);
-/* The index of the largest / smallest element along dim (the first one on ties, NaN wins), as i64; made of two reductions. */
+/* The index of the largest / smallest element along dim (the first one on ties, NaN wins), as i64, without that dimension; made of two reductions. dim
+ * may be negative. An empty dimension is LZ_ESHAPE. */
 LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site);
 
 #define lz_hlo_compare(d, a, b) lz_hlo_compare_at((d), (a), (b), LZ_SITE)

@@ -10,29 +10,35 @@ typedef struct lz_params {
     char **names;
     size_t len, cap;
 } lz_params;
-LZ_API lz_status lz_params_add(lz_params *ps, const char *name, lz_tensor *t);  /* retains t and marks it as requiring a gradient */
-LZ_API void lz_params_free(lz_params *ps);
+/* Retains t (floating point) and marks it as requiring a gradient; copies the name. LZ_ENULL, LZ_EDTYPE, LZ_EMEM, t's own error; then nothing is added. */
+LZ_API lz_status lz_params_add(lz_params *ps, const char *name, lz_tensor *t);
+LZ_API void lz_params_free(lz_params *ps);                  /* releases the tensors; the list is empty afterwards. NULL is fine */
 
 /* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default initialisation (uniform +-1/sqrt(in)). */
 typedef struct lz_linear_layer {
     lz_tensor *weight, *bias;
 } lz_linear_layer;
-/* Adds "<name>.weight" and "<name>.bias" to ps (which owns them). bias may be left out. f32 unless dtype says otherwise. */
+/* Adds "<name>.weight" and "<name>.bias" to ps (which owns them), drawn from the device's random numbers. bias may be left out. in, out >= 1; dtype:
+ * floating point. LZ_ENULL, LZ_EINVAL, LZ_EDTYPE, LZ_EMEM. */
 LZ_API lz_status lz_linear_layer_init(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in, int64_t out, bool bias, lz_dtype dtype);
+/* x[.., in] -> [.., out]. Errors: those of lz_linear. */
 LZ_API lz_tensor *lz_linear_layer_forward(const lz_linear_layer *l, lz_tensor *x);
 
-/* Initialisers return fresh tensors. fan_in and fan_out of shape [out, in, ...] as in torch.nn.init. */
+/* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out of shape [out, in, ...] as in torch.nn.init.
+ * uniform in [lo, hi); normal; He et al. 2015: +-sqrt(6 / ((1 + a^2) fan_in)); Glorot and Bengio 2010: +-gain sqrt(6 / (fan_in + fan_out)). */
 LZ_API lz_tensor *lz_init_uniform(lz_dtype dtype, lz_shape shape, double lo, double hi);
 LZ_API lz_tensor *lz_init_normal(lz_dtype dtype, lz_shape shape, double mean, double std);
 LZ_API lz_tensor *lz_init_kaiming_uniform(lz_dtype dtype, lz_shape shape, double a);
 LZ_API lz_tensor *lz_init_xavier_uniform(lz_dtype dtype, lz_shape shape, double gain);
 
-/* Losses: mean over the batch. logits [N, C], labels [N] of i32 or i64 with 0 <= label < C. */
+/* Losses: rank 0, mean over the batch, as torch.nn.functional with reduction="mean".
+ * cross_entropy: logits [N, C], labels [N] of i32 or i64; -mean(log_softmax(logits)[n, label[n]]). A label outside 0..C-1 adds 0.
+ * mse_loss: mean((x - target)^2), shapes broadcast. Errors as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE. */
 LZ_API lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
 LZ_API lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_site *site);
 #define lz_cross_entropy(logits, labels) lz_cross_entropy_at((logits), (labels), LZ_SITE)
 #define lz_mse_loss(x, target) lz_mse_loss_at((x), (target), LZ_SITE)
-/* Fraction of rows whose largest logit is at the label: f32 scalar. */
+/* Fraction of rows whose largest logit is at the label: f32, rank 0. logits [N, C], labels [N] of i32 or i64; errors as above. */
 LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
 #define lz_accuracy(logits, labels) lz_accuracy_at((logits), (labels), LZ_SITE)
 LZ_EXTERN_C_END

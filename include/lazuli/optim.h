@@ -37,12 +37,14 @@ LZ_API lz_optim *lz_adam_new(lz_params *ps, const lz_adam_options *o);
         LZ_OVERRIDE_BEGIN const lz_adam_options lz_o_ = LZ_ADAM_OPTIONS(__VA_ARGS__);              \
         LZ_OVERRIDE_END lz_adam_new((ps), &lz_o_);                                                 \
     })
-LZ_API lz_status lz_optim_step(lz_optim *o);          /* updates every parameter that has a gradient */
-LZ_API lz_status lz_optim_zero_grad(lz_optim *o);
-LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);
-LZ_API double lz_optim_lr(const lz_optim *o);
-LZ_API void lz_optim_free(lz_optim *o);
-/* Schedules: pure functions of the step. */
+LZ_API lz_status lz_optim_step(lz_optim *o);          /* updates every parameter that has a gradient (lz_backward). LZ_ENULL, LZ_EMEM, errors of the gradients */
+LZ_API lz_status lz_optim_zero_grad(lz_optim *o);     /* forgets the gradients */
+LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);  /* for the next steps; compiles nothing. LZ_EINVAL when negative or not finite */
+LZ_API double lz_optim_lr(const lz_optim *o);         /* NaN for NULL */
+LZ_API void lz_optim_free(lz_optim *o);               /* and its state, not the parameters. NULL is fine */
+/* Schedules: pure functions of the step, which counts from 0.
+ * cosine: base * (step + 1) / warmup during the warm-up, then half a cosine from base to final_lr at step `total` (Loshchilov and Hutter 2017, without
+ * restarts). step: base * factor^(step / every), rounded down; every <= 0: base. */
 LZ_API double lz_lr_cosine(double base, int64_t step, int64_t total, int64_t warmup, double final_lr);
 LZ_API double lz_lr_step(double base, int64_t step, int64_t every, double factor);
 LZ_EXTERN_C_END
