@@ -127,19 +127,27 @@ static uint64_t publish(lz_slot *s, uint64_t scoped)
     return gen | s->index;
 }
 
+bool lz_slot_pending(const lz_thr *t, uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    return s && atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial;
+}
+
 lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t h)
 {
-    if (atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED)
+    if ((atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED) &&
+        atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial)
         return LZ_OK;
     if (t->pending.len == t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
         uint32_t n = 0; /* what died meanwhile makes room */
         for (uint32_t i = 0; i < t->pending.len; i++)
-            if (lz_slot_alive(t->pending.data[i]))
+            if (lz_slot_pending(t, t->pending.data[i]))
                 t->pending.data[n++] = t->pending.data[i];
         t->pending.len = n;
         t->pending_floor = n;
     }
     LZ_TRY(lz_vec_push(&t->pending, h));
+    atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
     atomic_fetch_or_explicit(&s->flags, LZ_SLOT_QUEUED, memory_order_relaxed);
     return LZ_OK;
 }

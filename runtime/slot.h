@@ -36,7 +36,7 @@ typedef struct lz_slot {
     _Atomic uint32_t flags;
     uint32_t index;
     uint32_t op;                        /* lz_op that a dropped value had */
-    uint32_t pad_;
+    _Atomic uint32_t owner;             /* serial of the thread in whose pending list it counts: the last that wrote it */
 } lz_slot;
 
 lz_slot *lz_slot_new_chunk(uint32_t *n);        /* thr.c: more slots; the caller holds the pools' lock. NULL with LZ_EMEM */
@@ -74,6 +74,8 @@ lz_tensor *lz_slot_new_same_error(lz_thr *t, lz_slot *from);            /* the e
 lz_status lz_slot_retain(uint64_t handle);
 lz_status lz_slot_release(uint64_t handle);
 void lz_slot_release_scoped(uint64_t handle);     /* what the end of its scope does */
+/* Alive, and in the pending list of t rather than of a thread that wrote it later. */
+bool lz_slot_pending(const lz_thr *t, uint64_t handle);
 /* Notes that the calling thread wrote the handle since its last step. */
 lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t handle);
 /* Drops the value of a temporary at a step. */

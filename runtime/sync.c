@@ -94,9 +94,9 @@ static void attach(lz_capture *c, const lz_program *p)
     }
     for (uint32_t i = 0; i < p->nresult; i++)
         lz_dbuf_release(c->out.data[i]);
-    for (uint32_t i = 0; i < c->leaves.len;
-         i++) /* a result that is a parameter shares its buffer */
-        for (uint32_t r = 0; r < c->roots.len && p->shared[r]; r++)
+    /* A result that is a parameter shares its buffer. */
+    for (uint32_t r = 0; r < c->roots.len; r++)
+        for (uint32_t i = 0; p->shared[r] && i < c->leaves.len; i++)
             if (lz_node_buf(c->leaves.data[i]) == lz_node_buf(c->roots.data[r]))
                 atomic_fetch_or(&c->leaves.data[i]->flags, LZ_NODE_SHARED);
 }
@@ -224,11 +224,12 @@ static bool is_root(const lz_slot *s, const lz_node *n, uint32_t flags)
 }
 
 /* Sorts one handle of the pending list. *keep: it stays in the list. */
-static lz_status sort_handle(lz_dev *d, lz_step *st, uint64_t h, bool flush, bool *keep)
+static lz_status sort_handle(const lz_thr *t, lz_dev *d, lz_step *st, uint64_t h, bool flush,
+                             bool *keep)
 {
     lz_slot *s = lz_slot_peek(h);
     *keep = false;
-    if (!s)
+    if (!s || !lz_slot_pending(t, h))
         return LZ_OK;
     uint32_t flags = atomic_load(&s->flags);
     lz_node *n = lz_slot_node_peek(s, h);
@@ -280,13 +281,13 @@ static lz_status sort_pending(lz_thr *t, lz_dev *d, lz_step *st, bool flush)
     for (; i < t->pending.len; i++) {
         uint64_t h = t->pending.data[i];
         bool keep;
-        s = sort_handle(d, st, h, flush, &keep);
+        s = sort_handle(t, d, st, h, flush, &keep);
         if (s != LZ_OK)
             break; /* this handle and those after it stay */
         lz_slot *slot = lz_slot_peek(h);
         if (keep)
             t->pending.data[kept++] = h;
-        else if (slot)
+        else if (slot && lz_slot_pending(t, h))
             atomic_fetch_and(&slot->flags,
                              ~(uint32_t)(LZ_SLOT_QUEUED | (flush ? 0 : LZ_SLOT_ASSIGNED)));
     }
@@ -507,7 +508,7 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
 {
     LZ_WARN_ONCE("sync",
                  "%" PRId64 " operations are pending and no lz_mark_step has come: the graph is "
-                            "run now, and from now on whenever that many gather "
+                 "run now, and from now on whenever that many gather "
                  "(LAZULI_GRAPH_LIMIT). Gradients cannot go back beyond this point",
                  nodes);
     lz_event *done = NULL;

@@ -128,7 +128,8 @@ static void thread_end(void *arg)
     t->dying = true;
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < t->pending.len; i++)
-        if (lz_slot_alive(t->pending.data[i]) && lz_vec_push(&orphans, t->pending.data[i]) != LZ_OK)
+        if (lz_slot_pending(t, t->pending.data[i]) &&
+            lz_vec_push(&orphans, t->pending.data[i]) != LZ_OK)
             break;
     atomic_store(&norphans, orphans.len);
     for (int k = 0; k < LZ_POOL_KINDS; k++)
@@ -171,7 +172,8 @@ lz_thr *lz_thr_make(void)
     }
     t->scope_marks = 100000;
     pthread_mutex_lock(&lock);
-    t->id_next = ++thread_serial << 40;
+    t->serial = (uint32_t)++thread_serial;
+    t->id_next = thread_serial << 40;
     t->next = threads;
     if (threads)
         threads->prev = t;
@@ -190,6 +192,11 @@ lz_status lz_thr_adopt_orphans(lz_thr *t)
     if (s == LZ_OK && orphans.len) {
         memcpy(t->pending.data + t->pending.len, orphans.data,
                orphans.len * sizeof orphans.data[0]);
+        for (uint32_t i = t->pending.len; i < t->pending.len + orphans.len; i++) {
+            lz_slot *slot = lz_slot_peek(t->pending.data[i]);
+            if (slot)
+                atomic_store_explicit(&slot->owner, t->serial, memory_order_relaxed);
+        }
         t->pending.len += orphans.len;
         lz_vec_free(&orphans);
         atomic_store(&norphans, 0);

@@ -33,6 +33,7 @@ typedef struct lz_thr {
     struct lz_dev *dev;                     /* default device; NULL: the process's */
     const char *graph_name;                 /* interned; NULL: none */
     uint64_t id_next;
+    uint32_t serial;                        /* of the thread; not 0 */
     uint32_t locked;                        /* nesting of lz_trace_lock: no flush by itself */
     uint32_t scope_marks;                   /* handles in the root scope at which it is warned about next */
     uint32_t flush_check;                   /* ops until the pending limit is looked at again */

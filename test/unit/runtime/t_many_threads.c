@@ -146,6 +146,37 @@ START_TEST(what_an_ended_thread_left_is_stepped)
 }
 END_TEST
 
+static void *train_here(void *arg)
+{
+    lz_tensor *w = arg;
+    for (int i = 0; i < 6; i++) {
+        lz_scope_begin();
+        CHECK(lz_assign(w, lz_mul_scalar(w, 2)) == LZ_OK);
+        CHECK(lz_mark_step() == LZ_OK);
+        lz_scope_end();
+    }
+    return NULL;
+}
+
+/* A parameter made by one thread and updated by another belongs to the steps of the one that wrote it last. */
+START_TEST(the_last_writer_steps)
+{
+    pthread_t th;
+    OK(lz_scope_begin());
+    lz_tensor *w = lz_retain(lz_add_scalar(lz_iota(LZ_F32, LZ_SHAPE(3), 0), 1.5));
+    OK(lz_scope_end()); /* pending here */
+    ck_assert_int_eq(pthread_create(&th, NULL, train_here, w), 0);
+    pthread_join(th, NULL);
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_int_eq(lz_counter_value("ExecuteComputation"), 6);
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), 2); /* the first step and the others */
+    OK(lz_mark_step());
+    ck_assert_int_eq(lz_counter_value("ExecuteComputation"), 6);
+    rt_expect(w, (float[]){96, 160, 224}, 3, 0);
+    OK(lz_release(w));
+}
+END_TEST
+
 /* ---- fork ---- */
 
 START_TEST(a_forked_child_gets_an_error)
@@ -237,6 +268,7 @@ int main(void)
     tcase_add_test(t, threads_do_not_disturb_each_other);
     tcase_add_test(t, tensors_may_be_shared);
     tcase_add_test(t, what_an_ended_thread_left_is_stepped);
+    tcase_add_test(t, the_last_writer_steps);
     tcase_add_test(t, a_forked_child_gets_an_error);
     tcase_add_test(t, device_failures_reach_the_next_wait);
     suite_add_tcase(s, t);
