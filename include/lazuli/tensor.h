@@ -16,18 +16,18 @@ LZ_EXTERN_C_BEGIN
 
 typedef struct lz_tensor lz_tensor;
 
-/* ---- making ---- */
+/* ---- making: any dtype unless said. Errors of all, as an error tensor: LZ_ESHAPE (rank, negative extents), LZ_EDTYPE, LZ_ERANGE (too many bytes), LZ_EMEM ---- */
 /* Copies `shape` elements of `dtype` from row-major host memory. Errors: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, const lz_site *site);
 /* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else copies at once. `release(user)` is called exactly
  * once when Lazuli needs the memory no longer, also on error. The memory must not change meanwhile. */
 LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data, void (*release)(void *user), void *user, const lz_site *site);
 LZ_API lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site);   /* value: run-time argument, never recompiles */
-LZ_API lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
-LZ_API lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
+LZ_API lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                /* recorded, not uploaded: a constant of the program */
+LZ_API lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                 /* the same */
 LZ_API lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site);                  /* rank 0; run-time argument except 0, 1, -1 */
-LZ_API lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site);     /* each element is its index along dim */
-LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, const lz_site *site);  /* ATen arange: ceil((end-start)/step) elements */
+LZ_API lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site);     /* each element is its index along dim; not boolean */
+LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, const lz_site *site);  /* ATen arange: ceil((end-start)/step) elements; integers and floats. LZ_EINVAL: step does not lead to end */
 /* Random numbers: Philox4x32-10 from the device's seed (lz_manual_seed); the same on every device. Float dtypes. */
 LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                  /* uniform in [0, 1) */
 LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                 /* standard normal (Box-Muller) */
@@ -42,7 +42,8 @@ LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *sit
 #define lz_arange(dtype, start, end, step) lz_arange_at((dtype), (start), (end), (step), LZ_SITE)
 #define lz_rand(dtype, shape) lz_rand_at((dtype), (shape), LZ_SITE)
 #define lz_randn(dtype, shape) lz_randn_at((dtype), (shape), LZ_SITE)
-/* Seed of the calling thread's default device, for the random operations traced from now on. */
+/* Seed of the calling thread's default device, for the random operations recorded from now on; its counter starts again. Without it the seed is 0.
+ * LZ_EUNAVAILABLE and the like when the device cannot start. */
 LZ_API lz_status lz_manual_seed(uint64_t seed);
 
 /* ---- asking (never executes) ---- */
@@ -54,7 +55,8 @@ LZ_API int64_t lz_numel(const lz_tensor *t);          /* -1 for an error tensor 
 LZ_API size_t lz_nbytes(const lz_tensor *t);          /* 0 for an error tensor */
 
 /* ---- reading (executes what is needed and waits for just that) ---- */
-/* Copies all elements, row-major, to dst, which has room for nbytes >= lz_nbytes(t). */
+/* Copies all elements, row-major, to dst, which has room for nbytes >= lz_nbytes(t). Errors: LZ_ENULL, LZ_ERANGE (nbytes), LZ_EHANDLE, LZ_ESTALE, t's own
+ * error, whatever compiling or executing gives (LZ_ECOMPILE, LZ_EDEVMEM, LZ_EDEVICE, ...). */
 LZ_API lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site);
 /* The single element of a one-element tensor as double / int64. On failure NaN / INT64_MIN, and the last error says why. */
 LZ_API double lz_item_at(lz_tensor *t, const lz_site *site);
@@ -66,7 +68,7 @@ LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 /* ---- lifetimes ---- */
 LZ_API lz_tensor *lz_retain(lz_tensor *t);            /* t itself, for chaining; NULL is fine. The result needs one lz_release */
 LZ_API lz_status lz_release(lz_tensor *t);            /* NULL is fine. LZ_EHANDLE when t is already gone (nothing happens) */
-LZ_API lz_status lz_scope_begin(void);
+LZ_API lz_status lz_scope_begin(void);                /* LZ_EMEM */
 LZ_API lz_status lz_scope_end(void);                  /* LZ_ESTATE when none is open */
 LZ_API lz_tensor *lz_scope_end_keep(lz_tensor *t);    /* ends the scope; t moves to the scope around it. Returns t */
 /* Moves t from the innermost scope to the one around it. */
@@ -88,7 +90,7 @@ typedef struct lz_mark_step_options {
  * the first live error tensor made since the last step. o may be NULL. */
 LZ_API lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site);
 #define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS(lz_mark_step_options, ##__VA_ARGS__), LZ_SITE)
-/* Computes the given tensors only; their history stays, so gradients through them still work. wait: until they are there. */
+/* Computes the given tensors only (of one device, else LZ_EINVAL); their history stays, so gradients through them still work. wait: until they are there. */
 LZ_API lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site);
 #define lz_sync(...) lz_sync_at(__VA_ARGS__, LZ_SITE)
 /* Waits for all work of all devices; returns the first error of any of it. */
