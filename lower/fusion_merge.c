@@ -14,7 +14,7 @@ enum {
     MAX_BUFS = LZ_KBUF_MAX - 4,
     MAX_LEVEL = LZ_STAGE_MAX - 3,
     FEW_ROWS = 8, LONG_ROW = 8192,      /* so few so long rows are not worth losing the other threads for */
-    MAX_WALK = 4000
+    MAX_WALK = 4000, MAX_REGION = 20000     /* groups looked at for one merge */
 };
 
 typedef struct pairs {                  /* axes of two groups that are the same loop */
@@ -473,6 +473,8 @@ lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, boo
     if (!pair_reads(&m, 0) || !pair_reads(&m, 1) || !roles_fit(&m, &rows))
         return LZ_OK;
     uint32_t first = m.a->rank < m.b->rank ? a : b, second = first == a ? b : a;
+    if (fu->groups[second]->rank - fu->groups[first]->rank > MAX_REGION)
+        return LZ_OK;
     LZ_TRY(path(fu, first, second, &found));
     if (found)
         return LZ_OK;

@@ -8,11 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DUP_OPS = 6, DUP_SCALAR_OPS = 12, TREE_OPS = 160, PROLOGUE_OPS = 3 };
+enum { DUP_OPS = 6, DUP_SCALAR_OPS = 12, TREE_OPS = 160, PROLOGUE_OPS = 3, SOME_BUFS = 20, MANY_BUFS = 56 };
 
 typedef struct tree {                   /* what computing a value in place costs, down to memory */
     uint32_t uses;                      /* nodes-to-be that want it, looking through movement */
     uint16_t ops, reads;
+    uint16_t bufs;                      /* arrays and scalars in memory, counted as often as they are read */
     bool costly;
     bool moves;                         /* has movement that is not affine */
     bool borrowed;                      /* reads something that would have no memory but for this */
@@ -125,6 +126,7 @@ static void grow(const lz_fusion *fu, const tree *t, tree *into, lz_val v)
             into->src = mem;
         }
         into->borrowed |= class_of(fu, mem) != LZ_CLASS_LEAF && t[mem].uses < 2;
+        into->bufs++;
         return;
     }
     uint32_t ops = (uint32_t)into->ops + t[v].ops, reads = (uint32_t)into->reads + (scalar ? 0 : t[v].reads);
@@ -132,11 +134,23 @@ static void grow(const lz_fusion *fu, const tree *t, tree *into, lz_val v)
         reads = 1;
     into->ops = (uint16_t)(ops > 60000 ? 60000 : ops);
     into->reads = (uint16_t)(reads > 60000 ? 60000 : reads);
+    into->bufs = (uint16_t)(into->bufs + t[v].bufs < 60000 ? into->bufs + t[v].bufs : 60000);
     into->costly |= t[v].costly;
     into->moves |= t[v].moves;
     into->borrowed |= t[v].borrowed;
     if (t[v].reads && !scalar)
         into->src = t[v].src;
+}
+
+static void grow_all(const lz_fusion *fu, tree *t, lz_val v)
+{
+    const lz_inst *in = &fu->f->insts[v];
+    uint32_t uses = t[v].uses;
+    memset(&t[v], 0, sizeof t[v]);
+    t[v].uses = uses;
+    t[v].src = LZ_NOVAL;
+    for (uint32_t k = 0; k < in->sig->nopnd; k++)
+        grow(fu, t, &t[v], in->opnd[k]);
 }
 
 /* Several users: is it cheaper to do it in each of them than to store it? */
@@ -199,8 +213,13 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
         return;
     if ((info->cls == LZ_CLASS_MOVE || info->cls == LZ_CLASS_INDEX) && in->sig->nopnd)
         look_at_mover(fu, t, v);
-    for (uint32_t k = 0; k < in->sig->nopnd; k++)
-        grow(fu, t, x, in->opnd[k]);
+    grow_all(fu, t, v);
+    if (x->bufs > MANY_BUFS) {          /* too many for one kernel: the operands with most go first */
+        for (uint32_t k = 0; k < in->sig->nopnd; k++)
+            if (t[in->opnd[k]].bufs > 1)
+                realise(fu, in->opnd[k]);
+        grow_all(fu, t, v);
+    }
     if (info->cls == LZ_CLASS_EW)
         x->ops = (uint16_t)(x->ops + (info->flags & LZ_F_CHEAP ? 1 : 4));
     x->costly |= (info->flags & LZ_F_COSTLY) != 0;
@@ -216,7 +235,7 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     const lz_type *r = in->sig->result[0];
     bool mask = info->cls == LZ_CLASS_EW && r->dtype == LZ_BOOL && r->nelem > 1 && x->reads && class_of(fu, x->src) != LZ_CLASS_LEAF &&
                 lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) > 1;
-    if (x->ops > TREE_OPS || mask || (work && x->uses > 1 && !worth_repeating(fu, t, v)))
+    if (x->ops > TREE_OPS || x->bufs > SOME_BUFS || mask || (work && x->uses > 1 && !worth_repeating(fu, t, v)))
         realise(fu, v);
 }
 

@@ -17,6 +17,7 @@ typedef struct sched {
     ids *in, *out;       /* by group: buffers read and written, each once */
     ids *users;       /* by group: groups that wait for it */
     uint32_t *waits;                    /* by group: groups it waits for */
+    ids ready;                          /* groups that wait for nothing any more */
     lz_status status;
     uint32_t group;                     /* being looked at */
 } sched;
@@ -117,43 +118,52 @@ static int64_t cost(const sched *s, uint32_t g)
     return c;
 }
 
-static void run_group(sched *s, uint32_t g, uint8_t *ready)
+/* Puts g among the ready groups, which stand in the order of the program. */
+static lz_status make_ready(sched *s, uint32_t g)
 {
-    ready[g] = 2;
+    LZ_TRY(lz_vec_push(&s->ready, g));
+    uint32_t i = s->ready.len - 1;
+    for (; i > 0 && s->ready.data[i - 1] > g; i--)
+        s->ready.data[i] = s->ready.data[i - 1];
+    s->ready.data[i] = g;
+    return LZ_OK;
+}
+
+static lz_status run_group(sched *s, uint32_t at)
+{
+    uint32_t g = s->ready.data[at];
+    for (uint32_t i = at; i + 1 < s->ready.len; i++)
+        s->ready.data[i] = s->ready.data[i + 1];
+    s->ready.len--;
     for (uint32_t i = 0; i < s->in[g].len; i++)
         s->nread[s->in[g].data[i]]--;
     for (uint32_t i = 0; i < s->users[g].len; i++)
         if (--s->waits[s->users[g].data[i]] == 0)
-            ready[s->users[g].data[i]] = 1;
+            LZ_TRY(make_ready(s, s->users[g].data[i]));
+    return LZ_OK;
 }
 
-static lz_status choose(sched *s, lz_schedule *out, uint8_t *ready, uint32_t nlive)
+static lz_status choose(sched *s, lz_schedule *out, uint32_t nlive)
 {
-    uint32_t from = 0;
     while (out->order.len < nlive) {
-        uint32_t best = LZ_NONE, seen = 0;
+        uint32_t best = 0;
         int64_t least = 0;
-        while (from < s->ngroup && ready[from] == 2)
-            from++;
-        for (uint32_t g = from; g < s->ngroup && seen < WINDOW; g++) {
-            if (ready[g] != 1)
-                continue;
-            seen++;
-            int64_t c = cost(s, g);
-            if (best == LZ_NONE || c < least) {
-                best = g;
+        for (uint32_t i = 0; i < s->ready.len && i < WINDOW; i++) {
+            int64_t c = cost(s, s->ready.data[i]);
+            if (i == 0 || c < least) {
+                best = i;
                 least = c;
             }
         }
-        if (best == LZ_NONE)
+        if (s->ready.len == 0)
             return LZ_FAIL(LZ_EINTERNAL, "schedule: groups depend on each other in a ring");
-        LZ_TRY(lz_vec_push(&out->order, best));
-        run_group(s, best, ready);
+        LZ_TRY(lz_vec_push(&out->order, s->ready.data[best]));
+        LZ_TRY(run_group(s, best));
     }
     return LZ_OK;
 }
 
-static lz_status schedule(sched *s, lz_schedule *out, uint8_t *ready)
+static lz_status schedule(sched *s, lz_schedule *out)
 {
     uint32_t nlive = 0;
     for (uint32_t g = 0; g < s->ngroup; g++) {
@@ -165,25 +175,27 @@ static lz_status schedule(sched *s, lz_schedule *out, uint8_t *ready)
     for (uint32_t g = 0; g < s->ngroup; g++)
         find_waits(s, g);
     for (uint32_t g = 0; g < s->ngroup; g++) {
-        ready[g] = s->fu->groups[g]->dead ? 2 : s->waits[g] == 0;
-        nlive += !s->fu->groups[g]->dead;
+        if (s->fu->groups[g]->dead)
+            continue;
+        nlive++;
+        if (s->waits[g] == 0)
+            LZ_TRY(lz_vec_push(&s->ready, g));
     }
     if (s->status != LZ_OK)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    return choose(s, out, ready, nlive);
+    return choose(s, out, nlive);
 }
 
 lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz_schedule *out)
 {
     memset(out, 0, sizeof *out);
     sched s = {.fu = fu, .takes_over = takes_over, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
-    uint8_t *ready = lz_calloc(s.ngroup + 1, 1);
     s.nread = lz_calloc(s.nbuf + 1, sizeof *s.nread);
     s.waits = lz_calloc(s.ngroup + 1, sizeof *s.waits);
     s.in = lz_calloc(s.ngroup + 1, sizeof *s.in);
     s.out = lz_calloc(s.ngroup + 1, sizeof *s.out);
     s.users = lz_calloc(s.ngroup + 1, sizeof *s.users);
-    lz_status st = ready && s.nread && s.waits && s.in && s.out && s.users ? schedule(&s, out, ready) : LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_status st = s.nread && s.waits && s.in && s.out && s.users ? schedule(&s, out) : LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t g = 0; g < s.ngroup; g++) {
         if (s.in)
             lz_vec_free(&s.in[g]);
@@ -197,7 +209,7 @@ lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz
     lz_free(s.users);
     lz_free(s.nread);
     lz_free(s.waits);
-    lz_free(ready);
+    lz_vec_free(&s.ready);
     if (st != LZ_OK)
         lz_schedule_free(out);
     return st;

@@ -178,6 +178,32 @@ START_TEST(dense_loops_become_one)
 }
 END_TEST
 
+/* More operands than a kernel has buffers. */
+START_TEST(many_operands)
+{
+    lz_func *f = lz_func_new("f");
+    enum { N = 150 };
+    lz_val x[N], y[N];
+    for (int i = 0; i < N; i++)
+        x[i] = g_param(f, LZ_F32, _i ? LZ_SCALAR : LZ_SHAPE(5, 3));
+    lz_val sum = x[0], dot = x[0];
+    for (int i = 1; i < N; i++)
+        sum = g_add(f, sum, x[i]);
+    for (int i = 0; i < N; i++)
+        y[i] = g_mul(f, x[i], x[(i + 7) % N]);
+    for (int n = N; n > 1; n = (n + 1) / 2)     /* and as a tree */
+        for (int i = 0; i < n / 2; i++)
+            y[i] = g_add(f, y[i], y[n - 1 - i]);
+    dot = y[0];
+    lz_val out[2] = {sum, dot};
+    lz_func_set_results(f, out, 2);
+    lz_plan *p = lower(f, NULL);
+    ck_assert(p->nstep > 2 && p->nstep < 30);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 /* Rows added into a table: one vector of columns after the other, in order, on several threads. */
 START_TEST(scattered_rows)
 {
@@ -214,6 +240,7 @@ int main(void)
     tcase_add_test(t, too_many_operands);
     tcase_add_loop_test(t, failing_memory, 0, 4);
     tcase_add_test(t, dense_loops_become_one);
+    tcase_add_loop_test(t, many_operands, 0, 2);
     tcase_add_test(t, scattered_rows);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
