@@ -10,8 +10,8 @@
 #include <string.h>
 
 typedef struct live {
-    uint32_t def, last;                 /* steps; def LZ_NONE: never written */
-    uint32_t updated;                   /* first step that changes it in place, LZ_NONE none */
+    uint32_t def, last; /* steps; def LZ_NONE: never written */
+    uint32_t updated;   /* first step that changes it in place, LZ_NONE none */
 } live;
 
 typedef struct plan {
@@ -22,10 +22,10 @@ typedef struct plan {
     const bool *donate;
     lz_bufmap *out;
     live *live;
-    uint32_t *parent;                   /* union-find over buffers */
-    uint32_t *result;                   /* by class: result of the function, or LZ_NONE */
-    uint32_t *argument;                 /* by class: donated argument, or LZ_NONE */
-    int64_t *lo, *hi;                   /* by class: steps from its first value to the end of its last */
+    uint32_t *parent;   /* union-find over buffers */
+    uint32_t *result;   /* by class: result of the function, or LZ_NONE */
+    uint32_t *argument; /* by class: donated argument, or LZ_NONE */
+    int64_t *lo, *hi;   /* by class: steps from its first value to the end of its last */
 } plan;
 
 static uint32_t find(plan *p, uint32_t b)
@@ -78,7 +78,8 @@ static void start_classes(plan *p)
         p->parent[b] = b;
         p->result[b] = LZ_NONE;
         p->argument[b] = is_param(p, b) ? b : LZ_NONE;
-        p->lo[b] = is_param(p, b) ? -1 : (int64_t)(p->live[b].def == LZ_NONE ? p->nstep : p->live[b].def);
+        p->lo[b] =
+            is_param(p, b) ? -1 : (int64_t)(p->live[b].def == LZ_NONE ? p->nstep : p->live[b].def);
         p->hi[b] = p->live[b].last == LZ_NONE ? -1 : (int64_t)p->live[b].last;
     }
     for (uint32_t k = 0; k < f->nresult; k++) {
@@ -100,14 +101,16 @@ static void join(plan *p, uint32_t to, uint32_t from)
 static bool can_join(plan *p, uint32_t from, uint32_t to)
 {
     uint32_t a = find(p, from), b = find(p, to);
-    if (a == b || nbytes(p, from) != nbytes(p, to) || nbytes(p, from) == 0 || is_const(p, from) || is_param(p, to))
+    if (a == b || nbytes(p, from) != nbytes(p, to) || nbytes(p, from) == 0 || is_const(p, from) ||
+        is_param(p, to))
         return false;
-    if (p->result[a] != LZ_NONE)        /* a result lives on */
+    if (p->result[a] != LZ_NONE) /* a result lives on */
         return false;
     if (p->argument[a] == LZ_NONE)
         return true;
     /* only one result may take an argument's memory, and only a given one's */
-    return p->donate && p->donate[p->argument[a]] && p->result[b] != LZ_NONE && p->argument[b] == LZ_NONE;
+    return p->donate && p->donate[p->argument[a]] && p->result[b] != LZ_NONE &&
+           p->argument[b] == LZ_NONE;
 }
 
 /* The one node of a step that only copies memory, whole; NULL otherwise. *src is what it copies. */
@@ -183,8 +186,9 @@ static int larger_first(const void *x, const void *y)
 }
 
 /* placed: ids of the ranges laid out so far, by rising offset. */
-static uint64_t lowest_fit(const uint32_t *placed, uint32_t nplaced, uint64_t size, uint32_t def, uint32_t last, const uint64_t *sizes,
-                           const uint32_t *defs, const uint32_t *lasts, const uint64_t *offset)
+static uint64_t lowest_fit(const uint32_t *placed, uint32_t nplaced, uint64_t size, uint32_t def,
+                           uint32_t last, const uint64_t *sizes, const uint32_t *defs,
+                           const uint32_t *lasts, const uint64_t *offset)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < nplaced; i++) {
@@ -199,7 +203,8 @@ static uint64_t lowest_fit(const uint32_t *placed, uint32_t nplaced, uint64_t si
     return at;
 }
 
-lz_status lz_arena_layout(uint32_t n, const uint64_t *sizes, const uint32_t *def, const uint32_t *last, uint64_t *offset, uint64_t *total)
+lz_status lz_arena_layout(uint32_t n, const uint64_t *sizes, const uint32_t *def,
+                          const uint32_t *last, uint64_t *offset, uint64_t *total)
 {
     range *r = lz_calloc((size_t)n + 1, sizeof *r);
     uint32_t *placed = lz_calloc((size_t)n + 1, sizeof *placed);
@@ -229,14 +234,17 @@ lz_status lz_arena_layout(uint32_t n, const uint64_t *sizes, const uint32_t *def
 static lz_status place_temps(plan *p)
 {
     uint32_t n = 0;
-    uint64_t *size = lz_calloc((size_t)p->nbuf + 1, 2 * sizeof *size), *offset = size ? size + p->nbuf : NULL;
-    uint32_t *def = lz_calloc((size_t)p->nbuf + 1, 3 * sizeof *def), *last = def ? def + p->nbuf : NULL, *id = def ? last + p->nbuf : NULL;
+    uint64_t *size = lz_calloc((size_t)p->nbuf + 1, 2 * sizeof *size),
+             *offset = size ? size + p->nbuf : NULL;
+    uint32_t *def = lz_calloc((size_t)p->nbuf + 1, 3 * sizeof *def),
+             *last = def ? def + p->nbuf : NULL, *id = def ? last + p->nbuf : NULL;
     lz_status s = size && def ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t b = 0; b < p->nbuf && s == LZ_OK; b++)
         id[b] = LZ_NONE;
     for (uint32_t b = 0; b < p->nbuf && s == LZ_OK; b++) {
         uint32_t c = find(p, b);
-        if (p->live[b].def == LZ_NONE || p->result[c] != LZ_NONE || is_param(p, b) || is_const(p, b))
+        if (p->live[b].def == LZ_NONE || p->result[c] != LZ_NONE || is_param(p, b) ||
+            is_const(p, b))
             continue;
         if (id[c] == LZ_NONE) {
             id[c] = n;
@@ -273,7 +281,7 @@ static lz_status lay_out_consts(plan *p, lz_map *seen, uint64_t *total)
         if (!l || p->live[i].last == LZ_NONE)
             continue;
         lz_hash h = lz_hash_seeded(l->data, l->nbytes, l->type->hash.lo);
-        uintptr_t j = (uintptr_t)lz_map_get(seen, h);   /* index + 1 */
+        uintptr_t j = (uintptr_t)lz_map_get(seen, h); /* index + 1 */
         if (j && lz_literal_eq(f->insts[j - 1].lit, l)) {
             p->out->ref[i] = p->out->ref[j - 1];
             continue;
@@ -325,11 +333,17 @@ static lz_status place(plan *p, lz_arena *arena)
     return place_consts(p, arena);
 }
 
-lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lowered *low, uint32_t nstep, const bool *donate, lz_arena *arena,
-                          lz_bufmap *out)
+lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lowered *low,
+                          uint32_t nstep, const bool *donate, lz_arena *arena, lz_bufmap *out)
 {
     memset(out, 0, sizeof *out);
-    plan p = {.fu = fu, .step = step, .low = low, .nstep = nstep, .nbuf = lz_fusion_nbuf(fu), .donate = donate, .out = out};
+    plan p = {.fu = fu,
+              .step = step,
+              .low = low,
+              .nstep = nstep,
+              .nbuf = lz_fusion_nbuf(fu),
+              .donate = donate,
+              .out = out};
     size_t n = (size_t)p.nbuf + 1;
     out->ref = lz_arena_alloc(arena, n * sizeof *out->ref);
     out->skip = lz_arena_alloc(arena, (nstep + 1) * sizeof *out->skip);

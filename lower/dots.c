@@ -15,7 +15,7 @@ typedef struct side {
     lz_shape s;
     lz_ints batch, contract;
     int nfree;
-    int64_t free[LZ_MAX_RANK];          /* dimensions that are neither, in order */
+    int64_t free[LZ_MAX_RANK]; /* dimensions that are neither, in order */
 } side;
 
 static side side_of(const lz_rw *rw, uint32_t i, int k)
@@ -55,10 +55,13 @@ static lz_val spread(lz_rw *rw, const side *d, int first_free, const lz_shape *r
 static lz_val outer_product(lz_rw *rw, uint32_t i, const side *l, const side *r)
 {
     const lz_type *t = rw->in->insts[i].sig->result[0];
-    lz_val a = spread(rw, l, l->batch.n, &t->shape), b = spread(rw, r, l->batch.n + l->nfree, &t->shape);
+    lz_val a = spread(rw, l, l->batch.n, &t->shape),
+           b = spread(rw, r, l->batch.n + l->nfree, &t->shape);
     lz_val p = lz_build_ew2(rw->out, LZ_OP_MULTIPLY, a, b);
     /* a sum of one product starts from +0: -0 becomes +0 */
-    return lz_dtype_is_float(t->dtype) ? lz_build_ew2(rw->out, LZ_OP_ADD, p, lz_build_splat(rw->out, t, 0)) : p;
+    return lz_dtype_is_float(t->dtype)
+               ? lz_build_ew2(rw->out, LZ_OP_ADD, p, lz_build_splat(rw->out, t, 0))
+               : p;
 }
 
 /* ---- one contracting dimension ---- */
@@ -84,7 +87,8 @@ static bool together(const side *d, const int *which, int n)
 }
 
 /* The operand as batch, free..., K; or, when its contracting dimensions lie together, reshaped where they are. */
-static lz_val merged(lz_rw *rw, const side *d, const int *which, int n, lz_ints *batch, lz_ints *contract)
+static lz_val merged(lz_rw *rw, const side *d, const int *which, int n, lz_ints *batch,
+                     lz_ints *contract)
 {
     lz_ints perm = {0};
     lz_shape s = {0};
@@ -126,7 +130,8 @@ static lz_val merged(lz_rw *rw, const side *d, const int *which, int n, lz_ints 
     return lz_build_reshape(rw->out, lz_build_transpose(rw->out, d->v, &perm), &s);
 }
 
-static lz_val one_contraction(lz_rw *rw, uint32_t i, const side *l, const side *r, int *which, int n)
+static lz_val one_contraction(lz_rw *rw, uint32_t i, const side *l, const side *r, int *which,
+                              int n)
 {
     lz_attr_dot a = *LZ_ATTR(dot, rw->in->insts[i].sig->attr);
     /* the order of the left operand's memory, so that merging is a reshape there at least */
@@ -137,7 +142,7 @@ static lz_val one_contraction(lz_rw *rw, uint32_t i, const side *l, const side *
             which[j - 1] = t;
         }
     side ls = *l, rs = *r;
-    for (int c = 0; c < n; c++) {       /* both lists in that order, without the short ones */
+    for (int c = 0; c < n; c++) { /* both lists in that order, without the short ones */
         ls.contract.v[c] = l->contract.v[which[c]];
         rs.contract.v[c] = r->contract.v[which[c]];
     }
@@ -160,7 +165,8 @@ static lz_val canonical(lz_rw *rw, uint32_t i, void *user)
     (void)user;
     const lz_sig *sig = rw->in->insts[i].sig;
     int which[LZ_MAX_RANK];
-    if (lz_op_get(sig->op)->cls != LZ_CLASS_DOT || sig->result[0]->nelem == 0 || sig->opnd[0]->nelem == 0)
+    if (lz_op_get(sig->op)->cls != LZ_CLASS_DOT || sig->result[0]->nelem == 0 ||
+        sig->opnd[0]->nelem == 0)
         return LZ_NOVAL;
     side l = side_of(rw, i, 0), r = side_of(rw, i, 1);
     int n = long_ones(&l, which);

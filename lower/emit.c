@@ -6,7 +6,8 @@
 
 static lz_loops_fn *const rules[LZ_OP_COUNT] = {
 #define LZ_EW(...)
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, eval, loops, ...) [LZ_OP_##E] = lz_loops_##loops,
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, eval, loops, ...)              \
+    [LZ_OP_##E] = lz_loops_##loops,
 #include "ir/ops.def"
 };
 
@@ -18,13 +19,15 @@ int32_t lz_sops_add(lz_soplist *l, const lz_sop *s)
         return -1;
     struct {
         int64_t w[10];
-    } key = {{s->kind, s->dtype, s->op, s->a, s->b, s->c, (int64_t)s->bits, (int64_t)(intptr_t)s->attr, s->size.v, s->size.slot}};
+    } key = {{s->kind, s->dtype, s->op, s->a, s->b, s->c, (int64_t)s->bits,
+              (int64_t)(intptr_t)s->attr, s->size.v, s->size.slot}};
     lz_hash h = lz_hash_bytes(&key, sizeof key);
     void *hit = lz_map_get(&l->seen, h);
     if (hit)
         return (int32_t)((intptr_t)hit - 1);
     int32_t id = (int32_t)l->v.len;
-    if (lz_vec_push(&l->v, *s) != LZ_OK || lz_map_put(&l->seen, h, (void *)((intptr_t)id + 1)) != LZ_OK) {
+    if (lz_vec_push(&l->v, *s) != LZ_OK ||
+        lz_map_put(&l->seen, h, (void *)((intptr_t)id + 1)) != LZ_OK) {
         l->failed = true;
         return -1;
     }
@@ -54,7 +57,8 @@ static lz_sop blank(lz_sop_kind kind, lz_dtype d)
     return s;
 }
 
-int32_t lz_sops_ew(lz_soplist *l, lz_op op, lz_dtype d, int32_t a, int32_t b, int32_t c, const lz_attr *attr)
+int32_t lz_sops_ew(lz_soplist *l, lz_op op, lz_dtype d, int32_t a, int32_t b, int32_t c,
+                   const lz_attr *attr)
 {
     lz_sop s = blank(LZ_S_EW, d);
     s.op = op;
@@ -98,7 +102,9 @@ int32_t lz_sops_compare(lz_soplist *l, lz_comparison_direction dir, int32_t a, i
     memset(&r, 0, sizeof r);
     r.kind = LZ_ATTR_compare;
     r.comparison_direction = dir;
-    r.compare_type = lz_dtype_is_float(d) || d == LZ_C64 ? LZ_CT_FLOAT : lz_dtype_is_signed(d) ? LZ_CT_SIGNED : LZ_CT_UNSIGNED;
+    r.compare_type = lz_dtype_is_float(d) || d == LZ_C64 ? LZ_CT_FLOAT
+                     : lz_dtype_is_signed(d)             ? LZ_CT_SIGNED
+                                                         : LZ_CT_UNSIGNED;
     const lz_attr *attr = lz_attr_get((const lz_attr *)&r);
     if (!attr)
         l->failed = true;
@@ -204,7 +210,8 @@ lz_status lz_emit_access(lz_emit *e, uint32_t buf, const lz_ix *flat, int32_t gu
 
 static bool same_access(const lz_access *a, const lz_access *b, uint32_t nloop)
 {
-    if (a->buf != b->buf || a->guard != b->guard || a->other != b->other || a->offset.v != b->offset.v || a->ndyn != b->ndyn)
+    if (a->buf != b->buf || a->guard != b->guard || a->other != b->other ||
+        a->offset.v != b->offset.v || a->ndyn != b->ndyn)
         return false;
     for (uint32_t l = 0; l < nloop; l++)
         if (a->stride[l].v != b->stride[l].v)
@@ -215,7 +222,8 @@ static bool same_access(const lz_access *a, const lz_access *b, uint32_t nloop)
     return true;
 }
 
-lz_status lz_emit_load(lz_emit *e, uint32_t buf, lz_dtype d, const lz_ix *flat, int32_t guard, int32_t *sop)
+lz_status lz_emit_load(lz_emit *e, uint32_t buf, lz_dtype d, const lz_ix *flat, int32_t guard,
+                       int32_t *sop)
 {
     lz_access a;
     LZ_TRY(lz_emit_access(e, buf, flat, guard, &a));
@@ -275,7 +283,7 @@ static lz_frame *frame_new(lz_emit *e, lz_val v, const lz_ixmap *map, int32_t gu
     if (!f)
         return NULL;
     f->v = v;
-    f->guard = map->rank ? guard : -1;  /* a scalar is always there */
+    f->guard = map->rank ? guard : -1; /* a scalar is always there */
     f->result = -1;
     memcpy(&f->map, map, nmap);
     return f;
@@ -289,7 +297,8 @@ static lz_hash frame_key(const lz_emit *e, const lz_frame *f)
 lz_status lz_emit_want(lz_emit *e, lz_frame *f, lz_val v, const lz_ixmap *map, int32_t guard)
 {
     if (f->nwant == LZ_WANT_MAX)
-        return LZ_FAIL(LZ_EINTERNAL, "emit: %s asks for more than %d values", lz_op_get(lz_inst_op(&e->f->insts[f->v]))->text, LZ_WANT_MAX);
+        return LZ_FAIL(LZ_EINTERNAL, "emit: %s asks for more than %d values",
+                       lz_op_get(lz_inst_op(&e->f->insts[f->v]))->text, LZ_WANT_MAX);
     lz_frame *w = frame_new(e, v, map, guard);
     if (!w)
         return LZ_EMEM;
@@ -301,7 +310,7 @@ lz_status lz_emit_want_scalar(lz_emit *e, lz_frame *f, lz_val v)
 {
     lz_ixmap none;
     memset(&none, 0, sizeof none);
-    none.rank = lz_val_type(e->f, v)->shape.rank;   /* a one-element array counts as a scalar */
+    none.rank = lz_val_type(e->f, v)->shape.rank; /* a one-element array counts as a scalar */
     return lz_emit_want(e, f, v, &none, -1);
 }
 
@@ -328,14 +337,15 @@ static lz_status ew_rule(lz_emit *e, lz_frame *f)
     int32_t o[3] = {-1, -1, -1};
     for (uint32_t i = 0; i < sig->nopnd; i++)
         o[i] = f->want[i]->result;
-    f->result = lz_sops_ew(&e->sops, sig->op, sig->result[0]->dtype, o[0], o[1], o[2], attr_of(sig));
+    f->result =
+        lz_sops_ew(&e->sops, sig->op, sig->result[0]->dtype, o[0], o[1], o[2], attr_of(sig));
     return LZ_OK;
 }
 
 static lz_status step(lz_emit *e, lz_frame *f, bool root)
 {
     const lz_type *t = lz_val_type(e->f, f->v);
-    if (!root && t->nelem == 0) {       /* asked for at no point at all */
+    if (!root && t->nelem == 0) { /* asked for at no point at all */
         f->result = lz_sops_zero(&e->sops, t->dtype);
         return LZ_OK;
     }
@@ -376,13 +386,15 @@ static lz_status drive(lz_emit *e, lz_frame *root, bool force)
         if (s == LZ_OK && e->sops.failed)
             s = LZ_FAIL(LZ_EMEM, "out of memory");
         if (s == LZ_OK && !e->stop && e->sops.v.len > LZ_EMIT_SOP_MAX)
-            s = LZ_FAIL(LZ_EUNSUPPORTED, "one kernel would need more than %d scalar operations", LZ_EMIT_SOP_MAX);
+            s = LZ_FAIL(LZ_EUNSUPPORTED, "one kernel would need more than %d scalar operations",
+                        LZ_EMIT_SOP_MAX);
         if (s == LZ_OK && f->result >= 0) {
             if (f != root)
                 s = lz_map_put(&e->memo, frame_key(e, f), (void *)((intptr_t)f->result + 1));
             stack.len--;
         } else if (s == LZ_OK && !e->stop && f->nhave == f->nwant) {
-            s = LZ_FAIL(LZ_EINTERNAL, "emit: the rule of %s neither asks nor answers", lz_op_get(lz_inst_op(&e->f->insts[f->v]))->text);
+            s = LZ_FAIL(LZ_EINTERNAL, "emit: the rule of %s neither asks nor answers",
+                        lz_op_get(lz_inst_op(&e->f->insts[f->v]))->text);
         }
     }
     lz_vec_free(&stack);
@@ -401,7 +413,9 @@ lz_status lz_emit_value(lz_emit *e, lz_val v, const lz_ixmap *map, int32_t guard
     }
     LZ_TRY(drive(e, f, false));
     *sop = f->result;
-    return e->stop || f->result < 0 ? LZ_OK : lz_map_put(&e->memo, frame_key(e, f), (void *)((intptr_t)f->result + 1));
+    return e->stop || f->result < 0
+               ? LZ_OK
+               : lz_map_put(&e->memo, frame_key(e, f), (void *)((intptr_t)f->result + 1));
 }
 
 lz_status lz_emit_root(lz_emit *e, lz_val v, const lz_ixmap *map, int32_t *sop)
@@ -430,11 +444,12 @@ static lz_status region_inst(lz_soplist *l, const lz_func *r, uint32_t i, int32_
         val[i] = lz_sops_ew(l, sig->op, sig->result[0]->dtype, o[0], o[1], o[2], attr_of(sig));
     else if (in->lit && lz_literal_splat(in->lit, &bits))
         val[i] = lz_sops_const(l, sig->result[0]->dtype, bits);
-    else if (info->cls == LZ_CLASS_MOVE && sig->nopnd == 1 && sig->result[0]->nelem == 1 && sig->opnd[0]->nelem == 1 &&
-             sig->result[0]->dtype == sig->opnd[0]->dtype)
+    else if (info->cls == LZ_CLASS_MOVE && sig->nopnd == 1 && sig->result[0]->nelem == 1 &&
+             sig->opnd[0]->nelem == 1 && sig->result[0]->dtype == sig->opnd[0]->dtype)
         val[i] = o[0];
     else
-        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: not supported inside a region of reduce or scatter", info->text);
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: not supported inside a region of reduce or scatter",
+                       info->text);
     return LZ_OK;
 }
 

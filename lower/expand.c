@@ -66,7 +66,8 @@ static lz_val low_word(lz_func *f, lz_val v)
 static lz_val high_word(lz_func *f, lz_val v, int64_t n)
 {
     lz_val shift = u64_const(f, 32);
-    return lz_build_convert(f, ew(f, LZ_OP_SHIFT_RIGHT_LOGICAL, v, n ? spread(f, shift, n) : shift), LZ_U32);
+    return lz_build_convert(f, ew(f, LZ_OP_SHIFT_RIGHT_LOGICAL, v, n ? spread(f, shift, n) : shift),
+                            LZ_U32);
 }
 
 static lz_val concat(lz_func *f, const lz_val *v, uint32_t n, int64_t dim)
@@ -110,7 +111,8 @@ static void philox(lz_func *f, int64_t n, lz_val x[4], lz_val k0, lz_val k1)
 static void threefry(lz_func *f, int64_t n, lz_val x[2], lz_val key0, lz_val key1)
 {
     static const uint32_t rotation[8] = {13, 15, 26, 6, 17, 29, 16, 24};
-    lz_val ks[3] = {key0, key1, ew(f, LZ_OP_XOR, ew(f, LZ_OP_XOR, key0, key1), u32_const(f, 0x1BD11BDA))};
+    lz_val ks[3] = {key0, key1,
+                    ew(f, LZ_OP_XOR, ew(f, LZ_OP_XOR, key0, key1), u32_const(f, 0x1BD11BDA))};
     x[0] = ew(f, LZ_OP_ADD, x[0], spread(f, ks[0], n));
     x[1] = ew(f, LZ_OP_ADD, x[1], spread(f, ks[1], n));
     for (uint32_t round = 0; round < 20; round++) {
@@ -132,7 +134,8 @@ static void threefry(lz_func *f, int64_t n, lz_val x[2], lz_val key0, lz_val key
 
 static lz_val two_words(lz_func *f, lz_val lo, lz_val hi, int64_t n)
 {
-    lz_val h = ew(f, LZ_OP_SHIFT_LEFT, lz_build_convert(f, hi, LZ_U64), spread(f, u64_const(f, 32), n));
+    lz_val h =
+        ew(f, LZ_OP_SHIFT_LEFT, lz_build_convert(f, hi, LZ_U64), spread(f, u64_const(f, 32), n));
     return ew(f, LZ_OP_OR, lz_build_convert(f, lo, LZ_U64), h);
 }
 
@@ -142,7 +145,9 @@ static lz_val bitcast(lz_func *f, lz_val v, lz_dtype d)
     memset(&a, 0, sizeof a);
     a.kind = LZ_ATTR_dtype;
     a.dtype = d;
-    return v == LZ_NOVAL || lz_val_type(f, v)->dtype == d ? v : lz_build(f, LZ_OP_BITCAST_CONVERT, RECORD(a), &v, 1);
+    return v == LZ_NOVAL || lz_val_type(f, v)->dtype == d
+               ? v
+               : lz_build(f, LZ_OP_BITCAST_CONVERT, RECORD(a), &v, 1);
 }
 
 /* Words of 32 or 64 bits as elements of dtype d: the low bits. */
@@ -166,11 +171,14 @@ static lz_val first_elements(lz_func *f, lz_val v, int64_t n)
     a.start_indices = lz_ints_make(1, (int64_t[]){0});
     a.limit_indices = lz_ints_make(1, &n);
     a.strides = lz_ints_make(1, (int64_t[]){1});
-    return v != LZ_NOVAL && lz_val_type(f, v)->nelem == n ? v : lz_build(f, LZ_OP_SLICE, RECORD(a), &v, 1);
+    return v != LZ_NOVAL && lz_val_type(f, v)->nelem == n
+               ? v
+               : lz_build(f, LZ_OP_SLICE, RECORD(a), &v, 1);
 }
 
 /* lanes[j] holds elements per*b + j of the row-major result. */
-static lz_val interleave(lz_func *f, const lz_val *lanes, int64_t per, int64_t nblock, const lz_type *t)
+static lz_val interleave(lz_func *f, const lz_val *lanes, int64_t per, int64_t nblock,
+                         const lz_type *t)
 {
     lz_val part[4];
     lz_shape column = lz_shape_make(2, (int64_t[]){nblock, 1}), flat = vector(nblock * per);
@@ -190,7 +198,8 @@ static void make_philox(lz_func *f, lz_val state, const lz_type *t, lz_val out[2
 {
     int64_t nword = lz_val_type(f, state)->nelem, per = lz_dtype_size(t->dtype) == 8 ? 2 : 4;
     int64_t n = t->nelem / per + (t->nelem % per != 0);
-    lz_val key = state_word(f, state, 0), lo = state_word(f, state, 1), hi = nword == 3 ? state_word(f, state, 2) : key;
+    lz_val key = state_word(f, state, 0), lo = state_word(f, state, 1),
+           hi = nword == 3 ? state_word(f, state, 2) : key;
     lz_val next = ew(f, LZ_OP_ADD, lo, u64_const(f, (uint64_t)n));
     lz_val carry = lz_build_convert(f, lz_build_compare(f, LZ_CMP_LT, next, lo), LZ_U64);
     lz_val words[3] = {key, next, ew(f, LZ_OP_ADD, hi, carry)};
@@ -233,8 +242,10 @@ static lz_val join_halves(lz_func *f, lz_val w0, lz_val w1, const lz_type *t)
         before *= d < cut ? t->shape.dims[d] : 1;
         after *= d > cut ? t->shape.dims[d] : 1;
     }
-    lz_shape part = lz_shape_make(4, (int64_t[]){before, half, 1, after}), both = lz_shape_make(3, (int64_t[]){before, 2 * half, after});
-    lz_val v[2] = {lz_build_reshape(f, narrow(f, w0, t->dtype), &part), lz_build_reshape(f, narrow(f, w1, t->dtype), &part)};
+    lz_shape part = lz_shape_make(4, (int64_t[]){before, half, 1, after}),
+             both = lz_shape_make(3, (int64_t[]){before, 2 * half, after});
+    lz_val v[2] = {lz_build_reshape(f, narrow(f, w0, t->dtype), &part),
+                   lz_build_reshape(f, narrow(f, w1, t->dtype), &part)};
     lz_val all = lz_build_reshape(f, concat(f, v, 2, 2), &both);
     if (2 * half != whole) {
         lz_attr_slice a;
@@ -288,28 +299,31 @@ static lz_val widen_scatter(lz_rw *rw, uint32_t i)
     const lz_inst *in = &rw->in->insts[i];
     lz_dtype d = in->sig->result[0]->dtype;
     lz_attr_scatter a = *LZ_ATTR(scatter, in->sig->attr);
-    if (in->sig->nresult != 1 || wide(d) == d || lz_region_as_binary(a.update_computation) != LZ_OP_ADD)
+    if (in->sig->nresult != 1 || wide(d) == d ||
+        lz_region_as_binary(a.update_computation) != LZ_OP_ADD)
         return LZ_NOVAL;
     a.update_computation = lz_region_binary(LZ_OP_ADD, wide(d));
     if (!a.update_computation) {
         f->status = lz_error_get()->status;
         return LZ_NOVAL;
     }
-    lz_val v[3] = {lz_build_convert(f, lz_rw_opnd(rw, i, 0), wide(d)), lz_rw_opnd(rw, i, 1), lz_build_convert(f, lz_rw_opnd(rw, i, 2), wide(d))};
+    lz_val v[3] = {lz_build_convert(f, lz_rw_opnd(rw, i, 0), wide(d)), lz_rw_opnd(rw, i, 1),
+                   lz_build_convert(f, lz_rw_opnd(rw, i, 2), wide(d))};
     return lz_build_convert(f, lz_build(f, LZ_OP_SCATTER, RECORD(a), v, 3), d);
 }
 
 /* ---- the pass ---- */
 
 typedef struct made {
-    lz_val v[2];                        /* state, bits */
+    lz_val v[2]; /* state, bits */
 } made;
 
 static lz_val expand(lz_rw *rw, uint32_t i, void *user)
 {
     made *all = user;
     const lz_inst *in = &rw->in->insts[i];
-    if (in->sig->op == LZ_OP_RESULT && lz_inst_op(&rw->in->insts[in->opnd[0]]) == LZ_OP_RNG_BIT_GENERATOR)
+    if (in->sig->op == LZ_OP_RESULT &&
+        lz_inst_op(&rw->in->insts[in->opnd[0]]) == LZ_OP_RNG_BIT_GENERATOR)
         return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
     if (in->sig->op == LZ_OP_SCATTER)
         return widen_scatter(rw, i);
@@ -319,10 +333,13 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
     bool fry = LZ_ATTR(rng, in->sig->attr)->rng_algorithm == LZ_RNG_THREE_FRY;
     if (st->dtype != LZ_U64 || st->nelem < 2 || st->nelem > (fry ? 2 : 3) || st->shape.rank != 1) {
         char text[160];
-        rw->out->status = LZ_FAIL(LZ_EUNSUPPORTED, "rng_bit_generator: a state of type %s; u64[2] is needed", lz_type_short(st, text, sizeof text));
+        rw->out->status =
+            LZ_FAIL(LZ_EUNSUPPORTED, "rng_bit_generator: a state of type %s; u64[2] is needed",
+                    lz_type_short(st, text, sizeof text));
         return LZ_NOVAL;
     }
-    (fry ? make_threefry : make_philox)(rw->out, lz_rw_opnd(rw, i, 0), in->sig->result[1], all[i].v);
+    (fry ? make_threefry : make_philox)(rw->out, lz_rw_opnd(rw, i, 0), in->sig->result[1],
+                                        all[i].v);
     return all[i].v[0];
 }
 

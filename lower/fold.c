@@ -14,9 +14,11 @@ enum { MAX_OUT = 64, MAX_IN = 1024, MAX_OPNDS = 32 };
 static bool worth_folding(const lz_sig *s)
 {
     lz_op_class c = lz_op_get(s->op)->cls;
-    bool kind = c == LZ_CLASS_EW || c == LZ_CLASS_MOVE || c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || c == LZ_CLASS_INDEX;
+    bool kind = c == LZ_CLASS_EW || c == LZ_CLASS_MOVE || c == LZ_CLASS_REDUCE ||
+                c == LZ_CLASS_DOT || c == LZ_CLASS_INDEX;
     bool grows = s->op == LZ_OP_BROADCAST_IN_DIM && s->result[0]->nelem != 1;
-    return kind && !grows && s->nopnd && s->nopnd <= MAX_OPNDS && s->nresult == 1 && s->result[0]->nelem <= MAX_OUT;
+    return kind && !grows && s->nopnd && s->nopnd <= MAX_OPNDS && s->nresult == 1 &&
+           s->result[0]->nelem <= MAX_OUT;
 }
 
 /* The value of v when it is a constant, perhaps a spread one: a new reference. NULL when it is none, or without memory. */
@@ -28,7 +30,8 @@ static lz_literal *constant(lz_rw *rw, lz_val v)
         lz_literal_retain(in->lit);
         return in->lit;
     }
-    if (in->sig->op != LZ_OP_BROADCAST_IN_DIM || in->sig->result[0]->nelem > MAX_IN || !lz_rw_inst(rw, in->opnd[0])->lit)
+    if (in->sig->op != LZ_OP_BROADCAST_IN_DIM || in->sig->result[0]->nelem > MAX_IN ||
+        !lz_rw_inst(rw, in->opnd[0])->lit)
         return NULL;
     lz_literal *src = lz_rw_inst(rw, in->opnd[0])->lit;
     if (lz_ref_eval_inst(in->sig, &src, &out) != LZ_OK)

@@ -94,7 +94,8 @@ static lz_status merge_producers(lz_fusion *fu, uint32_t i)
             if ((done >> k & 1) || p == LZ_NONE || n->reads.data[k].opaque)
                 continue;
             size_t size = lz_val_type(fu->f, n->reads.data[k].src)->nbytes;
-            if (best == LZ_NONE || size > most || (size == most && p > fu->node_of[n->reads.data[best].src])) {
+            if (best == LZ_NONE || size > most ||
+                (size == most && p > fu->node_of[n->reads.data[best].src])) {
                 best = k;
                 most = size;
             }
@@ -103,7 +104,8 @@ static lz_status merge_producers(lz_fusion *fu, uint32_t i)
             break;
         done |= UINT64_C(1) << best;
         bool merged;
-        LZ_TRY(lz_fusion_merge(fu, fu->nodes[fu->node_of[n->reads.data[best].src]]->group, n->group, LZ_NOVAL, &merged));
+        LZ_TRY(lz_fusion_merge(fu, fu->nodes[fu->node_of[n->reads.data[best].src]]->group, n->group,
+                               LZ_NOVAL, &merged));
     }
     return LZ_OK;
 }
@@ -229,7 +231,7 @@ static lz_status note(lz_fusion *fu, uint32_t **list, uint32_t buf, uint32_t nod
     uint32_t n = count[buf];
     if (n && list[buf][n - 1] == node)
         return LZ_OK;
-    if ((n & (n + 1)) == 0) {           /* full: room for the next power of two, and the end */
+    if ((n & (n + 1)) == 0) { /* full: room for the next power of two, and the end */
         uint32_t *w = lz_arena_alloc(&fu->arena, (2 * (size_t)n + 3) * sizeof *w);
         if (!w)
             return LZ_FAIL(LZ_EMEM, "out of memory");
@@ -266,7 +268,9 @@ static lz_status find_links(lz_fusion *fu)
     fu->writers = lz_arena_alloc(&fu->arena, n * sizeof *fu->writers);
     fu->readers = lz_arena_alloc(&fu->arena, n * sizeof *fu->readers);
     fu->is_result = lz_arena_alloc(&fu->arena, n * sizeof *fu->is_result);
-    lz_status s = count && fu->writers && fu->readers && fu->is_result ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_status s = count && fu->writers && fu->readers && fu->is_result
+                      ? LZ_OK
+                      : LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < fu->nnode && s == LZ_OK; i++)
         s = note_node(fu, i, count, count + n);
     for (uint32_t k = 0; k < fu->f->nresult && s == LZ_OK; k++)
@@ -287,7 +291,9 @@ lz_status lz_fusion_new(const lz_func *f, lz_fusion **out)
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);
     fu->node_of = lz_arena_alloc(&fu->arena, n * sizeof *fu->node_of);
     fu->result_buf = lz_arena_alloc(&fu->arena, (f->nresult + 1) * sizeof *fu->result_buf);
-    lz_status s = fu->root && fu->realised && fu->node_of && fu->result_buf ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_status s = fu->root && fu->realised && fu->node_of && fu->result_buf
+                      ? LZ_OK
+                      : LZ_FAIL(LZ_EMEM, "out of memory");
     if (s == LZ_OK)
         s = lz_fusion_nodes(fu);
     if (s == LZ_OK)
@@ -320,9 +326,11 @@ static void print_node(const lz_fusion *fu, const lz_node *n, lz_buf *out)
 {
     static const char *const store[] = {"", " copy", " piece", " update"};
     char text[160];
-    lz_buf_printf(out, "    %%%u %s%s", n->v, lz_op_get(lz_inst_op(&fu->f->insts[n->v]))->text, store[n->store]);
+    lz_buf_printf(out, "    %%%u %s%s", n->v, lz_op_get(lz_inst_op(&fu->f->insts[n->v]))->text,
+                  store[n->store]);
     lz_buf_printf(out, " %s", lz_type_short(lz_val_type(fu->f, n->v), text, sizeof text));
-    lz_buf_printf(out, " %s level %u%s%s reads", n->full ? "full" : "outer", n->level, n->stored ? " stored" : "", n->spill ? " spill" : "");
+    lz_buf_printf(out, " %s level %u%s%s reads", n->full ? "full" : "outer", n->level,
+                  n->stored ? " stored" : "", n->spill ? " spill" : "");
     for (uint32_t i = 0; i < n->reads.len; i++)
         lz_buf_printf(out, " %%%u%s", n->reads.data[i].src, n->reads.data[i].opaque ? "?" : "");
     lz_buf_putc(out, '\n');
@@ -336,7 +344,11 @@ void lz_fusion_print(const lz_fusion *fu, lz_buf *out)
             continue;
         lz_buf_printf(out, "  group %u: [", i);
         for (uint32_t a = 0; a < g->ax.n; a++)
-            lz_buf_printf(out, "%s%lld", a == g->nouter ? " | " : a ? ", " : "", (long long)g->ax.ext[a]);
+            lz_buf_printf(out, "%s%lld",
+                          a == g->nouter ? " | "
+                          : a            ? ", "
+                                         : "",
+                          (long long)g->ax.ext[a]);
         lz_buf_puts(out, "]\n");
         for (uint32_t k = 0; k < g->nodes.len; k++)
             print_node(fu, fu->nodes[g->nodes.data[k]], out);

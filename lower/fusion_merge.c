@@ -9,16 +9,20 @@
 #include <string.h>
 
 enum {
-    MAX_NODES = 160, MAX_OPS = 640,     /* of a kernel: compile time grows with them */
-    EPILOGUE_OPS = 128, EPILOGUE_BUFS = 24,
+    MAX_NODES = 160,
+    MAX_OPS = 640, /* of a kernel: compile time grows with them */
+    EPILOGUE_OPS = 128,
+    EPILOGUE_BUFS = 24,
     MAX_BUFS = LZ_KBUF_MAX - 4,
     MAX_LEVEL = LZ_STAGE_MAX - 3,
-    FEW_ROWS = 8, LONG_ROW = 8192,      /* so few so long rows are not worth losing the other threads for */
-    MAX_WALK = 4000, MAX_REGION = 20000     /* groups looked at for one merge */
+    FEW_ROWS = 8,
+    LONG_ROW = 8192, /* so few so long rows are not worth losing the other threads for */
+    MAX_WALK = 4000,
+    MAX_REGION = 20000 /* groups looked at for one merge */
 };
 
-typedef struct pairs {                  /* axes of two groups that are the same loop */
-    uint8_t of_a[LZ_LOOP_MAX], of_b[LZ_LOOP_MAX];   /* partner + 1; 0: none */
+typedef struct pairs {                            /* axes of two groups that are the same loop */
+    uint8_t of_a[LZ_LOOP_MAX], of_b[LZ_LOOP_MAX]; /* partner + 1; 0: none */
 } pairs;
 
 typedef struct merge {
@@ -30,7 +34,7 @@ typedef struct merge {
 
 typedef struct digits {
     int n;
-    uint8_t v[LZ_LOOP_MAX];             /* group axes, outermost first */
+    uint8_t v[LZ_LOOP_MAX]; /* group axes, outermost first */
 } digits;
 
 /* ---- splitting an axis of a group ---- */
@@ -71,7 +75,7 @@ static void split_axis(merge *m, int side, uint32_t axis, int64_t inner)
     g->ax.n++;
     g->nouter += axis < g->nouter;
     if (g->fast != LZ_NONE && g->fast >= axis)
-        g->fast++;                      /* its inner part is the contiguous one */
+        g->fast++; /* its inner part is the contiguous one */
     uint8_t *mine = side ? m->p.of_b : m->p.of_a, *other = side ? m->p.of_a : m->p.of_b;
     for (uint32_t l = LZ_LOOP_MAX - 1; l > axis + 1; l--)
         mine[l] = mine[l - 1];
@@ -146,7 +150,8 @@ static void own_digits(const lz_node *n, int dim, digits *d)
 }
 
 /* A node of one side reads a node of the other. `reader_side` 1: the reader is in group b. */
-static bool pair_read(merge *m, const lz_node *reader, const lz_read *r, const lz_node *made, int reader_side)
+static bool pair_read(merge *m, const lz_node *reader, const lz_read *r, const lz_node *made,
+                      int reader_side)
 {
     const lz_shape *s = &lz_val_type(m->fu->f, r->src)->shape;
     for (int d = 0; d < s->rank && !r->opaque; d++) {
@@ -172,8 +177,9 @@ static bool pair_reads(merge *m, int side)
             for (const uint32_t *w = m->fu->writers[src]; w && *w != LZ_NONE; w++) {
                 if (m->fu->nodes[*w]->group != other)
                     continue;
-                if (m->fu->node_of[src] != *w || !pair_read(m, n, &n->reads.data[k], m->fu->nodes[*w], side))
-                    return false;       /* written in parts, or not at the same point */
+                if (m->fu->node_of[src] != *w ||
+                    !pair_read(m, n, &n->reads.data[k], m->fu->nodes[*w], side))
+                    return false; /* written in parts, or not at the same point */
             }
         }
     }
@@ -200,7 +206,8 @@ static bool pair_shared(merge *m, lz_val via)
     }
     for (int d = 0; d < s->rank && n[0] && n[1]; d++) {
         digits x, y;
-        if (!read_digits(n[0], r[0], d, s->dims[d], &x) || !read_digits(n[1], r[1], d, s->dims[d], &y) || !pair_digits(m, &x, &y))
+        if (!read_digits(n[0], r[0], d, s->dims[d], &x) ||
+            !read_digits(n[1], r[1], d, s->dims[d], &y) || !pair_digits(m, &x, &y))
             return false;
     }
     return n[0] && n[1];
@@ -223,7 +230,8 @@ static bool outer_match(const merge *m)
     if (m->a->nouter != m->b->nouter)
         return false;
     for (uint32_t x = 0; x < m->a->ax.n; x++)
-        if (m->p.of_a[x] ? (x < m->a->nouter) != (m->p.of_a[x] - 1u < m->b->nouter) : x < m->a->nouter)
+        if (m->p.of_a[x] ? (x < m->a->nouter) != (m->p.of_a[x] - 1u < m->b->nouter)
+                         : x < m->a->nouter)
             return false;
     return true;
 }
@@ -259,7 +267,8 @@ static bool only_for(const merge *m, const lz_group *dot, uint32_t other)
 static bool point_fits(merge *m, int red_side, bool *rows)
 {
     const lz_group *red = red_side ? m->b : m->a, *pt = red_side ? m->a : m->b;
-    const uint8_t *of_red = red_side ? m->p.of_b : m->p.of_a, *of_pt = red_side ? m->p.of_a : m->p.of_b;
+    const uint8_t *of_red = red_side ? m->p.of_b : m->p.of_a,
+                  *of_pt = red_side ? m->p.of_a : m->p.of_b;
     digits x, y;
     if (unpaired(of_red, 0, red->nouter, &x))
         return false;
@@ -279,11 +288,13 @@ static bool point_fits(merge *m, int red_side, bool *rows)
         if (!(red_side ? pair_digits(m, &x, &y) : pair_digits(m, &y, &x)))
             return false;
     }
-    if (pt->ax.n != red->ax.n || unpaired(of_red, 0, red->ax.n, &x) || unpaired(of_pt, 0, pt->ax.n, &y))
+    if (pt->ax.n != red->ax.n || unpaired(of_red, 0, red->ax.n, &x) ||
+        unpaired(of_pt, 0, pt->ax.n, &y))
         return false;
     if (pt->fast == LZ_NONE || of_pt[pt->fast] - 1u < red->nouter)
-        return false;                   /* walks memory across the rows */
-    return points(red, 0, red->nouter) >= FEW_ROWS || points(red, red->nouter, red->ax.n) <= LONG_ROW;
+        return false; /* walks memory across the rows */
+    return points(red, 0, red->nouter) >= FEW_ROWS ||
+           points(red, red->nouter, red->ax.n) <= LONG_ROW;
 }
 
 static bool reductions_fit(merge *m)
@@ -373,9 +384,11 @@ static lz_status path(lz_fusion *fu, uint32_t from, uint32_t to, bool *found)
         for (uint32_t i = 0; i < g->nodes.len && s == LZ_OK; i++) {
             const lz_node *n = fu->nodes[g->nodes.data[i]];
             for (uint32_t k = 0; k < n->nres; k++)
-                for (const uint32_t *r = n->res[k] == LZ_NONE ? NULL : fu->readers[n->res[k]]; r && *r != LZ_NONE && s == LZ_OK; r++) {
+                for (const uint32_t *r = n->res[k] == LZ_NONE ? NULL : fu->readers[n->res[k]];
+                     r && *r != LZ_NONE && s == LZ_OK; r++) {
                     uint32_t h = fu->nodes[*r]->group;
-                    if (h == gi || fu->groups[h]->mark == mark || (gi == from && h == to) || fu->groups[h]->rank > fu->groups[to]->rank)
+                    if (h == gi || fu->groups[h]->mark == mark || (gi == from && h == to) ||
+                        fu->groups[h]->rank > fu->groups[to]->rank)
                         continue;
                     if (h == to || ++walked > MAX_WALK)
                         *found = true;
@@ -466,7 +479,8 @@ lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, boo
     merge m = {.fu = fu, .ia = a, .ib = b, .a = fu->groups[a], .b = fu->groups[b]};
     bool rows, found;
     *merged = false;
-    if (a == b || m.a->dead || m.b->dead || has_solo(fu, m.a) || has_solo(fu, m.b) || levels(&m) > MAX_LEVEL || !within_limits(&m))
+    if (a == b || m.a->dead || m.b->dead || has_solo(fu, m.a) || has_solo(fu, m.b) ||
+        levels(&m) > MAX_LEVEL || !within_limits(&m))
         return LZ_OK;
     if (via != LZ_NOVAL && !pair_shared(&m, via))
         return LZ_OK;

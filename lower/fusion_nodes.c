@@ -8,16 +8,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DUP_OPS = 6, DUP_SCALAR_OPS = 12, TREE_OPS = 160, PROLOGUE_OPS = 3, SOME_BUFS = 20, MANY_BUFS = 56 };
+enum {
+    DUP_OPS = 6,
+    DUP_SCALAR_OPS = 12,
+    TREE_OPS = 160,
+    PROLOGUE_OPS = 3,
+    SOME_BUFS = 20,
+    MANY_BUFS = 56,
+    CHAIN = 3
+};
 
-typedef struct tree {                   /* what computing a value in place costs, down to memory */
-    uint32_t uses;                      /* nodes-to-be that want it, looking through movement */
+typedef struct tree { /* what computing a value in place costs, down to memory */
+    uint32_t uses;    /* nodes-to-be that want it, looking through movement */
     uint16_t ops, reads;
-    uint16_t bufs;                      /* arrays and scalars in memory, counted as often as they are read */
+    uint16_t bufs; /* arrays and scalars in memory, counted as often as they are read */
     bool costly;
-    bool moves;                         /* has movement that is not affine */
-    bool borrowed;                      /* reads something that would have no memory but for this */
-    lz_val src;                         /* the one array it reads, or LZ_NOVAL */
+    bool moves;    /* has movement that is not affine */
+    bool borrowed; /* reads something that would have no memory but for this */
+    lz_val src;    /* the one array it reads, or LZ_NOVAL */
 } tree;
 
 static lz_op op_of(const lz_fusion *fu, lz_val v)
@@ -44,8 +52,11 @@ bool lz_const_baked(const lz_literal *l)
     double inv = 1 / a, top = 9e15;
     if (!(a < top) || !(inv < top))
         return true;
-    double near = (double)(int64_t)(inv + 0.5), eps = lz_dtype_size(l->type->dtype) == 8 ? 1e-15 : lz_dtype_size(l->type->dtype) == 4 ? 1e-7 : 1e-2;
-    bool size_like = a == (double)(int64_t)a || (inv > 4 && inv - near <= eps * inv && near - inv <= eps * inv);
+    double near = (double)(int64_t)(inv + 0.5), eps = lz_dtype_size(l->type->dtype) == 8   ? 1e-15
+                                                      : lz_dtype_size(l->type->dtype) == 4 ? 1e-7
+                                                                                           : 1e-2;
+    bool size_like =
+        a == (double)(int64_t)a || (inv > 4 && inv - near <= eps * inv && near - inv <= eps * inv);
     return !size_like;
 }
 
@@ -75,23 +86,28 @@ static lz_val viewed(const lz_fusion *fu, lz_val v)
         return in->opnd[0];
     if (lz_op_get(in->sig->op)->cls != LZ_CLASS_META)
         return LZ_NOVAL;
-    if (in->sig->flags & LZ_F_MULTI)    /* a barrier; with several results it is viewed through `result` */
+    if (in->sig->flags &
+        LZ_F_MULTI) /* a barrier; with several results it is viewed through `result` */
         return in->sig->nresult == 1 ? in->opnd[0] : LZ_NOVAL;
     const lz_inst *multi = &fu->f->insts[in->opnd[0]];
-    return lz_op_get(multi->sig->op)->cls == LZ_CLASS_META ? multi->opnd[LZ_ATTR(index, in->sig->attr)->index] : LZ_NOVAL;
+    return lz_op_get(multi->sig->op)->cls == LZ_CLASS_META
+               ? multi->opnd[LZ_ATTR(index, in->sig->attr)->index]
+               : LZ_NOVAL;
 }
 
 static bool transparent(const lz_fusion *fu, lz_val v)
 {
     lz_op_class c = class_of(fu, v);
-    return c == LZ_CLASS_META || (c == LZ_CLASS_MOVE && fu->f->insts[v].sig->nopnd <= 2 && !fu->realised[v]);
+    return c == LZ_CLASS_META ||
+           (c == LZ_CLASS_MOVE && fu->f->insts[v].sig->nopnd <= 2 && !fu->realised[v]);
 }
 
 static bool realise(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     lz_val r = in->lit ? v : fu->root[v];
-    if (r == LZ_NOVAL || fu->realised[r] || (fu->f->insts[r].sig->flags & LZ_F_MULTI && fu->f->insts[r].sig->nresult > 1))
+    if (r == LZ_NOVAL || fu->realised[r] ||
+        (fu->f->insts[r].sig->flags & LZ_F_MULTI && fu->f->insts[r].sig->nresult > 1))
         return false;
     fu->realised[r] = true;
     return true;
@@ -129,7 +145,8 @@ static void grow(const lz_fusion *fu, const tree *t, tree *into, lz_val v)
         into->bufs++;
         return;
     }
-    uint32_t ops = (uint32_t)into->ops + t[v].ops, reads = (uint32_t)into->reads + (scalar ? 0 : t[v].reads);
+    uint32_t ops = (uint32_t)into->ops + t[v].ops,
+             reads = (uint32_t)into->reads + (scalar ? 0 : t[v].reads);
     if (reads == 2 && into->reads == 1 && into->src == t[v].src)
         reads = 1;
     into->ops = (uint16_t)(ops > 60000 ? 60000 : ops);
@@ -163,7 +180,8 @@ static bool worth_repeating(const lz_fusion *fu, const tree *t, lz_val v)
         return x->ops <= DUP_SCALAR_OPS;
     if (x->reads > 1 || x->ops > DUP_OPS)
         return false;
-    size_t from = lz_dtype_size(lz_val_type(fu->f, x->src)->dtype), to = lz_dtype_size(lz_val_type(fu->f, v)->dtype);
+    size_t from = lz_dtype_size(lz_val_type(fu->f, x->src)->dtype),
+           to = lz_dtype_size(lz_val_type(fu->f, v)->dtype);
     bool kept = class_of(fu, x->src) == LZ_CLASS_LEAF || t[x->src].uses > 1;
     return kept && from <= to * 4 && (from <= to || to == 1);
 }
@@ -172,9 +190,11 @@ static bool worth_repeating(const lz_fusion *fu, const tree *t, lz_val v)
 static bool good_prologue(const lz_fusion *fu, const tree *t, lz_val v)
 {
     const tree *x = &t[v];
-    if (x->costly || x->moves || x->borrowed || x->ops > PROLOGUE_OPS || x->reads == 0 || x->reads > 2 || x->uses > 1)
+    if (x->costly || x->moves || x->borrowed || x->ops > PROLOGUE_OPS || x->reads == 0 ||
+        x->reads > 2 || x->uses > 1)
         return false;
-    return lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) <= 2 * lz_dtype_size(lz_val_type(fu->f, v)->dtype);
+    return lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) <=
+           2 * lz_dtype_size(lz_val_type(fu->f, v)->dtype);
 }
 
 /* Below affine movement: the value a product would read, which is to have memory unless it is easily made on the way. */
@@ -184,8 +204,9 @@ static void realise_factor(lz_fusion *fu, const tree *t, lz_val v)
         if (lz_fusion_memory(fu, v) != LZ_NOVAL || good_prologue(fu, t, v))
             return;
         const lz_inst *in = &fu->f->insts[v];
-        bool affine = class_of(fu, v) == LZ_CLASS_MOVE && in->sig->nopnd == 1 && !(in->sig->flags & LZ_F_RELABEL);
-        if (!affine || in->sig->attr->kind == LZ_ATTR_dims)     /* reversed: not worth a thought */
+        bool affine = class_of(fu, v) == LZ_CLASS_MOVE && in->sig->nopnd == 1 &&
+                      !(in->sig->flags & LZ_F_RELABEL);
+        if (!affine || in->sig->attr->kind == LZ_ATTR_dims) /* reversed: not worth a thought */
             break;
         v = in->opnd[0];
     }
@@ -214,7 +235,7 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     if ((info->cls == LZ_CLASS_MOVE || info->cls == LZ_CLASS_INDEX) && in->sig->nopnd)
         look_at_mover(fu, t, v);
     grow_all(fu, t, v);
-    if (x->bufs > MANY_BUFS) {          /* too many for one kernel: the operands with most go first */
+    if (x->bufs > MANY_BUFS) { /* too many for one kernel: the operands with most go first */
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
             if (t[in->opnd[k]].bufs > 1)
                 realise(fu, in->opnd[k]);
@@ -223,19 +244,28 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     if (info->cls == LZ_CLASS_EW)
         x->ops = (uint16_t)(x->ops + (info->flags & LZ_F_CHEAP ? 1 : 4));
     x->costly |= (info->flags & LZ_F_COSTLY) != 0;
-    x->moves |= info->cls == LZ_CLASS_INDEX || in->sig->op == LZ_OP_PAD || in->sig->op == LZ_OP_IOTA || (info->flags & LZ_F_RELABEL);
+    x->moves |= info->cls == LZ_CLASS_INDEX || in->sig->op == LZ_OP_PAD ||
+                in->sig->op == LZ_OP_CONCATENATE || in->sig->op == LZ_OP_IOTA ||
+                (info->flags & LZ_F_RELABEL);
     if (info->cls == LZ_CLASS_DOT) {
         realise_factor(fu, t, in->opnd[0]);
         realise_factor(fu, t, in->opnd[1]);
     }
     if (lz_fusion_memory(fu, v) != LZ_NOVAL)
         return;
+    /* a short concatenation for one user is a choice between loads; any other is written piece by piece */
     bool work = info->cls == LZ_CLASS_EW || info->cls == LZ_CLASS_INDEX;
+    if (in->sig->op == LZ_OP_CONCATENATE && (x->uses > 1 || x->costly || x->ops > DUP_OPS)) {
+        realise(fu, v);
+        return;
+    }
     /* a predicate takes a byte: better kept than what it was made of, when a later kernel wants it (a mask for the gradient) */
     const lz_type *r = in->sig->result[0];
-    bool mask = info->cls == LZ_CLASS_EW && r->dtype == LZ_BOOL && r->nelem > 1 && x->reads && class_of(fu, x->src) != LZ_CLASS_LEAF &&
+    bool mask = info->cls == LZ_CLASS_EW && r->dtype == LZ_BOOL && r->nelem > 1 && x->reads &&
+                class_of(fu, x->src) != LZ_CLASS_LEAF &&
                 lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) > 1;
-    if (x->ops > TREE_OPS || x->bufs > SOME_BUFS || mask || (work && x->uses > 1 && !worth_repeating(fu, t, v)))
+    if (x->ops > TREE_OPS || x->bufs > SOME_BUFS || mask ||
+        (work && x->uses > 1 && !worth_repeating(fu, t, v)))
         realise(fu, v);
 }
 
@@ -254,8 +284,9 @@ static void must_have(lz_fusion *fu)
         if (c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || (c == LZ_CLASS_INDEX && multi))
             fu->realised[i] = in->sig->nresult == 1;
         if (c == LZ_CLASS_META && w == LZ_NOVAL && !multi)
-            fu->realised[i] = true;     /* one of several results */
-        if (in->sig->op == LZ_OP_CONCATENATE || in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE)
+            fu->realised[i] = true; /* one of several results */
+        if (in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE ||
+            (in->sig->op == LZ_OP_CONCATENATE && in->sig->nopnd > CHAIN))
             fu->realised[i] = true;
         if (c == LZ_CLASS_META && multi)
             for (uint32_t k = 0; k < in->sig->nopnd; k++)
@@ -267,7 +298,8 @@ static void must_have(lz_fusion *fu)
 
 /* ---- making nodes ---- */
 
-static lz_status add_node(lz_fusion *fu, lz_node_kind kind, lz_node_store store, lz_val v, uint32_t dst, lz_node **out)
+static lz_status add_node(lz_fusion *fu, lz_node_kind kind, lz_node_store store, lz_val v,
+                          uint32_t dst, lz_node **out)
 {
     if (fu->nnode == fu->cap_node) {
         uint32_t cap = fu->cap_node ? 2 * fu->cap_node : 64;
@@ -321,7 +353,8 @@ static lz_status find_results(const lz_fusion *fu, lz_val v, uint32_t res[LZ_LOO
 {
     const lz_inst *in = &fu->f->insts[v];
     if (in->sig->nresult > LZ_LOOP_MAX)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: %u results, at most %d are supported", lz_op_get(in->sig->op)->text, in->sig->nresult, LZ_LOOP_MAX);
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: %u results, at most %d are supported",
+                       lz_op_get(in->sig->op)->text, in->sig->nresult, LZ_LOOP_MAX);
     for (uint32_t k = 0; k < in->sig->nresult; k++)
         res[k] = in->sig->nresult == 1 ? v : LZ_NONE;
     for (uint32_t i = v + 1; in->sig->nresult > 1 && i < fu->f->ninst; i++)
@@ -408,7 +441,9 @@ static lz_status update_nodes(lz_fusion *fu, lz_val v)
     const lz_inst *in = &fu->f->insts[v];
     lz_node *n;
     LZ_TRY(add_node(fu, LZ_NODE_POINT, LZ_STORE_COPY, in->opnd[0], v, &n));
-    return in->sig->opnd[1]->nelem ? add_node(fu, LZ_NODE_POINT, LZ_STORE_UPDATE, in->opnd[1], v, &n) : LZ_OK;
+    return in->sig->opnd[1]->nelem
+               ? add_node(fu, LZ_NODE_POINT, LZ_STORE_UPDATE, in->opnd[1], v, &n)
+               : LZ_OK;
 }
 
 static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
@@ -540,7 +575,8 @@ static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
     bool ours = d->fu->node_of[src] != LZ_NONE;
     if (f->v == src) {
         lz_ixmap_copy(&r.map, &f->map);
-    } else if (!r.opaque && !lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &r.map, &loop, &inner)) {
+    } else if (!r.opaque && !lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &r.map,
+                                             &loop, &inner)) {
         if (ours && loop != UINT32_MAX && e->ax.n < LZ_MAX_RANK) {
             e->stop = true;
             e->split_loop = loop;
@@ -553,7 +589,8 @@ static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
         memset(&r.map, 0, sizeof r.map);
     for (uint32_t i = 0; i < d->n->reads.len; i++) {
         const lz_read *o = &d->n->reads.data[i];
-        if (o->src == src && o->opaque == r.opaque && (r.opaque || lz_ixmap_eq(&o->map, &r.map, e->ax.n)))
+        if (o->src == src && o->opaque == r.opaque &&
+            (r.opaque || lz_ixmap_eq(&o->map, &r.map, e->ax.n)))
             return LZ_OK;
     }
     return lz_vec_push(&d->n->reads, r);
@@ -636,8 +673,10 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
         n->nsop = e.sops.v.len;
         n->costly = false;
         for (uint32_t i = 0; i < e.sops.v.len; i++)
-            n->costly |= e.sops.v.data[i].kind == LZ_S_EW && lz_op_has(e.sops.v.data[i].op, LZ_F_COSTLY);
-        bool stop = e.stop, too_many = n->first[n->rank] >= LZ_OUTER_MAX && e.split_loop < n->first[n->rank];
+            n->costly |=
+                e.sops.v.data[i].kind == LZ_S_EW && lz_op_has(e.sops.v.data[i].op, LZ_F_COSTLY);
+        bool stop = e.stop,
+             too_many = n->first[n->rank] >= LZ_OUTER_MAX && e.split_loop < n->first[n->rank];
         uint32_t loop = e.split_loop;
         int64_t inner = e.split_inner;
         lz_val want = e.realise;
@@ -651,7 +690,9 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
             continue;
         }
         if (want == LZ_NOVAL || !realise(fu, want))
-            return LZ_FAIL(LZ_EINTERNAL, "fusion: %%%u (%s) can be neither computed in place nor stored", want, lz_op_get(op_of(fu, n->v))->text);
+            return LZ_FAIL(LZ_EINTERNAL,
+                           "fusion: %%%u (%s) can be neither computed in place nor stored", want,
+                           lz_op_get(op_of(fu, n->v))->text);
         *again = true;
         return LZ_OK;
     }
@@ -666,7 +707,8 @@ static void drop_reads(lz_fusion *fu)
 /* What only empty values or dropped results wanted goes. */
 static lz_status drop_dead(lz_fusion *fu)
 {
-    bool *needed = lz_calloc((size_t)lz_fusion_nbuf(fu) + 1, 1), *live = lz_calloc((size_t)fu->nnode + 1, 1);
+    bool *needed = lz_calloc((size_t)lz_fusion_nbuf(fu) + 1, 1),
+         *live = lz_calloc((size_t)fu->nnode + 1, 1);
     uint32_t n = 0;
     for (uint32_t k = 0; needed && live && k < fu->f->nresult; k++)
         needed[fu->result_buf[k]] = true;
@@ -679,7 +721,8 @@ static lz_status drop_dead(lz_fusion *fu)
     }
     for (uint32_t i = 0; needed && live && i < fu->nnode; i++) {
         lz_node *x = fu->nodes[i];
-        for (uint32_t k = 0; k < x->nres && x->store == LZ_STORE_VALUE && x->kind != LZ_NODE_SCATTER; k++)
+        for (uint32_t k = 0;
+             k < x->nres && x->store == LZ_STORE_VALUE && x->kind != LZ_NODE_SCATTER; k++)
             if (x->res[k] != LZ_NONE)
                 fu->node_of[x->res[k]] = live[i] ? n : LZ_NONE;
         if (live[i])

@@ -76,7 +76,8 @@ void lz_ixmap_copy(lz_ixmap *to, const lz_ixmap *from)
     memcpy(to->d, from->d, (size_t)from->rank * sizeof from->d[0]);
 }
 
-void lz_ixmap_broadcast(const lz_ixmap *m, const lz_attr_broadcast *a, const lz_shape *operand, lz_ixmap *out)
+void lz_ixmap_broadcast(const lz_ixmap *m, const lz_attr_broadcast *a, const lz_shape *operand,
+                        lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);
     out->rank = operand->rank;
@@ -132,7 +133,7 @@ bool lz_ixmap_flat(const lz_ixmap *m, const lz_shape *s, lz_ix *out)
 /* Divides e by s: the terms that are multiples of s go to *q, the rest stay. */
 static bool divide(lz_ix *e, const lz_axes *ax, int64_t s, lz_ix *q, uint32_t *loop, int64_t *inner)
 {
-    int64_t rest = e->c % s;            /* the largest value of what stays */
+    int64_t rest = e->c % s; /* the largest value of what stays */
     if (e->c < 0)
         return false;
     q->c = e->c / s;
@@ -166,7 +167,8 @@ static bool divide(lz_ix *e, const lz_axes *ax, int64_t s, lz_ix *q, uint32_t *l
     return true;
 }
 
-bool lz_ixmap_unflat(const lz_ix *flat, const lz_axes *ax, const lz_shape *s, lz_ixmap *out, uint32_t *loop, int64_t *inner)
+bool lz_ixmap_unflat(const lz_ix *flat, const lz_axes *ax, const lz_shape *s, lz_ixmap *out,
+                     uint32_t *loop, int64_t *inner)
 {
     *loop = UINT32_MAX;
     *inner = 0;
@@ -193,7 +195,7 @@ int lz_ix_digits(const lz_ix *e, const lz_axes *ax, int64_t extent, uint8_t loop
 {
     if (e->c != 0 || e->ndyn)
         return -1;
-    uint8_t found[LZ_LOOP_MAX];         /* innermost first */
+    uint8_t found[LZ_LOOP_MAX]; /* innermost first */
     int n = 0;
     int64_t stride = 1;
     while (stride < extent) {

@@ -291,9 +291,11 @@ lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b
 
 /* ---- in place ---- */
 
-static bool same_walk(const lz_kernel *k, const lz_stage *sa, const lz_access *a, const lz_stage *sb, const lz_access *b)
+static bool same_walk(const lz_kernel *k, const lz_stage *sa, const lz_access *a,
+                      const lz_stage *sb, const lz_access *b)
 {
-    if (a->guard >= 0 || b->guard >= 0 || a->ndyn || b->ndyn || a->offset.v != b->offset.v || sa->ninner != sb->ninner)
+    if (a->guard >= 0 || b->guard >= 0 || a->ndyn || b->ndyn || a->offset.v != b->offset.v ||
+        sa->ninner != sb->ninner)
         return false;
     for (uint32_t l = 0; l < sa->ninner; l++)
         if (sa->extent[l].v != sb->extent[l].v)
@@ -328,7 +330,7 @@ static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uin
     if (k->buf[w].dtype != k->buf[r].dtype || !k->buf[r].read || k->buf[w].read)
         return false;
     for (uint32_t i = 0; i < k->nbuf; i++)
-        if (i != r && buf[i] == buf[r])     /* seen through another dtype too */
+        if (i != r && buf[i] == buf[r]) /* seen through another dtype too */
             return false;
     const lz_access *wa = only_store(k, w, &ws);
     if (!wa)
@@ -350,13 +352,15 @@ static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uin
 void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer)
 {
     bool taken[LZ_KBUF_MAX] = {false};
-    for (int round = 0; round < 3; round++)         /* rows kept for this kernel alone, then wishes, then whatever is legal */
+    for (int round = 0; round < 3;
+         round++) /* rows kept for this kernel alone, then wishes, then whatever is legal */
         for (uint32_t w = 0; w < k->nbuf; w++) {
             if (!k->buf[w].written || k->buf[w].inplace_ok)
                 continue;
             for (uint32_t r = 0; r < k->nbuf; r++) {
                 bool wished = prefer && prefer[buf[w]] == buf[r];
-                if (taken[r] || (round == 0 && !k->buf[r].written) || (round == 1 && !wished) || !may_replace(k, buf, w, r))
+                if (taken[r] || (round == 0 && !k->buf[r].written) || (round == 1 && !wished) ||
+                    !may_replace(k, buf, w, r))
                     continue;
                 k->buf[w].inplace_ok = true;
                 k->buf[w].inplace_with = (int32_t)r;

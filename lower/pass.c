@@ -15,7 +15,8 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-#define PASS(name, required, needs, breaks, doc) {{#name, doc, lz_pass_##name}, required, needs, breaks},
+#define PASS(name, required, needs, breaks, doc)                                                   \
+    {{#name, doc, lz_pass_##name}, required, needs, breaks},
 #include "lower/passes.def"
 };
 enum { NROW = sizeof rows / sizeof rows[0] };
@@ -56,12 +57,14 @@ static lz_status check(const row *r, const lz_func *before, const lz_func *after
         return LZ_OK;
     lz_status s = lz_func_verify(after);
     if (s != LZ_OK && s != LZ_EMEM)
-        return LZ_FAIL(LZ_EINTERNAL, "after pass %s: %.300s", r->pass.name, lz_error_get()->message);
+        return LZ_FAIL(LZ_EINTERNAL, "after pass %s: %.300s", r->pass.name,
+                       lz_error_get()->message);
     LZ_TRY(s);
     bool same;
     LZ_TRY(lz_rw_same(before, after, &same));
     if (same)
-        return LZ_FAIL(LZ_EINTERNAL, "pass %s says it changed %s, but did not", r->pass.name, before->name);
+        return LZ_FAIL(LZ_EINTERNAL, "pass %s says it changed %s, but did not", r->pass.name,
+                       before->name);
     return LZ_OK;
 }
 
@@ -78,9 +81,9 @@ static uint32_t mask_of(const char *list)
 /* ---- running ---- */
 
 typedef struct manager {
-    const lz_func *cur;                 /* the caller's, or own */
+    const lz_func *cur; /* the caller's, or own */
     lz_func *own;
-    uint32_t done;                      /* rows whose work stands */
+    uint32_t done; /* rows whose work stands */
     bool pipeline;
 } manager;
 
@@ -149,7 +152,7 @@ static lz_val keep(lz_rw *rw, uint32_t i, void *user)
 {
     (void)i;
     (void)user;
-    rw->fired = true;                   /* let the hash decide */
+    rw->fired = true; /* let the hash decide */
     return LZ_NOVAL;
 }
 

@@ -3,14 +3,13 @@
 #include <stddef.h>
 
 const char *const lz_pipeline[] = {
-    "prune",        /* first: no pass should look at what nobody needs */
-    "expand",       /* before simplify, which cleans up what it leaves */
-    "simplify",     /* fewer constants to fold, and movement out of the way of products */
-    "fold",         /* after simplify has brought constants together */
-    "simplify",     /* folding uncovers identities */
-    "dots",         /* needs transposes gone from the operands */
-    "split",        /* last of the rewriting: it looks at the sizes that are really reduced */
-    "simplify",     /* the reshapes and pads of dots and split */
-    "prune",
-    NULL,
+    "prune",    /* first: no pass should look at what nobody needs */
+    "expand",   /* before simplify, which cleans up what it leaves */
+    "simplify", /* fewer constants to fold, and movement out of the way of products */
+    "fold",     /* after simplify has brought constants together */
+    "simplify", /* folding uncovers identities */
+    "dots",     /* needs transposes gone from the operands */
+    "split",    /* last of the rewriting: it looks at the sizes that are really reduced */
+    "simplify", /* the reshapes and pads of dots and split */
+    "prune",    NULL,
 };

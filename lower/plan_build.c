@@ -8,12 +8,12 @@
 #include <string.h>
 
 typedef struct front {
-    const lz_func *f;                   /* after the passes */
+    const lz_func *f; /* after the passes */
     const lz_lower_options *o;
     lz_fusion *fu;
     lz_schedule order;
-    lz_lowered *low;                    /* by step */
-    uint32_t *takes_over;               /* by buffer: the argument a result would like to replace, or LZ_NONE */
+    lz_lowered *low;      /* by step */
+    uint32_t *takes_over; /* by buffer: the argument a result would like to replace, or LZ_NONE */
     lz_bufmap map;
     lz_plan *plan;
 } front;
@@ -61,7 +61,8 @@ static lz_status find_wishes(front *x)
     for (uint32_t k = 0; k < f->nresult && x->o->donate; k++) {
         uint32_t buf = x->fu->result_buf[k];
         const lz_type *t = lz_fusion_buf_type(x->fu, buf);
-        for (const uint32_t *w = x->fu->writers[buf]; w && *w != LZ_NONE && x->takes_over[buf] == LZ_NONE; w++)
+        for (const uint32_t *w = x->fu->writers[buf];
+             w && *w != LZ_NONE && x->takes_over[buf] == LZ_NONE; w++)
             x->takes_over[buf] = best_argument(x, x->fu->nodes[*w], t, taken);
         if (x->takes_over[buf] != LZ_NONE)
             taken[x->takes_over[buf]] = true;
@@ -75,7 +76,7 @@ static lz_status find_wishes(front *x)
 /* The same kernel made before, else the new one; p->kernels has room. */
 static lz_status keep_kernel(lz_plan *p, lz_map *seen, lz_kernel **k, uint32_t *index)
 {
-    uintptr_t i = (uintptr_t)lz_map_get(seen, (*k)->hash);      /* index + 1 */
+    uintptr_t i = (uintptr_t)lz_map_get(seen, (*k)->hash); /* index + 1 */
     const lz_kernel *old = i ? p->kernels[i - 1] : NULL;
     if (old && old->ncanon == (*k)->ncanon && memcmp(old->canon, (*k)->canon, old->ncanon) == 0) {
         *index = (uint32_t)(i - 1);
@@ -131,7 +132,8 @@ static lz_status fill_plan(front *x)
     lz_plan *p = x->plan;
     uint32_t n = x->order.order.len;
     LZ_TRY(copy_types(&p->arena, x->f, p));
-    LZ_TRY(lz_plan_buffers(x->fu, x->order.order.data, x->low, n, x->o->donate, &p->arena, &x->map));
+    LZ_TRY(
+        lz_plan_buffers(x->fu, x->order.order.data, x->low, n, x->o->donate, &p->arena, &x->map));
     p->out_alias = x->map.out_alias;
     p->temp_bytes = x->map.temp_bytes;
     p->const_bytes = x->map.const_bytes;
@@ -156,7 +158,8 @@ static lz_status make_kernels(front *x)
     if (!x->low)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < n; i++)
-        LZ_TRY(lz_to_loops(x->fu, x->fu->groups[x->order.order.data[i]], x->takes_over, &x->low[i]));
+        LZ_TRY(
+            lz_to_loops(x->fu, x->fu->groups[x->order.order.data[i]], x->takes_over, &x->low[i]));
     return LZ_OK;
 }
 

@@ -44,7 +44,7 @@ static lz_status run(lz_rw *rw, lz_rw_fn fn, void *user)
             rw->out->insts[j].scope = in->insts[i].scope;
         }
     }
-    lz_val *results = rw->map + in->ninst;      /* room behind the map */
+    lz_val *results = rw->map + in->ninst; /* room behind the map */
     for (uint32_t k = 0; k < in->nresult; k++)
         results[k] = rw->map[in->results[k]];
     return lz_func_set_results(rw->out, results, in->nresult);
@@ -52,7 +52,7 @@ static lz_status run(lz_rw *rw, lz_rw_fn fn, void *user)
 
 lz_status lz_rw_same(const lz_func *a, const lz_func *b, bool *same)
 {
-    const lz_hash none = {0, 0};        /* no memory for the bytes */
+    const lz_hash none = {0, 0}; /* no memory for the bytes */
     lz_hash x = lz_func_hash(a), y = lz_func_hash(b);
     *same = lz_hash_eq(x, y);
     return lz_hash_eq(x, none) || lz_hash_eq(y, none) ? LZ_FAIL(LZ_EMEM, "out of memory") : LZ_OK;

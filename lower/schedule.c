@@ -5,7 +5,7 @@
 #include "lower/schedule.h"
 #include <string.h>
 
-enum { WINDOW = 48 };                   /* ready groups looked at: the earliest */
+enum { WINDOW = 48 }; /* ready groups looked at: the earliest */
 
 typedef LZ_VEC(uint32_t) ids;
 
@@ -13,16 +13,17 @@ typedef struct sched {
     const lz_fusion *fu;
     const uint32_t *takes_over;
     uint32_t ngroup, nbuf;
-    uint32_t *nread;                    /* by buffer: reads of groups that have not run */
-    ids *in, *out;       /* by group: buffers read and written, each once */
-    ids *users;       /* by group: groups that wait for it */
-    uint32_t *waits;                    /* by group: groups it waits for */
-    ids ready;                          /* groups that wait for nothing any more */
+    uint32_t *nread; /* by buffer: reads of groups that have not run */
+    ids *in, *out;   /* by group: buffers read and written, each once */
+    ids *users;      /* by group: groups that wait for it */
+    uint32_t *waits; /* by group: groups it waits for */
+    ids ready;       /* groups that wait for nothing any more */
     lz_status status;
-    uint32_t group;                     /* being looked at */
+    uint32_t group; /* being looked at */
 } sched;
 
-void lz_node_each_buffer(const lz_fusion *fu, const lz_node *n, void (*fn)(void *user, uint32_t buf, bool write), void *user)
+void lz_node_each_buffer(const lz_fusion *fu, const lz_node *n,
+                         void (*fn)(void *user, uint32_t buf, bool write), void *user)
 {
     bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
     for (uint32_t i = 0; i < n->reads.len; i++)
@@ -89,7 +90,7 @@ static void find_waits(sched *s, uint32_t g)
             bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
             bool self = update && n->group == g;
             if (self)
-                break;                  /* what is updated in place waits for what was written before */
+                break; /* what is updated in place waits for what was written before */
             wait_for(s, g, n->group);
         }
     }
@@ -113,7 +114,7 @@ static int64_t cost(const sched *s, uint32_t g)
         for (uint32_t k = 0; p != LZ_NONE && k < s->in[g].len; k++)
             reads |= s->in[g].data[k] == p;
         if (p != LZ_NONE && s->nread[p] > reads)
-            c += wait;                  /* others still read what it wants to write over */
+            c += wait; /* others still read what it wants to write over */
     }
     return c;
 }
@@ -189,13 +190,16 @@ static lz_status schedule(sched *s, lz_schedule *out)
 lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz_schedule *out)
 {
     memset(out, 0, sizeof *out);
-    sched s = {.fu = fu, .takes_over = takes_over, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
+    sched s = {
+        .fu = fu, .takes_over = takes_over, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
     s.nread = lz_calloc(s.nbuf + 1, sizeof *s.nread);
     s.waits = lz_calloc(s.ngroup + 1, sizeof *s.waits);
     s.in = lz_calloc(s.ngroup + 1, sizeof *s.in);
     s.out = lz_calloc(s.ngroup + 1, sizeof *s.out);
     s.users = lz_calloc(s.ngroup + 1, sizeof *s.users);
-    lz_status st = s.nread && s.waits && s.in && s.out && s.users ? schedule(&s, out) : LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_status st = s.nread && s.waits && s.in && s.out && s.users
+                       ? schedule(&s, out)
+                       : LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t g = 0; g < s.ngroup; g++) {
         if (s.in)
             lz_vec_free(&s.in[g]);

@@ -37,7 +37,7 @@ static bool is_identity(const lz_rw *rw, lz_op op, lz_val b)
     lz_dtype d = lz_rw_type(rw, b)->dtype;
     if (d == LZ_C64)
         return false;
-    if (lz_op_has(op, LZ_F_ID0)) {      /* x + -0 and x - +0 keep -0 */
+    if (lz_op_has(op, LZ_F_ID0)) { /* x + -0 and x - +0 keep -0 */
         if (!lz_dtype_is_float(d))
             return splat_is(rw, b, 0);
         return splat_is_value(rw, b, lz_op_has(op, LZ_F_COMM) ? -0.0 : 0.0);
@@ -47,12 +47,12 @@ static bool is_identity(const lz_rw *rw, lz_op op, lz_val b)
 
 /* ---- conversions ---- */
 
-static int int_bits(lz_dtype d)         /* of the magnitude */
+static int int_bits(lz_dtype d) /* of the magnitude */
 {
     return lz_dtype_is_signed(d) ? 8 * (int)lz_dtype_size(d) - 1 : 8 * (int)lz_dtype_size(d);
 }
 
-static int float_bits(lz_dtype d)       /* integers exactly held */
+static int float_bits(lz_dtype d) /* integers exactly held */
 {
     return d == LZ_F64 ? 53 : d == LZ_F32 ? 24 : d == LZ_F16 ? 11 : 8;
 }
@@ -92,7 +92,8 @@ static lz_val simplify_convert(lz_rw *rw, uint32_t i, lz_val x)
 static lz_val simplify_select(lz_rw *rw, lz_val p, lz_val a, lz_val b)
 {
     uint64_t bits, no;
-    if (lz_rw_type(rw, a)->dtype == LZ_BOOL && lz_rw_splat(rw->out, a, &bits) && lz_rw_splat(rw->out, b, &no) && bits != no)
+    if (lz_rw_type(rw, a)->dtype == LZ_BOOL && lz_rw_splat(rw->out, a, &bits) &&
+        lz_rw_splat(rw->out, b, &no) && bits != no)
         return bits ? p : lz_build_ew1(rw->out, LZ_OP_NOT, p);
     if (a == b)
         return a;
@@ -117,7 +118,8 @@ static lz_val simplify_divide(lz_rw *rw, lz_val a, lz_val b)
         m /= 2;
     for (; m < 1 && m > 0 && e > -3; e--)
         m *= 2;
-    if (m != 1)                         /* small ones only: a batch size that happens to be a power of two makes no other kernel */
+    if (m !=
+        1) /* small ones only: a batch size that happens to be a power of two makes no other kernel */
         return LZ_NOVAL;
     return lz_build_ew2(rw->out, LZ_OP_MULTIPLY, a, lz_build_splat(rw->out, t, 1 / v));
 }
@@ -125,7 +127,8 @@ static lz_val simplify_divide(lz_rw *rw, lz_val a, lz_val b)
 /* ---- operations on broadcasts ---- */
 
 typedef struct spread {
-    const lz_attr_broadcast *attr;      /* the broadcast all operands that are not scalars share; NULL: all are scalars */
+    const lz_attr_broadcast
+        *attr; /* the broadcast all operands that are not scalars share; NULL: all are scalars */
     lz_shape small;
     lz_ints dims;
 } spread;
@@ -175,13 +178,15 @@ static lz_val before_broadcasts(lz_rw *rw, uint32_t i)
     }
     lz_val v = lz_build(rw->out, in->sig->op, in->sig->attr, small, in->sig->nopnd);
     const lz_ints none = {0};
-    return lz_build_broadcast(rw->out, v, s.attr ? &s.attr->broadcast_dimensions : &none, &r->shape);
+    return lz_build_broadcast(rw->out, v, s.attr ? &s.attr->broadcast_dimensions : &none,
+                              &r->shape);
 }
 
 lz_val lz_simplify_ew(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
-    lz_val a = lz_rw_opnd(rw, i, 0), b = sig->nopnd > 1 ? lz_rw_opnd(rw, i, 1) : LZ_NOVAL, v = LZ_NOVAL;
+    lz_val a = lz_rw_opnd(rw, i, 0), b = sig->nopnd > 1 ? lz_rw_opnd(rw, i, 1) : LZ_NOVAL,
+           v = LZ_NOVAL;
     if (sig->flags & LZ_F_INVOL && lz_rw_op(rw, a) == sig->op)
         return lz_rw_inst(rw, a)->opnd[0];
     if (sig->nopnd == 2) {

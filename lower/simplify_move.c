@@ -12,7 +12,8 @@ static lz_val scalar_below(const lz_rw *rw, lz_val v)
     const lz_inst *in = lz_rw_inst(rw, v);
     if (in->sig->result[0]->shape.rank == 0)
         return v;
-    return in->sig->op == LZ_OP_BROADCAST_IN_DIM && in->sig->opnd[0]->shape.rank == 0 ? in->opnd[0] : LZ_NOVAL;
+    return in->sig->op == LZ_OP_BROADCAST_IN_DIM && in->sig->opnd[0]->shape.rank == 0 ? in->opnd[0]
+                                                                                      : LZ_NOVAL;
 }
 
 static lz_val spread(lz_rw *rw, lz_val scalar, const lz_shape *s)
@@ -76,7 +77,8 @@ static lz_val simplify_broadcast(lz_rw *rw, uint32_t i, lz_val x)
 static bool is_full_slice(const lz_attr_slice *a, const lz_shape *s)
 {
     for (int d = 0; d < s->rank; d++)
-        if (a->start_indices.v[d] != 0 || a->limit_indices.v[d] != s->dims[d] || a->strides.v[d] != 1)
+        if (a->start_indices.v[d] != 0 || a->limit_indices.v[d] != s->dims[d] ||
+            a->strides.v[d] != 1)
             return false;
     return true;
 }
@@ -87,7 +89,8 @@ static lz_val slice_of_concat(lz_rw *rw, const lz_attr_slice *a, lz_val x)
     const lz_inst *y = lz_rw_inst(rw, x);
     int64_t dim = LZ_ATTR(dim, y->sig->attr)->dimension, from = 0;
     for (uint32_t k = 0; k < y->sig->nopnd; k++) {
-        int64_t n = y->sig->opnd[k]->shape.dims[dim], lo = a->start_indices.v[dim], hi = a->limit_indices.v[dim];
+        int64_t n = y->sig->opnd[k]->shape.dims[dim], lo = a->start_indices.v[dim],
+                hi = a->limit_indices.v[dim];
         if (lo >= from && hi <= from + n && lo < hi) {
             lz_attr_slice s = *a;
             s.start_indices.v[dim] -= from;
@@ -117,7 +120,8 @@ static lz_val simplify_slice(lz_rw *rw, uint32_t i, lz_val x)
         int64_t n = sig->result[0]->shape.dims[d];
         s.start_indices.v[d] = b->start_indices.v[d] + a->start_indices.v[d] * b->strides.v[d];
         s.strides.v[d] = a->strides.v[d] * b->strides.v[d];
-        s.limit_indices.v[d] = n ? s.start_indices.v[d] + (n - 1) * s.strides.v[d] + 1 : s.start_indices.v[d];
+        s.limit_indices.v[d] =
+            n ? s.start_indices.v[d] + (n - 1) * s.strides.v[d] + 1 : s.start_indices.v[d];
     }
     lz_val o = y->opnd[0];
     return lz_build(rw->out, LZ_OP_SLICE, RECORD(s), &o, 1);
@@ -146,7 +150,9 @@ static lz_val simplify_pad(lz_rw *rw, uint32_t i, lz_val x)
                (a->interior_padding.v[d] == 0 || sig->opnd[0]->shape.dims[d] < 2);
     if (none && same_shape(rw, i, x))
         return x;
-    return scalar_below(rw, x) == p || sig->opnd[0]->nelem == 0 ? spread(rw, p, &sig->result[0]->shape) : LZ_NOVAL;
+    return scalar_below(rw, x) == p || sig->opnd[0]->nelem == 0
+               ? spread(rw, p, &sig->result[0]->shape)
+               : LZ_NOVAL;
 }
 
 static lz_val simplify_concatenate(lz_rw *rw, uint32_t i)
@@ -160,7 +166,8 @@ static lz_val simplify_concatenate(lz_rw *rw, uint32_t i)
         lz_val x = lz_rw_opnd(rw, i, k);
         const lz_inst *y = lz_rw_inst(rw, x);
         bool empty = sig->opnd[k]->shape.dims[dim] == 0;
-        bool nested = y->sig->op == LZ_OP_CONCATENATE && LZ_ATTR(dim, y->sig->attr)->dimension == dim;
+        bool nested =
+            y->sig->op == LZ_OP_CONCATENATE && LZ_ATTR(dim, y->sig->attr)->dimension == dim;
         changed |= empty || nested;
         uint32_t add = empty ? 0 : nested ? y->sig->nopnd : 1;
         if (n + add > 32)
@@ -210,7 +217,8 @@ lz_val lz_simplify_move(lz_rw *rw, uint32_t i)
     if (sig->nopnd == 0)
         return LZ_NOVAL;
     lz_val x = lz_rw_opnd(rw, i, 0), s = scalar_below(rw, x);
-    bool rearranges = sig->op == LZ_OP_RESHAPE || sig->op == LZ_OP_TRANSPOSE || sig->op == LZ_OP_REVERSE || sig->op == LZ_OP_SLICE ||
+    bool rearranges = sig->op == LZ_OP_RESHAPE || sig->op == LZ_OP_TRANSPOSE ||
+                      sig->op == LZ_OP_REVERSE || sig->op == LZ_OP_SLICE ||
                       sig->op == LZ_OP_DYNAMIC_SLICE;
     if (rearranges && s != LZ_NOVAL && s != x)
         return spread(rw, s, &sig->result[0]->shape);
@@ -218,7 +226,9 @@ lz_val lz_simplify_move(lz_rw *rw, uint32_t i)
     case LZ_OP_RESHAPE:
         if (same_shape(rw, i, x))
             return x;
-        return lz_rw_op(rw, x) == LZ_OP_RESHAPE ? lz_build_reshape(rw->out, lz_rw_inst(rw, x)->opnd[0], &sig->result[0]->shape) : LZ_NOVAL;
+        return lz_rw_op(rw, x) == LZ_OP_RESHAPE
+                   ? lz_build_reshape(rw->out, lz_rw_inst(rw, x)->opnd[0], &sig->result[0]->shape)
+                   : LZ_NOVAL;
     case LZ_OP_TRANSPOSE:
         return simplify_transpose(rw, i, x);
     case LZ_OP_BROADCAST_IN_DIM:

@@ -18,7 +18,8 @@ static lz_op independent(const lz_func *r, uint32_t n, uint32_t k)
     uint32_t need = LZ_F_COMM | LZ_F_ASSOC;
     if (in->sig->nopnd != 2 || (in->sig->flags & need) != need)
         return LZ_OP_NONE;
-    bool forth = in->opnd[0] == k && in->opnd[1] == n + k, back = in->opnd[1] == k && in->opnd[0] == n + k;
+    bool forth = in->opnd[0] == k && in->opnd[1] == n + k,
+         back = in->opnd[1] == k && in->opnd[0] == n + k;
     return forth || back ? in->sig->op : LZ_OP_NONE;
 }
 
@@ -35,8 +36,9 @@ static lz_val reduced(lz_rw *rw, uint32_t i, uint32_t k)
     lz_op op = independent(a->body, n, k);
     if (op == LZ_OP_NONE)
         return LZ_NOVAL;
-    if (t->nelem == r->nelem)           /* one element each */
-        return lz_build_ew2(rw->out, op, spread(rw, init, &r->shape), lz_build_reshape(rw->out, x, &r->shape));
+    if (t->nelem == r->nelem) /* one element each */
+        return lz_build_ew2(rw->out, op, spread(rw, init, &r->shape),
+                            lz_build_reshape(rw->out, x, &r->shape));
     return n > 1 ? lz_build_reduce(rw->out, op, x, init, &a->dimensions) : LZ_NOVAL;
 }
 
@@ -44,7 +46,9 @@ static lz_val empty_dot(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
     const lz_type *r = sig->result[0];
-    return sig->opnd[0]->nelem == 0 && r->nelem && r->dtype != LZ_C64 ? lz_build_splat(rw->out, r, 0) : LZ_NOVAL;
+    return sig->opnd[0]->nelem == 0 && r->nelem && r->dtype != LZ_C64
+               ? lz_build_splat(rw->out, r, 0)
+               : LZ_NOVAL;
 }
 
 lz_val lz_simplify_reduce(lz_rw *rw, uint32_t i)
@@ -55,7 +59,8 @@ lz_val lz_simplify_reduce(lz_rw *rw, uint32_t i)
         return reduced(rw, i, 0);
     if (c == LZ_CLASS_DOT)
         return empty_dot(rw, i);
-    if (c == LZ_CLASS_META && !(in->sig->flags & LZ_F_MULTI) && lz_op_get(lz_inst_op(&rw->in->insts[in->opnd[0]]))->cls == LZ_CLASS_REDUCE)
+    if (c == LZ_CLASS_META && !(in->sig->flags & LZ_F_MULTI) &&
+        lz_op_get(lz_inst_op(&rw->in->insts[in->opnd[0]]))->cls == LZ_CLASS_REDUCE)
         return reduced(rw, in->opnd[0], (uint32_t)LZ_ATTR(index, in->sig->attr)->index);
     return LZ_NOVAL;
 }

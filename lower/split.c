@@ -16,7 +16,7 @@ enum { LONG = 16384, FEW = 64, CHUNK = 2048, PARTS = 32, SHORT = 128 };
 
 typedef struct cut {
     lz_op op;
-    lz_val init;                        /* identity, a scalar of x's dtype */
+    lz_val init; /* identity, a scalar of x's dtype */
     lz_dtype d;
 } cut;
 
@@ -50,7 +50,7 @@ static bool plan(const lz_shape *s, const lz_ints *dims, lz_ints *first, int *d)
     *d = -1;
     memset(first, 0, sizeof *first);
     int k = 0;
-    for (; k < s->rank && parts < PARTS; k++) {     /* the outer ones are left to the second level */
+    for (; k < s->rank && parts < PARTS; k++) { /* the outer ones are left to the second level */
         if (!lz_ints_has(dims, k) || s->dims[k] == 1)
             continue;
         if (rest / s->dims[k] < SHORT && s->dims[k] > 2 * CHUNK) {
@@ -96,7 +96,7 @@ static lz_val two_levels(lz_rw *rw, const cut *c, lz_val x, const lz_ints *dims)
         all.n = 0;
         for (int k = 0; k < dims->n; k++)
             all.v[all.n++] = dims->v[k] > d ? dims->v[k] + 1 : dims->v[k];
-        all.v[all.n++] = d + 1;         /* rows stay for the second level */
+        all.v[all.n++] = d + 1; /* rows stay for the second level */
         for (int k = 0; k < all.n; k++)
             if (all.v[k] != d)
                 first.v[first.n++] = all.v[k];
@@ -108,7 +108,8 @@ static lz_val two_levels(lz_rw *rw, const cut *c, lz_val x, const lz_ints *dims)
             first.v[j - 1] = t;
         }
     second = left_over(&all, &first, lz_rw_type(rw, x)->shape.rank);
-    return lz_build_reduce(rw->out, c->op, lz_build_reduce(rw->out, c->op, x, c->init, &first), c->init, &second);
+    return lz_build_reduce(rw->out, c->op, lz_build_reduce(rw->out, c->op, x, c->init, &first),
+                           c->init, &second);
 }
 
 static lz_val split(lz_rw *rw, uint32_t i, void *user)
@@ -117,8 +118,8 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
     const lz_inst *in = &rw->in->insts[i];
     const lz_type *t = in->sig->opnd ? in->sig->opnd[0] : NULL, *r = in->sig->result[0];
     lz_red_plan p;
-    if (lz_op_get(in->sig->op)->cls != LZ_CLASS_REDUCE || in->sig->nresult != 1 || r->nelem == 0 || r->nelem >= FEW ||
-        t->nelem / r->nelem < LONG)
+    if (lz_op_get(in->sig->op)->cls != LZ_CLASS_REDUCE || in->sig->nresult != 1 || r->nelem == 0 ||
+        r->nelem >= FEW || t->nelem / r->nelem < LONG)
         return LZ_NOVAL;
     lz_red_plan_of(rw->in, i, &p);
     if (p.comb == LZ_OP_NONE)
@@ -126,13 +127,16 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
     cut c = {.op = p.comb, .d = p.acc};
     lz_shape scalar = LZ_SCALAR;
     c.init = lz_rw_build_splat_bits(rw->out, lz_type_get(p.acc, &scalar), p.init);
-    lz_val x = lz_build_convert(rw->out, lz_rw_opnd(rw, i, 0), p.acc), v = two_levels(rw, &c, x, &LZ_ATTR(reduce, in->sig->attr)->dimensions);
+    lz_val x = lz_build_convert(rw->out, lz_rw_opnd(rw, i, 0), p.acc),
+           v = two_levels(rw, &c, x, &LZ_ATTR(reduce, in->sig->attr)->dimensions);
     if (v == LZ_NOVAL)
         return v;
     if (p.fold) {
         const lz_ints none = {0};
         lz_val init = lz_build_convert(rw->out, lz_rw_opnd(rw, i, 1), p.acc);
-        v = lz_build_ew2(rw->out, c.op, r->shape.rank ? lz_build_broadcast(rw->out, init, &none, &r->shape) : init, v);
+        v = lz_build_ew2(rw->out, c.op,
+                         r->shape.rank ? lz_build_broadcast(rw->out, init, &none, &r->shape) : init,
+                         v);
     }
     return lz_build_convert(rw->out, v, r->dtype);
 }

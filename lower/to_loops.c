@@ -16,12 +16,12 @@ typedef struct build {
     uint32_t nbuf;
     uint32_t buf[LZ_KBUF_MAX];
     lz_dtype dtype[LZ_KBUF_MAX];
-    uint32_t level;                     /* of the stage being made; LZ_NONE: the last one */
-    bool full;                          /* it has the inner loops */
-    uint32_t current;                   /* node being done */
-    uint32_t *red_stage, *red_acc;      /* by position in the group */
-    uint32_t *stored_at;                /* by position: stage that stored it, LZ_NONE not yet */
-    uint8_t loop_of[LZ_LOOP_MAX];       /* of a group axis */
+    uint32_t level;                /* of the stage being made; LZ_NONE: the last one */
+    bool full;                     /* it has the inner loops */
+    uint32_t current;              /* node being done */
+    uint32_t *red_stage, *red_acc; /* by position in the group */
+    uint32_t *stored_at;           /* by position: stage that stored it, LZ_NONE not yet */
+    uint8_t loop_of[LZ_LOOP_MAX];  /* of a group axis */
     int32_t dot_a, dot_b;
     uint64_t flops;
 } build;
@@ -48,7 +48,8 @@ static lz_status kernel_buffer(build *b, uint32_t buf, lz_dtype d, bool write, u
         i++;
     if (i == b->nbuf) {
         if (i == LZ_KBUF_MAX)
-            return LZ_FAIL(LZ_EUNSUPPORTED, "a kernel would need more than %d buffers", LZ_KBUF_MAX);
+            return LZ_FAIL(LZ_EUNSUPPORTED, "a kernel would need more than %d buffers",
+                           LZ_KBUF_MAX);
         b->buf[i] = buf;
         b->dtype[i] = d;
         b->k->buf[i].dtype = d;
@@ -93,12 +94,13 @@ static lz_status load_from(build *b, lz_emit *e, lz_frame *f, uint32_t buf)
 static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_node *n, uint32_t i)
 {
     if (f->v != src)
-        return LZ_OK;                   /* a view: its rule leads to src */
+        return LZ_OK; /* a view: its rule leads to src */
     lz_ixmap own;
     own_map(b, n, 0, n->rank, &own);
     bool here = lz_ixmap_eq(&own, &f->map, e->ax.n);
     if (n->kind == LZ_NODE_POINT) {
-        if (i != LZ_NONE && b->stored_at[i] != LZ_NONE && b->stored_at[i] < b->k->nstage && n->costly && here)
+        if (i != LZ_NONE && b->stored_at[i] != LZ_NONE && b->stored_at[i] < b->k->nstage &&
+            n->costly && here)
             return load_from(b, e, f, src);
         return LZ_OK;
     }
@@ -252,7 +254,8 @@ static lz_status close_stage(build *b)
     if (!st->sops || !st->accs || !st->reds || !st->stores)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < e->reds.len; i++) {
-        st->reds[i].body = lz_arena_copy(&k->arena, st->reds[i].body, st->reds[i].nbody * sizeof *st->reds[i].body);
+        st->reds[i].body = lz_arena_copy(&k->arena, st->reds[i].body,
+                                         st->reds[i].nbody * sizeof *st->reds[i].body);
         if (!st->reds[i].body)
             return LZ_FAIL(LZ_EMEM, "out of memory");
     }
@@ -288,7 +291,9 @@ static void open_stage(build *b, uint32_t level, bool full)
 
 static lz_status stopped(const build *b)
 {
-    return b->e.stop ? LZ_FAIL(LZ_EINTERNAL, "to_loops: %%%u cannot be computed in place", b->e.realise) : LZ_OK;
+    return b->e.stop
+               ? LZ_FAIL(LZ_EINTERNAL, "to_loops: %%%u cannot be computed in place", b->e.realise)
+               : LZ_OK;
 }
 
 /* Where node n, computing its value at m, stores it. */
@@ -317,8 +322,11 @@ static lz_status store_address(build *b, const lz_node *n, lz_ixmap *m, uint32_t
         }
     }
     /* a view of the value (a result that is a reshape of it) has the same addresses */
-    const lz_shape *s = n->store == LZ_STORE_PIECE || n->store == LZ_STORE_UPDATE ? &t->shape : &lz_val_type(b->fu->f, n->v)->shape;
-    return lz_ixmap_flat(m, s, flat) ? LZ_OK : LZ_FAIL(LZ_EINTERNAL, "to_loops: too many computed indices");
+    const lz_shape *s = n->store == LZ_STORE_PIECE || n->store == LZ_STORE_UPDATE
+                            ? &t->shape
+                            : &lz_val_type(b->fu->f, n->v)->shape;
+    return lz_ixmap_flat(m, s, flat) ? LZ_OK
+                                     : LZ_FAIL(LZ_EINTERNAL, "to_loops: too many computed indices");
 }
 
 static lz_status add_store(build *b, const lz_node *n, lz_ixmap *m, uint32_t buf, int32_t value)
@@ -399,8 +407,8 @@ static lz_status full_stage(build *b, uint32_t level)
         }
     }
     for (uint32_t i = 0; i < b->g->nodes.len; i++)
-        if (node_at(b, i)->full && node_at(b, i)->level == level && (node_at(b, i)->stored || node_at(b, i)->spill) &&
-            node_at(b, i)->kind == LZ_NODE_POINT)
+        if (node_at(b, i)->full && node_at(b, i)->level == level &&
+            (node_at(b, i)->stored || node_at(b, i)->spill) && node_at(b, i)->kind == LZ_NODE_POINT)
             b->stored_at[i] = b->k->nstage;
     return close_stage(b);
 }
@@ -514,7 +522,8 @@ static void drop_buffers(build *b)
     }
 }
 
-lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer, lz_lowered *out)
+lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer,
+                      lz_lowered *out)
 {
     memset(out, 0, sizeof *out);
     build *b = lz_calloc(1, sizeof *b);

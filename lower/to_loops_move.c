@@ -94,7 +94,8 @@ lz_status lz_loops_reshape(lz_emit *e, lz_frame *f)
     lz_ixmap m;
     uint32_t loop = UINT32_MAX;
     int64_t inner = 0;
-    lz_val x = in->opnd[0];             /* below all reshapes: one in between may cut where the whole does not */
+    lz_val x =
+        in->opnd[0]; /* below all reshapes: one in between may cut where the whole does not */
     while (lz_inst_op(&e->f->insts[x]) == LZ_OP_RESHAPE)
         x = e->f->insts[x].opnd[0];
     if (lz_ixmap_flat(&f->map, &in->sig->result[0]->shape, &flat) &&
@@ -105,7 +106,7 @@ lz_status lz_loops_reshape(lz_emit *e, lz_frame *f)
     e->stop = true;
     e->split_loop = loop;
     e->split_inner = inner;
-    e->realise = x;                     /* should the split not be wanted */
+    e->realise = x; /* should the split not be wanted */
     return LZ_OK;
 }
 
@@ -126,7 +127,8 @@ lz_status lz_loops_result(lz_emit *e, lz_frame *f)
     const lz_inst *multi = &e->f->insts[in->opnd[0]];
     if (lz_op_get(lz_inst_op(multi))->cls == LZ_CLASS_META)
         return lz_emit_stop_realise(e, multi->opnd[LZ_ATTR(index, in->sig->attr)->index]);
-    return LZ_FAIL(LZ_EINTERNAL, "emit: result %u of %s has no memory", (unsigned)f->v, lz_op_get(lz_inst_op(multi))->text);
+    return LZ_FAIL(LZ_EINTERNAL, "emit: result %u of %s has no memory", (unsigned)f->v,
+                   lz_op_get(lz_inst_op(multi))->text);
 }
 
 /* Adds lo <= x <= hi to the condition *p, leaving out what always holds. */
@@ -135,13 +137,16 @@ static void add_bounds(lz_emit *e, const lz_ix *x, int32_t xs, int64_t lo, int64
     int64_t least, most;
     bool known = lz_emit_range(e, x, &least, &most);
     if (!known || least < lo)
-        *p = lz_sops_and(&e->sops, *p, lz_sops_compare(&e->sops, LZ_CMP_GE, xs, lz_emit_size(e, lo)));
+        *p = lz_sops_and(&e->sops, *p,
+                         lz_sops_compare(&e->sops, LZ_CMP_GE, xs, lz_emit_size(e, lo)));
     if (!known || most > hi)
-        *p = lz_sops_and(&e->sops, *p, lz_sops_compare(&e->sops, LZ_CMP_LE, xs, lz_emit_size(e, hi)));
+        *p = lz_sops_and(&e->sops, *p,
+                         lz_sops_compare(&e->sops, LZ_CMP_LE, xs, lz_emit_size(e, hi)));
 }
 
 /* One dimension of pad: where in the operand, and under which condition there is an element. */
-static void pad_dim(lz_emit *e, const lz_ix *at, int64_t low, int64_t interior, int64_t extent, lz_ix *out, int32_t *p)
+static void pad_dim(lz_emit *e, const lz_ix *at, int64_t low, int64_t interior, int64_t extent,
+                    lz_ix *out, int32_t *p)
 {
     *out = *at;
     out->c -= low;
@@ -176,38 +181,43 @@ lz_status lz_loops_pad(lz_emit *e, lz_frame *f)
         m.rank = t->shape.rank;
         int32_t p = -1;
         for (int d = 0; d < m.rank; d++)
-            pad_dim(e, &f->map.d[d], a->edge_padding_low.v[d], a->interior_padding.v[d], t->shape.dims[d], &m.d[d], &p);
+            pad_dim(e, &f->map.d[d], a->edge_padding_low.v[d], a->interior_padding.v[d],
+                    t->shape.dims[d], &m.d[d], &p);
         return lz_emit_want(e, f, in->opnd[0], &m, lz_sops_and(&e->sops, f->guard, p));
     }
     if (t->nelem == 0)
         return answer(f, 0);
     /* the operand's guard is false outside of it, or the whole frame is guarded and the result is not looked at */
     int32_t p = f->want[1]->guard;
-    f->result = p < 0 ? f->want[1]->result : lz_sops_select(&e->sops, p, f->want[1]->result, f->want[0]->result);
+    f->result = p < 0 ? f->want[1]->result
+                      : lz_sops_select(&e->sops, p, f->want[1]->result, f->want[0]->result);
     return LZ_OK;
 }
 
-/* Inside a kernel a concatenation is a chain of selections between guarded operands. */
+/* Inside a kernel a concatenation is a chain of selections between guarded operands; those the map never meets are left out. */
 lz_status lz_loops_concatenate(lz_emit *e, lz_frame *f)
 {
     const lz_inst *in = inst_of(e, f);
-    int64_t dim = LZ_ATTR(dim, in->sig->attr)->dimension;
+    int64_t dim = LZ_ATTR(dim, in->sig->attr)->dimension, start = 0;
     if (in->sig->nopnd > 4)
         return lz_emit_stop_realise(e, f->v);
-    int64_t start = 0;
-    if (f->step == 0) {
-        for (uint32_t i = 0; i < in->sig->nopnd; i++) {
-            int64_t n = in->sig->opnd[i]->shape.dims[dim];
-            if (in->sig->opnd[i]->nelem == 0)
-                continue;
-            lz_ixmap m;
-            lz_ixmap_copy(&m, &f->map);
-            m.d[dim].c -= start;
-            int32_t p = -1;
-            add_bounds(e, &m.d[dim], lz_emit_ix(e, &m.d[dim]), 0, n - 1, &p);
-            LZ_TRY(lz_emit_want(e, f, in->opnd[i], &m, lz_sops_and(&e->sops, f->guard, p)));
-            start += n;
-        }
+    for (uint32_t i = 0; i < in->sig->nopnd && f->step == 0; i++) {
+        lz_ixmap m;
+        int64_t n = in->sig->opnd[i]->shape.dims[dim], least, most;
+        int32_t p = -1;
+        lz_ixmap_copy(&m, &f->map);
+        m.d[dim].c -= start;
+        start += n;
+        bool known = lz_emit_range(e, &m.d[dim], &least, &most);
+        if (in->sig->opnd[i]->nelem == 0 || (known && (most < 0 || least >= n)))
+            continue;
+        add_bounds(e, &m.d[dim], lz_emit_ix(e, &m.d[dim]), 0, n - 1, &p);
+        LZ_TRY(lz_emit_want(e, f, in->opnd[i], &m, lz_sops_and(&e->sops, f->guard, p)));
+    }
+    if (f->step == 0 && f->nwant)
+        return LZ_OK;
+    if (f->nwant == 0) { /* under a guard that is never true */
+        f->result = lz_sops_zero(&e->sops, in->sig->result[0]->dtype);
         return LZ_OK;
     }
     f->result = f->want[f->nwant - 1]->result;
@@ -238,7 +248,8 @@ lz_status lz_loops_dynamic_slice(lz_emit *e, lz_frame *f)
         lz_ix at;
         memset(&at, 0, sizeof at);
         at.ndyn = 1;
-        at.dyn[0].sop = lz_emit_clamp_index(e, lz_emit_index_of(e, f->want[d]->result), s->dims[d] - r->dims[d]);
+        at.dyn[0].sop = lz_emit_clamp_index(e, lz_emit_index_of(e, f->want[d]->result),
+                                            s->dims[d] - r->dims[d]);
         at.dyn[0].scale = 1;
         if (!lz_ix_add(&m.d[d], &at, 1))
             return lz_emit_stop_realise(e, in->opnd[0]);
@@ -247,7 +258,8 @@ lz_status lz_loops_dynamic_slice(lz_emit *e, lz_frame *f)
 }
 
 /* Of the result dimensions of gather: which come from the indices, in order. */
-static void gather_batch_map(const lz_attr_gather *a, const lz_ixmap *m, const lz_shape *indices, lz_ixmap *out)
+static void gather_batch_map(const lz_attr_gather *a, const lz_ixmap *m, const lz_shape *indices,
+                             lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);
     out->rank = indices->rank;
@@ -293,7 +305,8 @@ lz_status lz_loops_gather(lz_emit *e, lz_frame *f)
     m.rank = s->rank;
     int off = 0;
     for (int d = 0; d < s->rank; d++) {
-        bool dropped = lz_ints_has(&a->collapsed_slice_dims, d) || lz_ints_has(&a->operand_batching_dims, d);
+        bool dropped =
+            lz_ints_has(&a->collapsed_slice_dims, d) || lz_ints_has(&a->operand_batching_dims, d);
         if (!dropped)
             m.d[d] = f->map.d[a->offset_dims.v[off++]];
         for (int k = 0; k < a->operand_batching_dims.n; k++)
@@ -323,5 +336,6 @@ lz_status lz_loops_dynamic_update_slice(lz_emit *e, lz_frame *f)
 
 lz_status lz_loops_rng(lz_emit *e, lz_frame *f)
 {
-    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been expanded (pass `expand`)", lz_op_get(lz_inst_op(inst_of(e, f)))->text);
+    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been expanded (pass `expand`)",
+                   lz_op_get(lz_inst_op(inst_of(e, f)))->text);
 }

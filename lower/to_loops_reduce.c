@@ -63,13 +63,17 @@ static uint64_t bits_of(lz_dtype d, double v)
 bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits)
 {
     if (lz_op_has(comb, LZ_F_ID0)) {
-        *bits = lz_dtype_is_float(d) ? bits_of(d, -0.0) : d == LZ_C64 ? UINT64_C(0x8000000080000000) : 0;
+        *bits = lz_dtype_is_float(d) ? bits_of(d, -0.0)
+                : d == LZ_C64        ? UINT64_C(0x8000000080000000)
+                                     : 0;
     } else if (lz_op_has(comb, LZ_F_ID1)) {
         *bits = bits_of(d, 1);
     } else if (d != LZ_C64 && (lz_op_has(comb, LZ_F_IDMIN) || lz_op_has(comb, LZ_F_IDMAX))) {
         *bits = extreme_bits(d, lz_op_has(comb, LZ_F_IDMIN));
     } else if (lz_op_has(comb, LZ_F_IDONES)) {
-        *bits = d == LZ_BOOL ? 1 : extreme_bits(d, false) | (lz_dtype_is_signed(d) ? extreme_bits(d, true) : 0);
+        *bits = d == LZ_BOOL
+                    ? 1
+                    : extreme_bits(d, false) | (lz_dtype_is_signed(d) ? extreme_bits(d, true) : 0);
     } else {
         return false;
     }
@@ -84,7 +88,8 @@ void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
     p->acc = lz_acc_dtype(d);
     if (in->sig->flags & LZ_F_MULTI) {
         uint64_t id;
-        p->comb = in->sig->nopnd == 2 ? lz_region_as_binary(LZ_ATTR(reduce, in->sig->attr)->body) : LZ_OP_NONE;
+        p->comb = in->sig->nopnd == 2 ? lz_region_as_binary(LZ_ATTR(reduce, in->sig->attr)->body)
+                                      : LZ_OP_NONE;
         if (p->comb != LZ_OP_NONE && !lz_identity_bits(p->comb, p->acc, &id))
             p->comb = LZ_OP_NONE;
         p->fold = true;
@@ -104,7 +109,7 @@ void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
                 p->init = 0;
             }
         }
-    } else {                            /* a product */
+    } else { /* a product */
         p->comb = LZ_OP_ADD;
     }
 }
@@ -137,7 +142,8 @@ static lz_status region_body(lz_emit *e, const lz_inst *in, lz_red *r)
     lz_soplist l = {0};
     int32_t args[16], out[8], acc[8], elt[8];
     for (uint32_t k = 0; k <= n; k++) {
-        lz_sop a = body_leaf(LZ_S_ACC, k, r->acc_dtype[k]), b = body_leaf(LZ_S_ELT, k, r->acc_dtype[k]);
+        lz_sop a = body_leaf(LZ_S_ACC, k, r->acc_dtype[k]),
+               b = body_leaf(LZ_S_ELT, k, r->acc_dtype[k]);
         acc[k] = lz_sops_add(&l, &a);
         elt[k] = lz_sops_add(&l, &b);
         if (k > 0) {
@@ -147,7 +153,8 @@ static lz_status region_body(lz_emit *e, const lz_inst *in, lz_red *r)
     }
     lz_status s = lz_emit_region(&l, LZ_ATTR(reduce, in->sig->attr)->body, args, out);
     for (uint32_t k = 1; s == LZ_OK && k <= n; k++)
-        r->body_out[k] = lz_sops_select(&l, acc[0], lz_sops_select(&l, elt[0], out[k - 1], acc[k]), elt[k]);
+        r->body_out[k] =
+            lz_sops_select(&l, acc[0], lz_sops_select(&l, elt[0], out[k - 1], acc[k]), elt[k]);
     r->body_out[0] = lz_sops_ew(&l, LZ_OP_OR, LZ_BOOL, acc[0], elt[0], -1, NULL);
     if (s == LZ_OK) {
         r->body = lz_arena_copy(e->arena, l.v.data, l.v.len * sizeof l.v.data[0]);
@@ -209,8 +216,8 @@ lz_status lz_loops_reduce(lz_emit *e, lz_frame *f)
     return LZ_OK;
 }
 
-static void dot_operand_map(const lz_emit *e, const lz_frame *f, int rank, const lz_ints *batch, const lz_ints *contract, int first_free,
-                            lz_ixmap *m)
+static void dot_operand_map(const lz_emit *e, const lz_frame *f, int rank, const lz_ints *batch,
+                            const lz_ints *contract, int first_free, lz_ixmap *m)
 {
     memset(m, 0, sizeof *m);
     m->rank = rank;
@@ -235,8 +242,10 @@ lz_status lz_loops_dot_general(lz_emit *e, lz_frame *f)
         int lrank = in->sig->opnd[0]->shape.rank, rrank = in->sig->opnd[1]->shape.rank;
         int nb = a->lhs_batching_dimensions.n, lfree = lrank - nb - a->lhs_contracting_dimensions.n;
         lz_ixmap l, r;
-        dot_operand_map(e, f, lrank, &a->lhs_batching_dimensions, &a->lhs_contracting_dimensions, nb, &l);
-        dot_operand_map(e, f, rrank, &a->rhs_batching_dimensions, &a->rhs_contracting_dimensions, nb + lfree, &r);
+        dot_operand_map(e, f, lrank, &a->lhs_batching_dimensions, &a->lhs_contracting_dimensions,
+                        nb, &l);
+        dot_operand_map(e, f, rrank, &a->rhs_batching_dimensions, &a->rhs_contracting_dimensions,
+                        nb + lfree, &r);
         LZ_TRY(lz_emit_want(e, f, in->opnd[0], &l, -1));
         return lz_emit_want(e, f, in->opnd[1], &r, -1);
     }
@@ -264,7 +273,8 @@ static int32_t red_sop(lz_emit *e, uint32_t stage, uint32_t acc, lz_dtype d)
     return lz_sops_add(&e->sops, &s);
 }
 
-static lz_status read_region(lz_emit *e, lz_frame *f, const lz_inst *in, uint32_t k, uint32_t stage, uint32_t acc)
+static lz_status read_region(lz_emit *e, lz_frame *f, const lz_inst *in, uint32_t k, uint32_t stage,
+                             uint32_t acc)
 {
     uint32_t n = in->sig->nopnd / 2;
     int32_t args[16], out[8];
@@ -277,7 +287,8 @@ static lz_status read_region(lz_emit *e, lz_frame *f, const lz_inst *in, uint32_
     return LZ_OK;
 }
 
-lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32_t stage, uint32_t acc)
+lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32_t stage,
+                           uint32_t acc)
 {
     const lz_inst *in = &e->f->insts[v];
     lz_red_plan p;
@@ -292,7 +303,8 @@ lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32
         return read_region(e, f, in, k, stage, acc);
     int32_t r = red_sop(e, stage, acc, p.acc);
     if (p.fold)
-        r = lz_sops_ew(&e->sops, p.comb, p.acc, lz_sops_convert(&e->sops, f->want[0]->result, p.acc), r, -1, NULL);
+        r = lz_sops_ew(&e->sops, p.comb, p.acc,
+                       lz_sops_convert(&e->sops, f->want[0]->result, p.acc), r, -1, NULL);
     f->result = lz_sops_convert(&e->sops, r, in->sig->result[0]->dtype);
     return LZ_OK;
 }

@@ -20,7 +20,8 @@ static void index_map(const lz_attr_scatter *a, const lz_ixmap *m, int rank, lz_
 }
 
 /* Where in an input: one expression per dimension, and whether it is inside. */
-static lz_status address(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, const lz_inst *in, uint32_t n, lz_ixmap *at, int32_t *guard)
+static lz_status address(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, const lz_inst *in,
+                         uint32_t n, lz_ixmap *at, int32_t *guard)
 {
     const lz_shape *s = &in->sig->opnd[0]->shape;
     lz_ixmap batch;
@@ -49,7 +50,8 @@ static lz_status address(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, cons
                 return LZ_FAIL(LZ_EINTERNAL, "scatter: computed indices collide");
             dynamic = true;
         }
-        if (!dynamic && lz_emit_range(e, &at->d[d], &least, &most) && least >= 0 && most < s->dims[d])
+        if (!dynamic && lz_emit_range(e, &at->d[d], &least, &most) && least >= 0 &&
+            most < s->dims[d])
             continue;
         int32_t x = lz_emit_ix(e, &at->d[d]);
         int32_t ge = lz_sops_compare(&e->sops, LZ_CMP_GE, x, lz_emit_size(e, 0));
@@ -59,7 +61,8 @@ static lz_status address(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, cons
     return LZ_OK;
 }
 
-static lz_status combine(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, const lz_inst *in, uint32_t n, uint32_t nstart)
+static lz_status combine(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, const lz_inst *in,
+                         uint32_t n, uint32_t nstart)
 {
     lz_ixmap at;
     lz_ix flat;

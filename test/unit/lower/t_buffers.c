@@ -25,7 +25,7 @@ START_TEST(layout_never_overlaps)
             ck_assert(!(together && overlap));
         }
     }
-    for (uint32_t step = 0; step < 120; step++) {       /* not far from the least there can be */
+    for (uint32_t step = 0; step < 120; step++) { /* not far from the least there can be */
         uint64_t sum = 0;
         for (uint32_t i = 0; i < n; i++)
             sum += def[i] <= step && step <= last[i] ? LZ_ALIGN_UP(size[i], 64) : 0;
@@ -38,7 +38,7 @@ END_TEST
 /* ---- the law, on plans: what a step reads is what the last step that wrote there meant ---- */
 
 typedef struct shadow {
-    uint64_t *key;              /* by 4 bytes of the arena: the range that was written, 0 none */
+    uint64_t *key; /* by 4 bytes of the arena: the range that was written, 0 none */
 } shadow;
 
 static uint64_t key_of(const lz_bufref *b)
@@ -55,7 +55,8 @@ static void check_reads(const lz_plan *p, const shadow *sh, uint32_t step, int s
         if (b->kind != LZ_SLOT_TEMP || !k->buf[j].read || k->buf[j].written)
             continue;
         for (uint64_t i = b->offset / 4; i < (b->offset + b->nbytes) / 4; i++)
-            ck_assert_msg(sh->key[i] == key_of(b), "seed %d: step %u reads temp+%llu:%llu, which is not whole", seed, step,
+            ck_assert_msg(sh->key[i] == key_of(b),
+                          "seed %d: step %u reads temp+%llu:%llu, which is not whole", seed, step,
                           (unsigned long long)b->offset, (unsigned long long)b->nbytes);
     }
     for (uint32_t j = 0; j < s->nbuf; j++) {
@@ -74,13 +75,16 @@ static void check_step(const lz_plan *p, uint32_t step)
     for (uint32_t i = 0; i < s->nbuf; i++)
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *w = &s->bufs[i], *r = &s->bufs[j];
-            bool overlap = w->kind == r->kind && w->index == r->index && w->offset < r->offset + r->nbytes && r->offset < w->offset + w->nbytes;
+            bool overlap = w->kind == r->kind && w->index == r->index &&
+                           w->offset < r->offset + r->nbytes && r->offset < w->offset + w->nbytes;
             if (i == j || !k->buf[i].written || !overlap || w->kind == LZ_SLOT_CONST)
                 continue;
             if (k->buf[j].read)
-                ck_assert(k->buf[i].inplace_ok && k->buf[i].inplace_with == (int32_t)j && w->offset == r->offset);
+                ck_assert(k->buf[i].inplace_ok && k->buf[i].inplace_with == (int32_t)j &&
+                          w->offset == r->offset);
             else
-                ck_assert_msg(k->buf[j].inplace_ok && k->buf[j].inplace_with == (int32_t)i, "step %u writes the same memory twice", step);
+                ck_assert_msg(k->buf[j].inplace_ok && k->buf[j].inplace_with == (int32_t)i,
+                              "step %u writes the same memory twice", step);
         }
 }
 
@@ -113,9 +117,11 @@ END_TEST
 static lz_func *update(lz_val *also)
 {
     lz_func *f = lz_func_new("update");
-    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(40, 8)), u = g_param(f, LZ_F32, LZ_SHAPE(3, 8)), i = g_param(f, LZ_I32, LZ_SCALAR);
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(40, 8)), u = g_param(f, LZ_F32, LZ_SHAPE(3, 8)),
+           i = g_param(f, LZ_I32, LZ_SCALAR);
     lz_val zero = lz_build_scalar(f, LZ_I32, 0);
-    lz_val y = lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, (lz_val[]){x, u, i, zero}, 4), out[2] = {y};
+    lz_val y = lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, (lz_val[]){x, u, i, zero}, 4),
+           out[2] = {y};
     if (also)
         out[1] = *also = lz_build_ew1(f, LZ_OP_TANH, x);
     lz_func_set_results(f, out, also ? 2 : 1);
@@ -138,12 +144,12 @@ START_TEST(updates_in_place)
     int32_t alias;
     lz_val also;
     lz_func *f = update(NULL);
-    ck_assert_int_eq(steps(f, (bool[]){true, false, false}, &alias), 1);        /* no copy */
+    ck_assert_int_eq(steps(f, (bool[]){true, false, false}, &alias), 1); /* no copy */
     ck_assert_int_eq(alias, 0);
-    ck_assert_int_eq(steps(f, NULL, &alias), 2);                                 /* the argument stays as it is */
+    ck_assert_int_eq(steps(f, NULL, &alias), 2); /* the argument stays as it is */
     ck_assert_int_eq(alias, -1);
     lz_func_free(f);
-    f = update(&also);                  /* the other reader comes first, then the argument may go */
+    f = update(&also); /* the other reader comes first, then the argument may go */
     ck_assert_int_eq(steps(f, (bool[]){true, false, false}, &alias), 2);
     ck_assert_int_eq(alias, 0);
     lz_func_free(f);

@@ -10,7 +10,8 @@
 static lz_plan *lower(const lz_func *f)
 {
     lz_plan *p = NULL;
-    ck_assert_msg(f->status == LZ_OK && lz_lower(f, NULL, &p) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_msg(f->status == LZ_OK && lz_lower(f, NULL, &p) == LZ_OK, "%s",
+                  lz_error_get()->message);
     return p;
 }
 
@@ -40,7 +41,8 @@ static lz_func *softmax(int64_t m, int64_t n)
 static lz_func *layer_norm(void)
 {
     lz_func *f = lz_func_new("layer_norm");
-    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(40, 33)), g = g_param(f, LZ_F32, LZ_SHAPE(33)), b = g_param(f, LZ_F32, LZ_SHAPE(33));
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(40, 33)), g = g_param(f, LZ_F32, LZ_SHAPE(33)),
+           b = g_param(f, LZ_F32, LZ_SHAPE(33));
     lz_val y = g_layer_norm(f, x, g, b);
     return finish(f, &y, 1);
 }
@@ -52,7 +54,8 @@ START_TEST(rows_are_one_kernel)
     ck_assert_int_eq(steps_of(layer_norm()), 1);
     /* log-softmax: the exponentials are only summed */
     lz_func *f = lz_func_new("log_softmax");
-    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(9, 21)), c = g_sub(f, x, g_rows(f, g_reduce(f, LZ_OP_MAXIMUM, x, 1), x));
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(9, 21)),
+           c = g_sub(f, x, g_rows(f, g_reduce(f, LZ_OP_MAXIMUM, x, 1), x));
     lz_val s = g_reduce(f, LZ_OP_ADD, lz_build_ew1(f, LZ_OP_EXPONENTIAL, c), 1);
     lz_val y = g_sub(f, c, g_rows(f, lz_build_ew1(f, LZ_OP_LOG, s), x));
     lz_plan *p = lower(finish(f, &y, 1));
@@ -71,7 +74,8 @@ START_TEST(costly_values_are_made_once)
     uint32_t exps = 0;
     for (uint32_t s = 0; s < p->kernels[0]->nstage; s++)
         for (uint32_t i = 0; i < p->kernels[0]->stages[s].nsop; i++)
-            exps += p->kernels[0]->stages[s].sops[i].kind == LZ_S_EW && p->kernels[0]->stages[s].sops[i].op == LZ_OP_EXPONENTIAL;
+            exps += p->kernels[0]->stages[s].sops[i].kind == LZ_S_EW &&
+                    p->kernels[0]->stages[s].sops[i].op == LZ_OP_EXPONENTIAL;
     ck_assert_int_eq(exps, 1);
     ck_assert_int_eq(p->temp_bytes, 0);
     ck_assert(p->kernels[0]->vec == LZ_VEC_INNER);
@@ -86,11 +90,35 @@ START_TEST(columns)
     lz_val x = g_param(f, LZ_F32, LZ_SHAPE(60, 40)), y = g_param(f, LZ_F32, LZ_SHAPE(60, 40));
     lz_val out[2] = {g_reduce(f, LZ_OP_ADD, x, 0), g_reduce(f, LZ_OP_ADD, g_mul(f, x, y), 0)};
     lz_plan *p = lower(finish(f, out, 2));
-    ck_assert_int_eq(p->nstep, 1);      /* both read x */
+    ck_assert_int_eq(p->nstep, 1); /* both read x */
     ck_assert(p->kernels[0]->vec == LZ_VEC_OUTER);
     ck_assert_int_eq(p->kernels[0]->stages[0].nred, 2);
     lz_plan_free(p);
     lz_func_free(f);
+}
+END_TEST
+
+/* Rotated halves (rotary embeddings): the concatenation is a choice between loads. */
+START_TEST(rotation)
+{
+    lz_func *f = lz_func_new("rotation");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(20, 16)), c = g_param(f, LZ_F32, LZ_SHAPE(20, 16)),
+           s = g_param(f, LZ_F32, LZ_SHAPE(20, 16));
+    lz_attr_slice lo, hi;
+    memset(&lo, 0, sizeof lo);
+    lo.kind = LZ_ATTR_slice;
+    lo.start_indices = g_dims(2, 0, 0);
+    lo.limit_indices = g_dims(2, 20, 8);
+    lo.strides = g_dims(2, 1, 1);
+    hi = lo;
+    hi.start_indices = g_dims(2, 0, 8);
+    hi.limit_indices = g_dims(2, 20, 16);
+    lz_attr_dim d = {LZ_ATTR_dim, 1};
+    lz_val part[2] = {lz_build_ew1(f, LZ_OP_NEGATE, lz_build(f, LZ_OP_SLICE, G_RECORD(hi), &x, 1)),
+                      lz_build(f, LZ_OP_SLICE, G_RECORD(lo), &x, 1)};
+    lz_val y =
+        g_add(f, g_mul(f, x, c), g_mul(f, lz_build(f, LZ_OP_CONCATENATE, G_RECORD(d), part, 2), s));
+    ck_assert_int_eq(steps_of(finish(f, &y, 1)), 1);
 }
 END_TEST
 
@@ -118,9 +146,10 @@ START_TEST(optimizer)
     lz_plan *p = NULL;
     ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
     ck_assert_int_eq(p->nstep, 5);
-    ck_assert_int_eq(p->nkernel, 1);    /* other sizes are other arguments */
+    ck_assert_int_eq(p->nkernel, 1); /* other sizes are other arguments */
     ck_assert_int_eq(p->temp_bytes, 0);
-    for (uint32_t k = 0; k < p->nout; k++) {    /* parameter, gradient, moments: each result in the place of what it replaces */
+    for (uint32_t k = 0; k < p->nout;
+         k++) { /* parameter, gradient, moments: each result in the place of what it replaces */
         static const int of[3] = {1, 2, 3};
         ck_assert_int_eq(p->out_alias[k], 3 + 4 * (int)(k / 3) + of[k % 3]);
     }
@@ -132,7 +161,8 @@ END_TEST
 START_TEST(products)
 {
     lz_func *f = lz_func_new("product");
-    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(20, 30)), w = g_param(f, LZ_F32, LZ_SHAPE(30, 40)), b = g_param(f, LZ_F32, LZ_SHAPE(40));
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(20, 30)), w = g_param(f, LZ_F32, LZ_SHAPE(30, 40)),
+           b = g_param(f, LZ_F32, LZ_SHAPE(40));
     lz_val r = g_param(f, LZ_F32, LZ_SHAPE(20, 40)), d = g_dot(f, x, w, 1, 0);
     lz_val y = g_add(f, lz_build_ew1(f, LZ_OP_TANH, g_add(f, d, g_cols(f, b, d))), r);
     lz_plan *p = lower(finish(f, &y, 1));
@@ -141,7 +171,7 @@ START_TEST(products)
     lz_plan_free(p);
     lz_func_free(f);
 
-    f = lz_func_new("prologue");        /* the factor is converted while it is packed */
+    f = lz_func_new("prologue"); /* the factor is converted while it is packed */
     x = g_param(f, LZ_BF16, LZ_SHAPE(20, 30));
     w = g_param(f, LZ_F32, LZ_SHAPE(30, 40));
     y = g_dot(f, lz_build_convert(f, x, LZ_F32), w, 1, 0);
@@ -151,7 +181,7 @@ START_TEST(products)
     lz_plan_free(p);
     lz_func_free(f);
 
-    f = lz_func_new("transposed");      /* stored the other way round: the sides are exchanged */
+    f = lz_func_new("transposed"); /* stored the other way round: the sides are exchanged */
     x = g_param(f, LZ_F32, LZ_SHAPE(20, 30));
     w = g_param(f, LZ_F32, LZ_SHAPE(30, 40));
     lz_ints swap = g_dims(2, 1, 0);
@@ -164,7 +194,7 @@ START_TEST(products)
     lz_plan_free(p);
     lz_func_free(f);
 
-    f = lz_func_new("vector");          /* a product against a vector is a reduction */
+    f = lz_func_new("vector"); /* a product against a vector is a reduction */
     x = g_param(f, LZ_F32, LZ_SHAPE(20, 30));
     w = g_param(f, LZ_F32, LZ_SHAPE(30));
     y = g_dot(f, x, w, 1, 0);
@@ -179,22 +209,25 @@ END_TEST
 static bool has_kernel(const lz_plan *p, const lz_kernel *k)
 {
     for (uint32_t i = 0; i < p->nkernel; i++)
-        if (p->kernels[i]->ncanon == k->ncanon && memcmp(p->kernels[i]->canon, k->canon, k->ncanon) == 0)
+        if (p->kernels[i]->ncanon == k->ncanon &&
+            memcmp(p->kernels[i]->canon, k->canon, k->ncanon) == 0)
             return true;
     return false;
 }
 
 START_TEST(training_step)
 {
-    lz_func *f3 = g_mlp_step(3, 128, 96, 10), *f6 = g_mlp_step(6, 128, 96, 10), *batch = g_mlp_step(3, 77, 96, 10);
+    lz_func *f3 = g_mlp_step(3, 128, 96, 10), *f6 = g_mlp_step(6, 128, 96, 10),
+            *batch = g_mlp_step(3, 77, 96, 10);
     lz_plan *p3 = lower(f3), *p6 = lower(f6), *pb = lower(batch);
     ck_assert_int_eq(p3->nstep, 13);
     ck_assert_int_eq(p6->nstep, 25);
     ck_assert_int_eq(p3->nkernel, 10);
-    ck_assert_int_eq(p6->nkernel, 10);  /* more layers, the same kernels */
+    ck_assert_int_eq(p6->nkernel, 10); /* more layers, the same kernels */
     for (uint32_t i = 0; i < p3->nkernel; i++) {
         ck_assert(has_kernel(p6, p3->kernels[i]));
-        ck_assert_msg(has_kernel(pb, p3->kernels[i]), "kernel %s depends on the batch size", p3->kernels[i]->name);
+        ck_assert_msg(has_kernel(pb, p3->kernels[i]), "kernel %s depends on the batch size",
+                      p3->kernels[i]->name);
     }
     lz_plan_free(p3);
     lz_plan_free(p6);
@@ -208,16 +241,18 @@ END_TEST
 /* A small step, against the reference. */
 START_TEST(training_step_is_right)
 {
-    static const int64_t shapes[][4] = {{2, 5, 7, 3}, {3, 8, 16, 4}, {1, 3, 2, 2}, {2, 1, 5, 3}, {2, 33, 17, 1}};
+    static const int64_t shapes[][4] = {
+        {2, 5, 7, 3}, {3, 8, 16, 4}, {1, 3, 2, 2}, {2, 1, 5, 3}, {2, 33, 17, 1}};
     const int64_t *s = shapes[_i];
     lz_func *f = g_mlp_step((int)s[0], s[1], s[2], s[3]);
     lz_literal **args, *got[64];
     lz_expect *e;
     char msg[512];
     ck_assert_int_eq(lz_gen_args(f, 11, LZ_FILL_MODEST, &args), LZ_OK);
-    for (uint32_t i = 5; i < f->nparam; i++)    /* second moments are not negative */
+    for (uint32_t i = 5; i < f->nparam; i++) /* second moments are not negative */
         for (int64_t j = 0; j < args[i]->type->nelem; j++)
-            ((float *)args[i]->data)[j] = __builtin_fabsf(((float *)args[i]->data)[j]) * 0.1f + 0.01f;
+            ((float *)args[i]->data)[j] =
+                __builtin_fabsf(((float *)args[i]->data)[j]) * 0.1f + 0.01f;
     ck_assert_int_eq(lz_expect_new(f, args, 0, &e), LZ_OK);
     lz_plan *p = lower(f);
     const void *in[64];
@@ -248,13 +283,16 @@ START_TEST(groups_are_sound)
         lz_fusion *fu = NULL;
         ck_assert(f != NULL);
         ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
-        ck_assert_msg(lz_fusion_new(g, &fu) == LZ_OK, "seed %d: %s", (int)seed, lz_error_get()->message);
+        ck_assert_msg(lz_fusion_new(g, &fu) == LZ_OK, "seed %d: %s", (int)seed,
+                      lz_error_get()->message);
         for (uint32_t i = 0; i < fu->nnode; i++) {
             const lz_node *n = fu->nodes[i];
             ck_assert(!fu->groups[n->group]->dead);
             for (uint32_t k = 0; k < n->reads.len; k++)
-                for (const uint32_t *w = fu->writers[n->reads.data[k].src]; w && *w != LZ_NONE; w++) {
-                    const lz_group *from = fu->groups[fu->nodes[*w]->group], *to = fu->groups[n->group];
+                for (const uint32_t *w = fu->writers[n->reads.data[k].src]; w && *w != LZ_NONE;
+                     w++) {
+                    const lz_group *from = fu->groups[fu->nodes[*w]->group],
+                                   *to = fu->groups[n->group];
                     ck_assert(from == to || from->rank < to->rank);
                     ck_assert(from != to || !n->reads.data[k].opaque);
                 }
@@ -278,6 +316,7 @@ int main(void)
     tcase_add_test(t, rows_are_one_kernel);
     tcase_add_test(t, costly_values_are_made_once);
     tcase_add_test(t, columns);
+    tcase_add_test(t, rotation);
     tcase_add_test(t, optimizer);
     tcase_add_test(t, products);
     tcase_add_test(t, training_step);

@@ -22,7 +22,8 @@ START_TEST(the_same_every_time)
         lz_plan_serialize(p, &a);
         lz_plan_serialize(q, &b);
         ck_assert(!a.failed && a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
-        ck_assert_msg(lz_plan_deserialize(a.data, a.len, &r) == LZ_OK, "seed %d: %s", seed, lz_error_get()->message);
+        ck_assert_msg(lz_plan_deserialize(a.data, a.len, &r) == LZ_OK, "seed %d: %s", seed,
+                      lz_error_get()->message);
         lz_plan_serialize(r, &c);
         ck_assert(c.len == a.len && memcmp(a.data, c.data, a.len) == 0);
         lz_buf_free(&a);
@@ -39,10 +40,18 @@ END_TEST
 /* Fused or not, simplified or not: the same numbers. */
 START_TEST(every_switch_off)
 {
-    static const char *const off[] = {"fusion", "simplify", "fold", "dots", "split", "prune", "fusion,simplify,fold,dots,split,prune"};
+    static const char *const off[] = {"fusion",
+                                      "simplify",
+                                      "fold",
+                                      "dots",
+                                      "split",
+                                      "prune",
+                                      "fusion,simplify,fold,dots,split,prune"};
     lz_config_set("LAZULI_PASSES_OFF", off[_i]);
     for (int seed = 0; seed < 60; seed++) {
-        lz_gen_options o = {.max_insts = 16, .dtypes = 1u << LZ_F32 | 1u << LZ_I32 | 1u << LZ_BOOL | 1u << LZ_U64 | 1u << LZ_U32};
+        lz_gen_options o = {.max_insts = 16,
+                            .dtypes = 1u << LZ_F32 | 1u << LZ_I32 | 1u << LZ_BOOL | 1u << LZ_U64 |
+                                      1u << LZ_U32};
         lz_func *f = lz_gen_random((uint64_t)seed + 500, &o);
         lz_literal **args, *got[256] = {NULL};
         lz_expect *e = NULL;
@@ -61,8 +70,10 @@ START_TEST(every_switch_off)
                 got[k] = lz_literal_new(lz_val_type(f, f->results[k]));
                 out[k] = got[k]->data;
             }
-            ck_assert_msg(lz_plan_run(p, in, out) == LZ_OK, "seed %d: %s", seed, lz_error_get()->message);
-            ck_assert_msg(lz_expect_met(e, got, msg, sizeof msg), "%s off, seed %d: %s", off[_i], seed, msg);
+            ck_assert_msg(lz_plan_run(p, in, out) == LZ_OK, "seed %d: %s", seed,
+                          lz_error_get()->message);
+            ck_assert_msg(lz_expect_met(e, got, msg, sizeof msg), "%s off, seed %d: %s", off[_i],
+                          seed, msg);
             for (uint32_t k = 0; k < f->nresult; k++)
                 lz_literal_release(got[k]);
             lz_plan_free(p);
@@ -83,8 +94,9 @@ START_TEST(too_many_operands)
     lz_val a[16], o[16], out[8];
     for (int i = 0; i < 16; i++)
         a[i] = g_param(region, LZ_F32, LZ_SCALAR);
-    for (int k = 0; k < 8; k++)         /* not an op per operand: each adds its neighbour */
-        out[k] = g_add(region, g_add(region, a[k], a[8 + k]), g_sub(region, a[8 + (k + 1) % 8], a[8 + (k + 1) % 8]));
+    for (int k = 0; k < 8; k++) /* not an op per operand: each adds its neighbour */
+        out[k] = g_add(region, g_add(region, a[k], a[8 + k]),
+                       g_sub(region, a[8 + (k + 1) % 8], a[8 + (k + 1) % 8]));
     lz_func_set_results(region, out, 8);
     lz_attr_reduce r;
     memset(&r, 0, sizeof r);
@@ -123,9 +135,11 @@ START_TEST(failing_memory)
             lz_func_free(f);
             return;
         }
-        ck_assert_msg(s == LZ_EMEM, "allocation %d: %s: %s", n, lz_status_name(s), lz_error_get()->message);
+        ck_assert_msg(s == LZ_EMEM, "allocation %d: %s: %s", n, lz_status_name(s),
+                      lz_error_get()->message);
         ck_assert_ptr_null(p);
-        if (lz_alloc_live_bytes_hint() != live) {       /* the vocabulary may have grown on the way: then not a second time */
+        if (lz_alloc_live_bytes_hint() !=
+            live) { /* the vocabulary may have grown on the way: then not a second time */
             live = lz_alloc_live_bytes_hint();
             lz_alloc_fail_at(n, false);
             s = lz_lower(f, NULL, &p);
@@ -152,13 +166,14 @@ static lz_plan *one(lz_func *f, lz_val v)
 START_TEST(dense_loops_become_one)
 {
     lz_func *f = lz_func_new("f");
-    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(4, 5, 6, 7)), y = g_param(f, LZ_F32, LZ_SHAPE(4, 5, 6, 7));
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(4, 5, 6, 7)),
+           y = g_param(f, LZ_F32, LZ_SHAPE(4, 5, 6, 7));
     lz_plan *p = one(f, lz_build_ew1(f, LZ_OP_TANH, g_add(f, x, y)));
     ck_assert_int_eq(p->kernels[0]->nouter, 1);
     ck_assert_int_eq(p->kernels[0]->outer[0].v, 840);
     lz_plan_free(p);
 
-    f = lz_func_new("f");               /* through reshapes that split and merge */
+    f = lz_func_new("f"); /* through reshapes that split and merge */
     x = g_param(f, LZ_F32, LZ_SHAPE(20, 42));
     y = g_param(f, LZ_F32, LZ_SHAPE(4, 5, 42));
     lz_shape s = LZ_SHAPE(4, 5, 42), flat = LZ_SHAPE(840);
@@ -168,7 +183,7 @@ START_TEST(dense_loops_become_one)
     ck_assert_int_eq(p->kernels[0]->nouter, 1);
     lz_plan_free(p);
 
-    f = lz_func_new("f");               /* a transpose in the way: two loops, the stores contiguous */
+    f = lz_func_new("f"); /* a transpose in the way: two loops, the stores contiguous */
     x = g_param(f, LZ_F32, LZ_SHAPE(20, 30));
     lz_ints swap = g_dims(2, 1, 0);
     p = one(f, lz_build_ew1(f, LZ_OP_TANH, lz_build_transpose(f, x, &swap)));
@@ -191,7 +206,7 @@ START_TEST(many_operands)
         sum = g_add(f, sum, x[i]);
     for (int i = 0; i < N; i++)
         y[i] = g_mul(f, x[i], x[(i + 7) % N]);
-    for (int n = N; n > 1; n = (n + 1) / 2)     /* and as a tree */
+    for (int n = N; n > 1; n = (n + 1) / 2) /* and as a tree */
         for (int i = 0; i < n / 2; i++)
             y[i] = g_add(f, y[i], y[n - 1 - i]);
     dot = y[0];
@@ -208,7 +223,8 @@ END_TEST
 START_TEST(scattered_rows)
 {
     lz_func *region = lz_func_new("r"), *f = lz_func_new("f");
-    lz_val a = g_param(region, LZ_F32, LZ_SCALAR), b = g_param(region, LZ_F32, LZ_SCALAR), sum = g_add(region, a, b);
+    lz_val a = g_param(region, LZ_F32, LZ_SCALAR), b = g_param(region, LZ_F32, LZ_SCALAR),
+           sum = g_add(region, a, b);
     lz_func_set_results(region, &sum, 1);
     lz_attr_scatter s;
     memset(&s, 0, sizeof s);
@@ -218,9 +234,10 @@ START_TEST(scattered_rows)
     s.scatter_dims_to_operand_dims = g_dims(1, 0, 0);
     s.index_vector_dim = 1;
     s.update_computation = lz_region_intern(region);
-    lz_val t = g_param(f, LZ_F32, LZ_SHAPE(50, 40)), i = g_param(f, LZ_I32, LZ_SHAPE(70)), u = g_param(f, LZ_F32, LZ_SHAPE(70, 40));
+    lz_val t = g_param(f, LZ_F32, LZ_SHAPE(50, 40)), i = g_param(f, LZ_I32, LZ_SHAPE(70)),
+           u = g_param(f, LZ_F32, LZ_SHAPE(70, 40));
     lz_plan *p = one(f, lz_build(f, LZ_OP_SCATTER, G_RECORD(s), (lz_val[]){t, i, u}, 3));
-    ck_assert_int_eq(p->nstep, 2);      /* the copy, the sums */
+    ck_assert_int_eq(p->nstep, 2); /* the copy, the sums */
     const lz_kernel *k = p->kernels[p->steps[1].kernel];
     ck_assert(!k->serial && k->vec == LZ_VEC_OUTER);
     ck_assert_int_eq(k->outer[0].v, 40);

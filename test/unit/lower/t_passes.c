@@ -30,7 +30,8 @@ END_TEST
 static lz_func *negate_twice(void)
 {
     lz_func *f = lz_func_new("f");
-    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(3)), y = lz_build_ew1(f, LZ_OP_NEGATE, lz_build_ew1(f, LZ_OP_NEGATE, x));
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(3)),
+           y = lz_build_ew1(f, LZ_OP_NEGATE, lz_build_ew1(f, LZ_OP_NEGATE, x));
     lz_func_set_results(f, &y, 1);
     return f;
 }
@@ -69,7 +70,8 @@ END_TEST
 
 /* ---- meaning is kept ---- */
 
-static void same_results(const lz_func *f, const lz_func *g, lz_literal **args, const char *what, int seed)
+static void same_results(const lz_func *f, const lz_func *g, lz_literal **args, const char *what,
+                         int seed)
 {
     lz_expect *e;
     char msg[512];
@@ -78,7 +80,8 @@ static void same_results(const lz_func *f, const lz_func *g, lz_literal **args, 
         return;
     }
     lz_literal **got = lz_calloc(g->nresult + 1, sizeof *got);
-    ck_assert_msg(lz_ref_run(g, args, got) == LZ_OK, "%s, seed %d: %s", what, seed, lz_error_get()->message);
+    ck_assert_msg(lz_ref_run(g, args, got) == LZ_OK, "%s, seed %d: %s", what, seed,
+                  lz_error_get()->message);
     ck_assert_msg(lz_expect_met(e, got, msg, sizeof msg), "%s, seed %d: %s", what, seed, msg);
     for (uint32_t k = 0; k < g->nresult; k++)
         lz_literal_release(got[k]);
@@ -95,7 +98,8 @@ static bool comparable(const lz_func *f)
         sum |= lz_op_get(s->op)->tol == LZ_TOL_SUM;
         bits |= s->op == LZ_OP_BITCAST_CONVERT;
         for (uint32_t k = 0; k < s->nopnd && s->nresult > 1; k++)
-            if (lz_op_get(s->op)->tol == LZ_TOL_SUM && (s->opnd[k]->dtype == LZ_F16 || s->opnd[k]->dtype == LZ_BF16))
+            if (lz_op_get(s->op)->tol == LZ_TOL_SUM &&
+                (s->opnd[k]->dtype == LZ_F16 || s->opnd[k]->dtype == LZ_BF16))
                 return false;
     }
     return !(sum && bits);
@@ -111,9 +115,12 @@ static void run_pass(const char *list, int seed)
         bool sums = false;
         for (uint32_t i = 0; i < f->ninst; i++)
             sums |= lz_op_get(lz_inst_op(&f->insts[i]))->tol == LZ_TOL_SUM;
-        ck_assert_int_eq(lz_gen_args(f, (uint64_t)seed, sums ? LZ_FILL_MODEST : LZ_FILL_WILD, &args), LZ_OK);
-        ck_assert_msg(lz_passes_run(f, list, &g) == LZ_OK, "%s, seed %d: %s", list, seed, lz_error_get()->message);
-        ck_assert_msg(lz_func_verify(g) == LZ_OK, "%s, seed %d: %s", list, seed, lz_error_get()->message);
+        ck_assert_int_eq(
+            lz_gen_args(f, (uint64_t)seed, sums ? LZ_FILL_MODEST : LZ_FILL_WILD, &args), LZ_OK);
+        ck_assert_msg(lz_passes_run(f, list, &g) == LZ_OK, "%s, seed %d: %s", list, seed,
+                      lz_error_get()->message);
+        ck_assert_msg(lz_func_verify(g) == LZ_OK, "%s, seed %d: %s", list, seed,
+                      lz_error_get()->message);
         same_results(f, g, args, list, seed);
         lz_gen_args_free(f, args);
         lz_func_free(g);
@@ -146,7 +153,8 @@ static uint64_t bits_after(lz_op op, lz_dtype d, uint64_t x, uint64_t y, const c
 {
     lz_func *f = lz_func_new("f"), *g = NULL;
     lz_shape s = LZ_SCALAR;
-    lz_literal *c = lz_literal_copy_from(lz_type_get(d, &s), &y), *a = lz_literal_copy_from(lz_type_get(d, &s), &x), *r = NULL;
+    lz_literal *c = lz_literal_copy_from(lz_type_get(d, &s), &y),
+               *a = lz_literal_copy_from(lz_type_get(d, &s), &x), *r = NULL;
     lz_val v = g_param(f, d, s);
     v = lz_build_ew2(f, op, v, lz_build_const(f, c));
     lz_func_set_results(f, &v, 1);
@@ -164,19 +172,24 @@ static uint64_t bits_after(lz_op op, lz_dtype d, uint64_t x, uint64_t y, const c
 
 START_TEST(every_bit_is_kept)
 {
-    static const lz_op ops[] = {LZ_OP_ADD, LZ_OP_SUBTRACT, LZ_OP_MULTIPLY, LZ_OP_DIVIDE, LZ_OP_MAXIMUM, LZ_OP_MINIMUM, LZ_OP_POWER, LZ_OP_REMAINDER};
-    static const lz_dtype dtypes[] = {LZ_F16, LZ_BF16, LZ_F32, LZ_F64, LZ_I8, LZ_U16, LZ_I32, LZ_U64};
+    static const lz_op ops[] = {LZ_OP_ADD,     LZ_OP_SUBTRACT, LZ_OP_MULTIPLY, LZ_OP_DIVIDE,
+                                LZ_OP_MAXIMUM, LZ_OP_MINIMUM,  LZ_OP_POWER,    LZ_OP_REMAINDER};
+    static const lz_dtype dtypes[] = {LZ_F16, LZ_BF16, LZ_F32, LZ_F64,
+                                      LZ_I8,  LZ_U16,  LZ_I32, LZ_U64};
     lz_dtype d = dtypes[_i];
     uint64_t special[64];
     int n = lz_test_specials(d, special);
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
-                uint64_t want = bits_after(ops[o], d, special[i], special[j], "prune"), got = bits_after(ops[o], d, special[i], special[j], "simplify");
+                uint64_t want = bits_after(ops[o], d, special[i], special[j], "prune"),
+                         got = bits_after(ops[o], d, special[i], special[j], "simplify");
                 bool nan = lz_dtype_is_float(d) && lz_test_ulps(d, want, got) == 0 && want != got;
                 double w = lz_elem_get_f64(d, &want, 0);
-                ck_assert_msg(want == got || (nan && w != w), "%s(%llx, %llx): %llx, not %llx", lz_op_get(ops[o])->text,
-                              (unsigned long long)special[i], (unsigned long long)special[j], (unsigned long long)got, (unsigned long long)want);
+                ck_assert_msg(want == got || (nan && w != w), "%s(%llx, %llx): %llx, not %llx",
+                              lz_op_get(ops[o])->text, (unsigned long long)special[i],
+                              (unsigned long long)special[j], (unsigned long long)got,
+                              (unsigned long long)want);
             }
 }
 END_TEST
@@ -191,10 +204,14 @@ START_TEST(two_levels)
         lz_op op;
         lz_dtype d;
     } cases[] = {
-        {{1, {20000}}, {1, {0}}, LZ_OP_ADD, LZ_F32},      {{1, {16384}}, {1, {0}}, LZ_OP_MAXIMUM, LZ_F32},
-        {{2, {200, 300}}, {2, {0, 1}}, LZ_OP_ADD, LZ_F64}, {{2, {17000, 3}}, {1, {0}}, LZ_OP_ADD, LZ_F32},
-        {{3, {2, 40, 900}}, {2, {1, 2}}, LZ_OP_MINIMUM, LZ_I32}, {{2, {3, 33000}}, {1, {1}}, LZ_OP_ADD, LZ_BF16},
-        {{2, {4, 50000}}, {2, {0, 1}}, LZ_OP_XOR, LZ_U32}, {{4, {5, 3, 1100, 7}}, {3, {0, 2, 3}}, LZ_OP_MULTIPLY, LZ_I8},
+        {{1, {20000}}, {1, {0}}, LZ_OP_ADD, LZ_F32},
+        {{1, {16384}}, {1, {0}}, LZ_OP_MAXIMUM, LZ_F32},
+        {{2, {200, 300}}, {2, {0, 1}}, LZ_OP_ADD, LZ_F64},
+        {{2, {17000, 3}}, {1, {0}}, LZ_OP_ADD, LZ_F32},
+        {{3, {2, 40, 900}}, {2, {1, 2}}, LZ_OP_MINIMUM, LZ_I32},
+        {{2, {3, 33000}}, {1, {1}}, LZ_OP_ADD, LZ_BF16},
+        {{2, {4, 50000}}, {2, {0, 1}}, LZ_OP_XOR, LZ_U32},
+        {{4, {5, 3, 1100, 7}}, {3, {0, 2, 3}}, LZ_OP_MULTIPLY, LZ_I8},
         {{8, {2, 2, 2, 2, 2, 2, 2, 300}}, {8, {0, 1, 2, 3, 4, 5, 6, 7}}, LZ_OP_ADD, LZ_F32},
     };
     if ((size_t)_i >= sizeof cases / sizeof *cases)
