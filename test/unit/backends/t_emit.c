@@ -78,8 +78,8 @@ static void fill(lz_dtype d, char *p, int n)
 
 static int64_t ordered(int64_t v, int bits)
 {
-    int64_t sign = INT64_C(1) << (bits - 1);
-    return v & sign ? -(v & (sign - 1)) : v;
+    int64_t sign = bits == 64 ? INT64_MIN : INT64_C(1) << (bits - 1);
+    return v & sign ? -(v & ~sign) : v; /* v holds no bits above the float's */
 }
 
 /* Steps between two floats of dtype d; both NaN: 0; one NaN: a lot. */
