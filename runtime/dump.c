@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "runtime/metrics.h"
 #include "runtime/slot.h"
-#include <dlfcn.h>
+#include "runtime/symbols.h"
 #include <execinfo.h>
 #include <inttypes.h>
 #include <lazuli/debug.h>
@@ -38,12 +38,6 @@ static void append(const char *path, const lz_buf *text)
 
 /* ---- frames ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path && path[0] ? path : "?";
-}
-
 void lz_dump_frames(lz_buf *out, const char *indent, int max)
 {
     enum { DEPTH = 128 };
@@ -58,19 +52,17 @@ void lz_dump_frames(lz_buf *out, const char *indent, int max)
         shown++;
     }
     for (i = i < n ? i + 1 : n; i < n; i++) { /* the site has told the caller's own frame */
-        Dl_info d;
-        bool known = dladdr((char *)pc[i] - 1, &d) != 0;
-        const char *name = known && d.dli_sname ? d.dli_sname : "??";
+        char name[128], module[64];
+        uintptr_t offset;
+        lz_symbol_of(pc[i], name, sizeof name, module, sizeof module, &offset);
         if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0 ||
-            (known && strncmp(base_name(d.dli_fname), "libc.so", 7) == 0))
+            strncmp(module, "libc.so", 7) == 0)
             break; /* what called main or the thread's function */
         if (shown++ == max) {
             lz_buf_printf(out, "%s..........\n", indent);
             return;
         }
-        lz_buf_printf(out, "%s%s (%s:0x%" PRIxPTR ")\n", indent, name,
-                      base_name(known ? d.dli_fname : NULL),
-                      (uintptr_t)pc[i] - (known ? (uintptr_t)d.dli_fbase : 0));
+        lz_buf_printf(out, "%s%s (%s:0x%" PRIxPTR ")\n", indent, name, module, offset);
     }
 }
 
