@@ -4,12 +4,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-static inline lz_status lz_nn_fail(lz_status s, const char *op, const char *message)
+/* Records the error as one of `op`, called at `site` (NULL: unknown), and gives the status back. */
+static inline lz_status lz_nn_annotated(lz_status s, const char *op, const lz_site *site)
 {
-    lz_fail(s, __FILE__, "%s", message);
-    lz_error_annotate(op, NULL);
+    lz_error_annotate(op, site);
     return s;
 }
-#define lz_nn_realloc lz_realloc
-#define lz_nn_free lz_free
+#define LZ_NN_FAIL(status, op, site, ...)                                                          \
+    lz_nn_annotated(LZ_FAIL((status), __VA_ARGS__), (op), (site))
 #endif

@@ -5,35 +5,51 @@
 #include <lazuli/tensor_ops.h>
 
 #include "nn/internal.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+/* "[2, 3]" in text, which has room for 160 bytes. */
+static const char *shape_text(const lz_shape *s, char *text)
+{
+    int n = sprintf(text, "[");
+    for (int i = 0; i < s->rank; i++)
+        n += sprintf(text + n, "%s%" PRId64, i ? ", " : "", s->dims[i]);
+    sprintf(text + n, "]");
+    return text;
+}
 
 /* Shapes [N, C] and [N]; LZ_OK, or the reason in the record. */
-static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels)
+static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels, const lz_site *site)
 {
     if (!logits || !labels)
-        return lz_nn_fail(LZ_ENULL, op, "logits and labels must not be NULL");
+        return LZ_NN_FAIL(LZ_ENULL, op, site, "%s is NULL", logits ? "labels" : "logits");
     if (lz_status_of(logits) != LZ_OK || lz_status_of(labels) != LZ_OK)
-        return LZ_OK;                           /* the error travels on through the operations */
+        return LZ_OK; /* the error travels on through the operations */
     lz_shape a = lz_shape_of(logits), b = lz_shape_of(labels);
-    if (a.rank != 2 || b.rank != 1 || a.dims[0] != b.dims[0])
-        return lz_nn_fail(LZ_ESHAPE, op, "logits must be [N, C] and labels [N]");
+    if (a.rank != 2 || b.rank != 1 || a.dims[0] != b.dims[0]) {
+        char have[2][160];
+        return LZ_NN_FAIL(LZ_ESHAPE, op, site, "logits are %s and labels %s, not [N, C] and [N]",
+                          shape_text(&a, have[0]), shape_text(&b, have[1]));
+    }
     lz_dtype d = lz_dtype_of(labels);
     if (d != LZ_I32 && d != LZ_I64)
-        return lz_nn_fail(LZ_EDTYPE, op, "labels must be i32 or i64");
+        return LZ_NN_FAIL(LZ_EDTYPE, op, site, "labels are %s, not i32 or i64", lz_dtype_name(d));
     return LZ_OK;
 }
 
 lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
 {
-    if (check("lz_cross_entropy", logits, labels) != LZ_OK)
+    if (check("lz_cross_entropy", logits, labels, site) != LZ_OK)
         return lz_error_tensor_last("lz_cross_entropy", site);
     if (lz_scope_begin() != LZ_OK)
         return lz_error_tensor_last("lz_cross_entropy", site);
     lz_shape s = lz_shape_of(logits);
     int64_t classes = s.rank == 2 ? s.dims[1] : 1;
-    /* -mean_n log_softmax(logits)[n, label[n]], picked by a mask so that the gradient needs no scatter */
+    /* -mean_n log_softmax(logits)[n, label[n]], picked by a mask: the gradient needs no scatter */
     lz_tensor *logp = lz_log_softmax_at(logits, -1, site);
     lz_tensor *mask = lz_one_hot_at(labels, classes, LZ_BOOL, site);
-    lz_tensor *picked = lz_where_at(mask, logp, lz_zeros_at(lz_dtype_of(logp), LZ_SCALAR, site), site);
+    lz_tensor *picked =
+        lz_where_at(mask, logp, lz_zeros_at(lz_dtype_of(logp), LZ_SCALAR, site), site);
     lz_reduce_options rows = {.struct_size = sizeof rows, .dims = LZ_DIM(-1)};
     lz_tensor *nll = lz_neg_at(lz_mean_at(lz_sum_at(picked, &rows, site), NULL, site), site);
     return lz_scope_end_keep(nll);
@@ -49,7 +65,7 @@ lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_site *site)
 
 lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
 {
-    if (check("lz_accuracy", logits, labels) != LZ_OK)
+    if (check("lz_accuracy", logits, labels, site) != LZ_OK)
         return lz_error_tensor_last("lz_accuracy", site);
     if (lz_scope_begin() != LZ_OK)
         return lz_error_tensor_last("lz_accuracy", site);

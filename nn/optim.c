@@ -1,5 +1,6 @@
-/* optim.c - SGD with momentum, Adam and AdamW, as torch.optim. A step records the updates; the next lz_mark_step runs them together
- * with the backward pass. Rates are run-time scalars; state buffers are updated in place (donated). */
+/* optim.c - SGD with momentum, Adam and AdamW, as torch.optim. A step records the updates; the next
+ * lz_mark_step runs them together with the backward pass. Rates are run-time arguments; state buffers
+ * are updated in place (donated). */
 #include <lazuli/grad.h>
 #include <lazuli/ops.h>
 #include <lazuli/optim.h>
@@ -7,7 +8,7 @@
 
 #include "nn/internal.h"
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 typedef enum kind { SGD, ADAM } kind;
 struct lz_optim {
@@ -17,85 +18,109 @@ struct lz_optim {
     lz_adam_options adam;
     double lr;
     int64_t step;
-    lz_tensor **m, **v;         /* momentum or first moment; second moment. NULL until the parameter's first step */
+    lz_tensor **m, **v; /* momentum or first moment; second moment. NULL until the first step */
     size_t nstate;
 };
 
-static lz_optim *bad(const char *op, const char *what, double value)
+/* ---- making ---- */
+
+static bool bad_rate(double lr)
 {
-    char msg[96];
-    snprintf(msg, sizeof msg, "%s is %g", what, value);
-    lz_nn_fail(LZ_EINVAL, op, msg);
+    return !(lr >= 0) || isinf(lr);
+}
+
+static lz_optim *create(kind k, lz_params *ps, double lr, const char *op, const lz_site *site)
+{
+    lz_optim *o = NULL;
+    if (!ps)
+        LZ_NN_FAIL(LZ_ENULL, op, site, "the parameter list is NULL");
+    else if (bad_rate(lr))
+        LZ_NN_FAIL(LZ_EINVAL, op, site, "lr is %g: a finite number >= 0 is needed", lr);
+    else if (!(o = lz_calloc(1, sizeof *o)))
+        LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for the optimizer");
+    else
+        *o = (lz_optim){.kind = k, .params = ps, .lr = lr};
+    return o;
+}
+
+/* The caller's options over the defaults: a program built with an older header gives fewer fields. */
+static lz_status take_options(void *dst, size_t have, const void *src, const char *op,
+                              const lz_site *site)
+{
+    if (!src)
+        return LZ_OK;
+    size_t n = *(const size_t *)src;
+    if (n < sizeof n || n > have)
+        return LZ_NN_FAIL(LZ_EINVAL, op, site,
+                          "struct_size is %zu: set it to the size of the struct", n);
+    memcpy(dst, src, n);
+    return LZ_OK;
+}
+
+static lz_optim *refuse(const char *op, const lz_site *site, const char *option, double value,
+                        const char *need)
+{
+    LZ_NN_FAIL(LZ_EINVAL, op, site, "%s is %g: %s", option, value, need);
     return NULL;
 }
 
-static lz_optim *create(kind k, lz_params *ps, double lr, const char *op)
+lz_optim *lz_sgd_new_at(lz_params *ps, const lz_sgd_options *opt, const lz_site *site)
 {
-    if (!ps) {
-        lz_nn_fail(LZ_ENULL, op, "the parameter list is NULL");
+    static const char op[] = "lz_sgd";
+    lz_sgd_options c = {.struct_size = sizeof c, .lr = 1e-3};
+    if (take_options(&c, sizeof c, opt, op, site) != LZ_OK)
         return NULL;
-    }
-    if (!(lr >= 0) || isinf(lr))
-        return bad(op, "lr must be a number >= 0 but", lr);
-    lz_optim *o = lz_calloc(1, sizeof *o);
-    if (!o) {
-        lz_nn_fail(LZ_EMEM, op, "no memory for the optimizer");
+    if (!(c.momentum >= 0 && c.momentum < 1))
+        return refuse(op, site, "momentum", c.momentum, "it must be in [0, 1)");
+    if (!isfinite(c.dampening))
+        return refuse(op, site, "dampening", c.dampening, "it must be finite");
+    if (!(c.weight_decay >= 0))
+        return refuse(op, site, "weight_decay", c.weight_decay, "it must be >= 0");
+    if (c.nesterov && c.momentum == 0)
+        return refuse(op, site, "momentum", c.momentum, "nesterov needs some");
+    if (c.nesterov && c.dampening != 0)
+        return refuse(op, site, "dampening", c.dampening, "nesterov takes none");
+    lz_optim *o = create(SGD, ps, c.lr, op, site);
+    if (o)
+        o->sgd = c;
+    return o;
+}
+
+lz_optim *lz_adam_new_at(lz_params *ps, const lz_adam_options *opt, const lz_site *site)
+{
+    static const char op[] = "lz_adam";
+    lz_adam_options c = {
+        .struct_size = sizeof c, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+    if (take_options(&c, sizeof c, opt, op, site) != LZ_OK)
         return NULL;
-    }
-    o->kind = k;
-    o->params = ps;
-    o->lr = lr;
-    return o;
-}
-
-lz_optim *lz_sgd_new(lz_params *ps, const lz_sgd_options *opt)
-{
-    const lz_sgd_options dflt = {.struct_size = sizeof dflt, .lr = 1e-3};
-    if (!opt)
-        opt = &dflt;
-    if (!(opt->momentum >= 0 && opt->momentum < 1))
-        return bad("lz_sgd", "momentum must be in [0, 1) but", opt->momentum);
-    if (!(opt->weight_decay >= 0))
-        return bad("lz_sgd", "weight_decay must be >= 0 but", opt->weight_decay);
-    if (opt->nesterov && (opt->momentum == 0 || opt->dampening != 0))
-        return bad("lz_sgd", "nesterov needs momentum > 0 and dampening 0; dampening", opt->dampening);
-    lz_optim *o = create(SGD, ps, opt->lr, "lz_sgd");
+    if (!(c.beta1 >= 0 && c.beta1 < 1))
+        return refuse(op, site, "beta1", c.beta1, "it must be in [0, 1)");
+    if (!(c.beta2 >= 0 && c.beta2 < 1))
+        return refuse(op, site, "beta2", c.beta2, "it must be in [0, 1)");
+    if (!(c.eps >= 0))
+        return refuse(op, site, "eps", c.eps, "it must be >= 0");
+    if (!(c.weight_decay >= 0))
+        return refuse(op, site, "weight_decay", c.weight_decay, "it must be >= 0");
+    lz_optim *o = create(ADAM, ps, c.lr, op, site);
     if (o)
-        o->sgd = *opt;
+        o->adam = c;
     return o;
 }
 
-lz_optim *lz_adam_new(lz_params *ps, const lz_adam_options *opt)
-{
-    const lz_adam_options dflt = {.struct_size = sizeof dflt, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
-    if (!opt)
-        opt = &dflt;
-    if (!(opt->beta1 >= 0 && opt->beta1 < 1))
-        return bad("lz_adam", "beta1 must be in [0, 1) but", opt->beta1);
-    if (!(opt->beta2 >= 0 && opt->beta2 < 1))
-        return bad("lz_adam", "beta2 must be in [0, 1) but", opt->beta2);
-    if (!(opt->eps >= 0))
-        return bad("lz_adam", "eps must be >= 0 but", opt->eps);
-    if (!(opt->weight_decay >= 0))
-        return bad("lz_adam", "weight_decay must be >= 0 but", opt->weight_decay);
-    lz_optim *o = create(ADAM, ps, opt->lr, "lz_adam");
-    if (o)
-        o->adam = *opt;
-    return o;
-}
+/* ---- a step ---- */
 
-static lz_status ensure_state(lz_optim *o)
+static lz_status ensure_state(lz_optim *o, const lz_site *site)
 {
     size_t n = o->params->len;
     if (n <= o->nstate)
         return LZ_OK;
     lz_tensor **m = lz_realloc(o->m, n * sizeof *m);
-    if (!m)
-        return lz_nn_fail(LZ_EMEM, "lz_optim_step", "no memory for the optimizer's state");
-    o->m = m;
-    lz_tensor **v = lz_realloc(o->v, n * sizeof *v);
+    if (m)
+        o->m = m;
+    lz_tensor **v = m ? lz_realloc(o->v, n * sizeof *v) : NULL;
     if (!v)
-        return lz_nn_fail(LZ_EMEM, "lz_optim_step", "no memory for the optimizer's state");
+        return LZ_NN_FAIL(LZ_EMEM, "lz_optim_step", site,
+                          "no memory for the state of %zu parameters", n);
     o->v = v;
     for (size_t i = o->nstate; i < n; i++)
         o->m[i] = o->v[i] = NULL;
@@ -103,15 +128,17 @@ static lz_status ensure_state(lz_optim *o)
     return LZ_OK;
 }
 
-/* State starts as real buffers of zeros, so that the first step traces the same graph as all later ones and compiles once. */
-static lz_status zero_state(lz_tensor **state, lz_tensor *like)
+/* State starts as real buffers of zeros, so that the first step traces the same graph as all later
+ * ones and compiles once. */
+static lz_status zero_state(lz_tensor **state, lz_tensor *like, const lz_site *site)
 {
     if (*state)
         return LZ_OK;
     void *zeros = lz_calloc(1, lz_nbytes(like) + 1);
     if (!zeros)
-        return lz_nn_fail(LZ_EMEM, "lz_optim_step", "no memory for the optimizer's state");
-    lz_tensor *t = lz_from_host_at(lz_dtype_of(like), lz_shape_of(like), zeros, NULL);
+        return LZ_NN_FAIL(LZ_EMEM, "lz_optim_step", site, "no memory for %zu bytes of state",
+                          lz_nbytes(like));
+    lz_tensor *t = lz_from_host_at(lz_dtype_of(like), lz_shape_of(like), zeros, site);
     lz_free(zeros);
     lz_status s = lz_status_of(t);
     if (s == LZ_OK)
@@ -119,60 +146,85 @@ static lz_status zero_state(lz_tensor **state, lz_tensor *like)
     return s;
 }
 
-static lz_tensor *plus_scaled(lz_tensor *a, lz_tensor *b, double s)
+/* What a rule updates: parameter i, its gradient. */
+typedef struct update {
+    lz_optim *o;
+    size_t i;
+    lz_tensor *p, *g;
+    const lz_site *site;
+} update;
+
+/* By a number of the optimizer's options, which stays what it is. */
+static lz_tensor *scaled(const update *u, lz_tensor *a, double s)
 {
-    return lz_add_at(a, lz_mul_scalar_at(b, s, NULL), NULL);
+    return lz_mul_scalar_at(a, s, u->site);
 }
 
-static lz_status sgd_update(lz_optim *o, size_t i, lz_tensor *p, lz_tensor *g)
+/* By a number that changes from step to step: an argument also when it happens to be 0 or 1. */
+static lz_tensor *rated(const update *u, lz_tensor *a, double s)
 {
-    const lz_sgd_options *c = &o->sgd;
+    return lz_mul_at(a, lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, s, u->site), u->site);
+}
+
+static lz_tensor *plus(const update *u, lz_tensor *a, lz_tensor *b)
+{
+    return lz_add_at(a, b, u->site);
+}
+
+static lz_status sgd_update(const update *u)
+{
+    const lz_sgd_options *c = &u->o->sgd;
+    lz_tensor *g = u->g, **state = &u->o->m[u->i];
     if (c->weight_decay != 0)
-        g = plus_scaled(g, p, c->weight_decay);
+        g = plus(u, g, scaled(u, u->p, c->weight_decay));
     if (c->momentum != 0) {
-        bool first = !o->m[i];
-        lz_status s = zero_state(&o->m[i], p);
+        bool first = !*state;
+        lz_status s = zero_state(state, u->p, u->site);
         if (s != LZ_OK)
             return s;
+        lz_tensor *m = scaled(u, *state, c->momentum);
         /* torch.optim.SGD does not dampen the first gradient */
-        double take = first ? 1 : 1 - c->dampening;
-        lz_tensor *m = plus_scaled(lz_mul_scalar_at(o->m[i], c->momentum, NULL), g, take);
-        if ((s = lz_assign_at(o->m[i], m, NULL)) != LZ_OK)
+        m = plus(u, m, c->dampening != 0 ? rated(u, g, first ? 1 : 1 - c->dampening) : g);
+        if ((s = lz_assign_at(*state, m, u->site)) != LZ_OK)
             return s;
-        g = c->nesterov ? plus_scaled(g, m, c->momentum) : m;
+        g = c->nesterov ? plus(u, g, scaled(u, m, c->momentum)) : m;
     }
-    return lz_assign_at(p, lz_sub_at(p, lz_mul_scalar_at(g, o->lr, NULL), NULL), NULL);
+    return lz_assign_at(u->p, lz_sub_at(u->p, rated(u, g, u->o->lr), u->site), u->site);
 }
 
-/* Kingma and Ba 2015, Loshchilov and Hutter 2019. Bias corrections are run-time scalars: they change every step. */
-static lz_status adam_update(lz_optim *o, size_t i, lz_tensor *p, lz_tensor *g)
+/* Kingma and Ba 2015, Loshchilov and Hutter 2019. */
+static lz_status adam_update(const update *u)
 {
+    lz_optim *o = u->o;
     const lz_adam_options *c = &o->adam;
     double t = (double)o->step, fix1 = 1 - pow(c->beta1, t), fix2 = 1 - pow(c->beta2, t);
-    lz_status s = zero_state(&o->m[i], p);
+    lz_status s = zero_state(&o->m[u->i], u->p, u->site);
     if (s == LZ_OK)
-        s = zero_state(&o->v[i], p);
+        s = zero_state(&o->v[u->i], u->p, u->site);
     if (s != LZ_OK)
         return s;
-    lz_tensor *base = p;
+    lz_tensor *base = u->p, *g = u->g;
     if (c->weight_decay != 0 && c->decoupled)
-        base = lz_mul_scalar_at(p, 1 - o->lr * c->weight_decay, NULL);
+        base = rated(u, u->p, 1 - o->lr * c->weight_decay);
     else if (c->weight_decay != 0)
-        g = plus_scaled(g, p, c->weight_decay);
-    lz_tensor *m = plus_scaled(lz_mul_scalar_at(g, 1 - c->beta1, NULL), o->m[i], c->beta1);
-    lz_tensor *v = plus_scaled(lz_mul_scalar_at(lz_mul_at(g, g, NULL), 1 - c->beta2, NULL), o->v[i], c->beta2);
-    lz_tensor *denom = lz_add_scalar_at(lz_mul_scalar_at(lz_sqrt_at(v, NULL), 1 / sqrt(fix2), NULL), c->eps, NULL);
-    lz_tensor *update = lz_mul_scalar_at(lz_div_at(m, denom, NULL), o->lr / fix1, NULL);
-    if ((s = lz_assign_at(o->m[i], m, NULL)) != LZ_OK || (s = lz_assign_at(o->v[i], v, NULL)) != LZ_OK)
+        g = plus(u, g, scaled(u, u->p, c->weight_decay));
+    lz_tensor *m = plus(u, scaled(u, g, 1 - c->beta1), scaled(u, o->m[u->i], c->beta1));
+    lz_tensor *v = scaled(u, lz_mul_at(g, g, u->site), 1 - c->beta2);
+    v = plus(u, v, scaled(u, o->v[u->i], c->beta2));
+    lz_tensor *denom = rated(u, lz_sqrt_at(v, u->site), 1 / sqrt(fix2));
+    denom = lz_add_scalar_at(denom, c->eps, u->site);
+    lz_tensor *by = rated(u, lz_div_at(m, denom, u->site), o->lr / fix1);
+    if ((s = lz_assign_at(o->m[u->i], m, u->site)) != LZ_OK ||
+        (s = lz_assign_at(o->v[u->i], v, u->site)) != LZ_OK)
         return s;
-    return lz_assign_at(p, lz_sub_at(base, update, NULL), NULL);
+    return lz_assign_at(u->p, lz_sub_at(base, by, u->site), u->site);
 }
 
-lz_status lz_optim_step(lz_optim *o)
+lz_status lz_optim_step_at(lz_optim *o, const lz_site *site)
 {
     if (!o)
-        return lz_nn_fail(LZ_ENULL, "lz_optim_step", "the optimizer is NULL");
-    lz_status s = ensure_state(o);
+        return LZ_NN_FAIL(LZ_ENULL, "lz_optim_step", site, "the optimizer is NULL");
+    lz_status s = ensure_state(o, site);
     if (s == LZ_OK)
         s = lz_scope_begin();
     if (s != LZ_OK)
@@ -180,8 +232,9 @@ lz_status lz_optim_step(lz_optim *o)
     o->step++;
     for (size_t i = 0; i < o->params->len && s == LZ_OK; i++) {
         lz_tensor *p = o->params->tensors[i], *g = lz_grad_of(p);
+        update u = {o, i, p, g, site};
         if (g)
-            s = o->kind == SGD ? sgd_update(o, i, p, g) : adam_update(o, i, p, g);
+            s = o->kind == SGD ? sgd_update(&u) : adam_update(&u);
     }
     lz_scope_end();
     return s;
@@ -190,18 +243,17 @@ lz_status lz_optim_step(lz_optim *o)
 lz_status lz_optim_zero_grad(lz_optim *o)
 {
     if (!o)
-        return lz_nn_fail(LZ_ENULL, "lz_optim_zero_grad", "the optimizer is NULL");
+        return LZ_NN_FAIL(LZ_ENULL, "lz_optim_zero_grad", NULL, "the optimizer is NULL");
     return lz_zero_grad(o->params->tensors, o->params->len);
 }
 
 lz_status lz_optim_set_lr(lz_optim *o, double lr)
 {
     if (!o)
-        return lz_nn_fail(LZ_ENULL, "lz_optim_set_lr", "the optimizer is NULL");
-    if (!(lr >= 0) || isinf(lr)) {
-        bad("lz_optim_set_lr", "lr must be a number >= 0 but", lr);
-        return LZ_EINVAL;
-    }
+        return LZ_NN_FAIL(LZ_ENULL, "lz_optim_set_lr", NULL, "the optimizer is NULL");
+    if (bad_rate(lr))
+        return LZ_NN_FAIL(LZ_EINVAL, "lz_optim_set_lr", NULL,
+                          "lr is %g: a finite number >= 0 is needed", lr);
     o->lr = lr;
     return LZ_OK;
 }

@@ -4,6 +4,7 @@
 #include <lazuli/tensor_ops.h>
 
 #include "nn/internal.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +14,11 @@ static lz_status grow(lz_params *ps)
     if (ps->len < ps->cap)
         return LZ_OK;
     size_t cap = ps->cap ? 2 * ps->cap : 8;
-    lz_tensor **t = lz_nn_realloc(ps->tensors, cap * sizeof *t);
+    lz_tensor **t = lz_realloc(ps->tensors, cap * sizeof *t);
     if (!t)
         return LZ_EMEM;
     ps->tensors = t;
-    char **names = lz_nn_realloc(ps->names, cap * sizeof *names);
+    char **names = lz_realloc(ps->names, cap * sizeof *names);
     if (!names)
         return LZ_EMEM;
     ps->names = names;
@@ -25,22 +26,22 @@ static lz_status grow(lz_params *ps)
     return LZ_OK;
 }
 
-lz_status lz_params_add(lz_params *ps, const char *name, lz_tensor *t)
+lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site)
 {
     if (!ps || !name || !t)
-        return lz_nn_fail(LZ_ENULL, "lz_params_add", "list, name and tensor must not be NULL");
+        return LZ_NN_FAIL(LZ_ENULL, "lz_params_add", site, "%s is NULL",
+                          !ps     ? "the list"
+                          : !name ? "the name"
+                                  : "the tensor");
     lz_status s = lz_status_of(t);
     if (s != LZ_OK)
         return s;
-    if ((s = grow(ps)) != LZ_OK)
-        return lz_nn_fail(s, "lz_params_add", "no memory for another parameter");
-    size_t n = strlen(name) + 1;
-    char *copy = lz_nn_realloc(NULL, n);
+    char *copy = grow(ps) == LZ_OK ? lz_strdup(name) : NULL;
     if (!copy)
-        return lz_nn_fail(LZ_EMEM, "lz_params_add", "no memory for the parameter's name");
-    memcpy(copy, name, n);
+        return LZ_NN_FAIL(LZ_EMEM, "lz_params_add", site, "no memory for parameter %zu, \"%.64s\"",
+                          ps->len, name);
     if ((s = lz_requires_grad(t, true)) != LZ_OK) {
-        lz_nn_free(copy);
+        lz_free(copy);
         return s;
     }
     ps->names[ps->len] = copy;
@@ -48,53 +49,68 @@ lz_status lz_params_add(lz_params *ps, const char *name, lz_tensor *t)
     return LZ_OK;
 }
 
+static void drop_last(lz_params *ps)
+{
+    lz_release(ps->tensors[--ps->len]);
+    lz_free(ps->names[ps->len]);
+}
+
 void lz_params_free(lz_params *ps)
 {
     if (!ps)
         return;
-    for (size_t i = 0; i < ps->len; i++) {
-        lz_release(ps->tensors[i]);
-        lz_nn_free(ps->names[i]);
-    }
-    lz_nn_free(ps->tensors);
-    lz_nn_free(ps->names);
+    while (ps->len)
+        drop_last(ps);
+    lz_free(ps->tensors);
+    lz_free(ps->names);
     memset(ps, 0, sizeof *ps);
 }
 
-static lz_status add_named(lz_params *ps, const char *layer, const char *what, lz_tensor *t)
+static lz_status add_named(lz_params *ps, const char *layer, const char *what, lz_tensor *t,
+                           const lz_site *site)
 {
     char name[256];
     int n = snprintf(name, sizeof name, "%s.%s", layer, what);
     if (n < 0 || (size_t)n >= sizeof name)
-        return lz_nn_fail(LZ_EINVAL, "lz_linear_layer_init", "the layer's name is longer than 240 bytes");
-    return lz_params_add(ps, name, t);
+        return LZ_NN_FAIL(LZ_EINVAL, "lz_linear_layer_init", site,
+                          "the layer's name has %zu bytes, more than %zu", strlen(layer),
+                          sizeof name - 1 - strlen(what) - 1);
+    return lz_params_add_at(ps, name, t, site);
 }
 
-lz_status lz_linear_layer_init(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in, int64_t out,
-                               bool bias, lz_dtype dtype)
+lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in,
+                                  int64_t out, bool bias, lz_dtype dtype, const lz_site *site)
 {
     if (!l || !ps || !name)
-        return lz_nn_fail(LZ_ENULL, "lz_linear_layer_init", "layer, list and name must not be NULL");
+        return LZ_NN_FAIL(LZ_ENULL, "lz_linear_layer_init", site, "%s is NULL",
+                          !l    ? "the layer"
+                          : !ps ? "the list"
+                                : "the name");
     *l = (lz_linear_layer){0};
     if (in < 1 || out < 1)
-        return lz_nn_fail(LZ_EINVAL, "lz_linear_layer_init", "in and out must be at least 1");
+        return LZ_NN_FAIL(LZ_EINVAL, "lz_linear_layer_init", site,
+                          "in is %" PRId64 " and out %" PRId64 ": both must be at least 1", in,
+                          out);
     double bound = 1 / sqrt((double)in);
+    size_t before = ps->len;
     lz_status s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
-    lz_tensor *w = lz_init_uniform(dtype, LZ_SHAPE(out, in), -bound, bound);
-    s = add_named(ps, name, "weight", w);
+    lz_tensor *w = lz_init_uniform_at(dtype, LZ_SHAPE(out, in), -bound, bound, site), *b = NULL;
+    s = add_named(ps, name, "weight", w, site);
     if (s == LZ_OK && bias) {
-        lz_tensor *b = lz_init_uniform(dtype, LZ_SHAPE(out), -bound, bound);
-        s = add_named(ps, name, "bias", b);
-        l->bias = s == LZ_OK ? b : NULL;
+        b = lz_init_uniform_at(dtype, LZ_SHAPE(out), -bound, bound, site);
+        s = add_named(ps, name, "bias", b, site);
     }
-    l->weight = s == LZ_OK ? w : NULL;
+    if (s == LZ_OK)
+        *l = (lz_linear_layer){w, b};
+    else if (ps->len > before)
+        drop_last(ps);
     lz_scope_end();
     return s;
 }
 
-lz_tensor *lz_linear_layer_forward(const lz_linear_layer *l, lz_tensor *x)
+lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site)
 {
-    return lz_linear_at(x, l ? l->weight : NULL, l ? l->bias : NULL, NULL);
+    return lz_linear_at(x, l ? l->weight : NULL, l ? l->bias : NULL, site);
 }

@@ -10,26 +10,39 @@ typedef struct lz_params {
     char **names;
     size_t len, cap;
 } lz_params;
-/* Retains t (floating point) and marks it as requiring a gradient; copies the name. LZ_ENULL, LZ_EDTYPE, LZ_EMEM, t's own error; then nothing is added. */
-LZ_API lz_status lz_params_add(lz_params *ps, const char *name, lz_tensor *t);
-LZ_API void lz_params_free(lz_params *ps);                  /* releases the tensors; the list is empty afterwards. NULL is fine */
+/* Retains t (floating point) and marks it as requiring a gradient; copies the name.
+ * LZ_ENULL, LZ_EDTYPE, LZ_EMEM, t's own error; then nothing is added. */
+LZ_API lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site);
+#define lz_params_add(ps, name, t) lz_params_add_at((ps), (name), (t), LZ_SITE)
+LZ_API void lz_params_free(lz_params *ps);      /* releases the tensors; the list is empty afterwards. NULL is fine */
 
-/* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default initialisation (uniform +-1/sqrt(in)). */
+/* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default
+ * initialisation (uniform +-1/sqrt(in)). */
 typedef struct lz_linear_layer {
     lz_tensor *weight, *bias;
 } lz_linear_layer;
-/* Adds "<name>.weight" and "<name>.bias" to ps (which owns them), drawn from the device's random numbers. bias may be left out. in, out >= 1; dtype:
- * floating point. LZ_ENULL, LZ_EINVAL, LZ_EDTYPE, LZ_EMEM. */
-LZ_API lz_status lz_linear_layer_init(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in, int64_t out, bool bias, lz_dtype dtype);
+/* Adds "<name>.weight" and "<name>.bias" to ps (which owns them), drawn from the device's random
+ * numbers. bias may be left out. in, out >= 1; dtype: floating point. LZ_ENULL, LZ_EINVAL, LZ_EDTYPE,
+ * LZ_EMEM; then nothing is added. */
+LZ_API lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in, int64_t out,
+                                         bool bias, lz_dtype dtype, const lz_site *site);
+#define lz_linear_layer_init(l, ps, name, in, out, bias, dtype)                                    \
+    lz_linear_layer_init_at((l), (ps), (name), (in), (out), (bias), (dtype), LZ_SITE)
 /* x[.., in] -> [.., out]. Errors: those of lz_linear. */
-LZ_API lz_tensor *lz_linear_layer_forward(const lz_linear_layer *l, lz_tensor *x);
+LZ_API lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site);
+#define lz_linear_layer_forward(l, x) lz_linear_layer_forward_at((l), (x), LZ_SITE)
 
-/* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out of shape [out, in, ...] as in torch.nn.init.
- * uniform in [lo, hi); normal; He et al. 2015: +-sqrt(6 / ((1 + a^2) fan_in)); Glorot and Bengio 2010: +-gain sqrt(6 / (fan_in + fan_out)). */
-LZ_API lz_tensor *lz_init_uniform(lz_dtype dtype, lz_shape shape, double lo, double hi);
-LZ_API lz_tensor *lz_init_normal(lz_dtype dtype, lz_shape shape, double mean, double std);
-LZ_API lz_tensor *lz_init_kaiming_uniform(lz_dtype dtype, lz_shape shape, double a);
-LZ_API lz_tensor *lz_init_xavier_uniform(lz_dtype dtype, lz_shape shape, double gain);
+/* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out of
+ * shape [out, in, ...] as in torch.nn.init. uniform in [lo, hi); normal; He et al. 2015:
+ * +-sqrt(6 / ((1 + a^2) fan_in)); Glorot and Bengio 2010: +-gain sqrt(6 / (fan_in + fan_out)). */
+LZ_API lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, double hi, const lz_site *site);
+LZ_API lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);
+LZ_API lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site);
+LZ_API lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
+#define lz_init_uniform(dtype, shape, lo, hi) lz_init_uniform_at((dtype), (shape), (lo), (hi), LZ_SITE)
+#define lz_init_normal(dtype, shape, mean, std) lz_init_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
+#define lz_init_kaiming_uniform(dtype, shape, a) lz_init_kaiming_uniform_at((dtype), (shape), (a), LZ_SITE)
+#define lz_init_xavier_uniform(dtype, shape, gain) lz_init_xavier_uniform_at((dtype), (shape), (gain), LZ_SITE)
 
 /* Losses: rank 0, mean over the batch, as torch.nn.functional with reduction="mean".
  * cross_entropy: logits [N, C], labels [N] of i32 or i64; -mean(log_softmax(logits)[n, label[n]]). A label outside 0..C-1 adds 0.

@@ -15,9 +15,10 @@ typedef struct lz_adam_options {                      /* torch.optim.Adam */
     double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999), eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(0);
     bool decoupled LZ_DEFAULT(false);                 /* torch.optim.AdamW */
 } lz_adam_options;
-/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_EINVAL names the option). Options NULL: the defaults. */
-LZ_API lz_optim *lz_sgd_new(lz_params *ps, const lz_sgd_options *o);
-LZ_API lz_optim *lz_adam_new(lz_params *ps, const lz_adam_options *o);
+/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_ENULL; LZ_EINVAL
+ * names the option; LZ_EMEM). Options NULL: the defaults. */
+LZ_API lz_optim *lz_sgd_new_at(lz_params *ps, const lz_sgd_options *o, const lz_site *site);
+LZ_API lz_optim *lz_adam_new_at(lz_params *ps, const lz_adam_options *o, const lz_site *site);
 /* lz_sgd(&params, .lr = 0.1, .momentum = 0.9): fields left out have torch's defaults. */
 #ifdef __cplusplus
 #define LZ_SGD_OPTIONS(...) {__VA_ARGS__}
@@ -30,14 +31,17 @@ LZ_API lz_optim *lz_adam_new(lz_params *ps, const lz_adam_options *o);
 #define lz_sgd(ps, ...)                                                                            \
     __extension__({                                                                                \
         LZ_OVERRIDE_BEGIN const lz_sgd_options lz_o_ = LZ_SGD_OPTIONS(__VA_ARGS__);                \
-        LZ_OVERRIDE_END lz_sgd_new((ps), &lz_o_);                                                  \
+        LZ_OVERRIDE_END lz_sgd_new_at((ps), &lz_o_, LZ_SITE);                                      \
     })
 #define lz_adam(ps, ...)                                                                           \
     __extension__({                                                                                \
         LZ_OVERRIDE_BEGIN const lz_adam_options lz_o_ = LZ_ADAM_OPTIONS(__VA_ARGS__);              \
-        LZ_OVERRIDE_END lz_adam_new((ps), &lz_o_);                                                 \
+        LZ_OVERRIDE_END lz_adam_new_at((ps), &lz_o_, LZ_SITE);                                     \
     })
-LZ_API lz_status lz_optim_step(lz_optim *o);          /* updates every parameter that has a gradient (lz_backward). LZ_ENULL, LZ_EMEM, errors of the gradients */
+/* Records the update of every parameter that has a gradient (lz_backward). LZ_ENULL, LZ_EMEM, errors of
+ * the gradients. */
+LZ_API lz_status lz_optim_step_at(lz_optim *o, const lz_site *site);
+#define lz_optim_step(o) lz_optim_step_at((o), LZ_SITE)
 LZ_API lz_status lz_optim_zero_grad(lz_optim *o);     /* forgets the gradients */
 LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);  /* for the next steps; compiles nothing. LZ_EINVAL when negative or not finite */
 LZ_API double lz_optim_lr(const lz_optim *o);         /* NaN for NULL */

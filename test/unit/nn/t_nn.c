@@ -39,20 +39,27 @@ static void run_optimizer(lz_optim *(*make)(lz_params *), rule expect)
         lz_scope_end();
         ck_assert_msg(lz_to_host(param, got, sizeof got) == LZ_OK, "%s", lz_last_error_text());
         for (int i = 0; i < N; i++)
-            ck_assert_msg(fabs(got[i] - p[i]) <= 1e-12 * (1 + fabs(p[i])), "step %d element %d: %.17g, not %.17g", t, i, got[i], p[i]);
+            ck_assert_msg(fabs(got[i] - p[i]) <= 1e-12 * (1 + fabs(p[i])),
+                          "step %d element %d: %.17g, not %.17g", t, i, got[i], p[i]);
     }
     lz_optim_free(o);
     lz_params_free(&ps);
 }
 
-static lz_optim *make_sgd(lz_params *ps) { return lz_sgd(ps, .lr = 0.1); }
+static lz_optim *make_sgd(lz_params *ps)
+{
+    return lz_sgd(ps, .lr = 0.1);
+}
 static void sgd(double *p, double *m, double *v, const double *g, int t)
 {
     (void)m, (void)v, (void)t;
     for (int i = 0; i < N; i++)
         p[i] -= 0.1 * g[i];
 }
-static lz_optim *make_momentum(lz_params *ps) { return lz_sgd(ps, .lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.01); }
+static lz_optim *make_momentum(lz_params *ps)
+{
+    return lz_sgd(ps, .lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.01);
+}
 static void momentum(double *p, double *m, double *v, const double *g, int t)
 {
     (void)v;
@@ -62,7 +69,10 @@ static void momentum(double *p, double *m, double *v, const double *g, int t)
         p[i] -= 0.05 * m[i];
     }
 }
-static lz_optim *make_nesterov(lz_params *ps) { return lz_sgd(ps, .lr = 0.05, .momentum = 0.8, .nesterov = true); }
+static lz_optim *make_nesterov(lz_params *ps)
+{
+    return lz_sgd(ps, .lr = 0.05, .momentum = 0.8, .nesterov = true);
+}
 static void nesterov(double *p, double *m, double *v, const double *g, int t)
 {
     (void)v, (void)t;
@@ -77,13 +87,19 @@ static void adam_core(double *p, double *m, double *v, double g, int t, int i, d
     v[i] = 0.999 * v[i] + 0.001 * g * g;
     p[i] -= lr * (m[i] / (1 - pow(0.9, t))) / (sqrt(v[i] / (1 - pow(0.999, t))) + 1e-8);
 }
-static lz_optim *make_adam(lz_params *ps) { return lz_adam(ps, .lr = 0.02, .weight_decay = 0.1); }
+static lz_optim *make_adam(lz_params *ps)
+{
+    return lz_adam(ps, .lr = 0.02, .weight_decay = 0.1);
+}
 static void adam(double *p, double *m, double *v, const double *g, int t)
 {
     for (int i = 0; i < N; i++)
         adam_core(p, m, v, g[i] + 0.1 * p[i], t, i, 0.02);
 }
-static lz_optim *make_adamw(lz_params *ps) { return lz_adam(ps, .lr = 0.02, .weight_decay = 0.1, .decoupled = true); }
+static lz_optim *make_adamw(lz_params *ps)
+{
+    return lz_adam(ps, .lr = 0.02, .weight_decay = 0.1, .decoupled = true);
+}
 static void adamw(double *p, double *m, double *v, const double *g, int t)
 {
     for (int i = 0; i < N; i++) {
@@ -94,8 +110,14 @@ static void adamw(double *p, double *m, double *v, const double *g, int t)
 
 START_TEST(optimizers_follow_their_formulas)
 {
-    static const struct { lz_optim *(*make)(lz_params *); rule expect; } rows[] = {
-        {make_sgd, sgd}, {make_momentum, momentum}, {make_nesterov, nesterov}, {make_adam, adam}, {make_adamw, adamw}};
+    static const struct {
+        lz_optim *(*make)(lz_params *);
+        rule expect;
+    } rows[] = {{make_sgd, sgd},
+                {make_momentum, momentum},
+                {make_nesterov, nesterov},
+                {make_adam, adam},
+                {make_adamw, adamw}};
     run_optimizer(rows[_i].make, rows[_i].expect);
 }
 END_TEST
@@ -124,10 +146,12 @@ START_TEST(a_new_learning_rate_compiles_nothing)
     lz_scope_begin();
     ck_assert_int_eq(lz_params_add(&ps, "p", lz_from_host(LZ_F64, LZ_SHAPE(N), start)), LZ_OK);
     lz_scope_end();
-    lz_optim *o = lz_sgd(&ps, .lr = 0.5, .momentum = 0.5);
+    lz_optim *o = _i ? lz_adam(&ps, .weight_decay = 0.5, .decoupled = true)
+                     : lz_sgd(&ps, .lr = 0.5, .momentum = 0.5, .dampening = 0.5);
     int64_t compiles = -1;
+    static const double rates[] = {0.3, 0.1, 1, 0, 0.01, 1e-30}; /* 0 and 1 are rates like others */
     for (int t = 0; t < 6; t++) {
-        ck_assert_int_eq(lz_optim_set_lr(o, 0.3 / (t + 1)), LZ_OK);
+        ck_assert_int_eq(lz_optim_set_lr(o, rates[t]), LZ_OK);
         lz_scope_begin();
         ck_assert_int_eq(lz_backward(lz_sum(lz_mul(ps.tensors[0], ps.tensors[0]))), LZ_OK);
         ck_assert_int_eq(lz_optim_step(o), LZ_OK);
@@ -137,7 +161,8 @@ START_TEST(a_new_learning_rate_compiles_nothing)
         if (t == 0)
             compiles = lz_counter_value("UncachedCompile");
     }
-    ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiles);        /* the very first step's graph serves all */
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"),
+                     compiles); /* the very first step's graph serves all */
     lz_optim_free(o);
     lz_params_free(&ps);
 }
@@ -157,10 +182,11 @@ START_TEST(cross_entropy_and_accuracy)
         want -= (logits[r][label[r]] - top - log(s)) / 3;
     }
     lz_scope_begin();
-    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(3, 4), logits), *y = lz_from_host(LZ_I32, LZ_SHAPE(3), label);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(3, 4), logits),
+              *y = lz_from_host(LZ_I32, LZ_SHAPE(3), label);
     double got = lz_item(lz_cross_entropy(x, y));
     ck_assert_msg(fabs(got - want) < 1e-6, "%.9g, not %.9g: %s", got, want, lz_last_error_text());
-    ck_assert(fabs(lz_item(lz_accuracy(x, y)) - 1.0 / 3) < 1e-6);           /* a tie goes to the first */
+    ck_assert(fabs(lz_item(lz_accuracy(x, y)) - 1.0 / 3) < 1e-6); /* a tie goes to the first */
     ck_assert_int_eq(lz_status_of(lz_cross_entropy(x, x)), LZ_ESHAPE);
     ck_assert_int_eq(lz_status_of(lz_cross_entropy(NULL, y)), LZ_ENULL);
     lz_tensor *f = lz_to(y, LZ_F32);
@@ -173,7 +199,8 @@ START_TEST(mse)
 {
     const double a[4] = {1, 2, -3, 0.5}, b[4] = {0, 2.5, -3, 1};
     lz_scope_begin();
-    lz_tensor *x = lz_from_host(LZ_F64, LZ_SHAPE(2, 2), a), *y = lz_from_host(LZ_F64, LZ_SHAPE(2, 2), b);
+    lz_tensor *x = lz_from_host(LZ_F64, LZ_SHAPE(2, 2), a),
+              *y = lz_from_host(LZ_F64, LZ_SHAPE(2, 2), b);
     ck_assert(fabs(lz_item(lz_mse_loss(x, y)) - (1 + 0.25 + 0 + 0.25) / 4) < 1e-15);
     lz_scope_end();
 }
@@ -185,7 +212,10 @@ START_TEST(initialisers_have_their_moments)
     static float v[M];
     ck_assert_int_eq(lz_manual_seed(17), LZ_OK);
     lz_scope_begin();
-    const struct { lz_tensor *t; double mean, var; } rows[] = {
+    const struct {
+        lz_tensor *t;
+        double mean, var;
+    } rows[] = {
         {lz_init_uniform(LZ_F32, LZ_SHAPE(100, 200), -1, 3), 1, 16.0 / 12},
         {lz_init_normal(LZ_F32, LZ_SHAPE(100, 200), 0.5, 2), 0.5, 4},
         {lz_init_kaiming_uniform(LZ_F32, LZ_SHAPE(100, 200), 0), 0, 2.0 / 200},
@@ -199,7 +229,8 @@ START_TEST(initialisers_have_their_moments)
         for (int i = 0; i < M; i++)
             sq += (v[i] - sum / M) * (v[i] - sum / M);
         double sd = sqrt(rows[r].var);
-        ck_assert_msg(fabs(sum / M - rows[r].mean) < 5 * sd / sqrt(M), "row %zu: mean %g", r, sum / M);
+        ck_assert_msg(fabs(sum / M - rows[r].mean) < 5 * sd / sqrt(M), "row %zu: mean %g", r,
+                      sum / M);
         ck_assert_msg(fabs(sq / M / rows[r].var - 1) < 0.05, "row %zu: variance %g", r, sq / M);
     }
     lz_scope_end();
@@ -239,6 +270,48 @@ START_TEST(linear_layer)
 }
 END_TEST
 
+/* What is wrong, with the values, and where the program said it. */
+static void said(const char *text, int line)
+{
+    lz_error_info e;
+    ck_assert_int_ne(lz_last_error(&e), LZ_OK);
+    ck_assert_msg(strstr(e.message, text) != NULL, "\"%s\" lacks \"%s\"", e.message, text);
+    ck_assert_msg(strstr(e.file, "t_nn.c") != NULL, "%s: the file is \"%s\"", e.message, e.file);
+    ck_assert_int_eq(e.line, line);
+    lz_clear_error();
+}
+
+START_TEST(errors_name_the_place_and_the_values)
+{
+    lz_params ps = {0};
+    lz_linear_layer l;
+    const double x[3] = {1, 2, 3};
+    lz_scope_begin();
+    lz_tensor *t = lz_from_host(LZ_F64, LZ_SHAPE(3), x);
+    ck_assert_int_eq(lz_linear_layer_init(&l, &ps, "l", -7, 2, true, LZ_F64), LZ_EINVAL);
+    said("-7", __LINE__ - 1);
+    ck_assert_int_eq(lz_linear_layer_init(&l, &ps, "l", 7, 2, true, LZ_I32), LZ_EDTYPE);
+    said("i32", __LINE__ - 1);
+    ck_assert_uint_eq(ps.len, 0);
+    ck_assert_int_eq(lz_linear_layer_init(&l, &ps, "l", 2, 4, false, LZ_F64), LZ_OK);
+    ck_assert_int_eq(lz_status_of(lz_linear_layer_forward(&l, t)), LZ_ESHAPE);
+    said("f64[4,2]", __LINE__ - 1);
+    ck_assert_int_eq(lz_status_of(lz_init_normal(LZ_F64, LZ_SHAPE(-2, 3), 0, 1)), LZ_ESHAPE);
+    said("-2", __LINE__ - 1);
+    ck_assert_int_eq(lz_status_of(lz_cross_entropy(t, t)), LZ_ESHAPE);
+    said("logits are [3]", __LINE__ - 1);
+    ck_assert_ptr_null(lz_sgd(&ps, .lr = 0.1, .momentum = 3));
+    said("momentum is 3", __LINE__ - 1);
+    const lz_sgd_options none = {0};
+    ck_assert_ptr_null(lz_sgd_new_at(&ps, &none, LZ_SITE));
+    said("struct_size", __LINE__ - 1);
+    ck_assert_int_eq(lz_optim_step(NULL), LZ_ENULL);
+    said("NULL", __LINE__ - 1);
+    lz_scope_end();
+    lz_params_free(&ps);
+}
+END_TEST
+
 START_TEST(schedules)
 {
     ck_assert(lz_lr_cosine(1, 0, 100, 10, 0) == 0.1);
@@ -259,11 +332,12 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, optimizers_follow_their_formulas, 0, 5);
     tcase_add_test(t, bad_options_name_the_option);
-    tcase_add_test(t, a_new_learning_rate_compiles_nothing);
+    tcase_add_loop_test(t, a_new_learning_rate_compiles_nothing, 0, 2);
     tcase_add_test(t, cross_entropy_and_accuracy);
     tcase_add_test(t, mse);
     tcase_add_test(t, initialisers_have_their_moments);
     tcase_add_test(t, linear_layer);
+    tcase_add_test(t, errors_name_the_place_and_the_values);
     tcase_add_test(t, schedules);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
