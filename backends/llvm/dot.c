@@ -83,10 +83,9 @@ static void choose_tile(dot *g)
     unsigned regs = many ? 24 : 12;
     int64_t m = baked(g->k->outer[g->m]), n = baked(g->k->outer[g->n]);
     g->mr = many ? 8 : 6;
-    g->mr_small = g->mr / 2;
     if (m >= 0) { /* few rows: divided equally, wider panels */
         int64_t tiles = (m + g->mr - 1) / g->mr;
-        g->mr = g->mr_small = tiles ? (unsigned)((m + tiles - 1) / tiles) : 1;
+        g->mr = tiles ? (unsigned)((m + tiles - 1) / tiles) : 1;
     }
     g->nv = clamp(regs / g->mr, many ? 3 : 2, many ? DOT_NV : 4);
     g->nv_small = many && g->nv == 3 ? 2 : g->nv / 2;
@@ -112,6 +111,15 @@ static void choose_blocks(dot *g)
     g->stream = g->b_place && m >= 0 && m <= 2 * (int64_t)g->mr;
 }
 
+static bool stores_sums(const lz_kernel *k)
+{
+    const lz_stage *s = &k->stages[1];
+    if (k->nstage != 2 || s->ninner || s->nsop != 1 || s->sops[0].kind != LZ_S_RED || s->nstore != 1)
+        return false;
+    const lz_access *a = &s->stores[0].at;
+    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) && k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
+}
+
 static lz_status plan(dot *g)
 {
     LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
@@ -123,6 +131,7 @@ static lz_status plan(dot *g)
     if (k_first && plain_load(g, g->k->dot.a_sop) && kern_sz_is(load_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
         g->amode = DOT_A_PLACE;
     g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) && kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
+    g->plain = stores_sums(g->k);
     choose_tile(g);
     choose_blocks(g);
     return LZ_OK;
@@ -335,7 +344,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
             f->oidx[d] = g->c.oidx[d];
         f->oidx[g->m] = r;
         f->iidx[0] = k0;
-        kern_advance(f, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->kd);
+        kern_advance(f, 0, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->kd);
         uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
         a = f->st[0].ptr[POS_POINT][i];
         a_stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
@@ -353,7 +362,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
             f->oidx[d] = g->c.oidx[d];
         f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
         f->iidx[0] = k0;
-        kern_advance(f, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->n | 1u << g->kd);
+        kern_advance(f, 0, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->n | 1u << g->kd);
         uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
         b = SEL(w->direct, f->st[0].ptr[POS_POINT][i], b);
         b_stride = SEL(w->direct, MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es)), b_stride);
@@ -361,14 +370,26 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     /* sums of several blocks of K stay in a block of their own, those of one in a tile that never leaves the L1 cache */
     Val row = MUL(SUB(r, w->r0), w->c_stride), col = MUL(SUB(p.v, w->v0), em_c64(e, (int64_t)g->L * g->es));
     Val c = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
+    Val c_stride = w->c_stride, to_c = em_ci(e->i1, 0);
+    if (g->plain) {
+        kern *f = &g->c;
+        f->oidx[g->m] = r;
+        f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
+        kern_advance(f, 1, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->n);
+        Val cols = SUB(g->N, f->oidx[g->n]), whole = MUL(p.nv, em_c64(e, g->L));
+        to_c = AND(ICMP(EQ, nrows, em_c64(e, g->mr)), AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p.v, p.nv), w->v1)));
+        const lz_access *at = &g->k->stages[1].stores[0].at;
+        c = SEL(to_c, f->st[1].ptr[POS_POINT][0], c);
+        c_stride = SEL(to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), c_stride);
+    }
     Val ncols = SEL(w->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
-    Val old = SEL(first, g->zero, c), old_stride = SEL(first, em_c64(e, 0), w->c_stride);
-    Val list[11] = {a, a_stride, nrows, b, b_stride, kc, c, w->c_stride, old, old_stride, ncols};
+    Val old = SEL(first, g->zero, c), old_stride = SEL(first, em_c64(e, 0), c_stride);
+    Val list[11] = {a, a_stride, nrows, b, b_stride, kc, c, c_stride, old, old_stride, ncols};
     for (int i = 0; i < 11; i++)
         args[i] = list[i];
-    dot_call_micro(g, ICMP(SLE, nrows, em_c64(e, g->mr_small)), p.small, args);
+    dot_call_micro(g, p.small, args);
     em_if done;
-    em_if_begin(e, &done, last);
+    em_if_begin(e, &done, AND(last, NOT(to_c)));
     finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), c, w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     panels_end(g, w, &p);

@@ -27,16 +27,17 @@ typedef struct dot {
     const lz_kernel *k;
     lz_dtype d;                     /* of the accumulators */
     unsigned L, es;                 /* lanes of a vector, bytes of an element */
-    unsigned mr, mr_small;          /* rows of a tile; of the smaller form for the last one (equal: there is none) */
-    unsigned nv, nv_small;          /* vectors of a panel; of the smaller form */
+    unsigned mr;                    /* rows of a tile */
+    unsigned nv, nv_small;          /* vectors of a panel; of the narrow form (equal: there is none) */
     dot_a amode;
     dot_b bmode;
     bool b_place;                   /* B may be read in place when a block has few rows */
+    bool plain;                     /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream;                    /* it always is: fetch it ahead */
     int64_t kc, nc, mc;             /* bounds of a block: K, vectors, tiles */
     uint32_t m, n, kd;              /* loops; kd counts from the first outer loop */
     kern a, b, c;                   /* evaluation of the factors and of the later stages */
-    Val micro[2][2];                /* functions by [small rows][small panel] */
+    Val micro[2];                   /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
     Val M, N, K, T, V, RB, CB, KN, batch;
@@ -53,7 +54,7 @@ unsigned dot_a_vectors(const dot *g);               /* k-major: vectors of a uni
  * strides in bytes; rows from nrows up read the last row again; ncols: columns of B that exist (in place); C gets the whole tile, the sums plus
  * what is at `old`. */
 void dot_emit_micro(dot *g);
-void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args);
+void dot_call_micro(dot *g, Val narrow, const Val *args);
 
 /* dot_pack.c */
 /* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it is known. */

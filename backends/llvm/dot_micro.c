@@ -75,15 +75,10 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
 
 void dot_emit_micro(dot *g)
 {
-    static const char *const names[2][2] = {{"tile", "tile_narrow"}, {"tile_low", "tile_low_narrow"}};
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            bool same_rows = i && g->mr_small == g->mr, same_panel = j && g->nv_small == g->nv;
-            if (same_rows || same_panel)
-                g->micro[i][j] = g->micro[same_rows ? 0 : i][same_panel ? 0 : j];
-            else
-                emit_one(g, i ? g->mr_small : g->mr, j ? g->nv_small : g->nv, names[i][j], &g->micro[i][j]);
-        }
+    emit_one(g, g->mr, g->nv, "tile", &g->micro[0]);
+    g->micro[1] = g->micro[0];
+    if (g->nv_small != g->nv)
+        emit_one(g, g->mr, g->nv_small, "tile_narrow", &g->micro[1]);
 }
 
 static void call(dot *g, Val fn, const Val *args)
@@ -92,32 +87,17 @@ static void call(dot *g, Val fn, const Val *args)
     LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, 11, "");
 }
 
-static void call_rows(dot *g, int i, Val small_panel, const Val *args)
+void dot_call_micro(dot *g, Val narrow, const Val *args)
 {
     em *e = g->e;
-    if (g->micro[i][0] == g->micro[i][1]) {
-        call(g, g->micro[i][0], args);
+    if (g->micro[0] == g->micro[1]) {
+        call(g, g->micro[0], args);
         return;
     }
     em_ifelse s;
-    em_ifelse_begin(e, &s, small_panel);
-    call(g, g->micro[i][1], args);
+    em_ifelse_begin(e, &s, narrow);
+    call(g, g->micro[1], args);
     em_ifelse_else(e, &s);
-    call(g, g->micro[i][0], args);
-    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
-}
-
-void dot_call_micro(dot *g, Val small_rows, Val small_panel, const Val *args)
-{
-    em *e = g->e;
-    if (g->micro[0][0] == g->micro[1][0]) {
-        call_rows(g, 0, small_panel, args);
-        return;
-    }
-    em_ifelse s;
-    em_ifelse_begin(e, &s, small_rows);
-    call_rows(g, 1, small_panel, args);
-    em_ifelse_else(e, &s);
-    call_rows(g, 0, small_panel, args);
+    call(g, g->micro[0], args);
     em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
 }

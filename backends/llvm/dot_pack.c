@@ -20,7 +20,7 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     kern *f = &g->b;
     int32_t sop = g->k->dot.b_sop;
     f->oidx[g->n] = MUL(v0, em_c64(e, g->L));
-    kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->n);
+    kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->n);
     kctx x = {.u = nv};
     Val left = SUB(g->N, f->oidx[g->n]);
     for (unsigned v = 0; v < nv; v++)
@@ -28,7 +28,7 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
     f->iidx[0] = ADD(k0, l.i);
-    kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
+    kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kern_eval(f, 0, POS_POINT, &x);
     Val dst = em_at(e, out, l.i, (int64_t)nv * g->L * g->es);
     for (unsigned v = 0; v < nv; v++) {
@@ -55,7 +55,7 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
     f->iidx[0] = ADD(k0, lk.i);
-    kern_advance(f, POS_TOP, POS_POINT, batch_loops(g) | 1u << g->n | 1u << g->kd);
+    kern_advance(f, 0, POS_TOP, POS_POINT, batch_loops(g) | 1u << g->n | 1u << g->kd);
     kctx x = {.u = 1, .mask = {mask}};
     kern_eval(f, 0, POS_POINT, &x);
     em_store(e, kern_vector(f, 0, g->k->dot.b_sop, 0).v, em_at(e, square, li.i, vb), 64 < vb ? 64 : (unsigned)vb);
@@ -89,11 +89,11 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     em_loop li, lk;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     f->oidx[g->m] = ADD(r, li.i);
-    kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
+    kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
     Val dst = em_at(e, g->pack_a, li.i, dot_a_stride(g));
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, g->L), 0, NULL);
     f->iidx[0] = ADD(k0, lk.i);
-    kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
+    kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(kc, lk.i), g->L)}};
     kern_eval(f, 0, POS_POINT, &x);
     em_store(e, kern_vector(f, 0, g->k->dot.a_sop, 0).v, em_at(e, dst, lk.i, g->es), g->es);
@@ -108,14 +108,14 @@ static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
     kern *f = &g->a;
     unsigned nu = dot_a_vectors(g);
     f->oidx[g->m] = r;
-    kern_advance(f, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
+    kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
     kctx x = {.u = nu};
     for (unsigned u = 0; u < nu; u++)
         x.mask[u] = em_tail_mask(e, SUB(nrows, em_c64(e, (int64_t)u * g->L)), g->L);
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
     f->iidx[0] = ADD(k0, l.i);
-    kern_advance(f, POS_ROW, POS_POINT, 1u << g->kd);
+    kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kern_eval(f, 0, POS_POINT, &x);
     Val dst = em_at(e, g->pack_a, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)

@@ -70,8 +70,8 @@ bool kern_sz_is(lz_sz s, int64_t v);                            /* baked and equ
 void kern_enter(kern *c, Val bufs, Val args);                   /* at a function's start: loads addresses and sizes */
 Val kern_size(kern *c, lz_sz s);                                /* as i64 */
 void kern_addresses(kern *c, uint32_t s, int pos);              /* of all accesses, once the indices of `pos` are set */
-/* Stage 0: addresses of position `to` from those of `from` and the indices of the loops in `loops` (a bit each). */
-void kern_advance(kern *c, int from, int to, uint32_t loops);
+/* Addresses of position `to` from those of `from` and the indices of the loops in `loops` (a bit each). */
+void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops);
 void kern_eval(kern *c, uint32_t s, int pos, const kctx *x);    /* the ops of stage s at a position, in order */
 Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u);    /* as it is: a scalar when uniform */
 Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);   /* with a value per lane of the stage's vectors */

@@ -101,9 +101,9 @@ void kern_addresses(kern *c, uint32_t s, int pos)
     }
 }
 
-void kern_advance(kern *c, int from, int to, uint32_t loops)
+void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops)
 {
-    kstage *t = &c->st[0];
+    kstage *t = &c->st[s];
     uint32_t no = c->k->nouter;
     for (uint32_t i = 0; i < t->naccess; i++) {
         const lz_access *a = access_of(t, i);

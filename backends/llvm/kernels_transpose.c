@@ -88,7 +88,7 @@ static void read_squares(kern *c, const block *b)
     unsigned L = c->lanes;
     Val top = SUB(kern_size(c, c->k->outer[b->last]), em_c64(e, 1)), mask = em_tail_mask(e, b->rows, L), row[EM_LANES];
     c->oidx[b->d] = b->i0;
-    kern_advance(c, POS_TOP, POS_ROW, (1u << b->last) - 1);
+    kern_advance(c, 0, POS_TOP, POS_ROW, (1u << b->last) - 1);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         if (!t->square[i])
             continue;
@@ -97,7 +97,7 @@ static void read_squares(kern *c, const block *b)
         unsigned es = kern_esize(dt);
         for (unsigned r = 0; r < L; r++) {
             c->oidx[b->last] = em_intr2(e, "llvm.umin", ADD(b->j0, em_c64(e, r)), top);
-            kern_advance(c, POS_ROW, POS_POINT, 1u << b->last);
+            kern_advance(c, 0, POS_ROW, POS_POINT, 1u << b->last);
             row[r] = em_mload(e, mt, t->ptr[POS_POINT][t->s->sops[i].a], mask, NULL, es);
         }
         em_transpose(e, row, L);
