@@ -351,12 +351,14 @@ lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lo
     p.live = lz_calloc(n, sizeof *p.live);
     p.parent = lz_calloc(n, 3 * sizeof *p.parent);
     p.lo = lz_calloc(n, 2 * sizeof *p.lo);
-    lz_status s = LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_status s;
     if (out->ref && out->skip && out->out_alias && p.live && p.parent && p.lo) {
         p.result = p.parent + n;
         p.argument = p.result + n;
         p.hi = p.lo + n;
         s = place(&p, arena);
+    } else {
+        s = LZ_FAIL(LZ_EMEM, "out of memory");
     }
     lz_free(p.live);
     lz_free(p.parent);
