@@ -20,20 +20,20 @@ extern const lz_backend lz_backend_cpu;
 /* ---- start ---- */
 
 static struct {
-    lz_once once;
-    lz_error error; /* of starting */
+    atomic_bool ready; /* what follows is there and stays as it is */
+    pthread_mutex_t starting;
     lz_target target;
     int ndevice;
     uint32_t index; /* of this backend */
     lz_cpu_device dev[LZ_MEM_DEVICES];
-} cpu = {.once = LZ_ONCE_INIT};
+} cpu = {.starting = PTHREAD_MUTEX_INITIALIZER};
 
 static lz_status start_devices(void)
 {
     LZ_TRY(lz_target_host(&cpu.target));
     cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
     int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
-    for (int i = 0; i < n; i++) {
+    for (int i = cpu.ndevice; i < n; i++) { /* a start that failed goes on where it was */
         char name[32];
         snprintf(name, sizeof name, "lz-cpu-%d", i);
         cpu.dev[i] = (lz_cpu_device){.index = i, .backend = cpu.index, .queue = lz_queue_new(name)};
@@ -44,18 +44,16 @@ static lz_status start_devices(void)
     return LZ_OK;
 }
 
-static void start(void)
-{
-    if (start_devices() != LZ_OK)
-        cpu.error = *lz_error_get();
-}
-
 static lz_status init(void)
 {
-    lz_once_run(&cpu.once, start);
-    if (cpu.error.status != LZ_OK)
-        lz_error_set(&cpu.error);
-    return cpu.error.status;
+    if (__builtin_expect(atomic_load_explicit(&cpu.ready, memory_order_acquire), 1))
+        return LZ_OK;
+    pthread_mutex_lock(&cpu.starting);
+    lz_status s = atomic_load(&cpu.ready) ? LZ_OK : start_devices();
+    if (s == LZ_OK)
+        atomic_store_explicit(&cpu.ready, true, memory_order_release);
+    pthread_mutex_unlock(&cpu.starting);
+    return s;
 }
 
 static int device_count(void)

@@ -17,19 +17,20 @@ static const char magic[8] = {'L', 'Z', 'R', 'E', 'F', '0', '0', '1'};
 
 /* ---- the device ---- */
 
-static lz_queue *queue; /* of the one device; made by init, lives for the process */
-static lz_once started = LZ_ONCE_INIT;
+static _Atomic(lz_queue *) queue; /* of the one device; made by init, lives for the process */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t used, peak;
 
-static void start(void)
-{
-    queue = lz_queue_new("lz-ref");
-}
-
+/* Tried again after a failure: memory may have come back. */
 static lz_status ref_init(void)
 {
-    lz_once_run(&started, start);
-    return queue ? LZ_OK : LZ_FAIL(LZ_EMEM, "REF: no memory for the device's queue");
+    if (__builtin_expect(atomic_load_explicit(&queue, memory_order_acquire) != NULL, 1))
+        return LZ_OK;
+    pthread_mutex_lock(&starting);
+    if (!atomic_load(&queue))
+        atomic_store_explicit(&queue, lz_queue_new("lz-ref"), memory_order_release);
+    pthread_mutex_unlock(&starting);
+    return atomic_load(&queue) ? LZ_OK : LZ_EMEM;
 }
 
 static int ref_device_count(void)
