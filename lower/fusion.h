@@ -88,7 +88,9 @@ void lz_fusion_free(lz_fusion *fu);
 void lz_fusion_print(const lz_fusion *fu, lz_buf *out);
 
 /* ---- between the files ---- */
-lz_status lz_fusion_nodes(lz_fusion *fu);                       /* fusion_nodes.c: choose values, find reads */
+lz_status lz_fusion_values(lz_fusion *fu);                      /* fusion_values.c: choose values */
+bool lz_fusion_realise(lz_fusion *fu, lz_val v);                /* gives v, or what it views, memory; false when it has it or cannot */
+lz_status lz_fusion_nodes(lz_fusion *fu);                       /* fusion_nodes.c: make nodes, find reads */
 lz_status lz_fusion_group(lz_fusion *fu);                       /* fusion.c */
 /* fusion_merge.c: makes one kernel of two groups when that is possible and looks worth it. `via`: a value both read, whose dimensions
  * tell which axes belong together; LZ_NOVAL: one of the groups reads the other. */

@@ -203,6 +203,8 @@ lz_val lz_simplify_ew(lz_rw *rw, uint32_t i)
         v = simplify_select(rw, a, b, lz_rw_opnd(rw, i, 2));
     else if (sig->op == LZ_OP_DIVIDE)
         v = simplify_divide(rw, a, b);
+    else if (sig->op == LZ_OP_ADD && sig->result[0]->dtype != LZ_BOOL)
+        v = lz_simplify_sum_of_parts(rw, i);
     return v != LZ_NOVAL || rw->out->status != LZ_OK ? v : before_broadcasts(rw, i);
 }
 

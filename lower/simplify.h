@@ -6,5 +6,6 @@
 
 lz_val lz_simplify_ew(lz_rw *rw, uint32_t i);
 lz_val lz_simplify_move(lz_rw *rw, uint32_t i);
+lz_val lz_simplify_sum_of_parts(lz_rw *rw, uint32_t i);         /* of an addition */
 lz_val lz_simplify_reduce(lz_rw *rw, uint32_t i);
 #endif

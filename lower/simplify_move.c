@@ -211,6 +211,99 @@ static lz_val simplify_dynamic_slice(lz_rw *rw, uint32_t i, lz_val x)
     return lz_build(rw->out, LZ_OP_SLICE, RECORD(a), &x, 1);
 }
 
+/* ---- sums of padded parts (the gradient of slices) ---- */
+
+enum { MAX_PARTS = 16 };
+
+typedef struct parts {
+    int n;
+    int dim; /* -1: not known yet */
+    struct {
+        lz_val v;
+        int64_t from, to;
+    } part[MAX_PARTS];
+} parts;
+
+/* v is x with +0 (or integer 0) before and after it along one dimension. */
+static bool add_part(const lz_rw *rw, lz_val v, parts *p)
+{
+    const lz_inst *in = lz_rw_inst(rw, v);
+    uint64_t bits;
+    lz_dtype d = in->sig->result[0]->dtype;
+    if (in->sig->op != LZ_OP_PAD || p->n == MAX_PARTS ||
+        !lz_rw_splat(rw->out, in->opnd[1], &bits) || d == LZ_C64 ||
+        lz_elem_get_f64(d, &bits, 0) != 0)
+        return false;
+    const lz_attr_pad *a = LZ_ATTR(pad, in->sig->attr);
+    for (int k = 0; k < a->edge_padding_low.n; k++) {
+        int64_t lo = a->edge_padding_low.v[k], hi = a->edge_padding_high.v[k];
+        if (lo < 0 || hi < 0 || a->interior_padding.v[k])
+            return false;
+        if (lo == 0 && hi == 0)
+            continue;
+        if (p->dim >= 0 && p->dim != k)
+            return false;
+        p->dim = k;
+    }
+    if (p->dim < 0)
+        return false;
+    int64_t from = a->edge_padding_low.v[p->dim];
+    int at = p->n++;
+    for (; at > 0 && p->part[at - 1].from > from; at--)
+        p->part[at] = p->part[at - 1];
+    p->part[at].v = in->opnd[0];
+    p->part[at].from = from;
+    p->part[at].to = from + in->sig->opnd[0]->shape.dims[p->dim];
+    return true;
+}
+
+/* The padded parts below additions, when the sum has no others. */
+static bool gather_parts(const lz_rw *rw, lz_val a, lz_val b, parts *p)
+{
+    lz_val stack[MAX_PARTS] = {a, b};
+    int n = 2;
+    while (n > 0) {
+        lz_val v = stack[--n];
+        const lz_inst *in = lz_rw_inst(rw, v);
+        if (in->sig->op == LZ_OP_ADD && n + 2 <= MAX_PARTS) {
+            stack[n++] = in->opnd[0];
+            stack[n++] = in->opnd[1];
+        } else if (!add_part(rw, v, p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Parts that lie side by side without a gap are a concatenation. Each part plus +0 keeps every bit: the sum had one at its place. */
+lz_val lz_simplify_sum_of_parts(lz_rw *rw, uint32_t i)
+{
+    const lz_type *t = rw->in->insts[i].sig->result[0];
+    parts p = {.dim = -1};
+    int64_t at = 0;
+    if (t->nelem == 0 || !gather_parts(rw, lz_rw_opnd(rw, i, 0), lz_rw_opnd(rw, i, 1), &p))
+        return LZ_NOVAL;
+    for (int k = 0; k < p.n; k++) {
+        if (p.part[k].from != at)
+            return LZ_NOVAL;
+        at = p.part[k].to;
+    }
+    if (at != t->shape.dims[p.dim])
+        return LZ_NOVAL;
+    lz_val v[MAX_PARTS];
+    for (int k = 0; k < p.n; k++) {
+        v[k] = p.part[k].v;
+        if (lz_dtype_is_float(t->dtype))
+            v[k] = lz_build_ew2(rw->out, LZ_OP_ADD, v[k],
+                                lz_build_splat(rw->out, lz_rw_type(rw, v[k]), 0));
+    }
+    lz_attr_dim a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dim;
+    a.dimension = p.dim;
+    return lz_build(rw->out, LZ_OP_CONCATENATE, RECORD(a), v, (uint32_t)p.n);
+}
+
 lz_val lz_simplify_move(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
