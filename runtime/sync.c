@@ -131,6 +131,30 @@ static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t
     lz_analysis_compilation(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
 }
 
+/* What cannot be written down is no failure of the program. */
+static void tell(const lz_capture *c, const lz_program *p, lz_found found, lz_sync_cause cause,
+                 bool analyse)
+{
+    lz_error before = *lz_error_get();
+    if (analyse && found != LZ_FOUND_MEMORY)
+        lz_analysis_post_compilation(p);
+    if (analyse)
+        lz_analysis_execution(p, cause);
+    if (lz_dump_on())
+        lz_dump_sync(c, p);
+    lz_error_set(&before);
+}
+
+static void tell_step(void)
+{
+    lz_error before = *lz_error_get();
+    if (lz_analysis_on())
+        lz_analysis_step();
+    if (lz_dump_on())
+        lz_dump_step();
+    lz_error_set(&before);
+}
+
 /* Finds and starts the program of a captured graph. */
 static lz_status run(lz_dev *d, lz_capture *c, lz_sync_cause cause, lz_event **done)
 {
@@ -141,12 +165,8 @@ static lz_status run(lz_dev *d, lz_capture *c, lz_sync_cause cause, lz_event **d
     bool analyse = lz_analysis_on();
     LZ_TRY(lz_capture_finish(c));
     LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, analyse ? on_miss : NULL, &m, &p, &found));
-    if (analyse && found != LZ_FOUND_MEMORY)
-        lz_analysis_post_compilation(p);
-    if (analyse)
-        lz_analysis_execution(p, cause);
-    if (lz_dump_on())
-        lz_dump_sync(c, p);
+    if (analyse || lz_dump_on())
+        tell(c, p, found, cause, analyse);
     lz_metric_add(LZ_METRIC_TensorsGraphSize, c->nodes.len);
     lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
@@ -428,10 +448,8 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     lz_dev_unlock(d);
     lz_event_release(done);
     lz_counter_add(LZ_COUNTER_MarkStep, 1);
-    if (lz_analysis_on())
-        lz_analysis_step();
-    if (lz_dump_on())
-        lz_dump_step();
+    if (lz_analysis_on() || lz_dump_on())
+        tell_step();
     (void)lz_api_status(s);
     lz_api_leave(&f);
     return s;
