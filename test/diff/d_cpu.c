@@ -160,6 +160,8 @@ int main(int argc, char **argv)
                                       .name = "cpu",
                                       .seeds = 200,
                                       .quick_seeds = 40,
+                                      .nets = 60,
+                                      .quick_nets = 12,
                                       .stride = 3,
                                       .quick_stride = 41};
     return lz_diff_main(&o, argc, argv);

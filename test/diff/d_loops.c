@@ -38,6 +38,8 @@ int main(int argc, char **argv)
                                       .name = "loops",
                                       .seeds = 400,
                                       .quick_seeds = 120,
+                                      .nets = 40,
+                                      .quick_nets = 10,
                                       .stride = 1,
                                       .quick_stride = 7};
     return lz_diff_main(&o, argc, argv);

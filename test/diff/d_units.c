@@ -292,6 +292,8 @@ int main(int argc, char **argv)
                                       .name = "units",
                                       .seeds = 150,
                                       .quick_seeds = 30,
+                                      .nets = 40,
+                                      .quick_nets = 8,
                                       .stride = 5,
                                       .quick_stride = 61};
     return lz_diff_main(&o, argc, argv);

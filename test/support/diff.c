@@ -129,10 +129,12 @@ static lz_gen_options options_of(uint64_t seed, int max_insts)
                             .max_elems = large ? 20000 : 0};
 }
 
+enum { NET = -1 }; /* instead of a number of operations */
+
 static bool seed_ok(uint64_t seed, int max_insts)
 {
     lz_gen_options o = options_of(seed, max_insts);
-    lz_func *f = lz_gen_random(seed, &o);
+    lz_func *f = max_insts == NET ? lz_gen_net(seed) : lz_gen_random(seed, &o);
     if (!f) {
         printf("seed %llu: cannot generate: %s\n", (unsigned long long)seed, error());
         return false;
@@ -260,6 +262,15 @@ START_TEST(random_functions)
 }
 END_TEST
 
+START_TEST(networks)
+{
+    int bad = 0, n = quick() ? opt->quick_nets : opt->nets;
+    for (int s = _i; s < n; s += SHARDS)
+        bad += !seed_ok((uint64_t)s, NET);
+    ck_assert_msg(bad == 0, "%d functions", bad);
+}
+END_TEST
+
 START_TEST(rows)
 {
     int stride = quick() ? opt->quick_stride : opt->stride;
@@ -278,11 +289,14 @@ END_TEST
 
 static int usage(const char *program)
 {
-    printf(
-        "%s                                  as a test; LZ_TEST_SEEDS=N: so many random functions\n"
-        "%s seeds FROM COUNT [MAX_INSTS]     random functions; failing ones are made small\n"
-        "%s rows [OP [CASE]]                 every case of every row, of one row, or one case\n",
-        program, program, program);
+    static const char *const ways[] = {
+        "                                  as a test; LZ_TEST_SEEDS=N: so many random functions",
+        " seeds FROM COUNT [MAX_INSTS]     random functions; failing ones are made small",
+        " nets FROM COUNT                  random networks",
+        " rows [OP [CASE]]                 every case of every row, of one row, or one case",
+        " cases [PATTERN]                  functions in files; test/diff/cases/*.mlir"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        printf("%s%s\n", program, ways[i]);
     return 2;
 }
 
@@ -308,10 +322,11 @@ static int by_hand(int argc, char **argv)
                 continue;
             bad += argc > 3 ? one_case((lz_op)op, atoi(argv[3])) : rows_of((lz_op)op, 0, 1);
         }
-    } else if (strcmp(argv[1], "seeds") == 0 && argc > 3) {
+    } else if ((strcmp(argv[1], "seeds") == 0 || strcmp(argv[1], "nets") == 0) && argc > 3) {
+        int insts = argv[1][0] == 'n' ? NET : argc > 4 ? atoi(argv[4]) : 0;
         uint64_t from = strtoull(argv[2], NULL, 10), n = strtoull(argv[3], NULL, 10);
         for (uint64_t s = from; s < from + n && bad < ENOUGH; s++)
-            bad += !seed_ok(s, argc > 4 ? atoi(argv[4]) : 0);
+            bad += !seed_ok(s, insts);
     } else if (strcmp(argv[1], "cases") == 0) {
         bad = case_files(argc > 2 ? argv[2] : "test/diff/cases/*.mlir");
     } else {
@@ -332,6 +347,7 @@ int lz_diff_main(const lz_diff_options *o, int argc, char **argv)
     tcase_set_timeout(t, 600);
     tcase_add_test(t, cases);
     tcase_add_loop_test(t, random_functions, 0, SHARDS);
+    tcase_add_loop_test(t, networks, 0, SHARDS);
     tcase_add_loop_test(t, rows, 1, LZ_OP_COUNT);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

@@ -17,6 +17,7 @@ typedef struct lz_diff_options {
     lz_diff_way *way;
     const char *name;           /* of the suite */
     int seeds, quick_seeds;     /* random functions: alone, and with LZ_TEST_QUICK */
+    int nets, quick_nets;       /* random networks */
     int stride, quick_stride;   /* every so many-th case of a row; 1: all */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);

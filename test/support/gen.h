@@ -18,6 +18,9 @@ typedef struct lz_gen_options {
 /* NULL with the error recorded. `o` NULL: the defaults. Owned by the caller (lz_func_free). */
 lz_func *lz_gen_random(uint64_t seed, const lz_gen_options *o);
 
+/* A chain of what networks are made of, on shapes up to some thousand elements. */
+lz_func *lz_gen_net(uint64_t seed);
+
 /* Arguments for a function; parameters that are indices of gather, scatter and the dynamic slices get LZ_FILL_INDEX. */
 lz_status lz_gen_args(const lz_func *f, uint64_t seed, lz_fill fill, lz_literal ***args);
 void lz_gen_args_free(const lz_func *f, lz_literal **args);    /* NULL is fine */
