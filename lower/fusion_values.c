@@ -130,15 +130,16 @@ static void count_uses(const lz_fusion *fu, tree *t)
     }
 }
 
-/* What operand v adds to the tree of its user. Reading something much smaller than what is made of it costs nothing: it is in cache. */
+/* What operand v adds to the tree of its user. Reading what is much smaller than what is made of it costs nothing: it is in cache. */
 static void grow(const lz_fusion *fu, tree *t, lz_val user, lz_val v)
 {
     tree *into = &t[user];
     lz_val mem = lz_fusion_memory(fu, v);
-    bool scalar = lz_val_type(fu->f, v)->nelem == 1;
+    int64_t nelem = lz_val_type(fu->f, mem == LZ_NOVAL ? v : mem)->nelem;
+    bool free =
+        lz_val_type(fu->f, v)->nelem == 1 || nelem * SMALL <= lz_val_type(fu->f, user)->nelem;
     if (mem != LZ_NOVAL) {
-        bool small = lz_val_type(fu->f, mem)->nelem * SMALL <= lz_val_type(fu->f, user)->nelem;
-        if (!scalar && !small && into->src != mem) {
+        if (!free && into->src != mem) {
             into->reads++;
             into->src = mem;
         }
@@ -146,8 +147,8 @@ static void grow(const lz_fusion *fu, tree *t, lz_val user, lz_val v)
         into->bufs++;
         return;
     }
-    uint32_t ops = (uint32_t)into->ops + t[v].ops,
-             reads = (uint32_t)into->reads + (scalar ? 0 : t[v].reads);
+    uint32_t ops = (uint32_t)into->ops + t[v].ops;
+    uint32_t reads = (uint32_t)into->reads + (free ? 0 : t[v].reads);
     if (reads == 2 && into->reads == 1 && into->src == t[v].src)
         reads = 1;
     into->ops = (uint16_t)(ops > 60000 ? 60000 : ops);
@@ -156,7 +157,7 @@ static void grow(const lz_fusion *fu, tree *t, lz_val user, lz_val v)
     into->costly |= t[v].costly;
     into->moves |= t[v].moves;
     into->borrowed |= t[v].borrowed;
-    if (t[v].reads && !scalar)
+    if (t[v].reads && !free)
         into->src = t[v].src;
 }
 
@@ -244,6 +245,8 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     }
     if (info->cls == LZ_CLASS_EW)
         x->ops = (uint16_t)(x->ops + (info->flags & LZ_F_CHEAP ? 1 : 4));
+    if (info->cls == LZ_CLASS_INDEX)
+        x->ops += DUP_OPS + 1; /* computed addresses once, if they can be had once */
     x->costly |= (info->flags & LZ_F_COSTLY) != 0;
     x->moves |= info->cls == LZ_CLASS_INDEX || in->sig->op == LZ_OP_PAD ||
                 in->sig->op == LZ_OP_CONCATENATE || in->sig->op == LZ_OP_IOTA ||
