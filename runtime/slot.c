@@ -54,7 +54,10 @@ static lz_status bad_handle(uint64_t h)
 {
     if (h == 0)
         return LZ_FAIL(LZ_ENULL, "the tensor is NULL");
-    return LZ_FAIL(LZ_EHANDLE, "tensor handle 0x%" PRIx64 " was released (by lz_release, or at the end of its scope), or never was one", h);
+    return LZ_FAIL(LZ_EHANDLE,
+                   "tensor handle 0x%" PRIx64
+                   " was released (by lz_release, or at the end of its scope), or never was one",
+                   h);
 }
 
 lz_slot *lz_slot_get(const lz_tensor *t)
