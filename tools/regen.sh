@@ -23,7 +23,6 @@ done <<'ROWS'
 include/lazuli/ops.h opgen header
 docs/ops.md opgen doc
 docs/env.md envgen doc
-docs/metrics.md metricgen doc
 docs/metrics.md metricsgen doc
 ROWS
 exit $bad
