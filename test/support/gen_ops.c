@@ -383,7 +383,8 @@ static lz_val region_param(lz_func *f, lz_dtype d)
     return t ? lz_build_param(f, t) : LZ_NOVAL;
 }
 
-/* Of two operands (value, index): the larger value, the lower index where equal; NaN is larger. */
+/* Of two operands (value, index): the larger value, the lower index where equal; NaN is larger, and as large as another NaN: the order in
+ * which elements are combined is free. */
 static const lz_func *region_argmax(lz_dtype d, lz_dtype id)
 {
     lz_func *f = lz_func_new("argmax");
@@ -391,11 +392,14 @@ static const lz_func *region_argmax(lz_dtype d, lz_dtype id)
         return NULL;
     lz_val a = region_param(f, d), ai = region_param(f, id), b = region_param(f, d),
            bi = region_param(f, id);
-    lz_val gt = lz_build_compare(f, LZ_CMP_GT, a, b);
-    if (lz_dtype_is_float(d))
-        gt = lz_build_ew2(f, LZ_OP_OR, gt, lz_build_compare(f, LZ_CMP_NE, a, a));
-    lz_val eq = lz_build_compare(f, LZ_CMP_EQ, a, b),
-           lower = lz_build_compare(f, LZ_CMP_LT, ai, bi);
+    lz_val gt = lz_build_compare(f, LZ_CMP_GT, a, b), eq = lz_build_compare(f, LZ_CMP_EQ, a, b);
+    if (lz_dtype_is_float(d)) {
+        lz_val an = lz_build_compare(f, LZ_CMP_NE, a, a), bn = lz_build_compare(f, LZ_CMP_NE, b, b);
+        gt = lz_build_ew2(f, LZ_OP_OR, gt,
+                          lz_build_ew2(f, LZ_OP_AND, an, lz_build_ew1(f, LZ_OP_NOT, bn)));
+        eq = lz_build_ew2(f, LZ_OP_OR, eq, lz_build_ew2(f, LZ_OP_AND, an, bn));
+    }
+    lz_val lower = lz_build_compare(f, LZ_CMP_LT, ai, bi);
     lz_val take = lz_build_ew2(f, LZ_OP_OR, gt, lz_build_ew2(f, LZ_OP_AND, eq, lower));
     lz_val out[2] = {lz_build_select(f, gt, a, b), lz_build_select(f, take, ai, bi)};
     (void)lz_func_set_results(f, out, 2);
