@@ -13,6 +13,7 @@ all=no
 programs=("$@")
 [ $all = yes ] && programs+=(test/golden.sh test/api/*.sh)
 run=$(mktemp -d "${TMPDIR:-/tmp}/lazuli-test.XXXXXX") || exit 1
+[ -r /proc/self/maps ] || echo 'runtests: /proc is not mounted; the tests that read it will fail'
 chmod 755 "$run" # a test may give up root for another user
 trap 'chmod -R u+rwX "$run" 2>/dev/null; rm -rf "$run"' EXIT
 trap 'exit 130' INT TERM
