@@ -6,7 +6,7 @@
 
 static uint32_t scope_base(const lz_thr *t)
 {
-    return t->scopes.len ? t->scopes.data[t->scopes.len - 1] : 0;
+    return t->scopes.len ? t->scopes.data[t->scopes.len - 1].base : 0;
 }
 
 /* What the program has released itself leaves the innermost scope. */
@@ -60,7 +60,7 @@ lz_status lz_scope_begin(void)
     lz_thr *t = lz_thr_get();
     if (!t)
         return lz_error_get()->status;
-    return lz_vec_push(&t->scopes, t->handles.len);
+    return lz_vec_push(&t->scopes, ((struct lz_scope_mark){t->handles.len, t->id_next}));
 }
 
 static lz_status scope_end(lz_thr *t, const char *op)
@@ -70,7 +70,7 @@ static lz_status scope_end(lz_thr *t, const char *op)
         lz_error_annotate(op, NULL);
         return s;
     }
-    release_down_to(t, t->scopes.data[--t->scopes.len]);
+    release_down_to(t, t->scopes.data[--t->scopes.len].base);
     return LZ_OK;
 }
 
@@ -91,7 +91,7 @@ static void escape(lz_thr *t, uint64_t h)
             continue;
         t->handles.data[i] = t->handles.data[base];
         t->handles.data[base] = h;
-        t->scopes.data[t->scopes.len - 1] = base + 1;
+        t->scopes.data[t->scopes.len - 1].base = base + 1;
         return;
     }
 }

@@ -237,10 +237,16 @@ static lz_status take_old(lz_step *st, lz_slot *s)
     return LZ_OK;
 }
 
-static bool is_root(const lz_slot *s, const lz_node *n, uint32_t flags)
+/* Made before the innermost scope was opened: it outlives the step, so it will be wanted again. */
+static bool is_outer(const lz_thr *t, const lz_node *n)
+{
+    return t->scopes.len && n->id < t->scopes.data[t->scopes.len - 1].first_id;
+}
+
+static bool is_root(const lz_thr *t, const lz_slot *s, const lz_node *n, uint32_t flags)
 {
     return (flags & LZ_SLOT_ASSIGNED) || lz_slot_retained(s) || lz_node_type(n)->nelem == 1 ||
-           lz_node_uses(n) == 0;
+           lz_node_uses(n) == 0 || is_outer(t, n);
 }
 
 /* Sorts one handle of the pending list. *keep: it stays in the list. */
@@ -273,7 +279,7 @@ static lz_status sort_handle(const lz_thr *t, lz_dev *d, lz_step *st, uint64_t h
         return r;
     }
     lz_status r = LZ_OK;
-    if (is_root(s, n, flags)) {
+    if (is_root(t, s, n, flags)) {
         r = lz_vec_reserve(&st->roots, (uint64_t)st->roots.len + 1);
         if (r == LZ_OK)
             r = lz_vec_push(&st->rooted, h);

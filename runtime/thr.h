@@ -19,11 +19,17 @@ typedef struct lz_pool {
 } lz_pool;
 typedef enum lz_pool_kind { LZ_POOL_NODE, LZ_POOL_SLOT, LZ_POOL_KINDS } lz_pool_kind;
 
+/* Where an open scope begins: in the thread's handles, and among its nodes. */
+struct lz_scope_mark {
+    uint32_t base;
+    uint64_t first_id;
+};
+
 typedef struct lz_thr {
     struct lz_thr *next, *prev;             /* registry */
     lz_pool pool[LZ_POOL_KINDS];
     LZ_VEC(uint64_t) handles;               /* of the open scopes, innermost last */
-    LZ_VEC(uint32_t) scopes;                /* where each open scope begins in handles; the root scope is not in it */
+    LZ_VEC(struct lz_scope_mark) scopes;    /* the open scopes; the root scope is not in it */
     LZ_VEC(uint64_t) pending;               /* handles written since the last step */
     LZ_VEC(const char *) names;             /* open name scopes: the joined, interned path of each */
     uint32_t pending_floor;                 /* length of pending after it was last compacted */

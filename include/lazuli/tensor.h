@@ -7,7 +7,7 @@
  * Lifetimes. A returned handle belongs to the innermost open scope of the calling thread and is released when that scope ends. lz_retain keeps it
  * longer, until lz_release. Releasing never loses what a pending graph still needs. A stale handle is detected (LZ_EHANDLE), never followed.
  * Steps. lz_mark_step computes every live tensor that the thread made or assigned on its device and that is retained, was assigned to, has one element, or
- * that no other operation consumed. Other scope-owned intermediates are dropped: reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
+ * that no other operation consumed, or that was made before the innermost scope was opened. Other intermediates of that scope are dropped: reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
  * Threads. Handles may be used from any thread; scopes, the last error and the default device belong to a thread. */
 #ifndef LAZULI_TENSOR_H
 #define LAZULI_TENSOR_H

@@ -41,6 +41,24 @@ START_TEST(step_keeps_what_the_rule_says)
 }
 END_TEST
 
+/* What was made before the step's scope is used by every step: it is computed once and kept. */
+START_TEST(values_of_outer_scopes_are_kept)
+{
+    OK(lz_scope_begin());
+    lz_tensor *x = vec(2, one_two), *twice = lz_add(x, x);
+    for (int i = 0; i < 3; i++) {
+        OK(lz_scope_begin());
+        lz_tensor *inner = lz_mul(twice, x), *end = lz_neg(inner);
+        OK(lz_mark_step());
+        ck_assert_int_eq(lz_status_of(inner), LZ_ESTALE);
+        rt_expect(end, (float[]){-2, -8}, 2, 0);
+        OK(lz_scope_end());
+    }
+    rt_expect(twice, (float[]){2, 4}, 2, 0);
+    OK(lz_scope_end());
+}
+END_TEST
+
 START_TEST(a_stale_tensor_can_be_assigned_again)
 {
     lz_tensor *x = vec(2, one_two), *mid = lz_mul(x, x), *end = lz_neg(mid);
@@ -428,6 +446,7 @@ int main(void)
         TCase *t = tcase_create("steps");
         tcase_set_timeout(t, 120);
         add(t, step_keeps_what_the_rule_says);
+        add(t, values_of_outer_scopes_are_kept);
         add(t, a_stale_tensor_can_be_assigned_again);
         add(t, two_handles_of_one_value_are_one_result);
         add(t, reading_does_not_end_the_graph);
