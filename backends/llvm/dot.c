@@ -120,6 +120,17 @@ static bool stores_sums(const lz_kernel *k)
     return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) && k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
 }
 
+/* A factor that is a plain bf16 load, contiguous along one of its loops. */
+static bool bf16_words(const dot *g, int32_t sop, uint32_t other)
+{
+    const lz_stage *s = &g->k->stages[0];
+    const lz_sop *p = &s->sops[sop];
+    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || s->sops[p->a].dtype != LZ_BF16 || !plain_load(g, p->a))
+        return false;
+    const lz_access *a = load_access(g, p->a);
+    return kern_sz_is(a->stride[g->kd], 1) || kern_sz_is(a->stride[other], 1);
+}
+
 static lz_status plan(dot *g)
 {
     LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
@@ -132,6 +143,7 @@ static lz_status plan(dot *g)
         g->amode = DOT_A_PLACE;
     g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) && kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
     g->plain = stores_sums(g->k);
+    g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) && bf16_words(g, g->k->dot.b_sop, g->n);
     choose_tile(g);
     choose_blocks(g);
     return LZ_OK;
@@ -186,7 +198,8 @@ static void emit_dims(dot *g)
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->RB = dot_ceil_div(e, g->T, g->mc);
-    g->KN = max_of(e, dot_ceil_div(e, g->K, g->kc), one);
+    g->KS = g->pairs ? dot_ceil_div(e, g->K, 2) : g->K;
+    g->KN = max_of(e, dot_ceil_div(e, g->KS, g->kc), one);
     g->batch = one;
     for (uint32_t d = 0; d < g->m; d++)
         g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
@@ -208,7 +221,7 @@ static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
 {
     em *e = g->e;
     Val nv = ADD(block_vectors(g), em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
-    Val kc = LLVMBuildUDiv(e->b, ADD(g->K, SUB(g->KN, em_c64(e, 1))), g->KN, "");
+    Val kc = LLVMBuildUDiv(e->b, ADD(g->KS, SUB(g->KN, em_c64(e, 1))), g->KN, "");
     *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
     int64_t na = g->amode == DOT_A_ROWS   ? dot_a_stride(g) * g->mr
                  : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
@@ -400,7 +413,7 @@ static void run_unit(dot *g, const unit *w)
     em *e = g->e;
     em_loop lk, lr;
     em_loop_begin(e, &lk, em_c64(e, 0), g->KN, em_c64(e, 1), 0, NULL);
-    Val k0 = dot_cut(e, g->K, g->KN, lk.i), kc = SUB(dot_cut(e, g->K, g->KN, ADD(lk.i, em_c64(e, 1))), k0);
+    Val k0 = dot_cut(e, g->KS, g->KN, lk.i), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(lk.i, em_c64(e, 1))), k0);
     em_if fresh;
     em_if_begin(e, &fresh, NOT(OR(w->keep, w->direct)));
     pack_block(g, w, k0, kc);

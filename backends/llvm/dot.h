@@ -3,6 +3,7 @@
  * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n. Vectors run along n. A tile is mr rows and
  * nv vectors of C in registers. B is packed into panels of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when
  * its k stride is 1, else packed.
+ * With bf16 factors on machines that have the instruction, an element of packed A and B is a pair of bf16, of k = 2 j and 2 j + 1.
  * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of columns.
  * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of nearly equal size. Sums run over k in order in
  * every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
@@ -32,6 +33,7 @@ typedef struct dot {
     dot_a amode;
     dot_b bmode;
     bool b_place;                   /* B may be read in place when a block has few rows */
+    bool pairs;                     /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
     bool plain;                     /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream;                    /* it always is: fetch it ahead */
     int64_t kc, nc, mc;             /* bounds of a block: K, vectors, tiles */
@@ -40,7 +42,7 @@ typedef struct dot {
     Val micro[2];                   /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
-    Val M, N, K, T, V, RB, CB, KN, batch;
+    Val M, N, K, KS, T, V, RB, CB, KN, batch;   /* KS: steps of k (K, or its pairs) */
     Val pack_a, pack_b, block, zero;        /* parts of the scratch memory; a row of zeros */
 } dot;
 

@@ -6,6 +6,11 @@
 static Val multiply_add(dot *g, Val x, Val y, Val s)
 {
     em *e = g->e;
+    if (g->pairs) {
+        Ty bf = em_vec(LLVMBFloatTypeInContext(e->cx), 2 * g->L);
+        Val a[3] = {s, BITS(x, bf), BITS(y, bf)};
+        return em_intr(e, "llvm.x86.avx512bf16.dpbf16ps.512", NULL, 0, a, 3);
+    }
     return lz_dtype_is_float(g->d) ? em_fma(e, x, y, s) : ADD(MUL(x, y), s);
 }
 

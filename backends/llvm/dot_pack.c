@@ -13,6 +13,68 @@ static void share_indices(const dot *g, kern *f)
         f->oidx[d] = g->c.oidx[d];
 }
 
+/* ---- pairs of bf16: memory words, not values ---- */
+
+/* The load below a factor of the pairs form. */
+static uint32_t word_load(const dot *g, int32_t sop)
+{
+    const lz_stage *s = &g->k->stages[0];
+    return (uint32_t)s->sops[s->sops[sop].a].a;
+}
+
+/* A vector along m or n of the pairs of k = 2 step, 2 step + 1: two rows zipped; ptr: of the first one. */
+static Val zip_rows(dot *g, Val ptr, Val stride, Val step, unsigned u, Val mask)
+{
+    em *e = g->e;
+    Ty half = em_vec(e->i16, g->L), full = em_vec(e->i32, g->L);
+    Val odd = ADD(SHL(step, em_c64(e, 1)), em_c64(e, 1)), there = em_splat(e, ICMP(SLT, odd, g->K), g->L);
+    Val p = em_at(e, ptr, em_c64(e, (int64_t)u * g->L), 2);
+    Val lo = em_mload(e, half, p, mask, NULL, 2), hi = em_mload(e, half, em_at(e, p, stride, 2), AND(mask, there), NULL, 2);
+    lo = LLVMBuildZExt(e->b, lo, full, "");
+    hi = LLVMBuildZExt(e->b, hi, full, "");
+    return BITS(OR(lo, SHL(hi, em_ci(full, 16))), g->vec);
+}
+
+/* A vector along k: pairs lie as they are in memory. left: k that exist from here on */
+static Val words_along_k(dot *g, Val ptr, Val left)
+{
+    em *e = g->e;
+    return BITS(em_mload(e, em_vec(e->i16, 2 * g->L), ptr, em_tail_mask(e, left, 2 * g->L), NULL, 2), g->vec);
+}
+
+/* First index of k of a step. */
+static Val first_k(dot *g, Val step)
+{
+    em *e = g->e;
+    return g->pairs ? SHL(step, em_c64(e, 1)) : step;
+}
+
+/* The factor's value, or word, for vector u at the indices set, k and the other loop's. */
+static Val along_rows(dot *g, kern *f, int32_t sop, Val step, unsigned u, const kctx *x)
+{
+    if (!g->pairs)
+        return kern_vector(f, 0, sop, u).v;
+    uint32_t i = word_load(g, sop);
+    lz_sz stride = f->st[0].s->accs[i].stride[g->kd];
+    return zip_rows(g, f->st[0].ptr[POS_POINT][i], kern_size(f, stride), step, u, x->mask[u]);
+}
+
+static Val along_k(dot *g, kern *f, int32_t sop, Val step)
+{
+    em *e = g->e;
+    if (!g->pairs)
+        return kern_vector(f, 0, sop, 0).v;
+    return words_along_k(g, f->st[0].ptr[POS_POINT][word_load(g, sop)], SUB(g->K, SHL(step, em_c64(e, 1))));
+}
+
+static void evaluate(dot *g, kern *f, const kctx *x)
+{
+    if (!g->pairs)
+        kern_eval(f, 0, POS_POINT, x);
+}
+
+/* ---- packing ---- */
+
 /* Vectors of the factor: k rows of nv vectors along n. */
 static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
 {
@@ -27,12 +89,13 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
         x.mask[v] = em_tail_mask(e, SUB(left, em_c64(e, (int64_t)v * g->L)), g->L);
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
-    f->iidx[0] = ADD(k0, l.i);
+    Val step = ADD(k0, l.i);
+    f->iidx[0] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
-    kern_eval(f, 0, POS_POINT, &x);
+    evaluate(g, f, &x);
     Val dst = em_at(e, out, l.i, (int64_t)nv * g->L * g->es);
     for (unsigned v = 0; v < nv; v++) {
-        Val y = kern_vector(f, 0, sop, v).v; /* lanes past N hold anything: their columns are not stored */
+        Val y = along_rows(g, f, sop, step, v, &x); /* lanes past N hold anything: their columns are not stored */
         em_store(e, y, em_at(e, dst, em_c64(e, v), (int64_t)g->L * g->es), g->es);
     }
     em_loop_end(e, &l, NULL);
@@ -54,19 +117,20 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     Val n0 = MUL(ADD(v0, lv.i), em_c64(e, L));
     em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
-    f->iidx[0] = ADD(k0, lk.i);
+    Val step = ADD(k0, lk.i);
+    f->iidx[0] = first_k(g, step);
     kern_advance(f, 0, POS_TOP, POS_POINT, batch_loops(g) | 1u << g->n | 1u << g->kd);
     kctx x = {.u = 1, .mask = {mask}};
-    kern_eval(f, 0, POS_POINT, &x);
-    em_store(e, kern_vector(f, 0, g->k->dot.b_sop, 0).v, em_at(e, square, li.i, vb), 64 < vb ? 64 : (unsigned)vb);
+    evaluate(g, f, &x);
+    em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, li.i, vb), 64 < vb ? 64 : (unsigned)vb);
     em_loop_end(e, &li, NULL);
     for (unsigned i = 0; i < L; i++)
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
     em_transpose(e, row, L);
-    Val step = MUL(nv, em_c64(e, vb)), dst = em_at(e, em_at(e, out, MUL(lk.i, step), 1), lv.i, vb);
+    Val row_bytes = MUL(nv, em_c64(e, vb)), dst = em_at(e, em_at(e, out, MUL(lk.i, row_bytes), 1), lv.i, vb);
     for (unsigned i = 0; i < L; i++) {
         em_store(e, row[i], dst, g->es);
-        dst = em_at(e, dst, step, 1);
+        dst = em_at(e, dst, row_bytes, 1);
     }
     em_loop_end(e, &lv, NULL);
     em_loop_end(e, &lk, NULL);
@@ -92,11 +156,12 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
     Val dst = em_at(e, g->pack_a, li.i, dot_a_stride(g));
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, g->L), 0, NULL);
-    f->iidx[0] = ADD(k0, lk.i);
+    Val step = ADD(k0, lk.i);
+    f->iidx[0] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(kc, lk.i), g->L)}};
-    kern_eval(f, 0, POS_POINT, &x);
-    em_store(e, kern_vector(f, 0, g->k->dot.a_sop, 0).v, em_at(e, dst, lk.i, g->es), g->es);
+    evaluate(g, f, &x);
+    em_store(e, along_k(g, f, g->k->dot.a_sop, step), em_at(e, dst, lk.i, g->es), g->es);
     em_loop_end(e, &lk, NULL);
     em_loop_end(e, &li, NULL);
 }
@@ -114,12 +179,13 @@ static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
         x.mask[u] = em_tail_mask(e, SUB(nrows, em_c64(e, (int64_t)u * g->L)), g->L);
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
-    f->iidx[0] = ADD(k0, l.i);
+    Val step = ADD(k0, l.i);
+    f->iidx[0] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
-    kern_eval(f, 0, POS_POINT, &x);
+    evaluate(g, f, &x);
     Val dst = em_at(e, g->pack_a, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)
-        em_store(e, kern_vector(f, 0, g->k->dot.a_sop, u).v, em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
+        em_store(e, along_rows(g, f, g->k->dot.a_sop, step, u, &x), em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
     em_loop_end(e, &l, NULL);
 }
 
