@@ -279,6 +279,8 @@ void lz_api_leave(const lz_api_frame *f)
 lz_status lz_api_status(lz_status s)
 {
     const lz_thr *t = lz_thr_self;
+    if (s != LZ_OK && lz_error_get()->status != s) /* deep inside nobody said more */
+        (void)LZ_FAIL(s, "%s", lz_status_message(s));
     if (s != LZ_OK && t && t->api_op && !lz_error_get()->op[0])
         lz_error_annotate(t->api_op, t->api_site);
     return s;
