@@ -13,16 +13,17 @@
 typedef struct reverse {
     lz_node **order;
     uint32_t n;
-    bool *need;                 /* node i leads to a parameter through operations that pass gradients */
-    lz_tensor **value;          /* handle of node i, made when a rule wants it */
-    lz_tensor **adj;            /* gradient of node i so far (operations with one result) */
-    lz_tensor ***adjs;          /* gradients per result, for operations with several */
+    bool *need;        /* node i leads to a parameter through operations that pass gradients */
+    lz_tensor **value; /* handle of node i, made when a rule wants it */
+    lz_tensor **adj;   /* gradient of node i so far (operations with one result) */
+    lz_tensor ***adjs; /* gradients per result, for operations with several */
     lz_arena arena;
 } reverse;
 
 static bool passes(const reverse *r, const lz_node *n)
 {
-    if (!lz_node_has_history(n) || (n->flags & LZ_NODE_NOGRAD) || lz_vjp_rule_of(lz_node_op(n)).blocks)
+    if (!lz_node_has_history(n) || (n->flags & LZ_NODE_NOGRAD) ||
+        lz_vjp_rule_of(lz_node_op(n)).blocks)
         return false;
     if (n->sig->nresult == 1 && !lz_dtype_is_float(lz_node_type(n)->dtype))
         return false;
@@ -123,16 +124,18 @@ static lz_tensor *ones_like(const lz_type *t, const lz_site *site)
 }
 
 /* Where parameter `p` got its gradient: NULL when loss does not depend on it. */
-static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor **grads, bool *reached, const lz_site *site)
+static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor **grads,
+                         bool *reached, const lz_site *site)
 {
     for (size_t p = 0; p < n; p++) {
         uint32_t i = params[p]->index;
         reached[p] = i < r->n && r->order[i] == params[p];
         grads[p] = reached[p] ? r->adj[i] : NULL;
-        if (reached[p] && !grads[p]) {          /* only through operations whose gradient is zero */
+        if (reached[p] && !grads[p]) { /* only through operations whose gradient is zero */
             const lz_type *t = lz_node_type(params[p]);
             lz_tensor *zero = lz_hlo_constant_at(t->dtype, 0, site);
-            grads[p] = t->shape.rank ? lz_hlo_broadcast_in_dim_at(zero, t->shape, NULL, 0, site) : zero;
+            grads[p] =
+                t->shape.rank ? lz_hlo_broadcast_in_dim_at(zero, t->shape, NULL, 0, site) : zero;
         }
         if (grads[p])
             LZ_TRY(lz_status_of(grads[p]));
@@ -141,8 +144,8 @@ static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor
 }
 
 /* The pass itself, inside an open scope. */
-static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *params, size_t n, lz_tensor **grads, bool *reached,
-                               const lz_site *site)
+static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *params, size_t n,
+                               lz_tensor **grads, bool *reached, const lz_site *site)
 {
     reverse r = {0};
     if (loss->dev)
@@ -174,7 +177,8 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
     if (!lz_dtype_is_float(t->dtype))
         return LZ_FAIL(LZ_EDTYPE, "the loss is %s; only floating point has a gradient", have);
     if (!seed && t->nelem != 1)
-        return LZ_FAIL(LZ_ESHAPE, "the loss is %s; without grad_output it must have one element", have);
+        return LZ_FAIL(LZ_ESHAPE, "the loss is %s; without grad_output it must have one element",
+                       have);
     if (!seed)
         return LZ_OK;
     LZ_TRY(lz_status_of(seed));
@@ -193,8 +197,8 @@ static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes)
         if (!nodes[i])
             return lz_error_get()->status;
         if (!lz_dtype_is_float(lz_node_type(nodes[i])->dtype))
-            return LZ_FAIL(LZ_EDTYPE, "parameter %zu is of %s; only floating point has a gradient", i,
-                           lz_dtype_name(lz_node_type(nodes[i])->dtype));
+            return LZ_FAIL(LZ_EDTYPE, "parameter %zu is of %s; only floating point has a gradient",
+                           i, lz_dtype_name(lz_node_type(nodes[i])->dtype));
     }
     return LZ_OK;
 }
@@ -208,7 +212,9 @@ static void release_nodes(lz_node **nodes, size_t n)
 static lz_status unreachable(lz_tensor *param, size_t i)
 {
     char where[160];
-    return LZ_FAIL(LZ_EGRAD, "the loss does not depend on parameter %zu through anything pending (%s): a step, an assignment or lz_detach "
+    return LZ_FAIL(LZ_EGRAD,
+                   "the loss does not depend on parameter %zu through anything pending (%s): a "
+                   "step, an assignment or lz_detach "
                    "lies between, or it was not used; allow_unused gives zeros",
                    i, *lz_trace_describe(param, where, sizeof where) ? where : "never assigned");
 }
@@ -217,7 +223,7 @@ typedef struct request {
     lz_tensor *loss, *seed;
     lz_tensor *const *params;
     size_t n;
-    lz_node **nodes;            /* of the parameters */
+    lz_node **nodes; /* of the parameters */
     bool *reached;
     lz_node *loss_node;
 } request;
@@ -258,14 +264,17 @@ static lz_status grads_of(request *q, lz_tensor **grads, bool allow_unused, cons
 }
 
 /* ---- public ---- */
-lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads, const lz_grad_options *o,
-                     const lz_site *site)
+lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads,
+                     const lz_grad_options *o, const lz_site *site)
 {
     lz_api_frame frame = lz_api_enter("lz_grad", site);
     request q = {.loss = loss, .params = params, .n = n, .seed = o ? o->grad_output : NULL};
     lz_status s = LZ_OK;
     if (!loss || (n && (!params || !grads)))
-        s = LZ_FAIL(LZ_ENULL, "%s is NULL", !loss ? "the loss" : !params ? "the list of parameters" : "the list of gradients");
+        s = LZ_FAIL(LZ_ENULL, "%s is NULL",
+                    !loss     ? "the loss"
+                    : !params ? "the list of parameters"
+                              : "the list of gradients");
     if (s == LZ_OK && (s = lz_scope_begin()) == LZ_OK) {
         s = grads_of(&q, grads, o && o->allow_unused, site);
         for (size_t i = 0; i < n && s == LZ_OK; i++)
@@ -297,8 +306,11 @@ static lz_status accumulate(const request *q, lz_tensor **grads, const lz_site *
         LZ_TRY(lz_trace_set_grad(q->params[i], g));
     }
     if (!any)
-        return LZ_FAIL(LZ_EGRAD, "the loss depends on no tensor marked with lz_requires_grad (%zu are marked): a step, an assignment or "
-                       "lz_detach lies between, or none was used", q->n);
+        return LZ_FAIL(LZ_EGRAD,
+                       "the loss depends on no tensor marked with lz_requires_grad (%zu are "
+                       "marked): a step, an assignment or "
+                       "lz_detach lies between, or none was used",
+                       q->n);
     return LZ_OK;
 }
 
@@ -343,7 +355,8 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
     lz_api_frame frame = lz_api_enter("lz_requires_grad", NULL);
     lz_status s = t ? lz_status_of(t) : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
     if (s == LZ_OK && on && !lz_dtype_is_float(lz_dtype_of(t)))
-        s = LZ_FAIL(LZ_EDTYPE, "the tensor is of %s; only floating point has a gradient", lz_dtype_name(lz_dtype_of(t)));
+        s = LZ_FAIL(LZ_EDTYPE, "the tensor is of %s; only floating point has a gradient",
+                    lz_dtype_name(lz_dtype_of(t)));
     if (s == LZ_OK)
         s = lz_trace_set_requires_grad(t, on);
     if (s != LZ_OK)
@@ -362,7 +375,8 @@ lz_status lz_zero_grad(lz_tensor *const *params, size_t n)
     lz_api_frame frame = lz_api_enter("lz_zero_grad", NULL);
     lz_status s = params || !n ? LZ_OK : LZ_FAIL(LZ_ENULL, "the list of parameters is NULL");
     for (size_t i = 0; i < n && s == LZ_OK; i++)
-        s = params[i] ? lz_trace_set_grad(params[i], NULL) : LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
+        s = params[i] ? lz_trace_set_grad(params[i], NULL)
+                      : LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
     if (s != LZ_OK)
         lz_api_status(s);
     lz_api_leave(&frame);

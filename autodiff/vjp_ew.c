@@ -19,39 +19,68 @@
     }
 #define DECLARE(name) lz_status lz_vjp_##name(const lz_vjp *v);
 
-static lz_tensor *mul(const lz_vjp *v, lz_tensor *a, lz_tensor *b) { return lz_v2(v, "multiply", a, b); }
-static lz_tensor *divide(const lz_vjp *v, lz_tensor *a, lz_tensor *b) { return lz_v2(v, "divide", a, b); }
-static lz_tensor *sub(const lz_vjp *v, lz_tensor *a, lz_tensor *b) { return lz_v2(v, "subtract", a, b); }
-static lz_tensor *add(const lz_vjp *v, lz_tensor *a, lz_tensor *b) { return lz_v2(v, "add", a, b); }
-static lz_tensor *neg(const lz_vjp *v, lz_tensor *a) { return lz_v1(v, "negate", a); }
-static lz_tensor *one(const lz_vjp *v) { return lz_v_const_like(v, TYPE(0), 1); }
-static lz_tensor *square(const lz_vjp *v, lz_tensor *a) { return mul(v, a, a); }
+static lz_tensor *mul(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
+{
+    return lz_v2(v, "multiply", a, b);
+}
+static lz_tensor *divide(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
+{
+    return lz_v2(v, "divide", a, b);
+}
+static lz_tensor *sub(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
+{
+    return lz_v2(v, "subtract", a, b);
+}
+static lz_tensor *add(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
+{
+    return lz_v2(v, "add", a, b);
+}
+static lz_tensor *neg(const lz_vjp *v, lz_tensor *a)
+{
+    return lz_v1(v, "negate", a);
+}
+static lz_tensor *one(const lz_vjp *v)
+{
+    return lz_v_const_like(v, TYPE(0), 1);
+}
+static lz_tensor *square(const lz_vjp *v, lz_tensor *a)
+{
+    return mul(v, a, a);
+}
 
-DECLARE(abs) DECLARE(cbrt) DECLARE(convert) DECLARE(cosine) DECLARE(erf) DECLARE(exponential) DECLARE(expm1)
-DECLARE(log) DECLARE(log1p) DECLARE(logistic) DECLARE(negate) DECLARE(reduce_precision) DECLARE(rsqrt) DECLARE(sine)
-DECLARE(sqrt) DECLARE(tan) DECLARE(tanh) DECLARE(add) DECLARE(atan2) DECLARE(divide) DECLARE(maximum) DECLARE(minimum)
-DECLARE(multiply) DECLARE(power) DECLARE(remainder) DECLARE(subtract) DECLARE(clamp) DECLARE(select)
+DECLARE(abs)
+DECLARE(cbrt) DECLARE(convert) DECLARE(cosine) DECLARE(erf) DECLARE(exponential) DECLARE(expm1)
+    DECLARE(log) DECLARE(log1p) DECLARE(logistic) DECLARE(negate) DECLARE(reduce_precision)
+        DECLARE(rsqrt) DECLARE(sine) DECLARE(sqrt) DECLARE(tan) DECLARE(tanh) DECLARE(add)
+            DECLARE(atan2) DECLARE(divide) DECLARE(maximum) DECLARE(minimum) DECLARE(multiply)
+                DECLARE(power) DECLARE(remainder) DECLARE(subtract) DECLARE(clamp) DECLARE(select)
 
-RULE1(abs, mul(v, G, lz_v1(v, "sign", X)))
-RULE1(cbrt, divide(v, G, lz_v_scale(v, square(v, R), 3)))
-RULE1(cosine, neg(v, mul(v, G, lz_v1(v, "sine", X))))
-RULE1(erf, mul(v, G, lz_v_scale(v, lz_v1(v, "exponential", neg(v, square(v, X))), 1.1283791670955126)))
-RULE1(exponential, mul(v, G, R))
-RULE1(expm1, mul(v, G, add(v, R, one(v))))
-RULE1(log, divide(v, G, X))
-RULE1(log1p, divide(v, G, add(v, X, one(v))))
-RULE1(logistic, mul(v, G, mul(v, R, sub(v, one(v), R))))
-RULE1(negate, neg(v, G))
-/* Rounding is the identity up to rounding, so the gradient is rounded likewise. */
-RULE1(reduce_precision, lz_hlo_reduce_precision_at(G, (int)LZ_ATTR(precision, v->sig->attr)->exponent_bits,
-                                                   (int)LZ_ATTR(precision, v->sig->attr)->mantissa_bits, v->site))
-RULE1(rsqrt, lz_v_scale(v, mul(v, G, divide(v, R, X)), -0.5))
-RULE1(sine, mul(v, G, lz_v1(v, "cosine", X)))
-RULE1(sqrt, lz_v_scale(v, divide(v, G, R), 0.5))
-RULE1(tan, mul(v, G, add(v, square(v, R), one(v))))
-RULE1(tanh, mul(v, G, sub(v, one(v), square(v, R))))
+                    RULE1(abs, mul(v, G, lz_v1(v, "sign", X)))
+                        RULE1(cbrt, divide(v, G, lz_v_scale(v, square(v, R), 3)))
+                            RULE1(cosine, neg(v, mul(v, G, lz_v1(v, "sine", X))))
+                                RULE1(erf,
+                                      mul(v, G,
+                                          lz_v_scale(v,
+                                                     lz_v1(v, "exponential", neg(v, square(v, X))),
+                                                     1.1283791670955126)))
+                                    RULE1(exponential, mul(v, G, R))
+                                        RULE1(expm1, mul(v, G, add(v, R, one(v))))
+                                            RULE1(log, divide(v, G, X))
+                                                RULE1(log1p, divide(v, G, add(v, X, one(v))))
+                                                    RULE1(logistic,
+                                                          mul(v, G, mul(v, R, sub(v, one(v), R))))
+                                                        RULE1(negate, neg(v, G))
+    /* Rounding is the identity up to rounding, so the gradient is rounded likewise. */
+    RULE1(reduce_precision,
+          lz_hlo_reduce_precision_at(G, (int)LZ_ATTR(precision, v->sig->attr)->exponent_bits,
+                                     (int)LZ_ATTR(precision, v->sig->attr)->mantissa_bits, v->site))
+        RULE1(rsqrt, lz_v_scale(v, mul(v, G, divide(v, R, X)), -0.5))
+            RULE1(sine, mul(v, G, lz_v1(v, "cosine", X)))
+                RULE1(sqrt, lz_v_scale(v, divide(v, G, R), 0.5))
+                    RULE1(tan, mul(v, G, add(v, square(v, R), one(v))))
+                        RULE1(tanh, mul(v, G, sub(v, one(v), square(v, R))))
 
-lz_status lz_vjp_convert(const lz_vjp *v)
+                            lz_status lz_vjp_convert(const lz_vjp *v)
 {
     v->grad_in[0] = lz_hlo_convert_at(G, TYPE(0)->dtype, v->site);
     return LZ_OK;
@@ -84,7 +113,7 @@ lz_status lz_vjp_divide(const lz_vjp *v)
 {
     if (v->need[0])
         v->grad_in[0] = divide(v, G, Y);
-    if (v->need[1])     /* -(g / y) * (x / y): no square that could overflow */
+    if (v->need[1]) /* -(g / y) * (x / y): no square that could overflow */
         v->grad_in[1] = neg(v, mul(v, divide(v, G, Y), R));
     return LZ_OK;
 }
@@ -120,7 +149,8 @@ lz_status lz_vjp_power(const lz_vjp *v)
     }
     if (v->need[1]) {
         lz_tensor *p = mul(v, G, mul(v, R, lz_v1(v, "log", X)));
-        lz_tensor *flat = lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_EQ, X, zero), lz_v_cmp(v, LZ_HLO_GE, Y, zero));
+        lz_tensor *flat =
+            lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_EQ, X, zero), lz_v_cmp(v, LZ_HLO_GE, Y, zero));
         v->grad_in[1] = lz_v_mask(v, lz_v1(v, "not", flat), p);
     }
     return LZ_OK;
@@ -139,8 +169,14 @@ static lz_status pick(const lz_vjp *v, lz_hlo_direction wins)
     return LZ_OK;
 }
 
-lz_status lz_vjp_maximum(const lz_vjp *v) { return pick(v, LZ_HLO_GT); }
-lz_status lz_vjp_minimum(const lz_vjp *v) { return pick(v, LZ_HLO_LT); }
+lz_status lz_vjp_maximum(const lz_vjp *v)
+{
+    return pick(v, LZ_HLO_GT);
+}
+lz_status lz_vjp_minimum(const lz_vjp *v)
+{
+    return pick(v, LZ_HLO_LT);
+}
 
 /* A bound or predicate that is a scalar beside a bigger x sums its gradient. */
 static lz_tensor *to_scalar(const lz_vjp *v, lz_tensor *g, const lz_type *t)
@@ -161,11 +197,13 @@ lz_status lz_vjp_clamp(const lz_vjp *v)
     const lz_type *t = TYPE(1);
     lz_tensor *lo = spread(v, v->opnd[0], t), *x = v->opnd[1], *hi = spread(v, v->opnd[2], t);
     if (v->need[1]) {
-        lz_tensor *in = lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_GE, x, lo), lz_v_cmp(v, LZ_HLO_LE, x, hi));
+        lz_tensor *in =
+            lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_GE, x, lo), lz_v_cmp(v, LZ_HLO_LE, x, hi));
         v->grad_in[1] = lz_v_mask(v, in, G);
     }
     if (v->need[0]) {
-        lz_tensor *at = lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_LT, x, lo), lz_v_cmp(v, LZ_HLO_LT, lo, hi));
+        lz_tensor *at =
+            lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_LT, x, lo), lz_v_cmp(v, LZ_HLO_LT, lo, hi));
         v->grad_in[0] = to_scalar(v, lz_v_mask(v, at, G), TYPE(0));
     }
     if (v->need[2]) {

@@ -19,7 +19,8 @@ static int copy_ints(int64_t *dst, const lz_ints *src)
 }
 
 /* A tensor of indices' type whose component k along index_vector_dim is value[k]. */
-static lz_tensor *per_component(const lz_vjp *v, const lz_type *idx, int64_t ivd, const int64_t *value, int n)
+static lz_tensor *per_component(const lz_vjp *v, const lz_type *idx, int64_t ivd,
+                                const int64_t *value, int n)
 {
     lz_tensor *r = lz_v_const_like(v, idx, (double)(n ? value[0] : 0));
     if (ivd >= idx->shape.rank)
@@ -32,7 +33,8 @@ static lz_tensor *per_component(const lz_vjp *v, const lz_type *idx, int64_t ivd
     return r;
 }
 
-static lz_tensor *clamp_indices(const lz_vjp *v, lz_tensor *idx, const lz_type *t, int64_t ivd, const int64_t *lo, const int64_t *hi, int n)
+static lz_tensor *clamp_indices(const lz_vjp *v, lz_tensor *idx, const lz_type *t, int64_t ivd,
+                                const int64_t *lo, const int64_t *hi, int n)
 {
     lz_tensor *l = per_component(v, t, ivd, lo, n), *h = per_component(v, t, ivd, hi, n);
     return lz_v3(v, "clamp", l, idx, h);
@@ -48,8 +50,10 @@ lz_status lz_vjp_gather(const lz_vjp *v)
         int64_t d = a->start_index_map.v[k];
         hi[k] = x->dims[d] - a->slice_sizes.v[d];
     }
-    lz_tensor *idx = clamp_indices(v, v->opnd[1], TYPE(1), a->index_vector_dim, lo, hi, a->start_index_map.n);
-    lz_scatter_dims s = {.index_vector_dim = a->index_vector_dim, .indices_are_sorted = a->indices_are_sorted};
+    lz_tensor *idx =
+        clamp_indices(v, v->opnd[1], TYPE(1), a->index_vector_dim, lo, hi, a->start_index_map.n);
+    lz_scatter_dims s = {.index_vector_dim = a->index_vector_dim,
+                         .indices_are_sorted = a->indices_are_sorted};
     s.nwindow = copy_ints(s.update_window_dims, &a->offset_dims);
     s.ninserted = copy_ints(s.inserted_window_dims, &a->collapsed_slice_dims);
     s.ninput_batch = copy_ints(s.input_batching_dims, &a->operand_batching_dims);
@@ -64,11 +68,13 @@ static bool is_assign(const lz_func *region)
     return region->nparam == 2 && region->nresult == 1 && region->results[0] == 1;
 }
 
-static void window_sizes(const lz_attr_scatter *a, const lz_shape *x, const lz_shape *upd, int64_t *size)
+static void window_sizes(const lz_attr_scatter *a, const lz_shape *x, const lz_shape *upd,
+                         int64_t *size)
 {
     int w = 0;
     for (int64_t d = 0; d < x->rank; d++) {
-        bool one = lz_ints_has(&a->inserted_window_dims, d) || lz_ints_has(&a->input_batching_dims, d);
+        bool one =
+            lz_ints_has(&a->inserted_window_dims, d) || lz_ints_has(&a->input_batching_dims, d);
         size[d] = one ? 1 : upd->dims[a->update_window_dims.v[w++]];
     }
 }
@@ -80,7 +86,8 @@ static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
     const lz_attr_scatter *a = LZ_ATTR(scatter, v->sig->attr);
     const lz_shape *x = &TYPE(0)->shape;
     const lz_ints *map = &a->scatter_dims_to_operand_dims;
-    lz_gather_dims g = {.index_vector_dim = a->index_vector_dim, .indices_are_sorted = a->indices_are_sorted};
+    lz_gather_dims g = {.index_vector_dim = a->index_vector_dim,
+                        .indices_are_sorted = a->indices_are_sorted};
     int64_t pad[LZ_MAX_RANK] = {0}, lo[LZ_MAX_RANK], hi[LZ_MAX_RANK], shift[LZ_MAX_RANK];
     window_sizes(a, x, &TYPE(2)->shape, g.slice_sizes);
     for (int k = 0; k < map->n; k++) {
@@ -92,7 +99,7 @@ static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
     }
     lz_tensor *idx = v->opnd[1];
     const lz_type *it = TYPE(1);
-    if (it->dtype != LZ_I64) {          /* a narrow or unsigned index may not hold -w or dim + w */
+    if (it->dtype != LZ_I64) { /* a narrow or unsigned index may not hold -w or dim + w */
         idx = lz_hlo_convert_at(idx, LZ_I64, v->site);
         it = lz_type_get(LZ_I64, &it->shape);
         if (!it)
@@ -113,7 +120,8 @@ static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
 static lz_tensor *scatter_like(const lz_vjp *v, const char *comb, lz_tensor *x, lz_tensor *updates)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, v->sig->attr);
-    lz_scatter_dims s = {.index_vector_dim = a->index_vector_dim, .indices_are_sorted = a->indices_are_sorted,
+    lz_scatter_dims s = {.index_vector_dim = a->index_vector_dim,
+                         .indices_are_sorted = a->indices_are_sorted,
                          .unique_indices = a->unique_indices};
     s.nwindow = copy_ints(s.update_window_dims, &a->update_window_dims);
     s.ninserted = copy_ints(s.inserted_window_dims, &a->inserted_window_dims);
@@ -139,7 +147,8 @@ static lz_status scatter_assign(const lz_vjp *v)
     const lz_type *xn = lz_type_get(LZ_I64, &TYPE(0)->shape), *un = lz_type_get(LZ_I64, &ut->shape);
     if (!xn || !un)
         return LZ_EMEM;
-    lz_tensor *number = lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(ut->nelem), 0, v->site), ut->shape, v->site);
+    lz_tensor *number =
+        lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(ut->nelem), 0, v->site), ut->shape, v->site);
     number = lz_v2(v, "add", number, lz_v_const_like(v, un, 1));
     lz_tensor *owner = read_back(v, scatter_like(v, "assign", lz_v_zeros(v, xn), number));
     v->grad_in[2] = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, owner, number), g);

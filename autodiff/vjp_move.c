@@ -7,11 +7,12 @@
 #define TYPE(i) (v->sig->opnd[i])
 #define ATTRS(kind) LZ_ATTR(kind, v->sig->attr)
 #define DECLARE(name) lz_status lz_vjp_##name(const lz_vjp *v);
-DECLARE(broadcast) DECLARE(concatenate) DECLARE(pad) DECLARE(reshape) DECLARE(reverse) DECLARE(slice) DECLARE(transpose)
-DECLARE(dynamic_slice) DECLARE(dynamic_update_slice) DECLARE(barrier)
+DECLARE(broadcast)
+DECLARE(concatenate) DECLARE(pad) DECLARE(reshape) DECLARE(reverse) DECLARE(slice)
+    DECLARE(transpose) DECLARE(dynamic_slice) DECLARE(dynamic_update_slice) DECLARE(barrier)
 
-/* Sums over what was duplicated, then puts the kept dimensions back in the operand's order. */
-lz_status lz_vjp_broadcast(const lz_vjp *v)
+    /* Sums over what was duplicated, then puts the kept dimensions back in the operand's order. */
+    lz_status lz_vjp_broadcast(const lz_vjp *v)
 {
     const lz_shape *in = &TYPE(0)->shape, *out = &v->sig->result[0]->shape;
     const lz_ints *map = &ATTRS(broadcast)->broadcast_dimensions;
@@ -102,7 +103,8 @@ lz_status lz_vjp_pad(const lz_vjp *v)
 {
     const lz_attr_pad *a = ATTRS(pad);
     const lz_shape *in = &TYPE(0)->shape;
-    int64_t low[LZ_MAX_RANK], high[LZ_MAX_RANK], start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], stride[LZ_MAX_RANK];
+    int64_t low[LZ_MAX_RANK], high[LZ_MAX_RANK], start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK],
+                                                 stride[LZ_MAX_RANK];
     for (int i = 0; i < in->rank; i++) {
         int64_t n = in->dims[i], step = a->interior_padding.v[i] + 1;
         low[i] = -a->edge_padding_low.v[i];
@@ -117,8 +119,9 @@ lz_status lz_vjp_pad(const lz_vjp *v)
     }
     if (v->need[1]) {
         lz_tensor *one = lz_hlo_constant_at(TYPE(0)->dtype, 1, v->site);
-        lz_tensor *outside = lz_hlo_pad_at(lz_v_zeros(v, TYPE(0)), one, a->edge_padding_low.v, a->edge_padding_high.v,
-                                           a->interior_padding.v, in->rank, v->site);
+        lz_tensor *outside =
+            lz_hlo_pad_at(lz_v_zeros(v, TYPE(0)), one, a->edge_padding_low.v,
+                          a->edge_padding_high.v, a->interior_padding.v, in->rank, v->site);
         lz_tensor *is = lz_v_cmp(v, LZ_HLO_NE, outside, lz_v_zeros(v, v->sig->result[0]));
         v->grad_in[1] = lz_v_sum_all(v, lz_v_mask(v, is, G));
     }
@@ -129,7 +132,8 @@ lz_status lz_vjp_pad(const lz_vjp *v)
 lz_status lz_vjp_dynamic_slice(const lz_vjp *v)
 {
     lz_tensor *zeros = lz_v_zeros(v, TYPE(0));
-    v->grad_in[0] = lz_hlo_dynamic_update_slice_at(zeros, G, v->opnd + 1, TYPE(0)->shape.rank, v->site);
+    v->grad_in[0] =
+        lz_hlo_dynamic_update_slice_at(zeros, G, v->opnd + 1, TYPE(0)->shape.rank, v->site);
     return LZ_OK;
 }
 
@@ -138,7 +142,8 @@ lz_status lz_vjp_dynamic_update_slice(const lz_vjp *v)
     lz_tensor *const *starts = v->opnd + 2;
     int rank = TYPE(0)->shape.rank;
     if (v->need[0])
-        v->grad_in[0] = lz_hlo_dynamic_update_slice_at(G, lz_v_zeros(v, TYPE(1)), starts, rank, v->site);
+        v->grad_in[0] =
+            lz_hlo_dynamic_update_slice_at(G, lz_v_zeros(v, TYPE(1)), starts, rank, v->site);
     if (v->need[1])
         v->grad_in[1] = lz_hlo_dynamic_slice_at(G, starts, TYPE(1)->shape.dims, rank, v->site);
     return LZ_OK;

@@ -27,12 +27,15 @@ static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_
     const lz_type *t = TYPE(0);
     lz_tensor *zero = lz_v_zeros(v, t), *one = lz_v_const_like(v, t, 1);
     lz_tensor *is0 = lz_v_cmp(v, LZ_HLO_EQ, X, zero);
-    lz_tensor *nzero = lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), dims->v, dims->n, v->site);
+    lz_tensor *nzero = lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), dims->v,
+                                        dims->n, v->site);
     lz_tensor *safe = lz_v3(v, "select", is0, one, X);
-    lz_tensor *p = lz_v2(v, "multiply", G, lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site));
+    lz_tensor *p =
+        lz_v2(v, "multiply", G, lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site));
     lz_tensor *pg = lz_v_unreduce(v, p, dims, s), *n = lz_v_unreduce(v, nzero, dims, s);
     lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, one), pg);
-    lz_tensor *elsewhere = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, zero), lz_v2(v, "divide", pg, safe));
+    lz_tensor *elsewhere =
+        lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, zero), lz_v2(v, "divide", pg, safe));
     return lz_v3(v, "select", is0, at_zero, elsewhere);
 }
 
@@ -44,12 +47,13 @@ lz_status lz_vjp_reduce(const lz_vjp *v)
     if (v->sig->nresult > 1 || comb == LZ_OP_NONE)
         return LZ_FAIL(LZ_EGRAD, "reduce with a region of its own has no gradient rule");
     if (v->need[1] && comb != LZ_OP_ADD)
-        return LZ_FAIL(LZ_EGRAD, "reduce: the initial value has a gradient only when the region is add");
+        return LZ_FAIL(LZ_EGRAD,
+                       "reduce: the initial value has a gradient only when the region is add");
     if (v->need[1])
         v->grad_in[1] = lz_v_sum_all(v, G);
     if (!v->need[0])
         return LZ_OK;
-    switch (comb) {         /* by the combiner's calculus: each has a derivative of its own */
+    switch (comb) { /* by the combiner's calculus: each has a derivative of its own */
     case LZ_OP_ADD:
         v->grad_in[0] = lz_v_unreduce(v, G, &a->dimensions, s);
         return LZ_OK;
@@ -66,7 +70,7 @@ lz_status lz_vjp_reduce(const lz_vjp *v)
 }
 
 /* ---- dot_general ---- */
-typedef struct side {           /* one operand of the product, seen from the other */
+typedef struct side { /* one operand of the product, seen from the other */
     const lz_ints *batch, *contract;
     int64_t free[LZ_MAX_RANK];
     int nfree, rank;
@@ -84,12 +88,15 @@ static side side_of(const lz_type *t, const lz_ints *batch, const lz_ints *contr
 /* Gradient of operand `me`: product of g with the other operand over the other's free dimensions. `g_free` is where the other's free
  * dimensions stand in g, `g_mine` where mine do. Putting g first gives [batch, my free, my contracting], putting it second
  * [batch, my contracting, my free]; the one that needs no transpose is taken when there is one. */
-static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other, lz_tensor *other_value, int g_free)
+static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other,
+                           lz_tensor *other_value, int g_free)
 {
     bool contract_first = me->contract->n && me->nfree && me->contract->v[0] < me->free[0];
     lz_dot_dims d = {.nbatch = me->batch->n, .ncontract = other->nfree};
-    int64_t *g_batch = contract_first ? d.rhs_batch : d.lhs_batch, *o_batch = contract_first ? d.lhs_batch : d.rhs_batch;
-    int64_t *g_con = contract_first ? d.rhs_contract : d.lhs_contract, *o_con = contract_first ? d.lhs_contract : d.rhs_contract;
+    int64_t *g_batch = contract_first ? d.rhs_batch : d.lhs_batch,
+            *o_batch = contract_first ? d.lhs_batch : d.rhs_batch;
+    int64_t *g_con = contract_first ? d.rhs_contract : d.lhs_contract,
+            *o_con = contract_first ? d.lhs_contract : d.rhs_contract;
     for (int i = 0; i < d.nbatch; i++) {
         g_batch[i] = i;
         o_batch[i] = other->batch->v[i];

@@ -2,8 +2,10 @@
 #include "autodiff/vjp_table.h"
 #include "base/status.h"
 
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...)                                \
+    lz_status lz_vjp_##vjp(const lz_vjp *v);
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...)                           \
+    lz_status lz_vjp_##vjp(const lz_vjp *v);
 #include "ir/ops.def"
 
 /* Piecewise constant: the gradient of every operand is zero. */
@@ -35,6 +37,7 @@ lz_vjp_rule lz_vjp_rule_of(lz_op op)
 #include "ir/ops.def"
     };
     lz_vjp_fn f = op > 0 && op < LZ_OP_COUNT ? table[op] : lz_vjp_none;
-    lz_vjp_rule r = {.fn = f, .blocks = f == lz_vjp_zero || f == lz_vjp_none, .projects = f == lz_vjp_result};
+    lz_vjp_rule r = {
+        .fn = f, .blocks = f == lz_vjp_zero || f == lz_vjp_none, .projects = f == lz_vjp_result};
     return r;
 }

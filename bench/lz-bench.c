@@ -39,7 +39,8 @@ static double process_age(void)
         start = strtoull(p, NULL, 10);
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9 - (double)start / (double)sysconf(_SC_CLK_TCK);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9 -
+           (double)start / (double)sysconf(_SC_CLK_TCK);
 }
 
 void bench_check(lz_status s, const char *what)
@@ -81,8 +82,10 @@ void bench_emit(const char *workload, struct sample s, const char *extra)
 {
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
-    printf("{\"peer\":\"lazuli\",\"workload\":\"%s\",\"median_ms\":%.6f,\"min_ms\":%.6f,\"extra\":{\"threads\":%d,\"n\":%d,\"rss_mb\":%.1f%s}}\n",
-           workload, s.median * 1e3, s.min * 1e3, bench.threads, s.n, (double)u.ru_maxrss / 1024, extra);
+    printf("{\"peer\":\"lazuli\",\"workload\":\"%s\",\"median_ms\":%.6f,\"min_ms\":%.6f,\"extra\":{"
+           "\"threads\":%d,\"n\":%d,\"rss_mb\":%.1f%s}}\n",
+           workload, s.median * 1e3, s.min * 1e3, bench.threads, s.n, (double)u.ru_maxrss / 1024,
+           extra);
     fflush(stdout);
 }
 
@@ -101,17 +104,26 @@ static bool run_one(const char *name)
 
 int main(int argc, char **argv)
 {
-    static const struct option names[] = {{"threads", 1, 0, 't'}, {"cache", 1, 0, 'c'}, {"secs", 1, 0, 's'}, {0}};
+    static const struct option names[] = {
+        {"threads", 1, 0, 't'}, {"cache", 1, 0, 'c'}, {"secs", 1, 0, 's'}, {0}};
     bench.age_s = process_age();
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
-        case 't': bench.threads = atoi(optarg); break;
-        case 'c': bench.cache = optarg; break;
-        case 's': bench.secs = atof(optarg); break;
-        default: return 2;
+        case 't':
+            bench.threads = atoi(optarg);
+            break;
+        case 'c':
+            bench.cache = optarg;
+            break;
+        case 's':
+            bench.secs = atof(optarg);
+            break;
+        default:
+            return 2;
         }
     if (optind + 1 != argc) {
-        fprintf(stderr, "usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]\n");
+        fprintf(stderr,
+                "usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]\n");
         return 2;
     }
     bench_check(lz_set_num_threads(bench.threads), "threads");

@@ -85,7 +85,8 @@ static void overhead(const char *name)
         int64_t before = lz_counter_value("UncachedCompile");
         s = bench_run(trace_and_step, &n);
         snprintf(label, sizeof label, "cached_graph_%d", n);
-        snprintf(extra, sizeof extra, ",\"compiles\":%lld", (long long)(lz_counter_value("UncachedCompile") - before));
+        snprintf(extra, sizeof extra, ",\"compiles\":%lld",
+                 (long long)(lz_counter_value("UncachedCompile") - before));
         bench_emit(label, s, extra);
     }
     lz_release(state);

@@ -39,9 +39,13 @@ static void mlp_make(void)
     for (int i = 0; i < MLP_BATCH; i++)
         y[i] = (int32_t)((r = r * 1664525u + 1013904223u) >> 16) % MLP_OUT;
     lz_manual_seed(1);
-    bench_check(lz_linear_layer_init(&mlp.l1, &mlp.params, "l1", MLP_IN, MLP_HIDDEN, true, LZ_F32), "l1");
-    bench_check(lz_linear_layer_init(&mlp.l2, &mlp.params, "l2", MLP_HIDDEN, MLP_HIDDEN, true, LZ_F32), "l2");
-    bench_check(lz_linear_layer_init(&mlp.l3, &mlp.params, "l3", MLP_HIDDEN, MLP_OUT, true, LZ_F32), "l3");
+    bench_check(lz_linear_layer_init(&mlp.l1, &mlp.params, "l1", MLP_IN, MLP_HIDDEN, true, LZ_F32),
+                "l1");
+    bench_check(
+        lz_linear_layer_init(&mlp.l2, &mlp.params, "l2", MLP_HIDDEN, MLP_HIDDEN, true, LZ_F32),
+        "l2");
+    bench_check(lz_linear_layer_init(&mlp.l3, &mlp.params, "l3", MLP_HIDDEN, MLP_OUT, true, LZ_F32),
+                "l3");
     mlp.sgd = lz_sgd(&mlp.params, .lr = 0.05, .momentum = 0.9);
     lz_scope_begin();
     mlp.x = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(MLP_BATCH, MLP_IN), x));
@@ -66,8 +70,11 @@ static void train_mlp(const char *name)
     lz_cache_counts c = {.struct_size = sizeof c};
     lz_get_cache_counts(&c);
     char extra[400];
-    snprintf(extra, sizeof extra, ",\"gflops\":%.1f,\"loss0\":%.6f,\"loss\":%.6g,\"first_step_s\":%.4f,\"start_to_first_step_s\":%.4f,\"compile_s\":%.4f,\"llvm_compiles\":%llu",
-             410.8e6 / s.median / 1e9, loss0, loss1, first - before, first - begin, c.compile_ms / 1e3, (unsigned long long)c.llvm_compiles);
+    snprintf(extra, sizeof extra,
+             ",\"gflops\":%.1f,\"loss0\":%.6f,\"loss\":%.6g,\"first_step_s\":%.4f,\"start_to_first_"
+             "step_s\":%.4f,\"compile_s\":%.4f,\"llvm_compiles\":%llu",
+             410.8e6 / s.median / 1e9, loss0, loss1, first - before, first - begin,
+             c.compile_ms / 1e3, (unsigned long long)c.llvm_compiles);
     bench_emit(name, s, extra);
 }
 

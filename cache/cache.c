@@ -90,7 +90,8 @@ lz_status lz_cache_open(const lz_cache_options *o, lz_cache **out)
     }
     /* no home is no news, nor is nothing to read, but a directory that was asked for is */
     bool reads = o->read_only || lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY);
-    bool named = !reads && (o->path || lz_cfg_is_set(LZ_OPT_PERSISTENT_CACHE_PATH) || lz_cfg_is_set(LZ_OPT_CACHE_DIR));
+    bool named = !reads && (o->path || lz_cfg_is_set(LZ_OPT_PERSISTENT_CACHE_PATH) ||
+                            lz_cfg_is_set(LZ_OPT_CACHE_DIR));
     bool wanted = lz_cfg_bool(LZ_OPT_CACHE) && (named || rc != LZ_ENOENT);
     if (rc == LZ_EPERM)
         count(*out, LZ_CTR_REFUSED_DIR);

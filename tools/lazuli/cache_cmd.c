@@ -16,7 +16,9 @@ typedef struct totals {
 static bool visit(const lz_cache_entry_info *e, void *user)
 {
     totals *t = user;
-    const char *kind = e->kind == LZ_CACHE_PROGRAM ? "program" : e->kind == LZ_CACHE_KERNEL ? "kernel" : "?";
+    const char *kind = e->kind == LZ_CACHE_PROGRAM  ? "program"
+                       : e->kind == LZ_CACHE_KERNEL ? "kernel"
+                                                    : "?";
     unsigned k = e->kind == LZ_CACHE_PROGRAM || e->kind == LZ_CACHE_KERNEL ? (unsigned)e->kind : 0;
     t->files[k]++;
     t->bytes[k] += e->file_bytes;
@@ -36,8 +38,10 @@ static bool visit(const lz_cache_entry_info *e, void *user)
 
 static int stat_cmd(const totals *t, const lz_cache *c)
 {
-    printf("path      %s\nprograms  %" PRIu64 " (%" PRIu64 " bytes)\nkernels   %" PRIu64 " (%" PRIu64 " bytes)\n"
-           "damaged   %" PRIu64 "\n", lz_cache_path(c), t->files[LZ_CACHE_PROGRAM], t->bytes[LZ_CACHE_PROGRAM],
+    printf("path      %s\nprograms  %" PRIu64 " (%" PRIu64 " bytes)\nkernels   %" PRIu64
+           " (%" PRIu64 " bytes)\n"
+           "damaged   %" PRIu64 "\n",
+           lz_cache_path(c), t->files[LZ_CACHE_PROGRAM], t->bytes[LZ_CACHE_PROGRAM],
            t->files[LZ_CACHE_KERNEL], t->bytes[LZ_CACHE_KERNEL], t->bad);
     return 0;
 }
@@ -64,7 +68,8 @@ static int act(const char *verb, lz_cache *c, uint64_t max_bytes)
     if (strcmp(verb, "stat") == 0)
         return stat_cmd(&t, c);
     if (verify)
-        printf("%" PRIu64 " entries, %" PRIu64 " damaged\n", t.files[0] + t.files[1] + t.files[2], t.bad);
+        printf("%" PRIu64 " entries, %" PRIu64 " damaged\n", t.files[0] + t.files[1] + t.files[2],
+               t.bad);
     return verify && t.bad ? 1 : 0;
 }
 
@@ -75,12 +80,18 @@ int tool_cache(int argc, char **argv)
     uint64_t max_bytes = (uint64_t)lz_cfg_int(LZ_OPT_CACHE_MAX_MB) << 20;
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
-        case 'p': path = optarg; break;
-        case 'm': max_bytes = strtoull(optarg, NULL, 10) << 20; break;
-        default: return 2;
+        case 'p':
+            path = optarg;
+            break;
+        case 'm':
+            max_bytes = strtoull(optarg, NULL, 10) << 20;
+            break;
+        default:
+            return 2;
         }
     const char *verb = optind + 1 == argc ? argv[optind] : "";
-    if (strcmp(verb, "ls") && strcmp(verb, "stat") && strcmp(verb, "verify") && strcmp(verb, "gc") && strcmp(verb, "clear"))
+    if (strcmp(verb, "ls") && strcmp(verb, "stat") && strcmp(verb, "verify") &&
+        strcmp(verb, "gc") && strcmp(verb, "clear"))
         return tool_usage("cache: one of ls, stat, verify, gc, clear is needed");
     bool writes = strcmp(verb, "gc") == 0 || strcmp(verb, "clear") == 0;
     lz_cache_options o = {.path = path, .read_only = !writes};

@@ -20,7 +20,8 @@ int tool_devices(int argc, char **argv)
         for (int d = 0; d < b->device_count(); d++) {
             lz_device_info info = {0};
             if (b->device_info(d, &info) == LZ_OK)
-                printf("%s:%d  %s, %d thread%s\n", b->name, d, info.kind, info.threads, info.threads == 1 ? "" : "s");
+                printf("%s:%d  %s, %d thread%s\n", b->name, d, info.kind, info.threads,
+                       info.threads == 1 ? "" : "s");
         }
     }
     return 0;
@@ -28,7 +29,8 @@ int tool_devices(int argc, char **argv)
 
 static const char *class_name(lz_op_class c)
 {
-    static const char *const names[] = {"elementwise", "leaf", "move", "index", "reduce", "dot", "rng", "meta"};
+    static const char *const names[] = {"elementwise", "leaf", "move", "index",
+                                        "reduce",      "dot",  "rng",  "meta"};
     return (size_t)c < sizeof names / sizeof *names ? names[c] : "?";
 }
 

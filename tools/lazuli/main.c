@@ -11,13 +11,19 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *usage, *doc;
 } commands[] = {
-    {"run", tool_run, "FILE.mlir [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] [--compare ref|loop|cpu] [--random SEED] [--rtol X] [--atol X]",
+    {"run", tool_run,
+     "FILE.mlir [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] [--compare "
+     "ref|loop|cpu] [--random SEED] [--rtol X] [--atol X]",
      "run a StableHLO program; outputs go to DIR/0.npy, 1.npy, ... or to the terminal"},
-    {"opt", tool_opt, "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--list]", "run passes and print the result"},
-    {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]", "look at and tidy the persistent compilation cache"},
+    {"opt", tool_opt,
+     "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--list]",
+     "run passes and print the result"},
+    {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]",
+     "look at and tidy the persistent compilation cache"},
     {"devices", tool_devices, "", "list the devices of this machine"},
     {"ops", tool_ops, "[NAME]", "list the operations of the tensor IR"},
-    {"env", tool_env, "", "list the environment variables and the values in force; * marks those that are set"},
+    {"env", tool_env, "",
+     "list the environment variables and the values in force; * marks those that are set"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -88,7 +94,8 @@ int main(int argc, char **argv)
         help(stderr);
         return 2;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         help(stdout);
         return 0;
     }

@@ -11,8 +11,9 @@ static const struct descr {
     const char *text;
     lz_dtype dtype;
 } descrs[] = {
-    {"|b1", LZ_BOOL}, {"|i1", LZ_I8}, {"<i2", LZ_I16}, {"<i4", LZ_I32}, {"<i8", LZ_I64}, {"|u1", LZ_U8}, {"<u2", LZ_U16},
-    {"<u4", LZ_U32}, {"<u8", LZ_U64}, {"<f2", LZ_F16}, {"<f4", LZ_F32}, {"<f8", LZ_F64}, {"|V2", LZ_BF16}, {"<V2", LZ_BF16},
+    {"|b1", LZ_BOOL}, {"|i1", LZ_I8},  {"<i2", LZ_I16},  {"<i4", LZ_I32},  {"<i8", LZ_I64},
+    {"|u1", LZ_U8},   {"<u2", LZ_U16}, {"<u4", LZ_U32},  {"<u8", LZ_U64},  {"<f2", LZ_F16},
+    {"<f4", LZ_F32},  {"<f8", LZ_F64}, {"|V2", LZ_BF16}, {"<V2", LZ_BF16},
 };
 
 /* The value after 'key': in the header's dict, or NULL. */
@@ -58,7 +59,8 @@ static lz_status parse_header(const char *path, const char *header, lz_dtype *d,
             *d = descrs[i].dtype;
     }
     if (*d == LZ_DTYPE_NONE)
-        return LZ_FAIL(LZ_EDTYPE, "%s: the element type %.12s is not supported", path, descr ? descr : "(none)");
+        return LZ_FAIL(LZ_EDTYPE, "%s: the element type %.12s is not supported", path,
+                       descr ? descr : "(none)");
     if (!order || strncmp(order, "False", 5) != 0)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: Fortran order is not supported", path);
     return parse_shape(path, find_key(header, "'shape'"), s);
@@ -71,7 +73,9 @@ static lz_status decode(const char *path, const lz_buf *b, lz_dtype want, lz_lit
         return LZ_FAIL(LZ_EPARSE, "%s: not a .npy file", path);
     size_t head = p[6] == 1 ? 10 : 12;
     size_t len = p[6] == 1 ? (size_t)p[8] | (size_t)p[9] << 8
-                           : (b->len < 12 ? SIZE_MAX : (size_t)p[8] | (size_t)p[9] << 8 | (size_t)p[10] << 16 | (size_t)p[11] << 24);
+                           : (b->len < 12 ? SIZE_MAX
+                                          : (size_t)p[8] | (size_t)p[9] << 8 | (size_t)p[10] << 16 |
+                                                (size_t)p[11] << 24);
     if (len > 65536 || len > b->len - head)
         return LZ_FAIL(LZ_ECORRUPT, "%s: the header is longer than the file", path);
     char *header = lz_calloc(1, len + 1);
@@ -83,13 +87,15 @@ static lz_status decode(const char *path, const lz_buf *b, lz_dtype want, lz_lit
     lz_status st = parse_header(path, header, &d, &s);
     lz_free(header);
     LZ_TRY(st);
-    if (want != LZ_DTYPE_NONE && d != want && lz_dtype_size(d) == 2 && want == LZ_BF16 && (d == LZ_U16 || d == LZ_I16))
+    if (want != LZ_DTYPE_NONE && d != want && lz_dtype_size(d) == 2 && want == LZ_BF16 &&
+        (d == LZ_U16 || d == LZ_I16))
         d = LZ_BF16;
     const lz_type *t = lz_type_get(d, &s);
     if (!t)
         return LZ_ESHAPE;
     if (b->len - head - len != t->nbytes)
-        return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes of data, the header says %zu", path, b->len - head - len, t->nbytes);
+        return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes of data, the header says %zu", path,
+                       b->len - head - len, t->nbytes);
     *out = lz_literal_copy_from(t, p + head + len);
     return *out ? LZ_OK : LZ_EMEM;
 }
@@ -112,16 +118,19 @@ lz_status tool_npy_write(const char *path, const lz_literal *l)
         if (descrs[i].dtype == l->type->dtype)
             descr = descrs[i].text;
     if (!descr)
-        return LZ_FAIL(LZ_EDTYPE, "%s: %s cannot be stored as .npy", path, lz_dtype_name(l->type->dtype));
+        return LZ_FAIL(LZ_EDTYPE, "%s: %s cannot be stored as .npy", path,
+                       lz_dtype_name(l->type->dtype));
     lz_buf h = {0};
     lz_buf_printf(&h, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int i = 0; i < l->type->shape.rank; i++)
-        lz_buf_printf(&h, "%" PRId64 ",%s", l->type->shape.dims[i], i + 1 < l->type->shape.rank ? " " : "");
+        lz_buf_printf(&h, "%" PRId64 ",%s", l->type->shape.dims[i],
+                      i + 1 < l->type->shape.rank ? " " : "");
     lz_buf_puts(&h, "), }");
     while ((10 + h.len + 1) % 64)
         lz_buf_putc(&h, ' ');
     lz_buf_putc(&h, '\n');
-    uint8_t magic[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)h.len, (uint8_t)(h.len >> 8)};
+    uint8_t magic[10] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)h.len, (uint8_t)(h.len >> 8)};
     FILE *f = h.failed ? NULL : fopen(path, "wb");
     bool ok = f && fwrite(magic, 1, 10, f) == 10 && fwrite(h.data, 1, h.len, f) == h.len &&
               fwrite(l->data, 1, l->nbytes, f) == l->nbytes;

@@ -36,18 +36,27 @@ static lz_status emit(const lz_func *f, const char *what, lz_buf *out)
 
 int tool_opt(int argc, char **argv)
 {
-    static const struct option names[] = {{"passes", 1, 0, 'p'}, {"emit", 1, 0, 'e'}, {"list", 0, 0, 'l'}, {0}};
+    static const struct option names[] = {
+        {"passes", 1, 0, 'p'}, {"emit", 1, 0, 'e'}, {"list", 0, 0, 'l'}, {0}};
     const char *passes = "", *what = "stablehlo";
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
-        case 'p': passes = optarg; break;
-        case 'e': what = optarg; break;
-        case 'l': list_passes(); return 0;
-        default: return 2;
+        case 'p':
+            passes = optarg;
+            break;
+        case 'e':
+            what = optarg;
+            break;
+        case 'l':
+            list_passes();
+            return 0;
+        default:
+            return 2;
         }
     if (optind + 1 != argc)
         return tool_usage("opt: one FILE.mlir is needed");
-    if (strcmp(what, "stablehlo") && strcmp(what, "dot") && strcmp(what, "plan") && strcmp(what, "loops"))
+    if (strcmp(what, "stablehlo") && strcmp(what, "dot") && strcmp(what, "plan") &&
+        strcmp(what, "loops"))
         return tool_usage("opt: --emit is stablehlo, loops, plan or dot, not %s", what);
     lz_func *f = NULL, *g = NULL;
     lz_buf out = {0};

@@ -17,7 +17,7 @@ typedef struct options {
     int ninput;
     bool random;
     uint64_t seed;
-    double rtol, atol;          /* negative: by dtype */
+    double rtol, atol; /* negative: by dtype */
 } options;
 
 /* ---- inputs ---- */
@@ -30,7 +30,8 @@ static void fill_random(lz_literal *l, uint64_t *r)
         if (flt)
             lz_elem_set_f64(l->type->dtype, l->data, i, (double)bits / 4503599627370496.0 - 1);
         else
-            lz_elem_set_i64(l->type->dtype, l->data, i, (int64_t)(bits % (l->type->dtype == LZ_BOOL ? 2 : 8)));
+            lz_elem_set_i64(l->type->dtype, l->data, i,
+                            (int64_t)(bits % (l->type->dtype == LZ_BOOL ? 2 : 8)));
     }
 }
 
@@ -39,7 +40,10 @@ static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in
     bool random = o->random || (o->ninput == 0 && o->compare);
     uint64_t r = o->seed;
     if (!random && (uint32_t)o->ninput != f->nparam)
-        return LZ_FAIL(LZ_EINVAL, "the program takes %u inputs, %d were given (--input F.npy once each, or --random SEED)", f->nparam, o->ninput);
+        return LZ_FAIL(LZ_EINVAL,
+                       "the program takes %u inputs, %d were given (--input F.npy once each, or "
+                       "--random SEED)",
+                       f->nparam, o->ninput);
     for (uint32_t i = 0; i < f->nparam; i++) {
         const lz_type *t = lz_val_type(f, i);
         if (random) {
@@ -51,16 +55,19 @@ static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in
         LZ_TRY(tool_npy_read(o->input[i], t->dtype, &in[i]));
         char have[96], want[96];
         if (in[i]->type != t)
-            return LZ_FAIL(LZ_ESHAPE, "%s: is %s, argument %u is %s", o->input[i], lz_type_short(in[i]->type, have, sizeof have), i,
+            return LZ_FAIL(LZ_ESHAPE, "%s: is %s, argument %u is %s", o->input[i],
+                           lz_type_short(in[i]->type, have, sizeof have), i,
                            lz_type_short(t, want, sizeof want));
     }
     return LZ_OK;
 }
 
 /* ---- execution ---- */
-static lz_status run_backend(const lz_backend *b, const lz_func *f, lz_literal *const *in, lz_literal **out)
+static lz_status run_backend(const lz_backend *b, const lz_func *f, lz_literal *const *in,
+                             lz_literal **out)
 {
-    lz_dbuf **bin = lz_calloc(f->nparam + 1, sizeof *bin), **bout = lz_calloc(f->nresult + 1, sizeof *bout);
+    lz_dbuf **bin = lz_calloc(f->nparam + 1, sizeof *bin),
+            **bout = lz_calloc(f->nresult + 1, sizeof *bout);
     bool *donated = lz_calloc(f->nparam + 1, sizeof *donated);
     lz_exec *x = NULL;
     lz_event *done = NULL;
@@ -118,7 +125,8 @@ static lz_status run_loops(const lz_func *f, lz_literal *const *in, lz_literal *
     return s;
 }
 
-static lz_status execute(const char *device, const lz_func *f, lz_literal *const *in, lz_literal **out)
+static lz_status execute(const char *device, const lz_func *f, lz_literal *const *in,
+                         lz_literal **out)
 {
     if (strcmp(device, "loop") == 0)
         return run_loops(f, in, out);
@@ -141,7 +149,8 @@ static bool close_enough(double a, double b, double rtol, double atol)
     return a == b || fabs(a - b) <= atol + rtol * fabs(b);
 }
 
-static int compare(const options *o, const lz_func *f, lz_literal *const *in, lz_literal *const *got)
+static int compare(const options *o, const lz_func *f, lz_literal *const *in,
+                   lz_literal *const *got)
 {
     int bad = 0;
     lz_literal **want = lz_calloc(f->nresult + 1, sizeof *want);
@@ -149,13 +158,19 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in, lz
         bad = tool_fail(o->compare);
     for (uint32_t k = 0; k < f->nresult && !bad; k++) {
         lz_dtype d = got[k]->type->dtype;
-        double rtol = o->rtol >= 0 ? o->rtol : default_rtol(d), atol = o->atol >= 0 ? o->atol : rtol * 0.1;
+        double rtol = o->rtol >= 0 ? o->rtol : default_rtol(d),
+               atol = o->atol >= 0 ? o->atol : rtol * 0.1;
         for (int64_t i = 0; i < got[k]->type->nelem && !bad; i++) {
             bool flt = lz_dtype_is_float(d);
-            double a = lz_elem_get_f64(d, got[k]->data, i), b = lz_elem_get_f64(d, want[k]->data, i);
-            bool same = flt ? close_enough(a, b, rtol, atol) : lz_elem_get_i64(d, got[k]->data, i) == lz_elem_get_i64(d, want[k]->data, i);
+            double a = lz_elem_get_f64(d, got[k]->data, i),
+                   b = lz_elem_get_f64(d, want[k]->data, i);
+            bool same =
+                flt ? close_enough(a, b, rtol, atol)
+                    : lz_elem_get_i64(d, got[k]->data, i) == lz_elem_get_i64(d, want[k]->data, i);
             if (!same) {
-                fprintf(stderr, "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n", k, i, o->device, a, o->compare, b);
+                fprintf(stderr,
+                        "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n",
+                        k, i, o->device, a, o->compare, b);
                 bad = 1;
             }
         }
@@ -190,23 +205,39 @@ static int deliver(const options *o, const lz_func *f, lz_literal *const *out)
 
 static int parse(int argc, char **argv, options *o)
 {
-    static const struct option names[] = {{"device", 1, 0, 'd'}, {"input", 1, 0, 'i'}, {"output-dir", 1, 0, 'o'}, {"compare", 1, 0, 'c'},
-                                          {"random", 1, 0, 'r'}, {"rtol", 1, 0, 'R'}, {"atol", 1, 0, 'A'}, {0}};
+    static const struct option names[] = {{"device", 1, 0, 'd'},     {"input", 1, 0, 'i'},
+                                          {"output-dir", 1, 0, 'o'}, {"compare", 1, 0, 'c'},
+                                          {"random", 1, 0, 'r'},     {"rtol", 1, 0, 'R'},
+                                          {"atol", 1, 0, 'A'},       {0}};
     *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
-        case 'd': o->device = optarg; break;
+        case 'd':
+            o->device = optarg;
+            break;
         case 'i':
             if (o->ninput == MAX_INPUTS)
                 return tool_usage("more than %d inputs", MAX_INPUTS);
             o->input[o->ninput++] = optarg;
             break;
-        case 'o': o->output_dir = optarg; break;
-        case 'c': o->compare = optarg; break;
-        case 'r': o->random = true; o->seed = strtoull(optarg, NULL, 0); break;
-        case 'R': o->rtol = atof(optarg); break;
-        case 'A': o->atol = atof(optarg); break;
-        default: return 2;
+        case 'o':
+            o->output_dir = optarg;
+            break;
+        case 'c':
+            o->compare = optarg;
+            break;
+        case 'r':
+            o->random = true;
+            o->seed = strtoull(optarg, NULL, 0);
+            break;
+        case 'R':
+            o->rtol = atof(optarg);
+            break;
+        case 'A':
+            o->atol = atof(optarg);
+            break;
+        default:
+            return 2;
         }
     if (optind + 1 != argc)
         return tool_usage("run: one FILE.mlir is needed");
@@ -223,7 +254,8 @@ int tool_run(int argc, char **argv)
         return rc;
     if (tool_load_module(o.file, &f) != LZ_OK)
         return tool_fail("run");
-    lz_literal **in = lz_calloc(f->nparam + 1, sizeof *in), **out = lz_calloc(f->nresult + 1, sizeof *out);
+    lz_literal **in = lz_calloc(f->nparam + 1, sizeof *in),
+               **out = lz_calloc(f->nresult + 1, sizeof *out);
     if (!in || !out || load_inputs(&o, f, in) != LZ_OK || execute(o.device, f, in, out) != LZ_OK)
         rc = tool_fail(o.file);
     if (rc == 0 && o.compare)

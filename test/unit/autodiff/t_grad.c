@@ -12,8 +12,8 @@ typedef struct gcase {
     fn f;
     int nin;
     lz_shape shape[MAX_IN];
-    double lo, hi;              /* range of the inputs, away from kinks and poles */
-    bool second;                /* check second order too */
+    double lo, hi; /* range of the inputs, away from kinks and poles */
+    bool second;   /* check second order too */
 } gcase;
 
 static const char *const devices[] = {"REF:0", "CPU:0"};
@@ -25,79 +25,186 @@ static double noise(unsigned *r)
 }
 
 /* ---- the functions under test ---- */
-#define S(...) {sizeof((int64_t[]){__VA_ARGS__}) / 8, {__VA_ARGS__}}
-#define EW1(NAME) static lz_tensor *f_##NAME(lz_tensor **x) { return lz_hlo_ew_at(#NAME, x, 1, LZ_SITE); }
-#define EW2(NAME) static lz_tensor *f_##NAME(lz_tensor **x) { return lz_hlo_ew_at(#NAME, x, 2, LZ_SITE); }
-EW1(abs) EW1(cbrt) EW1(cosine) EW1(exponential) EW1(exponential_minus_one) EW1(log) EW1(log_plus_one) EW1(logistic)
-EW1(negate) EW1(rsqrt) EW1(sine) EW1(sqrt) EW1(tan) EW1(tanh)
-EW2(add) EW2(atan2) EW2(divide) EW2(maximum) EW2(minimum) EW2(multiply) EW2(power) EW2(remainder) EW2(subtract)
-static lz_tensor *f_erf(lz_tensor **x) { return lz_hlo_ew_at("chlo.erf", x, 1, LZ_SITE); }
-static lz_tensor *f_clamp(lz_tensor **x) { return lz_hlo_ew_at("clamp", x, 3, LZ_SITE); }
-static lz_tensor *f_convert(lz_tensor **x) { return lz_hlo_convert(lz_hlo_convert(x[0], LZ_F64), LZ_F64); }
+#define S(...)                                                                                     \
+    {                                                                                              \
+        sizeof((int64_t[]){__VA_ARGS__}) / 8,                                                      \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define EW1(NAME)                                                                                  \
+    static lz_tensor *f_##NAME(lz_tensor **x)                                                      \
+    {                                                                                              \
+        return lz_hlo_ew_at(#NAME, x, 1, LZ_SITE);                                                 \
+    }
+#define EW2(NAME)                                                                                  \
+    static lz_tensor *f_##NAME(lz_tensor **x)                                                      \
+    {                                                                                              \
+        return lz_hlo_ew_at(#NAME, x, 2, LZ_SITE);                                                 \
+    }
+EW1(abs)
+EW1(cbrt) EW1(cosine) EW1(exponential) EW1(exponential_minus_one) EW1(log) EW1(log_plus_one)
+    EW1(logistic) EW1(negate) EW1(rsqrt) EW1(sine) EW1(sqrt) EW1(tan) EW1(tanh) EW2(add) EW2(atan2)
+        EW2(divide) EW2(maximum) EW2(minimum) EW2(multiply) EW2(power) EW2(remainder)
+            EW2(subtract) static lz_tensor *f_erf(lz_tensor **x)
+{
+    return lz_hlo_ew_at("chlo.erf", x, 1, LZ_SITE);
+}
+static lz_tensor *f_clamp(lz_tensor **x)
+{
+    return lz_hlo_ew_at("clamp", x, 3, LZ_SITE);
+}
+static lz_tensor *f_convert(lz_tensor **x)
+{
+    return lz_hlo_convert(lz_hlo_convert(x[0], LZ_F64), LZ_F64);
+}
 static lz_tensor *f_select(lz_tensor **x)
 {
-    lz_tensor *y[3] = {lz_hlo_compare(LZ_HLO_GT, x[2], lz_hlo_ew_at("sine", &x[2], 1, LZ_SITE)), x[0], x[1]};
+    lz_tensor *y[3] = {lz_hlo_compare(LZ_HLO_GT, x[2], lz_hlo_ew_at("sine", &x[2], 1, LZ_SITE)),
+                       x[0], x[1]};
     return lz_hlo_ew_at("select", y, 3, LZ_SITE);
 }
 static lz_tensor *f_broadcast(lz_tensor **x)
 {
-    return lz_hlo_broadcast_in_dim(x[0], LZ_SHAPE(4, 3, 2), ((int64_t[]){1, 2}), 2);   /* 1x2: expanded, 4 added */
+    return lz_hlo_broadcast_in_dim(x[0], LZ_SHAPE(4, 3, 2), ((int64_t[]){1, 2}),
+                                   2); /* 1x2: expanded, 4 added */
 }
 static lz_tensor *f_broadcast_swap(lz_tensor **x)
 {
-    return lz_hlo_broadcast_in_dim(x[0], LZ_SHAPE(3, 2, 2), ((int64_t[]){2, 0}), 2);   /* not in ascending order */
+    return lz_hlo_broadcast_in_dim(x[0], LZ_SHAPE(3, 2, 2), ((int64_t[]){2, 0}),
+                                   2); /* not in ascending order */
 }
-static lz_tensor *f_reshape(lz_tensor **x) { return lz_hlo_reshape(x[0], LZ_SHAPE(3, 2)); }
-static lz_tensor *f_transpose(lz_tensor **x) { return lz_hlo_transpose(x[0], ((int64_t[]){2, 0, 1}), 3); }
-static lz_tensor *f_reverse(lz_tensor **x) { return lz_hlo_reverse(x[0], ((int64_t[]){1}), 1); }
+static lz_tensor *f_reshape(lz_tensor **x)
+{
+    return lz_hlo_reshape(x[0], LZ_SHAPE(3, 2));
+}
+static lz_tensor *f_transpose(lz_tensor **x)
+{
+    return lz_hlo_transpose(x[0], ((int64_t[]){2, 0, 1}), 3);
+}
+static lz_tensor *f_reverse(lz_tensor **x)
+{
+    return lz_hlo_reverse(x[0], ((int64_t[]){1}), 1);
+}
 static lz_tensor *f_slice(lz_tensor **x)
 {
     return lz_hlo_slice(x[0], ((int64_t[]){1, 0}), ((int64_t[]){4, 5}), ((int64_t[]){2, 3}), 2);
 }
 static lz_tensor *f_pad(lz_tensor **x)
 {
-    return lz_hlo_pad(x[0], x[1], ((int64_t[]){2, -1}), ((int64_t[]){0, 3}), ((int64_t[]){1, 2}), 2);
+    return lz_hlo_pad(x[0], x[1], ((int64_t[]){2, -1}), ((int64_t[]){0, 3}), ((int64_t[]){1, 2}),
+                      2);
 }
-static lz_tensor *f_concatenate(lz_tensor **x) { return lz_hlo_concatenate(x, 3, 1); }
-static lz_tensor *f_reduce_add(lz_tensor **x) { return lz_hlo_reduce("add", x[0], ((int64_t[]){0, 2}), 2); }
-static lz_tensor *f_reduce_max(lz_tensor **x) { return lz_hlo_reduce("maximum", x[0], ((int64_t[]){1}), 1); }
-static lz_tensor *f_reduce_min(lz_tensor **x) { return lz_hlo_reduce("minimum", x[0], ((int64_t[]){0}), 1); }
-static lz_tensor *f_reduce_mul(lz_tensor **x) { return lz_hlo_reduce("multiply", x[0], ((int64_t[]){1}), 1); }
-static lz_tensor *dot(lz_tensor **x, lz_dot_dims d) { return lz_hlo_dot_general(x[0], x[1], &d); }
-static lz_tensor *f_dot_nn(lz_tensor **x) { return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {1}, .rhs_contract = {0}}); }
-static lz_tensor *f_dot_nt(lz_tensor **x) { return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {1}, .rhs_contract = {1}}); }
-static lz_tensor *f_dot_tn(lz_tensor **x) { return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {0}, .rhs_contract = {0}}); }
-static lz_tensor *f_dot_batch(lz_tensor **x)    /* a[k1,b,m,k2] . b[k2,n,b,k1] */
+static lz_tensor *f_concatenate(lz_tensor **x)
 {
-    return dot(x, (lz_dot_dims){.nbatch = 1, .ncontract = 2, .lhs_batch = {1}, .rhs_batch = {2}, .lhs_contract = {3, 0}, .rhs_contract = {0, 3}});
+    return lz_hlo_concatenate(x, 3, 1);
 }
-static lz_tensor *f_dot_outer(lz_tensor **x) { return dot(x, (lz_dot_dims){0}); }
-static lz_tensor *indices(int n, const int64_t *v) { return lz_from_host(LZ_I64, LZ_SHAPE(n), v); }
-static lz_tensor *f_gather(lz_tensor **x)       /* repeated, negative and too large indices: clamped */
+static lz_tensor *f_reduce_add(lz_tensor **x)
 {
-    lz_gather_dims d = {.noffset = 1, .offset_dims = {1}, .ncollapsed = 1, .collapsed_slice_dims = {0}, .nstart_map = 1,
-                        .start_index_map = {0}, .slice_sizes = {1, 3}, .index_vector_dim = 1};
+    return lz_hlo_reduce("add", x[0], ((int64_t[]){0, 2}), 2);
+}
+static lz_tensor *f_reduce_max(lz_tensor **x)
+{
+    return lz_hlo_reduce("maximum", x[0], ((int64_t[]){1}), 1);
+}
+static lz_tensor *f_reduce_min(lz_tensor **x)
+{
+    return lz_hlo_reduce("minimum", x[0], ((int64_t[]){0}), 1);
+}
+static lz_tensor *f_reduce_mul(lz_tensor **x)
+{
+    return lz_hlo_reduce("multiply", x[0], ((int64_t[]){1}), 1);
+}
+static lz_tensor *dot(lz_tensor **x, lz_dot_dims d)
+{
+    return lz_hlo_dot_general(x[0], x[1], &d);
+}
+static lz_tensor *f_dot_nn(lz_tensor **x)
+{
+    return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {1}, .rhs_contract = {0}});
+}
+static lz_tensor *f_dot_nt(lz_tensor **x)
+{
+    return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {1}, .rhs_contract = {1}});
+}
+static lz_tensor *f_dot_tn(lz_tensor **x)
+{
+    return dot(x, (lz_dot_dims){.ncontract = 1, .lhs_contract = {0}, .rhs_contract = {0}});
+}
+static lz_tensor *f_dot_batch(lz_tensor **x) /* a[k1,b,m,k2] . b[k2,n,b,k1] */
+{
+    return dot(x, (lz_dot_dims){.nbatch = 1,
+                                .ncontract = 2,
+                                .lhs_batch = {1},
+                                .rhs_batch = {2},
+                                .lhs_contract = {3, 0},
+                                .rhs_contract = {0, 3}});
+}
+static lz_tensor *f_dot_outer(lz_tensor **x)
+{
+    return dot(x, (lz_dot_dims){0});
+}
+static lz_tensor *indices(int n, const int64_t *v)
+{
+    return lz_from_host(LZ_I64, LZ_SHAPE(n), v);
+}
+static lz_tensor *f_gather(lz_tensor **x) /* repeated, negative and too large indices: clamped */
+{
+    lz_gather_dims d = {.noffset = 1,
+                        .offset_dims = {1},
+                        .ncollapsed = 1,
+                        .collapsed_slice_dims = {0},
+                        .nstart_map = 1,
+                        .start_index_map = {0},
+                        .slice_sizes = {1, 3},
+                        .index_vector_dim = 1};
     return lz_hlo_gather(x[0], indices(5, (int64_t[]){2, 0, 2, -3, 9}), &d);
 }
 static lz_tensor *f_gather_window(lz_tensor **x)
 {
-    lz_gather_dims d = {.noffset = 2, .offset_dims = {0, 1}, .nstart_map = 2, .start_index_map = {1, 0}, .slice_sizes = {2, 2}, .index_vector_dim = 0};
+    lz_gather_dims d = {.noffset = 2,
+                        .offset_dims = {0, 1},
+                        .nstart_map = 2,
+                        .start_index_map = {1, 0},
+                        .slice_sizes = {2, 2},
+                        .index_vector_dim = 0};
     return lz_hlo_gather(x[0], indices(2, (int64_t[]){2, 1}), &d);
 }
 static lz_tensor *scatter(const char *comb, lz_tensor **x, const int64_t *at, bool unique)
 {
-    lz_scatter_dims d = {.nwindow = 1, .update_window_dims = {1}, .ninserted = 1, .inserted_window_dims = {0}, .nmap = 1,
-                         .scatter_dims_to_operand_dims = {0}, .index_vector_dim = 1, .unique_indices = unique};
+    lz_scatter_dims d = {.nwindow = 1,
+                         .update_window_dims = {1},
+                         .ninserted = 1,
+                         .inserted_window_dims = {0},
+                         .nmap = 1,
+                         .scatter_dims_to_operand_dims = {0},
+                         .index_vector_dim = 1,
+                         .unique_indices = unique};
     return lz_hlo_scatter(comb, x[0], indices(3, at), x[1], &d);
 }
-static lz_tensor *f_scatter_add(lz_tensor **x) { return scatter("add", x, (int64_t[]){1, 1, 7}, false); }
-static lz_tensor *f_scatter_assign(lz_tensor **x) { return scatter("assign", x, (int64_t[]){3, 0, -1}, false); }
-static lz_tensor *f_scatter_max(lz_tensor **x) { return scatter("maximum", x, (int64_t[]){1, 1, 2}, false); }
-static lz_tensor *f_scatter_mul(lz_tensor **x) { return scatter("multiply", x, (int64_t[]){3, 0, 9}, true); }
-static lz_tensor *at2(int64_t a) { return lz_from_host(LZ_I32, LZ_SCALAR, &(int32_t){(int32_t)a}); }
+static lz_tensor *f_scatter_add(lz_tensor **x)
+{
+    return scatter("add", x, (int64_t[]){1, 1, 7}, false);
+}
+static lz_tensor *f_scatter_assign(lz_tensor **x)
+{
+    return scatter("assign", x, (int64_t[]){3, 0, -1}, false);
+}
+static lz_tensor *f_scatter_max(lz_tensor **x)
+{
+    return scatter("maximum", x, (int64_t[]){1, 1, 2}, false);
+}
+static lz_tensor *f_scatter_mul(lz_tensor **x)
+{
+    return scatter("multiply", x, (int64_t[]){3, 0, 9}, true);
+}
+static lz_tensor *at2(int64_t a)
+{
+    return lz_from_host(LZ_I32, LZ_SCALAR, &(int32_t){(int32_t)a});
+}
 static lz_tensor *f_dynamic_slice(lz_tensor **x)
 {
-    lz_tensor *s[2] = {at2(1), at2(9)};         /* the second is clamped */
+    lz_tensor *s[2] = {at2(1), at2(9)}; /* the second is clamped */
     return lz_hlo_dynamic_slice(x[0], s, ((int64_t[]){2, 2}), 2);
 }
 static lz_tensor *f_dynamic_update_slice(lz_tensor **x)
@@ -105,47 +212,102 @@ static lz_tensor *f_dynamic_update_slice(lz_tensor **x)
     lz_tensor *s[2] = {at2(-4), at2(1)};
     return lz_hlo_dynamic_update_slice(x[0], x[1], s, 2);
 }
-static lz_tensor *f_barrier(lz_tensor **x) { return lz_hlo_optimization_barrier(lz_mul(x[0], x[0])); }
-static lz_tensor *f_softmax(lz_tensor **x) { return lz_softmax(x[0], -1); }
-static lz_tensor *f_log_softmax(lz_tensor **x) { return lz_log_softmax(x[0], 0); }
-static lz_tensor *f_matmul(lz_tensor **x) { return lz_matmul(x[0], x[1]); }
-static lz_tensor *f_linear(lz_tensor **x) { return lz_linear(x[0], x[1], x[2]); }
-static lz_tensor *f_gelu(lz_tensor **x) { return lz_gelu(x[0], false); }
-static lz_tensor *f_var(lz_tensor **x) { return lz_var(x[0], .dims = LZ_DIM(1)); }
-static lz_tensor *f_logsumexp(lz_tensor **x) { return lz_logsumexp(x[0], .dims = LZ_DIM(0)); }
+static lz_tensor *f_barrier(lz_tensor **x)
+{
+    return lz_hlo_optimization_barrier(lz_mul(x[0], x[0]));
+}
+static lz_tensor *f_softmax(lz_tensor **x)
+{
+    return lz_softmax(x[0], -1);
+}
+static lz_tensor *f_log_softmax(lz_tensor **x)
+{
+    return lz_log_softmax(x[0], 0);
+}
+static lz_tensor *f_matmul(lz_tensor **x)
+{
+    return lz_matmul(x[0], x[1]);
+}
+static lz_tensor *f_linear(lz_tensor **x)
+{
+    return lz_linear(x[0], x[1], x[2]);
+}
+static lz_tensor *f_gelu(lz_tensor **x)
+{
+    return lz_gelu(x[0], false);
+}
+static lz_tensor *f_var(lz_tensor **x)
+{
+    return lz_var(x[0], .dims = LZ_DIM(1));
+}
+static lz_tensor *f_logsumexp(lz_tensor **x)
+{
+    return lz_logsumexp(x[0], .dims = LZ_DIM(0));
+}
 
 #define V23 S(2, 3)
 static const gcase cases[] = {
-    {"abs", f_abs, 1, {V23}, 0.2, 2, false}, {"cbrt", f_cbrt, 1, {V23}, 0.3, 3, true},
-    {"cosine", f_cosine, 1, {V23}, -3, 3, true}, {"erf", f_erf, 1, {V23}, -2, 2, true},
-    {"exponential", f_exponential, 1, {V23}, -2, 2, true}, {"exponential_minus_one", f_exponential_minus_one, 1, {V23}, -2, 2, true},
-    {"log", f_log, 1, {V23}, 0.3, 4, true}, {"log_plus_one", f_log_plus_one, 1, {V23}, -0.5, 4, true},
-    {"logistic", f_logistic, 1, {V23}, -3, 3, true}, {"negate", f_negate, 1, {V23}, -2, 2, false},
-    {"rsqrt", f_rsqrt, 1, {V23}, 0.3, 4, true}, {"sine", f_sine, 1, {V23}, -3, 3, true}, {"sqrt", f_sqrt, 1, {V23}, 0.3, 4, true},
-    {"tan", f_tan, 1, {V23}, -1, 1, true}, {"tanh", f_tanh, 1, {V23}, -2, 2, true},
-    {"add", f_add, 2, {V23, V23}, -2, 2, false}, {"subtract", f_subtract, 2, {V23, V23}, -2, 2, false},
-    {"multiply", f_multiply, 2, {V23, V23}, -2, 2, true}, {"divide", f_divide, 2, {V23, V23}, 0.5, 2, true},
-    {"maximum", f_maximum, 2, {V23, V23}, -2, 2, false}, {"minimum", f_minimum, 2, {V23, V23}, -2, 2, false},
-    {"power", f_power, 2, {V23, V23}, 0.4, 2, true}, {"remainder", f_remainder, 2, {V23, V23}, 0.7, 3, false},
-    {"atan2", f_atan2, 2, {V23, V23}, 0.4, 2, true}, {"clamp", f_clamp, 3, {V23, V23, V23}, -2, 2, false},
-    {"clamp_scalar", f_clamp, 3, {S(), V23, S()}, -2, 2, false}, {"select", f_select, 3, {V23, V23, V23}, -2, 2, false},
-    {"convert", f_convert, 1, {V23}, -2, 2, false}, {"broadcast", f_broadcast, 1, {S(1, 2)}, -2, 2, false},
-    {"broadcast_swap", f_broadcast_swap, 1, {S(2, 3)}, -2, 2, false}, {"reshape", f_reshape, 1, {V23}, -2, 2, false},
-    {"transpose", f_transpose, 1, {S(2, 3, 4)}, -2, 2, false}, {"reverse", f_reverse, 1, {V23}, -2, 2, false},
-    {"slice", f_slice, 1, {S(5, 6)}, -2, 2, false}, {"pad", f_pad, 2, {V23, S()}, -2, 2, false},
+    {"abs", f_abs, 1, {V23}, 0.2, 2, false},
+    {"cbrt", f_cbrt, 1, {V23}, 0.3, 3, true},
+    {"cosine", f_cosine, 1, {V23}, -3, 3, true},
+    {"erf", f_erf, 1, {V23}, -2, 2, true},
+    {"exponential", f_exponential, 1, {V23}, -2, 2, true},
+    {"exponential_minus_one", f_exponential_minus_one, 1, {V23}, -2, 2, true},
+    {"log", f_log, 1, {V23}, 0.3, 4, true},
+    {"log_plus_one", f_log_plus_one, 1, {V23}, -0.5, 4, true},
+    {"logistic", f_logistic, 1, {V23}, -3, 3, true},
+    {"negate", f_negate, 1, {V23}, -2, 2, false},
+    {"rsqrt", f_rsqrt, 1, {V23}, 0.3, 4, true},
+    {"sine", f_sine, 1, {V23}, -3, 3, true},
+    {"sqrt", f_sqrt, 1, {V23}, 0.3, 4, true},
+    {"tan", f_tan, 1, {V23}, -1, 1, true},
+    {"tanh", f_tanh, 1, {V23}, -2, 2, true},
+    {"add", f_add, 2, {V23, V23}, -2, 2, false},
+    {"subtract", f_subtract, 2, {V23, V23}, -2, 2, false},
+    {"multiply", f_multiply, 2, {V23, V23}, -2, 2, true},
+    {"divide", f_divide, 2, {V23, V23}, 0.5, 2, true},
+    {"maximum", f_maximum, 2, {V23, V23}, -2, 2, false},
+    {"minimum", f_minimum, 2, {V23, V23}, -2, 2, false},
+    {"power", f_power, 2, {V23, V23}, 0.4, 2, true},
+    {"remainder", f_remainder, 2, {V23, V23}, 0.7, 3, false},
+    {"atan2", f_atan2, 2, {V23, V23}, 0.4, 2, true},
+    {"clamp", f_clamp, 3, {V23, V23, V23}, -2, 2, false},
+    {"clamp_scalar", f_clamp, 3, {S(), V23, S()}, -2, 2, false},
+    {"select", f_select, 3, {V23, V23, V23}, -2, 2, false},
+    {"convert", f_convert, 1, {V23}, -2, 2, false},
+    {"broadcast", f_broadcast, 1, {S(1, 2)}, -2, 2, false},
+    {"broadcast_swap", f_broadcast_swap, 1, {S(2, 3)}, -2, 2, false},
+    {"reshape", f_reshape, 1, {V23}, -2, 2, false},
+    {"transpose", f_transpose, 1, {S(2, 3, 4)}, -2, 2, false},
+    {"reverse", f_reverse, 1, {V23}, -2, 2, false},
+    {"slice", f_slice, 1, {S(5, 6)}, -2, 2, false},
+    {"pad", f_pad, 2, {V23, S()}, -2, 2, false},
     {"concatenate", f_concatenate, 3, {S(2, 1), S(2, 3), S(2, 2)}, -2, 2, false},
-    {"reduce_add", f_reduce_add, 1, {S(2, 3, 4)}, -2, 2, false}, {"reduce_max", f_reduce_max, 1, {S(3, 4)}, -2, 2, false},
-    {"reduce_min", f_reduce_min, 1, {S(3, 4)}, -2, 2, false}, {"reduce_mul", f_reduce_mul, 1, {S(2, 4)}, 0.5, 2, true},
-    {"dot_nn", f_dot_nn, 2, {S(2, 3), S(3, 4)}, -2, 2, true}, {"dot_nt", f_dot_nt, 2, {S(2, 3), S(4, 3)}, -2, 2, true},
-    {"dot_tn", f_dot_tn, 2, {S(3, 2), S(3, 4)}, -2, 2, true}, {"dot_batch", f_dot_batch, 2, {S(2, 2, 3, 2), S(2, 3, 2, 2)}, -2, 2, false},
-    {"dot_outer", f_dot_outer, 2, {S(3), S(2, 2)}, -2, 2, true}, {"gather", f_gather, 1, {S(4, 3)}, -2, 2, false},
-    {"gather_window", f_gather_window, 1, {S(4, 4)}, -2, 2, false}, {"scatter_add", f_scatter_add, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
-    {"scatter_assign", f_scatter_assign, 2, {S(4, 2), S(3, 2)}, -2, 2, false}, {"scatter_max", f_scatter_max, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
-    {"scatter_mul", f_scatter_mul, 2, {S(4, 2), S(3, 2)}, 0.5, 2, false}, {"dynamic_slice", f_dynamic_slice, 1, {S(4, 3)}, -2, 2, false},
-    {"dynamic_update_slice", f_dynamic_update_slice, 2, {S(4, 3), S(2, 2)}, -2, 2, false}, {"barrier", f_barrier, 1, {V23}, -2, 2, true},
-    {"softmax", f_softmax, 1, {S(3, 4)}, -2, 2, true}, {"log_softmax", f_log_softmax, 1, {S(3, 4)}, -2, 2, true},
-    {"matmul", f_matmul, 2, {S(2, 2, 3), S(3, 2)}, -2, 2, false}, {"linear", f_linear, 3, {S(2, 3), S(4, 3), S(4)}, -2, 2, false},
-    {"gelu", f_gelu, 1, {V23}, -2, 2, true}, {"var", f_var, 1, {S(3, 4)}, -2, 2, true}, {"logsumexp", f_logsumexp, 1, {S(3, 4)}, -2, 2, true},
+    {"reduce_add", f_reduce_add, 1, {S(2, 3, 4)}, -2, 2, false},
+    {"reduce_max", f_reduce_max, 1, {S(3, 4)}, -2, 2, false},
+    {"reduce_min", f_reduce_min, 1, {S(3, 4)}, -2, 2, false},
+    {"reduce_mul", f_reduce_mul, 1, {S(2, 4)}, 0.5, 2, true},
+    {"dot_nn", f_dot_nn, 2, {S(2, 3), S(3, 4)}, -2, 2, true},
+    {"dot_nt", f_dot_nt, 2, {S(2, 3), S(4, 3)}, -2, 2, true},
+    {"dot_tn", f_dot_tn, 2, {S(3, 2), S(3, 4)}, -2, 2, true},
+    {"dot_batch", f_dot_batch, 2, {S(2, 2, 3, 2), S(2, 3, 2, 2)}, -2, 2, false},
+    {"dot_outer", f_dot_outer, 2, {S(3), S(2, 2)}, -2, 2, true},
+    {"gather", f_gather, 1, {S(4, 3)}, -2, 2, false},
+    {"gather_window", f_gather_window, 1, {S(4, 4)}, -2, 2, false},
+    {"scatter_add", f_scatter_add, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
+    {"scatter_assign", f_scatter_assign, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
+    {"scatter_max", f_scatter_max, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
+    {"scatter_mul", f_scatter_mul, 2, {S(4, 2), S(3, 2)}, 0.5, 2, false},
+    {"dynamic_slice", f_dynamic_slice, 1, {S(4, 3)}, -2, 2, false},
+    {"dynamic_update_slice", f_dynamic_update_slice, 2, {S(4, 3), S(2, 2)}, -2, 2, false},
+    {"barrier", f_barrier, 1, {V23}, -2, 2, true},
+    {"softmax", f_softmax, 1, {S(3, 4)}, -2, 2, true},
+    {"log_softmax", f_log_softmax, 1, {S(3, 4)}, -2, 2, true},
+    {"matmul", f_matmul, 2, {S(2, 2, 3), S(3, 2)}, -2, 2, false},
+    {"linear", f_linear, 3, {S(2, 3), S(4, 3), S(4)}, -2, 2, false},
+    {"gelu", f_gelu, 1, {V23}, -2, 2, true},
+    {"var", f_var, 1, {S(3, 4)}, -2, 2, true},
+    {"logsumexp", f_logsumexp, 1, {S(3, 4)}, -2, 2, true},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 
@@ -164,7 +326,7 @@ static void start(const gcase *c, point *p, unsigned seed)
         for (int64_t k = 0; k < p->n[i]; k++)
             p->x[i][k] = c->lo + (c->hi - c->lo) * noise(&seed);
     }
-    if (strncmp(c->name, "clamp", 5) == 0)      /* lo and hi on both sides of some x */
+    if (strncmp(c->name, "clamp", 5) == 0) /* lo and hi on both sides of some x */
         for (int64_t k = 0; k < MAX_ELEM; k++) {
             p->x[0][k] = -0.7 + 0.01 * (double)k;
             p->x[2][k] = 0.8 - 0.01 * (double)k;
@@ -193,7 +355,8 @@ static lz_tensor *loss_of(const gcase *c, lz_tensor **x, int order)
     lz_tensor *l = weigh(c->f(x), 7), *g[MAX_IN];
     if (order == 1)
         return l;
-    ck_assert_msg(lz_grad(l, x, (size_t)c->nin, g) == LZ_OK, "%s: %s", c->name, lz_last_error_text());
+    ck_assert_msg(lz_grad(l, x, (size_t)c->nin, g) == LZ_OK, "%s: %s", c->name,
+                  lz_last_error_text());
     for (int i = 0; i < c->nin; i++)
         l = i ? lz_add(l, weigh(g[i], 11u + (unsigned)i)) : weigh(g[i], 11);
     return l;
@@ -218,9 +381,12 @@ static void compare(const gcase *c, int order)
     start(c, &p, 99);
     lz_scope_begin();
     make(c, &p, x);
-    ck_assert_msg(lz_grad(loss_of(c, x, order), x, (size_t)c->nin, g, .allow_unused = true) == LZ_OK, "%s: %s", c->name, lz_last_error_text());
+    ck_assert_msg(lz_grad(loss_of(c, x, order), x, (size_t)c->nin, g, .allow_unused = true) ==
+                      LZ_OK,
+                  "%s: %s", c->name, lz_last_error_text());
     for (int i = 0; i < c->nin; i++) {
-        ck_assert_msg(lz_to_host(g[i], got[i], sizeof got[i]) == LZ_OK, "%s: %s", c->name, lz_last_error_text());
+        ck_assert_msg(lz_to_host(g[i], got[i], sizeof got[i]) == LZ_OK, "%s: %s", c->name,
+                      lz_last_error_text());
         ck_assert_int_eq(lz_numel(g[i]), p.n[i]);
     }
     lz_scope_end();
@@ -234,7 +400,8 @@ static void compare(const gcase *c, int order)
             double down = value(c, &p, order);
             p.x[i][k] = x0;
             double want = (up - down) / (2 * h);
-            ck_assert_msg(fabs(got[i][k] - want) <= 2e-6 * (1 + fabs(want)), "%s: order %d: input %d element %lld: %.10g, by differences %.10g",
+            ck_assert_msg(fabs(got[i][k] - want) <= 2e-6 * (1 + fabs(want)),
+                          "%s: order %d: input %d element %lld: %.10g, by differences %.10g",
                           c->name, order, i, (long long)k, got[i][k], want);
         }
 }
@@ -255,7 +422,10 @@ START_TEST(second_order)
 }
 END_TEST
 
-static lz_tensor *vec3(double a, double b, double c) { return lz_from_host(LZ_F64, LZ_SHAPE(3), ((double[]){a, b, c})); }
+static lz_tensor *vec3(double a, double b, double c)
+{
+    return lz_from_host(LZ_F64, LZ_SHAPE(3), ((double[]){a, b, c}));
+}
 
 START_TEST(unreachable_parameter_is_an_error_that_names_it)
 {
@@ -292,7 +462,8 @@ START_TEST(bad_calls_are_errors)
 {
     lz_scope_begin();
     lz_tensor *x = vec3(1, 2, 3), *n = lz_from_host(LZ_I32, LZ_SHAPE(2), ((int32_t[]){1, 2})), *g;
-    ck_assert_int_eq(lz_grad(lz_mul(x, x), &x, 1, &g), LZ_ESHAPE);      /* not a scalar, no grad_output */
+    ck_assert_int_eq(lz_grad(lz_mul(x, x), &x, 1, &g),
+                     LZ_ESHAPE); /* not a scalar, no grad_output */
     ck_assert_int_eq(lz_grad(NULL, &x, 1, &g), LZ_ENULL);
     ck_assert_int_eq(lz_grad(lz_sum(x), NULL, 1, &g), LZ_ENULL);
     ck_assert_int_eq(lz_grad(lz_sum(x), &x, 1, NULL), LZ_ENULL);
@@ -313,7 +484,7 @@ START_TEST(backward_accumulates_and_survives_a_read)
     ck_assert_ptr_null(lz_grad_of(x));
     for (int i = 0; i < 2; i++) {
         lz_tensor *loss = lz_sum(lz_mul(x, x));
-        ck_assert(lz_item(loss) == 14);         /* reading the loss first must not lose the path */
+        ck_assert(lz_item(loss) == 14); /* reading the loss first must not lose the path */
         ck_assert_msg(lz_backward(loss) == LZ_OK, "%s", lz_last_error_text());
     }
     ck_assert_int_eq(lz_to_host(lz_grad_of(x), g, sizeof g), LZ_OK);

@@ -38,7 +38,8 @@ START_TEST(levels)
     for (int i = 0; i < 3; i++) {
         must(lz_config_set("LAZULI_CPU", names[i]));
         if (lz_target_host(&t) != LZ_OK) {
-            ck_assert_int_eq(lz_error_get()->status, LZ_EINVAL); /* the machine lacks something of that level */
+            ck_assert_int_eq(lz_error_get()->status,
+                             LZ_EINVAL); /* the machine lacks something of that level */
             ck_assert_ptr_nonnull(strstr(lz_error_get()->message, names[i]));
             continue;
         }
@@ -104,7 +105,8 @@ static lz_kernel *matrix_product(void)
     lz_stage *s = stage_of(k, 0), *t = stage_of(k, 1);
     s->ninner = 1;
     s->extent[0] = sz(60);
-    lz_access a = access_to(add_buf(k, LZ_F32, false)), b = access_to(add_buf(k, LZ_F32, false)), c = access_to(add_buf(k, LZ_F32, true));
+    lz_access a = access_to(add_buf(k, LZ_F32, false)), b = access_to(add_buf(k, LZ_F32, false)),
+              c = access_to(add_buf(k, LZ_F32, true));
     a.stride[0] = sz(60), a.stride[2] = sz(1);
     b.stride[2] = sz(50), b.stride[1] = sz(1);
     c.stride[0] = sz(50), c.stride[1] = sz(1);
@@ -125,7 +127,8 @@ static void compile(const lz_kernel *k, lz_buf *obj, lz_buf *ll, lz_buf *as)
 
 START_TEST(same_bytes)
 {
-    lz_kernel *list[] = {unary(LZ_OP_TANH, LZ_F32, 1000), unary(LZ_OP_LOG, LZ_F64, 1000), matrix_product()};
+    lz_kernel *list[] = {unary(LZ_OP_TANH, LZ_F32, 1000), unary(LZ_OP_LOG, LZ_F64, 1000),
+                         matrix_product()};
     for (int i = 0; i < 3; i++) {
         lz_buf a = {0}, b = {0}, ll = {0}, as = {0};
         uint64_t before = lz_llvm_compile_count();
@@ -150,7 +153,8 @@ END_TEST
 /* One object serves every size of a kernel: only the arguments differ. */
 START_TEST(sizes_are_arguments)
 {
-    lz_kernel *k = unary(LZ_OP_EXPONENTIAL, LZ_F32, 100), *other = unary(LZ_OP_EXPONENTIAL, LZ_F32, 333);
+    lz_kernel *k = unary(LZ_OP_EXPONENTIAL, LZ_F32, 100),
+              *other = unary(LZ_OP_EXPONENTIAL, LZ_F32, 333);
     ck_assert(lz_hash_eq(k->hash, other->hash));
     jit j = jit_new(k);
     const lz_kernel *both[] = {k, other};
@@ -161,7 +165,8 @@ START_TEST(sizes_are_arguments)
             ((float *)(void *)x.p)[q] = (float)rnd_unit();
         jit_run(&j, (void *[]){x.p, y.p}, both[i]->args, 1, true);
         for (size_t q = 0; q < n; q++)
-            ck_assert_float_eq_tol(((float *)(void *)y.p)[q], expf(((float *)(void *)x.p)[q]), 1e-6f);
+            ck_assert_float_eq_tol(((float *)(void *)y.p)[q], expf(((float *)(void *)x.p)[q]),
+                                   1e-6f);
         guarded_free(&x);
         guarded_free(&y);
     }

@@ -6,10 +6,10 @@
 
 typedef struct form {
     lz_dtype in, acc, out;
-    bool ta, tb;                /* A stored [k, m]; B stored [n, k] */
-    int batch;                  /* 0: no batch loop */
-    int pro, epi;               /* 1: arithmetic below the factors; above the sum */
-    int64_t pad;                /* extra elements between rows */
+    bool ta, tb;  /* A stored [k, m]; B stored [n, k] */
+    int batch;    /* 0: no batch loop */
+    int pro, epi; /* 1: arithmetic below the factors; above the sum */
+    int64_t pad;  /* extra elements between rows */
 } form;
 
 static void fill(lz_dtype d, char *p, int64_t n)
@@ -21,7 +21,8 @@ static void fill(lz_dtype d, char *p, int64_t n)
             lz_elem_set_f64(d, p, i, (double)(rnd64() % 201) - (lz_dtype_is_signed(d) ? 100 : 0));
 }
 
-static lz_access matrix(uint32_t buf, const form *f, bool t, uint32_t d0, uint32_t d1, int64_t n0, int64_t n1, int64_t *total)
+static lz_access matrix(uint32_t buf, const form *f, bool t, uint32_t d0, uint32_t d1, int64_t n0,
+                        int64_t n1, int64_t *total)
 {
     lz_access a = access_to(buf);
     int64_t ld = (t ? n0 : n1) + f->pad, one = (t ? n1 : n0) * ld;
@@ -46,7 +47,8 @@ static lz_kernel *product(const form *f, int64_t m, int64_t n, int64_t k, int64_
     q->nouter = no + 2;
     q->vec = LZ_VEC_OUTER;
     stages_new(q, 2);
-    uint32_t a = add_buf(q, f->in, false), b = add_buf(q, f->in, false), bias = add_buf(q, f->acc, false), c = add_buf(q, f->out, true);
+    uint32_t a = add_buf(q, f->in, false), b = add_buf(q, f->in, false),
+             bias = add_buf(q, f->acc, false), c = add_buf(q, f->out, true);
     lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
     s->ninner = 1;
     s->extent[0] = sz(k);
@@ -59,9 +61,11 @@ static lz_kernel *product(const form *f, int64_t m, int64_t n, int64_t k, int64_
     if (f->pro) {
         x = add_ew(s, LZ_OP_MAXIMUM, f->acc, NULL, x, add_const(s, f->acc, 0), -1);
         int32_t e = add_ew(s, LZ_OP_CONVERT, f->acc, NULL, add_index(s, (int32_t)dk), -1, -1);
-        y = add_ew(s, LZ_OP_ADD, f->acc, NULL, y, add_ew(s, LZ_OP_MINIMUM, f->acc, NULL, e, y, -1), -1);
+        y = add_ew(s, LZ_OP_ADD, f->acc, NULL, y, add_ew(s, LZ_OP_MINIMUM, f->acc, NULL, e, y, -1),
+                   -1);
     }
-    add_red(s, LZ_OP_ADD, f->acc, add_ew(s, LZ_OP_MULTIPLY, f->acc, NULL, x, y, -1), add_const(s, f->acc, 0));
+    add_red(s, LZ_OP_ADD, f->acc, add_ew(s, LZ_OP_MULTIPLY, f->acc, NULL, x, y, -1),
+            add_const(s, f->acc, 0));
     q->dot = (lz_dot_info){.is_dot = true, .m = dm, .n = dn, .a_sop = x, .b_sop = y};
     int32_t r = add_redval(t, 0, 0, f->acc);
     lz_access v = access_to(bias);
@@ -103,16 +107,21 @@ static void check(const form *f, int64_t m, int64_t n, int64_t k)
     p[3] = again.p;
     jit_run(&j, p, q->args, 1 + (int64_t)(rnd64() % 3), true);
     char what[160];
-    snprintf(what, sizeof what, "%lldx%lldx%lld %s->%s %s%s batch %d pro %d epi %d", (long long)m, (long long)k, (long long)n,
-             lz_dtype_name(f->in), lz_dtype_name(f->out), f->ta ? "T" : "N", f->tb ? "T" : "N", f->batch, f->pro, f->epi);
-    ck_assert_msg(memcmp(g[3].p, again.p, nbytes[3]) == 0, "%s: depends on the division into units", what);
+    snprintf(what, sizeof what, "%lldx%lldx%lld %s->%s %s%s batch %d pro %d epi %d", (long long)m,
+             (long long)k, (long long)n, lz_dtype_name(f->in), lz_dtype_name(f->out),
+             f->ta ? "T" : "N", f->tb ? "T" : "N", f->batch, f->pro, f->epi);
+    ck_assert_msg(memcmp(g[3].p, again.p, nbytes[3]) == 0, "%s: depends on the division into units",
+                  what);
     double eps = f->acc == LZ_F64 ? 1e-13 : 2e-6;
     if (f->out == LZ_BF16 || f->out == LZ_F16)
         eps = f->out == LZ_BF16 ? 0.01 : 0.002;
     for (int64_t i = 0; i < total[3]; i++) {
         double x = lz_elem_get_f64(f->out, g[3].p, i), y = lz_elem_get_f64(f->out, want.p, i);
-        double tol = lz_dtype_is_float(f->acc) ? eps * (1 + fabs(y) + sqrt((double)k) * (f->pro ? (double)k : 1)) : 0;
-        ck_assert_msg(fabs(x - y) <= tol, "%s: element %lld is %g, expected %g", what, (long long)i, x, y);
+        double tol = lz_dtype_is_float(f->acc)
+                         ? eps * (1 + fabs(y) + sqrt((double)k) * (f->pro ? (double)k : 1))
+                         : 0;
+        ck_assert_msg(fabs(x - y) <= tol, "%s: element %lld is %g, expected %g", what, (long long)i,
+                      x, y);
     }
     jit_free(&j);
     for (int i = 0; i < 4; i++)
@@ -126,13 +135,21 @@ static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 47, 48, 49, 63, 64
 enum { NS = sizeof sizes / sizeof *sizes };
 
 /* The slow executor takes nearly all of the time, and under a sanitizer many times that. */
-static bool quick(void) { return getenv("LZ_TEST_QUICK") != NULL; }
-static int64_t any_size(void) { return sizes[rnd64() % NS]; }
+static bool quick(void)
+{
+    return getenv("LZ_TEST_QUICK") != NULL;
+}
+static int64_t any_size(void)
+{
+    return sizes[rnd64() % NS];
+}
 
 START_TEST(forms)
 {
-    const lz_dtype types[][3] = {{LZ_F32, LZ_F32, LZ_F32},   {LZ_F64, LZ_F64, LZ_F64}, {LZ_BF16, LZ_F32, LZ_BF16}, {LZ_F16, LZ_F32, LZ_F16},
-                                 {LZ_BF16, LZ_F32, LZ_F32}, {LZ_I32, LZ_I32, LZ_I32}, {LZ_I64, LZ_I64, LZ_I64},   {LZ_U32, LZ_U32, LZ_U32},
+    const lz_dtype types[][3] = {{LZ_F32, LZ_F32, LZ_F32},   {LZ_F64, LZ_F64, LZ_F64},
+                                 {LZ_BF16, LZ_F32, LZ_BF16}, {LZ_F16, LZ_F32, LZ_F16},
+                                 {LZ_BF16, LZ_F32, LZ_F32},  {LZ_I32, LZ_I32, LZ_I32},
+                                 {LZ_I64, LZ_I64, LZ_I64},   {LZ_U32, LZ_U32, LZ_U32},
                                  {LZ_I8, LZ_I8, LZ_I8},      {LZ_U16, LZ_U16, LZ_U16}};
     form f = {.ta = _i & 1, .tb = (_i >> 1) & 1, .pro = (_i >> 2) & 1, .epi = (_i >> 3) & 1};
     for (size_t d = 0; d < sizeof types / sizeof *types; d++)

@@ -8,7 +8,7 @@ enum { MAXBUF = 16 };
 
 typedef struct world {
     lz_kernel *k;
-    guarded in[MAXBUF];             /* what the kernel starts from */
+    guarded in[MAXBUF]; /* what the kernel starts from */
     size_t nbytes[MAXBUF];
 } world;
 
@@ -47,17 +47,20 @@ static void same(const world *w, uint32_t b, const char *got, const char *want, 
         d = LZ_F32, n *= 2;
     for (size_t i = 0; i < n; i++) {
         if (lz_dtype_is_float(d)) {
-            double x = lz_elem_get_f64(d, got, (int64_t)i), y = lz_elem_get_f64(d, want, (int64_t)i);
+            double x = lz_elem_get_f64(d, got, (int64_t)i),
+                   y = lz_elem_get_f64(d, want, (int64_t)i);
             double t = tol * (d == LZ_F64 ? 1e-6 : d == LZ_F32 ? 1 : d == LZ_F16 ? 2000 : 20000);
             if (!(fabs(x - y) <= t * fmax(1, fabs(y))) && !(isnan(x) && isnan(y)) && x != y) {
                 lz_buf t2 = {0};
                 lz_kernel_print(w->k, &t2);
-                ck_abort_msg("%s: buffer %u element %zu: %g, expected %g\n%s", w->k->name, b, i, x, y, lz_buf_str(&t2));
+                ck_abort_msg("%s: buffer %u element %zu: %g, expected %g\n%s", w->k->name, b, i, x,
+                             y, lz_buf_str(&t2));
             }
         } else if (memcmp(got + i * es, want + i * es, es) != 0) {
             lz_buf t2 = {0};
             lz_kernel_print(w->k, &t2);
-            ck_abort_msg("%s: buffer %u element %zu differs\n%s", w->k->name, b, i, lz_buf_str(&t2));
+            ck_abort_msg("%s: buffer %u element %zu differs\n%s", w->k->name, b, i,
+                         lz_buf_str(&t2));
         }
     }
 }
@@ -87,7 +90,8 @@ static void check(world *w, double tol)
     jit_run(&j, pa, k->args, k->serial ? 0 : 1 + (int64_t)(rnd64() % 3), true);
     for (uint32_t b = 0; b < k->nbuf; b++) {
         same(w, b, got[b].p, want[b].p, tol);
-        ck_assert_msg(memcmp(got[b].p, again[b].p, w->nbytes[b]) == 0, "%s: buffer %u depends on the division of units", k->name, b);
+        ck_assert_msg(memcmp(got[b].p, again[b].p, w->nbytes[b]) == 0,
+                      "%s: buffer %u depends on the division of units", k->name, b);
     }
     for (uint32_t b = 0; b < k->nbuf; b++) {
         guarded_free(&want[b]);
@@ -118,7 +122,8 @@ static lz_access strided(uint32_t buf, int64_t offset, int n, const int64_t *str
         a.stride[i] = sz(stride[i]);
     return a;
 }
-#define STRIDES(buf, off, ...) strided(buf, off, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
+#define STRIDES(buf, off, ...)                                                                     \
+    strided(buf, off, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
 
 static const lz_attr *compare(lz_comparison_direction dir)
 {
@@ -145,11 +150,16 @@ START_TEST(elementwise)
             int64_t m = sizes[rnd64() % NSIZE], n = sizes[rnd64() % NSIZE];
             world w = world_new("elementwise", vecs[v], 2, (int64_t[]){m, n}, 1);
             lz_stage *s = w.k->stages;
-            uint32_t x = add_buf(w.k, d, false), y = add_buf(w.k, d, false), t = add_buf(w.k, d, false), r = add_buf(w.k, d, false),
-                     c = add_buf(w.k, d, false), o = add_buf(w.k, d, true), q = add_buf(w.k, d, true);
-            int32_t a = add_load(w.k, s, STRIDES(x, 0, n, 1)), b = add_load(w.k, s, STRIDES(y, 0, 2 * n + 1, 2));
-            int32_t e = add_load(w.k, s, STRIDES(t, 0, 1, m)), f = add_load(w.k, s, STRIDES(r, 0, 0, 1));
-            int32_t g = add_load(w.k, s, STRIDES(c, n ? n - 1 : 0, 0, -1)), h = add_load(w.k, s, STRIDES(r, 0, 0, 0));
+            uint32_t x = add_buf(w.k, d, false), y = add_buf(w.k, d, false),
+                     t = add_buf(w.k, d, false), r = add_buf(w.k, d, false),
+                     c = add_buf(w.k, d, false), o = add_buf(w.k, d, true),
+                     q = add_buf(w.k, d, true);
+            int32_t a = add_load(w.k, s, STRIDES(x, 0, n, 1)),
+                    b = add_load(w.k, s, STRIDES(y, 0, 2 * n + 1, 2));
+            int32_t e = add_load(w.k, s, STRIDES(t, 0, 1, m)),
+                    f = add_load(w.k, s, STRIDES(r, 0, 0, 1));
+            int32_t g = add_load(w.k, s, STRIDES(c, n ? n - 1 : 0, 0, -1)),
+                    h = add_load(w.k, s, STRIDES(r, 0, 0, 0));
             int32_t u = add_ew(s, LZ_OP_ADD, d, NULL, a, b, -1);
             u = add_ew(s, LZ_OP_MULTIPLY, d, NULL, u, e, -1);
             u = add_ew(s, LZ_OP_SUBTRACT, d, NULL, u, f, -1);
@@ -173,9 +183,11 @@ END_TEST
 static void softmax_rows(lz_vec vec, int64_t rows, int64_t n, int64_t n2, bool columns)
 {
     world w = world_new("softmax", vec, 1, &rows, 3);
-    uint32_t x = add_buf(w.k, LZ_F32, false), y = add_buf(w.k, LZ_F32, true), z = add_buf(w.k, LZ_F32, true);
+    uint32_t x = add_buf(w.k, LZ_F32, false), y = add_buf(w.k, LZ_F32, true),
+             z = add_buf(w.k, LZ_F32, true);
     w.k->buf[y].read = true;
-    int64_t total = n * n2, row = columns ? 1 : total, c1 = columns ? rows * n2 : n2, c2 = columns ? rows : 1;
+    int64_t total = n * n2, row = columns ? 1 : total, c1 = columns ? rows * n2 : n2,
+            c2 = columns ? rows : 1;
     for (int i = 0; i < 3; i++) {
         lz_stage *s = stage_of(w.k, (uint32_t)i);
         s->ninner = 2;
@@ -187,10 +199,12 @@ static void softmax_rows(lz_vec vec, int64_t rows, int64_t n, int64_t n2, bool c
         } else if (i == 1) {
             int32_t v = add_load(w.k, s, STRIDES(x, 0, row, c1, c2));
             int32_t m = add_redval(s, 0, 0, LZ_F32);
-            int32_t e = add_ew(s, LZ_OP_EXPONENTIAL, LZ_F32, NULL, add_ew(s, LZ_OP_SUBTRACT, LZ_F32, NULL, v, m, -1), -1, -1);
+            int32_t e = add_ew(s, LZ_OP_EXPONENTIAL, LZ_F32, NULL,
+                               add_ew(s, LZ_OP_SUBTRACT, LZ_F32, NULL, v, m, -1), -1, -1);
             add_store(s, STRIDES(y, 0, row, c1, c2), e);
             add_red(s, LZ_OP_ADD, LZ_F32, e, add_f32(s, 0));
-            add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, e, v, -1), add_f32(s, 0));
+            add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, e, v, -1),
+                    add_f32(s, 0));
         } else {
             int32_t v = add_load(w.k, s, STRIDES(y, 0, row, c1, c2));
             int32_t q = add_ew(s, LZ_OP_DIVIDE, LZ_F32, NULL, v, add_redval(s, 1, 0, LZ_F32), -1);
@@ -209,7 +223,8 @@ START_TEST(softmax)
 {
     for (int v = 0; v < 3; v++)
         for (int trial = 0; trial < 8; trial++)
-            softmax_rows(vecs[v], sizes[rnd64() % NSIZE], 1 + (int64_t)(rnd64() % 3), sizes[rnd64() % NSIZE], rnd64() & 1);
+            softmax_rows(vecs[v], sizes[rnd64() % NSIZE], 1 + (int64_t)(rnd64() % 3),
+                         sizes[rnd64() % NSIZE], rnd64() & 1);
 }
 END_TEST
 
@@ -218,11 +233,13 @@ END_TEST
 static void argmax_rows(lz_vec vec, int64_t rows, int64_t n, bool columns)
 {
     world w = world_new("argmax", vec, 1, &rows, 2);
-    uint32_t x = add_buf(w.k, LZ_I32, false), y = add_buf(w.k, LZ_I32, true), z = add_buf(w.k, LZ_I64, true);
+    uint32_t x = add_buf(w.k, LZ_I32, false), y = add_buf(w.k, LZ_I32, true),
+             z = add_buf(w.k, LZ_I64, true);
     lz_stage *s = stage_of(w.k, 0);
     s->ninner = 1;
     s->extent[0] = sz(n);
-    int32_t v = columns ? add_load(w.k, s, STRIDES(x, 0, 1, rows)) : add_load(w.k, s, STRIDES(x, 0, n, 1));
+    int32_t v =
+        columns ? add_load(w.k, s, STRIDES(x, 0, 1, rows)) : add_load(w.k, s, STRIDES(x, 0, n, 1));
     int32_t ix = add_index(s, 1);
     int32_t lowest = add_const(s, LZ_I32, 0x80000000u), last = add_const(s, LZ_I64, INT64_MAX);
     lz_red *r = &s->reds[s->nred++];
@@ -245,7 +262,8 @@ static void argmax_rows(lz_vec vec, int64_t rows, int64_t n, bool columns)
     int32_t gt = add_ew(&tmp, LZ_OP_COMPARE, LZ_BOOL, compare(LZ_CMP_GT), q[2], q[0], -1);
     int32_t eq = add_ew(&tmp, LZ_OP_COMPARE, LZ_BOOL, compare(LZ_CMP_EQ), q[2], q[0], -1);
     int32_t lt = add_ew(&tmp, LZ_OP_COMPARE, LZ_BOOL, compare(LZ_CMP_LT), q[3], q[1], -1);
-    int32_t take = add_ew(&tmp, LZ_OP_OR, LZ_BOOL, NULL, gt, add_ew(&tmp, LZ_OP_AND, LZ_BOOL, NULL, eq, lt, -1), -1);
+    int32_t take = add_ew(&tmp, LZ_OP_OR, LZ_BOOL, NULL, gt,
+                          add_ew(&tmp, LZ_OP_AND, LZ_BOOL, NULL, eq, lt, -1), -1);
     r->body_out[0] = add_ew(&tmp, LZ_OP_SELECT, LZ_I32, NULL, take, q[2], q[0]);
     r->body_out[1] = add_ew(&tmp, LZ_OP_SELECT, LZ_I64, NULL, take, q[3], q[1]);
     r->body = tmp.sops;
@@ -271,14 +289,16 @@ END_TEST
 
 /* ---- reductions of every associative op and dtype ---- */
 
-static void reduce_rows(lz_op op, lz_dtype d, lz_dtype acc, uint64_t init, lz_vec vec, int64_t rows, int64_t n, bool columns)
+static void reduce_rows(lz_op op, lz_dtype d, lz_dtype acc, uint64_t init, lz_vec vec, int64_t rows,
+                        int64_t n, bool columns)
 {
     world w = world_new(lz_op_get(op)->text, vec, 1, &rows, 2);
     uint32_t x = add_buf(w.k, d, false), y = add_buf(w.k, acc, true);
     lz_stage *s = stage_of(w.k, 0), *t = stage_of(w.k, 1);
     s->ninner = 1;
     s->extent[0] = sz(n);
-    int32_t v = columns ? add_load(w.k, s, STRIDES(x, 0, 1, rows)) : add_load(w.k, s, STRIDES(x, 0, n, 1));
+    int32_t v =
+        columns ? add_load(w.k, s, STRIDES(x, 0, 1, rows)) : add_load(w.k, s, STRIDES(x, 0, n, 1));
     if (d != acc)
         v = add_ew(s, LZ_OP_CONVERT, acc, NULL, v, -1, -1);
     add_red(s, op, acc, v, add_const(s, acc, init));
@@ -294,16 +314,27 @@ START_TEST(reductions)
         lz_op op;
         lz_dtype d, acc;
         uint64_t init;
-    } r[] = {{LZ_OP_ADD, LZ_F32, LZ_F32, 0},      {LZ_OP_ADD, LZ_F64, LZ_F64, 0},       {LZ_OP_ADD, LZ_BF16, LZ_F32, 0},
-             {LZ_OP_ADD, LZ_F16, LZ_F32, 0},      {LZ_OP_ADD, LZ_I8, LZ_I8, 0},         {LZ_OP_ADD, LZ_I64, LZ_I64, 0},
-             {LZ_OP_ADD, LZ_C64, LZ_C64, 0},      {LZ_OP_MULTIPLY, LZ_I32, LZ_I32, 1},  {LZ_OP_MULTIPLY, LZ_U16, LZ_U16, 1},
-             {LZ_OP_AND, LZ_BOOL, LZ_BOOL, 1},    {LZ_OP_OR, LZ_BOOL, LZ_BOOL, 0},      {LZ_OP_XOR, LZ_U8, LZ_U8, 0},
-             {LZ_OP_MAXIMUM, LZ_F32, LZ_F32, 0xff800000u}, {LZ_OP_MINIMUM, LZ_I16, LZ_I16, 0x7fff}, {LZ_OP_MAXIMUM, LZ_U64, LZ_U64, 0},
+    } r[] = {{LZ_OP_ADD, LZ_F32, LZ_F32, 0},
+             {LZ_OP_ADD, LZ_F64, LZ_F64, 0},
+             {LZ_OP_ADD, LZ_BF16, LZ_F32, 0},
+             {LZ_OP_ADD, LZ_F16, LZ_F32, 0},
+             {LZ_OP_ADD, LZ_I8, LZ_I8, 0},
+             {LZ_OP_ADD, LZ_I64, LZ_I64, 0},
+             {LZ_OP_ADD, LZ_C64, LZ_C64, 0},
+             {LZ_OP_MULTIPLY, LZ_I32, LZ_I32, 1},
+             {LZ_OP_MULTIPLY, LZ_U16, LZ_U16, 1},
+             {LZ_OP_AND, LZ_BOOL, LZ_BOOL, 1},
+             {LZ_OP_OR, LZ_BOOL, LZ_BOOL, 0},
+             {LZ_OP_XOR, LZ_U8, LZ_U8, 0},
+             {LZ_OP_MAXIMUM, LZ_F32, LZ_F32, 0xff800000u},
+             {LZ_OP_MINIMUM, LZ_I16, LZ_I16, 0x7fff},
+             {LZ_OP_MAXIMUM, LZ_U64, LZ_U64, 0},
              {LZ_OP_MAXIMUM, LZ_BF16, LZ_BF16, 0xff80}};
     for (size_t i = 0; i < sizeof r / sizeof *r; i++)
         for (int v = 0; v < 3; v++)
             for (int trial = 0; trial < 3; trial++)
-                reduce_rows(r[i].op, r[i].d, r[i].acc, r[i].init, vecs[v], sizes[rnd64() % NSIZE], sizes[rnd64() % NSIZE], rnd64() & 1);
+                reduce_rows(r[i].op, r[i].d, r[i].acc, r[i].init, vecs[v], sizes[rnd64() % NSIZE],
+                            sizes[rnd64() % NSIZE], rnd64() & 1);
 }
 END_TEST
 
@@ -313,10 +344,12 @@ START_TEST(gather)
 {
     for (int v = 0; v < 3; v++)
         for (int trial = 0; trial < 8; trial++) {
-            int64_t n = sizes[rnd64() % NSIZE], m = sizes[rnd64() % NSIZE], rows = 1 + (int64_t)(rnd64() % 50);
+            int64_t n = sizes[rnd64() % NSIZE], m = sizes[rnd64() % NSIZE],
+                    rows = 1 + (int64_t)(rnd64() % 50);
             bool by_column = rnd64() & 1;
             world w = world_new("gather", vecs[v], 2, (int64_t[]){n, m}, 1);
-            uint32_t tab = add_buf(w.k, LZ_F32, false), ix = add_buf(w.k, LZ_I64, false), o = add_buf(w.k, LZ_F32, true);
+            uint32_t tab = add_buf(w.k, LZ_F32, false), ix = add_buf(w.k, LZ_I64, false),
+                     o = add_buf(w.k, LZ_F32, true);
             lz_stage *s = w.k->stages;
             int32_t i = add_load(w.k, s, by_column ? STRIDES(ix, 0, 0, 1) : STRIDES(ix, 0, 1, 0));
             lz_access a = by_column ? STRIDES(tab, 0, 1, 0) : STRIDES(tab, 0, 0, 1);
@@ -338,11 +371,13 @@ START_TEST(padding)
     for (size_t d = 0; d < sizeof types / sizeof *types; d++)
         for (int v = 0; v < 3; v++)
             for (int trial = 0; trial < 4; trial++) {
-                int64_t n = sizes[rnd64() % NSIZE], m = sizes[rnd64() % NSIZE], lo = 3, full = n + lo + 2;
+                int64_t n = sizes[rnd64() % NSIZE], m = sizes[rnd64() % NSIZE], lo = 3,
+                        full = n + lo + 2;
                 world w = world_new("padding", vecs[v], 2, (int64_t[]){m, full}, 1);
                 uint32_t x = add_buf(w.k, types[d], false), o = add_buf(w.k, types[d], true);
                 lz_stage *s = w.k->stages;
-                int32_t i = add_index(s, 1), a = add_const(s, LZ_I64, (uint64_t)lo), b = add_const(s, LZ_I64, (uint64_t)(n + lo));
+                int32_t i = add_index(s, 1), a = add_const(s, LZ_I64, (uint64_t)lo),
+                        b = add_const(s, LZ_I64, (uint64_t)(n + lo));
                 int32_t ge = add_ew(s, LZ_OP_COMPARE, LZ_BOOL, compare(LZ_CMP_GE), i, a, -1);
                 int32_t lt = add_ew(s, LZ_OP_COMPARE, LZ_BOOL, compare(LZ_CMP_LT), i, b, -1);
                 lz_access q = STRIDES(x, -lo, n, 1);
@@ -360,18 +395,21 @@ START_TEST(scatter)
 {
     for (int v = 0; v < 3; v++)
         for (int trial = 0; trial < 8; trial++) {
-            int64_t n = sizes[rnd64() % NSIZE], m = sizes[rnd64() % NSIZE], rows = 1 + (int64_t)(rnd64() % 9);
+            int64_t n = sizes[rnd64() % NSIZE], m = sizes[rnd64() % NSIZE],
+                    rows = 1 + (int64_t)(rnd64() % 9);
             bool cols_inside = rnd64() & 1;
             world w = world_new("scatter", vecs[v], cols_inside ? 1 : 2, (int64_t[]){n, m}, 1);
             w.k->serial = true;
-            uint32_t ix = add_buf(w.k, LZ_I64, false), u = add_buf(w.k, LZ_F32, false), o = add_buf(w.k, LZ_F32, true);
+            uint32_t ix = add_buf(w.k, LZ_I64, false), u = add_buf(w.k, LZ_F32, false),
+                     o = add_buf(w.k, LZ_F32, true);
             w.k->buf[o].read = true;
             lz_stage *s = w.k->stages;
             if (cols_inside) {
                 s->ninner = 1;
                 s->extent[0] = sz(m);
             }
-            int32_t i = add_load(w.k, s, STRIDES(ix, 0, 1, 0)), hi = add_const(s, LZ_I64, (uint64_t)rows);
+            int32_t i = add_load(w.k, s, STRIDES(ix, 0, 1, 0)),
+                    hi = add_const(s, LZ_I64, (uint64_t)rows);
             int32_t ok = add_ew(s, LZ_OP_COMPARE, LZ_BOOL, compare(LZ_CMP_LT), i, hi, -1);
             lz_access a = STRIDES(o, 0, 0, 1);
             a.ndyn = 1;
@@ -391,7 +429,8 @@ END_TEST
 
 /* ---- random kernels ---- */
 
-static int32_t random_value(world *w, lz_stage *s, uint32_t nloop, uint32_t nred_before, int64_t *need)
+static int32_t random_value(world *w, lz_stage *s, uint32_t nloop, uint32_t nred_before,
+                            int64_t *need)
 {
     lz_kernel *k = w->k;
     (void)nred_before;
@@ -445,17 +484,21 @@ static void random_kernel(void)
         }
         if (nred) {
             int32_t r = add_redval(s, (int32_t)from, (int32_t)(rnd64() % nred), LZ_F32);
-            v = add_ew(s, LZ_OP_ADD, LZ_F32, NULL, v, add_ew(s, LZ_OP_TANH, LZ_F32, NULL, r, -1, -1), -1);
+            v = add_ew(s, LZ_OP_ADD, LZ_F32, NULL, v,
+                       add_ew(s, LZ_OP_TANH, LZ_F32, NULL, r, -1, -1), -1);
         }
         if (rnd64() & 1 && nloop)
             v = add_ew(s, LZ_OP_ADD, LZ_F32, NULL, v,
-                       add_ew(s, LZ_OP_CONVERT, LZ_F32, NULL, add_index(s, (int32_t)(rnd64() % nloop)), -1, -1), -1);
+                       add_ew(s, LZ_OP_CONVERT, LZ_F32, NULL,
+                              add_index(s, (int32_t)(rnd64() % nloop)), -1, -1),
+                       -1);
         nred = 0;
         for (uint64_t q = rnd64() % 3; q--; nred++) {
             if (rnd64() & 1)
                 add_red(s, LZ_OP_MAXIMUM, LZ_F32, v, add_f32(s, -3));
             else
-                add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, v, v, -1), add_f32(s, 0));
+                add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, v, v, -1),
+                        add_f32(s, 0));
         }
         from = (uint32_t)i;
         if (rnd64() & 1 || i == ns - 1) {

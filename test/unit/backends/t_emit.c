@@ -9,19 +9,61 @@ enum { N = 20011 };
 
 /* ---- values ---- */
 
-static const uint64_t special64[] = {
-    0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000,
-    0xffffffffffffffff, 0xfffffffffffffffe, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
-    0x7ff8000000000000, 0x000fffffffffffff, 0x0010000000000000, 0x4330000000000000, 0x4340000000000001, 0x41dfffffffc00000,
-    0x43e0000000000000, 0x3fe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 0x40effffff0000000, 0x47efffffe0000000,
-    0x47effffff0000000, 0x36a0000000000000, 0x3690000000000000, 0x0020000000000001, 0xff, 3, 5, 31, 32, 63, 64, 10, 100};
-static const uint32_t special32[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3f800000, 0xbf800000, 0x7f800000,
-                                     0xff800000, 0x7fc00000, 0xffc00001, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000,
-                                     0x4b000000, 0x4b000001, 0x4b800000, 0x4f000000, 0x4effffff, 0x5f000000, 0xdf000000, 0x477fe000, 0x477fefff,
-                                     0x477ff000, 0x33800000, 0x33000000, 0x42b17218, 0xc2cff1b5, 0x3effffff, 0x40490fdb, 0x3fc90fdb, 0x47c35000,
-                                     0x4f7fffff, 0x5f7fffff, 0x40000000, 0x40400000, 0xc0400000, 0x41200000, 0x7f000000};
-static const uint16_t special16[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0xfe01,
-                                     0x7bff, 0x3800, 0x3e00, 0x7f80, 0xff80, 0x7fc0, 0x3f80, 0xbf80, 0x7f7f, 0x0080, 0x007f};
+static const uint64_t special64[] = {0,
+                                     1,
+                                     2,
+                                     0x7f,
+                                     0x80,
+                                     0xff,
+                                     0x7fff,
+                                     0x8000,
+                                     0xffff,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xffffffff,
+                                     0x7fffffffffffffff,
+                                     0x8000000000000000,
+                                     0xffffffffffffffff,
+                                     0xfffffffffffffffe,
+                                     0x3ff0000000000000,
+                                     0xbff0000000000000,
+                                     0x7ff0000000000000,
+                                     0xfff0000000000000,
+                                     0x7ff8000000000000,
+                                     0x000fffffffffffff,
+                                     0x0010000000000000,
+                                     0x4330000000000000,
+                                     0x4340000000000001,
+                                     0x41dfffffffc00000,
+                                     0x43e0000000000000,
+                                     0x3fe0000000000000,
+                                     0x3ff8000000000000,
+                                     0x4004000000000000,
+                                     0x40effffff0000000,
+                                     0x47efffffe0000000,
+                                     0x47effffff0000000,
+                                     0x36a0000000000000,
+                                     0x3690000000000000,
+                                     0x0020000000000001,
+                                     0xff,
+                                     3,
+                                     5,
+                                     31,
+                                     32,
+                                     63,
+                                     64,
+                                     10,
+                                     100};
+static const uint32_t special32[] = {
+    0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x3f800000, 0xbf800000,
+    0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0xbf000000,
+    0x3fc00000, 0x40200000, 0x4b000000, 0x4b000001, 0x4b800000, 0x4f000000, 0x4effffff, 0x5f000000,
+    0xdf000000, 0x477fe000, 0x477fefff, 0x477ff000, 0x33800000, 0x33000000, 0x42b17218, 0xc2cff1b5,
+    0x3effffff, 0x40490fdb, 0x3fc90fdb, 0x47c35000, 0x4f7fffff, 0x5f7fffff, 0x40000000, 0x40400000,
+    0xc0400000, 0x41200000, 0x7f000000};
+static const uint16_t special16[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00, 0xbc00,
+                                     0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7bff, 0x3800, 0x3e00, 0x7f80,
+                                     0xff80, 0x7fc0, 0x3f80, 0xbf80, 0x7f7f, 0x0080, 0x007f};
 
 static uint64_t random_bits(lz_dtype d, int i)
 {
@@ -31,8 +73,10 @@ static uint64_t random_bits(lz_dtype d, int i)
     double x;
     uint32_t u;
     switch (d) {
-    case LZ_BOOL: return r & 1;
-    case LZ_F32: case LZ_C64:
+    case LZ_BOOL:
+        return r & 1;
+    case LZ_F32:
+    case LZ_C64:
         f = (float)(rnd_unit() * (small == 1 ? 4 : 100));
         memcpy(&u, &f, 4);
         if (small == 0)
@@ -52,7 +96,8 @@ static uint64_t random_bits(lz_dtype d, int i)
             r = r % 5 == 0 ? special64[(r >> 8) % (sizeof special64 / 8)] : r;
         }
         return r;
-    case LZ_F16: case LZ_BF16:
+    case LZ_F16:
+    case LZ_BF16:
         if (small == 0)
             return special16[r % (sizeof special16 / 2)];
         if (small == 1)
@@ -87,7 +132,10 @@ static int64_t ordered(int64_t v, int bits)
 static double distance(lz_dtype d, uint64_t a, uint64_t b)
 {
     int bits = (int)lz_dtype_size(d) * 8;
-    uint64_t inf = d == LZ_F64 ? 0x7ff0000000000000 : d == LZ_F32 ? 0x7f800000 : d == LZ_F16 ? 0x7c00 : 0x7f80;
+    uint64_t inf = d == LZ_F64   ? 0x7ff0000000000000
+                   : d == LZ_F32 ? 0x7f800000
+                   : d == LZ_F16 ? 0x7c00
+                                 : 0x7f80;
     uint64_t mask = bits == 64 ? INT64_MAX : (UINT64_C(1) << (bits - 1)) - 1;
     bool na = (a & mask) > inf, nb = (b & mask) > inf;
     if (na || nb)
@@ -95,7 +143,8 @@ static double distance(lz_dtype d, uint64_t a, uint64_t b)
     return fabs((double)((__int128)ordered((int64_t)a, bits) - ordered((int64_t)b, bits)));
 }
 
-static bool close_enough(lz_dtype d, const lz_op_info *info, const char *got, const char *want, double *worst)
+static bool close_enough(lz_dtype d, const lz_op_info *info, const char *got, const char *want,
+                         double *worst)
 {
     size_t es = lz_dtype_size(d);
     uint64_t a = 0, b = 0;
@@ -117,13 +166,15 @@ static bool close_enough(lz_dtype d, const lz_op_info *info, const char *got, co
     double dist = distance(d, a, b);
     *worst = dist > *worst ? dist : *worst;
     if (info->tol == LZ_TOL_EXACT)
-        return dist == 0 && ordered((int64_t)a, (int)es * 8) != ordered((int64_t)b, (int)es * 8); /* two NaN; -0 is not +0 */
+        return dist == 0 && ordered((int64_t)a, (int)es * 8) !=
+                                ordered((int64_t)b, (int)es * 8); /* two NaN; -0 is not +0 */
     return dist <= info->ulp;
 }
 
 /* ---- one op on one combination of dtypes ---- */
 
-static lz_kernel *kernel_of(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, int arity, int64_t n, lz_vec vec, int uniform)
+static lz_kernel *kernel_of(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in,
+                            int arity, int64_t n, lz_vec vec, int uniform)
 {
     lz_kernel *k = lz_kernel_new(lz_op_get(op)->text);
     k->nouter = 1;
@@ -143,7 +194,8 @@ static lz_kernel *kernel_of(lz_op op, const lz_attr *attr, lz_dtype out, const l
     return k;
 }
 
-static double check_op(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, int n, lz_vec vec, int uniform, guarded *src)
+static double check_op(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, int n,
+                       lz_vec vec, int uniform, guarded *src)
 {
     const lz_op_info *info = lz_op_get(op);
     guarded own[3] = {{0}}, dst = guarded_new((size_t)n * lz_dtype_size(out), 0);
@@ -178,10 +230,14 @@ static double check_op(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dty
             memcpy(&a, dst.p + (size_t)i * es, es);
             memcpy(&b, want + (size_t)i * es, es);
             for (int q = 0; q < info->arity; q++)
-                memcpy(&x[q], (const char *)e.src[q] + (size_t)(i * e.step[q]) * lz_dtype_size(in[q]), lz_dtype_size(in[q]));
-            ck_abort_msg("%s %s->%s at %d: %llx %llx %llx gave %llx, expected %llx (%g steps)", info->text, lz_dtype_name(in[0]),
-                         lz_dtype_name(out), i, (unsigned long long)x[0], (unsigned long long)x[1], (unsigned long long)x[2],
-                         (unsigned long long)a, (unsigned long long)b, distance(out, a, b));
+                memcpy(&x[q],
+                       (const char *)e.src[q] + (size_t)(i * e.step[q]) * lz_dtype_size(in[q]),
+                       lz_dtype_size(in[q]));
+            ck_abort_msg("%s %s->%s at %d: %llx %llx %llx gave %llx, expected %llx (%g steps)",
+                         info->text, lz_dtype_name(in[0]), lz_dtype_name(out), i,
+                         (unsigned long long)x[0], (unsigned long long)x[1],
+                         (unsigned long long)x[2], (unsigned long long)a, (unsigned long long)b,
+                         distance(out, a, b));
         }
     jit_free(&j);
     lz_kernel_free(k);
@@ -231,7 +287,8 @@ static void check_dtype(lz_op op, lz_dtype d)
         for (int dir = 0; dir < 6; dir++) {
             check_op(op, compare_attr(dir, LZ_CT_NOTYPE), LZ_BOOL, in, N, LZ_VEC_OUTER, -1, NULL);
             if (lz_dtype_is_float(d) && d != LZ_F16) /* hardware makes every f16 NaN a quiet one */
-                check_op(op, compare_attr(dir, LZ_CT_TOTALORDER), LZ_BOOL, in, N, LZ_VEC_OUTER, -1, NULL);
+                check_op(op, compare_attr(dir, LZ_CT_TOTALORDER), LZ_BOOL, in, N, LZ_VEC_OUTER, -1,
+                         NULL);
         }
         return;
     }
@@ -250,7 +307,8 @@ static void check_dtype(lz_op op, lz_dtype d)
     }
     if (op == LZ_OP_SELECT) {
         for (lz_dtype v = LZ_BOOL; v < LZ_DTYPE_COUNT; v++)
-            check_op(op, NULL, v, (lz_dtype[]){LZ_BOOL, v, v}, N, LZ_VEC_OUTER, (int)(v % 4) - 1, NULL);
+            check_op(op, NULL, v, (lz_dtype[]){LZ_BOOL, v, v}, N, LZ_VEC_OUTER, (int)(v % 4) - 1,
+                     NULL);
         return;
     }
     lz_dtype out = op == LZ_OP_IS_FINITE ? LZ_BOOL : d;
@@ -290,7 +348,8 @@ static void check_dtype(lz_op op, lz_dtype d)
         guarded_free(&all);
     }
     if (report && info->tol != LZ_TOL_EXACT && lz_dtype_is_float(d))
-        fprintf(stderr, "%-26s %-5s worst %g of %d\n", info->text, lz_dtype_name(d), worst, info->ulp);
+        fprintf(stderr, "%-26s %-5s worst %g of %d\n", info->text, lz_dtype_name(d), worst,
+                info->ulp);
 }
 
 START_TEST(one_op)

@@ -69,7 +69,9 @@ START_TEST(waiting_is_bounded)
         peak = c > peak ? c : peak;
         lz_mem_free(0, p, c);
         lz_mem_get_stats(0, &s);
-        ck_assert_uint_le(s.waiting, peak > 1 << 20 ? peak : 1 << 20); /* under 1 MiB it is not worth giving back */
+        ck_assert_uint_le(s.waiting, peak > 1 << 20
+                                         ? peak
+                                         : 1 << 20); /* under 1 MiB it is not worth giving back */
     }
     lz_mem_trim();
 }
