@@ -6,6 +6,7 @@
 #include "ir/attr.h"
 #include "runtime/dump.h"
 #include "runtime/metrics.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,14 +32,15 @@ static void emit(lz_buf *b)
 {
     const char *path = lz_cfg_str(LZ_OPT_PT_XLA_DEBUG_FILE);
     pthread_mutex_lock(&out_lock);
-    FILE *f = path[0] ? fopen(path, "ae") : stderr;
-    if (!f) {
-        LZ_WARN_ONCE("analysis", "PT_XLA_DEBUG_FILE %s cannot be written", path);
-        f = stderr;
-    }
-    fwrite(lz_buf_str(b), 1, b->len, f);
-    if (f != stderr)
-        fclose(f);
+    FILE *f = path[0] ? fopen(path, "ae") : NULL;
+    bool ok = f && fwrite(lz_buf_str(b), 1, b->len, f) == b->len;
+    if (f && fclose(f) != 0)
+        ok = false;
+    if (path[0] && !ok)
+        LZ_WARN_ONCE("analysis", "PT_XLA_DEBUG_FILE %s cannot be written: %s", path,
+                     strerrordesc_np(errno));
+    if (!ok)
+        fwrite(lz_buf_str(b), 1, b->len, stderr);
     pthread_mutex_unlock(&out_lock);
     lz_buf_free(b);
 }

@@ -5,6 +5,7 @@
 #include "runtime/metrics.h"
 #include "runtime/slot.h"
 #include "runtime/symbols.h"
+#include <errno.h>
 #include <execinfo.h>
 #include <inttypes.h>
 #include <lazuli/debug.h>
@@ -24,15 +25,11 @@ static void append(const char *path, const lz_buf *text)
     pthread_mutex_lock(&file_lock);
     bool out = strcmp(path, "STDOUT") == 0, err = strcmp(path, "STDERR") == 0;
     FILE *f = out ? stdout : err ? stderr : fopen(path, "ae");
-    if (!f) {
-        LZ_WARN_ONCE("dump", "%s cannot be written", path);
-    } else {
-        fwrite(text->data, 1, text->len, f);
-        if (out || err)
-            fflush(f);
-        else
-            fclose(f);
-    }
+    bool ok = f && fwrite(lz_buf_str(text), 1, text->len, f) == text->len;
+    if (f && (out || err ? fflush(f) : fclose(f)) != 0)
+        ok = false;
+    if (!ok)
+        LZ_WARN_ONCE("dump", "%s cannot be written: %s", path, strerrordesc_np(errno));
     pthread_mutex_unlock(&file_lock);
 }
 
