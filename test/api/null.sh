@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# null.sh - A03: NULL for every pointer parameter of every public function, one at a time. The calls are generated from the
+# headers, so a new function is tried as soon as it is declared. Each must come back; one that gives a tensor must give an
+# error tensor, or a good one where NULL is allowed.
+set -u
+CC=${CC:-gcc}
+BUILD=${BUILD:?}
+root=$PWD
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
+
+# One prototype a line: return type and name, a tab, parameters.
+for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done | "$CC" -E -P -Iinclude -xc - | tr '\n' ' ' |
+    grep -oE 'visibility\("default"\)\)\) [^;{]*' | sed -E 's/^[^ ]* //; s/ +/ /g; s/\)$//; s/^([^(]*)\(/\1\t/' >"$tmp/prototypes"
+
+awk -F'\t' '
+# What a parameter that is not under test gets, by its type.
+function value(p) {
+    if (p ~ /\(\*release\)/) return "release_nothing"
+    if (p ~ /\(\*fn\)/) return "log_nothing"
+    if (p ~ /lz_site \*/) return "LZ_SITE"
+    if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
+    if (p ~ /lz_tensor \*\*/) return "(lz_tensor *[4]){0}"
+    if (p ~ /lz_tensor \*/) return "T"
+    if (p ~ /lz_optim \*/) return "lz_sgd(&params, .lr = 1)"
+    if (p ~ /lz_params \*/) return "&params"
+    if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }
+    if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
+    if (p ~ /const char \*/) return "\"add\""
+    if (p ~ /char \*/) return "text"
+    if (p ~ /const int64_t \*/) return "(const int64_t[8]){0, 1}"
+    if (p ~ /void \*/) return "memory"
+    if (p ~ /\*/) { gsub(/const |\*.*/, "", p); return "&(" p "){0}" }
+    if (p ~ /^lz_shape /) return "LZ_SHAPE(2, 2)"
+    if (p ~ /^lz_dims /) return "(lz_dims){1, {0}}"
+    if (p ~ /^lz_dtype /) return "LZ_F32"
+    return "1"
+}
+# Parameters at commas that are not inside a function pointer.
+function split_parameters(s,    i, c, depth, n) {
+    n = 1; param[1] = ""
+    for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        if (c == "(") depth++
+        if (c == ")") depth--
+        if (c == "," && !depth) { n++; param[n] = ""; continue }
+        param[n] = param[n] c
+    }
+    for (i = 1; i <= n; i++) sub(/^ +/, "", param[i])
+    return n
+}
+{
+    name = $1; sub(/.*[ *]/, "", name)
+    kind = $1 ~ /lz_tensor \*/ ? "TENSOR" : $1 ~ /^void / ? "VOID" : "OTHER"
+    n = split_parameters($2)
+    for (k = 1; k <= n; k++) {
+        if (param[k] !~ /\*/) continue
+        args = ""
+        for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") (i == k ? "NULL" : value(param[i]))
+        printf "%s(\"%s, parameter %d\", %s(%s))\n", kind, name, k, name, args
+    }
+}' "$tmp/prototypes" >"$tmp/calls.h"
+
+cat >"$tmp/null.c" <<'C'
+#include <lazuli/dlpack.h>
+#include <lazuli/hlo.h>
+#include <lazuli/lazuli.h>
+#include <stdio.h>
+#include <string.h>
+static char text[4];
+static _Alignas(64) float memory[64];
+static lz_params params;
+static int calls, bad;
+static void release_nothing(void *user) { (void)user; }
+static void log_nothing(int level, const char *module, const char *message, void *user)
+{
+    (void)level, (void)module, (void)message, (void)user;
+}
+/* The tensors of a call are new: the one before may have been lz_release. */
+static lz_tensor *fresh(const char *what)
+{
+    calls++;
+    printf("%s\n", what); /* the last line tells where it ended */
+    fflush(stdout);
+    lz_scope_begin();
+    lz_tensor *t = lz_retain(lz_full(LZ_F32, LZ_SHAPE(2, 2), 3));
+    memset(&params, 0, sizeof params);
+    lz_params_add(&params, "p", t);
+    return t;
+}
+static void after(const char *what)
+{
+    (void)what;
+    lz_params_free(&params);
+    while (lz_scope_end() == LZ_OK)
+        ;
+    lz_set_log_callback(log_nothing, NULL);
+}
+static void tensor(const char *what, lz_tensor *r)
+{
+    if (!r && !strstr(what, "lz_retain") && !strstr(what, "lz_escape") && !strstr(what, "_keep") && !strstr(what, "lz_grad_of"))
+        printf("BAD: %s gives no tensor at all\n", what), bad++;
+    else
+        (void)lz_status_of(r);
+}
+#define TENSOR(what, call) { lz_tensor *T = fresh(what); (void)T; tensor(what, call); after(what); }
+#define OTHER(what, call) { lz_tensor *T = fresh(what); (void)T; (void)(call); after(what); }
+#define VOID(what, call) { lz_tensor *T = fresh(what); (void)T; call; after(what); }
+int main(void)
+{
+#include "calls.h"
+    /* and the library goes on */
+    lz_scope_begin();
+    lz_clear_error();
+    if (lz_item(lz_sum(lz_full(LZ_F32, LZ_SHAPE(4), 2))) != 8)
+        printf("BAD: afterwards: %s\n", lz_last_error_text()), bad++;
+    printf("%d passed, %d failed\n", calls + 1 - bad, bad);
+    return bad != 0;
+}
+C
+# shellcheck disable=SC2086  # a list of flags
+"$CC" -std=gnu11 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/null.c" -o "$tmp/null" -L"$BUILD" -llazuli \
+    -Wl,-rpath,"$(realpath "$BUILD")" || exit 1
+n=$(wc -l <"$tmp/calls.h")
+[ "$n" -gt 300 ] || { echo "only $n calls were generated"; exit 1; }
+mkdir "$tmp/work" && cd "$tmp/work" || exit 1
+PJRT_DEVICE=REF LAZULI_CACHE=0 "$tmp/null" >"$tmp/log" 2>&1
+rc=$?
+[ $rc -eq 0 ] || { grep BAD "$tmp/log"; tail -4 "$tmp/log"; echo "exit status $rc"; }
+tail -1 "$tmp/log"
+cd "$root" || exit 1
+exit $rc
