@@ -42,11 +42,13 @@ static double noise(unsigned *r)
     {                                                                                              \
         return lz_hlo_ew_at(#NAME, x, 2, LZ_SITE);                                                 \
     }
-EW1(abs)
-EW1(cbrt) EW1(cosine) EW1(exponential) EW1(exponential_minus_one) EW1(log) EW1(log_plus_one)
-    EW1(logistic) EW1(negate) EW1(rsqrt) EW1(sine) EW1(sqrt) EW1(tan) EW1(tanh) EW2(add) EW2(atan2)
-        EW2(divide) EW2(maximum) EW2(minimum) EW2(multiply) EW2(power) EW2(remainder)
-            EW2(subtract) static lz_tensor *f_erf(lz_tensor **x)
+/* clang-format off */
+EW1(abs) EW1(cbrt) EW1(cosine) EW1(exponential) EW1(exponential_minus_one) EW1(log) EW1(log_plus_one)
+EW1(logistic) EW1(negate) EW1(rsqrt) EW1(sine) EW1(sqrt) EW1(tan) EW1(tanh)
+EW2(add) EW2(atan2) EW2(divide) EW2(maximum) EW2(minimum) EW2(multiply) EW2(power) EW2(remainder)
+EW2(subtract)
+    /* clang-format on */
+    static lz_tensor *f_erf(lz_tensor **x)
 {
     return lz_hlo_ew_at("chlo.erf", x, 1, LZ_SITE);
 }
