@@ -7,6 +7,7 @@
 typedef struct lz_diff_result {
     lz_literal *got[256];       /* what the way made; the driver releases them */
     char msg[512];              /* why, when it is false */
+    const lz_expect *want;      /* for a way that makes several results of each and compares the others itself */
 } lz_diff_result;
 
 /* Runs f on args. donate: per parameter, whether the caller gives it away; NULL: none. False: it failed, or broke a promise of its own (another
