@@ -12,6 +12,7 @@
 typedef struct live {
     uint32_t def, last; /* steps; def LZ_NONE: never written */
     uint32_t updated;   /* first step that changes it in place, LZ_NONE none */
+    int64_t wrote;      /* last step that writes it, -1 none */
 } live;
 
 typedef struct plan {
@@ -26,6 +27,7 @@ typedef struct plan {
     uint32_t *result;   /* by class: result of the function, or LZ_NONE */
     uint32_t *argument; /* by class: donated argument, or LZ_NONE */
     int64_t *lo, *hi;   /* by class: steps from its first value to the end of its last */
+    int64_t *wrote;     /* by class: last step that writes it, -1 none */
 } plan;
 
 static uint32_t find(plan *p, uint32_t b)
@@ -55,7 +57,7 @@ static bool is_const(const plan *p, uint32_t buf)
 static void find_live(plan *p)
 {
     for (uint32_t b = 0; b < p->nbuf; b++)
-        p->live[b] = (live){LZ_NONE, LZ_NONE, LZ_NONE};
+        p->live[b] = (live){LZ_NONE, LZ_NONE, LZ_NONE, -1};
     for (uint32_t s = 0; s < p->nstep; s++) {
         const lz_lowered *l = &p->low[s];
         for (uint32_t i = 0; i < l->nbuf; i++) {
@@ -64,6 +66,7 @@ static void find_live(plan *p)
                 v->def = s;
             else if (l->kernel->buf[i].written && v->updated == LZ_NONE)
                 v->updated = s;
+            v->wrote = l->kernel->buf[i].written ? (int64_t)s : v->wrote;
             v->last = s;
         }
     }
@@ -81,6 +84,7 @@ static void start_classes(plan *p)
         p->lo[b] =
             is_param(p, b) ? -1 : (int64_t)(p->live[b].def == LZ_NONE ? p->nstep : p->live[b].def);
         p->hi[b] = p->live[b].last == LZ_NONE ? -1 : (int64_t)p->live[b].last;
+        p->wrote[b] = p->live[b].wrote;
     }
     for (uint32_t k = 0; k < f->nresult; k++) {
         p->result[p->fu->result_buf[k]] = k;
@@ -95,6 +99,7 @@ static void join(plan *p, uint32_t to, uint32_t from)
     p->argument[a] = p->argument[b] != LZ_NONE ? p->argument[b] : p->argument[a];
     p->lo[a] = p->lo[b] < p->lo[a] ? p->lo[b] : p->lo[a];
     p->hi[a] = p->hi[b] > p->hi[a] ? p->hi[b] : p->hi[a];
+    p->wrote[a] = p->wrote[b] > p->wrote[a] ? p->wrote[b] : p->wrote[a];
 }
 
 /* Whether `from` can hand its memory to `to`, which lives after it. The caller has looked at the steps. */
@@ -124,7 +129,8 @@ static const lz_node *plain_copy(const plan *p, uint32_t s, lz_val *src)
     return *src == LZ_NOVAL || is_const(p, *src) ? NULL : n;
 }
 
-/* A copy is left out when its source is not needed any more once the copy changes. */
+/* A copy is left out when its source is not needed any more once the copy changes, and does not change before: what is in the source's memory
+ * by now may be another copy of it, which changes sooner. */
 static void drop_copies(plan *p)
 {
     for (uint32_t s = p->nstep; s-- > 0;) {
@@ -133,7 +139,8 @@ static void drop_copies(plan *p)
         if (!n)
             continue;
         uint32_t from = find(p, src), to = find(p, n->dst), changes = p->live[n->dst].updated;
-        bool dies = p->hi[from] <= s || (changes != LZ_NONE && p->hi[from] < changes);
+        bool dies = p->hi[from] <= s ||
+                    (changes != LZ_NONE && p->hi[from] < changes && p->wrote[from] <= s);
         if (!dies || p->lo[to] < s || !can_join(p, src, n->dst))
             continue;
         join(p, n->dst, src);
@@ -350,12 +357,13 @@ lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lo
     out->out_alias = lz_arena_alloc(arena, (fu->f->nresult + 1) * sizeof *out->out_alias);
     p.live = lz_calloc(n, sizeof *p.live);
     p.parent = lz_calloc(n, 3 * sizeof *p.parent);
-    p.lo = lz_calloc(n, 2 * sizeof *p.lo);
+    p.lo = lz_calloc(n, 3 * sizeof *p.lo);
     lz_status s;
     if (out->ref && out->skip && out->out_alias && p.live && p.parent && p.lo) {
         p.result = p.parent + n;
         p.argument = p.result + n;
         p.hi = p.lo + n;
+        p.wrote = p.hi + n;
         s = place(&p, arena);
     } else {
         s = LZ_FAIL(LZ_EMEM, "out of memory");
