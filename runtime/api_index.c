@@ -24,6 +24,20 @@ static bool is_index(const lz_node *x)
     return false;
 }
 
+/* What no indices pick out of a dimension of extent 0: a slice of extent 1 would not fit into it. */
+static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *index)
+{
+    const lz_shape *s = &type_of(x)->shape;
+    lz_shape r = lz_shape_make(0, NULL);
+    for (int i = 0; i < s->rank; i++) {
+        for (int k = 0; i == dim && k < index->rank; k++)
+            r.dims[r.rank++] = index->dims[k];
+        if (i != dim)
+            r.dims[r.rank++] = s->dims[i];
+    }
+    return lz_tr_reshape(c, x, &r);
+}
+
 /* Slices of x with extent 1 at dim, at the positions in `index`, whose dimensions come in the place of dim. */
 static lz_node *take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
@@ -42,6 +56,8 @@ static lz_node *take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     a.as_gather.slice_sizes = lz_ints_make(s->rank, s->dims);
     a.as_gather.slice_sizes.v[dim] = 1;
     lz_node *o[2] = {x, index};
+    if (s->dims[dim] == 0 && type_of(index)->nelem == 0) /* nothing out of nothing */
+        return take_nothing(c, x, dim, is);
     return lz_tr_op(c, LZ_OP_GATHER, &a.head, o, 2);
 }
 

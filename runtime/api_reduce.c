@@ -319,8 +319,12 @@ static lz_node *with_batch(lz_tr *c, lz_node *x, const lz_shape *batch)
 static lz_node *matmul_batched(lz_tr *c, lz_node *a, lz_node *b)
 {
     lz_shape sa = batch_of(a), sb = batch_of(b), s;
-    if (!lz_tr_broadcast_shapes(&sa, &sb, &s))
+    if (!lz_tr_broadcast_shapes(&sa, &sb, &s)) {
+        char ta[128], tb[128];
+        LZ_FAIL(LZ_ESHAPE, "%s times %s: the dimensions before the last two do not broadcast",
+                lz_type_short(type_of(a), ta, sizeof ta), lz_type_short(type_of(b), tb, sizeof tb));
         return NULL;
+    }
     a = with_batch(c, a, &s);
     b = with_batch(c, b, &s);
     return a && b ? dot(c, a, b, s.rank, s.rank + 1, s.rank) : NULL;

@@ -233,6 +233,16 @@ fail:
     return NULL;
 }
 
+static bool same_shape(const lz_node *x, const lz_node *y, int i)
+{
+    char tx[128], ty[128];
+    if (lz_shape_eq(&type_of(x)->shape, &type_of(y)->shape))
+        return true;
+    LZ_FAIL(LZ_ESHAPE, "tensor 0 is %s, tensor %d is %s: their shapes must be equal",
+            lz_type_short(type_of(x), tx, sizeof tx), i, lz_type_short(type_of(y), ty, sizeof ty));
+    return false;
+}
+
 static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool stack)
 {
     lz_node *few[16], *r = NULL, **o = gather_in(c, xs, n, few);
@@ -243,6 +253,8 @@ static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool st
         LZ_FAIL(LZ_ESHAPE, "scalars cannot be joined: use lz_stack");
         ok = false;
     }
+    for (int i = 1; ok && stack && i < n; i++)
+        ok = same_shape(o[0], o[i], i);
     for (int i = 0; ok && stack && i < n; i++)
         ok = (o[i] = unsqueeze(c, o[i], dim)) != NULL;
     if (ok)
