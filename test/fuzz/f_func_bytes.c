@@ -14,7 +14,7 @@ static void must(bool x)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    lz_func *f, *g;
+    lz_func *f, *g = NULL;
     lz_status s = lz_func_deserialize(data, size, &f);
     if (s != LZ_OK) {
         must(s == LZ_ECORRUPT && !f);

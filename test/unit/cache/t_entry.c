@@ -36,7 +36,7 @@ static lz_entry_verdict parse(void)
 START_TEST(round_trip)
 {
     static const size_t sizes[] = {0, 1, 2, 63, 64, 65, 100, 4095, 4096, 4097, 100000, 1 << 20};
-    lz_codec_pool pool = {0};
+    lz_codec_pool pool = {NULL};
     for (int noise = 0; noise < 2; noise++) {
         size_t nvalue = sizes[_i], nkey = sizes[(size_t)_i * 5 % 12];
         uint8_t *value = malloc(nvalue + 1), *key = malloc(nkey + 1), *back = malloc(nvalue + 1);
@@ -120,7 +120,7 @@ START_TEST(every_bit_flip)
     uint8_t value[200], back[4096];
     ct_fill(value, sizeof value, 1);
     encode("build", "sse2", "k", 1, value, sizeof value);
-    lz_codec_pool pool = {0};
+    lz_codec_pool pool = {NULL};
     for (size_t bit = 0; bit < nbytes * 8; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         ck_assert_int_eq(parse(), LZ_ENTRY_DAMAGED);
@@ -249,7 +249,7 @@ static lz_status unpack(uint64_t usize)
     const char *why;
     if (lz_entry_parse(bytes, nbytes, &e, &why) != LZ_ENTRY_OK)
         return LZ_EINVAL; /* refused before any memory was taken */
-    lz_codec_pool pool = {0};
+    lz_codec_pool pool = {NULL};
     uint8_t *dst = malloc(usize + 1);
     lz_status rc = lz_entry_value(&e, &pool, dst);
     free(dst);
@@ -384,7 +384,7 @@ START_TEST(out_of_memory)
     for (int n = 1; n < 40; n++) {
         int64_t live = lz_alloc_live_bytes_hint();
         lz_entry_content c = {LZ_CACHE_KERNEL, 0, "b", "", "k", value, 1, sizeof value};
-        lz_codec_pool pool = {0};
+        lz_codec_pool pool = {NULL};
         lz_alloc_fail_at(n, false);
         lz_status rc = lz_entry_encode(&c, &bytes, &nbytes);
         if (rc == LZ_OK) {
