@@ -1,6 +1,8 @@
 /* compile.c - one kernel to one object: context, module, emission, verification, machine code.
- * No IR passes run: the emitter's code is hoisted and free of redundancy as it is, and measured passes bought no speed (some lost it).
- * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe; every call has its own context. */
+ * No IR passes run: the emitter's code is hoisted and free of redundancy as it is, and measured
+ * passes bought no speed (some lost it).
+ * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe;
+ * every call has its own context. */
 #include "backends/llvm/codegen.h"
 #include "backends/llvm/kern.h"
 #include <stdatomic.h>
@@ -58,12 +60,16 @@ static lz_status make_machine(unit *u, const lz_target *t)
     LLVMTargetRef target;
     char *err = NULL;
     if (LLVMGetTargetFromTriple(t->triple, &target, &err)) {
-        lz_status s = LZ_FAIL(LZ_EUNAVAILABLE, "LLVM has no target '%s': %s", t->triple, err ? err : "unknown");
+        lz_status s = LZ_FAIL(LZ_EUNAVAILABLE, "LLVM has no target '%s': %s", t->triple,
+                              err ? err : "unknown");
         LLVMDisposeMessage(err);
         return s;
     }
-    u->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
-    return u->tm ? LZ_OK : LZ_FAIL(LZ_EUNAVAILABLE, "LLVM makes no code for '%s' cpu '%s'", t->triple, t->cpu);
+    u->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, LLVMCodeGenLevelDefault,
+                                    LLVMRelocPIC, LLVMCodeModelSmall);
+    return u->tm ? LZ_OK
+                 : LZ_FAIL(LZ_EUNAVAILABLE, "LLVM makes no code for '%s' cpu '%s'", t->triple,
+                           t->cpu);
 }
 
 static lz_status unit_begin(unit *u, const lz_target *t)
@@ -84,7 +90,9 @@ static lz_status verify(unit *u, const lz_kernel *k)
 {
     char *err = NULL;
     bool bad = LLVMVerifyModule(u->m, LLVMReturnStatusAction, &err);
-    lz_status s = bad ? LZ_FAIL(LZ_EINTERNAL, "kernel '%s': malformed code: %.300s", k->name, err ? err : "?") : LZ_OK;
+    lz_status s =
+        bad ? LZ_FAIL(LZ_EINTERNAL, "kernel '%s': malformed code: %.300s", k->name, err ? err : "?")
+            : LZ_OK;
     LLVMDisposeMessage(err);
     return s;
 }
@@ -94,7 +102,8 @@ static lz_status generate(unit *u, const lz_kernel *k, LLVMCodeGenFileType type,
     char *err = NULL;
     LLVMMemoryBufferRef mb = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(u->tm, u->m, type, &err, &mb)) {
-        lz_status s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
+        lz_status s =
+            LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
         LLVMDisposeMessage(err);
         return s;
     }
@@ -132,7 +141,8 @@ static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
     return s;
 }
 
-static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll)
+static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object,
+                         lz_buf *ll)
 {
     LZ_TRY(unit_begin(u, t));
     LZ_TRY(emit(u, k, t));
@@ -145,7 +155,8 @@ static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf
     return generate(u, k, LLVMObjectFile, object);
 }
 
-lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll, lz_buf *as)
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
+                          lz_buf *as)
 {
     LZ_TRY(lz_llvm_load());
     unit u;

@@ -12,10 +12,12 @@ static bool dtype_ok(lz_dtype d)
 
 static bool form_ok(const lz_kernel *k)
 {
-    if (!k->dot.is_dot || k->nouter < 2 || k->dot.m != k->nouter - 2 || k->dot.n != k->nouter - 1 || k->serial)
+    if (!k->dot.is_dot || k->nouter < 2 || k->dot.m != k->nouter - 2 || k->dot.n != k->nouter - 1 ||
+        k->serial)
         return false;
     const lz_stage *s = &k->stages[0];
-    if (k->nstage < 2 || s->ninner != 1 || s->nred != 1 || s->reds[0].nacc != 1 || s->nstore || !dtype_ok(s->reds[0].acc_dtype[0]))
+    if (k->nstage < 2 || s->ninner < 1 || s->nred != 1 || s->reds[0].nacc != 1 || s->nstore ||
+        !dtype_ok(s->reds[0].acc_dtype[0]))
         return false;
     const lz_sop *init = &s->sops[s->reds[0].init[0]];
     lz_dtype d = s->reds[0].acc_dtype[0];
@@ -52,8 +54,10 @@ static const lz_access *load_access(const dot *g, int32_t sop)
     return &s->accs[s->sops[sop].a];
 }
 
-/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins when both or neither are. */
-static lz_status choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second, bool *took_first)
+/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins
+ * when both or neither are. */
+static lz_status choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
+                                bool *took_first)
 {
     LZ_TRY(kern_init_factor(f, g->e, g->k, g->L, first, sop));
     bool unit1, unit2, any;
@@ -114,10 +118,12 @@ static void choose_blocks(dot *g)
 static bool stores_sums(const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[1];
-    if (k->nstage != 2 || s->ninner || s->nsop != 1 || s->sops[0].kind != LZ_S_RED || s->nstore != 1)
+    if (k->nstage != 2 || s->ninner || s->nsop != 1 || s->sops[0].kind != LZ_S_RED ||
+        s->nstore != 1)
         return false;
     const lz_access *a = &s->stores[0].at;
-    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) && k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
+    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) &&
+           k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
 }
 
 /* A factor that is a plain bf16 load, contiguous along one of its loops. */
@@ -125,7 +131,8 @@ static bool bf16_words(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];
     const lz_sop *p = &s->sops[sop];
-    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || s->sops[p->a].dtype != LZ_BF16 || !plain_load(g, p->a))
+    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || s->sops[p->a].dtype != LZ_BF16 ||
+        !plain_load(g, p->a))
         return false;
     const lz_access *a = load_access(g, p->a);
     return kern_sz_is(a->stride[g->kd], 1) || kern_sz_is(a->stride[other], 1);
@@ -139,11 +146,14 @@ static lz_status plan(dot *g)
     g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
     LZ_TRY(choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
-    if (k_first && plain_load(g, g->k->dot.a_sop) && kern_sz_is(load_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
+    if (k_first && plain_load(g, g->k->dot.a_sop) &&
+        kern_sz_is(load_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
         g->amode = DOT_A_PLACE;
-    g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) && kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
+    g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) &&
+                 kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
     g->plain = stores_sums(g->k);
-    g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) && bf16_words(g, g->k->dot.b_sop, g->n);
+    g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) &&
+               bf16_words(g, g->k->dot.b_sop, g->n);
     choose_tile(g);
     choose_blocks(g);
     return LZ_OK;
@@ -194,12 +204,18 @@ static void emit_dims(dot *g)
     Val one = em_c64(e, 1);
     g->M = kern_size(c, g->k->outer[g->m]);
     g->N = kern_size(c, g->k->outer[g->n]);
-    g->K = kern_size(c, g->k->stages[0].extent[0]);
+    g->K = kern_size(c, g->k->stages[0].extent[g->ki]);
+    for (uint32_t d = 0; d < g->ki; d++) /* without elements it is a block of none */
+        g->K = SEL(ICMP(SGT, kern_size(c, g->k->stages[0].extent[d]), em_c64(e, 0)), g->K,
+                   em_c64(e, 0));
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->RB = dot_ceil_div(e, g->T, g->mc);
     g->KS = g->pairs ? dot_ceil_div(e, g->K, 2) : g->K;
     g->KN = max_of(e, dot_ceil_div(e, g->KS, g->kc), one);
+    g->KB = g->KN;
+    for (uint32_t d = 0; d < g->ki; d++)
+        g->KB = MUL(g->KB, max_of(e, kern_size(c, g->k->stages[0].extent[d]), one));
     g->batch = one;
     for (uint32_t d = 0; d < g->m; d++)
         g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
@@ -220,14 +236,15 @@ static Val block_vectors(dot *g)
 static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
 {
     em *e = g->e;
-    Val nv = ADD(block_vectors(g), em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
+    Val nv = ADD(block_vectors(g),
+                 em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
     Val kc = LLVMBuildUDiv(e->b, ADD(g->KS, SUB(g->KN, em_c64(e, 1))), g->KN, "");
     *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
     int64_t na = g->amode == DOT_A_ROWS   ? dot_a_stride(g) * g->mr
                  : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
                                           : 0;
     *a = em_c64(e, (na + 63) / 64 * 64);
-    Val rows = SEL(ICMP(SGT, g->KN, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
+    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
     *c = MUL(MUL(nv, rows), em_c64(e, (int64_t)g->L * g->es));
 }
 
@@ -252,10 +269,10 @@ static void emit_sizes(dot *g)
 
 /* One unit: where it lies. */
 typedef struct unit {
-    Val r0, r1, v0, v1;             /* rows, vectors of columns */
-    Val direct;                     /* B in place */
-    Val c_stride;                   /* bytes between rows of the sums */
-    Val keep;                       /* B is packed already */
+    Val r0, r1, v0, v1; /* rows, vectors of columns */
+    Val direct;         /* B in place */
+    Val c_stride;       /* bytes between rows of the sums */
+    Val keep;           /* B is packed already */
 } unit;
 
 /* Bytes from the start of packed B to the panel of vector v, kc rows deep. */
@@ -265,7 +282,8 @@ static Val panel_at(dot *g, const unit *w, Val v, Val kc)
     return em_at(e, g->pack_b, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
 }
 
-/* Loop over the panels of the unit: full ones where the rest divides, narrow ones before. Gives the panel's vectors. */
+/* Loop over the panels of the unit: full ones where the rest divides, narrow ones before. Gives the
+ * panel's vectors. */
 typedef struct panels {
     Blk head, body, exit;
     Val v, nv, small;
@@ -338,7 +356,8 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_
     em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
-    f->st[0].red[0][0] = (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
+    f->st[0].red[0][0] =
+        (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
     for (uint32_t s = 1; s < g->k->nstage; s++)
         kern_stage(f, s, &x);
     em_loop_end(e, &lv, NULL);
@@ -349,15 +368,16 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_
 static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 {
     em *e = g->e;
-    Val nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr)), first = ICMP(EQ, kn, em_c64(e, 0)), many = ICMP(SGT, g->KN, em_c64(e, 1));
-    Val last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KN), a = g->pack_a, a_stride = em_c64(e, dot_a_stride(g)), args[11];
+    Val nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr)), first = ICMP(EQ, kn, em_c64(e, 0)),
+        many = ICMP(SGT, g->KB, em_c64(e, 1));
+    Val last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB), a = g->pack_a,
+        a_stride = em_c64(e, dot_a_stride(g)), args[11];
     if (g->amode == DOT_A_PLACE) {
         kern *f = &g->a;
-        for (uint32_t d = 0; d < g->m; d++)
-            f->oidx[d] = g->c.oidx[d];
+        dot_share_indices(g, f);
         f->oidx[g->m] = r;
-        f->iidx[0] = k0;
-        kern_advance(f, 0, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->kd);
+        f->iidx[g->ki] = k0;
+        kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->m | 1u << g->kd);
         uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
         a = f->st[0].ptr[POS_POINT][i];
         a_stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
@@ -371,17 +391,20 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     Val b = panel_at(g, w, p.v, kc), b_stride = MUL(p.nv, em_c64(e, (int64_t)g->L * g->es));
     if (g->b_place) {
         kern *f = &g->b;
-        for (uint32_t d = 0; d < g->m; d++)
-            f->oidx[d] = g->c.oidx[d];
+        dot_share_indices(g, f);
         f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
-        f->iidx[0] = k0;
-        kern_advance(f, 0, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->n | 1u << g->kd);
+        f->iidx[g->ki] = k0;
+        kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
         uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
         b = SEL(w->direct, f->st[0].ptr[POS_POINT][i], b);
-        b_stride = SEL(w->direct, MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es)), b_stride);
+        b_stride =
+            SEL(w->direct, MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es)),
+                b_stride);
     }
-    /* sums of several blocks of K stay in a block of their own, those of one in a tile that never leaves the L1 cache */
-    Val row = MUL(SUB(r, w->r0), w->c_stride), col = MUL(SUB(p.v, w->v0), em_c64(e, (int64_t)g->L * g->es));
+    /* sums of several blocks of K stay in a block of their own, those of one in a tile that never
+     * leaves the L1 cache */
+    Val row = MUL(SUB(r, w->r0), w->c_stride),
+        col = MUL(SUB(p.v, w->v0), em_c64(e, (int64_t)g->L * g->es));
     Val c = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
     Val c_stride = w->c_stride, to_c = em_ci(e->i1, 0);
     if (g->plain) {
@@ -390,7 +413,8 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
         f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
         kern_advance(f, 1, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->n);
         Val cols = SUB(g->N, f->oidx[g->n]), whole = MUL(p.nv, em_c64(e, g->L));
-        to_c = AND(ICMP(EQ, nrows, em_c64(e, g->mr)), AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p.v, p.nv), w->v1)));
+        to_c = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
+                   AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p.v, p.nv), w->v1)));
         const lz_access *at = &g->k->stages[1].stores[0].at;
         c = SEL(to_c, f->st[1].ptr[POS_POINT][0], c);
         c_stride = SEL(to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), c_stride);
@@ -408,12 +432,23 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     panels_end(g, w, &p);
 }
 
+static Val split_index(em *e, Val *i, Val n)
+{
+    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
+    *i = q;
+    return r;
+}
+
 static void run_unit(dot *g, const unit *w)
 {
     em *e = g->e;
     em_loop lk, lr;
-    em_loop_begin(e, &lk, em_c64(e, 0), g->KN, em_c64(e, 1), 0, NULL);
-    Val k0 = dot_cut(e, g->KS, g->KN, lk.i), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(lk.i, em_c64(e, 1))), k0);
+    em_loop_begin(e, &lk, em_c64(e, 0), g->KB, em_c64(e, 1), 0, NULL);
+    Val i = lk.i, part = g->ki ? split_index(e, &i, g->KN) : i, one = em_c64(e, 1);
+    for (uint32_t d = g->ki; d-- > 0;)
+        g->c.iidx[d] =
+            d ? split_index(e, &i, max_of(e, kern_size(&g->c, g->k->stages[0].extent[d]), one)) : i;
+    Val k0 = dot_cut(e, g->KS, g->KN, part), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(part, one)), k0);
     em_if fresh;
     em_if_begin(e, &fresh, NOT(OR(w->keep, w->direct)));
     pack_block(g, w, k0, kc);
@@ -426,36 +461,31 @@ static void run_unit(dot *g, const unit *w)
     em_loop_end(e, &lk, NULL);
 }
 
-static Val split_index(em *e, Val *i, Val n)
-{
-    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
-    *i = q;
-    return r;
-}
-
 static void place_unit(dot *g, Val u, Val prev, unit *w)
 {
     em *e = g->e;
-    Val i = u, rb = split_index(e, &i, g->RB), group = i, cb = split_index(e, &i, g->CB), one = em_c64(e, 1);
+    Val i = u, rb = split_index(e, &i, g->RB), group = i, cb = split_index(e, &i, g->CB),
+        one = em_c64(e, 1);
     for (uint32_t d = g->m; d-- > 0;)
         g->c.oidx[d] = d ? split_index(e, &i, kern_size(&g->c, g->k->outer[d])) : i;
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->v0 = dot_cut(e, g->V, g->CB, cb);
     w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
-    w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KN, one));
+    w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
     w->direct = em_ci(e->i1, 0);
     if (g->b_place)
         w->direct = ICMP(SLE, g->M, em_c64(e, 2 * (int64_t)g->mr));
     Val wide = MUL(ADD(block_vectors(g), em_c64(e, g->nv - 1)), em_c64(e, (int64_t)g->L * g->es));
-    w->c_stride = SEL(ICMP(SGT, g->KN, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
+    w->c_stride = SEL(ICMP(SGT, g->KB, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
 }
 
 static void emit_run(dot *g)
 {
     em *e = g->e;
     Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
-    Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
+    Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2),
+        end = LLVMGetParam(f, 3);
     kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     kern *all[3] = {&g->c, &g->a, &g->b};
     for (int i = 1; i < 3; i++) {
@@ -470,7 +500,8 @@ static void emit_run(dot *g)
     g->block = em_at(e, g->pack_a, na, 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
     for (unsigned v = 0; v < g->nv; v++)
-        em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es), g->es);
+        em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
+                 g->es);
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
     kctx one = {.u = 1};
@@ -502,7 +533,9 @@ static bool unit_in_k(const lz_kernel *k, int32_t sop)
     const lz_sop *p = &s->sops[sop];
     if (p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT)
         p = &s->sops[p->a];
-    return p->kind == LZ_S_LOAD && (kern_sz_is(s->accs[p->a].stride[k->nouter], 1) || kern_sz_is(s->accs[p->a].stride[k->nouter], 0));
+    uint32_t kd = k->nouter + s->ninner - 1;
+    return p->kind == LZ_S_LOAD &&
+           (kern_sz_is(s->accs[p->a].stride[kd], 1) || kern_sz_is(s->accs[p->a].stride[kd], 0));
 }
 
 /* One row or column of results whose matrix is contiguous along k: sums along k, no tiles. */
@@ -537,7 +570,8 @@ static lz_kernel *transposed(const lz_kernel *k, lz_arena *mem)
         if (!s->sops || !s->accs || !s->stores)
             return NULL;
         for (uint32_t j = 0; j < s->nsop; j++)
-            if (s->sops[j].kind == LZ_S_INDEX && ((uint32_t)s->sops[j].a == m || (uint32_t)s->sops[j].a == n))
+            if (s->sops[j].kind == LZ_S_INDEX &&
+                ((uint32_t)s->sops[j].a == m || (uint32_t)s->sops[j].a == n))
                 s->sops[j].a = (int32_t)(m + n) - s->sops[j].a;
         for (uint32_t j = 0; j < s->nacc; j++)
             swap_sz(&s->accs[j].stride[m], &s->accs[j].stride[n]);
@@ -558,7 +592,8 @@ static lz_status emit_dot(em *e, const lz_kernel *k)
     g.L = (unsigned)e->t->vector_bytes / g.es;
     g.m = k->dot.m;
     g.n = k->dot.n;
-    g.kd = k->nouter;
+    g.ki = k->stages[0].ninner - 1;
+    g.kd = k->nouter + g.ki;
     g.elem = em_type(e, g.d, 1);
     g.vec = em_type(e, g.d, g.L);
     lz_status s = plan(&g);
@@ -584,7 +619,8 @@ lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
         return emit_dot(e, k);
     lz_arena mem = {0}; /* a column of results: as a row */
     lz_kernel *t = transposed(k, &mem);
-    lz_status s = t ? emit_dot(e, t) : LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
+    lz_status s =
+        t ? emit_dot(e, t) : LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
     lz_arena_free(&mem);
     return s;
 }

@@ -1,12 +1,17 @@
 /* dot.h - between the files that make a matrix product: its plan, the register tile, packing.
  *
- * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n. Vectors run along n. A tile is mr rows and
- * nv vectors of C in registers. B is packed into panels of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when
- * its k stride is 1, else packed.
- * With bf16 factors on machines that have the instruction, an element of packed A and B is a pair of bf16, of k = 2 j and 2 j + 1.
- * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of columns.
- * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of nearly equal size. Sums run over k in order in
- * every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
+ * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n.
+ * Vectors run along n. A tile is mr rows and nv vectors of C in registers. B is packed into panels
+ * of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when its k stride
+ * is 1, else packed.
+ * With bf16 factors on machines that have the instruction, an element of packed A and B is a pair
+ * of bf16, of k = 2 j and 2 j + 1.
+ * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
+ * columns.
+ * Inner loops but the last one are more blocks of K.
+ * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of
+ * nearly equal size. Sums run over k in order in every tile, so results do not depend on the
+ * division into units.   Threads: belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_DOT_H
 #define LZ_BACKENDS_LLVM_DOT_H
 #include "backends/llvm/kern.h"
@@ -29,37 +34,48 @@ typedef struct dot {
     lz_dtype d;                     /* of the accumulators */
     unsigned L, es;                 /* lanes of a vector, bytes of an element */
     unsigned mr;                    /* rows of a tile */
-    unsigned nv, nv_small;          /* vectors of a panel; of the narrow form (equal: there is none) */
+    unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
     dot_a amode;
     dot_b bmode;
     bool b_place;                   /* B may be read in place when a block has few rows */
-    bool pairs;                     /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
-    bool plain;                     /* the sums themselves are stored, contiguously: full tiles go to C at once */
+    /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
+    bool pairs;
+    bool plain; /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream;                    /* it always is: fetch it ahead */
     int64_t kc, nc, mc;             /* bounds of a block: K, vectors, tiles */
-    uint32_t m, n, kd;              /* loops; kd counts from the first outer loop */
+    uint32_t m, n, kd; /* loops; kd is the last inner one, counted from the first outer loop */
+    uint32_t ki;                    /* kd counted from the first inner loop */
     kern a, b, c;                   /* evaluation of the factors and of the later stages */
     Val micro[2];                   /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
-    Val M, N, K, KS, T, V, RB, CB, KN, batch;   /* KS: steps of k (K, or its pairs) */
+    /* K: of the last inner loop; KS: its steps (K, or pairs) */
+    Val M, N, K, KS, T, V, RB, CB, batch;
+    Val KN, KB;                     /* blocks of the last inner loop; of all inner loops */
     Val pack_a, pack_b, block, zero;        /* parts of the scratch memory; a row of zeros */
 } dot;
 
-Val dot_cut(em *e, Val n, Val parts, Val i);        /* first item of part i when n items are divided into nearly equal parts */
+/* first item of part i when n items are divided into nearly equal parts */
+Val dot_cut(em *e, Val n, Val parts, Val i);
 Val dot_ceil_div(em *e, Val n, int64_t by);
-int64_t dot_a_stride(const dot *g);                 /* bytes between rows of packed A; between the k of a k-major one */
+/* bytes between rows of packed A; between the k of a k-major one */
+int64_t dot_a_stride(const dot *g);
 unsigned dot_a_vectors(const dot *g);               /* k-major: vectors of a unit's rows */
 
 /* dot_micro.c: emits the functions
- *   void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, ptr old, i64 old_stride, i64 ncols)
- * strides in bytes; rows from nrows up read the last row again; ncols: columns of B that exist (in place); C gets the whole tile, the sums plus
- * what is at `old`. */
+ * void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, ptr old,
+ * i64 old_stride, i64 ncols) strides in bytes; rows from nrows up read the last row again; ncols:
+ * columns of B that exist (in place); C gets the whole tile, the sums plus what is at `old`. */
 void dot_emit_micro(dot *g);
 void dot_call_micro(dot *g, Val narrow, const Val *args);
 
 /* dot_pack.c */
-/* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it is known. */
+/* a bit per loop that a unit and a block of K fix: batch, inner ones but the last */
+uint32_t dot_fixed_loops(const dot *g);
+void dot_share_indices(const dot *g, kern *f);      /* of those loops */
+/* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it
+ * is known. */
 void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);
-void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);  /* rows of a tile, or of a unit (k-major) */
+/* rows of a tile, or of a unit (k-major) */
+void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
 #endif

@@ -1,5 +1,6 @@
 /* dot_micro.c - the register tile: mr x nv vectors of accumulators over a run of k.
- * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it (apart from them the register allocator spills).
+ * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it
+ * (apart from them the register allocator spills).
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
@@ -23,7 +24,9 @@ static void row_pointers(dot *g, unsigned mr, Val a, Val stride, Val nrows, Val 
         if (g->amode == DOT_A_COLS) /* rows past nrows hold anything: they are not stored */
             row[i] = em_at(e, a, em_c64(e, i), g->es);
         else
-            row[i] = i == 0 ? a : em_at(e, a, MUL(em_intr2(e, "llvm.umin", em_c64(e, i), top), stride), 1);
+            row[i] = i == 0
+                         ? a
+                         : em_at(e, a, MUL(em_intr2(e, "llvm.umin", em_c64(e, i), top), stride), 1);
     }
 }
 
@@ -70,7 +73,8 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
         for (unsigned v = 0; v < nv; v++) {
             Val at = em_c64(e, (int64_t)v * g->L * g->es), s = l.phi[1 + r * nv + v];
             Val old = em_load(e, g->vec, em_at(e, old_row, at, 1), g->es);
-            em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old), em_at(e, c_row, at, 1), g->es);
+            em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old),
+                     em_at(e, c_row, at, 1), g->es);
         }
         old_row = em_at(e, old_row, p[9], 1);
         c_row = em_at(e, c_row, p[7], 1);

@@ -1,16 +1,19 @@
-/* dot_pack.c - packing of the factors of a matrix product; whatever the kernel computes below a factor happens here.
+/* dot_pack.c - packing of the factors of a matrix product; whatever the kernel computes below a
+ * factor happens here.
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
-static uint32_t batch_loops(const dot *g)
+uint32_t dot_fixed_loops(const dot *g)
 {
-    return (1u << g->m) - 1;
+    return ((1u << g->m) - 1) | (((1u << g->ki) - 1) << g->k->nouter);
 }
 
-static void share_indices(const dot *g, kern *f)
+void dot_share_indices(const dot *g, kern *f)
 {
     for (uint32_t d = 0; d < g->m; d++)
         f->oidx[d] = g->c.oidx[d];
+    for (uint32_t d = 0; d < g->ki; d++)
+        f->iidx[d] = g->c.iidx[d];
 }
 
 /* ---- pairs of bf16: memory words, not values ---- */
@@ -22,14 +25,17 @@ static uint32_t word_load(const dot *g, int32_t sop)
     return (uint32_t)s->sops[s->sops[sop].a].a;
 }
 
-/* A vector along m or n of the pairs of k = 2 step, 2 step + 1: two rows zipped; ptr: of the first one. */
+/* A vector along m or n of the pairs of k = 2 step, 2 step + 1: two rows zipped; ptr: of the first
+ * one. */
 static Val zip_rows(dot *g, Val ptr, Val stride, Val step, unsigned u, Val mask)
 {
     em *e = g->e;
     Ty half = em_vec(e->i16, g->L), full = em_vec(e->i32, g->L);
-    Val odd = ADD(SHL(step, em_c64(e, 1)), em_c64(e, 1)), there = em_splat(e, ICMP(SLT, odd, g->K), g->L);
+    Val odd = ADD(SHL(step, em_c64(e, 1)), em_c64(e, 1)),
+        there = em_splat(e, ICMP(SLT, odd, g->K), g->L);
     Val p = em_at(e, ptr, em_c64(e, (int64_t)u * g->L), 2);
-    Val lo = em_mload(e, half, p, mask, NULL, 2), hi = em_mload(e, half, em_at(e, p, stride, 2), AND(mask, there), NULL, 2);
+    Val lo = em_mload(e, half, p, mask, NULL, 2),
+        hi = em_mload(e, half, em_at(e, p, stride, 2), AND(mask, there), NULL, 2);
     lo = LLVMBuildZExt(e->b, lo, full, "");
     hi = LLVMBuildZExt(e->b, hi, full, "");
     return BITS(OR(lo, SHL(hi, em_ci(full, 16))), g->vec);
@@ -39,7 +45,9 @@ static Val zip_rows(dot *g, Val ptr, Val stride, Val step, unsigned u, Val mask)
 static Val words_along_k(dot *g, Val ptr, Val left)
 {
     em *e = g->e;
-    return BITS(em_mload(e, em_vec(e->i16, 2 * g->L), ptr, em_tail_mask(e, left, 2 * g->L), NULL, 2), g->vec);
+    return BITS(
+        em_mload(e, em_vec(e->i16, 2 * g->L), ptr, em_tail_mask(e, left, 2 * g->L), NULL, 2),
+        g->vec);
 }
 
 /* First index of k of a step. */
@@ -64,7 +72,8 @@ static Val along_k(dot *g, kern *f, int32_t sop, Val step)
     em *e = g->e;
     if (!g->pairs)
         return kern_vector(f, 0, sop, 0).v;
-    return words_along_k(g, f->st[0].ptr[POS_POINT][word_load(g, sop)], SUB(g->K, SHL(step, em_c64(e, 1))));
+    return words_along_k(g, f->st[0].ptr[POS_POINT][word_load(g, sop)],
+                         SUB(g->K, SHL(step, em_c64(e, 1))));
 }
 
 static void evaluate(dot *g, kern *f, const kctx *x)
@@ -82,7 +91,7 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     kern *f = &g->b;
     int32_t sop = g->k->dot.b_sop;
     f->oidx[g->n] = MUL(v0, em_c64(e, g->L));
-    kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->n);
+    kern_advance(f, 0, POS_TOP, POS_ROW, dot_fixed_loops(g) | 1u << g->n);
     kctx x = {.u = nv};
     Val left = SUB(g->N, f->oidx[g->n]);
     for (unsigned v = 0; v < nv; v++)
@@ -90,19 +99,20 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
     Val step = ADD(k0, l.i);
-    f->iidx[0] = first_k(g, step);
+    f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     evaluate(g, f, &x);
     Val dst = em_at(e, out, l.i, (int64_t)nv * g->L * g->es);
     for (unsigned v = 0; v < nv; v++) {
-        Val y = along_rows(g, f, sop, step, v, &x); /* lanes past N hold anything: their columns are not stored */
+        Val y = along_rows(g, f, sop, step, v,
+                           &x); /* lanes past N hold anything: their columns are not stored */
         em_store(e, y, em_at(e, dst, em_c64(e, v), (int64_t)g->L * g->es), g->es);
     }
     em_loop_end(e, &l, NULL);
 }
 
-/* Vectors along k, L columns at a time: evaluated into a square in memory, transposed in registers. Rows past kc spill into what is packed
- * next, or into the slack at the end. */
+/* Vectors along k, L columns at a time: evaluated into a square in memory, transposed in registers.
+ * Rows past kc spill into what is packed next, or into the slack at the end. */
 static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
 {
     em *e = g->e;
@@ -118,16 +128,18 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
     Val step = ADD(k0, lk.i);
-    f->iidx[0] = first_k(g, step);
-    kern_advance(f, 0, POS_TOP, POS_POINT, batch_loops(g) | 1u << g->n | 1u << g->kd);
+    f->iidx[g->ki] = first_k(g, step);
+    kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
     kctx x = {.u = 1, .mask = {mask}};
     evaluate(g, f, &x);
-    em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, li.i, vb), 64 < vb ? 64 : (unsigned)vb);
+    em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, li.i, vb),
+             64 < vb ? 64 : (unsigned)vb);
     em_loop_end(e, &li, NULL);
     for (unsigned i = 0; i < L; i++)
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
     em_transpose(e, row, L);
-    Val row_bytes = MUL(nv, em_c64(e, vb)), dst = em_at(e, em_at(e, out, MUL(lk.i, row_bytes), 1), lv.i, vb);
+    Val row_bytes = MUL(nv, em_c64(e, vb)),
+        dst = em_at(e, em_at(e, out, MUL(lk.i, row_bytes), 1), lv.i, vb);
     for (unsigned i = 0; i < L; i++) {
         em_store(e, row[i], dst, g->es);
         dst = em_at(e, dst, row_bytes, 1);
@@ -138,7 +150,7 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
 
 void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out)
 {
-    share_indices(g, &g->b);
+    dot_share_indices(g, &g->b);
     if (g->bmode == DOT_B_ROWS)
         pack_b_rows(g, k0, kc, v0, full, out);
     else
@@ -153,11 +165,11 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     em_loop li, lk;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     f->oidx[g->m] = ADD(r, li.i);
-    kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
+    kern_advance(f, 0, POS_TOP, POS_ROW, dot_fixed_loops(g) | 1u << g->m);
     Val dst = em_at(e, g->pack_a, li.i, dot_a_stride(g));
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, g->L), 0, NULL);
     Val step = ADD(k0, lk.i);
-    f->iidx[0] = first_k(g, step);
+    f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(kc, lk.i), g->L)}};
     evaluate(g, f, &x);
@@ -166,32 +178,34 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     em_loop_end(e, &li, NULL);
 }
 
-/* The vectors of all rows of a unit for every k: whole lines are read, where the strides between k are large. */
+/* The vectors of all rows of a unit for every k: whole lines are read, where the strides between k
+ * are large. */
 static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
 {
     em *e = g->e;
     kern *f = &g->a;
     unsigned nu = dot_a_vectors(g);
     f->oidx[g->m] = r;
-    kern_advance(f, 0, POS_TOP, POS_ROW, batch_loops(g) | 1u << g->m);
+    kern_advance(f, 0, POS_TOP, POS_ROW, dot_fixed_loops(g) | 1u << g->m);
     kctx x = {.u = nu};
     for (unsigned u = 0; u < nu; u++)
         x.mask[u] = em_tail_mask(e, SUB(nrows, em_c64(e, (int64_t)u * g->L)), g->L);
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), kc, em_c64(e, 1), 0, NULL);
     Val step = ADD(k0, l.i);
-    f->iidx[0] = first_k(g, step);
+    f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     evaluate(g, f, &x);
     Val dst = em_at(e, g->pack_a, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)
-        em_store(e, along_rows(g, f, g->k->dot.a_sop, step, u, &x), em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
+        em_store(e, along_rows(g, f, g->k->dot.a_sop, step, u, &x),
+                 em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
     em_loop_end(e, &l, NULL);
 }
 
 void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc)
 {
-    share_indices(g, &g->a);
+    dot_share_indices(g, &g->a);
     if (g->amode == DOT_A_ROWS)
         pack_a_rows(g, r, nrows, k0, kc);
     else if (g->amode == DOT_A_COLS)

@@ -1,4 +1,5 @@
-/* em.c - types, constants, lanes, intrinsics and control flow of the emission layer. Memory is in em_mem.c.
+/* em.c - types, constants, lanes, intrinsics and control flow of the emission layer. Memory is in
+ * em_mem.c.
  * Threads: an em belongs to one thread. */
 #include "backends/llvm/em.h"
 #include <stdio.h>
@@ -44,7 +45,8 @@ void em_done(em *e)
 
 static void string_attr(em *e, Val f, const char *key, const char *value)
 {
-    LLVMAttributeRef a = LLVMCreateStringAttribute(e->cx, key, (unsigned)strlen(key), value, (unsigned)strlen(value));
+    LLVMAttributeRef a = LLVMCreateStringAttribute(e->cx, key, (unsigned)strlen(key), value,
+                                                   (unsigned)strlen(value));
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
 }
 
@@ -52,8 +54,10 @@ Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, boo
 {
     e->f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, nargs, 0));
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(e->f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->cx, nounwind, 0));
-    if (e->avx512) { /* or code generation splits every vector in two where the tuning prefers that */
+    LLVMAddAttributeAtIndex(e->f, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    /* or code generation splits every vector in two where the tuning prefers that */
+    if (e->avx512) {
         string_attr(e, e->f, "prefer-vector-width", "512");
         string_attr(e, e->f, "min-legal-vector-width", "512");
     }
@@ -80,13 +84,24 @@ Ty em_vec(Ty elem, unsigned n)
 Ty em_type(em *e, lz_dtype d, unsigned n)
 {
     switch (d) {
-    case LZ_BOOL: return em_vec(e->i1, n);
-    case LZ_I8: case LZ_U8: return em_vec(e->i8, n);
-    case LZ_I16: case LZ_U16: return em_vec(e->i16, n);
-    case LZ_I32: case LZ_U32: return em_vec(e->i32, n);
-    case LZ_I64: case LZ_U64: return em_vec(e->i64, n);
-    case LZ_F64: return em_vec(e->f64, n);
-    default: return em_vec(e->f32, n);
+    case LZ_BOOL:
+        return em_vec(e->i1, n);
+    case LZ_I8:
+    case LZ_U8:
+        return em_vec(e->i8, n);
+    case LZ_I16:
+    case LZ_U16:
+        return em_vec(e->i16, n);
+    case LZ_I32:
+    case LZ_U32:
+        return em_vec(e->i32, n);
+    case LZ_I64:
+    case LZ_U64:
+        return em_vec(e->i64, n);
+    case LZ_F64:
+        return em_vec(e->f64, n);
+    default:
+        return em_vec(e->f32, n);
     }
 }
 
@@ -243,7 +258,8 @@ Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, u
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     Val fn = LLVMGetIntrinsicDeclaration(e->m, id, (Ty *)ov, nov);
-    return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->cx, id, (Ty *)ov, nov), fn, (Val *)a, n, "");
+    return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->cx, id, (Ty *)ov, nov), fn, (Val *)a, n,
+                          "");
 }
 
 Val em_intr1(em *e, const char *name, Val a)
@@ -277,7 +293,8 @@ static Val declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
         return f;
     f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, n, 0));
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
     return f;
 }
 

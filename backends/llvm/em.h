@@ -1,6 +1,8 @@
-/* em.h - a thin layer over the LLVM-C builder: typed constants, memory, loops, lane masks, shuffles.
- * A value of n lanes is a scalar for n = 1 and a vector otherwise, and every function here takes both, so one emitter serves scalar code,
- * vector code and other targets. Values of 16-bit floats are held as f32 (always representable in their dtype), booleans as i1.
+/* em.h - a thin layer over the LLVM-C builder: typed constants, memory, loops, lane masks,
+ * shuffles.
+ * A value of n lanes is a scalar for n = 1 and a vector otherwise, and every function here takes
+ * both, so one emitter serves scalar code, vector code and other targets. Values of 16-bit floats
+ * are held as f32 (always representable in their dtype), booleans as i1.
  * Threads: an em belongs to one thread; every compilation has its own LLVM context. */
 #ifndef LZ_BACKENDS_LLVM_EM_H
 #define LZ_BACKENDS_LLVM_EM_H
@@ -31,10 +33,11 @@ Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, boo
 
 /* ---- types ---- */
 Ty em_vec(Ty elem, unsigned n);                     /* elem itself for n = 1 */
-Ty em_type(em *e, lz_dtype d, unsigned n);          /* of a value; complex64: f32 (values come in pairs) */
-Ty em_mem(em *e, lz_dtype d);                       /* of an element in memory; 16-bit floats i16, booleans i8, complex64 f32 */
+Ty em_type(em *e, lz_dtype d, unsigned n); /* of a value; complex64: f32 (values come in pairs) */
+/* of an element in memory; 16-bit floats i16, booleans i8, complex64 f32 */
+Ty em_mem(em *e, lz_dtype d);
 unsigned em_lanes(Val v);
-Ty em_elem(Ty t);                                   /* element type of a vector, or the type itself */
+Ty em_elem(Ty t); /* element type of a vector, or the type itself */
 Ty em_like(em *e, Ty elem, Val v);                  /* elem with the lanes of v */
 unsigned em_bits(em *e, Ty t);                      /* bits of an element */
 
@@ -58,8 +61,10 @@ Val em_tail_mask(em *e, Val left, unsigned n);      /* lane < left */
 Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n);
 Val em_intr1(em *e, const char *name, Val a);       /* overloaded on the operand's type */
 Val em_intr2(em *e, const char *name, Val a, Val b);
-Val em_fma(em *e, Val a, Val b, Val c);             /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
-/* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are all of the type of a[0]. */
+/* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
+Val em_fma(em *e, Val a, Val b, Val c);
+/* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are
+ * all of the type of a[0]. */
 Val em_libm(em *e, const char *name, const Val *a, unsigned n);
 
 /* ---- memory: p + index * scale bytes ---- */
@@ -83,13 +88,15 @@ Val em_bf16_bits_to_f32(em *e, Val v);
 Val em_f16_bits_to_f32(em *e, Val v);
 Val em_round_to(em *e, lz_dtype d, Val v);          /* d a 16-bit float: rounded; any other: v */
 
-/* ---- control: loops are rotated (test at the end, guard in front) and never unrolled by LLVM ---- */
+/* ---- control: loops are rotated (test at the end, guard in front) and never unrolled by LLVM ----
+ * */
 enum { EM_PHI = 160 };
 typedef struct em_loop {
     Blk pre, body, exit;
     Val i, hi, step;
     int n;
-    Val phi[EM_PHI], init[EM_PHI];      /* carried values: inside the loop, and after em_loop_end the final ones */
+    /* carried values: inside the loop, and after em_loop_end the final ones */
+    Val phi[EM_PHI], init[EM_PHI];
 } em_loop;
 void em_loop_begin(em *e, em_loop *l, Val lo, Val hi, Val step, int n, const Val *init);
 void em_loop_end(em *e, em_loop *l, const Val *next);
@@ -107,7 +114,8 @@ typedef struct em_ifelse {
 } em_ifelse;
 void em_ifelse_begin(em *e, em_ifelse *s, Val c);
 void em_ifelse_else(em *e, em_ifelse *s);
-void em_ifelse_end(em *e, em_ifelse *s, int n, const Val *then_vals, const Val *else_vals, Val *out);
+void em_ifelse_end(em *e, em_ifelse *s, int n, const Val *then_vals, const Val *else_vals,
+                   Val *out);
 
 /* An error of the emission, kept until the end; the value is only there to go on. */
 Val em_fail(em *e, Ty t, const char *what);

@@ -1,4 +1,5 @@
-/* em_mem.c - memory access and the storage forms of the dtypes: booleans are bytes, 16-bit floats are i16 bits and computed in f32.
+/* em_mem.c - memory access and the storage forms of the dtypes: booleans are bytes, 16-bit floats
+ * are i16 bits and computed in f32.
  * Threads: an em belongs to one thread. */
 #include "backends/llvm/em.h"
 
@@ -86,18 +87,20 @@ Val em_bf16_bits_to_f32(em *e, Val v)
     return BITS(u, em_like(e, e->f32, v));
 }
 
-/* Without F16C, by adding a number whose last place is that of the result (normal results), or 0.5 (subnormal ones). */
+/* Without F16C, by adding a number whose last place is that of the result (normal results), or 0.5
+ * (subnormal ones). */
 static Val f16_bits_soft(em *e, Val v)
 {
     Ty ft = LLVMTypeOf(v), it = em_like(e, e->i32, v);
     Val u = BITS(v, it), sign = AND(u, em_ci(it, 0x80000000)), a = XOR(u, sign);
     Val odd = AND(LSHR(a, em_ci(it, 13)), em_ci(it, 1));
-    Val normal = LSHR(ADD(ADD(a, em_ci(it, (int64_t)0xc8000fff)), odd), em_ci(it, 13));    /* rebias by -112, round to even */
-    Val magic = em_ci(it, 126 << 23);                                                      /* 0.5: last place 2^-24 */
+    Val normal = LSHR(ADD(ADD(a, em_ci(it, (int64_t)0xc8000fff)), odd),
+                      em_ci(it, 13)); /* rebias by -112, round to even */
+    Val magic = em_ci(it, 126 << 23); /* 0.5: last place 2^-24 */
     Val sub = SUB(BITS(FADD(BITS(a, ft), em_cf(ft, 0.5)), it), magic);
     Val r = SEL(ICMP(ULT, a, em_ci(it, 113 << 23)), sub, normal);
     Val big = SEL(ICMP(UGT, a, em_ci(it, 0x7f800000)), em_ci(it, 0x7e00), em_ci(it, 0x7c00));
-    r = SEL(ICMP(UGE, a, em_ci(it, 0x477ff000)), big, r);                                  /* 65520 and above round to infinity */
+    r = SEL(ICMP(UGE, a, em_ci(it, 0x477ff000)), big, r); /* 65520 and above round to infinity */
     r = OR(r, LSHR(sign, em_ci(it, 16)));
     return LLVMBuildTrunc(e->b, r, em_like(e, e->i16, v), "");
 }
@@ -107,7 +110,7 @@ static Val f16_value_soft(em *e, Val v)
     Ty it = em_like(e, e->i32, v), ft = em_like(e, e->f32, v);
     Val u = LLVMBuildZExt(e->b, v, it, "");
     Val mag = SHL(AND(u, em_ci(it, 0x7fff)), em_ci(it, 13));
-    Val f = FMUL(BITS(mag, ft), em_cf(ft, 0x1p112));        /* exact: subnormals become normal */
+    Val f = FMUL(BITS(mag, ft), em_cf(ft, 0x1p112)); /* exact: subnormals become normal */
     Val special = OR(mag, em_ci(it, 0x7f800000));
     Val r = SEL(ICMP(UGE, mag, em_ci(it, 0x7c00 << 13)), special, BITS(f, it));
     return BITS(OR(r, SHL(AND(u, em_ci(it, 0x8000)), em_ci(it, 16))), ft);
@@ -147,7 +150,7 @@ Val em_to_mem(em *e, lz_dtype d, Val v)
 {
     if (d == LZ_BOOL)
         return LLVMBuildZExt(e->b, v, em_like(e, e->i8, v), "");
-    if (d == LZ_BF16) { /* the value is a bf16 already, so its low half is zero; only a NaN keeps its bits by this, too */
+    if (d == LZ_BF16) { /* the value is a bf16 already: its low half is zero */
         Val u = LSHR(BITS(v, em_like(e, e->i32, v)), em_ci(em_like(e, e->i32, v), 16));
         return LLVMBuildTrunc(e->b, u, em_like(e, e->i16, v), "");
     }

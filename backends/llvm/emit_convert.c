@@ -12,7 +12,8 @@ static bool is_half(lz_dtype d)
     return d == LZ_F16 || d == LZ_BF16;
 }
 
-/* f64 to f32 rounded to odd: an inexact result has its last bit set, so rounding it again to 16 bits is as good as rounding once. */
+/* f64 to f32 rounded to odd: an inexact result has its last bit set, so rounding it again to 16
+ * bits is as good as rounding once. */
 static Val f64_to_f32_odd(em *e, Val x)
 {
     Ty ft = em_like(e, e->f32, x), it = em_like(e, e->i32, x);
@@ -60,7 +61,9 @@ static Val float_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
     if (is_half(to) && bits == 64)
         return em_round_to(e, to, f64_to_f32_odd(e, i64_to_f64_odd(e, x, sgn)));
     if (is_half(to) && bits == 32)
-        return em_round_to(e, to, f64_to_f32_odd(e, sgn ? LLVMBuildSIToFP(e->b, x, d, "") : LLVMBuildUIToFP(e->b, x, d, "")));
+        return em_round_to(e, to,
+                           f64_to_f32_odd(e, sgn ? LLVMBuildSIToFP(e->b, x, d, "")
+                                                 : LLVMBuildUIToFP(e->b, x, d, "")));
     Val f = sgn ? LLVMBuildSIToFP(e->b, x, t, "") : LLVMBuildUIToFP(e->b, x, t, "");
     return em_round_to(e, to, f);
 }
@@ -98,8 +101,10 @@ Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
     }
     lz_dtype src = from == LZ_C64 ? LZ_F32 : from;
     if (lz_dtype_is_float(src))
-        return real(lz_dtype_is_float(to) ? float_from_float(e, to, src, x) : int_from_float(e, to, x));
-    return real(lz_dtype_is_float(to) ? float_from_int(e, to, src, x) : int_from_int(e, to, src, x));
+        return real(lz_dtype_is_float(to) ? float_from_float(e, to, src, x)
+                                          : int_from_float(e, to, x));
+    return real(lz_dtype_is_float(to) ? float_from_int(e, to, src, x)
+                                      : int_from_int(e, to, src, x));
 }
 
 Ev lz_emit_convert(em *e, const lz_ew *w, const Ev *a)
@@ -107,19 +112,27 @@ Ev lz_emit_convert(em *e, const lz_ew *w, const Ev *a)
     return lz_emit_cast(e, w->out, w->in[0], a[0]);
 }
 
-/* Rounds the bits of a float to fewer, as XLA does: to nearest even, overflow gives infinity, and when the exponent shrinks what is below
- * the smallest normal value becomes 0. NaN stays, except that no mantissa bits can hold one. */
+/* Rounds the bits of a float to fewer, as XLA does: to nearest even, overflow gives infinity, and
+ * when the exponent shrinks what is below the smallest normal value becomes 0. NaN stays, except
+ * that no mantissa bits can hold one. */
 Ev lz_emit_reduce_precision(em *e, const lz_ew *w, const Ev *a)
 {
     const lz_attr_precision *p = LZ_ATTR(precision, w->attr);
     lz_dtype d = w->in[0];
-    int fe = d == LZ_F64 ? 11 : d == LZ_F16 ? 5 : 8, fm = d == LZ_F64 ? 52 : d == LZ_F32 ? 23 : d == LZ_F16 ? 10 : 7;
+    int fe = d == LZ_F64   ? 11
+             : d == LZ_F16 ? 5
+                           : 8,
+        fm = d == LZ_F64   ? 52
+             : d == LZ_F32 ? 23
+             : d == LZ_F16 ? 10
+                           : 7;
     Ty t = em_like(e, d == LZ_F64 ? e->i64 : d == LZ_F32 ? e->i32 : e->i16, a[0].v);
     if (p->exponent_bits < 1 || p->mantissa_bits < 0)
         return real(em_fail(e, LLVMTypeOf(a[0].v), "reduce_precision: bad number of bits"));
     Val x = is_half(d) ? em_to_mem(e, d, a[0].v) : BITS(a[0].v, t);
     int64_t infbits = ((INT64_C(1) << fe) - 1) << fm;
-    Val inf = em_ci(t, infbits), sign = AND(x, em_ci(t, (int64_t)(UINT64_C(1) << (fe + fm)))), mag = XOR(x, sign), r = mag;
+    Val inf = em_ci(t, infbits), sign = AND(x, em_ci(t, (int64_t)(UINT64_C(1) << (fe + fm)))),
+        mag = XOR(x, sign), r = mag;
     if (p->mantissa_bits < fm) {
         int drop = fm - (int)p->mantissa_bits;
         int64_t last = INT64_C(1) << drop;
@@ -127,7 +140,8 @@ Ev lz_emit_reduce_precision(em *e, const lz_ew *w, const Ev *a)
         r = AND(ADD(ADD(r, em_ci(t, (last >> 1) - 1)), odd), em_ci(t, ~(last - 1)));
     }
     if (p->exponent_bits < fe) {
-        int64_t bias = (INT64_C(1) << (fe - 1)) - 1, reduced = (INT64_C(1) << (p->exponent_bits - 1)) - 1;
+        int64_t bias = (INT64_C(1) << (fe - 1)) - 1,
+                reduced = (INT64_C(1) << (p->exponent_bits - 1)) - 1;
         Val exp = LSHR(r, em_ci(t, fm));
         Val small = SEL(ICMP(ULE, exp, em_ci(t, bias - reduced)), em_ci(t, 0), r);
         r = SEL(ICMP(UGT, exp, em_ci(t, bias + reduced)), inf, small);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static lz_emit_fn *const rules[LZ_OP_COUNT] = {
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, ...) [LZ_OP_##E] = lz_emit_##emit,
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, ...)                    \
+    [LZ_OP_##E] = lz_emit_##emit,
 #define LZ_OP(...)
 #include "ir/ops.def"
 };
@@ -26,9 +27,12 @@ Ev lz_ev_select(em *e, Val mask, Ev a, Ev b)
 Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits)
 {
     switch (d) {
-    case LZ_F32: return (Ev){em_cfbits(e, e->f32, (uint32_t)bits), NULL};
-    case LZ_F64: return (Ev){em_cfbits(e, e->f64, bits), NULL};
-    case LZ_BF16: return (Ev){em_cfbits(e, e->f32, (uint32_t)bits << 16), NULL};
+    case LZ_F32:
+        return (Ev){em_cfbits(e, e->f32, (uint32_t)bits), NULL};
+    case LZ_F64:
+        return (Ev){em_cfbits(e, e->f64, bits), NULL};
+    case LZ_BF16:
+        return (Ev){em_cfbits(e, e->f32, (uint32_t)bits << 16), NULL};
     case LZ_F16: {
         uint32_t h = (uint32_t)bits & 0x7fff, sign = ((uint32_t)bits & 0x8000) << 16;
         if (h >= 0x7c00)
@@ -38,16 +42,20 @@ Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits)
         v = v * 0x1p-24 * (double)(1u << up);
         return (Ev){em_cf(e->f32, sign ? -v : v), NULL};
     }
-    case LZ_C64: return (Ev){em_cfbits(e, e->f32, (uint32_t)bits), em_cfbits(e, e->f32, bits >> 32)};
-    case LZ_BOOL: return (Ev){em_ci(e->i1, (bits & 0xff) != 0), NULL};
-    default: return (Ev){LLVMConstInt(em_type(e, d, 1), bits, 0), NULL};
+    case LZ_C64:
+        return (Ev){em_cfbits(e, e->f32, (uint32_t)bits), em_cfbits(e, e->f32, bits >> 32)};
+    case LZ_BOOL:
+        return (Ev){em_ci(e->i1, (bits & 0xff) != 0), NULL};
+    default:
+        return (Ev){LLVMConstInt(em_type(e, d, 1), bits, 0), NULL};
     }
 }
 
 static Ev unsupported(em *e, const lz_ew *w)
 {
     char what[128];
-    snprintf(what, sizeof what, "%s of %s is not supported on this device", lz_op_get(w->op)->text, lz_dtype_name(w->in[0]));
+    snprintf(what, sizeof what, "%s of %s is not supported on this device", lz_op_get(w->op)->text,
+             lz_dtype_name(w->in[0]));
     Val z = em_fail(e, em_type(e, w->out, w->n), what);
     return (Ev){z, w->out == LZ_C64 ? z : NULL};
 }
@@ -112,11 +120,13 @@ Ev lz_emit_subtract(em *e, const lz_ew *w, const Ev *a)
 Ev lz_emit_multiply(em *e, const lz_ew *w, const Ev *a)
 {
     if (is_c(w)) {
-        Ty t = LLVMTypeOf(a[0].v), d = em_like(e, e->f64, a[0].v); /* products are exact in double */
+        Ty t = LLVMTypeOf(a[0].v),
+           d = em_like(e, e->f64, a[0].v); /* products are exact in double */
         Val x[4] = {a[0].v, a[0].im, a[1].v, a[1].im};
         for (int k = 0; k < 4; k++)
             x[k] = LLVMBuildFPExt(e->b, x[k], d, "");
-        Val re = FSUB(FMUL(x[0], x[2]), FMUL(x[1], x[3])), im = FADD(FMUL(x[0], x[3]), FMUL(x[1], x[2]));
+        Val re = FSUB(FMUL(x[0], x[2]), FMUL(x[1], x[3])),
+            im = FADD(FMUL(x[0], x[3]), FMUL(x[1], x[2]));
         return (Ev){LLVMBuildFPTrunc(e->b, re, t, ""), LLVMBuildFPTrunc(e->b, im, t, "")};
     }
     if (w->out == LZ_BOOL)
@@ -166,17 +176,20 @@ static Val boxed(em *e, Val where, Val x)
 static Val any_infinite(em *e, Val x, Val y)
 {
     Val inf = em_cf(LLVMTypeOf(x), INFINITY);
-    return OR(FCMP(OEQ, em_intr1(e, "llvm.fabs", x), inf), FCMP(OEQ, em_intr1(e, "llvm.fabs", y), inf));
+    return OR(FCMP(OEQ, em_intr1(e, "llvm.fabs", x), inf),
+              FCMP(OEQ, em_intr1(e, "llvm.fabs", y), inf));
 }
 
 static Val both_finite(em *e, Val x, Val y)
 {
     Val inf = em_cf(LLVMTypeOf(x), INFINITY);
-    return AND(FCMP(OLT, em_intr1(e, "llvm.fabs", x), inf), FCMP(OLT, em_intr1(e, "llvm.fabs", y), inf));
+    return AND(FCMP(OLT, em_intr1(e, "llvm.fabs", x), inf),
+               FCMP(OLT, em_intr1(e, "llvm.fabs", y), inf));
 }
 
-/* Divides complex numbers in double: no overflow, no cancellation that matters. Where that gives NaN twice, annex G of C says what
- * infinities and zeros mean: infinite / finite and nonzero / 0 are infinite, finite / infinite is 0. */
+/* Divides complex numbers in double: no overflow, no cancellation that matters. Where that gives
+ * NaN twice, annex G of C says what infinities and zeros mean: infinite / finite and nonzero / 0
+ * are infinite, finite / infinite is 0. */
 static Ev complex_divide(em *e, const Ev *a)
 {
     Ty t = LLVMTypeOf(a[0].v), d = em_like(e, e->f64, a[0].v);
@@ -187,17 +200,20 @@ static Ev complex_divide(em *e, const Ev *a)
     Val re = FDIV(FADD(FMUL(x[0], x[2]), FMUL(x[1], x[3])), den);
     Val im = FDIV(FSUB(FMUL(x[1], x[2]), FMUL(x[0], x[3])), den);
     Val lost = AND(FCMP(UNO, re, re), FCMP(UNO, im, im)), by_zero = FCMP(OEQ, den, zero);
-    Val up = AND(any_infinite(e, x[0], x[1]), both_finite(e, x[2], x[3])), down = AND(both_finite(e, x[0], x[1]), any_infinite(e, x[2], x[3]));
+    Val up = AND(any_infinite(e, x[0], x[1]), both_finite(e, x[2], x[3])),
+        down = AND(both_finite(e, x[0], x[1]), any_infinite(e, x[2], x[3]));
     Val n[4] = {boxed(e, up, x[0]), boxed(e, up, x[1]), boxed(e, down, x[2]), boxed(e, down, x[3])};
     Val by = SEL(up, inf, zero), far = em_intr2(e, "llvm.copysign", inf, x[2]);
     Val re2 = SEL(by_zero, FMUL(far, x[0]), FMUL(by, FADD(FMUL(n[0], n[2]), FMUL(n[1], n[3]))));
     Val im2 = SEL(by_zero, FMUL(far, x[1]), FMUL(by, FSUB(FMUL(n[1], n[2]), FMUL(n[0], n[3]))));
     Val use = AND(lost, OR(by_zero, OR(up, down)));
-    return (Ev){LLVMBuildFPTrunc(e->b, SEL(use, re2, re), t, ""), LLVMBuildFPTrunc(e->b, SEL(use, im2, im), t, "")};
+    return (Ev){LLVMBuildFPTrunc(e->b, SEL(use, re2, re), t, ""),
+                LLVMBuildFPTrunc(e->b, SEL(use, im2, im), t, "")};
 }
 
-/* Quotient of integers, b not 0 and not (lowest, -1). The machine divides no vectors of integers, but floats do it exactly up to 32 bits: the
- * distance of a quotient from the integer above is more than the rounding error. */
+/* Quotient of integers, b not 0 and not (lowest, -1). The machine divides no vectors of integers,
+ * but floats do it exactly up to 32 bits: the distance of a quotient from the integer above is more
+ * than the rounding error. */
 static Val int_quotient(em *e, Val x, Val y, bool sgn)
 {
     Ty t = LLVMTypeOf(x);
@@ -267,17 +283,20 @@ static Val extremum(em *e, const lz_ew *w, Val x, Val y, bool max)
     if (is_f(w))
         return em_intr2(e, max ? "llvm.maximum" : "llvm.minimum", x, y);
     bool sgn = lz_dtype_is_signed(w->in[0]);
-    return em_intr2(e, max ? (sgn ? "llvm.smax" : "llvm.umax") : (sgn ? "llvm.smin" : "llvm.umin"), x, y);
+    return em_intr2(e, max ? (sgn ? "llvm.smax" : "llvm.umax") : (sgn ? "llvm.smin" : "llvm.umin"),
+                    x, y);
 }
 
 Ev lz_emit_maximum(em *e, const lz_ew *w, const Ev *a)
 {
-    return is_c(w) ? complex_extremum(e, a[0], a[1], true) : real(extremum(e, w, a[0].v, a[1].v, true));
+    return is_c(w) ? complex_extremum(e, a[0], a[1], true)
+                   : real(extremum(e, w, a[0].v, a[1].v, true));
 }
 
 Ev lz_emit_minimum(em *e, const lz_ew *w, const Ev *a)
 {
-    return is_c(w) ? complex_extremum(e, a[0], a[1], false) : real(extremum(e, w, a[0].v, a[1].v, false));
+    return is_c(w) ? complex_extremum(e, a[0], a[1], false)
+                   : real(extremum(e, w, a[0].v, a[1].v, false));
 }
 
 Ev lz_emit_clamp(em *e, const lz_ew *w, const Ev *a)
@@ -287,7 +306,8 @@ Ev lz_emit_clamp(em *e, const lz_ew *w, const Ev *a)
     return real(extremum(e, w, extremum(e, w, a[1].v, a[0].v, true), a[2].v, false));
 }
 
-/* Bits of a float as an integer ordered like totalOrder. 16-bit floats are ordered through their storage, which keeps every NaN's bits. */
+/* Bits of a float as an integer ordered like totalOrder. 16-bit floats are ordered through their
+ * storage, which keeps every NaN's bits. */
 static Val total_order(em *e, lz_dtype d, Val x)
 {
     Ty t = em_like(e, d == LZ_F64 ? e->i64 : d == LZ_F32 ? e->i32 : e->i16, x);
@@ -299,12 +319,15 @@ static Val total_order(em *e, lz_dtype d, Val x)
 
 Ev lz_emit_compare(em *e, const lz_ew *w, const Ev *a)
 {
-    static const LLVMRealPredicate fp[] = {[LZ_CMP_EQ] = LLVMRealOEQ, [LZ_CMP_NE] = LLVMRealUNE, [LZ_CMP_GE] = LLVMRealOGE,
-                                           [LZ_CMP_GT] = LLVMRealOGT, [LZ_CMP_LE] = LLVMRealOLE, [LZ_CMP_LT] = LLVMRealOLT};
-    static const LLVMIntPredicate sp[] = {[LZ_CMP_EQ] = LLVMIntEQ,  [LZ_CMP_NE] = LLVMIntNE,  [LZ_CMP_GE] = LLVMIntSGE,
-                                          [LZ_CMP_GT] = LLVMIntSGT, [LZ_CMP_LE] = LLVMIntSLE, [LZ_CMP_LT] = LLVMIntSLT};
-    static const LLVMIntPredicate up[] = {[LZ_CMP_EQ] = LLVMIntEQ,  [LZ_CMP_NE] = LLVMIntNE,  [LZ_CMP_GE] = LLVMIntUGE,
-                                          [LZ_CMP_GT] = LLVMIntUGT, [LZ_CMP_LE] = LLVMIntULE, [LZ_CMP_LT] = LLVMIntULT};
+    static const LLVMRealPredicate fp[] = {
+        [LZ_CMP_EQ] = LLVMRealOEQ, [LZ_CMP_NE] = LLVMRealUNE, [LZ_CMP_GE] = LLVMRealOGE,
+        [LZ_CMP_GT] = LLVMRealOGT, [LZ_CMP_LE] = LLVMRealOLE, [LZ_CMP_LT] = LLVMRealOLT};
+    static const LLVMIntPredicate sp[] = {
+        [LZ_CMP_EQ] = LLVMIntEQ,  [LZ_CMP_NE] = LLVMIntNE,  [LZ_CMP_GE] = LLVMIntSGE,
+        [LZ_CMP_GT] = LLVMIntSGT, [LZ_CMP_LE] = LLVMIntSLE, [LZ_CMP_LT] = LLVMIntSLT};
+    static const LLVMIntPredicate up[] = {
+        [LZ_CMP_EQ] = LLVMIntEQ,  [LZ_CMP_NE] = LLVMIntNE,  [LZ_CMP_GE] = LLVMIntUGE,
+        [LZ_CMP_GT] = LLVMIntUGT, [LZ_CMP_LE] = LLVMIntULE, [LZ_CMP_LT] = LLVMIntULT};
     const lz_attr_compare *c = LZ_ATTR(compare, w->attr);
     int dir = c->comparison_direction;
     if (is_c(w)) {
@@ -316,10 +339,12 @@ Ev lz_emit_compare(em *e, const lz_ew *w, const Ev *a)
         return real(dir == LZ_CMP_LE || dir == LZ_CMP_GE ? OR(strict, eq) : strict);
     }
     if (is_f(w) && c->compare_type == LZ_CT_TOTALORDER)
-        return real(LLVMBuildICmp(e->b, sp[dir], total_order(e, w->in[0], a[0].v), total_order(e, w->in[0], a[1].v), ""));
+        return real(LLVMBuildICmp(e->b, sp[dir], total_order(e, w->in[0], a[0].v),
+                                  total_order(e, w->in[0], a[1].v), ""));
     if (is_f(w))
         return real(LLVMBuildFCmp(e->b, fp[dir], a[0].v, a[1].v, ""));
-    return real(LLVMBuildICmp(e->b, lz_dtype_is_signed(w->in[0]) ? sp[dir] : up[dir], a[0].v, a[1].v, ""));
+    return real(
+        LLVMBuildICmp(e->b, lz_dtype_is_signed(w->in[0]) ? sp[dir] : up[dir], a[0].v, a[1].v, ""));
 }
 
 Ev lz_emit_select(em *e, const lz_ew *w, const Ev *a)
@@ -355,7 +380,8 @@ Ev lz_emit_round_even(em *e, const lz_ew *w, const Ev *a)
     return real(em_intr1(e, "llvm.rint", a[0].v));
 }
 
-/* Half is added below the value's magnitude only where a fraction exists, so nothing rounds twice. */
+/* Half is added below the value's magnitude only where a fraction exists, so nothing rounds twice.
+ * */
 Ev lz_emit_round_afz(em *e, const lz_ew *w, const Ev *a)
 {
     (void)w;

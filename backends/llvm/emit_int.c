@@ -1,4 +1,5 @@
-/* emit_int.c - bitwise ops, shifts, bit counts and integer powers. Everything is total: nothing traps, no shift is undefined.
+/* emit_int.c - bitwise ops, shifts, bit counts and integer powers. Everything is total: nothing
+ * traps, no shift is undefined.
  * Threads: an em belongs to one thread. */
 #include "backends/llvm/ew.h"
 

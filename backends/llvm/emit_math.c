@@ -1,5 +1,6 @@
-/* emit_math.c - which expansion a transcendental function uses: 16-bit floats and f32 the f32 polynomials (rounded afterwards), f64 the C
- * library lane by lane, complex powers the f64 functions.
+/* emit_math.c - which expansion a transcendental function uses: 16-bit floats and f32 the f32
+ * polynomials (rounded afterwards), f64 the C library lane by lane, complex powers the f64
+ * functions.
  * Threads: an em belongs to one thread. */
 #include "backends/llvm/ew.h"
 
@@ -67,7 +68,8 @@ static Ev complex_power(em *e, const Ev *a)
     Val zero = em_cf(d, 0), nan = em_cf(t, __builtin_nan(""));
     Val base0 = AND(FCMP(OEQ, x[0], zero), FCMP(OEQ, x[1], zero));
     Val exp0 = AND(FCMP(OEQ, x[2], zero), FCMP(OEQ, x[3], zero)), pos = FCMP(OGT, x[2], zero);
-    Ev z = {SEL(exp0, em_cf(t, 1), SEL(pos, em_cf(t, 0), nan)), SEL(OR(exp0, pos), em_cf(t, 0), nan)};
+    Ev z = {SEL(exp0, em_cf(t, 1), SEL(pos, em_cf(t, 0), nan)),
+            SEL(OR(exp0, pos), em_cf(t, 0), nan)};
     return lz_ev_select(e, base0, z, r);
 }
 

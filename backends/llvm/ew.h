@@ -1,5 +1,7 @@
-/* ew.h - elementwise ops as LLVM code: one function lz_emit_<name> per distinct name of the emit column of ops.def, for any number of lanes.
- * Values: see em.h. Complex numbers are pairs of f32. The functions return values of the result's dtype, rounded to it.
+/* ew.h - elementwise ops as LLVM code: one function lz_emit_<name> per distinct name of the emit
+ * column of ops.def, for any number of lanes.
+ * Values: see em.h. Complex numbers are pairs of f32. The functions return values of the result's
+ * dtype, rounded to it.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_EW_H
 #define LZ_BACKENDS_LLVM_EW_H
@@ -17,7 +19,8 @@ typedef struct lz_ew {
 } lz_ew;
 typedef Ev lz_emit_fn(em *e, const lz_ew *w, const Ev *a);
 
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, ...) extern lz_emit_fn lz_emit_##emit;
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, ...)                    \
+    extern lz_emit_fn lz_emit_##emit;
 #define LZ_OP(...)
 #include "ir/ops.def"
 
@@ -28,7 +31,7 @@ Ev lz_ev_splat(em *e, Ev a, unsigned n);
 Ev lz_ev_select(em *e, Val mask, Ev a, Ev b);
 Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits);           /* from storage bits; a scalar */
 
-Val lz_ipow(em *e, Val x, Val y, bool sgn);                  /* integer power; negative exponents as ops.def says */
+Val lz_ipow(em *e, Val x, Val y, bool sgn); /* integer power; negative exponents as ops.def says */
 
 /* f32 (any lanes), within the bounds of ops.def; emit_math.c dispatches, math_f32*.c implement */
 Val lz_exp_f32(em *e, Val x);

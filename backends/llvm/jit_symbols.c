@@ -5,9 +5,12 @@
 #include <string.h>
 
 #define FUNCTIONS(F)                                                                               \
-    F(exp) F(expm1) F(log) F(log1p) F(tanh) F(erf) F(cbrt) F(sin) F(cos) F(tan) F(pow) F(atan2)    \
-    F(hypot) F(fmod) F(fmodf) F(sinf) F(cosf) F(tanf) F(fma) F(fmaf) F(roundevenf) F(roundeven)    \
-    F(memcpy) F(memmove) F(memset)
+    F(exp)                                                                                         \
+    F(expm1)                                                                                       \
+    F(log)                                                                                         \
+    F(log1p) F(tanh) F(erf) F(cbrt) F(sin) F(cos) F(tan) F(pow) F(atan2) F(hypot) F(fmod) F(fmodf) \
+        F(sinf) F(cosf) F(tanf) F(fma) F(fmaf) F(roundevenf) F(roundeven) F(memcpy) F(memmove)     \
+            F(memset)
 
 void *lz_jit_symbol(const char *name)
 {

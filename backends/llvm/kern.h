@@ -1,13 +1,16 @@
-/* kern.h - between the files that turn a kernel into functions: what is known of a stage, evaluation of its scalar ops and accesses.
+/* kern.h - between the files that turn a kernel into functions: what is known of a stage,
+ * evaluation of its scalar ops and accesses.
  *
- * Positions of code. A scalar op is emitted at the outermost place where everything it depends on is known:
+ * Positions of code. A scalar op is emitted at the outermost place where everything it depends on
+ * is known:
  *   TOP      once per call          no loop index
  *   ROW      once per row           outer indices but the last
  *   POINT    once per point, or per block of vectors of the last outer loop
- *   BODY     the same, where the stage's inner loops are known not to be empty (a load may not run when they are)
+ * BODY     the same, where the stage's inner loops are known not to be empty (a load may not run
+ * when they are)
  *   INNER+j  inner loop j
- * Vectors: the index of at most one loop (vdim) has a value per lane; up to KERN_U vectors of it are worked on side by side. An op that does not
- * depend on it is computed once, as a scalar.
+ * Vectors: the index of at most one loop (vdim) has a value per lane; up to KERN_U vectors of it
+ * are worked on side by side. An op that does not depend on it is computed once, as a scalar.
  * Threads: belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_KERN_H
 #define LZ_BACKENDS_LLVM_KERN_H
@@ -22,7 +25,7 @@ typedef struct kstage {
     int last;                       /* position of the innermost code: stores */
     bool maybe_empty;               /* has inner loops whose run-time extent may be 0 */
     uint32_t naccess;               /* loads, then stores */
-    uint32_t *dep;                  /* per scalar op: bit per loop (outer first, then inner) it depends on */
+    uint32_t *dep; /* per scalar op: bit per loop (outer first, then inner) it depends on */
     uint8_t *pos;                   /* per scalar op: POS_... */
     bool *vec;                      /* per scalar op: has a value per lane */
     bool *wide;                     /* per scalar op: uniform, but wanted as a vector */
@@ -31,7 +34,7 @@ typedef struct kstage {
     Ev (*val)[KERN_U];              /* per scalar op and vector; uniform ones in [0] */
     Ev *splat;                      /* uniform values as vectors */
     Val *ptr[KERN_POS];             /* per position and access: address so far */
-    Val *square;                    /* per scalar op: the transposed block a load reads its rows from, or NULL */
+    Val *square; /* per scalar op: the transposed block a load reads its rows from, or NULL */
     Val square_row;
     uint32_t nacc;                  /* accumulators of all its reductions */
     Ev (*red)[KERN_U];              /* results of reductions, per accumulator and vector */
@@ -61,20 +64,26 @@ typedef struct kctx {
 /* kernels_plan.c */
 lz_status kern_init(kern *c, em *e, const lz_kernel *k);        /* decides lanes and positions */
 void kern_done(kern *c);
-/* For products: to evaluate one op of stage 0 (skip[] holds for what it does not need), vectors over loop vdim; and to run the later stages. */
-lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim, int32_t target);
+/* For products: to evaluate one op of stage 0 (skip[] holds for what it does not need), vectors
+ * over loop vdim; and to run the later stages. */
+lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim,
+                           int32_t target);
 lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
 bool kern_sz_is(lz_sz s, int64_t v);                            /* baked and equal */
 
 /* kernels_eval.c */
-void kern_enter(kern *c, Val bufs, Val args);                   /* at a function's start: loads addresses and sizes */
+void kern_enter(kern *c, Val bufs, Val args); /* at a function's start: loads addresses and sizes */
 Val kern_size(kern *c, lz_sz s);                                /* as i64 */
-void kern_addresses(kern *c, uint32_t s, int pos);              /* of all accesses, once the indices of `pos` are set */
-/* Addresses of position `to` from those of `from` and the indices of the loops in `loops` (a bit each). */
+/* of all accesses, once the indices of `pos` are set */
+void kern_addresses(kern *c, uint32_t s, int pos);
+/* Addresses of position `to` from those of `from` and the indices of the loops in `loops` (a bit
+ * each). */
 void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops);
-void kern_eval(kern *c, uint32_t s, int pos, const kctx *x);    /* the ops of stage s at a position, in order */
-Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u);    /* as it is: a scalar when uniform */
-Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);   /* with a value per lane of the stage's vectors */
+/* the ops of stage s at a position, in order */
+void kern_eval(kern *c, uint32_t s, int pos, const kctx *x);
+Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u); /* as it is: a scalar when uniform */
+/* with a value per lane of the stage's vectors */
+Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);
 void kern_stores(kern *c, uint32_t s, const kctx *x);
 /* Memory form of values: bits of an element, complex64 as one i64. */
 Ty kern_mem_type(em *e, lz_dtype d, unsigned n);
@@ -83,12 +92,14 @@ Val kern_to_mem(em *e, lz_dtype d, Ev v);
 unsigned kern_esize(lz_dtype d);
 
 /* kernels_stage.c */
-void kern_stage(kern *c, uint32_t s, const kctx *x);            /* everything of a stage from POINT inwards */
-unsigned kern_unroll(const kern *c, uint32_t s);                 /* vectors side by side that suit a stage */
+void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */
+unsigned kern_unroll(const kern *c, uint32_t s); /* vectors side by side that suit a stage */
 
-/* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel is not of a form that gains. */
+/* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
+ * is not of a form that gains. */
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
-/* kernels_transpose.c: the loop along which some load is contiguous while the stores are along the last one, or -1; and that schedule. */
+/* kernels_transpose.c: the loop along which some load is contiguous while the stores are along the
+ * last one, or -1; and that schedule. */
 int kern_transposed_loop(const kern *c);
 void kern_emit_transposed(kern *c, uint32_t d);
 lz_status lz_kern_loops(em *e, const lz_kernel *k);             /* kernels_loops.c: any kernel */

@@ -1,5 +1,6 @@
 /* kernels_eval.c - code of scalar ops, loads and stores of a stage, for one lane or vectors.
- * A load whose guard is false touches no memory: single lanes branch, vectors use masked loads and gathers.
+ * A load whose guard is false touches no memory: single lanes branch, vectors use masked loads and
+ * gathers.
  * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
@@ -21,7 +22,8 @@ Ev kern_from_mem(em *e, lz_dtype d, Val m)
         return (Ev){em_from_mem(e, d, m), NULL};
     Ty i32 = em_like(e, e->i32, m), f32 = em_like(e, e->f32, m);
     Val hi = LSHR(m, em_ci(LLVMTypeOf(m), 32));
-    return (Ev){BITS(LLVMBuildTrunc(e->b, m, i32, ""), f32), BITS(LLVMBuildTrunc(e->b, hi, i32, ""), f32)};
+    return (Ev){BITS(LLVMBuildTrunc(e->b, m, i32, ""), f32),
+                BITS(LLVMBuildTrunc(e->b, hi, i32, ""), f32)};
 }
 
 Val kern_to_mem(em *e, lz_dtype d, Ev v)
@@ -29,7 +31,8 @@ Val kern_to_mem(em *e, lz_dtype d, Ev v)
     if (d != LZ_C64)
         return em_to_mem(e, d, v.v);
     Ty i32 = em_like(e, e->i32, v.v), i64 = em_like(e, e->i64, v.v);
-    Val lo = LLVMBuildZExt(e->b, BITS(v.v, i32), i64, ""), hi = LLVMBuildZExt(e->b, BITS(v.im, i32), i64, "");
+    Val lo = LLVMBuildZExt(e->b, BITS(v.v, i32), i64, ""),
+        hi = LLVMBuildZExt(e->b, BITS(v.im, i32), i64, "");
     return OR(lo, SHL(hi, em_ci(i64, 32)));
 }
 
@@ -120,9 +123,9 @@ void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops)
 
 /* How an access of n lanes meets memory. */
 typedef struct place {
-    Val ptr;            /* of the first lane */
-    Val ptrs;           /* of every lane, where they are not consecutive */
-    Val mask;           /* lanes to touch, NULL: all */
+    Val ptr;  /* of the first lane */
+    Val ptrs; /* of every lane, where they are not consecutive */
+    Val mask; /* lanes to touch, NULL: all */
 } place;
 
 static bool dyn_is_vector(const kstage *t, const lz_access *a)
@@ -133,7 +136,8 @@ static bool dyn_is_vector(const kstage *t, const lz_access *a)
     return false;
 }
 
-static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, unsigned u, Val tail)
+static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, unsigned u,
+                    Val tail)
 {
     em *e = c->e;
     kstage *t = &c->st[s];
@@ -159,7 +163,8 @@ static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, 
     Val off = MUL(em_iota(e, e->i64, n), em_splat(e, kern_size(c, vs), n));
     for (uint32_t i = 0; i < a->ndyn; i++)
         if (t->vec[a->dyn[i].sop])
-            off = ADD(off, MUL(kern_vector(c, s, a->dyn[i].sop, u).v, em_splat(e, kern_size(c, a->dyn[i].stride), n)));
+            off = ADD(off, MUL(kern_vector(c, s, a->dyn[i].sop, u).v,
+                               em_splat(e, kern_size(c, a->dyn[i].stride), n)));
     off = MUL(off, em_ci(LLVMTypeOf(off), es));
     at.ptrs = LLVMBuildGEP2(e->b, e->i8, at.ptr, &off, 1, "");
     return at;
@@ -178,7 +183,9 @@ static Ev load_scalar(kern *c, uint32_t s, const lz_access *a, place at)
     Ty mt = kern_mem_type(e, d, 1);
     if (!at.mask)
         return kern_from_mem(e, d, em_load(e, mt, at.ptr, kern_esize(d)));
-    Val other = a->other >= 0 ? kern_to_mem(e, d, kern_value(c, s, a->other, 0)) : LLVMConstNull(mt), out;
+    Val other =
+            a->other >= 0 ? kern_to_mem(e, d, kern_value(c, s, a->other, 0)) : LLVMConstNull(mt),
+        out;
     em_if f;
     em_if_begin(e, &f, at.mask);
     Val m = em_load(e, mt, at.ptr, kern_esize(d));
@@ -314,13 +321,21 @@ static Ev sop_value(kern *c, uint32_t s, uint32_t i, unsigned u, Val tail)
     const lz_sop *p = &t->s->sops[i];
     unsigned n = t->vec[i] ? c->lanes : 1;
     switch (p->kind) {
-    case LZ_S_CONST: return lz_ev_const(e, p->dtype, p->bits);
-    case LZ_S_INDEX: return index_value(c, t, p, n, u);
-    case LZ_S_SIZE: return lz_emit_cast(e, p->dtype, LZ_I64, (Ev){kern_size(c, p->size), NULL});
-    case LZ_S_LOAD: return load(c, s, i, u, n > 1 ? tail : NULL);
-    case LZ_S_RED: return red_value(c, p, u);
-    case LZ_S_EW: return ew_value(c, s, p, t->vec[i], u);
-    default: return (Ev){em_fail(e, em_type(e, p->dtype, n), "a combiner's value outside of a combiner"), NULL};
+    case LZ_S_CONST:
+        return lz_ev_const(e, p->dtype, p->bits);
+    case LZ_S_INDEX:
+        return index_value(c, t, p, n, u);
+    case LZ_S_SIZE:
+        return lz_emit_cast(e, p->dtype, LZ_I64, (Ev){kern_size(c, p->size), NULL});
+    case LZ_S_LOAD:
+        return load(c, s, i, u, n > 1 ? tail : NULL);
+    case LZ_S_RED:
+        return red_value(c, p, u);
+    case LZ_S_EW:
+        return ew_value(c, s, p, t->vec[i], u);
+    default:
+        return (Ev){em_fail(e, em_type(e, p->dtype, n), "a combiner's value outside of a combiner"),
+                    NULL};
     }
 }
 

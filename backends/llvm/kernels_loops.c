@@ -1,6 +1,7 @@
 /* kernels_loops.c - the general schedule: any kernel as loops.
- * Rows are the points of the outer loops but the last. A unit is a piece of `chunk` points of one row, so a call runs over runs of consecutive
- * units, one row at a time. With vectors over the last outer loop, blocks of several full vectors come first, then masked ones.
+ * Rows are the points of the outer loops but the last. A unit is a piece of `chunk` points of one
+ * row, so a call runs over runs of consecutive units, one row at a time. With vectors over the last
+ * outer loop, blocks of several full vectors come first, then masked ones.
  * A serial kernel is one unit.   Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 

@@ -1,5 +1,7 @@
-/* kernels_plan.c - what is decided about a kernel before any code is made: which loop is a vector, of how many lanes, and where every scalar op goes.
- * Depends on the canonical form of the kernel only, never on the values of its run-time sizes. Threads: thread-compatible. */
+/* kernels_plan.c - what is decided about a kernel before any code is made: which loop is a vector,
+ * of how many lanes, and where every scalar op goes.
+ * Depends on the canonical form of the kernel only, never on the values of its run-time sizes.
+ * Threads: thread-compatible. */
 #include "backends/llvm/kern.h"
 #include <string.h>
 
@@ -15,7 +17,8 @@ static unsigned cost_size(lz_dtype d)
     return d == LZ_F16 || d == LZ_BF16 ? 4 : (unsigned)lz_dtype_size(d);
 }
 
-/* Lanes by the elements the kernel moves: 16 for anything with 32-bit or 16-bit float data on 64-byte vectors, 8 for pure 64-bit data, more for bytes. */
+/* Lanes by the elements the kernel moves: 16 for anything with 32-bit or 16-bit float data on
+ * 64-byte vectors, 8 for pure 64-bit data, more for bytes. */
 static unsigned choose_lanes(const kern *c)
 {
     unsigned narrow = 8, widest = 1;
@@ -35,7 +38,8 @@ static unsigned choose_lanes(const kern *c)
     return lanes > EM_LANES ? EM_LANES : lanes;
 }
 
-/* ---- vectors over the last outer loop of a serial kernel: allowed when no lane can meet what another one writes ---- */
+/* ---- vectors over the last outer loop of a serial kernel: allowed when no lane can meet what
+ * another one writes ---- */
 
 static bool same_sz(lz_sz a, lz_sz b)
 {
@@ -76,10 +80,12 @@ static bool serial_vectors_ok(const kern *c)
         if (!lanes_apart(c, t, &s->stores[j].at))
             return false;
         for (uint32_t k = 0; k < j; k++)
-            if (s->stores[k].at.buf == s->stores[j].at.buf && !same_access(&s->stores[k].at, &s->stores[j].at))
+            if (s->stores[k].at.buf == s->stores[j].at.buf &&
+                !same_access(&s->stores[k].at, &s->stores[j].at))
                 return false;
         for (uint32_t i = 0; i < s->nacc; i++)
-            if (s->accs[i].buf == s->stores[j].at.buf && !same_access(&s->accs[i], &s->stores[j].at))
+            if (s->accs[i].buf == s->stores[j].at.buf &&
+                !same_access(&s->accs[i], &s->stores[j].at))
                 return false;
     }
     return true;
@@ -106,9 +112,12 @@ static uint32_t sop_dep(const kern *c, const kstage *t, const lz_sop *p)
 {
     uint32_t outer = (uint32_t)((UINT64_C(1) << c->k->nouter) - 1), m = 0;
     switch (p->kind) {
-    case LZ_S_INDEX: return 1u << p->a;
-    case LZ_S_LOAD: return access_dep(c, t, &t->s->accs[p->a]);
-    case LZ_S_RED: return outer;
+    case LZ_S_INDEX:
+        return 1u << p->a;
+    case LZ_S_LOAD:
+        return access_dep(c, t, &t->s->accs[p->a]);
+    case LZ_S_RED:
+        return outer;
     case LZ_S_EW: {
         int32_t o[3] = {p->a, p->b, p->c};
         int n = lz_op_get(p->op)->arity;
@@ -116,7 +125,8 @@ static uint32_t sop_dep(const kern *c, const kstage *t, const lz_sop *p)
             m |= t->dep[o[i]];
         return m;
     }
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -145,16 +155,19 @@ static bool allocate(kern *c, kstage *t)
     t->naccess = t->s->nacc + t->s->nstore;
     for (uint32_t r = 0; r < t->s->nred; r++)
         t->nacc += t->s->reds[r].nacc;
-    bool ok = (t->dep = take(c, n, sizeof *t->dep)) && (t->pos = take(c, n, 1)) && (t->vec = take(c, n, sizeof(bool))) &&
-              (t->wide = take(c, n, sizeof(bool))) && (t->skip = take(c, n, sizeof(bool))) &&
-              (t->uses = take(c, n, sizeof *t->uses)) && (t->val = take(c, n, sizeof *t->val)) &&
-              (t->splat = take(c, n, sizeof *t->splat)) && (t->square = take(c, n, sizeof *t->square)) && (t->red = take(c, t->nacc, sizeof *t->red));
+    bool ok = (t->dep = take(c, n, sizeof *t->dep)) && (t->pos = take(c, n, 1)) &&
+              (t->vec = take(c, n, sizeof(bool))) && (t->wide = take(c, n, sizeof(bool))) &&
+              (t->skip = take(c, n, sizeof(bool))) && (t->uses = take(c, n, sizeof *t->uses)) &&
+              (t->val = take(c, n, sizeof *t->val)) && (t->splat = take(c, n, sizeof *t->splat)) &&
+              (t->square = take(c, n, sizeof *t->square)) &&
+              (t->red = take(c, t->nacc, sizeof *t->red));
     for (uint32_t p = 0; p < POS_INNER + t->s->ninner && ok; p++)
         ok = (t->ptr[p] = take(c, t->naccess, sizeof(Val))) != NULL;
     return ok;
 }
 
-/* Marks what the initial values of reductions need: it is evaluated before the emptiness of the inner loops is known. */
+/* Marks what the initial values of reductions need: it is evaluated before the emptiness of the
+ * inner loops is known. */
 static void mark_init(const kstage *t, bool *early)
 {
     for (uint32_t r = 0; r < t->s->nred; r++)
@@ -259,7 +272,8 @@ static void mark_vectors(const kern *c, kstage *t)
     }
 }
 
-/* A sum of products of f32 or f64 accumulates by fused multiply-add: the product itself is not emitted. */
+/* A sum of products of f32 or f64 accumulates by fused multiply-add: the product itself is not
+ * emitted. */
 static void mark_products(kstage *t)
 {
     for (uint32_t r = 0; r < t->s->nred; r++) {
@@ -268,7 +282,8 @@ static void mark_products(kstage *t)
             continue;
         const lz_sop *p = &t->s->sops[q->value[0]];
         bool wide = p->dtype == LZ_F32 || p->dtype == LZ_F64;
-        if (p->kind == LZ_S_EW && p->op == LZ_OP_MULTIPLY && wide && p->dtype == q->acc_dtype[0] && t->uses[q->value[0]] == 1) {
+        if (p->kind == LZ_S_EW && p->op == LZ_OP_MULTIPLY && wide && p->dtype == q->acc_dtype[0] &&
+            t->uses[q->value[0]] == 1) {
             t->skip[q->value[0]] = true;
             bool vec = t->vec[q->value[0]];
             t->wide[p->a] |= vec && !t->vec[p->a];
@@ -334,7 +349,8 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
     c->st = take(c, k->nstage, sizeof *c->st);
     c->size = take(c, k->narg, sizeof *c->size);
     if (!c->st || !c->size)
-        return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory for %u stages", k->name, k->nstage);
+        return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory for %u stages", k->name,
+                       k->nstage);
     for (uint32_t s = 0; s < k->nstage; s++)
         LZ_TRY(plan_stage(c, s));
     c->vec = k->dot.is_dot ? product_vectors(k) : k->vec;
@@ -345,7 +361,8 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
     return LZ_OK;
 }
 
-/* Stage 0 for evaluating one of its ops anywhere: what depends on no index at TOP, the rest at POINT; nothing but what the op needs. */
+/* Stage 0 for evaluating one of its ops anywhere: what depends on no index at TOP, the rest at
+ * POINT; nothing but what the op needs. */
 static void flatten_stage(kstage *t, int32_t target)
 {
     for (uint32_t i = 0; i < t->s->nsop; i++) {
@@ -373,7 +390,8 @@ static void flatten_stage(kstage *t, int32_t target)
     }
 }
 
-lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim, int32_t target)
+lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim,
+                           int32_t target)
 {
     LZ_TRY(kern_init(c, e, k));
     c->vec = vdim < k->nouter ? LZ_VEC_OUTER : LZ_VEC_INNER;

@@ -1,6 +1,8 @@
-/* kernels_stage.c - code of one stage for a block of points: its inner loops, reductions and stores.
- * A reduction over a vector loop keeps several independent vectors of accumulators, which are combined in a fixed tree at the end: the order
- * depends on the loop's extent only. Masked lanes keep their accumulators.
+/* kernels_stage.c - code of one stage for a block of points: its inner loops, reductions and
+ * stores.
+ * A reduction over a vector loop keeps several independent vectors of accumulators, which are
+ * combined in a fixed tree at the end: the order depends on the loop's extent only. Masked lanes
+ * keep their accumulators.
  * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
@@ -44,12 +46,16 @@ static void unflatten(accs *a, const Val *in)
 /* ---- combining ---- */
 
 /* New accumulators of a general reduction. elt[k] has dtype ed[k]. */
-static void run_body(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out)
+static void run_body(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed,
+                     Ev *out)
 {
     em *e = c->e;
     Ev *val = lz_arena_alloc(&c->arena, r->nbody * sizeof *val);
     if (!val) {
-        e->status = e->status ? e->status : LZ_FAIL(LZ_EMEM, "code generation: no memory for a combiner of %u ops", r->nbody);
+        e->status =
+            e->status
+                ? e->status
+                : LZ_FAIL(LZ_EMEM, "code generation: no memory for a combiner of %u ops", r->nbody);
         for (uint32_t k = 0; k < r->nacc; k++)
             out[k] = acc[k];
         return;
@@ -70,7 +76,9 @@ static void run_body(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, con
                 in[j] = r->body[o[j]].dtype, a[j] = val[o[j]];
             val[i] = lz_emit_ew(e, p->op, p->attr, p->dtype, in, a);
         } else
-            val[i] = (Ev){em_fail(e, em_type(e, p->dtype, 1), "a combiner that reads more than its operands"), NULL};
+            val[i] = (Ev){
+                em_fail(e, em_type(e, p->dtype, 1), "a combiner that reads more than its operands"),
+                NULL};
     }
     for (uint32_t k = 0; k < r->nacc; k++) {
         Ev v = lz_emit_cast(e, r->acc_dtype[k], r->body[r->body_out[k]].dtype, val[r->body_out[k]]);
@@ -79,14 +87,16 @@ static void run_body(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, con
 }
 
 /* acc = acc o elt, both partial results of reduction r. */
-static void merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out)
+static void merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed,
+                  Ev *out)
 {
     if (r->comb == LZ_OP_NONE) {
         run_body(c, r, acc, elt, ed, out);
         return;
     }
     lz_dtype d = r->acc_dtype[0], in[2] = {d, d};
-    out[0] = lz_emit_ew(c->e, r->comb, NULL, d, in, (Ev[]){acc[0], lz_emit_cast(c->e, d, ed[0], elt[0])});
+    out[0] = lz_emit_ew(c->e, r->comb, NULL, d, in,
+                        (Ev[]){acc[0], lz_emit_cast(c->e, d, ed[0], elt[0])});
 }
 
 static Ev operand(kern *c, uint32_t s, int32_t sop, unsigned u, bool vec)
@@ -121,7 +131,8 @@ static void accumulate(kern *c, uint32_t s, const kctx *x, accs *a)
                 merge(c, q, acc, elt, ed, out);
             }
             for (uint32_t k = 0; k < q->nacc; k++)
-                a->v[k0 + k][u] = inner && x->mask[u] ? lz_ev_select(e, x->mask[u], out[k], acc[k]) : out[k];
+                a->v[k0 + k][u] =
+                    inner && x->mask[u] ? lz_ev_select(e, x->mask[u], out[k], acc[k]) : out[k];
         }
     }
 }
@@ -154,8 +165,10 @@ static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
     unflatten(a, l.phi);
 }
 
-/* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if `masked`. */
-static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi, accs *a)
+/* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if
+ * `masked`. */
+static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
+                         accs *a)
 {
     em *e = c->e;
     em_loop l;
@@ -189,7 +202,8 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, accs *a)
             vector_piece(c, s, j, 1, true, mid, hi, a);
         return;
     }
-    mid = block & (block - 1) ? MUL(LLVMBuildUDiv(e->b, hi, em_c64(e, block), ""), em_c64(e, block)) : AND(hi, em_c64(e, -block));
+    mid = block & (block - 1) ? MUL(LLVMBuildUDiv(e->b, hi, em_c64(e, block), ""), em_c64(e, block))
+                              : AND(hi, em_c64(e, -block));
     vector_piece(c, s, j, a->u, false, em_c64(e, 0), mid, a);
     vector_piece(c, s, j, 1, true, mid, hi, a);
 }
@@ -242,7 +256,8 @@ static void start(kern *c, uint32_t s, accs *a)
                 const lz_red *q = &t->s->reds[r];
                 bool outer = vec && t->vdim < (int)c->k->nouter;
                 Ev v = operand(c, s, q->init[k], outer ? u : 0, vec);
-                a->v[k0 + k][u] = lz_emit_cast(c->e, q->acc_dtype[k], t->s->sops[q->init[k]].dtype, v);
+                a->v[k0 + k][u] =
+                    lz_emit_cast(c->e, q->acc_dtype[k], t->s->sops[q->init[k]].dtype, v);
             }
     a->n = k0;
 }

@@ -1,16 +1,20 @@
-/* kernels_transpose.c - the schedule of elementwise kernels that read something along another loop than they write: blocks of lanes x lanes.
- * The rows of a block are read in vectors along the loop `d` where the load is contiguous, transposed in registers, and lie in a small square
- * in memory while the block's points are computed row by row along the last loop.
+/* kernels_transpose.c - the schedule of elementwise kernels that read something along another loop
+ * than they write: blocks of lanes x lanes.
+ * The rows of a block are read in vectors along the loop `d` where the load is contiguous,
+ * transposed in registers, and lie in a small square in memory while the block's points are
+ * computed row by row along the last loop.
  * A unit is `lanes` indices of d and CHUNK of the last loop.   Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
 enum { CHUNK = 256 };
 
-/* Loop d if load `a` of the stage is contiguous along d but not along the last loop, and is plain; -1 otherwise. */
+/* Loop d if load `a` of the stage is contiguous along d but not along the last loop, and is plain;
+ * -1 otherwise. */
 static int across(const kern *c, const lz_access *a)
 {
     uint32_t last = c->k->nouter - 1;
-    if (a->ndyn || a->guard >= 0 || kern_sz_is(a->stride[last], 0) || kern_sz_is(a->stride[last], 1))
+    if (a->ndyn || a->guard >= 0 || kern_sz_is(a->stride[last], 0) ||
+        kern_sz_is(a->stride[last], 1))
         return -1;
     for (uint32_t d = 0; d < last; d++) {
         lz_sz n = c->k->outer[d];
@@ -23,7 +27,8 @@ static int across(const kern *c, const lz_access *a)
 int kern_transposed_loop(const kern *c)
 {
     const lz_kernel *k = c->k;
-    if (k->nstage != 1 || k->stages[0].ninner || k->nouter < 2 || c->vec != LZ_VEC_OUTER || k->serial || c->lanes < 4)
+    if (k->nstage != 1 || k->stages[0].ninner || k->nouter < 2 || c->vec != LZ_VEC_OUTER ||
+        k->serial || c->lanes < 4)
         return -1;
     lz_sz n = k->outer[k->nouter - 1];
     if (n.slot < 0 && n.v < 4)
@@ -56,7 +61,8 @@ static void emit_sizes(kern *c, uint32_t d)
     em *e = c->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
-    Val n = MUL(blocks_of(c, c->k->outer[d], c->lanes), blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK));
+    Val n = MUL(blocks_of(c, c->k->outer[d], c->lanes),
+                blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK));
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     for (uint32_t i = 0; i < nl; i++)
         n = MUL(n, kern_size(c, c->k->outer[loops[i]]));
@@ -76,8 +82,8 @@ static Val split(em *e, Val *i, Val n)
 
 typedef struct block {
     uint32_t d, last;
-    Val i0, j0;                     /* first indices */
-    Val rows;                       /* of d in the block */
+    Val i0, j0; /* first indices */
+    Val rows;   /* of d in the block */
 } block;
 
 /* The squares of all transposed loads, from rows along d. */
@@ -86,7 +92,8 @@ static void read_squares(kern *c, const block *b)
     em *e = c->e;
     kstage *t = &c->st[0];
     unsigned L = c->lanes;
-    Val top = SUB(kern_size(c, c->k->outer[b->last]), em_c64(e, 1)), mask = em_tail_mask(e, b->rows, L), row[EM_LANES];
+    Val top = SUB(kern_size(c, c->k->outer[b->last]), em_c64(e, 1)),
+        mask = em_tail_mask(e, b->rows, L), row[EM_LANES];
     c->oidx[b->d] = b->i0;
     kern_advance(c, 0, POS_TOP, POS_ROW, (1u << b->last) - 1);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
@@ -134,7 +141,8 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
     for (uint32_t q = nl; q-- > 0;)
         c->oidx[loops[q]] = q ? split(e, &i, kern_size(c, c->k->outer[loops[q]])) : i;
     b.rows = em_intr2(e, "llvm.smin", SUB(kern_size(c, c->k->outer[d]), b.i0), em_c64(e, c->lanes));
-    Val end = em_intr2(e, "llvm.smin", ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
+    Val end =
+        em_intr2(e, "llvm.smin", ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
     em_loop l;
     em_loop_begin(e, &l, lo, end, em_c64(e, c->lanes), 0, NULL);
     b.j0 = l.i;
@@ -150,10 +158,12 @@ static void emit_run(kern *c, uint32_t d)
     Val f = em_func(e, "lz_run", e->none, args, 5, true);
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
-    Val chunks = blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK), blocks = blocks_of(c, c->k->outer[d], c->lanes);
+    Val chunks = blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK),
+        blocks = blocks_of(c, c->k->outer[d], c->lanes);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         const lz_sop *p = &t->s->sops[i];
-        if (p->kind != LZ_S_LOAD || across(c, &t->s->accs[p->a]) != (int)d || (c->written >> t->s->accs[p->a].buf & 1))
+        if (p->kind != LZ_S_LOAD || across(c, &t->s->accs[p->a]) != (int)d ||
+            (c->written >> t->s->accs[p->a].buf & 1))
             continue;
         lz_dtype dt = c->k->buf[t->s->accs[p->a].buf].dtype;
         t->square[i] = em_alloca(e, kern_mem_type(e, dt, c->lanes), c->lanes, 64);

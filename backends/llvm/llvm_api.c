@@ -1,5 +1,6 @@
 /* llvm_api.c - finds libLLVM-19 with dlopen, resolves the table, sets it up once.
- * The library is 130 MB and costs 20 ms to relocate, so a process that finds all its kernels in the cache must never load it.
+ * The library is 130 MB and costs 20 ms to relocate, so a process that finds all its kernels in the
+ * cache must never load it.
  * Threads: everything happens inside one pthread_once. */
 #define LZ_LLVM_API_NO_NAMES
 #include "backends/llvm/llvm_api.h"
@@ -34,7 +35,8 @@ static void *open_library(void)
             return h;
     }
     const char *why = dlerror();
-    snprintf(failure, sizeof failure, "libLLVM-19 is not on this machine: %s", why ? why : "unknown error");
+    snprintf(failure, sizeof failure, "libLLVM-19 is not on this machine: %s",
+             why ? why : "unknown error");
     return NULL;
 }
 
@@ -57,8 +59,9 @@ static void fatal(const char *reason)
     lz_logf(LZ_LOG_ERROR, "llvm", "fatal error inside LLVM: %s", reason);
 }
 
-/* Machine passes that cost compile time and give our kernels nothing: the emitter's loops are already hoisted, unrolled and
- * free of redundancy. The options belong to LLVM 19, which the library's name guarantees. */
+/* Machine passes that cost compile time and give our kernels nothing: the emitter's loops are
+ * already hoisted, unrolled and free of redundancy. The options belong to LLVM 19, which the
+ * library's name guarantees. */
 static void set_options(void)
 {
     static const char *const argv[] = {
@@ -86,7 +89,8 @@ static void load(void)
     unsigned major = 0, minor = 0, patch = 0;
     lz_llvm.LLVMGetVersion(&major, &minor, &patch);
     if (major != 19) {
-        snprintf(failure, sizeof failure, "found LLVM %u.%u.%u where 19 is needed", major, minor, patch);
+        snprintf(failure, sizeof failure, "found LLVM %u.%u.%u where 19 is needed", major, minor,
+                 patch);
         return;
     }
 #define START(T)                                                                                   \

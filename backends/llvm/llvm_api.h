@@ -1,5 +1,7 @@
-/* llvm_api.h - the LLVM-C API without linking LLVM: the usual names are macros for members of lz_llvm, which lz_llvm_load fills.
- * Include this instead of <llvm-c/...>. No function may be called before lz_llvm_load() has returned LZ_OK.
+/* llvm_api.h - the LLVM-C API without linking LLVM: the usual names are macros for members of
+ * lz_llvm, which lz_llvm_load fills.
+ * Include this instead of <llvm-c/...>. No function may be called before lz_llvm_load() has
+ * returned LZ_OK.
  * Threads: lz_llvm_load is thread-safe; afterwards the table does not change. */
 #ifndef LZ_BACKENDS_LLVM_API_H
 #define LZ_BACKENDS_LLVM_API_H
@@ -19,7 +21,8 @@ typedef struct lz_llvm_api {
 } lz_llvm_api;
 extern lz_llvm_api lz_llvm;
 
-/* Loads libLLVM-19 at the first call and prepares code generation for the host. LZ_EUNAVAILABLE with the library's name when there is none. */
+/* Loads libLLVM-19 at the first call and prepares code generation for the host. LZ_EUNAVAILABLE
+ * with the library's name when there is none. */
 lz_status lz_llvm_load(void);
 
 #ifndef LZ_LLVM_API_NO_NAMES

@@ -1,19 +1,26 @@
-/* math_f32.c - elementary functions of f32 as polynomials in LLVM code: any number of lanes, the full range, subnormals, infinities, NaN.
- * Coefficients: Lawson-weighted minimax fits, rounded to f32 one after the other (tools of our own); atan: Cephes (S. Moshier).
- * Errors are the largest found over all 2^32 arguments (test/unit/backends/t_emit_math.c): they stay below the bounds of ops.def.
+/* math_f32.c - elementary functions of f32 as polynomials in LLVM code: any number of lanes, the
+ * full range, subnormals, infinities, NaN.
+ * Coefficients: Lawson-weighted minimax fits, rounded to f32 one after the other (tools of our
+ * own); atan: Cephes (S. Moshier).
+ * Errors are the largest found over all 2^32 arguments (test/unit/backends/t_emit_math.c): they
+ * stay below the bounds of ops.def.
  * Threads: an em belongs to one thread. */
 #include "backends/llvm/ew.h"
 #include <math.h>
 
-static const double EXP6[] = {5.000000000e-01, 1.666651964e-01, 4.166639224e-02, 8.368832059e-03, 1.394153573e-03};
-static const double EXP2_5[] = {1.000000119e+00, 6.931472421e-01, 2.402191609e-01, 5.550085753e-02, 9.685306810e-03, 1.352068153e-03};
-static const double EM1[] = {5.000000000e-01, 1.666654348e-01, 4.166642204e-02, 8.366555907e-03, 1.393894549e-03};
-static const double LOG7[] = {3.333344758e-01,  -2.500019372e-01, 1.999111325e-01, -1.664377749e-01,
+static const double EXP6[] = {5.000000000e-01, 1.666651964e-01, 4.166639224e-02, 8.368832059e-03,
+                              1.394153573e-03};
+static const double EXP2_5[] = {1.000000119e+00, 6.931472421e-01, 2.402191609e-01,
+                                5.550085753e-02, 9.685306810e-03, 1.352068153e-03};
+static const double EM1[] = {5.000000000e-01, 1.666654348e-01, 4.166642204e-02, 8.366555907e-03,
+                             1.393894549e-03};
+static const double LOG7[] = {3.333344758e-01, -2.500019372e-01, 1.999111325e-01, -1.664377749e-01,
                               1.446747184e-01, -1.318636388e-01, 1.058296412e-01, -4.617497697e-02};
-static const double ERFS[] = {1.283791661e-01,  -3.761262894e-01, 1.128362268e-01, -2.685540542e-02,
+static const double ERFS[] = {1.283791661e-01, -3.761262894e-01, 1.128362268e-01, -2.685540542e-02,
                               5.191225559e-03, -8.032448823e-04, 7.907654799e-05};
-static const double ERFL[] = {-1.838606113e-04, 1.629170656e+00,  9.146115780e-01, 1.550446600e-01, -3.529195115e-02,
-                              5.536699202e-03,  -4.775407142e-04, 4.531779723e-06, 1.923755690e-06};
+static const double ERFL[] = {-1.838606113e-04, 1.629170656e+00,  9.146115780e-01,
+                              1.550446600e-01,  -3.529195115e-02, 5.536699202e-03,
+                              -4.775407142e-04, 4.531779723e-06,  1.923755690e-06};
 #define POLY(x, c) horner(e, x, c, (int)(sizeof c / sizeof *c))
 #define EVEN_ODD(x, c) estrin(e, x, c, (int)(sizeof c / sizeof *c))
 
@@ -88,7 +95,8 @@ static Val scale(em *e, Val v, Val n)
     Val k = to_i32(e, n);
     Ty it = LLVMTypeOf(k);
     Val k1 = ASHR(k, em_ci(it, 1)), k2 = SUB(k, k1);
-    Val s1 = BITS(SHL(ADD(k1, em_ci(it, 127)), em_ci(it, 23)), t), s2 = BITS(SHL(ADD(k2, em_ci(it, 127)), em_ci(it, 23)), t);
+    Val s1 = BITS(SHL(ADD(k1, em_ci(it, 127)), em_ci(it, 23)), t),
+        s2 = BITS(SHL(ADD(k2, em_ci(it, 127)), em_ci(it, 23)), t);
     return FMUL(FMUL(v, s1), s2);
 }
 
@@ -142,7 +150,8 @@ static void split_avx512(em *e, Val x, Val *m, Val *ex)
 {
     Ty t = LLVMTypeOf(x);
     Val all = em_ci(e->i16, -1), z = em_cf(t, 0);
-    Val g[5] = {x, em_c32(e, 3 | 2 << 2), z, all, em_c32(e, 4)}; /* mantissa in [0.75, 1.5), NaN for negative numbers */
+    Val g[5] = {x, em_c32(e, 3 | 2 << 2), z, all,
+                em_c32(e, 4)}; /* mantissa in [0.75, 1.5), NaN for negative numbers */
     *m = em_intr(e, "llvm.x86.avx512.mask.getmant.ps.512", NULL, 0, g, 5);
     Val h[4] = {x, z, all, em_c32(e, 4)};
     Val k = em_intr(e, "llvm.x86.avx512.mask.getexp.ps.512", NULL, 0, h, 4);
@@ -164,7 +173,8 @@ Val lz_log_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x);
     Val m, ex;
-    if (e->avx512 && em_lanes(x) == 16) { /* right for 0, infinity and NaN by itself, except inf - inf */
+    if (e->avx512 &&
+        em_lanes(x) == 16) { /* right for 0, infinity and NaN by itself, except inf - inf */
         split_avx512(e, x, &m, &ex);
         Val y = log_of_parts(e, m, ex);
         Val zero = FCMP(OEQ, x, em_cf(t, 0)), inf = FCMP(OEQ, x, em_cf(t, INFINITY));
@@ -172,11 +182,13 @@ Val lz_log_f32(em *e, Val x)
     }
     split(e, x, &m, &ex);
     Val y = log_of_parts(e, m, ex);
-    y = SEL(FCMP(OGT, x, em_cf(t, 0)), y, SEL(FCMP(OEQ, x, em_cf(t, 0)), em_cf(t, -INFINITY), em_cf(t, NAN)));
+    y = SEL(FCMP(OGT, x, em_cf(t, 0)), y,
+            SEL(FCMP(OEQ, x, em_cf(t, 0)), em_cf(t, -INFINITY), em_cf(t, NAN)));
     return SEL(FCMP(ULT, x, em_cf(t, INFINITY)), SEL(FCMP(UNO, x, x), x, y), x);
 }
 
-/* log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded: the second term is the rounding error's share. */
+/* log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded: the second term is the rounding
+ * error's share. */
 Val lz_log1p_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x);
@@ -222,14 +234,16 @@ Val lz_erf_f32(em *e, Val x)
 Val lz_cbrt_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x), it = em_like(e, e->i32, x);
-    Val a = fabs_of(e, x), tiny = FCMP(OLT, a, em_cf(t, 0x1p-126)), huge = FCMP(OGT, a, em_cf(t, 0x1p120));
+    Val a = fabs_of(e, x), tiny = FCMP(OLT, a, em_cf(t, 0x1p-126)),
+        huge = FCMP(OGT, a, em_cf(t, 0x1p120));
     a = FMUL(a, SEL(tiny, em_cf(t, 0x1p24), SEL(huge, em_cf(t, 0x1p-24), em_cf(t, 1))));
     Val bits = LLVMBuildSIToFP(e->b, BITS(a, it), t, "");
     Val third = LLVMBuildFPToSI(e->b, FMUL(bits, em_cf(t, 1.0 / 3)), it, "");
     Val y = BITS(ADD(third, em_ci(it, 0x2a5137a0)), t);
     Val c = FMUL(FMUL(y, y), y);
     y = FMUL(y, FDIV(FADD(c, FADD(a, a)), FADD(FADD(c, c), a)));
-    /* the second time as y + y (a - y^3) / (2 y^3 + a): the correction is small, so its rounding is, too */
+    /* the second time as y + y (a - y^3) / (2 y^3 + a): the correction is small, so its rounding
+     * is, too */
     Val y2 = FMUL(y, y), d = em_fma(e, FNEG(y2), y, a);
     c = FMUL(y2, y);
     y = em_fma(e, y, FDIV(d, FADD(FADD(c, c), a)), y);

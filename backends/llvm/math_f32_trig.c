@@ -5,14 +5,24 @@
 
 static const double SIN[] = {-1.666665375e-01, 8.332101628e-03, -1.950679725e-04};
 static const double COS[] = {4.166664556e-02, -1.388730248e-03, 2.443088124e-05};
-static const double ATAN[] = {-3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2};
+static const double ATAN[] = {-3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1,
+                              8.05374449538e-2};
 /* log2(m) = t L(t^2), t = (m - 1) / (m + 1) */
-static const double LOG2[] = {2.8853900817779268, 0.96179669392597560, 0.57707801635558536, 0.41219858311113238,
-                              0.32059889797532520, 0.26230818925253880, 0.22195308321368668};
+static const double LOG2[] = {2.8853900817779268,  0.96179669392597560, 0.57707801635558536,
+                              0.41219858311113238, 0.32059889797532520, 0.26230818925253880,
+                              0.22195308321368668};
 /* 2^f, |f| <= 1/2: ln(2)^k / k! */
-static const double EXP2D[] = {1.0, 0.69314718055994531, 0.24022650695910072, 0.055504108664821580, 0.0096181291076284772,
-                               0.0013333558146428443, 0.00015403530393381610, 1.5252733804059841e-05, 1.3215486790144309e-06,
-                               1.0178086009239699e-07, 7.0549116208011233e-09};
+static const double EXP2D[] = {1.0,
+                               0.69314718055994531,
+                               0.24022650695910072,
+                               0.055504108664821580,
+                               0.0096181291076284772,
+                               0.0013333558146428443,
+                               0.00015403530393381610,
+                               1.5252733804059841e-05,
+                               1.3215486790144309e-06,
+                               1.0178086009239699e-07,
+                               7.0549116208011233e-09};
 #define POLY(x, c) horner(e, x, c, (int)(sizeof c / sizeof *c))
 
 static Val horner(em *e, Val x, const double *c, int n)
@@ -48,7 +58,8 @@ static Val any(em *e, Val mask)
     return em_lanes(mask) == 1 ? mask : em_intr1(e, "llvm.vector.reduce.or", mask);
 }
 
-/* Beyond 1e5 the three-part pi/2 is not enough; such arguments are rare and take the C library's exact reduction. */
+/* Beyond 1e5 the three-part pi/2 is not enough; such arguments are rare and take the C library's
+ * exact reduction. */
 static Val or_library(em *e, Val x, Val y, const char *name)
 {
     Val large = FCMP(OGT, fabs_of(e, x), em_cf(LLVMTypeOf(x), 1e5));
@@ -99,8 +110,10 @@ Val lz_atan2_f32(em *e, Val y, Val x)
     Ty t = LLVMTypeOf(x);
     Val ax = fabs_of(e, x), ay = fabs_of(e, y), swap = FCMP(OGT, ay, ax);
     Val hi = SEL(swap, ay, ax), lo = SEL(swap, ax, ay);
-    Val down = SEL(FCMP(OGT, hi, em_cf(t, 0x1p100)), em_cf(t, 0x1p-26), em_cf(t, 1)); /* hi + lo must not overflow, */
-    Val up = SEL(FCMP(OLT, hi, em_cf(t, 0x1p-100)), em_cf(t, 0x1p26), down);          /* nor small ones lose bits */
+    Val down = SEL(FCMP(OGT, hi, em_cf(t, 0x1p100)), em_cf(t, 0x1p-26),
+                   em_cf(t, 1)); /* hi + lo must not overflow, */
+    Val up = SEL(FCMP(OLT, hi, em_cf(t, 0x1p-100)), em_cf(t, 0x1p26),
+                 down); /* nor small ones lose bits */
     Val both_inf = AND(FCMP(OEQ, ax, em_cf(t, INFINITY)), FCMP(OEQ, ay, em_cf(t, INFINITY)));
     hi = FMUL(SEL(both_inf, em_cf(t, 1), hi), up);
     lo = FMUL(SEL(both_inf, em_cf(t, 1), lo), up);
@@ -152,16 +165,20 @@ Val lz_pow_f32(em *e, Val x, Val y)
     /* 0 and infinity as very small and very large numbers; then y = 0 alone must not meet them */
     Val w = em_cf(d, 1e6);
     Val dnormal = SEL(normal, lg, SEL(FCMP(OEQ, ax, zero), FNEG(w), w));
-    Val yd = LLVMBuildFPExt(e->b, SEL(FCMP(OLT, ay, inf), y, em_intr2(e, "llvm.copysign", em_cf(t, 0x1p100), y)), d, "");
+    Val yd = LLVMBuildFPExt(
+        e->b, SEL(FCMP(OLT, ay, inf), y, em_intr2(e, "llvm.copysign", em_cf(t, 0x1p100), y)), d,
+        "");
     Val p = FMUL(dnormal, yd);
     p = SEL(FCMP(UNO, p, p), em_cf(d, 0), p);
     Val r = exp2_to_f32(e, p, t);
     /* 0 ^ y and inf ^ y for tiny y, which 1e6 does not bring out of range */
-    Val to_zero = ICMP(NE, LLVMBuildZExt(e->b, FCMP(OEQ, ax, zero), it, ""), LLVMBuildZExt(e->b, FCMP(OLT, y, zero), it, ""));
+    Val to_zero = ICMP(NE, LLVMBuildZExt(e->b, FCMP(OEQ, ax, zero), it, ""),
+                       LLVMBuildZExt(e->b, FCMP(OLT, y, zero), it, ""));
     r = SEL(AND(NOT(normal), FCMP(ONE, y, zero)), SEL(to_zero, zero, inf), r);
     /* negative base: odd exponents keep the sign, fractions are NaN */
     Val whole = FCMP(OEQ, em_intr1(e, "llvm.floor", ay), ay), half = FMUL(ay, em_cf(t, 0.5));
-    Val odd = AND(AND(whole, FCMP(ONE, em_intr1(e, "llvm.floor", half), half)), FCMP(OLT, ay, em_cf(t, 0x1p24)));
+    Val odd = AND(AND(whole, FCMP(ONE, em_intr1(e, "llvm.floor", half), half)),
+                  FCMP(OLT, ay, em_cf(t, 0x1p24)));
     Val neg = ICMP(SLT, BITS(x, it), em_ci(it, 0));
     r = SEL(AND(neg, odd), FNEG(r), r);
     Val bad = AND(AND(FCMP(OLT, x, zero), FCMP(ONE, ax, inf)), AND(NOT(whole), FCMP(OLT, ay, inf)));

@@ -1,6 +1,8 @@
-/* target.c - the machine this process runs on, without LLVM: LLVM's CPU name and ISA features from cpuid, caches from sysfs.
- * Every known feature is written out, with + or -, so that a hypervisor that hides one is believed. LAZULI_CPU=x86-64-v2 .. v4 lowers the
- * target to that level's features. Threads: thread-safe; the machine is read once. */
+/* target.c - the machine this process runs on, without LLVM: LLVM's CPU name and ISA features from
+ * cpuid, caches from sysfs.
+ * Every known feature is written out, with + or -, so that a hypervisor that hides one is believed.
+ * LAZULI_CPU=x86-64-v2 .. v4 lowers the target to that level's features. Threads: thread-safe; the
+ * machine is read once. */
 #include "backends/llvm/codegen.h"
 #include "base/config.h"
 #include "base/thread.h"
@@ -11,7 +13,8 @@
 #include <cpuid.h>
 #endif
 
-/* One ISA feature: name, where cpuid reports it, the x86-64 level it belongs to (5: none), what of the state the system must save. */
+/* One ISA feature: name, where cpuid reports it, the x86-64 level it belongs to (5: none), what of
+ * the state the system must save. */
 enum { LEAF_1C, LEAF_7B, LEAF_7C, LEAF_7D, LEAF_71A, LEAF_X1C, LEAF_COUNT };
 enum { OS_NONE, OS_YMM, OS_ZMM };
 typedef struct feature {
@@ -20,18 +23,23 @@ typedef struct feature {
 } feature;
 /* sorted by name */
 static const feature features[] = {
-    {"aes", LEAF_1C, 25, 5, OS_NONE},          {"avx", LEAF_1C, 28, 3, OS_YMM},           {"avx2", LEAF_7B, 5, 3, OS_YMM},
-    {"avx512bf16", LEAF_71A, 5, 5, OS_ZMM},    {"avx512bitalg", LEAF_7C, 12, 5, OS_ZMM},  {"avx512bw", LEAF_7B, 30, 4, OS_ZMM},
-    {"avx512cd", LEAF_7B, 28, 4, OS_ZMM},      {"avx512dq", LEAF_7B, 17, 4, OS_ZMM},      {"avx512f", LEAF_7B, 16, 4, OS_ZMM},
-    {"avx512fp16", LEAF_7D, 23, 5, OS_ZMM},    {"avx512ifma", LEAF_7B, 21, 5, OS_ZMM},    {"avx512vbmi", LEAF_7C, 1, 5, OS_ZMM},
-    {"avx512vbmi2", LEAF_7C, 6, 5, OS_ZMM},    {"avx512vl", LEAF_7B, 31, 4, OS_ZMM},      {"avx512vnni", LEAF_7C, 11, 5, OS_ZMM},
-    {"avx512vpopcntdq", LEAF_7C, 14, 5, OS_ZMM}, {"avxvnni", LEAF_71A, 4, 5, OS_YMM},     {"bmi", LEAF_7B, 3, 3, OS_NONE},
-    {"bmi2", LEAF_7B, 8, 3, OS_NONE},          {"cx16", LEAF_1C, 13, 2, OS_NONE},         {"f16c", LEAF_1C, 29, 3, OS_YMM},
-    {"fma", LEAF_1C, 12, 3, OS_YMM},           {"gfni", LEAF_7C, 8, 5, OS_NONE},          {"lzcnt", LEAF_X1C, 5, 3, OS_NONE},
-    {"movbe", LEAF_1C, 22, 3, OS_NONE},        {"pclmul", LEAF_1C, 1, 5, OS_NONE},        {"popcnt", LEAF_1C, 23, 2, OS_NONE},
-    {"sahf", LEAF_X1C, 0, 2, OS_NONE},         {"sse3", LEAF_1C, 0, 2, OS_NONE},          {"sse4.1", LEAF_1C, 19, 2, OS_NONE},
-    {"sse4.2", LEAF_1C, 20, 2, OS_NONE},       {"ssse3", LEAF_1C, 9, 2, OS_NONE},         {"vaes", LEAF_7C, 9, 5, OS_YMM},
-    {"vpclmulqdq", LEAF_7C, 10, 5, OS_YMM},
+    {"aes", LEAF_1C, 25, 5, OS_NONE},         {"avx", LEAF_1C, 28, 3, OS_YMM},
+    {"avx2", LEAF_7B, 5, 3, OS_YMM},          {"avx512bf16", LEAF_71A, 5, 5, OS_ZMM},
+    {"avx512bitalg", LEAF_7C, 12, 5, OS_ZMM}, {"avx512bw", LEAF_7B, 30, 4, OS_ZMM},
+    {"avx512cd", LEAF_7B, 28, 4, OS_ZMM},     {"avx512dq", LEAF_7B, 17, 4, OS_ZMM},
+    {"avx512f", LEAF_7B, 16, 4, OS_ZMM},      {"avx512fp16", LEAF_7D, 23, 5, OS_ZMM},
+    {"avx512ifma", LEAF_7B, 21, 5, OS_ZMM},   {"avx512vbmi", LEAF_7C, 1, 5, OS_ZMM},
+    {"avx512vbmi2", LEAF_7C, 6, 5, OS_ZMM},   {"avx512vl", LEAF_7B, 31, 4, OS_ZMM},
+    {"avx512vnni", LEAF_7C, 11, 5, OS_ZMM},   {"avx512vpopcntdq", LEAF_7C, 14, 5, OS_ZMM},
+    {"avxvnni", LEAF_71A, 4, 5, OS_YMM},      {"bmi", LEAF_7B, 3, 3, OS_NONE},
+    {"bmi2", LEAF_7B, 8, 3, OS_NONE},         {"cx16", LEAF_1C, 13, 2, OS_NONE},
+    {"f16c", LEAF_1C, 29, 3, OS_YMM},         {"fma", LEAF_1C, 12, 3, OS_YMM},
+    {"gfni", LEAF_7C, 8, 5, OS_NONE},         {"lzcnt", LEAF_X1C, 5, 3, OS_NONE},
+    {"movbe", LEAF_1C, 22, 3, OS_NONE},       {"pclmul", LEAF_1C, 1, 5, OS_NONE},
+    {"popcnt", LEAF_1C, 23, 2, OS_NONE},      {"sahf", LEAF_X1C, 0, 2, OS_NONE},
+    {"sse3", LEAF_1C, 0, 2, OS_NONE},         {"sse4.1", LEAF_1C, 19, 2, OS_NONE},
+    {"sse4.2", LEAF_1C, 20, 2, OS_NONE},      {"ssse3", LEAF_1C, 9, 2, OS_NONE},
+    {"vaes", LEAF_7C, 9, 5, OS_YMM},          {"vpclmulqdq", LEAF_7C, 10, 5, OS_YMM},
 };
 enum { NFEATURE = sizeof features / sizeof *features };
 
@@ -59,24 +67,56 @@ static const char *amd_name(unsigned family, unsigned model)
     if (family == 0x17)
         return model < 0x30 ? "znver1" : "znver2";
     if (family == 0x19)
-        return (model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0xaf) ? "znver4" : "znver3";
+        return (model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0xaf) ? "znver4"
+                                                                                    : "znver3";
     return family == 0x1a ? "znver5" : "";
 }
 
 static const char *intel_name(unsigned model, bool bf16, bool vnni)
 {
     switch (model) {
-    case 0x3c: case 0x3f: case 0x45: case 0x46: return "haswell";
-    case 0x3d: case 0x47: case 0x4f: case 0x56: return "broadwell";
-    case 0x4e: case 0x5e: case 0x8e: case 0x9e: case 0xa5: case 0xa6: return "skylake";
-    case 0x55: return bf16 ? "cooperlake" : vnni ? "cascadelake" : "skylake-avx512";
-    case 0x6a: case 0x6c: return "icelake-server";
-    case 0x7d: case 0x7e: return "icelake-client";
-    case 0x8c: case 0x8d: return "tigerlake";
-    case 0x8f: case 0xcf: return "sapphirerapids";
-    case 0x97: case 0x9a: case 0xb7: case 0xba: case 0xbf: return "alderlake";
-    case 0xad: case 0xae: return "graniterapids";
-    default: return "";
+    case 0x3c:
+    case 0x3f:
+    case 0x45:
+    case 0x46:
+        return "haswell";
+    case 0x3d:
+    case 0x47:
+    case 0x4f:
+    case 0x56:
+        return "broadwell";
+    case 0x4e:
+    case 0x5e:
+    case 0x8e:
+    case 0x9e:
+    case 0xa5:
+    case 0xa6:
+        return "skylake";
+    case 0x55:
+        return bf16 ? "cooperlake" : vnni ? "cascadelake" : "skylake-avx512";
+    case 0x6a:
+    case 0x6c:
+        return "icelake-server";
+    case 0x7d:
+    case 0x7e:
+        return "icelake-client";
+    case 0x8c:
+    case 0x8d:
+        return "tigerlake";
+    case 0x8f:
+    case 0xcf:
+        return "sapphirerapids";
+    case 0x97:
+    case 0x9a:
+    case 0xb7:
+    case 0xba:
+    case 0xbf:
+        return "alderlake";
+    case 0xad:
+    case 0xae:
+        return "graniterapids";
+    default:
+        return "";
     }
 }
 
@@ -164,7 +204,10 @@ static void read_caches(lz_target *t)
         char *end;
         int64_t v = strtoll(size, &end, 10);
         v *= *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : 1;
-        int64_t *at = level[0] == '1' ? &t->l1_bytes : level[0] == '2' ? &t->l2_bytes : level[0] == '3' ? &t->l3_bytes : NULL;
+        int64_t *at = level[0] == '1'   ? &t->l1_bytes
+                      : level[0] == '2' ? &t->l2_bytes
+                      : level[0] == '3' ? &t->l3_bytes
+                                        : NULL;
         if (at && v > 0 && v < INT64_C(1) << 40)
             *at = v;
     }
@@ -177,7 +220,8 @@ static void write_features(lz_target *t, int level)
     size_t n = 0;
     for (int i = 0; i < NFEATURE; i++) {
         bool on = level ? features[i].level <= level : host.has[i];
-        n += (size_t)snprintf(t->features + n, sizeof t->features - n, "%s%c%s", i ? "," : "", on ? '+' : '-', features[i].name);
+        n += (size_t)snprintf(t->features + n, sizeof t->features - n, "%s%c%s", i ? "," : "",
+                              on ? '+' : '-', features[i].name);
     }
 }
 
@@ -199,7 +243,8 @@ static lz_status wanted_level(int *level)
     if (!*s || strcmp(s, "native") == 0)
         return LZ_OK;
     if (strncmp(s, "x86-64-v", 8) != 0 || s[8] < '2' || s[8] > '4' || s[9])
-        return LZ_FAIL(LZ_EINVAL, "LAZULI_CPU=%s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4", s);
+        return LZ_FAIL(LZ_EINVAL,
+                       "LAZULI_CPU=%s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4", s);
     *level = s[8] - '0';
     for (int i = 0; i < NFEATURE; i++)
         if (features[i].level <= *level && !host.has[i])
@@ -221,7 +266,8 @@ lz_status lz_target_host(lz_target *out)
     else
         snprintf(out->cpu, sizeof out->cpu, "%s", host.cpu);
     write_features(out, level);
-    bool zmm = target_has(out, "avx512f") && target_has(out, "avx512bw") && target_has(out, "avx512dq") && target_has(out, "avx512vl");
+    bool zmm = target_has(out, "avx512f") && target_has(out, "avx512bw") &&
+               target_has(out, "avx512dq") && target_has(out, "avx512vl");
     bool ymm = target_has(out, "avx2") && target_has(out, "fma") && target_has(out, "f16c");
     out->vector_bytes = zmm ? 64 : ymm ? 32 : 16;
     return LZ_OK;
@@ -238,8 +284,21 @@ lz_status lz_target_host(lz_target *out)
 /* Whether one name of a feature string asks for nothing of the processor. */
 static bool is_tuning(const char *s, size_t n)
 {
-    static const char *const parts[] = {"prefer-", "fast-", "slow-", "tuning", "false-deps-", "macrofusion", "branchfusion", "idivl-", "idivq-",
-                                        "-unroll", "sbb-dep-breaking", "allow-light-256-bit", "lea-", "pad-short-functions", "ermsb"};
+    static const char *const parts[] = {"prefer-",
+                                        "fast-",
+                                        "slow-",
+                                        "tuning",
+                                        "false-deps-",
+                                        "macrofusion",
+                                        "branchfusion",
+                                        "idivl-",
+                                        "idivq-",
+                                        "-unroll",
+                                        "sbb-dep-breaking",
+                                        "allow-light-256-bit",
+                                        "lea-",
+                                        "pad-short-functions",
+                                        "ermsb"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (memmem(s, n, parts[i], strlen(parts[i])))
             return true;

@@ -1,4 +1,5 @@
-/* jit_util.h - for tests of the code generator: kernels built by hand, compiled, loaded and run on buffers that end at a guard page.
+/* jit_util.h - for tests of the code generator: kernels built by hand, compiled, loaded and run on
+ * buffers that end at a guard page.
  * Any access beyond a buffer's end (or before its first page) faults. */
 #ifndef LZ_TEST_JIT_UTIL_H
 #define LZ_TEST_JIT_UTIL_H
@@ -16,7 +17,8 @@ typedef struct guarded {
     size_t nbytes, nmap;
 } guarded;
 
-/* nbytes of memory whose end is the end of a page before an unreadable one; `slack` bytes between (multiple of the element size). */
+/* nbytes of memory whose end is the end of a page before an unreadable one; `slack` bytes between
+ * (multiple of the element size). */
 static inline guarded guarded_new(size_t nbytes, size_t slack)
 {
     guarded g = {.nbytes = nbytes};
@@ -55,7 +57,8 @@ static inline double rnd_unit(void)
 
 /* ---- kernels ---- */
 
-static inline lz_sz sz(int64_t v) { return (lz_sz){v, -1}; }        /* lz_kernel_finish may give it a slot */
+/* lz_kernel_finish may give it a slot */
+static inline lz_sz sz(int64_t v) { return (lz_sz){v, -1}; }
 
 static inline lz_access access_to(uint32_t buf)
 {
@@ -138,7 +141,8 @@ static inline int32_t add_index(lz_stage *s, int32_t loop)
     return add_sop(s, p);
 }
 
-static inline int32_t add_ew(lz_stage *s, lz_op op, lz_dtype d, const lz_attr *attr, int32_t a, int32_t b, int32_t c)
+static inline int32_t add_ew(lz_stage *s, lz_op op, lz_dtype d, const lz_attr *attr, int32_t a,
+                             int32_t b, int32_t c)
 {
     lz_sop p = sop_new(LZ_S_EW, d);
     p.op = op;
@@ -212,7 +216,8 @@ static inline void jit_free(jit *j)
 }
 
 /* Runs all units: in pieces of `step` units, the last piece first when `backwards`. */
-static inline void jit_run(const jit *j, void *const *bufs, const int64_t *args, int64_t step, bool backwards)
+static inline void jit_run(const jit *j, void *const *bufs, const int64_t *args, int64_t step,
+                           bool backwards)
 {
     int64_t n = j->grid(args);
     size_t ns = (size_t)j->scratch(args);

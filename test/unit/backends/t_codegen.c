@@ -1,4 +1,5 @@
-/* t_codegen.c - the code generator as a whole: targets, symbols, determinism, threads, failing memory, what it refuses. */
+/* t_codegen.c - the code generator as a whole: targets, symbols, determinism, threads, failing
+ * memory, what it refuses. */
 #include "jit_util.h"
 #include "base/alloc.h"
 #include "base/config.h"

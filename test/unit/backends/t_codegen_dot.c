@@ -1,5 +1,6 @@
-/* t_codegen_dot.c - tiled matrix products: every form of operands, sizes around the tiles, dtypes, prologues and epilogues, against the slow
- * executor. Units run in pieces and backwards with the same bits. Every buffer ends at a guard page. */
+/* t_codegen_dot.c - tiled matrix products: every form of operands, sizes around the tiles, dtypes,
+ * prologues and epilogues, against the slow executor. Units run in pieces and backwards with the
+ * same bits. Every buffer ends at a guard page. */
 #include "jit_util.h"
 #include "ir/module.h"
 #include <math.h>
@@ -173,6 +174,77 @@ START_TEST(all_sizes)
 }
 END_TEST
 
+/* Two and three contracted dimensions that do not collapse: C[m, n] = sum A[m, p, q, r] B[q, p, r,
+ * n] or B[n, r, q, p]. */
+static void contract(const int64_t *e, int ninner, int64_t m, int64_t n, bool tb)
+{
+    lz_kernel *q = lz_kernel_new("contract");
+    q->nouter = 2;
+    q->outer[0] = sz(m);
+    q->outer[1] = sz(n);
+    q->vec = LZ_VEC_OUTER;
+    stages_new(q, 2);
+    uint32_t a = add_buf(q, LZ_F32, false), b = add_buf(q, LZ_F32, false),
+             c = add_buf(q, LZ_F32, true);
+    lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
+    s->ninner = (uint32_t)ninner;
+    int64_t k = 1, span = tb ? 1 : n;
+    lz_access x = access_to(a), y = access_to(b), z = access_to(c);
+    for (int d = ninner; d-- > 0;) {
+        s->extent[d] = sz(e[d]);
+        x.stride[2 + d] = sz(k);
+        k *= e[d];
+    }
+    for (int d = 0; d < ninner; d++) {
+        int u = tb ? ninner - 1 - d : d < 2 ? 1 - d : d;
+        y.stride[2 + u] = sz(span);
+        span *= e[u];
+    }
+    x.stride[0] = sz(k);
+    y.stride[1] = sz(tb ? k : 1);
+    z.stride[0] = sz(n);
+    z.stride[1] = sz(1);
+    int32_t u = add_load(q, s, x), v = add_load(q, s, y);
+    add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, u, v, -1), add_f32(s, 0));
+    q->dot = (lz_dot_info){.is_dot = true, .m = 0, .n = 1, .a_sop = u, .b_sop = v};
+    add_store(t, z, add_redval(t, 0, 0, LZ_F32));
+    must(lz_kernel_finish(q));
+    int64_t total[3] = {m * k, n * k, m * n};
+    guarded g[3], want = guarded_new((size_t)total[2] * 4, 0);
+    void *p[3];
+    size_t nbytes[3];
+    for (int i = 0; i < 3; i++) {
+        nbytes[i] = (size_t)total[i] * 4;
+        g[i] = guarded_new(nbytes[i], 0);
+        fill(LZ_F32, g[i].p, total[i]);
+        p[i] = g[i].p;
+    }
+    p[2] = want.p;
+    must(lz_loop_run(q, p, nbytes));
+    p[2] = g[2].p;
+    jit j = jit_new(q);
+    jit_run(&j, p, q->args, 1, true);
+    for (int64_t i = 0; i < total[2]; i++)
+        ck_assert_float_eq_tol(((float *)(void *)g[2].p)[i], ((float *)(void *)want.p)[i], 1e-4f);
+    jit_free(&j);
+    for (int i = 0; i < 3; i++)
+        guarded_free(&g[i]);
+    guarded_free(&want);
+    lz_kernel_free(q);
+}
+
+START_TEST(many_contracted)
+{
+    for (int trial = 0; trial < 12; trial++) {
+        int64_t e[3] = {1 + (int64_t)(rnd64() % 5), (int64_t)(rnd64() % 20),
+                        1 + (int64_t)(rnd64() % 40)};
+        contract(e, 2 + trial % 2, 1 + any_size(), 1 + any_size(), trial & 2);
+    }
+    contract((int64_t[]){3, 600}, 2, 21, 70, false);
+    contract((int64_t[]){3, 600}, 2, 21, 70, true);
+}
+END_TEST
+
 /* Several blocks of K, of columns and of rows. */
 START_TEST(blocks)
 {
@@ -199,6 +271,7 @@ int main(void)
     tcase_add_loop_test(t, forms, 0, 16);
     tcase_add_loop_test(t, all_sizes, 0, 4);
     tcase_add_loop_test(t, blocks, 0, 4);
+    tcase_add_test(t, many_contracted);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

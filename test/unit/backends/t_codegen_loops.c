@@ -1,5 +1,7 @@
-/* t_codegen_loops.c - the general schedule: kernels built by hand and at random, compiled, against the slow executor of the loop IR.
- * Every buffer ends at a guard page; units run in odd pieces and backwards, and the results must be the same bits. */
+/* t_codegen_loops.c - the general schedule: kernels built by hand and at random, compiled, against
+ * the slow executor of the loop IR.
+ * Every buffer ends at a guard page; units run in odd pieces and backwards, and the results must be
+ * the same bits. */
 #include "jit_util.h"
 #include "ir/module.h"
 #include <math.h>

@@ -1,6 +1,8 @@
-/* t_emit.c - every elementwise op on every dtype: compiled code against the reference evaluator, on special values and random bits,
- * within the tolerance of the op's row. One-operand ops on 16-bit floats run over all their values. EMIT_EVERY=1 runs those of f32 over all 2^32
- * arguments, EMIT_EVERY=n over every n-th; EMIT_OP=name restricts to an op; EMIT_REPORT=1 prints the largest errors. */
+/* t_emit.c - every elementwise op on every dtype: compiled code against the reference evaluator, on
+ * special values and random bits, within the tolerance of the op's row. One-operand ops on 16-bit
+ * floats run over all their values. EMIT_EVERY=1 runs those of f32 over all 2^32 arguments,
+ * EMIT_EVERY=n over every n-th; EMIT_OP=name restricts to an op; EMIT_REPORT=1 prints the largest
+ * errors. */
 #include "jit_util.h"
 #include "ir/eval.h"
 #include <math.h>
