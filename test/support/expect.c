@@ -292,6 +292,8 @@ static double deviation(const lz_literal *plain, const lz_literal *moved, int64_
     double x = lz_elem_get_f64(d, plain->data, i), y = lz_elem_get_f64(d, moved->data, i);
     if (isnan(x) && isnan(y))
         return 0;
+    if (x == y) /* zeros of different sign */
+        return 0x1p-1074;
     return isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
 }
 
