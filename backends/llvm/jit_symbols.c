@@ -4,26 +4,25 @@
 #include <math.h>
 #include <string.h>
 
-#define FUNCTIONS(F)                                                                               \
-    F(exp)                                                                                         \
-    F(expm1)                                                                                       \
-    F(log)                                                                                         \
-    F(log1p) F(tanh) F(erf) F(cbrt) F(sin) F(cos) F(tan) F(pow) F(atan2) F(hypot) F(fmod) F(fmodf) \
-        F(sinf) F(cosf) F(tanf) F(fma) F(fmaf) F(roundevenf) F(roundeven) F(memcpy) F(memmove)     \
-            F(memset)
+typedef struct symbol {
+    const char *name;
+    void (*fn)(void);
+} symbol;
+#define ROW(f)                                                                                     \
+    {                                                                                              \
+#f, (void (*)(void))f                                                                      \
+    }
+static const symbol symbols[] = {
+    ROW(exp),       ROW(expm1),  ROW(log),     ROW(log1p),  ROW(tanh),  ROW(erf),   ROW(cbrt),
+    ROW(sin),       ROW(cos),    ROW(tan),     ROW(pow),    ROW(atan2), ROW(hypot), ROW(fmod),
+    ROW(fmodf),     ROW(sinf),   ROW(cosf),    ROW(tanf),   ROW(fma),   ROW(fmaf),  ROW(roundevenf),
+    ROW(roundeven), ROW(memcpy), ROW(memmove), ROW(memset),
+};
 
 void *lz_jit_symbol(const char *name)
 {
-    static const struct {
-        const char *name;
-        void (*fn)(void);
-    } rows[] = {
-#define ROW(f) {#f, (void (*)(void))f},
-        FUNCTIONS(ROW)
-#undef ROW
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return (void *)(uintptr_t)rows[i].fn;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        if (strcmp(symbols[i].name, name) == 0)
+            return (void *)(uintptr_t)symbols[i].fn;
     return NULL;
 }
