@@ -140,7 +140,10 @@ START_TEST(same_bytes)
         ck_assert_int_eq(memcmp(a.data, b.data, a.len), 0);
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&ll), "define void @lz_run"));
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&as), "lz_grid"));
-        ck_assert_ptr_null(memmem(a.data, a.len, "/work", 5)); /* no path */
+        char here[4096];
+        ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+        if (strlen(here) > 1) /* no path of this machine */
+            ck_assert_ptr_null(memmem(a.data, a.len, here, strlen(here)));
         ck_assert_ptr_null(memmem(a.data, a.len, list[i]->name, strlen(list[i]->name)));
         lz_buf_free(&a);
         lz_buf_free(&b);
