@@ -6,6 +6,7 @@
 #include "ir/module.h"
 #include <math.h>
 #include <pthread.h>
+#include <unistd.h>
 
 /* ---- targets ---- */
 
