@@ -179,7 +179,16 @@ static double roundoff(const lz_sig *s, lz_dtype d)
     return wide || d == LZ_F32 ? 0x1p-24 : d == LZ_F16 ? 0x1p-11 : 0x1p-8;
 }
 
-/* Sums move by terms * unit roundoff * sum of magnitudes, the latter evaluated on absolute values. */
+static bool multiplies(const lz_func *region)
+{
+    for (uint32_t i = region ? region->nparam : 0; region && i < region->ninst; i++)
+        if (region->insts[i].sig->op == LZ_OP_MULTIPLY)
+            return true;
+    return false;
+}
+
+/* Sums move by terms * unit roundoff * sum of magnitudes, the latter evaluated on absolute values, and by what is lost below the smallest
+ * number. Where a product overflows, which factor came first decides what becomes of it. */
 static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, lz_literal **out)
 {
     lz_literal *a[16] = {NULL}, *mag[8] = {NULL};
@@ -192,14 +201,17 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
     double terms = terms_of(s);
     for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++) {
         lz_dtype d = out[k]->type->dtype;
-        double eps = roundoff(s, d);
+        double eps = roundoff(s, d), tiny = d == LZ_F64 ? 0x1p-1074 : 0x1p-149;
+        bool product = multiplies(region_of(s));
         for (int64_t i = 0; lz_dtype_is_float(d) && i < out[k]->type->nelem; i++) {
             double v = lz_elem_get_f64(d, out[k]->data, i),
                    m = fmax(fabs(v), fabs(lz_elem_get_f64(d, mag[k]->data, i)));
+            double move = move_of(r);
+            if (!isfinite(v) && product)
+                lz_elem_set_f64(d, out[k]->data, i, move < 0 ? 0 : NAN);
             if (!isfinite(v))
                 continue;
-            double move = move_of(r);
-            lz_elem_set_f64(d, out[k]->data, i, v + move * terms * eps * m);
+            lz_elem_set_f64(d, out[k]->data, i, v + move * terms * (eps * m + tiny));
             lz_test_set_bits(out[k], i, lz_test_step(d, lz_test_get_bits(out[k], i), lround(move)));
         }
     }
