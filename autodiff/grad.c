@@ -13,10 +13,11 @@
 typedef struct reverse {
     lz_node **order;
     uint32_t n;
-    bool *need;        /* node i leads to a parameter through operations that pass gradients */
-    lz_tensor **value; /* handle of node i, made when a rule wants it */
-    lz_tensor **adj;   /* gradient of node i so far (operations with one result) */
-    lz_tensor ***adjs; /* gradients per result, for operations with several */
+    struct lz_dev *dev; /* of all of them */
+    bool *need;         /* node i leads to a parameter through operations that pass gradients */
+    lz_tensor **value;  /* handle of node i, made when a rule wants it */
+    lz_tensor **adj;    /* gradient of node i so far (operations with one result) */
+    lz_tensor ***adjs;  /* gradients per result, for operations with several */
     lz_arena arena;
 } reverse;
 
@@ -33,6 +34,12 @@ static bool passes(const reverse *r, const lz_node *n)
     return false;
 }
 
+/* Nodes of another device are not in it, and their index belongs to that device's walkers. */
+static bool in_graph(const reverse *r, const lz_node *n)
+{
+    return n && n->dev == r->dev && n->index < r->n && r->order[n->index] == n;
+}
+
 static lz_status sweep_forward(reverse *r, lz_node *const *params, size_t nparam)
 {
     r->need = lz_arena_alloc(&r->arena, r->n * sizeof *r->need);
@@ -42,7 +49,7 @@ static lz_status sweep_forward(reverse *r, lz_node *const *params, size_t nparam
     if (!r->need || !r->value || !r->adj || !r->adjs)
         return LZ_FAIL(LZ_EMEM, "no memory to differentiate a graph of %u operations", r->n);
     for (size_t p = 0; p < nparam; p++)
-        if (params[p]->index < r->n && r->order[params[p]->index] == params[p])
+        if (in_graph(r, params[p]))
             r->need[params[p]->index] = true;
     for (uint32_t i = 0; i < r->n; i++)
         r->need[i] = r->need[i] || passes(r, r->order[i]);
@@ -128,9 +135,8 @@ static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor
                          bool *reached, const lz_site *site)
 {
     for (size_t p = 0; p < n; p++) {
-        uint32_t i = params[p]->index;
-        reached[p] = i < r->n && r->order[i] == params[p];
-        grads[p] = reached[p] ? r->adj[i] : NULL;
+        reached[p] = in_graph(r, params[p]);
+        grads[p] = reached[p] ? r->adj[params[p]->index] : NULL;
         if (reached[p] && !grads[p]) { /* only through operations whose gradient is zero */
             const lz_type *t = lz_node_type(params[p]);
             lz_tensor *zero = lz_hlo_constant_at(t->dtype, 0, site);
@@ -147,9 +153,8 @@ static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor
 static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *params, size_t n,
                                lz_tensor **grads, bool *reached, const lz_site *site)
 {
-    reverse r = {0};
-    if (loss->dev)
-        lz_trace_lock(loss->dev);
+    reverse r = {.dev = loss->dev};
+    lz_trace_lock(loss->dev);
     lz_status s = lz_trace_order(&loss, 1, false, &r.order, &r.n);
     if (s == LZ_OK)
         s = sweep_forward(&r, params, n);
@@ -161,8 +166,7 @@ static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *p
         s = sweep_backward(&r);
     if (s == LZ_OK)
         s = collect(&r, params, n, grads, reached, site);
-    if (loss->dev)
-        lz_trace_unlock(loss->dev);
+    lz_trace_unlock(loss->dev);
     lz_free(r.order);
     lz_arena_free(&r.arena);
     return s;
@@ -188,14 +192,21 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
     return LZ_OK;
 }
 
-static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes)
+/* marked: those that have no value (a temporary the step dropped, one that another thread has just released) are left
+ * out, because no loss can depend on them. */
+static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes, bool marked)
 {
+    lz_error before = *lz_error_get();
     for (size_t i = 0; i < n; i++) {
         if (!params[i])
             return LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
         nodes[i] = lz_trace_node_of(params[i]);
-        if (!nodes[i])
+        if (!nodes[i] && !marked)
             return lz_error_get()->status;
+        if (!nodes[i]) {
+            lz_error_set(&before);
+            continue;
+        }
         if (!lz_dtype_is_float(lz_node_type(nodes[i])->dtype))
             return LZ_FAIL(LZ_EDTYPE, "parameter %zu is of %s; only floating point has a gradient",
                            i, lz_dtype_name(lz_node_type(nodes[i])->dtype));
@@ -223,6 +234,7 @@ typedef struct request {
     lz_tensor *loss, *seed;
     lz_tensor *const *params;
     size_t n;
+    bool marked;     /* lz_backward's: all there are */
     lz_node **nodes; /* of the parameters */
     bool *reached;
     lz_node *loss_node;
@@ -238,7 +250,7 @@ static lz_status open_request(request *q)
     if (!q->loss_node)
         return lz_error_get()->status;
     LZ_TRY(check_loss(q->loss_node, q->seed));
-    return resolve(q->params, q->n, q->nodes);
+    return resolve(q->params, q->n, q->nodes, q->marked);
 }
 
 static void close_request(request *q)
@@ -318,7 +330,7 @@ lz_status lz_backward_at(lz_tensor *loss, const lz_site *site)
 {
     lz_api_frame frame = lz_api_enter("lz_backward", site);
     lz_tensor **marked = NULL, **grads = NULL;
-    request q = {.loss = loss};
+    request q = {.loss = loss, .marked = true};
     lz_status s = loss ? LZ_OK : LZ_FAIL(LZ_ENULL, "the loss is NULL");
     if (s == LZ_OK) {
         q.n = lz_trace_marked(NULL, 0);

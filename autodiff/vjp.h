@@ -22,6 +22,11 @@ typedef struct lz_vjp {
 /* LZ_EGRAD when the operation has no gradient in this form; tensors that fail carry their own error. */
 typedef lz_status (*lz_vjp_fn)(const lz_vjp *v);
 
+/* Every rule of the table, lz_vjp_<name>. */
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
+#include "ir/ops.def"
+
 /* ---- short hands the rules are written in (vjp_util.c) ---- */
 lz_tensor *lz_v_const_like(const lz_vjp *v, const lz_type *t, double value);   /* constant broadcast to t's shape */
 lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a);

@@ -17,7 +17,6 @@
         v->grad_in[0] = (expr);                                                                    \
         return LZ_OK;                                                                              \
     }
-#define DECLARE(name) lz_status lz_vjp_##name(const lz_vjp *v);
 
 static lz_tensor *mul(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
 {
@@ -48,39 +47,28 @@ static lz_tensor *square(const lz_vjp *v, lz_tensor *a)
     return mul(v, a, a);
 }
 
-DECLARE(abs)
-DECLARE(cbrt) DECLARE(convert) DECLARE(cosine) DECLARE(erf) DECLARE(exponential) DECLARE(expm1)
-    DECLARE(log) DECLARE(log1p) DECLARE(logistic) DECLARE(negate) DECLARE(reduce_precision)
-        DECLARE(rsqrt) DECLARE(sine) DECLARE(sqrt) DECLARE(tan) DECLARE(tanh) DECLARE(add)
-            DECLARE(atan2) DECLARE(divide) DECLARE(maximum) DECLARE(minimum) DECLARE(multiply)
-                DECLARE(power) DECLARE(remainder) DECLARE(subtract) DECLARE(clamp) DECLARE(select)
+/* clang-format off */
+RULE1(abs, mul(v, G, lz_v1(v, "sign", X)))
+RULE1(cbrt, divide(v, G, lz_v_scale(v, square(v, R), 3)))
+RULE1(cosine, neg(v, mul(v, G, lz_v1(v, "sine", X))))
+RULE1(erf, mul(v, G, lz_v_scale(v, lz_v1(v, "exponential", neg(v, square(v, X))), 1.1283791670955126)))
+RULE1(exponential, mul(v, G, R))
+RULE1(expm1, mul(v, G, add(v, R, one(v))))
+RULE1(log, divide(v, G, X))
+RULE1(log1p, divide(v, G, add(v, X, one(v))))
+RULE1(logistic, mul(v, G, mul(v, R, sub(v, one(v), R))))
+RULE1(negate, neg(v, G))
+/* Rounding is the identity up to rounding, so the gradient is rounded likewise. */
+RULE1(reduce_precision, lz_hlo_reduce_precision_at(G, (int)LZ_ATTR(precision, v->sig->attr)->exponent_bits,
+                                                   (int)LZ_ATTR(precision, v->sig->attr)->mantissa_bits, v->site))
+RULE1(rsqrt, lz_v_scale(v, mul(v, G, divide(v, R, X)), -0.5))
+RULE1(sine, mul(v, G, lz_v1(v, "cosine", X)))
+RULE1(sqrt, lz_v_scale(v, divide(v, G, R), 0.5))
+RULE1(tan, mul(v, G, add(v, square(v, R), one(v))))
+RULE1(tanh, mul(v, G, sub(v, one(v), square(v, R))))
+/* clang-format on */
 
-                    RULE1(abs, mul(v, G, lz_v1(v, "sign", X)))
-                        RULE1(cbrt, divide(v, G, lz_v_scale(v, square(v, R), 3)))
-                            RULE1(cosine, neg(v, mul(v, G, lz_v1(v, "sine", X))))
-                                RULE1(erf,
-                                      mul(v, G,
-                                          lz_v_scale(v,
-                                                     lz_v1(v, "exponential", neg(v, square(v, X))),
-                                                     1.1283791670955126)))
-                                    RULE1(exponential, mul(v, G, R))
-                                        RULE1(expm1, mul(v, G, add(v, R, one(v))))
-                                            RULE1(log, divide(v, G, X))
-                                                RULE1(log1p, divide(v, G, add(v, X, one(v))))
-                                                    RULE1(logistic,
-                                                          mul(v, G, mul(v, R, sub(v, one(v), R))))
-                                                        RULE1(negate, neg(v, G))
-    /* Rounding is the identity up to rounding, so the gradient is rounded likewise. */
-    RULE1(reduce_precision,
-          lz_hlo_reduce_precision_at(G, (int)LZ_ATTR(precision, v->sig->attr)->exponent_bits,
-                                     (int)LZ_ATTR(precision, v->sig->attr)->mantissa_bits, v->site))
-        RULE1(rsqrt, lz_v_scale(v, mul(v, G, divide(v, R, X)), -0.5))
-            RULE1(sine, mul(v, G, lz_v1(v, "cosine", X)))
-                RULE1(sqrt, lz_v_scale(v, divide(v, G, R), 0.5))
-                    RULE1(tan, mul(v, G, add(v, square(v, R), one(v))))
-                        RULE1(tanh, mul(v, G, sub(v, one(v), square(v, R))))
-
-                            lz_status lz_vjp_convert(const lz_vjp *v)
+lz_status lz_vjp_convert(const lz_vjp *v)
 {
     v->grad_in[0] = lz_hlo_convert_at(G, TYPE(0)->dtype, v->site);
     return LZ_OK;

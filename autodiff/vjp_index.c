@@ -9,9 +9,6 @@
 #define G (v->grad_out[0])
 #define TYPE(i) (v->sig->opnd[i])
 
-lz_status lz_vjp_gather(const lz_vjp *v);
-lz_status lz_vjp_scatter(const lz_vjp *v);
-
 static int copy_ints(int64_t *dst, const lz_ints *src)
 {
     memcpy(dst, src->v, sizeof src->v);

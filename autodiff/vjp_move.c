@@ -6,13 +6,8 @@
 #define G (v->grad_out[0])
 #define TYPE(i) (v->sig->opnd[i])
 #define ATTRS(kind) LZ_ATTR(kind, v->sig->attr)
-#define DECLARE(name) lz_status lz_vjp_##name(const lz_vjp *v);
-DECLARE(broadcast)
-DECLARE(concatenate) DECLARE(pad) DECLARE(reshape) DECLARE(reverse) DECLARE(slice)
-    DECLARE(transpose) DECLARE(dynamic_slice) DECLARE(dynamic_update_slice) DECLARE(barrier)
-
-    /* Sums over what was duplicated, then puts the kept dimensions back in the operand's order. */
-    lz_status lz_vjp_broadcast(const lz_vjp *v)
+/* Sums over what was duplicated, then puts the kept dimensions back in the operand's order. */
+lz_status lz_vjp_broadcast(const lz_vjp *v)
 {
     const lz_shape *in = &TYPE(0)->shape, *out = &v->sig->result[0]->shape;
     const lz_ints *map = &ATTRS(broadcast)->broadcast_dimensions;

@@ -8,9 +8,6 @@
 #define G (v->grad_out[0])
 #define TYPE(i) (v->sig->opnd[i])
 
-lz_status lz_vjp_reduce(const lz_vjp *v);
-lz_status lz_vjp_dot_general(const lz_vjp *v);
-
 /* max, min: the gradient is shared evenly by the elements that attain the result (torch.amax). */
 static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz_shape *s)
 {

@@ -2,12 +2,6 @@
 #include "autodiff/vjp_table.h"
 #include "base/status.h"
 
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...)                                \
-    lz_status lz_vjp_##vjp(const lz_vjp *v);
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...)                           \
-    lz_status lz_vjp_##vjp(const lz_vjp *v);
-#include "ir/ops.def"
-
 /* Piecewise constant: the gradient of every operand is zero. */
 lz_status lz_vjp_zero(const lz_vjp *v)
 {

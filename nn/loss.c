@@ -23,8 +23,11 @@ static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels, con
 {
     if (!logits || !labels)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "%s is NULL", logits ? "labels" : "logits");
-    if (lz_status_of(logits) != LZ_OK || lz_status_of(labels) != LZ_OK)
-        return LZ_OK; /* the error travels on through the operations */
+    lz_status st = lz_status_of(logits); /* which records the tensor's own error */
+    if (st == LZ_OK)
+        st = lz_status_of(labels);
+    if (st != LZ_OK)
+        return st;
     lz_shape a = lz_shape_of(logits), b = lz_shape_of(labels);
     if (a.rank != 2 || b.rank != 1 || a.dims[0] != b.dims[0]) {
         char have[2][160];
@@ -44,10 +47,9 @@ lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *labels, const lz_si
     if (lz_scope_begin() != LZ_OK)
         return lz_error_tensor_last("lz_cross_entropy", site);
     lz_shape s = lz_shape_of(logits);
-    int64_t classes = s.rank == 2 ? s.dims[1] : 1;
     /* -mean_n log_softmax(logits)[n, label[n]], picked by a mask: the gradient needs no scatter */
     lz_tensor *logp = lz_log_softmax_at(logits, -1, site);
-    lz_tensor *mask = lz_one_hot_at(labels, classes, LZ_BOOL, site);
+    lz_tensor *mask = lz_one_hot_at(labels, s.dims[1], LZ_BOOL, site);
     lz_tensor *picked =
         lz_where_at(mask, logp, lz_zeros_at(lz_dtype_of(logp), LZ_SCALAR, site), site);
     lz_reduce_options rows = {.struct_size = sizeof rows, .dims = LZ_DIM(-1)};

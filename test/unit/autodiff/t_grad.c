@@ -498,6 +498,29 @@ START_TEST(backward_accumulates_and_survives_a_read)
 }
 END_TEST
 
+/* A marked temporary that a step dropped is no obstacle to the others. */
+START_TEST(backward_passes_over_what_is_gone)
+{
+    lz_scope_begin();
+    lz_tensor *x = lz_retain(vec3(1, -2, 3)), *gone;
+    double g[3];
+    ck_assert_int_eq(lz_requires_grad(x, true), LZ_OK);
+    gone = lz_mul(x, x);
+    ck_assert_int_eq(lz_requires_grad(gone, true), LZ_OK);
+    lz_tensor *kept = lz_retain(lz_neg(gone));
+    ck_assert_int_eq(lz_mark_step(), LZ_OK);
+    ck_assert_int_eq(lz_status_of(gone), LZ_ESTALE);
+    lz_clear_error();
+    ck_assert_int_eq(lz_backward(lz_sum(lz_mul(x, x))), LZ_OK);
+    ck_assert_int_eq(lz_last_error(NULL), LZ_OK);
+    ck_assert_int_eq(lz_to_host(lz_grad_of(x), g, sizeof g), LZ_OK);
+    ck_assert(g[0] == 2 && g[1] == -4 && g[2] == 6);
+    lz_release(kept);
+    lz_release(x);
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(detach_stops_the_gradient)
 {
     lz_scope_begin();
@@ -572,6 +595,7 @@ int main(void)
     tcase_add_test(t, clamp_passes_at_its_bounds);
     tcase_add_test(t, bad_calls_are_errors);
     tcase_add_test(t, backward_accumulates_and_survives_a_read);
+    tcase_add_test(t, backward_passes_over_what_is_gone);
     tcase_add_test(t, detach_stops_the_gradient);
     tcase_add_test(t, integer_paths_carry_no_gradient);
     tcase_add_test(t, conventions_at_kinks);
