@@ -125,7 +125,8 @@ C
 n=$(wc -l <"$tmp/calls.h")
 [ "$n" -gt 300 ] || { echo "only $n calls were generated"; exit 1; }
 mkdir "$tmp/work" && cd "$tmp/work" || exit 1
-PJRT_DEVICE=REF LAZULI_CACHE=0 "$tmp/null" >"$tmp/log" 2>&1
+# What a call gives (an optimizer, lent memory) is not given back here.
+ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 PJRT_DEVICE=REF LAZULI_CACHE=0 "$tmp/null" >"$tmp/log" 2>&1
 rc=$?
 [ $rc -eq 0 ] || { grep BAD "$tmp/log"; tail -4 "$tmp/log"; echo "exit status $rc"; }
 tail -1 "$tmp/log"

@@ -419,8 +419,7 @@ START_TEST(a04_dimensions_and_counts)
     }
     /* counts and list lengths */
     lz_dims long_list = {INT32_MAX, {0}}, negative = {-1, {0}};
-    const int64_t pad[4] = {big, big, 1, 1}, start[2] = {0, 0}, limit[2] = {big, 1},
-                  zero[2] = {0, 0};
+    const int64_t pad[4] = {big, big, 1, 1}, start[3] = {0}, limit[3] = {big, 1}, zero[3] = {0};
     lz_tensor *t[] = {lz_permute_at(x, long_list, NULL),
                       lz_flip_at(x, long_list, NULL),
                       lz_permute_at(x, negative, NULL),

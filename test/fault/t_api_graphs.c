@@ -29,6 +29,16 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+/* Sanitizers keep what was freed for a while: nothing can be said then. */
+static bool memory_is_told(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    return true;
+#endif
+}
+
 static int mappings(void)
 {
     int n = 0;
@@ -139,6 +149,15 @@ static void *onto_itself(void *arg)
     return ok ? NULL : (void *)1;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MILLION = 100000 };
+/* Sanitizers' frames are larger: on the stack there is. */
+static void on_small_stack(void *(*fn)(void *))
+{
+    ck_assert_ptr_null(fn(NULL));
+}
+#else
+enum { MILLION = 1000000 };
 /* On a thread with 64 KiB of stack beside what the C library itself takes for a thread. */
 static void on_small_stack(void *(*fn)(void *))
 {
@@ -156,6 +175,7 @@ static void on_small_stack(void *(*fn)(void *))
     pthread_attr_destroy(&a);
     ck_assert_ptr_null(r);
 }
+#endif
 
 static void use(const char *device, const char *limit)
 {
@@ -169,13 +189,8 @@ static void *(*const shapes[])(void *) = {in_a_row, dropped, side_by_side, onto_
 START_TEST(a13_a_million)
 {
     use("REF", "1000000000");
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    nodes = 100000;
-    ck_assert_ptr_null(shapes[_i](NULL)); /* their frames are larger */
-#else
-    nodes = quick() ? 200000 : 1000000;
+    nodes = quick() ? MILLION / 5 : MILLION;
     on_small_stack(shapes[_i]);
-#endif
 }
 END_TEST
 
@@ -207,7 +222,7 @@ START_TEST(a14_no_steps)
         }
     }
     OK(lz_wait_device_ops());
-    ck_assert_int_lt(resident_kib() - early, 32 << 10);
+    ck_assert(!memory_is_told() || resident_kib() - early < 32 << 10);
     ck_assert_int_eq(warned, 1);
     ck_assert_msg(strstr(warning, "lz_mark_step") != NULL, "%s", warning);
     ck_assert_int_gt(lz_counter_value("AutoFlush"), loops * 3 / 2000 / 4);
@@ -255,10 +270,10 @@ START_TEST(a15_another_shape_every_step)
     close(out);
     OK(s);
     long late = resident_kib();
-    ck_assert_msg(late - early < 48 << 10, "%ld KiB after a fifth, %ld KiB at the end", early,
-                  late);
-    ck_assert_msg(mappings() - maps < 50, "%d mappings after a fifth, %d at the end", maps,
-                  mappings());
+    ck_assert_msg(!memory_is_told() || late - early < 48 << 10,
+                  "%ld KiB after a fifth, %ld KiB at the end", early, late);
+    ck_assert_msg(!memory_is_told() || mappings() - maps < 50,
+                  "%d mappings after a fifth, %d at the end", maps, mappings());
     ck_assert_int_eq(lz_counter_value("UncachedCompile"), shapes_tried);
     ck_assert_int_le(lz_get_num_cached_compilation_graph(), 64);
     lz_cache_counts c = {.struct_size = sizeof c};
