@@ -19,7 +19,8 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 # The absolute path of a header as the compiler finds it, or nothing. $2: an extra include folder.
 header() {
-    printf '#include <%s>\n' "$1" | "$CC" ${2:+-isystem "$2"} -E -xc - 2>/dev/null |
+    # unquoted: CC may be several words, such as "ccache gcc"
+    printf '#include <%s>\n' "$1" | $CC ${2:+-isystem "$2"} -E -xc - 2>/dev/null |
         sed -n 's/^# 1 "\(\/[^"]*\)".*/\1/p' | grep -F -m1 -- "/$1"
 }
 
