@@ -74,9 +74,11 @@ typedef bool (*lz_cache_visit)(const lz_cache_entry_info *e, void *user); /* fal
  * nothing. */
 lz_status lz_cache_walk(lz_cache *c, bool verify, lz_cache_visit fn, void *user);
 /* Removes the least recently used entries until at most max_bytes are left (0: the cache's own
- * cap), and temporary files older than an hour. The counts may be NULL. */
+ * cap), and temporary files older than an hour. The counts may be NULL.
+ * Errors: LZ_EPERM, LZ_EIO some entries cannot be removed; all others were. */
 lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files,
                       uint64_t *removed_bytes);
-/* Removes every entry and temporary file; the directory and files that are not the cache's stay. */
+/* Removes every entry and temporary file; the directory and files that are not the cache's stay.
+ * Errors: as lz_cache_gc. */
 lz_status lz_cache_clear(lz_cache *c, uint64_t *removed_files);
 #endif

@@ -85,8 +85,12 @@ static void trim(lz_store *s, chunk *c, uint64_t keep, lz_evict_result *r)
             r->files++;
             r->bytes += v->bytes;
         }
-        if (gone || errno == ENOENT)
+        if (gone || errno == ENOENT) {
             c->bytes -= v->bytes;
+        } else {
+            r->refused++;
+            r->err = errno;
+        }
     }
     if (dir >= 0)
         (void)lz_vfs_close(dir);

@@ -27,6 +27,8 @@ uint64_t lz_evict_note(lz_evict *e, lz_store *s, uint64_t n);
 typedef struct lz_evict_result {
     uint64_t files, bytes; /* removed */
     uint64_t kept_bytes;   /* an estimate unless everything was read */
+    uint64_t refused;      /* files that should go and cannot be removed; err: errno of the last */
+    int err;
 } lz_evict_result;
 /* Removes the least recently used entries until at most `target` bytes are left if there are more
  * than `cap`. exact: reads every subdirectory and compares all entries; else as lz_evict_note does.

@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "cache/cache_impl.h"
 #include "cache/vfs.h"
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +20,17 @@ static lz_status need_writable(const lz_cache *c)
 {
     LZ_TRY(need_dir(c));
     return c->store.read_only ? LZ_FAIL(LZ_EPERM, "cache: %s is only read", c->store.path) : LZ_OK;
+}
+
+/* What gc and clear end with: entries that could not be removed are an error, after all others went. */
+static lz_status told(const lz_cache *c, const lz_evict_result *r)
+{
+    if (!r->refused)
+        return LZ_OK;
+    bool denied = r->err == EACCES || r->err == EPERM || r->err == EROFS;
+    return LZ_FAIL(denied ? LZ_EPERM : LZ_EIO,
+                   "cache: %" PRIu64 " entries of %s cannot be removed: %s", r->refused,
+                   c->store.path, strerrordesc_np(r->err));
 }
 
 static void say(lz_cache_entry_info *info, const char *why)
@@ -131,39 +144,44 @@ lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files,
     if (removed_bytes)
         *removed_bytes = r.bytes;
     atomic_fetch_add_explicit(&c->counters[LZ_CTR_EVICTED], r.files, memory_order_relaxed);
-    return rc;
+    return rc == LZ_OK ? told(c, &r) : rc;
 }
 
 /* Everything with an entry's name in one subdirectory, then the subdirectory itself if nothing else
  * is in it. */
-static uint64_t clear_subdir(lz_cache *c, int index)
+static void clear_subdir(lz_cache *c, int index, lz_evict_result *r)
 {
-    uint64_t removed = 0;
     int dir = lz_store_subdir(&c->store, index, false);
     if (dir < 0)
-        return 0;
+        return;
     lz_vfs_list list;
     lz_vfs_list_init(&list, dir);
-    for (const char *name; (name = lz_vfs_list_next(&list)) != NULL;)
-        if (lz_store_is_entry(name) && lz_vfs_unlink(dir, name, false) == 0)
-            removed++;
+    for (const char *name; (name = lz_vfs_list_next(&list)) != NULL;) {
+        if (!lz_store_is_entry(name))
+            continue;
+        if (lz_vfs_unlink(dir, name, false) == 0) {
+            r->files++;
+        } else if (errno != ENOENT && errno != EISDIR) { /* a directory is not an entry */
+            r->refused++;
+            r->err = errno;
+        }
+    }
     (void)lz_vfs_close(dir);
     char sub[8];
     (void)snprintf(sub, sizeof sub, "%02x", (unsigned)index & 0xff);
     (void)lz_vfs_unlink(c->store.root, sub, true);
-    return removed;
 }
 
 lz_status lz_cache_clear(lz_cache *c, uint64_t *removed_files)
 {
-    uint64_t removed = 0;
+    lz_evict_result r = {0};
     if (removed_files)
         *removed_files = 0;
     LZ_TRY(need_writable(c));
     for (int i = 0; i < LZ_STORE_SUBDIRS; i++)
-        removed += clear_subdir(c, i);
+        clear_subdir(c, i, &r);
     (void)lz_evict_sweep(&c->store, true, UINT64_MAX, UINT64_MAX);
     if (removed_files)
-        *removed_files = removed;
-    return LZ_OK;
+        *removed_files = r.files;
+    return told(c, &r);
 }

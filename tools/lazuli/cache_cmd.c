@@ -1,10 +1,10 @@
 /* cache_cmd.c - lazuli cache: lists, checks and tidies the persistent compilation cache. */
 #include "cache/cache.h"
-#include "base/config.h"
+#include "cache/dir.h"
+#include "cache/store.h"
 #include "tools/lazuli/tool.h"
+#include <dirent.h>
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,25 +13,39 @@ typedef struct totals {
     uint64_t files[3], bytes[3], bad;
 } totals;
 
+/* Names in the directory may be anything; what is printed moves no cursor. */
+static const char *printable(const char *name, char *out, size_t n)
+{
+    size_t k = 0;
+    for (; name[k] && k + 1 < n; k++)
+        out[k] = (unsigned char)name[k] < ' ' || name[k] == 0x7f ? '?' : name[k];
+    out[k] = '\0';
+    return out;
+}
+
 static bool visit(const lz_cache_entry_info *e, void *user)
 {
     totals *t = user;
+    char name[sizeof e->name];
     const char *kind = e->kind == LZ_CACHE_PROGRAM  ? "program"
                        : e->kind == LZ_CACHE_KERNEL ? "kernel"
                                                     : "?";
     unsigned k = e->kind == LZ_CACHE_PROGRAM || e->kind == LZ_CACHE_KERNEL ? (unsigned)e->kind : 0;
-    t->files[k]++;
-    t->bytes[k] += e->file_bytes;
     if (!e->ok) {
         t->bad++;
-        printf("bad %s: %s\n", e->name, e->why);
-    } else if (t->list) {
+        printf("bad %s: %s\n", printable(e->name, name, sizeof name), e->why);
+        return true;
+    }
+    t->files[k]++;
+    t->bytes[k] += e->file_bytes;
+    if (t->list) {
         char when[32] = "";
         time_t used = (time_t)e->used_unix_s;
         struct tm tm;
         if (localtime_r(&used, &tm))
             strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kind, e->file_bytes, when, e->name);
+        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kind, e->file_bytes, when,
+               printable(e->name, name, sizeof name));
     }
     return true;
 }
@@ -39,10 +53,12 @@ static bool visit(const lz_cache_entry_info *e, void *user)
 static int stat_cmd(const totals *t, const lz_cache *c)
 {
     printf("path      %s\nprograms  %" PRIu64 " (%" PRIu64 " bytes)\nkernels   %" PRIu64
-           " (%" PRIu64 " bytes)\n"
-           "damaged   %" PRIu64 "\n",
+           " (%" PRIu64 " bytes)\n",
            lz_cache_path(c), t->files[LZ_CACHE_PROGRAM], t->bytes[LZ_CACHE_PROGRAM],
-           t->files[LZ_CACHE_KERNEL], t->bytes[LZ_CACHE_KERNEL], t->bad);
+           t->files[LZ_CACHE_KERNEL], t->bytes[LZ_CACHE_KERNEL]);
+    if (t->files[0]) /* of another version of the format: intact, but its kind is not known here */
+        printf("others    %" PRIu64 " (%" PRIu64 " bytes)\n", t->files[0], t->bytes[0]);
+    printf("damaged   %" PRIu64 "\n", t->bad);
     return 0;
 }
 
@@ -68,41 +84,92 @@ static int act(const char *verb, lz_cache *c, uint64_t max_bytes)
     if (strcmp(verb, "stat") == 0)
         return stat_cmd(&t, c);
     if (verify)
-        printf("%" PRIu64 " entries, %" PRIu64 " damaged\n", t.files[0] + t.files[1] + t.files[2],
-               t.bad);
+        printf("%" PRIu64 " entries, %" PRIu64 " damaged\n",
+               t.files[0] + t.files[1] + t.files[2] + t.bad, t.bad);
     return verify && t.bad ? 1 : 0;
 }
 
-int tool_cache(int argc, char **argv)
+/* A directory that has files and no tag of ours is somebody else's. 1 a cache, 0 nothing there, -1 something else or not to
+ * be trusted or read: said. */
+static int is_cache(const char *path)
 {
-    static const struct option names[] = {{"path", 1, 0, 'p'}, {"max-mb", 1, 0, 'm'}, {0}};
-    const char *path = NULL;
-    uint64_t max_bytes = (uint64_t)lz_cfg_int(LZ_OPT_CACHE_MAX_MB) << 20;
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
-        switch (c) {
-        case 'p':
-            path = optarg;
-            break;
-        case 'm':
-            max_bytes = strtoull(optarg, NULL, 10) << 20;
-            break;
-        default:
-            return 2;
-        }
-    const char *verb = optind + 1 == argc ? argv[optind] : "";
-    if (strcmp(verb, "ls") && strcmp(verb, "stat") && strcmp(verb, "verify") &&
-        strcmp(verb, "gc") && strcmp(verb, "clear"))
-        return tool_usage("cache: one of ls, stat, verify, gc, clear is needed");
+    lz_store s;
+    lz_status rc = lz_store_open(&s, path, true, false);
+    lz_store_close(&s);
+    if (rc != LZ_OK)
+        return rc == LZ_ENOENT ? 0 : tool_fail("cache") - 2;
+    DIR *d = opendir(path);
+    bool tag = false, other = !d;
+    for (const struct dirent *e; d && !tag && (e = readdir(d));) {
+        tag = strcmp(e->d_name, "CACHEDIR.TAG") == 0;
+        other = other || (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0);
+    }
+    if (d)
+        closedir(d);
+    if (tag || !other)
+        return 1;
+    fprintf(stderr, "lazuli: cache: %s is not a cache: it has no CACHEDIR.TAG\n", path);
+    return -1;
+}
+
+static int open_and_act(const char *verb, const char *given, const char *path, uint64_t max_bytes)
+{
+    int there = is_cache(path);
+    if (there < 0)
+        return 1;
+    if (there == 0 && given) {
+        fprintf(stderr, "lazuli: cache: there is no directory %s\n", path);
+        return 1;
+    }
+    if (there == 0) {
+        printf("there is no cache yet; it will be %s\n", path);
+        return 0;
+    }
     bool writes = strcmp(verb, "gc") == 0 || strcmp(verb, "clear") == 0;
     lz_cache_options o = {.path = path, .read_only = !writes};
     lz_cache *c = NULL;
     if (lz_cache_open(&o, &c) != LZ_OK)
         return tool_fail("cache");
-    int rc;
+    int rc = 1;
     if (lz_cache_enabled(c))
         rc = act(verb, c, max_bytes);
     else
-        rc = printf("there is no cache%s%s\n", path ? " at " : "", path ? path : "") < 0;
+        fprintf(stderr, "lazuli: cache: %s cannot be used\n", path);
     lz_cache_close(c);
+    return rc;
+}
+
+int tool_cache(int argc, char **argv)
+{
+    static const struct option names[] = {{"path", 1, 0, 'p'}, {"max-mb", 1, 0, 'm'}, {0}};
+    static const char *const verbs[] = {"ls", "stat", "verify", "gc", "clear", NULL};
+    const char *path = NULL;
+    uint64_t max_mb = 0; /* 0: the cache's own cap */
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
+        switch (c) {
+        case 'p':
+            path = optarg;
+            if (!*path) /* an empty variable of a script does not mean the default */
+                return tool_usage("--path takes a directory, not ''");
+            break;
+        case 'm':
+            if (!tool_uint("--max-mb", optarg, 1, 1 << 24, &max_mb))
+                return 2;
+            break;
+        default:
+            return 2;
+        }
+    if (optind + 1 != argc)
+        return tool_usage("one of ls, stat, verify, gc, clear is needed");
+    const char *verb = argv[optind];
+    if (!tool_one_of("it", verb, verbs))
+        return 2;
+    if (max_mb && strcmp(verb, "gc") != 0)
+        return tool_usage("--max-mb belongs to gc");
+    lz_buf where = {0};
+    int rc = lz_dir_default(path, &where) == LZ_OK
+                 ? open_and_act(verb, path, lz_buf_str(&where), max_mb << 20)
+                 : tool_fail("cache");
+    lz_buf_free(&where);
     return rc;
 }

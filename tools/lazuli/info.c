@@ -10,7 +10,7 @@ int tool_devices(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1)
-        return tool_usage("devices takes no arguments");
+        return tool_usage("it takes no arguments");
     const lz_backend *b;
     for (uint32_t i = 0; (b = lz_backend_at(i)); i++) {
         if (b->init() != LZ_OK) {
@@ -37,7 +37,7 @@ static const char *class_name(lz_op_class c)
 int tool_ops(int argc, char **argv)
 {
     if (argc > 2)
-        return tool_usage("ops takes at most one name");
+        return tool_usage("at most one NAME");
     lz_op only = argc == 2 ? lz_op_from_text(argv[1], strlen(argv[1])) : LZ_OP_NONE;
     if (argc == 2 && only == LZ_OP_NONE) {
         fprintf(stderr, "lazuli: there is no operation %s\n", argv[1]);
@@ -55,7 +55,7 @@ int tool_env(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1)
-        return tool_usage("env takes no arguments");
+        return tool_usage("it takes no arguments");
     const char *env, *type, *def, *doc;
     lz_config_check_unknown();
     for (int i = 0; lz_config_row(i, &env, &type, &def, &doc); i++) {

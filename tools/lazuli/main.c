@@ -2,8 +2,6 @@
 #include "tools/lazuli/tool.h"
 #include <lazuli/device.h>
 #include <lazuli/tensor.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct command {
@@ -40,24 +38,6 @@ static void help(FILE *f)
     fputs("  lazuli --help | --version\n", f);
 }
 
-int tool_fail(const char *what)
-{
-    const char *text = lz_last_error_text();
-    fprintf(stderr, "lazuli: %s: %s\n", what, *text ? text : "failed");
-    return 1;
-}
-
-int tool_usage(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    fputs("lazuli: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fputs("\nTry lazuli --help.\n", stderr);
-    return 2;
-}
-
 lz_status tool_read_file(const char *path, size_t limit, lz_buf *out)
 {
     bool in = strcmp(path, "-") == 0;
@@ -88,32 +68,56 @@ lz_status tool_load_module(const char *path, lz_func **out)
     return s;
 }
 
-int main(int argc, char **argv)
+static bool asks_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static const struct command *find(const char *name)
+{
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         help(stderr);
         return 2;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        help(stdout);
-        return 0;
-    }
+    bool about = strcmp(argv[1], "help") == 0; /* lazuli help [COMMAND] */
     if (strcmp(argv[1], "--version") == 0) {
+        if (argc > 2)
+            return tool_usage("--version takes no arguments");
         printf("lazuli %s\n", lz_version());
         return 0;
     }
-    for (int i = 0; i < NCOMMANDS; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        if (argc > 2 && strcmp(argv[2], "--help") == 0) {
-            help_one(stdout, &commands[i]);
-            return 0;
-        }
-        static char name[32]; /* what getopt calls the program in its messages */
-        snprintf(name, sizeof name, "lazuli %s", commands[i].name);
-        argv[1] = name;
-        return commands[i].run(argc - 1, argv + 1);
+    if (asks_help(1, argv + 1) || (about && argc == 2)) {
+        help(stdout);
+        return 0;
     }
-    return tool_usage("unknown command %s", argv[1]);
+    const char *name = about ? argv[2] : argv[1];
+    const struct command *c = find(name);
+    if (!c)
+        return tool_usage("unknown %s %s", *name == '-' ? "option" : "command", name);
+    if (about || asks_help(argc - 2, argv + 2)) {
+        help_one(stdout, c);
+        return 0;
+    }
+    static char full[32]; /* getopt says it in its messages too */
+    snprintf(full, sizeof full, "lazuli %s", c->name);
+    tool_set_command(full);
+    argv[1] = full;
+    return c->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    tool_open_standard_files();
+    return tool_close_stdout(dispatch(argc, argv));
 }

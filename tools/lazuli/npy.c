@@ -13,7 +13,7 @@ static const struct descr {
 } descrs[] = {
     {"|b1", LZ_BOOL}, {"|i1", LZ_I8},  {"<i2", LZ_I16},  {"<i4", LZ_I32},  {"<i8", LZ_I64},
     {"|u1", LZ_U8},   {"<u2", LZ_U16}, {"<u4", LZ_U32},  {"<u8", LZ_U64},  {"<f2", LZ_F16},
-    {"<f4", LZ_F32},  {"<f8", LZ_F64}, {"|V2", LZ_BF16}, {"<V2", LZ_BF16},
+    {"<f4", LZ_F32},  {"<f8", LZ_F64}, {"|V2", LZ_BF16}, {"<V2", LZ_BF16}, {"<c8", LZ_C64},
 };
 
 /* The value after 'key': in the header's dict, or NULL. */
@@ -92,12 +92,15 @@ static lz_status decode(const char *path, const lz_buf *b, lz_dtype want, lz_lit
         d = LZ_BF16;
     const lz_type *t = lz_type_get(d, &s);
     if (!t)
-        return LZ_ESHAPE;
+        return LZ_FAIL(LZ_ERANGE, "%s: an array of that shape is larger than memory can be", path);
     if (b->len - head - len != t->nbytes)
         return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes of data, the header says %zu", path,
                        b->len - head - len, t->nbytes);
     *out = lz_literal_copy_from(t, p + head + len);
-    return *out ? LZ_OK : LZ_EMEM;
+    if (*out && d == LZ_BOOL) /* any byte but 0 is true, as in NumPy; here true is 1 */
+        for (size_t i = 0; i < t->nbytes; i++)
+            ((uint8_t *)(*out)->data)[i] = ((uint8_t *)(*out)->data)[i] != 0;
+    return *out ? LZ_OK : LZ_FAIL(LZ_EMEM, "%s: no memory", path);
 }
 
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
@@ -134,10 +137,38 @@ lz_status tool_npy_write(const char *path, const lz_literal *l)
     FILE *f = h.failed ? NULL : fopen(path, "wb");
     bool ok = f && fwrite(magic, 1, 10, f) == 10 && fwrite(h.data, 1, h.len, f) == h.len &&
               fwrite(l->data, 1, l->nbytes, f) == l->nbytes;
-    if (f && fclose(f) != 0)
+    int why = ok ? 0 : errno;
+    if (f && fclose(f) != 0 && ok) {
         ok = false;
+        why = errno;
+    }
     lz_buf_free(&h);
-    return ok ? LZ_OK : LZ_FAIL(LZ_EIO, "%s: cannot be written: %m", path);
+    if (ok)
+        return LZ_OK;
+    if (f)
+        (void)remove(path); /* half a file is none */
+    return LZ_FAIL(LZ_EIO, "%s: cannot be written: %s", path, strerror(why));
+}
+
+uint32_t tool_components(const lz_type *t, lz_dtype *part)
+{
+    *part = t->dtype == LZ_C64 ? LZ_F32 : t->dtype;
+    return t->dtype == LZ_C64 ? 2 : 1;
+}
+
+static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)
+{
+    if (lz_dtype_is_float(d)) {
+        double v = lz_elem_get_f64(d, data, i);
+        if (isnan(v))
+            fputs("nan", f);
+        else
+            fprintf(f, "%.*g", d == LZ_F64 ? 17 : 9, v);
+    } else if (d == LZ_U64) {
+        fprintf(f, "%" PRIu64, (uint64_t)lz_elem_get_i64(LZ_U64, data, i));
+    } else {
+        fprintf(f, "%" PRId64, lz_elem_get_i64(d, data, i));
+    }
 }
 
 void tool_print_literal(FILE *f, const lz_literal *l)
@@ -148,12 +179,16 @@ void tool_print_literal(FILE *f, const lz_literal *l)
     int64_t row = l->type->shape.rank ? l->type->shape.dims[l->type->shape.rank - 1] : 1;
     for (int64_t i = 0; i < l->type->nelem && i < SHOWN; i++) {
         fputs(row && i % row == 0 ? "\n  " : " ", f);
-        if (lz_dtype_is_float(l->type->dtype))
-            fprintf(f, "%.9g", lz_elem_get_f64(l->type->dtype, l->data, i));
-        else if (l->type->dtype == LZ_U64)
-            fprintf(f, "%" PRIu64, (uint64_t)lz_elem_get_i64(LZ_U64, l->data, i));
-        else
-            fprintf(f, "%" PRId64, lz_elem_get_i64(l->type->dtype, l->data, i));
+        lz_dtype part;
+        if (tool_components(l->type, &part) == 1) {
+            print_number(f, part, l->data, i);
+            continue;
+        }
+        fputc('(', f);
+        print_number(f, part, l->data, 2 * i);
+        fputc(',', f);
+        print_number(f, part, l->data, 2 * i + 1);
+        fputc(')', f);
     }
     fprintf(f, "%s\n", l->type->nelem > SHOWN ? " ..." : "");
 }

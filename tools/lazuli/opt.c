@@ -54,10 +54,10 @@ int tool_opt(int argc, char **argv)
             return 2;
         }
     if (optind + 1 != argc)
-        return tool_usage("opt: one FILE.mlir is needed");
-    if (strcmp(what, "stablehlo") && strcmp(what, "dot") && strcmp(what, "plan") &&
-        strcmp(what, "loops"))
-        return tool_usage("opt: --emit is stablehlo, loops, plan or dot, not %s", what);
+        return tool_usage("one FILE.mlir is needed");
+    static const char *const stages[] = {"stablehlo", "loops", "plan", "dot", NULL};
+    if (!tool_one_of("--emit", what, stages))
+        return 2;
     lz_func *f = NULL, *g = NULL;
     lz_buf out = {0};
     lz_status s = tool_load_module(argv[optind], &f);

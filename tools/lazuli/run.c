@@ -23,15 +23,16 @@ typedef struct options {
 /* ---- inputs ---- */
 static void fill_random(lz_literal *l, uint64_t *r)
 {
-    bool flt = lz_dtype_is_float(l->type->dtype);
-    for (int64_t i = 0; i < l->type->nelem; i++) {
+    lz_dtype part;
+    int64_t n = l->type->nelem * tool_components(l->type, &part);
+    bool flt = lz_dtype_is_float(part);
+    for (int64_t i = 0; i < n; i++) {
         *r = *r * 6364136223846793005u + 1442695040888963407u;
         uint64_t bits = *r >> 11;
         if (flt)
-            lz_elem_set_f64(l->type->dtype, l->data, i, (double)bits / 4503599627370496.0 - 1);
+            lz_elem_set_f64(part, l->data, i, (double)bits / 4503599627370496.0 - 1);
         else
-            lz_elem_set_i64(l->type->dtype, l->data, i,
-                            (int64_t)(bits % (l->type->dtype == LZ_BOOL ? 2 : 8)));
+            lz_elem_set_i64(part, l->data, i, (int64_t)(bits % (part == LZ_BOOL ? 2 : 8)));
     }
 }
 
@@ -41,14 +42,14 @@ static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in
     uint64_t r = o->seed;
     if (!random && (uint32_t)o->ninput != f->nparam)
         return LZ_FAIL(LZ_EINVAL,
-                       "the program takes %u inputs, %d were given (--input F.npy once each, or "
-                       "--random SEED)",
+                       "the program takes %u inputs, not %d (--input F.npy for each, or --random "
+                       "SEED)",
                        f->nparam, o->ninput);
     for (uint32_t i = 0; i < f->nparam; i++) {
         const lz_type *t = lz_val_type(f, i);
         if (random) {
             if (!(in[i] = lz_literal_new(t)))
-                return LZ_EMEM;
+                return LZ_FAIL(LZ_EMEM, "no memory for input %u", i);
             fill_random(in[i], &r);
             continue;
         }
@@ -130,10 +131,7 @@ static lz_status execute(const char *device, const lz_func *f, lz_literal *const
 {
     if (strcmp(device, "loop") == 0)
         return run_loops(f, in, out);
-    const lz_backend *b = lz_backend_get(device);
-    if (!b)
-        return LZ_FAIL(LZ_ENOENT, "there is no device %s (lazuli devices lists them)", device);
-    return run_backend(b, f, in, out);
+    return run_backend(lz_backend_get(device), f, in, out);
 }
 
 /* ---- comparison ---- */
@@ -146,6 +144,8 @@ static bool close_enough(double a, double b, double rtol, double atol)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
+    if (isinf(a) || isinf(b)) /* no tolerance makes a number infinite */
+        return a == b;
     return a == b || fabs(a - b) <= atol + rtol * fabs(b);
 }
 
@@ -157,10 +157,11 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in,
     if (!want || execute(o->compare, f, in, want) != LZ_OK)
         bad = tool_fail(o->compare);
     for (uint32_t k = 0; k < f->nresult && !bad; k++) {
-        lz_dtype d = got[k]->type->dtype;
+        lz_dtype d;
+        int64_t n = got[k]->type->nelem * tool_components(got[k]->type, &d);
         double rtol = o->rtol >= 0 ? o->rtol : default_rtol(d),
                atol = o->atol >= 0 ? o->atol : rtol * 0.1;
-        for (int64_t i = 0; i < got[k]->type->nelem && !bad; i++) {
+        for (int64_t i = 0; i < n && !bad; i++) {
             bool flt = lz_dtype_is_float(d);
             double a = lz_elem_get_f64(d, got[k]->data, i),
                    b = lz_elem_get_f64(d, want[k]->data, i);
@@ -170,7 +171,7 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in,
             if (!same) {
                 fprintf(stderr,
                         "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n",
-                        k, i, o->device, a, o->compare, b);
+                        k, i * got[k]->type->nelem / n, o->device, a, o->compare, b);
                 bad = 1;
             }
         }
@@ -198,9 +199,17 @@ static int deliver(const options *o, const lz_func *f, lz_literal *const *out)
         if (snprintf(path, sizeof path, "%s/%u.npy", o->output_dir, i) >= (int)sizeof path)
             return tool_usage("the output directory's name is too long");
         if (tool_npy_write(path, out[i]) != LZ_OK)
-            return tool_fail(path);
+            return tool_fail("run");
     }
     return 0;
+}
+
+static bool is_way(const char *option, const char *name)
+{
+    if (strcmp(name, "loop") == 0 || lz_backend_get(name))
+        return true;
+    tool_usage("%s takes a device (lazuli devices lists them) or loop, not '%s'", option, name);
+    return false;
 }
 
 static int parse(int argc, char **argv, options *o)
@@ -213,7 +222,8 @@ static int parse(int argc, char **argv, options *o)
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'd':
-            o->device = optarg;
+            if (!is_way("--device", o->device = optarg))
+                return 2;
             break;
         case 'i':
             if (o->ninput == MAX_INPUTS)
@@ -224,23 +234,31 @@ static int parse(int argc, char **argv, options *o)
             o->output_dir = optarg;
             break;
         case 'c':
-            o->compare = optarg;
+            if (!is_way("--compare", o->compare = optarg))
+                return 2;
             break;
         case 'r':
             o->random = true;
-            o->seed = strtoull(optarg, NULL, 0);
+            if (!tool_uint("--random", optarg, 0, UINT64_MAX, &o->seed))
+                return 2;
             break;
         case 'R':
-            o->rtol = atof(optarg);
+            if (!tool_tolerance("--rtol", optarg, &o->rtol))
+                return 2;
             break;
         case 'A':
-            o->atol = atof(optarg);
+            if (!tool_tolerance("--atol", optarg, &o->atol))
+                return 2;
             break;
         default:
             return 2;
         }
     if (optind + 1 != argc)
-        return tool_usage("run: one FILE.mlir is needed");
+        return tool_usage("one FILE.mlir is needed");
+    if (o->random && o->ninput)
+        return tool_usage("--random and --input exclude each other");
+    if (!o->compare && (o->rtol >= 0 || o->atol >= 0))
+        return tool_usage("--rtol and --atol belong to --compare");
     o->file = argv[optind];
     return 0;
 }

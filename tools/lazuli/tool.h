@@ -3,6 +3,7 @@
 #ifndef LZ_TOOL_H
 #define LZ_TOOL_H
 #include "ir/module.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 int tool_run(int argc, char **argv);
@@ -12,9 +13,21 @@ int tool_devices(int argc, char **argv);
 int tool_ops(int argc, char **argv);
 int tool_env(int argc, char **argv);
 
+/* What the command calls itself in messages: "lazuli run". The text is kept by reference. */
+void tool_set_command(const char *name);
 /* Says "lazuli: WHAT: last error" on stderr; gives 1. */
 int tool_fail(const char *what);
-int tool_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));     /* gives 2 */
+/* Says one line on stderr that ends with the way to the help; gives 2. */
+int tool_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* An option's value; false after a message when it is not one. tool_one_of: `names` end with NULL. */
+bool tool_uint(const char *option, const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
+bool tool_tolerance(const char *option, const char *text, double *out);
+bool tool_one_of(const char *option, const char *text, const char *const *names);
+
+/* Standard files that the caller closed become ones that cannot be used, so that no file of ours takes their numbers. */
+void tool_open_standard_files(void);
+/* Ends the output. Gives rc, or 1 after a message when something of the output was lost. */
+int tool_close_stdout(int rc);
 
 /* A whole file; "-" is standard input. At most `limit` bytes. */
 lz_status tool_read_file(const char *path, size_t limit, lz_buf *out);
@@ -26,4 +39,6 @@ lz_status tool_load_module(const char *path, lz_func **out);
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out);
 lz_status tool_npy_write(const char *path, const lz_literal *l);
 void tool_print_literal(FILE *f, const lz_literal *l);
+/* Numbers per element and their dtype: complex numbers are two floats, all others themselves. */
+uint32_t tool_components(const lz_type *t, lz_dtype *part);
 #endif

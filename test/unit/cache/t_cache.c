@@ -386,6 +386,42 @@ START_TEST(collecting_and_clearing)
 }
 END_TEST
 
+static void refuse_unlink(lz_vfs_op op, uint64_t nth, lz_vfs_fault *fault, void *user)
+{
+    (void)nth;
+    int *left = user; /* so many may still go */
+    if (op == LZ_VFS_UNLINK && (*left)-- <= 0)
+        fault->err = EROFS;
+}
+
+/* What cannot be removed is told with a number, and does not keep the rest. */
+START_TEST(entries_that_stay)
+{
+    lz_cache *c = ct_open();
+    uint64_t files, bytes;
+    for (uint64_t i = 0; i < 8; i++)
+        ct_put(c, i);
+    int left = 3;
+    lz_vfs_set_hook(refuse_unlink, &left);
+    ck_assert_int_eq(lz_cache_gc(c, 1, &files, &bytes), LZ_EPERM);
+    ck_assert_uint_eq(files, 3);
+    ck_assert(strstr(lz_error_get()->message, "5 entries of ") != NULL);
+    left = 0;
+    ck_assert_int_eq(lz_cache_clear(c, &files), LZ_EPERM);
+    ck_assert_uint_eq(files, 0);
+    lz_vfs_set_hook(NULL, NULL);
+    ck_assert_int_eq(lz_cache_clear(c, &files), LZ_OK);
+    ck_assert_uint_eq(files, 5);
+    char path[400]; /* a directory under an entry's name is not the cache's */
+    ct_put(c, 1);
+    snprintf(path, sizeof path, "%s", ct_path(1));
+    ck_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    ck_assert_int_eq(lz_cache_clear(c, &files), LZ_OK);
+    ck_assert(ct_exists(path));
+    lz_cache_close(c);
+}
+END_TEST
+
 START_TEST(directory_form)
 {
     lz_cache *c = ct_open();
@@ -513,6 +549,7 @@ int main(void)
     tcase_add_test(t, use_is_noted_hourly);
     tcase_add_test(t, walking);
     tcase_add_test(t, collecting_and_clearing);
+    tcase_add_test(t, entries_that_stay);
     tcase_add_test(t, directory_form);
     tcase_add_test(t, threads);
     tcase_add_test(t, out_of_memory);
