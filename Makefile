@@ -9,7 +9,7 @@ BUILD ?= build/$(MODE)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
-LAYERS := base ir cache lower backends runtime autodiff nn
+LAYERS := base ir cache lower backends runtime autodiff data nn
 VERSION := 0.1.0
 SOVERSION := 0
 ifeq ($(origin CC),default)
@@ -45,7 +45,7 @@ FLAGS := $(CFLAGS_COMMON) $(CFLAGS_$(MODE)) $(CFLAGS)
 INTERNAL := -I. -Iinclude -I$(BUILD)/gen
 DEPFLAGS = -MMD -MP -MF $@.d -MT $@
 LINKFLAGS := -Wl,--as-needed $(LDFLAGS)
-LDLIBS := -lzstd -ldl -lm -lpthread
+LDLIBS := -lzstd -ljansson -lz -ldl -lm -lpthread
 LLVM_CFLAGS := $(addprefix -isystem ,$(LLVM_INCLUDEDIR))
 CHECK_LIBS := $(or $(CHECK_LIBS),-lcheck -lsubunit -lrt -lm)
 

@@ -11,6 +11,7 @@ rules() {
     backends) echo 'backends/* lower/* ir/* cache/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
     runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/* base/* ir/* lazuli/*' ;;
+    data) echo 'data/* base/* lazuli/*' ;;
     nn) echo 'nn/* base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;
     include) echo 'lazuli/*' ;;
@@ -19,7 +20,7 @@ rules() {
 bad=0
 found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
 trap 'rm -f "$found"' EXIT
-for layer in base ir cache lower backends runtime autodiff nn examples bench include; do
+for layer in base ir cache lower backends runtime autodiff data nn examples bench include; do
     [ -d $layer ] || continue
     read -ra allowed <<<"$(rules $layer)"
     grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $layer >"$found"

@@ -40,7 +40,7 @@ find_all() {
     have ld || need 'linker (ld)' binutils
     have pkg-config || need pkg-config pkg-config
     local h p row
-    for row in stdio.h:libc6-dev zstd.h:libzstd-dev xxhash.h:libxxhash-dev check.h:check; do
+    for row in stdio.h:libc6-dev zstd.h:libzstd-dev xxhash.h:libxxhash-dev jansson.h:libjansson-dev zlib.h:zlib1g-dev check.h:check; do
         h=${row%%:*}
         p=$(header "$h")
         if [ -n "$p" ]; then headers+=("$p"); else need "$h" "${row#*:}"; fi

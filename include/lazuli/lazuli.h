@@ -7,6 +7,7 @@
 #include <lazuli/tensor_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
+#include <lazuli/data.h>
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>
 #include <lazuli/device.h>

@@ -95,7 +95,7 @@ t 0 '^f32\[2,3\];   1 2 -3.5' '' lazuli run make.mlir --device loop
 t 0 '' '' lazuli run make.mlir --output-dir out
 t 0 '' '' lazuli run make.mlir --output-dir out # once more into the same
 t 0 '^0.npy; 1.npy; 2.npy; 3.npy; 4.npy; 5.npy; 6.npy$' '' ls out
-t 0 'NUMPY.*<f4.*False.*\(2, 3,\)' '' head -c 128 out/0.npy
+t 0 'NUMPY.*<f4.*False.*\(2, 3\)' '' head -c 128 out/0.npy
 for d in cpu ref loop CPU; do
     t 0 '^f32\[2,3\];   2 4 -7;   0 0.5 12; i32\[3\];   49 0 9$' '' lazuli run two.mlir --input out/0.npy --input out/1.npy --device $d
     t 0 '^2 results agree with ref$' '' lazuli run two.mlir --input out/0.npy --input out/1.npy --device $d --compare ref
@@ -129,7 +129,7 @@ t 1 '' 'the program takes 2 inputs, not 3' lazuli run two.mlir --input out/0.npy
 t 1 '' 'out/1.npy: is i32\[3\], argument 0 is f32\[2,3\]' lazuli run two.mlir --input out/1.npy --input out/0.npy
 t 1 '' 'out/2.npy: is f64\[\], argument 0 is f32\[2,3\]' lazuli run two.mlir --input out/2.npy --input out/1.npy
 t 1 '' 'none.npy: No such file' lazuli run two.mlir --input none.npy --input out/1.npy
-t 1 '' 'out: cannot be read' lazuli run two.mlir --input out --input out/1.npy
+t 1 '' 'out is no regular file' lazuli run two.mlir --input out --input out/1.npy
 npy() { # FILE 'header' BYTES: a file with this header and so many bytes of data
     local h=$2
     while (((10 + ${#h} + 1) % 64)); do h="$h "; done
@@ -140,37 +140,37 @@ bad_input() { t 1 '' "$1" lazuli run two.mlir --input bad.npy --input out/1.npy;
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" 24
 t 0 '2 results agree' '' lazuli run two.mlir --input bad.npy --input out/1.npy --compare ref # the helper itself
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" 23
-bad_input 'bad.npy: 23 bytes of data, the header says 24'
+bad_input 'bad.npy: 23 bytes of elements, the header says 24'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" 25
-bad_input 'bad.npy: 25 bytes of data, the header says 24'
+bad_input 'bad.npy: 25 bytes of elements, the header says 24'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }" 24
 bad_input 'bad.npy: is f32\[3,2\], argument 0 is f32\[2,3\]'
 npy bad.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }" 24
-bad_input 'bad.npy: Fortran order'
+t 0 '2 results agree' '' lazuli run two.mlir --input bad.npy --input out/1.npy --compare ref
 npy bad.npy "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }" 24
-bad_input "bad.npy: the element type '>f4'"
+t 0 '2 results agree' '' lazuli run two.mlir --input bad.npy --input out/1.npy --compare ref
 npy bad.npy "{'descr': '|O', 'fortran_order': False, 'shape': (2, 3), }" 24
-bad_input "bad.npy: the element type '.O'"
+bad_input 'bad.npy: object arrays hold code'
 npy bad.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 3), }" 24
-bad_input 'bad.npy: the element type'
+bad_input 'bad.npy: arrays of records'
 npy bad.npy "{'fortran_order': False, 'shape': (2, 3), }" 24
-bad_input 'bad.npy: the element type \(none\)'
+bad_input 'bad.npy: the .npy header is not complete'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, }" 24
-bad_input 'bad.npy: no shape'
+bad_input 'bad.npy: the .npy header is not complete'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3), }" 24
-bad_input 'bad.npy: bad extent'
+bad_input 'bad.npy: a bad extent'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3" 24
-bad_input 'bad.npy: bad extent'
+bad_input 'bad.npy: the shape in the .npy header has no end'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }" 24
-bad_input 'bad.npy: bad extent'
+bad_input 'bad.npy: an extent in the .npy header is too large'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4), }" 0
-bad_input 'bad.npy: an array of that shape is larger'
+bad_input 'bad.npy: f32.* has too many bytes'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }" 4
 bad_input 'bad.npy: more than 8 dimensions'
 printf '\223NUMPY\001\000\377\377' >bad.npy
-bad_input 'bad.npy: the header is longer than the file'
+bad_input 'bad.npy: a .npy header of'
 printf '\223NUMPY\002\000\377\377\377\377' >bad.npy
-bad_input 'bad.npy: the header is longer than the file'
+bad_input 'bad.npy: a .npy header of'
 printf '\223NUMPY\002\000\377' >bad.npy
 bad_input 'bad.npy'
 printf '\223NUMPY\011\000\001\000 ' >bad.npy

@@ -25,6 +25,8 @@ function value(p) {
     if (p ~ /lz_tensor \*/) return "T"
     if (p ~ /lz_optim \*/) return "lz_sgd(&params, .lr = 1)"
     if (p ~ /lz_params \*/) return "&params"
+    if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
+    if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
     if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }
     if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
     if (p ~ /const char \*/) return "\"add\""

@@ -34,8 +34,7 @@ lz_status tool_read_file(const char *path, size_t limit, lz_buf *out);
 /* A StableHLO module from a file. */
 lz_status tool_load_module(const char *path, lz_func **out);
 
-/* NumPy .npy files, versions 1 to 3, C order, little-endian. bf16 is stored as NumPy's 2-byte void, as ml_dtypes does.
- * Errors: LZ_EIO, LZ_EPARSE, LZ_EDTYPE, LZ_ESHAPE, LZ_ECORRUPT with the file's name. */
+/* Literals in .npy files ("-": standard input); errors as lz_npy_read. `want` BF16: u16 and i16 elements are its bits. */
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out);
 lz_status tool_npy_write(const char *path, const lz_literal *l);
 void tool_print_literal(FILE *f, const lz_literal *l);

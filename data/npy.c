@@ -1,0 +1,293 @@
+/* npy.c - NumPy's .npy format (numpy/lib/format.py, versions 1.0 to 3.0). The header is a Python literal; exactly the
+ * dict that NumPy writes is understood, nothing is evaluated. */
+#include "data/internal.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_HEADER = 65536, BYTE_ORDERED = 2 };
+
+static const struct descr {
+    char text[4]; /* without the byte order */
+    lz_dtype dtype;
+} descrs[] = {
+    {"b1", LZ_BOOL}, {"i1", LZ_I8},  {"i2", LZ_I16}, {"i4", LZ_I32},  {"i8", LZ_I64},
+    {"u1", LZ_U8},   {"u2", LZ_U16}, {"u4", LZ_U32}, {"u8", LZ_U64},  {"f2", LZ_F16},
+    {"f4", LZ_F32},  {"f8", LZ_F64}, {"c8", LZ_C64}, {"V2", LZ_BF16},
+};
+
+/* ---- the header ---- */
+
+typedef struct scanner {
+    const char *p, *end, *name;
+} scanner;
+
+static void blanks(scanner *s)
+{
+    while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\t'))
+        s->p++;
+}
+
+static bool take(scanner *s, char c)
+{
+    blanks(s);
+    if (s->p == s->end || *s->p != c)
+        return false;
+    s->p++;
+    return true;
+}
+
+static bool take_word(scanner *s, const char *word)
+{
+    size_t n = strlen(word);
+    blanks(s);
+    if ((size_t)(s->end - s->p) < n || memcmp(s->p, word, n) != 0)
+        return false;
+    s->p += n;
+    return true;
+}
+
+/* A quoted string without escapes, at most 31 bytes. */
+static lz_status take_string(scanner *s, char out[32])
+{
+    blanks(s);
+    char quote = s->p < s->end ? *s->p : 0;
+    const char *from = s->p + 1;
+    if (quote != '\'' && quote != '"')
+        return LZ_FAIL(LZ_EPARSE, "%s: a string is missing in the .npy header", s->name);
+    size_t n = 0;
+    while (from + n < s->end && from[n] != quote && from[n] != '\\' && n < 31)
+        n++;
+    if (from + n == s->end || from[n] != quote)
+        return LZ_FAIL(LZ_EPARSE, "%s: a string in the .npy header has no end", s->name);
+    memcpy(out, from, n);
+    out[n] = '\0';
+    s->p = from + n + 1;
+    return LZ_OK;
+}
+
+static lz_status take_descr(scanner *s, lz_npy_head *h)
+{
+    char text[32];
+    blanks(s);
+    if (s->p < s->end && *s->p == '[')
+        return LZ_FAIL(LZ_EDTYPE, "%s: arrays of records are not supported", s->name);
+    LZ_TRY(take_string(s, text));
+    const char *t = text;
+    char order = '|';
+    if (*t && strchr("<>|=", *t))
+        order = *t++;
+    if (*t == 'O')
+        return LZ_FAIL(LZ_EDTYPE, "%s: object arrays hold code, which is never loaded", s->name);
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
+        if (strcmp(t, descrs[i].text) == 0)
+            h->dtype = descrs[i].dtype;
+    if (h->dtype == LZ_DTYPE_NONE)
+        return LZ_FAIL(LZ_EDTYPE, "%s: the element type \"%s\" is not supported", s->name, text);
+    h->swapped = order == '>' && lz_dtype_size(h->dtype) > 1;
+    return LZ_OK;
+}
+
+static lz_status take_shape(scanner *s, lz_npy_head *h)
+{
+    if (!take(s, '('))
+        return LZ_FAIL(LZ_EPARSE, "%s: the shape in the .npy header is no tuple", s->name);
+    while (!take(s, ')')) {
+        int64_t v = 0;
+        const char *from = s->p;
+        for (; s->p < s->end && *s->p >= '0' && *s->p <= '9'; s->p++)
+            if (!lz_mul_i64(v, 10, &v) || !lz_add_i64(v, *s->p - '0', &v))
+                return LZ_FAIL(LZ_ERANGE, "%s: an extent in the .npy header is too large", s->name);
+        if (s->p == from)
+            return LZ_FAIL(LZ_EPARSE, "%s: a bad extent in the .npy header", s->name);
+        if (s->p < s->end && *s->p == 'L') /* as Python 2 wrote them */
+            s->p++;
+        if (h->shape.rank == LZ_MAX_RANK)
+            return LZ_FAIL(LZ_ESHAPE, "%s: more than %d dimensions", s->name, LZ_MAX_RANK);
+        h->shape.dims[h->shape.rank++] = v;
+        if (!take(s, ',') && (s->p == s->end || *s->p != ')'))
+            return LZ_FAIL(LZ_EPARSE, "%s: the shape in the .npy header has no end", s->name);
+    }
+    return LZ_OK;
+}
+
+static lz_status take_order(scanner *s, lz_npy_head *h)
+{
+    h->fortran = take_word(s, "True");
+    if (!h->fortran && !take_word(s, "False"))
+        return LZ_FAIL(LZ_EPARSE, "%s: fortran_order in the .npy header is no boolean", s->name);
+    return LZ_OK;
+}
+
+static lz_status take_dict(scanner *s, lz_npy_head *h)
+{
+    static const struct {
+        const char *key;
+        lz_status (*read)(scanner *, lz_npy_head *);
+    } keys[] = {{"descr", take_descr}, {"fortran_order", take_order}, {"shape", take_shape}};
+    unsigned seen = 0;
+    if (!take(s, '{'))
+        return LZ_FAIL(LZ_EPARSE, "%s: the .npy header is no dict", s->name);
+    while (!take(s, '}')) {
+        char key[32];
+        unsigned k = 0;
+        LZ_TRY(take_string(s, key));
+        while (k < 3 && strcmp(key, keys[k].key) != 0)
+            k++;
+        if (k == 3 || seen & 1u << k)
+            return LZ_FAIL(LZ_EPARSE, "%s: the key '%s' in the .npy header is %s", s->name, key,
+                           k == 3 ? "unknown" : "repeated");
+        if (!take(s, ':'))
+            return LZ_FAIL(LZ_EPARSE, "%s: no value for '%s' in the .npy header", s->name, key);
+        LZ_TRY(keys[k].read(s, h));
+        seen |= 1u << k;
+        if (!take(s, ',') && (s->p == s->end || *s->p != '}'))
+            return LZ_FAIL(LZ_EPARSE, "%s: the .npy header has no end", s->name);
+    }
+    blanks(s);
+    if (seen != 7 || s->p != s->end)
+        return LZ_FAIL(LZ_EPARSE, "%s: the .npy header is not complete", s->name);
+    return LZ_OK;
+}
+
+lz_status lz_npy_parse_head(const uint8_t *p, size_t n, const char *name, lz_npy_head *h)
+{
+    *h = (lz_npy_head){0};
+    if (n < 10 || memcmp(p, "\x93NUMPY", 6) != 0)
+        return LZ_FAIL(LZ_EPARSE, "%s: not a .npy file", name);
+    if (p[6] < 1 || p[6] > 3)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: version %d.%d of the .npy format", name, p[6], p[7]);
+    size_t at = p[6] == 1 ? 10 : 12, len = (size_t)p[8] | (size_t)p[9] << 8;
+    if (n < at)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: the file ends in the .npy header", name);
+    if (p[6] > 1)
+        len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    if (len > MAX_HEADER || len > n - at)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: a .npy header of %zu bytes", name, len);
+    scanner s = {(const char *)p + at, (const char *)p + at + len, name};
+    LZ_TRY(take_dict(&s, h));
+    h->at = at + len;
+    return lz_data_size(h->dtype, &h->shape, name, &h->nbytes);
+}
+
+/* ---- elements ---- */
+
+static void swap_bytes(lz_array *a)
+{
+    size_t w = a->dtype == LZ_C64 ? 4 : lz_dtype_size(a->dtype);
+    uint8_t *p = a->data;
+    for (size_t i = 0; i + w <= a->nbytes; i += w)
+        for (size_t k = 0; k < w / 2; k++) {
+            uint8_t t = p[i + k];
+            p[i + k] = p[i + w - 1 - k];
+            p[i + w - 1 - k] = t;
+        }
+}
+
+/* Column-major `from` as row-major `to`. */
+static void to_rows(const uint8_t *from, lz_array *to)
+{
+    size_t w = lz_dtype_size(to->dtype), n = to->nbytes / w;
+    int rank = to->shape.rank;
+    int64_t index[LZ_MAX_RANK] = {0};
+    size_t stride[LZ_MAX_RANK], at = 0;
+    for (int d = 0; d < rank; d++)
+        stride[d] = d ? stride[d - 1] * (size_t)to->shape.dims[d - 1] : w;
+    for (size_t i = 0; i < n; i++) {
+        memcpy((uint8_t *)to->data + i * w, from + at, w);
+        for (int d = rank - 1; d >= 0; d--) {
+            at += stride[d];
+            if (++index[d] < to->shape.dims[d])
+                break;
+            at -= stride[d] * (size_t)index[d];
+            index[d] = 0;
+        }
+    }
+}
+
+lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out)
+{
+    lz_npy_head h;
+    LZ_TRY(lz_npy_parse_head(v->data, v->len, name, &h));
+    if (v->len - h.at != h.nbytes)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes of elements, the header says %zu", name,
+                       v->len - h.at, h.nbytes);
+    if (!h.swapped && !h.fortran)
+        return lz_data_view(v, h.at, h.dtype, &h.shape, name, out);
+    LZ_TRY(lz_data_new(h.dtype, &h.shape, name, out));
+    if (h.fortran)
+        to_rows(v->data + h.at, out);
+    else if (h.nbytes)
+        memcpy(out->data, v->data + h.at, h.nbytes);
+    if (h.swapped)
+        swap_bytes(out);
+    return LZ_OK;
+}
+
+void lz_npy_put_head(lz_buf *b, const lz_array *a)
+{
+    const char *text = "";
+    size_t start = b->len;
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
+        if (descrs[i].dtype == a->dtype)
+            text = descrs[i].text;
+    lz_buf_put(b, "\x93NUMPY\1\0\0\0", 10);
+    lz_buf_printf(b, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                  lz_dtype_size(a->dtype) > 1 && a->dtype != LZ_BF16 ? '<' : '|', text);
+    for (int i = 0; i < a->shape.rank; i++)
+        lz_buf_printf(b, "%s%" PRId64 "%s", i ? " " : "", a->shape.dims[i],
+                      i + 1 < a->shape.rank || i == 0 ? "," : "");
+    lz_buf_puts(b, "), }");
+    while ((b->len - start + 1) % 64 && !b->failed)
+        lz_buf_putc(b, ' ');
+    lz_buf_putc(b, '\n');
+    if (b->failed)
+        return;
+    size_t len = b->len - start - 10;
+    b->data[start + 8] = (char)len;
+    b->data[start + 9] = (char)(len >> 8);
+}
+
+/* ---- public ---- */
+
+lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site)
+{
+    lz_view v = {0};
+    if (out)
+        *out = (lz_array){0};
+    lz_status s = path && out ? lz_data_map(path, &v)
+                              : LZ_FAIL(LZ_ENULL, "%s is NULL", path ? "out" : "the path");
+    if (s == LZ_OK)
+        s = lz_npy_parse(&v, path, out);
+    lz_holder_release(v.holder);
+    return lz_data_done(s, "lz_npy_read", site);
+}
+
+lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name, lz_array *out,
+                           const lz_site *site)
+{
+    const lz_view v = {bytes, n, NULL};
+    if (out)
+        *out = (lz_array){0};
+    lz_status s = bytes && out ? lz_npy_parse(&v, name ? name : "the bytes", out)
+                               : LZ_FAIL(LZ_ENULL, "%s is NULL", bytes ? "out" : "bytes");
+    return lz_data_done(s, "lz_npy_decode", site);
+}
+
+lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_site *site)
+{
+    lz_outfile f;
+    lz_buf head = {0};
+    lz_status s = path && a ? lz_data_check(a, path)
+                            : LZ_FAIL(LZ_ENULL, "%s is NULL", path ? "the array" : "the path");
+    if (s == LZ_OK) {
+        lz_npy_put_head(&head, a);
+        s = head.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", path) : lz_outfile_begin(&f, path);
+    }
+    if (s == LZ_OK) {
+        lz_outfile_put(&f, head.data, head.len);
+        lz_outfile_put(&f, a->data, a->nbytes);
+        s = lz_outfile_end(&f, s);
+    }
+    lz_buf_free(&head);
+    return lz_data_done(s, "lz_npy_write", site);
+}

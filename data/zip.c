@@ -1,0 +1,492 @@
+/* zip.c - .npz: a zip file of .npy files (PKWARE's APPNOTE.TXT 6.3, sections 4.3 and 4.5), stored or deflated, with 64-bit
+ * sizes where needed. The central directory alone says where entries are; names in it are names of arrays, never of
+ * files. Compression by zlib. */
+#include "data/internal.h"
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    END_LEN = 22,
+    LOCATOR_LEN = 20,
+    END64_LEN = 56,
+    CENTRAL_LEN = 46,
+    LOCAL_LEN = 30,
+    STORED = 0,
+    DEFLATED = 8,
+    MAX_RATIO = 1032, /* deflate cannot do better, so a larger claim is a lie */
+    ALIGN_ID = 0xd935 /* an extra field whose content is padding, as Android's zipalign writes */
+};
+static const uint32_t END = 0x06054b50, LOCATOR = 0x07064b50, END64 = 0x06064b50,
+                      CENTRAL = 0x02014b50, LOCAL = 0x04034b50;
+
+static uint16_t get16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+static uint32_t get32(const uint8_t *p)
+{
+    return get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+static uint64_t get64(const uint8_t *p)
+{
+    return get32(p) | (uint64_t)get32(p + 4) << 32;
+}
+
+/* ---- the directory ---- */
+
+typedef struct directory {
+    uint64_t at, nbytes, count;
+} directory;
+
+static lz_status find_directory(const lz_view *v, const char *path, directory *d)
+{
+    size_t i = v->len;
+    if (v->len < END_LEN)
+        return LZ_FAIL(LZ_EPARSE, "%s: not a zip file", path);
+    /* the end record is last, but for a comment whose length it says */
+    for (i -= END_LEN;; i--) {
+        if (get32(v->data + i) == END && get16(v->data + i + 20) == v->len - i - END_LEN)
+            break;
+        if (i == 0 || v->len - i > END_LEN + 65535)
+            return LZ_FAIL(LZ_EPARSE, "%s: not a zip file", path);
+    }
+    const uint8_t *e = v->data + i;
+    *d = (directory){get32(e + 16), get32(e + 12), get16(e + 10)};
+    if (i >= LOCATOR_LEN && get32(e - LOCATOR_LEN) == LOCATOR) {
+        uint64_t at = get64(e - LOCATOR_LEN + 8);
+        if (at > v->len || v->len - at < END64_LEN || get32(v->data + at) != END64)
+            return LZ_FAIL(LZ_ECORRUPT, "%s: the zip file's 64-bit end is not where it should be",
+                           path);
+        const uint8_t *q = v->data + at;
+        *d = (directory){get64(q + 48), get64(q + 40), get64(q + 32)};
+    }
+    if (d->at > v->len || d->nbytes > v->len - d->at || d->count > d->nbytes / CENTRAL_LEN)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: a zip directory of %" PRIu64 " bytes at %" PRIu64, path,
+                       d->nbytes, d->at);
+    return LZ_OK;
+}
+
+/* 64-bit sizes in the extra field, in this order and only where the 32-bit ones are all ones. */
+static bool read_extra(const uint8_t *p, size_t n, uint64_t *full, uint64_t *packed, uint64_t *at)
+{
+    bool need = *full == UINT32_MAX || *packed == UINT32_MAX || *at == UINT32_MAX;
+    while (need && n >= 4) {
+        size_t len = get16(p + 2);
+        if (len > n - 4)
+            return false;
+        if (get16(p) == 1) {
+            uint64_t *want[] = {full, packed, at};
+            const uint8_t *q = p + 4;
+            for (int i = 0; i < 3; i++) {
+                if (*want[i] != UINT32_MAX)
+                    continue;
+                if (q + 8 > p + 4 + len)
+                    return false;
+                *want[i] = get64(q);
+                q += 8;
+            }
+            return true;
+        }
+        p += 4 + len;
+        n -= 4 + len;
+    }
+    return true;
+}
+
+/* Where the entry's bytes begin: after its local header, whose name and extra field may differ from the directory's. */
+static lz_status place(const lz_view *v, const char *path, lz_entry *e)
+{
+    if (e->at > v->len || v->len - e->at < LOCAL_LEN || get32(v->data + e->at) != LOCAL)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is not at %" PRIu64, path, e->name, e->at);
+    const uint8_t *p = v->data + e->at;
+    e->at += LOCAL_LEN + (uint64_t)get16(p + 26) + get16(p + 28);
+    if (e->at > v->len || e->nbytes > v->len - e->at)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" has %" PRIu64 " bytes, more than the file",
+                       path, e->name, e->nbytes);
+    if (e->method == STORED ? e->full_bytes != e->nbytes
+                            : e->nbytes > UINT64_MAX / MAX_RATIO - 64 ||
+                                  e->full_bytes > (e->nbytes + 64) * MAX_RATIO)
+        return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\": %" PRIu64 " bytes cannot come from %" PRIu64,
+                       path, e->name, e->full_bytes, e->nbytes);
+    return LZ_OK;
+}
+
+static lz_status add_entry(lz_archive *a, const lz_view *v, const uint8_t *p, size_t name_len,
+                           size_t extra_len)
+{
+    const char *name = (const char *)p + CENTRAL_LEN;
+    if (name_len < 4 || memcmp(name + name_len - 4, ".npy", 4) != 0)
+        return LZ_OK; /* something else that was put into the zip file */
+    name_len -= 4;
+    uint64_t full = get32(p + 24), packed = get32(p + 20), at = get32(p + 42);
+    uint16_t flags = get16(p + 8), method = get16(p + 10);
+    if (memchr(name, '\0', name_len) ||
+        !read_extra((const uint8_t *)name + name_len + 4, extra_len, &full, &packed, &at))
+        return LZ_FAIL(LZ_ECORRUPT, "%s: the zip directory is damaged", a->path);
+    if (flags & 1)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: \"%.*s\" is encrypted", a->path,
+                       (int)(name_len < 100 ? name_len : 100), name);
+    if (method != STORED && method != DEFLATED)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: \"%.*s\" is compressed by method %d", a->path,
+                       (int)(name_len < 100 ? name_len : 100), name, method);
+    char *copy = lz_alloc(name_len + 1);
+    if (!copy)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
+    memcpy(copy, name, name_len);
+    copy[name_len] = '\0';
+    lz_entry e = {.name = copy,
+                  .at = at,
+                  .nbytes = packed,
+                  .full_bytes = full,
+                  .crc = get32(p + 16),
+                  .method = method};
+    lz_status s = place(v, a->path, &e);
+    if (s == LZ_OK && (s = lz_vec_push(&a->entries, e)) != LZ_OK)
+        LZ_FAIL(s, "%s: no memory", a->path);
+    if (s != LZ_OK)
+        lz_free(copy);
+    return s;
+}
+
+lz_status lz_zip_parse(lz_archive *a, lz_view v)
+{
+    directory d = {0};
+    if (lz_vec_push(&a->files, v) != LZ_OK) {
+        lz_holder_release(v.holder);
+        return LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
+    }
+    LZ_TRY(find_directory(&v, a->path, &d));
+    const uint8_t *p = v.data + d.at, *end = p + d.nbytes;
+    for (uint64_t i = 0; i < d.count; i++) {
+        if (end - p < CENTRAL_LEN || get32(p) != CENTRAL)
+            return LZ_FAIL(LZ_ECORRUPT, "%s: entry %" PRIu64 " of the zip directory is damaged",
+                           a->path, i);
+        size_t name = get16(p + 28), extra = get16(p + 30), comment = get16(p + 32);
+        if ((size_t)(end - p) - CENTRAL_LEN < name + extra + comment)
+            return LZ_FAIL(LZ_ECORRUPT, "%s: entry %" PRIu64 " of the zip directory is damaged",
+                           a->path, i);
+        LZ_TRY(add_entry(a, &v, p, name, extra));
+        p += CENTRAL_LEN + name + extra + comment;
+    }
+    return lz_archive_index(a);
+}
+
+/* ---- elements ---- */
+
+static uint32_t checksum(const void *p, size_t n)
+{
+    uLong c = crc32(0, NULL, 0);
+    for (const uint8_t *q = p; n;) {
+        uInt k = n < (1u << 30) ? (uInt)n : 1u << 30;
+        c = crc32(c, q, k);
+        q += k;
+        n -= k;
+    }
+    return (uint32_t)c;
+}
+
+/* The first n bytes of a deflated entry; whole: there is nothing after them. */
+static lz_status inflate_entry(const lz_archive *a, const lz_entry *e, uint8_t *out, size_t n,
+                               bool whole)
+{
+    z_stream z = {0};
+    size_t left_in = e->nbytes, left_out = n;
+    int r = inflateInit2(&z, -MAX_WBITS);
+    if (r != Z_OK)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory to decompress", a->path);
+    z.next_in = (Bytef *)a->files.data[e->file].data + e->at;
+    z.next_out = out;
+    while (r == Z_OK && (left_out || z.avail_out || whole)) {
+        if (!z.avail_in && left_in) {
+            z.avail_in = left_in < (1u << 30) ? (uInt)left_in : 1u << 30;
+            left_in -= z.avail_in;
+        }
+        if (!z.avail_out && left_out) {
+            z.avail_out = left_out < (1u << 30) ? (uInt)left_out : 1u << 30;
+            left_out -= z.avail_out;
+        }
+        r = inflate(&z, Z_NO_FLUSH); /* Z_BUF_ERROR: no input left, or no room */
+    }
+    bool full = !left_out && !z.avail_out, good = whole ? r == Z_STREAM_END && full : full;
+    inflateEnd(&z);
+    return good ? LZ_OK
+                : LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" does not decompress to %zu bytes", a->path,
+                          e->name, n);
+}
+
+lz_status lz_zip_info(const lz_archive *a, const lz_entry *e, lz_npy_head *out)
+{
+    const lz_view *v = &a->files.data[e->file];
+    if (e->method == STORED)
+        return lz_npy_parse_head(v->data + e->at, e->nbytes, e->name, out);
+    enum { HEAD = 12 + 65536 };
+    size_t n = e->full_bytes < HEAD ? e->full_bytes : HEAD;
+    uint8_t *p = lz_alloc(n);
+    if (!p)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
+    lz_status s = inflate_entry(a, e, p, n, false);
+    if (s == LZ_OK)
+        s = lz_npy_parse_head(p, n, e->name, out);
+    lz_free(p);
+    return s;
+}
+
+lz_status lz_zip_read(const lz_archive *a, const lz_entry *e, lz_array *out)
+{
+    const lz_view *v = &a->files.data[e->file];
+    lz_view whole = {v->data + e->at, e->nbytes, v->holder};
+    lz_array block = {0};
+    lz_shape s = LZ_SHAPE((int64_t)e->full_bytes);
+    if (e->method == DEFLATED) {
+        LZ_TRY(lz_data_new(LZ_U8, &s, e->name, &block));
+        lz_status st = inflate_entry(a, e, block.data, block.nbytes, true);
+        if (st != LZ_OK) {
+            lz_array_free(&block);
+            return st;
+        }
+        whole = (lz_view){block.data, block.nbytes, block.owner};
+    }
+    lz_status st = LZ_OK;
+    if (checksum(whole.data, whole.len) != e->crc)
+        st = LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" has another checksum than the zip file says",
+                     a->path, e->name);
+    if (st == LZ_OK)
+        st = lz_npy_parse(&whole, e->name, out);
+    lz_array_free(&block);
+    return st;
+}
+
+lz_archive *lz_npz_open_at(const char *path, const lz_site *site)
+{
+    lz_view v = {0};
+    lz_status s = path ? lz_data_map(path, &v) : LZ_FAIL(LZ_ENULL, "the path is NULL");
+    lz_archive *a = s == LZ_OK ? lz_archive_new(path, true) : NULL;
+    if (a)
+        s = lz_zip_parse(a, v);
+    else
+        lz_holder_release(v.holder);
+    if (a && s == LZ_OK)
+        return a;
+    lz_error_annotate("lz_npz_open", site);
+    lz_archive_close(a);
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+typedef struct packed {
+    uint64_t at, nbytes, full;
+    uint32_t crc;
+    uint16_t method;
+} packed;
+
+static void put16(lz_buf *b, unsigned v)
+{
+    lz_buf_u8(b, (uint8_t)v);
+    lz_buf_u8(b, (uint8_t)(v >> 8));
+}
+
+/* What local header and directory entry share: version 4.5, no flags but UTF-8 names, the first of January 1980. */
+static void put_common(lz_buf *b, const packed *k, bool wide)
+{
+    put16(b, 45);
+    put16(b, 0x800);
+    put16(b, k->method);
+    put16(b, 0);
+    put16(b, 33);
+    lz_buf_u32(b, k->crc);
+    lz_buf_u32(b, wide ? UINT32_MAX : (uint32_t)k->nbytes);
+    lz_buf_u32(b, wide ? UINT32_MAX : (uint32_t)k->full);
+}
+
+/* Local header; elements of a stored array begin at a multiple of 64 bytes. */
+static void put_local(lz_outfile *f, const char *name, const packed *k)
+{
+    lz_buf b = {0};
+    bool wide = k->full >= UINT32_MAX || k->nbytes >= UINT32_MAX;
+    size_t name_len = strlen(name) + 4;
+    uint64_t end = f->written + LOCAL_LEN + name_len + (wide ? 20 : 0) + 4;
+    size_t fill = (size_t)(-end & 63);
+    lz_buf_u32(&b, LOCAL);
+    put_common(&b, k, wide);
+    put16(&b, (unsigned)name_len);
+    put16(&b, (wide ? 20 : 0) + 4 + (unsigned)fill);
+    lz_buf_puts(&b, name);
+    lz_buf_puts(&b, ".npy");
+    if (wide) {
+        put16(&b, 1);
+        put16(&b, 16);
+        lz_buf_u64(&b, k->full);
+        lz_buf_u64(&b, k->nbytes);
+    }
+    put16(&b, ALIGN_ID);
+    put16(&b, (unsigned)fill);
+    if (b.failed && f->status == LZ_OK)
+        f->status = LZ_FAIL(LZ_EMEM, "%s: no memory", f->path);
+    lz_outfile_put(f, b.data, b.len);
+    lz_outfile_pad(f, fill);
+    lz_buf_free(&b);
+}
+
+static void put_central(lz_buf *b, const char *name, const packed *k)
+{
+    bool wide = k->full >= UINT32_MAX || k->nbytes >= UINT32_MAX || k->at >= UINT32_MAX;
+    lz_buf_u32(b, CENTRAL);
+    put16(b, 45);
+    put_common(b, k, wide);
+    put16(b, (unsigned)strlen(name) + 4);
+    put16(b, wide ? 28 : 0);
+    put16(b, 0);
+    put16(b, 0);
+    put16(b, 0);
+    lz_buf_u32(b, 0);
+    lz_buf_u32(b, wide ? UINT32_MAX : (uint32_t)k->at);
+    lz_buf_puts(b, name);
+    lz_buf_puts(b, ".npy");
+    if (wide) {
+        put16(b, 1);
+        put16(b, 24);
+        lz_buf_u64(b, k->full);
+        lz_buf_u64(b, k->nbytes);
+        lz_buf_u64(b, k->at);
+    }
+}
+
+static void put_ends(lz_outfile *f, const lz_buf *central, size_t n)
+{
+    lz_buf b = {0};
+    uint64_t at = f->written, end = at + central->len;
+    lz_outfile_put(f, central->data, central->len);
+    bool wide = n >= 65535 || at >= UINT32_MAX || central->len >= UINT32_MAX;
+    if (wide) {
+        lz_buf_u32(&b, END64);
+        lz_buf_u64(&b, END64_LEN - 12);
+        put16(&b, 45);
+        put16(&b, 45);
+        lz_buf_u64(&b, 0);
+        lz_buf_u64(&b, n);
+        lz_buf_u64(&b, n);
+        lz_buf_u64(&b, central->len);
+        lz_buf_u64(&b, at);
+        lz_buf_u32(&b, LOCATOR);
+        lz_buf_u32(&b, 0);
+        lz_buf_u64(&b, end);
+        lz_buf_u32(&b, 1);
+    }
+    lz_buf_u32(&b, END);
+    lz_buf_u32(&b, 0);
+    put16(&b, wide ? 65535 : (unsigned)n);
+    put16(&b, wide ? 65535 : (unsigned)n);
+    lz_buf_u32(&b, wide ? UINT32_MAX : (uint32_t)central->len);
+    lz_buf_u32(&b, wide ? UINT32_MAX : (uint32_t)at);
+    put16(&b, 0);
+    if (b.failed && f->status == LZ_OK)
+        f->status = LZ_FAIL(LZ_EMEM, "%s: no memory", f->path);
+    lz_outfile_put(f, b.data, b.len);
+    lz_buf_free(&b);
+}
+
+/* head and elements through deflate, to `out`, which has room for the worst case. */
+static bool deflate_all(const lz_buf *head, const lz_array *a, uint8_t *out, size_t room,
+                        size_t *len)
+{
+    z_stream z = {0};
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
+        return false;
+    const uint8_t *in[2] = {(const uint8_t *)head->data, a->data};
+    size_t left_in[2] = {head->len, a->nbytes}, left_out = room;
+    int r = Z_OK, part = 0;
+    z.next_out = out;
+    z.next_in = (Bytef *)in[0];
+    while (r == Z_OK) {
+        if (!z.avail_in && part < 1 && !left_in[part])
+            z.next_in = (Bytef *)in[++part];
+        if (!z.avail_in && left_in[part]) {
+            z.avail_in = left_in[part] < (1u << 30) ? (uInt)left_in[part] : 1u << 30;
+            left_in[part] -= z.avail_in;
+        }
+        if (!z.avail_out && left_out) {
+            z.avail_out = left_out < (1u << 30) ? (uInt)left_out : 1u << 30;
+            left_out -= z.avail_out;
+        }
+        bool last = part == 1 && !left_in[1];
+        r = deflate(&z, last ? Z_FINISH : Z_NO_FLUSH);
+        if (r == Z_BUF_ERROR && !last)
+            r = Z_OK; /* nothing of the first part was left: go on with the second */
+    }
+    *len = room - left_out - z.avail_out;
+    deflateEnd(&z);
+    return r == Z_STREAM_END;
+}
+
+static lz_status write_entry(lz_outfile *f, const char *name, const lz_array *a, bool compress,
+                             packed *k)
+{
+    lz_buf head = {0};
+    lz_npy_put_head(&head, a);
+    if (head.failed) {
+        lz_buf_free(&head);
+        return LZ_FAIL(LZ_EMEM, "%s: no memory", f->path);
+    }
+    uint64_t full = head.len + a->nbytes;
+    *k = (packed){.at = f->written, .nbytes = full, .full = full, .method = STORED};
+    k->crc = (uint32_t)crc32_combine(checksum(head.data, head.len), checksum(a->data, a->nbytes),
+                                     (z_off_t)a->nbytes);
+    uint8_t *out = NULL;
+    lz_status s = LZ_OK;
+    if (compress) {
+        size_t len = 0, room = full + full / 1000 + 1024;
+        out = lz_alloc(room);
+        if (!out || !deflate_all(&head, a, out, room, &len))
+            s = LZ_FAIL(LZ_EMEM, "%s: no memory to compress \"%.100s\"", f->path, name);
+        k->method = DEFLATED;
+        k->nbytes = len;
+    }
+    if (s == LZ_OK) {
+        put_local(f, name, k);
+        lz_outfile_put(f, compress ? out : (const void *)head.data,
+                       compress ? k->nbytes : head.len);
+        if (!compress)
+            lz_outfile_put(f, a->data, a->nbytes);
+        s = f->status;
+    }
+    lz_free(out);
+    lz_buf_free(&head);
+    return s;
+}
+
+static lz_status write_all(lz_outfile *f, const char *const *names, const lz_array *arrays,
+                           size_t n, bool compress)
+{
+    lz_buf central = {0};
+    lz_status s = LZ_OK;
+    for (size_t i = 0; i < n && s == LZ_OK; i++) {
+        packed k;
+        s = write_entry(f, names[i], &arrays[i], compress, &k);
+        if (s == LZ_OK)
+            put_central(&central, names[i], &k);
+    }
+    if (s == LZ_OK && central.failed)
+        s = LZ_FAIL(LZ_EMEM, "%s: no memory", f->path);
+    if (s == LZ_OK)
+        put_ends(f, &central, n);
+    lz_buf_free(&central);
+    return s;
+}
+
+lz_status lz_npz_write_at(const char *path, const char *const *names, const lz_array *arrays,
+                          size_t n, bool compress, const lz_site *site)
+{
+    lz_outfile f;
+    lz_status s = lz_data_check_all(path, names, arrays, n);
+    for (size_t i = 0; i < n && s == LZ_OK; i++)
+        if (strlen(names[i]) > 60000)
+            s = LZ_FAIL(LZ_ERANGE, "%s: the name of array %zu is too long for a zip file", path, i);
+    if (s == LZ_OK)
+        s = lz_outfile_begin(&f, path);
+    if (s == LZ_OK)
+        s = lz_outfile_end(&f, write_all(&f, names, arrays, n, compress));
+    return lz_data_done(s, "lz_npz_write", site);
+}

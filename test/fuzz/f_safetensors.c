@@ -1,0 +1,45 @@
+/* f_safetensors.c - a safetensors file from a hostile place: every tensor that it lists lies within the file. */
+#include "data/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool x)
+{
+    if (!x)
+        abort();
+}
+
+/* Reads every byte of the array. */
+static void touch(lz_array *a)
+{
+    volatile uint8_t sum = 0;
+    for (size_t i = 0; i < a->nbytes; i++)
+        sum = (uint8_t)(sum + ((const uint8_t *)a->data)[i]);
+    lz_array_free(a);
+    must(!a->data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    lz_archive *a = lz_archive_new("input", false);
+    must(a != NULL);
+    lz_status s = lz_safetensors_parse(a, (lz_view){data, size, NULL});
+    if (s == LZ_OK)
+        s = lz_archive_index(a);
+    for (size_t i = 0; s == LZ_OK && i < lz_archive_len(a); i++) {
+        lz_array x;
+        lz_dtype d;
+        lz_shape shape;
+        const char *name = lz_archive_name(a, i);
+        must(lz_archive_has(a, name));
+        lz_status info = lz_archive_info_at(a, name, &d, &shape, NULL);
+        if (lz_archive_read_at(a, name, &x, NULL) == LZ_OK) {
+            must(info == LZ_OK && x.dtype == d && x.shape.rank == shape.rank);
+            touch(&x);
+        }
+    }
+    lz_archive_close(a);
+    return 0;
+}

@@ -1,0 +1,362 @@
+/* t_malformed.c - files that lie: each is refused with a status that says why, and costs no memory. */
+#include "data/internal.h"
+#include "suite.h"
+#include <lazuli/lazuli.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* ---- safetensors ---- */
+
+typedef struct row {
+    const char *header;
+    size_t data; /* bytes after it */
+    lz_status status;
+    const char *says;
+} row;
+
+#define T(dtype, shape, range)                                                                     \
+    "{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" range "}"
+
+static const row safetensors[] = {
+    {"{\"a\":" T("F32", "[2]", "[0,8]") "}", 8, LZ_OK, ""},
+    {"{\"a\":" T("F32", "[2]", "[0,8]") "}      ", 8, LZ_OK, ""},
+    {"{}", 0, LZ_OK, ""},
+    {"{\"a\":" T("F32", "[]", "[0,4]") "}", 4, LZ_OK, ""},
+    {"{\"a\":" T("F32", "[0]", "[0,0]") "}", 0, LZ_OK, ""},
+    {"{\"b\":" T("U8", "[1]", "[0,1]") ",\"a\":" T("F32", "[0]", "[0,0]") "}", 1, LZ_OK, ""},
+    {"{\"__metadata__\":{\"x\":\"y\"}}", 0, LZ_OK, ""},
+    {" {}", 0, LZ_EPARSE, "no JSON object"},
+    {"[]", 0, LZ_EPARSE, "no JSON object"},
+    {"{\"a\"", 0, LZ_EPARSE, "JSON"},
+    {"{}x", 0, LZ_EPARSE, "JSON"},
+    {"{\"\xff\":1}", 0, LZ_EPARSE, "JSON"},
+    {"{\"a\\u0000\":" T("U8", "[1]", "[0,1]") "}", 1, LZ_EPARSE, "JSON"},
+    {"{\"a\":1}", 0, LZ_EPARSE, "\"a\""},
+    {"{\"a\":[]}", 0, LZ_EPARSE, "\"a\""},
+    {"{\"a\":{}}", 0, LZ_EPARSE, "\"a\""},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 0, LZ_EPARSE, "\"a\""},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4],\"x\":1}}", 4, LZ_EPARSE,
+     "\"a\""},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"offsets\":[0,4]}}", 4, LZ_EPARSE, "\"a\""},
+    {"{\"a\":" T("F32", "[2]", "[0,8]") ",\"a\":" T("F32", "[2]", "[0,8]") "}", 8, LZ_EPARSE,
+     "JSON"},
+    {"{\"a\":" T("F77", "[2]", "[0,8]") "}", 8, LZ_EDTYPE, "F77"},
+    {"{\"a\":" T("f32", "[2]", "[0,8]") "}", 8, LZ_EDTYPE, "f32"},
+    {"{\"a\":{\"dtype\":3,\"shape\":[],\"data_offsets\":[0,4]}}", 4, LZ_EDTYPE, "\"a\""},
+    {"{\"a\":" T("F32", "2", "[0,8]") "}", 8, LZ_EPARSE, "\"a\""},
+    {"{\"a\":" T("F32", "[-2]", "[0,8]") "}", 8, LZ_EPARSE, "\"a\""},
+    {"{\"a\":" T("F32", "[2.0]", "[0,8]") "}", 8, LZ_EPARSE, "\"a\""},
+    {"{\"a\":" T("F32", "[\"2\"]", "[0,8]") "}", 8, LZ_EPARSE, "\"a\""},
+    {"{\"a\":" T("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]") "}", 4, LZ_ESHAPE, "9 dimensions"},
+    {"{\"a\":" T("F32", "[4294967296,4294967296]", "[0,8]") "}", 8, LZ_ERANGE, "too many bytes"},
+    {"{\"a\":" T("F32", "[4611686018427387904]", "[0,0]") "}", 0, LZ_ERANGE, "too many bytes"},
+    {"{\"a\":" T("F32", "[0,9223372036854775807]", "[0,0]") "}", 0, LZ_ERANGE, "too many bytes"},
+    {"{\"a\":" T("F32", "[9223372036854775808]", "[0,8]") "}", 8, LZ_EPARSE, "JSON"},
+    {"{\"a\":" T("F32", "[2]", "[0,4]") "}", 4, LZ_ECORRUPT, "its shape says 8"},
+    {"{\"a\":" T("F32", "[2]", "[0,16]") "}", 16, LZ_ECORRUPT, "its shape says 8"},
+    {"{\"a\":" T("F32", "[2]", "[8,0]") "}", 8, LZ_ECORRUPT, "8..0"},
+    {"{\"a\":" T("F32", "[2]", "[-8,0]") "}", 8, LZ_ECORRUPT, "-8..0"},
+    {"{\"a\":" T("F32", "[2]", "[0,9]") "}", 8, LZ_ECORRUPT, "0..9"},
+    {"{\"a\":" T("F32", "[2]", "[0,9223372036854775807]") "}", 8, LZ_ECORRUPT, "\"a\""},
+    {"{\"a\":" T("F32", "[2]", "[0]") "}", 8, LZ_EPARSE, "data_offsets"},
+    {"{\"a\":" T("F32", "[2]", "[0,8,9]") "}", 8, LZ_EPARSE, "data_offsets"},
+    {"{\"a\":" T("F32", "[2]", "[0.0,8]") "}", 8, LZ_EPARSE, "data_offsets"},
+    {"{\"a\":" T("F32", "[2]", "{}") "}", 8, LZ_EPARSE, "data_offsets"},
+    {"{\"a\":" T("F32", "[2]", "[0,8]") "}", 9, LZ_ECORRUPT, "the file has 9"},
+    {"{\"a\":" T("U8", "[2]", "[1,3]") "}", 3, LZ_ECORRUPT, "hole"},
+    {"{\"a\":" T("U8", "[2]", "[0,2]") ",\"b\":" T("U8", "[2]", "[3,5]") "}", 5, LZ_ECORRUPT,
+     "hole"},
+    {"{\"a\":" T("U8", "[2]", "[0,2]") ",\"b\":" T("U8", "[2]", "[1,3]") "}", 3, LZ_ECORRUPT,
+     "inside"},
+    {"{\"a\":" T("U8", "[2]", "[0,2]") ",\"b\":" T("U8", "[2]", "[0,2]") "}", 2, LZ_ECORRUPT,
+     "inside"},
+    {"{\"a\":" T("U8", "[4]", "[0,4]") ",\"b\":" T("U8", "[0]", "[2,2]") "}", 4, LZ_ECORRUPT,
+     "inside"},
+    {"{\"__metadata__\":3}", 0, LZ_EPARSE, "__metadata__"},
+    {"{\"__metadata__\":{\"x\":3}}", 0, LZ_EPARSE, "\"x\""},
+};
+
+static lz_status open_safetensors(const uint8_t *p, size_t n)
+{
+    lz_archive *a = lz_archive_new("f.safetensors", false);
+    ck_assert_ptr_nonnull(a);
+    lz_status s = lz_safetensors_parse(a, (lz_view){p, n, NULL});
+    if (s == LZ_OK)
+        s = lz_archive_index(a);
+    lz_archive_close(a);
+    return s;
+}
+
+static size_t put_header(uint8_t *out, uint64_t claim, const char *header, size_t data)
+{
+    size_t n = strlen(header);
+    for (int i = 0; i < 8; i++)
+        out[i] = (uint8_t)(claim >> 8 * i);
+    memcpy(out + 8, header, n);
+    memset(out + 8 + n, 0, data);
+    return 8 + n + data;
+}
+
+static void is(lz_status got, lz_status want, const char *says, const char *what)
+{
+    ck_assert_msg(got == want, "%s: %s, not %s (%s)", what, lz_status_name(got),
+                  lz_status_name(want), lz_last_error_text());
+    lz_error_info e;
+    if (want != LZ_OK) {
+        lz_last_error(&e);
+        ck_assert_msg(strstr(e.message, says) != NULL, "%s: \"%s\" lacks \"%s\"", what, e.message,
+                      says);
+    }
+}
+
+START_TEST(safetensors_headers)
+{
+    uint8_t b[1024];
+    const row *r = &safetensors[_i];
+    size_t n = put_header(b, strlen(r->header), r->header, r->data);
+    is(open_safetensors(b, n), r->status, r->says, r->header);
+    /* the same file cut short is never accepted */
+    for (size_t k = 0; k < n && r->status == LZ_OK; k++)
+        ck_assert_int_ne(open_safetensors(b, k), LZ_OK);
+}
+END_TEST
+
+START_TEST(safetensors_lengths)
+{
+    static const uint64_t claims[] = {0,          1,         3,          100000001,
+                                      UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 7};
+    uint8_t b[64];
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+        ck_assert_int_eq(open_safetensors(b, put_header(b, claims[i], "{}", 0)), LZ_ECORRUPT);
+}
+END_TEST
+
+START_TEST(safetensors_many_and_deep)
+{
+    enum { MANY = 100000, DEEP = 100000 };
+    lz_buf b = {0};
+    lz_buf_putc(&b, '{');
+    for (int i = 0; i < MANY; i++)
+        lz_buf_printf(&b, "%s\"t%d\":" T("U8", "[1]", "[%d,%d]"), i ? "," : "", i, i, i + 1);
+    lz_buf_putc(&b, '}');
+    uint8_t *f = lz_calloc(1, b.len + 8 + MANY);
+    ck_assert(f && !b.failed);
+    ck_assert_int_eq(open_safetensors(f, put_header(f, b.len, b.data, MANY)), LZ_OK);
+    lz_free(f);
+    b.len = 0;
+    lz_buf_puts(&b, "{\"a\":");
+    for (int i = 0; i < DEEP; i++)
+        lz_buf_putc(&b, '[');
+    f = lz_calloc(1, b.len + 8);
+    is(open_safetensors(f, put_header(f, b.len, b.data, 0)), LZ_EPARSE, "depth", "deep");
+    lz_free(f);
+    lz_buf_free(&b);
+}
+END_TEST
+
+/* ---- .npy ---- */
+
+#define NPY(descr, order, shape)                                                                   \
+    "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
+
+static const row npys[] = {
+    {NPY("'<f4'", "False", "(2,)"), 8, LZ_OK, ""},
+    {NPY("'<f4'", "False", "(2,)") "  \n", 8, LZ_OK, ""},
+    {NPY("'<f4'", "False", "(2,0)"), 0, LZ_OK, ""},
+    {NPY("'<f4'", "False", "(2,)"), 7, LZ_ECORRUPT, "says 8"},
+    {NPY("'<f4'", "False", "(2,)"), 9, LZ_ECORRUPT, "says 8"},
+    {NPY("'|O'", "False", "(2,)"), 8, LZ_EDTYPE, "object"},
+    {NPY("'O'", "False", "(2,)"), 8, LZ_EDTYPE, "object"},
+    {NPY("'<U4'", "False", "(2,)"), 8, LZ_EDTYPE, "<U4"},
+    {NPY("'<f16'", "False", "(2,)"), 8, LZ_EDTYPE, "<f16"},
+    {NPY("[('a', '<f4')]", "False", "(2,)"), 8, LZ_EDTYPE, "records"},
+    {NPY("'<f4", "False", "(2,)"), 8, LZ_EDTYPE, ""},
+    {NPY("<f4", "False", "(2,)"), 8, LZ_EPARSE, "string"},
+    {NPY("'<f4'", "False", "((2,),)"), 8, LZ_EPARSE, "extent"},
+    {NPY("'<f4'", "False", "(-2,)"), 8, LZ_EPARSE, "extent"},
+    {NPY("'<f4'", "False", "(2 3)"), 8, LZ_EPARSE, "shape"},
+    {NPY("'<f4'", "False", "(2,"), 8, LZ_EPARSE, "extent"},
+    {NPY("'<f4'", "False", "2"), 8, LZ_EPARSE, "tuple"},
+    {NPY("'<f4'", "False", "(99999999999999999999,)"), 8, LZ_ERANGE, "extent"},
+    {NPY("'<f4'", "False", "(4294967296, 4294967296)"), 8, LZ_ERANGE, "too many bytes"},
+    {NPY("'<f4'", "False", "(0, 9223372036854775807)"), 0, LZ_ERANGE, "too many bytes"},
+    {NPY("'<f4'", "False", "(1,1,1,1,1,1,1,1,1)"), 4, LZ_ESHAPE, "8 dimensions"},
+    {NPY("'<f4'", "0", "(2,)"), 8, LZ_EPARSE, "fortran_order"},
+    {NPY("'<f4'", "False", "(2,)") "x", 8, LZ_EPARSE, "complete"},
+    {"{'descr': '<f4', 'shape': (2,)}", 8, LZ_EPARSE, "complete"},
+    {"{'descr': '<f4', 'descr': '<f4', 'shape': (2,)}", 8, LZ_EPARSE, "repeated"},
+    {"{'x': 1}", 8, LZ_EPARSE, "unknown"},
+    {"{'descr' '<f4'}", 8, LZ_EPARSE, "no value"},
+    {"{'descr': '<f4'", 8, LZ_EPARSE, "end"},
+    {"", 8, LZ_EPARSE, "dict"},
+    {"{", 8, LZ_EPARSE, "string"},
+};
+
+static size_t put_npy(uint8_t *out, int version, uint64_t len, const char *dict, size_t data)
+{
+    size_t head = version == 1 ? 10 : 12, n = strlen(dict);
+    memcpy(out, "\x93NUMPY", 6);
+    out[6] = (uint8_t)version;
+    out[7] = 0;
+    for (size_t i = 8; i < head; i++)
+        out[i] = (uint8_t)(len >> 8 * (i - 8));
+    memcpy(out + head, dict, n);
+    memset(out + head + n, 0, data);
+    return head + n + data;
+}
+
+static lz_status open_npy(const uint8_t *p, size_t n)
+{
+    lz_array a = {0};
+    lz_status s = lz_npy_decode(p, n, "f.npy", &a);
+    lz_array_free(&a);
+    return s;
+}
+
+START_TEST(npy_headers)
+{
+    uint8_t b[512];
+    const row *r = &npys[_i];
+    for (int version = 1; version <= 3; version++) {
+        size_t n = put_npy(b, version, strlen(r->header), r->header, r->data);
+        is(open_npy(b, n), r->status, r->says, r->header);
+        for (size_t k = 0; k < n && r->status == LZ_OK; k++)
+            ck_assert_int_ne(open_npy(b, k), LZ_OK);
+    }
+}
+END_TEST
+
+START_TEST(npy_lengths)
+{
+    uint8_t b[512];
+    const char *good = npys[0].header;
+    ck_assert_int_eq(open_npy(b, put_npy(b, 2, UINT32_MAX, good, 8)), LZ_ECORRUPT);
+    ck_assert_int_eq(open_npy(b, put_npy(b, 1, 65535, good, 8)), LZ_ECORRUPT);
+    ck_assert_int_eq(open_npy(b, put_npy(b, 4, strlen(good), good, 8)), LZ_EUNSUPPORTED);
+    ck_assert_int_eq(open_npy(b, put_npy(b, 0, strlen(good), good, 8)), LZ_EUNSUPPORTED);
+    b[5] = 'X';
+    ck_assert_int_eq(open_npy(b, 100), LZ_EPARSE);
+}
+END_TEST
+
+/* ---- IDX ---- */
+
+START_TEST(idx)
+{
+    static const struct {
+        uint8_t head[20];
+        size_t n;
+        lz_status status;
+    } rows[] = {
+        {{0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 3}, 11, LZ_OK},
+        {{0, 0, 8, 0, 9}, 5, LZ_OK},
+        {{0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 3}, 10, LZ_ECORRUPT},
+        {{0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 3}, 12, LZ_ECORRUPT},
+        {{0, 0, 8, 1, 0, 0, 0}, 7, LZ_ECORRUPT},
+        {{0, 0, 8, 255}, 4, LZ_ESHAPE},
+        {{0, 0, 8, 9}, 20, LZ_ESHAPE},
+        {{0, 0, 7, 1, 0, 0, 0, 3, 1, 2, 3}, 11, LZ_EDTYPE},
+        {{0, 1, 8, 1, 0, 0, 0, 3, 1, 2, 3}, 11, LZ_EPARSE},
+        {{0, 0, 8, 1, 255, 255, 255, 255}, 8, LZ_ECORRUPT},
+        {{0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255}, 12, LZ_ERANGE},
+        {{0, 0, 14, 2, 255, 255, 255, 255, 255, 255, 255, 255}, 12, LZ_ERANGE},
+        {{0, 0, 8}, 3, LZ_EPARSE},
+        {{0}, 0, LZ_EPARSE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        lz_array a = {0};
+        lz_status s = lz_idx_parse(&(lz_view){rows[i].head, rows[i].n, NULL}, "f", &a);
+        ck_assert_msg(s == rows[i].status, "row %zu: %s", i, lz_last_error_text());
+        lz_array_free(&a);
+    }
+}
+END_TEST
+
+/* ---- zip ---- */
+
+static lz_status open_zip(const uint8_t *p, size_t n)
+{
+    lz_archive *a = lz_archive_new("f.npz", true);
+    ck_assert_ptr_nonnull(a);
+    lz_status s = lz_zip_parse(a, (lz_view){p, n, NULL});
+    for (size_t i = 0; i < lz_archive_len(a) && s == LZ_OK; i++) {
+        lz_array x;
+        lz_shape shape;
+        s = lz_archive_info(a, lz_archive_name(a, i), NULL, &shape);
+        if (s == LZ_OK)
+            s = lz_archive_read(a, lz_archive_name(a, i), &x);
+        if (s == LZ_OK)
+            lz_array_free(&x);
+    }
+    lz_archive_close(a);
+    return s;
+}
+
+/* A zip file of two arrays with every byte changed, cut everywhere: an error, or the same arrays (a date was hit). */
+START_TEST(npz_damaged)
+{
+    const float x[4] = {1, 2, 3, 4};
+    const char *const names[] = {"a", "bc"};
+    const lz_array arrays[] = {{LZ_F32, LZ_SHAPE(4), 16, (void *)x, NULL},
+                               {LZ_F32, LZ_SHAPE(2, 2), 16, (void *)x, NULL}};
+    char path[300];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/damaged.npz", tmp ? tmp : "/tmp");
+    ck_assert_int_eq(lz_npz_write(path, names, arrays, 2, _i), LZ_OK);
+    lz_array file;
+    ck_assert_int_eq(lz_bytes_read(path, &file), LZ_OK);
+    remove(path);
+    uint8_t *b = lz_alloc(file.nbytes);
+    memcpy(b, file.data, file.nbytes);
+    ck_assert_int_eq(open_zip(b, file.nbytes), LZ_OK);
+    int refused = 0;
+    for (size_t i = 0; i < file.nbytes; i++) {
+        static const uint8_t change[] = {1, 0x80, 0xff};
+        for (int k = 0; k < 3; k++) {
+            b[i] ^= change[k];
+            refused += open_zip(b, file.nbytes) != LZ_OK;
+            b[i] ^= change[k];
+        }
+        ck_assert_int_ne(open_zip(b, i), LZ_OK);
+    }
+    ck_assert_int_gt(refused, (int)file.nbytes); /* most are noticed */
+    lz_free(b);
+    lz_array_free(&file);
+}
+END_TEST
+
+/* Sizes that claim gigabytes are refused before memory is taken. */
+START_TEST(claims_cost_nothing)
+{
+    struct rlimit limit = {1u << 30, 1u << 30}, old;
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &old), 0);
+    limit.rlim_max = old.rlim_max;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+#endif
+    uint8_t b[512];
+    const char *huge = NPY("'<f4'", "False", "(68719476736,)");
+    ck_assert_int_eq(open_npy(b, put_npy(b, 1, strlen(huge), huge, 8)), LZ_ECORRUPT);
+    huge = NPY("'>f4'", "True", "(68719476736,)");
+    ck_assert_int_eq(open_npy(b, put_npy(b, 1, strlen(huge), huge, 8)), LZ_ECORRUPT);
+    huge = "{\"a\":" T("F32", "[68719476736]", "[0,274877906944]") "}";
+    ck_assert_int_eq(open_safetensors(b, put_header(b, strlen(huge), huge, 8)), LZ_ECORRUPT);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("malformed");
+    TCase *t = tcase_create("malformed");
+    tcase_add_loop_test(t, safetensors_headers, 0, sizeof safetensors / sizeof *safetensors);
+    tcase_add_test(t, safetensors_lengths);
+    tcase_add_test(t, safetensors_many_and_deep);
+    tcase_add_loop_test(t, npy_headers, 0, sizeof npys / sizeof *npys);
+    tcase_add_test(t, npy_lengths);
+    tcase_add_test(t, idx);
+    tcase_add_loop_test(t, npz_damaged, 0, 2);
+    tcase_add_test(t, claims_cost_nothing);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
