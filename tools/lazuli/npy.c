@@ -5,6 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+/* The user of the command does not care which function of the library it was. */
+static lz_status plain(lz_status s)
+{
+    if (s != LZ_OK)
+        lz_error_annotate("", NULL);
+    return s;
+}
+
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
 {
     lz_buf b = {0};
@@ -14,9 +22,9 @@ lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
     if (strcmp(path, "-") == 0) {
         s = tool_read_file(path, (size_t)1 << 36, &b);
         if (s == LZ_OK)
-            s = lz_npy_decode(b.data ? b.data : "", b.len, "standard input", &a);
+            s = plain(lz_npy_decode_at(b.data ? b.data : "", b.len, "standard input", &a, NULL));
     } else {
-        s = lz_npy_read(path, &a);
+        s = plain(lz_npy_read_at(path, &a, NULL));
     }
     if (s == LZ_OK) {
         if (want == LZ_BF16 && (a.dtype == LZ_U16 || a.dtype == LZ_I16))
@@ -33,7 +41,7 @@ lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
 lz_status tool_npy_write(const char *path, const lz_literal *l)
 {
     const lz_array a = {l->type->dtype, l->type->shape, l->nbytes, l->data, NULL};
-    return lz_npy_write(path, &a);
+    return plain(lz_npy_write_at(path, &a, NULL));
 }
 
 uint32_t tool_components(const lz_type *t, lz_dtype *part)
