@@ -161,6 +161,26 @@ static lz_status record_scatter(lz_parser *p, lz_stmt *t, lz_attr_any *a)
     return need_region(p, t);
 }
 
+/* Both attributes may be left out; a dimension may count from the end. */
+static lz_status record_sort(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_sort *a)
+{
+    const lz_entry *dim = lz_stmt_find(t, "dimension"), *stable = lz_stmt_find(t, "is_stable");
+    lz_scan c;
+    a->dimension = -1;
+    if (dim) {
+        c = scan_at(p, dim->value);
+        LZ_TRY(lz_scan_i64(&c, &a->dimension));
+    }
+    if (a->dimension < 0 && t->opnd.len > 0)
+        a->dimension += lz_val_type(s->f, t->opnd.data[0])->shape.rank;
+    if (stable) {
+        c = scan_at(p, stable->value);
+        LZ_TRY(lz_scan_bool(&c, &a->is_stable));
+    }
+    a->comparator = t->region;
+    return need_region(p, t);
+}
+
 /* [0:4, 2:8:2] */
 static lz_status record_slice(lz_parser *p, const lz_entry *e, lz_attr_slice *a)
 {
@@ -273,6 +293,8 @@ lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_a
         return record_gather(p, t, a);
     case LZ_ATTR_scatter:
         return record_scatter(p, t, a);
+    case LZ_ATTR_sort:
+        return record_sort(p, s, t, &a->as_sort);
     case LZ_ATTR_slice:
         if ((e = lz_stmt_find(t, "[")))
             return record_slice(p, e, &a->as_slice);

@@ -404,6 +404,16 @@ static void print_scatter(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
+static void print_sort(lz_printer *p, const lz_inst *in)
+{
+    const lz_attr_sort *a = LZ_ATTR(sort, in->sig->attr);
+    generic_head(p, in);
+    lz_buf_printf(p->out, "dimension = %" PRId64 " : i64, is_stable = %s}> ", a->dimension,
+                  a->is_stable ? "true" : "false");
+    print_region(p, a->comparator);
+    functional_type(p, in);
+}
+
 /* ---- random numbers, structure ---- */
 
 static void print_rng(lz_printer *p, const lz_inst *in)
@@ -443,6 +453,7 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_SCATTER] = print_scatter,
     [LZ_OP_REDUCE] = print_reduce,
     [LZ_OP_DOT_GENERAL] = print_dot,
+    [LZ_OP_SORT] = print_sort,
     [LZ_OP_RNG_BIT_GENERATOR] = print_rng,
     [LZ_OP_OPTIMIZATION_BARRIER] = print_barrier,
 };

@@ -266,6 +266,7 @@ void lz_emit_begin_stage(lz_emit *e)
     lz_vec_free(&e->stores);
     lz_map_free(&e->memo);
     memset(&e->memo, 0, sizeof e->memo);
+    e->sort = NULL;
     e->stop = false;
     e->split_loop = UINT32_MAX;
     e->realise = LZ_NOVAL;
@@ -448,8 +449,8 @@ static lz_status region_inst(lz_soplist *l, const lz_func *r, uint32_t i, int32_
              sig->opnd[0]->nelem == 1 && sig->result[0]->dtype == sig->opnd[0]->dtype)
         val[i] = o[0];
     else
-        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: not supported inside a region of reduce or scatter",
-                       info->text);
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "%s: not supported inside a region of reduce, scatter or sort", info->text);
     return LZ_OK;
 }
 

@@ -40,6 +40,12 @@ static void scatter_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
     }
 }
 
+/* The rows of a sort are independent of each other. */
+static void sort_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
+{
+    outer[LZ_ATTR(sort, fu->f->insts[n->v].sig->attr)->dimension] = false;
+}
+
 static bool is_plain_copy(const lz_fusion *fu, const lz_node *n)
 {
     lz_val m = n->store == LZ_STORE_COPY ? lz_fusion_memory(fu, n->v) : LZ_NOVAL;
@@ -58,13 +64,15 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
     g->product = n->kind == LZ_NODE_DOT;
     g->reduces = n->kind == LZ_NODE_DOT || n->kind == LZ_NODE_REDUCE;
     g->nsop = n->nsop;
-    n->solo = n->kind == LZ_NODE_SCATTER || is_plain_copy(fu, n);
+    n->solo = n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT || is_plain_copy(fu, n);
     n->full = true;
     bool outer[LZ_VDIM_MAX];
     for (int d = 0; d < n->rank + n->ninner; d++)
         outer[d] = d < n->rank;
     if (n->kind == LZ_NODE_SCATTER)
         scatter_roles(fu, n, outer);
+    if (n->kind == LZ_NODE_SORT)
+        sort_roles(fu, n, outer);
     for (int inner = 0; inner < 2; inner++) {
         for (int d = 0; d < n->rank + n->ninner; d++)
             for (uint32_t x = n->first[d]; outer[d] == !inner && x < n->first[d + 1]; x++) {

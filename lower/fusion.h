@@ -12,7 +12,7 @@
 enum { LZ_VDIM_MAX = 2 * LZ_MAX_RANK };
 #define LZ_NONE UINT32_MAX
 
-typedef enum lz_node_kind { LZ_NODE_POINT, LZ_NODE_REDUCE, LZ_NODE_DOT, LZ_NODE_SCATTER } lz_node_kind;
+typedef enum lz_node_kind { LZ_NODE_POINT, LZ_NODE_REDUCE, LZ_NODE_DOT, LZ_NODE_SCATTER, LZ_NODE_SORT } lz_node_kind;
 typedef enum lz_node_store {
     LZ_STORE_VALUE,             /* the memory of v itself (of its results) */
     LZ_STORE_COPY,              /* all of buffer dst, which has the shape of v: a second result, or what is then updated in place */

@@ -142,6 +142,19 @@ static lz_status scatter_nodes(lz_fusion *fu, lz_val v)
     return LZ_OK;
 }
 
+static lz_status sort_nodes(lz_fusion *fu, lz_val v)
+{
+    const lz_inst *in = &fu->f->insts[v];
+    lz_node *n;
+    if (in->sig->opnd[0]->nelem == 0)
+        return LZ_OK;
+    LZ_TRY(add_node(fu, LZ_NODE_SORT, LZ_STORE_VALUE, v, v, &n));
+    n->nres = in->sig->nresult;
+    LZ_TRY(find_results(fu, v, n->res));
+    memcpy(n->ext, in->sig->opnd[0]->shape.dims, sizeof in->sig->opnd[0]->shape.dims);
+    return LZ_OK;
+}
+
 static lz_status concatenate_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
@@ -178,6 +191,8 @@ static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
         return dot_nodes(fu, v);
     if (c == LZ_CLASS_INDEX && (in->sig->flags & LZ_F_MULTI))
         return scatter_nodes(fu, v);
+    if (c == LZ_CLASS_SORT)
+        return sort_nodes(fu, v);
     if (in->sig->op == LZ_OP_CONCATENATE)
         return concatenate_nodes(fu, v);
     if (in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE)
@@ -452,6 +467,12 @@ static void drop_reads(lz_fusion *fu)
         lz_vec_free(&fu->nodes[i]->reads);
 }
 
+/* Results that no kernel reads but from memory: node_of does not speak of them. */
+static bool writes_apart(const lz_node *n)
+{
+    return n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT;
+}
+
 /* What only empty values or dropped results wanted goes. */
 static lz_status drop_dead(lz_fusion *fu)
 {
@@ -469,8 +490,7 @@ static lz_status drop_dead(lz_fusion *fu)
     }
     for (uint32_t i = 0; needed && live && i < fu->nnode; i++) {
         lz_node *x = fu->nodes[i];
-        for (uint32_t k = 0;
-             k < x->nres && x->store == LZ_STORE_VALUE && x->kind != LZ_NODE_SCATTER; k++)
+        for (uint32_t k = 0; k < x->nres && x->store == LZ_STORE_VALUE && !writes_apart(x); k++)
             if (x->res[k] != LZ_NONE)
                 fu->node_of[x->res[k]] = live[i] ? n : LZ_NONE;
         if (live[i])

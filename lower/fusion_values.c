@@ -285,7 +285,8 @@ static void must_have(lz_fusion *fu)
         bool multi = in->sig->flags & LZ_F_MULTI;
         if (i < f->nparam || (in->lit && !lz_const_baked(in->lit)))
             fu->realised[i] = true;
-        if (c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || (c == LZ_CLASS_INDEX && multi))
+        if (c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || c == LZ_CLASS_SORT ||
+            (c == LZ_CLASS_INDEX && multi))
             fu->realised[i] = in->sig->nresult == 1;
         if (c == LZ_CLASS_META && w == LZ_NOVAL && !multi)
             fu->realised[i] = true; /* one of several results */

@@ -123,6 +123,8 @@ lz_status lz_kernel_finish(lz_kernel *k)
         LZ_TRY(normalise(st->sops, st->nsop));
         for (uint32_t i = 0; i < st->nred; i++)
             LZ_TRY(normalise(st->reds[i].body, st->reds[i].nbody));
+        if (st->sort)
+            LZ_TRY(normalise(st->sort->body, st->sort->nbody));
     }
     LZ_TRY(lz_kernel_verify(k));
     k->narg = 0;
@@ -166,6 +168,8 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
             dep[i] = memory | deps_of_access(k, st, &st->accs[s->a], dep);
         else if (s->kind == LZ_S_RED)
             dep[i] = memory | outer;
+        else if (s->kind == LZ_S_SORTED)
+            dep[i] = memory | outer | LZ_DEP_INNER(k, st);
         const int32_t opnd[3] = {s->a, s->b, s->c};
         for (int j = 0; j < lz_sop_arity(s); j++)
             dep[i] |= dep[opnd[j]];

@@ -5,6 +5,7 @@
  * Results of a stage's reductions are per outer point and readable by later stages (LZ_S_RED). An elementwise kernel is one stage without
  * inner loops; softmax is three stages over the same rows; a column sum has columns outside and rows inside; a matrix product is outer
  * [batch.., m, n], stage 0 with inner [k..] reducing multiply(a, b) with add, stage 1 the epilogue (kernel->dot says so, so that a backend may tile it).
+ * A sort is two stages over the same rows: the first keeps its values as rows and reorders them, the second reads them with LZ_S_SORTED.
  * Gathers add computed indices to an address, padding guards a load, a scatter is a serial kernel whose stores have computed addresses and guards.
  * Every kernel can be executed directly by lz_loop_run, printed, parsed and verified; backends consume nothing else.
  *
@@ -16,7 +17,7 @@
 #define LZ_LOWER_LOOP_H
 #include "ir/module.h"
 
-enum { LZ_LOOP_MAX = 16, LZ_OUTER_MAX = 8, LZ_DYN_MAX = LZ_MAX_RANK, LZ_KBUF_MAX = 64, LZ_STAGE_MAX = 16 };
+enum { LZ_LOOP_MAX = 16, LZ_OUTER_MAX = 8, LZ_DYN_MAX = LZ_MAX_RANK, LZ_KBUF_MAX = 64, LZ_STAGE_MAX = 16, LZ_SORT_MAX = 16 };
 
 typedef struct lz_sz {
     int64_t v;
@@ -45,7 +46,8 @@ typedef enum lz_sop_kind {
     LZ_S_RED,                   /* reduction result: earlier stage a, accumulator b (counted over the stage's reductions in order);
                                    its dtype is the accumulator's acc_dtype, convert it after */
     LZ_S_EW,                    /* elementwise tensor op `op` on scalar ops a, b, c, with attr */
-    LZ_S_ACC, LZ_S_ELT          /* inside a combiner: accumulator a, new element a */
+    LZ_S_ACC, LZ_S_ELT,         /* inside a combiner: accumulator a, new element a; inside a comparator: ELT is its parameter a */
+    LZ_S_SORTED                 /* element of sorted row b of earlier stage a, at the position of this point among those of the inner loops */
 } lz_sop_kind;
 
 typedef struct lz_sop {
@@ -72,6 +74,17 @@ typedef struct lz_red {
     int32_t body_out[8];
 } lz_red;
 
+/* Value k of the points of the inner loops, in row-major order, is row k of the outer point. After the loops the rows are reordered together:
+ * stably, by the comparator `body`, whose LZ_S_ELT 2k and 2k + 1 are the left and the right element of row k, and whose op `less` says whether the
+ * left position comes before the right one. A comparator that is no strict weak order gives some permutation. */
+typedef struct lz_sort {
+    uint32_t nrow;
+    int32_t value[LZ_SORT_MAX]; /* scalar ops of the stage; rows have their dtypes */
+    lz_sop *body;               /* LZ_S_CONST, LZ_S_ELT, LZ_S_EW */
+    uint32_t nbody;
+    int32_t less;
+} lz_sort;
+
 typedef struct lz_store {
     lz_access at;
     int32_t value;              /* scalar op; its dtype is the buffer's */
@@ -86,6 +99,7 @@ typedef struct lz_stage {
     uint32_t nacc;
     lz_red *reds;
     uint32_t nred;
+    lz_sort *sort;              /* NULL: none */
     lz_store *stores;           /* done at every point of the stage's loops */
     uint32_t nstore;
 } lz_stage;

@@ -6,7 +6,7 @@
 #include "lower/loop_impl.h"
 #include <string.h>
 
-enum { CANON_VERSION = 1 };
+enum { CANON_VERSION = 2 };
 
 /* One byte for the sizes that are common, and what an access does not have. */
 enum { SZ_SLOT, SZ_ZERO, SZ_ONE, SZ_MINUS_ONE, SZ_BAKED };
@@ -68,6 +68,7 @@ static void put_sop(lz_buf *b, const lz_sop *s)
         put_size(b, s->size);
         break;
     case LZ_S_RED:
+    case LZ_S_SORTED:
         put_i32(b, s->a);
         put_i32(b, s->b);
         break;
@@ -108,6 +109,17 @@ static void put_red(lz_buf *b, const lz_red *r)
         put_i32(b, r->body_out[j]);
 }
 
+static void put_sort(lz_buf *b, const lz_sort *r)
+{
+    lz_buf_u8(b, r ? (uint8_t)r->nrow : 0);
+    if (!r)
+        return;
+    for (uint32_t j = 0; j < r->nrow; j++)
+        put_i32(b, r->value[j]);
+    put_sops(b, r->body, r->nbody);
+    put_i32(b, r->less);
+}
+
 static void put_stage(lz_buf *b, const lz_kernel *k, const lz_stage *st)
 {
     uint32_t nloop = k->nouter + st->ninner;
@@ -121,6 +133,7 @@ static void put_stage(lz_buf *b, const lz_kernel *k, const lz_stage *st)
     lz_buf_u32(b, st->nred);
     for (uint32_t i = 0; i < st->nred; i++)
         put_red(b, &st->reds[i]);
+    put_sort(b, st->sort);
     lz_buf_u32(b, st->nstore);
     for (uint32_t i = 0; i < st->nstore; i++) {
         put_access(b, &st->stores[i].at, nloop);
@@ -283,7 +296,7 @@ static void take_ew(dec *d, lz_sop *s)
 static void take_sop(dec *d, lz_sop *s)
 {
     *s = (lz_sop){.a = -1, .b = -1, .c = -1, .size = {0, -1}};
-    s->kind = (lz_sop_kind)take_small(d, LZ_S_ELT);
+    s->kind = (lz_sop_kind)take_small(d, LZ_S_SORTED);
     s->dtype = (lz_dtype)take_small(d, LZ_DTYPE_COUNT - 1);
     switch (s->kind) {
     case LZ_S_CONST:
@@ -293,6 +306,7 @@ static void take_sop(dec *d, lz_sop *s)
         s->size = take_size(d);
         break;
     case LZ_S_RED:
+    case LZ_S_SORTED:
         s->a = take_i32(d);
         s->b = take_i32(d);
         break;
@@ -332,6 +346,23 @@ static void take_red(dec *d, lz_red *r)
         r->body_out[j] = take_i32(d);
 }
 
+static void take_sort(dec *d, lz_stage *st)
+{
+    uint32_t n = take_small(d, LZ_SORT_MAX);
+    if (n == 0)
+        return;
+    lz_sort *r = st->sort = lz_arena_alloc(&d->k->arena, sizeof *r);
+    if (!r) {
+        d->nomem = true;
+        return;
+    }
+    r->nrow = n;
+    for (uint32_t j = 0; j < n; j++)
+        r->value[j] = take_i32(d);
+    r->body = take_sops(d, &r->nbody);
+    r->less = take_i32(d);
+}
+
 static void take_stage(dec *d, lz_stage *st)
 {
     st->ninner = take_small(d, LZ_LOOP_MAX - d->k->nouter);
@@ -345,6 +376,8 @@ static void take_stage(dec *d, lz_stage *st)
     st->reds = take_array(d, 2, sizeof *st->reds, &st->nred);
     for (uint32_t i = 0; i < st->nred && !d->r.failed && !d->nomem; i++)
         take_red(d, &st->reds[i]);
+    if (!d->r.failed && !d->nomem)
+        take_sort(d, st);
     st->stores = take_array(d, 15, sizeof *st->stores, &st->nstore);
     for (uint32_t i = 0; i < st->nstore && !d->r.failed; i++) {
         take_access(d, &st->stores[i].at, nloop);

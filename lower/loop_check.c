@@ -177,6 +177,30 @@ static lz_status check_red_read(const ctx *c, uint32_t i, const lz_sop *s)
     return LZ_OK;
 }
 
+/* Points of a stage's inner loops; modulo 2^64 where there is no outer point. */
+static int64_t inner_points(const lz_stage *st)
+{
+    uint64_t n = 1;
+    for (uint32_t d = 0; d < st->ninner; d++)
+        n *= (uint64_t)st->extent[d].v;
+    return (int64_t)n;
+}
+
+static lz_status check_sorted_read(const ctx *c, uint32_t i, const lz_sop *s)
+{
+    const lz_stage *from = s->a >= 0 && (uint32_t)s->a < c->stage ? &c->k->stages[s->a] : NULL;
+    if (!from || !from->sort || s->b < 0 || (uint32_t)s->b >= from->sort->nrow)
+        return BAD(c, "%%%u: sorted row %d of stage %d is not there", i, s->b, s->a);
+    if (inner_points(from) != inner_points(c->st))
+        return BAD(c, "%%%u: a row of %" PRId64 " read at %" PRId64 " points", i,
+                   inner_points(from), inner_points(c->st));
+    lz_dtype d = from->sops[from->sort->value[s->b]].dtype;
+    if (d != s->dtype)
+        return BAD(c, "%%%u: row %d.%d is %s, read as %s", i, s->a, s->b, lz_dtype_name(d),
+                   lz_dtype_name(s->dtype));
+    return LZ_OK;
+}
+
 static lz_status check_sop(const ctx *c, uint32_t i)
 {
     const lz_sop *s = &c->st->sops[i];
@@ -195,6 +219,8 @@ static lz_status check_sop(const ctx *c, uint32_t i)
         return check_load(c, i, s);
     case LZ_S_RED:
         return check_red_read(c, i, s);
+    case LZ_S_SORTED:
+        return check_sorted_read(c, i, s);
     case LZ_S_EW:
         return check_ew(c, i, s, c->st->sops);
     case LZ_S_ACC:
@@ -269,6 +295,42 @@ static lz_status check_red(const ctx *c, uint32_t ri)
     return r->comb == LZ_OP_NONE ? check_body(c, ri, r) : check_comb(c, ri, r);
 }
 
+/* ---- sorts ---- */
+
+static lz_status check_sort(const ctx *c)
+{
+    const lz_sort *r = c->st->sort;
+    if (c->k->serial || c->k->vec != LZ_VEC_NONE || c->k->dot.is_dot || c->st->nred)
+        return BAD(c, "a sort and %u reductions%s", c->st->nred,
+                   c->k->serial       ? " in a serial kernel"
+                   : c->k->dot.is_dot ? " in a product"
+                   : c->st->nred == 0 ? " with a vector loop"
+                                      : "");
+    if (r->nrow == 0 || r->nrow > LZ_SORT_MAX)
+        return BAD(c, "a sort of %u rows, at most %d", r->nrow, LZ_SORT_MAX);
+    for (uint32_t j = 0; j < r->nrow; j++)
+        if (r->value[j] < 0 || (uint32_t)r->value[j] >= c->st->nsop)
+            return BAD(c, "row %u of a sort is %%%d of %u ops", j, r->value[j], c->st->nsop);
+    for (uint32_t i = 0; i < r->nbody; i++) {
+        const lz_sop *s = &r->body[i];
+        if (!dtype_ok(s->dtype))
+            return BAD(c, "comparator, %%%u: dtype %d", i, (int)s->dtype);
+        if (s->kind == LZ_S_EW) {
+            LZ_TRY(check_ew(c, i, s, r->body));
+        } else if (s->kind == LZ_S_ELT) {
+            if (s->a < 0 || (uint32_t)s->a >= 2 * r->nrow ||
+                s->dtype != c->st->sops[r->value[s->a / 2]].dtype)
+                return BAD(c, "comparator, %%%u: parameter %d as %s", i, s->a,
+                           lz_dtype_name(s->dtype));
+        } else if (s->kind != LZ_S_CONST) {
+            return BAD(c, "comparator, %%%u: op kind %d", i, (int)s->kind);
+        }
+    }
+    if (r->less < 0 || (uint32_t)r->less >= r->nbody || r->body[r->less].dtype != LZ_BOOL)
+        return BAD(c, "a comparator gives %%%d of %u ops", r->less, r->nbody);
+    return LZ_OK;
+}
+
 /* ---- stages ---- */
 
 static lz_status check_store(const ctx *c, uint32_t i)
@@ -312,6 +374,8 @@ static lz_status check_stage(ctx *c, int64_t outer_points)
         LZ_TRY(check_access(c, &st->accs[i], st->nsop, "access", i));
     for (uint32_t i = 0; i < st->nstore; i++)
         LZ_TRY(check_store(c, i));
+    if (st->sort)
+        LZ_TRY(check_sort(c));
     if (st->nred == 0)
         return LZ_OK;
     c->dep = lz_calloc(st->nsop + 1, sizeof *c->dep);

@@ -20,6 +20,7 @@ typedef struct parser {
     LZ_VEC(lz_access) accs;
     LZ_VEC(bool) acc_known;
     LZ_VEC(lz_red) reds;
+    lz_sort *sort;
     LZ_VEC(lz_store) stores;
     LZ_VEC(lz_stage) stages;
 } parser;
@@ -305,7 +306,7 @@ static lz_status red_read(parser *s, lz_sop *o)
 {
     LZ_TRY(small(s, LZ_STAGE_MAX, &o->a));
     if (s->p == s->end || *s->p++ != '.')
-        return wrong(s, "expected stage.accumulator");
+        return wrong(s, "expected stage.number");
     return small(s, MAX_SOPS, &o->b);
 }
 
@@ -321,9 +322,9 @@ static lz_status sop(parser *s, lz_sop *o, uint32_t index, uint32_t nloop)
     static const struct {
         const char *word;
         lz_sop_kind kind;
-    } heads[] = {{"const", LZ_S_CONST}, {"index", LZ_S_INDEX}, {"size", LZ_S_SIZE},
-                 {"load", LZ_S_LOAD},   {"red", LZ_S_RED},     {"acc", LZ_S_ACC},
-                 {"elt", LZ_S_ELT}};
+    } heads[] = {{"const", LZ_S_CONST}, {"index", LZ_S_INDEX},  {"size", LZ_S_SIZE},
+                 {"load", LZ_S_LOAD},   {"red", LZ_S_RED},      {"acc", LZ_S_ACC},
+                 {"elt", LZ_S_ELT},     {"sorted", LZ_S_SORTED}};
     *o = (lz_sop){.a = -1, .b = -1, .c = -1, .size = {0, -1}};
     int32_t n = 0;
     LZ_TRY(small(s, MAX_SOPS, &n));
@@ -336,11 +337,11 @@ static lz_status sop(parser *s, lz_sop *o, uint32_t index, uint32_t nloop)
         if (!take(s, heads[i].word))
             continue;
         o->kind = heads[i].kind;
-        return o->kind == LZ_S_CONST  ? constant(s, o)
-               : o->kind == LZ_S_SIZE ? size(s, &o->size)
-               : o->kind == LZ_S_RED  ? red_read(s, o)
-               : o->kind == LZ_S_LOAD ? load(s, o, nloop)
-                                      : small(s, MAX_SOPS, &o->a);
+        return o->kind == LZ_S_CONST                           ? constant(s, o)
+               : o->kind == LZ_S_SIZE                          ? size(s, &o->size)
+               : o->kind == LZ_S_RED || o->kind == LZ_S_SORTED ? red_read(s, o)
+               : o->kind == LZ_S_LOAD                          ? load(s, o, nloop)
+                                                               : small(s, MAX_SOPS, &o->a);
     }
     return elementwise(s, o);
 }
@@ -370,7 +371,8 @@ static lz_status keep(parser *s, const void *data, uint32_t len, size_t elem, vo
     return LZ_OK;
 }
 
-static lz_status combiner(parser *s, lz_red *r)
+/* The ops of a combiner or comparator, up to and with `out`. */
+static lz_status body(parser *s, lz_sop **ops, uint32_t *n)
 {
     LZ_TRY(need(s, "{"));
     s->body.len = 0;
@@ -380,13 +382,18 @@ static lz_status combiner(parser *s, lz_red *r)
         LZ_TRY(sop(s, &o, s->body.len, 0));
         LZ_TRY(lz_vec_push(&s->body, o));
     }
+    *n = s->body.len;
+    return keep(s, s->body.data, s->body.len, sizeof *s->body.data, ops);
+}
+
+static lz_status combiner(parser *s, lz_red *r)
+{
+    LZ_TRY(body(s, &r->body, &r->nbody));
     for (uint32_t j = 0; j < r->nacc; j++) {
         if (j)
             LZ_TRY(need(s, ","));
         LZ_TRY(reg(s, &r->body_out[j]));
     }
-    r->nbody = s->body.len;
-    LZ_TRY(keep(s, s->body.data, s->body.len, sizeof *s->body.data, &r->body));
     return need(s, "}");
 }
 
@@ -405,6 +412,23 @@ static lz_status reduction(parser *s)
         LZ_TRY(accumulator(s, &r));
     }
     return lz_vec_push(&s->reds, r);
+}
+
+static lz_status sort(parser *s)
+{
+    lz_sort r;
+    memset(&r, 0, sizeof r);
+    if (s->sort)
+        return wrong(s, "a stage has one sort");
+    do {
+        if (r.nrow == LZ_SORT_MAX)
+            return wrong(s, "too many rows");
+        LZ_TRY(reg(s, &r.value[r.nrow++]));
+    } while (take(s, ","));
+    LZ_TRY(body(s, &r.body, &r.nbody));
+    LZ_TRY(reg(s, &r.less));
+    LZ_TRY(need(s, "}"));
+    return keep(s, &r, 1, sizeof r, &s->sort);
 }
 
 static lz_status store(parser *s, uint32_t nloop)
@@ -434,10 +458,12 @@ static lz_status stage_items(parser *s, uint32_t nloop)
             LZ_TRY(define_access(s, i, nloop));
         } else if (take(s, "reduce")) {
             LZ_TRY(reduction(s));
+        } else if (take(s, "sort")) {
+            LZ_TRY(sort(s));
         } else if (take(s, "store")) {
             LZ_TRY(store(s, nloop));
         } else {
-            return wrong(s, "expected an op, access, reduce, store or }");
+            return wrong(s, "expected an op, access, reduce, sort, store or }");
         }
     }
     return LZ_OK;
@@ -455,6 +481,7 @@ static lz_status stage(parser *s)
     LZ_TRY(sizes(s, st.extent, LZ_LOOP_MAX - s->k->nouter, &st.ninner));
     LZ_TRY(need(s, "{"));
     s->sops.len = s->accs.len = s->acc_known.len = s->reds.len = s->stores.len = 0;
+    s->sort = NULL;
     LZ_TRY(stage_items(s, s->k->nouter + st.ninner));
     for (uint32_t i = 0; i < s->acc_known.len; i++)
         if (!s->acc_known.data[i])
@@ -462,6 +489,7 @@ static lz_status stage(parser *s)
     st.nsop = s->sops.len;
     st.nacc = s->accs.len;
     st.nred = s->reds.len;
+    st.sort = s->sort;
     st.nstore = s->stores.len;
     LZ_TRY(keep(s, s->sops.data, st.nsop, sizeof *st.sops, &st.sops));
     LZ_TRY(keep(s, s->accs.data, st.nacc, sizeof *st.accs, &st.accs));

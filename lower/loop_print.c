@@ -121,6 +121,9 @@ static void print_sop(lz_buf *b, const lz_kernel *k, const lz_stage *st, const l
     case LZ_S_ELT:
         lz_buf_printf(b, "%s %d", s->kind == LZ_S_ACC ? "acc" : "elt", s->a);
         break;
+    case LZ_S_SORTED:
+        lz_buf_printf(b, "sorted %d.%d", s->a, s->b);
+        break;
     case LZ_S_EW:
         print_ew(b, s);
         break;
@@ -151,6 +154,17 @@ static void print_red(lz_buf *b, const lz_kernel *k, const lz_stage *st, const l
     lz_buf_puts(b, "\n    }\n");
 }
 
+static void print_sort(lz_buf *b, const lz_kernel *k, const lz_stage *st, const lz_sort *r)
+{
+    lz_buf_puts(b, "    sort ");
+    for (uint32_t j = 0; j < r->nrow; j++)
+        lz_buf_printf(b, "%s%%%d", j ? ", " : "", r->value[j]);
+    lz_buf_puts(b, " {\n");
+    for (uint32_t i = 0; i < r->nbody; i++)
+        print_sop(b, k, st, &r->body[i], i, NULL);
+    lz_buf_printf(b, "      out %%%d\n    }\n", r->less);
+}
+
 static void print_stage(lz_buf *b, const lz_kernel *k, uint32_t si)
 {
     const lz_stage *st = &k->stages[si];
@@ -179,6 +193,8 @@ static void print_stage(lz_buf *b, const lz_kernel *k, uint32_t si)
         print_sop(b, k, st, &st->sops[i], i, seen);
     for (uint32_t i = 0; i < st->nred; i++)
         print_red(b, k, st, &st->reds[i]);
+    if (st->sort)
+        print_sort(b, k, st, st->sort);
     for (uint32_t i = 0; i < st->nstore; i++) {
         lz_buf_puts(b, "    store ");
         print_access(b, k, nloop, &st->stores[i].at);

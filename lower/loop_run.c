@@ -17,6 +17,9 @@ typedef struct run {
     uint64_t *acc[LZ_STAGE_MAX]; /* accumulators of each stage */
     bool *early[LZ_STAGE_MAX];   /* ops the initial values need */
     uint64_t *body;              /* values of a combiner's ops */
+    uint64_t *row[LZ_STAGE_MAX]; /* rows of each sorting stage, one after the other */
+    int64_t *order;              /* of positions in a row, twice */
+    int64_t at;                  /* position of the point among those of the inner loops */
 } run;
 
 /* ---- addresses ---- */
@@ -86,6 +89,14 @@ static lz_status elementwise(const lz_sop *s, const lz_sop *sops, const uint64_t
     return lz_ref_eval_bits(s->op, s->attr, s->dtype, in, v, out);
 }
 
+static int64_t inner_points(const run *r, const lz_stage *st)
+{
+    int64_t n = 1;
+    for (uint32_t d = 0; d < st->ninner; d++)
+        n *= lz_sz_value(st->extent[d], r->args);
+    return n;
+}
+
 static lz_status eval(run *r, uint32_t stage, uint32_t i)
 {
     const lz_stage *st = &r->k->stages[stage];
@@ -105,6 +116,9 @@ static lz_status eval(run *r, uint32_t stage, uint32_t i)
         return load(r, stage, &st->accs[s->a], out);
     case LZ_S_RED:
         *out = r->acc[s->a][s->b];
+        return LZ_OK;
+    case LZ_S_SORTED:
+        *out = r->row[s->a][s->b * inner_points(r, &r->k->stages[s->a]) + r->at];
         return LZ_OK;
     case LZ_S_EW:
         return elementwise(s, st->sops, r->val[stage], out);
@@ -177,6 +191,53 @@ static lz_status accumulate(run *r, uint32_t stage)
     return LZ_OK;
 }
 
+/* ---- sorts ---- */
+
+static lz_status comes_before(run *r, const lz_sort *st, const uint64_t *rows, int64_t n,
+                              int64_t left, int64_t right, bool *out)
+{
+    for (uint32_t i = 0; i < st->nbody; i++) {
+        const lz_sop *s = &st->body[i];
+        if (s->kind == LZ_S_EW)
+            LZ_TRY(elementwise(s, st->body, r->body, &r->body[i]));
+        else
+            r->body[i] =
+                s->kind == LZ_S_ELT ? rows[s->a / 2 * n + (s->a & 1 ? right : left)] : s->bits;
+    }
+    *out = r->body[st->less] & 1;
+    return LZ_OK;
+}
+
+/* Merges runs of `width` positions, twice as long each time: stable. The rows are read in the final order. */
+static lz_status sort_rows(run *r, const lz_sort *st, uint64_t *rows, int64_t n)
+{
+    int64_t *from = r->order, *to = r->order + n;
+    for (int64_t i = 0; i < n; i++)
+        from[i] = i;
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t lo = 0; lo < n; lo += 2 * width) {
+            int64_t mid = lo + width < n ? lo + width : n,
+                    hi = lo + 2 * width < n ? lo + 2 * width : n, i = lo, j = mid;
+            for (int64_t p = lo; p < hi; p++) {
+                bool right = i == mid;
+                if (i < mid && j < hi)
+                    LZ_TRY(comes_before(r, st, rows, n, from[j], from[i], &right));
+                to[p] = right ? from[j++] : from[i++];
+            }
+        }
+        int64_t *t = from;
+        from = to;
+        to = t;
+    }
+    for (uint32_t k = 0; k < st->nrow; k++) {
+        uint64_t *row = rows + k * n;
+        for (int64_t i = 0; i < n; i++)
+            to[i] = (int64_t)row[from[i]];
+        memcpy(row, to, (size_t)n * sizeof *row);
+    }
+    return LZ_OK;
+}
+
 /* ---- loops ---- */
 
 /* The next point of n loops, last fastest; false after the last one. */
@@ -211,14 +272,19 @@ static lz_status run_stage(run *r, uint32_t stage)
         gather(r, stage, &st->reds[i], st->reds[i].init, acc);
     if (!has_points(st->extent, r->args, st->ninner))
         return LZ_OK;
+    int64_t n = inner_points(r, st);
+    r->at = 0;
     do {
         for (uint32_t i = 0; i < st->nsop; i++)
             LZ_TRY(eval(r, stage, i));
+        for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
+            r->row[stage][k * n + r->at] = r->val[stage][st->sort->value[k]];
         LZ_TRY(accumulate(r, stage));
         for (uint32_t i = 0; i < st->nstore; i++)
             LZ_TRY(store(r, stage, &st->stores[i]));
+        r->at++;
     } while (step(inner, st->extent, r->args, st->ninner));
-    return LZ_OK;
+    return st->sort ? sort_rows(r, st->sort, r->row[stage], n) : LZ_OK;
 }
 
 static lz_status run_points(run *r)
@@ -258,10 +324,30 @@ static void mark_early(const lz_stage *st, bool *early)
     }
 }
 
+/* Room for the rows of stage s, and for the order of the longest. */
+static lz_status set_up_sort(run *r, uint32_t s, int64_t *longest, lz_arena *mem)
+{
+    const lz_stage *st = &r->k->stages[s];
+    size_t nrow, nbytes;
+    if (!has_points(st->extent, r->args, st->ninner) ||
+        !has_points(r->k->outer, r->args, r->k->nouter))
+        return LZ_OK;
+    int64_t n = inner_points(r, st);
+    if (!lz_mul_size((size_t)n, st->sort->nrow, &nrow) ||
+        !lz_mul_size(nrow, sizeof **r->row, &nbytes))
+        return LZ_FAIL(LZ_EMEM, "kernel '%s': rows of %" PRId64 " do not fit", r->k->name, n);
+    r->row[s] = lz_arena_alloc(mem, nbytes);
+    *longest = n > *longest ? n : *longest;
+    return r->row[s]
+               ? LZ_OK
+               : LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for rows of %" PRId64, r->k->name, n);
+}
+
 static lz_status set_up(run *r, lz_arena *mem)
 {
     const lz_kernel *k = r->k;
     uint32_t nbody = 0;
+    int64_t longest = 0;
     bool ok = true;
     for (uint32_t s = 0; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
@@ -269,6 +355,10 @@ static lz_status set_up(run *r, lz_arena *mem)
         for (uint32_t i = 0; i < st->nred; i++) {
             nacc += st->reds[i].nacc;
             nbody = st->reds[i].nbody > nbody ? st->reds[i].nbody : nbody;
+        }
+        if (st->sort) {
+            nbody = st->sort->nbody > nbody ? st->sort->nbody : nbody;
+            LZ_TRY(set_up_sort(r, s, &longest, mem));
         }
         r->val[s] = lz_arena_alloc(mem, st->nsop * sizeof **r->val);
         r->acc[s] = lz_arena_alloc(mem, nacc * sizeof **r->acc);
@@ -278,7 +368,10 @@ static lz_status set_up(run *r, lz_arena *mem)
             mark_early(st, r->early[s]);
     }
     r->body = lz_arena_alloc(mem, nbody * sizeof *r->body);
-    return ok && r->body ? LZ_OK : LZ_FAIL(LZ_EMEM, "kernel '%s': no memory to run it", k->name);
+    r->order = lz_arena_alloc(mem, 2 * (size_t)longest * sizeof *r->order);
+    return ok && r->body && r->order
+               ? LZ_OK
+               : LZ_FAIL(LZ_EMEM, "kernel '%s': no memory to run it", k->name);
 }
 
 lz_status lz_loop_run_args(const lz_kernel *k, const int64_t *args, void *const *bufs,

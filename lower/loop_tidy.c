@@ -249,6 +249,14 @@ static bool scatters(const lz_kernel *k)
     return false;
 }
 
+static bool sorts(const lz_kernel *k)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (k->stages[s].sort)
+            return true;
+    return false;
+}
+
 static void choose_vector(lz_kernel *k)
 {
     int in = 0, out = 0;
@@ -262,7 +270,7 @@ static void choose_vector(lz_kernel *k)
         if (k->nouter && (st->ninner || len < 0))
             out += score(st, k->nouter - 1);
     }
-    if (k->serial)
+    if (k->serial || sorts(k))
         k->vec = LZ_VEC_NONE;
     else if (len < 0)
         k->vec = k->nouter ? LZ_VEC_OUTER : LZ_VEC_NONE;
@@ -276,7 +284,7 @@ static void choose_vector(lz_kernel *k)
 
 lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b)
 {
-    bool ordered = k->serial || scatters(k);
+    bool ordered = k->serial || scatters(k) || sorts(k);
     merge_outer(k);
     for (uint32_t s = 0; s < k->nstage; s++) {
         if (!ordered)

@@ -118,10 +118,13 @@ static lz_val simplify_slice(lz_rw *rw, uint32_t i, lz_val x)
     lz_attr_slice s = *a;
     for (int d = 0; d < s.strides.n; d++) {
         int64_t n = sig->result[0]->shape.dims[d];
+        if (n == 0) { /* where b's strides would lead to may lie outside */
+            s.start_indices.v[d] = s.limit_indices.v[d] = 0;
+            continue;
+        }
         s.start_indices.v[d] = b->start_indices.v[d] + a->start_indices.v[d] * b->strides.v[d];
         s.strides.v[d] = a->strides.v[d] * b->strides.v[d];
-        s.limit_indices.v[d] =
-            n ? s.start_indices.v[d] + (n - 1) * s.strides.v[d] + 1 : s.start_indices.v[d];
+        s.limit_indices.v[d] = s.start_indices.v[d] + (n - 1) * s.strides.v[d] + 1;
     }
     lz_val o = y->opnd[0];
     return lz_build(rw->out, LZ_OP_SLICE, RECORD(s), &o, 1);

@@ -158,6 +158,8 @@ static void renumber_access(lz_access *a, const int32_t *id)
 
 static void find_live(const lz_stage *st, bool *live)
 {
+    for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
+        mark(live, st->sort->value[k]);
     for (uint32_t i = 0; i < st->nred; i++)
         for (uint32_t j = 0; j < st->reds[i].nacc; j++) {
             mark(live, st->reds[i].value[j]);
@@ -223,6 +225,8 @@ static lz_status compact(build *b, lz_stage *st)
             st->reds[i].value[j] = id[st->reds[i].value[j]];
             st->reds[i].init[j] = id[st->reds[i].init[j]];
         }
+    for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
+        st->sort->value[k] = id[st->sort->value[k]];
     for (uint32_t i = 0; i < st->nstore; i++) {
         st->stores[i].value = id[st->stores[i].value];
         renumber_access(&st->stores[i].at, id);
@@ -244,7 +248,7 @@ static lz_status close_stage(build *b)
     lz_emit *e = &b->e;
     lz_kernel *k = b->k;
     lz_stage *st = &k->stages[k->nstage];
-    if (e->reds.len == 0 && e->stores.len == 0)
+    if (e->reds.len == 0 && e->stores.len == 0 && !e->sort)
         return LZ_OK;
     uint32_t na = e->accs.len;
     st->sops = lz_arena_copy(&k->arena, e->sops.v.data, e->sops.v.len * sizeof *st->sops);
@@ -258,6 +262,13 @@ static lz_status close_stage(build *b)
                                          st->reds[i].nbody * sizeof *st->reds[i].body);
         if (!st->reds[i].body)
             return LZ_FAIL(LZ_EMEM, "out of memory");
+    }
+    if (e->sort) {
+        st->sort = lz_arena_copy(&k->arena, e->sort, sizeof *e->sort);
+        lz_sop *body = lz_arena_copy(&k->arena, e->sort->body, e->sort->nbody * sizeof *body);
+        if (!st->sort || !body)
+            return LZ_FAIL(LZ_EMEM, "out of memory");
+        st->sort->body = body;
     }
     st->nsop = e->sops.v.len;
     st->nacc = na;
@@ -443,6 +454,49 @@ static lz_status scatter_stage(build *b)
     return close_stage(b);
 }
 
+/* Comparisons of n elements, about. */
+static uint64_t comparisons(int64_t points, int64_t n)
+{
+    uint64_t c = (uint64_t)points, levels = 0;
+    while (n > 1) {
+        levels++;
+        n /= 2;
+    }
+    return c * levels;
+}
+
+/* A stage that fills and sorts the rows, and one that stores those somebody reads. */
+static lz_status sort_stages(build *b)
+{
+    lz_node *n = node_at(b, 0);
+    const lz_inst *in = &b->fu->f->insts[n->v];
+    lz_ixmap m;
+    int32_t sop;
+    open_stage(b, 0, true);
+    b->current = b->g->nodes.data[0];
+    own_map(b, n, 0, n->rank, &m);
+    LZ_TRY(lz_emit_root(&b->e, n->v, &m, &sop));
+    LZ_TRY(stopped(b));
+    LZ_TRY(close_stage(b));
+    int64_t row = in->sig->opnd[0]->shape.dims[LZ_ATTR(sort, in->sig->attr)->dimension];
+    b->flops += comparisons(in->sig->opnd[0]->nelem, row) * b->k->stages[0].sort->nbody;
+    open_stage(b, 0, true);
+    for (uint32_t k = 0; k < n->nres; k++) {
+        if (n->res[k] == LZ_NONE || !(n->stores >> k & 1))
+            continue;
+        lz_sop s;
+        memset(&s, 0, sizeof s);
+        s.kind = LZ_S_SORTED;
+        s.dtype = in->sig->result[k]->dtype;
+        s.b = (int32_t)k;
+        s.c = -1;
+        s.size.slot = -1;
+        own_map(b, n, 0, n->rank, &m);
+        LZ_TRY(add_store(b, n, &m, n->res[k], lz_sops_add(&b->e.sops, &s)));
+    }
+    return close_stage(b);
+}
+
 /* ---- the kernel ---- */
 
 static void name_kernel(build *b)
@@ -489,6 +543,8 @@ static lz_status make_kernel(build *b)
     if (node_at(b, 0)->kind == LZ_NODE_SCATTER) {
         k->serial = g->nouter == 0;
         LZ_TRY(scatter_stage(b));
+    } else if (node_at(b, 0)->kind == LZ_NODE_SORT) {
+        LZ_TRY(sort_stages(b));
     } else {
         for (uint32_t l = 0; l <= top; l++)
             LZ_TRY(full_stage(b, l));

@@ -379,6 +379,54 @@ lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_te
                             : NULL);
 }
 
+static lz_node *sort(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, int num_keys,
+                     bool descending)
+{
+    enum { MOST = 15 };
+    lz_node *o[MOST];
+    lz_dtype d[MOST];
+    lz_attr_any a;
+    if (n < 1 || n > MOST || num_keys < 1 || num_keys > n) {
+        LZ_FAIL(LZ_EINVAL, "%d tensors by %d keys: 1..%d tensors are possible, and as many keys", n,
+                num_keys, MOST);
+        return NULL;
+    }
+    if (!in_all(c, xs, n, o))
+        return NULL;
+    for (int k = 0; k < n; k++)
+        d[k] = lz_node_type(o[k])->dtype;
+    if (lz_node_type(o[0])->shape.rank == 0) {
+        LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to sort along");
+        return NULL;
+    }
+    lz_attr_init(&a, LZ_ATTR_sort);
+    a.as_sort.is_stable = true;
+    a.as_sort.comparator = lz_region_order(d, (uint32_t)n, (uint32_t)num_keys, descending);
+    if (!a.as_sort.comparator ||
+        !lz_tr_dim(dim, lz_node_type(o[0])->shape.rank, &a.as_sort.dimension))
+        return NULL;
+    return lz_tr_op(c, LZ_OP_SORT, &a.head, o, (uint32_t)n);
+}
+
+lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys, bool descending,
+                          lz_tensor **out, const lz_site *site)
+{
+    BEGIN("lz_hlo_sort");
+    if (!out && n > 1) {
+        LZ_FAIL(LZ_ENULL, "out is NULL");
+        return lz_tr_end(&c, NULL);
+    }
+    lz_node *m = sort(&c, xs, n, dim, num_keys, descending);
+    for (int k = 1; out && k < n; k++) {
+        lz_node *r = lz_tr_result(&c, m, k);
+        out[k] = r ? lz_trace_tensor_of(r, site) : lz_trace_error_tensor("lz_hlo_sort", site);
+    }
+    lz_tensor *first = lz_tr_end(&c, lz_tr_result(&c, m, 0));
+    if (out && n > 0)
+        out[0] = first;
+    return first;
+}
+
 lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape,
                                        lz_tensor **new_state, const lz_site *site)
 {

@@ -38,6 +38,9 @@ typedef struct kstage {
     Val square_row;
     uint32_t nacc;                  /* accumulators of all its reductions */
     Ev (*red)[KERN_U];              /* results of reductions, per accumulator and vector */
+    /* of a sort: elements in a row, offsets of the rows in a set, the two sets, and the one that is
+     * sorted at last */
+    Val row_n, row_at[LZ_SORT_MAX], rows, rows2, sorted;
 } kstage;
 
 typedef struct kern {
@@ -94,6 +97,13 @@ unsigned kern_esize(lz_dtype d);
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */
 unsigned kern_unroll(const kern *c, uint32_t s); /* vectors side by side that suit a stage */
+
+/* kernels_sort.c */
+Val kern_sort_scratch(kern *c);                 /* bytes of scratch memory the sorting stages need */
+void kern_sort_enter(kern *c, Val scratch);     /* at the start of lz_run, after kern_enter */
+void kern_sort_put(kern *c, uint32_t s);        /* the values of a point into the rows */
+void kern_sort_run(kern *c, uint32_t s);        /* sorts them, after the loops */
+Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p); /* LZ_S_SORTED in stage s */
 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
  * is not of a form that gains. */

@@ -331,6 +331,8 @@ static Ev sop_value(kern *c, uint32_t s, uint32_t i, unsigned u, Val tail)
         return load(c, s, i, u, n > 1 ? tail : NULL);
     case LZ_S_RED:
         return red_value(c, p, u);
+    case LZ_S_SORTED:
+        return kern_sort_get(c, s, p);
     case LZ_S_EW:
         return ew_value(c, s, p, t->vec[i], u);
     default:

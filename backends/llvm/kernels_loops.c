@@ -8,7 +8,7 @@
 static bool has_inner(const lz_kernel *k)
 {
     for (uint32_t s = 0; s < k->nstage; s++)
-        if (k->stages[s].ninner)
+        if (k->stages[s].ninner || k->stages[s].sort)
             return true;
     return false;
 }
@@ -63,8 +63,9 @@ static void emit_sizes(kern *c, int64_t chunk)
     if (c->k->serial)
         n = LLVMBuildZExt(e->b, ICMP(SGT, n, em_c64(e, 0)), e->i64, "");
     LLVMBuildRet(e->b, n);
-    em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
-    LLVMBuildRet(e->b, em_c64(e, 0));
+    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    kern_enter(c, NULL, LLVMGetParam(f, 0));
+    LLVMBuildRet(e->b, kern_sort_scratch(c));
 }
 
 static void block_of_points(kern *c, Val first, unsigned u, Val mask)
@@ -127,6 +128,7 @@ static void emit_run(kern *c, int64_t chunk)
     Val f = em_func(e, "lz_run", e->none, args, 5, true);
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    kern_sort_enter(c, LLVMGetParam(f, 4));
     Val per_row = units_per_row(c, chunk);
     if (c->k->serial)
         end = SEL(ICMP(SLT, begin, end), MUL(rows_of(c), per_row), begin);

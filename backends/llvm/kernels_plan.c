@@ -118,6 +118,8 @@ static uint32_t sop_dep(const kern *c, const kstage *t, const lz_sop *p)
         return access_dep(c, t, &t->s->accs[p->a]);
     case LZ_S_RED:
         return outer;
+    case LZ_S_SORTED:
+        return outer | ((1u << t->s->ninner) - 1) << c->k->nouter;
     case LZ_S_EW: {
         int32_t o[3] = {p->a, p->b, p->c};
         int n = lz_op_get(p->op)->arity;
@@ -205,6 +207,8 @@ static void place_sops(kern *c, kstage *t, const bool *early)
         int pos = pos_of_dep(c, t->dep[i]);
         if (p->kind == LZ_S_RED)
             pos = POS_POINT;
+        if (p->kind == LZ_S_SORTED)
+            pos = t->last;
         if (p->kind == LZ_S_EW) {
             int32_t o[3] = {p->a, p->b, p->c};
             for (int j = 0; j < lz_op_get(p->op)->arity && j < 3; j++)

@@ -144,6 +144,8 @@ static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a);
 static void innermost(kern *c, uint32_t s, const kctx *x, accs *a)
 {
     accumulate(c, s, x, a);
+    if (c->st[s].s->sort)
+        kern_sort_put(c, s);
     kern_stores(c, s, x);
 }
 
@@ -342,6 +344,8 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     }
     if (inner_vec)
         fold(c, s, &a);
+    if (t->s->sort)
+        kern_sort_run(c, s);
     for (uint32_t k = 0; k < a.n; k++)
         for (unsigned u = 0; u < a.u; u++)
             t->red[k][u] = a.v[k][u];

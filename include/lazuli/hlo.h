@@ -75,6 +75,10 @@ LZ_API lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tenso
 LZ_API lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const int64_t *sizes, int n, const lz_site *site);
 /* x with `update` (its dtype and rank) written at `starts`, clamped so that it fits. */
 LZ_API lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_tensor *const *starts, int n, const lz_site *site);
+/* n tensors (1..15) of one shape: their rows along dim reordered together, stably, by the first num_keys of them, the first one first. Keys: any dtype
+ * but complex; -0 equals 0, NaN is the largest. out[0..n-1] are handles of the innermost scope, error tensors on failure; out[0] is returned, and out
+ * may be NULL when n is 1. dim may be negative. */
+LZ_API lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys, bool descending, lz_tensor **out, const lz_site *site);
 /* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); layout in docs/ops.md. *new_state (may be NULL) is a second handle of
  * the innermost scope, an error tensor on failure. */
 LZ_API lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape, lz_tensor **new_state, const lz_site *site);
@@ -101,6 +105,7 @@ LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const
 #define lz_hlo_scatter(...) lz_hlo_scatter_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dynamic_slice(...) lz_hlo_dynamic_slice_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dynamic_update_slice(...) lz_hlo_dynamic_update_slice_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_sort(xs, n, dim, num_keys, descending, out) lz_hlo_sort_at((xs), (n), (dim), (num_keys), (descending), (out), LZ_SITE)
 #define lz_hlo_rng_bit_generator(state, dtype, shape, ns) lz_hlo_rng_bit_generator_at((state), (dtype), (shape), (ns), LZ_SITE)
 #define lz_hlo_optimization_barrier(x) lz_hlo_optimization_barrier_at((x), LZ_SITE)
 LZ_EXTERN_C_END

@@ -111,6 +111,10 @@ case("select_clip", lambda x: (jnp.clip(x, -0.5, 0.5), jnp.where(x > 0, x, 0.1 *
 case("converts", lambda x: (x.astype(np.int32), x.astype(np.uint8), (x * 100).astype(np.int8), x > 0, x.astype(np.int16).astype(np.float32)),
      np.abs(3 * f32(30)), tol="0")
 case("empty", lambda x: (x + 1, x.sum(), jnp.concatenate([x, jnp.ones((2, 3), np.float32)])), np.zeros((0, 3), np.float32), tol="0")
+special = np.round(f32(6, 7), 1)
+special[0, 3], special[1, 3], special[2, 3], special[2, 6], special[3, 1] = np.nan, np.inf, -np.inf, -0.0, 0.0
+case("sort", lambda x: (jnp.sort(x, 1), jnp.argsort(x, 0)), special, tol="0")
+case("top_k", lambda x: lax.top_k(x, 3), np.round(f32(4, 9), 1), tol="0")
 
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)

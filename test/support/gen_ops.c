@@ -505,6 +505,34 @@ static lz_val op_reduce(gen *g)
     return at.body ? gen_build(g, LZ_OP_REDUCE, &at, opnd, 4) : LZ_NOVAL;
 }
 
+/* By the library's own comparators. */
+static lz_val op_sort(gen *g)
+{
+    lz_val a = gen_pick(g, LZ_OP_SORT);
+    if (a == LZ_NOVAL || gen_type(g, a)->shape.rank == 0)
+        return LZ_NOVAL;
+    const lz_shape s = gen_type(g, a)->shape;
+    lz_attr_sort at = {
+        .kind = LZ_ATTR_sort, .dimension = RND(0, s.rank - 1), .is_stable = CHANCE(80)};
+    lz_val opnd[5] = {a};
+    lz_dtype d[5] = {gen_type(g, a)->dtype};
+    uint32_t n = (uint32_t)RND(1, 4), key = 0;
+    for (uint32_t k = 1; k < n; k++) {
+        d[k] = gen_dtype(g, LZ_OP_SORT);
+        opnd[k] = gen_make(g, d[k], &s);
+    }
+    if (d[0] == LZ_C64) { /* complex numbers have no order: they follow a key */
+        d[n] = d[0], opnd[n] = opnd[0];
+        d[0] = (lz_dtype)RND(LZ_BOOL, LZ_F64);
+        opnd[0] = gen_make(g, d[0], &s);
+        n++;
+    }
+    while (key < n && d[key] != LZ_C64)
+        key++;
+    at.comparator = lz_region_order(d, n, (uint32_t)RND(1, key), CHANCE(40));
+    return at.comparator ? gen_build(g, LZ_OP_SORT, &at, opnd, n) : LZ_NOVAL;
+}
+
 static lz_val op_dot(gen *g)
 {
     lz_val a = gen_pick(g, LZ_OP_DOT_GENERAL);
@@ -585,6 +613,8 @@ lz_val gen_op(gen *g, lz_op op)
         return op_dot(g);
     case LZ_CLASS_RNG:
         return op_rng(g);
+    case LZ_CLASS_SORT:
+        return op_sort(g);
     default:
         return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g) : LZ_NOVAL;
     }

@@ -29,8 +29,8 @@ int tool_devices(int argc, char **argv)
 
 static const char *class_name(lz_op_class c)
 {
-    static const char *const names[] = {"elementwise", "leaf", "move", "index",
-                                        "reduce",      "dot",  "rng",  "meta"};
+    static const char *const names[] = {"elementwise", "leaf", "move", "index", "reduce",
+                                        "dot",         "rng",  "meta", "sort"};
     return (size_t)c < sizeof names / sizeof *names ? names[c] : "?";
 }
 

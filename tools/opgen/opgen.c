@@ -47,7 +47,8 @@ static const struct {
     {"EW", "Elementwise"},     {"LEAF", "Leaves"},
     {"MOVE", "Data movement"}, {"INDEX", "Data-dependent addresses"},
     {"REDUCE", "Reductions"},  {"DOT", "Products"},
-    {"RNG", "Random numbers"}, {"META", "Structure"},
+    {"SORT", "Order"},         {"RNG", "Random numbers"},
+    {"META", "Structure"},
 };
 
 static const char *dtypes_text(const char *word)

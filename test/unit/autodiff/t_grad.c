@@ -1,37 +1,7 @@
 /* t_grad.c - every gradient rule against central differences in f64, first and second order, on every device. */
-#include "suite.h"
-#include <lazuli/lazuli.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { MAX_IN = 3, MAX_ELEM = 64 };
-typedef lz_tensor *(*fn)(lz_tensor **x);
-typedef struct gcase {
-    const char *name;
-    fn f;
-    int nin;
-    lz_shape shape[MAX_IN];
-    double lo, hi; /* range of the inputs, away from kinks and poles */
-    bool second;   /* check second order too */
-} gcase;
-
-static const char *const devices[] = {"REF:0", "CPU:0"};
-
-static double noise(unsigned *r)
-{
-    *r = *r * 1664525u + 1013904223u;
-    return (double)(*r >> 8) / 16777216.0;
-}
+#include "grad_check.h"
 
 /* ---- the functions under test ---- */
-#define S(...)                                                                                     \
-    {                                                                                              \
-        sizeof((int64_t[]){__VA_ARGS__}) / 8,                                                      \
-        {                                                                                          \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
 #define EW1(NAME)                                                                                  \
     static lz_tensor *f_##NAME(lz_tensor **x)                                                      \
     {                                                                                              \
@@ -312,101 +282,6 @@ static const gcase cases[] = {
     {"logsumexp", f_logsumexp, 1, {S(3, 4)}, -2, 2, true},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
-
-/* ---- the harness ---- */
-typedef struct point {
-    double x[MAX_IN][MAX_ELEM];
-    int64_t n[MAX_IN];
-} point;
-
-static void start(const gcase *c, point *p, unsigned seed)
-{
-    for (int i = 0; i < c->nin; i++) {
-        p->n[i] = 1;
-        for (int d = 0; d < c->shape[i].rank; d++)
-            p->n[i] *= c->shape[i].dims[d];
-        for (int64_t k = 0; k < p->n[i]; k++)
-            p->x[i][k] = c->lo + (c->hi - c->lo) * noise(&seed);
-    }
-    if (strncmp(c->name, "clamp", 5) == 0) /* lo and hi on both sides of some x */
-        for (int64_t k = 0; k < MAX_ELEM; k++) {
-            p->x[0][k] = -0.7 + 0.01 * (double)k;
-            p->x[2][k] = 0.8 - 0.01 * (double)k;
-        }
-}
-
-static void make(const gcase *c, const point *p, lz_tensor **x)
-{
-    for (int i = 0; i < c->nin; i++)
-        x[i] = lz_from_host(LZ_F64, c->shape[i], p->x[i]);
-}
-
-/* sum(t * w) with fixed weights, so that every element of the gradient matters */
-static lz_tensor *weigh(lz_tensor *t, unsigned seed)
-{
-    static double w[4096];
-    int64_t n = lz_numel(t);
-    ck_assert_msg(n >= 0 && n <= 4096, "%s", lz_last_error_text());
-    for (int64_t i = 0; i < n; i++)
-        w[i] = 0.5 + noise(&seed);
-    return lz_sum(lz_mul(t, lz_from_host(LZ_F64, lz_shape_of(t), w)));
-}
-
-static lz_tensor *loss_of(const gcase *c, lz_tensor **x, int order)
-{
-    lz_tensor *l = weigh(c->f(x), 7), *g[MAX_IN];
-    if (order == 1)
-        return l;
-    ck_assert_msg(lz_grad(l, x, (size_t)c->nin, g) == LZ_OK, "%s: %s", c->name,
-                  lz_last_error_text());
-    for (int i = 0; i < c->nin; i++)
-        l = i ? lz_add(l, weigh(g[i], 11u + (unsigned)i)) : weigh(g[i], 11);
-    return l;
-}
-
-static double value(const gcase *c, const point *p, int order)
-{
-    lz_tensor *x[MAX_IN];
-    lz_scope_begin();
-    make(c, p, x);
-    double v = lz_item(loss_of(c, x, order));
-    lz_scope_end();
-    ck_assert_msg(isfinite(v), "%s: %s", c->name, lz_last_error_text());
-    return v;
-}
-
-static void compare(const gcase *c, int order)
-{
-    point p;
-    lz_tensor *x[MAX_IN], *g[MAX_IN];
-    double got[MAX_IN][MAX_ELEM];
-    start(c, &p, 99);
-    lz_scope_begin();
-    make(c, &p, x);
-    ck_assert_msg(lz_grad(loss_of(c, x, order), x, (size_t)c->nin, g, .allow_unused = true) ==
-                      LZ_OK,
-                  "%s: %s", c->name, lz_last_error_text());
-    for (int i = 0; i < c->nin; i++) {
-        ck_assert_msg(lz_to_host(g[i], got[i], sizeof got[i]) == LZ_OK, "%s: %s", c->name,
-                      lz_last_error_text());
-        ck_assert_int_eq(lz_numel(g[i]), p.n[i]);
-    }
-    lz_scope_end();
-    for (int i = 0; i < c->nin; i++)
-        for (int64_t k = 0; k < p.n[i]; k++) {
-            const double h = 1e-5;
-            double x0 = p.x[i][k];
-            p.x[i][k] = x0 + h;
-            double up = value(c, &p, order);
-            p.x[i][k] = x0 - h;
-            double down = value(c, &p, order);
-            p.x[i][k] = x0;
-            double want = (up - down) / (2 * h);
-            ck_assert_msg(fabs(got[i][k] - want) <= 2e-6 * (1 + fabs(want)),
-                          "%s: order %d: input %d element %lld: %.10g, by differences %.10g",
-                          c->name, order, i, (long long)k, got[i][k], want);
-        }
-}
 
 START_TEST(first_order)
 {

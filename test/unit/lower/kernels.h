@@ -155,8 +155,31 @@ static const char k_reverse[] = "kernel \"reverse\" vec(outer) {\n"
                                 "    store 1[0 + 1 i0] = %1\n"
                                 "  }\n}\n";
 
-static const char *const k_all[] = {k_scale,  k_softmax, k_colsum,  k_dot,
-                                    k_argmax, k_gather,  k_scatter, k_reverse};
+/* out[i][:] = the places of x[i][:] in descending order, sums of x and its index as values */
+static const char k_sort[] =
+    "kernel \"sort\" {\n"
+    "  buf 0: f32 read\n  buf 1: i64 write\n  buf 2: f32 write inplace 0\n"
+    "  outer [$R]\n"
+    "  stage 0 inner [$C] {\n"
+    "    %0: f32 = load 0 = 0[0 + $C i0 + 1 i1]\n"
+    "    %1: i64 = index 1\n"
+    "    sort %0, %1 {\n"
+    "      %0: f32 = elt 0\n      %1: f32 = elt 1\n"
+    "      %2: bool = compare %0, %1 {comparison_direction = GT, compare_type = TOTALORDER}\n"
+    "      out %2\n"
+    "    }\n"
+    "  }\n"
+    "  stage 1 inner [$C] {\n"
+    "    %0: i64 = sorted 0.1\n"
+    "    %1: f32 = sorted 0.0\n"
+    "    %2: f32 = convert %0\n"
+    "    %3: f32 = add %1, %2\n"
+    "    store 1[0 + $C i0 + 1 i1] = %0\n"
+    "    store 2[0 + $C i0 + 1 i1] = %3\n"
+    "  }\n}\n";
+
+static const char *const k_all[] = {k_scale,  k_softmax, k_colsum,  k_dot, k_argmax,
+                                    k_gather, k_scatter, k_reverse, k_sort};
 enum { K_COUNT = sizeof k_all / sizeof *k_all };
 
 /* The text with $R and $C replaced. */

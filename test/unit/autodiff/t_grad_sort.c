@@ -1,0 +1,75 @@
+/* t_grad_sort.c - gradients through sorting, against central differences. */
+#include "grad_check.h"
+
+static lz_tensor *f_sort(lz_tensor **x)
+{
+    return lz_hlo_sort(x, 1, 1, 1, false, NULL);
+}
+static lz_tensor *f_sort_descending(lz_tensor **x)
+{
+    return lz_hlo_sort(x, 1, 0, 1, true, NULL);
+}
+/* both results count: each gradient goes back in the order of the first operand */
+static lz_tensor *f_sort_pair(lz_tensor **x)
+{
+    lz_tensor *y[2];
+    lz_hlo_sort(x, 2, -1, 1, false, y);
+    return lz_mul(y[0], y[1]);
+}
+static lz_tensor *f_sort_two_keys(lz_tensor **x)
+{
+    lz_tensor *in[3] = {lz_hlo_ew_at("round_nearest_even", x, 1, LZ_SITE), x[1], x[0]}, *y[3];
+    lz_hlo_sort(in, 3, 0, 2, true, y);
+    return lz_add(lz_mul(y[1], y[2]), y[0]);
+}
+
+static const gcase cases[] = {
+    {"sort", f_sort, 1, {S(3, 7)}, -2, 2, false},
+    {"sort_descending", f_sort_descending, 1, {S(5, 3)}, -2, 2, false},
+    {"sort_pair", f_sort_pair, 2, {S(2, 6), S(2, 6)}, -2, 2, true},
+    {"sort_two_keys", f_sort_two_keys, 2, {S(9), S(9)}, -2, 2, true},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+START_TEST(first_order)
+{
+    ck_assert_msg(lz_set_device(devices[_i / NCASES]) == LZ_OK, "%s", lz_last_error_text());
+    compare(&cases[_i % NCASES], 1);
+}
+END_TEST
+
+START_TEST(second_order)
+{
+    if (cases[_i].second)
+        compare(&cases[_i], 2);
+}
+END_TEST
+
+START_TEST(bad_calls)
+{
+    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2, 3)), *s = lz_ones(LZ_F32, LZ_SHAPE()),
+              *two[2] = {x, x};
+    ck_assert_int_eq(lz_status_of(lz_hlo_sort(&x, 1, 2, 1, false, NULL)), LZ_ERANGE);
+    ck_assert_int_eq(lz_status_of(lz_hlo_sort(&x, 0, 0, 1, false, NULL)), LZ_EINVAL);
+    ck_assert_int_eq(lz_status_of(lz_hlo_sort(&x, 1, 0, 2, false, NULL)), LZ_EINVAL);
+    ck_assert_int_eq(lz_status_of(lz_hlo_sort(two, 2, 0, 1, false, NULL)), LZ_ENULL);
+    ck_assert_int_eq(lz_status_of(lz_hlo_sort(&s, 1, 0, 1, false, NULL)), LZ_ESHAPE);
+    lz_tensor *c = lz_zeros(LZ_C64, LZ_SHAPE(3)), *out[2];
+    ck_assert_int_eq(lz_status_of(lz_hlo_sort(&c, 1, 0, 1, false, NULL)), LZ_EDTYPE);
+    two[1] = lz_ones(LZ_F32, LZ_SHAPE(3, 2));
+    lz_hlo_sort(two, 2, 0, 1, false, out);
+    ck_assert_int_eq(lz_status_of(out[0]), LZ_ESHAPE);
+    ck_assert_int_eq(lz_status_of(out[1]), LZ_ESHAPE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("grad_sort");
+    TCase *t = tcase_create("grad");
+    tcase_add_loop_test(t, first_order, 0, 2 * NCASES);
+    tcase_add_loop_test(t, second_order, 0, NCASES);
+    tcase_add_test(t, bad_calls);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}

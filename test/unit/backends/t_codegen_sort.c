@@ -1,0 +1,189 @@
+/* t_codegen_sort.c - generated code of sorts: rows of every length next to memory that cannot be touched, compared with the slow
+ * executor; comparators that contradict themselves; long rows. */
+#include "jit_util.h"
+#include <math.h>
+
+/* Sorts x[i][:] of dtype D by comparator ops; writes the values and where they were. $N columns, 3 rows, walked along columns ($S, $T). */
+static lz_kernel *make(const char *dtype, const char *body, int64_t n, bool columns)
+{
+    char t[2048];
+    long long row = columns ? 1 : n, col = columns ? 3 : 1;
+    snprintf(
+        t, sizeof t,
+        "kernel \"s\" {\n  buf 0: %s read\n  buf 1: %s write\n  buf 2: i32 write\n  outer [3]\n"
+        "  stage 0 inner [%lld] {\n    %%0: %s = load 0 = 0[0 + %lld i0 + %lld i1]\n"
+        "    %%1: i64 = index 1\n    %%2: i32 = convert %%1\n"
+        "    sort %%0, %%2 {\n      %%0: %s = elt 0\n      %%1: %s = elt 1\n"
+        "      %%2: i32 = elt 2\n      %%3: i32 = elt 3\n%s\n    }\n  }\n"
+        "  stage 1 inner [%lld] {\n    %%0: %s = sorted 0.0\n    %%1: i32 = sorted 0.1\n"
+        "    store 1[0 + %lld i0 + %lld i1] = %%0\n    store 2[0 + %lld i0 + %lld i1] = %%1\n"
+        "  }\n}\n",
+        dtype, dtype, (long long)n, dtype, row, col, dtype, dtype, body, (long long)n, dtype, row,
+        col, row, col);
+    lz_kernel *k = NULL;
+    ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s\n%s", lz_error_get()->message, t);
+    return k;
+}
+
+static const char less_total[] =
+    "      %4: bool = compare %0, %1 {comparison_direction = LT, compare_type = TOTALORDER}\n"
+    "      out %4";
+static const char greater_signed[] =
+    "      %4: bool = compare %0, %1 {comparison_direction = GT, compare_type = SIGNED}\n"
+    "      out %4";
+static const char less_or_equal[] =
+    "      %4: bool = compare %0, %1 {comparison_direction = LE, compare_type = FLOAT}\n"
+    "      out %4";
+static const char always[] = "      %4: bool = const 0x1\n      out %4";
+/* larger first of a product of the places: no order at all */
+static const char nonsense[] =
+    "      %4: i32 = multiply %2, %3\n      %5: i32 = const 0x55\n      %6: i32 = and %4, %5\n"
+    "      %7: i32 = const 0x15\n"
+    "      %8: bool = compare %6, %7 {comparison_direction = LT, compare_type = SIGNED}\n"
+    "      out %8";
+
+static const struct {
+    const char *dtype, *body;
+    size_t esize;
+    bool ordered;
+} kinds[] = {
+    {"f32", less_total, 4, true},    {"bf16", less_total, 2, true},
+    {"i8", greater_signed, 1, true}, {"i64", greater_signed, 8, true},
+    {"f64", less_total, 8, true},    {"f32", less_or_equal, 4, false},
+    {"i32", always, 4, false},       {"f16", nonsense, 2, false},
+};
+enum { KINDS = (int)(sizeof kinds / sizeof *kinds) };
+
+/* Every place of every row occurs once, with the value it had. */
+static void check_permutation(const char *x, const char *y, const int32_t *at, int64_t n,
+                              size_t esize, bool columns)
+{
+    bool *seen = calloc((size_t)n + 1, 1);
+    for (int64_t r = 0; r < 3; r++) {
+        memset(seen, 0, (size_t)n);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t row = columns ? 1 : n, col = columns ? 3 : 1, p = r * row + i * col;
+            bool fresh = at[p] >= 0 && at[p] < n && !seen[at[p]];
+            if (!fresh || memcmp(y + (size_t)p * esize, x + (size_t)(r * row + at[p] * col) * esize,
+                                 esize) != 0)
+                ck_abort_msg("row %lld, place %lld: from %d", (long long)r, (long long)i, at[p]);
+            seen[at[p]] = true;
+        }
+    }
+    free(seen);
+}
+
+START_TEST(rows_of_every_length)
+{
+    static const int64_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 64, 100, 257, 1000};
+    const size_t es = kinds[_i].esize;
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int columns = 0; columns < 2; columns++) {
+            int64_t n = lengths[l];
+            lz_kernel *k = make(kinds[_i].dtype, kinds[_i].body, n, columns);
+            jit j = jit_new(k);
+            size_t nx = (size_t)(3 * n) * es, na = (size_t)(3 * n) * 4;
+            guarded x = guarded_new(nx, 0), y = guarded_new(nx, 0), at = guarded_new(na, 0);
+            char *want = malloc(nx + 1);
+            int32_t *want_at = malloc(na + 1);
+            for (size_t i = 0; i < nx; i++) /* few different values: many ties */
+                x.p[i] = (char)(i % es == es - 1 ? rnd64() % 5 * 63 : rnd64() % 2);
+            jit_run(&j, (void *[]){x.p, y.p, at.p}, k->args, 1, true);
+            check_permutation(x.p, y.p, (int32_t *)(void *)at.p, n, es, columns);
+            must(lz_loop_run(k, (void *[]){x.p, want, want_at}, (size_t[]){nx, nx, na}));
+            check_permutation(x.p, want, want_at, n, es, columns);
+            if (kinds[_i].ordered) /* then there is one stable order */
+                ck_assert(memcmp(want, y.p, nx) == 0 && memcmp(want_at, at.p, na) == 0);
+            free(want);
+            free(want_at);
+            guarded_free(&x);
+            guarded_free(&y);
+            guarded_free(&at);
+            jit_free(&j);
+            lz_kernel_free(k);
+        }
+}
+END_TEST
+
+START_TEST(long_rows)
+{
+    const int64_t n = getenv("LZ_TEST_QUICK") ? 50000 : 1000003;
+    lz_kernel *k = make("f32", less_total, n, false);
+    jit j = jit_new(k);
+    float *x = malloc((size_t)n * 12), *y = malloc((size_t)n * 12);
+    int32_t *at = malloc((size_t)n * 12);
+    for (int64_t i = 0; i < 3 * n; i++)
+        x[i] = i < n ? (float)rnd_unit() : i < 2 * n ? (float)(rnd64() % 100) : (float)(i % 1000);
+    jit_run(&j, (void *[]){x, y, at}, k->args, 2, false);
+    check_permutation((char *)x, (char *)y, at, n, 4, false);
+    for (int64_t i = 1; i < 3 * n; i++)
+        if (i % n && !(y[i - 1] < y[i] || (y[i - 1] == y[i] && at[i - 1] < at[i])))
+            ck_abort_msg("place %lld is out of order", (long long)i);
+    free(x);
+    free(y);
+    free(at);
+    jit_free(&j);
+    lz_kernel_free(k);
+}
+END_TEST
+
+START_TEST(verifier_refuses)
+{
+    for (int i = 0; i < 12; i++) {
+        lz_kernel *k = make("f32", less_total, 20, false);
+        lz_sort *s = k->stages[0].sort;
+        lz_sop *read = &k->stages[1].sops[0];
+        switch (i) {
+        case 0:
+            s->nrow = 0;
+            break;
+        case 1:
+            s->nrow = LZ_SORT_MAX + 1;
+            break;
+        case 2:
+            s->value[1] = 99;
+            break;
+        case 3:
+            s->less = 3;
+            break;
+        case 4:
+            s->less = 40;
+            break;
+        case 5:
+            s->body[0].a = 4;
+            break;
+        case 6:
+            s->body[0].a = 2;
+            break;
+        case 7:
+            s->body[0].kind = LZ_S_ACC;
+            break;
+        case 8:
+            read->a = 1;
+            break;
+        case 9:
+            read->b = 2;
+            break;
+        case 10:
+            k->stages[1].extent[0].v = 21;
+            break;
+        default:
+            k->vec = LZ_VEC_INNER;
+            break;
+        }
+        ck_assert_msg(lz_kernel_verify(k) == LZ_EINTERNAL, "case %d", i);
+        lz_kernel_free(k);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("codegen_sort");
+    TCase *t = tcase_create("sort");
+    tcase_add_loop_test(t, rows_of_every_length, 0, KINDS);
+    tcase_add_test(t, long_rows);
+    tcase_add_test(t, verifier_refuses);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
