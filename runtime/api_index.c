@@ -1,14 +1,9 @@
 /* api_index.c - indexing, choosing, activations and scalar operands with ATen's rules: include/lazuli/tensor_ops.h. */
-#include "ir/attr.h"
-#include "runtime/tr.h"
+#include "runtime/compose.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
 #include <lazuli/tensor_ops.h>
 #include <math.h>
-
-#define BEGIN(name)                                                                                \
-    lz_tr c;                                                                                       \
-    lz_tr_begin(&c, name, site)
 
 static const lz_type *type_of(const lz_node *x)
 {
@@ -39,7 +34,7 @@ static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *
 }
 
 /* Slices of x with extent 1 at dim, at the positions in `index`, whose dimensions come in the place of dim. */
-static lz_node *take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
+lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
     const lz_shape *s = &type_of(x)->shape, *is = &type_of(index)->shape;
     lz_attr_any a;
@@ -73,25 +68,25 @@ static lz_node *index_select(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
                 type_of(x)->shape.rank, lz_type_short(type_of(index), text, sizeof text));
         return NULL;
     }
-    return lz_tr_dim(dim, type_of(x)->shape.rank, &dim) ? take(c, x, dim, index) : NULL;
+    return lz_tr_dim(dim, type_of(x)->shape.rank, &dim) ? lz_tr_take(c, x, dim, index) : NULL;
 }
 
 lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site)
 {
     BEGIN("lz_index_select");
-    lz_node *n = lz_tr_in(&c, x), *i = n ? lz_tr_in(&c, index) : NULL;
-    return lz_tr_end(&c, index_select(&c, n, dim, i));
+    lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL;
+    return lz_tr_end(c, index_select(c, n, dim, i));
 }
 
 lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site)
 {
     BEGIN("lz_embedding");
-    lz_node *w = lz_tr_in(&c, weight), *i = w ? lz_tr_in(&c, indices) : NULL;
+    lz_node *w = lz_tr_in(c, weight), *i = w ? lz_tr_in(c, indices) : NULL;
     if (i && type_of(w)->shape.rank != 2) {
         LZ_FAIL(LZ_ESHAPE, "weight has rank %d: it must be [rows, width]", type_of(w)->shape.rank);
         i = NULL;
     }
-    return lz_tr_end(&c, i && is_index(i) ? take(&c, w, 0, i) : NULL);
+    return lz_tr_end(c, i && is_index(i) ? lz_tr_take(c, w, 0, i) : NULL);
 }
 
 /* Whether x and the index (and src) have equal rank and the index fits; dim from the front. */
@@ -162,8 +157,8 @@ static lz_node *gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site)
 {
     BEGIN("lz_gather");
-    lz_node *n = lz_tr_in(&c, x), *i = n ? lz_tr_in(&c, index) : NULL;
-    return lz_tr_end(&c, gather(&c, n, dim, i));
+    lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL;
+    return lz_tr_end(c, gather(c, n, dim, i));
 }
 
 /* index with every coordinate written out: [..., rank]. */
@@ -224,9 +219,9 @@ lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_ten
                              const lz_site *site)
 {
     BEGIN("lz_scatter_add");
-    lz_node *n = lz_tr_in(&c, x), *i = n ? lz_tr_in(&c, index) : NULL,
-            *s = i ? lz_tr_in(&c, src) : NULL;
-    return lz_tr_end(&c, scatter_add(&c, n, dim, i, s));
+    lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL,
+            *s = i ? lz_tr_in(c, src) : NULL;
+    return lz_tr_end(c, scatter_add(c, n, dim, i, s));
 }
 
 static lz_node *one_hot(lz_tr *c, lz_node *index, int64_t n, lz_dtype d)
@@ -248,22 +243,26 @@ static lz_node *one_hot(lz_tr *c, lz_node *index, int64_t n, lz_dtype d)
 lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype, const lz_site *site)
 {
     BEGIN("lz_one_hot");
-    return lz_tr_end(&c, one_hot(&c, lz_tr_in(&c, index), num_classes, dtype));
+    return lz_tr_end(c, one_hot(c, lz_tr_in(c, index), num_classes, dtype));
 }
 
 static lz_tensor *arg_extreme(const char *name, bool max, lz_tensor *x, int64_t dim, bool keepdim,
                               const lz_site *site)
 {
     BEGIN(name);
-    lz_tensor *t = lz_hlo_argminmax_at(max, x, dim, site);
-    lz_node *r = lz_tr_in(&c, t);
     lz_shape s = lz_shape_of(x);
-    if (r && keepdim && s.rank > 0 && lz_tr_dim(dim, s.rank, &dim)) {
-        s.dims[dim] = 1;
-        r = lz_tr_reshape(&c, r, &s);
+    bool all = dim == LZ_ALL_DIMS;
+    lz_tensor *flat = all && s.rank > 0 ? lz_reshape_at(x, LZ_SHAPE(-1), site) : lz_retain(x);
+    lz_tensor *t = lz_hlo_argminmax_at(max, flat, all ? 0 : dim, site);
+    lz_node *r = lz_tr_in(c, t);
+    if (r && keepdim && s.rank > 0 && (all || lz_tr_dim(dim, s.rank, &dim))) {
+        for (int i = 0; i < s.rank; i++)
+            s.dims[i] = all || i == dim ? 1 : s.dims[i];
+        r = lz_tr_reshape(c, r, &s);
     }
-    lz_tensor *out = lz_tr_end(&c, r);
+    lz_tensor *out = lz_tr_end(c, r);
     (void)lz_release(t);
+    (void)lz_release(flat);
     return out;
 }
 
@@ -279,7 +278,7 @@ lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *
 
 /* ---- choosing ---- */
 
-static lz_node *where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b)
+lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b)
 {
     lz_shape s;
     if (!(p = lz_tr_convert(c, p, LZ_BOOL)) || !lz_tr_match(c, &a, &b) ||
@@ -292,9 +291,8 @@ static lz_node *where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b)
 lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_where");
-    lz_node *p = lz_tr_in(&c, cond), *x = p ? lz_tr_in(&c, a) : NULL,
-            *y = x ? lz_tr_in(&c, b) : NULL;
-    return lz_tr_end(&c, y ? where(&c, p, x, y) : NULL);
+    lz_node *p = lz_tr_in(c, cond), *x = p ? lz_tr_in(c, a) : NULL, *y = x ? lz_tr_in(c, b) : NULL;
+    return lz_tr_end(c, y ? lz_tr_where(c, p, x, y) : NULL);
 }
 
 /* One operation, not a maximum and a minimum: its gradient passes at the bounds, as in ATen. */
@@ -317,7 +315,7 @@ static lz_node *clamp(lz_tr *c, lz_node *x, double lo, double hi)
 lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
 {
     BEGIN("lz_clamp");
-    return lz_tr_end(&c, clamp(&c, lz_tr_in(&c, x), lo, hi));
+    return lz_tr_end(c, clamp(c, lz_tr_in(c, x), lo, hi));
 }
 
 /* ---- activations ---- */
@@ -332,7 +330,7 @@ static lz_node *relu(lz_tr *c, lz_node *x)
 lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_relu");
-    return lz_tr_end(&c, relu(&c, lz_tr_in(&c, x)));
+    return lz_tr_end(c, relu(c, lz_tr_in(c, x)));
 }
 
 /* 0.5 x (1 + erf(x / sqrt 2)), or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). 16-bit floats are computed in f32. */
@@ -366,14 +364,14 @@ static lz_node *gelu(lz_tr *c, lz_node *x, bool approximate)
 lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site)
 {
     BEGIN("lz_gelu");
-    return lz_tr_end(&c, gelu(&c, lz_tr_in(&c, x), tanh_approximation));
+    return lz_tr_end(c, gelu(c, lz_tr_in(c, x), tanh_approximation));
 }
 
 lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_silu");
-    lz_node *n = lz_tr_float(&c, lz_tr_in(&c, x));
-    return lz_tr_end(&c, lz_tr_ew2(&c, LZ_OP_MULTIPLY, n, lz_tr_ew1(&c, LZ_OP_LOGISTIC, n)));
+    lz_node *n = lz_tr_float(c, lz_tr_in(c, x));
+    return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, n, lz_tr_ew1(c, LZ_OP_LOGISTIC, n)));
 }
 
 /* ---- scalar operands ---- */
@@ -382,8 +380,8 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
                               const lz_site *site)
 {
     BEGIN(name);
-    lz_node *n = lz_tr_in(&c, x), *s = lz_tr_scalar_for(&c, &n, v, want_float);
-    return lz_tr_end(&c, lz_tr_ew2(&c, op, n, s));
+    lz_node *n = lz_tr_in(c, x), *s = lz_tr_scalar_for(c, &n, v, want_float);
+    return lz_tr_end(c, lz_tr_ew2(c, op, n, s));
 }
 
 lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site)
@@ -410,11 +408,11 @@ lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site)
 lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
     BEGIN("lz_pow_scalar");
-    lz_node *n = lz_tr_in(&c, x), *e;
+    lz_node *n = lz_tr_in(c, x), *e;
     if (n && s == 2 && type_of(n)->dtype != LZ_BOOL)
-        return lz_tr_end(&c, lz_tr_ew2(&c, LZ_OP_MULTIPLY, n, n));
+        return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, n, n));
     if (n && s == 0.5 && type_of(n)->dtype != LZ_C64)
-        return lz_tr_end(&c, lz_tr_ew1(&c, LZ_OP_SQRT, lz_tr_float(&c, n)));
-    e = lz_tr_scalar_for(&c, &n, s, s < 0);
-    return lz_tr_end(&c, lz_tr_ew2(&c, LZ_OP_POWER, n, e));
+        return lz_tr_end(c, lz_tr_ew1(c, LZ_OP_SQRT, lz_tr_float(c, n)));
+    e = lz_tr_scalar_for(c, &n, s, s < 0);
+    return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_POWER, n, e));
 }

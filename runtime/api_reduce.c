@@ -1,133 +1,37 @@
 /* api_reduce.c - reductions and what is made of them, and matrix products, with ATen's rules: include/lazuli/tensor_ops.h.
  * 16-bit floats are computed in f32 and rounded once, at the end. */
-#include "ir/attr.h"
-#include "runtime/tr.h"
+#include "runtime/compose.h"
 #include <inttypes.h>
 #include <lazuli/tensor_ops.h>
 #include <math.h>
-
-#define BEGIN(name)                                                                                \
-    lz_tr c;                                                                                       \
-    lz_tr_begin(&c, name, site)
 
 static const lz_type *type_of(const lz_node *x)
 {
     return lz_node_type(x);
 }
 
-/* What the options say of x: the dimensions (ascending), their product, and the shape to give when they are kept. */
-typedef struct reduction {
-    lz_ints dims;
-    lz_ints rest;  /* the other dimensions */
-    int64_t n;     /* elements that become one */
-    lz_shape kept; /* extents of 1 at dims */
-    bool keepdim;
-    double correction;
-} reduction;
-
-static bool parse(const lz_node *x, const lz_reduce_options *o, reduction *r)
-{
-    bool chosen[LZ_MAX_RANK] = {false};
-    const lz_shape *s = &type_of(x)->shape;
-    int n = o ? o->dims.n : 0;
-    *r = (reduction){
-        .n = 1, .kept = *s, .keepdim = o && o->keepdim, .correction = o ? o->correction : 1};
-    if (o && o->struct_size < sizeof *o) {
-        LZ_FAIL(LZ_EINVAL, "struct_size is %zu: fill the options with LZ_REDUCE_OPTIONS",
-                o->struct_size);
-        return false;
-    }
-    if (n < 0 || n > LZ_MAX_RANK) {
-        LZ_FAIL(LZ_ERANGE, "%d dimensions", n);
-        return false;
-    }
-    for (int i = 0; i < n; i++) {
-        int64_t d;
-        if (!lz_tr_dim(o->dims.v[i], s->rank, &d))
-            return false;
-        if (chosen[d]) {
-            LZ_FAIL(LZ_EINVAL, "dimension %" PRId64 " comes twice", d);
-            return false;
-        }
-        chosen[d] = true;
-    }
-    for (int i = 0; i < s->rank; i++) {
-        if (n && !chosen[i]) {
-            r->rest.v[r->rest.n++] = i;
-            continue;
-        }
-        r->dims.v[r->dims.n++] = i;
-        r->n *= s->dims[i];
-        r->kept.dims[i] = 1;
-    }
-    return true;
-}
-
-/* The reduced value with extents of 1 where it was reduced. */
-static lz_node *keep(lz_tr *c, const reduction *r, lz_node *x)
-{
-    return lz_tr_reshape(c, x, &r->kept);
-}
-
-static lz_node *give(lz_tr *c, const reduction *r, lz_node *x)
-{
-    return r->keepdim ? keep(c, r, x) : x;
-}
-
-/* The reduced value repeated over what it was reduced from. */
-static lz_node *spread(lz_tr *c, const reduction *r, lz_node *reduced, const lz_node *like)
-{
-    if (!reduced)
-        return NULL;
-    return r->dims.n ? lz_tr_broadcast_in_dim(c, reduced, &r->rest, &type_of(like)->shape)
-                     : reduced;
-}
-
-static lz_node *reduce(lz_tr *c, const reduction *r, lz_op op, lz_node *x)
-{
-    return x && r->dims.n ? lz_tr_reduce(c, op, x, &r->dims) : x;
-}
-
-/* f16 and bf16 become f32 for the computation. */
-static lz_node *wide(lz_tr *c, lz_node *x)
-{
-    lz_dtype d = x ? type_of(x)->dtype : LZ_DTYPE_NONE;
-    return d == LZ_F16 || d == LZ_BF16 ? lz_tr_convert(c, x, LZ_F32) : x;
-}
-
-static bool is_integral(lz_dtype d)
-{
-    return d == LZ_BOOL || lz_dtype_is_int(d);
-}
-
-static lz_node *no_gradient(lz_node *x)
-{
-    if (x && x->kind == LZ_NODE_OP)
-        atomic_fetch_or(&x->flags, LZ_NODE_NOGRAD);
-    return x;
-}
-
 static lz_node *total(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
-    reduction r;
-    if (!x || !parse(x, o, &r))
+    lz_reduction r;
+    if (!x || !lz_tr_reduction(x, o, &r))
         return NULL;
-    lz_dtype d = type_of(x)->dtype;
-    x = is_integral(d) ? lz_tr_convert(c, x, LZ_I64) : wide(c, x);
-    x = give(c, &r, reduce(c, &r, op, x));
-    return is_integral(d) ? x : lz_tr_convert(c, x, d);
+    lz_dtype d = r.dtype                                   ? r.dtype
+                 : lz_dtype_is_integral(type_of(x)->dtype) ? LZ_I64
+                                                           : type_of(x)->dtype;
+    x = lz_tr_wide(c, lz_tr_convert(c, x, d));
+    return lz_tr_convert(c, lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x)), d);
 }
 
 lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_sum");
-    return lz_tr_end(&c, total(&c, LZ_OP_ADD, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, total(c, LZ_OP_ADD, lz_tr_in(c, x), o));
 }
 
 lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_prod");
-    return lz_tr_end(&c, total(&c, LZ_OP_MULTIPLY, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, total(c, LZ_OP_MULTIPLY, lz_tr_in(c, x), o));
 }
 
 static lz_node *divide_by(lz_tr *c, lz_node *x, double n)
@@ -137,137 +41,141 @@ static lz_node *divide_by(lz_tr *c, lz_node *x, double n)
 
 static lz_node *mean(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
-    reduction r;
-    if (!(x = lz_tr_float(c, x)) || !parse(x, o, &r))
+    lz_reduction r;
+    if (!x || !lz_tr_reduction(x, o, &r) ||
+        !(x = lz_tr_float(c, r.dtype ? lz_tr_convert(c, x, r.dtype) : x)))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    lz_node *m = divide_by(c, reduce(c, &r, LZ_OP_ADD, wide(c, x)), (double)r.n);
-    return lz_tr_convert(c, give(c, &r, m), d);
+    lz_node *m = divide_by(c, lz_tr_combine(c, &r, LZ_OP_ADD, lz_tr_wide(c, x)), (double)r.n);
+    return lz_tr_convert(c, lz_tr_reduced(c, &r, m), d);
 }
 
 lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_mean");
-    return lz_tr_end(&c, mean(&c, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, mean(c, lz_tr_in(c, x), o));
 }
 
 static lz_node *extreme(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
-    reduction r;
-    if (!x || !parse(x, o, &r))
+    lz_reduction r;
+    if (!x || !lz_tr_reduction(x, o, &r))
         return NULL;
     if (r.n == 0) {
         LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the %s",
                 op == LZ_OP_MAXIMUM ? "largest" : "smallest");
         return NULL;
     }
-    return give(c, &r, reduce(c, &r, op, x));
+    return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x));
 }
 
 lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_amax");
-    return lz_tr_end(&c, extreme(&c, LZ_OP_MAXIMUM, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, extreme(c, LZ_OP_MAXIMUM, lz_tr_in(c, x), o));
 }
 
 lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_amin");
-    return lz_tr_end(&c, extreme(&c, LZ_OP_MINIMUM, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, extreme(c, LZ_OP_MINIMUM, lz_tr_in(c, x), o));
 }
 
 static lz_node *truth(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
-    reduction r;
-    if (!(x = lz_tr_convert(c, x, LZ_BOOL)) || !parse(x, o, &r))
+    lz_reduction r;
+    if (!(x = lz_tr_convert(c, x, LZ_BOOL)) || !lz_tr_reduction(x, o, &r))
         return NULL;
-    return give(c, &r, reduce(c, &r, op, x));
+    return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x));
 }
 
 lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_any");
-    return lz_tr_end(&c, truth(&c, LZ_OP_OR, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, truth(c, LZ_OP_OR, lz_tr_in(c, x), o));
 }
 
 lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_all");
-    return lz_tr_end(&c, truth(&c, LZ_OP_AND, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, truth(c, LZ_OP_AND, lz_tr_in(c, x), o));
 }
 
 /* Two passes: the mean first, then the squares of the distances from it. */
 static lz_node *variance(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
-    reduction r;
-    if (!(x = lz_tr_float(c, x)) || !parse(x, o, &r))
+    lz_reduction r;
+    if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    x = wide(c, x);
-    lz_node *m = spread(c, &r, divide_by(c, reduce(c, &r, LZ_OP_ADD, x), (double)r.n), x);
+    x = lz_tr_wide(c, x);
+    lz_node *m =
+        lz_tr_spread(c, &r, divide_by(c, lz_tr_combine(c, &r, LZ_OP_ADD, x), (double)r.n), x);
     lz_node *e = lz_tr_ew2(c, LZ_OP_SUBTRACT, x, m);
-    lz_node *v = reduce(c, &r, LZ_OP_ADD, lz_tr_ew2(c, LZ_OP_MULTIPLY, e, e));
-    return lz_tr_convert(c, give(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))), d);
+    lz_node *v = lz_tr_combine(c, &r, LZ_OP_ADD, lz_tr_ew2(c, LZ_OP_MULTIPLY, e, e));
+    return lz_tr_convert(
+        c, lz_tr_reduced(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))), d);
 }
 
 lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_var");
-    return lz_tr_end(&c, variance(&c, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, variance(c, lz_tr_in(c, x), o));
 }
 
 /* log(sum(exp(x - m))) + m with m the largest, or 0 where that is infinite. m cancels, so it has no gradient. */
 static lz_node *logsumexp(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
-    reduction r;
-    if (!(x = lz_tr_float(c, x)) || !parse(x, o, &r))
+    lz_reduction r;
+    if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    x = wide(c, x);
-    lz_node *m = reduce(c, &r, LZ_OP_MAXIMUM, x);
-    m = no_gradient(
+    x = lz_tr_wide(c, x);
+    lz_node *m = lz_tr_combine(c, &r, LZ_OP_MAXIMUM, x);
+    m = lz_tr_no_gradient(
         lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_ew1(c, LZ_OP_IS_FINITE, m), m, lz_tr_const_like(c, m, 0)));
     lz_node *e =
-        lz_tr_ew1(c, LZ_OP_EXPONENTIAL, lz_tr_ew2(c, LZ_OP_SUBTRACT, x, spread(c, &r, m, x)));
-    lz_node *s = lz_tr_ew2(c, LZ_OP_ADD, lz_tr_ew1(c, LZ_OP_LOG, reduce(c, &r, LZ_OP_ADD, e)), m);
-    return lz_tr_convert(c, give(c, &r, s), d);
+        lz_tr_ew1(c, LZ_OP_EXPONENTIAL, lz_tr_ew2(c, LZ_OP_SUBTRACT, x, lz_tr_spread(c, &r, m, x)));
+    lz_node *s =
+        lz_tr_ew2(c, LZ_OP_ADD, lz_tr_ew1(c, LZ_OP_LOG, lz_tr_combine(c, &r, LZ_OP_ADD, e)), m);
+    return lz_tr_convert(c, lz_tr_reduced(c, &r, s), d);
 }
 
 lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_logsumexp");
-    return lz_tr_end(&c, logsumexp(&c, lz_tr_in(&c, x), o));
+    return lz_tr_end(c, logsumexp(c, lz_tr_in(c, x), o));
 }
 
-static lz_node *softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm)
+lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm)
 {
-    reduction r;
+    lz_reduction r;
     lz_reduce_options o = {.struct_size = sizeof o, .dims = {1, {dim}}};
-    if (!(x = lz_tr_float(c, x)) || !parse(x, &o, &r))
+    if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, &o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    x = wide(c, x);
-    lz_node *m = no_gradient(spread(c, &r, reduce(c, &r, LZ_OP_MAXIMUM, x), x));
+    x = lz_tr_wide(c, x);
+    lz_node *m = lz_tr_no_gradient(lz_tr_spread(c, &r, lz_tr_combine(c, &r, LZ_OP_MAXIMUM, x), x));
     if (m == x) /* a scalar is its own largest; the wall must not stand before x */
         m = lz_tr_own(c, lz_node_new_detached(x, c->site));
     lz_node *z = lz_tr_ew2(c, LZ_OP_SUBTRACT, x, m), *e = lz_tr_ew1(c, LZ_OP_EXPONENTIAL, z);
-    lz_node *s = reduce(c, &r, LZ_OP_ADD, e);
-    lz_node *y = logarithm
-                     ? lz_tr_ew2(c, LZ_OP_SUBTRACT, z, spread(c, &r, lz_tr_ew1(c, LZ_OP_LOG, s), x))
-                     : lz_tr_ew2(c, LZ_OP_DIVIDE, e, spread(c, &r, s, x));
+    lz_node *s = lz_tr_combine(c, &r, LZ_OP_ADD, e);
+    lz_node *y = logarithm ? lz_tr_ew2(c, LZ_OP_SUBTRACT, z,
+                                       lz_tr_spread(c, &r, lz_tr_ew1(c, LZ_OP_LOG, s), x))
+                           : lz_tr_ew2(c, LZ_OP_DIVIDE, e, lz_tr_spread(c, &r, s, x));
     return lz_tr_convert(c, y, d);
 }
 
 lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_softmax");
-    return lz_tr_end(&c, softmax(&c, lz_tr_in(&c, x), dim, false));
+    return lz_tr_end(c, lz_tr_softmax(c, lz_tr_in(c, x), dim, false));
 }
 
 lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_log_softmax");
-    return lz_tr_end(&c, softmax(&c, lz_tr_in(&c, x), dim, true));
+    return lz_tr_end(c, lz_tr_softmax(c, lz_tr_in(c, x), dim, true));
 }
 
 /* ---- products ---- */
@@ -330,7 +238,7 @@ static lz_node *matmul_batched(lz_tr *c, lz_node *a, lz_node *b)
     return a && b ? dot(c, a, b, s.rank, s.rank + 1, s.rank) : NULL;
 }
 
-static lz_node *matmul(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_tr_matmul(lz_tr *c, lz_node *a, lz_node *b)
 {
     char ta[128], tb[128];
     if (!a || !b)
@@ -363,8 +271,8 @@ static lz_node *matmul(lz_tr *c, lz_node *a, lz_node *b)
 lz_tensor *lz_matmul_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_matmul");
-    lz_node *x = lz_tr_in(&c, a), *y = x ? lz_tr_in(&c, b) : NULL;
-    return lz_tr_end(&c, matmul(&c, x, y));
+    lz_node *x = lz_tr_in(c, a), *y = x ? lz_tr_in(c, b) : NULL;
+    return lz_tr_end(c, lz_tr_matmul(c, x, y));
 }
 
 static lz_node *linear(lz_tr *c, lz_node *x, lz_node *w, lz_node *bias)
@@ -391,7 +299,7 @@ static lz_node *linear(lz_tr *c, lz_node *x, lz_node *w, lz_node *bias)
 lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, const lz_site *site)
 {
     BEGIN("lz_linear");
-    lz_node *a = lz_tr_in(&c, x), *w = a ? lz_tr_in(&c, weight) : NULL,
-            *b = w && bias ? lz_tr_in(&c, bias) : NULL;
-    return lz_tr_end(&c, w && (b || !bias) ? linear(&c, a, w, b) : NULL);
+    lz_node *a = lz_tr_in(c, x), *w = a ? lz_tr_in(c, weight) : NULL,
+            *b = w && bias ? lz_tr_in(c, bias) : NULL;
+    return lz_tr_end(c, w && (b || !bias) ? linear(c, a, w, b) : NULL);
 }

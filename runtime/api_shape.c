@@ -1,13 +1,8 @@
 /* api_shape.c - reshaping, slicing and joining with ATen's rules: include/lazuli/tensor_ops.h. */
-#include "ir/attr.h"
-#include "runtime/tr.h"
+#include "runtime/compose.h"
 #include <inttypes.h>
 #include <lazuli/tensor_ops.h>
 #include <string.h>
-
-#define BEGIN(name)                                                                                \
-    lz_tr c;                                                                                       \
-    lz_tr_begin(&c, name, site)
 
 static const lz_type *type_of(const lz_node *x)
 {
@@ -55,10 +50,10 @@ static lz_node *reshape(lz_tr *c, lz_node *x, lz_shape s)
 lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_reshape");
-    return lz_tr_end(&c, reshape(&c, lz_tr_in(&c, x), shape));
+    return lz_tr_end(c, reshape(c, lz_tr_in(c, x), shape));
 }
 
-static lz_node *permute(lz_tr *c, lz_node *x, const lz_dims *d)
+lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d)
 {
     lz_ints perm = {.n = d->n};
     if (!x)
@@ -83,21 +78,21 @@ static lz_node *permute(lz_tr *c, lz_node *x, const lz_dims *d)
 lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_permute");
-    return lz_tr_end(&c, permute(&c, lz_tr_in(&c, x), &dims));
+    return lz_tr_end(c, lz_tr_permute(c, lz_tr_in(c, x), &dims));
 }
 
 lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site)
 {
     BEGIN("lz_transpose");
-    lz_node *n = lz_tr_in(&c, x);
+    lz_node *n = lz_tr_in(c, x);
     if (n && lz_tr_dim(dim0, type_of(n)->shape.rank, &dim0) &&
         lz_tr_dim(dim1, type_of(n)->shape.rank, &dim1)) {
         lz_ints perm = {.n = type_of(n)->shape.rank};
         for (int i = 0; i < perm.n; i++)
             perm.v[i] = i == dim0 ? dim1 : i == dim1 ? dim0 : i;
-        return lz_tr_end(&c, lz_tr_transpose(&c, n, &perm));
+        return lz_tr_end(c, lz_tr_transpose(c, n, &perm));
     }
-    return lz_tr_end(&c, NULL);
+    return lz_tr_end(c, NULL);
 }
 
 static lz_node *expand(lz_tr *c, lz_node *x, lz_shape s)
@@ -121,11 +116,11 @@ static lz_node *expand(lz_tr *c, lz_node *x, lz_shape s)
 lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_expand");
-    return lz_tr_end(&c, expand(&c, lz_tr_in(&c, x), shape));
+    return lz_tr_end(c, expand(c, lz_tr_in(c, x), shape));
 }
 
 /* As in ATen, squeezing a dimension that is not 1 changes nothing. */
-static lz_node *squeeze(lz_tr *c, lz_node *x, int64_t dim)
+lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim)
 {
     if (!x || !lz_tr_dim(dim, type_of(x)->shape.rank, &dim))
         return NULL;
@@ -141,10 +136,10 @@ static lz_node *squeeze(lz_tr *c, lz_node *x, int64_t dim)
 lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_squeeze");
-    return lz_tr_end(&c, squeeze(&c, lz_tr_in(&c, x), dim));
+    return lz_tr_end(c, lz_tr_squeeze(c, lz_tr_in(c, x), dim));
 }
 
-static lz_node *unsqueeze(lz_tr *c, lz_node *x, int64_t dim)
+lz_node *lz_tr_unsqueeze(lz_tr *c, lz_node *x, int64_t dim)
 {
     if (!x)
         return NULL;
@@ -164,7 +159,7 @@ static lz_node *unsqueeze(lz_tr *c, lz_node *x, int64_t dim)
 lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_unsqueeze");
-    return lz_tr_end(&c, unsqueeze(&c, lz_tr_in(&c, x), dim));
+    return lz_tr_end(c, lz_tr_unsqueeze(c, lz_tr_in(c, x), dim));
 }
 
 static lz_node *flatten(lz_tr *c, lz_node *x, int64_t first, int64_t last)
@@ -196,7 +191,7 @@ static lz_node *flatten(lz_tr *c, lz_node *x, int64_t first, int64_t last)
 lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const lz_site *site)
 {
     BEGIN("lz_flatten");
-    return lz_tr_end(&c, flatten(&c, lz_tr_in(&c, x), start_dim, end_dim));
+    return lz_tr_end(c, flatten(c, lz_tr_in(c, x), start_dim, end_dim));
 }
 
 /* Operands of cat and stack, promoted to one dtype. *few has room for 16. NULL with the error recorded. */
@@ -256,7 +251,7 @@ static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool st
     for (int i = 1; ok && stack && i < n; i++)
         ok = same_shape(o[0], o[i], i);
     for (int i = 0; ok && stack && i < n; i++)
-        ok = (o[i] = unsqueeze(c, o[i], dim)) != NULL;
+        ok = (o[i] = lz_tr_unsqueeze(c, o[i], dim)) != NULL;
     if (ok)
         r = lz_tr_concat(c, o, (uint32_t)n, dim);
     if (o != few)
@@ -267,18 +262,18 @@ static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool st
 lz_tensor *lz_cat_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_cat");
-    return lz_tr_end(&c, join(&c, xs, n, dim, false));
+    return lz_tr_end(c, join(c, xs, n, dim, false));
 }
 
 lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_stack");
-    return lz_tr_end(&c, join(&c, xs, n, dim, true));
+    return lz_tr_end(c, join(c, xs, n, dim, true));
 }
 
 /* Elements [start, limit) of one dimension, all of the others. */
-static lz_node *slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
-                          int64_t step)
+lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
+                         int64_t step)
 {
     const lz_shape *s = &type_of(x)->shape;
     lz_ints lo = {.n = s->rank}, hi = {.n = s->rank}, st = {.n = s->rank};
@@ -320,14 +315,14 @@ static lz_node *slice(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t 
         step = n > 0 ? n : 1; /* one element or none, whatever the step */
     if (start == 0 && end == n && step == 1)
         return x;
-    return slice_dim(c, x, dim, start, end, step);
+    return lz_tr_slice_dim(c, x, dim, start, end, step);
 }
 
 lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step,
                        const lz_site *site)
 {
     BEGIN("lz_slice");
-    return lz_tr_end(&c, slice(&c, lz_tr_in(&c, x), dim, start, end, step));
+    return lz_tr_end(c, slice(c, lz_tr_in(c, x), dim, start, end, step));
 }
 
 static lz_node *select_index(lz_tr *c, lz_node *x, int64_t dim, int64_t index)
@@ -350,16 +345,16 @@ static lz_node *select_index(lz_tr *c, lz_node *x, int64_t dim, int64_t index)
     }
     index += index < 0 ? n : 0;
     s.dims[dim] = 1;
-    return squeeze(c, slice_dim(c, x, dim, index, index + 1, 1), dim);
+    return lz_tr_squeeze(c, lz_tr_slice_dim(c, x, dim, index, index + 1, 1), dim);
 }
 
 lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site)
 {
     BEGIN("lz_select");
-    return lz_tr_end(&c, select_index(&c, lz_tr_in(&c, x), dim, index));
+    return lz_tr_end(c, select_index(c, lz_tr_in(c, x), dim, index));
 }
 
-static lz_node *flip(lz_tr *c, lz_node *x, const lz_dims *d)
+lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d)
 {
     lz_attr_any a;
     if (!x)
@@ -392,7 +387,7 @@ static lz_node *flip(lz_tr *c, lz_node *x, const lz_dims *d)
 lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_flip");
-    return lz_tr_end(&c, flip(&c, lz_tr_in(&c, x), &dims));
+    return lz_tr_end(c, lz_tr_flip(c, lz_tr_in(c, x), &dims));
 }
 
 static lz_node *pad_nd(lz_tr *c, lz_node *x, const int64_t *pad, int n, double value)
@@ -426,16 +421,16 @@ lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double
                                  const lz_site *site)
 {
     BEGIN("lz_constant_pad_nd");
-    return lz_tr_end(&c, pad_nd(&c, lz_tr_in(&c, x), pad, n, value));
+    return lz_tr_end(c, pad_nd(c, lz_tr_in(c, x), pad, n, value));
 }
 
 lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
     BEGIN("lz_to");
-    lz_node *n = lz_tr_in(&c, x);
+    lz_node *n = lz_tr_in(c, x);
     if (n && !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%d is no dtype", (int)dtype);
         n = NULL;
     }
-    return lz_tr_end(&c, lz_tr_convert(&c, n, dtype));
+    return lz_tr_end(c, lz_tr_convert(c, n, dtype));
 }

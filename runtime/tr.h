@@ -53,6 +53,8 @@ lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *
 lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim);
 /* One operand with the combiner's identity as initial value; dims in any order. */
 lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims);
+/* Slices of x at the positions in `index` along dim, clamped; index's dimensions come in the place of dim (api_index.c). */
+lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
 
 /* ATen's rules */
 lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s);         /* aligned at the last dimension; LZ_ESHAPE when it does not fit */

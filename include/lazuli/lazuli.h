@@ -5,6 +5,7 @@
 #include <lazuli/tensor.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
+#include <lazuli/math_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

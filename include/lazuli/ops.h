@@ -19,7 +19,7 @@ LZ_API lz_tensor *lz_bitwise_not_at(lz_tensor *x, const lz_site *site);
 #define lz_bitwise_not(x) lz_bitwise_not_at((x), LZ_SITE)
 
 /* Smallest integral value not below x.
- * floats -> the same. Source: ATen ceil, StableHLO ceil. */
+ * floats, integers -> the same. Source: ATen ceil, StableHLO ceil. */
 LZ_API lz_tensor *lz_ceil_at(lz_tensor *x, const lz_site *site);
 #define lz_ceil(x) lz_ceil_at((x), LZ_SITE)
 
@@ -44,7 +44,7 @@ LZ_API lz_tensor *lz_expm1_at(lz_tensor *x, const lz_site *site);
 #define lz_expm1(x) lz_expm1_at((x), LZ_SITE)
 
 /* Largest integral value not above x.
- * floats -> the same. Source: ATen floor, StableHLO floor. */
+ * floats, integers -> the same. Source: ATen floor, StableHLO floor. */
 LZ_API lz_tensor *lz_floor_at(lz_tensor *x, const lz_site *site);
 #define lz_floor(x) lz_floor_at((x), LZ_SITE)
 
@@ -74,7 +74,7 @@ LZ_API lz_tensor *lz_neg_at(lz_tensor *x, const lz_site *site);
 #define lz_neg(x) lz_neg_at((x), LZ_SITE)
 
 /* Nearest integral value, ties to even.
- * floats -> the same. Source: ATen round, StableHLO round_nearest_even. */
+ * floats, integers -> the same. Source: ATen round, StableHLO round_nearest_even. */
 LZ_API lz_tensor *lz_round_at(lz_tensor *x, const lz_site *site);
 #define lz_round(x) lz_round_at((x), LZ_SITE)
 
@@ -227,6 +227,210 @@ LZ_API lz_tensor *lz_le_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
  * any dtype -> bool. Source: ATen lt, StableHLO compare. */
 LZ_API lz_tensor *lz_lt_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_lt(a, b) lz_lt_at((a), (b), LZ_SITE)
+
+/* 2 to the power x.
+ * floats, others as f32 -> the same. Source: ATen exp2. */
+LZ_API lz_tensor *lz_exp2_at(lz_tensor *x, const lz_site *site);
+#define lz_exp2(x) lz_exp2_at((x), LZ_SITE)
+
+/* x - trunc(x).
+ * floats -> the same. Source: ATen frac. */
+LZ_API lz_tensor *lz_frac_at(lz_tensor *x, const lz_site *site);
+#define lz_frac(x) lz_frac_at((x), LZ_SITE)
+
+/* 0 below -3, 1 above 3, x / 6 + 1/2 between.
+ * floats, others as f32 -> the same. Source: ATen hardsigmoid. */
+LZ_API lz_tensor *lz_hardsigmoid_at(lz_tensor *x, const lz_site *site);
+#define lz_hardsigmoid(x) lz_hardsigmoid_at((x), LZ_SITE)
+
+/* x hardsigmoid(x).
+ * floats, others as f32 -> the same. Source: ATen hardswish. */
+LZ_API lz_tensor *lz_hardswish_at(lz_tensor *x, const lz_site *site);
+#define lz_hardswish(x) lz_hardswish_at((x), LZ_SITE)
+
+/* Whether x is infinite.
+ * floats, others as f32 -> bool. Source: ATen isinf. */
+LZ_API lz_tensor *lz_isinf_at(lz_tensor *x, const lz_site *site);
+#define lz_isinf(x) lz_isinf_at((x), LZ_SITE)
+
+/* Whether x is NaN.
+ * floats, others as f32 -> bool. Source: ATen isnan. */
+LZ_API lz_tensor *lz_isnan_at(lz_tensor *x, const lz_site *site);
+#define lz_isnan(x) lz_isnan_at((x), LZ_SITE)
+
+/* Whether x is minus infinity.
+ * floats, others as f32 -> bool. Source: ATen isneginf. */
+LZ_API lz_tensor *lz_isneginf_at(lz_tensor *x, const lz_site *site);
+#define lz_isneginf(x) lz_isneginf_at((x), LZ_SITE)
+
+/* Whether x is plus infinity.
+ * floats, others as f32 -> bool. Source: ATen isposinf. */
+LZ_API lz_tensor *lz_isposinf_at(lz_tensor *x, const lz_site *site);
+#define lz_isposinf(x) lz_isposinf_at((x), LZ_SITE)
+
+/* Logarithm to base 10.
+ * floats, others as f32 -> the same. Source: ATen log10. */
+LZ_API lz_tensor *lz_log10_at(lz_tensor *x, const lz_site *site);
+#define lz_log10(x) lz_log10_at((x), LZ_SITE)
+
+/* Logarithm to base 2.
+ * floats, others as f32 -> the same. Source: ATen log2. */
+LZ_API lz_tensor *lz_log2_at(lz_tensor *x, const lz_site *site);
+#define lz_log2(x) lz_log2_at((x), LZ_SITE)
+
+/* log(1 / (1 + exp(-x))) without overflow.
+ * floats, others as f32 -> the same. Source: ATen log_sigmoid. */
+LZ_API lz_tensor *lz_log_sigmoid_at(lz_tensor *x, const lz_site *site);
+#define lz_log_sigmoid(x) lz_log_sigmoid_at((x), LZ_SITE)
+
+/* x tanh(log(1 + exp(x))).
+ * floats, others as f32 -> the same. Source: ATen mish. */
+LZ_API lz_tensor *lz_mish_at(lz_tensor *x, const lz_site *site);
+#define lz_mish(x) lz_mish_at((x), LZ_SITE)
+
+/* 1 / x.
+ * floats, others as f32 -> the same. Source: ATen reciprocal. */
+LZ_API lz_tensor *lz_reciprocal_at(lz_tensor *x, const lz_site *site);
+#define lz_reciprocal(x) lz_reciprocal_at((x), LZ_SITE)
+
+/* x between 0 and 6.
+ * numbers -> the same. Source: ATen relu6. */
+LZ_API lz_tensor *lz_relu6_at(lz_tensor *x, const lz_site *site);
+#define lz_relu6(x) lz_relu6_at((x), LZ_SITE)
+
+/* elu with alpha 1.6732632423543772, times 1.0507009873554805.
+ * floats, others as f32 -> the same. Source: ATen selu. */
+LZ_API lz_tensor *lz_selu_at(lz_tensor *x, const lz_site *site);
+#define lz_selu(x) lz_selu_at((x), LZ_SITE)
+
+/* Whether the sign is minus, of -0 too.
+ * any dtype -> bool. Source: ATen signbit. */
+LZ_API lz_tensor *lz_signbit_at(lz_tensor *x, const lz_site *site);
+#define lz_signbit(x) lz_signbit_at((x), LZ_SITE)
+
+/* sin(pi x) / (pi x), 1 at 0.
+ * floats, others as f32 -> the same. Source: ATen sinc. */
+LZ_API lz_tensor *lz_sinc_at(lz_tensor *x, const lz_site *site);
+#define lz_sinc(x) lz_sinc_at((x), LZ_SITE)
+
+/* x / (1 + abs(x)).
+ * floats, others as f32 -> the same. Source: ATen softsign. */
+LZ_API lz_tensor *lz_softsign_at(lz_tensor *x, const lz_site *site);
+#define lz_softsign(x) lz_softsign_at((x), LZ_SITE)
+
+/* x times x.
+ * any dtype -> the same. Source: ATen square. */
+LZ_API lz_tensor *lz_square_at(lz_tensor *x, const lz_site *site);
+#define lz_square(x) lz_square_at((x), LZ_SITE)
+
+/* x - tanh(x).
+ * floats, others as f32 -> the same. Source: ATen tanhshrink. */
+LZ_API lz_tensor *lz_tanhshrink_at(lz_tensor *x, const lz_site *site);
+#define lz_tanhshrink(x) lz_tanhshrink_at((x), LZ_SITE)
+
+/* x without its fraction.
+ * integers, floats -> the same. Source: ATen trunc. */
+LZ_API lz_tensor *lz_trunc_at(lz_tensor *x, const lz_site *site);
+#define lz_trunc(x) lz_trunc_at((x), LZ_SITE)
+
+/* a with the sign of b.
+ * floats, others as f32 -> the same. Source: ATen copysign. */
+LZ_API lz_tensor *lz_copysign_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_copysign(a, b) lz_copysign_at((a), (b), LZ_SITE)
+
+/* floor(a / b); of integers, -1 where b is 0.
+ * numbers -> the same. Source: ATen floor_divide. */
+LZ_API lz_tensor *lz_floor_divide_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_floor_divide(a, b) lz_floor_divide_at((a), (b), LZ_SITE)
+
+/* The larger; the other one where one is NaN.
+ * any dtype -> the same. Source: ATen fmax. */
+LZ_API lz_tensor *lz_fmax_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_fmax(a, b) lz_fmax_at((a), (b), LZ_SITE)
+
+/* The smaller; the other one where one is NaN.
+ * any dtype -> the same. Source: ATen fmin. */
+LZ_API lz_tensor *lz_fmin_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_fmin(a, b) lz_fmin_at((a), (b), LZ_SITE)
+
+/* 0 where a < 0 or NaN, b where a is 0, else 1.
+ * any dtype -> the same. Source: ATen heaviside. */
+LZ_API lz_tensor *lz_heaviside_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_heaviside(a, b) lz_heaviside_at((a), (b), LZ_SITE)
+
+/* sqrt(a a + b b) without overflow.
+ * floats, others as f32 -> the same. Source: ATen hypot. */
+LZ_API lz_tensor *lz_hypot_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_hypot(a, b) lz_hypot_at((a), (b), LZ_SITE)
+
+/* a times 2 to the power b.
+ * floats, others as f32 -> the same. Source: ATen ldexp. */
+LZ_API lz_tensor *lz_ldexp_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_ldexp(a, b) lz_ldexp_at((a), (b), LZ_SITE)
+
+/* log(exp(a) + exp(b)) without overflow.
+ * floats, others as f32 -> the same. Source: ATen logaddexp. */
+LZ_API lz_tensor *lz_logaddexp_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_logaddexp(a, b) lz_logaddexp_at((a), (b), LZ_SITE)
+
+/* log2(exp2(a) + exp2(b)) without overflow.
+ * floats, others as f32 -> the same. Source: ATen logaddexp2. */
+LZ_API lz_tensor *lz_logaddexp2_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_logaddexp2(a, b) lz_logaddexp2_at((a), (b), LZ_SITE)
+
+/* Remainder of a / b with the sign of b, a - b floor(a / b); of integers, a where b is 0.
+ * numbers -> the same. Source: ATen remainder. */
+LZ_API lz_tensor *lz_remainder_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_remainder(a, b) lz_remainder_at((a), (b), LZ_SITE)
+
+/* b - a.
+ * numbers -> the same. Source: ATen rsub. */
+LZ_API lz_tensor *lz_rsub_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_rsub(a, b) lz_rsub_at((a), (b), LZ_SITE)
+
+/* a log(1 + b), 0 where a is 0 and b is not NaN.
+ * floats, others as f32 -> the same. Source: ATen xlog1py. */
+LZ_API lz_tensor *lz_xlog1py_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_xlog1py(a, b) lz_xlog1py_at((a), (b), LZ_SITE)
+
+/* a log(b), 0 where a is 0 and b is not NaN.
+ * floats, others as f32 -> the same. Source: ATen xlogy. */
+LZ_API lz_tensor *lz_xlogy_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_xlogy(a, b) lz_xlogy_at((a), (b), LZ_SITE)
+
+/* ---- with a number as the second operand: a run-time argument but for 0, 1 and -1, converted as those of tensor_ops.h ---- */
+LZ_API lz_tensor *lz_bitwise_and_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_bitwise_and_scalar(x, s) lz_bitwise_and_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_bitwise_left_shift_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_bitwise_left_shift_scalar(x, s) lz_bitwise_left_shift_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_bitwise_or_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_bitwise_or_scalar(x, s) lz_bitwise_or_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_bitwise_right_shift_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_bitwise_right_shift_scalar(x, s) lz_bitwise_right_shift_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_bitwise_xor_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_bitwise_xor_scalar(x, s) lz_bitwise_xor_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_eq_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_eq_scalar(x, s) lz_eq_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_floor_divide_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_floor_divide_scalar(x, s) lz_floor_divide_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_fmod_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_fmod_scalar(x, s) lz_fmod_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_ge_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_ge_scalar(x, s) lz_ge_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_gt_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_gt_scalar(x, s) lz_gt_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_le_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_le_scalar(x, s) lz_le_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_lt_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_lt_scalar(x, s) lz_lt_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_ne_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_ne_scalar(x, s) lz_ne_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_remainder_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_remainder_scalar(x, s) lz_remainder_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_rsub_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_rsub_scalar(x, s) lz_rsub_scalar_at((x), (s), LZ_SITE)
+LZ_API lz_tensor *lz_xlogy_scalar_at(lz_tensor *x, double s, const lz_site *site);
+#define lz_xlogy_scalar(x, s) lz_xlogy_scalar_at((x), (s), LZ_SITE)
 
 LZ_EXTERN_C_END
 #endif

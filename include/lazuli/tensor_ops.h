@@ -17,7 +17,8 @@ typedef struct lz_reduce_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_reduce_options));
     lz_dims dims LZ_DEFAULT({});        /* .dims = {1, {-1}}: the last; default all */
     bool keepdim LZ_DEFAULT(false);
-    double correction LZ_DEFAULT(1);    /* var: subtracted from the count; lz_var's default is 1 */
+    double correction LZ_DEFAULT(1);    /* var, std: subtracted from the count; the default of those is 1 */
+    lz_dtype dtype LZ_DEFAULT(LZ_DTYPE_NONE);   /* sum, mean, prod: x is converted to it first, and so is the result's; default: as said below */
 } lz_reduce_options;
 #define LZ_REDUCE_OPTIONS(...) LZ_OPTIONS(lz_reduce_options, ##__VA_ARGS__)
 #ifdef __cplusplus
@@ -45,6 +46,7 @@ LZ_API lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_s
 /* Floats: sum of squared distances from the mean, in two passes, divided by max(0, count - correction). */
 LZ_API lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
 LZ_API lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);  /* floats: log(sum(exp(x))) without overflow */
+#define LZ_ALL_DIMS (INT64_MIN + 0xa11)      /* for dim: of all elements, as one row */
 /* i64: the index of the largest / smallest along dim; the first on ties; NaN is the largest and the smallest. An empty dimension is LZ_ESHAPE. */
 LZ_API lz_tensor *lz_argmax_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);
 LZ_API lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);

@@ -24,12 +24,18 @@
 template <class T> inline const T *lz_temporary(const T &v) { return &v; }
 #define LZ_OVERRIDE_BEGIN
 #define LZ_OVERRIDE_END
+#define LZ_DEFAULTED(type, defaults, ...) LZ_OPTIONS(type, ##__VA_ARGS__)
+#define LZ_OVERRIDING(call) call
 #else
 #define LZ_DEFAULT(x)
 #define LZ_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), ##__VA_ARGS__})
 #define LZ_OVERRIDE_BEGIN                                                                          \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
 #define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
+/* The same for one call, whose result it gives: LZ_OVERRIDING(f(LZ_DEFAULTED(type, .field = default, caller's fields))) */
+#define LZ_DEFAULTED(type, defaults, ...)                                                          \
+    (&(type){.struct_size = sizeof(type), defaults, ##__VA_ARGS__})
+#define LZ_OVERRIDING(call) __extension__({ LZ_OVERRIDE_BEGIN call; LZ_OVERRIDE_END })
 #endif
 
 LZ_EXTERN_C_BEGIN

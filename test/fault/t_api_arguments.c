@@ -27,6 +27,7 @@ typedef struct binary_row {
     lz_dtype dtype; /* one it takes */
 } binary_row;
 #define KEEP LZ_F32
+#define WHOLE LZ_F32
 #define FLOAT LZ_F32
 #define BOOL LZ_F32
 #define BITS LZ_I32

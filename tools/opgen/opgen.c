@@ -19,17 +19,28 @@ static const op_row ops[] = {
 enum { NUM_OPS = sizeof ops / sizeof *ops };
 
 typedef struct user_row {
-    const char *name, *op, *kind, *doc;
+    const char *name, *op, *kind, *takes, *doc; /* op NULL: made of several */
     int nopnd;
 } user_row;
 
 static const user_row users[] = {
-#define LZ_UNARY(name, OP, kind, doc) {#name, #OP, #kind, doc, 1},
-#define LZ_BINARY(name, OP, kind, doc) {#name, #OP, #kind, doc, 2},
-#define LZ_COMPARE(name, DIR, doc) {#name, "COMPARE", #DIR, doc, 2},
+#define LZ_UNARY(name, OP, kind, doc) {#name, #OP, #kind, NULL, doc, 1},
+#define LZ_BINARY(name, OP, kind, doc) {#name, #OP, #kind, NULL, doc, 2},
+#define LZ_COMPARE(name, DIR, doc) {#name, "COMPARE", #DIR, NULL, doc, 2},
+#define LZ_UNARY_OF(name, kind, takes, doc) {#name, NULL, #kind, takes, doc, 1},
+#define LZ_BINARY_OF(name, kind, takes, doc) {#name, NULL, #kind, takes, doc, 2},
 #include "ir/userops.def"
 };
 enum { NUM_USERS = sizeof users / sizeof *users };
+
+static const char *const scalars[] = {
+#define LZ_UNARY(...)
+#define LZ_BINARY(...)
+#define LZ_COMPARE(...)
+#define LZ_WITH_SCALAR(name) #name,
+#include "ir/userops.def"
+};
+enum { NUM_SCALARS = sizeof scalars / sizeof *scalars };
 
 static const op_row *find_op(const char *name)
 {
@@ -138,14 +149,23 @@ static void print_doc(void)
            "[tensor_ops.h](../include/lazuli/tensor_ops.h) for the rest.\n\n"
            "| function | primitive | |\n|---|---|---|\n");
     for (int i = 0; i < NUM_USERS; i++)
-        printf("| `lz_%s` | `%s` | %s |\n", users[i].name, find_op(users[i].op)->text,
+        printf("| `lz_%s` | %s%s%s | %s |\n", users[i].name, users[i].op ? "`" : "",
+               users[i].op ? find_op(users[i].op)->text : "several", users[i].op ? "`" : "",
                users[i].doc);
+    printf("\nWith a number as the second operand:");
+    for (int i = 0; i < NUM_SCALARS; i++)
+        printf("%s `lz_%s_scalar`", i ? "," : "", scalars[i]);
+    printf(".\n");
 }
 
 /* ---- include/lazuli/ops.h ---- */
 
 static const char *kind_text(const user_row *u)
 {
+    if (!u->op)
+        return u->takes;
+    if (strcmp(u->kind, "WHOLE") == 0)
+        return "floats, integers -> the same";
     if (strcmp(u->op, "COMPARE") == 0)
         return "any dtype -> bool";
     if (strcmp(u->op, "IS_FINITE") == 0)
@@ -163,15 +183,18 @@ static const char *kind_text(const user_row *u)
 
 static void print_function(const user_row *u)
 {
-    const op_row *o = find_op(u->op);
+    const op_row *o = u->op ? find_op(u->op) : NULL;
     const char *kind = kind_text(u);
     printf("\n/* %s\n * ", u->doc);
     if (kind)
         printf("%s", kind);
     else
         printf("%s -> the same", dtypes_text(o->dtypes));
-    printf(". Source: ATen %s, %s%s. */\n", u->name, strchr(o->text, '.') ? "" : "StableHLO ",
-           o->text);
+    printf(". Source: ATen %s%s%s. */\n", u->name,
+           !o                     ? ""
+           : strchr(o->text, '.') ? ", "
+                                  : ", StableHLO ",
+           o ? o->text : "");
     if (u->nopnd == 1)
         printf("LZ_API lz_tensor *lz_%s_at(lz_tensor *x, const lz_site *site);\n"
                "#define lz_%s(x) lz_%s_at((x), LZ_SITE)\n",
@@ -197,6 +220,13 @@ static void print_header(void)
            "<lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
     for (int i = 0; i < NUM_USERS; i++)
         print_function(&users[i]);
+    printf("\n/* ---- with a number as the second operand: a run-time argument but for 0, 1 and "
+           "-1, converted as those of tensor_ops.h ---- "
+           "*/\n");
+    for (int i = 0; i < NUM_SCALARS; i++)
+        printf("LZ_API lz_tensor *lz_%s_scalar_at(lz_tensor *x, double s, const lz_site *site);\n"
+               "#define lz_%s_scalar(x, s) lz_%s_scalar_at((x), (s), LZ_SITE)\n",
+               scalars[i], scalars[i], scalars[i]);
     printf("\nLZ_EXTERN_C_END\n#endif\n");
 }
 
@@ -204,7 +234,7 @@ static void print_header(void)
 static int check(void)
 {
     for (int i = 0; i < NUM_USERS; i++)
-        if (!find_op(users[i].op)) {
+        if (users[i].op && !find_op(users[i].op)) {
             fprintf(stderr, "opgen: lz_%s: no operation %s in ops.def\n", users[i].name,
                     users[i].op);
             return 1;
