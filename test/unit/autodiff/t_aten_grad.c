@@ -1,0 +1,197 @@
+/* t_aten_grad.c - gradients of composites: against central differences, and at the special points where ATen has a rule (kinks, zeros, infinities). */
+#include "grad_check.h"
+
+#define F(name, expr)                                                                              \
+    static lz_tensor *g_##name(lz_tensor **x)                                                      \
+    {                                                                                              \
+        return (expr);                                                                             \
+    }
+/* clang-format off */
+F(exp2, lz_exp2(x[0]))
+F(frac, lz_frac(x[0]))
+F(hardsigmoid, lz_hardsigmoid(x[0]))
+F(hardswish, lz_hardswish(x[0]))
+F(log10, lz_log10(x[0]))
+F(log2, lz_log2(x[0]))
+F(log_sigmoid, lz_log_sigmoid(x[0]))
+F(mish, lz_mish(x[0]))
+F(reciprocal, lz_reciprocal(x[0]))
+F(relu6, lz_relu6(x[0]))
+F(selu, lz_selu(x[0]))
+F(sinc, lz_sinc(x[0]))
+F(softsign, lz_softsign(x[0]))
+F(square, lz_square(x[0]))
+F(tanhshrink, lz_tanhshrink(x[0]))
+F(copysign, lz_copysign(x[0], x[1]))
+F(fmax, lz_fmax(x[0], x[1]))
+F(fmin, lz_fmin(x[0], x[1]))
+F(hypot, lz_hypot(x[0], x[1]))
+F(ldexp, lz_ldexp(x[0], x[1]))
+F(logaddexp, lz_logaddexp(x[0], x[1]))
+F(logaddexp2, lz_logaddexp2(x[0], x[1]))
+F(remainder, lz_remainder(x[0], x[1]))
+F(rsub, lz_rsub(x[0], x[1]))
+F(xlog1py, lz_xlog1py(x[0], x[1]))
+F(xlogy, lz_xlogy(x[0], x[1]))
+F(fmod_scalar, lz_fmod_scalar(x[0], 0.75))
+F(scalar_pow, lz_scalar_pow(2.5, x[0]))
+F(add_alpha, lz_add_alpha(x[0], x[1], -1.5))
+F(addcmul, lz_addcmul(x[0], x[1], x[2], 0.5))
+F(addcdiv, lz_addcdiv(x[0], x[1], x[2], 0.5))
+F(lerp, lz_lerp(x[0], x[1], x[2]))
+F(bounded, lz_clamp_tensor(x[0], x[1], lz_add_scalar(x[2], 1)))
+F(clamp_max, lz_clamp_max(x[0], 0.25))
+F(logit, lz_logit(x[0], 0.2))
+F(leaky_relu, lz_leaky_relu(x[0]))
+F(elu, lz_elu(x[0], .alpha = 2, .scale = 1.5, .input_scale = 0.5))
+F(celu, lz_celu(x[0], 1.5))
+F(softplus, lz_softplus(x[0], .beta = 2, .threshold = 3))
+F(hardtanh, lz_hardtanh(x[0]))
+F(hardshrink, lz_hardshrink(x[0], 0.5))
+F(softshrink, lz_softshrink(x[0], 0.5))
+F(threshold, lz_threshold(x[0], 0.25, 20))
+F(prelu, lz_prelu(x[0], x[1]))
+F(glu, lz_glu(x[0], 0))
+F(softmin, lz_softmin(x[0], 1))
+/* clang-format on */
+
+#define V23 S(2, 3)
+#define C1(name, lo, hi)                                                                           \
+    {                                                                                              \
+#name, g_##name, 1, {V23 }, lo, hi, false                                                  \
+    }
+#define C2(name, lo, hi)                                                                           \
+    {                                                                                              \
+#name, g_##name, 2, {V23, S(3) }, lo, hi, false                                            \
+    }
+#define C3(name, lo, hi)                                                                           \
+    {                                                                                              \
+#name, g_##name, 3, {V23, S(2, 1), V23 }, lo, hi, false                                    \
+    }
+static const gcase cases[] = {
+    C1(exp2, -2, 2),        C1(frac, 0.1, 0.9),    C1(hardsigmoid, -2.9, 2.9),
+    C1(hardswish, -2.9, 5), C1(log10, 0.2, 3),     C1(log2, 0.2, 3),
+    C1(log_sigmoid, -3, 3), C1(mish, -3, 3),       C1(reciprocal, 0.5, 2),
+    C1(relu6, 0.1, 5.9),    C1(selu, -3, 3),       C1(sinc, 0.1, 2),
+    C1(softsign, -2, 2),    C1(square, -2, 2),     C1(tanhshrink, -2, 2),
+    C2(copysign, 0.2, 2),   C2(fmax, -2, 2),       C2(fmin, -2, 2),
+    C2(hypot, -2, 2),       C2(ldexp, -2, 2),      C2(logaddexp, -2, 2),
+    C2(logaddexp2, -2, 2),  C2(remainder, 0.7, 3), C2(rsub, -2, 2),
+    C2(xlog1py, 0.2, 2),    C2(xlogy, 0.2, 2),     C1(fmod_scalar, 0.1, 0.7),
+    C1(scalar_pow, -2, 2),  C2(add_alpha, -2, 2),  C3(addcmul, -2, 2),
+    C3(addcdiv, 0.5, 2),    C3(lerp, 0.05, 0.95),  C3(bounded, -2, 2),
+    C1(clamp_max, -1, 1),   C1(logit, 0.05, 0.95), C1(leaky_relu, -2, 2),
+    C1(elu, -2, 2),         C1(celu, -2, 2),       C1(softplus, -2, 2),
+    C1(hardtanh, -2, 2),    C1(hardshrink, -2, 2), C1(softshrink, -2, 2),
+    C1(threshold, -2, 2),   C2(prelu, -2, 2),      C1(glu, -2, 2),
+    C1(softmin, -2, 2),
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+START_TEST(by_differences)
+{
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    for (int i = _i; i < NCASES; i += 8)
+        compare(&cases[i], 1);
+}
+END_TEST
+
+/* ---- special points ---- */
+
+/* The gradient of sum(f(x)) at n values, with x[0] the given ones and x[1] of `second`. */
+static void at_points_line(fn f, int which, int n, const double *v, const double *second,
+                           const double *want, const char *what, int line)
+{
+    double got[16];
+    lz_tensor *x[2] = {lz_from_host(LZ_F64, LZ_SHAPE(n), v),
+                       lz_from_host(LZ_F64, LZ_SHAPE(n), second ? second : v)},
+              *g;
+    ck_assert_msg(lz_grad(lz_sum(f(x)), &x[which], 1, &g) == LZ_OK, "line %d: %s: %s", line, what,
+                  lz_last_error_text());
+    ck_assert_int_eq(lz_to_host(g, got, sizeof got), LZ_OK);
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(got[i] == want[i] || fabs(got[i] - want[i]) < 1e-12 ||
+                          (isnan(got[i]) && isnan(want[i])),
+                      "line %d: %s: gradient %d is %.17g, not %.17g", line, what, i, got[i],
+                      want[i]);
+}
+#define D(...) ((const double[]){__VA_ARGS__})
+/* AT(f, points, gradients) */
+#define AT(f, n, v, want) at_points_line(g_##f, 0, (n), (v), NULL, (want), #f, __LINE__)
+#define AT2(f, which, n, a, b, want)                                                               \
+    at_points_line(g_##f, (which), (n), (a), (b), (want), #f, __LINE__)
+
+START_TEST(kinks_of_activations)
+{
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    lz_scope_begin();
+    AT(relu6, 4, D(0, 6, -1, 3), D(0, 0, 0, 1));
+    AT(hardtanh, 4, D(-1, 1, 0, 7), D(0, 0, 1, 0));
+    AT(hardsigmoid, 4, D(-3, 3, 0, 9), D(0, 0, 1.0 / 6, 0));
+    AT(hardswish, 3, D(-4, 0, 4), D(0, 0.5, 1));
+    AT(leaky_relu, 2, D(0, -2), D(0.01, 0.01));
+    AT(hardshrink, 4, D(0.5, -0.5, 0.6, 0), D(0, 0, 1, 0));
+    AT(softshrink, 4, D(0.5, -0.5, -0.6, 0), D(0, 0, 1, 0));
+    AT(threshold, 2, D(0.25, 0.26), D(0, 1));
+    AT(log_sigmoid, 3, D(0, 800, -800), D(0.5, 0, 1));
+    AT(softplus, 3, D(0, 800, -800), D(0.5, 1, 0));
+    AT(mish, 2, D(800, -800), D(1, 0));
+    AT(elu, 3, D(0, 1000, -1000), D(1.5, 1.5, 0));
+    AT(selu, 2, D(1000, -1000), D(1.0507009873554805, 0));
+    AT(logit, 4, D(0.2, 0.8, 0.1, 0.9), D(6.25, 6.25, 0, 0));
+    AT(sinc, 1, D(0), D(0));
+    lz_scope_end();
+}
+END_TEST
+
+START_TEST(special_points_of_two_operands)
+{
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    lz_scope_begin();
+    AT2(copysign, 0, 4, D(0, -0.0, 2, -2), D(1, -1, -1, -1), D(0, 0, -1, 1));
+    AT2(fmax, 0, 4, D(1, NAN, 2, 1), D(1, 1, NAN, 3), D(1, 0, 1, 0));
+    AT2(fmax, 1, 4, D(1, NAN, 2, 1), D(1, 1, NAN, 3), D(0, 1, 0, 1));
+    AT2(logaddexp, 0, 3, D(1, 1000, -INFINITY), D(1, -1000, 5), D(0.5, 1, 0));
+    AT2(xlogy, 0, 3, D(0, 0, 2), D(0, -1, 3), D(0, 0, log(3)));
+    AT2(xlogy, 0, 1, D(0), D(3), D(log(3)));
+    AT2(xlogy, 1, 3, D(0, 2, 0), D(0, 4, 3), D(0, 0.5, 0));
+    AT2(hypot, 0, 2, D(3e200, 3e-200), D(4e200, 4e-200), D(0.6, 0.6));
+    AT2(remainder, 1, 2, D(-7, 7), D(2, -2), D(4, 4));
+    lz_scope_end();
+}
+END_TEST
+
+static lz_tensor *g_floor(lz_tensor **x)
+{
+    return lz_floor_divide(x[0], x[1]);
+}
+static lz_tensor *g_nan_to_num(lz_tensor **x)
+{
+    return lz_mul_scalar(lz_nan_to_num(x[0]), 2);
+}
+
+START_TEST(flat_and_replaced)
+{
+    lz_scope_begin();
+    AT2(floor, 0, 3, D(7, -7, 1), D(2, 2, 0), D(0, 0, 0));
+    AT2(floor, 1, 3, D(7, -7, 1), D(2, 2, 0), D(0, 0, 0));
+    AT(nan_to_num, 4, D(NAN, INFINITY, -INFINITY, 3), D(0, 0, 0, 2));
+    lz_scope_end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("gradients of composites");
+    TCase *t = tcase_create("by differences");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, by_differences, 0, 8);
+    suite_add_tcase(s, t);
+    t = tcase_create("special points");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, kinks_of_activations, 0, 2);
+    tcase_add_loop_test(t, special_points_of_two_operands, 0, 2);
+    tcase_add_test(t, flat_and_replaced);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
