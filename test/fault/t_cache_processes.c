@@ -66,7 +66,7 @@ static void cold_start(board *b, int who, int keys)
 START_TEST(c10_cold_start)
 {
     enum { PROCESSES = 16, KEYS = 200 };
-    int rounds = ct_quick() ? 2 : 4;
+    int rounds = ct_quick() ? 2 : 20;
     for (int round = 0; round < rounds; round++) {
         board *b = make_board();
         pid_t pids[PROCESSES];

@@ -1,0 +1,366 @@
+/* t_cache_engine.c - the whole library on a cache that is damaged, of another make, not to be trusted, only read or taken
+ * away: processes of their own compute a number, and say what they compiled, found and warned of. The law of every case:
+ * the number is the same. What the cache by itself does is in t_cache_faults.c and its neighbours. */
+#include "cachetest.h"
+#include <lazuli/lazuli.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+const char *
+lz_llvm_version(void); /* backends/llvm/codegen.h has a name in common with cache/store.h */
+
+typedef struct report {
+    lz_cache_counts counts;
+    double value, again;
+    bool llvm_mapped;
+    int warnings;
+    int64_t compiled; /* programs */
+    char error[200];
+} report;
+
+typedef struct how {
+    const char *path;
+    bool read_only, other; /* another program */
+    bool by_environment;   /* the directory and read_only are given in the environment */
+    bool removed;          /* the directory goes away, then another program runs */
+    int threads;           /* 0: in the main thread */
+    uid_t uid;             /* 0: stay who we are */
+} how;
+
+static bool mapped(const char *name)
+{
+    char line[4400];
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f))
+        found |= strstr(line, name) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static double compute(bool other)
+{
+    float x[20 * 30], w[30 * 10];
+    for (int i = 0; i < 600; i++)
+        x[i] = (float)(i % 37) / 16 - 1;
+    for (int i = 0; i < 300; i++)
+        w[i] = (float)(i % 23) / 16 - 0.5f;
+    if (lz_scope_begin() != LZ_OK)
+        return NAN;
+    lz_tensor *a = lz_from_host(LZ_F32, LZ_SHAPE(20, 30), x);
+    lz_tensor *b = lz_from_host(LZ_F32, LZ_SHAPE(30, 10), w);
+    lz_tensor *y = lz_relu(lz_matmul(a, b));
+    double v = lz_item(lz_sum(other ? lz_exp(lz_neg(y)) : y));
+    return lz_scope_end() == LZ_OK ? v : NAN;
+}
+
+static pthread_barrier_t together;
+static void *compute_together(void *value)
+{
+    pthread_barrier_wait(&together);
+    *(double *)value = compute(false);
+    return NULL;
+}
+
+/* All at the same moment; NaN unless all get the same. */
+static double compute_in_threads(int n)
+{
+    pthread_t t[16];
+    double v[16];
+    pthread_barrier_init(&together, NULL, (unsigned)n);
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&t[i], NULL, compute_together, &v[i]) != 0)
+            return NAN;
+    for (int i = 0; i < n; i++)
+        pthread_join(t[i], NULL);
+    for (int i = 1; i < n; i++)
+        if (v[i] != v[0])
+            return NAN;
+    return v[0];
+}
+
+static void in_child(const how *h, report *r)
+{
+    bool ok = h->uid == 0 || (setgid(h->uid) == 0 && setuid(h->uid) == 0);
+    if (h->by_environment) {
+        setenv("XLA_PERSISTENT_CACHE_PATH", h->path, 1);
+        setenv("XLA_PERSISTENT_CACHE_READ_ONLY", h->read_only ? "1" : "0", 1);
+    } else {
+        ok = ok && lz_initialize_cache(h->path, h->read_only) == LZ_OK;
+    }
+    r->value = !ok ? NAN : h->threads ? compute_in_threads(h->threads) : compute(h->other);
+    if (h->removed) {
+        ct_rm(h->path);
+        r->again = compute(true);
+    }
+    lz_get_cache_counts(&r->counts);
+    r->llvm_mapped = mapped("libLLVM");
+    r->warnings = ct_warnings;
+    r->compiled = lz_counter_value("UncachedCompile");
+    snprintf(r->error, sizeof r->error, "%s", lz_last_error_text());
+}
+
+static report use(how h)
+{
+    report r = {.counts = {.struct_size = sizeof r.counts}};
+    int p[2], status;
+    ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        in_child(&h, &r);
+        _exit(write(p[1], &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
+    }
+    close(p[1]);
+    bool whole = read(p[0], &r, sizeof r) == (ssize_t)sizeof r;
+    close(p[0]);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(whole && status == 0, "status %x: %s", status, r.error);
+    ck_assert_msg(!isnan(r.value), "%s", r.error);
+    return r;
+}
+#define USE(...) use((how){.path = ct_dir, __VA_ARGS__})
+
+static void assert_cold(report first, report r)
+{
+    ck_assert_double_eq(first.value, r.value);
+    ck_assert_uint_eq(r.counts.llvm_compiles, first.counts.llvm_compiles);
+}
+
+static void assert_warm(report first, report r)
+{
+    ck_assert_double_eq(first.value, r.value);
+    ck_assert_uint_eq(r.counts.llvm_compiles + r.counts.program_misses + r.counts.corrupt, 0);
+}
+
+START_TEST(warm_process_loads_no_llvm)
+{
+    report cold = USE(0), warm = USE(0);
+    ck_assert(cold.llvm_mapped);
+    ck_assert_uint_gt(cold.counts.llvm_compiles, 0);
+    ck_assert(!warm.llvm_mapped);
+    assert_warm(cold, warm);
+    ck_assert_uint_eq(warm.counts.kernel_hits, cold.counts.llvm_compiles);
+}
+END_TEST
+
+/* ---- entries that are damaged, or of another make ---- */
+
+static int flip_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    if (type != FTW_F || !lz_store_is_entry(path + ftw->base))
+        return 0;
+    size_t n, at = (size_t)((uint64_t)st->st_ino * 2654435761u % (uint64_t)st->st_size);
+    uint8_t *p = ct_slurp(path, &n);
+    p[at] ^= (uint8_t)(1u << (at % 8));
+    ct_spill(path, p, n);
+    free(p);
+    return 0;
+}
+
+START_TEST(damage_is_counted)
+{
+    report cold = USE(0);
+    ck_assert_int_eq(nftw(ct_dir, flip_one, 32, FTW_PHYS), 0);
+    report hurt = USE(0), after = USE(0);
+    assert_cold(cold, hurt);
+    ck_assert_uint_eq(hurt.counts.corrupt, cold.counts.program_misses + cold.counts.llvm_compiles);
+    assert_warm(cold, after);
+}
+END_TEST
+
+typedef enum make { SCHEMA, BUILD, LLVM_VERSION, LARGER_MACHINE, OTHER_TUNING, NMAKES } make;
+static make making;
+static int changed;
+
+/* The bytes of `text` in p become those of `other`, of the same length. */
+static void replace(uint8_t *p, size_t n, const char *text, const char *other)
+{
+    size_t m = strlen(text);
+    for (size_t i = 0; i + m <= n; i++)
+        if (memcmp(p + i, text, m) == 0) {
+            memcpy(p + i, other, m);
+            changed++;
+        }
+}
+
+/* Writes an entry again, intact, as another version of the library or a process on another machine would have. */
+static int make_again(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    if (type != FTW_F || !lz_store_is_entry(path + ftw->base))
+        return 0;
+    char isa[LZ_ENTRY_MAX_ISA + 64], other[16];
+    const char *why;
+    size_t n, nvalue;
+    lz_codec_pool pool = {0};
+    lz_entry e;
+    uint8_t *p = ct_slurp(path, &n), *out;
+    ck_assert_int_eq(lz_entry_parse(p, n, &e, &why), LZ_ENTRY_OK);
+    nvalue = (size_t)e.sec[LZ_SEC_VALUE].usize;
+    uint8_t *value = malloc(nvalue + 1), *key = malloc((size_t)e.sec[LZ_SEC_KEY].usize + 1);
+    ck_assert_int_eq(lz_entry_value(&e, &pool, value), LZ_OK);
+    memcpy(key, e.key, (size_t)e.sec[LZ_SEC_KEY].usize);
+    snprintf(isa, sizeof isa, "%s%s", e.isa,
+             !*e.isa                    ? ""
+             : making == LARGER_MACHINE ? ",+quantum,+avx512fp17"
+             : making == OTHER_TUNING   ? ",+prefer-no-gather,-prefer-256-bit"
+                                        : "");
+    changed += strcmp(isa, e.isa) != 0;
+    if (making == LLVM_VERSION) {
+        snprintf(other, sizeof other, "%s", lz_llvm_version());
+        other[1]++;
+        replace(key, (size_t)e.sec[LZ_SEC_KEY].usize, lz_llvm_version(), other);
+    }
+    if (making == LARGER_MACHINE && *e.isa)
+        memset(value, 0x0f, nvalue); /* what must not even be looked at */
+    lz_entry_content c = {e.kind, 1,     making == BUILD ? "another" : e.build, isa,
+                          key,    value, (size_t)e.sec[LZ_SEC_KEY].usize,       nvalue};
+    ck_assert_int_eq(lz_entry_encode(&c, &out, &n), LZ_OK);
+    if (making == SCHEMA) {
+        out[8]++;
+        lz_entry_seal(out, n);
+    }
+    ct_spill(path, out, n);
+    lz_codec_pool_free(&pool);
+    lz_free(out);
+    free(value), free(key), free(p);
+    return 0;
+}
+
+/* Intact entries that are not for this process are left where they are, and do not keep it from storing its own; those
+ * that differ only in what tunes are used. */
+START_TEST(entries_of_another_make)
+{
+    making = (make)_i;
+    report cold = USE(0);
+    int entries = (int)(cold.counts.program_misses + cold.counts.llvm_compiles);
+    ck_assert_int_eq((int)ct_count_entries(NULL), entries);
+    ck_assert_int_eq(nftw(ct_dir, make_again, 32, FTW_PHYS), 0);
+    ck_assert(making <= BUILD || changed >= (int)cold.counts.llvm_compiles);
+    report next = USE(0);
+    ck_assert_uint_eq(next.counts.corrupt, 0);
+    ck_assert_int_eq(next.warnings, 0);
+    if (making == OTHER_TUNING) {
+        assert_warm(cold, next);
+        ck_assert_int_eq((int)ct_count_entries(NULL), entries);
+        return;
+    }
+    assert_cold(cold, next);
+    if (making <= BUILD)
+        ck_assert_uint_eq(next.counts.foreign, (uint64_t)entries);
+    int kept = (int)ct_count_entries(NULL) - entries; /* its own stand beside */
+    ck_assert_int_eq(kept, making == LARGER_MACHINE ? (int)cold.counts.llvm_compiles : entries);
+    assert_warm(cold, USE(0));
+}
+END_TEST
+
+/* ---- directories ---- */
+
+static int give_away(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)ftw;
+    return chmod(path, type == FTW_F ? st->st_mode & 0444 : st->st_mode & 0555);
+}
+
+/* A directory that its owner cannot write: what is there is found, what is new is compiled and not kept. Root may write everywhere, so it
+ * becomes somebody else. */
+START_TEST(read_only_directory)
+{
+    uid_t who = geteuid() == 0 ? 65534 : 0;
+    report cold = {0}, warm, other;
+    ck_assert_int_eq(chmod(ct_base, 0755), 0);
+    ck_assert_int_eq(mkdir(ct_dir, 0700), 0);
+    if (who)
+        ck_assert_int_eq(chown(ct_dir, who, who), 0);
+    cold = USE(.uid = who);
+    ck_assert_uint_gt(cold.counts.llvm_compiles, 0);
+    ck_assert_int_eq(nftw(ct_dir, give_away, 32, FTW_DEPTH | FTW_PHYS), 0);
+    for (int ro = 0; ro < 3; ro++) { /* not said, said by the program, said by the environment */
+        warm = USE(.uid = who, .read_only = ro > 0, .by_environment = ro == 2);
+        assert_warm(cold, warm);
+        for (int again = 0; again < 2; again++) {
+            other = USE(.uid = who, .other = true, .read_only = ro > 0, .by_environment = ro == 2);
+            ck_assert_uint_eq(other.counts.program_misses, 1);
+            ck_assert_uint_eq(other.counts.corrupt, 0);
+            ck_assert_uint_eq(other.counts.write_fail > 0, !ro);
+            ck_assert_int_eq(other.warnings, !ro);
+        }
+    }
+}
+END_TEST
+
+/* Who may write an entry may run code here: such a directory is neither read nor written, and the program runs. */
+START_TEST(untrusted_directory)
+{
+    report cold = USE(0);
+    uint64_t entries = ct_count_entries(NULL);
+    for (int k = 0; k < 3; k++) {
+        ck_assert_int_eq(chmod(ct_dir, k == 0 ? 0720 : k == 1 ? 0702 : 0700), 0);
+        ck_assert_int_eq(chmod(ct_base, k == 2 ? 0777 : 0700), 0);
+        report r = USE(0), other = USE(.other = true);
+        assert_cold(cold, r);
+        ck_assert_int_eq(r.warnings, 1);
+        ck_assert_uint_gt(other.counts.llvm_compiles, 0);
+        ck_assert_uint_eq(ct_count_entries(NULL), entries);
+    }
+    ck_assert_int_eq(chmod(ct_base, 0700), 0);
+    assert_warm(cold, USE(0));
+}
+END_TEST
+
+START_TEST(removed_while_running)
+{
+    report cold = USE(0), other = USE(.other = true), r;
+    r = USE(.removed = true);
+    ck_assert_double_eq(r.value, cold.value);
+    ck_assert_double_eq(r.again, other.value);
+    ck_assert_int_eq(r.warnings, 0);
+    /* what came after the removal is in a new directory, but for kernels that the process had already */
+    report next = USE(.other = true);
+    ck_assert_double_eq(next.value, other.value);
+    ck_assert_uint_eq(next.counts.program_misses + next.counts.corrupt, 0);
+    assert_warm(other, USE(.other = true));
+    ck_assert_uint_gt(USE(0).counts.program_misses, 0);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+/* Threads that come to one new graph at the same moment: it is compiled once, or by two of them. */
+START_TEST(threads_meet_at_one_graph)
+{
+    report alone = USE(0);
+    for (int round = 0; round < 4; round++) {
+        ct_rm(ct_dir);
+        report r = USE(.threads = round < 2 ? 2 : 8);
+        ck_assert_double_eq(r.value, alone.value);
+        ck_assert_int_ge((int)r.compiled, 1);
+        ck_assert_int_le((int)r.compiled, 2);
+        ck_assert_uint_le(r.counts.llvm_compiles, 2 * alone.counts.llvm_compiles);
+        ck_assert_uint_eq(r.counts.corrupt + r.counts.write_fail, 0);
+        assert_warm(alone, USE(0));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    setenv("PJRT_DEVICE", "CPU", 1);
+    Suite *s = suite_create("engine on a cache");
+    TCase *t = tcase_create("processes of their own");
+    tcase_set_timeout(t, 300);
+    tcase_add_checked_fixture(t, ct_setup, ct_teardown);
+    tcase_add_test(t, warm_process_loads_no_llvm);
+    tcase_add_test(t, damage_is_counted);
+    tcase_add_loop_test(t, entries_of_another_make, 0, NMAKES);
+    tcase_add_test(t, read_only_directory);
+    tcase_add_test(t, untrusted_directory);
+    tcase_add_test(t, removed_while_running);
+    tcase_add_test(t, threads_meet_at_one_graph);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
