@@ -21,12 +21,17 @@ typedef struct reverse {
     lz_arena arena;
 } reverse;
 
+static bool has_gradient(lz_dtype d)
+{
+    return lz_dtype_is_float(d) || lz_dtype_is_complex(d);
+}
+
 static bool passes(const reverse *r, const lz_node *n)
 {
     if (!lz_node_has_history(n) || (n->flags & LZ_NODE_NOGRAD) ||
         lz_vjp_rule_of(lz_node_op(n)).blocks)
         return false;
-    if (n->sig->nresult == 1 && !lz_dtype_is_float(lz_node_type(n)->dtype))
+    if (n->sig->nresult == 1 && !has_gradient(lz_node_type(n)->dtype))
         return false;
     for (uint32_t i = 0; i < n->sig->nopnd; i++)
         if (r->need[n->opnd[i]->index])
@@ -100,7 +105,7 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
         return LZ_FAIL(LZ_EMEM, "no memory to differentiate");
     for (uint32_t i = 0; i < sig->nopnd; i++) {
         opnd[i] = value_of(r, n->opnd[i]);
-        need[i] = r->need[n->opnd[i]->index] && lz_dtype_is_float(sig->opnd[i]->dtype);
+        need[i] = r->need[n->opnd[i]->index] && has_gradient(sig->opnd[i]->dtype);
     }
     lz_vjp v = {.sig = sig, .opnd = opnd, .need = need, .grad_in = grad_in, .site = n->site};
     v.result = sig->nresult == 1 ? value_of(r, n) : NULL;
@@ -178,8 +183,11 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
     const lz_type *t = lz_node_type(loss);
     char have[96];
     lz_type_short(t, have, sizeof have);
-    if (!lz_dtype_is_float(t->dtype))
-        return LZ_FAIL(LZ_EDTYPE, "the loss is %s; only floating point has a gradient", have);
+    if (!has_gradient(t->dtype))
+        return LZ_FAIL(LZ_EDTYPE, "the loss is %s; only floats and complex numbers have a gradient",
+                       have);
+    if (!seed && lz_dtype_is_complex(t->dtype))
+        return LZ_FAIL(LZ_EDTYPE, "the loss is %s; without grad_output it must be real", have);
     if (!seed && t->nelem != 1)
         return LZ_FAIL(LZ_ESHAPE, "the loss is %s; without grad_output it must have one element",
                        have);
@@ -207,9 +215,11 @@ static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes, bo
             lz_error_set(&before);
             continue;
         }
-        if (!lz_dtype_is_float(lz_node_type(nodes[i])->dtype))
-            return LZ_FAIL(LZ_EDTYPE, "parameter %zu is of %s; only floating point has a gradient",
-                           i, lz_dtype_name(lz_node_type(nodes[i])->dtype));
+        if (!has_gradient(lz_node_type(nodes[i])->dtype))
+            return LZ_FAIL(
+                LZ_EDTYPE,
+                "parameter %zu is of %s; only floats and complex numbers have a gradient", i,
+                lz_dtype_name(lz_node_type(nodes[i])->dtype));
     }
     return LZ_OK;
 }
@@ -366,8 +376,9 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
 {
     lz_api_frame frame = lz_api_enter("lz_requires_grad", NULL);
     lz_status s = t ? lz_status_of(t) : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
-    if (s == LZ_OK && on && !lz_dtype_is_float(lz_dtype_of(t)))
-        s = LZ_FAIL(LZ_EDTYPE, "the tensor is of %s; only floating point has a gradient",
+    if (s == LZ_OK && on && !has_gradient(lz_dtype_of(t)))
+        s = LZ_FAIL(LZ_EDTYPE,
+                    "the tensor is of %s; only floats and complex numbers have a gradient",
                     lz_dtype_name(lz_dtype_of(t)));
     if (s == LZ_OK)
         s = lz_trace_set_requires_grad(t, on);

@@ -33,6 +33,9 @@ lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a);
 lz_tensor *lz_v2(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b);
 lz_tensor *lz_v3(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b, lz_tensor *c);
 lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s);                /* a times a constant */
+/* The complex conjugate; a real tensor itself. For a real loss the gradient of z = x + iy is dL/dx + i dL/dy, so a holomorphic operation
+ * multiplies what arrives by the conjugate of its derivative. */
+lz_tensor *lz_v_conj(const lz_vjp *v, lz_tensor *a);
 lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b);
 lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);          /* g where pred, else 0 */
 lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);

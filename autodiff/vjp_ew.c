@@ -1,5 +1,5 @@
 /* vjp_ew.c - gradients of the elementwise operations.
- * Sources: calculus; conventions at kinks are PyTorch's (clamp passes the gradient at its bounds, a tie of maximum or minimum
+ * Sources: calculus; of complex numbers PyTorch's (the conjugate Wirtinger derivative, see lz_v_conj); conventions at kinks are PyTorch's (clamp passes the gradient at its bounds, a tie of maximum or minimum
  * gives half to each side, abs has 0 at 0). */
 #include "autodiff/vjp.h"
 #include "base/status.h"
@@ -47,26 +47,73 @@ static lz_tensor *square(const lz_vjp *v, lz_tensor *a)
     return mul(v, a, a);
 }
 
+static lz_tensor *cj(const lz_vjp *v, lz_tensor *a)
+{
+    return lz_v_conj(v, a);
+}
+
 /* clang-format off */
-RULE1(abs, mul(v, G, lz_v1(v, "sign", X)))
-RULE1(cbrt, divide(v, G, lz_v_scale(v, square(v, R), 3)))
-RULE1(cosine, neg(v, mul(v, G, lz_v1(v, "sine", X))))
+RULE1(abs, mul(v, lz_hlo_convert_at(G, TYPE(0)->dtype, v->site), lz_v1(v, "sign", X)))
+RULE1(cbrt, divide(v, G, lz_v_scale(v, cj(v, square(v, R)), 3)))
+RULE1(cosine, neg(v, mul(v, G, cj(v, lz_v1(v, "sine", X)))))
 RULE1(erf, mul(v, G, lz_v_scale(v, lz_v1(v, "exponential", neg(v, square(v, X))), 1.1283791670955126)))
-RULE1(exponential, mul(v, G, R))
-RULE1(expm1, mul(v, G, add(v, R, one(v))))
-RULE1(log, divide(v, G, X))
-RULE1(log1p, divide(v, G, add(v, X, one(v))))
-RULE1(logistic, mul(v, G, mul(v, R, sub(v, one(v), R))))
+RULE1(exponential, mul(v, G, cj(v, R)))
+RULE1(expm1, mul(v, G, cj(v, add(v, R, one(v)))))
+RULE1(log, divide(v, G, cj(v, X)))
+RULE1(log1p, divide(v, G, cj(v, add(v, X, one(v)))))
+RULE1(logistic, mul(v, G, cj(v, mul(v, R, sub(v, one(v), R)))))
 RULE1(negate, neg(v, G))
 /* Rounding is the identity up to rounding, so the gradient is rounded likewise. */
 RULE1(reduce_precision, lz_hlo_reduce_precision_at(G, (int)LZ_ATTR(precision, v->sig->attr)->exponent_bits,
                                                    (int)LZ_ATTR(precision, v->sig->attr)->mantissa_bits, v->site))
-RULE1(rsqrt, lz_v_scale(v, mul(v, G, divide(v, R, X)), -0.5))
-RULE1(sine, mul(v, G, lz_v1(v, "cosine", X)))
-RULE1(sqrt, lz_v_scale(v, divide(v, G, R), 0.5))
-RULE1(tan, mul(v, G, add(v, square(v, R), one(v))))
-RULE1(tanh, mul(v, G, sub(v, one(v), square(v, R))))
+RULE1(rsqrt, lz_v_scale(v, mul(v, G, cj(v, divide(v, R, X))), -0.5))
+RULE1(sine, mul(v, G, cj(v, lz_v1(v, "cosine", X))))
+RULE1(sqrt, lz_v_scale(v, divide(v, G, cj(v, R)), 0.5))
+RULE1(tan, mul(v, G, cj(v, add(v, square(v, R), one(v)))))
+RULE1(tanh, mul(v, G, cj(v, sub(v, one(v), square(v, R)))))
 /* clang-format on */
+
+/* x / |x| turns with x and does not stretch: (g - s re(conj(s) g)) / |x|, 0 at 0. Of a real number it is constant. */
+lz_status lz_vjp_sign(const lz_vjp *v)
+{
+    const lz_type *t = TYPE(0);
+    if (!lz_dtype_is_complex(t->dtype))
+        return LZ_OK;
+    lz_tensor *along = lz_hlo_convert_at(lz_v1(v, "real", mul(v, cj(v, R), G)), t->dtype, v->site);
+    lz_tensor *across = sub(v, G, mul(v, R, along));
+    lz_tensor *size = lz_hlo_convert_at(lz_v1(v, "abs", X), t->dtype, v->site);
+    lz_tensor *turns = lz_v_cmp(v, LZ_HLO_NE, X, lz_v_zeros(v, t));
+    v->grad_in[0] = lz_v_mask(v, turns, divide(v, across, size));
+    return LZ_OK;
+}
+
+static lz_tensor *zero_like(const lz_vjp *v, lz_tensor *a)
+{
+    lz_shape shape = lz_shape_of(a);
+    lz_tensor *zero = lz_hlo_constant_at(lz_dtype_of(a), 0, v->site);
+    return shape.rank ? lz_hlo_broadcast_in_dim_at(zero, shape, NULL, 0, v->site) : zero;
+}
+
+lz_status lz_vjp_real(const lz_vjp *v)
+{
+    bool c = lz_dtype_is_complex(TYPE(0)->dtype);
+    v->grad_in[0] = c ? lz_v2(v, "complex", G, zero_like(v, G)) : G;
+    return LZ_OK;
+}
+
+lz_status lz_vjp_imag(const lz_vjp *v)
+{
+    if (lz_dtype_is_complex(TYPE(0)->dtype))
+        v->grad_in[0] = lz_v2(v, "complex", zero_like(v, G), G);
+    return LZ_OK;
+}
+
+lz_status lz_vjp_complex(const lz_vjp *v)
+{
+    v->grad_in[0] = lz_v1(v, "real", G);
+    v->grad_in[1] = lz_v1(v, "imag", G);
+    return LZ_OK;
+}
 
 lz_status lz_vjp_convert(const lz_vjp *v)
 {
@@ -91,18 +138,18 @@ lz_status lz_vjp_subtract(const lz_vjp *v)
 lz_status lz_vjp_multiply(const lz_vjp *v)
 {
     if (v->need[0])
-        v->grad_in[0] = mul(v, G, Y);
+        v->grad_in[0] = mul(v, G, cj(v, Y));
     if (v->need[1])
-        v->grad_in[1] = mul(v, G, X);
+        v->grad_in[1] = mul(v, G, cj(v, X));
     return LZ_OK;
 }
 
 lz_status lz_vjp_divide(const lz_vjp *v)
 {
     if (v->need[0])
-        v->grad_in[0] = divide(v, G, Y);
+        v->grad_in[0] = divide(v, G, cj(v, Y));
     if (v->need[1]) /* -(g / y) * (x / y): no square that could overflow */
-        v->grad_in[1] = neg(v, mul(v, divide(v, G, Y), R));
+        v->grad_in[1] = neg(v, mul(v, divide(v, G, cj(v, Y)), cj(v, R)));
     return LZ_OK;
 }
 
@@ -119,12 +166,18 @@ lz_status lz_vjp_remainder(const lz_vjp *v)
 
 lz_status lz_vjp_atan2(const lz_vjp *v)
 {
-    lz_tensor *d = divide(v, G, add(v, square(v, X), square(v, Y)));
+    lz_tensor *d = divide(v, G, cj(v, add(v, square(v, X), square(v, Y))));
     if (v->need[0])
-        v->grad_in[0] = mul(v, d, Y);
+        v->grad_in[0] = mul(v, d, cj(v, Y));
     if (v->need[1])
-        v->grad_in[1] = neg(v, mul(v, d, X));
+        v->grad_in[1] = neg(v, mul(v, d, cj(v, X)));
     return LZ_OK;
+}
+
+/* The type of real parts of t. */
+static const lz_type *part_type(const lz_type *t)
+{
+    return lz_type_get(lz_dtype_part(t->dtype), &t->shape);
 }
 
 /* d/dx = y x^(y-1), 0 where y is 0; d/dy = x^y log x, 0 where x is 0 and y is not negative. As torch.pow. */
@@ -133,12 +186,13 @@ lz_status lz_vjp_power(const lz_vjp *v)
     lz_tensor *zero = lz_v_zeros(v, TYPE(0));
     if (v->need[0]) {
         lz_tensor *p = mul(v, Y, lz_v2(v, "power", X, sub(v, Y, one(v))));
-        v->grad_in[0] = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_NE, Y, zero), mul(v, G, p));
+        v->grad_in[0] = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_NE, Y, zero), mul(v, G, cj(v, p)));
     }
     if (v->need[1]) {
-        lz_tensor *p = mul(v, G, mul(v, R, lz_v1(v, "log", X)));
-        lz_tensor *flat =
-            lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_EQ, X, zero), lz_v_cmp(v, LZ_HLO_GE, Y, zero));
+        lz_tensor *p = mul(v, G, cj(v, mul(v, R, lz_v1(v, "log", X))));
+        lz_tensor *y = lz_dtype_is_complex(TYPE(1)->dtype) ? lz_v1(v, "real", Y) : Y;
+        lz_tensor *flat = lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_EQ, X, zero),
+                                lz_v_cmp(v, LZ_HLO_GE, y, lz_v_zeros(v, part_type(TYPE(1)))));
         v->grad_in[1] = lz_v_mask(v, lz_v1(v, "not", flat), p);
     }
     return LZ_OK;

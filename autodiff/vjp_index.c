@@ -187,9 +187,9 @@ lz_status lz_vjp_scatter(const lz_vjp *v)
     }
     if (comb == LZ_OP_MULTIPLY && a->unique_indices) {
         if (v->need[0])
-            v->grad_in[0] = scatter_like(v, "multiply", G, v->opnd[2]);
+            v->grad_in[0] = scatter_like(v, "multiply", G, lz_v_conj(v, v->opnd[2]));
         if (v->need[2])
-            v->grad_in[2] = read_back(v, lz_v2(v, "multiply", G, v->opnd[0]));
+            v->grad_in[2] = read_back(v, lz_v2(v, "multiply", G, lz_v_conj(v, v->opnd[0])));
         return LZ_OK;
     }
     return LZ_FAIL(LZ_EGRAD, "scatter with this region%s has no gradient rule",

@@ -28,11 +28,12 @@ static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_
                                         dims->n, v->site);
     lz_tensor *safe = lz_v3(v, "select", is0, one, X);
     lz_tensor *p =
-        lz_v2(v, "multiply", G, lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site));
+        lz_v2(v, "multiply", G,
+              lz_v_conj(v, lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site)));
     lz_tensor *pg = lz_v_unreduce(v, p, dims, s), *n = lz_v_unreduce(v, nzero, dims, s);
     lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, one), pg);
     lz_tensor *elsewhere =
-        lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, zero), lz_v2(v, "divide", pg, safe));
+        lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, zero), lz_v2(v, "divide", pg, lz_v_conj(v, safe)));
     return lz_v3(v, "select", is0, at_zero, elsewhere);
 }
 
@@ -135,8 +136,8 @@ lz_status lz_vjp_dot_general(const lz_vjp *v)
     side r = side_of(TYPE(1), &a->rhs_batching_dimensions, &a->rhs_contracting_dimensions);
     int nbatch = l.batch->n;
     if (v->need[0])
-        v->grad_in[0] = dot_grad(v, &l, &r, v->opnd[1], nbatch + l.nfree);
+        v->grad_in[0] = dot_grad(v, &l, &r, lz_v_conj(v, v->opnd[1]), nbatch + l.nfree);
     if (v->need[1])
-        v->grad_in[1] = dot_grad(v, &r, &l, v->opnd[0], nbatch);
+        v->grad_in[1] = dot_grad(v, &r, &l, lz_v_conj(v, v->opnd[0]), nbatch);
     return LZ_OK;
 }

@@ -38,6 +38,13 @@ lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s)
     return lz_v2(v, "multiply", a, c);
 }
 
+lz_tensor *lz_v_conj(const lz_vjp *v, lz_tensor *a)
+{
+    if (!lz_dtype_is_complex(lz_dtype_of(a)))
+        return a;
+    return lz_v2(v, "complex", lz_v1(v, "real", a), lz_v1(v, "negate", lz_v1(v, "imag", a)));
+}
+
 lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b)
 {
     return lz_hlo_compare_at(d, a, b, v->site);

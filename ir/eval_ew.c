@@ -2,8 +2,7 @@
  * Each rule is one line of formula inside a macro that gives it loops over the kinds of element it
  * has a meaning for. A dtype without a meaning is LZ_EUNSUPPORTED (the shape rules refuse it
  * earlier; raw scalar calls may get here). Threads: pure. */
-#include "ir/eval.h"
-#include <complex.h>
+#include "ir/eval_complex.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,28 +27,13 @@ static uint64_t mask_of(lz_dtype d)
     return d == LZ_BOOL ? 1 : ~UINT64_C(0) >> (64 - width_of(d));
 }
 
-static lz_c64 load_c(const lz_ref_ew *e, int k, int64_t i)
-{
-    return ((const lz_c64 *)e->src[k])[i * e->step[k]];
-}
-
-static float complex c_of(lz_c64 v)
-{
-    return __builtin_complex(v.re, v.im);
-}
-
-static lz_c64 c64_of(double complex v)
-{
-    return (lz_c64){(float)creal(v), (float)cimag(v)};
-}
-
 #define EACH(e) for (int64_t i = 0; i < (e)->n; i++)
 #define LOADF(k) lz_ref_load_f(e->in[k], e->src[k], i * e->step[k])
 #define LOADU(k) lz_ref_load_u(e->in[k], e->src[k], i * e->step[k])
-#define LOADC(k) load_c(e, k, i)
+#define LOADC(k) lz_ref_load_c(e->in[k], e->src[k], i * e->step[k])
 #define STOREF(v) lz_ref_store_f(e->out, e->dst, i, (v))
 #define STOREU(v) lz_ref_store_u(e->out, e->dst, i, (v))
-#define STOREC(v) (((lz_c64 *)e->dst)[i] = (v))
+#define STOREC(v) lz_ref_store_c(e->out, e->dst, i, (v))
 
 /* One float operand. EXACT: the formula rounds correctly in double. WIDE: f64 uses the long double
  * formula. */
@@ -64,8 +48,8 @@ static lz_c64 c64_of(double complex v)
         }                                                                                          \
         return LZ_OK;                                                                              \
     }
-#define FLOAT1_WIDE(name, formula, formula_l)                                                      \
-    lz_status lz_ref_##name(const lz_ref_ew *e)                                                    \
+#define FLOAT1_WIDE_FN(linkage, fn, formula, formula_l)                                            \
+    linkage lz_status fn(const lz_ref_ew *e)                                                       \
     {                                                                                              \
         if (!lz_dtype_is_float(e->in[0]))                                                          \
             return no_meaning(e);                                                                  \
@@ -83,23 +67,33 @@ static lz_c64 c64_of(double complex v)
         return LZ_OK;                                                                              \
     }
 
+/* Floats, and complex numbers by lz_cx_<name>. */
+#define FLC1(name, formula, formula_l)                                                             \
+    static lz_status name##_of_floats(const lz_ref_ew *e);                                         \
+    lz_status lz_ref_##name(const lz_ref_ew *e)                                                    \
+    {                                                                                              \
+        return lz_dtype_is_complex(e->in[0]) ? lz_ref_complex1(e, lz_cx_##name)                    \
+                                             : name##_of_floats(e);                                \
+    }                                                                                              \
+    FLOAT1_WIDE_FN(static, name##_of_floats, formula, formula_l)
+
 FLOAT1_EXACT(ceil, ceil(x))
 FLOAT1_EXACT(floor, floor(x))
 FLOAT1_EXACT(round_afz, round(x))
 FLOAT1_EXACT(round_even, roundeven(x))
-FLOAT1_EXACT(sqrt, sqrt(x))
-FLOAT1_WIDE(cbrt, cbrt(x), cbrtl(x))
-FLOAT1_WIDE(cosine, cos(x), cosl(x))
-FLOAT1_WIDE(erf, erf(x), erfl(x))
-FLOAT1_WIDE(exponential, exp(x), expl(x))
-FLOAT1_WIDE(expm1, expm1(x), expm1l(x))
-FLOAT1_WIDE(log, log(x), logl(x))
-FLOAT1_WIDE(log1p, log1p(x), log1pl(x))
-FLOAT1_WIDE(logistic, 1 / (1 + exp(-x)), 1 / (1 + expl(-x)))
-FLOAT1_WIDE(rsqrt, 1 / sqrt(x), 1 / sqrtl(x))
-FLOAT1_WIDE(sine, sin(x), sinl(x))
-FLOAT1_WIDE(tan, tan(x), tanl(x))
-FLOAT1_WIDE(tanh, tanh(x), tanhl(x))
+FLC1(cbrt, cbrt(x), cbrtl(x))
+FLC1(cosine, cos(x), cosl(x))
+FLOAT1_WIDE_FN(, lz_ref_erf, erf(x), erfl(x))
+FLC1(exponential, exp(x), expl(x))
+FLC1(expm1, expm1(x), expm1l(x))
+FLC1(log, log(x), logl(x))
+FLC1(log1p, log1p(x), log1pl(x))
+FLC1(logistic, 1 / (1 + exp(-x)), 1 / (1 + expl(-x)))
+FLC1(rsqrt, 1 / sqrt(x), 1 / sqrtl(x))
+FLC1(sqrt, sqrt(x), sqrt((double)x))
+FLC1(sine, sin(x), sinl(x))
+FLC1(tan, tan(x), tanl(x))
+FLC1(tanh, tanh(x), tanhl(x))
 
 lz_status lz_ref_is_finite(const lz_ref_ew *e)
 {
@@ -120,9 +114,9 @@ lz_status lz_ref_abs(const lz_ref_ew *e)
             uint64_t x = LOADU(0);
             STOREU(lz_dtype_is_signed(e->in[0]) && (int64_t)x < 0 ? 0 - x : x);
         }
-    } else if (e->in[0] == LZ_C64 && e->out == LZ_F32) {
+    } else if (lz_dtype_is_complex(e->in[0]) && e->out == lz_dtype_part(e->in[0])) {
         EACH (e)
-            STOREF(hypot(LOADC(0).re, LOADC(0).im));
+            STOREF((double)lz_cx_abs(LOADC(0)));
     } else {
         return no_meaning(e);
     }
@@ -137,9 +131,9 @@ lz_status lz_ref_negate(const lz_ref_ew *e)
     } else if (lz_dtype_is_int(e->in[0])) {
         EACH (e)
             STOREU(0 - LOADU(0));
-    } else if (e->in[0] == LZ_C64) {
+    } else if (lz_dtype_is_complex(e->in[0])) {
         EACH (e)
-            STOREC(((lz_c64){-LOADC(0).re, -LOADC(0).im}));
+            STOREC(((lz_cx){-LOADC(0).re, -LOADC(0).im}));
     } else {
         return no_meaning(e);
     }
@@ -159,9 +153,46 @@ lz_status lz_ref_sign(const lz_ref_ew *e)
             uint64_t x = LOADU(0);
             STOREU(x == 0 ? 0 : sgn && (int64_t)x < 0 ? ~UINT64_C(0) : 1);
         }
+    } else if (lz_dtype_is_complex(e->in[0])) {
+        return lz_ref_complex1(e, lz_cx_sign);
     } else {
         return no_meaning(e);
     }
+    return LZ_OK;
+}
+
+/* ---- parts of complex numbers ---- */
+
+static lz_status part(const lz_ref_ew *e, bool imaginary)
+{
+    if (lz_dtype_is_complex(e->in[0])) {
+        EACH (e)
+            STOREF((double)(imaginary ? LOADC(0).im : LOADC(0).re));
+    } else if (lz_dtype_is_float(e->in[0])) {
+        EACH (e)
+            STOREF(imaginary ? 0 : LOADF(0));
+    } else {
+        return no_meaning(e);
+    }
+    return LZ_OK;
+}
+
+lz_status lz_ref_real(const lz_ref_ew *e)
+{
+    return part(e, false);
+}
+
+lz_status lz_ref_imag(const lz_ref_ew *e)
+{
+    return part(e, true);
+}
+
+lz_status lz_ref_complex(const lz_ref_ew *e)
+{
+    if (!lz_dtype_is_complex(e->out))
+        return no_meaning(e);
+    EACH (e)
+        STOREC(((lz_cx){LOADF(0), LOADF(1)}));
     return LZ_OK;
 }
 
@@ -228,22 +259,17 @@ SHIFT(sar, (uint64_t)(extend(a, width) >> (in_width ? b : width - 1)))
 
 /* ---- arithmetic on two operands ---- */
 
-static lz_c64 c_add(lz_c64 a, lz_c64 b)
+static lz_cx c_add(lz_cx a, lz_cx b)
 {
-    return (lz_c64){a.re + b.re, a.im + b.im};
+    return (lz_cx){a.re + b.re, a.im + b.im};
 }
-static lz_c64 c_sub(lz_c64 a, lz_c64 b)
+static lz_cx c_sub(lz_cx a, lz_cx b)
 {
-    return (lz_c64){a.re - b.re, a.im - b.im};
+    return (lz_cx){a.re - b.re, a.im - b.im};
 }
-static lz_c64 c_mul(lz_c64 a, lz_c64 b)
+static lz_cx c_mul(lz_cx a, lz_cx b)
 {
-    return (lz_c64){(float)((double)a.re * b.re - (double)a.im * b.im),
-                    (float)((double)a.re * b.im + (double)a.im * b.re)};
-}
-static lz_c64 c_div(lz_c64 a, lz_c64 b)
-{
-    return c64_of((double complex)c_of(a) / (double complex)c_of(b));
+    return (lz_cx){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
 /* Integer division that never traps. */
@@ -303,25 +329,17 @@ static uint64_t i_min(uint64_t a, uint64_t b, bool sgn)
 {
     return (sgn ? (int64_t)a < (int64_t)b : a < b) ? a : b;
 }
-static bool c_less(lz_c64 a, lz_c64 b)
+static bool c_less(lz_cx a, lz_cx b)
 {
     return a.re < b.re || (a.re == b.re && a.im < b.im);
 }
-static lz_c64 c_max(lz_c64 a, lz_c64 b)
+static lz_cx c_max(lz_cx a, lz_cx b)
 {
     return c_less(b, a) ? a : b;
 }
-static lz_c64 c_min(lz_c64 a, lz_c64 b)
+static lz_cx c_min(lz_cx a, lz_cx b)
 {
     return c_less(a, b) ? a : b;
-}
-static lz_c64 c_pow(lz_c64 a, lz_c64 b)
-{
-    if (a.re == 0 && a.im == 0) /* cpow takes the logarithm of 0 */
-        return b.re == 0 && b.im == 0 ? (lz_c64){1, 0}
-               : b.re > 0             ? (lz_c64){0, 0}
-                                      : (lz_c64){NAN, NAN};
-    return c64_of(cpow((double complex)c_of(a), (double complex)c_of(b)));
 }
 
 /* glibc's powl is wrong where the exponent is -2^63 and the result is exact; pow is right wherever
@@ -370,11 +388,8 @@ static long double pow_wide(double a, double b)
         return LZ_OK;                                                                              \
     }
 #define COMPLEX(fn)                                                                                \
-    if (e->in[0] == LZ_C64) {                                                                      \
-        EACH (e)                                                                                   \
-            STOREC(fn(LOADC(0), LOADC(1)));                                                        \
-        return LZ_OK;                                                                              \
-    }
+    if (lz_dtype_is_complex(e->in[0]))                                                             \
+        return lz_ref_complex2(e, fn);
 #define NONE
 #define ARITH2(name, floats, ints, bools, complexes)                                               \
     lz_status lz_ref_##name(const lz_ref_ew *e)                                                    \
@@ -384,13 +399,13 @@ static long double pow_wide(double a, double b)
 ARITH2(add, FLOATS(a + b), INTS(a + b), BOOLS(a | b), COMPLEX(c_add))
 ARITH2(subtract, FLOATS(a - b), INTS(a - b), NONE, COMPLEX(c_sub))
 ARITH2(multiply, FLOATS(a *b), INTS(a *b), BOOLS(a &b), COMPLEX(c_mul))
-ARITH2(divide, FLOATS(a / b), INTS(int_div(a, b, sgn)), NONE, COMPLEX(c_div))
+ARITH2(divide, FLOATS(a / b), INTS(int_div(a, b, sgn)), NONE, COMPLEX(lz_cx_divide))
 ARITH2(remainder, FLOATS(fmod(a, b)), INTS(int_rem(a, b, sgn)), NONE, NONE)
 ARITH2(maximum, FLOATS(f_max(a, b)), INTS(i_max(a, b, sgn)), BOOLS(a | b), COMPLEX(c_max))
 ARITH2(minimum, FLOATS(f_min(a, b)), INTS(i_min(a, b, sgn)), BOOLS(a &b), COMPLEX(c_min))
 ARITH2(power, FLOATS_WIDE(pow(a, b), pow_wide((double)a, (double)b)), INTS(int_pow(a, b, sgn)),
-       NONE, COMPLEX(c_pow))
-ARITH2(atan2, FLOATS_WIDE(atan2(a, b), atan2l(a, b)), NONE, NONE, NONE)
+       NONE, COMPLEX(lz_cx_power))
+ARITH2(atan2, FLOATS_WIDE(atan2(a, b), atan2l(a, b)), NONE, NONE, COMPLEX(lz_cx_atan2))
 
 /* ---- comparison, selection ---- */
 
@@ -450,8 +465,8 @@ lz_status lz_ref_compare(const lz_ref_ew *e)
         } else if (lz_dtype_is_float(d)) {
             double a = LOADF(0), b = LOADF(1);
             r = decide(dir, a<b, a == b, a> b);
-        } else if (d == LZ_C64) {
-            lz_c64 a = LOADC(0), b = LOADC(1);
+        } else if (lz_dtype_is_complex(d)) {
+            lz_cx a = LOADC(0), b = LOADC(1);
             r = decide(dir, c_less(a, b), a.re == b.re && a.im == b.im, c_less(b, a));
         } else {
             uint64_t a = LOADU(0), b = LOADU(1);
@@ -470,7 +485,7 @@ lz_status lz_ref_clamp(const lz_ref_ew *e)
     EACH (e) {
         if (lz_dtype_is_float(d))
             STOREF(f_min(f_max(LOADF(1), LOADF(0)), LOADF(2)));
-        else if (d == LZ_C64)
+        else if (lz_dtype_is_complex(d))
             STOREC(c_min(c_max(LOADC(1), LOADC(0)), LOADC(2)));
         else
             STOREU(i_min(i_max(LOADU(1), LOADU(0), sgn), LOADU(2), sgn));

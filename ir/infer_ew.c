@@ -22,6 +22,18 @@ lz_status lz_infer_pred(lz_infer *c)
     return lz_infer_give(c, LZ_BOOL, &c->opnd[0]->shape);
 }
 
+/* The operand's shape and dtype; of a complex operand, the dtype of its parts. */
+lz_status lz_infer_part(lz_infer *c)
+{
+    return lz_infer_give(c, lz_dtype_part(c->opnd[0]->dtype), &c->opnd[0]->shape);
+}
+
+lz_status lz_infer_complex(lz_infer *c)
+{
+    LZ_TRY(lz_infer_same_type(c, 0, 1));
+    return lz_infer_give(c, lz_dtype_of_parts(c->opnd[0]->dtype), &c->opnd[0]->shape);
+}
+
 lz_status lz_infer_convert(lz_infer *c)
 {
     return lz_infer_give(c, LZ_ATTR(dtype, c->attr)->dtype, &c->opnd[0]->shape);
@@ -34,7 +46,7 @@ static bool compare_type_fits(lz_dtype d, int32_t ct)
     case LZ_CT_NOTYPE:
         return true;
     case LZ_CT_FLOAT:
-        return lz_dtype_is_float(d) || d == LZ_C64;
+        return lz_dtype_is_float(d) || lz_dtype_is_complex(d);
     case LZ_CT_TOTALORDER:
         return lz_dtype_is_float(d);
     case LZ_CT_SIGNED:
@@ -55,7 +67,8 @@ lz_status lz_infer_compare(lz_infer *c)
     if (!compare_type_fits(d, a->compare_type))
         return LZ_FAIL(LZ_EDTYPE, "%s: compare_type %s is not for %s", c->name,
                        names[a->compare_type], LZ_TT(c->opnd[0]));
-    if (d == LZ_C64 && a->comparison_direction != LZ_CMP_EQ && a->comparison_direction != LZ_CMP_NE)
+    if (lz_dtype_is_complex(d) && a->comparison_direction != LZ_CMP_EQ &&
+        a->comparison_direction != LZ_CMP_NE)
         return LZ_FAIL(LZ_EDTYPE, "%s: %s has no order; only EQ and NE compare it", c->name,
                        LZ_TT(c->opnd[0]));
     return lz_infer_pred(c);

@@ -78,12 +78,20 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
     switch (lz_op_get(op)->dtypes) {
     case LZ_D_NUM:
         return d != LZ_BOOL;
+    case LZ_D_REAL:
+        return d != LZ_BOOL && !lz_dtype_is_complex(d);
     case LZ_D_FLT:
         return lz_dtype_is_float(d);
+    case LZ_D_FLC:
+        return lz_dtype_is_float(d) || lz_dtype_is_complex(d);
+    case LZ_D_PART:
+        return lz_dtype_of_parts(d) != LZ_DTYPE_NONE;
     case LZ_D_INT:
         return lz_dtype_is_int(d);
     case LZ_D_SGN:
         return lz_dtype_is_signed(d) || lz_dtype_is_float(d);
+    case LZ_D_SGC:
+        return lz_dtype_is_signed(d) || lz_dtype_is_float(d) || lz_dtype_is_complex(d);
     case LZ_D_BIT:
         return d == LZ_BOOL || lz_dtype_is_int(d);
     case LZ_D_PRED:

@@ -25,7 +25,9 @@ enum {
     LZ_F_IDMIN = 1 << 6, LZ_F_IDMAX = 1 << 7, LZ_F_IDONES = 1 << 8, LZ_F_INVOL = 1 << 9, LZ_F_RELABEL = 1 << 10,
     LZ_F_MULTI = 1 << 11, LZ_F_CHEAP = 1 << 12, LZ_F_COSTLY = 1 << 13
 };
-enum { LZ_D_NUM = 1, LZ_D_FLT, LZ_D_INT, LZ_D_SGN, LZ_D_BIT, LZ_D_PRED, LZ_D_ANY };
+enum {
+    LZ_D_NUM = 1, LZ_D_REAL, LZ_D_FLT, LZ_D_FLC, LZ_D_PART, LZ_D_INT, LZ_D_SGN, LZ_D_SGC, LZ_D_BIT, LZ_D_PRED, LZ_D_ANY
+};
 enum { LZ_ARITY_VAR = -1 };
 typedef enum lz_tol_kind { LZ_TOL_EXACT, LZ_TOL_ULP, LZ_TOL_SUM } lz_tol_kind;
 
@@ -55,6 +57,9 @@ static inline bool lz_op_has(lz_op op, uint32_t flag) { return (lz_op_get(op)->f
 
 /* ---- dtypes ---- */
 bool lz_dtype_is_float(lz_dtype d);
+bool lz_dtype_is_complex(lz_dtype d);
+lz_dtype lz_dtype_part(lz_dtype d);     /* of the parts of a complex number; d itself when it is not complex */
+lz_dtype lz_dtype_of_parts(lz_dtype d); /* the complex dtype with parts of d; LZ_DTYPE_NONE when there is none */
 bool lz_dtype_is_int(lz_dtype d);       /* signed or unsigned, not boolean */
 bool lz_dtype_is_signed(lz_dtype d);    /* signed integers */
 bool lz_dtype_is_unsigned(lz_dtype d);

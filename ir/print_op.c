@@ -95,6 +95,14 @@ static void print_compare(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
+/* The parts' types follow from the result's. */
+static void print_complex(lz_printer *p, const lz_inst *in)
+{
+    head(p, in);
+    puts_(p, " : ");
+    lz_type_print(p->out, in->sig->result[0]);
+}
+
 static void print_select(lz_printer *p, const lz_inst *in)
 {
     head(p, in);
@@ -435,6 +443,7 @@ static void print_barrier(lz_printer *p, const lz_inst *in)
 static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_CONVERT] = print_functional,
     [LZ_OP_COMPARE] = print_compare,
+    [LZ_OP_COMPLEX] = print_complex,
     [LZ_OP_SELECT] = print_select,
     [LZ_OP_REDUCE_PRECISION] = print_reduce_precision,
     [LZ_OP_CONSTANT] = print_constant,

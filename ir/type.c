@@ -36,6 +36,21 @@ bool lz_dtype_is_float(lz_dtype d)
     return class_of(d) == 'F';
 }
 
+bool lz_dtype_is_complex(lz_dtype d)
+{
+    return class_of(d) == 'C';
+}
+
+lz_dtype lz_dtype_part(lz_dtype d)
+{
+    return d == LZ_C64 ? LZ_F32 : d;
+}
+
+lz_dtype lz_dtype_of_parts(lz_dtype d)
+{
+    return d == LZ_F32 ? LZ_C64 : LZ_DTYPE_NONE;
+}
+
 bool lz_dtype_is_int(lz_dtype d)
 {
     return class_of(d) == 'I' || class_of(d) == 'U';

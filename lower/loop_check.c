@@ -44,6 +44,14 @@ static bool rule_same(const lz_sop *s, const lz_dtype *in)
             return false;
     return true;
 }
+static bool rule_part(const lz_sop *s, const lz_dtype *in)
+{
+    return s->dtype == lz_dtype_part(in[0]);
+}
+static bool rule_complex(const lz_sop *s, const lz_dtype *in)
+{
+    return in[0] == in[1] && s->dtype == lz_dtype_of_parts(in[0]);
+}
 static bool rule_pred(const lz_sop *s, const lz_dtype *in)
 {
     (void)in;

@@ -1,6 +1,6 @@
 /* simplify.c - pass `simplify`: identities that keep every bit.
  * Does:      elementwise (this file): involutions, idempotents, identities by the flags of the row, selection by constants, pairs of
- *            conversions that are exact, division by powers of two, operations on broadcasts done before broadcasting.
+ *            conversions that are exact, division by powers of two, parts of complex numbers, operations on broadcasts done before broadcasting.
  *            Movement and reductions: simplify_move.c, simplify_reduce.c.
  *            Floats: only what holds for -0, infinities and NaN too: x * 1, x / 1, x - (+0), x + (-0), not x + (+0).
  * Needs:     nothing.   Recreates: nothing.   Breaks: nothing.
@@ -124,6 +124,25 @@ static lz_val simplify_divide(lz_rw *rw, lz_val a, lz_val b)
     return lz_build_ew2(rw->out, LZ_OP_MULTIPLY, a, lz_build_splat(rw->out, t, 1 / v));
 }
 
+/* ---- parts of complex numbers ---- */
+
+/* A part of a number made of parts is that part; a number made of the parts of one is that one. */
+static lz_val simplify_part(const lz_rw *rw, lz_op op, lz_val a)
+{
+    bool c = lz_dtype_is_complex(lz_rw_type(rw, a)->dtype);
+    if (!c)
+        return op == LZ_OP_REAL ? a : LZ_NOVAL;
+    return lz_rw_op(rw, a) == LZ_OP_COMPLEX ? lz_rw_inst(rw, a)->opnd[op == LZ_OP_IMAG] : LZ_NOVAL;
+}
+
+static lz_val simplify_complex(const lz_rw *rw, lz_val a, lz_val b)
+{
+    if (lz_rw_op(rw, a) != LZ_OP_REAL || lz_rw_op(rw, b) != LZ_OP_IMAG)
+        return LZ_NOVAL;
+    lz_val x = lz_rw_inst(rw, a)->opnd[0], y = lz_rw_inst(rw, b)->opnd[0];
+    return x == y && lz_dtype_is_complex(lz_rw_type(rw, x)->dtype) ? x : LZ_NOVAL;
+}
+
 /* ---- operations on broadcasts ---- */
 
 typedef struct spread {
@@ -203,6 +222,10 @@ lz_val lz_simplify_ew(lz_rw *rw, uint32_t i)
         v = simplify_select(rw, a, b, lz_rw_opnd(rw, i, 2));
     else if (sig->op == LZ_OP_DIVIDE)
         v = simplify_divide(rw, a, b);
+    else if (sig->op == LZ_OP_REAL || sig->op == LZ_OP_IMAG)
+        v = simplify_part(rw, sig->op, a);
+    else if (sig->op == LZ_OP_COMPLEX)
+        v = simplify_complex(rw, a, b);
     else if (sig->op == LZ_OP_ADD && sig->result[0]->dtype != LZ_BOOL)
         v = lz_simplify_sum_of_parts(rw, i);
     return v != LZ_NOVAL || rw->out->status != LZ_OK ? v : before_broadcasts(rw, i);

@@ -1,6 +1,6 @@
 /* emit_ew.c - dispatch of elementwise ops, and arithmetic, comparison and selection.
  * Threads: an em belongs to one thread. */
-#include "backends/llvm/ew.h"
+#include "backends/llvm/complex.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static Ev unsupported(em *e, const lz_ew *w)
     snprintf(what, sizeof what, "%s of %s is not supported on this device", lz_op_get(w->op)->text,
              lz_dtype_name(w->in[0]));
     Val z = em_fail(e, em_type(e, w->out, w->n), what);
-    return (Ev){z, w->out == LZ_C64 ? z : NULL};
+    return (Ev){z, lz_dtype_is_complex(w->out) ? z : NULL};
 }
 
 Ev lz_emit_ew(em *e, lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, const Ev *a)
@@ -86,7 +86,7 @@ static bool is_f(const lz_ew *w)
 
 static bool is_c(const lz_ew *w)
 {
-    return w->in[0] == LZ_C64;
+    return lz_dtype_is_complex(w->in[0]);
 }
 
 static Ev real(Val v)
@@ -97,6 +97,29 @@ static Ev real(Val v)
 static Ev rounded(em *e, const lz_ew *w, Val v)
 {
     return real(em_round_to(e, w->out, v));
+}
+
+/* ---- parts of complex numbers ---- */
+
+Ev lz_emit_real(em *e, const lz_ew *w, const Ev *a)
+{
+    (void)e;
+    (void)w;
+    return real(a[0].v);
+}
+
+Ev lz_emit_imag(em *e, const lz_ew *w, const Ev *a)
+{
+    (void)e;
+    (void)w;
+    return real(a[0].im ? a[0].im : LLVMConstNull(LLVMTypeOf(a[0].v)));
+}
+
+Ev lz_emit_complex(em *e, const lz_ew *w, const Ev *a)
+{
+    (void)e;
+    (void)w;
+    return (Ev){a[0].v, a[1].v};
 }
 
 /* ---- arithmetic ---- */
@@ -144,7 +167,7 @@ Ev lz_emit_negate(em *e, const lz_ew *w, const Ev *a)
 Ev lz_emit_abs(em *e, const lz_ew *w, const Ev *a)
 {
     if (is_c(w))
-        return unsupported(e, w);
+        return lz_complex_abs(e, w, a);
     if (is_f(w))
         return real(em_intr1(e, "llvm.fabs", a[0].v));
     Ty t = LLVMTypeOf(a[0].v);
@@ -154,7 +177,7 @@ Ev lz_emit_abs(em *e, const lz_ew *w, const Ev *a)
 Ev lz_emit_sign(em *e, const lz_ew *w, const Ev *a)
 {
     if (is_c(w))
-        return unsupported(e, w);
+        return lz_complex_sign(e, w, a);
     Val x = a[0].v;
     Ty t = LLVMTypeOf(x);
     if (is_f(w)) {
@@ -253,8 +276,6 @@ Ev lz_emit_divide(em *e, const lz_ew *w, const Ev *a)
 
 Ev lz_emit_remainder(em *e, const lz_ew *w, const Ev *a)
 {
-    if (is_c(w))
-        return unsupported(e, w);
     if (is_f(w))
         return real(em_libm(e, w->in[0] == LZ_F64 ? "fmod" : "fmodf", (Val[]){a[0].v, a[1].v}, 2));
     bool sgn = lz_dtype_is_signed(w->in[0]);
@@ -394,5 +415,5 @@ Ev lz_emit_round_afz(em *e, const lz_ew *w, const Ev *a)
 
 Ev lz_emit_sqrt(em *e, const lz_ew *w, const Ev *a)
 {
-    return is_c(w) ? unsupported(e, w) : rounded(e, w, em_intr1(e, "llvm.sqrt", a[0].v));
+    return is_c(w) ? lz_complex_sqrt(e, w, a) : rounded(e, w, em_intr1(e, "llvm.sqrt", a[0].v));
 }

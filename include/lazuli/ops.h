@@ -1,5 +1,5 @@
 /* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from ir/userops.def: edit that, then `make regen`.
- * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats; the wider wins); the
+ * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats < complex; the wider wins); the
  * comment of each function then says what it takes and gives. Floats are f16, bf16, f32, f64.
  * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is
  * returned. Gradients: docs/ops.md. */
@@ -8,8 +8,8 @@
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
 
-/* Absolute value.
- * signed integers, floats -> the same. Source: ATen abs, StableHLO abs. */
+/* Absolute value; of a complex number, a float.
+ * signed integers, floats, complex -> the same. Source: ATen abs, StableHLO abs. */
 LZ_API lz_tensor *lz_abs_at(lz_tensor *x, const lz_site *site);
 #define lz_abs(x) lz_abs_at((x), LZ_SITE)
 
@@ -24,7 +24,7 @@ LZ_API lz_tensor *lz_ceil_at(lz_tensor *x, const lz_site *site);
 #define lz_ceil(x) lz_ceil_at((x), LZ_SITE)
 
 /* Cosine of x in radians.
- * floats, others as f32 -> the same. Source: ATen cos, StableHLO cosine. */
+ * floats, complex, others as f32 -> the same. Source: ATen cos, StableHLO cosine. */
 LZ_API lz_tensor *lz_cos_at(lz_tensor *x, const lz_site *site);
 #define lz_cos(x) lz_cos_at((x), LZ_SITE)
 
@@ -34,12 +34,12 @@ LZ_API lz_tensor *lz_erf_at(lz_tensor *x, const lz_site *site);
 #define lz_erf(x) lz_erf_at((x), LZ_SITE)
 
 /* e to the power x.
- * floats, others as f32 -> the same. Source: ATen exp, StableHLO exponential. */
+ * floats, complex, others as f32 -> the same. Source: ATen exp, StableHLO exponential. */
 LZ_API lz_tensor *lz_exp_at(lz_tensor *x, const lz_site *site);
 #define lz_exp(x) lz_exp_at((x), LZ_SITE)
 
 /* e to the power x, minus 1, exact near 0.
- * floats, others as f32 -> the same. Source: ATen expm1, StableHLO exponential_minus_one. */
+ * floats, complex, others as f32 -> the same. Source: ATen expm1, StableHLO exponential_minus_one. */
 LZ_API lz_tensor *lz_expm1_at(lz_tensor *x, const lz_site *site);
 #define lz_expm1(x) lz_expm1_at((x), LZ_SITE)
 
@@ -48,18 +48,23 @@ LZ_API lz_tensor *lz_expm1_at(lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_floor_at(lz_tensor *x, const lz_site *site);
 #define lz_floor(x) lz_floor_at((x), LZ_SITE)
 
+/* Imaginary part; 0 of a float.
+ * floats, complex -> the dtype of the parts. Source: ATen imag, StableHLO imag. */
+LZ_API lz_tensor *lz_imag_at(lz_tensor *x, const lz_site *site);
+#define lz_imag(x) lz_imag_at((x), LZ_SITE)
+
 /* Whether x is neither infinite nor NaN; boolean.
  * floats, others as f32 -> bool. Source: ATen isfinite, StableHLO is_finite. */
 LZ_API lz_tensor *lz_isfinite_at(lz_tensor *x, const lz_site *site);
 #define lz_isfinite(x) lz_isfinite_at((x), LZ_SITE)
 
 /* Natural logarithm; NaN below 0, -inf at 0.
- * floats, others as f32 -> the same. Source: ATen log, StableHLO log. */
+ * floats, complex, others as f32 -> the same. Source: ATen log, StableHLO log. */
 LZ_API lz_tensor *lz_log_at(lz_tensor *x, const lz_site *site);
 #define lz_log(x) lz_log_at((x), LZ_SITE)
 
 /* Natural logarithm of 1 + x, exact near 0.
- * floats, others as f32 -> the same. Source: ATen log1p, StableHLO log_plus_one. */
+ * floats, complex, others as f32 -> the same. Source: ATen log1p, StableHLO log_plus_one. */
 LZ_API lz_tensor *lz_log1p_at(lz_tensor *x, const lz_site *site);
 #define lz_log1p(x) lz_log1p_at((x), LZ_SITE)
 
@@ -73,43 +78,48 @@ LZ_API lz_tensor *lz_logical_not_at(lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_neg_at(lz_tensor *x, const lz_site *site);
 #define lz_neg(x) lz_neg_at((x), LZ_SITE)
 
+/* Real part; a float itself.
+ * floats, complex -> the dtype of the parts. Source: ATen real, StableHLO real. */
+LZ_API lz_tensor *lz_real_at(lz_tensor *x, const lz_site *site);
+#define lz_real(x) lz_real_at((x), LZ_SITE)
+
 /* Nearest integral value, ties to even.
  * floats, integers -> the same. Source: ATen round, StableHLO round_nearest_even. */
 LZ_API lz_tensor *lz_round_at(lz_tensor *x, const lz_site *site);
 #define lz_round(x) lz_round_at((x), LZ_SITE)
 
 /* Reciprocal of the square root.
- * floats, others as f32 -> the same. Source: ATen rsqrt, StableHLO rsqrt. */
+ * floats, complex, others as f32 -> the same. Source: ATen rsqrt, StableHLO rsqrt. */
 LZ_API lz_tensor *lz_rsqrt_at(lz_tensor *x, const lz_site *site);
 #define lz_rsqrt(x) lz_rsqrt_at((x), LZ_SITE)
 
 /* 1 / (1 + exp(-x)).
- * floats, others as f32 -> the same. Source: ATen sigmoid, StableHLO logistic. */
+ * floats, complex, others as f32 -> the same. Source: ATen sigmoid, StableHLO logistic. */
 LZ_API lz_tensor *lz_sigmoid_at(lz_tensor *x, const lz_site *site);
 #define lz_sigmoid(x) lz_sigmoid_at((x), LZ_SITE)
 
-/* -1, 0 or 1 by the sign of x; keeps -0 and NaN.
- * signed integers, floats -> the same. Source: ATen sign, StableHLO sign. */
+/* -1, 0 or 1 by the sign of x; keeps -0 and NaN. Of a complex number, x / abs(x) (ATen sgn).
+ * signed integers, floats, complex -> the same. Source: ATen sign, StableHLO sign. */
 LZ_API lz_tensor *lz_sign_at(lz_tensor *x, const lz_site *site);
 #define lz_sign(x) lz_sign_at((x), LZ_SITE)
 
 /* Sine of x in radians.
- * floats, others as f32 -> the same. Source: ATen sin, StableHLO sine. */
+ * floats, complex, others as f32 -> the same. Source: ATen sin, StableHLO sine. */
 LZ_API lz_tensor *lz_sin_at(lz_tensor *x, const lz_site *site);
 #define lz_sin(x) lz_sin_at((x), LZ_SITE)
 
 /* Square root; NaN below 0.
- * floats, others as f32 -> the same. Source: ATen sqrt, StableHLO sqrt. */
+ * floats, complex, others as f32 -> the same. Source: ATen sqrt, StableHLO sqrt. */
 LZ_API lz_tensor *lz_sqrt_at(lz_tensor *x, const lz_site *site);
 #define lz_sqrt(x) lz_sqrt_at((x), LZ_SITE)
 
 /* Tangent of x in radians.
- * floats, others as f32 -> the same. Source: ATen tan, StableHLO tan. */
+ * floats, complex, others as f32 -> the same. Source: ATen tan, StableHLO tan. */
 LZ_API lz_tensor *lz_tan_at(lz_tensor *x, const lz_site *site);
 #define lz_tan(x) lz_tan_at((x), LZ_SITE)
 
 /* Hyperbolic tangent.
- * floats, others as f32 -> the same. Source: ATen tanh, StableHLO tanh. */
+ * floats, complex, others as f32 -> the same. Source: ATen tanh, StableHLO tanh. */
 LZ_API lz_tensor *lz_tanh_at(lz_tensor *x, const lz_site *site);
 #define lz_tanh(x) lz_tanh_at((x), LZ_SITE)
 
@@ -139,14 +149,19 @@ LZ_API lz_tensor *lz_pow_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_pow(a, b) lz_pow_at((a), (b), LZ_SITE)
 
 /* Remainder of a / b with the sign of a; of integers, a where b is 0.
- * numbers -> the same. Source: ATen fmod, StableHLO remainder. */
+ * integers, floats -> the same. Source: ATen fmod, StableHLO remainder. */
 LZ_API lz_tensor *lz_fmod_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_fmod(a, b) lz_fmod_at((a), (b), LZ_SITE)
 
 /* Angle of the point (b, a) in radians.
- * floats, others as f32 -> the same. Source: ATen atan2, StableHLO atan2. */
+ * floats, complex, others as f32 -> the same. Source: ATen atan2, StableHLO atan2. */
 LZ_API lz_tensor *lz_atan2_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_atan2(a, b) lz_atan2_at((a), (b), LZ_SITE)
+
+/* The complex number a + ib of f32 or f64 parts.
+ * f32, f64 -> complex. Source: ATen complex, StableHLO complex. */
+LZ_API lz_tensor *lz_complex_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_complex(a, b) lz_complex_at((a), (b), LZ_SITE)
 
 /* The larger; NaN if either is NaN; on booleans, or.
  * any -> the same. Source: ATen maximum, StableHLO maximum. */

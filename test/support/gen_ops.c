@@ -37,7 +37,8 @@ static lz_val op_compare(gen *g, lz_val a)
 {
     const lz_type *t = gen_type(g, a);
     lz_attr_compare at = {.kind = LZ_ATTR_compare,
-                          .comparison_direction = (int32_t)RND(0, t->dtype == LZ_C64 ? 1 : 5)};
+                          .comparison_direction =
+                              (int32_t)RND(0, lz_dtype_is_complex(t->dtype) ? 1 : 5)};
     at.compare_type =
         lz_dtype_is_float(t->dtype) ? (CHANCE(25) ? LZ_CT_TOTALORDER : LZ_CT_FLOAT) : LZ_CT_NOTYPE;
     lz_val opnd[2] = {a, gen_make(g, t->dtype, &t->shape)};
@@ -68,8 +69,6 @@ static lz_val op_ew(gen *g, lz_op op)
     if (a == LZ_NOVAL)
         return a;
     const lz_type *t = gen_type(g, a);
-    if (t->dtype == LZ_C64 && (op == LZ_OP_REMAINDER || op == LZ_OP_POWER))
-        return LZ_NOVAL;
     switch (info->attr) {
     case LZ_ATTR_dtype: {
         lz_attr_dtype at = {.kind = LZ_ATTR_dtype, .dtype = gen_dtype(g, op)};
@@ -491,7 +490,7 @@ static lz_val op_reduce(gen *g)
     at.dimensions = choose(g, t->shape.rank,
                            (int)RND(t->shape.rank > 0 && CHANCE(95), t->shape.rank), CHANCE(80));
     int kind = (int)RND(0, 9);
-    if (kind < 7 || (kind == 7 && t->dtype == LZ_C64)) {
+    if (kind < 7 || (kind == 7 && lz_dtype_is_complex(t->dtype))) {
         at.body = lz_region_binary(combiner(g, t->dtype), t->dtype);
         lz_val opnd[2] = {a, gen_make(g, t->dtype, &gen_scalar)};
         return at.body ? gen_build(g, LZ_OP_REDUCE, &at, opnd, 2) : LZ_NOVAL;

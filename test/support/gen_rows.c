@@ -14,8 +14,7 @@ static int dtypes_of(lz_op op, lz_dtype out[LZ_DTYPE_COUNT])
 {
     int n = 0;
     for (int d = 1; d < LZ_DTYPE_COUNT; d++)
-        if (lz_op_accepts(op, (lz_dtype)d) &&
-            !(d == LZ_C64 && (op == LZ_OP_REMAINDER || op == LZ_OP_POWER)))
+        if (lz_op_accepts(op, (lz_dtype)d))
             out[n++] = (lz_dtype)d;
     return n;
 }
@@ -45,7 +44,7 @@ static bool precision_variant(int i, variant *v)
 static bool compare_variant(lz_dtype d, int i, variant *v)
 {
     bool flt = lz_dtype_is_float(d);
-    if (i >= (flt ? 12 : d == LZ_C64 ? 2 : 6))
+    if (i >= (flt ? 12 : lz_dtype_is_complex(d) ? 2 : 6))
         return false;
     int32_t type = flt                     ? (i >= 6 ? LZ_CT_TOTALORDER : LZ_CT_FLOAT)
                    : lz_dtype_is_signed(d) ? LZ_CT_SIGNED

@@ -64,9 +64,10 @@ int lz_test_specials(lz_dtype d, uint64_t bits[64])
     case LZ_BF16:
         return copy_bits(bits, special_bf16, sizeof special_bf16);
     case LZ_C64:
-        for (int i = 0; i < 8; i++)
-            bits[i] = special_f32[i == 6 ? 12 : i] | special_f32[(i * 5 + 3) % 6] << 32;
-        return 8;
+        for (int i = 0; i < 64; i++) /* all pairs of 0 -0 1 -1 inf -inf nan 2.5 */
+            bits[i] = special_f32[i % 8 == 7 ? 17 : i % 8] | special_f32[i / 8 == 7 ? 17 : i / 8]
+                                                                 << 32;
+        return 64;
     default:
         return int_specials(d, bits);
     }

@@ -66,9 +66,13 @@ static const char *dtypes_text(const char *word)
 {
     static const char *const words[][2] = {
         {"NUM", "numbers"},
+        {"REAL", "integers, floats"},
         {"FLT", "floats"},
+        {"FLC", "floats, complex"},
+        {"PART", "f32, f64"},
         {"INT", "integers"},
         {"SGN", "signed integers, floats"},
+        {"SGC", "signed integers, floats, complex"},
         {"BIT", "boolean, integers"},
         {"PRED", "boolean"},
         {"ANY", "any"},
@@ -160,7 +164,7 @@ static void print_doc(void)
 
 /* ---- include/lazuli/ops.h ---- */
 
-static const char *kind_text(const user_row *u)
+static const char *kind_text(const user_row *u, const op_row *o)
 {
     if (!u->op)
         return u->takes;
@@ -170,8 +174,13 @@ static const char *kind_text(const user_row *u)
         return "any dtype -> bool";
     if (strcmp(u->op, "IS_FINITE") == 0)
         return "floats, others as f32 -> bool";
+    if (strcmp(u->op, "COMPLEX") == 0)
+        return "f32, f64 -> complex";
+    if (strcmp(u->op, "REAL") == 0 || strcmp(u->op, "IMAG") == 0)
+        return "floats, complex -> the dtype of the parts";
     if (strcmp(u->kind, "FLOAT") == 0)
-        return "floats, others as f32 -> the same";
+        return strcmp(o->dtypes, "FLC") == 0 ? "floats, complex, others as f32 -> the same"
+                                             : "floats, others as f32 -> the same";
     if (strcmp(u->kind, "BOOL") == 0)
         return "any dtype as x != 0 -> bool";
     if (strcmp(u->kind, "BITS") == 0)
@@ -184,7 +193,7 @@ static const char *kind_text(const user_row *u)
 static void print_function(const user_row *u)
 {
     const op_row *o = u->op ? find_op(u->op) : NULL;
-    const char *kind = kind_text(u);
+    const char *kind = kind_text(u, o);
     printf("\n/* %s\n * ", u->doc);
     if (kind)
         printf("%s", kind);
@@ -210,7 +219,7 @@ static void print_header(void)
     printf("/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from "
            "ir/userops.def: edit that, then `make regen`.\n"
            " * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first "
-           "(bool < integers < floats; the wider wins); the\n"
+           "(bool < integers < floats < complex; the wider wins); the\n"
            " * comment of each function then says what it takes and gives. Floats are f16, bf16, "
            "f32, f64.\n"
            " * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, "

@@ -561,6 +561,10 @@ static long double formula(lz_op op, long double x)
         return expm1l(x);
     case LZ_OP_FLOOR:
         return floorl(x);
+    case LZ_OP_IMAG:
+        return 0;
+    case LZ_OP_REAL:
+        return x;
     case LZ_OP_LOG:
         return logl(x);
     case LZ_OP_LOG_PLUS_ONE:

@@ -269,6 +269,16 @@ static const struct {
     {"%c = stablehlo.constant dense<-9223372036854775808> : tensor<i64>", NULL},
     {"%cst = stablehlo.constant dense<(1.0,-2.0)> : tensor<complex<f32>>",
      "%cst = stablehlo.constant dense<(1.000000e+00,-2.000000e+00)> : tensor<complex<f32>>"},
+    {"%0 = stablehlo.complex %arg0, %arg1 : tensor<2x3xcomplex<f32>>", NULL},
+    {"%0 = \"stablehlo.complex\"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+     "tensor<2x3xcomplex<f32>>",
+     "%0 = stablehlo.complex %arg0, %arg1 : tensor<2x3xcomplex<f32>>"},
+    {"%0 = stablehlo.complex %arg0, %arg1 : tensor<2x3xcomplex<f32>>\n    %1 = stablehlo.real %0 : "
+     "(tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>\n    %2 = stablehlo.imag %0 : "
+     "(tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>\n    %3 = stablehlo.abs %0 : "
+     "(tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>\n    %4 = stablehlo.exponential %0 : "
+     "tensor<2x3xcomplex<f32>>\n    %5 = stablehlo.real %arg0 : tensor<2x3xf32>",
+     NULL},
     {"%cst = stablehlo.constant dense<> : tensor<0x3xf32>", NULL},
     {"%cst = stablehlo.constant dense<1.0> : tensor<4xf32>",
      "%cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>\n    %0 = "

@@ -1,0 +1,22 @@
+/* complex.h - complex functions as LLVM code (emit_complex.c): operands and result as pairs. Threads: an em belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_COMPLEX_H
+#define LZ_BACKENDS_LLVM_COMPLEX_H
+#include "backends/llvm/ew.h"
+
+Ev lz_complex_abs(em *e, const lz_ew *w, const Ev *a);      /* real */
+Ev lz_complex_cbrt(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_cosine(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_exponential(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_expm1(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_log(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_log1p(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_logistic(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_rsqrt(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_sign(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_sine(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_sqrt(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_tan(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_tanh(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_power(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_atan2(em *e, const lz_ew *w, const Ev *a);
+#endif
