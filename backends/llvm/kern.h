@@ -38,9 +38,7 @@ typedef struct kstage {
     Val square_row;
     uint32_t nacc;                  /* accumulators of all its reductions */
     Ev (*red)[KERN_U];              /* results of reductions, per accumulator and vector */
-    /* of a sort: elements in a row, offsets of the rows in a set, the two sets, and the one that is
-     * sorted at last */
-    Val row_n, row_at[LZ_SORT_MAX], rows, rows2, sorted;
+    struct ksort *sort;             /* kernels_sort.h; NULL: none */
 } kstage;
 
 typedef struct kern {
@@ -99,6 +97,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage fr
 unsigned kern_unroll(const kern *c, uint32_t s); /* vectors side by side that suit a stage */
 
 /* kernels_sort.c */
+lz_status kern_sort_plan(kern *c, uint32_t s);  /* makes st[s].sort, before any code */
 Val kern_sort_scratch(kern *c);                 /* bytes of scratch memory the sorting stages need */
 void kern_sort_enter(kern *c, Val scratch);     /* at the start of lz_run, after kern_enter */
 void kern_sort_put(kern *c, uint32_t s);        /* the values of a point into the rows */

@@ -318,6 +318,8 @@ static lz_status plan_stage(kern *c, uint32_t s)
         t->maybe_empty |= t->s->extent[d].slot >= 0 || t->s->extent[d].v <= 0;
     if (!allocate(c, t))
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory for stage %u", c->k->name, s);
+    if (t->s->sort)
+        LZ_TRY(kern_sort_plan(c, s));
     for (uint32_t i = 0; i < t->s->nsop; i++)
         t->dep[i] = sop_dep(c, t, &t->s->sops[i]);
     bool *early = take(c, t->s->nsop, sizeof(bool));

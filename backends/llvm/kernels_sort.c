@@ -1,9 +1,8 @@
 /* kernels_sort.c - code of a stage that sorts rows, and of what reads them.
- * The rows of an outer point lie in scratch memory, one array per row, twice: the stage's loops fill the first set; runs of RUN
- * positions are sorted by insertion, then merged between the two sets, twice as long each time. That is stable. Every step is bounded by
- * the ends of its runs alone, so a comparator that contradicts itself moves elements about and does no harm.
- * Units: bytes of scratch.   Threads: belongs to one thread. */
-#include "backends/llvm/kern.h"
+ * Long rows with a key are sorted by its bytes (kernels_sort_radix.c). Otherwise runs of RUN positions are sorted by insertion, then
+ * merged, twice as long each time. Both are stable. Every step is bounded by the ends of its runs alone, so a comparator that contradicts itself
+ * moves elements about and does no harm.   Threads: belongs to one thread. */
+#include "backends/llvm/kernels_sort.h"
 
 enum { RUN = 8, ALIGN = 64 };
 
@@ -12,12 +11,57 @@ static Blk block(em *e)
     return LLVMAppendBasicBlockInContext(e->cx, e->f, "");
 }
 
-static lz_dtype row_dtype(const kstage *t, uint32_t k)
+/* ---- columns ---- */
+
+/* Rows that are read after the sort: a bit each. */
+static uint32_t rows_read(const lz_kernel *k, uint32_t s)
 {
-    return t->s->sops[t->s->sort->value[k]].dtype;
+    uint32_t rows = 0;
+    for (uint32_t i = s + 1; i < k->nstage; i++)
+        for (uint32_t j = 0; j < k->stages[i].nsop; j++) {
+            const lz_sop *p = &k->stages[i].sops[j];
+            if (p->kind == LZ_S_SORTED && (uint32_t)p->a == s)
+                rows |= 1u << p->b;
+        }
+    return rows;
 }
 
-/* ---- where the rows lie ---- */
+static uint32_t rows_compared(const lz_sort *s)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < s->nbody; i++)
+        if (s->body[i].kind == LZ_S_ELT)
+            rows |= 1u << (s->body[i].a / 2);
+    return rows;
+}
+
+lz_status kern_sort_plan(kern *c, uint32_t s)
+{
+    const lz_stage *st = &c->k->stages[s];
+    ksort *t = c->st[s].sort = lz_arena_alloc(&c->arena, sizeof *t);
+    if (!t)
+        return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory for stage %u", c->k->name, s);
+    t->s = st->sort;
+    kern_sort_find_key(t);
+    uint32_t rows = rows_read(c->k, s);
+    if (t->keyed) {
+        t->col_dtype[t->ncol] = t->key_dtype;
+        t->col_size[t->ncol++] = kern_esize(t->key_dtype);
+        rows &= t->exact ? ~(1u << t->key_row) : ~0u;
+    } else {
+        rows |= rows_compared(t->s);
+    }
+    for (uint32_t k = 0; k < t->s->nrow; k++) {
+        t->col_of[k] = -1;
+        if (!(rows >> k & 1))
+            continue;
+        t->col_of[k] = (int8_t)t->ncol;
+        t->col_dtype[t->ncol] = st->sops[t->s->value[k]].dtype;
+        t->col_size[t->ncol] = kern_esize(t->col_dtype[t->ncol]);
+        t->ncol++;
+    }
+    return LZ_OK;
+}
 
 static Val row_length(kern *c, const kstage *t)
 {
@@ -28,13 +72,13 @@ static Val row_length(kern *c, const kstage *t)
     return n;
 }
 
-/* Offsets of the rows of one set, when at is not NULL, and how large the set is. */
-static Val row_offsets(kern *c, const kstage *t, Val n, Val *at)
+/* Offsets of the columns of one set, when at is not NULL, and how large the set is. */
+static Val layout(kern *c, const ksort *t, Val n, Val *at)
 {
     em *e = c->e;
     Val sum = em_c64(e, 0);
-    for (uint32_t k = 0; k < t->s->sort->nrow; k++) {
-        Val size = MUL(n, em_c64(e, kern_esize(row_dtype(t, k))));
+    for (uint32_t k = 0; k < t->ncol; k++) {
+        Val size = MUL(n, em_c64(e, t->col_size[k]));
         if (at)
             at[k] = sum;
         sum = ADD(sum, AND(ADD(size, em_c64(e, ALIGN - 1)), em_c64(e, -ALIGN)));
@@ -46,10 +90,14 @@ Val kern_sort_scratch(kern *c)
 {
     em *e = c->e;
     Val sum = em_c64(e, 0);
-    for (uint32_t s = 0; s < c->k->nstage; s++)
-        if (c->st[s].s->sort)
-            sum = ADD(sum,
-                      SHL(row_offsets(c, &c->st[s], row_length(c, &c->st[s]), NULL), em_c64(e, 1)));
+    for (uint32_t s = 0; s < c->k->nstage; s++) {
+        const ksort *t = c->st[s].sort;
+        if (!t)
+            continue;
+        Val set = layout(c, t, row_length(c, &c->st[s]), NULL);
+        sum = ADD(sum, SHL(set, em_c64(e, 1)));
+        sum = ADD(sum, em_c64(e, (int64_t)kern_sort_counters(t)));
+    }
     return sum;
 }
 
@@ -57,34 +105,42 @@ void kern_sort_enter(kern *c, Val scratch)
 {
     em *e = c->e;
     for (uint32_t s = 0; s < c->k->nstage; s++) {
-        kstage *t = &c->st[s];
-        if (!t->s->sort)
+        ksort *t = c->st[s].sort;
+        if (!t)
             continue;
-        t->row_n = row_length(c, t);
-        Val set = row_offsets(c, t, t->row_n, t->row_at);
-        t->rows = scratch;
-        t->rows2 = em_at(e, scratch, set, 1);
-        scratch = em_at(e, t->rows2, set, 1);
+        t->n = row_length(c, &c->st[s]);
+        Val size = layout(c, t, t->n, t->at);
+        t->counts = scratch;
+        t->set = em_at(e, scratch, em_c64(e, (int64_t)kern_sort_counters(t)), 1);
+        t->set2 = em_at(e, t->set, size, 1);
+        scratch = em_at(e, t->set2, size, 1);
     }
 }
 
 /* ---- single elements ---- */
 
-static Val element(kern *c, const kstage *t, Val set, uint32_t k, Val i)
+Ty kern_sort_type(em *e, const ksort *t, uint32_t col)
 {
-    em *e = c->e;
-    return em_at(e, em_at(e, set, t->row_at[k], 1), i, kern_esize(row_dtype(t, k)));
+    if (!t->keyed || col != SORT_KEY)
+        return kern_mem_type(e, t->col_dtype[col], 1);
+    unsigned n = t->col_size[col];
+    return n == 1 ? e->i8 : n == 2 ? e->i16 : n == 4 ? e->i32 : e->i64;
 }
 
-static Val get(kern *c, const kstage *t, Val set, uint32_t k, Val i)
+static Val element(kern *c, const ksort *t, Val set, uint32_t col, Val i)
 {
-    lz_dtype d = row_dtype(t, k);
-    return em_load(c->e, kern_mem_type(c->e, d, 1), element(c, t, set, k, i), kern_esize(d));
+    return em_at(c->e, em_at(c->e, set, t->at[col], 1), i, t->col_size[col]);
 }
 
-static void put(kern *c, const kstage *t, Val set, uint32_t k, Val i, Val v)
+Val kern_sort_load(kern *c, const ksort *t, Val set, uint32_t col, Val i)
 {
-    em_store(c->e, v, element(c, t, set, k, i), kern_esize(row_dtype(t, k)));
+    return em_load(c->e, kern_sort_type(c->e, t, col), element(c, t, set, col, i),
+                   t->col_size[col]);
+}
+
+void kern_sort_store(kern *c, const ksort *t, Val set, uint32_t col, Val i, Val v)
+{
+    em_store(c->e, v, element(c, t, set, col, i), t->col_size[col]);
 }
 
 /* Position of the current point among those of the stage's inner loops. */
@@ -99,80 +155,70 @@ static Val position(kern *c, const kstage *t)
 
 void kern_sort_put(kern *c, uint32_t s)
 {
-    kstage *t = &c->st[s];
-    Val at = position(c, t);
-    for (uint32_t k = 0; k < t->s->sort->nrow; k++)
-        put(c, t, t->rows, k, at,
-            kern_to_mem(c->e, row_dtype(t, k), kern_value(c, s, t->s->sort->value[k], 0)));
+    const ksort *t = c->st[s].sort;
+    Val at = position(c, &c->st[s]);
+    for (uint32_t k = 0; k < t->s->nrow; k++) {
+        Ev v = kern_value(c, s, t->s->value[k], 0);
+        if (t->keyed && k == t->key_row)
+            kern_sort_store(c, t, t->set, SORT_KEY, at, kern_sort_key(c, t, v));
+        if (t->col_of[k] >= 0) {
+            uint32_t col = (uint32_t)t->col_of[k];
+            kern_sort_store(c, t, t->set, col, at, kern_to_mem(c->e, t->col_dtype[col], v));
+        }
+    }
 }
 
 Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p)
 {
-    const kstage *t = &c->st[p->a];
-    Val v = get(c, t, t->sorted, (uint32_t)p->b, position(c, &c->st[s]));
-    return kern_from_mem(c->e, p->dtype, v);
+    const ksort *t = c->st[p->a].sort;
+    Val at = position(c, &c->st[s]);
+    int8_t col = t->col_of[p->b];
+    if (col < 0)
+        return kern_sort_unkey(c, t, kern_sort_load(c, t, t->sorted, SORT_KEY, at));
+    return kern_from_mem(c->e, p->dtype, kern_sort_load(c, t, t->sorted, (uint32_t)col, at));
 }
 
 /* ---- comparing ---- */
 
-/* Rows the comparator looks at: a bit each. */
-static uint32_t keys_of(const lz_sort *r)
+/* What comparing needs of the elements at i: one value a column, NULL for the others. */
+static void load_compared(kern *c, const ksort *t, Val set, Val i, Val *out)
 {
-    uint32_t keys = 0;
-    for (uint32_t i = 0; i < r->nbody; i++)
-        if (r->body[i].kind == LZ_S_ELT)
-            keys |= 1u << (r->body[i].a / 2);
-    return keys;
+    uint32_t rows = rows_compared(t->s);
+    for (uint32_t k = 0; k < t->ncol; k++)
+        out[k] = NULL;
+    if (t->keyed)
+        out[SORT_KEY] = kern_sort_load(c, t, set, SORT_KEY, i);
+    for (uint32_t k = 0; k < t->s->nrow && !t->keyed; k++)
+        if (rows >> k & 1)
+            out[t->col_of[k]] = kern_sort_load(c, t, set, (uint32_t)t->col_of[k], i);
 }
 
-/* Whether the left elements come before the right ones; both in memory's form. */
-static Val before(kern *c, const kstage *t, const Val *left, const Val *right)
+/* Whether the left elements come before the right ones, given what load_compared gave. */
+static Val before(kern *c, const ksort *t, const Val *left, const Val *right)
 {
     em *e = c->e;
-    const lz_sort *r = t->s->sort;
-    Ev *val = lz_arena_alloc(&c->arena, r->nbody * sizeof *val);
-    if (!val) {
-        e->status = e->status
-                        ? e->status
-                        : LZ_FAIL(LZ_EMEM, "code generation: no memory for a comparator of %u ops",
-                                  r->nbody);
-        return LLVMConstNull(e->i1);
-    }
-    for (uint32_t i = 0; i < r->nbody; i++) {
-        const lz_sop *p = &r->body[i];
-        if (p->kind == LZ_S_CONST) {
-            val[i] = lz_ev_const(e, p->dtype, p->bits);
-        } else if (p->kind == LZ_S_ELT) {
-            val[i] = kern_from_mem(e, p->dtype, (p->a & 1 ? right : left)[p->a / 2]);
-        } else {
-            int32_t o[3] = {p->a, p->b, p->c};
-            lz_dtype in[3] = {0};
-            Ev a[3] = {{0}};
-            for (int j = 0; j < lz_op_get(p->op)->arity && j < 3; j++)
-                in[j] = r->body[o[j]].dtype, a[j] = val[o[j]];
-            val[i] = lz_emit_ew(e, p->op, p->attr, p->dtype, in, a);
+    Ev l[LZ_SORT_MAX] = {{0}}, r[LZ_SORT_MAX] = {{0}};
+    if (t->keyed)
+        return ICMP(ULT, left[SORT_KEY], right[SORT_KEY]);
+    for (uint32_t k = 0; k < t->s->nrow; k++) {
+        int8_t col = t->col_of[k];
+        if (col >= 0 && left[col]) {
+            l[k] = kern_from_mem(e, t->col_dtype[col], left[col]);
+            r[k] = kern_from_mem(e, t->col_dtype[col], right[col]);
         }
     }
-    return val[r->less].v;
-}
-
-static void load_keys(kern *c, const kstage *t, Val set, Val i, Val *out)
-{
-    uint32_t keys = keys_of(t->s->sort);
-    for (uint32_t k = 0; k < t->s->sort->nrow; k++)
-        out[k] = keys >> k & 1 ? get(c, t, set, k, i) : NULL;
+    return kern_sort_body(c, t->s, t->s->less, l, r).v;
 }
 
 /* ---- runs by insertion ---- */
 
 /* Moves the element at i down to where it belongs among lo..i. */
-static void insert(kern *c, const kstage *t, Val lo, Val i)
+static void insert(kern *c, const ksort *t, Val lo, Val i)
 {
     em *e = c->e;
-    uint32_t n = t->s->sort->nrow;
-    Val x[LZ_SORT_MAX], y[LZ_SORT_MAX], one = em_c64(e, 1);
-    for (uint32_t k = 0; k < n; k++)
-        x[k] = get(c, t, t->rows, k, i);
+    Val x[SORT_COLS], y[SORT_COLS], one = em_c64(e, 1);
+    for (uint32_t k = 0; k < t->ncol; k++)
+        x[k] = kern_sort_load(c, t, t->set, k, i);
     Blk pre = LLVMGetInsertBlock(e->b), head = block(e), test = block(e), move = block(e),
         done = block(e);
     LLVMBuildBr(e->b, head);
@@ -182,24 +228,24 @@ static void insert(kern *c, const kstage *t, Val lo, Val i)
     LLVMBuildCondBr(e->b, ICMP(SGT, j, lo), test, done);
     LLVMPositionBuilderAtEnd(e->b, test);
     Val down = SUB(j, one);
-    load_keys(c, t, t->rows, down, y);
+    load_compared(c, t, t->set, down, y);
     LLVMBuildCondBr(e->b, before(c, t, x, y), move, done);
     LLVMPositionBuilderAtEnd(e->b, move);
-    for (uint32_t k = 0; k < n; k++)
-        put(c, t, t->rows, k, j, get(c, t, t->rows, k, down));
+    for (uint32_t k = 0; k < t->ncol; k++)
+        kern_sort_store(c, t, t->set, k, j, kern_sort_load(c, t, t->set, k, down));
     LLVMBuildBr(e->b, head);
     LLVMAddIncoming(j, &down, &move, 1);
     LLVMPositionBuilderAtEnd(e->b, done);
-    for (uint32_t k = 0; k < n; k++)
-        put(c, t, t->rows, k, j, x[k]);
+    for (uint32_t k = 0; k < t->ncol; k++)
+        kern_sort_store(c, t, t->set, k, j, x[k]);
 }
 
-static void sort_runs(kern *c, const kstage *t)
+static void sort_runs(kern *c, const ksort *t)
 {
     em *e = c->e;
     em_loop run, l;
-    em_loop_begin(e, &run, em_c64(e, 0), t->row_n, em_c64(e, RUN), 0, NULL);
-    Val end = em_intr2(e, "llvm.smin", ADD(run.i, em_c64(e, RUN)), t->row_n);
+    em_loop_begin(e, &run, em_c64(e, 0), t->n, em_c64(e, RUN), 0, NULL);
+    Val end = em_intr2(e, "llvm.smin", ADD(run.i, em_c64(e, RUN)), t->n);
     em_loop_begin(e, &l, ADD(run.i, em_c64(e, 1)), end, em_c64(e, 1), 0, NULL);
     insert(c, t, run.i, l.i);
     em_loop_end(e, &l, NULL);
@@ -209,11 +255,10 @@ static void sort_runs(kern *c, const kstage *t)
 /* ---- merging ---- */
 
 /* Positions lo..mid-1 and mid..hi-1 of `src` become lo..hi-1 of `dst`; the left one first where neither comes before the other. */
-static void merge(kern *c, const kstage *t, Val src, Val dst, Val lo, Val mid, Val hi)
+static void merge(kern *c, const ksort *t, Val src, Val dst, Val lo, Val mid, Val hi)
 {
     em *e = c->e;
-    uint32_t n = t->s->sort->nrow;
-    Val left[LZ_SORT_MAX], right[LZ_SORT_MAX];
+    Val left[SORT_COLS], right[SORT_COLS], one = em_c64(e, 1);
     Blk pre = LLVMGetInsertBlock(e->b), head = block(e), body = block(e), rest = block(e);
     LLVMBuildBr(e->b, head);
     LLVMPositionBuilderAtEnd(e->b, head);
@@ -224,12 +269,14 @@ static void merge(kern *c, const kstage *t, Val src, Val dst, Val lo, Val mid, V
     LLVMAddIncoming(p, &lo, &pre, 1);
     LLVMBuildCondBr(e->b, AND(ICMP(SLT, i, mid), ICMP(SLT, j, hi)), body, rest);
     LLVMPositionBuilderAtEnd(e->b, body);
-    load_keys(c, t, src, i, left);
-    load_keys(c, t, src, j, right);
+    load_compared(c, t, src, i, left);
+    load_compared(c, t, src, j, right);
     Val second = before(c, t, right, left), from = SEL(second, j, i);
-    for (uint32_t k = 0; k < n; k++)
-        put(c, t, dst, k, p, left[k] ? SEL(second, right[k], left[k]) : get(c, t, src, k, from));
-    Val step = LLVMBuildZExt(e->b, second, e->i64, ""), one = em_c64(e, 1);
+    for (uint32_t k = 0; k < t->ncol; k++)
+        kern_sort_store(c, t, dst, k, p,
+                        left[k] ? SEL(second, right[k], left[k])
+                                : kern_sort_load(c, t, src, k, from));
+    Val step = LLVMBuildZExt(e->b, second, e->i64, "");
     Val i2 = ADD(i, SUB(one, step)), j2 = ADD(j, step), p2 = ADD(p, one);
     Blk latch = LLVMGetInsertBlock(e->b);
     LLVMBuildBr(e->b, head);
@@ -240,28 +287,28 @@ static void merge(kern *c, const kstage *t, Val src, Val dst, Val lo, Val mid, V
     Val shift = SUB(SEL(ICMP(SLT, i, mid), i, j), p);
     em_loop l;
     em_loop_begin(e, &l, p, hi, one, 0, NULL);
-    for (uint32_t k = 0; k < n; k++)
-        put(c, t, dst, k, l.i, get(c, t, src, k, ADD(l.i, shift)));
+    for (uint32_t k = 0; k < t->ncol; k++)
+        kern_sort_store(c, t, dst, k, l.i, kern_sort_load(c, t, src, k, ADD(l.i, shift)));
     em_loop_end(e, &l, NULL);
 }
 
 /* All pairs of runs of `width`. */
-static void merge_all(kern *c, const kstage *t, Val src, Val dst, Val width)
+static void merge_all(kern *c, const ksort *t, Val src, Val dst, Val width)
 {
     em *e = c->e;
     em_loop l;
     Val twice = SHL(width, em_c64(e, 1));
-    em_loop_begin(e, &l, em_c64(e, 0), t->row_n, twice, 0, NULL);
-    Val mid = em_intr2(e, "llvm.smin", ADD(l.i, width), t->row_n),
-        hi = em_intr2(e, "llvm.smin", ADD(l.i, twice), t->row_n);
+    em_loop_begin(e, &l, em_c64(e, 0), t->n, twice, 0, NULL);
+    Val mid = em_intr2(e, "llvm.smin", ADD(l.i, width), t->n),
+        hi = em_intr2(e, "llvm.smin", ADD(l.i, twice), t->n);
     merge(c, t, src, dst, l.i, mid, hi);
     em_loop_end(e, &l, NULL);
 }
 
-void kern_sort_run(kern *c, uint32_t s)
+/* Gives the set that is sorted. */
+static Val merge_sort(kern *c, const ksort *t)
 {
     em *e = c->e;
-    kstage *t = &c->st[s];
     sort_runs(c, t);
     Blk pre = LLVMGetInsertBlock(e->b), head = block(e), body = block(e), done = block(e);
     Val first = em_c64(e, RUN);
@@ -270,9 +317,9 @@ void kern_sort_run(kern *c, uint32_t s)
     Val width = LLVMBuildPhi(e->b, e->i64, ""), src = LLVMBuildPhi(e->b, e->ptr, ""),
         dst = LLVMBuildPhi(e->b, e->ptr, "");
     LLVMAddIncoming(width, &first, &pre, 1);
-    LLVMAddIncoming(src, &t->rows, &pre, 1);
-    LLVMAddIncoming(dst, &t->rows2, &pre, 1);
-    LLVMBuildCondBr(e->b, ICMP(SLT, width, t->row_n), body, done);
+    LLVMAddIncoming(src, (Val[]){t->set}, &pre, 1);
+    LLVMAddIncoming(dst, (Val[]){t->set2}, &pre, 1);
+    LLVMBuildCondBr(e->b, ICMP(SLT, width, t->n), body, done);
     LLVMPositionBuilderAtEnd(e->b, body);
     merge_all(c, t, src, dst, width);
     Val twice = SHL(width, em_c64(e, 1));
@@ -282,5 +329,21 @@ void kern_sort_run(kern *c, uint32_t s)
     LLVMAddIncoming(src, &dst, &latch, 1);
     LLVMAddIncoming(dst, &src, &latch, 1);
     LLVMPositionBuilderAtEnd(e->b, done);
-    t->sorted = src;
+    return src;
+}
+
+void kern_sort_run(kern *c, uint32_t s)
+{
+    em *e = c->e;
+    ksort *t = c->st[s].sort;
+    if (!t->keyed) {
+        t->sorted = merge_sort(c, t);
+        return;
+    }
+    em_ifelse by;
+    em_ifelse_begin(e, &by, ICMP(SLT, t->n, em_c64(e, kern_sort_radix_from(t))));
+    Val few = merge_sort(c, t);
+    em_ifelse_else(e, &by);
+    Val many = kern_sort_radix(c, t);
+    em_ifelse_end(e, &by, 1, &few, &many, &t->sorted);
 }
