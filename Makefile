@@ -203,7 +203,7 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
-tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS)
+tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
 check: tests $(GENERATORS)

@@ -18,6 +18,7 @@ struct sample {
     int n, inner;
 };
 double bench_now(void);                                             /* seconds, monotonic */
+struct sample bench_sample(double *s, int n);                       /* of n times in seconds, which are sorted */
 struct sample bench_run(void (*fn)(void *), void *arg);             /* warm up, then sample for bench.secs */
 /* Prints the line. `extra` is "" or more JSON members, each beginning with a comma. */
 void bench_emit(const char *workload, struct sample s, const char *extra);
@@ -27,6 +28,7 @@ void bench_check(lz_status s, const char *what);                    /* exits 1 n
 struct workload {
     const char *name;
     void (*run)(const char *name);
+    const char *doc;
 };
-extern const struct workload workloads_overhead[], workloads_train[], workloads_kernels[];
+extern const struct workload workloads_overhead[], workloads_train[], workloads_start[];
 #endif

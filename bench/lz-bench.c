@@ -1,4 +1,4 @@
-/* lz-bench.c - measures Lazuli:  lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]
+/* lz-bench.c - measures Lazuli:  lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]; --help lists the workloads.
  * One JSON line per result: {"peer":"lazuli","workload":...,"median_ms":...,"min_ms":...,"extra":{...}}. Every workload checks what it computed
  * and fails the program when it is wrong. */
 #include "bench.h"
@@ -57,6 +57,12 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct sample bench_sample(double *s, int n)
+{
+    qsort(s, (size_t)n, sizeof *s, by_value);
+    return (struct sample){.median = s[n / 2], .min = s[0], .n = n, .inner = 1};
+}
+
 struct sample bench_run(void (*fn)(void *), void *arg)
 {
     enum { MAX = 400, MIN = 7 };
@@ -72,9 +78,9 @@ struct sample bench_run(void (*fn)(void *), void *arg)
             fn(arg);
         s[r.n++] = (bench_now() - t) / r.inner;
     }
-    qsort(s, (size_t)r.n, sizeof *s, by_value);
-    r.median = s[r.n / 2];
-    r.min = s[0];
+    int inner = r.inner;
+    r = bench_sample(s, r.n);
+    r.inner = inner;
     return r;
 }
 
@@ -89,50 +95,107 @@ void bench_emit(const char *workload, struct sample s, const char *extra)
     fflush(stdout);
 }
 
-static bool run_one(const char *name)
+static const struct workload *const tables[] = {workloads_overhead, workloads_train,
+                                                workloads_start};
+enum { NTABLES = sizeof tables / sizeof *tables };
+
+static const struct workload *find(const char *name)
 {
-    static const struct workload *const tables[] = {workloads_overhead, workloads_train};
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+    for (int t = 0; t < NTABLES; t++)
         for (const struct workload *w = tables[t]; w->name; w++)
-            if (strcmp(w->name, name) == 0) {
-                current = name;
-                w->run(name);
-                return true;
-            }
+            if (strcmp(w->name, name) == 0)
+                return w;
+    return NULL;
+}
+
+static void help(FILE *f)
+{
+    fputs("usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]\n\n", f);
+    for (int t = 0; t < NTABLES; t++)
+        for (const struct workload *w = tables[t]; w->name; w++)
+            fprintf(f, "  %-12s %s\n", w->name, w->doc);
+    fputs("\n  --threads N  threads that execute kernels (2)\n"
+          "  --cache DIR  persistent cache (first_step: one of its own, else the default)\n"
+          "  --secs S     time to spend on a workload after its warm-up (1)\n"
+          "One JSON line per result; median_ms and min_ms are per call.\n",
+          f);
+}
+
+static int wrong(const char *what, const char *text)
+{
+    fprintf(stderr, "lz-bench: %s '%s'; the workloads are", what, text);
+    for (int t = 0; t < NTABLES; t++)
+        for (const struct workload *w = tables[t]; w->name; w++)
+            fprintf(stderr, " %s", w->name);
+    fputs("\n", stderr);
+    return 2;
+}
+
+/* A number in [lo, hi], or false after a message. */
+static bool number(const char *option, const char *text, double lo, double hi, bool whole,
+                   double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && !*end && *out >= lo && *out <= hi && !(whole && *out != floor(*out)))
+        return true;
+    fprintf(stderr, "lz-bench: %s takes %s from %g to %g, not '%s'\n", option,
+            whole ? "an integer" : "a number", lo, hi, text);
     return false;
 }
 
-int main(int argc, char **argv)
+/* 0, or the exit status + 1: what the command line asks for is done, or is wrong. */
+static int parse(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"threads", 1, 0, 't'}, {"cache", 1, 0, 'c'}, {"secs", 1, 0, 's'}, {0}};
-    bench.age_s = process_age();
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
+    static const struct option names[] = {{"threads", 1, 0, 't'},
+                                          {"cache", 1, 0, 'c'},
+                                          {"secs", 1, 0, 's'},
+                                          {"help", 0, 0, 'h'},
+                                          {0}};
+    double v = 0;
+    for (int c; (c = getopt_long(argc, argv, "h", names, NULL)) != -1;)
         switch (c) {
         case 't':
-            bench.threads = atoi(optarg);
+            if (!number("--threads", optarg, 1, 1024, true, &v))
+                return 3;
+            bench.threads = (int)v;
             break;
         case 'c':
             bench.cache = optarg;
             break;
         case 's':
-            bench.secs = atof(optarg);
+            if (!number("--secs", optarg, 0, 86400, false, &bench.secs))
+                return 3;
             break;
+        case 'h':
+            help(stdout);
+            return 1;
         default:
-            return 2;
+            return 3;
         }
-    if (optind + 1 != argc) {
-        fprintf(stderr,
-                "usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]\n");
-        return 2;
-    }
+    if (optind + 1 == argc)
+        return 0;
+    help(stderr);
+    return 3;
+}
+
+int main(int argc, char **argv)
+{
+    bench.age_s = process_age();
+    int done = parse(argc, argv);
+    if (done)
+        return done - 1;
+    char *list = strdup(argv[optind]), *w;
+    for (w = strtok(list, ","); w; w = strtok(NULL, ",")) /* before anything runs */
+        if (!find(w))
+            return wrong("unknown workload", w);
     bench_check(lz_set_num_threads(bench.threads), "threads");
     if (bench.cache)
         bench_check(lz_initialize_cache(bench.cache, false), "cache");
-    for (char *w = strtok(argv[optind], ","); w; w = strtok(NULL, ","))
-        if (!run_one(w)) {
-            fprintf(stderr, "lz-bench: unknown workload %s\n", w);
-            return 2;
-        }
+    for (w = strtok(argv[optind], ","); w; w = strtok(NULL, ",")) {
+        current = w;
+        find(w)->run(w);
+    }
+    free(list);
     return 0;
 }

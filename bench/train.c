@@ -78,4 +78,6 @@ static void train_mlp(const char *name)
     bench_emit(name, s, extra);
 }
 
-const struct workload workloads_train[] = {{"train_mlp", train_mlp}, {0}};
+const struct workload workloads_train[] = {
+    {"train_mlp", train_mlp, "training steps of 784-512-512-10, batch 128, SGD with momentum"},
+    {0}};

@@ -372,5 +372,18 @@ t 0 '^removed 0 files$' '' lazuli cache clear --path c
 fill c
 t 0 "^$n entries, 0 damaged$" '' lazuli cache verify --path c
 
+# ---- lz-bench ----
+bench=$root/$BUILD/bench/lz-bench
+if [ -x "$bench" ]; then # (a part of the tests, not of what is installed)
+    t 0 'overhead .*train_mlp .*first_step ' '' "$bench" --help
+    t 2 '' "lz-bench: unknown workload 'frob'; the workloads are .*overhead.* train_mlp.* first_step" "$bench" frob
+    t 2 '' "unknown workload 'frob'" "$bench" overhead,frob # before anything runs
+    t 2 '' "unrecognized option '--frob'" "$bench" --frob
+    t 2 '' "lz-bench: --threads takes an integer from 1 to 1024, not '0'" "$bench" --threads 0 overhead
+    t 2 '' "lz-bench: --threads takes an integer .*, not '1.5'" "$bench" --threads 1.5 overhead
+    t 2 '' "lz-bench: --secs takes a number .*, not 'x'" "$bench" --secs x overhead
+    t 0 '"workload":"first_step","median_ms":[0-9.]+,.*"first_run_llvm_compiles":[1-9]' '' "$bench" --secs 0 first_step
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# cxx.sh - a C++17 program uses the whole interface: shapes, options, sites, errors; compiled by every C++ compiler there is, without a warning.
+# cxx.sh - a program in C++17 and C++20 uses the whole interface: shapes, options, sites, errors; compiled by every C++ compiler
+# there is, without a warning.
 set -u
 BUILD=${BUILD:?}
 tmp=$(mktemp -d) || exit 1
@@ -61,15 +62,17 @@ for cxx in ${CXX:-c++} g++ clang++-19 clang++; do
     case " ${tried:-} " in *" $(readlink -f "$(command -v "$cxx")") "*) continue ;; esac
     tried="${tried:-} $(readlink -f "$(command -v "$cxx")")"
     [ -n "$san" ] && case $cxx in clang*) continue ;; esac # the two have different run-time libraries
-    # shellcheck disable=SC2086
-    if "$cxx" -std=c++17 -Wall -Wextra -Wshadow -Werror $san -Iinclude "$tmp/p.cc" -o "$tmp/p" -L"$BUILD" -llazuli \
-        -Wl,-rpath,"$(realpath "$BUILD")" >"$tmp/log" 2>&1 && "$tmp/p" >"$tmp/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$cxx:"
-        head -20 "$tmp/log"
-    fi
+    for std in c++17 c++20; do
+        # shellcheck disable=SC2086
+        if "$cxx" -std=$std -Wall -Wextra -Wshadow -Werror $san -Iinclude "$tmp/p.cc" -o "$tmp/p" -L"$BUILD" -llazuli \
+            -Wl,-rpath,"$(realpath "$BUILD")" >"$tmp/log" 2>&1 && "$tmp/p" >"$tmp/log" 2>&1; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "$cxx -std=$std:"
+            head -20 "$tmp/log"
+        fi
+    done
 done
 [ -n "${tried:-}" ] || { echo 'no C++ compiler'; exit 77; }
 echo "$passed passed, $failed failed"

@@ -47,7 +47,7 @@ c_block() { # file, name for messages
         how=(-o "$exe" -L"$BUILD" -llazuli "-Wl,-rpath,$build" -lm)
     fi
     # shellcheck disable=SC2086  # a list of flags
-    if "$CC" -std=gnu11 -Wall -Wextra -Werror -Iinclude $san "$1" "${how[@]}" >"$tmp/log" 2>&1 &&
+    if $CC -std=gnu11 -Wall -Wextra -Werror -Iinclude $san "$1" "${how[@]}" >"$tmp/log" 2>&1 &&
         { [ ! -x "$exe" ] || (cd "${1%/*}/work" && timeout 120 "$exe") >"$tmp/log" 2>&1; }; then
         good
     else

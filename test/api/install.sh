@@ -42,7 +42,7 @@ link() { # output, more flags...
     local out=$1
     shift
     # shellcheck disable=SC2046,SC2086  # lists of flags
-    "$CC" -std=c11 -Wall -Werror $san "$tmp/p.c" -o "$out" $("$@")
+    $CC -std=c11 -Wall -Werror $san "$tmp/p.c" -o "$out" $("$@")
 }
 step 'link with the shared library' link "$tmp/shared" pkg-config --cflags --libs lazuli
 step 'run with the shared library' env LD_LIBRARY_PATH="$prefix/lib" "$tmp/shared"

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 
 # One prototype a line: return type and name, a tab, parameters.
-for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done | "$CC" -E -P -Iinclude -xc - | tr '\n' ' ' |
+for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done | $CC -E -P -Iinclude -xc - | tr '\n' ' ' |
     grep -oE 'visibility\("default"\)\)\) [^;{]*' | sed -E 's/^[^ ]* //; s/ +/ /g; s/\)$//; s/^([^(]*)\(/\1\t/' >"$tmp/prototypes"
 
 awk -F'\t' '
@@ -122,7 +122,7 @@ int main(void)
 }
 C
 # shellcheck disable=SC2086  # a list of flags
-"$CC" -std=gnu11 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/null.c" -o "$tmp/null" -L"$BUILD" -llazuli \
+$CC -std=gnu11 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/null.c" -o "$tmp/null" -L"$BUILD" -llazuli \
     -Wl,-rpath,"$(realpath "$BUILD")" || exit 1
 n=$(wc -l <"$tmp/calls.h")
 [ "$n" -gt 300 ] || { echo "only $n calls were generated"; exit 1; }
