@@ -12,4 +12,6 @@ static inline lz_status lz_nn_annotated(lz_status s, const char *op, const lz_si
 }
 #define LZ_NN_FAIL(status, op, site, ...)                                                          \
     lz_nn_annotated(LZ_FAIL((status), __VA_ARGS__), (op), (site))
+/* "[2, 3]" in text, which has room for 160 bytes. */
+const char *lz_nn_shape_text(const lz_shape *s, char *text);
 #endif

@@ -8,16 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* "[2, 3]" in text, which has room for 160 bytes. */
-static const char *shape_text(const lz_shape *s, char *text)
-{
-    int n = sprintf(text, "[");
-    for (int i = 0; i < s->rank; i++)
-        n += sprintf(text + n, "%s%" PRId64, i ? ", " : "", s->dims[i]);
-    sprintf(text + n, "]");
-    return text;
-}
-
 /* Shapes [N, C] and [N]; LZ_OK, or the reason in the record. */
 static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels, const lz_site *site)
 {
@@ -32,7 +22,7 @@ static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels, con
     if (a.rank != 2 || b.rank != 1 || a.dims[0] != b.dims[0]) {
         char have[2][160];
         return LZ_NN_FAIL(LZ_ESHAPE, op, site, "logits are %s and labels %s, not [N, C] and [N]",
-                          shape_text(&a, have[0]), shape_text(&b, have[1]));
+                          lz_nn_shape_text(&a, have[0]), lz_nn_shape_text(&b, have[1]));
     }
     lz_dtype d = lz_dtype_of(labels);
     if (d != LZ_I32 && d != LZ_I64)

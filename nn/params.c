@@ -9,6 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *lz_nn_shape_text(const lz_shape *s, char *text)
+{
+    int n = sprintf(text, "[");
+    for (int i = 0; i < s->rank && i < LZ_MAX_RANK; i++)
+        n += sprintf(text + n, "%s%" PRId64, i ? ", " : "", s->dims[i]);
+    sprintf(text + n, "]");
+    return text;
+}
+
 static lz_status grow(lz_params *ps)
 {
     if (ps->len < ps->cap)
@@ -22,14 +31,19 @@ static lz_status grow(lz_params *ps)
     if (!names)
         return LZ_EMEM;
     ps->names = names;
+    bool *is_buffer = lz_realloc(ps->is_buffer, cap * sizeof *is_buffer);
+    if (!is_buffer)
+        return LZ_EMEM;
+    ps->is_buffer = is_buffer;
     ps->cap = cap;
     return LZ_OK;
 }
 
-lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site)
+static lz_status add(lz_params *ps, const char *name, lz_tensor *t, bool buffer, const char *op,
+                     const lz_site *site)
 {
     if (!ps || !name || !t)
-        return LZ_NN_FAIL(LZ_ENULL, "lz_params_add", site, "%s is NULL",
+        return LZ_NN_FAIL(LZ_ENULL, op, site, "%s is NULL",
                           !ps     ? "the list"
                           : !name ? "the name"
                                   : "the tensor");
@@ -38,15 +52,48 @@ lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const 
         return s;
     char *copy = grow(ps) == LZ_OK ? lz_strdup(name) : NULL;
     if (!copy)
-        return LZ_NN_FAIL(LZ_EMEM, "lz_params_add", site, "no memory for parameter %zu, \"%.64s\"",
-                          ps->len, name);
-    if ((s = lz_requires_grad(t, true)) != LZ_OK) {
+        return LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for parameter %zu, \"%.64s\"", ps->len,
+                          name);
+    if (!buffer && (s = lz_requires_grad(t, true)) != LZ_OK) {
         lz_free(copy);
         return s;
     }
     ps->names[ps->len] = copy;
+    ps->is_buffer[ps->len] = buffer;
     ps->tensors[ps->len++] = lz_retain(t);
     return LZ_OK;
+}
+
+lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site)
+{
+    return add(ps, name, t, false, "lz_params_add", site);
+}
+
+lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t,
+                                  const lz_site *site)
+{
+    return add(ps, name, t, true, "lz_params_add_buffer", site);
+}
+
+lz_tensor *lz_params_find(const lz_params *ps, const char *name)
+{
+    for (size_t i = 0; ps && name && i < ps->len; i++)
+        if (strcmp(ps->names[i], name) == 0)
+            return ps->tensors[i];
+    return NULL;
+}
+
+lz_status lz_params_select(const lz_params *from, lz_params *to,
+                           bool (*want)(const char *name, lz_tensor *t, void *user), void *user)
+{
+    static const char op[] = "lz_params_select";
+    if (!from || !to || !want)
+        return LZ_NN_FAIL(LZ_ENULL, op, NULL, "%s is NULL", want ? "a list" : "the choice");
+    lz_status s = LZ_OK;
+    for (size_t i = 0, n = from->len; i < n && s == LZ_OK; i++)
+        if (want(from->names[i], from->tensors[i], user))
+            s = add(to, from->names[i], from->tensors[i], from->is_buffer[i], op, NULL);
+    return s;
 }
 
 static void drop_last(lz_params *ps)
@@ -63,6 +110,7 @@ void lz_params_free(lz_params *ps)
         drop_last(ps);
     lz_free(ps->tensors);
     lz_free(ps->names);
+    lz_free(ps->is_buffer);
     memset(ps, 0, sizeof *ps);
 }
 

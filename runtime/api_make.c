@@ -173,14 +173,41 @@ lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
     return lz_tr_end(&c, float_wanted(dtype) ? normal(&c, dtype, &shape) : NULL);
 }
 
-lz_status lz_manual_seed(uint64_t seed)
+static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)
 {
     lz_dev *d = lz_dev_current();
     if (!d) {
-        lz_error_annotate("lz_manual_seed", NULL);
+        lz_error_annotate(op, NULL);
         return lz_error_get()->status;
     }
     atomic_store(&d->seed, seed);
-    atomic_store(&d->counter, 0);
+    atomic_store(&d->counter, counter);
     return LZ_OK;
+}
+
+lz_status lz_manual_seed(uint64_t seed)
+{
+    return set_rng("lz_manual_seed", seed, 0);
+}
+
+lz_status lz_get_rng_state(lz_rng_state *out)
+{
+    lz_dev *d = out ? lz_dev_current() : NULL;
+    if (!out)
+        LZ_FAIL(LZ_ENULL, "out is NULL");
+    if (!d) {
+        lz_error_annotate("lz_get_rng_state", NULL);
+        return lz_error_get()->status;
+    }
+    *out = (lz_rng_state){atomic_load(&d->seed), atomic_load(&d->counter)};
+    return LZ_OK;
+}
+
+lz_status lz_set_rng_state(const lz_rng_state *state)
+{
+    if (state)
+        return set_rng("lz_set_rng_state", state->seed, state->counter);
+    LZ_FAIL(LZ_ENULL, "the state is NULL");
+    lz_error_annotate("lz_set_rng_state", NULL);
+    return LZ_ENULL;
 }

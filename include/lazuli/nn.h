@@ -8,13 +8,36 @@ LZ_EXTERN_C_BEGIN
 typedef struct lz_params {
     lz_tensor **tensors;
     char **names;
+    bool *is_buffer;            /* state without a gradient: lz_params_add_buffer */
     size_t len, cap;
 } lz_params;
 /* Retains t (floating point) and marks it as requiring a gradient; copies the name.
  * LZ_ENULL, LZ_EDTYPE, LZ_EMEM, t's own error; then nothing is added. */
 LZ_API lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site);
 #define lz_params_add(ps, name, t) lz_params_add_at((ps), (name), (t), LZ_SITE)
+/* The same for state that is saved and loaded but not learned (running statistics): any dtype, no gradient. */
+LZ_API lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site);
+#define lz_params_add_buffer(ps, name, t) lz_params_add_buffer_at((ps), (name), (t), LZ_SITE)
+LZ_API lz_tensor *lz_params_find(const lz_params *ps, const char *name);    /* NULL when there is none */
+/* Adds to `to` those of `from` that `want` says: groups of parameters for an optimizer. LZ_ENULL, LZ_EMEM. */
+LZ_API lz_status lz_params_select(const lz_params *from, lz_params *to, bool (*want)(const char *name, lz_tensor *t, void *user), void *user);
 LZ_API void lz_params_free(lz_params *ps);      /* releases the tensors; the list is empty afterwards. NULL is fine */
+
+/* Writes the list to a safetensors file under its names, or replaces the file, whole or not at all. Errors: those of lz_save_safetensors. */
+LZ_API lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site);
+typedef struct lz_load_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_load_options));
+    bool partial LZ_DEFAULT(false);             /* names that are missing in the file, or that only the file has, are no error */
+    /* Called for each such name, with "missing" or "unexpected", also when it is an error. */
+    void (*report)(const char *name, const char *what, void *user) LZ_DEFAULT(nullptr);
+    void *user LZ_DEFAULT(nullptr);
+} lz_load_options;
+/* Assigns the tensors of a safetensors file (or the index of several) to those of the list that have their names; floats are converted to the parameter's dtype.
+ * LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor that does not fit; then nothing was assigned. Further errors: those of
+ * lz_safetensors_open. */
+LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o, const lz_site *site);
+#define lz_params_save(ps, path) lz_params_save_at((ps), (path), LZ_SITE)
+#define lz_params_load(ps, path, ...) lz_params_load_at((ps), (path), LZ_OPTIONS(lz_load_options, ##__VA_ARGS__), LZ_SITE)
 
 /* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default
  * initialisation (uniform +-1/sqrt(in)). */

@@ -45,6 +45,12 @@ LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *sit
 /* Seed of the calling thread's default device, for the random operations recorded from now on; its counter starts again. Without it the seed is 0.
  * LZ_EUNAVAILABLE and the like when the device cannot start. */
 LZ_API lz_status lz_manual_seed(uint64_t seed);
+/* Where the generator of the calling thread's default device stands: to go on later, or in another process, with the same numbers. LZ_ENULL, LZ_EUNAVAILABLE. */
+typedef struct lz_rng_state {
+    uint64_t seed, counter;
+} lz_rng_state;
+LZ_API lz_status lz_get_rng_state(lz_rng_state *out);
+LZ_API lz_status lz_set_rng_state(const lz_rng_state *state);
 
 /* ---- asking (never executes) ---- */
 LZ_API lz_status lz_status_of(const lz_tensor *t);    /* LZ_OK; an error tensor's status; LZ_ENULL; LZ_EHANDLE; LZ_ESTALE */

@@ -18,6 +18,7 @@ awk -F'\t' '
 # What a parameter that is not under test gets, by its type.
 function value(p) {
     if (p ~ /\(\*release\)/) return "release_nothing"
+    if (p ~ /\(\*want\)/) return "want_all"
     if (p ~ /\(\*fn\)/) return "log_nothing"
     if (p ~ /lz_site \*/) return "LZ_SITE"
     if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
@@ -25,10 +26,11 @@ function value(p) {
     if (p ~ /lz_tensor \*/) return "T"
     if (p ~ /lz_optim \*/) return "lz_sgd(&params, .lr = 1)"
     if (p ~ /lz_params \*/) return "&params"
+    if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
     if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
     if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }
-    if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
+    if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*|lz_checkpoint \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
     if (p ~ /const char \*/) return "\"add\""
     if (p ~ /char \*/) return "text"
     if (p ~ /const int64_t \*/) return "(const int64_t[8]){0, 1}"
@@ -75,6 +77,11 @@ static _Alignas(64) float memory[64];
 static lz_params params;
 static int calls, bad;
 static void release_nothing(void *user) { (void)user; }
+static bool want_all(const char *name, lz_tensor *t, void *user)
+{
+    (void)name, (void)t, (void)user;
+    return false;
+}
 static void log_nothing(int level, const char *module, const char *message, void *user)
 {
     (void)level, (void)module, (void)message, (void)user;
@@ -101,7 +108,7 @@ static void after(const char *what)
 }
 static void tensor(const char *what, lz_tensor *r)
 {
-    if (!r && !strstr(what, "lz_retain") && !strstr(what, "lz_escape") && !strstr(what, "_keep") && !strstr(what, "lz_grad_of"))
+    if (!r && !strstr(what, "lz_retain") && !strstr(what, "lz_escape") && !strstr(what, "_keep") && !strstr(what, "lz_grad_of") && !strstr(what, "lz_params_find"))
         printf("BAD: %s gives no tensor at all\n", what), bad++;
     else
         (void)lz_status_of(r);

@@ -1,0 +1,106 @@
+/* ema.c - exponential moving averages of parameters. */
+#include "nn/optim_rule.h"
+#include <lazuli/grad.h>
+#include <lazuli/ops.h>
+#include <lazuli/tensor_ops.h>
+
+static bool is_float(const lz_tensor *t)
+{
+    lz_dtype d = lz_dtype_of(t);
+    return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
+}
+
+/* A buffer of its own with the value of p. */
+static lz_status add_copy(lz_params *to, const char *name, lz_tensor *p, const lz_site *site)
+{
+    size_t n = lz_nbytes(p);
+    void *bytes = lz_alloc(n);
+    if (!bytes)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of averages", n);
+    lz_status s = lz_to_host_at(p, bytes, n, site);
+    if (s == LZ_OK)
+        s = lz_params_add_buffer_at(
+            to, name, lz_from_host_at(lz_dtype_of(p), lz_shape_of(p), bytes, site), site);
+    lz_free(bytes);
+    return s;
+}
+
+lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site)
+{
+    static const char op[] = "lz_ema_new";
+    lz_ema *e = NULL;
+    lz_status s = LZ_OK;
+    if (!ps)
+        s = LZ_FAIL(LZ_ENULL, "the parameter list is NULL");
+    else if (!(decay >= 0 && decay <= 1))
+        s = LZ_FAIL(LZ_EINVAL, "decay is %g: it must be in [0, 1]", decay);
+    else if (!(e = lz_calloc(1, sizeof *e)))
+        s = LZ_FAIL(LZ_EMEM, "no memory for the averages");
+    if (s == LZ_OK)
+        s = lz_scope_begin();
+    if (s != LZ_OK) {
+        lz_free(e);
+        lz_error_annotate(op, site);
+        return NULL;
+    }
+    e->params = ps;
+    e->decay = decay;
+    if (ps->len)
+        s = lz_sync_at(ps->tensors, ps->len, true, site);
+    for (size_t i = 0; i < ps->len && s == LZ_OK; i++)
+        s = add_copy(&e->average, ps->names[i], ps->tensors[i], site);
+    lz_scope_end();
+    if (s == LZ_OK)
+        return e;
+    lz_error_annotate(op, site);
+    lz_ema_free(e);
+    return NULL;
+}
+
+lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
+{
+    if (!e)
+        return LZ_NN_FAIL(LZ_ENULL, "lz_ema_update", site, "the averages are NULL");
+    lz_status s = lz_scope_begin();
+    if (s != LZ_OK)
+        return s;
+    for (size_t i = 0; i < e->average.len && i < e->params->len && s == LZ_OK; i++) {
+        lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i], *next = p;
+        if (is_float(p) && !e->params->is_buffer[i])
+            next = lz_add_at(a, lz_mul_scalar_at(lz_sub_at(p, a, site), 1 - e->decay, site), site);
+        s = lz_assign_at(a, next, site);
+    }
+    lz_scope_end();
+    return s;
+}
+
+lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
+{
+    if (!e)
+        return LZ_NN_FAIL(LZ_ENULL, "lz_ema_swap", site, "the averages are NULL");
+    lz_status s = lz_scope_begin();
+    if (s != LZ_OK)
+        return s;
+    for (size_t i = 0; i < e->average.len && i < e->params->len && s == LZ_OK; i++) {
+        lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i];
+        lz_tensor *was = lz_detach_at(p, site); /* the value of now, whatever p means later */
+        s = lz_assign_at(p, lz_detach_at(a, site), site);
+        if (s == LZ_OK)
+            s = lz_assign_at(a, was, site);
+    }
+    lz_scope_end();
+    return s;
+}
+
+const lz_params *lz_ema_params(const lz_ema *e)
+{
+    return e ? &e->average : NULL;
+}
+
+void lz_ema_free(lz_ema *e)
+{
+    if (!e)
+        return;
+    lz_params_free(&e->average);
+    lz_free(e);
+}

@@ -1,0 +1,198 @@
+/* optim_rules.c - how each optimizer moves one parameter. Formulas and order of operations are torch.optim's.
+ * Every rule traces the same graph at each step: state begins as real buffers, and numbers that change are arguments. */
+#include "nn/optim_rule.h"
+#include <lazuli/ops.h>
+#include <lazuli/tensor_ops.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef lz_optim_update update;
+
+/* ---- short hands ---- */
+
+/* State starts as real buffers, so that the first step traces the same graph as all later ones and compiles once. */
+static lz_status begin_state(const update *u, int which, double value)
+{
+    lz_tensor **state = &u->group->state[which][u->i], *t;
+    if (*state)
+        return LZ_OK;
+    lz_dtype d = lz_dtype_of(u->p);
+    if (value != 0) {
+        t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
+        lz_status s = lz_sync_at(&t, 1, false, u->site);
+        if (s != LZ_OK)
+            return s;
+    } else {
+        void *zeros = lz_calloc(1, lz_nbytes(u->p) + 1);
+        if (!zeros)
+            return LZ_NN_FAIL(LZ_EMEM, "lz_optim_step", u->site, "no memory for %zu bytes of state",
+                              lz_nbytes(u->p));
+        t = lz_from_host_at(d, lz_shape_of(u->p), zeros, u->site);
+        lz_free(zeros);
+    }
+    lz_status s = lz_status_of(t);
+    if (s == LZ_OK)
+        *state = lz_retain(t);
+    return s;
+}
+
+static lz_tensor *state(const update *u, int which)
+{
+    return u->group->state[which][u->i];
+}
+
+static lz_status set_state(const update *u, int which, lz_tensor *value)
+{
+    return lz_assign_at(u->group->state[which][u->i], value, u->site);
+}
+
+/* By a number of the optimizer's options, which stays what it is. */
+static lz_tensor *scaled(const update *u, lz_tensor *a, double s)
+{
+    return lz_mul_scalar_at(a, s, u->site);
+}
+
+/* By a number that changes from step to step: an argument also when it happens to be 0 or 1. */
+static lz_tensor *rated(const update *u, lz_tensor *a, double s)
+{
+    return lz_mul_at(a, lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, s, u->site), u->site);
+}
+
+static lz_tensor *plus(const update *u, lz_tensor *a, lz_tensor *b)
+{
+    return lz_add_at(a, b, u->site);
+}
+
+static lz_tensor *minus(const update *u, lz_tensor *a, lz_tensor *b)
+{
+    return lz_sub_at(a, b, u->site);
+}
+
+static lz_tensor *square(const update *u, lz_tensor *a)
+{
+    return lz_mul_at(a, a, u->site);
+}
+
+/* decay * old + (1 - decay) * value */
+static lz_tensor *mixed(const update *u, lz_tensor *old, lz_tensor *value, double decay)
+{
+    return plus(u, scaled(u, value, 1 - decay), scaled(u, old, decay));
+}
+
+/* The gradient with the penalty of Euclidean weight decay. */
+static lz_tensor *penalised(const update *u)
+{
+    double w = u->group->weight_decay;
+    return w != 0 ? plus(u, u->g, scaled(u, u->p, w)) : u->g;
+}
+
+/* The parameter after decoupled weight decay. */
+static lz_tensor *decayed(const update *u)
+{
+    double w = u->group->weight_decay;
+    return w != 0 ? rated(u, u->p, 1 - u->lr * w) : u->p;
+}
+
+/* sqrt(v) + eps */
+static lz_tensor *root(const update *u, lz_tensor *v, double eps)
+{
+    return lz_add_scalar_at(lz_sqrt_at(v, u->site), eps, u->site);
+}
+
+#define TRY(expr)                                                                                  \
+    do {                                                                                           \
+        lz_status try_ = (expr);                                                                   \
+        if (try_ != LZ_OK)                                                                         \
+            return try_;                                                                           \
+    } while (0)
+
+/* ---- rules ---- */
+
+static lz_status sgd(const update *u)
+{
+    const lz_sgd_options *c = &u->o->sgd;
+    lz_tensor *g = penalised(u);
+    if (c->momentum != 0) {
+        bool first = !state(u, 0);
+        TRY(begin_state(u, 0, 0));
+        lz_tensor *m = scaled(u, state(u, 0), c->momentum);
+        /* torch.optim.SGD does not dampen the first gradient */
+        m = plus(u, m, c->dampening != 0 ? rated(u, g, first ? 1 : 1 - c->dampening) : g);
+        TRY(set_state(u, 0, m));
+        g = c->nesterov ? plus(u, g, scaled(u, m, c->momentum)) : m;
+    }
+    return lz_assign_at(u->p, minus(u, u->p, rated(u, g, u->lr)), u->site);
+}
+
+static lz_status adam(const update *u)
+{
+    const lz_adam_options *c = &u->o->adam;
+    double t = (double)u->step, fix1 = 1 - pow(c->beta1, t), fix2 = 1 - pow(c->beta2, t);
+    TRY(begin_state(u, 0, 0));
+    TRY(begin_state(u, 1, 0));
+    lz_tensor *base = c->decoupled ? decayed(u) : u->p, *g = c->decoupled ? u->g : penalised(u);
+    lz_tensor *m = mixed(u, state(u, 0), g, c->beta1);
+    lz_tensor *v = mixed(u, state(u, 1), square(u, g), c->beta2), *largest = v;
+    if (c->amsgrad) {
+        TRY(begin_state(u, 2, 0));
+        largest = lz_maximum_at(state(u, 2), v, u->site);
+        TRY(set_state(u, 2, largest));
+    }
+    lz_tensor *denom = rated(u, lz_sqrt_at(largest, u->site), 1 / sqrt(fix2));
+    denom = lz_add_scalar_at(denom, c->eps, u->site);
+    lz_tensor *by = rated(u, lz_div_at(m, denom, u->site), u->lr / fix1);
+    TRY(set_state(u, 0, m));
+    TRY(set_state(u, 1, v));
+    return lz_assign_at(u->p, minus(u, base, by), u->site);
+}
+
+static lz_status rmsprop(const update *u)
+{
+    const lz_rmsprop_options *c = &u->o->rmsprop;
+    lz_tensor *g = penalised(u);
+    TRY(begin_state(u, 0, 0));
+    lz_tensor *v = mixed(u, state(u, 0), square(u, g), c->alpha), *var = v;
+    TRY(set_state(u, 0, v));
+    if (c->centered) {
+        TRY(begin_state(u, 2, 0));
+        lz_tensor *mean = mixed(u, state(u, 2), g, c->alpha);
+        TRY(set_state(u, 2, mean));
+        var = minus(u, v, square(u, mean));
+    }
+    lz_tensor *by = lz_div_at(g, root(u, var, c->eps), u->site);
+    if (c->momentum != 0) {
+        TRY(begin_state(u, 1, 0));
+        by = plus(u, scaled(u, state(u, 1), c->momentum), by);
+        TRY(set_state(u, 1, by));
+    }
+    return lz_assign_at(u->p, minus(u, u->p, rated(u, by, u->lr)), u->site);
+}
+
+static lz_status adagrad(const update *u)
+{
+    const lz_adagrad_options *c = &u->o->adagrad;
+    lz_tensor *g = penalised(u);
+    TRY(begin_state(u, 0, c->initial_accumulator_value));
+    lz_tensor *sum = plus(u, state(u, 0), square(u, g));
+    TRY(set_state(u, 0, sum));
+    double lr = u->lr / (1 + (double)(u->step - 1) * c->lr_decay);
+    lz_tensor *by = lz_div_at(g, root(u, sum, c->eps), u->site);
+    return lz_assign_at(u->p, minus(u, u->p, rated(u, by, lr)), u->site);
+}
+
+static lz_status lion(const update *u)
+{
+    const lz_lion_options *c = &u->o->lion;
+    TRY(begin_state(u, 0, 0));
+    lz_tensor *way = lz_sign_at(mixed(u, state(u, 0), u->g, c->beta1), u->site);
+    lz_tensor *next = minus(u, decayed(u), rated(u, way, u->lr));
+    TRY(set_state(u, 0, mixed(u, state(u, 0), u->g, c->beta2)));
+    return lz_assign_at(u->p, next, u->site);
+}
+
+const lz_optim_rule lz_rule_sgd = {"sgd", {"momentum_buffer"}, sgd};
+const lz_optim_rule lz_rule_adam = {"adam", {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, adam};
+const lz_optim_rule lz_rule_rmsprop = {
+    "rmsprop", {"square_avg", "momentum_buffer", "grad_avg"}, rmsprop};
+const lz_optim_rule lz_rule_adagrad = {"adagrad", {"sum"}, adagrad};
+const lz_optim_rule lz_rule_lion = {"lion", {"exp_avg"}, lion};

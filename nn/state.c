@@ -1,0 +1,438 @@
+/* state.c - parameters to files and back, and all that a training continues from. A load reads and checks everything
+ * first and assigns then, so that an error leaves all as it was. */
+#include "base/vec.h"
+#include "nn/optim_rule.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <lazuli/data.h>
+#include <lazuli/tensor_ops.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- saving ---- */
+
+/* Names, which are owned, and tensors, which are lent or of the open scope. */
+typedef struct bundle {
+    LZ_VEC(const char *) names;
+    LZ_VEC(lz_tensor *) tensors;
+} bundle;
+
+static void bundle_free(bundle *b)
+{
+    for (uint32_t i = 0; i < b->names.len; i++)
+        lz_free((void *)b->names.data[i]);
+    lz_vec_free(&b->names);
+    lz_vec_free(&b->tensors);
+}
+
+/* "<kind>/<what>/<name>"; NULL when memory is exhausted. */
+static char *join(const char *kind, const char *what, const char *name)
+{
+    lz_buf b = {0};
+    lz_buf_printf(&b, "%s%s%s%s%s", kind, *kind ? "/" : "", what, *what ? "/" : "", name);
+    if (!b.failed)
+        return b.data;
+    lz_buf_free(&b);
+    LZ_FAIL(LZ_EMEM, "no memory for the name of \"%.64s\"", name);
+    return NULL;
+}
+
+static lz_status put(bundle *b, const char *kind, const char *what, const char *name, lz_tensor *t)
+{
+    char *full = join(kind, what, name);
+    if (!full)
+        return LZ_EMEM;
+    lz_status s = lz_vec_push(&b->names, full);
+    if (s != LZ_OK)
+        lz_free(full);
+    else
+        s = lz_vec_push(&b->tensors, t);
+    return s == LZ_OK ? s : LZ_FAIL(s, "no memory for the name of \"%.64s\"", name);
+}
+
+static lz_status put_params(bundle *b, const char *kind, const lz_params *ps)
+{
+    lz_status s = LZ_OK;
+    for (size_t i = 0; i < ps->len && s == LZ_OK; i++)
+        s = put(b, kind, "", ps->names[i], ps->tensors[i]);
+    return s;
+}
+
+static lz_status put_group(bundle *b, const lz_optim_rule *rule, const lz_optim_group *g,
+                           const lz_site *site)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        const char *name = g->params->names[i];
+        for (int k = 0; k < LZ_OPTIM_STATES; k++)
+            if (g->state[k][i])
+                LZ_TRY(put(b, "optimizer", rule->states[k], name, g->state[k][i]));
+        if (g->step[i])
+            LZ_TRY(put(b, "optimizer", "step", name,
+                       lz_from_host_at(LZ_I64, LZ_SCALAR, &g->step[i], site)));
+    }
+    return LZ_OK;
+}
+
+static lz_status save(const char *path, const bundle *b, const char *const *metadata, size_t n,
+                      const lz_site *site)
+{
+    return lz_save_safetensors_at(path, b->names.data, b->tensors.data, b->names.len, metadata, n,
+                                  site);
+}
+
+static lz_status annotated(lz_status s, const char *op, const lz_site *site)
+{
+    return s == LZ_OK ? s : lz_nn_annotated(s, op, site);
+}
+
+lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site)
+{
+    static const char *const metadata[] = {"format", "pt"};
+    bundle b = {0};
+    lz_status s = ps && path ? put_params(&b, "", ps)
+                             : LZ_FAIL(LZ_ENULL, "%s is NULL", ps ? "the path" : "the list");
+    if (s == LZ_OK)
+        s = save(path, &b, metadata, 1, site);
+    bundle_free(&b);
+    return annotated(s, "lz_params_save", site);
+}
+
+/* Numbers that text must bring back bit for bit: hexadecimal for the rate. */
+enum { NUMBER = 40 };
+static lz_status save_checkpoint(const char *path, const lz_checkpoint *c, const lz_site *site)
+{
+    char step[NUMBER], seed[NUMBER], counter[NUMBER], lr[NUMBER];
+    lz_rng_state rng;
+    LZ_TRY(lz_get_rng_state(&rng));
+    snprintf(step, NUMBER, "%" PRId64, c->step);
+    snprintf(seed, NUMBER, "%" PRIu64, rng.seed);
+    snprintf(counter, NUMBER, "%" PRIu64, rng.counter);
+    snprintf(lr, NUMBER, "%a", c->optim ? c->optim->lr : 0);
+    const char *const metadata[] = {
+        "format",      "pt", "lazuli.step",      step,
+        "lazuli.seed", seed, "lazuli.counter",   counter,
+        "lazuli.lr",   lr,   "lazuli.optimizer", c->optim ? c->optim->rule->name : "none"};
+    bundle b = {0};
+    lz_status s = c->params ? put_params(&b, "", c->params) : LZ_OK;
+    for (size_t i = 0; c->optim && i < c->optim->ngroups && s == LZ_OK; i++)
+        s = put_group(&b, c->optim->rule, &c->optim->groups[i], site);
+    if (s == LZ_OK && c->ema)
+        s = put_params(&b, "ema", &c->ema->average);
+    if (s == LZ_OK)
+        s = save(path, &b, metadata, sizeof metadata / sizeof *metadata / 2, site);
+    bundle_free(&b);
+    return s;
+}
+
+static lz_status take_struct(const char *path, const lz_checkpoint *c)
+{
+    if (!path || !c)
+        return LZ_FAIL(LZ_ENULL, "%s is NULL", path ? "the checkpoint" : "the path");
+    if (c->struct_size < sizeof *c)
+        return LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to the size of the struct",
+                       c->struct_size);
+    return LZ_OK;
+}
+
+lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const lz_site *site)
+{
+    lz_status s = take_struct(path, c);
+    if (s == LZ_OK)
+        s = lz_scope_begin();
+    if (s == LZ_OK) {
+        s = save_checkpoint(path, c, site);
+        lz_scope_end();
+    }
+    return annotated(s, "lz_checkpoint_save", site);
+}
+
+/* ---- loading ---- */
+
+/* What will be assigned when all was read: to *slot, or, when there is nothing yet, the tensor becomes it. */
+typedef struct pending {
+    lz_tensor **slot, *value;
+} pending;
+typedef struct loader {
+    const lz_archive *file;
+    const char *path;
+    const lz_site *site;
+    LZ_VEC(pending) todo;
+} loader;
+
+static bool is_float(lz_dtype d)
+{
+    return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
+}
+
+/* The array as a buffer of the device, not as memory of the file: the first step shall update it in place. */
+static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor **out)
+{
+    lz_array a;
+    LZ_TRY(lz_archive_read_at(l->file, name, &a, l->site));
+    lz_shape have = a.shape, want = lz_shape_of(like);
+    lz_dtype d = lz_dtype_of(like);
+    lz_status s = LZ_OK;
+    bool same = have.rank == want.rank;
+    for (int i = 0; same && i < have.rank; i++)
+        same = have.dims[i] == want.dims[i];
+    char x[160], y[160];
+    if (!same)
+        s = LZ_FAIL(LZ_ESHAPE, "%s: \"%.100s\" is %s, the parameter %s", l->path, name,
+                    lz_nn_shape_text(&have, x), lz_nn_shape_text(&want, y));
+    else if (a.dtype != d && !(is_float(a.dtype) && is_float(d)))
+        s = LZ_FAIL(LZ_EDTYPE, "%s: \"%.100s\" is %s, the parameter %s", l->path, name,
+                    lz_dtype_name(a.dtype), lz_dtype_name(d));
+    if (s == LZ_OK) {
+        lz_tensor *t = lz_from_host_at(a.dtype, a.shape, a.data ? a.data : &a, l->site);
+        *out = a.dtype == d ? t : lz_to_at(t, d, l->site);
+        s = lz_status_of(*out);
+    }
+    lz_array_free(&a);
+    return s;
+}
+
+static lz_status plan(loader *l, const char *name, lz_tensor *like, lz_tensor **slot)
+{
+    pending p = {slot, NULL};
+    LZ_TRY(fetch(l, name, like, &p.value));
+    return lz_vec_push(&l->todo, p) == LZ_OK
+               ? LZ_OK
+               : LZ_FAIL(LZ_EMEM, "%s: no memory for \"%.64s\"", l->path, name);
+}
+
+static lz_status assign_all(loader *l)
+{
+    for (uint32_t i = 0; i < l->todo.len; i++) {
+        pending *p = &l->todo.data[i];
+        if (*p->slot)
+            LZ_TRY(lz_assign_at(*p->slot, p->value, l->site));
+        else
+            *p->slot = lz_retain(p->value);
+    }
+    return LZ_OK;
+}
+
+/* The list of names for a message: as many as fit. */
+typedef struct names {
+    char text[200];
+    size_t len, count;
+} names;
+
+static void add_name(names *n, const char *name)
+{
+    size_t k = strlen(name);
+    n->count++;
+    if (n->len + k + 6 < sizeof n->text)
+        n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "%s%s",
+                                   n->len ? ", " : "", name);
+    else if (n->len && n->text[n->len - 1] != '.')
+        n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, ", ...");
+}
+
+static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_options *o)
+{
+    names missing = {.len = 0}, unexpected = {.len = 0};
+    for (size_t i = 0; i < ps->len; i++) {
+        if (lz_archive_has(l->file, ps->names[i])) {
+            LZ_TRY(plan(l, ps->names[i], ps->tensors[i], &ps->tensors[i]));
+            continue;
+        }
+        add_name(&missing, ps->names[i]);
+        if (o->report)
+            o->report(ps->names[i], "missing", o->user);
+    }
+    for (size_t i = 0; i < lz_archive_len(l->file); i++) {
+        const char *name = lz_archive_name(l->file, i);
+        if (lz_params_find(ps, name))
+            continue;
+        add_name(&unexpected, name);
+        if (o->report)
+            o->report(name, "unexpected", o->user);
+    }
+    if (o->partial || !(missing.count + unexpected.count))
+        return LZ_OK;
+    return LZ_FAIL(LZ_ENOENT, "%s: %zu missing (%s), %zu unexpected (%s)", l->path, missing.count,
+                   missing.text, unexpected.count, unexpected.text);
+}
+
+static void loader_free(loader *l)
+{
+    lz_vec_free(&l->todo);
+    lz_archive_close((lz_archive *)l->file);
+}
+
+static lz_status open_file(loader *l, const char *path, const lz_site *site)
+{
+    *l = (loader){.path = path, .site = site};
+    l->file = lz_safetensors_open_at(path, site);
+    if (!l->file)
+        return lz_last_error(NULL);
+    lz_status s = lz_scope_begin();
+    if (s != LZ_OK)
+        loader_free(l);
+    return s;
+}
+
+static lz_status close_file(loader *l, lz_status s)
+{
+    if (s == LZ_OK)
+        s = assign_all(l);
+    lz_scope_end();
+    loader_free(l);
+    return s;
+}
+
+lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o,
+                            const lz_site *site)
+{
+    loader l;
+    lz_load_options c = {.struct_size = sizeof c};
+    lz_status s = LZ_OK;
+    if (!ps || !path)
+        s = LZ_FAIL(LZ_ENULL, "%s is NULL", ps ? "the path" : "the list");
+    else if (o && (o->struct_size < sizeof(size_t) || o->struct_size > sizeof c))
+        s = LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to the size of the struct",
+                    o->struct_size);
+    else if (o)
+        memcpy(&c, o, o->struct_size);
+    if (s == LZ_OK)
+        s = open_file(&l, path, site);
+    if (s == LZ_OK)
+        s = close_file(&l, plan_params(&l, ps, &c));
+    return annotated(s, "lz_params_load", site);
+}
+
+/* ---- checkpoints ---- */
+
+/* Every parameter of the list must be there. */
+static lz_status plan_list(loader *l, const char *kind, const lz_params *ps)
+{
+    for (size_t i = 0; i < ps->len; i++) {
+        char *name = join(kind, "", ps->names[i]);
+        if (!name)
+            return LZ_EMEM;
+        lz_status s = plan(l, name, ps->tensors[i], &ps->tensors[i]);
+        lz_free(name);
+        LZ_TRY(s);
+    }
+    return LZ_OK;
+}
+
+/* State that the file has; a parameter without any never had a gradient. */
+static lz_status plan_state(loader *l, const char *what, const char *name, lz_tensor *like,
+                            lz_tensor **slot)
+{
+    char *full = join("optimizer", what, name);
+    if (!full)
+        return LZ_EMEM;
+    lz_status s = lz_archive_has(l->file, full) ? plan(l, full, like, slot) : LZ_OK;
+    lz_free(full);
+    return s;
+}
+
+static lz_status read_step(loader *l, const char *name, int64_t *step)
+{
+    char *full = join("optimizer", "step", name);
+    lz_array a = {0};
+    lz_status s = full ? LZ_OK : LZ_EMEM;
+    *step = 0;
+    if (s == LZ_OK && lz_archive_has(l->file, full))
+        s = lz_archive_read_at(l->file, full, &a, l->site);
+    if (s == LZ_OK && a.data) {
+        if (a.dtype == LZ_I64 && a.nbytes == sizeof *step && *(int64_t *)a.data >= 0)
+            *step = *(int64_t *)a.data;
+        else
+            s = LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is no count", l->path, full);
+    }
+    lz_array_free(&a);
+    lz_free(full);
+    return s;
+}
+
+/* Steps are read into steps[], which the caller stores when all else was fine. */
+static lz_status plan_group(loader *l, const lz_optim_rule *rule, lz_optim_group *g, int64_t *steps)
+{
+    for (size_t i = 0; i < g->params->len; i++) {
+        const char *name = g->params->names[i];
+        for (int k = 0; k < LZ_OPTIM_STATES; k++)
+            if (rule->states[k])
+                LZ_TRY(
+                    plan_state(l, rule->states[k], name, g->params->tensors[i], &g->state[k][i]));
+        LZ_TRY(read_step(l, name, &steps[i]));
+    }
+    return LZ_OK;
+}
+
+static lz_status number(const loader *l, const char *key, uint64_t *out)
+{
+    const char *text = lz_archive_metadata(l->file, key);
+    char *end = NULL;
+    errno = 0;
+    *out = text ? strtoull(text, &end, 10) : 0;
+    return text && *text && !*end && !errno
+               ? LZ_OK
+               : LZ_FAIL(LZ_ECORRUPT, "%s is no checkpoint: %s is %.40s", l->path, key,
+                         text ? text : "not there");
+}
+
+static lz_status plan_optim(loader *l, lz_optim *o, int64_t **steps)
+{
+    const char *kind = lz_archive_metadata(l->file, "lazuli.optimizer");
+    size_t n = 0;
+    if (!kind || strcmp(kind, o->rule->name) != 0)
+        return LZ_FAIL(LZ_EINVAL, "%s was saved with the optimizer \"%.40s\", this one is \"%s\"",
+                       l->path, kind ? kind : "none", o->rule->name);
+    LZ_TRY(lz_optim_reserve(o, "lz_checkpoint_load", l->site));
+    for (size_t i = 0; i < o->ngroups; i++)
+        n += o->groups[i].params->len;
+    *steps = lz_calloc(n + 1, sizeof **steps);
+    if (!*steps)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for the state of %zu parameters", l->path, n);
+    n = 0;
+    for (size_t i = 0; i < o->ngroups; i++) {
+        LZ_TRY(plan_group(l, o->rule, &o->groups[i], *steps + n));
+        n += o->groups[i].params->len;
+    }
+    return LZ_OK;
+}
+
+static lz_status load_checkpoint(loader *l, lz_checkpoint *c)
+{
+    uint64_t step, seed, counter;
+    int64_t *steps = NULL;
+    const char *lr = lz_archive_metadata(l->file, "lazuli.lr");
+    lz_status s = number(l, "lazuli.step", &step);
+    if (s == LZ_OK)
+        s = number(l, "lazuli.seed", &seed);
+    if (s == LZ_OK)
+        s = number(l, "lazuli.counter", &counter);
+    if (s == LZ_OK && c->params)
+        s = plan_list(l, "", c->params);
+    if (s == LZ_OK && c->ema)
+        s = plan_list(l, "ema", &c->ema->average);
+    if (s == LZ_OK && c->optim)
+        s = plan_optim(l, c->optim, &steps);
+    if (s == LZ_OK && c->optim)
+        s = lz_optim_set_lr(c->optim, lr ? strtod(lr, NULL) : -1);
+    if (s == LZ_OK)
+        s = lz_set_rng_state(&(lz_rng_state){seed, counter});
+    for (size_t i = 0, k = 0; c->optim && i < c->optim->ngroups && s == LZ_OK; i++)
+        for (size_t j = 0; j < c->optim->groups[i].params->len; j++)
+            c->optim->groups[i].step[j] = steps[k++];
+    if (s == LZ_OK)
+        c->step = (int64_t)step;
+    lz_free(steps);
+    return s;
+}
+
+lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site)
+{
+    loader l;
+    lz_status s = take_struct(path, c);
+    if (s == LZ_OK)
+        s = open_file(&l, path, site);
+    if (s == LZ_OK)
+        s = close_file(&l, load_checkpoint(&l, c));
+    return annotated(s, "lz_checkpoint_load", site);
+}
