@@ -85,12 +85,12 @@ bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *
     return false;
 }
 
-const lz_func *lz_attr_region(const lz_attr *a)
+const lz_func *lz_attr_region(const lz_attr *a, int k)
 {
     lz_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     for (int i = 0; i < n; i++)
-        if (f[i].type == LZ_FIELD_REGION)
+        if (f[i].type == LZ_FIELD_REGION && k-- == 0)
             return *f[i].region;
     return NULL;
 }

@@ -39,7 +39,7 @@ const char *lz_attr_kind_name(lz_attr_kind k);
 bool lz_attr_eq(const lz_attr *a, const lz_attr *b);
 extern const lz_attr lz_attr_empty; /* the interned record of kind `none` */
 
-const struct lz_func *lz_attr_region(const lz_attr *a); /* its REGION field; NULL when it has none */
+const struct lz_func *lz_attr_region(const lz_attr *a, int k); /* its REGION field number k; NULL when it has no more */
 
 /* A record with every field at its initial value: zeros. */
 void lz_attr_init(lz_attr_any *a, lz_attr_kind kind);

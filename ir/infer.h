@@ -12,7 +12,7 @@ typedef struct lz_infer {
     const lz_attr *attr;
     const lz_type *const *opnd;
     uint32_t nopnd;
-    const lz_type **result; /* room for as many as operands, and at least 2 */
+    const lz_type **result; /* room for as many as operands, as results of a region, and at least 2 */
     uint32_t nresult;       /* 1 unless the rule says otherwise */
 } lz_infer;
 typedef lz_status lz_infer_fn(lz_infer *c);

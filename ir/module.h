@@ -1,6 +1,6 @@
 /* module.h - functions of the tensor IR: a dense array of instructions in topological order.
  * A value is the u32 index of the instruction that makes it. Instructions with several results are read through `result` instructions, so every
- * edge is one index. Regions (bodies of reduce, scatter) are interned immutable functions. Passes build a new function from the old one; the
+ * edge is one index. Regions (bodies of reduce, scatter, while, if) are interned immutable functions. Passes build a new function from the old one; the
  * builder hash-conses, so common subexpressions never arise and dead code is what the new function did not ask for.
  * Threads: a function under construction is thread-compatible; an interned one is immutable. */
 #ifndef LZ_IR_MODULE_H
@@ -85,6 +85,16 @@ lz_val lz_build_transpose(lz_func *f, lz_val a, const lz_ints *perm);
 lz_val lz_build_reduce(lz_func *f, lz_op combiner, lz_val a, lz_val init, const lz_ints *dims);  /* single-operand form, value (not MULTI wrapper) */
 lz_val lz_build_result(lz_func *f, lz_val multi, int64_t index); /* the value itself when `multi` has one result */
 lz_status lz_func_set_results(lz_func *f, const lz_val *v, uint32_t n);
+
+/* ---- functions in functions (build_control.c) ---- */
+/* Operands as in ops.def; regions interned. Values that no region uses are left out, equal ones are one, constants become part of the regions.
+ * With one result the value itself, else read it through lz_build_result. */
+lz_val lz_build_while(lz_func *f, const lz_func *cond, const lz_func *body, const lz_val *opnd, uint32_t nopnd);
+lz_val lz_build_if(lz_func *f, const lz_func *on_true, const lz_func *on_false, const lz_val *opnd, uint32_t nopnd);
+/* branch[index] of n >= 1 functions of the same operands, the last one when there is none of that number; results: as many as each has. */
+lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, uint32_t n, const lz_val *opnd, lz_val *results);
+/* The instructions of f on args instead of its parameters. */
+lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results);
 
 /* Interned region: consumes nothing, copies `f`. Equal functions give the same pointer. NULL with LZ_EMEM / the verifier's error. */
 const lz_func *lz_region_intern(const lz_func *f);

@@ -34,7 +34,8 @@ lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *
     return lz_map_put(&s->names, h, (void *)(uintptr_t)s->bindings.len);
 }
 
-/* A region may use constants from around it: they are made again inside. Other values would need a region that is not a function. */
+/* Every region may use constants from around it: they are made again inside. Other values only get into regions that are run as
+ * programs (parse_control.c), as parameters. */
 static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, lz_slice name,
                               lz_val *v)
 {
@@ -48,20 +49,27 @@ static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, 
     return *v == LZ_NOVAL ? lz_scan_wrap(&p->c, name.s) : LZ_OK;
 }
 
+const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there)
+{
+    lz_hash h = name_hash(name);
+    uintptr_t found = (uintptr_t)lz_map_get(&s->names, h);
+    *there = s;
+    while (!found && (*there = (*there)->outer))
+        found = (uintptr_t)lz_map_get(&(*there)->names, h);
+    return found ? &(*there)->bindings.data[found - 1] : NULL;
+}
+
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
 {
     lz_slice name;
     uint32_t index;
+    const lz_scope *there;
     LZ_TRY(lz_scan_value(&p->c, &name, &index));
-    lz_hash h = name_hash(name);
-    const lz_scope *there = s;
-    uintptr_t found = (uintptr_t)lz_map_get(&s->names, h);
-    while (!found && (there = there->outer))
-        found = (uintptr_t)lz_map_get(&there->names, h);
+    const lz_binding *found = lz_scope_find(s, name, &there);
     if (!found)
         return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
                             LZ_SLICE_ARG(name));
-    lz_binding b = there->bindings.data[found - 1];
+    lz_binding b = *found;
     uint32_t k = index == UINT32_MAX ? 0 : index;
     if (k >= b.count || (index == UINT32_MAX && b.count != 1))
         return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
@@ -72,19 +80,13 @@ lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
 
 /* ---- regions ---- */
 
-typedef struct block_arg {
-    lz_slice name;
-    const lz_type *type;
-} block_arg;
-typedef LZ_VEC(block_arg) block_args;
-
 /* %a: type loc(...), ... ) */
-static lz_status read_args(lz_parser *p, block_args *out)
+static lz_status read_args(lz_parser *p, lz_block_args *out)
 {
     if (lz_scan_eat(&p->c, ")"))
         return LZ_OK;
     do {
-        block_arg a;
+        lz_block_arg a;
         uint32_t index;
         LZ_TRY(lz_scan_value(&p->c, &a.name, &index));
         LZ_TRY(lz_scan_want(&p->c, ":"));
@@ -96,7 +98,7 @@ static lz_status read_args(lz_parser *p, block_args *out)
     return lz_scan_want(&p->c, ")");
 }
 
-static lz_status bind_arg(lz_parser *p, lz_scope *s, const block_arg *a)
+static lz_status bind_arg(lz_parser *p, lz_scope *s, const lz_block_arg *a)
 {
     lz_val v = lz_build_param(s->f, a->type);
     return v == LZ_NOVAL ? lz_scan_wrap(&p->c, a->name.s) : lz_scope_bind(p, s, a->name, &v, 1);
@@ -119,17 +121,40 @@ lz_status lz_parse_body(lz_parser *p, lz_scope *s)
                : lz_scan_fail(&p->c, p->c.p - 1, LZ_EPARSE, "expected a return before the end");
 }
 
-static lz_status region_in(lz_parser *p, lz_scope *s, const block_args *args, const lz_func **out)
+/* What a region uses from around it: parameters behind its own, under the names they have outside. */
+static lz_status bind_captures(lz_parser *p, lz_scope *s, const lz_captures *c)
+{
+    LZ_VEC(lz_val) v = {0};
+    lz_status st = LZ_OK;
+    for (uint32_t i = 0; i < c->names.len && st == LZ_OK; i++) {
+        lz_binding b = c->names.data[i];
+        v.len = 0;
+        for (uint32_t k = 0; k < b.count && st == LZ_OK; k++)
+            st = lz_vec_push(
+                &v, lz_build_param(s->f, lz_val_type(s->outer->f, c->vals.data[b.first + k])));
+        if (st == LZ_OK)
+            st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, b.name.s)
+                                       : lz_scope_bind(p, s, b.name, v.data, b.count);
+    }
+    lz_vec_free(&v);
+    return st;
+}
+
+static lz_status region_in(lz_parser *p, lz_scope *s, const lz_block_args *args,
+                           const lz_captures *captured, const lz_func **out)
 {
     const char *at = p->c.p;
     for (uint32_t i = 0; i < args->len; i++)
         LZ_TRY(bind_arg(p, s, &args->data[i]));
+    if (captured)
+        LZ_TRY(bind_captures(p, s, captured));
     LZ_TRY(lz_parse_body(p, s));
     *out = lz_region_intern(s->f);
     return *out ? LZ_OK : lz_scan_wrap(&p->c, at);
 }
 
-static lz_status region(lz_parser *p, lz_scope *outer, const block_args *args, const lz_func **out)
+static lz_status region(lz_parser *p, lz_scope *outer, const lz_block_args *args,
+                        const lz_captures *captured, const lz_func **out)
 {
     if (p->regions == LZ_MAX_REGION_DEPTH)
         return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "regions nest more than %d deep",
@@ -138,16 +163,23 @@ static lz_status region(lz_parser *p, lz_scope *outer, const block_args *args, c
     if (!s.f)
         return LZ_EMEM;
     p->regions++;
-    lz_status st = region_in(p, &s, args, out);
+    lz_status st = region_in(p, &s, args, captured, out);
     p->regions--;
     lz_func_free(s.f);
     lz_scope_free(&s);
     return st;
 }
 
-lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_func **out)
+lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
+                               const lz_captures *captured, const lz_func **out)
 {
-    block_args args = {0};
+    return region(p, outer, args, captured, out);
+}
+
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
+                          const lz_func **out)
+{
+    lz_block_args args = {0};
     lz_status st = LZ_OK;
     if (lz_scan_eat(&p->c, "^")) {
         (void)lz_scan_word(&p->c);
@@ -157,13 +189,13 @@ lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_func **out)
             st = lz_scan_want(&p->c, ":");
     }
     if (st == LZ_OK)
-        st = region(p, outer, &args, out);
+        st = region(p, outer, &args, captured, out);
     lz_vec_free(&args);
     return st;
 }
 
 /* (%a: t, %b: t) (%c: u, %d: u) {: the parameters are a, c, b, d. */
-static lz_status reducer_args(lz_parser *p, uint32_t n, block_args *pairs, block_args *args)
+static lz_status reducer_args(lz_parser *p, uint32_t n, lz_block_args *pairs, lz_block_args *args)
 {
     while (lz_scan_eat(&p->c, "("))
         LZ_TRY(read_args(p, pairs));
@@ -178,10 +210,10 @@ static lz_status reducer_args(lz_parser *p, uint32_t n, block_args *pairs, block
 
 lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out)
 {
-    block_args pairs = {0}, args = {0};
+    lz_block_args pairs = {0}, args = {0};
     lz_status st = reducer_args(p, n, &pairs, &args);
     if (st == LZ_OK)
-        st = region(p, outer, &args, out);
+        st = region(p, outer, &args, NULL, out);
     lz_vec_free(&pairs);
     lz_vec_free(&args);
     return st;
@@ -226,7 +258,7 @@ static lz_status declared_results(lz_parser *p, lz_types *out)
     return lz_scan_want(&p->c, ")");
 }
 
-static lz_status function_in(lz_parser *p, lz_scope *s, block_args *args, lz_types *types)
+static lz_status function_in(lz_parser *p, lz_scope *s, lz_block_args *args, lz_types *types)
 {
     const char *at = p->c.p;
     LZ_TRY(lz_scan_want(&p->c, "("));
@@ -250,7 +282,7 @@ static lz_status function(lz_parser *p, uint32_t index)
         return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
                             LZ_PARSE_CALL_DEPTH);
     lz_scope s = {.f = lz_func_new("main")};
-    block_args args = {0};
+    lz_block_args args = {0};
     lz_types types = {0};
     if (!s.f)
         return LZ_EMEM;
@@ -273,40 +305,17 @@ static lz_status function(lz_parser *p, uint32_t index)
 
 /* ---- calls ---- */
 
-/* Copies the callee's instructions; map: its values to the caller's, opnd: room for the widest instruction. */
-static lz_status copy_into(const lz_func *f, lz_func *to, lz_val *map, lz_val *opnd)
-{
-    for (uint32_t i = f->nparam; i < f->ninst; i++) {
-        const lz_inst *in = &f->insts[i];
-        for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            opnd[k] = map[in->opnd[k]];
-        map[i] = in->lit ? lz_build_const(to, in->lit) : lz_build_sig(to, in->sig, opnd);
-        if (map[i] == LZ_NOVAL)
-            return to->status;
-    }
-    return LZ_OK;
-}
-
 static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *f)
 {
-    uint32_t widest = 1;
     p->inlined += f->ninst;
     if (p->inlined > LZ_PARSE_MAX_INLINED)
         return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
-    for (uint32_t i = 0; i < f->ninst; i++)
-        widest = f->insts[i].sig->nopnd > widest ? f->insts[i].sig->nopnd : widest;
-    lz_val *map = lz_alloc(((size_t)f->ninst + widest) * sizeof *map);
-    if (!map)
-        return LZ_FAIL(LZ_EMEM, "no memory to inline a call");
-    for (uint32_t i = 0; i < f->nparam; i++)
-        map[i] = t->opnd.data[i];
-    lz_status st =
-        copy_into(f, s->f, map, map + f->ninst) == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
-    for (uint32_t i = 0; i < f->nresult && st == LZ_OK; i++)
-        st = lz_vec_push(&t->results, map[f->results[i]]);
-    lz_free(map);
-    return st;
+    LZ_TRY(lz_vec_reserve(&t->results, (uint64_t)f->nresult + 1));
+    if (lz_build_inline(s->f, f, t->opnd.data, t->results.data) != LZ_OK)
+        return lz_scan_wrap(&p->c, t->at);
+    t->results.len = f->nresult;
+    return LZ_OK;
 }
 
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)

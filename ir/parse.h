@@ -61,21 +61,39 @@ typedef struct lz_stmt {
     LZ_VEC(lz_val) results;
 } lz_stmt;
 
+typedef struct lz_block_arg {
+    lz_slice name;
+    const lz_type *type;
+} lz_block_arg;
+typedef LZ_VEC(lz_block_arg) lz_block_args;
+/* Values of the scope around a region that it uses; bindings number `vals` here. */
+typedef struct lz_captures {
+    LZ_VEC(lz_binding) names;
+    LZ_VEC(lz_val) vals;
+} lz_captures;
+
 /* parse.c */
 lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
 /* scope.c's part of parse.c */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
+const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there); /* NULL: none */
 void lz_scope_free(lz_scope *s);
+/* The statements of a region after its '{'; captured (may be NULL) become parameters behind args. */
+lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args, const lz_captures *captured, const lz_func **out);
 
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);
 const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key);
 lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t); /* %a, %b up to ')' or what is no value */
-lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_func **out); /* after '{' */
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured, const lz_func **out); /* after '{' */
 lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out); /* after `reducer` */
 lz_status lz_parse_types(lz_parser *p, lz_stmt *t); /* after ':' */
+
+/* parse_control.c: while, if and case */
+bool lz_parse_is_control(lz_slice name);
+lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t);
 
 /* parse_attr.c: the record of an operation from the dictionary, words, region and types of a statement */
 lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);

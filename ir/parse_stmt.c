@@ -230,7 +230,7 @@ static lz_status generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         return LZ_OK;
     do {
         LZ_TRY(lz_scan_want(&p->c, "{"));
-        LZ_TRY(lz_parse_region(p, s, &t->region));
+        LZ_TRY(lz_parse_region(p, s, NULL, &t->region));
         if (t->nregion++ > 0)
             return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than one region",
                                 LZ_SLICE_ARG(t->name));
@@ -417,6 +417,10 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return call(p, s, t, false);
     if (lz_slice_is(n, "stablehlo.composite"))
         return call(p, s, t, true);
+    if (lz_parse_is_control(n)) {
+        LZ_TRY(lz_parse_control(p, s, t));
+        return check_result_types(p, s, t);
+    }
     t->op = table_op(n);
     const lz_expansion *e = t->op == LZ_OP_NONE ? lz_expansion_find(n) : NULL;
     if (t->op == LZ_OP_NONE && !e)

@@ -83,6 +83,10 @@ static void print_name(lz_printer *p, lz_val v)
 
 void lz_print_val(lz_printer *p, lz_val v)
 {
+    while (p->outer && v < p->f->nparam && v >= p->nown) {
+        v = p->captured[v - p->nown];
+        p = p->outer;
+    }
     const lz_inst *in = &p->f->insts[v];
     if (in->sig->op != LZ_OP_RESULT) {
         print_name(p, v);
@@ -133,7 +137,7 @@ void lz_print_string(lz_buf *b, const char *s)
 
 /* ---- lines ---- */
 
-static void print_indent(lz_printer *p)
+void lz_print_indent(lz_printer *p)
 {
     for (int i = 0; i < p->indent; i++)
         lz_buf_putc(p->out, ' ');
@@ -162,7 +166,7 @@ static void print_line(lz_printer *p, lz_val v)
     const lz_inst *in = &p->f->insts[v];
     if (in->sig->op == LZ_OP_PARAMETER || in->sig->op == LZ_OP_RESULT)
         return;
-    print_indent(p);
+    lz_print_indent(p);
     if (in->sig->op == LZ_OP_RNG_BIT_GENERATOR) {
         print_word(p->out, NAME_STATE, p->names[v].n);
         lz_buf_puts(p->out, ", ");
@@ -182,7 +186,7 @@ void lz_print_body(lz_printer *p, const char *ret)
 {
     for (uint32_t v = 0; v < p->f->ninst && !p->out->failed; v++)
         print_line(p, v);
-    print_indent(p);
+    lz_print_indent(p);
     lz_buf_puts(p->out, ret);
     if (p->f->nresult) {
         lz_buf_putc(p->out, ' ');

@@ -20,6 +20,10 @@ typedef struct lz_printer {
     lz_naming after;  /* f's last number + 1 */
     unsigned flags;
     int indent;       /* of the instructions, in spaces */
+    /* Of a region of control flow: its parameters from number nown on are values of the function around it, called as there. */
+    struct lz_printer *outer;
+    const lz_val *captured;
+    uint32_t nown;
 } lz_printer;
 
 void lz_print_val(lz_printer *p, lz_val v);
@@ -28,6 +32,9 @@ void lz_print_types(lz_printer *p, const lz_type *const *t, uint32_t n); /* a, b
 /* Everything of an instruction after "%n = ". */
 void lz_print_op(lz_printer *p, const lz_inst *in);
 /* The instructions and the return of a region, each on a line. groups: how the parameters are written before it. */
+void lz_print_indent(lz_printer *p);
+void lz_print_if(lz_printer *p, const lz_inst *in);    /* print_control.c */
+void lz_print_while(lz_printer *p, const lz_inst *in);
 void lz_print_region_begin(lz_printer *p, const lz_func *region, lz_printer *inner);
 void lz_print_body(lz_printer *p, const char *ret);
 void lz_print_region_end(lz_printer *inner);

@@ -464,6 +464,8 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_DOT_GENERAL] = print_dot,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_RNG_BIT_GENERATOR] = print_rng,
+    [LZ_OP_WHILE] = lz_print_while,
+    [LZ_OP_IF] = lz_print_if,
     [LZ_OP_OPTIMIZATION_BARRIER] = print_barrier,
 };
 

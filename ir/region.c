@@ -1,4 +1,4 @@
-/* region.c - interned functions: the bodies of reduce and scatter. Equal canonical bytes, one pointer. Threads: thread-safe. */
+/* region.c - interned functions: the bodies of reduce, scatter and of control flow. Equal canonical bytes, one pointer. Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/intern.h"
@@ -51,9 +51,10 @@ static lz_status find_depth(const lz_func *f, uint32_t *depth)
 {
     *depth = 0;
     for (uint32_t i = 0; i < f->ninst; i++) {
-        const lz_func *r = lz_attr_region(f->insts[i].sig->attr);
-        if (r && r->depth + 1 > *depth)
-            *depth = r->depth + 1;
+        const lz_func *r;
+        for (int k = 0; (r = lz_attr_region(f->insts[i].sig->attr, k)); k++)
+            if (r->depth + 1 > *depth)
+                *depth = r->depth + 1;
     }
     if (*depth >= LZ_MAX_REGION_DEPTH)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: regions nest more than %d deep", f->name,

@@ -32,12 +32,14 @@ static void note_uses(writer *w, const lz_func *f)
             w->ops[w->nop++] = s->op;
             w->op_number[s->op] = w->nop;
         }
-        const lz_func *r = s->attr->kind == LZ_ATTR_none ? NULL : lz_attr_region(s->attr);
-        if (!r || lz_map_get(&w->region_number, r->hash))
-            continue;
-        if (lz_vec_push(&w->regions, r) != LZ_OK ||
-            lz_map_put(&w->region_number, r->hash, (void *)(uintptr_t)w->regions.len) != LZ_OK)
-            w->out->failed = true;
+        const lz_func *r;
+        for (int k = 0; s->attr->kind != LZ_ATTR_none && (r = lz_attr_region(s->attr, k)); k++) {
+            if (lz_map_get(&w->region_number, r->hash))
+                continue;
+            if (lz_vec_push(&w->regions, r) != LZ_OK ||
+                lz_map_put(&w->region_number, r->hash, (void *)(uintptr_t)w->regions.len) != LZ_OK)
+                w->out->failed = true;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #include "ir/attr.h"
 #include "ir/infer.h"
 #include "ir/intern.h"
+#include "ir/module.h"
 #include <string.h>
 
 static lz_infer_fn *const rules[LZ_OP_COUNT] = {
@@ -98,6 +99,16 @@ static sig_node *sig_new(const sig_key *k, const lz_infer *c, lz_hash hash)
     return n;
 }
 
+/* No operation has more results than operands and than its regions have. */
+static uint32_t most_results(const sig_key *k)
+{
+    uint32_t n = k->nopnd;
+    const lz_func *r;
+    for (int i = 0; (r = lz_attr_region(k->attr, i)); i++)
+        n = r->nresult > n ? r->nresult : n;
+    return n;
+}
+
 static const lz_sig *sig_add(const sig_key *k, lz_hash hash)
 {
     const lz_type *few[16];
@@ -109,8 +120,9 @@ static const lz_sig *sig_add(const sig_key *k, lz_hash hash)
                   .nresult = 1};
     if (check_operands(k) != LZ_OK)
         return NULL;
-    if (k->nopnd > sizeof few / sizeof *few) {
-        c.result = lz_calloc(k->nopnd, sizeof *c.result);
+    uint32_t room = most_results(k);
+    if (room > sizeof few / sizeof *few) {
+        c.result = lz_calloc(room, sizeof *c.result);
         if (!c.result) {
             (void)LZ_FAIL(LZ_EMEM, "%s: no memory for %u operands", c.name, k->nopnd);
             return NULL;

@@ -21,6 +21,7 @@ typedef struct plan {
     const lz_lowered *low;
     uint32_t nstep, nbuf;
     const bool *donate;
+    bool pairwise;
     lz_bufmap *out;
     live *live;
     uint32_t *parent;   /* union-find over buffers */
@@ -62,11 +63,12 @@ static void find_live(plan *p)
         const lz_lowered *l = &p->low[s];
         for (uint32_t i = 0; i < l->nbuf; i++) {
             live *v = &p->live[l->buf[i]];
-            if (l->kernel->buf[i].written && v->def == LZ_NONE)
+            bool written = lz_lowered_writes(l, i);
+            if (written && v->def == LZ_NONE)
                 v->def = s;
-            else if (l->kernel->buf[i].written && v->updated == LZ_NONE)
+            else if (written && v->updated == LZ_NONE)
                 v->updated = s;
-            v->wrote = l->kernel->buf[i].written ? (int64_t)s : v->wrote;
+            v->wrote = written ? (int64_t)s : v->wrote;
             v->last = s;
         }
     }
@@ -115,7 +117,7 @@ static bool can_join(plan *p, uint32_t from, uint32_t to)
         return true;
     /* only one result may take an argument's memory, and only a given one's */
     return p->donate && p->donate[p->argument[a]] && p->result[b] != LZ_NONE &&
-           p->argument[b] == LZ_NONE;
+           p->argument[b] == LZ_NONE && (!p->pairwise || p->result[b] == p->argument[a]);
 }
 
 /* The one node of a step that only copies memory, whole; NULL otherwise. *src is what it copies. */
@@ -153,11 +155,11 @@ static void take_places(plan *p)
     for (uint32_t s = p->nstep; s-- > 0;) {
         const lz_lowered *l = &p->low[s];
         for (uint32_t w = 0; w < l->nbuf; w++) {
-            const lz_kbuf *kb = &l->kernel->buf[w];
+            int32_t with = lz_lowered_inplace(l, w);
             uint32_t to = l->buf[w];
-            if (!kb->inplace_ok || p->live[to].def != s || p->out->skip[s])
+            if (with < 0 || p->live[to].def != s || p->out->skip[s])
                 continue;
-            uint32_t from = l->buf[kb->inplace_with];
+            uint32_t from = l->buf[with];
             if (p->hi[find(p, from)] <= s && p->lo[find(p, to)] >= s && can_join(p, from, to))
                 join(p, to, from);
         }
@@ -341,7 +343,8 @@ static lz_status place(plan *p, lz_arena *arena)
 }
 
 lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lowered *low,
-                          uint32_t nstep, const bool *donate, lz_arena *arena, lz_bufmap *out)
+                          uint32_t nstep, const bool *donate, bool pairwise, lz_arena *arena,
+                          lz_bufmap *out)
 {
     memset(out, 0, sizeof *out);
     plan p = {.fu = fu,
@@ -350,6 +353,7 @@ lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lo
               .nstep = nstep,
               .nbuf = lz_fusion_nbuf(fu),
               .donate = donate,
+              .pairwise = pairwise,
               .out = out};
     size_t n = (size_t)p.nbuf + 1;
     out->ref = lz_arena_alloc(arena, n * sizeof *out->ref);

@@ -14,10 +14,11 @@ typedef struct lz_bufmap {
     void *consts;                       /* 64-byte aligned, in the arena given */
 } lz_bufmap;
 
-/* step[i]: the group of step i, lowered as low[i]. donate: per argument, may be NULL. Everything in *out is in `arena`.
+/* step[i]: the group of step i, lowered as low[i]. donate: per argument, may be NULL; pairwise: argument k only to
+ * result k. Everything in *out is in `arena`.
  * Law: two values whose live ranges meet never overlap, except a value written in place of one that dies there. */
-lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lowered *low, uint32_t nstep, const bool *donate, lz_arena *arena,
-                          lz_bufmap *out);
+lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lowered *low, uint32_t nstep, const bool *donate,
+                          bool pairwise, lz_arena *arena, lz_bufmap *out);
 /* Places n ranges alive from def[i] to last[i] inclusive; gives the arena's size. */
 lz_status lz_arena_layout(uint32_t n, const uint64_t *nbytes, const uint32_t *def, const uint32_t *last, uint64_t *offset, uint64_t *total);
 #endif

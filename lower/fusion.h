@@ -12,7 +12,10 @@
 enum { LZ_VDIM_MAX = 2 * LZ_MAX_RANK };
 #define LZ_NONE UINT32_MAX
 
-typedef enum lz_node_kind { LZ_NODE_POINT, LZ_NODE_REDUCE, LZ_NODE_DOT, LZ_NODE_SCATTER, LZ_NODE_SORT } lz_node_kind;
+typedef enum lz_node_kind {
+    LZ_NODE_POINT, LZ_NODE_REDUCE, LZ_NODE_DOT, LZ_NODE_SCATTER, LZ_NODE_SORT,
+    LZ_NODE_CONTROL             /* no kernel: runs other plans on whole buffers */
+} lz_node_kind;
 typedef enum lz_node_store {
     LZ_STORE_VALUE,             /* the memory of v itself (of its results) */
     LZ_STORE_COPY,              /* all of buffer dst, which has the shape of v: a second result, or what is then updated in place */
@@ -31,7 +34,8 @@ typedef struct lz_node {
     lz_node_store store;
     lz_val v;                   /* what is computed */
     uint32_t dst;               /* buffer written by the other kinds of store */
-    uint32_t nres, res[LZ_LOOP_MAX];    /* LZ_STORE_VALUE: buffers of the results of v; LZ_NONE: nobody wants it */
+    uint32_t nres, *res;        /* LZ_STORE_VALUE: buffers of the results of v; LZ_NONE: nobody wants it */
+    uint32_t only;              /* the place of res when there is one */
     int64_t piece_at;
     int32_t rank, ninner;       /* dimensions: of the result (scatter: of the updates), then those reduced over */
     int64_t ext[LZ_VDIM_MAX];
@@ -103,6 +107,8 @@ void lz_node_map(const lz_node *n, int from, int count, const uint8_t *loop_of, 
 void lz_node_split(lz_node *n, uint32_t a, int64_t inner);
 const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf);
 static inline uint32_t lz_fusion_nbuf(const lz_fusion *fu) { return fu->f->ninst + fu->extra.len; }
+/* The buffer a step of control flow gets value v in: constants have one too. */
+uint32_t lz_fusion_whole(const lz_fusion *fu, lz_val v);
 /* Constants small enough, and free of sizes, to be part of the code. */
 bool lz_const_baked(const lz_literal *l);
 #endif

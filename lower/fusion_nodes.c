@@ -38,7 +38,8 @@ static lz_status add_node(lz_fusion *fu, lz_node_kind kind, lz_node_store store,
     n->v = v;
     n->dst = dst;
     n->nres = 1;
-    n->res[0] = dst;
+    n->res = &n->only;
+    n->only = dst;
     fu->nodes[fu->nnode++] = n;
     const lz_shape *s = &lz_val_type(fu->f, v)->shape;
     n->rank = s->rank;
@@ -69,13 +70,16 @@ static bool is_result_of_multi(const lz_fusion *fu, lz_val v)
     return class_of(fu, v) == LZ_CLASS_META && !(fu->f->insts[v].sig->flags & LZ_F_MULTI);
 }
 
-/* The `result` instructions of v, by index. */
-static lz_status find_results(const lz_fusion *fu, lz_val v, uint32_t res[LZ_LOOP_MAX])
+/* The `result` instructions of v, by index, in *out. */
+static lz_status find_results(lz_fusion *fu, lz_val v, uint32_t **out)
 {
     const lz_inst *in = &fu->f->insts[v];
-    if (in->sig->nresult > LZ_LOOP_MAX)
+    if (in->sig->nresult > LZ_LOOP_MAX && class_of(fu, v) != LZ_CLASS_CONTROL)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: %u results, at most %d are supported",
                        lz_op_get(in->sig->op)->text, in->sig->nresult, LZ_LOOP_MAX);
+    uint32_t *res = *out = lz_arena_alloc(&fu->arena, in->sig->nresult * sizeof *res);
+    if (!res)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t k = 0; k < in->sig->nresult; k++)
         res[k] = in->sig->nresult == 1 ? v : LZ_NONE;
     for (uint32_t i = v + 1; in->sig->nresult > 1 && i < fu->f->ninst; i++)
@@ -100,7 +104,7 @@ static lz_status reduce_nodes(lz_fusion *fu, lz_val v)
         if (lz_ints_has(&LZ_ATTR(reduce, in->sig->attr)->dimensions, d))
             add_inner(n, s->dims[d]);
     n->nres = in->sig->nresult;
-    LZ_TRY(find_results(fu, v, n->res));
+    LZ_TRY(find_results(fu, v, &n->res));
     for (uint32_t k = 0; k < n->nres; k++)
         if (n->res[k] != LZ_NONE)
             fu->node_of[n->res[k]] = fu->nnode - 1;
@@ -123,9 +127,9 @@ static lz_status dot_nodes(lz_fusion *fu, lz_val v)
 static lz_status scatter_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
-    uint32_t res[LZ_LOOP_MAX], nres = in->sig->nresult;
+    uint32_t *res, nres = in->sig->nresult;
     lz_node *n;
-    LZ_TRY(find_results(fu, v, res));
+    LZ_TRY(find_results(fu, v, &res));
     for (uint32_t k = 0; k < nres; k++) {
         if (res[k] == LZ_NONE)
             LZ_TRY(extra_buffer(fu, in->sig->result[k], &res[k]));
@@ -135,7 +139,7 @@ static lz_status scatter_nodes(lz_fusion *fu, lz_val v)
         return LZ_OK;
     LZ_TRY(add_node(fu, LZ_NODE_SCATTER, LZ_STORE_VALUE, v, v, &n));
     n->nres = nres;
-    memcpy(n->res, res, sizeof res);
+    n->res = res;
     const lz_shape *s = &in->sig->opnd[nres + 1]->shape;
     n->rank = s->rank;
     memcpy(n->ext, s->dims, sizeof s->dims);
@@ -150,8 +154,23 @@ static lz_status sort_nodes(lz_fusion *fu, lz_val v)
         return LZ_OK;
     LZ_TRY(add_node(fu, LZ_NODE_SORT, LZ_STORE_VALUE, v, v, &n));
     n->nres = in->sig->nresult;
-    LZ_TRY(find_results(fu, v, n->res));
+    LZ_TRY(find_results(fu, v, &n->res));
     memcpy(n->ext, in->sig->opnd[0]->shape.dims, sizeof in->sig->opnd[0]->shape.dims);
+    return LZ_OK;
+}
+
+/* Every result has a buffer: what nobody wants may be carried all the same. */
+static lz_status control_nodes(lz_fusion *fu, lz_val v)
+{
+    const lz_inst *in = &fu->f->insts[v];
+    lz_node *n;
+    LZ_TRY(add_node(fu, LZ_NODE_CONTROL, LZ_STORE_VALUE, v, v, &n));
+    n->rank = 0;
+    n->nres = in->sig->nresult;
+    LZ_TRY(find_results(fu, v, &n->res));
+    for (uint32_t k = 0; k < n->nres; k++)
+        if (n->res[k] == LZ_NONE)
+            LZ_TRY(extra_buffer(fu, in->sig->result[k], &n->res[k]));
     return LZ_OK;
 }
 
@@ -193,6 +212,8 @@ static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
         return scatter_nodes(fu, v);
     if (c == LZ_CLASS_SORT)
         return sort_nodes(fu, v);
+    if (c == LZ_CLASS_CONTROL)
+        return control_nodes(fu, v);
     if (in->sig->op == LZ_OP_CONCATENATE)
         return concatenate_nodes(fu, v);
     if (in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE)
@@ -231,7 +252,8 @@ static lz_status make_nodes(lz_fusion *fu)
         fu->node_of[i] = LZ_NONE;
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
-        bool several = in->sig->nresult > 1 && class_of(fu, i) != LZ_CLASS_META;
+        bool several = (in->sig->nresult > 1 && class_of(fu, i) != LZ_CLASS_META) ||
+                       class_of(fu, i) == LZ_CLASS_CONTROL;
         bool empty = !several && in->sig->result[0]->nelem == 0;
         if ((fu->realised[i] || several) && !in->lit && !empty && !is_result_of_multi(fu, i))
             LZ_TRY(nodes_of_value(fu, i));
@@ -391,6 +413,21 @@ static lz_status dry_emit(lz_emit *e, const lz_fusion *fu, lz_node *n)
     return LZ_OK;
 }
 
+static lz_status whole_reads(lz_fusion *fu, lz_node *n)
+{
+    const lz_inst *in = &fu->f->insts[n->v];
+    n->reads.len = 0;
+    for (uint32_t k = 0; k < in->sig->nopnd; k++) {
+        lz_read r;
+        memset(&r, 0, sizeof r);
+        r.opaque = true;
+        r.src = lz_fusion_whole(fu, in->opnd[k]);
+        if (in->sig->opnd[k]->nelem)
+            LZ_TRY(lz_vec_push(&n->reads, r));
+    }
+    return LZ_OK;
+}
+
 /* Finds the reads of a node. *again: a value was given memory, the nodes must be made anew. */
 static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
 {
@@ -398,6 +435,8 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
     lz_emit e;
     dry d = {fu, n, 0};
     lz_status s;
+    if (n->kind == LZ_NODE_CONTROL)
+        return whole_reads(fu, n);
     for (;;) {
         lz_emit_init(&e, fu->f, &arena);
         e.leaf = dry_leaf;
@@ -470,7 +509,7 @@ static void drop_reads(lz_fusion *fu)
 /* Results that no kernel reads but from memory: node_of does not speak of them. */
 static bool writes_apart(const lz_node *n)
 {
-    return n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT;
+    return n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT || n->kind == LZ_NODE_CONTROL;
 }
 
 /* What only empty values or dropped results wanted goes. */

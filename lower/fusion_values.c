@@ -70,6 +70,11 @@ lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v)
     return fu->realised[r] ? r : LZ_NOVAL;
 }
 
+uint32_t lz_fusion_whole(const lz_fusion *fu, lz_val v)
+{
+    return fu->f->insts[v].lit ? v : fu->root[v];
+}
+
 const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf)
 {
     return buf < fu->f->ninst ? lz_val_type(fu->f, buf) : fu->extra.data[buf - fu->f->ninst];
@@ -286,14 +291,14 @@ static void must_have(lz_fusion *fu)
         if (i < f->nparam || (in->lit && !lz_const_baked(in->lit)))
             fu->realised[i] = true;
         if (c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || c == LZ_CLASS_SORT ||
-            (c == LZ_CLASS_INDEX && multi))
+            c == LZ_CLASS_CONTROL || (c == LZ_CLASS_INDEX && multi))
             fu->realised[i] = in->sig->nresult == 1;
         if (c == LZ_CLASS_META && w == LZ_NOVAL && !multi)
             fu->realised[i] = true; /* one of several results */
         if (in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE ||
             (in->sig->op == LZ_OP_CONCATENATE && in->sig->nopnd > CHAIN))
             fu->realised[i] = true;
-        if (c == LZ_CLASS_META && multi)
+        if ((c == LZ_CLASS_META && multi) || c == LZ_CLASS_CONTROL)
             for (uint32_t k = 0; k < in->sig->nopnd; k++)
                 lz_fusion_realise(fu, in->opnd[k]);
     }

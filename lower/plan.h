@@ -18,8 +18,13 @@ typedef struct lz_bufref {
     uint64_t nbytes;            /* extent the kernel may touch from offset */
 } lz_bufref;
 
+/* Control flow runs other plans. Buffers of such a step: the results (as many as the second plan has), the operands (those of the plans), then
+ * memory to work in (lz_step_work). A while copies the values it carries into the results first, unless both are one memory, and goes on from there. */
+typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF } lz_step_kind;
 typedef struct lz_step {
+    lz_step_kind kind;
     uint32_t kernel;            /* index into plan->kernels (distinct canonical kernels) */
+    uint32_t sub[2];            /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;
@@ -27,7 +32,8 @@ typedef struct lz_step {
     const char *name;           /* debug: fused ops */
 } lz_step;
 
-typedef struct lz_plan {
+typedef struct lz_plan lz_plan;
+struct lz_plan {
     lz_arena arena;
     uint32_t nin, nout, nkernel, nstep;
     const lz_type **in_type, **out_type;
@@ -37,10 +43,13 @@ typedef struct lz_plan {
     void *consts;               /* 64-byte aligned */
     lz_kernel **kernels;
     lz_step *steps;
-} lz_plan;
+    lz_plan **subs;             /* plans of regions; nested at most LZ_MAX_REGION_DEPTH deep */
+    uint32_t nsub;
+};
 
 typedef struct lz_lower_options {
     const bool *donate;         /* per input, may be NULL */
+    bool pairwise;              /* only result k may take over argument k */
     int vector_bytes;           /* 64 AVX-512, 32 AVX2, 16 SSE/NEON; 0: 32 */
     int threads;
     int64_t l1_bytes, l2_bytes, l3_bytes;   /* 0: defaults */
@@ -53,6 +62,14 @@ void lz_plan_print(const lz_plan *p, lz_buf *out);
 lz_status lz_plan_verify(const lz_plan *p);
 void lz_plan_serialize(const lz_plan *p, lz_buf *out);
 lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);  /* untrusted bytes; verified */
+/* ---- steps of control flow ---- */
+/* The memory a body's result k is made in when it does not take over argument k, so that both are there for a while: at off[k] of the step's
+ * work memory; off[k] is UINT64_MAX for the others. The predicate is at 0, the plans' temporaries start at the offset returned. off: room for
+ * body->nout, or NULL. False: the sizes overflow. */
+bool lz_while_layout(const lz_plan *body, uint64_t *off, uint64_t *temps);
+/* Bytes of work memory; 64-byte aligned. False: they overflow. */
+bool lz_step_work(const lz_plan *p, const lz_step *s, uint64_t *nbytes);
+
 /* Runs a plan with the slow executor (tests, `--device loop`). in[] / out[] are dense host arrays. */
 lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out);
 #endif

@@ -1,11 +1,18 @@
 /* plan_build.c - the whole compiler front: module in, plan out. See plan.h.
- * Order: passes (pipeline.c), fusion, schedule, kernels, memory; then equal kernels are kept once.
+ * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal kernels are kept once.
  * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
+#include "ir/attr.h"
 #include "lower/buffers.h"
 #include "lower/dump.h"
 #include "lower/pass.h"
 #include "lower/schedule.h"
 #include <string.h>
+
+/* The body of a while may write over what it carries; any other use of the same region may not. */
+typedef struct region_use {
+    const lz_func *region;
+    uint32_t ncarried;
+} region_use;
 
 typedef struct front {
     const lz_func *f; /* after the passes */
@@ -16,6 +23,7 @@ typedef struct front {
     uint32_t *takes_over; /* by buffer: the argument a result would like to replace, or LZ_NONE */
     lz_bufmap map;
     lz_plan *plan;
+    LZ_VEC(region_use) regions; /* what plan->subs are the plans of */
 } front;
 
 /* ---- wishes: which result would best replace which donated argument ---- */
@@ -29,12 +37,14 @@ static bool reads_alike(const lz_node *n, lz_val param, const lz_type *t, const 
 }
 
 /* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
-static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const bool *taken)
+static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const bool *taken,
+                              uint32_t result)
 {
     uint32_t best = LZ_NONE, fewest = LZ_NONE;
     for (uint32_t i = 0; i < x->f->nparam; i++) {
         uint32_t readers = 0;
-        if (!x->o->donate[i] || taken[i] || !reads_alike(n, i, t, x->f))
+        if (!x->o->donate[i] || taken[i] || (x->o->pairwise && i != result) ||
+            !reads_alike(n, i, t, x->f))
             continue;
         for (const uint32_t *r = x->fu->readers[i]; r && *r != LZ_NONE; r++)
             readers++;
@@ -63,7 +73,7 @@ static lz_status find_wishes(front *x)
         const lz_type *t = lz_fusion_buf_type(x->fu, buf);
         for (const uint32_t *w = x->fu->writers[buf];
              w && *w != LZ_NONE && x->takes_over[buf] == LZ_NONE; w++)
-            x->takes_over[buf] = best_argument(x, x->fu->nodes[*w], t, taken);
+            x->takes_over[buf] = best_argument(x, x->fu->nodes[*w], t, taken, k);
         if (x->takes_over[buf] != LZ_NONE)
             taken[x->takes_over[buf]] = true;
     }
@@ -90,22 +100,51 @@ static lz_status keep_kernel(lz_plan *p, lz_map *seen, lz_kernel **k, uint32_t *
     return LZ_OK;
 }
 
+/* How region k of an operation is used. */
+static region_use use_of(const lz_sig *s, int k)
+{
+    bool body = s->op == LZ_OP_WHILE && k == 1;
+    return (region_use){lz_attr_region(s->attr, k), body ? s->nresult : 0};
+}
+
+/* Its number; that of the next one when there is none yet. */
+static uint32_t sub_of(const front *x, region_use u)
+{
+    uint32_t i = 0;
+    while (i < x->regions.len &&
+           (x->regions.data[i].region != u.region || x->regions.data[i].ncarried != u.ncarried))
+        i++;
+    return i;
+}
+
 static lz_status add_step(front *x, uint32_t i, lz_map *seen)
 {
     lz_plan *p = x->plan;
     lz_lowered *l = &x->low[i];
     lz_step *s = &p->steps[p->nstep];
     s->nbuf = l->nbuf;
-    s->narg = l->kernel->narg;
+    s->narg = l->kernel ? l->kernel->narg : 0;
     s->flops = l->flops;
     s->bufs = lz_arena_alloc(&p->arena, (s->nbuf + 1) * sizeof *s->bufs);
-    s->args = lz_arena_copy(&p->arena, l->kernel->args, s->narg * sizeof *s->args);
-    s->name = lz_arena_strdup(&p->arena, l->kernel->name);
+    s->args =
+        lz_arena_copy(&p->arena, l->kernel ? l->kernel->args : NULL, s->narg * sizeof *s->args);
+    s->name = lz_arena_strdup(&p->arena,
+                              l->kernel ? l->kernel->name : lz_op_get(l->control->sig->op)->text);
     if (!s->bufs || !s->args || !s->name)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t j = 0; j < l->nbuf; j++) {
         s->bufs[j] = x->map.ref[l->buf[j]];
         s->bytes += s->bufs[j].nbytes;
+        if (lz_fusion_buf_type(x->fu, l->buf[j])->nbytes == 0) /* has no place */
+            s->bufs[j] = (lz_bufref){.kind = LZ_SLOT_TEMP};
+    }
+    if (l->control) {
+        bool loop = l->control->sig->op == LZ_OP_WHILE;
+        s->kind = loop ? LZ_STEP_WHILE : LZ_STEP_IF;
+        for (int k = 0; k < 2; k++)
+            s->sub[k] = sub_of(x, use_of(l->control->sig, k));
+        p->nstep++;
+        return LZ_OK;
     }
     LZ_TRY(keep_kernel(p, seen, &l->kernel, &s->kernel));
     p->nstep++;
@@ -132,8 +171,8 @@ static lz_status fill_plan(front *x)
     lz_plan *p = x->plan;
     uint32_t n = x->order.order.len;
     LZ_TRY(copy_types(&p->arena, x->f, p));
-    LZ_TRY(
-        lz_plan_buffers(x->fu, x->order.order.data, x->low, n, x->o->donate, &p->arena, &x->map));
+    LZ_TRY(lz_plan_buffers(x->fu, x->order.order.data, x->low, n, x->o->donate, x->o->pairwise,
+                           &p->arena, &x->map));
     p->out_alias = x->map.out_alias;
     p->temp_bytes = x->map.temp_bytes;
     p->const_bytes = x->map.const_bytes;
@@ -151,28 +190,104 @@ static lz_status fill_plan(front *x)
     return s;
 }
 
+/* ---- control flow ---- */
+
+/* The buffers of a step that runs other plans; its work memory is a buffer of its own. */
+static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
+{
+    const lz_inst *in = &x->f->insts[n->v];
+    uint32_t nres = in->sig->nresult, nopnd = in->sig->nopnd;
+    lz_step s = {.kind = in->sig->op == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF};
+    uint64_t work;
+    l->control = in;
+    l->nbuf = nres + nopnd + 1;
+    l->buf = lz_alloc(l->nbuf * sizeof *l->buf);
+    if (!l->buf)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    memcpy(l->buf, n->res, nres * sizeof *l->buf);
+    for (uint32_t k = 0; k < nopnd; k++)
+        l->buf[nres + k] = lz_fusion_whole(x->fu, in->opnd[k]);
+    for (int k = 0; k < 2; k++) {
+        s.sub[k] = sub_of(x, use_of(in->sig, k));
+        const lz_plan *sub = x->plan->subs[s.sub[k]];
+        for (uint32_t i = 0; i < sub->nstep; i++)
+            l->flops += sub->steps[i].flops;
+    }
+    if (!lz_step_work(x->plan, &s, &work) || work > INT64_MAX)
+        return LZ_FAIL(LZ_ERANGE, "%s: its values are too large", lz_op_get(in->sig->op)->text);
+    lz_shape shape = lz_shape_make(1, (int64_t[]){(int64_t)work});
+    const lz_type *t = lz_type_get(LZ_U8, &shape);
+    l->buf[nres + nopnd] = lz_fusion_nbuf(x->fu);
+    return t ? lz_vec_push(&x->fu->extra, t) : lz_error_get()->status;
+}
+
+static lz_status add_region(front *x, region_use u)
+{
+    lz_lower_options o = *x->o;
+    if (sub_of(x, u) < x->regions.len)
+        return LZ_OK;
+    bool *donate = lz_calloc((size_t)u.region->nparam + 1, 1);
+    if (!donate)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < u.ncarried; i++)
+        donate[i] = true;
+    o.donate = u.ncarried ? donate : NULL;
+    o.pairwise = true;
+    lz_plan *sub = NULL;
+    lz_status s = lz_vec_push(&x->regions, u);
+    if (s == LZ_OK)
+        s = lz_lower(u.region, &o, &sub);
+    lz_free(donate);
+    if (s == LZ_OK)
+        x->plan->subs[x->plan->nsub++] = sub;
+    return s;
+}
+
+/* The plans of all regions. lz_lower calls itself as deep as regions nest. */
+static lz_status lower_regions(front *x)
+{
+    uint32_t n = 0;
+    for (uint32_t i = x->f->nparam; i < x->f->ninst; i++)
+        n += lz_op_get(lz_inst_op(&x->f->insts[i]))->cls == LZ_CLASS_CONTROL ? 2 : 0;
+    x->plan->subs = n ? lz_arena_alloc(&x->plan->arena, n * sizeof(lz_plan *)) : NULL;
+    if (n && !x->plan->subs)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = x->f->nparam; i < x->f->ninst && n; i++) {
+        const lz_sig *s = x->f->insts[i].sig;
+        if (lz_op_get(s->op)->cls != LZ_CLASS_CONTROL)
+            continue;
+        for (int k = 0; k < 2; k++)
+            LZ_TRY(add_region(x, use_of(s, k)));
+    }
+    return LZ_OK;
+}
+
 static lz_status make_kernels(front *x)
 {
     uint32_t n = x->order.order.len;
     x->low = lz_calloc((size_t)n + 1, sizeof *x->low);
     if (!x->low)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = 0; i < n; i++)
-        LZ_TRY(
-            lz_to_loops(x->fu, x->fu->groups[x->order.order.data[i]], x->takes_over, &x->low[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        const lz_group *g = x->fu->groups[x->order.order.data[i]];
+        const lz_node *first = x->fu->nodes[g->nodes.data[0]];
+        LZ_TRY(first->kind == LZ_NODE_CONTROL ? lower_control(x, first, &x->low[i])
+                                              : lz_to_loops(x->fu, g, x->takes_over, &x->low[i]));
+    }
     return LZ_OK;
 }
 
 static lz_status build(front *x)
 {
+    x->plan = lz_calloc(1, sizeof *x->plan);
+    if (!x->plan)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    LZ_TRY(lower_regions(x));
     LZ_TRY(lz_fusion_new(x->f, &x->fu));
     LZ_TRY(lz_dump_fusion(x->fu));
     LZ_TRY(find_wishes(x));
     LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));
     LZ_TRY(make_kernels(x));
-    x->plan = lz_calloc(1, sizeof *x->plan);
-    if (!x->plan)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
     LZ_TRY(fill_plan(x));
     LZ_TRY(lz_plan_verify(x->plan));
     return lz_dump_plan(x->plan);
@@ -187,7 +302,8 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     front x = {.f = g, .o = o ? o : &none};
     lz_status s = build(&x);
     for (uint32_t i = 0; x.low && i < x.order.order.len; i++)
-        lz_kernel_free(x.low[i].kernel);
+        lz_lowered_done(&x.low[i]);
+    lz_vec_free(&x.regions);
     lz_free(x.low);
     lz_free(x.takes_over);
     lz_schedule_free(&x.order);

@@ -26,23 +26,34 @@ static lz_status room_of(const lz_plan *p, const lz_bufref *r, uint64_t *out)
     return ok ? LZ_OK : BAD("reference to slot %d, number %u", (int)r->kind, r->index);
 }
 
-static lz_status check_ref(const lz_plan *p, uint32_t step, uint32_t i)
+/* The results of a step of control flow and its work memory are written, its operands are read. */
+static bool writes(const lz_plan *p, const lz_step *s, uint32_t i)
+{
+    return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
+                                     : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
+}
+
+static lz_status check_place(const lz_plan *p, uint32_t step, uint32_t i, size_t align)
 {
     const lz_bufref *r = &p->steps[step].bufs[i];
-    const lz_kbuf *b = &p->kernels[p->steps[step].kernel]->buf[i];
     uint64_t room = 0;
     LZ_TRY(room_of(p, r, &room));
     if (r->offset > room || r->nbytes > room - r->offset)
         return BAD("step %u, buffer %u: bytes %" PRIu64 "+%" PRIu64 " of %" PRIu64, step, i,
                    r->offset, r->nbytes, room);
-    size_t esize = lz_dtype_size(b->dtype);
-    if (r->offset % (esize < 8 ? esize : 8))
-        return BAD("step %u, buffer %u: offset %" PRIu64 " is not aligned to %s", step, i,
-                   r->offset, lz_dtype_name(b->dtype));
-    if (b->written && (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_CONST))
+    if (r->offset % align)
+        return BAD("step %u, buffer %u: offset %" PRIu64 " is not aligned to %zu", step, i,
+                   r->offset, align);
+    if (writes(p, &p->steps[step], i) && (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_CONST))
         return BAD("step %u, buffer %u: writes to %s", step, i,
                    r->kind == LZ_SLOT_INPUT ? "an argument" : "a constant");
     return LZ_OK;
+}
+
+static lz_status check_ref(const lz_plan *p, uint32_t step, uint32_t i)
+{
+    size_t esize = lz_dtype_size(p->kernels[p->steps[step].kernel]->buf[i].dtype);
+    return check_place(p, step, i, esize < 8 ? esize : 8);
 }
 
 /* ---- addresses ---- */
@@ -153,15 +164,14 @@ static lz_status check_alias(const lz_plan *p, uint32_t out)
     bool written = false;
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_step *s = &p->steps[i];
-        bool writes = false;
+        bool now = false;
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *r = &s->bufs[j];
             if (written && r->kind == LZ_SLOT_INPUT && r->index == (uint32_t)in)
                 return BAD("step %u reads input %d after result %u took its memory", i, in, out);
-            writes |= r->kind == LZ_SLOT_OUTPUT && r->index == out &&
-                      p->kernels[s->kernel]->buf[j].written;
+            now |= r->kind == LZ_SLOT_OUTPUT && r->index == out && writes(p, s, j);
         }
-        written |= writes;
+        written |= now;
     }
     return LZ_OK;
 }
@@ -182,9 +192,83 @@ static lz_status check_aliases(const lz_plan *p)
     return LZ_OK;
 }
 
+/* ---- control flow ---- */
+
+/* The plans of a step fit together, and it has as many buffers as they take. */
+static lz_status check_subs(const lz_plan *p, uint32_t i)
+{
+    const lz_step *s = &p->steps[i];
+    if (s->sub[0] >= p->nsub || s->sub[1] >= p->nsub)
+        return BAD("step %u: plans %u and %u of %u", i, s->sub[0], s->sub[1], p->nsub);
+    const lz_plan *a = p->subs[s->sub[0]], *b = p->subs[s->sub[1]];
+    bool loop = s->kind == LZ_STEP_WHILE, fits = a->nin == b->nin;
+    for (uint32_t k = 0; fits && k < a->nin; k++)
+        fits = a->in_type[k] == b->in_type[k];
+    if (loop)
+        fits = fits && a->nout == 1 && a->out_type[0]->nbytes == 1 && b->nout <= b->nin;
+    else
+        fits = fits && a->nout == b->nout;
+    for (uint32_t k = 0; fits && k < a->nout; k++)
+        fits = a->out_alias[k] < 0 && (loop || a->out_type[k] == b->out_type[k]);
+    for (uint32_t k = 0; fits && k < b->nout; k++)
+        fits = loop ? b->out_type[k] == b->in_type[k] &&
+                          (b->out_alias[k] < 0 || b->out_alias[k] == (int32_t)k)
+                    : b->out_alias[k] < 0;
+    if (!fits)
+        return BAD("step %u: plans %u and %u do not fit together", i, s->sub[0], s->sub[1]);
+    if (s->nbuf != (uint64_t)b->nout + !loop + b->nin + 1 || s->narg)
+        return BAD("step %u: %u buffers for %u results and %u operands", i, s->nbuf, b->nout,
+                   b->nin);
+    return LZ_OK;
+}
+
+static lz_status check_control_sizes(const lz_plan *p, uint32_t i)
+{
+    const lz_step *s = &p->steps[i];
+    const lz_plan *b = p->subs[s->sub[1]];
+    uint32_t first = s->nbuf - 1 - b->nin; /* operand 0 of the plans */
+    uint64_t work;
+    if (!lz_step_work(p, s, &work))
+        return BAD("step %u: its memory overflows", i);
+    for (uint32_t j = 0; j < s->nbuf; j++) {
+        uint64_t need = j == s->nbuf - 1 ? work
+                        : j >= first     ? b->in_type[j - first]->nbytes
+                        : j < b->nout    ? b->out_type[j]->nbytes
+                                         : 1;
+        if (s->bufs[j].nbytes < need)
+            return BAD("step %u, buffer %u: %" PRIu64 " bytes, but %" PRIu64 " are needed", i, j,
+                       s->bufs[j].nbytes, need);
+        LZ_TRY(check_place(p, i, j, j == s->nbuf - 1 ? 64 : 8));
+    }
+    return LZ_OK;
+}
+
+/* What is written meets nothing else, but for what a while carries and the result it becomes. */
+static lz_status check_control_overlaps(const lz_plan *p, uint32_t i)
+{
+    const lz_step *s = &p->steps[i];
+    uint32_t n = p->subs[s->sub[1]]->nout;
+    for (uint32_t w = 0; w < s->nbuf; w++)
+        for (uint32_t r = 0; writes(p, s, w) && r < s->nbuf; r++) {
+            bool same = s->kind == LZ_STEP_WHILE && w < n && r == n + w &&
+                        s->bufs[w].offset == s->bufs[r].offset;
+            if (r != w && !same && same_memory(p, &s->bufs[w], &s->bufs[r]) &&
+                overlap(&s->bufs[w], &s->bufs[r]))
+                return BAD("step %u: buffer %u is written over buffer %u", i, w, r);
+        }
+    return LZ_OK;
+}
+
 static lz_status check_step(const lz_plan *p, uint32_t i)
 {
     const lz_step *s = &p->steps[i];
+    if (s->kind == LZ_STEP_WHILE || s->kind == LZ_STEP_IF) {
+        LZ_TRY(check_subs(p, i));
+        LZ_TRY(check_control_sizes(p, i));
+        return check_control_overlaps(p, i);
+    }
+    if (s->kind != LZ_STEP_KERNEL)
+        return BAD("step %u: is of kind %d", i, (int)s->kind);
     if (s->kernel >= p->nkernel)
         return BAD("step %u: kernel %u of %u", i, s->kernel, p->nkernel);
     const lz_kernel *k = p->kernels[s->kernel];
@@ -202,6 +286,8 @@ lz_status lz_plan_verify(const lz_plan *p)
     for (uint32_t i = 0; i < p->nkernel; i++)
         if (!p->kernels[i] || !p->kernels[i]->finished)
             return BAD("kernel %u is not finished", i);
+    for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
+        LZ_TRY(lz_plan_verify(p->subs[i]));
     for (uint32_t i = 0; i < p->nstep; i++)
         LZ_TRY(check_step(p, i));
     return check_aliases(p);

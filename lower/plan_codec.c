@@ -1,12 +1,12 @@
 /* plan_codec.c - plans as bytes, for program entries of the cache: types, aliases, constants, the canonical bytes of
- * the kernels, and the steps. No address, path or time. Byte order: little-endian. Reading trusts nothing: sizes are
+ * the kernels, the plans of regions, and the steps. No address, path or time. Byte order: little-endian. Reading trusts nothing: sizes are
  * checked before anything is allocated, and the result is verified. Threads: pure. */
 #include "lower/loop_impl.h"
 #include "lower/plan.h"
 #include <inttypes.h>
 #include <string.h>
 
-static const char magic[8] = "LZPLAN1";
+static const char magic[8] = "LZPLAN2";
 
 static void put_type(lz_buf *b, const lz_type *t)
 {
@@ -18,8 +18,11 @@ static void put_type(lz_buf *b, const lz_type *t)
 
 static void put_step(lz_buf *b, const lz_step *s)
 {
+    lz_buf_u8(b, (uint8_t)s->kind);
     lz_buf_u32(b, s->kernel);
-    lz_buf_u8(b, (uint8_t)s->nbuf);
+    lz_buf_u32(b, s->sub[0]);
+    lz_buf_u32(b, s->sub[1]);
+    lz_buf_u32(b, s->nbuf);
     for (uint32_t i = 0; i < s->nbuf; i++) {
         lz_buf_u8(b, (uint8_t)s->bufs[i].kind);
         lz_buf_u32(b, s->bufs[i].index);
@@ -54,6 +57,15 @@ void lz_plan_serialize(const lz_plan *p, lz_buf *out)
         lz_buf_u32(out, (uint32_t)p->kernels[i]->ncanon);
         lz_buf_put(out, p->kernels[i]->canon, p->kernels[i]->ncanon);
     }
+    lz_buf_u32(out, p->nsub);
+    for (uint32_t i = 0; i < p->nsub; i++) { /* as deep as regions nest */
+        lz_buf sub = {0};
+        lz_plan_serialize(p->subs[i], &sub);
+        out->failed |= sub.failed;
+        lz_buf_u64(out, sub.len);
+        lz_buf_put(out, sub.data, sub.len);
+        lz_buf_free(&sub);
+    }
     lz_buf_u32(out, p->nstep);
     for (uint32_t i = 0; i < p->nstep; i++)
         put_step(out, &p->steps[i]);
@@ -73,7 +85,10 @@ typedef struct dec {
     lz_plan *p;
     span *kernels;
     bool nomem;
+    int depth;
 } dec;
+
+static lz_status read_at(const void *bytes, size_t n, int depth, lz_plan **out);
 
 static void *room(dec *d, uint64_t n, size_t elem)
 {
@@ -163,9 +178,12 @@ static void take_kernels(dec *d)
 
 static void take_step(dec *d, lz_step *s)
 {
+    s->kind = (lz_step_kind)lz_rd_u8(&d->r);
     s->kernel = lz_rd_u32(&d->r);
-    s->nbuf = lz_rd_u8(&d->r);
-    if (s->nbuf > LZ_KBUF_MAX)
+    s->sub[0] = lz_rd_u32(&d->r);
+    s->sub[1] = lz_rd_u32(&d->r);
+    s->nbuf = lz_rd_count(&d->r, 21);
+    if (s->kind == LZ_STEP_KERNEL && s->nbuf > LZ_KBUF_MAX)
         d->r.failed = true;
     s->bufs = good(d) ? room(d, s->nbuf, sizeof *s->bufs) : NULL;
     for (uint32_t i = 0; i < s->nbuf && good(d); i++) {
@@ -188,10 +206,28 @@ static void take_step(dec *d, lz_step *s)
     s->name = kept;
 }
 
+static lz_status take_subs(dec *d)
+{
+    lz_plan *p = d->p;
+    uint32_t n = lz_rd_count(&d->r, 8);
+    p->subs = good(d) ? room(d, n, sizeof(lz_plan *)) : NULL;
+    for (uint32_t i = 0; i < n && good(d); i++) {
+        uint64_t size = lz_rd_u64(&d->r);
+        const void *bytes = size <= SIZE_MAX ? lz_rd_bytes(&d->r, (size_t)size) : NULL;
+        if (!bytes || d->depth >= LZ_MAX_REGION_DEPTH) {
+            d->r.failed = true;
+            break;
+        }
+        LZ_TRY(read_at(bytes, (size_t)size, d->depth + 1, &p->subs[i]));
+        p->nsub = i + 1;
+    }
+    return LZ_OK;
+}
+
 static void take_steps(dec *d)
 {
     lz_plan *p = d->p;
-    p->nstep = lz_rd_count(&d->r, 29);
+    p->nstep = lz_rd_count(&d->r, 41);
     p->steps = good(d) ? room(d, p->nstep, sizeof *p->steps) : NULL;
     for (uint32_t i = 0; i < p->nstep && good(d); i++)
         take_step(d, &p->steps[i]);
@@ -203,6 +239,8 @@ static lz_status make_kernels(dec *d)
     lz_plan *p = d->p;
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_step *s = &p->steps[i];
+        if (s->kind != LZ_STEP_KERNEL)
+            continue;
         if (s->kernel >= p->nkernel)
             return LZ_FAIL(LZ_ECORRUPT, "stored plan: step %u runs kernel %u of %u", i, s->kernel,
                            p->nkernel);
@@ -231,6 +269,8 @@ static lz_status decode(dec *d, size_t n)
     if (good(d))
         take_kernels(d);
     if (good(d))
+        LZ_TRY(take_subs(d));
+    if (good(d))
         take_steps(d);
     if (d->nomem)
         return LZ_FAIL(LZ_EMEM, "no memory for a stored plan of %zu bytes", n);
@@ -243,17 +283,23 @@ static lz_status decode(dec *d, size_t n)
     return s;
 }
 
-lz_status lz_plan_deserialize(const void *bytes, size_t n, lz_plan **out)
+/* Calls itself for the plans of regions, as deep as they may nest. */
+static lz_status read_at(const void *bytes, size_t n, int depth, lz_plan **out)
 {
     *out = NULL;
     lz_plan *p = lz_calloc(1, sizeof *p);
     if (!p)
         return LZ_FAIL(LZ_EMEM, "no memory for a stored plan of %zu bytes", n);
-    dec d = {.r = {bytes, (const uint8_t *)bytes + n, false}, .p = p};
+    dec d = {.r = {bytes, (const uint8_t *)bytes + n, false}, .p = p, .depth = depth};
     lz_status s = decode(&d, n);
     if (s != LZ_OK)
         lz_plan_free(p);
     else
         *out = p;
     return s;
+}
+
+lz_status lz_plan_deserialize(const void *bytes, size_t n, lz_plan **out)
+{
+    return read_at(bytes, n, 0, out);
 }

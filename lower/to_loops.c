@@ -578,6 +578,31 @@ static void drop_buffers(build *b)
     }
 }
 
+void lz_lowered_done(lz_lowered *l)
+{
+    lz_kernel_free(l->kernel);
+    lz_free(l->buf);
+}
+
+bool lz_lowered_writes(const lz_lowered *l, uint32_t i)
+{
+    return l->kernel ? l->kernel->buf[i].written : i < l->control->sig->nresult || i == l->nbuf - 1;
+}
+
+/* A value that a while carries, when nothing else that it is given has that memory. */
+int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i)
+{
+    if (l->kernel)
+        return l->kernel->buf[i].inplace_ok ? l->kernel->buf[i].inplace_with : -1;
+    uint32_t n = l->control->sig->nresult;
+    if (l->control->sig->op != LZ_OP_WHILE || i >= n)
+        return -1;
+    for (uint32_t k = n; k < l->nbuf; k++)
+        if (k != n + i && l->buf[k] == l->buf[n + i])
+            return -1;
+    return (int32_t)(n + i);
+}
+
 lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer,
                       lz_lowered *out)
 {
@@ -609,9 +634,14 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
         s = lz_kernel_finish(k);
     }
     if (s == LZ_OK) {
+        out->buf = lz_alloc((b->nbuf + 1) * sizeof *out->buf);
+        if (!out->buf)
+            s = LZ_FAIL(LZ_EMEM, "out of memory");
+    }
+    if (s == LZ_OK) {
         out->kernel = k;
         out->nbuf = b->nbuf;
-        memcpy(out->buf, b->buf, sizeof out->buf);
+        memcpy(out->buf, b->buf, b->nbuf * sizeof *out->buf);
         out->flops = b->flops;
     } else {
         lz_kernel_free(k);

@@ -5,11 +5,16 @@
 #include "lower/fusion.h"
 
 typedef struct lz_lowered {
-    lz_kernel *kernel;                  /* finished; NULL when there is nothing to do */
+    lz_kernel *kernel;                  /* finished; NULL for control flow */
+    const lz_inst *control;             /* of such a step; its buffers are as plan.h says */
     uint32_t nbuf;
-    uint32_t buf[LZ_KBUF_MAX];          /* the fusion's buffer that each kernel buffer is */
+    uint32_t *buf;                      /* the fusion's buffer that each buffer is */
     uint64_t flops;
 } lz_lowered;
+void lz_lowered_done(lz_lowered *l);
+bool lz_lowered_writes(const lz_lowered *l, uint32_t i);
+/* The buffer that buffer i may be written in place of, or -1. */
+int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i);
 
 /* prefer: by buffer, the buffer it should be written in place of, or LZ_NONE (may be NULL). */
 lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer, lz_lowered *out);

@@ -121,6 +121,13 @@ lz_status lz_loops_barrier(lz_emit *e, lz_frame *f)
     return lz_emit_stop_realise(e, inst_of(e, f)->opnd[0]);
 }
 
+/* Has memory always (fusion_values.c), so nobody asks for it in a kernel. */
+lz_status lz_loops_control(lz_emit *e, lz_frame *f)
+{
+    return LZ_FAIL(LZ_EINTERNAL, "emit: %%%u (%s) is not a matter of one kernel", (unsigned)f->v,
+                   lz_op_get(lz_inst_op(inst_of(e, f)))->text);
+}
+
 lz_status lz_loops_result(lz_emit *e, lz_frame *f)
 {
     const lz_inst *in = inst_of(e, f);

@@ -4,6 +4,7 @@
 #define LZ_BACKENDS_CPU_EXEC_H
 #include "backends/backend.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/prog.h"
 #include "lower/plan.h"
 
 /* What a device of this backend has besides memory. Its temporaries and scratch are used by one execution at a time: the queue sees to it. */
@@ -24,7 +25,9 @@ void lz_cpu_exec_free(lz_exec *x);
 void lz_cpu_exec_info(const lz_exec *x, lz_exec_info *out);
 void lz_cpu_exec_note(lz_exec *x, double compile_ms);
 const lz_plan *lz_cpu_exec_plan(const lz_exec *x);
-const lz_kernel_load *lz_cpu_exec_loads(const lz_exec *x);      /* of every kernel of the plan; NULL with loops */
+/* Kernels of the plan and of the plans of its regions. *load: NULL with loops. */
+uint32_t lz_cpu_exec_kernels(const lz_exec *x);
+const lz_kernel *lz_cpu_exec_kernel(const lz_exec *x, uint32_t i, const lz_kernel_load **load);
 lz_status lz_cpu_exec_run(lz_exec *x, lz_cpu_device *d, lz_dbuf *const *in, const bool *donated, lz_dbuf **out, lz_event **done);
 void lz_cpu_device_end(lz_cpu_device *d);                       /* frees temporaries and scratch; the queue is drained */
 

@@ -241,6 +241,9 @@ static bool run_steps(state *s, const lz_func *f, lz_literal *const *args)
 {
     if (!fill(s, f, args))
         return lz_diff_failed("arguments", s->r);
+    if (s->plan->nsub) /* control flow runs plans, not units: only that the plan is right */
+        return lz_plan_run(s->plan, (const void *const *)s->in, (void *const *)s->out) == LZ_OK ||
+               lz_diff_failed("plan", s->r);
     for (uint32_t i = 0; i < s->plan->nstep; i++)
         if (!run_step(s, &s->plan->steps[i]))
             return false;

@@ -116,5 +116,34 @@ special[0, 3], special[1, 3], special[2, 3], special[2, 6], special[3, 1] = np.n
 case("sort", lambda x: (jnp.sort(x, 1), jnp.argsort(x, 0)), special, tol="0")
 case("top_k", lambda x: lax.top_k(x, 3), np.round(f32(4, 9), 1), tol="0")
 
+
+# ---- control flow ----
+
+def rnn(w, u, xs, h):
+    step = lambda h, x: (jnp.tanh(h @ w + x @ u),) * 2
+    return lax.scan(step, h, xs)
+
+
+rnn_args = 0.5 * f32(6, 6), f32(4, 6), f32(5, 3, 4), f32(3, 6)
+case("while_newton", lambda a: lax.while_loop(lambda s: (jnp.abs(s[0] * s[0] - a) > 1e-4).any() & (s[1] < 50),
+                                              lambda s: (0.5 * (s[0] + a / s[0]), s[1] + 1), (a, 0)), np.abs(f32(9)) + np.float32(0.5))
+case("scan_rnn", rnn, *rnn_args)
+case("scan_rnn_grad", jax.grad(lambda w, u, xs, h: (rnn(w, u, xs, h)[1] ** 2).sum(), (0, 1, 2, 3)), *rnn_args, tol="1e-4")
+case("scan_reverse", lambda x: lax.scan(lambda c, v: (c * 0.5 + v, c), jnp.zeros(3, np.float32), x, reverse=True), f32(7, 3))
+case("cond_both", lambda p, x: (lax.cond(p, lambda x: x * 2, lambda x: -x, x), lax.cond(~p, jnp.sin, jnp.cos, x)), np.bool_(True), f32(5))
+case("cond_grad", jax.grad(lambda x: lax.cond(x.sum() > 0, lambda x: (x ** 3).sum(), lambda x: jnp.exp(x).sum(), x)), f32(6))
+case("switch_inside", lambda i, x: lax.switch(i, [lambda x: x + 1, lambda x: x * 2, jnp.tanh, lambda x: -x], x), np.int32(2), f32(4, 3))
+case("switch_beyond", lambda i, x: lax.switch(i, [lambda x: x + 1, lambda x: x * 2, jnp.tanh, lambda x: -x], x), np.int32(7), f32(4, 3))
+case("fori_power", lambda a, v: lax.fori_loop(0, 12, lambda _, v: (a @ v) / jnp.linalg.norm(a @ v), v), f32(8, 8), f32(8), tol="1e-4")
+case("fori_nested", lambda x, b: lax.fori_loop(0, 3, lambda i, x: lax.fori_loop(0, i + 1, lambda j, y: y * 0.5 + b[i, j], x), x), f32(6),
+     f32(3, 3, 6))
+case("fori_swap", lambda a, b: lax.fori_loop(0, 5, lambda i, s: (s[1], s[0] + s[1], s[2] + i), (a, b, jnp.int32(0))), f32(3), f32(3))
+case("while_never", lambda x: lax.while_loop(lambda s: s[0] < 0, lambda s: (s[0] - 1, s[1] * 2), (3, x)), f32(4), tol="0")
+case("map_rows", lambda x, w: lax.map(lambda r: jnp.where(r.sum() > 0, r @ w, -r @ w), x), f32(6, 4), f32(4, 2))
+case("collatz", lambda n: lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1),
+                                         (n, 0)), np.int32(27), tol="0")
+case("bubble_sort", lambda x: lax.fori_loop(0, 8, lambda i, x: lax.fori_loop(0, 7, lambda j, x: lax.cond(
+    x[j] > x[j + 1], lambda x: x.at[j].set(x[j + 1]).at[j + 1].set(x[j]), lambda x: x, x), x), x), f32(8), tol="0")
+
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)

@@ -414,6 +414,9 @@ static bool jumps(const lz_sig *s)
         return lz_dtype_is_float(s->opnd[0]->dtype);
     case LZ_OP_CONVERT:
         return lz_dtype_is_float(s->opnd[0]->dtype) && !lz_dtype_is_float(s->result[0]->dtype);
+    case LZ_OP_WHILE:
+    case LZ_OP_IF:
+        return true;
     default:
         return region && lz_region_as_binary(region) == LZ_OP_NONE;
     }

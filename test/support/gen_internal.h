@@ -10,6 +10,7 @@ typedef struct gen {
     bool pure;              /* operands are new parameters, so that the function is one operation */
     lz_dtype dtype;         /* pure: of operand 0 */
     const lz_shape *shape;  /* pure: of operand 0 */
+    int depth;              /* of regions */
 } gen;
 
 static const lz_shape gen_scalar = {.rank = 0};
@@ -28,5 +29,6 @@ int64_t gen_extent(gen *g);
 lz_val gen_build(gen *g, lz_op op, const void *attr, const lz_val *opnd, uint32_t n);
 /* Adds one operation with random attributes and operands. */
 lz_val gen_op(gen *g, lz_op op);
+lz_val gen_control(gen *g, lz_op op);       /* gen_control.c: while, if */
 lz_status gen_begin(gen *g, uint64_t seed, const lz_gen_options *o);
 #endif

@@ -614,6 +614,8 @@ lz_val gen_op(gen *g, lz_op op)
         return op_rng(g);
     case LZ_CLASS_SORT:
         return op_sort(g);
+    case LZ_CLASS_CONTROL:
+        return gen_control(g, op);
     default:
         return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g) : LZ_NOVAL;
     }

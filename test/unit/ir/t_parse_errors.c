@@ -31,10 +31,32 @@ static const struct {
     const char *message; /* after "bad.mlir:" */
 } lines[] = {
     {"%0 = stablehlo.abs %x : tensor<f32>", LZ_EPARSE, "2:22: %x has no value here"},
-    {"%0 = stablehlo.while(%x = %s) : tensor<f32>", LZ_EUNSUPPORTED,
-     "2:7: operation 'stablehlo.while' is not supported"},
-    {"%0 = \"stablehlo.sort\"(%a) : () -> ()", LZ_EUNSUPPORTED,
-     "2:7: operation 'stablehlo.sort' is not supported"},
+    {"%0 = stablehlo.while(%x = %s) : tensor<f32>", LZ_EPARSE, "expected '{'"},
+    {"%0 = stablehlo.while(%x = %s) : tensor<f32> cond { stablehlo.return %x : tensor<f32> } do "
+     "{ stablehlo.return %x : tensor<f32> }",
+     LZ_EPARSE, "2:7: while: the result of cond is f32[], but one boolean is needed"},
+    {"%0 = stablehlo.while(%x = %s) : tensor<f32> cond { stablehlo.return %y : tensor<i1> } do { }",
+     LZ_EPARSE, "2:71: %y has no value here"},
+    {"%0 = stablehlo.while %s : tensor<f32>", LZ_EPARSE, "expected '('"},
+    {"%0 = stablehlo.if %s : tensor<f32>", LZ_EPARSE, "stablehlo.if: expected its generic form"},
+    {"%0 = \"stablehlo.if\"(%s) ({ stablehlo.return %s : tensor<f32> }, { stablehlo.return %s : "
+     "tensor<f32> }) : (tensor<f32>) -> tensor<f32>",
+     LZ_EPARSE, "2:7: if: "},
+    {"%0 = \"stablehlo.if\"(%s) ({ stablehlo.return %s : tensor<f32> }) : (tensor<f32>) -> "
+     "tensor<f32>",
+     LZ_EPARSE, "stablehlo.if: has 1 operands and 1 regions"},
+    {"%0 = \"stablehlo.case\"(%i, %i) ({ stablehlo.return %s : tensor<f32> }) : (tensor<i32>, "
+     "tensor<i32>) -> tensor<f32>",
+     LZ_EPARSE, "stablehlo.case: has 2 operands and 1 regions"},
+    {"%0 = \"stablehlo.case\"(%i) ({ stablehlo.return %s : tensor<f32> }, { stablehlo.return %s, "
+     "%s "
+     ": tensor<f32>, tensor<f32> }) : (tensor<i32>) -> tensor<f32>",
+     LZ_EPARSE, "case: branch 1 has 2 results, branch 0 has 1"},
+    {"%0 = \"stablehlo.case\"(%s) ({ stablehlo.return %s : tensor<f32> }) : (tensor<f32>) -> "
+     "tensor<f32>",
+     LZ_EPARSE, "case: the index is not an integer scalar"},
+    {"%0 = \"stablehlo.infeed\"(%a) : () -> ()", LZ_EUNSUPPORTED,
+     "2:7: operation 'stablehlo.infeed' is not supported"},
     {"%0 = chlo.bessel_i1e %a : tensor<f32> -> tensor<f32>", LZ_EUNSUPPORTED, "'chlo.bessel_i1e'"},
     {"%0 = stablehlo.parameter : tensor<f32>", LZ_EUNSUPPORTED, "stablehlo.parameter"},
     {"%0 = stablehlo.result %a : tensor<f32>", LZ_EUNSUPPORTED, "stablehlo.result"},

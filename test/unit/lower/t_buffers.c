@@ -46,13 +46,33 @@ static uint64_t key_of(const lz_bufref *b)
     return b->offset * UINT64_C(0x9E3779B97F4A7C15) + b->nbytes + 1;
 }
 
+/* Steps of control flow: results and work memory are written, operands read. */
+static bool writes(const lz_plan *p, const lz_step *s, uint32_t j)
+{
+    return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[j].written
+                                     : j < p->subs[s->sub[1]]->nout || j == s->nbuf - 1;
+}
+
+static bool reads(const lz_plan *p, const lz_step *s, uint32_t j)
+{
+    return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[j].read : !writes(p, s, j);
+}
+
+/* Whether buffer i of a step may be written in place of buffer j. */
+static bool in_place(const lz_plan *p, const lz_step *s, uint32_t i, uint32_t j)
+{
+    if (s->kind != LZ_STEP_KERNEL)
+        return s->kind == LZ_STEP_WHILE && writes(p, s, i) && j == p->subs[s->sub[1]]->nout + i;
+    const lz_kbuf *b = &p->kernels[s->kernel]->buf[i];
+    return b->inplace_ok && b->inplace_with == (int32_t)j;
+}
+
 static void check_reads(const lz_plan *p, const shadow *sh, uint32_t step, int seed)
 {
     const lz_step *s = &p->steps[step];
-    const lz_kernel *k = p->kernels[s->kernel];
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *b = &s->bufs[j];
-        if (b->kind != LZ_SLOT_TEMP || !k->buf[j].read || k->buf[j].written)
+        if (b->kind != LZ_SLOT_TEMP || !reads(p, s, j) || writes(p, s, j))
             continue;
         for (uint64_t i = b->offset / 4; i < (b->offset + b->nbytes) / 4; i++)
             ck_assert_msg(sh->key[i] == key_of(b),
@@ -61,7 +81,7 @@ static void check_reads(const lz_plan *p, const shadow *sh, uint32_t step, int s
     }
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *b = &s->bufs[j];
-        if (b->kind == LZ_SLOT_TEMP && k->buf[j].written)
+        if (b->kind == LZ_SLOT_TEMP && writes(p, s, j))
             for (uint64_t i = b->offset / 4; i < (b->offset + b->nbytes) / 4; i++)
                 sh->key[i] = key_of(b);
     }
@@ -71,20 +91,17 @@ static void check_reads(const lz_plan *p, const shadow *sh, uint32_t step, int s
 static void check_step(const lz_plan *p, uint32_t step)
 {
     const lz_step *s = &p->steps[step];
-    const lz_kernel *k = p->kernels[s->kernel];
     for (uint32_t i = 0; i < s->nbuf; i++)
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *w = &s->bufs[i], *r = &s->bufs[j];
             bool overlap = w->kind == r->kind && w->index == r->index &&
                            w->offset < r->offset + r->nbytes && r->offset < w->offset + w->nbytes;
-            if (i == j || !k->buf[i].written || !overlap || w->kind == LZ_SLOT_CONST)
+            if (i == j || !writes(p, s, i) || !overlap || w->kind == LZ_SLOT_CONST)
                 continue;
-            if (k->buf[j].read)
-                ck_assert(k->buf[i].inplace_ok && k->buf[i].inplace_with == (int32_t)j &&
-                          w->offset == r->offset);
+            if (reads(p, s, j))
+                ck_assert(in_place(p, s, i, j) && w->offset == r->offset);
             else
-                ck_assert_msg(k->buf[j].inplace_ok && k->buf[j].inplace_with == (int32_t)i,
-                              "step %u writes the same memory twice", step);
+                ck_assert_msg(in_place(p, s, j, i), "step %u writes the same memory twice", step);
         }
 }
 

@@ -1,0 +1,150 @@
+/* gen_control.c - random while and if: regions of a few exact operations on values of the function around them, so that what comes out
+ * is the reference's to the bit, however often a body runs. */
+#include "support/gen_internal.h"
+#include <string.h>
+
+enum { MOST = 4 }; /* values a region takes */
+
+/* Operations that round or jump would make every difference before the region a large one after it. */
+static bool exact(lz_op op)
+{
+    const lz_op_info *i = lz_op_get(op);
+    return i->tol == LZ_TOL_EXACT && op != LZ_OP_BITCAST_CONVERT &&
+           (i->cls == LZ_CLASS_EW || i->cls == LZ_CLASS_MOVE || i->cls == LZ_CLASS_LEAF ||
+            i->cls == LZ_CLASS_CONTROL);
+}
+
+/* A generator that writes a region of parameters t[0..n-1]. */
+static bool inner_begin(const gen *g, gen *h, const lz_type *const *t, uint32_t n)
+{
+    *h = *g;
+    h->pure = false;
+    h->f = lz_func_new("region");
+    for (uint32_t i = 0; h->f && i < n; i++)
+        (void)lz_build_param(h->f, t[i]);
+    return h->f != NULL;
+}
+
+static void add_ops(gen *h, int n)
+{
+    for (int tries = 0, done = 0; done < n && tries < 40; tries++) {
+        lz_op op = (lz_op)lz_rnd_range(&h->r, 1, LZ_OP_COUNT - 1);
+        done += exact(op) && gen_op(h, op) != LZ_NOVAL;
+    }
+}
+
+/* Ends a region with results of the types given. The generator around it goes on with its random numbers. */
+static const lz_func *inner_end(gen *g, gen *h, const lz_val *first, uint32_t nfirst,
+                                const lz_type *const *t, uint32_t n)
+{
+    lz_val out[MOST + 1];
+    const lz_func *r = NULL;
+    for (uint32_t i = 0; i < nfirst; i++)
+        out[i] = first[i];
+    for (uint32_t i = 0; i < n; i++)
+        out[nfirst + i] = gen_make(h, t[i]->dtype, &t[i]->shape);
+    if (h->f->status == LZ_OK && lz_func_set_results(h->f, out, nfirst + n) == LZ_OK)
+        r = lz_region_intern(h->f);
+    g->r = h->r;
+    lz_func_free(h->f);
+    return r;
+}
+
+static uint32_t pick_values(gen *g, lz_val *v, const lz_type **t)
+{
+    uint32_t n = 0, want = (uint32_t)RND(1, MOST);
+    for (uint32_t i = 0; i < want; i++) {
+        lz_val x = gen_pick(g, LZ_OP_CONVERT);
+        if (x == LZ_NOVAL)
+            continue;
+        v[n] = x;
+        t[n++] = gen_type(g, x);
+    }
+    return n;
+}
+
+static const lz_func *branch(gen *g, const lz_type *const *t, uint32_t n, uint32_t nres)
+{
+    gen h;
+    if (!inner_begin(g, &h, t, n))
+        return NULL;
+    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 4));
+    return inner_end(g, &h, NULL, 0, t, nres);
+}
+
+static lz_val some_if(gen *g)
+{
+    lz_val v[MOST + 1];
+    const lz_type *t[MOST];
+    if ((v[0] = gen_make(g, LZ_BOOL, &gen_scalar)) == LZ_NOVAL)
+        return LZ_NOVAL;
+    uint32_t n = pick_values(g, v + 1, t);
+    if (n == 0)
+        return LZ_NOVAL;
+    uint32_t nres = (uint32_t)RND(1, n);
+    lz_attr_branches a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_branches;
+    a.true_branch = branch(g, t, n, nres);
+    a.false_branch = branch(g, t, n, nres);
+    return a.true_branch && a.false_branch ? gen_build(g, LZ_OP_IF, &a, v, n + 1) : LZ_NOVAL;
+}
+
+/* The first value counts to a bound that is a value too, so that nothing runs for long. */
+static const lz_func *counts(gen *g, const lz_type *const *t, uint32_t n, uint32_t bound)
+{
+    gen h;
+    if (!inner_begin(g, &h, t, n))
+        return NULL;
+    lz_val below = lz_build_compare(h.f, LZ_CMP_LT, 0, bound);
+    return inner_end(g, &h, &below, 1, NULL, 0);
+}
+
+static lz_val some_while(gen *g)
+{
+    lz_val v[MOST + 2], few[MOST];
+    const lz_type *t[MOST + 2];
+    static const int8_t times[] = {0, 1, 2, 3, 3, 4, 5};
+    uint32_t n = pick_values(g, few, t + 1), ncarried = n ? 1 + (uint32_t)RND(0, n) : 0;
+    lz_literal *zero = lz_literal_scalar_i64(LZ_I32, 0),
+               *most = lz_literal_scalar_i64(LZ_I32, times[RND(0, sizeof times - 1)]);
+    v[0] = zero ? lz_build_const(g->f, zero) : LZ_NOVAL;
+    v[n + 1] = most ? lz_build_const(g->f, most) : LZ_NOVAL;
+    lz_literal_release(zero);
+    lz_literal_release(most);
+    if (n == 0 || v[0] == LZ_NOVAL || v[n + 1] == LZ_NOVAL)
+        return LZ_NOVAL;
+    memcpy(v + 1, few, n * sizeof *v);
+    t[0] = t[n + 1] = gen_type(g, v[0]);
+    lz_attr_loop a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_loop;
+    gen h;
+    if (!inner_begin(g, &h, t, n + 2))
+        return LZ_NOVAL;
+    lz_val next = lz_build_ew2(h.f, LZ_OP_ADD, 0, lz_build_scalar(h.f, LZ_I32, 1));
+    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 5));
+    a.body = inner_end(g, &h, &next, 1, t + 1, ncarried - 1);
+    a.cond = counts(g, t, n + 2, n + 1);
+    return a.body && a.cond ? gen_build(g, LZ_OP_WHILE, &a, v, n + 2) : LZ_NOVAL;
+}
+
+lz_val gen_control(gen *g, lz_op op)
+{
+    if (g->depth == 2)
+        return LZ_NOVAL;
+    bool pure = g->pure;
+    if (pure) { /* the operands are parameters: all of them come before any region */
+        lz_shape any = gen_shape(g, 0);
+        const lz_type *t = lz_type_get(LZ_BOOL, &gen_scalar),
+                      *x = lz_type_get(g->dtype, g->shape ? g->shape : &any);
+        (void)lz_build_param(g->f, t);
+        (void)lz_build_param(g->f, x);
+        g->pure = false;
+    }
+    g->depth++;
+    lz_val v = op == LZ_OP_WHILE ? some_while(g) : some_if(g);
+    g->depth--;
+    g->pure = pure;
+    return v;
+}
