@@ -290,14 +290,9 @@ lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gat
     return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_GATHER, &r.head, o, 2) : NULL);
 }
 
-/* Body of a scatter: combine(old, update), or the update. */
-static const lz_func *scatter_body(const char *combiner, lz_dtype d)
+const lz_func *lz_tr_assign_region(lz_dtype d)
 {
     static const lz_shape scalar;
-    if (!combiner || strcmp(combiner, "assign") != 0) {
-        lz_op op = combiner_of(combiner);
-        return op == LZ_OP_NONE ? NULL : lz_region_binary(op, d);
-    }
     const lz_type *t = lz_type_get(d, &scalar);
     lz_func *f = t ? lz_func_new("assign") : NULL;
     if (!f)
@@ -309,6 +304,16 @@ static const lz_func *scatter_body(const char *combiner, lz_dtype d)
                            : NULL;
     lz_func_free(f);
     return r;
+}
+
+/* Body of a scatter: combine(old, update), or the update. */
+static const lz_func *scatter_body(const char *combiner, lz_dtype d)
+{
+    if (!combiner || strcmp(combiner, "assign") != 0) {
+        lz_op op = combiner_of(combiner);
+        return op == LZ_OP_NONE ? NULL : lz_region_binary(op, d);
+    }
+    return lz_tr_assign_region(d);
 }
 
 lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices,
@@ -454,7 +459,7 @@ lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site)
 }
 
 /* The index of the first element equal to the extreme; a NaN is the extreme. Two plain reductions, which every backend fuses. */
-static lz_node *argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
+lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
 {
     if (!x)
         return NULL;
@@ -489,5 +494,5 @@ static lz_node *argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
 lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_hlo_argminmax");
-    return lz_tr_end(&c, argminmax(&c, max, lz_tr_in(&c, x), dim));
+    return lz_tr_end(&c, lz_tr_argminmax(&c, max, lz_tr_in(&c, x), dim));
 }

@@ -195,7 +195,7 @@ lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const
 }
 
 /* Operands of cat and stack, promoted to one dtype. *few has room for 16. NULL with the error recorded. */
-static lz_node **gather_in(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
+lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
 {
     lz_node **o = few;
     lz_dtype d = LZ_DTYPE_NONE;
@@ -240,7 +240,7 @@ static bool same_shape(const lz_node *x, const lz_node *y, int i)
 
 static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool stack)
 {
-    lz_node *few[16], *r = NULL, **o = gather_in(c, xs, n, few);
+    lz_node *few[16], *r = NULL, **o = lz_tr_operands(c, xs, n, few);
     if (!o)
         return NULL;
     bool ok = lz_tr_dim(dim, type_of(o[0])->shape.rank + (stack ? 1 : 0), &dim);

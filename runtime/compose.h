@@ -84,7 +84,23 @@ lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim);                  /* a
 lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit, int64_t step);   /* api_shape.c: start <= limit <= extent */
 lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d);             /* api_shape.c */
 lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d);                /* api_shape.c */
+/* api_shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free; NULL with the error recorded. */
+lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
 lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b);         /* api_index.c: broadcasts and promotes */
+
+
+/* api_view.c: i64 positions offset + sum of i[k] strides[k] in x's row-major order, for each index i of s; NULL with LZ_ERANGE when one is outside. */
+lz_node *lz_tr_strided_positions(lz_tr *c, const lz_node *x, const lz_shape *s, const int64_t *strides, int64_t offset);
+lz_node *lz_tr_pad(lz_tr *c, lz_node *x, const lz_ints *low, const lz_ints *high, const lz_ints *interior); /* api_part.c: zeros around and between */
+/* api_view.c: elements [.., i, i + offset] of dimensions d1 and d2, which go; the new one is the last. Dimensions from the front, d1 != d2. */
+lz_node *lz_tr_diagonal(lz_tr *c, lz_node *x, int64_t offset, int64_t d1, int64_t d2);
+
+/* A second result of the public function: a handle of x, an error tensor for NULL, in *out, which may be NULL. Before lz_tr_end. */
+static inline void lz_tr_also(lz_tr *c, lz_node *x, lz_tensor **out)
+{
+    if (out)
+        *out = x && c->thr ? lz_trace_tensor_of(x, c->site) : lz_trace_error_tensor(c->op, c->site);
+}
 
 #define IN(t) lz_tr_in(c, (t))
 

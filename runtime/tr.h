@@ -5,6 +5,7 @@
 #define LZ_RUNTIME_TR_H
 #include "runtime/rdevice.h"
 #include "runtime/slot.h"
+#include "ir/attr.h"
 
 enum { LZ_TR_INLINE = 24 };
 typedef struct lz_tr {
@@ -55,6 +56,10 @@ lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim);
 lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims);
 /* Slices of x at the positions in `index` along dim, clamped; index's dimensions come in the place of dim (api_index.c). */
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
+/* updates combined into x at the indices; op NONE: they replace. The record says the dimensions; its region is filled in here (tr_index.c). */
+lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates, lz_attr_any *dims);
+const lz_func *lz_tr_assign_region(lz_dtype d);                         /* the region that gives the update (api_hlo.c) */
+lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim);  /* without dim (api_hlo.c) */
 
 /* ATen's rules */
 lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s);         /* aligned at the last dimension; LZ_ESHAPE when it does not fit */

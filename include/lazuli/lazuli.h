@@ -6,6 +6,8 @@
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
 #include <lazuli/math_ops.h>
+#include <lazuli/reduce_ops.h>
+#include <lazuli/shape_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

@@ -53,6 +53,41 @@ F(threshold, lz_threshold(x[0], 0.25, 20))
 F(prelu, lz_prelu(x[0], x[1]))
 F(glu, lz_glu(x[0], 0))
 F(softmin, lz_softmin(x[0], 1))
+F(std, lz_std(x[0], .dims = LZ_DIM(1)))
+F(std_mean, lz_std_mean(x[0], NULL))
+F(max_dim, lz_max_dim(x[0], 1, true, NULL))
+F(nanmean, lz_nanmean(x[0], .dims = LZ_DIM(0)))
+F(norm2, lz_norm(x[0], .dims = LZ_DIM(-1)))
+F(norm1, lz_norm(x[0], .ord = 1))
+F(norm3, lz_norm(x[0], .ord = 3, .dims = LZ_DIM(0)))
+F(norm_half, lz_norm(x[0], .ord = 0.5))
+F(norm_inf, lz_norm(x[0], .ord = INFINITY, .dims = LZ_DIM(1)))
+F(renorm, lz_renorm(x[0], 2, 0, 1))
+F(cdist, lz_cdist(x[0], lz_unsqueeze(x[1], 0), 2))
+F(cdist3, lz_cdist(x[0], lz_unsqueeze(x[1], 0), 3))
+F(pdist, lz_pdist(lz_t(x[0]), 2))
+F(cosine, lz_cosine_similarity(x[0], x[1], 1, 1e-8))
+F(trace, lz_trace(x[0]))
+F(roll, lz_roll(x[0], LZ_DIMS(1, 1), LZ_DIMS(0, 1)))
+F(rot90, lz_rot90(x[0], 1, 0, 1))
+F(repeat, lz_repeat(x[0], LZ_SHAPE(2, 1, 2)))
+F(repeat_interleave, lz_repeat_interleave(x[0], 2, 1))
+F(diagonal, lz_diagonal(x[0], 1, 0, 1))
+F(diag_embed, lz_diag_embed(x[0], 1, -1, 0))
+F(unfold_dim, lz_unfold_dim(x[0], 1, 2, 1))
+F(as_strided, lz_as_strided(x[0], LZ_SHAPE(2, 3), ((int64_t[]){1, 2}), 0))
+F(slice_scatter, lz_slice_scatter(x[0], lz_reshape(lz_slice(x[1], 0, 0, 2, 1), LZ_SHAPE(2, 1)), 1, 1, 2, 1))
+F(slice_scatter_step, lz_slice_scatter(x[0], lz_expand(lz_slice(x[1], 0, 0, 2, 1), LZ_SHAPE(2, 2)), 1, 0, 3, 2))
+F(select_scatter, lz_select_scatter(x[0], x[1], 0, 1))
+F(diagonal_scatter, lz_diagonal_scatter(x[0], lz_slice(x[1], 0, 0, 2, 1), 1, 0, 1))
+F(as_strided_scatter, lz_as_strided_scatter(x[0], x[1], ((int64_t[]){2}), 1))
+F(norm_all, lz_norm(x[0]))
+F(norm3_all, lz_norm(x[0], .ord = 3))
+F(norm_top, lz_norm(x[0], .ord = INFINITY))
+F(std_all, lz_std(x[0]))
+F(max_first, lz_max_dim(x[0], 0, false, NULL))
+F(tril, lz_tril(x[0], 0))
+F(vander, lz_vander(lz_select(x[0], 0, 0), 3, true))
 /* clang-format on */
 
 #define V23 S(2, 3)
@@ -69,22 +104,82 @@ F(softmin, lz_softmin(x[0], 1))
 #name, g_##name, 3, {V23, S(2, 1), V23 }, lo, hi, false                                    \
     }
 static const gcase cases[] = {
-    C1(exp2, -2, 2),        C1(frac, 0.1, 0.9),    C1(hardsigmoid, -2.9, 2.9),
-    C1(hardswish, -2.9, 5), C1(log10, 0.2, 3),     C1(log2, 0.2, 3),
-    C1(log_sigmoid, -3, 3), C1(mish, -3, 3),       C1(reciprocal, 0.5, 2),
-    C1(relu6, 0.1, 5.9),    C1(selu, -3, 3),       C1(sinc, 0.1, 2),
-    C1(softsign, -2, 2),    C1(square, -2, 2),     C1(tanhshrink, -2, 2),
-    C2(copysign, 0.2, 2),   C2(fmax, -2, 2),       C2(fmin, -2, 2),
-    C2(hypot, -2, 2),       C2(ldexp, -2, 2),      C2(logaddexp, -2, 2),
-    C2(logaddexp2, -2, 2),  C2(remainder, 0.7, 3), C2(rsub, -2, 2),
-    C2(xlog1py, 0.2, 2),    C2(xlogy, 0.2, 2),     C1(fmod_scalar, 0.1, 0.7),
-    C1(scalar_pow, -2, 2),  C2(add_alpha, -2, 2),  C3(addcmul, -2, 2),
-    C3(addcdiv, 0.5, 2),    C3(lerp, 0.05, 0.95),  C3(bounded, -2, 2),
-    C1(clamp_max, -1, 1),   C1(logit, 0.05, 0.95), C1(leaky_relu, -2, 2),
-    C1(elu, -2, 2),         C1(celu, -2, 2),       C1(softplus, -2, 2),
-    C1(hardtanh, -2, 2),    C1(hardshrink, -2, 2), C1(softshrink, -2, 2),
-    C1(threshold, -2, 2),   C2(prelu, -2, 2),      C1(glu, -2, 2),
+    C1(exp2, -2, 2),
+    C1(frac, 0.1, 0.9),
+    C1(hardsigmoid, -2.9, 2.9),
+    C1(hardswish, -2.9, 5),
+    C1(log10, 0.2, 3),
+    C1(log2, 0.2, 3),
+    C1(log_sigmoid, -3, 3),
+    C1(mish, -3, 3),
+    C1(reciprocal, 0.5, 2),
+    C1(relu6, 0.1, 5.9),
+    C1(selu, -3, 3),
+    C1(sinc, 0.1, 2),
+    C1(softsign, -2, 2),
+    C1(square, -2, 2),
+    C1(tanhshrink, -2, 2),
+    C2(copysign, 0.2, 2),
+    C2(fmax, -2, 2),
+    C2(fmin, -2, 2),
+    C2(hypot, -2, 2),
+    C2(ldexp, -2, 2),
+    C2(logaddexp, -2, 2),
+    C2(logaddexp2, -2, 2),
+    C2(remainder, 0.7, 3),
+    C2(rsub, -2, 2),
+    C2(xlog1py, 0.2, 2),
+    C2(xlogy, 0.2, 2),
+    C1(fmod_scalar, 0.1, 0.7),
+    C1(scalar_pow, -2, 2),
+    C2(add_alpha, -2, 2),
+    C3(addcmul, -2, 2),
+    C3(addcdiv, 0.5, 2),
+    C3(lerp, 0.05, 0.95),
+    C3(bounded, -2, 2),
+    C1(clamp_max, -1, 1),
+    C1(logit, 0.05, 0.95),
+    C1(leaky_relu, -2, 2),
+    C1(elu, -2, 2),
+    C1(celu, -2, 2),
+    C1(softplus, -2, 2),
+    C1(hardtanh, -2, 2),
+    C1(hardshrink, -2, 2),
+    C1(softshrink, -2, 2),
+    C1(threshold, -2, 2),
+    C2(prelu, -2, 2),
+    C1(glu, -2, 2),
     C1(softmin, -2, 2),
+    C1(std, -2, 2),
+    C1(std_mean, -2, 2),
+    C1(max_dim, -2, 2),
+    C1(nanmean, -2, 2),
+    C1(norm2, -2, 2),
+    C1(norm1, -2, 2),
+    C1(norm3, -2, 2),
+    C1(norm_half, 0.5, 2),
+    C1(norm_inf, -2, 2),
+    C1(renorm, -2, 2),
+    C2(cdist, -2, 2),
+    C2(cdist3, -2, 2),
+    C1(pdist, -2, 2),
+    C2(cosine, -2, 2),
+    C1(trace, -2, 2),
+    C1(roll, -2, 2),
+    C1(rot90, -2, 2),
+    C1(repeat, -2, 2),
+    C1(repeat_interleave, -2, 2),
+    C1(diagonal, -2, 2),
+    C1(diag_embed, -2, 2),
+    C1(unfold_dim, -2, 2),
+    C1(as_strided, -2, 2),
+    C2(slice_scatter, -2, 2),
+    C2(slice_scatter_step, -2, 2),
+    C2(select_scatter, -2, 2),
+    C2(diagonal_scatter, -2, 2),
+    C2(as_strided_scatter, -2, 2),
+    C1(tril, -2, 2),
+    C1(vander, 0.5, 2),
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 
@@ -103,7 +198,7 @@ static void at_points_line(fn f, int which, int n, const double *v, const double
                            const double *want, const char *what, int line)
 {
     double got[16];
-    lz_tensor *x[2] = {lz_from_host(LZ_F64, LZ_SHAPE(n), v),
+    lz_tensor *x[3] = {lz_from_host(LZ_F64, LZ_SHAPE(n), v),
                        lz_from_host(LZ_F64, LZ_SHAPE(n), second ? second : v)},
               *g;
     ck_assert_msg(lz_grad(lz_sum(f(x)), &x[which], 1, &g) == LZ_OK, "line %d: %s: %s", line, what,
@@ -161,6 +256,30 @@ START_TEST(special_points_of_two_operands)
 }
 END_TEST
 
+static lz_tensor *g_cdist_self(lz_tensor **x)
+{
+    return lz_cdist(lz_unsqueeze(x[0], 1), lz_unsqueeze(lz_detach(x[0]), 1), 2);
+}
+
+START_TEST(norms_at_zero)
+{
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    lz_scope_begin();
+    const double *z = D(0, 0, 0);
+    AT(norm_all, 3, z, z);
+    AT(norm1, 3, D(0, -2, 3), D(0, -1, 1));
+    AT(norm3_all, 3, z, z);
+    AT(norm3_all, 3, D(0, 1, 0), D(0, 1, 0));
+    AT(norm_half, 3, z, z);
+    AT(norm_half, 2, D(0, 4), D(0, 1));
+    AT(norm_top, 4, D(0, -3, 3, 1), D(0, -0.5, 0.5, 0));
+    AT(std_all, 3, D(2, 2, 2), z);
+    AT(cdist_self, 2, D(1, 4), D(-1, 1));
+    AT(max_first, 4, D(1, 3, 3, 0), D(0, 1, 0, 0));
+    lz_scope_end();
+}
+END_TEST
+
 static lz_tensor *g_floor(lz_tensor **x)
 {
     return lz_floor_divide(x[0], x[1]);
@@ -191,6 +310,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, kinks_of_activations, 0, 2);
     tcase_add_loop_test(t, special_points_of_two_operands, 0, 2);
+    tcase_add_loop_test(t, norms_at_zero, 0, 2);
     tcase_add_test(t, flat_and_replaced);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
