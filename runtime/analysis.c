@@ -53,7 +53,8 @@ static const char *cause_text(lz_sync_cause c)
     case LZ_CAUSE_SYNC:
         return "user sync";
     case LZ_CAUSE_FLUSH:
-        return "too many pending operations (LAZULI_GRAPH_LIMIT)";
+        return "too many pending operations or too much data for them (LAZULI_GRAPH_LIMIT, "
+               "LAZULI_GRAPH_LIMIT_MB)";
     case LZ_CAUSE_READ:
         break;
     }

@@ -10,6 +10,7 @@
 #include "runtime/program.h"
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a step found among the handles of the thread. */
 typedef struct lz_step {
@@ -403,6 +404,7 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, lz_event
         return LZ_EMEM;
     lz_step *st = &sc->step;
     st->error.status = LZ_OK;
+    t->copied_in = 0;
     lz_status s = lz_thr_adopt_orphans(t);
     if (s == LZ_OK)
         s = sort_pending(t, d, st, flush);
@@ -528,13 +530,42 @@ lz_status lz_wait_device_ops(void)
 
 /* ---- too much pending ---- */
 
+static uint64_t data_limit(void)
+{
+    static _Atomic uint64_t known;
+    uint64_t limit = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!limit) {
+        int64_t mib = lz_cfg_int(LZ_OPT_GRAPH_LIMIT_MB);
+        long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+        limit = mib > 0                 ? (uint64_t)mib << 20
+                : pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page
+                                        : (uint64_t)1 << 32;
+        limit = limit ? limit : 1;
+        atomic_store_explicit(&known, limit, memory_order_relaxed);
+    }
+    return limit;
+}
+
+static void warn_of_flush(int64_t nodes, uint64_t copied_in)
+{
+    if (copied_in)
+        LZ_WARN_ONCE("sync",
+                     "%" PRIu64 " MiB of host data were copied in and no lz_mark_step has come: "
+                     "the graph is run now, and from now on whenever that much gathers "
+                     "(LAZULI_GRAPH_LIMIT_MB). Gradients cannot go back beyond this point",
+                     copied_in >> 20);
+    else
+        LZ_WARN_ONCE("sync",
+                     "%" PRId64 " operations are pending and no lz_mark_step has come: the graph "
+                     "is run now, and from now on whenever that many gather "
+                     "(LAZULI_GRAPH_LIMIT). Gradients cannot go back beyond this point",
+                     nodes);
+}
+
 static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
 {
-    LZ_WARN_ONCE("sync",
-                 "%" PRId64 " operations are pending and no lz_mark_step has come: the graph is "
-                 "run now, and from now on whenever that many gather "
-                 "(LAZULI_GRAPH_LIMIT). Gradients cannot go back beyond this point",
-                 nodes);
+    bool data = t->copied_in > data_limit();
+    warn_of_flush(nodes, data ? t->copied_in : 0);
     lz_event *done = NULL;
     lz_error tensor_error;
     lz_error before = *lz_error_get();
@@ -542,6 +573,8 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
     lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, &done, &tensor_error);
     lz_dev_reap(d);
     lz_dev_unlock(d);
+    if (data && done) /* what waits in the queue holds its data too */
+        (void)lz_event_wait(done);
     lz_event_release(done);
     lz_counter_add(LZ_COUNTER_AutoFlush, 1);
     if (s != LZ_OK)
@@ -557,10 +590,22 @@ void lz_sync_check_limit(lz_thr *t)
     int64_t nodes = lz_thr_sum_nodes();
     if (nodes < after_flush)
         after_flush = nodes;
-    if (nodes - after_flush < limit || t->locked)
+    bool data = t->copied_in > data_limit();
+    if ((nodes - after_flush < limit && !data) || t->locked)
         return;
     lz_dev *d = lz_dev_current();
-    if (d)
+    if (d && nodes > after_flush) /* else the program itself holds the data */
         flush(t, d, nodes);
+    t->copied_in = 0;
     after_flush = lz_thr_sum_nodes();
+}
+
+void lz_sync_note_data(size_t nbytes)
+{
+    lz_thr *t = lz_thr_get();
+    if (!t)
+        return;
+    t->copied_in += nbytes;
+    if (t->copied_in > data_limit())
+        t->flush_check = 0;
 }

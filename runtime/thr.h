@@ -43,6 +43,7 @@ typedef struct lz_thr {
     uint32_t locked;                        /* nesting of lz_trace_lock: no flush by itself */
     uint32_t scope_marks;                   /* handles in the root scope at which it is warned about next */
     uint32_t flush_check;                   /* ops until the pending limit is looked at again */
+    uint64_t copied_in;                     /* bytes of host data since the last step or flush */
     bool dying;
     /* read by other threads */
     _Atomic int64_t nodes;                  /* op nodes with operands, made minus freed or cut here */

@@ -23,6 +23,7 @@ static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const l
     }
     lz_metric_add(LZ_METRIC_TransferToDeviceTime, (double)(lz_now_ns() - t0));
     lz_metric_add(LZ_METRIC_OutboundData, (double)type->nbytes);
+    lz_sync_note_data(type->nbytes);
     lz_node *n = lz_node_new_buffer(type, d, b, site);
     if (!n)
         lz_dbuf_release(b);

@@ -236,6 +236,45 @@ START_TEST(a14_no_steps)
 }
 END_TEST
 
+/* The same with few operations on much data: what is copied in for them is bounded too. */
+START_TEST(a14_no_steps_much_data)
+{
+    enum { N = 1 << 18 }; /* a MiB */
+    static float v[N];
+    use(_i ? "CPU" : "REF", "1000000000");
+    setenv("LAZULI_GRAPH_LIMIT_MB", "16", 1);
+    lz_set_log_callback(count_warnings, NULL);
+    int loops = quick() ? 100 : 400;
+    for (int i = 0; i < N; i++)
+        v[i] = 1;
+    for (int i = 0; i < 40; i++) { /* data alone is no graph */
+        lz_scope_begin();
+        ck_assert_int_eq(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(N), v)), LZ_OK);
+        lz_scope_end();
+    }
+    ck_assert_int_eq(lz_counter_value("AutoFlush") + warned, 0);
+    lz_tensor *w = lz_retain(lz_zeros(LZ_F32, LZ_SHAPE(N)));
+    long early = 0;
+    for (int i = 0; i < loops; i++) {
+        lz_scope_begin();
+        OK(lz_assign(w, lz_add(w, lz_from_host(LZ_F32, LZ_SHAPE(N), v))));
+        lz_scope_end();
+        if (i == loops / 4)
+            early = resident_kib();
+    }
+    ck_assert_msg(!memory_is_told() || resident_kib() - early < 48 << 10, "%ld KiB more",
+                  resident_kib() - early);
+    ck_assert_int_eq(warned, 1);
+    ck_assert_msg(strstr(warning, "LAZULI_GRAPH_LIMIT_MB") != NULL, "%s", warning);
+    ck_assert_int_ge(lz_counter_value("AutoFlush"), loops / 17 - 1);
+    ck_assert_int_le(lz_counter_value("AutoFlush"), loops / 16 + 1);
+    OK(lz_to_host(w, v, sizeof v));
+    ck_assert(v[0] == (float)loops && v[N - 1] == (float)loops);
+    lz_release(w);
+    lz_set_log_callback(NULL, NULL);
+}
+END_TEST
+
 /* ---- A15 ---- */
 
 START_TEST(a15_another_shape_every_step)
@@ -298,6 +337,7 @@ int main(void)
     tcase_add_loop_test(t, a13_a_million, 0, 4);
     tcase_add_loop_test(t, a13_compiled, 0, 4);
     tcase_add_loop_test(t, a14_no_steps, 0, 2);
+    tcase_add_loop_test(t, a14_no_steps_much_data, 0, 2);
     tcase_add_test(t, a15_another_shape_every_step);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
