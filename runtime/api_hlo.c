@@ -1,7 +1,7 @@
 /* api_hlo.c - the primitive operations as public functions: include/lazuli/hlo.h. Each takes handles, records one operation, and returns a
  * handle; shape rules are the signature's. */
 #include "ir/attr.h"
-#include "runtime/tr.h"
+#include "runtime/tr_order.h"
 #include <lazuli/hlo.h>
 #include <string.h>
 
@@ -389,8 +389,6 @@ static lz_node *sort(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, int num
 {
     enum { MOST = 15 };
     lz_node *o[MOST];
-    lz_dtype d[MOST];
-    lz_attr_any a;
     if (n < 1 || n > MOST || num_keys < 1 || num_keys > n) {
         LZ_FAIL(LZ_EINVAL, "%d tensors by %d keys: 1..%d tensors are possible, and as many keys", n,
                 num_keys, MOST);
@@ -398,19 +396,13 @@ static lz_node *sort(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, int num
     }
     if (!in_all(c, xs, n, o))
         return NULL;
-    for (int k = 0; k < n; k++)
-        d[k] = lz_node_type(o[k])->dtype;
     if (lz_node_type(o[0])->shape.rank == 0) {
         LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to sort along");
         return NULL;
     }
-    lz_attr_init(&a, LZ_ATTR_sort);
-    a.as_sort.is_stable = true;
-    a.as_sort.comparator = lz_region_order(d, (uint32_t)n, (uint32_t)num_keys, descending);
-    if (!a.as_sort.comparator ||
-        !lz_tr_dim(dim, lz_node_type(o[0])->shape.rank, &a.as_sort.dimension))
+    if (!lz_tr_dim(dim, lz_node_type(o[0])->shape.rank, &dim))
         return NULL;
-    return lz_tr_op(c, LZ_OP_SORT, &a.head, o, (uint32_t)n);
+    return lz_tr_sort(c, o, (uint32_t)n, dim, (uint32_t)num_keys, descending);
 }
 
 lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys, bool descending,
@@ -424,7 +416,7 @@ lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys
     lz_node *m = sort(&c, xs, n, dim, num_keys, descending);
     for (int k = 1; out && k < n; k++) {
         lz_node *r = lz_tr_result(&c, m, k);
-        out[k] = r ? lz_trace_tensor_of(r, site) : lz_trace_error_tensor("lz_hlo_sort", site);
+        out[k] = r && c.thr ? lz_trace_tensor_of(r, site) : lz_trace_error_tensor(c.op, site);
     }
     lz_tensor *first = lz_tr_end(&c, lz_tr_result(&c, m, 0));
     if (out && n > 0)

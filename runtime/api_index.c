@@ -133,7 +133,7 @@ static lz_ints all_but(int rank, int64_t dim)
     return v;
 }
 
-static lz_node *gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
+lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
     lz_attr_any a;
     if (!x || !index || !index_fits(x, &dim, index, NULL))
@@ -141,6 +141,9 @@ static lz_node *gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     const lz_shape is = type_of(index)->shape;
     if (is.rank == 0)
         return x;
+    if (type_of(x)->nelem == 0 &&
+        type_of(index)->nelem == 0) /* a slice of extent 1 would not fit */
+        return lz_tr_reshape(c, x, &is);
     x = crop(c, x, &is, dim);
     lz_attr_init(&a, LZ_ATTR_gather);
     a.as_gather.collapsed_slice_dims = a.as_gather.start_index_map = (lz_ints){.n = 1, .v = {dim}};
@@ -158,7 +161,7 @@ lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_si
 {
     BEGIN("lz_gather");
     lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL;
-    return lz_tr_end(c, gather(c, n, dim, i));
+    return lz_tr_end(c, lz_tr_gather(c, n, dim, i));
 }
 
 /* index with every coordinate written out: [..., rank]. */

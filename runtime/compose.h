@@ -86,6 +86,8 @@ lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d);             /* a
 lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d);                /* api_shape.c */
 /* api_shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free; NULL with the error recorded. */
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
+lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);     /* api_index.c: slices at dim */
+lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);   /* api_index.c: lz_gather */
 lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b);         /* api_index.c: broadcasts and promotes */
 
 

@@ -8,6 +8,7 @@
 #include <lazuli/math_ops.h>
 #include <lazuli/reduce_ops.h>
 #include <lazuli/shape_ops.h>
+#include <lazuli/order.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

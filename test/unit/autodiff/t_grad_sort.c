@@ -23,7 +23,49 @@ static lz_tensor *f_sort_two_keys(lz_tensor **x)
     return lz_add(lz_mul(y[1], y[2]), y[0]);
 }
 
+static lz_tensor *f_user_sort(lz_tensor **x)
+{
+    return lz_sort(x[0], 0, true, NULL);
+}
+static lz_tensor *f_topk(lz_tensor **x)
+{
+    lz_tensor *v = lz_topk(x[0], 3, 1, true, NULL);
+    return lz_mul(v, v);
+}
+static lz_tensor *f_kthvalue(lz_tensor **x)
+{
+    return lz_kthvalue(x[0], 2, 0, false, NULL);
+}
+static lz_tensor *f_median(lz_tensor **x)
+{
+    return lz_median(x[0], 1, true, NULL);
+}
+static lz_tensor *f_mode(lz_tensor **x)
+{
+    return lz_mode(x[0], 1, true, NULL);
+}
+static lz_tensor *f_quantile(lz_tensor **x)
+{
+    return lz_quantile(x[0], 0.35, .dim = 1);
+}
+static lz_tensor *f_nanquantile(lz_tensor **x)
+{
+    return lz_nanquantile(x[0], 0.35, .interpolation = "midpoint");
+}
+static lz_tensor *f_masked_select(lz_tensor **x)
+{
+    return lz_masked_select(x[0], lz_gt(x[0], lz_zeros(LZ_F64, LZ_SHAPE(1))), .size = 9);
+}
+
 static const gcase cases[] = {
+    {"lz_sort", f_user_sort, 1, {S(5, 3)}, -2, 2, false},
+    {"topk", f_topk, 1, {S(3, 7)}, -2, 2, true},
+    {"kthvalue", f_kthvalue, 1, {S(5, 3)}, -2, 2, false},
+    {"median", f_median, 1, {S(3, 6)}, -2, 2, false},
+    {"mode", f_mode, 1, {S(3, 4)}, -2, 2, false},
+    {"quantile", f_quantile, 1, {S(3, 7)}, -2, 2, false},
+    {"nanquantile", f_nanquantile, 1, {S(11)}, -2, 2, false},
+    {"masked_select", f_masked_select, 1, {S(4, 5)}, -2, 2, false},
     {"sort", f_sort, 1, {S(3, 7)}, -2, 2, false},
     {"sort_descending", f_sort_descending, 1, {S(5, 3)}, -2, 2, false},
     {"sort_pair", f_sort_pair, 2, {S(2, 6), S(2, 6)}, -2, 2, true},
