@@ -99,7 +99,7 @@ $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 $(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(1)) $(BUILD)/flags
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $(call support_for,$(1)) $(call libs_for,$(1)) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
+	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $$(support_more) $(call support_for,$(1)) $(call libs_for,$(1)) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call LAYER,$(l))))
 LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
@@ -190,6 +190,21 @@ $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(WHOLE_LINK) -o $@
+# A library that stands in for the CUDA driver: kernels of the GPU schedules run on this processor. Its threads are fibers, so it is not
+# instrumented by the sanitizers.
+MOCK := $(BUILD)/test/libcudamock.so
+MOCK_SRCS := $(wildcard test/mock/*.c) backends/cpu/elfload.c backends/llvm/jit_symbols.c
+MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_SRCS))
+$(MOCK_OBJS): $(BUILD)/mock/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(FLAGS) -fno-sanitize=all $(INTERNAL) $(DEPFLAGS) -c $< -o $@
+$(MOCK): $(MOCK_OBJS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(MOCK_OBJS) $(LINKFLAGS) -lm -lpthread -o $@
+$(BUILD)/test/unit/backends/t_math_f64: support_more := $(BUILD)/mock/test/mock/simt_emu.o
+$(BUILD)/test/unit/backends/t_math_f64: $(BUILD)/mock/test/mock/simt_emu.o
 # test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it
 $(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -203,13 +218,17 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
-tests: $(TESTS) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
+tests: $(TESTS) $(MOCK) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
 check: tests $(GENERATORS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all tools/lint.sh $(TESTS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
+# The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
+CUDA_TESTS := $(filter %/t_cuda %/t_math_f64 %/d_cuda %/d_ptx,$(TESTS))
+check-cuda: $(CUDA_TESTS) $(MOCK) $(SHARED) $(PROGRAMS)
+	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh $(CUDA_TESTS)
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ)
 	@for f in $(FUZZ); do echo "$$f"; $$f -max_total_time=$(FUZZ_SECONDS) test/fuzz/corpus/$${f##*/} || exit 1; done
@@ -255,6 +274,7 @@ help:
 	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint; check-quick: the same with smaller random loads'
+	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make bench         build build/bench/lz-bench'
 	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
@@ -265,5 +285,5 @@ help:
 	@echo 'make clean         remove build/'
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
--include $(shell find $(BUILD)/obj $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples bench demo tests unit check check-quick fuzz regen docs lint format install uninstall clean help FORCE
+-include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
+.PHONY: all layers tool examples bench demo tests unit check check-quick check-cuda fuzz regen docs lint format install uninstall clean help FORCE

@@ -17,6 +17,7 @@ typedef struct lz_target {
     char features[1024];        /* LLVM feature string, ISA features only (no tuning flags), sorted */
     int vector_bytes;           /* 64, 32 or 16 */
     int64_t l1_bytes, l2_bytes, l3_bytes;
+    bool simt;                  /* code is one thread of many: backends/llvm/simt.h */
 } lz_target;
 /* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU may lower it. */
 lz_status lz_target_host(lz_target *out);
@@ -26,7 +27,7 @@ bool lz_target_runs(const char *features);
 typedef void (*lz_run_fn)(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void *scratch);
 typedef int64_t (*lz_size_fn)(const int64_t *args);
 
-/* Compiles a finished kernel. Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's message), LZ_EMEM.
+/* Compiles a finished kernel; for a target of many threads (simt.h), `object` gets what that says. Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's message), LZ_EMEM.
  * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP). */
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll, lz_buf *as);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */

@@ -120,8 +120,8 @@ static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t)
 {
     em e;
     em_init(&e, t, u->cx, u->m);
-    bool done;
-    lz_status s = lz_kern_dot(&e, k, &done);
+    bool done = t->simt;
+    lz_status s = t->simt ? lz_simt_emit(&e, k) : lz_kern_dot(&e, k, &done);
     if (s == LZ_OK && !done)
         s = lz_kern_loops(&e, k);
     em_done(&e);
@@ -152,7 +152,8 @@ static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf
         LLVMDisposeMessage(text);
     }
     LZ_TRY(verify(u, k));
-    return generate(u, k, LLVMObjectFile, object);
+    bool text = strncmp(t->triple, "nvptx", 5) == 0; /* PTX is its object format */
+    return generate(u, k, text ? LLVMAssemblyFile : LLVMObjectFile, object);
 }
 
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,

@@ -1,7 +1,7 @@
 /* em.c - types, constants, lanes, intrinsics and control flow of the emission layer. Memory is in
  * em_mem.c.
  * Threads: an em belongs to one thread. */
-#include "backends/llvm/em.h"
+#include "backends/llvm/ew.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,9 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->ptr = LLVMPointerTypeInContext(cx, 0);
     e->none = LLVMVoidTypeInContext(cx);
     e->x86 = strncmp(t->triple, "x86_64", 6) == 0;
-    e->avx512 = e->x86 && t->vector_bytes == 64;
+    e->simt = t->simt;
+    e->nvptx = strncmp(t->triple, "nvptx", 5) == 0;
+    e->avx512 = e->x86 && !e->simt && t->vector_bytes == 64;
     e->fma = !e->x86 || has(t, "fma");
     e->f16c = !e->x86 || has(t, "f16c");
     e->bf16 = e->avx512 && has(t, "avx512bf16");
@@ -254,8 +256,25 @@ Val em_tail_mask(em *e, Val left, unsigned n)
 
 /* ---- intrinsics and external functions ---- */
 
+/* LLVM ends the process over an intrinsic that its NVPTX target has no code for: only these have been tried, with every scalar type. */
+static bool has_ptx(const char *name)
+{
+    static const char *const tried[] = {"abs",   "ceil",  "copysign",   "ctlz",       "ctpop",
+                                        "fabs",  "floor", "fma",        "fptosi.sat", "rint",
+                                        "smax",  "smin",  "maximum",    "minimum",    "sqrt",
+                                        "trunc", "umax",  "fptoui.sat", "umin"};
+    if (strncmp(name, "llvm.nvvm.", 10) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
+        if (strcmp(name + 5, tried[i]) == 0)
+            return true;
+    return false;
+}
+
 Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n)
 {
+    if (e->nvptx && !has_ptx(name))
+        return em_fail(e, nov ? ov[0] : e->i32, name);
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     Val fn = LLVMGetIntrinsicDeclaration(e->m, id, (Ty *)ov, nov);
     return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->cx, id, (Ty *)ov, nov), fn, (Val *)a, n,
@@ -298,8 +317,19 @@ static Val declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
     return f;
 }
 
+Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n)
+{
+    Ty types[8];
+    for (unsigned i = 0; i < n && i < 8; i++)
+        types[i] = LLVMTypeOf(a[i]);
+    Val f = declare(e, name, ret, types, n);
+    return LLVMBuildCall2(e->b, LLVMFunctionType(ret, types, n, 0), f, (Val *)a, n, "");
+}
+
 Val em_libm(em *e, const char *name, const Val *a, unsigned n)
 {
+    if (e->simt)
+        return lz_math_f64(e, name, a, n);
     Ty t = LLVMTypeOf(a[0]), s = em_elem(t), args[3] = {s, s, s};
     unsigned lanes = em_lanes(a[0]), bytes = em_bits(e, s) / 8;
     Val f = declare(e, name, s, args, n);

@@ -23,6 +23,7 @@ typedef struct em {
     Val f;                          /* the function under construction */
     Ty i1, i8, i16, i32, i64, f16, f32, f64, ptr, none;
     bool x86, avx512, fma, f16c, bf16;
+    bool simt, nvptx;               /* one thread of many; of NVIDIA's instruction set */
     lz_status status;               /* sticky: the first thing that could not be emitted */
 } em;
 
@@ -63,6 +64,8 @@ Val em_intr1(em *e, const char *name, Val a);       /* overloaded on the operand
 Val em_intr2(em *e, const char *name, Val a, Val b);
 /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
 Val em_fma(em *e, Val a, Val b, Val c);
+/* Calls an external function of scalars. */
+Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n);
 /* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are
  * all of the type of a[0]. */
 Val em_libm(em *e, const char *name, const Val *a, unsigned n);

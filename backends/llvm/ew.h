@@ -47,4 +47,7 @@ Val lz_cos_f32(em *e, Val x);
 Val lz_tan_f32(em *e, Val x);
 Val lz_atan2_f32(em *e, Val y, Val x);
 Val lz_pow_f32(em *e, Val x, Val y);
+
+/* math_f64.c: the function the C library has by this name, for targets that have no C library; scalars. */
+Val lz_math_f64(em *e, const char *name, const Val *a, unsigned n);
 #endif

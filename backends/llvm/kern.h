@@ -54,6 +54,11 @@ typedef struct kern {
     Val oidx[LZ_OUTER_MAX];         /* outer indices: first lane */
     Val iidx[LZ_LOOP_MAX];          /* inner indices: first lane */
     kstage *st;
+    /* The last inner loop of every stage is shared by threads, each from its own index in steps (simt_rows.c); NULL: it is not.
+     * spread_join makes the accumulators of a thread's share those of the stage. */
+    Val spread_first, spread_step;
+    void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
+    void *spread_user;
 } kern;
 
 /* Vectors side by side, and the lanes of each that exist (NULL: all). */
@@ -70,6 +75,10 @@ void kern_done(kern *c);
 lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim,
                            int32_t target);
 lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
+/* Scalar code, whatever vectors would suit. */
+lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k);
+/* Whether no index of a serial kernel's last outer loop can meet what another one writes. Needs nothing but the kernel. */
+bool kern_lanes_apart(const lz_kernel *k);
 bool kern_sz_is(lz_sz s, int64_t v);                            /* baked and equal */
 
 /* kernels_eval.c */
@@ -95,6 +104,8 @@ unsigned kern_esize(lz_dtype d);
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */
 unsigned kern_unroll(const kern *c, uint32_t s); /* vectors side by side that suit a stage */
+/* acc o elt, both partial results of reduction r; ed: dtypes of elt */
+void kern_merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out);
 
 /* kernels_sort.c */
 lz_status kern_sort_plan(kern *c, uint32_t s);  /* makes st[s].sort, before any code */
@@ -112,4 +123,5 @@ lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
 int kern_transposed_loop(const kern *c);
 void kern_emit_transposed(kern *c, uint32_t d);
 lz_status lz_kern_loops(em *e, const lz_kernel *k);             /* kernels_loops.c: any kernel */
+lz_status lz_simt_emit(em *e, const lz_kernel *k);              /* simt.c: any kernel, for targets of many threads */
 #endif

@@ -3,6 +3,7 @@
  * Depends on the canonical form of the kernel only, never on the values of its run-time sizes.
  * Threads: thread-compatible. */
 #include "backends/llvm/kern.h"
+#include "lower/loop_impl.h"
 #include <string.h>
 
 bool kern_sz_is(lz_sz s, int64_t v)
@@ -59,29 +60,31 @@ static bool same_access(const lz_access *a, const lz_access *b)
     return true;
 }
 
-static bool lanes_apart(const kern *c, const kstage *t, const lz_access *a)
+static bool lanes_apart(const lz_kernel *k, const uint32_t *dep, const lz_access *a)
 {
-    uint32_t v = c->k->nouter - 1;
+    uint32_t v = k->nouter - 1;
     if (kern_sz_is(a->stride[v], 0) || a->stride[v].slot >= 0)
         return false;
     for (uint32_t i = 0; i < a->ndyn; i++)
-        if (t->dep[a->dyn[i].sop] >> v & 1)
+        if (dep[a->dyn[i].sop] >> v & 1)
             return false;
     return true;
 }
 
-static bool serial_vectors_ok(const kern *c)
+bool kern_lanes_apart(const lz_kernel *k)
 {
-    if (c->k->nstage != 1 || c->k->nouter == 0)
+    enum { MAX_SOPS = 1024 };
+    uint32_t dep[MAX_SOPS];
+    if (k->nstage != 1 || k->nouter == 0 || k->stages[0].nsop > MAX_SOPS)
         return false;
-    const kstage *t = &c->st[0];
-    const lz_stage *s = t->s;
+    const lz_stage *s = &k->stages[0];
+    lz_stage_deps(k, s, dep);
     for (uint32_t j = 0; j < s->nstore; j++) {
-        if (!lanes_apart(c, t, &s->stores[j].at))
+        if (!lanes_apart(k, dep, &s->stores[j].at))
             return false;
-        for (uint32_t k = 0; k < j; k++)
-            if (s->stores[k].at.buf == s->stores[j].at.buf &&
-                !same_access(&s->stores[k].at, &s->stores[j].at))
+        for (uint32_t i = 0; i < j; i++)
+            if (s->stores[i].at.buf == s->stores[j].at.buf &&
+                !same_access(&s->stores[i].at, &s->stores[j].at))
                 return false;
         for (uint32_t i = 0; i < s->nacc; i++)
             if (s->accs[i].buf == s->stores[j].at.buf &&
@@ -360,7 +363,7 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
     for (uint32_t s = 0; s < k->nstage; s++)
         LZ_TRY(plan_stage(c, s));
     c->vec = k->dot.is_dot ? product_vectors(k) : k->vec;
-    if (c->vec == LZ_VEC_OUTER && (k->nouter == 0 || (k->serial && !serial_vectors_ok(c))))
+    if (c->vec == LZ_VEC_OUTER && (k->nouter == 0 || (k->serial && !kern_lanes_apart(k))))
         c->vec = LZ_VEC_NONE;
     c->lanes = c->vec == LZ_VEC_NONE ? 1 : choose_lanes(c);
     plan_vectors(c);
@@ -415,6 +418,15 @@ lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes)
     LZ_TRY(kern_init(c, e, k));
     c->vec = LZ_VEC_OUTER;
     c->lanes = lanes;
+    plan_vectors(c);
+    return LZ_OK;
+}
+
+lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k)
+{
+    LZ_TRY(kern_init(c, e, k));
+    c->vec = LZ_VEC_NONE;
+    c->lanes = 1;
     plan_vectors(c);
     return LZ_OK;
 }

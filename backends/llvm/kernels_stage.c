@@ -87,8 +87,7 @@ static void run_body(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, con
 }
 
 /* acc = acc o elt, both partial results of reduction r. */
-static void merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed,
-                  Ev *out)
+void kern_merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out)
 {
     if (r->comb == LZ_OP_NONE) {
         run_body(c, r, acc, elt, ed, out);
@@ -128,7 +127,7 @@ static void accumulate(kern *c, uint32_t s, const kctx *x, accs *a)
                 Val m[2] = {operand(c, s, p->a, u, vec).v, operand(c, s, p->b, u, vec).v};
                 out[0] = (Ev){em_fma(e, m[0], m[1], acc[0].v), NULL};
             } else {
-                merge(c, q, acc, elt, ed, out);
+                kern_merge(c, q, acc, elt, ed, out);
             }
             for (uint32_t k = 0; k < q->nacc; k++)
                 a->v[k0 + k][u] =
@@ -141,12 +140,25 @@ static void accumulate(kern *c, uint32_t s, const kctx *x, accs *a)
 
 static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a);
 
+/* Where threads share loops, what a stage without loops stores is stored by the first of them. */
+static void stores_once(kern *c, uint32_t s, const kctx *x)
+{
+    em *e = c->e;
+    em_if f;
+    bool shared = c->spread_join && c->k->stages[s].nstore && c->k->stages[s].ninner == 0;
+    if (shared)
+        em_if_begin(e, &f, ICMP(EQ, c->spread_first, em_c64(e, 0)));
+    kern_stores(c, s, x);
+    if (shared)
+        em_if_end(e, &f, 0, NULL, NULL, NULL);
+}
+
 static void innermost(kern *c, uint32_t s, const kctx *x, accs *a)
 {
     accumulate(c, s, x, a);
     if (c->st[s].s->sort)
         kern_sort_put(c, s);
-    kern_stores(c, s, x);
+    stores_once(c, s, x);
 }
 
 static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
@@ -156,7 +168,9 @@ static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
     em_loop l;
     Val flat[EM_PHI];
     int n = flatten(a, flat);
-    em_loop_begin(e, &l, em_c64(e, 0), kern_size(c, t->s->extent[j]), em_c64(e, 1), n, flat);
+    bool spread = c->spread_join && j + 1 == t->s->ninner;
+    em_loop_begin(e, &l, spread ? c->spread_first : em_c64(e, 0), kern_size(c, t->s->extent[j]),
+                  spread ? c->spread_step : em_c64(e, 1), n, flat);
     unflatten(a, l.phi);
     c->iidx[j] = l.i;
     kern_addresses(c, s, (int)(POS_INNER + j));
@@ -288,14 +302,14 @@ static void fold(kern *c, uint32_t s, accs *a)
             for (unsigned u = 0; u < by; u++) {
                 for (uint32_t k = 0; k < q->nacc; k++)
                     x[k] = a->v[k0 + k][u], y[k] = a->v[k0 + k][u + by];
-                merge(c, q, x, y, q->acc_dtype, out);
+                kern_merge(c, q, x, y, q->acc_dtype, out);
                 for (uint32_t k = 0; k < q->nacc; k++)
                     a->v[k0 + k][u] = out[k];
             }
         for (unsigned by = c->lanes / 2; by; by /= 2) {
             for (uint32_t k = 0; k < q->nacc; k++)
                 x[k] = a->v[k0 + k][0], y[k] = half_lanes(e, x[k], c->lanes, by);
-            merge(c, q, x, y, q->acc_dtype, out);
+            kern_merge(c, q, x, y, q->acc_dtype, out);
             for (uint32_t k = 0; k < q->nacc; k++)
                 a->v[k0 + k][0] = out[k];
         }
@@ -304,6 +318,17 @@ static void fold(kern *c, uint32_t s, accs *a)
             *v = (Ev){em_extract(e, v->v, 0), v->im ? em_extract(e, v->im, 0) : NULL};
         }
     }
+}
+
+/* The shares of all threads to the stage's accumulators. */
+static void join_shares(kern *c, uint32_t s, accs *a)
+{
+    Ev acc[32];
+    for (uint32_t k = 0; k < a->n; k++)
+        acc[k] = a->v[k][0];
+    c->spread_join(c, s, acc, a->n);
+    for (uint32_t k = 0; k < a->n; k++)
+        a->v[k][0] = acc[k];
 }
 
 static Val not_empty(kern *c, const kstage *t)
@@ -344,6 +369,8 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     }
     if (inner_vec)
         fold(c, s, &a);
+    if (c->spread_join && t->s->ninner && a.n)
+        join_shares(c, s, &a);
     if (t->s->sort)
         kern_sort_run(c, s);
     for (uint32_t k = 0; k < a.n; k++)

@@ -1,0 +1,210 @@
+/* cuda.c - the CUDA backend's table: start-up, devices, buffers, compiling. Threads: thread-safe. */
+#include "backends/backend.h"
+#include "backends/cuda/device.h"
+#include "base/config.h"
+#include <stdio.h>
+#include <string.h>
+
+extern const lz_backend lz_backend_cuda;
+
+/* ---- start ---- */
+
+static struct {
+    atomic_bool ready; /* what follows is there and stays as it is */
+    pthread_mutex_t starting;
+    int ndevice;
+    bool started[CUDA_DEVICES]; /* a start that failed goes on where it was */
+    cuda_device dev[CUDA_DEVICES];
+} cuda = {.starting = PTHREAD_MUTEX_INITIALIZER};
+
+static lz_status start_devices(void)
+{
+    int n = 0;
+    LZ_TRY(lz_cuda_load());
+    LZ_TRY(lz_cuda_error(lz_cuda.DeviceGetCount(&n), "counting CUDA devices"));
+    int wanted = (int)lz_cfg_int(LZ_OPT_GPU_NUM_DEVICES);
+    if (wanted > n)
+        return LZ_FAIL(LZ_EUNAVAILABLE, "GPU_NUM_DEVICES=%d: this machine has %d", wanted, n);
+    n = wanted ? wanted : n < CUDA_DEVICES ? n : CUDA_DEVICES;
+    uint32_t index = (uint32_t)lz_backend_index(&lz_backend_cuda);
+    for (int i = 0; i < n; i++) {
+        if (!cuda.started[i])
+            LZ_TRY(cuda_device_start(&cuda.dev[i], i, index));
+        cuda.started[i] = true;
+    }
+    cuda.ndevice = n;
+    return LZ_OK;
+}
+
+static lz_status init(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&cuda.ready, memory_order_acquire), 1))
+        return LZ_OK;
+    pthread_mutex_lock(&cuda.starting);
+    lz_status s = atomic_load(&cuda.ready) ? LZ_OK : start_devices();
+    if (s == LZ_OK)
+        atomic_store_explicit(&cuda.ready, true, memory_order_release);
+    pthread_mutex_unlock(&cuda.starting);
+    return s;
+}
+
+static int device_count(void)
+{
+    return init() == LZ_OK ? cuda.ndevice : 0;
+}
+
+static lz_status get_device(int device, cuda_device **out)
+{
+    LZ_TRY(init());
+    if (device < 0 || device >= cuda.ndevice)
+        return LZ_FAIL(LZ_ENOENT, "device CUDA:%d: there are %d", device, cuda.ndevice);
+    *out = &cuda.dev[device];
+    return LZ_OK;
+}
+
+/* ---- what a device is ---- */
+
+static lz_status device_info(int device, lz_device_info *out)
+{
+    cuda_device *d;
+    memset(out, 0, sizeof *out);
+    LZ_TRY(get_device(device, &d));
+    snprintf(out->kind, sizeof out->kind, "cuda: %.40s, sm_%d%d", d->name, d->major, d->minor);
+    pthread_mutex_lock(&d->pool.lock);
+    out->memory_used = d->pool.used;
+    out->memory_peak = d->pool.peak;
+    pthread_mutex_unlock(&d->pool.lock);
+    out->memory_limit = cuda_limit(d);
+    out->threads = d->processors;
+    return LZ_OK;
+}
+
+static void key(int device, lz_buf *out)
+{
+    cuda_device *d;
+    if (get_device(device, &d) != LZ_OK) {
+        out->failed = true;
+        return;
+    }
+    lz_buf_printf(out, "CUDA;llvm %s;codegen %d.%d;%s;%s;%s;driver %d", lz_llvm_version(),
+                  LZ_CODEGEN_VERSION, LZ_SIMT_VERSION, d->target.triple, d->target.cpu,
+                  d->target.features, lz_cuda_driver_version());
+    if (lz_cfg_is_set(LZ_OPT_PASSES_OFF)) /* another plan */
+        lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
+}
+
+/* ---- buffers ---- */
+
+static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
+{
+    cuda_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    return cuda_alloc(d, nbytes, out);
+}
+
+static void free_buffer(lz_dbuf *b)
+{
+    if (b->capacity)
+        cuda_free(&cuda.dev[b->device], b);
+    else
+        lz_dbuf_recycle(b);
+}
+
+static lz_status check_range(const lz_dbuf *b, size_t nbytes)
+{
+    if (nbytes > b->nbytes)
+        return LZ_FAIL(LZ_ERANGE, "copy of %zu bytes, the buffer has %zu", nbytes, b->nbytes);
+    return lz_event_wait(b->ready);
+}
+
+static lz_status copy_in(lz_dbuf *dst, const void *src, size_t nbytes)
+{
+    LZ_TRY(check_range(dst, nbytes));
+    return cuda_copy_in(&cuda.dev[dst->device], (cu_ptr)(uintptr_t)dst->data, src, nbytes);
+}
+
+static lz_status copy_out(lz_dbuf *src, void *dst, size_t nbytes)
+{
+    LZ_TRY(check_range(src, nbytes));
+    return cuda_copy_out(&cuda.dev[src->device], dst, (cu_ptr)(uintptr_t)src->data, nbytes);
+}
+
+/* ---- programs ---- */
+
+/* From a plan, which it takes over, to an executable. */
+static lz_status finish(cuda_device *d, lz_plan *p, const lz_compile_options *o, int64_t t0,
+                        lz_exec **out)
+{
+    LZ_TRY(cuda_exec_new(d, p, o ? o->cache : NULL, out));
+    cuda_exec_note(*out, (double)(lz_now_ns() - t0) * 1e-6);
+    return LZ_OK;
+}
+
+static lz_status compile(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out)
+{
+    cuda_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    int64_t t0 = lz_now_ns();
+    lz_lower_options lo = {.donate = o ? o->donate : NULL, .threads = d->processors};
+    lz_plan *p = NULL;
+    LZ_TRY(lz_lower(f, &lo, &p));
+    return finish(d, p, o, t0, out);
+}
+
+static lz_status serialize(lz_exec *x, lz_buf *out)
+{
+    lz_plan_serialize(cuda_exec_plan(x), out);
+    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory to store a program") : LZ_OK;
+}
+
+static lz_status deserialize(int device, const void *p, size_t n, const lz_compile_options *o,
+                             lz_exec **out)
+{
+    cuda_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    int64_t t0 = lz_now_ns();
+    lz_plan *plan = NULL;
+    LZ_TRY(lz_plan_deserialize(p, n, &plan));
+    return finish(d, plan, o, t0, out);
+}
+
+static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
+                         lz_dbuf **out, lz_event **done)
+{
+    cuda_device *d;
+    *done = NULL;
+    LZ_TRY(get_device(device, &d));
+    return cuda_exec_run(x, d, in, donated, out, done);
+}
+
+static lz_status wait_all(int device)
+{
+    cuda_device *d;
+    LZ_TRY(get_device(device, &d));
+    LZ_TRY(lz_fork_check());
+    lz_queue_drain(d->queue);
+    lz_queue_drain(d->finish);
+    return LZ_OK;
+}
+
+const lz_backend lz_backend_cuda = {
+    .name = "CUDA",
+    .init = init,
+    .device_count = device_count,
+    .device_info = device_info,
+    .key = key,
+    .alloc = alloc,
+    .free = free_buffer,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .compile = compile,
+    .serialize = serialize,
+    .deserialize = deserialize,
+    .exec_free = cuda_exec_free,
+    .exec_info = cuda_exec_info,
+    .execute = execute,
+    .wait_all = wait_all,
+};

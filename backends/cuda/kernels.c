@@ -1,0 +1,119 @@
+/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from the driver's linker, functions from the driver.
+ * What is kept is the machine code, under the architecture, the versions of LLVM and driver. Threads: thread-safe. */
+#include "backends/cuda/device.h"
+#include <string.h>
+
+enum { LOG_BYTES = 1024, COMPILERS = 8, MAX_CODE = 64 << 20 };
+
+static void key(void *user, const lz_kernel *k, lz_buf *out)
+{
+    const cuda_device *d = user;
+    lz_buf_lstr(out, "lazuli cuda kernel");
+    lz_buf_u32(out, LZ_CODEGEN_VERSION);
+    lz_buf_u32(out, LZ_SIMT_VERSION);
+    lz_buf_lstr(out, lz_llvm_version());
+    lz_buf_lstr(out, d->target.triple);
+    lz_buf_lstr(out, d->target.cpu);
+    lz_buf_lstr(out, d->target.features);
+    lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
+    lz_buf_put(out, k->canon, k->ncanon);
+}
+
+/* The key names the machine: no other one finds the entry. */
+static const char *isa(void *user)
+{
+    (void)user;
+    return "";
+}
+
+/* ---- PTX to machine code ---- */
+
+static lz_status link(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, lz_buf *out)
+{
+    char log[LOG_BYTES] = "";
+    int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
+    void *values[2] = {log, (void *)(uintptr_t)sizeof log}, *cubin = NULL;
+    size_t ncubin = 0;
+    cu_link l;
+    CUDA_TRY(d, LinkCreate(2, options, values, &l), "starting the driver's linker");
+    int r = lz_cuda.LinkAddData(l, CU_INPUT_PTX, ptx->data, ptx->len + 1, "kernel", 0, NULL, NULL);
+    if (r == CU_OK)
+        r = lz_cuda.LinkComplete(l, &cubin, &ncubin);
+    if (r == CU_OK)
+        lz_buf_put(out, cubin, ncubin);
+    log[sizeof log - 1] = '\0';
+    lz_status s = cuda_check(d, r, "assembling a kernel");
+    if (s == LZ_EDEVICE && !lz_cuda_is_lost(r))
+        s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': the driver's assembler refused it (%d): %.250s",
+                    k->name, r, log);
+    (void)lz_cuda.LinkDestroy(l);
+    return s;
+}
+
+static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
+{
+    cuda_device *d = user;
+    lz_buf ptx = {0};
+    lz_status s = lz_llvm_compile(k, &d->target, &ptx, NULL, NULL);
+    if (s == LZ_OK)
+        s = cuda_enter(d);
+    if (s == LZ_OK) {
+        s = link(d, k, &ptx, bytes);
+        cuda_leave(d);
+    }
+    if (s == LZ_OK && bytes->failed)
+        s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+    lz_buf_free(&ptx);
+    return s;
+}
+
+/* ---- functions ---- */
+
+static lz_status load_module(cuda_device *d, const void *bytes, cuda_code *c)
+{
+    int r = lz_cuda.ModuleLoadData(&c->module, bytes);
+    if (r == CU_INVALID_IMAGE || r == CU_NO_BINARY_FOR_GPU)
+        return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel is none for device CUDA:%d", d->index);
+    LZ_TRY(cuda_check(d, r, "loading a kernel"));
+    lz_status s = cuda_check(d, lz_cuda.ModuleGetFunction(&c->function, c->module, "lz_kernel"),
+                             "finding a kernel's function");
+    if (s != LZ_OK)
+        (void)lz_cuda.ModuleUnload(c->module);
+    return s;
+}
+
+static lz_status load(void *user, const void *bytes, size_t nbytes, void *code)
+{
+    cuda_device *d = user;
+    cuda_code *c = code;
+    *c = (cuda_code){.d = d, .nbytes = nbytes};
+    if (nbytes < 64 || nbytes > MAX_CODE)
+        return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);
+    LZ_TRY(cuda_enter(d));
+    lz_status s = load_module(d, bytes, c);
+    cuda_leave(d);
+    return s;
+}
+
+static void unload(void *code)
+{
+    cuda_code *c = code;
+    if (cuda_enter(c->d) != LZ_OK)
+        return;
+    (void)cuda_check(c->d, lz_cuda.ModuleUnload(c->module), "unloading a kernel");
+    cuda_leave(c->d);
+}
+
+static int compilers(void)
+{
+    int n = lz_num_cores();
+    return n < COMPILERS ? n : COMPILERS;
+}
+
+const lz_kstore_ops cuda_kernel_ops = {.code_bytes = sizeof(cuda_code),
+                                       .key = key,
+                                       .isa = isa,
+                                       .make = make,
+                                       .load = load,
+                                       .unload = unload,
+                                       .threads = compilers};

@@ -1,0 +1,214 @@
+/* simt_plan.c - which schedule a kernel gets, and how many blocks and threads run it.
+ * The schedule is decided by the canonical form alone; blocks and threads by the run-time sizes, without LLVM.
+ * Threads: pure. */
+#include "backends/llvm/simt_kern.h"
+#include "lower/loop_impl.h"
+#include <string.h>
+
+enum {
+    THREADS = 256,     /* of a block that has no reason for another number */
+    ROW_THREADS = 512, /* of a block that works on one row, at most */
+    ROW_EACH = 4,      /* elements of a row that are worth a thread */
+    SHORT_ROW = 32,    /* baked rows up to this are one thread's work */
+    BLOCKS_EACH = 16   /* blocks per multiprocessor, at most: the rest is a loop */
+};
+
+/* ---- the schedule ---- */
+
+/* Whether the threads of a block may share the rows: the kernel's vector loop is the last inner one, and some stage has a long one. */
+static bool has_rows(const lz_kernel *k)
+{
+    if (k->vec != LZ_VEC_INNER || k->serial || lz_simt_takes_scratch(k))
+        return false;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        if (!st->ninner)
+            continue;
+        lz_sz n = st->extent[st->ninner - 1];
+        if (n.slot >= 0 || n.v > SHORT_ROW)
+            return true;
+    }
+    return false;
+}
+
+void simt_plan_of(const lz_kernel *k, simt_plan *p)
+{
+    *p = (simt_plan){.kind = SIMT_POINTS, .max_block = THREADS};
+    if (k->serial) {
+        p->kind = SIMT_SERIAL;
+        p->apart = kern_lanes_apart(k);
+    } else if (has_rows(k)) {
+        p->kind = SIMT_ROWS;
+        p->max_block = ROW_THREADS;
+    }
+}
+
+const char *lz_simt_schedule_name(const lz_kernel *k)
+{
+    static const char *const names[] = {"points", "serial", "rows", "tiles"};
+    simt_plan p;
+    simt_plan_of(k, &p);
+    return names[p.kind];
+}
+
+bool lz_simt_takes_scratch(const lz_kernel *k)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (k->stages[s].sort)
+            return true;
+    return false;
+}
+
+bool lz_simt_args_in_memory(const lz_kernel *k)
+{
+    return k->nbuf + k->narg > SIMT_PARAMS;
+}
+
+/* ---- blocks and threads ---- */
+
+static int64_t points(const lz_kernel *k, const int64_t *args, uint32_t n)
+{
+    int64_t m = 1;
+    for (uint32_t d = 0; d < n; d++) {
+        int64_t x = lz_sz_value(k->outer[d], args);
+        if (x <= 0)
+            return 0;
+        m = m > INT64_MAX / x ? INT64_MAX : m * x;
+    }
+    return m;
+}
+
+static uint64_t magnitude(int64_t x)
+{
+    return x < 0 ? -(uint64_t)x : (uint64_t)x;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+static uint32_t at_most(int64_t n, int64_t most)
+{
+    return (uint32_t)(n < most ? n : most);
+}
+
+static int64_t ceil_div(int64_t n, int64_t by)
+{
+    return n / by + (n % by != 0);
+}
+
+/* Threads for the longest row of the stages: a power of two from a warp up. */
+static uint32_t row_threads(const lz_kernel *k, const int64_t *args)
+{
+    int64_t longest = 0;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        int64_t n = st->ninner ? lz_sz_value(st->extent[st->ninner - 1], args) : 0;
+        longest = n > longest ? n : longest;
+    }
+    uint32_t t = SIMT_WARP;
+    while (t < ROW_THREADS && (int64_t)t * ROW_EACH < longest)
+        t *= 2;
+    return t;
+}
+
+/* Bytes of shared memory the reductions of a stage need per warp. */
+static uint32_t row_shared(const lz_kernel *k)
+{
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        uint32_t n = 0;
+        for (uint32_t r = 0; r < k->stages[s].nred; r++)
+            n += k->stages[s].reds[r].nacc;
+        most = n > most ? n : most;
+    }
+    return most * 8;
+}
+
+/* Whether threads that take indices of the last outer loop write apart at all times, not just at one point of the other loops:
+ * every other stride is a multiple of one that is larger than all those indices reach. */
+static bool stays_apart(const lz_kernel *k, const int64_t *args)
+{
+    const lz_stage *st = &k->stages[0];
+    uint32_t v = k->nouter - 1;
+    int64_t n = lz_sz_value(k->outer[v], args);
+    for (uint32_t j = 0; j < st->nstore; j++) {
+        const lz_access *a = &st->stores[j].at;
+        uint64_t g = 0;
+        for (uint32_t d = 0; d < k->nouter + st->ninner; d++)
+            g = d == v ? g : gcd(g, magnitude(lz_sz_value(a->stride[d], args)));
+        for (uint32_t i = 0; i < a->ndyn; i++)
+            g = gcd(g, magnitude(lz_sz_value(a->dyn[i].stride, args)));
+        uint64_t each = magnitude(lz_sz_value(a->stride[v], args));
+        if (g != 0 && (g <= each || (g - 1) / each < (uint64_t)(n - 1)))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes a thread that sorts needs, at most: both sets of every row and of keys, and counters (kernels_sort.h). */
+static uint64_t sort_bytes(const lz_kernel *k, const int64_t *args)
+{
+    enum { COUNTERS = 8 * 256 * 8 };
+    uint64_t sum = 0, row;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        int64_t n = 8;
+        for (uint32_t d = 0; d < st->ninner; d++)
+            if (!lz_mul_i64(n, lz_sz_value(st->extent[d], args), &n))
+                return UINT64_MAX;
+        if (!st->sort)
+            continue;
+        if (__builtin_mul_overflow((uint64_t)n + 64, 2 * (uint64_t)(st->sort->nrow + 1), &row) ||
+            __builtin_add_overflow(sum, row + COUNTERS, &sum))
+            return UINT64_MAX;
+    }
+    return (sum + 63) & ~UINT64_C(63);
+}
+
+/* As many threads as their scratch memory allows; one at least. */
+static void limit_scratch(const lz_kernel *k, const int64_t *args, lz_simt_dims *d)
+{
+    const uint64_t most = UINT64_C(256) << 20;
+    d->scratch_each = sort_bytes(k, args);
+    uint64_t threads = most / (d->scratch_each ? d->scratch_each : 1);
+    threads = threads ? threads : 1;
+    if (d->block > SIMT_WARP)
+        d->grid *= d->block / SIMT_WARP;
+    d->block = threads < SIMT_WARP ? (uint32_t)threads : SIMT_WARP;
+    d->grid = (uint64_t)d->grid * d->block > threads ? (uint32_t)(threads / d->block) : d->grid;
+    if (__builtin_mul_overflow(d->scratch_each, (uint64_t)d->grid * d->block, &d->scratch))
+        d->scratch = UINT64_MAX; /* no device has it */
+}
+
+void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_dims *out)
+{
+    simt_plan p;
+    simt_plan_of(k, &p);
+    int64_t most = (int64_t)(processors > 0 ? processors : 1) * BLOCKS_EACH,
+            n = points(k, args, k->nouter);
+    *out = (lz_simt_dims){0};
+    if (n == 0)
+        return;
+    if (p.kind == SIMT_ROWS) {
+        out->block = row_threads(k, args);
+        out->grid = at_most(n, most * (ROW_THREADS / out->block));
+        out->shared = row_shared(k) * (out->block / SIMT_WARP);
+    } else if (p.kind == SIMT_SERIAL) {
+        bool apart = p.apart && stays_apart(k, args);
+        int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
+        out->block = at_most(columns, SIMT_WARP);
+        out->grid = at_most(ceil_div(columns, out->block), most * 8);
+    } else {
+        out->block = n < THREADS / 2 ? at_most(ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
+        out->grid = at_most(ceil_div(n, out->block), most);
+    }
+    if (lz_simt_takes_scratch(k))
+        limit_scratch(k, args, out);
+}

@@ -1,0 +1,152 @@
+/* simt_rows.c - a block per point: its threads share the last inner loop of every stage.
+ * Accumulators are combined within a warp by shuffles, then between warps through shared memory, in an order that depends on the number of
+ * threads only. Every thread gets the result, so later stages go on from it. What a stage without inner loops stores is stored by one thread.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/simt_kern.h"
+
+/* ---- combining ---- */
+
+static Ev shuffled(simt *s, Ev v, unsigned x)
+{
+    return (Ev){simt_shuffle_xor(s, v.v, x), v.im ? simt_shuffle_xor(s, v.im, x) : NULL};
+}
+
+/* Accumulators k0.. of reduction q: this warp's to all of its lanes. */
+static void within_warp(simt *s, kern *c, const lz_red *q, Ev *acc)
+{
+    for (unsigned x = SIMT_WARP / 2; x; x /= 2) {
+        Ev other[8], out[8];
+        for (uint32_t k = 0; k < q->nacc; k++)
+            other[k] = shuffled(s, acc[k], x);
+        kern_merge(c, q, acc, other, q->acc_dtype, out);
+        for (uint32_t k = 0; k < q->nacc; k++)
+            acc[k] = out[k];
+    }
+}
+
+/* Accumulator k of warp w lies at 8 (w nacc + k); the real and imaginary part of a complex one are 4 bytes each. */
+static void put(simt *s, lz_dtype d, Ev v, Val at)
+{
+    em *e = s->e;
+    if (LLVMTypeOf(v.v) == e->i1)
+        v.v = LLVMBuildZExt(e->b, v.v, e->i8, "");
+    em_store(e, v.v, at, (unsigned)(d == LZ_C64 ? 4 : em_bits(e, LLVMTypeOf(v.v)) / 8));
+    if (v.im)
+        em_store(e, v.im, em_at(e, at, em_c64(e, 4), 1), 4);
+}
+
+static Ev get(simt *s, lz_dtype d, Val at)
+{
+    em *e = s->e;
+    Ty t = em_type(e, d, 1);
+    if (d == LZ_C64)
+        return (Ev){em_load(e, t, at, 4), em_load(e, t, em_at(e, at, em_c64(e, 4), 1), 4)};
+    if (t == e->i1)
+        return (Ev){ICMP(NE, em_load(e, e->i8, at, 1), LLVMConstNull(e->i8)), NULL};
+    return (Ev){em_load(e, t, at, em_bits(e, t) / 8), NULL};
+}
+
+static int parts_of(const Ev *v, uint32_t n, Val *out)
+{
+    int m = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        out[m++] = v[k].v;
+        if (v[k].im)
+            out[m++] = v[k].im;
+    }
+    return m;
+}
+
+static void from_parts(Ev *v, uint32_t n, const Val *in)
+{
+    int m = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        bool complex = v[k].im != NULL;
+        v[k].v = in[m++];
+        if (complex)
+            v[k].im = in[m++];
+    }
+}
+
+/* All warps' accumulators of the stage, in the order of the warps, for every thread. */
+static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_t n)
+{
+    em *e = s->e;
+    em_if first;
+    simt_barrier(s); /* the last use of this memory is over */
+    Val warp = LSHR(s->tid, em_c64(e, 5)), lane = AND(s->tid, em_c64(e, SIMT_WARP - 1));
+    em_if_begin(e, &first, ICMP(EQ, lane, em_c64(e, 0)));
+    uint32_t k0 = 0;
+    for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
+        for (uint32_t k = 0; k < st->reds[r].nacc; k++)
+            put(s, st->reds[r].acc_dtype[k], acc[k0 + k],
+                simt_shared_at(s, warp, 8 * (int64_t)n, 8 * (int64_t)(k0 + k)));
+    em_if_end(e, &first, 0, NULL, NULL, NULL);
+    simt_barrier(s);
+    for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
+        for (uint32_t k = 0; k < st->reds[r].nacc; k++)
+            acc[k0 + k] = get(s, st->reds[r].acc_dtype[k],
+                              simt_shared_at(s, em_c64(e, 0), 0, 8 * (int64_t)(k0 + k)));
+    em_loop l;
+    Val flat[EM_PHI];
+    int nflat = parts_of(acc, n, flat);
+    em_loop_begin(e, &l, em_c64(e, 1), LSHR(s->ntid, em_c64(e, 5)), em_c64(e, 1), nflat, flat);
+    from_parts(acc, n, l.phi);
+    for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc) {
+        Ev elt[8], out[8];
+        const lz_red *q = &st->reds[r];
+        for (uint32_t k = 0; k < q->nacc; k++)
+            elt[k] = get(s, q->acc_dtype[k],
+                         simt_shared_at(s, l.i, 8 * (int64_t)n, 8 * (int64_t)(k0 + k)));
+        kern_merge(c, q, acc + k0, elt, q->acc_dtype, out);
+        for (uint32_t k = 0; k < q->nacc; k++)
+            acc[k0 + k] = out[k];
+    }
+    nflat = parts_of(acc, n, flat);
+    em_loop_end(e, &l, flat);
+    from_parts(acc, n, l.phi);
+}
+
+/* kern.spread_join: the accumulators of every thread's share become the stage's. */
+static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
+{
+    simt *s = c->spread_user;
+    const lz_stage *st = &c->k->stages[stage];
+    uint32_t k0 = 0;
+    for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
+        within_warp(s, c, &st->reds[r], acc + k0);
+    between_warps(s, c, st, acc, n);
+}
+
+/* ---- the schedule ---- */
+
+void simt_emit_rows(simt *s, kern *c)
+{
+    static const kctx one = {.u = 1};
+    em *e = s->e;
+    const lz_kernel *k = c->k;
+    c->spread_first = s->tid;
+    c->spread_step = s->ntid;
+    c->spread_join = join;
+    c->spread_user = s;
+    Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
+    for (uint32_t d = 0; d < k->nouter; d++)
+        n = MUL(n, size[d] = kern_size(c, k->outer[d]));
+    for (uint32_t i = 0; i < k->nstage; i++) {
+        kern_addresses(c, i, POS_TOP);
+        kern_eval(c, i, POS_TOP, &one);
+    }
+    em_loop l;
+    em_loop_begin(e, &l, s->ctaid, n, s->nctaid, 0, NULL);
+    simt_split(e, l.i, size, k->nouter, c->oidx);
+    for (uint32_t i = 0; i < k->nstage; i++) {
+        kern_addresses(c, i, POS_ROW);
+        kern_eval(c, i, POS_ROW, &one);
+    }
+    for (uint32_t i = 0; i < k->nstage; i++) {
+        kern_stage(c, i, &one);
+        if (k->stages[i].nstore && i + 1 < k->nstage)
+            simt_barrier(s); /* a later stage may read it, in another thread */
+    }
+    em_loop_end(e, &l, NULL);
+}

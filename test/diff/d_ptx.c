@@ -1,0 +1,208 @@
+/* d_ptx.c - every kernel that the generators' functions are made of gives PTX, for each architecture; where NVIDIA's assembler is installed it
+ * accepts all of it without spilling the small ones. Kernels of one architecture go into one file, so the assembler starts once.
+ * Code generation runs in a child: what LLVM cannot select ends the process, and must not end the test unnamed. */
+#include "backends/llvm/simt.h"
+#include "lower/plan.h"
+#include "suite.h"
+#include "support/gen.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct arch {
+    int major, minor;
+    const char *name;
+} arch;
+static const arch archs[] = {{8, 0, "sm_80"}, {9, 0, "sm_90a"}};
+
+typedef struct collection {
+    lz_map seen;
+    LZ_VEC(lz_plan *) plans; /* own the kernels */
+    LZ_VEC(lz_kernel *) kernels;
+} collection;
+
+static bool quick(void)
+{
+    return getenv("LZ_TEST_QUICK") != NULL;
+}
+
+/* Its kernels, and those of its regions. */
+static void add_plan(collection *c, const lz_plan *p)
+{
+    for (uint32_t i = 0; i < p->nsub; i++)
+        add_plan(c, p->subs[i]);
+    for (uint32_t i = 0; i < p->nkernel; i++) {
+        if (lz_map_get(&c->seen, p->kernels[i]->hash))
+            continue;
+        ck_assert_int_eq(lz_map_put(&c->seen, p->kernels[i]->hash, p->kernels[i]), LZ_OK);
+        ck_assert_int_eq(lz_vec_push(&c->kernels, p->kernels[i]), LZ_OK);
+    }
+}
+
+static void add_function(collection *c, const lz_func *f)
+{
+    lz_plan *p = NULL;
+    lz_lower_options o = {.threads = 132};
+    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
+    add_plan(c, p);
+    ck_assert_int_eq(lz_vec_push(&c->plans, p), LZ_OK);
+}
+
+static void add_random(collection *c, int seeds, int nets)
+{
+    for (int s = 0; s < seeds + nets; s++) {
+        lz_func *f = s < seeds ? lz_gen_random((uint64_t)s, NULL) : lz_gen_net((uint64_t)s);
+        ck_assert_ptr_nonnull(f);
+        add_function(c, f);
+        lz_func_free(f);
+    }
+}
+
+static void add_rows(collection *c, int stride)
+{
+    for (int op = 1; op < LZ_OP_COUNT; op++) {
+        lz_func *f;
+        lz_literal **args;
+        for (int i = op % stride; lz_gen_row_cases((lz_op)op, i, &f, &args) > 0; i += stride) {
+            add_function(c, f);
+            lz_gen_args_free(f, args);
+            lz_func_free(f);
+        }
+    }
+}
+
+static void collection_free(collection *c)
+{
+    for (uint32_t i = 0; i < c->plans.len; i++)
+        lz_plan_free(c->plans.data[i]);
+    lz_vec_free(&c->plans);
+    lz_vec_free(&c->kernels);
+    lz_map_free(&c->seen);
+}
+
+/* ---- PTX ---- */
+
+/* One module's text goes to the file with its function renamed; what a file may say only once is said by the first. */
+static void append(FILE *out, const char *ptx, uint32_t number)
+{
+    for (const char *line = ptx; *line;) {
+        const char *end = strchr(line, '\n');
+        size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
+        bool head =
+            *line == '.' &&
+            (strncmp(line, ".version", 8) == 0 || strncmp(line, ".target", 7) == 0 ||
+             strncmp(line, ".address_size", 13) == 0 || strncmp(line, ".extern .shared", 15) == 0);
+        if (!head || number == 0)
+            for (const char *p = line; p < line + n;) {
+                const char *hit = memmem(p, (size_t)(line + n - p), "lz_", 3);
+                bool shared = hit && strncmp(hit, "lz_shared", 9) == 0;
+                const char *upto = hit ? hit : line + n;
+                fwrite(p, 1, (size_t)(upto - p), out);
+                if (hit)
+                    shared ? fprintf(out, "lz_") : fprintf(out, "k%u_", number);
+                p = hit ? hit + 3 : upto;
+            }
+        line += n;
+    }
+}
+
+static int generate(const collection *c, const arch *a, const char *path)
+{
+    lz_target t;
+    FILE *out = fopen(path, "w");
+    if (!out || lz_simt_target(a->major, a->minor, &t) != LZ_OK)
+        return 1;
+    /* every file declares the shared memory first, whether its first kernel uses it or not */
+    fprintf(out,
+            ".version 8.0\n.target %s\n.address_size 64\n.extern .shared .align 16 .b8 "
+            "lz_shared[];\n",
+            a->name);
+    for (uint32_t i = 0; i < c->kernels.len; i++) {
+        lz_buf ptx = {0};
+        char note[64];
+        snprintf(note, sizeof note, "%s.now", path);
+        FILE *now = fopen(note, "w"); /* which kernel it was, if this ends the process */
+        if (now) {
+            lz_buf text = {0};
+            lz_kernel_print(c->kernels.data[i], &text);
+            fputs(lz_buf_str(&text), now);
+            fclose(now);
+            lz_buf_free(&text);
+        }
+        if (lz_llvm_compile(c->kernels.data[i], &t, &ptx, NULL, NULL) != LZ_OK) {
+            printf("%s: %s\n", a->name, lz_error_get()->message);
+            return 1;
+        }
+        append(out, lz_buf_str(&ptx), i + 1);
+        lz_buf_free(&ptx);
+    }
+    return fclose(out) != 0;
+}
+
+static const char *assembler(void)
+{
+    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
+    const char *given = getenv("LZ_TEST_PTXAS");
+    if (given)
+        return given;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (access(places[i], X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+static void check_arch(const collection *c, const arch *a)
+{
+    char path[32], command[256];
+    snprintf(path, sizeof path, "kernels-%s.ptx", a->name);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(generate(c, a, path));
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    if (status != 0) {
+        snprintf(command, sizeof command, "cat %s.now", path);
+        (void)!system(command);
+    }
+    ck_assert_msg(status == 0, "%s: no PTX for the kernel above (status %d)", a->name, status);
+    if (!assembler())
+        return;
+    snprintf(command, sizeof command, "%s -arch=%s -o /dev/null %s 2>&1", assembler(), a->name,
+             path);
+    ck_assert_msg(system(command) == 0, "%s: the assembler refused %u kernels", a->name,
+                  c->kernels.len);
+}
+
+START_TEST(every_kernel_assembles)
+{
+    char dir[] = "/tmp/lazuli-ptx.XXXXXX";
+    collection c = {0};
+    char here[4096];
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    const char *more = getenv("LZ_TEST_STRIDE");
+    add_random(&c, quick() ? 16 : 60, quick() ? 4 : 16);
+    add_rows(&c, more ? atoi(more) : quick() ? 301 : 97);
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(chdir(dir), 0);
+    check_arch(&c, &archs[_i]);
+    ck_assert_int_eq(chdir(here), 0);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    (void)!system(command);
+    printf("%u kernels for %s%s\n", c.kernels.len, archs[_i].name,
+           assembler() ? "" : ", not assembled: there is no ptxas");
+    collection_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("ptx");
+    TCase *t = tcase_create("generators");
+    tcase_set_timeout(t, 300);
+    tcase_add_loop_test(t, every_kernel_assembles, 0, (int)(sizeof archs / sizeof *archs));
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}

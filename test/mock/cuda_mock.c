@@ -1,0 +1,554 @@
+/* cuda_mock.c - a library with the entry points of the CUDA driver, on host memory.
+ * Work of a stream is kept until somebody has to wait for it, so what is missing a dependence reads old bytes; kernels are host objects,
+ * run by simt_emu.c. Two devices. Failures are set through cuda_mock.h. Threads: one lock around everything. */
+#include "test/mock/cuda_mock.h"
+#include "backends/cuda/cuda_api.h"
+#include "test/mock/simt_emu.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define API __attribute__((visibility("default")))
+enum { DEVICES = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201 };
+enum { LAUNCH_FAILED = 719, MAX_BLOCKS = 1 << 16, MAX_DEPTH = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool initialised;
+static int lost;
+static struct {
+    char name[64];
+    uint64_t n;
+    int code;
+} fail;
+static lz_mock_stats stats;
+static size_t memory = (size_t)1 << 30;
+static bool reverse;
+
+struct cu_context_ {
+    int device;
+    size_t used;
+};
+static struct cu_context_ contexts[DEVICES] = {{0, 0}, {1, 0}};
+static __thread cu_context current, below[MAX_DEPTH];
+static __thread int depth;
+
+/* ---- calls that fail ---- */
+
+/* Under lock from here to leave(). A call that is to fail has no effect. */
+static int enter(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    stats.calls++;
+    if (fail.n && (!fail.name[0] || strcmp(fail.name, name) == 0) && --fail.n == 0) {
+        stats.failed++;
+        if (fail.code >= 200 && fail.code != 209 && fail.code != 218)
+            lost = fail.code;
+        return fail.code;
+    }
+    return lost;
+}
+
+static int leave(int r)
+{
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+#define ENTER()                                                                                    \
+    int r_ = enter(__func__);                                                                      \
+    if (r_ == 0 && !initialised)                                                                   \
+        r_ = NOT_INITIALIZED;                                                                      \
+    if (r_)                                                                                        \
+    return leave(r_)
+
+API void lzMockFail(const char *name, uint64_t n, int code)
+{
+    pthread_mutex_lock(&lock);
+    snprintf(fail.name, sizeof fail.name, "%s", name ? name : "");
+    fail.n = n;
+    fail.code = code;
+    pthread_mutex_unlock(&lock);
+}
+
+API void lzMockMemory(size_t nbytes)
+{
+    pthread_mutex_lock(&lock);
+    memory = nbytes ? nbytes : (size_t)1 << 30;
+    pthread_mutex_unlock(&lock);
+}
+
+API void lzMockReset(void)
+{
+    pthread_mutex_lock(&lock);
+    fail.n = 0;
+    lost = 0;
+    stats.failed = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+API void lzMockGetStats(lz_mock_stats *out)
+{
+    pthread_mutex_lock(&lock);
+    *out = stats;
+    pthread_mutex_unlock(&lock);
+}
+
+API int lzCudaEmulates(void)
+{
+    return 1;
+}
+
+/* ---- start, devices, contexts ---- */
+
+API int cuInit(unsigned flags)
+{
+    int r = enter(__func__);
+    initialised |= r == 0 && flags == 0;
+    return leave(r);
+}
+
+API int cuDriverGetVersion(int *version)
+{
+    ENTER();
+    *version = 12040;
+    return leave(0);
+}
+
+API int cuGetErrorName(int error, const char **name)
+{
+    *name = error == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : error == 719 ? "CUDA_ERROR_LAUNCH_FAILED"
+                           : "CUDA_ERROR_OF_THE_MOCK";
+    return 0;
+}
+
+API int cuGetErrorString(int error, const char **text)
+{
+    (void)error;
+    *text = "as the test asked for";
+    return 0;
+}
+
+API int cuDeviceGetCount(int *count)
+{
+    ENTER();
+    *count = DEVICES;
+    return leave(0);
+}
+
+API int cuDeviceGet(cu_device *device, int ordinal)
+{
+    ENTER();
+    *device = ordinal;
+    return leave(ordinal < 0 || ordinal >= DEVICES ? INVALID_VALUE : 0);
+}
+
+API int cuDeviceGetName(char *name, int len, cu_device device)
+{
+    ENTER();
+    snprintf(name, (size_t)len, "Emulated GPU %d", device);
+    return leave(0);
+}
+
+API int cuDeviceGetAttribute(int *value, int attribute, cu_device device)
+{
+    ENTER();
+    (void)device;
+    *value = attribute == CU_ATTR_CAPABILITY_MAJOR       ? 9
+             : attribute == CU_ATTR_CAPABILITY_MINOR     ? 0
+             : attribute == CU_ATTR_MULTIPROCESSORS      ? 2
+             : attribute == CU_ATTR_MAX_SHARED_PER_BLOCK ? SIMT_SHARED
+             : attribute == CU_ATTR_CLOCK_KHZ            ? 1000000
+             : attribute == CU_ATTR_L2_BYTES             ? 1 << 20
+                                                         : 0;
+    return leave(0);
+}
+
+API int cuDevicePrimaryCtxRetain(cu_context *context, cu_device device)
+{
+    ENTER();
+    *context = &contexts[device];
+    return leave(0);
+}
+
+API int cuDevicePrimaryCtxRelease_v2(cu_device device)
+{
+    ENTER();
+    (void)device;
+    return leave(0);
+}
+
+API int cuCtxPushCurrent_v2(cu_context context)
+{
+    ENTER();
+    if (depth == MAX_DEPTH)
+        return leave(INVALID_VALUE);
+    below[depth++] = current;
+    current = context;
+    return leave(0);
+}
+
+API int cuCtxPopCurrent_v2(cu_context *context)
+{
+    pthread_mutex_lock(&lock); /* undoing does not fail */
+    stats.calls++;
+    if (context)
+        *context = current;
+    current = depth ? below[--depth] : NULL;
+    return leave(0);
+}
+
+/* ---- streams: what was enqueued waits until somebody needs it done ---- */
+
+typedef enum op_kind { OP_COPY, OP_LAUNCH, OP_WAIT } op_kind;
+typedef struct op {
+    struct op *next;
+    op_kind kind;
+    void *dst;
+    const void *src;
+    size_t nbytes;
+    cu_stream other; /* waits for its work up to `upto` */
+    uint64_t upto;
+    const emu_kernel *kernel;
+    lz_simt_dims dims;
+    void **params;
+    uint64_t values[];
+} op;
+
+struct cu_stream_ {
+    op *head, **tail;
+    uint64_t enqueued, done;
+};
+struct cu_event_ {
+    cu_stream stream;
+    uint64_t upto;
+};
+
+static int run_op(op *o);
+
+static int run_until(cu_stream s, uint64_t upto)
+{
+    int r = 0;
+    while (s->head && s->done < upto) {
+        op *o = s->head;
+        s->head = o->next;
+        if (!s->head)
+            s->tail = &s->head;
+        s->done++;
+        if (!lost)
+            r = run_op(o);
+        if (r)
+            lost = r;
+        free(o);
+    }
+    return lost;
+}
+
+static int run_op(op *o)
+{
+    if (o->kind == OP_WAIT)
+        return run_until(o->other, o->upto);
+    if (o->kind == OP_COPY) {
+        memmove(o->dst, o->src, o->nbytes);
+        return 0;
+    }
+    stats.launches++;
+    reverse = !reverse;
+    const char *wrong = emu_run(o->kernel, (void *const *)o->params, &o->dims, reverse);
+    if (wrong)
+        fprintf(stderr, "cuda mock: a kernel failed: %s\n", wrong);
+    return wrong ? LAUNCH_FAILED : 0;
+}
+
+static int push(cu_stream s, op *o)
+{
+    if (!o || !s) {
+        free(o);
+        return INVALID_VALUE;
+    }
+    o->next = NULL;
+    *s->tail = o;
+    s->tail = &o->next;
+    s->enqueued++;
+    return 0;
+}
+
+API int cuStreamCreate(cu_stream *stream, unsigned flags)
+{
+    ENTER();
+    (void)flags;
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream)
+        return leave(CU_OUT_OF_MEMORY);
+    (*stream)->tail = &(*stream)->head;
+    stats.streams++;
+    return leave(0);
+}
+
+API int cuStreamDestroy_v2(cu_stream stream)
+{
+    ENTER();
+    (void)run_until(stream, UINT64_MAX);
+    stats.streams--;
+    free(stream);
+    return leave(0);
+}
+
+API int cuStreamSynchronize(cu_stream stream)
+{
+    ENTER();
+    return leave(run_until(stream, UINT64_MAX));
+}
+
+API int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
+{
+    ENTER();
+    (void)flags;
+    if (!event->stream || event->stream == stream)
+        return leave(0);
+    op *o = calloc(1, sizeof *o);
+    if (o) {
+        o->kind = OP_WAIT;
+        o->other = event->stream;
+        o->upto = event->upto;
+    }
+    return leave(push(stream, o));
+}
+
+API int cuEventCreate(cu_event *event, unsigned flags)
+{
+    ENTER();
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    stats.events += *event != NULL;
+    return leave(*event ? 0 : CU_OUT_OF_MEMORY);
+}
+
+API int cuEventDestroy_v2(cu_event event)
+{
+    ENTER();
+    stats.events--;
+    free(event);
+    return leave(0);
+}
+
+API int cuEventRecord(cu_event event, cu_stream stream)
+{
+    ENTER();
+    event->stream = stream;
+    event->upto = stream->enqueued;
+    return leave(0);
+}
+
+API int cuEventSynchronize(cu_event event)
+{
+    ENTER();
+    return leave(event->stream ? run_until(event->stream, event->upto) : 0);
+}
+
+/* ---- memory ---- */
+
+static struct {
+    void *p;
+    size_t nbytes;
+    cu_context owner;
+} blocks[MAX_BLOCKS];
+static uint32_t nblocks;
+
+API int cuMemAlloc_v2(cu_ptr *address, size_t nbytes)
+{
+    ENTER();
+    if (!current)
+        return leave(INVALID_CONTEXT);
+    if (nbytes > memory || current->used > memory - nbytes || nblocks == MAX_BLOCKS)
+        return leave(CU_OUT_OF_MEMORY);
+    void *p = aligned_alloc(256, (nbytes + 255) & ~(size_t)255);
+    if (!p)
+        return leave(CU_OUT_OF_MEMORY);
+    memset(p, 0xA5, nbytes);
+    blocks[nblocks].p = p;
+    blocks[nblocks].nbytes = nbytes;
+    blocks[nblocks++].owner = current;
+    current->used += nbytes;
+    stats.live_blocks++;
+    stats.live_bytes += nbytes;
+    *address = (cu_ptr)(uintptr_t)p;
+    return leave(0);
+}
+
+API int cuMemFree_v2(cu_ptr address)
+{
+    ENTER();
+    for (uint32_t i = 0; i < nblocks; i++)
+        if ((cu_ptr)(uintptr_t)blocks[i].p == address) {
+            stats.live_blocks--;
+            stats.live_bytes -= blocks[i].nbytes;
+            blocks[i].owner->used -= blocks[i].nbytes;
+            free(blocks[i].p);
+            blocks[i] = blocks[--nblocks];
+            return leave(0);
+        }
+    fprintf(stderr, "cuda mock: free of an address that was not allocated\n");
+    return leave(INVALID_VALUE);
+}
+
+API int cuMemGetInfo_v2(size_t *nfree, size_t *total)
+{
+    ENTER();
+    *total = memory;
+    *nfree = memory - (current && current->used < memory ? current->used : memory);
+    return leave(0);
+}
+
+API int cuMemHostAlloc(void **address, size_t nbytes, unsigned flags)
+{
+    ENTER();
+    (void)flags;
+    *address = aligned_alloc(4096, (nbytes + 4095) & ~(size_t)4095);
+    stats.pinned += *address != NULL;
+    return leave(*address ? 0 : CU_OUT_OF_MEMORY);
+}
+
+API int cuMemFreeHost(void *address)
+{
+    ENTER();
+    stats.pinned -= address != NULL;
+    free(address);
+    return leave(0);
+}
+
+static int copy(void *dst, const void *src, size_t nbytes, cu_stream stream)
+{
+    op *o = calloc(1, sizeof *o);
+    if (o) {
+        o->kind = OP_COPY;
+        o->dst = dst;
+        o->src = src;
+        o->nbytes = nbytes;
+    }
+    return push(stream, o);
+}
+
+API int cuMemcpyHtoDAsync_v2(cu_ptr dst, const void *src, size_t nbytes, cu_stream stream)
+{
+    ENTER();
+    return leave(copy((void *)(uintptr_t)dst, src, nbytes, stream));
+}
+
+API int cuMemcpyDtoHAsync_v2(void *dst, cu_ptr src, size_t nbytes, cu_stream stream)
+{
+    ENTER();
+    return leave(copy(dst, (void *)(uintptr_t)src, nbytes, stream));
+}
+
+API int cuMemcpyDtoDAsync_v2(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream stream)
+{
+    ENTER();
+    return leave(copy((void *)(uintptr_t)dst, (void *)(uintptr_t)src, nbytes, stream));
+}
+
+/* ---- code: the linker hands through what it was given ---- */
+
+struct cu_link_ {
+    void *data;
+    size_t nbytes;
+};
+struct cu_function_ {
+    emu_kernel k;
+};
+struct cu_module_ {
+    struct cu_function_ f;
+};
+
+API int cuLinkCreate_v2(unsigned noptions, int *options, void **values, cu_link *link)
+{
+    ENTER();
+    (void)noptions, (void)options, (void)values;
+    *link = calloc(1, sizeof **link);
+    return leave(*link ? 0 : CU_OUT_OF_MEMORY);
+}
+
+API int cuLinkAddData_v2(cu_link link, int type, void *data, size_t nbytes, const char *name,
+                         unsigned noptions, int *options, void **values)
+{
+    ENTER();
+    (void)name, (void)noptions, (void)options, (void)values;
+    if (type != CU_INPUT_PTX || link->data)
+        return leave(INVALID_VALUE);
+    link->data = malloc(nbytes);
+    if (!link->data)
+        return leave(CU_OUT_OF_MEMORY);
+    memcpy(link->data, data, nbytes);
+    link->nbytes = nbytes;
+    return leave(0);
+}
+
+API int cuLinkComplete(cu_link link, void **cubin, size_t *nbytes)
+{
+    ENTER();
+    *cubin = link->data;
+    *nbytes = link->nbytes;
+    return leave(0);
+}
+
+API int cuLinkDestroy(cu_link link)
+{
+    ENTER();
+    free(link->data);
+    free(link);
+    return leave(0);
+}
+
+API int cuModuleLoadData(cu_module *module, const void *image)
+{
+    ENTER();
+    *module = calloc(1, sizeof **module);
+    if (!*module)
+        return leave(CU_OUT_OF_MEMORY);
+    const char *wrong = emu_load(image, &(*module)->f.k);
+    if (wrong) {
+        free(*module);
+        return leave(CU_INVALID_IMAGE);
+    }
+    stats.modules++;
+    return leave(0);
+}
+
+API int cuModuleUnload(cu_module module)
+{
+    ENTER();
+    emu_unload(&module->f.k);
+    free(module);
+    stats.modules--;
+    return leave(0);
+}
+
+API int cuModuleGetFunction(cu_function *function, cu_module module, const char *name)
+{
+    ENTER();
+    *function = &module->f;
+    return leave(strcmp(name, "lz_kernel") == 0 ? 0 : 500);
+}
+
+API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, cu_stream stream, void **params,
+                       void **extra)
+{
+    ENTER();
+    if (extra || gy != 1 || gz != 1 || by != 1 || bz != 1 || !gx || !bx || shared > SIMT_SHARED)
+        return leave(INVALID_VALUE);
+    size_t n = (size_t)f->k.nparams();
+    op *o = calloc(1, sizeof *o + n * (sizeof(uint64_t) + sizeof(void *)));
+    if (o) {
+        o->kind = OP_LAUNCH;
+        o->kernel = &f->k;
+        o->dims = (lz_simt_dims){.grid = gx, .block = bx, .shared = shared};
+        o->params = (void **)(o->values + n);
+        for (size_t i = 0; i < n; i++) {
+            memcpy(&o->values[i], params[i], sizeof(uint64_t));
+            o->params[i] = &o->values[i];
+        }
+    }
+    return leave(push(stream, o));
+}

@@ -1,0 +1,258 @@
+/* simt_emu.c - see simt_emu.h. A thread runs until it must wait for others (a barrier, a shuffle), then the next one of the block goes on.
+ * Blocks run one after the other; blocks never wait for each other. Threads: one launch at a time. */
+#include "test/mock/simt_emu.h"
+#include "backends/cpu/elfload.h"
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+enum { MAX_THREADS = 1024, STACK = 64 << 10, WARPS = MAX_THREADS / SIMT_WARP };
+
+/* ---- fibers ---- */
+
+#if defined(__x86_64__)
+typedef struct context {
+    void *sp;
+} context;
+void emu_switch(void **from_sp, void *to_sp);
+__asm__(".text\n.type emu_switch,@function\nemu_switch:\n"
+        "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+        "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
+        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
+        ".size emu_switch,.-emu_switch\n.section .note.GNU-stack,\"\",@progbits\n.text\n");
+
+static void context_make(context *c, void *stack, void (*fn)(void))
+{
+    void **sp = (void **)((char *)stack + STACK);
+    *--sp = NULL; /* where fn would return to: it does not */
+    *--sp = (void *)(uintptr_t)fn;
+    for (int i = 0; i < 6; i++)
+        *--sp = NULL;
+    c->sp = sp;
+}
+
+static void context_switch(context *from, context *to)
+{
+    emu_switch(&from->sp, to->sp);
+}
+#else
+typedef struct context {
+    ucontext_t u;
+} context;
+
+static void context_make(context *c, void *stack, void (*fn)(void))
+{
+    getcontext(&c->u);
+    c->u.uc_stack.ss_sp = stack;
+    c->u.uc_stack.ss_size = STACK;
+    c->u.uc_link = NULL;
+    makecontext(&c->u, fn, 0);
+}
+
+static void context_switch(context *from, context *to)
+{
+    swapcontext(&from->u, &to->u);
+}
+#endif
+
+/* ---- a block ---- */
+
+typedef struct fiber {
+    lz_simt_thread t; /* first: the kernel's pointer to it is the fiber's */
+    context c;
+    bool done;
+} fiber;
+
+static struct {
+    const emu_kernel *k;
+    void *const *params;
+    fiber f[MAX_THREADS];
+    char *stacks;
+    uint32_t n, left, current;
+    bool reverse;
+    context scheduler;
+    uint32_t arrived, phase;                                        /* of the barrier */
+    uint32_t given[WARPS], turn[WARPS], value[WARPS][2][SIMT_WARP]; /* of shuffles */
+    uint64_t progress;
+    const char *wrong;
+} emu;
+
+static void yield(void)
+{
+    context_switch(&emu.f[emu.current].c, &emu.scheduler);
+}
+
+/* Goes on when *phase has changed. */
+static void wait_change(const uint32_t *phase, uint32_t old)
+{
+    while (*(volatile const uint32_t *)phase == old)
+        yield();
+}
+
+void lz_simt_barrier(lz_simt_thread *t);
+void lz_simt_barrier(lz_simt_thread *t)
+{
+    uint32_t old = emu.phase;
+    emu.progress++;
+    if (++emu.arrived == t->ntid) {
+        emu.arrived = 0;
+        emu.phase++;
+    } else {
+        wait_change(&emu.phase, old);
+    }
+}
+
+uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x);
+uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)
+{
+    uint32_t w = t->tid / SIMT_WARP, lane = t->tid % SIMT_WARP, old = emu.turn[w],
+             *slot = emu.value[w][old & 1];
+    slot[lane] = v;
+    emu.progress++;
+    if (++emu.given[w] == SIMT_WARP) {
+        emu.given[w] = 0;
+        emu.turn[w]++;
+    } else {
+        wait_change(&emu.turn[w], old);
+    }
+    return slot[lane ^ x];
+}
+
+static void enter(void)
+{
+    fiber *f = &emu.f[emu.current];
+    emu.k->run(emu.params, &f->t);
+    f->done = true;
+    emu.left--;
+    emu.progress++;
+    context_switch(&f->c, &emu.scheduler);
+    abort(); /* a thread that has ended is not resumed */
+}
+
+static const char *run_together(uint32_t n)
+{
+    if (!emu.stacks) {
+        emu.stacks = mmap(NULL, (size_t)MAX_THREADS * STACK, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (emu.stacks == MAP_FAILED)
+            return emu.stacks = NULL, "no memory for the threads' stacks";
+    }
+    emu.left = n;
+    emu.arrived = emu.phase = 0;
+    memset(emu.given, 0, sizeof emu.given);
+    memset(emu.turn, 0, sizeof emu.turn);
+    for (uint32_t i = 0; i < n; i++)
+        context_make(&emu.f[i].c, emu.stacks + (size_t)i * STACK, enter);
+    while (emu.left) {
+        uint64_t before = emu.progress;
+        for (uint32_t i = 0; i < n; i++) {
+            emu.current = emu.reverse ? n - 1 - i : i;
+            if (!emu.f[emu.current].done)
+                context_switch(&emu.scheduler, &emu.f[emu.current].c);
+        }
+        if (emu.progress == before)
+            return "the threads of a block wait for each other for ever";
+    }
+    return NULL;
+}
+
+const char *emu_run(const emu_kernel *k, void *const *params, const lz_simt_dims *d, bool reverse)
+{
+    if (d->block == 0 || d->block > MAX_THREADS || (k->together && d->block % SIMT_WARP))
+        return "a block of a size that cannot run";
+    void *shared = aligned_alloc(64, (d->shared + 64) & ~63u);
+    if (!shared)
+        return "no memory for shared memory";
+    emu.k = k;
+    emu.params = params;
+    emu.n = d->block;
+    emu.reverse = reverse;
+    const char *wrong = NULL;
+    for (uint32_t b = 0; b < d->grid && !wrong; b++) {
+        memset(shared, 0xA5, d->shared);
+        for (uint32_t i = 0; i < d->block; i++) {
+            emu.f[i].t = (lz_simt_thread){i, d->block, b, d->grid, shared};
+            emu.f[i].done = false;
+        }
+        if (k->together)
+            wrong = run_together(d->block);
+        for (uint32_t i = 0; i < d->block && !k->together; i++)
+            k->run(params, &emu.f[reverse ? d->block - 1 - i : i].t);
+    }
+    free(shared);
+    return wrong;
+}
+
+/* ---- code ---- */
+
+static bool wants_others;
+
+static void *resolve(const char *name)
+{
+    if (strcmp(name, "lz_simt_barrier") == 0 || strcmp(name, "lz_simt_shuffle") == 0) {
+        wants_others = true;
+        return name[8] == 'b' ? (void *)(uintptr_t)lz_simt_barrier
+                              : (void *)(uintptr_t)lz_simt_shuffle;
+    }
+    return lz_jit_symbol(name);
+}
+
+static size_t object_size(const void *object)
+{
+    const Elf64_Ehdr *eh = object;
+    const Elf64_Shdr *sh = (const void *)((const char *)object + eh->e_shoff);
+    size_t n = eh->e_shoff + (size_t)eh->e_shnum * sizeof *sh;
+    for (int i = 0; i < eh->e_shnum; i++)
+        if (sh[i].sh_type != SHT_NOBITS && sh[i].sh_offset + sh[i].sh_size > n)
+            n = sh[i].sh_offset + sh[i].sh_size;
+    return n;
+}
+
+const char *emu_load(const void *object, emu_kernel *out)
+{
+    memset(out, 0, sizeof *out);
+    if (memcmp(object, ELFMAG, SELFMAG) != 0)
+        return "no object file";
+    size_t nbytes = object_size(object), bound = lz_elf_bound(object, nbytes);
+    if (!bound)
+        return "a malformed object file";
+    out->nbytes = (bound + 4095) & ~(size_t)4095;
+    out->mem = mmap(NULL, out->nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (out->mem == MAP_FAILED)
+        return out->mem = NULL, "no memory for code";
+    lz_elf_sym syms[8];
+    lz_elf_image im = {.mem = out->mem,
+                       .cap = out->nbytes,
+                       .run_at = (uint64_t)(uintptr_t)out->mem,
+                       .resolve = resolve,
+                       .syms = syms,
+                       .max_syms = 8};
+    wants_others = false;
+    const char *err = lz_elf_link(object, nbytes, &im);
+    for (int i = 0; i < im.nsyms && !err; i++) {
+        uintptr_t at = (uintptr_t)out->mem + syms[i].offset;
+        if (strcmp(syms[i].name, "lz_kernel") == 0)
+            out->run = (void (*)(void *const *, lz_simt_thread *))at;
+        else if (strcmp(syms[i].name, "lz_params") == 0)
+            out->nparams = (int64_t(*)(void))at;
+    }
+    out->together = wants_others;
+    if (!err && (!out->run || !out->nparams))
+        err = "an object without lz_kernel";
+    if (!err && mprotect(out->mem, out->nbytes, PROT_READ | PROT_EXEC) != 0)
+        err = "memory that cannot be executed";
+    if (err)
+        emu_unload(out);
+    return err;
+}
+
+void emu_unload(emu_kernel *k)
+{
+    if (k->mem)
+        munmap(k->mem, k->nbytes);
+    memset(k, 0, sizeof *k);
+}

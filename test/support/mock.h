@@ -1,0 +1,26 @@
+/* mock.h - tests on the library that stands in for the CUDA driver (test/mock). Threads: any. */
+#ifndef LZ_TEST_MOCK_H
+#define LZ_TEST_MOCK_H
+#include "base/config.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Its path below $BUILD. */
+static inline const char *lz_mock_path(void)
+{
+    static char path[4096];
+    const char *build = getenv("BUILD");
+    snprintf(path, sizeof path, "%s/test/libcudamock.so", build ? build : "build/release");
+    char *real = realpath(path, NULL);
+    if (real)
+        snprintf(path, sizeof path, "%s", real);
+    free(real);
+    return path;
+}
+
+/* Before anything asks for the CUDA backend. */
+static inline lz_status lz_mock_use(void)
+{
+    return lz_config_set("LAZULI_CUDA_DRIVER", lz_mock_path());
+}
+#endif
