@@ -14,7 +14,7 @@ static bool known_order(const lz_vjp *v, int *nkey, bool *descending)
     lz_dtype d[MAX];
     for (uint32_t k = 0; k < v->sig->nopnd; k++)
         d[k] = v->sig->opnd[k]->dtype;
-    for (uint32_t n = 1; n <= v->sig->nopnd && d[n - 1] != LZ_C64; n++)
+    for (uint32_t n = 1; n <= v->sig->nopnd && !lz_dtype_is_complex(d[n - 1]); n++)
         for (int desc = 0; desc < 2; desc++)
             if (lz_region_order(d, v->sig->nopnd, n, desc) ==
                 LZ_ATTR(sort, v->sig->attr)->comparator) {

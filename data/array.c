@@ -89,7 +89,7 @@ static bool all_bools(const uint8_t *p, size_t n)
 lz_status lz_data_view(const lz_view *v, size_t at, lz_dtype d, const lz_shape *s, const char *name,
                        lz_array *out)
 {
-    size_t nbytes, elem = d == LZ_C64 ? 4 : lz_dtype_size(d);
+    size_t nbytes, elem = d == LZ_C64 ? 4 : d == LZ_C128 ? 8 : lz_dtype_size(d);
     LZ_TRY(lz_data_size(d, s, name, &nbytes));
     if (at > v->len || nbytes > v->len - at)
         return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes at %zu are beyond the %zu bytes of the file",

@@ -10,9 +10,9 @@ static const struct descr {
     char text[4]; /* without the byte order */
     lz_dtype dtype;
 } descrs[] = {
-    {"b1", LZ_BOOL}, {"i1", LZ_I8},  {"i2", LZ_I16}, {"i4", LZ_I32},  {"i8", LZ_I64},
-    {"u1", LZ_U8},   {"u2", LZ_U16}, {"u4", LZ_U32}, {"u8", LZ_U64},  {"f2", LZ_F16},
-    {"f4", LZ_F32},  {"f8", LZ_F64}, {"c8", LZ_C64}, {"V2", LZ_BF16},
+    {"b1", LZ_BOOL}, {"i1", LZ_I8},  {"i2", LZ_I16}, {"i4", LZ_I32},   {"i8", LZ_I64},
+    {"u1", LZ_U8},   {"u2", LZ_U16}, {"u4", LZ_U32}, {"u8", LZ_U64},   {"f2", LZ_F16},
+    {"f4", LZ_F32},  {"f8", LZ_F64}, {"c8", LZ_C64}, {"c16", LZ_C128}, {"V2", LZ_BF16},
 };
 
 /* ---- the header ---- */
@@ -173,7 +173,9 @@ lz_status lz_npy_parse_head(const uint8_t *p, size_t n, const char *name, lz_npy
 
 static void swap_bytes(lz_array *a)
 {
-    size_t w = a->dtype == LZ_C64 ? 4 : lz_dtype_size(a->dtype);
+    size_t w = lz_dtype_size(a->dtype);
+    if (a->dtype == LZ_C64 || a->dtype == LZ_C128) /* by parts */
+        w /= 2;
     uint8_t *p = a->data;
     for (size_t i = 0; i + w <= a->nbytes; i += w)
         for (size_t k = 0; k < w / 2; k++) {

@@ -332,13 +332,19 @@ static int by_width(const void *x, const void *y)
     return wa != wb ? (wa > wb ? -1 : 1) : strcmp(a->name, b->name);
 }
 
+/* The format's word for a dtype; NULL: it has none. */
+static const char *word_of(lz_dtype d)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (dtypes[i].dtype == d)
+            return dtypes[i].text;
+    return NULL;
+}
+
 static json_t *describe(const item *t, uint64_t at)
 {
-    const char *dtype = "";
+    const char *dtype = word_of(t->dtype);
     json_t *shape = json_array(), *range = json_array();
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (dtypes[i].dtype == t->dtype)
-            dtype = dtypes[i].text;
     for (int i = 0; i < t->shape.rank; i++)
         json_array_append_new(shape, json_integer(t->shape.dims[i]));
     json_array_append_new(range, json_integer((json_int_t)at));
@@ -367,8 +373,11 @@ static lz_status header(const char *path, const item *items, size_t n, const cha
     uint64_t at = 0;
     lz_status s = nmetadata ? put_metadata(path, j, metadata, nmetadata) : LZ_OK;
     for (size_t i = 0; i < n && s == LZ_OK; i++) {
-        if (strcmp(items[i].name, "__metadata__") == 0 ||
-            json_object_set_new(j, items[i].name, describe(&items[i], at)) != 0)
+        if (!word_of(items[i].dtype))
+            s = LZ_FAIL(LZ_EDTYPE, "%s: \"%.100s\" is %s, which the format does not have", path,
+                        items[i].name, lz_dtype_name(items[i].dtype));
+        else if (strcmp(items[i].name, "__metadata__") == 0 ||
+                 json_object_set_new(j, items[i].name, describe(&items[i], at)) != 0)
             s = LZ_FAIL(LZ_EINVAL, "%s: \"%.100s\" cannot be the name of a tensor", path,
                         items[i].name);
         at += items[i].nbytes;

@@ -130,8 +130,14 @@ lz_status lz_ref_eval_bits(lz_op op, const lz_attr *attr, lz_dtype out, const lz
 {
     const void *p[3] = {NULL, NULL, NULL};
     int n = lz_op_get(op)->arity;
-    for (int k = 0; k < n && k < 3; k++)
+    bool fits = lz_dtype_size(out) <= sizeof *result;
+    for (int k = 0; k < n && k < 3; k++) {
         p[k] = &opnd[k];
+        fits &= lz_dtype_size(in[k]) <= sizeof *opnd;
+    }
+    if (!fits)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: %s takes more than 64 bits", lz_op_get(op)->text,
+                       lz_dtype_name(out));
     uint64_t r = 0;
     LZ_TRY(lz_ref_eval_scalar(op, attr, out, in, p, &r));
     *result = r;
@@ -280,12 +286,12 @@ lz_status lz_ref_run(const lz_func *f, lz_literal *const *args, lz_literal **res
 }
 
 /* ---- regions ---- Nearly every region is a few elementwise operations on scalars: those run on
- * an array of 64-bit slots without allocating. Anything else goes through lz_ref_run. */
+ * an array of slots without allocating. Anything else goes through lz_ref_run. */
 struct lz_ref_region {
     const lz_func *f;
     int depth;
     bool scalar;
-    uint64_t *slot;          /* scalar: value of each instruction */
+    lz_ref_slot *slot;       /* scalar: value of each instruction */
     lz_literal **arg, **res; /* otherwise */
 };
 
@@ -394,7 +400,7 @@ lz_status lz_ref_region_call(lz_ref_region *r, const void *const *args, void *co
         memcpy(r->arg[i]->data, args[i], r->arg[i]->nbytes);
     LZ_TRY(lz_ref_run_at(f, r->arg, r->res, r->depth));
     for (uint32_t k = 0; k < f->nresult; k++)
-        if (r->res[k]->nbytes <= sizeof(uint64_t))
+        if (r->res[k]->nbytes <= sizeof(lz_ref_slot))
             memcpy(out[k], r->res[k]->data, r->res[k]->nbytes);
     for (uint32_t k = 0; k < f->nresult; k++) {
         lz_literal_release(r->res[k]);

@@ -22,7 +22,8 @@ lz_status lz_ref_eval_inst(const lz_sig *sig, lz_literal *const *opnds, lz_liter
 /* One elementwise operation on scalars: in[k] is the dtype of operand k, opnd[k] points at its storage; out is the result's dtype.
  * Errors: LZ_EUNSUPPORTED when the op is not elementwise or has no meaning for the dtype. */
 lz_status lz_ref_eval_scalar(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, const void *const *opnd, void *result);
-/* The same on values held in 64 bits, each in the low bytes as stored in memory of a little-endian machine; unused bytes of the result are 0. */
+/* The same on values held in 64 bits, each in the low bytes as stored in memory of a little-endian machine; unused bytes of the result are 0.
+ * LZ_EUNSUPPORTED for dtypes that do not fit. */
 lz_status lz_ref_eval_bits(lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, const uint64_t *opnd, uint64_t *result);
 
 /* The counter-based generators (Salmon et al., SC 2011): one block of random words. */
@@ -57,9 +58,12 @@ lz_status lz_ref_run_at(const lz_func *f, lz_literal *const *args, lz_literal **
 
 /* A region on scalars, prepared once and called for every element. */
 typedef struct lz_ref_region lz_ref_region;
+typedef struct lz_ref_slot {                    /* room for an element of any dtype */
+    uint64_t u[2];
+} lz_ref_slot;
 lz_status lz_ref_region_new(const lz_func *f, int depth, lz_ref_region **out);
 void lz_ref_region_free(lz_ref_region *r);      /* NULL is fine */
-/* args[k] points at the storage of parameter k, out[k] at room for result k (up to 8 bytes); they may overlap. */
+/* args[k] points at the storage of parameter k, out[k] at room for result k (one element); they may overlap. */
 lz_status lz_ref_region_call(lz_ref_region *r, const void *const *args, void *const *out);
 
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, ...) extern lz_ref_ew_fn lz_ref_##eval;

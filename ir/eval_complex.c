@@ -8,15 +8,20 @@ typedef long double wide;
 
 lz_cx lz_ref_load_c(lz_dtype d, const void *p, int64_t i)
 {
-    (void)d;
+    if (d == LZ_C128) {
+        const lz_c128 *w = (const lz_c128 *)p + i;
+        return (lz_cx){w->re, w->im};
+    }
     const lz_c64 *v = (const lz_c64 *)p + i;
     return (lz_cx){v->re, v->im};
 }
 
 void lz_ref_store_c(lz_dtype d, void *p, int64_t i, lz_cx v)
 {
-    (void)d;
-    ((lz_c64 *)p)[i] = (lz_c64){(float)v.re, (float)v.im};
+    if (d == LZ_C128)
+        ((lz_c128 *)p)[i] = (lz_c128){(double)v.re, (double)v.im};
+    else
+        ((lz_c64 *)p)[i] = (lz_c64){(float)v.re, (float)v.im};
 }
 
 static bool odd(wide x) /* infinite or NaN */
@@ -217,14 +222,16 @@ lz_cx lz_cx_atan2(lz_cx y, lz_cx x)
     lz_cx p = {x.re - y.im, x.im + y.re}, m = {x.re + y.im, x.im - y.re};
     wide x2 = x.re * x.re + y.re * y.re, y2 = x.im * x.im + y.im * y.im;
     wide at = atan2l(p.im, p.re) - atan2l(2 * (x.re * x.im + y.re * y.im), x2 - y2) / 2;
+    wide pp = p.re * p.re + p.im * p.im, mm = m.re * m.re + m.im * m.im;
     wide half = atan2l(2 * (x.re * y.re + x.im * y.im),
                        (x.re * x.re + x.im * x.im) - (y.re * y.re + y.im * y.im)) /
                 2;
+    if (100 * (pp < mm ? pp : mm) < (pp < mm ? mm : pp)) /* |x| and |y| are about equal */
+        half = atan2l(p.im * m.re - p.re * m.im, p.re * m.re + p.im * m.im) / 2;
     if (fabsl(rintl((at - half) / pi)) == 1)
         half += half > 0 || (half == 0 && at < 0) ? -pi : pi;
     wide cross = 4 * (x.re * y.im - x.im * y.re);
-    wide below = cross < 0 ? m.re * m.re + m.im * m.im : p.re * p.re + p.im * p.im;
-    wide im = log1pl(fabsl(cross) / below) / 4;
+    wide im = log1pl(fabsl(cross) / (cross < 0 ? mm : pp)) / 4;
     return (lz_cx){half, cross < 0 ? -im : cross > 0 ? im : cross};
 }
 

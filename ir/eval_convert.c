@@ -1,7 +1,7 @@
 /* eval_convert.c - reference evaluation of the elementwise changes of format: convert,
  * reduce_precision.
  * Threads: pure. */
-#include "ir/eval.h"
+#include "ir/eval_complex.h"
 #include <math.h>
 #include <string.h>
 
@@ -35,9 +35,9 @@ typedef struct number {
 
 static number number_of(lz_dtype d, const void *p, int64_t i)
 {
-    if (d == LZ_C64) {
-        lz_c64 c = ((const lz_c64 *)p)[i];
-        return (number){.is_float = true, .f = c.re, .nonzero = c.re != 0 || c.im != 0};
+    if (lz_dtype_is_complex(d)) {
+        lz_cx c = lz_ref_load_c(d, p, i);
+        return (number){.is_float = true, .f = (double)c.re, .nonzero = c.re != 0 || c.im != 0};
     }
     if (lz_dtype_is_float(d)) {
         double f = lz_ref_load_f(d, p, i);
@@ -62,15 +62,15 @@ lz_status lz_ref_convert(const lz_ref_ew *e)
     lz_dtype in = e->in[0], out = e->out;
     for (int64_t i = 0; i < e->n; i++) {
         int64_t at = i * e->step[0];
-        if (in == LZ_C64 && out == LZ_C64) {
-            ((lz_c64 *)e->dst)[i] = ((const lz_c64 *)e->src[0])[at];
+        if (lz_dtype_is_complex(in) && lz_dtype_is_complex(out)) {
+            lz_ref_store_c(out, e->dst, i, lz_ref_load_c(in, e->src[0], at));
             continue;
         }
         number x = number_of(in, e->src[0], at);
         if (out == LZ_BOOL)
             ((uint8_t *)e->dst)[i] = x.nonzero;
-        else if (out == LZ_C64)
-            ((lz_c64 *)e->dst)[i] = (lz_c64){(float)float_of(x, in, out), 0};
+        else if (lz_dtype_is_complex(out))
+            lz_ref_store_c(out, e->dst, i, (lz_cx){float_of(x, in, lz_dtype_part(out)), 0});
         else if (lz_dtype_is_float(out))
             lz_ref_store_f(out, e->dst, i, float_of(x, in, out));
         else

@@ -269,7 +269,9 @@ static lz_cx c_sub(lz_cx a, lz_cx b)
 }
 static lz_cx c_mul(lz_cx a, lz_cx b)
 {
-    return (lz_cx){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    double rr = (double)(a.re * b.re), ii = (double)(a.im * b.im), ri = (double)(a.re * b.im),
+           ir = (double)(a.im * b.re); /* where a product overflows, that shows */
+    return (lz_cx){rr - ii, ri + ir};
 }
 
 /* Integer division that never traps. */

@@ -1,6 +1,6 @@
 /* eval_move.c - reference evaluation of leaves and of what moves data without looking at it.
  * Threads: pure. */
-#include "ir/eval.h"
+#include "ir/eval_complex.h"
 #include <string.h>
 
 static size_t esize_of(const lz_ref_call *c)
@@ -17,8 +17,8 @@ lz_status lz_ref_iota(const lz_ref_call *c)
     for (lz_ref_walk w = lz_ref_walk_of(t->shape.rank, t->shape.dims); w.more;
          lz_ref_walk_next(&w), i++) {
         int64_t v = t->shape.rank ? w.idx[dim] : 0;
-        if (t->dtype == LZ_C64)
-            ((lz_c64 *)c->result[0]->data)[i] = (lz_c64){(float)v, 0};
+        if (lz_dtype_is_complex(t->dtype))
+            lz_ref_store_c(t->dtype, c->result[0]->data, i, (lz_cx){(long double)v, 0});
         else if (lz_dtype_is_float(t->dtype))
             lz_ref_store_f(t->dtype, c->result[0]->data, i,
                            t->dtype == LZ_F64 ? (double)v : lz_ref_round_odd_i64(v));

@@ -2,7 +2,7 @@
  * Sums and products of floats are accumulated one format wider than the dtype (double; long double
  * for f64) and rounded once.
  * Threads: pure. */
-#include "ir/eval.h"
+#include "ir/eval_complex.h"
 #include <string.h>
 
 /* The index space of a reduction split in what stays and what is reduced, with strides in the
@@ -69,7 +69,7 @@ static lz_status reduce_binary(const lz_ref_call *c, lz_op op, const split *s)
 {
     const lz_type *t = c->sig->result[0];
     size_t esize = lz_dtype_size(t->dtype);
-    uint64_t acc;
+    lz_ref_slot acc;
     lz_ref_ew_fn *fn = lz_ref_ew_get(op);
     char *dst = c->result[0]->data;
     for (lz_ref_walk w = lz_ref_walk_of(s->nkept, s->kept); w.more;
@@ -92,9 +92,9 @@ static lz_status reduce_binary(const lz_ref_call *c, lz_op op, const split *s)
     return LZ_OK;
 }
 
-/* Any region: args = accumulators, elements. args, out: 2n and n pointers; acc: n words. */
+/* Any region: args = accumulators, elements. args, out: 2n and n pointers; acc: n slots. */
 static lz_status reduce_region(const lz_ref_call *c, const split *s, lz_ref_region *r,
-                               uint64_t *acc, const void **args, void **out)
+                               lz_ref_slot *acc, const void **args, void **out)
 {
     uint32_t n = c->sig->nresult;
     int64_t i = 0;
@@ -137,7 +137,7 @@ lz_status lz_ref_reduce(const lz_ref_call *c)
     lz_ref_region *r;
     LZ_TRY(lz_ref_region_new(a->body, c->depth, &r));
     const void **ptrs = lz_calloc(3 * (size_t)n, sizeof *ptrs);
-    uint64_t *acc = lz_calloc(n, sizeof *acc);
+    lz_ref_slot *acc = lz_calloc(n, sizeof *acc);
     lz_status st = ptrs && acc ? reduce_region(c, &s, r, acc, ptrs, (void **)(ptrs + 2 * (size_t)n))
                                : LZ_FAIL(LZ_EMEM, "reduce: no memory for %u operands", n);
     lz_free(acc);
@@ -239,14 +239,14 @@ static void dot_int(const dot *d, int64_t a0, int64_t b0, int64_t at)
 
 static void dot_complex(const dot *d, int64_t a0, int64_t b0, int64_t at)
 {
-    double re = 0, im = 0;
+    lz_cx sum = {0, 0};
     for (int64_t k = 0; k < d->l.nk; k++) {
-        lz_c64 x = ((const lz_c64 *)d->a)[a0 + d->l.k[k]],
-               y = ((const lz_c64 *)d->b)[b0 + d->r.k[k]];
-        re += (double)x.re * y.re - (double)x.im * y.im;
-        im += (double)x.re * y.im + (double)x.im * y.re;
+        lz_cx x = lz_ref_load_c(d->in[0], d->a, a0 + d->l.k[k]),
+              y = lz_ref_load_c(d->in[1], d->b, b0 + d->r.k[k]);
+        sum.re += x.re * y.re - x.im * y.im;
+        sum.im += x.re * y.im + x.im * y.re;
     }
-    ((lz_c64 *)d->dst)[at] = (lz_c64){(float)re, (float)im};
+    lz_ref_store_c(d->out, d->dst, at, sum);
 }
 
 static void dot_run(const dot *d)
@@ -258,7 +258,7 @@ static void dot_run(const dot *d)
                 int64_t a0 = d->l.batch[b] + d->l.free[m], b0 = d->r.batch[b] + d->r.free[n];
                 if (lz_dtype_is_float(d->in[0]))
                     dot_float(d, a0, b0, at);
-                else if (d->in[0] == LZ_C64)
+                else if (lz_dtype_is_complex(d->in[0]))
                     dot_complex(d, a0, b0, at);
                 else
                     dot_int(d, a0, b0, at);

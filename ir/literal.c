@@ -126,6 +126,8 @@ double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i)
         return LOAD(double);
     case LZ_C64:
         return LOAD(lz_c64).re;
+    case LZ_C128:
+        return LOAD(lz_c128).re;
     default:
         return 0;
     }
@@ -209,6 +211,9 @@ void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v)
     case LZ_C64:
         STORE(lz_c64, ((lz_c64){(float)v, 0}));
         break;
+    case LZ_C128:
+        STORE(lz_c128, ((lz_c128){(double)v, 0}));
+        break;
     default:
         break;
     }
@@ -258,6 +263,9 @@ void lz_elem_set_i64(lz_dtype d, void *p, int64_t i, int64_t v)
         break;
     case LZ_C64:
         STORE(lz_c64, ((lz_c64){(float)v, 0}));
+        break;
+    case LZ_C128:
+        STORE(lz_c128, ((lz_c128){(double)v, 0}));
         break;
     default:
         lz_elem_set_f64(d, p, i, odd_f64(v));

@@ -115,11 +115,11 @@ void lz_number_print(lz_buf *b, lz_dtype d, const void *p, int64_t i)
         lz_buf_puts(b, ((const uint8_t *)p)[i] ? "true" : "false");
     } else if (lz_dtype_is_float(d)) {
         print_float(b, d, p, i);
-    } else if (d == LZ_C64) {
+    } else if (lz_dtype_is_complex(d)) {
         lz_buf_putc(b, '(');
-        print_float(b, LZ_F32, p, 2 * i);
+        print_float(b, lz_dtype_part(d), p, 2 * i);
         lz_buf_putc(b, ',');
-        print_float(b, LZ_F32, p, 2 * i + 1);
+        print_float(b, lz_dtype_part(d), p, 2 * i + 1);
         lz_buf_putc(b, ')');
     } else if (lz_dtype_is_unsigned(d)) {
         lz_buf_printf(b, "%" PRIu64, (uint64_t)lz_elem_get_i64(d, p, i));
@@ -196,8 +196,8 @@ static bool parse_int(lz_dtype d, const char *s, size_t n, bool neg, void *p, in
 
 bool lz_number_parse(lz_dtype d, const char *s, size_t n, bool neg, int part, void *p, int64_t i)
 {
-    if (d == LZ_C64)
-        return parse_float(LZ_F32, s, n, neg, p, 2 * i + part);
+    if (lz_dtype_is_complex(d))
+        return parse_float(lz_dtype_part(d), s, n, neg, p, 2 * i + part);
     if (lz_dtype_is_float(d))
         return parse_float(d, s, n, neg, p, i);
     if (d != LZ_BOOL)

@@ -49,7 +49,7 @@ static lz_val build(lz_func *f, const lz_dtype *d, uint32_t n, uint32_t nkey, bo
 const lz_func *lz_region_order(const lz_dtype *d, uint32_t n, uint32_t nkey, bool descending)
 {
     for (uint32_t k = 0; k < nkey; k++)
-        if (d[k] == LZ_C64) {
+        if (lz_dtype_is_complex(d[k])) {
             (void)LZ_FAIL(LZ_EDTYPE, "complex numbers have no order");
             return NULL;
         }

@@ -189,7 +189,7 @@ static lz_status one_element(elements *e)
         return lz_scan_fail(e->c, e->c->p, LZ_EPARSE,
                             "the literal has more than the %" PRId64 " elements of its type",
                             e->l->type->nelem);
-    if (e->l->type->dtype == LZ_C64) {
+    if (lz_dtype_is_complex(e->l->type->dtype)) {
         LZ_TRY(lz_scan_want(e->c, "("));
         LZ_TRY(one_number(e, 0));
         LZ_TRY(lz_scan_want(e->c, ","));

@@ -43,12 +43,12 @@ bool lz_dtype_is_complex(lz_dtype d)
 
 lz_dtype lz_dtype_part(lz_dtype d)
 {
-    return d == LZ_C64 ? LZ_F32 : d;
+    return d == LZ_C64 ? LZ_F32 : d == LZ_C128 ? LZ_F64 : d;
 }
 
 lz_dtype lz_dtype_of_parts(lz_dtype d)
 {
-    return d == LZ_F32 ? LZ_C64 : LZ_DTYPE_NONE;
+    return d == LZ_F32 ? LZ_C64 : d == LZ_F64 ? LZ_C128 : LZ_DTYPE_NONE;
 }
 
 bool lz_dtype_is_int(lz_dtype d)

@@ -102,9 +102,9 @@ int32_t lz_sops_compare(lz_soplist *l, lz_comparison_direction dir, int32_t a, i
     memset(&r, 0, sizeof r);
     r.kind = LZ_ATTR_compare;
     r.comparison_direction = dir;
-    r.compare_type = lz_dtype_is_float(d) || d == LZ_C64 ? LZ_CT_FLOAT
-                     : lz_dtype_is_signed(d)             ? LZ_CT_SIGNED
-                                                         : LZ_CT_UNSIGNED;
+    r.compare_type = lz_dtype_is_float(d) || lz_dtype_is_complex(d) ? LZ_CT_FLOAT
+                     : lz_dtype_is_signed(d)                        ? LZ_CT_SIGNED
+                                                                    : LZ_CT_UNSIGNED;
     const lz_attr *attr = lz_attr_get((const lz_attr *)&r);
     if (!attr)
         l->failed = true;
@@ -432,6 +432,14 @@ lz_status lz_emit_root(lz_emit *e, lz_val v, const lz_ixmap *map, int32_t *sop)
 
 /* ---- scalar regions ---- */
 
+static int32_t const_of_parts(lz_soplist *l, const lz_literal *lit)
+{
+    uint64_t part[2];
+    memcpy(part, lit->data, sizeof part);
+    int32_t re = lz_sops_const(l, LZ_F64, part[0]), im = lz_sops_const(l, LZ_F64, part[1]);
+    return lz_sops_ew(l, LZ_OP_COMPLEX, LZ_C128, re, im, -1, NULL);
+}
+
 static lz_status region_inst(lz_soplist *l, const lz_func *r, uint32_t i, int32_t *val)
 {
     const lz_inst *in = &r->insts[i];
@@ -445,6 +453,8 @@ static lz_status region_inst(lz_soplist *l, const lz_func *r, uint32_t i, int32_
         val[i] = lz_sops_ew(l, sig->op, sig->result[0]->dtype, o[0], o[1], o[2], attr_of(sig));
     else if (in->lit && lz_literal_splat(in->lit, &bits))
         val[i] = lz_sops_const(l, sig->result[0]->dtype, bits);
+    else if (in->lit && sig->result[0]->dtype == LZ_C128 && sig->result[0]->nelem == 1)
+        val[i] = const_of_parts(l, in->lit);
     else if (info->cls == LZ_CLASS_MOVE && sig->nopnd == 1 && sig->result[0]->nelem == 1 &&
              sig->opnd[0]->nelem == 1 && sig->result[0]->dtype == sig->opnd[0]->dtype)
         val[i] = o[0];

@@ -109,7 +109,8 @@ void lz_red_plan_of(const lz_func *f, lz_val reduce, lz_red_plan *p);
 /* Result k of the reduction or product v out of accumulators acc.. of `stage`; called from a leaf function, sets f->leaf and f->result. */
 lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32_t stage, uint32_t acc);
 uint32_t lz_red_nacc(const lz_func *f, lz_val v);                       /* accumulators it takes */
-bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits);
+bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits);             /* complex128: of both parts; false where they differ */
 lz_dtype lz_acc_dtype(lz_dtype d);                                      /* f32 for 16-bit floats */
-bool lz_literal_splat(const lz_literal *l, uint64_t *bits);             /* every element has the same bits */
+/* Every element has the same bits; complex128: every part. */
+bool lz_literal_splat(const lz_literal *l, uint64_t *bits);
 #endif

@@ -39,7 +39,7 @@ typedef struct lz_access {
 } lz_access;
 
 typedef enum lz_sop_kind {
-    LZ_S_CONST,                 /* bits, in dtype's storage */
+    LZ_S_CONST,                 /* bits, in dtype's storage; of complex128, of both parts */
     LZ_S_INDEX,                 /* loop index a (outer loops first, then inner), as i64 */
     LZ_S_SIZE,                  /* the run-time size `size`, as i64 */
     LZ_S_LOAD,                  /* access a of the stage */

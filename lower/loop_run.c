@@ -7,19 +7,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+typedef lz_ref_slot slot; /* a value, as it lies in memory, in the low bytes; the others are 0 */
+
 typedef struct run {
     const lz_kernel *k;
     const int64_t *args; /* NULL: the sizes' own values */
     void *const *bufs;
     const size_t *nbytes;
     int64_t idx[LZ_LOOP_MAX];
-    uint64_t *val[LZ_STAGE_MAX]; /* values of each stage's scalar ops */
-    uint64_t *acc[LZ_STAGE_MAX]; /* accumulators of each stage */
-    bool *early[LZ_STAGE_MAX];   /* ops the initial values need */
-    uint64_t *body;              /* values of a combiner's ops */
-    uint64_t *row[LZ_STAGE_MAX]; /* rows of each sorting stage, one after the other */
-    int64_t *order;              /* of positions in a row, twice */
-    int64_t at;                  /* position of the point among those of the inner loops */
+    slot *val[LZ_STAGE_MAX];   /* values of each stage's scalar ops */
+    slot *acc[LZ_STAGE_MAX];   /* accumulators of each stage */
+    bool *early[LZ_STAGE_MAX]; /* ops the initial values need */
+    slot *body;                /* values of a combiner's ops */
+    slot *row[LZ_STAGE_MAX];   /* rows of each sorting stage, one after the other */
+    int64_t *order;            /* of positions in a row, twice */
+    slot *spare;               /* for a row */
+    int64_t at;                /* position of the point among those of the inner loops */
 } run;
 
 /* ---- addresses ---- */
@@ -27,14 +30,14 @@ typedef struct run {
 static lz_status element(const run *r, uint32_t stage, const lz_access *a, void **out)
 {
     const lz_kernel *k = r->k;
-    const uint64_t *val = r->val[stage];
+    const slot *val = r->val[stage];
     int64_t at = lz_sz_value(a->offset, r->args), part;
     bool ok = true;
     for (uint32_t d = 0; d < k->nouter + k->stages[stage].ninner; d++)
         ok &= lz_mul_i64(lz_sz_value(a->stride[d], r->args), r->idx[d], &part) &&
               lz_add_i64(at, part, &at);
     for (uint32_t i = 0; i < a->ndyn; i++)
-        ok &= lz_mul_i64(lz_sz_value(a->dyn[i].stride, r->args), (int64_t)val[a->dyn[i].sop],
+        ok &= lz_mul_i64(lz_sz_value(a->dyn[i].stride, r->args), (int64_t)val[a->dyn[i].sop].u[0],
                          &part) &&
               lz_add_i64(at, part, &at);
     size_t esize = lz_dtype_size(k->buf[a->buf].dtype);
@@ -48,10 +51,10 @@ static lz_status element(const run *r, uint32_t stage, const lz_access *a, void 
 
 static bool passes(const run *r, uint32_t stage, const lz_access *a)
 {
-    return a->guard < 0 || (r->val[stage][a->guard] & 1);
+    return a->guard < 0 || (r->val[stage][a->guard].u[0] & 1);
 }
 
-static lz_status load(const run *r, uint32_t stage, const lz_access *a, uint64_t *out)
+static lz_status load(const run *r, uint32_t stage, const lz_access *a, slot *out)
 {
     if (!passes(r, stage, a)) {
         *out = r->val[stage][a->other];
@@ -59,7 +62,7 @@ static lz_status load(const run *r, uint32_t stage, const lz_access *a, uint64_t
     }
     void *p = NULL;
     LZ_TRY(element(r, stage, a, &p));
-    *out = 0;
+    *out = (slot){{0, 0}};
     memcpy(out, p, lz_dtype_size(r->k->buf[a->buf].dtype));
     return LZ_OK;
 }
@@ -76,17 +79,30 @@ static lz_status store(const run *r, uint32_t stage, const lz_store *s)
 
 /* ---- scalar ops ---- */
 
-static lz_status elementwise(const lz_sop *s, const lz_sop *sops, const uint64_t *val,
-                             uint64_t *out)
+static slot word(uint64_t v)
+{
+    return (slot){{v, 0}};
+}
+
+/* Of complex128 both parts have the bits. */
+static slot constant(const lz_sop *s)
+{
+    return (slot){{s->bits, s->dtype == LZ_C128 ? s->bits : 0}};
+}
+
+static lz_status elementwise(const lz_sop *s, const lz_sop *sops, const slot *val, slot *out)
 {
     const int32_t o[3] = {s->a, s->b, s->c};
     lz_dtype in[3] = {0};
-    uint64_t v[3] = {0};
+    const void *v[3] = {0};
     for (int i = 0; i < lz_sop_arity(s); i++) {
         in[i] = sops[o[i]].dtype;
-        v[i] = val[o[i]];
+        v[i] = &val[o[i]];
     }
-    return lz_ref_eval_bits(s->op, s->attr, s->dtype, in, v, out);
+    slot result = word(0);
+    LZ_TRY(lz_ref_eval_scalar(s->op, s->attr, s->dtype, in, v, &result));
+    *out = result;
+    return LZ_OK;
 }
 
 static int64_t inner_points(const run *r, const lz_stage *st)
@@ -101,16 +117,16 @@ static lz_status eval(run *r, uint32_t stage, uint32_t i)
 {
     const lz_stage *st = &r->k->stages[stage];
     const lz_sop *s = &st->sops[i];
-    uint64_t *out = &r->val[stage][i];
+    slot *out = &r->val[stage][i];
     switch (s->kind) {
     case LZ_S_CONST:
-        *out = s->bits;
+        *out = constant(s);
         return LZ_OK;
     case LZ_S_INDEX:
-        *out = (uint64_t)r->idx[s->a];
+        *out = word((uint64_t)r->idx[s->a]);
         return LZ_OK;
     case LZ_S_SIZE:
-        *out = (uint64_t)lz_sz_value(s->size, r->args);
+        *out = word((uint64_t)lz_sz_value(s->size, r->args));
         return LZ_OK;
     case LZ_S_LOAD:
         return load(r, stage, &st->accs[s->a], out);
@@ -133,19 +149,20 @@ static lz_status eval(run *r, uint32_t stage, uint32_t i)
 /* ---- reductions ---- */
 
 /* A value as it enters an accumulator: 16-bit floats widen to f32, exactly. */
-static uint64_t widen(uint64_t bits, lz_dtype from, lz_dtype to)
+static slot widen(slot v, lz_dtype from, lz_dtype to)
 {
     if (from == to)
-        return bits;
-    float f = from == LZ_F16 ? lz_f16_to_f32((uint16_t)bits) : lz_bf16_to_f32((uint16_t)bits);
+        return v;
+    uint16_t bits = (uint16_t)v.u[0];
+    float f = from == LZ_F16 ? lz_f16_to_f32(bits) : lz_bf16_to_f32(bits);
     uint32_t u;
     memcpy(&u, &f, sizeof u);
-    return u;
+    return word(u);
 }
 
-static lz_status run_body(run *r, const lz_red *red, const uint64_t *elt, uint64_t *acc)
+static lz_status run_body(run *r, const lz_red *red, const slot *elt, slot *acc)
 {
-    uint64_t next[LZ_RED_MAX];
+    slot next[LZ_RED_MAX];
     for (uint32_t i = 0; i < red->nbody; i++) {
         const lz_sop *s = &red->body[i];
         if (s->kind == LZ_S_EW)
@@ -153,8 +170,8 @@ static lz_status run_body(run *r, const lz_red *red, const uint64_t *elt, uint64
         else
             r->body[i] = s->kind == LZ_S_ACC    ? acc[s->a]
                          : s->kind == LZ_S_ELT  ? elt[s->a]
-                         : s->kind == LZ_S_SIZE ? (uint64_t)lz_sz_value(s->size, r->args)
-                                                : s->bits;
+                         : s->kind == LZ_S_SIZE ? word((uint64_t)lz_sz_value(s->size, r->args))
+                                                : constant(s);
     }
     for (uint32_t j = 0; j < red->nacc; j++)
         next[j] = r->body[red->body_out[j]];
@@ -163,8 +180,7 @@ static lz_status run_body(run *r, const lz_red *red, const uint64_t *elt, uint64
 }
 
 /* The values (or the initial values) of a reduction, in the accumulators' dtypes. */
-static void gather(const run *r, uint32_t stage, const lz_red *red, const int32_t *from,
-                   uint64_t *out)
+static void gather(const run *r, uint32_t stage, const lz_red *red, const int32_t *from, slot *out)
 {
     const lz_sop *sops = r->k->stages[stage].sops;
     for (uint32_t j = 0; j < red->nacc; j++)
@@ -174,17 +190,19 @@ static void gather(const run *r, uint32_t stage, const lz_red *red, const int32_
 static lz_status accumulate(run *r, uint32_t stage)
 {
     const lz_stage *st = &r->k->stages[stage];
-    uint64_t *acc = r->acc[stage];
+    slot *acc = r->acc[stage];
     for (uint32_t i = 0; i < st->nred; i++) {
         const lz_red *red = &st->reds[i];
-        uint64_t elt[LZ_RED_MAX];
+        slot elt[LZ_RED_MAX];
         gather(r, stage, red, red->value, elt);
         if (red->comb == LZ_OP_NONE) {
             LZ_TRY(run_body(r, red, elt, acc));
         } else {
             lz_dtype d = red->acc_dtype[0];
-            LZ_TRY(lz_ref_eval_bits(red->comb, NULL, d, (lz_dtype[]){d, d},
-                                    (uint64_t[]){*acc, *elt}, acc));
+            slot sum = word(0);
+            LZ_TRY(lz_ref_eval_scalar(red->comb, NULL, d, (lz_dtype[]){d, d},
+                                      (const void *[]){acc, elt}, &sum));
+            *acc = sum;
         }
         acc += red->nacc;
     }
@@ -193,8 +211,8 @@ static lz_status accumulate(run *r, uint32_t stage)
 
 /* ---- sorts ---- */
 
-static lz_status comes_before(run *r, const lz_sort *st, const uint64_t *rows, int64_t n,
-                              int64_t left, int64_t right, bool *out)
+static lz_status comes_before(run *r, const lz_sort *st, const slot *rows, int64_t n, int64_t left,
+                              int64_t right, bool *out)
 {
     for (uint32_t i = 0; i < st->nbody; i++) {
         const lz_sop *s = &st->body[i];
@@ -202,14 +220,14 @@ static lz_status comes_before(run *r, const lz_sort *st, const uint64_t *rows, i
             LZ_TRY(elementwise(s, st->body, r->body, &r->body[i]));
         else
             r->body[i] =
-                s->kind == LZ_S_ELT ? rows[s->a / 2 * n + (s->a & 1 ? right : left)] : s->bits;
+                s->kind == LZ_S_ELT ? rows[s->a / 2 * n + (s->a & 1 ? right : left)] : constant(s);
     }
-    *out = r->body[st->less] & 1;
+    *out = r->body[st->less].u[0] & 1;
     return LZ_OK;
 }
 
 /* Merges runs of `width` positions, twice as long each time: stable. The rows are read in the final order. */
-static lz_status sort_rows(run *r, const lz_sort *st, uint64_t *rows, int64_t n)
+static lz_status sort_rows(run *r, const lz_sort *st, slot *rows, int64_t n)
 {
     int64_t *from = r->order, *to = r->order + n;
     for (int64_t i = 0; i < n; i++)
@@ -230,10 +248,10 @@ static lz_status sort_rows(run *r, const lz_sort *st, uint64_t *rows, int64_t n)
         to = t;
     }
     for (uint32_t k = 0; k < st->nrow; k++) {
-        uint64_t *row = rows + k * n;
+        slot *row = rows + k * n, *spare = r->spare;
         for (int64_t i = 0; i < n; i++)
-            to[i] = (int64_t)row[from[i]];
-        memcpy(row, to, (size_t)n * sizeof *row);
+            spare[i] = row[from[i]];
+        memcpy(row, spare, (size_t)n * sizeof *row);
     }
     return LZ_OK;
 }
@@ -264,7 +282,7 @@ static lz_status run_stage(run *r, uint32_t stage)
     const lz_stage *st = &r->k->stages[stage];
     int64_t *inner = r->idx + r->k->nouter;
     memset(inner, 0, st->ninner * sizeof *inner);
-    uint64_t *acc = r->acc[stage];
+    slot *acc = r->acc[stage];
     for (uint32_t i = 0; i < st->nsop && st->nred; i++)
         if (r->early[stage][i])
             LZ_TRY(eval(r, stage, i));
@@ -369,7 +387,8 @@ static lz_status set_up(run *r, lz_arena *mem)
     }
     r->body = lz_arena_alloc(mem, nbody * sizeof *r->body);
     r->order = lz_arena_alloc(mem, 2 * (size_t)longest * sizeof *r->order);
-    return ok && r->body && r->order
+    r->spare = lz_arena_alloc(mem, (size_t)longest * sizeof *r->spare);
+    return ok && r->body && r->order && r->spare
                ? LZ_OK
                : LZ_FAIL(LZ_EMEM, "kernel '%s': no memory to run it", k->name);
 }

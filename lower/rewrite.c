@@ -103,7 +103,8 @@ lz_val lz_rw_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits)
     const lz_ints none = {0};
     lz_shape scalar = LZ_SCALAR;
     const lz_type *st = lz_type_get(t->dtype, &scalar);
-    lz_literal *l = st ? lz_literal_copy_from(st, &bits) : NULL;
+    const uint64_t parts[2] = {bits, bits}; /* as lz_literal_splat says them */
+    lz_literal *l = st ? lz_literal_copy_from(st, parts) : NULL;
     lz_val v = lz_build_const(f, l);
     lz_literal_release(l);
     return t->shape.rank == 0 || v == LZ_NOVAL ? v : lz_build_broadcast(f, v, &none, &t->shape);

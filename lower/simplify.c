@@ -24,7 +24,7 @@ static bool splat_is_value(const lz_rw *rw, lz_val v, double x)
 {
     uint64_t bits = 0;
     lz_dtype d = lz_rw_type(rw, v)->dtype;
-    if (d == LZ_C64)
+    if (lz_dtype_is_complex(d))
         return false;
     lz_elem_set_f64(d, &bits, 0, x);
     return splat_is(rw, v, bits);
@@ -35,7 +35,7 @@ static bool is_identity(const lz_rw *rw, lz_op op, lz_val b)
 {
     uint64_t bits;
     lz_dtype d = lz_rw_type(rw, b)->dtype;
-    if (d == LZ_C64)
+    if (lz_dtype_is_complex(d))
         return false;
     if (lz_op_has(op, LZ_F_ID0)) { /* x + -0 and x - +0 keep -0 */
         if (!lz_dtype_is_float(d))
@@ -60,9 +60,9 @@ static int float_bits(lz_dtype d) /* integers exactly held */
 static bool lossless(lz_dtype a, lz_dtype b)
 {
     if (a == b || a == LZ_BOOL)
-        return b != LZ_C64 || a == b;
-    if (a == LZ_C64 || b == LZ_C64 || b == LZ_BOOL)
-        return false;
+        return a == b || !lz_dtype_is_complex(b);
+    if (lz_dtype_is_complex(a) || lz_dtype_is_complex(b) || b == LZ_BOOL)
+        return a == LZ_C64 && b == LZ_C128;
     if (lz_dtype_is_float(a))
         return lz_dtype_is_float(b) && lz_dtype_size(b) > lz_dtype_size(a);
     if (lz_dtype_is_float(b))

@@ -234,7 +234,7 @@ static bool add_part(const lz_rw *rw, lz_val v, parts *p)
     uint64_t bits;
     lz_dtype d = in->sig->result[0]->dtype;
     if (in->sig->op != LZ_OP_PAD || p->n == MAX_PARTS ||
-        !lz_rw_splat(rw->out, in->opnd[1], &bits) || d == LZ_C64 ||
+        !lz_rw_splat(rw->out, in->opnd[1], &bits) || lz_dtype_is_complex(d) ||
         lz_elem_get_f64(d, &bits, 0) != 0)
         return false;
     const lz_attr_pad *a = LZ_ATTR(pad, in->sig->attr);

@@ -46,7 +46,7 @@ static lz_val empty_dot(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
     const lz_type *r = sig->result[0];
-    return sig->opnd[0]->nelem == 0 && r->nelem && r->dtype != LZ_C64
+    return sig->opnd[0]->nelem == 0 && r->nelem && !lz_dtype_is_complex(r->dtype)
                ? lz_build_splat(rw->out, r, 0)
                : LZ_NOVAL;
 }

@@ -14,11 +14,16 @@ bool lz_literal_splat(const lz_literal *l, uint64_t *bits)
 {
     size_t n = lz_dtype_size(l->type->dtype);
     const char *p = l->data;
+    int64_t count = l->type->nelem;
     *bits = 0;
-    if (l->type->nelem < 1)
+    if (count < 1)
         return false;
+    if (n > sizeof *bits) { /* complex128 by its parts */
+        count *= (int64_t)(n / sizeof *bits);
+        n = sizeof *bits;
+    }
     memcpy(bits, p, n);
-    for (int64_t i = 1; i < l->type->nelem; i++)
+    for (int64_t i = 1; i < count; i++)
         if (memcmp(p, p + (size_t)i * n, n) != 0)
             return false;
     return true;
@@ -50,12 +55,7 @@ static uint64_t extreme_bits(lz_dtype d, bool lowest)
 static uint64_t bits_of(lz_dtype d, double v)
 {
     uint64_t bits = 0;
-    if (d == LZ_C64) {
-        float re = (float)v;
-        memcpy(&bits, &re, sizeof re);
-    } else {
-        lz_elem_set_f64(d, &bits, 0, v);
-    }
+    lz_elem_set_f64(d, &bits, 0, v);
     return bits;
 }
 
@@ -65,10 +65,14 @@ bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits)
     if (lz_op_has(comb, LZ_F_ID0)) {
         *bits = lz_dtype_is_float(d) ? bits_of(d, -0.0)
                 : d == LZ_C64        ? UINT64_C(0x8000000080000000)
+                : d == LZ_C128       ? bits_of(LZ_F64, -0.0)
                                      : 0;
     } else if (lz_op_has(comb, LZ_F_ID1)) {
+        if (d == LZ_C128) /* 1 + 0i: its parts differ */
+            return false;
         *bits = bits_of(d, 1);
-    } else if (d != LZ_C64 && (lz_op_has(comb, LZ_F_IDMIN) || lz_op_has(comb, LZ_F_IDMAX))) {
+    } else if (!lz_dtype_is_complex(d) &&
+               (lz_op_has(comb, LZ_F_IDMIN) || lz_op_has(comb, LZ_F_IDMAX))) {
         *bits = extreme_bits(d, lz_op_has(comb, LZ_F_IDMIN));
     } else if (lz_op_has(comb, LZ_F_IDONES)) {
         *bits = d == LZ_BOOL
@@ -99,12 +103,12 @@ void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
         /* The usual initial values do no harm however often they are used: +0 in a sum, an identity in the rest. */
         const lz_literal *lit = f->insts[in->opnd[1]].lit;
         if (lit && lit->type->dtype == d) {
-            uint64_t own = 0, at_d = 0, zero = bits_of(d, 0);
-            memcpy(&own, lit->data, lz_dtype_size(d));
+            uint64_t own = 0, at_d = 0, zero = 0;
+            bool plain = lz_literal_splat(lit, &own);
             lz_identity_bits(p->comb, d, &at_d);
-            if (own == at_d)
+            if (plain && own == at_d)
                 p->fold = false;
-            if (own == zero && lz_op_has(p->comb, LZ_F_ID0)) {
+            if (plain && own == zero && lz_op_has(p->comb, LZ_F_ID0)) {
                 p->fold = false;
                 p->init = 0;
             }

@@ -414,7 +414,7 @@ lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
     lz_node *n = lz_tr_in(c, x), *e;
     if (n && s == 2 && type_of(n)->dtype != LZ_BOOL)
         return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, n, n));
-    if (n && s == 0.5 && type_of(n)->dtype != LZ_C64)
+    if (n && s == 0.5 && !lz_dtype_is_complex(type_of(n)->dtype))
         return lz_tr_end(c, lz_tr_ew1(c, LZ_OP_SQRT, lz_tr_float(c, n)));
     e = lz_tr_scalar_for(c, &n, s, s < 0);
     return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_POWER, n, e));

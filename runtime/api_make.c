@@ -62,7 +62,7 @@ lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site
 /* start + step * i, computed in f64 for floats and i64 for integers, so that long ranges are exact. */
 static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double step)
 {
-    if (d == LZ_BOOL || d == LZ_C64 || !lz_dtype_size(d)) {
+    if (d == LZ_BOOL || lz_dtype_is_complex(d) || !lz_dtype_size(d)) {
         LZ_FAIL(LZ_EDTYPE, "%s: integers and floats have ranges", lz_dtype_name(d));
         return NULL;
     }

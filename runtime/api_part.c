@@ -440,7 +440,7 @@ static lz_node *linspace(lz_tr *c, lz_dtype d, double start, double end, int64_t
         LZ_FAIL(LZ_EINVAL, "%" PRId64 " steps from %g to %g", steps, start, end);
         return NULL;
     }
-    if (d == LZ_BOOL || d == LZ_C64 || !lz_type_get(d, &s)) {
+    if (d == LZ_BOOL || lz_dtype_is_complex(d) || !lz_type_get(d, &s)) {
         LZ_FAIL(LZ_EDTYPE, "%s: integers and floats have ranges", lz_dtype_name(d));
         return NULL;
     }

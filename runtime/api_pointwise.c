@@ -11,7 +11,8 @@
 /* A number as an operand of x's dtype; integers and booleans take whole numbers only. */
 static lz_node *factor(lz_tr *c, lz_node *x, double v, const char *what)
 {
-    if (x && !lz_dtype_is_float(lz_tr_dtype(x)) && lz_tr_dtype(x) != LZ_C64 && v != trunc(v)) {
+    if (x && !lz_dtype_is_float(lz_tr_dtype(x)) && !lz_dtype_is_complex(lz_tr_dtype(x)) &&
+        v != trunc(v)) {
         LZ_FAIL(LZ_EDTYPE, "%s is %g, the operands %s: integers need a whole number", what, v,
                 lz_dtype_name(lz_tr_dtype(x)));
         return NULL;

@@ -185,10 +185,7 @@ static lz_node *host_scalar(lz_tr *c, lz_node_kind kind, lz_dtype d, double v, c
     const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
     if (!t)
         return NULL;
-    if (d == LZ_C64)
-        memcpy(bytes, &(lz_c64){(float)v, 0}, sizeof(lz_c64));
-    else
-        lz_elem_set_f64(d, bytes, 0, v);
+    lz_elem_set_f64(d, bytes, 0, v);
     return lz_tr_own(c, lz_node_new_host(kind, t, bytes, dev, c->site));
 }
 
@@ -257,9 +254,9 @@ lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *x, lz_nod
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_compare);
     a.as_compare.comparison_direction = dir;
-    a.as_compare.compare_type = lz_dtype_is_float(d) || d == LZ_C64 ? LZ_CT_FLOAT
-                                : lz_dtype_is_signed(d)             ? LZ_CT_SIGNED
-                                                                    : LZ_CT_UNSIGNED;
+    a.as_compare.compare_type = lz_dtype_is_float(d) || lz_dtype_is_complex(d) ? LZ_CT_FLOAT
+                                : lz_dtype_is_signed(d)                        ? LZ_CT_SIGNED
+                                                                               : LZ_CT_UNSIGNED;
     lz_node *o[2] = {x, y};
     return lz_tr_op(c, LZ_OP_COMPARE, &a.head, o, 2);
 }
@@ -324,17 +321,14 @@ static bool identity(lz_op op, lz_dtype d, unsigned char *bytes)
     if (f & LZ_F_ID0)
         return true;
     if (f & LZ_F_ID1) {
-        if (d == LZ_C64)
-            memcpy(bytes, &(lz_c64){1, 0}, n);
-        else
-            lz_elem_set_f64(d, bytes, 0, 1);
+        lz_elem_set_f64(d, bytes, 0, 1);
         return true;
     }
     if (f & LZ_F_IDONES) {
         memset(bytes, d == LZ_BOOL ? 1 : 0xff, n);
         return true;
     }
-    if (!(f & (LZ_F_IDMIN | LZ_F_IDMAX)) || d == LZ_C64)
+    if (!(f & (LZ_F_IDMIN | LZ_F_IDMAX)) || lz_dtype_is_complex(d))
         return false;
     bool lowest = (f & LZ_F_IDMIN) != 0;
     if (d == LZ_BOOL) {

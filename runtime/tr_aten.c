@@ -24,8 +24,8 @@ lz_dtype lz_promote(lz_dtype a, lz_dtype b)
         return a;
     if (a == LZ_BOOL || b == LZ_BOOL)
         return a == LZ_BOOL ? b : a;
-    if (a == LZ_C64 || b == LZ_C64) /* complex128 does not exist here */
-        return a == LZ_F64 || b == LZ_F64 ? LZ_DTYPE_NONE : LZ_C64;
+    if (lz_dtype_is_complex(a) || lz_dtype_is_complex(b))
+        return lz_dtype_part(a) == LZ_F64 || lz_dtype_part(b) == LZ_F64 ? LZ_C128 : LZ_C64;
     bool fa = lz_dtype_is_float(a), fb = lz_dtype_is_float(b);
     if (fa != fb)
         return fa ? a : b;
@@ -176,7 +176,7 @@ lz_node *lz_tr_scalar_for(lz_tr *c, lz_node **x, double v, bool want_float)
         return NULL;
     lz_dtype d = lz_node_type(*x)->dtype;
     bool integral = isfinite(v) && v == trunc(v);
-    if (!lz_dtype_is_float(d) && d != LZ_C64) {
+    if (!lz_dtype_is_float(d) && !lz_dtype_is_complex(d)) {
         if (want_float || !integral)
             d = LZ_F32;
         else if (d == LZ_BOOL)

@@ -145,7 +145,7 @@ static lz_status read_item(lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16
     if (type->nelem != 1)
         s = LZ_FAIL(LZ_ESHAPE, "the tensor is %s and has %" PRId64 " elements: it must have one",
                     lz_type_short(type, text, sizeof text), type->nelem);
-    else if (type->dtype == LZ_C64)
+    else if (lz_dtype_is_complex(type->dtype))
         s = LZ_FAIL(LZ_EDTYPE, "a complex number is no single number: use lz_to_host");
     else
         s = lz_read_node(n, bytes, LZ_CAUSE_READ);

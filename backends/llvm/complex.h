@@ -17,6 +17,7 @@ Ev lz_complex_sine(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_sqrt(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_tan(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_tanh(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_divide(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_power(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_atan2(em *e, const lz_ew *w, const Ev *a);
 #endif

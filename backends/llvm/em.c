@@ -101,6 +101,7 @@ Ty em_type(em *e, lz_dtype d, unsigned n)
     case LZ_U64:
         return em_vec(e->i64, n);
     case LZ_F64:
+    case LZ_C128:
         return em_vec(e->f64, n);
     default:
         return em_vec(e->f32, n);

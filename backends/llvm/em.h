@@ -34,8 +34,8 @@ Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, boo
 
 /* ---- types ---- */
 Ty em_vec(Ty elem, unsigned n);                     /* elem itself for n = 1 */
-Ty em_type(em *e, lz_dtype d, unsigned n); /* of a value; complex64: f32 (values come in pairs) */
-/* of an element in memory; 16-bit floats i16, booleans i8, complex64 f32 */
+Ty em_type(em *e, lz_dtype d, unsigned n); /* of a value; complex: of a part (values come in pairs) */
+/* of an element in memory; 16-bit floats i16, booleans i8, complex that of a part */
 Ty em_mem(em *e, lz_dtype d);
 unsigned em_lanes(Val v);
 Ty em_elem(Ty t); /* element type of a vector, or the type itself */
@@ -81,7 +81,7 @@ Val em_gather(em *e, Ty t, Val ptrs, Val mask, Val other, unsigned align);
 void em_scatter(em *e, Val v, Val ptrs, Val mask, unsigned align);
 void em_prefetch(em *e, Val p, bool write, int locality);
 
-/* Memory form of dtype d (n lanes of em_mem) to the value and back. Not for complex64. */
+/* Memory form of dtype d (n lanes of em_mem) to the value and back. Not for complex numbers. */
 Val em_from_mem(em *e, lz_dtype d, Val m);
 Val em_to_mem(em *e, lz_dtype d, Val v);
 /* f32 values rounded to a 16-bit float: the memory bits, or the f32 of the same value. */

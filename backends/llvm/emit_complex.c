@@ -310,6 +310,71 @@ static Z csign_(const cem *c, Z z)
 
 /* ---- two operands ---- */
 
+/* 1 with x's sign where x is infinite, else 0 with it, or x where `where` is false. */
+static Val boxed(const cem *c, Val where, Val x)
+{
+    Val b = copysign_(c, pick(c, is_inf(c, x), num(c, 1), num(c, 0)), x);
+    return pick(c, where, b, x);
+}
+
+/* 2^-n for n the exponent of the larger part, of finite z that is not 0; 1 otherwise. *back is n. */
+static Val normal_factor(const cem *c, Z z, Val *back)
+{
+    em *e = c->e;
+    Ty it = em_like(e, e->i64, z.re);
+    Val x = fabs_(c, z.re), y = fabs_(c, z.im), big = pick(c, FCMP(OGT, x, y), x, y);
+    Val n = SUB(LSHR(BITS(big, it), em_ci(it, 52)), em_ci(it, 1023));
+    Val low = SEL(ICMP(SLT, n, em_ci(it, -1022)), em_ci(it, -1022), n); /* denormal */
+    low = SEL(ICMP(SGT, low, em_ci(it, 1022)), em_ci(it, 1022), low);   /* 2^-1023 would be */
+    Val usable = both(c, FCMP(OGT, big, num(c, 0)), FCMP(OLT, big, num(c, INFINITY)));
+    *back = SEL(usable, low, em_ci(it, 0));
+    return BITS(SHL(SUB(em_ci(it, 1023), *back), em_ci(it, 52)), c->t);
+}
+
+/* 2^n for n in -1022..1023. */
+static Val power_of_two(const cem *c, Val n)
+{
+    em *e = c->e;
+    Ty it = LLVMTypeOf(n);
+    return BITS(SHL(ADD(n, em_ci(it, 1023)), em_ci(it, 52)), c->t);
+}
+
+/* x / y, where both have parts whose squares are in range. Where that gives NaN twice, annex G of C says what infinities and zeros
+ * mean: infinite / finite and nonzero / 0 are infinite, finite / infinite is 0. */
+static Z quotient(const cem *c, Z x, Z y)
+{
+    em *e = c->e;
+    Val zero = num(c, 0), inf = num(c, INFINITY), den = FADD(FMUL(y.re, y.re), FMUL(y.im, y.im));
+    Z q = {FDIV(FADD(FMUL(x.re, y.re), FMUL(x.im, y.im)), den),
+           FDIV(FSUB(FMUL(x.im, y.re), FMUL(x.re, y.im)), den)};
+    Val lost = both(c, FCMP(UNO, q.re, q.re), FCMP(UNO, q.im, q.im)), by_zero = is(c, den, 0);
+    Val x_inf = either(c, is_inf(c, x.re), is_inf(c, x.im)),
+        y_inf = either(c, is_inf(c, y.re), is_inf(c, y.im));
+    Val x_odd = either(c, is_odd(c, x.re), is_odd(c, x.im)),
+        y_odd = either(c, is_odd(c, y.re), is_odd(c, y.im));
+    Val up = both(c, x_inf, NOT(y_odd)), down = both(c, y_inf, NOT(x_odd));
+    Z n = {boxed(c, up, x.re), boxed(c, up, x.im)},
+      d = {boxed(c, down, y.re), boxed(c, down, y.im)};
+    Val by = pick(c, up, inf, zero), far = copysign_(c, inf, y.re);
+    Z r = {FMUL(by, FADD(FMUL(n.re, d.re), FMUL(n.im, d.im))),
+           FMUL(by, FSUB(FMUL(n.im, d.re), FMUL(n.re, d.im)))};
+    r = pick2(c, by_zero, (Z){FMUL(far, x.re), FMUL(far, x.im)}, r);
+    return pick2(c, both(c, lost, either(c, by_zero, either(c, up, down))), r, q);
+}
+
+/* Both operands are brought to parts around 1 first, and the quotient back in two steps, because 2^n itself may be out of range. */
+static Z cdiv_(const cem *c, Z x, Z y)
+{
+    em *e = c->e;
+    if (!c->full)
+        return quotient(c, x, y);
+    Val nx, ny, fx = normal_factor(c, x, &nx), fy = normal_factor(c, y, &ny);
+    Z q = quotient(c, scaled(c, x, fx), scaled(c, y, fy));
+    Val n = SUB(nx, ny), half_n = ASHR(n, em_ci(LLVMTypeOf(n), 1));
+    q = scaled(c, q, power_of_two(c, half_n));
+    return scaled(c, q, power_of_two(c, SUB(n, half_n)));
+}
+
 static Z cpow_(const cem *c, Z a, Z b)
 {
     em *e = c->e;
@@ -330,12 +395,9 @@ static Z catan2_(const cem *c, Z y, Z x)
     if (c->full) { /* the result depends on the ratio alone */
         Val ax = fabs_(c, x.re), bx = fabs_(c, x.im), ay = fabs_(c, y.re), by = fabs_(c, y.im);
         Val mx = pick(c, FCMP(OGT, ax, bx), ax, bx), my = pick(c, FCMP(OGT, ay, by), ay, by);
-        Val m = pick(c, FCMP(OGT, mx, my), mx, my), up = FCMP(OLT, m, num(c, 0x1p-900));
-        Val f = pick(c, up, num(c, 0x1p100), num(c, 1));
-        Val inv = FDIV(num(c, 1), FMUL(m, f));
-        inv = pick(c, is(c, m, 0), num(c, 1), inv);
-        x = scaled(c, scaled(c, x, f), inv);
-        y = scaled(c, scaled(c, y, f), inv);
+        Val n, by2 = normal_factor(c, (Z){mx, my}, &n);
+        x = scaled(c, x, by2);
+        y = scaled(c, y, by2);
     }
     Z p = {FSUB(x.re, y.im), FADD(x.im, y.re)}, m = {FADD(x.re, y.im), FSUB(x.im, y.re)};
     Val x2 = FADD(FMUL(x.re, x.re), FMUL(y.re, y.re)),
@@ -346,15 +408,20 @@ static Z catan2_(const cem *c, Z y, Z x)
     Val dot = FADD(FMUL(x.re, y.re), FMUL(x.im, y.im));
     Val diff =
         FSUB(FADD(FMUL(x.re, x.re), FMUL(x.im, x.im)), FADD(FMUL(y.re, y.re), FMUL(y.im, y.im)));
-    Val mid = half(c, call2(c, "atan2", FADD(dot, dot), diff)), zero = num(c, 0);
+    Val pp = FADD(FMUL(p.re, p.re), FMUL(p.im, p.im)),
+        mm = FADD(FMUL(m.re, m.re), FMUL(m.im, m.im));
+    Val less = FCMP(OLT, pp, mm), low = pick(c, less, pp, mm), high = pick(c, less, mm, pp);
+    Val equal = FCMP(OLT, FMUL(num(c, 100), low), high), zero = num(c, 0); /* |x| and |y| */
+    dot = pick(c, equal, FSUB(FMUL(p.im, m.re), FMUL(p.re, m.im)), FADD(dot, dot));
+    diff = pick(c, equal, FADD(FMUL(p.re, m.re), FMUL(p.im, m.im)), diff);
+    Val mid = half(c, call2(c, "atan2", dot, diff));
     Val turns = em_intr1(e, "llvm.rint", FDIV(FSUB(at, mid), num(c, pi)));
     Val back = either(c, FCMP(OGT, mid, zero), both(c, is(c, mid, 0), FCMP(OLT, at, zero)));
     Val turned = FADD(mid, pick(c, back, num(c, -pi), num(c, pi)));
     mid = pick(c, is(c, fabs_(c, turns), 1), turned, mid);
     Val cross = FMUL(num(c, 4), FSUB(FMUL(x.re, y.im), FMUL(x.im, y.re)));
     Val neg = FCMP(OLT, cross, num(c, 0));
-    Val below = pick(c, neg, FADD(FMUL(m.re, m.re), FMUL(m.im, m.im)),
-                     FADD(FMUL(p.re, p.re), FMUL(p.im, p.im)));
+    Val below = pick(c, neg, mm, pp);
     Val im = FMUL(num(c, 0.25), call1(c, "log1p", FDIV(fabs_(c, cross), below)));
     im = pick(c, is(c, cross, 0), cross, pick(c, neg, FNEG(im), im));
     return pick2(c, odd, (Z){nan, nan}, (Z){mid, im});
@@ -409,6 +476,7 @@ FUNCTION1(sine, csin_)
 FUNCTION1(sqrt, csqrt_)
 FUNCTION1(tan, ctan_)
 FUNCTION1(tanh, ctanh_)
+FUNCTION2(divide, cdiv_)
 FUNCTION2(power, cpow_)
 FUNCTION2(atan2, catan2_)
 

@@ -91,15 +91,19 @@ Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
     Val x = a.v;
     if (to == from)
         return a;
-    if (to == LZ_C64)
-        return (Ev){lz_emit_cast(e, LZ_F32, from, a).v, LLVMConstNull(em_like(e, e->f32, x))};
+    if (lz_dtype_is_complex(to)) {
+        lz_dtype part = lz_dtype_part(to);
+        Val re = lz_emit_cast(e, part, lz_dtype_part(from), real(x)).v;
+        Val im = a.im ? lz_emit_cast(e, part, lz_dtype_part(from), real(a.im)).v : NULL;
+        return (Ev){re, im ? im : LLVMConstNull(LLVMTypeOf(re))};
+    }
     if (to == LZ_BOOL) {
-        if (!lz_dtype_is_float(from) && from != LZ_C64)
+        if (!lz_dtype_is_float(from) && !lz_dtype_is_complex(from))
             return real(ICMP(NE, x, LLVMConstNull(LLVMTypeOf(x))));
         Val nz = FCMP(UNE, x, LLVMConstNull(LLVMTypeOf(x)));
         return real(a.im ? OR(nz, FCMP(UNE, a.im, LLVMConstNull(LLVMTypeOf(x)))) : nz);
     }
-    lz_dtype src = from == LZ_C64 ? LZ_F32 : from;
+    lz_dtype src = lz_dtype_part(from);
     if (lz_dtype_is_float(src))
         return real(lz_dtype_is_float(to) ? float_from_float(e, to, src, x)
                                           : int_from_float(e, to, x));

@@ -44,6 +44,8 @@ Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits)
     }
     case LZ_C64:
         return (Ev){em_cfbits(e, e->f32, (uint32_t)bits), em_cfbits(e, e->f32, bits >> 32)};
+    case LZ_C128:
+        return (Ev){em_cfbits(e, e->f64, bits), em_cfbits(e, e->f64, bits)};
     case LZ_BOOL:
         return (Ev){em_ci(e->i1, (bits & 0xff) != 0), NULL};
     default:
@@ -144,7 +146,10 @@ Ev lz_emit_multiply(em *e, const lz_ew *w, const Ev *a)
 {
     if (is_c(w)) {
         Ty t = LLVMTypeOf(a[0].v),
-           d = em_like(e, e->f64, a[0].v); /* products are exact in double */
+           d = em_like(e, e->f64, a[0].v); /* products of f32 are exact in double */
+        if (w->in[0] == LZ_C128)
+            return (Ev){FSUB(FMUL(a[0].v, a[1].v), FMUL(a[0].im, a[1].im)),
+                        FADD(FMUL(a[0].v, a[1].im), FMUL(a[0].im, a[1].v))};
         Val x[4] = {a[0].v, a[0].im, a[1].v, a[1].im};
         for (int k = 0; k < 4; k++)
             x[k] = LLVMBuildFPExt(e->b, x[k], d, "");
@@ -188,52 +193,6 @@ Ev lz_emit_sign(em *e, const lz_ew *w, const Ev *a)
     return real(OR(pos, ASHR(x, em_ci(t, em_bits(e, t) - 1))));
 }
 
-/* 1 with x's sign where x is infinite, else 0 with it, or x where `where` is false. */
-static Val boxed(em *e, Val where, Val x)
-{
-    Ty t = LLVMTypeOf(x);
-    Val is_inf = FCMP(OEQ, em_intr1(e, "llvm.fabs", x), em_cf(t, INFINITY));
-    return SEL(where, em_intr2(e, "llvm.copysign", SEL(is_inf, em_cf(t, 1), em_cf(t, 0)), x), x);
-}
-
-static Val any_infinite(em *e, Val x, Val y)
-{
-    Val inf = em_cf(LLVMTypeOf(x), INFINITY);
-    return OR(FCMP(OEQ, em_intr1(e, "llvm.fabs", x), inf),
-              FCMP(OEQ, em_intr1(e, "llvm.fabs", y), inf));
-}
-
-static Val both_finite(em *e, Val x, Val y)
-{
-    Val inf = em_cf(LLVMTypeOf(x), INFINITY);
-    return AND(FCMP(OLT, em_intr1(e, "llvm.fabs", x), inf),
-               FCMP(OLT, em_intr1(e, "llvm.fabs", y), inf));
-}
-
-/* Divides complex numbers in double: no overflow, no cancellation that matters. Where that gives
- * NaN twice, annex G of C says what infinities and zeros mean: infinite / finite and nonzero / 0
- * are infinite, finite / infinite is 0. */
-static Ev complex_divide(em *e, const Ev *a)
-{
-    Ty t = LLVMTypeOf(a[0].v), d = em_like(e, e->f64, a[0].v);
-    Val x[4] = {a[0].v, a[0].im, a[1].v, a[1].im}, zero = em_cf(d, 0), inf = em_cf(d, INFINITY);
-    for (int k = 0; k < 4; k++)
-        x[k] = LLVMBuildFPExt(e->b, x[k], d, "");
-    Val den = FADD(FMUL(x[2], x[2]), FMUL(x[3], x[3]));
-    Val re = FDIV(FADD(FMUL(x[0], x[2]), FMUL(x[1], x[3])), den);
-    Val im = FDIV(FSUB(FMUL(x[1], x[2]), FMUL(x[0], x[3])), den);
-    Val lost = AND(FCMP(UNO, re, re), FCMP(UNO, im, im)), by_zero = FCMP(OEQ, den, zero);
-    Val up = AND(any_infinite(e, x[0], x[1]), both_finite(e, x[2], x[3])),
-        down = AND(both_finite(e, x[0], x[1]), any_infinite(e, x[2], x[3]));
-    Val n[4] = {boxed(e, up, x[0]), boxed(e, up, x[1]), boxed(e, down, x[2]), boxed(e, down, x[3])};
-    Val by = SEL(up, inf, zero), far = em_intr2(e, "llvm.copysign", inf, x[2]);
-    Val re2 = SEL(by_zero, FMUL(far, x[0]), FMUL(by, FADD(FMUL(n[0], n[2]), FMUL(n[1], n[3]))));
-    Val im2 = SEL(by_zero, FMUL(far, x[1]), FMUL(by, FSUB(FMUL(n[1], n[2]), FMUL(n[0], n[3]))));
-    Val use = AND(lost, OR(by_zero, OR(up, down)));
-    return (Ev){LLVMBuildFPTrunc(e->b, SEL(use, re2, re), t, ""),
-                LLVMBuildFPTrunc(e->b, SEL(use, im2, im), t, "")};
-}
-
 /* Quotient of integers, b not 0 and not (lowest, -1). The machine divides no vectors of integers,
  * but floats do it exactly up to 32 bits: the distance of a quotient from the integer above is more
  * than the rounding error. */
@@ -266,7 +225,7 @@ static Val safe_divisor(em *e, Val x, Val y, bool sgn, Val *is_zero)
 Ev lz_emit_divide(em *e, const lz_ew *w, const Ev *a)
 {
     if (is_c(w))
-        return complex_divide(e, a);
+        return lz_complex_divide(e, w, a);
     if (is_f(w))
         return rounded(e, w, FDIV(a[0].v, a[1].v));
     bool sgn = lz_dtype_is_signed(w->in[0]);

@@ -1,6 +1,6 @@
 /* ew.h - elementwise ops as LLVM code: one function lz_emit_<name> per distinct name of the emit
  * column of ops.def, for any number of lanes.
- * Values: see em.h. Complex numbers are pairs of f32. The functions return values of the result's
+ * Values: see em.h. Complex numbers are pairs of f32 or f64. The functions return values of the result's
  * dtype, rounded to it.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_EW_H
@@ -8,7 +8,7 @@
 #include "backends/llvm/em.h"
 
 typedef struct Ev {
-    Val v, im;                      /* im: imaginary part of complex64, else NULL */
+    Val v, im;                      /* im: imaginary part of a complex number, else NULL */
 } Ev;
 
 typedef struct lz_ew {

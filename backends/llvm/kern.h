@@ -95,11 +95,12 @@ Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u); /* as it is: a scal
 /* with a value per lane of the stage's vectors */
 Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);
 void kern_stores(kern *c, uint32_t s, const kctx *x);
-/* Memory form of values: bits of an element, complex64 as one i64. */
+/* Memory form of values: bits of an element, complex numbers as one integer. */
 Ty kern_mem_type(em *e, lz_dtype d, unsigned n);
 Ev kern_from_mem(em *e, lz_dtype d, Val m);
 Val kern_to_mem(em *e, lz_dtype d, Ev v);
 unsigned kern_esize(lz_dtype d);
+unsigned kern_align(lz_dtype d);                            /* of an element in memory, in bytes */
 
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */

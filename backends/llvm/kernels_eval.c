@@ -11,13 +11,52 @@ unsigned kern_esize(lz_dtype d)
     return (unsigned)lz_dtype_size(d);
 }
 
+unsigned kern_align(lz_dtype d)
+{
+    return (unsigned)lz_dtype_size(d == LZ_C128 ? LZ_F64 : d);
+}
+
 Ty kern_mem_type(em *e, lz_dtype d, unsigned n)
 {
+    if (d == LZ_C128)
+        return em_vec(LLVMIntTypeInContext(e->cx, 128), n);
     return em_vec(d == LZ_C64 ? e->i64 : em_mem(e, d), n);
+}
+
+/* The parts lie side by side: as a vector of twice as many, of which each takes every other one. */
+static Ev c128_from_mem(em *e, Val m)
+{
+    unsigned n = em_lanes(m);
+    int even[EM_LANES], odd[EM_LANES];
+    Val v = BITS(m, em_vec(e->f64, 2 * n));
+    if (n == 1)
+        return (Ev){em_extract(e, v, 0), em_extract(e, v, 1)};
+    for (unsigned i = 0; i < n; i++) {
+        even[i] = (int)(2 * i);
+        odd[i] = even[i] + 1;
+    }
+    return (Ev){em_shuffle(e, v, v, even, n), em_shuffle(e, v, v, odd, n)};
+}
+
+static Val c128_to_mem(em *e, Ev v)
+{
+    unsigned n = em_lanes(v.v);
+    int both[2 * EM_LANES];
+    for (unsigned i = 0; i < 2 * n; i++)
+        both[i] = (int)(i / 2 + (i % 2 ? n : 0));
+    if (n == 1) {
+        Val pair = LLVMGetPoison(em_vec(e->f64, 2));
+        pair = LLVMBuildInsertElement(e->b, pair, v.v, em_c32(e, 0), "");
+        pair = LLVMBuildInsertElement(e->b, pair, v.im, em_c32(e, 1), "");
+        return BITS(pair, kern_mem_type(e, LZ_C128, 1));
+    }
+    return BITS(em_shuffle(e, v.v, v.im, both, 2 * n), kern_mem_type(e, LZ_C128, n));
 }
 
 Ev kern_from_mem(em *e, lz_dtype d, Val m)
 {
+    if (d == LZ_C128)
+        return c128_from_mem(e, m);
     if (d != LZ_C64)
         return (Ev){em_from_mem(e, d, m), NULL};
     Ty i32 = em_like(e, e->i32, m), f32 = em_like(e, e->f32, m);
@@ -28,6 +67,8 @@ Ev kern_from_mem(em *e, lz_dtype d, Val m)
 
 Val kern_to_mem(em *e, lz_dtype d, Ev v)
 {
+    if (d == LZ_C128)
+        return c128_to_mem(e, v);
     if (d != LZ_C64)
         return em_to_mem(e, d, v.v);
     Ty i32 = em_like(e, e->i32, v.v), i64 = em_like(e, e->i64, v.v);
@@ -173,7 +214,7 @@ static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, 
 static Ev zero_of(em *e, lz_dtype d, unsigned n)
 {
     Val z = LLVMConstNull(em_type(e, d, n));
-    return (Ev){z, d == LZ_C64 ? z : NULL};
+    return (Ev){z, lz_dtype_is_complex(d) ? z : NULL};
 }
 
 static Ev load_scalar(kern *c, uint32_t s, const lz_access *a, place at)
@@ -182,13 +223,13 @@ static Ev load_scalar(kern *c, uint32_t s, const lz_access *a, place at)
     lz_dtype d = access_dtype(c, a);
     Ty mt = kern_mem_type(e, d, 1);
     if (!at.mask)
-        return kern_from_mem(e, d, em_load(e, mt, at.ptr, kern_esize(d)));
+        return kern_from_mem(e, d, em_load(e, mt, at.ptr, kern_align(d)));
     Val other =
             a->other >= 0 ? kern_to_mem(e, d, kern_value(c, s, a->other, 0)) : LLVMConstNull(mt),
         out;
     em_if f;
     em_if_begin(e, &f, at.mask);
-    Val m = em_load(e, mt, at.ptr, kern_esize(d));
+    Val m = em_load(e, mt, at.ptr, kern_align(d));
     em_if_end(e, &f, 1, &m, &other, &out);
     return kern_from_mem(e, d, out);
 }
@@ -198,7 +239,7 @@ static Ev load_vector(kern *c, uint32_t s, const lz_access *a, place at, unsigne
     em *e = c->e;
     lz_dtype d = access_dtype(c, a);
     Ty mt = kern_mem_type(e, d, n);
-    unsigned es = kern_esize(d);
+    unsigned es = kern_align(d);
     Val m;
     if (!at.ptrs && !at.mask)
         m = em_load(e, mt, at.ptr, es);
@@ -222,7 +263,7 @@ static Ev load(kern *c, uint32_t s, uint32_t sop, unsigned u, Val tail)
     if (t->square[sop]) {
         lz_dtype d = access_dtype(c, a);
         Val row = em_at(c->e, t->square[sop], t->square_row, (int64_t)n * kern_esize(d));
-        return kern_from_mem(c->e, d, em_load(c->e, kern_mem_type(c->e, d, n), row, kern_esize(d)));
+        return kern_from_mem(c->e, d, em_load(c->e, kern_mem_type(c->e, d, n), row, kern_align(d)));
     }
     place at = locate(c, s, a, t->ptr[t->pos[sop]][i], n, u, tail);
     return n == 1 ? load_scalar(c, s, a, at) : load_vector(c, s, a, at, n, u);
@@ -236,7 +277,7 @@ void kern_stores(kern *c, uint32_t s, const kctx *x)
     for (uint32_t j = 0; j < t->s->nstore; j++) {
         const lz_store *w = &t->s->stores[j];
         lz_dtype d = access_dtype(c, &w->at);
-        unsigned es = kern_esize(d);
+        unsigned es = kern_align(d);
         for (unsigned u = 0; u < x->u; u++) {
             place at = locate(c, s, &w->at, t->ptr[t->last][t->s->nacc + j], n, u, x->mask[u]);
             Ev v = n == 1 ? kern_value(c, s, w->value, u) : kern_vector(c, s, w->value, u);

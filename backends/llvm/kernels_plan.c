@@ -15,7 +15,7 @@ bool kern_sz_is(lz_sz s, int64_t v)
 
 static unsigned cost_size(lz_dtype d)
 {
-    return d == LZ_F16 || d == LZ_BF16 ? 4 : (unsigned)lz_dtype_size(d);
+    return d == LZ_F16 || d == LZ_BF16 ? 4 : d == LZ_C128 ? 8 : (unsigned)lz_dtype_size(d);
 }
 
 /* Lanes by the elements the kernel moves: 16 for anything with 32-bit or 16-bit float data on

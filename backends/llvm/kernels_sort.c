@@ -132,15 +132,19 @@ static Val element(kern *c, const ksort *t, Val set, uint32_t col, Val i)
     return em_at(c->e, em_at(c->e, set, t->at[col], 1), i, t->col_size[col]);
 }
 
+static unsigned align(const ksort *t, uint32_t col)
+{
+    return t->col_size[col] < 8 ? t->col_size[col] : 8;
+}
+
 Val kern_sort_load(kern *c, const ksort *t, Val set, uint32_t col, Val i)
 {
-    return em_load(c->e, kern_sort_type(c->e, t, col), element(c, t, set, col, i),
-                   t->col_size[col]);
+    return em_load(c->e, kern_sort_type(c->e, t, col), element(c, t, set, col, i), align(t, col));
 }
 
 void kern_sort_store(kern *c, const ksort *t, Val set, uint32_t col, Val i, Val v)
 {
-    em_store(c->e, v, element(c, t, set, col, i), t->col_size[col]);
+    em_store(c->e, v, element(c, t, set, col, i), align(t, col));
 }
 
 /* Position of the current point among those of the stage's inner loops. */

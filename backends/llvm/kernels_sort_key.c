@@ -95,7 +95,7 @@ static bool is_integer_order(lz_dtype d, int32_t type)
 {
     if (lz_dtype_is_float(d))
         return type == LZ_CT_TOTALORDER;
-    return d != LZ_C64;
+    return !lz_dtype_is_complex(d);
 }
 
 void kern_sort_find_key(ksort *t)

@@ -13,8 +13,8 @@ enum { CHUNK = 256 };
 static int across(const kern *c, const lz_access *a)
 {
     uint32_t last = c->k->nouter - 1;
-    if (a->ndyn || a->guard >= 0 || kern_sz_is(a->stride[last], 0) ||
-        kern_sz_is(a->stride[last], 1))
+    if (a->ndyn || a->guard >= 0 || kern_esize(c->k->buf[a->buf].dtype) > 8 ||
+        kern_sz_is(a->stride[last], 0) || kern_sz_is(a->stride[last], 1))
         return -1;
     for (uint32_t d = 0; d < last; d++) {
         lz_sz n = c->k->outer[d];

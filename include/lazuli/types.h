@@ -51,6 +51,10 @@ typedef enum lz_status {
 typedef struct lz_c64 {
     float re, im;
 } lz_c64;
+/* One complex128 element. */
+typedef struct lz_c128 {
+    double re, im;
+} lz_c128;
 
 /* Element type of a tensor. 0 (LZ_DTYPE_NONE) is no type. */
 typedef enum lz_dtype {

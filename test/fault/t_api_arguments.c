@@ -268,7 +268,7 @@ START_TEST(a02_every_dtype)
             taken++;
         lz_scope_end();
     }
-    ck_assert_int_gt(taken, d == LZ_C64 ? 5 : 25);
+    ck_assert_int_gt(taken, d == LZ_C64 || d == LZ_C128 ? 5 : 25);
     lz_scope_begin();
     lz_tensor *f = lz_ones(d, s);
     if (!lz_dtype_is_int(d)) { /* indices are integers */
@@ -488,7 +488,7 @@ START_TEST(a04_dimensions_and_counts)
                       lz_to(x, (lz_dtype)-1),
                       lz_hlo_convert(x, LZ_DTYPE_NONE),
                       lz_hlo_compare((lz_hlo_direction)77, x, x),
-                      lz_full((lz_dtype)15, LZ_SHAPE(1), 0)};
+                      lz_full(LZ_DTYPE_COUNT, LZ_SHAPE(1), 0)};
     for (size_t n = 0; n < sizeof t / sizeof *t; n++)
         ck_assert_msg(lz_status_of(t[n]) != LZ_OK && lz_status_of(t[n]) != LZ_EINTERNAL,
                       "call %zu is accepted: %s", n, lz_status_name(lz_status_of(t[n])));

@@ -167,9 +167,9 @@ static lz_literal *abs_of(const lz_literal *l)
     lz_dtype d = l->type->dtype;
     lz_literal *a = lz_literal_copy_from(l->type, l->data);
     for (int64_t i = 0; a && i < l->type->nelem; i++) {
-        if (d == LZ_C64) {
-            lz_c64 v = ((const lz_c64 *)l->data)[i];
-            ((lz_c64 *)a->data)[i] = (lz_c64){fabsf(v.re) + fabsf(v.im), 0};
+        if (lz_dtype_is_complex(d)) {
+            lz_cx v = lz_ref_load_c(d, l->data, i);
+            lz_ref_store_c(d, a->data, i, (lz_cx){fabsl(v.re) + fabsl(v.im), 0});
         } else if (lz_dtype_is_float(d)) {
             lz_elem_set_f64(d, a->data, i, fabs(lz_elem_get_f64(d, l->data, i)));
         }
@@ -184,7 +184,7 @@ static double roundoff(const lz_sig *s, lz_dtype d)
     const lz_func *region = region_of(s);
     lz_op op = region && s->nresult == 1 ? lz_region_as_binary(region) : LZ_OP_NONE;
     bool wide = !region || op == LZ_OP_ADD || (op == LZ_OP_MULTIPLY && s->op == LZ_OP_REDUCE);
-    if (d == LZ_F64)
+    if (lz_dtype_part(d) == LZ_F64)
         return 0x1p-53;
     return wide || d == LZ_F32 ? 0x1p-24 : d == LZ_F16 ? 0x1p-11 : 0x1p-8;
 }
@@ -199,13 +199,15 @@ static bool multiplies(const lz_func *region)
 
 static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, double bound)
 {
+    lz_dtype d = out->type->dtype;
     for (int64_t i = 0; i < out->type->nelem; i++) {
-        lz_c64 *v = &((lz_c64 *)out->data)[i];
-        double m = fabs((double)((const lz_c64 *)mag->data)[i].re) * bound;
-        if (!isfinite(v->re) || !isfinite(v->im) || !isfinite(m))
+        lz_cx v = lz_ref_load_c(d, out->data, i);
+        double m = fabs((double)lz_ref_load_c(d, mag->data, i).re) * bound;
+        if (!isfinite(v.re) || !isfinite(v.im) || !isfinite(m))
             continue;
-        v->re = (float)(v->re + move_of(r) * m);
-        v->im = (float)(v->im + move_of(r) * m);
+        v.re += move_of(r) * m;
+        v.im += move_of(r) * m;
+        lz_ref_store_c(d, out->data, i, v);
     }
 }
 
@@ -225,7 +227,7 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
         lz_dtype d = out[k]->type->dtype;
         double eps = roundoff(s, d), tiny = d == LZ_F64 ? 0x1p-1074 : 0x1p-149;
         bool product = multiplies(region_of(s));
-        if (d == LZ_C64)
+        if (lz_dtype_is_complex(d))
             nudge_complex(r, out[k], mag[k], terms * 4 * eps);
         for (int64_t i = 0; lz_dtype_is_float(d) && i < out[k]->type->nelem; i++) {
             double v = lz_elem_get_f64(d, out[k]->data, i),
@@ -503,7 +505,7 @@ static bool element_met(const lz_literal *want, const lz_literal *got, double sl
     if (lz_dtype_is_complex(d)) { /* its arithmetic is accurate to some units of the magnitude */
         lz_cx a = lz_ref_load_c(d, want->data, i);
         double re = isfinite(a.re) ? (double)a.re : 0, im = isfinite(a.im) ? (double)a.im : 0;
-        slack += 0x1p-20 * hypot(re, im) + 0x1p-1074;
+        slack += (d == LZ_C128 ? 0x1p-46 : 0x1p-20) * hypot(re, im) + 0x1p-1074;
     }
     double dev = deviation(want, got, i);
     if (dev == 0 && slack == 0 && lz_dtype_is_float(d)) /* exact: zeros have signs */

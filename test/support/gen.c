@@ -193,7 +193,7 @@ lz_status gen_begin(gen *g, uint64_t seed, const lz_gen_options *o)
     if (g->o.max_elems <= 0)
         g->o.max_elems = 256;
     if (g->o.dtypes == 0)
-        g->o.dtypes = ~(UINT32_C(1) << LZ_C64);
+        g->o.dtypes = ~(UINT32_C(1) << LZ_C64 | UINT32_C(1) << LZ_C128);
     if (g->o.classes == 0)
         g->o.classes = ~UINT32_C(0);
     g->f = lz_func_new("random");

@@ -11,7 +11,7 @@
 typedef struct lz_gen_options {
     int max_insts;          /* operations to add, about; 0: 12 */
     int64_t max_elems;      /* of one value; 0: 256 */
-    uint32_t dtypes;        /* bits 1 << lz_dtype; 0: all but C64 */
+    uint32_t dtypes;        /* bits 1 << lz_dtype; 0: all but complex */
     uint32_t classes;       /* bits 1 << lz_op_class; 0: all */
     bool no_empty;          /* no extent of 0 */
 } lz_gen_options;

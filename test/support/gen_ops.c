@@ -133,6 +133,8 @@ static lz_val op_bitcast(gen *g, lz_val a)
     lz_attr_dtype at = {.kind = LZ_ATTR_dtype, .dtype = gen_dtype(g, LZ_OP_BITCAST_CONVERT)};
     if (g->pure)
         at.dtype = (lz_dtype)RND(1, LZ_DTYPE_COUNT - 1);
+    if (lz_dtype_is_complex(gen_type(g, a)->dtype))
+        at.dtype = gen_type(g, a)->dtype;
     return gen_build(g, LZ_OP_BITCAST_CONVERT, &at, &a, 1);
 }
 
@@ -520,13 +522,13 @@ static lz_val op_sort(gen *g)
         d[k] = gen_dtype(g, LZ_OP_SORT);
         opnd[k] = gen_make(g, d[k], &s);
     }
-    if (d[0] == LZ_C64) { /* complex numbers have no order: they follow a key */
+    if (lz_dtype_is_complex(d[0])) { /* complex numbers have no order: they follow a key */
         d[n] = d[0], opnd[n] = opnd[0];
         d[0] = (lz_dtype)RND(LZ_BOOL, LZ_F64);
         opnd[0] = gen_make(g, d[0], &s);
         n++;
     }
-    while (key < n && d[key] != LZ_C64)
+    while (key < n && !lz_dtype_is_complex(d[key]))
         key++;
     at.comparator = lz_region_order(d, n, (uint32_t)RND(1, key), CHANCE(40));
     return at.comparator ? gen_build(g, LZ_OP_SORT, &at, opnd, n) : LZ_NOVAL;

@@ -1,5 +1,6 @@
 /* lit.c - random literals and their comparison. */
 #include "support/lit.h"
+#include "ir/eval_complex.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +65,7 @@ int lz_test_specials(lz_dtype d, uint64_t bits[64])
     case LZ_BF16:
         return copy_bits(bits, special_bf16, sizeof special_bf16);
     case LZ_C64:
+    case LZ_C128:                    /* as complex64: lz_test_set_bits widens them */
         for (int i = 0; i < 64; i++) /* all pairs of 0 -0 1 -1 inf -inf nan 2.5 */
             bits[i] = special_f32[i % 8 == 7 ? 17 : i % 8] | special_f32[i / 8 == 7 ? 17 : i / 8]
                                                                  << 32;
@@ -78,13 +80,23 @@ int lz_test_specials(lz_dtype d, uint64_t bits[64])
 void lz_test_set_bits(lz_literal *l, int64_t i, uint64_t bits)
 {
     size_t esize = lz_dtype_size(l->type->dtype);
+    if (l->type->dtype == LZ_C128) {
+        lz_c64 v;
+        memcpy(&v, &bits, sizeof v);
+        ((lz_c128 *)l->data)[i] = (lz_c128){v.re, v.im};
+        return;
+    }
     memcpy((char *)l->data + (size_t)i * esize, &bits, esize);
 }
 
 uint64_t lz_test_get_bits(const lz_literal *l, int64_t i)
 {
     size_t esize = lz_dtype_size(l->type->dtype);
-    uint64_t bits = 0;
+    uint64_t bits = 0, parts[2];
+    if (l->type->dtype == LZ_C128) { /* different for different numbers, as good as always */
+        memcpy(parts, (const char *)l->data + (size_t)i * esize, sizeof parts);
+        return parts[0] ^ (parts[1] << 1 | parts[1] >> 63) * UINT64_C(0x9e3779b97f4a7c15);
+    }
     memcpy(&bits, (const char *)l->data + (size_t)i * esize, esize);
     return bits;
 }
@@ -100,6 +112,8 @@ static void put_modest(lz_rnd *r, lz_literal *l, int64_t i)
     lz_dtype d = l->type->dtype;
     if (d == LZ_C64)
         ((lz_c64 *)l->data)[i] = (lz_c64){(float)modest(r), (float)modest(r)};
+    else if (d == LZ_C128)
+        ((lz_c128 *)l->data)[i] = (lz_c128){modest(r), modest(r)};
     else if (lz_dtype_is_float(d))
         lz_elem_set_f64(d, l->data, i, modest(r));
     else if (d == LZ_BOOL)
@@ -115,7 +129,7 @@ static void put_wild(lz_rnd *r, lz_literal *l, int64_t i, const uint64_t *specia
         lz_rnd_chance(r, 25) ? special[lz_rnd_range(r, 0, nspecial - 1)] : lz_rnd_u64(r);
     if (d == LZ_BOOL)
         bits &= 1;
-    if (d == LZ_C64 || lz_rnd_chance(r, 25))
+    if (lz_dtype_is_complex(d) || lz_rnd_chance(r, 25))
         put_modest(r, l, i);
     else
         lz_test_set_bits(l, i, bits);
@@ -163,10 +177,7 @@ lz_literal *lz_test_lit_(lz_dtype d, lz_shape s, const double *v, size_t n)
         return NULL;
     lz_literal *l = lz_literal_new(t);
     for (size_t i = 0; l && i < n; i++) {
-        if (d == LZ_C64)
-            ((lz_c64 *)l->data)[i] = (lz_c64){(float)v[i], 0};
-        else
-            lz_elem_set_f64(d, l->data, (int64_t)i, v[i]);
+        lz_elem_set_f64(d, l->data, (int64_t)i, v[i]);
     }
     return l;
 }
@@ -240,10 +251,10 @@ static void print_value(const lz_literal *l, int64_t i, char *s, size_t n)
 {
     lz_dtype d = l->type->dtype;
     uint64_t bits = lz_test_get_bits(l, i);
-    if (d == LZ_C64)
-        snprintf(s, n, "%.9g%+.9gi", ((const lz_c64 *)l->data)[i].re,
-                 ((const lz_c64 *)l->data)[i].im);
-    else if (lz_dtype_is_float(d))
+    if (lz_dtype_is_complex(d)) {
+        lz_cx v = lz_ref_load_c(d, l->data, i);
+        snprintf(s, n, "%.17Lg%+.17Lgi", v.re, v.im);
+    } else if (lz_dtype_is_float(d))
         snprintf(s, n, "%.17g (0x%" PRIx64 ")", lz_elem_get_f64(d, l->data, i), bits);
     else if (lz_dtype_is_signed(d))
         snprintf(s, n, "%" PRId64, lz_elem_get_i64(d, l->data, i));
@@ -269,12 +280,13 @@ void lz_test_print_diff(const lz_literal *got, const lz_literal *want, int64_t i
 
 /* Complex arithmetic is accurate as a whole, not in each part: distance against magnitude. What is
  * not finite need only be not finite either. */
-static bool same_complex(lz_c64 a, lz_c64 b, int ulp)
+static bool same_complex(lz_dtype d, lz_cx a, lz_cx b, int ulp)
 {
+    long double eps = d == LZ_C128 ? 0x1p-52L : 0x1p-23L,
+                tiny = d == LZ_C128 ? 0x1p-1074L : 0x1p-149L;
     if (!isfinite(b.re) || !isfinite(b.im))
         return !isfinite(a.re) || !isfinite(a.im);
-    return hypot((double)a.re - b.re, (double)a.im - b.im) <=
-           ulp * 0x1p-23 * hypot(b.re, b.im) + ulp * 0x1p-149;
+    return hypotl(a.re - b.re, a.im - b.im) <= ulp * eps * hypotl(b.re, b.im) + ulp * tiny;
 }
 
 static bool same_element(const lz_literal *got, const lz_literal *want, int64_t i, int ulp)
@@ -283,9 +295,9 @@ static bool same_element(const lz_literal *got, const lz_literal *want, int64_t 
     uint64_t a = lz_test_get_bits(got, i), b = lz_test_get_bits(want, i);
     if (a == b)
         return true;
-    if (d == LZ_C64)
-        return ulp > 0 &&
-               same_complex(((const lz_c64 *)got->data)[i], ((const lz_c64 *)want->data)[i], ulp);
+    if (lz_dtype_is_complex(d))
+        return ulp > 0 && same_complex(d, lz_ref_load_c(d, got->data, i),
+                                       lz_ref_load_c(d, want->data, i), ulp);
     uint64_t dist = lz_test_ulps(d, a, b);
     if (dist == 0 && ulp == 0 && lz_dtype_is_float(d))
         return is_nan(line_of(d), a); /* zeros of different sign */

@@ -46,8 +46,8 @@ lz_status tool_npy_write(const char *path, const lz_literal *l)
 
 uint32_t tool_components(const lz_type *t, lz_dtype *part)
 {
-    *part = t->dtype == LZ_C64 ? LZ_F32 : t->dtype;
-    return t->dtype == LZ_C64 ? 2 : 1;
+    *part = lz_dtype_part(t->dtype);
+    return lz_dtype_is_complex(t->dtype) ? 2 : 1;
 }
 
 static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)

@@ -95,7 +95,7 @@ enum { NCASES = sizeof cases / sizeof *cases };
 
 /* ---- the harness ---- */
 typedef struct point {
-    float z[2][N][2]; /* of two inputs, N elements, the parts */
+    double z[2][N][2]; /* of two inputs, N elements, the parts */
 } point;
 
 /* Away from zeros, poles and branch cuts. */
@@ -104,8 +104,8 @@ static void start(point *p)
     unsigned seed = 5;
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < N; k++) {
-            p->z[i][k][0] = (float)(0.4 + 0.8 * noise(&seed));
-            p->z[i][k][1] = (float)((noise(&seed) - 0.5) * 1.2);
+            p->z[i][k][0] = 0.4 + 0.8 * noise(&seed);
+            p->z[i][k][1] = (noise(&seed) - 0.5) * 1.2;
         }
 }
 
@@ -127,7 +127,7 @@ static lz_tensor *weigh(lz_tensor *t)
 static lz_tensor *loss_at(const struct gcase *c, const point *p, lz_tensor **x)
 {
     for (int i = 0; i < c->nin; i++)
-        x[i] = lz_from_host(LZ_C64, LZ_SHAPE(N), p->z[i]);
+        x[i] = lz_from_host(LZ_C128, LZ_SHAPE(N), p->z[i]);
     return weigh(c->f(x));
 }
 
@@ -147,7 +147,7 @@ START_TEST(against_differences)
     ck_assert_int_eq(lz_set_device(devices[_i / NCASES]), LZ_OK);
     point p;
     lz_tensor *x[2], *g[2];
-    float got[2][N][2];
+    double got[2][N][2];
     start(&p);
     lz_scope_begin();
     lz_tensor *loss = loss_at(c, &p, x);
@@ -159,16 +159,16 @@ START_TEST(against_differences)
     lz_scope_end();
     for (int e = 0; e < c->nin * N * 2; e++) {
         int i = e / (2 * N), k = e / 2 % N, part = e % 2;
-        const float h = 0x1p-7f;
-        float at = p.z[i][k][part];
+        const double h = 0x1p-17;
+        double at = p.z[i][k][part];
         p.z[i][k][part] = at + h;
         double up = value(c, &p);
         p.z[i][k][part] = at - h;
         double down = value(c, &p);
         p.z[i][k][part] = at;
         double want = (up - down) / (2 * h);
-        ck_assert_msg(fabs(got[i][k][part] - want) <= 1e-3 * (1 + fabs(want)),
-                      "%s: input %d element %d part %d: %.7g, by differences %.7g", c->name, i, k,
+        ck_assert_msg(fabs(got[i][k][part] - want) <= 1e-6 * (1 + fabs(want)),
+                      "%s: input %d element %d part %d: %.10g, by differences %.10g", c->name, i, k,
                       part, got[i][k][part], want);
     }
 }

@@ -24,6 +24,8 @@ static void put_random(lz_dtype d, char *p, size_t n, int64_t below)
             lz_elem_set_f64(d, p, (int64_t)i, rnd_unit() * 2);
         } else if (d == LZ_C64) {
             ((lz_c64 *)(void *)p)[i] = (lz_c64){(float)rnd_unit(), (float)rnd_unit()};
+        } else if (d == LZ_C128) {
+            ((lz_c128 *)(void *)p)[i] = (lz_c128){rnd_unit(), rnd_unit()};
         } else if (d == LZ_BOOL) {
             p[i] = (char)(rnd64() & 1);
         } else {
@@ -45,8 +47,8 @@ static void same(const world *w, uint32_t b, const char *got, const char *want, 
 {
     lz_dtype d = w->k->buf[b].dtype;
     size_t es = lz_dtype_size(d), n = w->nbytes[b] / es;
-    if (d == LZ_C64)
-        d = LZ_F32, n *= 2;
+    if (lz_dtype_is_complex(d))
+        d = lz_dtype_part(d), n *= 2;
     for (size_t i = 0; i < n; i++) {
         if (lz_dtype_is_float(d)) {
             double x = lz_elem_get_f64(d, got, (int64_t)i),
@@ -323,6 +325,7 @@ START_TEST(reductions)
              {LZ_OP_ADD, LZ_I8, LZ_I8, 0},
              {LZ_OP_ADD, LZ_I64, LZ_I64, 0},
              {LZ_OP_ADD, LZ_C64, LZ_C64, 0},
+             {LZ_OP_ADD, LZ_C128, LZ_C128, 0},
              {LZ_OP_MULTIPLY, LZ_I32, LZ_I32, 1},
              {LZ_OP_MULTIPLY, LZ_U16, LZ_U16, 1},
              {LZ_OP_AND, LZ_BOOL, LZ_BOOL, 1},
@@ -369,7 +372,7 @@ END_TEST
 
 START_TEST(padding)
 {
-    const lz_dtype types[] = {LZ_F32, LZ_I8, LZ_BF16, LZ_F64, LZ_C64, LZ_BOOL};
+    const lz_dtype types[] = {LZ_F32, LZ_I8, LZ_BF16, LZ_F64, LZ_C64, LZ_C128, LZ_BOOL};
     for (size_t d = 0; d < sizeof types / sizeof *types; d++)
         for (int v = 0; v < 3; v++)
             for (int trial = 0; trial < 4; trial++) {

@@ -569,7 +569,7 @@ int main(void)
     Suite *s = suite_create("formats");
     TCase *t = tcase_create("formats");
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_loop_test(t, npy_round_trip, LZ_BOOL, LZ_C64 + 1);
+    tcase_add_loop_test(t, npy_round_trip, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(t, npy_of_others);
     tcase_add_test(t, npy_is_numpys_text);
     tcase_add_loop_test(t, npz_round_trip, 0, 2);

@@ -277,7 +277,7 @@ static void check_scatter(const lz_sig *s, lz_literal *const *in, lz_literal *co
     lz_dtype dt = in[0]->type->dtype;
     lz_op op = lz_region_as_binary(a->update_computation);
     if (s->nresult != 1 || (lz_dtype_is_float(dt) && (op == LZ_OP_ADD || op == LZ_OP_MULTIPLY)) ||
-        dt == LZ_C64)
+        lz_dtype_is_complex(dt))
         return;
     const lz_shape *is = &in[0]->type->shape;
     lz_literal *want = lz_literal_copy_from(in[0]->type, in[0]->data);
@@ -316,7 +316,7 @@ static void check_reduce(const lz_sig *s, lz_literal *const *in, lz_literal *con
     const lz_attr_reduce *a = LZ_ATTR(reduce, s->attr);
     lz_dtype dt = in[0]->type->dtype;
     lz_op op = lz_region_as_binary(a->body);
-    if (op == LZ_OP_NONE || dt == LZ_C64)
+    if (op == LZ_OP_NONE || lz_dtype_is_complex(dt))
         return;
     int64_t n = out[0]->type->nelem;
     bool wide = lz_dtype_is_float(dt) && (op == LZ_OP_ADD || op == LZ_OP_MULTIPLY);
@@ -371,7 +371,7 @@ static void check_dot(const lz_sig *s, lz_literal *const *in, lz_literal *const 
     const lz_attr_dot *a = LZ_ATTR(dot, s->attr);
     lz_dtype dt = in[0]->type->dtype;
     const lz_shape *ls = &in[0]->type->shape, *rs = &in[1]->type->shape;
-    if (lz_dtype_is_float(dt) || dt == LZ_C64)
+    if (lz_dtype_is_float(dt) || lz_dtype_is_complex(dt))
         return;
     uint64_t mask = dt == LZ_BOOL ? 1 : ~UINT64_C(0) >> (64 - 8 * lz_dtype_size(dt));
     lz_shape ks = {.rank = a->lhs_contracting_dimensions.n};

@@ -95,7 +95,7 @@ static const struct {
     {"%0 = stablehlo.abs %a : tensor<*xf32>", LZ_EUNSUPPORTED, "only static shapes"},
     {"%0 = stablehlo.abs %a : tensor<2x3xf8E4M3FN>", LZ_EUNSUPPORTED, "'f8E4M3FN'"},
     {"%0 = stablehlo.abs %a : tensor<2x3xindex>", LZ_EUNSUPPORTED, "'index'"},
-    {"%0 = stablehlo.abs %a : tensor<2x3xcomplex<f64>>", LZ_EUNSUPPORTED, "complex<f64>"},
+    {"%0 = stablehlo.abs %a : tensor<2x3xcomplex<i32>>", LZ_EUNSUPPORTED, "complex<i32>"},
     {"%0 = stablehlo.abs %a : tensor<2x3xf32, #enc>", LZ_EUNSUPPORTED, "encodings"},
     {"%0 = stablehlo.abs %a : !stablehlo.token", LZ_EUNSUPPORTED, "!stablehlo.token"},
     {"%0 = stablehlo.abs %a : f32", LZ_EPARSE, "expected a tensor type, not 'f32'"},
