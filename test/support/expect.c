@@ -177,13 +177,26 @@ static lz_literal *abs_of(const lz_literal *l)
     return a;
 }
 
-/* Unit roundoff of what sums are kept in. Single sums and products of 16-bit floats are kept wide; other regions may be
- * rounded at every step, or not. */
-static double roundoff(const lz_sig *s, lz_dtype d)
+/* Single sums and products of 16-bit floats are kept wide; other regions may be rounded at every step, or not. */
+static bool kept_wide(const lz_sig *s)
 {
     const lz_func *region = region_of(s);
     lz_op op = region && s->nresult == 1 ? lz_region_as_binary(region) : LZ_OP_NONE;
-    bool wide = !region || op == LZ_OP_ADD || (op == LZ_OP_MULTIPLY && s->op == LZ_OP_REDUCE);
+    return !region || op == LZ_OP_ADD || (op == LZ_OP_MULTIPLY && s->op == LZ_OP_REDUCE);
+}
+
+/* The smallest number of what sums are kept in. */
+static double smallest(const lz_sig *s, lz_dtype d)
+{
+    if (d == LZ_F64)
+        return 0x1p-1074;
+    return kept_wide(s) || d == LZ_F32 ? 0x1p-149 : d == LZ_F16 ? 0x1p-24 : 0x1p-133;
+}
+
+/* Unit roundoff of what sums are kept in. */
+static double roundoff(const lz_sig *s, lz_dtype d)
+{
+    bool wide = kept_wide(s);
     if (lz_dtype_part(d) == LZ_F64)
         return 0x1p-53;
     return wide || d == LZ_F32 ? 0x1p-24 : d == LZ_F16 ? 0x1p-11 : 0x1p-8;
@@ -225,7 +238,7 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
     double terms = terms_of(s);
     for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++) {
         lz_dtype d = out[k]->type->dtype;
-        double eps = roundoff(s, d), tiny = d == LZ_F64 ? 0x1p-1074 : 0x1p-149;
+        double eps = roundoff(s, d), tiny = smallest(s, d);
         bool product = multiplies(region_of(s));
         if (lz_dtype_is_complex(d))
             nudge_complex(r, out[k], mag[k], terms * 4 * eps);

@@ -183,7 +183,7 @@ static bool same_complex(const double *x, const double *y, double eps, double ti
             long double m = isfinite(y[1 - k]) ? hypotl(y[0], y[1]) : fabsl(y[k]);
             long double off = fabsl((long double)x[k] - y[k]);
             if (off > eps * stretch * m + 2 * tiny &&
-                !(half_turns && k == 0 && fabsl(off - 3.14159265358979L) < 1e-14L))
+                !(half_turns && k == 0 && fabsl(remainderl(off, 3.14159265358979324L)) < 1e-14L))
                 return false;
         }
     }
