@@ -10,7 +10,7 @@ static const lz_type *type_of(const lz_node *x)
     return lz_node_type(x);
 }
 
-static bool is_index(const lz_node *x)
+bool lz_tr_is_index(const lz_node *x)
 {
     lz_dtype d = type_of(x)->dtype;
     if (d == LZ_I32 || d == LZ_I64)
@@ -59,7 +59,7 @@ lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 static lz_node *index_select(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
     char text[128];
-    if (!x || !index || !is_index(index))
+    if (!x || !index || !lz_tr_is_index(index))
         return NULL;
     if (type_of(x)->shape.rank == 0 || type_of(index)->shape.rank != 1) {
         LZ_FAIL(LZ_ESHAPE,
@@ -86,14 +86,14 @@ lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site 
         LZ_FAIL(LZ_ESHAPE, "weight has rank %d: it must be [rows, width]", type_of(w)->shape.rank);
         i = NULL;
     }
-    return lz_tr_end(c, i && is_index(i) ? lz_tr_take(c, w, 0, i) : NULL);
+    return lz_tr_end(c, i && lz_tr_is_index(i) ? lz_tr_take(c, w, 0, i) : NULL);
 }
 
 /* Whether x and the index (and src) have equal rank and the index fits; dim from the front. */
 static bool index_fits(const lz_node *x, int64_t *dim, const lz_node *index, const lz_node *src)
 {
     char tx[128], ti[128], ts[128] = "";
-    if (!is_index(index) || !lz_tr_dim(*dim, type_of(x)->shape.rank, dim))
+    if (!lz_tr_is_index(index) || !lz_tr_dim(*dim, type_of(x)->shape.rank, dim))
         return false;
     const lz_shape *s = &type_of(x)->shape, *is = &type_of(index)->shape,
                    *ss = src ? &type_of(src)->shape : is;
@@ -177,7 +177,8 @@ static lz_node *full_index(lz_tr *c, lz_node *index, int64_t dim)
     return lz_tr_concat(c, part, (uint32_t)s.rank, s.rank);
 }
 
-static lz_node *scatter_add(lz_tr *c, lz_node *x, int64_t dim, lz_node *index, lz_node *src)
+lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
+                             lz_node *src)
 {
     lz_attr_any a;
     if (!x || !index || !src || !index_fits(x, &dim, index, src))
@@ -190,7 +191,7 @@ static lz_node *scatter_add(lz_tr *c, lz_node *x, int64_t dim, lz_node *index, l
     }
     const lz_shape is = type_of(index)->shape, *s = &type_of(x)->shape;
     if (is.rank == 0)
-        return lz_tr_ew2(c, LZ_OP_ADD, x, src);
+        return op == LZ_OP_NONE ? src : lz_tr_ew2(c, op, x, src);
     bool batched = true;
     for (int i = 0; i < is.rank; i++)
         batched &= i == dim || is.dims[i] == s->dims[i];
@@ -212,10 +213,7 @@ static lz_node *scatter_add(lz_tr *c, lz_node *x, int64_t dim, lz_node *index, l
         a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims =
             all_but(is.rank, -1);
     }
-    if (!(a.as_scatter.update_computation = lz_region_binary(LZ_OP_ADD, d)))
-        return NULL;
-    lz_node *o[3] = {x, index, src};
-    return lz_tr_result(c, lz_tr_op(c, LZ_OP_SCATTER, &a.head, o, 3), 0);
+    return lz_tr_scatter(c, op, x, index, src, &a);
 }
 
 lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
@@ -224,12 +222,12 @@ lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_ten
     BEGIN("lz_scatter_add");
     lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL,
             *s = i ? lz_tr_in(c, src) : NULL;
-    return lz_tr_end(c, scatter_add(c, n, dim, i, s));
+    return lz_tr_end(c, lz_tr_scatter_along(c, LZ_OP_ADD, n, dim, i, s));
 }
 
 static lz_node *one_hot(lz_tr *c, lz_node *index, int64_t n, lz_dtype d)
 {
-    if (!index || !is_index(index))
+    if (!index || !lz_tr_is_index(index))
         return NULL;
     lz_shape s = type_of(index)->shape;
     lz_ints dims = all_but(s.rank, -1);

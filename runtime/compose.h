@@ -84,6 +84,10 @@ lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim);                  /* a
 lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit, int64_t step);   /* api_shape.c: start <= limit <= extent */
 lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d);             /* api_shape.c */
 lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d);                /* api_shape.c */
+bool lz_tr_is_index(const lz_node *x);                                      /* api_index.c: i32 or i64; false with LZ_EDTYPE recorded */
+/* api_index.c, as lz_gather and lz_scatter_add, with any combiner (NONE: replace). */
+lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
+lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index, lz_node *src);
 /* api_shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free; NULL with the error recorded. */
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);     /* api_index.c: slices at dim */

@@ -9,6 +9,7 @@
 #include <lazuli/reduce_ops.h>
 #include <lazuli/shape_ops.h>
 #include <lazuli/order.h>
+#include <lazuli/index_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

@@ -6,6 +6,11 @@
     {                                                                                              \
         return (expr);                                                                             \
     }
+static lz_tensor *idx(int n, const int64_t *v)
+{
+    return lz_from_host(LZ_I64, LZ_SHAPE(n), v);
+}
+#define IDX(...) idx((int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__})
 /* clang-format off */
 F(exp2, lz_exp2(x[0]))
 F(frac, lz_frac(x[0]))
@@ -81,6 +86,25 @@ F(slice_scatter_step, lz_slice_scatter(x[0], lz_expand(lz_slice(x[1], 0, 0, 2, 1
 F(select_scatter, lz_select_scatter(x[0], x[1], 0, 1))
 F(diagonal_scatter, lz_diagonal_scatter(x[0], lz_slice(x[1], 0, 0, 2, 1), 1, 0, 1))
 F(as_strided_scatter, lz_as_strided_scatter(x[0], x[1], ((int64_t[]){2}), 1))
+F(index, lz_index(x[0], ((lz_tensor *[]){IDX(1, -1, 0), IDX(2, 0, 2)}), 2))
+F(index_put, lz_index_put(x[0], ((lz_tensor *[]){IDX(1, -1, 0), IDX(2, 2, 2)}), 2, x[1], false))
+F(index_put_add, lz_index_put(x[0], ((lz_tensor *[]){IDX(1, -1, 0), IDX(2, 2, 2)}), 2, x[1], true))
+F(index_add, lz_index_add(x[0], 0, IDX(1), lz_unsqueeze(x[1], 0), 0.5))
+F(index_copy, lz_index_copy(x[0], 0, IDX(1), lz_unsqueeze(x[1], 0)))
+F(index_fill, lz_index_fill(x[0], 1, IDX(-1), 2))
+F(scatter, lz_scatter(x[0], 0, lz_unsqueeze(IDX(1, 0, 1), 0), lz_unsqueeze(x[1], 0)))
+F(scatter_sum, lz_scatter_reduce(x[0], 0, lz_unsqueeze(IDX(1, 0, 1), 0), lz_unsqueeze(x[1], 0), "sum", false))
+F(scatter_mean, lz_scatter_reduce(x[0], 0, lz_unsqueeze(IDX(1, 0, 1), 0), lz_unsqueeze(x[1], 0), "mean", true))
+F(scatter_amax, lz_scatter_reduce(x[0], 0, lz_unsqueeze(IDX(1, 0, 1), 0), lz_unsqueeze(x[1], 0), "amax", true))
+F(scatter_amin, lz_scatter_reduce(x[0], 0, lz_unsqueeze(IDX(1, 0, 1), 0), lz_unsqueeze(x[1], 0), "amin", false))
+F(take, lz_take(x[0], IDX(5, 0, -1)))
+F(put, lz_put(x[0], IDX(5, 0, 1), x[1], false))
+F(take_along_dim, lz_take_along_dim(x[0], lz_unsqueeze(IDX(2, 0), 0), 1))
+F(masked_fill, lz_masked_fill(x[0], lz_gt_scalar(lz_detach(x[0]), 0), 3))
+F(embedding_padding, lz_embedding(x[0], IDX(1, 0, 1)))
+F(bag_sum, lz_embedding_bag(x[0], IDX(1, 0, 1), IDX(0, 2), .per_sample_weights = x[1]))
+F(bag_mean, lz_embedding_bag(x[0], IDX(1, 0, 1), IDX(0, 2), .mode = 1))
+F(bag_max, lz_embedding_bag(x[0], IDX(1, 0, 1), IDX(0, 2), .mode = 2))
 F(norm_all, lz_norm(x[0]))
 F(norm3_all, lz_norm(x[0], .ord = 3))
 F(norm_top, lz_norm(x[0], .ord = INFINITY))
@@ -179,6 +203,25 @@ static const gcase cases[] = {
     C2(diagonal_scatter, -2, 2),
     C2(as_strided_scatter, -2, 2),
     C1(tril, -2, 2),
+    C1(index, -2, 2),
+    C2(index_put, -2, 2),
+    C2(index_put_add, -2, 2),
+    C2(index_add, -2, 2),
+    C2(index_copy, -2, 2),
+    C1(index_fill, -2, 2),
+    C2(scatter, -2, 2),
+    C2(scatter_sum, -2, 2),
+    C2(scatter_mean, -2, 2),
+    C2(scatter_amax, -2, 2),
+    C2(scatter_amin, -2, 2),
+    C1(take, -2, 2),
+    C2(put, -2, 2),
+    C1(take_along_dim, -2, 2),
+    C1(masked_fill, -2, 2),
+    C1(embedding_padding, -2, 2),
+    C2(bag_sum, -2, 2),
+    C1(bag_mean, -2, 2),
+    C1(bag_max, -2, 2),
     C1(vander, 0.5, 2),
 };
 enum { NCASES = sizeof cases / sizeof *cases };
@@ -280,6 +323,25 @@ START_TEST(norms_at_zero)
 }
 END_TEST
 
+START_TEST(padding_gets_no_gradient)
+{
+    lz_scope_begin();
+    double w[6] = {1, 2, 3, 4, 5, 6}, got[6];
+    lz_tensor *W = lz_from_host(LZ_F64, LZ_SHAPE(3, 2), w), *g;
+    ck_assert_int_eq(lz_grad(lz_sum(lz_embedding_padding(W, IDX(1, 2, 1, 0), 1)), &W, 1, &g),
+                     LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, got, sizeof got), LZ_OK);
+    for (int i = 0; i < 6; i++)
+        ck_assert(got[i] == (i / 2 == 1 ? 0 : 1));
+    lz_tensor *x[1] = {lz_reshape(W, LZ_SHAPE(6))};
+    lz_tensor *p =
+        lz_scatter_reduce(x[0], 0, IDX(1, 1), lz_ones(LZ_F64, LZ_SHAPE(2)), "prod", true);
+    ck_assert_int_eq(lz_grad(lz_sum(p), &W, 1, &g), LZ_EGRAD);
+    lz_clear_error();
+    lz_scope_end();
+}
+END_TEST
+
 static lz_tensor *g_floor(lz_tensor **x)
 {
     return lz_floor_divide(x[0], x[1]);
@@ -311,6 +373,7 @@ int main(void)
     tcase_add_loop_test(t, kinks_of_activations, 0, 2);
     tcase_add_loop_test(t, special_points_of_two_operands, 0, 2);
     tcase_add_loop_test(t, norms_at_zero, 0, 2);
+    tcase_add_test(t, padding_gets_no_gradient);
     tcase_add_test(t, flat_and_replaced);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
