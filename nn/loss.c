@@ -1,67 +1,226 @@
-/* loss.c - losses and scores, as torch.nn.functional with reduction="mean". */
-#include <lazuli/hlo.h>
-#include <lazuli/nn.h>
-#include <lazuli/ops.h>
-#include <lazuli/tensor_ops.h>
-
-#include "nn/internal.h"
+/* loss.c - losses and scores, as torch.nn.functional. Classification stands in loss_class.c. */
+#include "nn/loss.h"
 #include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
 
-/* Shapes [N, C] and [N]; LZ_OK, or the reason in the record. */
-static lz_status check(const char *op, lz_tensor *logits, lz_tensor *labels, const lz_site *site)
+lz_tensor *lz_nn_reduce(const nnc *c, lz_tensor *x, lz_reduction r)
 {
-    if (!logits || !labels)
-        return LZ_NN_FAIL(LZ_ENULL, op, site, "%s is NULL", logits ? "labels" : "logits");
-    lz_status st = lz_status_of(logits); /* which records the tensor's own error */
-    if (st == LZ_OK)
-        st = lz_status_of(labels);
-    if (st != LZ_OK)
-        return st;
-    lz_shape a = lz_shape_of(logits), b = lz_shape_of(labels);
-    if (a.rank != 2 || b.rank != 1 || a.dims[0] != b.dims[0]) {
-        char have[2][160];
-        return LZ_NN_FAIL(LZ_ESHAPE, op, site, "logits are %s and labels %s, not [N, C] and [N]",
-                          lz_nn_shape_text(&a, have[0]), lz_nn_shape_text(&b, have[1]));
+    if (r == LZ_REDUCE_NONE)
+        return x;
+    return r == LZ_REDUCE_SUM ? lz_sum_at(x, NULL, c->site) : lz_mean_at(x, NULL, c->site);
+}
+
+bool lz_nn_loss_options(nnc *c, lz_loss_options *dst, const lz_loss_options *src)
+{
+    *dst = (lz_loss_options){.struct_size = sizeof *dst, LZ_LOSS_DEFAULTS};
+    if (!nn_options(c, dst, sizeof *dst, src))
+        return false;
+    if ((unsigned)dst->reduction > LZ_REDUCE_NONE)
+        return nn_refuse(c, LZ_EINVAL, "reduction is %d", (int)dst->reduction);
+    return true;
+}
+
+/* ---- elementwise: f(x, target), then reduced; 16-bit floats in f32 ---- */
+
+typedef lz_tensor *(*pointwise)(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o);
+
+static lz_tensor *elementwise(const char *op, lz_tensor *x, lz_tensor *t,
+                              const lz_loss_options *opt, const char *positive, size_t field,
+                              pointwise f, const lz_site *site)
+{
+    nnc c = nn_begin(op, site);
+    lz_loss_options o;
+    lz_tensor *y = NULL;
+    bool ok = lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, x, "the input") &&
+              nn_check(&c, t, "the target");
+    double v = positive ? *(double *)((char *)&o + field) : 1;
+    if (ok &&
+        (v >= 0 || nn_refuse(&c, LZ_EINVAL, "%s is %g: a number >= 0 is needed", positive, v))) {
+        y = lz_nn_reduce(&c, f(&c, nn_widen(&c, x), nn_widen(&c, t), &o), o.reduction);
+        y = nn_narrow(&c, y, lz_dtype_of(x));
     }
-    lz_dtype d = lz_dtype_of(labels);
-    if (d != LZ_I32 && d != LZ_I64)
-        return LZ_NN_FAIL(LZ_EDTYPE, op, site, "labels are %s, not i32 or i64", lz_dtype_name(d));
-    return LZ_OK;
+    return nn_end(&c, y);
 }
 
-lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
+static lz_tensor *squared(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
-    if (check("lz_cross_entropy", logits, labels, site) != LZ_OK)
-        return lz_error_tensor_last("lz_cross_entropy", site);
-    if (lz_scope_begin() != LZ_OK)
-        return lz_error_tensor_last("lz_cross_entropy", site);
-    lz_shape s = lz_shape_of(logits);
-    /* -mean_n log_softmax(logits)[n, label[n]], picked by a mask: the gradient needs no scatter */
-    lz_tensor *logp = lz_log_softmax_at(logits, -1, site);
-    lz_tensor *mask = lz_one_hot_at(labels, s.dims[1], LZ_BOOL, site);
-    lz_tensor *picked =
-        lz_where_at(mask, logp, lz_zeros_at(lz_dtype_of(logp), LZ_SCALAR, site), site);
-    lz_reduce_options rows = {.struct_size = sizeof rows, .dims = LZ_DIM(-1)};
-    lz_tensor *nll = lz_neg_at(lz_mean_at(lz_sum_at(picked, &rows, site), NULL, site), site);
-    return lz_scope_end_keep(nll);
+    (void)o;
+    return nn_square(c, nn_sub(c, x, t));
 }
 
-lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_site *site)
+static lz_tensor *absolute(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
-    if (lz_scope_begin() != LZ_OK)
-        return lz_error_tensor_last("lz_mse_loss", site);
-    lz_tensor *d = lz_sub_at(x, target, site);
-    return lz_scope_end_keep(lz_mean_at(lz_mul_at(d, d, site), NULL, site));
+    (void)o;
+    return lz_abs_at(nn_sub(c, x, t), c->site);
 }
 
-lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
+static lz_tensor *smooth_l1(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
-    if (check("lz_accuracy", logits, labels, site) != LZ_OK)
-        return lz_error_tensor_last("lz_accuracy", site);
-    if (lz_scope_begin() != LZ_OK)
-        return lz_error_tensor_last("lz_accuracy", site);
-    lz_tensor *best = lz_argmax_at(logits, -1, false, site);
-    lz_tensor *hit = lz_eq_at(best, lz_to_at(labels, LZ_I64, site), site);
-    return lz_scope_end_keep(lz_mean_at(lz_to_at(hit, LZ_F32, site), NULL, site));
+    lz_tensor *d = absolute(c, x, t, o);
+    if (o->beta == 0)
+        return d;
+    lz_tensor *near = lz_lt_at(d, nn_number(c, d, o->beta), c->site);
+    return nn_where(c, near, nn_muls(c, nn_square(c, d), 0.5 / o->beta),
+                    nn_adds(c, d, -0.5 * o->beta));
+}
+
+static lz_tensor *huber(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
+{
+    lz_tensor *d = absolute(c, x, t, o);
+    lz_tensor *near = lz_le_at(d, nn_number(c, d, o->delta), c->site);
+    lz_tensor *far = nn_muls(c, nn_adds(c, d, -0.5 * o->delta), o->delta);
+    return nn_where(c, near, nn_muls(c, nn_square(c, d), 0.5), far);
+}
+
+static lz_tensor *weighted(const nnc *c, lz_tensor *x, lz_tensor *weight)
+{
+    return weight ? nn_mul(c, x, nn_widen(c, weight)) : x;
+}
+
+/* log(x), not below -100 */
+static lz_tensor *log_floored(const nnc *c, lz_tensor *x)
+{
+    lz_tensor *l = lz_log_at(x, c->site);
+    return lz_maximum_at(l, nn_number(c, l, -100), c->site);
+}
+
+static lz_tensor *bce(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
+{
+    lz_tensor *one = nn_number(c, x, 1);
+    lz_tensor *yes = nn_mul(c, t, log_floored(c, x));
+    lz_tensor *no = nn_mul(c, nn_sub(c, one, t), log_floored(c, nn_sub(c, one, x)));
+    return weighted(c, nn_neg(c, nn_add(c, yes, no)), o->weight);
+}
+
+/* (1 - t) x + w (log(1 + exp(-|x|)) + max(-x, 0)), where w = 1 + (pos_weight - 1) t */
+static lz_tensor *bce_with_logits(const nnc *c, lz_tensor *x, lz_tensor *t,
+                                  const lz_loss_options *o)
+{
+    lz_tensor *one = nn_number(c, x, 1), *zero = nn_number(c, x, 0);
+    lz_tensor *soft = lz_log1p_at(lz_exp_at(nn_neg(c, lz_abs_at(x, c->site)), c->site), c->site);
+    soft = nn_add(c, soft, lz_maximum_at(nn_neg(c, x), zero, c->site));
+    if (o->pos_weight) {
+        lz_tensor *w = nn_mul(c, nn_sub(c, nn_widen(c, o->pos_weight), one), t);
+        soft = nn_mul(c, soft, nn_add(c, w, one));
+    }
+    lz_tensor *y = nn_add(c, nn_mul(c, nn_sub(c, one, t), x), soft);
+    return weighted(c, y, o->weight);
+}
+
+static lz_tensor *kl(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
+{
+    if (o->log_target)
+        return nn_mul(c, lz_exp_at(t, c->site), nn_sub(c, t, x));
+    lz_tensor *zero = nn_number(c, t, 0), *some = lz_ne_at(t, zero, c->site);
+    lz_tensor *safe = nn_where(c, some, t, nn_number(c, t, 1));
+    lz_tensor *tlogt = nn_mul(c, t, lz_log_at(safe, c->site));
+    return nn_sub(c, tlogt, nn_mul(c, t, x));
+}
+
+#define FIELD(name) #name, offsetof(lz_loss_options, name)
+#define NO_FIELD NULL, 0
+#define ELEMENTWISE(name, field, f)                                                                \
+    lz_tensor *name##_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,                \
+                         const lz_site *site)                                                      \
+    {                                                                                              \
+        return elementwise(#name, x, target, o, field, f, site);                                   \
+    }
+ELEMENTWISE(lz_mse_loss, NO_FIELD, squared)
+ELEMENTWISE(lz_l1_loss, NO_FIELD, absolute)
+ELEMENTWISE(lz_smooth_l1_loss, FIELD(beta), smooth_l1)
+ELEMENTWISE(lz_huber_loss, FIELD(delta), huber)
+ELEMENTWISE(lz_binary_cross_entropy, NO_FIELD, bce)
+ELEMENTWISE(lz_binary_cross_entropy_with_logits, NO_FIELD, bce_with_logits)
+
+lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *opt,
+                        const lz_site *site)
+{
+    nnc c = nn_begin("lz_kl_div", site);
+    lz_loss_options o;
+    lz_tensor *y = NULL;
+    if (lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, x, "the input") &&
+        nn_check_float(&c, target, "the target")) {
+        bool batch = o.batchmean && o.reduction == LZ_REDUCE_MEAN && lz_rank_of(x) > 0;
+        y = kl(&c, nn_widen(&c, x), nn_widen(&c, target), &o);
+        y = lz_nn_reduce(&c, y, batch ? LZ_REDUCE_SUM : o.reduction);
+        if (batch)
+            y = nn_muls(&c, y, 1 / (double)lz_shape_of(x).dims[0]);
+        y = nn_narrow(&c, y, lz_dtype_of(x));
+    }
+    return nn_end(&c, y);
+}
+
+/* ---- distances of rows ---- */
+
+static lz_tensor *row_sum(const nnc *c, lz_tensor *x)
+{
+    return nn_sum(c, x, (lz_dims){1, {-1}}, false);
+}
+
+/* max(0, x) */
+static lz_tensor *hinge(const nnc *c, lz_tensor *x)
+{
+    return lz_relu_at(x, c->site);
+}
+
+lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target,
+                                       const lz_loss_options *opt, const lz_site *site)
+{
+    nnc c = nn_begin("lz_cosine_embedding_loss", site);
+    lz_loss_options o;
+    lz_tensor *y = NULL;
+    bool ok = lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, a, "the first input") &&
+              nn_check_float(&c, b, "the second input") && nn_check(&c, target, "the target");
+    if (ok && (lz_rank_of(a) < 1 || lz_rank_of(a) > 2 || lz_rank_of(a) != lz_rank_of(b) ||
+               lz_rank_of(target) != lz_rank_of(a) - 1)) {
+        lz_shape s[] = {lz_shape_of(a), lz_shape_of(b), lz_shape_of(target)};
+        char t[3][192];
+        ok = nn_refuse(&c, LZ_ESHAPE,
+                       "inputs are %s and %s and the target %s, not [N, D], [N, D] and [N]",
+                       lz_nn_shape_text(&s[0], t[0]), lz_nn_shape_text(&s[1], t[1]),
+                       lz_nn_shape_text(&s[2], t[2]));
+    }
+    if (ok) {
+        /* ATen: sums of products, with a small number under each root */
+        lz_tensor *x = nn_widen(&c, a), *z = nn_widen(&c, b);
+        lz_tensor *xx = nn_adds(&c, row_sum(&c, nn_square(&c, x)), 1e-12);
+        lz_tensor *zz = nn_adds(&c, row_sum(&c, nn_square(&c, z)), 1e-12);
+        lz_tensor *cosine =
+            nn_div(&c, row_sum(&c, nn_mul(&c, x, z)), lz_sqrt_at(nn_mul(&c, xx, zz), site));
+        lz_tensor *one = nn_number(&c, cosine, 1), *t = nn_narrow(&c, target, lz_dtype_of(cosine));
+        double margin = isnan(o.margin) ? 0 : o.margin;
+        lz_tensor *zero = nn_number(&c, cosine, 0);
+        lz_tensor *apart = nn_where(&c, lz_eq_at(t, nn_neg(&c, one), site),
+                                    hinge(&c, nn_adds(&c, cosine, -margin)), zero);
+        y = nn_where(&c, lz_eq_at(t, one, site), nn_sub(&c, one, cosine), apart);
+        y = nn_narrow(&c, lz_nn_reduce(&c, y, o.reduction), lz_dtype_of(a));
+    }
+    return nn_end(&c, y);
+}
+
+static lz_tensor *distance(const nnc *c, lz_tensor *a, lz_tensor *b, const lz_loss_options *o)
+{
+    return lz_nn_norm(c, nn_adds(c, nn_sub(c, a, b), o->eps), o->p, (lz_dims){1, {-1}}, false);
+}
+
+lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_tensor *negative,
+                                     const lz_loss_options *opt, const lz_site *site)
+{
+    nnc c = nn_begin("lz_triplet_margin_loss", site);
+    lz_loss_options o;
+    lz_tensor *y = NULL;
+    if (lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, anchor, "the anchor") &&
+        nn_check_float(&c, positive, "the positive") &&
+        nn_check_float(&c, negative, "the negative") &&
+        (o.p > 0 || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", o.p))) {
+        lz_tensor *a = nn_widen(&c, anchor), *p = nn_widen(&c, positive),
+                  *n = nn_widen(&c, negative);
+        lz_tensor *far = distance(&c, a, n, &o);
+        if (o.swap)
+            far = lz_minimum_at(far, distance(&c, p, n, &o), site);
+        y = nn_sub(&c, distance(&c, a, p, &o), far);
+        y = hinge(&c, nn_adds(&c, y, isnan(o.margin) ? 1 : o.margin));
+        y = nn_narrow(&c, lz_nn_reduce(&c, y, o.reduction), lz_dtype_of(anchor));
+    }
+    return nn_end(&c, y);
 }

@@ -13,6 +13,7 @@
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>
+#include <lazuli/functional.h>
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>
 #include <lazuli/device.h>

@@ -1,7 +1,7 @@
-/* nn.h - layers, initialisers, losses, parameter lists. Written with the public operations only. */
+/* nn.h - parameter lists, layers with parameters, initialisers. Written with the public operations only. */
 #ifndef LAZULI_NN_H
 #define LAZULI_NN_H
-#include <lazuli/tensor.h>
+#include <lazuli/functional.h>
 LZ_EXTERN_C_BEGIN
 
 /* A growing list of named parameters; zero-initialise. Holds a reference to each. */
@@ -67,15 +67,5 @@ LZ_API lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, doub
 #define lz_init_kaiming_uniform(dtype, shape, a) lz_init_kaiming_uniform_at((dtype), (shape), (a), LZ_SITE)
 #define lz_init_xavier_uniform(dtype, shape, gain) lz_init_xavier_uniform_at((dtype), (shape), (gain), LZ_SITE)
 
-/* Losses: rank 0, mean over the batch, as torch.nn.functional with reduction="mean".
- * cross_entropy: logits [N, C], labels [N] of i32 or i64; -mean(log_softmax(logits)[n, label[n]]). A label outside 0..C-1 adds 0.
- * mse_loss: mean((x - target)^2), shapes broadcast. Errors as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE. */
-LZ_API lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
-LZ_API lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_site *site);
-#define lz_cross_entropy(logits, labels) lz_cross_entropy_at((logits), (labels), LZ_SITE)
-#define lz_mse_loss(x, target) lz_mse_loss_at((x), (target), LZ_SITE)
-/* Fraction of rows whose largest logit is at the label: f32, rank 0. logits [N, C], labels [N] of i32 or i64; errors as above. */
-LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
-#define lz_accuracy(logits, labels) lz_accuracy_at((logits), (labels), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -1,0 +1,212 @@
+/* attention.c - scaled dot-product attention and rotary position embedding. */
+#include "nn/compose.h"
+#include <inttypes.h>
+#include <lazuli/functional.h>
+#include <math.h>
+
+/* ---- shapes ---- */
+
+/* query [.., H, L, E], key [.., K, S, E], value [.., K, S, V]; `heads` is H / K. */
+typedef struct shapes {
+    lz_shape q, k, v;
+    int rank;
+    int64_t L, S, E, heads;
+} shapes;
+
+static bool check_shapes(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v, bool grouped, shapes *s)
+{
+    if (!nn_check_float(c, q, "the query") || !nn_check_float(c, k, "the key") ||
+        !nn_check_float(c, v, "the value"))
+        return false;
+    if (lz_dtype_of(q) != lz_dtype_of(k) || lz_dtype_of(q) != lz_dtype_of(v))
+        return nn_refuse(c, LZ_EDTYPE, "query is %s, key %s, value %s: one dtype is needed",
+                         lz_dtype_name(lz_dtype_of(q)), lz_dtype_name(lz_dtype_of(k)),
+                         lz_dtype_name(lz_dtype_of(v)));
+    *s = (shapes){.q = lz_shape_of(q), .k = lz_shape_of(k), .v = lz_shape_of(v), .heads = 1};
+    int r = s->rank = s->q.rank;
+    bool ok = r >= (grouped ? 3 : 2) && s->k.rank == r && s->v.rank == r;
+    for (int i = 0; ok && i < r - 2; i++) {
+        int64_t a = s->q.dims[i], b = s->k.dims[i];
+        bool group = grouped && i == r - 3;
+        ok = b == s->v.dims[i] && (group ? b > 0 && a % b == 0 : a == b);
+        if (ok && group)
+            s->heads = a / b;
+    }
+    ok = ok && s->q.dims[r - 1] == s->k.dims[r - 1] && s->k.dims[r - 2] == s->v.dims[r - 2];
+    if (!ok) {
+        char x[3][192];
+        return nn_refuse(
+            c, LZ_ESHAPE,
+            "query %s, key %s and value %s are not [.., L, E], [.., S, E] and [.., S, V]%s",
+            lz_nn_shape_text(&s->q, x[0]), lz_nn_shape_text(&s->k, x[1]),
+            lz_nn_shape_text(&s->v, x[2]), grouped ? " with heads that are a multiple" : "");
+    }
+    s->L = s->q.dims[r - 2];
+    s->E = s->q.dims[r - 1];
+    s->S = s->k.dims[r - 2];
+    return true;
+}
+
+/* The last two extents of s changed. */
+static lz_shape with_last(lz_shape s, int64_t a, int64_t b)
+{
+    s.dims[s.rank - 2] = a;
+    s.dims[s.rank - 1] = b;
+    return s;
+}
+
+/* ---- attention ---- */
+
+/* Where the scores count: boolean [.., L, S], or NULL for everywhere. A float mask is added to *scores. */
+static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s,
+                          lz_tensor **scores)
+{
+    lz_tensor *seen = NULL;
+    if (o->is_causal) {
+        lz_shape square = LZ_SHAPE(s->L, s->S);
+        seen = lz_le_at(lz_iota_at(LZ_I32, square, 1, c->site),
+                        lz_iota_at(LZ_I32, square, 0, c->site), c->site);
+    }
+    if (!o->attn_mask)
+        return seen;
+    lz_tensor *mask = o->attn_mask;
+    if (lz_dtype_of(mask) != LZ_BOOL) {
+        mask = nn_narrow(c, mask, lz_dtype_of(*scores));
+        *scores = nn_add(c, *scores, mask);
+        mask = lz_gt_at(mask, nn_number(c, mask, -INFINITY), c->site);
+    }
+    return seen ? lz_logical_and_at(seen, mask, c->site) : mask;
+}
+
+/* softmax of the scores that count; a row without any is 0, and so is its gradient. */
+static lz_tensor *weights(nnc *c, const lz_attention_options *o, const shapes *s, lz_tensor *scores)
+{
+    lz_tensor *seen = visible(c, o, s, &scores);
+    if (!seen)
+        return lz_softmax_at(scores, -1, c->site);
+    lz_tensor *low = nn_number(c, scores, lz_dtype_of(scores) == LZ_F64 ? -1e300 : -3e38);
+    lz_tensor *w = lz_softmax_at(nn_where(c, seen, scores, low), -1, c->site);
+    return nn_where(c, seen, w, nn_number(c, w, 0));
+}
+
+static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
+                            const lz_attention_options *o, const shapes *s)
+{
+    double scale = o->scale != 0 ? o->scale : 1 / sqrt((double)s->E);
+    /* the queries of the heads that share a key, one below the other */
+    lz_shape stacked = with_last(s->k, s->heads * s->L, s->E);
+    lz_tensor *rows = s->heads > 1 ? nn_reshape(c, q, stacked) : q;
+    rows = nn_muls(c, rows, scale);
+    lz_tensor *scores = lz_matmul_at(rows, lz_transpose_at(k, -2, -1, c->site), c->site);
+    scores = nn_widen(c, nn_reshape(c, scores, with_last(s->q, s->L, s->S)));
+    lz_tensor *w = nn_narrow(c, weights(c, o, s, scores), lz_dtype_of(v));
+    if (o->dropout_p > 0)
+        w = lz_dropout_at(w, o->dropout_p, true, c->site);
+    if (s->heads > 1)
+        w = nn_reshape(c, w, with_last(s->k, s->heads * s->L, s->S));
+    int64_t out = s->v.dims[s->rank - 1];
+    return nn_reshape(c, lz_matmul_at(w, v, c->site), with_last(s->q, s->L, out));
+}
+
+static bool check_options(nnc *c, const lz_attention_options *o, const shapes *s)
+{
+    if (!(o->dropout_p >= 0 && o->dropout_p <= 1))
+        return nn_refuse(c, LZ_EINVAL, "dropout_p is %g: it must be in [0, 1]", o->dropout_p);
+    if (!isfinite(o->scale))
+        return nn_refuse(c, LZ_EINVAL, "scale is %g", o->scale);
+    if (!o->attn_mask)
+        return true;
+    if (!nn_check(c, o->attn_mask, "the mask"))
+        return false;
+    lz_dtype d = lz_dtype_of(o->attn_mask);
+    if (d != LZ_BOOL && !nn_is_float(d))
+        return nn_refuse(c, LZ_EDTYPE, "the mask is %s: boolean or floating point is needed",
+                         lz_dtype_name(d));
+    lz_shape m = lz_shape_of(o->attn_mask), want = with_last(s->q, s->L, s->S);
+    bool ok = m.rank <= want.rank;
+    for (int i = 0; ok && i < m.rank; i++) {
+        int64_t e = m.dims[m.rank - 1 - i];
+        ok = e == 1 || e == want.dims[want.rank - 1 - i];
+    }
+    char a[192], b[192];
+    return ok || nn_refuse(c, LZ_ESHAPE, "the mask %s does not broadcast to %s",
+                           lz_nn_shape_text(&m, a), lz_nn_shape_text(&want, b));
+}
+
+lz_tensor *lz_scaled_dot_product_attention_at(lz_tensor *q, lz_tensor *k, lz_tensor *v,
+                                              const lz_attention_options *opt, const lz_site *site)
+{
+    nnc c = nn_begin("lz_scaled_dot_product_attention", site);
+    lz_attention_options o = {.struct_size = sizeof o};
+    shapes s;
+    lz_tensor *y = NULL;
+    if (nn_options(&c, &o, sizeof o, opt) && check_shapes(&c, q, k, v, o.enable_gqa, &s) &&
+        check_options(&c, &o, &s))
+        y = attention(&c, q, k, v, &o, &s);
+    return nn_end(&c, y);
+}
+
+/* ---- positions ---- */
+
+/* Angles [L, D/2]: position * base^(-2i/D). */
+static lz_tensor *angles(nnc *c, lz_tensor *offset, int64_t length, int64_t half, double base,
+                         lz_dtype d)
+{
+    lz_shape s = LZ_SHAPE(length, half);
+    lz_tensor *position = lz_iota_at(LZ_I32, s, 0, c->site);
+    if (offset)
+        position = nn_add(c, position, nn_narrow(c, offset, LZ_I32));
+    lz_tensor *power = nn_muls(c, lz_iota_at(d, s, 1, c->site), -log(base) / (double)half);
+    return nn_mul(c, lz_to_at(position, d, c->site), lz_exp_at(power, c->site));
+}
+
+static lz_tensor *turned(nnc *c, lz_tensor *x, lz_tensor *offset, double base, bool interleaved)
+{
+    lz_shape s = lz_shape_of(x);
+    int64_t half = s.dims[s.rank - 1] / 2, length = s.dims[s.rank - 2];
+    lz_tensor *wide = nn_widen(c, x);
+    lz_tensor *angle = angles(c, offset, length, half, base, lz_dtype_of(wide));
+    lz_tensor *co = lz_cos_at(angle, c->site), *si = lz_sin_at(angle, c->site), *a, *b;
+    lz_shape pairs = s;
+    pairs.rank++;
+    pairs.dims[s.rank - 1] = half;
+    pairs.dims[s.rank] = 2;
+    if (interleaved) {
+        lz_tensor *p = nn_reshape(c, wide, pairs);
+        a = lz_select_at(p, -1, 0, c->site);
+        b = lz_select_at(p, -1, 1, c->site);
+    } else {
+        a = lz_slice_at(wide, -1, 0, half, 1, c->site);
+        b = lz_slice_at(wide, -1, half, 2 * half, 1, c->site);
+    }
+    lz_tensor *parts[] = {nn_sub(c, nn_mul(c, a, co), nn_mul(c, b, si)),
+                          nn_add(c, nn_mul(c, b, co), nn_mul(c, a, si))};
+    lz_tensor *y = interleaved ? nn_reshape(c, lz_stack_at(parts, 2, -1, c->site), s)
+                               : lz_cat_at(parts, 2, -1, c->site);
+    return nn_narrow(c, y, lz_dtype_of(x));
+}
+
+lz_tensor *lz_rotary_embedding_at(lz_tensor *x, lz_tensor *offset, double base, bool interleaved,
+                                  const lz_site *site)
+{
+    nnc c = nn_begin("lz_rotary_embedding", site);
+    lz_tensor *y = NULL;
+    bool ok = nn_check_float(&c, x, "the input") &&
+              (!offset || nn_check_shape(&c, offset, LZ_SCALAR, "the offset"));
+    lz_shape s = ok ? lz_shape_of(x) : LZ_SCALAR;
+    lz_dtype d = ok && offset ? lz_dtype_of(offset) : LZ_I32;
+    char a[192];
+    if (!ok)
+        ;
+    else if (d != LZ_I32 && d != LZ_I64)
+        nn_refuse(&c, LZ_EDTYPE, "the offset is %s: i32 or i64 is needed", lz_dtype_name(d));
+    else if (s.rank < 2 || s.rank == LZ_MAX_RANK || s.dims[s.rank - 1] % 2)
+        nn_refuse(&c, LZ_ESHAPE,
+                  "the input is %s: [.., L, D] with D even and rank 2 to %d is needed",
+                  lz_nn_shape_text(&s, a), LZ_MAX_RANK - 1);
+    else if (!(base > 0) || isinf(base))
+        nn_refuse(&c, LZ_EINVAL, "base is %g: a number > 0 is needed", base);
+    else
+        y = turned(&c, x, offset, base, interleaved);
+    return nn_end(&c, y);
+}

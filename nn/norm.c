@@ -1,0 +1,246 @@
+/* norm.c - normalisation layers and dropout, as torch.nn.functional. */
+#include "nn/compose.h"
+#include <inttypes.h>
+#include <lazuli/functional.h>
+#include <math.h>
+
+static bool check_eps(nnc *c, double eps)
+{
+    return c->status == LZ_OK && (isfinite(eps) || nn_refuse(c, LZ_EINVAL, "eps is %g", eps));
+}
+
+/* (x - mean) / sqrt(var + eps) over `dims`. */
+static lz_tensor *standardised(const nnc *c, lz_tensor *x, lz_dims dims, double eps)
+{
+    lz_tensor *d = nn_sub(c, x, nn_mean(c, x, dims, true));
+    lz_tensor *var = nn_mean(c, nn_square(c, d), dims, true);
+    return nn_mul(c, d, lz_rsqrt_at(nn_adds(c, var, eps), c->site));
+}
+
+/* x * weight + bias, either of which may be NULL. */
+static lz_tensor *affine(const nnc *c, lz_tensor *x, lz_tensor *weight, lz_tensor *bias)
+{
+    if (weight)
+        x = nn_mul(c, x, nn_widen(c, weight));
+    return bias ? nn_add(c, x, nn_widen(c, bias)) : x;
+}
+
+/* Whether x ends with the extents of s. */
+static bool check_ending(nnc *c, lz_tensor *x, const lz_shape *s)
+{
+    if (!nn_check_float(c, x, "the input"))
+        return false;
+    lz_shape have = lz_shape_of(x);
+    bool ok = s->rank >= 1 && s->rank <= have.rank;
+    for (int i = 0; ok && i < s->rank; i++)
+        ok = have.dims[have.rank - s->rank + i] == s->dims[i];
+    char a[192], b[192];
+    return ok ||
+           nn_refuse(c, LZ_ESHAPE, "the input is %s and does not end with normalized_shape %s",
+                     lz_nn_shape_text(&have, a), lz_nn_shape_text(s, b));
+}
+
+lz_tensor *lz_layer_norm_at(lz_tensor *x, lz_shape shape, lz_tensor *weight, lz_tensor *bias,
+                            double eps, const lz_site *site)
+{
+    nnc c = nn_begin("lz_layer_norm", site);
+    lz_tensor *y = NULL;
+    if (check_ending(&c, x, &shape) && nn_check_shape(&c, weight, shape, "the weight") &&
+        nn_check_shape(&c, bias, shape, "the bias") && check_eps(&c, eps)) {
+        int rank = lz_rank_of(x);
+        y = standardised(&c, nn_widen(&c, x), nn_range(rank - shape.rank, rank), eps);
+        y = nn_narrow(&c, affine(&c, y, weight, bias), lz_dtype_of(x));
+    }
+    return nn_end(&c, y);
+}
+
+static double epsilon_of(lz_dtype d)
+{
+    return d == LZ_F64 ? 0x1p-52 : d == LZ_F32 ? 0x1p-23 : d == LZ_F16 ? 0x1p-10 : 0x1p-7;
+}
+
+lz_tensor *lz_rms_norm_at(lz_tensor *x, lz_shape shape, lz_tensor *weight, double eps,
+                          const lz_site *site)
+{
+    nnc c = nn_begin("lz_rms_norm", site);
+    lz_tensor *y = NULL;
+    if (check_ending(&c, x, &shape) && nn_check_shape(&c, weight, shape, "the weight") &&
+        check_eps(&c, eps)) {
+        int rank = lz_rank_of(x);
+        lz_tensor *wide = nn_widen(&c, x);
+        lz_tensor *ms = nn_mean(&c, nn_square(&c, wide), nn_range(rank - shape.rank, rank), true);
+        ms = nn_adds(&c, ms, eps < 0 ? epsilon_of(lz_dtype_of(x)) : eps);
+        y = nn_mul(&c, wide, lz_rsqrt_at(ms, site));
+        y = nn_narrow(&c, affine(&c, y, weight, NULL), lz_dtype_of(x));
+    }
+    return nn_end(&c, y);
+}
+
+/* ---- channels: dimension 1 ---- */
+
+static bool check_channels(nnc *c, lz_tensor *x, int min_rank)
+{
+    if (!nn_check_float(c, x, "the input"))
+        return false;
+    lz_shape s = lz_shape_of(x);
+    char a[192];
+    return s.rank >= min_rank ||
+           nn_refuse(c, LZ_ESHAPE, "the input is %s: rank %d or more is needed",
+                     lz_nn_shape_text(&s, a), min_rank);
+}
+
+/* [C] as [C, 1, ..], which broadcasts over x; NULL stays. */
+static lz_tensor *by_channel(const nnc *c, lz_tensor *t, int rank)
+{
+    if (!t)
+        return NULL;
+    lz_shape s = lz_shape_make(rank - 1, (const int64_t[]){-1, 1, 1, 1, 1, 1, 1, 1});
+    return nn_reshape(c, nn_widen(c, t), s);
+}
+
+static lz_tensor *group_norm(nnc *c, lz_tensor *x, int64_t groups, lz_tensor *weight,
+                             lz_tensor *bias, double eps)
+{
+    lz_shape s = lz_shape_of(x);
+    lz_shape one = LZ_SHAPE(s.dims[1]);
+    if (groups < 1 || s.dims[1] % groups) {
+        nn_refuse(c, LZ_EINVAL, "%" PRId64 " channels are not %" PRId64 " equal groups", s.dims[1],
+                  groups);
+        return NULL;
+    }
+    if (!nn_check_shape(c, weight, one, "the weight") ||
+        !nn_check_shape(c, bias, one, "the bias") || !check_eps(c, eps))
+        return NULL;
+    int64_t n = s.dims[0] * groups;
+    lz_shape rows = LZ_SHAPE(n, n ? lz_numel(x) / n : 0);
+    lz_tensor *y = standardised(c, nn_reshape(c, nn_widen(c, x), rows), nn_range(1, 2), eps);
+    y = affine(c, nn_reshape(c, y, s), by_channel(c, weight, s.rank), by_channel(c, bias, s.rank));
+    return nn_narrow(c, y, lz_dtype_of(x));
+}
+
+lz_tensor *lz_group_norm_at(lz_tensor *x, int64_t groups, lz_tensor *weight, lz_tensor *bias,
+                            double eps, const lz_site *site)
+{
+    nnc c = nn_begin("lz_group_norm", site);
+    return nn_end(&c,
+                  check_channels(&c, x, 2) ? group_norm(&c, x, groups, weight, bias, eps) : NULL);
+}
+
+lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, double eps,
+                               const lz_site *site)
+{
+    nnc c = nn_begin("lz_instance_norm", site);
+    lz_tensor *y = NULL;
+    if (check_channels(&c, x, 3)) {
+        int64_t channels = lz_shape_of(x).dims[1];
+        y = channels ? group_norm(&c, x, channels, weight, bias, eps) : x;
+    }
+    return nn_end(&c, y);
+}
+
+/* running = (1 - momentum) running + momentum now, outside of the gradient. */
+static void follow(nnc *c, lz_tensor *running, lz_tensor *now, double momentum)
+{
+    if (!running || c->status != LZ_OK)
+        return;
+    now = nn_narrow(c, lz_detach_at(now, c->site), lz_dtype_of(running));
+    lz_tensor *next = nn_add(c, nn_muls(c, running, 1 - momentum), nn_muls(c, now, momentum));
+    c->status = lz_assign_at(running, next, c->site);
+}
+
+static lz_tensor *batch_norm(nnc *c, lz_tensor *x, lz_tensor *mean, lz_tensor *var,
+                             const lz_batch_norm_options *o)
+{
+    lz_shape s = lz_shape_of(x);
+    int64_t n = s.dims[1] ? lz_numel(x) / s.dims[1] : 0;
+    lz_tensor *wide = nn_widen(c, x), *m = mean, *v = var;
+    if (o->training && n < 2) {
+        char a[192];
+        nn_refuse(c, LZ_ESHAPE, "the input is %s: training needs more than one value per channel",
+                  lz_nn_shape_text(&s, a));
+        return NULL;
+    }
+    if (o->training) {
+        lz_dims over = nn_range(1, s.rank);
+        over.v[0] = 0; /* all but dimension 1 */
+        m = nn_mean(c, wide, over, false);
+        lz_tensor *d = nn_sub(c, wide, by_channel(c, m, s.rank));
+        v = nn_mean(c, nn_square(c, d), over, false);
+        follow(c, mean, m, o->momentum);
+        follow(c, var, nn_muls(c, v, (double)n / (double)(n - 1)), o->momentum);
+    }
+    lz_tensor *scale = lz_rsqrt_at(nn_adds(c, nn_widen(c, v), o->eps), c->site);
+    lz_tensor *y =
+        nn_mul(c, nn_sub(c, wide, by_channel(c, m, s.rank)), by_channel(c, scale, s.rank));
+    y = affine(c, y, by_channel(c, o->weight, s.rank), by_channel(c, o->bias, s.rank));
+    return nn_narrow(c, y, lz_dtype_of(x));
+}
+
+lz_tensor *lz_batch_norm_at(lz_tensor *x, lz_tensor *mean, lz_tensor *var,
+                            const lz_batch_norm_options *opt, const lz_site *site)
+{
+    nnc c = nn_begin("lz_batch_norm", site);
+    lz_batch_norm_options o = {.struct_size = sizeof o, LZ_BATCH_NORM_DEFAULTS};
+    lz_tensor *y = NULL;
+    if (nn_options(&c, &o, sizeof o, opt) && check_channels(&c, x, 2)) {
+        lz_shape stat = LZ_SHAPE(lz_shape_of(x).dims[1]);
+        if ((o.training || (nn_check_float(&c, mean, "the running mean") &&
+                            nn_check_float(&c, var, "the running variance"))) &&
+            nn_check_shape(&c, mean, stat, "the running mean") &&
+            nn_check_shape(&c, var, stat, "the running variance") &&
+            nn_check_shape(&c, o.weight, stat, "the weight") &&
+            nn_check_shape(&c, o.bias, stat, "the bias") && check_eps(&c, o.eps))
+            y = batch_norm(&c, x, mean, var, &o);
+    }
+    return nn_end(&c, y);
+}
+
+lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps, const lz_site *site)
+{
+    nnc c = nn_begin("lz_normalize", site);
+    lz_tensor *y = NULL;
+    if (nn_check_float(&c, x, "the input") && check_eps(&c, eps) &&
+        (p > 0 || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", p))) {
+        lz_tensor *wide = nn_widen(&c, x),
+                  *norm = lz_nn_norm(&c, wide, p, (lz_dims){1, {dim}}, true);
+        y = nn_div(&c, wide, lz_maximum_at(norm, nn_number(&c, norm, eps), site));
+        y = nn_narrow(&c, y, lz_dtype_of(x));
+    }
+    return nn_end(&c, y);
+}
+
+lz_tensor *lz_nn_norm(const nnc *c, lz_tensor *x, double p, lz_dims dims, bool keepdim)
+{
+    if (p == 2)
+        return lz_sqrt_at(nn_sum(c, nn_square(c, x), dims, keepdim), c->site);
+    x = lz_abs_at(x, c->site);
+    if (isinf(p)) {
+        const lz_reduce_options o = {.struct_size = sizeof o, .dims = dims, .keepdim = keepdim};
+        return lz_amax_at(x, &o, c->site);
+    }
+    if (p == 1)
+        return nn_sum(c, x, dims, keepdim);
+    x = nn_sum(c, lz_pow_scalar_at(x, p, c->site), dims, keepdim);
+    return lz_pow_scalar_at(x, 1 / p, c->site);
+}
+
+/* ---- dropout ---- */
+
+lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site)
+{
+    nnc c = nn_begin("lz_dropout", site);
+    lz_tensor *y = x;
+    if (nn_check_float(&c, x, "the input") &&
+        ((p >= 0 && p <= 1) || nn_refuse(&c, LZ_EINVAL, "p is %g: it must be in [0, 1]", p)) &&
+        training && p > 0) {
+        lz_tensor *zero = nn_number(&c, x, 0);
+        if (p == 1) {
+            y = nn_mul(&c, x, zero);
+        } else {
+            lz_tensor *u = lz_rand_at(LZ_F32, lz_shape_of(x), site);
+            lz_tensor *kept = lz_ge_at(u, lz_full_at(LZ_F32, LZ_SCALAR, p, site), site);
+            y = nn_where(&c, kept, nn_muls(&c, x, 1 / (1 - p)), zero);
+        }
+    }
+    return nn_end(&c, y);
+}
