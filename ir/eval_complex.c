@@ -226,13 +226,16 @@ lz_cx lz_cx_atan2(lz_cx y, lz_cx x)
     wide half = atan2l(2 * (x.re * y.re + x.im * y.im),
                        (x.re * x.re + x.im * x.im) - (y.re * y.re + y.im * y.im)) /
                 2;
-    if (100 * (pp < mm ? pp : mm) < (pp < mm ? mm : pp)) /* |x| and |y| are about equal */
-        half = atan2l(p.im * m.re - p.re * m.im, p.re * m.re + p.im * m.im) / 2;
-    if (fabsl(rintl((at - half) / pi)) == 1)
-        half += half > 0 || (half == 0 && at < 0) ? -pi : pi;
     wide cross = 4 * (x.re * y.im - x.im * y.re);
     wide im = log1pl(fabsl(cross) / (cross < 0 ? mm : pp)) / 4;
-    return (lz_cx){half, cross < 0 ? -im : cross > 0 ? im : cross};
+    im = cross < 0 ? -im : cross > 0 ? im : cross;
+    if (100 * (pp < mm ? pp : mm) < (pp < mm ? mm : pp)) { /* |x| and |y| are about equal */
+        half = atan2l(p.im * m.re - p.re * m.im, p.re * m.re + p.im * m.im) / 2;
+        im = (logl(lz_cx_abs(m)) - logl(lz_cx_abs(p))) / 2;
+    }
+    if (fabsl(rintl((at - half) / pi)) == 1)
+        half += half > 0 || (half == 0 && at < 0) ? -pi : pi;
+    return (lz_cx){half, im};
 }
 
 /* ---- vectors ---- */

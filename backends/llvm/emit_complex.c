@@ -424,6 +424,8 @@ static Z catan2_(const cem *c, Z y, Z x)
     Val below = pick(c, neg, mm, pp);
     Val im = FMUL(num(c, 0.25), call1(c, "log1p", FDIV(fabs_(c, cross), below)));
     im = pick(c, is(c, cross, 0), cross, pick(c, neg, FNEG(im), im));
+    Val apart = FSUB(call1(c, "log", magnitude(c, m)), call1(c, "log", magnitude(c, p)));
+    im = pick(c, equal, half(c, apart), im);
     return pick2(c, odd, (Z){nan, nan}, (Z){mid, im});
 }
 
