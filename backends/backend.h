@@ -39,6 +39,9 @@ lz_dbuf *lz_dbuf_new(void);                                     /* for backends:
 void lz_dbuf_recycle(lz_dbuf *b);                               /* for backends: ends what lz_dbuf_new gave, the memory it describes aside */
 void lz_dbuf_retain(lz_dbuf *b);
 void lz_dbuf_release(lz_dbuf *b);                               /* NULL is fine; gives the memory back to its backend */
+/* For backends with host memory: their copy_in and copy_out. Both wait for what is being computed into the buffer. */
+lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes);
+lz_status lz_dbuf_host_out(lz_dbuf *src, void *dst, size_t nbytes);
 
 typedef struct lz_exec lz_exec;                                 /* an executable, backend's own; refcounted by the backend layer */
 

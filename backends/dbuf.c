@@ -1,6 +1,7 @@
 /* dbuf.c - reference counts of device buffers. Threads: thread-safe. */
 #include "backends/backend.h"
 #include "base/thread.h"
+#include <string.h>
 
 /* Descriptors come and go with every execution: some wait here to be used again. */
 enum { SPARES = 256 };
@@ -49,4 +50,29 @@ void lz_dbuf_release(lz_dbuf *b)
         b->data = NULL;
     }
     lz_backend_at(b->backend)->free(b);
+}
+
+/* ---- host memory ---- */
+
+static lz_status ready(const lz_dbuf *b, size_t nbytes)
+{
+    if (nbytes > b->nbytes)
+        return LZ_FAIL(LZ_ERANGE, "copying %zu bytes of a buffer of %zu", nbytes, b->nbytes);
+    return lz_event_wait(b->ready);
+}
+
+lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes)
+{
+    LZ_TRY(ready(dst, nbytes));
+    if (nbytes)
+        memcpy(dst->data, src, nbytes);
+    return LZ_OK;
+}
+
+lz_status lz_dbuf_host_out(lz_dbuf *src, void *dst, size_t nbytes)
+{
+    LZ_TRY(ready(src, nbytes));
+    if (nbytes)
+        memcpy(dst, src->data, nbytes);
+    return LZ_OK;
 }

@@ -49,4 +49,18 @@ uint64_t lz_rd_u64(lz_rd *r);
 const void *lz_rd_bytes(lz_rd *r, size_t n);  /* NULL on underflow */
 /* Reads a count of items of at least `min_item_bytes` each; fails when the rest cannot hold them. */
 uint32_t lz_rd_count(lz_rd *r, size_t min_item_bytes);
+
+/* Little-endian numbers at any address. */
+static inline uint16_t lz_le16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+static inline uint32_t lz_le32(const uint8_t *p)
+{
+    return lz_le16(p) | (uint32_t)lz_le16(p + 2) << 16;
+}
+static inline uint64_t lz_le64(const uint8_t *p)
+{
+    return lz_le32(p) | (uint64_t)lz_le32(p + 4) << 32;
+}
 #endif

@@ -3,6 +3,7 @@
  * believe. */
 #include "cache/entry.h"
 #include "base/alloc.h"
+#include "base/vec.h"
 #include <string.h>
 
 enum {
@@ -18,16 +19,6 @@ enum { ROW_BYTES = 32, ROW_CODEC = 4, ROW_OFFSET = 8, ROW_CSIZE = 16, ROW_USIZE 
 
 static const uint64_t max_usize[LZ_SEC_COUNT] = {LZ_ENTRY_MAX_BUILD, LZ_ENTRY_MAX_ISA,
                                                  LZ_ENTRY_MAX_KEY, LZ_ENTRY_MAX_VALUE};
-
-static uint32_t get_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static uint64_t get_u64(const uint8_t *p)
-{
-    return get_u32(p) | (uint64_t)get_u32(p + 4) << 32;
-}
 
 static void put_u32(uint8_t *p, uint32_t v)
 {
@@ -55,11 +46,11 @@ static lz_entry_verdict parse_table(const uint8_t *p, lz_entry *e, const char **
     for (uint32_t i = 0; i < LZ_SEC_COUNT; i++) {
         const uint8_t *row = p + OFF_TABLE + i * ROW_BYTES;
         lz_entry_section *s = &e->sec[i];
-        s->codec = get_u32(row + ROW_CODEC);
-        s->offset = get_u64(row + ROW_OFFSET);
-        s->csize = get_u64(row + ROW_CSIZE);
-        s->usize = get_u64(row + ROW_USIZE);
-        if (get_u32(row) != i + 1)
+        s->codec = lz_le32(row + ROW_CODEC);
+        s->offset = lz_le64(row + ROW_OFFSET);
+        s->csize = lz_le64(row + ROW_CSIZE);
+        s->usize = lz_le64(row + ROW_USIZE);
+        if (lz_le32(row) != i + 1)
             return damaged(why, "sections are missing or out of order");
         if (s->codec != LZ_CODEC_RAW && (s->codec != LZ_CODEC_ZSTD || i != LZ_SEC_VALUE))
             return damaged(why, "a section has an unknown codec");
@@ -85,9 +76,9 @@ lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t fil
         return damaged(why, "shorter than any entry");
     if (memcmp(p, LZ_ENTRY_MAGIC, 8) != 0)
         return damaged(why, "does not begin like an entry");
-    e->schema = get_u32(p + OFF_SCHEMA);
-    e->header_len = get_u32(p + OFF_HEADER_LEN);
-    e->file_len = get_u64(p + OFF_FILE_LEN);
+    e->schema = lz_le32(p + OFF_SCHEMA);
+    e->header_len = lz_le32(p + OFF_HEADER_LEN);
+    e->file_len = lz_le64(p + OFF_FILE_LEN);
     if (e->file_len != file_bytes)
         return damaged(why, "the file is shorter or longer than the entry says");
     if (e->header_len < LZ_ENTRY_PREFIX_LEN || e->header_len > file_bytes - LZ_ENTRY_TRAILER_LEN)
@@ -98,13 +89,13 @@ lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t fil
     }
     if (e->header_len != LZ_ENTRY_HEADER_LEN || n < LZ_ENTRY_HEADER_LEN)
         return damaged(why, "the header's length is not this schema's");
-    uint32_t kind = get_u32(p + OFF_KIND);
+    uint32_t kind = lz_le32(p + OFF_KIND);
     if (kind != LZ_CACHE_PROGRAM && kind != LZ_CACHE_KERNEL)
         return damaged(why, "of an unknown kind");
     e->kind = (lz_cache_kind)kind;
-    if (get_u32(p + OFF_NSEC) != LZ_SEC_COUNT)
+    if (lz_le32(p + OFF_NSEC) != LZ_SEC_COUNT)
         return damaged(why, "sections are missing or out of order");
-    e->created_unix_s = (int64_t)get_u64(p + OFF_CREATED);
+    e->created_unix_s = (int64_t)lz_le64(p + OFF_CREATED);
     return parse_table(p, e, why);
 }
 
@@ -118,7 +109,7 @@ static const char *text_of(const uint8_t *p, const lz_entry_section *s)
 static bool sealed(const uint8_t *p, size_t n)
 {
     lz_hash h = lz_hash_bytes(p, n - LZ_ENTRY_TRAILER_LEN);
-    return get_u64(p + n - 16) == h.lo && get_u64(p + n - 8) == h.hi;
+    return lz_le64(p + n - 16) == h.lo && lz_le64(p + n - 8) == h.hi;
 }
 
 void lz_entry_seal(uint8_t *bytes, size_t n)

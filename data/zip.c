@@ -20,19 +20,6 @@ enum {
 static const uint32_t END = 0x06054b50, LOCATOR = 0x07064b50, END64 = 0x06064b50,
                       CENTRAL = 0x02014b50, LOCAL = 0x04034b50;
 
-static uint16_t get16(const uint8_t *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-static uint32_t get32(const uint8_t *p)
-{
-    return get16(p) | (uint32_t)get16(p + 2) << 16;
-}
-static uint64_t get64(const uint8_t *p)
-{
-    return get32(p) | (uint64_t)get32(p + 4) << 32;
-}
-
 /* ---- the directory ---- */
 
 typedef struct directory {
@@ -46,20 +33,20 @@ static lz_status find_directory(const lz_view *v, const char *path, directory *d
         return LZ_FAIL(LZ_EPARSE, "%s: not a zip file", path);
     /* the end record is last, but for a comment whose length it says */
     for (i -= END_LEN;; i--) {
-        if (get32(v->data + i) == END && get16(v->data + i + 20) == v->len - i - END_LEN)
+        if (lz_le32(v->data + i) == END && lz_le16(v->data + i + 20) == v->len - i - END_LEN)
             break;
         if (i == 0 || v->len - i > END_LEN + 65535)
             return LZ_FAIL(LZ_EPARSE, "%s: not a zip file", path);
     }
     const uint8_t *e = v->data + i;
-    *d = (directory){get32(e + 16), get32(e + 12), get16(e + 10)};
-    if (i >= LOCATOR_LEN && get32(e - LOCATOR_LEN) == LOCATOR) {
-        uint64_t at = get64(e - LOCATOR_LEN + 8);
-        if (at > v->len || v->len - at < END64_LEN || get32(v->data + at) != END64)
+    *d = (directory){lz_le32(e + 16), lz_le32(e + 12), lz_le16(e + 10)};
+    if (i >= LOCATOR_LEN && lz_le32(e - LOCATOR_LEN) == LOCATOR) {
+        uint64_t at = lz_le64(e - LOCATOR_LEN + 8);
+        if (at > v->len || v->len - at < END64_LEN || lz_le32(v->data + at) != END64)
             return LZ_FAIL(LZ_ECORRUPT, "%s: the zip file's 64-bit end is not where it should be",
                            path);
         const uint8_t *q = v->data + at;
-        *d = (directory){get64(q + 48), get64(q + 40), get64(q + 32)};
+        *d = (directory){lz_le64(q + 48), lz_le64(q + 40), lz_le64(q + 32)};
     }
     if (d->at > v->len || d->nbytes > v->len - d->at || d->count > d->nbytes / CENTRAL_LEN)
         return LZ_FAIL(LZ_ECORRUPT, "%s: a zip directory of %" PRIu64 " bytes at %" PRIu64, path,
@@ -72,10 +59,10 @@ static bool read_extra(const uint8_t *p, size_t n, uint64_t *full, uint64_t *pac
 {
     bool need = *full == UINT32_MAX || *packed == UINT32_MAX || *at == UINT32_MAX;
     while (need && n >= 4) {
-        size_t len = get16(p + 2);
+        size_t len = lz_le16(p + 2);
         if (len > n - 4)
             return false;
-        if (get16(p) == 1) {
+        if (lz_le16(p) == 1) {
             uint64_t *want[] = {full, packed, at};
             const uint8_t *q = p + 4;
             for (int i = 0; i < 3; i++) {
@@ -83,7 +70,7 @@ static bool read_extra(const uint8_t *p, size_t n, uint64_t *full, uint64_t *pac
                     continue;
                 if (q + 8 > p + 4 + len)
                     return false;
-                *want[i] = get64(q);
+                *want[i] = lz_le64(q);
                 q += 8;
             }
             return true;
@@ -97,10 +84,10 @@ static bool read_extra(const uint8_t *p, size_t n, uint64_t *full, uint64_t *pac
 /* Where the entry's bytes begin: after its local header, whose name and extra field may differ from the directory's. */
 static lz_status place(const lz_view *v, const char *path, lz_entry *e)
 {
-    if (e->at > v->len || v->len - e->at < LOCAL_LEN || get32(v->data + e->at) != LOCAL)
+    if (e->at > v->len || v->len - e->at < LOCAL_LEN || lz_le32(v->data + e->at) != LOCAL)
         return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is not at %" PRIu64, path, e->name, e->at);
     const uint8_t *p = v->data + e->at;
-    e->at += LOCAL_LEN + (uint64_t)get16(p + 26) + get16(p + 28);
+    e->at += LOCAL_LEN + (uint64_t)lz_le16(p + 26) + lz_le16(p + 28);
     if (e->at > v->len || e->nbytes > v->len - e->at)
         return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" has %" PRIu64 " bytes, more than the file",
                        path, e->name, e->nbytes);
@@ -119,8 +106,8 @@ static lz_status add_entry(lz_archive *a, const lz_view *v, const uint8_t *p, si
     if (name_len < 4 || memcmp(name + name_len - 4, ".npy", 4) != 0)
         return LZ_OK; /* something else that was put into the zip file */
     name_len -= 4;
-    uint64_t full = get32(p + 24), packed = get32(p + 20), at = get32(p + 42);
-    uint16_t flags = get16(p + 8), method = get16(p + 10);
+    uint64_t full = lz_le32(p + 24), packed = lz_le32(p + 20), at = lz_le32(p + 42);
+    uint16_t flags = lz_le16(p + 8), method = lz_le16(p + 10);
     if (memchr(name, '\0', name_len) ||
         !read_extra((const uint8_t *)name + name_len + 4, extra_len, &full, &packed, &at))
         return LZ_FAIL(LZ_ECORRUPT, "%s: the zip directory is damaged", a->path);
@@ -139,7 +126,7 @@ static lz_status add_entry(lz_archive *a, const lz_view *v, const uint8_t *p, si
                   .at = at,
                   .nbytes = packed,
                   .full_bytes = full,
-                  .crc = get32(p + 16),
+                  .crc = lz_le32(p + 16),
                   .method = method};
     lz_status s = place(v, a->path, &e);
     if (s == LZ_OK && (s = lz_vec_push(&a->entries, e)) != LZ_OK)
@@ -159,10 +146,10 @@ lz_status lz_zip_parse(lz_archive *a, lz_view v)
     LZ_TRY(find_directory(&v, a->path, &d));
     const uint8_t *p = v.data + d.at, *end = p + d.nbytes;
     for (uint64_t i = 0; i < d.count; i++) {
-        if (end - p < CENTRAL_LEN || get32(p) != CENTRAL)
+        if (end - p < CENTRAL_LEN || lz_le32(p) != CENTRAL)
             return LZ_FAIL(LZ_ECORRUPT, "%s: entry %" PRIu64 " of the zip directory is damaged",
                            a->path, i);
-        size_t name = get16(p + 28), extra = get16(p + 30), comment = get16(p + 32);
+        size_t name = lz_le16(p + 28), extra = lz_le16(p + 30), comment = lz_le16(p + 32);
         if ((size_t)(end - p) - CENTRAL_LEN < name + extra + comment)
             return LZ_FAIL(LZ_ECORRUPT, "%s: entry %" PRIu64 " of the zip directory is damaged",
                            a->path, i);

@@ -24,13 +24,6 @@
         fields return n;                                                                           \
     }
 #include "ir/attrs.def"
-#undef I64
-#undef BOOL
-#undef INTS
-#undef SHAPE
-#undef DTYPE
-#undef ENUM
-#undef REGION
 
 static const struct {
     const char *name;

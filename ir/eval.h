@@ -29,6 +29,8 @@ lz_status lz_ref_eval_bits(lz_op op, const lz_attr *attr, lz_dtype out, const lz
 /* The counter-based generators (Salmon et al., SC 2011): one block of random words. */
 void lz_philox4x32_10(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4]);
 void lz_threefry2x32_20(const uint32_t ctr[2], const uint32_t key[2], uint32_t out[2]);
+/* The dimension that threefry's two halves are cut along. */
+int lz_threefry_cut_dim(const lz_shape *s);
 
 /* ---- between the eval_*.c files ---- */
 

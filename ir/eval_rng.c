@@ -87,8 +87,7 @@ static void philox(const uint64_t *state, int nstate, uint64_t *new_state, const
         new_state[2] = hi + (new_state[1] < lo);
 }
 
-/* The dimension that threefry's two halves are cut along. */
-static int cut_dim(const lz_shape *s)
+int lz_threefry_cut_dim(const lz_shape *s)
 {
     int longest = 0;
     for (int d = 0; d < s->rank; d++)
@@ -104,7 +103,7 @@ static uint64_t threefry_narrow(const uint64_t *state, const uint32_t key[2], co
                                 void *p)
 {
     lz_shape half = t->shape;
-    int cut = cut_dim(&half);
+    int cut = lz_threefry_cut_dim(&half);
     int64_t strides[LZ_MAX_RANK], whole = half.rank ? half.dims[cut] : 1;
     lz_ref_strides(&t->shape, strides);
     if (half.rank)

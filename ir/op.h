@@ -112,13 +112,6 @@ typedef struct lz_attr { lz_attr_kind kind; } lz_attr;
         fields                                                                                     \
     } lz_attr_##kind_;
 #include "ir/attrs.def"
-#undef I64
-#undef BOOL
-#undef INTS
-#undef SHAPE
-#undef DTYPE
-#undef ENUM
-#undef REGION
 /* The interned copy of a record (NULL only with LZ_EMEM recorded). REGION fields must be interned functions. */
 const lz_attr *lz_attr_get(const lz_attr *record);
 lz_hash lz_attr_hash(const lz_attr *a);

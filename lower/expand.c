@@ -5,6 +5,7 @@
  * Needs:       nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
  * Cost:        O(instructions), about 150 instructions per generator.
  * Off:         never: nothing after it knows how to make random bits. */
+#include "ir/eval.h"
 #include "lower/passes.h"
 #include "lower/rewrite.h"
 #include <string.h>
@@ -220,23 +221,10 @@ static void make_philox(lz_func *f, lz_val state, const lz_type *t, lz_val out[2
     out[1] = interleave(f, x, per, n, t);
 }
 
-/* The dimension that threefry's two halves are cut along. */
-static int cut_dim(const lz_shape *s)
-{
-    int longest = 0;
-    for (int d = 0; d < s->rank; d++)
-        if (s->dims[d] % 2 == 0)
-            return d;
-    for (int d = 1; d < s->rank; d++)
-        if (s->dims[d] > s->dims[longest])
-            longest = d;
-    return longest;
-}
-
 /* Word 0 of each counter at the even places along the cut dimension, word 1 at the odd ones. */
 static lz_val join_halves(lz_func *f, lz_val w0, lz_val w1, const lz_type *t)
 {
-    int cut = cut_dim(&t->shape);
+    int cut = lz_threefry_cut_dim(&t->shape);
     int64_t before = 1, after = 1, whole = t->shape.dims[cut], half = whole / 2 + whole % 2;
     for (int d = 0; d < t->shape.rank; d++) {
         before *= d < cut ? t->shape.dims[d] : 1;
@@ -264,7 +252,7 @@ static void make_threefry(lz_func *f, lz_val state, const lz_type *t, lz_val out
     bool wide = lz_dtype_size(t->dtype) == 8;
     int64_t n = t->nelem;
     if (!wide && t->shape.rank && n) {
-        int64_t whole = t->shape.dims[cut_dim(&t->shape)];
+        int64_t whole = t->shape.dims[lz_threefry_cut_dim(&t->shape)];
         n = n / whole * (whole / 2 + whole % 2);
     }
     lz_val key = state_word(f, state, 0), lo = state_word(f, state, 1);

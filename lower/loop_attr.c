@@ -1,184 +1,118 @@
-/* loop_attr.c - attribute records of elementwise ops in canonical bytes and in text, derived from attrs.def.
+/* loop_attr.c - attribute records of elementwise ops in canonical bytes and in text, over the list of their fields.
  * Elementwise ops have no regions, so a record is a few numbers. Threads: pure. */
 #include "lower/loop_impl.h"
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- bytes ---- */
 
-static void put_ints(lz_buf *b, const lz_ints *s)
+static void put_list(lz_buf *b, int32_t n, const int64_t *v)
 {
-    lz_buf_u8(b, (uint8_t)s->n);
-    for (int i = 0; i < s->n; i++)
-        lz_buf_u64(b, (uint64_t)s->v[i]);
+    lz_buf_u8(b, (uint8_t)n);
+    for (int i = 0; i < n; i++)
+        lz_buf_u64(b, (uint64_t)v[i]);
 }
 
-static void put_shape(lz_buf *b, const lz_shape *s)
+static void put_field(lz_buf *b, const lz_field *f)
 {
-    lz_buf_u8(b, (uint8_t)s->rank);
-    for (int i = 0; i < s->rank; i++)
-        lz_buf_u64(b, (uint64_t)s->dims[i]);
+    switch (f->type) {
+    case LZ_FIELD_I64:
+        lz_buf_u64(b, (uint64_t)*f->i64);
+        break;
+    case LZ_FIELD_BOOL:
+        lz_buf_u8(b, *f->flag);
+        break;
+    case LZ_FIELD_INTS:
+        put_list(b, f->ints->n, f->ints->v);
+        break;
+    case LZ_FIELD_SHAPE:
+        put_list(b, f->shape->rank, f->shape->dims);
+        break;
+    case LZ_FIELD_DTYPE:
+        lz_buf_u8(b, (uint8_t)*f->dtype);
+        break;
+    case LZ_FIELD_ENUM:
+        lz_buf_u8(b, (uint8_t)*f->value);
+        break;
+    case LZ_FIELD_REGION:
+        break;
+    }
 }
 
 void lz_ewattr_put(lz_buf *out, const lz_attr *a)
 {
-    switch (a->kind) {
-#define I64(f) lz_buf_u64(out, (uint64_t)r->f);
-#define BOOL(f) lz_buf_u8(out, r->f);
-#define INTS(f) put_ints(out, &r->f);
-#define SHAPE(f) put_shape(out, &r->f);
-#define DTYPE(f) lz_buf_u8(out, (uint8_t)r->f);
-#define ENUM(f, E) lz_buf_u8(out, (uint8_t)r->f);
-#define REGION(f)
-#define ATTR(kind_, fields)                                                                        \
-    case LZ_ATTR_##kind_: {                                                                        \
-        const lz_attr_##kind_ *r = LZ_ATTR(kind_, a);                                              \
-        (void)r;                                                                                   \
-        fields break;                                                                              \
-    }
-#include "ir/attrs.def"
-    case LZ_ATTR_COUNT:
-        break;
-    }
-#undef I64
-#undef BOOL
-#undef INTS
-#undef SHAPE
-#undef DTYPE
-#undef ENUM
-#undef REGION
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(a, f);
+    for (int i = 0; i < n; i++)
+        put_field(out, &f[i]);
 }
 
-static void take_ints(lz_rd *r, lz_ints *s)
+static void take_list(lz_rd *r, int32_t *n, int64_t *v)
 {
-    uint8_t n = lz_rd_u8(r);
-    if (n > LZ_MAX_RANK) {
+    uint8_t count = lz_rd_u8(r);
+    if (count > LZ_MAX_RANK) {
         r->failed = true;
         return;
     }
-    s->n = n;
-    for (int i = 0; i < n; i++)
-        s->v[i] = (int64_t)lz_rd_u64(r);
+    *n = count;
+    for (int i = 0; i < count; i++)
+        v[i] = (int64_t)lz_rd_u64(r);
 }
 
-static void take_shape(lz_rd *r, lz_shape *s)
+static void take_field(lz_rd *r, const lz_field *f)
 {
-    lz_ints v = {0};
-    take_ints(r, &v);
-    s->rank = v.n;
-    memcpy(s->dims, v.v, sizeof s->dims);
-}
-
-static lz_dtype take_dtype(lz_rd *r)
-{
-    uint8_t d = lz_rd_u8(r);
-    if (d == 0 || d >= LZ_DTYPE_COUNT)
+    switch (f->type) {
+    case LZ_FIELD_I64:
+        *f->i64 = (int64_t)lz_rd_u64(r);
+        break;
+    case LZ_FIELD_BOOL:
+        *f->flag = lz_rd_u8(r) != 0;
+        break;
+    case LZ_FIELD_INTS:
+        take_list(r, &f->ints->n, f->ints->v);
+        break;
+    case LZ_FIELD_SHAPE:
+        take_list(r, &f->shape->rank, f->shape->dims);
+        break;
+    case LZ_FIELD_DTYPE:
+        *f->dtype = (lz_dtype)lz_rd_u8(r);
+        r->failed |= *f->dtype == LZ_DTYPE_NONE || *f->dtype >= LZ_DTYPE_COUNT;
+        break;
+    case LZ_FIELD_ENUM:
+        *f->value = lz_rd_u8(r);
+        r->failed |= !lz_attr_enum_name(f->table, *f->value);
+        break;
+    case LZ_FIELD_REGION:
         r->failed = true;
-    return (lz_dtype)d;
-}
-
-typedef struct enum_row {
-    const char *table, *name;
-    int value;
-} enum_row;
-static const enum_row enum_rows[] = {
-#define ATTR(kind_, fields)
-#define ATTR_ENUM(table, name, value) {#table, #name, value},
-#include "ir/attrs.def"
-};
-enum { NUM_ENUM_ROWS = sizeof enum_rows / sizeof *enum_rows };
-
-static const char *enum_name(const char *table, int value)
-{
-    for (int i = 0; i < NUM_ENUM_ROWS; i++)
-        if (enum_rows[i].value == value && strcmp(enum_rows[i].table, table) == 0)
-            return enum_rows[i].name;
-    return NULL;
-}
-
-static int32_t take_enum(lz_rd *r, const char *table)
-{
-    uint8_t v = lz_rd_u8(r);
-    if (!enum_name(table, v))
-        r->failed = true;
-    return v;
-}
-
-const lz_attr *lz_ewattr_take(lz_rd *rd, lz_attr_kind kind)
-{
-    lz_ewattr_any any;
-    memset(&any, 0, sizeof any);
-    any.head.kind = kind;
-    switch (kind) {
-#define I64(f) r->f = (int64_t)lz_rd_u64(rd);
-#define BOOL(f) r->f = lz_rd_u8(rd) != 0;
-#define INTS(f) take_ints(rd, &r->f);
-#define SHAPE(f) take_shape(rd, &r->f);
-#define DTYPE(f) r->f = take_dtype(rd);
-#define ENUM(f, E) r->f = take_enum(rd, #E);
-#define REGION(f) rd->failed = true;
-#define ATTR(kind_, fields)                                                                        \
-    case LZ_ATTR_##kind_: {                                                                        \
-        lz_attr_##kind_ *r = &any.as_##kind_;                                                      \
-        (void)r;                                                                                   \
-        fields break;                                                                              \
+        break;
     }
-#include "ir/attrs.def"
-    case LZ_ATTR_COUNT:
-        rd->failed = true;
-    }
-#undef I64
-#undef BOOL
-#undef INTS
-#undef SHAPE
-#undef DTYPE
-#undef ENUM
-#undef REGION
-    return rd->failed ? NULL : lz_attr_get(&any.head);
+}
+
+const lz_attr *lz_ewattr_take(lz_rd *r, lz_attr_kind kind)
+{
+    lz_attr_any any;
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_init(&any, kind);
+    int n = lz_attr_fields(&any.head, f);
+    for (int i = 0; i < n && !r->failed; i++)
+        take_field(r, &f[i]);
+    return r->failed ? NULL : lz_attr_get(&any.head);
 }
 
 /* ---- text ---- */
 
-static void print_list(lz_buf *b, int n, const int64_t *v)
-{
-    lz_buf_putc(b, '[');
-    for (int i = 0; i < n; i++)
-        lz_buf_printf(b, "%s%" PRId64, i ? ", " : "", v[i]);
-    lz_buf_putc(b, ']');
-}
-
 void lz_ewattr_print(lz_buf *out, const lz_attr *a)
 {
-    const char *sep = "{";
-    switch (a->kind) {
-#define NAME(f) (lz_buf_printf(out, "%s" #f " = ", sep), sep = ", ");
-#define I64(f) NAME(f) lz_buf_printf(out, "%" PRId64, r->f);
-#define BOOL(f) NAME(f) lz_buf_puts(out, r->f ? "true" : "false");
-#define INTS(f) NAME(f) print_list(out, r->f.n, r->f.v);
-#define SHAPE(f) NAME(f) print_list(out, r->f.rank, r->f.dims);
-#define DTYPE(f) NAME(f) lz_buf_puts(out, lz_dtype_name(r->f));
-#define ENUM(f, E) NAME(f) lz_buf_puts(out, enum_name(#E, r->f));
-#define REGION(f)
-#define ATTR(kind_, fields)                                                                        \
-    case LZ_ATTR_##kind_: {                                                                        \
-        const lz_attr_##kind_ *r = LZ_ATTR(kind_, a);                                              \
-        (void)r;                                                                                   \
-        fields break;                                                                              \
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(a, f);
+    for (int i = 0; i < n; i++) {
+        lz_buf_printf(out, "%s%s = ", i ? ", " : "{", f[i].name);
+        if (f[i].type == LZ_FIELD_DTYPE) /* the loop IR names dtypes as messages do */
+            lz_buf_puts(out, lz_dtype_name(*f[i].dtype));
+        else
+            lz_attr_field_print(out, &f[i]);
     }
-#include "ir/attrs.def"
-    case LZ_ATTR_COUNT:
-        break;
-    }
-#undef NAME
-#undef I64
-#undef BOOL
-#undef INTS
-#undef SHAPE
-#undef DTYPE
-#undef ENUM
-#undef REGION
-    if (*sep == ',')
+    if (n)
         lz_buf_putc(out, '}');
 }
 
@@ -198,7 +132,7 @@ static bool parse_i64(const char *p, size_t n, int64_t *out)
     return *end == '\0';
 }
 
-static bool parse_list(const char *p, size_t n, int *count, int64_t *v)
+static bool parse_list(const char *p, size_t n, int32_t *count, int64_t *v)
 {
     if (n < 2 || p[0] != '[' || p[n - 1] != ']')
         return false;
@@ -216,39 +150,11 @@ static bool parse_list(const char *p, size_t n, int *count, int64_t *v)
     return true;
 }
 
-static bool parse_ints(const char *p, size_t n, lz_ints *s)
-{
-    int count;
-    if (!parse_list(p, n, &count, s->v))
-        return false;
-    s->n = count;
-    return true;
-}
-
-static bool parse_shape(const char *p, size_t n, lz_shape *s)
-{
-    int count;
-    if (!parse_list(p, n, &count, s->dims))
-        return false;
-    s->rank = count;
-    return true;
-}
-
 static bool parse_dtype(const char *p, size_t n, lz_dtype *out)
 {
     for (int d = 1; d < LZ_DTYPE_COUNT; d++)
         if (word_is(p, n, lz_dtype_name((lz_dtype)d))) {
             *out = (lz_dtype)d;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_enum(const char *table, const char *p, size_t n, int32_t *out)
-{
-    for (int i = 0; i < NUM_ENUM_ROWS; i++)
-        if (strcmp(enum_rows[i].table, table) == 0 && word_is(p, n, enum_rows[i].name)) {
-            *out = enum_rows[i].value;
             return true;
         }
     return false;
@@ -260,35 +166,34 @@ static bool parse_bool(const char *p, size_t n, bool *out)
     return *out || word_is(p, n, "false");
 }
 
+static bool parse_field(const lz_field *f, const char *p, size_t n)
+{
+    switch (f->type) {
+    case LZ_FIELD_I64:
+        return parse_i64(p, n, f->i64);
+    case LZ_FIELD_BOOL:
+        return parse_bool(p, n, f->flag);
+    case LZ_FIELD_INTS:
+        return parse_list(p, n, &f->ints->n, f->ints->v);
+    case LZ_FIELD_SHAPE:
+        return parse_list(p, n, &f->shape->rank, f->shape->dims);
+    case LZ_FIELD_DTYPE:
+        return parse_dtype(p, n, f->dtype);
+    case LZ_FIELD_ENUM:
+        return lz_attr_enum_value(f->table, p, n, f->value);
+    case LZ_FIELD_REGION:
+        break;
+    }
+    return false;
+}
+
 bool lz_ewattr_set(lz_attr *record, const char *field, size_t nfield, const char *value,
                    size_t nvalue)
 {
-    switch (record->kind) {
-#define IS(f) if (word_is(field, nfield, #f))
-#define I64(f) IS(f) return parse_i64(value, nvalue, &r->f);
-#define BOOL(f) IS(f) return parse_bool(value, nvalue, &r->f);
-#define INTS(f) IS(f) return parse_ints(value, nvalue, &r->f);
-#define SHAPE(f) IS(f) return parse_shape(value, nvalue, &r->f);
-#define DTYPE(f) IS(f) return parse_dtype(value, nvalue, &r->f);
-#define ENUM(f, E) IS(f) return parse_enum(#E, value, nvalue, &r->f);
-#define REGION(f)
-#define ATTR(kind_, fields)                                                                        \
-    case LZ_ATTR_##kind_: {                                                                        \
-        lz_attr_##kind_ *r = (lz_attr_##kind_ *)(void *)record;                                    \
-        (void)r;                                                                                   \
-        fields break;                                                                              \
-    }
-#include "ir/attrs.def"
-    case LZ_ATTR_COUNT:
-        break;
-    }
-#undef IS
-#undef I64
-#undef BOOL
-#undef INTS
-#undef SHAPE
-#undef DTYPE
-#undef ENUM
-#undef REGION
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(record, f);
+    for (int i = 0; i < n; i++)
+        if (word_is(field, nfield, f[i].name))
+            return parse_field(&f[i], value, nvalue);
     return false;
 }

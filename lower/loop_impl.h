@@ -3,6 +3,7 @@
 #ifndef LZ_LOWER_LOOP_IMPL_H
 #define LZ_LOWER_LOOP_IMPL_H
 #include "base/vec.h"
+#include "ir/attr.h"
 #include "lower/loop.h"
 
 enum { LZ_RED_MAX = 8 };        /* accumulators of one reduction */
@@ -36,10 +37,4 @@ const lz_attr *lz_ewattr_take(lz_rd *r, lz_attr_kind kind);
 void lz_ewattr_print(lz_buf *out, const lz_attr *a);            /* {field = value, ...} */
 /* Reads one `field = value` of a record being filled; value is a word or a bracketed list. */
 bool lz_ewattr_set(lz_attr *record, const char *field, size_t nfield, const char *value, size_t nvalue);
-/* A record of any kind, zeroed. */
-typedef union lz_ewattr_any {
-    lz_attr head;
-#define ATTR(kind_, fields) lz_attr_##kind_ as_##kind_;
-#include "ir/attrs.def"
-} lz_ewattr_any;
 #endif

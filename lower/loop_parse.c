@@ -253,9 +253,8 @@ static lz_status attr_value(parser *s, const char **v, size_t *n)
 
 static lz_status attribute(parser *s, lz_sop *o)
 {
-    lz_ewattr_any any;
-    memset(&any, 0, sizeof any);
-    any.head.kind = lz_op_get(o->op)->attr;
+    lz_attr_any any;
+    lz_attr_init(&any, lz_op_get(o->op)->attr);
     if (any.head.kind == LZ_ATTR_none)
         return LZ_OK;
     if (any.head.kind == LZ_ATTR_dtype)

@@ -441,7 +441,8 @@ static lz_status last_stage(build *b)
     return close_stage(b);
 }
 
-static lz_status scatter_stage(build *b)
+/* A stage over all points of the first node, which is no product and no reduction: a scatter, a sort. */
+static lz_status root_stage(build *b)
 {
     lz_node *n = node_at(b, 0);
     lz_ixmap m;
@@ -470,14 +471,7 @@ static lz_status sort_stages(build *b)
 {
     lz_node *n = node_at(b, 0);
     const lz_inst *in = &b->fu->f->insts[n->v];
-    lz_ixmap m;
-    int32_t sop;
-    open_stage(b, 0, true);
-    b->current = b->g->nodes.data[0];
-    own_map(b, n, 0, n->rank, &m);
-    LZ_TRY(lz_emit_root(&b->e, n->v, &m, &sop));
-    LZ_TRY(stopped(b));
-    LZ_TRY(close_stage(b));
+    LZ_TRY(root_stage(b));
     int64_t row = in->sig->opnd[0]->shape.dims[LZ_ATTR(sort, in->sig->attr)->dimension];
     b->flops += comparisons(in->sig->opnd[0]->nelem, row) * b->k->stages[0].sort->nbody;
     open_stage(b, 0, true);
@@ -491,6 +485,7 @@ static lz_status sort_stages(build *b)
         s.b = (int32_t)k;
         s.c = -1;
         s.size.slot = -1;
+        lz_ixmap m;
         own_map(b, n, 0, n->rank, &m);
         LZ_TRY(add_store(b, n, &m, n->res[k], lz_sops_add(&b->e.sops, &s)));
     }
@@ -542,7 +537,7 @@ static lz_status make_kernel(build *b)
     }
     if (node_at(b, 0)->kind == LZ_NODE_SCATTER) {
         k->serial = g->nouter == 0;
-        LZ_TRY(scatter_stage(b));
+        LZ_TRY(root_stage(b));
     } else if (node_at(b, 0)->kind == LZ_NODE_SORT) {
         LZ_TRY(sort_stages(b));
     } else {

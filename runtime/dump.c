@@ -205,15 +205,9 @@ static void let_go(pending *p)
 
 static size_t give(lz_status s, lz_buf *text, char *buf, size_t n)
 {
-    size_t len = s == LZ_OK ? text->len : 0;
-    (void)lz_api_status(s);
-    if (buf && n) {
-        size_t k = len < n - 1 ? len : n - 1;
-        memcpy(buf, lz_buf_str(text), k);
-        buf[k] = '\0';
-    }
-    lz_buf_free(text);
-    return len;
+    if (lz_api_status(s) != LZ_OK)
+        text->len = 0;
+    return lz_api_text(text, buf, n);
 }
 
 static lz_status graph_text(pending *p, const char *format, lz_buf *out)

@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "base/thread.h"
 #include "runtime/thr.h"
+#include "runtime/trace.h"
 #include <inttypes.h>
 #include <lazuli/debug.h>
 #include <math.h>
@@ -240,30 +241,18 @@ void lz_metrics_print(lz_buf *out, bool brief)
 
 /* ---- public ---- */
 
-static size_t give(lz_buf *text, char *buf, size_t n)
-{
-    size_t len = text->len;
-    if (buf && n) {
-        size_t k = len < n - 1 ? len : n - 1;
-        memcpy(buf, lz_buf_str(text), k);
-        buf[k] = '\0';
-    }
-    lz_buf_free(text);
-    return len;
-}
-
 size_t lz_metrics_report(char *buf, size_t n)
 {
     lz_buf b = {0};
     lz_metrics_print(&b, false);
-    return give(&b, buf, n);
+    return lz_api_text(&b, buf, n);
 }
 
 size_t lz_short_metrics_report(char *buf, size_t n)
 {
     lz_buf b = {0};
     lz_metrics_print(&b, true);
-    return give(&b, buf, n);
+    return lz_api_text(&b, buf, n);
 }
 
 int64_t lz_counter_value(const char *name)
@@ -304,7 +293,7 @@ size_t lz_counter_names(char *buf, size_t n)
     for (size_t i = 0; i < k; i++)
         lz_buf_printf(&b, "%s\n", c[i].name);
     lz_free(c);
-    return give(&b, buf, n);
+    return lz_api_text(&b, buf, n);
 }
 
 size_t lz_metric_names(char *buf, size_t n)
@@ -313,7 +302,7 @@ size_t lz_metric_names(char *buf, size_t n)
     for (int i = 0; i < LZ_METRIC_COUNT; i++)
         if (lz_metric_samples((lz_metric_id)i, NULL, NULL))
             lz_buf_printf(&b, "%s\n", metrics[i].name);
-    return give(&b, buf, n);
+    return lz_api_text(&b, buf, n);
 }
 
 void lz_clear_counters(void)

@@ -286,6 +286,18 @@ lz_status lz_api_status(lz_status s)
     return s;
 }
 
+size_t lz_api_text(lz_buf *text, char *buf, size_t n)
+{
+    size_t len = text->len;
+    if (buf && n) {
+        size_t k = len < n - 1 ? len : n - 1;
+        memcpy(buf, lz_buf_str(text), k);
+        buf[k] = '\0';
+    }
+    lz_buf_free(text);
+    return len;
+}
+
 /* ---- walking ---- */
 
 typedef struct lz_step_frame {

@@ -93,6 +93,8 @@ lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller
 void lz_api_leave(const lz_api_frame *f);
 /* Annotates the thread's error record with the outermost operation, and gives `s` back. */
 lz_status lz_api_status(lz_status s);
+/* Ends a public function that gives text: as much of it as fits into buf of n bytes, with a NUL; the whole length is returned. Frees text. */
+size_t lz_api_text(lz_buf *text, char *buf, size_t n);
 
 /* ---- walking ---- */
 /* Holds off steps (on any thread) that would cut nodes of the device; recursive. While a thread holds it, it does not flush by itself. */

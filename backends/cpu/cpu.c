@@ -191,31 +191,6 @@ static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(voi
     return LZ_OK;
 }
 
-static lz_status check_copy(const lz_dbuf *b, size_t nbytes)
-{
-    return nbytes <= b->nbytes
-               ? LZ_OK
-               : LZ_FAIL(LZ_ERANGE, "copying %zu bytes of a buffer of %zu", nbytes, b->nbytes);
-}
-
-static lz_status copy_in(lz_dbuf *dst, const void *src, size_t nbytes)
-{
-    LZ_TRY(check_copy(dst, nbytes));
-    LZ_TRY(lz_event_wait(dst->ready));
-    if (nbytes)
-        memcpy(dst->data, src, nbytes);
-    return LZ_OK;
-}
-
-static lz_status copy_out(lz_dbuf *src, void *dst, size_t nbytes)
-{
-    LZ_TRY(check_copy(src, nbytes));
-    LZ_TRY(lz_event_wait(src->ready));
-    if (nbytes)
-        memcpy(dst, src->data, nbytes);
-    return LZ_OK;
-}
-
 /* ---- programs ---- */
 
 static bool run_loops(void)
@@ -308,8 +283,8 @@ const lz_backend lz_backend_cpu = {
     .alloc = alloc,
     .free = free_buffer,
     .wrap = wrap,
-    .copy_in = copy_in,
-    .copy_out = copy_out,
+    .copy_in = lz_dbuf_host_in,
+    .copy_out = lz_dbuf_host_out,
     .compile = compile,
     .serialize = serialize,
     .deserialize = deserialize,

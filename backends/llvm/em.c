@@ -306,6 +306,15 @@ Val em_fma(em *e, Val a, Val b, Val c)
     return LLVMBuildFPTrunc(e->b, FADD(p, LLVMBuildFPExt(e->b, c, w, "")), t, "");
 }
 
+Val em_poly(em *e, Val x, const double *c, int n)
+{
+    Ty t = LLVMTypeOf(x);
+    Val p = em_cf(t, c[n - 1]);
+    for (int i = n - 2; i >= 0; i--)
+        p = em_fma(e, p, x, em_cf(t, c[i]));
+    return p;
+}
+
 static Val declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
 {
     Val f = LLVMGetNamedFunction(e->m, name);

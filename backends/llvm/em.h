@@ -66,6 +66,8 @@ Val em_intr2(em *e, const char *name, Val a, Val b);
 Val em_fma(em *e, Val a, Val b, Val c);
 /* Calls an external function of scalars. */
 Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n);
+/* c[0] + c[1] x + c[2] x^2 ..., by Horner's rule */
+Val em_poly(em *e, Val x, const double *c, int n);
 /* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are
  * all of the type of a[0]. */
 Val em_libm(em *e, const char *name, const Val *a, unsigned n);

@@ -21,17 +21,8 @@ static const double ERFS[] = {1.283791661e-01, -3.761262894e-01, 1.128362268e-01
 static const double ERFL[] = {-1.838606113e-04, 1.629170656e+00,  9.146115780e-01,
                               1.550446600e-01,  -3.529195115e-02, 5.536699202e-03,
                               -4.775407142e-04, 4.531779723e-06,  1.923755690e-06};
-#define POLY(x, c) horner(e, x, c, (int)(sizeof c / sizeof *c))
+#define POLY(x, c) em_poly(e, x, c, (int)(sizeof c / sizeof *c))
 #define EVEN_ODD(x, c) estrin(e, x, c, (int)(sizeof c / sizeof *c))
-
-static Val horner(em *e, Val x, const double *c, int n)
-{
-    Ty t = LLVMTypeOf(x);
-    Val p = em_cf(t, c[n - 1]);
-    for (int i = n - 2; i >= 0; i--)
-        p = em_fma(e, p, x, em_cf(t, c[i]));
-    return p;
-}
 
 /* Even and odd coefficients apart: half as long a chain. */
 static Val estrin(em *e, Val x, const double *c, int n)

@@ -23,16 +23,7 @@ static const double EXP2D[] = {1.0,
                                1.3215486790144309e-06,
                                1.0178086009239699e-07,
                                7.0549116208011233e-09};
-#define POLY(x, c) horner(e, x, c, (int)(sizeof c / sizeof *c))
-
-static Val horner(em *e, Val x, const double *c, int n)
-{
-    Ty t = LLVMTypeOf(x);
-    Val p = em_cf(t, c[n - 1]);
-    for (int i = n - 2; i >= 0; i--)
-        p = em_fma(e, p, x, em_cf(t, c[i]));
-    return p;
-}
+#define POLY(x, c) em_poly(e, x, c, (int)(sizeof c / sizeof *c))
 
 static Val fabs_of(em *e, Val x)
 {

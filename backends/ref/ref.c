@@ -134,32 +134,6 @@ static lz_status ref_wrap(int device, void *data, size_t nbytes, void (*release)
     return LZ_OK;
 }
 
-static lz_status check_room(const lz_dbuf *b, size_t nbytes)
-{
-    return nbytes <= b->nbytes
-               ? LZ_OK
-               : LZ_FAIL(LZ_ERANGE, "REF: %zu bytes to copy, but the buffer has %zu", nbytes,
-                         b->nbytes);
-}
-
-static lz_status ref_copy_in(lz_dbuf *dst, const void *src, size_t nbytes)
-{
-    LZ_TRY(check_room(dst, nbytes));
-    LZ_TRY(lz_event_wait(dst->ready));
-    if (nbytes)
-        memcpy(dst->data, src, nbytes);
-    return LZ_OK;
-}
-
-static lz_status ref_copy_out(lz_dbuf *src, void *dst, size_t nbytes)
-{
-    LZ_TRY(check_room(src, nbytes));
-    LZ_TRY(lz_event_wait(src->ready));
-    if (nbytes)
-        memcpy(dst, src->data, nbytes);
-    return LZ_OK;
-}
-
 /* ---- executables ---- */
 
 typedef struct ref_exec {
@@ -390,8 +364,8 @@ const lz_backend lz_backend_ref = {
     .alloc = ref_alloc,
     .free = ref_free,
     .wrap = ref_wrap,
-    .copy_in = ref_copy_in,
-    .copy_out = ref_copy_out,
+    .copy_in = lz_dbuf_host_in,
+    .copy_out = lz_dbuf_host_out,
     .compile = ref_compile,
     .serialize = ref_serialize,
     .deserialize = ref_deserialize,

@@ -1,15 +1,6 @@
 /* f_npy.c - a .npy file from a hostile place. What is accepted, written again and read again, is the same array. */
-#include "data/internal.h"
-#include <stdlib.h>
+#include "fuzz/arrays.h"
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool x)
-{
-    if (!x)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

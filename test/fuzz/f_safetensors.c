@@ -1,25 +1,5 @@
 /* f_safetensors.c - a safetensors file from a hostile place: every tensor that it lists lies within the file. */
-#include "data/internal.h"
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool x)
-{
-    if (!x)
-        abort();
-}
-
-/* Reads every byte of the array. */
-static void touch(lz_array *a)
-{
-    volatile uint8_t sum = 0;
-    for (size_t i = 0; i < a->nbytes; i++)
-        sum = (uint8_t)(sum + ((const uint8_t *)a->data)[i]);
-    lz_array_free(a);
-    must(!a->data);
-}
+#include "fuzz/arrays.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
