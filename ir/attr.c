@@ -385,3 +385,79 @@ void lz_attr_print(lz_buf *b, const lz_attr *a)
         comma = ", ";
     }
 }
+
+/* ---- bytes ---- */
+
+static void put_list(lz_buf *b, int32_t n, const int64_t *v)
+{
+    lz_buf_u8(b, (uint8_t)n);
+    for (int i = 0; i < n; i++)
+        lz_buf_u64(b, (uint64_t)v[i]);
+}
+
+void lz_attr_field_put(lz_buf *b, const lz_field *f)
+{
+    switch (f->type) {
+    case LZ_FIELD_I64:
+        lz_buf_u64(b, (uint64_t)*f->i64);
+        break;
+    case LZ_FIELD_BOOL:
+        lz_buf_u8(b, *f->flag);
+        break;
+    case LZ_FIELD_INTS:
+        put_list(b, f->ints->n, f->ints->v);
+        break;
+    case LZ_FIELD_SHAPE:
+        put_list(b, f->shape->rank, f->shape->dims);
+        break;
+    case LZ_FIELD_DTYPE:
+        lz_buf_u8(b, (uint8_t)*f->dtype);
+        break;
+    case LZ_FIELD_ENUM:
+        lz_buf_u8(b, (uint8_t)*f->value);
+        break;
+    case LZ_FIELD_REGION:
+        break;
+    }
+}
+
+static void take_list(lz_rd *r, int32_t *n, int64_t *v)
+{
+    uint8_t count = lz_rd_u8(r);
+    if (count > LZ_MAX_RANK) {
+        r->failed = true;
+        return;
+    }
+    *n = count;
+    for (int i = 0; i < count; i++)
+        v[i] = (int64_t)lz_rd_u64(r);
+}
+
+void lz_attr_field_take(lz_rd *r, const lz_field *f)
+{
+    switch (f->type) {
+    case LZ_FIELD_I64:
+        *f->i64 = (int64_t)lz_rd_u64(r);
+        break;
+    case LZ_FIELD_BOOL:
+        *f->flag = lz_rd_u8(r) != 0;
+        break;
+    case LZ_FIELD_INTS:
+        take_list(r, &f->ints->n, f->ints->v);
+        break;
+    case LZ_FIELD_SHAPE:
+        take_list(r, &f->shape->rank, f->shape->dims);
+        break;
+    case LZ_FIELD_DTYPE:
+        *f->dtype = (lz_dtype)lz_rd_u8(r);
+        r->failed |= *f->dtype == LZ_DTYPE_NONE || *f->dtype >= LZ_DTYPE_COUNT;
+        break;
+    case LZ_FIELD_ENUM:
+        *f->value = lz_rd_u8(r);
+        r->failed |= !lz_attr_enum_name(f->table, *f->value);
+        break;
+    case LZ_FIELD_REGION:
+        r->failed = true;
+        break;
+    }
+}

@@ -5,7 +5,7 @@
  *   u32 nparam, ninst, nresult | ninst x instruction | nresult x u32 value
  *   instruction: u32 op (index above), fields of the attribute, u32 number of operands if the op has any number,
  *                operands as u32, the elements of a constant
- *   fields: I64 u64 | BOOL u8 | INTS, SHAPE u8 n, n x u64 | DTYPE u8 | ENUM u32 | REGION u32 (index above)
+ *   fields: I64 u64 | BOOL u8 | INTS, SHAPE u8 n, n x u64 | DTYPE u8 | ENUM u8 | REGION u32 (index above)
  *
  * Ops and regions are numbered by their first use. Reading is meant for untrusted bytes. Threads: reads only / thread-compatible. */
 #include "ir/attr.h"
@@ -43,39 +43,13 @@ static void note_uses(writer *w, const lz_func *f)
     }
 }
 
-static void write_list(lz_buf *b, int32_t n, const int64_t *v)
-{
-    lz_buf_u8(b, (uint8_t)n);
-    for (int32_t i = 0; i < n; i++)
-        lz_buf_u64(b, (uint64_t)v[i]);
-}
-
 static void write_field(writer *w, const lz_field *f)
 {
-    lz_buf *b = w->out;
-    switch (f->type) {
-    case LZ_FIELD_I64:
-        lz_buf_u64(b, (uint64_t)*f->i64);
-        break;
-    case LZ_FIELD_BOOL:
-        lz_buf_u8(b, *f->flag);
-        break;
-    case LZ_FIELD_INTS:
-        write_list(b, f->ints->n, f->ints->v);
-        break;
-    case LZ_FIELD_SHAPE:
-        write_list(b, f->shape->rank, f->shape->dims);
-        break;
-    case LZ_FIELD_DTYPE:
-        lz_buf_u8(b, (uint8_t)*f->dtype);
-        break;
-    case LZ_FIELD_ENUM:
-        lz_buf_u32(b, (uint32_t)*f->value);
-        break;
-    case LZ_FIELD_REGION:
-        lz_buf_u32(b, (uint32_t)(uintptr_t)lz_map_get(&w->region_number, (*f->region)->hash) - 1);
-        break;
-    }
+    if (f->type != LZ_FIELD_REGION)
+        lz_attr_field_put(w->out, f);
+    else
+        lz_buf_u32(w->out,
+                   (uint32_t)(uintptr_t)lz_map_get(&w->region_number, (*f->region)->hash) - 1);
 }
 
 static void write_inst(writer *w, const lz_inst *in)
@@ -200,44 +174,17 @@ static lz_status read_regions(reader *rd)
     return LZ_OK;
 }
 
-static lz_status read_list(lz_rd *r, const char *name, int32_t *n, int64_t *v)
-{
-    uint8_t count = lz_rd_u8(r);
-    if (count > LZ_MAX_RANK)
-        return CORRUPT("a stored function has a list %s of %u values", name, count);
-    *n = count;
-    for (int i = 0; i < count; i++)
-        v[i] = (int64_t)lz_rd_u64(r);
-    return LZ_OK;
-}
-
 static lz_status read_field(reader *rd, const lz_field *f)
 {
-    uint32_t region;
-    switch (f->type) {
-    case LZ_FIELD_I64:
-        *f->i64 = (int64_t)lz_rd_u64(&rd->r);
-        break;
-    case LZ_FIELD_BOOL:
-        *f->flag = lz_rd_u8(&rd->r) != 0;
-        break;
-    case LZ_FIELD_INTS:
-        return read_list(&rd->r, f->name, &f->ints->n, f->ints->v);
-    case LZ_FIELD_SHAPE:
-        return read_list(&rd->r, f->name, &f->shape->rank, f->shape->dims);
-    case LZ_FIELD_DTYPE:
-        *f->dtype = (lz_dtype)lz_rd_u8(&rd->r);
-        break;
-    case LZ_FIELD_ENUM:
-        *f->value = (int32_t)lz_rd_u32(&rd->r);
-        break;
-    case LZ_FIELD_REGION:
-        region = lz_rd_u32(&rd->r);
-        if (region >= rd->nregion)
-            return CORRUPT("a stored function uses region %u of %u", region, rd->nregion);
-        *f->region = rd->regions[region];
-        break;
+    if (f->type != LZ_FIELD_REGION) {
+        lz_attr_field_take(&rd->r, f);
+        return rd->r.failed ? CORRUPT("a stored function has a wrong %s, or ends there", f->name)
+                            : LZ_OK;
     }
+    uint32_t region = lz_rd_u32(&rd->r);
+    if (region >= rd->nregion)
+        return CORRUPT("a stored function uses region %u of %u", region, rd->nregion);
+    *f->region = rd->regions[region];
     return LZ_OK;
 }
 
