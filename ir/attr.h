@@ -24,7 +24,7 @@ typedef struct lz_field {
         const struct lz_func **region;
     };
 } lz_field;
-enum { LZ_ATTR_MAX_FIELDS = 12 };
+enum { LZ_ATTR_MAX_FIELDS = 20 };
 
 /* Room for a record of any kind. */
 typedef union lz_attr_any {

@@ -101,6 +101,8 @@ const lz_func *lz_region_intern(const lz_func *f);
 const lz_func *lz_region_binary(lz_op combiner, lz_dtype d);     /* (a, b) -> combiner(a, b); cached */
 /* The comparator of sort on n operands that orders by the first nkey of them, -0 equal to 0 and NaN largest; LZ_EDTYPE for complex keys. */
 const lz_func *lz_region_order(const lz_dtype *d, uint32_t n, uint32_t nkey, bool descending);
+/* (a, ai, b, bi) -> the larger (smaller) value and its index: of equal ones the lower index, of NaN the higher. Interned. */
+const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index);
 /* The combiner when a region is exactly (a, b) -> op(a, b) with op COMM and ASSOC; LZ_OP_NONE otherwise. */
 lz_op lz_region_as_binary(const lz_func *region);
 

@@ -18,7 +18,7 @@ typedef enum lz_op {
 
 typedef enum lz_op_class {
     LZ_CLASS_EW, LZ_CLASS_LEAF, LZ_CLASS_MOVE, LZ_CLASS_INDEX, LZ_CLASS_REDUCE, LZ_CLASS_DOT, LZ_CLASS_RNG, LZ_CLASS_META,
-    LZ_CLASS_SORT, LZ_CLASS_CONTROL
+    LZ_CLASS_SORT, LZ_CLASS_CONTROL, LZ_CLASS_WINDOW
 } lz_op_class;
 enum {
     LZ_F_PURE = 1 << 0, LZ_F_COMM = 1 << 1, LZ_F_ASSOC = 1 << 2, LZ_F_IDEM = 1 << 3, LZ_F_ID0 = 1 << 4, LZ_F_ID1 = 1 << 5,

@@ -54,7 +54,7 @@ typedef struct lz_stmt {
     int nword;
     lz_op applies;          /* reduce(...) applies op */
     bool reducer;           /* reduce(...) whose region follows the types */
-    const lz_func *region;
+    const lz_func *region, *region2;
     uint32_t nregion;
     lz_types opnd_types, result_types, listed; /* listed: types without an arrow */
     bool has_arrow;
@@ -94,6 +94,9 @@ lz_status lz_parse_types(lz_parser *p, lz_stmt *t); /* after ':' */
 /* parse_control.c: while, if and case */
 bool lz_parse_is_control(lz_slice name);
 lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_window.c: operations on windows */
+lz_status lz_parse_convolution_items(lz_parser *p, lz_scope *s, lz_stmt *t); /* (%a, %b) dim_numbers = ..., window = {...} */
+lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a); /* of reduce_window, select_and_scatter, convolution */
 
 /* parse_attr.c: the record of an operation from the dictionary, words, region and types of a statement */
 lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);

@@ -295,6 +295,10 @@ lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_a
         return record_scatter(p, t, a);
     case LZ_ATTR_sort:
         return record_sort(p, s, t, &a->as_sort);
+    case LZ_ATTR_convolution:
+    case LZ_ATTR_reduce_window:
+    case LZ_ATTR_select_and_scatter:
+        return lz_parse_window_record(p, t, a);
     case LZ_ATTR_slice:
         if ((e = lz_stmt_find(t, "[")))
             return record_slice(p, e, &a->as_slice);

@@ -207,6 +207,8 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     if (t->op == LZ_OP_REDUCE)
         return reduce_items(p, s, t);
+    if (t->op == LZ_OP_CONVOLUTION)
+        return lz_parse_convolution_items(p, s, t);
     if (lz_scan_at(&p->c, ":") || lz_scan_at(&p->c, "{") || lz_scan_eat(&p->c, "()"))
         return LZ_OK;
     do
@@ -230,10 +232,10 @@ static lz_status generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         return LZ_OK;
     do {
         LZ_TRY(lz_scan_want(&p->c, "{"));
-        LZ_TRY(lz_parse_region(p, s, NULL, &t->region));
-        if (t->nregion++ > 0)
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than one region",
-                                LZ_SLICE_ARG(t->name));
+        LZ_TRY(lz_parse_region(p, s, NULL, t->nregion ? &t->region2 : &t->region));
+        if (++t->nregion > (t->op == LZ_OP_SELECT_AND_SCATTER ? 2 : 1))
+            return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than %u region%s",
+                                LZ_SLICE_ARG(t->name), t->nregion - 1, t->nregion > 2 ? "s" : "");
     } while (lz_scan_eat(&p->c, ","));
     return lz_scan_want(&p->c, ")");
 }
@@ -281,7 +283,7 @@ static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
 /* ---- building ---- */
 
 /* A product whose result is wider than its operands (bf16 x bf16 -> f32) converts them first: the same value, said with more words. */
-static lz_status widen_dot(lz_scope *s, lz_stmt *t, lz_dtype *narrow)
+static lz_status widen_product(lz_scope *s, lz_stmt *t, lz_dtype *narrow)
 {
     lz_dtype x = lz_val_type(s->f, t->opnd.data[0])->dtype,
              y = lz_val_type(s->f, t->opnd.data[1])->dtype;
@@ -302,8 +304,9 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_attr_any a;
     lz_dtype narrow = LZ_DTYPE_NONE;
     LZ_TRY(lz_parse_record(p, s, t, &a));
-    if (t->op == LZ_OP_DOT_GENERAL && t->opnd.len == 2 && t->result_types.len == 1 &&
-        widen_dot(s, t, &narrow) != LZ_OK)
+    bool product = t->op == LZ_OP_DOT_GENERAL || t->op == LZ_OP_CONVOLUTION;
+    if (product && t->opnd.len == 2 && t->result_types.len == 1 &&
+        widen_product(s, t, &narrow) != LZ_OK)
         return lz_scan_wrap(&p->c, t->at);
     lz_val v = lz_build(s->f, t->op, &a.head, t->opnd.data, t->opnd.len);
     if (v != LZ_NOVAL && narrow != LZ_DTYPE_NONE)

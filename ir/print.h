@@ -38,5 +38,13 @@ void lz_print_while(lz_printer *p, const lz_inst *in);
 void lz_print_region_begin(lz_printer *p, const lz_func *region, lz_printer *inner);
 void lz_print_body(lz_printer *p, const char *ret);
 void lz_print_region_end(lz_printer *inner);
+void lz_print_generic_head(lz_printer *p, const lz_inst *in); /* "stablehlo.name"(%a, %b) <{ */
+void lz_print_regions(lz_printer *p, const lz_func *const *r, int n); /* ({ ^bb0(args): ... }, { ... }) */
+void lz_print_functional_type(lz_printer *p, const lz_inst *in); /* : (a, b) -> c */
+/* print_window.c */
+void lz_print_convolution(lz_printer *p, const lz_inst *in);
+void lz_print_reduce_window(lz_printer *p, const lz_inst *in);
+void lz_print_select_and_scatter(lz_printer *p, const lz_inst *in);
+void lz_print_window_view(lz_printer *p, const lz_inst *in);
 void lz_print_string(lz_buf *b, const char *s); /* "quoted" */
 #endif

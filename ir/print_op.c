@@ -268,12 +268,12 @@ static void spaces(lz_printer *p, int n)
         lz_buf_putc(p->out, ' ');
 }
 
-/* "({ ^bb0(args): ... })" of the generic form. */
-static void print_region(lz_printer *p, const lz_func *r)
+/* "{ ^bb0(args): ... }" */
+static void print_block(lz_printer *p, const lz_func *r)
 {
     lz_printer inner;
     lz_print_region_begin(p, r, &inner);
-    puts_(p, "({\n");
+    puts_(p, "{\n");
     spaces(p, p->indent);
     puts_(p, "^bb0(");
     for (uint32_t i = 0; i < r->nparam && inner.names; i++) {
@@ -285,8 +285,19 @@ static void print_region(lz_printer *p, const lz_func *r)
     if (inner.names)
         lz_print_body(&inner, "stablehlo.return");
     spaces(p, p->indent);
-    puts_(p, "})");
+    puts_(p, "}");
     lz_print_region_end(&inner);
+}
+
+void lz_print_regions(lz_printer *p, const lz_func *const *r, int n)
+{
+    puts_(p, "(");
+    for (int i = 0; i < n; i++) {
+        if (i)
+            puts_(p, ", ");
+        print_block(p, r[i]);
+    }
+    puts_(p, ")");
 }
 
 /* Parameter k of the first value goes with parameter n + k of the second. */
@@ -408,7 +419,7 @@ static void print_scatter(lz_printer *p, const lz_inst *in)
     if (a->unique_indices)
         puts_(p, ", unique_indices = true");
     puts_(p, "}> ");
-    print_region(p, a->update_computation);
+    lz_print_regions(p, &a->update_computation, 1);
     functional_type(p, in);
 }
 
@@ -418,7 +429,7 @@ static void print_sort(lz_printer *p, const lz_inst *in)
     generic_head(p, in);
     lz_buf_printf(p->out, "dimension = %" PRId64 " : i64, is_stable = %s}> ", a->dimension,
                   a->is_stable ? "true" : "false");
-    print_region(p, a->comparator);
+    lz_print_regions(p, &a->comparator, 1);
     functional_type(p, in);
 }
 
@@ -463,11 +474,25 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_REDUCE] = print_reduce,
     [LZ_OP_DOT_GENERAL] = print_dot,
     [LZ_OP_SORT] = print_sort,
+    [LZ_OP_CONVOLUTION] = lz_print_convolution,
+    [LZ_OP_REDUCE_WINDOW] = lz_print_reduce_window,
+    [LZ_OP_SELECT_AND_SCATTER] = lz_print_select_and_scatter,
+    [LZ_OP_WINDOW_VIEW] = lz_print_window_view,
     [LZ_OP_RNG_BIT_GENERATOR] = print_rng,
     [LZ_OP_WHILE] = lz_print_while,
     [LZ_OP_IF] = lz_print_if,
     [LZ_OP_OPTIMIZATION_BARRIER] = print_barrier,
 };
+
+void lz_print_generic_head(lz_printer *p, const lz_inst *in)
+{
+    generic_head(p, in);
+}
+
+void lz_print_functional_type(lz_printer *p, const lz_inst *in)
+{
+    functional_type(p, in);
+}
 
 static print_form *form_of(lz_op op)
 {

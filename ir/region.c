@@ -127,3 +127,28 @@ lz_op lz_region_as_binary(const lz_func *r)
     return (in->sig->flags & (LZ_F_COMM | LZ_F_ASSOC)) == (LZ_F_COMM | LZ_F_ASSOC) ? in->sig->op
                                                                                    : LZ_OP_NONE;
 }
+
+const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index)
+{
+    const lz_shape scalar = {0};
+    const lz_type *t = lz_type_get(value, &scalar), *p = lz_type_get(index, &scalar);
+    lz_func *f = t && p ? lz_func_new("arg") : NULL;
+    if (!f)
+        return NULL;
+    lz_val a = lz_build_param(f, t), ai = lz_build_param(f, p), b = lz_build_param(f, t),
+           bi = lz_build_param(f, p);
+    lz_val more = lz_build_compare(f, max ? LZ_CMP_GT : LZ_CMP_LT, a, b),
+           same = lz_build_compare(f, LZ_CMP_EQ, a, b),
+           lower = lz_build_compare(f, LZ_CMP_LT, ai, bi);
+    lz_val take = lz_build_ew2(f, LZ_OP_OR, more, lz_build_ew2(f, LZ_OP_AND, same, lower));
+    if (lz_dtype_is_float(value)) {
+        lz_val an = lz_build_compare(f, LZ_CMP_NE, a, a), bn = lz_build_compare(f, LZ_CMP_NE, b, b);
+        lz_val last = lz_build_ew1(f, LZ_OP_NOT, lz_build_ew2(f, LZ_OP_AND, bn, lower));
+        take = lz_build_select(f, an, last, take);
+    }
+    lz_val out[2] = {lz_build_select(f, take, a, b), lz_build_select(f, take, ai, bi)};
+    const lz_func *r =
+        f->status == LZ_OK && lz_func_set_results(f, out, 2) == LZ_OK ? lz_region_intern(f) : NULL;
+    lz_func_free(f);
+    return r;
+}

@@ -104,6 +104,21 @@ void lz_ixmap_slice(const lz_ixmap *m, const lz_attr_slice *a, lz_ixmap *out)
     }
 }
 
+void lz_ixmap_window_view(const lz_ixmap *m, const lz_attr_window_view *a, lz_ixmap *out)
+{
+    memset(out, 0, sizeof *out);
+    out->rank = m->rank - a->dimensions.n;
+    for (int d = 0; d < out->rank; d++)
+        out->d[d] = m->d[d];
+    for (int k = 0; k < a->dimensions.n; k++) {
+        lz_ix at;
+        memset(&at, 0, sizeof at);
+        lz_ix_add(&at, &m->d[a->dimensions.v[k]], a->strides.v[k]);
+        lz_ix_add(&at, &m->d[out->rank + k], a->dilations.v[k]);
+        out->d[a->dimensions.v[k]] = at;
+    }
+}
+
 void lz_ixmap_reverse(const lz_ixmap *m, const lz_attr_dims *a, const lz_shape *s, lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);

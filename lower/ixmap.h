@@ -43,6 +43,8 @@ void lz_ixmap_transpose(const lz_ixmap *m, const lz_attr_perm *a, lz_ixmap *out)
 void lz_ixmap_slice(const lz_ixmap *m, const lz_attr_slice *a, lz_ixmap *out);
 void lz_ixmap_reverse(const lz_ixmap *m, const lz_attr_dims *a, const lz_shape *s, lz_ixmap *out);
 
+void lz_ixmap_window_view(const lz_ixmap *m, const lz_attr_window_view *a, lz_ixmap *out);
+
 /* Element address of m in a row-major array of shape s. False when there is no room for the computed indices. */
 bool lz_ixmap_flat(const lz_ixmap *m, const lz_shape *s, lz_ix *out);
 

@@ -248,6 +248,8 @@ static lz_status close_stage(build *b)
     lz_emit *e = &b->e;
     lz_kernel *k = b->k;
     lz_stage *st = &k->stages[k->nstage];
+    if (e->sops.failed)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
     if (e->reds.len == 0 && e->stores.len == 0 && !e->sort)
         return LZ_OK;
     uint32_t na = e->accs.len;

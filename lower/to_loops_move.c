@@ -138,6 +138,16 @@ lz_status lz_loops_result(lz_emit *e, lz_frame *f)
                    lz_op_get(lz_inst_op(multi))->text);
 }
 
+lz_status lz_loops_window_view(lz_emit *e, lz_frame *f)
+{
+    if (f->step)
+        return answer(f, 0);
+    const lz_inst *in = inst_of(e, f);
+    lz_ixmap m;
+    lz_ixmap_window_view(&f->map, LZ_ATTR(window_view, in->sig->attr), &m);
+    return one_operand(e, f, &m);
+}
+
 /* Adds lo <= x <= hi to the condition *p, leaving out what always holds. */
 static void add_bounds(lz_emit *e, const lz_ix *x, int32_t xs, int64_t lo, int64_t hi, int32_t *p)
 {
@@ -339,6 +349,12 @@ lz_status lz_loops_gather(lz_emit *e, lz_frame *f)
 lz_status lz_loops_dynamic_update_slice(lz_emit *e, lz_frame *f)
 {
     return lz_emit_stop_realise(e, f->v);
+}
+
+lz_status lz_loops_expanded(lz_emit *e, lz_frame *f)
+{
+    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been taken apart (pass `windows`)",
+                   lz_op_get(lz_inst_op(inst_of(e, f)))->text);
 }
 
 lz_status lz_loops_rng(lz_emit *e, lz_frame *f)

@@ -344,18 +344,25 @@ static bool identity(lz_op op, lz_dtype d, unsigned char *bytes)
     return true;
 }
 
-lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
+lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *like)
 {
     static const lz_shape scalar;
     unsigned char bytes[LZ_NODE_IMM];
-    if (!x)
-        return NULL;
-    lz_dtype d = lz_node_type(x)->dtype;
     if (!identity(combiner, d, bytes)) {
-        LZ_FAIL(LZ_EDTYPE, "reduce: %s of %s has no initial value", lz_op_get(combiner)->text,
+        LZ_FAIL(LZ_EDTYPE, "%s of %s has no initial value", lz_op_get(combiner)->text,
                 lz_dtype_name(d));
         return NULL;
     }
+    const lz_type *st = lz_type_get(d, &scalar);
+    return st ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, like->dev, c->site)) : NULL;
+}
+
+lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
+{
+    if (!x)
+        return NULL;
+    lz_dtype d = lz_node_type(x)->dtype;
+    lz_node *o[2] = {x, lz_tr_identity(c, combiner, d, x)};
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_reduce);
     for (int i = 0; i < dims->n; i++) /* ascending, so that equal reductions are one signature */
@@ -366,10 +373,7 @@ lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
             } else {
                 a.as_reduce.dimensions.v[j] = a.as_reduce.dimensions.v[j - 1];
             }
-    if (!(a.as_reduce.body = lz_region_binary(combiner, d)))
+    if (!o[1] || !(a.as_reduce.body = lz_region_binary(combiner, d)))
         return NULL;
-    const lz_type *st = lz_type_get(d, &scalar);
-    lz_node *o[2] = {
-        x, st ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, x->dev, c->site)) : NULL};
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE, &a.head, o, 2), 0);
 }

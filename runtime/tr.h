@@ -52,6 +52,7 @@ lz_node *lz_tr_broadcast_in_dim(lz_tr *c, lz_node *x, const lz_ints *dims, const
 lz_node *lz_tr_transpose(lz_tr *c, lz_node *x, const lz_ints *perm);
 lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *limit, const lz_ints *strides);
 lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim);
+lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *like);     /* a constant; LZ_EDTYPE when there is none */
 /* One operand with the combiner's identity as initial value; dims in any order. */
 lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims);
 /* Slices of x at the positions in `index` along dim, clamped; index's dimensions come in the place of dim (api_index.c). */

@@ -51,6 +51,32 @@ typedef struct lz_dot_dims {
     int64_t lhs_batch[LZ_MAX_RANK], rhs_batch[LZ_MAX_RANK], lhs_contract[LZ_MAX_RANK], rhs_contract[LZ_MAX_RANK];
 } lz_dot_dims;
 LZ_API lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims, const lz_site *site);
+/* Windows over x, one entry per dimension of x (0 in size, stride and dilations means 1): x with base_dilation - 1 gaps between its elements, `low`
+ * before and `high` after (negative: cut), walked by windows of `size` elements `dilation` apart, `stride` from one to the next. */
+typedef struct lz_window_dims {
+    int64_t size[LZ_MAX_RANK], stride[LZ_MAX_RANK], low[LZ_MAX_RANK], high[LZ_MAX_RANK], base_dilation[LZ_MAX_RANK], dilation[LZ_MAX_RANK];
+} lz_window_dims;
+/* Each window combined to one element. combiner: as in reduce; padding and gaps are its identity. */
+LZ_API lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_window_dims *window, const lz_site *site);
+/* The largest (smallest) of each window, and in *position (may be NULL) its row-major position in x, i64: the first of equal ones; with NaN the last
+ * NaN. Of padding alone: the lowest (highest) value, and no position (a number outside x). Not for complex numbers. */
+LZ_API lz_tensor *lz_hlo_reduce_window_arg_at(bool max, lz_tensor *x, const lz_window_dims *window, lz_tensor **position, const lz_site *site);
+/* Of x's shape and dtype: each element of `source` (one per window) combined in where its window's chosen element is. a `select` b (GE, GT, LE, LT) keeps
+ * a, which comes first; with NaN which one is open. No dilations. The initial value is the combiner's identity. */
+LZ_API lz_tensor *lz_hlo_select_and_scatter_at(lz_hlo_direction select, const char *combiner, lz_tensor *x, lz_tensor *source, const lz_window_dims *window, const lz_site *site);
+/* Sums of products over windows and input features. Operands of one dtype and one rank (nspatial + 2), which are the result's; 16-bit floats accumulate
+ * in f32. The numbers say which dimension is what; lists have nspatial entries; 0 in stride and dilations and groups means 1. lhs_dilation: gaps
+ * in x; rhs_dilation: in the kernel; low, high: padding of x with 0; reversal: the kernel turned round. feature_groups: input and output features
+ * in groups that do not meet; batch_groups: the batch and the output features. */
+typedef struct lz_conv_dims {
+    int nspatial;
+    int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature, output_batch, output_feature;
+    int64_t input_spatial[LZ_MAX_RANK], kernel_spatial[LZ_MAX_RANK], output_spatial[LZ_MAX_RANK];
+    int64_t stride[LZ_MAX_RANK], low[LZ_MAX_RANK], high[LZ_MAX_RANK], lhs_dilation[LZ_MAX_RANK], rhs_dilation[LZ_MAX_RANK];
+    bool reversal[LZ_MAX_RANK];
+    int64_t feature_groups, batch_groups;
+} lz_conv_dims;
+LZ_API lz_tensor *lz_hlo_convolution_at(lz_tensor *x, lz_tensor *kernel, const lz_conv_dims *dims, const lz_site *site);
 /* Slices of x at the starts in start_indices (any integer dtype), clamped into bounds. The names are the specification's; slice_sizes has x's rank,
  * operand_batching_dims and start_indices_batching_dims have noperand_batch. */
 typedef struct lz_gather_dims {
@@ -101,6 +127,10 @@ LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const
 #define lz_hlo_reverse(...) lz_hlo_reverse_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce(...) lz_hlo_reduce_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dot_general(...) lz_hlo_dot_general_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_reduce_window(...) lz_hlo_reduce_window_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_reduce_window_arg(...) lz_hlo_reduce_window_arg_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_select_and_scatter(...) lz_hlo_select_and_scatter_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_convolution(...) lz_hlo_convolution_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_gather(...) lz_hlo_gather_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_scatter(...) lz_hlo_scatter_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dynamic_slice(...) lz_hlo_dynamic_slice_at(__VA_ARGS__, LZ_SITE)

@@ -25,7 +25,8 @@ static bool region_rounds(const lz_func *f)
 {
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_sig *s = f->insts[i].sig;
-        if (f->insts[i].lit || s->nresult == 0 || !lz_dtype_is_float(s->result[0]->dtype))
+        lz_dtype d = s->nresult ? s->result[0]->dtype : LZ_DTYPE_NONE;
+        if (f->insts[i].lit || !(lz_dtype_is_float(d) || d == LZ_C64))
             continue;
         switch (s->op) {
         case LZ_OP_MAXIMUM:
@@ -44,9 +45,19 @@ static bool region_rounds(const lz_func *f)
 
 static const lz_func *region_of(const lz_sig *s)
 {
-    return s->op == LZ_OP_REDUCE    ? LZ_ATTR(reduce, s->attr)->body
-           : s->op == LZ_OP_SCATTER ? LZ_ATTR(scatter, s->attr)->update_computation
-                                    : NULL;
+    return s->op == LZ_OP_REDUCE               ? LZ_ATTR(reduce, s->attr)->body
+           : s->op == LZ_OP_SCATTER            ? LZ_ATTR(scatter, s->attr)->update_computation
+           : s->op == LZ_OP_REDUCE_WINDOW      ? LZ_ATTR(reduce_window, s->attr)->body
+           : s->op == LZ_OP_SELECT_AND_SCATTER ? LZ_ATTR(select_and_scatter, s->attr)->scatter
+                                               : NULL;
+}
+
+static double product_of(const lz_ints *v)
+{
+    double n = 1;
+    for (int k = 0; k < v->n; k++)
+        n *= (double)v->v[k];
+    return n;
 }
 
 /* Number of terms that can meet in one element of a SUM row. */
@@ -61,8 +72,13 @@ static double terms_of(const lz_sig *s)
         const lz_attr_reduce *a = LZ_ATTR(reduce, s->attr);
         for (int k = 0; k < a->dimensions.n; k++)
             n *= (double)s->opnd[0]->shape.dims[a->dimensions.v[k]];
+    } else if (s->op == LZ_OP_REDUCE_WINDOW) {
+        n = product_of(&LZ_ATTR(reduce_window, s->attr)->window_dimensions);
+    } else if (s->op == LZ_OP_SELECT_AND_SCATTER) {
+        n = product_of(&LZ_ATTR(select_and_scatter, s->attr)->window_dimensions);
     } else {
-        n = (double)s->opnd[s->nresult]->nelem;
+        n = (double)s->opnd[s->nresult]
+                ->nelem; /* scatter: of the indices; convolution: of the kernel */
     }
     return n + 2;
 }
@@ -105,7 +121,7 @@ static bool makes_nans(const lz_sig *s)
     const lz_op_info *info = lz_op_get(s->op);
     return s->nresult == 1 && lz_dtype_is_float(s->result[0]->dtype) &&
            (info->cls == LZ_CLASS_EW || info->cls == LZ_CLASS_REDUCE || info->cls == LZ_CLASS_DOT ||
-            s->op == LZ_OP_SCATTER);
+            info->cls == LZ_CLASS_WINDOW || s->op == LZ_OP_SCATTER);
 }
 
 /* Whether the bits of floats that were computed are looked at. */
@@ -182,7 +198,7 @@ static bool kept_wide(const lz_sig *s)
 {
     const lz_func *region = region_of(s);
     lz_op op = region && s->nresult == 1 ? lz_region_as_binary(region) : LZ_OP_NONE;
-    return !region || op == LZ_OP_ADD || (op == LZ_OP_MULTIPLY && s->op == LZ_OP_REDUCE);
+    return !region || op == LZ_OP_ADD || (op == LZ_OP_MULTIPLY && s->op != LZ_OP_SCATTER);
 }
 
 /* The smallest number of what sums are kept in. */
@@ -230,9 +246,13 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
 {
     lz_literal *a[16] = {NULL}, *mag[8] = {NULL};
     lz_status st = s->nopnd <= 16 && s->nresult <= 8 ? LZ_OK : LZ_EUNSUPPORTED;
-    for (uint32_t k = 0; st == LZ_OK && k < s->nopnd; k++)
-        if (!(a[k] = abs_of(opnd[k])))
+    for (uint32_t k = 0; st == LZ_OK && k < s->nopnd; k++) {
+        /* what is selected stays the same */
+        bool keep = s->op == LZ_OP_SELECT_AND_SCATTER && k == 0;
+        a[k] = keep ? lz_literal_copy_from(opnd[k]->type, opnd[k]->data) : abs_of(opnd[k]);
+        if (!a[k])
             st = LZ_EMEM;
+    }
     if (st == LZ_OK)
         st = lz_ref_eval_inst(s, a, mag);
     double terms = terms_of(s);

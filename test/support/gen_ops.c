@@ -244,6 +244,8 @@ static lz_val op_move(gen *g, lz_op op)
         return op_slice(g, a);
     case LZ_OP_TRANSPOSE:
         return op_transpose(g, a);
+    case LZ_OP_WINDOW_VIEW:
+        return gen_window_view(g, a);
     default:
         return LZ_NOVAL;
     }
@@ -612,6 +614,8 @@ lz_val gen_op(gen *g, lz_op op)
         return op_reduce(g);
     case LZ_CLASS_DOT:
         return op_dot(g);
+    case LZ_CLASS_WINDOW:
+        return gen_window(g, op);
     case LZ_CLASS_RNG:
         return op_rng(g);
     case LZ_CLASS_SORT:

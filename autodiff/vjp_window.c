@@ -1,0 +1,302 @@
+/* vjp_window.c - gradients of reduce_window, select_and_scatter and convolution.
+ * Each is linear in what it sums, and its transpose is one of the three again: the windows in which an element lies are windows too. */
+#include "autodiff/vjp.h"
+#include "base/status.h"
+#include "ir/module.h"
+#include "ir/window.h"
+#include <lazuli/tensor.h>
+#include <string.h>
+
+#define X (v->opnd[0])
+#define G (v->grad_out[0])
+#define TYPE(i) (v->sig->opnd[i])
+
+static int64_t reach(int64_t n, int64_t dilation)
+{
+    return n > 0 ? (n - 1) * dilation + 1 : 0;
+}
+
+static void set_window(lz_window_dims *d, int k, const lz_window *w)
+{
+    d->size[k] = w->size;
+    d->stride[k] = w->stride;
+    d->low[k] = w->low;
+    d->high[k] = w->high;
+    d->base_dilation[k] = w->base;
+    d->dilation[k] = w->dilation;
+}
+
+/* ---- reduce_window ---- */
+
+/* Sums of the windows an element lies in. */
+static lz_tensor *window_sums(const lz_vjp *v, const lz_window *w)
+{
+    const lz_shape *in = &TYPE(0)->shape, *out = &v->sig->result[0]->shape;
+    lz_window_dims d = {0};
+    for (int k = 0; k < in->rank; k++) {
+        int64_t wide = reach(w[k].size, w[k].dilation), low = wide - 1 - w[k].low;
+        lz_window t = {w[k].size,    w[k].base, low, 0,
+                       w[k].stride, /* strides and gaps change places */
+                       w[k].dilation};
+        t.high = reach(in->dims[k], w[k].base) - 1 + wide - low - reach(out->dims[k], w[k].stride);
+        set_window(&d, k, &t);
+    }
+    return lz_hlo_reduce_window_at("add", G, &d, v->site);
+}
+
+/* g added where position says, in zeros of type t. Positions outside are dropped. */
+static lz_tensor *add_at(const lz_vjp *v, const lz_type *t, lz_tensor *position, lz_tensor *g)
+{
+    lz_shape flat = lz_shape_make(1, &t->nelem);
+    lz_tensor *zero = lz_hlo_constant_at(t->dtype, 0, v->site);
+    lz_tensor *zeros = lz_hlo_broadcast_in_dim_at(zero, flat, NULL, 0, v->site);
+    lz_scatter_dims d = {.ninserted = 1, .nmap = 1, .index_vector_dim = lz_rank_of(g)};
+    return lz_hlo_reshape_at(lz_hlo_scatter_at("add", zeros, position, g, &d, v->site), t->shape,
+                             v->site);
+}
+
+static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window *w)
+{
+    lz_window_dims d = {0};
+    bool dilated = false;
+    for (int k = 0; k < TYPE(0)->shape.rank; k++) {
+        set_window(&d, k, &w[k]);
+        dilated |= w[k].base != 1 || w[k].dilation != 1;
+    }
+    if (!dilated)
+        return lz_hlo_select_and_scatter_at(max ? LZ_HLO_GE : LZ_HLO_LE, "add", X, G, &d, v->site);
+    lz_tensor *position;
+    (void)lz_hlo_reduce_window_arg_at(max, X, &d, &position, v->site);
+    return add_at(v, TYPE(0), position, G);
+}
+
+/* 1: the largest and its position, -1: the smallest, 0: another region. */
+static int arg_region(const lz_vjp *v, const lz_func *body)
+{
+    if (v->sig->nopnd != 4)
+        return 0;
+    lz_dtype d = TYPE(0)->dtype, p = TYPE(1)->dtype;
+    return !lz_dtype_is_int(p)                  ? 0
+           : body == lz_region_arg(true, d, p)  ? 1
+           : body == lz_region_arg(false, d, p) ? -1
+                                                : 0;
+}
+
+lz_status lz_vjp_reduce_window(const lz_vjp *v)
+{
+    const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, v->sig->attr);
+    lz_op comb = v->sig->nresult == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
+    int arg = comb == LZ_OP_NONE ? arg_region(v, a->body) : 0;
+    lz_window w[LZ_MAX_RANK];
+    if (comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM)
+        arg = comb == LZ_OP_MAXIMUM ? 1 : -1;
+    if (comb != LZ_OP_ADD && arg == 0)
+        return LZ_FAIL(LZ_EGRAD, "reduce_window with %s has no gradient rule",
+                       comb == LZ_OP_NONE ? "a region of its own" : lz_op_get(comb)->text);
+    for (uint32_t k = v->sig->nopnd / 2; k < v->sig->nopnd; k++)
+        if (v->need[k] && lz_dtype_is_float(TYPE(k)->dtype))
+            return LZ_FAIL(LZ_EGRAD, "reduce_window: the initial value has no gradient");
+    for (int d = 0; d < TYPE(0)->shape.rank; d++)
+        w[d] = lz_window_of_reduce(a, d);
+    if (v->need[0] && G)
+        v->grad_in[0] = arg ? extremum(v, arg > 0, w) : window_sums(v, w);
+    return LZ_OK;
+}
+
+/* ---- select_and_scatter ---- */
+
+/* Of `select`: LZ_HLO_EQ when it is no plain comparison of its parameters. */
+static lz_hlo_direction direction_of(const lz_func *r)
+{
+    const lz_inst *in = &r->insts[r->results[0]];
+    if (r->ninst != 3 || in->sig->attr->kind != LZ_ATTR_compare || in->opnd[0] != 0 ||
+        in->opnd[1] != 1)
+        return LZ_HLO_EQ;
+    switch (LZ_ATTR(compare, in->sig->attr)->comparison_direction) {
+    case LZ_CMP_GE:
+        return LZ_HLO_GE;
+    case LZ_CMP_LE:
+        return LZ_HLO_LE;
+    default:
+        return LZ_HLO_EQ;
+    }
+}
+
+/* An element of the source goes to one place: its gradient is what stands there. */
+lz_status lz_vjp_select_and_scatter(const lz_vjp *v)
+{
+    const lz_attr_select_and_scatter *a = LZ_ATTR(select_and_scatter, v->sig->attr);
+    lz_hlo_direction select = direction_of(a->select);
+    const lz_type *t = TYPE(0);
+    if (lz_region_as_binary(a->scatter) != LZ_OP_ADD)
+        return LZ_FAIL(LZ_EGRAD, "select_and_scatter has a gradient only when it adds");
+    if (v->need[2])
+        v->grad_in[2] = lz_v_sum_all(v, G);
+    if (!v->need[1])
+        return LZ_OK;
+    if (select == LZ_HLO_EQ)
+        return LZ_FAIL(LZ_EGRAD, "select_and_scatter has a gradient only when it selects by GE or "
+                                 "LE");
+    lz_window_dims d = {0};
+    for (int k = 0; k < t->shape.rank; k++) {
+        lz_window w = lz_window_of_select(a, k);
+        set_window(&d, k, &w);
+    }
+    lz_tensor *position;
+    (void)lz_hlo_reduce_window_arg_at(select == LZ_HLO_GE, X, &d, &position, v->site);
+    if (TYPE(1)->nelem == 0 || t->nelem == 0) {
+        v->grad_in[1] = lz_v_zeros(v, TYPE(1));
+        return LZ_OK;
+    }
+    lz_gather_dims at = {.ncollapsed = 1,
+                         .nstart_map = 1,
+                         .slice_sizes = {1},
+                         .index_vector_dim = TYPE(1)->shape.rank};
+    lz_tensor *flat = lz_hlo_reshape_at(G, lz_shape_make(1, &t->nelem), v->site);
+    lz_tensor *g = lz_hlo_gather_at(flat, position, &at, v->site);
+    lz_tensor *last = lz_v_const_like(v, lz_type_get(LZ_I64, &TYPE(1)->shape), (double)t->nelem);
+    v->grad_in[1] = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_LT, position, last), g);
+    return LZ_OK;
+}
+
+/* ---- convolution ---- */
+
+typedef struct conv {
+    const lz_vjp *v;
+    const lz_attr_convolution *a;
+    int n;
+    lz_window w[LZ_MAX_RANK];
+    int64_t in[LZ_MAX_RANK], out[LZ_MAX_RANK];
+} conv;
+
+static void copy(int64_t *to, const lz_ints *from)
+{
+    memcpy(to, from->v, sizeof from->v);
+}
+
+/* Dimension d of x, cut into `groups` parts (the outer index), goes in front of dimension `to`, merged: extent / groups there, groups * extent here. */
+static lz_tensor *move_groups(const lz_vjp *v, lz_tensor *x, int d, int to, int64_t groups)
+{
+    lz_shape s = lz_shape_of(x), split = {.rank = s.rank + 1};
+    int64_t perm[LZ_MAX_RANK];
+    int n = 0;
+    if (s.rank >= LZ_MAX_RANK || s.rank < 0)
+        return NULL;
+    for (int k = 0, j = 0; k < s.rank; k++) {
+        if (k == d) {
+            split.dims[j++] = groups;
+            split.dims[j++] = s.dims[k] / groups;
+        } else {
+            split.dims[j++] = s.dims[k];
+        }
+    }
+    for (int k = 0; k < s.rank;
+         k++) { /* d's groups are dimension d of the split one, d itself d + 1 */
+        if (k == to)
+            perm[n++] = d;
+        perm[n++] = k < d ? k : k + 1;
+    }
+    lz_tensor *y = lz_hlo_transpose_at(lz_hlo_reshape_at(x, split, v->site), perm, n, v->site);
+    s.dims[d] /= groups;
+    s.dims[to] *= groups;
+    return lz_hlo_reshape_at(y, s, v->site);
+}
+
+static void flip(const conv *c, lz_tensor **k, bool always)
+{
+    int64_t dims[LZ_MAX_RANK];
+    int n = 0;
+    for (int d = 0; d < c->n; d++)
+        if (c->w[d].size > 1 && (always != (c->a->window_reversal.v[d] != 0)))
+            dims[n++] = c->a->kernel_spatial_dimensions.v[d];
+    if (n)
+        *k = lz_hlo_reverse_at(*k, dims, n, c->v->site);
+}
+
+/* The gradient of the input: the gradient of the result, dilated by the strides, convolved with the kernel turned round, its features exchanged. */
+static lz_tensor *input_gradient(const conv *c)
+{
+    const lz_attr_convolution *a = c->a;
+    int ki = (int)a->kernel_input_feature_dimension, ko = (int)a->kernel_output_feature_dimension;
+    int64_t groups = a->feature_group_count * a->batch_group_count;
+    lz_tensor *k = c->v->opnd[1];
+    lz_conv_dims d = {.nspatial = c->n,
+                      .input_batch = a->output_batch_dimension,
+                      .input_feature = a->output_feature_dimension,
+                      .kernel_input_feature = ko,
+                      .kernel_output_feature = ki,
+                      .output_batch = a->input_batch_dimension,
+                      .output_feature = a->input_feature_dimension,
+                      .feature_groups = groups};
+    copy(d.input_spatial, &a->output_spatial_dimensions);
+    copy(d.kernel_spatial, &a->kernel_spatial_dimensions);
+    copy(d.output_spatial, &a->input_spatial_dimensions);
+    flip(c, &k, true);
+    if (groups > 1)
+        k = move_groups(c->v, k, ko, ki, groups);
+    for (int i = 0; i < c->n; i++) {
+        const lz_window *w = &c->w[i];
+        int64_t x = reach(c->in[i], w->base), wide = reach(w->size, w->dilation),
+                r = reach(c->out[i], w->stride);
+        d.stride[i] = w->base;
+        d.lhs_dilation[i] = w->stride;
+        d.rhs_dilation[i] = w->dilation;
+        d.low[i] = wide - w->low - 1;
+        d.high[i] = x + wide - 1 - r - d.low[i];
+    }
+    lz_tensor *g = lz_hlo_convolution_at(c->v->grad_out[0], k, &d, c->v->site);
+    if (a->batch_group_count > 1)
+        g = move_groups(c->v, g, (int)a->input_feature_dimension, (int)a->input_batch_dimension,
+                        a->batch_group_count);
+    return g;
+}
+
+/* The gradient of the kernel: input convolved with the gradient of the result, batch and features exchanged, dilated by the strides. */
+static lz_tensor *kernel_gradient(const conv *c)
+{
+    const lz_attr_convolution *a = c->a;
+    lz_conv_dims d = {.nspatial = c->n,
+                      .input_batch = a->input_feature_dimension,
+                      .input_feature = a->input_batch_dimension,
+                      .kernel_input_feature = a->output_batch_dimension,
+                      .kernel_output_feature = a->output_feature_dimension,
+                      .output_batch = a->kernel_input_feature_dimension,
+                      .output_feature = a->kernel_output_feature_dimension,
+                      .feature_groups = a->batch_group_count,
+                      .batch_groups = a->feature_group_count};
+    copy(d.input_spatial, &a->input_spatial_dimensions);
+    copy(d.kernel_spatial, &a->output_spatial_dimensions);
+    copy(d.output_spatial, &a->kernel_spatial_dimensions);
+    for (int i = 0; i < c->n; i++) {
+        const lz_window *w = &c->w[i];
+        int64_t x = reach(c->in[i], w->base), wide = reach(w->size, w->dilation),
+                r = reach(c->out[i], w->stride);
+        d.stride[i] = w->dilation;
+        d.lhs_dilation[i] = w->base;
+        d.rhs_dilation[i] = w->stride;
+        d.low[i] = w->low;
+        d.high[i] = r - x + wide - w->low - 1;
+    }
+    lz_tensor *g = lz_hlo_convolution_at(c->v->opnd[0], c->v->grad_out[0], &d, c->v->site);
+    flip(c, &g, false);
+    return g;
+}
+
+lz_status lz_vjp_convolution(const lz_vjp *v)
+{
+    const lz_attr_convolution *a = LZ_ATTR(convolution, v->sig->attr);
+    const lz_shape *x = &TYPE(0)->shape, *k = &TYPE(1)->shape, *r = &v->sig->result[0]->shape;
+    conv c = {.v = v, .a = a, .n = x->rank - 2};
+    if (v->sig->result[0]->nelem == 0)
+        return LZ_OK;
+    for (int d = 0; d < c.n; d++) {
+        c.w[d] = lz_window_of_conv(a, d, k);
+        c.in[d] = x->dims[a->input_spatial_dimensions.v[d]];
+        c.out[d] = r->dims[a->output_spatial_dimensions.v[d]];
+    }
+    if (v->need[0] && TYPE(0)->nelem)
+        v->grad_in[0] = input_gradient(&c);
+    if (v->need[1] && TYPE(1)->nelem)
+        v->grad_in[1] = kernel_gradient(&c);
+    return LZ_OK;
+}

@@ -1,0 +1,322 @@
+/* windows_conv.c - pass `windows`: convolution as a product of a view of all windows with the kernel. See windows.c.
+ * The input is brought into the order batch, spatial, feature and padded; its windows are then rows in memory: along the last window
+ * dimension and the features one run of elements, which the product kernel reads in place, window row after window row. The kernel is
+ * brought into the order window, input feature, output feature, with output features contiguous.
+ * Groups are a batch dimension of the product. Windows along dimensions for which the rank has no room are copied out first, and groups
+ * without room for their dimension are convolutions of their own.
+ * A window that is one element is no view at all: the product is one of matrices. */
+#include "lower/emit.h"
+#include "lower/windows.h"
+#include <string.h>
+
+typedef struct conv {
+    lz_func *f;
+    const lz_attr_convolution *a;
+    lz_dtype d;
+    int ns;                         /* spatial dimensions */
+    int64_t batch, groups, in, out; /* of one batch group; features in and out of one group */
+    bool batch_groups;
+    lz_window w[LZ_MAX_RANK];
+    int64_t ext[LZ_MAX_RANK], count[LZ_MAX_RANK]; /* spatial: input, result */
+} conv;
+
+static lz_val transpose(lz_func *f, lz_val x, const lz_ints *perm)
+{
+    bool same = true;
+    for (int d = 0; d < perm->n; d++)
+        same = same && perm->v[d] == d;
+    return same ? x : lz_build_transpose(f, x, perm);
+}
+
+static lz_val zero(lz_func *f, lz_dtype d)
+{
+    lz_shape scalar = LZ_SCALAR;
+    const lz_type *t = lz_type_get(d, &scalar);
+    if (!t)
+        f->status = lz_error_get()->status;
+    return t ? lz_rw_build_splat_bits(f, t, 0) : LZ_NOVAL;
+}
+
+/* Memory of its own for what is read many times in another order than it lies in. */
+static lz_val laid_out(lz_func *f, lz_val x)
+{
+    return x == LZ_NOVAL ? x : lz_build(f, LZ_OP_OPTIMIZATION_BARRIER, NULL, &x, 1);
+}
+
+/* The input as [batch, spatial.., groups, in], padded; groups only when there are several. */
+static lz_val input(const conv *c, lz_val x)
+{
+    lz_func *f = c->f;
+    lz_ints perm = {0};
+    lz_shape s = {0};
+    lz_window w[LZ_MAX_RANK];
+    int64_t count[LZ_MAX_RANK];
+    const lz_window still = {1, 1, 0, 0, 1, 1};
+    perm.v[perm.n++] = c->a->input_batch_dimension;
+    for (int d = 0; d < c->ns; d++)
+        perm.v[perm.n++] = c->a->input_spatial_dimensions.v[d];
+    perm.v[perm.n++] = c->a->input_feature_dimension;
+    x = transpose(f, x, &perm);
+    if (c->batch_groups) { /* [groups, batch, spatial.., in] -> [batch, spatial.., groups, in] */
+        s.dims[s.rank++] = c->groups;
+        s.dims[s.rank++] = c->batch;
+        perm.n = 0;
+        for (int d = 0; d < c->ns; d++)
+            s.dims[s.rank++] = c->ext[d];
+        s.dims[s.rank++] = c->in;
+        for (int d = 1; d < s.rank - 1; d++)
+            perm.v[perm.n++] = d;
+        perm.v[perm.n++] = 0;
+        perm.v[perm.n++] = s.rank - 1;
+        x = lz_build_transpose(f, lz_build_reshape(f, x, &s), &perm);
+    }
+    s.rank = 0;
+    s.dims[s.rank++] = c->batch;
+    for (int d = 0; d < c->ns; d++)
+        s.dims[s.rank++] = c->ext[d];
+    if (c->groups > 1)
+        s.dims[s.rank++] = c->groups;
+    s.dims[s.rank++] = c->in;
+    x = lz_build_reshape(f, x, &s);
+    for (int d = 0; d < s.rank; d++) {
+        w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : still;
+        count[d] = d >= 1 && d <= c->ns ? c->count[d - 1] : s.dims[d];
+    }
+    return lz_windows_pad(f, x, zero(f, c->d), w, count);
+}
+
+/* The kernel as [window.., groups, in, out]. */
+static lz_val kernel(const conv *c, lz_val k)
+{
+    lz_func *f = c->f;
+    lz_attr_dims rev;
+    lz_ints perm = {0};
+    lz_shape s = {0};
+    memset(&rev, 0, sizeof rev);
+    rev.kind = LZ_ATTR_dims;
+    for (int d = 0; d < c->ns; d++)
+        if (c->a->window_reversal.v[d] && c->w[d].size > 1)
+            rev.dimensions.v[rev.dimensions.n++] = c->a->kernel_spatial_dimensions.v[d];
+    bool moved = rev.dimensions.n > 0 || c->groups > 1;
+    if (rev.dimensions.n)
+        k = lz_build(f, LZ_OP_REVERSE, LZ_RECORD(rev), &k, 1);
+    for (int d = 0; d < c->ns; d++)
+        perm.v[perm.n++] = c->a->kernel_spatial_dimensions.v[d];
+    perm.v[perm.n++] = c->a->kernel_input_feature_dimension;
+    perm.v[perm.n++] = c->a->kernel_output_feature_dimension;
+    for (int d = 0; d < perm.n; d++)
+        moved |= perm.v[d] != d;
+    k = transpose(f, k, &perm);
+    if (c->groups > 1) { /* [window.., in, groups, out] -> [window.., groups, in, out] */
+        for (int d = 0; d < c->ns; d++)
+            s.dims[s.rank++] = c->w[d].size;
+        s.dims[s.rank++] = c->in;
+        s.dims[s.rank++] = c->groups;
+        s.dims[s.rank++] = c->out;
+        perm.n = s.rank;
+        for (int d = 0; d < s.rank; d++)
+            perm.v[d] = d;
+        perm.v[c->ns] = c->ns + 1;
+        perm.v[c->ns + 1] = c->ns;
+        k = lz_build_transpose(f, lz_build_reshape(f, k, &s), &perm);
+    }
+    return moved ? laid_out(f, k) : k;
+}
+
+/* Window dimension `at` of x and k becomes part of the features: one dimension less to walk. */
+static void take_apart(conv *c, int at, lz_val *x, lz_val *k)
+{
+    lz_func *f = c->f;
+    lz_ints perm = {0};
+    lz_shape s = lz_val_type(f, *x)->shape;
+    int g = c->groups > 1;
+    int64_t size = c->w[at].size;
+    lz_attr_dim along = {.kind = LZ_ATTR_dim, .dimension = s.rank - 1};
+    lz_val *part = lz_calloc((size_t)size, sizeof *part);
+    if (!part) {
+        f->status = LZ_FAIL(LZ_EMEM, "out of memory");
+        return;
+    }
+    for (int64_t j = 0; j < size; j++) { /* [b, s.., g, in] for each element of the window */
+        lz_attr_slice a;
+        memset(&a, 0, sizeof a);
+        a.kind = LZ_ATTR_slice;
+        a.start_indices.n = s.rank;
+        a.limit_indices = lz_ints_make(s.rank, s.dims);
+        a.strides.n = s.rank;
+        for (int d = 0; d < s.rank; d++)
+            a.strides.v[d] = 1;
+        a.start_indices.v[1 + at] = j * c->w[at].dilation;
+        a.strides.v[1 + at] = c->w[at].stride;
+        a.limit_indices.v[1 + at] =
+            j * c->w[at].dilation + (c->count[at] - 1) * c->w[at].stride + 1;
+        part[j] = lz_build(f, LZ_OP_SLICE, LZ_RECORD(a), x, 1);
+    }
+    *x = lz_build(f, LZ_OP_CONCATENATE, LZ_RECORD(along), part, (uint32_t)size);
+    lz_free(part);
+    perm.n = s.rank = 0; /* [k.., g, in, out] -> [the others, g, k in, out] */
+    for (int d = 0; d < c->ns + g; d++) {
+        if (d != at)
+            perm.v[perm.n++] = d;
+        s.dims[s.rank++] = d == at ? 1 : d < c->ns ? c->w[d].size : c->groups;
+    }
+    perm.v[perm.n++] = at;
+    perm.v[perm.n++] = c->ns + g;
+    perm.v[perm.n++] = c->ns + g + 1;
+    s.dims[s.rank++] = c->w[at].size * c->in;
+    s.dims[s.rank++] = c->out;
+    *k = laid_out(f, lz_build_reshape(f, lz_build_transpose(f, *k, &perm), &s));
+    c->in *= c->w[at].size;
+    c->w[at] = (lz_window){1, 1, 0, 0, 1, 1};
+}
+
+/* [groups, batch, spatial.., out] as the result. */
+static lz_val result(const conv *c, lz_val y, const lz_shape *r)
+{
+    lz_func *f = c->f;
+    lz_ints perm = {0};
+    lz_shape s = {0};
+    int g = c->groups > 1;
+    int64_t from[LZ_MAX_RANK];
+    if (g) { /* to [batch, spatial.., groups, out] */
+        for (int d = 1; d <= c->ns + 1; d++)
+            perm.v[perm.n++] = d;
+        perm.v[perm.n++] = 0;
+        perm.v[perm.n++] = c->ns + 2;
+        y = lz_build_transpose(f, y, &perm);
+    }
+    s.dims[s.rank++] = c->batch;
+    for (int d = 0; d < c->ns; d++)
+        s.dims[s.rank++] = c->count[d];
+    s.dims[s.rank++] = c->groups * c->out;
+    y = lz_build_reshape(f, y, &s);
+    from[c->a->output_batch_dimension] = 0;
+    for (int d = 0; d < c->ns; d++)
+        from[c->a->output_spatial_dimensions.v[d]] = 1 + d;
+    from[c->a->output_feature_dimension] = c->ns + 1;
+    lz_ints back = lz_ints_make(r->rank, from);
+    return transpose(f, y, &back);
+}
+
+static lz_val product(const conv *c, lz_val x, lz_val k)
+{
+    lz_func *f = c->f;
+    int g = c->groups > 1, rank = c->ns + 2 + g;
+    lz_window w[LZ_MAX_RANK];
+    int64_t count[LZ_MAX_RANK];
+    lz_attr_dot a;
+    if (x == LZ_NOVAL || k == LZ_NOVAL)
+        return LZ_NOVAL;
+    const lz_shape *s = &lz_val_type(f, x)->shape;
+    for (int d = 0; d < rank; d++) {
+        w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : (lz_window){1, 1, 0, 0, 1, 1};
+        count[d] = d >= 1 && d <= c->ns ? c->count[d - 1] : s->dims[d];
+    }
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dot;
+    a.precision = c->a->precision;
+    if (g) {
+        a.lhs_batching_dimensions = (lz_ints){1, {c->ns + 1}};
+        a.rhs_batching_dimensions = (lz_ints){1, {0}};
+    }
+    lz_ints *l = &a.lhs_contracting_dimensions, *r = &a.rhs_contracting_dimensions;
+    lz_shape ks = {0};
+    lz_ints perm = {0};
+    int extra = rank;
+    if (g) { /* the kernel without its windows of one element, groups first */
+        ks.dims[ks.rank++] = c->groups;
+        perm.v[perm.n++] = 0;
+    }
+    for (int d = 0; d < c->ns; d++) {
+        if (c->w[d].size == 1)
+            continue;
+        l->v[l->n++] = extra++;
+        r->v[r->n++] = ks.rank;
+        ks.dims[ks.rank++] = c->w[d].size;
+    }
+    l->v[l->n++] = rank - 1;
+    r->v[r->n++] = ks.rank;
+    ks.dims[ks.rank++] = c->in;
+    ks.dims[ks.rank++] = c->out;
+    if (g) {
+        perm.v[0] = c->ns;
+        for (int d = 0; d < c->ns; d++)
+            perm.v[perm.n++] = d;
+        perm.v[perm.n++] = c->ns + 1;
+        perm.v[perm.n++] = c->ns + 2;
+        k = lz_build_transpose(f, k, &perm);
+    }
+    lz_val o[2] = {lz_windows_view(f, x, w, count), lz_build_reshape(f, k, &ks)};
+    return lz_build(f, LZ_OP_DOT_GENERAL, LZ_RECORD(a), o, 2);
+}
+
+static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
+                       const lz_type *r);
+
+/* Each group by itself, the results side by side. */
+static lz_val group_by_group(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
+                             const lz_type *r)
+{
+    int64_t n = a->feature_group_count * a->batch_group_count;
+    bool features = a->feature_group_count > 1;
+    int xd = (int)(features ? a->input_feature_dimension : a->input_batch_dimension),
+        kd = (int)a->kernel_output_feature_dimension;
+    int64_t nx = lz_val_type(f, x)->shape.dims[xd] / n, nk = lz_val_type(f, k)->shape.dims[kd] / n;
+    lz_attr_convolution one = *a;
+    lz_attr_dim along = {.kind = LZ_ATTR_dim, .dimension = a->output_feature_dimension};
+    lz_shape s = r->shape;
+    lz_val *part = lz_calloc((size_t)n, sizeof *part), v = LZ_NOVAL;
+    one.feature_group_count = one.batch_group_count = 1;
+    s.dims[a->output_feature_dimension] /= n;
+    const lz_type *t = lz_type_get(r->dtype, &s);
+    if (!part || !t)
+        f->status = part ? lz_error_get()->status : LZ_FAIL(LZ_EMEM, "out of memory");
+    for (int64_t g = 0; g < n && f->status == LZ_OK; g++)
+        part[g] = convolve(f, &one, lz_windows_slice(f, x, xd, g * nx, (g + 1) * nx),
+                           lz_windows_slice(f, k, kd, g * nk, (g + 1) * nk), t);
+    if (f->status == LZ_OK)
+        v = lz_build(f, LZ_OP_CONCATENATE, LZ_RECORD(along), part, (uint32_t)n);
+    lz_free(part);
+    return v;
+}
+
+static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
+                       const lz_type *r)
+{
+    if (x == LZ_NOVAL || k == LZ_NOVAL)
+        return LZ_NOVAL;
+    const lz_shape *xs = &lz_val_type(f, x)->shape, *ks = &lz_val_type(f, k)->shape;
+    conv c = {.f = f, .a = a, .d = r->dtype, .ns = xs->rank - 2};
+    int walked = 0;
+    c.batch_groups = a->batch_group_count > 1;
+    c.groups = a->feature_group_count * a->batch_group_count;
+    if (c.ns + 2 + (c.groups > 1) > LZ_MAX_RANK)
+        return group_by_group(f, a, x, k, r);
+    c.batch = xs->dims[a->input_batch_dimension] / a->batch_group_count;
+    c.in = ks->dims[a->kernel_input_feature_dimension];
+    c.out = ks->dims[a->kernel_output_feature_dimension] / c.groups;
+    for (int d = 0; d < c.ns; d++) {
+        c.w[d] = lz_window_of_conv(a, d, ks);
+        c.ext[d] = xs->dims[a->input_spatial_dimensions.v[d]];
+        c.count[d] = r->shape.dims[a->output_spatial_dimensions.v[d]];
+        walked += c.w[d].size > 1;
+    }
+    x = input(&c, x);
+    k = kernel(&c, k);
+    for (int d = 0; d < c.ns && c.ns + 2 + (c.groups > 1) + walked > LZ_MAX_RANK; d++) {
+        if (c.w[d].size == 1 || x == LZ_NOVAL || k == LZ_NOVAL)
+            continue;
+        take_apart(&c, d, &x, &k);
+        walked--;
+    }
+    return result(&c, product(&c, x, k), &r->shape);
+}
+
+lz_val lz_windows_conv(lz_rw *rw, uint32_t i)
+{
+    const lz_sig *sig = rw->in->insts[i].sig;
+    if (sig->result[0]->nelem == 0 || sig->opnd[0]->nelem == 0 || sig->opnd[1]->nelem == 0)
+        return lz_rw_build_splat_bits(rw->out, sig->result[0], 0);
+    return convolve(rw->out, LZ_ATTR(convolution, sig->attr), lz_rw_opnd(rw, i, 0),
+                    lz_rw_opnd(rw, i, 1), sig->result[0]);
+}
