@@ -1,7 +1,7 @@
 /* eval_conv.c - reference evaluation of convolution: the sum as the specification writes it, so padding is a factor 0 like any other
  * (0 times infinity is NaN). Floats accumulate one format wider and round once; integers wrap; of booleans a product is `and`, a sum `or`.
  * Threads: pure. */
-#include "ir/eval.h"
+#include "ir/eval_complex.h"
 #include "ir/window.h"
 #include <string.h>
 
@@ -33,14 +33,15 @@ static bool at_window(const conv *v, const int64_t *idx, const int64_t *j, int64
 
 typedef struct sum {
     long double f64;
-    double f, re, im;
+    double f;
+    lz_cx z;
     uint64_t u;
 } sum;
 
 /* x < 0: the input is 0. */
 static void multiply_add(const conv *v, sum *s, int64_t x, int64_t k)
 {
-    static const uint64_t zero;
+    static const lz_ref_slot zero;
     lz_dtype d = v->c->sig->result[0]->dtype;
     const void *px = x < 0 ? &zero : v->c->opnd[0]->data, *pk = v->c->opnd[1]->data;
     x = x < 0 ? 0 : x;
@@ -48,10 +49,10 @@ static void multiply_add(const conv *v, sum *s, int64_t x, int64_t k)
         s->f64 += (long double)lz_ref_load_f(d, px, x) * lz_ref_load_f(d, pk, k);
     } else if (lz_dtype_is_float(d)) {
         s->f += lz_ref_load_f(d, px, x) * lz_ref_load_f(d, pk, k);
-    } else if (d == LZ_C64) {
-        lz_c64 a = ((const lz_c64 *)px)[x], b = ((const lz_c64 *)pk)[k];
-        s->re += (double)a.re * b.re - (double)a.im * b.im;
-        s->im += (double)a.re * b.im + (double)a.im * b.re;
+    } else if (lz_dtype_is_complex(d)) {
+        lz_cx a = lz_ref_load_c(d, px, x), b = lz_ref_load_c(d, pk, k);
+        s->z.re += a.re * b.re - a.im * b.im;
+        s->z.im += a.re * b.im + a.im * b.re;
     } else {
         uint64_t p = lz_ref_load_u(d, px, x) * lz_ref_load_u(d, pk, k);
         s->u = d == LZ_BOOL ? s->u | p : s->u + p;
@@ -64,8 +65,8 @@ static void store(const conv *v, const sum *s, int64_t to)
     void *out = v->c->result[0]->data;
     if (lz_dtype_is_float(d))
         lz_ref_store_f(d, out, to, d == LZ_F64 ? (double)s->f64 : s->f);
-    else if (d == LZ_C64)
-        ((lz_c64 *)out)[to] = (lz_c64){(float)s->re, (float)s->im};
+    else if (lz_dtype_is_complex(d))
+        lz_ref_store_c(d, out, to, s->z);
     else
         lz_ref_store_u(d, out, to, s->u);
 }

@@ -41,7 +41,7 @@ typedef struct fold {
     windows s;
     lz_op op; /* NONE: the region */
     lz_ref_region *r;
-    uint64_t *acc;
+    lz_ref_slot *acc;
     const void **args;
     void **out;
 } fold;

@@ -258,9 +258,9 @@ static bool harmless(const lz_func *f, lz_op op, lz_val init)
 {
     const lz_literal *l = f->insts[init].lit;
     uint64_t id = 0, own = 0;
-    if (op == LZ_OP_NONE || !l || !lz_identity_bits(op, l->type->dtype, &id))
+    if (op == LZ_OP_NONE || !l || !lz_identity_bits(op, l->type->dtype, &id) ||
+        !lz_literal_splat(l, &own))
         return false;
-    memcpy(&own, l->data, lz_dtype_size(l->type->dtype));
     return own == id || (own == 0 && lz_op_has(op, LZ_F_ID0));
 }
 

@@ -50,7 +50,7 @@ bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window *w,
     if (!x)
         return false;
     const lz_type *t = lz_node_type(x);
-    if (t->dtype == LZ_C64) {
+    if (lz_dtype_is_complex(t->dtype)) {
         LZ_FAIL(LZ_EDTYPE, "complex numbers have no order");
         return false;
     }

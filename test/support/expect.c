@@ -26,7 +26,7 @@ static bool region_rounds(const lz_func *f)
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_sig *s = f->insts[i].sig;
         lz_dtype d = s->nresult ? s->result[0]->dtype : LZ_DTYPE_NONE;
-        if (f->insts[i].lit || !(lz_dtype_is_float(d) || d == LZ_C64))
+        if (f->insts[i].lit || !(lz_dtype_is_float(d) || lz_dtype_is_complex(d)))
             continue;
         switch (s->op) {
         case LZ_OP_MAXIMUM:

@@ -54,7 +54,7 @@ static lz_op combiner(gen *g, lz_dtype d)
 
 static lz_val constant(gen *g, lz_dtype d, double v)
 {
-    lz_literal *l = d == LZ_C64 ? NULL : lz_literal_scalar(d, v);
+    lz_literal *l = lz_dtype_is_complex(d) ? NULL : lz_literal_scalar(d, v);
     lz_val r = l ? lz_build_const(g->f, l) : gen_make(g, d, &gen_scalar);
     lz_literal_release(l);
     return r;
@@ -79,7 +79,8 @@ static lz_val op_reduce_window(gen *g)
         put(&at.padding_high, w.high);
         long_one |= w.size > 30;
     }
-    if ((CHANCE(25) || long_one) && t->dtype != LZ_C64) { /* the largest and its position */
+    if ((CHANCE(25) || long_one) &&
+        !lz_dtype_is_complex(t->dtype)) { /* the largest and its position */
         lz_dtype p = LZ_I32;
         bool max = CHANCE(50);
         at.body = lz_region_arg(max, t->dtype, p);
@@ -111,9 +112,11 @@ static const lz_func *select_region(gen *g, lz_dtype d)
     lz_attr_compare at = {.kind = LZ_ATTR_compare,
                           .comparison_direction = CHANCE(50) ? LZ_CMP_GE : LZ_CMP_LE};
     at.compare_type = lz_dtype_is_float(d) ? LZ_CT_TOTALORDER : LZ_CT_NOTYPE;
-    lz_literal *yes = d == LZ_C64 ? lz_literal_scalar(LZ_BOOL, 1) : NULL; /* no order: the first */
-    lz_val v = d == LZ_C64 ? lz_build_const(f, yes)
-                           : lz_build(f, LZ_OP_COMPARE, (const lz_attr *)(const void *)&at, o, 2);
+    lz_literal *yes =
+        lz_dtype_is_complex(d) ? lz_literal_scalar(LZ_BOOL, 1) : NULL; /* no order: the first */
+    lz_val v = lz_dtype_is_complex(d)
+                   ? lz_build_const(f, yes)
+                   : lz_build(f, LZ_OP_COMPARE, (const lz_attr *)(const void *)&at, o, 2);
     lz_literal_release(yes);
     const lz_func *r =
         v != LZ_NOVAL && lz_func_set_results(f, &v, 1) == LZ_OK ? lz_region_intern(f) : NULL;

@@ -38,7 +38,8 @@ static void round_trip(const lz_func *f)
 }
 
 /* What a region uses from around it is found in its text: each value once, in the order of their use, constants made again inside. What
- * was read once is therefore in that form, and means the same. args may be NULL. */
+ * was read once is therefore in that form, and means the same; what an inner region passes on is in that form after it is read again.
+ * args may be NULL. */
 static void meaning_trip(const lz_func *f, lz_literal *const *args)
 {
     bool control = false;
@@ -50,8 +51,13 @@ static void meaning_trip(const lz_func *f, lz_literal *const *args)
     }
     lz_buf a = {0};
     lz_func_print(f, &a, 0);
-    lz_func *g = parsed(&a);
-    round_trip(g);
+    lz_func *g = parsed(&a), *h;
+    lz_buf again = {0};
+    lz_func_print(g, &again, 0);
+    h = parsed(&again);
+    round_trip(h);
+    lz_func_free(h);
+    lz_buf_free(&again);
     lz_literal **x = lz_calloc(f->nresult, sizeof *x), **y = lz_calloc(f->nresult, sizeof *y);
     ck_assert(g->nparam == f->nparam && g->nresult == f->nresult);
     if (args) {
