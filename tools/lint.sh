@@ -63,9 +63,7 @@ if [ -f "$BUILD/liblazuli.so" ]; then
 fi
 
 # Declared and exported are the same set: a name that is only declared would fail in the user's link.
-for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done |
-    ${CC:-cc} -E -P -Iinclude -xc - | tr '\n' ' ' | grep -oE 'visibility\("default"\)\)\) [^;{]*' |
-    sed -E 's/^[^ ]* //; s/\(.*//; s/.*[ *]//' | LC_ALL=C sort -u >"$found"
+tools/prototypes.sh | sed -E 's/\t.*//; s/ $//; s/.*[ *]//' | LC_ALL=C sort -u >"$found"
 if ! diff -u abi/exports.txt "$found" >"$BUILD/declared.diff"; then
     finding 'the names that include/lazuli declares LZ_API differ from abi/exports.txt:'
     grep -E '^[-+][^-+]' "$BUILD/declared.diff" | head -40

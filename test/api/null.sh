@@ -10,9 +10,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 
-# One prototype a line: return type and name, a tab, parameters.
-for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done | $CC -E -P -Iinclude -xc - | tr '\n' ' ' |
-    grep -oE 'visibility\("default"\)\)\) [^;{]*' | sed -E 's/^[^ ]* //; s/ +/ /g; s/\)$//; s/^([^(]*)\(/\1\t/' >"$tmp/prototypes"
+CC=$CC tools/prototypes.sh >"$tmp/prototypes"
 
 awk -F'\t' '
 # What a parameter that is not under test gets, by its type.

@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# shapes.sh - A05: tensors without elements, of rank 0, of one element and of a few through every public function that gives a
+# tensor, with small numbers for its other arguments. The calls are generated from the headers, so a new function is tried as soon as it is
+# declared. Each gives an error tensor, or a value that the compiler's plan (run by the loop executor) and the reference agree on;
+# the last pass runs compiled code.
+set -u
+CC=${CC:-gcc}
+BUILD=${BUILD:?}
+root=$PWD
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
+
+CC=$CC tools/prototypes.sh >"$tmp/prototypes"
+awk -F'\t' '
+# What a parameter gets by its type, or its name: T floats, N integers, B booleans of the shape S; K the number of this round.
+function value(p) {
+    if (p ~ /\(\*/) return "NULL"
+    if (p ~ /lz_site \*/) return "LZ_SITE"
+    if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
+    if (p ~ /lz_tensor \*\*/) return "(lz_tensor *[4]){0}"
+    if (p ~ /lz_tensor \*.*(idx|index|indices|labels|target|offsets|counts|start)$/) return "N"
+    if (p ~ /lz_tensor \*.*(mask|cond|condition|pred)$/) return "B"
+    if (p ~ /lz_tensor \*/) return "T"
+    if (p ~ /\*\*/ || p ~ /\*const \*/) return "NULL"
+    if (p ~ /_options \*/) return "NULL"
+    if (p ~ /const char \*/) return "WORD"
+    if (p ~ /const int64_t \*/) return "(const int64_t[8]){K, K, K}"
+    if (p ~ /const void \*data/) return "memory"
+    if (p ~ /void \*data/) return "memory"
+    if (p ~ /\*/) { gsub(/const |\*.*/, "", p); return p ~ /void|params|optim|ema|archive|checkpoint|DLM|layer|array/ ? "NULL" : "&(" p "){0}" }
+    if (p ~ /^lz_shape /) return "S"
+    if (p ~ /^lz_dims /) return "(lz_dims){1, {K}}"
+    if (p ~ /^lz_dtype /) return "LZ_F32"
+    if (p ~ /^double /) return "K + 0.5"
+    return "K"
+}
+function split_parameters(s,    i, c, depth, n) {
+    n = 1; param[1] = ""
+    for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        if (c == "(") depth++
+        if (c == ")") depth--
+        if (c == "," && !depth) { n++; param[n] = ""; continue }
+        param[n] = param[n] c
+    }
+    for (i = 1; i <= n; i++) sub(/^ +/, "", param[i])
+    return n
+}
+$1 ~ /^lz_tensor \*/ {
+    name = $1; sub(/.*[ *]/, "", name)
+    # those that are about handles, and memory whose content nobody promised
+    if (name ~ /^lz_(retain|scope_end_keep|escape|empty_at|error_tensor_last)$/) next
+    n = split_parameters($2)
+    args = ""
+    for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") value(param[i])
+    printf "CALL(%s, %s(%s))\n", name, name, args
+}' "$tmp/prototypes" >"$tmp/calls.h"
+
+cat >"$tmp/shapes.c" <<'C'
+#include <lazuli/dlpack.h>
+#include <lazuli/hlo.h>
+#include <lazuli/lazuli.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Alignas(64) float memory[4096];
+static lz_tensor *T, *N, *B;
+static lz_shape S;
+static int K;
+static const char *WORD;
+#define CALL(name, call) static lz_tensor *call_##name(void) { return call; }
+#include "calls.h"
+#undef CALL
+static const struct {
+    const char *name;
+    lz_tensor *(*fn)(void);
+} calls[] = {
+#define CALL(name, call) {#name, call_##name},
+#include "calls.h"
+};
+enum { NCALLS = sizeof calls / sizeof *calls, MOST = 4096 };
+
+typedef struct result {
+    lz_status status;
+    lz_shape shape;
+    lz_dtype dtype;
+    double v[MOST];
+    int n;
+    char why[200];
+} result;
+
+static void run(int i, const char *device, lz_dtype d, result *r)
+{
+    lz_set_device(device);
+    lz_scope_begin();
+    lz_manual_seed(7);
+    static float some[64];
+    for (int k = 0; k < 64; k++)
+        some[k] = (float)(k * 7 % 11) - 4.25f;
+    T = lz_to(lz_from_host(LZ_F32, S, some), d), N = lz_full(LZ_I64, S, 0), B = lz_full(LZ_BOOL, S, 1);
+    lz_tensor *t = calls[i].fn();
+    r->status = lz_status_of(t);
+    r->n = 0;
+    if (r->status == LZ_OK) {
+        r->shape = lz_shape_of(t), r->dtype = lz_dtype_of(t);
+        if (r->dtype == LZ_C64 || r->dtype == LZ_C128)
+            t = lz_real(t);
+        t = lz_to(t, LZ_F64);
+        if (lz_numel(t) <= MOST) {
+            r->n = (int)lz_numel(t);
+            r->status = lz_to_host(t, r->v, sizeof r->v);
+        } else {
+            r->status = lz_sync(&t, 1, true);
+        }
+    }
+    if (r->status != LZ_OK)
+        snprintf(r->why, sizeof r->why, "%s", lz_last_error_text());
+    lz_scope_end();
+    lz_clear_error();
+    (void)lz_mark_step(); /* the errors of this call are told, not those of the next */
+    lz_clear_error();
+}
+
+static const char *differ(const result *a, const result *b)
+{
+    static char text[600];
+    if (a->status != b->status) {
+        snprintf(text, sizeof text, "%s and %s: %s%s", lz_status_name(a->status), lz_status_name(b->status),
+                 a->status ? a->why : "", b->status ? b->why : "");
+        return text;
+    }
+    if (a->status == LZ_EINTERNAL || a->status == LZ_EMEM || a->status == LZ_EDEVMEM || a->status == LZ_ECOMPILE)
+        return a->why;
+    if (a->status != LZ_OK)
+        return NULL;
+    if (a->dtype != b->dtype || a->shape.rank != b->shape.rank || memcmp(a->shape.dims, b->shape.dims, sizeof *a->shape.dims * (size_t)a->shape.rank) != 0)
+        return "another type";
+    for (int i = 0; i < a->n; i++)
+        if (!(a->v[i] == b->v[i] || (isnan(a->v[i]) && isnan(b->v[i])) || fabs(a->v[i] - b->v[i]) <= 1e-4 * (1 + fabs(a->v[i])))) {
+            snprintf(text, sizeof text, "element %d is %.9g and %.9g", i, a->v[i], b->v[i]);
+            return text;
+        }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const lz_shape shapes[] = {{0, {0}}, {1, {0}}, {1, {1}}, {2, {0, 3}}, {2, {3, 0}}, {3, {2, 0, 3}}, {2, {1, 1}}, {4, {0, 1, 2, 2}}, {2, {2, 3}}, {2, {3, 3}}};
+    static const int numbers[] = {0, 1, -1, 2};
+    static const char *const words[] = {"add", "sum", "mean", NULL};
+    static result a, b;
+    bool few = argc > 1 && strcmp(argv[1], "few") == 0;
+    int tried = 0, bad = 0, good = 0;
+    for (int i = 0; i < NCALLS; i++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (int k = 0; k < 4; k++) {
+                if (few && (k != 0 || (s != 0 && s != 3)))
+                    continue;
+                S = shapes[s], K = numbers[k], WORD = words[k];
+                printf("%s of shape %zu with %d\n", calls[i].name, s, K); /* the last line tells where it ended */
+                fflush(stdout);
+                run(i, "REF:0", k == 3 ? LZ_I32 : LZ_F32, &a);
+                run(i, "CPU:0", k == 3 ? LZ_I32 : LZ_F32, &b);
+                const char *why = differ(&a, &b);
+                tried++;
+                good += a.status == LZ_OK;
+                if (why)
+                    printf("BAD: %s of shape %zu with %d: %s\n", calls[i].name, s, K, why), bad++;
+            }
+    printf("%d of %d calls gave a value\n%d passed, %d failed\n", good, tried, tried - bad, bad);
+    return bad != 0;
+}
+C
+# shellcheck disable=SC2086  # a list of flags
+$CC -std=gnu11 -O1 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/shapes.c" -o "$tmp/shapes" -L"$BUILD" -llazuli -lm \
+    -Wl,-rpath,"$(realpath "$BUILD")" || exit 1
+n=$(wc -l <"$tmp/calls.h")
+[ "$n" -gt 250 ] || { echo "only $n calls were generated"; exit 1; }
+mkdir "$tmp/work" && cd "$tmp/work" || exit 1
+passed=0 failed=0
+pass() {
+    env LAZULI_CACHE=0 "$@" >"$tmp/log" 2>&1
+    rc=$?
+    [ $rc -eq 0 ] || { grep BAD "$tmp/log" | head -30; tail -4 "$tmp/log"; echo "exit status $rc"; }
+    read -r p _ f _ <<<"$(tail -1 "$tmp/log")"
+    [[ $p =~ ^[0-9]+$ && $f =~ ^[0-9]+$ ]] || p=0 f=1
+    passed=$((passed + p)) failed=$((failed + f))
+}
+pass LAZULI_EXEC=loop "$tmp/shapes"
+[ -n "${LZ_TEST_QUICK:-}" ] || pass "$tmp/shapes" few
+cd "$root" || exit 1
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
