@@ -17,20 +17,10 @@ static lz_status begin_state(const update *u, int which, double value)
     if (*state)
         return LZ_OK;
     lz_dtype d = lz_dtype_of(u->p);
-    if (value != 0) {
-        t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
-        lz_status s = lz_sync_at(&t, 1, false, u->site);
-        if (s != LZ_OK)
-            return s;
-    } else {
-        void *zeros = lz_calloc(1, lz_nbytes(u->p) + 1);
-        if (!zeros)
-            return LZ_NN_FAIL(LZ_EMEM, "lz_optim_step", u->site, "no memory for %zu bytes of state",
-                              lz_nbytes(u->p));
-        t = lz_from_host_at(d, lz_shape_of(u->p), zeros, u->site);
-        lz_free(zeros);
-    }
-    lz_status s = lz_status_of(t);
+    if (value == 0)
+        return lz_nn_zeros(state, d, lz_shape_of(u->p), "lz_optim_step", u->site);
+    t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
+    lz_status s = lz_sync_at(&t, 1, false, u->site);
     if (s == LZ_OK)
         *state = lz_retain(t);
     return s;

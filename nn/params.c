@@ -18,6 +18,23 @@ const char *lz_nn_shape_text(const lz_shape *s, char *text)
     return text;
 }
 
+lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const char *op,
+                      const lz_site *site)
+{
+    lz_tensor *like = lz_zeros_at(dtype, shape, site); /* which checks dtype and shape */
+    lz_status s = lz_status_of(like);
+    if (s != LZ_OK)
+        return s;
+    void *zeros = lz_calloc(1, lz_nbytes(like) + 1);
+    if (!zeros)
+        return LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for %zu bytes of zeros", lz_nbytes(like));
+    lz_tensor *t = lz_from_host_at(dtype, shape, zeros, site);
+    lz_free(zeros);
+    if ((s = lz_status_of(t)) == LZ_OK)
+        *out = lz_retain(t);
+    return s;
+}
+
 static lz_status grow(lz_params *ps)
 {
     if (ps->len < ps->cap)
@@ -114,48 +131,77 @@ void lz_params_free(lz_params *ps)
     memset(ps, 0, sizeof *ps);
 }
 
-static lz_status add_named(lz_params *ps, const char *layer, const char *what, lz_tensor *t,
-                           const lz_site *site)
+void lz_module_begin(lz_module *m, lz_params *ps, const char *layer, const char *op,
+                     const lz_site *site)
+{
+    *m = (lz_module){.ps = ps, .layer = layer, .op = op, .site = site};
+    if (!ps || !layer)
+        m->status = LZ_NN_FAIL(LZ_ENULL, op, site, "%s is NULL", ps ? "the name" : "the list");
+    else
+        m->status = lz_scope_begin();
+    m->open = m->status == LZ_OK;
+    m->before = ps ? ps->len : 0;
+}
+
+static lz_tensor *add_named(lz_module *m, const char *what, lz_tensor *t, bool buffer)
 {
     char name[256];
-    int n = snprintf(name, sizeof name, "%s.%s", layer, what);
+    if (m->status != LZ_OK)
+        return NULL;
+    int n = snprintf(name, sizeof name, "%s%s%s", m->layer, *m->layer ? "." : "", what);
     if (n < 0 || (size_t)n >= sizeof name)
-        return LZ_NN_FAIL(LZ_EINVAL, "lz_linear_layer_init", site,
-                          "the layer's name has %zu bytes, more than %zu", strlen(layer),
-                          sizeof name - 1 - strlen(what) - 1);
-    return lz_params_add_at(ps, name, t, site);
+        m->status =
+            LZ_NN_FAIL(LZ_EINVAL, m->op, m->site, "the layer's name has %zu bytes, more than %zu",
+                       strlen(m->layer), sizeof name - 1 - strlen(what) - 1);
+    else
+        m->status = buffer ? lz_params_add_buffer_at(m->ps, name, t, m->site)
+                           : lz_params_add_at(m->ps, name, t, m->site);
+    return m->status == LZ_OK ? t : NULL;
+}
+
+lz_tensor *lz_module_param(lz_module *m, const char *what, lz_tensor *t)
+{
+    return add_named(m, what, t, false);
+}
+
+lz_tensor *lz_module_buffer(lz_module *m, const char *what, lz_tensor *t)
+{
+    return add_named(m, what, t, true);
+}
+
+lz_status lz_module_end(lz_module *m)
+{
+    while (m->status != LZ_OK && m->open && m->ps->len > m->before)
+        drop_last(m->ps);
+    if (m->open)
+        lz_scope_end();
+    return m->status;
 }
 
 lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in,
                                   int64_t out, bool bias, lz_dtype dtype, const lz_site *site)
 {
-    if (!l || !ps || !name)
-        return LZ_NN_FAIL(LZ_ENULL, "lz_linear_layer_init", site, "%s is NULL",
-                          !l    ? "the layer"
-                          : !ps ? "the list"
-                                : "the name");
+    static const char op[] = "lz_linear_layer_init";
+    if (!l)
+        return LZ_NN_FAIL(LZ_ENULL, op, site, "the layer is NULL");
     *l = (lz_linear_layer){0};
     if (in < 1 || out < 1)
-        return LZ_NN_FAIL(LZ_EINVAL, "lz_linear_layer_init", site,
+        return LZ_NN_FAIL(LZ_EINVAL, op, site,
                           "in is %" PRId64 " and out %" PRId64 ": both must be at least 1", in,
                           out);
+    lz_module m;
+    lz_module_begin(&m, ps, name, op, site);
+    lz_linear_layer made = {0};
     double bound = 1 / sqrt((double)in);
-    size_t before = ps->len;
-    lz_status s = lz_scope_begin();
-    if (s != LZ_OK)
-        return s;
-    lz_tensor *w = lz_init_uniform_at(dtype, LZ_SHAPE(out, in), -bound, bound, site), *b = NULL;
-    s = add_named(ps, name, "weight", w, site);
-    if (s == LZ_OK && bias) {
-        b = lz_init_uniform_at(dtype, LZ_SHAPE(out), -bound, bound, site);
-        s = add_named(ps, name, "bias", b, site);
-    }
-    if (s == LZ_OK)
-        *l = (lz_linear_layer){w, b};
-    else if (ps->len > before)
-        drop_last(ps);
-    lz_scope_end();
-    return s;
+    if (m.status == LZ_OK)
+        made.weight = lz_module_param(
+            &m, "weight", lz_init_uniform_at(dtype, LZ_SHAPE(out, in), -bound, bound, site));
+    if (m.status == LZ_OK && bias)
+        made.bias = lz_module_param(&m, "bias",
+                                    lz_init_uniform_at(dtype, LZ_SHAPE(out), -bound, bound, site));
+    if (m.status == LZ_OK)
+        *l = made;
+    return lz_module_end(&m);
 }
 
 lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site)

@@ -55,6 +55,111 @@ LZ_API lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, cons
 LZ_API lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site);
 #define lz_linear_layer_forward(l, x) lz_linear_layer_forward_at((l), (x), LZ_SITE)
 
+/* ---- further layers, as torch.nn. Each init adds the layer's parameters to ps, which owns them, under "<name>.<torch's name>" (without "<name>." when name
+ * is ""), with torch's initial values; options NULL: the defaults. Errors of all inits: LZ_ENULL, LZ_EINVAL, LZ_EDTYPE, LZ_EMEM; then nothing is added. Errors of the
+ * forwards: those of the function of functional.h that they call. Structs may be read; a zero field is what is not there ---- */
+/* torch.nn.Embedding: weight [num, dim], normal. indices [..] of i32 or i64 -> [.., dim]; positions out of bounds are clamped. */
+typedef struct lz_embedding_layer {
+    lz_tensor *weight;
+} lz_embedding_layer;
+LZ_API lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name, int64_t num, int64_t dim, lz_dtype dtype,
+                                            const lz_site *site);
+LZ_API lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices, const lz_site *site);
+
+typedef enum lz_norm_kind { LZ_LAYER_NORM, LZ_RMS_NORM, LZ_GROUP_NORM, LZ_INSTANCE_NORM, LZ_BATCH_NORM } lz_norm_kind;
+typedef struct lz_norm_layer_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_norm_layer_options));
+    double eps LZ_DEFAULT(1e-5);                /* rms_norm: < 0 is the dtype's own */
+    double momentum LZ_DEFAULT(0.1);            /* batch_norm */
+    int64_t num_groups LZ_DEFAULT(1);           /* group_norm */
+    bool no_affine LZ_DEFAULT(false), no_bias LZ_DEFAULT(false), no_running_stats LZ_DEFAULT(false);
+} lz_norm_layer_options;
+#define LZ_NORM_LAYER_DEFAULTS .eps = 1e-5, .momentum = 0.1, .num_groups = 1
+/* torch.nn.LayerNorm, RMSNorm (over the last dimension, of extent n), GroupNorm, InstanceNorm1d..3d, BatchNorm1d..3d (of n channels): weight [n] of ones and bias [n] of
+ * zeros; batch_norm also the buffers running_mean, running_var and num_batches_tracked (i64). */
+typedef struct lz_norm_layer {
+    lz_norm_kind kind;
+    lz_norm_layer_options options;
+    lz_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
+} lz_norm_layer;
+LZ_API lz_status lz_norm_layer_init_at(lz_norm_layer *l, lz_norm_kind kind, lz_params *ps, const char *name, int64_t n, const lz_norm_layer_options *o,
+                                       lz_dtype dtype, const lz_site *site);
+/* training matters to batch_norm only: statistics of x, which the running ones follow, or the running ones. */
+LZ_API lz_tensor *lz_norm_layer_forward_at(const lz_norm_layer *l, lz_tensor *x, bool training, const lz_site *site);
+
+/* Keys and values of the positions seen so far, [batch, kv_heads, capacity, head_dim]: one graph serves every position. */
+typedef struct lz_kv_cache {
+    lz_tensor *key, *value;
+    int64_t length, capacity;
+} lz_kv_cache;
+LZ_API lz_status lz_kv_cache_init_at(lz_kv_cache *c, int64_t batch, int64_t kv_heads, int64_t capacity, int64_t head_dim, lz_dtype dtype, const lz_site *site);
+LZ_API void lz_kv_cache_free(lz_kv_cache *c);   /* NULL is fine; to start again, set length to 0 */
+
+/* torch.nn.MultiheadAttention of one input: in_proj_weight [(heads + 2 kv_heads) head_dim, dim] (xavier uniform), in_proj_bias (zeros), out_proj.weight, out_proj.bias. */
+typedef struct lz_attention_layer_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_attention_layer_options));
+    int64_t kv_heads LZ_DEFAULT(0);             /* 0: as many as heads; else it divides them: grouped queries */
+    bool no_bias LZ_DEFAULT(false);
+    double rotary_base LZ_DEFAULT(0);           /* 0: no rotary embedding; 10000 is usual */
+    double dropout LZ_DEFAULT(0);               /* of the weights, in training */
+} lz_attention_layer_options;
+typedef struct lz_attention_layer {
+    lz_tensor *in_proj_weight, *in_proj_bias;
+    lz_linear_layer out_proj;
+    int64_t dim, heads, kv_heads;
+    double rotary_base, dropout;
+} lz_attention_layer;
+typedef struct lz_attention_call {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_attention_call));
+    bool is_causal LZ_DEFAULT(false), training LZ_DEFAULT(false);
+    lz_tensor *attn_mask LZ_DEFAULT(nullptr);   /* as in lz_scaled_dot_product_attention; not with a cache */
+    /* x continues what the cache holds: it is appended (LZ_ERANGE when it does not fit), and each position sees those up to its own. The step must be marked before
+     * the next call. */
+    lz_kv_cache *cache LZ_DEFAULT(nullptr);
+} lz_attention_call;
+LZ_API lz_status lz_attention_layer_init_at(lz_attention_layer *l, lz_params *ps, const char *name, int64_t dim, int64_t heads,
+                                            const lz_attention_layer_options *o, lz_dtype dtype, const lz_site *site);
+/* x [batch, length, dim] -> the same. */
+LZ_API lz_tensor *lz_attention_layer_forward_at(const lz_attention_layer *l, lz_tensor *x, const lz_attention_call *o, const lz_site *site);
+
+/* Recurrent cells, weights as in torch.nn.LSTMCell and GRUCell: w_ih [4H or 3H, I], w_hh [4H or 3H, H], b_ih and b_hh [4H or 3H] or NULL; gates in torch's order. x [N, I], h and c [N,
+ * H]. The LSTM gives the new h, and the new c in *c_out (not NULL). */
+LZ_API lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_tensor *w_ih, lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh,
+                                  lz_tensor **c_out, const lz_site *site);
+LZ_API lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site);
+/* torch.nn.LSTM and GRU, one direction: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so on for each of at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). */
+enum { LZ_MAX_RNN_LAYERS = 8 };
+typedef enum lz_rnn_kind { LZ_LSTM, LZ_GRU } lz_rnn_kind;
+typedef struct lz_rnn_layer {
+    lz_rnn_kind kind;
+    int64_t input, hidden;
+    int layers;
+    lz_tensor *w_ih[LZ_MAX_RNN_LAYERS], *w_hh[LZ_MAX_RNN_LAYERS], *b_ih[LZ_MAX_RNN_LAYERS], *b_hh[LZ_MAX_RNN_LAYERS];
+} lz_rnn_layer;
+LZ_API lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps, const char *name, int64_t input, int64_t hidden, int layers, bool bias,
+                                      lz_dtype dtype, const lz_site *site);
+/* x [N, T, input] -> [N, T, hidden], unrolled over T >= 1. h (and c of an LSTM) [layers, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL, the
+ * state after. */
+LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
+                                          const lz_site *site);
+
+#define lz_embedding_layer_init(l, ps, name, num, dim, dtype) lz_embedding_layer_init_at((l), (ps), (name), (num), (dim), (dtype), LZ_SITE)
+#define lz_embedding_layer_forward(l, indices) lz_embedding_layer_forward_at((l), (indices), LZ_SITE)
+#define lz_norm_layer_init(l, kind, ps, name, n, dtype, ...)                                       \
+    LZ_OVERRIDING(lz_norm_layer_init_at((l), (kind), (ps), (name), (n),                            \
+                                        LZ_DEFAULTED(lz_norm_layer_options, LZ_NORM_LAYER_DEFAULTS, ##__VA_ARGS__), (dtype), LZ_SITE))
+#define lz_norm_layer_forward(l, x, training) lz_norm_layer_forward_at((l), (x), (training), LZ_SITE)
+#define lz_kv_cache_init(c, batch, kv_heads, capacity, head_dim, dtype) \
+    lz_kv_cache_init_at((c), (batch), (kv_heads), (capacity), (head_dim), (dtype), LZ_SITE)
+#define lz_attention_layer_init(l, ps, name, dim, heads, dtype, ...) \
+    lz_attention_layer_init_at((l), (ps), (name), (dim), (heads), LZ_OPTIONS(lz_attention_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
+#define lz_attention_layer_forward(l, x, ...) lz_attention_layer_forward_at((l), (x), LZ_OPTIONS(lz_attention_call, ##__VA_ARGS__), LZ_SITE)
+#define lz_lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh, c_out) lz_lstm_cell_at((x), (h), (c), (w_ih), (w_hh), (b_ih), (b_hh), (c_out), LZ_SITE)
+#define lz_gru_cell(x, h, w_ih, w_hh, b_ih, b_hh) lz_gru_cell_at((x), (h), (w_ih), (w_hh), (b_ih), (b_hh), LZ_SITE)
+#define lz_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype) \
+    lz_rnn_layer_init_at((l), (kind), (ps), (name), (input), (hidden), (layers), (bias), (dtype), LZ_SITE)
+#define lz_rnn_layer_forward(l, x, h, c, h_out, c_out) lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out), LZ_SITE)
+
 /* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out of
  * shape [out, in, ...] as in torch.nn.init. uniform in [lo, hi); normal; He et al. 2015:
  * +-sqrt(6 / ((1 + a^2) fan_in)); Glorot and Bengio 2010: +-gain sqrt(6 / (fan_in + fan_out)). */
@@ -62,6 +167,16 @@ LZ_API lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, 
 LZ_API lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);
 LZ_API lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site);
 LZ_API lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
+/* The same variances by normal numbers; trunc_normal: normal, but within [lo, hi] (by the inverse of its distribution, in f32); orthogonal: gain times a matrix [rows, rest]
+ * with orthonormal rows or columns, whichever are fewer (Saxe et al. 2014; computed on the host, which waits). */
+LZ_API lz_tensor *lz_init_kaiming_normal_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site);
+LZ_API lz_tensor *lz_init_xavier_normal_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
+LZ_API lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, double lo, double hi, const lz_site *site);
+LZ_API lz_tensor *lz_init_orthogonal_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
+#define lz_init_kaiming_normal(dtype, shape, a) lz_init_kaiming_normal_at((dtype), (shape), (a), LZ_SITE)
+#define lz_init_xavier_normal(dtype, shape, gain) lz_init_xavier_normal_at((dtype), (shape), (gain), LZ_SITE)
+#define lz_init_trunc_normal(dtype, shape, mean, std, lo, hi) lz_init_trunc_normal_at((dtype), (shape), (mean), (std), (lo), (hi), LZ_SITE)
+#define lz_init_orthogonal(dtype, shape, gain) lz_init_orthogonal_at((dtype), (shape), (gain), LZ_SITE)
 #define lz_init_uniform(dtype, shape, lo, hi) lz_init_uniform_at((dtype), (shape), (lo), (hi), LZ_SITE)
 #define lz_init_normal(dtype, shape, mean, std) lz_init_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
 #define lz_init_kaiming_uniform(dtype, shape, a) lz_init_kaiming_uniform_at((dtype), (shape), (a), LZ_SITE)

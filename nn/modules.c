@@ -1,0 +1,134 @@
+/* modules.c - layers that hold parameters: embedding and normalisation, as torch.nn. */
+#include "nn/compose.h"
+#include <inttypes.h>
+#include <lazuli/functional.h>
+#include <math.h>
+
+lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name,
+                                     int64_t num, int64_t dim, lz_dtype dtype, const lz_site *site)
+{
+    static const char op[] = "lz_embedding_layer_init";
+    if (!l)
+        return LZ_NN_FAIL(LZ_ENULL, op, site, "the layer is NULL");
+    *l = (lz_embedding_layer){0};
+    if (num < 1 || dim < 1)
+        return LZ_NN_FAIL(LZ_EINVAL, op, site,
+                          "num is %" PRId64 " and dim %" PRId64 ": both must be at least 1", num,
+                          dim);
+    lz_module m;
+    lz_module_begin(&m, ps, name, op, site);
+    if (m.status == LZ_OK)
+        l->weight =
+            lz_module_param(&m, "weight", lz_init_normal_at(dtype, LZ_SHAPE(num, dim), 0, 1, site));
+    return lz_module_end(&m);
+}
+
+lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices,
+                                         const lz_site *site)
+{
+    return lz_embedding_at(l ? l->weight : NULL, indices, site);
+}
+
+/* ---- normalisation ---- */
+
+static lz_status check_norm(lz_norm_kind kind, int64_t n, const lz_norm_layer_options *o,
+                            lz_dtype dtype, const char *op, const lz_site *site)
+{
+    if ((unsigned)kind > LZ_BATCH_NORM)
+        return LZ_NN_FAIL(LZ_EINVAL, op, site, "%d is no kind of normalisation", (int)kind);
+    if (n < 1)
+        return LZ_NN_FAIL(LZ_EINVAL, op, site, "n is %" PRId64 ": it must be at least 1", n);
+    if (!isfinite(o->eps) || (o->eps < 0 && kind != LZ_RMS_NORM))
+        return LZ_NN_FAIL(LZ_EINVAL, op, site, "eps is %g: a finite number >= 0 is needed", o->eps);
+    if (kind == LZ_GROUP_NORM && (o->num_groups < 1 || n % o->num_groups))
+        return LZ_NN_FAIL(LZ_EINVAL, op, site,
+                          "%" PRId64 " channels are not %" PRId64 " equal groups", n,
+                          o->num_groups);
+    if (!nn_is_float(dtype))
+        return LZ_NN_FAIL(LZ_EDTYPE, op, site, "%s: floating point is needed",
+                          lz_dtype_name(dtype));
+    return LZ_OK;
+}
+
+lz_status lz_norm_layer_init_at(lz_norm_layer *l, lz_norm_kind kind, lz_params *ps,
+                                const char *name, int64_t n, const lz_norm_layer_options *opt,
+                                lz_dtype dtype, const lz_site *site)
+{
+    static const char op[] = "lz_norm_layer_init";
+    lz_norm_layer_options o = {.struct_size = sizeof o, LZ_NORM_LAYER_DEFAULTS};
+    nnc c = {.op = op, .site = site};
+    if (!l)
+        return LZ_NN_FAIL(LZ_ENULL, op, site, "the layer is NULL");
+    *l = (lz_norm_layer){.kind = kind};
+    if (!nn_options(&c, &o, sizeof o, opt))
+        return lz_nn_annotated(c.status, op, site);
+    lz_status s = check_norm(kind, n, &o, dtype, op, site);
+    if (s != LZ_OK)
+        return s;
+    lz_module m;
+    lz_module_begin(&m, ps, name, op, site);
+    lz_norm_layer made = {.kind = kind, .options = o};
+    lz_shape shape = LZ_SHAPE(n);
+    if (m.status == LZ_OK && !o.no_affine) {
+        made.weight = lz_module_param(&m, "weight", lz_ones_at(dtype, shape, site));
+        if (!o.no_bias && kind != LZ_RMS_NORM)
+            made.bias = lz_module_param(&m, "bias", lz_zeros_at(dtype, shape, site));
+    }
+    if (m.status == LZ_OK && kind == LZ_BATCH_NORM && !o.no_running_stats) {
+        made.running_mean = lz_module_buffer(&m, "running_mean", lz_zeros_at(dtype, shape, site));
+        made.running_var = lz_module_buffer(&m, "running_var", lz_ones_at(dtype, shape, site));
+        made.num_batches_tracked =
+            lz_module_buffer(&m, "num_batches_tracked", lz_zeros_at(LZ_I64, LZ_SCALAR, site));
+    }
+    if (m.status == LZ_OK)
+        *l = made;
+    return lz_module_end(&m);
+}
+
+static lz_tensor *batch_norm(const lz_norm_layer *l, lz_tensor *x, bool training,
+                             const lz_site *site)
+{
+    lz_batch_norm_options o = {.struct_size = sizeof o,
+                               .weight = l->weight,
+                               .bias = l->bias,
+                               .training = training || !l->running_mean,
+                               .momentum = l->options.momentum,
+                               .eps = l->options.eps};
+    lz_tensor *y = lz_batch_norm_at(x, l->running_mean, l->running_var, &o, site);
+    if (training && l->num_batches_tracked && lz_status_of(y) == LZ_OK &&
+        lz_assign_at(l->num_batches_tracked, lz_add_scalar_at(l->num_batches_tracked, 1, site),
+                     site) != LZ_OK)
+        return lz_error_tensor_last("lz_norm_layer_forward", site);
+    return y;
+}
+
+lz_tensor *lz_norm_layer_forward_at(const lz_norm_layer *l, lz_tensor *x, bool training,
+                                    const lz_site *site)
+{
+    nnc c = nn_begin("lz_norm_layer_forward", site);
+    lz_tensor *y = NULL;
+    if (c.status == LZ_OK && !l)
+        nn_refuse(&c, LZ_ENULL, "the layer is NULL");
+    if (!nn_check(&c, x, "the input"))
+        return nn_end(&c, NULL);
+    double eps = l->options.eps;
+    lz_shape s = lz_shape_of(x), last = LZ_SHAPE(s.rank ? s.dims[s.rank - 1] : 1);
+    switch (l->kind) {
+    case LZ_LAYER_NORM:
+        y = lz_layer_norm_at(x, last, l->weight, l->bias, eps, site);
+        break;
+    case LZ_RMS_NORM:
+        y = lz_rms_norm_at(x, last, l->weight, eps, site);
+        break;
+    case LZ_GROUP_NORM:
+        y = lz_group_norm_at(x, l->options.num_groups, l->weight, l->bias, eps, site);
+        break;
+    case LZ_INSTANCE_NORM:
+        y = lz_instance_norm_at(x, l->weight, l->bias, eps, site);
+        break;
+    case LZ_BATCH_NORM:
+        y = batch_norm(l, x, training, site);
+        break;
+    }
+    return nn_end(&c, y);
+}
