@@ -2,7 +2,18 @@
 #ifndef LZ_TEST_SUITE_H
 #define LZ_TEST_SUITE_H
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+/* Smaller random loads: asked for, or because a sanitizer that does not see what the program generates makes the rest many times slower. */
+static inline bool lz_test_small(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return getenv("LZ_TEST_QUICK") != NULL;
+#endif
+}
 
 static inline int lz_run_suite(Suite *s)
 {

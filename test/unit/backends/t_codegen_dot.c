@@ -138,7 +138,7 @@ enum { NS = sizeof sizes / sizeof *sizes };
 /* The slow executor takes nearly all of the time, and under a sanitizer many times that. */
 static bool quick(void)
 {
-    return getenv("LZ_TEST_QUICK") != NULL;
+    return lz_test_small();
 }
 static int64_t any_size(void)
 {
