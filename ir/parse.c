@@ -364,7 +364,7 @@ static lz_status skip_alias(lz_parser *p)
 /* A type that may be of any dialect, or a list of them. */
 static lz_status skip_results(lz_parser *p)
 {
-    if (lz_scan_at(&p->c, "("))
+    if (lz_scan_sees(&p->c, "("))
         return lz_scan_group(&p->c);
     (void)lz_scan_eat(&p->c, "!");
     (void)lz_scan_word(&p->c);
@@ -380,15 +380,15 @@ static lz_status note_function(lz_parser *p)
         (void)lz_scan_eat_word(&p->c, "public");
     const char *at = p->c.p;
     LZ_TRY(lz_scan_symbol(&p->c, &f.name));
-    if (!lz_scan_at(&p->c, "("))
+    if (!lz_scan_sees(&p->c, "("))
         return lz_scan_want(&p->c, "(");
     f.at = p->c.p;
     LZ_TRY(lz_scan_group(&p->c));
     if (lz_scan_eat(&p->c, "->"))
         LZ_TRY(skip_results(p));
-    if (lz_scan_eat_word(&p->c, "attributes") && lz_scan_at(&p->c, "{"))
+    if (lz_scan_eat_word(&p->c, "attributes") && lz_scan_sees(&p->c, "{"))
         LZ_TRY(lz_scan_group(&p->c));
-    if (lz_scan_at(&p->c, "{"))
+    if (lz_scan_sees(&p->c, "{"))
         LZ_TRY(lz_scan_group(&p->c));
     LZ_TRY(lz_scan_location(&p->c));
     if (lz_map_get(&p->func_index, name_hash(f.name)))
@@ -400,7 +400,7 @@ static lz_status note_function(lz_parser *p)
 
 static lz_status module_head(lz_parser *p)
 {
-    if (lz_scan_at(&p->c, "@"))
+    if (lz_scan_sees(&p->c, "@"))
         LZ_TRY(lz_scan_symbol(&p->c, &p->module));
     if (lz_scan_eat_word(&p->c, "attributes"))
         LZ_TRY(lz_scan_braces(&p->c));

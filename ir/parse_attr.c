@@ -68,7 +68,7 @@ static lz_status read_struct(lz_parser *p, const lz_entry *e, lz_attr_any *a)
                                 LZ_SLICE_ARG(key));
         LZ_TRY(lz_scan_want(&c, "="));
         LZ_TRY(read_field(&c, &f[i]));
-        if (!lz_scan_eat(&c, ",") && !lz_scan_at(&c, ">"))
+        if (!lz_scan_eat(&c, ",") && !lz_scan_sees(&c, ">"))
             return lz_scan_want(&c, ">");
     }
     return LZ_OK;
@@ -92,7 +92,7 @@ static lz_status read_precision(lz_parser *p, const lz_entry *e, int32_t *out)
         int32_t v;
         LZ_TRY(lz_scan_enum(&c, "precision", &v));
         *out = v > *out ? v : *out;
-        if (!lz_scan_eat(&c, ",") && !lz_scan_at(&c, "]"))
+        if (!lz_scan_eat(&c, ",") && !lz_scan_sees(&c, "]"))
             return lz_scan_want(&c, "]");
     }
     return LZ_OK;
@@ -198,7 +198,7 @@ static lz_status record_slice(lz_parser *p, const lz_entry *e, lz_attr_slice *a)
         if (lz_scan_eat(&c, ":"))
             LZ_TRY(lz_scan_i64(&c, &a->strides.v[n]));
         a->start_indices.n = a->limit_indices.n = a->strides.n = n + 1;
-        if (!lz_scan_eat(&c, ",") && !lz_scan_at(&c, "]"))
+        if (!lz_scan_eat(&c, ",") && !lz_scan_sees(&c, "]"))
             return lz_scan_want(&c, "]");
     }
     return LZ_OK;

@@ -68,7 +68,7 @@ static lz_status look_ahead(lz_parser *p, const lz_scope *s, control *k, int cou
     while (count-- > 0) {
         lz_scan_skip(&c);
         (void)lz_scan_word(&c);
-        if (!lz_scan_at(&c, "{") && !lz_scan_at(&c, "("))
+        if (!lz_scan_sees(&c, "{") && !lz_scan_sees(&c, "("))
             return lz_scan_want(&c, "{");
         LZ_TRY(lz_scan_group(&c));
     }

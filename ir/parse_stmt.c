@@ -106,7 +106,7 @@ static lz_status dictionary(lz_parser *p, lz_stmt *t)
 {
     while (!lz_scan_eat(&p->c, "}")) {
         lz_entry e = {0};
-        if (lz_scan_at(&p->c, "\""))
+        if (lz_scan_sees(&p->c, "\""))
             LZ_TRY(lz_scan_string(&p->c, &e.key));
         else
             e.key = lz_scan_word(&p->c);
@@ -118,7 +118,7 @@ static lz_status dictionary(lz_parser *p, lz_stmt *t)
             LZ_TRY(lz_scan_until(&p->c, ","));
         }
         LZ_TRY(lz_vec_push(&t->dict, e));
-        if (!lz_scan_eat(&p->c, ",") && !lz_scan_at(&p->c, "}"))
+        if (!lz_scan_eat(&p->c, ",") && !lz_scan_sees(&p->c, "}"))
             return lz_scan_want(&p->c, "}");
     }
     return LZ_OK;
@@ -128,7 +128,7 @@ static lz_status dictionary(lz_parser *p, lz_stmt *t)
 
 lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
-    while (lz_scan_at(&p->c, "%")) {
+    while (lz_scan_sees(&p->c, "%")) {
         lz_val v;
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
@@ -149,10 +149,10 @@ static lz_status item_key_value(lz_parser *p, lz_stmt *t, lz_slice key)
 static lz_status item(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_val v;
-    if (lz_scan_at(&p->c, "%")) {
+    if (lz_scan_sees(&p->c, "%")) {
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
-        if (!lz_scan_at(&p->c, "["))
+        if (!lz_scan_sees(&p->c, "["))
             return LZ_OK;
         lz_entry e = {{"[", 1}, p->c.p}; /* the ranges of a slice */
         LZ_TRY(lz_vec_push(&t->dict, e));
@@ -209,7 +209,7 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         return reduce_items(p, s, t);
     if (t->op == LZ_OP_CONVOLUTION)
         return lz_parse_convolution_items(p, s, t);
-    if (lz_scan_at(&p->c, ":") || lz_scan_at(&p->c, "{") || lz_scan_eat(&p->c, "()"))
+    if (lz_scan_sees(&p->c, ":") || lz_scan_sees(&p->c, "{") || lz_scan_eat(&p->c, "()"))
         return LZ_OK;
     do
         LZ_TRY(item(p, s, t));
@@ -447,7 +447,7 @@ static lz_status result_names(lz_parser *p, groups *out)
 {
     uint32_t index;
     int64_t n;
-    if (!lz_scan_at(&p->c, "%"))
+    if (!lz_scan_sees(&p->c, "%"))
         return LZ_OK;
     do {
         group g = {.count = 1};
@@ -487,7 +487,7 @@ static lz_status statement(lz_parser *p, lz_scope *s, lz_stmt *t, groups *g)
     LZ_TRY(result_names(p, g));
     lz_scan_skip(&p->c);
     t->at = p->c.p;
-    t->generic = lz_scan_at(&p->c, "\"");
+    t->generic = lz_scan_sees(&p->c, "\"");
     if (t->generic)
         LZ_TRY(lz_scan_string(&p->c, &t->name));
     else

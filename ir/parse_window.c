@@ -47,7 +47,7 @@ static lz_status read_pairs(lz_scan *c, const char *field, lz_ints *low, lz_ints
         LZ_TRY(lz_scan_i64(c, &high->v[n]));
         LZ_TRY(lz_scan_want(c, "]"));
         low->n = high->n = n + 1;
-        if (!lz_scan_eat(c, ",") && !lz_scan_at(c, "]"))
+        if (!lz_scan_eat(c, ",") && !lz_scan_sees(c, "]"))
             return lz_scan_want(c, "]");
     }
     return LZ_OK;
@@ -65,11 +65,11 @@ static lz_status read_padding(lz_parser *p, const lz_stmt *t, int n, lz_ints *lo
         return LZ_OK;
     lz_scan c = scan_at(p, e->value);
     LZ_TRY(lz_scan_want(&c, "dense<"));
-    bool splat = !lz_scan_at(&c, "[") && !lz_scan_at(&c, ">");
+    bool splat = !lz_scan_sees(&c, "[") && !lz_scan_sees(&c, ">");
     low->n = high->n = 0;
     if (splat)
         LZ_TRY(lz_scan_i64(&c, &one));
-    else if (lz_scan_at(&c, "["))
+    else if (lz_scan_sees(&c, "["))
         LZ_TRY(read_pairs(&c, "padding", low, high));
     LZ_TRY(lz_scan_want(&c, ">"));
     LZ_TRY(lz_scan_want(&c, ":"));
@@ -256,7 +256,7 @@ static lz_status read_flags(lz_scan *c, int n, lz_ints *out)
         if (out->n == LZ_MAX_RANK)
             return lz_scan_fail(c, c->p, LZ_EUNSUPPORTED, "reverse: more than %d dimensions",
                                 LZ_MAX_RANK);
-        if (lz_scan_at(c, "0") || lz_scan_at(c, "1")) /* older text */
+        if (lz_scan_sees(c, "0") || lz_scan_sees(c, "1")) /* older text */
             v = *c->p++ == '1';
         else
             LZ_TRY(lz_scan_bool(c, &v));
@@ -287,7 +287,7 @@ static lz_status read_window(lz_scan *c, lz_attr_convolution *a)
             return lz_scan_fail(c, key.s, LZ_EPARSE, "'" LZ_SLICE_FMT "' is no field of a window",
                                 LZ_SLICE_ARG(key));
         }
-        if (!lz_scan_eat(c, ",") && !lz_scan_at(c, "}"))
+        if (!lz_scan_eat(c, ",") && !lz_scan_sees(c, "}"))
             return lz_scan_want(c, "}");
     }
     return LZ_OK;
@@ -353,7 +353,7 @@ static lz_status read_precision(lz_parser *p, const lz_stmt *t, int32_t *out)
         int32_t v;
         LZ_TRY(lz_scan_enum(&c, "precision", &v));
         *out = v > *out ? v : *out;
-        if (!lz_scan_eat(&c, ",") && !lz_scan_at(&c, "]"))
+        if (!lz_scan_eat(&c, ",") && !lz_scan_sees(&c, "]"))
             return lz_scan_want(&c, "]");
     }
     return LZ_OK;

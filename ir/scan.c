@@ -76,7 +76,7 @@ void lz_scan_skip(lz_scan *c)
     }
 }
 
-bool lz_scan_at(lz_scan *c, const char *s)
+bool lz_scan_sees(lz_scan *c, const char *s)
 {
     size_t n = strlen(s);
     lz_scan_skip(c);
@@ -85,7 +85,7 @@ bool lz_scan_at(lz_scan *c, const char *s)
 
 bool lz_scan_eat(lz_scan *c, const char *s)
 {
-    if (!lz_scan_at(c, s))
+    if (!lz_scan_sees(c, s))
         return false;
     c->p += strlen(s);
     return true;
@@ -94,7 +94,7 @@ bool lz_scan_eat(lz_scan *c, const char *s)
 bool lz_scan_eat_word(lz_scan *c, const char *word)
 {
     const char *after = c->p;
-    if (!lz_scan_at(c, word))
+    if (!lz_scan_sees(c, word))
         return false;
     after = c->p + strlen(word);
     if (after < c->end && word_char(*after))
@@ -239,7 +239,7 @@ static lz_status skip_list(lz_scan *c, const char *close)
 {
     while (!lz_scan_eat(c, close)) {
         LZ_TRY(lz_scan_until(c, ","));
-        if (!lz_scan_eat(c, ",") && !lz_scan_at(c, close))
+        if (!lz_scan_eat(c, ",") && !lz_scan_sees(c, close))
             return lz_scan_want(c, close);
     }
     return LZ_OK;

@@ -22,7 +22,7 @@ lz_status lz_scan_fail(const lz_scan *c, const char *at, lz_status s, const char
 lz_status lz_scan_wrap(const lz_scan *c, const char *at);
 
 void lz_scan_skip(lz_scan *c);                        /* blanks and // comments */
-bool lz_scan_at(lz_scan *c, const char *s);           /* after blanks: whether the text goes on with s */
+bool lz_scan_sees(lz_scan *c, const char *s);           /* after blanks: whether the text goes on with s */
 bool lz_scan_eat(lz_scan *c, const char *s);          /* the same, and steps over it */
 bool lz_scan_eat_word(lz_scan *c, const char *word);  /* only when it ends there */
 lz_status lz_scan_want(lz_scan *c, const char *s);

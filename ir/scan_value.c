@@ -60,7 +60,7 @@ lz_status lz_scan_type(lz_scan *c, const lz_type **out)
     }
     LZ_TRY(scan_extents(c, start, &s));
     LZ_TRY(scan_dtype(c, &d));
-    if (lz_scan_at(c, ","))
+    if (lz_scan_sees(c, ","))
         return lz_scan_fail(c, c->p, LZ_EUNSUPPORTED, "tensor encodings are not supported");
     LZ_TRY(lz_scan_want(c, ">"));
     *out = lz_type_get(d, &s);
@@ -107,7 +107,7 @@ static lz_status dense_ints(lz_scan *c, const char *field, lz_ints *out)
     bool one = false;
     if (lz_scan_eat(c, "[")) {
         LZ_TRY(int_list(c, field, "]", out));
-    } else if (!lz_scan_at(c, ">")) {
+    } else if (!lz_scan_sees(c, ">")) {
         LZ_TRY(push_int(c, field, out));
         one = true;
     }
@@ -276,9 +276,9 @@ static lz_status scan_dense(lz_scan *c, dense *d)
     LZ_TRY(lz_scan_want(c, "<"));
     lz_scan_skip(c);
     *d = (dense){.body = c->p};
-    d->is_string = lz_scan_at(c, "\"");
-    d->is_list = lz_scan_at(c, "[");
-    d->is_empty = lz_scan_at(c, ">");
+    d->is_string = lz_scan_sees(c, "\"");
+    d->is_list = lz_scan_sees(c, "[");
+    d->is_empty = lz_scan_sees(c, ">");
     if (d->is_string) {
         LZ_TRY(lz_scan_string(c, &d->hex));
         if (d->hex.n < 2 || d->hex.s[0] != '0' || (d->hex.s[1] != 'x' && d->hex.s[1] != 'X') ||
@@ -337,7 +337,7 @@ lz_status lz_scan_literal(lz_scan *c, lz_literal **out, const lz_type **type, bo
     dense d;
     const lz_shape scalar = {0};
     *out = NULL;
-    if (lz_scan_at(c, "dense_resource"))
+    if (lz_scan_sees(c, "dense_resource"))
         return lz_scan_fail(c, c->p, LZ_EUNSUPPORTED,
                             "the literal's value is not in the text (dense_resource)");
     LZ_TRY(scan_dense(c, &d));

@@ -2,6 +2,7 @@
  * Random numbers: every operation gets its own start of the Philox stream as a run-time argument {seed, counter}; how far an operation
  * advances the counter follows from its shape, so the host keeps it and no graph depends on another one's. */
 #include "ir/attr.h"
+#include "runtime/control.h"
 #include "runtime/tr.h"
 #include <inttypes.h>
 #include <math.h>
@@ -100,6 +101,40 @@ lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, c
 
 /* ---- random ---- */
 
+static lz_node *const_u64(lz_tr *c, uint64_t v, const lz_node *like)
+{
+    static const lz_shape scalar;
+    const lz_type *t = like ? lz_type_get(LZ_U64, &scalar) : NULL;
+    return t ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
+}
+
+/* Inside a loop every round has blocks of its own: rounds of all the loops around, and which one it is. */
+static uint64_t rounds_of(const lz_loop_frame *l)
+{
+    uint64_t n = 1;
+    for (; l; l = l->outer)
+        n *= l->rounds ? l->rounds : 1;
+    return n;
+}
+
+static lz_node *in_round(lz_tr *c, lz_node *start, uint64_t blocks)
+{
+    lz_node *round = NULL, *zero = NULL;
+    uint64_t inner = 1;
+    for (const lz_loop_frame *l = c->thr->loop; l; l = l->outer) {
+        lz_node *i = lz_tr_convert(c, l->index, LZ_U64);
+        i = lz_tr_ew2(c, LZ_OP_MULTIPLY, i, const_u64(c, inner * blocks, i));
+        round = round ? lz_tr_ew2(c, LZ_OP_ADD, round, i) : i;
+        inner *= l->rounds ? l->rounds : 1;
+    }
+    if (!round)
+        return start;
+    zero = const_u64(c, 0, round);
+    lz_shape one = {.rank = 1, .dims = {1}};
+    lz_node *parts[2] = {lz_tr_reshape(c, zero, &one), lz_tr_reshape(c, round, &one)};
+    return lz_tr_ew2(c, LZ_OP_ADD, start, lz_tr_concat(c, parts, 2, 0));
+}
+
 /* n words of 32 bits from the stream of the device: reserves their blocks of four. */
 static lz_node *random_bits(lz_tr *c, lz_dtype d, const lz_shape *s)
 {
@@ -109,9 +144,11 @@ static lz_node *random_bits(lz_tr *c, lz_dtype d, const lz_shape *s)
     lz_attr_any a;
     if (!st)
         return NULL;
-    uint64_t words = (uint64_t)t->nelem * (lz_dtype_size(d) == 8 ? 2 : 1);
-    uint64_t state[2] = {atomic_load(&dev->seed), atomic_fetch_add(&dev->counter, (words + 3) / 4)};
+    uint64_t words = (uint64_t)t->nelem * (lz_dtype_size(d) == 8 ? 2 : 1), blocks = (words + 3) / 4;
+    uint64_t state[2] = {atomic_load(&dev->seed),
+                         atomic_fetch_add(&dev->counter, blocks * rounds_of(c->thr->loop))};
     lz_node *start = lz_tr_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, state, dev, c->site));
+    start = in_round(c, start, blocks);
     lz_attr_init(&a, LZ_ATTR_rng);
     a.as_rng.rng_algorithm = LZ_RNG_PHILOX;
     a.as_rng.dtype = d;

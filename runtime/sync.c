@@ -208,6 +208,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
 lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
 {
     const lz_type *type = lz_node_type(n);
+    LZ_TRY(lz_node_not_hole(n));
     if (lz_node_is_host(n)) {
         memcpy(dst, n->imm, type->nbytes);
         return LZ_OK;

@@ -9,6 +9,7 @@
 #include "ir/op.h"
 
 struct lz_dev;
+struct lz_loop_frame; /* control.h */
 struct lz_node;
 struct lz_slot;
 
@@ -44,6 +45,7 @@ typedef struct lz_thr {
     uint32_t scope_marks;                   /* handles in the root scope at which it is warned about next */
     uint32_t flush_check;                   /* ops until the pending limit is looked at again */
     uint64_t copied_in;                     /* bytes of host data since the last step or flush */
+    struct lz_loop_frame *loop;             /* innermost loop whose body is being recorded; NULL: none */
     bool dying;
     /* read by other threads */
     _Atomic int64_t nodes;                  /* op nodes with operands, made minus freed or cut here */

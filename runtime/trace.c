@@ -86,6 +86,18 @@ void lz_node_cut(lz_node *n)
     free_dead(dead);
 }
 
+lz_status lz_node_not_hole(const lz_node *n)
+{
+    if (n->kind != LZ_NODE_HOLE)
+        return LZ_OK;
+    char text[128];
+    return LZ_FAIL(LZ_EINVAL,
+                   "a value (%s) that exists only inside the body of a loop or branch is wanted "
+                   "outside: a body gives values back as its results, it does not assign, read or "
+                   "step",
+                   lz_type_short(lz_node_type(n), text, sizeof text));
+}
+
 /* ---- making ---- */
 
 static lz_node *new_node(lz_thr *t, lz_node_kind kind, const lz_sig *sig, lz_dev *dev,

@@ -16,7 +16,8 @@ typedef enum lz_node_kind {
     LZ_NODE_OP,     /* an operation; a leaf too once it has a buffer */
     LZ_NODE_BUFFER, /* device memory given by the program */
     LZ_NODE_SCALAR, /* up to 16 bytes given by the program: a run-time argument */
-    LZ_NODE_CONST   /* rank 0, part of the program */
+    LZ_NODE_CONST,  /* rank 0, part of the program */
+    LZ_NODE_HOLE    /* an argument of a region that is being recorded (control.h): has no value outside */
 } lz_node_kind;
 
 enum {
@@ -53,6 +54,8 @@ static inline lz_op lz_node_op(const lz_node *n) { return n->sig->op; }
 static inline lz_dbuf *lz_node_buf(const lz_node *n) { return atomic_load_explicit(&((lz_node *)n)->buf, memory_order_acquire); }
 /* Nothing to compute: the value is at hand. It may still have operands (history) for gradients. */
 static inline bool lz_node_is_value(const lz_node *n) { return n->kind != LZ_NODE_OP || lz_node_buf(n) != NULL; }
+/* LZ_EINVAL when n is a hole: the body it belongs to is not where it is asked for. */
+lz_status lz_node_not_hole(const lz_node *n);
 static inline bool lz_node_has_history(const lz_node *n) { return n->opnd != NULL; }
 static inline bool lz_node_is_host(const lz_node *n) { return n->kind == LZ_NODE_SCALAR || n->kind == LZ_NODE_CONST; }
 static inline uint32_t lz_node_refs(const lz_node *n) { return (uint32_t)atomic_load(&((lz_node *)n)->count); }

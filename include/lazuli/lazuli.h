@@ -10,6 +10,7 @@
 #include <lazuli/shape_ops.h>
 #include <lazuli/order.h>
 #include <lazuli/index_ops.h>
+#include <lazuli/control.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

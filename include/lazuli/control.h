@@ -1,0 +1,65 @@
+/* control.h - loops and branches as operations: a callback records the body once, and the device
+ * runs it as often as it takes.
+ *
+ * A callback gets tensors that stand for the values inside, and gives back its results. Tensors
+ * made outside may be used freely inside: they become further operands and stay as they are. What
+ * is recorded inside exists only there: it is no use to assign it to a tensor of the program, to
+ * read it or to step (LZ_EINVAL at the step that would need it), and handles made inside are gone
+ * when the callback returns. Random operations give other numbers in every round.
+ *
+ * Errors of all: LZ_ENULL; LZ_ESHAPE, LZ_EDTYPE when results do not have the types they must have;
+ * LZ_EINVAL (counts, operands of two devices); the error of an error tensor given or made inside;
+ * LZ_EMEM. On failure every out[k] is an error tensor. Handles given back belong to the innermost
+ * scope of the caller.
+ * Source: StableHLO's while, if and case; JAX's lax.while_loop, fori_loop, scan, cond, switch. */
+#ifndef LAZULI_CONTROL_H
+#define LAZULI_CONTROL_H
+#include <lazuli/tensor.h>
+LZ_EXTERN_C_BEGIN
+
+/* out[k] for in[..]: as many as the function that calls it says. */
+typedef void lz_body_fn(lz_tensor *const *in, lz_tensor **out, void *user);
+/* One boolean for the values. */
+typedef lz_tensor *lz_cond_fn(lz_tensor *const *in, void *user);
+/* Values after round i (rank 0, i64) for those before it. */
+typedef void lz_round_fn(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user);
+/* Carried values after a step, and what the step gives, for those before it and the step's slices. */
+typedef void lz_scan_fn(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next,
+                        lz_tensor **y, void *user);
+
+/* While cond is true of the n >= 1 values, body makes the next ones of the same types. No reverse
+ * gradient (LZ_EGRAD): how often it runs is not known; see lz_fori and lz_scan. */
+LZ_API lz_status lz_while_at(lz_tensor *const *init, int n, lz_cond_fn *cond, lz_body_fn *body,
+                             void *user, lz_tensor **out, const lz_site *site);
+/* Rounds i = lower .. upper-1 over n >= 1 values (none: out is init). Has gradients. */
+LZ_API lz_status lz_fori_at(int64_t lower, int64_t upper, lz_tensor *const *init, int n,
+                            lz_round_fn *body, void *user, lz_tensor **out, const lz_site *site);
+typedef struct lz_scan_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_scan_options));
+    int64_t length LZ_DEFAULT(0); /* steps; 0: the first extent of the xs */
+    bool reverse LZ_DEFAULT(false); /* the last slice first; ys stay in the order of the xs */
+} lz_scan_options;
+/* Steps over the first dimension of the nx tensors xs: ncarry values are carried, each step gives ny
+ * tensors, stacked along a new first dimension in ys. out: ncarry. Has gradients. */
+LZ_API lz_status lz_scan_at(lz_tensor *const *init, int ncarry, lz_tensor *const *xs, int nx,
+                            int ny, lz_scan_fn *body, void *user, lz_tensor **out, lz_tensor **ys,
+                            const lz_scan_options *o, const lz_site *site);
+/* nout results of one of two branches on nin operands; only that branch runs. pred: one boolean.
+ * Results of both have the same types. Has gradients. */
+LZ_API lz_status lz_cond_at(lz_tensor *pred, lz_body_fn *on_true, lz_body_fn *on_false,
+                            lz_tensor *const *in, int nin, int nout, void *user, lz_tensor **out,
+                            const lz_site *site);
+/* The same with n >= 1 branches; index: one integer, and one that is no branch's takes the last. */
+LZ_API lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int n,
+                              lz_tensor *const *in, int nin, int nout, void *user, lz_tensor **out,
+                              const lz_site *site);
+
+#define lz_while(...) lz_while_at(__VA_ARGS__, LZ_SITE)
+#define lz_fori(...) lz_fori_at(__VA_ARGS__, LZ_SITE)
+#define lz_scan(init, ncarry, xs, nx, ny, body, user, out, ys, ...)                                \
+    lz_scan_at((init), (ncarry), (xs), (nx), (ny), (body), (user), (out), (ys),                    \
+               LZ_OPTIONS(lz_scan_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_cond(...) lz_cond_at(__VA_ARGS__, LZ_SITE)
+#define lz_switch(...) lz_switch_at(__VA_ARGS__, LZ_SITE)
+LZ_EXTERN_C_END
+#endif
