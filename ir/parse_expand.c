@@ -27,58 +27,9 @@ static lz_val square(lz_func *f, const lz_stmt *t)
     return ew2(f, LZ_OP_MULTIPLY, t->opnd.data[0], t->opnd.data[0]);
 }
 
-/* (e + e / (e + 1)) / 2 with e = exp(x) - 1: exact near 0. Beyond the range of exp, exp(x - log 2) is taken apart. */
-static lz_val sinh_(lz_func *f, const lz_stmt *t)
-{
-    lz_val x = t->opnd.data[0], one = like(f, x, 1), half = like(f, x, 0.5),
-           log2 = like(f, x, M_LN2);
-    lz_val e = lz_build_ew1(f, LZ_OP_EXPONENTIAL_MINUS_ONE, x);
-    lz_val small =
-        ew2(f, LZ_OP_MULTIPLY,
-            ew2(f, LZ_OP_ADD, e, ew2(f, LZ_OP_DIVIDE, e, ew2(f, LZ_OP_ADD, e, one))), half);
-    lz_val up = lz_build_ew1(f, LZ_OP_EXPONENTIAL, ew2(f, LZ_OP_SUBTRACT, x, log2));
-    lz_val down = lz_build_ew1(f, LZ_OP_EXPONENTIAL,
-                               ew2(f, LZ_OP_SUBTRACT, lz_build_ew1(f, LZ_OP_NEGATE, x), log2));
-    lz_val near = lz_build_compare(f, LZ_CMP_LT, lz_build_ew1(f, LZ_OP_ABS, x), one);
-    return lz_build_select(f, near, small, ew2(f, LZ_OP_SUBTRACT, up, down));
-}
-
-static lz_val cosh_(lz_func *f, const lz_stmt *t)
-{
-    lz_val x = t->opnd.data[0], log2 = like(f, x, M_LN2);
-    lz_val up = lz_build_ew1(f, LZ_OP_EXPONENTIAL, ew2(f, LZ_OP_SUBTRACT, x, log2));
-    lz_val down = lz_build_ew1(f, LZ_OP_EXPONENTIAL,
-                               ew2(f, LZ_OP_SUBTRACT, lz_build_ew1(f, LZ_OP_NEGATE, x), log2));
-    return ew2(f, LZ_OP_ADD, up, down);
-}
-
 static lz_val tan_(lz_func *f, const lz_stmt *t)
 {
     return lz_build_ew1(f, LZ_OP_TAN, t->opnd.data[0]);
-}
-
-static lz_val atan_(lz_func *f, const lz_stmt *t)
-{
-    return ew2(f, LZ_OP_ATAN2, t->opnd.data[0], like(f, t->opnd.data[0], 1));
-}
-
-/* sqrt((1 - x) (1 + x)) */
-static lz_val rim(lz_func *f, lz_val x)
-{
-    lz_val one = like(f, x, 1);
-    return lz_build_ew1(
-        f, LZ_OP_SQRT,
-        ew2(f, LZ_OP_MULTIPLY, ew2(f, LZ_OP_SUBTRACT, one, x), ew2(f, LZ_OP_ADD, one, x)));
-}
-
-static lz_val asin_(lz_func *f, const lz_stmt *t)
-{
-    return ew2(f, LZ_OP_ATAN2, t->opnd.data[0], rim(f, t->opnd.data[0]));
-}
-
-static lz_val acos_(lz_func *f, const lz_stmt *t)
-{
-    return ew2(f, LZ_OP_ATAN2, rim(f, t->opnd.data[0]), t->opnd.data[0]);
 }
 
 static lz_val is_inf(lz_func *f, const lz_stmt *t)
@@ -122,12 +73,7 @@ static lz_val broadcast(lz_func *f, const lz_stmt *t)
 
 static const lz_expansion expansions[] = {
     {"chlo.square", 1, square},
-    {"chlo.sinh", 1, sinh_},
-    {"chlo.cosh", 1, cosh_},
     {"chlo.tan", 1, tan_},
-    {"chlo.atan", 1, atan_},
-    {"chlo.asin", 1, asin_},
-    {"chlo.acos", 1, acos_},
     {"chlo.is_inf", 1, is_inf},
     {"chlo.is_pos_inf", 1, is_pos_inf},
     {"chlo.is_neg_inf", 1, is_neg_inf},

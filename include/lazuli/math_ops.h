@@ -28,6 +28,8 @@ LZ_API lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site);
 LZ_API lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site);           /* floats: round(x 10^d) / 10^d, |d| <= 18 */
 /* log(x / (1 - x)). eps >= 0: x is clamped to [eps, 1 - eps] first; NaN: it is not. Floats. */
 LZ_API lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site);
+/* The n-th derivative of digamma, n >= 0 (LZ_EINVAL). Floats. */
+LZ_API lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site);
 typedef struct lz_nan_to_num_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_nan_to_num_options));
     double nan LZ_DEFAULT(0);
@@ -108,6 +110,7 @@ LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 #define lz_clamp_max(x, hi) lz_clamp_max_at((x), (hi), LZ_SITE)
 #define lz_round_decimals(x, decimals) lz_round_decimals_at((x), (decimals), LZ_SITE)
 #define lz_logit(x, eps) lz_logit_at((x), (eps), LZ_SITE)
+#define lz_polygamma(n, x) lz_polygamma_at((n), (x), LZ_SITE)
 #define lz_nan_to_num(x, ...) lz_nan_to_num_at((x), LZ_OPTIONS(lz_nan_to_num_options, ##__VA_ARGS__), LZ_SITE)
 #define lz_isclose(a, b, ...)                                                                      \
     LZ_OVERRIDING(lz_isclose_at((a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))

@@ -8,6 +8,71 @@
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
 
+/* Arc cosine in 0..pi; NaN outside -1..1.
+ * floats, others as f32 -> the same. Source: ATen acos, chlo.acos. */
+LZ_API lz_tensor *lz_acos_at(lz_tensor *x, const lz_site *site);
+#define lz_acos(x) lz_acos_at((x), LZ_SITE)
+
+/* Inverse hyperbolic cosine; NaN below 1.
+ * floats, others as f32 -> the same. Source: ATen acosh, chlo.acosh. */
+LZ_API lz_tensor *lz_acosh_at(lz_tensor *x, const lz_site *site);
+#define lz_acosh(x) lz_acosh_at((x), LZ_SITE)
+
+/* Arc sine in -pi/2..pi/2; NaN outside -1..1.
+ * floats, others as f32 -> the same. Source: ATen asin, chlo.asin. */
+LZ_API lz_tensor *lz_asin_at(lz_tensor *x, const lz_site *site);
+#define lz_asin(x) lz_asin_at((x), LZ_SITE)
+
+/* Inverse hyperbolic sine.
+ * floats, others as f32 -> the same. Source: ATen asinh, chlo.asinh. */
+LZ_API lz_tensor *lz_asinh_at(lz_tensor *x, const lz_site *site);
+#define lz_asinh(x) lz_asinh_at((x), LZ_SITE)
+
+/* Arc tangent in -pi/2..pi/2.
+ * floats, others as f32 -> the same. Source: ATen atan, chlo.atan. */
+LZ_API lz_tensor *lz_atan_at(lz_tensor *x, const lz_site *site);
+#define lz_atan(x) lz_atan_at((x), LZ_SITE)
+
+/* Inverse hyperbolic tangent; NaN outside -1..1.
+ * floats, others as f32 -> the same. Source: ATen atanh, chlo.atanh. */
+LZ_API lz_tensor *lz_atanh_at(lz_tensor *x, const lz_site *site);
+#define lz_atanh(x) lz_atanh_at((x), LZ_SITE)
+
+/* Hyperbolic cosine.
+ * floats, others as f32 -> the same. Source: ATen cosh, chlo.cosh. */
+LZ_API lz_tensor *lz_cosh_at(lz_tensor *x, const lz_site *site);
+#define lz_cosh(x) lz_cosh_at((x), LZ_SITE)
+
+/* Derivative of lgamma; NaN at 0, -1, -2, .. (ATen: infinite at 0).
+ * floats, others as f32 -> the same. Source: ATen digamma, chlo.digamma. */
+LZ_API lz_tensor *lz_digamma_at(lz_tensor *x, const lz_site *site);
+#define lz_digamma(x) lz_digamma_at((x), LZ_SITE)
+
+/* 1 - erf(x), accurate where that is near 0.
+ * floats, others as f32 -> the same. Source: ATen erfc, chlo.erfc. */
+LZ_API lz_tensor *lz_erfc_at(lz_tensor *x, const lz_site *site);
+#define lz_erfc(x) lz_erfc_at((x), LZ_SITE)
+
+/* The y with erf(y) = x; infinite at -1 and 1, NaN beyond.
+ * floats, others as f32 -> the same. Source: ATen erfinv, chlo.erf_inv. */
+LZ_API lz_tensor *lz_erfinv_at(lz_tensor *x, const lz_site *site);
+#define lz_erfinv(x) lz_erfinv_at((x), LZ_SITE)
+
+/* Logarithm of the magnitude of the gamma function.
+ * floats, others as f32 -> the same. Source: ATen lgamma, chlo.lgamma. */
+LZ_API lz_tensor *lz_lgamma_at(lz_tensor *x, const lz_site *site);
+#define lz_lgamma(x) lz_lgamma_at((x), LZ_SITE)
+
+/* Hyperbolic sine.
+ * floats, others as f32 -> the same. Source: ATen sinh, chlo.sinh. */
+LZ_API lz_tensor *lz_sinh_at(lz_tensor *x, const lz_site *site);
+#define lz_sinh(x) lz_sinh_at((x), LZ_SITE)
+
+/* Modified Bessel function of order 1, times exp(-|x|).
+ * floats, others as f32 -> the same. Source: ATen special_i1e, chlo.bessel_i1e. */
+LZ_API lz_tensor *lz_special_i1e_at(lz_tensor *x, const lz_site *site);
+#define lz_special_i1e(x) lz_special_i1e_at((x), LZ_SITE)
+
 /* Absolute value; of a complex number, a float.
  * signed integers, floats, complex -> the same. Source: ATen abs, StableHLO abs. */
 LZ_API lz_tensor *lz_abs_at(lz_tensor *x, const lz_site *site);
@@ -122,6 +187,16 @@ LZ_API lz_tensor *lz_tan_at(lz_tensor *x, const lz_site *site);
  * floats, complex, others as f32 -> the same. Source: ATen tanh, StableHLO tanh. */
 LZ_API lz_tensor *lz_tanh_at(lz_tensor *x, const lz_site *site);
 #define lz_tanh(x) lz_tanh_at((x), LZ_SITE)
+
+/* The next number after a on the way to b. Gradient 0.
+ * floats, others as f32 -> the same. Source: ATen nextafter, chlo.next_after. */
+LZ_API lz_tensor *lz_nextafter_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_nextafter(a, b) lz_nextafter_at((a), (b), LZ_SITE)
+
+/* Hurwitz zeta: the sum of (k + b) to the power -a over k = 0, 1, ..; NaN for a < 1.
+ * floats, others as f32 -> the same. Source: ATen special_zeta, chlo.zeta. */
+LZ_API lz_tensor *lz_special_zeta_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+#define lz_special_zeta(a, b) lz_special_zeta_at((a), (b), LZ_SITE)
 
 /* a + b; integers wrap; on booleans, or.
  * any -> the same. Source: ATen add, StableHLO add. */

@@ -1,5 +1,6 @@
 /* t_eval_ew.c - elementwise operations of the reference against tables and formulas. */
 #include "ir/eval.h"
+#include "ir/special.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <inttypes.h>
@@ -553,6 +554,32 @@ static long double formula(lz_op op, long double x)
         return ceill(x);
     case LZ_OP_COSINE:
         return cosl(x);
+    case LZ_OP_ACOS:
+        return acosl(x);
+    case LZ_OP_ACOSH:
+        return acoshl(x);
+    case LZ_OP_ASIN:
+        return asinl(x);
+    case LZ_OP_ASINH:
+        return asinhl(x);
+    case LZ_OP_ATAN:
+        return atanl(x);
+    case LZ_OP_ATANH:
+        return atanhl(x);
+    case LZ_OP_BESSEL_I1E:
+        return lz_special_bessel_i1e(x);
+    case LZ_OP_COSH:
+        return coshl(x);
+    case LZ_OP_DIGAMMA:
+        return lz_special_digamma(x);
+    case LZ_OP_ERF_INV:
+        return lz_special_erf_inv(x);
+    case LZ_OP_ERFC:
+        return erfcl(x);
+    case LZ_OP_LGAMMA:
+        return lz_special_lgamma(x);
+    case LZ_OP_SINH:
+        return sinhl(x);
     case LZ_OP_ERF:
         return erfl(x);
     case LZ_OP_EXPONENTIAL:
