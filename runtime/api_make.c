@@ -136,10 +136,10 @@ static lz_node *in_round(lz_tr *c, lz_node *start, uint64_t blocks)
 }
 
 /* n words of 32 bits from the stream of the device: reserves their blocks of four. */
-static lz_node *random_bits(lz_tr *c, lz_dtype d, const lz_shape *s)
+lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
     static const lz_shape pair = {.rank = 1, .dims = {2}};
-    lz_dev *dev = lz_tr_dev(c, NULL);
+    lz_dev *dev = lz_tr_dev(c, like);
     const lz_type *t = dev ? lz_type_get(d, s) : NULL, *st = t ? lz_type_get(LZ_U64, &pair) : NULL;
     lz_attr_any a;
     if (!st)
@@ -178,21 +178,24 @@ static bool float_wanted(lz_dtype d)
     return false;
 }
 
+lz_node *lz_tr_uniform(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+{
+    return uniform_from_bits(c, lz_tr_random_bits(c, d == LZ_F64 ? LZ_U64 : LZ_U32, s, like), d);
+}
+
 lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_rand");
-    lz_node *bits =
-        float_wanted(dtype) ? random_bits(&c, dtype == LZ_F64 ? LZ_U64 : LZ_U32, &shape) : NULL;
-    return lz_tr_end(&c, uniform_from_bits(&c, bits, dtype));
+    return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_uniform(&c, dtype, &shape, NULL) : NULL);
 }
 
 /* Box-Muller: sqrt(-2 ln u1) cos(2 pi u2) with u1 in (0, 1]. f64 takes 53 bits for each, the others 24 of one 64-bit word's halves. */
-static lz_node *normal(lz_tr *c, lz_dtype d, const lz_shape *s)
+lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
     lz_dtype f = d == LZ_F64 ? LZ_F64 : LZ_F32;
-    lz_node *b1 = random_bits(c, LZ_U64, s), *b2 = b1;
+    lz_node *b1 = lz_tr_random_bits(c, LZ_U64, s, like), *b2 = b1;
     if (f == LZ_F64)
-        b2 = random_bits(c, LZ_U64, s);
+        b2 = lz_tr_random_bits(c, LZ_U64, s, like);
     else if (b1)
         b2 = lz_tr_ew2(c, LZ_OP_SHIFT_LEFT, b1, lz_tr_const_like(c, b1, 32));
     lz_node *u1 = uniform_from_bits(c, b1, f), *u2 = uniform_from_bits(c, b2, f);
@@ -207,7 +210,7 @@ static lz_node *normal(lz_tr *c, lz_dtype d, const lz_shape *s)
 lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_randn");
-    return lz_tr_end(&c, float_wanted(dtype) ? normal(&c, dtype, &shape) : NULL);
+    return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_normal(&c, dtype, &shape, NULL) : NULL);
 }
 
 static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)

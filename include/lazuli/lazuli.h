@@ -11,6 +11,9 @@
 #include <lazuli/order.h>
 #include <lazuli/index_ops.h>
 #include <lazuli/control.h>
+#include <lazuli/linalg_ops.h>
+#include <lazuli/norm_ops.h>
+#include <lazuli/random_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

@@ -105,6 +105,16 @@ F(embedding_padding, lz_embedding(x[0], IDX(1, 0, 1)))
 F(bag_sum, lz_embedding_bag(x[0], IDX(1, 0, 1), IDX(0, 2), .per_sample_weights = x[1]))
 F(bag_mean, lz_embedding_bag(x[0], IDX(1, 0, 1), IDX(0, 2), .mode = 1))
 F(bag_max, lz_embedding_bag(x[0], IDX(1, 0, 1), IDX(0, 2), .mode = 2))
+F(addmm, lz_addmm(x[1], x[0], lz_expand(x[1], LZ_SHAPE(3, 3)), .beta = 0.5, .alpha = 2))
+F(outer, lz_outer(lz_select(x[0], 0, 0), x[1]))
+F(einsum, lz_einsum("ij,j,kj->ki", ((lz_tensor *[]){x[0], x[1], x[0]}), 3))
+F(einsum_diagonal, lz_einsum("ii->i", ((lz_tensor *[]){lz_outer(x[1], x[1])}), 1))
+F(tensordot, lz_tensordot(x[0], x[1], ((lz_dims){1, {1}}), ((lz_dims){1, {0}})))
+F(kron, lz_kron(x[0], x[1]))
+F(cross, lz_cross(x[0], x[1], 1))
+F(layer_norm, lz_native_layer_norm(x[0], LZ_SHAPE(3), x[1], NULL, 1e-5, NULL, NULL))
+F(group_norm, lz_native_group_norm(lz_reshape(x[0], LZ_SHAPE(1, 2, 3)), NULL, NULL, 1, 1e-5, NULL, NULL))
+F(batch_norm, lz_native_batch_norm(x[0], x[1], NULL, NULL, NULL, .training = true, .eps = 0.5))
 F(norm_all, lz_norm(x[0]))
 F(norm3_all, lz_norm(x[0], .ord = 3))
 F(norm_top, lz_norm(x[0], .ord = INFINITY))
@@ -221,6 +231,16 @@ static const gcase cases[] = {
     C1(embedding_padding, -2, 2),
     C2(bag_sum, -2, 2),
     C1(bag_mean, -2, 2),
+    C2(addmm, -2, 2),
+    C2(outer, -2, 2),
+    C2(einsum, -2, 2),
+    {"einsum_diagonal", g_einsum_diagonal, 2, {V23, S(3)}, -2, 2, false},
+    C2(tensordot, -2, 2),
+    C2(kron, -2, 2),
+    C2(cross, -2, 2),
+    C2(layer_norm, -2, 2),
+    C1(group_norm, -2, 2),
+    C2(batch_norm, -2, 2),
     C1(bag_max, -2, 2),
     C1(vander, 0.5, 2),
 };
@@ -342,6 +362,53 @@ START_TEST(padding_gets_no_gradient)
 }
 END_TEST
 
+/* The backward functions give what the gradient of the forward ones is. */
+START_TEST(backwards_are_gradients)
+{
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    lz_scope_begin();
+    double data[4][24], got[2][24];
+    unsigned seed = 3;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 24; k++)
+            data[i][k] = noise(&seed) * 4 - 2;
+    for (int group = 0; group < 2; group++) {
+        lz_shape s = group ? LZ_SHAPE(2, 4, 3) : LZ_SHAPE(2, 3, 4);
+        lz_tensor *x = lz_from_host(LZ_F64, s, data[0]), *g = lz_from_host(LZ_F64, s, data[1]);
+        lz_tensor *p[3] = {x, lz_from_host(LZ_F64, LZ_SHAPE(4), data[2]),
+                           lz_from_host(LZ_F64, LZ_SHAPE(4), data[3])};
+        lz_tensor *mean, *rstd, *by_grad[3], *direct[3];
+        lz_tensor *y = group ? lz_native_group_norm(x, p[1], p[2], 2, 1e-5, &mean, &rstd)
+                             : lz_native_layer_norm(x, LZ_SHAPE(4), p[1], p[2], 1e-5, &mean, &rstd);
+        ck_assert_msg(lz_grad(y, p, 3, by_grad, .grad_output = g) == LZ_OK, "%s",
+                      lz_last_error_text());
+        direct[0] =
+            group ? lz_native_group_norm_backward(g, x, mean, rstd, p[1], 2, &direct[1], &direct[2])
+                  : lz_native_layer_norm_backward(g, x, LZ_SHAPE(4), mean, rstd, p[1], &direct[1],
+                                                  &direct[2]);
+        for (int i = 0; i < 3; i++) {
+            ck_assert_msg(lz_to_host(by_grad[i], got[0], sizeof got[0]) == LZ_OK, "%s",
+                          lz_last_error_text());
+            ck_assert_msg(lz_to_host(direct[i], got[1], sizeof got[1]) == LZ_OK, "%s",
+                          lz_last_error_text());
+            for (int k = 0; k < (i ? 4 : 24); k++)
+                ck_assert_msg(fabs(got[0][k] - got[1][k]) < 1e-10,
+                              "%d: input %d element %d: %g, %g", group, i, k, got[0][k], got[1][k]);
+        }
+    }
+    lz_tensor *w = lz_from_host(LZ_F64, LZ_SHAPE(4, 3), data[0]), *at = IDX(1, 3, 1),
+              *gy = lz_from_host(LZ_F64, LZ_SHAPE(3, 3), data[1]), *gw;
+    ck_assert_int_eq(lz_grad(lz_embedding(w, at), &w, 1, &gw, .grad_output = gy), LZ_OK);
+    ck_assert_int_eq(lz_to_host(gw, got[0], sizeof got[0]), LZ_OK);
+    ck_assert_int_eq(
+        lz_to_host(lz_embedding_dense_backward(gy, at, 4, -1, false), got[1], sizeof got[1]),
+        LZ_OK);
+    for (int k = 0; k < 12; k++)
+        ck_assert(fabs(got[0][k] - got[1][k]) < 1e-12);
+    lz_scope_end();
+}
+END_TEST
+
 static lz_tensor *g_floor(lz_tensor **x)
 {
     return lz_floor_divide(x[0], x[1]);
@@ -374,6 +441,7 @@ int main(void)
     tcase_add_loop_test(t, special_points_of_two_operands, 0, 2);
     tcase_add_loop_test(t, norms_at_zero, 0, 2);
     tcase_add_test(t, padding_gets_no_gradient);
+    tcase_add_loop_test(t, backwards_are_gradients, 0, 2);
     tcase_add_test(t, flat_and_replaced);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
