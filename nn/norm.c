@@ -195,12 +195,20 @@ lz_tensor *lz_batch_norm_at(lz_tensor *x, lz_tensor *mean, lz_tensor *var,
     return nn_end(&c, y);
 }
 
+static bool in_rank(int64_t dim, int64_t rank)
+{
+    return rank ? dim >= -rank && dim < rank : dim == 0 || dim == -1;
+}
+
 lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps, const lz_site *site)
 {
     nnc c = nn_begin("lz_normalize", site);
     lz_tensor *y = NULL;
     if (nn_check_float(&c, x, "the input") && check_eps(&c, eps) &&
-        (p > 0 || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", p))) {
+        (p > 0 || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", p)) &&
+        (in_rank(dim, lz_rank_of(x)) ||
+         nn_refuse(&c, LZ_ERANGE, "dimension %" PRId64 " of a tensor of rank %d", dim,
+                   (int)lz_rank_of(x)))) {
         lz_tensor *wide = nn_widen(&c, x),
                   *norm = lz_nn_norm(&c, wide, p, (lz_dims){1, {dim}}, true);
         y = nn_div(&c, wide, lz_maximum_at(norm, nn_number(&c, norm, eps), site));

@@ -89,7 +89,7 @@ typedef struct result {
     lz_dtype dtype;
     double v[MOST];
     int n;
-    char why[200];
+    char why[300];
 } result;
 
 static void run(int i, const char *device, lz_dtype d, result *r)
@@ -124,9 +124,21 @@ static void run(int i, const char *device, lz_dtype d, result *r)
     lz_clear_error();
 }
 
-static const char *differ(const result *a, const result *b)
+/* FILE:LINE: lz_add: ... with the function that was called, not one that it is made of. A layer is named by what it does;
+ * what has no call site gives NULL, which the next function tells. */
+static bool named(const char *name, const char *why)
 {
-    static char text[600];
+    char want[100];
+    size_t n = strlen(name);
+    if (strstr(name, "_layer_") || strcmp(name + n - 3, "_at") != 0)
+        return true;
+    snprintf(want, sizeof want, ": %.*s: ", (int)n - 3, name);
+    return strstr(why, "calls.h:") && strstr(why, want);
+}
+
+static const char *differ(const char *name, const result *a, const result *b)
+{
+    static char text[800];
     if (a->status != b->status) {
         snprintf(text, sizeof text, "%s and %s: %s%s", lz_status_name(a->status), lz_status_name(b->status),
                  a->status ? a->why : "", b->status ? b->why : "");
@@ -135,7 +147,7 @@ static const char *differ(const result *a, const result *b)
     if (a->status == LZ_EINTERNAL || a->status == LZ_EMEM || a->status == LZ_EDEVMEM || a->status == LZ_ECOMPILE)
         return a->why;
     if (a->status != LZ_OK)
-        return NULL;
+        return named(name, a->why) && named(name, b->why) ? NULL : a->why;
     if (a->dtype != b->dtype || a->shape.rank != b->shape.rank || memcmp(a->shape.dims, b->shape.dims, sizeof *a->shape.dims * (size_t)a->shape.rank) != 0)
         return "another type";
     for (int i = 0; i < a->n; i++)
@@ -164,7 +176,7 @@ int main(int argc, char **argv)
                 fflush(stdout);
                 run(i, "REF:0", k == 3 ? LZ_I32 : LZ_F32, &a);
                 run(i, "CPU:0", k == 3 ? LZ_I32 : LZ_F32, &b);
-                const char *why = differ(&a, &b);
+                const char *why = differ(calls[i].name, &a, &b);
                 tried++;
                 good += a.status == LZ_OK;
                 if (why)

@@ -1,7 +1,9 @@
-/* t_api_values.c - values that break naive code, by every way of computing: the reference, compiled code, and the loop
- * executor. A10: NaN, infinities, signed zeros, subnormals, casts out of range. A11: integer division by 0 and of the lowest
- * by -1. A12: indices out of bounds, on memory whose neighbours may not be touched.
- * Expected values are written out here: IEEE 754, the StableHLO specification, and docs/ops.md where those leave it open. */
+/* t_api_values.c - values that break naive code, by every way of computing: the reference, compiled
+ * code, and the loop executor. A10: NaN, infinities, signed zeros, subnormals, also sorted; casts out
+ * of range. A11: integer division by 0 and of the lowest by -1. A12: indices out of bounds, on memory
+ * whose neighbours may not be touched.
+ * Expected values are written out here: IEEE 754, the StableHLO specification, and docs/ops.md where
+ * those leave it open. */
 #include "suite.h"
 #include "support/rnd.h"
 #include <lazuli/hlo.h>
@@ -304,6 +306,36 @@ START_TEST(a10_reductions)
     float sm[4];
     OK(lz_to_host(lz_softmax(lz_from_host(LZ_F32, LZ_SHAPE(2, 2), rows), 1), sm, sizeof sm));
     ck_assert(isnan(sm[0]) && isnan(sm[1]) && sm[2] == 0 && sm[3] == 1); /* as torch.softmax */
+    lz_scope_end();
+}
+END_TEST
+
+/* Ascending: NaN last; descending: NaN first. Zeros of either sign are equal, and equal ones keep their order. */
+START_TEST(a10_sort)
+{
+    static const float v[] = {NAN, 1, -INF, 0, -0.0f, INF, -NAN, TINY, 0, -TINY, -1};
+    static const int up[] = {2, 10, 9, 3, 4, 8, 7, 1, 5, 0, 6},
+                     down[] = {0, 6, 5, 1, 7, 3, 4, 8, 9, 10, 2};
+    enum { N = sizeof v / sizeof *v };
+    choose(_i);
+    lz_scope_begin();
+    for (int d = 0; d < 2; d++)
+        for (int wide = 0; wide < 2; wide++) {
+            float got[N];
+            double got64[N];
+            int64_t at[N];
+            lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(N), v), *i = NULL;
+            lz_tensor *y = lz_sort(wide ? lz_to(x, LZ_F64) : x, 0, d, &i);
+            OK(wide ? lz_to_host(y, got64, sizeof got64) : lz_to_host(y, got, sizeof got));
+            OK(lz_to_host(i, at, sizeof at));
+            for (int k = 0; k < N; k++) {
+                int want = (d ? down : up)[k];
+                float have = wide ? (float)got64[k] : got[k];
+                ck_assert_msg(same(have, v[want]) && at[k] == want,
+                              "place %d holds %a of %lld (%s)", k, have, (long long)at[k],
+                              ways[_i]);
+            }
+        }
     lz_scope_end();
 }
 END_TEST
@@ -633,6 +665,7 @@ int main(void)
     tcase_add_loop_test(t, a10_two_operands, 0, NWAYS);
     tcase_add_loop_test(t, a10_comparisons, 0, NWAYS);
     tcase_add_loop_test(t, a10_reductions, 0, NWAYS);
+    tcase_add_loop_test(t, a10_sort, 0, NWAYS);
     tcase_add_loop_test(t, a10_casts, 0, NWAYS);
     tcase_add_loop_test(t, a11_division, 0, NWAYS);
     tcase_add_loop_test(t, a12_out_of_bounds, 0, NWAYS);
