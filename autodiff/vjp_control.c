@@ -361,6 +361,39 @@ static lz_status keep_starts(loop *x)
     return s;
 }
 
+static bool is_zeros(const lz_func *f, lz_val v)
+{
+    while (!f->insts[v].lit && lz_inst_op(&f->insts[v]) == LZ_OP_BROADCAST_IN_DIM)
+        v = f->insts[v].opnd[0];
+    const lz_literal *l = f->insts[v].lit;
+    for (size_t i = 0; l && i < l->nbytes; i++)
+        if (((const char *)l->data)[i])
+            return false;
+    return l != NULL;
+}
+
+/* The sum so far and what a round adds. The gradient of a slice is zeros around it: then only the slice of the sum changes, in place. A sum that
+ * begins with 0 is never -0, so leaving out the zeros changes no bit. */
+static lz_val add_to(lz_func *f, lz_val sum, lz_val g)
+{
+    if (sum == LZ_NOVAL || g == LZ_NOVAL)
+        return LZ_NOVAL;
+    const lz_inst in = f->insts[g];
+    lz_val v[2 + LZ_MAX_RANK];
+    if (lz_inst_op(&in) != LZ_OP_DYNAMIC_UPDATE_SLICE || !is_zeros(f, in.opnd[0]))
+        return lz_build_ew2(f, LZ_OP_ADD, sum, g);
+    lz_attr_any a;
+    const lz_shape *s = &lz_val_type(f, in.opnd[1])->shape;
+    lz_attr_init(&a, LZ_ATTR_sizes);
+    a.as_sizes.slice_sizes = lz_ints_make(s->rank, s->dims);
+    memcpy(v, in.opnd, in.sig->nopnd * sizeof *v);
+    v[1] = sum;
+    lz_val part = lz_build(f, LZ_OP_DYNAMIC_SLICE, &a.head, v + 1, 1 + (uint32_t)s->rank);
+    v[0] = sum;
+    v[1] = lz_build_ew2(f, LZ_OP_ADD, part, in.opnd[1]);
+    return lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, v, in.sig->nopnd);
+}
+
 /* Parameters: the round; gradients carried and sums; stacks, other operands, what the gradient captured. */
 static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
 {
@@ -388,7 +421,7 @@ static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
     LZ_TRY(f->status);
     LZ_TRY(lz_build_inline(f, g, in, out));
     for (uint32_t i = x->ncarried; i < x->nof; i++)
-        out[i] = lz_build_ew2(f, LZ_OP_ADD, acc[i], out[i]);
+        out[i] = add_to(f, acc[i], out[i]);
     return f->status != LZ_OK ? f->status : lz_func_set_results(f, out, x->nof);
 }
 

@@ -4,6 +4,7 @@
 
 const char *const lz_pipeline[] = {
     "prune",    /* first: no pass should look at what nobody needs */
+    "control",  /* before the others look at what a known branch does */
     "windows",  /* before expand, which looks after the scattered sums it leaves */
     "expand",   /* before simplify, which cleans up what it leaves */
     "simplify", /* fewer constants to fold, and movement out of the way of products */

@@ -1,0 +1,228 @@
+/* control.c - pass `control`: loops carry no more than they must, known branches are taken.
+ * Does:      what the body of a while gives back as it got it is used by the regions instead of carried; what is carried for nobody goes; an if
+ *            whose predicate is a constant becomes what its branch does.
+ * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (a branch that was taken).
+ * Cost:      O(instructions of a body x values carried / 64).   Off: LAZULI_PASSES_OFF=control */
+#include "ir/attr.h"
+#include "lower/passes.h"
+#include "lower/rewrite.h"
+#include <string.h>
+
+enum { MOST = 4096 }; /* values carried by one loop that is looked at */
+
+/* What became of the results of one operation: as many values as it has results. NULL: nothing. */
+typedef struct fates {
+    lz_val **of;    /* by instruction */
+    uint32_t *uses; /* by instruction */
+    lz_arena arena;
+} fates;
+
+/* ---- what a loop must carry ---- */
+
+typedef struct loop {
+    const lz_func *cond, *body;
+    uint32_t n, words;
+    bool *wanted; /* by carried value */
+    bool *same;   /* the body gives it back as it got it */
+} loop;
+
+/* Which carried values each value of f depends on: bits of `words` words; by value. NULL without memory. */
+static uint64_t *dependence(const lz_func *f, uint32_t n, uint32_t words)
+{
+    uint64_t *d = lz_calloc((size_t)f->ninst * words + 1, sizeof *d);
+    for (uint32_t i = 0; d && i < f->ninst; i++) {
+        uint64_t *at = d + (size_t)i * words;
+        if (i < f->nparam && i < n)
+            at[i / 64] |= UINT64_C(1) << i % 64;
+        for (uint32_t k = 0; k < f->insts[i].sig->nopnd; k++)
+            for (uint32_t w = 0; w < words; w++)
+                at[w] |= d[(size_t)f->insts[i].opnd[k] * words + w];
+    }
+    return d;
+}
+
+static bool take(loop *x, const uint64_t *d, lz_val v)
+{
+    bool more = false;
+    for (uint32_t k = 0; k < x->n; k++)
+        if ((d[(size_t)v * x->words + k / 64] >> k % 64 & 1) && !x->wanted[k]) {
+            x->wanted[k] = true;
+            more = true;
+        }
+    return more;
+}
+
+/* Wanted: what somebody reads after the loop, what the condition looks at, and what those need in turn. */
+static lz_status find_wanted(loop *x)
+{
+    uint64_t *c = dependence(x->cond, x->n, x->words), *b = dependence(x->body, x->n, x->words);
+    if (c && b) {
+        (void)take(x, c, x->cond->results[0]);
+        for (bool more = true; more;) {
+            more = false;
+            for (uint32_t k = 0; k < x->n; k++)
+                if (x->wanted[k])
+                    more |= take(x, b, x->body->results[k]);
+        }
+    }
+    lz_status s = c && b ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_free(c);
+    lz_free(b);
+    return s;
+}
+
+/* The region with the carried values that stay first, then those that do not change, then the others: the order of `opnd`. Body: only the
+ * results that stay. */
+static const lz_func *reorder(const loop *x, const lz_func *r, bool is_body)
+{
+    const lz_func *out = NULL;
+    lz_func *f = lz_func_new(r->name);
+    lz_val *v = lz_alloc(((size_t)r->nparam + r->nresult + 1) * sizeof *v), *res = v + r->nparam;
+    for (uint32_t i = 0; v && i < r->nparam; i++)
+        v[i] = LZ_NOVAL;
+    for (int turn = 0; f && v && turn < 2; turn++)
+        for (uint32_t k = 0; k < x->n; k++)
+            if (x->wanted[k] && x->same[k] == (turn == 1))
+                v[k] = lz_build_param(f, lz_val_type(r, k));
+    for (uint32_t i = x->n; f && v && i < r->nparam; i++)
+        v[i] = lz_build_param(f, lz_val_type(r, i));
+    for (uint32_t k = 0; f && v && k < x->n; k++) /* what is for nobody: anything will do */
+        if (v[k] == LZ_NOVAL)
+            v[k] = lz_build_splat(f, lz_val_type(r, k), 0);
+    if (f && v && lz_build_inline(f, r, v, res) == LZ_OK) {
+        uint32_t n = 0;
+        for (uint32_t k = 0; is_body && k < x->n; k++)
+            if (x->wanted[k] && !x->same[k])
+                res[n++] = res[k];
+        if (lz_func_set_results(f, res, is_body ? n : r->nresult) == LZ_OK)
+            out = lz_region_intern(f);
+    }
+    lz_free(v);
+    lz_func_free(f);
+    return out;
+}
+
+static lz_val rebuild(lz_rw *rw, uint32_t i, const loop *x, lz_val *fate)
+{
+    const lz_inst *in = &rw->in->insts[i];
+    lz_val *opnd = lz_alloc(((size_t)in->sig->nopnd + 1) * sizeof *opnd);
+    const lz_func *c = reorder(x, x->cond, false), *b = c ? reorder(x, x->body, true) : NULL;
+    lz_val v = LZ_NOVAL;
+    if (!opnd || !b) {
+        rw->out->status = opnd ? lz_error_get()->status : LZ_FAIL(LZ_EMEM, "out of memory");
+        lz_free(opnd);
+        return LZ_NOVAL;
+    }
+    uint32_t n = 0, at = 0;
+    for (int turn = 0; turn < 2; turn++)
+        for (uint32_t k = 0; k < x->n; k++)
+            if (x->wanted[k] && x->same[k] == (turn == 1))
+                opnd[n++] = lz_rw_opnd(rw, i, k);
+    for (uint32_t k = x->n; k < in->sig->nopnd; k++)
+        opnd[n++] = lz_rw_opnd(rw, i, k);
+    v = lz_build_while(rw->out, c, b, opnd, n);
+    for (uint32_t k = 0; k < x->n && v != LZ_NOVAL; k++)
+        fate[k] =
+            x->wanted[k] && !x->same[k] ? lz_build_result(rw->out, v, at++) : lz_rw_opnd(rw, i, k);
+    lz_free(opnd);
+    return v == LZ_NOVAL ? v : fate[0];
+}
+
+/* Marks the results of instruction i that are read. */
+static void find_read(const lz_func *f, const uint32_t *uses, uint32_t i, bool *read)
+{
+    if (f->insts[i].sig->nresult == 1) {
+        read[0] = true;
+        return;
+    }
+    for (uint32_t j = i + 1; j < f->ninst; j++)
+        if (uses[j] && lz_inst_op(&f->insts[j]) == LZ_OP_RESULT && f->insts[j].opnd[0] == i)
+            read[LZ_ATTR(index, f->insts[j].sig->attr)->index] = true;
+}
+
+static lz_val slim_while(lz_rw *rw, uint32_t i, fates *to)
+{
+    const lz_inst *in = &rw->in->insts[i];
+    const lz_attr_loop *a = LZ_ATTR(loop, in->sig->attr);
+    uint32_t n = in->sig->nresult, stay = 0;
+    loop x = {.cond = a->cond, .body = a->body, .n = n, .words = (n + 63) / 64};
+    if (n > MOST)
+        return LZ_NOVAL;
+    x.wanted = lz_arena_alloc(&to->arena, 2 * (size_t)n);
+    lz_val *fate = lz_arena_alloc(&to->arena, n * sizeof *fate);
+    if (!x.wanted || !fate) {
+        rw->out->status = LZ_FAIL(LZ_EMEM, "out of memory");
+        return LZ_NOVAL;
+    }
+    memset(x.wanted, 0, 2 * (size_t)n);
+    x.same = x.wanted + n;
+    find_read(rw->in, to->uses, i, x.wanted);
+    rw->out->status = find_wanted(&x);
+    if (rw->out->status != LZ_OK)
+        return LZ_NOVAL;
+    for (uint32_t k = 0; k < n; k++) {
+        x.same[k] = a->body->results[k] == k;
+        stay += x.wanted[k] && !x.same[k];
+    }
+    if (stay == n || stay == 0) /* nothing to do; or a loop that does nothing, or never ends */
+        return LZ_NOVAL;
+    to->of[i] = fate;
+    return rebuild(rw, i, &x, fate);
+}
+
+/* ---- branches ---- */
+
+static lz_val take_branch(lz_rw *rw, uint32_t i, fates *to)
+{
+    const lz_inst *in = &rw->in->insts[i];
+    const lz_attr_branches *a = LZ_ATTR(branches, in->sig->attr);
+    uint64_t on;
+    if (!lz_rw_splat(rw->out, lz_rw_opnd(rw, i, 0), &on))
+        return LZ_NOVAL;
+    lz_val *fate =
+        lz_arena_alloc(&to->arena, (in->sig->nresult + (size_t)in->sig->nopnd) * sizeof *fate);
+    if (!fate) {
+        rw->out->status = LZ_FAIL(LZ_EMEM, "out of memory");
+        return LZ_NOVAL;
+    }
+    lz_val *opnd = fate + in->sig->nresult;
+    for (uint32_t k = 1; k < in->sig->nopnd; k++)
+        opnd[k - 1] = lz_rw_opnd(rw, i, k);
+    if (lz_build_inline(rw->out, on & 1 ? a->true_branch : a->false_branch, opnd, fate) != LZ_OK)
+        return LZ_NOVAL;
+    to->of[i] = fate;
+    return fate[0];
+}
+
+static lz_val control(lz_rw *rw, uint32_t i, void *user)
+{
+    fates *to = user;
+    const lz_inst *in = &rw->in->insts[i];
+    switch (lz_inst_op(in)) {
+    case LZ_OP_WHILE:
+        return slim_while(rw, i, to);
+    case LZ_OP_IF:
+        return take_branch(rw, i, to);
+    case LZ_OP_RESULT:
+        return to->of[in->opnd[0]] ? to->of[in->opnd[0]][LZ_ATTR(index, in->sig->attr)->index]
+                                   : LZ_NOVAL;
+    default:
+        return LZ_NOVAL;
+    }
+}
+
+lz_status lz_pass_control(const lz_func *in, lz_func **out)
+{
+    fates to = {.of = lz_calloc((size_t)in->ninst + 1, sizeof *to.of),
+                .uses = lz_alloc(((size_t)in->ninst + 1) * sizeof *to.uses)};
+    *out = NULL;
+    lz_status s = to.of && to.uses ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    if (s == LZ_OK) {
+        lz_func_use_counts(in, to.uses);
+        s = lz_rw_run(in, control, &to, out);
+    }
+    lz_free(to.of);
+    lz_free(to.uses);
+    lz_arena_free(&to.arena);
+    return s;
+}
