@@ -1,5 +1,5 @@
 /* parse_expand.c - operations that StableHLO or CHLO has and the table has not, written with those of the table. */
-#include "ir/parse.h"
+#include "ir/parse_chlo.h"
 #include <math.h>
 
 typedef lz_val expand_fn(lz_func *f, const lz_stmt *t);
@@ -7,6 +7,8 @@ struct lz_expansion {
     const char *name;
     uint32_t nopnd;
     expand_fn *fn;
+    lz_status (*statement)(lz_parser *p, lz_scope *s,
+                           lz_stmt *t); /* instead: checks its operands itself */
 };
 
 /* A constant of the operand's type. */
@@ -30,6 +32,16 @@ static lz_val square(lz_func *f, const lz_stmt *t)
 static lz_val tan_(lz_func *f, const lz_stmt *t)
 {
     return lz_build_ew1(f, LZ_OP_TAN, t->opnd.data[0]);
+}
+
+/* The conjugate; a float is its own. */
+static lz_val conj_(lz_func *f, const lz_stmt *t)
+{
+    lz_val x = t->opnd.data[0];
+    if (!lz_dtype_is_complex(lz_val_type(f, x)->dtype))
+        return x;
+    lz_val im = lz_build_ew1(f, LZ_OP_NEGATE, lz_build_ew1(f, LZ_OP_IMAG, x));
+    return ew2(f, LZ_OP_COMPLEX, lz_build_ew1(f, LZ_OP_REAL, x), im);
 }
 
 static lz_val is_inf(lz_func *f, const lz_stmt *t)
@@ -72,17 +84,22 @@ static lz_val broadcast(lz_func *f, const lz_stmt *t)
 }
 
 static const lz_expansion expansions[] = {
-    {"chlo.square", 1, square},
-    {"chlo.tan", 1, tan_},
-    {"chlo.is_inf", 1, is_inf},
-    {"chlo.is_pos_inf", 1, is_pos_inf},
-    {"chlo.is_neg_inf", 1, is_neg_inf},
-    {"stablehlo.dot", 2, dot},
-    {"stablehlo.broadcast", 1, broadcast},
+    {"chlo.square", 1, square, NULL},
+    {"chlo.conj", 1, conj_, NULL},
+    {"chlo.top_k", 1, NULL, lz_chlo_top_k},
+    {"chlo.tan", 1, tan_, NULL},
+    {"chlo.is_inf", 1, is_inf, NULL},
+    {"chlo.is_pos_inf", 1, is_pos_inf, NULL},
+    {"chlo.is_neg_inf", 1, is_neg_inf, NULL},
+    {"stablehlo.dot", 2, dot, NULL},
+    {"stablehlo.broadcast", 1, broadcast, NULL},
 };
 
 const lz_expansion *lz_expansion_find(lz_slice name)
 {
+    static const lz_expansion broadcasting = {"chlo.broadcast_", 0, NULL, lz_chlo_broadcast};
+    if (lz_chlo_is_broadcast(name))
+        return &broadcasting;
     for (size_t i = 0; i < sizeof expansions / sizeof *expansions; i++)
         if (lz_slice_is(name, expansions[i].name))
             return &expansions[i];
@@ -91,6 +108,8 @@ const lz_expansion *lz_expansion_find(lz_slice name)
 
 lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e)
 {
+    if (e->statement)
+        return e->statement(p, s, t);
     if (t->opnd.len != e->nopnd)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: takes %u operands, not %u", e->name,
                             e->nopnd, t->opnd.len);

@@ -211,10 +211,11 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_parse_convolution_items(p, s, t);
     if (lz_scan_sees(&p->c, ":") || lz_scan_sees(&p->c, "{") || lz_scan_eat(&p->c, "()"))
         return LZ_OK;
+    bool parens = t->op == LZ_OP_NONE && lz_scan_eat(&p->c, "("); /* chlo.top_k(%a, k = 3) */
     do
         LZ_TRY(item(p, s, t));
     while (lz_scan_eat(&p->c, ","));
-    return LZ_OK;
+    return parens ? lz_scan_want(&p->c, ")") : LZ_OK;
 }
 
 /* (%a, %b) <{...}> ({ region }) {...} */
@@ -344,14 +345,27 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     return e ? lz_expand(p, s, t, e) : build(p, s, t);
 }
 
+static lz_op table_op(lz_slice name);
+
+/* The elementwise row that a composite without attributes is named after: it does what the decomposition does, in one operation. */
+static lz_op composite_op(const lz_scope *s, const lz_stmt *t, lz_slice name)
+{
+    lz_op op = table_op(name);
+    const lz_op_info *i = lz_op_get(op);
+    bool fits = op != LZ_OP_NONE && i->cls == LZ_CLASS_EW && i->attr == LZ_ATTR_none &&
+                t->opnd.len == (uint32_t)i->arity && !lz_stmt_find(t, "composite_attributes") &&
+                lz_op_accepts(op, lz_val_type(s->f, t->opnd.data[0])->dtype);
+    return fits ? op : LZ_OP_NONE;
+}
+
 /* call @f(%a) : (types) -> types; composite "name" %a {decomposition = @f} : ... */
 static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
 {
-    lz_slice callee = {0}, ignored;
+    lz_slice callee = {0}, name = {0};
     if (t->generic) {
         LZ_TRY(generic_items(p, s, t));
     } else if (composite) {
-        LZ_TRY(lz_scan_string(&p->c, &ignored));
+        LZ_TRY(lz_scan_string(&p->c, &name));
         LZ_TRY(lz_parse_operands(p, s, t));
     } else {
         LZ_TRY(lz_scan_symbol(&p->c, &callee));
@@ -373,7 +387,11 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
     LZ_TRY(lz_scan_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(check_operand_types(p, s, t));
-    return lz_parse_call(p, s, t, callee);
+    t->op = composite ? composite_op(s, t, name) : LZ_OP_NONE;
+    if (t->op == LZ_OP_NONE)
+        return lz_parse_call(p, s, t, callee);
+    LZ_TRY(build(p, s, t));
+    return check_result_types(p, s, t);
 }
 
 static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -424,7 +442,7 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_parse_control(p, s, t));
         return check_result_types(p, s, t);
     }
-    t->op = table_op(n);
+    t->op = lz_slice_is(n, "chlo.constant") ? LZ_OP_CONSTANT : table_op(n);
     const lz_expansion *e = t->op == LZ_OP_NONE ? lz_expansion_find(n) : NULL;
     if (t->op == LZ_OP_NONE && !e)
         return lz_scan_fail(&p->c, t->at,

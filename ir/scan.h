@@ -43,7 +43,7 @@ lz_status lz_scan_braces(lz_scan *c);
 
 lz_status lz_scan_type(lz_scan *c, const lz_type **out);          /* tensor<2x3xf32> */
 lz_status lz_scan_ints(lz_scan *c, const char *field, lz_ints *out); /* [1, 2], array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64> */
-lz_status lz_scan_enum(lz_scan *c, const char *table, int32_t *out); /* LT, #stablehlo<comparison_direction LT> */
+lz_status lz_scan_enum(lz_scan *c, const char *table, int32_t *out); /* LT, #stablehlo<comparison_direction LT>, #chlo<...> */
 lz_status lz_scan_bool(lz_scan *c, bool *out);
 /* dense<...> : type. splat: the literal is the scalar that fills the type (only when it has not exactly one element). */
 lz_status lz_scan_literal(lz_scan *c, lz_literal **out, const lz_type **type, bool *splat);

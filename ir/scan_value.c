@@ -139,7 +139,7 @@ lz_status lz_scan_ints(lz_scan *c, const char *field, lz_ints *out)
 
 lz_status lz_scan_enum(lz_scan *c, const char *table, int32_t *out)
 {
-    bool wrapped = lz_scan_eat(c, "#stablehlo<");
+    bool wrapped = lz_scan_eat(c, "#stablehlo<") || lz_scan_eat(c, "#chlo<");
     if (wrapped)
         (void)lz_scan_word(c); /* the table's own word: comparison_direction */
     lz_slice w = lz_scan_word(c);

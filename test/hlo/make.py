@@ -144,6 +144,9 @@ case("collatz", lambda n: lax.while_loop(lambda s: s[0] != 1, lambda s: (jnp.whe
                                          (n, 0)), np.int32(27), tol="0")
 case("bubble_sort", lambda x: lax.fori_loop(0, 8, lambda i, x: lax.fori_loop(0, 7, lambda j, x: lax.cond(
     x[j] > x[j + 1], lambda x: x.at[j].set(x[j + 1]).at[j + 1].set(x[j]), lambda x: x, x), x), x), f32(8), tol="0")
+case("special_functions", lambda x: (lax.erf(x), lax.digamma(x), jnp.sinh(x), lax.atan2(x, x), lax.lgamma(x), lax.erf_inv(x), jnp.tan(x),
+                                     lax.bessel_i1e(x)), np.array([0.3, 0.7, 0.125, 0.91], np.float32))
+case("random_normal", lambda k: jax.random.normal(jax.random.wrap_key_data(k), (4, 4)), np.array([7, 42], np.uint32))
 
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)

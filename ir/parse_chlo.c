@@ -1,0 +1,164 @@
+/* parse_chlo.c - CHLO's operations with several results or implicit broadcasting, written with those of the table. */
+#include "ir/parse_chlo.h"
+#include <string.h>
+
+static lz_status done(lz_parser *p, lz_stmt *t, lz_val v)
+{
+    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
+}
+
+/* ---- top_k: the k largest of the last dimension and where they are, by a sort ---- */
+
+static const lz_func *descending(lz_dtype d)
+{
+    return lz_region_order((lz_dtype[]){d, LZ_I32}, 2, 1, true);
+}
+
+lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    const lz_entry *e = lz_stmt_find(t, "k");
+    int64_t k = 0;
+    if (t->opnd.len != 1 || !e)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "chlo.top_k: takes one operand and k");
+    lz_scan at = p->c;
+    at.p = e->value;
+    LZ_TRY(lz_scan_i64(&at, &k));
+    const lz_type *x = lz_val_type(s->f, t->opnd.data[0]);
+    int last = x->shape.rank - 1;
+    if (last < 0 || k < 0 || k > x->shape.dims[last])
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "chlo.top_k: there are no %lld elements in a row", (long long)k);
+    const lz_type *places = lz_type_get(LZ_I32, &x->shape);
+    lz_attr_sort a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_sort;
+    a.dimension = last;
+    a.is_stable = true;
+    a.comparator = descending(x->dtype);
+    if (!places || !a.comparator)
+        return lz_scan_wrap(&p->c, t->at);
+    lz_val in[2] = {t->opnd.data[0], lz_build_iota(s->f, places, last)};
+    lz_val both = lz_build(s->f, LZ_OP_SORT, (const lz_attr *)(const void *)&a, in, 2);
+    lz_attr_slice cut;
+    memset(&cut, 0, sizeof cut);
+    cut.kind = LZ_ATTR_slice;
+    cut.start_indices.n = cut.limit_indices.n = cut.strides.n = x->shape.rank;
+    for (int d = 0; d <= last; d++) {
+        cut.limit_indices.v[d] = d == last ? k : x->shape.dims[d];
+        cut.strides.v[d] = 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        lz_val r = lz_build_result(s->f, both, i);
+        LZ_TRY(done(p, t, lz_build(s->f, LZ_OP_SLICE, (const lz_attr *)(const void *)&cut, &r, 1)));
+    }
+    return LZ_OK;
+}
+
+/* ---- broadcast_*: operands aligned at the last dimension, or as broadcast_dimensions says, extents of 1 repeated ---- */
+
+/* Where the dimensions of an operand of rank `rank` are in the result of rank `to`. */
+static lz_status alignment(lz_parser *p, lz_stmt *t, int rank, int to, lz_ints *out)
+{
+    const lz_entry *e = lz_stmt_find(t, "broadcast_dimensions");
+    *out = (lz_ints){.n = rank};
+    for (int i = 0; i < rank; i++)
+        out->v[i] = to - rank + i;
+    if (!e || rank == to)
+        return LZ_OK;
+    lz_scan at = p->c;
+    at.p = e->value;
+    LZ_TRY(lz_scan_ints(&at, "broadcast_dimensions", out));
+    bool ok = out->n == rank;
+    for (int i = 0; i < out->n; i++)
+        ok &= out->v[i] >= 0 && out->v[i] < to && (i == 0 || out->v[i] > out->v[i - 1]);
+    return ok ? LZ_OK
+              : lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                             LZ_SLICE_FMT ": broadcast_dimensions do not fit the operands",
+                             LZ_SLICE_ARG(t->name));
+}
+
+static lz_status match(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_shape r = {0};
+    lz_ints dims[3];
+    for (uint32_t k = 0; k < t->opnd.len; k++) {
+        int rank = lz_val_type(s->f, t->opnd.data[k])->shape.rank;
+        r.rank = rank > r.rank ? rank : r.rank;
+    }
+    for (int d = 0; d < r.rank; d++)
+        r.dims[d] = 1;
+    for (uint32_t k = 0; k < t->opnd.len; k++) {
+        const lz_shape *o = &lz_val_type(s->f, t->opnd.data[k])->shape;
+        LZ_TRY(alignment(p, t, o->rank, r.rank, &dims[k]));
+        for (int i = 0; i < o->rank; i++) {
+            int64_t *at = &r.dims[dims[k].v[i]];
+            if (o->dims[i] != 1 && *at != 1 && *at != o->dims[i])
+                return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                                    LZ_SLICE_FMT ": extents %lld and %lld do not go together",
+                                    LZ_SLICE_ARG(t->name), (long long)*at, (long long)o->dims[i]);
+            *at = o->dims[i] != 1 ? o->dims[i] : *at;
+        }
+    }
+    for (uint32_t k = 0; k < t->opnd.len; k++)
+        if (!lz_shape_eq(&lz_val_type(s->f, t->opnd.data[k])->shape, &r))
+            t->opnd.data[k] = lz_build_broadcast(s->f, t->opnd.data[k], &dims[k], &r);
+    return LZ_OK;
+}
+
+static lz_status enum_of(lz_parser *p, const lz_stmt *t, const char *field, const char *table,
+                         int32_t *out)
+{
+    const lz_entry *e = lz_stmt_find(t, field);
+    if (!e)
+        return LZ_OK;
+    lz_scan at = p->c;
+    at.p = e->value;
+    return lz_scan_enum(&at, table, out);
+}
+
+static lz_status compare(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_attr_compare a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_compare;
+    LZ_TRY(enum_of(p, t, "comparison_direction", "comparison_direction", &a.comparison_direction));
+    LZ_TRY(enum_of(p, t, "compare_type", "compare_type", &a.compare_type));
+    return done(p, t,
+                lz_build(s->f, LZ_OP_COMPARE, (const lz_attr *)(const void *)&a, t->opnd.data, 2));
+}
+
+/* The row that chlo.broadcast_<name> spreads the operands of. */
+static lz_op base_op(lz_slice name)
+{
+    const size_t prefix = strlen("chlo.broadcast_");
+    char chlo[64] = "chlo.";
+    lz_op op = lz_op_from_text(name.s + prefix, name.n - prefix);
+    if (op == LZ_OP_NONE && name.n - prefix < sizeof chlo - 5) {
+        memcpy(chlo + 5, name.s + prefix, name.n - prefix);
+        op = lz_op_from_text(chlo, 5 + name.n - prefix);
+    }
+    const lz_op_info *i = lz_op_get(op);
+    bool fits =
+        i->cls == LZ_CLASS_EW && i->arity >= 2 && (i->attr == LZ_ATTR_none || op == LZ_OP_COMPARE);
+    return fits ? op : LZ_OP_NONE;
+}
+
+bool lz_chlo_is_broadcast(lz_slice name)
+{
+    const char prefix[] = "chlo.broadcast_";
+    return name.n > strlen(prefix) && memcmp(name.s, prefix, strlen(prefix)) == 0 &&
+           base_op(name) != LZ_OP_NONE;
+}
+
+lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_op op = base_op(t->name);
+    int arity = lz_op_get(op)->arity;
+    if (t->opnd.len != (uint32_t)arity)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes %d operands, not %u",
+                            LZ_SLICE_ARG(t->name), arity, t->opnd.len);
+    LZ_TRY(match(p, s, t));
+    if (op == LZ_OP_COMPARE)
+        return compare(p, s, t);
+    return done(p, t, lz_build(s->f, op, NULL, t->opnd.data, t->opnd.len));
+}
