@@ -79,8 +79,19 @@ void lz_error_set(const lz_error *e)
         lz_error_clear();
 }
 
+static __thread const char *spoken_for;
+
+const char *lz_error_speak_for(const char *op)
+{
+    const char *before = spoken_for;
+    spoken_for = op;
+    return before;
+}
+
 void lz_error_annotate(const char *op, const lz_site *site)
 {
+    if (spoken_for)
+        op = spoken_for;
     if (op)
         snprintf(last.op, sizeof last.op, "%s", op);
     if (!site)

@@ -32,6 +32,10 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...) __attribu
 const lz_error *lz_error_get(void);
 void lz_error_set(const lz_error *e);                          /* copy in: an error that came from another thread */
 void lz_error_annotate(const char *op, const lz_site *site);   /* fill op and the caller's place into the record */
+/* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate says: a function made of
+ * other public functions is the one that the user called. NULL: no longer. Gives what was in force, to be put back. `op` is a
+ * string literal. */
+const char *lz_error_speak_for(const char *op);
 void lz_error_clear(void);
 
 /* A broken invariant of our own, never a user's mistake: message to stderr and abort. */

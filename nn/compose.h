@@ -16,19 +16,25 @@ typedef struct nnc {
     const lz_site *site;
     lz_status status;           /* the first failure of a check; the error is recorded */
     bool open;                  /* it has a scope */
+    const char *outer;          /* the composite that this one is a part of; NULL: none */
 } nnc;
 
 static inline nnc nn_begin(const char *op, const lz_site *site)
 {
+    const char *outer = lz_error_speak_for(op);
+    if (outer)
+        (void)lz_error_speak_for(outer);
     lz_status s = lz_scope_begin();
-    return (nnc){op, site, s, s == LZ_OK};
+    return (nnc){op, site, s, s == LZ_OK, outer};
 }
 /* The result, or the error tensor of the recorded error. */
 static inline lz_tensor *nn_end(nnc *c, lz_tensor *t)
 {
     if (c->status != LZ_OK)
         t = lz_error_tensor_last(c->op, c->site);
-    return c->open ? lz_scope_end_keep(t) : t;
+    t = c->open ? lz_scope_end_keep(t) : t;
+    (void)lz_error_speak_for(c->outer);
+    return t;
 }
 /* Records what is wrong and gives false. */
 static inline bool nn_refused(nnc *c, lz_status s)

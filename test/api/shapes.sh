@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # shapes.sh - A05: tensors without elements, of rank 0, of one element and of a few through every public function that gives a
-# tensor, with small numbers for its other arguments. The calls are generated from the headers, so a new function is tried as soon as it is
-# declared. Each gives an error tensor, or a value that the compiler's plan (run by the loop executor) and the reference agree on;
-# the last pass runs compiled code.
+# tensor, with small numbers for its other arguments; A01: once more with operands that do not fit. The calls are generated from the
+# headers, so a new function is tried as soon as it is declared. Each gives an error tensor that names the function and its caller's
+# line, or a value that the compiler's plan (run by the loop executor) and the reference agree on; the last pass runs compiled code.
 set -u
 CC=${CC:-gcc}
 BUILD=${BUILD:?}
@@ -13,15 +13,15 @@ san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 
 CC=$CC tools/prototypes.sh >"$tmp/prototypes"
 awk -F'\t' '
-# What a parameter gets by its type, or its name: T floats, N integers, B booleans of the shape S; K the number of this round.
+# What a parameter gets by its type, or its name: T and then U floats, N integers, B booleans; K the number of this round.
 function value(p) {
     if (p ~ /\(\*/) return "NULL"
     if (p ~ /lz_site \*/) return "LZ_SITE"
-    if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
+    if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, U}"
     if (p ~ /lz_tensor \*\*/) return "(lz_tensor *[4]){0}"
     if (p ~ /lz_tensor \*.*(idx|index|indices|labels|target|offsets|counts|start)$/) return "N"
     if (p ~ /lz_tensor \*.*(mask|cond|condition|pred)$/) return "B"
-    if (p ~ /lz_tensor \*/) return "T"
+    if (p ~ /lz_tensor \*/) return seen++ ? "U" : "T"
     if (p ~ /\*\*/ || p ~ /\*const \*/) return "NULL"
     if (p ~ /_options \*/) return "NULL"
     if (p ~ /const char \*/) return "WORD"
@@ -52,7 +52,7 @@ $1 ~ /^lz_tensor \*/ {
     # those that are about handles, and memory whose content nobody promised
     if (name ~ /^lz_(retain|scope_end_keep|escape|empty_at|error_tensor_last)$/) next
     n = split_parameters($2)
-    args = ""
+    args = ""; seen = 0
     for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") value(param[i])
     printf "CALL(%s, %s(%s))\n", name, name, args
 }' "$tmp/prototypes" >"$tmp/calls.h"
@@ -67,7 +67,8 @@ cat >"$tmp/shapes.c" <<'C'
 #include <string.h>
 
 static _Alignas(64) float memory[4096];
-static lz_tensor *T, *N, *B;
+static lz_tensor *T, *U, *N, *B;
+static bool misfit; /* all but T have a shape that does not go with it */
 static lz_shape S;
 static int K;
 static const char *WORD;
@@ -100,7 +101,11 @@ static void run(int i, const char *device, lz_dtype d, result *r)
     static float some[64];
     for (int k = 0; k < 64; k++)
         some[k] = (float)(k * 7 % 11) - 4.25f;
-    T = lz_to(lz_from_host(LZ_F32, S, some), d), N = lz_full(LZ_I64, S, 0), B = lz_full(LZ_BOOL, S, 1);
+    T = lz_to(lz_from_host(LZ_F32, S, some), d), U = T;
+    lz_shape s = misfit ? LZ_SHAPE(4, 5) : S;
+    if (misfit)
+        U = lz_full(d, s, 1);
+    N = lz_full(LZ_I64, s, 0), B = lz_full(LZ_BOOL, s, 1);
     lz_tensor *t = calls[i].fn();
     r->status = lz_status_of(t);
     r->n = 0;
@@ -165,6 +170,7 @@ int main(int argc, char **argv)
     static const char *const words[] = {"add", "sum", "mean", NULL};
     static result a, b;
     bool few = argc > 1 && strcmp(argv[1], "few") == 0;
+    misfit = argc > 1 && strcmp(argv[1], "misfit") == 0;
     int tried = 0, bad = 0, good = 0;
     for (int i = 0; i < NCALLS; i++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
@@ -202,6 +208,7 @@ pass() {
     passed=$((passed + p)) failed=$((failed + f))
 }
 pass LAZULI_EXEC=loop "$tmp/shapes"
+pass LAZULI_EXEC=loop "$tmp/shapes" misfit
 [ -n "${LZ_TEST_QUICK:-}" ] || pass "$tmp/shapes" few
 cd "$root" || exit 1
 echo "$passed passed, $failed failed"

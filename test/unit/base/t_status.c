@@ -183,12 +183,27 @@ START_TEST(assert_aborts)
 }
 END_TEST
 
+START_TEST(composites_speak_for_their_parts)
+{
+    const lz_site here = {"a.c", "f", 7};
+    ck_assert_ptr_null(lz_error_speak_for("whole"));
+    (void)LZ_FAIL(LZ_ESHAPE, "no");
+    lz_error_annotate("part", &here);
+    ck_assert_str_eq(lz_error_get()->op, "whole");
+    ck_assert_int_eq(lz_error_get()->line, 7);
+    ck_assert_str_eq(lz_error_speak_for(NULL), "whole");
+    lz_error_annotate("part", &here);
+    ck_assert_str_eq(lz_error_get()->op, "part");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("status");
     TCase *t = tcase_create("status");
     tcase_add_loop_test(t, status_rows, 0, NUM_STATUSES);
     tcase_add_test(t, status_unknown);
+    tcase_add_test(t, composites_speak_for_their_parts);
     tcase_add_test(t, dtype_rows);
     tcase_add_test(t, shape_macros);
     tcase_add_test(t, fail_records);
