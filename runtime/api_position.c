@@ -169,8 +169,8 @@ static lz_node *slice_index(lz_tr *c, lz_node *x, int64_t *dim, lz_node *index)
 }
 
 /* source, [x's extents, but as many as positions along dim], combined into x. */
-static lz_node *into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
-                            lz_node *source)
+lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
+                           lz_node *source)
 {
     char ts[128], tx[128];
     lz_attr_any a;
@@ -202,7 +202,7 @@ lz_tensor *lz_index_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tenso
     i = s ? slice_index(c, t, &dim, i) : NULL;
     if (i && alpha != 1)
         s = MUL(s, ARG(s, alpha));
-    return lz_tr_end(c, i ? into_slices(c, LZ_OP_ADD, t, dim, i, s) : NULL);
+    return lz_tr_end(c, i ? lz_tr_into_slices(c, LZ_OP_ADD, t, dim, i, s) : NULL);
 }
 
 lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *source,
@@ -211,7 +211,7 @@ lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tens
     BEGIN("lz_index_copy");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
     i = s ? slice_index(c, t, &dim, i) : NULL;
-    return lz_tr_end(c, i ? into_slices(c, LZ_OP_NONE, t, dim, i, s) : NULL);
+    return lz_tr_end(c, i ? lz_tr_into_slices(c, LZ_OP_NONE, t, dim, i, s) : NULL);
 }
 
 lz_tensor *lz_index_fill_at(lz_tensor *x, int64_t dim, lz_tensor *index, double value,
@@ -226,7 +226,7 @@ lz_tensor *lz_index_fill_at(lz_tensor *x, int64_t dim, lz_tensor *index, double 
     i = wrapped(c, i, s.dims[dim]);
     s.dims[dim] = lz_node_type(i)->nelem;
     lz_node *v = lz_tr_fill(c, lz_tr_scalar(c, lz_tr_dtype(t), value, t), &s);
-    return lz_tr_end(c, into_slices(c, LZ_OP_NONE, t, dim, i, v));
+    return lz_tr_end(c, lz_tr_into_slices(c, LZ_OP_NONE, t, dim, i, v));
 }
 
 /* ---- elements along one dimension ---- */
@@ -375,8 +375,8 @@ lz_tensor *lz_put_at(lz_tensor *x, lz_tensor *index, lz_tensor *source, bool acc
         return lz_tr_end(c, NULL);
     }
     const lz_shape shape = *lz_tr_shape(t);
-    lz_node *r = into_slices(c, accumulate ? LZ_OP_ADD : LZ_OP_NONE, as_row(c, t), 0,
-                             wrapped(c, as_row(c, i), lz_node_type(t)->nelem), as_row(c, s));
+    lz_node *r = lz_tr_into_slices(c, accumulate ? LZ_OP_ADD : LZ_OP_NONE, as_row(c, t), 0,
+                                   wrapped(c, as_row(c, i), lz_node_type(t)->nelem), as_row(c, s));
     return lz_tr_end(c, lz_tr_reshape(c, r, &shape));
 }
 
@@ -458,7 +458,8 @@ static lz_node *dense_backward(lz_tr *c, lz_node *g, lz_node *index, int64_t row
         return NULL;
     if (by_freq && rows > 0) {
         lz_node *zero = lz_tr_fill(c, lz_tr_const(c, wide, 0, g), &count);
-        lz_node *often = into_slices(c, LZ_OP_ADD, zero, 0, index, number_at(c, wide, 1, index));
+        lz_node *often =
+            lz_tr_into_slices(c, LZ_OP_ADD, zero, 0, index, number_at(c, wide, 1, index));
         often = often ? lz_tr_take(c, MAX(often, K(often, 1)), 0, index) : NULL;
         g = often ? DIV(g, lz_tr_broadcast_in_dim(c, often, &(lz_ints){.n = 1, .v = {0}}, &flat))
                   : NULL;
@@ -466,7 +467,7 @@ static lz_node *dense_backward(lz_tr *c, lz_node *g, lz_node *index, int64_t row
     if (padding >= 0)
         index = SEL(EQ(index, K(index, (double)padding)), K(index, -1), index);
     lz_node *zeros = lz_tr_fill(c, lz_tr_const(c, wide, 0, g), &out);
-    return zeros ? TO(into_slices(c, LZ_OP_ADD, zeros, 0, index, g), d) : NULL;
+    return zeros ? TO(lz_tr_into_slices(c, LZ_OP_ADD, zeros, 0, index, g), d) : NULL;
 }
 
 lz_tensor *lz_embedding_dense_backward_at(lz_tensor *grad, lz_tensor *indices, int64_t num_weights,
@@ -508,7 +509,8 @@ static bool find_bags(lz_tr *c, lz_node *index, lz_node *offsets, const lz_embed
         b->live = SEL(EQ(index, K(index, (double)o->padding_idx)), K(b->of, -1), b->of);
     row.dims[0] = b->nbags;
     lz_node *zero = lz_tr_fill(c, lz_tr_const(c, LZ_I64, 0, index), &row);
-    b->size = zero && b->live ? into_slices(c, LZ_OP_ADD, zero, 0, b->live, K(b->live, 1)) : NULL;
+    b->size =
+        zero && b->live ? lz_tr_into_slices(c, LZ_OP_ADD, zero, 0, b->live, K(b->live, 1)) : NULL;
     return b->size != NULL;
 }
 
@@ -524,7 +526,7 @@ static lz_node *bag_max(lz_tr *c, const bags *b, lz_node *rows, lz_node *index,
     lz_shape s = {.rank = 2, .dims = {b->nbags, b->width}};
     lz_dtype d = lz_tr_dtype(rows);
     lz_node *low = lz_tr_fill(c, lz_tr_const(c, d, -1.0 / 0.0, rows), &s);
-    lz_node *m = into_slices(c, LZ_OP_MAXIMUM, low, 0, b->live, rows);
+    lz_node *m = lz_tr_into_slices(c, LZ_OP_MAXIMUM, low, 0, b->live, rows);
     lz_node *empty = over_columns(c, EQ(b->size, K(b->size, 0)), &s);
     if (!m || !empty)
         return NULL;
@@ -535,7 +537,7 @@ static lz_node *bag_max(lz_tr *c, const bags *b, lz_node *rows, lz_node *index,
         lz_node *at = hit ? lz_tr_iota(c, LZ_I64, lz_tr_shape(rows), 0, rows) : NULL;
         at = SEL(hit, at, K(at, (double)b->n));
         lz_node *none = lz_tr_fill(c, lz_tr_const(c, LZ_I64, (double)b->n, rows), &s);
-        at = into_slices(c, LZ_OP_MINIMUM, none, 0, b->live, at);
+        at = lz_tr_into_slices(c, LZ_OP_MINIMUM, none, 0, b->live, at);
         lz_node *which = at ? lz_tr_take(c, TO(index, LZ_I64), 0, at) : NULL;
         *max_indices = which ? SEL(empty, K(which, 0), which) : NULL;
     } else {
@@ -582,7 +584,7 @@ static lz_node *embedding_bag(lz_tr *c, lz_node *w, lz_node *index, lz_node *off
     if (weights)
         rows = MUL(rows, over_columns(c, TO(weights, lz_tr_dtype(rows)), lz_tr_shape(rows)));
     lz_node *zero = rows ? lz_tr_fill(c, lz_tr_const(c, lz_tr_dtype(rows), 0, rows), &s) : NULL;
-    lz_node *sum = zero ? into_slices(c, LZ_OP_ADD, zero, 0, b->live, rows) : NULL;
+    lz_node *sum = zero ? lz_tr_into_slices(c, LZ_OP_ADD, zero, 0, b->live, rows) : NULL;
     if (sum && o->mode == 1)
         sum = DIV(sum, over_columns(c, TO(MAX(b->size, K(b->size, 1)), lz_tr_dtype(sum)), &s));
     return TO(sum, d);

@@ -88,6 +88,8 @@ bool lz_tr_is_index(const lz_node *x);                                      /* a
 /* api_index.c, as lz_gather and lz_scatter_add, with any combiner (NONE: replace). */
 lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
 lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index, lz_node *src);
+/* api_position.c: slice i of source combined into slice index[i] of dim. index of rank 1, dim from the front; LZ_ESHAPE, LZ_EDTYPE when they do not fit. */
+lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index, lz_node *source);
 /* api_shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free; NULL with the error recorded. */
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);     /* api_index.c: slices at dim */

@@ -15,6 +15,7 @@
 #include <lazuli/linalg_ops.h>
 #include <lazuli/norm_ops.h>
 #include <lazuli/random_ops.h>
+#include <lazuli/image_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>

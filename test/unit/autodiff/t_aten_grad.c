@@ -115,6 +115,19 @@ F(cross, lz_cross(x[0], x[1], 1))
 F(layer_norm, lz_native_layer_norm(x[0], LZ_SHAPE(3), x[1], NULL, 1e-5, NULL, NULL))
 F(group_norm, lz_native_group_norm(lz_reshape(x[0], LZ_SHAPE(1, 2, 3)), NULL, NULL, 1, 1e-5, NULL, NULL))
 F(batch_norm, lz_native_batch_norm(x[0], x[1], NULL, NULL, NULL, .training = true, .eps = 0.5))
+#define IMAGE lz_reshape(x[0], LZ_SHAPE(1, 1, 2, 3))
+F(nearest, lz_upsample_nearest2d(IMAGE, LZ_SHAPE(4, 4), NULL))
+F(bilinear, lz_upsample_bilinear2d(IMAGE, LZ_SHAPE(3, 4), false, NULL))
+F(bicubic, lz_upsample_bicubic2d(IMAGE, LZ_SHAPE(3, 4), true, NULL))
+F(reflection, lz_reflection_pad(IMAGE, ((int64_t[]){2, 1, 1, 0}), 4))
+F(replication, lz_replication_pad(IMAGE, ((int64_t[]){2, 1, 1, 0}), 4))
+F(circular, lz_circular_pad(IMAGE, ((int64_t[]){2, 1, 1, 0}), 4))
+F(im2col, lz_im2col(IMAGE, &((lz_window){.kernel = {2, 2}, .padding = {1, 0}})))
+F(col2im, lz_col2im(lz_reshape(x[0], LZ_SHAPE(1, 2, 3)), 1, 4, &((lz_window){.kernel = {1, 2}})))
+F(grid_image, lz_grid_sampler_2d(IMAGE, lz_sub_scalar(lz_mul_scalar(lz_reshape(lz_iota(LZ_F64, LZ_SHAPE(6), 0), LZ_SHAPE(1, 3, 1, 2)), 0.23), 0.4), LZ_GRID_BILINEAR, LZ_GRID_ZEROS, false))
+F(grid_position, lz_grid_sampler_2d(lz_square(lz_reshape(lz_iota(LZ_F64, LZ_SHAPE(12), 0), LZ_SHAPE(1, 1, 4, 3))), lz_reshape(x[0], LZ_SHAPE(1, 3, 1, 2)), LZ_GRID_BILINEAR, LZ_GRID_ZEROS, true))
+F(grid_cubic, lz_grid_sampler_2d(lz_reshape(lz_iota(LZ_F64, LZ_SHAPE(12), 0), LZ_SHAPE(1, 1, 4, 3)), lz_reshape(x[0], LZ_SHAPE(1, 3, 1, 2)), LZ_GRID_BICUBIC, LZ_GRID_BORDER, false))
+F(pixel_shuffle, lz_pixel_shuffle(lz_reshape(lz_tile(x[0], LZ_SHAPE(2, 2)), LZ_SHAPE(4, 2, 3)), 2))
 F(norm_all, lz_norm(x[0]))
 F(norm3_all, lz_norm(x[0], .ord = 3))
 F(norm_top, lz_norm(x[0], .ord = INFINITY))
@@ -241,6 +254,18 @@ static const gcase cases[] = {
     C2(layer_norm, -2, 2),
     C1(group_norm, -2, 2),
     C2(batch_norm, -2, 2),
+    C1(nearest, -2, 2),
+    C1(bilinear, -2, 2),
+    C1(bicubic, -2, 2),
+    C1(reflection, -2, 2),
+    C1(replication, -2, 2),
+    C1(circular, -2, 2),
+    C1(im2col, -2, 2),
+    C1(col2im, -2, 2),
+    C1(pixel_shuffle, -2, 2),
+    C1(grid_cubic, -0.9, 0.9),
+    C1(grid_image, -2, 2),
+    C1(grid_position, 0.05, 0.6),
     C1(bag_max, -2, 2),
     C1(vander, 0.5, 2),
 };
