@@ -18,6 +18,8 @@ function value(p) {
     if (p ~ /\(\*release\)/) return "release_nothing"
     if (p ~ /\(\*want\)/) return "want_all"
     if (p ~ /\(\*fn\)/) return "log_nothing"
+    if (p ~ /lz_body_fn \*const \*/) return "(lz_body_fn *const[]){body_same}"
+    if (p ~ /lz_[a-z]+_fn \*/) { sub(/^lz_/, "", p); sub(/_fn.*/, "", p); return p "_same" }
     if (p ~ /lz_site \*/) return "LZ_SITE"
     if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
     if (p ~ /lz_tensor \*\*/) return "(lz_tensor *[4]){0}"
@@ -83,6 +85,27 @@ static bool want_all(const char *name, lz_tensor *t, void *user)
 static void log_nothing(int level, const char *module, const char *message, void *user)
 {
     (void)level, (void)module, (void)message, (void)user;
+}
+/* Bodies of loops and branches that leave everything as it is. */
+static void body_same(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = in[0];
+}
+static lz_tensor *cond_same(lz_tensor *const *in, void *user)
+{
+    (void)in, (void)user;
+    return lz_zeros(LZ_BOOL, LZ_SCALAR);
+}
+static void round_same(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)i, (void)user;
+    out[0] = in[0];
+}
+static void scan_same(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y, void *user)
+{
+    (void)user;
+    next[0] = carry[0], y[0] = x[0];
 }
 /* The tensors of a call are new: the one before may have been lz_release. */
 static lz_tensor *fresh(const char *what)
