@@ -1,7 +1,7 @@
 // What the body gives back as it got it, and what nobody wants, is not carried.
 // run: lazuli opt --passes=control %s
-// check: stablehlo.while(%arg4 = %c, %arg5 = %arg0) : tensor<i32>, tensor<4xf32>
-// check: stablehlo.add %arg5, %arg1
+// check: stablehlo.while(%arg3 = %c, %arg4 = %arg0) : tensor<i32>, tensor<4xf32>
+// check: stablehlo.add %arg4, %arg1
 // check-not: multiply
 // check: return %0#1, %arg1
 module {
