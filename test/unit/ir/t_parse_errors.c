@@ -57,7 +57,7 @@ static const struct {
      LZ_EPARSE, "case: the index is not an integer scalar"},
     {"%0 = \"stablehlo.infeed\"(%a) : () -> ()", LZ_EUNSUPPORTED,
      "2:7: operation 'stablehlo.infeed' is not supported"},
-    {"%0 = chlo.bessel_i1e %a : tensor<f32> -> tensor<f32>", LZ_EUNSUPPORTED, "'chlo.bessel_i1e'"},
+    {"%0 = chlo.ragged_dot %a : tensor<f32> -> tensor<f32>", LZ_EUNSUPPORTED, "'chlo.ragged_dot'"},
     {"%0 = stablehlo.parameter : tensor<f32>", LZ_EUNSUPPORTED, "stablehlo.parameter"},
     {"%0 = stablehlo.result %a : tensor<f32>", LZ_EUNSUPPORTED, "stablehlo.result"},
     {"%0 = add %a, %a : tensor<f32>", LZ_EPARSE, "operation 'add'"},
