@@ -1,4 +1,4 @@
-/* parse_chlo.h - CHLO's operations that expand to several of the table. Threads: thread-compatible. */
+/* parse_chlo.h - operations that are read as several of the table and need more than their operands for it. Threads: thread-compatible. */
 #ifndef LZ_IR_PARSE_CHLO_H
 #define LZ_IR_PARSE_CHLO_H
 #include "ir/parse.h"
@@ -7,4 +7,9 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* chlo.broadcast_<elementwise operation of two or three operands> */
 bool lz_chlo_is_broadcast(lz_slice name);
 lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_norm.c */
+lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_expand_norm_training(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_expand_norm_grad(lz_parser *p, lz_scope *s, lz_stmt *t);
 #endif

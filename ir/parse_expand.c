@@ -91,6 +91,10 @@ static const lz_expansion expansions[] = {
     {"chlo.is_inf", 1, is_inf, NULL},
     {"chlo.is_pos_inf", 1, is_pos_inf, NULL},
     {"chlo.is_neg_inf", 1, is_neg_inf, NULL},
+    {"stablehlo.map", 1, NULL, lz_expand_map},
+    {"stablehlo.batch_norm_inference", 5, NULL, lz_expand_norm_inference},
+    {"stablehlo.batch_norm_training", 3, NULL, lz_expand_norm_training},
+    {"stablehlo.batch_norm_grad", 5, NULL, lz_expand_norm_grad},
     {"stablehlo.dot", 2, dot, NULL},
     {"stablehlo.broadcast", 1, broadcast, NULL},
 };
