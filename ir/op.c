@@ -86,6 +86,8 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
         return lz_dtype_is_float(d) || lz_dtype_is_complex(d);
     case LZ_D_PART:
         return lz_dtype_of_parts(d) != LZ_DTYPE_NONE;
+    case LZ_D_PCX:
+        return lz_dtype_of_parts(d) != LZ_DTYPE_NONE || lz_dtype_is_complex(d);
     case LZ_D_INT:
         return lz_dtype_is_int(d);
     case LZ_D_SGN:

@@ -18,7 +18,7 @@ typedef enum lz_op {
 
 typedef enum lz_op_class {
     LZ_CLASS_EW, LZ_CLASS_LEAF, LZ_CLASS_MOVE, LZ_CLASS_INDEX, LZ_CLASS_REDUCE, LZ_CLASS_DOT, LZ_CLASS_RNG, LZ_CLASS_META,
-    LZ_CLASS_SORT, LZ_CLASS_CONTROL, LZ_CLASS_WINDOW
+    LZ_CLASS_SORT, LZ_CLASS_CONTROL, LZ_CLASS_WINDOW, LZ_CLASS_FFT
 } lz_op_class;
 enum {
     LZ_F_PURE = 1 << 0, LZ_F_COMM = 1 << 1, LZ_F_ASSOC = 1 << 2, LZ_F_IDEM = 1 << 3, LZ_F_ID0 = 1 << 4, LZ_F_ID1 = 1 << 5,
@@ -26,7 +26,7 @@ enum {
     LZ_F_MULTI = 1 << 11, LZ_F_CHEAP = 1 << 12, LZ_F_COSTLY = 1 << 13
 };
 enum {
-    LZ_D_NUM = 1, LZ_D_REAL, LZ_D_FLT, LZ_D_FLC, LZ_D_PART, LZ_D_INT, LZ_D_SGN, LZ_D_SGC, LZ_D_BIT, LZ_D_PRED, LZ_D_ANY
+    LZ_D_NUM = 1, LZ_D_REAL, LZ_D_FLT, LZ_D_FLC, LZ_D_PART, LZ_D_PCX, LZ_D_INT, LZ_D_SGN, LZ_D_SGC, LZ_D_BIT, LZ_D_PRED, LZ_D_ANY
 };
 enum { LZ_ARITY_VAR = -1 };
 typedef enum lz_tol_kind { LZ_TOL_EXACT, LZ_TOL_ULP, LZ_TOL_SUM } lz_tol_kind;
@@ -94,6 +94,7 @@ typedef enum lz_comparison_direction {
 } lz_comparison_direction;
 typedef enum lz_compare_type { LZ_CT_NOTYPE, LZ_CT_FLOAT, LZ_CT_TOTALORDER, LZ_CT_SIGNED, LZ_CT_UNSIGNED } lz_compare_type;
 typedef enum lz_precision { LZ_PRECISION_DEFAULT, LZ_PRECISION_HIGH, LZ_PRECISION_HIGHEST } lz_precision;
+typedef enum lz_fft_type { LZ_FFT, LZ_IFFT, LZ_RFFT, LZ_IRFFT } lz_fft_type;
 typedef enum lz_rng_algorithm { LZ_RNG_DEFAULT, LZ_RNG_THREE_FRY, LZ_RNG_PHILOX } lz_rng_algorithm;
 
 /* Every record starts with its kind: struct lz_attr_dot { lz_attr_kind kind; lz_ints lhs_batching_dimensions; ... }.

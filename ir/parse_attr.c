@@ -7,11 +7,18 @@
 static const struct {
     const char *field, *shown;
 } short_names[] = {
-    {"iota_dimension", "dim"},        {"dimension", "dim"},
-    {"broadcast_dimensions", "dims"}, {"dimensions", "dims"},
-    {"permutation", "dims"},          {"edge_padding_low", "low"},
-    {"edge_padding_high", "high"},    {"interior_padding", "interior"},
-    {"slice_sizes", "sizes"},         {"rng_algorithm", "algorithm"},
+    {"iota_dimension", "dim"},
+    {"dimension", "dim"},
+    {"broadcast_dimensions", "dims"},
+    {"dimensions", "dims"},
+    {"permutation", "dims"},
+    {"edge_padding_low", "low"},
+    {"edge_padding_high", "high"},
+    {"interior_padding", "interior"},
+    {"slice_sizes", "sizes"},
+    {"rng_algorithm", "algorithm"},
+    {"fft_type", "type"},
+    {"fft_length", "length"},
 };
 
 static const lz_entry *find_field(const lz_stmt *t, const char *field)

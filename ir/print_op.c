@@ -443,6 +443,15 @@ static void print_rng(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
+static void print_fft(lz_printer *p, const lz_inst *in)
+{
+    const lz_attr_fft *a = LZ_ATTR(fft, in->sig->attr);
+    head(p, in);
+    lz_buf_printf(p->out, ", type = %s", lz_attr_enum_name("fft_type", a->fft_type));
+    list(p, ", length = ", &a->fft_length);
+    functional_type(p, in);
+}
+
 static void print_barrier(lz_printer *p, const lz_inst *in)
 {
     head(p, in);
@@ -473,6 +482,7 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_SCATTER] = print_scatter,
     [LZ_OP_REDUCE] = print_reduce,
     [LZ_OP_DOT_GENERAL] = print_dot,
+    [LZ_OP_FFT] = print_fft,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_CONVOLUTION] = lz_print_convolution,
     [LZ_OP_REDUCE_WINDOW] = lz_print_reduce_window,

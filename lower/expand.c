@@ -2,10 +2,12 @@
  * Does:        rng_bit_generator with PHILOX (Philox4x32-10) or THREE_FRY (Threefry2x32-20), laid out as the reference evaluator does
  *              (ir/eval_rng.c): one array per lane of a block, joined by concatenate along a new dimension.
  *              A sum scattered into 16-bit floats is added up in f32.
+ *              Fourier transforms become products with small matrices: expand_fft.c.
  * Needs:       nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
  * Cost:        O(instructions), about 150 instructions per generator.
- * Off:         never: nothing after it knows how to make random bits. */
+ * Off:         never: nothing after it knows how to make random bits, or transforms. */
 #include "ir/eval.h"
+#include "lower/expand_fft.h"
 #include "lower/passes.h"
 #include "lower/rewrite.h"
 #include <string.h>
@@ -315,6 +317,8 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
         return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
     if (in->sig->op == LZ_OP_SCATTER)
         return widen_scatter(rw, i);
+    if (in->sig->op == LZ_OP_FFT)
+        return lz_expand_fft(rw, i);
     if (in->sig->op != LZ_OP_RNG_BIT_GENERATOR)
         return LZ_NOVAL;
     const lz_type *st = in->sig->opnd[0];

@@ -259,6 +259,19 @@ lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *
     return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_DOT_GENERAL, &r.head, o, 2) : NULL);
 }
 
+lz_tensor *lz_hlo_fft_at(lz_hlo_fft_type type, lz_tensor *x, const int64_t *lengths, int n,
+                         const lz_site *site)
+{
+    lz_attr_any a;
+    BEGIN("lz_hlo_fft");
+    lz_node *o = lz_tr_in(&c, x);
+    lz_attr_init(&a, LZ_ATTR_fft);
+    a.as_fft.fft_type = (int32_t)type;
+    if (o && !ints_in("lengths", lengths, n, &a.as_fft.fft_length))
+        o = NULL;
+    return lz_tr_end(&c, lz_tr_op(&c, LZ_OP_FFT, &a.head, &o, 1));
+}
+
 lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gather_dims *d,
                             const lz_site *site)
 {

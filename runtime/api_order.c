@@ -413,7 +413,7 @@ static lz_node *positions(lz_tr *c, lz_node *rows, lz_node *values, bool right)
         return NULL;
     }
     lz_dtype d = lz_tr_result_dtype(rows, values);
-    if (d == LZ_C64) {
+    if (lz_dtype_is_complex(d)) {
         LZ_FAIL(LZ_EDTYPE, "complex numbers have no order");
         return NULL;
     }

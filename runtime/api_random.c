@@ -78,7 +78,7 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
                          const lz_site *site)
 {
     BEGIN("lz_randint");
-    if (dtype == LZ_BOOL || dtype == LZ_C64 || !lz_dtype_size(dtype)) {
+    if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%s: numbers are drawn", lz_dtype_name(dtype));
         return lz_tr_end(c, NULL);
     }
@@ -110,7 +110,7 @@ lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
 {
     lz_shape s = {.rank = 1, .dims = {n}};
     BEGIN("lz_randperm");
-    if (dtype == LZ_BOOL || dtype == LZ_C64 || !lz_type_get(dtype, &s)) {
+    if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_type_get(dtype, &s)) {
         LZ_FAIL(n < 0 ? LZ_EINVAL : LZ_EDTYPE, "%" PRId64 " numbers of %s", n,
                 lz_dtype_name(dtype));
         return lz_tr_end(c, NULL);

@@ -11,7 +11,7 @@
 #define LZ_BACKENDS_LLVM_SIMT_H
 #include "backends/llvm/codegen.h"
 
-enum { SIMT_PARAMS = 480, SIMT_WARP = 32, SIMT_SHARED = 48 << 10 };
+enum { SIMT_PARAMS = 480, SIMT_WARP = 32, SIMT_SHARED = 48 << 10, SIMT_ACC = 16 /* bytes of an accumulator */ };
 
 typedef struct lz_simt_dims {
     uint32_t grid, block;           /* 0 blocks: nothing to do */

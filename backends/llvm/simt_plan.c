@@ -128,7 +128,7 @@ static uint32_t row_shared(const lz_kernel *k)
             n += k->stages[s].reds[r].nacc;
         most = n > most ? n : most;
     }
-    return most * 8;
+    return most * SIMT_ACC;
 }
 
 /* Whether threads that take indices of the last outer loop write apart at all times, not just at one point of the other loops:

@@ -24,23 +24,26 @@ static void within_warp(simt *s, kern *c, const lz_red *q, Ev *acc)
     }
 }
 
-/* Accumulator k of warp w lies at 8 (w nacc + k); the real and imaginary part of a complex one are 4 bytes each. */
+/* Accumulator k of warp w lies at SIMT_ACC (w nacc + k); the parts of a complex one lie side by side. */
 static void put(simt *s, lz_dtype d, Ev v, Val at)
 {
     em *e = s->e;
     if (LLVMTypeOf(v.v) == e->i1)
         v.v = LLVMBuildZExt(e->b, v.v, e->i8, "");
-    em_store(e, v.v, at, (unsigned)(d == LZ_C64 ? 4 : em_bits(e, LLVMTypeOf(v.v)) / 8));
+    unsigned size = (unsigned)lz_dtype_size(lz_dtype_part(d));
+    em_store(e, v.v, at, v.im ? size : em_bits(e, LLVMTypeOf(v.v)) / 8);
     if (v.im)
-        em_store(e, v.im, em_at(e, at, em_c64(e, 4), 1), 4);
+        em_store(e, v.im, em_at(e, at, em_c64(e, size), 1), size);
 }
 
 static Ev get(simt *s, lz_dtype d, Val at)
 {
     em *e = s->e;
     Ty t = em_type(e, d, 1);
-    if (d == LZ_C64)
-        return (Ev){em_load(e, t, at, 4), em_load(e, t, em_at(e, at, em_c64(e, 4), 1), 4)};
+    if (lz_dtype_is_complex(d)) {
+        unsigned size = (unsigned)lz_dtype_size(lz_dtype_part(d));
+        return (Ev){em_load(e, t, at, size), em_load(e, t, em_at(e, at, em_c64(e, size), 1), size)};
+    }
     if (t == e->i1)
         return (Ev){ICMP(NE, em_load(e, e->i8, at, 1), LLVMConstNull(e->i8)), NULL};
     return (Ev){em_load(e, t, at, em_bits(e, t) / 8), NULL};
@@ -80,13 +83,13 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
     for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
             put(s, st->reds[r].acc_dtype[k], acc[k0 + k],
-                simt_shared_at(s, warp, 8 * (int64_t)n, 8 * (int64_t)(k0 + k)));
+                simt_shared_at(s, warp, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
     em_if_end(e, &first, 0, NULL, NULL, NULL);
     simt_barrier(s);
     for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
             acc[k0 + k] = get(s, st->reds[r].acc_dtype[k],
-                              simt_shared_at(s, em_c64(e, 0), 0, 8 * (int64_t)(k0 + k)));
+                              simt_shared_at(s, em_c64(e, 0), 0, SIMT_ACC * (int64_t)(k0 + k)));
     em_loop l;
     Val flat[EM_PHI];
     int nflat = parts_of(acc, n, flat);
@@ -96,8 +99,9 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
         Ev elt[8], out[8];
         const lz_red *q = &st->reds[r];
         for (uint32_t k = 0; k < q->nacc; k++)
-            elt[k] = get(s, q->acc_dtype[k],
-                         simt_shared_at(s, l.i, 8 * (int64_t)n, 8 * (int64_t)(k0 + k)));
+            elt[k] =
+                get(s, q->acc_dtype[k],
+                    simt_shared_at(s, l.i, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
         kern_merge(c, q, acc + k0, elt, q->acc_dtype, out);
         for (uint32_t k = 0; k < q->nacc; k++)
             acc[k0 + k] = out[k];

@@ -51,6 +51,10 @@ typedef struct lz_dot_dims {
     int64_t lhs_batch[LZ_MAX_RANK], rhs_batch[LZ_MAX_RANK], lhs_contract[LZ_MAX_RANK], rhs_contract[LZ_MAX_RANK];
 } lz_dot_dims;
 LZ_API lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims, const lz_site *site);
+/* Discrete Fourier transform of the last n (1 to 3) dimensions. FFT, IFFT (scaled by 1 / elements): complex, x's type; lengths are the extents. RFFT: f32 or f64
+ * to complex, of the last dimension lengths[n-1] / 2 + 1 elements. IRFFT: from these back; imaginary parts that no real signal has are ignored. */
+typedef enum lz_hlo_fft_type { LZ_HLO_FFT, LZ_HLO_IFFT, LZ_HLO_RFFT, LZ_HLO_IRFFT } lz_hlo_fft_type;
+LZ_API lz_tensor *lz_hlo_fft_at(lz_hlo_fft_type type, lz_tensor *x, const int64_t *lengths, int n, const lz_site *site);
 /* Windows over x, one entry per dimension of x (0 in size, stride and dilations means 1): x with base_dilation - 1 gaps between its elements, `low`
  * before and `high` after (negative: cut), walked by windows of `size` elements `dilation` apart, `stride` from one to the next. */
 typedef struct lz_window_dims {
@@ -127,6 +131,7 @@ LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const
 #define lz_hlo_reverse(...) lz_hlo_reverse_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce(...) lz_hlo_reduce_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dot_general(...) lz_hlo_dot_general_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_fft(...) lz_hlo_fft_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce_window(...) lz_hlo_reduce_window_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce_window_arg(...) lz_hlo_reduce_window_arg_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_select_and_scatter(...) lz_hlo_select_and_scatter_at(__VA_ARGS__, LZ_SITE)

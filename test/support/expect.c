@@ -281,6 +281,37 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
     return st;
 }
 
+/* Transforms move by unit roundoff * log2 of the elements * the norm of what is transformed together; with anything that is not finite in it,
+ * anywhere. */
+static lz_status nudge_fft(runner *r, const lz_sig *s, const lz_literal *x, lz_literal *out)
+{
+    const lz_attr_fft *a = LZ_ATTR(fft, s->attr);
+    lz_dtype d = x->type->dtype, od = out->type->dtype;
+    double n = 1, eps = lz_dtype_part(d) == LZ_F64 ? 0x1p-53 : 0x1p-24, norm = 0;
+    for (int k = 0; k < a->fft_length.n; k++)
+        n *= (double)a->fft_length.v[k];
+    for (int64_t i = 0; i < x->type->nelem; i++) {
+        lz_cx v = lz_dtype_is_complex(d) ? lz_ref_load_c(d, x->data, i)
+                                         : (lz_cx){lz_elem_get_f64(d, x->data, i), 0};
+        norm = hypot(norm, (double)lz_cx_abs(v)); /* of the whole operand: more than of each part */
+    }
+    bool inverse = a->fft_type == LZ_IFFT || a->fft_type == LZ_IRFFT;
+    double bound = 6 * eps * (2 + log2(n + 1)) * norm / (inverse ? n : 1);
+    for (int64_t i = 0; i < out->type->nelem; i++) {
+        double to = isfinite(bound) ? 1 : move_of(r) < 0 ? NAN : INFINITY;
+        if (lz_dtype_is_complex(od)) {
+            lz_cx v = lz_ref_load_c(od, out->data, i);
+            v = to == 1 ? (lz_cx){v.re + move_of(r) * bound, v.im + move_of(r) * bound}
+                        : (lz_cx){to, to};
+            lz_ref_store_c(od, out->data, i, v);
+        } else {
+            double v = lz_elem_get_f64(od, out->data, i);
+            lz_elem_set_f64(od, out->data, i, to == 1 ? v + move_of(r) * bound : to);
+        }
+    }
+    return LZ_OK;
+}
+
 static lz_status step(runner *r, uint32_t i)
 {
     const lz_inst *in = &r->f->insts[i];
@@ -305,6 +336,8 @@ static lz_status step(runner *r, uint32_t i)
         nudge_nans(r, out[0]);
     if (!inexact(s, r->extra_ulp))
         return LZ_OK;
+    if (s->op == LZ_OP_FFT)
+        return nudge_fft(r, s, opnd[0], out[0]);
     if (is_sum(s))
         return nudge_sum(r, s, opnd, out);
     nudge_steps(r, out[0], steps_of(s, r->extra_ulp));

@@ -576,6 +576,27 @@ static lz_val op_dot(gen *g)
     return gen_build(g, LZ_OP_DOT_GENERAL, &at, opnd, 2);
 }
 
+/* Over as many of the last dimensions as there are, at most 3; complex operands in all three ways. */
+static lz_val op_fft(gen *g)
+{
+    lz_val a = g->pure || g->o.dtypes >> LZ_C64 & 1 ? gen_pick(g, LZ_OP_FFT) : LZ_NOVAL;
+    if (a == LZ_NOVAL || gen_type(g, a)->shape.rank == 0)
+        return LZ_NOVAL;
+    const lz_type *t = gen_type(g, a);
+    lz_attr_fft at = {.kind = LZ_ATTR_fft, .fft_type = LZ_RFFT};
+    int n = (int)RND(1, t->shape.rank < 3 ? t->shape.rank : 3);
+    at.fft_length = lz_ints_make(n, t->shape.dims + t->shape.rank - n);
+    if (lz_dtype_is_complex(t->dtype)) {
+        int64_t half = at.fft_length.v[n - 1];
+        at.fft_type = CHANCE(40) ? LZ_FFT : CHANCE(50) ? LZ_IFFT : LZ_IRFFT;
+        if (at.fft_type == LZ_IRFFT)
+            at.fft_length.v[n - 1] = half == 0                 ? 0
+                                     : half == 1 || CHANCE(50) ? 2 * half - 1
+                                                               : 2 * half - 2;
+    }
+    return gen_build(g, LZ_OP_FFT, &at, &a, 1);
+}
+
 static lz_val op_rng(gen *g)
 {
     lz_attr_rng at = {.kind = LZ_ATTR_rng,
@@ -618,6 +639,8 @@ lz_val gen_op(gen *g, lz_op op)
         return gen_window(g, op);
     case LZ_CLASS_RNG:
         return op_rng(g);
+    case LZ_CLASS_FFT:
+        return op_fft(g);
     case LZ_CLASS_SORT:
         return op_sort(g);
     case LZ_CLASS_CONTROL:

@@ -55,11 +55,11 @@ static const op_row *find_op(const char *name)
 static const struct {
     const char *cls, *title;
 } classes[] = {
-    {"EW", "Elementwise"},     {"LEAF", "Leaves"},
-    {"MOVE", "Data movement"}, {"INDEX", "Data-dependent addresses"},
-    {"REDUCE", "Reductions"},  {"DOT", "Products"},
-    {"SORT", "Order"},         {"RNG", "Random numbers"},
-    {"META", "Structure"},
+    {"EW", "Elementwise"},         {"LEAF", "Leaves"},
+    {"MOVE", "Data movement"},     {"INDEX", "Data-dependent addresses"},
+    {"REDUCE", "Reductions"},      {"DOT", "Products"},
+    {"FFT", "Fourier transforms"}, {"SORT", "Order"},
+    {"RNG", "Random numbers"},     {"META", "Structure"},
 };
 
 static const char *dtypes_text(const char *word)
@@ -70,6 +70,7 @@ static const char *dtypes_text(const char *word)
         {"FLT", "floats"},
         {"FLC", "floats, complex"},
         {"PART", "f32, f64"},
+        {"PCX", "f32, f64, complex"},
         {"INT", "integers"},
         {"SGN", "signed integers, floats"},
         {"SGC", "signed integers, floats, complex"},

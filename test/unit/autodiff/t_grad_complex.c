@@ -56,6 +56,32 @@ static lz_tensor *f_prod(lz_tensor **x)
     return lz_hlo_reduce("multiply", lz_reshape(x[0], LZ_SHAPE(2, 3)), ((int64_t[]){1}), 1);
 }
 
+static lz_tensor *f_fft(lz_tensor **x)
+{
+    return lz_hlo_fft(LZ_HLO_FFT, lz_reshape(x[0], LZ_SHAPE(2, 3)), ((int64_t[]){2, 3}), 2);
+}
+static lz_tensor *f_ifft(lz_tensor **x)
+{
+    return lz_hlo_fft(LZ_HLO_IFFT, x[0], ((int64_t[]){6}), 1);
+}
+static lz_tensor *f_rfft(lz_tensor **x)
+{
+    return lz_hlo_fft(LZ_HLO_RFFT, lz_reshape(lz_real(x[0]), LZ_SHAPE(2, 3)), ((int64_t[]){2, 3}),
+                      2);
+}
+static lz_tensor *f_rfft_even(lz_tensor **x)
+{
+    return lz_hlo_fft(LZ_HLO_RFFT, lz_imag(x[0]), ((int64_t[]){6}), 1);
+}
+static lz_tensor *f_irfft(lz_tensor **x)
+{
+    return lz_hlo_fft(LZ_HLO_IRFFT, lz_reshape(x[0], LZ_SHAPE(3, 2)), ((int64_t[]){3, 2}), 2);
+}
+static lz_tensor *f_irfft_odd(lz_tensor **x)
+{
+    return lz_hlo_fft(LZ_HLO_IRFFT, lz_reshape(x[0], LZ_SHAPE(2, 3)), ((int64_t[]){5}), 1);
+}
+
 static const struct gcase {
     const char *name;
     fn f;
@@ -90,6 +116,12 @@ static const struct gcase {
     {"matmul", f_matmul, 2},
     {"sum", f_sum, 2},
     {"prod", f_prod, 1},
+    {"fft", f_fft, 1},
+    {"ifft", f_ifft, 1},
+    {"rfft", f_rfft, 1},
+    {"rfft_even", f_rfft_even, 1},
+    {"irfft", f_irfft, 1},
+    {"irfft_odd", f_irfft_odd, 1},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 
@@ -112,14 +144,14 @@ static void start(point *p)
 /* The sum of the parts with fixed weights. */
 static lz_tensor *weigh(lz_tensor *t)
 {
-    static double w[2 * N];
+    static double w[4 * N];
     unsigned seed = 7;
     int64_t n = lz_numel(t);
-    ck_assert_msg(n > 0 && n <= N, "%s", lz_last_error_text());
-    for (int i = 0; i < 2 * N; i++)
+    ck_assert_msg(n > 0 && n <= 2 * N, "%s", lz_last_error_text());
+    for (int i = 0; i < 4 * N; i++)
         w[i] = 0.5 + noise(&seed);
     lz_tensor *a = lz_from_host(LZ_F64, lz_shape_of(t), w),
-              *b = lz_from_host(LZ_F64, lz_shape_of(t), w + N);
+              *b = lz_from_host(LZ_F64, lz_shape_of(t), w + 2 * N);
     return lz_add(lz_sum(lz_mul(lz_to(lz_real(t), LZ_F64), a)),
                   lz_sum(lz_mul(lz_to(lz_imag(t), LZ_F64), b)));
 }
