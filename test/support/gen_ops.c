@@ -579,7 +579,7 @@ static lz_val op_dot(gen *g)
 /* Over as many of the last dimensions as there are, at most 3; complex operands in all three ways. */
 static lz_val op_fft(gen *g)
 {
-    lz_val a = g->pure || g->o.dtypes >> LZ_C64 & 1 ? gen_pick(g, LZ_OP_FFT) : LZ_NOVAL;
+    lz_val a = gen_pick(g, LZ_OP_FFT);
     if (a == LZ_NOVAL || gen_type(g, a)->shape.rank == 0)
         return LZ_NOVAL;
     const lz_type *t = gen_type(g, a);
