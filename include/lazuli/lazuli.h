@@ -19,6 +19,7 @@
 #include <lazuli/hlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/data.h>
+#include <lazuli/loader.h>
 #include <lazuli/functional.h>
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>

@@ -26,6 +26,7 @@ function value(p) {
     if (p ~ /lz_tensor \*/) return "T"
     if (p ~ /lz_optim \*/) return "lz_sgd(&params, .lr = 1)"
     if (p ~ /lz_params \*/) return "&params"
+    if (p ~ /lz_loader \*/) return "lz_loader_new(&(lz_dataset){.struct_size = sizeof(lz_dataset)})"
     if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
     if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
