@@ -1,6 +1,6 @@
 /* dots.c - pass `dots`: products in the form the product kernels want.
  * Does:      several contracting dimensions become one, merged where they lie next to each other in the same order in both operands, moved
- *            there otherwise; a product over one element (an outer product) becomes a multiplication of broadcasts, which fuses.
+ *            there otherwise (windows stay: their kernel walks several); a product over one element (an outer product) becomes a multiplication of broadcasts, which fuses.
  *            Batch and free dimensions need nothing: they are loops, and a product against a vector is a reduction (loop_tidy.c).
  * Needs:     simplify (transposes composed).   Recreates: nothing.   Breaks: nothing.
  * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=dots */
@@ -65,6 +65,12 @@ static lz_val outer_product(lz_rw *rw, uint32_t i, const side *l, const side *r)
 }
 
 /* ---- one contracting dimension ---- */
+
+/* A view that shows elements of its operand several times: made one, its dimensions would have to be copied out. */
+static bool overlaps(const lz_rw *rw, lz_val v)
+{
+    return lz_rw_inst(rw, v)->sig->attr->kind == LZ_ATTR_window_view;
+}
 
 /* Contracting dimensions longer than 1, as positions in the lists of both sides. */
 static int long_ones(const side *l, int *which)
@@ -172,7 +178,9 @@ static lz_val canonical(lz_rw *rw, uint32_t i, void *user)
     int n = long_ones(&l, which);
     if (n == 0)
         return outer_product(rw, i, &l, &r);
-    return n > 1 ? one_contraction(rw, i, &l, &r, which, n) : LZ_NOVAL;
+    return n > 1 && !overlaps(rw, l.v) && !overlaps(rw, r.v)
+               ? one_contraction(rw, i, &l, &r, which, n)
+               : LZ_NOVAL;
 }
 
 lz_status lz_pass_dots(const lz_func *in, lz_func **out)

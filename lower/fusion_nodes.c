@@ -495,6 +495,9 @@ static void lay_out_factors(lz_fusion *fu, const lz_node *n, bool *again)
     if (n->kind != LZ_NODE_DOT || n->first[n->rank + n->ninner] - n->first[n->rank] < 2 ||
         sums_over_one_loop(fu, n))
         return;
+    for (int k = 0; k < 2; k++) /* but for views of windows, which would be many times as large */
+        if (fu->f->insts[in->opnd[k]].sig->attr->kind == LZ_ATTR_window_view)
+            return;
     for (int k = 0; k < 2; k++)
         if (lz_fusion_memory(fu, in->opnd[k]) == LZ_NOVAL && !fu->f->insts[in->opnd[k]].lit)
             *again |= lz_fusion_realise(fu, in->opnd[k]);

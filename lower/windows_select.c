@@ -1,8 +1,9 @@
 /* windows_select.c - pass `windows`: select_and_scatter. See windows.c.
  * First, which element each window chooses: a reduction of pairs (value, position) over windows; of two, the region `select` decides between
  * the one that comes first and the other, so the order of combination does not matter.
- * Then an element of the result combines what the windows that may contain it scatter to it: window by window (each in one window: the windows
- * are spread out; otherwise a second view, of the windows around an element). No address is computed, nothing collides.
+ * Then an element of the result combines what the windows that may contain it scatter to it: values of windows are spread over as many elements
+ * as the windows are apart, and an element looks at its own and, where windows overlap, at those a stride before. No address is computed, nothing
+ * collides.
  * A region `scatter` that is no op with an identity, or windows of too many dimensions, become a scatter at the positions. */
 #include "lower/emit.h"
 #include "lower/windows.h"
@@ -83,60 +84,55 @@ static lz_val chosen(const sas *h, lz_val x)
 
 /* ---- what reaches an element ---- */
 
-/* Windows around an element, as windows over the source: the source is dilated by the strides. */
-static void around(const sas *h, lz_window *w, int64_t *count)
+/* Along dimension d, an element q places from where the first window begins lies in window q / stride and in the `overlap` - 1 before it,
+ * if they are long enough: which is what comparing positions finds out. */
+static int64_t overlap(const lz_window *w)
 {
-    for (int d = 0; d < h->x.rank; d++) {
-        w[d] = (lz_window){h->w[d].size, 1, h->w[d].size - 1 - h->w[d].low, 0, h->w[d].stride, 1};
-        count[d] = h->x.dims[d];
-    }
+    return (w->size - 1) / w->stride + 1;
 }
 
-/* Every element is in one window at most: values of windows spread over their elements. */
-static bool apart(const sas *h)
-{
-    int extra = 0;
-    for (int d = 0; d < h->x.rank; d++) {
-        if (h->w[d].stride != h->w[d].size || h->w[d].low != 0)
-            return false;
-        extra += h->w[d].size > 1;
-    }
-    return h->x.rank + extra <= LZ_MAX_RANK;
-}
-
-static lz_val spread_out(const sas *h, lz_val v, lz_val outside)
+/* Values of windows spread over `stride` elements each: element q is that of window q / stride. */
+static lz_val spread_out(const sas *h, lz_val v)
 {
     lz_shape s = {0}, whole = h->source;
     lz_ints where = {0};
-    lz_window w[LZ_MAX_RANK];
     for (int d = 0; d < h->x.rank; d++) {
         where.v[where.n++] = s.rank;
         s.dims[s.rank++] = h->source.dims[d];
-        if (h->w[d].size > 1)
-            s.dims[s.rank++] = h->w[d].size;
-        whole.dims[d] *= h->w[d].size;
-        w[d] = (lz_window){1, 1, 0, 0, 1, 1};
+        if (h->w[d].stride > 1)
+            s.dims[s.rank++] = h->w[d].stride;
+        whole.dims[d] *= h->w[d].stride;
     }
-    v = lz_build_reshape(h->f, lz_build_broadcast(h->f, v, &where, &s), &whole);
-    return lz_windows_pad(h->f, v, outside, w, h->x.dims); /* pads, or cuts, to the extents of x */
+    return lz_build_reshape(h->f, lz_build_broadcast(h->f, v, &where, &s), &whole);
+}
+
+/* For each element of x, in new dimensions, the values of the windows it may lie in. */
+static lz_val candidates(const sas *h, lz_val v, lz_val outside)
+{
+    lz_window w[LZ_MAX_RANK];
+    for (int d = 0; d < h->x.rank; d++) {
+        int64_t n = overlap(&h->w[d]), stride = h->w[d].stride;
+        w[d] = (lz_window){n, 1, (n - 1) * stride - h->w[d].low, 0, 1, n > 1 ? stride : 1};
+    }
+    v = lz_windows_pad(h->f, spread_out(h, v), outside, w, h->x.dims);
+    return lz_windows_view(h->f, v, w, h->x.dims);
+}
+
+static bool fits(const sas *h)
+{
+    int spread = h->x.rank, view = h->x.rank;
+    for (int d = 0; d < h->x.rank; d++) {
+        spread += h->w[d].stride > 1;
+        view += overlap(&h->w[d]) > 1;
+    }
+    return spread <= LZ_MAX_RANK && view <= LZ_MAX_RANK;
 }
 
 /* What windows scatter to their chosen element, combined for each element of x; `none` where nothing comes. */
 static lz_val arriving(const sas *h, lz_op op, lz_val at, lz_val source, lz_val none)
 {
     lz_func *f = h->f;
-    lz_val minus = lz_windows_int(f, h->pos, -1), here = positions(h);
-    if (apart(h)) {
-        lz_val p = spread_out(h, at, minus), v = spread_out(h, source, none);
-        return f->status != LZ_OK ? LZ_NOVAL
-                                  : lz_build_select(f, lz_build_compare(f, LZ_CMP_EQ, p, here), v,
-                                                    lz_windows_spread(f, none, &h->x));
-    }
-    lz_window w[LZ_MAX_RANK];
-    int64_t count[LZ_MAX_RANK];
-    around(h, w, count);
-    lz_val p = lz_windows_view(f, lz_windows_pad(f, at, minus, w, count), w, count),
-           v = lz_windows_view(f, lz_windows_pad(f, source, none, w, count), w, count);
+    lz_val p = candidates(h, at, lz_windows_int(f, h->pos, -1)), v = candidates(h, source, none);
     if (f->status != LZ_OK)
         return LZ_NOVAL;
     lz_shape s = lz_val_type(f, p)->shape;
@@ -146,7 +142,9 @@ static lz_val arriving(const sas *h, lz_op op, lz_val at, lz_val source, lz_val 
             where.v[where.n++] = d;
         else
             dims.v[dims.n++] = d;
-    lz_val hit = lz_build_compare(f, LZ_CMP_EQ, p, lz_build_broadcast(f, here, &where, &s));
+    lz_val here = positions(h);
+    lz_val hit =
+        lz_build_compare(f, LZ_CMP_EQ, p, dims.n ? lz_build_broadcast(f, here, &where, &s) : here);
     v = lz_build_select(f, hit, v, lz_windows_spread(f, none, &s));
     return dims.n ? lz_build_reduce(f, op, v, none, &dims) : v;
 }
@@ -194,10 +192,7 @@ lz_val lz_windows_select(lz_rw *rw, uint32_t i)
     lz_val at = chosen(&h, x);
     if (at == LZ_NOVAL)
         return at;
-    int walked = 0;
-    for (int d = 0; d < h.x.rank; d++)
-        walked += h.w[d].size > 1;
-    if (op == LZ_OP_NONE || !lz_identity_bits(op, acc, &id) || h.x.rank + walked > LZ_MAX_RANK)
+    if (op == LZ_OP_NONE || !lz_identity_bits(op, acc, &id) || !fits(&h))
         return scattered(&h, at, source, init);
     lz_shape scalar = LZ_SCALAR;
     const lz_type *st = lz_type_get(acc, &scalar);
