@@ -2,6 +2,7 @@
 #include "runtime/compose.h"
 #include <inttypes.h>
 #include <lazuli/index_ops.h>
+#include <lazuli/window_ops.h>
 #include <string.h>
 
 static const char *text_of(const lz_node *x, char *text)
@@ -400,6 +401,46 @@ lz_tensor *lz_masked_fill_tensor_at(lz_tensor *x, lz_tensor *mask, lz_tensor *va
         v = NULL;
     }
     return lz_tr_end(c, v ? lz_tr_where(c, m, TO(v, lz_tr_dtype(t)), t) : NULL);
+}
+
+/* The k-th true of the mask, in row-major order, gets the k-th element of source: k is how many are true up to here. */
+static lz_node *masked_scatter(lz_tr *c, lz_node *x, lz_node *mask, lz_node *source)
+{
+    lz_shape s;
+    if (lz_tr_dtype(x) != lz_tr_dtype(source)) {
+        LZ_FAIL(LZ_EDTYPE, "x is %s, source %s: they must be equal", lz_dtype_name(lz_tr_dtype(x)),
+                lz_dtype_name(lz_tr_dtype(source)));
+        return NULL;
+    }
+    mask = TO(mask, LZ_BOOL);
+    if (!mask || !lz_tr_broadcast_shapes(lz_tr_shape(x), lz_tr_shape(mask), &s))
+        return NULL;
+    x = lz_tr_expand(c, x, &s);
+    mask = lz_tr_expand(c, mask, &s);
+    if (!x || !mask || lz_node_type(x)->nelem == 0)
+        return x;
+    if (lz_node_type(source)->nelem == 0) {
+        LZ_FAIL(LZ_ERANGE, "source has no elements");
+        return NULL;
+    }
+    lz_node *row = as_row(c, mask);
+    if (!row || !(row = TO(row, LZ_I64)))
+        return NULL;
+    lz_tensor *t = lz_trace_tensor_of(row, c->site);
+    lz_tensor *sum = lz_cumsum_at(t, 0, c->site);
+    lz_node *k = IN(sum);
+    (void)lz_release(t);
+    (void)lz_release(sum);
+    k = k ? lz_tr_take(c, as_row(c, source), 0, SUB(k, K(k, 1))) : NULL;
+    return SEL(mask, lz_tr_reshape(c, k, &s), x);
+}
+
+lz_tensor *lz_masked_scatter_at(lz_tensor *x, lz_tensor *mask, lz_tensor *source,
+                                const lz_site *site)
+{
+    BEGIN("lz_masked_scatter");
+    lz_node *t = IN(x), *m = t ? IN(mask) : NULL, *s = m ? IN(source) : NULL;
+    return lz_tr_end(c, s ? masked_scatter(c, t, m, s) : NULL);
 }
 
 /* ---- embeddings ---- */

@@ -22,6 +22,7 @@ while read -r file generator argument; do
 done <<'ROWS'
 include/lazuli/ops.h opgen header
 docs/ops.md opgen doc
+docs/core_aten.md atengen doc
 docs/env.md envgen doc
 docs/metrics.md metricsgen doc
 ROWS

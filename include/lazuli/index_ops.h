@@ -30,6 +30,8 @@ LZ_API lz_tensor *lz_put_at(lz_tensor *x, lz_tensor *index, lz_tensor *source, b
 /* value, converted to x's dtype, where mask (broadcast) is not 0. The tensor has rank 0. */
 LZ_API lz_tensor *lz_masked_fill_at(lz_tensor *x, lz_tensor *mask, double value, const lz_site *site);
 LZ_API lz_tensor *lz_masked_fill_tensor_at(lz_tensor *x, lz_tensor *mask, lz_tensor *value, const lz_site *site);
+/* The elements of source, in order, where mask (broadcast) is not 0; when it has too few, the last one again. */
+LZ_API lz_tensor *lz_masked_scatter_at(lz_tensor *x, lz_tensor *mask, lz_tensor *source, const lz_site *site);
 
 /* ---- embeddings ---- */
 /* lz_embedding whose row padding_idx (wraps) gets no gradient. */
@@ -66,6 +68,7 @@ LZ_API lz_tensor *lz_embedding_bag_at(lz_tensor *weight, lz_tensor *indices, lz_
 #define lz_put(x, index, source, accumulate) lz_put_at((x), (index), (source), (accumulate), LZ_SITE)
 #define lz_masked_fill(x, mask, value) lz_masked_fill_at((x), (mask), (value), LZ_SITE)
 #define lz_masked_fill_tensor(x, mask, value) lz_masked_fill_tensor_at((x), (mask), (value), LZ_SITE)
+#define lz_masked_scatter(x, mask, source) lz_masked_scatter_at((x), (mask), (source), LZ_SITE)
 #define lz_embedding_padding(weight, indices, padding_idx) lz_embedding_padding_at((weight), (indices), (padding_idx), LZ_SITE)
 #define lz_embedding_dense_backward(grad, indices, num_weights, padding_idx, scale)                \
     lz_embedding_dense_backward_at((grad), (indices), (num_weights), (padding_idx), (scale), LZ_SITE)

@@ -128,6 +128,7 @@ F(grid_image, lz_grid_sampler_2d(IMAGE, lz_sub_scalar(lz_mul_scalar(lz_reshape(l
 F(grid_position, lz_grid_sampler_2d(lz_square(lz_reshape(lz_iota(LZ_F64, LZ_SHAPE(12), 0), LZ_SHAPE(1, 1, 4, 3))), lz_reshape(x[0], LZ_SHAPE(1, 3, 1, 2)), LZ_GRID_BILINEAR, LZ_GRID_ZEROS, true))
 F(grid_cubic, lz_grid_sampler_2d(lz_reshape(lz_iota(LZ_F64, LZ_SHAPE(12), 0), LZ_SHAPE(1, 1, 4, 3)), lz_reshape(x[0], LZ_SHAPE(1, 3, 1, 2)), LZ_GRID_BICUBIC, LZ_GRID_BORDER, false))
 F(pixel_shuffle, lz_pixel_shuffle(lz_reshape(lz_tile(x[0], LZ_SHAPE(2, 2)), LZ_SHAPE(4, 2, 3)), 2))
+F(masked_scatter, lz_masked_scatter(x[0], lz_eye(LZ_BOOL, 2, 3), x[1]))
 F(norm_all, lz_norm(x[0]))
 F(norm3_all, lz_norm(x[0], .ord = 3))
 F(norm_top, lz_norm(x[0], .ord = INFINITY))
@@ -267,6 +268,7 @@ static const gcase cases[] = {
     C1(grid_image, -2, 2),
     C1(grid_position, 0.05, 0.6),
     C1(bag_max, -2, 2),
+    C2(masked_scatter, -2, 2),
     C1(vander, 0.5, 2),
 };
 enum { NCASES = sizeof cases / sizeof *cases };

@@ -276,18 +276,42 @@ START_TEST(windows)
 }
 END_TEST
 
+/* Window i of n over an extent: from floor(i e / n) to ceil((i + 1) e / n). */
+START_TEST(adaptive_pooling_in_space)
+{
+    ON_DEVICE(_i);
+    enum { D = 4, H = 3, W = 5, OD = 2, OH = 3, OW = 2 };
+    lz_tensor *X = at_random(LZ_F32, LZ_SHAPE(2, 2, D, H, W), -2, 2, x);
+    int at = 0;
+    for (int g = 0; g < 4; g++)
+        for (int d = 0; d < OD; d++)
+            for (int h = 0; h < OH; h++)
+                for (int w = 0; w < OW; w++) {
+                    double s = 0;
+                    int n = 0;
+                    for (int i = d * D / OD; i < ((d + 1) * D + OD - 1) / OD; i++)
+                        for (int j = h * H / OH; j < ((h + 1) * H + OH - 1) / OH; j++)
+                            for (int k = w * W / OW; k < ((w + 1) * W + OW - 1) / OW; k++, n++)
+                                s += x[((g * D + i) * H + j) * W + k];
+                    want[at++] = s / n;
+                }
+    EXPECT(lz_adaptive_avg_pool3d(X, OD, OH, OW), LZ_F32, LZ_SHAPE(2, 2, OD, OH, OW), want, TOL32);
+}
+END_TEST
+
 int main(void)
 {
     rt_use("REF");
     Suite *s = suite_create("aten images");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, nearest, 0, 2);
-    tcase_add_loop_test(t, linear_and_cubic, 0, 2);
-    tcase_add_loop_test(t, grids, 0, 2);
-    tcase_add_loop_test(t, paddings, 0, 2);
-    tcase_add_loop_test(t, shuffles, 0, 2);
-    tcase_add_loop_test(t, windows, 0, 2);
+    tcase_add_loop_test(t, nearest, 0, at_devices());
+    tcase_add_loop_test(t, linear_and_cubic, 0, at_devices());
+    tcase_add_loop_test(t, grids, 0, at_devices());
+    tcase_add_loop_test(t, paddings, 0, at_devices());
+    tcase_add_loop_test(t, shuffles, 0, at_devices());
+    tcase_add_loop_test(t, windows, 0, at_devices());
+    tcase_add_loop_test(t, adaptive_pooling_in_space, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -218,6 +218,14 @@ START_TEST(masks)
     EXPECT(lz_masked_fill(lz_reshape(lz_iota(LZ_I8, LZ_SHAPE(60), 0), LZ_SHAPE(3, 4, 5)), m, 7),
            LZ_I8, LZ_SHAPE(3, 4, 5), want, 0);
     BAD(lz_masked_fill(X, lz_ones(LZ_BOOL, LZ_SHAPE(3)), 0), LZ_ESHAPE, "[3]");
+    FILL(3, 4, 5, j > 1 ? src[i * 10 + (j - 2) * 5 + k] : at3(i, j, k));
+    IS(lz_masked_scatter(X, m, at_tensor(LZ_F32, LZ_SHAPE(4, 10), src)), 3, 4, 5);
+    EXPECT(lz_masked_scatter(lz_zeros(LZ_F32, LZ_SHAPE(4)),
+                             at_tensor(LZ_BOOL, LZ_SHAPE(4), (double[]){1, 0, 1, 1}),
+                             at_tensor(LZ_F32, LZ_SHAPE(2), src)),
+           LZ_F32, LZ_SHAPE(4), ((double[]){src[0], 0, src[1], src[1]}), 0);
+    BAD(lz_masked_scatter(X, m, lz_zeros(LZ_F64, LZ_SHAPE(60))), LZ_EDTYPE, "f64");
+    BAD(lz_masked_scatter(X, m, lz_zeros(LZ_F32, LZ_SHAPE(0))), LZ_ERANGE, "no elements");
 }
 END_TEST
 
@@ -299,14 +307,14 @@ int main(void)
     Suite *s = suite_create("aten indexing");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, advanced, 0, 2);
-    tcase_add_loop_test(t, advanced_writing, 0, 2);
-    tcase_add_loop_test(t, slices, 0, 2);
-    tcase_add_loop_test(t, along, 0, 2);
-    tcase_add_loop_test(t, one_row, 0, 2);
-    tcase_add_loop_test(t, masks, 0, 2);
-    tcase_add_loop_test(t, embeddings, 0, 2);
-    tcase_add_loop_test(t, embedding_bags, 0, 2);
+    tcase_add_loop_test(t, advanced, 0, at_devices());
+    tcase_add_loop_test(t, advanced_writing, 0, at_devices());
+    tcase_add_loop_test(t, slices, 0, at_devices());
+    tcase_add_loop_test(t, along, 0, at_devices());
+    tcase_add_loop_test(t, one_row, 0, at_devices());
+    tcase_add_loop_test(t, masks, 0, at_devices());
+    tcase_add_loop_test(t, embeddings, 0, at_devices());
+    tcase_add_loop_test(t, embedding_bags, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

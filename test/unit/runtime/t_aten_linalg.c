@@ -264,11 +264,11 @@ int main(void)
     Suite *s = suite_create("aten products");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, products, 0, 2);
-    tcase_add_loop_test(t, with_addends, 0, 2);
-    tcase_add_loop_test(t, equations_by_loops, 0, 2);
-    tcase_add_loop_test(t, equations_that_are_special, 0, 2);
-    tcase_add_loop_test(t, others, 0, 2);
+    tcase_add_loop_test(t, products, 0, at_devices());
+    tcase_add_loop_test(t, with_addends, 0, at_devices());
+    tcase_add_loop_test(t, equations_by_loops, 0, at_devices());
+    tcase_add_loop_test(t, equations_that_are_special, 0, at_devices());
+    tcase_add_loop_test(t, others, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

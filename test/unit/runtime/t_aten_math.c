@@ -44,6 +44,17 @@ R1(tanhshrink, x - tanh(x))
 R1(trunc, trunc(x))
 R1(ceil, ceil(x))
 R1(round, rint(x))
+R1(abs, fabs(x))
+R1(acos, acos(x))
+R1(acosh, acosh(x))
+R1(asin, asin(x))
+R1(asinh, asinh(x))
+R1(atan, atan(x))
+R1(atanh, atanh(x))
+R1(cos, cos(x))
+R1(cosh, cosh(x))
+R1(sinh, sinh(x))
+R1(tan, tan(x))
 /* clang-format on */
 #define F_(name, tol, loose)                                                                       \
     {                                                                                              \
@@ -63,7 +74,11 @@ static const struct unary {
     F_(reciprocal, 1e-6, false), F_(relu6, 0, false),          F_(selu, 4e-6, false),
     F_(sinc, 1e-4, true),        F_(softsign, 1e-6, false),    F_(square, 1e-6, false),
     F_(tanhshrink, 2e-4, true),  F_(trunc, 0, false),          F_(ceil, 0, false),
-    F_(round, 0, false),         F_(signbit, 0, false),
+    F_(abs, 0, false),           F_(acos, 4e-6, false),        F_(acosh, 4e-6, false),
+    F_(asin, 4e-6, false),       F_(asinh, 4e-6, false),       F_(atan, 4e-6, false),
+    F_(atanh, 4e-6, false),      F_(cos, 4e-5, true),          F_(cosh, 4e-6, false),
+    F_(sinh, 4e-6, false),       F_(tan, 4e-5, true),          F_(round, 0, false),
+    F_(signbit, 0, false),
 };
 enum { NUNARY = sizeof unaries / sizeof *unaries };
 
@@ -120,7 +135,7 @@ START_TEST(one_operand_of_other_dtypes)
             want[i] = u->ref(v[i]);
         bool keep = !strcmp(u->name, "relu6") || !strcmp(u->name, "square") ||
                     !strcmp(u->name, "trunc") || !strcmp(u->name, "ceil") ||
-                    !strcmp(u->name, "round");
+                    !strcmp(u->name, "round") || !strcmp(u->name, "abs");
         if (!strcmp(u->name, "frac"))
             BAD(lz_frac(i32), LZ_EDTYPE, "i32");
         else
@@ -270,6 +285,52 @@ START_TEST(integers)
     BAD(lz_div_mode(u, w, "up"), LZ_EINVAL, "up");
     BAD(lz_floor_divide(lz_ones(LZ_BOOL, LZ_SHAPE(2)), lz_ones(LZ_BOOL, LZ_SHAPE(2))), LZ_EDTYPE,
         "bool");
+}
+END_TEST
+
+static int64_t i_or(int64_t a, int64_t b)
+{
+    return a | b;
+}
+static int64_t i_xor(int64_t a, int64_t b)
+{
+    return a ^ b;
+}
+static int64_t l_or(int64_t a, int64_t b)
+{
+    return a || b;
+}
+static int64_t l_xor(int64_t a, int64_t b)
+{
+    return !a != !b;
+}
+static int64_t i_ne(int64_t a, int64_t b)
+{
+    return a != b;
+}
+
+START_TEST(bits_and_truths)
+{
+    ON_DEVICE(_i);
+    static const struct {
+        bin *f;
+        int64_t (*ref)(int64_t, int64_t);
+        lz_dtype gives;
+    } rows[] = {{lz_bitwise_or_at, i_or, LZ_I32},
+                {lz_bitwise_xor_at, i_xor, LZ_I32},
+                {lz_logical_or_at, l_or, LZ_BOOL},
+                {lz_logical_xor_at, l_xor, LZ_BOOL},
+                {lz_ne_at, i_ne, LZ_BOOL}};
+    double a[12], b[4], want[12];
+    lz_tensor *x = at_random(LZ_I32, LZ_SHAPE(3, 4), -3, 3, a),
+              *y = at_random(LZ_I32, LZ_SHAPE(4), -3, 3, b);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        for (int i = 0; i < 12; i++)
+            want[i] = (double)rows[k].ref((int64_t)a[i], (int64_t)b[i % 4]);
+        EXPECT(rows[k].f(x, y, LZ_SITE), rows[k].gives, LZ_SHAPE(3, 4), want, 0);
+    }
+    EXPECT(lz_bitwise_not(y), LZ_I32, LZ_SHAPE(4),
+           ((double[]){-1 - b[0], -1 - b[1], -1 - b[2], -1 - b[3]}), 0);
 }
 END_TEST
 
@@ -485,15 +546,16 @@ int main(void)
     Suite *s = suite_create("aten elementwise");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, one_operand, 0, 2);
+    tcase_add_loop_test(t, one_operand, 0, at_devices());
     tcase_add_test(t, one_operand_of_other_dtypes);
-    tcase_add_loop_test(t, two_operands, 0, 2);
-    tcase_add_loop_test(t, integers, 0, 2);
-    tcase_add_loop_test(t, numbers_as_operands, 0, 2);
-    tcase_add_loop_test(t, bounds, 0, 2);
-    tcase_add_loop_test(t, three_operands, 0, 2);
-    tcase_add_loop_test(t, nearness, 0, 2);
-    tcase_add_loop_test(t, activations, 0, 2);
+    tcase_add_loop_test(t, two_operands, 0, at_devices());
+    tcase_add_loop_test(t, integers, 0, at_devices());
+    tcase_add_loop_test(t, bits_and_truths, 0, at_devices());
+    tcase_add_loop_test(t, numbers_as_operands, 0, at_devices());
+    tcase_add_loop_test(t, bounds, 0, at_devices());
+    tcase_add_loop_test(t, three_operands, 0, at_devices());
+    tcase_add_loop_test(t, nearness, 0, at_devices());
+    tcase_add_loop_test(t, activations, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -256,12 +256,12 @@ int main(void)
     Suite *s = suite_create("aten normalisations and random numbers");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, layers, 0, 2);
-    tcase_add_loop_test(t, groups, 0, 2);
-    tcase_add_loop_test(t, batches, 0, 2);
-    tcase_add_loop_test(t, distributions, 0, 2);
-    tcase_add_loop_test(t, permutations_and_samples, 0, 2);
-    tcase_add_loop_test(t, dropout, 0, 2);
+    tcase_add_loop_test(t, layers, 0, at_devices());
+    tcase_add_loop_test(t, groups, 0, at_devices());
+    tcase_add_loop_test(t, batches, 0, at_devices());
+    tcase_add_loop_test(t, distributions, 0, at_devices());
+    tcase_add_loop_test(t, permutations_and_samples, 0, at_devices());
+    tcase_add_loop_test(t, dropout, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

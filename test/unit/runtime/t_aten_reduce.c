@@ -285,11 +285,11 @@ int main(void)
     Suite *s = suite_create("aten reductions");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, over_dimensions, 0, 2);
-    tcase_add_loop_test(t, positions, 0, 2);
-    tcase_add_loop_test(t, dtypes_and_edges, 0, 2);
-    tcase_add_loop_test(t, distances, 0, 2);
-    tcase_add_loop_test(t, histograms, 0, 2);
+    tcase_add_loop_test(t, over_dimensions, 0, at_devices());
+    tcase_add_loop_test(t, positions, 0, at_devices());
+    tcase_add_loop_test(t, dtypes_and_edges, 0, at_devices());
+    tcase_add_loop_test(t, distances, 0, at_devices());
+    tcase_add_loop_test(t, histograms, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

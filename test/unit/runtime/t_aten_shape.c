@@ -284,12 +284,12 @@ int main(void)
     Suite *s = suite_create("aten shapes");
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, rearranged, 0, 2);
-    tcase_add_loop_test(t, repeated, 0, 2);
-    tcase_add_loop_test(t, taken_apart, 0, 2);
-    tcase_add_loop_test(t, parts_replaced, 0, 2);
-    tcase_add_loop_test(t, put_together, 0, 2);
-    tcase_add_loop_test(t, made, 0, 2);
+    tcase_add_loop_test(t, rearranged, 0, at_devices());
+    tcase_add_loop_test(t, repeated, 0, at_devices());
+    tcase_add_loop_test(t, taken_apart, 0, at_devices());
+    tcase_add_loop_test(t, parts_replaced, 0, at_devices());
+    tcase_add_loop_test(t, put_together, 0, at_devices());
+    tcase_add_loop_test(t, made, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
