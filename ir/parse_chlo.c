@@ -2,6 +2,23 @@
 #include "ir/parse_chlo.h"
 #include <string.h>
 
+/* Older exports call CHLO's functions by name, as mhlo.erf. */
+lz_op lz_custom_call_op(lz_slice target)
+{
+    char name[64] = "chlo.";
+    const size_t skip = strlen("mhlo.");
+    bool known = target.n > skip && target.n - skip < sizeof name - skip &&
+                 (memcmp(target.s, "mhlo.", skip) == 0 || memcmp(target.s, "chlo.", skip) == 0);
+    if (!known)
+        return LZ_OP_NONE;
+    memcpy(name + skip, target.s + skip, target.n - skip);
+    lz_op op = lz_op_from_text(name, target.n);
+    if (op == LZ_OP_NONE)
+        op = lz_op_from_text(name + skip, target.n - skip);
+    const lz_op_info *i = lz_op_get(op);
+    return i->cls == LZ_CLASS_EW && i->attr == LZ_ATTR_none ? op : LZ_OP_NONE;
+}
+
 static lz_status done(lz_parser *p, lz_stmt *t, lz_val v)
 {
     return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
@@ -47,10 +64,10 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
         cut.limit_indices.v[d] = d == last ? k : x->shape.dims[d];
         cut.strides.v[d] = 1;
     }
-    for (int i = 0; i < 2; i++) {
-        lz_val r = lz_build_result(s->f, both, i);
-        LZ_TRY(done(p, t, lz_build(s->f, LZ_OP_SLICE, (const lz_attr *)(const void *)&cut, &r, 1)));
-    }
+    lz_val r[2] = {lz_build_result(s->f, both, 0), lz_build_result(s->f, both, 1)};
+    for (int i = 0; i < 2; i++)
+        LZ_TRY(
+            done(p, t, lz_build(s->f, LZ_OP_SLICE, (const lz_attr *)(const void *)&cut, &r[i], 1)));
     return LZ_OK;
 }
 

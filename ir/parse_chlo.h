@@ -7,6 +7,8 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* chlo.broadcast_<elementwise operation of two or three operands> */
 bool lz_chlo_is_broadcast(lz_slice name);
 lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* The elementwise row without attributes that a custom_call names: mhlo.erf, chlo.tan. */
+lz_op lz_custom_call_op(lz_slice target);
 /* parse_norm.c */
 lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t);

@@ -1,6 +1,6 @@
 /* parse_stmt.c - one operation: results, name, operands, attributes, regions, types. The pretty forms of all operations are read by one
  * rule: items between commas are values, `name = value`, or words; a few put something else between. */
-#include "ir/parse.h"
+#include "ir/parse_chlo.h"
 #include <string.h>
 
 const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key)
@@ -394,6 +394,42 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
     return check_result_types(p, s, t);
 }
 
+/* custom_call @target(%a) {attributes} : types */
+static lz_status custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_slice target = {0};
+    if (t->generic) {
+        LZ_TRY(generic_items(p, s, t));
+    } else {
+        LZ_TRY(lz_scan_symbol(&p->c, &target));
+        LZ_TRY(lz_scan_want(&p->c, "("));
+        LZ_TRY(lz_parse_operands(p, s, t));
+        LZ_TRY(lz_scan_want(&p->c, ")"));
+    }
+    if (lz_scan_eat(&p->c, "{"))
+        LZ_TRY(dictionary(p, t));
+    const lz_entry *e = lz_stmt_find(t, "call_target_name");
+    if (target.n == 0 && e) {
+        lz_scan at = p->c;
+        at.p = e->value;
+        LZ_TRY(lz_scan_string(&at, &target));
+    }
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_types(p, t));
+    LZ_TRY(check_operand_types(p, s, t));
+    t->op = lz_custom_call_op(target);
+    const lz_op_info *i = lz_op_get(t->op);
+    if (lz_slice_is(target, "Sharding") && t->opnd.len == 1)
+        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[0]));
+    else if (t->op != LZ_OP_NONE && t->opnd.len == (uint32_t)i->arity)
+        LZ_TRY(build(p, s, t));
+    else
+        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                            "custom_call: there is no function @" LZ_SLICE_FMT " of %u operands",
+                            LZ_SLICE_ARG(target), t->opnd.len);
+    return check_result_types(p, s, t);
+}
+
 static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     if (t->generic)
@@ -438,6 +474,8 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return call(p, s, t, false);
     if (lz_slice_is(n, "stablehlo.composite"))
         return call(p, s, t, true);
+    if (lz_slice_is(n, "stablehlo.custom_call"))
+        return custom_call(p, s, t);
     if (lz_parse_is_control(n)) {
         LZ_TRY(lz_parse_control(p, s, t));
         return check_result_types(p, s, t);

@@ -130,6 +130,28 @@ START_TEST(composites)
 }
 END_TEST
 
+START_TEST(custom_calls)
+{
+    const char *T = "tensor<2xf32>";
+    has_op("%a: tensor<2xf32>",
+           "%0 = stablehlo.custom_call @mhlo.erf(%a) {mhlo.version = 1 : i64} : (tensor<2xf32>) -> "
+           "tensor<2xf32>",
+           T, LZ_OP_ERF);
+    has_op("%a: tensor<2xf32>",
+           "%0 = stablehlo.custom_call @mhlo.tan(%a) : (tensor<2xf32>) -> tensor<2xf32>", T,
+           LZ_OP_TAN);
+    has_op("%a: tensor<2xf32>",
+           "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"chlo.lgamma\"}> : "
+           "(tensor<2xf32>) -> tensor<2xf32>",
+           T, LZ_OP_LGAMMA);
+    has_op("%a: tensor<2xf32>",
+           "%0 = stablehlo.custom_call @Sharding(%a) {backend_config = \"\", mhlo.sharding = "
+           "\"{replicated}\"} : (tensor<2xf32>) -> "
+           "tensor<2xf32>",
+           T, LZ_OP_PARAMETER);
+}
+END_TEST
+
 START_TEST(top_k)
 {
     static const char *const lines[] = {
@@ -184,6 +206,12 @@ START_TEST(refused)
         {"%a: tensor<2xf32>",
          "%0 = chlo.broadcast_nothing %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
          "tensor<2xf32>", "is not supported"},
+        {"%a: tensor<2xf32>",
+         "%0 = stablehlo.custom_call @Qr(%a) : (tensor<2xf32>) -> tensor<2xf32>", "tensor<2xf32>",
+         "no function @Qr of 1 operands"},
+        {"%a: tensor<2xf32>",
+         "%0 = stablehlo.custom_call @mhlo.atan2(%a) : (tensor<2xf32>) -> tensor<2xf32>",
+         "tensor<2xf32>", "no function @mhlo.atan2 of 1 operands"},
         {"%a: tensor<2xi32>", "%0 = chlo.lgamma %a : tensor<2xi32> -> tensor<2xi32>",
          "tensor<2xi32>", "lgamma"},
     };
@@ -202,6 +230,7 @@ int main(void)
     tcase_add_test(t, rows);
     tcase_add_test(t, written_with_others);
     tcase_add_test(t, composites);
+    tcase_add_test(t, custom_calls);
     tcase_add_test(t, top_k);
     tcase_add_test(t, refused);
     suite_add_tcase(s, t);
