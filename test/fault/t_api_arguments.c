@@ -173,6 +173,44 @@ START_TEST(a01_products)
 }
 END_TEST
 
+/* Channels that do not meet, a bias of another length, ranks that are no image's. */
+START_TEST(a01_convolutions)
+{
+    static const struct {
+        const char *name;
+        lz_tensor *(*fn)(lz_tensor *, lz_tensor *, lz_tensor *, const lz_conv_options *,
+                         const lz_site *);
+        int dims;
+        bool transposed;
+    } rows[] = {{"lz_conv1d", lz_conv1d_at, 1, false},
+                {"lz_conv2d", lz_conv2d_at, 2, false},
+                {"lz_conv3d", lz_conv3d_at, 3, false},
+                {"lz_conv_transpose1d", lz_conv_transpose1d_at, 1, true},
+                {"lz_conv_transpose2d", lz_conv_transpose2d_at, 2, true},
+                {"lz_conv_transpose3d", lz_conv_transpose3d_at, 3, true}};
+    for (int k = 0; k < 240; k++) {
+        int row = k % 6, n = rows[row].dims;
+        int64_t in = lz_rnd_range(&rnd, 1, 4), out = lz_rnd_range(&rnd, 1, 4);
+        lz_shape x = LZ_SHAPE(2, in, 5, 5, 5), w = LZ_SHAPE(out, in, 2, 3, 1), b = LZ_SHAPE(out);
+        if (rows[row].transposed)
+            w.dims[0] = in, w.dims[1] = out;
+        x.rank = w.rank = n + 2;
+        lz_scope_begin();
+        lz_tensor *good = lz_ones(LZ_F32, x), *weight = lz_ones(LZ_F32, w);
+        ck_assert_int_eq(lz_status_of(rows[row].fn(good, weight, lz_ones(LZ_F32, b), NULL, &here)),
+                         LZ_OK);
+        b.dims[0] += 1 + k % 3;
+        misfit(rows[row].fn(good, weight, lz_ones(LZ_F32, b), NULL, &here), rows[row].name, &w, &b);
+        lz_shape y = x;
+        y.dims[1] += 1 + k % 3;
+        misfit(rows[row].fn(lz_ones(LZ_F32, y), weight, NULL, NULL, &here), rows[row].name, &y, &w);
+        x.rank -= 2;
+        misfit(rows[row].fn(lz_ones(LZ_F32, x), weight, NULL, NULL, &here), rows[row].name, &x, &w);
+        lz_scope_end();
+    }
+}
+END_TEST
+
 START_TEST(a01_joins_and_the_rest)
 {
     for (int k = 0; k < 100; k++) {
@@ -747,6 +785,7 @@ int main(void)
     tcase_add_loop_test(t, a01_binary, 0, NBINARY);
     tcase_add_test(t, a01_primitives);
     tcase_add_test(t, a01_products);
+    tcase_add_test(t, a01_convolutions);
     tcase_add_test(t, a01_joins_and_the_rest);
     tcase_add_test(t, a02_primitives);
     tcase_add_loop_test(t, a02_every_dtype, 0, LZ_DTYPE_COUNT - 1);
