@@ -18,6 +18,7 @@ typedef struct lz_capture_frame {
 
 typedef struct lz_capture {
     lz_dev *dev;
+    bool holes;                     /* arguments of a function that is being recorded are parameters */
     uint64_t epoch;
     LZ_VEC(lz_node *) nodes;        /* leaves, constants and operations; operands first */
     LZ_VEC(lz_capture_note) notes;

@@ -12,6 +12,7 @@
 #include <lazuli/order.h>
 #include <lazuli/index_ops.h>
 #include <lazuli/control.h>
+#include <lazuli/jit.h>
 #include <lazuli/linalg_ops.h>
 #include <lazuli/norm_ops.h>
 #include <lazuli/random_ops.h>

@@ -1,0 +1,40 @@
+/* jit.h - functions that are recorded once and then run without recording.
+ *
+ * lz_function_trace calls the callback once, on tensors that stand for the arguments, and compiles
+ * what it recorded. lz_function_call runs that on other tensors of the same types: it neither
+ * records nor looks anything up, whatever the number of operations. Tensors that the callback uses
+ * from outside are kept as they were then; what changes between calls has to be an argument. What
+ * was recorded inside exists only there, as in control.h. Random operations give other numbers in
+ * every call. There are no gradients through a call; lz_grad inside the callback is fine. */
+#ifndef LAZULI_JIT_H
+#define LAZULI_JIT_H
+#include <lazuli/control.h>
+LZ_EXTERN_C_BEGIN
+
+typedef struct lz_function lz_function;
+typedef struct lz_function_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_function_options));
+    const char *name LZ_DEFAULT(nullptr); /* in dumps and reports */
+    /* nin flags, or NULL: the argument is given away. A call takes its memory for a result where
+     * nobody else holds it; its handle is stale afterwards (LZ_ESTALE). */
+    const bool *donate LZ_DEFAULT(nullptr);
+} lz_function_options;
+/* A function of nin arguments of the types (and on the device) of `in`, with nout >= 1 results.
+ * user is for the callback. Errors: LZ_ENULL, LZ_EINVAL, what the callback's results carry, what
+ * compiling gives; then *out is NULL. */
+LZ_API lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in, int nin,
+                                      int nout, const lz_function_options *o, lz_function **out,
+                                      const lz_site *site);
+#define lz_function_trace(fn, user, in, nin, nout, out, ...)                                       \
+    lz_function_trace_at((fn), (user), (in), (nin), (nout),                                        \
+                         LZ_OPTIONS(lz_function_options, ##__VA_ARGS__), (out), LZ_SITE)
+/* Starts it; results are handles of the innermost scope, their values come asynchronously. Errors,
+ * after which every out[k] is an error tensor: LZ_ENULL; LZ_EINVAL (another number of arguments or
+ * results, another device); LZ_ESHAPE, LZ_EDTYPE naming the argument that has another type. */
+LZ_API lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,
+                                     int nout, const lz_site *site);
+#define lz_function_call(...) lz_function_call_at(__VA_ARGS__, LZ_SITE)
+/* NULL is fine. Calls that have been started end well. */
+LZ_API void lz_function_free(lz_function *f);
+LZ_EXTERN_C_END
+#endif
