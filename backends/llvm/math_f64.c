@@ -117,7 +117,7 @@ static Val bounded(em *e, Val x, double lo, double hi)
 }
 
 /* exp(hi + lo) */
-static Val exp_of(em *e, Val hi, Val lo)
+Val m64_exp_of(em *e, Val hi, Val lo)
 {
     Val n, x = bounded(e, hi, -746, 710), r = reduce(e, x, &n);
     if (lo)
@@ -127,7 +127,7 @@ static Val exp_of(em *e, Val hi, Val lo)
 
 Val m64_exp(em *e, const Val *a)
 {
-    return exp_of(e, a[0], NULL);
+    return m64_exp_of(e, a[0], NULL);
 }
 
 Val m64_expm1(em *e, const Val *a)
@@ -148,13 +148,18 @@ Val m64_tanh(em *e, const Val *a)
     return em_intr2(e, "llvm.copysign", y, a[0]);
 }
 
+Val m64_erfc_scaled(em *e, Val x)
+{
+    return M64_POLY(e, FDIV(FSUB(x, c(e, 2)), FADD(x, c(e, 2))), ERFC);
+}
+
 Val m64_erf(em *e, const Val *a)
 {
     Val x = mag(e, a[0]), z = FMUL(a[0], a[0]);
     Val lo = FMUL(a[0], M64_POLY(e, z, ERF));
     Val b = SEL(FCMP(OGT, x, c(e, 6)), c(e, 6), x);
-    Val t = FDIV(FSUB(b, c(e, 2)), FADD(b, c(e, 2))), q = FNEG(FMUL(b, b));
-    Val hi = FSUB(c(e, 1), FMUL(em_libm(e, "exp", &q, 1), M64_POLY(e, t, ERFC)));
+    Val q = FNEG(FMUL(b, b));
+    Val hi = FSUB(c(e, 1), FMUL(em_libm(e, "exp", &q, 1), m64_erfc_scaled(e, b)));
     hi = em_intr2(e, "llvm.copysign", hi, a[0]);
     return SEL(FCMP(OGE, x, c(e, 0.84)), hi, lo);
 }
@@ -227,7 +232,7 @@ Val m64_pow(em *e, const Val *a)
     dd p = m64_product(e, l.hi, y2);
     p.lo = m64_fma(e, l.lo, y2, p.lo);
     Val far = FCMP(OGT, mag(e, p.hi), c(e, 800));
-    Val r = exp_of(e, p.hi, SEL(far, zero, p.lo));
+    Val r = m64_exp_of(e, p.hi, SEL(far, zero, p.lo));
     Val is_zero = FCMP(OEQ, ax, zero), is_inf = FCMP(OEQ, ax, inf), down = FCMP(OLT, y, zero);
     r = SEL(is_zero, SEL(down, inf, zero), r);
     r = SEL(is_inf, SEL(down, zero, inf), r);
@@ -324,7 +329,10 @@ static const function functions[] = {
     {"log1p", NULL, 1, m64_log1p},  {"tanh", NULL, 1, m64_tanh},   {"erf", NULL, 1, m64_erf},
     {"cbrt", NULL, 1, m64_cbrt},    {"pow", NULL, 2, m64_pow},     {"hypot", NULL, 2, m64_hypot},
     {"fmod", "fmodf", 2, m64_fmod}, {"sin", "sinf", 1, m64_sin},   {"cos", "cosf", 1, m64_cos},
-    {"tan", "tanf", 1, m64_tan},    {"atan2", NULL, 2, m64_atan2},
+    {"tan", "tanf", 1, m64_tan},    {"atan2", NULL, 2, m64_atan2}, {"asin", NULL, 1, m64_asin},
+    {"acos", NULL, 1, m64_acos},    {"atan", NULL, 1, m64_atan},   {"sinh", NULL, 1, m64_sinh},
+    {"cosh", NULL, 1, m64_cosh},    {"asinh", NULL, 1, m64_asinh}, {"acosh", NULL, 1, m64_acosh},
+    {"atanh", NULL, 1, m64_atanh},  {"erfc", NULL, 1, m64_erfc},
 };
 
 /* The module's function for a row; made now if there is none. */

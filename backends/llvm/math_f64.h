@@ -28,4 +28,17 @@ Val m64_sin(em *e, const Val *a);
 Val m64_cos(em *e, const Val *a);
 Val m64_tan(em *e, const Val *a);       /* 2 ulp */
 Val m64_atan2(em *e, const Val *a);     /* 2 ulp */
+Val m64_asin(em *e, const Val *a);      /* 4 ulp */
+Val m64_acos(em *e, const Val *a);      /* 4 ulp */
+Val m64_atan(em *e, const Val *a);      /* 2 ulp */
+/* math_f64_more.c: 4 ulp, erfc 8 */
+Val m64_sinh(em *e, const Val *a);
+Val m64_cosh(em *e, const Val *a);
+Val m64_asinh(em *e, const Val *a);
+Val m64_acosh(em *e, const Val *a);
+Val m64_atanh(em *e, const Val *a);
+Val m64_erfc(em *e, const Val *a);
+
+Val m64_exp_of(em *e, Val hi, Val lo);  /* exp(hi + lo); lo may be NULL */
+Val m64_erfc_scaled(em *e, Val x);      /* exp(x^2) erfc(x), 0.84 <= x <= 6 */
 #endif

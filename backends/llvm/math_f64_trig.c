@@ -226,3 +226,24 @@ Val m64_atan2(em *e, const Val *a)
     r = em_intr2(e, "llvm.copysign", r, y);
     return SEL(FCMP(UNO, x, y), FADD(x, y), r);
 }
+
+/* The other side of the triangle. */
+static Val leg(em *e, Val x)
+{
+    return em_intr1(e, "llvm.sqrt", FMUL(FSUB(c(e, 1), x), FADD(c(e, 1), x)));
+}
+
+Val m64_asin(em *e, const Val *a)
+{
+    return em_libm(e, "atan2", (Val[]){a[0], leg(e, a[0])}, 2);
+}
+
+Val m64_acos(em *e, const Val *a)
+{
+    return em_libm(e, "atan2", (Val[]){leg(e, a[0]), a[0]}, 2);
+}
+
+Val m64_atan(em *e, const Val *a)
+{
+    return em_libm(e, "atan2", (Val[]){a[0], c(e, 1)}, 2);
+}

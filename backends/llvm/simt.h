@@ -24,7 +24,7 @@ typedef struct lz_simt_thread {
     uint32_t tid, ntid, ctaid, nctaid;
     void *shared;
 } lz_simt_thread;
-/* Symbols an emulated kernel may call besides those of lz_jit_symbol:
+/* Symbols an emulated kernel may call, besides fma, memcpy, memmove and memset:
  *   void lz_simt_barrier(lz_simt_thread *t)                               all threads of the block meet
  *   uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)   v of the thread whose lane is this one's xor x; the warp's threads meet */
 

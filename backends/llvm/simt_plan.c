@@ -159,7 +159,7 @@ static uint64_t sort_bytes(const lz_kernel *k, const int64_t *args)
     uint64_t sum = 0, row;
     for (uint32_t s = 0; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
-        int64_t n = 8;
+        int64_t n = 16; /* bytes of an element, at most */
         for (uint32_t d = 0; d < st->ninner; d++)
             if (!lz_mul_i64(n, lz_sz_value(st->extent[d], args), &n))
                 return UINT64_MAX;

@@ -19,7 +19,13 @@ typedef struct gcase {
     bool second;   /* check second order too */
 } gcase;
 
-static const char *const devices[] = {"REF:0", "CPU:0"};
+static const char *devices[] = {"REF:0", "CPU:0"};
+/* LZ_TEST_DEVICE: another device in the CPU's place (test/api/cuda.sh). */
+__attribute__((constructor)) static void choose_device(void)
+{
+    if (getenv("LZ_TEST_DEVICE"))
+        devices[1] = getenv("LZ_TEST_DEVICE");
+}
 
 static inline double noise(unsigned *r)
 {

@@ -7,6 +7,7 @@
 #include <lazuli/lazuli.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +17,13 @@ static inline void rt_use(const char *device)
     setenv("PJRT_DEVICE", device, 1);
     setenv("LAZULI_CACHE", "0", 1);
 }
-static const char *const rt_devices[] = {"REF", "CPU"};
+static const char *rt_devices[] = {"REF", "CPU"};
+/* LZ_TEST_DEVICE: another device in the CPU's place (test/api/cuda.sh). */
+__attribute__((constructor)) static void rt_choose_device(void)
+{
+    if (getenv("LZ_TEST_DEVICE"))
+        rt_devices[1] = getenv("LZ_TEST_DEVICE");
+}
 
 static inline uint32_t rt_random(void)
 {

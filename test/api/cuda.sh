@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# cuda.sh - whole programs on the CUDA device, on the library that stands in for the driver (docs/cuda.md): StableHLO programs against
+# the reference, and unit tests of the layers above with CUDA in the CPU's place.
+set -u
+BUILD=${BUILD:?}
+LZ_TOOL=${LZ_TOOL:-$BUILD/lazuli}
+export LAZULI_CUDA_DRIVER=${LAZULI_CUDA_DRIVER-$PWD/$BUILD/test/libcudamock.so} LAZULI_CACHE=0 LZ_TEST_QUICK=1
+case $BUILD in /*) [ -n "${LZ_TEST_GPU:-}" ] || LAZULI_CUDA_DRIVER=$BUILD/test/libcudamock.so ;; esac
+[ -n "${LZ_TEST_GPU:-}" ] && unset LAZULI_CUDA_DRIVER
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+try() { # NAME COMMAND...
+    local name=$1
+    shift
+    if timeout 300 "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "---- $name: exit status $? ----"
+        tail -15 "$log"
+    fi
+}
+try devices "$LZ_TOOL" devices
+for d in test/hlo/*/; do
+    inputs=()
+    for i in $(seq 0 20); do
+        [ -f "${d}in$i.npy" ] && inputs+=(--input "${d}in$i.npy")
+    done
+    try "$d" "$LZ_TOOL" run "${d}prog.mlir" --device cuda "${inputs[@]}" --compare ref
+done
+for t in autodiff/t_grad nn/t_nn runtime/t_api_ops runtime/t_aten_math runtime/t_aten_reduce runtime/t_handles runtime/t_many_threads \
+    runtime/t_step_laws; do
+    LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA try $t "$BUILD/test/unit/$t"
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
