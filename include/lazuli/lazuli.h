@@ -8,6 +8,7 @@
 #include <lazuli/math_ops.h>
 #include <lazuli/reduce_ops.h>
 #include <lazuli/shape_ops.h>
+#include <lazuli/complex_ops.h>
 #include <lazuli/window_ops.h>
 #include <lazuli/order.h>
 #include <lazuli/index_ops.h>
