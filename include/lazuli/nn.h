@@ -2,6 +2,7 @@
 #ifndef LAZULI_NN_H
 #define LAZULI_NN_H
 #include <lazuli/functional.h>
+#include <lazuli/window_ops.h>
 LZ_EXTERN_C_BEGIN
 
 /* A growing list of named parameters; zero-initialise. Holds a reference to each. */
@@ -65,6 +66,25 @@ typedef struct lz_embedding_layer {
 LZ_API lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name, int64_t num, int64_t dim, lz_dtype dtype,
                                             const lz_site *site);
 LZ_API lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices, const lz_site *site);
+
+/* torch.nn.Conv1d, Conv2d, Conv3d and ConvTranspose1d..3d: weight [out, in / groups, kernel..] (transposed: [in, out / groups, kernel..]) and bias [out], both uniform
+ * +-1/sqrt(fan_in). dims is 1, 2 or 3; kernel has that many extents, one of 0 repeats the one before it. */
+typedef struct lz_conv_layer_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_conv_layer_options));
+    int64_t kernel[3] LZ_DEFAULT({});           /* needed */
+    lz_conv_options conv LZ_DEFAULT({});        /* stride, padding, dilation, groups; struct_size may stay 0 */
+    bool transposed LZ_DEFAULT(false), no_bias LZ_DEFAULT(false);
+} lz_conv_layer_options;
+typedef struct lz_conv_layer {
+    int dims;
+    bool transposed;
+    lz_tensor *weight, *bias;
+    lz_conv_options options;
+} lz_conv_layer;
+LZ_API lz_status lz_conv_layer_init_at(lz_conv_layer *l, int dims, lz_params *ps, const char *name, int64_t in, int64_t out, const lz_conv_layer_options *o,
+                                       lz_dtype dtype, const lz_site *site);
+/* x [N, in, ..] or [in, ..] -> [N, out, ..] or [out, ..]. */
+LZ_API lz_tensor *lz_conv_layer_forward_at(const lz_conv_layer *l, lz_tensor *x, const lz_site *site);
 
 typedef enum lz_norm_kind { LZ_LAYER_NORM, LZ_RMS_NORM, LZ_GROUP_NORM, LZ_INSTANCE_NORM, LZ_BATCH_NORM } lz_norm_kind;
 typedef struct lz_norm_layer_options {
@@ -145,6 +165,9 @@ LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, l
 
 #define lz_embedding_layer_init(l, ps, name, num, dim, dtype) lz_embedding_layer_init_at((l), (ps), (name), (num), (dim), (dtype), LZ_SITE)
 #define lz_embedding_layer_forward(l, indices) lz_embedding_layer_forward_at((l), (indices), LZ_SITE)
+#define lz_conv_layer_init(l, dims, ps, name, in, out, dtype, ...) \
+    lz_conv_layer_init_at((l), (dims), (ps), (name), (in), (out), LZ_OPTIONS(lz_conv_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
+#define lz_conv_layer_forward(l, x) lz_conv_layer_forward_at((l), (x), LZ_SITE)
 #define lz_norm_layer_init(l, kind, ps, name, n, dtype, ...)                                       \
     LZ_OVERRIDING(lz_norm_layer_init_at((l), (kind), (ps), (name), (n),                            \
                                         LZ_DEFAULTED(lz_norm_layer_options, LZ_NORM_LAYER_DEFAULTS, ##__VA_ARGS__), (dtype), LZ_SITE))

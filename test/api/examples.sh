@@ -11,6 +11,7 @@ for src in examples/*.c; do
     args=()
     case $name in # what is large by default
     gpt) args=(--fake_data --layers 1 --dim 32 --context 16 --batch 2 --steps 4 --sample 8) ;;
+    mnist) args=(--fake_data --fake_size 64 --num_epochs 1 --batch_size 32) ;;
     esac
     for round in 1 2; do
         if XDG_CACHE_HOME=$tmp timeout 300 "$BUILD/examples/$name" "${args[@]}" >"$tmp/log" 2>&1; then

@@ -139,6 +139,45 @@ START_TEST(norm_layers_call_their_function)
 }
 END_TEST
 
+START_TEST(convolution_layers)
+{
+    double x[2 * 4 * 5 * 6], y[512];
+    fill(x, 2 * 4 * 5 * 6, 1);
+    lz_params ps = {0};
+    lz_conv_layer l;
+    lz_scope_begin();
+    lz_tensor *t = lz_from_host(LZ_F64, LZ_SHAPE(2, 4, 5, 6), x), *want;
+    OK(lz_conv_layer_init(&l, 2, &ps, "c", 4, 6, LZ_F64, .kernel = {3, 2},
+                          .conv = {.stride = {2}, .padding = {1}, .groups = 2}));
+    ck_assert_str_eq(ps.names[1], "c.bias");
+    ck_assert(lz_shape_of(l.weight).dims[1] == 2 && lz_shape_of(l.weight).dims[3] == 2);
+    double w[6 * 2 * 3 * 2];
+    OK(lz_to_host(l.weight, w, sizeof w));
+    for (size_t i = 0; i < sizeof w / sizeof *w; i++)
+        ck_assert(fabs(w[i]) <= 1 / sqrt(2 * 3 * 2));
+    want = lz_conv2d(t, l.weight, l.bias, .stride = {2}, .padding = {1}, .groups = 2);
+    OK(lz_to_host(want, y, sizeof y));
+    values(lz_conv_layer_forward(&l, t), y, (int)lz_numel(want), 0, "conv2d");
+    OK(lz_conv_layer_init(&l, 1, &ps, "u", 4, 2, LZ_F64, .kernel = {3}, .transposed = true,
+                          .no_bias = true));
+    ck_assert(lz_shape_of(l.weight).rank == 3 && lz_shape_of(l.weight).dims[0] == 4 && !l.bias);
+    want = lz_conv_transpose1d(lz_select(t, 2, 0), l.weight, NULL);
+    OK(lz_to_host(want, y, sizeof y));
+    values(lz_conv_layer_forward(&l, lz_select(t, 2, 0)), y, (int)lz_numel(want), 0,
+           "conv_transpose1d");
+    size_t before = ps.len;
+    ck_assert_int_eq(lz_conv_layer_init(&l, 4, &ps, "x", 4, 2, LZ_F64, .kernel = {3}), LZ_EINVAL);
+    ck_assert_int_eq(lz_conv_layer_init(&l, 2, &ps, "x", 4, 2, LZ_F64), LZ_EINVAL);
+    ck_assert_int_eq(
+        lz_conv_layer_init(&l, 2, &ps, "x", 4, 3, LZ_F64, .kernel = {3}, .conv = {.groups = 2}),
+        LZ_EINVAL);
+    ck_assert_uint_eq(ps.len, before);
+    ck_assert_int_eq(lz_status_of(lz_conv_layer_forward(NULL, t)), LZ_ENULL);
+    lz_scope_end();
+    lz_params_free(&ps);
+}
+END_TEST
+
 /* ---- recurrent ---- */
 
 enum { N = 2, I = 3, H = 2 };
@@ -376,6 +415,7 @@ int main(void)
     tcase_add_test(t, names_are_torchs);
     tcase_add_test(t, mistakes_add_nothing);
     tcase_add_test(t, norm_layers_call_their_function);
+    tcase_add_test(t, convolution_layers);
     tcase_add_test(t, cells_follow_their_formulas);
     tcase_add_loop_test(t, gradients, 0, sizeof cases / sizeof *cases);
     tcase_add_test(t, layers_are_their_cells_in_a_row);

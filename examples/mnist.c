@@ -1,0 +1,251 @@
+/* mnist.c - a small convolutional network for handwritten digits, with the options of PyTorch/XLA's example of the same name.
+ * `mnist --help` lists them. The files are those of the MNIST data set, plain or compressed:
+ * train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte.
+ * The loader's threads prepare the batches and mark the steps; operations only record. */
+#include <err.h>
+#include <getopt.h>
+#include <lazuli/lazuli.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* clang-format off */
+enum { DATADIR, BATCH, EPOCHS, LR, MOMENTUM, LOG_STEPS, FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP,
+       DEVICE, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
+static struct {
+    const char *name, *value, *help;
+} opt[OPTIONS] = {
+    {"datadir", "/tmp/mnist-data", "DIR  where the files are"},
+    {"batch_size", "128", "N"},
+    {"num_epochs", "18", "N"},
+    {"lr", "0.01", "X"},
+    {"momentum", "0.5", "X"},
+    {"log_steps", "20", "N  steps between looks at the loss"},
+    {"fake_size", "6000", "N  images of --fake_data"},
+    {"seed", "1", "N"},
+    {"num_workers", "2", "N  threads that prepare batches"},
+    {"checkpoint", NULL, "FILE  go on from it if it is there; written after every epoch"},
+    {"stop", NULL, "N  stop after this epoch, as if interrupted"},
+    {"device", NULL, "NAME"},
+    {"cache", NULL, "DIR  compiled programs"},
+    {"fake_data", NULL, NULL},
+    {"drop_last", NULL, NULL},
+    {"json", NULL, NULL},
+    {"help", NULL, NULL},
+};
+/* clang-format on */
+
+static int number(int option)
+{
+    char *end;
+    long v = strtol(opt[option].value, &end, 10);
+    if (end == opt[option].value || *end || v < 1 || v > 1 << 24)
+        errx(2, "--%s %s: a number from 1 on is needed", opt[option].name, opt[option].value);
+    return (int)v;
+}
+
+static void read_options(int argc, char **argv)
+{
+    struct option names[OPTIONS + 1] = {{0}};
+    for (int i = 0; i < OPTIONS; i++)
+        names[i] = (struct option){opt[i].name, opt[i].help ? 1 : 0, NULL, i};
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (c == '?')
+            exit(2);
+        opt[c].value = optarg ? optarg : "";
+    }
+    for (int i = 0; i < OPTIONS && opt[HELP].value; i++)
+        printf("  --%s %s [%s]\n", opt[i].name, opt[i].help ? opt[i].help : "",
+               opt[i].value ? opt[i].value : "");
+    if (opt[HELP].value)
+        exit(0);
+}
+
+static void check(lz_status s)
+{
+    if (s != LZ_OK)
+        errx(1, "%s", lz_last_error_text());
+}
+
+/* ---- data ---- */
+
+enum { TRAIN, TEST };
+static lz_dataset set[2];
+
+static lz_array read_file(const char *name)
+{
+    char path[4096];
+    lz_array a;
+    snprintf(path, sizeof path, "%s/%s", opt[DATADIR].value, name);
+    if (access(path, F_OK) != 0)
+        snprintf(path, sizeof path, "%s/%s.gz", opt[DATADIR].value, name);
+    check(lz_idx_read(path, &a));
+    return a;
+}
+
+/* Made-up images: noise, and a bright square whose place is the digit, so that there is something to learn. */
+static lz_status fake_image(void *seed, int64_t index, void *const *out)
+{
+    unsigned char *image = out[0], *label = out[1];
+    uint64_t r = ((uint64_t)(uintptr_t)seed + (uint64_t)index) * 0x9e3779b97f4a7c15u;
+    *label = (unsigned char)((r >> 40) % 10);
+    for (int i = 0; i < 28 * 28; i++) {
+        r = r * 6364136223846793005u + 1442695040888963407u;
+        int row = i / 28 / 5, column = i % 28 / 5;
+        image[i] = (unsigned char)((r >> 58) + (row * 5 + column == *label * 2 ? 160 : 0));
+    }
+    return LZ_OK;
+}
+
+static void load_data(void)
+{
+    static const char *const names[2][2] = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+                                            {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}};
+    for (int k = TRAIN; k <= TEST; k++) {
+        if (opt[FAKE].value) {
+            set[k] = (lz_dataset){.struct_size = sizeof set[k],
+                                  .len = k == TRAIN ? number(FAKE_SIZE) : 1000,
+                                  .nfields = 2,
+                                  .field = {{LZ_U8, LZ_SHAPE(28, 28)}, {LZ_U8, LZ_SCALAR}},
+                                  .get = fake_image,
+                                  .user = (void *)(uintptr_t)(k << 24)};
+        } else {
+            lz_array a[2] = {read_file(names[k][0]), read_file(names[k][1])};
+            check(lz_dataset_of_arrays(a, 2, &set[k]));
+        }
+    }
+}
+
+/* ---- the network ---- */
+
+static lz_params params;
+static lz_conv_layer conv1, conv2;
+static lz_norm_layer bn1, bn2;
+static lz_linear_layer fc1, fc2;
+
+static void net_init(void)
+{
+    check(lz_conv_layer_init(&conv1, 2, &params, "conv1", 1, 10, LZ_F32, .kernel = {5}));
+    check(lz_norm_layer_init(&bn1, LZ_BATCH_NORM, &params, "bn1", 10, LZ_F32));
+    check(lz_conv_layer_init(&conv2, 2, &params, "conv2", 10, 20, LZ_F32, .kernel = {5}));
+    check(lz_norm_layer_init(&bn2, LZ_BATCH_NORM, &params, "bn2", 20, LZ_F32));
+    check(lz_linear_layer_init(&fc1, &params, "fc1", 320, 50, true, LZ_F32));
+    check(lz_linear_layer_init(&fc2, &params, "fc2", 50, 10, true, LZ_F32));
+}
+
+/* Bytes [N, 28, 28] -> log probabilities [N, 10]. */
+static lz_tensor *net_forward(lz_tensor *image, bool training)
+{
+    lz_tensor *x = lz_div_scalar(lz_to(lz_unsqueeze(image, 1), LZ_F32), 255);
+    x = lz_div_scalar(lz_sub_scalar(x, 0.1307), 0.3081);
+    x = lz_relu(lz_max_pool2d(lz_conv_layer_forward(&conv1, x), .kernel_size = {2}));
+    x = lz_norm_layer_forward(&bn1, x, training);
+    x = lz_relu(lz_max_pool2d(lz_conv_layer_forward(&conv2, x), .kernel_size = {2}));
+    x = lz_flatten(lz_norm_layer_forward(&bn2, x, training), 1, -1);
+    x = lz_linear_layer_forward(&fc2, lz_relu(lz_linear_layer_forward(&fc1, x)));
+    return lz_log_softmax(x, 1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One epoch; gives the loss of its last look. */
+static double train(lz_loader *loader, lz_optim *sgd, int epoch)
+{
+    lz_tensor *batch[2];
+    double loss = 0;
+    int64_t step = 0, steps = lz_loader_len(loader);
+    check(lz_loader_begin(loader, epoch, 0));
+    while (lz_loader_next(loader, batch)) {
+        check(lz_scope_begin());
+        lz_tensor *l = lz_nll_loss(net_forward(batch[0], true), lz_to(batch[1], LZ_I32));
+        check(lz_backward(l));
+        check(lz_optim_step(sgd));
+        check(lz_optim_zero_grad(sgd));
+        if (++step % number(LOG_STEPS) == 0 || step == steps) { /* a look waits for the step */
+            check(lz_mark_step());
+            loss = lz_item(l);
+            if (isatty(STDERR_FILENO))
+                fprintf(stderr, "\repoch %d [%-30.*s] loss %.4f", epoch + 1,
+                        (int)(30 * step / steps), "##############################", loss);
+        }
+        check(lz_scope_end());
+    }
+    check(lz_loader_status(loader));
+    return loss;
+}
+
+static double test(lz_loader *loader)
+{
+    lz_tensor *batch[2];
+    double right = 0;
+    check(lz_loader_begin(loader, 0, 0));
+    while (lz_loader_next(loader, batch)) {
+        check(lz_scope_begin());
+        lz_tensor *labels = lz_to(batch[1], LZ_I32), *y = net_forward(batch[0], false);
+        right += lz_item(lz_accuracy(y, labels)) * (double)lz_numel(labels);
+        check(lz_scope_end());
+    }
+    check(lz_loader_status(loader));
+    return right / (double)set[TEST].len;
+}
+
+int main(int argc, char **argv)
+{
+    read_options(argc, argv);
+    check(lz_set_device(opt[DEVICE].value));
+    if (opt[CACHE].value)
+        check(lz_initialize_cache(opt[CACHE].value, false));
+    load_data();
+    check(lz_manual_seed((uint64_t)number(SEED)));
+    net_init();
+    check(lz_mark_step()); /* draw the initial weights */
+    lz_optim *sgd =
+        lz_sgd(&params, .lr = atof(opt[LR].value), .momentum = atof(opt[MOMENTUM].value));
+    lz_loader *loader[2] = {
+        lz_loader_new(&set[TRAIN], .batch_size = number(BATCH), .shuffle = true,
+                      .drop_last = opt[DROP_LAST].value != NULL, .seed = (uint64_t)number(SEED),
+                      .num_workers = number(WORKERS)),
+        lz_loader_new(&set[TEST], .batch_size = number(BATCH), .batches_per_execution = 0)};
+    if (!sgd || !loader[TRAIN] || !loader[TEST])
+        errx(1, "%s", lz_last_error_text());
+    lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = sgd};
+    if (opt[CHECKPOINT].value && access(opt[CHECKPOINT].value, F_OK) == 0) {
+        check(lz_checkpoint_load(opt[CHECKPOINT].value, &c));
+        check(lz_mark_step());
+    }
+    int epochs = number(EPOCHS), stop = opt[STOP].value ? number(STOP) : epochs;
+    double loss = 0, accuracy = 0, first = 0;
+    for (bool begun = false; c.step < stop && c.step < epochs; begun = true) {
+        double start = now();
+        loss = train(loader[TRAIN], sgd, (int)c.step++);
+        first = begun ? first : loss;
+        check(lz_wait_device_ops());
+        double s = now() - start;
+        accuracy = test(loader[TEST]);
+        printf("%sepoch %d: loss %.4f, accuracy %.2f %%, %.0f images/s\n",
+               isatty(STDERR_FILENO) ? "\n" : "", (int)c.step, loss, 100 * accuracy,
+               (double)set[TRAIN].len / s);
+        if (opt[CHECKPOINT].value)
+            check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
+    }
+    lz_cache_counts n = {.struct_size = sizeof n};
+    check(lz_get_cache_counts(&n));
+    printf("compiled %d kernels\n", (int)n.llvm_compiles);
+    if (opt[JSON].value)
+        printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"test_accuracy\":%.6f,\"llvm_compiles\":%d,"
+               "\"program_misses\":%d}\n",
+               first, loss, accuracy, (int)n.llvm_compiles, (int)n.program_misses);
+    for (int k = TRAIN; k <= TEST; k++) {
+        lz_loader_free(loader[k]);
+        lz_dataset_free(&set[k]);
+    }
+    lz_optim_free(sgd);
+    lz_params_free(&params);
+    return 0;
+}
