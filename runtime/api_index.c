@@ -36,6 +36,8 @@ static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *
 /* Slices of x with extent 1 at dim, at the positions in `index`, whose dimensions come in the place of dim. */
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
+    if (!x || !index)
+        return NULL;
     const lz_shape *s = &type_of(x)->shape, *is = &type_of(index)->shape;
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_gather);

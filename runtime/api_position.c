@@ -175,7 +175,7 @@ lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node 
 {
     char ts[128], tx[128];
     lz_attr_any a;
-    if (!source || !index)
+    if (!x || !source || !index)
         return NULL;
     lz_shape want = *lz_tr_shape(x);
     want.dims[dim] = lz_tr_shape(index)->dims[0];

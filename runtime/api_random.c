@@ -26,7 +26,7 @@ static lz_node *chosen(lz_tr *c, lz_node *p)
     if (!p)
         return NULL;
     lz_node *u = lz_tr_uniform(c, lz_tr_dtype(p) == LZ_F64 ? LZ_F64 : LZ_F32, lz_tr_shape(p), p);
-    return LT(u, TO(p, lz_tr_dtype(u)));
+    return u ? LT(u, TO(p, lz_tr_dtype(u))) : NULL;
 }
 
 /* ---- like another tensor ---- */

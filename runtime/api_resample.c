@@ -298,7 +298,8 @@ static lz_node *grid_sampler(lz_tr *c, lz_node *x, lz_node *grid, lz_grid_mode m
         return NULL;
     }
     lz_dtype d = lz_tr_dtype(x), wide;
-    x = lz_tr_wide(c, x);
+    if (!(x = lz_tr_wide(c, x)))
+        return NULL;
     wide = lz_tr_dtype(x);
     grid = TO(grid, wide);
     lz_shape flat = {3, {sx.dims[0], sx.dims[1], sx.dims[2] * sx.dims[3]}},

@@ -275,6 +275,8 @@ lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *
 lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
                          int64_t step)
 {
+    if (!x)
+        return NULL;
     const lz_shape *s = &type_of(x)->shape;
     lz_ints lo = {.n = s->rank}, hi = {.n = s->rank}, st = {.n = s->rank};
     for (int i = 0; i < s->rank; i++) {

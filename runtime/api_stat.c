@@ -81,7 +81,9 @@ static lz_node *at_position(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
     lz_attr_any a;
     const lz_shape *s = lz_tr_shape(x);
-    if (!index || s->rank == 0)
+    if (!index)
+        return NULL;
+    if (s->rank == 0)
         return x;
     lz_attr_init(&a, LZ_ATTR_gather);
     a.as_gather.collapsed_slice_dims = a.as_gather.start_index_map = (lz_ints){.n = 1, .v = {dim}};

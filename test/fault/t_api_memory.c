@@ -242,6 +242,42 @@ static void compiler(void)
     lz_buf_free(&text);
 }
 
+/* Composites that call others, give several results, assign, or need memory of their own. */
+static void composites(void)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2, 2), four), *p[20], *two[2] = {NULL, NULL},
+              *at = NULL;
+    for (int i = 0; i < 20; i++)
+        p[i] = x;
+    read_is("a trace of products", lz_einsum("ij,jk->ik", p, 2), (float[]){0, -10, 2.5f, 15}, 4);
+    item_is("twenty factors",
+            lz_einsum("ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij,ij", p, 20),
+            1 + 1048576.0 + 9.5367431640625e-07 + 1099511627776.0);
+    int n = 2;
+    DO(lz_split(x, 1, 0, two, &n));
+    if (first == LZ_OK)
+        read_is("a row", two[1], four + 2, 2);
+    lz_tensor *most = lz_max_dim(x, 1, false, &at);
+    read_is("the largest", most, (float[]){1, 4}, 2);
+    lz_tensor *mean = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(2), ones)),
+              *var = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(2), ones));
+    lz_tensor *y = lz_native_batch_norm(x, NULL, NULL, mean, var, .training = true, .momentum = 1);
+    if (lz_status_of(y) == LZ_OK)
+        read_is("means", mean, (float[]){0.75f, 1}, 2);
+    else
+        DO(lz_status_of(y));
+    item_is("a permutation", lz_sum(lz_randperm(LZ_F32, 5)), 10);
+    item_is("indices", lz_sum(lz_tril_indices(3, 3, 0)), 12);
+    item_is(
+        "scattered",
+        lz_sum(lz_masked_scatter(x, lz_gt_scalar(x, 0), lz_from_host(LZ_F32, LZ_SHAPE(4), ones))),
+        1);
+    read_is("a histogram", lz_histc(x, 2, -2, 4), (float[]){2, 2}, 2);
+    DO(lz_release(mean));
+    DO(lz_release(var));
+}
+
 typedef struct scenario {
     const char *name;
     void (*run)(void);
@@ -261,6 +297,7 @@ static const scenario scenarios[] = {
     {"training, cached", training, "CPU", true, true, 120},
     {"sharing", sharing, "CPU", true, false, 200},
     {"looking", looking, "REF", true, true, 300},
+    {"composites", composites, "REF", false, false, 200},
     {"compiler", compiler, "REF", false, false, 300},
 };
 enum { NSCENARIOS = sizeof scenarios / sizeof *scenarios };
