@@ -65,6 +65,8 @@ static lz_tensor *along(const nnc *c, lz_tensor *w, int rank, int d)
 /* Where class is the label: boolean, of x's shape. */
 static lz_tensor *picked(const nnc *c, lz_tensor *x, lz_tensor *t, int d)
 {
+    if (lz_status_of(x) != LZ_OK || lz_status_of(t) != LZ_OK)
+        return lz_status_of(x) != LZ_OK ? x : t;
     lz_tensor *classes = lz_iota_at(lz_dtype_of(t), lz_shape_of(x), d, c->site);
     return lz_eq_at(classes, lz_unsqueeze_at(t, d, c->site), c->site);
 }

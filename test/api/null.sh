@@ -18,6 +18,7 @@ function value(p) {
     if (p ~ /\(\*release\)/) return "release_nothing"
     if (p ~ /\(\*want\)/) return "want_all"
     if (p ~ /\(\*fn\)/) return "log_nothing"
+    if (p ~ /^lz_function \*[a-z]/) return "function"
     if (p ~ /lz_body_fn \*const \*/) return "(lz_body_fn *const[]){body_same}"
     if (p ~ /lz_[a-z]+_fn \*/) { sub(/^lz_/, "", p); sub(/_fn.*/, "", p); return p "_same" }
     if (p ~ /lz_site \*/) return "LZ_SITE"
@@ -108,6 +109,7 @@ static void scan_same(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **
     (void)user;
     next[0] = carry[0], y[0] = x[0];
 }
+static lz_function *function; /* of one argument like the tensors below */
 /* The tensors of a call are new: the one before may have been lz_release. */
 static lz_tensor *fresh(const char *what)
 {
@@ -116,6 +118,8 @@ static lz_tensor *fresh(const char *what)
     fflush(stdout);
     lz_scope_begin();
     lz_tensor *t = lz_retain(lz_full(LZ_F32, LZ_SHAPE(2, 2), 3));
+    if (!function)
+        (void)lz_function_trace(body_same, NULL, &t, 1, 1, &function);
     memset(&params, 0, sizeof params);
     lz_params_add(&params, "p", t);
     return t;
