@@ -73,6 +73,7 @@ static lz_status read_padding(lz_parser *p, const lz_stmt *t, int n, lz_ints *lo
         LZ_TRY(read_pairs(&c, "padding", low, high));
     LZ_TRY(lz_scan_want(&c, ">"));
     LZ_TRY(lz_scan_want(&c, ":"));
+    lz_scan_skip(&c);
     const char *at = c.p;
     LZ_TRY(lz_scan_type(&c, &type));
     bool fits = type->shape.rank == 2 && type->shape.dims[1] == 2 &&

@@ -31,6 +31,61 @@ static const struct {
     const char *message; /* after "bad.mlir:" */
 } lines[] = {
     {"%0 = stablehlo.abs %x : tensor<f32>", LZ_EPARSE, "2:22: %x has no value here"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, q]x[i, o]->[b, f], window = {} "
+     "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:55: expected b, f (each once)"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 1]x[i, o]->[b, f], window = {} "
+     "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:51: dimension numbers must name b, f"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {size = "
+     "[1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:84: 'size' is no field of a window"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {reverse = "
+     "[2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:95: expected true or false"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {pad = "
+     "[[0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:93: expected ','"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {} "
+     "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: convolution: f32[2,3] has 3 input features in 1 groups"},
+    {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {} "
+     "{batch_group_count = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: convolution: the attribute feature_group_count is missing"},
+    {"%0 = \"stablehlo.reduce_window\"(%a, %s) <{window_strides = array<i64: 1, 1>}> ({ ^bb0(%x: "
+     "tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> }) : (tensor<2x3xf32>, "
+     "tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: reduce_window: the attribute window_dimensions is missing"},
+    {"%0 = \"stablehlo.reduce_window\"(%a, %s) <{window_dimensions = array<i64: 1, 0>}> ({ "
+     "^bb0(%x: tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> }) : "
+     "(tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: reduce_window: window_dimensions = [1, 0]: 0 is not positive"},
+    {"%0 = \"stablehlo.reduce_window\"(%a, %s) <{padding = dense<[[0, 1]]> : tensor<2xi64>, "
+     "window_dimensions = array<i64: 1, 1>}> ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): "
+     "stablehlo.return %x : tensor<f32> }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:71: padding: expected one pair of numbers"},
+    {"%0 = \"stablehlo.reduce_window\"(%a, %s) <{padding = dense<[[0]]> : tensor<1x1xi64>, "
+     "window_dimensions = array<i64: 1, 1>}> ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): "
+     "stablehlo.return %x : tensor<f32> }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:62: expected ','"},
+    {"%0 = \"stablehlo.reduce_window\"(%a, %s) <{window_dimensions = array<i64: 1, 1>}> : "
+     "(tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: reduce_window: has 0 regions, not 1"},
+    {"%0 = \"stablehlo.select_and_scatter\"(%a, %b, %s) <{window_dimensions = array<i64: 1, 1>}> "
+     "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> }) : "
+     "(tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: select_and_scatter: has 1 regions, not 2"},
+    {"%0 = \"stablehlo.select_and_scatter\"(%a, %b, %s) <{window_dimensions = array<i64: 1, 1>}> "
+     "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> }, { ^bb0(%x: "
+     "tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> }) : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: select_and_scatter: the result of select is f32[], not a boolean"},
     {"%0 = stablehlo.while(%x = %s) : tensor<f32>", LZ_EPARSE, "expected '{'"},
     {"%0 = stablehlo.while(%x = %s) : tensor<f32> cond { stablehlo.return %x : tensor<f32> } do "
      "{ stablehlo.return %x : tensor<f32> }",
