@@ -221,6 +221,11 @@ static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window *w,
 void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
                      const lz_window *windows, const lz_func *body, lz_val *out)
 {
+    if (f->status != LZ_OK) { /* then x may be no value */
+        for (uint32_t k = 0; k < n; k++)
+            out[k] = LZ_NOVAL;
+        return;
+    }
     lz_shape s = lz_val_type(f, x[0])->shape, r = s, m;
     lz_val o[2 * LZ_MAX_RANK];
     lz_window w[LZ_MAX_RANK];

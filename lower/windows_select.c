@@ -35,6 +35,10 @@ static const lz_func *choice(const sas *h, lz_dtype d)
     if (!f)
         return NULL;
     const lz_type *t = lz_type_get(d, &scalar), *p = lz_type_get(h->pos, &scalar);
+    if (!t || !p) {
+        lz_func_free(f);
+        return NULL;
+    }
     lz_val a = lz_build_param(f, t), ai = lz_build_param(f, p), b = lz_build_param(f, t),
            bi = lz_build_param(f, p), zero = lz_windows_int(f, h->pos, 0), keep;
     lz_val a_first = lz_build_compare(f, LZ_CMP_LT, ai, bi);
