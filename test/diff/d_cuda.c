@@ -127,11 +127,11 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cuda,
                                       .name = "cuda",
-                                      .seeds = 60,
+                                      .seeds = 40,
                                       .quick_seeds = 24,
-                                      .nets = 20,
+                                      .nets = 12,
                                       .quick_nets = 6,
-                                      .stride = 23,
-                                      .quick_stride = 101};
+                                      .stride = 61,
+                                      .quick_stride = 211};
     return lz_diff_main(&o, argc, argv);
 }

@@ -188,8 +188,8 @@ START_TEST(every_kernel_assembles)
     char here[4096];
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
     const char *more = getenv("LZ_TEST_STRIDE");
-    add_random(&c, quick() ? 16 : 60, quick() ? 4 : 16);
-    add_rows(&c, more ? atoi(more) : quick() ? 301 : 97);
+    add_random(&c, quick() ? 12 : 30, quick() ? 3 : 8);
+    add_rows(&c, more ? atoi(more) : quick() ? 401 : 199);
     ck_assert_ptr_nonnull(mkdtemp(dir));
     ck_assert_int_eq(chdir(dir), 0);
     check_arch(&c, &archs[_i]);
