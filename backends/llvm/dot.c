@@ -609,10 +609,15 @@ static lz_status emit_dot(em *e, const lz_kernel *k)
     return s;
 }
 
+bool kern_dot_form(const lz_kernel *k)
+{
+    return form_ok(k) && !is_row_dots(k);
+}
+
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
 {
     *done = false;
-    if (!form_ok(k) || is_row_dots(k))
+    if (!kern_dot_form(k))
         return LZ_OK;
     *done = true;
     if (!kern_sz_is(k->outer[k->dot.n], 1) || kern_sz_is(k->outer[k->dot.m], 1))

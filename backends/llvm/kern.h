@@ -119,6 +119,7 @@ Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p); /* LZ_S_SORTED in stage 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
  * is not of a form that gains. */
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
+bool kern_dot_form(const lz_kernel *k); /* whether it is; needs nothing but the kernel */
 /* kernels_transpose.c: the loop along which some load is contiguous while the stores are along the
  * last one, or -1; and that schedule. */
 int kern_transposed_loop(const kern *c);

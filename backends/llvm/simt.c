@@ -54,6 +54,6 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
 {
     simt s = {.e = e, .k = k};
     simt_plan_of(k, &s.plan);
-    lz_status st = emit_kern(&s);
+    lz_status st = s.plan.kind == SIMT_TILES ? simt_emit_tiles(&s) : emit_kern(&s);
     return st != LZ_OK ? st : e->status;
 }

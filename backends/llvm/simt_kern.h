@@ -48,5 +48,6 @@ void simt_emit_serial(simt *s, kern *c);
 void simt_emit_rows(simt *s, kern *c);
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
-void simt_tiles_dims(const lz_kernel *k, const int64_t *args, lz_simt_dims *out);
+bool simt_tiles_suit(const lz_kernel *k);
+void simt_tiles_dims(const lz_kernel *k, const int64_t *args, uint32_t most, lz_simt_dims *out);
 #endif

@@ -37,6 +37,8 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
     if (k->serial) {
         p->kind = SIMT_SERIAL;
         p->apart = kern_lanes_apart(k);
+    } else if (simt_tiles_suit(k)) {
+        p->kind = SIMT_TILES;
     } else if (has_rows(k)) {
         p->kind = SIMT_ROWS;
         p->max_block = ROW_THREADS;
@@ -196,7 +198,9 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz
     *out = (lz_simt_dims){0};
     if (n == 0)
         return;
-    if (p.kind == SIMT_ROWS) {
+    if (p.kind == SIMT_TILES) {
+        simt_tiles_dims(k, args, at_most(most, UINT32_MAX), out);
+    } else if (p.kind == SIMT_ROWS) {
         out->block = row_threads(k, args);
         out->grid = at_most(n, most * (ROW_THREADS / out->block));
         out->shared = row_shared(k) * (out->block / SIMT_WARP);
