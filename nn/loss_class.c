@@ -144,7 +144,9 @@ lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target, const lz_lo
     lz_tensor *y = NULL;
     if (options(&c, &o, opt) && check(&c, logits, target, true, o.weight)) {
         lz_tensor *logp = lz_log_softmax_at(nn_widen(&c, logits), class_dim(logits), site);
-        if (nn_is_float(lz_dtype_of(target)))
+        if (lz_status_of(logp) != LZ_OK) /* it has no shape to go on with */
+            y = logp;
+        else if (nn_is_float(lz_dtype_of(target)))
             y = by_probability(&c, logp, target, &o);
         else
             y = reduced(&c, by_label(&c, logp, target, &o), o.reduction);
@@ -163,7 +165,9 @@ lz_tensor *lz_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options
     if (options(&c, &o, opt) && nn_check_float(&c, x, "logits") &&
         check(&c, x, target, false, o.weight)) {
         o.label_smoothing = 0;
-        y = reduced(&c, by_label(&c, nn_widen(&c, x), target, &o), o.reduction);
+        lz_tensor *logp = nn_widen(&c, x);
+        y = lz_status_of(logp) == LZ_OK ? reduced(&c, by_label(&c, logp, target, &o), o.reduction)
+                                        : logp;
         y = nn_narrow(&c, y, lz_dtype_of(x));
     }
     return nn_end(&c, y);

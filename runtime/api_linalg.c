@@ -257,7 +257,7 @@ typedef enum form { MM, MV, OUTER, SUMMED, BATCHED } form;
 
 static lz_node *form_product(lz_tr *c, form f, lz_node *a, lz_node *b)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     switch (f) {
     case MM:
         return ranks(a, b, 2, 2) ? lz_tr_matmul(c, a, b) : NULL;

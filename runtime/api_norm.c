@@ -10,7 +10,7 @@ static const char *text_of(const lz_node *x, char *text)
     return lz_type_short(lz_node_type(x), text, 128);
 }
 
-static lz_node *mean_of(lz_tr *c, const lz_reduction *r, lz_node *x)
+static lz_node *mean_of(lz_tr *c, const lz_reduced_dims *r, lz_node *x)
 {
     lz_node *s = lz_tr_combine(c, r, LZ_OP_ADD, x);
     return DIV(s, K(s, (double)r->n));
@@ -23,7 +23,7 @@ typedef struct stats {
 } stats;
 
 /* In two passes. x is wide. */
-static bool normalise(lz_tr *c, const lz_reduction *r, lz_node *x, double eps, stats *s)
+static bool normalise(lz_tr *c, const lz_reduced_dims *r, lz_node *x, double eps, stats *s)
 {
     s->mean = mean_of(c, r, x);
     lz_node *e = SUB(x, lz_tr_spread(c, r, s->mean, x));
@@ -66,7 +66,7 @@ static bool has_shape(const lz_node *f, const lz_shape *s, const char *what)
 /* ---- layer norm ---- */
 
 /* The last dimensions of x are s; *r reduces them, *dims lists them. */
-static bool layer_dims(const lz_node *x, const lz_shape *s, lz_reduction *r, lz_ints *dims)
+static bool layer_dims(const lz_node *x, const lz_shape *s, lz_reduced_dims *r, lz_ints *dims)
 {
     char text[128];
     const lz_shape *sx = lz_tr_shape(x);
@@ -89,7 +89,7 @@ lz_tensor *lz_native_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_t
                                    lz_tensor *bias, double eps, lz_tensor **mean, lz_tensor **rstd,
                                    const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_ints dims;
     lz_dtype d;
     stats s = {0};
@@ -107,7 +107,7 @@ lz_tensor *lz_native_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_t
 }
 
 /* rstd (g - mean(g) - hat mean(g hat)) over the dimensions of r; g is the gradient of hat. */
-static lz_node *through_hat(lz_tr *c, const lz_reduction *r, lz_node *g, lz_node *hat,
+static lz_node *through_hat(lz_tr *c, const lz_reduced_dims *r, lz_node *g, lz_node *hat,
                             lz_node *rstd)
 {
     lz_node *m = lz_tr_spread(c, r, mean_of(c, r, g), g);
@@ -130,7 +130,7 @@ typedef struct back {
     lz_node *dx, *dw, *db;
 } back;
 
-static back backward(lz_tr *c, const lz_reduction *r, lz_node *g, lz_node *x, lz_node *mean,
+static back backward(lz_tr *c, const lz_reduced_dims *r, lz_node *g, lz_node *x, lz_node *mean,
                      lz_node *rstd, lz_node *w, const lz_ints *dims, lz_dtype d)
 {
     back b = {0};
@@ -155,7 +155,7 @@ lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x,
                                             lz_tensor **grad_weight, lz_tensor **grad_bias,
                                             const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_ints dims;
     lz_dtype d;
     back b = {0};
@@ -205,7 +205,7 @@ lz_tensor *lz_native_group_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
                                    double eps, lz_tensor **mean, lz_tensor **rstd,
                                    const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_shape four;
     lz_dtype d;
     stats s = {0};
@@ -231,7 +231,7 @@ lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_te
                                             lz_tensor **grad_weight, lz_tensor **grad_bias,
                                             const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_shape four;
     lz_dtype d;
     back b = {0};
@@ -306,7 +306,7 @@ lz_tensor *lz_native_batch_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
                                    const lz_native_batch_norm_options *o, const lz_site *site)
 {
     static const lz_ints channel = {.n = 1, .v = {1}};
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_dims rest = {1, {0}};
     batch_in in = {0};
     stats s = {0};

@@ -164,7 +164,7 @@ lz_tensor *lz_kthvalue_at(lz_tensor *x, int64_t k, int64_t dim, bool keepdim, lz
 /* How many elements of each row are no NaN: i64, dim kept. */
 static lz_node *numbers_in(lz_tr *c, lz_node *rows, int64_t dim)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_dims d = {1, {dim}};
     if (!rows || !lz_tr_reduction_of(rows, &d, true, &r))
         return NULL;
@@ -224,7 +224,7 @@ static lz_node *mode(lz_tr *c, lz_node *rows, int64_t dim)
     fresh = OR(fresh, EQ(place, K(place, 0)));
     lz_node *start = lz_tr_scan(c, LZ_OP_MAXIMUM, SEL(fresh, place, K(place, 0)), dim),
             *run = SUB(place, start);
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_dims d = {1, {dim}};
     if (!run || !lz_tr_reduction_of(run, &d, true, &r))
         return NULL;

@@ -277,7 +277,7 @@ lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o
 
 static lz_node *all_true(lz_tr *c, lz_node *x)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     return x && lz_tr_reduction(x, NULL, &r) ? lz_tr_combine(c, &r, LZ_OP_AND, x) : NULL;
 }
 

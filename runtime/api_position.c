@@ -535,7 +535,7 @@ typedef struct bags {
 static bool find_bags(lz_tr *c, lz_node *index, lz_node *offsets, const lz_embedding_bag_options *o,
                       bags *b)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_shape row = {.rank = 1, .dims = {b->n}}, grid = {.rank = 2, .dims = {b->n, b->nbags}};
     lz_node *i = lz_tr_iota(c, LZ_I64, &grid, 0, index);
     lz_node *first = lz_tr_slice_dim(c, TO(offsets, LZ_I64), 0, 0, b->nbags, 1);

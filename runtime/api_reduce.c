@@ -12,7 +12,7 @@ static const lz_type *type_of(const lz_node *x)
 
 static lz_node *total(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     if (!x || !lz_tr_reduction(x, o, &r))
         return NULL;
     lz_dtype d = r.dtype                                   ? r.dtype
@@ -41,7 +41,7 @@ static lz_node *divide_by(lz_tr *c, lz_node *x, double n)
 
 static lz_node *mean(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     if (!x || !lz_tr_reduction(x, o, &r) ||
         !(x = lz_tr_float(c, r.dtype ? lz_tr_convert(c, x, r.dtype) : x)))
         return NULL;
@@ -58,7 +58,7 @@ lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *s
 
 static lz_node *extreme(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     if (!x || !lz_tr_reduction(x, o, &r))
         return NULL;
     if (r.n == 0) {
@@ -83,7 +83,7 @@ lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *s
 
 static lz_node *truth(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     if (!(x = lz_tr_convert(c, x, LZ_BOOL)) || !lz_tr_reduction(x, o, &r))
         return NULL;
     return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x));
@@ -104,7 +104,7 @@ lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *si
 /* Two passes: the mean first, then the squares of the distances from it. */
 static lz_node *variance(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
@@ -126,7 +126,7 @@ lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *si
 /* log(sum(exp(x - m))) + m with m the largest, or 0 where that is infinite. m cancels, so it has no gradient. */
 static lz_node *logsumexp(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
@@ -149,7 +149,7 @@ lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_si
 
 lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_reduce_options o = {.struct_size = sizeof o, .dims = {1, {dim}}};
     if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, &o, &r))
         return NULL;

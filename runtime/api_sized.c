@@ -49,7 +49,7 @@ typedef struct found {
 /* Where the booleans of a vector are true, in order. */
 static bool find(lz_tr *c, lz_node *is, int64_t size, found *f)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_dims all = {0};
     if (!is || size < 0 || !lz_tr_reduction_of(is, &all, false, &r))
         return false;

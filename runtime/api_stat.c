@@ -20,7 +20,7 @@ static lz_node *root(lz_tr *c, lz_node *x)
 static lz_tensor *deviation(const char *name, bool std, lz_tensor *x, lz_tensor **mean,
                             const lz_reduce_options *o, const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_node *m = NULL, *v = NULL;
     BEGIN(name);
     lz_node *n = lz_tr_float(c, IN(x));
@@ -60,7 +60,7 @@ lz_tensor *lz_std_mean_at(lz_tensor *x, lz_tensor **mean, const lz_reduce_option
 lz_tensor *lz_aminmax_at(lz_tensor *x, lz_tensor **max, const lz_reduce_options *o,
                          const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_node *low = NULL, *high = NULL;
     BEGIN("lz_aminmax");
     lz_node *n = IN(x);
@@ -102,7 +102,7 @@ static lz_node *at_position(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 static lz_tensor *extreme_along(const char *name, bool max, lz_tensor *x, int64_t dim, bool keepdim,
                                 lz_tensor **indices, const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_node *v = NULL, *at = NULL;
     BEGIN(name);
     lz_node *n = IN(x);
@@ -133,7 +133,7 @@ lz_tensor *lz_min_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **in
 
 lz_tensor *lz_count_nonzero_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     BEGIN("lz_count_nonzero");
     lz_node *n = IN(x);
     if (!n || !lz_tr_reduction(n, o, &r))
@@ -145,7 +145,7 @@ lz_tensor *lz_count_nonzero_at(lz_tensor *x, const lz_reduce_options *o, const l
 static lz_tensor *without_nan(const char *name, bool mean, lz_tensor *x, const lz_reduce_options *o,
                               const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     BEGIN(name);
     lz_node *n = IN(x);
     if (!n || !lz_tr_reduction(n, o, &r))
@@ -181,7 +181,7 @@ lz_tensor *lz_nanmean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site
 lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site)
 {
     char text[128];
-    lz_reduction r;
+    lz_reduced_dims r;
     BEGIN("lz_trace");
     lz_node *n = IN(x);
     if (n && lz_tr_shape(n)->rank != 2) {
@@ -199,7 +199,7 @@ lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site)
 /* ---- norms ---- */
 
 /* Of x, wide, over the dimensions of r, which go. Where |x| or the sum is 0 its power is not taken: the gradient there is 0. */
-static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduction *r)
+static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduced_dims *r)
 {
     if (!x)
         return NULL;
@@ -232,7 +232,7 @@ static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduction *r)
 
 lz_tensor *lz_linalg_vector_norm_at(lz_tensor *x, const lz_norm_options *o, const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     BEGIN("lz_linalg_vector_norm");
     OPTIONS(lz_norm_options, p, LZ_NORM_DEFAULTS);
     lz_node *n = p ? IN(x) : NULL;
@@ -249,7 +249,7 @@ lz_tensor *lz_linalg_vector_norm_at(lz_tensor *x, const lz_norm_options *o, cons
 
 static lz_node *renorm(lz_tr *c, lz_node *x, double p, int64_t dim, double maxnorm)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_dims others = {0};
     char text[128];
     if (!x || !lz_tr_dim(dim, lz_tr_shape(x)->rank, &dim))
@@ -279,7 +279,7 @@ lz_tensor *lz_renorm_at(lz_tensor *x, double p, int64_t dim, double maxnorm, con
 
 lz_tensor *lz_dist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     BEGIN("lz_dist");
     lz_node *x = lz_tr_float(c, IN(a)), *y = x ? lz_tr_float(c, IN(b)) : NULL;
     if (!y || !lz_tr_match(c, &x, &y))
@@ -293,7 +293,7 @@ lz_tensor *lz_dist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
 static lz_node *cdist(lz_tr *c, lz_node *a, lz_node *b, double p)
 {
     char ta[128], tb[128];
-    lz_reduction r;
+    lz_reduced_dims r;
     const lz_shape *sa = lz_tr_shape(a), *sb = lz_tr_shape(b);
     if (sa->rank < 2 || sb->rank < 2 || sa->rank >= LZ_MAX_RANK || sb->rank >= LZ_MAX_RANK ||
         sa->dims[sa->rank - 1] != sb->dims[sb->rank - 1]) {
@@ -369,7 +369,7 @@ lz_tensor *lz_pdist_at(lz_tensor *x, double p, const lz_site *site)
 lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, double eps,
                                    const lz_site *site)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     BEGIN("lz_cosine_similarity");
     lz_node *x = lz_tr_float(c, IN(a)), *y = x ? lz_tr_float(c, IN(b)) : NULL;
     if (!y || !lz_tr_match(c, &x, &y) || !lz_tr_reduction_of(x, &(lz_dims){1, {dim}}, false, &r))
@@ -404,7 +404,7 @@ static lz_node *add_up(lz_tr *c, int64_t n, lz_node *index, lz_node *updates)
 
 static lz_node *histc(lz_tr *c, lz_node *x, int64_t bins, double min, double max)
 {
-    lz_reduction r;
+    lz_reduced_dims r;
     lz_node *lo, *hi;
     if (!lz_tr_is_float(x))
         return NULL;

@@ -7,16 +7,16 @@ static const lz_type *type_of(const lz_node *x)
     return lz_node_type(x);
 }
 
-bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduction *r)
+bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r)
 {
     bool chosen[LZ_MAX_RANK] = {false};
     const lz_shape *s = &type_of(x)->shape;
     int n = o ? o->dims.n : 0;
-    *r = (lz_reduction){.n = 1,
-                        .kept = *s,
-                        .keepdim = o && o->keepdim,
-                        .correction = o ? o->correction : 1,
-                        .dtype = o ? o->dtype : LZ_DTYPE_NONE};
+    *r = (lz_reduced_dims){.n = 1,
+                           .kept = *s,
+                           .keepdim = o && o->keepdim,
+                           .correction = o ? o->correction : 1,
+                           .dtype = o ? o->dtype : LZ_DTYPE_NONE};
     if (o && o->struct_size < sizeof *o) {
         LZ_FAIL(LZ_EINVAL, "struct_size is %zu: fill the options with LZ_REDUCE_OPTIONS",
                 o->struct_size);
@@ -52,24 +52,24 @@ bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduction 
     return true;
 }
 
-bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduction *r)
+bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduced_dims *r)
 {
     lz_reduce_options o = {.struct_size = sizeof o, .dims = *dims, .keepdim = keepdim};
     return lz_tr_reduction(x, &o, r);
 }
 
 /* The reduced value with extents of 1 where it was reduced. */
-static lz_node *keep(lz_tr *c, const lz_reduction *r, lz_node *x)
+static lz_node *keep(lz_tr *c, const lz_reduced_dims *r, lz_node *x)
 {
     return lz_tr_reshape(c, x, &r->kept);
 }
 
-lz_node *lz_tr_reduced(lz_tr *c, const lz_reduction *r, lz_node *x)
+lz_node *lz_tr_reduced(lz_tr *c, const lz_reduced_dims *r, lz_node *x)
 {
     return r->keepdim ? keep(c, r, x) : x;
 }
 
-lz_node *lz_tr_spread(lz_tr *c, const lz_reduction *r, lz_node *reduced, const lz_node *like)
+lz_node *lz_tr_spread(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced, const lz_node *like)
 {
     if (!reduced)
         return NULL;
@@ -77,7 +77,7 @@ lz_node *lz_tr_spread(lz_tr *c, const lz_reduction *r, lz_node *reduced, const l
                      : reduced;
 }
 
-lz_node *lz_tr_combine(lz_tr *c, const lz_reduction *r, lz_op op, lz_node *x)
+lz_node *lz_tr_combine(lz_tr *c, const lz_reduced_dims *r, lz_op op, lz_node *x)
 {
     return x && r->dims.n ? lz_tr_reduce(c, op, x, &r->dims) : x;
 }

@@ -6,7 +6,7 @@
 #include <lazuli/tensor_ops.h>
 
 /* What the options say of x: the dimensions (ascending), their product, and the shape to give when they are kept. */
-typedef struct lz_reduction {
+typedef struct lz_reduced_dims {
     lz_ints dims;
     lz_ints rest;  /* the other dimensions */
     int64_t n;     /* elements that become one */
@@ -14,14 +14,14 @@ typedef struct lz_reduction {
     bool keepdim;
     double correction;
     lz_dtype dtype;
-} lz_reduction;
+} lz_reduced_dims;
 
 /* false with the error recorded. o NULL: all dimensions. */
-bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduction *r);
-bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduction *r);
-lz_node *lz_tr_combine(lz_tr *c, const lz_reduction *r, lz_op op, lz_node *x);          /* without the dimensions */
-lz_node *lz_tr_reduced(lz_tr *c, const lz_reduction *r, lz_node *reduced);              /* as the caller wants it: keepdim */
-lz_node *lz_tr_spread(lz_tr *c, const lz_reduction *r, lz_node *reduced, const lz_node *like);
+bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r);
+bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduced_dims *r);
+lz_node *lz_tr_combine(lz_tr *c, const lz_reduced_dims *r, lz_op op, lz_node *x);          /* without the dimensions */
+lz_node *lz_tr_reduced(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced);              /* as the caller wants it: keepdim */
+lz_node *lz_tr_spread(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced, const lz_node *like);
 lz_node *lz_tr_wide(lz_tr *c, lz_node *x);                                              /* f16 and bf16 become f32 for the computation */
 /* The wall that gradients do not pass, for a new node of a composite (never an operand: that would lose its own gradient). */
 lz_node *lz_tr_no_gradient(lz_node *x);
