@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -526,6 +529,61 @@ START_TEST(writers_replace_or_leave)
 }
 END_TEST
 
+/* Files may not grow beyond some bytes, as on a full disk. */
+START_TEST(a_full_disk_leaves_the_old_file)
+{
+    lz_array a = sample(LZ_F32, LZ_SHAPE(1000)), b;
+    const char *const one[] = {"x"};
+    OK(lz_safetensors_write(file("full"), one, &a, 1, NULL, 0));
+    struct rlimit old, limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    for (rlim_t n = 0; n < 4000; n += 500) {
+        limit = (struct rlimit){n, old.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        lz_status s[] = {lz_safetensors_write(path, one, &a, 1, NULL, 0),
+                         lz_npz_write(path, one, &a, 1, false), lz_npy_write(path, &a)};
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(s[i], LZ_EIO);
+    }
+    lz_archive *z = lz_safetensors_open(path);
+    OK(lz_archive_read(z, "x", &b));
+    same(&a, &b);
+    lz_archive_close(z);
+    lz_array_free(&a);
+    lz_array_free(&b);
+    char cmd[300];
+    snprintf(cmd, sizeof cmd, "test \"$(ls -A '%s')\" = full", dir);
+    ck_assert_int_eq(system(cmd), 0);
+}
+END_TEST
+
+/* A process that does nothing but save is killed at any moment: what stands there is always whole. */
+START_TEST(a_killed_writer_leaves_a_whole_file)
+{
+    lz_array a = sample(LZ_F32, LZ_SHAPE(20000)), b;
+    const char *const one[] = {"x"};
+    OK(lz_safetensors_write(file("whole"), one, &a, 1, NULL, 0));
+    for (int round = 0; round < 20; round++) {
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0)
+            while (true)
+                (void)!lz_safetensors_write(path, one, &a, 1, NULL, 0);
+        usleep(1000 + 700 * (useconds_t)round);
+        kill(child, SIGKILL);
+        ck_assert_int_eq(waitpid(child, NULL, 0), child);
+        lz_archive *z = lz_safetensors_open(path);
+        OK(lz_archive_read(z, "x", &b));
+        same(&a, &b);
+        lz_array_free(&b);
+        lz_archive_close(z);
+    }
+    lz_array_free(&a);
+}
+END_TEST
+
 /* Every allocation fails once; nothing leaks, no array is half there. */
 START_TEST(memory_runs_out)
 {
@@ -585,6 +643,8 @@ int main(void)
     tcase_add_test(t, csv_mistakes_name_the_line);
     tcase_add_test(t, text_as_bytes);
     tcase_add_test(t, writers_replace_or_leave);
+    tcase_add_test(t, a_full_disk_leaves_the_old_file);
+    tcase_add_test(t, a_killed_writer_leaves_a_whole_file);
     tcase_add_test(t, memory_runs_out);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
