@@ -426,10 +426,11 @@ int main(void)
 {
     Suite *s = suite_create("api_window");
     TCase *t = tcase_create("window");
-    tcase_add_loop_test(t, convolutions, 0, 4 * NCONV);
-    tcase_add_loop_test(t, pooling, 0, 6 * NPOOL);
-    tcase_add_loop_test(t, adaptive, 0, 20);
-    tcase_add_loop_test(t, cumulative, 0, 4 * NROWS);
+    int first = getenv("LZ_TEST_QUICK") ? 1 : 0; /* device */
+    tcase_add_loop_test(t, convolutions, first * 2 * NCONV, 4 * NCONV);
+    tcase_add_loop_test(t, pooling, first * 3 * NPOOL, 6 * NPOOL);
+    tcase_add_loop_test(t, adaptive, first * 10, 20);
+    tcase_add_loop_test(t, cumulative, first * 2 * NROWS, 4 * NROWS);
     tcase_add_loop_test(t, integers, 0, 2);
     tcase_add_test(t, refused);
     suite_add_tcase(s, t);
