@@ -42,24 +42,35 @@ long double lz_special_digamma(long double x)
     return sum + logl(x) - 1 / (2 * x) - p;
 }
 
-long double lz_special_zeta(long double s, long double q)
+/* exp(shift) q^-s, without an overflow in between */
+static long double term(long double s, long double q, long double shift)
+{
+    if (shift == 0)
+        return powl(q, -s);
+    long double v = expl(shift - s * logl(fabsl(q)));
+    return q < 0 && fmodl(s, 2) != 0 ? -v : v;
+}
+
+/* exp(shift) zeta(s, q) */
+static long double zeta(long double s, long double q, long double shift)
 {
     enum { FROM = 20 };
     if (isnan(s) || isnan(q) || s < 1)
         return NAN;
     if (s == 1 || (q <= 0 && integral(q)))
         return INFINITY;
-    if (q <= 0 && (!integral(s) || q < -10000))
+    if (q <= 0 && (!integral(s) || s > 100 || q < -10000))
         return NAN;
-    long double sum = 0;
-    for (; q < FROM; q++)
-        sum += powl(q, -s);
+    /* at least FROM positive terms: where s is large they are all that counts, and the series below need not converge */
+    long double sum = 0, end = q > 1e12L ? q : (q > 0 ? q : 0) + FROM;
+    for (; q < end; q++)
+        sum += term(s, q, shift);
     /* integral, half of the first term, derivatives */
-    long double first = powl(q, -s), fact = s / q, tail = 0;
+    long double first = term(s, q, shift), fact = s / q, tail = 0;
     if (first == 0 || isinf(q))
         return sum;
-    for (int k = 1; k <= TERMS; k++) {
-        long double t = bernoulli[k - 1] * fact; /* B2k s (s+1) .. (s+2k-2) / ((2k)! q^(2k-1)) */
+    for (int k = 1; k <= TERMS && s < 1000; k++) { /* beyond, this does not count, and overflows */
+        long double t = bernoulli[k - 1] * fact;   /* B2k s (s+1) .. (s+2k-2) / ((2k)! q^(2k-1)) */
         tail += t / 2;
         if (fabsl(t) < fabsl(tail) * 1e-20L)
             break;
@@ -68,13 +79,20 @@ long double lz_special_zeta(long double s, long double q)
     return sum + first * (q / (s - 1) + 0.5L + tail);
 }
 
+long double lz_special_zeta(long double s, long double q)
+{
+    return zeta(s, q, 0);
+}
+
 long double lz_special_polygamma(long double n, long double x)
 {
-    if (!(n >= 0) || !integral(n))
+    if (!(n >= 0) || !integral(n) || isinf(n))
         return NAN;
     if (n == 0)
         return lz_special_digamma(x);
-    long double v = expl(lz_special_lgamma(n + 1)) * lz_special_zeta(n + 1, x);
+    /* a factorial that is no ordinary number is part of the terms */
+    long double f = lz_special_lgamma(n + 1);
+    long double v = n <= 100 ? expl(f) * zeta(n + 1, x, 0) : zeta(n + 1, x, f);
     return fmodl(n, 2) == 1 ? v : -v;
 }
 

@@ -9,7 +9,8 @@ long double lz_special_lgamma(long double x);
 long double lz_special_digamma(long double x);
 /* The n-th derivative of digamma for integral n >= 0; NaN for other n. */
 long double lz_special_polygamma(long double n, long double x);
-/* Hurwitz: sum over k >= 0 of (k + q)^-s. s = 1: infinite; s < 1: NaN. q <= 0: infinite for integral q, NaN when s is not integral or q < -10000. */
+/* Hurwitz: sum over k >= 0 of (k + q)^-s. s = 1: infinite; s < 1: NaN. q <= 0: infinite for integral q, NaN when s is
+ * not integral or above 100, or q < -10000. */
 long double lz_special_zeta(long double s, long double q);
 /* The y with erf(y) = x; infinite at -1 and 1, NaN beyond. */
 long double lz_special_erf_inv(long double x);

@@ -1,5 +1,5 @@
-/* emit_special.c - CHLO's functions: f32 and narrower by math_special.c, f64 by external functions, which those that are rare use for every
- * dtype.   Threads: an em belongs to one thread. */
+/* emit_special.c - CHLO's functions: f32 and narrower by math_special.c, f64 by external functions.
+ * Threads: an em belongs to one thread. */
 #include "backends/llvm/kern.h"
 #include "backends/llvm/special.h"
 
@@ -16,6 +16,7 @@ UNARY(asin, lz_asin_f32, "asin")
 UNARY(asinh, lz_asinh_f32, "asinh")
 UNARY(atan, lz_atan_f32, "atan")
 UNARY(atanh, lz_atanh_f32, "atanh")
+UNARY(bessel_i1e, lz_bessel_i1e_f32, "lz_bessel_i1e")
 UNARY(cosh, lz_cosh_f32, "cosh")
 UNARY(digamma, lz_digamma_f32, "lz_digamma")
 UNARY(erf_inv, lz_erf_inv_f32, "lz_erf_inv")
@@ -23,33 +24,15 @@ UNARY(erfc, lz_erfc_f32, "erfc")
 UNARY(lgamma, lz_lgamma_f32, "lz_lgamma")
 UNARY(sinh, lz_sinh_f32, "sinh")
 
-/* Lane by lane in double, whatever the dtype. */
-static Ev external(em *e, const lz_ew *w, const Ev *a, const char *name, unsigned n)
-{
-    Val x[2] = {NULL, NULL};
-    bool f64 = w->in[0] == LZ_F64;
-    for (unsigned k = 0; k < n; k++)
-        x[k] = f64 ? a[k].v : LLVMBuildFPExt(e->b, a[k].v, em_like(e, e->f64, a[k].v), "");
-    Val y = em_libm(e, name, x, n);
-    if (f64)
-        return (Ev){y, NULL};
-    return (Ev){em_round_to(e, w->out, LLVMBuildFPTrunc(e->b, y, em_like(e, e->f32, y), "")), NULL};
-}
-
-Ev lz_emit_bessel_i1e(em *e, const lz_ew *w, const Ev *a)
-{
-    return external(e, w, a, "lz_bessel_i1e", 1);
-}
-
-Ev lz_emit_polygamma(em *e, const lz_ew *w, const Ev *a)
-{
-    return external(e, w, a, "lz_polygamma", 2);
-}
-
-Ev lz_emit_zeta(em *e, const lz_ew *w, const Ev *a)
-{
-    return external(e, w, a, "lz_zeta", 2);
-}
+#define BINARY(name, fn, external)                                                                 \
+    Ev lz_emit_##name(em *e, const lz_ew *w, const Ev *a)                                          \
+    {                                                                                              \
+        if (w->in[0] == LZ_F64)                                                                    \
+            return (Ev){em_libm(e, external, (Val[]){a[0].v, a[1].v}, 2), NULL};                   \
+        return (Ev){em_round_to(e, w->out, fn(e, a[0].v, a[1].v)), NULL};                          \
+    }
+BINARY(polygamma, lz_polygamma_f32, "lz_polygamma")
+BINARY(zeta, lz_zeta_f32, "lz_zeta")
 
 /* One step on the bits of the dtype; from zero to the smallest number of b's sign. */
 Ev lz_emit_next_after(em *e, const lz_ew *w, const Ev *a)

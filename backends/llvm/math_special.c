@@ -43,6 +43,29 @@ static const double GAMMA_R[] = {
     -2.96893772361782225e-8, 1.43546025381865477e-8,  7.54698210604421572e-9,
     -3.6707781973177215e-9,  -3.04508310461640577e-9, 1.47567844979562575e-9,
 };
+/* exp(-x) I1(x) / x of x / 4 - 1 up to 8; beyond, sqrt(x) exp(-x) I1(x) of 16 / x - 1 */
+static const double I1_SMALL[] = {
+    4.46877098756088318e-2,  -6.1124338030776093e-2,  6.80575999098404353e-2,
+    -6.84826061082572949e-2, 6.37674036844960602e-2,  -5.52800417579883112e-2,
+    4.46745733713305835e-2,  -3.36713252642520559e-2, 2.36860079887411154e-2,
+    -1.55715098231274865e-2, 9.584021629800054e-3,    -5.53375749296579309e-3,
+    3.00552199461025471e-3,  -1.54096975551329112e-3, 7.45134432329413919e-4,
+    -3.37644021132090888e-4, 1.47371410746520159e-4,  -6.52705338771222654e-5,
+    2.53790971486611495e-5,  -6.55219262846317597e-6, 2.52229744596040685e-6,
+    -2.07918863568570504e-6, 6.60138680227876441e-7,
+};
+static const double I1_LARGE[] = {
+    3.8939845902582601e-1,   -9.74957719312356689e-3, -2.19235759208636196e-4,
+    -1.50385582418427101e-5, -1.83499128126239024e-6, -3.48204925074331764e-7,
+    -9.94341881843275768e-8, -4.42625130098602297e-8, -2.55599368764825292e-8,
+    -4.92245392444230009e-9, 1.17201885421744873e-8,  8.09316003208624366e-9,
+    -1.49560413100483655e-9, -1.84762167819910881e-9,
+};
+/* Bernoulli's numbers over factorials: B2k / (2k)! */
+static const double EULER[] = {1.0 / 12,          -1.0 / 720,
+                               1.0 / 30240,       -1.0 / 1209600,
+                               1.0 / 47900160,    -691.0 / 1307674368000,
+                               1.0 / 74724249600, -3617.0 / 10670622842880000};
 /* Stirling's series, digamma's: of 1 / x^2 */
 static const double STIRLING[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                   1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
@@ -292,9 +315,9 @@ Val lz_lgamma_f32(em *e, Val x)
     return narrow(e, SEL(FCMP(OEQ, a, num(w, INFINITY)), a, y));
 }
 
-Val lz_digamma_f32(em *e, Val x)
+static Val d_digamma(em *e, Val w)
 {
-    Val w = wide(e, x), one = num(w, 1), zero = num(w, 0), s, c;
+    Val one = num(w, 1), zero = num(w, 0), s, c;
     Val neg = FCMP(OLE, w, zero), y = SEL(neg, FSUB(one, w), w), top = zero, bottom = one;
     for (int k = 0; k < 10; k++) { /* 1/y + 1/(y+1) + .. as one fraction */
         Val more = FCMP(OLT, y, num(w, 10));
@@ -308,5 +331,119 @@ Val lz_digamma_f32(em *e, Val x)
     circle(e, w, &s, &c);
     Val mirror = FSUB(v, FDIV(FMUL(num(w, PI), c), s));
     mirror = SEL(FCMP(OEQ, s, zero), num(w, NAN), mirror);
-    return narrow(e, SEL(neg, mirror, v));
+    return SEL(neg, mirror, v);
+}
+
+Val lz_digamma_f32(em *e, Val x)
+{
+    return narrow(e, d_digamma(e, wide(e, x)));
+}
+
+/* ---- zeta and what is made of it ---- */
+
+static Val any(em *e, Val mask)
+{
+    return em_lanes(mask) == 1 ? mask : em_intr1(e, "llvm.vector.reduce.or", mask);
+}
+
+static Val is_integral(em *e, Val x)
+{
+    return FCMP(OEQ, em_intr1(e, "llvm.floor", x), x);
+}
+
+/* Whether an integral double is odd. */
+static Val is_odd(em *e, Val x)
+{
+    Val half = FMUL(x, num(x, 0.5));
+    return FCMP(UNE, em_intr1(e, "llvm.floor", half), half);
+}
+
+/* exp(shift) q^-s; q not 0. A negative base has an integral exponent. */
+static Val zeta_term(em *e, Val s, Val q, Val shift)
+{
+    Val v = d_exp(e, FSUB(shift, FMUL(s, d_log(e, magnitude(e, q)))));
+    return SEL(AND(FCMP(OLT, q, num(q, 0)), is_odd(e, s)), FNEG(v), v);
+}
+
+/* The terms from q on one by one: ten positive ones in every lane, which are all that counts where s is large. *q becomes where they end. */
+static Val zeta_head(em *e, Val s, Val *q, Val shift)
+{
+    Blk pre = LLVMGetInsertBlock(e->b), blk[3];
+    for (int i = 0; i < 3; i++)
+        blk[i] = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    Ty t = LLVMTypeOf(s);
+    Val zero = em_cf(t, 0), from = SEL(FCMP(OGT, *q, zero), *q, zero);
+    Val end = SEL(FCMP(OLT, *q, em_cf(t, 1e12)), FADD(from, em_cf(t, 10)), *q);
+    LLVMBuildBr(e->b, blk[0]);
+    LLVMPositionBuilderAtEnd(e->b, blk[0]);
+    Val sum = LLVMBuildPhi(e->b, t, ""), at = LLVMBuildPhi(e->b, t, "");
+    LLVMAddIncoming(sum, &zero, &pre, 1);
+    LLVMAddIncoming(at, q, &pre, 1);
+    Val more = FCMP(OLT, at, end);
+    LLVMBuildCondBr(e->b, any(e, more), blk[1], blk[2]);
+    LLVMPositionBuilderAtEnd(e->b, blk[1]);
+    Val next = SEL(more, FADD(sum, zeta_term(e, s, at, shift)), sum),
+        after = SEL(more, FADD(at, em_cf(t, 1)), at);
+    Blk latch = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, blk[0]);
+    LLVMAddIncoming(sum, &next, &latch, 1);
+    LLVMAddIncoming(at, &after, &latch, 1);
+    LLVMPositionBuilderAtEnd(e->b, blk[2]);
+    *q = at;
+    return sum;
+}
+
+/* exp(shift) zeta(s, q): single terms, then Euler and Maclaurin's series. Large s make the series overflow where it does not count any more. */
+static Val d_zeta(em *e, Val s, Val q0, Val shift)
+{
+    s = SEL(FCMP(OEQ, s, num(s, INFINITY)), num(s, 1e300), s); /* inf times log 1 is no number */
+    Val zero = num(s, 0), one = num(s, 1), q = q0, far = FCMP(OLT, q0, num(s, -10000));
+    Val pole = AND(FCMP(OLE, q0, zero), is_integral(e, q0));
+    q = SEL(OR(far, pole), num(s, 10), q);
+    Val sum = zeta_head(e, s, &q, shift), first = zeta_term(e, s, q, shift);
+    Val inv = inverse(e, q), z = FMUL(inv, inv), f = FMUL(s, inv), tail = zero;
+    for (int k = 0; k < (int)(sizeof EULER / sizeof *EULER); k++) {
+        tail = em_fma(e, f, num(s, EULER[k]), tail);
+        Val up = FMUL(FADD(s, num(s, 2 * k + 1)), FADD(s, num(s, 2 * k + 2)));
+        f = FMUL(f, FMUL(up, z));
+    }
+    tail = SEL(FCMP(OGT, s, num(s, 200)), zero, tail);
+    Val rest = FADD(FADD(FDIV(q, FSUB(s, one)), num(s, 0.5)), tail);
+    Val y = FADD(sum, SEL(FCMP(OEQ, first, zero), zero, FMUL(first, rest)));
+    Val beyond = OR(far, FCMP(OGT, s, num(s, 100)));
+    Val bad = AND(FCMP(OLE, q0, zero), OR(NOT(is_integral(e, s)), beyond));
+    y = SEL(bad, num(s, NAN), y);
+    y = SEL(pole, num(s, INFINITY), y);
+    y = SEL(FCMP(OEQ, q0, num(s, INFINITY)), zero, y);
+    y = SEL(FCMP(OEQ, s, one), num(s, INFINITY), y);
+    return SEL(OR(FCMP(UNO, s, q0), FCMP(OLT, s, one)), num(s, NAN), y);
+}
+
+Val lz_zeta_f32(em *e, Val s, Val q)
+{
+    Val w = wide(e, s);
+    return narrow(e, d_zeta(e, w, wide(e, q), num(w, 0)));
+}
+
+/* (-1)^(n+1) n! zeta(n + 1, x); the factorial is part of every term's exponent, so that it does not overflow by itself. */
+Val lz_polygamma_f32(em *e, Val n, Val x)
+{
+    Val w = wide(e, n), v = wide(e, x), s = FADD(w, num(w, 1));
+    Val y = d_zeta(e, s, v, positive_lgamma(e, magnitude(e, s)));
+    y = SEL(is_odd(e, w), y, FNEG(y));
+    y = SEL(FCMP(OEQ, w, num(w, 0)), d_digamma(e, v), y);
+    Val good = AND(FCMP(OGE, w, num(w, 0)), FCMP(OLT, w, num(w, INFINITY)));
+    good = AND(good, is_integral(e, w));
+    return narrow(e, SEL(good, y, num(w, NAN)));
+}
+
+/* ---- Bessel functions ---- */
+
+Val lz_bessel_i1e_f32(em *e, Val x)
+{
+    Val w = wide(e, x), a = magnitude(e, w), near = FCMP(OLE, a, num(w, 8));
+    Val u = SEL(near, em_fma(e, a, num(w, 0.25), num(w, -1)), num(w, 0));
+    Val b = SEL(near, num(w, 8), a), t = FSUB(FDIV(num(w, 16), b), num(w, 1));
+    Val large = FDIV(POLY(t, I1_LARGE), em_intr1(e, "llvm.sqrt", b));
+    return narrow(e, with_sign(e, SEL(near, FMUL(a, POLY(u, I1_SMALL)), large), w));
 }

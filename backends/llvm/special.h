@@ -10,10 +10,13 @@ Val lz_asin_f32(em *e, Val x);
 Val lz_asinh_f32(em *e, Val x);
 Val lz_atan_f32(em *e, Val x);
 Val lz_atanh_f32(em *e, Val x);
+Val lz_bessel_i1e_f32(em *e, Val x);
 Val lz_cosh_f32(em *e, Val x);
 Val lz_digamma_f32(em *e, Val x);
 Val lz_erf_inv_f32(em *e, Val x);
 Val lz_erfc_f32(em *e, Val x);
 Val lz_lgamma_f32(em *e, Val x);
+Val lz_polygamma_f32(em *e, Val n, Val x);
 Val lz_sinh_f32(em *e, Val x);
+Val lz_zeta_f32(em *e, Val s, Val q);
 #endif
