@@ -3,6 +3,7 @@
  *              (ir/eval_rng.c): one array per lane of a block, joined by concatenate along a new dimension.
  *              A sum scattered into 16-bit floats is added up in f32.
  *              Fourier transforms become products with small matrices: expand_fft.c.
+ *              Large products of complex numbers become four of their parts.
  * Needs:       nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
  * Cost:        O(instructions), about 150 instructions per generator.
  * Off:         never: nothing after it knows how to make random bits, or transforms. */
@@ -302,6 +303,39 @@ static lz_val widen_scatter(lz_rw *rw, uint32_t i)
     return lz_build_convert(f, lz_build(f, LZ_OP_SCATTER, RECORD(a), v, 3), d);
 }
 
+/* ---- complex products ---- */
+
+enum { SMALL_PRODUCT = 4096 }; /* multiplications */
+
+static double multiplications(const lz_sig *s)
+{
+    const lz_ints *k = &LZ_ATTR(dot, s->attr)->lhs_contracting_dimensions;
+    double n = (double)s->result[0]->nelem;
+    for (int i = 0; i < k->n; i++)
+        n *= (double)s->opnd[0]->shape.dims[k->v[i]];
+    return n;
+}
+
+/* A product of complex matrices as four of their parts, which go through the real kernels. */
+static lz_val split_product(lz_rw *rw, uint32_t i)
+{
+    lz_func *f = rw->out;
+    const lz_sig *s = rw->in->insts[i].sig;
+    if (!lz_dtype_is_complex(s->opnd[0]->dtype) || multiplications(s) < SMALL_PRODUCT)
+        return LZ_NOVAL;
+    lz_val part[2][2], v[2][2]; /* of operand k: real, imaginary; products of part a and part b */
+    for (uint32_t k = 0; k < 2; k++) {
+        part[k][0] = lz_build_ew1(f, LZ_OP_REAL, lz_rw_opnd(rw, i, k));
+        part[k][1] = lz_build_ew1(f, LZ_OP_IMAG, lz_rw_opnd(rw, i, k));
+    }
+    for (int a = 0; a < 2; a++)
+        for (int b = 0; b < 2; b++)
+            v[a][b] = lz_build(f, LZ_OP_DOT_GENERAL, s->attr,
+                               (lz_val[]){part[0][a], part[1][b]}, 2);
+    return ew(f, LZ_OP_COMPLEX, ew(f, LZ_OP_SUBTRACT, v[0][0], v[1][1]),
+              ew(f, LZ_OP_ADD, v[0][1], v[1][0]));
+}
+
 /* ---- the pass ---- */
 
 typedef struct made {
@@ -319,6 +353,8 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
         return widen_scatter(rw, i);
     if (in->sig->op == LZ_OP_FFT)
         return lz_expand_fft(rw, i);
+    if (in->sig->op == LZ_OP_DOT_GENERAL)
+        return split_product(rw, i);
     if (in->sig->op != LZ_OP_RNG_BIT_GENERATOR)
         return LZ_NOVAL;
     const lz_type *st = in->sig->opnd[0];
