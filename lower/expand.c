@@ -330,8 +330,8 @@ static lz_val split_product(lz_rw *rw, uint32_t i)
     }
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++)
-            v[a][b] = lz_build(f, LZ_OP_DOT_GENERAL, s->attr,
-                               (lz_val[]){part[0][a], part[1][b]}, 2);
+            v[a][b] =
+                lz_build(f, LZ_OP_DOT_GENERAL, s->attr, (lz_val[]){part[0][a], part[1][b]}, 2);
     return ew(f, LZ_OP_COMPLEX, ew(f, LZ_OP_SUBTRACT, v[0][0], v[1][1]),
               ew(f, LZ_OP_ADD, v[0][1], v[1][0]));
 }
