@@ -62,9 +62,11 @@ static lz_tensor *along(const nnc *c, lz_tensor *w, int rank, int d)
     return nn_reshape(c, nn_widen(c, w), s);
 }
 
-/* Where class is the label: boolean, of x's shape. */
+/* Where class is the label: boolean, of x's shape. Of an error tensor: that, it has no shape. */
 static lz_tensor *picked(const nnc *c, lz_tensor *x, lz_tensor *t, int d)
 {
+    if (lz_rank_of(x) < 0)
+        return x;
     if (lz_status_of(x) != LZ_OK || lz_status_of(t) != LZ_OK)
         return lz_status_of(x) != LZ_OK ? x : t;
     lz_tensor *classes = lz_iota_at(lz_dtype_of(t), lz_shape_of(x), d, c->site);
