@@ -314,20 +314,37 @@ static lz_node *run(lz_tr *c, einsum *e, lz_node **o, int n)
     return r;
 }
 
-lz_tensor *lz_einsum_at(const char *equation, lz_tensor *const *xs, int n, const lz_site *site)
+static lz_node *contract(lz_tr *c, const char *equation, lz_node **o, int n)
 {
     einsum e = {.text = equation};
-    lz_node *few[16], *r = NULL;
-    BEGIN("lz_einsum");
     for (int l = 0; l < LABELS; l++)
         e.extent[l] = -1;
+    return run(c, &e, o, n);
+}
+
+lz_tensor *lz_bilinear_at(lz_tensor *x1, lz_tensor *x2, lz_tensor *weight, lz_tensor *bias,
+                          const lz_site *site)
+{
+    lz_node *few[16], *r = NULL;
+    BEGIN("lz_bilinear");
+    lz_tensor *xs[] = {x1, weight, x2, bias};
+    lz_node **o = lz_tr_operands(c, xs, bias ? 4 : 3, few);
+    if (o && (r = contract(c, "...i,kij,...j->...k", o, 3)) && bias)
+        r = lz_tr_binary(c, LZ_OP_ADD, r, o[3]);
+    return lz_tr_end(c, r);
+}
+
+lz_tensor *lz_einsum_at(const char *equation, lz_tensor *const *xs, int n, const lz_site *site)
+{
+    lz_node *few[16], *r = NULL;
+    BEGIN("lz_einsum");
     if (!equation) {
         LZ_FAIL(LZ_ENULL, "equation is NULL");
         return lz_tr_end(c, NULL);
     }
     lz_node **o = lz_tr_operands(c, xs, n, few);
     if (o)
-        r = run(c, &e, o, n);
+        r = contract(c, equation, o, n);
     if (o && o != few)
         lz_free(o);
     return lz_tr_end(c, r);

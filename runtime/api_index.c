@@ -374,7 +374,9 @@ lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_silu");
     lz_node *n = lz_tr_float(c, lz_tr_in(c, x));
-    return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, n, lz_tr_ew1(c, LZ_OP_LOGISTIC, n)));
+    lz_dtype d = lz_tr_dtype(n);
+    n = lz_tr_wide(c, n);
+    return lz_tr_end(c, TO(MUL(n, SIGMOID(n)), d));
 }
 
 /* ---- scalar operands ---- */

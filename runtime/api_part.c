@@ -276,6 +276,45 @@ lz_tensor *lz_diag_at(lz_tensor *x, int64_t offset, const lz_site *site)
     return lz_tr_end(c, NULL);
 }
 
+/* Operands of at least `rank` dimensions: new ones of extent 1 in front, the third one behind. Joined along dim, vectors of hstack along 0. */
+static lz_tensor *stacked(const char *name, lz_tensor *const *xs, int n, int rank, int64_t dim,
+                          const lz_site *site)
+{
+    lz_node *few[16], *r = NULL;
+    BEGIN(name);
+    lz_node **o = lz_tr_operands(c, xs, n, few);
+    bool ok = o != NULL;
+    for (int i = 0; ok && i < n; i++) {
+        if (lz_tr_shape(o[i])->rank == 0)
+            o[i] = lz_tr_unsqueeze(c, o[i], 0);
+        if (o[i] && rank > 1 && lz_tr_shape(o[i])->rank == 1)
+            o[i] = lz_tr_unsqueeze(c, o[i], 0);
+        if (o[i] && rank > 2 && lz_tr_shape(o[i])->rank == 2)
+            o[i] = lz_tr_unsqueeze(c, o[i], 2);
+        ok = o[i] != NULL;
+    }
+    if (ok)
+        r = lz_tr_concat(c, o, (uint32_t)n, rank == 1 && lz_tr_shape(o[0])->rank == 1 ? 0 : dim);
+    if (o && o != few)
+        lz_free(o);
+    return lz_tr_end(c, r);
+}
+
+lz_tensor *lz_hstack_at(lz_tensor *const *xs, int n, const lz_site *site)
+{
+    return stacked("lz_hstack", xs, n, 1, 1, site);
+}
+
+lz_tensor *lz_vstack_at(lz_tensor *const *xs, int n, const lz_site *site)
+{
+    return stacked("lz_vstack", xs, n, 2, 0, site);
+}
+
+lz_tensor *lz_dstack_at(lz_tensor *const *xs, int n, const lz_site *site)
+{
+    return stacked("lz_dstack", xs, n, 3, 2, site);
+}
+
 /* Each matrix padded to the width of all, then one below the other. */
 static lz_node *block_diag(lz_tr *c, lz_node **o, int n)
 {

@@ -124,10 +124,10 @@ lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
     return r;
 }
 
-lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std,
-                               const lz_site *site)
+static lz_tensor *normal(const char *name, lz_dtype dtype, lz_shape shape, double mean, double std,
+                         bool exponential, const lz_site *site)
 {
-    BEGIN("lz_normal_scalar");
+    BEGIN(name);
     if (!float_dtype(dtype))
         return lz_tr_end(c, NULL);
     if (!(std >= 0)) {
@@ -135,7 +135,38 @@ lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, doub
         return lz_tr_end(c, NULL);
     }
     lz_node *z = lz_tr_normal(c, dtype == LZ_F64 ? LZ_F64 : LZ_F32, &shape, NULL);
-    return lz_tr_end(c, z ? TO(ADD(MUL(z, ARG(z, std)), ARG(z, mean)), dtype) : NULL);
+    z = z ? ADD(MUL(z, ARG(z, std)), ARG(z, mean)) : NULL;
+    return lz_tr_end(c, TO(exponential ? EXP(z) : z, dtype));
+}
+
+lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std,
+                               const lz_site *site)
+{
+    return normal("lz_normal_scalar", dtype, shape, mean, std, false, site);
+}
+
+lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
+                            const lz_site *site)
+{
+    return normal("lz_log_normal", dtype, shape, mean, std, true, site);
+}
+
+/* median + sigma tan(pi (u - 1/2)), with u in the middle of its interval: the tangent's poles are not met */
+lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma,
+                        const lz_site *site)
+{
+    BEGIN("lz_cauchy");
+    if (!float_dtype(dtype))
+        return lz_tr_end(c, NULL);
+    if (!(sigma > 0)) {
+        LZ_FAIL(LZ_EINVAL, "sigma is %g: it must be positive", sigma);
+        return lz_tr_end(c, NULL);
+    }
+    lz_dtype d = dtype == LZ_F64 ? LZ_F64 : LZ_F32;
+    lz_node *u = lz_tr_uniform(c, d, &shape, NULL);
+    u = u ? ADD(SUB(u, K(u, 0.5)), K(u, d == LZ_F64 ? 0x1p-54 : 0x1p-25)) : NULL;
+    lz_node *t = lz_tr_ew1(c, LZ_OP_TAN, MUL(u, K(u, M_PI)));
+    return lz_tr_end(c, t ? TO(ADD(MUL(t, ARG(t, sigma)), ARG(t, median)), dtype) : NULL);
 }
 
 /* -ln(1 - u) with u in [0, 1): never infinite */
@@ -156,6 +187,22 @@ lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd, const
     }
     lz_node *e = exponential(c, dtype == LZ_F64 ? LZ_F64 : LZ_F32, &shape, NULL);
     return lz_tr_end(c, e ? TO(DIV(e, ARG(e, lambd)), dtype) : NULL);
+}
+
+/* floor(ln(1 - u) / ln(1 - p)) + 1 */
+lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_site *site)
+{
+    BEGIN("lz_geometric");
+    if (dtype == LZ_BOOL || dtype == LZ_C64 || !lz_dtype_size(dtype)) {
+        LZ_FAIL(LZ_EDTYPE, "%s: numbers are drawn", lz_dtype_name(dtype));
+        return lz_tr_end(c, NULL);
+    }
+    if (!(p > 0 && p < 1)) {
+        LZ_FAIL(LZ_EINVAL, "p is %g: it must be in (0, 1)", p);
+        return lz_tr_end(c, NULL);
+    }
+    lz_node *e = exponential(c, LZ_F64, &shape, NULL);
+    return lz_tr_end(c, e ? TO(ADD(FLOOR(DIV(e, ARG(e, -log1p(-p)))), K(e, 1)), dtype) : NULL);
 }
 
 /* ---- by parameters that are tensors ---- */

@@ -400,6 +400,34 @@ lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out
     return status_now(c, cut(c, t, &k, out, n));
 }
 
+/* The first ones are larger by one. */
+lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out, int *n,
+                             const lz_site *site)
+{
+    BEGIN("lz_tensor_split");
+    lz_node *t = IN(x);
+    cuts k = {.count = sections};
+    if (!t || !real_dim(t, dim, &k.dim))
+        return status_now(c, lz_error_get()->status);
+    if (sections < 1)
+        return status_now(c, LZ_FAIL(LZ_EINVAL, "%" PRId64 " sections", sections));
+    if (!out || !n)
+        return status_now(c, LZ_FAIL(LZ_ENULL, "%s is NULL", out ? "n" : "out"));
+    if (sections > *n)
+        return status_now(
+            c, LZ_FAIL(LZ_ERANGE, "there are %" PRId64 " pieces, and room for %d", sections, *n));
+    int64_t extent = lz_tr_shape(t)->dims[k.dim],
+            *sizes = lz_calloc((size_t)sections, sizeof *sizes);
+    if (!sizes)
+        return status_now(c, LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " sizes", sections));
+    for (int64_t i = 0; i < sections; i++)
+        sizes[i] = extent / sections + (i < extent % sections);
+    k.sizes = sizes;
+    lz_status st = cut(c, t, &k, out, n);
+    lz_free(sizes);
+    return status_now(c, st);
+}
+
 lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n, const lz_site *site)
 {
     BEGIN("lz_unbind");

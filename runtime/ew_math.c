@@ -5,6 +5,16 @@
 #include "runtime/ew.h"
 #include <math.h>
 
+lz_node *lz_ew_deg2rad(lz_tr *c, lz_node *x)
+{
+    return MUL(x, K(x, M_PI / 180));
+}
+
+lz_node *lz_ew_rad2deg(lz_tr *c, lz_node *x)
+{
+    return MUL(x, K(x, 180 / M_PI));
+}
+
 lz_node *lz_ew_exp2(lz_tr *c, lz_node *x)
 {
     return POW(K(x, 2), x);

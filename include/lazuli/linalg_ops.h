@@ -28,6 +28,8 @@ LZ_API lz_tensor *lz_baddbmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const 
  * operand is its diagonal, those not in the result are summed; without "->" the result has those that come once, in alphabetical order. Operands are
  * contracted from left to right. */
 LZ_API lz_tensor *lz_einsum_at(const char *equation, lz_tensor *const *xs, int n, const lz_site *site);
+/* x1[.., I], x2[.., J], weight[K, I, J], bias[K] or NULL: sum over i and j of x1[i] weight[k, i, j] x2[j], plus bias. */
+LZ_API lz_tensor *lz_bilinear_at(lz_tensor *x1, lz_tensor *x2, lz_tensor *weight, lz_tensor *bias, const lz_site *site);
 /* Dimension dims_a[i] of a is contracted with dims_b[i] of b; the rest of a, then of b. */
 LZ_API lz_tensor *lz_tensordot_at(lz_tensor *a, lz_tensor *b, lz_dims dims_a, lz_dims dims_b, const lz_site *site);
 LZ_API lz_tensor *lz_kron_at(lz_tensor *a, lz_tensor *b, const lz_site *site);         /* Kronecker product; rank up to 4 */
@@ -46,6 +48,7 @@ LZ_API lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_
 #define lz_addbmm(x, a, b, ...) LZ_OVERRIDING(lz_addbmm_at((x), (a), (b), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
 #define lz_baddbmm(x, a, b, ...) LZ_OVERRIDING(lz_baddbmm_at((x), (a), (b), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
 #define lz_einsum(...) lz_einsum_at(__VA_ARGS__, LZ_SITE)
+#define lz_bilinear(x1, x2, weight, bias) lz_bilinear_at((x1), (x2), (weight), (bias), LZ_SITE)
 #define lz_tensordot(...) lz_tensordot_at(__VA_ARGS__, LZ_SITE)
 #define lz_kron(a, b) lz_kron_at((a), (b), LZ_SITE)
 #define lz_cross(a, b, dim) lz_cross_at((a), (b), (dim), LZ_SITE)

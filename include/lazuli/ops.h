@@ -318,6 +318,11 @@ LZ_API lz_tensor *lz_le_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 LZ_API lz_tensor *lz_lt_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_lt(a, b) lz_lt_at((a), (b), LZ_SITE)
 
+/* Degrees to radians.
+ * floats, others as f32 -> the same. Source: ATen deg2rad. */
+LZ_API lz_tensor *lz_deg2rad_at(lz_tensor *x, const lz_site *site);
+#define lz_deg2rad(x) lz_deg2rad_at((x), LZ_SITE)
+
 /* 2 to the power x.
  * floats, others as f32 -> the same. Source: ATen exp2. */
 LZ_API lz_tensor *lz_exp2_at(lz_tensor *x, const lz_site *site);
@@ -377,6 +382,11 @@ LZ_API lz_tensor *lz_log_sigmoid_at(lz_tensor *x, const lz_site *site);
  * floats, others as f32 -> the same. Source: ATen mish. */
 LZ_API lz_tensor *lz_mish_at(lz_tensor *x, const lz_site *site);
 #define lz_mish(x) lz_mish_at((x), LZ_SITE)
+
+/* Radians to degrees.
+ * floats, others as f32 -> the same. Source: ATen rad2deg. */
+LZ_API lz_tensor *lz_rad2deg_at(lz_tensor *x, const lz_site *site);
+#define lz_rad2deg(x) lz_rad2deg_at((x), LZ_SITE)
 
 /* 1 / x.
  * floats, others as f32 -> the same. Source: ATen reciprocal. */

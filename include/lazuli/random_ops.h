@@ -16,6 +16,9 @@ LZ_API lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site)
 LZ_API lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site);          /* broadcast; floats */
 LZ_API lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);
 LZ_API lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd, const lz_site *site);    /* density lambd exp(-lambd x); floats */
+LZ_API lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);  /* exp of a normal number */
+LZ_API lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma, const lz_site *site);  /* sigma > 0; floats */
+LZ_API lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_site *site);   /* trials up to the first success, from 1; 0 < p < 1; numbers */
 /* num_samples positions of each row of p[.., K] (rank 1 or 2, weights that are not negative), drawn by weight: i64[.., num_samples]. Without replacement
  * num_samples <= K, and no position comes twice (those of weight 0 last). */
 LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement, const lz_site *site);
@@ -30,6 +33,9 @@ LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool repl
 #define lz_normal(mean, std) lz_normal_at((mean), (std), LZ_SITE)
 #define lz_normal_scalar(dtype, shape, mean, std) lz_normal_scalar_at((dtype), (shape), (mean), (std), LZ_SITE)
 #define lz_exponential(dtype, shape, lambd) lz_exponential_at((dtype), (shape), (lambd), LZ_SITE)
+#define lz_log_normal(dtype, shape, mean, std) lz_log_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
+#define lz_cauchy(dtype, shape, median, sigma) lz_cauchy_at((dtype), (shape), (median), (sigma), LZ_SITE)
+#define lz_geometric(dtype, shape, p) lz_geometric_at((dtype), (shape), (p), LZ_SITE)
 #define lz_multinomial(p, num_samples, replacement) lz_multinomial_at((p), (num_samples), (replacement), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

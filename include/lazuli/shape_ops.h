@@ -45,7 +45,13 @@ LZ_API lz_tensor *lz_as_strided_scatter_at(lz_tensor *x, lz_tensor *src, const i
 LZ_API lz_tensor *lz_tril_at(lz_tensor *x, int64_t diagonal, const lz_site *site);     /* 0 above the diagonal of the last two dimensions */
 LZ_API lz_tensor *lz_triu_at(lz_tensor *x, int64_t diagonal, const lz_site *site);     /* 0 below */
 
+LZ_API lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out, int *n, const lz_site *site); /* as lz_chunk, but always as many */
+
 /* ---- put together ---- */
+/* n tensors joined side by side (along dimension 1; vectors along 0), one below the other (vectors are rows), along dimension 2. dtypes promote. */
+LZ_API lz_tensor *lz_hstack_at(lz_tensor *const *xs, int n, const lz_site *site);
+LZ_API lz_tensor *lz_vstack_at(lz_tensor *const *xs, int n, const lz_site *site);
+LZ_API lz_tensor *lz_dstack_at(lz_tensor *const *xs, int n, const lz_site *site);
 LZ_API lz_tensor *lz_diag_embed_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2, const lz_site *site); /* the last dimension as a diagonal, zeros around */
 LZ_API lz_tensor *lz_block_diag_at(lz_tensor *const *xs, int n, const lz_site *site);  /* matrices along the diagonal, zeros around; vectors are rows */
 /* n vectors (or scalars): out[i] is xs[i] repeated over the grid of all. indexing: "ij", or "xy", which exchanges the first two dimensions. */
@@ -96,6 +102,10 @@ LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
 #define lz_tril(x, diagonal) lz_tril_at((x), (diagonal), LZ_SITE)
 #define lz_triu(x, diagonal) lz_triu_at((x), (diagonal), LZ_SITE)
 #define lz_diag_embed(x, offset, dim1, dim2) lz_diag_embed_at((x), (offset), (dim1), (dim2), LZ_SITE)
+#define lz_tensor_split(...) lz_tensor_split_at(__VA_ARGS__, LZ_SITE)
+#define lz_hstack(...) lz_hstack_at(__VA_ARGS__, LZ_SITE)
+#define lz_vstack(...) lz_vstack_at(__VA_ARGS__, LZ_SITE)
+#define lz_dstack(...) lz_dstack_at(__VA_ARGS__, LZ_SITE)
 #define lz_block_diag(...) lz_block_diag_at(__VA_ARGS__, LZ_SITE)
 #define lz_meshgrid(...) lz_meshgrid_at(__VA_ARGS__, LZ_SITE)
 #define lz_vander(x, n, increasing) lz_vander_at((x), (n), (increasing), LZ_SITE)

@@ -250,6 +250,20 @@ START_TEST(others)
     EXPECT(lz_cross(X, Y, 0), LZ_F64, LZ_SHAPE(3, 2), want, 1e-12);
     EXPECT(lz_cross(X, Y, LZ_ALL_DIMS), LZ_F64, LZ_SHAPE(3, 2), want, 1e-12);
     BAD(lz_cross(X, X, 1), LZ_ESHAPE, "3 elements");
+    double w[24], bias[4], p[6];
+    lz_tensor *W = at_random(LZ_F64, LZ_SHAPE(4, 2, 3), -2, 2, w),
+              *C = at_random(LZ_F64, LZ_SHAPE(4), -2, 2, bias),
+              *P = at_random(LZ_F64, LZ_SHAPE(3, 2), -2, 2, p),
+              *Q = at_random(LZ_F64, LZ_SHAPE(3, 3), -2, 2, v);
+    for (int n = 0; n < 3; n++)
+        for (int k = 0; k < 4; k++) {
+            want[n * 4 + k] = bias[k];
+            for (int i = 0; i < 2; i++)
+                for (int j = 0; j < 3; j++)
+                    want[n * 4 + k] += p[n * 2 + i] * w[(k * 2 + i) * 3 + j] * v[n * 3 + j];
+        }
+    EXPECT(lz_bilinear(P, Q, W, C), LZ_F64, LZ_SHAPE(3, 4), want, 1e-12);
+    BAD(lz_bilinear(Q, Q, W, NULL), LZ_ESHAPE, "lz_bilinear");
     ck_assert_int_eq(lz_numel(lz_einsum("ij,jk->ik",
                                         ((lz_tensor *[]){lz_zeros(LZ_F32, LZ_SHAPE(0, 3)),
                                                          lz_zeros(LZ_F32, LZ_SHAPE(3, 2))}),

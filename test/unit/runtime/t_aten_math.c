@@ -23,6 +23,8 @@ typedef lz_tensor *un(lz_tensor *x, const lz_site *site);
 /* clang-format off */
 R1(exp2, exp2(x))
 R1(frac, x - trunc(x))
+R1(deg2rad, x * (M_PI / 180))
+R1(rad2deg, x * (180 / M_PI))
 R1(hardsigmoid, x <= -3 ? 0 : x >= 3 ? 1 : x / 6 + 0.5)
 R1(hardswish, isnan(x) ? x : x * fmin(fmax(x + 3, 0), 6) / 6)
 R1(isinf, isinf(x) != 0)
@@ -67,18 +69,18 @@ static const struct unary {
     double tol;
     bool near_zero; /* cancels near 0, or angles that are large: only within 100 */
 } unaries[] = {
-    F_(exp2, 4e-6, false),       F_(frac, 1e-6, false),        F_(hardsigmoid, 1e-6, false),
-    F_(hardswish, 1e-6, false),  F_(isinf, 0, false),          F_(isnan, 0, false),
-    F_(isneginf, 0, false),      F_(isposinf, 0, false),       F_(log10, 1e-6, false),
-    F_(log2, 1e-6, false),       F_(log_sigmoid, 4e-6, false), F_(mish, 4e-6, false),
-    F_(reciprocal, 1e-6, false), F_(relu6, 0, false),          F_(selu, 4e-6, false),
-    F_(sinc, 1e-4, true),        F_(softsign, 1e-6, false),    F_(square, 1e-6, false),
-    F_(tanhshrink, 2e-4, true),  F_(trunc, 0, false),          F_(ceil, 0, false),
-    F_(abs, 0, false),           F_(acos, 4e-6, false),        F_(acosh, 4e-6, false),
-    F_(asin, 4e-6, false),       F_(asinh, 4e-6, false),       F_(atan, 4e-6, false),
-    F_(atanh, 4e-6, false),      F_(cos, 4e-5, true),          F_(cosh, 4e-6, false),
-    F_(sinh, 4e-6, false),       F_(tan, 4e-5, true),          F_(round, 0, false),
-    F_(signbit, 0, false),
+    F_(deg2rad, 1e-6, false),     F_(rad2deg, 1e-6, false),     F_(exp2, 4e-6, false),
+    F_(frac, 1e-6, false),        F_(hardsigmoid, 1e-6, false), F_(hardswish, 1e-6, false),
+    F_(isinf, 0, false),          F_(isnan, 0, false),          F_(isneginf, 0, false),
+    F_(isposinf, 0, false),       F_(log10, 1e-6, false),       F_(log2, 1e-6, false),
+    F_(log_sigmoid, 4e-6, false), F_(mish, 4e-6, false),        F_(reciprocal, 1e-6, false),
+    F_(relu6, 0, false),          F_(selu, 4e-6, false),        F_(sinc, 1e-4, true),
+    F_(softsign, 1e-6, false),    F_(square, 1e-6, false),      F_(tanhshrink, 2e-4, true),
+    F_(trunc, 0, false),          F_(ceil, 0, false),           F_(abs, 0, false),
+    F_(acos, 4e-6, false),        F_(acosh, 4e-6, false),       F_(asin, 4e-6, false),
+    F_(asinh, 4e-6, false),       F_(atan, 4e-6, false),        F_(atanh, 4e-6, false),
+    F_(cos, 4e-5, true),          F_(cosh, 4e-6, false),        F_(sinh, 4e-6, false),
+    F_(tan, 4e-5, true),          F_(round, 0, false),          F_(signbit, 0, false),
 };
 enum { NUNARY = sizeof unaries / sizeof *unaries };
 

@@ -158,6 +158,9 @@ START_TEST(distributions)
         MOMENTS(lz_normal_scalar(dt, s, 5, 2), 5, 4, -15, 25);
         MOMENTS(lz_normal(lz_full(dt, s, 5), lz_full(dt, LZ_SCALAR, 0.5)), 5, 0.25, 0, 10);
         MOMENTS(lz_exponential(dt, s, 2), 0.5, 0.25, 0, 20);
+        MOMENTS(lz_log(lz_log_normal(dt, s, 1, 0.5)), 1, 0.25, -3, 5);
+        MOMENTS(lz_lt_scalar(lz_cauchy(dt, s, 3, 2), 5), 0.75, 0.25 * 0.75, 0, 1);
+        MOMENTS(lz_geometric(dt, s, 0.5), 2, 2, 1, 60);
         MOMENTS(lz_bernoulli(lz_full(dt, s, 0.25)), 0.25, 0.25 * 0.75, 0, 1);
         MOMENTS(lz_bernoulli_p(X, 0.75), 0.75, 0.25 * 0.75, 0, 1);
         MOMENTS(lz_randint(dt, -3, 5, s), 0.5, 63.0 / 12, -3, 4);
@@ -174,6 +177,9 @@ START_TEST(distributions)
     BAD(lz_uniform(LZ_F32, s, 2, 1), LZ_EINVAL, "from 2 to 1");
     BAD(lz_uniform(LZ_I32, s, 1, 2), LZ_EDTYPE, "i32");
     BAD(lz_exponential(LZ_F32, s, 0), LZ_EINVAL, "lambd");
+    BAD(lz_cauchy(LZ_F32, s, 0, 0), LZ_EINVAL, "sigma");
+    BAD(lz_geometric(LZ_I32, s, 1), LZ_EINVAL, "p is 1");
+    MOMENTS(lz_geometric(LZ_I32, s, 0.8), 1.25, 0.3125, 1, 20);
     BAD(lz_normal_scalar(LZ_F32, s, 0, -1), LZ_EINVAL, "std");
     BAD(lz_bernoulli_p(lz_zeros(LZ_F32, s), 1.5), LZ_EINVAL, "1.5");
     OK(lz_manual_seed(7));

@@ -119,6 +119,16 @@ START_TEST(taken_apart)
     FILL(3, 3, 5, 1, at3(i, j + 1, k));
     IS(p[2], LZ_I64, LZ_SHAPE(3, 3, 5));
     ck_assert_int_eq(lz_numel(p[1]), 0);
+    n = 8;
+    OK(lz_tensor_split(X, 3, 2, p, &n));
+    ck_assert_int_eq(n, 3); /* of 2, 2, 1 */
+    FILL(3, 4, 2, 1, at3(i, j, k + 2));
+    IS(p[1], LZ_I64, LZ_SHAPE(3, 4, 2));
+    n = 8;
+    OK(lz_tensor_split(X, 5, 0, p, &n));
+    ck_assert_int_eq(n, 5);
+    ck_assert_int_eq(lz_numel(p[4]), 0);
+    FAILS(lz_tensor_split(X, 0, 0, p, &n), LZ_EINVAL, "0 sections");
     FAILS(lz_split_with_sizes(X, ((int64_t[]){1, 2}), 2, 1, p), LZ_ESHAPE, "extent 4");
     for (int off = -4; off <= 5; off++) {
         int64_t i0 = off < 0 ? -off : 0, j0 = off > 0 ? off : 0,
@@ -218,6 +228,17 @@ START_TEST(put_together)
     IS(g[1], LZ_I64, LZ_SHAPE(4, 3));
     FAILS(lz_meshgrid(v, 2, "yx", g), LZ_EINVAL, "yx");
     FAILS(lz_meshgrid(&m, 1, "ij", g), LZ_ESHAPE, "rank 2");
+    lz_tensor *u = lz_iota(LZ_I64, LZ_SHAPE(3), 0), *uv[2] = {u, lz_full(LZ_F32, LZ_SHAPE(3), 9)},
+              *mm[2] = {m, m};
+    FILL(6, 1, 1, 1, i < 3 ? i : 9);
+    IS(lz_hstack(uv, 2), LZ_F32, LZ_SHAPE(6));
+    FILL(2, 3, 1, 1, i ? 9 : j);
+    IS(lz_vstack(uv, 2), LZ_F32, LZ_SHAPE(2, 3));
+    FILL(3, 2, 1, 1, j ? 9 : i);
+    IS(lz_dstack(uv, 2), LZ_F32, LZ_SHAPE(1, 3, 2));
+    FILL(4, 10, 1, 1, at3(0, i, j % 5));
+    IS(lz_hstack(mm, 2), LZ_I64, LZ_SHAPE(4, 10));
+    BAD(lz_vstack(((lz_tensor *[]){u, m}), 2), LZ_ESHAPE, "lz_vstack");
     lz_tensor *x = at_tensor(LZ_F64, LZ_SHAPE(3), (double[]){2, -3, 0});
     FILL(3, 4, 1, 1, pow(i == 0 ? 2 : i == 1 ? -3 : 0, (double)(3 - j)));
     IS(lz_vander(x, 4, false), LZ_F64, LZ_SHAPE(3, 4));
