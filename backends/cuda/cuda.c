@@ -138,6 +138,7 @@ static lz_status finish(cuda_device *d, lz_plan *p, const lz_compile_options *o,
 {
     LZ_TRY(cuda_exec_new(d, p, o ? o->cache : NULL, out));
     cuda_exec_note(*out, (double)(lz_now_ns() - t0) * 1e-6);
+    cuda_dump(d, cuda_exec_plan(*out));
     return LZ_OK;
 }
 

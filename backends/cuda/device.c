@@ -43,7 +43,8 @@ lz_status cuda_enter(cuda_device *d)
 void cuda_leave(cuda_device *d)
 {
     (void)d;
-    (void)lz_cuda.CtxPopCurrent(NULL);
+    cu_context popped;
+    (void)lz_cuda.CtxPopCurrent(&popped);
 }
 
 /* ---- start ---- */

@@ -90,6 +90,9 @@ typedef struct cuda_code {
     size_t nbytes;
 } cuda_code;
 
+/* dump.c: for LAZULI_DUMP=ptx */
+void cuda_dump(const cuda_device *d, const lz_plan *p);
+
 /* exec.c: programs are in prog.h */
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);    /* takes over the plan, also on failure */
 void cuda_exec_free(lz_exec *x);

@@ -223,7 +223,9 @@ struct cu_stream_ {
 struct cu_event_ {
     cu_stream stream;
     uint64_t upto;
+    cu_event next, *link; /* among all: one whose destruction was made to fail is no leak */
 };
+static cu_event events;
 
 static int run_op(op *o);
 
@@ -320,15 +322,25 @@ API int cuEventCreate(cu_event *event, unsigned flags)
 {
     ENTER();
     (void)flags;
-    *event = calloc(1, sizeof **event);
-    stats.events += *event != NULL;
-    return leave(*event ? 0 : CU_OUT_OF_MEMORY);
+    cu_event e = *event = calloc(1, sizeof **event);
+    if (!e)
+        return leave(CU_OUT_OF_MEMORY);
+    e->next = events;
+    e->link = &events;
+    if (events)
+        events->link = &e->next;
+    events = e;
+    stats.events++;
+    return leave(0);
 }
 
 API int cuEventDestroy_v2(cu_event event)
 {
     ENTER();
     stats.events--;
+    *event->link = event->next;
+    if (event->next)
+        event->next->link = event->link;
     free(event);
     return leave(0);
 }

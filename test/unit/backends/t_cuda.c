@@ -291,6 +291,26 @@ START_TEST(kernels_from_disk)
 }
 END_TEST
 
+START_TEST(dumps_ptx)
+{
+    char dir[] = "/tmp/lazuli-ptx.XXXXXX", command[96];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    use_mock();
+    OK(lz_config_set("LAZULI_DUMP", "ptx"));
+    OK(lz_config_set("LAZULI_DUMP_DIR", dir));
+    lz_func *f = triple(1000);
+    lz_exec *x;
+    OK(be->compile(0, f, NULL, &x));
+    snprintf(command, sizeof command, "grep -q 'schedule points' %s/*.ptx", dir);
+    ck_assert_int_eq(system(command), 0);
+    snprintf(command, sizeof command, "grep -q 'visible .entry lz_kernel' %s/*.ptx && rm -r %s",
+             dir, dir);
+    ck_assert_int_eq(system(command), 0);
+    be->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
 /* ---- failures ---- */
 
 static lz_status everything(float *v)
@@ -431,6 +451,7 @@ int main(void)
     tcase_add_test(t, steps_in_flight);
     tcase_add_test(t, another_device);
     tcase_add_test(t, kernels_from_disk);
+    tcase_add_test(t, dumps_ptx);
     tcase_add_test(t, calls_fail);
     tcase_add_loop_test(t, starting_fails, 0, 3);
     tcase_add_loop_test(t, device_is_lost, 0, 8);
