@@ -295,6 +295,41 @@ START_TEST(memory_is_recycled)
 }
 END_TEST
 
+/* The n-th allocation fails, in a worker or here: an error where it belongs, no deadlock. */
+START_TEST(memory_runs_out)
+{
+    lz_dataset d = numbered(40);
+    int64_t seen[40];
+    lz_loader *warm = lz_loader_new(&d, .batch_size = 10);
+    ck_assert_int_eq(epoch(warm, 0, 0, seen), 40);
+    lz_loader_free(warm);
+    for (int n = 1; n < 2000; n++) {
+        uint64_t before = lz_alloc_failed_count();
+        lz_alloc_fail_at(n, false);
+        lz_loader *l = lz_loader_new(&d, .batch_size = 10, .shuffle = true, .num_workers = 2);
+        int64_t rows = 0;
+        for (int e = 0; e < 2 && l; e++) {
+            lz_tensor *b[2];
+            lz_status s = lz_loader_begin(l, e, 0);
+            while (s == LZ_OK && lz_loader_next(l, b))
+                rows += lz_shape_of(b[0]).dims[0];
+            if (s == LZ_OK)
+                s = lz_loader_status(l);
+            ck_assert_msg(s == LZ_OK || s == LZ_EMEM || s == LZ_EDEVMEM, "%s",
+                          lz_last_error_text());
+        }
+        lz_loader_free(l);
+        lz_alloc_fail_at(0, false);
+        bool hit = lz_alloc_failed_count() != before;
+        ck_assert_msg(hit || rows == 80, "allocation %d: %d rows", n, (int)rows);
+        if (!hit)
+            break;
+        ck_assert_int_lt(n, 1999);
+    }
+    lz_dataset_free(&d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("loader");
@@ -308,6 +343,7 @@ int main(void)
     tcase_add_test(t, made_up_data);
     tcase_add_test(t, mistakes_are_errors);
     tcase_add_test(t, memory_is_recycled);
+    tcase_add_test(t, memory_runs_out);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
