@@ -233,7 +233,8 @@ lz_cx lz_cx_atan2(lz_cx y, lz_cx x)
         half = atan2l(p.im * m.re - p.re * m.im, p.re * m.re + p.im * m.im) / 2;
         im = (logl(lz_cx_abs(m)) - logl(lz_cx_abs(p))) / 2;
     }
-    if (fabsl(rintl((at - half) / pi)) == 1)
+    wide turns = fabsl(at - half) / pi; /* near 0, 1 or 2; at a pole it may be between */
+    if (turns > 0.75L && turns < 1.75L)
         half += half > 0 || (half == 0 && at < 0) ? -pi : pi;
     return (lz_cx){half, im};
 }

@@ -415,10 +415,11 @@ static Z catan2_(const cem *c, Z y, Z x)
     dot = pick(c, equal, FSUB(FMUL(p.im, m.re), FMUL(p.re, m.im)), FADD(dot, dot));
     diff = pick(c, equal, FADD(FMUL(p.re, m.re), FMUL(p.im, m.im)), diff);
     Val mid = half(c, call2(c, "atan2", dot, diff));
-    Val turns = em_intr1(e, "llvm.rint", FDIV(FSUB(at, mid), num(c, pi)));
+    Val turns = FDIV(fabs_(c, FSUB(at, mid)), num(c, pi));
     Val back = either(c, FCMP(OGT, mid, zero), both(c, is(c, mid, 0), FCMP(OLT, at, zero)));
     Val turned = FADD(mid, pick(c, back, num(c, -pi), num(c, pi)));
-    mid = pick(c, is(c, fabs_(c, turns), 1), turned, mid);
+    Val odd_turns = both(c, FCMP(OGT, turns, num(c, 0.75)), FCMP(OLT, turns, num(c, 1.75)));
+    mid = pick(c, odd_turns, turned, mid);
     Val cross = FMUL(num(c, 4), FSUB(FMUL(x.re, y.im), FMUL(x.im, y.re)));
     Val neg = FCMP(OLT, cross, num(c, 0));
     Val below = pick(c, neg, mm, pp);
