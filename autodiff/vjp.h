@@ -1,7 +1,9 @@
 /* vjp.h - vector-Jacobian products: one rule per name in the vjp column of ir/ops.def.
- * A rule gets one operation, its operands and result as tensors and the gradient of its result, and records the gradients of the
- * operands somebody needs with public primitives, so that they can be differentiated again.
- * Threads: rules are pure; they trace on the calling thread. Handles they make belong to the scope lz_grad opened. */
+ * A rule gets one operation, its operands and result as tensors and the gradient of its result, and
+ * records the gradients of the operands somebody needs with public primitives, so that they can be
+ * differentiated again.
+ * Threads: rules are pure; they trace on the calling thread. Handles they make belong to the scope
+ * lz_grad opened. */
 #ifndef LZ_AUTODIFF_VJP_H
 #define LZ_AUTODIFF_VJP_H
 #include "ir/op.h"
@@ -19,27 +21,34 @@ typedef struct lz_vjp {
     const lz_site *site;        /* of the forward operation: its gradient is reported there */
 } lz_vjp;
 
-/* LZ_EGRAD when the operation has no gradient in this form; tensors that fail carry their own error. */
+/* LZ_EGRAD when the operation has no gradient in this form; tensors that fail carry their own
+ * error. */
 typedef lz_status (*lz_vjp_fn)(const lz_vjp *v);
 
 /* Every rule of the table, lz_vjp_<name>. */
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...) lz_status lz_vjp_##vjp(const lz_vjp *v);
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, ...)                                \
+    lz_status lz_vjp_##vjp(const lz_vjp *v);
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, ...)                           \
+    lz_status lz_vjp_##vjp(const lz_vjp *v);
 #include "ir/ops.def"
 
 /* ---- short hands the rules are written in (vjp_util.c) ---- */
-lz_tensor *lz_v_const_like(const lz_vjp *v, const lz_type *t, double value);   /* constant broadcast to t's shape */
+/* constant broadcast to t's shape */
+lz_tensor *lz_v_const_like(const lz_vjp *v, const lz_type *t, double value);
 lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a);
 lz_tensor *lz_v2(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b);
 lz_tensor *lz_v3(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b, lz_tensor *c);
-lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s);                /* a times a constant */
-/* The complex conjugate; a real tensor itself. For a real loss the gradient of z = x + iy is dL/dx + i dL/dy, so a holomorphic operation
- * multiplies what arrives by the conjugate of its derivative. */
+/* a times a constant */
+lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s);
+/* The complex conjugate; a real tensor itself. For a real loss the gradient of z = x + iy is dL/dx
+ * + i dL/dy, so a holomorphic operation multiplies what arrives by the conjugate of its
+ * derivative. */
 lz_tensor *lz_v_conj(const lz_vjp *v, lz_tensor *a);
 lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b);
-lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);          /* g where pred, else 0 */
+/* g where pred, else 0 */
+lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);
 lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
-lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a);                        /* rank 0 */
+lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a); /* rank 0 */
 /* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the inverse of reducing them). */
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);
 #endif

@@ -1,4 +1,5 @@
-/* config.h - every option, declared once in config.def, read from the environment at first use (secure_getenv).
+/* config.h - every option, declared once in config.def, read from the environment at first use
+ * (secure_getenv).
  * An unknown LAZULI_* variable, or a value that does not parse, is warned about once and ignored.
  * Threads: reading is thread-safe; lz_config_set is for start-up and tests. */
 #ifndef LZ_BASE_CONFIG_H
@@ -17,10 +18,14 @@ typedef enum lz_opt {
 } lz_opt;
 bool lz_cfg_bool(lz_opt o);
 int64_t lz_cfg_int(lz_opt o);
-const char *lz_cfg_str(lz_opt o);                       /* never NULL; "" when unset. Lives for the process. */
-bool lz_cfg_is_set(lz_opt o);                           /* given by the environment or lz_config_set */
-lz_status lz_config_set(const char *env_name, const char *value);   /* value NULL: back to the default */
-void lz_config_check_unknown(void);                     /* warns about unknown LAZULI_* names; called at init */
+/* never NULL; "" when unset. Lives for the process. */
+const char *lz_cfg_str(lz_opt o);
+/* given by the environment or lz_config_set */
+bool lz_cfg_is_set(lz_opt o);
+/* value NULL: back to the default */
+lz_status lz_config_set(const char *env_name, const char *value);
+/* warns about unknown LAZULI_* names; called at init */
+void lz_config_check_unknown(void);
 /* Row i of the table, for documentation and `lazuli env`; false past the end. */
 bool lz_config_row(int i, const char **env, const char **type, const char **def, const char **doc);
 #endif

@@ -1,5 +1,6 @@
 /* status.h - how internal code fails: a status code and a thread-local record with the details.
- * Threads: the record belongs to the calling thread; between threads errors travel by value (lz_error).
+ * Threads: the record belongs to the calling thread; between threads errors travel by value
+ * (lz_error).
  * Nothing here allocates, so it works when memory is exhausted. */
 #ifndef LZ_BASE_STATUS_H
 #define LZ_BASE_STATUS_H
@@ -7,15 +8,17 @@
 
 typedef struct lz_error {
     lz_status status;
-    int line;             /* the caller's line, 0 when unknown */
-    char file[96];        /* the caller's file (its last 95 bytes), "" when unknown */
-    char op[48];          /* public operation that failed, "" when none */
-    char message[416];    /* what is wrong, with the culprit's values */
+    int line;          /* the caller's line, 0 when unknown */
+    char file[96];     /* the caller's file (its last 95 bytes), "" when unknown */
+    char op[48];       /* public operation that failed, "" when none */
+    char message[416]; /* what is wrong, with the culprit's values */
 } lz_error;
 
-/* Records an error of this thread and returns `s`. op/file/line of the record are cleared (lz_error_annotate fills them).
- * `from` is the library's own file:line, shown by LAZULI_LOG=debug only. */
-lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Records an error of this thread and returns `s`. op/file/line of the record are cleared
+ * (lz_error_annotate fills them). `from` is the library's own file:line, shown by LAZULI_LOG=debug
+ * only. */
+lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 #define LZ_STR2(x) #x
 #define LZ_STR(x) LZ_STR2(x)
 #define LZ_FAIL(status, ...) lz_fail((status), __FILE__ ":" LZ_STR(__LINE__), __VA_ARGS__)
@@ -28,13 +31,16 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...) __attribu
             return lz_try_;                                                                        \
     } while (0)
 
-/* The last error of this thread (status LZ_OK when there was none). Valid until the thread's next failure. */
+/* The last error of this thread (status LZ_OK when there was none). Valid until the thread's next
+ * failure. */
 const lz_error *lz_error_get(void);
-void lz_error_set(const lz_error *e);                          /* copy in: an error that came from another thread */
-void lz_error_annotate(const char *op, const lz_site *site);   /* fill op and the caller's place into the record */
-/* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate says: a function made of
- * other public functions is the one that the user called. NULL: no longer. Gives what was in force, to be put back. `op` is a
- * string literal. */
+/* copy in: an error that came from another thread */
+void lz_error_set(const lz_error *e);
+/* fill op and the caller's place into the record */
+void lz_error_annotate(const char *op, const lz_site *site);
+/* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate
+ * says: a function made of other public functions is the one that the user called. NULL: no longer.
+ * Gives what was in force, to be put back. `op` is a string literal. */
 const char *lz_error_speak_for(const char *op);
 void lz_error_clear(void);
 

@@ -1,4 +1,5 @@
-/* thread.h - the few things the library needs from the system's threads: once, fork guard, cores, clock, futex, latch.
+/* thread.h - the few things the library needs from the system's threads: once, fork guard, cores,
+ * clock, futex, latch.
  * Units: times in nanoseconds of CLOCK_MONOTONIC. Threads: everything here is thread-safe. */
 #ifndef LZ_BASE_THREAD_H
 #define LZ_BASE_THREAD_H
@@ -8,21 +9,27 @@
 
 typedef pthread_once_t lz_once;
 #define LZ_ONCE_INIT PTHREAD_ONCE_INIT
-static inline void lz_once_run(lz_once *o, void (*fn)(void)) { (void)pthread_once(o, fn); }
+static inline void lz_once_run(lz_once *o, void (*fn)(void))
+{
+    (void)pthread_once(o, fn);
+}
 
-/* Fork guard. lz_fork_arm() is called when the library starts its first thread or device; in a child forked after that
- * lz_fork_check() records and returns LZ_EFORK, for ever. Costs one relaxed load. */
+/* Fork guard. lz_fork_arm() is called when the library starts its first thread or device; in a
+ * child forked after that lz_fork_check() records and returns LZ_EFORK, for ever. Costs one relaxed
+ * load. */
 void lz_fork_arm(void);
 bool lz_fork_happened(void);
 lz_status lz_fork_check(void);
 
-/* Starts a thread with every signal blocked (signals belong to the embedding program). name: at most 15 bytes are kept.
+/* Starts a thread with every signal blocked (signals belong to the embedding program). name: at
+ * most 15 bytes are kept.
  * Errors: LZ_EMEM when the system gives no thread. */
 lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg);
 
-int lz_num_cores(void);            /* cores this process may use: affinity mask and cgroup quota; at least 1 */
-int64_t lz_now_ns(void);           /* monotonic */
-int64_t lz_wall_ns(void);          /* since the Unix epoch */
+/* cores this process may use: affinity mask and cgroup quota; at least 1 */
+int lz_num_cores(void);
+int64_t lz_now_ns(void);  /* monotonic */
+int64_t lz_wall_ns(void); /* since the Unix epoch */
 static inline void lz_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -32,19 +39,22 @@ static inline void lz_cpu_relax(void)
 #endif
 }
 
-/* Sleeps while *word == expect, at most timeout_ns (negative: no limit). May wake up without a reason: check again.
+/* Sleeps while *word == expect, at most timeout_ns (negative: no limit). May wake up without a
+ * reason: check again.
  * Gives false when the time ran out. */
 bool lz_futex_wait(_Atomic uint32_t *word, uint32_t expect, int64_t timeout_ns);
 void lz_futex_wake(_Atomic uint32_t *word, int count);
 
-/* A latch: once set, every waiter passes. Zero-initialise. What was written before lz_latch_set is visible after a
- * wait that returned true. The setter does not touch the latch after a waiter can have seen it set, except for one
- * wake-up system call on its address; so a waiter may free it (the address is not read by the kernel). */
+/* A latch: once set, every waiter passes. Zero-initialise. What was written before lz_latch_set is
+ * visible after a wait that returned true. The setter does not touch the latch after a waiter can
+ * have seen it set, except for one wake-up system call on its address; so a waiter may free it (the
+ * address is not read by the kernel). */
 typedef struct lz_latch {
     _Atomic uint32_t state; /* 0 not set, 1 set, 2 not set and somebody sleeps */
 } lz_latch;
 void lz_latch_set(lz_latch *l);
-void lz_latch_reset(lz_latch *l);                       /* only while nobody waits */
+void lz_latch_reset(lz_latch *l); /* only while nobody waits */
 bool lz_latch_is_set(const lz_latch *l);
-bool lz_latch_wait(lz_latch *l, int64_t timeout_ns);    /* negative: no limit; false when the time ran out */
+/* negative: no limit; false when the time ran out */
+bool lz_latch_wait(lz_latch *l, int64_t timeout_ns);
 #endif

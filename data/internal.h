@@ -1,5 +1,7 @@
-/* internal.h - what the formats share: owned memory, mapped files, files that appear whole or not at all.
- * Readers take bytes and a `name` for messages; the public functions add the operation and the caller's place.
+/* internal.h - what the formats share: owned memory, mapped files, files that appear whole or not
+ * at all.
+ * Readers take bytes and a `name` for messages; the public functions add the operation and the
+ * caller's place.
  * Threads: holders are counted atomically; the rest is thread-compatible. */
 #ifndef LZ_DATA_INTERNAL_H
 #define LZ_DATA_INTERNAL_H
@@ -12,17 +14,17 @@
 /* What an array's memory belongs to: a block of the heap or a mapped file. */
 typedef struct lz_holder {
     _Atomic int refs;
-    void *map;      /* not NULL: unmapped at the end */
+    void *map; /* not NULL: unmapped at the end */
     size_t map_len;
 } lz_holder;
 lz_holder *lz_holder_retain(lz_holder *h);
-void lz_holder_release(lz_holder *h);       /* NULL is fine */
+void lz_holder_release(lz_holder *h); /* NULL is fine */
 
 /* Bytes that somebody holds. */
 typedef struct lz_view {
     const uint8_t *data;
     size_t len;
-    lz_holder *holder;      /* NULL: the caller's memory, arrays of it are copies */
+    lz_holder *holder; /* NULL: the caller's memory, arrays of it are copies */
 } lz_view;
 /* A whole regular file. out->holder is the caller's to release. */
 lz_status lz_data_map(const char *path, lz_view *out);
@@ -31,13 +33,17 @@ lz_status lz_data_map(const char *path, lz_view *out);
 lz_status lz_data_size(lz_dtype d, const lz_shape *s, const char *name, size_t *nbytes);
 /* A fresh array of uninitialised memory, 64-byte aligned. */
 lz_status lz_data_new(lz_dtype d, const lz_shape *s, const char *name, lz_array *out);
-/* The array at `at` in v: a view when there is a holder and the memory is aligned for the dtype, else a copy. */
-lz_status lz_data_view(const lz_view *v, size_t at, lz_dtype d, const lz_shape *s, const char *name, lz_array *out);
+/* The array at `at` in v: a view when there is a holder and the memory is aligned for the dtype,
+ * else a copy. */
+lz_status lz_data_view(const lz_view *v, size_t at, lz_dtype d, const lz_shape *s, const char *name,
+                       lz_array *out);
 /* Whether a writer can take it: non-NULL data, a dtype, nbytes of its shape. */
 lz_status lz_data_check(const lz_array *a, const char *name);
-lz_status lz_data_check_names(const char *path, const char *const *names, size_t n);     /* not NULL, distinct */
+/* not NULL, distinct */
+lz_status lz_data_check_names(const char *path, const char *const *names, size_t n);
 /* The same for the arguments of a writer of named arrays, whose names must be distinct. */
-lz_status lz_data_check_all(const char *path, const char *const *names, const lz_array *arrays, size_t n);
+lz_status lz_data_check_all(const char *path, const char *const *names, const lz_array *arrays,
+                            size_t n);
 
 /* A file that replaces `path` when it is complete. */
 typedef struct lz_outfile {
@@ -45,16 +51,18 @@ typedef struct lz_outfile {
     const char *path;
     char *temporary;
     uint64_t written;
-    lz_status status;       /* the first failure; writes after it do nothing */
+    lz_status status; /* the first failure; writes after it do nothing */
 } lz_outfile;
 lz_status lz_outfile_begin(lz_outfile *f, const char *path);
 void lz_outfile_put(lz_outfile *f, const void *p, size_t n);
-void lz_outfile_pad(lz_outfile *f, size_t n);                   /* zeros */
-lz_status lz_outfile_end(lz_outfile *f, lz_status s);           /* publishes when s and all before were fine, else removes the temporary */
+void lz_outfile_pad(lz_outfile *f, size_t n); /* zeros */
+/* publishes when s and all before were fine, else removes the temporary */
+lz_status lz_outfile_end(lz_outfile *f, lz_status s);
 
 /* Decoders: bytes that are not trusted. */
 lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out);
-/* Only the header; *at is where the elements begin. swapped: of the other byte order; fortran: column-major. */
+/* Only the header; *at is where the elements begin. swapped: of the other byte order; fortran:
+ * column-major. */
 typedef struct lz_npy_head {
     lz_dtype dtype;
     lz_shape shape;
@@ -62,21 +70,24 @@ typedef struct lz_npy_head {
     bool swapped, fortran;
 } lz_npy_head;
 lz_status lz_npy_parse_head(const uint8_t *p, size_t n, const char *name, lz_npy_head *h);
-void lz_npy_put_head(lz_buf *b, const lz_array *a);             /* sets b->failed when memory is exhausted */
+/* sets b->failed when memory is exhausted */
+void lz_npy_put_head(lz_buf *b, const lz_array *a);
 lz_status lz_idx_parse(const lz_view *v, const char *name, lz_array *out);
-lz_status lz_cifar_parse(const lz_view *v, const char *name, bool fine, lz_array *images, lz_array *labels);
-lz_status lz_csv_parse(const char *text, size_t n, const char *name, const lz_csv_options *o, lz_array *out);
+lz_status lz_cifar_parse(const lz_view *v, const char *name, bool fine, lz_array *images,
+                         lz_array *labels);
+lz_status lz_csv_parse(const char *text, size_t n, const char *name, const lz_csv_options *o,
+                       lz_array *out);
 
 /* ---- archives ---- */
 typedef struct lz_entry {
     char *name;
     lz_dtype dtype;
     lz_shape shape;
-    uint64_t at, nbytes;            /* in its file: where the bytes are, and how many of them */
-    uint64_t full_bytes;            /* npz: without compression */
+    uint64_t at, nbytes; /* in its file: where the bytes are, and how many of them */
+    uint64_t full_bytes; /* npz: without compression */
     uint32_t crc;
-    uint16_t method;                /* 0 stored, 8 deflated */
-    uint32_t file;                  /* which of the archive's views */
+    uint16_t method; /* 0 stored, 8 deflated */
+    uint32_t file;   /* which of the archive's views */
 } lz_entry;
 typedef struct lz_text_pair {
     char *key, *value;
@@ -87,9 +98,9 @@ struct lz_archive {
     LZ_VEC(lz_view) files;
     LZ_VEC(lz_entry) entries;
     LZ_VEC(lz_text_pair) metadata;
-    uint32_t *by_name;              /* entries ordered by name */
+    uint32_t *by_name; /* entries ordered by name */
 };
-lz_archive *lz_archive_new(const char *path, bool zip);         /* NULL: LZ_EMEM is recorded */
+lz_archive *lz_archive_new(const char *path, bool zip); /* NULL: LZ_EMEM is recorded */
 /* Orders by name; LZ_ECORRUPT when two are equal. */
 lz_status lz_archive_index(lz_archive *a);
 const lz_entry *lz_archive_find(const lz_archive *a, const char *name);

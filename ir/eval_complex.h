@@ -1,5 +1,7 @@
-/* eval_complex.h - complex functions of the reference evaluator, one format wider than any complex dtype.
- * The formulas are those of docs/semantics.md; generated code (backends/llvm/emit_complex.c) has the same ones in f64.
+/* eval_complex.h - complex functions of the reference evaluator, one format wider than any complex
+ * dtype.
+ * The formulas are those of docs/semantics.md; generated code (backends/llvm/emit_complex.c) has
+ * the same ones in f64.
  * Threads: pure. */
 #ifndef LZ_IR_EVAL_COMPLEX_H
 #define LZ_IR_EVAL_COMPLEX_H
@@ -8,8 +10,8 @@
 typedef struct lz_cx {
     long double re, im;
 } lz_cx;
-lz_cx lz_ref_load_c(lz_dtype d, const void *p, int64_t i);          /* complex dtypes only */
-void lz_ref_store_c(lz_dtype d, void *p, int64_t i, lz_cx v);       /* each part rounded once */
+lz_cx lz_ref_load_c(lz_dtype d, const void *p, int64_t i);    /* complex dtypes only */
+void lz_ref_store_c(lz_dtype d, void *p, int64_t i, lz_cx v); /* each part rounded once */
 
 long double lz_cx_abs(lz_cx z);
 lz_cx lz_cx_cbrt(lz_cx z);

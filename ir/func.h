@@ -3,9 +3,10 @@
 #define LZ_IR_FUNC_H
 #include "ir/module.h"
 
-/* Appends an instruction, or finds the equal one when the function hash-conses. lit: constants only (a reference is taken). */
+/* Appends an instruction, or finds the equal one when the function hash-conses. lit: constants only
+ * (a reference is taken). */
 lz_val lz_func_append(lz_func *f, const lz_sig *sig, const lz_val *opnd, lz_literal *lit);
-lz_val lz_func_failed(lz_func *f);      /* makes the thread's last error the function's status */
+lz_val lz_func_failed(lz_func *f); /* makes the thread's last error the function's status */
 lz_status lz_func_check_result(const lz_sig *multi, const lz_sig *sig);
-void lz_func_destroy(lz_func *f);       /* also an interned one */
+void lz_func_destroy(lz_func *f); /* also an interned one */
 #endif

@@ -1,7 +1,9 @@
 /* module.h - functions of the tensor IR: a dense array of instructions in topological order.
- * A value is the u32 index of the instruction that makes it. Instructions with several results are read through `result` instructions, so every
- * edge is one index. Regions (bodies of reduce, scatter, while, if) are interned immutable functions. Passes build a new function from the old one; the
- * builder hash-conses, so common subexpressions never arise and dead code is what the new function did not ask for.
+ * A value is the u32 index of the instruction that makes it. Instructions with several results are
+ * read through `result` instructions, so every edge is one index. Regions (bodies of reduce,
+ * scatter, while, if) are interned immutable functions. Passes build a new function from the old
+ * one; the builder hash-conses, so common subexpressions never arise and dead code is what the new
+ * function did not ask for.
  * Threads: a function under construction is thread-compatible; an interned one is immutable. */
 #ifndef LZ_IR_MODULE_H
 #define LZ_IR_MODULE_H
@@ -9,27 +11,30 @@
 
 typedef uint32_t lz_val;
 #define LZ_NOVAL UINT32_MAX
-enum { LZ_MAX_REGION_DEPTH = 16 };      /* a region in a region in ... */
+enum { LZ_MAX_REGION_DEPTH = 16 }; /* a region in a region in ... */
 
-/* A host array: the value of a constant, an argument or a result. Row-major, dense. Refcounted, immutable once shared. */
+/* A host array: the value of a constant, an argument or a result. Row-major, dense. Refcounted,
+ * immutable once shared. */
 typedef struct lz_literal {
-    uint32_t refs;              /* atomic */
+    uint32_t refs; /* atomic */
     const lz_type *type;
     size_t nbytes;
-    void *data;                 /* 64-byte aligned; not NULL even for empty types */
+    void *data; /* 64-byte aligned; not NULL even for empty types */
 } lz_literal;
-lz_literal *lz_literal_new(const lz_type *t);                    /* zeroed; NULL with LZ_EMEM */
+lz_literal *lz_literal_new(const lz_type *t); /* zeroed; NULL with LZ_EMEM */
 lz_literal *lz_literal_copy_from(const lz_type *t, const void *data);
-lz_literal *lz_literal_scalar(lz_dtype d, double v);             /* rank 0; integers by truncation */
+/* rank 0; integers by truncation */
+lz_literal *lz_literal_scalar(lz_dtype d, double v);
 lz_literal *lz_literal_scalar_i64(lz_dtype d, int64_t v);
 void lz_literal_retain(lz_literal *l);
-void lz_literal_release(lz_literal *l);                          /* NULL is fine */
-bool lz_literal_eq(const lz_literal *a, const lz_literal *b);    /* bitwise */
-double lz_literal_get_f64(const lz_literal *l, int64_t i);       /* element i converted */
+void lz_literal_release(lz_literal *l);                       /* NULL is fine */
+bool lz_literal_eq(const lz_literal *a, const lz_literal *b); /* bitwise */
+double lz_literal_get_f64(const lz_literal *l, int64_t i);    /* element i converted */
 /* element access of raw storage by dtype (f16/bf16 decoded) */
 double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i);
 int64_t lz_elem_get_i64(lz_dtype d, const void *p, int64_t i);
-void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v);  /* rounds to nearest even; saturates to integers, NaN gives 0 */
+/* rounds to nearest even; saturates to integers, NaN gives 0 */
+void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v);
 void lz_elem_set_i64(lz_dtype d, void *p, int64_t i, int64_t v); /* wraps */
 float lz_f16_to_f32(uint16_t h);
 uint16_t lz_f32_to_f16(float f);
@@ -38,90 +43,124 @@ uint16_t lz_f32_to_bf16(float f);
 
 typedef struct lz_inst {
     const lz_sig *sig;
-    const lz_val *opnd;         /* sig->nopnd values, all smaller than this one's index */
-    lz_literal *lit;            /* constant only */
-    const lz_site *site;        /* debug only, outside every hash; may be NULL */
-    const char *scope;          /* debug only; may be NULL */
+    const lz_val *opnd;  /* sig->nopnd values, all smaller than this one's index */
+    lz_literal *lit;     /* constant only */
+    const lz_site *site; /* debug only, outside every hash; may be NULL */
+    const char *scope;   /* debug only; may be NULL */
 } lz_inst;
 
 typedef struct lz_func {
     lz_arena arena;
-    lz_inst *insts;             /* the first nparam are the parameters */
+    lz_inst *insts; /* the first nparam are the parameters */
     uint32_t ninst, cap_inst;
     uint32_t nparam, nresult;
     lz_val *results;
     char name[64];
-    lz_status status;           /* sticky: the first failure of the builder */
-    bool cse;                   /* hash-cons pure instructions (default true) */
-    bool interned;              /* immutable, has a hash */
+    lz_status status; /* sticky: the first failure of the builder */
+    bool cse;         /* hash-cons pure instructions (default true) */
+    bool interned;    /* immutable, has a hash */
     lz_hash hash;
-    uint32_t depth;             /* interned: how deep regions nest below, at most LZ_MAX_REGION_DEPTH - 1 */
-    const void *bytes;          /* interned: the canonical form */
+    /* interned: how deep regions nest below, at most LZ_MAX_REGION_DEPTH - 1 */
+    uint32_t depth;
+    const void *bytes; /* interned: the canonical form */
     size_t nbytes;
-    lz_map table;               /* builder's hash-cons table */
+    lz_map table; /* builder's hash-cons table */
 } lz_func;
 
-lz_func *lz_func_new(const char *name);             /* NULL with LZ_EMEM */
-void lz_func_free(lz_func *f);                      /* NULL and interned ones are left alone */
-static inline lz_op lz_inst_op(const lz_inst *i) { return i->sig->op; }
-static inline const lz_type *lz_val_type(const lz_func *f, lz_val v) { return f->insts[v].sig->result[0]; }
+lz_func *lz_func_new(const char *name); /* NULL with LZ_EMEM */
+void lz_func_free(lz_func *f);          /* NULL and interned ones are left alone */
+static inline lz_op lz_inst_op(const lz_inst *i)
+{
+    return i->sig->op;
+}
+static inline const lz_type *lz_val_type(const lz_func *f, lz_val v)
+{
+    return f->insts[v].sig->result[0];
+}
 
-/* ---- builder: every call returns the value, or LZ_NOVAL with f->status set and the error recorded; an LZ_NOVAL operand gives LZ_NOVAL ---- */
-lz_val lz_build(lz_func *f, lz_op op, const lz_attr *attr_record, const lz_val *opnd, uint32_t nopnd); /* record need not be interned; NULL: none */
+/* ---- builder: every call returns the value, or LZ_NOVAL with f->status set and the error
+ * recorded; an LZ_NOVAL operand gives LZ_NOVAL ---- */
+/* record need not be interned; NULL: none */
+lz_val lz_build(lz_func *f, lz_op op, const lz_attr *attr_record, const lz_val *opnd,
+                uint32_t nopnd);
 lz_val lz_build_sig(lz_func *f, const lz_sig *sig, const lz_val *opnd);
-lz_val lz_build_param(lz_func *f, const lz_type *t);             /* before any other instruction */
-lz_val lz_build_const(lz_func *f, lz_literal *lit);              /* keeps a reference */
+lz_val lz_build_param(lz_func *f, const lz_type *t); /* before any other instruction */
+lz_val lz_build_const(lz_func *f, lz_literal *lit);  /* keeps a reference */
 lz_val lz_build_scalar(lz_func *f, lz_dtype d, double v);
-lz_val lz_build_splat(lz_func *f, const lz_type *t, double v);   /* scalar + broadcast_in_dim (scalar alone for rank 0) */
+/* scalar + broadcast_in_dim (scalar alone for rank 0) */
+lz_val lz_build_splat(lz_func *f, const lz_type *t, double v);
 lz_val lz_build_iota(lz_func *f, const lz_type *t, int64_t dim);
 lz_val lz_build_ew1(lz_func *f, lz_op op, lz_val a);
 lz_val lz_build_ew2(lz_func *f, lz_op op, lz_val a, lz_val b);
 lz_val lz_build_select(lz_func *f, lz_val p, lz_val a, lz_val b);
-lz_val lz_build_compare(lz_func *f, lz_comparison_direction dir, lz_val a, lz_val b);   /* compare_type by dtype */
-lz_val lz_build_convert(lz_func *f, lz_val a, lz_dtype d);       /* a itself when the dtype is the same */
-lz_val lz_build_reshape(lz_func *f, lz_val a, const lz_shape *s);        /* a itself when the shape is the same */
+/* compare_type by dtype */
+lz_val lz_build_compare(lz_func *f, lz_comparison_direction dir, lz_val a, lz_val b);
+/* a itself when the dtype is the same */
+lz_val lz_build_convert(lz_func *f, lz_val a, lz_dtype d);
+/* a itself when the shape is the same */
+lz_val lz_build_reshape(lz_func *f, lz_val a, const lz_shape *s);
 lz_val lz_build_broadcast(lz_func *f, lz_val a, const lz_ints *dims, const lz_shape *s);
 lz_val lz_build_transpose(lz_func *f, lz_val a, const lz_ints *perm);
-lz_val lz_build_reduce(lz_func *f, lz_op combiner, lz_val a, lz_val init, const lz_ints *dims);  /* single-operand form, value (not MULTI wrapper) */
-lz_val lz_build_result(lz_func *f, lz_val multi, int64_t index); /* the value itself when `multi` has one result */
+/* single-operand form, value (not MULTI wrapper) */
+lz_val lz_build_reduce(lz_func *f, lz_op combiner, lz_val a, lz_val init, const lz_ints *dims);
+/* the value itself when `multi` has one result */
+lz_val lz_build_result(lz_func *f, lz_val multi, int64_t index);
 lz_status lz_func_set_results(lz_func *f, const lz_val *v, uint32_t n);
 
 /* ---- functions in functions (build_control.c) ---- */
-/* Operands as in ops.def; regions interned. Values that no region uses are left out, equal ones are one, constants become part of the regions.
+/* Operands as in ops.def; regions interned. Values that no region uses are left out, equal ones are
+ * one, constants become part of the regions.
  * With one result the value itself, else read it through lz_build_result. */
-lz_val lz_build_while(lz_func *f, const lz_func *cond, const lz_func *body, const lz_val *opnd, uint32_t nopnd);
-lz_val lz_build_if(lz_func *f, const lz_func *on_true, const lz_func *on_false, const lz_val *opnd, uint32_t nopnd);
-/* branch[index] of n >= 1 functions of the same operands, the last one when there is none of that number; results: as many as each has. */
-lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, uint32_t n, const lz_val *opnd, lz_val *results);
+lz_val lz_build_while(lz_func *f, const lz_func *cond, const lz_func *body, const lz_val *opnd,
+                      uint32_t nopnd);
+lz_val lz_build_if(lz_func *f, const lz_func *on_true, const lz_func *on_false, const lz_val *opnd,
+                   uint32_t nopnd);
+/* branch[index] of n >= 1 functions of the same operands, the last one when there is none of that
+ * number; results: as many as each has. */
+lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, uint32_t n,
+                        const lz_val *opnd, lz_val *results);
 /* The instructions of f on args instead of its parameters. */
 lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results);
 
-/* Interned region: consumes nothing, copies `f`. Equal functions give the same pointer. NULL with LZ_EMEM / the verifier's error. */
+/* Interned region: consumes nothing, copies `f`. Equal functions give the same pointer. NULL with
+ * LZ_EMEM / the verifier's error. */
 const lz_func *lz_region_intern(const lz_func *f);
-const lz_func *lz_region_binary(lz_op combiner, lz_dtype d);     /* (a, b) -> combiner(a, b); cached */
-/* The comparator of sort on n operands that orders by the first nkey of them, -0 equal to 0 and NaN largest; LZ_EDTYPE for complex keys. */
+/* (a, b) -> combiner(a, b); cached */
+const lz_func *lz_region_binary(lz_op combiner, lz_dtype d);
+/* The comparator of sort on n operands that orders by the first nkey of them, -0 equal to 0 and NaN
+ * largest; LZ_EDTYPE for complex keys. */
 const lz_func *lz_region_order(const lz_dtype *d, uint32_t n, uint32_t nkey, bool descending);
-/* (a, ai, b, bi) -> the larger (smaller) value and its index: of equal ones the lower index, of NaN the higher. Interned. */
+/* (a, ai, b, bi) -> the larger (smaller) value and its index: of equal ones the lower index, of NaN
+ * the higher. Interned. */
 const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index);
-/* The combiner when a region is exactly (a, b) -> op(a, b) with op COMM and ASSOC; LZ_OP_NONE otherwise. */
+/* The combiner when a region is exactly (a, b) -> op(a, b) with op COMM and ASSOC; LZ_OP_NONE
+ * otherwise. */
 lz_op lz_region_as_binary(const lz_func *region);
 
 /* ---- whole functions ---- */
-lz_status lz_func_verify(const lz_func *f);                      /* every invariant above; LZ_EINTERNAL naming the instruction */
+/* every invariant above; LZ_EINTERNAL naming the instruction */
+lz_status lz_func_verify(const lz_func *f);
 lz_status lz_func_copy(const lz_func *f, lz_func **out);
-lz_func *lz_func_prune(const lz_func *f);                        /* copy without dead instructions (parameters stay); NULL with error */
-void lz_func_use_counts(const lz_func *f, uint32_t *counts);     /* counts[ninst]; results count as uses */
+/* copy without dead instructions (parameters stay); NULL with error */
+lz_func *lz_func_prune(const lz_func *f);
+/* counts[ninst]; results count as uses */
+void lz_func_use_counts(const lz_func *f, uint32_t *counts);
 
 /* Canonical bytes: equal for equal functions in every process; no names, sites or scopes. */
 void lz_func_serialize(const lz_func *f, lz_buf *out);
-lz_status lz_func_deserialize(const void *p, size_t n, lz_func **out);   /* untrusted bytes: LZ_ECORRUPT */
-lz_hash lz_func_hash(const lz_func *f);                          /* of the canonical bytes */
+/* untrusted bytes: LZ_ECORRUPT */
+lz_status lz_func_deserialize(const void *p, size_t n, lz_func **out);
+lz_hash lz_func_hash(const lz_func *f); /* of the canonical bytes */
 
 /* StableHLO text. Options by flags. */
-enum { LZ_PRINT_LOCATIONS = 1, LZ_PRINT_NO_LARGE = 2 /* elide constants of more than 64 elements */ };
+enum {
+    LZ_PRINT_LOCATIONS = 1,
+    LZ_PRINT_NO_LARGE = 2 /* elide constants of more than 64 elements */
+};
 void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags);
-/* Parses a module: pretty and generic forms as JAX and StableHLO's documentation print them. Private functions are inlined into main.
- * `name` is for messages. Errors: LZ_EPARSE with name:line:column. */
+/* Parses a module: pretty and generic forms as JAX and StableHLO's documentation print them.
+ * Private functions are inlined into main. `name` is for messages. Errors: LZ_EPARSE with
+ * name:line:column. */
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out);
 /* DOT graph, and the `IR { %0 = f32[2,3]{1,0} op(...) }` text of PyTorch/XLA. */
 void lz_func_print_dot(const lz_func *f, lz_buf *out);

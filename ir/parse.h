@@ -16,7 +16,7 @@ typedef struct lz_pfunc {
 typedef struct lz_parser {
     lz_scan c;
     LZ_VEC(lz_pfunc) funcs;
-    lz_map func_index;  /* name -> index + 1 */
+    lz_map func_index; /* name -> index + 1 */
     lz_slice module;
     int calls, regions; /* how deep */
     uint64_t inlined;   /* instructions */
@@ -38,7 +38,7 @@ typedef struct lz_scope {
 
 typedef struct lz_entry { /* of an attribute dictionary */
     lz_slice key;
-    const char *value;    /* NULL: a unit */
+    const char *value; /* NULL: a unit */
 } lz_entry;
 typedef LZ_VEC(const lz_type *) lz_types;
 
@@ -50,10 +50,10 @@ typedef struct lz_stmt {
     lz_op op;
     LZ_VEC(lz_val) opnd;
     LZ_VEC(lz_entry) dict;
-    lz_slice words[2];      /* LT and SIGNED of compare */
+    lz_slice words[2]; /* LT and SIGNED of compare */
     int nword;
-    lz_op applies;          /* reduce(...) applies op */
-    bool reducer;           /* reduce(...) whose region follows the types */
+    lz_op applies; /* reduce(...) applies op */
+    bool reducer;  /* reduce(...) whose region follows the types */
     const lz_func *region, *region2;
     uint32_t nregion;
     lz_types opnd_types, result_types, listed; /* listed: types without an arrow */
@@ -78,27 +78,37 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
 /* scope.c's part of parse.c */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
-const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there); /* NULL: none */
+/* NULL: none */
+const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there);
 void lz_scope_free(lz_scope *s);
-/* The statements of a region after its '{'; captured (may be NULL) become parameters behind args. */
-lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args, const lz_captures *captured, const lz_func **out);
+/* The statements of a region after its '{'; captured (may be NULL) become parameters behind
+ * args. */
+lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
+                               const lz_captures *captured, const lz_func **out);
 
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);
 const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key);
-lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t); /* %a, %b up to ')' or what is no value */
-lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured, const lz_func **out); /* after '{' */
-lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out); /* after `reducer` */
+/* %a, %b up to ')' or what is no value */
+lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* after '{' */
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
+                          const lz_func **out);
+/* after `reducer` */
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out);
 lz_status lz_parse_types(lz_parser *p, lz_stmt *t); /* after ':' */
 
 /* parse_control.c: while, if and case */
 bool lz_parse_is_control(lz_slice name);
 lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_window.c: operations on windows */
-lz_status lz_parse_convolution_items(lz_parser *p, lz_scope *s, lz_stmt *t); /* (%a, %b) dim_numbers = ..., window = {...} */
-lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a); /* of reduce_window, select_and_scatter, convolution */
+/* (%a, %b) dim_numbers = ..., window = {...} */
+lz_status lz_parse_convolution_items(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* of reduce_window, select_and_scatter, convolution */
+lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a);
 
-/* parse_attr.c: the record of an operation from the dictionary, words, region and types of a statement */
+/* parse_attr.c: the record of an operation from the dictionary, words, region and types of a
+ * statement */
 lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);
 
 /* parse_expand.c: operations that are not in the table but are made of those */

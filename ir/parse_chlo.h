@@ -1,4 +1,5 @@
-/* parse_chlo.h - operations that are read as several of the table and need more than their operands for it. Threads: thread-compatible. */
+/* parse_chlo.h - operations that are read as several of the table and need more than their operands
+ * for it. Threads: thread-compatible. */
 #ifndef LZ_IR_PARSE_CHLO_H
 #define LZ_IR_PARSE_CHLO_H
 #include "ir/parse.h"

@@ -16,30 +16,33 @@ typedef struct lz_naming {
 typedef struct lz_printer {
     lz_buf *out;
     const lz_func *f;
-    lz_name *names;   /* of f */
-    lz_naming after;  /* f's last number + 1 */
+    lz_name *names;  /* of f */
+    lz_naming after; /* f's last number + 1 */
     unsigned flags;
-    int indent;       /* of the instructions, in spaces */
-    /* Of a region of control flow: its parameters from number nown on are values of the function around it, called as there. */
+    int indent; /* of the instructions, in spaces */
+    /* Of a region of control flow: its parameters from number nown on are values of the function
+     * around it, called as there. */
     struct lz_printer *outer;
     const lz_val *captured;
     uint32_t nown;
 } lz_printer;
 
 void lz_print_val(lz_printer *p, lz_val v);
-void lz_print_vals(lz_printer *p, const lz_val *v, uint32_t n); /* %0, %1 */
+void lz_print_vals(lz_printer *p, const lz_val *v, uint32_t n);          /* %0, %1 */
 void lz_print_types(lz_printer *p, const lz_type *const *t, uint32_t n); /* a, b */
 /* Everything of an instruction after "%n = ". */
 void lz_print_op(lz_printer *p, const lz_inst *in);
-/* The instructions and the return of a region, each on a line. groups: how the parameters are written before it. */
+/* The instructions and the return of a region, each on a line. groups: how the parameters are
+ * written before it. */
 void lz_print_indent(lz_printer *p);
-void lz_print_if(lz_printer *p, const lz_inst *in);    /* print_control.c */
+void lz_print_if(lz_printer *p, const lz_inst *in); /* print_control.c */
 void lz_print_while(lz_printer *p, const lz_inst *in);
 void lz_print_region_begin(lz_printer *p, const lz_func *region, lz_printer *inner);
 void lz_print_body(lz_printer *p, const char *ret);
 void lz_print_region_end(lz_printer *inner);
 void lz_print_generic_head(lz_printer *p, const lz_inst *in); /* "stablehlo.name"(%a, %b) <{ */
-void lz_print_regions(lz_printer *p, const lz_func *const *r, int n); /* ({ ^bb0(args): ... }, { ... }) */
+/* ({ ^bb0(args): ... }, { ... }) */
+void lz_print_regions(lz_printer *p, const lz_func *const *r, int n);
 void lz_print_functional_type(lz_printer *p, const lz_inst *in); /* : (a, b) -> c */
 /* print_window.c */
 void lz_print_convolution(lz_printer *p, const lz_inst *in);

@@ -1,6 +1,8 @@
-/* window.h - the geometry of windows: reduce_window, select_and_scatter, convolution, one dimension at a time.
- * A dimension is first dilated (base - 1 gaps between its elements), then padded (negative: cut), then walked by windows of `size`
- * elements, `dilation` apart, `stride` between one window and the next.
+/* window.h - the geometry of windows: reduce_window, select_and_scatter, convolution, one dimension
+ * at a time.
+ * A dimension is first dilated (base - 1 gaps between its elements), then padded (negative: cut),
+ * then walked by windows of `size` elements, `dilation` apart, `stride` between one window and the
+ * next.
  * Units: elements. Threads: pure functions. */
 #ifndef LZ_IR_WINDOW_H
 #define LZ_IR_WINDOW_H
@@ -10,13 +12,15 @@ typedef struct lz_window {
     int64_t size, stride, low, high, base, dilation;
 } lz_window;
 
-/* How far n elements reach that lie `dilation` apart: (n - 1) * dilation + 1, 0 for none. False on overflow. */
+/* How far n elements reach that lie `dilation` apart: (n - 1) * dilation + 1, 0 for none. False on
+ * overflow. */
 bool lz_window_reach(int64_t n, int64_t dilation, int64_t *out);
 /* How many windows fit an extent. False on overflow. */
 bool lz_window_count(const lz_window *w, int64_t extent, int64_t *out);
 
 /* Which element of the extent, if any, element j of window i is: false in padding and gaps. */
-static inline bool lz_window_at(const lz_window *w, int64_t extent, int64_t i, int64_t j, int64_t *at)
+static inline bool lz_window_at(const lz_window *w, int64_t extent, int64_t i, int64_t j,
+                                int64_t *at)
 {
     int64_t p = i * w->stride + j * w->dilation - w->low;
     *at = w->base == 1 ? p : p / w->base;

@@ -1,4 +1,5 @@
-/* expand_fft.h - Fourier transforms as products with small matrices (part of pass `expand`). Threads: thread-compatible. */
+/* expand_fft.h - Fourier transforms as products with small matrices (part of pass `expand`).
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_EXPAND_FFT_H
 #define LZ_LOWER_EXPAND_FFT_H
 #include "lower/rewrite.h"

@@ -1,58 +1,87 @@
-/* loop.h - loop IR: one fused kernel as loops, loads and stores by affine maps, scalar expressions and reductions.
+/* loop.h - loop IR: one fused kernel as loops, loads and stores by affine maps, scalar expressions
+ * and reductions.
  *
- * A kernel is   for every point of the outer loops (parallel unless `serial`):  stage 0; stage 1; ...
- * A stage is    for every point of its inner loops: evaluate its scalar ops (SSA, in order), accumulate its reductions, do its stores.
- * Results of a stage's reductions are per outer point and readable by later stages (LZ_S_RED). An elementwise kernel is one stage without
- * inner loops; softmax is three stages over the same rows; a column sum has columns outside and rows inside; a matrix product is outer
- * [batch.., m, n], stage 0 with inner [k..] reducing multiply(a, b) with add, stage 1 the epilogue (kernel->dot says so, so that a backend may tile it).
- * A sort is two stages over the same rows: the first keeps its values as rows and reorders them, the second reads them with LZ_S_SORTED.
- * Gathers add computed indices to an address, padding guards a load, a scatter is a serial kernel whose stores have computed addresses and guards.
- * Every kernel can be executed directly by lz_loop_run, printed, parsed and verified; backends consume nothing else.
+ * A kernel is   for every point of the outer loops (parallel unless `serial`):  stage 0; stage 1;
+ * ...
+ * A stage is    for every point of its inner loops: evaluate its scalar ops (SSA, in order),
+ * accumulate its reductions, do its stores.
+ * Results of a stage's reductions are per outer point and readable by later stages (LZ_S_RED). An
+ * elementwise kernel is one stage without inner loops; softmax is three stages over the same rows;
+ * a column sum has columns outside and rows inside; a matrix product is outer [batch.., m, n],
+ * stage 0 with inner [k..] reducing multiply(a, b) with add, stage 1 the epilogue (kernel->dot says
+ * so, so that a backend may tile it).
+ * A sort is two stages over the same rows: the first keeps its values as rows and reorders them,
+ * the second reads them with LZ_S_SORTED.
+ * Gathers add computed indices to an address, padding guards a load, a scatter is a serial kernel
+ * whose stores have computed addresses and guards.
+ * Every kernel can be executed directly by lz_loop_run, printed, parsed and verified; backends
+ * consume nothing else.
  *
- * Sizes: an lz_sz holds the value of this instance. slot < 0: baked into the code. slot >= 0: run-time argument args[slot]. lz_kernel_finish decides
- * which (strides 0 and 1, offset 0 and small extents are baked) and numbers the slots; the canonical bytes hold the baked values and the
- * pattern of slots only, so equal layers and other batch sizes give the same kernel with other arguments.
- * Units: offsets and strides in elements. Threads: thread-compatible; a finished kernel is immutable. */
+ * Sizes: an lz_sz holds the value of this instance. slot < 0: baked into the code. slot >= 0:
+ * run-time argument args[slot]. lz_kernel_finish decides which (strides 0 and 1, offset 0 and small
+ * extents are baked) and numbers the slots; the canonical bytes hold the baked values and the
+ * pattern of slots only, so equal layers and other batch sizes give the same kernel with other
+ * arguments.
+ * Units: offsets and strides in elements. Threads: thread-compatible; a finished kernel is
+ * immutable. */
 #ifndef LZ_LOWER_LOOP_H
 #define LZ_LOWER_LOOP_H
 #include "ir/module.h"
 
-enum { LZ_LOOP_MAX = 16, LZ_OUTER_MAX = 8, LZ_DYN_MAX = LZ_MAX_RANK, LZ_KBUF_MAX = 64, LZ_STAGE_MAX = 16, LZ_SORT_MAX = 16 };
+enum {
+    LZ_LOOP_MAX = 16,
+    LZ_OUTER_MAX = 8,
+    LZ_DYN_MAX = LZ_MAX_RANK,
+    LZ_KBUF_MAX = 64,
+    LZ_STAGE_MAX = 16,
+    LZ_SORT_MAX = 16
+};
 
 typedef struct lz_sz {
     int64_t v;
-    int32_t slot;               /* -1 baked */
+    int32_t slot; /* -1 baked */
 } lz_sz;
 
-/* element address = offset + sum(stride[d] * loop index d) + sum(dyn[i].stride * value of scalar op dyn[i].sop) */
+/* element address = offset + sum(stride[d] * loop index d) + sum(dyn[i].stride * value of scalar op
+ * dyn[i].sop) */
 typedef struct lz_access {
-    uint32_t buf;               /* kernel buffer */
+    uint32_t buf; /* kernel buffer */
     lz_sz offset;
-    lz_sz stride[LZ_LOOP_MAX];  /* outer loops first, then the stage's inner loops */
+    lz_sz stride[LZ_LOOP_MAX]; /* outer loops first, then the stage's inner loops */
     uint32_t ndyn;
     struct {
-        int32_t sop;            /* an i64 scalar op of the same stage; already clamped where semantics say so */
+        /* an i64 scalar op of the same stage; already clamped where semantics say so */
+        int32_t sop;
         lz_sz stride;
     } dyn[LZ_DYN_MAX];
-    int32_t guard;              /* boolean scalar op, or -1. False: a load gives `other` without touching memory; a store is skipped */
-    int32_t other;              /* scalar op; a load has it exactly when it has a guard. -1: none */
+    /* boolean scalar op, or -1. False: a load gives `other` without touching memory; a store is
+     * skipped */
+    int32_t guard;
+    int32_t other; /* scalar op; a load has it exactly when it has a guard. -1: none */
 } lz_access;
 
 typedef enum lz_sop_kind {
-    LZ_S_CONST,                 /* bits, in dtype's storage; of complex128, of both parts */
-    LZ_S_INDEX,                 /* loop index a (outer loops first, then inner), as i64 */
-    LZ_S_SIZE,                  /* the run-time size `size`, as i64 */
-    LZ_S_LOAD,                  /* access a of the stage */
-    LZ_S_RED,                   /* reduction result: earlier stage a, accumulator b (counted over the stage's reductions in order);
-                                   its dtype is the accumulator's acc_dtype, convert it after */
-    LZ_S_EW,                    /* elementwise tensor op `op` on scalar ops a, b, c, with attr */
-    LZ_S_ACC, LZ_S_ELT,         /* inside a combiner: accumulator a, new element a; inside a comparator: ELT is its parameter a */
-    LZ_S_SORTED                 /* element of sorted row b of earlier stage a, at the position of this point among those of the inner loops */
+    LZ_S_CONST, /* bits, in dtype's storage; of complex128, of both parts */
+    LZ_S_INDEX, /* loop index a (outer loops first, then inner), as i64 */
+    LZ_S_SIZE,  /* the run-time size `size`, as i64 */
+    LZ_S_LOAD,  /* access a of the stage */
+    /* reduction result: earlier stage a, accumulator b (counted over the stage's reductions in
+     * order); its dtype is the accumulator's acc_dtype, convert it after */
+    LZ_S_RED,
+    LZ_S_EW, /* elementwise tensor op `op` on scalar ops a, b, c, with attr */
+    /* inside a combiner: accumulator a, new element a; inside a comparator: ELT is its parameter
+     * a */
+    LZ_S_ACC,
+    LZ_S_ELT,
+    /* element of sorted row b of earlier stage a, at the position of this point among those of the
+     * inner loops */
+    LZ_S_SORTED
 } lz_sop_kind;
 
 typedef struct lz_sop {
     lz_sop_kind kind;
-    lz_dtype dtype;             /* of the result. 16-bit floats: computed in f32, rounded after each op */
+    /* of the result. 16-bit floats: computed in f32, rounded after each op */
+    lz_dtype dtype;
     lz_op op;
     int32_t a, b, c;
     uint64_t bits;
@@ -60,23 +89,29 @@ typedef struct lz_sop {
     lz_sz size;
 } lz_sop;
 
-/* `nacc` accumulators updated together. comb != NONE: one accumulator, acc = comb(acc, value). Otherwise `body` computes the new
- * accumulators from LZ_S_ACC k and LZ_S_ELT k; body_out[k] are its results. The order of combination is free (regions are associative), and
- * the initial value may be used any number of times: init must be the region's identity, or the lowering folds it in exactly once afterwards. */
+/* `nacc` accumulators updated together. comb != NONE: one accumulator, acc = comb(acc, value).
+ * Otherwise `body` computes the new accumulators from LZ_S_ACC k and LZ_S_ELT k; body_out[k] are
+ * its results. The order of combination is free (regions are associative), and the initial value
+ * may be used any number of times: init must be the region's identity, or the lowering folds it in
+ * exactly once afterwards. */
 typedef struct lz_red {
     lz_op comb;
     uint32_t nacc;
-    lz_dtype acc_dtype[8];      /* dtype accumulated in: f32 for 16-bit floats; values, initial values and LZ_S_ELT are of it (16-bit
-                                   floats widen on their way in); LZ_S_ACC, LZ_S_ELT and body_out have exactly it */
-    int32_t value[8], init[8];  /* scalar ops of the stage; init must not depend on the inner loops */
+    /* dtype accumulated in: f32 for 16-bit floats; values, initial values and LZ_S_ELT are of it
+     * (16-bit floats widen on their way in); LZ_S_ACC, LZ_S_ELT and body_out have exactly it */
+    lz_dtype acc_dtype[8];
+    /* scalar ops of the stage; init must not depend on the inner loops */
+    int32_t value[8], init[8];
     lz_sop *body;
     uint32_t nbody;
     int32_t body_out[8];
 } lz_red;
 
-/* Value k of the points of the inner loops, in row-major order, is row k of the outer point. After the loops the rows are reordered together:
- * stably, by the comparator `body`, whose LZ_S_ELT 2k and 2k + 1 are the left and the right element of row k, and whose op `less` says whether the
- * left position comes before the right one. A comparator that is no strict weak order gives some permutation. */
+/* Value k of the points of the inner loops, in row-major order, is row k of the outer point. After
+ * the loops the rows are reordered together: stably, by the comparator `body`, whose LZ_S_ELT 2k
+ * and 2k + 1 are the left and the right element of row k, and whose op `less` says whether the left
+ * position comes before the right one. A comparator that is no strict weak order gives some
+ * permutation. */
 typedef struct lz_sort {
     uint32_t nrow;
     int32_t value[LZ_SORT_MAX]; /* scalar ops of the stage; rows have their dtypes */
@@ -87,7 +122,7 @@ typedef struct lz_sort {
 
 typedef struct lz_store {
     lz_access at;
-    int32_t value;              /* scalar op; its dtype is the buffer's */
+    int32_t value; /* scalar op; its dtype is the buffer's */
 } lz_store;
 
 typedef struct lz_stage {
@@ -95,61 +130,75 @@ typedef struct lz_stage {
     lz_sz extent[LZ_LOOP_MAX];
     lz_sop *sops;
     uint32_t nsop;
-    lz_access *accs;            /* of loads */
+    lz_access *accs; /* of loads */
     uint32_t nacc;
     lz_red *reds;
     uint32_t nred;
-    lz_sort *sort;              /* NULL: none */
-    lz_store *stores;           /* done at every point of the stage's loops */
+    lz_sort *sort;    /* NULL: none */
+    lz_store *stores; /* done at every point of the stage's loops */
     uint32_t nstore;
 } lz_stage;
 
-typedef enum lz_vec { LZ_VEC_NONE, LZ_VEC_OUTER /* last outer loop */, LZ_VEC_INNER /* last inner loop of each stage */ } lz_vec;
+typedef enum lz_vec {
+    LZ_VEC_NONE,
+    LZ_VEC_OUTER /* last outer loop */,
+    LZ_VEC_INNER /* last inner loop of each stage */
+} lz_vec;
 
 typedef struct lz_kbuf {
     lz_dtype dtype;
     bool read, written;
-    bool inplace_ok;            /* written buffer may be the same memory as read buffer `inplace_with` (same element, read before written) */
-    int32_t inplace_with;       /* -1 none */
+    /* written buffer may be the same memory as read buffer `inplace_with` (same element, read
+     * before written) */
+    bool inplace_ok;
+    int32_t inplace_with; /* -1 none */
 } lz_kbuf;
 
 typedef struct lz_dot_info {
-    bool is_dot;                /* outer = [batch.., m, n]; stage 0: inner [k..], sums multiply(a_sop, b_sop); a does not depend on n, b not on m */
-    uint32_t m, n;              /* outer loop indices */
-    int32_t a_sop, b_sop;       /* scalar ops of stage 0 (a prologue hangs below them) */
+    /* outer = [batch.., m, n]; stage 0: inner [k..], sums multiply(a_sop, b_sop); a does not depend
+     * on n, b not on m */
+    bool is_dot;
+    uint32_t m, n;        /* outer loop indices */
+    int32_t a_sop, b_sop; /* scalar ops of stage 0 (a prologue hangs below them) */
 } lz_dot_info;
 
 typedef struct lz_kernel {
     lz_arena arena;
-    char name[48];              /* debug only, e.g. "fused_relu_add"; outside the canonical bytes */
+    char name[48]; /* debug only, e.g. "fused_relu_add"; outside the canonical bytes */
     uint32_t nbuf;
     lz_kbuf buf[LZ_KBUF_MAX];
     uint32_t nouter;
     lz_sz outer[LZ_OUTER_MAX];
     uint32_t nstage;
     lz_stage *stages;
-    bool serial;                /* outer points in order, one thread (colliding scatters) */
+    bool serial; /* outer points in order, one thread (colliding scatters) */
     lz_vec vec;
     lz_dot_info dot;
     bool finished;
-    uint32_t narg;              /* run-time sizes */
-    int64_t *args;              /* values of this instance */
-    lz_hash hash;               /* of the canonical bytes */
+    uint32_t narg; /* run-time sizes */
+    int64_t *args; /* values of this instance */
+    lz_hash hash;  /* of the canonical bytes */
     void *canon;
     size_t ncanon;
 } lz_kernel;
 
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);
-lz_status lz_kernel_finish(lz_kernel *k);                       /* decide slots, canonical bytes, hash; then immutable */
-lz_status lz_kernel_verify(const lz_kernel *k);                 /* LZ_EINTERNAL naming stage and op */
+/* decide slots, canonical bytes, hash; then immutable */
+lz_status lz_kernel_finish(lz_kernel *k);
+/* LZ_EINTERNAL naming stage and op */
+lz_status lz_kernel_verify(const lz_kernel *k);
 void lz_kernel_print(const lz_kernel *k, lz_buf *out);
 lz_status lz_kernel_parse(const char *text, size_t n, lz_kernel **out);
-lz_status lz_kernel_from_canon(const void *p, size_t n, const int64_t *args, uint32_t narg, lz_kernel **out);  /* untrusted bytes */
-/* Slow executor: runs the kernel on raw buffers exactly as written. bufs[i] has room for every address the kernel touches (nbytes[i], checked). */
+/* untrusted bytes */
+lz_status lz_kernel_from_canon(const void *p, size_t n, const int64_t *args, uint32_t narg,
+                               lz_kernel **out);
+/* Slow executor: runs the kernel on raw buffers exactly as written. bufs[i] has room for every
+ * address the kernel touches (nbytes[i], checked). */
 lz_status lz_loop_run(const lz_kernel *k, void *const *bufs, const size_t *nbytes);
 /* The same for a finished kernel with other run-time sizes: narg values. */
-lz_status lz_loop_run_args(const lz_kernel *k, const int64_t *args, void *const *bufs, const size_t *nbytes);
+lz_status lz_loop_run_args(const lz_kernel *k, const int64_t *args, void *const *bufs,
+                           const size_t *nbytes);
 /* A size of an unfinished kernel; lz_kernel_finish decides whether it stays baked. */
 static inline lz_sz lz_sz_of(int64_t v)
 {

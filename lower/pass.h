@@ -1,7 +1,10 @@
-/* pass.h - the pass manager over tensor IR. A pass takes a function and gives a new one (or says it changed nothing).
- * Rows of passes.def: PASS(name, required, needs, breaks, "doc"). lower/pipeline.c names them in order with the reason for the order.
- * In debug builds and with LAZULI_VERIFY every result is verified, and `changed` must agree with the hash. LAZULI_DUMP dumps after passes,
- * LAZULI_PASSES_OFF skips them. Threads: thread-compatible. */
+/* pass.h - the pass manager over tensor IR. A pass takes a function and gives a new one (or says it
+ * changed nothing).
+ * Rows of passes.def: PASS(name, required, needs, breaks, "doc"). lower/pipeline.c names them in
+ * order with the reason for the order.
+ * In debug builds and with LAZULI_VERIFY every result is verified, and `changed` must agree with
+ * the hash. LAZULI_DUMP dumps after passes, LAZULI_PASSES_OFF skips them. Threads:
+ * thread-compatible. */
 #ifndef LZ_LOWER_PASS_H
 #define LZ_LOWER_PASS_H
 #include "ir/module.h"
@@ -12,8 +15,9 @@ typedef struct lz_pass {
     const char *name, *doc;
     lz_pass_fn run;
 } lz_pass;
-const lz_pass *lz_pass_get(const char *name);       /* NULL when unknown */
-const lz_pass *lz_pass_at(int i);                   /* row i; NULL past the end */
-/* Runs a comma-separated list of passes (`lazuli opt --passes=`), or the whole pipeline ("pipeline"). Takes no ownership of f. */
+const lz_pass *lz_pass_get(const char *name); /* NULL when unknown */
+const lz_pass *lz_pass_at(int i);             /* row i; NULL past the end */
+/* Runs a comma-separated list of passes (`lazuli opt --passes=`), or the whole pipeline
+ * ("pipeline"). Takes no ownership of f. */
 lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out);
 #endif

@@ -2,6 +2,7 @@
 #ifndef LZ_LOWER_PASSES_H
 #define LZ_LOWER_PASSES_H
 #include "ir/module.h"
-#define PASS(name, required, needs, breaks, doc) lz_status lz_pass_##name(const lz_func *in, lz_func **out);
+#define PASS(name, required, needs, breaks, doc)                                                   \
+    lz_status lz_pass_##name(const lz_func *in, lz_func **out);
 #include "lower/passes.def"
 #endif

@@ -1,6 +1,8 @@
 /* rewrite.h - rebuilding a function: what every pass over the tensor IR shares.
- * A pass walks the instructions of `in` in order and says for each what it is in `out`: usually a copy with mapped operands.
- * The builder hash-conses, so equal values meet; what the results do not need is pruned at the end. Threads: thread-compatible. */
+ * A pass walks the instructions of `in` in order and says for each what it is in `out`: usually a
+ * copy with mapped operands.
+ * The builder hash-conses, so equal values meet; what the results do not need is pruned at the end.
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_REWRITE_H
 #define LZ_LOWER_REWRITE_H
 #include "ir/module.h"
@@ -8,11 +10,12 @@
 typedef struct lz_rw {
     const lz_func *in;
     lz_func *out;
-    lz_val *map;                        /* old value -> new value */
-    bool fired;                         /* the pass has changed something */
+    lz_val *map; /* old value -> new value */
+    bool fired;  /* the pass has changed something */
 } lz_rw;
 
-/* What instruction i becomes: a value of rw->out, or LZ_NOVAL to have it copied. Failures show in rw->out->status. */
+/* What instruction i becomes: a value of rw->out, or LZ_NOVAL to have it copied. Failures show in
+ * rw->out->status. */
 typedef lz_val (*lz_rw_fn)(lz_rw *rw, uint32_t i, void *user);
 /* Runs fn over all instructions but the parameters. *out = NULL when nothing changed. */
 lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out);
@@ -21,12 +24,25 @@ lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out);
 lz_status lz_rw_same(const lz_func *a, const lz_func *b, bool *same);
 
 /* ---- looking at values of rw->out ---- */
-static inline const lz_inst *lz_rw_inst(const lz_rw *rw, lz_val v) { return &rw->out->insts[v]; }
-static inline lz_op lz_rw_op(const lz_rw *rw, lz_val v) { return lz_inst_op(&rw->out->insts[v]); }
-static inline const lz_type *lz_rw_type(const lz_rw *rw, lz_val v) { return lz_val_type(rw->out, v); }
-static inline lz_val lz_rw_opnd(const lz_rw *rw, uint32_t i, uint32_t k) { return rw->map[rw->in->insts[i].opnd[k]]; }
+static inline const lz_inst *lz_rw_inst(const lz_rw *rw, lz_val v)
+{
+    return &rw->out->insts[v];
+}
+static inline lz_op lz_rw_op(const lz_rw *rw, lz_val v)
+{
+    return lz_inst_op(&rw->out->insts[v]);
+}
+static inline const lz_type *lz_rw_type(const lz_rw *rw, lz_val v)
+{
+    return lz_val_type(rw->out, v);
+}
+static inline lz_val lz_rw_opnd(const lz_rw *rw, uint32_t i, uint32_t k)
+{
+    return rw->map[rw->in->insts[i].opnd[k]];
+}
 
-/* v is a constant of one repeated element, perhaps behind broadcasts, reshapes and transposes: its bits. */
+/* v is a constant of one repeated element, perhaps behind broadcasts, reshapes and transposes: its
+ * bits. */
 bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits);
 /* A splat of the given element in shape t. */
 lz_val lz_rw_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits);

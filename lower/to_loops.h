@@ -5,10 +5,10 @@
 #include "lower/fusion.h"
 
 typedef struct lz_lowered {
-    lz_kernel *kernel;                  /* finished; NULL for control flow */
-    const lz_inst *control;             /* of such a step; its buffers are as plan.h says */
+    lz_kernel *kernel;      /* finished; NULL for control flow */
+    const lz_inst *control; /* of such a step; its buffers are as plan.h says */
     uint32_t nbuf;
-    uint32_t *buf;                      /* the fusion's buffer that each buffer is */
+    uint32_t *buf; /* the fusion's buffer that each buffer is */
     uint64_t flops;
 } lz_lowered;
 void lz_lowered_done(lz_lowered *l);
@@ -17,10 +17,12 @@ bool lz_lowered_writes(const lz_lowered *l, uint32_t i);
 int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i);
 
 /* prefer: by buffer, the buffer it should be written in place of, or LZ_NONE (may be NULL). */
-lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer, lz_lowered *out);
+lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer,
+                      lz_lowered *out);
 
-/* loop_tidy.c: before a kernel is finished. Collapses loops that run through memory together, orders inner loops by the
- * memory they walk, chooses the vector loop, describes products, finds what may be done in place. */
+/* loop_tidy.c: before a kernel is finished. Collapses loops that run through memory together,
+ * orders inner loops by the memory they walk, chooses the vector loop, describes products, finds
+ * what may be done in place. */
 lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b);
 void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer);
 #endif

@@ -1,5 +1,6 @@
-/* compose.h - short hands of the composites in nn/: each is one public operation at the place `c->site`. A composite begins with nn_begin, ends with nn_end, and
- * keeps nothing but its result alive. An error tensor runs through to the end.
+/* compose.h - short hands of the composites in nn/: each is one public operation at the place
+ * `c->site`. A composite begins with nn_begin, ends with nn_end, and keeps nothing but its result
+ * alive. An error tensor runs through to the end.
  * Threads: as the public operations. */
 #ifndef LZ_NN_COMPOSE_H
 #define LZ_NN_COMPOSE_H
@@ -14,9 +15,9 @@
 typedef struct nnc {
     const char *op;
     const lz_site *site;
-    lz_status status;           /* the first failure of a check; the error is recorded */
-    bool open;                  /* it has a scope */
-    const char *outer;          /* the composite that this one is a part of; NULL: none */
+    lz_status status;  /* the first failure of a check; the error is recorded */
+    bool open;         /* it has a scope */
+    const char *outer; /* the composite that this one is a part of; NULL: none */
 } nnc;
 
 static inline nnc nn_begin(const char *op, const lz_site *site)
@@ -44,18 +45,51 @@ static inline bool nn_refused(nnc *c, lz_status s)
 }
 #define nn_refuse(c, st, ...) nn_refused((c), LZ_FAIL((st), __VA_ARGS__))
 
-static inline lz_tensor *nn_add(const nnc *c, lz_tensor *a, lz_tensor *b) { return lz_add_at(a, b, c->site); }
-static inline lz_tensor *nn_sub(const nnc *c, lz_tensor *a, lz_tensor *b) { return lz_sub_at(a, b, c->site); }
-static inline lz_tensor *nn_mul(const nnc *c, lz_tensor *a, lz_tensor *b) { return lz_mul_at(a, b, c->site); }
-static inline lz_tensor *nn_div(const nnc *c, lz_tensor *a, lz_tensor *b) { return lz_div_at(a, b, c->site); }
-static inline lz_tensor *nn_adds(const nnc *c, lz_tensor *a, double s) { return lz_add_scalar_at(a, s, c->site); }
-static inline lz_tensor *nn_muls(const nnc *c, lz_tensor *a, double s) { return lz_mul_scalar_at(a, s, c->site); }
-static inline lz_tensor *nn_neg(const nnc *c, lz_tensor *a) { return lz_neg_at(a, c->site); }
-static inline lz_tensor *nn_square(const nnc *c, lz_tensor *a) { return lz_mul_at(a, a, c->site); }
-static inline lz_tensor *nn_where(const nnc *c, lz_tensor *m, lz_tensor *a, lz_tensor *b) { return lz_where_at(m, a, b, c->site); }
-static inline lz_tensor *nn_reshape(const nnc *c, lz_tensor *a, lz_shape s) { return lz_reshape_at(a, s, c->site); }
+static inline lz_tensor *nn_add(const nnc *c, lz_tensor *a, lz_tensor *b)
+{
+    return lz_add_at(a, b, c->site);
+}
+static inline lz_tensor *nn_sub(const nnc *c, lz_tensor *a, lz_tensor *b)
+{
+    return lz_sub_at(a, b, c->site);
+}
+static inline lz_tensor *nn_mul(const nnc *c, lz_tensor *a, lz_tensor *b)
+{
+    return lz_mul_at(a, b, c->site);
+}
+static inline lz_tensor *nn_div(const nnc *c, lz_tensor *a, lz_tensor *b)
+{
+    return lz_div_at(a, b, c->site);
+}
+static inline lz_tensor *nn_adds(const nnc *c, lz_tensor *a, double s)
+{
+    return lz_add_scalar_at(a, s, c->site);
+}
+static inline lz_tensor *nn_muls(const nnc *c, lz_tensor *a, double s)
+{
+    return lz_mul_scalar_at(a, s, c->site);
+}
+static inline lz_tensor *nn_neg(const nnc *c, lz_tensor *a)
+{
+    return lz_neg_at(a, c->site);
+}
+static inline lz_tensor *nn_square(const nnc *c, lz_tensor *a)
+{
+    return lz_mul_at(a, a, c->site);
+}
+static inline lz_tensor *nn_where(const nnc *c, lz_tensor *m, lz_tensor *a, lz_tensor *b)
+{
+    return lz_where_at(m, a, b, c->site);
+}
+static inline lz_tensor *nn_reshape(const nnc *c, lz_tensor *a, lz_shape s)
+{
+    return lz_reshape_at(a, s, c->site);
+}
 /* A rank-0 number of a's dtype: part of the program. */
-static inline lz_tensor *nn_number(const nnc *c, lz_tensor *a, double v) { return lz_hlo_constant_at(lz_dtype_of(a), v, c->site); }
+static inline lz_tensor *nn_number(const nnc *c, lz_tensor *a, double v)
+{
+    return lz_hlo_constant_at(lz_dtype_of(a), v, c->site);
+}
 static inline lz_tensor *nn_sum(const nnc *c, lz_tensor *a, lz_dims dims, bool keepdim)
 {
     const lz_reduce_options o = {.struct_size = sizeof o, .dims = dims, .keepdim = keepdim};
@@ -74,11 +108,16 @@ static inline lz_dims nn_range(int from, int to)
         d.v[d.n++] = i;
     return d;
 }
-static inline bool nn_is_float(lz_dtype d) { return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16; }
+static inline bool nn_is_float(lz_dtype d)
+{
+    return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
+}
 /* 16-bit floats as f32; NULL stays. */
 static inline lz_tensor *nn_widen(const nnc *c, lz_tensor *t)
 {
-    return t && nn_is_float(lz_dtype_of(t)) && lz_dtype_size(lz_dtype_of(t)) == 2 ? lz_to_at(t, LZ_F32, c->site) : t;
+    return t && nn_is_float(lz_dtype_of(t)) && lz_dtype_size(lz_dtype_of(t)) == 2
+               ? lz_to_at(t, LZ_F32, c->site)
+               : t;
 }
 /* Back to dtype d. */
 static inline lz_tensor *nn_narrow(const nnc *c, lz_tensor *t, lz_dtype d)

@@ -1,4 +1,5 @@
-/* internal.h - what nn/ needs from below the public interface, the error record and the heap; and how layers add their parameters. */
+/* internal.h - what nn/ needs from below the public interface, the error record and the heap; and
+ * how layers add their parameters. */
 #ifndef LZ_NN_INTERNAL_H
 #define LZ_NN_INTERNAL_H
 #include "base/alloc.h"
@@ -13,13 +14,16 @@ static inline lz_status lz_nn_annotated(lz_status s, const char *op, const lz_si
 }
 #define LZ_NN_FAIL(status, op, site, ...)                                                          \
     lz_nn_annotated(LZ_FAIL((status), __VA_ARGS__), (op), (site))
-/* A retained tensor of zeros in device memory: unlike lz_zeros it is updated in place from the first step on, so that the first step traces and compiles
- * what all later ones do. On failure *out stays. */
-lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const char *op, const lz_site *site);
+/* A retained tensor of zeros in device memory: unlike lz_zeros it is updated in place from the
+ * first step on, so that the first step traces and compiles what all later ones do. On failure *out
+ * stays. */
+lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const char *op,
+                      const lz_site *site);
 /* "[2, 3]" in text, which has room for 160 bytes. */
 const char *lz_nn_shape_text(const lz_shape *s, char *text);
 
-/* Adding the parameters of one layer to a list under "<layer>.<what>": all of them, or, after a failure, none. Calls after a failure give NULL. */
+/* Adding the parameters of one layer to a list under "<layer>.<what>": all of them, or, after a
+ * failure, none. Calls after a failure give NULL. */
 typedef struct lz_module {
     lz_params *ps;
     const char *layer, *op;
@@ -28,7 +32,8 @@ typedef struct lz_module {
     lz_status status;
     bool open;
 } lz_module;
-void lz_module_begin(lz_module *m, lz_params *ps, const char *layer, const char *op, const lz_site *site);
+void lz_module_begin(lz_module *m, lz_params *ps, const char *layer, const char *op,
+                     const lz_site *site);
 lz_tensor *lz_module_param(lz_module *m, const char *what, lz_tensor *t);
 lz_tensor *lz_module_buffer(lz_module *m, const char *what, lz_tensor *t);
 lz_status lz_module_end(lz_module *m);

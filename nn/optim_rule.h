@@ -1,4 +1,5 @@
-/* optim_rule.h - an optimizer from inside: groups of parameters, their state, and the rule that moves one parameter.
+/* optim_rule.h - an optimizer from inside: groups of parameters, their state, and the rule that
+ * moves one parameter.
  * Threads: thread-compatible. */
 #ifndef LZ_NN_OPTIM_RULE_H
 #define LZ_NN_OPTIM_RULE_H
@@ -8,8 +9,8 @@
 enum { LZ_OPTIM_STATES = 3 };
 struct lz_optim_update;
 typedef struct lz_optim_rule {
-    const char *name;                               /* as in checkpoints */
-    const char *states[LZ_OPTIM_STATES];            /* torch's names; NULL: not used */
+    const char *name;                    /* as in checkpoints */
+    const char *states[LZ_OPTIM_STATES]; /* torch's names; NULL: not used */
     lz_status (*update)(const struct lz_optim_update *u);
 } lz_optim_rule;
 
@@ -17,9 +18,9 @@ typedef struct lz_optim_rule {
 typedef struct lz_optim_group {
     lz_params *params;
     double lr_scale, weight_decay;
-    lz_tensor **state[LZ_OPTIM_STATES];             /* NULL until the first step of the parameter */
-    int64_t *step;                                  /* steps of the parameter */
-    size_t n;                                       /* parameters that have room above */
+    lz_tensor **state[LZ_OPTIM_STATES]; /* NULL until the first step of the parameter */
+    int64_t *step;                      /* steps of the parameter */
+    size_t n;                           /* parameters that have room above */
 } lz_optim_group;
 
 struct lz_optim {
@@ -36,7 +37,8 @@ struct lz_optim {
     size_t ngroups;
 };
 
-/* What a rule updates: parameter p with its gradient g, as step number `step` (from 1) at rate `lr`. */
+/* What a rule updates: parameter p with its gradient g, as step number `step` (from 1) at rate
+ * `lr`. */
 typedef struct lz_optim_update {
     lz_optim *o;
     lz_optim_group *group;
@@ -47,7 +49,8 @@ typedef struct lz_optim_update {
     const lz_site *site;
 } lz_optim_update;
 
-extern const lz_optim_rule lz_rule_sgd, lz_rule_adam, lz_rule_rmsprop, lz_rule_adagrad, lz_rule_lion;
+extern const lz_optim_rule lz_rule_sgd, lz_rule_adam, lz_rule_rmsprop, lz_rule_adagrad,
+    lz_rule_lion;
 /* Room for the state of every parameter in the lists. */
 lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site);
 

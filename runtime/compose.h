@@ -1,6 +1,7 @@
-/* compose.h - short hands for composites: functions from nodes to nodes that are made of primitives. In all of them `c` is the trace context; a
- * NULL operand gives NULL (tr.h). Numbers: K is part of the program, ARG is given by the caller and a run-time argument but for 0, 1 and -1; both
- * have the dtype and shape of their first operand. */
+/* compose.h - short hands for composites: functions from nodes to nodes that are made of
+ * primitives. In all of them `c` is the trace context; a NULL operand gives NULL (tr.h). Numbers: K
+ * is part of the program, ARG is given by the caller and a run-time argument but for 0, 1 and -1;
+ * both have the dtype and shape of their first operand. */
 #ifndef LZ_RUNTIME_COMPOSE_H
 #define LZ_RUNTIME_COMPOSE_H
 #include "ir/attr.h"
@@ -48,7 +49,8 @@
 
 static inline lz_node *lz_tr_arg_like(lz_tr *c, lz_node *x, double v)
 {
-    return x ? lz_tr_fill(c, lz_tr_scalar(c, lz_node_type(x)->dtype, v, x), &lz_node_type(x)->shape) : NULL;
+    return x ? lz_tr_fill(c, lz_tr_scalar(c, lz_node_type(x)->dtype, v, x), &lz_node_type(x)->shape)
+             : NULL;
 }
 
 static inline lz_node *lz_tr_is_nan(lz_tr *c, lz_node *x)
@@ -77,33 +79,49 @@ static inline const lz_shape *lz_tr_shape(const lz_node *x)
     lz_tr_begin(c, name, site)
 
 /* Parts that several files are made of. */
-lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm);  /* api_reduce.c */
-lz_node *lz_tr_matmul(lz_tr *c, lz_node *a, lz_node *b);                    /* api_reduce.c */
-lz_node *lz_tr_unsqueeze(lz_tr *c, lz_node *x, int64_t dim);                /* api_shape.c */
-lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim);                  /* api_shape.c: if its extent is 1 */
-lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit, int64_t step);   /* api_shape.c: start <= limit <= extent */
-lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d);             /* api_shape.c */
-lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d);                /* api_shape.c */
-bool lz_tr_is_index(const lz_node *x);                                      /* api_index.c: i32 or i64; false with LZ_EDTYPE recorded */
+lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm); /* api_reduce.c */
+lz_node *lz_tr_matmul(lz_tr *c, lz_node *a, lz_node *b);                   /* api_reduce.c */
+lz_node *lz_tr_unsqueeze(lz_tr *c, lz_node *x, int64_t dim);               /* api_shape.c */
+/* api_shape.c: if its extent is 1 */
+lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim);
+/* api_shape.c: start <= limit <= extent */
+lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
+                         int64_t step);
+lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d); /* api_shape.c */
+lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d);    /* api_shape.c */
+/* api_index.c: i32 or i64; false with LZ_EDTYPE recorded */
+bool lz_tr_is_index(const lz_node *x);
 /* api_index.c, as lz_gather and lz_scatter_add, with any combiner (NONE: replace). */
 lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
-lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index, lz_node *src);
-/* api_position.c: slice i of source combined into slice index[i] of dim. index of rank 1, dim from the front; LZ_ESHAPE, LZ_EDTYPE when they do not fit. */
-lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index, lz_node *source);
-/* api_shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free; NULL with the error recorded. */
+lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
+                             lz_node *src);
+/* api_position.c: slice i of source combined into slice index[i] of dim. index of rank 1, dim from
+ * the front; LZ_ESHAPE, LZ_EDTYPE when they do not fit. */
+lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
+                           lz_node *source);
+/* api_shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free;
+ * NULL with the error recorded. */
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
-lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);     /* api_index.c: slices at dim */
-lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);   /* api_index.c: lz_gather */
-lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b);         /* api_index.c: broadcasts and promotes */
+/* api_index.c: slices at dim */
+lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
+/* api_index.c: lz_gather */
+lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
+/* api_index.c: broadcasts and promotes */
+lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b);
 
-
-/* api_view.c: i64 positions offset + sum of i[k] strides[k] in x's row-major order, for each index i of s; NULL with LZ_ERANGE when one is outside. */
-lz_node *lz_tr_strided_positions(lz_tr *c, const lz_node *x, const lz_shape *s, const int64_t *strides, int64_t offset);
-lz_node *lz_tr_pad(lz_tr *c, lz_node *x, const lz_ints *low, const lz_ints *high, const lz_ints *interior); /* api_part.c: zeros around and between */
-/* api_view.c: elements [.., i, i + offset] of dimensions d1 and d2, which go; the new one is the last. Dimensions from the front, d1 != d2. */
+/* api_view.c: i64 positions offset + sum of i[k] strides[k] in x's row-major order, for each index
+ * i of s; NULL with LZ_ERANGE when one is outside. */
+lz_node *lz_tr_strided_positions(lz_tr *c, const lz_node *x, const lz_shape *s,
+                                 const int64_t *strides, int64_t offset);
+/* api_part.c: zeros around and between */
+lz_node *lz_tr_pad(lz_tr *c, lz_node *x, const lz_ints *low, const lz_ints *high,
+                   const lz_ints *interior);
+/* api_view.c: elements [.., i, i + offset] of dimensions d1 and d2, which go; the new one is the
+ * last. Dimensions from the front, d1 != d2. */
 lz_node *lz_tr_diagonal(lz_tr *c, lz_node *x, int64_t offset, int64_t d1, int64_t d2);
 
-/* A second result of the public function: a handle of x, an error tensor for NULL, in *out, which may be NULL. Before lz_tr_end. */
+/* A second result of the public function: a handle of x, an error tensor for NULL, in *out, which
+ * may be NULL. Before lz_tr_end. */
 static inline void lz_tr_also(lz_tr *c, lz_node *x, lz_tensor **out)
 {
     if (out)
@@ -112,7 +130,8 @@ static inline void lz_tr_also(lz_tr *c, lz_node *x, lz_tensor **out)
 
 #define IN(t) lz_tr_in(c, (t))
 
-/* The caller's options, or the defaults when there are none; NULL with LZ_EINVAL recorded when the struct is not filled. */
+/* The caller's options, or the defaults when there are none; NULL with LZ_EINVAL recorded when the
+ * struct is not filled. */
 static inline const void *lz_tr_options(const void *o, size_t nbytes, const void *defaults)
 {
     if (!o)
@@ -133,7 +152,8 @@ static inline bool lz_tr_is_float(const lz_node *x)
     if (x && lz_dtype_is_float(lz_node_type(x)->dtype))
         return true;
     if (x)
-        LZ_FAIL(LZ_EDTYPE, "the operand is %s: it must be f16, bf16, f32 or f64", lz_dtype_name(lz_node_type(x)->dtype));
+        LZ_FAIL(LZ_EDTYPE, "the operand is %s: it must be f16, bf16, f32 or f64",
+                lz_dtype_name(lz_node_type(x)->dtype));
     return false;
 }
 #endif

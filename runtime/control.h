@@ -1,5 +1,6 @@
-/* control.h - regions out of what a callback records. Its arguments are holes: values that exist only inside. What it records on them becomes a
- * region (a function of the tensor IR); what it uses from outside becomes a further operand of the operation that runs the region.
+/* control.h - regions out of what a callback records. Its arguments are holes: values that exist
+ * only inside. What it records on them becomes a region (a function of the tensor IR); what it uses
+ * from outside becomes a further operand of the operation that runs the region.
  * Threads: a body belongs to the thread that records it. */
 #ifndef LZ_RUNTIME_CONTROL_H
 #define LZ_RUNTIME_CONTROL_H
@@ -9,8 +10,8 @@
 /* A loop whose body is being recorded: random numbers differ from round to round by it. */
 typedef struct lz_loop_frame {
     struct lz_loop_frame *outer;
-    lz_node *index;             /* i64, the round */
-    uint64_t rounds;            /* how many there may be */
+    lz_node *index;  /* i64, the round */
+    uint64_t rounds; /* how many there may be */
 } lz_loop_frame;
 
 /* A region being recorded, between lz_body_begin and lz_body_end. */
@@ -26,12 +27,15 @@ typedef struct lz_body {
 
 /* Opens a scope; a step that would run by itself waits. */
 lz_status lz_body_begin(lz_body *b, lz_dev *dev);
-lz_node *lz_body_hole(lz_body *b, const lz_type *t);    /* borrowed; a parameter of the region. NULL with the error recorded */
-lz_tensor *lz_body_tensor(lz_body *b, const lz_type *t);/* the same as a handle of the body's scope */
+/* borrowed; a parameter of the region. NULL with the error recorded */
+lz_node *lz_body_hole(lz_body *b, const lz_type *t);
+/* the same as a handle of the body's scope */
+lz_tensor *lz_body_tensor(lz_body *b, const lz_type *t);
 /* From now on random operations differ by `index`, which is below `rounds`. */
 void lz_body_loop(lz_body *b, lz_node *index, uint64_t rounds);
-/* The region that gives the roots: its parameters are the holes, then what has been captured so far and what these roots add to it. The roots are
- * of the device. Several calls make several regions; lz_body_widen gives the earlier ones the parameters that later ones added. */
+/* The region that gives the roots: its parameters are the holes, then what has been captured so far
+ * and what these roots add to it. The roots are of the device. Several calls make several regions;
+ * lz_body_widen gives the earlier ones the parameters that later ones added. */
 lz_status lz_body_region(lz_body *b, lz_node *const *roots, uint32_t n, const lz_func **out);
 lz_status lz_body_widen(lz_body *b, const lz_func **region);
 /* Closes the scope: handles recorded inside are gone. */
@@ -39,22 +43,29 @@ void lz_body_end(lz_body *b);
 void lz_body_free(lz_body *b);
 
 /* The instructions of a region recorded again, on args: new references in results. */
-lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results, const lz_site *site);
+lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
+                           const lz_site *site);
 
-/* An operation of the table with regions, on the operands and then what was captured: new references to its results. */
-lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n, lz_node *const *captured, uint32_t ncaptured,
-                        lz_node **results, const lz_site *site);
+/* An operation of the table with regions, on the operands and then what was captured: new
+ * references to its results. */
+lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n,
+                        lz_node *const *captured, uint32_t ncaptured, lz_node **results,
+                        const lz_site *site);
 /* ---- pieces of loops ---- */
-const lz_type *lz_loop_slice_type(const lz_type *t);            /* without the first dimension */
-const lz_type *lz_loop_stack_type(const lz_type *t, int64_t n); /* n of them along a new first dimension */
-lz_val lz_loop_slice(lz_func *f, lz_val x, lz_val at);          /* slice number `at` (i64) along the first dimension */
+const lz_type *lz_loop_slice_type(const lz_type *t); /* without the first dimension */
+/* n of them along a new first dimension */
+const lz_type *lz_loop_stack_type(const lz_type *t, int64_t n);
+/* slice number `at` (i64) along the first dimension */
+lz_val lz_loop_slice(lz_func *f, lz_val x, lz_val at);
 lz_val lz_loop_put(lz_func *f, lz_val stack, lz_val y, lz_val at);
 lz_val lz_build_i64(lz_func *f, int64_t v);
 lz_node *lz_node_new_zeros(const lz_type *t, lz_dev *dev, const lz_site *site);
 
-/* A loop of `rounds` rounds. body: of an i64 (the round), ncarried values, then the rest of the operands; gives the carried values. results: ncarried. */
-lz_status lz_control_count(const lz_func *body, int64_t rounds, lz_node *const *opnd, uint32_t n, uint32_t ncarried, lz_dev *dev, lz_node **results,
-                           const lz_site *site);
-/* The rounds of a loop that lz_control_count made: -1 when it is another one. Then body is the round's function. */
+/* A loop of `rounds` rounds. body: of an i64 (the round), ncarried values, then the rest of the
+ * operands; gives the carried values. results: ncarried. */
+lz_status lz_control_count(const lz_func *body, int64_t rounds, lz_node *const *opnd, uint32_t n,
+                           uint32_t ncarried, lz_dev *dev, lz_node **results, const lz_site *site);
+/* The rounds of a loop that lz_control_count made: -1 when it is another one. Then body is the
+ * round's function. */
 int64_t lz_control_counted(const lz_sig *sig);
 #endif

@@ -7,6 +7,7 @@
 #define LZ_BINARY(...)
 #define LZ_COMPARE(...)
 #define LZ_UNARY_OF(name, kind, takes, doc) lz_node *lz_ew_##name(lz_tr *c, lz_node *x);
-#define LZ_BINARY_OF(name, kind, takes, doc) lz_node *lz_ew_##name(lz_tr *c, lz_node *a, lz_node *b);
+#define LZ_BINARY_OF(name, kind, takes, doc)                                                       \
+    lz_node *lz_ew_##name(lz_tr *c, lz_node *a, lz_node *b);
 #include "ir/userops.def"
 #endif

@@ -1,4 +1,5 @@
-/* metrics.h - counters and metrics of the runtime: rows of metrics.def. Threads: thread-safe. Nothing here allocates after a metric's first sample. */
+/* metrics.h - counters and metrics of the runtime: rows of metrics.def. Threads: thread-safe.
+ * Nothing here allocates after a metric's first sample. */
 #ifndef LZ_RUNTIME_METRICS_H
 #define LZ_RUNTIME_METRICS_H
 #include "base/vec.h"
@@ -24,9 +25,9 @@ static inline int64_t lz_counter_get(lz_counter_id c)
 {
     return atomic_load_explicit(&lz_counters[c], memory_order_relaxed);
 }
-void lz_metric_add(lz_metric_id m, double value);      /* TIME in nanoseconds */
+void lz_metric_add(lz_metric_id m, double value); /* TIME in nanoseconds */
 /* Samples so far, their sum, the largest retained one. Pointers may be NULL. */
 uint64_t lz_metric_samples(lz_metric_id m, double *sum, double *largest);
-void lz_metrics_print(lz_buf *out, bool brief);        /* PyTorch/XLA's report */
-void lz_metrics_print_time(lz_buf *out, double ns);    /* 06m09s401ms746.001us */
+void lz_metrics_print(lz_buf *out, bool brief);     /* PyTorch/XLA's report */
+void lz_metrics_print_time(lz_buf *out, double ns); /* 06m09s401ms746.001us */
 #endif

@@ -1,10 +1,12 @@
-/* symbols.h - names of functions in frames of analyses. Reads the module's own symbol table, so that a program needs no -rdynamic to have its
- * functions named. Threads: thread-safe. */
+/* symbols.h - names of functions in frames of analyses. Reads the module's own symbol table, so
+ * that a program needs no -rdynamic to have its functions named. Threads: thread-safe. */
 #ifndef LZ_RUNTIME_SYMBOLS_H
 #define LZ_RUNTIME_SYMBOLS_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* The function around a return address: its name ("??" when unknown), and the base name of its module with the offset inside it. */
-void lz_symbol_of(const void *return_address, char *name, size_t nname, char *module, size_t nmodule, uintptr_t *offset);
+/* The function around a return address: its name ("??" when unknown), and the base name of its
+ * module with the offset inside it. */
+void lz_symbol_of(const void *return_address, char *name, size_t nname, char *module,
+                  size_t nmodule, uintptr_t *offset);
 #endif

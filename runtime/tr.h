@@ -1,6 +1,8 @@
-/* tr.h - what public operations are written with: a trace context whose temporaries are nodes, not handles, and die together when it ends.
- * A function returns a node borrowed from the context, or NULL after a failure (the error is recorded); a NULL operand gives NULL, so expressions nest
- * and are checked once, by lz_tr_end. Threads: a context is on one thread's stack. */
+/* tr.h - what public operations are written with: a trace context whose temporaries are nodes, not
+ * handles, and die together when it ends.
+ * A function returns a node borrowed from the context, or NULL after a failure (the error is
+ * recorded); a NULL operand gives NULL, so expressions nest and are checked once, by lz_tr_end.
+ * Threads: a context is on one thread's stack. */
 #ifndef LZ_RUNTIME_TR_H
 #define LZ_RUNTIME_TR_H
 #include "runtime/rdevice.h"
@@ -9,12 +11,13 @@
 
 enum { LZ_TR_INLINE = 24 };
 typedef struct lz_tr {
-    lz_thr *thr;                /* NULL: the context could not begin */
+    lz_thr *thr; /* NULL: the context could not begin */
     const lz_site *site;
     const char *op;
-    bool outer;                 /* the outermost public operation */
+    bool outer; /* the outermost public operation */
     uint32_t n;
-    lz_slot *error_from;        /* the operand that is an error tensor; its handle is alive during the call */
+    /* the operand that is an error tensor; its handle is alive during the call */
+    lz_slot *error_from;
     uint64_t error_handle;
     lz_node *tmp[LZ_TR_INLINE];
     LZ_VEC(lz_node *) more;
@@ -24,59 +27,77 @@ void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *calle
 #define lz_tr_begin(c, op, site) lz_tr_begin_from((c), (op), (site), __builtin_return_address(0))
 /* A handle of x in the innermost scope, or an error tensor; ends the context. */
 lz_tensor *lz_tr_end(lz_tr *c, lz_node *x);
-void lz_tr_drop(lz_tr *c);                              /* ends it without a result */
+void lz_tr_drop(lz_tr *c); /* ends it without a result */
 
-lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t);        /* the value of an operand */
-lz_node *lz_tr_own(lz_tr *c, lz_node *n);               /* gives a new node to the context; NULL passes */
-lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like);       /* of `like`; NULL: the thread's */
+lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t); /* the value of an operand */
+/* gives a new node to the context; NULL passes */
+lz_node *lz_tr_own(lz_tr *c, lz_node *n);
+lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like); /* of `like`; NULL: the thread's */
 
 /* op with an attribute record (need not be interned; NULL: none) */
 lz_node *lz_tr_op(lz_tr *c, lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n);
 lz_node *lz_tr_result(lz_tr *c, lz_node *multi, int64_t index);
 lz_node *lz_tr_ew1(lz_tr *c, lz_op op, lz_node *a);
-lz_node *lz_tr_ew2(lz_tr *c, lz_op op, lz_node *a, lz_node *b);        /* equal types */
+lz_node *lz_tr_ew2(lz_tr *c, lz_op op, lz_node *a, lz_node *b); /* equal types */
 lz_node *lz_tr_ew3(lz_tr *c, lz_op op, lz_node *a, lz_node *b, lz_node *d);
 
-/* numbers. const: part of the program. argument: given at run time. scalar: an argument unless 0, 1 or -1 */
+/* numbers. const: part of the program. argument: given at run time. scalar: an argument unless 0, 1
+ * or -1 */
 lz_node *lz_tr_const(lz_tr *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like);
-lz_node *lz_tr_const_like(lz_tr *c, lz_node *x, double v);              /* of x's dtype and shape */
-lz_node *lz_tr_fill(lz_tr *c, lz_node *scalar, const lz_shape *shape);  /* a scalar broadcast */
+lz_node *lz_tr_const_like(lz_tr *c, lz_node *x, double v);             /* of x's dtype and shape */
+lz_node *lz_tr_fill(lz_tr *c, lz_node *scalar, const lz_shape *shape); /* a scalar broadcast */
 lz_node *lz_tr_iota(lz_tr *c, lz_dtype d, const lz_shape *s, int64_t dim, const lz_node *like);
 
-lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d);               /* x itself when it has the dtype */
+/* x itself when it has the dtype */
+lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d);
 lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *a, lz_node *b);
-lz_node *lz_tr_reshape(lz_tr *c, lz_node *x, const lz_shape *s);        /* x itself when it has the shape */
+/* x itself when it has the shape */
+lz_node *lz_tr_reshape(lz_tr *c, lz_node *x, const lz_shape *s);
 lz_node *lz_tr_broadcast_in_dim(lz_tr *c, lz_node *x, const lz_ints *dims, const lz_shape *s);
 lz_node *lz_tr_transpose(lz_tr *c, lz_node *x, const lz_ints *perm);
-lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *limit, const lz_ints *strides);
+lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *limit,
+                     const lz_ints *strides);
 lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim);
-lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *like);     /* a constant; LZ_EDTYPE when there is none */
+/* a constant; LZ_EDTYPE when there is none */
+lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *like);
 /* One operand with the combiner's identity as initial value; dims in any order. */
 lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims);
-/* Slices of x at the positions in `index` along dim, clamped; index's dimensions come in the place of dim (api_index.c). */
+/* Slices of x at the positions in `index` along dim, clamped; index's dimensions come in the place
+ * of dim (api_index.c). */
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
-/* updates combined into x at the indices; op NONE: they replace. The record says the dimensions; its region is filled in here (tr_index.c). */
-lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates, lz_attr_any *dims);
-const lz_func *lz_tr_assign_region(lz_dtype d);                         /* the region that gives the update (api_hlo.c) */
-/* From the stream of the device of `like` (NULL: the thread's), which advances (api_make.c): bits of a 4 or 8 byte dtype, uniform in [0, 1), normal. */
+/* updates combined into x at the indices; op NONE: they replace. The record says the dimensions;
+ * its region is filled in here (tr_index.c). */
+lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
+                       lz_attr_any *dims);
+/* the region that gives the update (api_hlo.c) */
+const lz_func *lz_tr_assign_region(lz_dtype d);
+/* From the stream of the device of `like` (NULL: the thread's), which advances (api_make.c): bits
+ * of a 4 or 8 byte dtype, uniform in [0, 1), normal. */
 lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
 lz_node *lz_tr_uniform(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
 lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
-lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim);  /* without dim (api_hlo.c) */
+/* without dim (api_hlo.c) */
+lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim);
 
 /* ATen's rules */
-lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s);         /* aligned at the last dimension; LZ_ESHAPE when it does not fit */
-bool lz_tr_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out);       /* false with LZ_ESHAPE recorded */
-lz_dtype lz_promote(lz_dtype a, lz_dtype b);                            /* LZ_DTYPE_NONE: there is no such promotion */
-/* The dtype of an operation on both: a rank-0 operand counts only with its class. NONE with LZ_EDTYPE recorded. */
+/* aligned at the last dimension; LZ_ESHAPE when it does not fit */
+lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s);
+/* false with LZ_ESHAPE recorded */
+bool lz_tr_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out);
+/* LZ_DTYPE_NONE: there is no such promotion */
+lz_dtype lz_promote(lz_dtype a, lz_dtype b);
+/* The dtype of an operation on both: a rank-0 operand counts only with its class. NONE with
+ * LZ_EDTYPE recorded. */
 lz_dtype lz_tr_result_dtype(const lz_node *a, const lz_node *b);
 /* Promotes and broadcasts both. false after a failure. */
 bool lz_tr_match(lz_tr *c, lz_node **a, lz_node **b);
-lz_node *lz_tr_binary(lz_tr *c, lz_op op, lz_node *a, lz_node *b);      /* match, then op */
-lz_node *lz_tr_float(lz_tr *c, lz_node *x);                             /* integers and booleans to f32 */
-/* A dimension of a tensor of this rank, from the end when negative. false with LZ_ERANGE recorded. A scalar has dimension 0 and -1 as in ATen. */
+lz_node *lz_tr_binary(lz_tr *c, lz_op op, lz_node *a, lz_node *b); /* match, then op */
+/* integers and booleans to f32 */
+lz_node *lz_tr_float(lz_tr *c, lz_node *x);
+/* A dimension of a tensor of this rank, from the end when negative. false with LZ_ERANGE recorded.
+ * A scalar has dimension 0 and -1 as in ATen. */
 bool lz_tr_dim(int64_t dim, int32_t rank, int64_t *out);
 /* The value of an elementwise scalar operand: x's dtype, or the float that the number needs. */
 lz_node *lz_tr_scalar_for(lz_tr *c, lz_node **x, double v, bool want_float);

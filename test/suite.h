@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Smaller random loads: asked for, or because a sanitizer that does not see what the program generates makes the rest many times slower. */
+/* Smaller random loads: asked for, or because a sanitizer that does not see what the program
+ * generates makes the rest many times slower. */
 static inline bool lz_test_small(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

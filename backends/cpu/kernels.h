@@ -1,12 +1,15 @@
-/* kernels.h - loaded kernels of the CPU: backends/kstore.h with objects of LLVM for the host. Threads: thread-safe. */
+/* kernels.h - loaded kernels of the CPU: backends/kstore.h with objects of LLVM for the host.
+ * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_KERNELS_H
 #define LZ_BACKENDS_CPU_KERNELS_H
 #include "backends/llvm/codegen.h"
 #include "backends/kstore.h"
 
-/* out[i] for k[i]. Errors: those of lz_llvm_compile, LZ_EMEM; then no references are left. cache may be NULL. */
-lz_status lz_kernels_load(lz_kernel *const *k, uint32_t n, const lz_target *t, lz_cache *cache, lz_kernel_load *out);
-void lz_kernels_release(lz_kcode *c);   /* NULL is fine */
+/* out[i] for k[i]. Errors: those of lz_llvm_compile, LZ_EMEM; then no references are left. cache
+ * may be NULL. */
+lz_status lz_kernels_load(lz_kernel *const *k, uint32_t n, const lz_target *t, lz_cache *cache,
+                          lz_kernel_load *out);
+void lz_kernels_release(lz_kcode *c); /* NULL is fine */
 
 lz_run_fn lz_kcode_run(const lz_kcode *c);
 lz_size_fn lz_kcode_grid(const lz_kcode *c);
@@ -17,5 +20,5 @@ size_t lz_kcode_nbytes(const lz_kcode *c);
 void lz_kernels_key(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 void lz_kernels_get_stats(lz_kernels_stats *out);
-void lz_kernels_trim(void);             /* frees the code nobody uses */
+void lz_kernels_trim(void); /* frees the code nobody uses */
 #endif

@@ -1,6 +1,7 @@
 /* mem.h - memory of the CPU devices: 64-byte aligned blocks from a pool.
- * Sizes are rounded up to classes, eight per power of two; a block that is given back waits in its class for the next use. Blocks of 1 MiB and
- * more are mappings of their own, of transparent huge pages from 2 MiB on. The blocks that wait never exceed what is or was in use at most.
+ * Sizes are rounded up to classes, eight per power of two; a block that is given back waits in its
+ * class for the next use. Blocks of 1 MiB and more are mappings of their own, of transparent huge
+ * pages from 2 MiB on. The blocks that wait never exceed what is or was in use at most.
  * LAZULI_DEVICE_MEMORY_MB caps what each device holds. Units: bytes. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_MEM_H
 #define LZ_BACKENDS_CPU_MEM_H
@@ -8,15 +9,17 @@
 
 enum { LZ_MEM_DEVICES = 64 };
 
-/* *capacity >= nbytes; content undefined; nbytes 0 gives a block too. Errors: LZ_EDEVMEM naming the bytes asked for, used and allowed. */
+/* *capacity >= nbytes; content undefined; nbytes 0 gives a block too. Errors: LZ_EDEVMEM naming the
+ * bytes asked for, used and allowed. */
 lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity);
-void lz_mem_free(int device, void *p, size_t capacity);     /* NULL is fine; the block's own capacity */
+/* NULL is fine; the block's own capacity */
+void lz_mem_free(int device, void *p, size_t capacity);
 
 typedef struct lz_mem_stats {
-    uint64_t used, peak, limit;     /* blocks handed out; limit 0: none */
-    uint64_t waiting;               /* blocks kept for the next use, of all devices */
-    uint64_t allocs, reuses;        /* calls; those served from the pool */
+    uint64_t used, peak, limit; /* blocks handed out; limit 0: none */
+    uint64_t waiting;           /* blocks kept for the next use, of all devices */
+    uint64_t allocs, reuses;    /* calls; those served from the pool */
 } lz_mem_stats;
 void lz_mem_get_stats(int device, lz_mem_stats *out);
-void lz_mem_trim(void);             /* gives every waiting block back to the system */
+void lz_mem_trim(void); /* gives every waiting block back to the system */
 #endif

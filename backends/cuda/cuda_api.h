@@ -1,6 +1,7 @@
 /* cuda_api.h - the CUDA driver API without the toolkit: own declarations, found at run time.
- * No member of lz_cuda may be called before lz_cuda_load() has returned LZ_OK. libcuda.so.1 belongs to NVIDIA's driver; LAZULI_CUDA_DRIVER
- * names another library (tests use one that stands in for it).
+ * No member of lz_cuda may be called before lz_cuda_load() has returned LZ_OK. libcuda.so.1 belongs
+ * to NVIDIA's driver; LAZULI_CUDA_DRIVER names another library (tests use one that stands in for
+ * it).
  * Threads: lz_cuda_load is thread-safe; afterwards the table does not change. */
 #ifndef LZ_BACKENDS_CUDA_API_H
 #define LZ_BACKENDS_CUDA_API_H
@@ -48,9 +49,10 @@ extern lz_cuda_api lz_cuda;
 
 /* Finds the driver and starts it, at the first call. LZ_EUNAVAILABLE saying what is missing. */
 lz_status lz_cuda_load(void);
-int lz_cuda_driver_version(void);       /* 13000: of CUDA 13.0 */
+int lz_cuda_driver_version(void); /* 13000: of CUDA 13.0 */
 
-/* A driver call's result as a status; `what` says what was being done. Out of memory is LZ_EDEVMEM, anything else LZ_EDEVICE. */
+/* A driver call's result as a status; `what` says what was being done. Out of memory is LZ_EDEVMEM,
+ * anything else LZ_EDEVICE. */
 lz_status lz_cuda_error(int result, const char *what);
 /* Whether nothing can be done with the context any more after this result. */
 bool lz_cuda_is_lost(int result);

@@ -1,8 +1,10 @@
 /* device.h - a CUDA device: context, streams, memory, what it is, and whether it still works.
- * Every use of the driver lies between cuda_enter and cuda_leave, which leave the thread's own context as it was. When the driver says
- * that the context is lost, the device is: from then on every call gives the first such error and the driver is not called any more.
- * Streams: kernels run on `compute` in order; copies have streams of their own, so they overlap it. Memory that is given back is idle, because
- * what is enqueued holds references until it has run. Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
+ * Every use of the driver lies between cuda_enter and cuda_leave, which leave the thread's own
+ * context as it was. When the driver says that the context is lost, the device is: from then on
+ * every call gives the first such error and the driver is not called any more.
+ * Streams: kernels run on `compute` in order; copies have streams of their own, so they overlap it.
+ * Memory that is given back is idle, because what is enqueued holds references until it has run.
+ * Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
 #ifndef LZ_BACKENDS_CUDA_DEVICE_H
 #define LZ_BACKENDS_CUDA_DEVICE_H
 #include "backends/backend.h"
@@ -20,7 +22,8 @@ typedef struct cuda_pool {
     uint64_t waiting_bytes, used, peak, allocs, reuses;
 } cuda_pool;
 
-/* Pinned memory between the host's pages and the device, in pieces that are refilled as soon as they are free (transfer.c). */
+/* Pinned memory between the host's pages and the device, in pieces that are refilled as soon as
+ * they are free (transfer.c). */
 typedef struct cuda_staging {
     pthread_mutex_t lock;
     cu_stream stream;
@@ -44,17 +47,17 @@ typedef struct cuda_device {
     cuda_pool pool;
     cuda_staging up, down;
     cu_stream compute;
-    cu_event uploaded;                  /* the last upload, under up.lock */
+    cu_event uploaded; /* the last upload, under up.lock */
     _Atomic uint64_t uploads;
-    lz_queue *queue;                    /* launches, in order */
-    lz_queue *finish;                   /* waits for them, in the same order */
+    lz_queue *queue;  /* launches, in order */
+    lz_queue *finish; /* waits for them, in the same order */
     /* Of the launching queue: */
     uint64_t uploads_seen;
     lz_dbuf *temp;
     uint32_t oversized;
     uint64_t value[SIMT_PARAMS + 3];
     void *param[SIMT_PARAMS + 3];
-    unsigned char *flag;                /* pinned: a condition that was read */
+    unsigned char *flag; /* pinned: a condition that was read */
     /* When it does not work any more: */
     atomic_bool lost;
     pthread_mutex_t lost_lock;
@@ -63,7 +66,7 @@ typedef struct cuda_device {
 
 /* device.c */
 lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend);
-lz_status cuda_enter(cuda_device *d);   /* the error it was lost by */
+lz_status cuda_enter(cuda_device *d); /* the error it was lost by */
 void cuda_leave(cuda_device *d);
 /* A driver call's result, for a call between enter and leave. */
 lz_status cuda_check(cuda_device *d, int result, const char *what);
@@ -71,13 +74,14 @@ lz_status cuda_check(cuda_device *d, int result, const char *what);
 
 /* mem.c: between enter and leave, or not. */
 lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out);
-void cuda_free(cuda_device *d, lz_dbuf *b);             /* memory and struct */
+void cuda_free(cuda_device *d, lz_dbuf *b); /* memory and struct */
 void cuda_trim(cuda_device *d);
 uint64_t cuda_limit(const cuda_device *d);
 
 /* transfer.c */
-lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbytes);     /* src may be reused on return */
-lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes);          /* waits */
+/* src may be reused on return */
+lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbytes);
+lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes); /* waits */
 /* What is launched next comes after all uploads so far. Of the launching queue. */
 lz_status cuda_after_uploads(cuda_device *d);
 
@@ -94,10 +98,12 @@ typedef struct cuda_code {
 void cuda_dump(const cuda_device *d, const lz_plan *p);
 
 /* exec.c: programs are in prog.h */
-lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);    /* takes over the plan, also on failure */
+/* takes over the plan, also on failure */
+lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
 void cuda_exec_free(lz_exec *x);
 void cuda_exec_info(const lz_exec *x, lz_exec_info *out);
 void cuda_exec_note(lz_exec *x, double compile_ms);
 const lz_plan *cuda_exec_plan(const lz_exec *x);
-lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated, lz_dbuf **out, lz_event **done);
+lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
+                        lz_dbuf **out, lz_event **done);
 #endif

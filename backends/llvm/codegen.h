@@ -1,11 +1,15 @@
 /* codegen.h - from one loop-IR kernel to one relocatable object, through LLVM.
- * libLLVM is loaded at the first compile (dlopen); a process that finds everything in the cache never loads it.
- * The object defines three functions and needs only the symbols lz_jit_symbol() knows; it holds no absolute address, path or time:
+ * libLLVM is loaded at the first compile (dlopen); a process that finds everything in the cache
+ * never loads it.
+ * The object defines three functions and needs only the symbols lz_jit_symbol() knows; it holds no
+ * absolute address, path or time:
  *     int64_t lz_grid(const int64_t *args)                 number of independent work units (>= 0)
- *     int64_t lz_scratch(const int64_t *args)              bytes of 64-byte aligned scratch memory each thread needs
- *     void    lz_run(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void *scratch)
- * Units begin..end-1 may run on any thread in any order (a serial kernel has grid 1). bufs[i] is the address of kernel buffer i, aligned at
- * least to its element size; args are the kernel's run-time sizes. Results do not depend on how the units are divided.
+ *     int64_t lz_scratch(const int64_t *args)              bytes of 64-byte aligned scratch memory
+ *     each thread needs
+ *     void    lz_run(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void
+ *     *scratch) Units begin..end-1 may run on any thread in any order (a serial kernel has grid 1).
+ *     bufs[i] is the address of kernel buffer i, aligned at least to its element size; args are the
+ *     kernel's run-time sizes. Results do not depend on how the units are divided.
  * Threads: thread-safe; every compilation has its own LLVM context. */
 #ifndef LZ_BACKENDS_LLVM_CODEGEN_H
 #define LZ_BACKENDS_LLVM_CODEGEN_H
@@ -13,27 +17,36 @@
 
 typedef struct lz_target {
     char triple[64];
-    char cpu[64];               /* LLVM name, "" generic */
-    char features[1024];        /* LLVM feature string, ISA features only (no tuning flags), sorted */
-    int vector_bytes;           /* 64, 32 or 16 */
+    char cpu[64]; /* LLVM name, "" generic */
+    /* LLVM feature string, ISA features only (no tuning flags), sorted */
+    char features[1024];
+    int vector_bytes; /* 64, 32 or 16 */
     int64_t l1_bytes, l2_bytes, l3_bytes;
-    bool simt;                  /* code is one thread of many: backends/llvm/simt.h */
+    bool simt; /* code is one thread of many: backends/llvm/simt.h */
 } lz_target;
-/* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU may lower it. */
+/* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU
+ * may lower it. */
 lz_status lz_target_host(lz_target *out);
-/* Whether the host can run code that needs `features` (a cache entry's string; tuning flags in it are ignored). */
+/* Whether the host can run code that needs `features` (a cache entry's string; tuning flags in it
+ * are ignored). */
 bool lz_target_runs(const char *features);
 
-typedef void (*lz_run_fn)(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void *scratch);
+typedef void (*lz_run_fn)(void *const *bufs, const int64_t *args, int64_t begin, int64_t end,
+                          void *scratch);
 typedef int64_t (*lz_size_fn)(const int64_t *args);
 
-/* Compiles a finished kernel; for a target of many threads (simt.h), `object` gets what that says. Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's message), LZ_EMEM.
+/* Compiles a finished kernel; for a target of many threads (simt.h), `object` gets what that says.
+ * Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's
+ * message), LZ_EMEM.
  * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP). */
-lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll, lz_buf *as);
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
+                          lz_buf *as);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
 enum { LZ_CODEGEN_VERSION = 1 };
-const char *lz_llvm_version(void);      /* "19.1.7" as built against; part of keys; does not load LLVM */
-uint64_t lz_llvm_compile_count(void);   /* kernels compiled by this process */
-/* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL for any other name. */
+/* "19.1.7" as built against; part of keys; does not load LLVM */
+const char *lz_llvm_version(void);
+uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */
+/* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
+ * for any other name. */
 void *lz_jit_symbol(const char *name);
 #endif

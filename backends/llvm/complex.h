@@ -1,9 +1,10 @@
-/* complex.h - complex functions as LLVM code (emit_complex.c): operands and result as pairs. Threads: an em belongs to one thread. */
+/* complex.h - complex functions as LLVM code (emit_complex.c): operands and result as pairs.
+ * Threads: an em belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_COMPLEX_H
 #define LZ_BACKENDS_LLVM_COMPLEX_H
 #include "backends/llvm/ew.h"
 
-Ev lz_complex_abs(em *e, const lz_ew *w, const Ev *a);      /* real */
+Ev lz_complex_abs(em *e, const lz_ew *w, const Ev *a); /* real */
 Ev lz_complex_cbrt(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_cosine(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_exponential(em *e, const lz_ew *w, const Ev *a);

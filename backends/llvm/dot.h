@@ -16,43 +16,43 @@
 #define LZ_BACKENDS_LLVM_DOT_H
 #include "backends/llvm/kern.h"
 
-enum { DOT_MR = 8, DOT_NV = 8 };    /* bounds of the tile */
+enum { DOT_MR = 8, DOT_NV = 8 }; /* bounds of the tile */
 
 typedef enum dot_a {
-    DOT_A_PLACE,        /* rows in place, k stride 1 */
-    DOT_A_ROWS,         /* packed, rows of a fixed stride (evaluated in vectors along k) */
-    DOT_A_COLS          /* the rows of a unit packed k-major (evaluated in vectors along m) */
+    DOT_A_PLACE, /* rows in place, k stride 1 */
+    DOT_A_ROWS,  /* packed, rows of a fixed stride (evaluated in vectors along k) */
+    DOT_A_COLS   /* the rows of a unit packed k-major (evaluated in vectors along m) */
 } dot_a;
 typedef enum dot_b {
-    DOT_B_ROWS,         /* vectors along n */
-    DOT_B_COLS          /* vectors along k, transposed while packed */
+    DOT_B_ROWS, /* vectors along n */
+    DOT_B_COLS  /* vectors along k, transposed while packed */
 } dot_b;
 
 typedef struct dot {
     em *e;
     const lz_kernel *k;
-    lz_dtype d;                     /* of the accumulators */
-    unsigned L, es;                 /* lanes of a vector, bytes of an element */
-    unsigned mr;                    /* rows of a tile */
+    lz_dtype d;            /* of the accumulators */
+    unsigned L, es;        /* lanes of a vector, bytes of an element */
+    unsigned mr;           /* rows of a tile */
     unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
     dot_a amode;
     dot_b bmode;
-    bool b_place;                   /* B may be read in place when a block has few rows */
+    bool b_place; /* B may be read in place when a block has few rows */
     /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
     bool pairs;
-    bool plain; /* the sums themselves are stored, contiguously: full tiles go to C at once */
-    bool stream;                    /* it always is: fetch it ahead */
-    int64_t kc, nc, mc;             /* bounds of a block: K, vectors, tiles */
-    uint32_t m, n, kd; /* loops; kd is the last inner one, counted from the first outer loop */
-    uint32_t ki;                    /* kd counted from the first inner loop */
-    kern a, b, c;                   /* evaluation of the factors and of the later stages */
-    Val micro[2];                   /* functions by [narrow panel] */
+    bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
+    bool stream; /* it always is: fetch it ahead */
+    int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
+    uint32_t m, n, kd;  /* loops; kd is the last inner one, counted from the first outer loop */
+    uint32_t ki;        /* kd counted from the first inner loop */
+    kern a, b, c;       /* evaluation of the factors and of the later stages */
+    Val micro[2];       /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
     /* K: of the last inner loop; KS: its steps (K, or pairs) */
     Val M, N, K, KS, T, V, RB, CB, batch;
-    Val KN, KB;                     /* blocks of the last inner loop; of all inner loops */
-    Val pack_a, pack_b, block, zero;        /* parts of the scratch memory; a row of zeros */
+    Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
+    Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
 } dot;
 
 /* first item of part i when n items are divided into nearly equal parts */
@@ -60,7 +60,7 @@ Val dot_cut(em *e, Val n, Val parts, Val i);
 Val dot_ceil_div(em *e, Val n, int64_t by);
 /* bytes between rows of packed A; between the k of a k-major one */
 int64_t dot_a_stride(const dot *g);
-unsigned dot_a_vectors(const dot *g);               /* k-major: vectors of a unit's rows */
+unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
 
 /* dot_micro.c: emits the functions
  * void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, ptr old,
@@ -72,7 +72,7 @@ void dot_call_micro(dot *g, Val narrow, const Val *args);
 /* dot_pack.c */
 /* a bit per loop that a unit and a block of K fix: batch, inner ones but the last */
 uint32_t dot_fixed_loops(const dot *g);
-void dot_share_indices(const dot *g, kern *f);      /* of those loops */
+void dot_share_indices(const dot *g, kern *f); /* of those loops */
 /* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it
  * is known. */
 void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);

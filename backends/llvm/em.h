@@ -13,18 +13,18 @@ typedef LLVMValueRef Val;
 typedef LLVMTypeRef Ty;
 typedef LLVMBasicBlockRef Blk;
 
-enum { EM_LANES = 64 };             /* most lanes of a value */
+enum { EM_LANES = 64 }; /* most lanes of a value */
 
 typedef struct em {
     LLVMContextRef cx;
     LLVMModuleRef m;
     LLVMBuilderRef b;
     const lz_target *t;
-    Val f;                          /* the function under construction */
+    Val f; /* the function under construction */
     Ty i1, i8, i16, i32, i64, f16, f32, f64, ptr, none;
     bool x86, avx512, fma, f16c, bf16;
-    bool simt, nvptx;               /* one thread of many; of NVIDIA's instruction set */
-    lz_status status;               /* sticky: the first thing that could not be emitted */
+    bool simt, nvptx; /* one thread of many; of NVIDIA's instruction set */
+    lz_status status; /* sticky: the first thing that could not be emitted */
 } em;
 
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m);
@@ -33,34 +33,35 @@ void em_done(em *e);
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported);
 
 /* ---- types ---- */
-Ty em_vec(Ty elem, unsigned n);                     /* elem itself for n = 1 */
-Ty em_type(em *e, lz_dtype d, unsigned n); /* of a value; complex: of a part (values come in pairs) */
+Ty em_vec(Ty elem, unsigned n); /* elem itself for n = 1 */
+/* of a value; complex: of a part (values come in pairs) */
+Ty em_type(em *e, lz_dtype d, unsigned n);
 /* of an element in memory; 16-bit floats i16, booleans i8, complex that of a part */
 Ty em_mem(em *e, lz_dtype d);
 unsigned em_lanes(Val v);
-Ty em_elem(Ty t); /* element type of a vector, or the type itself */
-Ty em_like(em *e, Ty elem, Val v);                  /* elem with the lanes of v */
-unsigned em_bits(em *e, Ty t);                      /* bits of an element */
+Ty em_elem(Ty t);                  /* element type of a vector, or the type itself */
+Ty em_like(em *e, Ty elem, Val v); /* elem with the lanes of v */
+unsigned em_bits(em *e, Ty t);     /* bits of an element */
 
 /* ---- constants: splats for vector types ---- */
 Val em_ci(Ty t, int64_t v);
 Val em_cf(Ty t, double v);
-Val em_cfbits(em *e, Ty t, uint64_t bits);          /* float constant by its bit pattern */
+Val em_cfbits(em *e, Ty t, uint64_t bits); /* float constant by its bit pattern */
 Val em_c64(em *e, int64_t v);
 Val em_c32(em *e, int64_t v);
 Val em_iota(em *e, Ty int_elem, unsigned n);
 Val em_true(em *e, unsigned n);
 
 /* ---- lanes ---- */
-Val em_splat(em *e, Val s, unsigned n);             /* v itself when it has n lanes already */
+Val em_splat(em *e, Val s, unsigned n); /* v itself when it has n lanes already */
 Val em_extract(em *e, Val v, unsigned lane);
 Val em_shuffle(em *e, Val a, Val b, const int *idx, unsigned n);
-void em_transpose(em *e, Val *row, unsigned n);     /* n vectors of n lanes, in registers */
-Val em_tail_mask(em *e, Val left, unsigned n);      /* lane < left */
+void em_transpose(em *e, Val *row, unsigned n); /* n vectors of n lanes, in registers */
+Val em_tail_mask(em *e, Val left, unsigned n);  /* lane < left */
 
 /* ---- intrinsics and external functions ---- */
 Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n);
-Val em_intr1(em *e, const char *name, Val a);       /* overloaded on the operand's type */
+Val em_intr1(em *e, const char *name, Val a); /* overloaded on the operand's type */
 Val em_intr2(em *e, const char *name, Val a, Val b);
 /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
 Val em_fma(em *e, Val a, Val b, Val c);
@@ -76,7 +77,7 @@ Val em_libm(em *e, const char *name, const Val *a, unsigned n);
 Val em_at(em *e, Val p, Val index, int64_t scale);
 Val em_load(em *e, Ty t, Val p, unsigned align);
 void em_store(em *e, Val v, Val p, unsigned align);
-Val em_alloca(em *e, Ty t, uint64_t count, unsigned align);     /* in the entry block */
+Val em_alloca(em *e, Ty t, uint64_t count, unsigned align); /* in the entry block */
 Val em_mload(em *e, Ty t, Val p, Val mask, Val other, unsigned align);
 void em_mstore(em *e, Val v, Val p, Val mask, unsigned align);
 Val em_gather(em *e, Ty t, Val ptrs, Val mask, Val other, unsigned align);
@@ -91,7 +92,7 @@ Val em_f32_to_bf16_bits(em *e, Val v);
 Val em_f32_to_f16_bits(em *e, Val v);
 Val em_bf16_bits_to_f32(em *e, Val v);
 Val em_f16_bits_to_f32(em *e, Val v);
-Val em_round_to(em *e, lz_dtype d, Val v);          /* d a 16-bit float: rounded; any other: v */
+Val em_round_to(em *e, lz_dtype d, Val v); /* d a 16-bit float: rounded; any other: v */
 
 /* ---- control: loops are rotated (test at the end, guard in front) and never unrolled by LLVM ----
  * */

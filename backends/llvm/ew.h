@@ -1,21 +1,21 @@
 /* ew.h - elementwise ops as LLVM code: one function lz_emit_<name> per distinct name of the emit
  * column of ops.def, for any number of lanes.
- * Values: see em.h. Complex numbers are pairs of f32 or f64. The functions return values of the result's
- * dtype, rounded to it.
+ * Values: see em.h. Complex numbers are pairs of f32 or f64. The functions return values of the
+ * result's dtype, rounded to it.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_EW_H
 #define LZ_BACKENDS_LLVM_EW_H
 #include "backends/llvm/em.h"
 
 typedef struct Ev {
-    Val v, im;                      /* im: imaginary part of a complex number, else NULL */
+    Val v, im; /* im: imaginary part of a complex number, else NULL */
 } Ev;
 
 typedef struct lz_ew {
     lz_op op;
     const lz_attr *attr;
     lz_dtype out, in[3];
-    unsigned n;                     /* lanes of all operands */
+    unsigned n; /* lanes of all operands */
 } lz_ew;
 typedef Ev lz_emit_fn(em *e, const lz_ew *w, const Ev *a);
 
@@ -26,10 +26,10 @@ typedef Ev lz_emit_fn(em *e, const lz_ew *w, const Ev *a);
 
 /* Emits one op: operands of different lane counts (1 or n) are brought to the larger. */
 Ev lz_emit_ew(em *e, lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, const Ev *a);
-Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a);   /* CONVERT without an attribute */
+Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a); /* CONVERT without an attribute */
 Ev lz_ev_splat(em *e, Ev a, unsigned n);
 Ev lz_ev_select(em *e, Val mask, Ev a, Ev b);
-Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits);           /* from storage bits; a scalar */
+Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits); /* from storage bits; a scalar */
 
 Val lz_ipow(em *e, Val x, Val y, bool sgn); /* integer power; negative exponents as ops.def says */
 
@@ -48,6 +48,7 @@ Val lz_tan_f32(em *e, Val x);
 Val lz_atan2_f32(em *e, Val y, Val x);
 Val lz_pow_f32(em *e, Val x, Val y);
 
-/* math_f64.c: the function the C library has by this name, for targets that have no C library; scalars. */
+/* math_f64.c: the function the C library has by this name, for targets that have no C library;
+ * scalars. */
 Val lz_math_f64(em *e, const char *name, const Val *a, unsigned n);
 #endif

@@ -21,41 +21,42 @@ enum { KERN_U = 8, KERN_POS = POS_INNER + LZ_LOOP_MAX };
 
 typedef struct kstage {
     const lz_stage *s;
-    int vdim;                       /* loop whose index is a vector, or -1 */
-    int last;                       /* position of the innermost code: stores */
-    bool maybe_empty;               /* has inner loops whose run-time extent may be 0 */
-    uint32_t naccess;               /* loads, then stores */
-    uint32_t *dep; /* per scalar op: bit per loop (outer first, then inner) it depends on */
-    uint8_t *pos;                   /* per scalar op: POS_... */
-    bool *vec;                      /* per scalar op: has a value per lane */
-    bool *wide;                     /* per scalar op: uniform, but wanted as a vector */
-    bool *skip;                     /* per scalar op: not emitted here */
+    int vdim;         /* loop whose index is a vector, or -1 */
+    int last;         /* position of the innermost code: stores */
+    bool maybe_empty; /* has inner loops whose run-time extent may be 0 */
+    uint32_t naccess; /* loads, then stores */
+    uint32_t *dep;    /* per scalar op: bit per loop (outer first, then inner) it depends on */
+    uint8_t *pos;     /* per scalar op: POS_... */
+    bool *vec;        /* per scalar op: has a value per lane */
+    bool *wide;       /* per scalar op: uniform, but wanted as a vector */
+    bool *skip;       /* per scalar op: not emitted here */
     uint32_t *uses;
-    Ev (*val)[KERN_U];              /* per scalar op and vector; uniform ones in [0] */
-    Ev *splat;                      /* uniform values as vectors */
-    Val *ptr[KERN_POS];             /* per position and access: address so far */
+    Ev (*val)[KERN_U];  /* per scalar op and vector; uniform ones in [0] */
+    Ev *splat;          /* uniform values as vectors */
+    Val *ptr[KERN_POS]; /* per position and access: address so far */
     Val *square; /* per scalar op: the transposed block a load reads its rows from, or NULL */
     Val square_row;
-    uint32_t nacc;                  /* accumulators of all its reductions */
-    Ev (*red)[KERN_U];              /* results of reductions, per accumulator and vector */
-    struct ksort *sort;             /* kernels_sort.h; NULL: none */
+    uint32_t nacc;      /* accumulators of all its reductions */
+    Ev (*red)[KERN_U];  /* results of reductions, per accumulator and vector */
+    struct ksort *sort; /* kernels_sort.h; NULL: none */
 } kstage;
 
 typedef struct kern {
     em *e;
     const lz_kernel *k;
     lz_arena arena;
-    unsigned lanes;                 /* of the vector loop; 1: scalar code */
+    unsigned lanes; /* of the vector loop; 1: scalar code */
     lz_vec vec;
-    uint64_t written;               /* bit per buffer stored to by this kernel */
-    Val bufs, args;                 /* parameters of the function */
+    uint64_t written; /* bit per buffer stored to by this kernel */
+    Val bufs, args;   /* parameters of the function */
     Val buf[LZ_KBUF_MAX];
-    Val *size;                      /* run-time sizes by slot */
-    Val oidx[LZ_OUTER_MAX];         /* outer indices: first lane */
-    Val iidx[LZ_LOOP_MAX];          /* inner indices: first lane */
+    Val *size;              /* run-time sizes by slot */
+    Val oidx[LZ_OUTER_MAX]; /* outer indices: first lane */
+    Val iidx[LZ_LOOP_MAX];  /* inner indices: first lane */
     kstage *st;
-    /* The last inner loop of every stage is shared by threads, each from its own index in steps (simt_rows.c); NULL: it is not.
-     * spread_join makes the accumulators of a thread's share those of the stage. */
+    /* The last inner loop of every stage is shared by threads, each from its own index in steps
+     * (simt_rows.c); NULL: it is not. spread_join makes the accumulators of a thread's share those
+     * of the stage. */
     Val spread_first, spread_step;
     void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
     void *spread_user;
@@ -68,7 +69,7 @@ typedef struct kctx {
 } kctx;
 
 /* kernels_plan.c */
-lz_status kern_init(kern *c, em *e, const lz_kernel *k);        /* decides lanes and positions */
+lz_status kern_init(kern *c, em *e, const lz_kernel *k); /* decides lanes and positions */
 void kern_done(kern *c);
 /* For products: to evaluate one op of stage 0 (skip[] holds for what it does not need), vectors
  * over loop vdim; and to run the later stages. */
@@ -77,13 +78,14 @@ lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, u
 lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
 /* Scalar code, whatever vectors would suit. */
 lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k);
-/* Whether no index of a serial kernel's last outer loop can meet what another one writes. Needs nothing but the kernel. */
+/* Whether no index of a serial kernel's last outer loop can meet what another one writes. Needs
+ * nothing but the kernel. */
 bool kern_lanes_apart(const lz_kernel *k);
-bool kern_sz_is(lz_sz s, int64_t v);                            /* baked and equal */
+bool kern_sz_is(lz_sz s, int64_t v); /* baked and equal */
 
 /* kernels_eval.c */
 void kern_enter(kern *c, Val bufs, Val args); /* at a function's start: loads addresses and sizes */
-Val kern_size(kern *c, lz_sz s);                                /* as i64 */
+Val kern_size(kern *c, lz_sz s);              /* as i64 */
 /* of all accesses, once the indices of `pos` are set */
 void kern_addresses(kern *c, uint32_t s, int pos);
 /* Addresses of position `to` from those of `from` and the indices of the loops in `loops` (a bit
@@ -100,20 +102,22 @@ Ty kern_mem_type(em *e, lz_dtype d, unsigned n);
 Ev kern_from_mem(em *e, lz_dtype d, Val m);
 Val kern_to_mem(em *e, lz_dtype d, Ev v);
 unsigned kern_esize(lz_dtype d);
-unsigned kern_align(lz_dtype d);                            /* of an element in memory, in bytes */
+unsigned kern_align(lz_dtype d); /* of an element in memory, in bytes */
 
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */
-unsigned kern_unroll(const kern *c, uint32_t s); /* vectors side by side that suit a stage */
+unsigned kern_unroll(const kern *c, uint32_t s);     /* vectors side by side that suit a stage */
 /* acc o elt, both partial results of reduction r; ed: dtypes of elt */
-void kern_merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed, Ev *out);
+void kern_merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed,
+                Ev *out);
 
 /* kernels_sort.c */
-lz_status kern_sort_plan(kern *c, uint32_t s);  /* makes st[s].sort, before any code */
-Val kern_sort_scratch(kern *c);                 /* bytes of scratch memory the sorting stages need */
-void kern_sort_enter(kern *c, Val scratch);     /* at the start of lz_run, after kern_enter */
-void kern_sort_put(kern *c, uint32_t s);        /* the values of a point into the rows */
-void kern_sort_run(kern *c, uint32_t s);        /* sorts them, after the loops */
+lz_status kern_sort_plan(kern *c, uint32_t s); /* makes st[s].sort, before any code */
+/* bytes of scratch memory the sorting stages need */
+Val kern_sort_scratch(kern *c);
+void kern_sort_enter(kern *c, Val scratch); /* at the start of lz_run, after kern_enter */
+void kern_sort_put(kern *c, uint32_t s);    /* the values of a point into the rows */
+void kern_sort_run(kern *c, uint32_t s);    /* sorts them, after the loops */
 Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p); /* LZ_S_SORTED in stage s */
 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
@@ -124,6 +128,7 @@ bool kern_dot_form(const lz_kernel *k); /* whether it is; needs nothing but the 
  * last one, or -1; and that schedule. */
 int kern_transposed_loop(const kern *c);
 void kern_emit_transposed(kern *c, uint32_t d);
-lz_status lz_kern_loops(em *e, const lz_kernel *k);             /* kernels_loops.c: any kernel */
-lz_status lz_simt_emit(em *e, const lz_kernel *k);              /* simt.c: any kernel, for targets of many threads */
+lz_status lz_kern_loops(em *e, const lz_kernel *k); /* kernels_loops.c: any kernel */
+/* simt.c: any kernel, for targets of many threads */
+lz_status lz_simt_emit(em *e, const lz_kernel *k);
 #endif

@@ -1,22 +1,32 @@
 /* simt.h - from one loop-IR kernel to code for many threads: schedules of a GPU.
- * A kernel becomes one function, lz_kernel, that is run by a grid of blocks of threads. Its parameters are 64 bits each: the addresses of the
- * kernel's buffers, then its run-time sizes; when these are more than SIMT_PARAMS in all, the address of a copy of the sizes in device memory
- * stands in their place. A kernel that sorts has two more: the address of scratch memory, and the bytes of it each thread has. The schedule, and with it the code, depends on the canonical kernel only; how many blocks and threads run it is
- * computed from the run-time sizes, and results depend on the threads of a block, never on the number of blocks.
- * lz_llvm_compile makes the code when the target has `simt` set. "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the host
- * for an emulator, of the same schedule: void lz_kernel(void *const *params, lz_simt_thread *t), run once for every thread; int64_t lz_params(void), how many
- * parameters there are. What threads do together are calls.
+ * A kernel becomes one function, lz_kernel, that is run by a grid of blocks of threads. Its
+ * parameters are 64 bits each: the addresses of the kernel's buffers, then its run-time sizes; when
+ * these are more than SIMT_PARAMS in all, the address of a copy of the sizes in device memory
+ * stands in their place. A kernel that sorts has two more: the address of scratch memory, and the
+ * bytes of it each thread has. The schedule, and with it the code, depends on the canonical kernel
+ * only; how many blocks and threads run it is computed from the run-time sizes, and results depend
+ * on the threads of a block, never on the number of blocks. lz_llvm_compile makes the code when the
+ * target has `simt` set. "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the
+ * host for an emulator, of the same schedule: void lz_kernel(void *const *params, lz_simt_thread
+ * *t), run once for every thread; int64_t lz_params(void), how many parameters there are. What
+ * threads do together are calls.
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_LLVM_SIMT_H
 #define LZ_BACKENDS_LLVM_SIMT_H
 #include "backends/llvm/codegen.h"
 
-enum { SIMT_PARAMS = 480, SIMT_WARP = 32, SIMT_SHARED = 48 << 10, SIMT_ACC = 16 /* bytes of an accumulator */ };
+enum {
+    SIMT_PARAMS = 480,
+    SIMT_WARP = 32,
+    SIMT_SHARED = 48 << 10,
+    SIMT_ACC = 16 /* bytes of an accumulator */
+};
 
 typedef struct lz_simt_dims {
-    uint32_t grid, block;           /* 0 blocks: nothing to do */
-    uint32_t shared;                /* bytes of dynamic shared memory */
-    uint64_t scratch, scratch_each; /* bytes of device memory, 64-byte aligned: of all threads, of one. 0: the kernel takes none */
+    uint32_t grid, block; /* 0 blocks: nothing to do */
+    uint32_t shared;      /* bytes of dynamic shared memory */
+    /* bytes of device memory, 64-byte aligned: of all threads, of one. 0: the kernel takes none */
+    uint64_t scratch, scratch_each;
 } lz_simt_dims;
 
 /* What an emulated thread knows of itself. */
@@ -25,15 +35,17 @@ typedef struct lz_simt_thread {
     void *shared;
 } lz_simt_thread;
 /* Symbols an emulated kernel may call, besides fma, memcpy, memmove and memset:
- *   void lz_simt_barrier(lz_simt_thread *t)                               all threads of the block meet
- *   uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)   v of the thread whose lane is this one's xor x; the warp's threads meet */
+ *   void lz_simt_barrier(lz_simt_thread *t)                               all threads of the block
+ *   meet uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)   v of the thread
+ *   whose lane is this one's xor x; the warp's threads meet */
 
 /* The target for compute capability major.minor; LZ_EUNSUPPORTED below 8.0. */
 lz_status lz_simt_target(int major, int minor, lz_target *out);
 /* The host, as an emulator runs it. */
 lz_status lz_simt_emulated(lz_target *out);
 
-/* Blocks and threads for these run-time sizes; `processors` is the number of multiprocessors of the device. */
+/* Blocks and threads for these run-time sizes; `processors` is the number of multiprocessors of the
+ * device. */
 void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_dims *out);
 bool lz_simt_args_in_memory(const lz_kernel *k);
 bool lz_simt_takes_scratch(const lz_kernel *k);

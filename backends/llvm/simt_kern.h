@@ -1,4 +1,5 @@
-/* simt_kern.h - between the files of the GPU schedules: the function under construction, what its threads do together.
+/* simt_kern.h - between the files of the GPU schedules: the function under construction, what its
+ * threads do together.
  * Threads: belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_SIMT_KERN_H
 #define LZ_BACKENDS_LLVM_SIMT_KERN_H
@@ -7,10 +8,11 @@
 
 /* How a kernel is spread over threads. */
 typedef enum simt_kind {
-    SIMT_POINTS,        /* a thread per point of the outer loops */
-    SIMT_SERIAL,        /* points in order: one thread, or one per index of the last outer loop */
-    SIMT_ROWS,          /* a block per point; its threads share the last inner loop of every stage */
-    SIMT_TILES          /* a product of matrices: a block per tile of the result */
+    SIMT_POINTS, /* a thread per point of the outer loops */
+    SIMT_SERIAL, /* points in order: one thread, or one per index of the last outer loop */
+    /* a block per point; its threads share the last inner loop of every stage */
+    SIMT_ROWS,
+    SIMT_TILES /* a product of matrices: a block per tile of the result */
 } simt_kind;
 
 typedef struct simt_plan {
@@ -25,17 +27,17 @@ typedef struct simt {
     em *e;
     const lz_kernel *k;
     simt_plan plan;
-    Val thread;         /* emulated: the lz_simt_thread */
-    Val tid, ntid, ctaid, nctaid;       /* i64 */
-    Val shared;         /* start of shared memory */
-    Val scratch, scratch_each;          /* of kernels that sort */
+    Val thread;                   /* emulated: the lz_simt_thread */
+    Val tid, ntid, ctaid, nctaid; /* i64 */
+    Val shared;                   /* start of shared memory */
+    Val scratch, scratch_each;    /* of kernels that sort */
 } simt;
 
 /* simt_em.c */
 /* Starts lz_kernel and reads its parameters into c; threads of a block at most max_block. */
 void simt_begin(simt *s, kern *c);
 void simt_barrier(simt *s);
-Val simt_shuffle_xor(simt *s, Val v, unsigned x);       /* any scalar type of at most 64 bits */
+Val simt_shuffle_xor(simt *s, Val v, unsigned x); /* any scalar type of at most 64 bits */
 Val simt_shared_at(simt *s, Val index, int64_t scale, int64_t offset);
 /* Quotient of non-negative numbers; by 32-bit division where both fit. */
 Val simt_udiv(em *e, Val a, Val b);

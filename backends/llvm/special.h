@@ -1,4 +1,5 @@
-/* special.h - CHLO's functions of f32 as LLVM code, any number of lanes, within the bounds of ops.def.
+/* special.h - CHLO's functions of f32 as LLVM code, any number of lanes, within the bounds of
+ * ops.def.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_SPECIAL_H
 #define LZ_BACKENDS_LLVM_SPECIAL_H

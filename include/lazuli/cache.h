@@ -1,20 +1,24 @@
-/* cache.h - the persistent compilation cache. On by default under $XDG_CACHE_HOME/lazuli; any number of processes share it. */
+/* cache.h - the persistent compilation cache. On by default under $XDG_CACHE_HOME/lazuli; any
+ * number of processes share it. */
 #ifndef LAZULI_CACHE_H
 #define LAZULI_CACHE_H
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
-/* Uses `path` (created 0700) from now on. Before the first compilation, else LZ_ESTATE "Computation cache has already been initialized". */
+/* Uses `path` (created 0700) from now on. Before the first compilation, else LZ_ESTATE "Computation
+ * cache has already been initialized". */
 LZ_API lz_status lz_initialize_cache(const char *path, bool readonly);
-LZ_API int64_t lz_get_num_cached_compilation_graph(void);          /* compiled graphs in memory */
+LZ_API int64_t lz_get_num_cached_compilation_graph(void); /* compiled graphs in memory */
 typedef struct lz_cache_counts {
     size_t struct_size;
-    uint64_t program_hits, program_misses;      /* graphs not in memory: found on disk or compiled */
+    /* graphs not in memory: found on disk or compiled */
+    uint64_t program_hits, program_misses;
     uint64_t kernel_hits, kernel_misses;
-    uint64_t llvm_compiles;                     /* kernels given to LLVM by this process */
+    uint64_t llvm_compiles; /* kernels given to LLVM by this process */
     uint64_t corrupt, foreign, write_fail, evicted;
-    double compile_ms;                          /* time spent compiling, of all threads */
+    double compile_ms; /* time spent compiling, of all threads */
 } lz_cache_counts;
-LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out);        /* set struct_size first */
-LZ_API size_t lz_get_cache_path(char *buf, size_t n);              /* needed size without NUL; 0: memory only */
+LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out); /* set struct_size first */
+/* needed size without NUL; 0: memory only */
+LZ_API size_t lz_get_cache_path(char *buf, size_t n);
 LZ_EXTERN_C_END
 #endif

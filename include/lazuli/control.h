@@ -23,7 +23,8 @@ typedef void lz_body_fn(lz_tensor *const *in, lz_tensor **out, void *user);
 typedef lz_tensor *lz_cond_fn(lz_tensor *const *in, void *user);
 /* Values after round i (rank 0, i64) for those before it. */
 typedef void lz_round_fn(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user);
-/* Carried values after a step, and what the step gives, for those before it and the step's slices. */
+/* Carried values after a step, and what the step gives, for those before it and the step's
+ * slices. */
 typedef void lz_scan_fn(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next,
                         lz_tensor **y, void *user);
 
@@ -36,11 +37,11 @@ LZ_API lz_status lz_fori_at(int64_t lower, int64_t upper, lz_tensor *const *init
                             lz_round_fn *body, void *user, lz_tensor **out, const lz_site *site);
 typedef struct lz_scan_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_scan_options));
-    int64_t length LZ_DEFAULT(0); /* steps; 0: the first extent of the xs */
+    int64_t length LZ_DEFAULT(0);   /* steps; 0: the first extent of the xs */
     bool reverse LZ_DEFAULT(false); /* the last slice first; ys stay in the order of the xs */
 } lz_scan_options;
-/* Steps over the first dimension of the nx tensors xs: ncarry values are carried, each step gives ny
- * tensors, stacked along a new first dimension in ys. out: ncarry. Has gradients. */
+/* Steps over the first dimension of the nx tensors xs: ncarry values are carried, each step gives
+ * ny tensors, stacked along a new first dimension in ys. out: ncarry. Has gradients. */
 LZ_API lz_status lz_scan_at(lz_tensor *const *init, int ncarry, lz_tensor *const *xs, int nx,
                             int ny, lz_scan_fn *body, void *user, lz_tensor **out, lz_tensor **ys,
                             const lz_scan_options *o, const lz_site *site);

@@ -1,28 +1,38 @@
 /* debug.h - what the engine did and why: metrics, counters, graphs, name scopes.
- * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the NUL. */
+ * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the
+ * NUL. */
 #ifndef LAZULI_DEBUG_H
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
-LZ_API size_t lz_metrics_report(char *buf, size_t n);              /* PyTorch/XLA's format; the rows are those of runtime/metrics.def */
-LZ_API size_t lz_short_metrics_report(char *buf, size_t n);        /* the few that matter most */
-LZ_API int64_t lz_counter_value(const char *name);                 /* 0 when absent */
-typedef struct lz_metric_summary { uint64_t total_samples; double accumulator; } lz_metric_summary;     /* sum of all samples: nanoseconds, bytes or counts */
-LZ_API lz_status lz_metric_data(const char *name, lz_metric_summary *out);     /* LZ_ENOENT: no such metric; LZ_ENULL */
-LZ_API size_t lz_counter_names(char *buf, size_t n);               /* newline-separated */
+/* PyTorch/XLA's format; the rows are those of runtime/metrics.def */
+LZ_API size_t lz_metrics_report(char *buf, size_t n);
+LZ_API size_t lz_short_metrics_report(char *buf, size_t n); /* the few that matter most */
+LZ_API int64_t lz_counter_value(const char *name);          /* 0 when absent */
+/* sum of all samples: nanoseconds, bytes or counts */
+typedef struct lz_metric_summary {
+    uint64_t total_samples;
+    double accumulator;
+} lz_metric_summary;
+/* LZ_ENOENT: no such metric; LZ_ENULL */
+LZ_API lz_status lz_metric_data(const char *name, lz_metric_summary *out);
+LZ_API size_t lz_counter_names(char *buf, size_t n); /* newline-separated */
 LZ_API size_t lz_metric_names(char *buf, size_t n);
-LZ_API void lz_clear_counters(void);                               /* all back to 0 */
-LZ_API void lz_clear_metrics(void);                                /* forgets all samples */
-/* The pending graph of `count` >= 1 tensors of one device. format: "text" (PyTorch/XLA's IR), "hlo" and "stablehlo" (StableHLO text), or "dot". Executes
- * nothing. 0 with an error recorded on failure: LZ_ENULL, LZ_EINVAL, LZ_EMEM, a tensor's own error. */
-LZ_API size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format, char *buf, size_t n);
-/* 32 hexadecimal digits at most: what the graph would be found by in the caches, without donation. Equal in every process; names and call sites are
- * not in it. Errors as above. */
+LZ_API void lz_clear_counters(void); /* all back to 0 */
+LZ_API void lz_clear_metrics(void);  /* forgets all samples */
+/* The pending graph of `count` >= 1 tensors of one device. format: "text" (PyTorch/XLA's IR), "hlo"
+ * and "stablehlo" (StableHLO text), or "dot". Executes nothing. 0 with an error recorded on
+ * failure: LZ_ENULL, LZ_EINVAL, LZ_EMEM, a tensor's own error. */
+LZ_API size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format, char *buf,
+                            size_t n);
+/* 32 hexadecimal digits at most: what the graph would be found by in the caches, without donation.
+ * Equal in every process; names and call sites are not in it. Errors as above. */
 LZ_API size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t n);
-/* Scope names of the operations the calling thread records, nested as outer/inner. They appear in dumps; never in hashes. LZ_ENULL, LZ_EMEM; LZ_ESTATE when
- * none is open. */
+/* Scope names of the operations the calling thread records, nested as outer/inner. They appear in
+ * dumps; never in hashes. LZ_ENULL, LZ_EMEM; LZ_ESTATE when none is open. */
 LZ_API lz_status lz_name_scope_begin(const char *name);
 LZ_API lz_status lz_name_scope_end(void);
-LZ_API lz_status lz_set_graph_name(const char *name);              /* of the calling thread's next steps, shown in analyses; NULL: none */
+/* of the calling thread's next steps, shown in analyses; NULL: none */
+LZ_API lz_status lz_set_graph_name(const char *name);
 LZ_EXTERN_C_END
 #endif

@@ -1,22 +1,34 @@
-/* device.h - devices, threads, memory, start-up. Nothing needs to be called before the first operation. */
+/* device.h - devices, threads, memory, start-up. Nothing needs to be called before the first
+ * operation. */
 #ifndef LAZULI_DEVICE_H
 #define LAZULI_DEVICE_H
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
-/* Devices are named PLATFORM:ordinal ("CPU:0"); PJRT_DEVICE chooses the platform of the default device. */
-LZ_API int lz_device_count(const char *platform);                 /* NULL: the default platform. -1 with an error when unavailable */
-LZ_API lz_status lz_set_device(const char *name);                 /* default device of the calling thread; NULL: the process default. LZ_ENOENT, LZ_EINVAL, LZ_EUNAVAILABLE */
-LZ_API size_t lz_get_device(char *buf, size_t n);                 /* name of the calling thread's device; needed size without NUL */
-LZ_API size_t lz_device_kind(const char *name, char *buf, size_t n);  /* "cpu: AMD EPYC, avx512"; 0 with an error when unknown */
-typedef struct lz_memory_info {                                   /* bytes of device memory that tensors and programs hold */
-    uint64_t bytes_used, bytes_limit, peak_bytes_used;            /* limit 0: none */
+/* Devices are named PLATFORM:ordinal ("CPU:0"); PJRT_DEVICE chooses the platform of the default
+ * device. */
+/* NULL: the default platform. -1 with an error when unavailable */
+LZ_API int lz_device_count(const char *platform);
+/* default device of the calling thread; NULL: the process default. LZ_ENOENT, LZ_EINVAL,
+ * LZ_EUNAVAILABLE */
+LZ_API lz_status lz_set_device(const char *name);
+/* name of the calling thread's device; needed size without NUL */
+LZ_API size_t lz_get_device(char *buf, size_t n);
+/* "cpu: AMD EPYC, avx512"; 0 with an error when unknown */
+LZ_API size_t lz_device_kind(const char *name, char *buf, size_t n);
+/* bytes of device memory that tensors and programs hold */
+typedef struct lz_memory_info {
+    uint64_t bytes_used, bytes_limit, peak_bytes_used; /* limit 0: none */
 } lz_memory_info;
-LZ_API lz_status lz_get_memory_info(const char *device, lz_memory_info *out);   /* device NULL: the calling thread's. LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE */
-LZ_API lz_status lz_set_num_threads(int n);                       /* threads that execute kernels, 0..1024; 0: one per core. LZ_ESTATE once the device has started with another number */
-LZ_API int lz_get_num_threads(void);                              /* at least 1 */
-LZ_API const char *lz_version(void);                              /* "0.1.0" */
-/* Host allocator for everything the library allocates on the host, but not device memory. Before the first operation, else LZ_ESTATE; NULL: the system's. All
- * three functions are needed (LZ_ENULL), are called from any thread, and give memory aligned for any type. */
+/* device NULL: the calling thread's. LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE */
+LZ_API lz_status lz_get_memory_info(const char *device, lz_memory_info *out);
+/* threads that execute kernels, 0..1024; 0: one per core. LZ_ESTATE once the device has started
+ * with another number */
+LZ_API lz_status lz_set_num_threads(int n);
+LZ_API int lz_get_num_threads(void); /* at least 1 */
+LZ_API const char *lz_version(void); /* "0.1.0" */
+/* Host allocator for everything the library allocates on the host, but not device memory. Before
+ * the first operation, else LZ_ESTATE; NULL: the system's. All three functions are needed
+ * (LZ_ENULL), are called from any thread, and give memory aligned for any type. */
 typedef struct lz_allocator {
     size_t struct_size;
     void *(*alloc)(size_t nbytes, void *user);
@@ -26,6 +38,8 @@ typedef struct lz_allocator {
 } lz_allocator;
 LZ_API lz_status lz_set_allocator(const lz_allocator *a);
 /* level: 0 error, 1 warning, 2 info, 3 debug. NULL restores stderr. Called from any thread. */
-LZ_API void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message, void *user), void *user);
+LZ_API void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message,
+                                           void *user),
+                                void *user);
 LZ_EXTERN_C_END
 #endif

@@ -1,5 +1,6 @@
-/* dlpack.h - tensors shared with other libraries without a copy, by DLPack's ABI 1.1 (https://dmlc.github.io/dlpack). The structs below are the ABI's;
- * when the program has included DLPack's own header first, those are used. */
+/* dlpack.h - tensors shared with other libraries without a copy, by DLPack's ABI 1.1
+ * (https://dmlc.github.io/dlpack). The structs below are the ABI's; when the program has included
+ * DLPack's own header first, those are used. */
 #ifndef LAZULI_DLPACK_H
 #define LAZULI_DLPACK_H
 #include <lazuli/tensor.h>
@@ -20,15 +21,34 @@ typedef enum : int32_t {
 #else
 typedef enum {
 #endif
-    kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLOpenCL = 4, kDLVulkan = 7, kDLMetal = 8, kDLVPI = 9, kDLROCM = 10, kDLROCMHost = 11, kDLExtDev = 12,
-    kDLCUDAManaged = 13, kDLOneAPI = 14, kDLWebGPU = 15, kDLHexagon = 16, kDLMAIA = 17
+    kDLCPU = 1,
+    kDLCUDA = 2,
+    kDLCUDAHost = 3,
+    kDLOpenCL = 4,
+    kDLVulkan = 7,
+    kDLMetal = 8,
+    kDLVPI = 9,
+    kDLROCM = 10,
+    kDLROCMHost = 11,
+    kDLExtDev = 12,
+    kDLCUDAManaged = 13,
+    kDLOneAPI = 14,
+    kDLWebGPU = 15,
+    kDLHexagon = 16,
+    kDLMAIA = 17
 } DLDeviceType;
 typedef struct DLDevice {
     DLDeviceType device_type;
     int32_t device_id;
 } DLDevice;
 typedef enum {
-    kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLOpaqueHandle = 3, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6
+    kDLInt = 0,
+    kDLUInt = 1,
+    kDLFloat = 2,
+    kDLOpaqueHandle = 3,
+    kDLBfloat = 4,
+    kDLComplex = 5,
+    kDLBool = 6
 } DLDataTypeCode;
 typedef struct DLDataType {
     uint8_t code, bits;
@@ -40,7 +60,7 @@ typedef struct DLTensor {
     int32_t ndim;
     DLDataType dtype;
     int64_t *shape;
-    int64_t *strides;           /* in elements; NULL: row-major */
+    int64_t *strides; /* in elements; NULL: row-major */
     uint64_t byte_offset;
 } DLTensor;
 typedef struct DLManagedTensor {
@@ -59,16 +79,24 @@ LZ_EXTERN_C_END
 #endif
 
 LZ_EXTERN_C_BEGIN
-/* Computes t, waits for it, and lends its memory: *out is the caller's until it calls its deleter (any thread, also after t is gone). The memory must
- * not be written (READ_ONLY is set; the legacy struct cannot say so). copy: a private copy instead, which may be written (IS_COPIED).
- * Errors: LZ_ENULL, LZ_EHANDLE, LZ_ESTALE, LZ_EMEM, LZ_EUNSUPPORTED (device memory), t's own error. On error *out is NULL. */
-LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out, const lz_site *site);
-LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out, const lz_site *site);
-/* Takes over m: its deleter is called exactly once when Lazuli needs the memory no longer, also on error. No copy is made when the memory is row-major,
- * 64-byte aligned and of the device; otherwise one is when allow_copy, else LZ_EINVAL. The memory must not change meanwhile.
- * Errors: LZ_ENULL, LZ_EINVAL, LZ_ESHAPE, LZ_EDTYPE, LZ_EUNSUPPORTED (other devices, a newer major version). */
-LZ_API lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy, const lz_site *site);
-LZ_API lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy, const lz_site *site);
+/* Computes t, waits for it, and lends its memory: *out is the caller's until it calls its deleter
+ * (any thread, also after t is gone). The memory must not be written (READ_ONLY is set; the legacy
+ * struct cannot say so). copy: a private copy instead, which may be written (IS_COPIED).
+ * Errors: LZ_ENULL, LZ_EHANDLE, LZ_ESTALE, LZ_EMEM, LZ_EUNSUPPORTED (device memory), t's own error.
+ * On error *out is NULL. */
+LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
+                                 const lz_site *site);
+LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
+                                        const lz_site *site);
+/* Takes over m: its deleter is called exactly once when Lazuli needs the memory no longer, also on
+ * error. No copy is made when the memory is row-major, 64-byte aligned and of the device; otherwise
+ * one is when allow_copy, else LZ_EINVAL. The memory must not change meanwhile.
+ * Errors: LZ_ENULL, LZ_EINVAL, LZ_ESHAPE, LZ_EDTYPE, LZ_EUNSUPPORTED (other devices, a newer major
+ * version). */
+LZ_API lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy,
+                                    const lz_site *site);
+LZ_API lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy,
+                                           const lz_site *site);
 #define lz_to_dlpack(t, copy, out) lz_to_dlpack_at((t), (copy), (out), LZ_SITE)
 #define lz_to_dlpack_legacy(t, copy, out) lz_to_dlpack_legacy_at((t), (copy), (out), LZ_SITE)
 #define lz_from_dlpack(m, allow_copy) lz_from_dlpack_at((m), (allow_copy), LZ_SITE)

@@ -1,120 +1,187 @@
-/* functional.h - layers without parameters of their own, and losses: torch.nn.functional. Written with the public operations only.
- * Names, argument order, defaults and results are torch's. 16-bit floats are computed in f32 and rounded once. A weight, bias or mask that is "may be
- * NULL" is left out then. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is
- * returned. Source of each: the function of torch.nn.functional of its name. */
+/* functional.h - layers without parameters of their own, and losses: torch.nn.functional. Written
+ * with the public operations only.
+ * Names, argument order, defaults and results are torch's. 16-bit floats are computed in f32 and
+ * rounded once. A weight, bias or mask that is "may be NULL" is left out then. Errors of all, as an
+ * error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM; an operand that is
+ * an error tensor is returned. Source of each: the function of torch.nn.functional of its name. */
 #ifndef LAZULI_FUNCTIONAL_H
 #define LAZULI_FUNCTIONAL_H
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
-/* ---- normalisation: (x - mean) / sqrt(var + eps) * weight + bias, with the biased variance; floats ---- */
-/* Over the last dimensions, whose shape is normalized_shape; weight and bias have it too, and may be NULL. Ba et al. 2016. */
-LZ_API lz_tensor *lz_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_tensor *weight, lz_tensor *bias, double eps, const lz_site *site);
-/* x / sqrt(mean(x^2) + eps) * weight; weight may be NULL; eps < 0: the distance from 1 to the next number of x's dtype. Zhang and Sennrich 2019. */
-LZ_API lz_tensor *lz_rms_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_tensor *weight, double eps, const lz_site *site);
-/* x[N, C, ..] over each of num_groups groups of channels; weight and bias [C] may be NULL. Wu and He 2018. */
-LZ_API lz_tensor *lz_group_norm_at(lz_tensor *x, int64_t num_groups, lz_tensor *weight, lz_tensor *bias, double eps, const lz_site *site);
+/* ---- normalisation: (x - mean) / sqrt(var + eps) * weight + bias, with the biased variance;
+ * floats ---- */
+/* Over the last dimensions, whose shape is normalized_shape; weight and bias have it too, and may
+ * be NULL. Ba et al. 2016. */
+LZ_API lz_tensor *lz_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_tensor *weight,
+                                   lz_tensor *bias, double eps, const lz_site *site);
+/* x / sqrt(mean(x^2) + eps) * weight; weight may be NULL; eps < 0: the distance from 1 to the next
+ * number of x's dtype. Zhang and Sennrich 2019. */
+LZ_API lz_tensor *lz_rms_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_tensor *weight,
+                                 double eps, const lz_site *site);
+/* x[N, C, ..] over each of num_groups groups of channels; weight and bias [C] may be NULL. Wu and
+ * He 2018. */
+LZ_API lz_tensor *lz_group_norm_at(lz_tensor *x, int64_t num_groups, lz_tensor *weight,
+                                   lz_tensor *bias, double eps, const lz_site *site);
 typedef struct lz_batch_norm_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_batch_norm_options));
-    lz_tensor *weight LZ_DEFAULT(nullptr), *bias LZ_DEFAULT(nullptr);       /* [C]; may be NULL */
-    bool training LZ_DEFAULT(false);    /* statistics of x; and then the running ones, if given, become (1 - momentum) old + momentum new (unbiased variance) */
+    lz_tensor *weight LZ_DEFAULT(nullptr), *bias LZ_DEFAULT(nullptr); /* [C]; may be NULL */
+    /* statistics of x; and then the running ones, if given, become (1 - momentum) old + momentum
+     * new (unbiased variance) */
+    bool training LZ_DEFAULT(false);
     double momentum LZ_DEFAULT(0.1), eps LZ_DEFAULT(1e-5);
 } lz_batch_norm_options;
 #define LZ_BATCH_NORM_DEFAULTS .momentum = 0.1, .eps = 1e-5
-/* x[N, C, ..] over everything but channels (in training at least 2 values each, else LZ_ESHAPE). The running statistics [C] are assigned to, so they are used
- * and updated by the step; without training they are needed. Ioffe and Szegedy 2015. */
-LZ_API lz_tensor *lz_batch_norm_at(lz_tensor *x, lz_tensor *running_mean, lz_tensor *running_var, const lz_batch_norm_options *o, const lz_site *site);
-/* x[N, C, ..] over what follows the channels, for each sample; weight and bias [C] may be NULL. Ulyanov et al. 2016. */
-LZ_API lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, double eps, const lz_site *site);
+/* x[N, C, ..] over everything but channels (in training at least 2 values each, else LZ_ESHAPE).
+ * The running statistics [C] are assigned to, so they are used and updated by the step; without
+ * training they are needed. Ioffe and Szegedy 2015. */
+LZ_API lz_tensor *lz_batch_norm_at(lz_tensor *x, lz_tensor *running_mean, lz_tensor *running_var,
+                                   const lz_batch_norm_options *o, const lz_site *site);
+/* x[N, C, ..] over what follows the channels, for each sample; weight and bias [C] may be NULL.
+ * Ulyanov et al. 2016. */
+LZ_API lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, double eps,
+                                      const lz_site *site);
 /* x over its p-norm along dim, at least eps. */
-LZ_API lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps, const lz_site *site);
+LZ_API lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps,
+                                  const lz_site *site);
 
 /* ---- dropout ---- */
-/* In training each element becomes 0 with probability p, else x / (1 - p), by random numbers of the device (lz_manual_seed); otherwise x. p in [0, 1]. */
+/* In training each element becomes 0 with probability p, else x / (1 - p), by random numbers of the
+ * device (lz_manual_seed); otherwise x. p in [0, 1]. */
 LZ_API lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
 
 /* ---- attention ---- */
 typedef struct lz_attention_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_attention_options));
-    lz_tensor *attn_mask LZ_DEFAULT(nullptr);   /* broadcast to [.., L, S]: boolean, true takes part; or a float that is added to the scores */
-    double dropout_p LZ_DEFAULT(0);             /* of the weights; random */
-    bool is_causal LZ_DEFAULT(false);           /* query i sees keys 0..i */
-    double scale LZ_DEFAULT(0);                 /* 0: 1 / sqrt(E) */
-    bool enable_gqa LZ_DEFAULT(false);          /* dimension -3 of query is a multiple of that of key and value: each serves a group of heads */
+    /* broadcast to [.., L, S]: boolean, true takes part; or a float that is added to the scores */
+    lz_tensor *attn_mask LZ_DEFAULT(nullptr);
+    double dropout_p LZ_DEFAULT(0);   /* of the weights; random */
+    bool is_causal LZ_DEFAULT(false); /* query i sees keys 0..i */
+    double scale LZ_DEFAULT(0);       /* 0: 1 / sqrt(E) */
+    /* dimension -3 of query is a multiple of that of key and value: each serves a group of heads */
+    bool enable_gqa LZ_DEFAULT(false);
 } lz_attention_options;
-/* query[.., L, E], key[.., S, E], value[.., S, V] of one rank >= 2 and one float dtype -> [.., L, V]: softmax(query key^T scale + mask) value. A query that sees no key
- * gives 0. Vaswani et al. 2017. */
-LZ_API lz_tensor *lz_scaled_dot_product_attention_at(lz_tensor *query, lz_tensor *key, lz_tensor *value, const lz_attention_options *o, const lz_site *site);
-/* x[.., L, D], D even, with the pairs of each position turned by position * base^(-2i/D): positions are offset, offset + 1, ..; offset is a rank-0 integer tensor, NULL
- * is 0. interleaved: the pairs are neighbours (GPT-J), else the halves (Llama, GPT-NeoX). Su et al. 2021. */
-LZ_API lz_tensor *lz_rotary_embedding_at(lz_tensor *x, lz_tensor *offset, double base, bool interleaved, const lz_site *site);
+/* query[.., L, E], key[.., S, E], value[.., S, V] of one rank >= 2 and one float dtype -> [.., L,
+ * V]: softmax(query key^T scale + mask) value. A query that sees no key gives 0. Vaswani et al.
+ * 2017. */
+LZ_API lz_tensor *lz_scaled_dot_product_attention_at(lz_tensor *query, lz_tensor *key,
+                                                     lz_tensor *value,
+                                                     const lz_attention_options *o,
+                                                     const lz_site *site);
+/* x[.., L, D], D even, with the pairs of each position turned by position * base^(-2i/D): positions
+ * are offset, offset + 1, ..; offset is a rank-0 integer tensor, NULL is 0. interleaved: the pairs
+ * are neighbours (GPT-J), else the halves (Llama, GPT-NeoX). Su et al. 2021. */
+LZ_API lz_tensor *lz_rotary_embedding_at(lz_tensor *x, lz_tensor *offset, double base,
+                                         bool interleaved, const lz_site *site);
 
 /* ---- losses ---- */
 typedef enum lz_reduction { LZ_REDUCE_MEAN = 0, LZ_REDUCE_SUM, LZ_REDUCE_NONE } lz_reduction;
 /* One struct for all losses; each takes the fields that its comment names. */
 typedef struct lz_loss_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_loss_options));
-    lz_reduction reduction LZ_DEFAULT(LZ_REDUCE_MEAN);  /* of all losses: rank 0, or, with NONE, one value each */
+    /* of all losses: rank 0, or, with NONE, one value each */
+    lz_reduction reduction LZ_DEFAULT(LZ_REDUCE_MEAN);
     lz_tensor *weight LZ_DEFAULT(nullptr);
     int64_t ignore_index LZ_DEFAULT(-100);
     double label_smoothing LZ_DEFAULT(0);
     lz_tensor *pos_weight LZ_DEFAULT(nullptr);
     double beta LZ_DEFAULT(1), delta LZ_DEFAULT(1);
     bool log_target LZ_DEFAULT(false), batchmean LZ_DEFAULT(false);
-    double margin LZ_DEFAULT(__builtin_nan(""));                    /* default: the loss's own */
+    double margin LZ_DEFAULT(__builtin_nan("")); /* default: the loss's own */
     double p LZ_DEFAULT(2), eps LZ_DEFAULT(1e-6);
     bool swap LZ_DEFAULT(false);
 } lz_loss_options;
-#define LZ_LOSS_DEFAULTS .ignore_index = -100, .beta = 1, .delta = 1, .margin = __builtin_nan(""), .p = 2, .eps = 1e-6
-/* Logits [C] or [N, C, ..] in floats; target of i32 or i64, [] or [N, ..]: -log_softmax(logits)[target], or of a float and the logits' shape: probabilities of the classes.
- * weight [C]: by class, and the mean is over the weights. Targets equal to ignore_index count nowhere; others outside 0..C-1 add 0. label_smoothing in [0, 1]: so much
- * of the target is spread over all classes. */
-LZ_API lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target, const lz_loss_options *o, const lz_site *site);
-LZ_API lz_tensor *lz_nll_loss_at(lz_tensor *log_probabilities, lz_tensor *target, const lz_loss_options *o, const lz_site *site);    /* the same of log_softmax's result; no label_smoothing */
+#define LZ_LOSS_DEFAULTS                                                                           \
+    .ignore_index = -100, .beta = 1, .delta = 1, .margin = __builtin_nan(""), .p = 2, .eps = 1e-6
+/* Logits [C] or [N, C, ..] in floats; target of i32 or i64, [] or [N, ..]:
+ * -log_softmax(logits)[target], or of a float and the logits' shape: probabilities of the classes.
+ * weight [C]: by class, and the mean is over the weights. Targets equal to ignore_index count
+ * nowhere; others outside 0..C-1 add 0. label_smoothing in [0, 1]: so much of the target is spread
+ * over all classes. */
+LZ_API lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target,
+                                      const lz_loss_options *o, const lz_site *site);
+/* the same of log_softmax's result; no label_smoothing */
+LZ_API lz_tensor *lz_nll_loss_at(lz_tensor *log_probabilities, lz_tensor *target,
+                                 const lz_loss_options *o, const lz_site *site);
 /* Elementwise ones broadcast. d = x - target. */
-LZ_API lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);           /* d^2 */
-LZ_API lz_tensor *lz_l1_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);            /* |d| */
-LZ_API lz_tensor *lz_smooth_l1_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);     /* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2 */
-LZ_API lz_tensor *lz_huber_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);         /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2) */
-/* -weight (target log x + (1 - target) log(1 - x)), logarithms not below -100; x in [0, 1]. weight broadcasts. */
-LZ_API lz_tensor *lz_binary_cross_entropy_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);
+/* d^2 */
+LZ_API lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                 const lz_site *site);
+/* |d| */
+LZ_API lz_tensor *lz_l1_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                const lz_site *site);
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2 */
+LZ_API lz_tensor *lz_smooth_l1_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                       const lz_site *site);
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2) */
+LZ_API lz_tensor *lz_huber_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                   const lz_site *site);
+/* -weight (target log x + (1 - target) log(1 - x)), logarithms not below -100; x in [0, 1]. weight
+ * broadcasts. */
+LZ_API lz_tensor *lz_binary_cross_entropy_at(lz_tensor *x, lz_tensor *target,
+                                             const lz_loss_options *o, const lz_site *site);
 /* The same of sigmoid(x), without overflow; pos_weight multiplies the first term. */
-LZ_API lz_tensor *lz_binary_cross_entropy_with_logits_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);
-/* target (log target - x), 0 where target is 0; x are log probabilities. log_target: exp(target) (target - x). batchmean: the sum over the first extent. */
-LZ_API lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o, const lz_site *site);
-/* Rows of a, b [N, D] or [D], target 1 or -1: 1 - cos(a, b), or max(0, cos(a, b) - margin); margin's default is 0. */
-LZ_API lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target, const lz_loss_options *o, const lz_site *site);
-/* max(0, |anchor - positive| - |anchor - negative| + margin) with the p-norm of rows (of the difference + eps); margin's default is 1. swap: the nearer of anchor and positive to
- * negative counts. */
-LZ_API lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_tensor *negative, const lz_loss_options *o, const lz_site *site);
-/* Fraction of rows whose largest logit is at the label: f32, rank 0. logits [N, C], labels [N] of i32 or i64. */
+LZ_API lz_tensor *lz_binary_cross_entropy_with_logits_at(lz_tensor *x, lz_tensor *target,
+                                                         const lz_loss_options *o,
+                                                         const lz_site *site);
+/* target (log target - x), 0 where target is 0; x are log probabilities. log_target: exp(target)
+ * (target - x). batchmean: the sum over the first extent. */
+LZ_API lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                               const lz_site *site);
+/* Rows of a, b [N, D] or [D], target 1 or -1: 1 - cos(a, b), or max(0, cos(a, b) - margin);
+ * margin's default is 0. */
+LZ_API lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target,
+                                              const lz_loss_options *o, const lz_site *site);
+/* max(0, |anchor - positive| - |anchor - negative| + margin) with the p-norm of rows (of the
+ * difference + eps); margin's default is 1. swap: the nearer of anchor and positive to negative
+ * counts. */
+LZ_API lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive,
+                                            lz_tensor *negative, const lz_loss_options *o,
+                                            const lz_site *site);
+/* Fraction of rows whose largest logit is at the label: f32, rank 0. logits [N, C], labels [N] of
+ * i32 or i64. */
 LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
 
-#define lz_layer_norm(x, shape, weight, bias, eps) lz_layer_norm_at((x), (shape), (weight), (bias), (eps), LZ_SITE)
+#define lz_layer_norm(x, shape, weight, bias, eps)                                                 \
+    lz_layer_norm_at((x), (shape), (weight), (bias), (eps), LZ_SITE)
 #define lz_rms_norm(x, shape, weight, eps) lz_rms_norm_at((x), (shape), (weight), (eps), LZ_SITE)
-#define lz_group_norm(x, groups, weight, bias, eps) lz_group_norm_at((x), (groups), (weight), (bias), (eps), LZ_SITE)
+#define lz_group_norm(x, groups, weight, bias, eps)                                                \
+    lz_group_norm_at((x), (groups), (weight), (bias), (eps), LZ_SITE)
 #define lz_batch_norm(x, running_mean, running_var, ...)                                           \
-    LZ_OVERRIDING(lz_batch_norm_at((x), (running_mean), (running_var),                             \
-                                   LZ_DEFAULTED(lz_batch_norm_options, LZ_BATCH_NORM_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_instance_norm(x, weight, bias, eps) lz_instance_norm_at((x), (weight), (bias), (eps), LZ_SITE)
+    LZ_OVERRIDING(lz_batch_norm_at(                                                                \
+        (x), (running_mean), (running_var),                                                        \
+        LZ_DEFAULTED(lz_batch_norm_options, LZ_BATCH_NORM_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+#define lz_instance_norm(x, weight, bias, eps)                                                     \
+    lz_instance_norm_at((x), (weight), (bias), (eps), LZ_SITE)
 #define lz_normalize(x, p, dim, eps) lz_normalize_at((x), (p), (dim), (eps), LZ_SITE)
 #define lz_dropout(x, p, training) lz_dropout_at((x), (p), (training), LZ_SITE)
 #define lz_scaled_dot_product_attention(q, k, v, ...)                                              \
-    lz_scaled_dot_product_attention_at((q), (k), (v), LZ_OPTIONS(lz_attention_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_rotary_embedding(x, offset, base, interleaved) lz_rotary_embedding_at((x), (offset), (base), (interleaved), LZ_SITE)
-#define LZ_LOSS2(f, x, y, ...) LZ_OVERRIDING(f((x), (y), LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define LZ_LOSS3(f, x, y, z, ...) LZ_OVERRIDING(f((x), (y), (z), LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_cross_entropy(logits, target, ...) LZ_LOSS2(lz_cross_entropy_at, logits, target, ##__VA_ARGS__)
+    lz_scaled_dot_product_attention_at((q), (k), (v),                                              \
+                                       LZ_OPTIONS(lz_attention_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_rotary_embedding(x, offset, base, interleaved)                                          \
+    lz_rotary_embedding_at((x), (offset), (base), (interleaved), LZ_SITE)
+#define LZ_LOSS2(f, x, y, ...)                                                                     \
+    LZ_OVERRIDING(                                                                                 \
+        f((x), (y), LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+#define LZ_LOSS3(f, x, y, z, ...)                                                                  \
+    LZ_OVERRIDING(                                                                                 \
+        f((x), (y), (z), LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+#define lz_cross_entropy(logits, target, ...)                                                      \
+    LZ_LOSS2(lz_cross_entropy_at, logits, target, ##__VA_ARGS__)
 #define lz_nll_loss(x, target, ...) LZ_LOSS2(lz_nll_loss_at, x, target, ##__VA_ARGS__)
 #define lz_mse_loss(x, target, ...) LZ_LOSS2(lz_mse_loss_at, x, target, ##__VA_ARGS__)
 #define lz_l1_loss(x, target, ...) LZ_LOSS2(lz_l1_loss_at, x, target, ##__VA_ARGS__)
 #define lz_smooth_l1_loss(x, target, ...) LZ_LOSS2(lz_smooth_l1_loss_at, x, target, ##__VA_ARGS__)
 #define lz_huber_loss(x, target, ...) LZ_LOSS2(lz_huber_loss_at, x, target, ##__VA_ARGS__)
-#define lz_binary_cross_entropy(x, target, ...) LZ_LOSS2(lz_binary_cross_entropy_at, x, target, ##__VA_ARGS__)
-#define lz_binary_cross_entropy_with_logits(x, target, ...) LZ_LOSS2(lz_binary_cross_entropy_with_logits_at, x, target, ##__VA_ARGS__)
+#define lz_binary_cross_entropy(x, target, ...)                                                    \
+    LZ_LOSS2(lz_binary_cross_entropy_at, x, target, ##__VA_ARGS__)
+#define lz_binary_cross_entropy_with_logits(x, target, ...)                                        \
+    LZ_LOSS2(lz_binary_cross_entropy_with_logits_at, x, target, ##__VA_ARGS__)
 #define lz_kl_div(x, target, ...) LZ_LOSS2(lz_kl_div_at, x, target, ##__VA_ARGS__)
-#define lz_cosine_embedding_loss(a, b, target, ...) LZ_LOSS3(lz_cosine_embedding_loss_at, a, b, target, ##__VA_ARGS__)
-#define lz_triplet_margin_loss(a, p, n, ...) LZ_LOSS3(lz_triplet_margin_loss_at, a, p, n, ##__VA_ARGS__)
+#define lz_cosine_embedding_loss(a, b, target, ...)                                                \
+    LZ_LOSS3(lz_cosine_embedding_loss_at, a, b, target, ##__VA_ARGS__)
+#define lz_triplet_margin_loss(a, p, n, ...)                                                       \
+    LZ_LOSS3(lz_triplet_margin_loss_at, a, p, n, ##__VA_ARGS__)
 #define lz_accuracy(logits, labels) lz_accuracy_at((logits), (labels), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -1,4 +1,5 @@
-/* grad.h - reverse-mode gradients over the pending graph. The gradient is recorded like any other operation, so it can be differentiated again.
+/* grad.h - reverse-mode gradients over the pending graph. The gradient is recorded like any other
+ * operation, so it can be differentiated again.
  * Source of each rule: the vjp column of docs/ops.md. */
 #ifndef LAZULI_GRAD_H
 #define LAZULI_GRAD_H
@@ -7,23 +8,31 @@ LZ_EXTERN_C_BEGIN
 
 typedef struct lz_grad_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_grad_options));
-    lz_tensor *grad_output LZ_DEFAULT(nullptr);     /* of loss's shape; default: ones, and then loss must have one element */
-    bool allow_unused LZ_DEFAULT(false);            /* a parameter that loss does not depend on gets zeros instead of LZ_EGRAD */
+    /* of loss's shape; default: ones, and then loss must have one element */
+    lz_tensor *grad_output LZ_DEFAULT(nullptr);
+    /* a parameter that loss does not depend on gets zeros instead of LZ_EGRAD */
+    bool allow_unused LZ_DEFAULT(false);
 } lz_grad_options;
-/* grads[i] = d loss / d params[i], a handle of the innermost scope with params[i]'s shape and dtype (floating point, else LZ_EDTYPE).
- * Works as long as the graph between them is pending: not after a step or an assignment to the parameter (LZ_EGRAD names the
- * parameter's index and why). grads is filled with error tensors on failure. Integer, boolean and comparison paths carry no gradient. */
-LZ_API lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads, const lz_grad_options *o, const lz_site *site);
+/* grads[i] = d loss / d params[i], a handle of the innermost scope with params[i]'s shape and dtype
+ * (floating point, else LZ_EDTYPE).
+ * Works as long as the graph between them is pending: not after a step or an assignment to the
+ * parameter (LZ_EGRAD names the parameter's index and why). grads is filled with error tensors on
+ * failure. Integer, boolean and comparison paths carry no gradient. */
+LZ_API lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads,
+                            const lz_grad_options *o, const lz_site *site);
 #define lz_grad(loss, params, n, grads, ...)                                                       \
     lz_grad_at((loss), (params), (n), (grads), LZ_OPTIONS(lz_grad_options, ##__VA_ARGS__), LZ_SITE)
-/* Marks t as a parameter: lz_backward accumulates into its gradient. t keeps its mark through lz_assign. */
+/* Marks t as a parameter: lz_backward accumulates into its gradient. t keeps its mark through
+ * lz_assign. */
 LZ_API lz_status lz_requires_grad(lz_tensor *t, bool on);
-/* Adds d loss / d p to the gradient of every live marked tensor p that loss depends on (loss has one element). */
+/* Adds d loss / d p to the gradient of every live marked tensor p that loss depends on (loss has
+ * one element). */
 LZ_API lz_status lz_backward_at(lz_tensor *loss, const lz_site *site);
 #define lz_backward(loss) lz_backward_at((loss), LZ_SITE)
-/* The accumulated gradient (handle owned by t, valid while t is and until lz_zero_grad; lz_retain to keep), or NULL when there is none. */
+/* The accumulated gradient (handle owned by t, valid while t is and until lz_zero_grad; lz_retain
+ * to keep), or NULL when there is none. */
 LZ_API lz_tensor *lz_grad_of(lz_tensor *t);
-LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n);      /* forgets the gradients */
+LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n); /* forgets the gradients */
 /* The same value without a path to what made it. */
 LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
 #define lz_detach(x) lz_detach_at((x), LZ_SITE)

@@ -1,53 +1,81 @@
-/* image_ops.h - resizing, sampling, padding and windows of images: x is [N, C, spatial..] (padding and shuffling: any leading dimensions). Names, defaults and
- * results are ATen's; the number of spatial dimensions is found from the arguments. Floats unless said, 16-bit ones computed in f32. Errors of all, as an
- * error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+/* image_ops.h - resizing, sampling, padding and windows of images: x is [N, C, spatial..] (padding
+ * and shuffling: any leading dimensions). Names, defaults and results are ATen's; the number of
+ * spatial dimensions is found from the arguments. Floats unless said, 16-bit ones computed in f32.
+ * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE,
+ * LZ_EMEM. */
 #ifndef LAZULI_IMAGE_OPS_H
 #define LAZULI_IMAGE_OPS_H
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
-/* ---- resizing to `size`, the spatial extents (1 to 3 of them). scales: one for each, used instead of the quotient of the extents; NULL: none ---- */
+/* ---- resizing to `size`, the spatial extents (1 to 3 of them). scales: one for each, used instead
+ * of the quotient of the extents; NULL: none ---- */
 /* Element floor(i in / out) of each dimension; exact: floor((i + 1/2) in / out). Any dtype. */
-LZ_API lz_tensor *lz_upsample_nearest_at(lz_tensor *x, lz_shape size, const double *scales, bool exact, const lz_site *site);
+LZ_API lz_tensor *lz_upsample_nearest_at(lz_tensor *x, lz_shape size, const double *scales,
+                                         bool exact, const lz_site *site);
 /* Linear, bilinear, trilinear. align_corners: the outer elements stay in the corners. */
-LZ_API lz_tensor *lz_upsample_linear_at(lz_tensor *x, lz_shape size, bool align_corners, const double *scales, const lz_site *site);
-LZ_API lz_tensor *lz_upsample_bicubic2d_at(lz_tensor *x, lz_shape size, bool align_corners, const double *scales, const lz_site *site);  /* Keys 1981, a = -0.75 */
+LZ_API lz_tensor *lz_upsample_linear_at(lz_tensor *x, lz_shape size, bool align_corners,
+                                        const double *scales, const lz_site *site);
+/* Keys 1981, a = -0.75 */
+LZ_API lz_tensor *lz_upsample_bicubic2d_at(lz_tensor *x, lz_shape size, bool align_corners,
+                                           const double *scales, const lz_site *site);
 
 /* ---- sampling ---- */
 typedef enum lz_grid_mode { LZ_GRID_BILINEAR, LZ_GRID_NEAREST, LZ_GRID_BICUBIC } lz_grid_mode;
 typedef enum lz_grid_padding { LZ_GRID_ZEROS, LZ_GRID_BORDER, LZ_GRID_REFLECTION } lz_grid_padding;
-/* x[N, C, H, W] at grid[N, Ho, Wo, 2], whose pairs are (x, y), -1 and 1 the borders: [N, C, Ho, Wo]. Differentiable in both. */
-LZ_API lz_tensor *lz_grid_sampler_2d_at(lz_tensor *x, lz_tensor *grid, lz_grid_mode mode, lz_grid_padding padding, bool align_corners, const lz_site *site);
+/* x[N, C, H, W] at grid[N, Ho, Wo, 2], whose pairs are (x, y), -1 and 1 the borders: [N, C, Ho,
+ * Wo]. Differentiable in both. */
+LZ_API lz_tensor *lz_grid_sampler_2d_at(lz_tensor *x, lz_tensor *grid, lz_grid_mode mode,
+                                        lz_grid_padding padding, bool align_corners,
+                                        const lz_site *site);
 /* The grid [N, H, W, 2] that theta[N, 2, 3] maps (x, y, 1) to; size is [N, C, H, W]. */
-LZ_API lz_tensor *lz_affine_grid_generator_at(lz_tensor *theta, lz_shape size, bool align_corners, const lz_site *site);
+LZ_API lz_tensor *lz_affine_grid_generator_at(lz_tensor *theta, lz_shape size, bool align_corners,
+                                              const lz_site *site);
 
-/* ---- padding: n = 2, 4 or 6 numbers >= 0 in ATen's order, (low, high) of the last dimension first. Any dtype ---- */
-LZ_API lz_tensor *lz_reflection_pad_at(lz_tensor *x, const int64_t *pad, int n, const lz_site *site);  /* less than the extent; the border is not repeated */
-LZ_API lz_tensor *lz_replication_pad_at(lz_tensor *x, const int64_t *pad, int n, const lz_site *site); /* the border repeated */
-LZ_API lz_tensor *lz_circular_pad_at(lz_tensor *x, const int64_t *pad, int n, const lz_site *site);    /* at most the extent */
+/* ---- padding: n = 2, 4 or 6 numbers >= 0 in ATen's order, (low, high) of the last dimension
+ * first. Any dtype ---- */
+/* less than the extent; the border is not repeated */
+LZ_API lz_tensor *lz_reflection_pad_at(lz_tensor *x, const int64_t *pad, int n,
+                                       const lz_site *site);
+/* the border repeated */
+LZ_API lz_tensor *lz_replication_pad_at(lz_tensor *x, const int64_t *pad, int n,
+                                        const lz_site *site);
+/* at most the extent */
+LZ_API lz_tensor *lz_circular_pad_at(lz_tensor *x, const int64_t *pad, int n, const lz_site *site);
 
 /* ---- channels and space. Any dtype ---- */
-LZ_API lz_tensor *lz_pixel_shuffle_at(lz_tensor *x, int64_t factor, const lz_site *site);      /* [.., C r r, H, W] -> [.., C, H r, W r] */
-LZ_API lz_tensor *lz_pixel_unshuffle_at(lz_tensor *x, int64_t factor, const lz_site *site);    /* the way back */
-LZ_API lz_tensor *lz_channel_shuffle_at(lz_tensor *x, int64_t groups, const lz_site *site);    /* [N, C, ..]: channel (g, k) goes to (k, g) */
+/* [.., C r r, H, W] -> [.., C, H r, W r] */
+LZ_API lz_tensor *lz_pixel_shuffle_at(lz_tensor *x, int64_t factor, const lz_site *site);
+/* the way back */
+LZ_API lz_tensor *lz_pixel_unshuffle_at(lz_tensor *x, int64_t factor, const lz_site *site);
+/* [N, C, ..]: channel (g, k) goes to (k, g) */
+LZ_API lz_tensor *lz_channel_shuffle_at(lz_tensor *x, int64_t groups, const lz_site *site);
 
 /* ---- windows ---- */
-typedef struct lz_window {      /* (height, width) each; 0 in dilation and stride stands for 1 */
+typedef struct lz_window { /* (height, width) each; 0 in dilation and stride stands for 1 */
     int64_t kernel[2], dilation[2], padding[2], stride[2];
 } lz_window;
-/* [N, C, H, W] -> [N, C kh kw, L], the L windows as columns; zeros around. Any dtype. torch.nn.functional.unfold. */
+/* [N, C, H, W] -> [N, C kh kw, L], the L windows as columns; zeros around. Any dtype.
+ * torch.nn.functional.unfold. */
 LZ_API lz_tensor *lz_im2col_at(lz_tensor *x, const lz_window *window, const lz_site *site);
-/* [N, C kh kw, L] -> [N, C, H, W], what windows share added up. Numbers. torch.nn.functional.fold. */
-LZ_API lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, const lz_window *window, const lz_site *site);
+/* [N, C kh kw, L] -> [N, C, H, W], what windows share added up. Numbers.
+ * torch.nn.functional.fold. */
+LZ_API lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, const lz_window *window,
+                               const lz_site *site);
 
-#define lz_upsample_nearest(x, size, scales, exact) lz_upsample_nearest_at((x), (size), (scales), (exact), LZ_SITE)
-#define lz_upsample_linear(x, size, align_corners, scales) lz_upsample_linear_at((x), (size), (align_corners), (scales), LZ_SITE)
-#define lz_upsample_bicubic2d(x, size, align_corners, scales) lz_upsample_bicubic2d_at((x), (size), (align_corners), (scales), LZ_SITE)
-#define lz_upsample_nearest2d(x, size, scales) lz_upsample_nearest_at((x), (size), (scales), false, LZ_SITE)
+#define lz_upsample_nearest(x, size, scales, exact)                                                \
+    lz_upsample_nearest_at((x), (size), (scales), (exact), LZ_SITE)
+#define lz_upsample_linear(x, size, align_corners, scales)                                         \
+    lz_upsample_linear_at((x), (size), (align_corners), (scales), LZ_SITE)
+#define lz_upsample_bicubic2d(x, size, align_corners, scales)                                      \
+    lz_upsample_bicubic2d_at((x), (size), (align_corners), (scales), LZ_SITE)
+#define lz_upsample_nearest2d(x, size, scales)                                                     \
+    lz_upsample_nearest_at((x), (size), (scales), false, LZ_SITE)
 #define lz_upsample_bilinear2d lz_upsample_linear
 #define lz_grid_sampler_2d(x, grid, mode, padding, align_corners)                                  \
     lz_grid_sampler_2d_at((x), (grid), (mode), (padding), (align_corners), LZ_SITE)
-#define lz_affine_grid_generator(theta, size, align_corners) lz_affine_grid_generator_at((theta), (size), (align_corners), LZ_SITE)
+#define lz_affine_grid_generator(theta, size, align_corners)                                       \
+    lz_affine_grid_generator_at((theta), (size), (align_corners), LZ_SITE)
 #define lz_reflection_pad(...) lz_reflection_pad_at(__VA_ARGS__, LZ_SITE)
 #define lz_replication_pad(...) lz_replication_pad_at(__VA_ARGS__, LZ_SITE)
 #define lz_circular_pad(...) lz_circular_pad_at(__VA_ARGS__, LZ_SITE)

@@ -1,31 +1,50 @@
-/* math_ops.h - elementwise operations with options or more than two operands, and activations. Names, defaults and results are ATen's.
- * Options: a trailing struct whose fields have ATen's defaults, lz_elu(x, .alpha = 2); the plain function takes NULL for all defaults. Numbers given
- * by the caller are run-time arguments (but 0, 1 and -1): changing them never recompiles.
- * Shapes broadcast, dtypes promote, and "floats" means that integers and booleans are converted to f32 first, as in tensor_ops.h; 16-bit floats are
- * computed in f32 and rounded once. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. Source of each:
- * the ATen function of its name; gradients at kinks are ATen's. */
+/* math_ops.h - elementwise operations with options or more than two operands, and activations.
+ * Names, defaults and results are ATen's.
+ * Options: a trailing struct whose fields have ATen's defaults, lz_elu(x, .alpha = 2); the plain
+ * function takes NULL for all defaults. Numbers given by the caller are run-time arguments (but 0,
+ * 1 and -1): changing them never recompiles.
+ * Shapes broadcast, dtypes promote, and "floats" means that integers and booleans are converted to
+ * f32 first, as in tensor_ops.h; 16-bit floats are computed in f32 and rounded once. Errors of all,
+ * as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. Source of
+ * each: the ATen function of its name; gradients at kinks are ATen's. */
 #ifndef LAZULI_MATH_OPS_H
 #define LAZULI_MATH_OPS_H
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
 
 /* ---- arithmetic ---- */
-LZ_API lz_tensor *lz_add_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site);  /* a + alpha b (add.Tensor) */
-LZ_API lz_tensor *lz_sub_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site);  /* a - alpha b (sub.Tensor) */
-/* rounding_mode: NULL a / b in floats; "trunc" toward zero, "floor" down, in the promoted dtype. Integers: x / 0 is -1. */
-LZ_API lz_tensor *lz_div_mode_at(lz_tensor *a, lz_tensor *b, const char *rounding_mode, const lz_site *site);
-LZ_API lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mode, const lz_site *site);
-LZ_API lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *site);         /* pow.Scalar: base to the power of each element */
-LZ_API lz_tensor *lz_addcmul_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value, const lz_site *site);  /* x + value a b */
-LZ_API lz_tensor *lz_addcdiv_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value, const lz_site *site);  /* x + value a / b; floats */
-/* start + weight (end - start), computed from the end that is nearer, so that weights 0 and 1 give the ends. Floats. */
-LZ_API lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight, const lz_site *site);
-LZ_API lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight, const lz_site *site);
-/* min(max(x, lo), hi); one of the bounds may be NULL. NaN in any of the three gives NaN; where lo > hi the result is hi. */
-LZ_API lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi, const lz_site *site);
+/* a + alpha b (add.Tensor) */
+LZ_API lz_tensor *lz_add_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site);
+/* a - alpha b (sub.Tensor) */
+LZ_API lz_tensor *lz_sub_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site);
+/* rounding_mode: NULL a / b in floats; "trunc" toward zero, "floor" down, in the promoted dtype.
+ * Integers: x / 0 is -1. */
+LZ_API lz_tensor *lz_div_mode_at(lz_tensor *a, lz_tensor *b, const char *rounding_mode,
+                                 const lz_site *site);
+LZ_API lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mode,
+                                        const lz_site *site);
+/* pow.Scalar: base to the power of each element */
+LZ_API lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *site);
+/* x + value a b */
+LZ_API lz_tensor *lz_addcmul_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
+                                const lz_site *site);
+/* x + value a / b; floats */
+LZ_API lz_tensor *lz_addcdiv_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
+                                const lz_site *site);
+/* start + weight (end - start), computed from the end that is nearer, so that weights 0 and 1 give
+ * the ends. Floats. */
+LZ_API lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight,
+                             const lz_site *site);
+LZ_API lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight,
+                                    const lz_site *site);
+/* min(max(x, lo), hi); one of the bounds may be NULL. NaN in any of the three gives NaN; where lo >
+ * hi the result is hi. */
+LZ_API lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi,
+                                     const lz_site *site);
 LZ_API lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site);
 LZ_API lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site);
-LZ_API lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site);           /* floats: round(x 10^d) / 10^d, |d| <= 18 */
+/* floats: round(x 10^d) / 10^d, |d| <= 18 */
+LZ_API lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site);
 /* log(x / (1 - x)). eps >= 0: x is clamped to [eps, 1 - eps] first; NaN: it is not. Floats. */
 LZ_API lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site);
 /* The n-th derivative of digamma, n >= 0 (LZ_EINVAL). Floats. */
@@ -33,26 +52,34 @@ LZ_API lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site);
 typedef struct lz_nan_to_num_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_nan_to_num_options));
     double nan LZ_DEFAULT(0);
-    double posinf LZ_DEFAULT(0);        /* 0, as nothing given: the largest finite value of the dtype */
+    /* 0, as nothing given: the largest finite value of the dtype */
+    double posinf LZ_DEFAULT(0);
     double neginf LZ_DEFAULT(0);        /* 0: the lowest finite value */
     bool posinf_zero LZ_DEFAULT(false); /* posinf is meant to be 0 */
     bool neginf_zero LZ_DEFAULT(false);
 } lz_nan_to_num_options;
-/* x with NaN and infinities replaced; the gradient there is 0. Integers and booleans as they are. */
-LZ_API lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o, const lz_site *site);
+/* x with NaN and infinities replaced; the gradient there is 0. Integers and booleans as they
+ * are. */
+LZ_API lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o,
+                                   const lz_site *site);
 
 /* ---- nearness: booleans ---- */
 typedef struct lz_isclose_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_isclose_options));
-    double rtol LZ_DEFAULT(1e-5);       /* >= 0, as atol */
+    double rtol LZ_DEFAULT(1e-5); /* >= 0, as atol */
     double atol LZ_DEFAULT(1e-8);
     bool equal_nan LZ_DEFAULT(false);
 } lz_isclose_options;
 #define LZ_ISCLOSE_DEFAULTS .rtol = 1e-5, .atol = 1e-8
-/* a == b, or a - b is finite and |a - b| <= atol + rtol |b|. Any number dtype; integers are compared in f64. */
-LZ_API lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o, const lz_site *site);
-LZ_API lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o, const lz_site *site);    /* whether all are; rank 0 */
-LZ_API lz_tensor *lz_equal_at(lz_tensor *a, lz_tensor *b, const lz_site *site);    /* rank 0: same shape and all elements equal (NaN is not) */
+/* a == b, or a - b is finite and |a - b| <= atol + rtol |b|. Any number dtype; integers are
+ * compared in f64. */
+LZ_API lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
+                                const lz_site *site);
+/* whether all are; rank 0 */
+LZ_API lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
+                                 const lz_site *site);
+/* rank 0: same shape and all elements equal (NaN is not) */
+LZ_API lz_tensor *lz_equal_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 
 /* ---- activations ---- */
 typedef struct lz_leaky_relu_options {
@@ -60,7 +87,9 @@ typedef struct lz_leaky_relu_options {
     double negative_slope LZ_DEFAULT(0.01);
 } lz_leaky_relu_options;
 #define LZ_LEAKY_RELU_DEFAULTS .negative_slope = 0.01
-LZ_API lz_tensor *lz_leaky_relu_at(lz_tensor *x, const lz_leaky_relu_options *o, const lz_site *site);     /* x where x > 0, else slope x. Floats */
+/* x where x > 0, else slope x. Floats */
+LZ_API lz_tensor *lz_leaky_relu_at(lz_tensor *x, const lz_leaky_relu_options *o,
+                                   const lz_site *site);
 typedef struct lz_elu_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_elu_options));
     double alpha LZ_DEFAULT(1);
@@ -70,30 +99,42 @@ typedef struct lz_elu_options {
 #define LZ_ELU_DEFAULTS .alpha = 1, .scale = 1, .input_scale = 1
 /* scale x where x > 0, else scale alpha (exp(input_scale x) - 1). Floats. */
 LZ_API lz_tensor *lz_elu_at(lz_tensor *x, const lz_elu_options *o, const lz_site *site);
-LZ_API lz_tensor *lz_celu_at(lz_tensor *x, double alpha, const lz_site *site);             /* x where x > 0, else alpha (exp(x / alpha) - 1); alpha not 0 */
+/* x where x > 0, else alpha (exp(x / alpha) - 1); alpha not 0 */
+LZ_API lz_tensor *lz_celu_at(lz_tensor *x, double alpha, const lz_site *site);
 typedef struct lz_softplus_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_softplus_options));
     double beta LZ_DEFAULT(1);
     double threshold LZ_DEFAULT(20);
 } lz_softplus_options;
 #define LZ_SOFTPLUS_DEFAULTS .beta = 1, .threshold = 20
-LZ_API lz_tensor *lz_softplus_at(lz_tensor *x, const lz_softplus_options *o, const lz_site *site); /* log(1 + exp(beta x)) / beta; x where beta x > threshold */
+/* log(1 + exp(beta x)) / beta; x where beta x > threshold */
+LZ_API lz_tensor *lz_softplus_at(lz_tensor *x, const lz_softplus_options *o, const lz_site *site);
 typedef struct lz_hardtanh_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_hardtanh_options));
     double min_val LZ_DEFAULT(-1);
     double max_val LZ_DEFAULT(1);
 } lz_hardtanh_options;
 #define LZ_HARDTANH_DEFAULTS .min_val = -1, .max_val = 1
-LZ_API lz_tensor *lz_hardtanh_at(lz_tensor *x, const lz_hardtanh_options *o, const lz_site *site); /* clamped; the gradient at the bounds is 0 */
-LZ_API lz_tensor *lz_hardshrink_at(lz_tensor *x, double lambd, const lz_site *site);       /* 0 where -lambd <= x <= lambd, else x. ATen's default: 0.5 */
-LZ_API lz_tensor *lz_softshrink_at(lz_tensor *x, double lambd, const lz_site *site);       /* x brought nearer to 0 by lambd >= 0. ATen's default: 0.5 */
-LZ_API lz_tensor *lz_threshold_at(lz_tensor *x, double threshold, double value, const lz_site *site);  /* x where x > threshold or NaN, else value */
-/* x where x > 0, else weight x; weight has one element, or one for each index of dimension 1 (of dimension 0 for rank 1). Floats. */
+/* clamped; the gradient at the bounds is 0 */
+LZ_API lz_tensor *lz_hardtanh_at(lz_tensor *x, const lz_hardtanh_options *o, const lz_site *site);
+/* 0 where -lambd <= x <= lambd, else x. ATen's default: 0.5 */
+LZ_API lz_tensor *lz_hardshrink_at(lz_tensor *x, double lambd, const lz_site *site);
+/* x brought nearer to 0 by lambd >= 0. ATen's default: 0.5 */
+LZ_API lz_tensor *lz_softshrink_at(lz_tensor *x, double lambd, const lz_site *site);
+/* x where x > threshold or NaN, else value */
+LZ_API lz_tensor *lz_threshold_at(lz_tensor *x, double threshold, double value,
+                                  const lz_site *site);
+/* x where x > 0, else weight x; weight has one element, or one for each index of dimension 1 (of
+ * dimension 0 for rank 1). Floats. */
 LZ_API lz_tensor *lz_prelu_at(lz_tensor *x, lz_tensor *weight, const lz_site *site);
-LZ_API lz_tensor *lz_glu_at(lz_tensor *x, int64_t dim, const lz_site *site);               /* first half of dim times sigmoid of the second. Floats */
-/* softmax and log_softmax of x converted to dtype (a float; LZ_DTYPE_NONE: x's); _softmax(half_to_float) is dtype LZ_F32. softmin is softmax(-x). */
-LZ_API lz_tensor *lz_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype, const lz_site *site);
-LZ_API lz_tensor *lz_log_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype, const lz_site *site);
+/* first half of dim times sigmoid of the second. Floats */
+LZ_API lz_tensor *lz_glu_at(lz_tensor *x, int64_t dim, const lz_site *site);
+/* softmax and log_softmax of x converted to dtype (a float; LZ_DTYPE_NONE: x's);
+ * _softmax(half_to_float) is dtype LZ_F32. softmin is softmax(-x). */
+LZ_API lz_tensor *lz_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype,
+                                      const lz_site *site);
+LZ_API lz_tensor *lz_log_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype,
+                                          const lz_site *site);
 LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
 #define lz_add_alpha(a, b, alpha) lz_add_alpha_at((a), (b), (alpha), LZ_SITE)
@@ -111,20 +152,28 @@ LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 #define lz_round_decimals(x, decimals) lz_round_decimals_at((x), (decimals), LZ_SITE)
 #define lz_logit(x, eps) lz_logit_at((x), (eps), LZ_SITE)
 #define lz_polygamma(n, x) lz_polygamma_at((n), (x), LZ_SITE)
-#define lz_nan_to_num(x, ...) lz_nan_to_num_at((x), LZ_OPTIONS(lz_nan_to_num_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_nan_to_num(x, ...)                                                                      \
+    lz_nan_to_num_at((x), LZ_OPTIONS(lz_nan_to_num_options, ##__VA_ARGS__), LZ_SITE)
 #define lz_isclose(a, b, ...)                                                                      \
-    LZ_OVERRIDING(lz_isclose_at((a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+    LZ_OVERRIDING(lz_isclose_at(                                                                   \
+        (a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_allclose(a, b, ...)                                                                     \
-    LZ_OVERRIDING(lz_allclose_at((a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+    LZ_OVERRIDING(lz_allclose_at(                                                                  \
+        (a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_equal(a, b) lz_equal_at((a), (b), LZ_SITE)
 #define lz_leaky_relu(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_leaky_relu_at((x), LZ_DEFAULTED(lz_leaky_relu_options, LZ_LEAKY_RELU_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_elu(x, ...) LZ_OVERRIDING(lz_elu_at((x), LZ_DEFAULTED(lz_elu_options, LZ_ELU_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+    LZ_OVERRIDING(lz_leaky_relu_at(                                                                \
+        (x), LZ_DEFAULTED(lz_leaky_relu_options, LZ_LEAKY_RELU_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+#define lz_elu(x, ...)                                                                             \
+    LZ_OVERRIDING(                                                                                 \
+        lz_elu_at((x), LZ_DEFAULTED(lz_elu_options, LZ_ELU_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_celu(x, alpha) lz_celu_at((x), (alpha), LZ_SITE)
 #define lz_softplus(x, ...)                                                                        \
-    LZ_OVERRIDING(lz_softplus_at((x), LZ_DEFAULTED(lz_softplus_options, LZ_SOFTPLUS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+    LZ_OVERRIDING(lz_softplus_at(                                                                  \
+        (x), LZ_DEFAULTED(lz_softplus_options, LZ_SOFTPLUS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_hardtanh(x, ...)                                                                        \
-    LZ_OVERRIDING(lz_hardtanh_at((x), LZ_DEFAULTED(lz_hardtanh_options, LZ_HARDTANH_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+    LZ_OVERRIDING(lz_hardtanh_at(                                                                  \
+        (x), LZ_DEFAULTED(lz_hardtanh_options, LZ_HARDTANH_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_hardshrink(x, lambd) lz_hardshrink_at((x), (lambd), LZ_SITE)
 #define lz_softshrink(x, lambd) lz_softshrink_at((x), (lambd), LZ_SITE)
 #define lz_threshold(x, threshold, value) lz_threshold_at((x), (threshold), (value), LZ_SITE)

@@ -1,4 +1,5 @@
-/* nn.h - parameter lists, layers with parameters, initialisers. Written with the public operations only. */
+/* nn.h - parameter lists, layers with parameters, initialisers. Written with the public operations
+ * only. */
 #ifndef LAZULI_NN_H
 #define LAZULI_NN_H
 #include <lazuli/functional.h>
@@ -9,36 +10,49 @@ LZ_EXTERN_C_BEGIN
 typedef struct lz_params {
     lz_tensor **tensors;
     char **names;
-    bool *is_buffer;            /* state without a gradient: lz_params_add_buffer */
+    bool *is_buffer; /* state without a gradient: lz_params_add_buffer */
     size_t len, cap;
 } lz_params;
 /* Retains t (floating point) and marks it as requiring a gradient; copies the name.
  * LZ_ENULL, LZ_EDTYPE, LZ_EMEM, t's own error; then nothing is added. */
-LZ_API lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site);
+LZ_API lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t,
+                                  const lz_site *site);
 #define lz_params_add(ps, name, t) lz_params_add_at((ps), (name), (t), LZ_SITE)
-/* The same for state that is saved and loaded but not learned (running statistics): any dtype, no gradient. */
-LZ_API lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site);
+/* The same for state that is saved and loaded but not learned (running statistics): any dtype, no
+ * gradient. */
+LZ_API lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t,
+                                         const lz_site *site);
 #define lz_params_add_buffer(ps, name, t) lz_params_add_buffer_at((ps), (name), (t), LZ_SITE)
-LZ_API lz_tensor *lz_params_find(const lz_params *ps, const char *name);    /* NULL when there is none */
-/* Adds to `to` those of `from` that `want` says: groups of parameters for an optimizer. LZ_ENULL, LZ_EMEM. */
-LZ_API lz_status lz_params_select(const lz_params *from, lz_params *to, bool (*want)(const char *name, lz_tensor *t, void *user), void *user);
-LZ_API void lz_params_free(lz_params *ps);      /* releases the tensors; the list is empty afterwards. NULL is fine */
+/* NULL when there is none */
+LZ_API lz_tensor *lz_params_find(const lz_params *ps, const char *name);
+/* Adds to `to` those of `from` that `want` says: groups of parameters for an optimizer. LZ_ENULL,
+ * LZ_EMEM. */
+LZ_API lz_status lz_params_select(const lz_params *from, lz_params *to,
+                                  bool (*want)(const char *name, lz_tensor *t, void *user),
+                                  void *user);
+/* releases the tensors; the list is empty afterwards. NULL is fine */
+LZ_API void lz_params_free(lz_params *ps);
 
-/* Writes the list to a safetensors file under its names, or replaces the file, whole or not at all. Errors: those of lz_save_safetensors. */
+/* Writes the list to a safetensors file under its names, or replaces the file, whole or not at all.
+ * Errors: those of lz_save_safetensors. */
 LZ_API lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site);
 typedef struct lz_load_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_load_options));
-    bool partial LZ_DEFAULT(false);             /* names that are missing in the file, or that only the file has, are no error */
+    /* names that are missing in the file, or that only the file has, are no error */
+    bool partial LZ_DEFAULT(false);
     /* Called for each such name, with "missing" or "unexpected", also when it is an error. */
     void (*report)(const char *name, const char *what, void *user) LZ_DEFAULT(nullptr);
     void *user LZ_DEFAULT(nullptr);
 } lz_load_options;
-/* Assigns the tensors of a safetensors file (or the index of several) to those of the list that have their names; floats are converted to the parameter's dtype.
- * LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor that does not fit; then nothing was assigned. Further errors: those of
- * lz_safetensors_open. */
-LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o, const lz_site *site);
+/* Assigns the tensors of a safetensors file (or the index of several) to those of the list that
+ * have their names; floats are converted to the parameter's dtype.
+ * LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor that does not
+ * fit; then nothing was assigned. Further errors: those of lz_safetensors_open. */
+LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o,
+                                   const lz_site *site);
 #define lz_params_save(ps, path) lz_params_save_at((ps), (path), LZ_SITE)
-#define lz_params_load(ps, path, ...) lz_params_load_at((ps), (path), LZ_OPTIONS(lz_load_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_params_load(ps, path, ...)                                                              \
+    lz_params_load_at((ps), (path), LZ_OPTIONS(lz_load_options, ##__VA_ARGS__), LZ_SITE)
 
 /* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default
  * initialisation (uniform +-1/sqrt(in)). */
@@ -46,33 +60,42 @@ typedef struct lz_linear_layer {
     lz_tensor *weight, *bias;
 } lz_linear_layer;
 /* Adds "<name>.weight" and "<name>.bias" to ps (which owns them), drawn from the device's random
- * numbers. bias may be left out. in, out >= 1; dtype: floating point. LZ_ENULL, LZ_EINVAL, LZ_EDTYPE,
- * LZ_EMEM; then nothing is added. */
-LZ_API lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in, int64_t out,
-                                         bool bias, lz_dtype dtype, const lz_site *site);
+ * numbers. bias may be left out. in, out >= 1; dtype: floating point. LZ_ENULL, LZ_EINVAL,
+ * LZ_EDTYPE, LZ_EMEM; then nothing is added. */
+LZ_API lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char *name,
+                                         int64_t in, int64_t out, bool bias, lz_dtype dtype,
+                                         const lz_site *site);
 #define lz_linear_layer_init(l, ps, name, in, out, bias, dtype)                                    \
     lz_linear_layer_init_at((l), (ps), (name), (in), (out), (bias), (dtype), LZ_SITE)
 /* x[.., in] -> [.., out]. Errors: those of lz_linear. */
-LZ_API lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site);
+LZ_API lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x,
+                                             const lz_site *site);
 #define lz_linear_layer_forward(l, x) lz_linear_layer_forward_at((l), (x), LZ_SITE)
 
-/* ---- further layers, as torch.nn. Each init adds the layer's parameters to ps, which owns them, under "<name>.<torch's name>" (without "<name>." when name
- * is ""), with torch's initial values; options NULL: the defaults. Errors of all inits: LZ_ENULL, LZ_EINVAL, LZ_EDTYPE, LZ_EMEM; then nothing is added. Errors of the
- * forwards: those of the function of functional.h that they call. Structs may be read; a zero field is what is not there ---- */
-/* torch.nn.Embedding: weight [num, dim], normal. indices [..] of i32 or i64 -> [.., dim]; positions out of bounds are clamped. */
+/* ---- further layers, as torch.nn. Each init adds the layer's parameters to ps, which owns them,
+ * under "<name>.<torch's name>" (without "<name>." when name is ""), with torch's initial values;
+ * options NULL: the defaults. Errors of all inits: LZ_ENULL, LZ_EINVAL, LZ_EDTYPE, LZ_EMEM; then
+ * nothing is added. Errors of the forwards: those of the function of functional.h that they call.
+ * Structs may be read; a zero field is what is not there ---- */
+/* torch.nn.Embedding: weight [num, dim], normal. indices [..] of i32 or i64 -> [.., dim]; positions
+ * out of bounds are clamped. */
 typedef struct lz_embedding_layer {
     lz_tensor *weight;
 } lz_embedding_layer;
-LZ_API lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name, int64_t num, int64_t dim, lz_dtype dtype,
+LZ_API lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name,
+                                            int64_t num, int64_t dim, lz_dtype dtype,
                                             const lz_site *site);
-LZ_API lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices, const lz_site *site);
+LZ_API lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices,
+                                                const lz_site *site);
 
-/* torch.nn.Conv1d, Conv2d, Conv3d and ConvTranspose1d..3d: weight [out, in / groups, kernel..] (transposed: [in, out / groups, kernel..]) and bias [out], both uniform
- * +-1/sqrt(fan_in). dims is 1, 2 or 3; kernel has that many extents, one of 0 repeats the one before it. */
+/* torch.nn.Conv1d, Conv2d, Conv3d and ConvTranspose1d..3d: weight [out, in / groups, kernel..]
+ * (transposed: [in, out / groups, kernel..]) and bias [out], both uniform +-1/sqrt(fan_in). dims is
+ * 1, 2 or 3; kernel has that many extents, one of 0 repeats the one before it. */
 typedef struct lz_conv_layer_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_conv_layer_options));
-    int64_t kernel[3] LZ_DEFAULT({});           /* needed */
-    lz_conv_options conv LZ_DEFAULT({});        /* stride, padding, dilation, groups; struct_size may stay 0 */
+    int64_t kernel[3] LZ_DEFAULT({}); /* needed */
+    /* stride, padding, dilation, groups; struct_size may stay 0 */
+    lz_conv_options conv LZ_DEFAULT({});
     bool transposed LZ_DEFAULT(false), no_bias LZ_DEFAULT(false);
 } lz_conv_layer_options;
 typedef struct lz_conv_layer {
@@ -81,47 +104,64 @@ typedef struct lz_conv_layer {
     lz_tensor *weight, *bias;
     lz_conv_options options;
 } lz_conv_layer;
-LZ_API lz_status lz_conv_layer_init_at(lz_conv_layer *l, int dims, lz_params *ps, const char *name, int64_t in, int64_t out, const lz_conv_layer_options *o,
+LZ_API lz_status lz_conv_layer_init_at(lz_conv_layer *l, int dims, lz_params *ps, const char *name,
+                                       int64_t in, int64_t out, const lz_conv_layer_options *o,
                                        lz_dtype dtype, const lz_site *site);
 /* x [N, in, ..] or [in, ..] -> [N, out, ..] or [out, ..]. */
-LZ_API lz_tensor *lz_conv_layer_forward_at(const lz_conv_layer *l, lz_tensor *x, const lz_site *site);
+LZ_API lz_tensor *lz_conv_layer_forward_at(const lz_conv_layer *l, lz_tensor *x,
+                                           const lz_site *site);
 
-typedef enum lz_norm_kind { LZ_LAYER_NORM, LZ_RMS_NORM, LZ_GROUP_NORM, LZ_INSTANCE_NORM, LZ_BATCH_NORM } lz_norm_kind;
+typedef enum lz_norm_kind {
+    LZ_LAYER_NORM,
+    LZ_RMS_NORM,
+    LZ_GROUP_NORM,
+    LZ_INSTANCE_NORM,
+    LZ_BATCH_NORM
+} lz_norm_kind;
 typedef struct lz_norm_layer_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_norm_layer_options));
-    double eps LZ_DEFAULT(1e-5);                /* rms_norm: < 0 is the dtype's own */
-    double momentum LZ_DEFAULT(0.1);            /* batch_norm */
-    int64_t num_groups LZ_DEFAULT(1);           /* group_norm */
+    double eps LZ_DEFAULT(1e-5);      /* rms_norm: < 0 is the dtype's own */
+    double momentum LZ_DEFAULT(0.1);  /* batch_norm */
+    int64_t num_groups LZ_DEFAULT(1); /* group_norm */
     bool no_affine LZ_DEFAULT(false), no_bias LZ_DEFAULT(false), no_running_stats LZ_DEFAULT(false);
 } lz_norm_layer_options;
 #define LZ_NORM_LAYER_DEFAULTS .eps = 1e-5, .momentum = 0.1, .num_groups = 1
-/* torch.nn.LayerNorm, RMSNorm (over the last dimension, of extent n), GroupNorm, InstanceNorm1d..3d, BatchNorm1d..3d (of n channels): weight [n] of ones and bias [n] of
- * zeros; batch_norm also the buffers running_mean, running_var and num_batches_tracked (i64). */
+/* torch.nn.LayerNorm, RMSNorm (over the last dimension, of extent n), GroupNorm,
+ * InstanceNorm1d..3d, BatchNorm1d..3d (of n channels): weight [n] of ones and bias [n] of zeros;
+ * batch_norm also the buffers running_mean, running_var and num_batches_tracked (i64). */
 typedef struct lz_norm_layer {
     lz_norm_kind kind;
     lz_norm_layer_options options;
     lz_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
 } lz_norm_layer;
-LZ_API lz_status lz_norm_layer_init_at(lz_norm_layer *l, lz_norm_kind kind, lz_params *ps, const char *name, int64_t n, const lz_norm_layer_options *o,
+LZ_API lz_status lz_norm_layer_init_at(lz_norm_layer *l, lz_norm_kind kind, lz_params *ps,
+                                       const char *name, int64_t n, const lz_norm_layer_options *o,
                                        lz_dtype dtype, const lz_site *site);
-/* training matters to batch_norm only: statistics of x, which the running ones follow, or the running ones. */
-LZ_API lz_tensor *lz_norm_layer_forward_at(const lz_norm_layer *l, lz_tensor *x, bool training, const lz_site *site);
+/* training matters to batch_norm only: statistics of x, which the running ones follow, or the
+ * running ones. */
+LZ_API lz_tensor *lz_norm_layer_forward_at(const lz_norm_layer *l, lz_tensor *x, bool training,
+                                           const lz_site *site);
 
-/* Keys and values of the positions seen so far, [batch, kv_heads, capacity, head_dim]: one graph serves every position. */
+/* Keys and values of the positions seen so far, [batch, kv_heads, capacity, head_dim]: one graph
+ * serves every position. */
 typedef struct lz_kv_cache {
     lz_tensor *key, *value;
     int64_t length, capacity;
 } lz_kv_cache;
-LZ_API lz_status lz_kv_cache_init_at(lz_kv_cache *c, int64_t batch, int64_t kv_heads, int64_t capacity, int64_t head_dim, lz_dtype dtype, const lz_site *site);
-LZ_API void lz_kv_cache_free(lz_kv_cache *c);   /* NULL is fine; to start again, set length to 0 */
+LZ_API lz_status lz_kv_cache_init_at(lz_kv_cache *c, int64_t batch, int64_t kv_heads,
+                                     int64_t capacity, int64_t head_dim, lz_dtype dtype,
+                                     const lz_site *site);
+LZ_API void lz_kv_cache_free(lz_kv_cache *c); /* NULL is fine; to start again, set length to 0 */
 
-/* torch.nn.MultiheadAttention of one input: in_proj_weight [(heads + 2 kv_heads) head_dim, dim] (xavier uniform), in_proj_bias (zeros), out_proj.weight, out_proj.bias. */
+/* torch.nn.MultiheadAttention of one input: in_proj_weight [(heads + 2 kv_heads) head_dim, dim]
+ * (xavier uniform), in_proj_bias (zeros), out_proj.weight, out_proj.bias. */
 typedef struct lz_attention_layer_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_attention_layer_options));
-    int64_t kv_heads LZ_DEFAULT(0);             /* 0: as many as heads; else it divides them: grouped queries */
+    /* 0: as many as heads; else it divides them: grouped queries */
+    int64_t kv_heads LZ_DEFAULT(0);
     bool no_bias LZ_DEFAULT(false);
-    double rotary_base LZ_DEFAULT(0);           /* 0: no rotary embedding; 10000 is usual */
-    double dropout LZ_DEFAULT(0);               /* of the weights, in training */
+    double rotary_base LZ_DEFAULT(0); /* 0: no rotary embedding; 10000 is usual */
+    double dropout LZ_DEFAULT(0);     /* of the weights, in training */
 } lz_attention_layer_options;
 typedef struct lz_attention_layer {
     lz_tensor *in_proj_weight, *in_proj_bias;
@@ -132,78 +172,120 @@ typedef struct lz_attention_layer {
 typedef struct lz_attention_call {
     size_t struct_size LZ_DEFAULT(sizeof(lz_attention_call));
     bool is_causal LZ_DEFAULT(false), training LZ_DEFAULT(false);
-    lz_tensor *attn_mask LZ_DEFAULT(nullptr);   /* as in lz_scaled_dot_product_attention; not with a cache */
-    /* x continues what the cache holds: it is appended (LZ_ERANGE when it does not fit), and each position sees those up to its own. The step must be marked before
-     * the next call. */
+    /* as in lz_scaled_dot_product_attention; not with a cache */
+    lz_tensor *attn_mask LZ_DEFAULT(nullptr);
+    /* x continues what the cache holds: it is appended (LZ_ERANGE when it does not fit), and each
+     * position sees those up to its own. The step must be marked before the next call. */
     lz_kv_cache *cache LZ_DEFAULT(nullptr);
 } lz_attention_call;
-LZ_API lz_status lz_attention_layer_init_at(lz_attention_layer *l, lz_params *ps, const char *name, int64_t dim, int64_t heads,
-                                            const lz_attention_layer_options *o, lz_dtype dtype, const lz_site *site);
+LZ_API lz_status lz_attention_layer_init_at(lz_attention_layer *l, lz_params *ps, const char *name,
+                                            int64_t dim, int64_t heads,
+                                            const lz_attention_layer_options *o, lz_dtype dtype,
+                                            const lz_site *site);
 /* x [batch, length, dim] -> the same. */
-LZ_API lz_tensor *lz_attention_layer_forward_at(const lz_attention_layer *l, lz_tensor *x, const lz_attention_call *o, const lz_site *site);
+LZ_API lz_tensor *lz_attention_layer_forward_at(const lz_attention_layer *l, lz_tensor *x,
+                                                const lz_attention_call *o, const lz_site *site);
 
-/* Recurrent cells, weights as in torch.nn.LSTMCell and GRUCell: w_ih [4H or 3H, I], w_hh [4H or 3H, H], b_ih and b_hh [4H or 3H] or NULL; gates in torch's order. x [N, I], h and c [N,
- * H]. The LSTM gives the new h, and the new c in *c_out (not NULL). */
-LZ_API lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_tensor *w_ih, lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh,
+/* Recurrent cells, weights as in torch.nn.LSTMCell and GRUCell: w_ih [4H or 3H, I], w_hh [4H or 3H,
+ * H], b_ih and b_hh [4H or 3H] or NULL; gates in torch's order. x [N, I], h and c [N, H]. The LSTM
+ * gives the new h, and the new c in *c_out (not NULL). */
+LZ_API lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_tensor *w_ih,
+                                  lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh,
                                   lz_tensor **c_out, const lz_site *site);
-LZ_API lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site);
-/* torch.nn.LSTM and GRU, one direction: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so on for each of at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). */
+LZ_API lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh,
+                                 lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site);
+/* torch.nn.LSTM and GRU, one direction: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so
+ * on for each of at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). */
 enum { LZ_MAX_RNN_LAYERS = 8 };
 typedef enum lz_rnn_kind { LZ_LSTM, LZ_GRU } lz_rnn_kind;
 typedef struct lz_rnn_layer {
     lz_rnn_kind kind;
     int64_t input, hidden;
     int layers;
-    lz_tensor *w_ih[LZ_MAX_RNN_LAYERS], *w_hh[LZ_MAX_RNN_LAYERS], *b_ih[LZ_MAX_RNN_LAYERS], *b_hh[LZ_MAX_RNN_LAYERS];
+    lz_tensor *w_ih[LZ_MAX_RNN_LAYERS], *w_hh[LZ_MAX_RNN_LAYERS], *b_ih[LZ_MAX_RNN_LAYERS],
+        *b_hh[LZ_MAX_RNN_LAYERS];
 } lz_rnn_layer;
-LZ_API lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps, const char *name, int64_t input, int64_t hidden, int layers, bool bias,
-                                      lz_dtype dtype, const lz_site *site);
-/* x [N, T, input] -> [N, T, hidden], unrolled over T >= 1. h (and c of an LSTM) [layers, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL, the
- * state after. */
-LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
+LZ_API lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
+                                      const char *name, int64_t input, int64_t hidden, int layers,
+                                      bool bias, lz_dtype dtype, const lz_site *site);
+/* x [N, T, input] -> [N, T, hidden], unrolled over T >= 1. h (and c of an LSTM) [layers, N,
+ * hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL, the state
+ * after. */
+LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h,
+                                          lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
                                           const lz_site *site);
 
-#define lz_embedding_layer_init(l, ps, name, num, dim, dtype) lz_embedding_layer_init_at((l), (ps), (name), (num), (dim), (dtype), LZ_SITE)
-#define lz_embedding_layer_forward(l, indices) lz_embedding_layer_forward_at((l), (indices), LZ_SITE)
-#define lz_conv_layer_init(l, dims, ps, name, in, out, dtype, ...) \
-    lz_conv_layer_init_at((l), (dims), (ps), (name), (in), (out), LZ_OPTIONS(lz_conv_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
+#define lz_embedding_layer_init(l, ps, name, num, dim, dtype)                                      \
+    lz_embedding_layer_init_at((l), (ps), (name), (num), (dim), (dtype), LZ_SITE)
+#define lz_embedding_layer_forward(l, indices)                                                     \
+    lz_embedding_layer_forward_at((l), (indices), LZ_SITE)
+#define lz_conv_layer_init(l, dims, ps, name, in, out, dtype, ...)                                 \
+    lz_conv_layer_init_at((l), (dims), (ps), (name), (in), (out),                                  \
+                          LZ_OPTIONS(lz_conv_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
 #define lz_conv_layer_forward(l, x) lz_conv_layer_forward_at((l), (x), LZ_SITE)
 #define lz_norm_layer_init(l, kind, ps, name, n, dtype, ...)                                       \
-    LZ_OVERRIDING(lz_norm_layer_init_at((l), (kind), (ps), (name), (n),                            \
-                                        LZ_DEFAULTED(lz_norm_layer_options, LZ_NORM_LAYER_DEFAULTS, ##__VA_ARGS__), (dtype), LZ_SITE))
-#define lz_norm_layer_forward(l, x, training) lz_norm_layer_forward_at((l), (x), (training), LZ_SITE)
-#define lz_kv_cache_init(c, batch, kv_heads, capacity, head_dim, dtype) \
+    LZ_OVERRIDING(lz_norm_layer_init_at(                                                           \
+        (l), (kind), (ps), (name), (n),                                                            \
+        LZ_DEFAULTED(lz_norm_layer_options, LZ_NORM_LAYER_DEFAULTS, ##__VA_ARGS__), (dtype),       \
+        LZ_SITE))
+#define lz_norm_layer_forward(l, x, training)                                                      \
+    lz_norm_layer_forward_at((l), (x), (training), LZ_SITE)
+#define lz_kv_cache_init(c, batch, kv_heads, capacity, head_dim, dtype)                            \
     lz_kv_cache_init_at((c), (batch), (kv_heads), (capacity), (head_dim), (dtype), LZ_SITE)
-#define lz_attention_layer_init(l, ps, name, dim, heads, dtype, ...) \
-    lz_attention_layer_init_at((l), (ps), (name), (dim), (heads), LZ_OPTIONS(lz_attention_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
-#define lz_attention_layer_forward(l, x, ...) lz_attention_layer_forward_at((l), (x), LZ_OPTIONS(lz_attention_call, ##__VA_ARGS__), LZ_SITE)
-#define lz_lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh, c_out) lz_lstm_cell_at((x), (h), (c), (w_ih), (w_hh), (b_ih), (b_hh), (c_out), LZ_SITE)
-#define lz_gru_cell(x, h, w_ih, w_hh, b_ih, b_hh) lz_gru_cell_at((x), (h), (w_ih), (w_hh), (b_ih), (b_hh), LZ_SITE)
-#define lz_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype) \
-    lz_rnn_layer_init_at((l), (kind), (ps), (name), (input), (hidden), (layers), (bias), (dtype), LZ_SITE)
-#define lz_rnn_layer_forward(l, x, h, c, h_out, c_out) lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out), LZ_SITE)
+#define lz_attention_layer_init(l, ps, name, dim, heads, dtype, ...)                               \
+    lz_attention_layer_init_at((l), (ps), (name), (dim), (heads),                                  \
+                               LZ_OPTIONS(lz_attention_layer_options, ##__VA_ARGS__), (dtype),     \
+                               LZ_SITE)
+#define lz_attention_layer_forward(l, x, ...)                                                      \
+    lz_attention_layer_forward_at((l), (x), LZ_OPTIONS(lz_attention_call, ##__VA_ARGS__), LZ_SITE)
+#define lz_lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh, c_out)                                       \
+    lz_lstm_cell_at((x), (h), (c), (w_ih), (w_hh), (b_ih), (b_hh), (c_out), LZ_SITE)
+#define lz_gru_cell(x, h, w_ih, w_hh, b_ih, b_hh)                                                  \
+    lz_gru_cell_at((x), (h), (w_ih), (w_hh), (b_ih), (b_hh), LZ_SITE)
+#define lz_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype)                   \
+    lz_rnn_layer_init_at((l), (kind), (ps), (name), (input), (hidden), (layers), (bias), (dtype),  \
+                         LZ_SITE)
+#define lz_rnn_layer_forward(l, x, h, c, h_out, c_out)                                             \
+    lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out), LZ_SITE)
 
-/* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out of
- * shape [out, in, ...] as in torch.nn.init. uniform in [lo, hi); normal; He et al. 2015:
+/* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out
+ * of shape [out, in, ...] as in torch.nn.init. uniform in [lo, hi); normal; He et al. 2015:
  * +-sqrt(6 / ((1 + a^2) fan_in)); Glorot and Bengio 2010: +-gain sqrt(6 / (fan_in + fan_out)). */
-LZ_API lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, double hi, const lz_site *site);
-LZ_API lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);
-LZ_API lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site);
-LZ_API lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
-/* The same variances by normal numbers; trunc_normal: normal, but within [lo, hi] (by the inverse of its distribution, in f32); orthogonal: gain times a matrix [rows, rest]
- * with orthonormal rows or columns, whichever are fewer (Saxe et al. 2014; computed on the host, which waits). */
-LZ_API lz_tensor *lz_init_kaiming_normal_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site);
-LZ_API lz_tensor *lz_init_xavier_normal_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
-LZ_API lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, double lo, double hi, const lz_site *site);
-LZ_API lz_tensor *lz_init_orthogonal_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site);
-#define lz_init_kaiming_normal(dtype, shape, a) lz_init_kaiming_normal_at((dtype), (shape), (a), LZ_SITE)
-#define lz_init_xavier_normal(dtype, shape, gain) lz_init_xavier_normal_at((dtype), (shape), (gain), LZ_SITE)
-#define lz_init_trunc_normal(dtype, shape, mean, std, lo, hi) lz_init_trunc_normal_at((dtype), (shape), (mean), (std), (lo), (hi), LZ_SITE)
-#define lz_init_orthogonal(dtype, shape, gain) lz_init_orthogonal_at((dtype), (shape), (gain), LZ_SITE)
-#define lz_init_uniform(dtype, shape, lo, hi) lz_init_uniform_at((dtype), (shape), (lo), (hi), LZ_SITE)
-#define lz_init_normal(dtype, shape, mean, std) lz_init_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
-#define lz_init_kaiming_uniform(dtype, shape, a) lz_init_kaiming_uniform_at((dtype), (shape), (a), LZ_SITE)
-#define lz_init_xavier_uniform(dtype, shape, gain) lz_init_xavier_uniform_at((dtype), (shape), (gain), LZ_SITE)
+LZ_API lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, double hi,
+                                     const lz_site *site);
+LZ_API lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
+                                    const lz_site *site);
+LZ_API lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a,
+                                             const lz_site *site);
+LZ_API lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain,
+                                            const lz_site *site);
+/* The same variances by normal numbers; trunc_normal: normal, but within [lo, hi] (by the inverse
+ * of its distribution, in f32); orthogonal: gain times a matrix [rows, rest] with orthonormal rows
+ * or columns, whichever are fewer (Saxe et al. 2014; computed on the host, which waits). */
+LZ_API lz_tensor *lz_init_kaiming_normal_at(lz_dtype dtype, lz_shape shape, double a,
+                                            const lz_site *site);
+LZ_API lz_tensor *lz_init_xavier_normal_at(lz_dtype dtype, lz_shape shape, double gain,
+                                           const lz_site *site);
+LZ_API lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
+                                          double lo, double hi, const lz_site *site);
+LZ_API lz_tensor *lz_init_orthogonal_at(lz_dtype dtype, lz_shape shape, double gain,
+                                        const lz_site *site);
+#define lz_init_kaiming_normal(dtype, shape, a)                                                    \
+    lz_init_kaiming_normal_at((dtype), (shape), (a), LZ_SITE)
+#define lz_init_xavier_normal(dtype, shape, gain)                                                  \
+    lz_init_xavier_normal_at((dtype), (shape), (gain), LZ_SITE)
+#define lz_init_trunc_normal(dtype, shape, mean, std, lo, hi)                                      \
+    lz_init_trunc_normal_at((dtype), (shape), (mean), (std), (lo), (hi), LZ_SITE)
+#define lz_init_orthogonal(dtype, shape, gain)                                                     \
+    lz_init_orthogonal_at((dtype), (shape), (gain), LZ_SITE)
+#define lz_init_uniform(dtype, shape, lo, hi)                                                      \
+    lz_init_uniform_at((dtype), (shape), (lo), (hi), LZ_SITE)
+#define lz_init_normal(dtype, shape, mean, std)                                                    \
+    lz_init_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
+#define lz_init_kaiming_uniform(dtype, shape, a)                                                   \
+    lz_init_kaiming_uniform_at((dtype), (shape), (a), LZ_SITE)
+#define lz_init_xavier_uniform(dtype, shape, gain)                                                 \
+    lz_init_xavier_uniform_at((dtype), (shape), (gain), LZ_SITE)
 
 LZ_EXTERN_C_END
 #endif

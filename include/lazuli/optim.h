@@ -1,5 +1,6 @@
-/* optim.h - optimizers, gradient clipping, averages, checkpoints, learning-rate schedules. A step is recorded, not run: lz_mark_step runs it fused with
- * the backward pass. Learning rates are run-time arguments: changing them compiles nothing. */
+/* optim.h - optimizers, gradient clipping, averages, checkpoints, learning-rate schedules. A step
+ * is recorded, not run: lz_mark_step runs it fused with the backward pass. Learning rates are
+ * run-time arguments: changing them compiles nothing. */
 #ifndef LAZULI_OPTIM_H
 #define LAZULI_OPTIM_H
 #include <lazuli/nn.h>
@@ -7,37 +8,46 @@ LZ_EXTERN_C_BEGIN
 typedef struct lz_optim lz_optim;
 
 /* ---- optimizers: names, formulas and defaults of torch.optim ---- */
-typedef struct lz_sgd_options {                       /* torch.optim.SGD */
+typedef struct lz_sgd_options { /* torch.optim.SGD */
     size_t struct_size LZ_DEFAULT(sizeof(lz_sgd_options));
-    double lr LZ_DEFAULT(1e-3), momentum LZ_DEFAULT(0), dampening LZ_DEFAULT(0), weight_decay LZ_DEFAULT(0);
+    double lr LZ_DEFAULT(1e-3), momentum LZ_DEFAULT(0), dampening LZ_DEFAULT(0),
+        weight_decay LZ_DEFAULT(0);
     bool nesterov LZ_DEFAULT(false);
 } lz_sgd_options;
-typedef struct lz_adam_options {                      /* torch.optim.Adam: Kingma and Ba 2015 */
+typedef struct lz_adam_options { /* torch.optim.Adam: Kingma and Ba 2015 */
     size_t struct_size LZ_DEFAULT(sizeof(lz_adam_options));
-    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999), eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(0);
-    bool decoupled LZ_DEFAULT(false);                 /* weight decay as in AdamW */
-    bool amsgrad LZ_DEFAULT(false);                   /* Reddi et al. 2018 */
+    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999),
+        eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(0);
+    bool decoupled LZ_DEFAULT(false); /* weight decay as in AdamW */
+    bool amsgrad LZ_DEFAULT(false);   /* Reddi et al. 2018 */
 } lz_adam_options;
-typedef struct lz_adamw_options {                     /* torch.optim.AdamW: Loshchilov and Hutter 2019 */
+/* torch.optim.AdamW: Loshchilov and Hutter 2019 */
+typedef struct lz_adamw_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_adamw_options));
-    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999), eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(1e-2);
+    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999),
+        eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(1e-2);
     bool amsgrad LZ_DEFAULT(false);
 } lz_adamw_options;
-typedef struct lz_rmsprop_options {                   /* torch.optim.RMSprop: Hinton 2012; centered: Graves 2013 */
+/* torch.optim.RMSprop: Hinton 2012; centered: Graves 2013 */
+typedef struct lz_rmsprop_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_rmsprop_options));
-    double lr LZ_DEFAULT(1e-2), alpha LZ_DEFAULT(0.99), eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(0), momentum LZ_DEFAULT(0);
+    double lr LZ_DEFAULT(1e-2), alpha LZ_DEFAULT(0.99), eps LZ_DEFAULT(1e-8),
+        weight_decay LZ_DEFAULT(0), momentum LZ_DEFAULT(0);
     bool centered LZ_DEFAULT(false);
 } lz_rmsprop_options;
-typedef struct lz_adagrad_options {                   /* torch.optim.Adagrad: Duchi et al. 2011 */
+typedef struct lz_adagrad_options { /* torch.optim.Adagrad: Duchi et al. 2011 */
     size_t struct_size LZ_DEFAULT(sizeof(lz_adagrad_options));
-    double lr LZ_DEFAULT(1e-2), lr_decay LZ_DEFAULT(0), weight_decay LZ_DEFAULT(0), initial_accumulator_value LZ_DEFAULT(0), eps LZ_DEFAULT(1e-10);
+    double lr LZ_DEFAULT(1e-2), lr_decay LZ_DEFAULT(0), weight_decay LZ_DEFAULT(0),
+        initial_accumulator_value LZ_DEFAULT(0), eps LZ_DEFAULT(1e-10);
 } lz_adagrad_options;
-typedef struct lz_lion_options {                      /* Chen et al. 2023, algorithm 2; weight decay is decoupled */
+/* Chen et al. 2023, algorithm 2; weight decay is decoupled */
+typedef struct lz_lion_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_lion_options));
-    double lr LZ_DEFAULT(1e-4), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.99), weight_decay LZ_DEFAULT(0);
+    double lr LZ_DEFAULT(1e-4), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.99),
+        weight_decay LZ_DEFAULT(0);
 } lz_lion_options;
-/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_ENULL; LZ_EINVAL names the option; LZ_EMEM). Options NULL: the
- * defaults. */
+/* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_ENULL;
+ * LZ_EINVAL names the option; LZ_EMEM). Options NULL: the defaults. */
 LZ_API lz_optim *lz_sgd_new_at(lz_params *ps, const lz_sgd_options *o, const lz_site *site);
 LZ_API lz_optim *lz_adam_new_at(lz_params *ps, const lz_adam_options *o, const lz_site *site);
 LZ_API lz_optim *lz_adamw_new_at(lz_params *ps, const lz_adamw_options *o, const lz_site *site);
@@ -46,22 +56,59 @@ LZ_API lz_optim *lz_adagrad_new_at(lz_params *ps, const lz_adagrad_options *o, c
 LZ_API lz_optim *lz_lion_new_at(lz_params *ps, const lz_lion_options *o, const lz_site *site);
 /* lz_sgd(&params, .lr = 0.1, .momentum = 0.9): fields left out have torch's defaults. */
 #ifdef __cplusplus
-#define LZ_SGD_OPTIONS(...) {__VA_ARGS__}
-#define LZ_ADAM_OPTIONS(...) {__VA_ARGS__}
-#define LZ_ADAMW_OPTIONS(...) {__VA_ARGS__}
-#define LZ_RMSPROP_OPTIONS(...) {__VA_ARGS__}
-#define LZ_ADAGRAD_OPTIONS(...) {__VA_ARGS__}
-#define LZ_LION_OPTIONS(...) {__VA_ARGS__}
-#else
-#define LZ_SGD_OPTIONS(...) {.struct_size = sizeof(lz_sgd_options), .lr = 1e-3, ##__VA_ARGS__}
+#define LZ_SGD_OPTIONS(...)                                                                        \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define LZ_ADAM_OPTIONS(...)                                                                       \
-    {.struct_size = sizeof(lz_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, ##__VA_ARGS__}
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define LZ_ADAMW_OPTIONS(...)                                                                      \
-    {.struct_size = sizeof(lz_adamw_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 1e-2, ##__VA_ARGS__}
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define LZ_RMSPROP_OPTIONS(...)                                                                    \
-    {.struct_size = sizeof(lz_rmsprop_options), .lr = 1e-2, .alpha = 0.99, .eps = 1e-8, ##__VA_ARGS__}
-#define LZ_ADAGRAD_OPTIONS(...) {.struct_size = sizeof(lz_adagrad_options), .lr = 1e-2, .eps = 1e-10, ##__VA_ARGS__}
-#define LZ_LION_OPTIONS(...) {.struct_size = sizeof(lz_lion_options), .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99, ##__VA_ARGS__}
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define LZ_ADAGRAD_OPTIONS(...)                                                                    \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define LZ_LION_OPTIONS(...)                                                                       \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#else
+#define LZ_SGD_OPTIONS(...)                                                                        \
+    {                                                                                              \
+        .struct_size = sizeof(lz_sgd_options), .lr = 1e-3, ##__VA_ARGS__                           \
+    }
+#define LZ_ADAM_OPTIONS(...)                                                                       \
+    {                                                                                              \
+        .struct_size = sizeof(lz_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999,          \
+        .eps = 1e-8, ##__VA_ARGS__                                                                 \
+    }
+#define LZ_ADAMW_OPTIONS(...)                                                                      \
+    {                                                                                              \
+        .struct_size = sizeof(lz_adamw_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999,         \
+        .eps = 1e-8, .weight_decay = 1e-2, ##__VA_ARGS__                                           \
+    }
+#define LZ_RMSPROP_OPTIONS(...)                                                                    \
+    {                                                                                              \
+        .struct_size = sizeof(lz_rmsprop_options), .lr = 1e-2, .alpha = 0.99, .eps = 1e-8,         \
+        ##__VA_ARGS__                                                                              \
+    }
+#define LZ_ADAGRAD_OPTIONS(...)                                                                    \
+    {                                                                                              \
+        .struct_size = sizeof(lz_adagrad_options), .lr = 1e-2, .eps = 1e-10, ##__VA_ARGS__         \
+    }
+#define LZ_LION_OPTIONS(...)                                                                       \
+    {                                                                                              \
+        .struct_size = sizeof(lz_lion_options), .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99,           \
+        ##__VA_ARGS__                                                                              \
+    }
 #endif
 #define LZ_OPTIM_NEW(name, NAME, ps, ...)                                                          \
     __extension__({                                                                                \
@@ -75,18 +122,26 @@ LZ_API lz_optim *lz_lion_new_at(lz_params *ps, const lz_lion_options *o, const l
 #define lz_adagrad(ps, ...) LZ_OPTIM_NEW(adagrad, ADAGRAD, ps, ##__VA_ARGS__)
 #define lz_lion(ps, ...) LZ_OPTIM_NEW(lion, LION, ps, ##__VA_ARGS__)
 
-/* One more group of parameters, with its own rate and weight decay (none on biases, say). A parameter belongs in one group only. ps must outlive the
- * optimizer. LZ_ENULL, LZ_EINVAL, LZ_EMEM. */
+/* One more group of parameters, with its own rate and weight decay (none on biases, say). A
+ * parameter belongs in one group only. ps must outlive the optimizer. LZ_ENULL, LZ_EINVAL,
+ * LZ_EMEM. */
 typedef struct lz_group_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_group_options));
-    double lr_scale LZ_DEFAULT(1);                    /* times the optimizer's rate */
+    double lr_scale LZ_DEFAULT(1); /* times the optimizer's rate */
     double weight_decay LZ_DEFAULT(0);
 } lz_group_options;
-LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *g, const lz_site *site);
+LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *g,
+                                       const lz_site *site);
 #ifdef __cplusplus
-#define LZ_GROUP_OPTIONS(...) {__VA_ARGS__}
+#define LZ_GROUP_OPTIONS(...)                                                                      \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #else
-#define LZ_GROUP_OPTIONS(...) {.struct_size = sizeof(lz_group_options), .lr_scale = 1, ##__VA_ARGS__}
+#define LZ_GROUP_OPTIONS(...)                                                                      \
+    {                                                                                              \
+        .struct_size = sizeof(lz_group_options), .lr_scale = 1, ##__VA_ARGS__                      \
+    }
 #endif
 #define lz_optim_add_group(o, ps, ...)                                                             \
     __extension__({                                                                                \
@@ -94,64 +149,91 @@ LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_grou
         LZ_OVERRIDE_END lz_optim_add_group_at((o), (ps), &lz_o_, LZ_SITE);                         \
     })
 
-/* Records the update of every parameter that has a gradient (lz_backward); others keep value and state. LZ_ENULL, LZ_EMEM, errors of the gradients. */
+/* Records the update of every parameter that has a gradient (lz_backward); others keep value and
+ * state. LZ_ENULL, LZ_EMEM, errors of the gradients. */
 LZ_API lz_status lz_optim_step_at(lz_optim *o, const lz_site *site);
 #define lz_optim_step(o) lz_optim_step_at((o), LZ_SITE)
-LZ_API lz_status lz_optim_zero_grad(lz_optim *o);     /* forgets the gradients. Without it the next lz_backward adds to them: gradient accumulation */
-LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);  /* for the next steps; compiles nothing. LZ_EINVAL when negative or not finite */
-LZ_API double lz_optim_lr(const lz_optim *o);         /* NaN for NULL */
-LZ_API void lz_optim_free(lz_optim *o);               /* and its state, not the parameters. NULL is fine */
+/* forgets the gradients. Without it the next lz_backward adds to them: gradient accumulation */
+LZ_API lz_status lz_optim_zero_grad(lz_optim *o);
+/* for the next steps; compiles nothing. LZ_EINVAL when negative or not finite */
+LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);
+LZ_API double lz_optim_lr(const lz_optim *o); /* NaN for NULL */
+/* and its state, not the parameters. NULL is fine */
+LZ_API void lz_optim_free(lz_optim *o);
 
 /* ---- gradients ---- */
-/* torch.nn.utils.clip_grad_norm_: gradients times min(1, max_norm / (total + 1e-6)), where total is the norm of all gradients as one vector; norm_type 2,
- * 1, any p > 0, or INFINITY. Gives total, rank 0: reading it is not needed. Errors as an error tensor: LZ_ENULL, LZ_EINVAL; 0 without gradients. */
-LZ_API lz_tensor *lz_clip_grad_norm_at(const lz_params *ps, double max_norm, double norm_type, const lz_site *site);
+/* torch.nn.utils.clip_grad_norm_: gradients times min(1, max_norm / (total + 1e-6)), where total is
+ * the norm of all gradients as one vector; norm_type 2, 1, any p > 0, or INFINITY. Gives total,
+ * rank 0: reading it is not needed. Errors as an error tensor: LZ_ENULL, LZ_EINVAL; 0 without
+ * gradients. */
+LZ_API lz_tensor *lz_clip_grad_norm_at(const lz_params *ps, double max_norm, double norm_type,
+                                       const lz_site *site);
 /* torch.nn.utils.clip_grad_value_: every element to [-value, value]. LZ_ENULL, LZ_EINVAL. */
 LZ_API lz_status lz_clip_grad_value_at(const lz_params *ps, double value, const lz_site *site);
-#define lz_clip_grad_norm(ps, max_norm, norm_type) lz_clip_grad_norm_at((ps), (max_norm), (norm_type), LZ_SITE)
+#define lz_clip_grad_norm(ps, max_norm, norm_type)                                                 \
+    lz_clip_grad_norm_at((ps), (max_norm), (norm_type), LZ_SITE)
 #define lz_clip_grad_value(ps, value) lz_clip_grad_value_at((ps), (value), LZ_SITE)
 
-/* ---- exponential moving average of parameters (torch.optim.swa_utils.get_ema_multi_avg_fn) ---- */
+/* ---- exponential moving average of parameters (torch.optim.swa_utils.get_ema_multi_avg_fn)
+ * ---- */
 typedef struct lz_ema lz_ema;
-/* Averages start from the present values; buffers and what is not floating point are followed, not averaged. decay in [0, 1]. NULL with an error recorded. */
+/* Averages start from the present values; buffers and what is not floating point are followed, not
+ * averaged. decay in [0, 1]. NULL with an error recorded. */
 LZ_API lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site);
 #define lz_ema_new(ps, decay) lz_ema_new_at((ps), (decay), LZ_SITE)
-LZ_API lz_status lz_ema_update_at(lz_ema *e, const lz_site *site);  /* records average += (1 - decay) (parameter - average); after a step */
+/* records average += (1 - decay) (parameter - average); after a step */
+LZ_API lz_status lz_ema_update_at(lz_ema *e, const lz_site *site);
 #define lz_ema_update(e) lz_ema_update_at((e), LZ_SITE)
-LZ_API lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site);    /* exchanges averages and parameters: for an evaluation, and again afterwards */
+/* exchanges averages and parameters: for an evaluation, and again afterwards */
+LZ_API lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site);
 #define lz_ema_swap(e) lz_ema_swap_at((e), LZ_SITE)
-LZ_API const lz_params *lz_ema_params(const lz_ema *e);             /* the averages, under the parameters' names; NULL for NULL */
-LZ_API void lz_ema_free(lz_ema *e);                                 /* NULL is fine */
+/* the averages, under the parameters' names; NULL for NULL */
+LZ_API const lz_params *lz_ema_params(const lz_ema *e);
+LZ_API void lz_ema_free(lz_ema *e); /* NULL is fine */
 
-/* ---- checkpoints: all that a training continues from, in one safetensors file, bit for bit ---- */
+/* ---- checkpoints: all that a training continues from, in one safetensors file, bit for bit
+ * ---- */
 typedef struct lz_checkpoint {
     size_t struct_size LZ_DEFAULT(sizeof(lz_checkpoint));
-    lz_params *params LZ_DEFAULT(nullptr);            /* each of these may be NULL */
+    lz_params *params LZ_DEFAULT(nullptr); /* each of these may be NULL */
     lz_optim *optim LZ_DEFAULT(nullptr);
     lz_ema *ema LZ_DEFAULT(nullptr);
-    int64_t step LZ_DEFAULT(0);                       /* saved; filled in by loading */
+    int64_t step LZ_DEFAULT(0); /* saved; filled in by loading */
 } lz_checkpoint;
-/* Parameters are saved under their names (other programs can read them), state of the optimizer as optimizer/<what>/<name>, averages as ema/<name>; the rate,
- * the step and the state of the random numbers are metadata. Loading restores all of them (the optimizer must be of the kind that was saved, LZ_EINVAL); on
- * error nothing is changed. Loading assigns: with an lz_mark_step after it, the next step of the training is one like all others, and compiles nothing. Errors: as lz_params_save and lz_params_load. */
-LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const lz_site *site);
+/* Parameters are saved under their names (other programs can read them), state of the optimizer as
+ * optimizer/<what>/<name>, averages as ema/<name>; the rate, the step and the state of the random
+ * numbers are metadata. Loading restores all of them (the optimizer must be of the kind that was
+ * saved, LZ_EINVAL); on error nothing is changed. Loading assigns: with an lz_mark_step after it,
+ * the next step of the training is one like all others, and compiles nothing. Errors: as
+ * lz_params_save and lz_params_load. */
+LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
+                                       const lz_site *site);
 LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);
 #define lz_checkpoint_save(path, c) lz_checkpoint_save_at((path), (c), LZ_SITE)
 #define lz_checkpoint_load(path, c) lz_checkpoint_load_at((path), (c), LZ_SITE)
 
-/* ---- schedules: pure functions of the step, which counts from 0; give the result to lz_optim_set_lr. Formulas of torch.optim.lr_scheduler ---- */
-/* cosine: base * (step + 1) / warmup during the warm-up, then half a cosine from base to final_lr at step `total` (Loshchilov and Hutter 2017, without
- * restarts). step: base * factor^(step / every), rounded down; every <= 0: base. */
-LZ_API double lz_lr_cosine(double base, int64_t step, int64_t total, int64_t warmup, double final_lr);
+/* ---- schedules: pure functions of the step, which counts from 0; give the result to
+ * lz_optim_set_lr. Formulas of torch.optim.lr_scheduler ---- */
+/* cosine: base * (step + 1) / warmup during the warm-up, then half a cosine from base to final_lr
+ * at step `total` (Loshchilov and Hutter 2017, without restarts). step: base * factor^(step /
+ * every), rounded down; every <= 0: base. */
+LZ_API double lz_lr_cosine(double base, int64_t step, int64_t total, int64_t warmup,
+                           double final_lr);
 LZ_API double lz_lr_step(double base, int64_t step, int64_t every, double factor);
 /* MultiStepLR: base * factor^(number of the n milestones that are <= step). */
-LZ_API double lz_lr_multistep(double base, int64_t step, const int64_t *milestones, size_t n, double factor);
-LZ_API double lz_lr_exponential(double base, int64_t step, double factor);      /* base * factor^step */
-/* LinearLR, the warm-up: base times a factor that goes from start to end in `total` steps and stays there. */
+LZ_API double lz_lr_multistep(double base, int64_t step, const int64_t *milestones, size_t n,
+                              double factor);
+/* base * factor^step */
+LZ_API double lz_lr_exponential(double base, int64_t step, double factor);
+/* LinearLR, the warm-up: base times a factor that goes from start to end in `total` steps and stays
+ * there. */
 LZ_API double lz_lr_linear(double base, int64_t step, int64_t total, double start, double end);
-LZ_API double lz_lr_polynomial(double base, int64_t step, int64_t total, double power);     /* base * (1 - step / total)^power, then 0 */
-/* OneCycleLR, cosine: from max_lr / div up to max_lr in pct_start of the `total` steps, then down to max_lr / div / final_div at the last. torch's defaults: pct_start
- * 0.3, div 25, final_div 1e4. */
-LZ_API double lz_lr_one_cycle(double max_lr, int64_t step, int64_t total, double pct_start, double div, double final_div);
+/* base * (1 - step / total)^power, then 0 */
+LZ_API double lz_lr_polynomial(double base, int64_t step, int64_t total, double power);
+/* OneCycleLR, cosine: from max_lr / div up to max_lr in pct_start of the `total` steps, then down
+ * to max_lr / div / final_div at the last. torch's defaults: pct_start 0.3, div 25, final_div
+ * 1e4. */
+LZ_API double lz_lr_one_cycle(double max_lr, int64_t step, int64_t total, double pct_start,
+                              double div, double final_div);
 LZ_EXTERN_C_END
 #endif

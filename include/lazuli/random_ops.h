@@ -1,27 +1,48 @@
-/* random_ops.h - random numbers beyond lz_rand and lz_randn (tensor.h): the same stream of the device's seed, the same numbers on every device. Names
- * are ATen's, the numbers are not. Parameters are run-time arguments. No gradient reaches parameters through lz_bernoulli, lz_multinomial and
- * lz_exponential; through lz_normal it does. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+/* random_ops.h - random numbers beyond lz_rand and lz_randn (tensor.h): the same stream of the
+ * device's seed, the same numbers on every device. Names are ATen's, the numbers are not.
+ * Parameters are run-time arguments. No gradient reaches parameters through lz_bernoulli,
+ * lz_multinomial and lz_exponential; through lz_normal it does. Errors of all, as an error tensor:
+ * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
 #ifndef LAZULI_RANDOM_OPS_H
 #define LAZULI_RANDOM_OPS_H
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
-LZ_API lz_tensor *lz_rand_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);          /* dtype: LZ_DTYPE_NONE: x's */
+/* dtype: LZ_DTYPE_NONE: x's */
+LZ_API lz_tensor *lz_rand_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
 LZ_API lz_tensor *lz_randn_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
-LZ_API lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high, const lz_site *site);  /* in [low, high); floats. low <= high */
-LZ_API lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape, const lz_site *site);   /* in [low, high); numbers */
-LZ_API lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site);              /* 0 .. n - 1 in random order; numbers */
-LZ_API lz_tensor *lz_bernoulli_at(lz_tensor *p, const lz_site *site);                          /* 1 with probability p, of p's dtype and shape. Floats */
-LZ_API lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site);              /* 1 with probability p, of x's dtype and shape */
-LZ_API lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site);          /* broadcast; floats */
-LZ_API lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);
-LZ_API lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd, const lz_site *site);    /* density lambd exp(-lambd x); floats */
-LZ_API lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std, const lz_site *site);  /* exp of a normal number */
-LZ_API lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma, const lz_site *site);  /* sigma > 0; floats */
-LZ_API lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_site *site);   /* trials up to the first success, from 1; 0 < p < 1; numbers */
-/* num_samples positions of each row of p[.., K] (rank 1 or 2, weights that are not negative), drawn by weight: i64[.., num_samples]. Without replacement
- * num_samples <= K, and no position comes twice (those of weight 0 last). */
-LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement, const lz_site *site);
+/* in [low, high); floats. low <= high */
+LZ_API lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high,
+                                const lz_site *site);
+/* in [low, high); numbers */
+LZ_API lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
+                                const lz_site *site);
+/* 0 .. n - 1 in random order; numbers */
+LZ_API lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site);
+/* 1 with probability p, of p's dtype and shape. Floats */
+LZ_API lz_tensor *lz_bernoulli_at(lz_tensor *p, const lz_site *site);
+/* 1 with probability p, of x's dtype and shape */
+LZ_API lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site);
+/* broadcast; floats */
+LZ_API lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site);
+LZ_API lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std,
+                                      const lz_site *site);
+/* density lambd exp(-lambd x); floats */
+LZ_API lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd,
+                                    const lz_site *site);
+/* exp of a normal number */
+LZ_API lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
+                                   const lz_site *site);
+/* sigma > 0; floats */
+LZ_API lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma,
+                               const lz_site *site);
+/* trials up to the first success, from 1; 0 < p < 1; numbers */
+LZ_API lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_site *site);
+/* num_samples positions of each row of p[.., K] (rank 1 or 2, weights that are not negative), drawn
+ * by weight: i64[.., num_samples]. Without replacement num_samples <= K, and no position comes
+ * twice (those of weight 0 last). */
+LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement,
+                                    const lz_site *site);
 
 #define lz_rand_like(x) lz_rand_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
 #define lz_randn_like(x) lz_randn_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
@@ -31,11 +52,15 @@ LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool repl
 #define lz_bernoulli(p) lz_bernoulli_at((p), LZ_SITE)
 #define lz_bernoulli_p(x, p) lz_bernoulli_p_at((x), (p), LZ_SITE)
 #define lz_normal(mean, std) lz_normal_at((mean), (std), LZ_SITE)
-#define lz_normal_scalar(dtype, shape, mean, std) lz_normal_scalar_at((dtype), (shape), (mean), (std), LZ_SITE)
+#define lz_normal_scalar(dtype, shape, mean, std)                                                  \
+    lz_normal_scalar_at((dtype), (shape), (mean), (std), LZ_SITE)
 #define lz_exponential(dtype, shape, lambd) lz_exponential_at((dtype), (shape), (lambd), LZ_SITE)
-#define lz_log_normal(dtype, shape, mean, std) lz_log_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
-#define lz_cauchy(dtype, shape, median, sigma) lz_cauchy_at((dtype), (shape), (median), (sigma), LZ_SITE)
+#define lz_log_normal(dtype, shape, mean, std)                                                     \
+    lz_log_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
+#define lz_cauchy(dtype, shape, median, sigma)                                                     \
+    lz_cauchy_at((dtype), (shape), (median), (sigma), LZ_SITE)
 #define lz_geometric(dtype, shape, p) lz_geometric_at((dtype), (shape), (p), LZ_SITE)
-#define lz_multinomial(p, num_samples, replacement) lz_multinomial_at((p), (num_samples), (replacement), LZ_SITE)
+#define lz_multinomial(p, num_samples, replacement)                                                \
+    lz_multinomial_at((p), (num_samples), (replacement), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

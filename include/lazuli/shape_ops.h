@@ -1,79 +1,131 @@
-/* shape_ops.h - rearranging, taking apart, writing into parts, making: what tensor_ops.h and tensor.h do not have. Names, defaults and results are
- * ATen's, but that there are no views: every result is a value, and writing into a part gives a new tensor (..._scatter), which lz_assign may put back.
- * Any dtype unless said; dimensions may be negative. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+/* shape_ops.h - rearranging, taking apart, writing into parts, making: what tensor_ops.h and
+ * tensor.h do not have. Names, defaults and results are ATen's, but that there are no views: every
+ * result is a value, and writing into a part gives a new tensor (..._scatter), which lz_assign may
+ * put back.
+ * Any dtype unless said; dimensions may be negative. Errors of all, as an error tensor: LZ_ENULL,
+ * LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
 #ifndef LAZULI_SHAPE_OPS_H
 #define LAZULI_SHAPE_OPS_H
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
 /* ---- the same elements, rearranged ---- */
-LZ_API lz_tensor *lz_clone_at(lz_tensor *x, const lz_site *site);                      /* another handle of the value; lz_assign to one leaves the other */
-LZ_API lz_tensor *lz_t_at(lz_tensor *x, const lz_site *site);                          /* a matrix transposed; rank 0 and 1 as they are */
-LZ_API lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination, const lz_site *site);   /* the others keep their order */
-LZ_API lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site); /* without those of dims that have extent 1; none given: all */
-LZ_API lz_tensor *lz_unflatten_at(lz_tensor *x, int64_t dim, lz_shape sizes, const lz_site *site); /* dim as several; one may be -1 */
+/* another handle of the value; lz_assign to one leaves the other */
+LZ_API lz_tensor *lz_clone_at(lz_tensor *x, const lz_site *site);
+/* a matrix transposed; rank 0 and 1 as they are */
+LZ_API lz_tensor *lz_t_at(lz_tensor *x, const lz_site *site);
+/* the others keep their order */
+LZ_API lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination,
+                                const lz_site *site);
+/* without those of dims that have extent 1; none given: all */
+LZ_API lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site);
+/* dim as several; one may be -1 */
+LZ_API lz_tensor *lz_unflatten_at(lz_tensor *x, int64_t dim, lz_shape sizes, const lz_site *site);
 LZ_API lz_tensor *lz_expand_as_at(lz_tensor *x, lz_tensor *other, const lz_site *site);
-LZ_API lz_tensor *lz_roll_at(lz_tensor *x, lz_dims shifts, lz_dims dims, const lz_site *site);     /* cyclic; no dims: one shift of all elements in order */
-LZ_API lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1, const lz_site *site);   /* k quarter turns from dim0 to dim1 */
+/* cyclic; no dims: one shift of all elements in order */
+LZ_API lz_tensor *lz_roll_at(lz_tensor *x, lz_dims shifts, lz_dims dims, const lz_site *site);
+/* k quarter turns from dim0 to dim1 */
+LZ_API lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1,
+                              const lz_site *site);
 
 /* ---- repeated ---- */
-LZ_API lz_tensor *lz_repeat_at(lz_tensor *x, lz_shape repeats, const lz_site *site);   /* as often along each dimension; repeats has x's rank or more */
-LZ_API lz_tensor *lz_tile_at(lz_tensor *x, lz_shape repeats, const lz_site *site);     /* the same; a shorter list is for the last dimensions */
-LZ_API lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim, const lz_site *site);    /* each element; LZ_ALL_DIMS: of x as one row */
+/* as often along each dimension; repeats has x's rank or more */
+LZ_API lz_tensor *lz_repeat_at(lz_tensor *x, lz_shape repeats, const lz_site *site);
+/* the same; a shorter list is for the last dimensions */
+LZ_API lz_tensor *lz_tile_at(lz_tensor *x, lz_shape repeats, const lz_site *site);
+/* each element; LZ_ALL_DIMS: of x as one row */
+LZ_API lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim,
+                                          const lz_site *site);
 
 /* ---- taken apart ---- */
-LZ_API lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length, const lz_site *site);
-/* Pieces of `size` along dim, the last one smaller; `chunks` pieces of equal size, fewer when there are not enough; one for each index, without dim.
- * *n is the room of out, and becomes how many there are: LZ_ERANGE when they do not fit (nothing is written). Pieces are handles of the innermost scope. */
-LZ_API lz_status lz_split_at(lz_tensor *x, int64_t size, int64_t dim, lz_tensor **out, int *n, const lz_site *site);
-LZ_API lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out, int *n, const lz_site *site);
-LZ_API lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n, const lz_site *site);
-LZ_API lz_status lz_split_with_sizes_at(lz_tensor *x, const int64_t *sizes, int n, int64_t dim, lz_tensor **out, const lz_site *site); /* n pieces */
+LZ_API lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length,
+                               const lz_site *site);
+/* Pieces of `size` along dim, the last one smaller; `chunks` pieces of equal size, fewer when there
+ * are not enough; one for each index, without dim. *n is the room of out, and becomes how many
+ * there are: LZ_ERANGE when they do not fit (nothing is written). Pieces are handles of the
+ * innermost scope. */
+LZ_API lz_status lz_split_at(lz_tensor *x, int64_t size, int64_t dim, lz_tensor **out, int *n,
+                             const lz_site *site);
+LZ_API lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out, int *n,
+                             const lz_site *site);
+LZ_API lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n,
+                              const lz_site *site);
+/* n pieces */
+LZ_API lz_status lz_split_with_sizes_at(lz_tensor *x, const int64_t *sizes, int n, int64_t dim,
+                                        lz_tensor **out, const lz_site *site);
 /* Elements [.., i, i + offset] of dim1 and dim2, as the last dimension. */
-LZ_API lz_tensor *lz_diagonal_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2, const lz_site *site);
-LZ_API lz_tensor *lz_diag_at(lz_tensor *x, int64_t offset, const lz_site *site);       /* of a matrix its diagonal; of a vector the matrix that has it */
+LZ_API lz_tensor *lz_diagonal_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2,
+                                 const lz_site *site);
+/* of a matrix its diagonal; of a vector the matrix that has it */
+LZ_API lz_tensor *lz_diag_at(lz_tensor *x, int64_t offset, const lz_site *site);
 /* Windows of `size` every `step` along dim, as a new last dimension (Tensor.unfold). */
-LZ_API lz_tensor *lz_unfold_dim_at(lz_tensor *x, int64_t dim, int64_t size, int64_t step, const lz_site *site);
-/* result[i, j, ..] = element offset + i strides[0] + j strides[1] .. of x in row-major order; all of them inside of x. */
-LZ_API lz_tensor *lz_as_strided_at(lz_tensor *x, lz_shape shape, const int64_t *strides, int64_t offset, const lz_site *site);
+LZ_API lz_tensor *lz_unfold_dim_at(lz_tensor *x, int64_t dim, int64_t size, int64_t step,
+                                   const lz_site *site);
+/* result[i, j, ..] = element offset + i strides[0] + j strides[1] .. of x in row-major order; all
+ * of them inside of x. */
+LZ_API lz_tensor *lz_as_strided_at(lz_tensor *x, lz_shape shape, const int64_t *strides,
+                                   int64_t offset, const lz_site *site);
 
 /* ---- x with a part replaced by src (converted to x's dtype), or all but a part ---- */
-LZ_API lz_tensor *lz_slice_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t start, int64_t end, int64_t step, const lz_site *site);
-LZ_API lz_tensor *lz_select_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t index, const lz_site *site);
-LZ_API lz_tensor *lz_diagonal_scatter_at(lz_tensor *x, lz_tensor *src, int64_t offset, int64_t dim1, int64_t dim2, const lz_site *site);
-LZ_API lz_tensor *lz_as_strided_scatter_at(lz_tensor *x, lz_tensor *src, const int64_t *strides, int64_t offset, const lz_site *site);
-LZ_API lz_tensor *lz_tril_at(lz_tensor *x, int64_t diagonal, const lz_site *site);     /* 0 above the diagonal of the last two dimensions */
-LZ_API lz_tensor *lz_triu_at(lz_tensor *x, int64_t diagonal, const lz_site *site);     /* 0 below */
+LZ_API lz_tensor *lz_slice_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t start,
+                                      int64_t end, int64_t step, const lz_site *site);
+LZ_API lz_tensor *lz_select_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t index,
+                                       const lz_site *site);
+LZ_API lz_tensor *lz_diagonal_scatter_at(lz_tensor *x, lz_tensor *src, int64_t offset, int64_t dim1,
+                                         int64_t dim2, const lz_site *site);
+LZ_API lz_tensor *lz_as_strided_scatter_at(lz_tensor *x, lz_tensor *src, const int64_t *strides,
+                                           int64_t offset, const lz_site *site);
+/* 0 above the diagonal of the last two dimensions */
+LZ_API lz_tensor *lz_tril_at(lz_tensor *x, int64_t diagonal, const lz_site *site);
+LZ_API lz_tensor *lz_triu_at(lz_tensor *x, int64_t diagonal, const lz_site *site); /* 0 below */
 
-LZ_API lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out, int *n, const lz_site *site); /* as lz_chunk, but always as many */
+/* as lz_chunk, but always as many */
+LZ_API lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out,
+                                    int *n, const lz_site *site);
 
 /* ---- put together ---- */
-/* n tensors joined side by side (along dimension 1; vectors along 0), one below the other (vectors are rows), along dimension 2. dtypes promote. */
+/* n tensors joined side by side (along dimension 1; vectors along 0), one below the other (vectors
+ * are rows), along dimension 2. dtypes promote. */
 LZ_API lz_tensor *lz_hstack_at(lz_tensor *const *xs, int n, const lz_site *site);
 LZ_API lz_tensor *lz_vstack_at(lz_tensor *const *xs, int n, const lz_site *site);
 LZ_API lz_tensor *lz_dstack_at(lz_tensor *const *xs, int n, const lz_site *site);
-LZ_API lz_tensor *lz_diag_embed_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2, const lz_site *site); /* the last dimension as a diagonal, zeros around */
-LZ_API lz_tensor *lz_block_diag_at(lz_tensor *const *xs, int n, const lz_site *site);  /* matrices along the diagonal, zeros around; vectors are rows */
-/* n vectors (or scalars): out[i] is xs[i] repeated over the grid of all. indexing: "ij", or "xy", which exchanges the first two dimensions. */
-LZ_API lz_status lz_meshgrid_at(lz_tensor *const *xs, int n, const char *indexing, lz_tensor **out, const lz_site *site);
-LZ_API lz_tensor *lz_vander_at(lz_tensor *x, int64_t n, bool increasing, const lz_site *site);     /* powers of a vector as columns: [len, n]. Numbers */
+/* the last dimension as a diagonal, zeros around */
+LZ_API lz_tensor *lz_diag_embed_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2,
+                                   const lz_site *site);
+/* matrices along the diagonal, zeros around; vectors are rows */
+LZ_API lz_tensor *lz_block_diag_at(lz_tensor *const *xs, int n, const lz_site *site);
+/* n vectors (or scalars): out[i] is xs[i] repeated over the grid of all. indexing: "ij", or "xy",
+ * which exchanges the first two dimensions. */
+LZ_API lz_status lz_meshgrid_at(lz_tensor *const *xs, int n, const char *indexing, lz_tensor **out,
+                                const lz_site *site);
+/* powers of a vector as columns: [len, n]. Numbers */
+LZ_API lz_tensor *lz_vander_at(lz_tensor *x, int64_t n, bool increasing, const lz_site *site);
 
 /* ---- made: of a dtype, or of x's when LZ_DTYPE_NONE ---- */
-LZ_API lz_tensor *lz_empty_at(lz_dtype dtype, lz_shape shape, const lz_site *site);    /* zeros: nothing is ever uninitialised */
+/* zeros: nothing is ever uninitialised */
+LZ_API lz_tensor *lz_empty_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 LZ_API lz_tensor *lz_zeros_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
 LZ_API lz_tensor *lz_ones_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
-LZ_API lz_tensor *lz_full_like_at(lz_tensor *x, double value, lz_dtype dtype, const lz_site *site); /* also fill: run-time argument */
-LZ_API lz_tensor *lz_eye_at(lz_dtype dtype, int64_t n, int64_t m, const lz_site *site);            /* ones on the diagonal of [n, m] */
-LZ_API lz_tensor *lz_linspace_at(lz_dtype dtype, double start, double end, int64_t steps, const lz_site *site);    /* both ends included; numbers */
-LZ_API lz_tensor *lz_logspace_at(lz_dtype dtype, double start, double end, int64_t steps, double base, const lz_site *site);   /* base to the power of linspace */
+/* also fill: run-time argument */
+LZ_API lz_tensor *lz_full_like_at(lz_tensor *x, double value, lz_dtype dtype, const lz_site *site);
+/* ones on the diagonal of [n, m] */
+LZ_API lz_tensor *lz_eye_at(lz_dtype dtype, int64_t n, int64_t m, const lz_site *site);
+/* both ends included; numbers */
+LZ_API lz_tensor *lz_linspace_at(lz_dtype dtype, double start, double end, int64_t steps,
+                                 const lz_site *site);
+/* base to the power of linspace */
+LZ_API lz_tensor *lz_logspace_at(lz_dtype dtype, double start, double end, int64_t steps,
+                                 double base, const lz_site *site);
 /* i64[2, count]: rows and columns of the lower / upper triangle of a matrix, row by row. */
-LZ_API lz_tensor *lz_tril_indices_at(int64_t rows, int64_t cols, int64_t offset, const lz_site *site);
-LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset, const lz_site *site);
+LZ_API lz_tensor *lz_tril_indices_at(int64_t rows, int64_t cols, int64_t offset,
+                                     const lz_site *site);
+LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
+                                     const lz_site *site);
 
 #ifdef __cplusplus
 #define LZ_DIMS(...) (lz_dims_of(__VA_ARGS__))
 #else
-#define LZ_DIMS(...) ((lz_dims)LZ_DIM(__VA_ARGS__))                                     /* a list of dimensions as an argument */
+#define LZ_DIMS(...) ((lz_dims)LZ_DIM(__VA_ARGS__)) /* a list of dimensions as an argument */
 #endif
 #define lz_clone(x) lz_clone_at((x), LZ_SITE)
 #define lz_t(x) lz_t_at((x), LZ_SITE)
@@ -85,7 +137,8 @@ LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
 #define lz_rot90(x, k, dim0, dim1) lz_rot90_at((x), (k), (dim0), (dim1), LZ_SITE)
 #define lz_repeat(x, repeats) lz_repeat_at((x), (repeats), LZ_SITE)
 #define lz_tile(x, repeats) lz_tile_at((x), (repeats), LZ_SITE)
-#define lz_repeat_interleave(x, repeats, dim) lz_repeat_interleave_at((x), (repeats), (dim), LZ_SITE)
+#define lz_repeat_interleave(x, repeats, dim)                                                      \
+    lz_repeat_interleave_at((x), (repeats), (dim), LZ_SITE)
 #define lz_narrow(x, dim, start, length) lz_narrow_at((x), (dim), (start), (length), LZ_SITE)
 #define lz_split(...) lz_split_at(__VA_ARGS__, LZ_SITE)
 #define lz_chunk(...) lz_chunk_at(__VA_ARGS__, LZ_SITE)
@@ -96,12 +149,14 @@ LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
 #define lz_unfold_dim(x, dim, size, step) lz_unfold_dim_at((x), (dim), (size), (step), LZ_SITE)
 #define lz_as_strided(...) lz_as_strided_at(__VA_ARGS__, LZ_SITE)
 #define lz_slice_scatter(...) lz_slice_scatter_at(__VA_ARGS__, LZ_SITE)
-#define lz_select_scatter(x, src, dim, index) lz_select_scatter_at((x), (src), (dim), (index), LZ_SITE)
+#define lz_select_scatter(x, src, dim, index)                                                      \
+    lz_select_scatter_at((x), (src), (dim), (index), LZ_SITE)
 #define lz_diagonal_scatter(...) lz_diagonal_scatter_at(__VA_ARGS__, LZ_SITE)
 #define lz_as_strided_scatter(...) lz_as_strided_scatter_at(__VA_ARGS__, LZ_SITE)
 #define lz_tril(x, diagonal) lz_tril_at((x), (diagonal), LZ_SITE)
 #define lz_triu(x, diagonal) lz_triu_at((x), (diagonal), LZ_SITE)
-#define lz_diag_embed(x, offset, dim1, dim2) lz_diag_embed_at((x), (offset), (dim1), (dim2), LZ_SITE)
+#define lz_diag_embed(x, offset, dim1, dim2)                                                       \
+    lz_diag_embed_at((x), (offset), (dim1), (dim2), LZ_SITE)
 #define lz_tensor_split(...) lz_tensor_split_at(__VA_ARGS__, LZ_SITE)
 #define lz_hstack(...) lz_hstack_at(__VA_ARGS__, LZ_SITE)
 #define lz_vstack(...) lz_vstack_at(__VA_ARGS__, LZ_SITE)
@@ -114,8 +169,10 @@ LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
 #define lz_ones_like(x) lz_ones_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
 #define lz_full_like(x, value) lz_full_like_at((x), (value), LZ_DTYPE_NONE, LZ_SITE)
 #define lz_eye(dtype, n, m) lz_eye_at((dtype), (n), (m), LZ_SITE)
-#define lz_linspace(dtype, start, end, steps) lz_linspace_at((dtype), (start), (end), (steps), LZ_SITE)
-#define lz_logspace(dtype, start, end, steps, base) lz_logspace_at((dtype), (start), (end), (steps), (base), LZ_SITE)
+#define lz_linspace(dtype, start, end, steps)                                                      \
+    lz_linspace_at((dtype), (start), (end), (steps), LZ_SITE)
+#define lz_logspace(dtype, start, end, steps, base)                                                \
+    lz_logspace_at((dtype), (start), (end), (steps), (base), LZ_SITE)
 #define lz_tril_indices(rows, cols, offset) lz_tril_indices_at((rows), (cols), (offset), LZ_SITE)
 #define lz_triu_indices(rows, cols, offset) lz_triu_indices_at((rows), (cols), (offset), LZ_SITE)
 LZ_EXTERN_C_END

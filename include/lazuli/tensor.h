@@ -1,14 +1,20 @@
 /* tensor.h - tensors: making, reading, lifetimes, in-place update, steps.
  *
- * Model. Operations do not compute: they record. A step (lz_mark_step) or a read (lz_item, lz_to_host) compiles what was recorded, once per
- * distinct graph, and runs it asynchronously on the device.
- * Handles. Every function that returns a lz_tensor * returns a handle, always. A failing operation returns an error tensor that carries
- * the first error; operations on it return it unchanged; lz_status_of, lz_mark_step, lz_item and lz_to_host report it.
- * Lifetimes. A returned handle belongs to the innermost open scope of the calling thread and is released when that scope ends. lz_retain keeps it
- * longer, until lz_release. Releasing never loses what a pending graph still needs. A stale handle is detected (LZ_EHANDLE), never followed.
- * Steps. lz_mark_step computes every live tensor that the thread made or assigned on its device and that is retained, was assigned to, has one element, or
- * that no other operation consumed, or that was made before the innermost scope was opened. Other intermediates of that scope are dropped: reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
- * Threads. Handles may be used from any thread; scopes, the last error and the default device belong to a thread. */
+ * Model. Operations do not compute: they record. A step (lz_mark_step) or a read (lz_item,
+ * lz_to_host) compiles what was recorded, once per distinct graph, and runs it asynchronously on
+ * the device.
+ * Handles. Every function that returns a lz_tensor * returns a handle, always. A failing operation
+ * returns an error tensor that carries the first error; operations on it return it unchanged;
+ * lz_status_of, lz_mark_step, lz_item and lz_to_host report it.
+ * Lifetimes. A returned handle belongs to the innermost open scope of the calling thread and is
+ * released when that scope ends. lz_retain keeps it longer, until lz_release. Releasing never loses
+ * what a pending graph still needs. A stale handle is detected (LZ_EHANDLE), never followed.
+ * Steps. lz_mark_step computes every live tensor that the thread made or assigned on its device and
+ * that is retained, was assigned to, has one element, or that no other operation consumed, or that
+ * was made before the innermost scope was opened. Other intermediates of that scope are dropped:
+ * reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
+ * Threads. Handles may be used from any thread; scopes, the last error and the default device
+ * belong to a thread. */
 #ifndef LAZULI_TENSOR_H
 #define LAZULI_TENSOR_H
 #include <lazuli/types.h>
@@ -16,22 +22,39 @@ LZ_EXTERN_C_BEGIN
 
 typedef struct lz_tensor lz_tensor;
 
-/* ---- making: any dtype unless said. Errors of all, as an error tensor: LZ_ESHAPE (rank, negative extents), LZ_EDTYPE, LZ_ERANGE (too many bytes), LZ_EMEM ---- */
-/* Copies `shape` elements of `dtype` from row-major host memory. Errors: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
-LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, const lz_site *site);
-/* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else copies at once. `release(user)` is called exactly
- * once when Lazuli needs the memory no longer, also on error. The memory must not change meanwhile. */
-LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data, void (*release)(void *user), void *user, const lz_site *site);
-LZ_API lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site);   /* value: run-time argument, never recompiles */
-LZ_API lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                /* recorded, not uploaded: a constant of the program */
-LZ_API lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                 /* the same */
-LZ_API lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site);                  /* rank 0; run-time argument except 0, 1, -1 */
-LZ_API lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site);     /* each element is its index along dim; not boolean */
-LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, const lz_site *site);  /* ATen arange: ceil((end-start)/step) elements; integers and floats. LZ_EINVAL: step does not lead to end */
-/* Random numbers: Philox4x32-10 from the device's seed (lz_manual_seed); the same on every device. Float dtypes. */
-LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                  /* uniform in [0, 1) */
-LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);                 /* standard normal (Box-Muller) */
-/* Macros over an array take any number of commas, so that a compound literal may stand there: lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
+/* ---- making: any dtype unless said. Errors of all, as an error tensor: LZ_ESHAPE (rank, negative
+ * extents), LZ_EDTYPE, LZ_ERANGE (too many bytes), LZ_EMEM ---- */
+/* Copies `shape` elements of `dtype` from row-major host memory. Errors: LZ_ENULL, LZ_ESHAPE,
+ * LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
+LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data,
+                                  const lz_site *site);
+/* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else
+ * copies at once. `release(user)` is called exactly once when Lazuli needs the memory no longer,
+ * also on error. The memory must not change meanwhile. */
+LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
+                                      void (*release)(void *user), void *user, const lz_site *site);
+/* value: run-time argument, never recompiles */
+LZ_API lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site);
+/* recorded, not uploaded: a constant of the program */
+LZ_API lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
+/* the same */
+LZ_API lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
+/* rank 0; run-time argument except 0, 1, -1 */
+LZ_API lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site);
+/* each element is its index along dim; not boolean */
+LZ_API lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site);
+/* ATen arange: ceil((end-start)/step) elements; integers and floats. LZ_EINVAL: step does not lead
+ * to end */
+LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step,
+                               const lz_site *site);
+/* Random numbers: Philox4x32-10 from the device's seed (lz_manual_seed); the same on every device.
+ * Float dtypes. */
+/* uniform in [0, 1) */
+LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
+/* standard normal (Box-Muller) */
+LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
+/* Macros over an array take any number of commas, so that a compound literal may stand there:
+ * lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
 #define lz_from_host(...) lz_from_host_at(__VA_ARGS__, LZ_SITE)
 #define lz_from_borrowed(...) lz_from_borrowed_at(__VA_ARGS__, LZ_SITE)
 #define lz_full(dtype, shape, value) lz_full_at((dtype), (shape), (value), LZ_SITE)
@@ -42,10 +65,12 @@ LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *sit
 #define lz_arange(dtype, start, end, step) lz_arange_at((dtype), (start), (end), (step), LZ_SITE)
 #define lz_rand(dtype, shape) lz_rand_at((dtype), (shape), LZ_SITE)
 #define lz_randn(dtype, shape) lz_randn_at((dtype), (shape), LZ_SITE)
-/* Seed of the calling thread's default device, for the random operations recorded from now on; its counter starts again. Without it the seed is 0.
+/* Seed of the calling thread's default device, for the random operations recorded from now on; its
+ * counter starts again. Without it the seed is 0.
  * LZ_EUNAVAILABLE and the like when the device cannot start. */
 LZ_API lz_status lz_manual_seed(uint64_t seed);
-/* Where the generator of the calling thread's default device stands: to go on later, or in another process, with the same numbers. LZ_ENULL, LZ_EUNAVAILABLE. */
+/* Where the generator of the calling thread's default device stands: to go on later, or in another
+ * process, with the same numbers. LZ_ENULL, LZ_EUNAVAILABLE. */
 typedef struct lz_rng_state {
     uint64_t seed, counter;
 } lz_rng_state;
@@ -53,18 +78,21 @@ LZ_API lz_status lz_get_rng_state(lz_rng_state *out);
 LZ_API lz_status lz_set_rng_state(const lz_rng_state *state);
 
 /* ---- asking (never executes) ---- */
-LZ_API lz_status lz_status_of(const lz_tensor *t);    /* LZ_OK; an error tensor's status; LZ_ENULL; LZ_EHANDLE; LZ_ESTALE */
-LZ_API lz_dtype lz_dtype_of(const lz_tensor *t);      /* LZ_DTYPE_NONE for an error tensor */
-LZ_API lz_shape lz_shape_of(const lz_tensor *t);      /* rank -1 for an error tensor */
-LZ_API int32_t lz_rank_of(const lz_tensor *t);        /* -1 for an error tensor */
-LZ_API int64_t lz_numel(const lz_tensor *t);          /* -1 for an error tensor */
-LZ_API size_t lz_nbytes(const lz_tensor *t);          /* 0 for an error tensor */
+/* LZ_OK; an error tensor's status; LZ_ENULL; LZ_EHANDLE; LZ_ESTALE */
+LZ_API lz_status lz_status_of(const lz_tensor *t);
+LZ_API lz_dtype lz_dtype_of(const lz_tensor *t); /* LZ_DTYPE_NONE for an error tensor */
+LZ_API lz_shape lz_shape_of(const lz_tensor *t); /* rank -1 for an error tensor */
+LZ_API int32_t lz_rank_of(const lz_tensor *t);   /* -1 for an error tensor */
+LZ_API int64_t lz_numel(const lz_tensor *t);     /* -1 for an error tensor */
+LZ_API size_t lz_nbytes(const lz_tensor *t);     /* 0 for an error tensor */
 
 /* ---- reading (executes what is needed and waits for just that) ---- */
-/* Copies all elements, row-major, to dst, which has room for nbytes >= lz_nbytes(t). Errors: LZ_ENULL, LZ_ERANGE (nbytes), LZ_EHANDLE, LZ_ESTALE, t's own
- * error, whatever compiling or executing gives (LZ_ECOMPILE, LZ_EDEVMEM, LZ_EDEVICE, ...). */
+/* Copies all elements, row-major, to dst, which has room for nbytes >= lz_nbytes(t). Errors:
+ * LZ_ENULL, LZ_ERANGE (nbytes), LZ_EHANDLE, LZ_ESTALE, t's own error, whatever compiling or
+ * executing gives (LZ_ECOMPILE, LZ_EDEVMEM, LZ_EDEVICE, ...). */
 LZ_API lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site);
-/* The single element of a one-element tensor as double / int64. On failure NaN / INT64_MIN, and the last error says why. */
+/* The single element of a one-element tensor as double / int64. On failure NaN / INT64_MIN, and the
+ * last error says why. */
 LZ_API double lz_item_at(lz_tensor *t, const lz_site *site);
 LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 #define lz_to_host(...) lz_to_host_at(__VA_ARGS__, LZ_SITE)
@@ -72,16 +100,20 @@ LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 #define lz_item_i64(t) lz_item_i64_at((t), LZ_SITE)
 
 /* ---- lifetimes ---- */
-LZ_API lz_tensor *lz_retain(lz_tensor *t);            /* t itself, for chaining; NULL is fine. The result needs one lz_release */
-LZ_API lz_status lz_release(lz_tensor *t);            /* NULL is fine. LZ_EHANDLE when t is already gone (nothing happens) */
-LZ_API lz_status lz_scope_begin(void);                /* LZ_EMEM */
-LZ_API lz_status lz_scope_end(void);                  /* LZ_ESTATE when none is open */
-LZ_API lz_tensor *lz_scope_end_keep(lz_tensor *t);    /* ends the scope; t moves to the scope around it. Returns t */
+/* t itself, for chaining; NULL is fine. The result needs one lz_release */
+LZ_API lz_tensor *lz_retain(lz_tensor *t);
+/* NULL is fine. LZ_EHANDLE when t is already gone (nothing happens) */
+LZ_API lz_status lz_release(lz_tensor *t);
+LZ_API lz_status lz_scope_begin(void); /* LZ_EMEM */
+LZ_API lz_status lz_scope_end(void);   /* LZ_ESTATE when none is open */
+/* ends the scope; t moves to the scope around it. Returns t */
+LZ_API lz_tensor *lz_scope_end_keep(lz_tensor *t);
 /* Moves t from the innermost scope to the one around it. */
 LZ_API lz_tensor *lz_escape(lz_tensor *t);
 
 /* ---- in-place update ---- */
-/* dst now means value. Same shape and dtype, else LZ_ESHAPE / LZ_EDTYPE. At the step dst's old buffer is reused when nobody else holds it.
+/* dst now means value. Same shape and dtype, else LZ_ESHAPE / LZ_EDTYPE. At the step dst's old
+ * buffer is reused when nobody else holds it.
  * Tensors made from dst earlier keep the old value. */
 LZ_API lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site);
 #define lz_assign(dst, value) lz_assign_at((dst), (value), LZ_SITE)
@@ -89,14 +121,16 @@ LZ_API lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *s
 /* ---- steps ---- */
 typedef struct lz_mark_step_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_mark_step_options));
-    bool wait LZ_DEFAULT(false);    /* return when the device has finished */
+    bool wait LZ_DEFAULT(false); /* return when the device has finished */
 } lz_mark_step_options;
-/* Compiles (once) and starts everything that is pending on the calling thread's default device: what this thread made or assigned since its last step, and
- * what threads that have ended left. (What other running threads recorded waits for their own steps.) Reports errors of earlier asynchronous work, and
- * the first live error tensor made since the last step. o may be NULL. */
+/* Compiles (once) and starts everything that is pending on the calling thread's default device:
+ * what this thread made or assigned since its last step, and what threads that have ended left.
+ * (What other running threads recorded waits for their own steps.) Reports errors of earlier
+ * asynchronous work, and the first live error tensor made since the last step. o may be NULL. */
 LZ_API lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site);
 #define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS(lz_mark_step_options, ##__VA_ARGS__), LZ_SITE)
-/* Computes the given tensors only (of one device, else LZ_EINVAL); their history stays, so gradients through them still work. wait: until they are there. */
+/* Computes the given tensors only (of one device, else LZ_EINVAL); their history stays, so
+ * gradients through them still work. wait: until they are there. */
 LZ_API lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site);
 #define lz_sync(...) lz_sync_at(__VA_ARGS__, LZ_SITE)
 /* Waits for all work of all devices; returns the first error of any of it. */
@@ -104,14 +138,16 @@ LZ_API lz_status lz_wait_device_ops(void);
 
 /* ---- the last error of the calling thread ---- */
 typedef struct lz_error_info {
-    lz_status status;           /* LZ_OK: there was none */
-    const char *op;             /* "lz_matmul"; "" unknown */
-    const char *message;        /* what is wrong, with shapes and values */
-    const char *file;           /* the caller's source; "" unknown */
+    lz_status status;    /* LZ_OK: there was none */
+    const char *op;      /* "lz_matmul"; "" unknown */
+    const char *message; /* what is wrong, with shapes and values */
+    const char *file;    /* the caller's source; "" unknown */
     int line;
 } lz_error_info;
-LZ_API lz_status lz_last_error(lz_error_info *out);   /* returns the status; strings live until the thread's next failure. out may be NULL */
-LZ_API const char *lz_last_error_text(void);          /* "digits.c:42: lz_matmul: ...: LZ_ESHAPE"; "" when there was none */
+/* returns the status; strings live until the thread's next failure. out may be NULL */
+LZ_API lz_status lz_last_error(lz_error_info *out);
+/* "digits.c:42: lz_matmul: ...: LZ_ESHAPE"; "" when there was none */
+LZ_API const char *lz_last_error_text(void);
 LZ_API void lz_clear_error(void);
 
 LZ_EXTERN_C_END

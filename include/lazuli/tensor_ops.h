@@ -1,102 +1,162 @@
-/* tensor_ops.h - user-level operations that are not elementwise: products, reductions, shapes, indexing, activations.
- * Names, argument order and results are ATen's. Dimensions may be negative (from the end). Elementwise ones are in ops.h.
- * dtypes promote as in ATen (bool < integers < floats; the wider wins); shapes broadcast as in ATen.
- * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE (dimensions and indices), LZ_EMEM; an operand that is an
- * error tensor is returned. Source of each: the ATen function of its name. Composites (softmax, mean, var, gelu, ...) of 16-bit floats are computed in
- * f32 and rounded once. "Floats" below: integers and booleans are converted to f32 first. */
+/* tensor_ops.h - user-level operations that are not elementwise: products, reductions, shapes,
+ * indexing, activations.
+ * Names, argument order and results are ATen's. Dimensions may be negative (from the end).
+ * Elementwise ones are in ops.h. dtypes promote as in ATen (bool < integers < floats; the wider
+ * wins); shapes broadcast as in ATen.
+ * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE
+ * (dimensions and indices), LZ_EMEM; an operand that is an error tensor is returned. Source of
+ * each: the ATen function of its name. Composites (softmax, mean, var, gelu, ...) of 16-bit floats
+ * are computed in f32 and rounded once. "Floats" below: integers and booleans are converted to f32
+ * first. */
 #ifndef LAZULI_TENSOR_OPS_H
 #define LAZULI_TENSOR_OPS_H
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
 
-typedef struct lz_dims {        /* a list of dimensions; n 0 with .all unset means every dimension */
+/* a list of dimensions; n 0 with .all unset means every dimension */
+typedef struct lz_dims {
     int n;
     int64_t v[LZ_MAX_RANK];
 } lz_dims;
 typedef struct lz_reduce_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_reduce_options));
-    lz_dims dims LZ_DEFAULT({});        /* .dims = {1, {-1}}: the last; default all */
+    lz_dims dims LZ_DEFAULT({}); /* .dims = {1, {-1}}: the last; default all */
     bool keepdim LZ_DEFAULT(false);
-    double correction LZ_DEFAULT(1);    /* var, std: subtracted from the count; the default of those is 1 */
-    lz_dtype dtype LZ_DEFAULT(LZ_DTYPE_NONE);   /* sum, mean, prod: x is converted to it first, and so is the result's; default: as said below */
+    /* var, std: subtracted from the count; the default of those is 1 */
+    double correction LZ_DEFAULT(1);
+    /* sum, mean, prod: x is converted to it first, and so is the result's; default: as said
+     * below */
+    lz_dtype dtype LZ_DEFAULT(LZ_DTYPE_NONE);
 } lz_reduce_options;
 #define LZ_REDUCE_OPTIONS(...) LZ_OPTIONS(lz_reduce_options, ##__VA_ARGS__)
+/* .dims = LZ_DIM(0, 1) */
 #ifdef __cplusplus
 #define LZ_DIM(...) lz_dims_of(__VA_ARGS__)
 #else
 #define LZ_DIM(...)                                                                                \
-    {(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}}   /* .dims = LZ_DIM(0, 1) */
+    {                                                                                              \
+        (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                                 \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
 #endif
 
 /* ---- products ---- */
-/* Vectors, matrices, and batches of matrices with broadcasting: [.., m, k] x [.., k, n] -> [.., m, n]; a vector loses its dimension. dtypes promote, also
- * integers; 16-bit floats accumulate in f32. LZ_ESHAPE for rank 0 or unequal k. */
+/* Vectors, matrices, and batches of matrices with broadcasting: [.., m, k] x [.., k, n] -> [.., m,
+ * n]; a vector loses its dimension. dtypes promote, also integers; 16-bit floats accumulate in f32.
+ * LZ_ESHAPE for rank 0 or unequal k. */
 LZ_API lz_tensor *lz_matmul_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 /* x[.., in] @ weight[out, in]^T + bias[out]; bias may be NULL. */
-LZ_API lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, const lz_site *site);
+LZ_API lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
+                               const lz_site *site);
 
-/* ---- reductions: the dimensions of the options (default: all) are combined and go, or stay with extent 1. Options may be NULL ---- */
-LZ_API lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);    /* integers and booleans sum to i64. Of nothing: 0 */
-LZ_API lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);   /* floats. Of nothing: NaN */
-LZ_API lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);   /* integers and booleans give i64. Of nothing: 1 */
-LZ_API lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);   /* NaN if any is. Of nothing: LZ_ESHAPE */
+/* ---- reductions: the dimensions of the options (default: all) are combined and go, or stay with
+ * extent 1. Options may be NULL ---- */
+/* integers and booleans sum to i64. Of nothing: 0 */
+LZ_API lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* floats. Of nothing: NaN */
+LZ_API lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* integers and booleans give i64. Of nothing: 1 */
+LZ_API lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* NaN if any is. Of nothing: LZ_ESHAPE */
+LZ_API lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
 LZ_API lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-LZ_API lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);    /* boolean: whether one is not 0. Of nothing: false */
-LZ_API lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);    /* boolean: whether none is 0. Of nothing: true */
-/* Floats: sum of squared distances from the mean, in two passes, divided by max(0, count - correction). */
+/* boolean: whether one is not 0. Of nothing: false */
+LZ_API lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* boolean: whether none is 0. Of nothing: true */
+LZ_API lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* Floats: sum of squared distances from the mean, in two passes, divided by max(0, count -
+ * correction). */
 LZ_API lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-LZ_API lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);  /* floats: log(sum(exp(x))) without overflow */
-#define LZ_ALL_DIMS (INT64_MIN + 0xa11)      /* for dim: of all elements, as one row */
-/* i64: the index of the largest / smallest along dim; the first on ties; NaN is the largest and the smallest. An empty dimension is LZ_ESHAPE. */
+/* floats: log(sum(exp(x))) without overflow */
+LZ_API lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+#define LZ_ALL_DIMS (INT64_MIN + 0xa11) /* for dim: of all elements, as one row */
+/* i64: the index of the largest / smallest along dim; the first on ties; NaN is the largest and the
+ * smallest. An empty dimension is LZ_ESHAPE. */
 LZ_API lz_tensor *lz_argmax_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);
 LZ_API lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);
 
 /* ---- shapes: the same elements; the dtype stays ---- */
-LZ_API lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site);            /* row-major order; one extent may be -1: what is left */
-LZ_API lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site);              /* dimension i of the result is dimension dims[i] of x */
-LZ_API lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site);  /* two dimensions exchanged */
-LZ_API lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site);             /* broadcast to shape; -1 keeps an extent */
-LZ_API lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site);               /* without dim if its extent is 1, else x */
-LZ_API lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site);             /* a new dimension of extent 1 at dim, in -(rank+1)..rank */
-LZ_API lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const lz_site *site);    /* dimensions start_dim..end_dim as one */
-/* n >= 1 tensors, promoted to one dtype: joined along dim, where extents may differ; along a new dimension dim, all of one shape. */
+/* row-major order; one extent may be -1: what is left */
+LZ_API lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site);
+/* dimension i of the result is dimension dims[i] of x */
+LZ_API lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site);
+/* two dimensions exchanged */
+LZ_API lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site);
+/* broadcast to shape; -1 keeps an extent */
+LZ_API lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site);
+/* without dim if its extent is 1, else x */
+LZ_API lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site);
+/* a new dimension of extent 1 at dim, in -(rank+1)..rank */
+LZ_API lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site);
+/* dimensions start_dim..end_dim as one */
+LZ_API lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim,
+                                const lz_site *site);
+/* n >= 1 tensors, promoted to one dtype: joined along dim, where extents may differ; along a new
+ * dimension dim, all of one shape. */
 LZ_API lz_tensor *lz_cat_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
 LZ_API lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
-/* Elements start, start + step, ... before end of one dimension, by Python's rules: negative ones count from the end, all are clamped; step >= 1. */
-LZ_API lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step, const lz_site *site);
-LZ_API lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site); /* one index of dim, which goes; negative from the end. LZ_ERANGE */
-LZ_API lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site);                 /* the order along dims reversed; none given: all */
-/* `value` around x. pad: n numbers in ATen's order, (low, high) of the last dimension first; negative ones remove elements. */
-LZ_API lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value, const lz_site *site);
+/* Elements start, start + step, ... before end of one dimension, by Python's rules: negative ones
+ * count from the end, all are clamped; step >= 1. */
+LZ_API lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step,
+                              const lz_site *site);
+/* one index of dim, which goes; negative from the end. LZ_ERANGE */
+LZ_API lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site);
+/* the order along dims reversed; none given: all */
+LZ_API lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site);
+/* `value` around x. pad: n numbers in ATen's order, (low, high) of the last dimension first;
+ * negative ones remove elements. */
+LZ_API lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value,
+                                        const lz_site *site);
 
-/* ---- indexing: an index is i32 or i64. Positions are clamped into bounds when reading (ATen: an error), and dropped when adding ---- */
-LZ_API lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site);   /* index of rank 1: those slices of x along dim */
-/* result[i][j][k] = x[index[i][j][k]][j][k] for dim 0. index has x's rank, and extents not above x's outside of dim; the result has its shape. */
+/* ---- indexing: an index is i32 or i64. Positions are clamped into bounds when reading (ATen: an
+ * error), and dropped when adding ---- */
+/* index of rank 1: those slices of x along dim */
+LZ_API lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index,
+                                     const lz_site *site);
+/* result[i][j][k] = x[index[i][j][k]][j][k] for dim 0. index has x's rank, and extents not above
+ * x's outside of dim; the result has its shape. */
 LZ_API lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site);
-/* x with src[i][j][k] added at [index[i][j][k]][j][k] for dim 0, in row-major order. src has x's dtype and rank, index extents not above those of src. */
-LZ_API lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src, const lz_site *site);
-LZ_API lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site);            /* rows of weight[V, D] at indices[..]: [.., D] */
-LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype, const lz_site *site);  /* index[..] -> [.., num_classes]; outside: zeros */
+/* x with src[i][j][k] added at [index[i][j][k]][j][k] for dim 0, in row-major order. src has x's
+ * dtype and rank, index extents not above those of src. */
+LZ_API lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
+                                    const lz_site *site);
+/* rows of weight[V, D] at indices[..]: [.., D] */
+LZ_API lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site);
+/* index[..] -> [.., num_classes]; outside: zeros */
+LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype,
+                                const lz_site *site);
 
 /* ---- choosing and converting ---- */
-LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);          /* a where cond is not 0, else b; broadcast */
-LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);   /* min(max(x, lo), hi); a NaN bound: none; NaN stays. Gradient 1 at the bounds */
-LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);            /* to an integer: truncates, saturates, NaN gives 0; to boolean: x != 0 */
+/* a where cond is not 0, else b; broadcast */
+LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);
+/* min(max(x, lo), hi); a NaN bound: none; NaN stays. Gradient 1 at the bounds */
+LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);
+/* to an integer: truncates, saturates, NaN gives 0; to boolean: x != 0 */
+LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
 
 /* ---- activations ---- */
-LZ_API lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site);                          /* 0 where x <= 0, else x; NaN stays. Any number dtype. Gradient 0 at 0 */
-LZ_API lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site); /* floats. Hendrycks and Gimpel 2016; by erf, or their tanh formula */
-LZ_API lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site);                          /* floats: x * sigmoid(x) */
-LZ_API lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);          /* floats: exp(x) / sum along dim, without overflow */
+/* 0 where x <= 0, else x; NaN stays. Any number dtype. Gradient 0 at 0 */
+LZ_API lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site);
+/* floats. Hendrycks and Gimpel 2016; by erf, or their tanh formula */
+LZ_API lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site);
+/* floats: x * sigmoid(x) */
+LZ_API lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site);
+/* floats: exp(x) / sum along dim, without overflow */
+LZ_API lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 LZ_API lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
-/* ---- scalar operands: the number is a run-time argument (0, 1 and -1 are constants), so changing it never recompiles. It is converted to x's dtype,
- * saturating; with a fraction it turns an integer or boolean x into f32, without one a boolean x into i64 ---- */
+/* ---- scalar operands: the number is a run-time argument (0, 1 and -1 are constants), so changing
+ * it never recompiles. It is converted to x's dtype, saturating; with a fraction it turns an
+ * integer or boolean x into f32, without one a boolean x into i64 ---- */
 LZ_API lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site);
 LZ_API lz_tensor *lz_sub_scalar_at(lz_tensor *x, double s, const lz_site *site);
 LZ_API lz_tensor *lz_mul_scalar_at(lz_tensor *x, double s, const lz_site *site);
-LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);              /* floats */
-LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);              /* 2 and 0.5 are part of the program: x * x, sqrt(x). s < 0: floats */
+/* floats */
+LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);
+/* 2 and 0.5 are part of the program: x * x, sqrt(x). s < 0: floats */
+LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 
 #define lz_matmul(a, b) lz_matmul_at((a), (b), LZ_SITE)
 #define lz_linear(x, w, b) lz_linear_at((x), (w), (b), LZ_SITE)
@@ -113,9 +173,15 @@ LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
         LZ_OVERRIDE_END lz_var_at((x), &lz_o_, LZ_SITE);                                           \
     })
 #ifdef __cplusplus
-#define LZ_VAR_OPTIONS(...) {__VA_ARGS__}
+#define LZ_VAR_OPTIONS(...)                                                                        \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #else
-#define LZ_VAR_OPTIONS(...) {.struct_size = sizeof(lz_reduce_options), .correction = 1, ##__VA_ARGS__}
+#define LZ_VAR_OPTIONS(...)                                                                        \
+    {                                                                                              \
+        .struct_size = sizeof(lz_reduce_options), .correction = 1, ##__VA_ARGS__                   \
+    }
 #endif
 #define lz_logsumexp(x, ...) lz_logsumexp_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_argmax(x, dim, keepdim) lz_argmax_at((x), (dim), (keepdim), LZ_SITE)

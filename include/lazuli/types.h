@@ -15,13 +15,18 @@
 #endif
 #define LZ_API __attribute__((visibility("default")))
 
-/* Options structs: LZ_OPTIONS(type, .field = ...) is the address of one. LZ_DEFAULT(x) is the value of a field that is left out. C++ has it in the struct; in C the macro that takes the options
- * writes the defaults first and the caller's fields over them, which -Woverride-init would report between these two. */
+/* Options structs: LZ_OPTIONS(type, .field = ...) is the address of one. LZ_DEFAULT(x) is the value
+ * of a field that is left out. C++ has it in the struct; in C the macro that takes the options
+ * writes the defaults first and the caller's fields over them, which -Woverride-init would report
+ * between these two. */
 #ifdef __cplusplus
 #define LZ_DEFAULT(x) = x
 #define LZ_OPTIONS(type, ...) lz_temporary(__extension__ type{__VA_ARGS__})
 /* The address of a temporary, which lives until the end of the full expression. */
-template <class T> inline const T *lz_temporary(const T &v) { return &v; }
+template <class T> inline const T *lz_temporary(const T &v)
+{
+    return &v;
+}
 #define LZ_OVERRIDE_BEGIN
 #define LZ_OVERRIDE_END
 #define LZ_DEFAULTED(type, defaults, ...) LZ_OPTIONS(type, ##__VA_ARGS__)
@@ -32,10 +37,15 @@ template <class T> inline const T *lz_temporary(const T &v) { return &v; }
 #define LZ_OVERRIDE_BEGIN                                                                          \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
 #define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
-/* The same for one call, whose result it gives: LZ_OVERRIDING(f(LZ_DEFAULTED(type, .field = default, caller's fields))) */
+/* The same for one call, whose result it gives: LZ_OVERRIDING(f(LZ_DEFAULTED(type, .field =
+ * default, caller's fields))) */
 #define LZ_DEFAULTED(type, defaults, ...)                                                          \
     (&(type){.struct_size = sizeof(type), defaults, ##__VA_ARGS__})
-#define LZ_OVERRIDING(call) __extension__({ LZ_OVERRIDE_BEGIN call; LZ_OVERRIDE_END })
+#define LZ_OVERRIDING(call)                                                                        \
+    __extension__({                                                                                \
+        LZ_OVERRIDE_BEGIN call;                                                                    \
+        LZ_OVERRIDE_END                                                                            \
+    })
 #endif
 
 LZ_EXTERN_C_BEGIN
@@ -74,7 +84,8 @@ typedef struct lz_shape {
 } lz_shape;
 
 /* LZ_SHAPE(2, 3) is the shape 2x3; LZ_SCALAR is the shape of a scalar.
- * More than LZ_MAX_RANK extents give rank 9 or more, which every function refuses with LZ_ESHAPE. */
+ * More than LZ_MAX_RANK extents give rank 9 or more, which every function refuses with
+ * LZ_ESHAPE. */
 #define LZ_SCALAR (lz_shape_make(0, NULL))
 #ifdef __cplusplus
 #define LZ_SHAPE(...) (lz_shape_of_extents(__VA_ARGS__))
@@ -105,10 +116,13 @@ typedef struct lz_site {
         &lz_site_here_;                                                                            \
     })
 
-LZ_API const char *lz_status_name(lz_status s);    /* "LZ_ESHAPE"; "LZ_?" for an unknown value. Never NULL. */
+/* "LZ_ESHAPE"; "LZ_?" for an unknown value. Never NULL. */
+LZ_API const char *lz_status_name(lz_status s);
 LZ_API const char *lz_status_message(lz_status s); /* the line of status.def. Never NULL. */
-LZ_API const char *lz_dtype_name(lz_dtype d);      /* "f32"; "?" for an unknown value. Never NULL. */
-LZ_API size_t lz_dtype_size(lz_dtype d);           /* bytes of one element; 0 for an unknown value */
+/* "f32"; "?" for an unknown value. Never NULL. */
+LZ_API const char *lz_dtype_name(lz_dtype d);
+/* bytes of one element; 0 for an unknown value */
+LZ_API size_t lz_dtype_size(lz_dtype d);
 
 LZ_EXTERN_C_END
 

@@ -1,20 +1,22 @@
-/* cuda_mock.h - controls of the library that stands in for the CUDA driver in tests. It is loaded by the path in LAZULI_CUDA_DRIVER;
- * a test reaches these through dlsym of the same library. Threads: thread-safe. */
+/* cuda_mock.h - controls of the library that stands in for the CUDA driver in tests. It is loaded
+ * by the path in LAZULI_CUDA_DRIVER; a test reaches these through dlsym of the same library.
+ * Threads: thread-safe. */
 #ifndef LZ_TEST_CUDA_MOCK_H
 #define LZ_TEST_CUDA_MOCK_H
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct lz_mock_stats {
-    uint64_t calls, launches, failed;   /* calls of any entry point; kernels run; calls that were made to fail */
-    uint64_t live_blocks, live_bytes;   /* device memory */
-    uint64_t modules, pinned, streams, events;          /* that live */
+    /* calls of any entry point; kernels run; calls that were made to fail */
+    uint64_t calls, launches, failed;
+    uint64_t live_blocks, live_bytes;          /* device memory */
+    uint64_t modules, pinned, streams, events; /* that live */
 } lz_mock_stats;
 
-/* The n-th call (1: the next) of the entry point `name`, or of any that can fail when NULL, returns `code`. n 0: none. A code that is a lost
- * device stays until lzMockReset. */
+/* The n-th call (1: the next) of the entry point `name`, or of any that can fail when NULL, returns
+ * `code`. n 0: none. A code that is a lost device stays until lzMockReset. */
 void lzMockFail(const char *name, uint64_t n, int code);
-void lzMockMemory(size_t nbytes);       /* of each device; 0: 1 GiB */
-void lzMockReset(void);                 /* no failures, no lost device */
+void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
+void lzMockReset(void);           /* no failures, no lost device */
 void lzMockGetStats(lz_mock_stats *out);
 #endif

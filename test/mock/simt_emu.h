@@ -1,4 +1,5 @@
-/* simt_emu.h - runs the kernels of backends/llvm/simt.h on the host's processor, every thread of a block as a fiber.
+/* simt_emu.h - runs the kernels of backends/llvm/simt.h on the host's processor, every thread of a
+ * block as a fiber.
  * Threads: one launch at a time. */
 #ifndef LZ_TEST_SIMT_EMU_H
 #define LZ_TEST_SIMT_EMU_H
@@ -9,12 +10,13 @@ typedef struct emu_kernel {
     size_t nbytes;
     void (*run)(void *const *params, lz_simt_thread *t);
     int64_t (*nparams)(void);
-    bool together;              /* its threads meet: they run as fibers */
+    bool together; /* its threads meet: they run as fibers */
 } emu_kernel;
 /* NULL, or what is wrong with the object. Its size is read from its headers. */
 const char *emu_load(const void *object, emu_kernel *out);
 void emu_unload(emu_kernel *k);
 
-/* NULL, or what went wrong: threads that wait for each other for ever. `reverse`: the threads take turns in the other order. */
+/* NULL, or what went wrong: threads that wait for each other for ever. `reverse`: the threads take
+ * turns in the other order. */
 const char *emu_run(const emu_kernel *k, void *const *params, const lz_simt_dims *d, bool reverse);
 #endif

@@ -1,30 +1,36 @@
-/* diff.h - differential tests: one way of running functions against the reference, over random functions and every row's cases.
- * A test program is a way and a call of lz_diff_main; see lz_diff_usage in diff.c for what it does by hand. Threads: thread-compatible. */
+/* diff.h - differential tests: one way of running functions against the reference, over random
+ * functions and every row's cases.
+ * A test program is a way and a call of lz_diff_main; see lz_diff_usage in diff.c for what it does
+ * by hand. Threads: thread-compatible. */
 #ifndef LZ_TEST_DIFF_H
 #define LZ_TEST_DIFF_H
 #include "support/gen.h"
 
 typedef struct lz_diff_result {
-    lz_literal *got[256];       /* what the way made; the driver releases them */
-    char msg[512];              /* why, when it is false */
-    const lz_expect *want;      /* for a way that makes several results of each and compares the others itself */
+    lz_literal *got[256]; /* what the way made; the driver releases them */
+    char msg[512];        /* why, when it is false */
+    /* for a way that makes several results of each and compares the others itself */
+    const lz_expect *want;
 } lz_diff_result;
 
-/* Runs f on args. donate: per parameter, whether the caller gives it away; NULL: none. False: it failed, or broke a promise of its own (another
- * result the second time, say); r->msg says what. LZ_EUNSUPPORTED is a failure too: what the generator makes is supported. */
-typedef bool lz_diff_way(const lz_func *f, lz_literal *const *args, const bool *donate, lz_diff_result *r);
+/* Runs f on args. donate: per parameter, whether the caller gives it away; NULL: none. False: it
+ * failed, or broke a promise of its own (another result the second time, say); r->msg says what.
+ * LZ_EUNSUPPORTED is a failure too: what the generator makes is supported. */
+typedef bool lz_diff_way(const lz_func *f, lz_literal *const *args, const bool *donate,
+                         lz_diff_result *r);
 
 typedef struct lz_diff_options {
     lz_diff_way *way;
-    const char *name;           /* of the suite */
-    int seeds, quick_seeds;     /* random functions: alone, and with LZ_TEST_QUICK */
-    int nets, quick_nets;       /* random networks */
-    int stride, quick_stride;   /* every so many-th case of a row; 1: all */
+    const char *name;         /* of the suite */
+    int seeds, quick_seeds;   /* random functions: alone, and with LZ_TEST_QUICK */
+    int nets, quick_nets;     /* random networks */
+    int stride, quick_stride; /* every so many-th case of a row; 1: all */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);
 
 /* Bits of a result equal to another run's; false with r->msg, which starts with `what`. */
-bool lz_diff_same_bits(const lz_func *f, lz_literal *const *a, lz_literal *const *b, const char *what, lz_diff_result *r);
+bool lz_diff_same_bits(const lz_func *f, lz_literal *const *a, lz_literal *const *b,
+                       const char *what, lz_diff_result *r);
 /* r->msg = "STATUS: message" of the calling thread's error; always false. */
 bool lz_diff_failed(const char *what, lz_diff_result *r);
 #endif

@@ -18,7 +18,8 @@ static inline const char *lz_mock_path(void)
     return path;
 }
 
-/* Before anything asks for the CUDA backend. LZ_TEST_GPU: the real driver is wanted (tools/gpu-check.sh). */
+/* Before anything asks for the CUDA backend. LZ_TEST_GPU: the real driver is wanted
+ * (tools/gpu-check.sh). */
 static inline lz_status lz_mock_use(void)
 {
     if (getenv("LZ_TEST_GPU"))

@@ -1,4 +1,5 @@
-/* rnd.h - the tests' random numbers: splitmix64, so a seed says everything. Threads: thread-compatible. */
+/* rnd.h - the tests' random numbers: splitmix64, so a seed says everything. Threads:
+ * thread-compatible. */
 #ifndef LZ_TEST_RND_H
 #define LZ_TEST_RND_H
 #include <stdbool.h>
@@ -20,7 +21,7 @@ static inline int64_t lz_rnd_range(lz_rnd *r, int64_t lo, int64_t hi)
 {
     return lo + (int64_t)(lz_rnd_u64(r) % ((uint64_t)(hi - lo) + 1));
 }
-static inline double lz_rnd_unit(lz_rnd *r)     /* [0, 1) */
+static inline double lz_rnd_unit(lz_rnd *r) /* [0, 1) */
 {
     return (double)(lz_rnd_u64(r) >> 11) * 0x1p-53;
 }

@@ -19,12 +19,14 @@ void tool_set_command(const char *name);
 int tool_fail(const char *what);
 /* Says one line on stderr that ends with the way to the help; gives 2. */
 int tool_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* An option's value; false after a message when it is not one. tool_one_of: `names` end with NULL. */
+/* An option's value; false after a message when it is not one. tool_one_of: `names` end with
+ * NULL. */
 bool tool_uint(const char *option, const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
 bool tool_tolerance(const char *option, const char *text, double *out);
 bool tool_one_of(const char *option, const char *text, const char *const *names);
 
-/* Standard files that the caller closed become ones that cannot be used, so that no file of ours takes their numbers. */
+/* Standard files that the caller closed become ones that cannot be used, so that no file of ours
+ * takes their numbers. */
 void tool_open_standard_files(void);
 /* Ends the output. Gives rc, or 1 after a message when something of the output was lost. */
 int tool_close_stdout(int rc);
@@ -34,7 +36,8 @@ lz_status tool_read_file(const char *path, size_t limit, lz_buf *out);
 /* A StableHLO module from a file. */
 lz_status tool_load_module(const char *path, lz_func **out);
 
-/* Literals in .npy files ("-": standard input); errors as lz_npy_read. `want` BF16: u16 and i16 elements are its bits. */
+/* Literals in .npy files ("-": standard input); errors as lz_npy_read. `want` BF16: u16 and i16
+ * elements are its bits. */
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out);
 lz_status tool_npy_write(const char *path, const lz_literal *l);
 void tool_print_literal(FILE *f, const lz_literal *l);

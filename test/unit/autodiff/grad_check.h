@@ -1,5 +1,5 @@
-/* grad_check.h - gradients of a function of tensors against central differences in f64: a table of cases, first and second order, on
- * every device. */
+/* grad_check.h - gradients of a function of tensors against central differences in f64: a table of
+ * cases, first and second order, on every device. */
 #ifndef LZ_TEST_GRAD_CHECK_H
 #define LZ_TEST_GRAD_CHECK_H
 #include "suite.h"

@@ -58,7 +58,10 @@ static inline double rnd_unit(void)
 /* ---- kernels ---- */
 
 /* lz_kernel_finish may give it a slot */
-static inline lz_sz sz(int64_t v) { return (lz_sz){v, -1}; }
+static inline lz_sz sz(int64_t v)
+{
+    return (lz_sz){v, -1};
+}
 
 static inline lz_access access_to(uint32_t buf)
 {
@@ -72,7 +75,10 @@ static inline lz_access access_to(uint32_t buf)
     return a;
 }
 
-static inline lz_stage *stage_of(lz_kernel *k, uint32_t i) { return &k->stages[i]; }
+static inline lz_stage *stage_of(lz_kernel *k, uint32_t i)
+{
+    return &k->stages[i];
+}
 
 static inline void stages_new(lz_kernel *k, uint32_t n)
 {

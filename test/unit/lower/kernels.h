@@ -1,4 +1,5 @@
-/* kernels.h - kernels as text for the tests of the loop IR: one of every kind. @R and @C in a text stand for sizes. */
+/* kernels.h - kernels as text for the tests of the loop IR: one of every kind. @R and @C in a text
+ * stand for sizes. */
 #ifndef LZ_TEST_KERNELS_H
 #define LZ_TEST_KERNELS_H
 #include "lower/loop.h"
@@ -61,25 +62,26 @@ static const char k_colsum[] = "kernel \"colsum\" vec(outer) {\n"
                                "  }\n}\n";
 
 /* out[m][n] = relu(sum_k a[m][k] * b[k][n] + bias[n]), k = 9 */
-static const char k_dot[] = "kernel \"dot\" vec(outer) {\n"
-                            "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 read\n  buf 3: f32 write\n"
-                            "  outer [$R, $C]\n"
-                            "  dot %0 %1\n"
-                            "  stage 0 inner [9] {\n"
-                            "    %0: f32 = load 0 = 0[0 + 9 i0 + 1 i2]\n"
-                            "    %1: f32 = load 1 = 1[0 + 1 i1 + $C i2]\n"
-                            "    %2: f32 = multiply %0, %1\n"
-                            "    %3: f32 = const 0x0\n"
-                            "    reduce add f32 %2 init %3\n"
-                            "  }\n"
-                            "  stage 1 inner [] {\n"
-                            "    %0: f32 = red 0.0\n"
-                            "    %1: f32 = load 0 = 2[0 + 1 i1]\n"
-                            "    %2: f32 = add %0, %1\n"
-                            "    %3: f32 = const 0x0\n"
-                            "    %4: f32 = maximum %2, %3\n"
-                            "    store 3[0 + $C i0 + 1 i1] = %4\n"
-                            "  }\n}\n";
+static const char k_dot[] =
+    "kernel \"dot\" vec(outer) {\n"
+    "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 read\n  buf 3: f32 write\n"
+    "  outer [$R, $C]\n"
+    "  dot %0 %1\n"
+    "  stage 0 inner [9] {\n"
+    "    %0: f32 = load 0 = 0[0 + 9 i0 + 1 i2]\n"
+    "    %1: f32 = load 1 = 1[0 + 1 i1 + $C i2]\n"
+    "    %2: f32 = multiply %0, %1\n"
+    "    %3: f32 = const 0x0\n"
+    "    reduce add f32 %2 init %3\n"
+    "  }\n"
+    "  stage 1 inner [] {\n"
+    "    %0: f32 = red 0.0\n"
+    "    %1: f32 = load 0 = 2[0 + 1 i1]\n"
+    "    %2: f32 = add %0, %1\n"
+    "    %3: f32 = const 0x0\n"
+    "    %4: f32 = maximum %2, %3\n"
+    "    store 3[0 + $C i0 + 1 i1] = %4\n"
+    "  }\n}\n";
 
 /* out[i] = index of the largest of x[i][:], the first one of equals */
 static const char k_argmax[] =
@@ -145,15 +147,17 @@ static const char k_scatter[] =
     "    store 2[0 + 1 %1] = %10 if %6\n"
     "  }\n}\n";
 
-/* out[i] = reverse of x, bits reduced; exercises stride -1, an offset and an attribute with numbers */
-static const char k_reverse[] = "kernel \"reverse\" vec(outer) {\n"
-                                "  buf 0: f32 read\n  buf 1: f32 write\n"
-                                "  outer [$R]\n"
-                                "  stage 0 inner [] {\n"
-                                "    %0: f32 = load 0 = 0[$C + -1 i0]\n"
-                                "    %1: f32 = reduce_precision %0 {exponent_bits = 5, mantissa_bits = 10}\n"
-                                "    store 1[0 + 1 i0] = %1\n"
-                                "  }\n}\n";
+/* out[i] = reverse of x, bits reduced; exercises stride -1, an offset and an attribute with
+ * numbers */
+static const char k_reverse[] =
+    "kernel \"reverse\" vec(outer) {\n"
+    "  buf 0: f32 read\n  buf 1: f32 write\n"
+    "  outer [$R]\n"
+    "  stage 0 inner [] {\n"
+    "    %0: f32 = load 0 = 0[$C + -1 i0]\n"
+    "    %1: f32 = reduce_precision %0 {exponent_bits = 5, mantissa_bits = 10}\n"
+    "    store 1[0 + 1 i0] = %1\n"
+    "  }\n}\n";
 
 /* out[i][:] = the places of x[i][:] in descending order, sums of x and its index as values */
 static const char k_sort[] =

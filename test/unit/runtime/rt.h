@@ -1,4 +1,5 @@
-/* rt.h - what the runtime's tests share: a device chosen before the library starts, random data, comparisons.
+/* rt.h - what the runtime's tests share: a device chosen before the library starts, random data,
+ * comparisons.
  * Tests fork (Check), so each starts with a library that has not been used. */
 #ifndef LZ_TEST_RT_H
 #define LZ_TEST_RT_H
@@ -33,7 +34,10 @@ static inline uint32_t rt_random(void)
     s ^= s << 17;
     return (uint32_t)(s >> 32);
 }
-static inline float rt_uniform(void) { return (float)rt_random() / 4294967296.0f * 4 - 2; }
+static inline float rt_uniform(void)
+{
+    return (float)rt_random() / 4294967296.0f * 4 - 2;
+}
 static inline void rt_fill(float *p, int n)
 {
     for (int i = 0; i < n; i++)
@@ -49,8 +53,10 @@ static inline void rt_fill(float *p, int n)
 #define FAILS(expr, status, text)                                                                  \
     do {                                                                                           \
         lz_status rt_s_ = (expr);                                                                  \
-        ck_assert_msg(rt_s_ == (status), "%s: %s, not %s", #expr, lz_status_name(rt_s_), lz_status_name(status)); \
-        ck_assert_msg(strstr(lz_last_error_text(), (text)) != NULL, "\"%s\" lacks \"%s\"", lz_last_error_text(), (text)); \
+        ck_assert_msg(rt_s_ == (status), "%s: %s, not %s", #expr, lz_status_name(rt_s_),           \
+                      lz_status_name(status));                                                     \
+        ck_assert_msg(strstr(lz_last_error_text(), (text)) != NULL, "\"%s\" lacks \"%s\"",         \
+                      lz_last_error_text(), (text));                                               \
     } while (0)
 #define BAD(tensor, status, text) FAILS(lz_status_of(tensor), status, text)
 
@@ -62,7 +68,8 @@ static inline void rt_expect(lz_tensor *t, const float *want, int n, double tol)
     ck_assert_int_eq(lz_numel(t), n);
     OK(lz_to_host(t, got, sizeof got));
     for (int i = 0; i < n; i++)
-        ck_assert_msg(got[i] == want[i] || (isnan(got[i]) && isnan(want[i])) || fabs((double)got[i] - want[i]) <= tol * (1 + fabs((double)want[i])),
+        ck_assert_msg(got[i] == want[i] || (isnan(got[i]) && isnan(want[i])) ||
+                          fabs((double)got[i] - want[i]) <= tol * (1 + fabs((double)want[i])),
                       "element %d is %.9g, not %.9g", i, got[i], want[i]);
 }
 
