@@ -226,16 +226,23 @@ static bool multiplies(const lz_func *region)
     return false;
 }
 
-static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, double bound)
+static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, double bound,
+                          bool product)
 {
     lz_dtype d = out->type->dtype;
     for (int64_t i = 0; i < out->type->nelem; i++) {
         lz_cx v = lz_ref_load_c(d, out->data, i);
         double m = fabs((double)lz_ref_load_c(d, mag->data, i).re) * bound;
-        if (!isfinite(v.re) || !isfinite(v.im) || !isfinite(m))
+        bool gone = !isfinite(v.re) || !isfinite(v.im);
+        if (!product && (gone || !isfinite(m)))
             continue;
-        v.re += move_of(r) * m;
-        v.im += move_of(r) * m;
+        if (gone || !isfinite(m)) { /* which part overflows first is a matter of the order */
+            v.re = move_of(r) < 0 ? 0 : NAN;
+            v.im = move_of(r) < 0 ? 0 : NAN;
+        } else {
+            v.re += move_of(r) * m;
+            v.im += move_of(r) * m;
+        }
         lz_ref_store_c(d, out->data, i, v);
     }
 }
@@ -261,7 +268,7 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
         double eps = roundoff(s, d), tiny = smallest(s, d);
         bool product = multiplies(region_of(s));
         if (lz_dtype_is_complex(d))
-            nudge_complex(r, out[k], mag[k], terms * 4 * eps);
+            nudge_complex(r, out[k], mag[k], terms * 4 * eps, product);
         for (int64_t i = 0; lz_dtype_is_float(d) && i < out[k]->type->nelem; i++) {
             double v = lz_elem_get_f64(d, out[k]->data, i),
                    m = fmax(fabs(v), fabs(lz_elem_get_f64(d, mag[k]->data, i)));
