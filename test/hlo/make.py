@@ -148,5 +148,77 @@ case("special_functions", lambda x: (lax.erf(x), lax.digamma(x), jnp.sinh(x), la
                                      lax.bessel_i1e(x)), np.array([0.3, 0.7, 0.125, 0.91], np.float32))
 case("random_normal", lambda k: jax.random.normal(jax.random.wrap_key_data(k), (4, 4)), np.array([7, 42], np.uint32))
 
+
+# ---- convolutions, transforms, sorting, linear layers of larger models ----
+
+def convnet(p, x):
+    h = jax.nn.relu(lax.conv_general_dilated(x, p[0], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+    h = lax.reduce_window(h, -np.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return h.reshape(h.shape[0], -1) @ p[1]
+
+
+cnn = [0.3 * f32(3, 3, 2, 4), 0.2 * f32(4 * 4 * 4, 5)]
+case("convnet_grad", lambda a, b, x, y: jax.value_and_grad(lambda p: -(y * jax.nn.log_softmax(convnet(p, x))).sum(-1).mean())([a, b]), *cnn,
+     f32(3, 8, 8, 2), np.eye(5, dtype=np.float32)[[0, 3, 4]], tol="1e-4")
+case("conv_strided_dilated", lambda x, w: lax.conv_general_dilated(x, w, (2, 1), ((1, 2), (0, 1)), lhs_dilation=(1, 2), rhs_dilation=(2, 1),
+     dimension_numbers=("NCHW", "OIHW", "NCHW")), f32(2, 3, 9, 7), f32(4, 3, 3, 2), tol="1e-4")
+case("conv_grouped", lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME", feature_group_count=2, dimension_numbers=("NCH", "OIH", "NCH")),
+     f32(2, 4, 10), f32(6, 2, 3), tol="1e-4")
+case("conv_transpose", lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")), f32(1, 5, 4, 3),
+     f32(3, 3, 3, 2), tol="1e-4")
+case("depthwise_grad", jax.grad(lambda w, x: (lax.conv_general_dilated(x, w, (1, 1), "VALID", feature_group_count=4, dimension_numbers=(
+     "NHWC", "HWIO", "NHWC")) ** 2).sum()), f32(3, 3, 1, 4), f32(2, 6, 6, 4), tol="1e-4")
+case("avg_pool_grad", jax.grad(lambda x: (lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 3).sum()), f32(2, 7, 7, 3), tol="1e-4")
+case("max_pool_grad", jax.grad(lambda x: (lax.reduce_window(x, -np.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 2).sum()), f32(2, 7, 7, 3))
+case("cumulative", lambda x: (jnp.cumsum(x, 1), jnp.cumprod(x, 0), lax.cummax(x, 1), lax.cumlogsumexp(x, 0, reverse=True)), f32(6, 50), tol="1e-4")
+case("fft_real", lambda x: (jnp.fft.rfft(x), jnp.abs(jnp.fft.fft(x)), jnp.fft.irfft(jnp.fft.rfft(x), n=30)), f32(3, 30), tol="1e-4")
+case("fft_2d", lambda x: (jnp.fft.fft2(x).real, jnp.fft.ifftn(x).imag), f32(4, 6, 5), tol="1e-4")
+case("fft_grad", jax.grad(lambda x: (jnp.abs(jnp.fft.rfft(x)) ** 2).sum()), f32(17), tol="1e-4")
+case("complex_arithmetic", lambda a, b: (lax.complex(a, b) * lax.complex(b, a) / (1 + 2j), jnp.exp(lax.complex(a, b)), jnp.sqrt(lax.complex(a, b)),
+     jnp.log(lax.complex(a, b)), jnp.abs(lax.complex(a, b)), jnp.conj(lax.complex(a, b))), f32(12), f32(12))
+case("sort_pairs", lambda k, v: (lax.sort((k, v), num_keys=1), jnp.argsort(v), jnp.sort(v)[::-1], jnp.median(v)), rng.integers(0, 5, 40).astype(np.int32), f32(40), tol="0")
+case("sort_grad", jax.grad(lambda x: (jnp.sort(x) * jnp.arange(9.0)).sum()), f32(9))
+case("top_k_rows", lambda x: lax.top_k(x, 4), f32(5, 20), tol="0")
+case("unique_sizes", lambda x: (jnp.unique(x, size=6, fill_value=-1), jnp.bincount(x, length=9), jnp.searchsorted(jnp.sort(x), x)),
+     rng.integers(0, 9, 20).astype(np.int32), tol="0")
+case("random_draws", lambda k: (jax.random.normal(jax.random.wrap_key_data(k), (40,)), jax.random.permutation(jax.random.wrap_key_data(k), 12),
+     jax.random.randint(jax.random.wrap_key_data(k), (9,), 0, 100)), np.array([3, 4], np.uint32))
+case("random_gumbel", lambda k: (jax.random.gumbel(jax.random.wrap_key_data(k), (20,)), jax.random.categorical(jax.random.wrap_key_data(k), jnp.zeros((4, 7))),
+     jax.random.truncated_normal(jax.random.wrap_key_data(k), -1, 1, (10,))), np.array([1, 9], np.uint32))
+case("special_values", lambda x: (lax.lgamma(x), lax.digamma(x), lax.erf_inv(x / 8), jnp.arcsin(x / 8), jnp.arctanh(x / 8), jnp.sinh(x), jnp.arcsinh(x),
+     jax.scipy.special.gammaln(x), lax.bessel_i1e(x)), np.abs(f32(20)) + np.float32(0.2), tol="2e-5")
+
+
+def transformer(p, t):
+    e, wq, wk, wv, wo, w1, w2 = p
+    x = e[t]
+    h = x - x.mean(-1, keepdims=True)
+    h = h * lax.rsqrt((h * h).mean(-1, keepdims=True) + 1e-5)
+    q, k, v = h @ wq, h @ wk, h @ wv
+    s = jnp.where(jnp.tril(jnp.ones((t.shape[1], t.shape[1]), bool)), jnp.einsum("bqd,bkd->bqk", q, k) / 4, -1e9)
+    x = x + jax.nn.softmax(s) @ v @ wo
+    x = x + jax.nn.gelu(x @ w1) @ w2
+    return -jnp.take_along_axis(jax.nn.log_softmax(x[:, :-1] @ e.T), t[:, 1:, None], -1).mean()
+
+
+gpt = [0.3 * f32(11, 16)] + [0.3 * f32(16, 16) for _ in range(4)] + [0.3 * f32(16, 32), 0.3 * f32(32, 16)]
+case("transformer_grad", lambda *a: jax.value_and_grad(transformer)(list(a[:7]), a[7]), *gpt, rng.integers(0, 11, (2, 6)).astype(np.int32), tol="2e-4")
+case("batch_norm_grad", jax.grad(lambda g, b, x: (jnp.tanh((x - x.mean((0, 1, 2))) * lax.rsqrt(x.var((0, 1, 2)) + 1e-5) * g + b) ** 2).sum(), (0, 1, 2)), f32(4), f32(4),
+     f32(3, 5, 5, 4), tol="1e-4")
+case("lstm_scan_grad", jax.grad(lambda w, xs: lax.scan(lambda s, x: ((lambda g: (lambda c: (jax.nn.sigmoid(g[..., 9:12]) * jnp.tanh(c), c))(
+     jax.nn.sigmoid(g[..., :3]) * s[1] + jax.nn.sigmoid(g[..., 3:6]) * jnp.tanh(g[..., 6:9])))(jnp.concatenate([x, s[0]], -1) @ w), s[0]),
+     (jnp.zeros((2, 3)), jnp.zeros((2, 3))), xs)[0][0].sum()), f32(7, 12), f32(6, 2, 4), tol="1e-4")
+case("jacobian", lambda x, w: (jax.jacfwd(lambda x: jnp.tanh(w @ x))(x), jax.jacrev(lambda x: jnp.tanh(w @ x))(x), jax.hessian(lambda x: jnp.sum(jnp.sin(w @ x)))(x)),
+     f32(4), f32(3, 4), tol="1e-4")
+case("vmapped", lambda x, w: jax.vmap(lambda a: jax.vmap(lambda b: jnp.dot(a, b) ** 2 + jnp.sin(a).sum())(w))(x), f32(5, 4), f32(6, 4), tol="1e-4")
+case("segments", lambda x, i: (jax.ops.segment_sum(x, i, 5), jax.ops.segment_max(x, i, 5), x.at[i].mul(2.0), x.at[i].min(0.0)), f32(8, 3),
+     np.array([0, 2, 2, 4, 1, 0, 4, 4], np.int32))
+case("image_ops", lambda x: (jax.image.resize(x, (1, 8, 6, 2), "nearest"), jnp.pad(x, ((0, 0), (2, 1), (1, 1), (0, 0)), mode="reflect"), jnp.rot90(x[0]), jnp.roll(x, 3, 1)),
+     f32(1, 4, 3, 2))
+case("polynomials", lambda x, c: (jnp.polyval(c, x), jnp.interp(x, jnp.arange(5.0), c), jnp.convolve(x, c), jnp.outer(x, c), jnp.kron(x[:3], c)), f32(9), f32(5), tol="1e-4")
+case("f64_reductions", lambda x: (x.astype(jnp.bfloat16).sum(), jnp.var(x, 0), jnp.std(x), jax.nn.logsumexp(x, 1), jnp.linalg.norm(x, ord=1), jnp.percentile(x, 30)), f32(7, 11), tol="2e-3")
+case("gru_while", lambda h, w: lax.while_loop(lambda s: (jnp.abs(s[0]).max() > 0.1) & (s[1] < 20), lambda s: (jnp.tanh(s[0] @ w) * 0.7, s[1] + 1), (h, 0)), f32(3, 5), 0.5 * f32(5, 5), tol="1e-4")
+case("newton_fori", lambda a, b: lax.fori_loop(0, 30, lambda i, x: x - 0.1 * (a.T @ (a @ x - b)), jnp.zeros(4)), 0.4 * f32(6, 4), f32(6), tol="1e-4")
+
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)

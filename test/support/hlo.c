@@ -1,5 +1,6 @@
 /* hlo.c - loading and judging the programs of test/hlo. */
 #include "support/hlo.h"
+#include "ir/eval_complex.h"
 #include "support/lit.h"
 #include <math.h>
 #include <stdio.h>
@@ -145,18 +146,36 @@ void lz_hlo_free(lz_hlo_case *c)
     memset(c, 0, sizeof *c);
 }
 
+static bool near(double a, double b, double scale, double tol)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tol * (1 + scale);
+}
+
+/* Parts of complex numbers: to the size of the whole number. */
+static bool near_at(const lz_literal *got, const lz_literal *want, int64_t i, double tol)
+{
+    lz_dtype d = want->type->dtype;
+    if (!lz_dtype_is_complex(d)) {
+        double a = lz_literal_get_f64(got, i), b = lz_literal_get_f64(want, i);
+        return near(a, b, fabs(b), tol);
+    }
+    lz_cx a = lz_ref_load_c(d, got->data, i), b = lz_ref_load_c(d, want->data, i);
+    double size = hypot((double)b.re, (double)b.im);
+    return near((double)a.re, (double)b.re, size, tol) &&
+           near((double)a.im, (double)b.im, size, tol);
+}
+
 static bool close_enough(const lz_literal *got, const lz_literal *want, double tol, char *msg,
                          size_t nmsg)
 {
-    if (tol == 0 || got->type != want->type || !lz_dtype_is_float(want->type->dtype))
+    lz_dtype d = want->type->dtype;
+    if (tol == 0 || got->type != want->type || !(lz_dtype_is_float(d) || lz_dtype_is_complex(d)))
         return lz_test_same(got, want, 0, msg, nmsg);
-    for (int64_t i = 0; i < want->type->nelem; i++) {
-        double a = lz_literal_get_f64(got, i), b = lz_literal_get_f64(want, i);
-        if (a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tol * (1 + fabs(b)))
-            continue;
-        lz_test_print_diff(got, want, i, msg, nmsg);
-        return false;
-    }
+    for (int64_t i = 0; i < want->type->nelem; i++)
+        if (!near_at(got, want, i, tol)) {
+            lz_test_print_diff(got, want, i, msg, nmsg);
+            return false;
+        }
     return true;
 }
 

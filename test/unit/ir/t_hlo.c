@@ -48,7 +48,7 @@ END_TEST
 
 START_TEST(the_programs_are_there)
 {
-    ck_assert_int_ge(lz_hlo_count(), 20);
+    ck_assert_int_ge(lz_hlo_count(), 60);
 }
 END_TEST
 
