@@ -55,6 +55,12 @@ LZ_API lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int
                               lz_tensor *const *in, int nin, int nout, void *user, lz_tensor **out,
                               const lz_site *site);
 
+/* nout results of fn on nin operands, whose gradient works fn out again instead of keeping what is
+ * made on the way: memory for time (torch.utils.checkpoint). fn is compiled apart from what is
+ * around it. */
+LZ_API lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout,
+                                  void *user, lz_tensor **out, const lz_site *site);
+
 #define lz_while(...) lz_while_at(__VA_ARGS__, LZ_SITE)
 #define lz_fori(...) lz_fori_at(__VA_ARGS__, LZ_SITE)
 #define lz_scan(init, ncarry, xs, nx, ny, body, user, out, ys, ...)                                \
@@ -62,5 +68,6 @@ LZ_API lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int
                LZ_OPTIONS(lz_scan_options, ##__VA_ARGS__), LZ_SITE)
 #define lz_cond(...) lz_cond_at(__VA_ARGS__, LZ_SITE)
 #define lz_switch(...) lz_switch_at(__VA_ARGS__, LZ_SITE)
+#define lz_checkpoint(...) lz_checkpoint_at(__VA_ARGS__, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

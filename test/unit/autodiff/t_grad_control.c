@@ -131,7 +131,25 @@ static lz_tensor *f_cond_in_loop(lz_tensor **x)
     return y;
 }
 
+/* Worked out again for the gradient. */
+static void layers(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = in[0];
+    for (int i = 0; i < 3; i++)
+        out[0] = lz_tanh(lz_add(lz_mul(out[0], in[1]), lz_sin(out[0])));
+}
+static lz_tensor *f_checkpoint(lz_tensor **x)
+{
+    lz_tensor *y, *z;
+    lz_checkpoint(layers, x, 2, 1, NULL, &y);
+    lz_tensor *in[2] = {y, x[1]};
+    lz_checkpoint(layers, in, 2, 1, NULL, &z);
+    return lz_mul(z, y);
+}
+
 static const gcase cases[] = {
+    {"checkpoint", f_checkpoint, 2, {S(3), S(3)}, 0.3, 0.9, true},
     {"fori", f_fori, 2, {S(3), S(3)}, 0.3, 0.9, true},
     {"fori_several", f_fori_several, 3, {S(2), S(2), S(2)}, 0.3, 0.9, true},
     {"fori_never", f_fori_never, 2, {S(3), S(3)}, 0.3, 0.9, true},
@@ -215,6 +233,29 @@ START_TEST(detach_holds_in_a_body)
 }
 END_TEST
 
+/* The gradient of a checkpoint is that of the same without, to the last bit that the order of sums leaves. */
+START_TEST(checkpoints_change_nothing)
+{
+    double v[2][2][3];
+    for (int apart = 0; apart < 2; apart++) {
+        lz_tensor *x[2] = {lz_from_host(LZ_F64, LZ_SHAPE(3), (double[]){0.3, -0.7, 1.5}),
+                           lz_from_host(LZ_F64, LZ_SHAPE(3), (double[]){1.1, 0.2, -0.4})},
+                  *y, *g[2];
+        if (apart)
+            ck_assert_int_eq(lz_checkpoint(layers, x, 2, 1, NULL, &y), LZ_OK);
+        else
+            layers(x, &y, NULL);
+        ck_assert_int_eq(lz_grad(lz_sum(y), x, 2, g), LZ_OK);
+        for (int i = 0; i < 2; i++)
+            ck_assert_int_eq(lz_to_host(g[i], v[apart][i], sizeof v[apart][i]), LZ_OK);
+    }
+    for (int i = 0; i < 6; i++)
+        ck_assert_double_eq_tol((&v[0][0][0])[i], (&v[1][0][0])[i], 1e-14);
+    lz_tensor *out;
+    ck_assert_int_eq(lz_checkpoint(NULL, NULL, 0, 1, NULL, &out), LZ_ENULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("grad_control");
@@ -224,6 +265,7 @@ int main(void)
     tcase_add_loop_test(t, second_order, 0, NCASES);
     tcase_add_test(t, unknown_loops_say_so);
     tcase_add_test(t, detach_holds_in_a_body);
+    tcase_add_test(t, checkpoints_change_nothing);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
