@@ -29,7 +29,7 @@ export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-240} CK_VERBOSITY=${CK_VERBOSITY
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=0:intercept_tls_get_addr=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/test/lsan.supp:print_suppressions=0}
-export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/test/tsan.supp:halt_on_error=1:second_deadlock_stack=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/test/tsan.supp:halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1}
 export TEST_TIMEOUT=${TEST_TIMEOUT:-900}
 
 # Runs one program; leaves NAME.log and NAME.rc, prints one line.
