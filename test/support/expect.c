@@ -234,12 +234,10 @@ static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, dou
         lz_cx v = lz_ref_load_c(d, out->data, i);
         double m = fabs((double)lz_ref_load_c(d, mag->data, i).re) * bound;
         bool gone = !isfinite(v.re) || !isfinite(v.im);
-        if (!product && (gone || !isfinite(m)))
-            continue;
-        if (gone || !isfinite(m)) { /* which part overflows first is a matter of the order */
+        if (gone && product) { /* which part overflows first is a matter of the order */
             v.re = move_of(r) < 0 ? 0 : NAN;
             v.im = move_of(r) < 0 ? 0 : NAN;
-        } else {
+        } else if (!gone && isfinite(m)) {
             v.re += move_of(r) * m;
             v.im += move_of(r) * m;
         }
