@@ -410,7 +410,7 @@ static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
         others[i] = lz_build_param(f, lz_val_type(x->body, 1 + x->n + i));
     for (uint32_t i = 0; i < x->captured.len; i++)
         cap[i] = lz_build_param(f, lz_node_type(x->captured.data[i]));
-    in[0] = lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_i64(f, x->rounds - 1), v[0]);
+    in[0] = lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_scalar_i64(f, LZ_I64, x->rounds - 1), v[0]);
     LZ_TRY(f->status);
     for (uint32_t k = 0; k < x->n; k++)
         in[1 + k] = is_kept(x, k) ? lz_loop_slice(f, stack[k], in[0])

@@ -83,14 +83,21 @@ lz_val lz_build_const(lz_func *f, lz_literal *lit)
     return sig ? lz_func_append(f, sig, NULL, lit) : lz_func_failed(f);
 }
 
-lz_val lz_build_scalar(lz_func *f, lz_dtype d, double v)
+static lz_val build_given(lz_func *f, lz_literal *l)
 {
-    if (f->status != LZ_OK)
-        return LZ_NOVAL;
-    lz_literal *l = lz_literal_scalar(d, v);
     lz_val r = lz_build_const(f, l);
     lz_literal_release(l);
     return r;
+}
+
+lz_val lz_build_scalar(lz_func *f, lz_dtype d, double v)
+{
+    return f->status == LZ_OK ? build_given(f, lz_literal_scalar(d, v)) : LZ_NOVAL;
+}
+
+lz_val lz_build_scalar_i64(lz_func *f, lz_dtype d, int64_t v)
+{
+    return f->status == LZ_OK ? build_given(f, lz_literal_scalar_i64(d, v)) : LZ_NOVAL;
 }
 
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))

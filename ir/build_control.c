@@ -207,10 +207,8 @@ static lz_status choose(const choice *c, lz_func *f, uint32_t middle, const lz_f
                         const lz_func *others)
 {
     uint32_t n = c->branch[0]->nparam;
-    lz_literal *l = lz_literal_scalar_i64(c->index->dtype, middle);
-    lz_val m = l ? lz_build_const(f, l) : LZ_NOVAL;
-    lz_literal_release(l);
-    c->v[0] = lz_build_compare(f, LZ_CMP_LT, c->v[1], m);
+    c->v[0] =
+        lz_build_compare(f, LZ_CMP_LT, c->v[1], lz_build_scalar_i64(f, c->index->dtype, middle));
     lz_val v = lz_build_if(f, first, others, c->v, n + 2);
     for (uint32_t k = 0; k < c->branch[0]->nresult; k++)
         c->r[k] = lz_build_result(f, v, k);
@@ -239,16 +237,10 @@ static const lz_func *region_of(const choice *c, uint32_t lo, uint32_t hi)
 static lz_val into_range(lz_func *f, lz_val index, uint32_t n)
 {
     lz_dtype d = lz_val_type(f, index)->dtype;
-    lz_literal *zero = lz_literal_scalar_i64(d, 0), *last = lz_literal_scalar_i64(d, n - 1);
-    lz_val z = zero ? lz_build_const(f, zero) : LZ_NOVAL;
-    lz_val l = last ? lz_build_const(f, last) : LZ_NOVAL;
-    lz_literal_release(zero);
-    lz_literal_release(last);
-    if (z == LZ_NOVAL || l == LZ_NOVAL)
-        return lz_func_failed(f);
-    lz_val inside = lz_build_ew2(f, LZ_OP_AND, lz_build_compare(f, LZ_CMP_GE, index, z),
-                                 lz_build_compare(f, LZ_CMP_LE, index, l));
-    return lz_build_select(f, inside, index, l);
+    lz_val zero = lz_build_scalar_i64(f, d, 0), last = lz_build_scalar_i64(f, d, n - 1);
+    lz_val inside = lz_build_ew2(f, LZ_OP_AND, lz_build_compare(f, LZ_CMP_GE, index, zero),
+                                 lz_build_compare(f, LZ_CMP_LE, index, last));
+    return lz_build_select(f, inside, index, last);
 }
 
 lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, uint32_t n,
@@ -257,8 +249,7 @@ lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, 
     uint32_t nopnd = branch[0]->nparam, nres = branch[0]->nresult;
     if (index == LZ_NOVAL || f->status != LZ_OK)
         return f->status;
-    const lz_type *t = lz_val_type(f, index);
-    if (!lz_dtype_is_int(t->dtype) || t->shape.rank != 0)
+    if (!lz_dtype_is_int(lz_val_type(f, index)->dtype) || lz_val_type(f, index)->shape.rank != 0)
         return f->status = LZ_FAIL(LZ_EDTYPE, "case: the index is not an integer scalar");
     for (uint32_t i = 1; i < n; i++)
         if (branch[i]->nparam != nopnd || branch[i]->nresult != nres)
@@ -266,6 +257,12 @@ lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, 
                                        i, branch[i]->nresult, nres);
     if (n == 1)
         return lz_build_inline(f, branch[0], opnd, results);
+    if (lz_val_type(f, index)->dtype !=
+        LZ_I32) /* a narrow one may not hold the branches' numbers */
+        index = lz_build_convert(f, index, LZ_I64);
+    if (index == LZ_NOVAL)
+        return f->status;
+    const lz_type *t = lz_val_type(f, index);
     lz_val *room = lz_alloc(((size_t)nopnd + 2 + nres) * sizeof *room);
     if (!room)
         return f->status = LZ_FAIL(LZ_EMEM, "no memory for a case of %u branches", n);

@@ -87,6 +87,7 @@ lz_val lz_build_sig(lz_func *f, const lz_sig *sig, const lz_val *opnd);
 lz_val lz_build_param(lz_func *f, const lz_type *t); /* before any other instruction */
 lz_val lz_build_const(lz_func *f, lz_literal *lit);  /* keeps a reference */
 lz_val lz_build_scalar(lz_func *f, lz_dtype d, double v);
+lz_val lz_build_scalar_i64(lz_func *f, lz_dtype d, int64_t v); /* integers, exactly */
 /* scalar + broadcast_in_dim (scalar alone for rank 0) */
 lz_val lz_build_splat(lz_func *f, const lz_type *t, double v);
 lz_val lz_build_iota(lz_func *f, const lz_type *t, int64_t dim);

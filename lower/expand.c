@@ -22,18 +22,12 @@ static lz_shape vector(int64_t n)
 
 static lz_val u64_const(lz_func *f, uint64_t v)
 {
-    lz_literal *l = lz_literal_scalar_i64(LZ_U64, (int64_t)v);
-    lz_val r = lz_build_const(f, l);
-    lz_literal_release(l);
-    return r;
+    return lz_build_scalar_i64(f, LZ_U64, (int64_t)v);
 }
 
 static lz_val u32_const(lz_func *f, uint32_t v)
 {
-    lz_literal *l = lz_literal_scalar_i64(LZ_U32, (int64_t)v);
-    lz_val r = lz_build_const(f, l);
-    lz_literal_release(l);
-    return r;
+    return lz_build_scalar_i64(f, LZ_U32, (int64_t)v);
 }
 
 /* A scalar as a vector of n. */

@@ -19,14 +19,6 @@ lz_val lz_windows_spread(lz_func *f, lz_val scalar, const lz_shape *s)
     return s->rank == 0 ? scalar : lz_build_broadcast(f, scalar, &none, s);
 }
 
-lz_val lz_windows_int(lz_func *f, lz_dtype d, int64_t v)
-{
-    lz_literal *l = lz_literal_scalar_i64(d, v);
-    lz_val r = lz_build_const(f, l);
-    lz_literal_release(l);
-    return r;
-}
-
 static lz_val slice(lz_func *f, lz_val x, const int64_t *start, const int64_t *limit,
                     const int64_t *stride)
 {

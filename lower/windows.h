@@ -34,6 +34,5 @@ lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window *w, const int64_t *
 bool lz_windows_inline(lz_func *f, const lz_func *region, const lz_val *args, const lz_shape *s,
                        lz_val *out);
 lz_val lz_windows_spread(lz_func *f, lz_val scalar, const lz_shape *s);
-lz_val lz_windows_int(lz_func *f, lz_dtype d, int64_t v);
 lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t start, int64_t limit);
 #endif

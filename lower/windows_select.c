@@ -40,7 +40,7 @@ static const lz_func *choice(const sas *h, lz_dtype d)
         return NULL;
     }
     lz_val a = lz_build_param(f, t), ai = lz_build_param(f, p), b = lz_build_param(f, t),
-           bi = lz_build_param(f, p), zero = lz_windows_int(f, h->pos, 0), keep;
+           bi = lz_build_param(f, p), zero = lz_build_scalar_i64(f, h->pos, 0), keep;
     lz_val a_first = lz_build_compare(f, LZ_CMP_LT, ai, bi);
     lz_val pair[2] = {lz_build_select(f, a_first, a, b), lz_build_select(f, a_first, b, a)};
     if (f->status == LZ_OK && lz_windows_inline(f, h->a->select, pair, &scalar, &keep)) {
@@ -79,7 +79,7 @@ static lz_val chosen(const sas *h, lz_val x)
     }
     /* the zero is a constant of its own: complex numbers have no splat */
     lz_val v[2] = {x, positions(h)}, out[2],
-           init[2] = {lz_rw_build_splat_bits(f, t, 0), lz_windows_int(f, h->pos, -1)};
+           init[2] = {lz_rw_build_splat_bits(f, t, 0), lz_build_scalar_i64(f, h->pos, -1)};
     if (f->status != LZ_OK)
         return LZ_NOVAL;
     lz_windows_fold(f, 2, v, init, h->w, body, out);
@@ -136,7 +136,8 @@ static bool fits(const sas *h)
 static lz_val arriving(const sas *h, lz_op op, lz_val at, lz_val source, lz_val none)
 {
     lz_func *f = h->f;
-    lz_val p = candidates(h, at, lz_windows_int(f, h->pos, -1)), v = candidates(h, source, none);
+    lz_val p = candidates(h, at, lz_build_scalar_i64(f, h->pos, -1)),
+           v = candidates(h, source, none);
     if (f->status != LZ_OK)
         return LZ_NOVAL;
     lz_shape s = lz_val_type(f, p)->shape;

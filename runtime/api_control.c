@@ -401,7 +401,7 @@ static lz_status build_round(const scan *x, const lz_func *step, const lz_type *
         cap[i] = lz_build_param(f, lz_val_type(step, 1 + n + nx + i));
     lz_val at = v[0];
     if (x->reverse)
-        at = lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_i64(f, x->length - 1), at);
+        at = lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_scalar_i64(f, LZ_I64, x->length - 1), at);
     LZ_TRY(f->status);
     in[0] = v[0];
     memcpy(in + 1, carry, n * sizeof *in);

@@ -370,11 +370,9 @@ const lz_type *lz_loop_stack_type(const lz_type *t, int64_t n)
 /* Start indices: the step along the first dimension, 0 along the others. */
 static void starts(lz_func *f, lz_val at, int rank, lz_val *out)
 {
-    lz_literal *zero = lz_literal_scalar_i64(LZ_I64, 0);
     out[0] = at;
     for (int d = 1; d < rank; d++)
-        out[d] = zero ? lz_build_const(f, zero) : LZ_NOVAL;
-    lz_literal_release(zero);
+        out[d] = lz_build_scalar_i64(f, LZ_I64, 0);
 }
 
 lz_val lz_loop_slice(lz_func *f, lz_val x, lz_val at)
@@ -403,14 +401,6 @@ lz_val lz_loop_put(lz_func *f, lz_val stack, lz_val y, lz_val at)
     return v[1] == LZ_NOVAL
                ? v[1]
                : lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, v, 2 + (uint32_t)t->shape.rank);
-}
-
-lz_val lz_build_i64(lz_func *f, int64_t v)
-{
-    lz_literal *l = lz_literal_scalar_i64(LZ_I64, v);
-    lz_val x = l ? lz_build_const(f, l) : LZ_NOVAL;
-    lz_literal_release(l);
-    return x;
 }
 
 /* Zeros, to be written over. */
@@ -444,13 +434,13 @@ static lz_status loop_regions(const lz_func *body, int64_t rounds, uint32_t ncar
         v[i] = lz_build_param(g, lz_val_type(body, i));
     }
     if (s == LZ_OK) {
-        lz_val more = lz_build_compare(f, LZ_CMP_LT, 0, lz_build_i64(f, rounds));
+        lz_val more = lz_build_compare(f, LZ_CMP_LT, 0, lz_build_scalar_i64(f, LZ_I64, rounds));
         s = more == LZ_NOVAL ? lz_error_get()->status : lz_func_set_results(f, &more, 1);
     }
     if (s == LZ_OK)
         s = lz_build_inline(g, body, v, v + body->nparam);
     if (s == LZ_OK) {
-        v[body->nparam - 1] = lz_build_ew2(g, LZ_OP_ADD, 0, lz_build_i64(g, 1));
+        v[body->nparam - 1] = lz_build_ew2(g, LZ_OP_ADD, 0, lz_build_scalar_i64(g, LZ_I64, 1));
         s = lz_func_set_results(g, v + body->nparam - 1, ncarried + 1);
     }
     if (s == LZ_OK && (!(a->cond = lz_region_intern(f)) || !(a->body = lz_region_intern(g))))

@@ -58,7 +58,6 @@ const lz_type *lz_loop_stack_type(const lz_type *t, int64_t n);
 /* slice number `at` (i64) along the first dimension */
 lz_val lz_loop_slice(lz_func *f, lz_val x, lz_val at);
 lz_val lz_loop_put(lz_func *f, lz_val stack, lz_val y, lz_val at);
-lz_val lz_build_i64(lz_func *f, int64_t v);
 lz_node *lz_node_new_zeros(const lz_type *t, lz_dev *dev, const lz_site *site);
 
 /* A loop of `rounds` rounds. body: of an i64 (the round), ncarried values, then the rest of the

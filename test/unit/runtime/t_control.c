@@ -57,6 +57,17 @@ START_TEST(values)
     ck_assert(lz_rank_of(ys[0]) == 2 && lz_numel(ys[0]) == 0 && lz_rank_of(ys[1]) == 1);
     OK(lz_while(&x, 1, less, twice, lz_scalar(LZ_F32, 100), &o));
     rt_expect(o, (float[]){32, 96}, 2, 0);
+    lz_body_fn *many[200]; /* more than an i8 counts */
+    for (int k = 0; k < 200; k++)
+        many[k] = k == 199 ? minus : twice;
+    int8_t narrow = 43; /* what 299 would wrap to, and 199 to -57 */
+    lz_tensor *at = lz_from_host(LZ_I8, LZ_SCALAR, &narrow);
+    OK(lz_switch(at, many, 200, &x, 1, 1, NULL, &o));
+    rt_expect(o, (float[]){2, 6}, 2, 0);
+    narrow = -57;
+    at = lz_from_host(LZ_I8, LZ_SCALAR, &narrow);
+    OK(lz_switch(at, many, 200, &x, 1, 1, NULL, &o)); /* none of the branches: the last */
+    rt_expect(o, (float[]){-1, -3}, 2, 0);
     lz_body_fn *const fn[3] = {twice, minus, twice};
     for (int k = -1; k < 4; k++) {
         OK(lz_switch(lz_scalar(LZ_I32, k), fn, 3, &x, 1, 1, NULL, &o));
