@@ -26,6 +26,7 @@ struct lz_launch {
     int64_t grid;
     uint32_t first_ref, nref;
     int threads; /* 1: in the thread that runs the program */
+    lz_step_kind kind;
     const lz_step *step;
     /* control flow */
     uint64_t *off, temps; /* lz_while_layout of the body */
@@ -91,6 +92,7 @@ static lz_status make_launch(lz_prog *g, lz_launch *l, const lz_step *s, uint32_
                              lz_prog_need *need)
 {
     l->step = s;
+    l->kind = s->kind;
     l->args = s->args;
     l->first_ref = first_ref;
     l->nref = s->nbuf;
@@ -328,10 +330,8 @@ lz_status lz_prog_run_all(const lz_prog *g, const lz_prog_run *r)
         const ref *at = &g->refs[l->first_ref];
         for (uint32_t b = 0; b < l->nref; b++)
             bufs[b] = (char *)bases[at[b].base] + at[b].offset;
-        if (l->step->kind == LZ_STEP_WHILE) {
-            LZ_TRY(run_while(g, r, l, bufs));
-        } else if (l->step->kind == LZ_STEP_IF) {
-            LZ_TRY(run_if(g, r, l, bufs));
+        if (l->kind != LZ_STEP_KERNEL) {
+            LZ_TRY(l->kind == LZ_STEP_WHILE ? run_while(g, r, l, bufs) : run_if(g, r, l, bufs));
         } else if (need->loops) {
             LZ_TRY(run_slow(g, l->step, bufs));
         } else if (l->threads == 1) {
