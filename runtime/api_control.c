@@ -79,21 +79,6 @@ static lz_status close_call(call *c, lz_status s, lz_node **nodes, int n)
 
 /* ---- inside a body ---- */
 
-/* Between the public call and its callback: what the callback records is named by its own calls. */
-static lz_api_frame step_out(lz_thr *t)
-{
-    lz_api_frame f = {t->api_op, t->api_site, true};
-    t->api_op = NULL;
-    t->api_site = NULL;
-    return f;
-}
-
-static void step_in(lz_thr *t, const lz_api_frame *f)
-{
-    t->api_op = f->op;
-    t->api_site = f->site;
-}
-
 static lz_status body_handles(lz_body *b, lz_node *const *like, uint32_t n, lz_tensor **out)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -171,10 +156,10 @@ static lz_status record_while(call *c, lz_body *b, room *r, lz_cond_fn *cond, lz
     if (!p || !round)
         return lz_error_get()->status;
     lz_body_loop(b, round, UINT64_C(1) << 20);
-    lz_api_frame f = step_out(b->thr);
+    lz_callback f = lz_callback_begin(b->thr);
     lz_tensor *more = cond(r->in, user);
     body(r->in, r->out, user);
-    step_in(b->thr, &f);
+    lz_callback_end(b->thr, &f);
     lz_node *pred = NULL, *next = NULL;
     lz_status s = results_of(&more, 1, &p, "the condition", &pred);
     if (s == LZ_OK)
@@ -280,9 +265,9 @@ static lz_status run_fori(call *c, int64_t lower, int64_t rounds, lz_round_fn *b
         types_of(c, n, r.type);
         lz_tensor *i = round_handle(round, lower, c->site);
         lz_body_loop(&b, round, (uint64_t)rounds);
-        lz_api_frame f = step_out(b.thr);
+        lz_callback f = lz_callback_begin(b.thr);
         body(i, r.in, r.out, user);
-        step_in(b.thr, &f);
+        lz_callback_end(b.thr, &f);
         s = results_of(r.out, n, r.type, "result", r.node);
     }
     if (s == LZ_OK)
@@ -369,9 +354,9 @@ static lz_status record_step(call *c, const scan *x, lz_body *b, lz_node **round
     if (s == LZ_OK) {
         types_of(c, n, r.type);
         lz_body_loop(b, *round, (uint64_t)x->length);
-        lz_api_frame f = step_out(b->thr);
+        lz_callback f = lz_callback_begin(b->thr);
         x->body(r.in, r.in + n, r.out, r.out + n, x->user);
-        step_in(b->thr, &f);
+        lz_callback_end(b->thr, &f);
         s = results_of(r.out, n, r.type, "carried value", r.node);
     }
     if (s == LZ_OK)
@@ -552,9 +537,9 @@ static lz_status record_branch(call *c, const choice *x, lz_body *b, int k, cons
         s = lz_status_of(r.in[i]);
     }
     if (s == LZ_OK) {
-        lz_api_frame f = step_out(b->thr);
+        lz_callback f = lz_callback_begin(b->thr);
         x->fn[k](r.in, r.out, x->user);
-        step_in(b->thr, &f);
+        lz_callback_end(b->thr, &f);
         s = results_of(r.out, r.nout, k ? types : NULL, k ? "result of a later branch" : "result",
                        r.node);
     }

@@ -64,6 +64,21 @@ void lz_body_free(lz_body *b)
     lz_vec_free(&b->captured);
 }
 
+lz_callback lz_callback_begin(lz_thr *t)
+{
+    lz_callback c = {t->api_op, t->api_site, t->api_caller};
+    t->api_op = NULL;
+    t->api_site = NULL;
+    return c;
+}
+
+void lz_callback_end(lz_thr *t, const lz_callback *c)
+{
+    t->api_op = c->op;
+    t->api_site = c->site;
+    t->api_caller = c->caller;
+}
+
 /* ---- the region ---- */
 
 typedef struct walk {

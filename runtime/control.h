@@ -42,6 +42,15 @@ lz_status lz_body_widen(lz_body *b, const lz_func **region);
 void lz_body_end(lz_body *b);
 void lz_body_free(lz_body *b);
 
+/* Around a callback: what it records is named by its own calls, not by the one it is part of. */
+typedef struct lz_callback {
+    const char *op;
+    const lz_site *site;
+    void *caller;
+} lz_callback;
+lz_callback lz_callback_begin(lz_thr *t);
+void lz_callback_end(lz_thr *t, const lz_callback *c);
+
 /* The instructions of a region recorded again, on args: new references in results. */
 lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
                            const lz_site *site);

@@ -102,14 +102,9 @@ static lz_status record(trace *t, lz_body_fn *fn, void *user)
         s = lz_error_get()->status;
     if (s == LZ_OK) {
         lz_body_loop(&t->b, t->call, ROUNDS);
-        lz_thr *thr = t->b.thr;
-        const char *op = thr->api_op; /* what the callback records is named by its own calls */
-        const lz_site *site = thr->api_site;
-        thr->api_op = NULL;
-        thr->api_site = NULL;
+        lz_callback back = lz_callback_begin(t->b.thr);
         fn(args, args + f->nin, user);
-        thr->api_op = op;
-        thr->api_site = site;
+        lz_callback_end(t->b.thr, &back);
     }
     for (int k = 0; k < f->nout && s == LZ_OK; k++)
         s = take_root(t, k, args[f->nin + k]);
