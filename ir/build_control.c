@@ -4,6 +4,16 @@
 #include "ir/func.h"
 #include <string.h>
 
+/* What was a parameter of f may be a constant now: control flow takes it in. */
+static lz_val copy_inst(lz_func *to, const lz_sig *sig, const lz_val *opnd)
+{
+    if (lz_op_get(sig->op)->cls != LZ_CLASS_CONTROL)
+        return lz_build_sig(to, sig, opnd);
+    const lz_func *a = lz_attr_region(sig->attr, 0), *b = lz_attr_region(sig->attr, 1);
+    return sig->op == LZ_OP_WHILE ? lz_build_while(to, a, b, opnd, sig->nopnd)
+                                  : lz_build_if(to, a, b, opnd, sig->nopnd);
+}
+
 /* map: room for f's values and, behind them, for the operands of one instruction. */
 static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *opnd)
 {
@@ -11,7 +21,7 @@ static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *o
         const lz_inst *in = &f->insts[i];
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
             opnd[k] = map[in->opnd[k]];
-        map[i] = in->lit ? lz_build_const(to, in->lit) : lz_build_sig(to, in->sig, opnd);
+        map[i] = in->lit ? lz_build_const(to, in->lit) : copy_inst(to, in->sig, opnd);
         if (map[i] == LZ_NOVAL)
             return to->status != LZ_OK ? to->status : lz_error_get()->status;
     }
