@@ -4,22 +4,16 @@
 #include "bench.h"
 #include <getopt.h>
 #include <math.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 struct bench_options bench = {.threads = 2, .secs = 1};
 static const char *current = "";
-
-double bench_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Seconds since exec, from /proc (start in clock ticks since boot). */
 static double process_age(void)
@@ -43,60 +37,57 @@ static double process_age(void)
            (double)start / (double)sysconf(_SC_CLK_TCK);
 }
 
+void bench_fail(const char *what, ...)
+{
+    va_list ap;
+    fprintf(stderr, "lz-bench: %s: ", current);
+    va_start(ap, what);
+    vfprintf(stderr, what, ap);
+    va_end(ap);
+    fputs("\n", stderr);
+    exit(1); /* removes the cache of its own, too */
+}
+
 void bench_check(lz_status s, const char *what)
 {
-    if (s == LZ_OK)
+    if (s != LZ_OK)
+        bench_fail("%s: %s", what, lz_last_error_text());
+}
+
+/* A single thread stays on one processor, as the peers' does. Others go where they are put. */
+static void pin_single_thread(void)
+{
+    cpu_set_t all, one;
+    int last = -1;
+    if (bench.threads != 1 || sched_getaffinity(0, sizeof all, &all) != 0)
         return;
-    fprintf(stderr, "lz-bench: %s: %s: %s\n", current, what, lz_last_error_text());
-    exit(1);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all))
+            last = i;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    (void)sched_setaffinity(0, sizeof one, &one);
 }
 
-static int by_value(const void *a, const void *b)
+static char own_cache[4096];
+static void remove_own_cache(void)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    bench_remove_dir(own_cache);
 }
 
-struct sample bench_sample(double *s, int n)
+/* Without --cache nothing is found on disk at the start, and nothing is left there. */
+static void choose_cache(void)
 {
-    qsort(s, (size_t)n, sizeof *s, by_value);
-    return (struct sample){.median = s[n / 2], .min = s[0], .n = n, .inner = 1};
-}
-
-struct sample bench_run(void (*fn)(void *), void *arg)
-{
-    enum { MAX = 400, MIN = 7 };
-    static double s[MAX];
-    fn(arg);
-    double t = bench_now();
-    fn(arg);
-    double once = bench_now() - t, begin = bench_now();
-    struct sample r = {.inner = once < 3e-3 ? (int)fmin(3e-3 / fmax(once, 1e-9), 1e6) + 1 : 1};
-    while (r.n < MAX && (r.n < MIN || bench_now() - begin < bench.secs)) {
-        t = bench_now();
-        for (int i = 0; i < r.inner; i++)
-            fn(arg);
-        s[r.n++] = (bench_now() - t) / r.inner;
+    if (!bench.cache) {
+        bench_temp_dir(own_cache, sizeof own_cache);
+        atexit(remove_own_cache);
+        bench.cache = own_cache;
     }
-    int inner = r.inner;
-    r = bench_sample(s, r.n);
-    r.inner = inner;
-    return r;
+    bench_check(lz_initialize_cache(bench.cache, false), "cache");
 }
 
-void bench_emit(const char *workload, struct sample s, const char *extra)
-{
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    printf("{\"peer\":\"lazuli\",\"workload\":\"%s\",\"median_ms\":%.6f,\"min_ms\":%.6f,\"extra\":{"
-           "\"threads\":%d,\"n\":%d,\"rss_mb\":%.1f%s}}\n",
-           workload, s.median * 1e3, s.min * 1e3, bench.threads, s.n, (double)u.ru_maxrss / 1024,
-           extra);
-    fflush(stdout);
-}
-
-static const struct workload *const tables[] = {workloads_overhead, workloads_train,
-                                                workloads_start};
+static const struct workload *const tables[] = {
+    workloads_kernels, workloads_train, workloads_overhead, workloads_start, workloads_limits};
 enum { NTABLES = sizeof tables / sizeof *tables };
 
 static const struct workload *find(const char *name)
@@ -113,9 +104,9 @@ static void help(FILE *f)
     fputs("usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S]\n\n", f);
     for (int t = 0; t < NTABLES; t++)
         for (const struct workload *w = tables[t]; w->name; w++)
-            fprintf(f, "  %-12s %s\n", w->name, w->doc);
+            fprintf(f, "  %-20s %s\n", w->name, w->doc);
     fputs("\n  --threads N  threads that execute kernels (2)\n"
-          "  --cache DIR  persistent cache (first_step: one of its own, else the default)\n"
+          "  --cache DIR  persistent cache (one of its own, empty at the start)\n"
           "  --secs S     time to spend on a workload after its warm-up (1)\n"
           "One JSON line per result; median_ms and min_ms are per call.\n",
           f);
@@ -181,7 +172,9 @@ static int parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    bench.age_s = process_age();
+    const char *since = getenv("LZ_BENCH_SINCE");
+    bench.measured = since != NULL;
+    bench.exec = since ? strtod(since, NULL) : bench_now() - process_age();
     int done = parse(argc, argv);
     if (done)
         return done - 1;
@@ -189,12 +182,13 @@ int main(int argc, char **argv)
     for (w = strtok(list, ","); w; w = strtok(NULL, ",")) /* before anything runs */
         if (!find(w))
             return wrong("unknown workload", w);
+    pin_single_thread();
     bench_check(lz_set_num_threads(bench.threads), "threads");
-    if (bench.cache)
-        bench_check(lz_initialize_cache(bench.cache, false), "cache");
+    choose_cache();
     for (w = strtok(argv[optind], ","); w; w = strtok(NULL, ",")) {
-        current = w;
-        find(w)->run(w);
+        const struct workload *row = find(w);
+        current = row->name;
+        row->run(row);
     }
     free(list);
     return 0;

@@ -1,8 +1,8 @@
-/* overhead.c - what tracing and stepping cost when the work itself is tiny: trace_op, cached_graph_50, cached_graph_500. */
+/* overhead.c - what tracing and stepping cost when the work itself is tiny: trace_op, cached_graph_50, cached_graph_500,
+ * function_1, function_50, function_500. */
 #include "bench.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { WIDTH = 8 };
 static lz_tensor *state, *other;
@@ -48,51 +48,109 @@ static void set_up(void)
     bench_check(lz_status_of(state), "make");
 }
 
-/* One step from the known start must give what plain C gives. */
-static void verify(int n)
+/* What the chain gives of the known start, in plain C. */
+static void chain_in_c(float *y, int n)
 {
-    float y[WIDTH], out[WIDTH];
-    set_up();
     for (int i = 0; i < WIDTH; i++) {
         float b = 0.5f - 0.01f * (float)i;
         y[i] = 0.25f * (float)(i + 1);
         for (int k = 0; k < n; k++)
             y[i] = k & 1 ? y[i] * b : y[i] + b;
     }
-    trace_and_step(&n);
-    bench_check(lz_to_host(state, out, sizeof out), "read");
-    for (int i = 0; i < WIDTH; i++)
-        if (fabsf(out[i] - y[i]) > 1e-5f * fabsf(y[i])) {
-            fprintf(stderr, "lz-bench: overhead: element %d is %g, not %g\n", i, out[i], y[i]);
-            exit(1);
-        }
 }
 
-static void overhead(const char *name)
+static void same(const float *got, const float *expect)
 {
-    (void)name;
+    struct difference d = {0};
+    for (int i = 0; i < WIDTH; i++)
+        bench_compare(&d, (double)got[i], (double)expect[i], 1e-5 * fabs((double)expect[i]));
+    bench_verdict(&d);
+}
+
+static void verify(int n)
+{
+    float y[WIDTH], out[WIDTH];
+    set_up();
+    chain_in_c(y, n);
+    trace_and_step(&n);
+    bench_check(lz_to_host(state, out, sizeof out), "read");
+    same(out, y);
+}
+
+/* ---- the same operations recorded once as a function of the state: calls without recording ---- */
+
+static void recorded(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    *out = chain(in[0], *(int *)user);
+}
+
+struct replay {
+    lz_function *f;
+    lz_tensor *y;
+};
+
+static void call_and_wait(void *arg)
+{
+    struct replay *r = arg;
+    lz_scope_begin();
+    bench_check(lz_function_call(r->f, &state, 1, &r->y, 1), "call");
+    bench_check(lz_sync(&r->y, 1, true), "wait");
+    lz_scope_end();
+}
+
+static void functions(const struct workload *w)
+{
+    static const int sizes[] = {1, 50, 500};
+    for (int i = 0; i < 3; i++) {
+        int n = sizes[i];
+        char label[32];
+        float expect[WIDTH], out[WIDTH];
+        struct replay r = {0};
+        set_up();
+        bench_check(lz_function_trace(recorded, &n, &state, 1, 1, &r.f), "trace");
+        int64_t before = lz_counter_value("UncachedCompile");
+        struct sample s = bench_run(call_and_wait, &r);
+        chain_in_c(expect, n);
+        lz_scope_begin();
+        bench_check(lz_function_call(r.f, &state, 1, &r.y, 1), "call");
+        bench_check(lz_to_host(r.y, out, sizeof out), "read");
+        lz_scope_end();
+        same(out, expect);
+        snprintf(label, sizeof label, "function_%d", n);
+        bench_emit(w, label, s, ",\"compiles\":%lld",
+                   (long long)(lz_counter_value("UncachedCompile") - before));
+        lz_function_free(r.f);
+    }
+}
+
+static void overhead(const struct workload *w)
+{
     int many = 1000;
     set_up();
     struct sample s = bench_run(trace_only, &many);
     s.median /= many;
     s.min /= many;
-    bench_emit("trace_op", s, "");
+    bench_emit(w, "trace_op", s, " ");
     static const int sizes[] = {50, 500};
     for (int i = 0; i < 2; i++) {
         int n = sizes[i];
-        char label[32], extra[96];
+        char label[32];
         verify(n);
         int64_t before = lz_counter_value("UncachedCompile");
         s = bench_run(trace_and_step, &n);
         snprintf(label, sizeof label, "cached_graph_%d", n);
-        snprintf(extra, sizeof extra, ",\"compiles\":%lld",
-                 (long long)(lz_counter_value("UncachedCompile") - before));
-        bench_emit(label, s, extra);
+        bench_emit(w, label, s, ",\"compiles\":%lld",
+                   (long long)(lz_counter_value("UncachedCompile") - before));
     }
+    functions(w);
     lz_release(state);
     lz_release(other);
     state = other = NULL;
 }
 
 const struct workload workloads_overhead[] = {
-    {"overhead", overhead, "tracing an operation; steps of 50 and 500 tiny operations"}, {0}};
+    {.name = "overhead",
+     .run = overhead,
+     .doc =
+         "tracing an operation; steps of 50 and 500 tiny operations; functions of 1, 50 and 500"},
+    {0}};

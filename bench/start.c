@@ -1,19 +1,13 @@
 /* start.c - first_step: from exec to the end of the first training step of the digits program (examples/digits.c: 64-128-128-10,
  * batches of 32 picked from resident images, SGD with momentum 0.9), with everything it compiles already in the cache on
  * disk. This is what a user waits for at every start but the first. Each sample is a process of its own: this program runs
- * itself with LZ_BENCH_SINCE set to the moment before. The images are made up, so that reading a file is not measured. */
+ * itself (bench_child). The images are made up, so that reading a file is not measured. */
 #include "bench.h"
-#include <ftw.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 /* ---- the process that is measured ---- */
 
@@ -85,61 +79,22 @@ typedef struct start {
     long rss_kb;
 } start;
 
-static void die(const char *what)
+static void run_once(start *s)
 {
-    fprintf(stderr, "lz-bench: first_step: %s\n", what);
-    exit(1);
-}
-
-static void run_once(void *arg)
-{
-    start *s = arg;
-    char since[64], threads[16], said[256] = "";
-    int p[2], status;
-    snprintf(threads, sizeof threads, "%d", bench.threads);
-    char *argv[] = {"lz-bench", "first_step",     "--threads", threads,
-                    "--cache",  (char *)s->cache, NULL};
-    posix_spawn_file_actions_t fa;
-    pid_t pid;
-    if (pipe(p) != 0 || posix_spawn_file_actions_init(&fa) != 0 ||
-        posix_spawn_file_actions_adddup2(&fa, p[1], 1) != 0 ||
-        posix_spawn_file_actions_addclose(&fa, p[0]) != 0)
-        die("no process");
-    snprintf(since, sizeof since, "%.9f", bench_now());
-    if (setenv("LZ_BENCH_SINCE", since, 1) != 0 ||
-        posix_spawn(&pid, "/proc/self/exe", &fa, NULL, argv, environ) != 0)
-        die("no process");
-    unsetenv("LZ_BENCH_SINCE");
-    close(p[1]);
-    posix_spawn_file_actions_destroy(&fa);
-    FILE *f = fdopen(p[0], "r");
-    bool read = f && fgets(said, sizeof said, f);
-    if (f)
-        fclose(f);
-    if (waitpid(pid, &status, 0) != pid || status != 0 || !read ||
-        sscanf(said, "%lf %lf %d %d %ld", &s->took, &s->loss, &s->misses, &s->compiles,
+    char said[256];
+    bench_child("first_step", bench.threads, s->cache, said, sizeof said);
+    if (sscanf(said, "%lf %lf %d %d %ld", &s->took, &s->loss, &s->misses, &s->compiles,
                &s->rss_kb) != 5)
-        die("a process failed");
+        bench_fail("a process said %s", said);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static void first_step(const struct workload *w)
 {
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
-static void first_step(const char *name)
-{
-    const char *since = getenv("LZ_BENCH_SINCE"), *tmp = getenv("TMPDIR");
-    if (since) {
-        measured(strtod(since, NULL));
+    if (bench.measured) {
+        measured(bench.exec);
         return;
     }
-    char own[4096], extra[160];
-    snprintf(own, sizeof own, "%s/lz-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!bench.cache && !mkdtemp(own))
-        die("no directory for the cache");
-    start cold = {.cache = bench.cache ? bench.cache : own}, warm = cold;
+    start cold = {.cache = bench.cache}, warm = cold;
     run_once(&cold);
     double at[400], begin = bench_now();
     int n = 0;
@@ -147,17 +102,15 @@ static void first_step(const char *name)
         run_once(&warm);
         at[n++] = warm.took;
         if (warm.misses || warm.compiles || warm.loss != cold.loss || !isfinite(warm.loss))
-            die("a process with a warm cache compiled, or computed something else");
+            bench_fail("a process with a warm cache compiled, or computed something else");
     }
-    snprintf(extra, sizeof extra,
-             ",\"process_rss_mb\":%.1f,\"first_run_ms\":%.3f,\"first_run_llvm_compiles\":%d",
-             (double)warm.rss_kb / 1024, cold.took * 1e3, cold.compiles);
-    bench_emit(name, bench_sample(at, n), extra);
-    if (!bench.cache)
-        (void)nftw(own, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    bench_emit(w, w->name, bench_sample(at, n),
+               ",\"process_rss_mb\":%.1f,\"first_run_ms\":%.3f,\"first_run_llvm_compiles\":%d",
+               (double)warm.rss_kb / 1024, cold.took * 1e3, cold.compiles);
 }
 
 const struct workload workloads_start[] = {
-    {"first_step", first_step,
-     "exec to the end of the first training step of the digits program, cache warm"},
+    {.name = "first_step",
+     .run = first_step,
+     .doc = "exec to the end of the first training step of the digits program, cache warm"},
     {0}};

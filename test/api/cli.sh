@@ -375,8 +375,8 @@ t 0 "^$n entries, 0 damaged$" '' lazuli cache verify --path c
 # ---- lz-bench ----
 bench=$root/$BUILD/bench/lz-bench
 if [ -x "$bench" ]; then # (a part of the tests, not of what is installed)
-    t 0 'overhead .*train_mlp .*first_step ' '' "$bench" --help
-    t 2 '' "lz-bench: unknown workload 'frob'; the workloads are .*overhead.* train_mlp.* first_step" "$bench" frob
+    t 0 'gemm_256 .*train_mlp .*overhead .*first_step ' '' "$bench" --help
+    t 2 '' "lz-bench: unknown workload 'frob'; the workloads are gemm_256.* train_mlp.* overhead.* first_step" "$bench" frob
     t 2 '' "unknown workload 'frob'" "$bench" overhead,frob # before anything runs
     t 2 '' "unrecognized option '--frob'" "$bench" --frob
     t 2 '' "lz-bench: --threads takes an integer from 1 to 1024, not '0'" "$bench" --threads 0 overhead
