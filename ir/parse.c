@@ -431,10 +431,17 @@ static lz_status note_functions(lz_parser *p)
     return inside ? lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the module is not closed") : LZ_OK;
 }
 
+/* ---- what of it is to be run ---- */
+
+static uintptr_t main_index(const lz_parser *p)
+{
+    return (uintptr_t)lz_map_get(&p->func_index, lz_hash_bytes("main", 4));
+}
+
 /* @main, or the only function that is not private. */
 static lz_status find_main(lz_parser *p, uint32_t *index)
 {
-    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, lz_hash_bytes("main", 4));
+    uintptr_t found = main_index(p);
     uint32_t count = 0;
     *index = (uint32_t)(found - 1);
     if (found)
@@ -445,20 +452,48 @@ static lz_status find_main(lz_parser *p, uint32_t *index)
             count++;
         }
     return count == 1 ? LZ_OK
-                      : lz_scan_fail(&p->c, p->c.text, LZ_EPARSE, "there is no function @main");
+                      : lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
 }
 
-static lz_status parse_all(lz_parser *p, lz_func **out)
+static bool without_parameters(const lz_parser *p, const lz_pfunc *f)
 {
-    uint32_t index;
-    LZ_TRY(note_functions(p));
-    LZ_TRY(find_main(p, &index));
+    lz_scan c = p->c;
+    c.p = f->at + 1;
+    return !f->is_private && lz_scan_sees(&c, ")");
+}
+
+/* The function, no longer the parser's. Its checks are p's. */
+static lz_status take_function(lz_parser *p, uint32_t index, lz_func **out)
+{
+    p->checks.len = p->checked.len = 0;
+    lz_func_free(p->funcs.data[index].f); /* one that was called; its checks, if any, count now */
+    p->funcs.data[index].f = NULL;
     LZ_TRY(function(p, index));
     *out = p->funcs.data[index].f;
     p->funcs.data[index].f = NULL;
+    return LZ_OK;
+}
+
+static lz_status parse_main(lz_parser *p, lz_func **out)
+{
+    uint32_t index;
+    LZ_TRY(note_functions(p));
+    p->c.p = p->c.text;
+    LZ_TRY(find_main(p, &index));
+    LZ_TRY(take_function(p, index, out));
     lz_slice name = p->module.n ? p->module : p->funcs.data[index].name;
     snprintf((*out)->name, sizeof(*out)->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
     return LZ_OK;
+}
+
+static void parser_free(lz_parser *p)
+{
+    for (uint32_t i = 0; i < p->funcs.len; i++)
+        lz_func_free(p->funcs.data[i].f);
+    lz_vec_free(&p->funcs);
+    lz_vec_free(&p->checks);
+    lz_vec_free(&p->checked);
+    lz_map_free(&p->func_index);
 }
 
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out)
@@ -466,11 +501,107 @@ lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **
     lz_parser p = {.c = {text, text, text + n, name ? name : "text"}};
     *out = NULL;
     lz_locale locale = lz_locale_enter();
-    lz_status s = parse_all(&p, out);
+    lz_status s = parse_main(&p, out);
     lz_locale_leave(locale);
-    for (uint32_t i = 0; i < p.funcs.len; i++)
-        lz_func_free(p.funcs.data[i].f);
-    lz_vec_free(&p.funcs);
-    lz_map_free(&p.func_index);
+    parser_free(&p);
+    return s;
+}
+
+/* ---- files of several modules, with checks (check.h) ---- */
+
+/* The function's results and what its checks compare, as the results of f. */
+static lz_status add_checked(lz_parser *p, lz_func *f)
+{
+    LZ_VEC(lz_val) all = {0};
+    lz_status s = lz_vec_reserve(&all, (uint64_t)f->nresult + p->checked.len + 1);
+    for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++)
+        s = lz_vec_push(&all, f->results[i]);
+    for (uint32_t i = 0; i < p->checked.len && s == LZ_OK; i++)
+        s = lz_vec_push(&all, p->checked.data[i]);
+    for (uint32_t i = 0; i < p->checks.len; i++) {
+        p->checks.data[i].got = f->nresult + 2 * i;
+        p->checks.data[i].want = f->nresult + 2 * i + 1;
+    }
+    if (s == LZ_OK)
+        s = lz_func_set_results(f, all.data, all.len);
+    lz_vec_free(&all);
+    return s;
+}
+
+static lz_status one_checked(lz_parser *p, uint32_t index, lz_checked_fn *fn, void *user)
+{
+    lz_checked c = {0};
+    lz_locale locale = lz_locale_enter();
+    lz_status s = take_function(p, index, &c.f);
+    lz_locale_leave(locale);
+    if (s == LZ_OK) {
+        lz_slice name = p->funcs.data[index].name;
+        snprintf(c.f->name, sizeof c.f->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
+        c.name = c.f->name;
+        c.nreturn = c.f->nresult;
+        c.checks = p->checks.data;
+        c.ncheck = p->checks.len;
+        s = add_checked(p, c.f);
+    }
+    s = fn(s == LZ_OK ? &c : NULL, user);
+    lz_func_free(c.f);
+    return s;
+}
+
+static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
+{
+    uint32_t index;
+    const char *start = p->c.p;
+    lz_status s = note_functions(p);
+    bool has_main = main_index(p) != 0, any = false;
+    p->c.p = start;
+    for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
+        p->calls = 0;
+        p->inlined = 0;
+        if (without_parameters(p, &p->funcs.data[i])) {
+            any = true;
+            LZ_TRY(one_checked(p, i, fn, user));
+        }
+    }
+    if (s != LZ_OK || (!any && (s = find_main(p, &index)) != LZ_OK))
+        return fn(NULL, user);
+    return any ? LZ_OK : one_checked(p, index, fn, user);
+}
+
+/* The end of the module that starts at s: where a line `// -----` begins. *next: after that line, NULL when there is none. */
+static const char *module_end(const char *s, const char *end, const char **next)
+{
+    static const char mark[] = "// -----";
+    const size_t n = sizeof mark - 1;
+    while (s < end) {
+        const char *eol = memchr(s, '\n', (size_t)(end - s));
+        const char *stop = eol ? eol : end, *p = s + n;
+        if ((size_t)(stop - s) >= n && memcmp(s, mark, n) == 0) {
+            while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r'))
+                p++;
+            if (p == stop) {
+                *next = eol ? eol + 1 : end;
+                return s;
+            }
+        }
+        s = eol ? eol + 1 : end;
+    }
+    *next = NULL;
+    return end;
+}
+
+lz_status lz_checked_parse(const char *text, size_t n, const char *name, lz_checked_fn *fn,
+                           void *user)
+{
+    lz_status s = LZ_OK;
+    for (const char *start = text, *next; start && s == LZ_OK; start = next) {
+        const char *end = module_end(start, text + n, &next);
+        lz_parser p = {.c = {text, start, end, name ? name : "text"}};
+        lz_scan blank = p.c;
+        lz_scan_skip(&blank);
+        if (blank.p < end || (!next && start == text)) /* only comments: no module */
+            s = checked_module(&p, fn, user);
+        parser_free(&p);
+    }
     return s;
 }

@@ -1,6 +1,7 @@
 /* parse.h - between the files that read StableHLO text. Threads: thread-compatible. */
 #ifndef LZ_IR_PARSE_H
 #define LZ_IR_PARSE_H
+#include "ir/check.h"
 #include "ir/scan.h"
 
 enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 21 };
@@ -20,6 +21,8 @@ typedef struct lz_parser {
     lz_slice module;
     int calls, regions; /* how deep */
     uint64_t inlined;   /* instructions */
+    LZ_VEC(lz_check) checks;
+    LZ_VEC(lz_val) checked; /* two values of the function for each check */
 } lz_parser;
 
 /* The values that a function's or region's text may name. */
@@ -96,7 +99,19 @@ lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *capt
                           const lz_func **out);
 /* after `reducer` */
 lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out);
-lz_status lz_parse_types(lz_parser *p, lz_stmt *t); /* after ':' */
+lz_status lz_parse_types(lz_parser *p, lz_stmt *t);      /* after ':' */
+lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t); /* after '{' */
+/* (%a, %b) <{...}> ({ region }) */
+lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* dense<...> : type at `at`, as a constant of the scope */
+lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *at, lz_val *out,
+                         const lz_type **type);
+
+/* parse_check.c: what conformance programs expect */
+bool lz_parse_is_check(lz_slice name);
+lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* a custom_call of such a name, its operands read */
+lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice name);
 
 /* parse_control.c: while, if and case */
 bool lz_parse_is_control(lz_slice name);

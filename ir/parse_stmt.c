@@ -102,7 +102,7 @@ static lz_status check_result_types(lz_parser *p, const lz_scope *s, lz_stmt *t)
 /* ---- attributes ---- */
 
 /* {a = 1, "b" = 2, c}: keys and where their values are. After '{'. */
-static lz_status dictionary(lz_parser *p, lz_stmt *t)
+lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t)
 {
     while (!lz_scan_eat(&p->c, "}")) {
         lz_entry e = {0};
@@ -219,14 +219,14 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 }
 
 /* (%a, %b) <{...}> ({ region }) {...} */
-static lz_status generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
+lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     LZ_TRY(lz_scan_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
     LZ_TRY(lz_scan_want(&p->c, ")"));
     if (lz_scan_eat(&p->c, "<")) {
         LZ_TRY(lz_scan_want(&p->c, "{"));
-        LZ_TRY(dictionary(p, t));
+        LZ_TRY(lz_parse_dictionary(p, t));
         LZ_TRY(lz_scan_want(&p->c, ">"));
     }
     if (!lz_scan_eat(&p->c, "("))
@@ -243,16 +243,29 @@ static lz_status generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 
 /* ---- constants ---- */
 
-static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
+lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *at, lz_val *out,
+                         const lz_type **type)
 {
     lz_literal *lit;
-    const lz_type *type;
     bool splat;
+    LZ_TRY(lz_scan_literal(at, &lit, type, &splat));
+    *out = lz_build_const(s->f, lit);
+    lz_literal_release(lit);
+    const lz_ints none = {0};
+    if (splat && *out != LZ_NOVAL && (*type)->shape.rank > 0)
+        *out = lz_build_broadcast(s->f, *out, &none, &(*type)->shape);
+    return *out == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : LZ_OK;
+}
+
+static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    const lz_type *type;
+    lz_val v;
     lz_scan at = p->c;
     if (t->generic) {
-        LZ_TRY(generic_items(p, s, t));
+        LZ_TRY(lz_parse_generic_items(p, s, t));
         if (lz_scan_eat(&p->c, "{"))
-            LZ_TRY(dictionary(p, t));
+            LZ_TRY(lz_parse_dictionary(p, t));
         const lz_entry *e = lz_stmt_find(t, "value");
         if (!e)
             return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
@@ -262,20 +275,12 @@ static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_scan_braces(&p->c)); /* {attributes} come first here */
         at = p->c;
     }
-    LZ_TRY(lz_scan_literal(&at, &lit, &type, &splat));
-    if (!t->generic)
-        p->c = at;
-    lz_val v = lz_build_const(s->f, lit);
-    lz_literal_release(lit);
-    const lz_ints none = {0};
-    if (splat && v != LZ_NOVAL && type->shape.rank > 0)
-        v = lz_build_broadcast(s->f, v, &none, &type->shape);
-    if (v == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
+    LZ_TRY(lz_parse_dense(p, s, t, &at, &v, &type));
     if (t->generic) {
         LZ_TRY(lz_scan_want(&p->c, ":"));
         LZ_TRY(lz_parse_types(p, t));
     } else {
+        p->c = at;
         LZ_TRY(lz_vec_push(&t->result_types, type));
     }
     return lz_vec_push(&t->results, v);
@@ -331,9 +336,9 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
 {
     if (t->op == LZ_OP_CONSTANT)
         return constant(p, s, t);
-    LZ_TRY(t->generic ? generic_items(p, s, t) : pretty_items(p, s, t));
+    LZ_TRY(t->generic ? lz_parse_generic_items(p, s, t) : pretty_items(p, s, t));
     if (lz_scan_eat(&p->c, "{"))
-        LZ_TRY(dictionary(p, t));
+        LZ_TRY(lz_parse_dictionary(p, t));
     LZ_TRY(lz_scan_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     if (t->reducer) {
@@ -363,7 +368,7 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
 {
     lz_slice callee = {0}, name = {0};
     if (t->generic) {
-        LZ_TRY(generic_items(p, s, t));
+        LZ_TRY(lz_parse_generic_items(p, s, t));
     } else if (composite) {
         LZ_TRY(lz_scan_string(&p->c, &name));
         LZ_TRY(lz_parse_operands(p, s, t));
@@ -374,7 +379,7 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
         LZ_TRY(lz_scan_want(&p->c, ")"));
     }
     if (lz_scan_eat(&p->c, "{"))
-        LZ_TRY(dictionary(p, t));
+        LZ_TRY(lz_parse_dictionary(p, t));
     const lz_entry *e = lz_stmt_find(t, composite ? "decomposition" : "callee");
     if (callee.n == 0) {
         if (!e)
@@ -399,7 +404,7 @@ static lz_status custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_slice target = {0};
     if (t->generic) {
-        LZ_TRY(generic_items(p, s, t));
+        LZ_TRY(lz_parse_generic_items(p, s, t));
     } else {
         LZ_TRY(lz_scan_symbol(&p->c, &target));
         LZ_TRY(lz_scan_want(&p->c, "("));
@@ -407,7 +412,7 @@ static lz_status custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_scan_want(&p->c, ")"));
     }
     if (lz_scan_eat(&p->c, "{"))
-        LZ_TRY(dictionary(p, t));
+        LZ_TRY(lz_parse_dictionary(p, t));
     const lz_entry *e = lz_stmt_find(t, "call_target_name");
     if (target.n == 0 && e) {
         lz_scan at = p->c;
@@ -417,6 +422,8 @@ static lz_status custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
     LZ_TRY(lz_scan_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(check_operand_types(p, s, t));
+    if (target.n > strlen("check.") && memcmp(target.s, "check.", strlen("check.")) == 0)
+        return lz_parse_check_call(p, s, t, target);
     t->op = lz_custom_call_op(target);
     const lz_op_info *i = lz_op_get(t->op);
     if (lz_slice_is(target, "Sharding") && t->opnd.len == 1)
@@ -476,6 +483,8 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return call(p, s, t, true);
     if (lz_slice_is(n, "stablehlo.custom_call"))
         return custom_call(p, s, t);
+    if (lz_parse_is_check(n))
+        return lz_parse_check(p, s, t);
     if (lz_parse_is_control(n)) {
         LZ_TRY(lz_parse_control(p, s, t));
         return check_result_types(p, s, t);

@@ -31,6 +31,13 @@ lz_status lz_scan_fail(const lz_scan *c, const char *at, lz_status s, const char
     return LZ_FAIL(s, "%.80s:%d:%d: %s", c->name, line, column, message);
 }
 
+int lz_scan_line(const lz_scan *c, const char *at)
+{
+    int line, column;
+    place(c, at, &line, &column);
+    return line;
+}
+
 lz_status lz_scan_wrap(const lz_scan *c, const char *at)
 {
     lz_error e = *lz_error_get();

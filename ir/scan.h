@@ -20,6 +20,7 @@ typedef struct lz_slice {
 /* Records name:line:column and the message; returns the status. at: where, inside the text. */
 lz_status lz_scan_fail(const lz_scan *c, const char *at, lz_status s, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+int lz_scan_line(const lz_scan *c, const char *at); /* from 1 */
 /* The thread's last error with the place put before it; anything but LZ_EMEM and LZ_EUNSUPPORTED
  * becomes LZ_EPARSE. */
 lz_status lz_scan_wrap(const lz_scan *c, const char *at);

@@ -1,6 +1,6 @@
 /* f_stablehlo_text.c - StableHLO text from anywhere. What is accepted verifies, is printed, and its print is read back as the same
- * function and printed the same. */
-#include "ir/module.h"
+ * function and printed the same. Also read as a file of modules with checks. */
+#include "ir/check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +31,26 @@ static void print_and_read_again(const lz_func *f)
     lz_buf_free(&b);
 }
 
+static lz_status one(const lz_checked *c, void *user)
+{
+    (void)user;
+    if (!c) {
+        must(lz_error_get()->status != LZ_OK && lz_error_get()->status != LZ_EINTERNAL);
+        return LZ_OK;
+    }
+    must(lz_func_verify(c->f) == LZ_OK && c->f->nresult == c->nreturn + 2 * c->ncheck);
+    for (uint32_t i = 0; i < c->ncheck; i++)
+        must(c->checks[i].got < c->f->nresult && c->checks[i].want < c->f->nresult &&
+             lz_val_type(c->f, c->f->results[c->checks[i].got]) ==
+                 lz_val_type(c->f, c->f->results[c->checks[i].want]));
+    return LZ_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     lz_func *f;
+    lz_error_clear();
+    must(lz_checked_parse((const char *)data, size, "fuzz", one, NULL) == LZ_OK);
     if (lz_func_parse((const char *)data, size, "fuzz", &f) != LZ_OK) {
         must(!f && lz_error_get()->status != LZ_OK && lz_error_get()->status != LZ_EINTERNAL);
         return 0;

@@ -12,7 +12,9 @@ static const struct command {
     {"run", tool_run,
      "FILE.mlir [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] [--compare "
      "ref|loop|cpu] [--random SEED] [--rtol X] [--atol X]",
-     "run a StableHLO program; outputs go to DIR/0.npy, 1.npy, ... or to the terminal"},
+     "run a StableHLO program; outputs go to DIR/0.npy, 1.npy, ... or to the terminal. Modules "
+     "split by "
+     "// ----- run one after the other; check.expect_* says what must come out"},
     {"opt", tool_opt,
      "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--list]",
      "run passes and print the result"},
@@ -58,10 +60,15 @@ lz_status tool_read_file(const char *path, size_t limit, lz_buf *out)
     return out->failed ? LZ_FAIL(LZ_EMEM, "%s: no memory to read it", path) : LZ_OK;
 }
 
+lz_status tool_read_text(const char *path, lz_buf *out)
+{
+    return tool_read_file(path, (size_t)1 << 30, out);
+}
+
 lz_status tool_load_module(const char *path, lz_func **out)
 {
     lz_buf text = {0};
-    lz_status s = tool_read_file(path, (size_t)1 << 30, &text);
+    lz_status s = tool_read_text(path, &text);
     if (s == LZ_OK)
         s = lz_func_parse(lz_buf_str(&text), text.len, path, out);
     lz_buf_free(&text);

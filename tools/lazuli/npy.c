@@ -65,6 +65,20 @@ static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)
     }
 }
 
+void tool_print_element(FILE *f, const lz_literal *l, int64_t i)
+{
+    lz_dtype part;
+    if (tool_components(l->type, &part) == 1) {
+        print_number(f, part, l->data, i);
+        return;
+    }
+    fputc('(', f);
+    print_number(f, part, l->data, 2 * i);
+    fputc(',', f);
+    print_number(f, part, l->data, 2 * i + 1);
+    fputc(')', f);
+}
+
 void tool_print_literal(FILE *f, const lz_literal *l)
 {
     enum { SHOWN = 64 };
@@ -73,16 +87,7 @@ void tool_print_literal(FILE *f, const lz_literal *l)
     int64_t row = l->type->shape.rank ? l->type->shape.dims[l->type->shape.rank - 1] : 1;
     for (int64_t i = 0; i < l->type->nelem && i < SHOWN; i++) {
         fputs(row && i % row == 0 ? "\n  " : " ", f);
-        lz_dtype part;
-        if (tool_components(l->type, &part) == 1) {
-            print_number(f, part, l->data, i);
-            continue;
-        }
-        fputc('(', f);
-        print_number(f, part, l->data, 2 * i);
-        fputc(',', f);
-        print_number(f, part, l->data, 2 * i + 1);
-        fputc(')', f);
+        tool_print_element(f, l, i);
     }
     fprintf(f, "%s\n", l->type->nelem > SHOWN ? " ..." : "");
 }

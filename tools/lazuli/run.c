@@ -1,5 +1,7 @@
-/* run.c - lazuli run: a StableHLO program on a device, from .npy to .npy, and compared with the reference when asked. */
+/* run.c - lazuli run: StableHLO programs on a device, from .npy to .npy, compared with the reference when asked, and with what they say
+ * themselves that they give. */
 #include "backends/backend.h"
+#include "ir/check.h"
 #include "lower/plan.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
@@ -184,13 +186,13 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in,
     return bad;
 }
 
-static int deliver(const options *o, const lz_func *f, lz_literal *const *out)
+static int deliver(const options *o, lz_literal *const *out, uint32_t n)
 {
     if (o->output_dir && mkdir(o->output_dir, 0777) != 0 && access(o->output_dir, W_OK) != 0) {
         fprintf(stderr, "lazuli: %s: %m\n", o->output_dir);
         return 1;
     }
-    for (uint32_t i = 0; i < f->nresult; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         char path[4096];
         if (!o->output_dir) {
             tool_print_literal(stdout, out[i]);
@@ -263,29 +265,119 @@ static int parse(int argc, char **argv, options *o)
     return 0;
 }
 
-int tool_run(int argc, char **argv)
+/* ---- functions with checks ---- */
+/* [1, 2] of element i. */
+static void print_index(FILE *f, const lz_shape *s, int64_t i)
 {
-    options o;
+    int64_t at[LZ_MAX_RANK];
+    for (int d = s->rank; d-- > 0; i /= s->dims[d])
+        at[d] = i % s->dims[d];
+    fputc('[', f);
+    for (int d = 0; d < s->rank; d++)
+        fprintf(f, "%s%" PRId64, d ? ", " : "", at[d]);
+    fputc(']', f);
+}
+
+static int look_at(const options *o, const lz_check *c, const lz_literal *got,
+                   const lz_literal *want)
+{
+    int64_t element, ulp;
+    if (lz_check_holds(c, got, want, &element, &ulp))
+        return 0;
+    fprintf(stderr, "lazuli: %s:%d: %s: ", o->file, c->line, c->name);
+    print_index(stderr, &got->type->shape, element);
+    fputs(" is ", stderr);
+    tool_print_element(stderr, got, element);
+    fputs(", expected ", stderr);
+    tool_print_element(stderr, want, element);
+    if (c->kind == LZ_CHECK_CLOSE && ulp != INT64_MAX)
+        fprintf(stderr, "; %" PRId64 " ulp apart, not %" PRId64 " to %" PRId64, ulp, c->min_ulp,
+                c->max_ulp);
+    fputc('\n', stderr);
+    return 1;
+}
+
+static int look_at_all(const options *o, const lz_checked *c, lz_literal *const *out)
+{
+    int rc = 0;
+    for (uint32_t i = 0; i < c->ncheck; i++)
+        rc |= look_at(o, &c->checks[i], out[c->checks[i].got], out[c->checks[i].want]);
+    if (!rc)
+        printf("%s: %u check%s\n", c->name, c->ncheck, c->ncheck == 1 ? "" : "s");
+    return rc;
+}
+
+/* What is checked is to be computed by the device, not by the compiler: the text's constants become arguments. */
+static int run_checked(const options *o, const lz_checked *c)
+{
     lz_func *f = NULL;
-    int rc = parse(argc, argv, &o);
-    if (rc)
-        return rc;
-    if (tool_load_module(o.file, &f) != LZ_OK)
-        return tool_fail("run");
+    int rc = 0;
+    lz_literal **in = lz_calloc(c->f->ninst + 1, sizeof *in),
+               **out = lz_calloc(c->f->nresult + 1, sizeof *out);
+    if (!in || !out || load_inputs(o, c->f, in) != LZ_OK ||
+        lz_func_free_constants(c->f, &f, in + c->f->nparam) != LZ_OK ||
+        execute(o->device, f, in, out) != LZ_OK) {
+        fprintf(stderr, "lazuli: %s: @%s: %s\n", o->file, c->name, lz_error_get()->message);
+        rc = 1;
+    } else {
+        rc = look_at_all(o, c, out);
+        if (rc == 0 && o->output_dir)
+            rc = deliver(o, out, c->nreturn);
+    }
+    for (uint32_t i = 0; in && i < c->f->nparam; i++)
+        lz_literal_release(in[i]);
+    for (uint32_t i = 0; out && i < c->f->nresult; i++)
+        lz_literal_release(out[i]);
+    lz_free(in);
+    lz_free(out);
+    lz_func_free(f);
+    return rc;
+}
+
+static int run_plain(const options *o, const lz_func *f)
+{
+    int rc = 0;
     lz_literal **in = lz_calloc(f->nparam + 1, sizeof *in),
                **out = lz_calloc(f->nresult + 1, sizeof *out);
-    if (!in || !out || load_inputs(&o, f, in) != LZ_OK || execute(o.device, f, in, out) != LZ_OK)
-        rc = tool_fail(o.file);
-    if (rc == 0 && o.compare)
-        rc = compare(&o, f, in, out);
-    if (rc == 0 && (!o.compare || o.output_dir))
-        rc = deliver(&o, f, out);
+    if (!in || !out || load_inputs(o, f, in) != LZ_OK || execute(o->device, f, in, out) != LZ_OK)
+        rc = tool_fail(o->file);
+    if (rc == 0 && o->compare)
+        rc = compare(o, f, in, out);
+    if (rc == 0 && (!o->compare || o->output_dir))
+        rc = deliver(o, out, f->nresult);
     for (uint32_t i = 0; in && i < f->nparam; i++)
         lz_literal_release(in[i]);
     for (uint32_t i = 0; out && i < f->nresult; i++)
         lz_literal_release(out[i]);
     lz_free(in);
     lz_free(out);
-    lz_func_free(f);
     return rc;
+}
+
+typedef struct running {
+    const options *o;
+    int rc;
+} running;
+
+static lz_status run_one(const lz_checked *c, void *user)
+{
+    running *r = user;
+    int rc = !c ? tool_fail("run") : c->ncheck ? run_checked(r->o, c) : run_plain(r->o, c->f);
+    r->rc = rc > r->rc ? rc : r->rc;
+    return LZ_OK;
+}
+
+int tool_run(int argc, char **argv)
+{
+    options o;
+    lz_buf text = {0};
+    int rc = parse(argc, argv, &o);
+    if (rc)
+        return rc;
+    running r = {&o, 0};
+    if (tool_read_text(o.file, &text) != LZ_OK ||
+        lz_checked_parse(lz_buf_str(&text), text.len, o.file, run_one, &r) != LZ_OK)
+        r.rc = tool_fail("run");
+    lz_buf_free(&text);
+    return r.rc;
 }

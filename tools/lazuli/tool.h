@@ -33,6 +33,8 @@ int tool_close_stdout(int rc);
 
 /* A whole file; "-" is standard input. At most `limit` bytes. */
 lz_status tool_read_file(const char *path, size_t limit, lz_buf *out);
+/* A file of StableHLO text. */
+lz_status tool_read_text(const char *path, lz_buf *out);
 /* A StableHLO module from a file. */
 lz_status tool_load_module(const char *path, lz_func **out);
 
@@ -41,6 +43,7 @@ lz_status tool_load_module(const char *path, lz_func **out);
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out);
 lz_status tool_npy_write(const char *path, const lz_literal *l);
 void tool_print_literal(FILE *f, const lz_literal *l);
+void tool_print_element(FILE *f, const lz_literal *l, int64_t i);
 /* Numbers per element and their dtype: complex numbers are two floats, all others themselves. */
 uint32_t tool_components(const lz_type *t, lz_dtype *part);
 #endif
