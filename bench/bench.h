@@ -24,8 +24,8 @@ struct workload {
     const char *doc;
 };
 /* one table per family, ended by a row without a name */
-extern const struct workload workloads_kernels[], workloads_train[], workloads_overhead[],
-    workloads_start[], workloads_limits[];
+extern const struct workload workloads_kernels[], workloads_train[], workloads_infer[],
+    workloads_overhead[], workloads_start[], workloads_limits[];
 
 struct sample {
     double median, min; /* seconds per call */
