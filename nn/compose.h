@@ -5,6 +5,7 @@
 #ifndef LZ_NN_COMPOSE_H
 #define LZ_NN_COMPOSE_H
 #include "nn/internal.h"
+#include <lazuli/amp.h>
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <lazuli/math_ops.h>
@@ -17,6 +18,7 @@ typedef struct nnc {
     const lz_site *site;
     lz_status status;  /* the first failure of a check; the error is recorded */
     bool open;         /* it has a scope */
+    bool uncast;       /* automatic mixed precision is turned off until its end */
     const char *outer; /* the composite that this one is a part of; NULL: none */
 } nnc;
 
@@ -26,11 +28,27 @@ static inline nnc nn_begin(const char *op, const lz_site *site)
     if (outer)
         (void)lz_error_speak_for(outer);
     lz_status s = lz_scope_begin();
-    return (nnc){op, site, s, s == LZ_OK, outer};
+    return (nnc){op, site, s, s == LZ_OK, false, outer};
 }
+/* Takes n operands as automatic mixed precision has them for this composite, which is a row of its
+ * table: then what it is made of is left alone. NULL stays. */
+static inline void nn_autocast_operands(nnc *c, lz_tensor **const *operands, int n)
+{
+    if (c->status != LZ_OK || lz_autocast_dtype() == LZ_DTYPE_NONE)
+        return;
+    for (int i = 0; i < n; i++)
+        *operands[i] = lz_autocast_operand_at(c->op, *operands[i], c->site);
+    c->status = lz_autocast_begin(LZ_DTYPE_NONE);
+    c->uncast = c->status == LZ_OK;
+}
+#define nn_autocast(c, ...)                                                                        \
+    nn_autocast_operands((c), (lz_tensor * *[]){__VA_ARGS__},                                      \
+                         (int)(sizeof((lz_tensor **[]){__VA_ARGS__}) / sizeof(lz_tensor **)))
 /* The result, or the error tensor of the recorded error. */
 static inline lz_tensor *nn_end(nnc *c, lz_tensor *t)
 {
+    if (c->uncast)
+        lz_autocast_end();
     if (c->status != LZ_OK)
         t = lz_error_tensor_last(c->op, c->site);
     t = c->open ? lz_scope_end_keep(t) : t;

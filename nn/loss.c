@@ -29,6 +29,7 @@ static lz_tensor *elementwise(const char *op, lz_tensor *x, lz_tensor *t,
                               pointwise f, const lz_site *site)
 {
     nnc c = nn_begin(op, site);
+    nn_autocast(&c, &x, &t);
     lz_loss_options o;
     lz_tensor *y = NULL;
     bool ok = lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, x, "the input") &&
@@ -136,6 +137,7 @@ lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *
                         const lz_site *site)
 {
     nnc c = nn_begin("lz_kl_div", site);
+    nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
     if (lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, x, "the input") &&
@@ -167,6 +169,7 @@ lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *ta
                                        const lz_loss_options *opt, const lz_site *site)
 {
     nnc c = nn_begin("lz_cosine_embedding_loss", site);
+    nn_autocast(&c, &a, &b, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
     bool ok = lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, a, "the first input") &&
@@ -207,6 +210,7 @@ lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_
                                      const lz_loss_options *opt, const lz_site *site)
 {
     nnc c = nn_begin("lz_triplet_margin_loss", site);
+    nn_autocast(&c, &anchor, &positive, &negative);
     lz_loss_options o;
     lz_tensor *y = NULL;
     if (lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, anchor, "the anchor") &&

@@ -142,6 +142,7 @@ lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target, const lz_lo
                                const lz_site *site)
 {
     nnc c = nn_begin("lz_cross_entropy", site);
+    nn_autocast(&c, &logits, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
     if (options(&c, &o, opt) && check(&c, logits, target, true, o.weight)) {
@@ -162,6 +163,7 @@ lz_tensor *lz_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options
                           const lz_site *site)
 {
     nnc c = nn_begin("lz_nll_loss", site);
+    nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
     if (options(&c, &o, opt) && nn_check_float(&c, x, "logits") &&

@@ -180,6 +180,7 @@ lz_tensor *lz_batch_norm_at(lz_tensor *x, lz_tensor *mean, lz_tensor *var,
                             const lz_batch_norm_options *opt, const lz_site *site)
 {
     nnc c = nn_begin("lz_batch_norm", site);
+    nn_autocast(&c, &x);
     lz_batch_norm_options o = {.struct_size = sizeof o, LZ_BATCH_NORM_DEFAULTS};
     lz_tensor *y = NULL;
     if (nn_options(&c, &o, sizeof o, opt) && check_channels(&c, x, 2)) {

@@ -2,6 +2,9 @@
  * records the updates; the next lz_mark_step runs them together with the backward pass, in place (donated). */
 #include "nn/optim_rule.h"
 #include <lazuli/grad.h>
+#include <lazuli/ops.h>
+#include <lazuli/shape_ops.h>
+#include <lazuli/tensor_ops.h>
 #include <math.h>
 
 static lz_status reserve(lz_optim_group *g, const char *op, const lz_site *site)
@@ -10,7 +13,7 @@ static lz_status reserve(lz_optim_group *g, const char *op, const lz_site *site)
     if (n <= g->n)
         return LZ_OK;
     bool ok = true;
-    for (int k = 0; k < LZ_OPTIM_STATES; k++) {
+    for (int k = 0; k < LZ_OPTIM_SLOTS; k++) {
         lz_tensor **t = lz_realloc(g->state[k], n * sizeof *t);
         if (t)
             g->state[k] = t;
@@ -21,7 +24,8 @@ static lz_status reserve(lz_optim_group *g, const char *op, const lz_site *site)
         return LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for the state of %zu parameters", n);
     g->step = step;
     for (size_t i = g->n; i < n; i++) {
-        g->state[0][i] = g->state[1][i] = g->state[2][i] = NULL;
+        for (int k = 0; k < LZ_OPTIM_SLOTS; k++)
+            g->state[k][i] = NULL;
         g->step[i] = 0;
     }
     g->n = n;
@@ -36,32 +40,75 @@ lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site)
     return s;
 }
 
-static lz_status step_group(lz_optim *o, lz_optim_group *group, const lz_site *site)
+/* One more step that may have changed nothing. */
+static lz_status count_skip(lz_tensor *skipped, lz_tensor *skip, const lz_site *site)
+{
+    lz_tensor *one = lz_to_at(skip, LZ_F32, site);
+    return lz_assign_at(skipped, lz_add_at(skipped, one, site), site);
+}
+
+/* A parameter that takes no part in a step that may be skipped counts for itself from here on. */
+static lz_status stand_aside(const lz_optim *o, lz_optim_group *group, size_t i,
+                             const lz_site *site)
+{
+    lz_tensor **own = &group->state[LZ_OPTIM_SKIPPED][i];
+    if (*own || group->params->is_buffer[i])
+        return LZ_OK;
+    lz_tensor *t = lz_clone_at(o->skipped, site);
+    if (lz_status_of(t) == LZ_OK)
+        *own = lz_retain(t);
+    return lz_status_of(t);
+}
+
+static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
+                            const lz_site *site)
 {
     lz_status s = LZ_OK;
     for (size_t i = 0; i < group->params->len && s == LZ_OK; i++) {
         lz_tensor *p = group->params->tensors[i], *g = lz_grad_of(p);
-        if (!g)
+        if (!g) {
+            s = skip ? stand_aside(o, group, i, site) : LZ_OK;
             continue;
-        lz_optim_update u = {o, group, i, ++group->step[i], o->lr * group->lr_scale, p, g, site};
+        }
+        lz_optim_update u = {.o = o,
+                             .group = group,
+                             .i = i,
+                             .step = ++group->step[i],
+                             .lr = o->lr * group->lr_scale,
+                             .p = p,
+                             .g = g,
+                             .skip = skip,
+                             .skipped = lz_optim_skipped(o, group, i),
+                             .site = site};
         s = o->rule->update(&u);
+        if (s == LZ_OK && skip && u.skipped != o->skipped)
+            s = count_skip(u.skipped, skip, site);
     }
+    return s;
+}
+
+lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, const lz_site *site)
+{
+    if (!o)
+        return LZ_NN_FAIL(LZ_ENULL, op, site, "the optimizer is NULL");
+    lz_status s = lz_optim_reserve(o, op, site);
+    if (s == LZ_OK)
+        s = lz_scope_begin();
+    if (s != LZ_OK)
+        return s;
+    if (skip && !o->skipped)
+        s = lz_nn_zeros(&o->skipped, LZ_F32, LZ_SCALAR, op, site);
+    for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
+        s = step_group(o, &o->groups[i], skip, site);
+    if (s == LZ_OK && skip)
+        s = count_skip(o->skipped, skip, site);
+    lz_scope_end();
     return s;
 }
 
 lz_status lz_optim_step_at(lz_optim *o, const lz_site *site)
 {
-    if (!o)
-        return LZ_NN_FAIL(LZ_ENULL, "lz_optim_step", site, "the optimizer is NULL");
-    lz_status s = lz_optim_reserve(o, "lz_optim_step", site);
-    if (s == LZ_OK)
-        s = lz_scope_begin();
-    if (s != LZ_OK)
-        return s;
-    for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
-        s = step_group(o, &o->groups[i], site);
-    lz_scope_end();
-    return s;
+    return lz_optim_step_unless(o, NULL, "lz_optim_step", site);
 }
 
 lz_status lz_optim_zero_grad(lz_optim *o)
@@ -96,13 +143,14 @@ void lz_optim_free(lz_optim *o)
         return;
     for (size_t k = 0; k < o->ngroups; k++) {
         lz_optim_group *g = &o->groups[k];
-        for (int j = 0; j < LZ_OPTIM_STATES; j++) {
+        for (int j = 0; j < LZ_OPTIM_SLOTS; j++) {
             for (size_t i = 0; i < g->n; i++)
                 lz_release(g->state[j][i]);
             lz_free(g->state[j]);
         }
         lz_free(g->step);
     }
+    lz_release(o->skipped);
     lz_free(o->groups);
     lz_free(o);
 }

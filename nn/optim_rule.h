@@ -1,12 +1,14 @@
-/* optim_rule.h - an optimizer from inside: groups of parameters, their state, and the rule that
+/* optim_rule.h - an optimizer, a scaler and an average from inside: groups of parameters, their state, and the rule that
  * moves one parameter.
  * Threads: thread-compatible. */
 #ifndef LZ_NN_OPTIM_RULE_H
 #define LZ_NN_OPTIM_RULE_H
 #include "nn/internal.h"
-#include <lazuli/optim.h>
+#include <lazuli/amp.h>
 
-enum { LZ_OPTIM_STATES = 3 };
+/* What is kept per parameter: up to three states of the rule; and, f32 of rank 0, how many of its
+ * steps changed nothing, where that is not what the optimizer counted. */
+enum { LZ_OPTIM_STATES = 3, LZ_OPTIM_SKIPPED = LZ_OPTIM_STATES, LZ_OPTIM_SLOTS };
 struct lz_optim_update;
 typedef struct lz_optim_rule {
     const char *name;                    /* as in checkpoints */
@@ -18,9 +20,9 @@ typedef struct lz_optim_rule {
 typedef struct lz_optim_group {
     lz_params *params;
     double lr_scale, weight_decay;
-    lz_tensor **state[LZ_OPTIM_STATES]; /* NULL until the first step of the parameter */
-    int64_t *step;                      /* steps of the parameter */
-    size_t n;                           /* parameters that have room above */
+    lz_tensor **state[LZ_OPTIM_SLOTS]; /* NULL until the first step of the parameter */
+    int64_t *step;                     /* steps of the parameter */
+    size_t n;                          /* parameters that have room above */
 } lz_optim_group;
 
 struct lz_optim {
@@ -35,6 +37,8 @@ struct lz_optim {
     };
     lz_optim_group *groups;
     size_t ngroups;
+    /* f32, rank 0: how many of the steps changed nothing; NULL: none could */
+    lz_tensor *skipped;
 };
 
 /* What a rule updates: parameter p with its gradient g, as step number `step` (from 1) at rate
@@ -46,6 +50,8 @@ typedef struct lz_optim_update {
     int64_t step;
     double lr;
     lz_tensor *p, *g;
+    lz_tensor *skip;    /* boolean, rank 0: nothing changes; NULL: it does */
+    lz_tensor *skipped; /* how many of the steps before changed nothing; NULL: none */
     const lz_site *site;
 } lz_optim_update;
 
@@ -53,6 +59,25 @@ extern const lz_optim_rule lz_rule_sgd, lz_rule_adam, lz_rule_rmsprop, lz_rule_a
     lz_rule_lion;
 /* Room for the state of every parameter in the lists. */
 lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site);
+
+/* How many steps of parameter i changed nothing; NULL: none. */
+static inline lz_tensor *lz_optim_skipped(const lz_optim *o, const lz_optim_group *g, size_t i)
+{
+    return g->state[LZ_OPTIM_SKIPPED][i] ? g->state[LZ_OPTIM_SKIPPED][i] : o->skipped;
+}
+/* lz_optim_step as part of `op`; skip: as above. */
+lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, const lz_site *site);
+
+struct lz_grad_scaler {
+    lz_grad_scaler_options options;
+    lz_tensor *scale, *growth_tracker; /* f32 and i32, rank 0 */
+    struct lz_scaled {
+        lz_optim *optim;
+        lz_tensor *found_inf; /* boolean, rank 0 */
+        bool stepped;
+    } * done; /* since the last update */
+    size_t ndone, capacity;
+};
 
 struct lz_ema {
     lz_params *params;

@@ -31,9 +31,15 @@ static lz_tensor *state(const update *u, int which)
     return u->group->state[which][u->i];
 }
 
+/* dst = value, unless the step is to change nothing. */
+static lz_status store(const update *u, lz_tensor *dst, lz_tensor *value)
+{
+    return lz_assign_at(dst, u->skip ? lz_where_at(u->skip, dst, value, u->site) : value, u->site);
+}
+
 static lz_status set_state(const update *u, int which, lz_tensor *value)
 {
-    return lz_assign_at(u->group->state[which][u->i], value, u->site);
+    return store(u, u->group->state[which][u->i], value);
 }
 
 /* By a number of the optimizer's options, which stays what it is. */
@@ -89,6 +95,53 @@ static lz_tensor *root(const update *u, lz_tensor *v, double eps)
     return lz_add_scalar_at(lz_sqrt_at(v, u->site), eps, u->site);
 }
 
+/* ---- numbers that depend on the step: the host knows them, unless steps may have been skipped ---- */
+
+static lz_tensor *number(const update *u, double v)
+{
+    return lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, v, u->site);
+}
+
+/* Which step it is, without the skipped ones: f32, or f64 for such a parameter. */
+static lz_tensor *device_step(const update *u)
+{
+    lz_dtype d = lz_dtype_of(u->p) == LZ_F64 ? LZ_F64 : LZ_F32;
+    lz_tensor *t = lz_full_at(d, LZ_SCALAR, (double)u->step, u->site);
+    return minus(u, t, lz_to_at(u->skipped, d, u->site));
+}
+
+/* v / (1 - beta^t), or the root of that divisor. */
+static lz_tensor *by_bias(const update *u, double v, double beta, bool rooted)
+{
+    if (!u->skipped) {
+        double fix = 1 - pow(beta, (double)u->step);
+        return number(u, v / (rooted ? sqrt(fix) : fix));
+    }
+    lz_tensor *fix = lz_expm1_at(scaled(u, device_step(u), log(beta)), u->site);
+    fix = lz_neg_at(fix, u->site);
+    fix = lz_reciprocal_at(rooted ? lz_sqrt_at(fix, u->site) : fix, u->site);
+    return lz_to_at(rated(u, fix, v), lz_dtype_of(u->p), u->site);
+}
+
+/* v / (1 + (t - 1) decay) */
+static lz_tensor *decaying(const update *u, double v, double decay)
+{
+    if (!u->skipped || decay == 0)
+        return number(u, v / (1 + (double)(u->step - 1) * decay));
+    lz_tensor *by = scaled(u, lz_add_scalar_at(device_step(u), -1, u->site), decay);
+    by = lz_reciprocal_at(lz_add_scalar_at(by, 1, u->site), u->site);
+    return lz_to_at(rated(u, by, v), lz_dtype_of(u->p), u->site);
+}
+
+/* g (1 - dampening), but g itself at the first step, as torch.optim.SGD has it. */
+static lz_tensor *dampened(const update *u, lz_tensor *g, double dampening, bool first)
+{
+    if (!u->skipped)
+        return rated(u, g, first ? 1 : 1 - dampening);
+    lz_tensor *t = device_step(u), *begun = lz_gt_scalar_at(t, 1, u->site);
+    return lz_where_at(begun, rated(u, g, 1 - dampening), g, u->site);
+}
+
 #define TRY(expr)                                                                                  \
     do {                                                                                           \
         lz_status try_ = (expr);                                                                   \
@@ -106,18 +159,16 @@ static lz_status sgd(const update *u)
         bool first = !state(u, 0);
         TRY(begin_state(u, 0, 0));
         lz_tensor *m = scaled(u, state(u, 0), c->momentum);
-        /* torch.optim.SGD does not dampen the first gradient */
-        m = plus(u, m, c->dampening != 0 ? rated(u, g, first ? 1 : 1 - c->dampening) : g);
+        m = plus(u, m, c->dampening != 0 ? dampened(u, g, c->dampening, first) : g);
         TRY(set_state(u, 0, m));
         g = c->nesterov ? plus(u, g, scaled(u, m, c->momentum)) : m;
     }
-    return lz_assign_at(u->p, minus(u, u->p, rated(u, g, u->lr)), u->site);
+    return store(u, u->p, minus(u, u->p, rated(u, g, u->lr)));
 }
 
 static lz_status adam(const update *u)
 {
     const lz_adam_options *c = &u->o->adam;
-    double t = (double)u->step, fix1 = 1 - pow(c->beta1, t), fix2 = 1 - pow(c->beta2, t);
     TRY(begin_state(u, 0, 0));
     TRY(begin_state(u, 1, 0));
     lz_tensor *base = c->decoupled ? decayed(u) : u->p, *g = c->decoupled ? u->g : penalised(u);
@@ -128,12 +179,14 @@ static lz_status adam(const update *u)
         largest = lz_maximum_at(state(u, 2), v, u->site);
         TRY(set_state(u, 2, largest));
     }
-    lz_tensor *denom = rated(u, lz_sqrt_at(largest, u->site), 1 / sqrt(fix2));
+    lz_tensor *denom = lz_sqrt_at(largest, u->site);
+    denom = lz_mul_at(denom, by_bias(u, 1, c->beta2, true), u->site);
     denom = lz_add_scalar_at(denom, c->eps, u->site);
-    lz_tensor *by = rated(u, lz_div_at(m, denom, u->site), u->lr / fix1);
+    lz_tensor *by = lz_div_at(m, denom, u->site);
+    by = lz_mul_at(by, by_bias(u, u->lr, c->beta1, false), u->site);
     TRY(set_state(u, 0, m));
     TRY(set_state(u, 1, v));
-    return lz_assign_at(u->p, minus(u, base, by), u->site);
+    return store(u, u->p, minus(u, base, by));
 }
 
 static lz_status rmsprop(const update *u)
@@ -155,7 +208,7 @@ static lz_status rmsprop(const update *u)
         by = plus(u, scaled(u, state(u, 1), c->momentum), by);
         TRY(set_state(u, 1, by));
     }
-    return lz_assign_at(u->p, minus(u, u->p, rated(u, by, u->lr)), u->site);
+    return store(u, u->p, minus(u, u->p, rated(u, by, u->lr)));
 }
 
 static lz_status adagrad(const update *u)
@@ -165,9 +218,9 @@ static lz_status adagrad(const update *u)
     TRY(begin_state(u, 0, c->initial_accumulator_value));
     lz_tensor *sum = plus(u, state(u, 0), square(u, g));
     TRY(set_state(u, 0, sum));
-    double lr = u->lr / (1 + (double)(u->step - 1) * c->lr_decay);
     lz_tensor *by = lz_div_at(g, root(u, sum, c->eps), u->site);
-    return lz_assign_at(u->p, minus(u, u->p, rated(u, by, lr)), u->site);
+    by = lz_mul_at(by, decaying(u, u->lr, c->lr_decay), u->site);
+    return store(u, u->p, minus(u, u->p, by));
 }
 
 static lz_status lion(const update *u)
@@ -177,7 +230,7 @@ static lz_status lion(const update *u)
     lz_tensor *way = lz_sign_at(mixed(u, state(u, 0), u->g, c->beta1), u->site);
     lz_tensor *next = minus(u, decayed(u), rated(u, way, u->lr));
     TRY(set_state(u, 0, mixed(u, state(u, 0), u->g, c->beta2)));
-    return lz_assign_at(u->p, next, u->site);
+    return store(u, u->p, next);
 }
 
 const lz_optim_rule lz_rule_sgd = {"sgd", {"momentum_buffer"}, sgd};

@@ -59,19 +59,42 @@ static lz_status put_params(bundle *b, const char *kind, const lz_params *ps)
     return s;
 }
 
-static lz_status put_group(bundle *b, const lz_optim_rule *rule, const lz_optim_group *g,
+/* The steps of parameter i that changed it. */
+static lz_status count_steps(const lz_optim *o, const lz_optim_group *g, size_t i,
+                             const lz_site *site, int64_t *steps)
+{
+    lz_tensor *skipped = lz_optim_skipped(o, g, i);
+    double n = skipped ? lz_item_at(skipped, site) : 0;
+    if (n != n) /* reading it failed */
+        return lz_last_error(NULL);
+    *steps = g->step[i] - (int64_t)n;
+    return LZ_OK;
+}
+
+static lz_status put_group(bundle *b, const lz_optim *o, const lz_optim_group *g,
                            const lz_site *site)
 {
     for (size_t i = 0; i < g->n; i++) {
         const char *name = g->params->names[i];
+        int64_t step = 0;
         for (int k = 0; k < LZ_OPTIM_STATES; k++)
             if (g->state[k][i])
-                LZ_TRY(put(b, "optimizer", rule->states[k], name, g->state[k][i]));
+                LZ_TRY(put(b, "optimizer", o->rule->states[k], name, g->state[k][i]));
         if (g->step[i])
-            LZ_TRY(put(b, "optimizer", "step", name,
-                       lz_from_host_at(LZ_I64, LZ_SCALAR, &g->step[i], site)));
+            LZ_TRY(count_steps(o, g, i, site, &step));
+        if (step > 0)
+            LZ_TRY(
+                put(b, "optimizer", "step", name, lz_from_host_at(LZ_I64, LZ_SCALAR, &step, site)));
     }
     return LZ_OK;
+}
+
+/* The scaler's state, by name: of a checkpoint that is saved or loaded. */
+enum { SCALER_STATES = 2 };
+static const char *const scaler_names[SCALER_STATES] = {"scale", "growth_tracker"};
+static lz_tensor **scaler_state(lz_grad_scaler *s, int i)
+{
+    return i ? &s->growth_tracker : &s->scale;
 }
 
 static lz_status save(const char *path, const bundle *b, const char *const *metadata, size_t n,
@@ -116,7 +139,9 @@ static lz_status save_checkpoint(const char *path, const lz_checkpoint *c, const
     bundle b = {0};
     lz_status s = c->params ? put_params(&b, "", c->params) : LZ_OK;
     for (size_t i = 0; c->optim && i < c->optim->ngroups && s == LZ_OK; i++)
-        s = put_group(&b, c->optim->rule, &c->optim->groups[i], site);
+        s = put_group(&b, c->optim, &c->optim->groups[i], site);
+    for (int i = 0; c->scaler && i < SCALER_STATES && s == LZ_OK; i++)
+        s = put(&b, "scaler", "", scaler_names[i], *scaler_state(c->scaler, i));
     if (s == LZ_OK && c->ema)
         s = put_params(&b, "ema", &c->ema->average);
     if (s == LZ_OK)
@@ -199,6 +224,19 @@ static lz_status plan(loader *l, const char *name, lz_tensor *like, lz_tensor **
     return lz_vec_push(&l->todo, p) == LZ_OK
                ? LZ_OK
                : LZ_FAIL(LZ_EMEM, "%s: no memory for \"%.64s\"", l->path, name);
+}
+
+/* A count, where there is one, begins again at 0. */
+static lz_status plan_zero(loader *l, lz_tensor **slot)
+{
+    const float zero = 0;
+    if (!*slot)
+        return LZ_OK;
+    pending p = {slot, lz_from_host_at(LZ_F32, LZ_SCALAR, &zero, l->site)};
+    LZ_TRY(lz_status_of(p.value));
+    return lz_vec_push(&l->todo, p) == LZ_OK
+               ? LZ_OK
+               : LZ_FAIL(LZ_EMEM, "%s: no memory for a number", l->path);
 }
 
 static lz_status assign_all(loader *l)
@@ -360,6 +398,7 @@ static lz_status plan_group(loader *l, const lz_optim_rule *rule, lz_optim_group
                 LZ_TRY(
                     plan_state(l, rule->states[k], name, g->params->tensors[i], &g->state[k][i]));
         LZ_TRY(read_step(l, name, &steps[i]));
+        LZ_TRY(plan_zero(l, &g->state[LZ_OPTIM_SKIPPED][i]));
     }
     return LZ_OK;
 }
@@ -394,6 +433,20 @@ static lz_status plan_optim(loader *l, lz_optim *o, int64_t **steps)
         LZ_TRY(plan_group(l, o->rule, &o->groups[i], *steps + n));
         n += o->groups[i].params->len;
     }
+    return plan_zero(l, &o->skipped);
+}
+
+static lz_status plan_scaler(loader *l, lz_grad_scaler *s)
+{
+    for (int i = 0; i < SCALER_STATES; i++) {
+        char *name = join("scaler", "", scaler_names[i]);
+        if (!name)
+            return LZ_EMEM;
+        lz_tensor **state = scaler_state(s, i);
+        lz_status st = plan(l, name, *state, state);
+        lz_free(name);
+        LZ_TRY(st);
+    }
     return LZ_OK;
 }
 
@@ -411,6 +464,8 @@ static lz_status load_checkpoint(loader *l, lz_checkpoint *c)
         s = plan_list(l, "", c->params);
     if (s == LZ_OK && c->ema)
         s = plan_list(l, "ema", &c->ema->average);
+    if (s == LZ_OK && c->scaler)
+        s = plan_scaler(l, c->scaler);
     if (s == LZ_OK && c->optim)
         s = plan_optim(l, c->optim, &steps);
     if (s == LZ_OK && c->optim)

@@ -211,6 +211,7 @@ lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tens
 {
     BEGIN("lz_index_copy");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
+    lz_tr_widest(c, &t, &s);
     i = s ? slice_index(c, t, &dim, i) : NULL;
     return lz_tr_end(c, i ? lz_tr_into_slices(c, LZ_OP_NONE, t, dim, i, s) : NULL);
 }

@@ -41,6 +41,9 @@ typedef struct lz_thr {
     const struct lz_site *api_site;
     /* where the public operation returns to: the first frame of the program */
     void *api_caller;
+    /* dtype of the innermost autocast scope, NONE outside; those of the scopes around it */
+    lz_dtype autocast;
+    LZ_VEC(lz_dtype) autocasts;
     struct lz_dev *dev;     /* default device; NULL: the process's */
     const char *graph_name; /* interned; NULL: none */
     uint64_t id_next;

@@ -12,12 +12,15 @@ void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *calle
     c->op = op;
     c->n = 0;
     c->error_from = NULL;
+    c->policy = LZ_AUTOCAST_NONE;
     memset(&c->more, 0, sizeof c->more);
     c->outer = t && !t->api_op;
     if (c->outer) {
         t->api_op = op;
         t->api_site = site;
         t->api_caller = caller;
+        if (__builtin_expect(t->autocast != LZ_DTYPE_NONE, 0))
+            lz_tr_autocast(c);
     }
     if (__builtin_expect(lz_fork_happened(), 0)) {
         (void)lz_fork_check();
@@ -97,7 +100,8 @@ lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t)
         }
         return NULL;
     }
-    return lz_tr_own(c, n);
+    n = lz_tr_own(c, n);
+    return __builtin_expect(c->policy == LZ_AUTOCAST_NONE, 1) ? n : lz_tr_autocast_in(c, n);
 }
 
 lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)

@@ -5,6 +5,7 @@
  * Threads: a context is on one thread's stack. */
 #ifndef LZ_RUNTIME_TR_H
 #define LZ_RUNTIME_TR_H
+#include "runtime/autocast.h"
 #include "runtime/rdevice.h"
 #include "runtime/slot.h"
 #include "ir/attr.h"
@@ -14,7 +15,8 @@ typedef struct lz_tr {
     lz_thr *thr; /* NULL: the context could not begin */
     const lz_site *site;
     const char *op;
-    bool outer; /* the outermost public operation */
+    bool outer;                /* the outermost public operation */
+    lz_autocast_policy policy; /* what lz_tr_in makes of floats; NONE also outside of autocast */
     uint32_t n;
     /* the operand that is an error tensor; its handle is alive during the call */
     lz_slot *error_from;
@@ -30,6 +32,11 @@ lz_tensor *lz_tr_end(lz_tr *c, lz_node *x);
 void lz_tr_drop(lz_tr *c); /* ends it without a result */
 
 lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t); /* the value of an operand */
+/* autocast.c, for the three above: the policy of c->op; what it makes of an operand. */
+void lz_tr_autocast(lz_tr *c);
+lz_node *lz_tr_autocast_in(lz_tr *c, lz_node *x);
+/* Two operands of one dtype, where the policy is WIDEST. */
+void lz_tr_widest(lz_tr *c, lz_node **a, lz_node **b);
 /* gives a new node to the context; NULL passes */
 lz_node *lz_tr_own(lz_tr *c, lz_node *n);
 lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like); /* of `like`; NULL: the thread's */

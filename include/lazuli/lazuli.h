@@ -25,6 +25,7 @@
 #include <lazuli/functional.h>
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>
+#include <lazuli/amp.h>
 #include <lazuli/device.h>
 #include <lazuli/cache.h>
 #include <lazuli/debug.h>

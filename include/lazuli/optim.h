@@ -6,6 +6,7 @@
 #include <lazuli/nn.h>
 LZ_EXTERN_C_BEGIN
 typedef struct lz_optim lz_optim;
+typedef struct lz_grad_scaler lz_grad_scaler; /* amp.h */
 
 /* ---- optimizers: names, formulas and defaults of torch.optim ---- */
 typedef struct lz_sgd_options { /* torch.optim.SGD */
@@ -198,10 +199,11 @@ typedef struct lz_checkpoint {
     lz_params *params LZ_DEFAULT(nullptr); /* each of these may be NULL */
     lz_optim *optim LZ_DEFAULT(nullptr);
     lz_ema *ema LZ_DEFAULT(nullptr);
+    lz_grad_scaler *scaler LZ_DEFAULT(nullptr);
     int64_t step LZ_DEFAULT(0); /* saved; filled in by loading */
 } lz_checkpoint;
 /* Parameters are saved under their names (other programs can read them), state of the optimizer as
- * optimizer/<what>/<name>, averages as ema/<name>; the rate, the step and the state of the random
+ * optimizer/<what>/<name>, averages as ema/<name>, the scaler's as scaler/<what>; the rate, the step and the state of the random
  * numbers are metadata. Loading restores all of them (the optimizer must be of the kind that was
  * saved, LZ_EINVAL); on error nothing is changed. Loading assigns: with an lz_mark_step after it,
  * the next step of the training is one like all others, and compiles nothing. Errors: as

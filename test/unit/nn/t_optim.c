@@ -2,7 +2,10 @@
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OK(call) ck_assert_msg((call) == LZ_OK, "%s", lz_last_error_text())
 
@@ -178,6 +181,79 @@ START_TEST(rules_follow_their_formulas)
     ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
     lz_optim_free(o);
     lz_params_free(&ps);
+}
+END_TEST
+
+static lz_optim *make_dampened(lz_params *ps)
+{
+    return lz_sgd(ps, .lr = 0.05, .momentum = 0.9, .dampening = 0.5);
+}
+static void dampened(state *s, const double *g, int t)
+{
+    for (int i = 0; i < N; i++) {
+        s->a[i] = 0.9 * s->a[i] + (t == 1 ? 1 : 0.5) * g[i];
+        s->p[i] -= 0.05 * s->a[i];
+    }
+}
+static const row dampened_row = {"sgd", make_dampened, dampened};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* Steps of a scaler whose gradients are not finite change nothing and are not counted, from the first one on; a
+ * parameter that takes part later counts its own; and a training goes on from a checkpoint as if there had been none. */
+START_TEST(skipped_steps_are_none)
+{
+    const row *r = _i < ROWS ? &rows[_i] : &dampened_row;
+    static const bool bad[12] = {true, false, false, true, true, false, false, false, true};
+    enum { LATE = 5, SAVE = 7 };
+    char path[200];
+    snprintf(path, sizeof path, "%s/lazuli-skip-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             (int)getpid());
+    state s[2] = {{{0}, {0}, {0}, {0}}, {{0}, {0}, {0}, {0}}};
+    lz_params ps = list_of(start, "p"), more = list_of(start, "q");
+    OK(lz_params_add(&ps, "q", more.tensors[0]));
+    memcpy(s[0].p, start, sizeof start);
+    memcpy(s[1].p, start, sizeof start);
+    lz_optim *o = r->make(&ps);
+    lz_grad_scaler *scaler = lz_grad_scaler_new(.init_scale = 256);
+    int t[2] = {0, 0};
+    for (int i = 0; i < 12; i++) {
+        for (int k = 0; k < (i < LATE ? 1 : 2) && !bad[i]; k++) {
+            double g[N];
+            gradient(s[k].p, g);
+            r->expect(&s[k], g, ++t[k]);
+        }
+        lz_scope_begin();
+        lz_tensor *by = lz_from_host(LZ_F64, LZ_SCALAR, (double[]){bad[i] ? NAN : 1});
+        for (int k = 0; k < (i < LATE ? 1 : 2); k++) {
+            lz_tensor *p = ps.tensors[k], *c = lz_from_host(LZ_F64, LZ_SHAPE(N), coef);
+            lz_tensor *half = lz_mul_scalar(lz_mul(c, lz_mul(p, p)), 0.5);
+            lz_tensor *loss = lz_add(half, lz_mul(lz_from_host(LZ_F64, LZ_SHAPE(N), slope), p));
+            OK(lz_backward(lz_grad_scaler_scale(scaler, lz_mul(lz_sum(loss), by))));
+        }
+        OK(lz_grad_scaler_step(scaler, o));
+        OK(lz_grad_scaler_update(scaler));
+        OK(lz_optim_zero_grad(o));
+        OK(lz_mark_step());
+        lz_scope_end();
+        close_to(ps.tensors[0], s[0].p, r->name, i);
+        close_to(ps.tensors[1], s[1].p, r->name, i);
+        if (i != SAVE)
+            continue;
+        lz_checkpoint c = {.struct_size = sizeof c, .params = &ps, .optim = o, .scaler = scaler};
+        OK(lz_checkpoint_save(path, &c));
+        lz_optim_free(o);
+        lz_grad_scaler_free(scaler);
+        c.optim = o = r->make(&ps);
+        c.scaler = scaler = lz_grad_scaler_new();
+        OK(lz_checkpoint_load(path, &c));
+        OK(lz_mark_step());
+        ck_assert(lz_item(lz_grad_scaler_get_scale(scaler)) == 256 / 8);
+    }
+    lz_optim_free(o);
+    lz_grad_scaler_free(scaler);
+    lz_params_free(&ps);
+    lz_params_free(&more);
+    remove(path);
 }
 END_TEST
 
@@ -454,7 +530,8 @@ int main(void)
     Suite *s = suite_create("optim");
     TCase *t = tcase_create("optim");
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, rules_follow_their_formulas, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, rules_follow_their_formulas, 0, ROWS);
+    tcase_add_loop_test(t, skipped_steps_are_none, 0, ROWS + 1);
     tcase_add_test(t, groups_have_their_own_rate_and_decay);
     tcase_add_test(t, lists_are_found_and_selected);
     tcase_add_test(t, bad_options_name_the_option);
