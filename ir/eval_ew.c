@@ -335,13 +335,18 @@ static bool c_less(lz_cx a, lz_cx b)
 {
     return a.re < b.re || (a.re == b.re && a.im < b.im);
 }
+/* Not one of them when it is NaN: which, would depend on the order. */
+static bool c_nan(lz_cx a, lz_cx b)
+{
+    return isnan(a.re) || isnan(a.im) || isnan(b.re) || isnan(b.im);
+}
 static lz_cx c_max(lz_cx a, lz_cx b)
 {
-    return c_less(b, a) ? a : b;
+    return c_nan(a, b) ? (lz_cx){NAN, NAN} : c_less(b, a) ? a : b;
 }
 static lz_cx c_min(lz_cx a, lz_cx b)
 {
-    return c_less(a, b) ? a : b;
+    return c_nan(a, b) ? (lz_cx){NAN, NAN} : c_less(a, b) ? a : b;
 }
 
 /* glibc's powl is wrong where the exponent is -2^63 and the result is exact; pow is right wherever

@@ -245,7 +245,8 @@ Ev lz_emit_remainder(em *e, const lz_ew *w, const Ev *a)
 
 /* ---- order ---- */
 
-/* Complex numbers are ordered by real part, then imaginary part. */
+/* Complex numbers are ordered by real part, then imaginary part. With a NaN in any part both parts
+ * are NaN: their sum is. */
 static Val complex_less(em *e, Ev a, Ev b)
 {
     return OR(FCMP(OLT, a.v, b.v), AND(FCMP(OEQ, a.v, b.v), FCMP(OLT, a.im, b.im)));
@@ -253,7 +254,10 @@ static Val complex_less(em *e, Ev a, Ev b)
 
 static Ev complex_extremum(em *e, Ev a, Ev b, bool max)
 {
-    return lz_ev_select(e, max ? complex_less(e, b, a) : complex_less(e, a, b), a, b);
+    Val nan = OR(FCMP(UNO, a.v, a.im), FCMP(UNO, b.v, b.im)),
+        sum = FADD(FADD(a.v, a.im), FADD(b.v, b.im));
+    Ev of = lz_ev_select(e, max ? complex_less(e, b, a) : complex_less(e, a, b), a, b);
+    return lz_ev_select(e, nan, (Ev){sum, sum}, of);
 }
 
 static Val extremum(em *e, const lz_ew *w, Val x, Val y, bool max)

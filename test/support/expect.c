@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All up, all down, opposite ways for every two operations (one would undo the other's in 1 or 2), at random. */
+/* All up, all down, opposite ways for every two operations (one would undo the other's in 1 or 2), to zero (of either sign) what may as well
+ * be zero, since there many functions have a pole, at random. */
 enum {
     MODE_PLAIN,
     MODE_UP,
     MODE_DOWN,
     MODE_BIT,
-    MODE_RANDOM = MODE_BIT + 4,
+    MODE_ZERO = MODE_BIT + 4,
+    MODE_MINUS_ZERO,
+    MODE_RANDOM,
     RUNS = MODE_RANDOM + 9,
     RUNS_JUMPS = MODE_RANDOM + 24, /* where two numbers that are nearly equal decide something, */
     JUMPS_ELEMS = 20000            /* unless that takes long */
@@ -102,6 +105,29 @@ static int steps_of(const lz_sig *s, int extra_ulp)
     }
 }
 
+/* Units of roundoff by which an elementwise operation on complex numbers may move its result, of the magnitude: parts that are small beside it
+ * have no digits of their own. */
+static double complex_units(const lz_sig *s)
+{
+    enum { UNITS = 16 };
+    if (lz_op_get(s->op)->cls != LZ_CLASS_EW || !lz_dtype_is_complex(s->result[0]->dtype))
+        return 0;
+    switch (s->op) {
+    case LZ_OP_ADD:
+    case LZ_OP_SUBTRACT:
+    case LZ_OP_NEGATE:
+    case LZ_OP_COMPLEX:
+    case LZ_OP_CONVERT:
+    case LZ_OP_SELECT:
+    case LZ_OP_CLAMP:
+    case LZ_OP_MAXIMUM:
+    case LZ_OP_MINIMUM:
+        return 0;
+    default:
+        return UNITS;
+    }
+}
+
 static bool is_sum(const lz_sig *s)
 {
     if (lz_op_get(s->op)->tol != LZ_TOL_SUM)
@@ -112,7 +138,7 @@ static bool is_sum(const lz_sig *s)
 
 static bool inexact(const lz_sig *s, int extra_ulp)
 {
-    return is_sum(s) || steps_of(s, extra_ulp) > 0;
+    return is_sum(s) || steps_of(s, extra_ulp) > 0 || complex_units(s) > 0;
 }
 
 /* Whether an operation computes floats, rather than moving them. */
@@ -155,9 +181,21 @@ static double move_of(runner *r)
 {
     if (r->mode < MODE_BIT)
         return r->mode == MODE_UP ? 1 : -1;
-    if (r->mode < MODE_RANDOM)
+    if (r->mode < MODE_ZERO)
         return r->ordinal >> (r->mode - MODE_BIT) & 1 ? 1 : -1;
+    if (r->mode < MODE_RANDOM)
+        return 0;
     return (double)lz_rnd_range(&r->rnd, -4, 4) / 4;
+}
+
+/* v, known up to `bound`. */
+static double moved(runner *r, double v, double bound)
+{
+    if (fabs(v) <= bound && r->mode == MODE_ZERO)
+        return 0;
+    if (fabs(v) <= bound && r->mode == MODE_MINUS_ZERO)
+        return -0.0;
+    return v + move_of(r) * bound;
 }
 
 /* Which NaN an operation gives is not said: the sign of those it makes is another in every run. */
@@ -177,15 +215,28 @@ static void nudge_steps(runner *r, lz_literal *l, int steps)
         lz_test_set_bits(l, i, lz_test_step(d, lz_test_get_bits(l, i), lround(move_of(r) * steps)));
 }
 
-/* Magnitudes; of a complex number the sum of its parts' as the real part. */
-static lz_literal *abs_of(const lz_literal *l)
+static void nudge_complex_units(runner *r, lz_literal *l, double units)
+{
+    lz_dtype d = l->type->dtype;
+    for (int64_t i = 0; i < l->type->nelem; i++) {
+        lz_cx v = lz_ref_load_c(d, l->data, i);
+        double bound = units * (d == LZ_C128 ? 0x1p-53 : 0x1p-24) * (double)lz_cx_abs(v);
+        if (isfinite(bound))
+            lz_ref_store_c(d, l->data, i,
+                           (lz_cx){moved(r, (double)v.re, bound), moved(r, (double)v.im, bound)});
+    }
+}
+
+/* Magnitudes; of a complex number those of its parts, or, where they meet in products, the sum of both. */
+static lz_literal *abs_of(const lz_literal *l, bool apart)
 {
     lz_dtype d = l->type->dtype;
     lz_literal *a = lz_literal_copy_from(l->type, l->data);
     for (int64_t i = 0; a && i < l->type->nelem; i++) {
         if (lz_dtype_is_complex(d)) {
             lz_cx v = lz_ref_load_c(d, l->data, i);
-            lz_ref_store_c(d, a->data, i, (lz_cx){fabsl(v.re) + fabsl(v.im), 0});
+            double re = fabs((double)v.re), im = fabs((double)v.im);
+            lz_ref_store_c(d, a->data, i, apart ? (lz_cx){re, im} : (lz_cx){re + im, 0});
         } else if (lz_dtype_is_float(d)) {
             lz_elem_set_f64(d, a->data, i, fabs(lz_elem_get_f64(d, l->data, i)));
         }
@@ -227,19 +278,19 @@ static bool multiplies(const lz_func *region)
 }
 
 static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, double bound,
-                          bool product)
+                          bool apart, bool product)
 {
     lz_dtype d = out->type->dtype;
     for (int64_t i = 0; i < out->type->nelem; i++) {
-        lz_cx v = lz_ref_load_c(d, out->data, i);
-        double m = fabs((double)lz_ref_load_c(d, mag->data, i).re) * bound;
+        lz_cx v = lz_ref_load_c(d, out->data, i), m = lz_ref_load_c(d, mag->data, i);
+        double re = fabs((double)m.re) * bound, im = apart ? fabs((double)m.im) * bound : re;
         bool gone = !isfinite(v.re) || !isfinite(v.im);
         if (gone && product) { /* which part overflows first is a matter of the order */
             v.re = move_of(r) < 0 ? 0 : NAN;
             v.im = move_of(r) < 0 ? 0 : NAN;
-        } else if (!gone && isfinite(m)) {
-            v.re += move_of(r) * m;
-            v.im += move_of(r) * m;
+        } else if (!gone || apart) {
+            v.re = isfinite(v.re) && isfinite(re) ? moved(r, (double)v.re, re) : v.re;
+            v.im = isfinite(v.im) && isfinite(im) ? moved(r, (double)v.im, im) : v.im;
         }
         lz_ref_store_c(d, out->data, i, v);
     }
@@ -250,11 +301,12 @@ static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, dou
 static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, lz_literal **out)
 {
     lz_literal *a[16] = {NULL}, *mag[8] = {NULL};
+    bool product = multiplies(region_of(s)), apart = region_of(s) && !product;
     lz_status st = s->nopnd <= 16 && s->nresult <= 8 ? LZ_OK : LZ_EUNSUPPORTED;
     for (uint32_t k = 0; st == LZ_OK && k < s->nopnd; k++) {
         /* what is selected stays the same */
         bool keep = s->op == LZ_OP_SELECT_AND_SCATTER && k == 0;
-        a[k] = keep ? lz_literal_copy_from(opnd[k]->type, opnd[k]->data) : abs_of(opnd[k]);
+        a[k] = keep ? lz_literal_copy_from(opnd[k]->type, opnd[k]->data) : abs_of(opnd[k], apart);
         if (!a[k])
             st = LZ_EMEM;
     }
@@ -264,9 +316,8 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
     for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++) {
         lz_dtype d = out[k]->type->dtype;
         double eps = roundoff(s, d), tiny = smallest(s, d);
-        bool product = multiplies(region_of(s));
         if (lz_dtype_is_complex(d))
-            nudge_complex(r, out[k], mag[k], terms * 4 * eps, product);
+            nudge_complex(r, out[k], mag[k], terms * 4 * eps, apart, product);
         for (int64_t i = 0; lz_dtype_is_float(d) && i < out[k]->type->nelem; i++) {
             double v = lz_elem_get_f64(d, out[k]->data, i),
                    m = fmax(fabs(v), fabs(lz_elem_get_f64(d, mag[k]->data, i)));
@@ -275,8 +326,11 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
                 lz_elem_set_f64(d, out[k]->data, i, move < 0 ? 0 : NAN);
             if (!isfinite(v))
                 continue;
-            lz_elem_set_f64(d, out[k]->data, i, v + move * terms * (eps * m + tiny));
-            lz_test_set_bits(out[k], i, lz_test_step(d, lz_test_get_bits(out[k], i), lround(move)));
+            double to = moved(r, v, terms * (eps * m + tiny));
+            lz_elem_set_f64(d, out[k]->data, i, to);
+            if (to != 0)
+                lz_test_set_bits(out[k], i,
+                                 lz_test_step(d, lz_test_get_bits(out[k], i), lround(move)));
         }
     }
     for (int k = 0; k < 16; k++)
@@ -306,12 +360,12 @@ static lz_status nudge_fft(runner *r, const lz_sig *s, const lz_literal *x, lz_l
         double to = isfinite(bound) ? 1 : move_of(r) < 0 ? NAN : INFINITY;
         if (lz_dtype_is_complex(od)) {
             lz_cx v = lz_ref_load_c(od, out->data, i);
-            v = to == 1 ? (lz_cx){v.re + move_of(r) * bound, v.im + move_of(r) * bound}
+            v = to == 1 ? (lz_cx){moved(r, (double)v.re, bound), moved(r, (double)v.im, bound)}
                         : (lz_cx){to, to};
             lz_ref_store_c(od, out->data, i, v);
         } else {
             double v = lz_elem_get_f64(od, out->data, i);
-            lz_elem_set_f64(od, out->data, i, to == 1 ? v + move_of(r) * bound : to);
+            lz_elem_set_f64(od, out->data, i, to == 1 ? moved(r, v, bound) : to);
         }
     }
     return LZ_OK;
@@ -345,7 +399,10 @@ static lz_status step(runner *r, uint32_t i)
         return nudge_fft(r, s, opnd[0], out[0]);
     if (is_sum(s))
         return nudge_sum(r, s, opnd, out);
-    nudge_steps(r, out[0], steps_of(s, r->extra_ulp));
+    if (complex_units(s) > 0)
+        nudge_complex_units(r, out[0], complex_units(s));
+    else
+        nudge_steps(r, out[0], steps_of(s, r->extra_ulp));
     return LZ_OK;
 }
 
@@ -471,6 +528,11 @@ static lz_status widen_more(lz_expect *e, const runner *r, double factor)
     return LZ_OK;
 }
 
+static bool rounds(lz_dtype d)
+{
+    return lz_dtype_is_float(d) || lz_dtype_is_complex(d);
+}
+
 /* Whether a small change of an operand may make a large one of the result. */
 static bool jumps(const lz_sig *s)
 {
@@ -484,9 +546,9 @@ static bool jumps(const lz_sig *s)
     case LZ_OP_SIGN:
     case LZ_OP_REMAINDER:
     case LZ_OP_IS_FINITE:
-        return lz_dtype_is_float(s->opnd[0]->dtype);
+        return rounds(s->opnd[0]->dtype);
     case LZ_OP_CONVERT:
-        return lz_dtype_is_float(s->opnd[0]->dtype) && !lz_dtype_is_float(s->result[0]->dtype);
+        return rounds(s->opnd[0]->dtype) && !rounds(s->result[0]->dtype);
     case LZ_OP_WHILE:
     case LZ_OP_IF:
         return true;

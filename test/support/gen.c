@@ -291,6 +291,24 @@ static bool is_index(const lz_func *f, uint32_t p)
     return false;
 }
 
+/* Whether the order of combination matters: to what is rounded, and to what overflows. */
+static bool is_sum(const lz_sig *s)
+{
+    const lz_func *region = s->op == LZ_OP_REDUCE    ? LZ_ATTR(reduce, s->attr)->body
+                            : s->op == LZ_OP_SCATTER ? LZ_ATTR(scatter, s->attr)->update_computation
+                                                     : NULL;
+    lz_op op = region ? lz_region_as_binary(region) : LZ_OP_NONE;
+    return lz_op_get(s->op)->tol == LZ_TOL_SUM && op != LZ_OP_MAXIMUM && op != LZ_OP_MINIMUM;
+}
+
+lz_fill lz_gen_fill(const lz_func *f, lz_fill wanted, bool spiced)
+{
+    for (uint32_t i = 0; i < f->ninst; i++)
+        if (is_sum(f->insts[i].sig))
+            return spiced ? LZ_FILL_SPICED : LZ_FILL_MODEST;
+    return wanted;
+}
+
 lz_status lz_gen_args(const lz_func *f, uint64_t seed, lz_fill fill, lz_literal ***args)
 {
     lz_rnd r = {seed ^ UINT64_C(0xa26e17)};

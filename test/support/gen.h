@@ -28,10 +28,15 @@ lz_func *lz_gen_net(uint64_t seed);
 lz_status lz_gen_args(const lz_func *f, uint64_t seed, lz_fill fill, lz_literal ***args);
 void lz_gen_args_free(const lz_func *f, lz_literal **args); /* NULL is fine */
 
+/* What may fill the arguments of f: functions with sums get moderate values, spiced ones with a few
+ * that make all of a sum what they are. */
+lz_fill lz_gen_fill(const lz_func *f, lz_fill wanted, bool spiced);
+
 /* Case number `index` of a row: a function that does this operation alone, with arguments.
  * Elementwise rows: every dtype, with every special value (pairs, triples) and random values in
- * shapes of 0, 1, odd and large extents; attributes in turn. Other rows: every dtype with random
- * attributes and shapes. 1: made. 0: the row has no more. -1: failed, error recorded. */
+ * shapes of 0, 1, odd and large extents; attributes in turn. Other rows: every dtype and shape with
+ * random attributes, three times: moderate, any and special values. What that covers is counted in
+ * test/unit/ir/t_row_cases.c. 1: made. 0: the row has no more. -1: failed, error recorded. */
 int lz_gen_row_cases(lz_op op, int index, lz_func **f, lz_literal ***args);
 
 /* Smallest function found that still fails, starting from one that does: drops results and

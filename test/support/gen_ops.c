@@ -106,8 +106,8 @@ static lz_val op_constant(gen *g)
 {
     lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 0);
     lz_dtype d = gen_dtype(g, LZ_OP_CONSTANT);
-    lz_literal *l =
-        d == LZ_DTYPE_NONE ? NULL : lz_test_random(&g->r, lz_type_get(d, &s), LZ_FILL_MODEST);
+    lz_fill fill = g->pure ? (lz_fill)RND(LZ_FILL_MODEST, LZ_FILL_SPECIAL) : LZ_FILL_MODEST;
+    lz_literal *l = d == LZ_DTYPE_NONE ? NULL : lz_test_random(&g->r, lz_type_get(d, &s), fill);
     lz_val v = l ? lz_build_const(g->f, l) : LZ_NOVAL;
     lz_literal_release(l);
     return v;

@@ -207,9 +207,10 @@ static int other_cases(lz_op op, int index, lz_func **f, lz_literal ***args)
         if ((i >= g.f->nparam || g.f->ninst == g.f->nparam) && g.f->insts[i].sig->nresult == 1)
             out[n++] = i;
     lz_status s = lz_func_set_results(g.f, out, n);
+    static const lz_fill fills[ROUNDS] = {LZ_FILL_MODEST, LZ_FILL_WILD, LZ_FILL_SPECIAL};
+    int round = index / nd / NSHAPE;
     if (s == LZ_OK)
-        s = lz_gen_args(g.f, (uint64_t)index,
-                        index / nd / NSHAPE == 1 ? LZ_FILL_WILD : LZ_FILL_MODEST, args);
+        s = lz_gen_args(g.f, (uint64_t)index, lz_gen_fill(g.f, fills[round], round == 2), args);
     if (s != LZ_OK) {
         lz_func_free(g.f);
         return -1;

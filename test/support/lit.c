@@ -135,17 +135,29 @@ static void put_wild(lz_rnd *r, lz_literal *l, int64_t i, const uint64_t *specia
         lz_test_set_bits(l, i, bits);
 }
 
-/* Not the largest numbers: whether they overflow depends on the order. */
-static bool put_spice(lz_rnd *r, lz_literal *l, int64_t i)
+/* Not the largest floats: whether they overflow depends on the order. Integers wrap in any. */
+static double spice(lz_rnd *r)
 {
     static const double values[] = {0, -0.0, INFINITY, -INFINITY, NAN, 1};
+    return values[lz_rnd_range(r, 0, (int64_t)(sizeof values / sizeof *values) - 1)];
+}
+
+static bool put_spice(lz_rnd *r, lz_literal *l, int64_t i, const uint64_t *special, int nspecial)
+{
     lz_dtype d = l->type->dtype;
-    if (!lz_dtype_is_float(d) || lz_rnd_range(r, 1, 40) > 1)
+    if (lz_rnd_range(r, 1, 40) > 1)
         return false;
-    int k = (int)lz_rnd_range(r, 0, (int64_t)(sizeof values / sizeof *values) - 1);
-    lz_elem_set_f64(d, l->data, i, values[k]);
-    if (values[k] == 1 && d != LZ_BF16) /* docs/semantics.md: products of bf16 */
-        lz_test_set_bits(l, i, (uint64_t)lz_rnd_range(r, 1, 3)); /* denormal */
+    if (lz_dtype_is_complex(d)) {
+        lz_cx v = {spice(r), modest(r)};
+        lz_ref_store_c(d, l->data, i, lz_rnd_chance(r, 50) ? v : (lz_cx){v.im, v.re});
+    } else if (lz_dtype_is_float(d)) {
+        double v = spice(r);
+        lz_elem_set_f64(d, l->data, i, v);
+        if (v == 1 && d != LZ_BF16) /* docs/semantics.md: products of bf16 */
+            lz_test_set_bits(l, i, (uint64_t)lz_rnd_range(r, 1, 3)); /* denormal */
+    } else {
+        lz_test_set_bits(l, i, special[lz_rnd_range(r, 0, nspecial - 1)]);
+    }
     return true;
 }
 
@@ -164,7 +176,7 @@ lz_literal *lz_test_random(lz_rnd *r, const lz_type *t, lz_fill fill)
             put_wild(r, l, i, special, n);
         else if (fill == LZ_FILL_INDEX && lz_dtype_is_int(t->dtype))
             lz_elem_set_i64(t->dtype, l->data, i, lz_rnd_range(r, -2, 12));
-        else if (fill != LZ_FILL_SPICED || !put_spice(r, l, i))
+        else if (fill != LZ_FILL_SPICED || !put_spice(r, l, i, special, n))
             put_modest(r, l, i);
     }
     return l;

@@ -84,35 +84,6 @@ START_TEST(options_are_kept)
 }
 END_TEST
 
-/* Row _i: every case runs, gives well-formed results, and reference equals reference. */
-START_TEST(row_cases_run)
-{
-    lz_op op = (lz_op)(_i + 1);
-    int n = 0, rc;
-    lz_func *f;
-    lz_literal **args, *got[8];
-    while ((rc = lz_gen_row_cases(op, n, &f, &args)) == 1) {
-        lz_expect *e;
-        ck_assert_msg(lz_func_verify(f) == LZ_OK, "%s %d: %s", lz_op_get(op)->text, n,
-                      lz_error_get()->message);
-        ck_assert_msg(lz_expect_new(f, args, 0, &e) == LZ_OK, "%s case %d: %s", lz_op_get(op)->text,
-                      n, lz_error_get()->message);
-        ck_assert_int_eq(lz_ref_run(f, args, got), LZ_OK);
-        ck_assert_msg(lz_expect_met(e, got, msg, sizeof msg), "%s case %d: %s", lz_op_get(op)->text,
-                      n, msg);
-        for (uint32_t k = 0; k < f->nresult; k++)
-            lz_literal_release(got[k]);
-        lz_expect_free(e);
-        lz_gen_args_free(f, args);
-        lz_func_free(f);
-        n++;
-    }
-    ck_assert_msg(rc == 0, "%s case %d: %s", lz_op_get(op)->text, n, lz_error_get()->message);
-    if (op != LZ_OP_PARAMETER && op != LZ_OP_RESULT)
-        ck_assert_msg(n >= 13, "%s has %d cases", lz_op_get(op)->text, n);
-}
-END_TEST
-
 static bool has_tanh(const lz_func *f, void *ctx)
 {
     ++*(int *)ctx;
@@ -178,7 +149,6 @@ int main(void)
     tcase_add_test(t, every_op_appears);
     tcase_add_test(t, same_seed_same_function);
     tcase_add_test(t, options_are_kept);
-    tcase_add_loop_test(t, row_cases_run, 0, LZ_OP_COUNT - 1);
     tcase_add_test(t, shrinking);
     tcase_add_test(t, expectation_is_sharp);
     suite_add_tcase(s, t);
