@@ -29,7 +29,8 @@ typedef enum lz_op_class {
     LZ_CLASS_SORT,
     LZ_CLASS_CONTROL,
     LZ_CLASS_WINDOW,
-    LZ_CLASS_FFT
+    LZ_CLASS_FFT,
+    LZ_CLASS_LINALG
 } lz_op_class;
 enum {
     LZ_F_PURE = 1 << 0,
@@ -152,6 +153,7 @@ typedef enum lz_precision {
     LZ_PRECISION_HIGHEST
 } lz_precision;
 typedef enum lz_fft_type { LZ_FFT, LZ_IFFT, LZ_RFFT, LZ_IRFFT } lz_fft_type;
+typedef enum lz_transpose { LZ_NO_TRANSPOSE, LZ_TRANSPOSE, LZ_ADJOINT } lz_transpose;
 typedef enum lz_rng_algorithm { LZ_RNG_DEFAULT, LZ_RNG_THREE_FRY, LZ_RNG_PHILOX } lz_rng_algorithm;
 
 /* Every record starts with its kind: struct lz_attr_dot { lz_attr_kind kind; lz_ints

@@ -233,10 +233,10 @@ static lz_status record_compare(lz_parser *p, lz_stmt *t, lz_attr_compare *a)
 
 /* ---- every other record: field by field ---- */
 
-/* May be left out: 0, the empty list, NOTYPE. */
+/* May be left out: 0, false, the empty list, NOTYPE. */
 static bool optional(const char *field)
 {
-    return strcmp(field, "compare_type") == 0;
+    return strcmp(field, "compare_type") == 0 || strcmp(field, "lower") == 0;
 }
 
 static lz_status from_types(lz_parser *p, lz_stmt *t, const lz_field *f)

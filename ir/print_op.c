@@ -452,6 +452,30 @@ static void print_fft(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
+static const char *truth(bool b)
+{
+    return b ? "true" : "false";
+}
+
+static void print_cholesky(lz_printer *p, const lz_inst *in)
+{
+    head(p, in);
+    lz_buf_printf(p->out, ", lower = %s", truth(LZ_ATTR(cholesky, in->sig->attr)->lower));
+    same_type(p, in);
+}
+
+static void print_triangular_solve(lz_printer *p, const lz_inst *in)
+{
+    const lz_attr_triangular_solve *a = LZ_ATTR(triangular_solve, in->sig->attr);
+    generic_head(p, in);
+    lz_buf_printf(p->out,
+                  "left_side = %s, lower = %s, transpose_a = #stablehlo<transpose %s>, "
+                  "unit_diagonal = %s}>",
+                  truth(a->left_side), truth(a->lower),
+                  lz_attr_enum_name("transpose", a->transpose_a), truth(a->unit_diagonal));
+    functional_type(p, in);
+}
+
 static void print_barrier(lz_printer *p, const lz_inst *in)
 {
     head(p, in);
@@ -483,6 +507,8 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_REDUCE] = print_reduce,
     [LZ_OP_DOT_GENERAL] = print_dot,
     [LZ_OP_FFT] = print_fft,
+    [LZ_OP_CHOLESKY] = print_cholesky,
+    [LZ_OP_TRIANGULAR_SOLVE] = print_triangular_solve,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_CONVOLUTION] = lz_print_convolution,
     [LZ_OP_REDUCE_WINDOW] = lz_print_reduce_window,

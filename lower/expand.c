@@ -3,12 +3,14 @@
  *              (ir/eval_rng.c): one array per lane of a block, joined by concatenate along a new dimension.
  *              A sum scattered into 16-bit floats is added up in f32.
  *              Fourier transforms become products with small matrices: expand_fft.c.
+ *              Matrix decompositions become loops: expand_linalg.c.
  *              Large products of complex numbers become four of their parts.
  * Needs:       nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
  * Cost:        O(instructions), about 150 instructions per generator.
  * Off:         never: nothing after it knows how to make random bits, or transforms. */
 #include "ir/eval.h"
 #include "lower/expand_fft.h"
+#include "lower/expand_linalg.h"
 #include "lower/passes.h"
 #include "lower/rewrite.h"
 #include <string.h>
@@ -347,6 +349,8 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
         return widen_scatter(rw, i);
     if (in->sig->op == LZ_OP_FFT)
         return lz_expand_fft(rw, i);
+    if (lz_op_get(in->sig->op)->cls == LZ_CLASS_LINALG)
+        return lz_expand_linalg(rw, i);
     if (in->sig->op == LZ_OP_DOT_GENERAL)
         return split_product(rw, i);
     if (in->sig->op != LZ_OP_RNG_BIT_GENERATOR)

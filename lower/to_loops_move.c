@@ -357,6 +357,12 @@ lz_status lz_loops_expanded(lz_emit *e, lz_frame *f)
                    lz_op_get(lz_inst_op(inst_of(e, f)))->text);
 }
 
+lz_status lz_loops_linalg(lz_emit *e, lz_frame *f)
+{
+    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been expanded (pass `expand`)",
+                   lz_op_get(lz_inst_op(inst_of(e, f)))->text);
+}
+
 lz_status lz_loops_fft(lz_emit *e, lz_frame *f)
 {
     return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been expanded (pass `expand`)",

@@ -272,6 +272,32 @@ lz_tensor *lz_hlo_fft_at(lz_hlo_fft_type type, lz_tensor *x, const int64_t *leng
     return lz_tr_end(&c, lz_tr_op(&c, LZ_OP_FFT, &a.head, &o, 1));
 }
 
+lz_tensor *lz_hlo_cholesky_at(lz_tensor *a, bool lower, const lz_site *site)
+{
+    lz_attr_any r;
+    BEGIN("lz_hlo_cholesky");
+    lz_node *o = lz_tr_in(&c, a);
+    lz_attr_init(&r, LZ_ATTR_cholesky);
+    r.as_cholesky.lower = lower;
+    return lz_tr_end(&c, lz_tr_op(&c, LZ_OP_CHOLESKY, &r.head, &o, 1));
+}
+
+lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool left_side, bool lower,
+                                      bool unit_diagonal, lz_hlo_transpose transpose_a,
+                                      const lz_site *site)
+{
+    lz_attr_any r;
+    BEGIN("lz_hlo_triangular_solve");
+    lz_node *o[2] = {lz_tr_in(&c, a), NULL};
+    o[1] = o[0] ? lz_tr_in(&c, b) : NULL;
+    lz_attr_init(&r, LZ_ATTR_triangular_solve);
+    r.as_triangular_solve.left_side = left_side;
+    r.as_triangular_solve.lower = lower;
+    r.as_triangular_solve.unit_diagonal = unit_diagonal;
+    r.as_triangular_solve.transpose_a = (int32_t)transpose_a;
+    return lz_tr_end(&c, lz_tr_op(&c, LZ_OP_TRIANGULAR_SOLVE, &r.head, o, 2));
+}
+
 lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gather_dims *d,
                             const lz_site *site)
 {

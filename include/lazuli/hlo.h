@@ -91,6 +91,20 @@ LZ_API lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot
 typedef enum lz_hlo_fft_type { LZ_HLO_FFT, LZ_HLO_IFFT, LZ_HLO_RFFT, LZ_HLO_IRFFT } lz_hlo_fft_type;
 LZ_API lz_tensor *lz_hlo_fft_at(lz_hlo_fft_type type, lz_tensor *x, const int64_t *lengths, int n,
                                 const lz_site *site);
+/* L with a = L L^H of the matrices in the last two dimensions, or (lower false) U with a = U^H U;
+ * only that triangle of a is read, the other one of the result is 0. Not positive definite: NaN. */
+LZ_API lz_tensor *lz_hlo_cholesky_at(lz_tensor *a, bool lower, const lz_site *site);
+typedef enum lz_hlo_transpose {
+    LZ_HLO_NO_TRANSPOSE,
+    LZ_HLO_TRANSPOSE,
+    LZ_HLO_ADJOINT
+} lz_hlo_transpose;
+/* x with op(a) x = b, or x op(a) = b (left_side false); a triangular, of which only the triangle
+ * that `lower` names is read, with unit_diagonal not the diagonal either. Of equal rank and batch
+ * dimensions. */
+LZ_API lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool left_side, bool lower,
+                                             bool unit_diagonal, lz_hlo_transpose transpose_a,
+                                             const lz_site *site);
 /* Windows over x, one entry per dimension of x (0 in size, stride and dilations means 1): x with
  * base_dilation - 1 gaps between its elements, `low` before and `high` after (negative: cut),
  * walked by windows of `size` elements `dilation` apart, `stride` from one to the next. */
@@ -198,6 +212,8 @@ LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const
 #define lz_hlo_reduce(...) lz_hlo_reduce_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dot_general(...) lz_hlo_dot_general_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_fft(...) lz_hlo_fft_at(__VA_ARGS__, LZ_SITE)
+#define lz_hlo_cholesky(a, lower) lz_hlo_cholesky_at((a), (lower), LZ_SITE)
+#define lz_hlo_triangular_solve(...) lz_hlo_triangular_solve_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce_window(...) lz_hlo_reduce_window_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce_window_arg(...) lz_hlo_reduce_window_arg_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_select_and_scatter(...) lz_hlo_select_and_scatter_at(__VA_ARGS__, LZ_SITE)

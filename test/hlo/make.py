@@ -220,5 +220,17 @@ case("f64_reductions", lambda x: (x.astype(jnp.bfloat16).sum(), jnp.var(x, 0), j
 case("gru_while", lambda h, w: lax.while_loop(lambda s: (jnp.abs(s[0]).max() > 0.1) & (s[1] < 20), lambda s: (jnp.tanh(s[0] @ w) * 0.7, s[1] + 1), (h, 0)), f32(3, 5), 0.5 * f32(5, 5), tol="1e-4")
 case("newton_fori", lambda a, b: lax.fori_loop(0, 30, lambda i, x: x - 0.1 * (a.T @ (a @ x - b)), jnp.zeros(4)), 0.4 * f32(6, 4), f32(6), tol="1e-4")
 
+spd = lambda n, *b: (lambda a: (a @ a.swapaxes(-1, -2) + n * np.eye(n)).astype(np.float32))(f32(*b, n, n))
+case("cholesky", lambda a: (jnp.linalg.cholesky(a), lax.linalg.cholesky(a, symmetrize_input=False), jnp.linalg.cholesky(a, upper=True), jnp.linalg.cholesky(-a)), spd(9, 2), tol="1e-4")
+case("cholesky_blocks", lambda a, b: (lambda l: (l, jax.scipy.linalg.cho_solve((l, True), b)))(jnp.linalg.cholesky(a)), spd(70), f32(70, 2), tol="1e-3")
+case("cholesky_grad", jax.grad(lambda a, b: jnp.sum(jnp.sin(jnp.linalg.cholesky(a @ a.swapaxes(-1, -2) + 5 * jnp.eye(5)) @ b)), (0, 1)), f32(2, 5, 5), f32(2, 5, 3), tol="1e-4")
+case("triangular_solve", lambda a, b, c: [lax.linalg.triangular_solve(a + 4 * jnp.eye(6, dtype=a.dtype), b if left else c, left_side=left, lower=low, transpose_a=t, unit_diagonal=u)
+     for left in (True, False) for low in (True, False) for t in (True, False) for u in (True, False)], f32(3, 6, 6), f32(3, 6, 4), f32(3, 2, 6), tol="2e-4")
+case("triangular_solve_grad", jax.grad(lambda a, b: jnp.sum(jnp.cos(jax.scipy.linalg.solve_triangular(a + 4 * jnp.eye(6), b, trans=1, lower=True))), (0, 1)), f32(6, 6), f32(6, 2), tol="1e-4")
+case("triangular_solve_complex", lambda a, i, b: (lambda x: (x.real, x.imag))(lax.linalg.triangular_solve(lax.complex(a, i) + 4 * jnp.eye(5), lax.complex(b, -b), left_side=True,
+     transpose_a=True, conjugate_a=True)), f32(5, 5), f32(5, 5), f32(5, 3), tol="1e-4")
+case("gaussian_process", jax.value_and_grad(lambda p, x, y: (lambda k: (lambda l: 0.5 * y @ jax.scipy.linalg.cho_solve((l, True), y) + jnp.sum(jnp.log(jnp.diag(l))))(jnp.linalg.cholesky(k)))(
+     p[0] * jnp.exp(-p[1] * (x[:, None] - x) ** 2) + 0.1 * jnp.eye(12))), np.array([1.3, 0.7], np.float32), f32(12), f32(12), tol="1e-3")
+
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)

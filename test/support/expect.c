@@ -1,6 +1,7 @@
 /* expect.c - reference results with measured slack. */
 #include "support/expect.h"
 #include "ir/eval_complex.h"
+#include "support/expect_linalg.h"
 #include "support/lit.h"
 #include <math.h>
 #include <stdio.h>
@@ -371,6 +372,11 @@ static lz_status nudge_fft(runner *r, const lz_sig *s, const lz_literal *x, lz_l
     return LZ_OK;
 }
 
+static double any_move(void *r)
+{
+    return move_of(r);
+}
+
 static lz_status step(runner *r, uint32_t i)
 {
     const lz_inst *in = &r->f->insts[i];
@@ -397,6 +403,8 @@ static lz_status step(runner *r, uint32_t i)
         return LZ_OK;
     if (s->op == LZ_OP_FFT)
         return nudge_fft(r, s, opnd[0], out[0]);
+    if (lz_op_get(s->op)->cls == LZ_CLASS_LINALG)
+        return lz_expect_linalg(s, opnd, out, any_move, r);
     if (is_sum(s))
         return nudge_sum(r, s, opnd, out);
     if (complex_units(s) > 0)

@@ -1,5 +1,7 @@
 /* gen.c - random functions: values, types, the driver; arguments for any function. See gen_ops.c. */
 #include "support/gen_internal.h"
+#include "ir/eval_complex.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- types ---- */
@@ -218,7 +220,8 @@ static lz_op random_op(gen *g)
         [LZ_CLASS_EW] = 100,     [LZ_CLASS_LEAF] = 30,    [LZ_CLASS_MOVE] = 100,
         [LZ_CLASS_INDEX] = 80,   [LZ_CLASS_REDUCE] = 100, [LZ_CLASS_DOT] = 100,
         [LZ_CLASS_RNG] = 60,     [LZ_CLASS_META] = 20,    [LZ_CLASS_SORT] = 60,
-        [LZ_CLASS_CONTROL] = 60, [LZ_CLASS_WINDOW] = 60,  [LZ_CLASS_FFT] = 40};
+        [LZ_CLASS_CONTROL] = 60, [LZ_CLASS_WINDOW] = 60,  [LZ_CLASS_FFT] = 40,
+        [LZ_CLASS_LINALG] = 40};
     for (;;) {
         lz_op op = (lz_op)RND(1, LZ_OP_COUNT - 1);
         lz_op_class c = lz_op_get(op)->cls;
@@ -309,6 +312,34 @@ lz_fill lz_gen_fill(const lz_func *f, lz_fill wanted, bool spiced)
     return wanted;
 }
 
+static bool is_matrix(const lz_func *f, uint32_t p)
+{
+    for (uint32_t i = f->nparam; i < f->ninst; i++)
+        if (lz_op_get(lz_inst_op(&f->insts[i]))->cls == LZ_CLASS_LINALG && f->insts[i].opnd[0] == p)
+            return true;
+    return false;
+}
+
+/* What is decomposed: mostly matrices whose diagonal is positive and outweighs the rest. */
+static void outweigh(lz_literal *l)
+{
+    lz_dtype d = l->type->dtype;
+    const lz_shape *s = &l->type->shape;
+    int64_t n = s->dims[s->rank - 1];
+    for (int64_t i = 0; i < l->type->nelem; i++) {
+        bool diagonal = i / n % n == i % n;
+        if (lz_dtype_is_complex(d)) {
+            lz_cx v = lz_ref_load_c(d, l->data, i);
+            v = diagonal ? (lz_cx){3 + 8 * n + lz_cx_abs(v) / 16, v.im / 16}
+                         : (lz_cx){v.re / 16, v.im / 16};
+            lz_ref_store_c(d, l->data, i, v);
+        } else {
+            double v = lz_elem_get_f64(d, l->data, i);
+            lz_elem_set_f64(d, l->data, i, diagonal ? 3 + (double)n + fabs(v) / 16 : v / 16);
+        }
+    }
+}
+
 lz_status lz_gen_args(const lz_func *f, uint64_t seed, lz_fill fill, lz_literal ***args)
 {
     lz_rnd r = {seed ^ UINT64_C(0xa26e17)};
@@ -322,6 +353,8 @@ lz_status lz_gen_args(const lz_func *f, uint64_t seed, lz_fill fill, lz_literal 
             lz_gen_args_free(f, a);
             return LZ_EMEM;
         }
+        if (is_matrix(f, i) && lz_rnd_chance(&r, 85))
+            outweigh(a[i]);
     }
     *args = a;
     return LZ_OK;

@@ -1,5 +1,6 @@
 /* gen_ops.c - one random operation of each kind: attributes and operands that fit each other. */
 #include "support/gen_internal.h"
+#include "ir/attr.h"
 #include <string.h>
 
 static lz_ints ints_of(int n, const int *v)
@@ -597,6 +598,37 @@ static lz_val op_fft(gen *g)
     return gen_build(g, LZ_OP_FFT, &at, &a, 1);
 }
 
+/* Square matrices as operand 0: the dtype and the batch of a value there is, or of the case. */
+static lz_val op_linalg(gen *g, lz_op op)
+{
+    static const int8_t sizes[] = {1, 2, 3, 5, 8, 0, 13};
+    lz_dtype d = gen_dtype(g, op);
+    if (d == LZ_DTYPE_NONE)
+        return LZ_NOVAL;
+    lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 2), b;
+    if (s.rank < 2)
+        return LZ_NOVAL;
+    int rank = s.rank;
+    s.dims[rank - 1] = s.dims[rank - 2] =
+        g->pure && g->shape ? s.dims[rank - 1] : sizes[RND(0, g->o.no_empty ? 4 : 6)];
+    lz_attr_any at;
+    lz_attr_init(&at, lz_op_get(op)->attr);
+    lz_val opnd[2] = {gen_make(g, d, &s)};
+    if (op == LZ_OP_CHOLESKY) {
+        at.as_cholesky.lower = CHANCE(50);
+        return gen_build(g, op, &at, opnd, 1);
+    }
+    at.as_triangular_solve = (lz_attr_triangular_solve){.kind = LZ_ATTR_triangular_solve,
+                                                        .left_side = CHANCE(50),
+                                                        .lower = CHANCE(50),
+                                                        .unit_diagonal = CHANCE(30),
+                                                        .transpose_a = (int32_t)RND(0, 2)};
+    b = s;
+    b.dims[rank - (at.as_triangular_solve.left_side ? 1 : 2)] = gen_extent(g);
+    opnd[1] = opnd[0] == LZ_NOVAL ? LZ_NOVAL : gen_make(g, d, &b);
+    return opnd[1] == LZ_NOVAL ? LZ_NOVAL : gen_build(g, op, &at, opnd, 2);
+}
+
 static lz_val op_rng(gen *g)
 {
     lz_attr_rng at = {.kind = LZ_ATTR_rng,
@@ -641,6 +673,8 @@ lz_val gen_op(gen *g, lz_op op)
         return op_rng(g);
     case LZ_CLASS_FFT:
         return op_fft(g);
+    case LZ_CLASS_LINALG:
+        return op_linalg(g, op);
     case LZ_CLASS_SORT:
         return op_sort(g);
     case LZ_CLASS_CONTROL:

@@ -55,11 +55,17 @@ static const op_row *find_op(const char *name)
 static const struct {
     const char *cls, *title;
 } classes[] = {
-    {"EW", "Elementwise"},         {"LEAF", "Leaves"},
-    {"MOVE", "Data movement"},     {"INDEX", "Data-dependent addresses"},
-    {"REDUCE", "Reductions"},      {"DOT", "Products"},
-    {"FFT", "Fourier transforms"}, {"SORT", "Order"},
-    {"RNG", "Random numbers"},     {"META", "Structure"},
+    {"EW", "Elementwise"},
+    {"LEAF", "Leaves"},
+    {"MOVE", "Data movement"},
+    {"INDEX", "Data-dependent addresses"},
+    {"REDUCE", "Reductions"},
+    {"DOT", "Products"},
+    {"FFT", "Fourier transforms"},
+    {"LINALG", "Linear algebra"},
+    {"SORT", "Order"},
+    {"RNG", "Random numbers"},
+    {"META", "Structure"},
 };
 
 static const char *dtypes_text(const char *word)

@@ -1,0 +1,38 @@
+/* infer_linalg.c - shape rules of cholesky and triangular_solve. See infer.h. */
+#include "ir/infer.h"
+
+/* The last two dimensions of operand i are a square matrix. */
+static lz_status check_square(const lz_infer *c, uint32_t i)
+{
+    const lz_shape *s = &c->opnd[i]->shape;
+    if (s->rank < 2)
+        return LZ_FAIL(LZ_ESHAPE, "%s: %s has %d dimensions; a matrix has at least 2", c->name,
+                       LZ_TT(c->opnd[i]), s->rank);
+    if (s->dims[s->rank - 1] != s->dims[s->rank - 2])
+        return LZ_FAIL(LZ_ESHAPE, "%s: %s is not square in its last two dimensions", c->name,
+                       LZ_TT(c->opnd[i]));
+    return LZ_OK;
+}
+
+lz_status lz_infer_cholesky(lz_infer *c)
+{
+    LZ_TRY(check_square(c, 0));
+    return lz_infer_give(c, c->opnd[0]->dtype, &c->opnd[0]->shape);
+}
+
+lz_status lz_infer_triangular_solve(lz_infer *c)
+{
+    const lz_attr_triangular_solve *at = LZ_ATTR(triangular_solve, c->attr);
+    const lz_type *a = c->opnd[0], *b = c->opnd[1];
+    LZ_TRY(lz_infer_same_dtype(c, 0, 1));
+    LZ_TRY(check_square(c, 0));
+    int rank = a->shape.rank;
+    bool fits = b->shape.rank == rank &&
+                b->shape.dims[rank - (at->left_side ? 2 : 1)] == a->shape.dims[rank - 1];
+    for (int i = 0; fits && i < rank - 2; i++)
+        fits = a->shape.dims[i] == b->shape.dims[i];
+    if (!fits)
+        return LZ_FAIL(LZ_ESHAPE, "%s: %s does not fit %s on the %s side", c->name, LZ_TT(b),
+                       LZ_TT(a), at->left_side ? "right" : "left");
+    return lz_infer_give(c, b->dtype, &b->shape);
+}

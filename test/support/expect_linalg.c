@@ -1,0 +1,136 @@
+/* expect_linalg.c - what decompositions may answer: the reference's results for operands that are moved a little. A backward stable algorithm
+ * gives the exact result of operands that are off by some roundoffs times the size of the matrix (Higham, Accuracy and Stability of Numerical
+ * Algorithms, 8.1 and 10.1), so how far a result may be off follows from the matrix itself. */
+#include "support/expect_linalg.h"
+#include "ir/eval_complex.h"
+#include "support/lit.h"
+#include <float.h>
+#include <math.h>
+
+/* How operands are moved. */
+typedef struct mover {
+    const lz_sig *s;
+    lz_dtype wide; /* what the reference is evaluated in */
+    double eps, tiny, huge;
+    lz_expect_move *move;
+    void *ctx;
+} mover;
+
+static lz_cx get(const lz_literal *l, int64_t i)
+{
+    lz_dtype d = l->type->dtype;
+    return lz_dtype_is_complex(d) ? lz_ref_load_c(d, l->data, i)
+                                  : (lz_cx){lz_elem_get_f64(d, l->data, i), 0};
+}
+
+static void set(lz_literal *l, int64_t i, lz_cx v)
+{
+    lz_dtype d = l->type->dtype;
+    if (lz_dtype_is_complex(d))
+        lz_ref_store_c(d, l->data, i, v);
+    else
+        lz_elem_set_f64(d, l->data, i, (double)v.re);
+}
+
+static bool finite_(lz_cx v)
+{
+    return isfinite((double)v.re) && isfinite((double)v.im);
+}
+
+static int64_t extent(const lz_type *t, int from_end)
+{
+    return t->shape.dims[t->shape.rank - from_end];
+}
+
+/* What the error of element i of operand k is relative to: itself; of a positive definite matrix, the diagonal. */
+static double scale_of(const mover *m, uint32_t k, const lz_literal *x, int64_t i)
+{
+    int64_t n = extent(x->type, 1), first = i / (n * n) * n * n, row = i / n % n, col = i % n;
+    if (m->s->op != LZ_OP_CHOLESKY)
+        return (double)lz_cx_abs(get(x, i));
+    (void)k;
+    return sqrt(fabs((double)get(x, first + row * n + row).re)) *
+           sqrt(fabs((double)get(x, first + col * n + col).re));
+}
+
+static lz_literal *moved(const mover *m, uint32_t k, const lz_literal *x)
+{
+    const lz_type *t = lz_type_get(m->wide, &x->type->shape);
+    lz_literal *out = t ? lz_literal_new(t) : NULL;
+    for (int64_t i = 0; out && i < t->nelem; i++) {
+        lz_cx v = get(x, i);
+        double by = m->eps * scale_of(m, k, x, i) + (m->s->op == LZ_OP_CHOLESKY || k ? m->tiny : 0);
+        if (isfinite(by) && finite_(v)) {
+            v.re += m->move(m->ctx) * by;
+            v.im += lz_dtype_is_complex(m->wide) ? m->move(m->ctx) * by : 0;
+        }
+        set(out, i, v);
+    }
+    return out;
+}
+
+/* In substitution, what comes after the first element that is not finite, or where sums may overflow on the way, is anything. */
+static void let_go(const mover *m, const lz_literal *a, const lz_literal *b, lz_literal *out)
+{
+    const lz_attr_triangular_solve *at = LZ_ATTR(triangular_solve, m->s->attr);
+    int64_t n = extent(a->type, 1), rows = extent(out->type, 2), cols = extent(out->type, 1);
+    bool turned = (at->transpose_a != LZ_NO_TRANSPOSE) == at->left_side;
+    bool lower = at->lower != turned;
+    int64_t lines = at->left_side ? cols : rows, step = at->left_side ? cols : 1;
+    for (int64_t l = 0; n && l < out->type->nelem / n; l++) {
+        int64_t batch = l / lines, line = l % lines;
+        int64_t first = batch * rows * cols + line * (at->left_side ? 1 : cols);
+        bool gone = false;
+        for (int64_t k = 0; k < n; k++) {
+            int64_t i = lower ? k : n - 1 - k;
+            double sum = (double)lz_cx_abs(get(b, first + i * step));
+            for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : n); j++) {
+                int64_t e = batch * n * n + (turned ? j * n + i : i * n + j);
+                sum += (double)(lz_cx_abs(get(a, e)) * lz_cx_abs(get(out, first + j * step)));
+            }
+            gone |= !(sum < m->huge) || !finite_(get(out, first + i * step));
+            if (gone) {
+                double v = m->move(m->ctx) < 0 ? 0 : NAN;
+                set(out, first + i * step, (lz_cx){v, v});
+            }
+        }
+    }
+}
+
+lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal **out,
+                           lz_expect_move *move, void *ctx)
+{
+    lz_dtype d = s->opnd[0]->dtype, part = lz_dtype_part(d);
+    bool dbl = part == LZ_F64;
+    double n = (double)extent(s->opnd[0], 1);
+    mover m = {s,
+               lz_dtype_is_complex(d) ? LZ_C128 : LZ_F64,
+               4 * (n + 2) * (dbl ? 0x1p-53 : 0x1p-24),
+               4 * (n + 2) * (dbl ? 0x1p-1074 : 0x1p-149),
+               (dbl ? DBL_MAX : FLT_MAX) / 16,
+               move,
+               ctx};
+    lz_literal *x[2] = {NULL}, *r = NULL;
+    const lz_type *types[2] = {NULL};
+    bool ok = true;
+    for (uint32_t k = 0; k < s->nopnd; k++) {
+        x[k] = moved(&m, k, opnd[k]);
+        ok = ok && x[k];
+        types[k] = x[k] ? x[k]->type : NULL;
+    }
+    const lz_sig *wide = ok ? lz_sig_get(s->op, s->attr, types, s->nopnd) : NULL;
+    lz_status st = wide ? lz_ref_eval_inst(wide, x, &r) : LZ_EMEM;
+    int steps = lz_dtype_size(d) == 2;
+    for (int64_t i = 0; st == LZ_OK && i < r->type->nelem; i++) {
+        set(out[0], i, get(r, i));
+        if (steps)
+            lz_test_set_bits(out[0], i,
+                             lz_test_step(d, lz_test_get_bits(out[0], i), lround(move(ctx))));
+    }
+    if (st == LZ_OK && s->op == LZ_OP_TRIANGULAR_SOLVE)
+        let_go(&m, opnd[0], opnd[1], out[0]);
+    lz_literal_release(x[0]);
+    lz_literal_release(x[1]);
+    lz_literal_release(r);
+    return st;
+}
