@@ -163,11 +163,23 @@ all: $(SHARED) $(STATIC) $(PROGRAMS)
 layers: $(ALL_LIBS)
 tool: $(TOOL)
 examples: $(EXAMPLES)
-bench: $(if $(BENCH_OBJS),$(BENCH))
+lz-bench: $(if $(BENCH_OBJS),$(BENCH))
 ifeq ($(BUILD),build/release)
 	@$(if $(BENCH_OBJS),mkdir -p build/bench && ln -f $(BENCH) build/bench/lz-bench)
 endif
 	@echo "built $(if $(filter build/release,$(BUILD)),build/bench/lz-bench,$(BENCH))"
+# BENCH_ARGS: options of bench/report.py, such as --workloads gemm_256,train_mlp --threads 2
+bench: lz-bench
+	@python3 bench/report.py run --keep $(BENCH_ARGS)
+# The peers live in an environment of their own; torch, large, only where PEER_TORCH names an interpreter that has it.
+PEER_ENV := build/peers
+$(PEER_ENV)/ready: bench/peers/requirements.txt
+	python3 -m venv $(PEER_ENV)
+	$(PEER_ENV)/bin/pip install --quiet -r $<
+	@touch $@
+bench-peers: lz-bench $(PEER_ENV)/ready
+	@python3 bench/report.py run --keep --peer jax=$(abspath $(PEER_ENV)/bin/python) --peer numpy=$(abspath $(PEER_ENV)/bin/python) \
+	    $(if $(PEER_TORCH),--peer torch=$(PEER_TORCH) --peer torch-compile=$(PEER_TORCH)) $(BENCH_ARGS)
 
 DEMO ?= digits
 demo: $(BUILD)/examples/$(DEMO)
@@ -276,7 +288,8 @@ help:
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint; check-quick: the same with smaller random loads'
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
-	@echo 'make bench         build build/bench/lz-bench'
+	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
+	@echo 'make bench-peers   the same with JAX and NumPy (PEER_TORCH=python: torch) in turn, and the table of ratios'
 	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
 	@echo 'make format        clang-format 14 over the tree'
@@ -287,4 +300,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples bench demo tests unit check check-quick check-cuda fuzz regen docs lint format install uninstall clean help FORCE
+.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-cuda fuzz regen docs lint format install uninstall clean help FORCE

@@ -261,9 +261,10 @@ static void train(const struct workload *w)
     bench_emit(w, w->name, s,
                ",\"first_step_s\":%.4f,\"compile_s\":%.4f,\"start_to_first_step_s\":%.4f,\"llvm_"
                "compiles\":%ld,\"cold_compile_s\":%.4f,\"warm_start_to_first_step_s\":%.4f,"
+               "\"warm_start_overhead_s\":%.4f,"
                "\"first_loss\":%.6f,\"loss\":%.6g",
                here.step_s, here.step_s - s.median, here.start_s, here.compiles,
-               cold.step_s - s.median, warm.start_s, here.loss[0], last);
+               cold.step_s - s.median, warm.start_s, warm.start_s - s.median, here.loss[0], last);
 }
 
 /* ---- the table ---- */

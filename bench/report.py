@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Runs lz-bench, alone or with the peers in turn, and keeps what it printed.
+
+    bench/report.py run [--peer NAME=PYTHON ...] [--threads 1,2] [--rounds N] [--secs S] [--workloads A,B] [--keep]
+    bench/report.py page
+
+run: every workload once per round and program, one program after the other, so that all of them meet the same disturbances;
+prints a row per workload with the ratio to the limit measured in the same process, the ratio to each peer (median over the rounds
+of peer's time / ours: above 1 we are faster) and the targets of bench/targets.tsv. --keep writes bench/results/COMMIT.json and the page.
+page: bench/results/index.html from all results. Only Python's standard library is used.
+"""
+import argparse
+import html
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+BENCH = HERE.parent / "build" / "bench" / "lz-bench"
+
+
+# ---- running ----
+
+
+def workloads():
+    """Those of lz-bench --help, without what measures no work."""
+    text = subprocess.run([BENCH, "--help"], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and not line.startswith("  --")]
+    return [n for n in names if n != "limits"]
+
+
+def lines(command, limit_s):
+    """The JSON lines that a command prints, or why there are none."""
+    try:
+        r = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s, cwd=HERE / "peers")
+    except subprocess.TimeoutExpired:
+        return [], f"longer than {limit_s} s"
+    if r.returncode != 0:
+        said = (r.stderr or r.stdout).strip().splitlines()
+        return [], said[-1] if said else f"status {r.returncode}"
+    return [json.loads(l) for l in r.stdout.splitlines() if l.startswith("{")], ""
+
+
+def programs(peers):
+    """(name, command): ours, and bench/peers/<first word>_peer.py for each peer."""
+    yield "lazuli", [BENCH]
+    for name, python in peers:
+        flags = ["--compile"] if name.endswith("-compile") else []
+        yield name, [python, HERE / "peers" / (name.split("-")[0] + "_peer.py"), *flags]
+
+
+def run(options):
+    """{threads: {result: {program: [line of each round]}}}, [(program, workload, what failed)]"""
+    results, failed = {}, []
+    for threads in options.threads:
+        table = results.setdefault(threads, {})
+        for workload in options.workloads:
+            for _ in range(options.rounds):
+                for name, command in programs(options.peer):
+                    got, why = lines([*command, workload, "--threads", threads, "--secs", options.secs], options.limit)
+                    if why:
+                        failed.append((name, workload, why))
+                        print(f"{name}: {workload}: {why}", file=sys.stderr)
+                    for line in got:
+                        table.setdefault(line["workload"], {}).setdefault(name, []).append(line)
+            show(threads, workload, table, failed)
+    return results, failed
+
+
+# ---- figures of one result ----
+
+
+def figure(rounds, name):
+    """The median over the rounds of a member, of its extra, or of a percentage of a limit; None where there is none."""
+
+    def of(line):
+        e = line["extra"]
+        derived = {
+            "fma": lambda: e["pct_fma"],
+            "bw": lambda: e["pct_triad_nt"],
+            "read": lambda: 100 * e["gbs"] / e["limit"]["read_gbs"],
+        }
+        try:
+            return derived[name]() if name in derived else line[name] if name in line else e[name]
+        except KeyError:
+            return None
+
+    values = [v for v in map(of, rounds) if v is not None]
+    return statistics.median(values) if values else None
+
+
+def ratio(ours, theirs, member="median_ms"):
+    """Median over the rounds of their time by ours."""
+    pairs = [t[member] / o[member] for o, t in zip(ours, theirs)]
+    return statistics.median(pairs) if pairs else None
+
+
+def targets():
+    """[(workload, threads, figure, sign, bound, best peer)]"""
+    rows = []
+    for line in (HERE / "targets.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            workload, threads, name, bound, peer = line.split("\t")
+            rows.append((workload, int(threads), name, bound[:2], float(bound[2:]), peer))
+    return rows
+
+
+def reached(value, sign, bound):
+    return value is not None and (value >= bound if sign == ">=" else value <= bound)
+
+
+def summary(threads, workload, programs_lines):
+    """One row for the table and the page."""
+    ours = programs_lines.get("lazuli", [])
+    row = {
+        "workload": workload,
+        "threads": threads,
+        "median_ms": figure(ours, "median_ms"),
+        "min_ms": min((l["min_ms"] for l in ours), default=None),
+        "fma": figure(ours, "fma"),
+        "bw": figure(ours, "bw"),
+        "load": figure(ours, "load"),
+        "peers": {n: {"median": ratio(ours, l), "min": ratio(ours, l, "min_ms")}
+                  for n, l in programs_lines.items() if n != "lazuli" and ours},
+        "targets": [],
+    }
+    for w, t, name, sign, bound, peer in targets():
+        if (w, t) == (workload, threads) and ours:
+            value = figure(ours, name)
+            row["targets"].append({"figure": name, "value": value, "bound": f"{sign}{bound:g}",
+                                   "reached": reached(value, sign, bound), "best_peer": peer})
+    return row
+
+
+# ---- printing ----
+
+
+def number(v, digits=3):
+    return "-" if v is None else f"{v:.{digits}g}"
+
+
+def show(threads, workload, table, failed):
+    """The rows of what one workload printed; head it once."""
+    if not getattr(show, "headed", False):
+        print(f"{'result':20s} thr {'ms':>9s} {'least ms':>9s} {'%fma':>5s} {'%triad':>6s} load  peer's time / ours (median, least); targets")
+        show.headed = True
+    for name in table:
+        if name == workload or workload == "overhead" and name not in show_done(threads):
+            row = summary(threads, name, table[name])
+            show_done(threads).add(name)
+            peers = ", ".join(f"{n} {number(r['median'])} ({number(r['min'])})" for n, r in row["peers"].items())
+            goals = ", ".join(f"{g['figure']} {number(g['value'])} {'reaches' if g['reached'] else 'MISSES'} {g['bound']}"
+                              for g in row["targets"])
+            print(f"{name:20s} {threads:3d} {number(row['median_ms'], 4):>9s} {number(row['min_ms'], 4):>9s} "
+                  f"{number(row['fma']):>5s} {number(row['bw']):>6s} {number(row['load'], 2):>4s}  {peers}; {goals}", flush=True)
+
+
+def show_done(threads, done={}):
+    return done.setdefault(threads, set())
+
+
+# ---- keeping ----
+
+
+def git(*words):
+    return subprocess.run(["git", *words], capture_output=True, text=True, cwd=HERE).stdout.strip()
+
+
+def keep(results, failed):
+    RESULTS.mkdir(exist_ok=True)
+    changed = "+" if git("status", "--porcelain", "--untracked-files=no") else ""
+    commit = (git("rev-parse", "--short=10", "HEAD") or "none") + changed
+    cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
+    rows = [summary(t, w, l) for t, table in results.items() for w, l in table.items()]
+    limits = [l[0]["extra"]["limit"] for table in results.values() for p in table.values()
+              for n, l in p.items() if n == "lazuli"]
+    kept = {"commit": commit, "when": int(time.time()), "cpu": cpu, "processors": os.cpu_count(),
+            "limit": limits[0] if limits else None, "rows": rows, "failed": failed}
+    (RESULTS / f"{commit}.json").write_text(json.dumps(kept, indent=1) + "\n")
+    page()
+
+
+def page():
+    """A table per number of threads: a row per result, a column per kept commit, the latest one's peers and targets."""
+    kept = sorted((json.loads(f.read_text()) for f in RESULTS.glob("*.json")), key=lambda k: k["when"])
+    out = ["<!doctype html><meta charset=utf-8><title>Lazuli: benchmark</title>",
+           "<style>body{font:14px sans-serif}td,th{padding:2px 8px;text-align:right}td:first-child{text-align:left}"
+           ".ok{color:#070}.miss{color:#b00}</style><h1>Benchmark</h1>",
+           "<p>Percent of the limit of the same run (multiply-adds, or the triad with streaming stores), and the median time; "
+           "for the last commit the peers' times divided by ours, and the targets.</p>"]
+    by_commit = [{(r["workload"], r["threads"]): r for r in k["rows"]} for k in kept]
+    for threads in sorted({t for rows in by_commit for _, t in rows}):
+        names = list(dict.fromkeys(w for rows in by_commit for w, t in rows if t == threads))
+        heads = "".join(f"<th title='{html.escape(k['cpu'])}, {time.strftime('%F', time.gmtime(k['when']))}'>"
+                        f"{html.escape(k['commit'])}</th>" for k in kept)
+        out.append(f"<h2>{threads} thread{'s' if threads > 1 else ''}</h2><table><tr><th>result</th>{heads}<th>peers</th><th>targets</th></tr>")
+        for name in names:
+            cells, last = [], None
+            for rows in by_commit:
+                row = rows.get((name, threads))
+                last = row or last
+                percent = row and (row["fma"] if row["fma"] is not None else row["bw"])
+                cells.append(f"<td>{number(percent)} %, {number(row['median_ms'], 4)} ms</td>" if row else "<td></td>")
+            peers = ", ".join(f"{html.escape(n)} {number(r['median'])}" for n, r in last["peers"].items())
+            goals = ", ".join(f"<span class={'ok' if g['reached'] else 'miss'}>{g['figure']} {number(g['value'])} "
+                              f"({html.escape(g['bound'])})</span>" for g in last["targets"])
+            out.append(f"<tr><td>{html.escape(name)}</td>{''.join(cells)}<td>{peers}</td><td>{goals}</td></tr>")
+        out.append("</table>")
+    (RESULTS / "index.html").write_text("\n".join(out) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "page"])
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON",
+                        type=lambda t: tuple(t.split("=", 1)), help="jax, torch, torch-compile or numpy, and its interpreter")
+    parser.add_argument("--threads", default=[1, 2], type=lambda t: [int(n) for n in t.split(",")])
+    parser.add_argument("--rounds", default=3, type=int)
+    parser.add_argument("--secs", default="1")
+    parser.add_argument("--limit", default=600, type=float, help="seconds for one program and workload")
+    parser.add_argument("--workloads", type=lambda t: t.split(","))
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    if options.what == "page":
+        return page()
+    options.workloads = options.workloads or workloads()
+    results, failed = run(options)
+    if options.keep:
+        keep(results, failed)
+    missed = [f"{r[0]} ({r[1]} threads, {r[2]})" for r in targets()
+              if r[1] in results and r[0] in results[r[1]]
+              and not reached(figure(results[r[1]][r[0]].get("lazuli", []), r[2]), r[3], r[4])]
+    print(f"{len(missed)} targets missed, {len(failed)} runs failed")
+    return 1 if any(f[0] == "lazuli" for f in failed) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
