@@ -36,8 +36,8 @@ static lz_status start_devices(void)
     for (int i = cpu.ndevice; i < n; i++) { /* a start that failed goes on where it was */
         char name[32];
         snprintf(name, sizeof name, "lz-cpu-%d", i);
-        cpu.dev[i] = (lz_cpu_device){.index = i, .backend = cpu.index, .queue = lz_queue_new(name)};
-        if (!cpu.dev[i].queue)
+        cpu.dev[i] = (lz_cpu_device){.at = {cpu.index, i, lz_queue_new(name)}};
+        if (!cpu.dev[i].at.queue)
             return LZ_EMEM;
         cpu.ndevice = i + 1;
     }
@@ -105,7 +105,7 @@ static lz_status device_info(int device, lz_device_info *out)
                                                       : "128-bit";
     snprintf(out->kind, sizeof out->kind, "cpu: %.42s, %s", name, isa);
     lz_mem_stats m;
-    lz_mem_get_stats(d->index, &m);
+    lz_mem_get_stats(d->at.index, &m);
     out->memory_limit = m.limit;
     out->memory_used = m.used;
     out->memory_peak = m.peak;
@@ -213,7 +213,7 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     int64_t t1 = lz_now_ns();
     LZ_TRY(lz_cpu_exec_new(p, &cpu.target, o ? o->cache : NULL, run_loops(), out));
     int64_t t2 = lz_now_ns();
-    lz_cpu_exec_note(*out, (double)(t2 - t0) * 1e-6);
+    (*out)->info.compile_ms = (double)(t2 - t0) * 1e-6;
     lz_cpu_times times = {(double)(t1 - t0) * 1e-6, (double)(t2 - t1) * 1e-6};
     if (lz_cpu_dump_on())
         dump(device, *out, o ? o->dump_name : NULL, &times);
@@ -239,7 +239,7 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
 
 static lz_status serialize(lz_exec *x, lz_buf *out)
 {
-    lz_plan_serialize(lz_cpu_exec_plan(x), out);
+    lz_plan_serialize(x->plan, out);
     return out->failed ? LZ_FAIL(LZ_EMEM, "no memory to store a program") : LZ_OK;
 }
 
@@ -261,7 +261,7 @@ static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool 
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
-    return lz_cpu_exec_run(x, d, in, donated, out, done);
+    return lz_exec_run(x, &d->at, in, donated, out, done);
 }
 
 static lz_status wait_all(int device)
@@ -269,7 +269,7 @@ static lz_status wait_all(int device)
     lz_cpu_device *d;
     LZ_TRY(get_device(device, &d));
     LZ_TRY(lz_fork_check());
-    lz_queue_drain(d->queue);
+    lz_queue_drain(d->at.queue);
     return LZ_OK;
 }
 
@@ -288,8 +288,8 @@ const lz_backend lz_backend_cpu = {
     .compile = compile,
     .serialize = serialize,
     .deserialize = deserialize,
-    .exec_free = lz_cpu_exec_free,
-    .exec_info = lz_cpu_exec_info,
+    .exec_free = lz_exec_free,
+    .exec_info = lz_exec_get_info,
     .execute = execute,
     .can_run = lz_target_runs,
     .wait_all = wait_all,

@@ -1,136 +1,97 @@
-/* exec.c - executables: a program made once (prog.h), executions enqueued and run.
- * An execution is a job: references to everything it touches, so callers may release what they like at once. Its errors
- * go to the event. See exec.h for threads. */
+/* exec.c - see exec.h: launch records of the CPU, the memory kernels work in, and running a job.
+ * A launch record holds what does not change between executions: the function, the run-time sizes, the number of units, how many threads are
+ * worth waking. Running a kernel is a call. */
 #include "backends/cpu/exec.h"
 #include "backends/cpu/mem.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
-#include "base/thread.h"
-#include "lower/loop_impl.h"
-#include <inttypes.h>
 #include <string.h>
 
+/* Rough rates of one core, to tell the kernels worth sharing from those that are over before a worker is awake. */
 enum {
+    FLOP_PER_NS = 16,
+    BYTE_PER_NS = 8,
+    KERNEL_NS = 20,
+    SHARE_NS = 6000,      /* a kernel that takes longer is shared, */
+    PER_THREAD_NS = 3000, /* among as many threads as have that much to do */
+    PARALLEL_COPY = 1 << 20,
     INLINE_NS = 30000, /* a program that takes less may run in the caller */
     SHRINK_AFTER = 64
 };
 
-typedef struct job job;
+typedef struct cpu_exec {
+    lz_exec x;
+    size_t scratch_each; /* bytes of scratch of one thread */
+    bool shared;         /* some launch is shared by threads */
+    uint64_t ns;         /* about how long the launches take */
+} cpu_exec;
 
-struct lz_exec {
-    _Atomic uint32_t refs;
-    lz_plan *plan;
-    lz_prog prog;
-    lz_prog_need need;
-    bool small;
-    lz_exec_info info;
-    _Atomic(job *) spare; /* a job to use again */
-};
+typedef struct record {
+    lz_run_fn run;
+    const int64_t *args;
+    int64_t grid;
+    int threads; /* 1: in the thread that runs the program */
+} record;
 
-struct job {
-    lz_exec *x;
-    lz_cpu_device *dev;
-    lz_event *done;
-    uint32_t nwait;
-    void **bases; /* of the program: the first of the pointers of a run */
-    lz_dbuf **in, **out;
-    lz_event **wait; /* what the arguments' contents wait for */
-    bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
-};
+/* What the launches of one run share. */
+typedef struct cpu_run {
+    char *scratch;
+    size_t scratch_each;
+} cpu_run;
 
-/* ---- making executables ---- */
+/* ---- making ---- */
 
-static void make_info(lz_exec *x)
+static uint64_t estimate_ns(const lz_step *s)
 {
-    const lz_plan *p = x->plan;
-    lz_exec_info *f = &x->info;
-    for (uint32_t i = 0; i < p->nin; i++)
-        f->argument_bytes += p->in_type[i]->nbytes;
-    for (uint32_t i = 0; i < p->nout; i++) {
-        f->output_bytes += p->out_type[i]->nbytes;
-        if (p->out_alias[i] >= 0)
-            f->alias_bytes += p->out_type[i]->nbytes;
-    }
-    f->temp_bytes = p->temp_bytes;
-    f->kernels = lz_prog_kernels(&x->prog);
-    f->steps = p->nstep;
-    for (uint32_t i = 0; i < f->kernels && !x->need.loops; i++) {
-        const lz_kernel_load *l;
-        (void)lz_prog_kernel(&x->prog, i, &l);
-        f->code_bytes += lz_kcode_nbytes(l->code);
-        f->llvm_compiles += l->source == LZ_FROM_LLVM;
-        f->kernel_hits += l->source != LZ_FROM_LLVM;
-    }
+    uint64_t f = s->flops / FLOP_PER_NS, b = s->bytes / BYTE_PER_NS;
+    return KERNEL_NS + (f > b ? f : b);
 }
 
-static lz_status make(lz_exec *x, const lz_target *t, lz_cache *cache)
+static int threads_for(const lz_step *s, int64_t grid)
 {
-    LZ_TRY(lz_prog_make(&x->prog, x->plan, t, cache, &x->need));
-    x->need.scratch_each = LZ_ALIGN_UP(x->need.scratch_each, 64);
-    x->small = !x->need.loops && x->need.ns < INLINE_NS;
-    make_info(x);
+    uint64_t ns = estimate_ns(s);
+    int n = lz_workers_count();
+    if (grid < 2 || ns < SHARE_NS)
+        return 1;
+    uint64_t want = ns / PER_THREAD_NS;
+    return want < (uint64_t)n ? (int)want : n;
+}
+
+static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
+                         bool *idle)
+{
+    (void)k;
+    cpu_exec *x = maker;
+    const lz_kcode *c = x->x.loads[i].code;
+    int64_t grid = lz_kcode_grid(c)(s->args), scratch = lz_kcode_scratch(c)(s->args);
+    if (scratch > 0 && (size_t)scratch > x->scratch_each)
+        x->scratch_each = (size_t)scratch;
+    record *r = out;
+    *r = (record){lz_kcode_run(c), s->args, grid, threads_for(s, grid)};
+    x->ns += estimate_ns(s);
+    x->shared |= r->threads > 1;
+    *idle = grid <= 0;
     return LZ_OK;
 }
 
-static void release(lz_exec *x)
-{
-    if (atomic_fetch_sub_explicit(&x->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    lz_prog_end(&x->prog);
-    lz_plan_free(x->plan);
-    lz_free(atomic_load(&x->spare));
-    lz_free(x);
-}
+static const lz_prog_ops prog_ops;
 
-lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cache *cache, bool loops,
-                          lz_exec **out)
-{
-    *out = NULL;
-    lz_exec *x = lz_calloc(1, sizeof *x);
-    if (!x) {
-        lz_plan_free(p);
-        return LZ_FAIL(LZ_EMEM, "no memory for an executable");
-    }
-    atomic_init(&x->refs, 1);
-    x->plan = p;
-    x->need.loops = loops;
-    lz_status s = make(x, t, cache);
-    if (s != LZ_OK)
-        release(x);
-    else
-        *out = x;
-    return s;
-}
+typedef struct maker {
+    const lz_target *target;
+    bool loops;
+} maker;
 
-void lz_cpu_exec_free(lz_exec *x)
+static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 {
-    if (x)
-        release(x);
-}
-
-void lz_cpu_exec_info(const lz_exec *x, lz_exec_info *out)
-{
-    *out = x->info;
-}
-
-void lz_cpu_exec_note(lz_exec *x, double compile_ms)
-{
-    x->info.compile_ms = compile_ms;
-}
-
-const lz_plan *lz_cpu_exec_plan(const lz_exec *x)
-{
-    return x->plan;
-}
-
-uint32_t lz_cpu_exec_kernels(const lz_exec *x)
-{
-    return x->info.kernels;
-}
-
-const lz_kernel *lz_cpu_exec_kernel(const lz_exec *x, uint32_t i, const lz_kernel_load **load)
-{
-    return lz_prog_kernel(&x->prog, i, load);
+    cpu_exec *x = (cpu_exec *)exec;
+    const maker *m = user;
+    if (m->loops)
+        return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
+    LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
+    LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
+    x->scratch_each = LZ_ALIGN_UP(x->scratch_each, 64);
+    exec->small = !exec->prog.control && x->ns < INLINE_NS; /* nobody knows how long a loop takes */
+    return LZ_OK;
 }
 
 /* ---- memory of a device ---- */
@@ -139,236 +100,138 @@ static lz_status grow(const lz_cpu_device *d, void **p, size_t *have, size_t nee
 {
     if (*have >= need)
         return LZ_OK;
-    lz_mem_free(d->index, *p, *have);
+    lz_mem_free(d->at.index, *p, *have);
     *p = NULL;
     *have = 0;
     size_t cap = 0;
-    LZ_TRY(lz_mem_alloc(d->index, need, p, &cap));
+    LZ_TRY(lz_mem_alloc(d->at.index, need, p, &cap));
     *have = cap;
     return LZ_OK;
 }
 
 /* Temporaries stay for the next execution; a large block that many executions in a row did not need is given back. */
-static lz_status room(lz_cpu_device *d, const lz_exec *x)
+static lz_status room(lz_cpu_device *d, const cpu_exec *x)
 {
-    size_t temp = x->plan->temp_bytes;
+    size_t temp = x->x.plan->temp_bytes;
     bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
     d->oversized = oversized ? d->oversized + 1 : 0;
     if (d->oversized > SHRINK_AFTER) {
-        lz_mem_free(d->index, d->temp, d->temp_bytes);
+        lz_mem_free(d->at.index, d->temp, d->temp_bytes);
         d->temp = NULL;
         d->temp_bytes = 0;
     }
     LZ_TRY(grow(d, &d->temp, &d->temp_bytes, temp));
-    size_t each = x->need.scratch_each * (x->need.shared ? (size_t)lz_workers_count() : 1);
+    size_t each = x->scratch_each * (x->shared ? (size_t)lz_workers_count() : 1);
     return grow(d, &d->scratch, &d->scratch_bytes, each);
 }
 
 void lz_cpu_device_end(lz_cpu_device *d)
 {
-    lz_mem_free(d->index, d->temp, d->temp_bytes);
-    lz_mem_free(d->index, d->scratch, d->scratch_bytes);
+    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
+    lz_mem_free(d->at.index, d->scratch, d->scratch_bytes);
     d->temp = d->scratch = NULL;
     d->temp_bytes = d->scratch_bytes = 0;
 }
 
 /* ---- running ---- */
 
-static lz_status run(job *j)
+typedef struct copying {
+    char *dst;
+    const char *src;
+    size_t nbytes;
+} copying;
+
+static void copy_pages(void *ctx, int64_t begin, int64_t end, int worker)
 {
-    const lz_plan *p = j->x->plan;
-    for (uint32_t i = 0; i < j->nwait; i++)
-        LZ_TRY(lz_event_wait(j->wait[i]));
-    LZ_TRY(room(j->dev, j->x));
-    j->bases[LZ_BASE_TEMP] = j->dev->temp;
-    j->bases[LZ_BASE_CONST] = p->consts;
-    for (uint32_t k = 0; k < p->nout; k++)
-        if (j->copy[k])
-            lz_prog_copy(j->out[k]->data, j->in[p->out_alias[k]]->data, p->out_type[k]->nbytes);
-    lz_prog_run r = {j->bases - j->x->prog.ptr_at, j->dev->scratch, &j->x->need};
-    return lz_prog_run_all(&j->x->prog, &r);
+    (void)worker;
+    const copying *c = ctx;
+    size_t from = (size_t)begin << 12, to = (size_t)end << 12;
+    to = to < c->nbytes ? to : c->nbytes;
+    memcpy(c->dst + from, c->src + from, to - from);
 }
 
-/* Gives up everything the job holds, but not the job. */
-static void let_go(job *j)
+static lz_status copy(void *run, void *dst, const void *src, size_t nbytes)
 {
-    const lz_plan *p = j->x->plan;
-    for (uint32_t i = 0; i < p->nin; i++)
-        lz_dbuf_release(j->in[i]);
-    for (uint32_t k = 0; k < p->nout; k++)
-        lz_dbuf_release(j->out[k]);
-    for (uint32_t i = 0; i < j->nwait; i++)
-        lz_event_release(j->wait[i]);
-}
-
-static void job_end(job *j)
-{
-    lz_exec *x = j->x;
-    job *none = NULL;
-    if (!atomic_compare_exchange_strong(&x->spare, &none, j))
-        lz_free(j);
-    release(x);
-}
-
-/* What a waiter can see of memory is right when the event is set: the job's references go first. */
-static void job_run(void *arg)
-{
-    job *j = arg;
-    lz_status s = run(j);
-    lz_error err;
-    if (s != LZ_OK)
-        err = *lz_error_get();
-    lz_event *done = j->done;
-    let_go(j);
-    job_end(j);
-    lz_event_complete(done, s != LZ_OK ? &err : NULL);
-    lz_event_release(done);
-}
-
-/* ---- enqueuing ---- */
-
-static job *job_new(lz_exec *x, lz_cpu_device *d)
-{
-    job *j = atomic_exchange(&x->spare, NULL);
-    uint32_t nin = x->plan->nin, nout = x->plan->nout;
-    if (!j) {
-        size_t nptr = x->need.nptr + 2 * (size_t)nin + nout;
-        j = lz_alloc(sizeof *j + nptr * sizeof(void *) + nout * sizeof(bool));
-        if (!j) {
-            (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
-            return NULL;
-        }
-        void **ptr = (void **)(j + 1);
-        j->bases = ptr + x->prog.ptr_at;
-        j->in = (lz_dbuf **)(ptr + x->need.nptr);
-        j->out = j->in + nin;
-        j->wait = (lz_event **)(j->out + nout);
-        j->copy = (bool *)(j->wait + nin);
-    }
-    j->x = x;
-    j->dev = d;
-    j->nwait = 0;
-    return j;
-}
-
-static lz_status check_argument(const lz_exec *x, const lz_cpu_device *d, uint32_t i,
-                                const lz_dbuf *b)
-{
-    const lz_type *t = x->plan->in_type[i];
-    char text[96];
-    if (!b)
-        return LZ_FAIL(LZ_ENULL, "argument %u is NULL", i);
-    if (b->nbytes < t->nbytes)
-        return LZ_FAIL(LZ_ESHAPE, "argument %u has %zu bytes, %s needs %zu", i, b->nbytes,
-                       lz_type_short(t, text, sizeof text), t->nbytes);
-    if (b->backend != d->backend || b->device != (uint32_t)d->index)
-        return LZ_FAIL(LZ_EINVAL, "argument %u is on %s:%u, the program runs on CPU:%d", i,
-                       lz_backend_at(b->backend)->name, b->device, d->index);
-    if (x->prog.in_align[i] && (uintptr_t)b->data % x->prog.in_align[i])
-        return LZ_FAIL(LZ_EINVAL, "argument %u at %p is not aligned to its elements of %zu bytes",
-                       i, b->data, x->prog.in_align[i]);
+    (void)run;
+    copying c = {dst, src, nbytes};
+    if (nbytes >= PARALLEL_COPY)
+        lz_workers_run((int64_t)((nbytes + 4095) >> 12), 0, copy_pages, &c);
+    else if (nbytes)
+        memcpy(dst, src, nbytes);
     return LZ_OK;
 }
 
-/* Results: the argument's own buffer where it is given away (borrowed memory never is), new memory otherwise. */
-static lz_status make_results(job *j, const bool *donated)
+static lz_status read_bool(void *run, const void *at, bool *out)
 {
-    const lz_plan *p = j->x->plan;
-    for (uint32_t k = 0; k < p->nout; k++) {
-        int32_t a = p->out_alias[k];
-        j->copy[k] = false;
-        if (a >= 0 && donated && donated[a] && j->in[a]->capacity) {
-            j->out[k] = j->in[a];
-            lz_dbuf_retain(j->out[k]);
-        } else {
-            LZ_TRY(lz_cpu_alloc(j->dev->index, p->out_type[k]->nbytes, &j->out[k]));
-            j->copy[k] = a >= 0;
-        }
-        j->bases[LZ_BASE_ARGS + p->nin + k] = j->out[k]->data;
-    }
+    (void)run;
+    *out = *(volatile const uint8_t *)at != 0;
     return LZ_OK;
 }
 
-/* Notes what the arguments wait for. Those of one earlier step share an event, so neighbours are compared. */
-static bool collect_waits(job *j)
+typedef struct shared_launch {
+    const record *r;
+    void *const *bufs;
+    const cpu_run *run;
+} shared_launch;
+
+static void run_units(void *ctx, int64_t begin, int64_t end, int worker)
 {
-    bool ready = true;
-    for (uint32_t i = 0; i < j->x->plan->nin; i++) {
-        lz_event *e = j->in[i]->ready;
-        if (!e || (j->nwait && j->wait[j->nwait - 1] == e))
-            continue;
-        ready &= lz_event_done(e);
-        lz_event_retain(e);
-        j->wait[j->nwait++] = e;
-    }
-    return ready;
+    const shared_launch *s = ctx;
+    s->r->run(s->bufs, s->r->args, begin, end,
+              s->run->scratch + (size_t)worker * s->run->scratch_each);
 }
 
-static void hand_over(job *j, lz_dbuf **out, lz_event **done)
+static lz_status launch(void *run, const void *rec, void *const *bufs)
 {
-    for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_dbuf *b = j->out[k];
-        lz_event_release(b->ready);
-        lz_event_retain(j->done);
-        b->ready = j->done;
-        lz_dbuf_retain(b);
-        out[k] = b;
-    }
-    lz_event_retain(j->done);
-    *done = j->done;
+    const cpu_run *c = run;
+    const record *r = rec;
+    if (r->threads == 1)
+        r->run(bufs, r->args, 0, r->grid, c->scratch);
+    else
+        lz_workers_run(r->grid, r->threads, run_units, &(shared_launch){r, bufs, c});
+    return LZ_OK;
 }
 
-static lz_status prepare(job *j, lz_dbuf *const *in, const bool *donated)
+static const lz_prog_ops prog_ops = {
+    .record_bytes = sizeof(record),
+    .prepare = prepare,
+    .launch = launch,
+    .copy = copy,
+    .read_bool = read_bool,
+};
+
+static lz_status run_all(lz_job *j)
 {
-    const lz_plan *p = j->x->plan;
-    for (uint32_t i = 0; i < p->nin; i++)
-        LZ_TRY(check_argument(j->x, j->dev, i, in[i]));
-    for (uint32_t i = 0; i < p->nin; i++) {
-        j->in[i] = in[i];
-        lz_dbuf_retain(in[i]);
-        j->bases[LZ_BASE_ARGS + i] = in[i]->data;
-    }
-    LZ_TRY(make_results(j, donated));
-    j->done = lz_event_new();
-    return j->done ? LZ_OK : LZ_EMEM;
+    const cpu_exec *x = (const cpu_exec *)j->x;
+    lz_cpu_device *d = (lz_cpu_device *)j->d;
+    LZ_TRY(lz_job_wait(j));
+    LZ_TRY(room(d, x));
+    return lz_job_run(j, d->temp, &(cpu_run){d->scratch, x->scratch_each});
 }
 
-/* Undoes hand_over when the queue did not take the job. */
-static void take_back(job *j, lz_dbuf **out, lz_event **done)
+static void run(lz_job *j)
 {
-    lz_error err = *lz_error_get();
-    lz_event_complete(j->done, &err);
-    for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_dbuf_release(out[k]);
-        out[k] = NULL;
-    }
-    lz_event_release(*done);
-    *done = NULL;
-    lz_error_set(&err);
+    lz_job_end(j, run_all(j));
 }
 
-lz_status lz_cpu_exec_run(lz_exec *x, lz_cpu_device *d, lz_dbuf *const *in, const bool *donated,
-                          lz_dbuf **out, lz_event **done)
+/* ---- executables ---- */
+
+static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
 {
-    LZ_TRY(lz_fork_check());
-    job *j = job_new(x, d);
-    if (!j)
-        return LZ_EMEM;
-    atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
-    j->done = NULL;
-    memset(j->in, 0, x->plan->nin * sizeof *j->in);
-    memset(j->out, 0, x->plan->nout * sizeof *j->out);
-    lz_status s = prepare(j, in, donated);
-    if (s == LZ_OK) {
-        bool ready = collect_waits(j);
-        hand_over(j, out, done);
-        s = lz_queue_push(d->queue, job_run, j, x->small && ready);
-        if (s == LZ_OK)
-            return LZ_OK;
-        take_back(j, out, done);
-    }
-    let_go(j);
-    lz_event_release(j->done);
-    job_end(j);
-    return s;
+    return lz_cpu_alloc(d->index, nbytes, out);
+}
+
+static const lz_exec_ops exec_ops = {
+    .exec_bytes = sizeof(cpu_exec),
+    .job_bytes = sizeof(lz_job),
+    .make = make,
+    .code_bytes = lz_kcode_nbytes,
+    .alloc = alloc,
+    .run = run,
+};
+
+lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cache *cache, bool loops,
+                          lz_exec **out)
+{
+    return lz_exec_new(&exec_ops, p, &(maker){t, loops}, cache, out);
 }

@@ -82,6 +82,11 @@ static const lz_kstore_ops ops = {.code_bytes = sizeof(lz_elf_code),
                                   .threads = lz_workers_count};
 static lz_kstore store = LZ_KSTORE_INIT(&ops);
 
+lz_kstore *lz_kernels_store(void)
+{
+    return &store;
+}
+
 lz_status lz_kernels_load(lz_kernel *const *k, uint32_t n, const lz_target *t, lz_cache *cache,
                           lz_kernel_load *out)
 {

@@ -5,6 +5,8 @@
 #include "backends/llvm/codegen.h"
 #include "backends/kstore.h"
 
+/* of the whole process; what its ops get is the target */
+lz_kstore *lz_kernels_store(void);
 /* out[i] for k[i]. Errors: those of lz_llvm_compile, LZ_EMEM; then no references are left. cache
  * may be NULL. */
 lz_status lz_kernels_load(lz_kernel *const *k, uint32_t n, const lz_target *t, lz_cache *cache,

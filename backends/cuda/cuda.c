@@ -137,8 +137,8 @@ static lz_status finish(cuda_device *d, lz_plan *p, const lz_compile_options *o,
                         lz_exec **out)
 {
     LZ_TRY(cuda_exec_new(d, p, o ? o->cache : NULL, out));
-    cuda_exec_note(*out, (double)(lz_now_ns() - t0) * 1e-6);
-    cuda_dump(d, cuda_exec_plan(*out));
+    (*out)->info.compile_ms = (double)(lz_now_ns() - t0) * 1e-6;
+    cuda_dump(d, (*out)->plan);
     return LZ_OK;
 }
 
@@ -156,7 +156,7 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
 
 static lz_status serialize(lz_exec *x, lz_buf *out)
 {
-    lz_plan_serialize(cuda_exec_plan(x), out);
+    lz_plan_serialize(x->plan, out);
     return out->failed ? LZ_FAIL(LZ_EMEM, "no memory to store a program") : LZ_OK;
 }
 
@@ -186,7 +186,7 @@ static lz_status wait_all(int device)
     cuda_device *d;
     LZ_TRY(get_device(device, &d));
     LZ_TRY(lz_fork_check());
-    lz_queue_drain(d->queue);
+    lz_queue_drain(d->at.queue);
     lz_queue_drain(d->finish);
     return LZ_OK;
 }
@@ -204,8 +204,8 @@ const lz_backend lz_backend_cuda = {
     .compile = compile,
     .serialize = serialize,
     .deserialize = deserialize,
-    .exec_free = cuda_exec_free,
-    .exec_info = cuda_exec_info,
+    .exec_free = lz_exec_free,
+    .exec_info = lz_exec_get_info,
     .execute = execute,
     .wait_all = wait_all,
 };

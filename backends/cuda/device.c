@@ -11,7 +11,7 @@ static lz_status lose(cuda_device *d)
     if (!atomic_load(&d->lost)) {
         d->lost_error = *lz_error_get();
         snprintf(d->lost_error.message, sizeof d->lost_error.message,
-                 "device CUDA:%d is lost for this process: %.300s", d->index,
+                 "device CUDA:%d is lost for this process: %.300s", d->at.index,
                  lz_error_get()->message);
         atomic_store(&d->lost, true);
     }
@@ -25,7 +25,7 @@ lz_status cuda_check(cuda_device *d, int result, const char *what)
     if (__builtin_expect(result == CU_OK, 1))
         return LZ_OK;
     char text[128];
-    snprintf(text, sizeof text, "device CUDA:%d: %s", d->index, what);
+    snprintf(text, sizeof text, "device CUDA:%d: %s", d->at.index, what);
     lz_status s = lz_cuda_error(result, text);
     return lz_cuda_is_lost(result) ? lose(d) : s;
 }
@@ -81,7 +81,7 @@ static lz_status furnish(cuda_device *d)
 static lz_status open_context(cuda_device *d)
 {
     cu_device dev;
-    CUDA_TRY(d, DeviceGet(&dev, d->index), "finding it");
+    CUDA_TRY(d, DeviceGet(&dev, d->at.index), "finding it");
     LZ_TRY(describe(d, dev));
     CUDA_TRY(d, DevicePrimaryCtxRetain(&d->context, dev), "making its context");
     LZ_TRY(cuda_enter(d));
@@ -93,7 +93,7 @@ static lz_status open_context(cuda_device *d)
 /* Undoes a start that failed half-way. */
 static void give_up(cuda_device *d)
 {
-    lz_queue_free(d->queue);
+    lz_queue_free(d->at.queue);
     lz_queue_free(d->finish);
     if (!d->context || cuda_enter(d) != LZ_OK)
         return;
@@ -104,22 +104,22 @@ static void give_up(cuda_device *d)
     if (d->uploaded)
         (void)lz_cuda.EventDestroy(d->uploaded);
     cuda_leave(d);
-    (void)lz_cuda.DevicePrimaryCtxRelease(d->index);
+    (void)lz_cuda.DevicePrimaryCtxRelease(d->at.index);
 }
 
 static lz_status start(cuda_device *d)
 {
     char name[32];
-    snprintf(name, sizeof name, "lz-cuda-%d", d->index);
-    d->queue = lz_queue_new(name);
-    snprintf(name, sizeof name, "lz-cuda-%d-end", d->index);
+    snprintf(name, sizeof name, "lz-cuda-%d", d->at.index);
+    d->at.queue = lz_queue_new(name);
+    snprintf(name, sizeof name, "lz-cuda-%d-end", d->at.index);
     d->finish = lz_queue_new(name);
-    return d->queue && d->finish ? open_context(d) : LZ_EMEM;
+    return d->at.queue && d->finish ? open_context(d) : LZ_EMEM;
 }
 
 lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend)
 {
-    *d = (cuda_device){.index = index, .backend = backend};
+    *d = (cuda_device){.at = {backend, index, NULL}};
     d->kernels = (lz_kstore)LZ_KSTORE_INIT(&cuda_kernel_ops);
     pthread_mutex_init(&d->pool.lock, NULL);
     pthread_mutex_init(&d->up.lock, NULL);

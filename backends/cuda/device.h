@@ -7,11 +7,9 @@
  * Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
 #ifndef LZ_BACKENDS_CUDA_DEVICE_H
 #define LZ_BACKENDS_CUDA_DEVICE_H
-#include "backends/backend.h"
 #include "backends/cuda/cuda_api.h"
-#include "backends/kstore.h"
+#include "backends/job.h"
 #include "backends/llvm/simt.h"
-#include "lower/plan.h"
 
 enum { CUDA_DEVICES = 64, CUDA_CLASSES = 1 + (48 - 9) * 8, CUDA_SLOTS = 4 };
 
@@ -36,8 +34,7 @@ typedef struct cuda_staging {
 } cuda_staging;
 
 typedef struct cuda_device {
-    int index;
-    uint32_t backend;
+    lz_exec_device at; /* first; its queue launches, in order */
     char name[96];
     int major, minor, processors;
     uint64_t total_bytes;
@@ -49,8 +46,7 @@ typedef struct cuda_device {
     cu_stream compute;
     cu_event uploaded; /* the last upload, under up.lock */
     _Atomic uint64_t uploads;
-    lz_queue *queue;  /* launches, in order */
-    lz_queue *finish; /* waits for them, in the same order */
+    lz_queue *finish; /* waits for what was launched, in the same order */
     /* Of the launching queue: */
     uint64_t uploads_seen;
     lz_dbuf *temp;
@@ -97,13 +93,9 @@ typedef struct cuda_code {
 /* dump.c: for LAZULI_DUMP=ptx */
 void cuda_dump(const cuda_device *d, const lz_plan *p);
 
-/* exec.c: programs are in prog.h */
+/* exec.c: executables are in backends/job.h */
 /* takes over the plan, also on failure */
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
-void cuda_exec_free(lz_exec *x);
-void cuda_exec_info(const lz_exec *x, lz_exec_info *out);
-void cuda_exec_note(lz_exec *x, double compile_ms);
-const lz_plan *cuda_exec_plan(const lz_exec *x);
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
                         lz_dbuf **out, lz_event **done);
 #endif

@@ -1,10 +1,10 @@
-/* exec.c - executables of a CUDA device: a program made once (prog.h), executions enqueued, waited for, and let go.
+/* exec.c - executables of a CUDA device: backends/job.h with kernels that are put on the compute stream.
  *
- * An execution is a job. The launching queue puts its kernels on the compute stream; then the finishing queue waits for the event behind them,
- * releases what the job holds and completes its event. So the next job is on the stream while this one runs. Jobs need not wait for the
- * arguments other jobs make: the stream is in order. Temporaries are one block per device, which jobs hold as well.
- * Threads: an executable is immutable and thread-safe. */
-#include "backends/cuda/prog.h"
+ * The launching queue puts a job on the stream; then the finishing queue waits for the event behind it and ends it. So the next job is on the
+ * stream while this one runs. Control flow reads its predicate back, so it waits for the stream. Temporaries are one block per device, which
+ * jobs hold as well. Constants are on the device from the start, and with them the sizes of kernels that have too many for parameters.
+ * Threads: as backends/job.h. */
+#include "backends/cuda/device.h"
 #include "base/alloc.h"
 #include <inttypes.h>
 #include <string.h>
@@ -14,120 +14,167 @@ enum {
     SHRINK_AFTER = 64
 };
 
-typedef struct job job;
-
-struct lz_exec {
-    _Atomic uint32_t refs;
+typedef struct cuda_exec {
+    lz_exec x;
     cuda_device *d;
-    lz_plan *plan;
-    cuda_prog prog;
-    cuda_need need;
-    lz_exec_info info;
-    _Atomic(job *) spare;
-};
+    lz_dbuf *consts;  /* NULL: there are none */
+    uint64_t scratch; /* bytes of device memory the kernels share, one after the other */
+} cuda_exec;
 
-struct job {
-    lz_exec *x;
+typedef struct cuda_job {
+    lz_job j;
+    cu_event over; /* behind the last kernel */
+    lz_dbuf *temp; /* temporaries, then scratch */
+} cuda_job;
+
+typedef struct record {
+    cu_function function;
+    const lz_step *step;
+    lz_simt_dims dims;
+    bool far;  /* run-time sizes lie in memory, */
+    cu_ptr at; /* here */
+} record;
+
+typedef struct cuda_run {
     cuda_device *d;
-    lz_event *done;
-    cu_event over;   /* behind the last kernel */
-    lz_dbuf *temp;   /* temporaries, then scratch */
-    cu_ptr *address; /* of a run */
-    cu_ptr *bases;   /* the program's among them */
-    lz_dbuf **in, **out;
-    bool *copy; /* per result: starts as a copy of the argument it would have taken over */
-};
+    cu_ptr scratch;
+} cuda_run;
 
-static cu_ptr address(const lz_dbuf *b)
+static cu_ptr address(const void *p)
 {
-    return b ? (cu_ptr)(uintptr_t)b->data : 0;
+    return (cu_ptr)(uintptr_t)p;
 }
 
-/* ---- making executables ---- */
+/* ---- making ---- */
 
-static void make_info(lz_exec *x)
+static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
+                         bool *idle)
 {
-    const lz_plan *p = x->plan;
-    lz_exec_info *f = &x->info;
-    for (uint32_t i = 0; i < p->nin; i++)
-        f->argument_bytes += p->in_type[i]->nbytes;
-    for (uint32_t i = 0; i < p->nout; i++) {
-        f->output_bytes += p->out_type[i]->nbytes;
-        if (p->out_alias[i] >= 0)
-            f->alias_bytes += p->out_type[i]->nbytes;
-    }
-    f->temp_bytes = p->temp_bytes;
-    f->steps = p->nstep;
-    cuda_prog_info(&x->prog, f);
-}
-
-static lz_status make(lz_exec *x, lz_cache *cache)
-{
-    LZ_TRY(cuda_prog_make(&x->prog, x->d, x->plan, cache, &x->need));
-    make_info(x);
+    cuda_exec *x = maker;
+    record *r = out;
+    r->function = ((const cuda_code *)lz_kstore_code(x->x.loads[i].code))->function;
+    r->step = s;
+    r->far = lz_simt_args_in_memory(k);
+    lz_simt_dims_of(k, s->args, x->d->processors, &r->dims);
+    if (r->dims.scratch > x->scratch)
+        x->scratch = r->dims.scratch;
+    *idle = !r->dims.grid;
     return LZ_OK;
 }
 
-static void job_free(job *j)
+/* Goes through what all parts have in the constants. To count: at NULL. Otherwise `at` is the block on the device, and everything is copied
+ * there and learns its address. */
+static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
 {
-    if (j && j->over && cuda_enter(j->d) == LZ_OK) {
-        (void)lz_cuda.EventDestroy(j->over);
-        cuda_leave(j->d);
+    const lz_prog *g = &x->x.prog;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < g->npart; i++) {
+        lz_part *p = &g->parts[i];
+        if (at && p->plan->const_bytes) {
+            p->consts = at + n;
+            LZ_TRY(cuda_copy_in(x->d, address(at + n), p->plan->consts, p->plan->const_bytes));
+        }
+        n += LZ_ALIGN_UP(p->plan->const_bytes, 64);
+        for (uint32_t k = 0; k < p->nlaunch; k++) {
+            record *r = lz_prog_record(g, p, k);
+            if (!r || !r->far)
+                continue;
+            uint64_t size = r->step->narg * sizeof(int64_t);
+            if (at) {
+                r->at = address(at + n);
+                LZ_TRY(cuda_copy_in(x->d, r->at, r->step->args, size));
+            }
+            n += LZ_ALIGN_UP(size, 64);
+        }
     }
-    lz_free(j);
+    *nbytes = n;
+    return LZ_OK;
 }
 
-static void release(lz_exec *x)
+static const lz_prog_ops prog_ops;
+
+static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
 {
-    if (atomic_fetch_sub_explicit(&x->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    cuda_prog_end(&x->prog);
-    job_free(atomic_load(&x->spare));
-    lz_plan_free(x->plan);
-    lz_free(x);
+    cuda_exec *x = (cuda_exec *)exec;
+    uint64_t nbytes;
+    x->d = maker;
+    LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
+    LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
+    exec->small = !exec->prog.control && exec->prog.nlaunch <= INLINE_LAUNCHES;
+    LZ_TRY(place_constants(x, NULL, &nbytes));
+    if (!nbytes)
+        return LZ_OK;
+    LZ_TRY(cuda_alloc(x->d, nbytes, &x->consts));
+    return place_constants(x, x->consts->data, &nbytes);
 }
 
-lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out)
+static void unmake(lz_exec *x)
 {
-    *out = NULL;
-    lz_exec *x = lz_calloc(1, sizeof *x);
-    if (!x) {
-        lz_plan_free(p);
-        return LZ_FAIL(LZ_EMEM, "no memory for an executable");
+    lz_dbuf_release(((cuda_exec *)x)->consts);
+}
+
+static size_t code_bytes(const lz_kcode *c)
+{
+    return ((const cuda_code *)lz_kstore_code(c))->nbytes;
+}
+
+/* ---- launching ---- */
+
+static lz_status copy(void *run, void *dst, const void *src, size_t nbytes)
+{
+    cuda_device *d = ((const cuda_run *)run)->d;
+    return nbytes
+               ? cuda_check(d,
+                            lz_cuda.MemcpyDtoDAsync(address(dst), address(src), nbytes, d->compute),
+                            "copying a value")
+               : LZ_OK;
+}
+
+/* A boolean that the stream makes. */
+static lz_status read_bool(void *run, const void *at, bool *out)
+{
+    cuda_device *d = ((const cuda_run *)run)->d;
+    if (!d->flag)
+        CUDA_TRY(d, MemHostAlloc((void **)&d->flag, 64, 0), "allocating pinned memory");
+    CUDA_TRY(d, MemcpyDtoHAsync(d->flag, address(at), 1, d->compute), "reading a condition");
+    CUDA_TRY(d, StreamSynchronize(d->compute), "waiting for a condition");
+    *out = *d->flag != 0;
+    return LZ_OK;
+}
+
+static lz_status launch(void *run, const void *rec, void *const *bufs)
+{
+    const cuda_run *c = run;
+    const record *r = rec;
+    cuda_device *d = c->d;
+    uint32_t n = r->step->nbuf;
+    for (uint32_t i = 0; i < n; i++)
+        d->value[i] = address(bufs[i]);
+    if (r->far)
+        d->value[n++] = r->at;
+    for (uint32_t i = 0; i < r->step->narg && !r->far; i++)
+        d->value[n++] = (uint64_t)r->step->args[i];
+    if (r->dims.scratch_each) {
+        d->value[n++] = c->scratch;
+        d->value[n++] = r->dims.scratch_each;
     }
-    atomic_init(&x->refs, 1);
-    x->d = d;
-    x->plan = p;
-    lz_status s = make(x, cache);
-    if (s != LZ_OK)
-        release(x);
-    else
-        *out = x;
-    return s;
+    for (uint32_t i = 0; i < n; i++)
+        d->param[i] = &d->value[i];
+    return cuda_check(d,
+                      lz_cuda.LaunchKernel(r->function, r->dims.grid, 1, 1, r->dims.block, 1, 1,
+                                           r->dims.shared, d->compute, d->param, NULL),
+                      "launching a kernel");
 }
 
-void cuda_exec_free(lz_exec *x)
-{
-    if (x)
-        release(x);
-}
+static const lz_prog_ops prog_ops = {
+    .record_bytes = sizeof(record),
+    .prepare = prepare,
+    .launch = launch,
+    .copy = copy,
+    .read_bool = read_bool,
+};
 
-void cuda_exec_info(const lz_exec *x, lz_exec_info *out)
-{
-    *out = x->info;
-}
-
-void cuda_exec_note(lz_exec *x, double compile_ms)
-{
-    x->info.compile_ms = compile_ms;
-}
-
-const lz_plan *cuda_exec_plan(const lz_exec *x)
-{
-    return x->plan;
-}
-
-/* ---- launching; on the launching queue ---- */
+/* ---- jobs; on the launching queue ---- */
 
 /* The device's temporaries are large enough; a large block that many jobs in a row did not need is given back. */
 static lz_status room(cuda_device *d, size_t need)
@@ -142,54 +189,46 @@ static lz_status room(cuda_device *d, size_t need)
     return cuda_alloc(d, need, &d->temp);
 }
 
-/* An argument of a job that has failed: its error. The rest is on the stream before this one. */
-static lz_status check_arguments(const job *j)
+static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
 {
-    for (uint32_t i = 0; i < j->x->plan->nin; i++)
-        if (j->in[i]->ready && lz_event_done(j->in[i]->ready))
-            LZ_TRY(lz_event_wait(j->in[i]->ready));
-    return LZ_OK;
-}
-
-static uint64_t temp_bytes(const lz_exec *x)
-{
-    return LZ_ALIGN_UP(x->plan->temp_bytes, 64);
-}
-
-static lz_status launch_all(job *j)
-{
-    cuda_device *d = j->d;
-    const lz_plan *p = j->x->plan;
+    cuda_device *d = (cuda_device *)j->j.d;
+    char *temp = j->temp ? j->temp->data : NULL;
     LZ_TRY(cuda_after_uploads(d));
-    for (uint32_t k = 0; k < p->nout; k++)
-        if (j->copy[k] && p->out_type[k]->nbytes)
-            CUDA_TRY(d,
-                     MemcpyDtoDAsync(address(j->out[k]), address(j->in[p->out_alias[k]]),
-                                     p->out_type[k]->nbytes, d->compute),
-                     "copying an argument");
-    cuda_run r = {d, j->address, address(j->temp) + temp_bytes(j->x)};
-    LZ_TRY(cuda_prog_run(&j->x->prog, &r));
+    LZ_TRY(lz_job_run(&j->j, temp, &(cuda_run){d, address(temp) + scratch_at}));
     return cuda_check(d, lz_cuda.EventRecord(j->over, d->compute), "recording an event");
 }
 
-static lz_status launch_job(job *j)
+static void finish(void *job)
 {
-    cuda_device *d = j->d;
-    LZ_TRY(check_arguments(j));
-    uint64_t need;
-    if (__builtin_add_overflow(temp_bytes(j->x), j->x->need.scratch, &need))
-        return LZ_FAIL(LZ_EDEVMEM, "CUDA:%d: rows that are to be sorted are too long", d->index);
+    cuda_job *j = job;
+    cuda_device *d = (cuda_device *)j->j.d;
+    lz_status s = cuda_enter(d);
+    if (s == LZ_OK) {
+        s = cuda_check(d, lz_cuda.EventSynchronize(j->over), "running a program");
+        cuda_leave(d);
+    }
+    lz_job_end(&j->j, s);
+}
+
+/* Puts it on the stream; once it is on the finishing queue as well, that ends it. */
+static lz_status launch_job(cuda_job *j)
+{
+    cuda_device *d = (cuda_device *)j->j.d;
+    const cuda_exec *x = (const cuda_exec *)j->j.x;
+    uint64_t temp_bytes = LZ_ALIGN_UP(x->x.plan->temp_bytes, 64), need;
+    LZ_TRY(lz_job_wait(&j->j));
+    if (__builtin_add_overflow(temp_bytes, x->scratch, &need))
+        return LZ_FAIL(LZ_EDEVMEM, "CUDA:%d: rows that are to be sorted are too long", d->at.index);
     LZ_TRY(room(d, need));
     j->temp = d->temp;
     if (j->temp)
         lz_dbuf_retain(j->temp);
-    j->bases[CUDA_BASE_TEMP] = address(j->temp);
-    j->bases[CUDA_BASE_CONST] = address(j->x->prog.consts);
     LZ_TRY(cuda_enter(d));
-    lz_status s = launch_all(j);
-    lz_error err;
+    lz_status s = launch_all(j, temp_bytes);
+    if (s == LZ_OK)
+        s = lz_queue_push(d->finish, finish, j, false);
     if (s != LZ_OK) { /* what was launched must not outlive its memory */
-        err = *lz_error_get();
+        lz_error err = *lz_error_get();
         (void)lz_cuda.StreamSynchronize(d->compute);
         lz_error_set(&err);
     }
@@ -197,202 +236,77 @@ static lz_status launch_job(job *j)
     return s;
 }
 
-/* ---- finishing ---- */
-
-static void let_go(job *j)
+static void run(lz_job *j)
 {
-    const lz_plan *p = j->x->plan;
-    for (uint32_t i = 0; i < p->nin; i++)
-        lz_dbuf_release(j->in[i]);
-    for (uint32_t k = 0; k < p->nout; k++)
-        lz_dbuf_release(j->out[k]);
+    lz_status s = launch_job((cuda_job *)j);
+    if (s != LZ_OK)
+        lz_job_end(j, s);
+}
+
+static lz_status job_start(lz_job *job)
+{
+    cuda_job *j = (cuda_job *)job;
+    cuda_device *d = (cuda_device *)job->d;
+    if (j->over)
+        return LZ_OK;
+    LZ_TRY(cuda_enter(d));
+    lz_status s =
+        cuda_check(d, lz_cuda.EventCreate(&j->over, CU_EVENT_NO_TIMING), "making an event");
+    cuda_leave(d);
+    if (s != LZ_OK)
+        j->over = NULL;
+    return s;
+}
+
+static void job_over(lz_job *job)
+{
+    cuda_job *j = (cuda_job *)job;
     lz_dbuf_release(j->temp);
     j->temp = NULL;
 }
 
-static void job_end(job *j)
+static void job_free(lz_job *job)
 {
-    lz_exec *x = j->x;
-    job *none = NULL;
-    if (!atomic_compare_exchange_strong(&x->spare, &none, j))
-        job_free(j);
-    release(x);
-}
-
-/* What a waiter can see of memory is right when the event is set: the job's references go first. */
-static void end(job *j, lz_status s)
-{
-    lz_error err;
-    if (s != LZ_OK)
-        err = *lz_error_get();
-    lz_event *done = j->done;
-    let_go(j);
-    job_end(j);
-    lz_event_complete(done, s != LZ_OK ? &err : NULL);
-    lz_event_release(done);
-}
-
-static void finish(void *arg)
-{
-    job *j = arg;
-    lz_status s = cuda_enter(j->d);
-    if (s == LZ_OK) {
-        s = cuda_check(j->d, lz_cuda.EventSynchronize(j->over), "running a program");
-        cuda_leave(j->d);
+    cuda_job *j = (cuda_job *)job;
+    cuda_device *d = (cuda_device *)job->d;
+    if (j->over && cuda_enter(d) == LZ_OK) {
+        (void)lz_cuda.EventDestroy(j->over);
+        cuda_leave(d);
     }
-    end(j, s);
 }
 
-static void run(void *arg)
+/* ---- executables ---- */
+
+static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
 {
-    job *j = arg;
-    lz_status s = launch_job(j);
-    if (s == LZ_OK)
-        s = lz_queue_push(j->d->finish, finish, j, false);
-    if (s != LZ_OK)
-        end(j, s);
+    return cuda_alloc((cuda_device *)d, nbytes, out);
 }
 
-/* ---- enqueuing ---- */
+static const lz_exec_ops exec_ops = {
+    .exec_bytes = sizeof(cuda_exec),
+    .job_bytes = sizeof(cuda_job),
+    .make = make,
+    .unmake = unmake,
+    .code_bytes = code_bytes,
+    .alloc = alloc,
+    .run = run,
+    .in_order = true,
+    .job_start = job_start,
+    .job_over = job_over,
+    .job_free = job_free,
+};
 
-static job *job_new(lz_exec *x)
+lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out)
 {
-    job *j = atomic_exchange(&x->spare, NULL);
-    uint32_t nin = x->plan->nin, nout = x->plan->nout;
-    if (!j) {
-        j = lz_alloc(sizeof *j + x->need.naddress * sizeof(cu_ptr) +
-                     ((size_t)nin + nout) * sizeof(lz_dbuf *) + nout * sizeof(bool));
-        if (!j) {
-            (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
-            return NULL;
-        }
-        j->address = (cu_ptr *)(j + 1);
-        j->bases = j->address + x->prog.at;
-        j->in = (lz_dbuf **)(j->address + x->need.naddress);
-        j->out = j->in + nin;
-        j->copy = (bool *)(j->out + nout);
-        j->over = NULL;
-    }
-    j->x = x;
-    j->d = x->d;
-    j->temp = NULL;
-    j->done = NULL;
-    memset(j->in, 0, nin * sizeof *j->in);
-    memset(j->out, 0, nout * sizeof *j->out);
-    return j;
-}
-
-static lz_status check_argument(const lz_exec *x, uint32_t i, const lz_dbuf *b)
-{
-    const lz_type *t = x->plan->in_type[i];
-    char text[96];
-    if (!b)
-        return LZ_FAIL(LZ_ENULL, "argument %u is NULL", i);
-    if (b->nbytes < t->nbytes)
-        return LZ_FAIL(LZ_ESHAPE, "argument %u has %zu bytes, %s needs %zu", i, b->nbytes,
-                       lz_type_short(t, text, sizeof text), t->nbytes);
-    if (b->backend != x->d->backend || b->device != (uint32_t)x->d->index)
-        return LZ_FAIL(LZ_EINVAL, "argument %u is on %s:%u, the program runs on CUDA:%d", i,
-                       lz_backend_at(b->backend)->name, b->device, x->d->index);
-    if (x->prog.in_align[i] && (uintptr_t)b->data % x->prog.in_align[i])
-        return LZ_FAIL(LZ_EINVAL, "argument %u at %p is not aligned to its elements of %zu bytes",
-                       i, b->data, x->prog.in_align[i]);
-    return LZ_OK;
-}
-
-/* Results: the argument's own buffer where it is given away (borrowed memory never is), new memory otherwise. */
-static lz_status make_results(job *j, const bool *donated)
-{
-    const lz_plan *p = j->x->plan;
-    for (uint32_t k = 0; k < p->nout; k++) {
-        int32_t a = p->out_alias[k];
-        j->copy[k] = false;
-        if (a >= 0 && donated && donated[a] && j->in[a]->capacity) {
-            j->out[k] = j->in[a];
-            lz_dbuf_retain(j->out[k]);
-        } else {
-            LZ_TRY(cuda_alloc(j->d, p->out_type[k]->nbytes, &j->out[k]));
-            j->copy[k] = a >= 0;
-        }
-        j->bases[CUDA_BASE_ARGS + p->nin + k] = address(j->out[k]);
-    }
-    return LZ_OK;
-}
-
-static lz_status prepare(job *j, lz_dbuf *const *in, const bool *donated)
-{
-    const lz_plan *p = j->x->plan;
-    for (uint32_t i = 0; i < p->nin; i++)
-        LZ_TRY(check_argument(j->x, i, in[i]));
-    for (uint32_t i = 0; i < p->nin; i++) {
-        j->in[i] = in[i];
-        lz_dbuf_retain(in[i]);
-        j->bases[CUDA_BASE_ARGS + i] = address(in[i]);
-    }
-    LZ_TRY(make_results(j, donated));
-    if (!j->over) {
-        LZ_TRY(cuda_enter(j->d));
-        lz_status s =
-            cuda_check(j->d, lz_cuda.EventCreate(&j->over, CU_EVENT_NO_TIMING), "making an event");
-        cuda_leave(j->d);
-        if (s != LZ_OK)
-            j->over = NULL;
-        LZ_TRY(s);
-    }
-    j->done = lz_event_new();
-    return j->done ? LZ_OK : LZ_EMEM;
-}
-
-static void hand_over(job *j, lz_dbuf **out, lz_event **done)
-{
-    for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_dbuf *b = j->out[k];
-        lz_event_release(b->ready);
-        lz_event_retain(j->done);
-        b->ready = j->done;
-        lz_dbuf_retain(b);
-        out[k] = b;
-    }
-    lz_event_retain(j->done);
-    *done = j->done;
-}
-
-/* Undoes hand_over when the queue did not take the job. */
-static void take_back(job *j, lz_dbuf **out, lz_event **done)
-{
-    lz_error err = *lz_error_get();
-    lz_event_complete(j->done, &err);
-    for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_dbuf_release(out[k]);
-        out[k] = NULL;
-    }
-    lz_event_release(*done);
-    *done = NULL;
-    lz_error_set(&err);
+    return lz_exec_new(&exec_ops, p, d, cache, out);
 }
 
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
                         lz_dbuf **out, lz_event **done)
 {
-    LZ_TRY(lz_fork_check());
-    if (x->d != d)
+    const cuda_device *home = ((const cuda_exec *)x)->d;
+    if (home != d)
         return LZ_FAIL(LZ_EINVAL, "the program was compiled for CUDA:%d, not for CUDA:%d",
-                       x->d->index, d->index);
-    job *j = job_new(x);
-    if (!j)
-        return LZ_EMEM;
-    atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
-    lz_status s = prepare(j, in, donated);
-    if (s == LZ_OK) {
-        hand_over(j, out, done);
-        s = lz_queue_push(d->queue, run, j,
-                          !x->need.control && x->need.launches <= INLINE_LAUNCHES);
-        if (s == LZ_OK)
-            return LZ_OK;
-        take_back(j, out, done);
-    }
-    let_go(j);
-    lz_event_release(j->done);
-    job_end(j);
-    return s;
+                       home->at.index, d->at.index);
+    return lz_exec_run(x, &d->at, in, donated, out, done);
 }

@@ -73,7 +73,7 @@ static lz_status load_module(cuda_device *d, const void *bytes, cuda_code *c)
 {
     int r = lz_cuda.ModuleLoadData(&c->module, bytes);
     if (r == CU_INVALID_IMAGE || r == CU_NO_BINARY_FOR_GPU)
-        return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel is none for device CUDA:%d", d->index);
+        return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel is none for device CUDA:%d", d->at.index);
     LZ_TRY(cuda_check(d, r, "loading a kernel"));
     lz_status s = cuda_check(d, lz_cuda.ModuleGetFunction(&c->function, c->module, "lz_kernel"),
                              "finding a kernel's function");

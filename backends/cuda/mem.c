@@ -77,7 +77,7 @@ static lz_status no_memory(cuda_device *d, size_t nbytes)
     return LZ_FAIL(LZ_EDEVMEM,
                    "CUDA:%d: no room for %zu bytes: this process uses %" PRIu64 " of %" PRIu64
                    " bytes (LAZULI_DEVICE_MEMORY_MB), the device has %zu free",
-                   d->index, nbytes, d->pool.used, cuda_limit(d), nfree);
+                   d->at.index, nbytes, d->pool.used, cuda_limit(d), nfree);
 }
 
 static lz_status take_counted(cuda_device *d, size_t nbytes, cu_ptr *out, size_t *size)
@@ -117,8 +117,8 @@ lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out)
             lz_dbuf_recycle(b);
         return s;
     }
-    b->backend = d->backend;
-    b->device = (uint32_t)d->index;
+    b->backend = d->at.backend;
+    b->device = (uint32_t)d->at.index;
     b->nbytes = nbytes;
     b->capacity = size;
     b->data = (void *)(uintptr_t)at;

@@ -408,7 +408,7 @@ START_TEST(device_is_lost)
 }
 END_TEST
 
-/* A kernel that failed on the device: whoever waits is told, and so is who uses the result. */
+/* A kernel that failed on the device: whoever waits is told, and so is who uses the result, also who takes over its memory. */
 START_TEST(errors_travel)
 {
     use_mock();
@@ -416,8 +416,8 @@ START_TEST(errors_travel)
     lz_exec *x;
     lz_dbuf *in, *out[2];
     lz_event *done[2];
-    bool given = false;
-    OK(be->compile(0, f, NULL, &x));
+    bool given = _i == 1;
+    OK(be->compile(0, f, &(lz_compile_options){.donate = &given}, &x));
     OK(be->alloc(0, 160, &in));
     mock.fail_at("cuLaunchKernel", 1, 1);
     OK(be->execute(x, 0, &in, &given, &out[0], &done[0]));
@@ -455,7 +455,7 @@ int main(void)
     tcase_add_test(t, calls_fail);
     tcase_add_loop_test(t, starting_fails, 0, 3);
     tcase_add_loop_test(t, device_is_lost, 0, 8);
-    tcase_add_test(t, errors_travel);
+    tcase_add_loop_test(t, errors_travel, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
