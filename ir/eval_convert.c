@@ -37,7 +37,7 @@ static number number_of(lz_dtype d, const void *p, int64_t i)
 {
     if (lz_dtype_is_complex(d)) {
         lz_cx c = lz_ref_load_c(d, p, i);
-        return (number){.is_float = true, .f = (double)c.re, .nonzero = c.re != 0 || c.im != 0};
+        return (number){.is_float = true, .f = (double)c.re, .nonzero = c.re != 0};
     }
     if (lz_dtype_is_float(d)) {
         double f = lz_ref_load_f(d, p, i);

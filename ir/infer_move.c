@@ -7,8 +7,8 @@ lz_status lz_infer_bitcast(lz_infer *c)
     lz_dtype d = LZ_ATTR(dtype, c->attr)->dtype;
     size_t from = lz_dtype_size(x->dtype), to = lz_dtype_size(d);
     lz_shape s = x->shape;
-    if (d != x->dtype && (d == LZ_BOOL || x->dtype == LZ_BOOL || lz_dtype_is_complex(d) ||
-                          lz_dtype_is_complex(x->dtype)))
+    if (d != x->dtype && (d == LZ_BOOL || x->dtype == LZ_BOOL ||
+                          lz_dtype_is_complex(d) != lz_dtype_is_complex(x->dtype)))
         return LZ_FAIL(LZ_EDTYPE, "%s: the bits of %s cannot be read as %s", c->name, LZ_TT(x),
                        lz_dtype_name(d));
     if (from > to) {

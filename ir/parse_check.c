@@ -148,7 +148,8 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
         LZ_TRY(lz_scan_want(&p->c, "="));
         lz_scan_skip(&p->c);
         e.value = p->c.p;
-        LZ_TRY(lz_scan_until(&p->c, ",:{"));
+        while (p->c.p < p->c.end && *p->c.p && strchr("+-.0123456789eE", *p->c.p))
+            p->c.p++;
         LZ_TRY(lz_vec_push(&t->dict, e));
     }
     if (lz_scan_eat(&p->c, "{"))

@@ -1,5 +1,6 @@
 /* parse_chlo.c - CHLO's operations with several results or implicit broadcasting, written with those of the table. */
 #include "ir/parse_chlo.h"
+#include <math.h>
 #include <string.h>
 
 /* Older exports call CHLO's functions by name, as mhlo.erf. */
@@ -69,6 +70,43 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(
             done(p, t, lz_build(s->f, LZ_OP_SLICE, (const lz_attr *)(const void *)&cut, &r[i], 1)));
     return LZ_OK;
+}
+
+/* ---- comparisons in WEAKORDER ---- */
+
+static lz_val one_of_each(lz_func *f, lz_val x)
+{
+    const lz_type *t = lz_val_type(f, x);
+    lz_val zero = lz_build_splat(f, t, 0), nan = lz_build_splat(f, t, (double)NAN);
+    x = lz_build_select(f, lz_build_compare(f, LZ_CMP_EQ, x, zero), zero, x);
+    return lz_build_select(f, lz_build_compare(f, LZ_CMP_NE, x, x), nan, x);
+}
+
+static bool names_weak_order(const lz_parser *p, const lz_entry *e)
+{
+    lz_scan c = p->c;
+    c.p = e->value;
+    if (!lz_slice_is(e->key, "compare_type") || !e->value ||
+        !lz_scan_eat(&c, "#stablehlo<comparison_type"))
+        return false;
+    return lz_scan_eat_word(&c, "WEAKORDER");
+}
+
+bool lz_parse_weak_order(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    bool weak = t->nword == 2 && lz_slice_is(t->words[1], "WEAKORDER");
+    t->nword -= weak;
+    for (uint32_t i = 0; i < t->dict.len && !weak; i++) {
+        weak = names_weak_order(p, &t->dict.data[i]);
+        if (weak)
+            t->dict.data[i] = t->dict.data[--t->dict.len];
+    }
+    bool floats = weak && t->opnd.len == 2;
+    for (int k = 0; k < 2 && floats; k++)
+        floats = lz_dtype_is_float(lz_val_type(s->f, t->opnd.data[k])->dtype);
+    for (int k = 0; k < 2 && floats; k++)
+        t->opnd.data[k] = one_of_each(s->f, t->opnd.data[k]);
+    return weak;
 }
 
 /* ---- broadcast_*: operands aligned at the last dimension, or as broadcast_dimensions says, extents of 1 repeated ---- */

@@ -5,6 +5,9 @@
 #include "ir/parse.h"
 
 lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* Whether the statement is a comparison in WEAKORDER (both zeros equal, all NaN equal and
+ * largest): then its operands become such that TOTALORDER is the same, and the word is gone. */
+bool lz_parse_weak_order(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* chlo.broadcast_<elementwise operation of two or three operands> */
 bool lz_chlo_is_broadcast(lz_slice name);
 lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);

@@ -60,6 +60,69 @@ static lz_val is_neg_inf(lz_func *f, const lz_stmt *t)
     return lz_build_compare(f, LZ_CMP_EQ, t->opnd.data[0], like(f, t->opnd.data[0], -INFINITY));
 }
 
+/* ---- chlo.mulhi: the upper half of the product ---- */
+
+static lz_val cast(lz_func *f, lz_val x, lz_dtype d)
+{
+    return lz_build_convert(f, x, d);
+}
+
+static lz_val bits_as(lz_func *f, lz_val x, lz_dtype d)
+{
+    lz_attr_dtype a = {.kind = LZ_ATTR_dtype, .dtype = d};
+    return lz_build(f, LZ_OP_BITCAST_CONVERT, (const lz_attr *)(const void *)&a, &x, 1);
+}
+
+/* Of unsigned 64-bit numbers, by their halves; no sum overflows. */
+static lz_val mulhi_u64(lz_func *f, lz_val a, lz_val b)
+{
+    lz_val low = like(f, a, 4294967295.0), by = like(f, a, 32);
+    lz_val ah = ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, a, by), al = ew2(f, LZ_OP_AND, a, low),
+           bh = ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, b, by), bl = ew2(f, LZ_OP_AND, b, low);
+    lz_val m = ew2(f, LZ_OP_MULTIPLY, al, bl), mid = ew2(f, LZ_OP_MULTIPLY, ah, bl);
+    mid = ew2(f, LZ_OP_ADD, mid, ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, m, by));
+    lz_val cross = ew2(f, LZ_OP_ADD, ew2(f, LZ_OP_MULTIPLY, al, bh), ew2(f, LZ_OP_AND, mid, low));
+    lz_val high = ew2(f, LZ_OP_ADD, ew2(f, LZ_OP_MULTIPLY, ah, bh),
+                      ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, mid, by));
+    return ew2(f, LZ_OP_ADD, high, ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, cross, by));
+}
+
+/* A negative factor is 2^64 too large when it is read without sign. */
+static lz_val mulhi_i64(lz_func *f, lz_val a, lz_val b)
+{
+    lz_val zero = like(f, a, 0);
+    lz_val r = bits_as(f, mulhi_u64(f, bits_as(f, a, LZ_U64), bits_as(f, b, LZ_U64)), LZ_I64);
+    lz_val over_a = lz_build_select(f, lz_build_compare(f, LZ_CMP_LT, a, zero), b, zero),
+           over_b = lz_build_select(f, lz_build_compare(f, LZ_CMP_LT, b, zero), a, zero);
+    return ew2(f, LZ_OP_SUBTRACT, ew2(f, LZ_OP_SUBTRACT, r, over_a), over_b);
+}
+
+static lz_val mulhi(lz_func *f, const lz_stmt *t)
+{
+    lz_val a = t->opnd.data[0], b = t->opnd.data[1];
+    lz_dtype d = lz_val_type(f, a)->dtype, e = lz_val_type(f, b)->dtype;
+    size_t size = lz_dtype_size(d);
+    bool sgn = lz_dtype_is_signed(d);
+    if (!lz_dtype_is_int(d) || d != e) {
+        (void)LZ_FAIL(LZ_EDTYPE, "chlo.mulhi: %s and %s are not integers of one dtype",
+                      lz_dtype_name(d), lz_dtype_name(e));
+        return LZ_NOVAL;
+    }
+    if (size == 8)
+        return sgn ? mulhi_i64(f, a, b) : mulhi_u64(f, a, b);
+    lz_dtype wide = sgn ? (size == 1   ? LZ_I16
+                           : size == 2 ? LZ_I32
+                                       : LZ_I64)
+                        : (size == 1   ? LZ_U16
+                           : size == 2 ? LZ_U32
+                                       : LZ_U64);
+    lz_val m = ew2(f, LZ_OP_MULTIPLY, cast(f, a, wide), cast(f, b, wide));
+    if (m == LZ_NOVAL)
+        return m;
+    m = ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, m, like(f, m, 8.0 * (double)size));
+    return cast(f, m, d);
+}
+
 /* ---- older StableHLO ---- */
 
 /* dot: the last dimension of the first with the first of the second. */
@@ -86,6 +149,7 @@ static lz_val broadcast(lz_func *f, const lz_stmt *t)
 static const lz_expansion expansions[] = {
     {"chlo.square", 1, square, NULL},
     {"chlo.conj", 1, conj_, NULL},
+    {"chlo.mulhi", 2, mulhi, NULL},
     {"chlo.top_k", 1, NULL, lz_chlo_top_k},
     {"chlo.tan", 1, tan_, NULL},
     {"chlo.is_inf", 1, is_inf, NULL},

@@ -309,7 +309,10 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_attr_any a;
     lz_dtype narrow = LZ_DTYPE_NONE;
+    bool weak = t->op == LZ_OP_COMPARE && lz_parse_weak_order(p, s, t);
     LZ_TRY(lz_parse_record(p, s, t, &a));
+    if (weak)
+        a.as_compare.compare_type = LZ_CT_TOTALORDER;
     bool product = t->op == LZ_OP_DOT_GENERAL || t->op == LZ_OP_CONVOLUTION;
     if (product && t->opnd.len == 2 && t->result_types.len == 1 &&
         widen_product(s, t, &narrow) != LZ_OK)

@@ -245,6 +245,9 @@ lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d)
     if (!x || lz_node_type(x)->dtype == d)
         return x;
     lz_attr_any a;
+    /* ATen's truth of a complex number; StableHLO's convert looks at the real part alone */
+    if (d == LZ_BOOL && lz_dtype_is_complex(lz_node_type(x)->dtype))
+        return lz_tr_compare(c, LZ_CMP_NE, x, lz_tr_const_like(c, x, 0));
     lz_attr_init(&a, LZ_ATTR_dtype);
     a.as_dtype.dtype = d;
     return lz_tr_op(c, LZ_OP_CONVERT, &a.head, &x, 1);

@@ -100,8 +100,7 @@ Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
     if (to == LZ_BOOL) {
         if (!lz_dtype_is_float(from) && !lz_dtype_is_complex(from))
             return real(ICMP(NE, x, LLVMConstNull(LLVMTypeOf(x))));
-        Val nz = FCMP(UNE, x, LLVMConstNull(LLVMTypeOf(x)));
-        return real(a.im ? OR(nz, FCMP(UNE, a.im, LLVMConstNull(LLVMTypeOf(x)))) : nz);
+        return real(FCMP(UNE, x, LLVMConstNull(LLVMTypeOf(x))));
     }
     lz_dtype src = lz_dtype_part(from);
     if (lz_dtype_is_float(src))
