@@ -30,6 +30,8 @@ extern const struct workload workloads_kernels[], workloads_train[], workloads_i
 struct sample {
     double median, min; /* seconds per call */
     int n, inner;
+    double
+        cpu; /* median processor seconds per call, of all threads: what others do counts for less */
     double rss_mb;    /* highest of the process so far */
     double steal_pct; /* processor time that went to other machines meanwhile */
 };

@@ -23,6 +23,13 @@ double bench_now(void)
 
 /* ---- sampling ---- */
 
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static double rss_mb(void)
 {
     struct rusage u;
@@ -61,7 +68,7 @@ struct sample bench_sample(double *s, int n)
 struct sample bench_run(void (*fn)(void *), void *arg)
 {
     enum { MAX = 400, MIN = 7, FEW = 3 };
-    static double s[MAX];
+    static double s[MAX], cpu[MAX];
     double before[2], after[2];
     processor_ticks(before);
     fn(arg);
@@ -71,14 +78,17 @@ struct sample bench_run(void (*fn)(void *), void *arg)
     int n = 0, inner = once < 3e-3 ? (int)fmin(3e-3 / fmax(once, 1e-9), 1e6) + 1 : 1;
     /* as the peers' scripts: at least MIN samples, or FEW when they are long */
     while (n < MAX && (spent < bench.secs || n < (spent < 4 * bench.secs ? MIN : FEW))) {
+        double used = processor_seconds();
         t = bench_now();
         for (int i = 0; i < inner; i++)
             fn(arg);
-        s[n++] = (bench_now() - t) / inner;
+        s[n] = (bench_now() - t) / inner;
+        cpu[n++] = (processor_seconds() - used) / inner;
         spent = bench_now() - begin;
     }
     processor_ticks(after);
     struct sample r = bench_sample(s, n);
+    r.cpu = bench_sample(cpu, n).median;
     r.inner = inner;
     r.steal_pct = 100 * (after[0] - before[0]) / fmax(1, after[1] - before[1]);
     return r;
@@ -93,8 +103,8 @@ void bench_emit(const struct workload *w, const char *label, struct sample s, co
     double load = 0;
     (void)getloadavg(&load, 1);
     printf("{\"peer\":\"lazuli\",\"workload\":\"%s\",\"median_ms\":%.6f,\"min_ms\":%.6f,\"extra\":{"
-           "\"threads\":%d,\"n\":%d,\"steal_pct\":%.1f,\"load\":%.2f",
-           label, s.median * 1e3, s.min * 1e3, bench.threads, s.n, s.steal_pct, load);
+           "\"threads\":%d,\"n\":%d,\"cpu_ms\":%.6f,\"steal_pct\":%.1f,\"load\":%.2f",
+           label, s.median * 1e3, s.min * 1e3, bench.threads, s.n, s.cpu * 1e3, s.steal_pct, load);
     if (w->flops > 0)
         printf(",\"gflops\":%.2f,\"pct_fma\":%.1f", w->flops / s.median * 1e-9,
                100 * w->flops / s.median * 1e-9 / l->fma_max);

@@ -6,7 +6,7 @@
 
 run: every workload once per round and program, one program after the other, so that all of them meet the same disturbances;
 prints a row per workload with the ratio to the limit measured in the same process, the ratio to each peer (median over the rounds
-of peer's time / ours: above 1 we are faster) and the targets of bench/targets.tsv. --keep writes bench/results/COMMIT.json and the page.
+of peer's time / ours: above 1 we are faster; also of the least times, and of processor time, which says most on a busy machine) and the targets of bench/targets.tsv. --keep writes bench/results/COMMIT.json and the page.
 page: bench/results/index.html from all results. Only Python's standard library is used.
 """
 import argparse
@@ -96,7 +96,8 @@ def figure(rounds, name):
 
 def ratio(ours, theirs, member="median_ms"):
     """Median over the rounds of their time by ours."""
-    pairs = [t[member] / o[member] for o, t in zip(ours, theirs)]
+    of = lambda line: line.get(member) or line["extra"].get(member)
+    pairs = [of(t) / of(o) for o, t in zip(ours, theirs) if of(t) and of(o)]
     return statistics.median(pairs) if pairs else None
 
 
@@ -125,7 +126,8 @@ def summary(threads, workload, programs_lines):
         "fma": figure(ours, "fma"),
         "bw": figure(ours, "bw"),
         "load": figure(ours, "load"),
-        "peers": {n: {"median": ratio(ours, l), "min": ratio(ours, l, "min_ms")}
+        "cpu_ms": figure(ours, "cpu_ms"),
+        "peers": {n: {"median": ratio(ours, l), "min": ratio(ours, l, "min_ms"), "cpu": ratio(ours, l, "cpu_ms")}
                   for n, l in programs_lines.items() if n != "lazuli" and ours},
         "targets": [],
     }
@@ -147,13 +149,13 @@ def number(v, digits=3):
 def show(threads, workload, table, failed):
     """The rows of what one workload printed; head it once."""
     if not getattr(show, "headed", False):
-        print(f"{'result':20s} thr {'ms':>9s} {'least ms':>9s} {'%fma':>5s} {'%triad':>6s} load  peer's time / ours (median, least); targets")
+        print(f"{'result':20s} thr {'ms':>9s} {'least ms':>9s} {'%fma':>5s} {'%triad':>6s} load  peer's time / ours (median, least, processor time); targets")
         show.headed = True
     for name in table:
         if name == workload or workload == "overhead" and name not in show_done(threads):
             row = summary(threads, name, table[name])
             show_done(threads).add(name)
-            peers = ", ".join(f"{n} {number(r['median'])} ({number(r['min'])})" for n, r in row["peers"].items())
+            peers = ", ".join(f"{n} {number(r['median'])} ({number(r['min'])}, {number(r['cpu'])})" for n, r in row["peers"].items())
             goals = ", ".join(f"{g['figure']} {number(g['value'])} {'reaches' if g['reached'] else 'MISSES'} {g['bound']}"
                               for g in row["targets"])
             print(f"{name:20s} {threads:3d} {number(row['median_ms'], 4):>9s} {number(row['min_ms'], 4):>9s} "

@@ -81,28 +81,30 @@ os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads:])
 
 
 def sample(call):
-    """Warms up and calls for options.secs: (median, smallest, how many) in seconds."""
+    """Warms up and calls for options.secs: (median, smallest, how many, median processor time) in seconds."""
     call()
     t = time.perf_counter()
     call()
     once = time.perf_counter() - t
     inner = int(3e-3 / max(once, 1e-9)) + 1 if once < 3e-3 else 1
-    times, begin, spent = [], time.perf_counter(), 0.0
+    times, used, begin, spent = [], [], time.perf_counter(), 0.0
     while len(times) < 400 and (spent < options.secs or
                                 len(times) < (7 if spent < 4 * options.secs else 3)):
-        t = time.perf_counter()
+        p, t = time.process_time(), time.perf_counter()
         for _ in range(inner):
             call()
         times.append((time.perf_counter() - t) / inner)
+        used.append((time.process_time() - p) / inner)
         spent = time.perf_counter() - begin
     times.sort()
-    return times[len(times) // 2], times[0], len(times)
+    used.sort()
+    return times[len(times) // 2], times[0], len(times), used[len(used) // 2]
 
 
 def emit(peer, workload, sampled, **extra):
-    median, smallest, n = sampled
+    median, smallest, n, used = sampled
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    extra = dict(threads=options.threads, n=n, load=round(os.getloadavg()[0], 2), rss_mb=round(rss, 1), **extra)
+    extra = dict(threads=options.threads, n=n, cpu_ms=used * 1e3, load=round(os.getloadavg()[0], 2), rss_mb=round(rss, 1), **extra)
     print(json.dumps(dict(peer=peer, workload=workload, median_ms=median * 1e3, min_ms=smallest * 1e3,
                           extra=extra)), flush=True)
 
