@@ -128,6 +128,7 @@ lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_
 const lz_func *lz_region_intern(const lz_func *f);
 /* (a, b) -> combiner(a, b); cached */
 const lz_func *lz_region_binary(lz_op combiner, lz_dtype d);
+const lz_func *lz_region_assign(lz_dtype d); /* (old, update) -> update */
 /* The comparator of sort on n operands that orders by the first nkey of them, -0 equal to 0 and NaN
  * largest; LZ_EDTYPE for complex keys. */
 const lz_func *lz_region_order(const lz_dtype *d, uint32_t n, uint32_t nkey, bool descending);

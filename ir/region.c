@@ -116,6 +116,22 @@ const lz_func *lz_region_binary(lz_op combiner, lz_dtype d)
     return r;
 }
 
+const lz_func *lz_region_assign(lz_dtype d)
+{
+    static const lz_shape scalar;
+    const lz_type *t = lz_type_get(d, &scalar);
+    lz_func *f = t ? lz_func_new("assign") : NULL;
+    if (!f)
+        return NULL;
+    (void)lz_build_param(f, t);
+    lz_val update = lz_build_param(f, t);
+    const lz_func *r = update != LZ_NOVAL && lz_func_set_results(f, &update, 1) == LZ_OK
+                           ? lz_region_intern(f)
+                           : NULL;
+    lz_func_free(f);
+    return r;
+}
+
 lz_op lz_region_as_binary(const lz_func *r)
 {
     if (!r || r->nparam != 2 || r->ninst != 3 || r->nresult != 1 || r->results[0] != 2)

@@ -329,22 +329,6 @@ lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gat
     return lz_tr_end(&c, ok ? lz_tr_op(&c, LZ_OP_GATHER, &r.head, o, 2) : NULL);
 }
 
-const lz_func *lz_tr_assign_region(lz_dtype d)
-{
-    static const lz_shape scalar;
-    const lz_type *t = lz_type_get(d, &scalar);
-    lz_func *f = t ? lz_func_new("assign") : NULL;
-    if (!f)
-        return NULL;
-    (void)lz_build_param(f, t);
-    lz_val update = lz_build_param(f, t);
-    const lz_func *r = update != LZ_NOVAL && lz_func_set_results(f, &update, 1) == LZ_OK
-                           ? lz_region_intern(f)
-                           : NULL;
-    lz_func_free(f);
-    return r;
-}
-
 /* Body of a scatter: combine(old, update), or the update. */
 static const lz_func *scatter_body(const char *combiner, lz_dtype d)
 {
@@ -352,7 +336,7 @@ static const lz_func *scatter_body(const char *combiner, lz_dtype d)
         lz_op op = combiner_of(combiner);
         return op == LZ_OP_NONE ? NULL : lz_region_binary(op, d);
     }
-    return lz_tr_assign_region(d);
+    return lz_region_assign(d);
 }
 
 lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices,

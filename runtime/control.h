@@ -4,7 +4,7 @@
  * Threads: a body belongs to the thread that records it. */
 #ifndef LZ_RUNTIME_CONTROL_H
 #define LZ_RUNTIME_CONTROL_H
-#include "ir/module.h"
+#include "ir/counted.h"
 #include "runtime/tr.h"
 
 /* A loop whose body is being recorded: random numbers differ from round to round by it. */
@@ -61,19 +61,10 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
                         lz_node *const *captured, uint32_t ncaptured, lz_node **results,
                         const lz_site *site);
 /* ---- pieces of loops ---- */
-const lz_type *lz_loop_slice_type(const lz_type *t); /* without the first dimension */
-/* n of them along a new first dimension */
-const lz_type *lz_loop_stack_type(const lz_type *t, int64_t n);
-/* slice number `at` (i64) along the first dimension */
-lz_val lz_loop_slice(lz_func *f, lz_val x, lz_val at);
-lz_val lz_loop_put(lz_func *f, lz_val stack, lz_val y, lz_val at);
 lz_node *lz_node_new_zeros(const lz_type *t, lz_dev *dev, const lz_site *site);
 
 /* A loop of `rounds` rounds. body: of an i64 (the round), ncarried values, then the rest of the
  * operands; gives the carried values. results: ncarried. */
 lz_status lz_control_count(const lz_func *body, int64_t rounds, lz_node *const *opnd, uint32_t n,
                            uint32_t ncarried, lz_dev *dev, lz_node **results, const lz_site *site);
-/* The rounds of a loop that lz_control_count made: -1 when it is another one. Then body is the
- * round's function. */
-int64_t lz_control_counted(const lz_sig *sig);
 #endif

@@ -78,8 +78,6 @@ lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
  * its region is filled in here (tr_index.c). */
 lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
                        lz_attr_any *dims);
-/* the region that gives the update (api_hlo.c) */
-const lz_func *lz_tr_assign_region(lz_dtype d);
 /* From the stream of the device of `like` (NULL: the thread's), which advances (api_make.c): bits
  * of a 4 or 8 byte dtype, uniform in [0, 1), normal. */
 lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);

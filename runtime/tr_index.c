@@ -8,7 +8,7 @@ lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *
         return NULL;
     lz_dtype d = lz_node_type(x)->dtype;
     dims->as_scatter.update_computation =
-        op == LZ_OP_NONE ? lz_tr_assign_region(d) : lz_region_binary(op, d);
+        op == LZ_OP_NONE ? lz_region_assign(d) : lz_region_binary(op, d);
     if (!dims->as_scatter.update_computation)
         return NULL;
     lz_node *o[3] = {x, index, updates};
