@@ -1,111 +1,9 @@
 /* api_control.c - loops and branches. include/lazuli/control.h; runtime/control.h does the recording. */
 #include "ir/attr.h"
-#include "runtime/control.h"
+#include "runtime/call.h"
 #include <inttypes.h>
 #include <lazuli/control.h>
 #include <string.h>
-
-enum { MOST = 1 << 16 }; /* values of one operation */
-
-/* One public call: the operands as nodes, and where the results go. */
-typedef struct call {
-    lz_api_frame frame;
-    const lz_site *site;
-    lz_dev *dev;
-    LZ_VEC(lz_node *) in; /* owned */
-    lz_tensor **out;
-    int nout;
-} call;
-
-static lz_status take(call *c, lz_tensor *const *t, int n, const char *what)
-{
-    if (n < 0 || n > MOST)
-        return LZ_FAIL(LZ_EINVAL, "%d %s", n, what);
-    if (n && !t)
-        return LZ_FAIL(LZ_ENULL, "%s is NULL", what);
-    for (int i = 0; i < n; i++) {
-        lz_node *x = t[i] ? lz_trace_node_of(t[i]) : NULL;
-        if (!t[i])
-            return LZ_FAIL(LZ_ENULL, "%s[%d] is NULL", what, i);
-        if (!x)
-            return lz_error_get()->status;
-        if (lz_vec_push(&c->in, x) != LZ_OK) {
-            lz_node_release(x);
-            return LZ_EMEM;
-        }
-        if (!c->dev && !lz_node_is_host(x))
-            c->dev = x->dev;
-    }
-    return LZ_OK;
-}
-
-static lz_status open_call(call *c, const char *op, const lz_site *site, lz_tensor **out, int nout)
-{
-    memset(c, 0, sizeof *c);
-    c->frame = lz_api_enter(op, site);
-    c->site = site;
-    c->out = out;
-    c->nout = nout > 0 ? nout : 0;
-    LZ_TRY(lz_fork_check());
-    return out || nout <= 0 ? LZ_OK : LZ_FAIL(LZ_ENULL, "out is NULL");
-}
-
-static lz_status find_device(call *c)
-{
-    if (!c->dev && c->in.len)
-        c->dev = c->in.data[0]->dev;
-    if (!c->dev)
-        c->dev = lz_dev_current();
-    return c->dev ? LZ_OK : lz_error_get()->status;
-}
-
-/* Hands over the results, or error tensors. nodes: owned; released. */
-static lz_status close_call(call *c, lz_status s, lz_node **nodes, int n)
-{
-    if (s != LZ_OK)
-        (void)lz_api_status(s);
-    for (int i = 0; c->out && i < c->nout; i++)
-        c->out[i] = s == LZ_OK ? lz_trace_tensor_of(nodes[i], c->site)
-                               : lz_trace_error_tensor(c->frame.op, c->site);
-    for (int i = 0; nodes && i < n; i++)
-        lz_node_release(nodes[i]);
-    lz_free(nodes);
-    for (uint32_t i = 0; i < c->in.len; i++)
-        lz_node_release(c->in.data[i]);
-    lz_vec_free(&c->in);
-    lz_api_leave(&c->frame);
-    return s;
-}
-
-/* ---- inside a body ---- */
-
-static lz_status body_handles(lz_body *b, lz_node *const *like, uint32_t n, lz_tensor **out)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        out[i] = lz_body_tensor(b, lz_node_type(like[i]));
-        LZ_TRY(lz_status_of(out[i]));
-    }
-    return LZ_OK;
-}
-
-/* The nodes a callback gave back: owned. want: their types, or NULL. */
-static lz_status results_of(lz_tensor *const *t, uint32_t n, const lz_type *const *want,
-                            const char *what, lz_node **out)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        char a[128], b[128];
-        if (!t[i])
-            return LZ_FAIL(LZ_ENULL, "%s %u was not given", what, i);
-        if (!(out[i] = lz_trace_node_of(t[i])))
-            return lz_error_get()->status;
-        const lz_type *have = lz_node_type(out[i]);
-        if (want && have != want[i])
-            return LZ_FAIL(have->dtype != want[i]->dtype ? LZ_EDTYPE : LZ_ESHAPE,
-                           "%s %u is %s, but must be %s", what, i, lz_type_short(have, a, sizeof a),
-                           lz_type_short(want[i], b, sizeof b));
-    }
-    return LZ_OK;
-}
 
 /* Room for what a callback gets and gives, of both kinds. */
 typedef struct room {
@@ -135,7 +33,7 @@ static void room_free(room *r)
     lz_free(r->type);
 }
 
-static void types_of(const call *c, uint32_t n, const lz_type **out)
+static void types_of(const lz_call *c, uint32_t n, const lz_type **out)
 {
     for (uint32_t i = 0; i < n; i++)
         out[i] = lz_node_type(c->in.data[i]);
@@ -143,13 +41,13 @@ static void types_of(const call *c, uint32_t n, const lz_type **out)
 
 /* ---- while ---- */
 
-static lz_status record_while(call *c, lz_body *b, room *r, lz_cond_fn *cond, lz_body_fn *body,
+static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond, lz_body_fn *body,
                               void *user, lz_attr_loop *a)
 {
     uint32_t n = c->in.len;
     static const lz_shape scalar;
     const lz_type *p = lz_type_get(LZ_BOOL, &scalar);
-    LZ_TRY(body_handles(b, c->in.data, n, r->in));
+    LZ_TRY(lz_body_handles(b, c->in.data, n, r->in));
     types_of(c, n, r->type);
     /* a round number of its own, behind the carried values, for random numbers */
     lz_node *round = lz_body_hole(b, lz_type_get(LZ_I64, &scalar));
@@ -161,12 +59,12 @@ static lz_status record_while(call *c, lz_body *b, room *r, lz_cond_fn *cond, lz
     body(r->in, r->out, user);
     lz_callback_end(b->thr, &f);
     lz_node *pred = NULL, *next = NULL;
-    lz_status s = results_of(&more, 1, &p, "the condition", &pred);
+    lz_status s = lz_body_results(&more, 1, &p, "the condition", &pred);
     if (s == LZ_OK)
         s = lz_body_region(b, &pred, 1, &a->cond);
     lz_node_release(pred);
     LZ_TRY(s);
-    LZ_TRY(results_of(r->out, n, r->type, "result", r->node));
+    LZ_TRY(lz_body_results(r->out, n, r->type, "result", r->node));
     lz_tr t;
     lz_tr_begin(&t, "lz_while", c->site);
     const int64_t one = 1;
@@ -185,7 +83,7 @@ static lz_status record_while(call *c, lz_body *b, room *r, lz_cond_fn *cond, lz
     return lz_body_widen(b, &a->cond);
 }
 
-static lz_status run_while(call *c, lz_cond_fn *cond, lz_body_fn *body, void *user,
+static lz_status run_while(lz_call *c, lz_cond_fn *cond, lz_body_fn *body, void *user,
                            lz_node **results)
 {
     uint32_t n = c->in.len;
@@ -216,20 +114,20 @@ static lz_status run_while(call *c, lz_cond_fn *cond, lz_body_fn *body, void *us
 lz_status lz_while_at(lz_tensor *const *init, int n, lz_cond_fn *cond, lz_body_fn *body, void *user,
                       lz_tensor **out, const lz_site *site)
 {
-    call c;
+    lz_call c;
     lz_node **r = NULL;
-    lz_status s = open_call(&c, "lz_while", site, out, n);
+    lz_status s = lz_call_open(&c, "lz_while", site, out, n);
     if (s == LZ_OK)
-        s = take(&c, init, n, "init");
+        s = lz_call_take(&c, init, n, "init");
     if (s == LZ_OK && (n < 1 || !cond || !body))
         s = n < 1 ? LZ_FAIL(LZ_EINVAL, "%d values", n) : LZ_FAIL(LZ_ENULL, "a callback is NULL");
     if (s == LZ_OK)
-        s = find_device(&c);
+        s = lz_call_device(&c);
     if (s == LZ_OK && !(r = lz_calloc((size_t)n + 1, sizeof *r)))
         s = LZ_FAIL(LZ_EMEM, "no memory for %d results", n);
     if (s == LZ_OK)
         s = run_while(&c, cond, body, user, r);
-    return close_call(&c, s, r, r ? n + 1 : 0);
+    return lz_call_close(&c, s, r, r ? n + 1 : 0);
 }
 
 /* ---- counted loops ---- */
@@ -246,7 +144,7 @@ static lz_tensor *round_handle(lz_node *round, int64_t lower, const lz_site *sit
     return lz_tr_end(&t, lower ? lz_tr_ew2(&t, LZ_OP_ADD, round, at) : round);
 }
 
-static lz_status run_fori(call *c, int64_t lower, int64_t rounds, lz_round_fn *body, void *user,
+static lz_status run_fori(lz_call *c, int64_t lower, int64_t rounds, lz_round_fn *body, void *user,
                           lz_node **results)
 {
     uint32_t n = c->in.len;
@@ -260,7 +158,7 @@ static lz_status run_fori(call *c, int64_t lower, int64_t rounds, lz_round_fn *b
     if (s == LZ_OK && !round)
         s = lz_error_get()->status;
     if (s == LZ_OK)
-        s = body_handles(&b, c->in.data, n, r.in);
+        s = lz_body_handles(&b, c->in.data, n, r.in);
     if (s == LZ_OK) {
         types_of(c, n, r.type);
         lz_tensor *i = round_handle(round, lower, c->site);
@@ -268,7 +166,7 @@ static lz_status run_fori(call *c, int64_t lower, int64_t rounds, lz_round_fn *b
         lz_callback f = lz_callback_begin(b.thr);
         body(i, r.in, r.out, user);
         lz_callback_end(b.thr, &f);
-        s = results_of(r.out, n, r.type, "result", r.node);
+        s = lz_body_results(r.out, n, r.type, "result", r.node);
     }
     if (s == LZ_OK)
         s = lz_body_region(&b, r.node, n, &region);
@@ -287,23 +185,23 @@ static lz_status run_fori(call *c, int64_t lower, int64_t rounds, lz_round_fn *b
 lz_status lz_fori_at(int64_t lower, int64_t upper, lz_tensor *const *init, int n, lz_round_fn *body,
                      void *user, lz_tensor **out, const lz_site *site)
 {
-    call c;
+    lz_call c;
     lz_node **r = NULL;
     int64_t rounds = 0;
-    lz_status s = open_call(&c, "lz_fori", site, out, n);
+    lz_status s = lz_call_open(&c, "lz_fori", site, out, n);
     if (s == LZ_OK)
-        s = take(&c, init, n, "init");
+        s = lz_call_take(&c, init, n, "init");
     if (s == LZ_OK && (n < 1 || !body))
         s = n < 1 ? LZ_FAIL(LZ_EINVAL, "%d values", n) : LZ_FAIL(LZ_ENULL, "body is NULL");
     if (s == LZ_OK && upper > lower && __builtin_sub_overflow(upper, lower, &rounds))
         s = LZ_FAIL(LZ_ERANGE, "rounds from %" PRId64 " to %" PRId64, lower, upper);
     if (s == LZ_OK)
-        s = find_device(&c);
+        s = lz_call_device(&c);
     if (s == LZ_OK && !(r = lz_calloc((size_t)n, sizeof *r)))
         s = LZ_FAIL(LZ_EMEM, "no memory for %d results", n);
     if (s == LZ_OK)
         s = run_fori(&c, lower, rounds, body, user, r);
-    return close_call(&c, s, r, r ? n : 0);
+    return lz_call_close(&c, s, r, r ? n : 0);
 }
 
 /* ---- scan: a counted loop that slices and stacks ---- */
@@ -316,7 +214,7 @@ typedef struct scan {
     void *user;
 } scan;
 
-static lz_status scan_length(const call *c, scan *x)
+static lz_status scan_length(const lz_call *c, scan *x)
 {
     for (int i = 0; i < x->nx; i++) {
         const lz_type *t = lz_node_type(c->in.data[x->ncarry + i]);
@@ -334,7 +232,7 @@ static lz_status scan_length(const call *c, scan *x)
 }
 
 /* The step as a region of carried values, slices and what it captures: carried values, then what it gives. */
-static lz_status record_step(call *c, const scan *x, lz_body *b, lz_node **round,
+static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **round,
                              const lz_func **region)
 {
     uint32_t n = (uint32_t)x->ncarry, nx = (uint32_t)x->nx, ny = (uint32_t)x->ny;
@@ -345,7 +243,7 @@ static lz_status record_step(call *c, const scan *x, lz_body *b, lz_node **round
     if (s == LZ_OK && !*round)
         s = lz_error_get()->status;
     if (s == LZ_OK)
-        s = body_handles(b, c->in.data, n, r.in);
+        s = lz_body_handles(b, c->in.data, n, r.in);
     for (uint32_t i = 0; i < nx && s == LZ_OK; i++) {
         const lz_type *t = lz_loop_slice_type(lz_node_type(c->in.data[n + i]));
         r.in[n + i] = t ? lz_body_tensor(b, t) : NULL;
@@ -357,10 +255,10 @@ static lz_status record_step(call *c, const scan *x, lz_body *b, lz_node **round
         lz_callback f = lz_callback_begin(b->thr);
         x->body(r.in, r.in + n, r.out, r.out + n, x->user);
         lz_callback_end(b->thr, &f);
-        s = results_of(r.out, n, r.type, "carried value", r.node);
+        s = lz_body_results(r.out, n, r.type, "carried value", r.node);
     }
     if (s == LZ_OK)
-        s = results_of(r.out + n, ny, NULL, "y", r.node + n);
+        s = lz_body_results(r.out + n, ny, NULL, "y", r.node + n);
     if (s == LZ_OK)
         s = lz_body_region(b, r.node, n + ny, region);
     room_free(&r);
@@ -401,7 +299,8 @@ static lz_status build_round(const scan *x, const lz_func *step, const lz_type *
 }
 
 /* Without a step nothing is sliced: what is carried is what there was, and nothing is stacked. */
-static lz_status scan_nothing(const call *c, const scan *x, const lz_func *step, lz_node **results)
+static lz_status scan_nothing(const lz_call *c, const scan *x, const lz_func *step,
+                              lz_node **results)
 {
     for (int i = 0; i < x->ncarry; i++)
         lz_node_retain(results[i] = c->in.data[i]);
@@ -414,7 +313,7 @@ static lz_status scan_nothing(const call *c, const scan *x, const lz_func *step,
     return LZ_OK;
 }
 
-static lz_status scan_round(const call *c, const scan *x, const lz_func *step,
+static lz_status scan_round(const lz_call *c, const scan *x, const lz_func *step,
                             const lz_type **types, const lz_func **out)
 {
     const lz_type **stack = types, **xs = types + x->ny;
@@ -437,7 +336,7 @@ static lz_status scan_round(const call *c, const scan *x, const lz_func *step,
     return s;
 }
 
-static lz_status run_scan(call *c, const scan *x, lz_node **results)
+static lz_status run_scan(lz_call *c, const scan *x, lz_node **results)
 {
     lz_body b;
     lz_node *round;
@@ -484,29 +383,29 @@ lz_status lz_scan_at(lz_tensor *const *init, int ncarry, lz_tensor *const *xs, i
                      lz_scan_fn *body, void *user, lz_tensor **out, lz_tensor **ys,
                      const lz_scan_options *o, const lz_site *site)
 {
-    call c;
+    lz_call c;
     lz_node **r = NULL;
     scan x = {ncarry, nx, ny, o ? o->length : 0, o && o->reverse, body, user};
     int n = ncarry > 0 && ny > 0 ? ncarry + ny : ncarry > 0 ? ncarry : ny > 0 ? ny : 0;
     lz_tensor **all = lz_calloc((size_t)n + 1, sizeof *all);
-    lz_status s = open_call(&c, "lz_scan", site, all, n);
+    lz_status s = lz_call_open(&c, "lz_scan", site, all, n);
     if (s == LZ_OK)
-        s = take(&c, init, ncarry, "init");
+        s = lz_call_take(&c, init, ncarry, "init");
     if (s == LZ_OK)
-        s = take(&c, xs, nx, "xs");
-    if (s == LZ_OK && (n < 1 || ny < 0 || ny > MOST))
+        s = lz_call_take(&c, xs, nx, "xs");
+    if (s == LZ_OK && (n < 1 || ny < 0 || ny > LZ_CALL_MOST))
         s = LZ_FAIL(LZ_EINVAL, "%d carried values and %d results of a step", ncarry, ny);
     if (s == LZ_OK && (!body || (ncarry && !out) || (ny && !ys)))
         s = LZ_FAIL(LZ_ENULL, "%s is NULL", !body ? "body" : ny && !ys ? "ys" : "out");
     if (s == LZ_OK)
         s = scan_length(&c, &x);
     if (s == LZ_OK)
-        s = find_device(&c);
+        s = lz_call_device(&c);
     if (s == LZ_OK && !(r = lz_calloc((size_t)n, sizeof *r)))
         s = LZ_FAIL(LZ_EMEM, "no memory for %d results", n);
     if (s == LZ_OK)
         s = run_scan(&c, &x, r);
-    s = close_call(&c, s, r, r ? n : 0);
+    s = lz_call_close(&c, s, r, r ? n : 0);
     for (int i = 0; all && i < n; i++) {
         if (i < ncarry && out)
             out[i] = all[i];
@@ -527,7 +426,8 @@ typedef struct choice {
 } choice;
 
 /* The first operand is what chooses. */
-static lz_status record_branch(call *c, const choice *x, lz_body *b, int k, const lz_type **types)
+static lz_status record_branch(lz_call *c, const choice *x, lz_body *b, int k,
+                               const lz_type **types)
 {
     room r;
     lz_status s = room_new(&r, (uint32_t)x->nin, (uint32_t)x->nout);
@@ -540,8 +440,8 @@ static lz_status record_branch(call *c, const choice *x, lz_body *b, int k, cons
         lz_callback f = lz_callback_begin(b->thr);
         x->fn[k](r.in, r.out, x->user);
         lz_callback_end(b->thr, &f);
-        s = results_of(r.out, r.nout, k ? types : NULL, k ? "result of a later branch" : "result",
-                       r.node);
+        s = lz_body_results(r.out, r.nout, k ? types : NULL,
+                            k ? "result of a later branch" : "result", r.node);
     }
     if (s == LZ_OK)
         s = lz_body_region(b, r.node, r.nout, &x->region[k]);
@@ -551,7 +451,7 @@ static lz_status record_branch(call *c, const choice *x, lz_body *b, int k, cons
     return s;
 }
 
-static lz_status record_branches(call *c, const choice *x, lz_body *b)
+static lz_status record_branches(lz_call *c, const choice *x, lz_body *b)
 {
     const lz_type **types = lz_calloc((size_t)x->nout + 1, sizeof *types);
     lz_status s = types ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for a choice");
@@ -585,7 +485,7 @@ static lz_status replay_case(const choice *x, lz_node *const *opnd, uint32_t n, 
     return s;
 }
 
-static lz_status run_choice(call *c, choice *x, bool two, lz_node **results)
+static lz_status run_choice(lz_call *c, choice *x, bool two, lz_node **results)
 {
     lz_body b;
     lz_attr_any a;
@@ -617,7 +517,7 @@ static lz_status run_choice(call *c, choice *x, bool two, lz_node **results)
 }
 
 /* One boolean, or one integer, of any rank. */
-static lz_status check_chooser(call *c, bool two)
+static lz_status check_chooser(lz_call *c, bool two)
 {
     static const lz_shape scalar;
     lz_node *x = c->in.data[0];
@@ -644,27 +544,27 @@ static lz_status check_chooser(call *c, bool two)
 static lz_status choose(const char *op, lz_tensor *by, choice *x, lz_tensor *const *in, bool two,
                         lz_tensor **out, const lz_site *site)
 {
-    call c;
+    lz_call c;
     lz_node **r = NULL;
-    lz_status s = open_call(&c, op, site, out, x->nout);
+    lz_status s = lz_call_open(&c, op, site, out, x->nout);
     if (s == LZ_OK)
-        s = take(&c, &by, 1, two ? "pred" : "index");
+        s = lz_call_take(&c, &by, 1, two ? "pred" : "index");
     if (s == LZ_OK)
         s = check_chooser(&c, two);
     if (s == LZ_OK)
-        s = take(&c, in, x->nin, "in");
-    if (s == LZ_OK && (x->nout < 1 || x->nout > MOST || x->n < 1 || x->n > MOST))
+        s = lz_call_take(&c, in, x->nin, "in");
+    if (s == LZ_OK && (x->nout < 1 || x->nout > LZ_CALL_MOST || x->n < 1 || x->n > LZ_CALL_MOST))
         s = LZ_FAIL(LZ_EINVAL, "%d branches with %d results", x->n, x->nout);
     for (int k = 0; s == LZ_OK && k < x->n; k++)
         if (!x->fn || !x->fn[k])
             s = LZ_FAIL(LZ_ENULL, "branch %d is NULL", k);
     if (s == LZ_OK)
-        s = find_device(&c);
+        s = lz_call_device(&c);
     if (s == LZ_OK && !(r = lz_calloc((size_t)x->nout, sizeof *r)))
         s = LZ_FAIL(LZ_EMEM, "no memory for %d results", x->nout);
     if (s == LZ_OK)
         s = run_choice(&c, x, two, r);
-    return close_call(&c, s, r, r ? x->nout : 0);
+    return lz_call_close(&c, s, r, r ? x->nout : 0);
 }
 
 lz_status lz_cond_at(lz_tensor *pred, lz_body_fn *on_true, lz_body_fn *on_false,
