@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What was a parameter of f may be a constant now: control flow takes it in. */
-static lz_val copy_inst(lz_func *to, const lz_sig *sig, const lz_val *opnd)
+lz_val lz_build_copy(lz_func *to, const lz_sig *sig, const lz_val *opnd)
 {
     if (lz_op_get(sig->op)->cls != LZ_CLASS_CONTROL)
         return lz_build_sig(to, sig, opnd);
@@ -21,7 +21,7 @@ static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *o
         const lz_inst *in = &f->insts[i];
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
             opnd[k] = map[in->opnd[k]];
-        map[i] = in->lit ? lz_build_const(to, in->lit) : copy_inst(to, in->sig, opnd);
+        map[i] = in->lit ? lz_build_const(to, in->lit) : lz_build_copy(to, in->sig, opnd);
         if (map[i] == LZ_NOVAL)
             return to->status != LZ_OK ? to->status : lz_error_get()->status;
     }

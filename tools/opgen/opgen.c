@@ -6,14 +6,14 @@
 #include <string.h>
 
 typedef struct op_row {
-    const char *name, *text, *cls, *arity, *attr, *dtypes, *flags, *vjp, *tol, *doc;
+    const char *name, *text, *cls, *arity, *attr, *dtypes, *flags, *vjp, *batch, *tol, *doc;
 } op_row;
 
 static const op_row ops[] = {
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, doc)               \
-    {#E, #text, "EW", #arity, #attr, #dtypes, #flags, #vjp, #tol, doc},
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, eval, loops, tol, doc)         \
-    {#E, #text, #cls, #arity, #attr, #dtypes, #flags, #vjp, #tol, doc},
+    {#E, #text, "EW", #arity, #attr, #dtypes, #flags, #vjp, "elementwise", #tol, doc},
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, eval, loops, tol, doc)  \
+    {#E, #text, #cls, #arity, #attr, #dtypes, #flags, #vjp, #batch, #tol, doc},
 #include "ir/ops.def"
 };
 enum { NUM_OPS = sizeof ops / sizeof *ops };
@@ -120,6 +120,11 @@ static void print_tolerance(const char *tol)
         printf("%s", strcmp(tol, "EXACT") == 0 ? "exact" : "sum");
 }
 
+static const char *examples_text(const char *batch)
+{
+    return strcmp(batch, "none") == 0 ? "-" : strcmp(batch, "each") == 0 ? "each" : "all";
+}
+
 static void print_op(const op_row *o)
 {
     printf("| `%s` | %s | %s | ", o->text, strcmp(o->arity, "VAR") == 0 ? "any" : o->arity,
@@ -127,7 +132,7 @@ static void print_op(const op_row *o)
     print_flags(o->flags);
     printf(" | ");
     print_tolerance(o->tol);
-    printf(" | %s | %s |\n", gradient_text(o->vjp), o->doc);
+    printf(" | %s | %s | %s |\n", gradient_text(o->vjp), examples_text(o->batch), o->doc);
 }
 
 static void print_doc(void)
@@ -142,6 +147,9 @@ static void print_doc(void)
            "the result dtype, or a bound that grows\n"
            "  with the length of the sum.\n"
            "* **gradient**: yes, zero (nothing flows back) or - (asking for one is an error).\n"
+           "* **examples** in `lz_vmap`: all at once, each after the other, or - (a leaf is the "
+           "same for "
+           "all).\n"
            "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, "
            "x) = x, `id0 id1 idmin idmax idones` has\n"
            "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has "
@@ -149,7 +157,7 @@ static void print_doc(void)
            "  than stored, `costly` never.\n");
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
         printf("\n## %s\n\n| op | operands | dtypes | flags | tolerance | gradient | "
-               "|\n|---|---|---|---|---|---|---|\n",
+               "examples | |\n|---|---|---|---|---|---|---|---|\n",
                classes[c].title);
         for (int i = 0; i < NUM_OPS; i++)
             if (strcmp(ops[i].cls, classes[c].cls) == 0)
