@@ -1,0 +1,41 @@
+/* transforms.h - functions of functions: many examples at once.
+ * A callback gets tensors that stand for its arguments, records operations on them once, and gives
+ * back its results; what control.h says about callbacks holds. Tensors made outside may be used
+ * freely inside. */
+#ifndef LAZULI_TRANSFORMS_H
+#define LAZULI_TRANSFORMS_H
+#include <lazuli/control.h>
+LZ_EXTERN_C_BEGIN
+
+/* ---- many examples at once ---- */
+enum { LZ_MAX_EXAMPLE_RANK = LZ_MAX_RANK - 1 }; /* of a value of one example */
+/* An argument or result that is the same for all examples. */
+#define LZ_UNMAPPED INT64_MIN
+typedef struct lz_vmap_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_vmap_options));
+    /* nin dimensions along which the examples lie, from the end when negative, or LZ_UNMAPPED; NULL:
+     * 0 for all */
+    const int64_t *in_axes LZ_DEFAULT(nullptr);
+    /* where the results get theirs, nout of them; NULL: 0 for all. LZ_UNMAPPED: the result must not
+     * depend on the example (else LZ_EINVAL) */
+    const int64_t *out_axes LZ_DEFAULT(nullptr);
+    int64_t size LZ_DEFAULT(0); /* examples, when no argument has any */
+} lz_vmap_options;
+/* nout results of fn, which is written for one example, for all examples at once: fn sees its
+ * arguments without the examples' dimension, is recorded once, and every operation then works on
+ * all examples (the batch column of docs/ops.md), so out is what a loop over the examples would
+ * stack. Operations marked `each` run in a loop over the examples; a while whose condition is each
+ * example's own runs until all have ended, and of branches chosen so both run.
+ * Random operations give each example its own numbers: those of lz_fori over the examples. Works
+ * inside and around gradients, loops and itself. Errors, beside those of control.h: LZ_ESHAPE when
+ * the extents of the examples differ or a value of an example has more than LZ_MAX_EXAMPLE_RANK
+ * dimensions (naming the operation); LZ_ERANGE for an axis that is none.
+ * Source: JAX's vmap, torch.func.vmap. */
+LZ_API lz_status lz_vmap_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
+                            lz_tensor **out, const lz_vmap_options *o, const lz_site *site);
+
+#define lz_vmap(fn, in, nin, nout, user, out, ...)                                                 \
+    lz_vmap_at((fn), (in), (nin), (nout), (user), (out),                                           \
+               LZ_OPTIONS(lz_vmap_options, ##__VA_ARGS__), LZ_SITE)
+LZ_EXTERN_C_END
+#endif
