@@ -1,6 +1,7 @@
 /* ema.c - exponential moving averages of parameters. */
 #include "nn/optim_rule.h"
 #include <lazuli/grad.h>
+#include <lazuli/hlo.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
 
@@ -65,9 +66,11 @@ lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
     if (s != LZ_OK)
         return s;
     for (size_t i = 0; i < e->average.len && i < e->params->len && s == LZ_OK; i++) {
-        lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i], *next = p;
+        lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i], *next;
         if (is_float(p) && !e->params->is_buffer[i])
             next = lz_add_at(a, lz_mul_scalar_at(lz_sub_at(p, a, site), 1 - e->decay, site), site);
+        else /* a value of its own: memory that both hold could not be updated in place */
+            next = lz_hlo_optimization_barrier_at(p, site);
         s = lz_assign_at(a, next, site);
     }
     lz_scope_end();

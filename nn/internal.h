@@ -14,9 +14,11 @@ static inline lz_status lz_nn_annotated(lz_status s, const char *op, const lz_si
 }
 #define LZ_NN_FAIL(status, op, site, ...)                                                          \
     lz_nn_annotated(LZ_FAIL((status), __VA_ARGS__), (op), (site))
-/* A retained tensor of zeros in device memory: unlike lz_zeros it is updated in place from the
- * first step on, so that the first step traces and compiles what all later ones do. On failure *out
- * stays. */
+/* Zeros, or ones of a floating-point dtype, in device memory of their own, which equal lz_zeros of
+ * one step would share: so each is updated in place from the first step on, and the first step
+ * traces and compiles what all later ones do. */
+lz_tensor *lz_nn_filled(lz_dtype dtype, lz_shape shape, bool ones, const lz_site *site);
+/* The same zeros retained. On failure *out stays. */
 lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const char *op,
                       const lz_site *site);
 /* "[2, 3]" in text, which has room for 160 bytes. */

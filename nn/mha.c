@@ -109,14 +109,14 @@ lz_status lz_attention_layer_init_at(lz_attention_layer *l, lz_params *ps, const
         made.in_proj_weight = lz_module_param(
             &m, "in_proj_weight", lz_init_xavier_uniform_at(dtype, LZ_SHAPE(rows, dim), 1, site));
         if (!o.no_bias)
-            made.in_proj_bias =
-                lz_module_param(&m, "in_proj_bias", lz_zeros_at(dtype, LZ_SHAPE(rows), site));
+            made.in_proj_bias = lz_module_param(&m, "in_proj_bias",
+                                                lz_nn_filled(dtype, LZ_SHAPE(rows), false, site));
         made.out_proj.weight =
             lz_module_param(&m, "out_proj.weight",
                             lz_init_uniform_at(dtype, LZ_SHAPE(dim, dim), -bound, bound, site));
         if (!o.no_bias)
-            made.out_proj.bias =
-                lz_module_param(&m, "out_proj.bias", lz_zeros_at(dtype, LZ_SHAPE(dim), site));
+            made.out_proj.bias = lz_module_param(&m, "out_proj.bias",
+                                                 lz_nn_filled(dtype, LZ_SHAPE(dim), false, site));
     }
     if (m.status == LZ_OK)
         *l = made;

@@ -70,15 +70,17 @@ lz_status lz_norm_layer_init_at(lz_norm_layer *l, lz_norm_kind kind, lz_params *
     lz_norm_layer made = {.kind = kind, .options = o};
     lz_shape shape = LZ_SHAPE(n);
     if (m.status == LZ_OK && !o.no_affine) {
-        made.weight = lz_module_param(&m, "weight", lz_ones_at(dtype, shape, site));
+        made.weight = lz_module_param(&m, "weight", lz_nn_filled(dtype, shape, true, site));
         if (!o.no_bias && kind != LZ_RMS_NORM)
-            made.bias = lz_module_param(&m, "bias", lz_zeros_at(dtype, shape, site));
+            made.bias = lz_module_param(&m, "bias", lz_nn_filled(dtype, shape, false, site));
     }
     if (m.status == LZ_OK && kind == LZ_BATCH_NORM && !o.no_running_stats) {
-        made.running_mean = lz_module_buffer(&m, "running_mean", lz_zeros_at(dtype, shape, site));
-        made.running_var = lz_module_buffer(&m, "running_var", lz_ones_at(dtype, shape, site));
-        made.num_batches_tracked =
-            lz_module_buffer(&m, "num_batches_tracked", lz_zeros_at(LZ_I64, LZ_SCALAR, site));
+        made.running_mean =
+            lz_module_buffer(&m, "running_mean", lz_nn_filled(dtype, shape, false, site));
+        made.running_var =
+            lz_module_buffer(&m, "running_var", lz_nn_filled(dtype, shape, true, site));
+        made.num_batches_tracked = lz_module_buffer(&m, "num_batches_tracked",
+                                                    lz_nn_filled(LZ_I64, LZ_SCALAR, false, site));
     }
     if (m.status == LZ_OK)
         *l = made;

@@ -1,5 +1,6 @@
 /* params.c - parameter lists and the linear layer. Written with the public interface only. */
 #include <lazuli/grad.h>
+#include <lazuli/hlo.h>
 #include <lazuli/nn.h>
 #include <lazuli/tensor_ops.h>
 
@@ -18,20 +19,46 @@ const char *lz_nn_shape_text(const lz_shape *s, char *text)
     return text;
 }
 
+static void fill_with_ones(void *at, lz_dtype d, size_t nbytes)
+{
+    const double f64 = 1;
+    const float f32 = 1;
+    const uint16_t f16 = 0x3c00, bf16 = 0x3f80;
+    const void *one = d == LZ_F64   ? (const void *)&f64
+                      : d == LZ_F32 ? (const void *)&f32
+                      : d == LZ_F16 ? (const void *)&f16
+                                    : (const void *)&bf16;
+    size_t size = lz_dtype_size(d);
+    for (size_t i = 0; i + size <= nbytes; i += size)
+        memcpy((char *)at + i, one, size);
+}
+
+lz_tensor *lz_nn_filled(lz_dtype dtype, lz_shape shape, bool ones, const lz_site *site)
+{
+    lz_tensor *like = lz_zeros_at(dtype, shape, site); /* which checks dtype and shape */
+    if (lz_status_of(like) != LZ_OK)
+        return like;
+    size_t n = lz_nbytes(like);
+    void *data = lz_calloc(1, n + 1);
+    if (!data) {
+        LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of initial values", n);
+        return lz_error_tensor_last("lz_zeros", site);
+    }
+    if (ones)
+        fill_with_ones(data, dtype, n);
+    lz_tensor *t = lz_from_host_at(dtype, shape, data, site);
+    lz_free(data);
+    return t;
+}
+
 lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const char *op,
                       const lz_site *site)
 {
-    lz_tensor *like = lz_zeros_at(dtype, shape, site); /* which checks dtype and shape */
-    lz_status s = lz_status_of(like);
+    lz_tensor *t = lz_nn_filled(dtype, shape, false, site);
+    lz_status s = lz_status_of(t);
     if (s != LZ_OK)
-        return s;
-    void *zeros = lz_calloc(1, lz_nbytes(like) + 1);
-    if (!zeros)
-        return LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for %zu bytes of zeros", lz_nbytes(like));
-    lz_tensor *t = lz_from_host_at(dtype, shape, zeros, site);
-    lz_free(zeros);
-    if ((s = lz_status_of(t)) == LZ_OK)
-        *out = lz_retain(t);
+        return lz_nn_annotated(s, op, site);
+    *out = lz_retain(t);
     return s;
 }
 

@@ -357,6 +357,55 @@ END_TEST
 
 /* ---- initial values ---- */
 
+/* Layers that begin with the same ones and zeros do not share them, nor averages the statistics they follow: the first step is
+ * the same program as all later ones. */
+START_TEST(the_first_step_is_one_like_all_others)
+{
+    lz_params ps = {0};
+    lz_norm_layer norm[3];
+    lz_attention_layer heads[2];
+    lz_dtype d = _i ? LZ_BF16 : LZ_F32;
+    static const char *const names[] = {"a", "b", "c"};
+    static float v[2 * 4 * 4];
+    for (int i = 0; i < 32; i++)
+        v[i] = sinf((float)i);
+    lz_scope_begin();
+    for (int i = 0; i < 3; i++)
+        OK(lz_norm_layer_init(&norm[i], i == 2 ? LZ_LAYER_NORM : LZ_BATCH_NORM, &ps, names[i], 4,
+                              d));
+    OK(lz_attention_layer_init(&heads[0], &ps, "d", 4, 2, d));
+    OK(lz_attention_layer_init(&heads[1], &ps, "e", 4, 2, d));
+    OK(lz_mark_step());
+    lz_scope_end();
+    float ones[4];
+    lz_scope_begin();
+    OK(lz_to_host(lz_to(norm[1].running_var, LZ_F32), ones, sizeof ones));
+    for (int i = 0; i < 4; i++)
+        ck_assert(ones[i] == 1);
+    lz_scope_end();
+    lz_optim *o = lz_adamw(&ps);
+    lz_ema *ema = lz_ema_new(&ps, 0.9);
+    int64_t before = lz_counter_value("UncachedCompile");
+    for (int step = 0; step < 4; step++) {
+        lz_scope_begin();
+        lz_tensor *x = lz_to(lz_from_host(LZ_F32, LZ_SHAPE(2, 4, 4), v), d);
+        for (int i = 0; i < 3; i++)
+            x = lz_norm_layer_forward(&norm[i], x, true);
+        x = lz_attention_layer_forward(&heads[1], lz_attention_layer_forward(&heads[0], x));
+        OK(lz_backward(lz_mean(lz_square(x))));
+        OK(lz_optim_step(o));
+        OK(lz_optim_zero_grad(o));
+        OK(lz_ema_update(ema));
+        OK(lz_mark_step());
+        lz_scope_end();
+    }
+    ck_assert_int_eq(lz_counter_value("UncachedCompile") - before, 1);
+    lz_ema_free(ema);
+    lz_optim_free(o);
+    lz_params_free(&ps);
+}
+END_TEST
+
 START_TEST(initialisers_have_their_moments)
 {
     enum { M = 20000 };
@@ -420,6 +469,7 @@ int main(void)
     tcase_add_loop_test(t, gradients, 0, sizeof cases / sizeof *cases);
     tcase_add_test(t, layers_are_their_cells_in_a_row);
     tcase_add_loop_test(t, a_cache_gives_the_same, 0, 2);
+    tcase_add_loop_test(t, the_first_step_is_one_like_all_others, 0, 2);
     tcase_add_test(t, initialisers_have_their_moments);
     tcase_add_test(t, orthogonal_matrices);
     suite_add_tcase(s, t);
