@@ -2,23 +2,13 @@
  * With --checkpoint the training goes on where the file left off, bit for bit, and the file is
  * replaced at the end. Operations only record; lz_mark_step compiles what was recorded, once, and
  * runs it. */
-#include <err.h>
-#include <getopt.h>
+#include "example.h"
 #include <glob.h>
-#include <lazuli/lazuli.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* clang-format off */
 enum { DATA, LAYERS, HEADS, DIM, CONTEXT, BATCH, STEPS, STOP, LR, DROPOUT, SEED, CHECKPOINT, SAMPLE,
        PROMPT, TEMPERATURE, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
-static struct {
-    const char *name, *value, *help;
-} opt[OPTIONS] = {
+static example_option opt[OPTIONS] = {
     {"data", NULL, "FILE  text to learn; default: the project's own sources"},
     {"layers", "4", "N"},
     {"heads", "4", "N"},
@@ -41,48 +31,6 @@ static struct {
     {"help", NULL, NULL},
 };
 /* clang-format on */
-
-static int number(int option, int least)
-{
-    char *end;
-    long v = strtol(opt[option].value, &end, 10);
-    if (end == opt[option].value || *end || v < least || v > 1 << 20)
-        errx(2, "--%s %s: a number from %d to %d is needed", opt[option].name, opt[option].value,
-             least, 1 << 20);
-    return (int)v;
-}
-
-static double real(int option)
-{
-    char *end;
-    double v = strtod(opt[option].value, &end);
-    if (end == opt[option].value || *end || !(v >= 0))
-        errx(2, "--%s %s: a number >= 0 is needed", opt[option].name, opt[option].value);
-    return v;
-}
-
-static void read_options(int argc, char **argv)
-{
-    struct option names[OPTIONS + 1] = {{0}};
-    for (int i = 0; i < OPTIONS; i++)
-        names[i] = (struct option){opt[i].name, opt[i].help ? 1 : 0, NULL, i};
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (c == '?')
-            exit(2);
-        opt[c].value = optarg ? optarg : "";
-    }
-    for (int i = 0; i < OPTIONS && opt[HELP].value; i++)
-        printf("  --%s %s [%s]\n", opt[i].name, opt[i].help ? opt[i].help : "",
-               opt[i].value ? opt[i].value : "");
-    if (opt[HELP].value)
-        exit(0);
-}
-
-static void check(lz_status s)
-{
-    if (s != LZ_OK)
-        errx(1, "%s", lz_last_error_text());
-}
 
 /* ---- data: bytes, and random pieces of them ---- */
 
@@ -125,7 +73,7 @@ static void load_text(void)
 /* Random numbers as a function of seed and position, so that a step draws the same whether or not the training was interrupted. SplitMix64. */
 static uint64_t random_at(uint64_t position)
 {
-    uint64_t z = ((uint64_t)number(SEED, 0) << 40) + position * 0x9e3779b97f4a7c15u;
+    uint64_t z = ((uint64_t)number(&opt[SEED], 0) << 40) + position * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
@@ -180,7 +128,7 @@ static void net_init(void)
 /* Bytes [n, length] at positions [length] -> scores of the byte after each, [n, length, 256]. */
 static lz_tensor *net_forward(lz_tensor *x, lz_tensor *at, bool training, lz_kv_cache *caches)
 {
-    double p = real(DROPOUT);
+    double p = real(&opt[DROPOUT]);
     x = lz_add(lz_embedding_layer_forward(&bytes, x), lz_embedding_layer_forward(&positions, at));
     for (int i = 0; i < layers; i++) {
         block *b = &blocks[i];
@@ -214,8 +162,8 @@ static double train_step(lz_optim *adamw, int64_t step, int64_t steps, bool read
     lz_tensor *loss = lz_cross_entropy(lz_reshape(scores, LZ_SHAPE(batch * context, BYTES)), y);
     check(lz_backward(loss));
     check(lz_status_of(lz_clip_grad_norm(&params, 1, 2)));
-    check(lz_optim_set_lr(adamw,
-                          lz_lr_cosine(real(LR), step, steps, steps / 20 + 1, 0.1 * real(LR))));
+    check(lz_optim_set_lr(
+        adamw, lz_lr_cosine(real(&opt[LR]), step, steps, steps / 20 + 1, 0.1 * real(&opt[LR]))));
     check(lz_optim_step(adamw));
     check(lz_optim_zero_grad(adamw));
     check(lz_mark_step());
@@ -257,33 +205,24 @@ static void write_text(int count)
         check(lz_to_host(y, scores, sizeof scores));
         lz_release(y);
         check(lz_scope_end());
-        next = i + 1 < given
-                   ? (unsigned char)prompt[i + 1]
-                   : draw(scores, real(TEMPERATURE), random_at((uint64_t)(1 << 30) + (uint64_t)i));
+        next = i + 1 < given ? (unsigned char)prompt[i + 1]
+                             : draw(scores, real(&opt[TEMPERATURE]),
+                                    random_at((uint64_t)(1 << 30) + (uint64_t)i));
     }
     putchar('\n');
     for (int i = 0; i < layers; i++)
         lz_kv_cache_free(&caches[i]);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 int main(int argc, char **argv)
 {
-    read_options(argc, argv);
-    layers = number(LAYERS, 1), heads = number(HEADS, 1), dim = number(DIM, 1);
-    context = number(CONTEXT, 2), batch = number(BATCH, 1);
-    int steps = number(STEPS, 1), stop = opt[STOP].value ? number(STOP, 0) : steps;
+    read_options(opt, OPTIONS, argc, argv);
+    layers = number(&opt[LAYERS], 1), heads = number(&opt[HEADS], 1), dim = number(&opt[DIM], 1);
+    context = number(&opt[CONTEXT], 2), batch = number(&opt[BATCH], 1);
+    int steps = number(&opt[STEPS], 1), stop = opt[STOP].value ? number(&opt[STOP], 0) : steps;
     if (layers > MAX_LAYERS)
         errx(2, "at most %d layers", MAX_LAYERS);
-    check(lz_set_device(opt[DEVICE].value));
-    if (opt[CACHE].value)
-        check(lz_initialize_cache(opt[CACHE].value, false));
+    choose_device(opt[DEVICE].value, opt[CACHE].value);
     in = calloc(2 * (size_t)batch * (size_t)context, sizeof *in);
     if (!in)
         errx(1, "no memory for a batch");
@@ -291,15 +230,12 @@ int main(int argc, char **argv)
     load_text();
     if (text_len < (size_t)context + 2)
         errx(1, "the text has %zu bytes, fewer than a context of %d", text_len, context);
-    check(lz_manual_seed((uint64_t)number(SEED, 0)));
+    check(lz_manual_seed((uint64_t)number(&opt[SEED], 0)));
     net_init();
     lz_optim *adamw = lz_adamw(&matrices, .weight_decay = 0.1, .beta2 = 0.95);
     check(adamw ? lz_optim_add_group(adamw, &others) : LZ_EMEM);
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = adamw};
-    if (opt[CHECKPOINT].value && access(opt[CHECKPOINT].value, F_OK) == 0) {
-        check(lz_checkpoint_load(opt[CHECKPOINT].value, &c));
-        check(lz_mark_step());
-    }
+    resume(opt[CHECKPOINT].value, &c);
     double start = now(), first = 0, loss = 0;
     int64_t from = c.step;
     for (; c.step < stop; c.step++) {
@@ -307,19 +243,15 @@ int main(int argc, char **argv)
         double value = train_step(adamw, c.step, steps, show);
         loss = show ? value : loss;
         first = c.step == from ? value : first;
-        if (show && isatty(STDERR_FILENO))
-            fprintf(stderr, "\r[%-30.*s] step %d of %d, loss %.3f",
-                    (int)(30 * (c.step + 1) / steps), "##############################",
-                    (int)c.step + 1, steps, loss);
+        if (show)
+            progress("steps", c.step + 1, stop, loss);
     }
     check(lz_wait_device_ops());
     double ms = c.step > from ? (now() - start) * 1e3 / (double)(c.step - from) : 0;
-    if (isatty(STDERR_FILENO))
-        fputc('\n', stderr);
     if (opt[CHECKPOINT].value)
         check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
-    if (number(SAMPLE, 0))
-        write_text(number(SAMPLE, 0));
+    if (number(&opt[SAMPLE], 0))
+        write_text(number(&opt[SAMPLE], 0));
     lz_cache_counts n = {.struct_size = sizeof n};
     check(lz_get_cache_counts(&n));
     printf("%zu bytes of text, %d steps of %.1f ms, loss %.4f; compiled %d kernels\n", text_len,

@@ -2,20 +2,12 @@
  * `mnist --help` lists them. The files are those of the MNIST data set, plain or compressed:
  * train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte.
  * The loader's threads prepare the batches and mark the steps; operations only record. */
-#include <err.h>
-#include <getopt.h>
-#include <lazuli/lazuli.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
+#include "example.h"
 
 /* clang-format off */
 enum { DATADIR, BATCH, EPOCHS, LR, MOMENTUM, LOG_STEPS, FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP,
        DEVICE, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
-static struct {
-    const char *name, *value, *help;
-} opt[OPTIONS] = {
+static example_option opt[OPTIONS] = {
     {"datadir", "/tmp/mnist-data", "DIR  where the files are"},
     {"batch_size", "128", "N"},
     {"num_epochs", "18", "N"},
@@ -35,38 +27,6 @@ static struct {
     {"help", NULL, NULL},
 };
 /* clang-format on */
-
-static int number(int option)
-{
-    char *end;
-    long v = strtol(opt[option].value, &end, 10);
-    if (end == opt[option].value || *end || v < 1 || v > 1 << 24)
-        errx(2, "--%s %s: a number from 1 on is needed", opt[option].name, opt[option].value);
-    return (int)v;
-}
-
-static void read_options(int argc, char **argv)
-{
-    struct option names[OPTIONS + 1] = {{0}};
-    for (int i = 0; i < OPTIONS; i++)
-        names[i] = (struct option){opt[i].name, opt[i].help ? 1 : 0, NULL, i};
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (c == '?')
-            exit(2);
-        opt[c].value = optarg ? optarg : "";
-    }
-    for (int i = 0; i < OPTIONS && opt[HELP].value; i++)
-        printf("  --%s %s [%s]\n", opt[i].name, opt[i].help ? opt[i].help : "",
-               opt[i].value ? opt[i].value : "");
-    if (opt[HELP].value)
-        exit(0);
-}
-
-static void check(lz_status s)
-{
-    if (s != LZ_OK)
-        errx(1, "%s", lz_last_error_text());
-}
 
 /* ---- data ---- */
 
@@ -105,7 +65,7 @@ static void load_data(void)
     for (int k = TRAIN; k <= TEST; k++) {
         if (opt[FAKE].value) {
             set[k] = (lz_dataset){.struct_size = sizeof set[k],
-                                  .len = k == TRAIN ? number(FAKE_SIZE) : 1000,
+                                  .len = k == TRAIN ? number(&opt[FAKE_SIZE], 1) : 1000,
                                   .nfields = 2,
                                   .field = {{LZ_U8, LZ_SHAPE(28, 28)}, {LZ_U8, LZ_SCALAR}},
                                   .get = fake_image,
@@ -147,19 +107,14 @@ static lz_tensor *net_forward(lz_tensor *image, bool training)
     return lz_log_softmax(x, 1);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* One epoch; gives the loss of its last look. */
 static double train(lz_loader *loader, lz_optim *sgd, int epoch)
 {
     lz_tensor *batch[2];
     double loss = 0;
     int64_t step = 0, steps = lz_loader_len(loader);
+    char what[32];
+    snprintf(what, sizeof what, "epoch %d", epoch + 1);
     check(lz_loader_begin(loader, epoch, 0));
     while (lz_loader_next(loader, batch)) {
         check(lz_scope_begin());
@@ -167,12 +122,10 @@ static double train(lz_loader *loader, lz_optim *sgd, int epoch)
         check(lz_backward(l));
         check(lz_optim_step(sgd));
         check(lz_optim_zero_grad(sgd));
-        if (++step % number(LOG_STEPS) == 0 || step == steps) { /* a look waits for the step */
+        if (++step % number(&opt[LOG_STEPS], 1) == 0 ||
+            step == steps) { /* a look waits for the step */
             check(lz_mark_step());
-            loss = lz_item(l);
-            if (isatty(STDERR_FILENO))
-                fprintf(stderr, "\repoch %d [%-30.*s] loss %.4f", epoch + 1,
-                        (int)(30 * step / steps), "##############################", loss);
+            progress(what, step, steps, loss = lz_item(l));
         }
         check(lz_scope_end());
     }
@@ -197,29 +150,23 @@ static double test(lz_loader *loader)
 
 int main(int argc, char **argv)
 {
-    read_options(argc, argv);
-    check(lz_set_device(opt[DEVICE].value));
-    if (opt[CACHE].value)
-        check(lz_initialize_cache(opt[CACHE].value, false));
+    read_options(opt, OPTIONS, argc, argv);
+    choose_device(opt[DEVICE].value, opt[CACHE].value);
     load_data();
-    check(lz_manual_seed((uint64_t)number(SEED)));
+    check(lz_manual_seed((uint64_t)number(&opt[SEED], 1)));
     net_init();
     check(lz_mark_step()); /* draw the initial weights */
-    lz_optim *sgd =
-        lz_sgd(&params, .lr = atof(opt[LR].value), .momentum = atof(opt[MOMENTUM].value));
+    lz_optim *sgd = MADE(lz_sgd(&params, .lr = real(&opt[LR]), .momentum = real(&opt[MOMENTUM])));
     lz_loader *loader[2] = {
-        lz_loader_new(&set[TRAIN], .batch_size = number(BATCH), .shuffle = true,
-                      .drop_last = opt[DROP_LAST].value != NULL, .seed = (uint64_t)number(SEED),
-                      .num_workers = number(WORKERS)),
-        lz_loader_new(&set[TEST], .batch_size = number(BATCH), .batches_per_execution = 0)};
-    if (!sgd || !loader[TRAIN] || !loader[TEST])
-        errx(1, "%s", lz_last_error_text());
+        MADE(lz_loader_new(&set[TRAIN], .batch_size = number(&opt[BATCH], 1), .shuffle = true,
+                           .drop_last = opt[DROP_LAST].value != NULL,
+                           .seed = (uint64_t)number(&opt[SEED], 1),
+                           .num_workers = number(&opt[WORKERS], 1))),
+        MADE(lz_loader_new(&set[TEST], .batch_size = number(&opt[BATCH], 1),
+                           .batches_per_execution = 0))};
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = sgd};
-    if (opt[CHECKPOINT].value && access(opt[CHECKPOINT].value, F_OK) == 0) {
-        check(lz_checkpoint_load(opt[CHECKPOINT].value, &c));
-        check(lz_mark_step());
-    }
-    int epochs = number(EPOCHS), stop = opt[STOP].value ? number(STOP) : epochs;
+    resume(opt[CHECKPOINT].value, &c);
+    int epochs = number(&opt[EPOCHS], 1), stop = opt[STOP].value ? number(&opt[STOP], 1) : epochs;
     double loss = 0, accuracy = 0, first = 0;
     for (bool begun = false; c.step < stop && c.step < epochs; begun = true) {
         double start = now();
@@ -228,19 +175,12 @@ int main(int argc, char **argv)
         check(lz_wait_device_ops());
         double s = now() - start;
         accuracy = test(loader[TEST]);
-        printf("%sepoch %d: loss %.4f, accuracy %.2f %%, %.0f images/s\n",
-               isatty(STDERR_FILENO) ? "\n" : "", (int)c.step, loss, 100 * accuracy,
-               (double)set[TRAIN].len / s);
+        printf("epoch %d: loss %.4f, accuracy %.2f %%, %.0f images/s\n", (int)c.step, loss,
+               100 * accuracy, (double)set[TRAIN].len / s);
         if (opt[CHECKPOINT].value)
             check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
     }
-    lz_cache_counts n = {.struct_size = sizeof n};
-    check(lz_get_cache_counts(&n));
-    printf("compiled %d kernels\n", (int)n.llvm_compiles);
-    if (opt[JSON].value)
-        printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"test_accuracy\":%.6f,\"llvm_compiles\":%d,"
-               "\"program_misses\":%d}\n",
-               first, loss, accuracy, (int)n.llvm_compiles, (int)n.program_misses);
+    report(opt[JSON].value != NULL, first, loss, accuracy);
     for (int k = TRAIN; k <= TEST; k++) {
         lz_loader_free(loader[k]);
         lz_dataset_free(&set[k]);

@@ -12,6 +12,8 @@ for src in examples/*.c; do
     case $name in # what is large by default
     gpt) args=(--fake_data --layers 1 --dim 32 --context 16 --batch 2 --steps 4 --sample 8) ;;
     mnist) args=(--fake_data --fake_size 64 --num_epochs 1 --batch_size 32) ;;
+    resnet) args=(--fake_data --image 8 --width 4 --fake_size 32 --num_epochs 1 --batch_size 16) ;;
+    digits_conv | vae) args=(--num_epochs 1) ;;
     esac
     for round in 1 2; do
         if XDG_CACHE_HOME=$tmp timeout 300 "$BUILD/examples/$name" "${args[@]}" >"$tmp/log" 2>&1; then

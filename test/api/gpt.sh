@@ -1,29 +1,13 @@
 #!/usr/bin/env bash
 # gpt.sh - examples/gpt.c learns; a training that was interrupted goes on to the same bytes; a second run compiles nothing.
+# shellcheck disable=SC2154  # tmp is that of example.bash
 set -u
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-export XDG_CACHE_HOME=$tmp/cache
+# shellcheck source=test/example.bash
+. test/example.bash
 gpt() { # NAME, options...
-    local log=$tmp/$1
-    shift
-    timeout 120 "$BUILD/examples/gpt" --fake_data --layers 2 --heads 2 --dim 16 --context 12 --batch 4 --steps 60 --lr 0.01 --dropout 0.1 \
-        --sample 10 --prompt 'the ' --json "$@" >"$log" 2>&1 || { echo "gpt $*: exit status $?"; tail -5 "$log"; return 1; }
+    example gpt "$1" --fake_data --layers 2 --heads 2 --dim 16 --context 12 --batch 4 --steps 60 --lr 0.01 --dropout 0.1 \
+        --sample 10 --prompt 'the ' "${@:2}"
 }
-field() { sed -n "s/.*\"$2\":\([^,}]*\).*/\1/p" "$tmp/$1"; }
-ok() { # what, command...
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $what"
-    fi
-}
-less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
 text() { grep -v '^{\|bytes of text' "$tmp/$1"; }
 same_text() { [ "$(text "$1")" = "$(text "$2")" ]; }
 
@@ -44,5 +28,4 @@ ok 'another seed' gpt seed --seed 2
 ok 'another seed gives another loss' [ "$(field whole loss)" != "$(field seed loss)" ]
 ok 'a wrong number is refused' bash -c "! '$BUILD/examples/gpt' --steps x 2>/dev/null"
 ok 'a wrong checkpoint is refused' bash -c "echo x >'$tmp/x'; ! '$BUILD/examples/gpt' --fake_data --checkpoint '$tmp/x' 2>/dev/null"
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

@@ -1,0 +1,118 @@
+/* example.h - what the larger examples share: options from a table, errors, a progress bar, and what
+ * a run reports at its end. */
+#ifndef LAZULI_EXAMPLE_H
+#define LAZULI_EXAMPLE_H
+#include <err.h>
+#include <getopt.h>
+#include <lazuli/lazuli.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* An option --name. value: its default, NULL for none; help: what follows the name, NULL when
+ * nothing does (then value is "" when it was given). */
+typedef struct example_option {
+    const char *name, *value, *help;
+} example_option;
+
+/* Reads the command line into the n rows, the last of which is --help. */
+static inline void read_options(example_option *opt, int n, int argc, char **argv)
+{
+    struct option names[64] = {{0}};
+    for (int i = 0; i < n && i < 63; i++)
+        names[i] = (struct option){opt[i].name, opt[i].help ? 1 : 0, NULL, i};
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (c == '?')
+            exit(2);
+        opt[c].value = optarg ? optarg : "";
+    }
+    if (!opt[n - 1].value)
+        return;
+    for (int i = 0; i < n; i++)
+        printf("  --%s %s [%s]\n", opt[i].name, opt[i].help ? opt[i].help : "",
+               i < n - 1 && opt[i].value ? opt[i].value : "");
+    exit(0);
+}
+
+static inline int number(const example_option *o, int least)
+{
+    char *end;
+    long v = strtol(o->value, &end, 10);
+    if (end == o->value || *end || v < least || v > 1 << 24)
+        errx(2, "--%s %s: a number from %d to %d is needed", o->name, o->value, least, 1 << 24);
+    return (int)v;
+}
+
+static inline double real(const example_option *o)
+{
+    char *end;
+    double v = strtod(o->value, &end);
+    if (end == o->value || *end || !(v >= 0))
+        errx(2, "--%s %s: a number >= 0 is needed", o->name, o->value);
+    return v;
+}
+
+/* Lazuli never aborts: a failing call returns a status, and the last error tells what and where. */
+static inline void check(lz_status s)
+{
+    if (s != LZ_OK)
+        errx(1, "%s", lz_last_error_text());
+}
+
+/* An object that a function made, or the end of the program. */
+#define MADE(x)                                                                                    \
+    __extension__({                                                                                \
+        __typeof__(x) made_ = (x);                                                                 \
+        if (!made_)                                                                                \
+            errx(1, "%s", lz_last_error_text());                                                   \
+        made_;                                                                                     \
+    })
+
+/* The device and the cache that were asked for; NULL: the default ones. */
+static inline void choose_device(const char *device, const char *cache)
+{
+    check(lz_set_device(device));
+    if (cache)
+        check(lz_initialize_cache(cache, false));
+}
+
+/* Goes on from a checkpoint, if the file is there. */
+static inline void resume(const char *path, lz_checkpoint *c)
+{
+    if (!path || access(path, F_OK) != 0)
+        return;
+    check(lz_checkpoint_load(path, c));
+    check(lz_mark_step());
+}
+
+static inline double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A bar on a terminal, with the loss beside it; nothing elsewhere. what: "epoch 3". */
+static inline void progress(const char *what, int64_t done, int64_t all, double loss)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s [%-30.*s] %d of %d, loss %.4f%s", what, (int)(30 * done / all),
+                "##############################", (int)done, (int)all, loss,
+                done == all ? "\n" : "");
+}
+
+/* What was compiled; json: also the losses, as one line for programs to read. */
+static inline void report(bool json, double first, double loss, double accuracy)
+{
+    lz_cache_counts n = {.struct_size = sizeof n};
+    check(lz_get_cache_counts(&n));
+    printf("compiled %d kernels\n", (int)n.llvm_compiles);
+    if (json)
+        printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"test_accuracy\":%.6f,\"llvm_compiles\":%d,"
+               "\"program_misses\":%d}\n",
+               first, loss, accuracy, (int)n.llvm_compiles, (int)n.program_misses);
+}
+#endif
