@@ -61,32 +61,39 @@ bool lz_check_holds(const lz_check *c, const lz_literal *got, const lz_literal *
 
 /* ---- constants as parameters ---- */
 
-static lz_status parameters(const lz_func *f, lz_func *to, lz_val *map, lz_literal **values)
+/* lit is NULL for what is no constant. */
+static bool becomes_parameter(const lz_literal *lit, size_t least)
+{
+    return lit && lit->nbytes >= least;
+}
+
+static lz_status parameters(const lz_func *f, size_t least, lz_func *to, lz_val *map,
+                            lz_literal **values)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->nparam; i++)
         map[i] = lz_build_param(to, lz_val_type(f, i));
     for (uint32_t i = f->nparam; i < f->ninst; i++)
-        if (f->insts[i].lit) {
+        if (becomes_parameter(f->insts[i].lit, least)) {
             map[i] = lz_build_param(to, f->insts[i].lit->type);
             values[n++] = f->insts[i].lit;
         }
     return to->status;
 }
 
-static lz_status copy_rest(const lz_func *f, lz_func *to, lz_val *map)
+static lz_status copy_rest(const lz_func *f, size_t least, lz_func *to, lz_val *map)
 {
     LZ_VEC(lz_val) opnd = {0};
     lz_status s = LZ_OK;
     for (uint32_t i = f->nparam; i < f->ninst && s == LZ_OK; i++) {
         const lz_inst *in = &f->insts[i];
-        if (in->lit)
+        if (becomes_parameter(in->lit, least))
             continue;
         opnd.len = 0;
         for (uint32_t k = 0; k < in->sig->nopnd && s == LZ_OK; k++)
             s = lz_vec_push(&opnd, map[in->opnd[k]]);
         if (s == LZ_OK)
-            map[i] = lz_build_sig(to, in->sig, opnd.data);
+            map[i] = in->lit ? lz_build_const(to, in->lit) : lz_build_sig(to, in->sig, opnd.data);
         s = s == LZ_OK ? to->status : s;
     }
     opnd.len = 0;
@@ -98,14 +105,14 @@ static lz_status copy_rest(const lz_func *f, lz_func *to, lz_val *map)
     return s;
 }
 
-lz_status lz_func_free_constants(const lz_func *f, lz_func **out, lz_literal **values)
+lz_status lz_func_free_constants(const lz_func *f, size_t least, lz_func **out, lz_literal **values)
 {
     *out = NULL;
     lz_func *to = lz_func_new(f->name);
     lz_val *map = lz_alloc(((size_t)f->ninst + 1) * sizeof *map);
-    lz_status s = to && map ? parameters(f, to, map, values) : LZ_EMEM;
+    lz_status s = to && map ? parameters(f, least, to, map, values) : LZ_EMEM;
     if (s == LZ_OK)
-        s = copy_rest(f, to, map);
+        s = copy_rest(f, least, to, map);
     lz_free(map);
     if (s == LZ_OK)
         *out = to;

@@ -48,8 +48,9 @@ lz_status lz_checked_parse(const char *text, size_t n, const char *name, lz_chec
 bool lz_check_holds(const lz_check *c, const lz_literal *got, const lz_literal *want,
                     int64_t *element, int64_t *ulp);
 
-/* A copy whose constants are parameters behind those of f, so that a compiler has nothing to
- * compute beforehand. values: room for f->ninst, gets what the new parameters are (borrowed from
- * f). */
-lz_status lz_func_free_constants(const lz_func *f, lz_func **out, lz_literal **values);
+/* A copy whose constants of at least `least` bytes are parameters behind those of f: with 0 a
+ * compiler has nothing to compute beforehand. values: room for f->ninst, gets what the new
+ * parameters are (borrowed from f). */
+lz_status lz_func_free_constants(const lz_func *f, size_t least, lz_func **out,
+                                 lz_literal **values);
 #endif

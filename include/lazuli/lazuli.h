@@ -19,6 +19,7 @@
 #include <lazuli/random_ops.h>
 #include <lazuli/image_ops.h>
 #include <lazuli/hlo.h>
+#include <lazuli/stablehlo.h>
 #include <lazuli/grad.h>
 #include <lazuli/transforms.h>
 #include <lazuli/data.h>

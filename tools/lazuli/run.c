@@ -315,7 +315,7 @@ static int run_checked(const options *o, const lz_checked *c)
     lz_literal **in = lz_calloc(c->f->ninst + 1, sizeof *in),
                **out = lz_calloc(c->f->nresult + 1, sizeof *out);
     if (!in || !out || load_inputs(o, c->f, in) != LZ_OK ||
-        lz_func_free_constants(c->f, &f, in + c->f->nparam) != LZ_OK ||
+        lz_func_free_constants(c->f, 0, &f, in + c->f->nparam) != LZ_OK ||
         execute(o->device, f, in, out) != LZ_OK) {
         fprintf(stderr, "lazuli: %s: @%s: %s\n", o->file, c->name, lz_error_get()->message);
         rc = 1;

@@ -1,0 +1,37 @@
+/* stablehlo.h - programs given as StableHLO text, as JAX's jax.jit(f).lower(...).as_text() prints
+ * it: read once, then called like any operation.
+ *
+ * A call records what the program is made of. So it is compiled together with what is recorded
+ * around it, lz_grad goes through it, and lz_function_trace keeps it from being recorded again.
+ * Thread rule: a program is immutable; threads may call it at the same time. */
+#ifndef LAZULI_STABLEHLO_H
+#define LAZULI_STABLEHLO_H
+#include <lazuli/tensor.h>
+LZ_EXTERN_C_BEGIN
+
+typedef struct lz_stablehlo lz_stablehlo;
+/* Reads a module of n bytes; its function is @main, or the only public one. name stands for the
+ * file in messages (NULL: "<text>"). Constants too large to be recorded (16 bytes) are uploaded to
+ * the thread's default device, where the program then has to be called.
+ * NULL with an error recorded: LZ_ENULL; LZ_EPARSE and, for an operation that there is not,
+ * LZ_EUNSUPPORTED, both with "name:line:column: what is wrong"; LZ_EMEM, LZ_EDEVMEM, LZ_EUNAVAILABLE. */
+LZ_API lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
+                                           const lz_site *site);
+LZ_API void lz_stablehlo_free(lz_stablehlo *p); /* NULL is fine. What was recorded stays */
+/* How many there are; -1 for NULL. */
+LZ_API int lz_stablehlo_num_inputs(const lz_stablehlo *p);
+LZ_API int lz_stablehlo_num_outputs(const lz_stablehlo *p);
+/* Type of input or output i; dtype and shape may be NULL. LZ_ENULL, LZ_ERANGE. */
+LZ_API lz_status lz_stablehlo_input(const lz_stablehlo *p, int i, lz_dtype *dtype, lz_shape *shape);
+LZ_API lz_status lz_stablehlo_output(const lz_stablehlo *p, int i, lz_dtype *dtype,
+                                     lz_shape *shape);
+/* out[k], handles of the innermost scope: the program on the nin tensors of `in`, which have its
+ * inputs' types; nothing is promoted or broadcast. Errors, after which every out[k] is an error
+ * tensor: LZ_ENULL; LZ_EINVAL (another number of inputs or outputs, tensors of two devices);
+ * LZ_EDTYPE, LZ_ESHAPE naming the input; the error of an input; LZ_EMEM. */
+LZ_API lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int nin,
+                                      lz_tensor **out, int nout, const lz_site *site);
+#define lz_stablehlo_parse(text, n, name) lz_stablehlo_parse_at((text), (n), (name), LZ_SITE)
+#define lz_stablehlo_call(...) lz_stablehlo_call_at(__VA_ARGS__, LZ_SITE)
+LZ_EXTERN_C_END
+#endif
