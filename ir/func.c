@@ -216,6 +216,17 @@ void lz_func_use_counts(const lz_func *f, uint32_t *counts)
         counts[f->results[i]]++;
 }
 
+void lz_func_result_lists(const lz_func *f, lz_val *first, lz_val *next)
+{
+    for (uint32_t i = 0; i < f->ninst; i++)
+        first[i] = next[i] = LZ_NOVAL;
+    for (uint32_t i = f->ninst; i-- > 0;)
+        if (lz_inst_op(&f->insts[i]) == LZ_OP_RESULT) {
+            next[i] = first[f->insts[i].opnd[0]];
+            first[f->insts[i].opnd[0]] = i;
+        }
+}
+
 /* The instructions whose map entry is not LZ_NOVAL, renumbered in their order; map becomes old value -> new value. */
 static lz_status copy_marked(const lz_func *f, lz_func *to, lz_val *map)
 {

@@ -147,6 +147,9 @@ lz_status lz_func_copy(const lz_func *f, lz_func **out);
 lz_func *lz_func_prune(const lz_func *f);
 /* counts[ninst]; results count as uses */
 void lz_func_use_counts(const lz_func *f, uint32_t *counts);
+/* The `result` instructions of every value, ascending: first[v], then next[that], .. LZ_NOVAL; both
+ * of ninst. */
+void lz_func_result_lists(const lz_func *f, lz_val *first, lz_val *next);
 
 /* Canonical bytes: equal for equal functions in every process; no names, sites or scopes. */
 void lz_func_serialize(const lz_func *f, lz_buf *out);

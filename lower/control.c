@@ -6,14 +6,16 @@
 #include "ir/attr.h"
 #include "lower/passes.h"
 #include "lower/rewrite.h"
+#include "lower/work.h"
 #include <string.h>
 
 enum { MOST = 4096 }; /* values carried by one loop that is looked at */
 
 /* What became of the results of one operation: as many values as it has results. NULL: nothing. */
 typedef struct fates {
-    lz_val **of;    /* by instruction */
-    uint32_t *uses; /* by instruction */
+    lz_val **of;           /* by instruction */
+    uint32_t *uses;        /* by instruction */
+    lz_val *result, *next; /* lz_func_result_lists */
     lz_arena arena;
 } fates;
 
@@ -129,14 +131,14 @@ static lz_val rebuild(lz_rw *rw, uint32_t i, const loop *x, lz_val *fate)
 }
 
 /* Marks the results of instruction i that are read. */
-static void find_read(const lz_func *f, const uint32_t *uses, uint32_t i, bool *read)
+static void find_read(const lz_func *f, const fates *to, uint32_t i, bool *read)
 {
     if (f->insts[i].sig->nresult == 1) {
         read[0] = true;
         return;
     }
-    for (uint32_t j = i + 1; j < f->ninst; j++)
-        if (uses[j] && lz_inst_op(&f->insts[j]) == LZ_OP_RESULT && f->insts[j].opnd[0] == i)
+    for (lz_val j = to->result[i]; j != LZ_NOVAL; j = to->next[j], lz_work++)
+        if (to->uses[j])
             read[LZ_ATTR(index, f->insts[j].sig->attr)->index] = true;
 }
 
@@ -156,7 +158,7 @@ static lz_val slim_while(lz_rw *rw, uint32_t i, fates *to)
     }
     memset(x.wanted, 0, 2 * (size_t)n);
     x.same = x.wanted + n;
-    find_read(rw->in, to->uses, i, x.wanted);
+    find_read(rw->in, to, i, x.wanted);
     rw->out->status = find_wanted(&x);
     if (rw->out->status != LZ_OK)
         return LZ_NOVAL;
@@ -213,12 +215,15 @@ static lz_val control(lz_rw *rw, uint32_t i, void *user)
 
 lz_status lz_pass_control(const lz_func *in, lz_func **out)
 {
-    fates to = {.of = lz_calloc((size_t)in->ninst + 1, sizeof *to.of),
-                .uses = lz_alloc(((size_t)in->ninst + 1) * sizeof *to.uses)};
+    size_t n = (size_t)in->ninst + 1;
+    fates to = {.of = lz_calloc(n, sizeof *to.of), .uses = lz_alloc(3 * n * sizeof *to.uses)};
     *out = NULL;
     lz_status s = to.of && to.uses ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
     if (s == LZ_OK) {
+        to.result = to.uses + n;
+        to.next = to.result + n;
         lz_func_use_counts(in, to.uses);
+        lz_func_result_lists(in, to.result, to.next);
         s = lz_rw_run(in, control, &to, out);
     }
     lz_free(to.of);

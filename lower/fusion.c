@@ -300,15 +300,19 @@ lz_status lz_fusion_new(const lz_func *f, lz_fusion **out)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     fu->f = f;
     size_t n = f->ninst + 1;
-    fu->root = lz_arena_alloc(&fu->arena, n * sizeof *fu->root);
+    fu->root = lz_arena_alloc(&fu->arena, 3 * n * sizeof *fu->root);
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);
     fu->node_of = lz_arena_alloc(&fu->arena, n * sizeof *fu->node_of);
     fu->result_buf = lz_arena_alloc(&fu->arena, (f->nresult + 1) * sizeof *fu->result_buf);
     lz_status s = fu->root && fu->realised && fu->node_of && fu->result_buf
                       ? LZ_OK
                       : LZ_FAIL(LZ_EMEM, "out of memory");
-    if (s == LZ_OK)
+    if (s == LZ_OK) {
+        fu->result = fu->root + n;
+        fu->next_result = fu->result + n;
+        lz_func_result_lists(f, fu->result, fu->next_result);
         s = lz_fusion_nodes(fu);
+    }
     if (s == LZ_OK)
         s = find_links(fu);
     if (s == LZ_OK)

@@ -85,6 +85,8 @@ typedef struct lz_fusion {
     lz_arena arena;
     /* Buffers are numbered: the values of f, then extra ones. */
     LZ_VEC(const lz_type *) extra;
+    /* lz_func_result_lists */
+    lz_val *result, *next_result;
     lz_val *root;   /* by value: whose memory it is a view of, if that has memory */
     bool *realised; /* by value: has memory of its own (or an accumulator) */
     /* by value: the node that computes it; LZ_NONE for others and for values written in parts */

@@ -4,6 +4,7 @@
  * factor whose contracted dimension falls apart); then the nodes are made again. Each round adds at least one such value.
  * Cost: O(instructions) per round.   Threads: as lz_fusion. */
 #include "lower/fusion.h"
+#include "lower/work.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -82,9 +83,9 @@ static lz_status find_results(lz_fusion *fu, lz_val v, uint32_t **out)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t k = 0; k < in->sig->nresult; k++)
         res[k] = in->sig->nresult == 1 ? v : LZ_NONE;
-    for (uint32_t i = v + 1; in->sig->nresult > 1 && i < fu->f->ninst; i++)
-        if (is_result_of_multi(fu, i) && fu->f->insts[i].opnd[0] == v)
-            res[LZ_ATTR(index, fu->f->insts[i].sig->attr)->index] = i;
+    for (lz_val i = fu->result[v]; in->sig->nresult > 1 && i != LZ_NOVAL;
+         i = fu->next_result[i], lz_work++)
+        res[LZ_ATTR(index, fu->f->insts[i].sig->attr)->index] = i;
     return LZ_OK;
 }
 

@@ -117,20 +117,21 @@ bool lz_fusion_realise(lz_fusion *fu, lz_val v)
     return true;
 }
 
-static void count_uses(const lz_fusion *fu, tree *t)
+/* last: by value, room. */
+static void count_uses(const lz_fusion *fu, tree *t, uint32_t *last)
 {
     const lz_func *f = fu->f;
+    memset(last, 0, f->ninst * sizeof *last);
     for (uint32_t k = 0; k < f->nresult; k++)
         t[f->results[k]].uses++;
     for (uint32_t i = f->ninst; i-- > 0;) {
         const lz_inst *in = &f->insts[i];
         uint32_t n = transparent(fu, i) ? t[i].uses : 1;
         for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-            bool again = false;
-            for (uint32_t j = 0; j < k; j++)
-                again |= in->opnd[j] == in->opnd[k];
-            if (!again && t[in->opnd[k]].uses < UINT32_MAX / 2)
-                t[in->opnd[k]].uses += n;
+            lz_val v = in->opnd[k];
+            if (last[v] != i + 1 && t[v].uses < UINT32_MAX / 2)
+                t[v].uses += n;
+            last[v] = i + 1; /* twice by one user is one use */
         }
     }
 }
@@ -309,12 +310,14 @@ static void must_have(lz_fusion *fu)
 lz_status lz_fusion_values(lz_fusion *fu)
 {
     must_have(fu);
-    tree *t = lz_calloc(fu->f->ninst ? fu->f->ninst : 1, sizeof *t);
-    if (!t)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    count_uses(fu, t);
-    for (uint32_t i = 0; i < fu->f->ninst; i++)
+    tree *t = lz_calloc((size_t)fu->f->ninst + 1, sizeof *t);
+    uint32_t *last = lz_alloc(((size_t)fu->f->ninst + 1) * sizeof *last);
+    bool ok = t && last;
+    if (ok)
+        count_uses(fu, t, last);
+    for (uint32_t i = 0; ok && i < fu->f->ninst; i++)
         look_at(fu, t, i);
     lz_free(t);
-    return LZ_OK;
+    lz_free(last);
+    return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }

@@ -1,6 +1,9 @@
 /* pipeline.c - the passes of a compilation, in order, with the reason for the order. */
 #include "lower/pipeline.h"
+#include "lower/work.h"
 #include <stddef.h>
+
+_Thread_local uint64_t lz_work;
 
 const char *const lz_pipeline[] = {
     "prune",    /* first: no pass should look at what nobody needs */

@@ -6,6 +6,8 @@
 #include "lower/dump.h"
 #include "lower/pass.h"
 #include "lower/schedule.h"
+#include "lower/work.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* The body of a while may write over what it carries; any other use of the same region may not. */
@@ -28,57 +30,61 @@ typedef struct front {
 
 /* ---- wishes: which result would best replace which donated argument ---- */
 
-static bool reads_alike(const lz_node *n, lz_val param, const lz_type *t, const lz_func *f)
-{
-    for (uint32_t i = 0; i < n->reads.len; i++)
-        if (n->reads.data[i].src == param && !n->reads.data[i].opaque && lz_val_type(f, param) == t)
-            return true;
-    return false;
-}
+typedef struct wishes {
+    bool *taken;     /* by argument */
+    uint32_t *nread; /* by argument: nodes that read it */
+} wishes;
 
 /* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
-static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const bool *taken,
+static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const wishes *w,
                               uint32_t result)
 {
-    uint32_t best = LZ_NONE, fewest = LZ_NONE;
-    for (uint32_t i = 0; i < x->f->nparam; i++) {
-        uint32_t readers = 0;
-        if (!x->o->donate[i] || taken[i] || (x->o->pairwise && i != result) ||
-            !reads_alike(n, i, t, x->f))
+    uint32_t best = LZ_NONE;
+    if (n->kind == LZ_NODE_CONTROL)
+        return best; /* reads whole buffers */
+    for (uint32_t k = 0; k < n->reads.len; k++, lz_work++) {
+        uint32_t i = n->reads.data[k].src;
+        if (i >= x->f->nparam || n->reads.data[k].opaque || lz_val_type(x->f, i) != t ||
+            !x->o->donate[i] || w->taken[i] || (x->o->pairwise && i != result))
             continue;
-        for (const uint32_t *r = x->fu->readers[i]; r && *r != LZ_NONE; r++)
-            readers++;
-        if (readers < fewest) {
-            fewest = readers;
+        if (best == LZ_NONE || w->nread[i] < w->nread[best] ||
+            (w->nread[i] == w->nread[best] && i < best))
             best = i;
-        }
     }
     return best;
 }
 
-static lz_status find_wishes(front *x)
+static void make_wishes(front *x, wishes *w)
 {
     const lz_func *f = x->f;
-    uint32_t nbuf = lz_fusion_nbuf(x->fu);
-    x->takes_over = lz_alloc((nbuf + 1) * sizeof *x->takes_over);
-    bool *taken = lz_calloc(f->nparam + 1, 1);
-    if (!x->takes_over || !taken) {
-        lz_free(taken);
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    }
-    for (uint32_t b = 0; b < nbuf; b++)
-        x->takes_over[b] = LZ_NONE;
-    for (uint32_t k = 0; k < f->nresult && x->o->donate; k++) {
+    for (uint32_t i = 0; i < f->nparam; i++)
+        for (const uint32_t *r = x->fu->readers[i]; r && *r != LZ_NONE; r++)
+            w->nread[i]++;
+    for (uint32_t k = 0; k < f->nresult; k++) {
         uint32_t buf = x->fu->result_buf[k];
         const lz_type *t = lz_fusion_buf_type(x->fu, buf);
-        for (const uint32_t *w = x->fu->writers[buf];
-             w && *w != LZ_NONE && x->takes_over[buf] == LZ_NONE; w++)
-            x->takes_over[buf] = best_argument(x, x->fu->nodes[*w], t, taken, k);
+        for (const uint32_t *n = x->fu->writers[buf];
+             n && *n != LZ_NONE && x->takes_over[buf] == LZ_NONE; n++)
+            x->takes_over[buf] = best_argument(x, x->fu->nodes[*n], t, w, k);
         if (x->takes_over[buf] != LZ_NONE)
-            taken[x->takes_over[buf]] = true;
+            w->taken[x->takes_over[buf]] = true;
     }
-    lz_free(taken);
-    return LZ_OK;
+}
+
+static lz_status find_wishes(front *x)
+{
+    uint32_t nbuf = lz_fusion_nbuf(x->fu);
+    size_t n = (size_t)x->f->nparam + 1;
+    wishes w = {lz_calloc(n, sizeof *w.taken), lz_calloc(n, sizeof *w.nread)};
+    x->takes_over = lz_alloc(((size_t)nbuf + 1) * sizeof *x->takes_over);
+    bool ok = x->takes_over && w.taken && w.nread;
+    for (uint32_t b = 0; ok && b < nbuf; b++)
+        x->takes_over[b] = LZ_NONE;
+    if (ok && x->o->donate)
+        make_wishes(x, &w);
+    lz_free(w.taken);
+    lz_free(w.nread);
+    return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
 /* ---- the plan ---- */
@@ -192,6 +198,32 @@ static lz_status fill_plan(front *x)
 
 /* ---- control flow ---- */
 
+static int by_number(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    lz_work++;
+    return a < b ? -1 : a > b;
+}
+
+/* Which of the n values a while carries are in a buffer that is no other operand. */
+static lz_status find_alone(lz_lowered *l, uint32_t n)
+{
+    uint32_t m = l->nbuf - n;
+    uint64_t *x = lz_alloc((m + 1) * sizeof *x); /* buffer, place; by buffer */
+    l->alone = lz_calloc((size_t)n + 1, sizeof *l->alone);
+    bool ok = x && l->alone;
+    for (uint32_t k = 0; ok && k < m; k++)
+        x[k] = (uint64_t)l->buf[n + k] << 32 | k;
+    if (ok)
+        qsort(x, m, sizeof *x, by_number);
+    for (uint32_t k = 0; ok && k < m; k++)
+        if ((uint32_t)x[k] < n)
+            l->alone[(uint32_t)x[k]] = (k == 0 || x[k - 1] >> 32 != x[k] >> 32) &&
+                                       (k + 1 == m || x[k + 1] >> 32 != x[k] >> 32);
+    lz_free(x);
+    return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+}
+
 /* The buffers of a step that runs other plans; its work memory is a buffer of its own. */
 static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
 {
@@ -218,6 +250,8 @@ static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
     lz_shape shape = lz_shape_make(1, (int64_t[]){(int64_t)work});
     const lz_type *t = lz_type_get(LZ_U8, &shape);
     l->buf[nres + nopnd] = lz_fusion_nbuf(x->fu);
+    if (s.kind == LZ_STEP_WHILE)
+        LZ_TRY(find_alone(l, nres));
     return t ? lz_vec_push(&x->fu->extra, t) : lz_error_get()->status;
 }
 

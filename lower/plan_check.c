@@ -3,7 +3,9 @@
  * It is the gate for plans from untrusted bytes. Threads: pure. */
 #include "lower/loop_impl.h"
 #include "lower/plan.h"
+#include "lower/work.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BAD(fmt, ...) LZ_FAIL(LZ_EINTERNAL, "plan: " fmt, __VA_ARGS__)
@@ -120,10 +122,16 @@ static lz_status check_addresses(const lz_plan *p, uint32_t step)
 
 /* ---- memory that is shared ---- */
 
+/* Temporaries and constants are one memory each, whatever the bytes say. */
+static bool has_index(const lz_bufref *r)
+{
+    return r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_OUTPUT;
+}
+
 static bool same_memory(const lz_plan *p, const lz_bufref *a, const lz_bufref *b)
 {
     if (a->kind == b->kind)
-        return a->index == b->index;
+        return a->index == b->index || !has_index(a);
     if (a->kind == LZ_SLOT_OUTPUT && b->kind == LZ_SLOT_INPUT)
         return p->out_alias[a->index] == (int32_t)b->index;
     return a->kind == LZ_SLOT_INPUT && b->kind == LZ_SLOT_OUTPUT &&
@@ -157,39 +165,55 @@ static lz_status check_overlaps(const lz_plan *p, uint32_t step)
     return LZ_OK;
 }
 
-/* Once a result that takes over an argument is written, the argument is gone. */
-static lz_status check_alias(const lz_plan *p, uint32_t out)
+/* By argument, the result that takes over its memory; LZ_NOBODY: none. NULL without memory. */
+enum { LZ_NOBODY = UINT32_MAX };
+static uint32_t *takers(const lz_plan *p)
 {
-    int32_t in = p->out_alias[out];
-    bool written = false;
+    uint32_t *by = lz_alloc(((size_t)p->nin + 1) * sizeof *by);
+    for (uint32_t i = 0; by && i < p->nin; i++)
+        by[i] = LZ_NOBODY;
+    for (uint32_t k = 0; by && k < p->nout; k++)
+        if (p->out_alias[k] >= 0)
+            by[p->out_alias[k]] = k;
+    return by;
+}
+
+/* Once a result that takes over an argument is written, the argument is gone. */
+static lz_status check_lost(const lz_plan *p, const uint32_t *by, bool *written)
+{
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_step *s = &p->steps[i];
-        bool now = false;
+        lz_work += s->nbuf;
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *r = &s->bufs[j];
-            if (written && r->kind == LZ_SLOT_INPUT && r->index == (uint32_t)in)
-                return BAD("step %u reads input %d after result %u took its memory", i, in, out);
-            now |= r->kind == LZ_SLOT_OUTPUT && r->index == out && writes(p, s, j);
+            if (r->kind == LZ_SLOT_INPUT && by[r->index] != LZ_NOBODY && written[by[r->index]])
+                return BAD("step %u reads input %u after result %u took its memory", i, r->index,
+                           by[r->index]);
         }
-        written |= now;
+        for (uint32_t j = 0; j < s->nbuf; j++)
+            if (s->bufs[j].kind == LZ_SLOT_OUTPUT && writes(p, s, j))
+                written[s->bufs[j].index] = true;
     }
     return LZ_OK;
 }
 
+/* Before the steps: who takes over what is used to look at them. */
 static lz_status check_aliases(const lz_plan *p)
 {
-    for (uint32_t k = 0; k < p->nout; k++) {
+    bool *taken = lz_calloc((size_t)p->nin + 1, sizeof *taken);
+    lz_status s = taken ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to check a plan");
+    for (uint32_t k = 0; k < p->nout && s == LZ_OK; k++) {
         int32_t a = p->out_alias[k];
         if (a < -1 ||
             (a >= 0 && ((uint32_t)a >= p->nin || p->in_type[a]->nbytes != p->out_type[k]->nbytes)))
-            return BAD("result %u takes over input %d of %u", k, a, p->nin);
-        for (uint32_t j = 0; j < k && a >= 0; j++)
-            if (p->out_alias[j] == a)
-                return BAD("results %u and %u take over input %d", j, k, a);
-        if (a >= 0)
-            LZ_TRY(check_alias(p, k));
+            s = BAD("result %u takes over input %d of %u", k, a, p->nin);
+        else if (a >= 0 && taken[a])
+            s = BAD("result %u takes over input %d, which another one took", k, a);
+        else if (a >= 0)
+            taken[a] = true;
     }
-    return LZ_OK;
+    lz_free(taken);
+    return s;
 }
 
 /* ---- control flow ---- */
@@ -243,29 +267,88 @@ static lz_status check_control_sizes(const lz_plan *p, uint32_t i)
     return LZ_OK;
 }
 
-/* What is written meets nothing else, but for what a while carries and the result it becomes. */
-static lz_status check_control_overlaps(const lz_plan *p, uint32_t i)
+/* A buffer of a step as a range of some memory. */
+typedef struct range {
+    uint64_t memory, from, to;
+    uint32_t buf;
+    bool written;
+} range;
+
+static int by_place(const void *x, const void *y)
 {
-    const lz_step *s = &p->steps[i];
-    uint32_t n = p->subs[s->sub[1]]->nout;
-    for (uint32_t w = 0; w < s->nbuf; w++)
-        for (uint32_t r = 0; writes(p, s, w) && r < s->nbuf; r++) {
-            bool same = s->kind == LZ_STEP_WHILE && w < n && r == n + w &&
-                        s->bufs[w].offset == s->bufs[r].offset;
-            if (r != w && !same && same_memory(p, &s->bufs[w], &s->bufs[r]) &&
-                overlap(&s->bufs[w], &s->bufs[r]))
-                return BAD("step %u: buffer %u is written over buffer %u", i, w, r);
+    const range *a = x, *b = y;
+    lz_work++;
+    if (a->memory != b->memory)
+        return a->memory < b->memory ? -1 : 1;
+    return a->from != b->from ? (a->from < b->from ? -1 : 1) : 0;
+}
+
+/* The buffers of step i that are not empty, an argument being the memory of the result that takes it over. What a while carries in place is one
+ * range with the result it becomes. */
+static uint32_t find_ranges(const lz_plan *p, const lz_step *s, const uint32_t *by, range *out)
+{
+    uint32_t n = 0, carried = s->kind == LZ_STEP_WHILE ? p->subs[s->sub[1]]->nout : 0;
+    for (uint32_t j = 0; j < s->nbuf; j++) {
+        const lz_bufref *r = &s->bufs[j];
+        bool taken = r->kind == LZ_SLOT_INPUT && by[r->index] != LZ_NOBODY;
+        uint64_t kind = taken ? LZ_SLOT_OUTPUT : r->kind;
+        uint32_t index = taken ? by[r->index] : has_index(r) ? r->index : 0;
+        range x = {kind << 32 | index, r->offset, r->offset + r->nbytes, j, writes(p, s, j)};
+        if (j >= carried && j < 2 * carried) {
+            const range *w = &out[j - carried];
+            if (w->memory == x.memory && w->from == x.from && w->to == x.to)
+                x.to = x.from;
         }
+        out[n++] = x;
+    }
+    uint32_t kept = 0;
+    for (uint32_t j = 0; j < n; j++)
+        if (out[j].to > out[j].from)
+            out[kept++] = out[j];
+    return kept;
+}
+
+/* What is written meets nothing else. */
+static lz_status check_ranges(uint32_t step, range *x, uint32_t n)
+{
+    const range *
+        far = NULL,
+       *wfar =
+           NULL; /* of those before in this memory: what ends last, what is written and ends last */
+    qsort(x, n, sizeof *x, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        if (far && far->memory != x[i].memory)
+            far = wfar = NULL;
+        const range *before = x[i].written ? far : wfar;
+        if (before && before->to > x[i].from) {
+            const range *w = x[i].written ? &x[i] : before, *r = x[i].written ? before : &x[i];
+            return BAD("step %u: buffer %u is written over buffer %u", step, w->buf, r->buf);
+        }
+        far = !far || x[i].to > far->to ? &x[i] : far;
+        if (x[i].written)
+            wfar = !wfar || x[i].to > wfar->to ? &x[i] : wfar;
+    }
     return LZ_OK;
 }
 
-static lz_status check_step(const lz_plan *p, uint32_t i)
+static lz_status check_control_overlaps(const lz_plan *p, uint32_t i, const uint32_t *by)
+{
+    const lz_step *s = &p->steps[i];
+    range *x = lz_alloc(s->nbuf * sizeof *x);
+    if (!x)
+        return LZ_FAIL(LZ_EMEM, "no memory to check a step of %u buffers", s->nbuf);
+    lz_status st = check_ranges(i, x, find_ranges(p, s, by, x));
+    lz_free(x);
+    return st;
+}
+
+static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
     if (s->kind == LZ_STEP_WHILE || s->kind == LZ_STEP_IF) {
         LZ_TRY(check_subs(p, i));
         LZ_TRY(check_control_sizes(p, i));
-        return check_control_overlaps(p, i);
+        return check_control_overlaps(p, i, by);
     }
     if (s->kind != LZ_STEP_KERNEL)
         return BAD("step %u: is of kind %d", i, (int)s->kind);
@@ -288,7 +371,15 @@ lz_status lz_plan_verify(const lz_plan *p)
             return BAD("kernel %u is not finished", i);
     for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
         LZ_TRY(lz_plan_verify(p->subs[i]));
-    for (uint32_t i = 0; i < p->nstep; i++)
-        LZ_TRY(check_step(p, i));
-    return check_aliases(p);
+    LZ_TRY(check_aliases(p));
+    uint32_t *by = takers(p);
+    bool *written = lz_calloc((size_t)p->nout + 1, sizeof *written);
+    lz_status s = by && written ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to check a plan");
+    for (uint32_t i = 0; i < p->nstep && s == LZ_OK; i++)
+        s = check_step(p, i, by);
+    if (s == LZ_OK)
+        s = check_lost(p, by, written);
+    lz_free(by);
+    lz_free(written);
+    return s;
 }

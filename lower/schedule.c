@@ -3,9 +3,16 @@
  *           program when equal. A group that would overwrite an argument in place waits while others still read it.
  * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
 #include "lower/schedule.h"
+#include "lower/work.h"
 #include <string.h>
 
 enum { WINDOW = 48 }; /* ready groups looked at: the earliest */
+
+/* Groups that wait for nothing any more: the earliest of them in order, the others in a heap, earliest first. */
+typedef struct ready {
+    uint32_t window[WINDOW + 1], n;
+    LZ_VEC(uint32_t) heap;
+} ready;
 
 typedef LZ_VEC(uint32_t) ids;
 
@@ -17,7 +24,9 @@ typedef struct sched {
     ids *in, *out;   /* by group: buffers read and written, each once */
     ids *users;      /* by group: groups that wait for it */
     uint32_t *waits; /* by group: groups it waits for */
-    ids ready;       /* groups that wait for nothing any more */
+    /* by buffer: 1 + the last group that had it put into its in, its out; then seen_in: the last `cost` that saw it read */
+    uint32_t *seen_in, *seen_out, stamp;
+    ready ready;
     lz_status status;
     uint32_t group; /* being looked at */
 } sched;
@@ -44,12 +53,13 @@ static bool is_memory_of_ours(const sched *s, uint32_t buf)
     return buf >= s->fu->f->ninst || (buf >= s->fu->f->nparam && !s->fu->f->insts[buf].lit);
 }
 
-static void push(sched *s, ids *v, uint32_t x)
+/* Groups are noted one after the other, so a buffer is in the list of this one when this one saw it last. */
+static void push(sched *s, ids *v, uint32_t *seen, uint32_t buf)
 {
-    for (uint32_t i = 0; i < v->len; i++)
-        if (v->data[i] == x)
-            return;
-    if (lz_vec_push(v, x) != LZ_OK)
+    if (seen[buf] == s->group + 1)
+        return;
+    seen[buf] = s->group + 1;
+    if (lz_vec_push(v, buf) != LZ_OK)
         s->status = LZ_EMEM;
 }
 
@@ -66,18 +76,21 @@ static void note(void *user, uint32_t buf, bool write)
 {
     sched *s = user;
     if (write)
-        push(s, &s->out[s->group], buf);
+        push(s, &s->out[s->group], s->seen_out, buf);
     else if (!inside(s, buf))
-        push(s, &s->in[s->group], buf);
+        push(s, &s->in[s->group], s->seen_in, buf);
 }
 
+/* Asked for one g after the other, so g stands last among the users when it is there. */
 static void wait_for(sched *s, uint32_t g, uint32_t before)
 {
-    if (g == before)
+    ids *u = &s->users[before];
+    lz_work++;
+    if (g == before || (u->len && u->data[u->len - 1] == g))
         return;
-    uint32_t n = s->users[before].len;
-    push(s, &s->users[before], g);
-    s->waits[g] += s->users[before].len != n;
+    s->waits[g]++;
+    if (lz_vec_push(u, g) != LZ_OK)
+        s->status = LZ_EMEM;
 }
 
 static void find_waits(sched *s, uint32_t g)
@@ -97,50 +110,81 @@ static void find_waits(sched *s, uint32_t g)
 }
 
 /* Memory the group takes, less what it gives back. Results have their memory anyway. */
-static int64_t cost(const sched *s, uint32_t g)
+static int64_t cost(sched *s, uint32_t g)
 {
     const int64_t wait = INT64_C(1) << 50;
     int64_t c = 0;
+    s->stamp++;
     for (uint32_t i = 0; i < s->in[g].len; i++) {
         uint32_t buf = s->in[g].data[i];
+        s->seen_in[buf] = s->stamp;
         if (s->nread[buf] == 1 && is_memory_of_ours(s, buf) && !s->fu->is_result[buf])
             c -= (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
     }
     for (uint32_t i = 0; i < s->out[g].len; i++) {
         uint32_t buf = s->out[g].data[i], p = s->takes_over ? s->takes_over[buf] : LZ_NONE;
-        bool reads = false;
         if (!s->fu->is_result[buf])
             c += (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
-        for (uint32_t k = 0; p != LZ_NONE && k < s->in[g].len; k++)
-            reads |= s->in[g].data[k] == p;
-        if (p != LZ_NONE && s->nread[p] > reads)
+        if (p != LZ_NONE && s->nread[p] > (s->seen_in[p] == s->stamp))
             c += wait; /* others still read what it wants to write over */
     }
     return c;
 }
 
-/* Puts g among the ready groups, which stand in the order of the program. */
-static lz_status make_ready(sched *s, uint32_t g)
+/* ---- ready groups ---- */
+
+static lz_status heap_add(ready *r, uint32_t g)
 {
-    LZ_TRY(lz_vec_push(&s->ready, g));
-    uint32_t i = s->ready.len - 1;
-    for (; i > 0 && s->ready.data[i - 1] > g; i--)
-        s->ready.data[i] = s->ready.data[i - 1];
-    s->ready.data[i] = g;
+    LZ_TRY(lz_vec_push(&r->heap, g));
+    uint32_t i = r->heap.len - 1, *h = r->heap.data;
+    for (; i > 0 && h[(i - 1) / 2] > g; i = (i - 1) / 2, lz_work++)
+        h[i] = h[(i - 1) / 2];
+    h[i] = g;
     return LZ_OK;
+}
+
+static uint32_t heap_take(ready *r)
+{
+    uint32_t *h = r->heap.data, first = h[0], g = h[--r->heap.len], i = 0;
+    for (uint32_t k; (k = 2 * i + 1) < r->heap.len; i = k, lz_work++) {
+        k += k + 1 < r->heap.len && h[k + 1] < h[k];
+        if (h[k] > g)
+            break;
+        h[i] = h[k];
+    }
+    h[i] = g;
+    return first;
+}
+
+static lz_status make_ready(ready *r, uint32_t g)
+{
+    if (r->n == WINDOW && g > r->window[WINDOW - 1])
+        return heap_add(r, g);
+    uint32_t i = r->n++;
+    for (; i > 0 && r->window[i - 1] > g; i--)
+        r->window[i] = r->window[i - 1];
+    r->window[i] = g;
+    return r->n > WINDOW ? heap_add(r, r->window[--r->n]) : LZ_OK;
+}
+
+static void take_ready(ready *r, uint32_t at)
+{
+    for (uint32_t i = at; i + 1 < r->n; i++)
+        r->window[i] = r->window[i + 1];
+    r->n--;
+    if (r->heap.len)
+        r->window[r->n++] = heap_take(r);
 }
 
 static lz_status run_group(sched *s, uint32_t at)
 {
-    uint32_t g = s->ready.data[at];
-    for (uint32_t i = at; i + 1 < s->ready.len; i++)
-        s->ready.data[i] = s->ready.data[i + 1];
-    s->ready.len--;
+    uint32_t g = s->ready.window[at];
+    take_ready(&s->ready, at);
     for (uint32_t i = 0; i < s->in[g].len; i++)
         s->nread[s->in[g].data[i]]--;
     for (uint32_t i = 0; i < s->users[g].len; i++)
         if (--s->waits[s->users[g].data[i]] == 0)
-            LZ_TRY(make_ready(s, s->users[g].data[i]));
+            LZ_TRY(make_ready(&s->ready, s->users[g].data[i]));
     return LZ_OK;
 }
 
@@ -149,16 +193,16 @@ static lz_status choose(sched *s, lz_schedule *out, uint32_t nlive)
     while (out->order.len < nlive) {
         uint32_t best = 0;
         int64_t least = 0;
-        for (uint32_t i = 0; i < s->ready.len && i < WINDOW; i++) {
-            int64_t c = cost(s, s->ready.data[i]);
+        for (uint32_t i = 0; i < s->ready.n; i++) {
+            int64_t c = cost(s, s->ready.window[i]);
             if (i == 0 || c < least) {
                 best = i;
                 least = c;
             }
         }
-        if (s->ready.len == 0)
+        if (s->ready.n == 0)
             return LZ_FAIL(LZ_EINTERNAL, "schedule: groups depend on each other in a ring");
-        LZ_TRY(lz_vec_push(&out->order, s->ready.data[best]));
+        LZ_TRY(lz_vec_push(&out->order, s->ready.window[best]));
         LZ_TRY(run_group(s, best));
     }
     return LZ_OK;
@@ -180,10 +224,11 @@ static lz_status schedule(sched *s, lz_schedule *out)
             continue;
         nlive++;
         if (s->waits[g] == 0)
-            LZ_TRY(lz_vec_push(&s->ready, g));
+            LZ_TRY(make_ready(&s->ready, g));
     }
     if (s->status != LZ_OK)
         return LZ_FAIL(LZ_EMEM, "out of memory");
+    s->stamp = s->ngroup + 1;
     return choose(s, out, nlive);
 }
 
@@ -197,7 +242,9 @@ lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz
     s.in = lz_calloc(s.ngroup + 1, sizeof *s.in);
     s.out = lz_calloc(s.ngroup + 1, sizeof *s.out);
     s.users = lz_calloc(s.ngroup + 1, sizeof *s.users);
-    lz_status st = s.nread && s.waits && s.in && s.out && s.users
+    s.seen_in = lz_calloc(s.nbuf + 1, sizeof *s.seen_in);
+    s.seen_out = lz_calloc(s.nbuf + 1, sizeof *s.seen_out);
+    lz_status st = s.nread && s.waits && s.in && s.out && s.users && s.seen_in && s.seen_out
                        ? schedule(&s, out)
                        : LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t g = 0; g < s.ngroup; g++) {
@@ -213,7 +260,9 @@ lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz
     lz_free(s.users);
     lz_free(s.nread);
     lz_free(s.waits);
-    lz_vec_free(&s.ready);
+    lz_free(s.seen_in);
+    lz_free(s.seen_out);
+    lz_vec_free(&s.ready.heap);
     if (st != LZ_OK)
         lz_schedule_free(out);
     return st;

@@ -579,6 +579,7 @@ void lz_lowered_done(lz_lowered *l)
 {
     lz_kernel_free(l->kernel);
     lz_free(l->buf);
+    lz_free(l->alone);
 }
 
 bool lz_lowered_writes(const lz_lowered *l, uint32_t i)
@@ -592,12 +593,7 @@ int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i)
     if (l->kernel)
         return l->kernel->buf[i].inplace_ok ? l->kernel->buf[i].inplace_with : -1;
     uint32_t n = l->control->sig->nresult;
-    if (l->control->sig->op != LZ_OP_WHILE || i >= n)
-        return -1;
-    for (uint32_t k = n; k < l->nbuf; k++)
-        if (k != n + i && l->buf[k] == l->buf[n + i])
-            return -1;
-    return (int32_t)(n + i);
+    return l->alone && i < n && l->alone[i] ? (int32_t)(n + i) : -1;
 }
 
 lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer,

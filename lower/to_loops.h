@@ -9,6 +9,7 @@ typedef struct lz_lowered {
     const lz_inst *control; /* of such a step; its buffers are as plan.h says */
     uint32_t nbuf;
     uint32_t *buf; /* the fusion's buffer that each buffer is */
+    bool *alone;   /* of a while, by value it carries: no other operand is the same buffer */
     uint64_t flops;
 } lz_lowered;
 void lz_lowered_done(lz_lowered *l);

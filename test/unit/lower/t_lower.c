@@ -2,6 +2,7 @@
 #include "base/config.h"
 #include "graphs.h"
 #include "lower/plan.h"
+#include "lower/work.h"
 #include "suite.h"
 #include "support/gen.h"
 
@@ -247,6 +248,82 @@ START_TEST(scattered_rows)
 }
 END_TEST
 
+/* ---- large programs: work grows as they do ---- */
+
+/* One result of n pieces. */
+static void concat_of(lz_func *f, lz_val *v, uint32_t n)
+{
+    lz_attr_dim a = {.kind = LZ_ATTR_dim};
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = g_param(f, LZ_F32, LZ_SHAPE(3));
+    v[0] = lz_build(f, LZ_OP_CONCATENATE, G_RECORD(a), v, n);
+    lz_func_set_results(f, v, 1);
+}
+
+/* n results, each of an argument that it may take over and of one product. */
+static void many_results(lz_func *f, lz_val *v, uint32_t n)
+{
+    lz_val m = g_param(f, LZ_F32, LZ_SHAPE(8, 8));
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = g_param(f, LZ_F32, LZ_SHAPE(8, 8));
+    lz_val p = g_dot(f, m, m, 1, 0);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = g_add(f, v[k], p);
+    lz_func_set_results(f, v, n);
+}
+
+/* A loop that carries n values, each of which is wanted and becomes the sum of two. */
+static void wide_loop(lz_func *f, lz_val *v, uint32_t n)
+{
+    lz_func *cond = lz_func_new("cond"), *body = lz_func_new("body");
+    for (uint32_t k = 0; k < n; k++) {
+        (void)g_param(cond, LZ_F32, LZ_SHAPE(3));
+        (void)g_param(body, LZ_F32, LZ_SHAPE(3));
+    }
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = g_add(body, k, (k + 1) % n);
+    lz_func_set_results(body, v, n);
+    lz_val more = lz_build_scalar(cond, LZ_BOOL, 0);
+    lz_func_set_results(cond, &more, 1);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = g_param(f, LZ_F32, LZ_SHAPE(3));
+    lz_val loop = lz_build_while(f, lz_region_intern(cond), lz_region_intern(body), v, n);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = lz_build_result(f, loop, k);
+    lz_func_set_results(f, v, n);
+    lz_func_free(cond);
+    lz_func_free(body);
+}
+
+static uint64_t work_of(void (*build)(lz_func *f, lz_val *v, uint32_t n), uint32_t n)
+{
+    lz_func *f = lz_func_new("large");
+    lz_val *v = malloc(n * sizeof *v);
+    build(f, v, n);
+    ck_assert_msg(f->status == LZ_OK, "%s", lz_error_get()->message);
+    bool *donate = malloc(f->nparam);
+    memset(donate, true, f->nparam);
+    lz_work = 0;
+    lz_plan *p = lower(f, &(lz_lower_options){.donate = donate});
+    uint64_t work = lz_work;
+    ck_assert_uint_ge(work, n);
+    lz_plan_free(p);
+    lz_func_free(f);
+    free(donate);
+    free(v);
+    return work;
+}
+
+START_TEST(large_programs)
+{
+    static void (*const build[])(lz_func * f, lz_val * v, uint32_t n) = {concat_of, many_results,
+                                                                         wide_loop};
+    uint64_t small = work_of(build[_i], 400), large = work_of(build[_i], 1600);
+    ck_assert_msg(large <= 6 * small, "%d: %d steps of searches, %d for four times as much", _i,
+                  (int)small, (int)large); /* four times, and the logarithm of heaps and sorting */
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lower");
@@ -259,6 +336,7 @@ int main(void)
     tcase_add_test(t, dense_loops_become_one);
     tcase_add_loop_test(t, many_operands, 0, 2);
     tcase_add_test(t, scattered_rows);
+    tcase_add_loop_test(t, large_programs, 0, 3);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
