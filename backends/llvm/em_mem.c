@@ -23,6 +23,16 @@ void em_store(em *e, Val v, Val p, unsigned align)
     LLVMSetAlignment(LLVMBuildStore(e->b, v, p), align);
 }
 
+void em_store_stream(em *e, Val v, Val p, unsigned align)
+{
+    static const char name[] = "nontemporal";
+    LLVMMetadataRef one = LLVMValueAsMetadata(em_c32(e, 1));
+    Val s = LLVMBuildStore(e->b, v, p),
+        node = LLVMMetadataAsValue(e->cx, LLVMMDNodeInContext2(e->cx, &one, 1));
+    LLVMSetAlignment(s, align);
+    LLVMSetMetadata(s, LLVMGetMDKindIDInContext(e->cx, name, sizeof name - 1), node);
+}
+
 Val em_alloca(em *e, Ty t, uint64_t count, unsigned align)
 {
     Blk here = LLVMGetInsertBlock(e->b), entry = LLVMGetEntryBasicBlock(e->f);

@@ -36,6 +36,7 @@ typedef struct kstage {
     Val *ptr[KERN_POS]; /* per position and access: address so far */
     Val *square; /* per scalar op: the transposed block a load reads its rows from, or NULL */
     Val square_row;
+    Val *stream;        /* per store: whether this call's go past the caches, or NULL: never */
     uint32_t nacc;      /* accumulators of all its reductions */
     Ev (*red)[KERN_U];  /* results of reductions, per accumulator and vector */
     struct ksort *sort; /* kernels_sort.h; NULL: none */
@@ -48,6 +49,7 @@ typedef struct kern {
     unsigned lanes; /* of the vector loop; 1: scalar code */
     lz_vec vec;
     uint64_t written; /* bit per buffer stored to by this kernel */
+    bool streams;     /* some call may have stores that go past the caches */
     Val bufs, args;   /* parameters of the function */
     Val buf[LZ_KBUF_MAX];
     Val *size;              /* run-time sizes by slot */
@@ -66,6 +68,7 @@ typedef struct kern {
 typedef struct kctx {
     unsigned u;
     Val mask[KERN_U];
+    Val full; /* whether all lanes of mask[0] exist, where that is asked; NULL: not known */
 } kctx;
 
 /* kernels_plan.c */
@@ -103,6 +106,12 @@ Ev kern_from_mem(em *e, lz_dtype d, Val m);
 Val kern_to_mem(em *e, lz_dtype d, Ev v);
 unsigned kern_esize(lz_dtype d);
 unsigned kern_align(lz_dtype d); /* of an element in memory, in bytes */
+
+/* kernels_stream.c: at the start of lz_run, after kern_enter; at its end; and whether store j's vectors from address p on go
+ * past the caches (NULL: never) */
+void kern_stream_enter(kern *c);
+void kern_stream_leave(kern *c);
+Val kern_stream_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x);
 
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */

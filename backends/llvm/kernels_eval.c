@@ -269,6 +269,22 @@ static Ev load(kern *c, uint32_t s, uint32_t sop, unsigned u, Val tail)
     return n == 1 ? load_scalar(c, s, a, at) : load_vector(c, s, a, at, n, u);
 }
 
+static void store(kern *c, Val m, const place *at, unsigned n, unsigned align)
+{
+    em *e = c->e;
+    em_if f;
+    if (n == 1 && at->mask)
+        em_if_begin(e, &f, at->mask);
+    if (at->ptrs)
+        em_scatter(e, m, at->ptrs, at->mask ? at->mask : em_true(e, n), align);
+    else if (n > 1 && at->mask)
+        em_mstore(e, m, at->ptr, at->mask, align);
+    else
+        em_store(e, m, at->ptr, align);
+    if (n == 1 && at->mask)
+        em_if_end(e, &f, 0, NULL, NULL, NULL);
+}
+
 void kern_stores(kern *c, uint32_t s, const kctx *x)
 {
     em *e = c->e;
@@ -277,23 +293,25 @@ void kern_stores(kern *c, uint32_t s, const kctx *x)
     for (uint32_t j = 0; j < t->s->nstore; j++) {
         const lz_store *w = &t->s->stores[j];
         lz_dtype d = access_dtype(c, &w->at);
-        unsigned es = kern_align(d);
+        place at[KERN_U];
+        Val m[KERN_U];
         for (unsigned u = 0; u < x->u; u++) {
-            place at = locate(c, s, &w->at, t->ptr[t->last][t->s->nacc + j], n, u, x->mask[u]);
-            Ev v = n == 1 ? kern_value(c, s, w->value, u) : kern_vector(c, s, w->value, u);
-            em_if f;
-            if (n == 1 && at.mask)
-                em_if_begin(e, &f, at.mask);
-            Val m = kern_to_mem(e, d, v);
-            if (at.ptrs)
-                em_scatter(e, m, at.ptrs, at.mask ? at.mask : em_true(e, n), es);
-            else if (n > 1 && at.mask)
-                em_mstore(e, m, at.ptr, at.mask, es);
-            else
-                em_store(e, m, at.ptr, es);
-            if (n == 1 && at.mask)
-                em_if_end(e, &f, 0, NULL, NULL, NULL);
+            at[u] = locate(c, s, &w->at, t->ptr[t->last][t->s->nacc + j], n, u, x->mask[u]);
+            m[u] = kern_to_mem(
+                e, d, n == 1 ? kern_value(c, s, w->value, u) : kern_vector(c, s, w->value, u));
         }
+        Val past = kern_stream_here(c, s, j, at[0].ptr, x);
+        em_ifelse f;
+        if (past) {
+            em_ifelse_begin(e, &f, past);
+            for (unsigned u = 0; u < x->u; u++)
+                em_store_stream(e, m[u], at[u].ptr, (unsigned)e->t->vector_bytes);
+            em_ifelse_else(e, &f);
+        }
+        for (unsigned u = 0; u < x->u; u++)
+            store(c, m[u], &at[u], n, kern_align(d));
+        if (past)
+            em_ifelse_end(e, &f, 0, NULL, NULL, NULL);
     }
 }
 

@@ -129,6 +129,7 @@ static void emit_run(kern *c, int64_t chunk)
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     kern_sort_enter(c, LLVMGetParam(f, 4));
+    kern_stream_enter(c);
     Val per_row = units_per_row(c, chunk);
     if (c->k->serial)
         end = SEL(ICMP(SLT, begin, end), MUL(rows_of(c), per_row), begin);
@@ -158,6 +159,7 @@ static void emit_run(kern *c, int64_t chunk)
     piece_of_row(c, lo, em_intr2(e, "llvm.smin", MUL(upto, em_c64(e, chunk)), last));
     Val zero = em_c64(e, 0);
     em_loop_end(e, &rows, &zero);
+    kern_stream_leave(c);
     em_if_end(e, &some, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);
 }

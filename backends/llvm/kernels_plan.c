@@ -165,6 +165,7 @@ static bool allocate(kern *c, kstage *t)
               (t->skip = take(c, n, sizeof(bool))) && (t->uses = take(c, n, sizeof *t->uses)) &&
               (t->val = take(c, n, sizeof *t->val)) && (t->splat = take(c, n, sizeof *t->splat)) &&
               (t->square = take(c, n, sizeof *t->square)) &&
+              (t->stream = take(c, t->s->nstore, sizeof *t->stream)) &&
               (t->red = take(c, t->nacc, sizeof *t->red));
     for (uint32_t p = 0; p < POS_INNER + t->s->ninner && ok; p++)
         ok = (t->ptr[p] = take(c, t->naccess, sizeof(Val))) != NULL;

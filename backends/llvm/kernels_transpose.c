@@ -127,6 +127,7 @@ static void emit_block(kern *c, const block *b, Val end)
     kern_addresses(c, 0, POS_ROW);
     kern_eval(c, 0, POS_ROW, &x);
     x.mask[0] = em_tail_mask(e, SUB(end, b->j0), c->lanes);
+    x.full = ICMP(SGE, SUB(end, b->j0), em_c64(e, c->lanes));
     kern_stage(c, 0, &x);
     em_loop_end(e, &l, NULL);
 }
@@ -157,6 +158,7 @@ static void emit_run(kern *c, uint32_t d)
     Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
     Val f = em_func(e, "lz_run", e->none, args, 5, true);
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    kern_stream_enter(c);
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
     Val chunks = blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK),
         blocks = blocks_of(c, c->k->outer[d], c->lanes);
@@ -177,6 +179,7 @@ static void emit_run(kern *c, uint32_t d)
     em_loop_begin(e, &l, begin, end, em_c64(e, 1), 0, NULL);
     emit_unit(c, d, l.i, chunks, blocks);
     em_loop_end(e, &l, NULL);
+    kern_stream_leave(c);
     em_if_end(e, &some, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);
 }

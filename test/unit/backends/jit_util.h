@@ -198,13 +198,15 @@ static inline void must(lz_status s)
         ck_abort_msg("%s: %s", lz_status_name(s), lz_error_get()->message);
 }
 
-static inline jit jit_new(const lz_kernel *k)
+/* l3_bytes: what is as large goes past the caches; 0: the machine's */
+static inline jit jit_new_for(const lz_kernel *k, int64_t l3_bytes)
 {
     jit j = {0};
     lz_target t;
     lz_buf obj = {0};
     must(lz_target_host(&t));
-    must(lz_llvm_compile(k, &t, &obj, getenv("JIT_DUMP") ? &j.ll : NULL, NULL));
+    t.l3_bytes = l3_bytes ? l3_bytes : t.l3_bytes;
+    must(lz_llvm_compile(k, &t, &obj, &j.ll, NULL));
     if (getenv("JIT_DUMP"))
         fprintf(stderr, "%s", lz_buf_str(&j.ll));
     must(lz_elf_load(obj.data, obj.len, &j.code));
@@ -213,6 +215,11 @@ static inline jit jit_new(const lz_kernel *k)
     j.scratch = (lz_size_fn)(uintptr_t)j.code.scratch;
     lz_buf_free(&obj);
     return j;
+}
+
+static inline jit jit_new(const lz_kernel *k)
+{
+    return jit_new_for(k, 0);
 }
 
 static inline void jit_free(jit *j)

@@ -89,13 +89,15 @@ static void check(world *w, double tol)
     copy_in(w, got, pg);
     copy_in(w, again, pa);
     must(lz_loop_run(k, pw, w->nbytes));
-    jit j = jit_new(k);
+    /* one in four with everything past the caches */
+    jit j = jit_new(k), past = rnd64() % 4 ? (jit){0} : jit_new_for(k, 1);
     jit_run(&j, pg, k->args, 0, false);
-    jit_run(&j, pa, k->args, k->serial ? 0 : 1 + (int64_t)(rnd64() % 3), true);
+    jit_run(past.run ? &past : &j, pa, k->args, k->serial ? 0 : 1 + (int64_t)(rnd64() % 3), true);
     for (uint32_t b = 0; b < k->nbuf; b++) {
         same(w, b, got[b].p, want[b].p, tol);
         ck_assert_msg(memcmp(got[b].p, again[b].p, w->nbytes[b]) == 0,
-                      "%s: buffer %u depends on the division of units", k->name, b);
+                      "%s: buffer %u depends on the division of units, or on the caches", k->name,
+                      b);
     }
     for (uint32_t b = 0; b < k->nbuf; b++) {
         guarded_free(&want[b]);
@@ -104,6 +106,8 @@ static void check(world *w, double tol)
         guarded_free(&w->in[b]);
     }
     jit_free(&j);
+    if (past.run)
+        jit_free(&past);
     lz_kernel_free(k);
 }
 
@@ -179,6 +183,61 @@ START_TEST(elementwise)
             give(&w, q, m * n, 0);
             check(&w, 1e-6);
         }
+}
+END_TEST
+
+/* ---- which results may go past the caches: whole vectors of what is only written, where a call may be large enough ---- */
+
+static bool may_pass(lz_dtype d, int64_t n, int64_t stride, bool in_place, int64_t l3_bytes)
+{
+    world w = world_new("add", LZ_VEC_OUTER, 1, &n, 1);
+    lz_stage *s = w.k->stages;
+    uint32_t x = add_buf(w.k, d, false), y = in_place ? x : add_buf(w.k, d, true);
+    w.k->buf[y].written = true;
+    int32_t a = add_load(w.k, s, STRIDES(x, 0, 1));
+    add_store(s, STRIDES(y, 0, stride), add_ew(s, LZ_OP_ADD, d, NULL, a, a, -1));
+    must(lz_kernel_finish(w.k));
+    jit j = jit_new_for(w.k, l3_bytes);
+    bool found = strstr(lz_buf_str(&j.ll), "nontemporal") != NULL;
+    jit_free(&j);
+    lz_kernel_free(w.k);
+    return found;
+}
+
+START_TEST(past_the_caches)
+{
+    ck_assert(may_pass(LZ_F32, 1 << 20, 1, false, 1 << 20));
+    ck_assert(may_pass(LZ_F64, 1 << 20, 1, false, 1 << 20));
+    ck_assert(!may_pass(LZ_F32, 1 << 20, 2, false, 1 << 20)); /* no vectors in a row */
+    ck_assert(!may_pass(LZ_F32, 1 << 20, 1, true, 1 << 20));  /* what is read is in the caches */
+}
+END_TEST
+
+/* Calls that differ only in where the result goes: the operand's own place must work, too. */
+START_TEST(past_the_caches_or_in_place)
+{
+    int64_t n = 5000;
+    world w = world_new("double", LZ_VEC_OUTER, 1, &n, 1);
+    lz_stage *s = w.k->stages;
+    uint32_t x = add_buf(w.k, LZ_F32, false), y = add_buf(w.k, LZ_F32, true);
+    int32_t a = add_load(w.k, s, STRIDES(x, 0, 1));
+    add_store(s, STRIDES(y, 0, 1), add_ew(s, LZ_OP_ADD, LZ_F32, NULL, a, a, -1));
+    must(lz_kernel_finish(w.k));
+    jit j = jit_new_for(w.k, 1);
+    for (size_t slack = 0; slack < 128; slack += 4) { /* every alignment */
+        guarded in = guarded_new((size_t)n * 4, slack), out = guarded_new((size_t)n * 4, slack);
+        put_random(LZ_F32, in.p, (size_t)n, 0);
+        float *given = (float *)(void *)in.p, *got = (float *)(void *)out.p;
+        jit_run(&j, (void *[]){in.p, out.p}, w.k->args, 0, false);
+        for (int64_t i = 0; i < n; i++)
+            ck_assert_msg(got[i] == 2 * given[i], "element %d", (int)i);
+        jit_run(&j, (void *[]){in.p, in.p}, w.k->args, 0, false);
+        ck_assert_int_eq(memcmp(in.p, out.p, (size_t)n * 4), 0);
+        guarded_free(&in);
+        guarded_free(&out);
+    }
+    jit_free(&j);
+    lz_kernel_free(w.k);
 }
 END_TEST
 
@@ -535,6 +594,8 @@ int main(void)
     TCase *t = tcase_create("loops");
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, elementwise, LZ_BOOL, LZ_DTYPE_COUNT);
+    tcase_add_test(t, past_the_caches);
+    tcase_add_test(t, past_the_caches_or_in_place);
     tcase_add_test(t, softmax);
     tcase_add_test(t, argmax);
     tcase_add_test(t, reductions);
