@@ -530,6 +530,9 @@ static lz_status drop_dead(lz_fusion *fu)
             live[i] |= x->res[k] != LZ_NONE && needed[x->res[k]];
         for (uint32_t k = 0; k < x->reads.len && live[i]; k++)
             needed[x->reads.data[k].src] = true;
+        /* a scatter reads what it writes over, wanted or not */
+        for (uint32_t k = 0; k < x->nres && live[i] && x->kind == LZ_NODE_SCATTER; k++)
+            needed[x->res[k]] = true;
     }
     for (uint32_t i = 0; needed && live && i < fu->nnode; i++) {
         lz_node *x = fu->nodes[i];
