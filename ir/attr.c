@@ -267,8 +267,7 @@ static lz_status field_check(const lz_field *f)
     return LZ_OK;
 }
 
-/* Copies the record; what lies in padding and past the ends of lists becomes 0. */
-static void attr_copy(lz_attr *to, const lz_attr *from)
+void lz_attr_copy(lz_attr *to, const lz_attr *from)
 {
     lz_field ft[LZ_ATTR_MAX_FIELDS], ff[LZ_ATTR_MAX_FIELDS];
     to->kind = from->kind;
@@ -313,7 +312,7 @@ static const lz_attr *attr_add(const lz_attr *record, lz_hash hash)
         return NULL;
     }
     fresh->node.hash = hash;
-    attr_copy(&fresh->attr.head, record);
+    lz_attr_copy(&fresh->attr.head, record);
     attr_node *stays =
         (attr_node *)(void *)lz_intern_add(&attrs, &fresh->node, attr_same, record, NULL);
     if (stays != fresh)

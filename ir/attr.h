@@ -52,6 +52,9 @@ const struct lz_func *lz_attr_region(const lz_attr *a, int k);
 /* A record with every field at its initial value: zeros. */
 void lz_attr_init(lz_attr_any *a, lz_attr_kind kind);
 
+/* Fields into a record of zeros with room for the kind; what lies past the ends of lists is 0. */
+void lz_attr_copy(lz_attr *to, const lz_attr *from);
+
 const char *lz_attr_enum_name(const char *table, int32_t value); /* NULL when it is none */
 bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *value);
 /* "dimensions = [0, 1], precision = HIGH": every field that is neither a region nor an empty

@@ -7,7 +7,7 @@
 
 static lz_batch_fn *const rules[LZ_OP_COUNT] = {
 #define LZ_EW(...)
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, ...)                    \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, ...)               \
     [LZ_OP_##E] = lz_batch_##batch,
 #include "ir/ops.def"
 };

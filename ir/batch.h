@@ -32,7 +32,7 @@ typedef struct lz_batch {
 } lz_batch;
 typedef lz_status lz_batch_fn(const lz_batch *b);
 #define LZ_EW(...)
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, ...)                    \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, ...)               \
     extern lz_batch_fn lz_batch_##batch;
 #include "ir/ops.def"
 

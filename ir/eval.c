@@ -14,7 +14,7 @@ typedef struct rule {
 static const rule rules[LZ_OP_COUNT] = {
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, ...)                          \
     [LZ_OP_##E] = {lz_ref_##eval, NULL},
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, eval, ...)              \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, ...)         \
     [LZ_OP_##E] = {NULL, lz_ref_##eval},
 #include "ir/ops.def"
 };

@@ -84,7 +84,7 @@ lz_status lz_ref_region_call(lz_ref_region *r, const void *const *args, void *co
 
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, ...)                          \
     extern lz_ref_ew_fn lz_ref_##eval;
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, eval, ...)              \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, ...)         \
     extern lz_ref_op_fn lz_ref_##eval;
 #include "ir/ops.def"
 

@@ -6,7 +6,7 @@
 
 static lz_loops_fn *const rules[LZ_OP_COUNT] = {
 #define LZ_EW(...)
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, eval, loops, ...)       \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, loops, ...)  \
     [LZ_OP_##E] = lz_loops_##loops,
 #include "ir/ops.def"
 };

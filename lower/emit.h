@@ -62,7 +62,7 @@ struct lz_emit {
 
 typedef lz_status lz_loops_fn(lz_emit *e, lz_frame *f);
 #define LZ_EW(...)
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, batch, eval, loops, ...)       \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, loops, ...)  \
     extern lz_loops_fn lz_loops_##loops;
 #include "ir/ops.def"
 

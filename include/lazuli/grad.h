@@ -22,6 +22,24 @@ LZ_API lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n,
                             const lz_grad_options *o, const lz_site *site);
 #define lz_grad(loss, params, n, grads, ...)                                                       \
     lz_grad_at((loss), (params), (n), (grads), LZ_OPTIONS(lz_grad_options, ##__VA_ARGS__), LZ_SITE)
+typedef struct lz_jvp_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_jvp_options));
+    /* an input that no output depends on is no error (LZ_EGRAD) */
+    bool allow_unused LZ_DEFAULT(false);
+} lz_jvp_options;
+/* Forward mode: out[k] = sum over i of d outputs[k] / d inputs[i] times tangents[i], the change of
+ * outputs[k] when the inputs change along the tangents; zeros when it does not depend on them. A
+ * handle of the innermost scope with outputs[k]'s shape and dtype. tangents[i] has the type of
+ * inputs[i] (LZ_ESHAPE; floating point or complex, else LZ_EDTYPE). Costs about as much as the
+ * outputs do and keeps nothing: loops of any kind have it, lz_while too. What is recorded can be
+ * differentiated again, in either mode. Ends at the same places as lz_grad. out is filled with error
+ * tensors on failure. Source: JAX's jvp. */
+LZ_API lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *inputs,
+                           lz_tensor *const *tangents, size_t nin, lz_tensor **out,
+                           const lz_jvp_options *o, const lz_site *site);
+#define lz_jvp(outputs, nout, inputs, tangents, nin, out, ...)                                     \
+    lz_jvp_at((outputs), (nout), (inputs), (tangents), (nin), (out),                               \
+              LZ_OPTIONS(lz_jvp_options, ##__VA_ARGS__), LZ_SITE)
 /* Marks t as a parameter: lz_backward accumulates into its gradient. t keeps its mark through
  * lz_assign. */
 LZ_API lz_status lz_requires_grad(lz_tensor *t, bool on);
@@ -36,5 +54,6 @@ LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n); /* forgets th
 /* The same value without a path to what made it. */
 LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
 #define lz_detach(x) lz_detach_at((x), LZ_SITE)
+#define lz_stop_gradient(x) lz_detach(x) /* JAX's name */
 LZ_EXTERN_C_END
 #endif

@@ -1,4 +1,4 @@
-/* transforms.h - functions of functions: many examples at once.
+/* transforms.h - functions of functions: derivatives, many examples at once.
  * A callback gets tensors that stand for its arguments, records operations on them once, and gives
  * back its results; what control.h says about callbacks holds. Tensors made outside may be used
  * freely inside. */
@@ -34,6 +34,26 @@ typedef struct lz_vmap_options {
 LZ_API lz_status lz_vmap_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
                             lz_tensor **out, const lz_vmap_options *o, const lz_site *site);
 
+/* ---- derivatives ---- */
+/* out = fn(in), whose first result has one element, and the gradients of that by in: nin of in's
+ * types, zeros by what it does not depend on. Errors: those of fn's results, and lz_grad's. */
+LZ_API lz_status lz_value_and_grad_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout,
+                                      void *user, lz_tensor **out, lz_tensor **grads,
+                                      const lz_site *site);
+/* out[i] = sum over k of d2 loss / (d params[i] d params[k]) vectors[k]: the Hessian times a
+ * vector, as the tangent of the gradient. Shapes, dtypes and errors as of lz_grad; vectors[k] has
+ * params[k]'s type. */
+LZ_API lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor *const *vectors,
+                           size_t n, lz_tensor **out, const lz_site *site);
+/* d y / d x, of y's shape and then x's, all rows (or columns, when there are fewer) at once by
+ * lz_vmap of the gradient (the tangent). Floats (LZ_EDTYPE) of one dtype; together no more than
+ * LZ_MAX_RANK dimensions, each less (LZ_ESHAPE). */
+LZ_API lz_tensor *lz_jacobian_at(lz_tensor *y, lz_tensor *x, const lz_site *site);
+
+#define lz_value_and_grad(...) lz_value_and_grad_at(__VA_ARGS__, LZ_SITE)
+#define lz_hvp(loss, params, vectors, n, out)                                                      \
+    lz_hvp_at((loss), (params), (vectors), (n), (out), LZ_SITE)
+#define lz_jacobian(y, x) lz_jacobian_at((y), (x), LZ_SITE)
 #define lz_vmap(fn, in, nin, nout, user, out, ...)                                                 \
     lz_vmap_at((fn), (in), (nin), (nout), (user), (out),                                           \
                LZ_OPTIONS(lz_vmap_options, ##__VA_ARGS__), LZ_SITE)

@@ -103,6 +103,32 @@ static inline double value(const gcase *c, const point *p, int order)
     return v;
 }
 
+/* The tangent of the same loss along some direction is the gradient's product with it. */
+static inline void compare_tangent(const gcase *c, int order, const point *p,
+                                   double got[MAX_IN][MAX_ELEM])
+{
+    lz_tensor *x[MAX_IN], *t[MAX_IN], *l, *dl;
+    double want = 0, size = 1, along[MAX_ELEM];
+    unsigned seed = 5;
+    lz_scope_begin();
+    make(c, p, x);
+    for (int i = 0; i < c->nin; i++) {
+        for (int64_t k = 0; k < p->n[i]; k++) {
+            along[k] = noise(&seed) - 0.5;
+            want += along[k] * got[i][k];
+            size += fabs(along[k] * got[i][k]);
+        }
+        t[i] = lz_from_host(LZ_F64, c->shape[i], along);
+    }
+    l = loss_of(c, x, order);
+    ck_assert_msg(lz_jvp(&l, 1, x, t, (size_t)c->nin, &dl, .allow_unused = true) == LZ_OK,
+                  "%s: order %d: %s", c->name, order, lz_last_error_text());
+    double have = lz_item(dl);
+    lz_scope_end();
+    ck_assert_msg(fabs(have - want) <= 1e-9 * size,
+                  "%s: order %d: tangent %.10g, by the gradient %.10g", c->name, order, have, want);
+}
+
 static inline void compare(const gcase *c, int order)
 {
     point p;
@@ -120,6 +146,7 @@ static inline void compare(const gcase *c, int order)
         ck_assert_int_eq(lz_numel(g[i]), p.n[i]);
     }
     lz_scope_end();
+    compare_tangent(c, order, &p, got);
     for (int i = 0; i < c->nin; i++)
         for (int64_t k = 0; k < p.n[i]; k++) {
             const double h = 1e-5;

@@ -173,6 +173,30 @@ static double value(const struct gcase *c, const point *p)
     return v;
 }
 
+/* The tangent along some direction: the sum of products of the parts with the gradient's. */
+static void compare_tangent(const struct gcase *c, const point *p, double got[2][N][2])
+{
+    double along[2][N][2], want = 0, size = 1;
+    lz_tensor *x[2], *t[2], *d;
+    unsigned seed = 3;
+    lz_scope_begin();
+    lz_tensor *loss = loss_at(c, p, x);
+    for (int i = 0; i < c->nin; i++) {
+        for (int e = 0; e < 2 * N; e++) {
+            double a = along[i][e / 2][e % 2] = noise(&seed) - 0.5;
+            want += a * got[i][e / 2][e % 2];
+            size += fabs(a * got[i][e / 2][e % 2]);
+        }
+        t[i] = lz_from_host(LZ_C128, LZ_SHAPE(N), along[i]);
+    }
+    ck_assert_msg(lz_jvp(&loss, 1, x, t, (size_t)c->nin, &d) == LZ_OK, "%s: %s", c->name,
+                  lz_last_error_text());
+    double have = lz_item(d);
+    lz_scope_end();
+    ck_assert_msg(fabs(have - want) <= 1e-9 * size, "%s: tangent %.10g, by the gradient %.10g",
+                  c->name, have, want);
+}
+
 START_TEST(against_differences)
 {
     const struct gcase *c = &cases[_i % NCASES];
@@ -189,6 +213,7 @@ START_TEST(against_differences)
         ck_assert_msg(lz_to_host(g[i], got[i], sizeof got[i]) == LZ_OK, "%s: %s", c->name,
                       lz_last_error_text());
     lz_scope_end();
+    compare_tangent(c, &p, got);
     for (int e = 0; e < c->nin * N * 2; e++) {
         int i = e / (2 * N), k = e / 2 % N, part = e % 2;
         const double h = 0x1p-17;
