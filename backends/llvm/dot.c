@@ -3,6 +3,11 @@
 #include "backends/llvm/dot.h"
 #include <string.h>
 
+enum {
+    UNITS = 8,       /* for threads to share */
+    SET_BYTES = 4096 /* lines so far apart share a set of the L1 cache */
+};
+
 /* ---- which form ---- */
 
 static bool dtype_ok(lz_dtype d)
@@ -100,6 +105,21 @@ static void choose_tile(dot *g)
     }
 }
 
+static int64_t few_rows(const dot *g)
+{
+    return 2 * (int64_t)g->mr;
+}
+
+/* Whether b_in_place would say yes, when the sizes are known; without them no. */
+static bool always_in_place(const dot *g)
+{
+    int64_t m = baked(g->k->outer[g->m]), k = baked(g->k->stages[0].extent[g->ki]);
+    int64_t row = baked(load_access(g, g->k->dot.b_sop)->stride[g->kd]) * g->es;
+    if (m >= 0 && m <= few_rows(g))
+        return true;
+    return k >= 0 && row >= 0 && k * row <= 2 * g->e->t->l2_bytes && row % SET_BYTES;
+}
+
 /* A block of B fills half of the L2 cache, a run of its panel and of the rows of A the L1. */
 static void choose_blocks(dot *g)
 {
@@ -112,7 +132,8 @@ static void choose_blocks(dot *g)
     if (g->amode == DOT_A_COLS)
         g->mc = KERN_U * g->L / g->mr;
     int64_t m = baked(g->k->outer[g->m]);
-    g->stream = g->b_place && m >= 0 && m <= 2 * (int64_t)g->mr;
+    g->stream = g->b_place && m >= 0 && m <= few_rows(g);
+    g->direct = g->b_place && always_in_place(g);
 }
 
 static bool stores_sums(const lz_kernel *k)
@@ -149,7 +170,9 @@ static lz_status plan(dot *g)
     if (k_first && plain_load(g, g->k->dot.a_sop) &&
         kern_sz_is(load_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
         g->amode = DOT_A_PLACE;
-    g->b_place = g->e->avx512 && n_first && plain_load(g, g->k->dot.b_sop) &&
+    int64_t n = baked(g->k->outer[g->n]);
+    g->whole = n >= 0 && n % g->L == 0;
+    g->b_place = (g->e->avx512 || g->whole) && n_first && plain_load(g, g->k->dot.b_sop) &&
                  kern_sz_is(load_access(g, g->k->dot.b_sop)->stride[g->n], 1);
     g->plain = stores_sums(g->k);
     g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) &&
@@ -196,7 +219,34 @@ static Val min_of(em *e, Val a, Val b)
     return em_intr2(e, "llvm.smin", a, b);
 }
 
-/* At least 8 units where the columns allow it, for the threads to share. */
+/* How many parts make enough units of so many. */
+static Val units_for(dot *g, Val others)
+{
+    em *e = g->e;
+    return max_of(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, UNITS - 1), others), others, ""),
+                  em_c64(e, 1));
+}
+
+/* Blocks of columns and rows. Enough units for the threads to share, of columns first: a block of
+ * rows packs B again when K has several blocks, so where the sums need no block of their own there
+ * are just as many as the threads want. */
+static void divide(dot *g)
+{
+    em *e = g->e;
+    Val one = em_c64(e, 1), batch = max_of(e, g->batch, one);
+    Val most = LLVMBuildUDiv(e->b, g->V, em_c64(e, g->nv), "");
+    Val fit = max_of(e, dot_ceil_div(e, g->V, g->nc), one);
+    Val rows = max_of(e, dot_ceil_div(e, g->T, g->mc), one);
+    Val wide = max_of(e, fit, min_of(e, most, units_for(g, batch)));
+    if (g->plain && g->amode != DOT_A_COLS) {
+        Val few = min_of(e, rows, units_for(g, MUL(batch, wide)));
+        rows = SEL(ICMP(SGT, g->KB, one), few, rows);
+    }
+    g->RB = rows;
+    g->CB = max_of(e, fit, min_of(e, most, units_for(g, MUL(batch, rows))));
+    g->CB = max_of(e, g->CB, one);
+}
+
 static void emit_dims(dot *g)
 {
     em *e = g->e;
@@ -210,7 +260,6 @@ static void emit_dims(dot *g)
                    em_c64(e, 0));
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
-    g->RB = dot_ceil_div(e, g->T, g->mc);
     g->KS = g->pairs ? dot_ceil_div(e, g->K, 2) : g->K;
     g->KN = max_of(e, dot_ceil_div(e, g->KS, g->kc), one);
     g->KB = g->KN;
@@ -219,11 +268,7 @@ static void emit_dims(dot *g)
     g->batch = one;
     for (uint32_t d = 0; d < g->m; d++)
         g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
-    Val others = max_of(e, MUL(g->batch, g->RB), one);
-    Val want = LLVMBuildUDiv(e->b, ADD(em_c64(e, 7), others), others, "");
-    Val most = LLVMBuildUDiv(e->b, g->V, em_c64(e, g->nv), "");
-    g->CB = max_of(e, dot_ceil_div(e, g->V, g->nc), min_of(e, most, want));
-    g->CB = max_of(e, g->CB, one);
+    divide(g);
 }
 
 static Val block_vectors(dot *g)
@@ -364,14 +409,12 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_
     em_loop_end(e, &li, NULL);
 }
 
-/* All panels of one tile of rows for one block of K. */
-static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
+/* The tile's rows of A at k0, and the bytes between them. */
+static void tile_a(dot *g, const unit *w, Val r, Val nrows, Val k0, Val kc, Val *args)
 {
     em *e = g->e;
-    Val nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr)), first = ICMP(EQ, kn, em_c64(e, 0)),
-        many = ICMP(SGT, g->KB, em_c64(e, 1));
-    Val last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB), a = g->pack_a,
-        a_stride = em_c64(e, dot_a_stride(g)), args[11];
+    args[MICRO_A] = g->pack_a;
+    args[MICRO_A_STRIDE] = em_c64(e, dot_a_stride(g));
     if (g->amode == DOT_A_PLACE) {
         kern *f = &g->a;
         dot_share_indices(g, f);
@@ -379,55 +422,98 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
         f->iidx[g->ki] = k0;
         kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->m | 1u << g->kd);
         uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
-        a = f->st[0].ptr[POS_POINT][i];
-        a_stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
+        args[MICRO_A] = f->st[0].ptr[POS_POINT][i];
+        args[MICRO_A_STRIDE] =
+            MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
     } else if (g->amode == DOT_A_ROWS) {
         dot_pack_a(g, r, nrows, k0, kc);
     } else {
-        a = em_at(e, a, SUB(r, w->r0), g->es);
+        args[MICRO_A] = em_at(e, g->pack_a, SUB(r, w->r0), g->es);
     }
+}
+
+/* Two rows a panel of the tile that follows: the panels of a tile fetch it together. */
+static Val next_rows(dot *g, const unit *w, Val v, const Val *args)
+{
+    em *e = g->e;
+    if (g->amode != DOT_A_PLACE)
+        return args[MICRO_A];
+    Val two = SHL(LLVMBuildUDiv(e->b, SUB(v, w->v0), em_c64(e, g->nv), ""), em_c64(e, 1));
+    Val row = SEL(ICMP(ULT, two, em_c64(e, g->mr)), ADD(two, em_c64(e, g->mr)), em_c64(e, 0));
+    return em_at(e, args[MICRO_A], MUL(row, args[MICRO_A_STRIDE]), 1);
+}
+
+/* A panel of B: packed, in place, or in place and packed on the way. */
+static void tile_b(dot *g, const unit *w, const panels *p, Val r, Val k0, Val kc, Val *args)
+{
+    em *e = g->e;
+    Val nowhere = LLVMConstNull(e->ptr), packed = panel_at(g, w, p->v, kc);
+    args[MICRO_B] = packed;
+    args[MICRO_B_STRIDE] = MUL(p->nv, em_c64(e, (int64_t)g->L * g->es));
+    args[MICRO_KEEP] = nowhere;
+    args[MICRO_COLS] = em_c64(e, INT32_MAX);
+    if (!g->b_place)
+        return;
+    Val fresh = AND(ICMP(EQ, r, w->r0), NOT(OR(w->keep, w->direct))), place = OR(w->direct, fresh);
+    kern *f = &g->b;
+    dot_share_indices(g, f);
+    f->oidx[g->n] = MUL(p->v, em_c64(e, g->L));
+    f->iidx[g->ki] = k0;
+    kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
+    uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
+    Val stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es));
+    args[MICRO_B] = SEL(place, f->st[0].ptr[POS_POINT][i], packed);
+    args[MICRO_B_STRIDE] = SEL(place, stride, args[MICRO_B_STRIDE]);
+    args[MICRO_KEEP] = SEL(fresh, packed, nowhere);
+    args[MICRO_COLS] = SEL(place, SUB(g->N, f->oidx[g->n]), args[MICRO_COLS]);
+}
+
+/* Where the sums go: to the results at once where that is all there is to do; those of several
+ * blocks of K stay in a block of their own, those of one in a tile that never leaves the L1 cache.
+ * Gives whether they went to the results. */
+static Val tile_c(dot *g, const unit *w, const panels *p, Val r, Val nrows, Val *args)
+{
+    em *e = g->e;
+    Val many = ICMP(SGT, g->KB, em_c64(e, 1)), row = MUL(SUB(r, w->r0), w->c_stride),
+        col = MUL(SUB(p->v, w->v0), em_c64(e, (int64_t)g->L * g->es));
+    args[MICRO_C] = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
+    args[MICRO_C_STRIDE] = w->c_stride;
+    if (!g->plain)
+        return em_ci(e->i1, 0);
+    kern *f = &g->c;
+    f->oidx[g->m] = r;
+    f->oidx[g->n] = MUL(p->v, em_c64(e, g->L));
+    kern_advance(f, 1, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->n);
+    Val cols = SUB(g->N, f->oidx[g->n]), whole = MUL(p->nv, em_c64(e, g->L));
+    Val to_c = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
+                   AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
+    const lz_access *at = &g->k->stages[1].stores[0].at;
+    args[MICRO_C] = SEL(to_c, f->st[1].ptr[POS_POINT][0], args[MICRO_C]);
+    args[MICRO_C_STRIDE] = SEL(
+        to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), args[MICRO_C_STRIDE]);
+    return to_c;
+}
+
+/* All panels of one tile of rows for one block of K. */
+static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
+{
+    em *e = g->e;
+    Val args[MICRO_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr));
+    Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
+    args[MICRO_ROWS] = nrows;
+    args[MICRO_KC] = kc;
+    tile_a(g, w, r, nrows, k0, kc, args);
     panels p;
     panels_begin(g, w, &p);
-    Val b = panel_at(g, w, p.v, kc), b_stride = MUL(p.nv, em_c64(e, (int64_t)g->L * g->es));
-    if (g->b_place) {
-        kern *f = &g->b;
-        dot_share_indices(g, f);
-        f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
-        f->iidx[g->ki] = k0;
-        kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
-        uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
-        b = SEL(w->direct, f->st[0].ptr[POS_POINT][i], b);
-        b_stride =
-            SEL(w->direct, MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es)),
-                b_stride);
-    }
-    /* sums of several blocks of K stay in a block of their own, those of one in a tile that never
-     * leaves the L1 cache */
-    Val row = MUL(SUB(r, w->r0), w->c_stride),
-        col = MUL(SUB(p.v, w->v0), em_c64(e, (int64_t)g->L * g->es));
-    Val c = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
-    Val c_stride = w->c_stride, to_c = em_ci(e->i1, 0);
-    if (g->plain) {
-        kern *f = &g->c;
-        f->oidx[g->m] = r;
-        f->oidx[g->n] = MUL(p.v, em_c64(e, g->L));
-        kern_advance(f, 1, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->n);
-        Val cols = SUB(g->N, f->oidx[g->n]), whole = MUL(p.nv, em_c64(e, g->L));
-        to_c = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
-                   AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p.v, p.nv), w->v1)));
-        const lz_access *at = &g->k->stages[1].stores[0].at;
-        c = SEL(to_c, f->st[1].ptr[POS_POINT][0], c);
-        c_stride = SEL(to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), c_stride);
-    }
-    Val ncols = SEL(w->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
-    Val old = SEL(first, g->zero, c), old_stride = SEL(first, em_c64(e, 0), c_stride);
-    Val list[11] = {a, a_stride, nrows, b, b_stride, kc, c, c_stride, old, old_stride, ncols};
-    for (int i = 0; i < 11; i++)
-        args[i] = list[i];
+    tile_b(g, w, &p, r, k0, kc, args);
+    args[MICRO_NEXT] = next_rows(g, w, p.v, args);
+    Val to_c = tile_c(g, w, &p, r, nrows, args);
+    args[MICRO_OLD] = SEL(first, g->zero, args[MICRO_C]);
+    args[MICRO_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[MICRO_C_STRIDE]);
     dot_call_micro(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, AND(last, NOT(to_c)));
-    finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), c, w->c_stride);
+    finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     panels_end(g, w, &p);
 }
@@ -449,16 +535,33 @@ static void run_unit(dot *g, const unit *w)
         g->c.iidx[d] =
             d ? split_index(e, &i, max_of(e, kern_size(&g->c, g->k->stages[0].extent[d]), one)) : i;
     Val k0 = dot_cut(e, g->KS, g->KN, part), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(part, one)), k0);
-    em_if fresh;
-    em_if_begin(e, &fresh, NOT(OR(w->keep, w->direct)));
-    pack_block(g, w, k0, kc);
-    em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+    if (!g->b_place) {
+        em_if fresh;
+        em_if_begin(e, &fresh, NOT(w->keep));
+        pack_block(g, w, k0, kc);
+        em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+    }
     if (g->amode == DOT_A_COLS)
         dot_pack_a(g, w->r0, SUB(w->r1, w->r0), k0, kc);
     em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
     tile_row(g, w, lr.i, lk.i, k0, kc);
     em_loop_end(e, &lr, NULL);
     em_loop_end(e, &lk, NULL);
+}
+
+/* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
+ * a panel do not fall on the same few sets of the L1. */
+static Val b_in_place(dot *g)
+{
+    em *e = g->e;
+    if (!g->b_place || g->direct)
+        return em_ci(e->i1, g->direct);
+    Val few = ICMP(SLE, g->M, em_c64(e, few_rows(g)));
+    lz_sz stride = load_access(g, g->k->dot.b_sop)->stride[g->kd];
+    Val row = MUL(kern_size(&g->c, stride), em_c64(e, g->es));
+    Val small = ICMP(SLE, MUL(g->K, row), em_c64(e, 2 * g->e->t->l2_bytes));
+    Val apart = ICMP(NE, AND(row, em_c64(e, SET_BYTES - 1)), em_c64(e, 0));
+    return OR(few, AND(small, apart));
 }
 
 static void place_unit(dot *g, Val u, Val prev, unit *w)
@@ -473,9 +576,7 @@ static void place_unit(dot *g, Val u, Val prev, unit *w)
     w->v0 = dot_cut(e, g->V, g->CB, cb);
     w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
     w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
-    w->direct = em_ci(e->i1, 0);
-    if (g->b_place)
-        w->direct = ICMP(SLE, g->M, em_c64(e, 2 * (int64_t)g->mr));
+    w->direct = b_in_place(g);
     Val wide = MUL(ADD(block_vectors(g), em_c64(e, g->nv - 1)), em_c64(e, (int64_t)g->L * g->es));
     w->c_stride = SEL(ICMP(SGT, g->KB, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
 }

@@ -37,9 +37,11 @@ typedef struct dot {
     unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
     dot_a amode;
     dot_b bmode;
-    bool b_place; /* B may be read in place when a block has few rows */
+    bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
+    bool whole;   /* N is a multiple of the lanes: no vector of columns is partly there */
     /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
     bool pairs;
+    bool direct; /* all of B is read in place, known now: it is small or little used */
     bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream; /* it always is: fetch it ahead */
     int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
@@ -62,10 +64,26 @@ Val dot_ceil_div(em *e, Val n, int64_t by);
 int64_t dot_a_stride(const dot *g);
 unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
 
-/* dot_micro.c: emits the functions
- * void (ptr a, i64 a_stride, i64 nrows, ptr b, i64 b_stride, i64 kc, ptr c, i64 c_stride, ptr old,
- * i64 old_stride, i64 ncols) strides in bytes; rows from nrows up read the last row again; ncols:
- * columns of B that exist (in place); C gets the whole tile, the sums plus what is at `old`. */
+/* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
+ * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
+ * what is at OLD. KEEP: where B, read in place, is packed on the way, or NULL. NEXT: the first of
+ * two rows of A that the next tile reads. */
+enum micro_arg {
+    MICRO_A,
+    MICRO_A_STRIDE,
+    MICRO_ROWS,
+    MICRO_B,
+    MICRO_B_STRIDE,
+    MICRO_KC,
+    MICRO_C,
+    MICRO_C_STRIDE,
+    MICRO_OLD,
+    MICRO_OLD_STRIDE,
+    MICRO_COLS,
+    MICRO_KEEP,
+    MICRO_NEXT,
+    MICRO_ARGS
+};
 void dot_emit_micro(dot *g);
 void dot_call_micro(dot *g, Val narrow, const Val *args);
 

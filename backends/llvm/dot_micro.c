@@ -4,6 +4,8 @@
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
+enum { ROWS_AHEAD = 12 }; /* of B in place, when it is packed on the way */
+
 static Val multiply_add(dot *g, Val x, Val y, Val s)
 {
     em *e = g->e;
@@ -37,38 +39,83 @@ static Val load_b(dot *g, Val b, unsigned v, Val mask)
     return mask ? em_mload(e, g->vec, p, mask, NULL, g->es) : em_load(e, g->vec, p, g->es);
 }
 
+/* The masks of a panel's vectors in place; NULL: all there. */
+static void panel_masks(dot *g, unsigned nv, Val ncols, Val *mask)
+{
+    em *e = g->e;
+    for (unsigned v = 0; v < nv; v++)
+        mask[v] = g->b_place && !g->whole
+                      ? em_tail_mask(e, SUB(ncols, em_c64(e, (int64_t)v * g->L)), g->L)
+                      : NULL;
+}
+
+/* What step k leaves in packed B for the tiles that follow, and the rows of B ahead. */
+static void keep_b(dot *g, const Val *p, unsigned nv, Val k, Val b, const Val *bv)
+{
+    em *e = g->e;
+    int64_t vb = (int64_t)g->L * g->es;
+    em_if s;
+    em_if_begin(e, &s, ICMP(NE, p[MICRO_KEEP], LLVMConstNull(e->ptr)));
+    Val ahead = em_at(e, b, MUL(p[MICRO_B_STRIDE], em_c64(e, ROWS_AHEAD)), 1);
+    Val out = em_at(e, p[MICRO_KEEP], k, nv * vb);
+    for (unsigned v = 0; v < nv; v++) {
+        em_prefetch(e, em_at(e, ahead, em_c64(e, v), vb), false, 3);
+        em_store(e, bv[v], em_at(e, out, em_c64(e, v), vb), g->es);
+    }
+    em_if_end(e, &s, 0, NULL, NULL, NULL);
+}
+
+/* Fetched while step k computes: two rows of the next tile of A, and the tile's lines of C in
+ * turn, a line in eight steps. */
+static void fetch_ahead(dot *g, const Val *p, Val k)
+{
+    em *e = g->e;
+    if (g->amode == DOT_A_PLACE) {
+        Val at = em_at(e, p[MICRO_NEXT], k, g->es);
+        em_prefetch(e, at, false, 3);
+        em_prefetch(e, em_at(e, at, p[MICRO_A_STRIDE], 1), false, 3);
+    }
+    Val row = AND(LSHR(k, em_c64(e, 3)), em_c64(e, 7)), col = LSHR(k, em_c64(e, 6));
+    Val line = em_at(e, em_at(e, p[MICRO_C], MUL(row, p[MICRO_C_STRIDE]), 1), col, 64);
+    em_prefetch(e, line, true, 3);
+}
+
 static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
-    Ty i = e->i64, args[11] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
-    Val f = *fn = em_func(e, name, e->none, args, 11, false), p[11];
-    for (unsigned q = 0; q < 11; q++)
+    Ty i = e->i64, args[MICRO_ARGS] = {e->ptr, i,      i, e->ptr, i,      i,     e->ptr,
+                                       i,      e->ptr, i, i,      e->ptr, e->ptr};
+    Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
+    for (unsigned q = 0; q < MICRO_ARGS; q++)
         p[q] = LLVMGetParam(f, q);
-    Val row[DOT_MR], mask[DOT_NV] = {NULL}, init[EM_PHI];
-    row_pointers(g, mr, p[0], p[1], p[2], row);
-    for (unsigned v = 0; v < nv && g->b_place; v++)
-        mask[v] = em_tail_mask(e, SUB(p[10], em_c64(e, (int64_t)v * g->L)), g->L);
-    init[0] = p[3];
+    Val row[DOT_MR], mask[DOT_NV], init[EM_PHI];
+    row_pointers(g, mr, p[MICRO_A], p[MICRO_A_STRIDE], p[MICRO_ROWS], row);
+    panel_masks(g, nv, p[MICRO_COLS], mask);
+    init[0] = p[MICRO_B];
     for (unsigned q = 0; q < mr * nv; q++)
         init[q + 1] = LLVMConstNull(g->vec);
     em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), p[5], em_c64(e, 1), (int)(mr * nv + 1), init);
+    em_loop_begin(e, &l, em_c64(e, 0), p[MICRO_KC], em_c64(e, 1), (int)(mr * nv + 1), init);
     Val bv[DOT_NV], next[EM_PHI];
-    Val ahead = g->stream ? em_at(e, l.phi[0], SHL(p[4], em_c64(e, 3)), 1) : NULL;
+    Val ahead = g->stream ? em_at(e, l.phi[0], SHL(p[MICRO_B_STRIDE], em_c64(e, 3)), 1) : NULL;
     for (unsigned v = 0; v < nv; v++) {
         bv[v] = load_b(g, l.phi[0], v, mask[v]);
         if (ahead)
             em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
     }
+    if (g->b_place && !g->direct)
+        keep_b(g, p, nv, l.i, l.phi[0], bv);
+    if (!g->direct)
+        fetch_ahead(g, p, l.i);
     int64_t step = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
     for (unsigned r = 0; r < mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
         for (unsigned v = 0; v < nv; v++)
             next[1 + r * nv + v] = multiply_add(g, x, bv[v], l.phi[1 + r * nv + v]);
     }
-    next[0] = em_at(e, l.phi[0], p[4], 1);
+    next[0] = em_at(e, l.phi[0], p[MICRO_B_STRIDE], 1);
     em_loop_end(e, &l, next);
-    Val old_row = p[8], c_row = p[6];
+    Val old_row = p[MICRO_OLD], c_row = p[MICRO_C];
     for (unsigned r = 0; r < mr; r++) {
         for (unsigned v = 0; v < nv; v++) {
             Val at = em_c64(e, (int64_t)v * g->L * g->es), s = l.phi[1 + r * nv + v];
@@ -76,8 +123,8 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
             em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old),
                      em_at(e, c_row, at, 1), g->es);
         }
-        old_row = em_at(e, old_row, p[9], 1);
-        c_row = em_at(e, c_row, p[7], 1);
+        old_row = em_at(e, old_row, p[MICRO_OLD_STRIDE], 1);
+        c_row = em_at(e, c_row, p[MICRO_C_STRIDE], 1);
     }
     LLVMBuildRetVoid(e->b);
 }
@@ -93,7 +140,7 @@ void dot_emit_micro(dot *g)
 static void call(dot *g, Val fn, const Val *args)
 {
     em *e = g->e;
-    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, 11, "");
+    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, MICRO_ARGS, "");
 }
 
 void dot_call_micro(dot *g, Val narrow, const Val *args)
