@@ -108,10 +108,11 @@ typedef struct lz_backend {
     /* Enqueues one execution. in: retained by the callee until done. donated[i]: the caller holds
      * the only reference and gives it up (still releases its own). out[k]: new references whose
      * ready event is *done; a result that takes over input i is the same lz_dbuf. *done: new
-     * reference. Small programs may run before the call returns. Errors while executing reach *done
-     * and the outputs' events. */
+     * reference. Small programs may run before the call returns, larger ones too when the caller
+     * will wait for them at once (`awaited`). Errors while executing reach *done and the outputs'
+     * events. */
     lz_status (*execute)(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                         lz_dbuf **out, lz_event **done);
+                         bool awaited, lz_dbuf **out, lz_event **done);
     /* Whether this machine can run code that needs the ISA features `isa` of a cache entry. NULL:
      * no code of its own is stored. */
     bool (*can_run)(const char *isa);

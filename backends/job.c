@@ -294,7 +294,7 @@ static void take_back(lz_job *j, lz_dbuf **out, lz_event **done)
 }
 
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const bool *donated,
-                      lz_dbuf **out, lz_event **done)
+                      bool awaited, lz_dbuf **out, lz_event **done)
 {
     LZ_TRY(lz_fork_check());
     lz_job *j = job_new(x, d);
@@ -304,7 +304,8 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
     if (s == LZ_OK) {
         bool ready = collect_waits(j);
         hand_over(j, out, done);
-        s = lz_queue_push(d->queue, run_job, j, x->small && (ready || x->ops->in_order));
+        bool here = x->small || (awaited && x->brief);
+        s = lz_queue_push(d->queue, run_job, j, here && (ready || x->ops->in_order));
         if (s == LZ_OK)
             return LZ_OK;
         take_back(j, out, done);

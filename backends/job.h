@@ -30,7 +30,7 @@ struct lz_exec {
     lz_plan *plan;
     lz_prog prog;
     lz_kernel_load *loads; /* of prog.kernels; NULL: their code is not loaded */
-    bool small;            /* a job may run in the caller */
+    bool small, brief;     /* a job may run in the caller; in a caller that waits for it */
     lz_exec_info info;
     _Atomic(lz_job *) spare;
 };
@@ -75,7 +75,7 @@ void lz_exec_free(lz_exec *x);
 void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
 /* lz_backend.execute */
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const bool *donated,
-                      lz_dbuf **out, lz_event **done);
+                      bool awaited, lz_dbuf **out, lz_event **done);
 
 /* ---- for lz_exec_ops.run, on the queue ---- */
 /* The arguments are there, or will be when a device in order comes to the job. */

@@ -92,7 +92,7 @@ static lz_status lend_memory(lz_node *n, lent *l, void **data)
     if (!n->dev->be->host_memory)
         return LZ_FAIL(LZ_EUNSUPPORTED, "the memory of %s cannot be lent", n->dev->name);
     if (!lz_node_buf(n))
-        LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_READ));
+        LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_READ, false));
     atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
     l->buf = lz_node_buf(n);
     lz_dbuf_retain(l->buf);

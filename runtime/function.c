@@ -281,7 +281,7 @@ static lz_status compute_pending(run *r)
                 s = lz_vec_push(&pending, n);
         }
     if (s == LZ_OK && pending.len)
-        s = lz_sync_nodes(f->dev, pending.data, pending.len, LZ_CAUSE_SYNC);
+        s = lz_sync_nodes(f->dev, pending.data, pending.len, LZ_CAUSE_SYNC, false);
     lz_vec_free(&pending);
     return s;
 }
@@ -359,7 +359,8 @@ static lz_status execute(run *r)
     lz_status s = gather(r);
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
-        s = f->dev->be->execute(f->prog->exec, f->dev->ordinal, r->buf, r->donated, r->out, &done);
+        s = f->dev->be->execute(f->prog->exec, f->dev->ordinal, r->buf, r->donated, false, r->out,
+                                &done);
         if (s == LZ_OK) {
             lz_dev_fly(f->dev, done, t0);
             lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);

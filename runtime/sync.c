@@ -103,14 +103,15 @@ static void attach(lz_capture *c, const lz_program *p)
 }
 
 /* *done: a reference the caller owns. */
-static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, lz_event **done)
+static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, lz_event **done)
 {
     LZ_TRY(lz_vec_reserve(&c->out, p->nresult));
     lz_status s = gather_inputs(c);
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
         drop_donated(c);
-        s = d->be->execute(p->exec, d->ordinal, c->in.data, c->donate.data, c->out.data, done);
+        s = d->be->execute(p->exec, d->ordinal, c->in.data, c->donate.data, awaited, c->out.data,
+                           done);
         retake_donated(c);
         if (s == LZ_OK) {
             lz_event_retain(*done);
@@ -157,7 +158,7 @@ static void tell_step(void)
 }
 
 /* Finds and starts the program of a captured graph. */
-static lz_status run(lz_dev *d, lz_capture *c, lz_sync_cause cause, lz_event **done)
+static lz_status run(lz_dev *d, lz_capture *c, lz_sync_cause cause, bool awaited, lz_event **done)
 {
     miss_arg m = {cause};
     lz_program *p;
@@ -171,14 +172,15 @@ static lz_status run(lz_dev *d, lz_capture *c, lz_sync_cause cause, lz_event **d
     lz_metric_add(LZ_METRIC_TensorsGraphSize, c->nodes.len);
     lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
-    lz_status s = execute(d, c, p, done);
+    lz_status s = execute(d, c, p, awaited, done);
     lz_program_release(p);
     return s;
 }
 
 /* ---- given nodes ---- */
 
-lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause)
+lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
+                        bool awaited)
 {
     lz_dev_lock(d);
     lz_sync_scratch *sc = scratch(d);
@@ -196,7 +198,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
         if (s == LZ_OK && sc->step.roots.len)
             s = lz_capture_walk(&sc->cap, d, sc->step.roots.data, sc->step.roots.len);
         if (s == LZ_OK && sc->step.roots.len)
-            s = run(d, &sc->cap, cause, &done);
+            s = run(d, &sc->cap, cause, awaited, &done);
         sc->step.roots.len = 0;
         lz_event_release(done);
         lz_dev_reap(d);
@@ -216,7 +218,7 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
     int64_t t0 = lz_now_ns();
     lz_dbuf *b = lz_node_buf(n);
     if (!b) {
-        LZ_TRY(lz_sync_nodes(n->dev, &n, 1, cause));
+        LZ_TRY(lz_sync_nodes(n->dev, &n, 1, cause, true));
         b = lz_node_buf(n);
     }
     lz_dbuf_retain(b);
@@ -378,7 +380,8 @@ static bool aliasing(void)
     return k == 2;
 }
 
-static lz_status compute(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, lz_event **done)
+static lz_status compute(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
+                         lz_event **done)
 {
     lz_step *st = &sc->step;
     int64_t t0 = lz_now_ns();
@@ -389,15 +392,15 @@ static lz_status compute(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, lz
             lz_capture_donate(&sc->cap, st->old.data, st->old.len);
     }
     lz_metric_add(LZ_METRIC_LazyTracing, (double)(lz_now_ns() - t0));
-    LZ_TRY(run(d, &sc->cap, cause, done));
+    LZ_TRY(run(d, &sc->cap, cause, awaited, done));
     for (uint32_t i = 0; i < st->roots.len; i++)
         lz_node_cut(st->roots.data[i]);
     return LZ_OK;
 }
 
 /* The caller holds the lock. */
-static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, lz_event **done,
-                             lz_error *tensor_error)
+static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awaited,
+                             lz_event **done, lz_error *tensor_error)
 {
     bool flush = cause == LZ_CAUSE_FLUSH;
     lz_sync_scratch *sc = scratch(d);
@@ -412,7 +415,7 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, lz_event
     if (s == LZ_OK && !flush)
         drop_temporaries(st);
     if (s == LZ_OK && st->roots.len)
-        s = compute(d, sc, cause, done);
+        s = compute(d, sc, cause, awaited, done);
     if (s != LZ_OK)
         put_back(t, st);
     *tensor_error = st->error;
@@ -446,7 +449,7 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     tensor_error.status = LZ_OK;
     bool wait = (o && o->struct_size >= sizeof *o && o->wait) || lz_cfg_bool(LZ_OPT_SYNC_WAIT);
     lz_dev_lock(d);
-    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, &done, &tensor_error);
+    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, wait, &done, &tensor_error);
     if (wait) {
         lz_dev_unlock(d);
         lz_dev_settle(d);
@@ -486,7 +489,7 @@ static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
             d = x->dev;
     }
     if (s == LZ_OK && d)
-        s = lz_sync_nodes(d, nodes.data, nodes.len, LZ_CAUSE_SYNC);
+        s = lz_sync_nodes(d, nodes.data, nodes.len, LZ_CAUSE_SYNC, wait);
     for (uint32_t i = 0; i < nodes.len; i++) {
         lz_dbuf *b = lz_node_buf(nodes.data[i]);
         if (s == LZ_OK && wait && b)
@@ -571,7 +574,7 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
     lz_error tensor_error;
     lz_error before = *lz_error_get();
     lz_dev_lock(d);
-    lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, &done, &tensor_error);
+    lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &done, &tensor_error);
     lz_dev_reap(d);
     lz_dev_unlock(d);
     if (data && done) /* what waits in the queue holds its data too */

@@ -14,7 +14,8 @@ typedef enum lz_sync_cause {
 
 /* Computes the nodes (those that have no value yet), which stay able to give gradients. The nodes
  * are held by the caller. */
-lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause);
+lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
+                        bool awaited);
 /* Runs what is pending when there is too much of it, or of the data for it. Failures are warned
  * about. */
 void lz_sync_check_limit(lz_thr *t);

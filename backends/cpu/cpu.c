@@ -256,12 +256,12 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
 }
 
 static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                         lz_dbuf **out, lz_event **done)
+                         bool awaited, lz_dbuf **out, lz_event **done)
 {
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
-    return lz_exec_run(x, &d->at, in, donated, out, done);
+    return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 
 static lz_status wait_all(int device)

@@ -15,7 +15,8 @@ enum {
     SHARE_NS = 6000,      /* a kernel that takes longer is shared, */
     PER_THREAD_NS = 3000, /* among as many threads as have that much to do */
     PARALLEL_COPY = 1 << 20,
-    INLINE_NS = 30000, /* a program that takes less may run in the caller */
+    INLINE_NS = 30000,    /* a program that takes less may run in the caller */
+    AWAITED_NS = 2000000, /* in a caller that waits for it: no thread to wake, twice */
     SHRINK_AFTER = 64
 };
 
@@ -90,7 +91,9 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
     x->scratch_each = LZ_ALIGN_UP(x->scratch_each, 64);
-    exec->small = !exec->prog.control && x->ns < INLINE_NS; /* nobody knows how long a loop takes */
+    bool known = !exec->prog.control; /* nobody knows how long a loop takes */
+    exec->small = known && x->ns < INLINE_NS;
+    exec->brief = known && x->ns < AWAITED_NS;
     return LZ_OK;
 }
 

@@ -97,5 +97,5 @@ void cuda_dump(const cuda_device *d, const lz_plan *p);
 /* takes over the plan, also on failure */
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
-                        lz_dbuf **out, lz_event **done);
+                        bool awaited, lz_dbuf **out, lz_event **done);
 #endif

@@ -302,11 +302,11 @@ lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **o
 }
 
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
-                        lz_dbuf **out, lz_event **done)
+                        bool awaited, lz_dbuf **out, lz_event **done)
 {
     const cuda_device *home = ((const cuda_exec *)x)->d;
     if (home != d)
         return LZ_FAIL(LZ_EINVAL, "the program was compiled for CUDA:%d, not for CUDA:%d",
                        home->at.index, d->at.index);
-    return lz_exec_run(x, &d->at, in, donated, out, done);
+    return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }

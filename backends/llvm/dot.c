@@ -489,8 +489,8 @@ static Val tile_c(dot *g, const unit *w, const panels *p, Val r, Val nrows, Val 
                    AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
     const lz_access *at = &g->k->stages[1].stores[0].at;
     args[MICRO_C] = SEL(to_c, f->st[1].ptr[POS_POINT][0], args[MICRO_C]);
-    args[MICRO_C_STRIDE] = SEL(
-        to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), args[MICRO_C_STRIDE]);
+    args[MICRO_C_STRIDE] =
+        SEL(to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), args[MICRO_C_STRIDE]);
     return to_c;
 }
 

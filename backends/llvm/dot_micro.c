@@ -83,8 +83,8 @@ static void fetch_ahead(dot *g, const Val *p, Val k)
 static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
-    Ty i = e->i64, args[MICRO_ARGS] = {e->ptr, i,      i, e->ptr, i,      i,     e->ptr,
-                                       i,      e->ptr, i, i,      e->ptr, e->ptr};
+    Ty i = e->i64,
+       args[MICRO_ARGS] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i, e->ptr, e->ptr};
     Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
     for (unsigned q = 0; q < MICRO_ARGS; q++)
         p[q] = LLVMGetParam(f, q);

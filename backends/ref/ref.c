@@ -306,9 +306,9 @@ static lz_status job_fill(job *j, lz_dbuf *const *in)
 }
 
 static lz_status ref_execute(lz_exec *exec, int device, lz_dbuf *const *in, const bool *donated,
-                             lz_dbuf **out, lz_event **done)
+                             bool awaited, lz_dbuf **out, lz_event **done)
 {
-    (void)donated;
+    (void)donated, (void)awaited;
     ref_exec *x = (ref_exec *)exec;
     uint32_t nresult = x->f->nresult;
     *done = NULL;

@@ -68,7 +68,7 @@ static bool run(lz_exec *x, const lz_func *f, lz_literal *const *args, const boo
     lz_event *done = NULL;
     lz_status s = upload(f, args, give, &b);
     if (s == LZ_OK)
-        s = cpu->execute(x, 0, b.in, b.given, b.out, &done);
+        s = cpu->execute(x, 0, b.in, b.given, false, b.out, &done);
     if (s == LZ_OK)
         s = lz_event_wait(done);
     if (s == LZ_OK)

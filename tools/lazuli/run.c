@@ -84,7 +84,7 @@ static lz_status run_backend(const lz_backend *b, const lz_func *f, lz_literal *
     if (s == LZ_OK)
         s = b->compile(0, f, &co, &x);
     if (s == LZ_OK)
-        s = b->execute(x, 0, bin, donated, bout, &done);
+        s = b->execute(x, 0, bin, donated, true, bout, &done);
     if (s == LZ_OK)
         s = lz_event_wait(done);
     for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++) {

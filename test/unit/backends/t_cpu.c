@@ -118,7 +118,7 @@ static void run_and_check(lz_exec *x, bool give)
     inputs(xs, s);
     lz_dbuf *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
     lz_event *done;
-    OK(cpu()->execute(x, 0, in, (bool[]){give, false}, out, &done));
+    OK(cpu()->execute(x, 0, in, (bool[]){give, false}, false, out, &done));
     ck_assert((out[1] == in[0]) == give);
     OK(lz_event_wait(done));
     OK(cpu()->copy_out(out[0], y, sizeof y));
@@ -176,7 +176,7 @@ START_TEST(steps_chain)
     for (int k = 0; k < STEPS; k++) {
         lz_dbuf *out[2];
         lz_event *done;
-        OK(cpu()->execute(x, 0, (lz_dbuf *[]){p, sb}, (bool[]){true, false}, out, &done));
+        OK(cpu()->execute(x, 0, (lz_dbuf *[]){p, sb}, (bool[]){true, false}, false, out, &done));
         ck_assert_ptr_eq(out[1], p);
         lz_dbuf_release(p);
         lz_dbuf_release(out[0]);
@@ -194,7 +194,7 @@ START_TEST(steps_chain)
     for (int k = 0; k < 50; k++) {
         lz_dbuf *out[2];
         lz_event *done;
-        OK(cpu()->execute(x, 0, (lz_dbuf *[]){p, sb}, (bool[]){true, false}, out, &done));
+        OK(cpu()->execute(x, 0, (lz_dbuf *[]){p, sb}, (bool[]){true, false}, false, out, &done));
         OK(lz_event_wait(done));
         lz_dbuf_release(p);
         lz_dbuf_release(out[0]);
@@ -231,7 +231,8 @@ START_TEST(borrowed_memory)
     lz_event *done;
     OK(cpu()->wrap(0, xs, N * 4, count_release, &released, &in[0]));
     OK(cpu()->wrap(0, s, sizeof s, NULL, NULL, &in[1]));
-    OK(cpu()->execute(x, 0, in, (bool[]){true, true}, out, &done)); /* is not ours to give away */
+    OK(cpu()->execute(x, 0, in, (bool[]){true, true}, false, out,
+                      &done)); /* is not ours to give away */
     ck_assert_ptr_ne(out[1], in[0]);
     lz_dbuf_release(in[0]);
     lz_dbuf_release(in[1]);
@@ -249,7 +250,8 @@ START_TEST(borrowed_memory)
     /* an address that is not a multiple of the element size */
     lz_dbuf *odd;
     OK(cpu()->wrap(0, (char *)xs + 2, N * 4, NULL, NULL, &odd));
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){odd, odd}, NULL, out, &done), LZ_EINVAL);
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){odd, odd}, NULL, false, out, &done),
+                     LZ_EINVAL);
     lz_dbuf_release(odd);
     cpu()->exec_free(x);
 }
@@ -262,12 +264,13 @@ START_TEST(bad_calls)
     inputs(xs, s);
     lz_dbuf *a = upload(xs, sizeof xs), *b = upload(s, sizeof s), *out[2];
     lz_event *done;
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){a, NULL}, NULL, out, &done), LZ_ENULL);
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){b, b}, NULL, out, &done), LZ_ESHAPE);
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){a, NULL}, NULL, false, out, &done),
+                     LZ_ENULL);
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){b, b}, NULL, false, out, &done), LZ_ESHAPE);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "f32[20,30]"));
-    ck_assert_int_eq(cpu()->execute(x, 5, (lz_dbuf *[]){a, b}, NULL, out, &done), LZ_ENOENT);
+    ck_assert_int_eq(cpu()->execute(x, 5, (lz_dbuf *[]){a, b}, NULL, false, out, &done), LZ_ENOENT);
     b->device = 3;
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){a, b}, NULL, out, &done), LZ_EINVAL);
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){a, b}, NULL, false, out, &done), LZ_EINVAL);
     b->device = 0;
     ck_assert_int_eq(cpu()->copy_in(b, xs, sizeof xs), LZ_ERANGE);
     ck_assert_int_eq(cpu()->copy_out(b, xs, sizeof xs), LZ_ERANGE);
@@ -292,9 +295,9 @@ START_TEST(errors_travel)
     lz_event *content = lz_event_new();
     lz_event_retain(content);
     in[1]->ready = content; /* somebody fills it later */
-    OK(cpu()->execute(x, 0, in, (bool[]){true, false}, out, &done));
+    OK(cpu()->execute(x, 0, in, (bool[]){true, false}, false, out, &done));
     ck_assert(!lz_event_done(done));
-    OK(cpu()->execute(x, 0, (lz_dbuf *[]){out[0], in[1]}, NULL, next, &done2));
+    OK(cpu()->execute(x, 0, (lz_dbuf *[]){out[0], in[1]}, NULL, false, next, &done2));
     lz_error err = {.status = LZ_EIO};
     strcpy(err.message, "the file ended");
     lz_event_complete(content, &err);
@@ -330,7 +333,7 @@ START_TEST(memory_failures)
     for (int64_t n = 1;; n++) {
         int64_t live = lz_alloc_live_bytes_hint();
         lz_alloc_fail_at(n, true);
-        lz_status st = cpu()->execute(x, 0, in, NULL, out, &done);
+        lz_status st = cpu()->execute(x, 0, in, NULL, false, out, &done);
         lz_status st2 = st == LZ_OK ? lz_event_wait(done) : LZ_OK;
         lz_alloc_fail_at(0, false);
         if (st == LZ_OK) {
@@ -504,7 +507,7 @@ START_TEST(function_runs)
     lz_event *done;
     OK(cpu()->compile(0, f, &(lz_compile_options){0}, &x));
     for (int round = 0; round < 3; round++) {
-        OK(cpu()->execute(x, 0, in, NULL, out, &done));
+        OK(cpu()->execute(x, 0, in, NULL, false, out, &done));
         for (int i = 0; i < 2; i++) {
             int64_t n = want[i]->type->nelem;
             float *got = malloc((size_t)n * 4 + 4);
@@ -546,9 +549,9 @@ START_TEST(several_devices)
         OK(cpu()->copy_in(in[d][1], s, sizeof s));
     }
     for (int d = 0; d < 3; d++)
-        OK(cpu()->execute(x[d], d, in[d], NULL, out[d], &done[d]));
+        OK(cpu()->execute(x[d], d, in[d], NULL, false, out[d], &done[d]));
     lz_event *none;
-    ck_assert_int_eq(cpu()->execute(x[1], 1, in[0], NULL, out[0], &none), LZ_EINVAL);
+    ck_assert_int_eq(cpu()->execute(x[1], 1, in[0], NULL, false, out[0], &none), LZ_EINVAL);
     for (int d = 0; d < 3; d++) {
         lz_device_info info;
         OK(cpu()->wait_all(d));
@@ -617,7 +620,7 @@ START_TEST(a_forked_child_is_told)
     lz_event *done;
     pid_t pid = fork();
     if (pid == 0)
-        _exit(cpu()->execute(x, 0, in, NULL, out, &done) == LZ_EFORK &&
+        _exit(cpu()->execute(x, 0, in, NULL, false, out, &done) == LZ_EFORK &&
                       cpu()->wait_all(0) == LZ_EFORK
                   ? 0
                   : 1);

@@ -188,7 +188,7 @@ static lz_status one_run(lz_exec *x, int device, int64_t n, float *data)
     if (s == LZ_OK)
         s = be->copy_in(in, data, (size_t)n * 4);
     if (s == LZ_OK)
-        s = be->execute(x, device, &in, &given, &out, &done);
+        s = be->execute(x, device, &in, &given, false, &out, &done);
     lz_dbuf_release(in);
     if (s == LZ_OK)
         s = lz_event_wait(done);
@@ -217,7 +217,7 @@ START_TEST(steps_in_flight)
     for (int s = 0; s < STEPS; s++) {
         lz_dbuf *next, *other;
         bool given = s % 2;
-        OK(be->execute(x, 0, &v, &given, &next, &done[s]));
+        OK(be->execute(x, 0, &v, &given, false, &next, &done[s]));
         lz_dbuf_release(v);
         v = next;
         OK(be->alloc(0, N * 4, &other)); /* memory of something that runs must not be handed out */
@@ -420,8 +420,8 @@ START_TEST(errors_travel)
     OK(be->compile(0, f, &(lz_compile_options){.donate = &given}, &x));
     OK(be->alloc(0, 160, &in));
     mock.fail_at("cuLaunchKernel", 1, 1);
-    OK(be->execute(x, 0, &in, &given, &out[0], &done[0]));
-    OK(be->execute(x, 0, &out[0], &given, &out[1], &done[1]));
+    OK(be->execute(x, 0, &in, &given, false, &out[0], &done[0]));
+    OK(be->execute(x, 0, &out[0], &given, false, &out[1], &done[1]));
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(lz_event_wait(done[i]), LZ_EDEVICE);
         ck_assert_msg(strstr(message(), "launching a kernel") != NULL, "%s", message());

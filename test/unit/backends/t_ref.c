@@ -36,7 +36,7 @@ static void run_and_compare(lz_exec *x, const lz_func *f, lz_literal **args)
     ck_assert_int_eq(lz_ref_run(f, args, want), LZ_OK);
     for (uint32_t i = 0; i < f->nparam; i++)
         in[i] = upload(args[i]);
-    ck_assert_msg(be->execute(x, 0, in, donated, out, &done) == LZ_OK, "%s",
+    ck_assert_msg(be->execute(x, 0, in, donated, false, out, &done) == LZ_OK, "%s",
                   lz_error_get()->message);
     for (uint32_t i = 0; i < f->nparam; i++)
         lz_dbuf_release(in[i]); /* the execution holds what it needs */
@@ -105,7 +105,7 @@ START_TEST(chained_without_waiting)
     for (int i = 0; i < 50; i++) {
         lz_dbuf *next;
         lz_event *done;
-        ck_assert_int_eq(be->execute(e, 0, &b, (bool[]){true}, &next, &done), LZ_OK);
+        ck_assert_int_eq(be->execute(e, 0, &b, (bool[]){true}, false, &next, &done), LZ_OK);
         lz_event_release(done);
         lz_dbuf_release(b);
         b = next;
@@ -160,8 +160,8 @@ START_TEST(errors_travel)
     lz_event *late = lz_event_new(), *done, *done2;
     in->ready = late;
     lz_event_retain(late);
-    ck_assert_int_eq(be->execute(e, 0, &in, (bool[]){false}, &out, &done), LZ_OK);
-    ck_assert_int_eq(be->execute(e, 0, &out, (bool[]){false}, &out2, &done2), LZ_OK);
+    ck_assert_int_eq(be->execute(e, 0, &in, (bool[]){false}, false, &out, &done), LZ_OK);
+    ck_assert_int_eq(be->execute(e, 0, &out, (bool[]){false}, false, &out2, &done2), LZ_OK);
     ck_assert(!lz_event_done(done));
     lz_event_complete(late, &(lz_error){.status = LZ_EDEVICE, .message = "the moon is full"});
     ck_assert_int_eq(lz_event_wait(done2), LZ_EDEVICE);
@@ -172,7 +172,8 @@ START_TEST(errors_travel)
     lz_event *none;
     lz_dbuf *nothing;
     ck_assert_int_eq(be->alloc(0, 4, &little), LZ_OK);
-    ck_assert_int_eq(be->execute(e, 0, &little, (bool[]){false}, &nothing, &none), LZ_EINVAL);
+    ck_assert_int_eq(be->execute(e, 0, &little, (bool[]){false}, false, &nothing, &none),
+                     LZ_EINVAL);
     ck_assert(nothing == NULL && none == NULL);
     lz_dbuf_release(little);
     lz_dbuf_release(in);
@@ -203,7 +204,7 @@ START_TEST(failing_memory)
     for (int n = 1; n < 500 && !finished; n++) {
         lz_event *done;
         lz_alloc_fail_at(n, false);
-        lz_status s = be->execute(x, 0, in, NULL, out, &done);
+        lz_status s = be->execute(x, 0, in, NULL, false, out, &done);
         if (s == LZ_OK)
             s = lz_event_wait(done);
         lz_alloc_fail_at(0, false);

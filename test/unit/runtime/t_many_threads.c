@@ -213,12 +213,12 @@ static const lz_backend *real;
 static lz_backend broken;
 
 static lz_status execute_or_fail(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                                 lz_dbuf **out, lz_event **done)
+                                 bool awaited, lz_dbuf **out, lz_event **done)
 {
     lz_error err = {.status = LZ_EDEVICE, .message = "the device caught fire"};
     if (!failing)
-        return real->execute(x, device, in, donated, out, done);
-    LZ_TRY(real->execute(x, device, in, donated, out, done));
+        return real->execute(x, device, in, donated, awaited, out, done);
+    LZ_TRY(real->execute(x, device, in, donated, awaited, out, done));
     (void)lz_event_wait(*done);
     lz_event_release(*done);
     *done = lz_event_new();
