@@ -2,31 +2,54 @@
 #include "nn/compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
+#include <lazuli/index_ops.h>
 #include <math.h>
 
+/* weight with row `idx` of zeros */
+static lz_tensor *without_row(lz_tensor *weight, int64_t idx, const lz_site *site)
+{
+    lz_shape s = lz_shape_of(weight);
+    lz_tensor *rows = lz_iota_at(LZ_I64, LZ_SHAPE(s.rank ? s.dims[0] : 1, 1), 0, site);
+    return lz_masked_fill_at(weight, lz_eq_scalar_at(rows, (double)idx, site), 0, site);
+}
+
 lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name,
-                                     int64_t num, int64_t dim, lz_dtype dtype, const lz_site *site)
+                                     int64_t num, int64_t dim,
+                                     const lz_embedding_layer_options *opt, lz_dtype dtype,
+                                     const lz_site *site)
 {
     static const char op[] = "lz_embedding_layer_init";
+    lz_embedding_layer_options o = {.struct_size = sizeof o, .padding_idx = -1};
+    nnc c = {.op = op, .site = site};
     if (!l)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "the layer is NULL");
     *l = (lz_embedding_layer){0};
+    if (!nn_options(&c, &o, sizeof o, opt))
+        return lz_nn_annotated(c.status, op, site);
     if (num < 1 || dim < 1)
         return LZ_NN_FAIL(LZ_EINVAL, op, site,
                           "num is %" PRId64 " and dim %" PRId64 ": both must be at least 1", num,
                           dim);
+    if (o.padding_idx < -1 || o.padding_idx >= num)
+        return LZ_NN_FAIL(LZ_EINVAL, op, site, "padding_idx is %" PRId64 " of %" PRId64 " rows",
+                          o.padding_idx, num);
     lz_module m;
     lz_module_begin(&m, ps, name, op, site);
-    if (m.status == LZ_OK)
-        l->weight =
-            lz_module_param(&m, "weight", lz_init_normal_at(dtype, LZ_SHAPE(num, dim), 0, 1, site));
+    if (m.status == LZ_OK) {
+        lz_tensor *w = lz_init_normal_at(dtype, LZ_SHAPE(num, dim), 0, 1, site);
+        w = o.padding_idx < 0 ? w : without_row(w, o.padding_idx, site);
+        *l = (lz_embedding_layer){lz_module_param(&m, "weight", w), o.padding_idx >= 0,
+                                  o.padding_idx < 0 ? 0 : o.padding_idx};
+    }
     return lz_module_end(&m);
 }
 
 lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices,
                                          const lz_site *site)
 {
-    return lz_embedding_at(l ? l->weight : NULL, indices, site);
+    lz_tensor *w = l ? l->weight : NULL;
+    return l && l->has_padding ? lz_embedding_padding_at(w, indices, l->padding_idx, site)
+                               : lz_embedding_at(w, indices, site);
 }
 
 /* ---- normalisation ---- */

@@ -1,6 +1,8 @@
 /* rnn.c - recurrent cells and layers (Hochreiter and Schmidhuber 1997; Cho et al. 2014), in torch's variants. */
 #include "nn/compose.h"
 #include <inttypes.h>
+#include <lazuli/functional.h>
+#include <lazuli/shape_ops.h>
 #include <stdio.h>
 #include <math.h>
 
@@ -78,14 +80,37 @@ lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor
 
 /* ---- layers ---- */
 
+/* The parameters of direction d of layer i. */
+static void init_direction(lz_module *m, lz_rnn_layer *l, int i, int d, bool bias, lz_dtype dtype)
+{
+    static const char *const names[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"};
+    int at = i * l->directions + d;
+    lz_tensor **const slots[] = {&l->w_ih[at], &l->w_hh[at], &l->b_ih[at], &l->b_hh[at]};
+    int64_t rows = (l->kind == LZ_LSTM ? 4 : 3) * l->hidden;
+    int64_t in = i ? l->directions * l->hidden : l->input;
+    double k = 1 / sqrt((double)l->hidden);
+    for (int j = 0; j < (bias ? 4 : 2) && m->status == LZ_OK; j++) {
+        char what[32];
+        snprintf(what, sizeof what, "%s%d%s", names[j], i, d ? "_reverse" : "");
+        lz_shape s = j == 0   ? LZ_SHAPE(rows, in)
+                     : j == 1 ? LZ_SHAPE(rows, l->hidden)
+                              : LZ_SHAPE(rows);
+        *slots[j] = lz_module_param(m, what, lz_init_uniform_at(dtype, s, -k, k, m->site));
+    }
+}
+
 lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps, const char *name,
-                               int64_t input, int64_t hidden, int layers, bool bias, lz_dtype dtype,
-                               const lz_site *site)
+                               int64_t input, int64_t hidden, int layers, bool bias,
+                               const lz_rnn_layer_options *opt, lz_dtype dtype, const lz_site *site)
 {
     static const char op[] = "lz_rnn_layer_init";
+    lz_rnn_layer_options o = {.struct_size = sizeof o};
+    nnc c = {.op = op, .site = site};
     if (!l)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "the layer is NULL");
     *l = (lz_rnn_layer){0};
+    if (!nn_options(&c, &o, sizeof o, opt))
+        return lz_nn_annotated(c.status, op, site);
     if ((unsigned)kind > LZ_GRU)
         return LZ_NN_FAIL(LZ_EINVAL, op, site, "%d is no kind of recurrent layer", (int)kind);
     if (input < 1 || hidden < 1 || layers < 1 || layers > LZ_MAX_RNN_LAYERS)
@@ -93,96 +118,132 @@ lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
                           "input %" PRId64 ", hidden %" PRId64 ", layers %d: at least 1 is needed, "
                           "and at most %d layers",
                           input, hidden, layers, LZ_MAX_RNN_LAYERS);
+    if (!(o.dropout >= 0 && o.dropout <= 1))
+        return LZ_NN_FAIL(LZ_EINVAL, op, site, "dropout is %g: it must be in [0, 1]", o.dropout);
     lz_module m;
     lz_module_begin(&m, ps, name, op, site);
-    lz_rnn_layer made = {.kind = kind, .input = input, .hidden = hidden, .layers = layers};
-    int64_t rows = (kind == LZ_LSTM ? 4 : 3) * hidden;
-    double k = 1 / sqrt((double)hidden);
-    for (int i = 0; i < layers && m.status == LZ_OK; i++) {
-        const char *const names[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"};
-        lz_tensor **const slots[] = {&made.w_ih[i], &made.w_hh[i], &made.b_ih[i], &made.b_hh[i]};
-        for (int j = 0; j < (bias ? 4 : 2) && m.status == LZ_OK; j++) {
-            char what[24];
-            snprintf(what, sizeof what, "%s%d", names[j], i);
-            lz_shape s = j == 0   ? LZ_SHAPE(rows, i ? hidden : input)
-                         : j == 1 ? LZ_SHAPE(rows, hidden)
-                                  : LZ_SHAPE(rows);
-            *slots[j] = lz_module_param(&m, what, lz_init_uniform_at(dtype, s, -k, k, site));
-        }
-    }
+    lz_rnn_layer made = {.kind = kind,
+                         .input = input,
+                         .hidden = hidden,
+                         .layers = layers,
+                         .directions = o.bidirectional ? 2 : 1,
+                         .dropout = o.dropout};
+    for (int i = 0; i < layers && m.status == LZ_OK; i++)
+        for (int d = 0; d < made.directions && m.status == LZ_OK; d++)
+            init_direction(&m, &made, i, d, bias, dtype);
     if (m.status == LZ_OK)
         *l = made;
     return lz_module_end(&m);
 }
 
+/* One call of a layer: the input by steps, which becomes the output of one layer after the other; the states before (NULL: zeros)
+ * and, per layer and direction, after. */
+typedef struct run {
+    nnc *c;
+    const lz_rnn_layer *l;
+    lz_dtype dtype;
+    int64_t batch, steps;
+    bool training;
+    lz_tensor **y, **back; /* per step; of the second direction */
+    lz_tensor *h0, *c0, *h[2 * LZ_MAX_RNN_LAYERS], *cell[2 * LZ_MAX_RNN_LAYERS];
+} run;
+
 /* Row i of a state, or zeros. */
-static lz_tensor *row(nnc *c, lz_tensor *state, int i, lz_dtype d, int64_t batch, int64_t hidden)
+static lz_tensor *row(const run *r, lz_tensor *state, int i)
 {
-    return state ? lz_select_at(state, 0, i, c->site)
-                 : lz_zeros_at(d, LZ_SHAPE(batch, hidden), c->site);
+    return state ? lz_select_at(state, 0, i, r->c->site)
+                 : lz_zeros_at(r->dtype, LZ_SHAPE(r->batch, r->l->hidden), r->c->site);
 }
 
-static lz_tensor *unrolled(nnc *c, const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h0,
-                           lz_tensor *c0, lz_tensor **h_last, lz_tensor **c_last)
+/* Direction d of layer i over r->y; its outputs go to out, which may be r->y. */
+static void run_direction(run *r, int i, int d, lz_tensor **out)
 {
-    lz_shape s = lz_shape_of(x);
-    int64_t steps = s.dims[1];
-    lz_tensor **y = lz_calloc((size_t)steps, sizeof *y);
-    if (!y) {
-        nn_refuse(c, LZ_EMEM, "no memory for %" PRId64 " steps", steps);
+    const lz_rnn_layer *l = r->l;
+    const lz_site *site = r->c->site;
+    int k = i * l->directions + d;
+    lz_tensor *h = row(r, r->h0, k), *cell = l->kind == LZ_LSTM ? row(r, r->c0, k) : NULL;
+    for (int64_t s = 0; s < r->steps; s++) {
+        int64_t t = d ? r->steps - 1 - s : s;
+        if (l->kind == LZ_LSTM)
+            h = lz_lstm_cell_at(r->y[t], h, cell, l->w_ih[k], l->w_hh[k], l->b_ih[k], l->b_hh[k],
+                                &cell, site);
+        else
+            h = lz_gru_cell_at(r->y[t], h, l->w_ih[k], l->w_hh[k], l->b_ih[k], l->b_hh[k], site);
+        out[t] = h;
+    }
+    r->h[k] = h;
+    r->cell[k] = cell;
+}
+
+/* The backward direction goes first: the forward one overwrites what both read. */
+static void run_layer(run *r, int i)
+{
+    const lz_site *site = r->c->site;
+    bool both = r->l->directions == 2;
+    bool drop = r->training && r->l->dropout > 0 && i < r->l->layers - 1;
+    if (both)
+        run_direction(r, i, 1, r->back);
+    run_direction(r, i, 0, r->y);
+    for (int64_t t = 0; t < r->steps; t++) {
+        if (both)
+            r->y[t] = lz_cat_at((lz_tensor *[]){r->y[t], r->back[t]}, 2, 1, site);
+        if (drop)
+            r->y[t] = lz_dropout_at(r->y[t], r->l->dropout, true, site);
+    }
+}
+
+static lz_tensor *unrolled(run *r, lz_tensor *x)
+{
+    const lz_site *site = r->c->site;
+    if (r->steps > INT32_MAX || !(r->y = lz_calloc(2 * (size_t)r->steps, sizeof(lz_tensor *)))) {
+        nn_refuse(r->c, LZ_EMEM, "no memory for %" PRId64 " steps", r->steps);
         return NULL;
     }
-    for (int64_t t = 0; t < steps; t++)
-        y[t] = lz_select_at(x, 1, t, c->site);
-    for (int i = 0; i < l->layers; i++) {
-        lz_tensor *h = row(c, h0, i, lz_dtype_of(x), s.dims[0], l->hidden), *cell = NULL;
-        if (l->kind == LZ_LSTM)
-            cell = row(c, c0, i, lz_dtype_of(x), s.dims[0], l->hidden);
-        for (int64_t t = 0; t < steps; t++) {
-            if (l->kind == LZ_LSTM)
-                h = lz_lstm_cell_at(y[t], h, cell, l->w_ih[i], l->w_hh[i], l->b_ih[i], l->b_hh[i],
-                                    &cell, c->site);
-            else
-                h = lz_gru_cell_at(y[t], h, l->w_ih[i], l->w_hh[i], l->b_ih[i], l->b_hh[i],
-                                   c->site);
-            y[t] = h;
-        }
-        h_last[i] = h;
-        c_last[i] = cell;
-    }
-    lz_tensor *out = steps <= INT32_MAX ? lz_stack_at(y, (int)steps, 1, c->site) : NULL;
-    lz_free(y);
+    r->back = r->y + r->steps;
+    for (int64_t t = 0; t < r->steps; t++)
+        r->y[t] = lz_select_at(x, 1, t, site);
+    for (int i = 0; i < r->l->layers; i++)
+        run_layer(r, i);
+    lz_tensor *out = lz_stack_at(r->y, (int)r->steps, 1, site);
+    lz_free(r->y);
     return out;
 }
 
 lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h,
                                    lz_tensor *cell, lz_tensor **h_out, lz_tensor **c_out,
-                                   const lz_site *site)
+                                   const lz_rnn_call *opt, const lz_site *site)
 {
     nnc c = nn_begin("lz_rnn_layer_forward", site);
-    lz_tensor *y = NULL, *h_last[LZ_MAX_RNN_LAYERS], *c_last[LZ_MAX_RNN_LAYERS];
+    lz_rnn_call o = {.struct_size = sizeof o};
+    run r = {.c = &c, .l = l, .h0 = h, .c0 = cell};
+    lz_tensor *y = NULL;
     if (c.status == LZ_OK && (!l || l->layers < 1))
         nn_refuse(&c, LZ_ENULL, "the layer is NULL, or was not made");
-    if (nn_check_float(&c, x, "the input")) {
+    if (nn_options(&c, &o, sizeof o, opt) && nn_check_float(&c, x, "the input")) {
         lz_shape s = lz_shape_of(x);
-        lz_shape state = LZ_SHAPE(l->layers, s.dims[0], l->hidden);
+        lz_shape state = LZ_SHAPE(l->layers * l->directions, s.dims[0], l->hidden);
         char t[192];
-        if (s.rank != 3 || s.dims[2] != l->input || s.dims[1] < 1)
+        if (s.rank != 3 || s.dims[2] != l->input || s.dims[1] < 1) {
             nn_refuse(&c, LZ_ESHAPE, "the input is %s, not [N, T, %" PRId64 "]",
                       lz_nn_shape_text(&s, t), l->input);
-        else if (nn_check_shape(&c, h, state, "the state") &&
-                 nn_check_shape(&c, cell, state, "the cell state"))
-            y = unrolled(&c, l, x, h, cell, h_last, c_last);
+        } else if (nn_check_shape(&c, h, state, "the state") &&
+                   nn_check_shape(&c, cell, state, "the cell state")) {
+            r.dtype = lz_dtype_of(x);
+            r.batch = s.dims[0];
+            r.steps = s.dims[1];
+            r.training = o.training;
+            y = unrolled(&r, x);
+        }
     }
     bool lstm = c.status == LZ_OK && l->kind == LZ_LSTM;
     if (c.status == LZ_OK && h_out)
-        *h_out = lz_escape(lz_stack_at(h_last, l->layers, 0, site));
+        *h_out = lz_escape(lz_stack_at(r.h, l->layers * l->directions, 0, site));
     if (lstm && c_out)
-        *c_out = lz_escape(lz_stack_at(c_last, l->layers, 0, site));
-    lz_tensor *r = nn_end(&c, y);
+        *c_out = lz_escape(lz_stack_at(r.cell, l->layers * l->directions, 0, site));
+    lz_tensor *result = nn_end(&c, y);
     if (h_out && c.status != LZ_OK)
-        *h_out = r;
+        *h_out = result;
     if (c_out && !lstm)
-        *c_out = r;
-    return r;
+        *c_out = result;
+    return result;
 }

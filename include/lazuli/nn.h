@@ -79,11 +79,19 @@ LZ_API lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor
  * Structs may be read; a zero field is what is not there ---- */
 /* torch.nn.Embedding: weight [num, dim], normal. indices [..] of i32 or i64 -> [.., dim]; positions
  * out of bounds are clamped. */
+typedef struct lz_embedding_layer_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_embedding_layer_options));
+    /* a row that begins as zeros and is not learned; -1: none */
+    int64_t padding_idx LZ_DEFAULT(-1);
+} lz_embedding_layer_options;
 typedef struct lz_embedding_layer {
     lz_tensor *weight;
+    bool has_padding;
+    int64_t padding_idx;
 } lz_embedding_layer;
 LZ_API lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name,
-                                            int64_t num, int64_t dim, lz_dtype dtype,
+                                            int64_t num, int64_t dim,
+                                            const lz_embedding_layer_options *o, lz_dtype dtype,
                                             const lz_site *site);
 LZ_API lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices,
                                                 const lz_site *site);
@@ -194,29 +202,46 @@ LZ_API lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_t
                                   lz_tensor **c_out, const lz_site *site);
 LZ_API lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh,
                                  lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site);
-/* torch.nn.LSTM and GRU, one direction: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so
- * on for each of at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). */
+/* torch.nn.LSTM and GRU: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so on for each of
+ * at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). With two directions the second ones are named
+ * weight_ih_l0_reverse and so on, and stand behind those of the first. */
 enum { LZ_MAX_RNN_LAYERS = 8 };
 typedef enum lz_rnn_kind { LZ_LSTM, LZ_GRU } lz_rnn_kind;
+typedef struct lz_rnn_layer_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_rnn_layer_options));
+    /* each layer also from the end to the beginning; outputs are joined */
+    bool bidirectional LZ_DEFAULT(false);
+    /* of the outputs of every layer but the last, in training; in [0, 1] */
+    double dropout LZ_DEFAULT(0);
+} lz_rnn_layer_options;
 typedef struct lz_rnn_layer {
     lz_rnn_kind kind;
     int64_t input, hidden;
-    int layers;
-    lz_tensor *w_ih[LZ_MAX_RNN_LAYERS], *w_hh[LZ_MAX_RNN_LAYERS], *b_ih[LZ_MAX_RNN_LAYERS],
-        *b_hh[LZ_MAX_RNN_LAYERS];
+    int layers, directions; /* 1 or 2 */
+    double dropout;
+    lz_tensor *w_ih[2 * LZ_MAX_RNN_LAYERS], *w_hh[2 * LZ_MAX_RNN_LAYERS],
+        *b_ih[2 * LZ_MAX_RNN_LAYERS], *b_hh[2 * LZ_MAX_RNN_LAYERS]; /* layer by layer */
 } lz_rnn_layer;
 LZ_API lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
                                       const char *name, int64_t input, int64_t hidden, int layers,
-                                      bool bias, lz_dtype dtype, const lz_site *site);
-/* x [N, T, input] -> [N, T, hidden], unrolled over T >= 1. h (and c of an LSTM) [layers, N,
- * hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL, the state
- * after. */
+                                      bool bias, const lz_rnn_layer_options *o, lz_dtype dtype,
+                                      const lz_site *site);
+typedef struct lz_rnn_call {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_rnn_call));
+    bool training LZ_DEFAULT(false); /* dropout */
+} lz_rnn_call;
+/* x [N, T, input] -> [N, T, directions hidden], unrolled over T >= 1. h (and c of an LSTM) [layers
+ * directions, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL, the
+ * state after. Options NULL: the defaults. */
 LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h,
                                           lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
-                                          const lz_site *site);
+                                          const lz_rnn_call *o, const lz_site *site);
 
-#define lz_embedding_layer_init(l, ps, name, num, dim, dtype)                                      \
-    lz_embedding_layer_init_at((l), (ps), (name), (num), (dim), (dtype), LZ_SITE)
+#define lz_embedding_layer_init(l, ps, name, num, dim, dtype, ...)                                 \
+    LZ_OVERRIDING(lz_embedding_layer_init_at(                                                      \
+        (l), (ps), (name), (num), (dim),                                                           \
+        LZ_DEFAULTED(lz_embedding_layer_options, .padding_idx = -1, ##__VA_ARGS__), (dtype),       \
+        LZ_SITE))
 #define lz_embedding_layer_forward(l, indices)                                                     \
     lz_embedding_layer_forward_at((l), (indices), LZ_SITE)
 #define lz_conv_layer_init(l, dims, ps, name, in, out, dtype, ...)                                 \
@@ -242,11 +267,12 @@ LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, l
     lz_lstm_cell_at((x), (h), (c), (w_ih), (w_hh), (b_ih), (b_hh), (c_out), LZ_SITE)
 #define lz_gru_cell(x, h, w_ih, w_hh, b_ih, b_hh)                                                  \
     lz_gru_cell_at((x), (h), (w_ih), (w_hh), (b_ih), (b_hh), LZ_SITE)
-#define lz_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype)                   \
-    lz_rnn_layer_init_at((l), (kind), (ps), (name), (input), (hidden), (layers), (bias), (dtype),  \
-                         LZ_SITE)
-#define lz_rnn_layer_forward(l, x, h, c, h_out, c_out)                                             \
-    lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out), LZ_SITE)
+#define lz_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype, ...)              \
+    lz_rnn_layer_init_at((l), (kind), (ps), (name), (input), (hidden), (layers), (bias),           \
+                         LZ_OPTIONS(lz_rnn_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
+#define lz_rnn_layer_forward(l, x, h, c, h_out, c_out, ...)                                        \
+    lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out),                                  \
+                            LZ_OPTIONS(lz_rnn_call, ##__VA_ARGS__), LZ_SITE)
 
 /* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out
  * of shape [out, in, ...] as in torch.nn.init. uniform in [lo, hi); normal; He et al. 2015:
