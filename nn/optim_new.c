@@ -59,113 +59,69 @@ static void check(checker *c, const char *option, double v, need n)
     }
 }
 
-lz_optim *lz_sgd_new_at(lz_params *ps, const lz_sgd_options *opt, const lz_site *site)
+/* ---- the optimizers: options that are numbers, and what they must be; defaults stand in the header ---- */
+
+#define SGD(X)                                                                                     \
+    X(lr, NON_NEGATIVE) X(momentum, BELOW_ONE) X(dampening, FINITE) X(weight_decay, NON_NEGATIVE)
+#define ADAM(X)                                                                                    \
+    X(lr, NON_NEGATIVE)                                                                            \
+    X(beta1, BELOW_ONE) X(beta2, BELOW_ONE) X(eps, NON_NEGATIVE) X(weight_decay, NON_NEGATIVE)
+#define ADAMW(X) ADAM(X)
+#define RMSPROP(X)                                                                                 \
+    X(lr, NON_NEGATIVE)                                                                            \
+    X(alpha, NON_NEGATIVE)                                                                         \
+    X(eps, NON_NEGATIVE) X(weight_decay, NON_NEGATIVE) X(momentum, NON_NEGATIVE)
+#define ADAGRAD(X)                                                                                 \
+    X(lr, NON_NEGATIVE)                                                                            \
+    X(lr_decay, NON_NEGATIVE)                                                                      \
+    X(weight_decay, NON_NEGATIVE)                                                                  \
+    X(initial_accumulator_value, NON_NEGATIVE) X(eps, NON_NEGATIVE)
+#define LION(X)                                                                                    \
+    X(lr, NON_NEGATIVE) X(beta1, BELOW_ONE) X(beta2, BELOW_ONE) X(weight_decay, NON_NEGATIVE)
+
+static void check_nesterov(checker *k, const lz_sgd_options *c)
 {
-    checker k = {"lz_sgd", site, true};
-    lz_sgd_options c = {.struct_size = sizeof c, .lr = 1e-3};
-    if (!take(&c, sizeof c, opt, k.op, site))
-        return NULL;
-    check(&k, "lr", c.lr, NON_NEGATIVE);
-    check(&k, "momentum", c.momentum, BELOW_ONE);
-    check(&k, "dampening", c.dampening, FINITE);
-    check(&k, "weight_decay", c.weight_decay, NON_NEGATIVE);
-    if (k.ok && c.nesterov && (c.momentum == 0 || c.dampening != 0)) {
-        LZ_NN_FAIL(LZ_EINVAL, k.op, site,
-                   "momentum is %g, dampening %g: nesterov needs some and none", c.momentum,
-                   c.dampening);
-        k.ok = false;
+    if (!k->ok || !c->nesterov || (c->momentum != 0 && c->dampening == 0))
+        return;
+    LZ_NN_FAIL(LZ_EINVAL, k->op, k->site,
+               "momentum is %g, dampening %g: nesterov needs some and none", c->momentum,
+               c->dampening);
+    k->ok = false;
+}
+
+#define CHECK(field, need) check(&k, #field, c.field, need);
+#define NO_MORE(k, c) (void)0
+/* lz_<name>_new_at; `more` checks what is no number; the last is what the rule's options become of `c`. */
+#define OPTIMIZER(name, NAME, more, which, ...)                                                    \
+    lz_optim *lz_##name##_new_at(lz_params *ps, const lz_##name##_options *opt,                    \
+                                 const lz_site *site)                                              \
+    {                                                                                              \
+        checker k = {"lz_" #name, site, true};                                                     \
+        lz_##name##_options c = {.struct_size = sizeof c, LZ_##NAME##_DEFAULTS};                   \
+        if (!take(&c, sizeof c, opt, k.op, site))                                                  \
+            return NULL;                                                                           \
+        NAME(CHECK)                                                                                \
+        more(&k, &c);                                                                              \
+        lz_optim *o =                                                                              \
+            k.ok ? create(&lz_rule_##which, ps, c.lr, c.weight_decay, k.op, site) : NULL;          \
+        if (o)                                                                                     \
+            o->which = __VA_ARGS__;                                                                \
+        return o;                                                                                  \
     }
-    lz_optim *o = k.ok ? create(&lz_rule_sgd, ps, c.lr, c.weight_decay, k.op, site) : NULL;
-    if (o)
-        o->sgd = c;
-    return o;
-}
-
-static lz_optim *adam(lz_params *ps, const lz_adam_options *c, const char *op, const lz_site *site)
-{
-    checker k = {op, site, true};
-    check(&k, "lr", c->lr, NON_NEGATIVE);
-    check(&k, "beta1", c->beta1, BELOW_ONE);
-    check(&k, "beta2", c->beta2, BELOW_ONE);
-    check(&k, "eps", c->eps, NON_NEGATIVE);
-    check(&k, "weight_decay", c->weight_decay, NON_NEGATIVE);
-    lz_optim *o = k.ok ? create(&lz_rule_adam, ps, c->lr, c->weight_decay, op, site) : NULL;
-    if (o)
-        o->adam = *c;
-    return o;
-}
-
-lz_optim *lz_adam_new_at(lz_params *ps, const lz_adam_options *opt, const lz_site *site)
-{
-    lz_adam_options c = {
-        .struct_size = sizeof c, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
-    return take(&c, sizeof c, opt, "lz_adam", site) ? adam(ps, &c, "lz_adam", site) : NULL;
-}
-
-lz_optim *lz_adamw_new_at(lz_params *ps, const lz_adamw_options *opt, const lz_site *site)
-{
-    lz_adamw_options c = {.struct_size = sizeof c,
-                          .lr = 1e-3,
-                          .beta1 = 0.9,
-                          .beta2 = 0.999,
-                          .eps = 1e-8,
-                          .weight_decay = 1e-2};
-    if (!take(&c, sizeof c, opt, "lz_adamw", site))
-        return NULL;
-    const lz_adam_options a = {sizeof a, c.lr,           c.beta1, c.beta2,
-                               c.eps,    c.weight_decay, true,    c.amsgrad};
-    return adam(ps, &a, "lz_adamw", site);
-}
-
-lz_optim *lz_rmsprop_new_at(lz_params *ps, const lz_rmsprop_options *opt, const lz_site *site)
-{
-    checker k = {"lz_rmsprop", site, true};
-    lz_rmsprop_options c = {.struct_size = sizeof c, .lr = 1e-2, .alpha = 0.99, .eps = 1e-8};
-    if (!take(&c, sizeof c, opt, k.op, site))
-        return NULL;
-    check(&k, "lr", c.lr, NON_NEGATIVE);
-    check(&k, "alpha", c.alpha, NON_NEGATIVE);
-    check(&k, "eps", c.eps, NON_NEGATIVE);
-    check(&k, "weight_decay", c.weight_decay, NON_NEGATIVE);
-    check(&k, "momentum", c.momentum, NON_NEGATIVE);
-    lz_optim *o = k.ok ? create(&lz_rule_rmsprop, ps, c.lr, c.weight_decay, k.op, site) : NULL;
-    if (o)
-        o->rmsprop = c;
-    return o;
-}
-
-lz_optim *lz_adagrad_new_at(lz_params *ps, const lz_adagrad_options *opt, const lz_site *site)
-{
-    checker k = {"lz_adagrad", site, true};
-    lz_adagrad_options c = {.struct_size = sizeof c, .lr = 1e-2, .eps = 1e-10};
-    if (!take(&c, sizeof c, opt, k.op, site))
-        return NULL;
-    check(&k, "lr", c.lr, NON_NEGATIVE);
-    check(&k, "lr_decay", c.lr_decay, NON_NEGATIVE);
-    check(&k, "weight_decay", c.weight_decay, NON_NEGATIVE);
-    check(&k, "initial_accumulator_value", c.initial_accumulator_value, NON_NEGATIVE);
-    check(&k, "eps", c.eps, NON_NEGATIVE);
-    lz_optim *o = k.ok ? create(&lz_rule_adagrad, ps, c.lr, c.weight_decay, k.op, site) : NULL;
-    if (o)
-        o->adagrad = c;
-    return o;
-}
-
-lz_optim *lz_lion_new_at(lz_params *ps, const lz_lion_options *opt, const lz_site *site)
-{
-    checker k = {"lz_lion", site, true};
-    lz_lion_options c = {.struct_size = sizeof c, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99};
-    if (!take(&c, sizeof c, opt, k.op, site))
-        return NULL;
-    check(&k, "lr", c.lr, NON_NEGATIVE);
-    check(&k, "beta1", c.beta1, BELOW_ONE);
-    check(&k, "beta2", c.beta2, BELOW_ONE);
-    check(&k, "weight_decay", c.weight_decay, NON_NEGATIVE);
-    lz_optim *o = k.ok ? create(&lz_rule_lion, ps, c.lr, c.weight_decay, k.op, site) : NULL;
-    if (o)
-        o->lion = c;
-    return o;
-}
+OPTIMIZER(sgd, SGD, check_nesterov, sgd, c)
+OPTIMIZER(adam, ADAM, NO_MORE, adam, c)
+OPTIMIZER(adamw, ADAMW, NO_MORE, adam,
+          (lz_adam_options){.struct_size = sizeof o->adam,
+                            .lr = c.lr,
+                            .beta1 = c.beta1,
+                            .beta2 = c.beta2,
+                            .eps = c.eps,
+                            .weight_decay = c.weight_decay,
+                            .decoupled = true,
+                            .amsgrad = c.amsgrad})
+OPTIMIZER(rmsprop, RMSPROP, NO_MORE, rmsprop, c)
+OPTIMIZER(adagrad, ADAGRAD, NO_MORE, adagrad, c)
+OPTIMIZER(lion, LION, NO_MORE, lion, c)
 
 lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *opt,
                                 const lz_site *site)

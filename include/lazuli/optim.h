@@ -56,66 +56,15 @@ LZ_API lz_optim *lz_rmsprop_new_at(lz_params *ps, const lz_rmsprop_options *o, c
 LZ_API lz_optim *lz_adagrad_new_at(lz_params *ps, const lz_adagrad_options *o, const lz_site *site);
 LZ_API lz_optim *lz_lion_new_at(lz_params *ps, const lz_lion_options *o, const lz_site *site);
 /* lz_sgd(&params, .lr = 0.1, .momentum = 0.9): fields left out have torch's defaults. */
-#ifdef __cplusplus
-#define LZ_SGD_OPTIONS(...)                                                                        \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define LZ_ADAM_OPTIONS(...)                                                                       \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define LZ_ADAMW_OPTIONS(...)                                                                      \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define LZ_RMSPROP_OPTIONS(...)                                                                    \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define LZ_ADAGRAD_OPTIONS(...)                                                                    \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#define LZ_LION_OPTIONS(...)                                                                       \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#else
-#define LZ_SGD_OPTIONS(...)                                                                        \
-    {                                                                                              \
-        .struct_size = sizeof(lz_sgd_options), .lr = 1e-3, ##__VA_ARGS__                           \
-    }
-#define LZ_ADAM_OPTIONS(...)                                                                       \
-    {                                                                                              \
-        .struct_size = sizeof(lz_adam_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999,          \
-        .eps = 1e-8, ##__VA_ARGS__                                                                 \
-    }
-#define LZ_ADAMW_OPTIONS(...)                                                                      \
-    {                                                                                              \
-        .struct_size = sizeof(lz_adamw_options), .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999,         \
-        .eps = 1e-8, .weight_decay = 1e-2, ##__VA_ARGS__                                           \
-    }
-#define LZ_RMSPROP_OPTIONS(...)                                                                    \
-    {                                                                                              \
-        .struct_size = sizeof(lz_rmsprop_options), .lr = 1e-2, .alpha = 0.99, .eps = 1e-8,         \
-        ##__VA_ARGS__                                                                              \
-    }
-#define LZ_ADAGRAD_OPTIONS(...)                                                                    \
-    {                                                                                              \
-        .struct_size = sizeof(lz_adagrad_options), .lr = 1e-2, .eps = 1e-10, ##__VA_ARGS__         \
-    }
-#define LZ_LION_OPTIONS(...)                                                                       \
-    {                                                                                              \
-        .struct_size = sizeof(lz_lion_options), .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99,           \
-        ##__VA_ARGS__                                                                              \
-    }
-#endif
+#define LZ_SGD_DEFAULTS .lr = 1e-3
+#define LZ_ADAM_DEFAULTS .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8
+#define LZ_ADAMW_DEFAULTS LZ_ADAM_DEFAULTS, .weight_decay = 1e-2
+#define LZ_RMSPROP_DEFAULTS .lr = 1e-2, .alpha = 0.99, .eps = 1e-8
+#define LZ_ADAGRAD_DEFAULTS .lr = 1e-2, .eps = 1e-10
+#define LZ_LION_DEFAULTS .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99
 #define LZ_OPTIM_NEW(name, NAME, ps, ...)                                                          \
-    __extension__({                                                                                \
-        LZ_OVERRIDE_BEGIN const lz_##name##_options lz_o_ = LZ_##NAME##_OPTIONS(__VA_ARGS__);      \
-        LZ_OVERRIDE_END lz_##name##_new_at((ps), &lz_o_, LZ_SITE);                                 \
-    })
+    LZ_OVERRIDING(lz_##name##_new_at(                                                              \
+        (ps), LZ_DEFAULTED(lz_##name##_options, LZ_##NAME##_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_sgd(ps, ...) LZ_OPTIM_NEW(sgd, SGD, ps, ##__VA_ARGS__)
 #define lz_adam(ps, ...) LZ_OPTIM_NEW(adam, ADAM, ps, ##__VA_ARGS__)
 #define lz_adamw(ps, ...) LZ_OPTIM_NEW(adamw, ADAMW, ps, ##__VA_ARGS__)
@@ -133,22 +82,9 @@ typedef struct lz_group_options {
 } lz_group_options;
 LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *g,
                                        const lz_site *site);
-#ifdef __cplusplus
-#define LZ_GROUP_OPTIONS(...)                                                                      \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#else
-#define LZ_GROUP_OPTIONS(...)                                                                      \
-    {                                                                                              \
-        .struct_size = sizeof(lz_group_options), .lr_scale = 1, ##__VA_ARGS__                      \
-    }
-#endif
 #define lz_optim_add_group(o, ps, ...)                                                             \
-    __extension__({                                                                                \
-        LZ_OVERRIDE_BEGIN const lz_group_options lz_o_ = LZ_GROUP_OPTIONS(__VA_ARGS__);            \
-        LZ_OVERRIDE_END lz_optim_add_group_at((o), (ps), &lz_o_, LZ_SITE);                         \
-    })
+    LZ_OVERRIDING(lz_optim_add_group_at(                                                           \
+        (o), (ps), LZ_DEFAULTED(lz_group_options, .lr_scale = 1, ##__VA_ARGS__), LZ_SITE))
 
 /* Records the update of every parameter that has a gradient (lz_backward); others keep value and
  * state. LZ_ENULL, LZ_EMEM, errors of the gradients. */
