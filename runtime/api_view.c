@@ -147,6 +147,29 @@ lz_tensor *lz_expand_as_at(lz_tensor *x, lz_tensor *other, const lz_site *site)
     return lz_tr_end(c, o ? lz_tr_expand(c, n, lz_tr_shape(o)) : NULL);
 }
 
+/* The elements in row-major order, as many as the type has: cut, or with zeros behind them. */
+static lz_node *resize(lz_tr *c, lz_node *x, const lz_shape *s)
+{
+    const lz_type *t = x ? lz_type_get(lz_tr_dtype(x), s) : NULL;
+    if (!t)
+        return NULL;
+    int64_t have = lz_node_type(x)->nelem, want = t->nelem;
+    static const lz_ints none = {.n = 1};
+    const lz_shape row = LZ_SHAPE(have);
+    lz_node *flat = lz_tr_reshape(c, x, &row);
+    if (want < have)
+        flat = lz_tr_slice_dim(c, flat, 0, 0, want, 1);
+    else if (want > have)
+        flat = lz_tr_pad(c, flat, &none, &(lz_ints){1, {want - have}}, &none);
+    return lz_tr_reshape(c, flat, s);
+}
+
+lz_tensor *lz_resize_at(lz_tensor *x, lz_shape shape, const lz_site *site)
+{
+    BEGIN("lz_resize");
+    return lz_tr_end(c, resize(c, IN(x), &shape));
+}
+
 static lz_node *roll_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t shift)
 {
     int64_t n = x ? lz_tr_shape(x)->dims[dim] : 0;

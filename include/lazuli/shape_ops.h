@@ -27,6 +27,9 @@ LZ_API lz_tensor *lz_roll_at(lz_tensor *x, lz_dims shifts, lz_dims dims, const l
 /* k quarter turns from dim0 to dim1 */
 LZ_API lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1,
                               const lz_site *site);
+/* x's elements in row-major order under a shape of any number of elements: the first ones, or all
+ * of them and zeros (ATen resize_ leaves those open, and changes x itself). */
+LZ_API lz_tensor *lz_resize_at(lz_tensor *x, lz_shape shape, const lz_site *site);
 
 /* ---- repeated ---- */
 /* as often along each dimension; repeats has x's rank or more */
@@ -135,6 +138,7 @@ LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
 #define lz_expand_as(x, other) lz_expand_as_at((x), (other), LZ_SITE)
 #define lz_roll(...) lz_roll_at(__VA_ARGS__, LZ_SITE)
 #define lz_rot90(x, k, dim0, dim1) lz_rot90_at((x), (k), (dim0), (dim1), LZ_SITE)
+#define lz_resize(x, shape) lz_resize_at((x), (shape), LZ_SITE)
 #define lz_repeat(x, repeats) lz_repeat_at((x), (repeats), LZ_SITE)
 #define lz_tile(x, repeats) lz_tile_at((x), (repeats), LZ_SITE)
 #define lz_repeat_interleave(x, repeats, dim)                                                      \

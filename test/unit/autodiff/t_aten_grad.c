@@ -76,6 +76,8 @@ F(trace, lz_trace(x[0]))
 F(roll, lz_roll(x[0], LZ_DIMS(1, 1), LZ_DIMS(0, 1)))
 F(rot90, lz_rot90(x[0], 1, 0, 1))
 F(repeat, lz_repeat(x[0], LZ_SHAPE(2, 1, 2)))
+F(resize, lz_resize(x[0], LZ_SHAPE(5)))
+F(resize_more, lz_resize(x[0], LZ_SHAPE(2, 7)))
 F(repeat_interleave, lz_repeat_interleave(x[0], 2, 1))
 F(diagonal, lz_diagonal(x[0], 1, 0, 1))
 F(diag_embed, lz_diag_embed(x[0], 1, -1, 0))
@@ -216,6 +218,8 @@ static const gcase cases[] = {
     C1(roll, -2, 2),
     C1(rot90, -2, 2),
     C1(repeat, -2, 2),
+    C1(resize, -2, 2),
+    C1(resize_more, -2, 2),
     C1(repeat_interleave, -2, 2),
     C1(diagonal, -2, 2),
     C1(diag_embed, -2, 2),

@@ -80,6 +80,17 @@ START_TEST(repeated)
     ck_assert_int_eq(lz_numel(lz_repeat(m, LZ_SHAPE(2, 0))), 0);
     BAD(lz_repeat(m, LZ_SHAPE(2)), LZ_ESHAPE, "at least");
     BAD(lz_repeat(m, LZ_SHAPE(2, -1)), LZ_EINVAL, "-1");
+    memcpy(want, v60, sizeof v60);
+    memset(want + 60, 0, 24 * sizeof *want);
+    IS(lz_resize(X, LZ_SHAPE(7, 12)), LZ_I64, LZ_SHAPE(7, 12));
+    IS(lz_resize(X, LZ_SHAPE(5, 12)), LZ_I64, LZ_SHAPE(5, 12));
+    IS(lz_resize(X, LZ_SHAPE(59)), LZ_I64, LZ_SHAPE(59));
+    IS(lz_resize(X, LZ_SCALAR), LZ_I64, LZ_SCALAR);
+    ck_assert_int_eq(lz_numel(lz_resize(X, LZ_SHAPE(3, 0))), 0);
+    memset(want, 0, 4 * sizeof *want);
+    IS(lz_resize(lz_resize(X, LZ_SHAPE(0)), LZ_SHAPE(2, 2)), LZ_I64, LZ_SHAPE(2, 2));
+    BAD(lz_resize(X, LZ_SHAPE(2, -1)), LZ_ESHAPE, "-1");
+    BAD(lz_resize(X, LZ_SHAPE(INT64_MAX, 2)), LZ_ERANGE, "");
     BAD(lz_repeat(m, LZ_SHAPE(INT64_MAX, 2)), LZ_ERANGE, "");
     FILL(4, 15, 1, 1, at3(0, i, j / 3));
     IS(lz_repeat_interleave(m, 3, -1), LZ_I64, LZ_SHAPE(4, 15));
