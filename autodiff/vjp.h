@@ -44,6 +44,7 @@ lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s);
  * + i dL/dy, so a holomorphic operation multiplies what arrives by the conjugate of its
  * derivative. */
 lz_tensor *lz_v_conj(const lz_vjp *v, lz_tensor *a);
+/* complex numbers are ordered as maximum orders them */
 lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b);
 /* g where pred, else 0 */
 lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);

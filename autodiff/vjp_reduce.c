@@ -27,9 +27,10 @@ static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_
     lz_tensor *nzero = lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), dims->v,
                                         dims->n, v->site);
     lz_tensor *safe = lz_v3(v, "select", is0, one, X);
-    lz_tensor *p =
-        lz_v2(v, "multiply", G,
-              lz_v_conj(v, lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site)));
+    lz_tensor *product = lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site);
+    lz_tensor *first =
+        lz_hlo_broadcast_in_dim_at(v->opnd[1], v->sig->result[0]->shape, NULL, 0, v->site);
+    lz_tensor *p = lz_v2(v, "multiply", G, lz_v_conj(v, lz_v2(v, "multiply", product, first)));
     lz_tensor *pg = lz_v_unreduce(v, p, dims, s), *n = lz_v_unreduce(v, nzero, dims, s);
     lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, one), pg);
     lz_tensor *elsewhere =

@@ -47,7 +47,13 @@ lz_tensor *lz_v_conj(const lz_vjp *v, lz_tensor *a)
 
 lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor *b)
 {
-    return lz_hlo_compare_at(d, a, b, v->site);
+    if (!lz_dtype_is_complex(lz_dtype_of(a)) || d == LZ_HLO_EQ || d == LZ_HLO_NE)
+        return lz_hlo_compare_at(d, a, b, v->site);
+    lz_hlo_direction strictly = d == LZ_HLO_LT || d == LZ_HLO_LE ? LZ_HLO_LT : LZ_HLO_GT;
+    lz_tensor *x = lz_v1(v, "real", a), *y = lz_v1(v, "real", b);
+    lz_tensor *first = lz_v_cmp(v, strictly, x, y), *same = lz_v_cmp(v, LZ_HLO_EQ, x, y);
+    lz_tensor *then = lz_v_cmp(v, d, lz_v1(v, "imag", a), lz_v1(v, "imag", b));
+    return lz_v2(v, "or", first, lz_v2(v, "and", same, then));
 }
 
 lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g)

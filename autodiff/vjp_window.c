@@ -94,7 +94,7 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
         return LZ_FAIL(LZ_EGRAD, "reduce_window with %s has no gradient rule",
                        comb == LZ_OP_NONE ? "a region of its own" : lz_op_get(comb)->text);
     for (uint32_t k = v->sig->nopnd / 2; k < v->sig->nopnd; k++)
-        if (v->need[k] && lz_dtype_is_float(TYPE(k)->dtype))
+        if (v->need[k])
             return LZ_FAIL(LZ_EGRAD, "reduce_window: the initial value has no gradient");
     for (int d = 0; d < TYPE(0)->shape.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
@@ -219,7 +219,7 @@ static lz_tensor *input_gradient(const conv *c)
     const lz_attr_convolution *a = c->a;
     int ki = (int)a->kernel_input_feature_dimension, ko = (int)a->kernel_output_feature_dimension;
     int64_t groups = a->feature_group_count * a->batch_group_count;
-    lz_tensor *k = c->v->opnd[1];
+    lz_tensor *k = lz_v_conj(c->v, c->v->opnd[1]);
     lz_conv_dims d = {.nspatial = c->n,
                       .input_batch = a->output_batch_dimension,
                       .input_feature = a->output_feature_dimension,
@@ -277,7 +277,8 @@ static lz_tensor *kernel_gradient(const conv *c)
         d.low[i] = w->low;
         d.high[i] = r - x + wide - w->low - 1;
     }
-    lz_tensor *g = lz_hlo_convolution_at(c->v->opnd[0], c->v->grad_out[0], &d, c->v->site);
+    lz_tensor *g =
+        lz_hlo_convolution_at(lz_v_conj(c->v, c->v->opnd[0]), c->v->grad_out[0], &d, c->v->site);
     flip(c, &g, false);
     return g;
 }

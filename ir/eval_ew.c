@@ -335,18 +335,27 @@ static bool c_less(lz_cx a, lz_cx b)
 {
     return a.re < b.re || (a.re == b.re && a.im < b.im);
 }
-/* Not one of them when it is NaN: which, would depend on the order. */
-static bool c_nan(lz_cx a, lz_cx b)
+/* NaN in any part is larger and smaller than all numbers; of two such, part by part: then the order of
+ * several does not matter, and x with itself is x. */
+static bool c_nan(lz_cx a)
 {
-    return isnan(a.re) || isnan(a.im) || isnan(b.re) || isnan(b.im);
+    return isnan(a.re) || isnan(a.im);
+}
+static lz_cx c_extremum(lz_cx a, lz_cx b, bool a_wins)
+{
+    if (c_nan(a) && c_nan(b))
+        return (lz_cx){f_max((double)a.re, (double)b.re), f_max((double)a.im, (double)b.im)};
+    if (c_nan(a) || c_nan(b))
+        return c_nan(a) ? a : b;
+    return a_wins ? a : b;
 }
 static lz_cx c_max(lz_cx a, lz_cx b)
 {
-    return c_nan(a, b) ? (lz_cx){NAN, NAN} : c_less(b, a) ? a : b;
+    return c_extremum(a, b, c_less(b, a));
 }
 static lz_cx c_min(lz_cx a, lz_cx b)
 {
-    return c_nan(a, b) ? (lz_cx){NAN, NAN} : c_less(a, b) ? a : b;
+    return c_extremum(a, b, c_less(a, b));
 }
 
 /* glibc's powl is wrong where the exponent is -2^63 and the result is exact; pow is right wherever

@@ -136,12 +136,8 @@ lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_
 
 lz_tensor *lz_hlo_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
-    lz_attr_any a;
     BEGIN("lz_hlo_reshape");
-    lz_node *n = lz_tr_in(&c, x);
-    lz_attr_init(&a, LZ_ATTR_shape);
-    a.as_shape.shape = shape;
-    return lz_tr_end(&c, lz_tr_op(&c, LZ_OP_RESHAPE, &a.head, &n, 1));
+    return lz_tr_end(&c, lz_tr_reshape(&c, lz_tr_in(&c, x), &shape));
 }
 
 lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n, const lz_site *site)

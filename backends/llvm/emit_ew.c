@@ -245,19 +245,19 @@ Ev lz_emit_remainder(em *e, const lz_ew *w, const Ev *a)
 
 /* ---- order ---- */
 
-/* Complex numbers are ordered by real part, then imaginary part. With a NaN in any part both parts
- * are NaN: their sum is. */
+/* Complex numbers are ordered by real part, then imaginary part. */
 static Val complex_less(em *e, Ev a, Ev b)
 {
     return OR(FCMP(OLT, a.v, b.v), AND(FCMP(OEQ, a.v, b.v), FCMP(OLT, a.im, b.im)));
 }
 
+/* NaN in any part wins; of two such, part by part. */
 static Ev complex_extremum(em *e, Ev a, Ev b, bool max)
 {
-    Val nan = OR(FCMP(UNO, a.v, a.im), FCMP(UNO, b.v, b.im)),
-        sum = FADD(FADD(a.v, a.im), FADD(b.v, b.im));
-    Ev of = lz_ev_select(e, max ? complex_less(e, b, a) : complex_less(e, a, b), a, b);
-    return lz_ev_select(e, nan, (Ev){sum, sum}, of);
+    Val na = FCMP(UNO, a.v, a.im), nb = FCMP(UNO, b.v, b.im);
+    Val less = max ? complex_less(e, b, a) : complex_less(e, a, b);
+    Ev both = {em_intr2(e, "llvm.maximum", a.v, b.v), em_intr2(e, "llvm.maximum", a.im, b.im)};
+    return lz_ev_select(e, AND(na, nb), both, lz_ev_select(e, SEL(nb, na, OR(na, less)), a, b));
 }
 
 static Val extremum(em *e, const lz_ew *w, Val x, Val y, bool max)

@@ -228,8 +228,17 @@ static void nudge_complex_units(runner *r, lz_literal *l, double units)
     }
 }
 
+/* What a sum or product is evaluated on besides its operands: their magnitudes; or only those below 1, or above it, for the least and the most
+ * that factors can come to on the way. */
+typedef enum measure_of { MAGNITUDE, AT_MOST_1, AT_LEAST_1 } measure_of;
+
+static double measured(double x, measure_of m)
+{
+    return m == AT_MOST_1 ? fmin(x, 1) : m == AT_LEAST_1 ? fmax(x, 1) : x;
+}
+
 /* Magnitudes; of a complex number those of its parts, or, where they meet in products, the sum of both. */
-static lz_literal *abs_of(const lz_literal *l, bool apart)
+static lz_literal *abs_of(const lz_literal *l, bool apart, measure_of what)
 {
     lz_dtype d = l->type->dtype;
     lz_literal *a = lz_literal_copy_from(l->type, l->data);
@@ -237,9 +246,10 @@ static lz_literal *abs_of(const lz_literal *l, bool apart)
         if (lz_dtype_is_complex(d)) {
             lz_cx v = lz_ref_load_c(d, l->data, i);
             double re = fabs((double)v.re), im = fabs((double)v.im);
-            lz_ref_store_c(d, a->data, i, apart ? (lz_cx){re, im} : (lz_cx){re + im, 0});
+            lz_ref_store_c(d, a->data, i,
+                           apart ? (lz_cx){re, im} : (lz_cx){measured(re + im, what), 0});
         } else if (lz_dtype_is_float(d)) {
-            lz_elem_set_f64(d, a->data, i, fabs(lz_elem_get_f64(d, l->data, i)));
+            lz_elem_set_f64(d, a->data, i, measured(fabs(lz_elem_get_f64(d, l->data, i)), what));
         }
     }
     return a;
@@ -297,22 +307,77 @@ static void nudge_complex(runner *r, lz_literal *out, const lz_literal *mag, dou
     }
 }
 
-/* Sums move by terms * unit roundoff * sum of magnitudes, the latter evaluated on absolute values, and by what is lost below the smallest
- * number. Where a product overflows, which factor came first decides what becomes of it. */
-static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, lz_literal **out)
+static void release_all(lz_literal **l, uint32_t n)
 {
-    lz_literal *a[16] = {NULL}, *mag[8] = {NULL};
-    bool product = multiplies(region_of(s)), apart = region_of(s) && !product;
-    lz_status st = s->nopnd <= 16 && s->nresult <= 8 ? LZ_OK : LZ_EUNSUPPORTED;
+    for (uint32_t k = 0; k < n; k++)
+        lz_literal_release(l[k]);
+}
+
+enum { MOST_OPERANDS = 16, MOST_RESULTS = 8 };
+
+/* The operation on measures of its operands. */
+static lz_status evaluate_measure(const lz_sig *s, lz_literal *const *opnd, bool apart,
+                                  measure_of what, lz_literal **out)
+{
+    lz_literal *a[MOST_OPERANDS] = {NULL};
+    if (s->nopnd > MOST_OPERANDS || s->nresult > MOST_RESULTS)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%u operands", s->nopnd);
+    lz_status st = LZ_OK;
     for (uint32_t k = 0; st == LZ_OK && k < s->nopnd; k++) {
         /* what is selected stays the same */
         bool keep = s->op == LZ_OP_SELECT_AND_SCATTER && k == 0;
-        a[k] = keep ? lz_literal_copy_from(opnd[k]->type, opnd[k]->data) : abs_of(opnd[k], apart);
-        if (!a[k])
-            st = LZ_EMEM;
+        a[k] = keep ? lz_literal_copy_from(opnd[k]->type, opnd[k]->data)
+                    : abs_of(opnd[k], apart, what);
+        st = a[k] ? LZ_OK : LZ_EMEM;
     }
     if (st == LZ_OK)
-        st = lz_ref_eval_inst(s, a, mag);
+        st = lz_ref_eval_inst(s, a, out);
+    release_all(a, MOST_OPERANDS);
+    return st;
+}
+
+static double magnitude_at(const lz_literal *l, int64_t i)
+{
+    lz_dtype d = l->type->dtype;
+    return lz_dtype_is_complex(d) ? (double)lz_ref_load_c(d, l->data, i).re
+                                  : lz_elem_get_f64(d, l->data, i);
+}
+
+/* Where factors overflow or vanish on the way, which came first decides what becomes of the product. */
+static lz_status nudge_products(runner *r, const lz_sig *s, lz_literal *const *opnd,
+                                lz_literal **out)
+{
+    lz_literal *low[MOST_RESULTS] = {NULL}, *high[MOST_RESULTS] = {NULL};
+    lz_status st = evaluate_measure(s, opnd, false, AT_MOST_1, low);
+    if (st == LZ_OK)
+        st = evaluate_measure(s, opnd, false, AT_LEAST_1, high);
+    for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++) {
+        lz_dtype d = out[k]->type->dtype, p = lz_dtype_part(d);
+        double least = p == LZ_F64 ? 0x1p-1022 : p == LZ_F16 ? 0x1p-14 : 0x1p-126;
+        for (int64_t i = 0;
+             (lz_dtype_is_float(d) || lz_dtype_is_complex(d)) && i < out[k]->type->nelem; i++) {
+            double most = magnitude_at(high[k], i);
+            if (magnitude_at(low[k], i) >= least && isfinite(most))
+                continue;
+            double to = move_of(r) < 0 ? 0 : NAN;
+            if (lz_dtype_is_complex(d))
+                lz_ref_store_c(d, out[k]->data, i, (lz_cx){to, to});
+            else
+                lz_elem_set_f64(d, out[k]->data, i, to);
+        }
+    }
+    release_all(low, MOST_RESULTS);
+    release_all(high, MOST_RESULTS);
+    return st;
+}
+
+/* Sums move by terms * unit roundoff * sum of magnitudes, the latter evaluated on absolute values, and by what is lost below the smallest
+ * number. */
+static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, lz_literal **out)
+{
+    lz_literal *mag[MOST_RESULTS] = {NULL};
+    bool product = multiplies(region_of(s)), apart = region_of(s) && !product;
+    lz_status st = evaluate_measure(s, opnd, apart, MAGNITUDE, mag);
     double terms = terms_of(s);
     for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++) {
         lz_dtype d = out[k]->type->dtype;
@@ -334,11 +399,8 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
                                  lz_test_step(d, lz_test_get_bits(out[k], i), lround(move)));
         }
     }
-    for (int k = 0; k < 16; k++)
-        lz_literal_release(a[k]);
-    for (int k = 0; k < 8; k++)
-        lz_literal_release(mag[k]);
-    return st;
+    release_all(mag, MOST_RESULTS);
+    return st == LZ_OK && product ? nudge_products(r, s, opnd, out) : st;
 }
 
 /* Transforms move by unit roundoff * log2 of the elements * the norm of what is transformed together; with anything that is not finite in it,

@@ -90,28 +90,38 @@ static lz_val some_if(gen *g)
     return a.true_branch && a.false_branch ? gen_build(g, LZ_OP_IF, &a, v, n + 1) : LZ_NOVAL;
 }
 
-/* The first value counts to a bound that is a value too, so that nothing runs for long. */
-static const lz_func *counts(gen *g, const lz_type *const *t, uint32_t n, uint32_t bound)
+/* The first value counts to a bound, so that nothing runs for long: a constant, or a value too. */
+static const lz_func *counts(gen *g, const lz_type *const *t, uint32_t n, int64_t times)
 {
     gen h;
     if (!inner_begin(g, &h, t, n))
         return NULL;
+    lz_val bound = times < 0 ? n - 1 : lz_build_scalar_i64(h.f, t[0]->dtype, times);
     lz_val below = lz_build_compare(h.f, LZ_CMP_LT, 0, bound);
     return inner_end(g, &h, &below, 1, NULL, 0);
 }
 
+static lz_val number(gen *g, lz_dtype d, int64_t v)
+{
+    lz_literal *l = lz_literal_scalar_i64(d, v);
+    lz_val c = l ? lz_build_const(g->f, l) : LZ_NOVAL;
+    lz_literal_release(l);
+    return c;
+}
+
+/* Half of them in the form of lz_fori, which has a gradient. */
 static lz_val some_while(gen *g)
 {
     lz_val v[MOST + 2], few[MOST];
     const lz_type *t[MOST + 2];
-    static const int8_t times[] = {0, 1, 2, 3, 3, 4, 5};
+    static const int8_t many[] = {0, 1, 2, 3, 3, 4, 5};
     uint32_t n = pick_values(g, few, t + 1), ncarried = n ? 1 + (uint32_t)RND(0, n) : 0;
-    lz_literal *zero = lz_literal_scalar_i64(LZ_I32, 0),
-               *most = lz_literal_scalar_i64(LZ_I32, times[RND(0, sizeof times - 1)]);
-    v[0] = zero ? lz_build_const(g->f, zero) : LZ_NOVAL;
-    v[n + 1] = most ? lz_build_const(g->f, most) : LZ_NOVAL;
-    lz_literal_release(zero);
-    lz_literal_release(most);
+    bool fori = CHANCE(50);
+    int64_t times = many[RND(0, sizeof many - 1)];
+    uint32_t nopnd = n + (fori ? 1 : 2);
+    lz_dtype d = fori ? LZ_I64 : LZ_I32;
+    v[0] = number(g, d, 0);
+    v[n + 1] = number(g, d, times);
     if (n == 0 || v[0] == LZ_NOVAL || v[n + 1] == LZ_NOVAL)
         return LZ_NOVAL;
     memcpy(v + 1, few, n * sizeof *v);
@@ -120,13 +130,13 @@ static lz_val some_while(gen *g)
     memset(&a, 0, sizeof a);
     a.kind = LZ_ATTR_loop;
     gen h;
-    if (!inner_begin(g, &h, t, n + 2))
+    if (!inner_begin(g, &h, t, nopnd))
         return LZ_NOVAL;
-    lz_val next = lz_build_ew2(h.f, LZ_OP_ADD, 0, lz_build_scalar(h.f, LZ_I32, 1));
+    lz_val next = lz_build_ew2(h.f, LZ_OP_ADD, 0, lz_build_scalar(h.f, d, 1));
     add_ops(&h, (int)lz_rnd_range(&h.r, 0, 5));
     a.body = inner_end(g, &h, &next, 1, t + 1, ncarried - 1);
-    a.cond = counts(g, t, n + 2, n + 1);
-    return a.body && a.cond ? gen_build(g, LZ_OP_WHILE, &a, v, n + 2) : LZ_NOVAL;
+    a.cond = counts(g, t, nopnd, fori ? times : -1);
+    return a.body && a.cond ? gen_build(g, LZ_OP_WHILE, &a, v, nopnd) : LZ_NOVAL;
 }
 
 lz_val gen_control(gen *g, lz_op op)

@@ -9,12 +9,13 @@ static const lz_shape shapes[] = {
 };
 enum { NSHAPE = (int)(sizeof shapes / sizeof *shapes), SPECIAL_MAX = 64 };
 
-/* The dtypes an op takes, in order; how many. */
+/* The dtypes an op takes, in order; how many. A predicate stands beside values of any. */
 static int dtypes_of(lz_op op, lz_dtype out[LZ_DTYPE_COUNT])
 {
     int n = 0;
+    bool any = lz_op_get(op)->dtypes == LZ_D_PRED;
     for (int d = 1; d < LZ_DTYPE_COUNT; d++)
-        if (lz_op_accepts(op, (lz_dtype)d))
+        if (any || lz_op_accepts(op, (lz_dtype)d))
             out[n++] = (lz_dtype)d;
     return n;
 }

@@ -732,13 +732,14 @@ START_TEST(complex_arithmetic)
     ck_assert_uint_eq(run3(LZ_OP_NEGATE, NULL, LZ_C64, LZ_C64, C(1, -2), 0, 0), C(-1, 2));
     ck_assert_uint_eq(run3(LZ_OP_POWER, NULL, LZ_C64, LZ_C64, C(0, 0), C(0, 0), 0), C(1, 0));
     ck_assert_uint_eq(run3(LZ_OP_MAXIMUM, NULL, LZ_C64, LZ_C64, C(1, 2), C(1, 3), 0), C(1, 3));
-    /* NaN in any part wins on either side, and nothing of the other number remains */
-    for (int i = 0; i < 4; i++) {
-        uint64_t n = i < 2 ? C(NAN, 7) : C(7, NAN), m = C(9, 9);
-        for (lz_op op = LZ_OP_MAXIMUM; op != LZ_OP_NONE;
-             op = op == LZ_OP_MAXIMUM ? LZ_OP_MINIMUM : LZ_OP_NONE)
-            ck_assert_uint_eq(run3(op, NULL, LZ_C64, LZ_C64, i % 2 ? n : m, i % 2 ? m : n, 0),
-                              C(NAN, NAN));
+    /* NaN in any part wins on either side; of two, part by part */
+    for (int i = 0; i < 8; i++) {
+        lz_op op = i & 4 ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM;
+        uint64_t n = i & 2 ? C(NAN, 7) : C(7, NAN), m = C(9, 9), o = C(8, NAN);
+        ck_assert_uint_eq(run3(op, NULL, LZ_C64, LZ_C64, i & 1 ? n : m, i & 1 ? m : n, 0), n);
+        ck_assert_uint_eq(run3(op, NULL, LZ_C64, LZ_C64, n, n, 0), n);
+        ck_assert_uint_eq(run3(op, NULL, LZ_C64, LZ_C64, i & 1 ? n : o, i & 1 ? o : n, 0),
+                          i & 2 ? C(NAN, NAN) : o);
     }
     ck_assert(cmp(LZ_CMP_EQ, LZ_CT_FLOAT, LZ_C64, C(1, 2), C(1, 2)) &&
               !cmp(LZ_CMP_EQ, LZ_CT_FLOAT, LZ_C64, C(1, 2), C(1, 3)));

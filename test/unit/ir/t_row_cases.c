@@ -111,6 +111,12 @@ static bool needs_a_dimension(lz_op op)
     }
 }
 
+/* A predicate stands beside values of any dtype. */
+static bool takes(lz_op op, lz_dtype d)
+{
+    return lz_op_accepts(op, d) || lz_op_get(op)->dtypes == LZ_D_PRED;
+}
+
 static uint32_t possible(lz_op op, lz_dtype d)
 {
     uint32_t want = needs_a_dimension(op) ? shapes & ~HAS(RANK0) : shapes;
@@ -176,7 +182,7 @@ START_TEST(row_cases)
         return;
     int missing = 0;
     for (int d = 1; d < LZ_DTYPE_COUNT; d++)
-        for (int k = 0; lz_op_accepts(op, (lz_dtype)d) && k < THINGS_COUNT; k++)
+        for (int k = 0; takes(op, (lz_dtype)d) && k < THINGS_COUNT; k++)
             if (possible(op, (lz_dtype)d) & ~met[d] & UINT32_C(1) << k) {
                 printf("%s of %s: no case has %s\n", lz_op_get(op)->text,
                        lz_dtype_name((lz_dtype)d), texts[k]);
