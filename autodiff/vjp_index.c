@@ -15,6 +15,13 @@ static int copy_ints(int64_t *dst, const lz_ints *src)
     return src->n;
 }
 
+/* The bound, or the highest number an index of the dtype can be. */
+static int64_t within(lz_dtype d, int64_t bound)
+{
+    int bits = (int)lz_dtype_size(d) * 8 - (lz_dtype_is_signed(d) ? 1 : 0);
+    return bits < 63 && bound >> bits ? (INT64_C(1) << bits) - 1 : bound;
+}
+
 /* A tensor of indices' type whose component k along index_vector_dim is value[k]. */
 static lz_tensor *per_component(const lz_vjp *v, const lz_type *idx, int64_t ivd,
                                 const int64_t *value, int n)
@@ -33,7 +40,10 @@ static lz_tensor *per_component(const lz_vjp *v, const lz_type *idx, int64_t ivd
 static lz_tensor *clamp_indices(const lz_vjp *v, lz_tensor *idx, const lz_type *t, int64_t ivd,
                                 const int64_t *lo, const int64_t *hi, int n)
 {
-    lz_tensor *l = per_component(v, t, ivd, lo, n), *h = per_component(v, t, ivd, hi, n);
+    int64_t most[LZ_MAX_RANK];
+    for (int k = 0; k < n; k++)
+        most[k] = within(t->dtype, hi[k]);
+    lz_tensor *l = per_component(v, t, ivd, lo, n), *h = per_component(v, t, ivd, most, n);
     return lz_v3(v, "clamp", l, idx, h);
 }
 
@@ -96,6 +106,10 @@ static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
     }
     lz_tensor *idx = v->opnd[1];
     const lz_type *it = TYPE(1);
+    if (it->dtype == LZ_U64) { /* what wraps would come back from below */
+        static const int64_t from[LZ_MAX_RANK];
+        idx = clamp_indices(v, idx, it, a->index_vector_dim, from, hi, map->n);
+    }
     if (it->dtype != LZ_I64) { /* a narrow or unsigned index may not hold -w or dim + w */
         idx = lz_hlo_convert_at(idx, LZ_I64, v->site);
         it = lz_type_get(LZ_I64, &it->shape);

@@ -88,7 +88,7 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     lz_op comb = v->sig->nresult == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
     int arg = comb == LZ_OP_NONE ? arg_region(v, a->body) : 0;
     lz_window w[LZ_MAX_RANK];
-    if (comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM)
+    if ((comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM) && !lz_dtype_is_complex(TYPE(0)->dtype))
         arg = comb == LZ_OP_MAXIMUM ? 1 : -1;
     if (comb != LZ_OP_ADD && arg == 0)
         return LZ_FAIL(LZ_EGRAD, "reduce_window with %s has no gradient rule",

@@ -4,8 +4,9 @@
 
 /* Shapes of operand 0: scalar, empty, one, odd, more dimensions, beyond a vector, large. */
 static const lz_shape shapes[] = {
-    {0, {0}},    {1, {0}},       {1, {1}},          {1, {7}},  {2, {3, 5}},   {3, {2, 0, 3}},
-    {2, {1, 1}}, {3, {4, 1, 6}}, {4, {2, 3, 4, 5}}, {1, {33}}, {2, {17, 19}}, {2, {40, 50}},
+    {0, {0}},       {1, {0}},      {1, {1}},       {1, {7}},          {2, {3, 5}},
+    {3, {2, 0, 3}}, {2, {1, 1}},   {3, {4, 1, 6}}, {4, {2, 3, 4, 5}}, {1, {33}},
+    {2, {17, 19}},  {2, {40, 50}}, {3, {0, 4, 4}},
 };
 enum { NSHAPE = (int)(sizeof shapes / sizeof *shapes), SPECIAL_MAX = 64 };
 

@@ -12,7 +12,7 @@ typedef enum lz_fill {
     LZ_FILL_WILD,    /* any magnitude, one element in four a special value */
     LZ_FILL_SPECIAL, /* the table of special values, over and over, from a random start */
     LZ_FILL_INDEX,   /* integers -2 .. 12: indices, some out of bounds */
-    /* modest; a float in 40 is a zero, denormal (not bf16), infinite or NaN, a complex number has
+    /* modest; a float in 20 is a zero, denormal (not bf16), infinite or NaN, a complex number has
      * such a part, an integer is any special value: sums are what they are in any order */
     LZ_FILL_SPICED,
     LZ_FILL_COUNT

@@ -352,6 +352,27 @@ START_TEST(bad_calls_are_errors)
 }
 END_TEST
 
+/* An index that cannot reach the end of what it points into is not clamped to where the end would wrap to. */
+START_TEST(narrow_indices_into_many_rows)
+{
+    lz_scope_begin();
+    lz_tensor *x = lz_full(LZ_F64, LZ_SHAPE(300), 2), *g;
+    lz_tensor *at = lz_from_host(LZ_I8, LZ_SHAPE(3), ((int8_t[]){100, -5, 127}));
+    lz_gather_dims d = {.ncollapsed = 1,
+                        .collapsed_slice_dims = {0},
+                        .nstart_map = 1,
+                        .start_index_map = {0},
+                        .slice_sizes = {1},
+                        .index_vector_dim = 1};
+    double got[300];
+    ck_assert_int_eq(lz_grad(lz_sum(lz_hlo_gather(x, at, &d)), &x, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, got, sizeof got), LZ_OK);
+    for (int i = 0; i < 300; i++)
+        ck_assert(got[i] == (i == 100 || i == 0 || i == 127));
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(backward_accumulates_and_survives_a_read)
 {
     lz_scope_begin();
@@ -469,6 +490,7 @@ int main(void)
     tcase_add_test(t, unreachable_parameter_is_an_error_that_names_it);
     tcase_add_test(t, clamp_passes_at_its_bounds);
     tcase_add_test(t, bad_calls_are_errors);
+    tcase_add_test(t, narrow_indices_into_many_rows);
     tcase_add_test(t, backward_accumulates_and_survives_a_read);
     tcase_add_test(t, backward_passes_over_what_is_gone);
     tcase_add_test(t, detach_stops_the_gradient);

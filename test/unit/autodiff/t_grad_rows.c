@@ -34,29 +34,43 @@ static bool is_wide(lz_dtype d)
     return d == LZ_F64 || d == LZ_C128;
 }
 
-/* Whose rule is not the slope: rounding to fewer bits passes gradients rounded; a reshape that does nothing is lz_detach in a region. */
+/* Whose rule is not the slope: rounding to fewer bits passes gradients rounded; a reshape that does nothing is lz_detach in a region; bits are
+ * no numbers, and what only passes make has no rule. */
 static bool has_other_rule(const lz_sig *s)
 {
     const lz_attr *a = s->attr;
+    const lz_op_info *info = lz_op_get(s->op);
+    if (!info->has_vjp && info->cls == LZ_CLASS_MOVE)
+        return true;
     return (a->kind == LZ_ATTR_precision && LZ_ATTR(precision, a)->mantissa_bits < 52) ||
            (s->op == LZ_OP_RESHAPE && s->opnd[0] == s->result[0]);
 }
 
-/* Differences in narrower floats would be all rounding. */
+/* Differences in narrower floats would be all rounding. Regions are few levels deep. */
+static bool all_wide(const lz_func *f)
+{
+    for (uint32_t i = 0; i < f->ninst; i++) {
+        const lz_sig *s = f->insts[i].sig;
+        if (has_other_rule(s))
+            return false;
+        for (uint32_t k = 0; k < s->nresult; k++) {
+            lz_dtype d = s->result[k]->dtype;
+            if ((lz_dtype_is_float(d) || lz_dtype_is_complex(d)) && !is_wide(d))
+                return false;
+        }
+        for (int k = 0; lz_attr_region(s->attr, k); k++)
+            if (!all_wide(lz_attr_region(s->attr, k)))
+                return false;
+    }
+    return true;
+}
+
 static bool can_compare(const lz_func *f)
 {
     bool any = false;
-    for (uint32_t i = 0; i < f->ninst; i++)
-        if (has_other_rule(f->insts[i].sig))
-            return false;
-    for (uint32_t i = 0; i < f->ninst; i++)
-        for (uint32_t k = 0; k < f->insts[i].sig->nresult; k++) {
-            lz_dtype d = f->insts[i].sig->result[k]->dtype;
-            if ((lz_dtype_is_float(d) || lz_dtype_is_complex(d)) && !is_wide(d))
-                return false;
-            any |= is_wide(d) && i < f->nparam;
-        }
-    return any && f->nparam <= MAX_PARAM;
+    for (uint32_t p = 0; p < f->nparam; p++)
+        any |= is_wide(lz_val_type(f, p)->dtype);
+    return any && f->nparam <= MAX_PARAM && all_wide(f);
 }
 
 /* A case: the operation f, the loss of it, and the arguments of that: f's, then the weights. */

@@ -105,6 +105,8 @@ static bool needs_a_dimension(lz_op op)
     case LZ_ATTR_sort:
     case LZ_ATTR_fft:
     case LZ_ATTR_convolution:
+    case LZ_ATTR_cholesky: /* of matrices */
+    case LZ_ATTR_triangular_solve:
         return true;
     default:
         return false;
