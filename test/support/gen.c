@@ -335,7 +335,10 @@ static void outweigh(lz_literal *l)
             lz_ref_store_c(d, l->data, i, v);
         } else {
             double v = lz_elem_get_f64(d, l->data, i);
-            lz_elem_set_f64(d, l->data, i, diagonal ? 3 + (double)n + fabs(v) / 16 : v / 16);
+            lz_elem_set_f64(d, l->data, i,
+                            diagonal            ? 3 + (double)n + fabs(v) / 16
+                            : fabs(v) < 0x1p-10 ? v
+                                                : v / 16);
         }
     }
 }
