@@ -36,3 +36,62 @@ lz_status lz_infer_triangular_solve(lz_infer *c)
                        LZ_TT(a), at->left_side ? "right" : "left");
     return lz_infer_give(c, b->dtype, &b->shape);
 }
+
+/* ---- with several results ---- */
+
+static lz_status matrix_of(const lz_infer *c, lz_shape *s, int64_t *m, int64_t *n)
+{
+    *s = c->opnd[0]->shape;
+    if (s->rank < 2)
+        return LZ_FAIL(LZ_ESHAPE, "%s: %s has %d dimensions; a matrix has at least 2", c->name,
+                       LZ_TT(c->opnd[0]), s->rank);
+    *m = s->dims[s->rank - 2];
+    *n = s->dims[s->rank - 1];
+    return LZ_OK;
+}
+
+/* Result k: the batch, then rows and, unless negative, columns. */
+static lz_status give(lz_infer *c, uint32_t k, lz_dtype d, int64_t rows, int64_t cols)
+{
+    lz_shape s = c->opnd[0]->shape;
+    s.dims[s.rank - 2] = rows;
+    s.dims[s.rank - 1] = cols < 0 ? 0 : cols;
+    s.rank -= cols < 0;
+    if (cols < 0)
+        s.dims[s.rank] = 0;
+    c->result[k] = lz_type_get(d, &s);
+    c->nresult = k + 1;
+    return c->result[k] ? LZ_OK : lz_error_get()->status;
+}
+
+lz_status lz_infer_lu(lz_infer *c)
+{
+    lz_shape s;
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &s, &m, &n));
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, n));
+    LZ_TRY(give(c, 1, LZ_I32, m < n ? m : n, -1));
+    return give(c, 2, LZ_I32, m, -1);
+}
+
+lz_status lz_infer_qr(lz_infer *c)
+{
+    lz_shape s;
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &s, &m, &n));
+    int64_t k = m < n || LZ_ATTR(qr, c->attr)->complete ? m : n;
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, k));
+    return give(c, 1, c->opnd[0]->dtype, k, n);
+}
+
+lz_status lz_infer_svd(lz_infer *c)
+{
+    lz_shape s;
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &s, &m, &n));
+    bool full = LZ_ATTR(svd, c->attr)->full;
+    int64_t k = m < n ? m : n;
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, full ? m : k));
+    LZ_TRY(give(c, 1, lz_dtype_part(c->opnd[0]->dtype), k, -1));
+    return give(c, 2, c->opnd[0]->dtype, n, full ? n : k);
+}

@@ -476,6 +476,20 @@ static void print_triangular_solve(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
+/* Rows of this project: the generic form, with the attributes that are flags. */
+static void print_decomposition(lz_printer *p, const lz_inst *in)
+{
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(in->sig->attr, f);
+    lz_buf_printf(p->out, "\"%s\"(", lz_op_get(in->sig->op)->text);
+    lz_print_vals(p, in->opnd, in->sig->nopnd);
+    puts_(p, n ? ") <{" : ")");
+    for (int i = 0; i < n; i++)
+        lz_buf_printf(p->out, "%s%s = %s", i ? ", " : "", f[i].name, truth(*f[i].flag));
+    puts_(p, n ? "}>" : "");
+    functional_type(p, in);
+}
+
 static void print_barrier(lz_printer *p, const lz_inst *in)
 {
     head(p, in);
@@ -509,6 +523,9 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_FFT] = print_fft,
     [LZ_OP_CHOLESKY] = print_cholesky,
     [LZ_OP_TRIANGULAR_SOLVE] = print_triangular_solve,
+    [LZ_OP_LU] = print_decomposition,
+    [LZ_OP_QR] = print_decomposition,
+    [LZ_OP_SVD] = print_decomposition,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_CONVOLUTION] = lz_print_convolution,
     [LZ_OP_REDUCE_WINDOW] = lz_print_reduce_window,

@@ -335,22 +335,33 @@ static lz_val split_product(lz_rw *rw, uint32_t i)
 /* ---- the pass ---- */
 
 typedef struct made {
-    lz_val v[2]; /* state, bits */
+    lz_val v[LZ_LINALG_RESULTS]; /* state, bits; or of a decomposition */
 } made;
+
+/* Whether its results are kept in `made`. */
+static bool makes_several(const lz_inst *in)
+{
+    return in->sig->op == LZ_OP_RNG_BIT_GENERATOR || lz_op_get(in->sig->op)->cls == LZ_CLASS_LINALG;
+}
+
+static lz_val decompose(lz_rw *rw, uint32_t i, lz_val *out)
+{
+    lz_expand_linalg(rw, i, out);
+    return out[0];
+}
 
 static lz_val expand(lz_rw *rw, uint32_t i, void *user)
 {
     made *all = user;
     const lz_inst *in = &rw->in->insts[i];
-    if (in->sig->op == LZ_OP_RESULT &&
-        lz_inst_op(&rw->in->insts[in->opnd[0]]) == LZ_OP_RNG_BIT_GENERATOR)
+    if (in->sig->op == LZ_OP_RESULT && makes_several(&rw->in->insts[in->opnd[0]]))
         return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
     if (in->sig->op == LZ_OP_SCATTER)
         return widen_scatter(rw, i);
     if (in->sig->op == LZ_OP_FFT)
         return lz_expand_fft(rw, i);
     if (lz_op_get(in->sig->op)->cls == LZ_CLASS_LINALG)
-        return lz_expand_linalg(rw, i);
+        return decompose(rw, i, all[i].v);
     if (in->sig->op == LZ_OP_DOT_GENERAL)
         return split_product(rw, i);
     if (in->sig->op != LZ_OP_RNG_BIT_GENERATOR)

@@ -1,5 +1,5 @@
 /* expand_linalg.c - cholesky and triangular_solve as loops.
- * A matrix of up to WHOLE columns is worked through column by column (cholesky) or row by row; a larger one in blocks of BLOCK, each of
+ * A matrix of up to LZ_MAT_WHOLE columns is worked through column by column (cholesky) or row by row; a larger one in blocks of LZ_MAT_BLOCK, each of
  * which first gets the product of everything before it, so that most of the work is dot_general. What is not computed yet is 0, so the
  * products run over whole matrices and every round of a loop is the same program. Computed in f32 for 16-bit floats.
  * Source: Golub and Van Loan, Matrix Computations, 4.2 and 3.1. Threads: as rewrite.h. */
@@ -7,15 +7,8 @@
 #include "lower/matrices.h"
 #include <math.h>
 
-enum { WHOLE = 64, BLOCK = 32 };
-
-static int64_t blocks_of(int64_t n)
-{
-    return n <= WHOLE ? 1 : (n + BLOCK - 1) / BLOCK;
-}
-
 /* The matrices of operand k as [batch, rows, cols], in the dtype that is computed with. */
-static lz_val operand(lz_rw *rw, uint32_t i, uint32_t k, lz_mats *t, int64_t *rows, int64_t *cols)
+lz_val lz_mat_operand(lz_rw *rw, uint32_t i, uint32_t k, lz_mats *t, int64_t *rows, int64_t *cols)
 {
     const lz_type *type = rw->in->insts[i].sig->opnd[k];
     int rank = type->shape.rank;
@@ -30,18 +23,11 @@ static lz_val operand(lz_rw *rw, uint32_t i, uint32_t k, lz_mats *t, int64_t *ro
     return lz_build_convert(rw->out, lz_build_reshape(rw->out, lz_rw_opnd(rw, i, k), &s), t->d);
 }
 
-static lz_val result(lz_rw *rw, uint32_t i, lz_val x)
+lz_val lz_mat_result(lz_rw *rw, uint32_t i, uint32_t k, lz_val x)
 {
-    const lz_type *type = rw->in->insts[i].sig->result[0];
+    const lz_type *type = rw->in->insts[i].sig->result[k];
     x = x == LZ_NOVAL ? x : lz_build_convert(rw->out, x, type->dtype);
     return x == LZ_NOVAL ? x : lz_build_reshape(rw->out, x, &type->shape);
-}
-
-/* The first rows and columns. */
-static lz_val corner(const lz_mats *t, lz_val x, int64_t rows, int64_t cols)
-{
-    lz_val zero = lz_mat_index(t, 0);
-    return lz_mat_window(t, x, zero, zero, rows, cols);
 }
 
 /* ---- cholesky ---- */
@@ -87,11 +73,11 @@ static void factor_block(const lz_mats *t, lz_val b, const lz_val *v, lz_val *ou
 {
     const panel *p = user;
     lz_val zero = lz_mat_index(t, 0);
-    lz_val k = lz_build_ew2(t->f, LZ_OP_MULTIPLY, b, lz_mat_index(t, BLOCK));
-    lz_val rows = lz_mat_conj(t, lz_mat_window(t, v[0], k, zero, BLOCK, p->rows));
-    lz_val a = lz_mat_sub(t, lz_mat_window(t, v[1], zero, k, p->rows, BLOCK),
+    lz_val k = lz_build_ew2(t->f, LZ_OP_MULTIPLY, b, lz_mat_index(t, LZ_MAT_BLOCK));
+    lz_val rows = lz_mat_conj(t, lz_mat_window(t, v[0], k, zero, LZ_MAT_BLOCK, p->rows));
+    lz_val a = lz_mat_sub(t, lz_mat_window(t, v[1], zero, k, p->rows, LZ_MAT_BLOCK),
                           lz_mat_dot(t, v[0], rows, 2, 2));
-    out[0] = lz_mat_put(t, v[0], factor_panel(t, a, k, p->rows, BLOCK), zero, k);
+    out[0] = lz_mat_put(t, v[0], factor_panel(t, a, k, p->rows, LZ_MAT_BLOCK), zero, k);
 }
 
 /* The lower triangle as NaN where anything of the matrix is. */
@@ -116,22 +102,22 @@ static lz_val cholesky(lz_rw *rw, uint32_t i)
     bool lower = LZ_ATTR(cholesky, rw->in->insts[i].sig->attr)->lower;
     lz_mats m, *t = &m;
     int64_t n, same;
-    lz_val a = operand(rw, i, 0, t, &n, &same);
-    int64_t count = blocks_of(n), to = count == 1 ? n : count * BLOCK;
+    lz_val a = lz_mat_operand(rw, i, 0, t, &n, &same);
+    int64_t count = lz_mat_blocks(n), to = count == 1 ? n : count * LZ_MAT_BLOCK;
     if (!lower)
         a = lz_mat_conj(t, lz_mat_transpose(t, a));
     if (count == 1) {
         a = factor_panel(t, a, lz_mat_index(t, 0), n, n);
     } else {
-        panel p = {to, BLOCK};
+        panel p = {to, LZ_MAT_BLOCK};
         lz_val v[2] = {lz_mat_zeros(t, to, to), lz_mat_pad(t, a, n, n, to, to, n)};
         lz_mat_loop(t, count, v, 1, 1, factor_block, &p);
-        a = to == n ? v[0] : corner(t, v[0], n, n);
+        a = to == n ? v[0] : lz_mat_corner(t, v[0], n, n);
     }
     a = mark_failed(t, a, n);
     if (!lower)
         a = lz_mat_conj(t, lz_mat_transpose(t, a));
-    return result(rw, i, a);
+    return lz_mat_result(rw, i, 0, a);
 }
 
 /* ---- triangular_solve ---- */
@@ -173,30 +159,31 @@ static void solve_block(const lz_mats *t, lz_val i, const lz_val *v, lz_val *out
 {
     const system *s = user;
     lz_val zero = lz_mat_index(t, 0);
-    lz_val k =
-        lz_build_ew2(t->f, LZ_OP_MULTIPLY, place(t, s, i, s->n / BLOCK), lz_mat_index(t, BLOCK));
-    lz_val b = lz_mat_sub(t, lz_mat_window(t, v[1], k, zero, BLOCK, s->cols),
-                          lz_mat_dot(t, lz_mat_window(t, v[2], k, zero, BLOCK, s->n), v[0], 2, 1));
-    system block = {BLOCK, s->cols, s->lower, s->unit};
-    lz_val x = solve_rows(t, &block, b, lz_mat_window(t, v[2], k, k, BLOCK, BLOCK),
-                          lz_mat_window(t, v[3], k, k, BLOCK, BLOCK));
+    lz_val k = lz_build_ew2(t->f, LZ_OP_MULTIPLY, place(t, s, i, s->n / LZ_MAT_BLOCK),
+                            lz_mat_index(t, LZ_MAT_BLOCK));
+    lz_val b =
+        lz_mat_sub(t, lz_mat_window(t, v[1], k, zero, LZ_MAT_BLOCK, s->cols),
+                   lz_mat_dot(t, lz_mat_window(t, v[2], k, zero, LZ_MAT_BLOCK, s->n), v[0], 2, 1));
+    system block = {LZ_MAT_BLOCK, s->cols, s->lower, s->unit};
+    lz_val x = solve_rows(t, &block, b, lz_mat_window(t, v[2], k, k, LZ_MAT_BLOCK, LZ_MAT_BLOCK),
+                          lz_mat_window(t, v[3], k, k, LZ_MAT_BLOCK, LZ_MAT_BLOCK));
     out[0] = lz_mat_put(t, v[0], x, k, zero);
 }
 
-static lz_val solve(const lz_mats *t, system *s, lz_val a, lz_val b)
+lz_val lz_mat_solve(const lz_mats *t, lz_val a, lz_val b, int64_t n, int64_t cols, bool lower,
+                    bool unit)
 {
-    int64_t n = s->n, count = blocks_of(n), to = count == 1 ? n : count * BLOCK;
+    int64_t count = lz_mat_blocks(n), to = count * lz_mat_block(n);
+    system s = {to, cols, lower, unit};
     a = lz_mat_pad(t, a, n, n, to, to, n);
-    b = lz_mat_pad(t, b, n, s->cols, to, s->cols, -1);
-    lz_val strict =
-        lz_build_select(t->f, lz_mat_triangle(t, s->lower ? LZ_CMP_GT : LZ_CMP_LT, to, to), a,
-                        lz_mat_zeros(t, to, to));
+    b = lz_mat_pad(t, b, n, cols, to, cols, -1);
+    lz_val strict = lz_build_select(t->f, lz_mat_triangle(t, lower ? LZ_CMP_GT : LZ_CMP_LT, to, to),
+                                    a, lz_mat_zeros(t, to, to));
     if (count == 1)
-        return solve_rows(t, s, b, strict, a);
-    s->n = to;
-    lz_val v[4] = {lz_mat_zeros(t, to, s->cols), b, strict, a};
-    lz_mat_loop(t, count, v, 1, 3, solve_block, s);
-    return to == n ? v[0] : corner(t, v[0], n, s->cols);
+        return solve_rows(t, &s, b, strict, a);
+    lz_val v[4] = {lz_mat_zeros(t, to, cols), b, strict, a};
+    lz_mat_loop(t, count, v, 1, 3, solve_block, &s);
+    return to == n ? v[0] : lz_mat_corner(t, v[0], n, cols);
 }
 
 /* x op(a) = b is solved as op(a)^T x^T = b^T. */
@@ -206,22 +193,60 @@ static lz_val triangular_solve(lz_rw *rw, uint32_t i)
     bool turn = (at->transpose_a != LZ_NO_TRANSPOSE) == at->left_side;
     lz_mats m, *t = &m;
     int64_t n, rows, cols;
-    lz_val a = operand(rw, i, 0, t, &n, &n), b = operand(rw, i, 1, t, &rows, &cols);
+    lz_val a = lz_mat_operand(rw, i, 0, t, &n, &n), b = lz_mat_operand(rw, i, 1, t, &rows, &cols);
     if (turn)
         a = lz_mat_transpose(t, a);
     if (at->transpose_a == LZ_ADJOINT)
         a = lz_mat_conj(t, a);
     if (!at->left_side)
         b = lz_mat_transpose(t, b);
-    system s = {n, at->left_side ? cols : rows, at->lower != turn, at->unit_diagonal};
-    lz_val x = solve(t, &s, a, b);
-    return result(rw, i, at->left_side ? x : lz_mat_transpose(t, x));
+    lz_val x =
+        lz_mat_solve(t, a, b, n, at->left_side ? cols : rows, at->lower != turn, at->unit_diagonal);
+    return lz_mat_result(rw, i, 0, at->left_side ? x : lz_mat_transpose(t, x));
 }
 
-lz_val lz_expand_linalg(lz_rw *rw, uint32_t i)
+/* Results without elements, and identities where there is nothing to decompose. */
+static lz_val nothing(lz_rw *rw, uint32_t i, uint32_t k)
+{
+    const lz_sig *s = rw->in->insts[i].sig;
+    const lz_type *t = s->result[k];
+    if (t == s->opnd[s->nopnd - 1])
+        return lz_rw_opnd(rw, i, s->nopnd - 1);
+    if (t->nelem == 0)
+        return lz_build_splat(rw->out, t, 0);
+    if (!lz_dtype_is_int(t->dtype)) {
+        lz_mats m = {rw->out, t->dtype, 1};
+        int64_t n = t->shape.dims[t->shape.rank - 1];
+        for (int d = 0; d < t->shape.rank - 2; d++)
+            m.batch *= t->shape.dims[d];
+        return lz_build_reshape(rw->out, lz_mat_eye(&m, n, n), &t->shape);
+    }
+    return lz_build_iota(rw->out, t, t->shape.rank - 1);
+}
+
+void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out)
 {
     const lz_inst *in = &rw->in->insts[i];
-    if (in->sig->result[0]->nelem == 0)
-        return lz_rw_opnd(rw, i, in->sig->nopnd - 1); /* of the same type */
-    return in->sig->op == LZ_OP_CHOLESKY ? cholesky(rw, i) : triangular_solve(rw, i);
+    const lz_sig *s = in->sig;
+    if (s->opnd[0]->nelem == 0 || s->result[0]->nelem == 0) {
+        for (uint32_t k = 0; k < s->nresult; k++)
+            out[k] = nothing(rw, i, k);
+        return;
+    }
+    switch (s->op) {
+    case LZ_OP_CHOLESKY:
+        out[0] = cholesky(rw, i);
+        return;
+    case LZ_OP_TRIANGULAR_SOLVE:
+        out[0] = triangular_solve(rw, i);
+        return;
+    case LZ_OP_LU:
+        lz_expand_lu(rw, i, out);
+        return;
+    case LZ_OP_QR:
+        lz_expand_qr(rw, i, out);
+        return;
+    default:
+        lz_expand_svd(rw, i, out);
+    }
 }

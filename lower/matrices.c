@@ -1,6 +1,7 @@
 /* matrices.c - builders for loops over matrices. See matrices.h. */
 #include "lower/matrices.h"
 #include "ir/attr.h"
+#include <math.h>
 #include <string.h>
 
 enum { MOST = 12 };
@@ -138,10 +139,73 @@ lz_val lz_mat_pad(const lz_mats *t, lz_val x, int64_t rows, int64_t cols, int64_
     return lz_build_select(t->f, on, lz_build_splat(t->f, lz_type_get(t->d, &s), 1), x);
 }
 
+lz_val lz_mat_repeat(const lz_mats *t, lz_val x, int64_t rows, int64_t cols)
+{
+    lz_shape s = lz_mat_shape(t, rows, cols);
+    lz_ints dims = lz_ints_make(3, (int64_t[]){0, 1, 2});
+    return lz_build_broadcast(t->f, x, &dims, &s);
+}
+
+/* The value that changes nothing. */
+static lz_val neutral(const lz_mats *t, lz_op op, lz_dtype d)
+{
+    return lz_build_scalar(t->f, d, op == LZ_OP_MAXIMUM ? -INFINITY : 0);
+}
+
+lz_val lz_mat_reduce(const lz_mats *t, lz_op op, lz_val x, int dim, int64_t n)
+{
+    lz_ints dims = lz_ints_make(1, (int64_t[]){dim});
+    lz_shape s = lz_mat_shape(t, dim == 1 ? 1 : n, dim == 1 ? n : 1);
+    if (x == LZ_NOVAL)
+        return x;
+    lz_val init = neutral(t, op, lz_val_type(t->f, x)->dtype);
+    return lz_build_reshape(t->f, lz_build_reduce(t->f, op, x, init, &dims), &s);
+}
+
+lz_val lz_mat_abs(const lz_mats *t, lz_val x)
+{
+    return lz_build_ew1(t->f, LZ_OP_ABS, x);
+}
+
+lz_val lz_mat_rows(const lz_mats *t, lz_val x, lz_val index, int64_t rows, int64_t cols)
+{
+    lz_attr_any a;
+    (void)rows;
+    lz_attr_init(&a, LZ_ATTR_gather);
+    a.as_gather.offset_dims = lz_ints_make(1, (int64_t[]){2});
+    a.as_gather.collapsed_slice_dims = lz_ints_make(1, (int64_t[]){1});
+    a.as_gather.operand_batching_dims = lz_ints_make(1, (int64_t[]){0});
+    a.as_gather.start_indices_batching_dims = lz_ints_make(1, (int64_t[]){0});
+    a.as_gather.start_index_map = lz_ints_make(1, (int64_t[]){1});
+    a.as_gather.index_vector_dim = 2;
+    a.as_gather.slice_sizes = lz_ints_make(3, (int64_t[]){1, 1, cols});
+    return lz_build(t->f, LZ_OP_GATHER, &a.head, (lz_val[]){x, index}, 2);
+}
+
+lz_val lz_mat_number(const lz_mats *t, double v, int64_t rows, int64_t cols)
+{
+    lz_shape s = lz_mat_shape(t, rows, cols);
+    return lz_build_splat(t->f, lz_type_get(lz_dtype_part(t->d), &s), v);
+}
+
+lz_val lz_mat_eye(const lz_mats *t, int64_t rows, int64_t cols)
+{
+    return lz_build_convert(t->f, lz_mat_triangle(t, LZ_CMP_EQ, rows, cols), t->d);
+}
+
+lz_val lz_mat_corner(const lz_mats *t, lz_val x, int64_t rows, int64_t cols)
+{
+    lz_val zero = lz_mat_index(t, 0);
+    return lz_mat_window(t, x, zero, zero, rows, cols);
+}
+
 /* ---- loops ---- */
 
+/* v[1] says whether there is another round. */
+enum { UNTIL = 1 };
+
 static const lz_func *region(const lz_mats *t, const lz_val *v, uint32_t n, int64_t rounds,
-                             uint32_t ncarried, lz_mat_round *round, void *user)
+                             uint32_t ncarried, lz_mat_round *round, void *user, int flags)
 {
     const lz_func *out = NULL;
     lz_func *f = lz_func_new(round ? "body" : "cond");
@@ -156,6 +220,8 @@ static const lz_func *region(const lz_mats *t, const lz_val *v, uint32_t n, int6
         round(&in, p[0], p + 1, r + 1, user);
     } else {
         r[0] = lz_build_compare(f, LZ_CMP_LT, p[0], lz_mat_index(&in, rounds));
+        if (flags & UNTIL)
+            r[0] = lz_build_ew2(f, LZ_OP_AND, r[0], p[1]);
     }
     if (lz_func_set_results(f, r, round ? ncarried + 1 : 1) == LZ_OK)
         out = lz_region_intern(f);
@@ -171,16 +237,11 @@ static void lost(const lz_mats *t, lz_val *v, uint32_t n)
         v[i] = LZ_NOVAL;
 }
 
-void lz_mat_loop(const lz_mats *t, int64_t n, lz_val *v, uint32_t ncarried, uint32_t others,
-                 lz_mat_round *round, void *user)
+static void loop(const lz_mats *t, int64_t n, lz_val *v, uint32_t ncarried, uint32_t others,
+                 lz_mat_round *round, void *user, int flags)
 {
-    lz_val all[MOST + 1], next[MOST];
+    lz_val all[MOST + 1];
     uint32_t count = 1 + ncarried + others;
-    if (n == 1) {
-        round(t, lz_mat_index(t, 0), v, next, user);
-        memcpy(v, next, ncarried * sizeof *v);
-        return;
-    }
     all[0] = lz_mat_index(t, 0);
     memcpy(all + 1, v, (ncarried + others) * sizeof *v);
     for (uint32_t i = 0; i < count; i++)
@@ -188,8 +249,8 @@ void lz_mat_loop(const lz_mats *t, int64_t n, lz_val *v, uint32_t ncarried, uint
             lost(t, v, ncarried);
             return;
         }
-    const lz_func *cond = region(t, all, count, n, ncarried, NULL, NULL);
-    const lz_func *body = cond ? region(t, all, count, n, ncarried, round, user) : NULL;
+    const lz_func *cond = region(t, all, count, n, ncarried, NULL, NULL, flags);
+    const lz_func *body = cond ? region(t, all, count, n, ncarried, round, user, flags) : NULL;
     lz_val w = body ? lz_build_while(t->f, cond, body, all, count) : LZ_NOVAL;
     if (w == LZ_NOVAL) {
         lost(t, v, ncarried);
@@ -197,4 +258,22 @@ void lz_mat_loop(const lz_mats *t, int64_t n, lz_val *v, uint32_t ncarried, uint
     }
     for (uint32_t i = 0; i < ncarried; i++)
         v[i] = lz_build_result(t->f, w, i + 1);
+}
+
+void lz_mat_loop(const lz_mats *t, int64_t n, lz_val *v, uint32_t ncarried, uint32_t others,
+                 lz_mat_round *round, void *user)
+{
+    lz_val next[MOST];
+    if (n != 1) {
+        loop(t, n, v, ncarried, others, round, user, 0);
+        return;
+    }
+    round(t, lz_mat_index(t, 0), v, next, user);
+    memcpy(v, next, ncarried * sizeof *v);
+}
+
+void lz_mat_loop_while(const lz_mats *t, int64_t n, lz_val *v, uint32_t ncarried, uint32_t others,
+                       lz_mat_round *round, void *user)
+{
+    loop(t, n, v, ncarried, others, round, user, UNTIL);
 }

@@ -105,6 +105,14 @@ typedef enum lz_hlo_transpose {
 LZ_API lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool left_side, bool lower,
                                              bool unit_diagonal, lz_hlo_transpose transpose_a,
                                              const lz_site *site);
+/* Decompositions of the matrices in the last two dimensions of a; f32, f64, complex. Results that
+ * are written through pointers, which may be NULL, are handles of the innermost scope. Rows
+ * lazuli.lu, lazuli.qr and lazuli.svd of docs/ops.md; see <lazuli/decompositions.h>. */
+LZ_API lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order,
+                               const lz_site *site);
+LZ_API lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_site *site);
+LZ_API lz_tensor *lz_hlo_svd_at(lz_tensor *a, bool full, lz_tensor **s, lz_tensor **v,
+                                const lz_site *site);
 /* Windows over x, one entry per dimension of x (0 in size, stride and dilations means 1): x with
  * base_dilation - 1 gaps between its elements, `low` before and `high` after (negative: cut),
  * walked by windows of `size` elements `dilation` apart, `stride` from one to the next. */

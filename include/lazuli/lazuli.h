@@ -20,6 +20,7 @@
 #include <lazuli/image_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/stablehlo.h>
+#include <lazuli/decompositions.h>
 #include <lazuli/grad.h>
 #include <lazuli/transforms.h>
 #include <lazuli/data.h>

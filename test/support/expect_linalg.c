@@ -42,13 +42,25 @@ static int64_t extent(const lz_type *t, int from_end)
     return t->shape.dims[t->shape.rank - from_end];
 }
 
-/* What the error of element i of operand k is relative to: itself; of a positive definite matrix, the diagonal. */
-static double scale_of(const mover *m, uint32_t k, const lz_literal *x, int64_t i)
+/* The largest element of the matrix that has element i. */
+static double largest(const lz_literal *x, int64_t i)
+{
+    int64_t n = extent(x->type, 1) * extent(x->type, 2), first = i / n * n;
+    double most = 0;
+    for (int64_t e = first; e < first + n; e++)
+        most = fmax(most, (double)lz_cx_abs(get(x, e)));
+    return most;
+}
+
+/* What the error of element i of an operand is relative to: in substitution itself; of a positive definite matrix, the diagonal; else the
+ * largest. */
+static double scale_of(const mover *m, const lz_literal *x, int64_t i)
 {
     int64_t n = extent(x->type, 1), first = i / (n * n) * n * n, row = i / n % n, col = i % n;
-    if (m->s->op != LZ_OP_CHOLESKY)
+    if (m->s->op == LZ_OP_TRIANGULAR_SOLVE)
         return (double)lz_cx_abs(get(x, i));
-    (void)k;
+    if (m->s->op != LZ_OP_CHOLESKY)
+        return largest(x, i);
     return sqrt(fabs((double)get(x, first + row * n + row).re)) *
            sqrt(fabs((double)get(x, first + col * n + col).re));
 }
@@ -59,7 +71,7 @@ static lz_literal *moved(const mover *m, uint32_t k, const lz_literal *x)
     lz_literal *out = t ? lz_literal_new(t) : NULL;
     for (int64_t i = 0; out && i < t->nelem; i++) {
         lz_cx v = get(x, i);
-        double by = m->eps * scale_of(m, k, x, i) + (m->s->op == LZ_OP_CHOLESKY || k ? m->tiny : 0);
+        double by = m->eps * scale_of(m, x, i) + (m->s->op == LZ_OP_CHOLESKY || k ? m->tiny : 0);
         if (isfinite(by) && finite_(v)) {
             v.re += m->move(m->ctx) * by;
             v.im += lz_dtype_is_complex(m->wide) ? m->move(m->ctx) * by : 0;
@@ -97,6 +109,43 @@ static void let_go(const mover *m, const lz_literal *a, const lz_literal *b, lz_
     }
 }
 
+/* Results of a decomposition: of a matrix that is not finite, or whose squares are not, anything; singular vectors have a sign that nothing
+ * says, and those beyond the singular values are any basis. */
+static void let_go_all(const mover *m, const lz_literal *a, lz_literal **out)
+{
+    int64_t each = extent(a->type, 1) * extent(a->type, 2);
+    double most = sqrt(m->huge) / (double)(each + 1), least = sqrt(m->tiny);
+    for (int64_t b = 0; each && b < a->type->nelem / each; b++) {
+        double x = largest(a, b * each);
+        bool finite = x < most && (x > least || x == 0);
+        for (int64_t e = 0; e < each && finite; e++)
+            finite = finite_(get(a, b * each + e));
+        for (uint32_t k = 0; k < m->s->nresult && !finite; k++) {
+            int64_t n = out[k]->type->nelem * each / a->type->nelem;
+            bool whole = lz_dtype_is_int(out[k]->type->dtype);
+            double v = m->move(m->ctx) < 0 ? 0 : whole ? 7 : NAN;
+            for (int64_t e = 0; e < n; e++)
+                set(out[k], b * n + e, (lz_cx){v, v});
+        }
+    }
+    for (uint32_t k = 0; k < m->s->nresult && m->s->op == LZ_OP_SVD; k += 2) {
+        int64_t cols = extent(out[k]->type, 1), rows = extent(out[k]->type, 2);
+        int64_t values = extent(out[1]->type, 1);
+        for (int64_t c = 0; c < out[k]->type->nelem / (rows ? rows : 1); c++) {
+            double sign = c % cols >= values || m->move(m->ctx) < 0 ? -1 : 1;
+            double turn = lz_dtype_is_complex(m->wide) ? INFINITY : 1; /* a phase: anything */
+            for (int64_t i = 0; i < rows; i++) {
+                int64_t e = (c / cols * rows + i) * cols + c % cols;
+                lz_cx v = get(out[k], e);
+                if (sign < 0)
+                    set(out[k], e, (lz_cx){-v.re * turn, -v.im * turn});
+                if (c % cols >= values)
+                    set(out[k], e, (lz_cx){m->move(m->ctx) < 0 ? 0 : NAN, 0});
+            }
+        }
+    }
+}
+
 lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal **out,
                            lz_expect_move *move, void *ctx)
 {
@@ -110,7 +159,7 @@ lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal 
                (dbl ? DBL_MAX : FLT_MAX) / 16,
                move,
                ctx};
-    lz_literal *x[2] = {NULL}, *r = NULL;
+    lz_literal *x[2] = {NULL}, *r[3] = {NULL};
     const lz_type *types[2] = {NULL};
     bool ok = true;
     for (uint32_t k = 0; k < s->nopnd; k++) {
@@ -119,18 +168,22 @@ lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal 
         types[k] = x[k] ? x[k]->type : NULL;
     }
     const lz_sig *wide = ok ? lz_sig_get(s->op, s->attr, types, s->nopnd) : NULL;
-    lz_status st = wide ? lz_ref_eval_inst(wide, x, &r) : LZ_EMEM;
+    lz_status st = wide ? lz_ref_eval_inst(wide, x, r) : LZ_EMEM;
     int steps = lz_dtype_size(d) == 2;
-    for (int64_t i = 0; st == LZ_OK && i < r->type->nelem; i++) {
-        set(out[0], i, get(r, i));
-        if (steps)
-            lz_test_set_bits(out[0], i,
-                             lz_test_step(d, lz_test_get_bits(out[0], i), lround(move(ctx))));
-    }
+    for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++)
+        for (int64_t i = 0; i < r[k]->type->nelem; i++) {
+            set(out[k], i, get(r[k], i));
+            if (steps)
+                lz_test_set_bits(out[k], i,
+                                 lz_test_step(d, lz_test_get_bits(out[k], i), lround(move(ctx))));
+        }
     if (st == LZ_OK && s->op == LZ_OP_TRIANGULAR_SOLVE)
         let_go(&m, opnd[0], opnd[1], out[0]);
+    else if (st == LZ_OK && s->op != LZ_OP_CHOLESKY)
+        let_go_all(&m, opnd[0], out);
     lz_literal_release(x[0]);
     lz_literal_release(x[1]);
-    lz_literal_release(r);
+    for (int k = 0; k < 3; k++)
+        lz_literal_release(r[k]);
     return st;
 }

@@ -315,7 +315,9 @@ lz_fill lz_gen_fill(const lz_func *f, lz_fill wanted, bool spiced)
 static bool is_matrix(const lz_func *f, uint32_t p)
 {
     for (uint32_t i = f->nparam; i < f->ninst; i++)
-        if (lz_op_get(lz_inst_op(&f->insts[i]))->cls == LZ_CLASS_LINALG && f->insts[i].opnd[0] == p)
+        if ((lz_inst_op(&f->insts[i]) == LZ_OP_CHOLESKY ||
+             lz_inst_op(&f->insts[i]) == LZ_OP_TRIANGULAR_SOLVE) &&
+            f->insts[i].opnd[0] == p)
             return true;
     return false;
 }

@@ -598,7 +598,13 @@ static lz_val op_fft(gen *g)
     return gen_build(g, LZ_OP_FFT, &at, &a, 1);
 }
 
-/* Square matrices as operand 0: the dtype and the batch of a value there is, or of the case. */
+static bool *flag_of(lz_attr_any *at)
+{
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    return lz_attr_fields(&at->head, f) > 0 ? f[0].flag : NULL;
+}
+
+/* Matrices as operand 0, square ones where they must be: the dtype and the batch of a value there is, or of the case. */
 static lz_val op_linalg(gen *g, lz_op op)
 {
     static const int8_t sizes[] = {1, 2, 3, 5, 8, 0, 13};
@@ -606,16 +612,20 @@ static lz_val op_linalg(gen *g, lz_op op)
     if (d == LZ_DTYPE_NONE)
         return LZ_NOVAL;
     lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 2), b;
+    bool square = op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE;
     if (s.rank < 2)
         return LZ_NOVAL;
     int rank = s.rank;
-    s.dims[rank - 1] = s.dims[rank - 2] =
-        g->pure && g->shape ? s.dims[rank - 1] : sizes[RND(0, g->o.no_empty ? 4 : 6)];
+    if (square)
+        s.dims[rank - 1] = s.dims[rank - 2] =
+            g->pure && g->shape ? s.dims[rank - 1] : sizes[RND(0, g->o.no_empty ? 4 : 6)];
     lz_attr_any at;
     lz_attr_init(&at, lz_op_get(op)->attr);
     lz_val opnd[2] = {gen_make(g, d, &s)};
-    if (op == LZ_OP_CHOLESKY) {
-        at.as_cholesky.lower = CHANCE(50);
+    if (op != LZ_OP_TRIANGULAR_SOLVE) {
+        bool *flag = flag_of(&at);
+        if (flag)
+            *flag = CHANCE(50);
         return gen_build(g, op, &at, opnd, 1);
     }
     at.as_triangular_solve = (lz_attr_triangular_solve){.kind = LZ_ATTR_triangular_solve,

@@ -32,7 +32,102 @@ SOLVE(right_upper, false, false, false, NO_TRANSPOSE)
 SOLVE(right_unit, false, false, true, ADJOINT)
 /* clang-format on */
 
+static lz_tensor *f_lu(lz_tensor **x)
+{
+    return lz_linalg_lu_factor(x[0], NULL);
+}
+static lz_tensor *f_inv(lz_tensor **x)
+{
+    return lz_linalg_inv(safe(x[0]));
+}
+static lz_tensor *f_solve(lz_tensor **x)
+{
+    return lz_linalg_solve(safe(x[0]), x[1], true);
+}
+static lz_tensor *f_det(lz_tensor **x)
+{
+    return lz_linalg_det(x[0]);
+}
+static lz_tensor *f_slogdet(lz_tensor **x)
+{
+    lz_tensor *l;
+    lz_linalg_slogdet(x[0], &l);
+    return l;
+}
+static lz_tensor *both(lz_tensor *a, lz_tensor *b)
+{
+    lz_tensor *v[2] = {lz_flatten(a, 0, -1), lz_flatten(b, 0, -1)};
+    return lz_cat(v, 2, 0);
+}
+static lz_tensor *f_qr(lz_tensor **x)
+{
+    lz_tensor *r, *q = lz_linalg_qr(x[0], "reduced", &r);
+    return both(q, r);
+}
+static lz_tensor *f_q(lz_tensor **x)
+{
+    return lz_linalg_qr(x[0], "complete", NULL);
+}
+static lz_tensor *f_r(lz_tensor **x)
+{
+    return lz_linalg_qr(x[0], "r", NULL);
+}
+static lz_tensor *f_svdvals(lz_tensor **x)
+{
+    return lz_linalg_svdvals(x[0]);
+}
+/* Signs do not show in squares of the vectors' elements. */
+static lz_tensor *f_svd(lz_tensor **x)
+{
+    lz_tensor *s, *vh, *u = lz_linalg_svd(x[0], false, &s, &vh);
+    return both(lz_mul(u, u), lz_mul(vh, vh));
+}
+static lz_tensor *f_eigh(lz_tensor **x)
+{
+    lz_tensor *v, *w = lz_linalg_eigh(x[0], false, &v);
+    return both(w, lz_mul(v, v));
+}
+static lz_tensor *f_pinv(lz_tensor **x)
+{
+    return lz_linalg_pinv(x[0], -1);
+}
+static lz_tensor *f_nuclear(lz_tensor **x)
+{
+    return lz_linalg_matrix_norm(x[0], "nuc", false);
+}
+static lz_tensor *f_lstsq(lz_tensor **x)
+{
+    return lz_linalg_lstsq(x[0], x[1]);
+}
+static lz_tensor *f_power(lz_tensor **x)
+{
+    return lz_linalg_matrix_power(safe(x[0]), -3);
+}
+
 static const gcase cases[] = {
+    {"lu", f_lu, 1, {S(3, 3)}, -2, 2, true},
+    {"lu batch", f_lu, 1, {S(2, 2, 2)}, -2, 2, true},
+    {"lu tall", f_lu, 1, {S(4, 2)}, -2, 2, true},
+    {"lu wide", f_lu, 1, {S(2, 4)}, -2, 2, true},
+    {"inv", f_inv, 1, {S(3, 3)}, -1, 1, true},
+    {"solve", f_solve, 2, {S(3, 3), S(3, 2)}, -1, 1, true},
+    {"det", f_det, 1, {S(2, 3, 3)}, -2, 2, true},
+    {"slogdet", f_slogdet, 1, {S(2, 3, 3)}, -2, 2, true},
+    {"qr", f_qr, 1, {S(3, 3)}, -2, 2, true},
+    {"qr tall", f_qr, 1, {S(4, 2)}, -2, 2, true},
+    {"qr wide", f_qr, 1, {S(2, 3)}, -2, 2, true},
+    {"q wide", f_q, 1, {S(2, 3)}, -2, 2, true},
+    {"r", f_r, 1, {S(2, 3, 2)}, -2, 2, true},
+    {"svdvals", f_svdvals, 1, {S(3, 2)}, -2, 2, true},
+    {"svd", f_svd, 1, {S(3, 3)}, -2, 2, true},
+    {"svd tall", f_svd, 1, {S(4, 2)}, -2, 2, true},
+    {"svd wide", f_svd, 1, {S(2, 3)}, -2, 2, true},
+    {"eigh", f_eigh, 1, {S(3, 3)}, -2, 2, true},
+    {"pinv", f_pinv, 1, {S(4, 2)}, -2, 2, true},
+    {"nuclear", f_nuclear, 1, {S(3, 2)}, -2, 2, true},
+    {"lstsq", f_lstsq, 2, {S(4, 2), S(4, 1)}, -2, 2, true},
+    {"lstsq wide", f_lstsq, 2, {S(2, 3), S(2, 1)}, -2, 2, true},
+    {"power", f_power, 1, {S(2, 2)}, -1, 1, true},
     {"cholesky", f_cholesky, 1, {S(3, 3)}, -0.7, 0.7, true},
     {"cholesky batch", f_cholesky, 1, {S(2, 2, 2)}, -0.7, 0.7, true},
     {"cholesky upper", f_cholesky_upper, 1, {S(3, 3)}, -0.7, 0.7, true},
