@@ -2,8 +2,12 @@
  * there behind it, which keeps the order of the rest. */
 #include "runtime/tr_order.h"
 #include "runtime/compose.h"
+#include "runtime/metrics.h"
 #include <inttypes.h>
+#include <lazuli/hlo.h>
 #include <lazuli/order.h>
+#include <lazuli/shape_ops.h>
+#include <string.h>
 
 static lz_node *flat(lz_tr *c, lz_node *x)
 {
@@ -95,8 +99,70 @@ static lz_node *coordinates(lz_tr *c, const lz_shape *s, const found *f, int64_t
     return lz_tr_fill(c, lz_tr_const(c, LZ_I64, 0, f->at), &col);
 }
 
+/* ---- as long as there are: all there can be is recorded, the count read, and the rest cut off ---- */
+
+typedef struct exact {
+    lz_api_frame frame;
+    const char *op;
+    lz_tensor *count, **wanted; /* where the caller wants it; may be NULL */
+} exact;
+
+static void exact_begin(exact *e, const char *op, lz_tensor **wanted, const lz_site *site)
+{
+    *e = (exact){.frame = lz_api_enter(op, site), .op = op, .wanted = wanted};
+    lz_scope_begin();
+}
+
+/* n < 0: the count could not be read. */
+static lz_tensor *first_rows(const exact *e, lz_tensor *all, int64_t n, const lz_site *site)
+{
+    return n < 0 ? lz_error_tensor_last(e->op, site) : lz_narrow_at(all, 0, 0, n, site);
+}
+
+/* Of `all`, and of `more` where it is not NULL. */
+static lz_tensor *exact_end(exact *e, lz_tensor *all, lz_tensor **more, const lz_site *site)
+{
+    int64_t n = lz_item_i64_at(e->count, site);
+    lz_tensor *r = first_rows(e, all, n, site);
+    if (more)
+        *more = lz_escape(first_rows(e, *more, n, site));
+    if (e->wanted)
+        *e->wanted = lz_escape(e->count);
+    lz_counter_add(LZ_COUNTER_MaterializedSizes, n >= 0);
+    r = lz_scope_end_keep(r);
+    lz_api_leave(&e->frame);
+    return r;
+}
+
+static bool is_exact(size_t struct_size, int64_t size)
+{
+    return struct_size > sizeof(size_t) && size == LZ_EXACT_SIZE;
+}
+
+/* The options for all rows; the fields a caller compiled earlier does not have are their defaults. */
+static lz_size_options all_rows(const lz_size_options *o, lz_tensor **count)
+{
+    lz_size_options all = {.struct_size = sizeof all};
+    memcpy(&all, o, o->struct_size < sizeof all ? o->struct_size : sizeof all);
+    all.struct_size = sizeof all;
+    all.size = 0;
+    all.count = count;
+    return all;
+}
+
+static lz_tensor **count_of(const lz_size_options *o)
+{
+    return o->struct_size >= sizeof *o ? o->count : NULL;
+}
+
 lz_tensor *lz_nonzero_at(lz_tensor *x, const lz_size_options *o, const lz_site *site)
 {
+    if (o && is_exact(o->struct_size, o->size)) {
+        exact e;
+        exact_begin(&e, "lz_nonzero", count_of(o), site);
+        lz_size_options all = all_rows(o, &e.count);
+        return exact_end(&e, lz_nonzero_at(x, &all, site), NULL, site);
+    }
     BEGIN("lz_nonzero");
     OPTIONS(lz_size_options, opt, .size = 0);
     lz_node *n = opt ? IN(x) : NULL, *r = NULL;
@@ -129,6 +195,12 @@ static lz_node *masked_select(lz_tr *c, lz_node *x, lz_node *mask, const lz_size
 lz_tensor *lz_masked_select_at(lz_tensor *x, lz_tensor *mask, const lz_size_options *o,
                                const lz_site *site)
 {
+    if (o && is_exact(o->struct_size, o->size)) {
+        exact e;
+        exact_begin(&e, "lz_masked_select", count_of(o), site);
+        lz_size_options all = all_rows(o, &e.count);
+        return exact_end(&e, lz_masked_select_at(x, mask, &all, site), NULL, site);
+    }
     BEGIN("lz_masked_select");
     OPTIONS(lz_size_options, opt, .size = 0);
     found f = {0};
@@ -176,8 +248,26 @@ static bool find_distinct(lz_tr *c, lz_node *x, int64_t size, distinct *out)
     return out->values && out->counts && out->inverse;
 }
 
+/* o->size is LZ_EXACT_SIZE. */
+static lz_tensor *unique_exact(lz_tensor *x, const lz_unique_options *o, const lz_site *site)
+{
+    exact e;
+    lz_unique_options all = {.struct_size = sizeof all};
+    memcpy(&all, o, o->struct_size < sizeof all ? o->struct_size : sizeof all);
+    exact_begin(&e, "lz_unique", all.count, site);
+    all.struct_size = sizeof all;
+    all.size = 0;
+    all.count = &e.count;
+    lz_tensor *values = lz_unique_at(x, &all, site);
+    if (all.inverse)
+        *all.inverse = lz_escape(*all.inverse);
+    return exact_end(&e, values, all.counts, site);
+}
+
 lz_tensor *lz_unique_at(lz_tensor *x, const lz_unique_options *o, const lz_site *site)
 {
+    if (o && is_exact(o->struct_size, o->size))
+        return unique_exact(x, o, site);
     BEGIN("lz_unique");
     OPTIONS(lz_unique_options, opt, .size = 0);
     lz_node *n = opt ? IN(x) : NULL;

@@ -70,9 +70,14 @@ LZ_API lz_tensor *lz_bucketize_at(lz_tensor *x, lz_tensor *boundaries, bool righ
                                   const lz_site *site);
 
 /* ---- as many as there are, up to a bound: the shape does not depend on values ---- */
+/* For size: exactly as many as there are, as in ATen. The count is read, which executes what is
+ * pending for it and waits (counter MaterializedSizes), and every other count is another program.
+ * Not in what is recorded to run later (loops, branches, lz_function_trace): reading there is an
+ * error. */
+#define LZ_EXACT_SIZE (-1)
 typedef struct lz_size_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_size_options));
-    /* rows of the result; 0: as many as there can be. What is more is left out */
+    /* rows of the result; 0: as many as there can be. What is more is left out. LZ_EXACT_SIZE */
     int64_t size LZ_DEFAULT(0);
     double fill LZ_DEFAULT(0);          /* in rows that are not there */
     lz_tensor **count LZ_DEFAULT(NULL); /* how many there are, also beyond size: i64, rank 0 */

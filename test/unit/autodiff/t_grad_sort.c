@@ -105,6 +105,23 @@ START_TEST(bad_calls)
 }
 END_TEST
 
+/* The read of the count does not cut what is differentiated. */
+START_TEST(selection_of_exact_size)
+{
+    double v[5] = {1, -2, 3, NAN, 4}, back[5];
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    lz_scope_begin();
+    lz_tensor *x = lz_from_host(LZ_F64, LZ_SHAPE(5), v), *g;
+    lz_tensor *some = lz_masked_select(x, lz_gt_scalar(x, 0), .size = LZ_EXACT_SIZE);
+    ck_assert_int_eq(lz_numel(some), 3);
+    ck_assert_int_eq(lz_grad(lz_sum(lz_mul(some, some)), &x, 1, &g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(g, back, sizeof back), LZ_OK);
+    for (int k = 0; k < 5; k++)
+        ck_assert(back[k] == (v[k] > 0 ? 2 * v[k] : 0));
+    lz_scope_end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("grad_sort");
@@ -112,6 +129,7 @@ int main(void)
     tcase_add_loop_test(t, first_order, 0, 2 * NCASES);
     tcase_add_loop_test(t, second_order, 0, NCASES);
     tcase_add_test(t, bad_calls);
+    tcase_add_loop_test(t, selection_of_exact_size, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

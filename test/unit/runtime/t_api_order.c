@@ -428,6 +428,36 @@ START_TEST(refused)
 }
 END_TEST
 
+/* As long as there are, by a read that is counted. */
+START_TEST(exact_sizes)
+{
+    rt_use(_i ? "CPU" : "REF");
+    float v[7] = {0, 3, -0.0f, NAN, 3, -1, 0}, back[7];
+    int64_t i64[7];
+    lz_tensor *a = lz_from_host(LZ_F32, LZ_SHAPE(7), v), *count, *counts, *inverse;
+    int64_t before = lz_counter_value("MaterializedSizes");
+    lz_tensor *nz = lz_nonzero(a, .size = LZ_EXACT_SIZE, .count = &count);
+    ck_assert_int_eq(lz_counter_value("MaterializedSizes"), before + 1);
+    ck_assert(lz_shape_of(nz).dims[0] == 4 && lz_shape_of(nz).dims[1] == 1 && lz_item(count) == 4);
+    OK(lz_to_host(nz, i64, 32));
+    ck_assert(i64[0] == 1 && i64[1] == 3 && i64[2] == 4 && i64[3] == 5);
+    lz_tensor *some = lz_masked_select(a, lz_gt_scalar(a, 0), .size = LZ_EXACT_SIZE);
+    ck_assert(lz_numel(some) == 2 && lz_item(lz_sum(some)) == 6);
+    lz_tensor *u = lz_unique(a, .size = LZ_EXACT_SIZE, .counts = &counts, .inverse = &inverse);
+    ck_assert(lz_numel(u) == 4 && lz_numel(counts) == 4 && lz_numel(inverse) == 7);
+    OK(lz_to_host(u, back, 16));
+    ck_assert(back[0] == -1 && back[1] == 0 && back[2] == 3 && isnan(back[3]));
+    OK(lz_to_host(counts, i64, 32));
+    ck_assert(i64[0] == 1 && i64[1] == 3 && i64[2] == 2 && i64[3] == 1);
+    ck_assert_int_eq(lz_counter_value("MaterializedSizes"), before + 3);
+    lz_tensor *none = lz_zeros(LZ_BOOL, LZ_SHAPE(3, 2));
+    ck_assert_int_eq(lz_shape_of(lz_nonzero(none, .size = LZ_EXACT_SIZE)).dims[0], 0);
+    BAD(lz_nonzero(NULL, .size = LZ_EXACT_SIZE), LZ_ENULL, "");
+    BAD(lz_masked_select(a, a, .size = LZ_EXACT_SIZE, .count = &count), LZ_EDTYPE, "boolean");
+    ck_assert_int_eq(lz_status_of(count), LZ_EDTYPE);
+}
+END_TEST
+
 /* Another q, another size of nothing: numbers are arguments, so nothing is compiled. */
 START_TEST(numbers_compile_nothing)
 {
@@ -455,6 +485,7 @@ int main(void)
     tcase_add_loop_test(t, quantiles, 0, RUNS);
     tcase_add_loop_test(t, small_and_empty, 0, 2);
     tcase_add_test(t, refused);
+    tcase_add_loop_test(t, exact_sizes, 0, 2);
     tcase_add_test(t, numbers_compile_nothing);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
