@@ -248,6 +248,12 @@ lz_status lz_jvp_scatter(const lz_jvp *j)
     return adds || assigns ? lz_jvp_linear(j) : lz_jvp_pairs(j);
 }
 
+lz_status lz_jvp_custom_call(const lz_jvp *j)
+{
+    return LZ_FAIL(LZ_EGRAD, "custom_call @%.200s has no gradient rule",
+                   LZ_ATTR(call, j->sig->attr)->call_target_name);
+}
+
 lz_status lz_jvp_select_and_scatter(const lz_jvp *j)
 {
     if (lz_region_as_binary(ATTRS(select_and_scatter)->scatter) != LZ_OP_ADD)

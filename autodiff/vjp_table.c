@@ -16,6 +16,13 @@ lz_status lz_vjp_none(const lz_vjp *v)
     return LZ_OK;
 }
 
+/* Nobody knows what a function of the program's own computes. */
+lz_status lz_vjp_custom_call(const lz_vjp *v)
+{
+    return LZ_FAIL(LZ_EGRAD, "custom_call @%.200s has no gradient rule",
+                   LZ_ATTR(call, v->sig->attr)->call_target_name);
+}
+
 /* The reverse pass hands a projection's gradient to its operation itself. */
 lz_status lz_vjp_result(const lz_vjp *v)
 {

@@ -1,7 +1,7 @@
 /* attr.c - attribute records: fields, hash, equality, interning, text. See attr.h. Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/intern.h"
-#include "ir/module.h"
+#include "ir/print.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@
 #define DTYPE(f) FIELD(f, DTYPE, dtype, NULL)
 #define ENUM(f, E) FIELD(f, ENUM, value, #E)
 #define REGION(f) FIELD(f, REGION, region, NULL)
+#define STR(f) FIELD(f, STR, str, NULL)
 #define ATTR(kind_, fields)                                                                        \
     static int fields_##kind_(lz_attr_##kind_ *a, lz_field *out)                                   \
     {                                                                                              \
@@ -135,6 +136,11 @@ static void content_list(content *c, int32_t n, const int64_t *v)
         content_put(c, v, count * sizeof *v);
 }
 
+static const char *text_of(const lz_field *f)
+{
+    return *f->str ? *f->str : "";
+}
+
 static void content_field(content *c, const lz_field *f)
 {
     uint8_t small;
@@ -161,6 +167,11 @@ static void content_field(content *c, const lz_field *f)
         break;
     case LZ_FIELD_REGION: {
         lz_hash h = *f->region ? (*f->region)->hash : (lz_hash){0, 0};
+        content_put(c, &h, sizeof h);
+        break;
+    }
+    case LZ_FIELD_STR: {
+        lz_hash h = lz_hash_bytes(text_of(f), strlen(text_of(f)));
         content_put(c, &h, sizeof h);
         break;
     }
@@ -202,6 +213,8 @@ static bool field_eq(const lz_field *a, const lz_field *b)
         return *a->value == *b->value;
     case LZ_FIELD_REGION:
         return *a->region == *b->region;
+    case LZ_FIELD_STR:
+        return strcmp(text_of(a), text_of(b)) == 0;
     }
     return false;
 }
@@ -234,6 +247,44 @@ const lz_attr lz_attr_empty = {LZ_ATTR_none};
 static bool attr_same(const lz_intern_node *node, const void *key)
 {
     return lz_attr_eq(&((const attr_node *)(const void *)node)->attr.head, key);
+}
+
+typedef struct string_node {
+    lz_intern_node node;
+    char text[];
+} string_node;
+typedef struct string_key {
+    const char *s;
+    size_t n;
+} string_key;
+
+static lz_intern strings = LZ_INTERN_INIT;
+
+static bool string_same(const lz_intern_node *node, const void *key)
+{
+    const char *t = ((const string_node *)(const void *)node)->text;
+    const string_key *k = key;
+    return strlen(t) == k->n && memcmp(t, k->s, k->n) == 0;
+}
+
+const char *lz_string_get(const char *s, size_t n)
+{
+    string_key k = {s, n};
+    lz_hash h = lz_hash_bytes(s, n);
+    string_node *found = (string_node *)(void *)lz_intern_find(&strings, h, string_same, &k);
+    if (found)
+        return found->text;
+    string_node *fresh = lz_calloc(1, sizeof *fresh + n + 1);
+    if (!fresh) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a text of %zu characters", n);
+        return NULL;
+    }
+    fresh->node.hash = h;
+    memcpy(fresh->text, s, n);
+    found = (string_node *)(void *)lz_intern_add(&strings, &fresh->node, string_same, &k, NULL);
+    if (found != fresh)
+        lz_free(fresh);
+    return found->text;
 }
 
 static lz_status field_check(const lz_field *f)
@@ -295,6 +346,9 @@ void lz_attr_copy(lz_attr *to, const lz_attr *from)
             break;
         case LZ_FIELD_REGION:
             *ft[i].region = *ff[i].region;
+            break;
+        case LZ_FIELD_STR:
+            *ft[i].str = *ff[i].str;
             break;
         }
 }
@@ -366,6 +420,9 @@ void lz_attr_field_print(lz_buf *b, const lz_field *f)
     case LZ_FIELD_ENUM:
         lz_buf_puts(b, lz_attr_enum_name(f->table, *f->value));
         break;
+    case LZ_FIELD_STR:
+        lz_print_string(b, text_of(f));
+        break;
     case LZ_FIELD_REGION:
         break;
     }
@@ -415,6 +472,9 @@ void lz_attr_field_put(lz_buf *b, const lz_field *f)
     case LZ_FIELD_ENUM:
         lz_buf_u8(b, (uint8_t)*f->value);
         break;
+    case LZ_FIELD_STR:
+        lz_buf_lstr(b, text_of(f));
+        break;
     case LZ_FIELD_REGION:
         break;
     }
@@ -430,6 +490,16 @@ static void take_list(lz_rd *r, int32_t *n, int64_t *v)
     *n = count;
     for (int i = 0; i < count; i++)
         v[i] = (int64_t)lz_rd_u64(r);
+}
+
+static const char *take_string(lz_rd *r)
+{
+    uint32_t n = lz_rd_u32(r);
+    const char *s = lz_rd_bytes(r, n);
+    r->failed |= !s || memchr(s, 0, n);
+    const char *kept = r->failed ? NULL : lz_string_get(s, n);
+    r->failed |= !kept;
+    return kept;
 }
 
 void lz_attr_field_take(lz_rd *r, const lz_field *f)
@@ -454,6 +524,9 @@ void lz_attr_field_take(lz_rd *r, const lz_field *f)
     case LZ_FIELD_ENUM:
         *f->value = lz_rd_u8(r);
         r->failed |= !lz_attr_enum_name(f->table, *f->value);
+        break;
+    case LZ_FIELD_STR:
+        *f->str = take_string(r);
         break;
     case LZ_FIELD_REGION:
         r->failed = true;

@@ -12,7 +12,8 @@ typedef enum lz_field_type {
     LZ_FIELD_SHAPE,
     LZ_FIELD_DTYPE,
     LZ_FIELD_ENUM,
-    LZ_FIELD_REGION
+    LZ_FIELD_REGION,
+    LZ_FIELD_STR
 } lz_field_type;
 
 /* One field of one record; `at` points into it. */
@@ -29,6 +30,7 @@ typedef struct lz_field {
         lz_dtype *dtype;
         int32_t *value;
         const struct lz_func **region;
+        const char **str;
     };
 } lz_field;
 enum { LZ_ATTR_MAX_FIELDS = 20 };

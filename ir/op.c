@@ -53,6 +53,12 @@ static const lz_op_info rows[LZ_OP_COUNT] = {
 #include "ir/ops.def"
 };
 
+bool lz_op_is_step(lz_op op)
+{
+    lz_op_class c = lz_op_get(op)->cls;
+    return c == LZ_CLASS_CONTROL || c == LZ_CLASS_CALL;
+}
+
 const lz_op_info *lz_op_get(lz_op op)
 {
     return &rows[(unsigned)op < LZ_OP_COUNT ? op : LZ_OP_NONE];

@@ -30,7 +30,8 @@ typedef enum lz_op_class {
     LZ_CLASS_CONTROL,
     LZ_CLASS_WINDOW,
     LZ_CLASS_FFT,
-    LZ_CLASS_LINALG
+    LZ_CLASS_LINALG,
+    LZ_CLASS_CALL
 } lz_op_class;
 enum {
     LZ_F_PURE = 1 << 0,
@@ -88,6 +89,8 @@ typedef struct lz_op_info {
 const lz_op_info *lz_op_get(lz_op op);
 /* "add" or "stablehlo.add"; LZ_OP_NONE when unknown */
 lz_op lz_op_from_text(const char *text, size_t n);
+/* A step of its own on whole arrays in memory, in no kernel. */
+bool lz_op_is_step(lz_op op);
 bool lz_op_accepts(lz_op op, lz_dtype d); /* the dtypes column */
 static inline bool lz_op_has(lz_op op, uint32_t flag)
 {
@@ -169,6 +172,7 @@ typedef struct lz_attr {
 #define DTYPE(f) lz_dtype f;
 #define ENUM(f, E) int32_t f;
 #define REGION(f) const struct lz_func *f;
+#define STR(f) const char *f;
 #define ATTR(kind_, fields)                                                                        \
     typedef struct lz_attr_##kind_ {                                                               \
         lz_attr_kind kind;                                                                         \
@@ -179,6 +183,8 @@ typedef struct lz_attr {
  * functions. */
 const lz_attr *lz_attr_get(const lz_attr *record);
 lz_hash lz_attr_hash(const lz_attr *a);
+/* The one copy of n characters without a 0 among them; NULL with LZ_EMEM. For STR fields. */
+const char *lz_string_get(const char *s, size_t n);
 #define LZ_ATTR(kind_, a) ((const lz_attr_##kind_ *)(const void *)(a))
 
 /* ---- signatures: op + attribute + operand types -> result types, shape-checked once and

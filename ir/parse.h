@@ -107,6 +107,16 @@ lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *at, lz_val *out,
                          const lz_type **type);
 
+/* The types that the text gives, if it does, against those of what was read and built. */
+lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t);
+lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t);
+/* The operation t->op from what was read; appends its results. */
+lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v);
+
+/* parse_call.c */
+lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);
+
 /* parse_check.c: what conformance programs expect */
 bool lz_parse_is_check(lz_slice name);
 lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t);

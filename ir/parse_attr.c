@@ -41,6 +41,8 @@ static lz_status read_field(lz_scan *c, const lz_field *f)
         return lz_scan_ints(c, f->name, f->ints);
     case LZ_FIELD_ENUM:
         return lz_scan_enum(c, f->table, f->value);
+    case LZ_FIELD_STR:
+        return lz_scan_text(c, f->str);
     default:
         return LZ_OK;
     }

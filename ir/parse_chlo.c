@@ -27,9 +27,13 @@ static lz_status done(lz_parser *p, lz_stmt *t, lz_val v)
 
 /* ---- top_k: the k largest of the last dimension and where they are, by a sort ---- */
 
-static const lz_func *descending(lz_dtype d)
+/* `largest` of mhlo.topk; chlo.top_k has no such attribute. */
+static bool wants_smallest(const lz_parser *p, const lz_stmt *t)
 {
-    return lz_region_order((lz_dtype[]){d, LZ_I32}, 2, 1, true);
+    const lz_entry *e = lz_stmt_find(t, "largest");
+    lz_scan at = p->c;
+    at.p = e ? e->value : at.p;
+    return e && lz_scan_eat_word(&at, "false");
 }
 
 lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -52,7 +56,7 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     a.kind = LZ_ATTR_sort;
     a.dimension = last;
     a.is_stable = true;
-    a.comparator = descending(x->dtype);
+    a.comparator = lz_region_order((lz_dtype[]){x->dtype, LZ_I32}, 2, 1, !wants_smallest(p, t));
     if (!places || !a.comparator)
         return lz_scan_wrap(&p->c, t->at);
     lz_val in[2] = {t->opnd.data[0], lz_build_iota(s->f, places, last)};

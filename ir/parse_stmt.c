@@ -72,7 +72,7 @@ static lz_status types_differ(lz_parser *p, lz_stmt *t, const char *what, uint32
                         lz_type_short(said, b, sizeof b));
 }
 
-static lz_status check_operand_types(lz_parser *p, const lz_scope *s, lz_stmt *t)
+lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t)
 {
     if (!t->has_arrow)
         return LZ_OK;
@@ -86,7 +86,7 @@ static lz_status check_operand_types(lz_parser *p, const lz_scope *s, lz_stmt *t
     return LZ_OK;
 }
 
-static lz_status check_result_types(lz_parser *p, const lz_scope *s, lz_stmt *t)
+lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t)
 {
     if (t->result_types.len != t->results.len)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
@@ -305,7 +305,7 @@ static lz_status widen_product(lz_scope *s, lz_stmt *t, lz_dtype *narrow)
     return s->f->status;
 }
 
-static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t)
+lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_attr_any a;
     lz_dtype narrow = LZ_DTYPE_NONE;
@@ -322,6 +322,11 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t)
         v = lz_build_convert(s->f, v, narrow);
     if (v == LZ_NOVAL)
         return lz_scan_wrap(&p->c, t->at);
+    return lz_parse_results_of(p, s, t, v);
+}
+
+lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v)
+{
     uint32_t n = s->f->insts[v].sig->nresult;
     LZ_TRY(lz_vec_reserve(&t->results, n));
     for (uint32_t k = 0; k < n; k++) {
@@ -349,8 +354,8 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
         LZ_TRY(lz_parse_reducer(p, s, t->opnd.len / 2, &t->region));
     }
     LZ_TRY(spread_types(p, t));
-    LZ_TRY(check_operand_types(p, s, t));
-    return e ? lz_expand(p, s, t, e) : build(p, s, t);
+    LZ_TRY(lz_parse_check_operands(p, s, t));
+    return e ? lz_expand(p, s, t, e) : lz_parse_build(p, s, t);
 }
 
 static lz_op table_op(lz_slice name);
@@ -394,50 +399,12 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
     }
     LZ_TRY(lz_scan_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
-    LZ_TRY(check_operand_types(p, s, t));
+    LZ_TRY(lz_parse_check_operands(p, s, t));
     t->op = composite ? composite_op(s, t, name) : LZ_OP_NONE;
     if (t->op == LZ_OP_NONE)
         return lz_parse_call(p, s, t, callee);
-    LZ_TRY(build(p, s, t));
-    return check_result_types(p, s, t);
-}
-
-/* custom_call @target(%a) {attributes} : types */
-static lz_status custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
-{
-    lz_slice target = {0};
-    if (t->generic) {
-        LZ_TRY(lz_parse_generic_items(p, s, t));
-    } else {
-        LZ_TRY(lz_scan_symbol(&p->c, &target));
-        LZ_TRY(lz_scan_want(&p->c, "("));
-        LZ_TRY(lz_parse_operands(p, s, t));
-        LZ_TRY(lz_scan_want(&p->c, ")"));
-    }
-    if (lz_scan_eat(&p->c, "{"))
-        LZ_TRY(lz_parse_dictionary(p, t));
-    const lz_entry *e = lz_stmt_find(t, "call_target_name");
-    if (target.n == 0 && e) {
-        lz_scan at = p->c;
-        at.p = e->value;
-        LZ_TRY(lz_scan_string(&at, &target));
-    }
-    LZ_TRY(lz_scan_want(&p->c, ":"));
-    LZ_TRY(lz_parse_types(p, t));
-    LZ_TRY(check_operand_types(p, s, t));
-    if (target.n > strlen("check.") && memcmp(target.s, "check.", strlen("check.")) == 0)
-        return lz_parse_check_call(p, s, t, target);
-    t->op = lz_custom_call_op(target);
-    const lz_op_info *i = lz_op_get(t->op);
-    if (lz_slice_is(target, "Sharding") && t->opnd.len == 1)
-        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[0]));
-    else if (t->op != LZ_OP_NONE && t->opnd.len == (uint32_t)i->arity)
-        LZ_TRY(build(p, s, t));
-    else
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "custom_call: there is no function @" LZ_SLICE_FMT " of %u operands",
-                            LZ_SLICE_ARG(target), t->opnd.len);
-    return check_result_types(p, s, t);
+    LZ_TRY(lz_parse_build(p, s, t));
+    return lz_parse_check_results(p, s, t);
 }
 
 static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -485,12 +452,12 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (lz_slice_is(n, "stablehlo.composite"))
         return call(p, s, t, true);
     if (lz_slice_is(n, "stablehlo.custom_call"))
-        return custom_call(p, s, t);
+        return lz_parse_custom_call(p, s, t);
     if (lz_parse_is_check(n))
         return lz_parse_check(p, s, t);
     if (lz_parse_is_control(n)) {
         LZ_TRY(lz_parse_control(p, s, t));
-        return check_result_types(p, s, t);
+        return lz_parse_check_results(p, s, t);
     }
     t->op = lz_slice_is(n, "chlo.constant") ? LZ_OP_CONSTANT : table_op(n);
     const lz_expansion *e = t->op == LZ_OP_NONE ? lz_expansion_find(n) : NULL;
@@ -499,7 +466,7 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
                             n.n && memchr(n.s, '.', n.n) ? LZ_EUNSUPPORTED : LZ_EPARSE,
                             "operation '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(n));
     LZ_TRY(operation(p, s, t, e));
-    return check_result_types(p, s, t);
+    return lz_parse_check_results(p, s, t);
 }
 
 /* ---- results ---- */

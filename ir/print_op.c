@@ -498,6 +498,32 @@ static void print_barrier(lz_printer *p, const lz_inst *in)
 }
 
 /* Rows that have a form of their own; elementwise ones without share one. */
+static bool is_symbol(const char *s)
+{
+    return strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$") ==
+               strlen(s) &&
+           !(*s >= '0' && *s <= '9') && *s != '.' && *s != '$';
+}
+
+static void print_custom_call(lz_printer *p, const lz_inst *in)
+{
+    const lz_attr_call *a = LZ_ATTR(call, in->sig->attr);
+    puts_(p, "stablehlo.custom_call @");
+    if (is_symbol(a->call_target_name))
+        puts_(p, a->call_target_name);
+    else
+        lz_print_string(p->out, a->call_target_name);
+    puts_(p, "(");
+    lz_print_vals(p, in->opnd, in->sig->nopnd);
+    puts_(p, ")");
+    if (a->backend_config && *a->backend_config) {
+        puts_(p, " {backend_config = ");
+        lz_print_string(p->out, a->backend_config);
+        puts_(p, "}");
+    }
+    functional_type(p, in);
+}
+
 static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_CONVERT] = print_functional,
     [LZ_OP_COMPARE] = print_compare,
@@ -532,6 +558,7 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_SELECT_AND_SCATTER] = lz_print_select_and_scatter,
     [LZ_OP_WINDOW_VIEW] = lz_print_window_view,
     [LZ_OP_RNG_BIT_GENERATOR] = print_rng,
+    [LZ_OP_CUSTOM_CALL] = print_custom_call,
     [LZ_OP_WHILE] = lz_print_while,
     [LZ_OP_IF] = lz_print_if,
     [LZ_OP_OPTIMIZATION_BARRIER] = print_barrier,

@@ -55,6 +55,8 @@ lz_status lz_scan_type(lz_scan *c, const lz_type **out); /* tensor<2x3xf32> */
 lz_status lz_scan_ints(lz_scan *c, const char *field, lz_ints *out);
 /* LT, #stablehlo<comparison_direction LT>, #chlo<...> */
 lz_status lz_scan_enum(lz_scan *c, const char *table, int32_t *out);
+/* "text", its escapes read; interned */
+lz_status lz_scan_text(lz_scan *c, const char **out);
 lz_status lz_scan_bool(lz_scan *c, bool *out);
 /* dense<...> : type. splat: the literal is the scalar that fills the type (only when it has not
  * exactly one element). */

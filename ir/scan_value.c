@@ -332,6 +332,42 @@ static lz_status read_dense(lz_scan *c, const dense *d, lz_literal *l, bool spla
     return lz_scan_want(&at, ">");
 }
 
+/* ---- texts ---- */
+
+/* One character of a string, its escape read: \" \\ \n \t or two hexadecimal digits. */
+static char one_character(const char **p, const char *end)
+{
+    const char *s = *p;
+    *p = s + 1;
+    if (*s != '\\' || end - s < 2)
+        return *s;
+    *p = s + 2;
+    int byte = end - s > 2 ? hex_byte(s + 1) : -1;
+    if (byte < 0)
+        return s[1] == 'n' ? '\n' : s[1] == 't' ? '\t' : s[1];
+    *p = s + 3;
+    return (char)byte;
+}
+
+lz_status lz_scan_text(lz_scan *c, const char **out)
+{
+    lz_slice s;
+    lz_buf b = {0};
+    LZ_TRY(lz_scan_string(c, &s));
+    for (const char *p = s.s; p < s.s + s.n;) {
+        char x = one_character(&p, s.s + s.n);
+        if (!x) {
+            lz_buf_free(&b);
+            return lz_scan_fail(c, s.s, LZ_EUNSUPPORTED, "the text holds a character 0");
+        }
+        lz_buf_putc(&b, x);
+    }
+    *out = b.failed ? NULL : lz_string_get(lz_buf_str(&b), b.len);
+    bool failed = b.failed;
+    lz_buf_free(&b);
+    return failed ? LZ_FAIL(LZ_EMEM, "no memory for a text") : *out ? LZ_OK : LZ_EMEM;
+}
+
 lz_status lz_scan_literal(lz_scan *c, lz_literal **out, const lz_type **type, bool *splat)
 {
     dense d;

@@ -21,7 +21,7 @@ typedef enum lz_node_kind {
     LZ_NODE_DOT,
     LZ_NODE_SCATTER,
     LZ_NODE_SORT,
-    LZ_NODE_CONTROL /* no kernel: runs other plans on whole buffers */
+    LZ_NODE_CONTROL /* no kernel: runs other plans, or a function, on whole buffers */
 } lz_node_kind;
 typedef enum lz_node_store {
     LZ_STORE_VALUE, /* the memory of v itself (of its results) */

@@ -75,7 +75,7 @@ static bool is_result_of_multi(const lz_fusion *fu, lz_val v)
 static lz_status find_results(lz_fusion *fu, lz_val v, uint32_t **out)
 {
     const lz_inst *in = &fu->f->insts[v];
-    if (in->sig->nresult > LZ_LOOP_MAX && class_of(fu, v) != LZ_CLASS_CONTROL)
+    if (in->sig->nresult > LZ_LOOP_MAX && !lz_op_is_step(in->sig->op))
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: %u results, at most %d are supported",
                        lz_op_get(in->sig->op)->text, in->sig->nresult, LZ_LOOP_MAX);
     uint32_t *res = *out = lz_arena_alloc(&fu->arena, in->sig->nresult * sizeof *res);
@@ -213,7 +213,7 @@ static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
         return scatter_nodes(fu, v);
     if (c == LZ_CLASS_SORT)
         return sort_nodes(fu, v);
-    if (c == LZ_CLASS_CONTROL)
+    if (lz_op_is_step(in->sig->op))
         return control_nodes(fu, v);
     if (in->sig->op == LZ_OP_CONCATENATE)
         return concatenate_nodes(fu, v);
@@ -254,7 +254,7 @@ static lz_status make_nodes(lz_fusion *fu)
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
         bool several = (in->sig->nresult > 1 && class_of(fu, i) != LZ_CLASS_META) ||
-                       class_of(fu, i) == LZ_CLASS_CONTROL;
+                       lz_op_is_step(in->sig->op);
         bool empty = !several && in->sig->result[0]->nelem == 0;
         if ((fu->realised[i] || several) && !in->lit && !empty && !is_result_of_multi(fu, i))
             LZ_TRY(nodes_of_value(fu, i));

@@ -292,14 +292,14 @@ static void must_have(lz_fusion *fu)
         if (i < f->nparam || (in->lit && !lz_const_baked(in->lit)))
             fu->realised[i] = true;
         if (c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || c == LZ_CLASS_SORT ||
-            c == LZ_CLASS_CONTROL || (c == LZ_CLASS_INDEX && multi))
+            lz_op_is_step(in->sig->op) || (c == LZ_CLASS_INDEX && multi))
             fu->realised[i] = in->sig->nresult == 1;
         if (c == LZ_CLASS_META && w == LZ_NOVAL && !multi)
             fu->realised[i] = true; /* one of several results */
         if (in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE ||
             (in->sig->op == LZ_OP_CONCATENATE && in->sig->nopnd > CHAIN))
             fu->realised[i] = true;
-        if ((c == LZ_CLASS_META && multi) || c == LZ_CLASS_CONTROL)
+        if ((c == LZ_CLASS_META && multi) || lz_op_is_step(in->sig->op))
             for (uint32_t k = 0; k < in->sig->nopnd; k++)
                 lz_fusion_realise(fu, in->opnd[k]);
     }

@@ -107,6 +107,7 @@ static bool parse_field(const lz_field *f, const char *p, size_t n)
         return parse_dtype(p, n, f->dtype);
     case LZ_FIELD_ENUM:
         return lz_attr_enum_value(f->table, p, n, f->value);
+    case LZ_FIELD_STR:
     case LZ_FIELD_REGION:
         break;
     }

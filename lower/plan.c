@@ -67,6 +67,8 @@ static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
     const lz_step *s = &p->steps[i];
     if (s->kind == LZ_STEP_KERNEL)
         lz_buf_printf(out, "  step %u: kernel %u (", i, s->kernel);
+    else if (s->kind == LZ_STEP_CALL)
+        lz_buf_printf(out, "  step %u: call @%s (", i, s->call->target);
     else
         lz_buf_printf(out, "  step %u: %s plan %u plan %u (", i,
                       s->kind == LZ_STEP_WHILE ? "while" : "if", s->sub[0], s->sub[1]);

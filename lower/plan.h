@@ -5,6 +5,7 @@
  * Units: bytes. Threads: immutable once made. */
 #ifndef LZ_LOWER_PLAN_H
 #define LZ_LOWER_PLAN_H
+#include "ir/call.h"
 #include "lower/loop.h"
 
 typedef enum lz_slot_kind {
@@ -25,12 +26,14 @@ typedef struct lz_bufref {
  * has), the operands (those of the plans), then memory to work in (lz_step_work). A while copies
  * the values it carries into the results first, unless both are one memory, and goes on from
  * there. */
-typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF } lz_step_kind;
+/* A call has the results and the operands of a custom_call. */
+typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF, LZ_STEP_CALL } lz_step_kind;
 typedef struct lz_step {
     lz_step_kind kind;
     uint32_t kernel; /* index into plan->kernels (distinct canonical kernels) */
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
+    const lz_call *call; /* of a call, else NULL */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;

@@ -123,6 +123,21 @@ static uint32_t sub_of(const front *x, region_use u)
     return i;
 }
 
+/* What is called, in memory of the plan; types are interned. */
+static lz_status keep_call(lz_plan *p, const lz_sig *sig, lz_step *s)
+{
+    lz_call *c = lz_arena_alloc(&p->arena, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_call_of(sig, c);
+    c->target = lz_arena_strdup(&p->arena, c->target);
+    c->config = lz_arena_strdup(&p->arena, c->config);
+    c->ret = lz_arena_copy(&p->arena, c->ret, c->nrets * sizeof *c->ret);
+    c->arg = lz_arena_copy(&p->arena, c->arg, c->nargs * sizeof *c->arg);
+    s->call = c;
+    return c->target && c->config && c->ret && c->arg ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+}
+
 static lz_status add_step(front *x, uint32_t i, lz_map *seen)
 {
     lz_plan *p = x->plan;
@@ -143,6 +158,11 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         s->bytes += s->bufs[j].nbytes;
         if (lz_fusion_buf_type(x->fu, l->buf[j])->nbytes == 0) /* has no place */
             s->bufs[j] = (lz_bufref){.kind = LZ_SLOT_TEMP};
+    }
+    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_CALL) {
+        s->kind = LZ_STEP_CALL;
+        p->nstep++;
+        return keep_call(p, l->control->sig, s);
     }
     if (l->control) {
         bool loop = l->control->sig->op == LZ_OP_WHILE;
@@ -224,7 +244,7 @@ static lz_status find_alone(lz_lowered *l, uint32_t n)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-/* The buffers of a step that runs other plans; its work memory is a buffer of its own. */
+/* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer of its own. */
 static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
 {
     const lz_inst *in = &x->f->insts[n->v];
@@ -232,13 +252,16 @@ static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
     lz_step s = {.kind = in->sig->op == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF};
     uint64_t work;
     l->control = in;
-    l->nbuf = nres + nopnd + 1;
-    l->buf = lz_alloc(l->nbuf * sizeof *l->buf);
+    bool call = lz_op_get(in->sig->op)->cls == LZ_CLASS_CALL;
+    l->nbuf = nres + nopnd + !call;
+    l->buf = lz_alloc((l->nbuf + 1) * sizeof *l->buf);
     if (!l->buf)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     memcpy(l->buf, n->res, nres * sizeof *l->buf);
     for (uint32_t k = 0; k < nopnd; k++)
         l->buf[nres + k] = lz_fusion_whole(x->fu, in->opnd[k]);
+    if (call)
+        return LZ_OK;
     for (int k = 0; k < 2; k++) {
         s.sub[k] = sub_of(x, use_of(in->sig, k));
         const lz_plan *sub = x->plan->subs[s.sub[k]];

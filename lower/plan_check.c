@@ -28,9 +28,11 @@ static lz_status room_of(const lz_plan *p, const lz_bufref *r, uint64_t *out)
     return ok ? LZ_OK : BAD("reference to slot %d, number %u", (int)r->kind, r->index);
 }
 
-/* The results of a step of control flow and its work memory are written, its operands are read. */
+/* The results of a step without a kernel and its work memory are written, its operands are read. */
 static bool writes(const lz_plan *p, const lz_step *s, uint32_t i)
 {
+    if (s->kind == LZ_STEP_CALL)
+        return i < s->call->nrets;
     return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
                                      : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
 }
@@ -342,9 +344,28 @@ static lz_status check_control_overlaps(const lz_plan *p, uint32_t i, const uint
     return st;
 }
 
+static lz_status check_call(const lz_plan *p, uint32_t i, const uint32_t *by)
+{
+    const lz_step *s = &p->steps[i];
+    const lz_call *c = s->call;
+    if (!c || c->nrets == 0 || s->nbuf != (uint64_t)c->nrets + c->nargs || s->narg)
+        return BAD("step %u: %u buffers for a call", i, s->nbuf);
+    for (uint32_t j = 0; j < s->nbuf; j++) {
+        const lz_type *t = j < c->nrets ? c->ret[j] : c->arg[j - c->nrets];
+        size_t esize = lz_dtype_size(t->dtype);
+        if (s->bufs[j].nbytes < t->nbytes)
+            return BAD("step %u, buffer %u: %" PRIu64 " bytes for %zu", i, j, s->bufs[j].nbytes,
+                       t->nbytes);
+        LZ_TRY(check_place(p, i, j, esize < 8 ? esize : 8));
+    }
+    return check_control_overlaps(p, i, by);
+}
+
 static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
+    if (s->kind == LZ_STEP_CALL)
+        return check_call(p, i, by);
     if (s->kind == LZ_STEP_WHILE || s->kind == LZ_STEP_IF) {
         LZ_TRY(check_subs(p, i));
         LZ_TRY(check_control_sizes(p, i));

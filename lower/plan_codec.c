@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char magic[8] = "LZPLAN2";
+static const char magic[8] = "LZPLAN3";
 
 static void put_type(lz_buf *b, const lz_type *t)
 {
@@ -14,6 +14,18 @@ static void put_type(lz_buf *b, const lz_type *t)
     lz_buf_u8(b, (uint8_t)t->shape.rank);
     for (int i = 0; i < t->shape.rank; i++)
         lz_buf_u64(b, (uint64_t)t->shape.dims[i]);
+}
+
+static void put_call(lz_buf *b, const lz_call *c)
+{
+    lz_buf_lstr(b, c->target);
+    lz_buf_lstr(b, c->config);
+    lz_buf_u32(b, c->nrets);
+    for (uint32_t k = 0; k < c->nrets; k++)
+        put_type(b, c->ret[k]);
+    lz_buf_u32(b, c->nargs);
+    for (uint32_t k = 0; k < c->nargs; k++)
+        put_type(b, c->arg[k]);
 }
 
 static void put_step(lz_buf *b, const lz_step *s)
@@ -35,6 +47,8 @@ static void put_step(lz_buf *b, const lz_step *s)
     lz_buf_u64(b, s->flops);
     lz_buf_u64(b, s->bytes);
     lz_buf_lstr(b, s->name ? s->name : "");
+    if (s->kind == LZ_STEP_CALL)
+        put_call(b, s->call);
 }
 
 void lz_plan_serialize(const lz_plan *p, lz_buf *out)
@@ -176,6 +190,37 @@ static void take_kernels(dec *d)
     }
 }
 
+static const char *take_text(dec *d)
+{
+    uint32_t n = lz_rd_u32(&d->r);
+    const char *text = lz_rd_bytes(&d->r, n);
+    char *kept = good(d) ? room(d, (uint64_t)n + 1, 1) : NULL;
+    if (kept && n)
+        memcpy(kept, text, n);
+    return kept;
+}
+
+static const lz_type *const *take_list(dec *d, uint32_t *n)
+{
+    *n = lz_rd_count(&d->r, 2);
+    const lz_type **t = good(d) ? room(d, *n, sizeof *t) : NULL;
+    for (uint32_t k = 0; k < *n && good(d); k++)
+        t[k] = take_type(d);
+    return t;
+}
+
+static const lz_call *take_call(dec *d)
+{
+    lz_call *c = good(d) ? room(d, 1, sizeof *c) : NULL;
+    if (!c)
+        return NULL;
+    c->target = take_text(d);
+    c->config = take_text(d);
+    c->ret = take_list(d, &c->nrets);
+    c->arg = good(d) ? take_list(d, &c->nargs) : NULL;
+    return c;
+}
+
 static void take_step(dec *d, lz_step *s)
 {
     s->kind = (lz_step_kind)lz_rd_u8(&d->r);
@@ -198,12 +243,9 @@ static void take_step(dec *d, lz_step *s)
         s->args[i] = (int64_t)lz_rd_u64(&d->r);
     s->flops = lz_rd_u64(&d->r);
     s->bytes = lz_rd_u64(&d->r);
-    uint32_t n = lz_rd_u32(&d->r);
-    const char *name = lz_rd_bytes(&d->r, n);
-    char *kept = good(d) ? room(d, (uint64_t)n + 1, 1) : NULL;
-    if (kept && n)
-        memcpy(kept, name, n);
-    s->name = kept;
+    s->name = take_text(d);
+    if (s->kind == LZ_STEP_CALL)
+        s->call = take_call(d);
 }
 
 static lz_status take_subs(dec *d)

@@ -16,6 +16,7 @@ typedef struct control {
     uint32_t part[2];     /* what it runs */
     uint64_t *off, temps; /* while: lz_while_layout of the body */
     size_t carried;       /* while: in a state, where what is carried is */
+    lz_call_entry entry;  /* call: whom */
 } control;
 
 struct lz_launch {
@@ -78,6 +79,8 @@ static size_t align_of(const lz_prog *g, const lz_part *p, const lz_step *s, uin
 {
     if (s->kind == LZ_STEP_KERNEL)
         return lz_dtype_size(p->plan->kernels[s->kernel]->buf[j].dtype);
+    if (s->kind == LZ_STEP_CALL)
+        return j < s->call->nrets ? 0 : lz_dtype_size(s->call->arg[j - s->call->nrets]->dtype);
     size_t most = 1;
     uint32_t first = s->nbuf - 1 - p->plan->subs[s->sub[1]]->nin;
     for (int k = 0; k < 2 && j >= first && j < s->nbuf - 1; k++) {
@@ -95,6 +98,18 @@ static void note_alignment(const lz_prog *g, lz_part *p, const lz_step *s)
         if (align > 0 && align > p->in_align[r->index])
             p->in_align[r->index] = align;
     }
+}
+
+static lz_status make_call(lz_prog *g, lz_launch *l)
+{
+    const lz_call *call = l->step->call;
+    control *c = lz_arena_alloc(&g->arena, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    LZ_TRY(lz_call_find(call->target, &c->entry));
+    g->control = true; /* nobody knows how long it takes */
+    l->control = c;
+    return LZ_OK;
 }
 
 static lz_status make_control(lz_prog *g, const lz_part *p, lz_launch *l)
@@ -123,7 +138,9 @@ static lz_status make_launch(lz_prog *g, lz_part *p, const lz_step *s, uint32_t 
     bool idle = false;
     *l = (lz_launch){.step = s, .slot = slot};
     note_alignment(g, p, s);
-    if (s->kind != LZ_STEP_KERNEL)
+    if (s->kind == LZ_STEP_CALL)
+        LZ_TRY(make_call(g, l));
+    else if (s->kind != LZ_STEP_KERNEL)
         LZ_TRY(make_control(g, p, l));
     else
         LZ_TRY(g->ops->prepare(maker, p->plan->kernels[s->kernel], p->kernel_at + s->kernel, s,
@@ -306,9 +323,46 @@ static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
     return LZ_OK;
 }
 
+/* The values of a call in host memory: operands come, results go. */
+static lz_status call_with_copies(const run *r, const lz_launch *l, void *const *bufs, void **host)
+{
+    const lz_call *c = l->step->call;
+    for (uint32_t k = 0; k < c->nargs; k++)
+        LZ_TRY(
+            r->g->ops->to_host(r->user, host[c->nrets + k], bufs[c->nrets + k], c->arg[k]->nbytes));
+    LZ_TRY(lz_call_invoke(c, &l->control->entry, host));
+    for (uint32_t k = 0; k < c->nrets; k++)
+        LZ_TRY(r->g->ops->from_host(r->user, bufs[k], host[k], c->ret[k]->nbytes));
+    return LZ_OK;
+}
+
+static lz_status run_call(const run *r, const lz_launch *l, void *const *bufs)
+{
+    const lz_call *c = l->step->call;
+    if (!r->g->ops->to_host)
+        return lz_call_invoke(c, &l->control->entry, bufs);
+    uint32_t n = c->nrets + c->nargs;
+    size_t at = LZ_ALIGN_UP(n * sizeof(void *), 64), size = at + 63;
+    for (uint32_t k = 0; k < n; k++)
+        size += LZ_ALIGN_UP((k < c->nrets ? c->ret[k] : c->arg[k - c->nrets])->nbytes, 64);
+    char *block = lz_alloc(size);
+    if (!block)
+        return LZ_FAIL(LZ_EMEM, "custom_call @%.200s: no memory for %zu bytes", c->target, size);
+    void **host = (void **)LZ_ALIGN_UP((uintptr_t)block, 64);
+    for (uint32_t k = 0; k < n; k++) {
+        host[k] = (char *)host + at;
+        at += LZ_ALIGN_UP((k < c->nrets ? c->ret[k] : c->arg[k - c->nrets])->nbytes, 64);
+    }
+    lz_status s = call_with_copies(r, l, bufs, host);
+    lz_free(block);
+    return s;
+}
+
 /* Steps that do more than launch a kernel: a new kind of step is executed here. */
 static lz_status run_control(const run *r, const lz_launch *l, void *const *bufs)
 {
+    if (l->step->kind == LZ_STEP_CALL)
+        return run_call(r, l, bufs);
     return l->step->kind == LZ_STEP_WHILE ? run_while(r, l, bufs) : run_if(r, l, bufs);
 }
 

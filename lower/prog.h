@@ -26,6 +26,10 @@ typedef struct lz_prog_ops {
     lz_status (*copy)(void *run, void *dst, const void *src, size_t nbytes);
     /* waits for what was launched before */
     lz_status (*read_bool)(void *run, const void *at, bool *out);
+    /* After what was launched before, and waiting: for functions of the program's own. NULL:
+     * addresses are of the host, and what was launched has ended. */
+    lz_status (*to_host)(void *run, void *dst, const void *src, size_t nbytes);
+    lz_status (*from_host)(void *run, void *dst, const void *src, size_t nbytes);
 } lz_prog_ops;
 
 typedef struct lz_launch lz_launch;

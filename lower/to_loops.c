@@ -584,7 +584,10 @@ void lz_lowered_done(lz_lowered *l)
 
 bool lz_lowered_writes(const lz_lowered *l, uint32_t i)
 {
-    return l->kernel ? l->kernel->buf[i].written : i < l->control->sig->nresult || i == l->nbuf - 1;
+    if (l->kernel)
+        return l->kernel->buf[i].written;
+    bool works = l->nbuf > l->control->sig->nresult + l->control->sig->nopnd; /* its work memory */
+    return i < l->control->sig->nresult || (works && i == l->nbuf - 1);
 }
 
 /* A value that a while carries, when nothing else that it is given has that memory. */

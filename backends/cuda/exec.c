@@ -142,6 +142,24 @@ static lz_status read_bool(void *run, const void *at, bool *out)
     return LZ_OK;
 }
 
+static lz_status to_host(void *run, void *dst, const void *src, size_t nbytes)
+{
+    cuda_device *d = ((const cuda_run *)run)->d;
+    if (!nbytes)
+        return LZ_OK;
+    CUDA_TRY(d, MemcpyDtoHAsync(dst, address(src), nbytes, d->compute), "reading a value");
+    return cuda_check(d, lz_cuda.StreamSynchronize(d->compute), "waiting for a value");
+}
+
+static lz_status from_host(void *run, void *dst, const void *src, size_t nbytes)
+{
+    cuda_device *d = ((const cuda_run *)run)->d;
+    if (!nbytes)
+        return LZ_OK;
+    CUDA_TRY(d, MemcpyHtoDAsync(address(dst), src, nbytes, d->compute), "writing a value");
+    return cuda_check(d, lz_cuda.StreamSynchronize(d->compute), "waiting for a value");
+}
+
 static lz_status launch(void *run, const void *rec, void *const *bufs)
 {
     const cuda_run *c = run;
@@ -172,6 +190,8 @@ static const lz_prog_ops prog_ops = {
     .launch = launch,
     .copy = copy,
     .read_bool = read_bool,
+    .to_host = to_host,
+    .from_host = from_host,
 };
 
 /* ---- jobs; on the launching queue ---- */

@@ -25,6 +25,7 @@
 #include <lazuli/transforms.h>
 #include <lazuli/data.h>
 #include <lazuli/loader.h>
+#include <lazuli/ffi.h>
 #include <lazuli/functional.h>
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>

@@ -104,6 +104,29 @@ static inline lz_shape lz_shape_make(int rank, const int64_t *dims)
     return s;
 }
 
+/* ---- functions of the program's own, called by custom_call (lazuli/ffi.h) ---- */
+
+/* An array in host memory: dense, row-major, aligned to its element. */
+typedef struct lz_ffi_buffer {
+    lz_dtype dtype;
+    lz_shape shape;
+    size_t nbytes;
+    void *data; /* not NULL, also when nbytes is 0 */
+} lz_ffi_buffer;
+
+enum { LZ_FFI_MESSAGE = 256 };
+typedef struct lz_ffi_call {
+    const char *target;         /* what it was registered as */
+    const char *backend_config; /* the program's text for it; "" without */
+    uint32_t nargs, nrets;
+    const lz_ffi_buffer *args; /* only read */
+    const lz_ffi_buffer *rets; /* their data is to be written, all of it; it overlaps no argument */
+    char *message;             /* room for LZ_FFI_MESSAGE characters: what went wrong */
+} lz_ffi_call;
+/* Called on a thread of the device, one call of a program after the other. Returns LZ_OK, or what
+ * the program fails with. Must not wait for the device it is called from. */
+typedef lz_status lz_ffi_handler(const lz_ffi_call *call, void *user);
+
 /* A place in the caller's source. Public operations record one (static, so it costs a pointer). */
 typedef struct lz_site {
     const char *file;

@@ -689,6 +689,8 @@ lz_val gen_op(gen *g, lz_op op)
         return op_sort(g);
     case LZ_CLASS_CONTROL:
         return gen_control(g, op);
+    case LZ_CLASS_CALL:
+        return gen_call(g);
     default:
         return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g) : LZ_NOVAL;
     }

@@ -30,7 +30,7 @@ START_TEST(table_row)
     }
     ck_assert_int_eq(lz_op_from_text(o->text, strlen(o->text) + 1), LZ_OP_NONE);
     ck_assert(o->doc[0] && o->enum_name[0] && o->attr < LZ_ATTR_COUNT);
-    ck_assert((o->flags & LZ_F_PURE) || _i == LZ_OP_PARAMETER);
+    ck_assert((o->flags & LZ_F_PURE) || _i == LZ_OP_PARAMETER || o->cls == LZ_CLASS_CALL);
     ck_assert(!(o->flags & LZ_F_COMM) || o->arity == 2);
     bool some = false;
     for (int d = 1; d < LZ_DTYPE_COUNT; d++)
@@ -246,6 +246,9 @@ START_TEST(bad_attributes)
                     break;
                 case LZ_FIELD_ENUM:
                     *to[j].value = *from[j].value;
+                    break;
+                case LZ_FIELD_STR:
+                    *to[j].str = j == pick ? NULL : *from[j].str;
                     break;
                 case LZ_FIELD_REGION:
                     *to[j].region =

@@ -138,6 +138,9 @@ static void randomise(lz_rnd *r, lz_attr_any *a, lz_attr_kind kind)
         case LZ_FIELD_ENUM:
             *f[i].value = (int32_t)lz_rnd_range(r, 0, 2);
             break;
+        case LZ_FIELD_STR:
+            *f[i].str = lz_rnd_chance(r, 50) ? lz_string_get("one", 3) : NULL;
+            break;
         case LZ_FIELD_REGION:
             *f[i].region =
                 lz_region_binary(lz_rnd_chance(r, 50) ? LZ_OP_ADD : LZ_OP_MAXIMUM, LZ_F32);
@@ -203,6 +206,9 @@ START_TEST(every_field_counts)
             break;
         case LZ_FIELD_ENUM:
             *f[i].value = *f[i].value == 0;
+            break;
+        case LZ_FIELD_STR:
+            *f[i].str = lz_string_get("another", 7);
             break;
         case LZ_FIELD_REGION:
             *f[i].region = lz_region_binary(LZ_OP_MULTIPLY, LZ_F64);

@@ -1,0 +1,29 @@
+/* call.h - the registry of functions of the program's own that custom_call calls.
+ * Threads: thread-safe. */
+#ifndef LZ_IR_CALL_H
+#define LZ_IR_CALL_H
+#include "ir/op.h"
+
+typedef struct lz_call_entry {
+    lz_ffi_handler *handler;
+    void *user;
+} lz_call_entry;
+
+/* What one custom_call is, whoever executes it. Strings live as long as what they came from. */
+typedef struct lz_call {
+    const char *target, *config;
+    uint32_t nargs, nrets;
+    const lz_type *const *ret, *const *arg;
+} lz_call;
+/* The record's `results`: interned. NULL: LZ_EMEM. */
+const struct lz_func *lz_call_results(const lz_type *const *types, uint32_t n);
+void lz_call_of(const lz_sig *s, lz_call *out);
+
+/* handler NULL: takes the entry away. Errors: LZ_EINVAL no name, LZ_EMEM. */
+lz_status lz_call_register(const char *target, lz_ffi_handler *handler, void *user);
+/* Errors: LZ_ENOENT naming the target. */
+lz_status lz_call_find(const char *target, lz_call_entry *out);
+/* Calls it on host memory; what it returns, with its message and the target's name. bufs: results,
+ * then arguments. Errors: its own, LZ_EMEM. */
+lz_status lz_call_invoke(const lz_call *c, const lz_call_entry *e, void *const *bufs);
+#endif

@@ -1,0 +1,124 @@
+/* parse_call.c - custom_call: functions that frontends have for operations of the table or for nothing at all on one device, checks, and
+ * functions that the program has registered (call.h). Threads: thread-compatible. */
+#include "ir/call.h"
+#include "ir/parse_chlo.h"
+#include <string.h>
+
+/* Say where a value is to be, which is of no meaning for one device. */
+static bool is_annotation(lz_slice target)
+{
+    static const char *const names[] = {"Sharding", "annotate_device_placement", "LayoutConstraint",
+                                        "SPMDFullToShardShape", "SPMDShardToFullShape"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (lz_slice_is(target, names[i]))
+            return true;
+    return false;
+}
+
+/* mhlo.attributes = {k = 3 : i64, largest = true}: among the others. */
+static lz_status inner_attributes(lz_parser *p, lz_stmt *t)
+{
+    const lz_entry *e = lz_stmt_find(t, "mhlo.attributes");
+    lz_scan back = p->c;
+    if (!e)
+        return LZ_OK;
+    p->c.p = e->value;
+    LZ_TRY(lz_scan_want(&p->c, "{"));
+    LZ_TRY(lz_parse_dictionary(p, t));
+    p->c = back;
+    return LZ_OK;
+}
+
+/* ---- functions of the program's own ---- */
+
+/* backend_config = "text" | {dictionary}, which is given as it is written */
+static lz_status config_of(lz_parser *p, const lz_stmt *t, const char **out)
+{
+    const lz_entry *e = lz_stmt_find(t, "backend_config");
+    lz_scan at = p->c;
+    if (!e)
+        return LZ_OK;
+    at.p = e->value;
+    if (!lz_scan_sees(&at, "{"))
+        return lz_scan_text(&at, out);
+    const char *start = at.p;
+    LZ_TRY(lz_scan_group(&at));
+    *out = lz_string_get(start, (size_t)(at.p - start));
+    return *out ? LZ_OK : LZ_EMEM;
+}
+
+static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target)
+{
+    lz_attr_call a;
+    lz_call_entry e;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_call;
+    if (memchr(target.s, 0, target.n))
+        return lz_scan_fail(&p->c, target.s, LZ_EPARSE, "the name holds a character 0");
+    a.call_target_name = lz_string_get(target.s, target.n);
+    if (!a.call_target_name)
+        return LZ_EMEM;
+    if (lz_call_find(a.call_target_name, &e) != LZ_OK)
+        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                            "custom_call: no function is registered as @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(target));
+    LZ_TRY(config_of(p, t, &a.backend_config));
+    if (t->result_types.len == 0)
+        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                            "custom_call: @" LZ_SLICE_FMT " gives no results",
+                            LZ_SLICE_ARG(target));
+    a.results = lz_call_results(t->result_types.data, t->result_types.len);
+    if (!a.results)
+        return lz_scan_wrap(&p->c, t->at);
+    lz_val v = lz_build(s->f, LZ_OP_CUSTOM_CALL, (const lz_attr *)(const void *)&a, t->opnd.data,
+                        t->opnd.len);
+    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_parse_results_of(p, s, t, v);
+}
+
+/* ---- the operation ---- */
+
+/* custom_call @target(%a) {attributes} : types */
+static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice *target)
+{
+    if (t->generic) {
+        LZ_TRY(lz_parse_generic_items(p, s, t));
+    } else {
+        LZ_TRY(lz_scan_symbol(&p->c, target));
+        LZ_TRY(lz_scan_want(&p->c, "("));
+        LZ_TRY(lz_parse_operands(p, s, t));
+        LZ_TRY(lz_scan_want(&p->c, ")"));
+    }
+    if (lz_scan_eat(&p->c, "{"))
+        LZ_TRY(lz_parse_dictionary(p, t));
+    const lz_entry *e = lz_stmt_find(t, "call_target_name");
+    if (target->n == 0 && e) {
+        lz_scan at = p->c;
+        at.p = e->value;
+        LZ_TRY(lz_scan_string(&at, target));
+    }
+    if (target->n == 0)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "custom_call: call_target_name is missing");
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_types(p, t));
+    return lz_parse_check_operands(p, s, t);
+}
+
+lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_slice target = {0};
+    LZ_TRY(read(p, s, t, &target));
+    if (target.n > strlen("check.") && memcmp(target.s, "check.", strlen("check.")) == 0)
+        return lz_parse_check_call(p, s, t, target);
+    t->op = lz_custom_call_op(target);
+    if (is_annotation(target) && t->opnd.len == 1) {
+        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[0]));
+    } else if (t->op != LZ_OP_NONE && t->opnd.len == (uint32_t)lz_op_get(t->op)->arity) {
+        LZ_TRY(lz_parse_build(p, s, t));
+    } else if (lz_slice_is(target, "mhlo.topk") && t->opnd.len == 1) {
+        LZ_TRY(inner_attributes(p, t));
+        LZ_TRY(lz_chlo_top_k(p, s, t));
+    } else {
+        LZ_TRY(registered(p, s, t, target));
+    }
+    return lz_parse_check_results(p, s, t);
+}
