@@ -35,5 +35,8 @@ lz_status lz_j_op(lz_op op, const lz_attr *record, lz_tensor *const *opnd, uint3
 /* operand k's tangent, zeros when there is none */
 lz_tensor *lz_j_tangent(const lz_jvp *j, uint32_t k);
 lz_tensor *lz_j_zeros(const lz_type *t, const lz_site *site);
+/* A comparator of sort, for n operands more, of these types, that it does not look at. */
+const struct lz_func *lz_j_wider_order(const struct lz_func *f, const lz_type *const *more,
+                                       uint32_t n);
 lz_tensor *lz_j_sum(lz_tensor *a, lz_tensor *b, const lz_site *site); /* a may be NULL */
 #endif

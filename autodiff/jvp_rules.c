@@ -264,8 +264,7 @@ lz_status lz_jvp_select_and_scatter(const lz_jvp *j)
 
 /* ---- sort ---- */
 
-/* The comparator, of more operands that it does not look at. */
-static const lz_func *widened(const lz_func *f, const lz_type *const *more, uint32_t n)
+const lz_func *lz_j_wider_order(const lz_func *f, const lz_type *const *more, uint32_t n)
 {
     lz_func *g = lz_func_new(f->name);
     lz_val *v = lz_alloc(((size_t)f->nparam + 1) * sizeof *v), r = LZ_NOVAL;
@@ -295,7 +294,7 @@ static lz_status sort_along(const lz_jvp *j, lz_tensor **v, lz_tensor **out, con
         types[m] = TYPE(k);
         v[n + m++] = j->tan[k];
     }
-    if (!(a.comparator = widened(a.comparator, types, m)))
+    if (!(a.comparator = lz_j_wider_order(a.comparator, types, m)))
         return lz_error_get()->status;
     LZ_TRY(lz_j_op(LZ_OP_SORT, RECORD(a), v, n + m, out, n + m, j->site));
     for (uint32_t k = 0, at = n; k < n; k++)
