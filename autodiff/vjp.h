@@ -52,4 +52,9 @@ lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
 lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a); /* rank 0 */
 /* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the inverse of reducing them). */
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);
+/* Of a product of factors x, the gradient by each: safe is x with 1 in the place of 0; p is what
+ * arrives times the product of the safe factors, and count how many factors of that product are 0,
+ * both of x's type. Right also where factors are 0. */
+lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
+                           lz_tensor *count);
 #endif

@@ -32,10 +32,7 @@ static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_
         lz_hlo_broadcast_in_dim_at(v->opnd[1], v->sig->result[0]->shape, NULL, 0, v->site);
     lz_tensor *p = lz_v2(v, "multiply", G, lz_v_conj(v, lz_v2(v, "multiply", product, first)));
     lz_tensor *pg = lz_v_unreduce(v, p, dims, s), *n = lz_v_unreduce(v, nzero, dims, s);
-    lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, one), pg);
-    lz_tensor *elsewhere =
-        lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, n, zero), lz_v2(v, "divide", pg, lz_v_conj(v, safe)));
-    return lz_v3(v, "select", is0, at_zero, elsewhere);
+    return lz_v_of_product(v, is0, safe, pg, n);
 }
 
 lz_status lz_vjp_reduce(const lz_vjp *v)

@@ -83,3 +83,19 @@ lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, con
             kept[n++] = d;
     return lz_hlo_broadcast_in_dim_at(a, *shape, kept, n, v->site);
 }
+
+lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
+                           lz_tensor *count)
+{
+    lz_shape s = lz_shape_of(safe);
+    lz_tensor *one = lz_hlo_constant_at(lz_dtype_of(safe), 1, v->site),
+              *zero = lz_hlo_constant_at(lz_dtype_of(safe), 0, v->site);
+    if (s.rank > 0) {
+        one = lz_hlo_broadcast_in_dim_at(one, s, NULL, 0, v->site);
+        zero = lz_hlo_broadcast_in_dim_at(zero, s, NULL, 0, v->site);
+    }
+    lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, count, one), p);
+    lz_tensor *elsewhere = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, count, zero),
+                                     lz_v2(v, "divide", p, lz_v_conj(v, safe)));
+    return lz_v3(v, "select", is0, at_zero, elsewhere);
+}

@@ -70,6 +70,89 @@ static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window *w)
     return add_at(v, TYPE(0), position, G);
 }
 
+/* ---- products of windows ---- */
+
+/* Row-major number k of each of n, as the index along an extent that `below` elements make one step of. */
+static lz_tensor *index_along(const lz_vjp *v, lz_tensor *k, const lz_type *t, int64_t below,
+                              int64_t extent)
+{
+    lz_tensor *q = lz_v2(v, "divide", k, lz_v_const_like(v, t, (double)below));
+    return lz_v2(v, "remainder", q, lz_v_const_like(v, t, (double)extent));
+}
+
+/* Where in the padded operand element j of window i is: [windows * elements], row-major. */
+static lz_tensor *window_positions(const lz_vjp *v, const lz_window *w, const lz_shape *padded,
+                                   const lz_type *t)
+{
+    const lz_shape *out = &v->sig->result[0]->shape;
+    lz_tensor *k = lz_iota_at(LZ_I64, t->shape, 0, v->site), *at = lz_v_zeros(v, t);
+    int64_t below = 1, step = 1, steps[LZ_MAX_RANK];
+    for (int d = out->rank - 1; d >= 0; d--) {
+        steps[d] = step;
+        step *= padded->dims[d];
+    }
+    for (int pass = 0; pass < 2; pass++) /* elements, then windows */
+        for (int d = out->rank - 1; d >= 0; d--) {
+            int64_t extent = pass ? out->dims[d] : w[d].size;
+            int64_t by = steps[d] * (pass ? w[d].stride : w[d].dilation);
+            at =
+                lz_v2(v, "add", at, lz_v_scale(v, index_along(v, k, t, below, extent), (double)by));
+            below *= extent;
+        }
+    return at;
+}
+
+/* The operand with its gaps and padding, filled with 1; and its gradient from that of this. */
+static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, lz_tensor *back)
+{
+    const lz_type *t = TYPE(0);
+    int64_t low[LZ_MAX_RANK], high[LZ_MAX_RANK], gaps[LZ_MAX_RANK],
+        start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], step[LZ_MAX_RANK];
+    for (int d = 0; d < t->shape.rank; d++) {
+        low[d] = back ? -w[d].low : w[d].low;
+        high[d] = back ? -w[d].high : w[d].high;
+        gaps[d] = w[d].base - 1;
+        limit[d] = reach(t->shape.dims[d], w[d].base);
+        step[d] = w[d].base;
+    }
+    lz_tensor *with = lz_hlo_constant_at(t->dtype, back ? 0 : 1, v->site);
+    if (!back)
+        return lz_hlo_pad_at(X, with, low, high, gaps, t->shape.rank, v->site);
+    lz_tensor *g = lz_hlo_pad_at(back, with, low, high, NULL, t->shape.rank, v->site);
+    return lz_hlo_slice_at(g, start, limit, step, t->shape.rank, v->site);
+}
+
+/* All windows side by side: of each a product, whose factors' gradients go back to where these came from. */
+static lz_tensor *product(const lz_vjp *v, const lz_window *w)
+{
+    const lz_type *t = TYPE(0), *r = v->sig->result[0];
+    int64_t size = 1;
+    for (int d = 0; d < t->shape.rank; d++)
+        size *= w[d].size;
+    lz_tensor *full = fill_up(v, w, NULL);
+    lz_shape padded = lz_shape_of(full), all = LZ_SHAPE(r->nelem * size),
+             rows = LZ_SHAPE(r->nelem, size);
+    const lz_type *pt = lz_type_get(t->dtype, &padded), *at = lz_type_get(LZ_I64, &all),
+                  *rt = lz_type_get(t->dtype, &rows);
+    if (!pt || !at || !rt || r->nelem == 0 || t->nelem == 0)
+        return pt && at && rt ? lz_v_zeros(v, t) : NULL;
+    lz_tensor *position = window_positions(v, w, &padded, at);
+    lz_gather_dims d = {
+        .ncollapsed = 1, .nstart_map = 1, .slice_sizes = {1}, .index_vector_dim = 1};
+    lz_tensor *flat = lz_hlo_reshape_at(full, lz_shape_make(1, &pt->nelem), v->site);
+    lz_tensor *x = lz_hlo_reshape_at(lz_hlo_gather_at(flat, position, &d, v->site), rows, v->site);
+    lz_tensor *is0 = lz_v_cmp(v, LZ_HLO_EQ, x, lz_v_zeros(v, rt));
+    lz_tensor *safe = lz_v3(v, "select", is0, lz_v_const_like(v, rt, 1), x);
+    const lz_ints row = {.n = 1, .v = {1}};
+    lz_tensor *count =
+        lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), row.v, 1, v->site);
+    lz_tensor *p = lz_v_conj(v, lz_hlo_reduce_at("multiply", safe, row.v, 1, v->site));
+    p = lz_v2(v, "multiply", lz_hlo_reshape_at(G, lz_shape_make(1, &r->nelem), v->site), p);
+    lz_tensor *g = lz_v_of_product(v, is0, safe, lz_v_unreduce(v, p, &row, &rows),
+                                   lz_v_unreduce(v, count, &row, &rows));
+    return fill_up(v, w, add_at(v, pt, position, lz_hlo_reshape_at(g, all, v->site)));
+}
+
 /* 1: the largest and its position, -1: the smallest, 0: another region. */
 static int arg_region(const lz_vjp *v, const lz_func *body)
 {
@@ -90,7 +173,7 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     lz_window w[LZ_MAX_RANK];
     if ((comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM) && !lz_dtype_is_complex(TYPE(0)->dtype))
         arg = comb == LZ_OP_MAXIMUM ? 1 : -1;
-    if (comb != LZ_OP_ADD && arg == 0)
+    if (comb != LZ_OP_ADD && comb != LZ_OP_MULTIPLY && arg == 0)
         return LZ_FAIL(LZ_EGRAD, "reduce_window with %s has no gradient rule",
                        comb == LZ_OP_NONE ? "a region of its own" : lz_op_get(comb)->text);
     for (uint32_t k = v->sig->nopnd / 2; k < v->sig->nopnd; k++)
@@ -99,7 +182,9 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     for (int d = 0; d < TYPE(0)->shape.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
     if (v->need[0] && G)
-        v->grad_in[0] = arg ? extremum(v, arg > 0, w) : window_sums(v, w);
+        v->grad_in[0] = arg                      ? extremum(v, arg > 0, w)
+                        : comb == LZ_OP_MULTIPLY ? product(v, w)
+                                                 : window_sums(v, w);
     return LZ_OK;
 }
 

@@ -170,6 +170,20 @@ static lz_tensor *f_scatter_mul(lz_tensor **x)
 {
     return scatter("multiply", x, (int64_t[]){3, 0, 9}, true);
 }
+/* updates meet, one is dropped */
+static lz_tensor *f_scatter_mul_often(lz_tensor **x)
+{
+    return scatter("multiply", x, (int64_t[]){1, 1, 9}, false);
+}
+/* and zeros: one at the first element hit, two at the second */
+static lz_tensor *f_scatter_mul_zeros(lz_tensor **x)
+{
+    lz_tensor *zero[2] = {
+        lz_from_host(LZ_F64, LZ_SHAPE(4, 2), ((double[]){1, 1, 0, 0, 1, 1, 1, 1})),
+        lz_from_host(LZ_F64, LZ_SHAPE(3, 2), ((double[]){1, 0, 1, 1, 0, 1}))};
+    lz_tensor *y[2] = {lz_mul(x[0], zero[0]), lz_mul(x[1], zero[1])};
+    return scatter("multiply", y, (int64_t[]){1, 1, 3}, false);
+}
 static lz_tensor *at2(int64_t a)
 {
     return lz_from_host(LZ_I32, LZ_SCALAR, &(int32_t){(int32_t)a});
@@ -270,6 +284,8 @@ static const gcase cases[] = {
     {"scatter_assign", f_scatter_assign, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
     {"scatter_max", f_scatter_max, 2, {S(4, 2), S(3, 2)}, -2, 2, false},
     {"scatter_mul", f_scatter_mul, 2, {S(4, 2), S(3, 2)}, 0.5, 2, false},
+    {"scatter_mul_often", f_scatter_mul_often, 2, {S(4, 2), S(3, 2)}, 0.5, 2, true},
+    {"scatter_mul_zeros", f_scatter_mul_zeros, 2, {S(4, 2), S(3, 2)}, 0.5, 2, false},
     {"dynamic_slice", f_dynamic_slice, 1, {S(4, 3)}, -2, 2, false},
     {"dynamic_update_slice", f_dynamic_update_slice, 2, {S(4, 3), S(2, 2)}, -2, 2, false},
     {"barrier", f_barrier, 1, {V23}, -2, 2, true},
