@@ -409,7 +409,7 @@ lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_
         lz_node_release(r.result[k]);
     for (int i = 0; room && i < nin; i++) {
         if (s == LZ_OK && f->donate[i])
-            lz_slot_make_stale(r.slot[i]);
+            lz_slot_make_stale(r.slot[i], true);
         lz_node_release(r.in[i]);
     }
     lz_free(r.block);

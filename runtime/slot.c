@@ -95,12 +95,14 @@ lz_node *lz_slot_node(lz_slot *s, uint64_t h)
     } else if (f & LZ_SLOT_STALE) {
         char type[128];
         const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
-        LZ_FAIL(LZ_ESTALE,
-                "this value (%s, %s, made at %s:%d) was a temporary that the step did not keep: "
-                "lz_retain it before "
-                "lz_mark_step, or read it before the step",
+        LZ_FAIL(LZ_ESTALE, "this value (%s, %s, made at %s:%d) was %s",
                 lz_op_get((lz_op)s->op)->text, lz_type_short(s->type, type, sizeof type),
-                site && site->file ? site->file : "?", site ? site->line : 0);
+                site && site->file ? site->file : "?", site ? site->line : 0,
+                f & LZ_SLOT_DONATED
+                    ? "donated to lz_function_call: use its results, or record the function "
+                      "without .donate for this argument"
+                    : "a temporary that the step did not keep: lz_retain it before lz_mark_step, "
+                      "or read it before the step");
     } else {
         (void)bad_handle(h);
     }
@@ -324,13 +326,13 @@ void lz_slot_release_scoped(uint64_t h)
         (void)release(h, true);
 }
 
-void lz_slot_make_stale(lz_slot *s)
+void lz_slot_make_stale(lz_slot *s, bool donated)
 {
     lz_node *n = atomic_load(&s->node);
     if (!n)
         return;
     s->op = lz_node_op(n);
-    atomic_fetch_or(&s->flags, LZ_SLOT_STALE);
+    atomic_fetch_or(&s->flags, LZ_SLOT_STALE | (donated ? LZ_SLOT_DONATED : 0u));
     lz_node_release(atomic_exchange(&s->node, NULL));
 }
 

@@ -17,7 +17,8 @@ typedef struct lz_shared_error {
 
 enum { /* lz_slot.flags */
        LZ_SLOT_ERROR = 1,
-       LZ_SLOT_STALE = 2,    /* a step dropped the value */
+       LZ_SLOT_STALE = 2,    /* a step dropped the value, */
+       LZ_SLOT_DONATED = 128, /* or rather, it was given away to a call */
        LZ_SLOT_ASSIGNED = 4, /* lz_assign target since the last step */
        LZ_SLOT_QUEUED = 8,   /* in a pending list */
        LZ_SLOT_GRAD = 16,    /* lz_requires_grad */
@@ -97,8 +98,8 @@ void lz_slot_release_scoped(uint64_t handle); /* what the end of its scope does 
 bool lz_slot_pending(const lz_thr *t, uint64_t handle);
 /* Notes that the calling thread wrote the handle since its last step. */
 lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t handle);
-/* Drops the value of a temporary at a step. */
-void lz_slot_make_stale(lz_slot *s);
+/* Drops the value: of a temporary at a step, or of what was given away (`donated`). */
+void lz_slot_make_stale(lz_slot *s, bool donated);
 /* Forgets which buffer was there before. */
 void lz_slot_drop_old(lz_slot *s);
 

@@ -346,7 +346,7 @@ static void drop_temporaries(lz_step *st)
         lz_slot *s = lz_slot_peek(st->stale.data[i]);
         lz_node *x = s ? lz_slot_node_peek(s, st->stale.data[i]) : NULL;
         if (x && x->epoch != st->epoch) {
-            lz_slot_make_stale(s);
+            lz_slot_make_stale(s, false);
             n++;
         }
         lz_node_release(x);

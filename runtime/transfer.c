@@ -255,7 +255,7 @@ static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_si
     }
     old = atomic_exchange(&s->node, n);
     atomic_store_explicit(&s->site, site, memory_order_relaxed);
-    atomic_fetch_and(&s->flags, ~(uint32_t)LZ_SLOT_STALE);
+    atomic_fetch_and(&s->flags, ~(uint32_t)(LZ_SLOT_STALE | LZ_SLOT_DONATED));
     atomic_fetch_or(&s->flags, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED);
     lz_node *none =
         NULL; /* only the first value of a step is in memory, and only one of many threads keeps it */
