@@ -1,7 +1,8 @@
 /* capture.h - a snapshot of what a step computes: nodes in post-order from ordered roots,
  * parameters numbered by first visit, what is donated, and the key that finds the compiled program
  * again. Its arrays are kept between steps, so a known program allocates nothing.
- * Threads: one capture per device, used under the device's lock. It refers to nodes without holding
+ * Threads: a capture belongs to one step; walked under the device's lock, and what refers to nodes
+ * is good until the lock is given up. It refers to nodes without holding
  * them: the roots do. */
 #ifndef LZ_RUNTIME_CAPTURE_H
 #define LZ_RUNTIME_CAPTURE_H

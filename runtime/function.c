@@ -148,8 +148,9 @@ static lz_status compile(trace *t, const char *name)
         s = note_leaves(t);
     if (s == LZ_OK)
         s = lz_capture_finish(&t->cap);
-    if (s == LZ_OK)
-        s = lz_program_get(&t->cap, name, NULL, NULL, &t->f->prog, &found);
+    bool again = true; /* nobody else computes what is recorded here: what was made is right */
+    while (s == LZ_OK && again && !t->f->prog)
+        s = lz_program_get(&t->cap, name, NULL, NULL, &t->f->prog, &found, &again);
     lz_capture_free(&t->cap);
     lz_dev_unlock(t->f->dev);
     return s;

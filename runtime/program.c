@@ -10,13 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lru, disk, chosen_*, kernel counts */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* lru, disk, chosen_*, kernel counts, making */
 static lz_lru *lru;
 static lz_cache *disk;
 static bool disk_open;
 static char *chosen_path;
 static bool chosen_readonly;
 static uint64_t llvm_compiles, kernel_hits, kernel_misses, memory_misses, disk_hits;
+
+/* Programs that are being made: who needs one of them waits for it. On the stacks of those who make them. */
+typedef struct making {
+    const lz_capture *c; /* its key and hash */
+    struct making *next;
+} making;
+static making *all_making;
+static pthread_cond_t made = PTHREAD_COND_INITIALIZER; /* one of them is over */
 
 /* ---- the disk ---- */
 
@@ -88,6 +97,7 @@ static lz_program *program_new(const lz_capture *c, const char *name)
     p->be = c->dev->be;
     p->nroot = c->roots.len;
     p->nkey = c->key.len;
+    p->capture_hash = c->hash;
     p->nparam = c->leaves.len;
     p->nnode = c->nodes.len;
     p->nnote = c->nodes.len < NOTES_MAX ? c->nodes.len : NOTES_MAX;
@@ -214,48 +224,6 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     return LZ_OK;
 }
 
-static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user,
-                      lz_program **out, lz_found *found)
-{
-    lz_func *f = NULL;
-    lz_buf key = {0};
-    lz_program *p = program_new(c, name);
-    lz_status s = p ? lz_capture_func(c, name ? name : "main", &f, p->root_result) : LZ_EMEM;
-    if (s == LZ_OK)
-        s = canonical(c, f, &key);
-    if (s == LZ_OK) {
-        p->hash = lz_hash_bytes(key.data, key.len);
-        p->nresult = f->nresult;
-        mark_shared(p, f);
-        if (before)
-            before(c, p->hash, p->nparam, p->nresult, user);
-        s = fill(p, c, f, &key, found);
-    }
-    lz_buf_free(&key);
-    lz_func_free(f);
-    if (s != LZ_OK) {
-        program_free(p);
-        return s;
-    }
-    *out = p;
-    return LZ_OK;
-}
-
-static lz_program *lookup(const lz_capture *c)
-{
-    pthread_mutex_lock(&lock);
-    lz_program *p = lru ? lz_lru_get(lru, c->hash) : NULL;
-    if (p &&
-        (p->nkey != c->key.len || memcmp(p->key, c->key.data, p->nkey * sizeof *p->key) != 0)) {
-        lz_counter_add(LZ_COUNTER_GraphHashCollision, 1);
-        p = NULL;
-    }
-    if (p)
-        atomic_fetch_add(&p->refs, 1);
-    pthread_mutex_unlock(&lock);
-    return p;
-}
-
 /* Failing to remember a program is no failure of the step: it is compiled again next time. */
 static void remember(const lz_capture *c, lz_program *p)
 {
@@ -269,21 +237,135 @@ static void remember(const lz_capture *c, lz_program *p)
     pthread_mutex_unlock(&lock);
 }
 
-lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before, void *user,
-                         lz_program **out, lz_found *found)
+/* *held: the device's lock; it is taken again by the caller. */
+static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+                      lz_program **out, lz_found *found, bool *held)
 {
-    *found = LZ_FOUND_MEMORY;
-    *out = lookup(c);
-    if (*out) {
-        lz_counter_add(LZ_COUNTER_CachedCompile, 1);
-        return LZ_OK;
+    lz_func *f = NULL;
+    lz_buf key = {0};
+    lz_program *p = program_new(c, name);
+    lz_status s = p ? lz_capture_func(c, name ? name : "main", &f, p->root_result) : LZ_EMEM;
+    if (s == LZ_OK)
+        s = canonical(c, f, &key);
+    if (s == LZ_OK) {
+        p->hash = lz_hash_bytes(key.data, key.len);
+        p->nresult = f->nresult;
+        mark_shared(p, f);
+        if (before)
+            before(c, p->hash, p->nparam, p->nresult, user);
+        lz_dev_unlock(c->dev); /* from here on, of c only what belongs to the caller */
+        s = fill(p, c, f, &key, found);
+        if (s == LZ_OK)
+            remember(c, p);
+        *held = false;
     }
-    lz_counter_add(LZ_COUNTER_UncachedCompile, 1);
-    lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
-    LZ_TRY(make(c, name, before, user, out, found));
-    remember(c, *out);
-    lz_error_set(&earlier);
+    lz_buf_free(&key);
+    lz_func_free(f);
+    if (s != LZ_OK) {
+        program_free(p);
+        return s;
+    }
+    *out = p;
     return LZ_OK;
+}
+
+/* ---- finding ---- */
+
+static bool is_for(const lz_capture *c, lz_hash hash, const uint32_t *key, uint32_t nkey)
+{
+    return lz_hash_eq(hash, c->hash) && nkey == c->key.len &&
+           memcmp(key, c->key.data, nkey * sizeof *key) == 0;
+}
+
+/* The next four hold the lock. */
+static lz_program *lookup(const lz_capture *c)
+{
+    lz_program *p = lru ? lz_lru_get(lru, c->hash) : NULL;
+    if (p && !is_for(c, c->hash, p->key, p->nkey)) {
+        lz_counter_add(LZ_COUNTER_GraphHashCollision, 1);
+        p = NULL;
+    }
+    if (p)
+        atomic_fetch_add(&p->refs, 1);
+    return p;
+}
+
+static bool is_being_made(const lz_capture *c)
+{
+    for (const making *m = all_making; m; m = m->next)
+        if (is_for(c, m->c->hash, m->c->key.data, m->c->key.len))
+            return true;
+    return false;
+}
+
+static void begin(making *m)
+{
+    m->next = all_making;
+    all_making = m;
+}
+
+static void end(const making *m)
+{
+    making **at = &all_making;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    pthread_cond_broadcast(&made);
+}
+
+typedef enum answer { FOUND, MAKE, WAITED } answer;
+
+/* In memory, or the caller's to make (m stands for it then), or made by another thread by now. */
+static answer find(const lz_capture *c, making *m, lz_program **out)
+{
+    pthread_mutex_lock(&lock);
+    *out = lookup(c);
+    answer a = *out ? FOUND : is_being_made(c) ? WAITED : MAKE;
+    if (a == MAKE)
+        begin(m);
+    if (a == WAITED)
+        lz_dev_unlock(c->dev);
+    while (a == WAITED && is_being_made(c))
+        pthread_cond_wait(&made, &lock);
+    pthread_mutex_unlock(&lock);
+    if (a == WAITED)
+        lz_dev_lock(c->dev);
+    return a;
+}
+
+static lz_status make_alone(const lz_capture *c, making *m, const char *name,
+                            lz_program_miss before, void *user, lz_program **out, lz_found *found)
+{
+    bool held = true;
+    lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
+    lz_status s = make(c, name, before, user, out, found, &held);
+    pthread_mutex_lock(&lock);
+    end(m);
+    pthread_mutex_unlock(&lock);
+    if (!held)
+        lz_dev_lock(c->dev);
+    if (s == LZ_OK)
+        lz_error_set(&earlier);
+    return s;
+}
+
+lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+                         lz_program **out, lz_found *found, bool *again)
+{
+    making m = {.c = c};
+    *again = false;
+    if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey))
+        return LZ_OK;
+    lz_program_release(*out);
+    *found = LZ_FOUND_MEMORY;
+    answer a = find(c, &m, out);
+    *again = a != FOUND;
+    if (a == FOUND)
+        lz_counter_add(LZ_COUNTER_CachedCompile, 1);
+    if (a != MAKE)
+        return LZ_OK;
+    lz_counter_add(LZ_COUNTER_UncachedCompile, 1);
+    return make_alone(c, &m, name, before, user, out, found);
 }
 
 typedef struct each_arg {

@@ -17,7 +17,8 @@ typedef struct lz_program {
     lz_exec *exec;
     uint32_t *key; /* the capture's, compared on a hit */
     uint32_t nkey;
-    lz_hash hash; /* of the canonical bytes: the same in every process */
+    lz_hash capture_hash; /* of key */
+    lz_hash hash;         /* of the canonical bytes: the same in every process */
     uint32_t nparam, nresult, nroot;
     uint32_t *root_result; /* per root */
     bool *shared;          /* per root: another root, or a parameter, is the same value */
@@ -30,11 +31,15 @@ typedef struct lz_program {
 typedef enum lz_found { LZ_FOUND_MEMORY, LZ_FOUND_DISK, LZ_FOUND_COMPILED } lz_found;
 
 /* The program of a finished capture: a new reference. `before_compile` (may be NULL) is called on a
- * miss in memory, with the hash, before the disk and the compiler are asked. */
+ * miss in memory, with the hash, before the disk and the compiler are asked.
+ * The caller holds the device's lock. It is given up while a program is loaded or compiled, so that
+ * other steps go on, and while another thread makes the same one; then *again says that what was
+ * captured may have changed. The caller captures it anew and asks again, with *out, which may be
+ * what was made: first it is NULL. It may as well use what was made when it knows better. */
 typedef void (*lz_program_miss)(const lz_capture *c, lz_hash hash, uint32_t nparam,
                                 uint32_t nresult, void *user);
 lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before_compile,
-                         void *user, lz_program **out, lz_found *found);
+                         void *user, lz_program **out, lz_found *found, bool *again);
 void lz_program_release(lz_program *p);
 /* The hash a capture's program has, without compiling it. */
 lz_status lz_program_hash(const lz_capture *c, lz_hash *out);

@@ -25,9 +25,10 @@ typedef struct lz_dev {
     int ordinal;
     char name[32]; /* "CPU:0" */
     lz_buf key;    /* the backend's bytes */
-    /* recursive; held while nodes of the device are walked, compiled and enqueued */
+    /* recursive; held while nodes of the device are walked and enqueued, not while a program is
+     * loaded or compiled (lz_program_get) */
     pthread_mutex_t step;
-    struct lz_sync_scratch *scratch; /* of sync.c; under step */
+    struct lz_sync_scratch *scratch; /* of sync.c, those not in use; under step */
     /* under step: */
     lz_flight flight[LZ_DEV_INFLIGHT]; /* ring */
     uint32_t flight_head, flight_len;

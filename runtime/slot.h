@@ -17,11 +17,11 @@ typedef struct lz_shared_error {
 
 enum { /* lz_slot.flags */
        LZ_SLOT_ERROR = 1,
-       LZ_SLOT_STALE = 2,    /* a step dropped the value, */
+       LZ_SLOT_STALE = 2,     /* a step dropped the value, */
        LZ_SLOT_DONATED = 128, /* or rather, it was given away to a call */
-       LZ_SLOT_ASSIGNED = 4, /* lz_assign target since the last step */
-       LZ_SLOT_QUEUED = 8,   /* in a pending list */
-       LZ_SLOT_GRAD = 16,    /* lz_requires_grad */
+       LZ_SLOT_ASSIGNED = 4,  /* lz_assign target since the last step */
+       LZ_SLOT_QUEUED = 8,    /* in a pending list */
+       LZ_SLOT_GRAD = 16,     /* lz_requires_grad */
        LZ_SLOT_WAS_ASSIGNED = 32,
        LZ_SLOT_INTERNAL = 64
 };

@@ -25,6 +25,8 @@ typedef struct lz_step {
 typedef struct lz_sync_scratch {
     lz_capture cap;
     lz_step step;
+    LZ_VEC(lz_node *) todo; /* the roots that are not computed yet */
+    struct lz_sync_scratch *next;
 } lz_sync_scratch;
 
 bool lz_sync_no_special(void)
@@ -36,12 +38,21 @@ bool lz_sync_no_special(void)
     return k == 2;
 }
 
-/* The device's arrays. The caller holds the lock. */
-static lz_sync_scratch *scratch(lz_dev *d)
+/* Arrays for one step: a step that compiles gives the lock up, so there may be several at a time. The caller holds the lock. */
+static lz_sync_scratch *take_scratch(lz_dev *d)
 {
-    if (!d->scratch && !(d->scratch = lz_calloc(1, sizeof *d->scratch)))
+    lz_sync_scratch *sc = d->scratch;
+    if (sc)
+        d->scratch = sc->next;
+    else if (!(sc = lz_calloc(1, sizeof *sc)))
         LZ_FAIL(LZ_EMEM, "no memory for a step");
-    return d->scratch;
+    return sc;
+}
+
+static void give_back(lz_dev *d, lz_sync_scratch *sc)
+{
+    sc->next = d->scratch;
+    d->scratch = sc;
 }
 
 /* ---- running ---- */
@@ -123,6 +134,15 @@ static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, 
     return s;
 }
 
+typedef struct sync_run {
+    lz_sync_cause cause;
+    bool awaited;
+    lz_program *prog; /* a reference */
+    lz_found found;
+    bool again;
+    lz_event *done; /* a reference */
+} sync_run;
+
 typedef struct miss_arg {
     lz_sync_cause cause;
 } miss_arg;
@@ -157,23 +177,80 @@ static void tell_step(void)
     lz_error_set(&before);
 }
 
-/* Finds and starts the program of a captured graph. */
-static lz_status run(lz_dev *d, lz_capture *c, lz_sync_cause cause, bool awaited, lz_event **done)
+/* Finds and starts the program of a captured graph. *again: capture it anew and come back, with *p. */
+static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
-    miss_arg m = {cause};
-    lz_program *p;
-    lz_found found;
+    miss_arg m = {r->cause};
     const lz_thr *t = lz_thr_self;
     bool analyse = lz_analysis_on();
     LZ_TRY(lz_capture_finish(c));
-    LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, analyse ? on_miss : NULL, &m, &p, &found));
+    LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, analyse ? on_miss : NULL, &m, &r->prog,
+                          &r->found, &r->again));
+    if (r->again)
+        return LZ_OK;
     if (analyse || lz_dump_on())
-        tell(c, p, found, cause, analyse);
+        tell(c, r->prog, r->found, r->cause, analyse);
     lz_metric_add(LZ_METRIC_TensorsGraphSize, c->nodes.len);
     lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
-    lz_status s = execute(d, c, p, awaited, done);
-    lz_program_release(p);
+    return execute(d, c, r->prog, r->awaited, &r->done);
+}
+
+/* A value in the graph that still knows how it was made need not any more. */
+static void cut_leaves(lz_capture *c)
+{
+    for (uint32_t i = 0; i < c->leaves.len; i++)
+        lz_node_cut(c->leaves.data[i]);
+}
+
+static bool aliasing(void)
+{
+    static _Atomic int known;
+    int k = atomic_load_explicit(&known, memory_order_relaxed);
+    if (k == 0)
+        atomic_store(&known, k = 1 + lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING));
+    return k == 2;
+}
+
+/* Captures those roots that are not computed yet. */
+static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause)
+{
+    lz_step *st = &sc->step;
+    sc->todo.len = 0;
+    LZ_TRY(lz_vec_reserve(&sc->todo, st->roots.len));
+    for (uint32_t i = 0; i < st->roots.len; i++)
+        if (!lz_node_is_value(st->roots.data[i]))
+            sc->todo.data[sc->todo.len++] = st->roots.data[i];
+    if (!sc->todo.len)
+        return LZ_OK;
+    LZ_TRY(lz_capture_walk(&sc->cap, d, sc->todo.data, sc->todo.len));
+    if (cause != LZ_CAUSE_STEP)
+        return LZ_OK;
+    cut_leaves(&sc->cap);
+    if (st->old.len && aliasing())
+        lz_capture_donate(&sc->cap, st->old.data, st->old.len);
+    return LZ_OK;
+}
+
+/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may have computed some of them meanwhile, and
+ * nothing that was found out about the graph holds any more. *done: a reference the caller owns; NULL when nothing was left to do. */
+static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
+                               lz_event **done)
+{
+    sync_run r = {.cause = cause, .awaited = awaited, .again = true};
+    lz_status s = LZ_OK;
+    int64_t t0 = lz_now_ns();
+    while (s == LZ_OK && r.again) {
+        s = capture_roots(d, sc, cause);
+        if (s != LZ_OK || !sc->todo.len)
+            break;
+        if (t0 && (cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH))
+            lz_metric_add(LZ_METRIC_LazyTracing, (double)(lz_now_ns() - t0));
+        t0 = 0; /* once */
+        s = run(d, &sc->cap, &r);
+    }
+    lz_program_release(r.prog);
+    *done = r.done;
     return s;
 }
 
@@ -183,7 +260,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
                         bool awaited)
 {
     lz_dev_lock(d);
-    lz_sync_scratch *sc = scratch(d);
+    lz_sync_scratch *sc = take_scratch(d);
     lz_event *done = NULL;
     lz_status s = sc ? LZ_OK : LZ_EMEM;
     if (s == LZ_OK) {
@@ -195,11 +272,10 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
             nodes[i]->epoch = epoch;
             s = lz_vec_push(&sc->step.roots, nodes[i]);
         }
-        if (s == LZ_OK && sc->step.roots.len)
-            s = lz_capture_walk(&sc->cap, d, sc->step.roots.data, sc->step.roots.len);
-        if (s == LZ_OK && sc->step.roots.len)
-            s = run(d, &sc->cap, cause, awaited, &done);
+        if (s == LZ_OK)
+            s = compute_roots(d, sc, cause, awaited, &done);
         sc->step.roots.len = 0;
+        give_back(d, sc);
         lz_event_release(done);
         lz_dev_reap(d);
     }
@@ -364,46 +440,12 @@ static void step_end(lz_step *st)
     st->rooted.len = st->stale.len = 0;
 }
 
-/* A value in the graph that still knows how it was made need not any more. */
-static void cut_leaves(lz_capture *c)
-{
-    for (uint32_t i = 0; i < c->leaves.len; i++)
-        lz_node_cut(c->leaves.data[i]);
-}
-
-static bool aliasing(void)
-{
-    static _Atomic int known;
-    int k = atomic_load_explicit(&known, memory_order_relaxed);
-    if (k == 0)
-        atomic_store(&known, k = 1 + lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING));
-    return k == 2;
-}
-
-static lz_status compute(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
-                         lz_event **done)
-{
-    lz_step *st = &sc->step;
-    int64_t t0 = lz_now_ns();
-    LZ_TRY(lz_capture_walk(&sc->cap, d, st->roots.data, st->roots.len));
-    if (cause == LZ_CAUSE_STEP) {
-        cut_leaves(&sc->cap);
-        if (st->old.len && aliasing())
-            lz_capture_donate(&sc->cap, st->old.data, st->old.len);
-    }
-    lz_metric_add(LZ_METRIC_LazyTracing, (double)(lz_now_ns() - t0));
-    LZ_TRY(run(d, &sc->cap, cause, awaited, done));
-    for (uint32_t i = 0; i < st->roots.len; i++)
-        lz_node_cut(st->roots.data[i]);
-    return LZ_OK;
-}
-
 /* The caller holds the lock. */
 static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awaited,
                              lz_event **done, lz_error *tensor_error)
 {
     bool flush = cause == LZ_CAUSE_FLUSH;
-    lz_sync_scratch *sc = scratch(d);
+    lz_sync_scratch *sc = take_scratch(d);
     if (!sc)
         return LZ_EMEM;
     lz_step *st = &sc->step;
@@ -414,12 +456,15 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awa
         s = sort_pending(t, d, st, flush);
     if (s == LZ_OK && !flush)
         drop_temporaries(st);
-    if (s == LZ_OK && st->roots.len)
-        s = compute(d, sc, cause, awaited, done);
+    if (s == LZ_OK)
+        s = compute_roots(d, sc, cause, awaited, done);
+    for (uint32_t i = 0; i < st->roots.len && s == LZ_OK; i++)
+        lz_node_cut(st->roots.data[i]);
     if (s != LZ_OK)
         put_back(t, st);
     *tensor_error = st->error;
     step_end(st);
+    give_back(d, sc);
     return s;
 }
 

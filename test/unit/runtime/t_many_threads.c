@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { THREADS = 8, ROUNDS = 60 };
 static lz_tensor *shared;
@@ -259,6 +260,118 @@ START_TEST(device_failures_reach_the_next_wait)
 }
 END_TEST
 
+/* ---- compiling: other threads go on; who needs the same program waits for it ---- */
+
+static _Atomic int slow, entered, opened;
+static lz_tensor *base_of, *mid, *end_of;
+
+/* Blocks the first compilation it is told to until the gate is opened; half a minute at the most. */
+static lz_status compile_when_told(int device, const lz_func *f, const lz_compile_options *o,
+                                   lz_exec **out)
+{
+    if (atomic_exchange(&slow, 0)) {
+        entered = 1;
+        for (int i = 0; i < 30000 && !opened; i++)
+            usleep(1000);
+        if (!opened)
+            return LZ_FAIL(LZ_ECOMPILE, "nobody could step while this was compiled");
+    }
+    return real->compile(device, f, o, out);
+}
+
+static void *step_slowly(void *arg)
+{
+    (void)arg;
+    lz_scope_begin();
+    mid = lz_retain(lz_mul(base_of, base_of));
+    end_of = lz_retain(lz_sub(mid, lz_neg(base_of)));
+    slow = 1;
+    CHECK(lz_mark_step() == LZ_OK);
+    lz_scope_end();
+    return NULL;
+}
+
+START_TEST(steps_go_on_while_a_thread_compiles)
+{
+    pthread_t th;
+    base_of = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){3, -5}));
+    OK(lz_mark_step());
+    lz_dev *d = lz_dev_current();
+    real = d->be;
+    broken = *real;
+    broken.compile = compile_when_told;
+    d->be = &broken;
+    wrong = 0;
+    ck_assert_int_eq(pthread_create(&th, NULL, step_slowly, NULL), 0);
+    while (!entered)
+        usleep(1000);
+    rt_expect(lz_add(base_of, base_of), (float[]){6, -10}, 2, 0); /* a program of its own */
+    if (_i == 1) /* and what the other one is about to compute, which then finds it done */
+        rt_expect(mid, (float[]){9, 25}, 2, 0);
+    if (_i == 2) { /* or all of it */
+        rt_expect(end_of, (float[]){12, 20}, 2, 0);
+        rt_expect(mid, (float[]){9, 25}, 2, 0);
+    }
+    OK(lz_mark_step());
+    opened = 1;
+    ck_assert_int_eq(pthread_join(th, NULL), 0);
+    ck_assert_int_eq(wrong, 0);
+    rt_expect(end_of, (float[]){12, 20}, 2, 0);
+    rt_expect(mid, (float[]){9, 25}, 2, 0);
+    d->be = real;
+}
+END_TEST
+
+static pthread_barrier_t together;
+
+/* The same graph as all the others at the same time, on numbers of its own; every round another one. */
+static void *compile_too(void *arg)
+{
+    int id = *(int *)arg;
+    for (int r = 0; r < 20; r++) {
+        float v[32], got[32];
+        for (int k = 0; k < r + 3; k++)
+            v[k] = (float)(id * 3 + k);
+        lz_scope_begin();
+        lz_tensor *x = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(r + 3), v));
+        lz_tensor *y = lz_retain(lz_sub(lz_mul(x, x), x));
+        pthread_barrier_wait(&together);
+        if (id % 3 == 0)
+            CHECK(lz_mark_step() == LZ_OK);
+        CHECK(lz_to_host(y, got, (size_t)(r + 3) * 4) == LZ_OK);
+        for (int k = 0; k < r + 3; k++)
+            CHECK(got[k] == v[k] * v[k] - v[k]);
+        CHECK(lz_assign(x, lz_add(x, y)) == LZ_OK); /* with its memory given away */
+        CHECK(lz_mark_step() == LZ_OK);
+        CHECK(lz_to_host(x, got, (size_t)(r + 3) * 4) == LZ_OK);
+        for (int k = 0; k < r + 3; k++)
+            CHECK(got[k] == v[k] * v[k]);
+        lz_release(x);
+        lz_release(y);
+        lz_scope_end();
+    }
+    return NULL;
+}
+
+START_TEST(a_program_is_made_once)
+{
+    pthread_t th[THREADS];
+    int id[THREADS];
+    wrong = 0;
+    pthread_barrier_init(&together, NULL, THREADS);
+    int64_t before = lz_counter_value("UncachedCompile");
+    for (int i = 0; i < THREADS; i++) {
+        id[i] = i;
+        ck_assert_int_eq(pthread_create(&th[i], NULL, compile_too, &id[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_join(th[i], NULL), 0);
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_int_eq(lz_counter_value("UncachedCompile") - before, 2 * 20);
+    pthread_barrier_destroy(&together);
+}
+END_TEST
+
 int main(void)
 {
     rt_use(getenv("RT_DEVICE") ? getenv("RT_DEVICE") : "REF");
@@ -271,6 +384,8 @@ int main(void)
     tcase_add_test(t, the_last_writer_steps);
     tcase_add_test(t, a_forked_child_gets_an_error);
     tcase_add_test(t, device_failures_reach_the_next_wait);
+    tcase_add_loop_test(t, steps_go_on_while_a_thread_compiles, 0, 3);
+    tcase_add_test(t, a_program_is_made_once);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
