@@ -54,13 +54,13 @@ static double largest(const lz_literal *x, int64_t i)
 
 /* What the error of element i of an operand is relative to: in substitution itself; of a positive definite matrix, the diagonal; else the
  * largest. */
-static double scale_of(const mover *m, const lz_literal *x, int64_t i)
+static double scale_of(const mover *m, const lz_literal *x, int64_t i, double most)
 {
     int64_t n = extent(x->type, 1), first = i / (n * n) * n * n, row = i / n % n, col = i % n;
     if (m->s->op == LZ_OP_TRIANGULAR_SOLVE)
         return (double)lz_cx_abs(get(x, i));
     if (m->s->op != LZ_OP_CHOLESKY)
-        return largest(x, i);
+        return most;
     return sqrt(fabs((double)get(x, first + row * n + row).re)) *
            sqrt(fabs((double)get(x, first + col * n + col).re));
 }
@@ -69,9 +69,13 @@ static lz_literal *moved(const mover *m, uint32_t k, const lz_literal *x)
 {
     const lz_type *t = lz_type_get(m->wide, &x->type->shape);
     lz_literal *out = t ? lz_literal_new(t) : NULL;
+    int64_t each = extent(x->type, 1) * extent(x->type, 2);
+    double most = 0;
     for (int64_t i = 0; out && i < t->nelem; i++) {
         lz_cx v = get(x, i);
-        double by = m->eps * scale_of(m, x, i) + (m->s->op == LZ_OP_CHOLESKY || k ? m->tiny : 0);
+        most = i % each ? most : largest(x, i);
+        double by =
+            m->eps * scale_of(m, x, i, most) + (m->s->op == LZ_OP_CHOLESKY || k ? m->tiny : 0);
         if (isfinite(by) && finite_(v)) {
             v.re += m->move(m->ctx) * by;
             v.im += lz_dtype_is_complex(m->wide) ? m->move(m->ctx) * by : 0;
