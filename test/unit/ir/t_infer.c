@@ -255,8 +255,9 @@ START_TEST(bad_attributes)
                         j == pick ? lz_region_binary(LZ_OP_ADD, LZ_F16) : *from[j].region;
                     break;
                 }
-            has |= n > 0 && s->attr->kind != LZ_ATTR_type && s->attr->kind != LZ_ATTR_dtype &&
-                   s->attr->kind != LZ_ATTR_compare;
+            for (int j = 0; j < n; j++) /* what can be out of range; a shape may be any in `type` */
+                has |= from[j].type != LZ_FIELD_BOOL && from[j].type != LZ_FIELD_ENUM &&
+                       from[j].type != LZ_FIELD_DTYPE && s->attr->kind != LZ_ATTR_type;
             bad += refused((lz_op)_i, &u.head, s->opnd, s->nopnd);
         }
         lz_gen_args_free(f, args);
