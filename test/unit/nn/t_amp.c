@@ -95,6 +95,7 @@ START_TEST(operands_become_what_the_table_says)
     IS(lz_nll_loss(half, label), LZ_F32);
     IS(lz_batch_norm(half, NULL, NULL, .training = true), LZ_F32);
     IS(lz_cosine_embedding_loss(half, half, lz_ones(LZ_F32, LZ_SHAPE(3))), LZ_F32);
+    IS(lz_linalg_inv(lz_to(data(LZ_SHAPE(3, 3)), d)), LZ_F32);
     IS(lz_mse_loss(a64, a64), LZ_F64);
     /* not in the table: as they come */
     IS(lz_add(half, half), d);
