@@ -16,7 +16,11 @@
 #define LZ_BACKENDS_LLVM_DOT_H
 #include "backends/llvm/kern.h"
 
-enum { DOT_MR = 8, DOT_NV = 8 }; /* bounds of the tile */
+enum {
+    DOT_MR = 8, /* bounds of the tile */
+    DOT_NV = 8,
+    DOT_SET_BYTES = 4096 /* lines so far apart share a set of the L1 cache */
+};
 
 typedef enum dot_a {
     DOT_A_PLACE, /* rows in place, k stride 1 */
@@ -41,7 +45,6 @@ typedef struct dot {
     bool whole;   /* N is a multiple of the lanes: no vector of columns is partly there */
     /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
     bool pairs;
-    bool direct; /* all of B is read in place, known now: it is small or little used */
     bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream; /* it always is: fetch it ahead */
     int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
@@ -57,6 +60,13 @@ typedef struct dot {
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
 } dot;
 
+/* dot.c: the access of a factor that is a load; so few rows never repay packing */
+const lz_access *dot_access(const dot *g, int32_t sop);
+int64_t dot_few_rows(const dot *g);
+
+/* dot_units.c */
+void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
+void dot_emit_run(dot *g);
 /* first item of part i when n items are divided into nearly equal parts */
 Val dot_cut(em *e, Val n, Val parts, Val i);
 Val dot_ceil_div(em *e, Val n, int64_t by);
@@ -66,8 +76,9 @@ unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
 
 /* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
- * what is at OLD. KEEP: where B, read in place, is packed on the way, or NULL. NEXT: the first of
- * two rows of A that the next tile reads. */
+ * what is at OLD. NEXT: the first of two rows of A that the next tile reads, fetched on the way like the
+ * lines of C; NULL: all is near. KEEP, with NEXT: where B, read in place, is packed on the way, or
+ * NULL. */
 enum micro_arg {
     MICRO_A,
     MICRO_A_STRIDE,

@@ -80,6 +80,18 @@ static void fetch_ahead(dot *g, const Val *p, Val k)
     em_prefetch(e, line, true, 3);
 }
 
+/* Beside the arithmetic of step k; bv: its vectors of B, which lie at b. */
+static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val b, const Val *bv)
+{
+    em *e = g->e;
+    em_if s;
+    em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
+    fetch_ahead(g, p, k);
+    if (g->b_place)
+        keep_b(g, p, nv, k, b, bv);
+    em_if_end(e, &s, 0, NULL, NULL, NULL);
+}
+
 static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
@@ -103,10 +115,7 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
         if (ahead)
             em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
     }
-    if (g->b_place && !g->direct)
-        keep_b(g, p, nv, l.i, l.phi[0], bv);
-    if (!g->direct)
-        fetch_ahead(g, p, l.i);
+    on_the_way(g, p, nv, l.i, l.phi[0], bv);
     int64_t step = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
     for (unsigned r = 0; r < mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);

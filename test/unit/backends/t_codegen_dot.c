@@ -263,6 +263,45 @@ START_TEST(blocks)
 }
 END_TEST
 
+/* Rows of B that share sets of the cache: the first tile of rows packs them on the way. */
+START_TEST(packed_on_the_way)
+{
+    const int64_t rows[] = {17, 33, 50, 200}, cols[] = {1, 17, 48, 65, 130, 300},
+                  depth[] = {1, 12, 13, 100, 513};
+    form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, false, 0, (_i >> 1) & 1, 0, 0};
+    for (int n = 0; n < 6; n++)
+        for (int m = 0; m < (quick() ? 2 : 4); m++) {
+            f.in = f.acc = f.out = (n + m) % 3 ? LZ_F32 : LZ_F64;
+            f.batch = m == 1 ? 2 : 0;
+            f.pad = (f.in == LZ_F64 ? 512 : 1024) - cols[n];
+            check(&f, rows[m], cols[n], depth[(n + 2 * m) % 5]);
+        }
+}
+END_TEST
+
+static int64_t scratch_of(const form *f, int64_t m, int64_t n, int64_t k)
+{
+    int64_t total[4];
+    lz_kernel *q = product(f, m, n, k, total);
+    jit j = jit_new(q);
+    int64_t bytes = j.scratch(q->args);
+    jit_free(&j);
+    lz_kernel_free(q);
+    return bytes;
+}
+
+/* What stays in the cache as it lies is not copied: there is no room for a copy. */
+START_TEST(small_factors_are_not_packed)
+{
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
+    int64_t place = scratch_of(&f, 256, 256, 256);
+    f.pad = 1024 - 256;
+    int64_t packed = scratch_of(&f, 256, 256, 256);
+    ck_assert_int_lt(place, 64 << 10);
+    ck_assert_int_gt(packed - place, 256 * 16 * 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_dot");
@@ -272,6 +311,8 @@ int main(void)
     tcase_add_loop_test(t, all_sizes, 0, 4);
     tcase_add_loop_test(t, blocks, 0, 4);
     tcase_add_test(t, many_contracted);
+    tcase_add_loop_test(t, packed_on_the_way, 0, 4);
+    tcase_add_test(t, small_factors_are_not_packed);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

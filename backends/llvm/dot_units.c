@@ -1,0 +1,453 @@
+/* dot_units.c - a matrix product around the register tile: division into units, their sizes, the
+ * loops of one. See dot.h. Threads: belongs to one thread. */
+#include "backends/llvm/dot.h"
+#include <string.h>
+
+enum { UNITS = 8 }; /* for threads to share */
+
+/* ---- sizes ---- */
+
+Val dot_ceil_div(em *e, Val n, int64_t by)
+{
+    if (by == 1)
+        return n;
+    return LLVMBuildUDiv(e->b, ADD(n, em_c64(e, by - 1)), em_c64(e, by), "");
+}
+
+Val dot_cut(em *e, Val n, Val parts, Val i)
+{
+    Val q = LLVMBuildUDiv(e->b, n, parts, ""), r = SUB(n, MUL(q, parts));
+    return ADD(MUL(i, q), em_intr2(e, "llvm.smin", i, r));
+}
+
+int64_t dot_a_stride(const dot *g)
+{
+    if (g->amode == DOT_A_COLS)
+        return (int64_t)(dot_a_vectors(g) * g->L + 16) * g->es;
+    return (g->kc + 16) * g->es; /* rows of a power of two would share sets of the cache */
+}
+
+unsigned dot_a_vectors(const dot *g)
+{
+    return (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
+}
+
+static Val max_of(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smax", a, b);
+}
+
+static Val min_of(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smin", a, b);
+}
+
+/* How many parts make enough units of so many. */
+static Val units_for(dot *g, Val others)
+{
+    em *e = g->e;
+    return max_of(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, UNITS - 1), others), others, ""),
+                  em_c64(e, 1));
+}
+
+/* Blocks of columns and rows. Enough units for the threads to share, of columns first: a block of
+ * rows packs B again when K has several blocks, so where the sums need no block of their own there
+ * are just as many as the threads want. */
+static void divide(dot *g)
+{
+    em *e = g->e;
+    Val one = em_c64(e, 1), batch = max_of(e, g->batch, one);
+    Val most = LLVMBuildUDiv(e->b, g->V, em_c64(e, g->nv), "");
+    Val fit = max_of(e, dot_ceil_div(e, g->V, g->nc), one);
+    Val rows = max_of(e, dot_ceil_div(e, g->T, g->mc), one);
+    Val wide = max_of(e, fit, min_of(e, most, units_for(g, batch)));
+    if (g->plain && g->amode != DOT_A_COLS) {
+        Val few = min_of(e, rows, units_for(g, MUL(batch, wide)));
+        rows = SEL(ICMP(SGT, g->KB, one), few, rows);
+    }
+    g->RB = rows;
+    g->CB = max_of(e, fit, min_of(e, most, units_for(g, MUL(batch, rows))));
+    g->CB = max_of(e, g->CB, one);
+}
+
+static void emit_dims(dot *g)
+{
+    em *e = g->e;
+    kern *c = &g->c;
+    Val one = em_c64(e, 1);
+    g->M = kern_size(c, g->k->outer[g->m]);
+    g->N = kern_size(c, g->k->outer[g->n]);
+    g->K = kern_size(c, g->k->stages[0].extent[g->ki]);
+    for (uint32_t d = 0; d < g->ki; d++) /* without elements it is a block of none */
+        g->K = SEL(ICMP(SGT, kern_size(c, g->k->stages[0].extent[d]), em_c64(e, 0)), g->K,
+                   em_c64(e, 0));
+    g->T = dot_ceil_div(e, g->M, g->mr);
+    g->V = dot_ceil_div(e, g->N, g->L);
+    g->KS = g->pairs ? dot_ceil_div(e, g->K, 2) : g->K;
+    g->KN = max_of(e, dot_ceil_div(e, g->KS, g->kc), one);
+    g->KB = g->KN;
+    for (uint32_t d = 0; d < g->ki; d++)
+        g->KB = MUL(g->KB, max_of(e, kern_size(c, g->k->stages[0].extent[d]), one));
+    g->batch = one;
+    for (uint32_t d = 0; d < g->m; d++)
+        g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
+    divide(g);
+}
+
+static Val block_vectors(dot *g)
+{
+    em *e = g->e;
+    return LLVMBuildUDiv(e->b, ADD(g->V, SUB(g->CB, em_c64(e, 1))), g->CB, "");
+}
+
+/* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
+ * a panel do not fall on the same few sets of the L1. */
+static Val b_in_place(dot *g)
+{
+    em *e = g->e;
+    if (!g->b_place)
+        return em_ci(e->i1, 0);
+    Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
+    lz_sz stride = dot_access(g, g->k->dot.b_sop)->stride[g->kd];
+    Val row = MUL(kern_size(&g->c, stride), em_c64(e, g->es));
+    Val small = ICMP(SLE, MUL(g->K, row), em_c64(e, 2 * g->e->t->l2_bytes));
+    Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
+    return OR(few, AND(small, apart));
+}
+
+/* Bytes of the parts of the scratch memory: packed B, packed A, sums of the unit. */
+static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
+{
+    em *e = g->e;
+    Val nv = ADD(block_vectors(g),
+                 em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
+    Val kc = LLVMBuildUDiv(e->b, ADD(g->KS, SUB(g->KN, em_c64(e, 1))), g->KN, "");
+    *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
+    *b = SEL(b_in_place(g), em_c64(e, 0), *b);
+    int64_t na = g->amode == DOT_A_ROWS   ? dot_a_stride(g) * g->mr
+                 : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
+                                          : 0;
+    *a = em_c64(e, (na + 63) / 64 * 64);
+    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
+    *c = MUL(MUL(nv, rows), em_c64(e, (int64_t)g->L * g->es));
+}
+
+void dot_emit_sizes(dot *g)
+{
+    em *e = g->e;
+    Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    Val n = MUL(MUL(g->batch, g->RB), g->CB);
+    Val empty = OR(ICMP(EQ, g->M, em_c64(e, 0)), ICMP(EQ, g->N, em_c64(e, 0)));
+    LLVMBuildRet(e->b, SEL(empty, em_c64(e, 0), n));
+    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    Val a, b, c;
+    scratch_parts(g, &b, &a, &c);
+    LLVMBuildRet(e->b, ADD(ADD(a, b), ADD(c, em_c64(e, 256))));
+}
+
+/* ---- the loops ---- */
+
+/* One unit: where it lies. */
+typedef struct unit {
+    Val r0, r1, v0, v1; /* rows, vectors of columns */
+    Val direct;         /* B in place */
+    Val c_stride;       /* bytes between rows of the sums */
+    Val keep;           /* B is packed already */
+} unit;
+
+/* Bytes from the start of packed B to the panel of vector v, kc rows deep. */
+static Val panel_at(dot *g, const unit *w, Val v, Val kc)
+{
+    em *e = g->e;
+    return em_at(e, g->pack_b, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
+}
+
+/* Loop over the panels of the unit: full ones where the rest divides, narrow ones before. Gives the
+ * panel's vectors. */
+typedef struct panels {
+    Blk head, body, exit;
+    Val v, nv, small;
+} panels;
+
+static void panels_begin(dot *g, const unit *w, panels *p)
+{
+    em *e = g->e;
+    Blk from = LLVMGetInsertBlock(e->b);
+    p->body = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    p->exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    LLVMBuildCondBr(e->b, ICMP(SLT, w->v0, w->v1), p->body, p->exit);
+    LLVMPositionBuilderAtEnd(e->b, p->body);
+    p->v = LLVMBuildPhi(e->b, e->i64, "");
+    Val v0 = w->v0;
+    LLVMAddIncoming(p->v, &v0, &from, 1);
+    if (g->nv == g->nv_small) {
+        p->small = em_ci(e->i1, 0);
+        p->nv = em_c64(e, g->nv);
+    } else {
+        Val rest = LLVMBuildURem(e->b, SUB(w->v1, p->v), em_c64(e, g->nv), "");
+        p->small = ICMP(NE, rest, em_c64(e, 0));
+        p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
+    }
+}
+
+static void panels_end(dot *g, const unit *w, panels *p)
+{
+    em *e = g->e;
+    Val next = ADD(p->v, p->nv);
+    Blk latch = LLVMGetInsertBlock(e->b);
+    LLVMBuildCondBr(e->b, ICMP(SLT, next, w->v1), p->body, p->exit);
+    LLVMAddIncoming(p->v, &next, &latch, 1);
+    LLVMPositionBuilderAtEnd(e->b, p->exit);
+}
+
+static void pack_block(dot *g, const unit *w, Val k0, Val kc)
+{
+    em *e = g->e;
+    panels p;
+    panels_begin(g, w, &p);
+    Val out = panel_at(g, w, p.v, kc);
+    if (g->nv == g->nv_small || g->bmode == DOT_B_COLS) {
+        dot_pack_b(g, k0, kc, p.v, p.nv, g->nv, out);
+    } else {
+        em_ifelse s;
+        em_ifelse_begin(e, &s, p.small);
+        dot_pack_b(g, k0, kc, p.v, p.nv, g->nv_small, out);
+        em_ifelse_else(e, &s);
+        dot_pack_b(g, k0, kc, p.v, p.nv, g->nv, out);
+        em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+    }
+    panels_end(g, w, &p);
+}
+
+/* The later stages on the finished rows of a panel. */
+static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_stride)
+{
+    em *e = g->e;
+    kern *f = &g->c;
+    em_loop li, lv;
+    kctx one = {.u = 1};
+    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
+    f->oidx[g->m] = ADD(r, li.i);
+    for (uint32_t s = 1; s < g->k->nstage; s++) {
+        kern_addresses(f, s, POS_ROW);
+        kern_eval(f, s, POS_ROW, &one);
+    }
+    Val row = em_at(e, c, MUL(li.i, c_stride), 1);
+    em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
+    f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
+    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
+    f->st[0].red[0][0] =
+        (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
+    for (uint32_t s = 1; s < g->k->nstage; s++)
+        kern_stage(f, s, &x);
+    em_loop_end(e, &lv, NULL);
+    em_loop_end(e, &li, NULL);
+}
+
+/* The tile's rows of A at k0, and the bytes between them. */
+static void tile_a(dot *g, const unit *w, Val r, Val nrows, Val k0, Val kc, Val *args)
+{
+    em *e = g->e;
+    args[MICRO_A] = g->pack_a;
+    args[MICRO_A_STRIDE] = em_c64(e, dot_a_stride(g));
+    if (g->amode == DOT_A_PLACE) {
+        kern *f = &g->a;
+        dot_share_indices(g, f);
+        f->oidx[g->m] = r;
+        f->iidx[g->ki] = k0;
+        kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->m | 1u << g->kd);
+        uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
+        args[MICRO_A] = f->st[0].ptr[POS_POINT][i];
+        args[MICRO_A_STRIDE] =
+            MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
+    } else if (g->amode == DOT_A_ROWS) {
+        dot_pack_a(g, r, nrows, k0, kc);
+    } else {
+        args[MICRO_A] = em_at(e, g->pack_a, SUB(r, w->r0), g->es);
+    }
+}
+
+/* Two rows a panel of the tile that follows: the panels of a tile fetch it together. NULL where
+ * the caches bring what is used anyway. */
+static Val next_rows(dot *g, const unit *w, Val v, const Val *args)
+{
+    em *e = g->e;
+    Val near = LLVMConstNull(e->ptr);
+    if (g->amode != DOT_A_PLACE)
+        return SEL(w->direct, near, args[MICRO_A]);
+    Val two = SHL(LLVMBuildUDiv(e->b, SUB(v, w->v0), em_c64(e, g->nv), ""), em_c64(e, 1));
+    Val row = SEL(ICMP(ULT, two, em_c64(e, g->mr)), ADD(two, em_c64(e, g->mr)), em_c64(e, 0));
+    return SEL(w->direct, near, em_at(e, args[MICRO_A], MUL(row, args[MICRO_A_STRIDE]), 1));
+}
+
+/* A panel of B: packed, in place, or in place and packed on the way. */
+static void tile_b(dot *g, const unit *w, const panels *p, Val r, Val k0, Val kc, Val *args)
+{
+    em *e = g->e;
+    Val nowhere = LLVMConstNull(e->ptr), packed = panel_at(g, w, p->v, kc);
+    args[MICRO_B] = packed;
+    args[MICRO_B_STRIDE] = MUL(p->nv, em_c64(e, (int64_t)g->L * g->es));
+    args[MICRO_KEEP] = nowhere;
+    args[MICRO_COLS] = em_c64(e, INT32_MAX);
+    if (!g->b_place)
+        return;
+    Val fresh = AND(ICMP(EQ, r, w->r0), NOT(OR(w->keep, w->direct))), place = OR(w->direct, fresh);
+    kern *f = &g->b;
+    dot_share_indices(g, f);
+    f->oidx[g->n] = MUL(p->v, em_c64(e, g->L));
+    f->iidx[g->ki] = k0;
+    kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
+    uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
+    Val stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es));
+    args[MICRO_B] = SEL(place, f->st[0].ptr[POS_POINT][i], packed);
+    args[MICRO_B_STRIDE] = SEL(place, stride, args[MICRO_B_STRIDE]);
+    args[MICRO_KEEP] = SEL(fresh, packed, nowhere);
+    args[MICRO_COLS] = SEL(place, SUB(g->N, f->oidx[g->n]), args[MICRO_COLS]);
+}
+
+/* Where the sums go: to the results at once where that is all there is to do; those of several
+ * blocks of K stay in a block of their own, those of one in a tile that never leaves the L1 cache.
+ * Gives whether they went to the results. */
+static Val tile_c(dot *g, const unit *w, const panels *p, Val r, Val nrows, Val *args)
+{
+    em *e = g->e;
+    Val many = ICMP(SGT, g->KB, em_c64(e, 1)), row = MUL(SUB(r, w->r0), w->c_stride),
+        col = MUL(SUB(p->v, w->v0), em_c64(e, (int64_t)g->L * g->es));
+    args[MICRO_C] = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
+    args[MICRO_C_STRIDE] = w->c_stride;
+    if (!g->plain)
+        return em_ci(e->i1, 0);
+    kern *f = &g->c;
+    f->oidx[g->m] = r;
+    f->oidx[g->n] = MUL(p->v, em_c64(e, g->L));
+    kern_advance(f, 1, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->n);
+    Val cols = SUB(g->N, f->oidx[g->n]), whole = MUL(p->nv, em_c64(e, g->L));
+    Val to_c = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
+                   AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
+    const lz_access *at = &g->k->stages[1].stores[0].at;
+    args[MICRO_C] = SEL(to_c, f->st[1].ptr[POS_POINT][0], args[MICRO_C]);
+    args[MICRO_C_STRIDE] =
+        SEL(to_c, MUL(kern_size(f, at->stride[g->m]), em_c64(e, g->es)), args[MICRO_C_STRIDE]);
+    return to_c;
+}
+
+/* All panels of one tile of rows for one block of K. */
+static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
+{
+    em *e = g->e;
+    Val args[MICRO_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr));
+    Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
+    args[MICRO_ROWS] = nrows;
+    args[MICRO_KC] = kc;
+    tile_a(g, w, r, nrows, k0, kc, args);
+    panels p;
+    panels_begin(g, w, &p);
+    tile_b(g, w, &p, r, k0, kc, args);
+    args[MICRO_NEXT] = next_rows(g, w, p.v, args);
+    Val to_c = tile_c(g, w, &p, r, nrows, args);
+    args[MICRO_OLD] = SEL(first, g->zero, args[MICRO_C]);
+    args[MICRO_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[MICRO_C_STRIDE]);
+    dot_call_micro(g, p.small, args);
+    em_if done;
+    em_if_begin(e, &done, AND(last, NOT(to_c)));
+    finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
+    em_if_end(e, &done, 0, NULL, NULL, NULL);
+    panels_end(g, w, &p);
+}
+
+static Val split_index(em *e, Val *i, Val n)
+{
+    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
+    *i = q;
+    return r;
+}
+
+static void run_unit(dot *g, const unit *w)
+{
+    em *e = g->e;
+    em_loop lk, lr;
+    em_loop_begin(e, &lk, em_c64(e, 0), g->KB, em_c64(e, 1), 0, NULL);
+    Val i = lk.i, part = g->ki ? split_index(e, &i, g->KN) : i, one = em_c64(e, 1);
+    for (uint32_t d = g->ki; d-- > 0;)
+        g->c.iidx[d] =
+            d ? split_index(e, &i, max_of(e, kern_size(&g->c, g->k->stages[0].extent[d]), one)) : i;
+    Val k0 = dot_cut(e, g->KS, g->KN, part), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(part, one)), k0);
+    if (!g->b_place) {
+        em_if fresh;
+        em_if_begin(e, &fresh, NOT(w->keep));
+        pack_block(g, w, k0, kc);
+        em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+    }
+    if (g->amode == DOT_A_COLS)
+        dot_pack_a(g, w->r0, SUB(w->r1, w->r0), k0, kc);
+    em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
+    tile_row(g, w, lr.i, lk.i, k0, kc);
+    em_loop_end(e, &lr, NULL);
+    em_loop_end(e, &lk, NULL);
+}
+
+static void place_unit(dot *g, Val u, Val prev, unit *w)
+{
+    em *e = g->e;
+    Val i = u, rb = split_index(e, &i, g->RB), group = i, cb = split_index(e, &i, g->CB),
+        one = em_c64(e, 1);
+    for (uint32_t d = g->m; d-- > 0;)
+        g->c.oidx[d] = d ? split_index(e, &i, kern_size(&g->c, g->k->outer[d])) : i;
+    w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
+    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
+    w->v0 = dot_cut(e, g->V, g->CB, cb);
+    w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
+    w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
+    w->direct = b_in_place(g);
+    Val wide = MUL(ADD(block_vectors(g), em_c64(e, g->nv - 1)), em_c64(e, (int64_t)g->L * g->es));
+    w->c_stride = SEL(ICMP(SGT, g->KB, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
+}
+
+void dot_emit_run(dot *g)
+{
+    em *e = g->e;
+    Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
+    Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2),
+        end = LLVMGetParam(f, 3);
+    kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    kern *all[3] = {&g->c, &g->a, &g->b};
+    for (int i = 1; i < 3; i++) {
+        memcpy(all[i]->buf, g->c.buf, sizeof g->c.buf);
+        memcpy(all[i]->size, g->c.size, g->k->narg * sizeof(Val));
+    }
+    emit_dims(g);
+    Val na, nb, nc;
+    scratch_parts(g, &nb, &na, &nc);
+    g->pack_b = LLVMGetParam(f, 4);
+    g->pack_a = em_at(e, g->pack_b, AND(ADD(nb, em_c64(e, 63)), em_c64(e, -64)), 1);
+    g->block = em_at(e, g->pack_a, na, 1);
+    g->zero = em_alloca(e, g->vec, g->nv, 64);
+    for (unsigned v = 0; v < g->nv; v++)
+        em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
+                 g->es);
+    em_if some;
+    em_if_begin(e, &some, ICMP(SLT, begin, end));
+    kctx one = {.u = 1};
+    for (uint32_t s = 1; s < g->k->nstage; s++) {
+        kern_addresses(&g->c, s, POS_TOP);
+        kern_eval(&g->c, s, POS_TOP, &one);
+    }
+    for (int i = 1; i < 3; i++)
+        kern_addresses(all[i], 0, POS_TOP);
+    for (int i = 1; i < 3; i++)
+        kern_eval(all[i], 0, POS_TOP, &one);
+    em_loop l;
+    Val none = em_c64(e, -1);
+    em_loop_begin(e, &l, begin, end, em_c64(e, 1), 1, &none);
+    unit w;
+    place_unit(g, l.i, l.phi[0], &w);
+    run_unit(g, &w);
+    Val group = LLVMBuildUDiv(e->b, l.i, g->RB, "");
+    em_loop_end(e, &l, &group);
+    em_if_end(e, &some, 0, NULL, NULL, NULL);
+    LLVMBuildRetVoid(e->b);
+}
