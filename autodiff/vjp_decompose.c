@@ -79,7 +79,7 @@ lz_status lz_vjp_lu(const lz_vjp *v)
 {
     lz_tensor *order, *g = v->grad_out[0];
     int64_t m, n, k;
-    if (!g)
+    if (!g || v->sig->opnd[0]->nelem == 0)
         return LZ_OK;
     lz_tensor *lu = lz_hlo_lu_at(v->opnd[0], NULL, &order, v->site);
     sizes(v, &m, &n, &k);
