@@ -102,7 +102,7 @@ static lz_tensor *window_positions(const lz_vjp *v, const lz_window *w, const lz
     return at;
 }
 
-/* The operand with its gaps and padding, filled with 1; and its gradient from that of this. */
+/* The operand with its gaps and padding, filled with the initial value; and its gradient from that of this. */
 static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, lz_tensor *back)
 {
     const lz_type *t = TYPE(0);
@@ -115,7 +115,7 @@ static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, lz_tensor *back)
         limit[d] = reach(t->shape.dims[d], w[d].base);
         step[d] = w[d].base;
     }
-    lz_tensor *with = lz_hlo_constant_at(t->dtype, back ? 0 : 1, v->site);
+    lz_tensor *with = back ? lz_hlo_constant_at(t->dtype, 0, v->site) : v->opnd[1];
     if (!back)
         return lz_hlo_pad_at(X, with, low, high, gaps, t->shape.rank, v->site);
     lz_tensor *g = lz_hlo_pad_at(back, with, low, high, NULL, t->shape.rank, v->site);
@@ -146,7 +146,9 @@ static lz_tensor *product(const lz_vjp *v, const lz_window *w)
     const lz_ints row = {.n = 1, .v = {1}};
     lz_tensor *count =
         lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), row.v, 1, v->site);
-    lz_tensor *p = lz_v_conj(v, lz_hlo_reduce_at("multiply", safe, row.v, 1, v->site));
+    lz_tensor *first = lz_hlo_broadcast_in_dim_at(v->opnd[1], LZ_SHAPE(r->nelem), NULL, 0, v->site);
+    lz_tensor *p = lz_hlo_reduce_at("multiply", safe, row.v, 1, v->site);
+    p = lz_v_conj(v, lz_v2(v, "multiply", p, first));
     p = lz_v2(v, "multiply", lz_hlo_reshape_at(G, lz_shape_make(1, &r->nelem), v->site), p);
     lz_tensor *g = lz_v_of_product(v, is0, safe, lz_v_unreduce(v, p, &row, &rows),
                                    lz_v_unreduce(v, count, &row, &rows));

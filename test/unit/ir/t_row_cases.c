@@ -96,17 +96,17 @@ static bool takes_values(lz_op op)
     return info->cls != LZ_CLASS_RNG && info->attr != LZ_ATTR_iota;
 }
 
-/* Whether its attributes name a dimension, which a scalar does not have. */
+/* Whether it is of matrices, or its attributes name a dimension, which a scalar does not have. */
 static bool needs_a_dimension(lz_op op)
 {
+    if (lz_op_get(op)->cls == LZ_CLASS_LINALG)
+        return true;
     switch (lz_op_get(op)->attr) {
     case LZ_ATTR_iota:
     case LZ_ATTR_dim:
     case LZ_ATTR_sort:
     case LZ_ATTR_fft:
     case LZ_ATTR_convolution:
-    case LZ_ATTR_cholesky: /* of matrices */
-    case LZ_ATTR_triangular_solve:
         return true;
     default:
         return false;
