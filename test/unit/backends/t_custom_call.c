@@ -132,7 +132,7 @@ static void run_exec(const lz_backend *be, lz_exec *x)
     OK(be->alloc(0, sizeof bs, &in[1]));
     OK(be->copy_in(in[0], xs, sizeof xs));
     OK(be->copy_in(in[1], bs, sizeof bs));
-    OK(be->execute(x, 0, in, (bool[2]){false}, out, &done));
+    OK(be->execute(x, 0, in, (bool[2]){false}, false, out, &done));
     OK(lz_event_wait(done));
     lz_event_release(done);
     OK(be->copy_out(out[0], y, sizeof y));
@@ -320,7 +320,7 @@ static lz_status status_of(const char *device, const char *call, char *message, 
     OK(be->init());
     lz_func *f = parse(t);
     OK(be->compile(0, f, &(lz_compile_options){0}, &x));
-    OK(be->execute(x, 0, NULL, NULL, out, &done));
+    OK(be->execute(x, 0, NULL, NULL, true, out, &done));
     lz_status s = lz_event_wait(done);
     snprintf(message, n, "%s", lz_error_get()->message);
     lz_event_release(done);
