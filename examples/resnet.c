@@ -76,7 +76,7 @@ static lz_tensor *unit_forward(const unit *u, lz_tensor *x, bool training)
 /* Parameters have torchvision's names, so its files can be loaded. */
 static void block_init(block *b, const char *name, int64_t in, int64_t mid, int stride, bool deep)
 {
-    char full[96], conv[16], norm[16];
+    char full[96], conv[24], norm[24];
     int64_t out = deep ? 4 * mid : mid;
     b->n = deep ? 3 : 2;
     for (int i = 0; i < b->n; i++) {

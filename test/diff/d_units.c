@@ -237,11 +237,19 @@ static bool fill(state *s, const lz_func *f, lz_literal *const *args)
     return true;
 }
 
+static bool only_kernels(const lz_plan *p)
+{
+    for (uint32_t i = 0; i < p->nstep; i++)
+        if (p->steps[i].kind != LZ_STEP_KERNEL)
+            return false;
+    return true;
+}
+
 static bool run_steps(state *s, const lz_func *f, lz_literal *const *args)
 {
     if (!fill(s, f, args))
         return lz_diff_failed("arguments", s->r);
-    if (s->plan->nsub) /* control flow runs plans, not units: only that the plan is right */
+    if (!only_kernels(s->plan)) /* what runs plans or calls has no units: only that it is right */
         return lz_plan_run(s->plan, (const void *const *)s->in, (void *const *)s->out) == LZ_OK ||
                lz_diff_failed("plan", s->r);
     for (uint32_t i = 0; i < s->plan->nstep; i++)

@@ -260,7 +260,8 @@ static bool kept_wide(const lz_sig *s)
 {
     const lz_func *region = region_of(s);
     lz_op op = region && s->nresult == 1 ? lz_region_as_binary(region) : LZ_OP_NONE;
-    return !region || op == LZ_OP_ADD || (op == LZ_OP_MULTIPLY && s->op != LZ_OP_SCATTER);
+    return !region || op == LZ_OP_ADD ||
+           (op == LZ_OP_MULTIPLY && s->op != LZ_OP_SCATTER && s->op != LZ_OP_SELECT_AND_SCATTER);
 }
 
 /* The smallest number of what sums are kept in. */

@@ -214,6 +214,14 @@ static void add_params(gen *g)
     }
 }
 
+/* Of matrices that other operations computed, often of less than full rank, such results may be any basis, and what is computed from them
+ * anything: these rows have cases of their own only. */
+bool lz_gen_only_in_rows(lz_op op)
+{
+    const lz_op_info *info = lz_op_get(op);
+    return info->cls == LZ_CLASS_LINALG && info->flags & LZ_F_MULTI;
+}
+
 static lz_op random_op(gen *g)
 {
     static const int8_t weight[] = {
@@ -226,7 +234,8 @@ static lz_op random_op(gen *g)
         lz_op op = (lz_op)RND(1, LZ_OP_COUNT - 1);
         lz_op_class c = lz_op_get(op)->cls;
         /* one op stands alone in some classes, 50 share another: even them out */
-        if (!(g->o.classes >> c & 1) || (c == LZ_CLASS_EW && CHANCE(60)) || !CHANCE(weight[c]))
+        if (!(g->o.classes >> c & 1) || lz_gen_only_in_rows(op) ||
+            (c == LZ_CLASS_EW && CHANCE(60)) || !CHANCE(weight[c]))
             continue;
         return op;
     }

@@ -49,6 +49,8 @@ static uint64_t key_of(const lz_bufref *b)
 /* Steps of control flow: results and work memory are written, operands read. */
 static bool writes(const lz_plan *p, const lz_step *s, uint32_t j)
 {
+    if (s->kind == LZ_STEP_CALL)
+        return j < s->call->nrets;
     return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[j].written
                                      : j < p->subs[s->sub[1]]->nout || j == s->nbuf - 1;
 }
