@@ -28,7 +28,7 @@ void mnist_init(struct mnist *m, lz_params *ps)
 {
     static const int64_t channels[] = {1, 10, 20}, width[] = {320, 50, 10};
     for (int i = 0; i < 2; i++) {
-        char name[3][8];
+        char name[3][16];
         snprintf(name[0], sizeof name[0], "c%d", i + 1);
         snprintf(name[1], sizeof name[1], "b%d", i + 1);
         snprintf(name[2], sizeof name[2], "f%d", i + 1);
