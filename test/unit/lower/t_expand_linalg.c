@@ -1,7 +1,5 @@
 /* t_expand_linalg.c - decompositions as loops, with memory that runs out at every point. */
-#include "base/alloc.h"
-#include "lower/pass.h"
-#include "suite.h"
+#include "passtest.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,27 +38,22 @@ static lz_func *program(int i)
     return f;
 }
 
-START_TEST(failing_memory)
+/* No decomposition is left. */
+START_TEST(taken_apart)
 {
     lz_func *f = program(_i), *g;
-    ck_assert_int_eq(lz_passes_run(f, "expand", &g), LZ_OK); /* what is interned is there */
+    ck_assert_int_eq(lz_passes_run(f, "expand", &g), LZ_OK);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     for (uint32_t i = 0; i < g->ninst; i++)
         ck_assert(lz_op_get(g->insts[i].sig->op)->cls != LZ_CLASS_LINALG);
     lz_func_free(g);
-    for (int n = 1;; n++) {
-        int64_t live = lz_alloc_live_bytes_hint();
-        lz_alloc_fail_at(n, false);
-        lz_status s = lz_passes_run(f, "expand", &g);
-        lz_alloc_fail_at(0, false);
-        if (s == LZ_OK)
-            break;
-        ck_assert_msg(s == LZ_EMEM, "allocation %d: %s: %s", n, lz_status_name(s),
-                      lz_error_get()->message);
-        ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
-    }
-    lz_func_free(g);
     lz_func_free(f);
+}
+END_TEST
+
+START_TEST(failing_memory)
+{
+    lz_check_failing_memory(program(_i), "expand");
 }
 END_TEST
 
@@ -69,6 +62,7 @@ int main(void)
     Suite *s = suite_create("expand_linalg");
     TCase *t = tcase_create("expand");
     tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, taken_apart, 0, NPROGRAM);
     tcase_add_loop_test(t, failing_memory, 0, NPROGRAM);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

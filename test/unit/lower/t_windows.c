@@ -1,8 +1,6 @@
 /* t_windows.c - pass `windows`: every way of taking windows apart, with memory that runs out at every point, and ranks that leave no room. */
-#include "base/alloc.h"
 #include "ir/eval.h"
-#include "lower/pass.h"
-#include "suite.h"
+#include "passtest.h"
 #include "support/lit.h"
 #include <math.h>
 #include <string.h>
@@ -112,22 +110,7 @@ END_TEST
 
 START_TEST(failing_memory)
 {
-    lz_func *f = program(_i), *g;
-    ck_assert_int_eq(lz_passes_run(f, "windows", &g), LZ_OK); /* what is interned is there */
-    lz_func_free(g);
-    for (int n = 1;; n++) {
-        int64_t live = lz_alloc_live_bytes_hint();
-        lz_alloc_fail_at(n, false);
-        lz_status s = lz_passes_run(f, "windows", &g);
-        lz_alloc_fail_at(0, false);
-        if (s == LZ_OK)
-            break;
-        ck_assert_msg(s == LZ_EMEM, "allocation %d: %s: %s", n, lz_status_name(s),
-                      lz_error_get()->message);
-        ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
-    }
-    lz_func_free(g);
-    lz_func_free(f);
+    lz_check_failing_memory(program(_i), "windows");
 }
 END_TEST
 
