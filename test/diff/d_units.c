@@ -2,6 +2,7 @@
  * (each buffer ends, or starts, at a page that cannot be touched), no two units write the same place, and neither the order of units nor
  * how they are cut changes a bit. The results are compared with the reference besides. */
 #include "backends/cpu/kernels.h"
+#include "ir/call.h"
 #include "lower/plan.h"
 #include "support/diff.h"
 #include <stdio.h>
@@ -237,24 +238,41 @@ static bool fill(state *s, const lz_func *f, lz_literal *const *args)
     return true;
 }
 
-static bool only_kernels(const lz_plan *p)
+/* Host memory is what a call takes. */
+static bool run_call(state *s, const lz_step *st)
+{
+    void *bufs[LZ_KBUF_MAX];
+    lz_call_entry e;
+    if (st->nbuf > LZ_KBUF_MAX)
+        return fail(s, st, "more buffers than a kernel has");
+    for (uint32_t i = 0; i < st->nbuf; i++)
+        bufs[i] = address(s, &st->bufs[i]);
+    if (lz_call_find(st->call->target, &e) != LZ_OK || lz_call_invoke(st->call, &e, bufs) != LZ_OK)
+        return lz_diff_failed("call", s->r);
+    return true;
+}
+
+/* Other plans run again and again: those have no units to check one by one here. */
+static bool runs_plans(const lz_plan *p)
 {
     for (uint32_t i = 0; i < p->nstep; i++)
-        if (p->steps[i].kind != LZ_STEP_KERNEL)
-            return false;
-    return true;
+        if (p->steps[i].kind != LZ_STEP_KERNEL && p->steps[i].kind != LZ_STEP_CALL)
+            return true;
+    return false;
 }
 
 static bool run_steps(state *s, const lz_func *f, lz_literal *const *args)
 {
     if (!fill(s, f, args))
         return lz_diff_failed("arguments", s->r);
-    if (!only_kernels(s->plan)) /* what runs plans or calls has no units: only that it is right */
+    if (runs_plans(s->plan)) /* only that it is right */
         return lz_plan_run(s->plan, (const void *const *)s->in, (void *const *)s->out) == LZ_OK ||
                lz_diff_failed("plan", s->r);
-    for (uint32_t i = 0; i < s->plan->nstep; i++)
-        if (!run_step(s, &s->plan->steps[i]))
+    for (uint32_t i = 0; i < s->plan->nstep; i++) {
+        const lz_step *st = &s->plan->steps[i];
+        if (!(st->kind == LZ_STEP_CALL ? run_call(s, st) : run_step(s, st)))
             return false;
+    }
     return true;
 }
 
