@@ -141,6 +141,25 @@ static bool named(const char *name, const char *why)
     return strstr(why, "calls.h:") && strstr(why, want);
 }
 
+static bool near(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-4 * (1 + fabs(a));
+}
+
+/* Nothing says the sign of a singular vector, one of its columns: that of b's column which holds element i, from its largest element. What has
+ * no columns, and what is positive, has sign 1. */
+static double sign_of(const result *a, const result *b, int i)
+{
+    int m = a->shape.rank >= 2 ? (int)a->shape.dims[a->shape.rank - 1] : 0, rows = m ? (int)a->shape.dims[a->shape.rank - 2] : 0;
+    if (m == 0)
+        return 1;
+    int first = i / (rows * m) * (rows * m) + i % m, most = first;
+    for (int r = 0; r < rows; r++)
+        if (fabs(a->v[first + r * m]) > fabs(a->v[most]))
+            most = first + r * m;
+    return near(a->v[most], b->v[most]) ? 1 : -1;
+}
+
 static const char *differ(const char *name, const result *a, const result *b)
 {
     static char text[800];
@@ -155,11 +174,9 @@ static const char *differ(const char *name, const result *a, const result *b)
         return named(name, a->why) && named(name, b->why) ? NULL : a->why;
     if (a->dtype != b->dtype || a->shape.rank != b->shape.rank || memcmp(a->shape.dims, b->shape.dims, sizeof *a->shape.dims * (size_t)a->shape.rank) != 0)
         return "another type";
-    /* singular vectors have signs that nothing says */
-    bool signs = !strstr(name, "svd");
+    bool svd = strstr(name, "svd") != NULL;
     for (int i = 0; i < a->n; i++)
-        if (!(a->v[i] == b->v[i] || (isnan(a->v[i]) && isnan(b->v[i])) || fabs(a->v[i] - b->v[i]) <= 1e-4 * (1 + fabs(a->v[i])) ||
-              (!signs && fabs(a->v[i] + b->v[i]) <= 1e-4 * (1 + fabs(a->v[i]))))) {
+        if (!near(a->v[i], svd ? sign_of(a, b, i) * b->v[i] : b->v[i])) {
             snprintf(text, sizeof text, "element %d is %.9g and %.9g", i, a->v[i], b->v[i]);
             return text;
         }
