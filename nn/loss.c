@@ -203,7 +203,8 @@ lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *ta
 
 static lz_tensor *distance(const nnc *c, lz_tensor *a, lz_tensor *b, const lz_loss_options *o)
 {
-    return lz_nn_norm(c, nn_adds(c, nn_sub(c, a, b), o->eps), o->p, (lz_dims){1, {-1}}, false);
+    lz_tensor *d = nn_adds(c, nn_sub(c, a, b), isnan(o->eps) ? 1e-6 : o->eps);
+    return lz_nn_norm(c, d, isnan(o->p) ? 2 : o->p, (lz_dims){1, {-1}}, false);
 }
 
 lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_tensor *negative,
@@ -216,7 +217,7 @@ lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_
     if (lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, anchor, "the anchor") &&
         nn_check_float(&c, positive, "the positive") &&
         nn_check_float(&c, negative, "the negative") &&
-        (o.p > 0 || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", o.p))) {
+        (!(o.p <= 0) || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", o.p))) {
         lz_tensor *a = nn_widen(&c, anchor), *p = nn_widen(&c, positive),
                   *n = nn_widen(&c, negative);
         lz_tensor *far = distance(&c, a, n, &o);

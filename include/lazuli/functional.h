@@ -88,11 +88,15 @@ typedef struct lz_loss_options {
     double beta LZ_DEFAULT(1), delta LZ_DEFAULT(1);
     bool log_target LZ_DEFAULT(false), batchmean LZ_DEFAULT(false);
     double margin LZ_DEFAULT(__builtin_nan("")); /* default: the loss's own */
-    double p LZ_DEFAULT(2), eps LZ_DEFAULT(1e-6);
+    double p LZ_DEFAULT(__builtin_nan("")), eps LZ_DEFAULT(__builtin_nan("")); /* the same */
     bool swap LZ_DEFAULT(false);
+    bool log_input LZ_DEFAULT(true), full LZ_DEFAULT(false);
+    int64_t blank LZ_DEFAULT(0);
+    bool zero_infinity LZ_DEFAULT(false);
 } lz_loss_options;
 #define LZ_LOSS_DEFAULTS                                                                           \
-    .ignore_index = -100, .beta = 1, .delta = 1, .margin = __builtin_nan(""), .p = 2, .eps = 1e-6
+    .ignore_index = -100, .beta = 1, .delta = 1, .margin = __builtin_nan(""),                      \
+    .p = __builtin_nan(""), .eps = __builtin_nan(""), .log_input = true
 /* Logits [C] or [N, C, ..] in floats; target of i32 or i64, [] or [N, ..]:
  * -log_softmax(logits)[target], or of a float and the logits' shape: probabilities of the classes.
  * weight [C]: by class, and the mean is over the weights. Targets equal to ignore_index count
@@ -133,11 +137,50 @@ LZ_API lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_op
 LZ_API lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target,
                                               const lz_loss_options *o, const lz_site *site);
 /* max(0, |anchor - positive| - |anchor - negative| + margin) with the p-norm of rows (of the
- * difference + eps); margin's default is 1. swap: the nearer of anchor and positive to negative
- * counts. */
+ * difference + eps); the defaults: margin 1, p 2, eps 1e-6. swap: the nearer of anchor and positive
+ * to negative counts. */
 LZ_API lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive,
                                             lz_tensor *negative, const lz_loss_options *o,
                                             const lz_site *site);
+/* x where target is 1, max(0, margin - x) where it is -1; margin's default is 1. Elementwise. */
+LZ_API lz_tensor *lz_hinge_embedding_loss_at(lz_tensor *x, lz_tensor *target,
+                                             const lz_loss_options *o, const lz_site *site);
+/* max(0, -target (a - b) + margin), target 1 or -1; margin's default is 0. Elementwise. */
+LZ_API lz_tensor *lz_margin_ranking_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target,
+                                            const lz_loss_options *o, const lz_site *site);
+/* log(1 + exp(-target x)), target 1 or -1. Elementwise. */
+LZ_API lz_tensor *lz_soft_margin_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                         const lz_site *site);
+/* exp(x) - target x; log_input false: x - target log(x + eps), eps' default is 1e-8. full: with
+ * Stirling's approximation of log(target!) where target > 1. Elementwise. */
+LZ_API lz_tensor *lz_poisson_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                         const lz_site *site);
+/* (log v + (x - target)^2 / v) / 2, v = max(variance, eps), eps' default is 1e-6; full: and half of
+ * log 2 pi. variance: of x's shape, or broadcast to it, or one for each row of the last dimension.
+ * What is below eps has the gradient of eps. */
+LZ_API lz_tensor *lz_gaussian_nll_loss_at(lz_tensor *x, lz_tensor *target, lz_tensor *variance,
+                                          const lz_loss_options *o, const lz_site *site);
+/* x [N, C] or [C], target [N] or [] of i32 or i64: the mean over classes of max(0, margin -
+ * x[target] + x[class])^p, where the target itself adds 0, times weight[target]. p: 1 or 2. The
+ * defaults: margin 1, p 1. */
+LZ_API lz_tensor *lz_multi_margin_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
+                                          const lz_site *site);
+/* x and target of one shape [N, C] or [C]; a row's labels, of i32 or i64, end before the first
+ * negative one: the sum of max(0, 1 - x[label] + x[class]) over labels and classes that are none,
+ * divided by C. */
+LZ_API lz_tensor *lz_multilabel_margin_loss_at(lz_tensor *x, lz_tensor *target,
+                                               const lz_loss_options *o, const lz_site *site);
+/* The mean over the last dimension of binary_cross_entropy_with_logits, times weight. */
+LZ_API lz_tensor *lz_multilabel_soft_margin_loss_at(lz_tensor *x, lz_tensor *target,
+                                                    const lz_loss_options *o, const lz_site *site);
+/* -log of the chance that log_probs [T, N, C], logarithms of probabilities, give the labels: targets
+ * [N, S], of which target_lengths [N] count; input_lengths [N] steps of log_probs count. All of i32
+ * or i64; lengths are clamped to 0..S and 0..T. blank: the class that stands for no label. The mean
+ * divides by the labels of each row (1 at least). A row that has too few steps gives infinity (0
+ * with zero_infinity) and no gradient. Graves et al. 2006. */
+LZ_API lz_tensor *lz_ctc_loss_at(lz_tensor *log_probs, lz_tensor *targets, lz_tensor *input_lengths,
+                                 lz_tensor *target_lengths, const lz_loss_options *o,
+                                 const lz_site *site);
 /* Fraction of rows whose largest logit is at the label: f32, rank 0. logits [N, C], labels [N] of
  * i32 or i64. */
 LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
@@ -182,6 +225,26 @@ LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_
     LZ_LOSS3(lz_cosine_embedding_loss_at, a, b, target, ##__VA_ARGS__)
 #define lz_triplet_margin_loss(a, p, n, ...)                                                       \
     LZ_LOSS3(lz_triplet_margin_loss_at, a, p, n, ##__VA_ARGS__)
+#define lz_hinge_embedding_loss(x, target, ...)                                                    \
+    LZ_LOSS2(lz_hinge_embedding_loss_at, x, target, ##__VA_ARGS__)
+#define lz_soft_margin_loss(x, target, ...)                                                        \
+    LZ_LOSS2(lz_soft_margin_loss_at, x, target, ##__VA_ARGS__)
+#define lz_poisson_nll_loss(x, target, ...)                                                        \
+    LZ_LOSS2(lz_poisson_nll_loss_at, x, target, ##__VA_ARGS__)
+#define lz_multi_margin_loss(x, target, ...)                                                       \
+    LZ_LOSS2(lz_multi_margin_loss_at, x, target, ##__VA_ARGS__)
+#define lz_multilabel_margin_loss(x, target, ...)                                                  \
+    LZ_LOSS2(lz_multilabel_margin_loss_at, x, target, ##__VA_ARGS__)
+#define lz_multilabel_soft_margin_loss(x, target, ...)                                             \
+    LZ_LOSS2(lz_multilabel_soft_margin_loss_at, x, target, ##__VA_ARGS__)
+#define lz_margin_ranking_loss(a, b, target, ...)                                                  \
+    LZ_LOSS3(lz_margin_ranking_loss_at, a, b, target, ##__VA_ARGS__)
+#define lz_gaussian_nll_loss(x, target, variance, ...)                                             \
+    LZ_LOSS3(lz_gaussian_nll_loss_at, x, target, variance, ##__VA_ARGS__)
+#define lz_ctc_loss(log_probs, targets, input_lengths, target_lengths, ...)                        \
+    LZ_OVERRIDING(lz_ctc_loss_at((log_probs), (targets), (input_lengths), (target_lengths),        \
+                                 LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__),   \
+                                 LZ_SITE))
 #define lz_accuracy(logits, labels) lz_accuracy_at((logits), (labels), LZ_SITE)
 LZ_EXTERN_C_END
 #endif
