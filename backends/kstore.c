@@ -136,7 +136,7 @@ static void made(lz_kcode *c, lz_status s)
 static lz_status take_code(load *l, uint32_t i, const void *bytes, size_t nbytes)
 {
     lz_kcode *c = l->out[i].code;
-    LZ_TRY(l->st->ops->load(l->user, bytes, nbytes, c->code));
+    LZ_TRY(l->st->ops->load(l->user, l->k[i], bytes, nbytes, c->code));
     c->loaded = true;
     return LZ_OK;
 }

@@ -28,7 +28,7 @@ typedef struct lz_kstore_ops {
     const char *(*isa)(void *user);
     lz_status (*make)(void *user, const lz_kernel *k, lz_buf *bytes);
     /* LZ_ECORRUPT: the bytes are no code that this device can use. */
-    lz_status (*load)(void *user, const void *bytes, size_t nbytes, void *code);
+    lz_status (*load)(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code);
     void (*unload)(void *code);
     int (*threads)(void); /* that may compile at a time */
 } lz_kstore_ops;

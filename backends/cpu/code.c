@@ -294,6 +294,7 @@ static lz_status load_locked(const void *obj, size_t nbytes, size_t used, lz_elf
         return refuse(err, nbytes);
     }
     out->region = r;
+    out->at = r->exec + out->offset;
     r->kernels++;
     return LZ_OK;
 }

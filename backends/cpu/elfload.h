@@ -36,8 +36,9 @@ size_t lz_elf_bound(const void *obj, size_t nbytes);
 /* A kernel in executable memory. */
 typedef struct lz_elf_code {
     void *run, *grid, *scratch; /* the functions lz_run, lz_grid, lz_scratch */
-    size_t nbytes;              /* of executable memory */
-    void *region;               /* where it lies: backends/cpu/code.c */
+    const void *at;             /* where its executable memory begins */
+    size_t nbytes;
+    void *region; /* where it lies: backends/cpu/code.c */
     size_t offset;
 } lz_elf_code;
 /* Errors: LZ_ECORRUPT saying what is wrong with the object, LZ_EMEM. On error *out is zeroed. */

@@ -3,6 +3,7 @@
  * worth waking. Running a kernel is a call. */
 #include "backends/cpu/exec.h"
 #include "backends/cpu/mem.h"
+#include "backends/cpu/profile.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -25,6 +26,7 @@ typedef struct cpu_exec {
     size_t scratch_each; /* bytes of scratch of one thread */
     bool shared;         /* some launch is shared by threads */
     uint64_t ns;         /* about how long the launches take */
+    lz_profile *profile; /* NULL: nobody asked */
 } cpu_exec;
 
 typedef struct record {
@@ -32,6 +34,7 @@ typedef struct record {
     const int64_t *args;
     int64_t grid;
     int threads; /* 1: in the thread that runs the program */
+    lz_profile_row *row;
 } record;
 
 /* What the launches of one run share. */
@@ -61,21 +64,29 @@ static int threads_for(const lz_step *s, int64_t grid)
 static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
                          bool *idle)
 {
-    (void)k;
     cpu_exec *x = maker;
     const lz_kcode *c = x->x.loads[i].code;
     int64_t grid = lz_kcode_grid(c)(s->args), scratch = lz_kcode_scratch(c)(s->args);
     if (scratch > 0 && (size_t)scratch > x->scratch_each)
         x->scratch_each = (size_t)scratch;
     record *r = out;
-    *r = (record){lz_kcode_run(c), s->args, grid, threads_for(s, grid)};
+    *r = (record){lz_kcode_run(c), s->args, grid, threads_for(s, grid), NULL};
+    r->row = lz_profile_add(x->profile, k, s, grid, r->threads);
     x->ns += estimate_ns(s);
     x->shared |= r->threads > 1;
     *idle = grid <= 0;
     return LZ_OK;
 }
 
-static const lz_prog_ops prog_ops;
+static const lz_prog_ops prog_ops, timed_ops;
+
+static uint32_t count_steps(const lz_prog *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->npart; i++)
+        n += g->parts[i].plan->nstep;
+    return n;
+}
 
 typedef struct maker {
     const lz_target *target;
@@ -89,7 +100,9 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
     if (m->loops)
         return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
-    LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
+    if (lz_profile_on() && !(x->profile = lz_profile_new(count_steps(&exec->prog))))
+        return LZ_EMEM;
+    LZ_TRY(lz_prog_make(&exec->prog, x->profile ? &timed_ops : &prog_ops, x));
     x->scratch_each = LZ_ALIGN_UP(x->scratch_each, 64);
     bool known = !exec->prog.control; /* nobody knows how long a loop takes */
     exec->small = known && x->ns < INLINE_NS;
@@ -203,6 +216,24 @@ static const lz_prog_ops prog_ops = {
     .read_bool = read_bool,
 };
 
+static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
+{
+    const record *r = rec;
+    int64_t cpu = lz_profile_cpu_ns(), t0 = lz_now_ns();
+    lz_status s = launch(run, rec, bufs);
+    if (r->row)
+        lz_profile_note(r->row, lz_now_ns() - t0, lz_profile_cpu_ns() - cpu);
+    return s;
+}
+
+static const lz_prog_ops timed_ops = {
+    .record_bytes = sizeof(record),
+    .prepare = prepare,
+    .launch = timed_launch,
+    .copy = copy,
+    .read_bool = read_bool,
+};
+
 static lz_status run_all(lz_job *j)
 {
     const cpu_exec *x = (const cpu_exec *)j->x;
@@ -224,10 +255,16 @@ static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
     return lz_cpu_alloc(d->index, nbytes, out);
 }
 
+static void unmake(lz_exec *x)
+{
+    lz_profile_free(((cpu_exec *)x)->profile);
+}
+
 static const lz_exec_ops exec_ops = {
     .exec_bytes = sizeof(cpu_exec),
     .job_bytes = sizeof(lz_job),
     .make = make,
+    .unmake = unmake,
     .code_bytes = lz_kcode_nbytes,
     .alloc = alloc,
     .run = run,

@@ -1,6 +1,7 @@
 /* kernels.c - see kernels.h. */
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/elfload.h"
+#include "backends/cpu/profile.h"
 #include "backends/cpu/workers.h"
 
 /* ---- a kernel's code ---- */
@@ -62,10 +63,13 @@ static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
     return lz_llvm_compile(k, user, bytes, NULL, NULL);
 }
 
-static lz_status load(void *user, const void *bytes, size_t nbytes, void *code)
+static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code)
 {
     (void)user;
-    return lz_elf_load(bytes, nbytes, code);
+    lz_elf_code *c = code;
+    LZ_TRY(lz_elf_load(bytes, nbytes, c));
+    lz_profile_code(c->at, c->nbytes, k);
+    return LZ_OK;
 }
 
 static void unload(void *code)

@@ -82,8 +82,9 @@ static lz_status load_module(cuda_device *d, const void *bytes, cuda_code *c)
     return s;
 }
 
-static lz_status load(void *user, const void *bytes, size_t nbytes, void *code)
+static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code)
 {
+    (void)k;
     cuda_device *d = user;
     cuda_code *c = code;
     *c = (cuda_code){.d = d, .nbytes = nbytes};

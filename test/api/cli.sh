@@ -372,6 +372,19 @@ t 0 '^removed 0 files$' '' lazuli cache clear --path c
 fill c
 t 0 "^$n entries, 0 damaged$" '' lazuli cache verify --path c
 
+# ---- where time goes ----
+# names for perf, of the process's own file, of new kernels and of those found on disk
+perf_map() {
+    LAZULI_PERF=1 LAZULI_CACHE_DIR=$tmp/pc bash -c 'echo $$ >pid; exec "$0" run two.mlir --random 1' "$tool" >out.txt || return 1
+    cat "/tmp/perf-$(cat pid).map"
+    rm -f "/tmp/perf-$(cat pid).map"
+}
+t 0 '^[0-9a-f]+ [0-9a-f]+ lazuli:[0-9a-f]{8}:(add|multiply); [0-9a-f]+ [0-9a-f]+ lazuli:' '' perf_map
+t 0 '^[0-9a-f]+ [0-9a-f]+ lazuli:[0-9a-f]{8}:(add|multiply); [0-9a-f]+ [0-9a-f]+ lazuli:' '' perf_map
+profile() { LAZULI_PROFILE=prof.txt lazuli run two.mlir --random 1 >out.txt && cat prof.txt && rm prof.txt; }
+t 0 '^program of 2 launches, run 1 times: [0-9.]+ ms a run, .*; step  .*; +0 +1 .* add; +1 +1 .* multiply$' '' profile
+LAZULI_PROFILE=/dev/full t 0 '*' 'profile: /dev/full cannot be written' lazuli run two.mlir --random 1
+
 # ---- lz-bench ----
 bench=$root/$BUILD/bench/lz-bench
 if [ -x "$bench" ]; then # (a part of the tests, not of what is installed)

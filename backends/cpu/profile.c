@@ -1,0 +1,181 @@
+/* profile.c - see profile.h. */
+#include "backends/cpu/profile.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct lz_profile {
+    lz_profile *next;
+    uint32_t nrow, cap;
+    lz_profile_row row[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_profile *profiles; /* those that are not written yet */
+static bool at_exit;
+
+/* ---- names for perf ---- */
+
+/* In /tmp, where anyone may have put something of that name: only an own file is written to, and perf reads
+ * only those. */
+void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
+{
+    char path[64], hex[33], line[160];
+    if (!lz_cfg_bool(LZ_OPT_PERF))
+        return;
+    lz_hash_hex(k->hash, hex);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    int n = snprintf(line, sizeof line, "%" PRIxPTR " %zx lazuli:%.8s:%s\n", (uintptr_t)code,
+                     nbytes, hex, k->name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, line, (size_t)n) != n)
+        LZ_WARN_ONCE("perf", "%s cannot be written: %s", path, strerrordesc_np(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- the table ---- */
+
+bool lz_profile_on(void)
+{
+    return *lz_cfg_str(LZ_OPT_PROFILE) != '\0';
+}
+
+int64_t lz_profile_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
+{
+    char hex[33];
+    int64_t calls = atomic_load(&r->calls), least = atomic_load(&r->least_ns);
+    double mean = (double)atomic_load(&r->ns) / (double)calls,
+           cpu = (double)atomic_load(&r->cpu_ns) / (double)calls;
+    double ns = least > 0 ? (double)least : 1;
+    lz_hash_hex(r->kernel->hash, hex);
+    lz_buf_printf(out,
+                  "%4u %7" PRId64 " %10.4f %10.4f %10.4f %12" PRIu64 " %11" PRIu64
+                  " %8.1f %8.1f %6" PRId64 " %3d  %.8s %s\n",
+                  i, calls, mean * 1e-6, cpu * 1e-6, ns * 1e-6, r->step->flops, r->step->bytes,
+                  (double)r->step->flops / ns, (double)r->step->bytes / ns, r->units, r->threads,
+                  hex, r->step->name ? r->step->name : r->kernel->name);
+}
+
+/* Programs that never ran say nothing. */
+static void print(const lz_profile *p, lz_buf *out)
+{
+    int64_t ns = 0, cpu = 0, least = 0, calls = 0;
+    for (uint32_t i = 0; i < p->nrow; i++) {
+        int64_t n = atomic_load(&p->row[i].calls);
+        calls = n > calls ? n : calls;
+        ns += n ? atomic_load(&p->row[i].ns) / n : 0;
+        cpu += n ? atomic_load(&p->row[i].cpu_ns) / n : 0;
+        least += n ? atomic_load(&p->row[i].least_ns) : 0;
+    }
+    if (calls == 0)
+        return;
+    lz_buf_printf(out,
+                  "program of %u launches, run %" PRId64
+                  " times: %.4f ms a run, %.4f ms of processor time, %.4f ms of each launch's "
+                  "least\n",
+                  p->nrow, calls, (double)ns * 1e-6, (double)cpu * 1e-6, (double)least * 1e-6);
+    lz_buf_puts(out, "step   calls    mean_ms     cpu_ms   least_ms         flop        byte  "
+                     "Gflop/s     GB/s  units thr  kernel\n");
+    for (uint32_t i = 0; i < p->nrow; i++)
+        if (atomic_load(&p->row[i].calls))
+            print_row(&p->row[i], i, out);
+}
+
+static void write_table(const lz_profile *p)
+{
+    const char *path = lz_cfg_str(LZ_OPT_PROFILE);
+    lz_buf text = {0};
+    print(p, &text);
+    if (text.len) {
+        bool err = strcmp(path, "STDERR") == 0;
+        FILE *f = err ? stderr : fopen(path, "ae");
+        bool ok = f && fwrite(lz_buf_str(&text), 1, text.len, f) == text.len;
+        if (f && (err ? fflush(f) : fclose(f)) != 0)
+            ok = false;
+        if (!ok)
+            LZ_WARN_ONCE("profile", "%s cannot be written: %s", path, strerrordesc_np(errno));
+    }
+    lz_buf_free(&text);
+}
+
+static void write_all(void)
+{
+    pthread_mutex_lock(&lock);
+    for (const lz_profile *p = profiles; p; p = p->next)
+        write_table(p);
+    pthread_mutex_unlock(&lock);
+}
+
+lz_profile *lz_profile_new(uint32_t nlaunch)
+{
+    lz_profile *p = lz_calloc(1, sizeof *p + nlaunch * sizeof *p->row);
+    if (!p) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a profile of %u launches", nlaunch);
+        return NULL;
+    }
+    p->cap = nlaunch;
+    pthread_mutex_lock(&lock);
+    if (!at_exit)
+        at_exit = atexit(write_all) == 0;
+    lz_profile **end = &profiles;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
+                               int threads)
+{
+    if (!p || p->nrow == p->cap)
+        return NULL;
+    lz_profile_row *r = &p->row[p->nrow++];
+    r->kernel = k;
+    r->step = s;
+    r->units = units;
+    r->threads = threads;
+    return r;
+}
+
+void lz_profile_note(lz_profile_row *r, int64_t ns, int64_t cpu_ns)
+{
+    int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
+    if (least == 0 || ns < least) /* launches of a program come one after the other */
+        atomic_store_explicit(&r->least_ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->cpu_ns, cpu_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
+}
+
+void lz_profile_free(lz_profile *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&lock);
+    for (lz_profile **at = &profiles; *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    write_table(p);
+    pthread_mutex_unlock(&lock);
+    lz_free(p);
+}

@@ -1,0 +1,31 @@
+/* profile.h - where the time of kernels goes: names of generated code for perf (LAZULI_PERF), and a
+ * table of the launches of every program (LAZULI_PROFILE).
+ * Failing to write either is warned about and never fails a program. Threads: thread-safe. */
+#ifndef LZ_BACKENDS_CPU_PROFILE_H
+#define LZ_BACKENDS_CPU_PROFILE_H
+#include "lower/plan.h"
+
+/* Appends a line of /tmp/perf-PID.map, where perf looks for names of code without a file. */
+void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k);
+
+bool lz_profile_on(void);
+typedef struct lz_profile lz_profile;
+/* What a launch took, over and over. */
+typedef struct lz_profile_row {
+    const lz_kernel *kernel;
+    const lz_step *step;
+    int64_t units;
+    int threads;
+    _Atomic int64_t calls, ns, least_ns, cpu_ns;
+} lz_profile_row;
+/* Room for the launches of a program. NULL: no memory. */
+lz_profile *lz_profile_new(uint32_t nlaunch);
+/* The next row; NULL without a profile or when it is full. Rows stay where they are. */
+lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
+                               int threads);
+void lz_profile_note(lz_profile_row *r, int64_t ns, int64_t cpu_ns);
+/* Nanoseconds of processor time of this process, all threads. */
+int64_t lz_profile_cpu_ns(void);
+/* Writes the table. It is also written when the process ends. NULL is fine. */
+void lz_profile_free(lz_profile *p);
+#endif
