@@ -75,8 +75,21 @@ LZ_API lz_tensor *lz_adaptive_avg_pool2d_at(lz_tensor *x, lz_shape output_size,
                                             const lz_site *site);
 LZ_API lz_tensor *lz_adaptive_avg_pool3d_at(lz_tensor *x, lz_shape output_size,
                                             const lz_site *site);
+LZ_API lz_tensor *lz_adaptive_max_pool1d_at(lz_tensor *x, int64_t output_size, lz_tensor **indices,
+                                            const lz_site *site);
 LZ_API lz_tensor *lz_adaptive_max_pool2d_at(lz_tensor *x, lz_shape output_size, lz_tensor **indices,
                                             const lz_site *site);
+LZ_API lz_tensor *lz_adaptive_max_pool3d_at(lz_tensor *x, lz_shape output_size, lz_tensor **indices,
+                                            const lz_site *site);
+/* x's elements at their indices (as max_pool gives them; i32 or i64, of x's shape) among spatial
+ * dimensions of output_size, zeros elsewhere. Of several at one place the last counts, those outside
+ * go nowhere. */
+LZ_API lz_tensor *lz_max_unpool1d_at(lz_tensor *x, lz_tensor *indices, lz_shape output_size,
+                                     const lz_site *site);
+LZ_API lz_tensor *lz_max_unpool2d_at(lz_tensor *x, lz_tensor *indices, lz_shape output_size,
+                                     const lz_site *site);
+LZ_API lz_tensor *lz_max_unpool3d_at(lz_tensor *x, lz_tensor *indices, lz_shape output_size,
+                                     const lz_site *site);
 
 /* ---- along a dimension, each element with all before it ---- */
 /* integers and booleans give i64 */
@@ -125,8 +138,18 @@ LZ_API lz_tensor *lz_cummin_at(lz_tensor *x, int64_t dim, lz_tensor **indices, c
     lz_adaptive_avg_pool2d_at((x), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
 #define lz_adaptive_avg_pool3d(x, ...)                                                             \
     lz_adaptive_avg_pool3d_at((x), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+#define lz_adaptive_max_pool1d(x, indices, size)                                                   \
+    lz_adaptive_max_pool1d_at((x), (size), (indices), LZ_SITE)
 #define lz_adaptive_max_pool2d(x, indices, ...)                                                    \
     lz_adaptive_max_pool2d_at((x), LZ_SHAPE(__VA_ARGS__), (indices), LZ_SITE)
+#define lz_adaptive_max_pool3d(x, indices, ...)                                                    \
+    lz_adaptive_max_pool3d_at((x), LZ_SHAPE(__VA_ARGS__), (indices), LZ_SITE)
+#define lz_max_unpool1d(x, indices, ...)                                                           \
+    lz_max_unpool1d_at((x), (indices), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+#define lz_max_unpool2d(x, indices, ...)                                                           \
+    lz_max_unpool2d_at((x), (indices), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+#define lz_max_unpool3d(x, indices, ...)                                                           \
+    lz_max_unpool3d_at((x), (indices), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
 #define lz_cumsum(x, dim) lz_cumsum_at((x), (dim), LZ_SITE)
 #define lz_cumprod(x, dim) lz_cumprod_at((x), (dim), LZ_SITE)
 #define lz_logcumsumexp(x, dim) lz_logcumsumexp_at((x), (dim), LZ_SITE)

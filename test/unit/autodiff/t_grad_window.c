@@ -140,6 +140,15 @@ static lz_tensor *f_adaptive_max(lz_tensor **x)
 {
     return lz_adaptive_max_pool2d(x[0], NULL, 3, 2);
 }
+static lz_tensor *f_adaptive_max3d(lz_tensor **x)
+{
+    return lz_adaptive_max_pool3d(x[0], NULL, 2, 3, 1);
+}
+static lz_tensor *f_unpool(lz_tensor **x)
+{
+    lz_tensor *at, *y = lz_max_pool2d_with_indices(x[0], &at, .kernel_size = {2});
+    return lz_max_unpool2d(lz_mul(y, y), at, 5, 4);
+}
 
 /* ---- cumulative ---- */
 
@@ -188,6 +197,8 @@ static const gcase cases[] = {
     {"avg_pool", f_avg_pool, 1, {S(1, 2, 5, 4)}, -2, 2, true},
     {"adaptive_avg", f_adaptive_avg, 1, {S(2, 5, 4)}, -2, 2, true},
     {"adaptive_max", f_adaptive_max, 1, {S(2, 5, 4)}, -2, 2, false},
+    {"adaptive_max3d", f_adaptive_max3d, 1, {S(2, 3, 4, 2)}, -2, 2, false},
+    {"max_unpool", f_unpool, 1, {S(2, 5, 4)}, -2, 2, true},
     {"window_product", f_window_product, 1, {S(3, 6)}, 0.5, 2, true},
     {"window_product_zeros", f_window_product_zeros, 1, {S(4, 5)}, -2, 2, false},
     {"cumsum", f_cumsum, 1, {S(7, 2)}, -2, 2, true},

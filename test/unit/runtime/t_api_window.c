@@ -318,6 +318,61 @@ START_TEST(adaptive)
 }
 END_TEST
 
+/* Maxima in n dimensions, those that are not there of extent 1; and the way back. */
+START_TEST(adaptive_and_back)
+{
+    static const int ext[][3] = {{1, 1, 7}, {1, 5, 4}, {3, 4, 5}, {2, 3, 2}},
+                     outs[][3] = {{1, 1, 3}, {1, 2, 4}, {2, 3, 2}, {4, 1, 5}};
+    static float back[MOST];
+    int k = _i % 4, n = k == 0 ? 1 : k == 1 ? 2 : 3, at[3], o[3], m = 0;
+    const int *x = ext[k], *y = outs[k];
+    int plane = x[0] * x[1] * x[2];
+    rt_use(rt_devices[_i / 4]);
+    memset(back, 0, sizeof back);
+    for (int i = 0; i < 2 * plane; i++)
+        xs[i] = (float)(rt_random() % 16) - 7;
+    xs[1] = NAN;
+    for (int b = 0; b < 2; b++)
+        for (o[0] = 0; o[0] < y[0]; o[0]++)
+            for (o[1] = 0; o[1] < y[1]; o[1]++)
+                for (o[2] = 0; o[2] < y[2]; o[2]++, m++) {
+                    int from[3], to[3], best = -1;
+                    for (int d = 0; d < 3; d++) {
+                        from[d] = o[d] * x[d] / y[d];
+                        to[d] = ((o[d] + 1) * x[d] + y[d] - 1) / y[d];
+                    }
+                    for (at[0] = from[0]; at[0] < to[0]; at[0]++)
+                        for (at[1] = from[1]; at[1] < to[1]; at[1]++)
+                            for (at[2] = from[2]; at[2] < to[2]; at[2]++) {
+                                int i = index3(x, at);
+                                float v = xs[b * plane + i];
+                                if (best < 0 || v > xs[b * plane + best] || isnan(v))
+                                    best = i;
+                            }
+                    want[m] = back[b * plane + best] = xs[b * plane + best];
+                    want_at[m] = best;
+                }
+    lz_shape sx = lz_shape_make(4, (int64_t[]){2, x[0], x[1], x[2]}),
+             sy = lz_shape_make(4, (int64_t[]){2, y[0], y[1], y[2]});
+    if (n < 3) {
+        sx = n == 1 ? LZ_SHAPE(2, x[2]) : LZ_SHAPE(2, x[1], x[2]);
+        sy = n == 1 ? LZ_SHAPE(2, y[2]) : LZ_SHAPE(2, y[1], y[2]);
+    }
+    lz_tensor *t = tensor(xs, sx), *i,
+              *r = n == 1   ? lz_adaptive_max_pool1d(t, &i, y[2])
+                   : n == 2 ? lz_adaptive_max_pool2d(t, &i, y[1], y[2])
+                            : lz_adaptive_max_pool3d(t, &i, y[0], y[1], y[2]);
+    compare("largest", r, sy, 0);
+    compare_at("indices", i);
+    memcpy(want, back, sizeof want);
+    compare("back",
+            n == 1   ? lz_max_unpool1d(r, i, x[2])
+            : n == 2 ? lz_max_unpool2d(r, i, x[1], x[2])
+                     : lz_max_unpool3d(r, i, x[0], x[1], x[2]),
+            sx, 0);
+}
+END_TEST
+
 /* ---- cumulative ---- */
 
 static const int64_t rows[][3] = {{1, 1, 1},  {3, 7, 2},   {1, 33, 1},
@@ -416,6 +471,11 @@ START_TEST(refused)
     ck_assert_int_eq(lz_status_of(i), LZ_ESHAPE);
     BAD(lz_adaptive_avg_pool1d(x, 0), LZ_ESHAPE, "0 windows");
     BAD(lz_adaptive_max_pool2d(x, &i, 2), LZ_ESHAPE, "2 extents");
+    lz_tensor *at = lz_zeros(LZ_I64, LZ_SHAPE(1, 3, 5));
+    BAD(lz_max_unpool1d(x, x, 9), LZ_EDTYPE, "f32");
+    BAD(lz_max_unpool1d(x, lz_zeros(LZ_I64, LZ_SHAPE(1, 3, 4)), 9), LZ_ESHAPE, "one shape");
+    BAD(lz_max_unpool1d(x, at, -1), LZ_ESHAPE, "extents >= 0");
+    BAD(lz_max_unpool2d(x, at, 9), LZ_ESHAPE, "2 extents");
     BAD(lz_cumsum(x, 3), LZ_ERANGE, "3");
     BAD(lz_cummax(lz_zeros(LZ_C64, LZ_SHAPE(3)), 0, &i), LZ_EDTYPE, "");
     BAD(lz_logcumsumexp(lz_zeros(LZ_C64, LZ_SHAPE(3)), 0), LZ_EDTYPE, "complex");
@@ -430,6 +490,7 @@ int main(void)
     tcase_add_loop_test(t, convolutions, first * 2 * NCONV, 4 * NCONV);
     tcase_add_loop_test(t, pooling, first * 3 * NPOOL, 6 * NPOOL);
     tcase_add_loop_test(t, adaptive, first * 10, 20);
+    tcase_add_loop_test(t, adaptive_and_back, first * 4, 8);
     tcase_add_loop_test(t, cumulative, first * 2 * NROWS, 4 * NROWS);
     tcase_add_loop_test(t, integers, 0, 2);
     tcase_add_test(t, refused);
