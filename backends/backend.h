@@ -19,6 +19,10 @@ void lz_event_complete(lz_event *e, const lz_error *err); /* NULL: success */
 bool lz_event_done(const lz_event *e);
 /* spins briefly, then sleeps; puts the error into this thread's record. NULL: LZ_OK */
 lz_status lz_event_wait(lz_event *e);
+/* A habit of the calling thread: it has started the work of `e` and goes back to the program; and
+ * whether what it starts has lately been waited for at once, so that it may as well do it itself. */
+void lz_event_started(const lz_event *e);
+bool lz_event_awaited_lately(void);
 
 /* ---- ordered execution queue of one device: one thread, started at first use, spins briefly
  * before it sleeps. backends/queue.c ---- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPIN_NS = 30000 };
+enum { SPIN_NS = 30000, AT_ONCE_NS = 20000, SURE = 2 };
 
 struct lz_event {
     _Atomic uint32_t refs;
@@ -66,10 +66,43 @@ bool lz_event_done(const lz_event *e)
     return lz_latch_is_set(&e->done);
 }
 
+/* ---- the habit ---- */
+
+/* What this thread started last and has not waited for, only to compare; how often in a row it waited at once. */
+static __thread struct {
+    const lz_event *last;
+    int64_t at;
+    int times;
+} habit;
+
+void lz_event_started(const lz_event *e)
+{
+    if (habit.last)
+        habit.times = 0;
+    habit.last = e;
+    habit.at = lz_now_ns();
+}
+
+bool lz_event_awaited_lately(void)
+{
+    return habit.times >= SURE;
+}
+
+static void waits_for(const lz_event *e)
+{
+    if (!habit.last || e != habit.last)
+        return;
+    bool at_once = lz_now_ns() - habit.at < AT_ONCE_NS;
+    habit.times = !at_once ? 0 : habit.times < SURE ? habit.times + 1 : SURE;
+    habit.last = NULL;
+}
+
+/* ---- waiting ---- */
+
 /* A step is often nearly finished when somebody asks: sleeping and waking would cost more than it takes. */
 static bool spin(const lz_event *e)
 {
-    int64_t end = lz_now_ns() + SPIN_NS;
+    int64_t end = lz_now_ns() + lz_spin_ns(SPIN_NS);
     do {
         for (int i = 0; i < 32; i++) {
             if (lz_event_done(e))
@@ -84,6 +117,7 @@ lz_status lz_event_wait(lz_event *e)
 {
     if (!e)
         return LZ_OK;
+    waits_for(e);
     if (!lz_event_done(e)) {
         LZ_TRY(lz_fork_check()); /* nobody will complete it in a forked child */
         if (!spin(e))

@@ -304,10 +304,13 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
     if (s == LZ_OK) {
         bool ready = collect_waits(j);
         hand_over(j, out, done);
-        bool here = x->small || (awaited && x->brief);
+        bool soon = awaited || lz_event_awaited_lately();
+        bool here = x->small || (soon && x->brief);
         s = lz_queue_push(d->queue, run_job, j, here && (ready || x->ops->in_order));
-        if (s == LZ_OK)
+        if (s == LZ_OK) {
+            lz_event_started(*done);
             return LZ_OK;
+        }
         take_back(j, out, done);
     }
     let_go(j);

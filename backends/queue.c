@@ -54,7 +54,7 @@ static void notify(lz_queue *q)
 
 static void wait_change(lz_queue *q, uint32_t seen)
 {
-    int64_t end = lz_now_ns() + SPIN_NS;
+    int64_t end = lz_now_ns() + lz_spin_ns(SPIN_NS);
     do {
         for (int i = 0; i < 32; i++) {
             if (atomic_load_explicit(&q->changed, memory_order_acquire) != seen)

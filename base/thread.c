@@ -106,6 +106,17 @@ int lz_num_cores(void)
     return a < q ? a : q;
 }
 
+int64_t lz_spin_ns(int64_t ns)
+{
+    static _Atomic int cores; /* asked once: asking costs more than a loop does */
+    int n = atomic_load_explicit(&cores, memory_order_relaxed);
+    if (!n) {
+        n = lz_num_cores();
+        atomic_store_explicit(&cores, n, memory_order_relaxed);
+    }
+    return n > 1 ? ns : 0;
+}
+
 static int64_t clock_ns(clockid_t id)
 {
     struct timespec t;

@@ -28,6 +28,9 @@ lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
 
 /* cores this process may use: affinity mask and cgroup quota; at least 1 */
 int lz_num_cores(void);
+/* How long to wait for another thread by looping before sleeping: ns, or 0 where one core is all
+ * there is, and the loop would keep the other thread from running. */
+int64_t lz_spin_ns(int64_t ns);
 int64_t lz_now_ns(void);  /* monotonic */
 int64_t lz_wall_ns(void); /* since the Unix epoch */
 static inline void lz_cpu_relax(void)

@@ -16,8 +16,8 @@ enum {
     SHARE_NS = 6000,      /* a kernel that takes longer is shared, */
     PER_THREAD_NS = 3000, /* among as many threads as have that much to do */
     PARALLEL_COPY = 1 << 20,
-    INLINE_NS = 30000,    /* a program that takes less may run in the caller */
-    AWAITED_NS = 2000000, /* in a caller that waits for it: no thread to wake, twice */
+    INLINE_NS = 30000,     /* a program that takes less may run in the caller */
+    AWAITED_NS = 20000000, /* in a caller that waits for it: no thread to wake, twice */
     SHRINK_AFTER = 64
 };
 

@@ -88,7 +88,7 @@ static void work(uint32_t job, int32_t self)
 
 static uint32_t wait_job(uint32_t seen)
 {
-    int64_t end = lz_now_ns() + SPIN_NS;
+    int64_t end = lz_now_ns() + lz_spin_ns(SPIN_NS);
     uint32_t job;
     do {
         for (int i = 0; i < 32; i++) {
@@ -201,7 +201,7 @@ static void publish(int64_t units, int32_t threads, lz_workers_fn fn, void *ctx)
 
 static void wait_done(void)
 {
-    int64_t end = lz_now_ns() + SPIN_NS;
+    int64_t end = lz_now_ns() + lz_spin_ns(SPIN_NS);
     do {
         for (int i = 0; i < 32; i++) {
             if (atomic_load_explicit(&w.left, memory_order_acquire) == 0)

@@ -84,6 +84,51 @@ START_TEST(event_wakes_every_waiter)
 }
 END_TEST
 
+/* One execution whose event is waited for after nap_us, or not at all (negative). */
+static void once(int nap_us)
+{
+    lz_event *e = lz_event_new();
+    lz_event_complete(e, NULL);
+    lz_event_started(e);
+    if (nap_us > 0)
+        usleep((useconds_t)nap_us);
+    if (nap_us >= 0)
+        ck_assert_int_eq(lz_event_wait(e), LZ_OK);
+    lz_event_release(e);
+}
+
+static void until_sure(void)
+{
+    for (int i = 0; i < 100000 && !lz_event_awaited_lately(); i++)
+        once(0); /* some are interrupted */
+    ck_assert(lz_event_awaited_lately());
+}
+
+static void *no_habit(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)lz_event_awaited_lately();
+}
+
+START_TEST(a_thread_that_waits_at_once_is_known)
+{
+    ck_assert(!lz_event_awaited_lately());
+    until_sure();
+    once(1000); /* something else came first */
+    ck_assert(!lz_event_awaited_lately());
+    until_sure();
+    once(-1); /* one that nobody waits for is seen when the next one starts */
+    once(-1);
+    ck_assert(!lz_event_awaited_lately());
+    until_sure();
+    pthread_t t;
+    void *other;
+    pthread_create(&t, NULL, no_habit, NULL);
+    pthread_join(t, &other);
+    ck_assert_ptr_null(other);
+}
+END_TEST
+
 /* ---- queues ---- */
 
 typedef struct log {
@@ -245,6 +290,7 @@ int main(void)
     tcase_set_timeout(t, 30);
     tcase_add_test(t, event_success_and_error);
     tcase_add_test(t, event_wakes_every_waiter);
+    tcase_add_test(t, a_thread_that_waits_at_once_is_known);
     suite_add_tcase(s, t);
     t = tcase_create("queue");
     tcase_set_timeout(t, 30);

@@ -169,6 +169,8 @@ START_TEST(cores_follow_affinity)
         }
     ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
     ck_assert_int_eq(lz_num_cores(), 1);
+    ck_assert_int_eq(lz_spin_ns(1000),
+                     0); /* a loop would keep the one that is waited for from running */
 }
 END_TEST
 
