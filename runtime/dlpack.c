@@ -189,6 +189,8 @@ static void copy_strided(const DLTensor *t, const char *src, char *dst, size_t e
     for (int64_t i = 0; i < nelem; i++) {
         memcpy(dst + (size_t)i * esize, src + offset * (int64_t)esize, esize);
         for (int d = t->ndim - 1; d >= 0; d--) {
+            if (t->shape[d] == 1) /* its stride may be any number */
+                continue;
             offset += t->strides[d];
             if (++at[d] < t->shape[d])
                 break;
