@@ -215,8 +215,9 @@ $(MOCK): $(MOCK_OBJS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(MOCK_OBJS) $(LINKFLAGS) -lm -lpthread -o $@
-$(BUILD)/test/unit/backends/t_math_f64: support_more := $(BUILD)/mock/test/mock/simt_emu.o
-$(BUILD)/test/unit/backends/t_math_f64: $(BUILD)/mock/test/mock/simt_emu.o
+EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o
+$(BUILD)/test/unit/backends/t_math_f64: support_more := $(EMULATOR)
+$(BUILD)/test/unit/backends/t_math_f64: $(EMULATOR)
 # test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it
 $(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -238,7 +239,7 @@ check: tests $(GENERATORS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
-CUDA_TESTS := $(filter %/t_cuda %/t_math_f64 %/d_cuda %/d_ptx,$(TESTS))
+CUDA_TESTS := $(filter %/t_cuda %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_laws,$(TESTS))
 check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(SHARED) $(PROGRAMS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh $(CUDA_TESTS) test/api/cuda.sh

@@ -31,7 +31,7 @@ step() { # NAME SECONDS COMMAND...
     return $rc
 }
 
-step build 400 make -j"$(nproc)" ${CC:+"CC=$CC"} all "$BUILD/test/diff/d_cuda" "$BUILD/test/unit/backends/t_cuda" "$BUILD/test/libcudamock.so" "$BUILD/bench/lz-bench" \
+step build 400 make -j"$(nproc)" ${CC:+"CC=$CC"} all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD/test/unit/backends/t_cuda" "$BUILD/test/libcudamock.so" "$BUILD/bench/lz-bench" \
     "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,runtime/t_api_ops,runtime/t_aten_math,runtime/t_aten_reduce,runtime/t_handles} \
     "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_laws} || exit 1
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
@@ -46,6 +46,7 @@ step seeds 60 "$BUILD/test/diff/d_cuda" seeds 0 300
 step nets 60 "$BUILD/test/diff/d_cuda" nets 0 60
 step cases 30 "$BUILD/test/diff/d_cuda" cases
 step rows 120 "$BUILD/test/diff/d_cuda"
+step products 60 "$BUILD/test/diff/d_products"
 step programs 120 test/api/cuda.sh
 for src in examples/*.c; do
     name=$(basename "$src" .c)

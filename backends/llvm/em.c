@@ -336,10 +336,26 @@ Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n)
     return LLVMBuildCall2(e->b, LLVMFunctionType(ret, types, n, 0), f, (Val *)a, n, "");
 }
 
+/* The functions of many threads are of scalars. */
+static Val by_lanes(em *e, const char *name, const Val *a, unsigned n)
+{
+    unsigned lanes = em_lanes(a[0]);
+    if (lanes == 1)
+        return lz_math_f64(e, name, a, n);
+    Val out = LLVMGetPoison(LLVMTypeOf(a[0]));
+    for (unsigned i = 0; i < lanes; i++) {
+        Val one[3];
+        for (unsigned k = 0; k < n; k++)
+            one[k] = em_extract(e, a[k], i);
+        out = LLVMBuildInsertElement(e->b, out, lz_math_f64(e, name, one, n), em_c32(e, i), "");
+    }
+    return out;
+}
+
 Val em_libm(em *e, const char *name, const Val *a, unsigned n)
 {
     if (e->simt)
-        return lz_math_f64(e, name, a, n);
+        return by_lanes(e, name, a, n);
     Ty t = LLVMTypeOf(a[0]), s = em_elem(t), args[3] = {s, s, s};
     unsigned lanes = em_lanes(a[0]), bytes = em_bits(e, s) / 8;
     Val f = declare(e, name, s, args, n);

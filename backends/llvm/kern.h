@@ -50,6 +50,7 @@ typedef struct kern {
     lz_vec vec;
     uint64_t written; /* bit per buffer stored to by this kernel */
     bool streams;     /* some call may have stores that go past the caches */
+    bool aligned;     /* contiguous vectors lie at multiples of their size, up to 16 bytes */
     Val bufs, args;   /* parameters of the function */
     Val buf[LZ_KBUF_MAX];
     Val *size;              /* run-time sizes by slot */

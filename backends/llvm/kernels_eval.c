@@ -234,6 +234,29 @@ static Ev load_scalar(kern *c, uint32_t s, const lz_access *a, place at)
     return kern_from_mem(e, d, out);
 }
 
+/* Bytes that the address of a contiguous vector is a multiple of. */
+static unsigned vector_align(const kern *c, lz_dtype d, unsigned n)
+{
+    unsigned whole = n * kern_esize(d);
+    return !c->aligned || n == 1 ? kern_align(d) : whole < 16 ? whole : 16;
+}
+
+/* A vector whose guard is the same for all lanes, without masks. */
+static Ev load_guarded(kern *c, uint32_t s, const lz_access *a, place at, unsigned n)
+{
+    em *e = c->e;
+    lz_dtype d = access_dtype(c, a);
+    Ty mt = kern_mem_type(e, d, n);
+    Val other =
+            a->other >= 0 ? kern_to_mem(e, d, kern_vector(c, s, a->other, 0)) : LLVMConstNull(mt),
+        out;
+    em_if f;
+    em_if_begin(e, &f, kern_value(c, s, a->guard, 0).v);
+    Val m = em_load(e, mt, at.ptr, vector_align(c, d, n));
+    em_if_end(e, &f, 1, &m, &other, &out);
+    return kern_from_mem(e, d, out);
+}
+
 static Ev load_vector(kern *c, uint32_t s, const lz_access *a, place at, unsigned n, unsigned u)
 {
     em *e = c->e;
@@ -241,8 +264,11 @@ static Ev load_vector(kern *c, uint32_t s, const lz_access *a, place at, unsigne
     Ty mt = kern_mem_type(e, d, n);
     unsigned es = kern_align(d);
     Val m;
+    if (e->simt && a->guard >= 0 && !at.ptrs && !c->st[s].vec[a->guard] &&
+        (a->other < 0 || !c->st[s].vec[a->other]))
+        return load_guarded(c, s, a, at, n);
     if (!at.ptrs && !at.mask)
-        m = em_load(e, mt, at.ptr, es);
+        m = em_load(e, mt, at.ptr, vector_align(c, d, n));
     else if (!at.ptrs)
         m = em_mload(e, mt, at.ptr, at.mask, NULL, es);
     else
@@ -309,7 +335,8 @@ void kern_stores(kern *c, uint32_t s, const kctx *x)
             em_ifelse_else(e, &f);
         }
         for (unsigned u = 0; u < x->u; u++)
-            store(c, m[u], &at[u], n, kern_align(d));
+            store(c, m[u], &at[u], n,
+                  at[u].ptrs || at[u].mask ? kern_align(d) : vector_align(c, d, n));
         if (past)
             em_ifelse_end(e, &f, 0, NULL, NULL, NULL);
     }

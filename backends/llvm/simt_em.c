@@ -3,6 +3,7 @@
 #include "backends/llvm/simt_kern.h"
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { GLOBAL = 1, SHARED = 3, PTX_KERNEL = 71 /* calling convention */ };
 
@@ -20,11 +21,11 @@ static Val field(simt *s, size_t offset)
     return LLVMBuildZExt(e->b, em_load(e, e->i32, p, 4), e->i64, "");
 }
 
-/* !nvvm.annotations = {fn, "maxntid", n}: registers are allotted for blocks of that many threads. */
-static void limit_threads(em *e, Val f, uint32_t n)
+/* !nvvm.annotations = {fn, name, n} */
+static void annotate(em *e, Val f, const char *name, uint32_t n)
 {
     LLVMMetadataRef parts[3] = {LLVMValueAsMetadata(f),
-                                LLVMMDStringInContext2(e->cx, "maxntidx", 8),
+                                LLVMMDStringInContext2(e->cx, name, strlen(name)),
                                 LLVMValueAsMetadata(em_c32(e, n))};
     Val node = LLVMMetadataAsValue(e->cx, LLVMMDNodeInContext2(e->cx, parts, 3));
     LLVMAddNamedMetadataOperand(e->m, "nvvm.annotations", node);
@@ -46,7 +47,9 @@ static void begin_ptx(simt *s, kern *c)
     types[n + 1] = e->i64;
     Val f = em_func(e, "lz_kernel", e->none, types, n + (scratch ? 2 : 0), true);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
-    limit_threads(e, f, s->plan.max_block);
+    annotate(e, f, "maxntidx", s->plan.max_block); /* registers are allotted for such blocks */
+    if (s->plan.min_blocks) /* that many at a time on a multiprocessor are enough */
+        annotate(e, f, "minctasm", s->plan.min_blocks);
     for (uint32_t i = 0; i < k->nbuf; i++)
         c->buf[i] = LLVMGetParam(f, i);
     for (uint32_t i = 0; i < k->narg; i++)

@@ -19,6 +19,8 @@ typedef struct simt_plan {
     simt_kind kind;
     bool apart;         /* SIMT_SERIAL: the indices of the last outer loop never meet */
     uint32_t max_block; /* threads of a block, at most */
+    uint32_t
+        min_blocks; /* on a multiprocessor, for which registers must be left; 0: the assembler's choice */
 } simt_plan;
 /* simt_plan.c: a function of the canonical kernel. */
 void simt_plan_of(const lz_kernel *k, simt_plan *p);
@@ -30,6 +32,7 @@ typedef struct simt {
     Val thread;                   /* emulated: the lz_simt_thread */
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
+    Val words;                    /* emulated: memory for what warps do together */
     Val scratch, scratch_each;    /* of kernels that sort */
 } simt;
 
@@ -39,6 +42,34 @@ void simt_begin(simt *s, kern *c);
 void simt_barrier(simt *s);
 Val simt_shuffle_xor(simt *s, Val v, unsigned x); /* any scalar type of at most 64 bits */
 Val simt_shared_at(simt *s, Val index, int64_t scale, int64_t offset);
+/* simt_mma.c: what the threads of a warp multiply together, and copies to shared memory that go on
+ * by themselves. */
+/* d[m, n] = a[m, k] b[k, n] + c[m, n]; a thread has na words of a, nb of b (of type `word`), nc
+ * results. With l the lane: an element of a and b is in row l / 4, the words of k are l % 4 and, for
+ * words of 32 bits, l % 4 + 4; rows of a are l / 4 and then l / 4 + 8, first these; results are in
+ * columns 2 (l % 4) and the next, of the same rows. */
+typedef struct simt_mma {
+    lz_dtype d, acc;
+    unsigned m, n, k, na, nb, nc;
+    const char *ptx;
+} simt_mma;
+const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
+void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
+/* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]
+ * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l / 4
+ * in rows 2 (l % 4) and the next. */
+void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
+/* `width` (4, 8 or 16) bytes, of which the first `bytes` are copied and the others become 0. */
+void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
+void simt_copies_end_group(simt *s);
+/* All of this thread's groups but the last n have arrived. */
+void simt_copies_wait(simt *s, unsigned n);
+/* simt_vectors.c: whether the accesses of stage s are contiguous or the same along the vector loop,
+ * so that vectors of them are loaded and stored at once; and whether the addresses of contiguous
+ * ones, wherever the other loops stand, are multiples of the vectors' size. After POS_TOP. */
+bool simt_vectors_suit(const kern *c, uint32_t s);
+Val simt_vectors_aligned(kern *c, uint32_t s);
+unsigned simt_vector_lanes(const kern *c, uint32_t first); /* that suit stages from `first` */
 /* Quotient of non-negative numbers; by 32-bit division where both fit. */
 Val simt_udiv(em *e, Val a, Val b);
 /* Indices 0..n-1 of `size` from a flat index; the last one fastest. */
@@ -51,5 +82,10 @@ void simt_emit_rows(simt *s, kern *c);
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);
+unsigned simt_tiles_threads(const lz_kernel *k);
+bool simt_tiles_use_mma(const lz_kernel *k);
+/* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
+ * do not stay in registers cost more than waiting does. */
+bool simt_tiles_registers(const lz_kernel *k);
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, uint32_t most, lz_simt_dims *out);
 #endif

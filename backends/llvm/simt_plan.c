@@ -39,6 +39,8 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
         p->apart = kern_lanes_apart(k);
     } else if (simt_tiles_suit(k)) {
         p->kind = SIMT_TILES;
+        p->max_block = simt_tiles_threads(k);
+        p->min_blocks = simt_tiles_registers(k) ? 1 : 0;
     } else if (has_rows(k)) {
         p->kind = SIMT_ROWS;
         p->max_block = ROW_THREADS;
@@ -50,6 +52,8 @@ const char *lz_simt_schedule_name(const lz_kernel *k)
     static const char *const names[] = {"points", "serial", "rows", "tiles"};
     simt_plan p;
     simt_plan_of(k, &p);
+    if (p.kind == SIMT_TILES && simt_tiles_use_mma(k))
+        return "tensor tiles";
     return names[p.kind];
 }
 

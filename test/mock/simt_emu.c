@@ -1,6 +1,7 @@
 /* simt_emu.c - see simt_emu.h. A thread runs until it must wait for others (a barrier, a shuffle), then the next one of the block goes on.
  * Blocks run one after the other; blocks never wait for each other. Threads: one launch at a time. */
 #include "test/mock/simt_emu.h"
+#include "test/mock/simt_warp.h"
 #include "backends/cpu/elfload.h"
 #include <elf.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 #include <ucontext.h>
 #endif
 
-enum { MAX_THREADS = 1024, STACK = 64 << 10, WARPS = MAX_THREADS / SIMT_WARP };
+enum { MAX_THREADS = EMU_THREADS, STACK = 64 << 10, WARPS = MAX_THREADS / SIMT_WARP };
 
 /* ---- fibers ---- */
 
@@ -76,8 +77,8 @@ static struct {
     uint32_t n, left, current;
     bool reverse;
     context scheduler;
-    uint32_t arrived, phase;                                        /* of the barrier */
-    uint32_t given[WARPS], turn[WARPS], value[WARPS][2][SIMT_WARP]; /* of shuffles */
+    uint32_t arrived, phase;            /* of the barrier */
+    uint32_t given[WARPS], turn[WARPS]; /* of what warps do together */
     uint64_t progress;
     const char *wrong;
 } emu;
@@ -107,12 +108,14 @@ void lz_simt_barrier(lz_simt_thread *t)
     }
 }
 
-uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x);
-uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)
+uint32_t emu_warp_turn(const lz_simt_thread *t)
 {
-    uint32_t w = t->tid / SIMT_WARP, lane = t->tid % SIMT_WARP, old = emu.turn[w],
-             *slot = emu.value[w][old & 1];
-    slot[lane] = v;
+    return emu.turn[t->tid / SIMT_WARP] & 1;
+}
+
+void emu_warp_meet(const lz_simt_thread *t)
+{
+    uint32_t w = t->tid / SIMT_WARP, old = emu.turn[w];
     emu.progress++;
     if (++emu.given[w] == SIMT_WARP) {
         emu.given[w] = 0;
@@ -120,7 +123,6 @@ uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)
     } else {
         wait_change(&emu.turn[w], old);
     }
-    return slot[lane ^ x];
 }
 
 static void enter(void)
@@ -146,6 +148,7 @@ static const char *run_together(uint32_t n)
     emu.arrived = emu.phase = 0;
     memset(emu.given, 0, sizeof emu.given);
     memset(emu.turn, 0, sizeof emu.turn);
+    emu_warp_reset();
     for (uint32_t i = 0; i < n; i++)
         context_make(&emu.f[i].c, emu.stacks + (size_t)i * STACK, enter);
     while (emu.left) {
@@ -194,10 +197,11 @@ static bool wants_others;
 
 static void *resolve(const char *name)
 {
-    if (strcmp(name, "lz_simt_barrier") == 0 || strcmp(name, "lz_simt_shuffle") == 0) {
+    void *together = strcmp(name, "lz_simt_barrier") == 0 ? (void *)(uintptr_t)lz_simt_barrier
+                                                          : emu_warp_symbol(name);
+    if (together) {
         wants_others = true;
-        return name[8] == 'b' ? (void *)(uintptr_t)lz_simt_barrier
-                              : (void *)(uintptr_t)lz_simt_shuffle;
+        return together;
     }
     /* what the code generator of the processor makes calls of by itself */
     static const struct {

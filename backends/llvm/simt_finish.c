@@ -1,0 +1,121 @@
+/* simt_finish.c - the later stages of a product: the sums of a tile go to shared memory, the rows of one row of warps at a time, and every
+ * thread takes points or vectors of columns that lie side by side in the result. See simt_tiles.h.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/simt_tiles.h"
+
+static const kctx one_point = {.u = 1};
+
+static bool without_loops(const lz_kernel *k)
+{
+    for (uint32_t s = 1; s < k->nstage; s++)
+        if (k->stages[s].ninner)
+            return false;
+    return true;
+}
+
+void tiles_finish_plan(tiles *t)
+{
+    unsigned lanes = simt_vector_lanes(&t->c, 1);
+    t->lanes = 0;
+    if (!without_loops(t->k) || kern_init_epilogue(&t->cv, t->e, t->k, lanes) != LZ_OK)
+        return;
+    t->cv.aligned = true;
+    for (uint32_t s = 1; s < t->k->nstage; s++)
+        if (!simt_vectors_suit(&t->cv, s))
+            return;
+    t->lanes = lanes;
+}
+
+static void top(kern *c)
+{
+    for (uint32_t s = 1; s < c->k->nstage; s++) {
+        kern_addresses(c, s, POS_TOP);
+        kern_eval(c, s, POS_TOP, &one_point);
+    }
+}
+
+/* Here and not at the start: what it finds would take registers from the sums. */
+static void finish_top(tiles *t)
+{
+    em *e = t->e;
+    top(&t->c);
+    if (!t->lanes)
+        return;
+    top(&t->cv);
+    t->finish_aligned = em_true(e, 1);
+    for (uint32_t s = 1; s < t->k->nstage; s++)
+        t->finish_aligned = AND(t->finish_aligned, simt_vectors_aligned(&t->cv, s));
+}
+
+/* The later stages at a point, or of a vector of columns from it, on the sums at byte `at` of shared memory. */
+static void run(tiles *t, kern *c, Val row, Val column, Val at)
+{
+    em *e = t->e;
+    unsigned n = c == &t->cv ? t->lanes : 1;
+    c->oidx[t->m] = row;
+    c->oidx[t->n] = column;
+    unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
+    c->st[0].red[0][0] =
+        (Ev){em_load(e, em_vec(t->elem, n), em_at(e, t->s->shared, at, 1), align), NULL};
+    for (uint32_t s = 1; s < t->k->nstage; s++) {
+        kern_addresses(c, s, POS_ROW);
+        kern_eval(c, s, POS_ROW, &one_point);
+    }
+    for (uint32_t s = 1; s < t->k->nstage; s++)
+        kern_stage(c, s, &one_point);
+}
+
+static void points(tiles *t, Val row, Val column, Val at, unsigned n)
+{
+    em *e = t->e;
+    em_loop l;
+    em_if in;
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, n), em_c64(e, 1), 0, NULL);
+    Val x = ADD(column, l.i);
+    em_if_begin(e, &in, AND(ICMP(SLT, row, t->M), ICMP(SLT, x, t->N)));
+    run(t, &t->c, row, x, ADD(at, MUL(l.i, em_c64(e, t->esize))));
+    em_if_end(e, &in, 0, NULL, NULL, NULL);
+    em_loop_end(e, &l, NULL);
+}
+
+/* Rows of one row of warps, from m0. */
+static void finish_rows(tiles *t, Val m0, Val n0)
+{
+    em *e = t->e;
+    unsigned n = t->lanes ? t->lanes : 1, per_row = t->p.tn / n;
+    em_loop l;
+    em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)t->p.wm * per_row), em_c64(e, t->p.threads),
+                  0, NULL);
+    Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
+        c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n));
+    Val at = ADD(MUL(r, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
+    Val row = ADD(m0, r), column = ADD(n0, c);
+    if (t->lanes) {
+        em_ifelse whole;
+        Val inside = AND(ICMP(SLT, row, t->M), ICMP(SLE, ADD(column, em_c64(e, n)), t->N));
+        em_ifelse_begin(e, &whole, AND(t->finish_aligned, inside));
+        run(t, &t->cv, row, column, at);
+        em_ifelse_else(e, &whole);
+        points(t, row, column, at, n);
+        em_ifelse_end(e, &whole, 0, NULL, NULL, NULL);
+    } else {
+        points(t, row, column, at, 1);
+    }
+    em_loop_end(e, &l, NULL);
+}
+
+void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
+{
+    em *e = t->e;
+    em_loop l;
+    em_if mine;
+    finish_top(t);
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, TILES_DOWN), em_c64(e, 1), 0, NULL);
+    simt_barrier(t->s); /* what this memory held has been read */
+    em_if_begin(e, &mine, ICMP(EQ, t->down, l.i));
+    tiles_sums_put(t, sum);
+    em_if_end(e, &mine, 0, NULL, NULL, NULL);
+    simt_barrier(t->s);
+    finish_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))), n0);
+    em_loop_end(e, &l, NULL);
+}

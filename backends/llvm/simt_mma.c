@@ -1,0 +1,120 @@
+/* simt_mma.c - what the threads of a warp do together to multiply matrices, and copies to shared memory that go on by themselves:
+ * instructions of NVIDIA's processors from 8.0 on, or calls of an emulator.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/simt_kern.h"
+#include <stdio.h>
+
+static const simt_mma ops[] = {
+    {LZ_BF16, LZ_F32, 16, 8, 16, 4, 2, 4, "llvm.nvvm.mma.m16n8k16.row.col.bf16"},
+    {LZ_F16, LZ_F32, 16, 8, 16, 4, 2, 4, "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"},
+    {LZ_I8, LZ_I32, 16, 8, 32, 4, 2, 4, "llvm.nvvm.mma.m16n8k32.row.col.s8"},
+    {LZ_U8, LZ_I32, 16, 8, 32, 4, 2, 4, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
+    {LZ_U8, LZ_U32, 16, 8, 32, 4, 2, 4, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
+    {LZ_F64, LZ_F64, 8, 8, 4, 1, 1, 2, "llvm.nvvm.mma.m8n8k4.row.col.f64"},
+};
+
+const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc)
+{
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].d == d && ops[i].acc == acc)
+            return &ops[i];
+    return NULL;
+}
+
+static void multiply_ptx(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
+{
+    em *e = s->e;
+    Ty half = em_vec(e->f16, 2);
+    Val in[10];
+    unsigned n = 0;
+    for (unsigned i = 0; i < op->na; i++)
+        in[n++] = op->d == LZ_F16 ? BITS(a[i], half) : a[i];
+    for (unsigned i = 0; i < op->nb; i++)
+        in[n++] = op->d == LZ_F16 ? BITS(b[i], half) : b[i];
+    for (unsigned i = 0; i < op->nc; i++)
+        in[n++] = c[i];
+    Val r = em_intr(e, op->ptx, NULL, 0, in, n);
+    for (unsigned i = 0; i < op->nc; i++)
+        c[i] = LLVMBuildExtractValue(e->b, r, i, "");
+}
+
+/* Through memory: words of a, of b, of c, each 8 bytes. */
+static void multiply_emulated(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
+{
+    em *e = s->e;
+    if (!s->words)
+        s->words = em_alloca(e, e->i64, 10, 8);
+    Ty t = LLVMTypeOf(c[0]);
+    for (unsigned i = 0; i < op->na; i++)
+        em_store(e, a[i], em_at(e, s->words, em_c64(e, i), 8), 8);
+    for (unsigned i = 0; i < op->nb; i++)
+        em_store(e, b[i], em_at(e, s->words, em_c64(e, 4 + i), 8), 8);
+    for (unsigned i = 0; i < op->nc; i++)
+        em_store(e, c[i], em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
+    Val arg[3] = {s->thread, em_c32(e, op->d), s->words};
+    em_call(e, "lz_simt_mma", e->none, arg, 3);
+    for (unsigned i = 0; i < op->nc; i++)
+        c[i] = em_load(e, t, em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
+}
+
+void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
+{
+    if (s->e->nvptx)
+        multiply_ptx(s, op, a, b, c);
+    else
+        multiply_emulated(s, op, a, b, c);
+}
+
+void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4])
+{
+    em *e = s->e;
+    if (!e->nvptx) {
+        if (!s->words)
+            s->words = em_alloca(e, e->i64, 10, 8);
+        Val arg[4] = {s->thread, at, em_c32(e, transposed), s->words};
+        em_call(e, "lz_simt_ldmatrix", e->none, arg, 4);
+        for (unsigned i = 0; i < 4; i++)
+            out[i] = em_load(e, e->i32, em_at(e, s->words, em_c64(e, i), 8), 8);
+        return;
+    }
+    Ty p = LLVMTypeOf(at);
+    Val r = em_intr(e,
+                    transposed ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
+                               : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16",
+                    &p, 1, &at, 1);
+    for (unsigned i = 0; i < 4; i++)
+        out[i] = LLVMBuildExtractValue(e->b, r, i, "");
+}
+
+void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes)
+{
+    em *e = s->e;
+    if (e->nvptx) {
+        char name[64];
+        snprintf(name, sizeof name, "llvm.nvvm.cp.async.%s.shared.global.%u.s",
+                 width == 16 ? "cg" : "ca", width);
+        em_intr(e, name, NULL, 0, (Val[]){to, from, bytes}, 3);
+        return;
+    }
+    Val arg[5] = {s->thread, to, from, em_c32(e, width), bytes};
+    em_call(e, "lz_simt_copy", e->none, arg, 5);
+}
+
+void simt_copies_end_group(simt *s)
+{
+    em *e = s->e;
+    if (e->nvptx)
+        em_intr(e, "llvm.nvvm.cp.async.commit.group", NULL, 0, NULL, 0);
+    else
+        em_call(e, "lz_simt_copies_end_group", e->none, &s->thread, 1);
+}
+
+void simt_copies_wait(simt *s, unsigned n)
+{
+    em *e = s->e;
+    Val left = em_c32(e, n);
+    if (e->nvptx)
+        em_intr(e, "llvm.nvvm.cp.async.wait.group", NULL, 0, &left, 1);
+    else
+        em_call(e, "lz_simt_copies_wait", e->none, (Val[]){s->thread, left}, 2);
+}

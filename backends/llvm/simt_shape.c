@@ -1,0 +1,114 @@
+/* simt_shape.c - the shape of a matrix product for many threads: which instruction, tiles, threads. See simt_tiles.h.
+ * Decided by the canonical kernel, without LLVM. Threads: pure. */
+#include "backends/llvm/simt_tiles.h"
+#include "lower/loop_impl.h"
+
+/* What sop is converted from, when that is all it is. */
+static int32_t converted_from(const lz_stage *st, int32_t sop)
+{
+    const lz_sop *p = &st->sops[sop];
+    return p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT ? p->a : sop;
+}
+
+int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
+{
+    const lz_stage *st = &k->stages[0];
+    int32_t from = converted_from(st, sop);
+    return st->sops[from].dtype == d ? from : sop;
+}
+
+/* Both factors are values of one narrower type: their products are exact, whatever multiplies them. */
+static const simt_mma *instruction(const lz_kernel *k)
+{
+    const lz_stage *st = &k->stages[0];
+    lz_dtype acc = st->reds[0].acc_dtype[0], a = st->sops[converted_from(st, k->dot.a_sop)].dtype,
+             b = st->sops[converted_from(st, k->dot.b_sop)].dtype;
+    return a == b ? simt_mma_of(a, acc) : NULL;
+}
+
+/* Half a tile is enough for an extent that is known to be so small. */
+static unsigned side(lz_sz extent, unsigned whole)
+{
+    return extent.slot < 0 && extent.v <= (int64_t)whole / 2 ? whole / 2 : whole;
+}
+
+void tiles_shape_of(const lz_kernel *k, tiles_shape *p)
+{
+    lz_dtype acc = k->stages[0].reds[0].acc_dtype[0];
+    const simt_mma *mma = instruction(k);
+    *p = (tiles_shape){.mma = mma, .d = mma ? mma->d : acc};
+    p->es = (unsigned)lz_dtype_size(p->d);
+    unsigned whole = lz_dtype_size(acc) == 8 ? 64 : 128;
+    p->tm = side(k->outer[k->dot.m], whole);
+    p->tn = side(k->outer[k->dot.n], whole);
+    p->threads = mma ? 128 : 256;
+    p->stages = mma ? 3 : 4;
+    p->kt = !mma ? 8 : p->es == 8 ? 16 : 64 / p->es;
+    if (whole == 64) { /* halves of it are too small for the division into warps */
+        p->tm = p->tn = whole;
+    }
+    p->wm = p->tm / TILES_DOWN;
+    p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
+}
+
+uint32_t tiles_stage_bytes(const tiles_shape *p)
+{
+    return (p->tm + p->tn) * p->kt * p->es;
+}
+
+unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)
+{
+    enum { PAD = 32 }; /* rows that are stored together begin in different banks */
+    return p->tn * esize + PAD;
+}
+
+/* ---- the schedule's part of the plan ---- */
+
+bool simt_tiles_suit(const lz_kernel *k)
+{
+    if (!kern_dot_form(k) || lz_simt_args_in_memory(k))
+        return false;
+    lz_sz m = k->outer[k->dot.m], n = k->outer[k->dot.n]; /* thin ones have no use for tiles */
+    return (m.slot >= 0 || m.v > 8) && (n.slot >= 0 || n.v > 8);
+}
+
+bool simt_tiles_use_mma(const lz_kernel *k)
+{
+    return instruction(k) != NULL;
+}
+
+bool simt_tiles_registers(const lz_kernel *k)
+{
+    const lz_sop *s = k->stages[0].sops;
+    return instruction(k) || s[k->dot.a_sop].kind != LZ_S_LOAD || s[k->dot.b_sop].kind != LZ_S_LOAD;
+}
+
+unsigned simt_tiles_threads(const lz_kernel *k)
+{
+    tiles_shape p;
+    tiles_shape_of(k, &p);
+    return p.threads;
+}
+
+static int64_t parts(int64_t n, int64_t of)
+{
+    return n / of + (n % of != 0);
+}
+
+void simt_tiles_dims(const lz_kernel *k, const int64_t *args, uint32_t most, lz_simt_dims *out)
+{
+    tiles_shape p;
+    tiles_shape_of(k, &p);
+    int64_t n = 1;
+    for (uint32_t d = 0; d < k->nouter; d++) {
+        int64_t x = lz_sz_value(k->outer[d], args);
+        x = d == k->dot.m ? parts(x, p.tm) : d == k->dot.n ? parts(x, p.tn) : x;
+        if (!lz_mul_i64(n, x, &n))
+            n = INT64_MAX;
+    }
+    uint32_t acc = (uint32_t)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]),
+             ring = p.stages * tiles_stage_bytes(&p), sums = p.wm * tiles_sums_row(&p, acc);
+    out->block = p.threads;
+    out->grid = n < most ? (uint32_t)n : most;
+    out->shared = ring > sums ? ring : sums;
+}

@@ -1,0 +1,107 @@
+/* simt_tiles.h - between the files that make a matrix product for many threads: its shape, its
+ * factors, and who does which part.
+ *
+ * A block of threads makes a tile of tm x tn results. The factors come through shared memory, kt of
+ * k at a time, in a ring of `stages` pieces that are filled ahead: the copies of piece i + stages -
+ * 1 are under way while piece i is multiplied. Two rows of warps divide a tile's rows, the others
+ * its columns.
+ * Sums are made by the instructions that multiply small matrices (mma.sync) where the factors have
+ * a type these know, otherwise by multiply-adds of single threads; the later stages read them from
+ * shared memory, where neighbours lie side by side.
+ * Rows of shared memory run along k (rows_k; k is contiguous) or along the result. They are chunks
+ * of 16 bytes; chunk c of row r lies at c xor swizzle(r), so that what a warp reads at once lies in
+ * different banks.
+ * Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_SIMT_TILES_H
+#define LZ_BACKENDS_LLVM_SIMT_TILES_H
+#include "backends/llvm/simt_kern.h"
+
+enum {
+    TILES_CHUNK = 16,
+    TILES_DOWN = 2,  /* rows of warps */
+    TILES_PARTS = 8, /* that a thread copies of a factor's piece, at most */
+    TILES_FRAGS = 8,
+    TILES_SUMS = 128 /* of a thread, at most */
+};
+
+typedef struct tiles_shape {
+    const simt_mma *mma; /* NULL: multiply-adds of single threads */
+    lz_dtype d;          /* of the factors in shared memory */
+    unsigned es;         /* bytes of it */
+    unsigned tm, tn, kt, stages, threads;
+    unsigned wm, wn; /* of a warp */
+} tiles_shape;
+/* simt_shape.c: a function of the canonical kernel. */
+void tiles_shape_of(const lz_kernel *k, tiles_shape *p);
+/* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
+ * from. */
+int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);
+uint32_t tiles_stage_bytes(const tiles_shape *p);
+
+typedef struct tiles_factor {
+    kern one, many; /* evaluation of an element; of the elements of a chunk, where vectors are */
+    bool vectors;   /* some chunks can be evaluated as vectors */
+    uint32_t loop;  /* along the result */
+    uint32_t fixed; /* loops whose index is the same for a whole tile: a bit each */
+    int32_t sop;    /* evaluated for shared memory */
+    unsigned x;     /* tm or tn */
+    unsigned first; /* byte of a stage where it starts */
+    bool by_k;      /* its loads are contiguous along k, not along the result */
+    bool rows_k;    /* rows of shared memory run along k */
+    bool swizzled;
+    const lz_access *plain; /* it is a load of this: copied without passing through registers */
+    Val aligned;            /* chunks of it lie at multiples of their size */
+    Val x0, X;              /* of the tile; extent */
+    /* What a thread copies of a piece: nparts parts of `width` bytes, `apart` rows (along the result
+     * for x_rows, otherwise along k) from one to the next. */
+    unsigned nparts, width, apart;
+    bool x_rows;
+    Val from, step; /* of the first one, in the tile's first piece; bytes to the next */
+    Val k;          /* of the first one in its piece */
+    Val bytes;      /* of each that exist along the result; x_rows: */
+    Val row_exists[TILES_PARTS];
+    Val to[TILES_PARTS];      /* place in a stage */
+    Val exists;               /* NULL: every thread has its parts; otherwise whether this one has */
+    Val frag[4][TILES_FRAGS]; /* what a lane reads: per step of k and group of rows */
+} tiles_factor;
+
+typedef struct tiles {
+    simt *s;
+    em *e;
+    const lz_kernel *k;
+    tiles_shape p;
+    lz_dtype acc; /* of the sums */
+    Ty elem;
+    unsigned esize;
+    uint32_t m, n, ki; /* loops; ki: the last inner one */
+    tiles_factor a, b;
+    kern c,
+        cv; /* the later stages: by points, and in vectors of `lanes` columns (0: there is none) */
+    unsigned lanes;
+    Val M, N, K;
+    Val lane, down, across; /* of the thread: its lane, the place of its warp in the tile */
+    Val finish_aligned;
+} tiles;
+
+/* simt_fill.c */
+lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t sop);
+void tiles_factor_top(tiles *t, tiles_factor *f); /* once per call */
+void tiles_factor_tile(tiles *t,
+                       tiles_factor *f); /* once per tile, after x0 and the outer indices */
+/* Piece of k from k0 into the stage that starts at byte `slot`; the inner indices are set. */
+void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
+/* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
+Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
+
+/* simt_sums.c */
+unsigned tiles_nsums(const tiles *t);
+void tiles_sums_top(tiles *t); /* once per call: where lanes read */
+void tiles_sums_add(tiles *t, Val slot, Val *sum);
+/* Those sums to shared memory, rows of tiles_sums_row bytes; of the warps in one row. */
+void tiles_sums_put(tiles *t, const Val *sum);
+unsigned tiles_sums_row(const tiles_shape *p, unsigned esize);
+
+/* simt_finish.c: the later stages of a tile */
+void tiles_finish_plan(tiles *t);
+void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum);
+#endif

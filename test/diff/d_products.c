@@ -1,0 +1,307 @@
+/* d_products.c - matrix products on the CUDA device, on the library that stands in for the driver: every type that has instructions of its own and
+ * those that have not, factors stored either way round, edges, odd pitches, batches, prologues and epilogues, against the reference. And what
+ * NVIDIA's assembler, where it is installed, makes of the same kernels: no register may be spilt, and the counts stay within a budget. */
+#include "backends/backend.h"
+#include "backends/llvm/simt.h"
+#include "ir/module.h"
+#include "lower/plan.h"
+#include "suite.h"
+#include "support/expect.h"
+#include "support/gen.h"
+#include "support/mock.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum before { AS_IT_IS, RELU, FROM_F32 /* converted from f32 */ } before;
+typedef enum after { NOTHING, BIAS_TANH, NARROW /* converted to the factors' type */ } after;
+
+typedef struct product {
+    const char *in, *out; /* types of the factors, of the result */
+    int batch, m, n, k;
+    bool ta, tb; /* the left factor is stored [k, m]; the right one [n, k] */
+    before before;
+    after after;
+    const char *schedule;
+} product;
+
+#define TENSOR "tensor tiles"
+static const product products[] = {
+    {"bf16", "f32", 0, 200, 150, 70, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "f32", 0, 136, 136, 40, true, false, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "bf16", 0, 72, 200, 128, true, true, AS_IT_IS, NARROW, TENSOR},
+    {"bf16", "f32", 3, 40, 56, 24, false, false, AS_IT_IS, BIAS_TANH, TENSOR},
+    {"bf16", "bf16", 0, 64, 72, 80, false, false, RELU, BIAS_TANH, TENSOR},
+    {"bf16", "bf16", 0, 64, 72, 80, false, true, FROM_F32, NARROW, TENSOR},
+    {"bf16", "f32", 0, 63, 65, 81, true, false, RELU, NOTHING, TENSOR},
+    {"bf16", "f32", 0, 12, 10, 300, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f16", "f32", 0, 130, 129, 65, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f16", "f16", 2, 136, 40, 33, true, false, AS_IT_IS, NARROW, TENSOR},
+    {"i8", "i32", 0, 140, 136, 144, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"i8", "i32", 2, 33, 65, 50, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"ui8", "i32", 0, 40, 40, 100, true, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f64", "f64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f64", "f64", 0, 64, 80, 33, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
+    {"f64", "f64", 2, 40, 34, 18, false, true, RELU, NOTHING, TENSOR},
+    {"f32", "f32", 0, 200, 150, 70, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, BIAS_TANH, "tiles"},
+    {"f32", "f32", 0, 133, 131, 41, true, false, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 3, 40, 56, 24, true, true, RELU, NOTHING, "tiles"},
+    {"f32", "f32", 0, 16, 300, 17, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"i32", "i32", 0, 70, 66, 34, false, true, AS_IT_IS, NOTHING, "tiles"},
+    {"i64", "i64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, "tiles"},
+};
+enum { PRODUCTS = sizeof products / sizeof *products };
+
+/* ---- as programs ---- */
+
+static void type(lz_buf *b, int batch, int rows, int columns, const char *elem)
+{
+    lz_buf_puts(b, "tensor<");
+    if (batch)
+        lz_buf_printf(b, "%dx", batch);
+    lz_buf_printf(b, "%dx%dx%s>", rows, columns, elem);
+}
+
+static void left(lz_buf *b, const product *p, const char *elem)
+{
+    type(b, p->batch, p->ta ? p->k : p->m, p->ta ? p->m : p->k, elem);
+}
+
+static void right(lz_buf *b, const product *p, const char *elem)
+{
+    type(b, p->batch, p->tb ? p->n : p->k, p->tb ? p->k : p->n, elem);
+}
+
+static void prologue(lz_buf *b, const product *p, char name,
+                     void (*t)(lz_buf *, const product *, const char *))
+{
+    if (p->before == RELU) {
+        lz_buf_printf(b, "  %%%c0 = stablehlo.constant dense<0.0> : ", name);
+        t(b, p, p->in);
+        lz_buf_printf(b, "\n  %%%c1 = stablehlo.maximum %%%c, %%%c0 : ", name, name, name);
+        t(b, p, p->in);
+    } else if (p->before == FROM_F32) {
+        lz_buf_printf(b, "  %%%c1 = stablehlo.convert %%%c : (", name, name);
+        t(b, p, "f32");
+        lz_buf_puts(b, ") -> ");
+        t(b, p, p->in);
+    }
+    lz_buf_puts(b, "\n");
+}
+
+static void epilogue(lz_buf *b, const product *p, const char *sum)
+{
+    if (p->after == NARROW) {
+        lz_buf_puts(b, "  %r = stablehlo.convert %d : (");
+        type(b, p->batch, p->m, p->n, sum);
+        lz_buf_puts(b, ") -> ");
+    } else if (p->after == BIAS_TANH) {
+        lz_buf_printf(b,
+                      "  %%w = stablehlo.broadcast_in_dim %%v, dims = [%d] : (tensor<%dx%s>) -> ",
+                      p->batch ? 2 : 1, p->n, sum);
+        type(b, p->batch, p->m, p->n, sum);
+        lz_buf_puts(b, "\n  %s = stablehlo.add %d, %w : ");
+        type(b, p->batch, p->m, p->n, sum);
+        lz_buf_puts(b, "\n  %r = stablehlo.tanh %s : ");
+    }
+    if (p->after != NOTHING)
+        type(b, p->batch, p->m, p->n, p->after == NARROW ? p->out : sum);
+    lz_buf_puts(b, "\n");
+}
+
+static lz_func *program(const product *p)
+{
+    lz_buf b = {0};
+    lz_func *f = NULL;
+    bool plain = p->before == AS_IT_IS;
+    const char *from = p->before == FROM_F32 ? "f32" : p->in,
+               *sum = p->after == NARROW ? "f32" : p->out;
+    lz_buf_puts(&b, "func.func @main(%a: ");
+    left(&b, p, from);
+    lz_buf_puts(&b, ", %b: ");
+    right(&b, p, from);
+    lz_buf_printf(&b, ", %%v: tensor<%dx%s>) -> ", p->n, sum);
+    type(&b, p->batch, p->m, p->n, p->out);
+    lz_buf_puts(&b, " {\n");
+    prologue(&b, p, 'a', left);
+    prologue(&b, p, 'b', right);
+    int first = p->batch ? 1 : 0;
+    lz_buf_printf(&b, "  %%d = stablehlo.dot_general %s, %s, ", plain ? "%a" : "%a1",
+                  plain ? "%b" : "%b1");
+    if (p->batch)
+        lz_buf_puts(&b, "batching_dims = [0] x [0], ");
+    lz_buf_printf(&b, "contracting_dims = [%d] x [%d] : (", first + !p->ta, first + p->tb);
+    left(&b, p, p->in);
+    lz_buf_puts(&b, ", ");
+    right(&b, p, p->in);
+    lz_buf_puts(&b, ") -> ");
+    type(&b, p->batch, p->m, p->n, sum);
+    lz_buf_puts(&b, "\n");
+    epilogue(&b, p, sum);
+    lz_buf_printf(&b, "  return %s : ", p->after == NOTHING ? "%d" : "%r");
+    type(&b, p->batch, p->m, p->n, p->out);
+    lz_buf_puts(&b, "\n}\n");
+    ck_assert_msg(lz_func_parse(lz_buf_str(&b), b.len, "product", &f) == LZ_OK, "%s\n%s",
+                  lz_error_get()->message, lz_buf_str(&b));
+    lz_buf_free(&b);
+    return f;
+}
+
+/* ---- on the device ---- */
+
+static const lz_backend *device(void)
+{
+    (void)lz_mock_use();
+    const lz_backend *cuda = lz_backend_get("cuda");
+    ck_assert_msg(cuda->init() == LZ_OK, "%s", lz_error_get()->message);
+    return cuda;
+}
+
+static lz_literal *execute(const lz_func *f, lz_literal *const *args)
+{
+    const lz_backend *cuda = device();
+    lz_exec *x = NULL;
+    lz_compile_options o = {0};
+    lz_dbuf *in[3], *out[1];
+    lz_event *done = NULL;
+    bool given[3] = {false};
+    ck_assert_msg(cuda->compile(0, f, &o, &x) == LZ_OK, "%s", lz_error_get()->message);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(cuda->alloc(0, args[i]->nbytes, &in[i]), LZ_OK);
+        ck_assert_int_eq(cuda->copy_in(in[i], args[i]->data, args[i]->nbytes), LZ_OK);
+    }
+    ck_assert_int_eq(cuda->execute(x, 0, in, given, false, out, &done), LZ_OK);
+    ck_assert_msg(lz_event_wait(done) == LZ_OK, "%s", lz_error_get()->message);
+    lz_literal *got = lz_literal_new(lz_val_type(f, f->results[0]));
+    ck_assert_int_eq(cuda->copy_out(out[0], got->data, got->nbytes), LZ_OK);
+    for (int i = 0; i < 3; i++)
+        lz_dbuf_release(in[i]);
+    lz_dbuf_release(out[0]);
+    lz_event_release(done);
+    cuda->exec_free(x);
+    return got;
+}
+
+START_TEST(as_the_reference)
+{
+    lz_func *f = program(&products[_i]);
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        lz_literal **args;
+        lz_expect *want;
+        char msg[512];
+        ck_assert_int_eq(lz_gen_args(f, seed, seed ? LZ_FILL_SPICED : LZ_FILL_MODEST, &args),
+                         LZ_OK);
+        ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
+        lz_literal *got = execute(f, args);
+        ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s -> %s, %d x %d x %d: %s",
+                      products[_i].in, products[_i].out, products[_i].m, products[_i].n,
+                      products[_i].k, msg);
+        lz_literal_release(got);
+        lz_expect_free(want);
+        lz_gen_args_free(f, args);
+    }
+    lz_func_free(f);
+}
+END_TEST
+
+/* ---- assembled ---- */
+
+static const char *assembler(void)
+{
+    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
+    const char *given = getenv("LZ_TEST_PTXAS");
+    if (given)
+        return given;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (access(places[i], X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+/* What the assembler says of one kernel, into `said`. */
+static void assemble(const lz_buf *ptx, const char *arch, char *said, size_t nsaid)
+{
+    char path[] = "/tmp/lazuli-product.XXXXXX", command[256];
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, ptx->data, ptx->len), (int)ptx->len);
+    close(fd);
+    snprintf(command, sizeof command, "%s -v -arch=%s -o /dev/null %s 2>&1", assembler(), arch,
+             path);
+    FILE *in = popen(command, "r");
+    ck_assert_ptr_nonnull(in);
+    said[fread(said, 1, nsaid - 1, in)] = '\0';
+    ck_assert_msg(pclose(in) == 0, "%s: %s", arch, said);
+    unlink(path);
+}
+
+static int number_before(const char *text, const char *what)
+{
+    const char *at = strstr(text, what);
+    ck_assert_msg(at != NULL, "no '%s' in: %s", what, text);
+    while (at > text && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return atoi(at);
+}
+
+static lz_kernel *product_of(const lz_plan *p)
+{
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        if (p->kernels[i]->dot.is_dot)
+            return p->kernels[i];
+    return NULL;
+}
+
+static void check_budget(const product *r, const lz_kernel *k, int major, const char *arch)
+{
+    enum { REGISTERS = 255 };
+    lz_target t;
+    lz_buf ptx = {0};
+    char said[8192];
+    ck_assert_int_eq(lz_simt_target(major, 0, &t), LZ_OK);
+    ck_assert_msg(lz_llvm_compile(k, &t, &ptx, NULL, NULL) == LZ_OK, "%s", lz_error_get()->message);
+    const char *text = lz_buf_str(&ptx);
+    bool tensor = strcmp(r->schedule, TENSOR) == 0;
+    ck_assert_int_eq(strstr(text, "mma.sync") != NULL, tensor);
+    if (assembler()) {
+        assemble(&ptx, arch, said, sizeof said);
+        ck_assert_msg(number_before(said, " bytes spill stores") == 0, "%s: %s", arch, said);
+        ck_assert_int_eq(number_before(said, " bytes stack frame"), 0);
+        ck_assert_int_le(number_before(said, " registers"), REGISTERS);
+        printf("%s, %d x %d x %d, %s: %d registers\n", r->in, r->m, r->n, r->k, arch,
+               number_before(said, " registers"));
+    }
+    lz_buf_free(&ptx);
+}
+
+START_TEST(without_spills)
+{
+    lz_func *f = program(&products[_i]);
+    lz_plan *p = NULL;
+    lz_lower_options o = {.threads = 132};
+    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
+    lz_kernel *k = product_of(p);
+    ck_assert_ptr_nonnull(k);
+    ck_assert_str_eq(lz_simt_schedule_name(k), products[_i].schedule);
+    check_budget(&products[_i], k, 8, "sm_80");
+    check_budget(&products[_i], k, 9, "sm_90a");
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("products");
+    TCase *t = tcase_create("on the device"), *a = tcase_create("assembled");
+    tcase_set_timeout(t, 120);
+    tcase_set_timeout(a, 120);
+    tcase_add_loop_test(t, as_the_reference, 0, PRODUCTS);
+    tcase_add_loop_test(a, without_spills, 0, PRODUCTS);
+    suite_add_tcase(s, t);
+    suite_add_tcase(s, a);
+    return lz_run_suite(s);
+}

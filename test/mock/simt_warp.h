@@ -1,0 +1,18 @@
+/* simt_warp.h - between the files of the emulator: threads of a warp that do something together.
+ * A thread puts what it has where the warp's turn says, meets the others, and reads theirs; the next
+ * turn's place is another one.
+ * Threads: one launch at a time. */
+#ifndef LZ_TEST_SIMT_WARP_H
+#define LZ_TEST_SIMT_WARP_H
+#include "backends/llvm/simt.h"
+
+enum { EMU_THREADS = 1024 };
+
+/* simt_emu.c */
+uint32_t emu_warp_turn(const lz_simt_thread *t); /* 0 or 1 */
+void emu_warp_meet(const lz_simt_thread *t);
+
+/* simt_warp.c */
+void *emu_warp_symbol(const char *name); /* a function that kernels call; NULL: none */
+void emu_warp_reset(void);               /* before a block */
+#endif
