@@ -91,6 +91,12 @@ lz_status lz_batch_none(const lz_batch *b)
     return LZ_FAIL(LZ_EINTERNAL, "%s has no batching rule", lz_op_get(b->sig->op)->text);
 }
 
+lz_status lz_batch_collective(const lz_batch *b)
+{
+    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: of many examples at once is not supported",
+                   lz_op_get(b->sig->op)->text);
+}
+
 lz_status lz_batch_result(const lz_batch *b)
 {
     return lz_batch_none(b); /* the walk reads results itself */

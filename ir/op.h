@@ -31,7 +31,8 @@ typedef enum lz_op_class {
     LZ_CLASS_WINDOW,
     LZ_CLASS_FFT,
     LZ_CLASS_LINALG,
-    LZ_CLASS_CALL
+    LZ_CLASS_CALL,
+    LZ_CLASS_COLLECTIVE
 } lz_op_class;
 enum {
     LZ_F_PURE = 1 << 0,

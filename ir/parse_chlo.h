@@ -13,10 +13,8 @@ bool lz_chlo_is_broadcast(lz_slice name);
 lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* The elementwise row without attributes that a custom_call names: mhlo.erf, chlo.tan. */
 lz_op lz_custom_call_op(lz_slice target);
-/* parse_collective.c */
-lz_status lz_expand_collective(lz_parser *p, lz_scope *s, lz_stmt *t);
-lz_status lz_expand_permute(lz_parser *p, lz_scope *s, lz_stmt *t);
-lz_status lz_expand_place(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_collective.c: a row of that class; what it does for one participant is read as that */
+lz_status lz_parse_collective(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_norm.c */
 lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t);

@@ -44,6 +44,7 @@ void lz_print_generic_head(lz_printer *p, const lz_inst *in); /* "stablehlo.name
 /* ({ ^bb0(args): ... }, { ... }) */
 void lz_print_regions(lz_printer *p, const lz_func *const *r, int n);
 void lz_print_functional_type(lz_printer *p, const lz_inst *in); /* : (a, b) -> c */
+void lz_print_collective(lz_printer *p, const lz_inst *in);      /* print_collective.c */
 /* print_window.c */
 void lz_print_convolution(lz_printer *p, const lz_inst *in);
 void lz_print_reduce_window(lz_printer *p, const lz_inst *in);

@@ -2,6 +2,7 @@
  * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal kernels are kept once.
  * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
 #include "ir/attr.h"
+#include "ir/collective.h"
 #include "lower/buffers.h"
 #include "lower/dump.h"
 #include "lower/pass.h"
@@ -355,6 +356,7 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     static const lz_lower_options none;
     lz_func *g = NULL;
     *out = NULL;
+    LZ_TRY(lz_func_check_alone(f));
     LZ_TRY(lz_passes_run(f, "pipeline", &g));
     front x = {.f = g, .o = o ? o : &none};
     lz_status s = build(&x);

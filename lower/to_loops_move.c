@@ -45,6 +45,13 @@ lz_status lz_loops_iota(lz_emit *e, lz_frame *f)
     return LZ_OK;
 }
 
+/* One device alone is number 0. */
+lz_status lz_loops_place(lz_emit *e, lz_frame *f)
+{
+    f->result = lz_sops_const(&e->sops, inst_of(e, f)->sig->result[0]->dtype, 0);
+    return LZ_OK;
+}
+
 /* ---- affine movement ---- */
 
 lz_status lz_loops_broadcast(lz_emit *e, lz_frame *f)

@@ -229,7 +229,7 @@ static lz_op random_op(gen *g)
         [LZ_CLASS_INDEX] = 80,   [LZ_CLASS_REDUCE] = 100, [LZ_CLASS_DOT] = 100,
         [LZ_CLASS_RNG] = 60,     [LZ_CLASS_META] = 20,    [LZ_CLASS_SORT] = 60,
         [LZ_CLASS_CONTROL] = 60, [LZ_CLASS_WINDOW] = 60,  [LZ_CLASS_FFT] = 40,
-        [LZ_CLASS_LINALG] = 40,  [LZ_CLASS_CALL] = 30};
+        [LZ_CLASS_LINALG] = 40,  [LZ_CLASS_CALL] = 30,    [LZ_CLASS_COLLECTIVE] = 0};
     for (;;) {
         lz_op op = (lz_op)RND(1, LZ_OP_COUNT - 1);
         lz_op_class c = lz_op_get(op)->cls;

@@ -668,7 +668,10 @@ lz_val gen_op(gen *g, lz_op op)
     case LZ_CLASS_EW:
         return op_ew(g, op);
     case LZ_CLASS_LEAF:
-        return op == LZ_OP_IOTA ? op_iota(g) : op == LZ_OP_CONSTANT ? op_constant(g) : LZ_NOVAL;
+        return op == LZ_OP_IOTA        ? op_iota(g)
+               : op == LZ_OP_CONSTANT  ? op_constant(g)
+               : op == LZ_OP_PARAMETER ? LZ_NOVAL
+                                       : gen_build(g, op, NULL, NULL, 0); /* a number */
     case LZ_CLASS_MOVE:
         return op_move(g, op);
     case LZ_CLASS_INDEX:
@@ -693,6 +696,8 @@ lz_val gen_op(gen *g, lz_op op)
         return gen_control(g, op);
     case LZ_CLASS_CALL:
         return gen_call(g);
+    case LZ_CLASS_COLLECTIVE: /* is not run */
+        return LZ_NOVAL;
     default:
         return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g) : LZ_NOVAL;
     }

@@ -225,6 +225,8 @@ int lz_gen_row_cases(lz_op op, int index, lz_func **f, lz_literal ***args)
 {
     *f = NULL;
     *args = NULL;
+    if (lz_op_get(op)->cls == LZ_CLASS_COLLECTIVE)
+        return 0;
     return lz_op_get(op)->cls == LZ_CLASS_EW ? ew_cases(op, index, f, args)
                                              : other_cases(op, index, f, args);
 }

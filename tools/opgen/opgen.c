@@ -2,6 +2,7 @@
  *   opgen doc      docs/ops.md, the table of operations
  *   opgen header   include/lazuli/ops.h, the public elementwise functions
  * Everything printed is a word of the tables, so the program needs no library. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,7 +66,11 @@ static const struct {
     {"FFT", "Fourier transforms"},
     {"LINALG", "Linear algebra"},
     {"SORT", "Order"},
+    {"WINDOW", "Windows"},
     {"RNG", "Random numbers"},
+    {"CONTROL", "Control flow"},
+    {"CALL", "Functions of the program's own"},
+    {"COLLECTIVE", "Among participants"},
     {"META", "Structure"},
 };
 
@@ -123,7 +128,8 @@ static void print_tolerance(const char *tol)
 
 static const char *examples_text(const char *batch)
 {
-    return strcmp(batch, "none") == 0 ? "-" : strcmp(batch, "each") == 0 ? "each" : "all";
+    bool none = strcmp(batch, "none") == 0 || strcmp(batch, "collective") == 0;
+    return none ? "-" : strcmp(batch, "each") == 0 ? "each" : "all";
 }
 
 static void print_op(const op_row *o)
@@ -150,7 +156,7 @@ static void print_doc(void)
            "* **gradient**: yes, zero (nothing flows back) or - (asking for one is an error).\n"
            "* **examples** in `lz_vmap`: all at once, each after the other, or - (a leaf is the "
            "same for "
-           "all).\n"
+           "all; elsewhere an error).\n"
            "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, "
            "x) = x, `id0 id1 idmin idmax idones` has\n"
            "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has "
