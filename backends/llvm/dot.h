@@ -56,7 +56,9 @@ typedef struct dot {
     /* emitted sizes */
     /* K: of the last inner loop; KS: its steps (K, or pairs) */
     Val M, N, K, KS, T, V, RB, CB, batch;
-    Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
+    Val panels, narrow; /* of columns: how many; how many of them are narrow, the first ones */
+    Val each;           /* i1: nothing is packed, a unit has one panel */
+    Val KN, KB;         /* blocks of the last inner loop; of all inner loops */
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
 } dot;
 

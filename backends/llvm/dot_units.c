@@ -3,7 +3,7 @@
 #include "backends/llvm/dot.h"
 #include <string.h>
 
-enum { UNITS = 8 }; /* for threads to share */
+enum { UNITS = 8, UNITS_DIRECT = 16 }; /* for threads to share; where more cost nothing */
 
 /* ---- sizes ---- */
 
@@ -42,32 +42,78 @@ static Val min_of(em *e, Val a, Val b)
     return em_intr2(e, "llvm.smin", a, b);
 }
 
-/* How many parts make enough units of so many. */
-static Val units_for(dot *g, Val others)
+/* The columns are cut into panels, as few as possible, narrow ones first: how many there are. */
+static void count_panels(dot *g)
 {
     em *e = g->e;
-    return max_of(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, UNITS - 1), others), others, ""),
+    Val nv = em_c64(e, g->nv), rest = LLVMBuildURem(e->b, g->V, nv, "");
+    if (g->nv == g->nv_small) {
+        g->narrow = em_c64(e, 0);
+    } else if (g->nv % g->nv_small == 0) {
+        g->narrow = dot_ceil_div(e, rest, g->nv_small);
+    } else { /* one vector less each */
+        Val some = min_of(e, SUB(nv, rest), dot_ceil_div(e, g->V, g->nv_small));
+        g->narrow = SEL(ICMP(EQ, rest, em_c64(e, 0)), em_c64(e, 0), some);
+    }
+    Val wide = SUB(g->V, MUL(g->narrow, em_c64(e, g->nv_small)));
+    wide = dot_ceil_div(e, max_of(e, wide, em_c64(e, 0)), g->nv);
+    g->panels = max_of(e, ADD(g->narrow, wide), em_c64(e, 1));
+}
+
+/* First vector of panel p. */
+static Val panel_start(dot *g, Val p)
+{
+    em *e = g->e;
+    Val less = MUL(min_of(e, p, g->narrow), em_c64(e, g->nv - g->nv_small));
+    return min_of(e, SUB(MUL(p, em_c64(e, g->nv)), less), g->V);
+}
+
+/* How many parts make enough units of so many. */
+static Val units_for(dot *g, int64_t units, Val others)
+{
+    em *e = g->e;
+    return max_of(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, units - 1), others), others, ""),
                   em_c64(e, 1));
+}
+
+/* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
+ * a panel do not fall on the same few sets of the L1. */
+static Val b_in_place(dot *g)
+{
+    em *e = g->e;
+    if (!g->b_place)
+        return em_ci(e->i1, 0);
+    Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
+    lz_sz stride = dot_access(g, g->k->dot.b_sop)->stride[g->kd];
+    Val row = MUL(kern_size(&g->c, stride), em_c64(e, g->es));
+    Val small = ICMP(SLE, MUL(g->K, row), em_c64(e, 2 * g->e->t->l2_bytes));
+    Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
+    return OR(few, AND(small, apart));
 }
 
 /* Blocks of columns and rows. Enough units for the threads to share, of columns first: a block of
  * rows packs B again when K has several blocks, so where the sums need no block of their own there
- * are just as many as the threads want. */
+ * are just as many as the threads want. Where neither factor is packed a block has one panel, which
+ * stays in the L2 cache for all its rows. */
 static void divide(dot *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), batch = max_of(e, g->batch, one);
-    Val most = LLVMBuildUDiv(e->b, g->V, em_c64(e, g->nv), "");
-    Val fit = max_of(e, dot_ceil_div(e, g->V, g->nc), one);
-    Val rows = max_of(e, dot_ceil_div(e, g->T, g->mc), one);
-    Val wide = max_of(e, fit, min_of(e, most, units_for(g, batch)));
+    Val fit = dot_ceil_div(e, g->panels, g->nc / g->nv);
+    Val rows = max_of(e, dot_ceil_div(e, g->T, g->mc), one), least = rows;
+    Val wide = max_of(e, fit, min_of(e, g->panels, units_for(g, UNITS, batch)));
     if (g->plain && g->amode != DOT_A_COLS) {
-        Val few = min_of(e, rows, units_for(g, MUL(batch, wide)));
+        Val few = min_of(e, rows, units_for(g, UNITS, MUL(batch, wide)));
         rows = SEL(ICMP(SGT, g->KB, one), few, rows);
     }
     g->RB = rows;
-    g->CB = max_of(e, fit, min_of(e, most, units_for(g, MUL(batch, rows))));
-    g->CB = max_of(e, g->CB, one);
+    g->CB = max_of(e, fit, min_of(e, g->panels, units_for(g, UNITS, MUL(batch, rows))));
+    g->each = b_in_place(g);
+    if (g->amode != DOT_A_PLACE)
+        g->each = em_ci(e->i1, 0);
+    Val more = units_for(g, UNITS_DIRECT, MUL(batch, g->panels));
+    g->RB = SEL(g->each, max_of(e, least, min_of(e, max_of(e, g->T, one), more)), g->RB);
+    g->CB = SEL(g->each, g->panels, g->CB);
 }
 
 static void emit_dims(dot *g)
@@ -91,36 +137,23 @@ static void emit_dims(dot *g)
     g->batch = one;
     for (uint32_t d = 0; d < g->m; d++)
         g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
+    count_panels(g);
     divide(g);
 }
 
+/* Vectors of the widest block, whose last panel may be wider than what is left. */
 static Val block_vectors(dot *g)
 {
     em *e = g->e;
-    return LLVMBuildUDiv(e->b, ADD(g->V, SUB(g->CB, em_c64(e, 1))), g->CB, "");
-}
-
-/* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
- * a panel do not fall on the same few sets of the L1. */
-static Val b_in_place(dot *g)
-{
-    em *e = g->e;
-    if (!g->b_place)
-        return em_ci(e->i1, 0);
-    Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
-    lz_sz stride = dot_access(g, g->k->dot.b_sop)->stride[g->kd];
-    Val row = MUL(kern_size(&g->c, stride), em_c64(e, g->es));
-    Val small = ICMP(SLE, MUL(g->K, row), em_c64(e, 2 * g->e->t->l2_bytes));
-    Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
-    return OR(few, AND(small, apart));
+    Val panels = LLVMBuildUDiv(e->b, ADD(g->panels, SUB(g->CB, em_c64(e, 1))), g->CB, "");
+    return MUL(panels, em_c64(e, g->nv));
 }
 
 /* Bytes of the parts of the scratch memory: packed B, packed A, sums of the unit. */
 static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
 {
     em *e = g->e;
-    Val nv = ADD(block_vectors(g),
-                 em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
+    Val nv = block_vectors(g);
     Val kc = LLVMBuildUDiv(e->b, ADD(g->KS, SUB(g->KN, em_c64(e, 1))), g->KN, "");
     *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
     *b = SEL(b_in_place(g), em_c64(e, 0), *b);
@@ -166,8 +199,7 @@ static Val panel_at(dot *g, const unit *w, Val v, Val kc)
     return em_at(e, g->pack_b, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
 }
 
-/* Loop over the panels of the unit: full ones where the rest divides, narrow ones before. Gives the
- * panel's vectors. */
+/* Loop over the panels of the unit. Gives the panel's vectors. */
 typedef struct panels {
     Blk head, body, exit;
     Val v, nv, small;
@@ -184,14 +216,9 @@ static void panels_begin(dot *g, const unit *w, panels *p)
     p->v = LLVMBuildPhi(e->b, e->i64, "");
     Val v0 = w->v0;
     LLVMAddIncoming(p->v, &v0, &from, 1);
-    if (g->nv == g->nv_small) {
-        p->small = em_ci(e->i1, 0);
-        p->nv = em_c64(e, g->nv);
-    } else {
-        Val rest = LLVMBuildURem(e->b, SUB(w->v1, p->v), em_c64(e, g->nv), "");
-        p->small = ICMP(NE, rest, em_c64(e, 0));
-        p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
-    }
+    Val narrow = MUL(g->narrow, em_c64(e, g->nv_small)); /* vectors in all narrow panels */
+    p->small = g->nv == g->nv_small ? em_ci(e->i1, 0) : ICMP(SLT, p->v, narrow);
+    p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
 }
 
 static void panels_end(dot *g, const unit *w, panels *p)
@@ -393,17 +420,18 @@ static void run_unit(dot *g, const unit *w)
 static void place_unit(dot *g, Val u, Val prev, unit *w)
 {
     em *e = g->e;
-    Val i = u, rb = split_index(e, &i, g->RB), group = i, cb = split_index(e, &i, g->CB),
-        one = em_c64(e, 1);
+    Val one = em_c64(e, 1), i = u, fast = split_index(e, &i, SEL(g->each, g->CB, g->RB)), group = i,
+        slow = split_index(e, &i, SEL(g->each, g->RB, g->CB));
+    Val rb = SEL(g->each, slow, fast), cb = SEL(g->each, fast, slow);
     for (uint32_t d = g->m; d-- > 0;)
         g->c.oidx[d] = d ? split_index(e, &i, kern_size(&g->c, g->k->outer[d])) : i;
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
-    w->v0 = dot_cut(e, g->V, g->CB, cb);
-    w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
+    w->v0 = panel_start(g, dot_cut(e, g->panels, g->CB, cb));
+    w->v1 = panel_start(g, dot_cut(e, g->panels, g->CB, ADD(cb, one)));
     w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
     w->direct = b_in_place(g);
-    Val wide = MUL(ADD(block_vectors(g), em_c64(e, g->nv - 1)), em_c64(e, (int64_t)g->L * g->es));
+    Val wide = MUL(block_vectors(g), em_c64(e, (int64_t)g->L * g->es));
     w->c_stride = SEL(ICMP(SGT, g->KB, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
 }
 

@@ -279,12 +279,13 @@ START_TEST(packed_on_the_way)
 }
 END_TEST
 
-static int64_t scratch_of(const form *f, int64_t m, int64_t n, int64_t k)
+static int64_t scratch_of(const form *f, int64_t m, int64_t n, int64_t k, int64_t *units)
 {
     int64_t total[4];
     lz_kernel *q = product(f, m, n, k, total);
     jit j = jit_new(q);
     int64_t bytes = j.scratch(q->args);
+    *units = j.grid(q->args);
     jit_free(&j);
     lz_kernel_free(q);
     return bytes;
@@ -294,9 +295,12 @@ static int64_t scratch_of(const form *f, int64_t m, int64_t n, int64_t k)
 START_TEST(small_factors_are_not_packed)
 {
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
-    int64_t place = scratch_of(&f, 256, 256, 256);
+    int64_t units, place = scratch_of(&f, 256, 256, 256, &units);
+    ck_assert_int_ge(
+        units, 16); /* where cutting costs nothing, enough for threads to be done at one time */
     f.pad = 1024 - 256;
-    int64_t packed = scratch_of(&f, 256, 256, 256);
+    int64_t packed = scratch_of(&f, 256, 256, 256, &units);
+    ck_assert_int_ge(units, 8);
     ck_assert_int_lt(place, 64 << 10);
     ck_assert_int_gt(packed - place, 256 * 16 * 4);
 }
