@@ -357,6 +357,8 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     LZ_TRY(lz_parse_check_operands(p, s, t));
     if (lz_op_get(t->op)->cls == LZ_CLASS_COLLECTIVE)
         return lz_parse_collective(p, s, t);
+    if (lz_chlo_is_complex(s, t))
+        return lz_chlo_complex(p, s, t);
     return e ? lz_expand(p, s, t, e) : lz_parse_build(p, s, t);
 }
 
@@ -455,6 +457,8 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return call(p, s, t, true);
     if (lz_slice_is(n, "stablehlo.custom_call"))
         return lz_parse_custom_call(p, s, t);
+    if (lz_slice_is(n, "chlo.scan"))
+        return lz_parse_chlo_scan(p, s, t);
     if (lz_parse_is_check(n))
         return lz_parse_check(p, s, t);
     if (lz_parse_is_control(n)) {

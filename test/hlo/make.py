@@ -232,5 +232,10 @@ case("triangular_solve_complex", lambda a, i, b: (lambda x: (x.real, x.imag))(la
 case("gaussian_process", jax.value_and_grad(lambda p, x, y: (lambda k: (lambda l: 0.5 * y @ jax.scipy.linalg.cho_solve((l, True), y) + jnp.sum(jnp.log(jnp.diag(l))))(jnp.linalg.cholesky(k)))(
      p[0] * jnp.exp(-p[1] * (x[:, None] - x) ** 2) + 0.1 * jnp.eye(12))), np.array([1.3, 0.7], np.float32), f32(12), f32(12), tol="1e-3")
 
+case("complex_functions", lambda a, b: [v for f in (jnp.sinh, jnp.cosh, jnp.arcsin, jnp.arccos, jnp.arctan, jnp.arcsinh, jnp.arccosh, jnp.arctanh) for v in (
+     lambda z: (z.real, z.imag))(f(lax.complex(a, b)))], 2 * f32(20), f32(20), tol="1e-4")
+case("complex_functions_grad", lambda a, b: (lambda g: (g.real, g.imag))(jax.grad(lambda z: jnp.abs(jnp.sinh(z) * jnp.arctan(z)).sum())(lax.complex(a, b))),
+     f32(9), f32(9), tol="1e-4")
+
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)
