@@ -74,16 +74,20 @@ static lz_status number_of(lz_parser *p, const lz_stmt *t, const char *key, doub
                : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "%s: expected a number, 0 or more", key);
 }
 
+/* What is more than any difference of numbers, up to 2^64 - 1, stands for that of infinities and NaN. */
 static lz_status count_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
     const lz_entry *e = lz_stmt_find(t, key);
-    lz_scan at = p->c;
+    int64_t v = 0;
     if (!e)
         return LZ_OK;
-    at.p = e->value;
-    LZ_TRY(lz_scan_i64(&at, out));
-    return *out >= 0 ? LZ_OK
-                     : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "%s: expected 0 or more", key);
+    const char *s = e->value;
+    for (; s < p->c.end && *s >= '0' && *s <= '9'; s++)
+        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *s - '0', &v))
+            v = INT64_MAX;
+    *out = v;
+    return s > e->value ? LZ_OK
+                        : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "%s: expected 0 or more", key);
 }
 
 /* ---- a check that has been read ---- */

@@ -34,6 +34,11 @@ static lz_val tan_(lz_func *f, const lz_stmt *t)
     return lz_build_ew1(f, LZ_OP_TAN, t->opnd.data[0]);
 }
 
+static lz_val log1p_(lz_func *f, const lz_stmt *t)
+{
+    return lz_build_ew1(f, LZ_OP_LOG_PLUS_ONE, t->opnd.data[0]);
+}
+
 /* The conjugate; a float is its own. */
 static lz_val conj_(lz_func *f, const lz_stmt *t)
 {
@@ -149,6 +154,7 @@ static lz_val broadcast(lz_func *f, const lz_stmt *t)
 static const lz_expansion expansions[] = {
     {"chlo.square", 1, square, NULL},
     {"chlo.conj", 1, conj_, NULL},
+    {"chlo.log1p", 1, log1p_, NULL},
     {"chlo.mulhi", 2, mulhi, NULL},
     {"chlo.top_k", 1, NULL, lz_chlo_top_k},
     {"chlo.tan", 1, tan_, NULL},
