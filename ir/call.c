@@ -80,19 +80,20 @@ static void describe(lz_ffi_buffer *b, const lz_type *t, void *data)
 lz_status lz_call_invoke(const lz_call *c, const lz_call_entry *e, void *const *bufs)
 {
     char message[LZ_FFI_MESSAGE] = "";
-    lz_ffi_buffer *b = lz_calloc((size_t)c->nargs + c->nrets + 1, sizeof *b);
+    uint32_t nrets = c->silent ? 0 : c->nrets;
+    lz_ffi_buffer *b = lz_calloc((size_t)c->nargs + nrets + 1, sizeof *b);
     if (!b)
         return LZ_FAIL(LZ_EMEM, "custom_call @%.200s: no memory for %u values", c->target,
                        c->nargs);
-    for (uint32_t k = 0; k < c->nrets; k++)
+    for (uint32_t k = 0; k < nrets; k++)
         describe(&b[k], c->ret[k], bufs[k]);
     for (uint32_t k = 0; k < c->nargs; k++)
-        describe(&b[c->nrets + k], c->arg[k], bufs[c->nrets + k]);
+        describe(&b[nrets + k], c->arg[k], bufs[c->nrets + k]);
     lz_ffi_call call = {.target = c->target,
                         .backend_config = c->config,
                         .nargs = c->nargs,
-                        .nrets = c->nrets,
-                        .args = b + c->nrets,
+                        .nrets = nrets,
+                        .args = b + nrets,
                         .rets = b,
                         .message = message};
     lz_status s = e->handler(&call, e->user);
@@ -112,7 +113,13 @@ void lz_call_of(const lz_sig *s, lz_call *out)
                      .nargs = s->nopnd,
                      .nrets = s->nresult,
                      .ret = s->result,
-                     .arg = s->opnd};
+                     .arg = s->opnd,
+                     .silent = lz_call_is_silent(s)};
+}
+
+bool lz_call_is_silent(const lz_sig *s)
+{
+    return s->attr->kind == LZ_ATTR_call && LZ_ATTR(call, s->attr)->results->nresult == 0;
 }
 
 /* A function of the results that gives them. */
@@ -139,9 +146,11 @@ lz_status lz_infer_custom_call(lz_infer *c)
     const lz_attr_call *a = LZ_ATTR(call, c->attr);
     if (!a->call_target_name || !*a->call_target_name)
         return LZ_FAIL(LZ_EINVAL, "%s: call_target_name is missing", c->name);
-    if (!a->results || a->results->nresult == 0)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: @%.200s gives no results", c->name,
+    if (!a->results || (a->results->nresult == 0 && !a->has_side_effect))
+        return LZ_FAIL(LZ_EINVAL, "%s: @%.200s has neither results nor a side effect", c->name,
                        a->call_target_name);
+    if (a->results->nresult == 0)
+        return lz_infer_give(c, LZ_BOOL, &(lz_shape){.rank = 1});
     c->nresult = a->results->nresult;
     for (uint32_t k = 0; k < c->nresult; k++)
         c->result[k] = lz_val_type(a->results, a->results->results[k]);

@@ -14,6 +14,9 @@ typedef struct lz_call {
     const char *target, *config;
     uint32_t nargs, nrets;
     const lz_type *const *ret, *const *arg;
+    /* it gives no results: ret[0] is bool[0], a value that stands for the call and is not handed
+     * to it */
+    bool silent;
 } lz_call;
 /* The record's `results`: interned. NULL: LZ_EMEM. */
 const struct lz_func *lz_call_results(const lz_type *const *types, uint32_t n);
@@ -23,6 +26,7 @@ void lz_call_of(const lz_sig *s, lz_call *out);
 lz_status lz_call_register(const char *target, lz_ffi_handler *handler, void *user);
 /* Errors: LZ_ENOENT naming the target. */
 lz_status lz_call_find(const char *target, lz_call_entry *out);
+bool lz_call_is_silent(const lz_sig *s); /* of any operation */
 /* Calls it on host memory; what it returns, with its message and the target's name. bufs: results,
  * then arguments. Errors: its own, LZ_EMEM. */
 lz_status lz_call_invoke(const lz_call *c, const lz_call_entry *e, void *const *bufs);

@@ -189,6 +189,8 @@ static lz_status run_begin(run *r, const lz_func *f)
         return LZ_FAIL(LZ_EMEM, "reference run of '%s': no memory for %llu values", f->name,
                        (unsigned long long)r->nval);
     lz_func_use_counts(f, r->uses);
+    for (uint32_t i = f->nparam; i < f->ninst && f->effects; i++)
+        r->uses[i] += (f->insts[i].sig->flags & LZ_F_EFFECT) != 0;
     return LZ_OK;
 }
 

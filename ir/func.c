@@ -96,6 +96,7 @@ static lz_status append(lz_func *f, const lz_sig *sig, const lz_val *opnd, lz_li
     if (lit)
         lz_literal_retain(lit);
     f->insts[f->ninst++] = in;
+    f->effects |= (sig->flags & LZ_F_EFFECT) != 0;
     return LZ_OK;
 }
 
@@ -314,6 +315,9 @@ lz_func *lz_func_prune(const lz_func *f)
         map[i] = 0;
     for (uint32_t i = 0; i < f->nresult; i++)
         map[f->results[i]] = 0;
+    for (uint32_t i = f->nparam; i < f->ninst; i++)
+        if (f->insts[i].sig->flags & LZ_F_EFFECT)
+            map[i] = 0;
     for (uint32_t i = f->ninst; i-- > 0;)
         for (uint32_t k = 0; map[i] != LZ_NOVAL && k < f->insts[i].sig->nopnd; k++)
             map[f->insts[i].opnd[k]] = 0;

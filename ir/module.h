@@ -59,6 +59,7 @@ typedef struct lz_func {
     lz_status status; /* sticky: the first failure of the builder */
     bool cse;         /* hash-cons pure instructions (default true) */
     bool interned;    /* immutable, has a hash */
+    bool effects;     /* some instruction has LZ_F_EFFECT */
     lz_hash hash;
     /* interned: how deep regions nest below, at most LZ_MAX_REGION_DEPTH - 1 */
     uint32_t depth;
@@ -123,6 +124,10 @@ lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, 
 /* The instructions of f on args instead of its parameters. */
 lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results);
 
+/* Whoever computes a result of f has every effect of f, in their order. LZ_EUNSUPPORTED: f has
+ * effects and no results. */
+lz_status lz_func_tie_effects(lz_func *f);
+
 /* Interned region: consumes nothing, copies `f`. Equal functions give the same pointer. NULL with
  * LZ_EMEM / the verifier's error. */
 const lz_func *lz_region_intern(const lz_func *f);
@@ -143,7 +148,7 @@ lz_op lz_region_as_binary(const lz_func *region);
 /* every invariant above; LZ_EINTERNAL naming the instruction */
 lz_status lz_func_verify(const lz_func *f);
 lz_status lz_func_copy(const lz_func *f, lz_func **out);
-/* copy without dead instructions (parameters stay); NULL with error */
+/* copy without dead instructions (parameters and what has effects stay); NULL with error */
 lz_func *lz_func_prune(const lz_func *f);
 /* counts[ninst]; results count as uses */
 void lz_func_use_counts(const lz_func *f, uint32_t *counts);

@@ -48,7 +48,9 @@ enum {
     LZ_F_RELABEL = 1 << 10,
     LZ_F_MULTI = 1 << 11,
     LZ_F_CHEAP = 1 << 12,
-    LZ_F_COSTLY = 1 << 13
+    LZ_F_COSTLY = 1 << 13,
+    /* of signatures, in no row: something happens when it runs, so it runs, once and in its order */
+    LZ_F_EFFECT = 1 << 14
 };
 enum {
     LZ_D_NUM = 1,
@@ -193,7 +195,7 @@ const char *lz_string_get(const char *s, size_t n);
 typedef struct lz_sig {
     lz_op op;
     uint32_t nopnd, nresult;
-    uint32_t flags; /* copy of the op's flags */
+    uint32_t flags; /* the op's; EFFECT instead of PURE where the attribute says so */
     uint32_t id;    /* dense, of this process */
     const lz_attr *attr;
     const lz_type *const *opnd;   /* operand types */

@@ -34,8 +34,9 @@ static lz_status inner_attributes(lz_parser *p, lz_stmt *t)
 /* backend_config = "text" | {dictionary}, which is given as it is written */
 static lz_status config_of(lz_parser *p, const lz_stmt *t, const char **out)
 {
-    const lz_entry *e = lz_stmt_find(t, "backend_config");
+    const lz_entry *e = lz_stmt_find(t, "mhlo.backend_config"); /* beside an empty one */
     lz_scan at = p->c;
+    e = e ? e : lz_stmt_find(t, "backend_config");
     if (!e)
         return LZ_OK;
     at.p = e->value;
@@ -45,6 +46,56 @@ static lz_status config_of(lz_parser *p, const lz_stmt *t, const char **out)
     LZ_TRY(lz_scan_group(&at));
     *out = lz_string_get(start, (size_t)(at.p - start));
     return *out ? LZ_OK : LZ_EMEM;
+}
+
+/* [dense<[1, 0]> : tensor<2xindex>, ...]: arrays are handed over with the last dimension innermost, and in no other way. */
+static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
+{
+    const lz_entry *e = lz_stmt_find(t, key);
+    lz_scan end = p->c;
+    if (!e)
+        return LZ_OK;
+    end.p = e->value;
+    LZ_TRY(lz_scan_until(&end, ","));
+    for (const char *s = e->value; s + 6 <= end.p; s++) {
+        if (memcmp(s, "dense<", 6) != 0)
+            continue;
+        int last = -1;
+        for (s += 6; s < end.p && *s != '>'; s++) {
+            if (*s < '0' || *s > '9')
+                continue;
+            int dim = *s - '0';
+            if (last >= 0 && dim != last - 1)
+                return lz_scan_fail(&p->c, s, LZ_EUNSUPPORTED,
+                                    "custom_call: %s: only arrays with the last dimension "
+                                    "innermost are handed over",
+                                    key);
+            last = dim;
+        }
+    }
+    return LZ_OK;
+}
+
+/* has_side_effect = true, api_version = 2 : i32. What gives no results is called for what it does. */
+static lz_status manner_of(lz_parser *p, const lz_stmt *t, lz_attr_call *a)
+{
+    const lz_entry *effect = lz_stmt_find(t, "has_side_effect"),
+                   *version = lz_stmt_find(t, "api_version");
+    lz_scan at = p->c;
+    if (effect) {
+        at.p = effect->value;
+        LZ_TRY(lz_scan_bool(&at, &a->has_side_effect));
+    }
+    a->has_side_effect |= t->result_types.len == 0;
+    if (!version)
+        return LZ_OK;
+    at.p = version->value;
+    LZ_TRY(lz_scan_i64(&at, &a->api_version));
+    return a->api_version >= 0 && a->api_version <= 4
+               ? LZ_OK
+               : lz_scan_fail(&p->c, version->value, LZ_EUNSUPPORTED,
+                              "custom_call: api_version %lld; 1 to 4 are known",
+                              (long long)a->api_version);
 }
 
 static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target)
@@ -63,16 +114,17 @@ static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice targ
                             "custom_call: no function is registered as @" LZ_SLICE_FMT,
                             LZ_SLICE_ARG(target));
     LZ_TRY(config_of(p, t, &a.backend_config));
-    if (t->result_types.len == 0)
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "custom_call: @" LZ_SLICE_FMT " gives no results",
-                            LZ_SLICE_ARG(target));
+    LZ_TRY(manner_of(p, t, &a));
+    LZ_TRY(check_layouts(p, t, "operand_layouts"));
+    LZ_TRY(check_layouts(p, t, "result_layouts"));
     a.results = lz_call_results(t->result_types.data, t->result_types.len);
     if (!a.results)
         return lz_scan_wrap(&p->c, t->at);
     lz_val v = lz_build(s->f, LZ_OP_CUSTOM_CALL, (const lz_attr *)(const void *)&a, t->opnd.data,
                         t->opnd.len);
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_parse_results_of(p, s, t, v);
+    if (v == LZ_NOVAL)
+        return lz_scan_wrap(&p->c, t->at);
+    return t->result_types.len ? lz_parse_results_of(p, s, t, v) : LZ_OK;
 }
 
 /* ---- the operation ---- */

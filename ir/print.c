@@ -2,6 +2,7 @@
  * Names are MLIR's: arguments %argN, float constants %cst, other constants %c, the rest numbers; a taken name gets _N with one
  * counter for all. Threads: reads only. */
 #include "ir/print.h"
+#include "ir/call.h"
 #include "ir/number.h"
 #include <ctype.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static lz_name name_of(lz_naming *at, const lz_inst *in)
     case LZ_OP_RESULT:
         return (lz_name){0, 0}; /* called by what it reads */
     default:
-        return (lz_name){at->value++, 0};
+        return lz_call_is_silent(in->sig) ? (lz_name){0, 0} : (lz_name){at->value++, 0};
     }
 }
 
@@ -167,16 +168,17 @@ static void print_line(lz_printer *p, lz_val v)
     if (in->sig->op == LZ_OP_PARAMETER || in->sig->op == LZ_OP_RESULT)
         return;
     lz_print_indent(p);
+    bool named = !lz_call_is_silent(in->sig);
     if (in->sig->op == LZ_OP_RNG_BIT_GENERATOR) {
         print_word(p->out, NAME_STATE, p->names[v].n);
         lz_buf_puts(p->out, ", ");
         print_word(p->out, NAME_OUTPUT, p->names[v].n2);
-    } else {
+    } else if (named) {
         print_name(p, v);
         if (in->sig->nresult > 1)
             lz_buf_printf(p->out, ":%u", in->sig->nresult);
     }
-    lz_buf_puts(p->out, " = ");
+    lz_buf_puts(p->out, named ? " = " : "");
     lz_print_op(p, in);
     print_location(p, in);
     lz_buf_putc(p->out, '\n');

@@ -2,6 +2,7 @@
  * Threads: reads only. */
 #include "ir/print.h"
 #include "ir/attr.h"
+#include "ir/call.h"
 #include "ir/number.h"
 #include <inttypes.h>
 #include <string.h>
@@ -505,6 +506,28 @@ static bool is_symbol(const char *s)
            !(*s >= '0' && *s <= '9') && *s != '.' && *s != '$';
 }
 
+/* {api_version = 2 : i32, backend_config = "text", has_side_effect = true}. Version 4 has a dictionary, kept as it is written. */
+static void print_manner(lz_printer *p, const lz_attr_call *a)
+{
+    const char *config = a->backend_config ? a->backend_config : "", *comma = " {";
+    if (a->api_version) {
+        lz_buf_printf(p->out, "%sapi_version = %" PRId64 " : i32", comma, a->api_version);
+        comma = ", ";
+    }
+    if (*config) {
+        lz_buf_printf(p->out, "%sbackend_config = ", comma);
+        if (a->api_version == 4 && *config == '{')
+            puts_(p, config);
+        else
+            lz_print_string(p->out, config);
+        comma = ", ";
+    }
+    if (a->has_side_effect)
+        lz_buf_printf(p->out, "%shas_side_effect = true", comma);
+    if (a->api_version || *config || a->has_side_effect)
+        puts_(p, "}");
+}
+
 static void print_custom_call(lz_printer *p, const lz_inst *in)
 {
     const lz_attr_call *a = LZ_ATTR(call, in->sig->attr);
@@ -516,12 +539,14 @@ static void print_custom_call(lz_printer *p, const lz_inst *in)
     puts_(p, "(");
     lz_print_vals(p, in->opnd, in->sig->nopnd);
     puts_(p, ")");
-    if (a->backend_config && *a->backend_config) {
-        puts_(p, " {backend_config = ");
-        lz_print_string(p->out, a->backend_config);
-        puts_(p, "}");
+    print_manner(p, a);
+    if (!lz_call_is_silent(in->sig)) {
+        functional_type(p, in);
+        return;
     }
-    functional_type(p, in);
+    puts_(p, " : (");
+    lz_print_types(p, in->sig->opnd, in->sig->nopnd);
+    puts_(p, ") -> ()");
 }
 
 static print_form *const forms[LZ_OP_COUNT] = {

@@ -76,6 +76,20 @@ static lz_status check_operands(const sig_key *k)
     return LZ_OK;
 }
 
+/* The operation says that something happens beside its results, or a region of it has such an operation. */
+static bool has_effect(const lz_attr *a)
+{
+    lz_field f[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(a, f);
+    for (int i = 0; i < n; i++) {
+        bool region = f[i].type == LZ_FIELD_REGION && (*f[i].region)->effects,
+             said = f[i].type == LZ_FIELD_BOOL && strcmp(f[i].name, "has_side_effect") == 0;
+        if (region || (said && *f[i].flag))
+            return true;
+    }
+    return false;
+}
+
 static sig_node *sig_new(const sig_key *k, const lz_infer *c, lz_hash hash)
 {
     size_t ntypes = (size_t)k->nopnd + c->nresult;
@@ -96,6 +110,8 @@ static sig_node *sig_new(const sig_key *k, const lz_infer *c, lz_hash hash)
                       .opnd = n->types,
                       .result = n->types + k->nopnd,
                       .hash = hash};
+    if (has_effect(k->attr))
+        n->sig.flags = (n->sig.flags & ~(uint32_t)LZ_F_PURE) | LZ_F_EFFECT;
     return n;
 }
 

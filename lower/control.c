@@ -54,12 +54,22 @@ static bool take(loop *x, const uint64_t *d, lz_val v)
     return more;
 }
 
-/* Wanted: what somebody reads after the loop, what the condition looks at, and what those need in turn. */
+/* What has effects happens. */
+static void take_effects(loop *x, const uint64_t *d, const lz_func *f)
+{
+    for (uint32_t i = f->nparam; i < f->ninst && f->effects; i++)
+        if (f->insts[i].sig->flags & LZ_F_EFFECT)
+            (void)take(x, d, i);
+}
+
+/* Wanted: what somebody reads after the loop, what the condition looks at, effects, and what those need in turn. */
 static lz_status find_wanted(loop *x)
 {
     uint64_t *c = dependence(x->cond, x->n, x->words), *b = dependence(x->body, x->n, x->words);
     if (c && b) {
         (void)take(x, c, x->cond->results[0]);
+        take_effects(x, c, x->cond);
+        take_effects(x, b, x->body);
         for (bool more = true; more;) {
             more = false;
             for (uint32_t k = 0; k < x->n; k++)

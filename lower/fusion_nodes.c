@@ -516,7 +516,7 @@ static bool writes_apart(const lz_node *n)
     return n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT || n->kind == LZ_NODE_CONTROL;
 }
 
-/* What only empty values or dropped results wanted goes. */
+/* What only empty values or dropped results wanted goes, but what has effects. */
 static lz_status drop_dead(lz_fusion *fu)
 {
     bool *needed = lz_calloc((size_t)lz_fusion_nbuf(fu) + 1, 1),
@@ -526,6 +526,7 @@ static lz_status drop_dead(lz_fusion *fu)
         needed[fu->result_buf[k]] = true;
     for (uint32_t i = fu->nnode; needed && live && i-- > 0;) {
         const lz_node *x = fu->nodes[i];
+        live[i] = (fu->f->insts[x->v].sig->flags & LZ_F_EFFECT) != 0;
         for (uint32_t k = 0; k < x->nres; k++)
             live[i] |= x->res[k] != LZ_NONE && needed[x->res[k]];
         for (uint32_t k = 0; k < x->reads.len && live[i]; k++)

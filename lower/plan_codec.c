@@ -20,6 +20,7 @@ static void put_call(lz_buf *b, const lz_call *c)
 {
     lz_buf_lstr(b, c->target);
     lz_buf_lstr(b, c->config);
+    lz_buf_u8(b, c->silent);
     lz_buf_u32(b, c->nrets);
     for (uint32_t k = 0; k < c->nrets; k++)
         put_type(b, c->ret[k]);
@@ -216,6 +217,7 @@ static const lz_call *take_call(dec *d)
         return NULL;
     c->target = take_text(d);
     c->config = take_text(d);
+    c->silent = lz_rd_u8(&d->r) != 0;
     c->ret = take_list(d, &c->nrets);
     c->arg = good(d) ? take_list(d, &c->nargs) : NULL;
     return c;

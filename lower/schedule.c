@@ -208,6 +208,14 @@ static lz_status choose(sched *s, lz_schedule *out, uint32_t nlive)
     return LZ_OK;
 }
 
+static bool has_effect(const sched *s, const lz_group *g)
+{
+    bool effect = false;
+    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
+        effect |= s->fu->f->insts[s->fu->nodes[g->nodes.data[i]]->v].sig->flags & LZ_F_EFFECT;
+    return effect;
+}
+
 static lz_status schedule(sched *s, lz_schedule *out)
 {
     uint32_t nlive = 0;
@@ -217,8 +225,15 @@ static lz_status schedule(sched *s, lz_schedule *out)
         for (uint32_t i = 0; i < gr->nodes.len && !gr->dead; i++)
             lz_node_each_buffer(s->fu, s->fu->nodes[gr->nodes.data[i]], note, s);
     }
-    for (uint32_t g = 0; g < s->ngroup; g++)
+    uint32_t last = LZ_NONE; /* what has effects waits for the one before */
+    for (uint32_t g = 0; g < s->ngroup; g++) {
         find_waits(s, g);
+        if (!has_effect(s, s->fu->groups[g]))
+            continue;
+        if (last != LZ_NONE)
+            wait_for(s, g, last);
+        last = g;
+    }
     for (uint32_t g = 0; g < s->ngroup; g++) {
         if (s->fu->groups[g]->dead)
             continue;

@@ -52,6 +52,8 @@ static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *
     LZ_TRY(lz_func_parse(text, n, name ? name : "<text>", &whole));
     lz_literal **values = lz_calloc((size_t)whole->ninst + 1, sizeof(lz_literal *));
     lz_status s = values ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u values", whole->ninst);
+    if (s == LZ_OK) /* a call records what its results need */
+        s = lz_func_tie_effects(whole);
     if (s == LZ_OK)
         s = lz_func_free_constants(whole, LZ_NODE_IMM + 1, &p->f, values);
     p->nin = whole->nparam;

@@ -10,8 +10,8 @@ LZ_EXTERN_C_BEGIN
  * with its operands and results as arrays in host memory, of any dtypes and shapes. Registered
  * again, the later one counts; NULL takes the entry away. Programs that are there already keep
  * calling what they were made with; stored ones look the name up when they are loaded.
- * The library may leave out calls whose results nobody needs, and makes one for each that somebody
- * does, in the order of the data; it never merges two. There is no gradient.
+ * A call is made when a result is needed, in the order of the data; two are never merged. Where a
+ * text says has_side_effect, or has no results, always, in its order. There is no gradient.
  * On devices with memory of their own the arrays are copied there and back.
  * Errors: LZ_EINVAL target is NULL or empty, LZ_EMEM. A program whose target has no handler:
  * LZ_EUNSUPPORTED where its text is read, LZ_ENOENT where it is made.
