@@ -217,7 +217,8 @@ lz_cx lz_cx_power(lz_cx a, lz_cx b)
 lz_cx lz_cx_atan2(lz_cx y, lz_cx x)
 {
     const wide pi = 3.141592653589793238462643383279502884L;
-    if (odd(x.re) || odd(x.im) || odd(y.re) || odd(y.im))
+    bool nothing = x.re == 0 && x.im == 0 && y.re == 0 && y.im == 0; /* 0 / 0 */
+    if (nothing || odd(x.re) || odd(x.im) || odd(y.re) || odd(y.im))
         return (lz_cx){NAN, NAN};
     lz_cx p = {x.re - y.im, x.im + y.re}, m = {x.re + y.im, x.im - y.re};
     wide x2 = x.re * x.re + y.re * y.re, y2 = x.im * x.im + y.im * y.im;

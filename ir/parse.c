@@ -407,6 +407,19 @@ static lz_status module_head(lz_parser *p)
     return lz_scan_want(&p->c, "{");
 }
 
+/* After `sdy.mesh`: @name = <["x"=2]> {attributes}. One device is one device, whatever it is called. */
+static lz_status skip_mesh(lz_parser *p)
+{
+    lz_slice name;
+    LZ_TRY(lz_scan_symbol(&p->c, &name));
+    LZ_TRY(lz_scan_want(&p->c, "="));
+    if (!lz_scan_sees(&p->c, "<"))
+        return lz_scan_want(&p->c, "<");
+    LZ_TRY(lz_scan_group(&p->c));
+    LZ_TRY(lz_scan_braces(&p->c));
+    return lz_scan_location(&p->c);
+}
+
 static lz_status note_functions(lz_parser *p)
 {
     bool inside = false, done = false;
@@ -423,6 +436,8 @@ static lz_status note_functions(lz_parser *p)
         } else if (!done &&
                    (lz_scan_eat_word(&p->c, "func.func") || lz_scan_eat_word(&p->c, "func"))) {
             LZ_TRY(note_function(p));
+        } else if (!done && lz_scan_eat_word(&p->c, "sdy.mesh")) {
+            LZ_TRY(skip_mesh(p));
         } else {
             return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
                                 done ? "the end of the text" : "'module' or 'func.func'");
@@ -493,6 +508,7 @@ static void parser_free(lz_parser *p)
     lz_vec_free(&p->funcs);
     lz_vec_free(&p->checks);
     lz_vec_free(&p->checked);
+    lz_vec_free(&p->probes);
     lz_map_free(&p->func_index);
 }
 

@@ -14,6 +14,13 @@ typedef struct lz_pfunc {
     lz_func *f;
 } lz_pfunc;
 
+/* A value that a conformance program has written down under a name. */
+typedef struct lz_probe {
+    lz_slice id;
+    const lz_func *f;
+    lz_val v;
+} lz_probe;
+
 typedef struct lz_parser {
     lz_scan c;
     LZ_VEC(lz_pfunc) funcs;
@@ -23,6 +30,7 @@ typedef struct lz_parser {
     uint64_t inlined;   /* instructions */
     LZ_VEC(lz_check) checks;
     LZ_VEC(lz_val) checked; /* two values of the function for each check */
+    LZ_VEC(lz_probe) probes;
 } lz_parser;
 
 /* The values that a function's or region's text may name. */
@@ -117,11 +125,22 @@ lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v);
 /* parse_call.c */
 lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);
 
+/* where a value is to be, said in the dialect sdy: of no meaning for one device */
+bool lz_parse_is_annotation(lz_slice name);
+lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t);
+
 /* parse_check.c: what conformance programs expect */
 bool lz_parse_is_check(lz_slice name);
 lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* a custom_call of such a name, its operands read */
 lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice name);
+
+/* expect_eq of both operands */
+lz_status lz_parse_check_equal(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_probe.c: interpreter.probe and check.expect_serialized_eq */
+bool lz_parse_is_probe(lz_slice name);
+lz_status lz_parse_probe(lz_parser *p, lz_scope *s, lz_stmt *t);
 
 /* parse_control.c: while, if and case */
 bool lz_parse_is_control(lz_slice name);

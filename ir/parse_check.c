@@ -112,6 +112,11 @@ static lz_status keep(lz_parser *p, lz_scope *s, lz_stmt *t, lz_check c)
     return lz_vec_push(&p->checked, v[1]);
 }
 
+lz_status lz_parse_check_equal(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    return keep(p, s, t, (lz_check){.name = names[0].full, .kind = LZ_CHECK_EQ, .tolerance = 1e-4});
+}
+
 lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice name)
 {
     lz_check c;
@@ -141,8 +146,9 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
     LZ_TRY(lz_scope_use(p, s, &v));
     LZ_TRY(lz_vec_push(&t->opnd, v));
     LZ_TRY(lz_scan_want(&p->c, ","));
-    if (is_const) {
+    if (is_const || lz_scan_sees(&p->c, "dense")) { /* the oldest texts say eq for both */
         LZ_TRY(expected(p, s, t, &p->c));
+        is_const = true;
     } else {
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));

@@ -24,9 +24,26 @@ static lz_val ew2(lz_func *f, lz_op op, lz_val a, lz_val b)
 
 /* ---- CHLO ---- */
 
+/* ((x - y) (x + y), 2 x y): parts are infinite only where the square's are, and 0 where they are of one size. */
+static lz_val complex_square(lz_func *f, lz_val z)
+{
+    lz_val x = lz_build_ew1(f, LZ_OP_REAL, z), y = lz_build_ew1(f, LZ_OP_IMAG, z);
+    lz_val re = ew2(f, LZ_OP_MULTIPLY, ew2(f, LZ_OP_SUBTRACT, x, y), ew2(f, LZ_OP_ADD, x, y)),
+           im = ew2(f, LZ_OP_MULTIPLY, x, y);
+    lz_val equal = lz_build_compare(f, LZ_CMP_EQ, lz_build_ew1(f, LZ_OP_ABS, x),
+                                    lz_build_ew1(f, LZ_OP_ABS, y));
+    equal = ew2(f, LZ_OP_AND, equal, lz_build_ew1(f, LZ_OP_IS_FINITE, x));
+    if (re == LZ_NOVAL)
+        return re;
+    re = lz_build_select(f, equal, like(f, re, 0), re);
+    return ew2(f, LZ_OP_COMPLEX, re, ew2(f, LZ_OP_ADD, im, im));
+}
+
 static lz_val square(lz_func *f, const lz_stmt *t)
 {
-    return ew2(f, LZ_OP_MULTIPLY, t->opnd.data[0], t->opnd.data[0]);
+    lz_val x = t->opnd.data[0];
+    return lz_dtype_is_complex(lz_val_type(f, x)->dtype) ? complex_square(f, x)
+                                                         : ew2(f, LZ_OP_MULTIPLY, x, x);
 }
 
 static lz_val tan_(lz_func *f, const lz_stmt *t)
@@ -153,6 +170,7 @@ static lz_val broadcast(lz_func *f, const lz_stmt *t)
 
 static const lz_expansion expansions[] = {
     {"chlo.square", 1, square, NULL},
+    {"stablehlo.square", 1, square, NULL},
     {"chlo.conj", 1, conj_, NULL},
     {"chlo.log1p", 1, log1p_, NULL},
     {"chlo.mulhi", 2, mulhi, NULL},

@@ -459,6 +459,10 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_parse_custom_call(p, s, t);
     if (lz_slice_is(n, "chlo.scan"))
         return lz_parse_chlo_scan(p, s, t);
+    if (lz_parse_is_annotation(n))
+        return lz_parse_annotation(p, s, t);
+    if (lz_parse_is_probe(n))
+        return lz_parse_probe(p, s, t);
     if (lz_parse_is_check(n))
         return lz_parse_check(p, s, t);
     if (lz_parse_is_control(n)) {

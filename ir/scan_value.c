@@ -99,7 +99,7 @@ static lz_status int_list(lz_scan *c, const char *field, const char *close, lz_i
     return lz_scan_want(c, close);
 }
 
-/* dense<[1, 2]> : tensor<2xi64>, or dense<1> for as many as the type has. */
+/* dense<[1, 2]> : tensor<2xi64>, or dense<1> for as many as the type has, which may be tensor<i64>. */
 static lz_status dense_ints(lz_scan *c, const char *field, lz_ints *out)
 {
     const char *start = c->p;
@@ -114,7 +114,8 @@ static lz_status dense_ints(lz_scan *c, const char *field, lz_ints *out)
     LZ_TRY(lz_scan_want(c, ">"));
     LZ_TRY(lz_scan_want(c, ":"));
     LZ_TRY(lz_scan_type(c, &t));
-    if (t->shape.rank != 1 || !lz_dtype_is_int(t->dtype) || t->nelem > LZ_MAX_RANK ||
+    bool single = one && t->shape.rank == 0; /* tensor<i64>: a list of one */
+    if ((t->shape.rank != 1 && !single) || !lz_dtype_is_int(t->dtype) || t->nelem > LZ_MAX_RANK ||
         (!one && t->nelem != out->n))
         return lz_scan_fail(c, start, LZ_EPARSE, "%s: the list does not fit its type", field);
     out->n = (int32_t)t->nelem;

@@ -392,6 +392,7 @@ static Z catan2_(const cem *c, Z y, Z x)
     Val nan = num(c, NAN);
     Val odd = either(c, either(c, is_odd(c, x.re), is_odd(c, x.im)),
                      either(c, is_odd(c, y.re), is_odd(c, y.im)));
+    odd = either(c, odd, both(c, is_zero(c, x), is_zero(c, y))); /* 0 / 0 */
     if (c->full) { /* the result depends on the ratio alone */
         Val ax = fabs_(c, x.re), bx = fabs_(c, x.im), ay = fabs_(c, y.re), by = fabs_(c, y.im);
         Val mx = pick(c, FCMP(OGT, ax, bx), ax, bx), my = pick(c, FCMP(OGT, ay, by), ay, by);
