@@ -186,6 +186,18 @@ static bool is_row_dots(const lz_kernel *k)
     return vector && unit_in_k(k, k->dot.a_sop) && unit_in_k(k, k->dot.b_sop);
 }
 
+/* One row of results whose matrix lies in rows of them: down its columns, nothing is used twice. */
+static bool is_columns(const lz_kernel *k)
+{
+    const lz_stage *s = &k->stages[0];
+    const lz_sop *p = &s->sops[k->dot.b_sop];
+    if (p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT)
+        p = &s->sops[p->a];
+    return kern_sz_is(k->outer[k->dot.m], 1) && !kern_sz_is(k->outer[k->dot.n], 1) &&
+           k->dot.n + 1 == k->nouter && p->kind == LZ_S_LOAD &&
+           kern_sz_is(s->accs[p->a].stride[k->dot.n], 1);
+}
+
 static void swap_sz(lz_sz *a, lz_sz *b)
 {
     lz_sz t = *a;
@@ -258,7 +270,7 @@ bool kern_dot_form(const lz_kernel *k)
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
 {
     *done = false;
-    if (!kern_dot_form(k))
+    if (!kern_dot_form(k) || is_columns(k))
         return LZ_OK;
     *done = true;
     if (!kern_sz_is(k->outer[k->dot.n], 1) || kern_sz_is(k->outer[k->dot.m], 1))

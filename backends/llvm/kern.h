@@ -121,6 +121,24 @@ unsigned kern_unroll(const kern *c, uint32_t s);     /* vectors side by side tha
 void kern_merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed,
                 Ev *out);
 
+/* Accumulators of a stage while its loops run: n of them, u vectors side by side of each. */
+enum { KERN_ACCS = 32 };
+typedef struct kern_accs {
+    uint32_t n;
+    unsigned u;
+    Ev v[KERN_ACCS][KERN_U];
+} kern_accs;
+void kern_accs_start(kern *c, uint32_t s, kern_accs *a); /* u is set */
+/* the elements of the current point */
+void kern_accs_add(kern *c, uint32_t s, const kctx *x, kern_accs *a);
+lz_dtype kern_acc_dtype(const kern *c, uint32_t s, uint32_t k); /* of accumulator k */
+unsigned kern_stage_work(const kern *c, uint32_t s); /* operations on each element, roughly */
+
+/* kernels_columns.c: reductions down the columns of rows, for rows enough */
+bool kern_has_columns(const kern *c, unsigned u); /* where blocks are of u vectors */
+Val kern_columns_here(kern *c);                   /* i1: there are enough in this call */
+void kern_columns(kern *c, Val lo, Val hi);       /* columns lo..hi-1, whole blocks */
+
 /* kernels_sort.c */
 lz_status kern_sort_plan(kern *c, uint32_t s); /* makes st[s].sort, before any code */
 /* bytes of scratch memory the sorting stages need */

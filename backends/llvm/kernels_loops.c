@@ -94,9 +94,18 @@ static void piece_of_row(kern *c, Val lo, Val hi)
     lz_sz n = c->k->outer[c->k->nouter - 1];
     Val mid = ADD(lo, AND(SUB(hi, lo), em_c64(e, -block)));
     if (n.slot >= 0 || n.v >= block) {
+        em_ifelse strips;
+        bool columns = kern_has_columns(c, u);
+        if (columns) {
+            em_ifelse_begin(e, &strips, kern_columns_here(c));
+            kern_columns(c, lo, mid);
+            em_ifelse_else(e, &strips);
+        }
         em_loop_begin(e, &l, lo, mid, em_c64(e, block), 0, NULL);
         block_of_points(c, l.i, u, NULL);
         em_loop_end(e, &l, NULL);
+        if (columns)
+            em_ifelse_end(e, &strips, 0, NULL, NULL, NULL);
     }
     if (n.slot >= 0 || n.v % block) {
         em_loop_begin(e, &l, mid, hi, em_c64(e, c->lanes), 0, NULL);

@@ -6,19 +6,12 @@
  * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
-/* Accumulators of a stage while its loops run: acc[k][u]. */
-typedef struct accs {
-    uint32_t n;
-    unsigned u;
-    Ev v[32][KERN_U];
-} accs;
-
-static unsigned parts(const accs *a, uint32_t k)
+static unsigned parts(const kern_accs *a, uint32_t k)
 {
     return a->v[k][0].im ? 2 : 1;
 }
 
-static int flatten(const accs *a, Val *out)
+static int flatten(const kern_accs *a, Val *out)
 {
     int n = 0;
     for (uint32_t k = 0; k < a->n; k++)
@@ -30,7 +23,7 @@ static int flatten(const accs *a, Val *out)
     return n;
 }
 
-static void unflatten(accs *a, const Val *in)
+static void unflatten(kern_accs *a, const Val *in)
 {
     int n = 0;
     for (uint32_t k = 0; k < a->n; k++) {
@@ -103,8 +96,7 @@ static Ev operand(kern *c, uint32_t s, int32_t sop, unsigned u, bool vec)
     return vec ? kern_vector(c, s, sop, u) : kern_value(c, s, sop, u);
 }
 
-/* The elements of the current point go into the accumulators. */
-static void accumulate(kern *c, uint32_t s, const kctx *x, accs *a)
+void kern_accs_add(kern *c, uint32_t s, const kctx *x, kern_accs *a)
 {
     em *e = c->e;
     kstage *t = &c->st[s];
@@ -138,7 +130,7 @@ static void accumulate(kern *c, uint32_t s, const kctx *x, accs *a)
 
 /* ---- loops ---- */
 
-static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a);
+static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a);
 
 /* Where threads share loops, what a stage without loops stores is stored by the first of them. */
 static void stores_once(kern *c, uint32_t s, const kctx *x)
@@ -153,15 +145,15 @@ static void stores_once(kern *c, uint32_t s, const kctx *x)
         em_if_end(e, &f, 0, NULL, NULL, NULL);
 }
 
-static void innermost(kern *c, uint32_t s, const kctx *x, accs *a)
+static void innermost(kern *c, uint32_t s, const kctx *x, kern_accs *a)
 {
-    accumulate(c, s, x, a);
+    kern_accs_add(c, s, x, a);
     if (c->st[s].s->sort)
         kern_sort_put(c, s);
     stores_once(c, s, x);
 }
 
-static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
+static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
 {
     em *e = c->e;
     kstage *t = &c->st[s];
@@ -184,7 +176,7 @@ static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
 /* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if
  * `masked`. */
 static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
-                         accs *a)
+                         kern_accs *a)
 {
     em *e = c->e;
     em_loop l;
@@ -204,7 +196,7 @@ static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool maske
     unflatten(a, l.phi);
 }
 
-static void vector_loop(kern *c, uint32_t s, uint32_t j, accs *a)
+static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
 {
     em *e = c->e;
     lz_sz n = c->st[s].s->extent[j];
@@ -224,7 +216,7 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, accs *a)
     vector_piece(c, s, j, 1, true, mid, hi, a);
 }
 
-static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
+static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
 {
     kstage *t = &c->st[s];
     if (j == t->s->ninner)
@@ -237,8 +229,9 @@ static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, accs *a)
 
 /* ---- vectors side by side ---- */
 
-static unsigned work(const kstage *t)
+unsigned kern_stage_work(const kern *c, uint32_t s)
 {
+    const kstage *t = &c->st[s];
     unsigned w = 0;
     for (uint32_t i = 0; i < t->s->nsop; i++)
         if (t->pos[i] == t->last && t->s->sops[i].kind == LZ_S_EW)
@@ -249,7 +242,10 @@ static unsigned work(const kstage *t)
 unsigned kern_unroll(const kern *c, uint32_t s)
 {
     const kstage *t = &c->st[s];
-    unsigned w = work(t), u = t->s->nred ? (w <= 12 ? 4 : 2) : (w <= 6 ? 4 : w <= 20 ? 2 : 1);
+    unsigned w = kern_stage_work(c, s), u = t->s->nred ? (w <= 12 ? 4 : 2)
+                                                       : (w <= 6    ? 4
+                                                          : w <= 20 ? 2
+                                                                    : 1);
     if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer pieces of each row */
         u = KERN_U;
     if (c->lanes == 1)
@@ -261,7 +257,7 @@ unsigned kern_unroll(const kern *c, uint32_t s)
 
 /* ---- a stage ---- */
 
-static void start(kern *c, uint32_t s, accs *a)
+void kern_accs_start(kern *c, uint32_t s, kern_accs *a)
 {
     kstage *t = &c->st[s];
     bool vec = t->vdim >= 0 && c->lanes > 1;
@@ -278,6 +274,14 @@ static void start(kern *c, uint32_t s, accs *a)
     a->n = k0;
 }
 
+lz_dtype kern_acc_dtype(const kern *c, uint32_t s, uint32_t k)
+{
+    const lz_red *q = c->st[s].s->reds;
+    while (k >= q->nacc)
+        k -= (q++)->nacc;
+    return q->acc_dtype[k];
+}
+
 static Ev half_lanes(em *e, Ev v, unsigned n, unsigned by)
 {
     int idx[EM_LANES];
@@ -290,7 +294,7 @@ static Ev half_lanes(em *e, Ev v, unsigned n, unsigned by)
 }
 
 /* Vectors of accumulators to scalars: side by side ones pairwise, then halves of lanes. */
-static void fold(kern *c, uint32_t s, accs *a)
+static void fold(kern *c, uint32_t s, kern_accs *a)
 {
     em *e = c->e;
     kstage *t = &c->st[s];
@@ -321,9 +325,9 @@ static void fold(kern *c, uint32_t s, accs *a)
 }
 
 /* The shares of all threads to the stage's accumulators. */
-static void join_shares(kern *c, uint32_t s, accs *a)
+static void join_shares(kern *c, uint32_t s, kern_accs *a)
 {
-    Ev acc[32];
+    Ev acc[KERN_ACCS];
     for (uint32_t k = 0; k < a->n; k++)
         acc[k] = a->v[k][0];
     c->spread_join(c, s, acc, a->n);
@@ -345,14 +349,14 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     em *e = c->e;
     kstage *t = &c->st[s];
     bool inner_vec = c->lanes > 1 && t->vdim >= (int)c->k->nouter;
-    accs a = {.u = inner_vec ? kern_unroll(c, s) : x->u}, before;
-    if (t->nacc > 32) {
+    kern_accs a = {.u = inner_vec ? kern_unroll(c, s) : x->u}, before;
+    if (t->nacc > KERN_ACCS) {
         em_fail(e, e->i1, "more than 32 accumulators in a stage");
         return;
     }
     kern_addresses(c, s, POS_POINT);
     kern_eval(c, s, POS_POINT, x);
-    start(c, s, &a);
+    kern_accs_start(c, s, &a);
     before = a;
     em_if f;
     if (t->maybe_empty)

@@ -402,6 +402,74 @@ START_TEST(reductions)
 }
 END_TEST
 
+/* ---- down the columns of rows, in strips ---- */
+
+/* y[b, j] = bias[j] + the combination of x[b, q, i, j] t[i] over q and i. */
+static world columns_new(lz_op op, lz_dtype d, lz_dtype acc, const int64_t n[4])
+{
+    world w = world_new("columns", LZ_VEC_OUTER, 2, (int64_t[]){n[0], n[3]}, 2);
+    uint32_t x = add_buf(w.k, d, false), f = add_buf(w.k, acc, false),
+             bias = add_buf(w.k, acc, false), y = add_buf(w.k, acc, true);
+    lz_stage *s = stage_of(w.k, 0), *t = stage_of(w.k, 1);
+    s->ninner = 2;
+    s->extent[0] = sz(n[1]);
+    s->extent[1] = sz(n[2]);
+    int32_t v = add_load(w.k, s, STRIDES(x, 0, n[1] * n[2] * n[3], 1, n[2] * n[3], n[3]));
+    if (d != acc)
+        v = add_ew(s, LZ_OP_CONVERT, acc, NULL, v, -1, -1);
+    v = add_ew(s, LZ_OP_MULTIPLY, acc, NULL, v, add_load(w.k, s, STRIDES(f, 0, 0, 0, 0, 1)), -1);
+    add_red(s, op, acc, v, add_const(s, acc, 0));
+    int32_t r = add_redval(t, 0, 0, acc);
+    r = add_ew(t, LZ_OP_ADD, acc, NULL, r, add_load(w.k, t, STRIDES(bias, 0, 0, 1)), -1);
+    add_store(t, STRIDES(y, 0, n[3], 1), r);
+    give(&w, x, n[0] * n[1] * n[2] * n[3], 0);
+    give(&w, f, n[2], 0);
+    give(&w, bias, n[3], 0);
+    give(&w, y, n[0] * n[3], 0);
+    return w;
+}
+
+START_TEST(strips_of_columns)
+{
+    const struct {
+        lz_op op;
+        lz_dtype d, acc;
+    } r[] = {{LZ_OP_ADD, LZ_F32, LZ_F32},     {LZ_OP_ADD, LZ_F64, LZ_F64},
+             {LZ_OP_ADD, LZ_BF16, LZ_F32},    {LZ_OP_ADD, LZ_I64, LZ_I64},
+             {LZ_OP_MAXIMUM, LZ_F32, LZ_F32}, {LZ_OP_ADD, LZ_C64, LZ_C64}};
+    const int64_t rows[] = {63, 64, 65, 79, 130}, cols[] = {31, 128, 129, 1030, 1300};
+    for (size_t i = 0; i < sizeof r / sizeof *r; i++)
+        for (int m = 0; m < 5; m++) {
+            int64_t n[4] = {1 + m % 2, 1 + (m + (int)i) % 2, rows[m], cols[(m + i) % 5]};
+            world w = columns_new(r[i].op, r[i].d, r[i].acc, n);
+            check(&w, 1e-4);
+        }
+    world none = columns_new(LZ_OP_ADD, LZ_F32, LZ_F32, (int64_t[]){1, 0, 100, 300});
+    check(&none, 0);
+}
+END_TEST
+
+/* The rows of a strip are fetched ahead. */
+static bool fetches_rows(lz_dtype d)
+{
+    world w = columns_new(LZ_OP_ADD, d, d, (int64_t[]){1, 1, 100, 300});
+    must(lz_kernel_finish(w.k));
+    jit j = jit_new(w.k);
+    bool found = strstr(lz_buf_str(&j.ll), "llvm.prefetch") != NULL;
+    jit_free(&j);
+    for (uint32_t b = 0; b < w.k->nbuf; b++)
+        guarded_free(&w.in[b]);
+    lz_kernel_free(w.k);
+    return found;
+}
+
+START_TEST(rows_are_fetched_ahead)
+{
+    ck_assert(fetches_rows(LZ_F32));
+    ck_assert(!fetches_rows(LZ_C64)); /* whose sums are not of the plain form */
+}
+END_TEST
+
 /* ---- computed addresses: rows of a table by index; padding by guards; scatter in order ---- */
 
 START_TEST(gather)
@@ -599,6 +667,8 @@ int main(void)
     tcase_add_test(t, softmax);
     tcase_add_test(t, argmax);
     tcase_add_test(t, reductions);
+    tcase_add_test(t, strips_of_columns);
+    tcase_add_test(t, rows_are_fetched_ahead);
     tcase_add_test(t, gather);
     tcase_add_test(t, padding);
     tcase_add_test(t, scatter);
