@@ -3,10 +3,12 @@
  * The rows of a block are read in vectors along the loop `d` where the load is contiguous,
  * transposed in registers, and lie in a small square in memory while the block's points are
  * computed row by row along the last loop.
- * A unit is `lanes` indices of d and CHUNK of the last loop.   Threads: belongs to one thread. */
+ * A unit is SIDE blocks of d and CHUNK indices of the last loop: several lines of each row are read
+ * together, which memory far away wants, and the rows of the blocks that follow are fetched.
+ * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
-enum { CHUNK = 256 };
+enum { CHUNK = 64, SIDE = 8 };
 
 /* Loop d if load `a` of the stage is contiguous along d but not along the last loop, and is plain;
  * -1 otherwise. */
@@ -61,7 +63,7 @@ static void emit_sizes(kern *c, uint32_t d)
     em *e = c->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
-    Val n = MUL(blocks_of(c, c->k->outer[d], c->lanes),
+    Val n = MUL(blocks_of(c, c->k->outer[d], SIDE * (int64_t)c->lanes),
                 blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK));
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     for (uint32_t i = 0; i < nl; i++)
@@ -102,10 +104,14 @@ static void read_squares(kern *c, const block *b)
         lz_dtype dt = c->k->buf[t->s->accs[t->s->sops[i].a].buf].dtype;
         Ty mt = kern_mem_type(e, dt, L);
         unsigned es = kern_esize(dt);
+        lz_sz stride = t->s->accs[t->s->sops[i].a].stride[b->last];
+        Val after = MUL(kern_size(c, stride), em_c64(e, L));
         for (unsigned r = 0; r < L; r++) {
             c->oidx[b->last] = em_intr2(e, "llvm.umin", ADD(b->j0, em_c64(e, r)), top);
             kern_advance(c, 0, POS_ROW, POS_POINT, 1u << b->last);
-            row[r] = em_mload(e, mt, t->ptr[POS_POINT][t->s->sops[i].a], mask, NULL, es);
+            Val p = t->ptr[POS_POINT][t->s->sops[i].a];
+            em_prefetch(e, em_at(e, p, after, es), false, 2);
+            row[r] = em_mload(e, mt, p, mask, NULL, es);
         }
         em_transpose(e, row, L);
         for (unsigned r = 0; r < L; r++)
@@ -138,16 +144,21 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     block b = {.d = d, .last = c->k->nouter - 1};
     Val i = u, lo = MUL(split(e, &i, chunks), em_c64(e, CHUNK));
-    b.i0 = MUL(split(e, &i, blocks), em_c64(e, c->lanes));
+    Val some = em_c64(e, SIDE * (int64_t)c->lanes), first = MUL(split(e, &i, blocks), some);
     for (uint32_t q = nl; q-- > 0;)
         c->oidx[loops[q]] = q ? split(e, &i, kern_size(c, c->k->outer[loops[q]])) : i;
-    b.rows = em_intr2(e, "llvm.smin", SUB(kern_size(c, c->k->outer[d]), b.i0), em_c64(e, c->lanes));
+    Val past = kern_size(c, c->k->outer[d]),
+        upto = em_intr2(e, "llvm.smin", ADD(first, some), past);
     Val end =
         em_intr2(e, "llvm.smin", ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
-    em_loop l;
+    em_loop l, side;
     em_loop_begin(e, &l, lo, end, em_c64(e, c->lanes), 0, NULL);
     b.j0 = l.i;
+    em_loop_begin(e, &side, first, upto, em_c64(e, c->lanes), 0, NULL);
+    b.i0 = side.i;
+    b.rows = em_intr2(e, "llvm.smin", SUB(past, b.i0), em_c64(e, c->lanes));
     emit_block(c, &b, end);
+    em_loop_end(e, &side, NULL);
     em_loop_end(e, &l, NULL);
 }
 
@@ -161,7 +172,7 @@ static void emit_run(kern *c, uint32_t d)
     kern_stream_enter(c);
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
     Val chunks = blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK),
-        blocks = blocks_of(c, c->k->outer[d], c->lanes);
+        blocks = blocks_of(c, c->k->outer[d], SIDE * (int64_t)c->lanes);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         const lz_sop *p = &t->s->sops[i];
         if (p->kind != LZ_S_LOAD || across(c, &t->s->accs[p->a]) != (int)d ||
