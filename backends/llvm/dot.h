@@ -100,6 +100,10 @@ enum micro_arg {
 void dot_emit_micro(dot *g);
 void dot_call_micro(dot *g, Val narrow, const Val *args);
 
+/* dot_flat.c: products over several loops of rows, or of sums. */
+bool dot_is_flat(em *e, const lz_kernel *k); /* of a product that dot.c takes */
+lz_status dot_emit_flat(em *e, const lz_kernel *k);
+
 /* dot_pack.c */
 /* a bit per loop that a unit and a block of K fix: batch, inner ones but the last */
 uint32_t dot_fixed_loops(const dot *g);

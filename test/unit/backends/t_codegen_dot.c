@@ -306,6 +306,165 @@ START_TEST(small_factors_are_not_packed)
 }
 END_TEST
 
+/* ---- rows and sums over several loops: windows of images ---- */
+
+typedef struct image {
+    int64_t n, h, w, c, kh, kw, o,
+        stride;    /* images, pixels, features, window, features of the result */
+    bool gradient; /* by the window: sums over images and pixels */
+    bool batch;    /* B differs from image to image */
+    int epi;
+    lz_dtype d;
+    int64_t pad; /* extra elements between rows of the result */
+} image;
+
+/* Windows: C[n, y, x, o] = sum of A[n, y s + ky, x s + kx, c] B[ky, kx, c, o]. Gradient: C[ky, kx c, o] = sum over n, y, x of the same A with
+ * B[n, y, x, o]. */
+static lz_kernel *windows(const image *v, int64_t *total)
+{
+    lz_kernel *q = lz_kernel_new("dot");
+    int64_t oh = (v->h - v->kh) / v->stride + 1, ow = (v->w - v->kw) / v->stride + 1;
+    int64_t px[3] = {v->n, oh, ow},
+            at[3] = {v->h * v->w * v->c, v->stride * v->w * v->c, v->stride * v->c};
+    int64_t win[2] = {v->kh, v->kw * v->c}, wat[2] = {v->w * v->c, 1};
+    uint32_t no = v->gradient ? 2 : 3;
+    for (uint32_t l = 0; l < no; l++)
+        q->outer[l] = sz(v->gradient ? win[l] : px[l]);
+    q->outer[no] = sz(v->o);
+    q->nouter = no + 1;
+    q->vec = LZ_VEC_OUTER;
+    stages_new(q, 2);
+    uint32_t a = add_buf(q, v->d, false), b = add_buf(q, v->d, false), c = add_buf(q, v->d, true);
+    lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
+    lz_access x = access_to(a), y = access_to(b), z = access_to(c);
+    s->ninner = v->gradient ? 3 : 2;
+    int64_t span = v->o, rows = v->o + v->pad;
+    y.stride[no] = z.stride[no] = sz(1);
+    for (uint32_t l = 0; l < no; l++)
+        x.stride[l] = sz(v->gradient ? wat[l] : at[l]);
+    for (uint32_t l = s->ninner; l-- > 0;) {
+        s->extent[l] = sz(v->gradient ? px[l] : win[l]);
+        x.stride[no + 1 + l] = sz(v->gradient ? at[l] : wat[l]);
+        y.stride[no + 1 + l] = sz(span);
+        span *= s->extent[l].v;
+    }
+    for (uint32_t l = no; l-- > 0;) {
+        z.stride[l] = sz(rows);
+        rows *= q->outer[l].v;
+    }
+    if (v->batch) {
+        y.stride[0] = sz(span);
+        span *= q->outer[0].v;
+    }
+    int32_t u = add_load(q, s, x), w = add_load(q, s, y);
+    add_red(s, LZ_OP_ADD, v->d, add_ew(s, LZ_OP_MULTIPLY, v->d, NULL, u, w, -1),
+            add_const(s, v->d, 0));
+    q->dot = (lz_dot_info){.is_dot = true, .m = no - 1, .n = no, .a_sop = u, .b_sop = w};
+    int32_t r = add_redval(t, 0, 0, v->d);
+    if (v->epi)
+        r = add_ew(t, LZ_OP_MAXIMUM, v->d, NULL, r, add_const(t, v->d, 0), -1);
+    add_store(t, z, r);
+    must(lz_kernel_finish(q));
+    total[0] = v->n * v->h * v->w * v->c;
+    total[1] = span;
+    total[2] = rows;
+    return q;
+}
+
+static void check_windows(const image *v)
+{
+    int64_t total[3];
+    lz_kernel *q = windows(v, total);
+    guarded g[3], want, again;
+    size_t nbytes[3];
+    void *p[3];
+    for (int i = 0; i < 3; i++) {
+        nbytes[i] = (size_t)total[i] * lz_dtype_size(v->d);
+        g[i] = guarded_new(nbytes[i], 0);
+        fill(v->d, g[i].p, total[i]);
+        p[i] = g[i].p;
+    }
+    want = guarded_new(nbytes[2], 0);
+    again = guarded_new(nbytes[2], 0);
+    memcpy(want.p, g[2].p, nbytes[2]);
+    memcpy(again.p, g[2].p, nbytes[2]);
+    p[2] = want.p;
+    must(lz_loop_run(q, p, nbytes));
+    jit j = jit_new(q);
+    p[2] = g[2].p;
+    jit_run(&j, p, q->args, 0, false);
+    p[2] = again.p;
+    jit_run(&j, p, q->args, 1 + (int64_t)(rnd64() % 3), true);
+    char what[160];
+    snprintf(what, sizeof what, "%lldx%lldx%lldx%lld window %lldx%lld by %lld to %lld%s%s",
+             (long long)v->n, (long long)v->h, (long long)v->w, (long long)v->c, (long long)v->kh,
+             (long long)v->kw, (long long)v->stride, (long long)v->o,
+             v->gradient ? ", gradient" : "", v->batch ? ", batch" : "");
+    ck_assert_msg(memcmp(g[2].p, again.p, nbytes[2]) == 0, "%s: depends on the division into units",
+                  what);
+    for (int64_t i = 0; i < total[2]; i++) { /* what lies between the rows stays as it was */
+        double a = lz_elem_get_f64(v->d, g[2].p, i), b = lz_elem_get_f64(v->d, want.p, i);
+        ck_assert_msg(fabs(a - b) <= (v->d == LZ_F64 ? 1e-11 : 1e-4) * (1 + fabs(b)),
+                      "%s: element %lld is %g, expected %g", what, (long long)i, a, b);
+    }
+    jit_free(&j);
+    for (int i = 0; i < 3; i++)
+        guarded_free(&g[i]);
+    guarded_free(&want);
+    guarded_free(&again);
+    lz_kernel_free(q);
+}
+
+START_TEST(windows_of_images)
+{
+    static const int64_t features[] = {1, 3, 10, 16, 20, 33, 48, 49, 64, 80, 130};
+    for (int trial = 0; trial < (quick() ? 8 : 40); trial++) {
+        image v = {.n = 1 + (int64_t)(rnd64() % 4),
+                   .h = 3 + (int64_t)(rnd64() % 7),
+                   .w = 3 + (int64_t)(rnd64() % 9),
+                   .c = features[rnd64() % 6],
+                   .kh = 1 + (int64_t)(rnd64() % 3),
+                   .kw = 1 + (int64_t)(rnd64() % 3),
+                   .o = features[rnd64() % 11],
+                   .stride = 1 + (int64_t)(rnd64() % 2),
+                   .gradient = _i & 1,
+                   .batch = trial % 5 == 0,
+                   .epi = trial % 3 == 0,
+                   .d = trial % 4 ? LZ_F32 : LZ_F64,
+                   .pad = trial % 2 ? 7 : 0};
+        check_windows(&v);
+    }
+    if (quick())
+        return;
+    /* several blocks of sums, rows that share sets of the cache, more columns than a unit has */
+    image big = {.n = 2,
+                 .h = 6,
+                 .w = 6,
+                 .c = 130,
+                 .kh = 3,
+                 .kw = 3,
+                 .o = 1024,
+                 .stride = 1,
+                 .gradient = _i & 1,
+                 .d = LZ_F32};
+    check_windows(&big);
+    big = (image){.n = 9,
+                  .h = 13,
+                  .w = 12,
+                  .c = 5,
+                  .kh = 3,
+                  .kw = 2,
+                  .o = 20,
+                  .stride = 1,
+                  .gradient = _i & 1,
+                  .epi = 1,
+                  .d = LZ_F32};
+    check_windows(&big);
+    big.n = 0; /* nothing to sum; no rows */
+    check_windows(&big);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_dot");
@@ -317,6 +476,7 @@ int main(void)
     tcase_add_test(t, many_contracted);
     tcase_add_loop_test(t, packed_on_the_way, 0, 4);
     tcase_add_test(t, small_factors_are_not_packed);
+    tcase_add_loop_test(t, windows_of_images, 0, 4);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -1,0 +1,730 @@
+/* dot_flat.c - a matrix product whose rows and sums run over several loops: convolutions without a copy of their windows.
+ *
+ * C[m, n] = sum over k of A[m, k] B[k, n]. Rows m are all the loops that B does not walk, taken as one; k are all inner loops, taken as one.
+ * The address of A[m, k] is a part by m plus a part by k, whatever the strides: a tile has a pointer per row, and a table has the part by k, so
+ * a tile is full whatever the extents are, and sums stay in registers from one inner loop to the next. Windows of an image, rows of few
+ * pixels and gradients by a kernel, whose sums run over images and pixels, are all of this form.
+ * Elements of A are broadcast from where they lie, also where rows lie side by side and their k far apart (a gradient by a kernel): bringing
+ * those of one or two tiles together cost more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n; B is contiguous there, and is read in place, its steps along k from
+ * a second table, or is packed for a block of k where it would not stay in the caches.
+ * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of columns.
+ * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
+#include "backends/llvm/dot.h"
+#include <string.h>
+
+enum {
+    ROWS = 8,       /* of a tile */
+    ROW_TILES = 24, /* of a unit, at most */
+    BLOCK_K = 2048, /* bytes of a row of A in a block of k */
+    PANELS = 15,    /* vectors of columns of a unit, at most */
+    UNITS = 8,      /* for threads to share; */
+    FEW_UNITS = 4,  /* where each reads more than MANY blocks of k */
+    MANY = 8,
+    FEW = 4, /* tiles of rows that do not repay packing */
+    VECS = 4 /* of a panel, at most */
+};
+
+typedef struct flat {
+    em *e;
+    const lz_kernel *k;
+    kern c; /* evaluation of the later stages */
+    lz_dtype d;
+    unsigned L, es, nv, nv_small;
+    uint32_t n;        /* the loop of columns */
+    uint32_t row_loop; /* a bit per outer loop that is part of the rows */
+    const lz_access *a, *b;
+    bool whole, plain;
+    Ty elem, vec;
+    int64_t kc;
+    Val micro[2];
+    /* emitted sizes */
+    Val M, N, K, T, V, KB, RB, CB, batch, most_k;
+    Val direct;            /* B in place */
+    Val off_a, step_b;     /* tables by k: bytes from the row's start; bytes to the next row of B */
+    Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
+    Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */
+} flat;
+
+/* ---- which products ---- */
+
+static const lz_access *plain_access(const lz_kernel *k, int32_t sop)
+{
+    const lz_stage *s = &k->stages[0];
+    const lz_sop *p = &s->sops[sop];
+    if (p->kind != LZ_S_LOAD || s->accs[p->a].ndyn || s->accs[p->a].guard >= 0)
+        return NULL;
+    return &s->accs[p->a];
+}
+
+/* Several inner loops, or several loops of rows; and both factors lie in memory, columns of B contiguous. */
+bool dot_is_flat(em *e, const lz_kernel *k)
+{
+    const lz_stage *s = &k->stages[0];
+    lz_dtype d = s->reds[0].acc_dtype[0];
+    if (d != LZ_F32 && d != LZ_F64)
+        return false;
+    const lz_access *a = plain_access(k, k->dot.a_sop), *b = plain_access(k, k->dot.b_sop);
+    uint32_t n = k->dot.n, lanes = (uint32_t)e->t->vector_bytes / (uint32_t)lz_dtype_size(d);
+    if (!a || !b || !kern_sz_is(b->stride[n], 1) || !kern_sz_is(a->stride[n], 0) ||
+        k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
+        return false;
+    lz_sz ext = k->outer[n];
+    if (!e->avx512 && (ext.slot >= 0 || ext.v % lanes))
+        return false;
+    uint32_t rows = 0;
+    for (uint32_t l = 0; l < n; l++)
+        rows += kern_sz_is(b->stride[l], 0);
+    return rows > 1 || (rows == 1 && s->ninner > 1);
+}
+
+static bool stores_sums(const lz_kernel *k)
+{
+    const lz_stage *s = &k->stages[1];
+    if (k->nstage != 2 || s->ninner || s->nsop != 1 || s->sops[0].kind != LZ_S_RED ||
+        s->nstore != 1)
+        return false;
+    const lz_access *a = &s->stores[0].at;
+    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) &&
+           k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
+}
+
+static void choose_panels(flat *g)
+{
+    bool many = g->e->avx512 || !g->e->x86;
+    lz_sz n = g->k->outer[g->n];
+    g->nv = many ? 3 : 1;
+    g->nv_small = many ? 2 : 1;
+    if (n.slot < 0) {
+        int64_t v = (n.v + g->L - 1) / g->L;
+        if (v <= g->nv)
+            g->nv = g->nv_small = v > 0 ? (unsigned)v : 1;
+        else if (many && v % 3 && v % 2 == 0)
+            g->nv = g->nv_small = 2;
+    }
+}
+
+/* ---- the tile ---- */
+
+enum tile_arg {
+    T_ROWS,
+    T_OFF_A,
+    T_B,
+    T_STEP_B,
+    T_NEXT_B,
+    T_KC,
+    T_C,
+    T_C_STRIDE,
+    T_OLD,
+    T_OLD_STRIDE,
+    T_COLS,
+    T_ARGS
+};
+
+static void emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
+{
+    em *e = g->e;
+    Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
+    Val f = *fn = em_func(e, name, e->none, args, T_ARGS, false), p[T_ARGS];
+    int64_t vb = (int64_t)g->L * g->es;
+    for (unsigned q = 0; q < T_ARGS; q++)
+        p[q] = LLVMGetParam(f, q);
+    Val row[ROWS], mask[VECS], init[EM_PHI], next[EM_PHI], bv[VECS];
+    for (unsigned r = 0; r < ROWS; r++)
+        row[r] = em_load(e, e->ptr, em_at(e, p[T_ROWS], em_c64(e, r), 8), 8);
+    for (unsigned v = 0; v < nv; v++)
+        mask[v] =
+            g->whole ? NULL : em_tail_mask(e, SUB(p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
+    init[0] = p[T_B];
+    init[1] = p[T_STEP_B];
+    for (unsigned q = 0; q < ROWS * nv; q++)
+        init[q + 2] = LLVMConstNull(g->vec);
+    for (unsigned r = 0; r < ROWS; r++)
+        for (unsigned v = 0; v < nv; v++)
+            em_prefetch(
+                e,
+                em_at(e, em_at(e, p[T_C], MUL(p[T_C_STRIDE], em_c64(e, r)), 1), em_c64(e, v), vb),
+                true, 3);
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), p[T_KC], em_c64(e, 1), (int)(ROWS * nv + 2), init);
+    Val off = em_load(e, e->i64, em_at(e, p[T_OFF_A], l.i, 8), 8);
+    for (unsigned v = 0; v < nv; v++) {
+        Val at = em_at(e, l.phi[0], em_c64(e, v), vb);
+        bv[v] =
+            mask[v] ? em_mload(e, g->vec, at, mask[v], NULL, g->es) : em_load(e, g->vec, at, g->es);
+    }
+    for (unsigned r = 0; r < ROWS; r++) {
+        Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], off, 1), g->es), g->L);
+        for (unsigned v = 0; v < nv; v++)
+            next[2 + r * nv + v] = em_fma(e, x, bv[v], l.phi[2 + r * nv + v]);
+    }
+    next[0] = em_at(e, l.phi[0], em_load(e, e->i64, l.phi[1], 8), 1);
+    next[1] = em_at(e, l.phi[1], p[T_NEXT_B], 1);
+    em_loop_end(e, &l, next);
+    Val old_row = p[T_OLD], c_row = p[T_C];
+    for (unsigned r = 0; r < ROWS; r++) {
+        for (unsigned v = 0; v < nv; v++) {
+            Val at = em_c64(e, (int64_t)v * vb), s = l.phi[2 + r * nv + v];
+            em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
+                     em_at(e, c_row, at, 1), g->es);
+        }
+        old_row = em_at(e, old_row, p[T_OLD_STRIDE], 1);
+        c_row = em_at(e, c_row, p[T_C_STRIDE], 1);
+    }
+    LLVMBuildRetVoid(e->b);
+}
+
+static void call(em *e, Val fn, const Val *args)
+{
+    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, T_ARGS, "");
+}
+
+static void call_tile(flat *g, Val narrow, const Val *args)
+{
+    em *e = g->e;
+    em_ifelse s;
+    if (g->micro[0] == g->micro[1]) {
+        call(e, g->micro[0], args);
+        return;
+    }
+    em_ifelse_begin(e, &s, narrow);
+    call(e, g->micro[1], args);
+    em_ifelse_else(e, &s);
+    call(e, g->micro[0], args);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+}
+
+/* ---- sizes ---- */
+
+static Val max_of(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smax", a, b);
+}
+
+static Val min_of(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smin", a, b);
+}
+
+static Val outer(flat *g, uint32_t l)
+{
+    return kern_size(&g->c, g->k->outer[l]);
+}
+
+static Val inner(flat *g, uint32_t l)
+{
+    return kern_size(&g->c, g->k->stages[0].extent[l]);
+}
+
+static bool is_row(const flat *g, uint32_t l)
+{
+    return g->row_loop >> l & 1;
+}
+
+static Val bytes(flat *g, lz_sz elements)
+{
+    em *e = g->e;
+    return MUL(kern_size(&g->c, elements), em_c64(e, g->es));
+}
+
+/* B stays in the caches as it lies, or is not used often enough. */
+static Val in_place(flat *g)
+{
+    em *e = g->e;
+    uint32_t last = g->k->nouter + g->k->stages[0].ninner - 1;
+    Val row = bytes(g, g->b->stride[last]);
+    Val few = ICMP(SLE, g->T, em_c64(e, FEW));
+    Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
+    Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
+    return OR(few, AND(small, apart));
+}
+
+static void emit_dims(flat *g)
+{
+    em *e = g->e;
+    Val one = em_c64(e, 1);
+    g->M = g->K = g->batch = one;
+    for (uint32_t l = 0; l < g->n; l++)
+        if (is_row(g, l))
+            g->M = MUL(g->M, outer(g, l));
+        else
+            g->batch = MUL(g->batch, outer(g, l));
+    for (uint32_t l = 0; l < g->k->stages[0].ninner; l++)
+        g->K = MUL(g->K, inner(g, l));
+    g->N = outer(g, g->n);
+    g->T = dot_ceil_div(e, g->M, ROWS);
+    g->V = dot_ceil_div(e, g->N, g->L);
+    g->KB = max_of(e, dot_ceil_div(e, g->K, g->kc), one);
+    g->most_k = LLVMBuildUDiv(e->b, ADD(g->K, SUB(g->KB, one)), g->KB, "");
+    g->direct = in_place(g);
+    g->CB = max_of(e, dot_ceil_div(e, g->V, PANELS / (int64_t)g->nv * g->nv), one);
+    Val others = max_of(e, MUL(g->batch, g->CB), one);
+    Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
+    Val want = LLVMBuildUDiv(e->b, SUB(ADD(most, others), one), others, "");
+    Val some = min_of(e, want, dot_ceil_div(e, g->T, 2));
+    g->RB = max_of(e, max_of(e, dot_ceil_div(e, g->T, ROW_TILES), some), one);
+}
+
+static Val block_vectors(flat *g)
+{
+    em *e = g->e;
+    Val v = LLVMBuildUDiv(e->b, ADD(g->V, SUB(g->CB, em_c64(e, 1))), g->CB, "");
+    return ADD(v, em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
+}
+
+/* Bytes of the parts of the scratch memory: each table, packed B, sums of the unit. */
+static void scratch_parts(flat *g, Val *table, Val *b, Val *c)
+{
+    em *e = g->e;
+    int64_t vb = (int64_t)g->L * g->es;
+    Val v = block_vectors(g);
+    *table = AND(ADD(MUL(g->most_k, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
+    *b = SEL(g->direct, em_c64(e, 0), MUL(MUL(v, ADD(g->most_k, em_c64(e, 1))), em_c64(e, vb)));
+    Val rows =
+        SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (ROW_TILES + 1) * ROWS), em_c64(e, ROWS));
+    *c = MUL(MUL(v, rows), em_c64(e, vb));
+}
+
+static void emit_sizes(flat *g)
+{
+    em *e = g->e;
+    Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), zero = em_c64(e, 0);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    Val empty = OR(ICMP(EQ, MUL(g->M, g->batch), zero), ICMP(EQ, g->N, zero));
+    LLVMBuildRet(e->b, SEL(empty, zero, MUL(g->batch, MUL(g->RB, g->CB))));
+    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    Val t, b, c;
+    scratch_parts(g, &t, &b, &c);
+    LLVMBuildRet(e->b, ADD(ADD(ADD(t, t), em_c64(e, 256)), ADD(b, c)));
+}
+
+/* ---- indices taken apart and counted on ---- */
+
+static Val split_index(em *e, Val *i, Val n)
+{
+    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
+    *i = q;
+    return r;
+}
+
+/* One further in mixed radix, last index first. */
+static void count_on(em *e, uint32_t n, const Val *ext, Val *i)
+{
+    Val carry = em_c64(e, 1);
+    for (uint32_t l = n; l-- > 0;) {
+        Val up = ADD(i[l], carry), over = l ? ICMP(SGE, up, ext[l]) : em_ci(e->i1, 0);
+        i[l] = SEL(over, em_c64(e, 0), up);
+        carry = SEL(over, em_c64(e, 1), em_c64(e, 0));
+    }
+}
+
+/* The tables of k from k0 on. */
+static void fill_tables(flat *g, Val k0, Val kc)
+{
+    em *e = g->e;
+    uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
+    Val ext[LZ_LOOP_MAX] = {NULL}, i[LZ_LOOP_MAX + 1], at = k0;
+    for (uint32_t l = n; l-- > 0;) {
+        ext[l] = inner(g, l);
+        i[l] = l ? split_index(e, &at, max_of(e, ext[l], em_c64(e, 1))) : at;
+    }
+    Val b = em_c64(e, 0);
+    for (uint32_t l = 0; l < n; l++)
+        b = ADD(b, MUL(i[l], bytes(g, g->b->stride[no + l])));
+    i[n] = b;
+    em_loop lk;
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), (int)n + 1, i);
+    Val next[LZ_LOOP_MAX + 1], a = em_c64(e, 0), to = em_c64(e, 0);
+    for (uint32_t l = 0; l < n; l++) {
+        a = ADD(a, MUL(lk.phi[l], bytes(g, g->a->stride[no + l])));
+        next[l] = lk.phi[l];
+    }
+    count_on(e, n, ext, next);
+    for (uint32_t l = 0; l < n; l++)
+        to = ADD(to, MUL(next[l], bytes(g, g->b->stride[no + l])));
+    em_store(e, a, em_at(e, g->off_a, lk.i, 8), 8);
+    em_store(e, SUB(to, lk.phi[n]), em_at(e, g->step_b, lk.i, 8), 8);
+    next[n] = to;
+    em_loop_end(e, &lk, next);
+}
+
+/* ---- the loops ---- */
+
+typedef struct unit {
+    Val r0, r1, v0, v1; /* rows, vectors of columns */
+    Val c_stride;       /* bytes between rows of the sums */
+} unit;
+
+typedef struct panels {
+    Blk body, exit;
+    Val v, nv, small;
+} panels;
+
+static void panels_begin(flat *g, const unit *w, panels *p)
+{
+    em *e = g->e;
+    Blk from = LLVMGetInsertBlock(e->b);
+    p->body = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    p->exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    LLVMBuildCondBr(e->b, ICMP(SLT, w->v0, w->v1), p->body, p->exit);
+    LLVMPositionBuilderAtEnd(e->b, p->body);
+    p->v = LLVMBuildPhi(e->b, e->i64, "");
+    Val v0 = w->v0;
+    LLVMAddIncoming(p->v, &v0, &from, 1);
+    Val rest = LLVMBuildURem(e->b, SUB(w->v1, p->v), em_c64(e, g->nv), "");
+    p->small = ICMP(NE, rest, em_c64(e, 0));
+    p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
+}
+
+static void panels_end(flat *g, const unit *w, panels *p)
+{
+    em *e = g->e;
+    Val next = ADD(p->v, p->nv);
+    Blk latch = LLVMGetInsertBlock(e->b);
+    LLVMBuildCondBr(e->b, ICMP(SLT, next, w->v1), p->body, p->exit);
+    LLVMAddIncoming(p->v, &next, &latch, 1);
+    LLVMPositionBuilderAtEnd(e->b, p->exit);
+}
+
+static Val base(flat *g, const lz_access *a)
+{
+    em *e = g->e;
+    return em_at(e, g->c.buf[a->buf], kern_size(&g->c, a->offset), g->es);
+}
+
+/* B at k0, column vector v, for the batch that is set. */
+static Val b_at(flat *g, Val k0, Val v)
+{
+    em *e = g->e;
+    uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
+    Val p = em_at(e, base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
+    for (uint32_t l = 0; l < g->n; l++)
+        if (!is_row(g, l))
+            p = em_at(e, p, MUL(g->c.oidx[l], bytes(g, g->b->stride[l])), 1);
+    for (uint32_t l = n; l-- > 0;) {
+        Val i = l ? split_index(e, &at, max_of(e, inner(g, l), em_c64(e, 1))) : at;
+        p = em_at(e, p, MUL(i, bytes(g, g->b->stride[no + l])), 1);
+    }
+    return p;
+}
+
+static Val panel_at(flat *g, const unit *w, Val v, Val kc)
+{
+    em *e = g->e;
+    return em_at(e, g->pack, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
+}
+
+/* A panel's rows one after the other; lanes past N are zero. */
+static void pack_panel(flat *g, const unit *w, const panels *p, Val k0, Val kc)
+{
+    em *e = g->e;
+    int64_t vb = (int64_t)g->L * g->es;
+    em_loop lv, lk;
+    em_loop_begin(e, &lv, em_c64(e, 0), p->nv, em_c64(e, 1), 0, NULL);
+    Val v = ADD(p->v, lv.i), left = SUB(g->N, MUL(v, em_c64(e, g->L)));
+    Val mask = g->whole ? NULL : em_tail_mask(e, left, g->L);
+    Val there = ICMP(SLT, v, g->V);
+    Val init = b_at(g, k0, SEL(there, v, p->v));
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), 1, &init);
+    Val x = mask ? em_mload(e, g->vec, lk.phi[0], mask, NULL, g->es)
+                 : em_load(e, g->vec, lk.phi[0], g->es);
+    Val to = em_at(e, panel_at(g, w, p->v, kc), ADD(MUL(lk.i, p->nv), lv.i), vb);
+    em_store(e, x, to, g->es);
+    Val next = em_at(e, lk.phi[0], em_load(e, e->i64, em_at(e, g->step_b, lk.i, 8), 8), 1);
+    em_loop_end(e, &lk, &next);
+    em_loop_end(e, &lv, NULL);
+}
+
+static void pack_block(flat *g, const unit *w, Val k0, Val kc)
+{
+    em *e = g->e;
+    em_if s;
+    em_if_begin(e, &s, NOT(g->direct));
+    panels p;
+    panels_begin(g, w, &p);
+    pack_panel(g, w, &p, k0, kc);
+    panels_end(g, w, &p);
+    em_if_end(e, &s, 0, NULL, NULL, NULL);
+}
+
+/* Where an outer index of row i of the tile is kept. */
+static Val index_at(flat *g, Val i, uint32_t l)
+{
+    em *e = g->e;
+    return em_at(e, g->index, ADD(MUL(i, em_c64(e, LZ_OUTER_MAX)), em_c64(e, l)), 8);
+}
+
+static Val cur_at(flat *g, uint32_t l)
+{
+    return em_at(g->e, g->cur, em_c64(g->e, l), 8);
+}
+
+static void start_rows(flat *g, Val r)
+{
+    em *e = g->e;
+    uint32_t first = 0;
+    while (!is_row(g, first))
+        first++;
+    for (uint32_t l = g->n; l-- > 0;)
+        if (is_row(g, l))
+            em_store(e, l == first ? r : split_index(e, &r, outer(g, l)), cur_at(g, l), 8);
+}
+
+/* The pointers and indices of a tile's rows; those past the unit are the last one again. */
+static void next_rows(flat *g, Val nrows)
+{
+    em *e = g->e;
+    em_loop li;
+    Val p, i[LZ_OUTER_MAX] = {NULL}, ext[LZ_OUTER_MAX] = {NULL};
+    em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, ROWS), em_c64(e, 1), 0, NULL);
+    p = base(g, g->a);
+    uint32_t n = 0, which[LZ_OUTER_MAX];
+    for (uint32_t l = 0; l < g->n; l++) {
+        Val at = is_row(g, l) ? em_load(e, e->i64, cur_at(g, l), 8) : g->c.oidx[l];
+        p = em_at(e, p, MUL(at, bytes(g, g->a->stride[l])), 1);
+        em_store(e, at, index_at(g, li.i, l), 8);
+        if (is_row(g, l)) {
+            ext[n] = outer(g, l);
+            i[n] = at;
+            which[n++] = l;
+        }
+    }
+    em_store(e, p, em_at(e, g->rows, li.i, 8), 8);
+    em_if more;
+    em_if_begin(e, &more, ICMP(SLT, ADD(li.i, em_c64(e, 1)), nrows));
+    count_on(e, n, ext, i);
+    for (uint32_t q = 0; q < n; q++)
+        em_store(e, i[q], cur_at(g, which[q]), 8);
+    em_if_end(e, &more, 0, NULL, NULL, NULL);
+    em_loop_end(e, &li, NULL);
+    for (uint32_t q = 0; q < n; q++)
+        i[q] = em_load(e, e->i64, cur_at(g, which[q]), 8);
+    count_on(e, n, ext, i);
+    for (uint32_t q = 0; q < n; q++)
+        em_store(e, i[q], cur_at(g, which[q]), 8);
+}
+
+static void load_indices(flat *g, Val row)
+{
+    em *e = g->e;
+    for (uint32_t l = 0; l < g->n; l++)
+        if (is_row(g, l))
+            g->c.oidx[l] = em_load(e, e->i64, index_at(g, row, l), 8);
+}
+
+/* The later stages on the finished rows of a panel. */
+static void finish_tile(flat *g, Val nrows, Val v, Val past, Val c, Val c_stride)
+{
+    em *e = g->e;
+    kern *f = &g->c;
+    em_loop li, lv;
+    kctx one = {.u = 1};
+    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
+    load_indices(g, li.i);
+    for (uint32_t s = 1; s < g->k->nstage; s++) {
+        kern_addresses(f, s, POS_ROW);
+        kern_eval(f, s, POS_ROW, &one);
+    }
+    Val row = em_at(e, c, MUL(li.i, c_stride), 1);
+    em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
+    f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
+    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
+    f->st[0].red[0][0] =
+        (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
+    for (uint32_t s = 1; s < g->k->nstage; s++)
+        kern_stage(f, s, &x);
+    em_loop_end(e, &lv, NULL);
+    em_loop_end(e, &li, NULL);
+}
+
+/* Rows of the result follow each other at one distance, so that a tile can be stored as it is. */
+static Val even_rows(flat *g, Val *stride)
+{
+    em *e = g->e;
+    const lz_access *at = &g->k->stages[1].stores[0].at;
+    Val even = em_ci(e->i1, 1), expect = NULL;
+    for (uint32_t l = g->n; l-- > 0;) {
+        if (!is_row(g, l))
+            continue;
+        Val s = bytes(g, at->stride[l]);
+        if (!expect)
+            *stride = expect = s;
+        even = AND(even, ICMP(EQ, s, expect));
+        expect = MUL(expect, outer(g, l));
+    }
+    return even;
+}
+
+/* Where the sums go, as in dot_units.c. Gives whether they went to the results. */
+static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val *args)
+{
+    em *e = g->e;
+    Val many = ICMP(SGT, g->KB, em_c64(e, 1)), row = MUL(SUB(r, w->r0), w->c_stride),
+        col = MUL(SUB(p->v, w->v0), em_c64(e, (int64_t)g->L * g->es)), stride = NULL;
+    args[T_C] = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
+    args[T_C_STRIDE] = w->c_stride;
+    if (!g->plain)
+        return em_ci(e->i1, 0);
+    const lz_access *at = &g->k->stages[1].stores[0].at;
+    Val even = even_rows(g, &stride), c = em_at(e, base(g, at), p->v, (int64_t)g->L * g->es);
+    load_indices(g, em_c64(e, 0));
+    for (uint32_t l = 0; l < g->n; l++)
+        c = em_at(e, c, MUL(g->c.oidx[l], bytes(g, at->stride[l])), 1);
+    Val cols = SUB(g->N, MUL(p->v, em_c64(e, g->L))), whole = MUL(p->nv, em_c64(e, g->L));
+    Val full = AND(ICMP(EQ, nrows, em_c64(e, ROWS)),
+                   AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
+    Val to_c = AND(even, full);
+    args[T_C] = SEL(to_c, c, args[T_C]);
+    args[T_C_STRIDE] = SEL(to_c, stride, args[T_C_STRIDE]);
+    return to_c;
+}
+
+static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
+{
+    em *e = g->e;
+    Val args[T_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, ROWS));
+    Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
+    next_rows(g, nrows);
+    args[T_ROWS] = g->rows;
+    args[T_OFF_A] = g->off_a;
+    args[T_KC] = kc;
+    panels p;
+    panels_begin(g, w, &p);
+    Val wide = em_alloca(e, e->i64, 1, 8);
+    em_store(e, MUL(p.nv, em_c64(e, (int64_t)g->L * g->es)), wide, 8);
+    args[T_B] = SEL(g->direct, b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
+    args[T_STEP_B] = SEL(g->direct, g->step_b, wide);
+    args[T_NEXT_B] = SEL(g->direct, em_c64(e, 8), em_c64(e, 0));
+    args[T_COLS] = SEL(g->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
+    Val to_c = tile_c(g, w, &p, r, nrows, args);
+    args[T_OLD] = SEL(first, g->zero, args[T_C]);
+    args[T_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[T_C_STRIDE]);
+    call_tile(g, p.small, args);
+    em_if done;
+    em_if_begin(e, &done, AND(last, NOT(to_c)));
+    finish_tile(g, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
+    em_if_end(e, &done, 0, NULL, NULL, NULL);
+    panels_end(g, w, &p);
+}
+
+static void run_unit(flat *g, const unit *w)
+{
+    em *e = g->e;
+    em_loop lk, lr;
+    em_loop_begin(e, &lk, em_c64(e, 0), g->KB, em_c64(e, 1), 0, NULL);
+    Val k0 = dot_cut(e, g->K, g->KB, lk.i),
+        kc = SUB(dot_cut(e, g->K, g->KB, ADD(lk.i, em_c64(e, 1))), k0);
+    em_if many;
+    em_if_begin(e, &many, ICMP(SGT, g->KB, em_c64(e, 1)));
+    fill_tables(g, k0, kc);
+    em_if_end(e, &many, 0, NULL, NULL, NULL);
+    pack_block(g, w, k0, kc);
+    start_rows(g, w->r0);
+    em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, ROWS), 0, NULL);
+    tile_row(g, w, lr.i, lk.i, k0, kc);
+    em_loop_end(e, &lr, NULL);
+    em_loop_end(e, &lk, NULL);
+}
+
+static void place_unit(flat *g, Val u, unit *w)
+{
+    em *e = g->e;
+    Val i = u, one = em_c64(e, 1), rb = split_index(e, &i, g->RB), cb = split_index(e, &i, g->CB);
+    uint32_t first = g->n;
+    for (uint32_t l = g->n; l-- > 0;)
+        first = is_row(g, l) ? first : l;
+    for (uint32_t l = g->n; l-- > 0;)
+        if (!is_row(g, l))
+            g->c.oidx[l] = l == first ? i : split_index(e, &i, outer(g, l));
+    w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, ROWS));
+    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, ROWS)), g->M);
+    w->v0 = dot_cut(e, g->V, g->CB, cb);
+    w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
+    int64_t vb = (int64_t)g->L * g->es;
+    w->c_stride = SEL(ICMP(SGT, g->KB, one), MUL(block_vectors(g), em_c64(e, vb)),
+                      em_c64(e, (int64_t)g->nv * vb));
+}
+
+static void place_scratch(flat *g, Val scratch)
+{
+    em *e = g->e;
+    Val t, b, c, up = em_c64(e, 63), down = em_c64(e, -64);
+    scratch_parts(g, &t, &b, &c);
+    g->off_a = scratch;
+    g->step_b = em_at(e, scratch, t, 1);
+    g->pack = em_at(e, g->step_b, t, 1);
+    g->block = em_at(e, g->pack, AND(ADD(b, up), down), 1);
+    g->zero = em_alloca(e, g->vec, g->nv, 64);
+    g->rows = em_alloca(e, e->ptr, ROWS, 8);
+    g->index = em_alloca(e, e->i64, ROWS * LZ_OUTER_MAX, 8);
+    g->cur = em_alloca(e, e->i64, LZ_OUTER_MAX, 8);
+    for (unsigned v = 0; v < g->nv; v++)
+        em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
+                 g->es);
+}
+
+static void emit_run(flat *g)
+{
+    em *e = g->e;
+    Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
+    Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2),
+        end = LLVMGetParam(f, 3);
+    kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    emit_dims(g);
+    place_scratch(g, LLVMGetParam(f, 4));
+    em_if some, once;
+    em_if_begin(e, &some, ICMP(SLT, begin, end));
+    kctx one = {.u = 1};
+    for (uint32_t s = 1; s < g->k->nstage; s++) {
+        kern_addresses(&g->c, s, POS_TOP);
+        kern_eval(&g->c, s, POS_TOP, &one);
+    }
+    em_if_begin(e, &once, ICMP(EQ, g->KB, em_c64(e, 1)));
+    fill_tables(g, em_c64(e, 0), g->K);
+    em_if_end(e, &once, 0, NULL, NULL, NULL);
+    em_loop l;
+    em_loop_begin(e, &l, begin, end, em_c64(e, 1), 0, NULL);
+    unit w;
+    place_unit(g, l.i, &w);
+    run_unit(g, &w);
+    em_loop_end(e, &l, NULL);
+    em_if_end(e, &some, 0, NULL, NULL, NULL);
+    LLVMBuildRetVoid(e->b);
+}
+
+lz_status dot_emit_flat(em *e, const lz_kernel *k)
+{
+    flat g;
+    memset(&g, 0, sizeof g);
+    g.e = e;
+    g.k = k;
+    g.d = k->stages[0].reds[0].acc_dtype[0];
+    g.es = kern_esize(g.d);
+    g.L = (unsigned)e->t->vector_bytes / g.es;
+    g.n = k->dot.n;
+    g.a = plain_access(k, k->dot.a_sop);
+    g.b = plain_access(k, k->dot.b_sop);
+    for (uint32_t l = 0; l < g.n; l++)
+        if (kern_sz_is(g.b->stride[l], 0))
+            g.row_loop |= 1u << l;
+    g.elem = em_type(e, g.d, 1);
+    g.vec = em_type(e, g.d, g.L);
+    g.kc = BLOCK_K / g.es;
+    g.whole = k->outer[g.n].slot < 0 && k->outer[g.n].v % g.L == 0;
+    g.plain = stores_sums(k);
+    choose_panels(&g);
+    lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
+    if (s == LZ_OK) {
+        emit_tile(&g, g.nv, "tile", &g.micro[0]);
+        g.micro[1] = g.micro[0];
+        if (g.nv_small != g.nv)
+            emit_tile(&g, g.nv_small, "tile_narrow", &g.micro[1]);
+        emit_sizes(&g);
+        emit_run(&g);
+        s = e->status;
+    }
+    kern_done(&g.c);
+    return s;
+}
