@@ -2,6 +2,11 @@
  * The input is brought into the order batch, spatial, feature and padded; its windows are then rows in memory: along the last window
  * dimension and the features one run of elements, which the product kernel reads in place, window row after window row. The kernel is
  * brought into the order window, input feature, output feature, with output features contiguous.
+ * Windows longer than the result is large (a gradient by the kernel: images and pixels are summed, input features are the rows) keep the
+ * features outside and the batch inside: input [feature, spatial, batch], kernel [feature, window, output feature], which are the orders the other
+ * two convolutions of a layer use for the same values.
+ * A dilated input (a gradient by the input of windows that are apart) is not multiplied with the zeros between its elements: results fall into
+ * phases, each a convolution of the input as it is with some of the taps.
  * Groups are a batch dimension of the product. Windows along dimensions for which the rank has no room are copied out first, and groups
  * without room for their dimension are convolutions of their own.
  * Groups of one input feature (depthwise) with short windows are products summed along the output features: no matrix has their shape.
@@ -12,7 +17,7 @@
 #include "lower/windows.h"
 #include <string.h>
 
-enum { FEW_TERMS = 64 };
+enum { FEW_TERMS = 64, MAX_PHASES = 8 };
 
 typedef struct conv {
     lz_func *f;
@@ -21,6 +26,7 @@ typedef struct conv {
     int ns;                         /* spatial dimensions */
     int64_t batch, groups, in, out; /* of one batch group; features in and out of one group */
     bool batch_groups;
+    bool long_windows; /* few long sums: the gradient by a kernel */
     lz_window w[LZ_MAX_RANK];
     int64_t ext[LZ_MAX_RANK], count[LZ_MAX_RANK]; /* spatial: input, result */
 } conv;
@@ -48,19 +54,17 @@ static lz_val laid_out(lz_func *f, lz_val x)
     return x == LZ_NOVAL ? x : lz_build(f, LZ_OP_OPTIMIZATION_BARRIER, NULL, &x, 1);
 }
 
-/* The input as [batch, spatial.., groups, in], padded; groups only when there are several. */
+/* The input as [batch, spatial.., groups, in]; groups only when there are several. With long windows as [in, spatial.., batch]. */
 static lz_val input(const conv *c, lz_val x)
 {
     lz_func *f = c->f;
     lz_ints perm = {0};
     lz_shape s = {0};
-    lz_window w[LZ_MAX_RANK];
-    int64_t count[LZ_MAX_RANK];
-    const lz_window still = {1, 1, 0, 0, 1, 1};
-    perm.v[perm.n++] = c->a->input_batch_dimension;
+    int64_t first = c->a->input_batch_dimension, last = c->a->input_feature_dimension;
+    perm.v[perm.n++] = c->long_windows ? last : first;
     for (int d = 0; d < c->ns; d++)
         perm.v[perm.n++] = c->a->input_spatial_dimensions.v[d];
-    perm.v[perm.n++] = c->a->input_feature_dimension;
+    perm.v[perm.n++] = c->long_windows ? first : last;
     x = transpose(f, x, &perm);
     if (c->batch_groups) { /* [groups, batch, spatial.., in] -> [batch, spatial.., groups, in] */
         s.dims[s.rank++] = c->groups;
@@ -76,21 +80,32 @@ static lz_val input(const conv *c, lz_val x)
         x = lz_build_transpose(f, lz_build_reshape(f, x, &s), &perm);
     }
     s.rank = 0;
-    s.dims[s.rank++] = c->batch;
+    s.dims[s.rank++] = c->long_windows ? c->in : c->batch;
     for (int d = 0; d < c->ns; d++)
         s.dims[s.rank++] = c->ext[d];
     if (c->groups > 1)
         s.dims[s.rank++] = c->groups;
-    s.dims[s.rank++] = c->in;
-    x = lz_build_reshape(f, x, &s);
-    for (int d = 0; d < s.rank; d++) {
-        w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : still;
-        count[d] = d >= 1 && d <= c->ns ? c->count[d - 1] : s.dims[d];
-    }
-    return lz_windows_pad(f, x, zero(f, c->d), w, count);
+    s.dims[s.rank++] = c->long_windows ? c->batch : c->in;
+    return lz_build_reshape(f, x, &s);
 }
 
-/* The kernel as [window.., groups, in, out]. */
+/* The input with all that windows reach. */
+static lz_val padded(const conv *c, lz_val x)
+{
+    lz_window w[LZ_MAX_RANK];
+    int64_t count[LZ_MAX_RANK];
+    const lz_window still = {1, 1, 0, 0, 1, 1};
+    if (x == LZ_NOVAL)
+        return x;
+    const lz_shape *s = &lz_val_type(c->f, x)->shape;
+    for (int d = 0; d < s->rank; d++) {
+        w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : still;
+        count[d] = d >= 1 && d <= c->ns ? c->count[d - 1] : s->dims[d];
+    }
+    return lz_windows_pad(c->f, x, zero(c->f, c->d), w, count);
+}
+
+/* The kernel as [window.., groups, in, out]; with long windows as [in, window.., out]. */
 static lz_val kernel(const conv *c, lz_val k)
 {
     lz_func *f = c->f;
@@ -105,9 +120,12 @@ static lz_val kernel(const conv *c, lz_val k)
     bool moved = rev.dimensions.n > 0 || c->groups > 1;
     if (rev.dimensions.n)
         k = lz_build(f, LZ_OP_REVERSE, LZ_RECORD(rev), &k, 1);
+    if (c->long_windows)
+        perm.v[perm.n++] = c->a->kernel_input_feature_dimension;
     for (int d = 0; d < c->ns; d++)
         perm.v[perm.n++] = c->a->kernel_spatial_dimensions.v[d];
-    perm.v[perm.n++] = c->a->kernel_input_feature_dimension;
+    if (!c->long_windows)
+        perm.v[perm.n++] = c->a->kernel_input_feature_dimension;
     perm.v[perm.n++] = c->a->kernel_output_feature_dimension;
     for (int d = 0; d < perm.n; d++)
         moved |= perm.v[d] != d;
@@ -175,25 +193,27 @@ static void take_apart(conv *c, int at, lz_val *x, lz_val *k)
     c->w[at] = (lz_window){1, 1, 0, 0, 1, 1};
 }
 
-/* [batch, spatial.., features], in any cut of the features, as the result. */
+/* [batch, spatial.., features], in any cut of the features, as the result. With long windows the batch comes after the spatial dimensions. */
 static lz_val in_order(const conv *c, lz_val y, const lz_shape *r)
 {
     lz_func *f = c->f;
     lz_shape s = {0};
     int64_t from[LZ_MAX_RANK];
-    s.dims[s.rank++] = c->batch;
+    int batch = c->long_windows ? c->ns : 0, spatial = !c->long_windows;
+    s.rank = c->ns + 2;
+    s.dims[batch] = c->batch;
     for (int d = 0; d < c->ns; d++)
-        s.dims[s.rank++] = c->count[d];
-    s.dims[s.rank++] = c->groups * c->out;
-    bool moved = c->a->output_batch_dimension != 0;
+        s.dims[spatial + d] = c->count[d];
+    s.dims[c->ns + 1] = c->groups * c->out;
+    from[c->a->output_batch_dimension] = batch;
     for (int d = 0; d < c->ns; d++)
-        moved |= c->a->output_spatial_dimensions.v[d] != 1 + d;
+        from[c->a->output_spatial_dimensions.v[d]] = spatial + d;
+    from[c->a->output_feature_dimension] = c->ns + 1;
+    bool moved = false;
+    for (int d = 0; d < s.rank; d++)
+        moved |= from[d] != d;
     /* in another order only once it is there: vectors run along the features */
     y = lz_build_reshape(f, moved ? laid_out(f, y) : y, &s);
-    from[c->a->output_batch_dimension] = 0;
-    for (int d = 0; d < c->ns; d++)
-        from[c->a->output_spatial_dimensions.v[d]] = 1 + d;
-    from[c->a->output_feature_dimension] = c->ns + 1;
     lz_ints back = lz_ints_make(r->rank, from);
     return transpose(f, y, &back);
 }
@@ -228,7 +248,7 @@ static void walks(const conv *c, const lz_shape *s, lz_window *w, int64_t *count
     }
 }
 
-/* The kernel as [groups, window.., in, out], without windows of one element. */
+/* The kernel as [groups, window.., in, out], without windows of one element; with long windows as [in, window.., out]. */
 static lz_val kernel_factor(const conv *c, lz_val k)
 {
     lz_ints perm = {0};
@@ -242,15 +262,18 @@ static lz_val kernel_factor(const conv *c, lz_val k)
         perm.v[perm.n++] = c->ns + 2;
         k = lz_build_transpose(c->f, k, &perm);
     }
+    if (c->long_windows)
+        s.dims[s.rank++] = c->in;
     for (int d = 0; d < c->ns; d++)
         if (c->w[d].size > 1)
             s.dims[s.rank++] = c->w[d].size;
-    s.dims[s.rank++] = c->in;
+    if (!c->long_windows)
+        s.dims[s.rank++] = c->in;
     s.dims[s.rank++] = c->out;
     return lz_build_reshape(c->f, k, &s);
 }
 
-/* [groups, batch, spatial.., out] */
+/* [groups, batch, spatial.., out]; with long windows [spatial.., batch, out] */
 static lz_val product(const conv *c, lz_val x, lz_val k)
 {
     lz_func *f = c->f;
@@ -270,10 +293,13 @@ static lz_val product(const conv *c, lz_val x, lz_val k)
         a.lhs_batching_dimensions = (lz_ints){1, {c->ns + 1}};
         a.rhs_batching_dimensions = (lz_ints){1, {0}};
     }
+    if (c->long_windows)
+        l->v[l->n++] = 0;
     for (int d = 0; d < c->ns; d++)
         if (c->w[d].size > 1)
             l->v[l->n++] = whole[d] ? 1 + d : extra++;
-    l->v[l->n++] = rank - 1;
+    if (!c->long_windows)
+        l->v[l->n++] = rank - 1;
     for (int d = 0; d < l->n; d++)
         r->v[r->n++] = g + d;
     lz_val o[2] = {lz_windows_view(f, x, w, count), kernel_factor(c, k)};
@@ -281,9 +307,12 @@ static lz_val product(const conv *c, lz_val x, lz_val k)
     lz_shape full = {0};
     if (g)
         full.dims[full.rank++] = c->groups;
-    full.dims[full.rank++] = c->batch;
+    if (!c->long_windows)
+        full.dims[full.rank++] = c->batch;
     for (int d = 0; d < c->ns; d++)
         full.dims[full.rank++] = c->count[d];
+    if (c->long_windows)
+        full.dims[full.rank++] = c->batch;
     full.dims[full.rank++] = c->out;
     return lz_build_reshape(f, y, &full);
 }
@@ -347,6 +376,7 @@ static lz_val thin_product(const conv *c, lz_val x, lz_val k)
 
 static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
                        const lz_type *r);
+static lz_val phases(const conv *c, lz_val x, lz_val k);
 
 /* Each group by itself, the results side by side. */
 static lz_val group_by_group(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
@@ -375,6 +405,119 @@ static lz_val group_by_group(lz_func *f, const lz_attr_convolution *a, lz_val x,
     return v;
 }
 
+/* Windows along dimensions for which the rank has no room are copied out. Gives how many are left. */
+static int make_room(conv *c, int walked, lz_val *x, lz_val *k)
+{
+    for (int d = 0; d < c->ns && c->ns + 2 + (c->groups > 1) + walked > LZ_MAX_RANK; d++) {
+        if (c->w[d].size == 1 || *x == LZ_NOVAL || *k == LZ_NOVAL)
+            continue;
+        take_apart(c, d, x, k);
+        walked--;
+    }
+    return walked;
+}
+
+/* ---- phases ---- */
+
+/* A dimension whose input is dilated (a gradient of windows that are apart), or -1: of the elements of a window only every so many-th meets an
+ * element of the input, the same ones for every so many-th result. */
+static int phased(const conv *c)
+{
+    if (c->groups > 1 || c->long_windows || c->ns + 2 >= LZ_MAX_RANK)
+        return -1;
+    for (int d = 0; d < c->ns; d++)
+        if (c->w[d].base > 1 && c->w[d].base <= MAX_PHASES && c->w[d].stride == 1 &&
+            c->w[d].dilation == 1)
+            return d;
+    return -1;
+}
+
+static lz_val every(const conv *c, lz_val k, int d, int64_t start, int64_t step)
+{
+    lz_attr_slice a;
+    const lz_shape *s = &lz_val_type(c->f, k)->shape;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_slice;
+    a.start_indices.n = s->rank;
+    a.limit_indices = lz_ints_make(s->rank, s->dims);
+    a.strides.n = s->rank;
+    for (int q = 0; q < s->rank; q++)
+        a.strides.v[q] = 1;
+    a.start_indices.v[d] = start;
+    a.strides.v[d] = step;
+    return lz_build(c->f, LZ_OP_SLICE, LZ_RECORD(a), &k, 1);
+}
+
+static lz_shape canonical_shape(const conv *c)
+{
+    lz_shape s = {.rank = c->ns + 2};
+    s.dims[0] = c->batch;
+    for (int d = 0; d < c->ns; d++)
+        s.dims[1 + d] = c->count[d];
+    s.dims[c->ns + 1] = c->out;
+    return s;
+}
+
+/* Results p, p + base, .. of dimension d: windows of the taps that meet the input, on the input as it is. */
+static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
+{
+    conv one = *c;
+    lz_window *w = &one.w[d];
+    int64_t b = w->base, first = ((w->low - p) % b + b) % b;
+    int64_t taps = first < w->size ? (w->size - first + b - 1) / b : 0;
+    one.count[d] = (c->count[d] + b - 1) / b;
+    *w = (lz_window){taps, 1, (w->low - p - first) / b, 0, 1, 1};
+    if (taps == 0) {
+        lz_shape s = canonical_shape(&one);
+        const lz_type *t = lz_type_get(c->d, &s);
+        if (!t)
+            c->f->status = lz_error_get()->status;
+        return t ? lz_rw_build_splat_bits(c->f, t, 0) : LZ_NOVAL;
+    }
+    return phases(&one, x, every(c, k, d, first, b));
+}
+
+/* [batch, spatial.., out] */
+static lz_val phases(const conv *c, lz_val x, lz_val k)
+{
+    lz_val part[MAX_PHASES];
+    int d = phased(c), walked = 0;
+    conv whole = *c;
+    if (x == LZ_NOVAL || k == LZ_NOVAL)
+        return LZ_NOVAL;
+    if (d < 0) {
+        for (int q = 0; q < c->ns; q++)
+            walked += c->w[q].size > 1;
+        x = padded(c, x);
+        (void)make_room(&whole, walked, &x, &k);
+        return product(&whole, x, k);
+    }
+    int64_t b = c->w[d].base;
+    whole.count[d] = (c->count[d] + b - 1) / b;
+    lz_shape s = canonical_shape(&whole), apart = {.rank = s.rank + 1};
+    for (int q = 0; q < apart.rank; q++)
+        apart.dims[q] = q == d + 2 ? 1 : s.dims[q - (q > d + 2)];
+    for (int64_t p = 0; p < b; p++)
+        part[p] = lz_build_reshape(c->f, phase(c, d, p, x, k), &apart);
+    lz_attr_dim along = {.kind = LZ_ATTR_dim, .dimension = d + 2};
+    lz_val y = lz_build(c->f, LZ_OP_CONCATENATE, LZ_RECORD(along), part, (uint32_t)b);
+    s.dims[1 + d] *= b;
+    return lz_windows_slice(c->f, lz_build_reshape(c->f, y, &s), 1 + d, 0, c->count[d]);
+}
+
+/* Sums over more elements of windows than there are windows, of an input whose features lie outside of its batch: a gradient by a kernel. */
+static bool has_long_windows(const conv *c, int walked)
+{
+    double length = 1, count = 1;
+    if (c->a->input_feature_dimension > c->a->input_batch_dimension)
+        return false;
+    for (int d = 0; d < c->ns; d++) {
+        length *= (double)c->w[d].size;
+        count *= (double)c->count[d];
+    }
+    return c->groups == 1 && length > count && c->ns + 2 + walked <= LZ_MAX_RANK;
+}
+
 static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
                        const lz_type *r)
 {
@@ -396,14 +539,13 @@ static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_va
         c.count[d] = r->shape.dims[a->output_spatial_dimensions.v[d]];
         walked += c.w[d].size > 1;
     }
+    c.long_windows = has_long_windows(&c, walked);
     x = input(&c, x);
     k = kernel(&c, k);
-    for (int d = 0; d < c.ns && c.ns + 2 + (c.groups > 1) + walked > LZ_MAX_RANK; d++) {
-        if (c.w[d].size == 1 || x == LZ_NOVAL || k == LZ_NOVAL)
-            continue;
-        take_apart(&c, d, &x, &k);
-        walked--;
-    }
+    if (phased(&c) >= 0)
+        return in_order(&c, phases(&c, x, k), &r->shape);
+    x = padded(&c, x);
+    walked = make_room(&c, walked, &x, &k);
     if (is_thin(&c, walked))
         return in_order(&c, thin_product(&c, x, k), &r->shape);
     return result(&c, product(&c, x, k), &r->shape);

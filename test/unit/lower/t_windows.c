@@ -57,6 +57,17 @@ static const struct {
      "o]->[b, 0, 1, 2, 3, 4, 5, f], window = {} {batch_group_count = 1 : i64, feature_group_count "
      "= 2 : i64} : (tensor<1x2x2x2x2x2x1x4xf32>, tensor<2x2x2x2x2x1x2x2xf32>) -> "
      "tensor<1x1x1x1x1x1x1x2xf32>"},
+    /* a dilated input: phases with all taps, some, and none; results that no phase divides */
+    {"%x: tensor<2x3x4x5xf32>, %k: tensor<3x2x5x6xf32>", "tensor<2x7x9x6xf32>",
+     "stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
+     "window = {pad = [[1, 3], [1, -1]], lhs_dilate = [2, 3], reverse = [true, false]} "
+     "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+     "(tensor<2x3x4x5xf32>, tensor<3x2x5x6xf32>) -> tensor<2x7x9x6xf32>"},
+    /* windows longer than the result */
+    {"%x: tensor<3x2x9x4xf32>, %k: tensor<2x5x3x5xf32>", "tensor<1x5x5x4xf32>",
+     "stablehlo.convolution(%x, %k) dim_numbers = [f, 0, 1, b]x[0, 1, i, o]->[0, 1, f, b], "
+     "window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+     "(tensor<3x2x9x4xf32>, tensor<2x5x3x5xf32>) -> tensor<1x5x5x4xf32>"},
 };
 enum { NPROGRAM = sizeof programs / sizeof *programs };
 
