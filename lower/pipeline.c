@@ -12,7 +12,8 @@ const char *const lz_pipeline[] = {
     "expand",   /* before simplify, which cleans up what it leaves */
     "simplify", /* fewer constants to fold, and movement out of the way of products */
     "fold",     /* after simplify has brought constants together */
-    "simplify", /* folding uncovers identities */
+    "layout",   /* transposes are composed, and what they lead to is known */
+    "simplify", /* folding and layout uncover identities */
     "dots",     /* needs transposes gone from the operands */
     "split",    /* last of the rewriting: it looks at the sizes that are really reduced */
     "simplify", /* the reshapes and pads of dots and split */
