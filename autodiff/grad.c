@@ -23,7 +23,7 @@ typedef struct reverse {
 
 static bool has_gradient(lz_dtype d)
 {
-    return lz_dtype_is_float(d) || lz_dtype_is_complex(d);
+    return lz_dtype_is_float(d) || lz_dtype_is_complex(d) || lz_dtype_is_storage(d);
 }
 
 static bool passes(const reverse *r, const lz_node *n)

@@ -15,7 +15,8 @@
 
 bool lz_has_gradient(const lz_type *t)
 {
-    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype);
+    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype) ||
+           lz_dtype_is_storage(t->dtype);
 }
 
 lz_tensor *lz_j_zeros(const lz_type *t, const lz_site *site)

@@ -12,7 +12,8 @@
 
 static bool has_gradient(const lz_type *t)
 {
-    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype);
+    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype) ||
+           lz_dtype_is_storage(t->dtype);
 }
 
 /* ---- the gradient of a region ---- */

@@ -155,7 +155,7 @@ static lz_status take_fields(const lz_field *fields, int n, int64_t classes, fak
     for (int f = 0; f < n; f++) {
         size_t nbytes;
         lz_dtype d = fields[f].dtype;
-        if (d == LZ_F16 || d == LZ_C64 || d == LZ_C128)
+        if (d == LZ_F16 || d >= LZ_C64)
             return LZ_FAIL(LZ_EDTYPE,
                            "field %d is %s: f32, f64, bf16, integers and booleans are made up", f,
                            lz_dtype_name(d));

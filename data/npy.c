@@ -10,9 +10,11 @@ static const struct descr {
     char text[4]; /* without the byte order */
     lz_dtype dtype;
 } descrs[] = {
-    {"b1", LZ_BOOL}, {"i1", LZ_I8},  {"i2", LZ_I16}, {"i4", LZ_I32},   {"i8", LZ_I64},
-    {"u1", LZ_U8},   {"u2", LZ_U16}, {"u4", LZ_U32}, {"u8", LZ_U64},   {"f2", LZ_F16},
-    {"f4", LZ_F32},  {"f8", LZ_F64}, {"c8", LZ_C64}, {"c16", LZ_C128}, {"V2", LZ_BF16},
+    /* the last three as ml_dtypes writes them */
+    {"b1", LZ_BOOL},     {"i1", LZ_I8},     {"i2", LZ_I16}, {"i4", LZ_I32},   {"i8", LZ_I64},
+    {"u1", LZ_U8},       {"u2", LZ_U16},    {"u4", LZ_U32}, {"u8", LZ_U64},   {"f2", LZ_F16},
+    {"f4", LZ_F32},      {"f8", LZ_F64},    {"c8", LZ_C64}, {"c16", LZ_C128}, {"V2", LZ_BF16},
+    {"V1", LZ_F8E4M3FN}, {"f1", LZ_F8E5M2},
 };
 
 /* ---- the header ---- */

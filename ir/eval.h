@@ -113,7 +113,7 @@ double lz_ref_round_odd_i64(int64_t v);
 double lz_ref_round_odd_u64(uint64_t v);
 uint16_t lz_ref_f64_to_f16(double v); /* one rounding, to nearest even */
 uint16_t lz_ref_f64_to_bf16(double v);
-double lz_ref_load_f(lz_dtype d, const void *p, int64_t i);    /* float dtypes only */
+double lz_ref_load_f(lz_dtype d, const void *p, int64_t i);    /* floats, stored ones too */
 void lz_ref_store_f(lz_dtype d, void *p, int64_t i, double v); /* one rounding */
 /* integer or boolean: sign- or zero-extended to 64 bits */
 uint64_t lz_ref_load_u(lz_dtype d, const void *p, int64_t i);

@@ -39,7 +39,7 @@ static number number_of(lz_dtype d, const void *p, int64_t i)
         lz_cx c = lz_ref_load_c(d, p, i);
         return (number){.is_float = true, .f = (double)c.re, .nonzero = c.re != 0};
     }
-    if (lz_dtype_is_float(d)) {
+    if (lz_dtype_is_float(d) || lz_dtype_is_storage(d)) {
         double f = lz_ref_load_f(d, p, i);
         return (number){.is_float = true, .f = f, .nonzero = f != 0};
     }
@@ -71,7 +71,7 @@ lz_status lz_ref_convert(const lz_ref_ew *e)
             ((uint8_t *)e->dst)[i] = x.nonzero;
         else if (lz_dtype_is_complex(out))
             lz_ref_store_c(out, e->dst, i, (lz_cx){float_of(x, in, lz_dtype_part(out)), 0});
-        else if (lz_dtype_is_float(out))
+        else if (lz_dtype_is_float(out) || lz_dtype_is_storage(out))
             lz_ref_store_f(out, e->dst, i, float_of(x, in, out));
         else
             lz_ref_store_u(out, e->dst, i, x.is_float ? int_from_f64(out, x.f) : x.u);

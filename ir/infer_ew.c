@@ -109,7 +109,7 @@ lz_status lz_infer_iota(lz_infer *c)
 {
     const lz_attr_iota *a = LZ_ATTR(iota, c->attr);
     LZ_TRY(lz_infer_give(c, a->dtype, &a->shape));
-    if (a->dtype == LZ_BOOL)
+    if (a->dtype == LZ_BOOL || lz_dtype_is_storage(a->dtype))
         return LZ_FAIL(LZ_EDTYPE, "%s: %s cannot count", c->name, LZ_TT(c->result[0]));
     if (a->iota_dimension < 0 || a->iota_dimension >= a->shape.rank)
         return LZ_FAIL(LZ_EINVAL, "%s: dimension %" PRId64 " is outside the %d dimensions of %s",

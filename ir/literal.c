@@ -3,83 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- 16-bit floats ---- */
-
-static float f32_from_bits(uint32_t u)
-{
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
-static uint32_t f32_bits(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
-float lz_f16_to_f32(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = h >> 10 & 31, man = h & 1023;
-    if (exp == 31)
-        return f32_from_bits(sign | 0x7f800000 | man << 13);
-    if (exp != 0)
-        return f32_from_bits(sign | (exp + 112) << 23 | man << 13);
-    float tiny = (float)man * 0x1p-24f; /* exact */
-    return f32_from_bits(sign | f32_bits(tiny));
-}
-
-/* One rounding, to nearest even, from double to a 16-bit format with `mbits` mantissa bits and 15 - mbits exponent bits. */
-static uint16_t narrow(double v, int mbits)
-{
-    uint64_t u;
-    memcpy(&u, &v, sizeof u);
-    uint16_t sign = (uint16_t)(u >> 48 & 0x8000);
-    int ebits = 15 - mbits, bias = (1 << (ebits - 1)) - 1, maxexp = (1 << ebits) - 1;
-    uint64_t man = u & 0xfffffffffffff;
-    int exp = (int)(u >> 52 & 2047);
-    if (exp == 2047) /* a NaN stays one: its quiet bit is set */
-        return (uint16_t)(sign | maxexp << mbits |
-                          (man ? 1 << (mbits - 1) | (int)(man >> (52 - mbits)) : 0));
-    int e = exp - 1023 + bias, drop = 52 - mbits;
-    if (exp == 0 || e < -mbits - 1)
-        return sign; /* below half the smallest denormal */
-    man |= (uint64_t)1 << 52;
-    if (e <= 0) { /* denormal: the exponent field is 0 and the leading 1 moves into the mantissa */
-        drop += 1 - e;
-        e = 1;
-    }
-    if (drop > 63)
-        return sign;
-    uint64_t kept = man >> drop, rest = man & (((uint64_t)1 << drop) - 1),
-             half = (uint64_t)1 << (drop - 1);
-    kept += rest > half || (rest == half && (kept & 1));
-    /* `kept` has its leading 1 at mbits (normal) or none (denormal); a carry moves into the exponent by itself */
-    uint64_t out = ((uint64_t)(e - 1) << mbits) + kept;
-    if (out >= (uint64_t)maxexp << mbits)
-        out = (uint64_t)maxexp << mbits;
-    return (uint16_t)(sign | out);
-}
-
-uint16_t lz_f32_to_f16(float f)
-{
-    return narrow(f, 10);
-}
-
-float lz_bf16_to_f32(uint16_t h)
-{
-    return f32_from_bits((uint32_t)h << 16);
-}
-
-uint16_t lz_f32_to_bf16(float f)
-{
-    uint32_t u = f32_bits(f);
-    if (f != f)
-        return (uint16_t)(u >> 16 | 0x40);
-    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
 /* ---- elements ---- */
 
 /* Elements may lie unaligned in bytes that came from a file. */
@@ -120,6 +43,9 @@ double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i)
         return lz_f16_to_f32(LOAD(uint16_t));
     case LZ_BF16:
         return lz_bf16_to_f32(LOAD(uint16_t));
+    case LZ_F8E4M3FN:
+    case LZ_F8E5M2:
+        return lz_f8_to_f32(d, LOAD(uint8_t));
     case LZ_F32:
         return LOAD(float);
     case LZ_F64:
@@ -197,10 +123,14 @@ void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v)
         STORE(uint64_t, to_u64(v));
         break;
     case LZ_F16:
-        STORE(uint16_t, narrow(v, 10));
+        STORE(uint16_t, lz_f64_to_f16(v));
         break;
     case LZ_BF16:
-        STORE(uint16_t, narrow(v, 7));
+        STORE(uint16_t, lz_f64_to_bf16(v));
+        break;
+    case LZ_F8E4M3FN:
+    case LZ_F8E5M2:
+        STORE(uint8_t, lz_f64_to_f8(d, v));
         break;
     case LZ_F32:
         STORE(float, v);

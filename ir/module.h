@@ -30,7 +30,7 @@ void lz_literal_retain(lz_literal *l);
 void lz_literal_release(lz_literal *l);                       /* NULL is fine */
 bool lz_literal_eq(const lz_literal *a, const lz_literal *b); /* bitwise */
 double lz_literal_get_f64(const lz_literal *l, int64_t i);    /* element i converted */
-/* element access of raw storage by dtype (f16/bf16 decoded) */
+/* element access of raw storage by dtype (floats below 32 bits decoded) */
 double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i);
 int64_t lz_elem_get_i64(lz_dtype d, const void *p, int64_t i);
 /* rounds to nearest even; saturates to integers, NaN gives 0 */
@@ -40,6 +40,13 @@ float lz_f16_to_f32(uint16_t h);
 uint16_t lz_f32_to_f16(float f);
 float lz_bf16_to_f32(uint16_t h);
 uint16_t lz_f32_to_bf16(float f);
+/* one rounding, to nearest even */
+uint16_t lz_f64_to_f16(double v);
+uint16_t lz_f64_to_bf16(double v);
+/* d: an 8-bit float. Too large is infinite, or NaN in a format without infinities; every NaN is the
+ * quiet one without payload, of its sign. */
+float lz_f8_to_f32(lz_dtype d, uint8_t bits);
+uint8_t lz_f64_to_f8(lz_dtype d, double v);
 
 typedef struct lz_inst {
     const lz_sig *sig;

@@ -73,7 +73,7 @@ static bool print_short(char *out, size_t n, lz_dtype d, double v, uint64_t bits
  * must be a decimal point: without one it would be read as an integer. */
 static bool print_long(char *out, size_t n, lz_dtype d, double v, uint64_t bits)
 {
-    int precision = d == LZ_F64 ? 17 : d == LZ_F32 ? 9 : d == LZ_F16 ? 5 : 4;
+    int precision = d == LZ_F64 ? 17 : d == LZ_F32 ? 9 : d == LZ_F16 ? 5 : d == LZ_BF16 ? 4 : 3;
     char s[40], digits[24];
     snprintf(s, sizeof s, "%.*e", precision - 1, v);
     int nd = 0, exp10 = atoi(strchr(s, 'e') + 1);
@@ -113,7 +113,7 @@ void lz_number_print(lz_buf *b, lz_dtype d, const void *p, int64_t i)
 {
     if (d == LZ_BOOL) {
         lz_buf_puts(b, ((const uint8_t *)p)[i] ? "true" : "false");
-    } else if (lz_dtype_is_float(d)) {
+    } else if (lz_dtype_is_float(d) || lz_dtype_is_storage(d)) {
         print_float(b, d, p, i);
     } else if (lz_dtype_is_complex(d)) {
         lz_buf_putc(b, '(');
@@ -198,7 +198,7 @@ bool lz_number_parse(lz_dtype d, const char *s, size_t n, bool neg, int part, vo
 {
     if (lz_dtype_is_complex(d))
         return parse_float(lz_dtype_part(d), s, n, neg, p, 2 * i + part);
-    if (lz_dtype_is_float(d))
+    if (lz_dtype_is_float(d) || lz_dtype_is_storage(d))
         return parse_float(d, s, n, neg, p, i);
     if (d != LZ_BOOL)
         return parse_int(d, s, n, neg, p, i);

@@ -84,9 +84,9 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
         return false;
     switch (lz_op_get(op)->dtypes) {
     case LZ_D_NUM:
-        return d != LZ_BOOL;
+        return d != LZ_BOOL && !lz_dtype_is_storage(d);
     case LZ_D_REAL:
-        return d != LZ_BOOL && !lz_dtype_is_complex(d);
+        return lz_dtype_is_int(d) || lz_dtype_is_float(d);
     case LZ_D_FLT:
         return lz_dtype_is_float(d);
     case LZ_D_FLC:
@@ -105,6 +105,8 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
         return d == LZ_BOOL || lz_dtype_is_int(d);
     case LZ_D_PRED:
         return d == LZ_BOOL;
+    case LZ_D_VAL:
+        return !lz_dtype_is_storage(d);
     case LZ_D_ANY:
         return true;
     default:

@@ -64,6 +64,7 @@ enum {
     LZ_D_SGC,
     LZ_D_BIT,
     LZ_D_PRED,
+    LZ_D_VAL,
     LZ_D_ANY
 };
 enum { LZ_ARITY_VAR = -1 };
@@ -101,7 +102,9 @@ static inline bool lz_op_has(lz_op op, uint32_t flag)
 }
 
 /* ---- dtypes ---- */
-bool lz_dtype_is_float(lz_dtype d);
+bool lz_dtype_is_float(lz_dtype d); /* that computes */
+/* a float that is only stored: in registers it is its bits, and only convert reads them */
+bool lz_dtype_is_storage(lz_dtype d);
 bool lz_dtype_is_complex(lz_dtype d);
 /* of the parts of a complex number; d itself when it is not complex */
 lz_dtype lz_dtype_part(lz_dtype d);

@@ -72,7 +72,10 @@ static lz_status check_operands(const sig_key *k)
         return LZ_FAIL(LZ_EINVAL, "%s: has an attribute of kind %s, but needs %s", info->text,
                        lz_attr_kind_name(k->attr->kind), lz_attr_kind_name(info->attr));
     if (k->nopnd > 0 && !lz_op_accepts(k->op, k->opnd[0]->dtype))
-        return LZ_FAIL(LZ_EDTYPE, "%s: is not defined for %s", info->text, LZ_TT(k->opnd[0]));
+        return LZ_FAIL(LZ_EDTYPE, "%s: is not defined for %s%s", info->text, LZ_TT(k->opnd[0]),
+                       lz_dtype_is_storage(k->opnd[0]->dtype)
+                           ? ", which is only stored: convert it to a float first"
+                           : "");
     return LZ_OK;
 }
 

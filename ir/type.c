@@ -16,6 +16,7 @@ static const struct {
 #define U 'U'
 #define F 'F'
 #define C 'C'
+#define S 'S'
 #define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype) [LZ_##NAME] = {text, cls},
 #include <lazuli/dtypes.def>
 #undef LZ_DTYPE
@@ -24,6 +25,7 @@ static const struct {
 #undef U
 #undef F
 #undef C
+#undef S
 };
 
 static char class_of(lz_dtype d)
@@ -34,6 +36,11 @@ static char class_of(lz_dtype d)
 bool lz_dtype_is_float(lz_dtype d)
 {
     return class_of(d) == 'F';
+}
+
+bool lz_dtype_is_storage(lz_dtype d)
+{
+    return class_of(d) == 'S';
 }
 
 bool lz_dtype_is_complex(lz_dtype d)

@@ -57,13 +57,20 @@ static int float_bits(lz_dtype d) /* integers exactly held */
     return d == LZ_F64 ? 53 : d == LZ_F32 ? 24 : d == LZ_F16 ? 11 : 8;
 }
 
+static bool real_number(lz_dtype d)
+{
+    return lz_dtype_is_float(d) || lz_dtype_is_storage(d);
+}
+
 static bool lossless(lz_dtype a, lz_dtype b)
 {
     if (a == b || a == LZ_BOOL)
         return a == b || !lz_dtype_is_complex(b);
+    if (lz_dtype_is_storage(b))
+        return false;
     if (lz_dtype_is_complex(a) || lz_dtype_is_complex(b) || b == LZ_BOOL)
         return a == LZ_C64 && b == LZ_C128;
-    if (lz_dtype_is_float(a))
+    if (real_number(a))
         return lz_dtype_is_float(b) && lz_dtype_size(b) > lz_dtype_size(a);
     if (lz_dtype_is_float(b))
         return int_bits(a) <= float_bits(b);
@@ -81,7 +88,7 @@ static lz_val simplify_convert(lz_rw *rw, uint32_t i, lz_val x)
         return LZ_NOVAL;
     lz_val y = lz_rw_inst(rw, x)->opnd[0];
     lz_dtype from = lz_rw_type(rw, y)->dtype;
-    bool kind = lz_dtype_is_float(from) == lz_dtype_is_float(via);
+    bool kind = real_number(from) == real_number(via);
     if (!lossless(from, via) || !(kind || to == from || lossless(from, to)))
         return LZ_NOVAL;
     return lz_build_convert(rw->out, y, to);

@@ -434,5 +434,5 @@ lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
         LZ_FAIL(LZ_EDTYPE, "%d is no dtype", (int)dtype);
         n = NULL;
     }
-    return lz_tr_end(c, lz_tr_convert(c, n, dtype));
+    return lz_tr_end(c, lz_tr_cast(c, n, dtype));
 }

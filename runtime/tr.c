@@ -244,6 +244,19 @@ lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d)
 {
     if (!x || lz_node_type(x)->dtype == d)
         return x;
+    lz_dtype from = lz_node_type(x)->dtype;
+    if (lz_dtype_is_storage(from)) {
+        LZ_FAIL(LZ_EDTYPE, "%s is only stored: convert it to a float first, with lz_to",
+                lz_dtype_name(from));
+        return NULL;
+    }
+    return lz_tr_cast(c, x, d);
+}
+
+lz_node *lz_tr_cast(lz_tr *c, lz_node *x, lz_dtype d)
+{
+    if (!x || lz_node_type(x)->dtype == d)
+        return x;
     lz_attr_any a;
     /* ATen's truth of a complex number; StableHLO's convert looks at the real part alone */
     if (d == LZ_BOOL && lz_dtype_is_complex(lz_node_type(x)->dtype))

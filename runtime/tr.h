@@ -59,6 +59,8 @@ lz_node *lz_tr_iota(lz_tr *c, lz_dtype d, const lz_shape *s, int64_t dim, const 
 
 /* x itself when it has the dtype */
 lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d);
+/* The same where the caller asked for it: also of what is only stored. */
+lz_node *lz_tr_cast(lz_tr *c, lz_node *x, lz_dtype d);
 lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *a, lz_node *b);
 /* x itself when it has the shape */
 lz_node *lz_tr_reshape(lz_tr *c, lz_node *x, const lz_shape *s);

@@ -22,6 +22,8 @@ lz_dtype lz_promote(lz_dtype a, lz_dtype b)
 {
     if (a == b)
         return a;
+    if (lz_dtype_is_storage(a) || lz_dtype_is_storage(b))
+        return LZ_DTYPE_NONE;
     if (a == LZ_BOOL || b == LZ_BOOL)
         return a == LZ_BOOL ? b : a;
     if (lz_dtype_is_complex(a) || lz_dtype_is_complex(b))
@@ -42,7 +44,7 @@ lz_dtype lz_promote(lz_dtype a, lz_dtype b)
     return signed_of_width(ws > wu ? ws : 2 * wu);
 }
 
-/* bool < integers < floats < complex */
+/* bool < integers < floats < complex. A float that is only stored mixes with nothing. */
 static int category(lz_dtype d)
 {
     return d == LZ_BOOL ? 0 : lz_dtype_is_int(d) ? 1 : lz_dtype_is_float(d) ? 2 : 3;
@@ -54,7 +56,8 @@ lz_dtype lz_tr_result_dtype(const lz_node *a, const lz_node *b)
     lz_dtype d;
     if (ta->dtype == tb->dtype)
         return ta->dtype;
-    if ((ta->shape.rank == 0) != (tb->shape.rank == 0)) {
+    bool stored = lz_dtype_is_storage(ta->dtype) || lz_dtype_is_storage(tb->dtype);
+    if (!stored && (ta->shape.rank == 0) != (tb->shape.rank == 0)) {
         const lz_type *dim = ta->shape.rank ? ta : tb, *zero = ta->shape.rank ? tb : ta;
         d = category(dim->dtype) >= category(zero->dtype) ? dim->dtype
                                                           : lz_promote(dim->dtype, zero->dtype);

@@ -90,6 +90,8 @@ Ty em_type(em *e, lz_dtype d, unsigned n)
         return em_vec(e->i1, n);
     case LZ_I8:
     case LZ_U8:
+    case LZ_F8E4M3FN:
+    case LZ_F8E5M2:
         return em_vec(e->i8, n);
     case LZ_I16:
     case LZ_U16:

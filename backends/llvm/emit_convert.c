@@ -39,6 +39,74 @@ static Val i64_to_f64_odd(em *e, Val x, bool sgn)
     return sgn ? SEL(neg, FNEG(r), r) : r;
 }
 
+/* ---- 8-bit floats: in registers they are their bits ---- */
+
+typedef struct f8_format {
+    int mantissa, bias;
+    bool inf; /* else all ones is NaN, and everything that overflows */
+} f8_format;
+
+static f8_format format_of(lz_dtype d)
+{
+    return d == LZ_F8E5M2 ? (f8_format){2, 15, true} : (f8_format){3, 7, false};
+}
+
+static Val f8_from_f32(em *e, lz_dtype d, Val x)
+{
+    f8_format f = format_of(d);
+    Ty ft = LLVMTypeOf(x), it = em_like(e, e->i32, x);
+    int drop = 23 - f.mantissa, rebias = 127 - f.bias;
+    /* the first value that has the bits of infinity, or of the NaN, whatever the format */
+    int64_t beyond = (int64_t)(127 + (f.inf ? 16 : 8)) << 23 | (f.inf ? 0 : 7 << 20);
+    Val u = BITS(x, it), sign = AND(u, em_ci(it, 0x80000000)), all = XOR(u, sign);
+    Val a = em_intr2(e, "llvm.umin", all, em_ci(it, beyond));
+    Val odd = AND(LSHR(a, em_ci(it, drop)), em_ci(it, 1));
+    int64_t half = (INT64_C(1) << (drop - 1)) - 1, off = half - ((int64_t)rebias << 23);
+    Val normal = LSHR(ADD(ADD(a, em_ci(it, off)), odd), em_ci(it, drop));
+    /* a number is added whose last place is that of a denormal result */
+    int64_t magic = (int64_t)(rebias + 1 + drop) << 23;
+    Val sum = FADD(BITS(a, ft), BITS(em_ci(it, magic), ft));
+    Val denormal = SUB(BITS(sum, it), em_ci(it, magic));
+    Val r = SEL(ICMP(ULT, a, em_ci(it, (int64_t)(rebias + 1) << 23)), denormal, normal);
+    if (f.inf)
+        r = SEL(ICMP(UGT, all, em_ci(it, 0x7f800000)), em_ci(it, 0x7e), r);
+    return LLVMBuildTrunc(e->b, OR(r, LSHR(sign, em_ci(it, 24))), em_like(e, e->i8, x), "");
+}
+
+static Val f8_to_f32(em *e, lz_dtype d, Val x)
+{
+    f8_format f = format_of(d);
+    Ty it = em_like(e, e->i32, x), ft = em_like(e, e->f32, x);
+    int up = 23 - f.mantissa;
+    Val u = LLVMBuildZExt(e->b, x, it, ""), mag = AND(u, em_ci(it, 0x7f));
+    Val scaled = FMUL(BITS(SHL(mag, em_ci(it, up)), ft), em_cf(ft, f.inf ? 0x1p112 : 0x1p120));
+    Val r = BITS(scaled, it); /* exact: denormals become normal */
+    if (f.inf)
+        r = SEL(ICMP(EQ, mag, em_ci(it, 0x7c)), em_ci(it, 0x7f800000), r);
+    r = SEL(ICMP(UGT, mag, em_ci(it, f.inf ? 0x7c : 0x7e)), em_ci(it, 0x7fc00000), r);
+    return BITS(OR(r, SHL(AND(u, em_ci(it, 0x80)), em_ci(it, 24))), ft);
+}
+
+static Val f8_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    return f8_from_f32(e, to, from == LZ_F64 ? f64_to_f32_odd(e, x) : x);
+}
+
+/* What is beyond 2^17 overflows any 8-bit float, what is below is exact in f32. */
+static Val f8_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    bool sgn = lz_dtype_is_signed(from);
+    Ty it = LLVMTypeOf(x), ft = em_like(e, e->f32, x);
+    if (em_bits(e, it) > 16) {
+        x = em_intr2(e, sgn ? "llvm.smin" : "llvm.umin", x, em_ci(it, 1 << 17));
+        x = sgn ? em_intr2(e, "llvm.smax", x, em_ci(it, -(1 << 17))) : x;
+    }
+    x = sgn ? LLVMBuildSIToFP(e->b, x, ft, "") : LLVMBuildUIToFP(e->b, x, ft, "");
+    return f8_from_f32(e, to, x);
+}
+
+/* ---- */
+
 static Val float_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
 {
     if (from == LZ_F64) {
@@ -88,9 +156,11 @@ static Val int_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
 
 Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
 {
-    Val x = a.v;
     if (to == from)
         return a;
+    if (lz_dtype_is_storage(from))
+        return lz_emit_cast(e, to, LZ_F32, real(f8_to_f32(e, from, a.v)));
+    Val x = a.v;
     if (lz_dtype_is_complex(to)) {
         lz_dtype part = lz_dtype_part(to);
         Val re = lz_emit_cast(e, part, lz_dtype_part(from), real(x)).v;
@@ -103,6 +173,9 @@ Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
         return real(FCMP(UNE, x, LLVMConstNull(LLVMTypeOf(x))));
     }
     lz_dtype src = lz_dtype_part(from);
+    if (lz_dtype_is_storage(to))
+        return real(lz_dtype_is_float(src) ? f8_from_float(e, to, src, x)
+                                           : f8_from_int(e, to, src, x));
     if (lz_dtype_is_float(src))
         return real(lz_dtype_is_float(to) ? float_from_float(e, to, src, x)
                                           : int_from_float(e, to, x));

@@ -18,6 +18,14 @@ static unsigned cost_size(lz_dtype d)
     return d == LZ_F16 || d == LZ_BF16 ? 4 : d == LZ_C128 ? 8 : (unsigned)lz_dtype_size(d);
 }
 
+/* An 8-bit float is made of, and becomes, a word. */
+static bool converts_storage(const lz_stage *st, const lz_sop *p)
+{
+    return p->kind == LZ_S_EW &&
+           lz_dtype_is_storage(p->dtype) !=
+               lz_dtype_is_storage(st->sops[lz_sop_arity(p) == 3 ? p->b : p->a].dtype);
+}
+
 /* Lanes by the elements the kernel moves: 16 for anything with 32-bit or 16-bit float data on
  * 64-byte vectors, 8 for pure 64-bit data, more for bytes. */
 static unsigned choose_lanes(const kern *c)
@@ -32,7 +40,8 @@ static unsigned choose_lanes(const kern *c)
     for (uint32_t s = 0; s < c->k->nstage; s++)
         for (uint32_t i = 0; i < c->k->stages[s].nsop; i++) { /* bytes computed with as words */
             const lz_sop *p = &c->k->stages[s].sops[i];
-            if (p->kind == LZ_S_EW && per < 4 && (cost_size(p->dtype) >= 4))
+            if (p->kind == LZ_S_EW && per < 4 &&
+                (cost_size(p->dtype) >= 4 || converts_storage(&c->k->stages[s], p)))
                 per = 4;
         }
     unsigned lanes = (unsigned)c->e->t->vector_bytes / per;

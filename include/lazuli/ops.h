@@ -199,7 +199,7 @@ LZ_API lz_tensor *lz_special_zeta_at(lz_tensor *a, lz_tensor *b, const lz_site *
 #define lz_special_zeta(a, b) lz_special_zeta_at((a), (b), LZ_SITE)
 
 /* a + b; integers wrap; on booleans, or.
- * any -> the same. Source: ATen add, StableHLO add. */
+ * any but 8-bit floats -> the same. Source: ATen add, StableHLO add. */
 LZ_API lz_tensor *lz_add_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_add(a, b) lz_add_at((a), (b), LZ_SITE)
 
@@ -209,7 +209,7 @@ LZ_API lz_tensor *lz_sub_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_sub(a, b) lz_sub_at((a), (b), LZ_SITE)
 
 /* a * b; integers wrap; on booleans, and.
- * any -> the same. Source: ATen mul, StableHLO multiply. */
+ * any but 8-bit floats -> the same. Source: ATen mul, StableHLO multiply. */
 LZ_API lz_tensor *lz_mul_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_mul(a, b) lz_mul_at((a), (b), LZ_SITE)
 
@@ -239,12 +239,12 @@ LZ_API lz_tensor *lz_complex_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 #define lz_complex(a, b) lz_complex_at((a), (b), LZ_SITE)
 
 /* The larger; NaN if either is NaN; on booleans, or.
- * any -> the same. Source: ATen maximum, StableHLO maximum. */
+ * any but 8-bit floats -> the same. Source: ATen maximum, StableHLO maximum. */
 LZ_API lz_tensor *lz_maximum_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_maximum(a, b) lz_maximum_at((a), (b), LZ_SITE)
 
 /* The smaller; NaN if either is NaN; on booleans, and.
- * any -> the same. Source: ATen minimum, StableHLO minimum. */
+ * any but 8-bit floats -> the same. Source: ATen minimum, StableHLO minimum. */
 LZ_API lz_tensor *lz_minimum_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_minimum(a, b) lz_minimum_at((a), (b), LZ_SITE)
 

@@ -307,7 +307,10 @@ START_TEST(a02_every_dtype)
             taken++;
         lz_scope_end();
     }
-    ck_assert_int_gt(taken, d == LZ_C64 || d == LZ_C128 ? 5 : 25);
+    if (lz_dtype_is_storage(d)) /* nothing computes with it */
+        ck_assert_int_eq(taken, 0);
+    else
+        ck_assert_int_gt(taken, d == LZ_C64 || d == LZ_C128 ? 5 : 25);
     lz_scope_begin();
     lz_tensor *f = lz_ones(d, s);
     if (!lz_dtype_is_int(d)) { /* indices are integers */

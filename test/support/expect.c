@@ -539,7 +539,7 @@ static double deviation(const lz_literal *plain, const lz_literal *moved, int64_
                           part_deviation((double)u.im, (double)v.im)),
                     0x1p-1074);
     }
-    if (!lz_dtype_is_float(d))
+    if (!lz_dtype_is_float(d) && !lz_dtype_is_storage(d))
         return INFINITY;
     return part_deviation(lz_elem_get_f64(d, plain->data, i), lz_elem_get_f64(d, moved->data, i));
 }

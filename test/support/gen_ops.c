@@ -134,8 +134,9 @@ static lz_val op_bitcast(gen *g, lz_val a)
     lz_attr_dtype at = {.kind = LZ_ATTR_dtype, .dtype = gen_dtype(g, LZ_OP_BITCAST_CONVERT)};
     if (g->pure)
         at.dtype = (lz_dtype)RND(1, LZ_DTYPE_COUNT - 1);
-    if (lz_dtype_is_complex(gen_type(g, a)->dtype))
-        at.dtype = gen_type(g, a)->dtype;
+    const lz_type *t = gen_type(g, a);
+    if (lz_dtype_is_complex(t->dtype) || t->dtype == LZ_BOOL)
+        at.dtype = t->dtype;
     return gen_build(g, LZ_OP_BITCAST_CONVERT, &at, &a, 1);
 }
 
@@ -441,6 +442,27 @@ static const lz_func *region_replace(lz_dtype d)
     return r;
 }
 
+/* Of one operand that is only stored: the larger, as f32. */
+static const lz_func *region_stored(lz_dtype d)
+{
+    lz_func *f = lz_func_new("stored");
+    if (!f)
+        return NULL;
+    lz_val a = region_param(f, d), b = region_param(f, d);
+    lz_val m = lz_build_ew2(f, LZ_OP_MAXIMUM, lz_build_convert(f, a, LZ_F32),
+                            lz_build_convert(f, b, LZ_F32));
+    m = lz_build_convert(f, m, d);
+    (void)lz_func_set_results(f, &m, 1);
+    const lz_func *r = f->status == LZ_OK ? lz_region_intern(f) : NULL;
+    lz_func_free(f);
+    return r;
+}
+
+static const lz_func *region_one(gen *g, lz_dtype d)
+{
+    return lz_dtype_is_storage(d) ? region_stored(d) : lz_region_binary(combiner(g, d), d);
+}
+
 static lz_val op_scatter(gen *g)
 {
     lz_val a = gen_pick(g, LZ_OP_SCATTER);
@@ -468,11 +490,11 @@ static lz_val op_scatter(gen *g)
     }
     bool two = CHANCE(20);
     lz_dtype d2 = two ? gen_dtype(g, LZ_OP_SCATTER) : LZ_DTYPE_NONE;
+    two = two && !lz_dtype_is_storage(t->dtype) && !lz_dtype_is_storage(d2);
     /* setting is defined only when no two updates meet */
     at.update_computation = two ? region_pair(combiner(g, t->dtype), t->dtype, combiner(g, d2), d2)
-                            : points <= 1 && CHANCE(70)
-                                ? region_replace(t->dtype)
-                                : lz_region_binary(combiner(g, t->dtype), t->dtype);
+                            : points <= 1 && CHANCE(70) ? region_replace(t->dtype)
+                                                        : region_one(g, t->dtype);
     if (!at.update_computation)
         return LZ_NOVAL;
     lz_val index = gen_make(g, index_dtype(g), &p.index);
@@ -509,6 +531,11 @@ static lz_val op_reduce(gen *g)
     return at.body ? gen_build(g, LZ_OP_REDUCE, &at, opnd, 4) : LZ_NOVAL;
 }
 
+static bool has_order(lz_dtype d)
+{
+    return !lz_dtype_is_complex(d) && !lz_dtype_is_storage(d);
+}
+
 /* By the library's own comparators. */
 static lz_val op_sort(gen *g)
 {
@@ -525,13 +552,13 @@ static lz_val op_sort(gen *g)
         d[k] = gen_dtype(g, LZ_OP_SORT);
         opnd[k] = gen_make(g, d[k], &s);
     }
-    if (lz_dtype_is_complex(d[0])) { /* complex numbers have no order: they follow a key */
+    if (!has_order(d[0])) { /* it follows a key */
         d[n] = d[0], opnd[n] = opnd[0];
         d[0] = (lz_dtype)RND(LZ_BOOL, LZ_F64);
         opnd[0] = gen_make(g, d[0], &s);
         n++;
     }
-    while (key < n && !lz_dtype_is_complex(d[key]))
+    while (key < n && has_order(d[key]))
         key++;
     at.comparator = lz_region_order(d, n, (uint32_t)RND(1, key), CHANCE(40));
     return at.comparator ? gen_build(g, LZ_OP_SORT, &at, opnd, n) : LZ_NOVAL;

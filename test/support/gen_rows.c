@@ -191,7 +191,7 @@ static int other_cases(lz_op op, int index, lz_func **f, lz_literal ***args)
     lz_gen_options o = {.dtypes = ~UINT32_C(0), .max_elems = 4096};
     lz_val v = LZ_NOVAL;
     for (int tries = 0; v == LZ_NOVAL && tries < 60; tries++) {
-        if (gen_begin(&g, (uint64_t)index * 1000 + (uint64_t)tries, &o) != LZ_OK)
+        if (gen_begin(&g, (uint64_t)index * 1009 + (uint64_t)tries, &o) != LZ_OK)
             return -1;
         g.pure = true;
         g.dtype = d[index % nd];

@@ -56,10 +56,11 @@ static char *read_file(const char *path, size_t *n)
 static const char *descr_of(lz_dtype d)
 {
     static const char *const names[LZ_DTYPE_COUNT] = {
-        [LZ_BOOL] = "|b1", [LZ_I8] = "|i1",  [LZ_I16] = "<i2",  [LZ_I32] = "<i4",
-        [LZ_I64] = "<i8",  [LZ_U8] = "|u1",  [LZ_U16] = "<u2",  [LZ_U32] = "<u4",
-        [LZ_U64] = "<u8",  [LZ_F16] = "<f2", [LZ_BF16] = "<V2", [LZ_F32] = "<f4",
-        [LZ_F64] = "<f8",  [LZ_C64] = "<c8", [LZ_C128] = "<c16"};
+        [LZ_BOOL] = "|b1",  [LZ_I8] = "|i1",  [LZ_I16] = "<i2",   [LZ_I32] = "<i4",
+        [LZ_I64] = "<i8",   [LZ_U8] = "|u1",  [LZ_U16] = "<u2",   [LZ_U32] = "<u4",
+        [LZ_U64] = "<u8",   [LZ_F16] = "<f2", [LZ_BF16] = "<V2",  [LZ_F32] = "<f4",
+        [LZ_F64] = "<f8",   [LZ_C64] = "<c8", [LZ_C128] = "<c16", [LZ_F8E4M3FN] = "|V1",
+        [LZ_F8E5M2] = "|f1"};
     return names[d];
 }
 

@@ -31,6 +31,10 @@ static const uint64_t special_bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x7f80, 
                                         0x3f00, 0xbf00, 0x3fc0, 0x4020, 0xc020, 0x3eff, 0x4301,
                                         0x4049, 0x42b1, 0x3f7f, 0x3f81, 0x4040, 0xc0e0, 0x4f00};
 
+static const uint64_t special_f8[] = {0x00, 0x80, 0x01, 0x81, 0x03, 0x04, 0x07, 0x08, 0x38,
+                                      0xb8, 0x3c, 0xbc, 0x7b, 0xfb, 0x7c, 0xfc, 0x7d, 0x7e,
+                                      0xfe, 0x7f, 0xff, 0x40, 0xc1, 0x5a, 0x77};
+
 static int int_specials(lz_dtype d, uint64_t *bits)
 {
     unsigned w = (unsigned)lz_dtype_size(d) * 8;
@@ -64,6 +68,9 @@ int lz_test_specials(lz_dtype d, uint64_t bits[64])
         return copy_bits(bits, special_f16, sizeof special_f16);
     case LZ_BF16:
         return copy_bits(bits, special_bf16, sizeof special_bf16);
+    case LZ_F8E4M3FN:
+    case LZ_F8E5M2:
+        return copy_bits(bits, special_f8, sizeof special_f8);
     case LZ_C64:
     case LZ_C128:                    /* as complex64: lz_test_set_bits widens them */
         for (int i = 0; i < 64; i++) /* all pairs of 0 -0 1 -1 inf -inf nan 2.5 */
@@ -114,7 +121,7 @@ static void put_modest(lz_rnd *r, lz_literal *l, int64_t i)
         ((lz_c64 *)l->data)[i] = (lz_c64){(float)modest(r), (float)modest(r)};
     else if (d == LZ_C128)
         ((lz_c128 *)l->data)[i] = (lz_c128){modest(r), modest(r)};
-    else if (lz_dtype_is_float(d))
+    else if (lz_dtype_is_float(d) || lz_dtype_is_storage(d))
         lz_elem_set_f64(d, l->data, i, modest(r));
     else if (d == LZ_BOOL)
         ((uint8_t *)l->data)[i] = lz_rnd_u64(r) & 1;
@@ -239,6 +246,10 @@ static int64_t place(line l, uint64_t bits)
 
 uint64_t lz_test_ulps(lz_dtype d, uint64_t a, uint64_t b)
 {
+    if (lz_dtype_is_storage(d)) /* NaN is NaN */
+        return a == b || (isnan(lz_elem_get_f64(d, &a, 0)) && isnan(lz_elem_get_f64(d, &b, 0)))
+                   ? 0
+                   : UINT64_MAX;
     if (!lz_dtype_is_float(d))
         return a == b ? 0 : UINT64_MAX;
     line l = line_of(d);
@@ -268,7 +279,7 @@ static void print_value(const lz_literal *l, int64_t i, char *s, size_t n)
     if (lz_dtype_is_complex(d)) {
         lz_cx v = lz_ref_load_c(d, l->data, i);
         snprintf(s, n, "%.17Lg%+.17Lgi", v.re, v.im);
-    } else if (lz_dtype_is_float(d))
+    } else if (lz_dtype_is_float(d) || lz_dtype_is_storage(d))
         snprintf(s, n, "%.17g (0x%" PRIx64 ")", lz_elem_get_f64(d, l->data, i), bits);
     else if (lz_dtype_is_signed(d))
         snprintf(s, n, "%" PRId64, lz_elem_get_i64(d, l->data, i));

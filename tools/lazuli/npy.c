@@ -13,6 +13,13 @@ static lz_status plain(lz_status s)
     return s;
 }
 
+/* Formats that NumPy lacks, as the integers that hold their bits. */
+static bool bits_of(lz_dtype want, lz_dtype have)
+{
+    return (want == LZ_BF16 || lz_dtype_is_storage(want)) && lz_dtype_is_int(have) &&
+           lz_dtype_size(have) == lz_dtype_size(want);
+}
+
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
 {
     lz_buf b = {0};
@@ -27,8 +34,8 @@ lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
         s = plain(lz_npy_read_at(path, &a, NULL));
     }
     if (s == LZ_OK) {
-        if (want == LZ_BF16 && (a.dtype == LZ_U16 || a.dtype == LZ_I16))
-            a.dtype = LZ_BF16;
+        if (bits_of(want, a.dtype))
+            a.dtype = want;
         const lz_type *t = lz_type_get(a.dtype, &a.shape);
         *out = t ? lz_literal_copy_from(t, a.data) : NULL;
         s = *out ? LZ_OK : t ? LZ_EMEM : LZ_ESHAPE;
@@ -52,7 +59,7 @@ uint32_t tool_components(const lz_type *t, lz_dtype *part)
 
 static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)
 {
-    if (lz_dtype_is_float(d)) {
+    if (lz_dtype_is_float(d) || lz_dtype_is_storage(d)) {
         double v = lz_elem_get_f64(d, data, i);
         if (isnan(v))
             fputs("nan", f);

@@ -88,6 +88,7 @@ static const char *dtypes_text(const char *word)
         {"SGC", "signed integers, floats, complex"},
         {"BIT", "boolean, integers"},
         {"PRED", "boolean"},
+        {"VAL", "any but 8-bit floats"},
         {"ANY", "any"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -493,6 +493,22 @@ START_TEST(long_chains_need_no_stack)
 }
 END_TEST
 
+/* The gradient is rounded to what it goes through, as JAX does it. */
+START_TEST(gradients_go_through_8_bits)
+{
+    const float v[3] = {1.03f, -2.2f, 0.7f}, w[3] = {0.3f, 2, -17};
+    float got[3];
+    lz_scope_begin();
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(3), v), *g = NULL;
+    lz_tensor *y = lz_to(lz_to(x, _i ? LZ_F8E5M2 : LZ_F8E4M3FN), LZ_F32);
+    y = lz_sum(lz_mul(y, lz_from_host(LZ_F32, LZ_SHAPE(3), w)));
+    ck_assert_msg(lz_grad(y, &x, 1, &g) == LZ_OK, "%s", lz_last_error_text());
+    ck_assert_int_eq(lz_to_host(g, got, sizeof got), LZ_OK);
+    ck_assert(got[0] == 0.3125f && got[1] == 2 && got[2] == -16);
+    lz_scope_end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("grad");
@@ -513,6 +529,7 @@ int main(void)
     tcase_add_test(t, integer_paths_carry_no_gradient);
     tcase_add_test(t, conventions_at_kinks);
     tcase_add_test(t, long_chains_need_no_stack);
+    tcase_add_loop_test(t, gradients_go_through_8_bits, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -148,9 +148,20 @@ static const lz_vec vecs[] = {LZ_VEC_NONE, LZ_VEC_OUTER, LZ_VEC_INNER};
 
 /* ---- elementwise over two dimensions: rows, columns, broadcasts, transposed, reversed ---- */
 
+/* As what it is computed with, and back: a float that is only stored is an f32 meanwhile. */
+static int32_t wide(lz_stage *s, lz_dtype d, int32_t v)
+{
+    return lz_dtype_is_storage(d) ? add_ew(s, LZ_OP_CONVERT, LZ_F32, NULL, v, -1, -1) : v;
+}
+
+static int32_t narrow(lz_stage *s, lz_dtype d, int32_t v)
+{
+    return lz_dtype_is_storage(d) ? add_ew(s, LZ_OP_CONVERT, d, NULL, v, -1, -1) : v;
+}
+
 START_TEST(elementwise)
 {
-    lz_dtype d = (lz_dtype)_i;
+    lz_dtype d = (lz_dtype)_i, c32 = lz_dtype_is_storage(d) ? LZ_F32 : d;
     if (d == LZ_BOOL)
         return;
     for (int v = 0; v < 3; v++)
@@ -168,12 +179,13 @@ START_TEST(elementwise)
                     f = add_load(w.k, s, STRIDES(r, 0, 0, 1));
             int32_t g = add_load(w.k, s, STRIDES(c, n ? n - 1 : 0, 0, -1)),
                     h = add_load(w.k, s, STRIDES(r, 0, 0, 0));
-            int32_t u = add_ew(s, LZ_OP_ADD, d, NULL, a, b, -1);
-            u = add_ew(s, LZ_OP_MULTIPLY, d, NULL, u, e, -1);
-            u = add_ew(s, LZ_OP_SUBTRACT, d, NULL, u, f, -1);
-            int32_t z = add_ew(s, LZ_OP_MAXIMUM, d, NULL, g, h, -1);
-            add_store(s, STRIDES(o, 0, n, 1), u);
-            add_store(s, STRIDES(q, 0, 1, m), add_ew(s, LZ_OP_ADD, d, NULL, u, z, -1));
+            int32_t u = add_ew(s, LZ_OP_ADD, c32, NULL, wide(s, d, a), wide(s, d, b), -1);
+            u = add_ew(s, LZ_OP_MULTIPLY, c32, NULL, u, wide(s, d, e), -1);
+            u = add_ew(s, LZ_OP_SUBTRACT, c32, NULL, u, wide(s, d, f), -1);
+            int32_t z = add_ew(s, LZ_OP_MAXIMUM, c32, NULL, wide(s, d, g), wide(s, d, h), -1);
+            int32_t p = add_ew(s, LZ_OP_ADD, c32, NULL, u, z, -1);
+            add_store(s, STRIDES(o, 0, n, 1), narrow(s, d, u));
+            add_store(s, STRIDES(q, 0, 1, m), narrow(s, d, p));
             give(&w, x, m * n, 0);
             give(&w, y, m * (2 * n + 1), 0);
             give(&w, t, m * n, 0);

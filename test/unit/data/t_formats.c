@@ -269,6 +269,8 @@ END_TEST
 
 START_TEST(safetensors_of_every_dtype)
 {
+    if (_i == LZ_C128) /* the format has no name for it */
+        return;
     lz_array a = sample((lz_dtype)_i, LZ_SHAPE(5, 3)), b;
     const char *const one[] = {"x"};
     OK(lz_safetensors_write(file("d.safetensors"), one, &a, 1, NULL, 0));
@@ -633,7 +635,7 @@ int main(void)
     tcase_add_loop_test(t, npz_round_trip, 0, 2);
     tcase_add_test(t, npz_of_a_large_array);
     tcase_add_test(t, safetensors_round_trip);
-    tcase_add_loop_test(t, safetensors_of_every_dtype, LZ_BOOL, LZ_C64 + 1);
+    tcase_add_loop_test(t, safetensors_of_every_dtype, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(t, tensors_to_files_and_back);
     tcase_add_test(t, checkpoint_in_several_files);
     tcase_add_test(t, checkpoint_index_is_not_trusted);

@@ -71,6 +71,8 @@ START_TEST(short_forms)
         ck_assert_ptr_eq(lz_val_type(f, cases[i].v), cases[i].want);
     }
     for (int d = 1; d < LZ_DTYPE_COUNT; d++) { /* the compare type that fits */
+        if (lz_dtype_is_storage((lz_dtype)d))
+            continue;
         lz_val a = lz_build_scalar(f, (lz_dtype)d, 1);
         ck_assert_uint_ne(lz_build_compare(f, LZ_CMP_EQ, a, a), LZ_NOVAL);
     }

@@ -60,6 +60,21 @@ static uint32_t float_things(double v, double least_normal)
                                               : 0;
 }
 
+static double least_normal(lz_dtype d)
+{
+    switch (d) {
+    case LZ_F64:
+        return 0x1p-1022;
+    case LZ_F16:
+    case LZ_F8E5M2:
+        return 0x1p-14;
+    case LZ_F8E4M3FN:
+        return 0x1p-6;
+    default:
+        return 0x1p-126;
+    }
+}
+
 static uint32_t value_things(const lz_literal *l)
 {
     lz_dtype d = l->type->dtype;
@@ -76,10 +91,8 @@ static uint32_t value_things(const lz_literal *l)
         else if (d == LZ_C128)
             has |= float_things(((lz_c128 *)l->data)[i].re, 0) |
                    float_things(((lz_c128 *)l->data)[i].im, 0);
-        else if (lz_dtype_is_float(d))
-            has |= float_things(lz_elem_get_f64(d, l->data, i), d == LZ_F64   ? 0x1p-1022
-                                                                : d == LZ_F16 ? 0x1p-14
-                                                                              : 0x1p-126);
+        else if (lz_dtype_is_float(d) || lz_dtype_is_storage(d))
+            has |= float_things(lz_elem_get_f64(d, l->data, i), least_normal(d));
         else if (lz_dtype_is_int(d))
             has |= (bits == (sign ? top : 0) ? HAS(LOWEST) : 0) |
                    (bits == (sign ? top - 1 : ones) ? HAS(HIGHEST) : 0);
@@ -126,6 +139,8 @@ static uint32_t possible(lz_op op, lz_dtype d)
         return want;
     if (lz_dtype_is_float(d)) /* docs/semantics.md: products of bf16 */
         want |= lz_op_get(op)->tol == LZ_TOL_SUM && d == LZ_BF16 ? floats & ~HAS(DENORMAL) : floats;
+    if (lz_dtype_is_storage(d))
+        want |= d == LZ_F8E4M3FN ? floats & ~HAS(INFINITE) : floats;
     if (lz_dtype_is_complex(d))
         want |= floats & ~HAS(DENORMAL);
     if (lz_dtype_is_int(d))

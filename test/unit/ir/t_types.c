@@ -18,7 +18,8 @@ START_TEST(dtype_words_round_trip)
     lz_dtype d = (lz_dtype)_i;
     const char *s = lz_dtype_mlir(d);
     ck_assert_int_eq(lz_dtype_from_mlir(s, strlen(s)), d);
-    int classes = lz_dtype_is_float(d) + lz_dtype_is_signed(d) + lz_dtype_is_unsigned(d);
+    int classes = lz_dtype_is_float(d) + lz_dtype_is_signed(d) + lz_dtype_is_unsigned(d) +
+                  lz_dtype_is_storage(d);
     ck_assert_int_eq(classes, d != LZ_BOOL && !lz_dtype_is_complex(d));
     ck_assert_int_eq(lz_dtype_is_int(d), lz_dtype_is_signed(d) || lz_dtype_is_unsigned(d));
     ck_assert_int_eq(lz_dtype_from_mlir(s, strlen(s) + 1), LZ_DTYPE_NONE);
