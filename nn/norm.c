@@ -1,4 +1,4 @@
-/* norm.c - normalisation layers and dropout, as torch.nn.functional. */
+/* norm.c - normalisation layers, as torch.nn.functional. */
 #include "nn/compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
@@ -233,23 +233,50 @@ lz_tensor *lz_nn_norm(const nnc *c, lz_tensor *x, double p, lz_dims dims, bool k
     return lz_pow_scalar_at(x, 1 / p, c->site);
 }
 
-/* ---- dropout ---- */
+/* ---- distances and neighbours ---- */
 
-lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site)
+lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double eps, bool keepdim,
+                                   const lz_site *site)
 {
-    nnc c = nn_begin("lz_dropout", site);
-    lz_tensor *y = x;
+    nnc c = nn_begin("lz_pairwise_distance", site);
+    lz_tensor *y = NULL;
+    if (nn_check_float(&c, a, "the first input") && nn_check_float(&c, b, "the second input") &&
+        (p > 0 || nn_refuse(&c, LZ_EINVAL, "p is %g: a number > 0 is needed", p))) {
+        lz_tensor *d = nn_sub(&c, nn_widen(&c, a), nn_widen(&c, b));
+        if (lz_rank_of(d) == 0)
+            (void)nn_refuse(&c, LZ_ESHAPE, "inputs of rank 0 have no rows");
+        else
+            y = nn_narrow(&c, lz_nn_norm(&c, nn_adds(&c, d, eps), p, (lz_dims){1, {-1}}, keepdim),
+                          lz_dtype_of(a));
+    }
+    return nn_end(&c, y);
+}
+
+/* Sums over `size` neighbouring channels of x [N, C, ..], nothing beyond the ends. */
+static lz_tensor *channel_sums(const nnc *c, lz_tensor *x, int64_t size)
+{
+    lz_window_dims w = {0};
+    w.size[1] = size;
+    w.low[1] = size / 2;
+    w.high[1] = size - 1 - size / 2;
+    return lz_hlo_reduce_window_at("add", x, &w, c->site);
+}
+
+lz_tensor *lz_local_response_norm_at(lz_tensor *x, int64_t size, double alpha, double beta,
+                                     double k, const lz_site *site)
+{
+    nnc c = nn_begin("lz_local_response_norm", site);
+    lz_tensor *y = NULL;
     if (nn_check_float(&c, x, "the input") &&
-        ((p >= 0 && p <= 1) || nn_refuse(&c, LZ_EINVAL, "p is %g: it must be in [0, 1]", p)) &&
-        training && p > 0) {
-        lz_tensor *zero = nn_number(&c, x, 0);
-        if (p == 1) {
-            y = nn_mul(&c, x, zero);
-        } else {
-            lz_tensor *u = lz_rand_at(LZ_F32, lz_shape_of(x), site);
-            lz_tensor *kept = lz_ge_at(u, lz_full_at(LZ_F32, LZ_SCALAR, p, site), site);
-            y = nn_where(&c, kept, nn_muls(&c, x, 1 / (1 - p)), zero);
-        }
+        (lz_rank_of(x) >= 3 ||
+         nn_refuse(&c, LZ_ESHAPE, "the input has rank %d, not [N, C, ..]", (int)lz_rank_of(x))) &&
+        ((size >= 1 && size <= INT32_MAX) ||
+         nn_refuse(&c, LZ_EINVAL, "%" PRId64 " neighbouring channels", size))) {
+        lz_tensor *wide = nn_widen(&c, x);
+        lz_tensor *sums = channel_sums(&c, nn_square(&c, wide), size);
+        sums = nn_adds(&c, nn_muls(&c, sums, alpha / (double)size), k);
+        y = nn_mul(&c, wide, lz_pow_scalar_at(sums, -beta, site));
+        y = nn_narrow(&c, y, lz_dtype_of(x));
     }
     return nn_end(&c, y);
 }

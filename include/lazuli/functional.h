@@ -44,11 +44,26 @@ LZ_API lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor
 /* x over its p-norm along dim, at least eps. */
 LZ_API lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps,
                                   const lz_site *site);
+/* The p-norm along the last dimension of a - b + eps; a and b broadcast. */
+LZ_API lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double eps,
+                                          bool keepdim, const lz_site *site);
+/* x[N, C, ..] (k + alpha / size sum of x^2)^-beta, where the sum is over `size` neighbouring
+ * channels, size / 2 of them before. Krizhevsky et al. 2012. */
+LZ_API lz_tensor *lz_local_response_norm_at(lz_tensor *x, int64_t size, double alpha, double beta,
+                                            double k, const lz_site *site);
 
-/* ---- dropout ---- */
-/* In training each element becomes 0 with probability p, else x / (1 - p), by random numbers of the
- * device (lz_manual_seed); otherwise x. p in [0, 1]. */
+/* ---- random layers; random numbers are the device's (lz_manual_seed) ---- */
+/* In training each element becomes 0 with probability p, else x / (1 - p); otherwise x. p in
+ * [0, 1]. */
 LZ_API lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
+/* The same of whole channels of x[N, C, ..]: torch's dropout1d, 2d, 3d. */
+LZ_API lz_tensor *lz_feature_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
+/* Dropout that keeps mean and variance of what selu gives. Klambauer et al. 2017. */
+LZ_API lz_tensor *lz_alpha_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
+/* x, times a slope where it is below 0: in training random from lower to upper for each element,
+ * otherwise the middle of both. torch's defaults: 1/8 and 1/3. Xu et al. 2015. */
+LZ_API lz_tensor *lz_rrelu_at(lz_tensor *x, double lower, double upper, bool training,
+                              const lz_site *site);
 
 /* ---- attention ---- */
 typedef struct lz_attention_options {
@@ -197,7 +212,14 @@ LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_
 #define lz_instance_norm(x, weight, bias, eps)                                                     \
     lz_instance_norm_at((x), (weight), (bias), (eps), LZ_SITE)
 #define lz_normalize(x, p, dim, eps) lz_normalize_at((x), (p), (dim), (eps), LZ_SITE)
+#define lz_pairwise_distance(a, b, p, eps, keepdim)                                                \
+    lz_pairwise_distance_at((a), (b), (p), (eps), (keepdim), LZ_SITE)
+#define lz_local_response_norm(x, size, alpha, beta, k)                                            \
+    lz_local_response_norm_at((x), (size), (alpha), (beta), (k), LZ_SITE)
 #define lz_dropout(x, p, training) lz_dropout_at((x), (p), (training), LZ_SITE)
+#define lz_feature_dropout(x, p, training) lz_feature_dropout_at((x), (p), (training), LZ_SITE)
+#define lz_alpha_dropout(x, p, training) lz_alpha_dropout_at((x), (p), (training), LZ_SITE)
+#define lz_rrelu(x, lower, upper, training) lz_rrelu_at((x), (lower), (upper), (training), LZ_SITE)
 #define lz_scaled_dot_product_attention(q, k, v, ...)                                              \
     lz_scaled_dot_product_attention_at((q), (k), (v),                                              \
                                        LZ_OPTIONS(lz_attention_options, ##__VA_ARGS__), LZ_SITE)

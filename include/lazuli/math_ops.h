@@ -49,6 +49,9 @@ LZ_API lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site
 LZ_API lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site);
 /* The n-th derivative of digamma, n >= 0 (LZ_EINVAL). Floats. */
 LZ_API lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site);
+/* The logarithm of the multivariate gamma function of dimension p, 1 to 1024, of x > (p - 1) / 2.
+ * Floats. */
+LZ_API lz_tensor *lz_mvlgamma_at(lz_tensor *x, int p, const lz_site *site);
 typedef struct lz_nan_to_num_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_nan_to_num_options));
     double nan LZ_DEFAULT(0);
@@ -151,6 +154,7 @@ LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 #define lz_clamp_max(x, hi) lz_clamp_max_at((x), (hi), LZ_SITE)
 #define lz_round_decimals(x, decimals) lz_round_decimals_at((x), (decimals), LZ_SITE)
 #define lz_logit(x, eps) lz_logit_at((x), (eps), LZ_SITE)
+#define lz_mvlgamma(x, p) lz_mvlgamma_at((x), (p), LZ_SITE)
 #define lz_polygamma(n, x) lz_polygamma_at((n), (x), LZ_SITE)
 #define lz_nan_to_num(x, ...)                                                                      \
     lz_nan_to_num_at((x), LZ_OPTIONS(lz_nan_to_num_options, ##__VA_ARGS__), LZ_SITE)

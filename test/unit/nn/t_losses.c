@@ -1,4 +1,4 @@
-/* t_losses.c - losses of margins, of distributions and of sequences: results against the formulas in double (of sequences: against the sum over
+/* t_losses.c - distances, random layers, and losses of margins, of distributions and of sequences: results against the formulas in double (of sequences: against the sum over
  * all paths), gradients against central differences. */
 #include "../autodiff/grad_check.h"
 
@@ -42,6 +42,10 @@ static const int64_t step_data[ROWS] = {5, 4}, length_data[ROWS] = {2, 1};
     {                                                                                              \
         return expr;                                                                               \
     }
+F(distance, lz_pairwise_distance(x[0], x[1], 3, 1e-6, false))
+F(response, lz_local_response_norm(x[0], 4, 0.5, 0.75, 1.5))
+F(leaky, lz_rrelu(x[0], 0.1, 0.3, false))
+F(mvlgamma, lz_mvlgamma(x[0], 3))
 F(hinge, lz_hinge_embedding_loss(x[0], signs(), .margin = 1.5))
 F(ranking, lz_margin_ranking_loss(x[0], x[1], signs(), .margin = 0.3))
 F(soft, lz_soft_margin_loss(x[0], signs()))
@@ -57,6 +61,10 @@ F(ctc, CTC(x[0]))
 F(ctc_last, CTC(x[0], .blank = 2, .reduction = LZ_REDUCE_NONE))
 
 static const gcase cases[] = {
+    {"pairwise_distance", f_distance, 2, {S(3, 4), S(4)}, -2, 2, false},
+    {"local_response_norm", f_response, 1, {S(2, 5, 3)}, -2, 2, true},
+    {"rrelu", f_leaky, 1, {S(3, 4)}, -2, 2, false},
+    {"mvlgamma", f_mvlgamma, 1, {S(3, 4)}, 1.2, 4, true},
     {"hinge_embedding_loss", f_hinge, 1, {S(4)}, -1, 1, false},
     {"margin_ranking_loss", f_ranking, 2, {S(4), S(4)}, -1, 1, false},
     {"soft_margin_loss", f_soft, 1, {S(4)}, -2, 2, true},
@@ -101,7 +109,7 @@ static void values(lz_tensor *t, const double *want, int n, const char *what)
 }
 #define EACH .reduction = LZ_REDUCE_NONE
 
-START_TEST(elementwise)
+START_TEST(of_elements)
 {
     double x[4], b[4], v[4] = {0.5, 1e-9, 2, 1}, y[5][4];
     const double sign[4] = {1, -1, -1, 1}, count[4] = {0, 1, 3, 5};
@@ -231,6 +239,80 @@ START_TEST(of_sequences)
 }
 END_TEST
 
+START_TEST(distances_and_neighbours)
+{
+    double x[30], want[30], y[12], rows[3] = {0};
+    OK(lz_set_device(devices[_i]));
+    fill(x, 30, 8);
+    fill(y, 12, 9);
+    for (int n = 0; n < 2; n++)
+        for (int ch = 0; ch < 5; ch++)
+            for (int i = 0; i < 3; i++) {
+                double sum = 0;
+                for (int k = ch - 2; k <= ch + 1; k++) /* 4 channels, 2 of them before */
+                    sum += k < 0 || k > 4 ? 0 : x[(n * 5 + k) * 3 + i] * x[(n * 5 + k) * 3 + i];
+                int at = (n * 5 + ch) * 3 + i;
+                want[at] = x[at] / pow(2 + 0.5 / 4 * sum, 0.75);
+            }
+    for (int i = 0; i < 12; i++)
+        rows[i / 4] += fabs(x[i] - y[i] + 0.25);
+    lz_scope_begin();
+    values(lz_local_response_norm(lz_from_host(LZ_F64, LZ_SHAPE(2, 5, 3), x), 4, 0.5, 0.75, 2),
+           want, 30, "response");
+    lz_tensor *a = lz_from_host(LZ_F64, LZ_SHAPE(3, 4), x),
+              *b = lz_from_host(LZ_F64, LZ_SHAPE(3, 4), y);
+    values(lz_pairwise_distance(a, b, 1, 0.25, true), rows, 3, "distance");
+    double z[2] = {2.5, 7};
+    for (int i = 0; i < 2; i++)
+        want[i] = 1.5 * log(M_PI) + lgamma(z[i]) + lgamma(z[i] - 0.5) + lgamma(z[i] - 1);
+    values(lz_mvlgamma(lz_from_host(LZ_F64, LZ_SHAPE(2), z), 3), want, 2, "mvlgamma");
+    lz_scope_end();
+}
+END_TEST
+
+/* Whole channels go; mean and variance stay; slopes lie where they must, and none twice. */
+START_TEST(random_layers)
+{
+    enum { N = 64, C = 32, L = 9 };
+    static double x[N * C * L], y[N * C * L];
+    OK(lz_set_device(devices[_i]));
+    lz_manual_seed(11);
+    fill(x, N * C * L, 10);
+    lz_scope_begin();
+    lz_tensor *t = lz_from_host(LZ_F64, LZ_SHAPE(N, C, L), x);
+    OK(lz_to_host(lz_feature_dropout(t, 0.25, true), y, sizeof y));
+    int gone = 0;
+    for (int i = 0; i < N * C; i++) {
+        gone += y[i * L] == 0;
+        for (int k = 0; k < L; k++)
+            ck_assert(y[i * L] == 0 ? y[i * L + k] == 0
+                                    : fabs(y[i * L + k] - x[i * L + k] / 0.75) < 1e-12);
+    }
+    ck_assert_msg(abs(gone - N * C / 4) < 100, "%d of %d", gone, N * C); /* 5 standard deviations */
+    OK(lz_to_host(lz_alpha_dropout(lz_randn(LZ_F64, LZ_SHAPE(N, C, L)), 0.2, true), y, sizeof y));
+    double mean = 0, square = 0;
+    for (int i = 0; i < N * C * L; i++)
+        mean += y[i] / (N * C * L), square += y[i] * y[i] / (N * C * L);
+    ck_assert_msg(fabs(mean) < 0.05 && fabs(square - 1) < 0.05, "mean %g, square %g", mean, square);
+    OK(lz_to_host(lz_rrelu(t, 0.125, 0.5, true), y, sizeof y));
+    double least = 1, most = 0;
+    for (int i = 0; i < N * C * L; i++) {
+        double slope = y[i] / x[i];
+        ck_assert(x[i] < 0 ? slope >= 0.125 - 1e-12 && slope <= 0.5 + 1e-12 : y[i] == x[i]);
+        least = x[i] < 0 ? fmin(least, slope) : least;
+        most = x[i] < 0 ? fmax(most, slope) : most;
+    }
+    ck_assert_msg(least < 0.13 && most > 0.49, "%g to %g", least, most);
+    lz_tensor *same[] = {lz_feature_dropout(t, 0.5, false), lz_alpha_dropout(t, 0.5, false),
+                         lz_feature_dropout(t, 0, true)};
+    for (int k = 0; k < 3; k++) {
+        OK(lz_to_host(same[k], y, sizeof y));
+        ck_assert(memcmp(x, y, sizeof x) == 0);
+    }
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(mistakes_name_the_values)
 {
     double x[12] = {0};
@@ -246,6 +328,12 @@ START_TEST(mistakes_name_the_values)
          "the weight is [3, 4], not [4]");
     SAYS(lz_multilabel_margin_loss(t, classes()), LZ_ESHAPE, "not [N, C] and [N, C]");
     SAYS(lz_multilabel_soft_margin_loss(t, classes()), LZ_ESHAPE, "one shape is needed");
+    SAYS(lz_feature_dropout(lz_ones(LZ_F32, LZ_SHAPE(3)), 0.5, true), LZ_ESHAPE, "rank 1");
+    SAYS(lz_alpha_dropout(t, 1.5, true), LZ_EINVAL, "p is 1.5");
+    SAYS(lz_rrelu(t, 0.5, 0.25, true), LZ_EINVAL, "slopes from 0.5 to 0.25");
+    SAYS(lz_mvlgamma(t, 0), LZ_EINVAL, "p is 0");
+    SAYS(lz_local_response_norm(t, 3, 1, 1, 1), LZ_ESHAPE, "rank 2");
+    SAYS(lz_pairwise_distance(t, t, 0, 0, false), LZ_EINVAL, "p is 0");
     SAYS(lz_hinge_embedding_loss(i, t), LZ_EDTYPE, "i32");
     SAYS(lz_poisson_nll_loss(NULL, t), LZ_ENULL, "lz_poisson_nll_loss");
     lz_tensor *p = lz_zeros(LZ_F32, LZ_SHAPE(2, 3, 4)), *n = lz_zeros(LZ_I64, LZ_SHAPE(3));
@@ -263,7 +351,9 @@ int main(void)
     TCase *t = tcase_create("losses");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, gradients, 0, NCASES);
-    tcase_add_loop_test(t, elementwise, 0, 2);
+    tcase_add_loop_test(t, distances_and_neighbours, 0, 2);
+    tcase_add_loop_test(t, random_layers, 0, 2);
+    tcase_add_loop_test(t, of_elements, 0, 2);
     tcase_add_loop_test(t, of_classes, 0, 2);
     tcase_add_loop_test(t, of_sequences, 0, 2);
     tcase_add_test(t, mistakes_name_the_values);
