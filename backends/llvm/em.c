@@ -257,6 +257,17 @@ Val em_tail_mask(em *e, Val left, unsigned n)
     return ICMP(SLT, em_iota(e, it, n), c);
 }
 
+Val em_any(em *e, Val mask)
+{
+    unsigned n = em_lanes(mask);
+    if (n > 1 && !e->nvptx)
+        return em_intr1(e, "llvm.vector.reduce.or", mask);
+    Val any = em_extract(e, mask, 0);
+    for (unsigned i = 1; i < n; i++)
+        any = OR(any, em_extract(e, mask, i));
+    return any;
+}
+
 /* ---- intrinsics and external functions ---- */
 
 /* LLVM ends the process over an intrinsic that its NVPTX target has no code for: only these have been tried, with every scalar type. */

@@ -58,6 +58,7 @@ Val em_extract(em *e, Val v, unsigned lane);
 Val em_shuffle(em *e, Val a, Val b, const int *idx, unsigned n);
 void em_transpose(em *e, Val *row, unsigned n); /* n vectors of n lanes, in registers */
 Val em_tail_mask(em *e, Val left, unsigned n);  /* lane < left */
+Val em_any(em *e, Val mask);                    /* whether some lane is true */
 
 /* ---- intrinsics and external functions ---- */
 Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n);

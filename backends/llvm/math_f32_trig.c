@@ -44,18 +44,13 @@ static Val quadrant(em *e, Val x, Val *sn, Val *cs)
     return LLVMBuildFreeze(e->b, LLVMBuildFPToSI(e->b, q, it, ""), "");
 }
 
-static Val any(em *e, Val mask)
-{
-    return em_lanes(mask) == 1 ? mask : em_intr1(e, "llvm.vector.reduce.or", mask);
-}
-
 /* Beyond 1e5 the three-part pi/2 is not enough; such arguments are rare and take the C library's
  * exact reduction. */
 static Val or_library(em *e, Val x, Val y, const char *name)
 {
     Val large = FCMP(OGT, fabs_of(e, x), em_cf(LLVMTypeOf(x), 1e5));
     em_if s;
-    em_if_begin(e, &s, any(e, large));
+    em_if_begin(e, &s, em_any(e, large));
     Val z = SEL(large, em_libm(e, name, &x, 1), y), out;
     em_if_end(e, &s, 1, &z, &y, &out);
     return out;

@@ -341,11 +341,6 @@ Val lz_digamma_f32(em *e, Val x)
 
 /* ---- zeta and what is made of it ---- */
 
-static Val any(em *e, Val mask)
-{
-    return em_lanes(mask) == 1 ? mask : em_intr1(e, "llvm.vector.reduce.or", mask);
-}
-
 static Val is_integral(em *e, Val x)
 {
     return FCMP(OEQ, em_intr1(e, "llvm.floor", x), x);
@@ -380,7 +375,7 @@ static Val zeta_head(em *e, Val s, Val *q, Val shift)
     LLVMAddIncoming(sum, &zero, &pre, 1);
     LLVMAddIncoming(at, q, &pre, 1);
     Val more = FCMP(OLT, at, end);
-    LLVMBuildCondBr(e->b, any(e, more), blk[1], blk[2]);
+    LLVMBuildCondBr(e->b, em_any(e, more), blk[1], blk[2]);
     LLVMPositionBuilderAtEnd(e->b, blk[1]);
     Val next = SEL(more, FADD(sum, zeta_term(e, s, at, shift)), sum),
         after = SEL(more, FADD(at, em_cf(t, 1)), at);

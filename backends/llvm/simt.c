@@ -32,9 +32,23 @@ lz_status lz_simt_emulated(lz_target *out)
     return LZ_OK;
 }
 
+/* Points; `many` is left to free whatever becomes of it. */
+static lz_status emit_points(simt *s, kern *c, kern *many)
+{
+    bool vectors = s->plan.lanes > 1;
+    if (vectors) {
+        LZ_TRY(kern_init_epilogue(many, s->e, s->k, s->plan.lanes));
+        many->aligned = true;
+    }
+    for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
+        vectors = simt_vectors_suit(many, i);
+    simt_emit_points(s, c, vectors ? many : NULL);
+    return LZ_OK;
+}
+
 static lz_status emit_kern(simt *s)
 {
-    kern c;
+    kern c, many = {0};
     lz_status st = kern_init_scalar(&c, s->e, s->k);
     if (st == LZ_OK) {
         simt_begin(s, &c);
@@ -42,11 +56,14 @@ static lz_status emit_kern(simt *s)
             simt_emit_rows(s, &c);
         else if (s->plan.kind == SIMT_SERIAL)
             simt_emit_serial(s, &c);
+        else if (s->plan.kind == SIMT_SQUARES)
+            simt_emit_squares(s, &c);
         else
-            simt_emit_points(s, &c);
+            st = emit_points(s, &c, &many);
         LLVMBuildRetVoid(s->e->b);
     }
     kern_done(&c);
+    kern_done(&many);
     return st;
 }
 

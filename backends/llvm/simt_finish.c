@@ -15,7 +15,7 @@ static bool without_loops(const lz_kernel *k)
 
 void tiles_finish_plan(tiles *t)
 {
-    unsigned lanes = simt_vector_lanes(&t->c, 1);
+    unsigned lanes = simt_vector_lanes(t->k, 1);
     t->lanes = 0;
     if (!without_loops(t->k) || kern_init_epilogue(&t->cv, t->e, t->k, lanes) != LZ_OK)
         return;

@@ -12,12 +12,16 @@ typedef enum simt_kind {
     SIMT_SERIAL, /* points in order: one thread, or one per index of the last outer loop */
     /* a block per point; its threads share the last inner loop of every stage */
     SIMT_ROWS,
-    SIMT_TILES /* a product of matrices: a block per tile of the result */
+    SIMT_TILES, /* a product of matrices: a block per tile of the result */
+    /* a block per square of points of the last loop and another, along which something is read */
+    SIMT_SQUARES
 } simt_kind;
 
 typedef struct simt_plan {
     simt_kind kind;
     bool apart;         /* SIMT_SERIAL: the indices of the last outer loop never meet */
+    unsigned lanes;     /* SIMT_POINTS: points of the last loop that a thread takes at once */
+    uint32_t across;    /* SIMT_SQUARES: the other loop */
     uint32_t max_block; /* threads of a block, at most */
     uint32_t
         min_blocks; /* on a multiprocessor, for which registers must be left; 0: the assembler's choice */
@@ -69,14 +73,19 @@ void simt_copies_wait(simt *s, unsigned n);
  * ones, wherever the other loops stand, are multiples of the vectors' size. After POS_TOP. */
 bool simt_vectors_suit(const kern *c, uint32_t s);
 Val simt_vectors_aligned(kern *c, uint32_t s);
-unsigned simt_vector_lanes(const kern *c, uint32_t first); /* that suit stages from `first` */
+unsigned simt_vector_lanes(const lz_kernel *k, uint32_t first); /* that suit stages from `first` */
+unsigned simt_points_lanes(const lz_kernel *k); /* of vectors of points; 1: single ones */
 /* Quotient of non-negative numbers; by 32-bit division where both fit. */
 Val simt_udiv(em *e, Val a, Val b);
 /* Indices 0..n-1 of `size` from a flat index; the last one fastest. */
 void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
 
 /* The schedules: they emit the body between simt_begin and the final return. */
-void simt_emit_points(simt *s, kern *c);
+void simt_emit_points(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+void simt_emit_squares(simt *s, kern *c);
+int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read across */
+void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
+                       lz_simt_dims *out);
 void simt_emit_serial(simt *s, kern *c);
 void simt_emit_rows(simt *s, kern *c);
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */

@@ -33,7 +33,7 @@ static bool has_rows(const lz_kernel *k)
 
 void simt_plan_of(const lz_kernel *k, simt_plan *p)
 {
-    *p = (simt_plan){.kind = SIMT_POINTS, .max_block = THREADS};
+    *p = (simt_plan){.kind = SIMT_POINTS, .max_block = THREADS, .lanes = 1};
     if (k->serial) {
         p->kind = SIMT_SERIAL;
         p->apart = kern_lanes_apart(k);
@@ -44,12 +44,17 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
     } else if (has_rows(k)) {
         p->kind = SIMT_ROWS;
         p->max_block = ROW_THREADS;
+    } else if (simt_squares_loop(k) >= 0) {
+        p->kind = SIMT_SQUARES;
+        p->across = (uint32_t)simt_squares_loop(k);
+    } else {
+        p->lanes = simt_points_lanes(k);
     }
 }
 
 const char *lz_simt_schedule_name(const lz_kernel *k)
 {
-    static const char *const names[] = {"points", "serial", "rows", "tiles"};
+    static const char *const names[] = {"points", "serial", "rows", "tiles", "squares"};
     simt_plan p;
     simt_plan_of(k, &p);
     if (p.kind == SIMT_TILES && simt_tiles_use_mma(k))
@@ -213,7 +218,10 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz
         int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
         out->block = at_most(columns, SIMT_WARP);
         out->grid = at_most(ceil_div(columns, out->block), most * 8);
+    } else if (p.kind == SIMT_SQUARES) {
+        simt_squares_dims(k, p.across, args, most, out);
     } else {
+        n = ceil_div(n, p.lanes);
         out->block = n < THREADS / 2 ? at_most(ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
         out->grid = at_most(ceil_div(n, out->block), most);
     }

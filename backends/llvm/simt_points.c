@@ -1,6 +1,7 @@
 /* simt_points.c - the schedules where a thread does whole points: any kernel, and serial ones.
  * Threads: belongs to one thread. */
 #include "backends/llvm/simt_kern.h"
+#include <string.h>
 
 static void top(kern *c)
 {
@@ -33,9 +34,49 @@ static Val outer_points(kern *c, Val *size, uint32_t n)
     return m;
 }
 
-void simt_emit_points(simt *s, kern *c)
+/* Points of the last loop in vectors where they are aligned, and what is left of a row singly. */
+static void emit_vectors(simt *s, kern *c, kern *many)
 {
-    em *e = s->e;
+    em *e = c->e;
+    uint32_t last = c->k->nouter - 1;
+    Val size[LZ_OUTER_MAX], aligned = em_true(e, 1), n = em_c64(e, 1), one = em_c64(e, 1);
+    memcpy(many->buf, c->buf, sizeof c->buf);
+    memcpy(many->size, c->size, c->k->narg * sizeof *c->size);
+    top(c);
+    top(many);
+    for (uint32_t i = 0; i < c->k->nstage; i++)
+        aligned = AND(aligned, simt_vectors_aligned(many, i));
+    Val lanes = em_c64(e, many->lanes), step = SEL(aligned, lanes, one), extent;
+    outer_points(c, size, c->k->nouter);
+    extent = size[last];
+    size[last] = LLVMBuildUDiv(e->b, ADD(extent, SUB(step, one)), step, "");
+    for (uint32_t d = 0; d <= last; d++)
+        n = MUL(n, size[d]);
+    em_loop l, rest;
+    em_ifelse whole;
+    em_loop_begin(e, &l, ADD(MUL(s->ctaid, s->ntid), s->tid), n, MUL(s->nctaid, s->ntid), 0, NULL);
+    simt_split(e, l.i, size, last + 1, c->oidx);
+    Val at = MUL(c->oidx[last], step), end = em_intr2(e, "llvm.smin", ADD(at, step), extent);
+    memcpy(many->oidx, c->oidx, sizeof c->oidx);
+    em_ifelse_begin(e, &whole, AND(aligned, ICMP(EQ, SUB(end, at), lanes)));
+    many->oidx[last] = at;
+    point(many);
+    em_ifelse_else(e, &whole);
+    em_loop_begin(e, &rest, at, end, one, 0, NULL);
+    c->oidx[last] = rest.i;
+    point(c);
+    em_loop_end(e, &rest, NULL);
+    em_ifelse_end(e, &whole, 0, NULL, NULL, NULL);
+    em_loop_end(e, &l, NULL);
+}
+
+void simt_emit_points(simt *s, kern *c, kern *many)
+{
+    em *e = c->e;
+    if (many) {
+        emit_vectors(s, c, many);
+        return;
+    }
     Val size[LZ_OUTER_MAX], n = outer_points(c, size, c->k->nouter);
     Val first = ADD(MUL(s->ctaid, s->ntid), s->tid), all = MUL(s->nctaid, s->ntid);
     top(c);

@@ -3,6 +3,7 @@
  * and buffers, answered once at the start of the code, which has a way without vectors as well.
  * Threads: belongs to one thread. */
 #include "backends/llvm/simt_kern.h"
+#include "lower/loop_impl.h"
 
 enum { WIDTH = 16, LANES_MIN = 2, LANES_MAX = 8 };
 
@@ -45,24 +46,74 @@ bool simt_vectors_suit(const kern *c, uint32_t s)
 
 /* ---- lanes ---- */
 
-static void narrowest(const kern *c, const lz_access *a, unsigned *n)
+static void narrowest(const lz_kernel *k, const lz_access *a, unsigned *n)
 {
-    unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+    unsigned es = kern_esize(k->buf[a->buf].dtype);
     *n = es < *n ? es : *n;
 }
 
-unsigned simt_vector_lanes(const kern *c, uint32_t first)
+unsigned simt_vector_lanes(const lz_kernel *k, uint32_t first)
 {
     unsigned n = 8;
-    for (uint32_t s = first; s < c->k->nstage; s++) {
-        const lz_stage *st = &c->k->stages[s];
+    for (uint32_t s = first; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
         for (uint32_t i = 0; i < st->nacc; i++)
-            narrowest(c, &st->accs[i], &n);
+            narrowest(k, &st->accs[i], &n);
         for (uint32_t j = 0; j < st->nstore; j++)
-            narrowest(c, &st->stores[j].at, &n);
+            narrowest(k, &st->stores[j].at, &n);
     }
     n = WIDTH / n;
     return n < LANES_MIN ? LANES_MIN : n > LANES_MAX ? LANES_MAX : n;
+}
+
+/* ---- points ---- */
+
+static bool depends(const lz_access *a, const uint32_t *dep, uint32_t loop)
+{
+    bool yes = false;
+    for (uint32_t i = 0; i < a->ndyn; i++)
+        yes |= dep[a->dyn[i].sop] >> loop & 1;
+    yes |= a->guard >= 0 && dep[a->guard] >> loop & 1;
+    return yes || (a->other >= 0 && dep[a->other] >> loop & 1);
+}
+
+/* Whether the stage's points side by side along the last loop make vectors. Decided without a kern: it is part of the plan. */
+static bool stage_suits(const lz_kernel *k, const lz_stage *st)
+{
+    enum { MAX_SOPS = 1024 };
+    uint32_t dep[MAX_SOPS], last = k->nouter - 1;
+    if (st->ninner || st->sort || st->nred || st->nsop > MAX_SOPS)
+        return false;
+    lz_stage_deps(k, st, dep);
+    for (uint32_t i = 0; i < st->nsop; i++) {
+        const lz_sop *p = &st->sops[i];
+        if (lz_dtype_is_complex(p->dtype) || p->kind == LZ_S_SORTED)
+            return false;
+    }
+    for (uint32_t i = 0; i < st->nacc; i++) {
+        lz_sz along = st->accs[i].stride[last];
+        if (depends(&st->accs[i], dep, last) || (!kern_sz_is(along, 0) && !kern_sz_is(along, 1)))
+            return false;
+    }
+    for (uint32_t j = 0; j < st->nstore; j++) {
+        const lz_access *a = &st->stores[j].at;
+        if (a->guard >= 0 || depends(a, dep, last) || !kern_sz_is(a->stride[last], 1))
+            return false;
+    }
+    return true;
+}
+
+unsigned simt_points_lanes(const lz_kernel *k)
+{
+    if (k->vec != LZ_VEC_OUTER || k->serial || k->nouter == 0 || k->dot.is_dot)
+        return 1;
+    lz_sz n = k->outer[k->nouter - 1];
+    if (n.slot < 0 && n.v < LANES_MAX)
+        return 1;
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (!stage_suits(k, &k->stages[s]))
+            return 1;
+    return simt_vector_lanes(k, 0);
 }
 
 /* ---- alignment ---- */

@@ -203,12 +203,62 @@ START_TEST(every_kernel_assembles)
 }
 END_TEST
 
+/* ---- what a schedule promises ---- */
+
+typedef struct promise {
+    const char *program, *schedule;
+    const char *in[4]; /* of the PTX; NULL: no more */
+} promise;
+static const promise promises[] = {
+    {"func.func @main(%a: tensor<64x100xf32>, %b: tensor<64x100xf32>) -> tensor<64x100xf32> {\n"
+     "  %c = stablehlo.add %a, %b : tensor<64x100xf32>\n"
+     "  return %c : tensor<64x100xf32>\n}\n",
+     "points",
+     {"ld.global.v4.f32", "st.global.v4.f32"}},
+    {"func.func @main(%a: tensor<640xbf16>) -> tensor<640xbf16> {\n"
+     "  %c = stablehlo.tanh %a : tensor<640xbf16>\n"
+     "  return %c : tensor<640xbf16>\n}\n",
+     "points",
+     {"ld.global.v4", "st.global.v4"}},
+    {"func.func @main(%a: tensor<90x70xf32>) -> tensor<70x90xf32> {\n"
+     "  %c = stablehlo.transpose %a, dims = [1, 0] : (tensor<90x70xf32>) -> tensor<70x90xf32>\n"
+     "  return %c : tensor<70x90xf32>\n}\n",
+     "squares",
+     {"ld.shared", "st.shared", "bar.sync"}},
+};
+
+START_TEST(schedules_promise)
+{
+    const promise *p = &promises[_i];
+    lz_func *f = NULL;
+    lz_plan *plan = NULL;
+    lz_buf ptx = {0};
+    lz_target t;
+    lz_lower_options o = {.threads = 132};
+    ck_assert_msg(lz_func_parse(p->program, strlen(p->program), "promise", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    ck_assert_int_eq(lz_lower(f, &o, &plan), LZ_OK);
+    ck_assert_uint_eq(plan->nkernel, 1);
+    ck_assert_str_eq(lz_simt_schedule_name(plan->kernels[0]), p->schedule);
+    ck_assert_int_eq(lz_simt_target(8, 0, &t), LZ_OK);
+    ck_assert_int_eq(lz_llvm_compile(plan->kernels[0], &t, &ptx, NULL, NULL), LZ_OK);
+    for (int i = 0; i < 4 && p->in[i]; i++)
+        ck_assert_msg(strstr(lz_buf_str(&ptx), p->in[i]) != NULL, "no %s in\n%s", p->in[i],
+                      lz_buf_str(&ptx));
+    ck_assert_ptr_null(strstr(lz_buf_str(&ptx), ".local"));
+    lz_buf_free(&ptx);
+    lz_plan_free(plan);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("ptx");
     TCase *t = tcase_create("generators");
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, every_kernel_assembles, 0, (int)(sizeof archs / sizeof *archs));
+    tcase_add_loop_test(t, schedules_promise, 0, (int)(sizeof promises / sizeof *promises));
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
