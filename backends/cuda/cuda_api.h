@@ -16,6 +16,8 @@ typedef struct cu_event_ *cu_event;
 typedef struct cu_module_ *cu_module;
 typedef struct cu_function_ *cu_function;
 typedef struct cu_link_ *cu_link;
+typedef struct cu_graph_ *cu_graph;
+typedef struct cu_graph_exec_ *cu_graph_exec;
 
 /* The values this project uses, as the driver API documents them. */
 enum {
@@ -35,6 +37,7 @@ enum {
     CU_ATTR_CAPABILITY_MAJOR = 75,
     CU_ATTR_CAPABILITY_MINOR = 76
 };
+enum { CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_NO_TIMING = 2 };
 enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6, CU_INPUT_PTX = 1 };
 

@@ -81,6 +81,25 @@ lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes); /
 /* What is launched next comes after all uploads so far. Of the launching queue. */
 lz_status cuda_after_uploads(cuda_device *d);
 
+/* graphs.c: of the launching queue, between enter and leave; making and freeing anywhere */
+enum { CUDA_GRAPHS = 4 };
+typedef struct cuda_graph {
+    uint64_t *at;       /* addresses */
+    uint64_t used;      /* when; 0: never */
+    cu_graph_exec exec; /* NULL: not recorded */
+} cuda_graph;
+typedef struct cuda_graphs {
+    uint32_t n; /* addresses of a job; 0: the program gains nothing by graphs */
+    bool off;   /* the driver refused */
+    uint64_t tick;
+    uint64_t *now; /* of the job that starts, then those of the slots */
+    cuda_graph slot[CUDA_GRAPHS];
+} cuda_graphs;
+lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x);
+void cuda_graphs_free(cuda_device *d, cuda_graphs *g);
+/* lz_job_run, as a graph where its addresses have been seen before */
+lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run);
+
 /* kernels.c */
 extern const lz_kstore_ops cuda_kernel_ops;
 typedef struct cuda_code {

@@ -19,6 +19,7 @@ typedef struct cuda_exec {
     cuda_device *d;
     lz_dbuf *consts;  /* NULL: there are none */
     uint64_t scratch; /* bytes of device memory the kernels share, one after the other */
+    cuda_graphs graphs;
 } cuda_exec;
 
 typedef struct cuda_job {
@@ -101,6 +102,7 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
     LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
     exec->small = !exec->prog.control && exec->prog.nlaunch <= INLINE_LAUNCHES;
+    LZ_TRY(cuda_graphs_make(&x->graphs, exec));
     LZ_TRY(place_constants(x, NULL, &nbytes));
     if (!nbytes)
         return LZ_OK;
@@ -108,9 +110,11 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     return place_constants(x, x->consts->data, &nbytes);
 }
 
-static void unmake(lz_exec *x)
+static void unmake(lz_exec *exec)
 {
-    lz_dbuf_release(((cuda_exec *)x)->consts);
+    cuda_exec *x = (cuda_exec *)exec;
+    cuda_graphs_free(x->d, &x->graphs);
+    lz_dbuf_release(x->consts);
 }
 
 static size_t code_bytes(const lz_kcode *c)
@@ -212,9 +216,10 @@ static lz_status room(cuda_device *d, size_t need)
 static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
 {
     cuda_device *d = (cuda_device *)j->j.d;
+    cuda_exec *x = (cuda_exec *)j->j.x;
     char *temp = j->temp ? j->temp->data : NULL;
     LZ_TRY(cuda_after_uploads(d));
-    LZ_TRY(lz_job_run(&j->j, temp, &(cuda_run){d, address(temp) + scratch_at}));
+    LZ_TRY(cuda_graphs_run(d, &x->graphs, &j->j, temp, &(cuda_run){d, address(temp) + scratch_at}));
     return cuda_check(d, lz_cuda.EventRecord(j->over, d->compute), "recording an event");
 }
 

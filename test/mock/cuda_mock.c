@@ -11,7 +11,7 @@
 
 #define API __attribute__((visibility("default")))
 enum { DEVICES = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201 };
-enum { LAUNCH_FAILED = 719, MAX_BLOCKS = 1 << 16, MAX_DEPTH = 8 };
+enum { CAPTURING = 900, LAUNCH_FAILED = 719, MAX_BLOCKS = 1 << 16, MAX_DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised;
@@ -42,7 +42,7 @@ static int enter(const char *name)
     stats.calls++;
     if (fail.n && (!fail.name[0] || strcmp(fail.name, name) == 0) && --fail.n == 0) {
         stats.failed++;
-        if (fail.code >= 200 && fail.code != 209 && fail.code != 218)
+        if (fail.code >= 200 && fail.code != 209 && fail.code != 218 && fail.code != CAPTURING)
             lost = fail.code;
         return fail.code;
     }
@@ -201,7 +201,7 @@ API int cuCtxPopCurrent_v2(cu_context *context)
 
 /* ---- streams: what was enqueued waits until somebody needs it done ---- */
 
-typedef enum op_kind { OP_COPY, OP_LAUNCH, OP_WAIT } op_kind;
+typedef enum op_kind { OP_COPY, OP_LAUNCH, OP_WAIT, OP_GRAPH } op_kind;
 typedef struct op {
     struct op *next;
     op_kind kind;
@@ -212,13 +212,23 @@ typedef struct op {
     uint64_t upto;
     const emu_kernel *kernel;
     lz_simt_dims dims;
+    cu_graph_exec graph;
     void **params;
     uint64_t values[];
 } op;
 
+/* What was captured; an executable one is given up when it was destroyed and has run. */
+struct cu_graph_ {
+    op *head, **tail;
+};
+struct cu_graph_exec_ {
+    op *head;
+    uint32_t refs;
+};
 struct cu_stream_ {
     op *head, **tail;
     uint64_t enqueued, done;
+    cu_graph capturing;
 };
 struct cu_event_ {
     cu_stream stream;
@@ -228,6 +238,7 @@ struct cu_event_ {
 static cu_event events;
 
 static int run_op(op *o);
+static void release_graph(cu_graph_exec x);
 
 static int run_until(cu_stream s, uint64_t upto)
 {
@@ -240,6 +251,8 @@ static int run_until(cu_stream s, uint64_t upto)
         s->done++;
         if (!lost)
             r = run_op(o);
+        else if (o->kind == OP_GRAPH)
+            release_graph(o->graph);
         if (r)
             lost = r;
         free(o);
@@ -247,8 +260,37 @@ static int run_until(cu_stream s, uint64_t upto)
     return lost;
 }
 
+static void free_ops(op *o)
+{
+    while (o) {
+        op *next = o->next;
+        free(o);
+        o = next;
+    }
+}
+
+static void release_graph(cu_graph_exec x)
+{
+    if (--x->refs)
+        return;
+    free_ops(x->head);
+    free(x);
+    stats.live_graphs--;
+}
+
+static int run_graph(cu_graph_exec x)
+{
+    int r = 0;
+    for (op *o = x->head; o && !r; o = o->next)
+        r = run_op(o);
+    release_graph(x);
+    return r;
+}
+
 static int run_op(op *o)
 {
+    if (o->kind == OP_GRAPH)
+        return run_graph(o->graph);
     if (o->kind == OP_WAIT)
         return run_until(o->other, o->upto);
     if (o->kind == OP_COPY) {
@@ -270,6 +312,11 @@ static int push(cu_stream s, op *o)
         return INVALID_VALUE;
     }
     o->next = NULL;
+    if (s->capturing) {
+        *s->capturing->tail = o;
+        s->capturing->tail = &o->next;
+        return 0;
+    }
     *s->tail = o;
     s->tail = &o->next;
     s->enqueued++;
@@ -300,6 +347,8 @@ API int cuStreamDestroy_v2(cu_stream stream)
 API int cuStreamSynchronize(cu_stream stream)
 {
     ENTER();
+    if (stream->capturing)
+        return leave(CAPTURING);
     return leave(run_until(stream, UINT64_MAX));
 }
 
@@ -307,6 +356,8 @@ API int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
 {
     ENTER();
     (void)flags;
+    if (stream->capturing) /* the stand-in knows of no other streams in a graph */
+        return leave(CAPTURING);
     if (!event->stream || event->stream == stream)
         return leave(0);
     op *o = calloc(1, sizeof *o);
@@ -348,6 +399,8 @@ API int cuEventDestroy_v2(cu_event event)
 API int cuEventRecord(cu_event event, cu_stream stream)
 {
     ENTER();
+    if (stream->capturing)
+        return leave(CAPTURING);
     event->stream = stream;
     event->upto = stream->enqueued;
     return leave(0);
@@ -357,6 +410,80 @@ API int cuEventSynchronize(cu_event event)
 {
     ENTER();
     return leave(event->stream ? run_until(event->stream, event->upto) : 0);
+}
+
+/* ---- graphs: what is enqueued on a stream between begin and end ---- */
+
+API int cuStreamBeginCapture_v2(cu_stream stream, int mode)
+{
+    ENTER();
+    (void)mode;
+    if (stream->capturing)
+        return leave(CAPTURING);
+    cu_graph g = stream->capturing = calloc(1, sizeof *g);
+    if (!g)
+        return leave(CU_OUT_OF_MEMORY);
+    g->tail = &g->head;
+    return leave(0);
+}
+
+API int cuStreamEndCapture(cu_stream stream, cu_graph *graph)
+{
+    int r = enter(__func__); /* the capture ends, whatever becomes of it */
+    cu_graph g = stream->capturing;
+    stream->capturing = NULL;
+    *graph = r ? NULL : g;
+    if (r && g) {
+        free_ops(g->head);
+        free(g);
+    }
+    return leave(r ? r : g ? 0 : INVALID_VALUE);
+}
+
+API int cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags)
+{
+    ENTER();
+    (void)flags;
+    cu_graph_exec x = *exec = calloc(1, sizeof *x);
+    if (!x)
+        return leave(CU_OUT_OF_MEMORY);
+    x->head = graph->head; /* the only one that is made of it */
+    x->refs = 1;
+    graph->head = NULL;
+    graph->tail = &graph->head;
+    stats.graphs++;
+    stats.live_graphs++;
+    return leave(0);
+}
+
+API int cuGraphDestroy(cu_graph graph)
+{
+    pthread_mutex_lock(&lock);
+    stats.calls++;
+    free_ops(graph->head);
+    free(graph);
+    return leave(0);
+}
+
+API int cuGraphLaunch(cu_graph_exec exec, cu_stream stream)
+{
+    ENTER();
+    op *o = calloc(1, sizeof *o);
+    if (o) {
+        o->kind = OP_GRAPH;
+        o->graph = exec;
+        exec->refs++;
+        stats.graph_launches++;
+    }
+    return leave(push(stream, o));
+}
+
+API int cuGraphExecDestroy(cu_graph_exec exec)
+{
+    pthread_mutex_lock(&lock);
+    stats.calls++;
+    release_graph(exec);
+    return leave(0);
 }
 
 /* ---- memory ---- */

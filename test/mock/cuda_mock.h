@@ -11,6 +11,8 @@ typedef struct lz_mock_stats {
     uint64_t calls, launches, failed;
     uint64_t live_blocks, live_bytes;          /* device memory */
     uint64_t modules, pinned, streams, events; /* that live */
+    uint64_t graphs, graph_launches;           /* made; launched */
+    uint64_t live_graphs;
 } lz_mock_stats;
 
 /* The n-th call (1: the next) of the entry point `name`, or of any that can fail when NULL, returns

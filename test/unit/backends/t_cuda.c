@@ -242,6 +242,134 @@ START_TEST(steps_in_flight)
 }
 END_TEST
 
+/* x -> x^7 of an n x n matrix: six kernels */
+static lz_func *power(int64_t n)
+{
+    lz_buf b = {0};
+    lz_func *f = NULL;
+    lz_buf_printf(&b, "func.func @main(%%0: tensor<%ldx%ldxf32>) -> tensor<%ldx%ldxf32> {\n",
+                  (long)n, (long)n, (long)n, (long)n);
+    for (int i = 0; i < 6; i++)
+        lz_buf_printf(&b,
+                      "  %%%d = stablehlo.dot_general %%%d, %%0, contracting_dims = [1] x [0] : "
+                      "(tensor<%ldx%ldxf32>, tensor<%ldx%ldxf32>) -> tensor<%ldx%ldxf32>\n",
+                      i + 1, i, (long)n, (long)n, (long)n, (long)n, (long)n, (long)n);
+    lz_buf_printf(&b, "  return %%6 : tensor<%ldx%ldxf32>\n}\n", (long)n, (long)n);
+    ck_assert_msg(lz_func_parse(lz_buf_str(&b), b.len, "power", &f) == LZ_OK, "%s", message());
+    lz_buf_free(&b);
+    return f;
+}
+
+enum { SIDE = 12, ELEMS = SIDE * SIDE };
+
+static void permutation(float *v) /* its powers are exact, and differ */
+{
+    for (int i = 0; i < ELEMS; i++)
+        v[i] = i % SIDE == (i / SIDE + 1) % SIDE;
+}
+
+static void check_power(const float *v)
+{
+    for (int i = 0; i < ELEMS; i++)
+        ck_assert_float_eq(v[i], i % SIDE == (i / SIDE + 7) % SIDE);
+}
+
+/* Steps of the same addresses are recorded once, then launched in one call; other addresses get graphs of their own, a few. */
+START_TEST(steps_as_graphs)
+{
+    use_mock();
+    lz_func *f = power(SIDE);
+    lz_exec *x;
+    lz_mock_stats a, b;
+    float v[ELEMS];
+    OK(be->compile(0, f, NULL, &x));
+    for (int i = 0; i < 6;
+         i++) { /* the pool's blocks in either order: each is seen, then recorded */
+        permutation(v);
+        OK(one_run(x, 0, ELEMS, v));
+        check_power(v);
+    }
+    mock.stats(&a);
+    ck_assert_uint_ge(a.graphs, 1);
+    ck_assert_uint_le(a.graphs, 2);
+    for (int i = 0; i < 5; i++) {
+        permutation(v);
+        OK(one_run(x, 0, ELEMS, v));
+        check_power(v);
+    }
+    mock.stats(&b);
+    ck_assert_uint_eq(b.graphs, a.graphs);
+    ck_assert_uint_eq(b.graph_launches - a.graph_launches, 5);
+    ck_assert_uint_eq(b.launches - a.launches, 30);
+    be->exec_free(x);
+    OK(be->wait_all(0));
+    mock.stats(&b);
+    ck_assert_uint_eq(b.live_graphs, 0);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Arguments in ever other memory: right every time, and no more graphs than an executable keeps. */
+START_TEST(graphs_of_other_addresses)
+{
+    enum { SETS = 7, KEPT = 4 };
+    use_mock();
+    lz_func *f = power(SIDE);
+    lz_exec *x;
+    lz_dbuf *in[SETS];
+    float v[ELEMS];
+    OK(be->compile(0, f, NULL, &x));
+    permutation(v);
+    for (int i = 0; i < SETS; i++) {
+        OK(be->alloc(0, sizeof v, &in[i]));
+        OK(be->copy_in(in[i], v, sizeof v));
+    }
+    for (int round = 0; round < 24; round++) {
+        lz_dbuf *out;
+        lz_event *done;
+        bool given = false;
+        OK(be->execute(x, 0, &in[round * round % SETS], &given, false, &out, &done));
+        OK(lz_event_wait(done));
+        OK(be->copy_out(out, v, sizeof v));
+        check_power(v);
+        lz_dbuf_release(out);
+        lz_event_release(done);
+        lz_mock_stats s;
+        mock.stats(&s);
+        ck_assert_uint_le(s.live_graphs, KEPT);
+    }
+    for (int i = 0; i < SETS; i++)
+        lz_dbuf_release(in[i]);
+    be->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
+/* What a driver may refuse of graphs: the steps run without. */
+START_TEST(graphs_refused)
+{
+    static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture",
+                                        "cuGraphInstantiateWithFlags"};
+    use_mock();
+    lz_func *f = power(SIDE);
+    lz_exec *x;
+    float v[ELEMS];
+    OK(be->compile(0, f, NULL, &x));
+    mock.fail_at(calls[_i], 1, 2);
+    for (int i = 0; i < 4; i++) {
+        permutation(v);
+        OK(one_run(x, 0, ELEMS, v));
+        check_power(v);
+    }
+    lz_mock_stats s;
+    mock.stats(&s);
+    ck_assert_uint_eq(s.failed, 1);
+    ck_assert_uint_eq(s.graph_launches, 0);
+    be->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
 START_TEST(another_device)
 {
     use_mock();
@@ -449,6 +577,9 @@ int main(void)
     tcase_add_test(t, out_of_memory);
     tcase_add_test(t, transfers);
     tcase_add_test(t, steps_in_flight);
+    tcase_add_test(t, steps_as_graphs);
+    tcase_add_test(t, graphs_of_other_addresses);
+    tcase_add_loop_test(t, graphs_refused, 0, 3);
     tcase_add_test(t, another_device);
     tcase_add_test(t, kernels_from_disk);
     tcase_add_test(t, dumps_ptx);
