@@ -17,6 +17,7 @@ typedef struct forward {
     lz_tensor **value; /* handle of node i, made when a rule wants it */
     lz_tensor **tan;   /* tangent of node i; NULL: zero */
     lz_tensor ***tans; /* per result, of operations with several */
+    bool *wanted;      /* an output's tangent asks for that of node i */
     lz_arena arena;
 } forward;
 
@@ -50,7 +51,8 @@ static lz_status open_forward(forward *w)
     w->value = lz_arena_alloc(&w->arena, n * sizeof *w->value);
     w->tan = lz_arena_alloc(&w->arena, n * sizeof *w->tan);
     w->tans = lz_arena_alloc(&w->arena, n * sizeof *w->tans);
-    return w->value && w->tan && w->tans
+    w->wanted = lz_arena_alloc(&w->arena, n * sizeof *w->wanted);
+    return w->value && w->tan && w->tans && w->wanted
                ? LZ_OK
                : LZ_FAIL(LZ_EMEM, "no memory to differentiate a graph of %u operations", w->n);
 }
@@ -107,12 +109,23 @@ static lz_status apply_rule(forward *w, lz_node *n)
     return LZ_OK;
 }
 
+static void find_wanted(forward *w, lz_node *const *out, size_t nout)
+{
+    for (size_t k = 0; k < nout; k++)
+        w->wanted[out[k]->index] = true;
+    for (uint32_t i = w->n; i-- > 0;) {
+        const lz_node *n = w->order[i];
+        for (uint32_t k = 0; w->wanted[i] && lz_node_has_history(n) && k < n->sig->nopnd; k++)
+            w->wanted[n->opnd[k]->index] |= lz_jvp_wants(n->sig, k);
+    }
+}
+
 /* given: the node is an input, whose tangent is there already. */
 static lz_status sweep(forward *w, const bool *given)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         lz_node *n = w->order[i];
-        if (given[i])
+        if (given[i] || !w->wanted[i])
             continue;
         if (lz_vjp_rule_of(lz_node_op(n)).projects && lz_node_has_history(n)) {
             lz_tensor **all = w->tans[n->opnd[0]->index];
@@ -178,8 +191,10 @@ static lz_status differentiate(const request *q, lz_tensor **out)
     bool *given = s == LZ_OK ? lz_arena_alloc(&w.arena, (size_t)w.n + 1) : NULL;
     if (s == LZ_OK)
         s = given ? open_forward(&w) : LZ_FAIL(LZ_EMEM, "no memory to differentiate");
-    if (s == LZ_OK)
+    if (s == LZ_OK) {
+        find_wanted(&w, q->out, q->nout);
         s = start(&w, q, given);
+    }
     if (s == LZ_OK)
         s = sweep(&w, given);
     for (size_t k = 0; k < q->nout && s == LZ_OK; k++) {

@@ -21,11 +21,15 @@ typedef struct lz_jvp {
 } lz_jvp;
 typedef lz_status lz_jvp_fn(const lz_jvp *j);
 
-lz_jvp_fn lz_jvp_diagonal, lz_jvp_pairs;
+lz_jvp_fn lz_jvp_diagonal, lz_jvp_pairs, lz_jvp_transposed;
 #define LZ_EW(...)
 #define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, ...)                      \
     extern lz_jvp_fn lz_jvp_##jvp;
 #include "ir/ops.def"
+
+/* Whether the tangent of a result follows from that of operand k: not of what a rule of the program's
+ * own has been given beside the inputs. */
+bool lz_jvp_wants(const lz_sig *sig, uint32_t k);
 
 /* ---- for the rules ---- */
 bool lz_has_gradient(const lz_type *t); /* a float or complex number */

@@ -13,6 +13,33 @@ lz_status lz_batch_barrier(const lz_batch *b)
     return b->to ? lz_batch_build(b, b->sig->attr, b->opnd) : LZ_OK;
 }
 
+/* The results are each example's own, and so are the gradients, for every input: one that is the same for all has the sum of them. */
+lz_status lz_batch_custom_vjp(const lz_batch *b)
+{
+    const lz_attr_custom_vjp *a = ATTRS(custom_vjp);
+    const lz_func *f = a->backward;
+    uint32_t n = (uint32_t)a->results, fixed = n + f->nresult;
+    if (!b->to)
+        return LZ_OK;
+    bool *is = lz_calloc((size_t)f->nparam + f->nresult + 1, sizeof *is);
+    lz_val *opnd = lz_alloc(((size_t)b->sig->nopnd + 1) * sizeof *opnd);
+    lz_status s = is && opnd ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u values", b->sig->nopnd);
+    if (s == LZ_OK) {
+        lz_attr_custom_vjp all = *a;
+        bool *want = is + f->nparam;
+        for (uint32_t i = 0; i < f->nparam; i++)
+            is[i] = i < 2 * n || b->mapped[i - n + f->nresult];
+        memset(want, true, f->nresult);
+        for (uint32_t k = 0; k < b->sig->nopnd; k++)
+            opnd[k] = k < fixed ? lz_batch_opnd(b, k) : b->opnd[k];
+        all.backward = lz_batch_region(f, b->n, is, want);
+        s = all.backward ? lz_batch_build(b, (const lz_attr *)&all, opnd) : lz_error_get()->status;
+    }
+    lz_free(is);
+    lz_free(opnd);
+    return s;
+}
+
 /* ---- what is chosen ---- */
 
 /* a where pred, else b: pred is one boolean for each example. */

@@ -1,5 +1,6 @@
-/* infer_control.c - shape rules of while and if. See infer.h. */
+/* infer_control.c - shape rules of while, if and what else runs regions. See infer.h. */
 #include "ir/infer.h"
+#include <inttypes.h>
 
 /* A region takes exactly the operands from `first` on. */
 static lz_status takes_operands(const lz_infer *c, const char *field, const lz_func *r,
@@ -24,6 +25,44 @@ static lz_status is_predicate(const lz_infer *c, const char *what, const lz_type
     if (t->dtype != LZ_BOOL || t->shape.rank != 0)
         return LZ_FAIL(t->dtype != LZ_BOOL ? LZ_EDTYPE : LZ_ESHAPE,
                        "%s: %s is %s, but one boolean is needed", c->name, what, LZ_TT(t));
+    return LZ_OK;
+}
+
+/* Parameter or result k of a region beside the value it stands for. */
+static lz_status stands_for(const lz_infer *c, const char *what, uint32_t k, const lz_type *t,
+                            const lz_type *value)
+{
+    return t == value ? LZ_OK
+                      : LZ_FAIL(t->dtype != value->dtype ? LZ_EDTYPE : LZ_ESHAPE,
+                                "%s: %s %u of backward is %s, but its value is %s", c->name, what,
+                                k, LZ_TT(t), LZ_TT(value));
+}
+
+lz_status lz_infer_custom_vjp(lz_infer *c)
+{
+    const lz_attr_custom_vjp *a = LZ_ATTR(custom_vjp, c->attr);
+    const lz_func *r = a->backward;
+    if (!r)
+        return LZ_FAIL(LZ_EINVAL, "%s: there is no backward", c->name);
+    if (a->results < 1 || a->results > c->nopnd)
+        return LZ_FAIL(LZ_ERANGE, "%s: %" PRId64 " results of %u operands", c->name, a->results,
+                       c->nopnd);
+    uint32_t n = (uint32_t)a->results, rest = c->nopnd - n;
+    if (r->nresult > rest || r->nparam != 2 * (uint64_t)n + rest - r->nresult)
+        return LZ_FAIL(LZ_EINVAL,
+                       "%s: backward has %u parameters and %u results for %u results and %u other "
+                       "operands",
+                       c->name, r->nparam, r->nresult, n, rest);
+    for (uint32_t i = 0; i < n; i++) {
+        LZ_TRY(stands_for(c, "parameter", i, lz_val_type(r, i), c->opnd[i]));
+        LZ_TRY(stands_for(c, "parameter", n + i, lz_val_type(r, n + i), c->opnd[i]));
+        c->result[i] = c->opnd[i];
+    }
+    for (uint32_t i = 0; i < r->nresult; i++)
+        LZ_TRY(stands_for(c, "result", i, lz_val_type(r, r->results[i]), c->opnd[n + i]));
+    for (uint32_t i = 2 * n; i < r->nparam; i++)
+        LZ_TRY(stands_for(c, "parameter", i, lz_val_type(r, i), c->opnd[i - n + r->nresult]));
+    c->nresult = n;
     return LZ_OK;
 }
 

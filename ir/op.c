@@ -18,7 +18,8 @@ enum {
     RELABEL = LZ_F_RELABEL,
     MULTI = LZ_F_MULTI,
     CHEAP = LZ_F_CHEAP,
-    COSTLY = LZ_F_COSTLY
+    COSTLY = LZ_F_COSTLY,
+    ALIAS = LZ_F_ALIAS
 };
 #define EXACT .tol = LZ_TOL_EXACT
 #define ULP(n) .tol = LZ_TOL_ULP, .ulp = (n)

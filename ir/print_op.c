@@ -491,6 +491,18 @@ static void print_decomposition(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
+static void print_custom_vjp(lz_printer *p, const lz_inst *in)
+{
+    const lz_attr_custom_vjp *a = LZ_ATTR(custom_vjp, in->sig->attr);
+    lz_buf_printf(p->out, "\"%s\"(", lz_op_get(in->sig->op)->text);
+    lz_print_vals(p, in->opnd, in->sig->nopnd);
+    puts_(p, ") <{name = ");
+    lz_print_string(p->out, a->name ? a->name : "");
+    lz_buf_printf(p->out, ", results = %" PRId64 " : i64}> ", a->results);
+    lz_print_regions(p, &a->backward, 1);
+    functional_type(p, in);
+}
+
 static void print_barrier(lz_printer *p, const lz_inst *in)
 {
     head(p, in);
@@ -595,6 +607,7 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_WHILE] = lz_print_while,
     [LZ_OP_IF] = lz_print_if,
     [LZ_OP_OPTIMIZATION_BARRIER] = print_barrier,
+    [LZ_OP_CUSTOM_VJP] = print_custom_vjp,
 };
 
 void lz_print_generic_head(lz_printer *p, const lz_inst *in)

@@ -55,5 +55,42 @@ LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n); /* forgets th
 LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
 #define lz_detach(x) lz_detach_at((x), LZ_SITE)
 #define lz_stop_gradient(x) lz_detach(x) /* JAX's name */
+
+/* ---- functions with a gradient of their own ---- */
+/* out[..] of in[..], and residuals[..]: what backward will need. */
+typedef void lz_custom_forward_fn(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals,
+                                  void *user);
+/* grad_in[i], of in[i]'s type, for the gradients grad_out[..] of the results. A grad_in that is left
+ * NULL is zeros. */
+typedef void lz_custom_backward_fn(lz_tensor *const *residuals, lz_tensor *const *grad_out,
+                                   lz_tensor **grad_in, void *user);
+typedef struct lz_custom_vjp_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_custom_vjp_options));
+    /* for messages and dumps; copied */
+    const char *name LZ_DEFAULT(nullptr);
+} lz_custom_vjp_options;
+/* out[0..nout-1] as forward computes them of in[0..nin-1], with the gradient that backward says,
+ * whatever forward is made of: a custom call, an operation that has none, or one whose own is not
+ * wanted. Both callbacks are called once, at once; forward gets `in` and may do anything; backward is
+ * recorded on tensors that stand for the residuals and the gradients, as the body of a loop is
+ * (control.h), and may use tensors from outside. grad_out[i] has the type of result i; of a result
+ * that is no float or complex number it is zeros. Results do not depend on whether there is a
+ * gradient: nothing is kept, and backward is not computed, where none is asked for.
+ * To a gradient, only the inputs lead anywhere: what forward uses beside them gets none. The
+ * gradient of the gradient is that of what backward records; a residual that is one of the results has
+ * the gradient that backward says, any other one its own. lz_jvp takes the transpose of backward, which
+ * must be linear in grad_out for that, else the tangent is that of its slope at 0. Under lz_vmap,
+ * forward and backward work on all examples; in loops, branches, lz_checkpoint and functions recorded
+ * once it is as outside.
+ * Errors, beside those of control.h: LZ_ESHAPE, LZ_EDTYPE when grad_in[i] is not of in[i]'s type,
+ * naming i and both types; LZ_ENULL when a result or a residual was not given.
+ * Source: JAX's custom_vjp, torch.autograd.Function. */
+LZ_API lz_status lz_custom_vjp_at(lz_custom_forward_fn *forward, lz_custom_backward_fn *backward,
+                                  lz_tensor *const *in, int nin, int nout, int nresiduals,
+                                  void *user, lz_tensor **out, const lz_custom_vjp_options *o,
+                                  const lz_site *site);
+#define lz_custom_vjp(forward, backward, in, nin, nout, nresiduals, user, out, ...)                \
+    lz_custom_vjp_at((forward), (backward), (in), (nin), (nout), (nresiduals), (user), (out),      \
+                     LZ_OPTIONS(lz_custom_vjp_options, ##__VA_ARGS__), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -6,12 +6,12 @@
 enum { MOST = 4 }; /* values a region takes */
 
 /* Operations that round or jump would make every difference before the region a large one after it. */
-static bool exact(lz_op op)
+static bool exact(lz_op op, bool control)
 {
     const lz_op_info *i = lz_op_get(op);
     return i->tol == LZ_TOL_EXACT && op != LZ_OP_BITCAST_CONVERT &&
            (i->cls == LZ_CLASS_EW || i->cls == LZ_CLASS_MOVE || i->cls == LZ_CLASS_LEAF ||
-            i->cls == LZ_CLASS_CONTROL);
+            (control && i->cls == LZ_CLASS_CONTROL));
 }
 
 /* A generator that writes a region of parameters t[0..n-1]. */
@@ -25,11 +25,11 @@ static bool inner_begin(const gen *g, gen *h, const lz_type *const *t, uint32_t 
     return h->f != NULL;
 }
 
-static void add_ops(gen *h, int n)
+static void add_ops(gen *h, int n, bool control)
 {
     for (int tries = 0, done = 0; done < n && tries < 40; tries++) {
         lz_op op = (lz_op)lz_rnd_range(&h->r, 1, LZ_OP_COUNT - 1);
-        done += exact(op) && gen_op(h, op) != LZ_NOVAL;
+        done += exact(op, control) && gen_op(h, op) != LZ_NOVAL;
     }
 }
 
@@ -68,7 +68,7 @@ static const lz_func *branch(gen *g, const lz_type *const *t, uint32_t n, uint32
     gen h;
     if (!inner_begin(g, &h, t, n))
         return NULL;
-    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 4));
+    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 4), true);
     return inner_end(g, &h, NULL, 0, t, nres);
 }
 
@@ -88,6 +88,36 @@ static lz_val some_if(gen *g)
     a.true_branch = branch(g, t, n, nres);
     a.false_branch = branch(g, t, n, nres);
     return a.true_branch && a.false_branch ? gen_build(g, LZ_OP_IF, &a, v, n + 1) : LZ_NOVAL;
+}
+
+/* Results are inputs and other values; what the gradient is does not matter here. */
+lz_val gen_custom_vjp(gen *g)
+{
+    lz_val v[3 * MOST], few[MOST];
+    const lz_type *t[2 * MOST + MOST], *kept[MOST];
+    lz_attr_custom_vjp a = {.kind = LZ_ATTR_custom_vjp, .name = ""};
+    lz_val first = gen_pick(g, LZ_OP_CUSTOM_VJP);
+    uint32_t nres = 1, nin = pick_values(g, few, kept), nkept = (uint32_t)RND(0, nin), n = 0;
+    gen h;
+    if (first == LZ_NOVAL || nin == 0)
+        return LZ_NOVAL;
+    v[n++] = first;
+    if (CHANCE(50))
+        v[n++] = few[0];
+    a.results = nres = n;
+    for (uint32_t i = 0; i < nin; i++)
+        v[n++] = few[i];
+    for (uint32_t i = 0; i < nkept; i++)
+        v[n++] = few[i];
+    for (uint32_t i = 0; i < 2 * nres; i++)
+        t[i] = gen_type(g, v[i % nres]);
+    for (uint32_t i = 0; i < nkept; i++)
+        t[2 * nres + i] = kept[i];
+    if (!inner_begin(g, &h, t, 2 * nres + nkept))
+        return LZ_NOVAL;
+    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 2), false);
+    a.backward = inner_end(g, &h, NULL, 0, kept, nin);
+    return a.backward ? gen_build(g, LZ_OP_CUSTOM_VJP, &a, v, n) : LZ_NOVAL;
 }
 
 /* The first value counts to a bound, so that nothing runs for long: a constant, or a value too. */
@@ -133,7 +163,7 @@ static lz_val some_while(gen *g)
     if (!inner_begin(g, &h, t, nopnd))
         return LZ_NOVAL;
     lz_val next = lz_build_ew2(h.f, LZ_OP_ADD, 0, lz_build_scalar(h.f, d, 1));
-    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 5));
+    add_ops(&h, (int)lz_rnd_range(&h.r, 0, 5), true);
     a.body = inner_end(g, &h, &next, 1, t + 1, ncarried - 1);
     a.cond = counts(g, t, nopnd, fori ? times : -1);
     return a.body && a.cond ? gen_build(g, LZ_OP_WHILE, &a, v, nopnd) : LZ_NOVAL;

@@ -32,6 +32,7 @@ lz_val gen_build(gen *g, lz_op op, const void *attr, const lz_val *opnd, uint32_
 /* Adds one operation with random attributes and operands. */
 lz_val gen_op(gen *g, lz_op op);
 lz_val gen_control(gen *g, lz_op op); /* gen_control.c: while, if */
+lz_val gen_custom_vjp(gen *g);
 lz_val gen_call(gen *g);
 lz_val gen_window(gen *g, lz_op op); /* gen_window.c */
 lz_val gen_window_view(gen *g, lz_val a);

@@ -726,6 +726,8 @@ lz_val gen_op(gen *g, lz_op op)
     case LZ_CLASS_COLLECTIVE: /* is not run */
         return LZ_NOVAL;
     default:
-        return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g) : LZ_NOVAL;
+        return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g)
+               : op == LZ_OP_CUSTOM_VJP         ? gen_custom_vjp(g)
+                                                : LZ_NOVAL;
     }
 }

@@ -35,12 +35,14 @@ static bool is_wide(lz_dtype d)
 }
 
 /* Whose rule is not the slope: rounding to fewer bits passes gradients rounded; a reshape that does nothing is lz_detach in a region; bits are
- * no numbers, and what only passes make has no rule. */
+ * no numbers, what only passes make has no rule, and a program's own rule is the program's. */
 static bool has_other_rule(const lz_sig *s)
 {
     const lz_attr *a = s->attr;
     const lz_op_info *info = lz_op_get(s->op);
     if (!info->has_vjp && info->cls == LZ_CLASS_MOVE)
+        return true;
+    if (info->flags & LZ_F_ALIAS)
         return true;
     return (a->kind == LZ_ATTR_precision && LZ_ATTR(precision, a)->mantissa_bits < 52) ||
            (s->op == LZ_OP_RESHAPE && s->opnd[0] == s->result[0]);
@@ -391,10 +393,12 @@ static int compare_row(lz_op op)
     return bad - rc;
 }
 
-/* A call of a function that nobody knows has a rule that says so: t_grad_call. */
+/* A call of a function that nobody knows has a rule that says so: t_grad_call. What only passes its operands on has the rule it is given:
+ * t_custom_vjp. */
 static bool has_slope(lz_op op)
 {
-    return lz_op_get(op)->has_vjp && lz_op_get(op)->cls != LZ_CLASS_CALL;
+    const lz_op_info *info = lz_op_get(op);
+    return info->has_vjp && info->cls != LZ_CLASS_CALL && !(info->flags & LZ_F_ALIAS);
 }
 
 START_TEST(every_rule)

@@ -418,6 +418,7 @@ static const struct {
     {LZ_OP_BITCAST_CONVERT, check_same_bytes},
     {LZ_OP_IOTA, check_iota},
     {LZ_OP_OPTIMIZATION_BARRIER, check_barrier},
+    {LZ_OP_CUSTOM_VJP, check_barrier},
     {LZ_OP_DYNAMIC_SLICE, check_dynamic_slice},
     {LZ_OP_DYNAMIC_UPDATE_SLICE, check_dynamic_update_slice},
     {LZ_OP_GATHER, check_gather},

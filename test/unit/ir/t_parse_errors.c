@@ -110,6 +110,38 @@ static const struct {
     {"%0 = \"stablehlo.case\"(%s) ({ stablehlo.return %s : tensor<f32> }) : (tensor<f32>) -> "
      "tensor<f32>",
      LZ_EPARSE, "case: the index is not an integer scalar"},
+    {"%0 = \"lazuli.custom_vjp\"(%a, %b) <{name = \"f\", results = 0 : i64}> ({ ^bb0(%p: "
+     "tensor<2x3xf32>): "
+     "stablehlo.return %p : tensor<2x3xf32> }) : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+     "tensor<2x3xf32>",
+     LZ_EPARSE, "lazuli.custom_vjp: 0 results of 2 operands"},
+    {"%0 = \"lazuli.custom_vjp\"(%a, %b) <{name = \"f\", results = 3 : i64}> ({ ^bb0(%p: "
+     "tensor<2x3xf32>): "
+     "stablehlo.return %p : tensor<2x3xf32> }) : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+     "tensor<2x3xf32>",
+     LZ_EPARSE, "lazuli.custom_vjp: 3 results of 2 operands"},
+    {"%0 = \"lazuli.custom_vjp\"(%a, %b) <{name = \"f\", results = 1 : i64}> ({ ^bb0(%p: "
+     "tensor<2x3xf32>): "
+     "stablehlo.return %p : tensor<2x3xf32> }) : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+     "tensor<2x3xf32>",
+     LZ_EPARSE, "backward has 1 parameters and 1 results for 1 results and 1 other operands"},
+    {"%0 = \"lazuli.custom_vjp\"(%a, %b) <{name = \"f\", results = 1 : i64}> ({ ^bb0(%p: "
+     "tensor<2x3xf32>, %q: tensor<f32>): "
+     "stablehlo.return %p : tensor<2x3xf32> }) : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+     "tensor<2x3xf32>",
+     LZ_EPARSE, "parameter 1 of backward is f32[], but its value is f32[2,3]"},
+    {"%0 = \"lazuli.custom_vjp\"(%a, %b) <{name = \"f\", results = 1 : i64}> ({ ^bb0(%p: "
+     "tensor<2x3xf32>, %q: tensor<2x3xf32>): "
+     "stablehlo.return %p, %q : tensor<2x3xf32>, tensor<2x3xf32> }) : (tensor<2x3xf32>, "
+     "tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "backward has 2 parameters and 2 results"},
+    {"%0 = \"lazuli.custom_vjp\"(%a, %s) <{name = \"f\", results = 1 : i64}> ({ ^bb0(%p: "
+     "tensor<2x3xf32>, %q: tensor<2x3xf32>): "
+     "stablehlo.return %p : tensor<2x3xf32> }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "result 0 of backward is f32[2,3], but its value is f32[]"},
+    {"%0 = \"lazuli.custom_vjp\"(%a) <{name = \"f\", results = 1 : i64}> : (tensor<2x3xf32>) -> "
+     "tensor<2x3xf32>",
+     LZ_EPARSE, "the region is missing"},
     {"%0 = \"stablehlo.infeed\"(%a) : () -> ()", LZ_EUNSUPPORTED,
      "2:7: operation 'stablehlo.infeed' is not supported"},
     {"%0 = chlo.ragged_dot %a : tensor<f32> -> tensor<f32>", LZ_EUNSUPPORTED, "'chlo.ragged_dot'"},

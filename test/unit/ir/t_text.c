@@ -278,6 +278,12 @@ static const struct {
     {"%0:2 = \"stablehlo.optimization_barrier\"(%arg0, %arg2) : (tensor<2x3xf32>, tensor<f32>) -> "
      "(tensor<2x3xf32>, tensor<f32>)",
      "%0:2 = stablehlo.optimization_barrier %arg0, %arg2 : tensor<2x3xf32>, tensor<f32>"},
+    {"%0:2 = \"lazuli.custom_vjp\"(%arg2, %arg0, %arg0, %arg2) <{name = \"a \\\"b\", results = 2 : "
+     "i64}> ({\n    ^bb0(%arg5: tensor<f32>, %arg6: tensor<2x3xf32>, %arg7: tensor<f32>, %arg8: "
+     "tensor<2x3xf32>, %arg9: tensor<f32>):\n      %1 = stablehlo.multiply %arg6, %arg8 : "
+     "tensor<2x3xf32>\n      stablehlo.return %1 : tensor<2x3xf32>\n    }) : (tensor<f32>, "
+     "tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>) -> (tensor<f32>, tensor<2x3xf32>)",
+     NULL},
     {"%0 = chlo.square %arg0 : tensor<2x3xf32> -> tensor<2x3xf32>",
      "%0 = stablehlo.multiply %arg0, %arg0 : tensor<2x3xf32>"},
     {"%cst = stablehlo.constant dense<0x7F800000> : tensor<f32>", NULL},
