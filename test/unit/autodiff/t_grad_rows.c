@@ -8,8 +8,10 @@
 #include <lazuli/grad.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -375,17 +377,28 @@ static int compare_case(kase *c, uint32_t seed)
     return bad;
 }
 
-static int compare_row(lz_op op)
+static void show(const lz_func *f)
 {
-    int bad = 0, rc;
+    lz_buf text = {0};
+    lz_func_print(f, &text, 0);
+    printf("%s\n", lz_buf_str(&text));
+    lz_buf_free(&text);
+}
+
+static int compare_row(lz_op op, int from, int to)
+{
+    int bad = 0, rc = 0;
     lz_func *f;
     lz_literal **args;
-    for (int i = 0; (rc = lz_gen_row_cases(op, i, &f, &args)) == 1; i++) {
+    for (int i = from; i < to && (rc = lz_gen_row_cases(op, i, &f, &args)) == 1; i++) {
         kase c = {.f = f};
         snprintf(c.name, sizeof c.name, "%s case %d", lz_op_get(op)->text, i);
         if (can_compare(f)) {
-            bad += case_begin(&c, f, args) ? compare_case(&c, (uint32_t)i) : 0;
+            int wrong = case_begin(&c, f, args) ? compare_case(&c, (uint32_t)i) : 0;
             case_end(&c);
+            if (wrong)
+                show(f);
+            bad += wrong;
         }
         lz_gen_args_free(f, args);
         lz_func_free(f);
@@ -407,7 +420,7 @@ START_TEST(every_rule)
     ck_assert_msg(lz_set_device("REF:0") == LZ_OK, "%s", lz_last_error_text());
     for (int op = 1; op < LZ_OP_COUNT; op++)
         if (has_slope((lz_op)op))
-            bad += compare_row((lz_op)op);
+            bad += compare_row((lz_op)op, 0, INT_MAX);
     for (int op = 1; op < LZ_OP_COUNT; op++)
         for (int order = 1; has_slope((lz_op)op) && order <= 2; order++) {
             counts c = reached[order][op];
@@ -422,12 +435,32 @@ START_TEST(every_rule)
 }
 END_TEST
 
-int main(void)
+/* By hand: t_grad_rows ROW [CASE] */
+static lz_op by_hand = LZ_OP_NONE;
+static int by_hand_from, by_hand_to = INT_MAX;
+
+START_TEST(one_rule)
+{
+    ck_assert_msg(lz_set_device("REF:0") == LZ_OK, "%s", lz_last_error_text());
+    int bad = compare_row(by_hand, by_hand_from, by_hand_to);
+    fflush(stdout);
+    ck_assert_int_eq(bad, 0);
+}
+END_TEST
+
+int main(int argc, char **argv)
 {
     Suite *s = suite_create("grad_rows");
     TCase *t = tcase_create("rows");
+    if (argc > 1)
+        by_hand = lz_op_from_text(argv[1], strlen(argv[1]));
+    if (argc > 2)
+        by_hand_to = (by_hand_from = atoi(argv[2])) + 1;
     tcase_set_timeout(t, 600);
-    tcase_add_test(t, every_rule);
+    if (argc > 1)
+        tcase_add_test(t, one_rule);
+    else
+        tcase_add_test(t, every_rule);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
