@@ -50,6 +50,9 @@ lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor
 lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);
 lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
 lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a); /* rank 0 */
+/* Results as a loss: sum, which may be NULL, plus the sum of the products of y with the gradient g that
+ * arrives. */
+lz_tensor *lz_v_pair(const lz_vjp *v, lz_tensor *y, lz_tensor *g, lz_tensor *sum);
 /* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the inverse of reducing them). */
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);
 /* Of a product of factors x, the gradient by each: safe is x with 1 in the place of 0; p is what

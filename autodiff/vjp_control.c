@@ -18,18 +18,6 @@ static bool has_gradient(const lz_type *t)
 
 /* ---- the gradient of a region ---- */
 
-/* A region's results as a loss: the sum of their products with the gradients that arrive. */
-static lz_tensor *pair_up(const lz_vjp *v, lz_tensor *y, lz_tensor *g, lz_tensor *sum)
-{
-    lz_tensor *p = lz_v2(v, "multiply", y, lz_v_conj(v, g));
-    if (lz_dtype_is_complex(lz_dtype_of(p)))
-        p = lz_v1(v, "real", p);
-    p = lz_v_sum_all(v, p);
-    if (sum && lz_dtype_of(sum) != lz_dtype_of(p))
-        p = lz_hlo_convert_at(p, lz_dtype_of(sum), v->site);
-    return sum ? lz_v2(v, "add", sum, p) : p;
-}
-
 /* What is differentiated: a region's parameters are the first holes of the body; result k meets hole grad[k] (LZ_NOVAL: no gradient arrives); of the
  * parameters listed in `of` the gradients are the new region's results. */
 typedef struct lz_region_vjp {
@@ -47,8 +35,8 @@ static lz_status record_vjp(const lz_vjp *v, lz_body *b, const lz_region_vjp *q,
     LZ_TRY(lz_region_replay(f, b->holes.data, room, v->site));
     for (uint32_t k = 0; k < f->nresult; k++) {
         if (q->grad[k] != LZ_NOVAL)
-            loss = pair_up(v, lz_trace_tensor_of(room[k], v->site),
-                           lz_trace_tensor_of(b->holes.data[q->grad[k]], v->site), loss);
+            loss = lz_v_pair(v, lz_trace_tensor_of(room[k], v->site),
+                             lz_trace_tensor_of(b->holes.data[q->grad[k]], v->site), loss);
         lz_node_release(room[k]);
         room[k] = NULL;
     }

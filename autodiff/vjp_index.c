@@ -1,6 +1,7 @@
 /* vjp_index.c - gradients of gather and scatter.
  * gather clamps its starts, scatter drops what is out of bounds: the rules below make the two agree before transposing one into the other. */
-#include "autodiff/vjp.h"
+#include "autodiff/vjp_region.h"
+#include "base/alloc.h"
 #include "base/status.h"
 #include "ir/module.h"
 #include <lazuli/tensor.h>
@@ -8,6 +9,10 @@
 
 #define G (v->grad_out[0])
 #define TYPE(i) (v->sig->opnd[i])
+/* of scatter */
+#define INDICES (v->opnd[v->sig->nresult])
+#define INDEX_TYPE TYPE(v->sig->nresult)
+#define UPDATE_TYPE TYPE(v->sig->nresult + 1)
 
 static int copy_ints(int64_t *dst, const lz_ints *src)
 {
@@ -96,7 +101,7 @@ static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
     lz_gather_dims g = {.index_vector_dim = a->index_vector_dim,
                         .indices_are_sorted = a->indices_are_sorted};
     int64_t pad[LZ_MAX_RANK] = {0}, lo[LZ_MAX_RANK], hi[LZ_MAX_RANK], shift[LZ_MAX_RANK];
-    window_sizes(a, x, &TYPE(2)->shape, g.slice_sizes);
+    window_sizes(a, x, &UPDATE_TYPE->shape, g.slice_sizes);
     for (int k = 0; k < map->n; k++) {
         int64_t d = map->v[k], w = g.slice_sizes[d];
         pad[d] = w;
@@ -104,8 +109,8 @@ static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
         lo[k] = -w;
         hi[k] = x->dims[d];
     }
-    lz_tensor *idx = v->opnd[1];
-    const lz_type *it = TYPE(1);
+    lz_tensor *idx = INDICES;
+    const lz_type *it = INDEX_TYPE;
     if (it->dtype == LZ_U64) { /* what wraps would come back from below */
         static const int64_t from[LZ_MAX_RANK];
         idx = clamp_indices(v, idx, it, a->index_vector_dim, from, hi, map->n);
@@ -139,7 +144,7 @@ static lz_tensor *scatter_like(const lz_vjp *v, const char *comb, lz_tensor *x, 
     s.ninput_batch = copy_ints(s.input_batching_dims, &a->input_batching_dims);
     copy_ints(s.scatter_indices_batching_dims, &a->scatter_indices_batching_dims);
     s.nmap = copy_ints(s.scatter_dims_to_operand_dims, &a->scatter_dims_to_operand_dims);
-    return lz_hlo_scatter_at(comb, x, v->opnd[1], updates, &s, v->site);
+    return lz_hlo_scatter_at(comb, x, INDICES, updates, &s, v->site);
 }
 
 /* An update that replaces its element: when several hit one element the last one wins, found by scattering their numbers. */
@@ -201,11 +206,36 @@ static void scatter_product(const lz_vjp *v)
         v->grad_in[2] = lz_v_of_product(v, u0, u, read_back(v, p), read_back(v, count));
 }
 
+/* Any region, where no two updates meet: what stood there and the updates combined, in the place of it. */
+static lz_status scatter_any(const lz_vjp *v, lz_tensor **out)
+{
+    uint32_t n = v->sig->nresult;
+    lz_tensor **x = lz_calloc(3 * (size_t)n, sizeof *x), **y = x + 2 * n;
+    if (!x)
+        return LZ_FAIL(LZ_EMEM, "no memory for a scatter");
+    for (uint32_t k = 0; k < n; k++) {
+        x[k] = read_back(v, v->opnd[k]);
+        x[n + k] = v->opnd[n + 1 + k];
+    }
+    lz_status s = lz_v_apply(v, LZ_ATTR(scatter, v->sig->attr)->update_computation, x, y);
+    for (uint32_t k = 0; k < n && s == LZ_OK; k++)
+        out[k] = scatter_like(v, "assign", v->opnd[k], y[k]);
+    lz_free(x);
+    return s;
+}
+
 lz_status lz_vjp_scatter(const lz_vjp *v)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, v->sig->attr);
+    lz_op own = v->sig->nresult == 1 ? lz_region_as_binary(a->update_computation) : LZ_OP_NONE;
+    bool known = v->sig->nresult == 1 &&
+                 (is_assign(a->update_computation) || own == LZ_OP_ADD || own == LZ_OP_MULTIPLY ||
+                  own == LZ_OP_MAXIMUM || own == LZ_OP_MINIMUM);
+    if (!known && a->unique_indices)
+        return lz_v_composed(v, scatter_any);
     if (v->sig->nresult > 1)
-        return LZ_FAIL(LZ_EGRAD, "scatter of several inputs has no gradient rule");
+        return LZ_FAIL(LZ_EGRAD,
+                       "scatter of several inputs has a gradient only with unique_indices");
     if (is_assign(a->update_computation))
         return scatter_assign(v);
     lz_op comb = lz_region_as_binary(a->update_computation);
@@ -230,5 +260,6 @@ lz_status lz_vjp_scatter(const lz_vjp *v)
         scatter_product(v);
         return LZ_OK;
     }
-    return LZ_FAIL(LZ_EGRAD, "scatter with this region has no gradient rule");
+    return LZ_FAIL(LZ_EGRAD,
+                   "scatter with a region of its own has a gradient only with unique_indices");
 }

@@ -1,5 +1,6 @@
 /* vjp_reduce.c - gradients of reductions and of dot_general. */
-#include "autodiff/vjp.h"
+#include "autodiff/vjp_region.h"
+#include "base/alloc.h"
 #include "base/status.h"
 #include "ir/module.h"
 
@@ -14,6 +15,8 @@ static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz
     lz_tensor *hit = lz_v_cmp(v, LZ_HLO_EQ, X, lz_v_unreduce(v, R, dims, s));
     lz_tensor *ones = lz_hlo_convert_at(hit, TYPE(0)->dtype, v->site);
     lz_tensor *count = lz_hlo_reduce_at("add", ones, dims->v, dims->n, v->site);
+    /* none, where the initial value is the result */
+    count = lz_v2(v, "maximum", count, lz_v_const_like(v, v->sig->result[0], 1));
     lz_tensor *share = lz_v2(v, "divide", G, count);
     return lz_v_mask(v, hit, lz_v_unreduce(v, share, dims, s));
 }
@@ -35,16 +38,44 @@ static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_
     return lz_v_of_product(v, is0, safe, pg, n);
 }
 
+/* Any region: what is reduced goes in front, in order, and its rows are combined. */
+static lz_status reduce_any(const lz_vjp *v, lz_tensor **out)
+{
+    const lz_attr_reduce *a = LZ_ATTR(reduce, v->sig->attr);
+    const lz_type *t = TYPE(0), *r = v->sig->result[0];
+    uint32_t n = v->sig->nresult;
+    int64_t perm[LZ_MAX_RANK], rows = 1;
+    int k = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t d = 0; d < t->shape.rank; d++)
+            if (lz_ints_has(&a->dimensions, d) == (pass == 0)) {
+                rows *= pass == 0 ? t->shape.dims[d] : 1;
+                perm[k++] = d;
+            }
+    for (uint32_t i = 0; i < n; i++) {
+        lz_tensor *x = lz_hlo_transpose_at(v->opnd[i], perm, k, v->site);
+        out[i] = lz_hlo_reshape_at(x, LZ_SHAPE(rows, r->nelem), v->site);
+    }
+    LZ_TRY(lz_v_fold(v, a->body, v->opnd + n, out, rows, r->nelem));
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = lz_hlo_reshape_at(out[i], r->shape, v->site);
+    return LZ_OK;
+}
+
+/* Sums and products, extrema: without a tree. */
+static bool has_own_rule(lz_op comb)
+{
+    return comb == LZ_OP_ADD || comb == LZ_OP_MULTIPLY || comb == LZ_OP_MAXIMUM ||
+           comb == LZ_OP_MINIMUM;
+}
+
 lz_status lz_vjp_reduce(const lz_vjp *v)
 {
     const lz_attr_reduce *a = LZ_ATTR(reduce, v->sig->attr);
-    lz_op comb = lz_region_as_binary(a->body);
+    lz_op comb = v->sig->nresult == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
     const lz_shape *s = &TYPE(0)->shape;
-    if (v->sig->nresult > 1 || comb == LZ_OP_NONE)
-        return LZ_FAIL(LZ_EGRAD, "reduce with a region of its own has no gradient rule");
-    if (v->need[1] && comb != LZ_OP_ADD)
-        return LZ_FAIL(LZ_EGRAD,
-                       "reduce: the initial value has a gradient only when the region is add");
+    if (!has_own_rule(comb) || (v->need[1] && comb != LZ_OP_ADD))
+        return lz_v_composed(v, reduce_any);
     if (v->need[1])
         v->grad_in[1] = lz_v_sum_all(v, G);
     if (!v->need[0])
@@ -53,15 +84,12 @@ lz_status lz_vjp_reduce(const lz_vjp *v)
     case LZ_OP_ADD:
         v->grad_in[0] = lz_v_unreduce(v, G, &a->dimensions, s);
         return LZ_OK;
-    case LZ_OP_MAXIMUM:
-    case LZ_OP_MINIMUM:
-        v->grad_in[0] = reduce_extremum(v, &a->dimensions, s);
-        return LZ_OK;
     case LZ_OP_MULTIPLY:
         v->grad_in[0] = reduce_product(v, &a->dimensions, s);
         return LZ_OK;
     default:
-        return LZ_FAIL(LZ_EGRAD, "reduce with %s has no gradient rule", lz_op_get(comb)->text);
+        v->grad_in[0] = reduce_extremum(v, &a->dimensions, s);
+        return LZ_OK;
     }
 }
 

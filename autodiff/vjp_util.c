@@ -74,6 +74,17 @@ lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a)
     return rank > 0 ? lz_hlo_reduce_at("add", a, dims, rank, v->site) : a;
 }
 
+lz_tensor *lz_v_pair(const lz_vjp *v, lz_tensor *y, lz_tensor *g, lz_tensor *sum)
+{
+    lz_tensor *p = lz_v2(v, "multiply", y, lz_v_conj(v, g));
+    if (lz_dtype_is_complex(lz_dtype_of(p)))
+        p = lz_v1(v, "real", p);
+    p = lz_v_sum_all(v, p);
+    if (sum && lz_dtype_of(sum) != lz_dtype_of(p))
+        p = lz_hlo_convert_at(p, lz_dtype_of(sum), v->site);
+    return sum ? lz_v2(v, "add", sum, p) : p;
+}
+
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape)
 {
     int64_t kept[LZ_MAX_RANK];

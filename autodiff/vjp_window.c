@@ -1,10 +1,12 @@
 /* vjp_window.c - gradients of reduce_window, select_and_scatter and convolution.
  * Each is linear in what it sums, and its transpose is one of the three again: the windows in which an element lies are windows too. */
-#include "autodiff/vjp.h"
+#include "autodiff/vjp_region.h"
 #include "base/status.h"
 #include "ir/module.h"
 #include "ir/window.h"
+#include "runtime/trace.h"
 #include <lazuli/tensor.h>
+#include <math.h>
 #include <string.h>
 
 #define X (v->opnd[0])
@@ -55,19 +57,37 @@ static lz_tensor *add_at(const lz_vjp *v, const lz_type *t, lz_tensor *position,
                              v->site);
 }
 
+/* The initial value is one that no element is beyond: a constant of the lowest, or highest, value. */
+static bool is_neutral(const lz_vjp *v, bool max)
+{
+    lz_node *n = lz_trace_node_of(v->opnd[v->sig->nopnd / 2]);
+    bool is = n && n->kind == LZ_NODE_CONST && lz_dtype_is_float(TYPE(0)->dtype);
+    double x = is ? lz_elem_get_f64(TYPE(0)->dtype, n->imm, 0) : 0;
+    lz_node_release(n);
+    return is && isinf(x) && (x < 0) == max;
+}
+
+/* Where the initial value is beyond all elements of a window, no element has a gradient. */
 static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window *w)
 {
     lz_window_dims d = {0};
-    bool dilated = false;
+    lz_tensor *position = NULL, *g = G;
+    bool dilated = false, neutral = is_neutral(v, max);
     for (int k = 0; k < TYPE(0)->shape.rank; k++) {
         set_window(&d, k, &w[k]);
         dilated |= w[k].base != 1 || w[k].dilation != 1;
     }
-    if (!dilated)
-        return lz_hlo_select_and_scatter_at(max ? LZ_HLO_GE : LZ_HLO_LE, "add", X, G, &d, v->site);
-    lz_tensor *position;
-    (void)lz_hlo_reduce_window_arg_at(max, X, &d, &position, v->site);
-    return add_at(v, TYPE(0), position, G);
+    lz_tensor *best =
+        dilated || !neutral ? lz_hlo_reduce_window_arg_at(max, X, &d, &position, v->site) : NULL;
+    if (!neutral) {
+        lz_tensor *init = lz_hlo_broadcast_in_dim_at(v->opnd[v->sig->nopnd / 2],
+                                                     v->sig->result[0]->shape, NULL, 0, v->site);
+        lz_tensor *beyond = lz_v_cmp(v, max ? LZ_HLO_GT : LZ_HLO_LT, init, best);
+        g = lz_v_mask(v, lz_v1(v, "not", beyond), g);
+    }
+    return dilated ? add_at(v, TYPE(0), position, g)
+                   : lz_hlo_select_and_scatter_at(max ? LZ_HLO_GE : LZ_HLO_LE, "add", X, g, &d,
+                                                  v->site);
 }
 
 /* ---- products of windows ---- */
@@ -102,8 +122,8 @@ static lz_tensor *window_positions(const lz_vjp *v, const lz_window *w, const lz
     return at;
 }
 
-/* The operand with its gaps and padding, filled with the initial value; and its gradient from that of this. */
-static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, lz_tensor *back)
+/* Operand k with its gaps and padding, filled with its initial value; and its gradient from that of this. */
+static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, uint32_t k, lz_tensor *back)
 {
     const lz_type *t = TYPE(0);
     int64_t low[LZ_MAX_RANK], high[LZ_MAX_RANK], gaps[LZ_MAX_RANK],
@@ -115,9 +135,10 @@ static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, lz_tensor *back)
         limit[d] = reach(t->shape.dims[d], w[d].base);
         step[d] = w[d].base;
     }
-    lz_tensor *with = back ? lz_hlo_constant_at(t->dtype, 0, v->site) : v->opnd[1];
+    lz_tensor *with =
+        back ? lz_hlo_constant_at(t->dtype, 0, v->site) : v->opnd[k + v->sig->nopnd / 2];
     if (!back)
-        return lz_hlo_pad_at(X, with, low, high, gaps, t->shape.rank, v->site);
+        return lz_hlo_pad_at(v->opnd[k], with, low, high, gaps, t->shape.rank, v->site);
     lz_tensor *g = lz_hlo_pad_at(back, with, low, high, NULL, t->shape.rank, v->site);
     return lz_hlo_slice_at(g, start, limit, step, t->shape.rank, v->site);
 }
@@ -129,7 +150,7 @@ static lz_tensor *product(const lz_vjp *v, const lz_window *w)
     int64_t size = 1;
     for (int d = 0; d < t->shape.rank; d++)
         size *= w[d].size;
-    lz_tensor *full = fill_up(v, w, NULL);
+    lz_tensor *full = fill_up(v, w, 0, NULL);
     lz_shape padded = lz_shape_of(full), all = LZ_SHAPE(r->nelem * size),
              rows = LZ_SHAPE(r->nelem, size);
     const lz_type *pt = lz_type_get(t->dtype, &padded), *at = lz_type_get(LZ_I64, &all),
@@ -152,7 +173,42 @@ static lz_tensor *product(const lz_vjp *v, const lz_window *w)
     p = lz_v2(v, "multiply", lz_hlo_reshape_at(G, lz_shape_make(1, &r->nelem), v->site), p);
     lz_tensor *g = lz_v_of_product(v, is0, safe, lz_v_unreduce(v, p, &row, &rows),
                                    lz_v_unreduce(v, count, &row, &rows));
-    return fill_up(v, w, add_at(v, pt, position, lz_hlo_reshape_at(g, all, v->site)));
+    return fill_up(v, w, 0, add_at(v, pt, position, lz_hlo_reshape_at(g, all, v->site)));
+}
+
+/* Any region: the elements of all windows side by side, those of one below each other, and their rows combined. */
+static lz_status any_window(const lz_vjp *v, lz_tensor **out)
+{
+    const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, v->sig->attr);
+    const lz_type *r = v->sig->result[0];
+    uint32_t n = v->sig->nresult;
+    lz_window w[LZ_MAX_RANK];
+    int64_t size = 1;
+    if (r->nelem == 0)
+        return LZ_OK;
+    for (int d = 0; d < r->shape.rank; d++) {
+        w[d] = lz_window_of_reduce(a, d);
+        size *= w[d].size;
+    }
+    lz_shape all = LZ_SHAPE(r->nelem * size);
+    const lz_type *at = lz_type_get(LZ_I64, &all);
+    if (!at)
+        return lz_error_get()->status;
+    for (uint32_t k = 0; k < n; k++) {
+        lz_tensor *full = fill_up(v, w, k, NULL);
+        lz_shape padded = lz_shape_of(full);
+        LZ_TRY(lz_status_of(full));
+        lz_gather_dims d = {
+            .ncollapsed = 1, .nstart_map = 1, .slice_sizes = {1}, .index_vector_dim = 1};
+        lz_tensor *flat = lz_hlo_reshape_at(full, LZ_SHAPE(lz_numel(full)), v->site);
+        lz_tensor *x = lz_hlo_gather_at(flat, window_positions(v, w, &padded, at), &d, v->site);
+        x = lz_hlo_reshape_at(x, LZ_SHAPE(r->nelem, size), v->site);
+        out[k] = lz_hlo_transpose_at(x, (const int64_t[]){1, 0}, 2, v->site);
+    }
+    LZ_TRY(lz_v_fold(v, a->body, v->opnd + n, out, size, r->nelem));
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = lz_hlo_reshape_at(out[k], r->shape, v->site);
+    return LZ_OK;
 }
 
 /* 1: the largest and its position, -1: the smallest, 0: another region. */
@@ -175,12 +231,11 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     lz_window w[LZ_MAX_RANK];
     if ((comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM) && !lz_dtype_is_complex(TYPE(0)->dtype))
         arg = comb == LZ_OP_MAXIMUM ? 1 : -1;
-    if (comb != LZ_OP_ADD && comb != LZ_OP_MULTIPLY && arg == 0)
-        return LZ_FAIL(LZ_EGRAD, "reduce_window with %s has no gradient rule",
-                       comb == LZ_OP_NONE ? "a region of its own" : lz_op_get(comb)->text);
-    for (uint32_t k = v->sig->nopnd / 2; k < v->sig->nopnd; k++)
-        if (v->need[k])
-            return LZ_FAIL(LZ_EGRAD, "reduce_window: the initial value has no gradient");
+    bool any = comb != LZ_OP_ADD && comb != LZ_OP_MULTIPLY && arg == 0;
+    for (uint32_t k = 1; k < v->sig->nopnd; k++)
+        any |= v->need[k];
+    if (any)
+        return lz_v_composed(v, any_window);
     for (int d = 0; d < TYPE(0)->shape.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
     if (v->need[0] && G)
