@@ -404,13 +404,14 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
     return st == LZ_OK && product ? nudge_products(r, s, opnd, out) : st;
 }
 
-/* Transforms move by unit roundoff * log2 of the elements * the norm of what is transformed together; with anything that is not finite in it,
- * anywhere. */
+/* Transforms move by unit roundoff * log2 of the elements * the norm of what is transformed together, and each product on the way by the least
+ * number; with anything that is not finite in it, anywhere. */
 static lz_status nudge_fft(runner *r, const lz_sig *s, const lz_literal *x, lz_literal *out)
 {
     const lz_attr_fft *a = LZ_ATTR(fft, s->attr);
     lz_dtype d = x->type->dtype, od = out->type->dtype;
-    double n = 1, eps = lz_dtype_part(d) == LZ_F64 ? 0x1p-53 : 0x1p-24, norm = 0;
+    bool dbl = lz_dtype_part(d) == LZ_F64;
+    double n = 1, eps = dbl ? 0x1p-53 : 0x1p-24, tiny = dbl ? 0x1p-1074 : 0x1p-149, norm = 0;
     for (int k = 0; k < a->fft_length.n; k++)
         n *= (double)a->fft_length.v[k];
     for (int64_t i = 0; i < x->type->nelem; i++) {
@@ -419,7 +420,7 @@ static lz_status nudge_fft(runner *r, const lz_sig *s, const lz_literal *x, lz_l
         norm = hypot(norm, (double)lz_cx_abs(v)); /* of the whole operand: more than of each part */
     }
     bool inverse = a->fft_type == LZ_IFFT || a->fft_type == LZ_IRFFT;
-    double bound = 6 * eps * (2 + log2(n + 1)) * norm / (inverse ? n : 1);
+    double bound = 6 * (2 + log2(n + 1)) * (eps * norm / (inverse ? n : 1) + tiny * n);
     for (int64_t i = 0; i < out->type->nelem; i++) {
         double to = isfinite(bound) ? 1 : move_of(r) < 0 ? NAN : INFINITY;
         if (lz_dtype_is_complex(od)) {

@@ -65,6 +65,18 @@ static double scale_of(const mover *m, const lz_literal *x, int64_t i, double mo
            sqrt(fabs((double)get(x, first + col * n + col).re));
 }
 
+/* Of Cholesky's operand the diagonal grows where the rest shrinks: so one of two opposite moves makes a matrix of less than full rank
+ * positive definite, and the other one does not. */
+static lz_cx opposed(const mover *m, const lz_literal *x, int64_t i, lz_cx by, lz_cx v)
+{
+    int64_t n = extent(x->type, 1);
+    if (m->s->op == LZ_OP_CHOLESKY && i / n % n != i % n) {
+        by.re = v.re < 0 ? by.re : -by.re;
+        by.im = v.im < 0 ? by.im : -by.im;
+    }
+    return (lz_cx){v.re + by.re, v.im + by.im};
+}
+
 static lz_literal *moved(const mover *m, uint32_t k, const lz_literal *x)
 {
     const lz_type *t = lz_type_get(m->wide, &x->type->shape);
@@ -77,8 +89,9 @@ static lz_literal *moved(const mover *m, uint32_t k, const lz_literal *x)
         double by =
             m->eps * scale_of(m, x, i, most) + (m->s->op == LZ_OP_CHOLESKY || k ? m->tiny : 0);
         if (isfinite(by) && finite_(v)) {
-            v.re += m->move(m->ctx) * by;
-            v.im += lz_dtype_is_complex(m->wide) ? m->move(m->ctx) * by : 0;
+            lz_cx to = {m->move(m->ctx) * by, 0};
+            to.im = lz_dtype_is_complex(m->wide) ? m->move(m->ctx) * by : 0;
+            v = opposed(m, x, i, to, v);
         }
         set(out, i, v);
     }
