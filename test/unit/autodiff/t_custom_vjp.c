@@ -370,6 +370,54 @@ START_TEST(nothing_is_kept_where_no_gradient_is)
 }
 END_TEST
 
+static void counted_call(lz_tensor *const *in, lz_tensor **out, lz_tensor **kept, void *user)
+{
+    (void)user;
+    lz_ffi_type t = {LZ_F64, lz_shape_of(in[0])};
+    out[0] = kept[0] = lz_custom_call("counted", NULL, in, 1, &t, 1, NULL);
+}
+static void counted_round(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)i;
+    lz_tensor *x = lz_mul_scalar(in[0], -0.5);
+    OK(lz_custom_vjp(counted_call, itself, &x, 1, 1, 1, user, out));
+}
+static int64_t part;
+static void counted_part(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)i;
+    OK(lz_fori(0, part, in, 1, counted_round, user, out));
+}
+
+/* Value and gradient of rounds, and how often one was executed. */
+static int rounds(int64_t outer, int64_t inner, double out[2])
+{
+    lz_tensor *x = vec(1, at), *y, *g;
+    part = inner;
+    calls = 0;
+    OK(lz_fori(0, outer, &x, 1, inner ? counted_part : counted_round, NULL, &y));
+    OK(lz_grad(lz_sum(y), &x, 1, &g));
+    lz_tensor *both[2] = {y, g};
+    OK(lz_sync(both, 2, true));
+    OK(lz_to_host(y, &out[0], sizeof *out));
+    OK(lz_to_host(g, &out[1], sizeof *out));
+    return calls;
+}
+
+/* The loop, the loop that keeps what its rounds start from, and the way back; parts of a loop are worked out once more. */
+START_TEST(a_gradient_runs_a_loop_a_fixed_number_of_times)
+{
+    rt_use(rt_devices[_i]);
+    OK(lz_ffi_register("counted", counted, NULL));
+    double few[2], all[2], parts[2];
+    ck_assert_int_le(rounds(8, 0, few), 3 * 8);
+    ck_assert_int_le(rounds(64, 0, all), 3 * 64);
+    ck_assert_int_le(rounds(8, 8, parts), 5 * 64);
+    for (int k = 0; k < 2; k++)
+        ck_assert_msg(fabs(all[k] - parts[k]) <= 1e-12 * fabs(all[k]), "%g, %g", all[k], parts[k]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("custom_vjp");
@@ -382,6 +430,7 @@ int main(void)
     tcase_add_loop_test(t, an_input_that_is_the_same_for_all_examples, 0, 2);
     tcase_add_loop_test(t, a_custom_call_has_all_derivatives, 0, 2);
     tcase_add_loop_test(t, straight_through_and_reversed, 0, 2);
+    tcase_add_loop_test(t, a_gradient_runs_a_loop_a_fixed_number_of_times, 0, 2);
     tcase_add_test(t, mistakes_have_names);
     tcase_add_test(t, nothing_is_kept_where_no_gradient_is);
     suite_add_tcase(s, t);
