@@ -136,6 +136,40 @@ lz_status lz_kernel_finish(lz_kernel *k)
     return lz_kernel_encode(k);
 }
 
+/* ---- rows ---- */
+
+bool lz_kernel_has_rows(const lz_kernel *k)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (k->stages[s].keeps || k->stages[s].nrow)
+            return true;
+    return false;
+}
+
+const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r)
+{
+    if (s < 0 || (uint32_t)s >= k->nstage || r < 0)
+        return NULL;
+    const lz_stage *st = &k->stages[s];
+    if (st->keeps)
+        return r == 0 && st->ninner == 2 ? &st->extent[0] : NULL;
+    return (uint32_t)r < st->nrow && st->ninner == 1 ? &st->extent[0] : NULL;
+}
+
+lz_dtype lz_row_dtype(const lz_kernel *k, int32_t s, int32_t r)
+{
+    const lz_stage *st = &k->stages[s];
+    return st->keeps ? st->reds[0].acc_dtype[0] : st->sops[st->row[r]].dtype;
+}
+
+const lz_sop *lz_kept_product(const lz_stage *st)
+{
+    if (!st->keeps || st->nred != 1 || st->reds[0].comb != LZ_OP_ADD)
+        return NULL;
+    const lz_sop *p = &st->sops[st->reds[0].value[0]];
+    return p->kind == LZ_S_EW && p->op == LZ_OP_MULTIPLY ? p : NULL;
+}
+
 /* ---- dependences ---- */
 
 static uint32_t deps_of_access(const lz_kernel *k, const lz_stage *st, const lz_access *a,
@@ -170,6 +204,8 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
             dep[i] = memory | outer;
         else if (s->kind == LZ_S_SORTED)
             dep[i] = memory | outer | LZ_DEP_INNER(k, st);
+        else if (s->kind == LZ_S_ROW)
+            dep[i] = memory | outer | 1u << (k->nouter + st->ninner - 1);
         const int32_t opnd[3] = {s->a, s->b, s->c};
         for (int j = 0; j < lz_sop_arity(s); j++)
             dep[i] |= dep[opnd[j]];

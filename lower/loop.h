@@ -10,6 +10,12 @@
  * a column sum has columns outside and rows inside; a matrix product is outer [batch.., m, n],
  * stage 0 with inner [k..] reducing multiply(a, b) with add, stage 1 the epilogue (kernel->dot says
  * so, so that a backend may tile it).
+ * Products may follow one another through rows: a stage that `keeps` has two inner loops, and one sum
+ * over the second for each index of the first; these sums are a row of the outer point, as are the
+ * values that other stages name. Later stages read them with LZ_S_ROW, so attention is outer [batch..,
+ * query]: scores (kept), maximum, exponentials (a row) and their sum, quotients (a row), product with
+ * the values (kept), store. Nothing of a row is in memory; a backend works on several points of the last
+ * outer loop at a time.
  * A sort is two stages over the same rows: the first keeps its values as rows and reorders them,
  * the second reads them with LZ_S_SORTED.
  * Gathers add computed indices to an address, padding guards a load, a scatter is a serial kernel
@@ -34,7 +40,8 @@ enum {
     LZ_DYN_MAX = LZ_MAX_RANK,
     LZ_KBUF_MAX = 64,
     LZ_STAGE_MAX = 16,
-    LZ_SORT_MAX = 16
+    LZ_SORT_MAX = 16,
+    LZ_ROW_MAX = 8
 };
 
 typedef struct lz_sz {
@@ -75,7 +82,10 @@ typedef enum lz_sop_kind {
     LZ_S_ELT,
     /* element of sorted row b of earlier stage a, at the position of this point among those of the
      * inner loops */
-    LZ_S_SORTED
+    LZ_S_SORTED,
+    /* element of row b of earlier stage a (of one that keeps: b is 0, its sums) at the index of the
+     * last inner loop; 16-bit floats are rounded already */
+    LZ_S_ROW
 } lz_sop_kind;
 
 typedef struct lz_sop {
@@ -134,7 +144,12 @@ typedef struct lz_stage {
     uint32_t nacc;
     lz_red *reds;
     uint32_t nred;
-    lz_sort *sort;    /* NULL: none */
+    lz_sort *sort; /* NULL: none */
+    /* inner is [n, k]: one reduction, a sum over k of a * b for each n. a does not depend on n, b not
+     * on the last outer loop; a may be a row */
+    bool keeps;
+    uint32_t nrow; /* values kept at every point of the one inner loop */
+    int32_t row[LZ_ROW_MAX];
     lz_store *stores; /* done at every point of the stage's loops */
     uint32_t nstore;
 } lz_stage;
@@ -182,6 +197,10 @@ typedef struct lz_kernel {
     size_t ncanon;
 } lz_kernel;
 
+/* When products are joined through rows: never, where that is worth it, wherever it can be done. */
+typedef enum lz_rows_use { LZ_ROWS_NEVER, LZ_ROWS_WORTH, LZ_ROWS_ALWAYS } lz_rows_use;
+/* Whether some stage keeps rows. */
+bool lz_kernel_has_rows(const lz_kernel *k);
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);
 /* decide slots, canonical bytes, hash; then immutable */

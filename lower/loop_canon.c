@@ -6,7 +6,7 @@
 #include "lower/loop_impl.h"
 #include <string.h>
 
-enum { CANON_VERSION = 2 };
+enum { CANON_VERSION = 3 };
 
 /* One byte for the sizes that are common, and what an access does not have. */
 enum { SZ_SLOT, SZ_ZERO, SZ_ONE, SZ_MINUS_ONE, SZ_BAKED };
@@ -69,6 +69,7 @@ static void put_sop(lz_buf *b, const lz_sop *s)
         break;
     case LZ_S_RED:
     case LZ_S_SORTED:
+    case LZ_S_ROW:
         put_i32(b, s->a);
         put_i32(b, s->b);
         break;
@@ -120,6 +121,14 @@ static void put_sort(lz_buf *b, const lz_sort *r)
     put_i32(b, r->less);
 }
 
+/* The number of rows; one more than there may be: it keeps. */
+static void put_rows(lz_buf *b, const lz_stage *st)
+{
+    lz_buf_u8(b, st->keeps ? LZ_ROW_MAX + 1 : (uint8_t)st->nrow);
+    for (uint32_t j = 0; j < st->nrow && !st->keeps; j++)
+        put_i32(b, st->row[j]);
+}
+
 static void put_stage(lz_buf *b, const lz_kernel *k, const lz_stage *st)
 {
     uint32_t nloop = k->nouter + st->ninner;
@@ -134,6 +143,7 @@ static void put_stage(lz_buf *b, const lz_kernel *k, const lz_stage *st)
     for (uint32_t i = 0; i < st->nred; i++)
         put_red(b, &st->reds[i]);
     put_sort(b, st->sort);
+    put_rows(b, st);
     lz_buf_u32(b, st->nstore);
     for (uint32_t i = 0; i < st->nstore; i++) {
         put_access(b, &st->stores[i].at, nloop);
@@ -296,7 +306,7 @@ static void take_ew(dec *d, lz_sop *s)
 static void take_sop(dec *d, lz_sop *s)
 {
     *s = (lz_sop){.a = -1, .b = -1, .c = -1, .size = {0, -1}};
-    s->kind = (lz_sop_kind)take_small(d, LZ_S_SORTED);
+    s->kind = (lz_sop_kind)take_small(d, LZ_S_ROW);
     s->dtype = (lz_dtype)take_small(d, LZ_DTYPE_COUNT - 1);
     switch (s->kind) {
     case LZ_S_CONST:
@@ -307,6 +317,7 @@ static void take_sop(dec *d, lz_sop *s)
         break;
     case LZ_S_RED:
     case LZ_S_SORTED:
+    case LZ_S_ROW:
         s->a = take_i32(d);
         s->b = take_i32(d);
         break;
@@ -363,6 +374,15 @@ static void take_sort(dec *d, lz_stage *st)
     r->less = take_i32(d);
 }
 
+static void take_rows(dec *d, lz_stage *st)
+{
+    uint32_t n = take_small(d, LZ_ROW_MAX + 1);
+    st->keeps = n > LZ_ROW_MAX;
+    st->nrow = st->keeps ? 0 : n;
+    for (uint32_t j = 0; j < st->nrow; j++)
+        st->row[j] = take_i32(d);
+}
+
 static void take_stage(dec *d, lz_stage *st)
 {
     st->ninner = take_small(d, LZ_LOOP_MAX - d->k->nouter);
@@ -378,6 +398,7 @@ static void take_stage(dec *d, lz_stage *st)
         take_red(d, &st->reds[i]);
     if (!d->r.failed && !d->nomem)
         take_sort(d, st);
+    take_rows(d, st);
     st->stores = take_array(d, 15, sizeof *st->stores, &st->nstore);
     for (uint32_t i = 0; i < st->nstore && !d->r.failed; i++) {
         take_access(d, &st->stores[i].at, nloop);

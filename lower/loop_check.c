@@ -12,6 +12,7 @@ typedef struct ctx {
     uint32_t stage;
     uint32_t nred_out[LZ_STAGE_MAX]; /* accumulators of each earlier stage */
     uint32_t *dep;                   /* of the stage's scalar ops */
+    bool rows;                       /* some stage keeps rows */
 } ctx;
 
 #define BAD(c, fmt, ...)                                                                           \
@@ -177,6 +178,8 @@ static lz_status check_red_read(const ctx *c, uint32_t i, const lz_sop *s)
     if (s->b < 0 || (uint32_t)s->b >= c->nred_out[s->a])
         return BAD(c, "%%%u: accumulator %d of the %u of stage %d", i, s->b, c->nred_out[s->a],
                    s->a);
+    if (c->k->stages[s->a].keeps)
+        return BAD(c, "%%%u: stage %d keeps its sums as a row", i, s->a);
     uint32_t k = 0;
     const lz_red *r = find_acc(&c->k->stages[s->a], (uint32_t)s->b, &k);
     if (r->acc_dtype[k] != s->dtype)
@@ -209,6 +212,20 @@ static lz_status check_sorted_read(const ctx *c, uint32_t i, const lz_sop *s)
     return LZ_OK;
 }
 
+static lz_status check_row_read(const ctx *c, uint32_t i, const lz_sop *s)
+{
+    const lz_sz *from =
+        s->a >= 0 && (uint32_t)s->a < c->stage ? lz_row_extent(c->k, s->a, s->b) : NULL;
+    if (!from)
+        return BAD(c, "%%%u: row %d of stage %d is not there", i, s->b, s->a);
+    if (c->st->ninner == 0 || from->v != c->st->extent[c->st->ninner - 1].v)
+        return BAD(c, "%%%u: a row of %" PRId64 " is read along another loop", i, from->v);
+    if (lz_row_dtype(c->k, s->a, s->b) != s->dtype)
+        return BAD(c, "%%%u: row %d.%d is %s, read as %s", i, s->a, s->b,
+                   lz_dtype_name(lz_row_dtype(c->k, s->a, s->b)), lz_dtype_name(s->dtype));
+    return LZ_OK;
+}
+
 static lz_status check_sop(const ctx *c, uint32_t i)
 {
     const lz_sop *s = &c->st->sops[i];
@@ -229,6 +246,8 @@ static lz_status check_sop(const ctx *c, uint32_t i)
         return check_red_read(c, i, s);
     case LZ_S_SORTED:
         return check_sorted_read(c, i, s);
+    case LZ_S_ROW:
+        return check_row_read(c, i, s);
     case LZ_S_EW:
         return check_ew(c, i, s, c->st->sops);
     case LZ_S_ACC:
@@ -339,6 +358,75 @@ static lz_status check_sort(const ctx *c)
     return LZ_OK;
 }
 
+/* ---- rows ---- */
+
+static bool row_dtype_ok(lz_dtype d)
+{
+    return d == LZ_F32 || d == LZ_F64 || is_16(d);
+}
+
+/* The left factor is a row, or both factors are made of memory and sizes alone. */
+static lz_status check_kept_factors(const ctx *c, const lz_sop *mul)
+{
+    const lz_stage *st = c->st;
+    const lz_sop *a = &st->sops[mul->a];
+    int32_t row = a->kind == LZ_S_EW && a->op == LZ_OP_CONVERT ? a->a : mul->a;
+    for (uint32_t i = 0; i < st->nsop; i++)
+        if (st->sops[i].kind == LZ_S_RED || st->sops[i].kind == LZ_S_SORTED ||
+            (st->sops[i].kind == LZ_S_ROW && (int32_t)i != row))
+            return BAD(c, "%%%u: a factor of kept sums has a value of an earlier stage below it",
+                       i);
+    if (st->sops[row].kind == LZ_S_ROW && row != mul->a &&
+        !accumulates(st->sops[row].dtype, a->dtype))
+        return BAD(c, "%%%d: a row of %s as %s", mul->a, lz_dtype_name(st->sops[row].dtype),
+                   lz_dtype_name(a->dtype));
+    /* factors are laid out for many outer points at once */
+    for (uint32_t i = 0; i < st->nacc; i++)
+        if (c->k->buf[st->accs[i].buf].written)
+            return BAD(c, "access %u: kept sums read buffer %u, which is written", i,
+                       st->accs[i].buf);
+    return LZ_OK;
+}
+
+static lz_status check_kept(const ctx *c, const uint32_t *dep)
+{
+    const lz_stage *st = c->st;
+    const lz_sop *mul = lz_kept_product(st);
+    if (st->ninner != 2 || st->nstore || st->nrow || !mul || st->reds[0].nacc != 1)
+        return BAD(c, "%u loops and %u stores: kept sums are those of one product", st->ninner,
+                   st->nstore);
+    lz_dtype d = st->reds[0].acc_dtype[0];
+    const lz_sop *init = &st->sops[st->reds[0].init[0]];
+    if ((d != LZ_F32 && d != LZ_F64) || mul->dtype != d)
+        return BAD(c, "kept sums of %s", lz_dtype_name(d));
+    if (init->kind != LZ_S_CONST || init->bits << (d == LZ_F32 ? 33 : 1))
+        return BAD(c, "kept sums start from 0, not %%%d", st->reds[0].init[0]);
+    if ((dep[mul->a] >> c->k->nouter & 1) || (dep[mul->b] >> (c->k->nouter - 1) & 1))
+        return BAD(c, "%%%d or %%%d depends on a loop that is the other factor's", mul->a, mul->b);
+    return check_kept_factors(c, mul);
+}
+
+static lz_status check_rows(const ctx *c)
+{
+    const lz_kernel *k = c->k;
+    const lz_stage *st = c->st;
+    if (k->serial || k->dot.is_dot || k->nouter == 0 || k->nouter == LZ_OUTER_MAX ||
+        k->vec != LZ_VEC_INNER || st->sort)
+        return BAD(c,
+                   "rows in a kernel of %u outer loops that is serial, a product or a sort, or has "
+                   "other vectors",
+                   k->nouter);
+    if (!st->keeps && st->ninner > 1)
+        return BAD(c, "%u inner loops beside rows", st->ninner);
+    if (st->nrow > LZ_ROW_MAX || (st->nrow && st->ninner != 1))
+        return BAD(c, "%u rows of %u inner loops", st->nrow, st->ninner);
+    for (uint32_t j = 0; j < st->nrow; j++)
+        if (st->row[j] < 0 || (uint32_t)st->row[j] >= st->nsop ||
+            !row_dtype_ok(st->sops[st->row[j]].dtype))
+            return BAD(c, "row %u is %%%d of %u ops", j, st->row[j], st->nsop);
+    return LZ_OK;
+}
+
 /* ---- stages ---- */
 
 static lz_status check_store(const ctx *c, uint32_t i)
@@ -384,8 +472,10 @@ static lz_status check_stage(ctx *c, int64_t outer_points)
         LZ_TRY(check_store(c, i));
     if (st->sort)
         LZ_TRY(check_sort(c));
+    if (c->rows)
+        LZ_TRY(check_rows(c));
     if (st->nred == 0)
-        return LZ_OK;
+        return st->keeps ? BAD(c, "%u sums to keep", st->nred) : LZ_OK;
     c->dep = lz_calloc(st->nsop + 1, sizeof *c->dep);
     if (!c->dep)
         return LZ_FAIL(LZ_EMEM, "kernel '%s': no memory to verify %u ops", c->k->name, st->nsop);
@@ -395,6 +485,8 @@ static lz_status check_stage(ctx *c, int64_t outer_points)
         s = check_red(c, i);
         c->nred_out[c->stage] += st->reds[i].nacc;
     }
+    if (s == LZ_OK && st->keeps)
+        s = check_kept(c, c->dep);
     lz_free(c->dep);
     c->dep = NULL;
     return s;
@@ -460,7 +552,7 @@ lz_status lz_kernel_verify(const lz_kernel *k)
                        (int)k->vec, k->nouter);
     int64_t points = 1;
     LZ_TRY(check_extents(k, k->outer, k->nouter, &points));
-    ctx c = {.k = k};
+    ctx c = {.k = k, .rows = lz_kernel_has_rows(k)};
     for (c.stage = 0; c.stage < k->nstage; c.stage++) {
         c.st = &k->stages[c.stage];
         LZ_TRY(check_stage(&c, points));

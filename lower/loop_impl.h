@@ -35,6 +35,12 @@ static inline int64_t lz_sz_value(lz_sz s, const int64_t *args)
 #define LZ_DEP_INNER(k, st) ((uint32_t)(((1u << (st)->ninner) - 1) << (k)->nouter))
 void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep);
 
+/* How many elements row `r` of stage `s` has, NULL when there is no such row; its dtype. */
+const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r);
+lz_dtype lz_row_dtype(const lz_kernel *k, int32_t s, int32_t r);
+/* What a stage that keeps sums up: the product of its factors a and b. NULL: it is none. */
+const lz_sop *lz_kept_product(const lz_stage *st);
+
 /* ---- attribute records of elementwise ops (no regions) ---- */
 void lz_ewattr_put(lz_buf *out, const lz_attr *a);
 /* Reads what lz_ewattr_put wrote for a record of `kind`; NULL with r->failed or an error

@@ -21,6 +21,8 @@ typedef struct parser {
     LZ_VEC(bool) acc_known;
     LZ_VEC(lz_red) reds;
     lz_sort *sort;
+    uint32_t nrow;
+    int32_t row[LZ_ROW_MAX];
     LZ_VEC(lz_store) stores;
     LZ_VEC(lz_stage) stages;
 } parser;
@@ -321,9 +323,9 @@ static lz_status sop(parser *s, lz_sop *o, uint32_t index, uint32_t nloop)
     static const struct {
         const char *word;
         lz_sop_kind kind;
-    } heads[] = {{"const", LZ_S_CONST}, {"index", LZ_S_INDEX},  {"size", LZ_S_SIZE},
-                 {"load", LZ_S_LOAD},   {"red", LZ_S_RED},      {"acc", LZ_S_ACC},
-                 {"elt", LZ_S_ELT},     {"sorted", LZ_S_SORTED}};
+    } heads[] = {{"const", LZ_S_CONST}, {"index", LZ_S_INDEX},   {"size", LZ_S_SIZE},
+                 {"load", LZ_S_LOAD},   {"red", LZ_S_RED},       {"acc", LZ_S_ACC},
+                 {"elt", LZ_S_ELT},     {"sorted", LZ_S_SORTED}, {"row", LZ_S_ROW}};
     *o = (lz_sop){.a = -1, .b = -1, .c = -1, .size = {0, -1}};
     int32_t n = 0;
     LZ_TRY(small(s, MAX_SOPS, &n));
@@ -336,11 +338,12 @@ static lz_status sop(parser *s, lz_sop *o, uint32_t index, uint32_t nloop)
         if (!take(s, heads[i].word))
             continue;
         o->kind = heads[i].kind;
-        return o->kind == LZ_S_CONST                           ? constant(s, o)
-               : o->kind == LZ_S_SIZE                          ? size(s, &o->size)
-               : o->kind == LZ_S_RED || o->kind == LZ_S_SORTED ? red_read(s, o)
-               : o->kind == LZ_S_LOAD                          ? load(s, o, nloop)
-                                                               : small(s, MAX_SOPS, &o->a);
+        bool pair = o->kind == LZ_S_RED || o->kind == LZ_S_SORTED || o->kind == LZ_S_ROW;
+        return o->kind == LZ_S_CONST  ? constant(s, o)
+               : o->kind == LZ_S_SIZE ? size(s, &o->size)
+               : pair                 ? red_read(s, o)
+               : o->kind == LZ_S_LOAD ? load(s, o, nloop)
+                                      : small(s, MAX_SOPS, &o->a);
     }
     return elementwise(s, o);
 }
@@ -430,6 +433,18 @@ static lz_status sort(parser *s)
     return keep(s, &r, 1, sizeof r, &s->sort);
 }
 
+static lz_status rows(parser *s)
+{
+    if (s->nrow)
+        return wrong(s, "the rows of a stage are given twice");
+    do {
+        if (s->nrow == LZ_ROW_MAX)
+            return wrong(s, "too many rows");
+        LZ_TRY(reg(s, &s->row[s->nrow++]));
+    } while (take(s, ","));
+    return LZ_OK;
+}
+
 static lz_status store(parser *s, uint32_t nloop)
 {
     lz_store st;
@@ -459,10 +474,12 @@ static lz_status stage_items(parser *s, uint32_t nloop)
             LZ_TRY(reduction(s));
         } else if (take(s, "sort")) {
             LZ_TRY(sort(s));
+        } else if (take(s, "row")) {
+            LZ_TRY(rows(s));
         } else if (take(s, "store")) {
             LZ_TRY(store(s, nloop));
         } else {
-            return wrong(s, "expected an op, access, reduce, sort, store or }");
+            return wrong(s, "expected an op, access, reduce, sort, row, store or }");
         }
     }
     return LZ_OK;
@@ -478,7 +495,9 @@ static lz_status stage(parser *s)
         return wrong(s, "stages are numbered from 0 in order");
     LZ_TRY(need(s, "inner"));
     LZ_TRY(sizes(s, st.extent, LZ_LOOP_MAX - s->k->nouter, &st.ninner));
+    st.keeps = take(s, "keep");
     LZ_TRY(need(s, "{"));
+    s->nrow = 0;
     s->sops.len = s->accs.len = s->acc_known.len = s->reds.len = s->stores.len = 0;
     s->sort = NULL;
     LZ_TRY(stage_items(s, s->k->nouter + st.ninner));
@@ -489,6 +508,8 @@ static lz_status stage(parser *s)
     st.nacc = s->accs.len;
     st.nred = s->reds.len;
     st.sort = s->sort;
+    st.nrow = s->nrow;
+    memcpy(st.row, s->row, sizeof st.row);
     st.nstore = s->stores.len;
     LZ_TRY(keep(s, s->sops.data, st.nsop, sizeof *st.sops, &st.sops));
     LZ_TRY(keep(s, s->accs.data, st.nacc, sizeof *st.accs, &st.accs));

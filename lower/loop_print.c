@@ -20,6 +20,10 @@
  *           out %0, %1
  *         }
  *         store 1[0 + 1 i0] = %5 if %3
+ *         row %0, %4                              values later stages read as `row 0.0`, `row 0.1`
+ *       }
+ *       stage 1 inner [256, 64@7] keep {          a sum over the second loop for each index of the first
+ *         ...
  *       }
  *     }
  * Terms with stride 0 that are baked are left out, and so is a baked offset 0 before other terms. Threads: pure. */
@@ -124,6 +128,9 @@ static void print_sop(lz_buf *b, const lz_kernel *k, const lz_stage *st, const l
     case LZ_S_SORTED:
         lz_buf_printf(b, "sorted %d.%d", s->a, s->b);
         break;
+    case LZ_S_ROW:
+        lz_buf_printf(b, "row %d.%d", s->a, s->b);
+        break;
     case LZ_S_EW:
         print_ew(b, s);
         break;
@@ -171,7 +178,7 @@ static void print_stage(lz_buf *b, const lz_kernel *k, uint32_t si)
     uint32_t nloop = k->nouter + st->ninner;
     lz_buf_printf(b, "  stage %u inner ", si);
     print_sizes(b, k, st->extent, st->ninner);
-    lz_buf_puts(b, " {\n");
+    lz_buf_puts(b, st->keeps ? " keep {\n" : " {\n");
     uint8_t *seen = lz_calloc(st->nacc + 1, 1);
     if (!seen) {
         b->failed = true;
@@ -195,6 +202,9 @@ static void print_stage(lz_buf *b, const lz_kernel *k, uint32_t si)
         print_red(b, k, st, &st->reds[i]);
     if (st->sort)
         print_sort(b, k, st, st->sort);
+    for (uint32_t i = 0; i < st->nrow; i++)
+        lz_buf_printf(b, "%s%%%d%s", i ? ", " : "    row ", st->row[i],
+                      i + 1 == st->nrow ? "\n" : "");
     for (uint32_t i = 0; i < st->nstore; i++) {
         lz_buf_puts(b, "    store ");
         print_access(b, k, nloop, &st->stores[i].at);

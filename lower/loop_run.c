@@ -23,6 +23,7 @@ typedef struct run {
     int64_t *order;            /* of positions in a row, twice */
     slot *spare;               /* for a row */
     int64_t at;                /* position of the point among those of the inner loops */
+    slot *kept[LZ_STAGE_MAX];  /* rows that a stage keeps, one after the other */
 } run;
 
 /* ---- addresses ---- */
@@ -113,6 +114,11 @@ static int64_t inner_points(const run *r, const lz_stage *st)
     return n;
 }
 
+static int64_t row_length(const run *r, uint32_t stage)
+{
+    return lz_sz_value(r->k->stages[stage].extent[0], r->args);
+}
+
 static lz_status eval(run *r, uint32_t stage, uint32_t i)
 {
     const lz_stage *st = &r->k->stages[stage];
@@ -135,6 +141,10 @@ static lz_status eval(run *r, uint32_t stage, uint32_t i)
         return LZ_OK;
     case LZ_S_SORTED:
         *out = r->row[s->a][s->b * inner_points(r, &r->k->stages[s->a]) + r->at];
+        return LZ_OK;
+    case LZ_S_ROW:
+        *out = r->kept[s->a][s->b * row_length(r, (uint32_t)s->a) +
+                             r->idx[r->k->nouter + st->ninner - 1]];
         return LZ_OK;
     case LZ_S_EW:
         return elementwise(s, st->sops, r->val[stage], out);
@@ -277,17 +287,46 @@ static bool has_points(const lz_sz *extent, const int64_t *args, uint32_t n)
     return true;
 }
 
-static lz_status run_stage(run *r, uint32_t stage)
+/* The initial values of a stage's reductions. */
+static lz_status start(run *r, uint32_t stage)
 {
     const lz_stage *st = &r->k->stages[stage];
-    int64_t *inner = r->idx + r->k->nouter;
-    memset(inner, 0, st->ninner * sizeof *inner);
     slot *acc = r->acc[stage];
     for (uint32_t i = 0; i < st->nsop && st->nred; i++)
         if (r->early[stage][i])
             LZ_TRY(eval(r, stage, i));
     for (uint32_t i = 0; i < st->nred; acc += st->reds[i++].nacc)
         gather(r, stage, &st->reds[i], st->reds[i].init, acc);
+    return LZ_OK;
+}
+
+/* A sum over the second loop for each index of the first, in order. */
+static lz_status run_kept(run *r, uint32_t stage)
+{
+    const lz_stage *st = &r->k->stages[stage];
+    int64_t *n = &r->idx[r->k->nouter], *k = n + 1;
+    int64_t depth = lz_sz_value(st->extent[1], r->args);
+    for (*n = 0; *n < row_length(r, stage); ++*n) {
+        *k = 0;
+        LZ_TRY(start(r, stage));
+        for (; *k < depth; ++*k) {
+            for (uint32_t i = 0; i < st->nsop; i++)
+                LZ_TRY(eval(r, stage, i));
+            LZ_TRY(accumulate(r, stage));
+        }
+        r->kept[stage][*n] = *r->acc[stage];
+    }
+    return LZ_OK;
+}
+
+static lz_status run_stage(run *r, uint32_t stage)
+{
+    const lz_stage *st = &r->k->stages[stage];
+    int64_t *inner = r->idx + r->k->nouter;
+    if (st->keeps)
+        return run_kept(r, stage);
+    memset(inner, 0, st->ninner * sizeof *inner);
+    LZ_TRY(start(r, stage));
     if (!has_points(st->extent, r->args, st->ninner))
         return LZ_OK;
     int64_t n = inner_points(r, st);
@@ -297,6 +336,8 @@ static lz_status run_stage(run *r, uint32_t stage)
             LZ_TRY(eval(r, stage, i));
         for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
             r->row[stage][k * n + r->at] = r->val[stage][st->sort->value[k]];
+        for (uint32_t k = 0; k < st->nrow; k++)
+            r->kept[stage][k * n + r->at] = r->val[stage][st->row[k]];
         LZ_TRY(accumulate(r, stage));
         for (uint32_t i = 0; i < st->nstore; i++)
             LZ_TRY(store(r, stage, &st->stores[i]));
@@ -361,6 +402,21 @@ static lz_status set_up_sort(run *r, uint32_t s, int64_t *longest, lz_arena *mem
                : LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for rows of %" PRId64, r->k->name, n);
 }
 
+/* Room for the rows stage s keeps. */
+static lz_status set_up_rows(run *r, uint32_t s, lz_arena *mem)
+{
+    const lz_stage *st = &r->k->stages[s];
+    size_t nelem, nbytes;
+    int64_t n = row_length(r, s);
+    if (!lz_mul_size((size_t)(n > 0 ? n : 0), st->keeps ? 1 : st->nrow, &nelem) ||
+        !lz_mul_size(nelem, sizeof **r->kept, &nbytes))
+        return LZ_FAIL(LZ_EMEM, "kernel '%s': rows of %" PRId64 " do not fit", r->k->name, n);
+    r->kept[s] = lz_arena_alloc(mem, nbytes);
+    return r->kept[s]
+               ? LZ_OK
+               : LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for rows of %" PRId64, r->k->name, n);
+}
+
 static lz_status set_up(run *r, lz_arena *mem)
 {
     const lz_kernel *k = r->k;
@@ -378,6 +434,8 @@ static lz_status set_up(run *r, lz_arena *mem)
             nbody = st->sort->nbody > nbody ? st->sort->nbody : nbody;
             LZ_TRY(set_up_sort(r, s, &longest, mem));
         }
+        if (st->keeps || st->nrow)
+            LZ_TRY(set_up_rows(r, s, mem));
         r->val[s] = lz_arena_alloc(mem, st->nsop * sizeof **r->val);
         r->acc[s] = lz_arena_alloc(mem, nacc * sizeof **r->acc);
         r->early[s] = lz_arena_alloc(mem, st->nsop * sizeof **r->early);

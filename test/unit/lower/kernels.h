@@ -182,8 +182,63 @@ static const char k_sort[] =
     "    store 2[0 + $C i0 + 1 i1] = %3\n"
     "  }\n}\n";
 
-static const char *const k_all[] = {k_scale,  k_softmax, k_colsum,  k_dot, k_argmax,
-                                    k_gather, k_scatter, k_reverse, k_sort};
+/* out[b][i][:] = softmax of x[b][i][:] y[b][j][:] along j, where j <= i, times z[b][j][:]; 3 of b, $R of i, $C of j */
+static const char k_attend[] = "kernel \"attend\" vec(inner) {\n"
+                               "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: bf16 read\n"
+                               "  buf 3: f32 write\n  buf 4: f32 write\n"
+                               "  outer [3, $R]\n"
+                               "  stage 0 inner [$C, 20] keep {\n"
+                               "    %0: f32 = load 0 = 0[0 + 2000 i0 + 20 i1 + 1 i3]\n"
+                               "    %1: f32 = const 0x3f000000\n"
+                               "    %2: f32 = multiply %0, %1\n"
+                               "    %3: f32 = load 1 = 1[0 + 2000 i0 + 20 i2 + 1 i3]\n"
+                               "    %4: f32 = multiply %2, %3\n"
+                               "    %5: f32 = const 0x0\n"
+                               "    reduce add f32 %4 init %5\n"
+                               "  }\n"
+                               "  stage 1 inner [$C] {\n"
+                               "    %0: i64 = index 2\n"
+                               "    %1: i64 = index 1\n"
+                               "    %2: bool = compare %0, %1 {comparison_direction = LE, "
+                               "compare_type = SIGNED}\n"
+                               "    %3: f32 = row 0.0\n"
+                               "    %4: f32 = const 0xff800000\n"
+                               "    %5: f32 = select %2, %3, %4\n"
+                               "    reduce maximum f32 %5 init %4\n"
+                               "    row %5\n"
+                               "  }\n"
+                               "  stage 2 inner [$C] {\n"
+                               "    %0: f32 = row 1.0\n"
+                               "    %1: f32 = red 1.0\n"
+                               "    %2: f32 = subtract %0, %1\n"
+                               "    %3: f32 = exponential %2\n"
+                               "    %4: f32 = const 0x0\n"
+                               "    %5: bf16 = convert %3\n"
+                               "    reduce add f32 %3 init %4\n"
+                               "    row %3, %5\n"
+                               "  }\n"
+                               "  stage 3 inner [17, $C] keep {\n"
+                               "    %0: bf16 = row 2.1\n"
+                               "    %1: f32 = convert %0\n"
+                               "    %2: bf16 = load 0 = 2[0 + 1700 i0 + 1 i2 + 17 i3]\n"
+                               "    %3: f32 = convert %2\n"
+                               "    %4: f32 = multiply %1, %3\n"
+                               "    %5: f32 = const 0x0\n"
+                               "    reduce add f32 %4 init %5\n"
+                               "  }\n"
+                               "  stage 4 inner [17] {\n"
+                               "    %0: f32 = row 3.0\n"
+                               "    %1: f32 = red 2.0\n"
+                               "    %2: f32 = divide %0, %1\n"
+                               "    store 3[0 + 1700 i0 + 17 i1 + 1 i2] = %2\n"
+                               "  }\n"
+                               "  stage 5 inner [] {\n"
+                               "    %0: f32 = red 2.0\n"
+                               "    store 4[0 + 100 i0 + 1 i1] = %0\n"
+                               "  }\n}\n";
+
+static const char *const k_all[] = {k_scale,  k_softmax, k_colsum,  k_dot,  k_argmax,
+                                    k_gather, k_scatter, k_reverse, k_sort, k_attend};
 enum { K_COUNT = sizeof k_all / sizeof *k_all };
 
 /* The text with $R and $C replaced. */

@@ -344,6 +344,43 @@ START_TEST(verifier_refuses)
 }
 END_TEST
 
+/* Each edit of a kernel that keeps rows breaks one rule. */
+START_TEST(rows_have_rules)
+{
+    static const char *const edits[][2] = {
+        {"vec(inner)", "vec(outer)"}, /* rows lie along vectors */
+        {"vec(inner)", "serial vec(inner)"},
+        {"outer [3, 40]\n", "outer [3, 40]\n  dot %0 %3\n"},
+        {"[30, 20] keep", "[30, 20]"},          /* two loops, nothing kept */
+        {"+ 20 i2 + 1 i3]", "+ 20 i1 + 1 i3]"}, /* right factor: of the outer loop */
+        {"+ 20 i1 + 1 i3]", "+ 20 i2 + 1 i3]"}, /* left one: of the kept loop */
+        {"%4: f32 = multiply %2, %3", "%4: f32 = add %2, %3"},
+        {"%5: f32 = const 0x0\n    reduce add", "%5: f32 = const 0x1\n    reduce add"},
+        {"reduce add f32 %4", "reduce maximum f32 %4"},
+        {"row 0.0", "row 0.1"}, /* rows that are not there */
+        {"row 0.0", "row 1.0"},
+        {"row 0.0", "red 0.0"},
+        {"%0: bf16 = row 2.1", "%0: bf16 = row 2.0"}, /* of another dtype */
+        {"stage 1 inner [30]", "stage 1 inner [31]"}, /* of another length */
+        {"    row %5\n", "    row %2\n"},             /* no floats */
+        {"    row %5\n", "    row %9\n"},
+        {"%0: bf16 = row 2.1\n    %1: f32 = convert %0",
+         "%0: f32 = row 2.0\n    %1: f32 = negate %0"},     /* a row below a factor */
+        {"buf 2: bf16 read\n", "buf 2: bf16 read write\n"}, /* packed before it is written */
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        char *t = k_text(k_attend, 40, 30), *at = strstr(t, edits[i][0]), text[8192];
+        lz_kernel *k = NULL;
+        ck_assert_msg(at != NULL, "edit %d finds nothing", (int)i);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - t), t, edits[i][1],
+                 at + strlen(edits[i][0]));
+        ck_assert_msg(lz_kernel_parse(text, strlen(text), &k) == LZ_EINTERNAL,
+                      "edit %d is accepted: %s", (int)i, lz_error_get()->message);
+        free(t);
+    }
+}
+END_TEST
+
 START_TEST(initial_value_depends_on_no_inner_loop)
 {
     char *t = k_text(k_argmax, 4, 4), *at = strstr(t, "init %3");
@@ -395,6 +432,7 @@ int main(void)
     t = tcase_create("check");
     tcase_add_test(t, built_by_hand);
     tcase_add_test(t, verifier_refuses);
+    tcase_add_test(t, rows_have_rules);
     tcase_add_test(t, initial_value_depends_on_no_inner_loop);
     tcase_add_test(t, memory_failures);
     suite_add_tcase(s, t);
