@@ -54,10 +54,8 @@ const lz_access *dot_access(const dot *g, int32_t sop)
     return &s->accs[s->sops[sop].a];
 }
 
-/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins
- * when both or neither are. */
-static lz_status choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
-                                bool *took_first)
+lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
+                             bool *took_first)
 {
     LZ_TRY(kern_init_factor(f, g->e, g->k, g->L, first, sop));
     bool unit1, unit2, any;
@@ -81,7 +79,7 @@ static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
 }
 
 /* Registers: mr * nv accumulators, nv vectors of B and one of A. */
-static void choose_tile(dot *g)
+void dot_choose_tile(dot *g)
 {
     bool many = g->e->avx512 || !g->e->x86; /* 32 vector registers */
     unsigned regs = many ? 24 : 12;
@@ -147,9 +145,9 @@ static lz_status plan(dot *g)
 {
     LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
     bool n_first, k_first;
-    LZ_TRY(choose_vectors(g, &g->b, g->k->dot.b_sop, g->n, g->kd, &n_first));
+    LZ_TRY(dot_choose_vectors(g, &g->b, g->k->dot.b_sop, g->n, g->kd, &n_first));
     g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
-    LZ_TRY(choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
+    LZ_TRY(dot_choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
     if (k_first && plain_load(g, g->k->dot.a_sop) &&
         kern_sz_is(dot_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
@@ -161,7 +159,7 @@ static lz_status plan(dot *g)
     g->plain = stores_sums(g->k);
     g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) &&
                bf16_words(g, g->k->dot.b_sop, g->n);
-    choose_tile(g);
+    dot_choose_tile(g);
     choose_blocks(g);
     return LZ_OK;
 }

@@ -47,6 +47,7 @@ typedef struct dot {
     bool pairs;
     bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream; /* it always is: fetch it ahead */
+    bool near;   /* all a tile touches is in the caches: nothing is fetched ahead */
     int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
     uint32_t m, n, kd;  /* loops; kd is the last inner one, counted from the first outer loop */
     uint32_t ki;        /* kd counted from the first inner loop */
@@ -65,8 +66,25 @@ typedef struct dot {
 /* dot.c: the access of a factor that is a load; so few rows never repay packing */
 const lz_access *dot_access(const dot *g, int32_t sop);
 int64_t dot_few_rows(const dot *g);
+/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins
+ * when both or neither are. */
+lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
+                             bool *took_first);
+void dot_choose_tile(dot *g); /* mr, nv, nv_small */
 
 /* dot_units.c */
+/* Loop over the panels of vectors v0..v1-1: full ones where the rest divides, narrow ones before;
+ * where all is near, full ones as long as they are full. Gives the panel's first vector and how many
+ * it has. */
+typedef struct dot_panels {
+    Blk body, exit;
+    Val v0, v1, v, nv, small;
+} dot_panels;
+void dot_panels_begin(dot *g, Val v0, Val v1, dot_panels *p);
+void dot_panels_end(dot *g, dot_panels *p);
+/* Packs rows k0.. (kc of them) of B's vectors v0..v1-1; a panel of them is at dot_panel_at. */
+void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc);
+Val dot_panel_at(dot *g, Val v0, Val v, Val kc);
 void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
 void dot_emit_run(dot *g);
 /* first item of part i when n items are divided into nearly equal parts */
@@ -80,7 +98,7 @@ unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
  * what is at OLD. NEXT: the first of two rows of A that the next tile reads, fetched on the way like the
  * lines of C; NULL: all is near. KEEP, with NEXT: where B, read in place, is packed on the way, or
- * NULL. */
+ * NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is zero. */
 enum micro_arg {
     MICRO_A,
     MICRO_A_STRIDE,

@@ -3,6 +3,7 @@
  * (apart from them the register allocator spills).
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
+#include <string.h>
 
 enum { ROWS_AHEAD = 12 }; /* of B in place, when it is packed on the way */
 
@@ -92,14 +93,10 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val b, const Va
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
+/* Code of one tile: p as the function's arguments say. */
+static void emit_tile(dot *g, unsigned mr, unsigned nv, const Val *p)
 {
     em *e = g->e;
-    Ty i = e->i64,
-       args[MICRO_ARGS] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i, e->ptr, e->ptr};
-    Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
-    for (unsigned q = 0; q < MICRO_ARGS; q++)
-        p[q] = LLVMGetParam(f, q);
     Val row[DOT_MR], mask[DOT_NV], init[EM_PHI];
     row_pointers(g, mr, p[MICRO_A], p[MICRO_A_STRIDE], p[MICRO_ROWS], row);
     panel_masks(g, nv, p[MICRO_COLS], mask);
@@ -115,7 +112,8 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
         if (ahead)
             em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
     }
-    on_the_way(g, p, nv, l.i, l.phi[0], bv);
+    if (!g->near)
+        on_the_way(g, p, nv, l.i, l.phi[0], bv);
     int64_t step = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
     for (unsigned r = 0; r < mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
@@ -128,13 +126,43 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
     for (unsigned r = 0; r < mr; r++) {
         for (unsigned v = 0; v < nv; v++) {
             Val at = em_c64(e, (int64_t)v * g->L * g->es), s = l.phi[1 + r * nv + v];
-            Val old = em_load(e, g->vec, em_at(e, old_row, at, 1), g->es);
+            Val old = g->near ? LLVMConstNull(g->vec)
+                              : em_load(e, g->vec, em_at(e, old_row, at, 1), g->es);
             em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old),
                      em_at(e, c_row, at, 1), g->es);
         }
         old_row = em_at(e, old_row, p[MICRO_OLD_STRIDE], 1);
         c_row = em_at(e, c_row, p[MICRO_C_STRIDE], 1);
     }
+}
+
+/* Tiles of all the rows. */
+static void emit_tiles(dot *g, unsigned mr, unsigned nv, const Val *args)
+{
+    em *e = g->e;
+    Val p[MICRO_ARGS];
+    em_loop l;
+    memcpy(p, args, sizeof p);
+    em_loop_begin(e, &l, em_c64(e, 0), args[MICRO_ROWS], em_c64(e, mr), 0, NULL);
+    p[MICRO_ROWS] = SUB(args[MICRO_ROWS], l.i);
+    p[MICRO_A] = em_at(e, args[MICRO_A], MUL(l.i, args[MICRO_A_STRIDE]), 1);
+    p[MICRO_C] = em_at(e, args[MICRO_C], MUL(l.i, args[MICRO_C_STRIDE]), 1);
+    emit_tile(g, mr, nv, p);
+    em_loop_end(e, &l, NULL);
+}
+
+static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
+{
+    em *e = g->e;
+    Ty i = e->i64,
+       args[MICRO_ARGS] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i, e->ptr, e->ptr};
+    Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
+    for (unsigned q = 0; q < MICRO_ARGS; q++)
+        p[q] = LLVMGetParam(f, q);
+    if (g->near)
+        emit_tiles(g, mr, nv, p);
+    else
+        emit_tile(g, mr, nv, p);
     LLVMBuildRetVoid(e->b);
 }
 

@@ -111,6 +111,20 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     em_loop_end(e, &l, NULL);
 }
 
+/* The columns some vectors ahead: all of B is packed, and no access goes along its rows. */
+static void fetch_columns(dot *g, kern *f)
+{
+    em *e = g->e;
+    enum { VECTORS = 2 };
+    for (uint32_t i = 0; i < f->st[0].s->nacc; i++) {
+        lz_sz stride = f->st[0].s->accs[i].stride[g->n];
+        if (kern_sz_is(stride, 0))
+            continue;
+        Val ahead = MUL(kern_size(f, stride), em_c64(e, (int64_t)VECTORS * g->L));
+        em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, g->es), false, 3);
+    }
+}
+
 /* Vectors along k, L columns at a time: evaluated into a square in memory, transposed in registers.
  * Rows past kc spill into what is packed next, or into the slack at the end. */
 static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
@@ -131,6 +145,8 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
     kctx x = {.u = 1, .mask = {mask}};
+    if (g->near)
+        fetch_columns(g, f);
     evaluate(g, f, &x);
     em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, li.i, vb),
              64 < vb ? 64 : (unsigned)vb);

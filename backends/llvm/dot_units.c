@@ -192,51 +192,50 @@ typedef struct unit {
     Val keep;           /* B is packed already */
 } unit;
 
-/* Bytes from the start of packed B to the panel of vector v, kc rows deep. */
-static Val panel_at(dot *g, const unit *w, Val v, Val kc)
+/* Where the panel of vector v of v0.. is, kc rows deep. */
+Val dot_panel_at(dot *g, Val v0, Val v, Val kc)
 {
     em *e = g->e;
-    return em_at(e, g->pack_b, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
+    return em_at(e, g->pack_b, MUL(SUB(v, v0), kc), (int64_t)g->L * g->es);
 }
 
-/* Loop over the panels of the unit. Gives the panel's vectors. */
-typedef struct panels {
-    Blk head, body, exit;
-    Val v, nv, small;
-} panels;
-
-static void panels_begin(dot *g, const unit *w, panels *p)
+void dot_panels_begin(dot *g, Val v0, Val v1, dot_panels *p)
 {
     em *e = g->e;
     Blk from = LLVMGetInsertBlock(e->b);
+    p->v0 = v0;
+    p->v1 = v1;
     p->body = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
     p->exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
-    LLVMBuildCondBr(e->b, ICMP(SLT, w->v0, w->v1), p->body, p->exit);
+    LLVMBuildCondBr(e->b, ICMP(SLT, v0, v1), p->body, p->exit);
     LLVMPositionBuilderAtEnd(e->b, p->body);
     p->v = LLVMBuildPhi(e->b, e->i64, "");
-    Val v0 = w->v0;
     LLVMAddIncoming(p->v, &v0, &from, 1);
-    Val narrow = MUL(g->narrow, em_c64(e, g->nv_small)); /* vectors in all narrow panels */
-    p->small = g->nv == g->nv_small ? em_ci(e->i1, 0) : ICMP(SLT, p->v, narrow);
+    if (g->nv == g->nv_small)
+        p->small = em_ci(e->i1, 0);
+    else if (g->near)
+        p->small = ICMP(SLT, SUB(v1, p->v), em_c64(e, g->nv));
+    else
+        p->small = ICMP(SLT, p->v, MUL(g->narrow, em_c64(e, g->nv_small)));
     p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
 }
 
-static void panels_end(dot *g, const unit *w, panels *p)
+void dot_panels_end(dot *g, dot_panels *p)
 {
     em *e = g->e;
     Val next = ADD(p->v, p->nv);
     Blk latch = LLVMGetInsertBlock(e->b);
-    LLVMBuildCondBr(e->b, ICMP(SLT, next, w->v1), p->body, p->exit);
+    LLVMBuildCondBr(e->b, ICMP(SLT, next, p->v1), p->body, p->exit);
     LLVMAddIncoming(p->v, &next, &latch, 1);
     LLVMPositionBuilderAtEnd(e->b, p->exit);
 }
 
-static void pack_block(dot *g, const unit *w, Val k0, Val kc)
+void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc)
 {
     em *e = g->e;
-    panels p;
-    panels_begin(g, w, &p);
-    Val out = panel_at(g, w, p.v, kc);
+    dot_panels p;
+    dot_panels_begin(g, v0, v1, &p);
+    Val out = dot_panel_at(g, v0, p.v, kc);
     if (g->nv == g->nv_small || g->bmode == DOT_B_COLS) {
         dot_pack_b(g, k0, kc, p.v, p.nv, g->nv, out);
     } else {
@@ -247,7 +246,7 @@ static void pack_block(dot *g, const unit *w, Val k0, Val kc)
         dot_pack_b(g, k0, kc, p.v, p.nv, g->nv, out);
         em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
     }
-    panels_end(g, w, &p);
+    dot_panels_end(g, &p);
 }
 
 /* The later stages on the finished rows of a panel. */
@@ -312,10 +311,10 @@ static Val next_rows(dot *g, const unit *w, Val v, const Val *args)
 }
 
 /* A panel of B: packed, in place, or in place and packed on the way. */
-static void tile_b(dot *g, const unit *w, const panels *p, Val r, Val k0, Val kc, Val *args)
+static void tile_b(dot *g, const unit *w, const dot_panels *p, Val r, Val k0, Val kc, Val *args)
 {
     em *e = g->e;
-    Val nowhere = LLVMConstNull(e->ptr), packed = panel_at(g, w, p->v, kc);
+    Val nowhere = LLVMConstNull(e->ptr), packed = dot_panel_at(g, w->v0, p->v, kc);
     args[MICRO_B] = packed;
     args[MICRO_B_STRIDE] = MUL(p->nv, em_c64(e, (int64_t)g->L * g->es));
     args[MICRO_KEEP] = nowhere;
@@ -339,7 +338,7 @@ static void tile_b(dot *g, const unit *w, const panels *p, Val r, Val k0, Val kc
 /* Where the sums go: to the results at once where that is all there is to do; those of several
  * blocks of K stay in a block of their own, those of one in a tile that never leaves the L1 cache.
  * Gives whether they went to the results. */
-static Val tile_c(dot *g, const unit *w, const panels *p, Val r, Val nrows, Val *args)
+static Val tile_c(dot *g, const unit *w, const dot_panels *p, Val r, Val nrows, Val *args)
 {
     em *e = g->e;
     Val many = ICMP(SGT, g->KB, em_c64(e, 1)), row = MUL(SUB(r, w->r0), w->c_stride),
@@ -371,8 +370,8 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     args[MICRO_ROWS] = nrows;
     args[MICRO_KC] = kc;
     tile_a(g, w, r, nrows, k0, kc, args);
-    panels p;
-    panels_begin(g, w, &p);
+    dot_panels p;
+    dot_panels_begin(g, w->v0, w->v1, &p);
     tile_b(g, w, &p, r, k0, kc, args);
     args[MICRO_NEXT] = next_rows(g, w, p.v, args);
     Val to_c = tile_c(g, w, &p, r, nrows, args);
@@ -383,7 +382,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     em_if_begin(e, &done, AND(last, NOT(to_c)));
     finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
-    panels_end(g, w, &p);
+    dot_panels_end(g, &p);
 }
 
 static Val split_index(em *e, Val *i, Val n)
@@ -406,7 +405,7 @@ static void run_unit(dot *g, const unit *w)
     if (!g->b_place) {
         em_if fresh;
         em_if_begin(e, &fresh, NOT(w->keep));
-        pack_block(g, w, k0, kc);
+        dot_pack_panels(g, w->v0, w->v1, k0, kc);
         em_if_end(e, &fresh, 0, NULL, NULL, NULL);
     }
     if (g->amode == DOT_A_COLS)

@@ -36,10 +36,11 @@ typedef struct kstage {
     Val *ptr[KERN_POS]; /* per position and access: address so far */
     Val *square; /* per scalar op: the transposed block a load reads its rows from, or NULL */
     Val square_row;
-    Val *stream;        /* per store: whether this call's go past the caches, or NULL: never */
-    uint32_t nacc;      /* accumulators of all its reductions */
-    Ev (*red)[KERN_U];  /* results of reductions, per accumulator and vector */
-    struct ksort *sort; /* kernels_sort.h; NULL: none */
+    Val *stream;         /* per store: whether this call's go past the caches, or NULL: never */
+    uint32_t nacc;       /* accumulators of all its reductions */
+    Ev (*red)[KERN_U];   /* results of reductions, per accumulator and vector */
+    struct ksort *sort;  /* kernels_sort.h; NULL: none */
+    Val row[LZ_ROW_MAX]; /* addresses of the point's rows that the stage keeps (rows.c) */
 } kstage;
 
 typedef struct kern {
@@ -147,6 +148,11 @@ void kern_sort_enter(kern *c, Val scratch); /* at the start of lz_run, after ker
 void kern_sort_put(kern *c, uint32_t s);    /* the values of a point into the rows */
 void kern_sort_run(kern *c, uint32_t s);    /* sorts them, after the loops */
 Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p); /* LZ_S_SORTED in stage s */
+
+/* rows.c: kernels that keep rows */
+lz_status lz_kern_rows(em *e, const lz_kernel *k);
+void kern_row_put(kern *c, uint32_t s, const kctx *x); /* the values of a block of points */
+Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u); /* LZ_S_ROW in stage s */
 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
  * is not of a form that gains. */

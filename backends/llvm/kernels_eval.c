@@ -419,6 +419,8 @@ static Ev sop_value(kern *c, uint32_t s, uint32_t i, unsigned u, Val tail)
         return red_value(c, p, u);
     case LZ_S_SORTED:
         return kern_sort_get(c, s, p);
+    case LZ_S_ROW:
+        return kern_row_get(c, s, p, u);
     case LZ_S_EW:
         return ew_value(c, s, p, t->vec[i], u);
     default:

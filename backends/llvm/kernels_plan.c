@@ -132,6 +132,8 @@ static uint32_t sop_dep(const kern *c, const kstage *t, const lz_sop *p)
         return outer;
     case LZ_S_SORTED:
         return outer | ((1u << t->s->ninner) - 1) << c->k->nouter;
+    case LZ_S_ROW:
+        return outer | 1u << (c->k->nouter + t->s->ninner - 1);
     case LZ_S_EW: {
         int32_t o[3] = {p->a, p->b, p->c};
         int n = lz_op_get(p->op)->arity;
@@ -278,6 +280,10 @@ static void mark_vectors(const kern *c, kstage *t)
                 t->wide[o[j]] |= c->lanes > 1 && t->vdim >= 0 && !t->vec[o[j]];
             }
         }
+    for (uint32_t j = 0; j < t->s->nrow; j++) {
+        t->uses[t->s->row[j]]++;
+        t->wide[t->s->row[j]] |= c->lanes > 1 && !t->vec[t->s->row[j]];
+    }
     for (uint32_t j = 0; j < t->s->nstore; j++) {
         const lz_store *w = &t->s->stores[j];
         t->uses[w->value]++;

@@ -150,6 +150,8 @@ static void innermost(kern *c, uint32_t s, const kctx *x, kern_accs *a)
     kern_accs_add(c, s, x, a);
     if (c->st[s].s->sort)
         kern_sort_put(c, s);
+    if (c->st[s].s->nrow)
+        kern_row_put(c, s, x);
     stores_once(c, s, x);
 }
 

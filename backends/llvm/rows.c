@@ -1,0 +1,570 @@
+/* rows.c - kernels that keep rows (lower/loop.h): products and what is done with the rows between them, attention for one.
+ *
+ * A block is a few points of the last outer loop. For a block, stage by stage: the sums of a product
+ * are made in register tiles (dot_micro.c) from the block's left factor and a right factor that was
+ * packed once for all points that share it; the stages between the products run point by point, over
+ * rows that are still in the cache. A unit is some blocks of one point of the other outer loops.
+ * A row takes the memory of one it is made from when nothing reads that one afterwards.
+ * Sums run over k in order, and a point's rows do not depend on its block, so results do not depend
+ * on the division into units.   Threads: belongs to one thread. */
+#include "backends/llvm/dot.h"
+#include "lower/loop_impl.h"
+#include <string.h>
+
+enum {
+    BLOCK = 24,     /* points; three tiles */
+    SLACK = DOT_MR, /* rows a tile writes beyond the block */
+    UNITS = 8,      /* for threads to share */
+    ROW_PAD = 16,   /* elements between rows, which would share sets of the cache otherwise */
+    SAVED = 32
+};
+
+/* A stage that keeps its sums. */
+typedef struct product {
+    dot g;
+    lz_kernel view; /* as a product by itself: the loop of the sums is its last outer one */
+    lz_stage stage;
+    const lz_sop *left; /* the row its left factor is, or NULL: it is packed */
+    bool alike;         /* the tiles of an earlier product do */
+    Val a, a_stride;    /* left factors of the block, and the bytes between them */
+    Val pack_a, c, c_stride;
+} product;
+
+typedef struct rows {
+    em *e;
+    const lz_kernel *k;
+    kern c;                                 /* all stages but the products */
+    product *p[LZ_STAGE_MAX];               /* by stage; NULL: no product */
+    uint8_t slot[LZ_STAGE_MAX][LZ_ROW_MAX]; /* memory of each row */
+    unsigned nslot;
+    const lz_sz *extent[LZ_STAGE_MAX * LZ_ROW_MAX]; /* by slot: of its rows */
+    unsigned es[LZ_STAGE_MAX * LZ_ROW_MAX];         /* bytes of an element */
+    unsigned pad[LZ_STAGE_MAX * LZ_ROW_MAX];        /* elements between rows, at least */
+    Val base[LZ_STAGE_MAX * LZ_ROW_MAX], stride[LZ_STAGE_MAX * LZ_ROW_MAX];
+    Ty saved_type[LZ_STAGE_MAX][SAVED];
+    Val saved
+        [LZ_STAGE_MAX]
+        [SAVED]; /* accumulators of a block's points that later products part from their readers */
+    Val batch, M, RU; /* points of the other loops, of the last one; units of one of the former */
+    lz_arena arena;
+} rows;
+
+/* ---- rows in memory ---- */
+
+static unsigned row_esize(lz_dtype d)
+{
+    return d == LZ_F64 ? 8 : 4; /* 16-bit floats as f32 */
+}
+
+/* Vector u from `row` on. */
+static Val row_at(kern *c, Val row, unsigned u, unsigned es)
+{
+    return u ? em_at(c->e, row, em_c64(c->e, (int64_t)u * c->lanes), es) : row;
+}
+
+Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u)
+{
+    em *e = c->e;
+    unsigned es = row_esize(p->dtype), n = c->st[s].vdim >= 0 ? c->lanes : 1;
+    Val at = em_at(e, c->st[p->a].row[p->b], c->iidx[c->k->stages[s].ninner - 1], es);
+    return (Ev){em_load(e, em_type(e, p->dtype, n), row_at(c, at, u, es), es), NULL};
+}
+
+void kern_row_put(kern *c, uint32_t s, const kctx *x)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    for (uint32_t j = 0; j < t->s->nrow; j++) {
+        int32_t v = t->s->row[j];
+        unsigned es = row_esize(t->s->sops[v].dtype);
+        Val at = em_at(e, t->row[j], c->iidx[0], es);
+        for (unsigned u = 0; u < x->u; u++) {
+            Ev y = t->vdim >= 0 && c->lanes > 1 ? kern_vector(c, s, v, u) : kern_value(c, s, v, u);
+            em_store(e, y.v, row_at(c, at, u, es), es);
+        }
+    }
+}
+
+/* Whether stage s reads row r of stage `from`. */
+static bool reads_row(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
+{
+    const lz_stage *st = &k->stages[s];
+    for (uint32_t i = 0; i < st->nsop; i++)
+        if (st->sops[i].kind == LZ_S_ROW && (uint32_t)st->sops[i].a == from &&
+            (uint32_t)st->sops[i].b == r)
+            return true;
+    return false;
+}
+
+static bool read_after(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
+{
+    for (uint32_t t = s + 1; t < k->nstage; t++)
+        if (reads_row(k, t, from, r))
+            return true;
+    return false;
+}
+
+static uint32_t rows_of(const lz_stage *st)
+{
+    return st->keeps ? 1 : st->nrow;
+}
+
+/* A row that stage s reads last, element by element as it makes its own, of the same size. */
+static bool take_over(rows *r, uint32_t s, unsigned es, bool *taken, uint8_t *slot)
+{
+    for (uint32_t f = 0; f < s && !r->k->stages[s].keeps; f++)
+        for (uint32_t j = 0; j < rows_of(&r->k->stages[f]); j++) {
+            uint8_t x = r->slot[f][j];
+            if (taken[x] || r->es[x] != es || !reads_row(r->k, s, f, j) ||
+                read_after(r->k, s, f, j))
+                continue;
+            taken[x] = true;
+            *slot = x;
+            return true;
+        }
+    return false;
+}
+
+static void assign_slots(rows *r)
+{
+    for (uint32_t s = 0; s < r->k->nstage; s++) {
+        const lz_stage *st = &r->k->stages[s];
+        bool taken[LZ_STAGE_MAX * LZ_ROW_MAX] = {false};
+        for (uint32_t j = 0; j < rows_of(st); j++) {
+            unsigned es = row_esize(lz_row_dtype(r->k, (int32_t)s, (int32_t)j));
+            if (take_over(r, s, es, taken, &r->slot[s][j]))
+                continue;
+            r->es[r->nslot] = es;
+            r->pad[r->nslot] = r->p[s] ? r->p[s]->g.nv_small * r->p[s]->g.L - r->p[s]->g.L : 0;
+            r->extent[r->nslot] = &st->extent[0];
+            taken[r->nslot] = true;
+            r->slot[s][j] = (uint8_t)r->nslot++;
+        }
+    }
+}
+
+/* ---- products ---- */
+
+static void make_view(product *p, const lz_kernel *k, uint32_t s)
+{
+    const lz_stage *st = &k->stages[s];
+    const lz_sop *mul = lz_kept_product(st), *a = &st->sops[mul->a];
+    p->stage = *st;
+    p->stage.ninner = 1;
+    p->stage.extent[0] = st->extent[1];
+    p->stage.keeps = false;
+    p->view = *k;
+    p->view.outer[p->view.nouter++] = st->extent[0];
+    p->view.nstage = 1;
+    p->view.stages = &p->stage;
+    p->view.dot = (lz_dot_info){true, k->nouter - 1, k->nouter, mul->a, mul->b};
+    if (a->kind == LZ_S_EW && a->op == LZ_OP_CONVERT && st->sops[a->a].kind == LZ_S_ROW)
+        a = &st->sops[a->a];
+    p->left = a->kind == LZ_S_ROW ? a : NULL;
+}
+
+/* Few calls, and few reads of B, for each row: a head of 64 elements is one panel. */
+static void choose_tile(dot *g)
+{
+    dot_choose_tile(g);
+    if (g->mr == 8 && g->nv == 3) {
+        g->mr = 6;
+        g->nv = 4;
+        g->nv_small = 2;
+    }
+}
+
+static lz_status plan_product(rows *r, uint32_t s)
+{
+    em *e = r->e;
+    product *p = r->p[s] = lz_arena_alloc(&r->arena, sizeof *p);
+    if (!p)
+        return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", r->k->name);
+    make_view(p, r->k, s);
+    dot *g = &p->g;
+    const lz_dot_info *d = &p->view.dot;
+    g->e = e;
+    g->k = &p->view;
+    g->d = r->k->stages[s].reds[0].acc_dtype[0];
+    g->es = kern_esize(g->d);
+    g->L = (unsigned)e->t->vector_bytes / g->es;
+    g->m = d->m;
+    g->n = d->n;
+    g->kd = p->view.nouter;
+    g->elem = em_type(e, g->d, 1);
+    g->vec = em_type(e, g->d, g->L);
+    g->amode = DOT_A_ROWS;
+    g->near = true;
+    bool along_n, along_k;
+    LZ_TRY(dot_choose_vectors(g, &g->b, d->b_sop, g->n, g->kd, &along_n));
+    g->bmode = along_n ? DOT_B_ROWS : DOT_B_COLS;
+    if (!p->left)
+        LZ_TRY(dot_choose_vectors(g, &g->a, d->a_sop, g->kd, g->kd, &along_k));
+    choose_tile(g);
+    for (uint32_t t = 0; t < s && !p->alike; t++) {
+        const product *q = r->p[t];
+        p->alike = q && q->g.d == g->d && q->g.mr == g->mr && q->g.nv == g->nv &&
+                   q->g.nv_small == g->nv_small;
+        if (p->alike)
+            memcpy(g->micro, q->g.micro, sizeof g->micro);
+    }
+    if (!p->alike)
+        dot_emit_micro(g);
+    return LZ_OK;
+}
+
+/* ---- sizes ---- */
+
+static Val umax1(em *e, Val v)
+{
+    return em_intr2(e, "llvm.smax", v, em_c64(e, 1));
+}
+
+static void emit_dims(rows *r)
+{
+    em *e = r->e;
+    uint32_t m = r->k->nouter - 1;
+    r->batch = em_c64(e, 1);
+    for (uint32_t d = 0; d < m; d++)
+        r->batch = MUL(r->batch, kern_size(&r->c, r->k->outer[d]));
+    r->M = kern_size(&r->c, r->k->outer[m]);
+    Val some = umax1(e, r->batch);
+    Val few = LLVMBuildUDiv(e->b, ADD(some, em_c64(e, UNITS - 1)), some, "");
+    r->RU = umax1(e, em_intr2(e, "llvm.smin", dot_ceil_div(e, r->M, BLOCK), few));
+    for (uint32_t s = 0; s < r->k->nstage; s++) {
+        if (!r->p[s])
+            continue;
+        dot *g = &r->p[s]->g;
+        g->M = r->M;
+        g->N = kern_size(&r->c, r->k->stages[s].extent[0]);
+        g->K = g->KS = kern_size(&r->c, r->k->stages[s].extent[1]);
+        g->V = dot_ceil_div(e, g->N, g->L);
+    }
+}
+
+/* Bytes between rows of n elements, of which vectors and tiles write up to `more` more. */
+static Val row_bytes(em *e, Val n, unsigned more, unsigned es)
+{
+    int64_t pad = (more + ROW_PAD - 1) / ROW_PAD * ROW_PAD + ROW_PAD;
+    return MUL(ADD(AND(ADD(n, em_c64(e, 15)), em_c64(e, -16)), em_c64(e, pad)), em_c64(e, es));
+}
+
+/* Places everything in the scratch memory (NULL: only to know its size, which is given). */
+static Val lay_out(rows *r, Val scratch)
+{
+    em *e = r->e;
+    Val at = em_c64(e, 0), from = scratch ? scratch : LLVMConstNull(e->ptr);
+    for (unsigned i = 0; i < r->nslot; i++) {
+        r->base[i] = em_at(e, from, at, 1);
+        r->stride[i] = row_bytes(e, kern_size(&r->c, *r->extent[i]), r->pad[i], r->es[i]);
+        at = ADD(at, MUL(r->stride[i], em_c64(e, BLOCK + SLACK)));
+    }
+    for (uint32_t s = 0; s < r->k->nstage; s++) {
+        product *p = r->p[s];
+        if (!p)
+            continue;
+        dot *g = &p->g;
+        if (!p->left) {
+            p->pack_a = em_at(e, from, at, 1);
+            p->a_stride = row_bytes(e, g->K, 0, g->es);
+            at = ADD(at, MUL(p->a_stride, em_c64(e, BLOCK + SLACK)));
+        }
+        g->pack_b = em_at(e, from, at, 1);
+        Val vectors = ADD(g->V, em_c64(e, g->nv)), depth = ADD(g->K, em_c64(e, g->L));
+        at = ADD(at, MUL(MUL(vectors, depth), em_c64(e, (int64_t)g->L * g->es)));
+    }
+    return at;
+}
+
+static void emit_sizes(rows *r)
+{
+    em *e = r->e;
+    Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), none = em_c64(e, 0);
+    kern_enter(&r->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(r);
+    LLVMBuildRet(e->b, SEL(ICMP(SGT, r->M, none), MUL(r->batch, r->RU), none));
+    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    kern_enter(&r->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(r);
+    LLVMBuildRet(e->b, lay_out(r, NULL));
+}
+
+/* ---- a block ---- */
+
+/* The next block's rows of what a left factor is made of. */
+static void fetch_next_rows(product *p)
+{
+    dot *g = &p->g;
+    em *e = g->e;
+    for (uint32_t i = 0; i < p->stage.nacc; i++) {
+        lz_sz m = p->stage.accs[i].stride[g->m];
+        if (!kern_sz_is(m, 0) && kern_sz_is(p->stage.accs[i].stride[g->kd], 1))
+            em_prefetch(e,
+                        em_at(e, g->a.st[0].ptr[POS_POINT][i],
+                              MUL(kern_size(&g->a, m), em_c64(e, BLOCK)), g->es),
+                        false, 3);
+    }
+}
+
+/* Vectors lo.. of a left factor at `dst`, u at a time. */
+static void pack_vectors(product *p, Val dst, Val lo, Val hi, unsigned u, bool masked)
+{
+    dot *g = &p->g;
+    em *e = g->e;
+    kern *f = &g->a;
+    int32_t sop = p->view.dot.a_sop;
+    em_loop l;
+    em_loop_begin(e, &l, lo, hi, em_c64(e, (int64_t)u * g->L), 0, NULL);
+    kctx x = {.u = u};
+    if (masked)
+        x.mask[0] = em_tail_mask(e, SUB(hi, l.i), g->L);
+    f->iidx[0] = l.i;
+    kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
+    fetch_next_rows(p);
+    kern_eval(f, 0, POS_POINT, &x);
+    for (unsigned v = 0; v < u; v++)
+        em_store(e, kern_vector(f, 0, sop, v).v,
+                 em_at(e, em_at(e, dst, l.i, g->es), em_c64(e, (int64_t)v * g->L), g->es), g->es);
+    em_loop_end(e, &l, NULL);
+}
+
+/* The left factors of the points r0.. , rows along k. */
+static void pack_left(rows *r, product *p, Val r0, Val n)
+{
+    em *e = r->e;
+    dot *g = &p->g;
+    kern *f = &g->a;
+    em_loop li;
+    dot_share_indices(g, f);
+    em_loop_begin(e, &li, em_c64(e, 0), n, em_c64(e, 1), 0, NULL);
+    f->oidx[g->m] = ADD(r0, li.i);
+    kern_advance(f, 0, POS_TOP, POS_ROW, dot_fixed_loops(g) | 1u << g->m);
+    Val dst = em_at(e, p->pack_a, MUL(li.i, p->a_stride), 1);
+    Val mid = AND(g->K, em_c64(e, -2 * (int64_t)g->L));
+    pack_vectors(p, dst, em_c64(e, 0), mid, 2, false);
+    pack_vectors(p, dst, mid, g->K, 1, true);
+    em_loop_end(e, &li, NULL);
+}
+
+/* The sums of n points: tiles of each panel. */
+static void run_product(rows *r, uint32_t s, Val r0, Val n)
+{
+    em *e = r->e;
+    product *p = r->p[s];
+    dot *g = &p->g;
+    unsigned out = r->slot[s][0];
+    Val args[MICRO_ARGS], a = p->pack_a, a_stride = p->a_stride;
+    if (p->left) {
+        unsigned in = r->slot[p->left->a][p->left->b];
+        a = r->base[in];
+        a_stride = r->stride[in];
+    } else {
+        pack_left(r, p, r0, n);
+    }
+    dot_panels w;
+    dot_panels_begin(g, em_c64(e, 0), g->V, &w);
+    args[MICRO_A] = a;
+    args[MICRO_A_STRIDE] = a_stride;
+    args[MICRO_ROWS] = n;
+    args[MICRO_B] = dot_panel_at(g, em_c64(e, 0), w.v, g->K);
+    args[MICRO_B_STRIDE] = MUL(w.nv, em_c64(e, (int64_t)g->L * g->es));
+    args[MICRO_KC] = g->K;
+    args[MICRO_C] = em_at(e, r->base[out], w.v, (int64_t)g->L * g->es);
+    args[MICRO_C_STRIDE] = r->stride[out];
+    args[MICRO_COLS] = em_c64(e, INT32_MAX);
+    args[MICRO_OLD_STRIDE] = em_c64(e, 0);
+    args[MICRO_OLD] = args[MICRO_KEEP] = args[MICRO_NEXT] = LLVMConstNull(e->ptr);
+    dot_call_micro(g, w.small, args);
+    dot_panels_end(g, &w);
+}
+
+/* Accumulators of stage s that stages from `from` on read. */
+static bool read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from)
+{
+    for (uint32_t t = from; t < k->nstage; t++)
+        for (uint32_t i = 0; i < k->stages[t].nsop; i++) {
+            const lz_sop *p = &k->stages[t].sops[i];
+            if (p->kind == LZ_S_RED && (uint32_t)p->a == s && (uint32_t)p->b == acc)
+                return true;
+        }
+    return false;
+}
+
+/* Point i of a block takes what it left before the last product, or leaves what is read behind the next one. */
+static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from, bool take)
+{
+    em *e = r->e;
+    for (uint32_t s = first; s < last; s++)
+        for (uint32_t a = 0; a < r->c.st[s].nacc && !r->p[s]; a++) {
+            if (a >= SAVED || !r->saved[s][a] || !read_later(r->k, s, a, from))
+                continue;
+            Ev *v = &r->c.st[s].red[a][0];
+            Val at = em_at(e, r->saved[s][a], i, 8);
+            if (take)
+                *v = (Ev){em_load(e, r->saved_type[s][a], at, 8), NULL};
+            else
+                em_store(e, v->v, at, 8);
+        }
+}
+
+/* Stages first..last-1, which are no products, point by point. */
+static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
+{
+    em *e = r->e;
+    em_loop l;
+    kctx one = {.u = 1};
+    em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, 1), 0, NULL);
+    r->c.oidx[r->k->nouter - 1] = ADD(r0, l.i);
+    for (uint32_t s = 0; s < last; s++)
+        for (uint32_t j = 0; j < rows_of(&r->k->stages[s]); j++) {
+            unsigned x = r->slot[s][j];
+            r->c.st[s].row[j] = em_at(e, r->base[x], MUL(l.i, r->stride[x]), 1);
+        }
+    pass_on(r, l.i, 0, first, first, true);
+    for (uint32_t s = first; s < last; s++)
+        kern_stage(&r->c, s, &one);
+    pass_on(r, l.i, first, last, last, false);
+    em_loop_end(e, &l, NULL);
+}
+
+static void run_block(rows *r, Val r0, Val n)
+{
+    for (uint32_t s = 0; s < r->k->nstage;) {
+        uint32_t first = s;
+        if (r->p[s]) {
+            run_product(r, s++, r0, n);
+            continue;
+        }
+        while (s < r->k->nstage && !r->p[s])
+            s++;
+        run_points(r, first, s, r0, n);
+    }
+}
+
+/* ---- the loops ---- */
+
+/* Indices of the loops before the last one: of point i of them. */
+static void split_batch(rows *r, Val i)
+{
+    em *e = r->e;
+    for (uint32_t d = r->k->nouter - 1; d-- > 0;) {
+        Val n = kern_size(&r->c, r->k->outer[d]), q = LLVMBuildUDiv(e->b, i, n, "");
+        r->c.oidx[d] = d ? SUB(i, MUL(q, n)) : i;
+        i = q;
+    }
+    for (uint32_t s = 0; s < r->k->nstage; s++)
+        if (r->p[s])
+            memcpy(r->p[s]->g.c.oidx, r->c.oidx, sizeof r->c.oidx);
+}
+
+static void run_unit(rows *r, Val u, Val prev)
+{
+    em *e = r->e;
+    kctx one = {.u = 1};
+    Val b = LLVMBuildUDiv(e->b, u, r->RU, ""), part = SUB(u, MUL(b, r->RU));
+    split_batch(r, b);
+    em_if fresh;
+    em_if_begin(e, &fresh, ICMP(NE, b, prev));
+    for (uint32_t s = 0; s < r->k->nstage; s++)
+        if (r->p[s])
+            dot_pack_panels(&r->p[s]->g, em_c64(e, 0), r->p[s]->g.V, em_c64(e, 0), r->p[s]->g.K);
+    em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+    for (uint32_t s = 0; s < r->k->nstage; s++)
+        if (!r->p[s]) {
+            kern_addresses(&r->c, s, POS_ROW);
+            kern_eval(&r->c, s, POS_ROW, &one);
+        }
+    Val blocks = dot_ceil_div(e, r->M, BLOCK), step = em_c64(e, BLOCK);
+    Val lo = MUL(dot_cut(e, blocks, r->RU, part), step);
+    Val hi = MUL(dot_cut(e, blocks, r->RU, ADD(part, em_c64(e, 1))), step);
+    em_loop l;
+    em_loop_begin(e, &l, lo, em_intr2(e, "llvm.smin", hi, r->M), step, 0, NULL);
+    run_block(r, l.i, em_intr2(e, "llvm.smin", SUB(r->M, l.i), step));
+    em_loop_end(e, &l, NULL);
+}
+
+/* What is known without any index. */
+static void enter(rows *r)
+{
+    kctx one = {.u = 1};
+    for (uint32_t s = 0; s < r->k->nstage; s++) {
+        product *p = r->p[s];
+        kern *all[3] = {p ? &p->g.b : &r->c, p && !p->left ? &p->g.a : NULL, NULL};
+        for (int i = 0; all[i]; i++) {
+            uint32_t t = p ? 0 : s;
+            if (p) {
+                memcpy(all[i]->buf, r->c.buf, sizeof r->c.buf);
+                memcpy(all[i]->size, r->c.size, r->k->narg * sizeof(Val));
+            }
+            kern_addresses(all[i], t, POS_TOP);
+            kern_eval(all[i], t, POS_TOP, &one);
+        }
+    }
+}
+
+/* Memory for what one point leaves for a later stage behind a product. */
+static void make_saved(rows *r)
+{
+    em *e = r->e;
+    for (uint32_t s = 0; s < r->k->nstage; s++) {
+        uint32_t a = 0, next = s;
+        while (next < r->k->nstage && !r->p[next])
+            next++;
+        for (uint32_t i = 0; i < r->k->stages[s].nred && !r->p[s]; i++)
+            for (uint32_t j = 0; j < r->k->stages[s].reds[i].nacc; j++, a++)
+                if (a < SAVED && read_later(r->k, s, a, next)) {
+                    r->saved[s][a] = em_alloca(e, e->i64, BLOCK, 64);
+                    r->saved_type[s][a] = em_type(e, r->k->stages[s].reds[i].acc_dtype[j], 1);
+                }
+    }
+}
+
+static void emit_run(rows *r)
+{
+    em *e = r->e;
+    Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
+    Val f = em_func(e, "lz_run", e->none, args, 5, true), none = em_c64(e, -1);
+    Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
+    kern_enter(&r->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    emit_dims(r);
+    lay_out(r, LLVMGetParam(f, 4));
+    make_saved(r);
+    em_if some;
+    em_if_begin(e, &some, ICMP(SLT, begin, end));
+    enter(r);
+    em_loop l;
+    em_loop_begin(e, &l, begin, end, em_c64(e, 1), 1, &none);
+    run_unit(r, l.i, l.phi[0]);
+    Val b = LLVMBuildUDiv(e->b, l.i, r->RU, "");
+    em_loop_end(e, &l, &b);
+    em_if_end(e, &some, 0, NULL, NULL, NULL);
+    LLVMBuildRetVoid(e->b);
+}
+
+lz_status lz_kern_rows(em *e, const lz_kernel *k)
+{
+    rows *r = lz_calloc(1, sizeof *r);
+    if (!r)
+        return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
+    r->e = e;
+    r->k = k;
+    lz_status s = kern_init(&r->c, e, k);
+    for (uint32_t i = 0; i < k->nstage && s == LZ_OK; i++)
+        if (k->stages[i].keeps)
+            s = plan_product(r, i);
+    if (s == LZ_OK) {
+        assign_slots(r);
+        emit_sizes(r);
+        emit_run(r);
+        s = e->status;
+    }
+    for (uint32_t i = 0; i < k->nstage; i++)
+        if (r->p[i]) {
+            kern_done(&r->p[i]->g.a);
+            kern_done(&r->p[i]->g.b);
+        }
+    kern_done(&r->c);
+    lz_arena_free(&r->arena);
+    lz_free(r);
+    return s;
+}

@@ -1,0 +1,195 @@
+/* t_codegen_rows.c - kernels that keep rows: sizes around tiles, blocks and vectors, factors in every layout, special values, against the
+ * slow executor. Units run in pieces and backwards with the same bits. Every buffer ends at a guard page. */
+#include "jit_util.h"
+#include "../lower/kernels.h"
+#include <math.h>
+
+static const int64_t sizes[] = {0,  1,  2,  5,  6,  15, 16, 17, 23, 24,
+                                25, 31, 33, 47, 48, 49, 64, 80, 97, 100};
+enum { NS = sizeof sizes / sizeof *sizes, NBUF = 8 };
+
+static void fill(lz_dtype d, char *p, int64_t n, bool special)
+{
+    static const double odd[] = {0, -0.0, INFINITY, -INFINITY, NAN, 1e-42};
+    for (int64_t i = 0; i < n; i++) {
+        bool now = special && rnd64() % 97 == 0;
+        lz_elem_set_f64(d, p, i, now ? odd[rnd64() % 6] : rnd_unit());
+    }
+}
+
+static bool close_to(double a, double b, double slack)
+{
+    if (isnan(a) || isnan(b) || isinf(a) || isinf(b))
+        return (isnan(a) && isnan(b)) || a == b;
+    return fabs(a - b) <= slack + 1e-5 * fabs(b);
+}
+
+/* The kernel on random data, compiled and as it is; extents of its buffers in elements. */
+static void check(lz_kernel *k, const int64_t *total, bool special, double slack)
+{
+    guarded g[NBUF], want[NBUF];
+    void *p[NBUF], *q[NBUF];
+    size_t nbytes[NBUF];
+    for (uint32_t i = 0; i < k->nbuf; i++) {
+        nbytes[i] = (size_t)total[i] * lz_dtype_size(k->buf[i].dtype);
+        g[i] = guarded_new(nbytes[i], 0);
+        want[i] = guarded_new(k->buf[i].written ? nbytes[i] : 0, 0);
+        fill(k->buf[i].dtype, g[i].p, total[i], special && !k->buf[i].written);
+        if (k->buf[i].written)
+            memcpy(want[i].p, g[i].p, nbytes[i]);
+        p[i] = g[i].p;
+        q[i] = k->buf[i].written ? want[i].p : g[i].p;
+    }
+    must(lz_loop_run(k, q, nbytes));
+    jit j = jit_new(k);
+    jit_run(&j, p, k->args, 1, true);
+    for (uint32_t i = 0; i < k->nbuf; i++)
+        for (int64_t e = 0; k->buf[i].written && e < total[i]; e++) {
+            double a = lz_elem_get_f64(k->buf[i].dtype, g[i].p, e),
+                   b = lz_elem_get_f64(k->buf[i].dtype, want[i].p, e);
+            ck_assert_msg(close_to(a, b, slack), "%s, buffer %u, element %d: %g, not %g", k->name,
+                          i, (int)e, a, b);
+        }
+    jit_free(&j);
+    for (uint32_t i = 0; i < k->nbuf; i++) {
+        guarded_free(&g[i]);
+        guarded_free(&want[i]);
+    }
+    lz_kernel_free(k);
+}
+
+/* The kernel of kernels.h; it has room for 100 of each. */
+START_TEST(attention)
+{
+    static const int64_t total[] = {3 * 2000, 3 * 2000, 3 * 1700, 3 * 1700, 300};
+    for (int r = 0; r < NS; r++)
+        check(k_make(k_attend, sizes[r], sizes[(r * 7 + _i) % NS]), total, r & 1,
+              1.0 / 256); /* a probability may round to the next bf16 */
+}
+END_TEST
+
+/* Scores of i and j from left factors stored [k, i] or [i, k] and right ones [k, j] or [j, k], twice: x y and u v; out = (e w), e =
+ * tanh(x y) (u v), and the row itself is stored, too. */
+static const char two_products[] =
+    "kernel \"two\" vec(inner) {\n"
+    "  buf 0: $T read\n  buf 1: $T read\n  buf 2: $T read\n  buf 3: $A write\n  buf 4: $A write\n"
+    "  outer [2, $I]\n"
+    "  stage 0 inner [$J, $K] keep {\n"
+    "    %0: $T = load 0 = 0[0 + 10000 i0 + $P i1 + $Q i3]\n"
+    "    %1: $T = load 1 = 1[0 + 10000 i0 + $R i2 + $S i3]\n"
+    "    %2: $A = convert %0\n    %3: $A = convert %1\n"
+    "    %4: $A = multiply %2, %3\n"
+    "    %5: $A = const 0x0\n"
+    "    reduce add $A %4 init %5\n"
+    "  }\n"
+    "  stage 1 inner [$J, $K] keep {\n"
+    "    %0: $T = load 0 = 1[0 + 10000 i0 + $R i2 + $S i3]\n"
+    "    %1: $T = load 1 = 0[0 + 10000 i0 + $P i1 + $Q i3]\n"
+    "    %2: $A = convert %0\n    %3: $A = convert %1\n"
+    "    %4: $A = negate %3\n"
+    "    %5: $A = multiply %4, %2\n"
+    "    %6: $A = const 0x0\n"
+    "    reduce add $A %5 init %6\n"
+    "  }\n"
+    "  stage 2 inner [$J] {\n"
+    "    %0: $A = row 0.0\n"
+    "    %1: $A = row 1.0\n"
+    "    %2: $A = tanh %0\n"
+    "    %3: $A = multiply %2, %1\n"
+    "    %4: $A = const 0x0\n"
+    "    reduce add $A %1 init %4\n"
+    "    row %3, %0\n"
+    "    store 3[0 + 10000 i0 + 100 i1 + 1 i2] = %3\n"
+    "  }\n"
+    "  stage 3 inner [$K, $J] keep {\n"
+    "    %0: $A = row 2.0\n"
+    "    %1: $T = load 0 = 2[0 + 10000 i0 + $V i2 + $W i3]\n"
+    "    %2: $A = convert %1\n"
+    "    %3: $A = multiply %0, %2\n"
+    "    %4: $A = const 0x0\n"
+    "    reduce add $A %3 init %4\n"
+    "  }\n"
+    "  stage 4 inner [$J] {\n"
+    "    %0: $A = row 2.1\n"
+    "    %1: $A = const 0x0\n"
+    "    reduce maximum $A %0 init %1\n"
+    "  }\n"
+    "  stage 5 inner [$K] {\n"
+    "    %0: $A = row 3.0\n"
+    "    %1: $A = red 2.0\n"
+    "    %2: $A = red 4.0\n"
+    "    %3: $A = subtract %0, %1\n"
+    "    %4: $A = add %3, %2\n"
+    "    store 4[0 + 10000 i0 + 100 i1 + 1 i2] = %4\n"
+    "  }\n}\n";
+
+static void put(char **p, const char *s)
+{
+    size_t n = strlen(s);
+    memcpy(*p, s, n);
+    *p += n;
+}
+
+/* The text with each $ and letter replaced. */
+static char *filled(const char *t, const char *from, const char *const *to)
+{
+    char *out = malloc(strlen(t) * 6 + 1), *p = out;
+    for (; *t; t++) {
+        const char *at = *t == '$' ? strchr(from, t[1]) : NULL;
+        if (at && t[1]) {
+            put(&p, to[at - from]);
+            t++;
+        } else {
+            *p++ = *t;
+        }
+    }
+    *p = '\0';
+    return out;
+}
+
+START_TEST(layouts)
+{
+    static const int64_t total[] = {20000, 20000, 20000, 20000, 20000};
+    static const char *const types[][2] = {
+        {"f32", "f32"}, {"f64", "f64"}, {"bf16", "f32"}, {"f16", "f32"}};
+    const char *one = "1", *row = "100";
+    bool a = _i & 1, b = _i & 2, c = _i & 4;
+    for (int trial = 0; trial < 4 * (lz_test_small() ? 1 : 4); trial++) {
+        char n[3][8];
+        for (int i = 0; i < 3; i++)
+            snprintf(n[i], sizeof n[i], "%d", (int)sizes[rnd64() % NS]);
+        char *t = filled(two_products, "TAIJKPQRSVW",
+                         (const char *const[]){types[trial & 3][0], types[trial & 3][1], n[0], n[1],
+                                               n[2], a ? one : row, a ? row : one, b ? one : row,
+                                               b ? row : one, c ? one : row, c ? row : one});
+        lz_kernel *k = NULL;
+        ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s\n%s", lz_error_get()->message,
+                      t);
+        check(k, total, false, 2e-4);
+        free(t);
+    }
+}
+END_TEST
+
+/* The same kernel with other arguments. */
+START_TEST(other_sizes)
+{
+    lz_kernel *a = k_make(k_attend, 100, 90), *b = k_make(k_attend, 30, 40);
+    ck_assert_uint_eq(a->ncanon, b->ncanon);
+    ck_assert(memcmp(a->canon, b->canon, a->ncanon) == 0);
+    lz_kernel_free(a);
+    lz_kernel_free(b);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("codegen_rows");
+    TCase *t = tcase_create("rows");
+    tcase_set_timeout(t, 600);
+    tcase_add_loop_test(t, attention, 0, 4);
+    tcase_add_loop_test(t, layouts, 0, 8);
+    tcase_add_test(t, other_sizes);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
