@@ -186,10 +186,22 @@ static void find_level(lz_fusion *fu, lz_node *n)
     }
 }
 
+/* Whether the node's values lie along the rows of its group, which hold floats. */
+static bool in_rows(const lz_fusion *fu, const lz_node *n)
+{
+    const lz_group *g = fu->groups[n->group];
+    lz_dtype d = lz_val_type(fu->f, n->v)->dtype;
+    for (uint32_t x = 0; x < n->ax.n && g->rows; x++)
+        if (n->axis[x] == g->nouter)
+            return lz_dtype_is_float(d);
+    return false;
+}
+
 /* The latest level at which somebody needs n; costly values are then kept in memory. use: by node. */
 static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
 {
     lz_node *n = fu->nodes[i];
+    bool factor = false;
     use[i] = n->level;
     if (n->kind != LZ_NODE_POINT || n->store != LZ_STORE_VALUE)
         return;
@@ -199,8 +211,10 @@ static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
             continue;
         uint32_t l = m->kind == LZ_NODE_POINT && !m->costly ? use[*r] : m->level;
         use[i] = l > use[i] ? l : use[i];
+        factor |= m->kind == LZ_NODE_DOT;
     }
-    n->spill = n->full && n->costly && !n->stored && use[i] > n->level;
+    n->row = in_rows(fu, n) && (factor || use[i] > n->level);
+    n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
 }
 
 static lz_status finish(lz_fusion *fu)
@@ -234,6 +248,8 @@ lz_status lz_fusion_group(lz_fusion *fu)
             LZ_TRY(merge_siblings(fu, v));
     if (!off)
         LZ_TRY(merge_scalars(fu));
+    if (!off && fu->rows != LZ_ROWS_NEVER)
+        LZ_TRY(lz_fusion_rows(fu));
     return finish(fu);
 }
 
@@ -292,13 +308,14 @@ static lz_status find_links(lz_fusion *fu)
     return s;
 }
 
-lz_status lz_fusion_new(const lz_func *f, lz_fusion **out)
+lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, lz_fusion **out)
 {
     *out = NULL;
     lz_fusion *fu = lz_calloc(1, sizeof *fu);
     if (!fu)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     fu->f = f;
+    fu->rows = rows;
     size_t n = f->ninst + 1;
     fu->root = lz_arena_alloc(&fu->arena, 3 * n * sizeof *fu->root);
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);
@@ -346,8 +363,8 @@ static void print_node(const lz_fusion *fu, const lz_node *n, lz_buf *out)
     lz_buf_printf(out, "    %%%u %s%s", n->v, lz_op_get(lz_inst_op(&fu->f->insts[n->v]))->text,
                   store[n->store]);
     lz_buf_printf(out, " %s", lz_type_short(lz_val_type(fu->f, n->v), text, sizeof text));
-    lz_buf_printf(out, " %s level %u%s%s reads", n->full ? "full" : "outer", n->level,
-                  n->stored ? " stored" : "", n->spill ? " spill" : "");
+    lz_buf_printf(out, " %s level %u%s%s%s reads", n->full ? "full" : "outer", n->level,
+                  n->stored ? " stored" : "", n->spill ? " spill" : "", n->row ? " row" : "");
     for (uint32_t i = 0; i < n->reads.len; i++)
         lz_buf_printf(out, " %%%u%s", n->reads.data[i].src, n->reads.data[i].opaque ? "?" : "");
     lz_buf_putc(out, '\n');

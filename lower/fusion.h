@@ -64,6 +64,7 @@ typedef struct lz_node {
     uint32_t stores; /* bit k: result k is read outside of the group */
     bool stored;     /* any of them */
     bool spill;      /* stored only so that a later stage need not do it again */
+    bool row;        /* the same, but as a row of the kernel, not in memory */
 } lz_node;
 
 typedef struct lz_group {
@@ -71,7 +72,10 @@ typedef struct lz_group {
     lz_axes ax;
     uint32_t nouter; /* axes 0..nouter-1 are outer */
     bool dead;       /* merged into another */
-    bool product;    /* has a DOT node */
+    bool product;    /* has a DOT node, and nothing but what is done with its sums */
+    /* has DOT nodes whose sums, or whose left factors, are rows: after the outer axes come that of the
+     * rows and those that only the products have */
+    bool rows;
     /* has a REDUCE or DOT node; inner axes are those of its reductions */
     bool reduces;
     uint32_t fast; /* outer axis that is contiguous in what is stored; LZ_NONE: none */
@@ -103,9 +107,11 @@ typedef struct lz_fusion {
     /* by buffer: nodes that read it, in order; LZ_NONE ends. NULL: none */
     uint32_t **readers;
     uint32_t mark;
+    lz_rows_use rows;
 } lz_fusion;
 
-lz_status lz_fusion_new(const lz_func *f, lz_fusion **out); /* nodes and groups */
+/* nodes and groups */
+lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, lz_fusion **out);
 void lz_fusion_free(lz_fusion *fu);
 void lz_fusion_print(const lz_fusion *fu, lz_buf *out);
 
@@ -120,6 +126,16 @@ lz_status lz_fusion_group(lz_fusion *fu); /* fusion.c */
  * value both read, whose dimensions tell which axes belong together; LZ_NOVAL: one of the groups
  * reads the other. */
 lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, bool *merged);
+/* The same of a group of products and one of rows: the sums of the products become rows of the other
+ * group, or its rows the left factors of the products. */
+lz_status lz_fusion_merge_rows(lz_fusion *fu, uint32_t product, uint32_t rows, bool *merged);
+/* fusion_rows.c: product, rows, product as one kernel */
+lz_status lz_fusion_rows(lz_fusion *fu);
+/* The product of a group that has one. */
+const lz_node *lz_group_dot(const lz_fusion *fu, const lz_group *g);
+/* Whether the axes that the product p and the rows r have in common let them be one kernel. of_p: by
+ * axis of p, the axis of r + 1, or 0. */
+bool lz_rows_fit(const lz_fusion *fu, const lz_group *p, const lz_group *r, const uint8_t *of_p);
 /* The value with memory that v can be read from as it is, or LZ_NOVAL. */
 lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v);
 /* The identity map of a node's dimensions from..from+n-1 by its axes, axis a being loop loop_of[a]

@@ -15,6 +15,7 @@ enum {
     EPILOGUE_BUFS = 24,
     MAX_BUFS = LZ_KBUF_MAX - 4,
     MAX_LEVEL = LZ_STAGE_MAX - 3,
+    MAX_ROW_LEVEL = 6, /* a level of rows may be several stages */
     FEW_ROWS = 8,
     LONG_ROW = 8192, /* so few so long rows are not worth losing the other threads for */
     MAX_WALK = 4000,
@@ -401,10 +402,19 @@ static lz_status path(lz_fusion *fu, uint32_t from, uint32_t to, bool *found)
     return s;
 }
 
+/* Whether the two cannot be one kernel, because a path leads from one to the other through others. */
+static lz_status apart(lz_fusion *fu, uint32_t a, uint32_t b, bool *found)
+{
+    uint32_t first = fu->groups[a]->rank < fu->groups[b]->rank ? a : b, second = first == a ? b : a;
+    *found = fu->groups[second]->rank - fu->groups[first]->rank > MAX_REGION;
+    return *found ? LZ_OK : path(fu, first, second, found);
+}
+
 /* Keeps the order of the groups topological: `into` takes the place behind everything between the two that does not depend on them; what
  * does (it is marked) follows. */
-static lz_status reorder(lz_fusion *fu, uint32_t first, uint32_t second, uint32_t into)
+static lz_status reorder(lz_fusion *fu, uint32_t a, uint32_t b, uint32_t into)
 {
+    uint32_t first = fu->groups[a]->rank < fu->groups[b]->rank ? a : b, second = first == a ? b : a;
     uint32_t lo = fu->groups[first]->rank, hi = fu->groups[second]->rank, n = 0, at = lo;
     uint32_t *behind = lz_alloc((hi - lo + 2) * sizeof *behind);
     if (!behind)
@@ -430,31 +440,38 @@ static lz_status reorder(lz_fusion *fu, uint32_t first, uint32_t second, uint32_
 
 /* ---- doing it ---- */
 
-static lz_status absorb(merge *m, bool rows)
+/* The nodes of a group go over to group gi, `into`; of: its axis + 1 by their group's axes. */
+static lz_status take_nodes(merge *m, lz_group *into, lz_group *from, uint32_t gi,
+                            const uint8_t *of)
 {
-    bool keep_a = m->a->reduces || !m->b->reduces;
-    lz_group *into = keep_a ? m->a : m->b, *from = keep_a ? m->b : m->a;
-    uint32_t gi = keep_a ? m->ia : m->ib;
-    const uint8_t *of = keep_a ? m->p.of_b : m->p.of_a;
     LZ_TRY(lz_vec_reserve(&into->nodes, (uint64_t)into->nodes.len + from->nodes.len));
     for (uint32_t i = 0; i < from->nodes.len; i++) {
         uint32_t id = from->nodes.data[i], j = into->nodes.len++;
         lz_node *n = m->fu->nodes[id];
         for (uint32_t x = 0; x < n->ax.n; x++)
             n->axis[x] = (uint8_t)(of[n->axis[x]] - 1);
-        if (into->reduces && !from->reduces)
-            n->full = rows;
         n->group = gi;
         for (; j > 0 && into->nodes.data[j - 1] > id; j--)
             into->nodes.data[j] = into->nodes.data[j - 1];
         into->nodes.data[j] = id;
     }
-    if (into->product && from->fast != LZ_NONE)
-        into->fast = of[from->fast] - 1u;
     into->nsop += from->nsop;
     from->dead = true;
     lz_vec_free(&from->nodes);
     return LZ_OK;
+}
+
+static lz_status absorb(merge *m, bool rows)
+{
+    bool keep_a = m->a->reduces || !m->b->reduces;
+    lz_group *into = keep_a ? m->a : m->b, *from = keep_a ? m->b : m->a;
+    uint32_t gi = keep_a ? m->ia : m->ib;
+    const uint8_t *of = keep_a ? m->p.of_b : m->p.of_a;
+    for (uint32_t i = 0; i < from->nodes.len && into->reduces && !from->reduces; i++)
+        m->fu->nodes[from->nodes.data[i]]->full = rows;
+    if (into->product && from->fast != LZ_NONE)
+        into->fast = of[from->fast] - 1u;
+    return take_nodes(m, into, from, gi, of);
 }
 
 static bool has_solo(const lz_fusion *fu, const lz_group *g)
@@ -486,13 +503,49 @@ lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, boo
         return LZ_OK;
     if (!pair_reads(&m, 0) || !pair_reads(&m, 1) || !roles_fit(&m, &rows))
         return LZ_OK;
-    uint32_t first = m.a->rank < m.b->rank ? a : b, second = first == a ? b : a;
-    if (fu->groups[second]->rank - fu->groups[first]->rank > MAX_REGION)
-        return LZ_OK;
-    LZ_TRY(path(fu, first, second, &found));
+    LZ_TRY(apart(fu, a, b, &found));
     if (found)
         return LZ_OK;
     *merged = true;
     LZ_TRY(absorb(&m, rows));
-    return reorder(fu, first, second, m.a->dead ? b : a);
+    return reorder(fu, a, b, m.a->dead ? b : a);
+}
+
+/* ---- products and rows ---- */
+
+/* The axes that only the product has follow those of the rows. */
+static void append_axes(merge *m)
+{
+    for (uint32_t x = 0; x < m->a->ax.n; x++)
+        if (!m->p.of_a[x]) {
+            m->b->ax.ext[m->b->ax.n++] = m->a->ax.ext[x];
+            m->p.of_a[x] = (uint8_t)m->b->ax.n;
+        }
+}
+
+static bool within_row_limits(const merge *m)
+{
+    uint32_t products = m->b->rows ? 2 : 1;
+    return levels(m) + products <= MAX_ROW_LEVEL && m->a->nsop + m->b->nsop <= MAX_OPS &&
+           m->a->nodes.len + m->b->nodes.len <= MAX_NODES && count_buffers(m) <= MAX_BUFS;
+}
+
+lz_status lz_fusion_merge_rows(lz_fusion *fu, uint32_t product, uint32_t rows, bool *merged)
+{
+    merge m = {
+        .fu = fu, .ia = product, .ib = rows, .a = fu->groups[product], .b = fu->groups[rows]};
+    bool found;
+    *merged = false;
+    if (product == rows || m.a->dead || m.b->dead || !within_row_limits(&m) || !pair_reads(&m, 0) ||
+        !pair_reads(&m, 1) || !lz_rows_fit(fu, m.a, m.b, m.p.of_a))
+        return LZ_OK;
+    LZ_TRY(apart(fu, product, rows, &found));
+    if (found)
+        return LZ_OK;
+    append_axes(&m);
+    *merged = m.b->reduces = m.b->rows = true;
+    for (uint32_t i = 0; i < m.a->nodes.len; i++)
+        fu->nodes[m.a->nodes.data[i]]->full = true;
+    LZ_TRY(take_nodes(&m, m.b, m.a, rows, m.p.of_a));
+    return reorder(fu, product, rows, rows);
 }

@@ -6,7 +6,7 @@
  *           layer, gives the same kernel with other arguments.
  * Cost:     O(accesses x loops).   Threads: pure. */
 #include "lower/loop_impl.h"
-#include "lower/to_loops.h"
+#include "lower/to_loops_impl.h"
 #include <string.h>
 
 enum { SHORT_LOOP = 8 };
@@ -67,7 +67,7 @@ static void drop_extent(lz_sz *ext, uint32_t *n, uint32_t l)
     --*n;
 }
 
-static void merge_outer(lz_kernel *k)
+void lz_tidy_merge_outer(lz_kernel *k)
 {
     for (uint32_t l = k->nouter; l-- > 1;) {
         bool ok = true;
@@ -117,6 +117,13 @@ static void permute_extents(lz_sz *ext, uint32_t n, const uint8_t *order)
     memcpy(old, ext, n * sizeof *ext);
     for (uint32_t i = 0; i < n; i++)
         ext[i] = old[order[i]];
+}
+
+void lz_tidy_permute_outer(lz_kernel *k, const uint8_t *order)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        permute(&k->stages[s], 0, k->nouter, order);
+    permute_extents(k->outer, k->nouter, order);
 }
 
 /* The access that walks most of the stage's inner loops: their order is its order in memory. */
@@ -215,9 +222,7 @@ static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
             order[c++] = (uint8_t)l;
     order[c++] = (uint8_t)m;
     order[c++] = (uint8_t)n;
-    for (uint32_t s = 0; s < k->nstage; s++)
-        permute(&k->stages[s], 0, k->nouter, order);
-    permute_extents(k->outer, k->nouter, order);
+    lz_tidy_permute_outer(k, order);
     k->dot.is_dot = true;
     k->dot.m = k->nouter - 2;
     k->dot.n = k->nouter - 1;
@@ -285,7 +290,7 @@ static void choose_vector(lz_kernel *k)
 lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b)
 {
     bool ordered = k->serial || scatters(k) || sorts(k);
-    merge_outer(k);
+    lz_tidy_merge_outer(k);
     for (uint32_t s = 0; s < k->nstage; s++) {
         if (!ordered)
             order_inner(k, &k->stages[s]);

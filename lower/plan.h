@@ -64,6 +64,8 @@ typedef struct lz_lower_options {
     bool pairwise;      /* only result k may take over argument k */
     int vector_bytes;   /* 64 AVX-512, 32 AVX2, 16 SSE/NEON; 0: 32 */
     int threads;
+    /* kernels that keep rows (loop.h): a backend that has them, or not; tests want all there can be */
+    lz_rows_use rows;
     int64_t l1_bytes, l2_bytes, l3_bytes; /* 0: defaults */
 } lz_lower_options;
 

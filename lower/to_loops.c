@@ -2,31 +2,15 @@
  * Stage of level l: all full nodes and reductions that need l earlier levels; the last stage, without inner loops, stores what there is
  * one of per outer point. A node is done again in every stage that needs it, unless it is costly: then it is stored and loaded.
  * Cost: O(scalar ops).   Threads: pure. */
-#include "lower/to_loops.h"
+#include "lower/to_loops_impl.h"
+#include "lower/loop_impl.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct build {
-    const lz_fusion *fu;
-    const lz_group *g;
-    lz_kernel *k;
-    lz_emit e;
-    lz_arena scratch;
-    uint32_t nbuf;
-    uint32_t buf[LZ_KBUF_MAX];
-    lz_dtype dtype[LZ_KBUF_MAX];
-    uint32_t level;                /* of the stage being made; LZ_NONE: the last one */
-    bool full;                     /* it has the inner loops */
-    uint32_t current;              /* node being done */
-    uint32_t *red_stage, *red_acc; /* by position in the group */
-    uint32_t *stored_at;           /* by position: stage that stored it, LZ_NONE not yet */
-    uint8_t loop_of[LZ_LOOP_MAX];  /* of a group axis */
-    int32_t dot_a, dot_b;
-    uint64_t flops;
-} build;
+typedef lz_group_build build;
 
-static lz_node *node_at(const build *b, uint32_t i)
+lz_node *lz_build_node(const build *b, uint32_t i)
 {
     return b->fu->nodes[b->g->nodes.data[i]];
 }
@@ -90,6 +74,19 @@ static lz_status load_from(build *b, lz_emit *e, lz_frame *f, uint32_t buf)
     return lz_emit_load(e, kb, t->dtype, &flat, f->guard, &f->result);
 }
 
+static int32_t row_read(lz_emit *e, uint32_t stage, uint32_t row, const lz_kernel *k)
+{
+    lz_sop s;
+    memset(&s, 0, sizeof s);
+    s.kind = LZ_S_ROW;
+    s.dtype = lz_row_dtype(k, (int32_t)stage, (int32_t)row);
+    s.a = (int32_t)stage;
+    s.b = (int32_t)row;
+    s.c = -1;
+    s.size.slot = -1;
+    return lz_sops_add(&e->sops, &s);
+}
+
 /* A value made by node n (position i) of this very group. */
 static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_node *n, uint32_t i)
 {
@@ -98,6 +95,13 @@ static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_node
     lz_ixmap own;
     own_map(b, n, 0, n->rank, &own);
     bool here = lz_ixmap_eq(&own, &f->map, e->ax.n);
+    uint32_t rs = i == LZ_NONE ? LZ_NONE : b->row_stage[i];
+    if (here && rs != LZ_NONE && rs < b->k->nstage) {
+        f->leaf = true;
+        f->result = row_read(e, rs, b->row_at[i], b->k);
+        f->result = lz_sops_convert(&e->sops, f->result, lz_val_type(e->f, src)->dtype);
+        return LZ_OK;
+    }
     if (n->kind == LZ_NODE_POINT) {
         if (i != LZ_NONE && b->stored_at[i] != LZ_NONE && b->stored_at[i] < b->k->nstage &&
             n->costly && here)
@@ -160,6 +164,8 @@ static void find_live(const lz_stage *st, bool *live)
 {
     for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
         mark(live, st->sort->value[k]);
+    for (uint32_t k = 0; k < st->nrow; k++)
+        mark(live, st->row[k]);
     for (uint32_t i = 0; i < st->nred; i++)
         for (uint32_t j = 0; j < st->reds[i].nacc; j++) {
             mark(live, st->reds[i].value[j]);
@@ -227,6 +233,8 @@ static lz_status compact(build *b, lz_stage *st)
         }
     for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
         st->sort->value[k] = id[st->sort->value[k]];
+    for (uint32_t k = 0; k < st->nrow; k++)
+        st->row[k] = id[st->row[k]];
     for (uint32_t i = 0; i < st->nstore; i++) {
         st->stores[i].value = id[st->stores[i].value];
         renumber_access(&st->stores[i].at, id);
@@ -243,14 +251,14 @@ static lz_status compact(build *b, lz_stage *st)
 }
 
 /* Moves what the emitter has gathered into a stage of the kernel. */
-static lz_status close_stage(build *b)
+lz_status lz_build_close(build *b)
 {
     lz_emit *e = &b->e;
     lz_kernel *k = b->k;
     lz_stage *st = &k->stages[k->nstage];
     if (e->sops.failed)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    if (e->reds.len == 0 && e->stores.len == 0 && !e->sort)
+    if (e->reds.len == 0 && e->stores.len == 0 && !e->sort && b->nrow == 0)
         return LZ_OK;
     uint32_t na = e->accs.len;
     st->sops = lz_arena_copy(&k->arena, e->sops.v.data, e->sops.v.len * sizeof *st->sops);
@@ -283,6 +291,11 @@ static lz_status close_stage(build *b)
         st->extent[st->ninner].v = e->ax.ext[l];
         st->extent[st->ninner++].slot = -1;
     }
+    st->keeps = b->keeps;
+    st->nrow = b->nrow;
+    memcpy(st->row, b->row, sizeof st->row);
+    b->nrow = 0;
+    b->keeps = false;
     LZ_TRY(compact(b, st));
     uint64_t work = st->nred;
     for (uint32_t i = 0; i < st->nsop; i++)
@@ -354,7 +367,7 @@ static lz_status add_store(build *b, const lz_node *n, lz_ixmap *m, uint32_t buf
     return lz_vec_push(&b->e.stores, st);
 }
 
-static lz_status do_point(build *b, lz_node *n)
+lz_status lz_build_point(build *b, lz_node *n)
 {
     lz_ixmap m;
     int32_t sop = -1;
@@ -365,7 +378,7 @@ static lz_status do_point(build *b, lz_node *n)
 }
 
 /* One value per outer point of a reduction or product of this group. */
-static lz_status store_results(build *b, lz_node *n)
+lz_status lz_build_results(build *b, lz_node *n)
 {
     for (uint32_t k = 0; k < n->nres; k++) {
         lz_ixmap m;
@@ -380,7 +393,7 @@ static lz_status store_results(build *b, lz_node *n)
     return LZ_OK;
 }
 
-static lz_status do_reduction(build *b, lz_node *n, uint32_t i)
+lz_status lz_build_reduction(build *b, lz_node *n, uint32_t i)
 {
     lz_ixmap m;
     int32_t sop;
@@ -409,44 +422,45 @@ static lz_status full_stage(build *b, uint32_t level)
 {
     open_stage(b, level, true);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        lz_node *n = node_at(b, i);
+        lz_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
         if (n->level != level || !n->full)
             continue;
         if (is_reduction(n)) {
-            LZ_TRY(do_reduction(b, n, i));
+            LZ_TRY(lz_build_reduction(b, n, i));
         } else if (n->stored || n->spill) {
-            LZ_TRY(do_point(b, n));
+            LZ_TRY(lz_build_point(b, n));
         }
     }
     for (uint32_t i = 0; i < b->g->nodes.len; i++)
-        if (node_at(b, i)->full && node_at(b, i)->level == level &&
-            (node_at(b, i)->stored || node_at(b, i)->spill) && node_at(b, i)->kind == LZ_NODE_POINT)
+        if (lz_build_node(b, i)->full && lz_build_node(b, i)->level == level &&
+            (lz_build_node(b, i)->stored || lz_build_node(b, i)->spill) &&
+            lz_build_node(b, i)->kind == LZ_NODE_POINT)
             b->stored_at[i] = b->k->nstage;
-    return close_stage(b);
+    return lz_build_close(b);
 }
 
-static lz_status last_stage(build *b)
+lz_status lz_build_last(build *b)
 {
     open_stage(b, LZ_NONE, false);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        lz_node *n = node_at(b, i);
+        lz_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
-        if (!n->stored)
+        if (!n->stored || (n->kind == LZ_NODE_DOT && b->g->rows))
             continue;
         if (is_reduction(n)) {
-            LZ_TRY(store_results(b, n));
+            LZ_TRY(lz_build_results(b, n));
         } else if (!n->full) {
-            LZ_TRY(do_point(b, n));
+            LZ_TRY(lz_build_point(b, n));
         }
     }
-    return close_stage(b);
+    return lz_build_close(b);
 }
 
 /* A stage over all points of the first node, which is no product and no reduction: a scatter, a sort. */
 static lz_status root_stage(build *b)
 {
-    lz_node *n = node_at(b, 0);
+    lz_node *n = lz_build_node(b, 0);
     lz_ixmap m;
     int32_t sop;
     open_stage(b, 0, true);
@@ -454,7 +468,7 @@ static lz_status root_stage(build *b)
     own_map(b, n, 0, n->rank, &m);
     LZ_TRY(lz_emit_root(&b->e, n->v, &m, &sop));
     LZ_TRY(stopped(b));
-    return close_stage(b);
+    return lz_build_close(b);
 }
 
 /* Comparisons of n elements, about. */
@@ -471,7 +485,7 @@ static uint64_t comparisons(int64_t points, int64_t n)
 /* A stage that fills and sorts the rows, and one that stores those somebody reads. */
 static lz_status sort_stages(build *b)
 {
-    lz_node *n = node_at(b, 0);
+    lz_node *n = lz_build_node(b, 0);
     const lz_inst *in = &b->fu->f->insts[n->v];
     LZ_TRY(root_stage(b));
     int64_t row = in->sig->opnd[0]->shape.dims[LZ_ATTR(sort, in->sig->attr)->dimension];
@@ -491,7 +505,7 @@ static lz_status sort_stages(build *b)
         own_map(b, n, 0, n->rank, &m);
         LZ_TRY(add_store(b, n, &m, n->res[k], lz_sops_add(&b->e.sops, &s)));
     }
-    return close_stage(b);
+    return lz_build_close(b);
 }
 
 /* ---- the kernel ---- */
@@ -502,7 +516,7 @@ static void name_kernel(build *b)
     size_t room = sizeof b->k->name, at = 0;
     uint32_t n = b->g->nodes.len;
     for (uint32_t i = 0; i < n && i < 4; i++) {
-        const lz_node *x = node_at(b, i);
+        const lz_node *x = lz_build_node(b, i);
         const char *t = lz_op_get(lz_inst_op(&b->fu->f->insts[x->v]))->text;
         if (x->store == LZ_STORE_COPY)
             t = "copy";
@@ -534,24 +548,26 @@ static lz_status make_kernel(build *b)
     if (!k->stages)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < g->nodes.len; i++) {
-        b->red_stage[i] = b->stored_at[i] = LZ_NONE;
-        top = node_at(b, i)->level > top ? node_at(b, i)->level : top;
+        b->red_stage[i] = b->stored_at[i] = b->row_stage[i] = LZ_NONE;
+        top = lz_build_node(b, i)->level > top ? lz_build_node(b, i)->level : top;
     }
-    if (node_at(b, 0)->kind == LZ_NODE_SCATTER) {
+    if (lz_build_node(b, 0)->kind == LZ_NODE_SCATTER) {
         k->serial = g->nouter == 0;
         LZ_TRY(root_stage(b));
-    } else if (node_at(b, 0)->kind == LZ_NODE_SORT) {
+    } else if (lz_build_node(b, 0)->kind == LZ_NODE_SORT) {
         LZ_TRY(sort_stages(b));
+    } else if (g->rows) {
+        LZ_TRY(lz_build_rows(b, top));
     } else {
         for (uint32_t l = 0; l <= top; l++)
             LZ_TRY(full_stage(b, l));
-        LZ_TRY(last_stage(b));
+        LZ_TRY(lz_build_last(b));
     }
     for (uint32_t s = 0; s < k->nstage; s++)
         for (uint32_t i = 0; i < k->stages[s].nacc; i++)
             k->buf[k->stages[s].accs[i].buf].read = true;
     name_kernel(b);
-    return lz_loops_tidy(k, g->product, b->dot_a, b->dot_b);
+    return g->rows ? lz_loops_tidy_rows(k) : lz_loops_tidy(k, g->product, b->dot_a, b->dot_b);
 }
 
 /* Buffers that lost their last access (a load nothing used) leave. */
@@ -604,7 +620,7 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
 {
     memset(out, 0, sizeof *out);
     build *b = lz_calloc(1, sizeof *b);
-    uint32_t *ids = lz_calloc(3 * (size_t)g->nodes.len + 1, sizeof *ids);
+    uint32_t *ids = lz_calloc(5 * (size_t)g->nodes.len + 1, sizeof *ids);
     lz_kernel *k = b && ids ? lz_kernel_new("") : NULL;
     if (!k) {
         lz_free(b);
@@ -617,6 +633,8 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
     b->red_stage = ids;
     b->red_acc = ids + g->nodes.len;
     b->stored_at = ids + 2 * g->nodes.len;
+    b->row_stage = ids + 3 * g->nodes.len;
+    b->row_at = ids + 4 * g->nodes.len;
     b->dot_a = b->dot_b = -1;
     lz_emit_init(&b->e, fu->f, &k->arena);
     b->e.arena = &b->scratch;

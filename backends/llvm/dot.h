@@ -73,9 +73,9 @@ lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint3
 void dot_choose_tile(dot *g); /* mr, nv, nv_small */
 
 /* dot_units.c */
-/* Loop over the panels of vectors v0..v1-1: full ones where the rest divides, narrow ones before;
- * where all is near, full ones as long as they are full. Gives the panel's first vector and how many
- * it has. */
+/* Loop over the panels of vectors v0..v1-1: narrow ones first, as many as dot_emit_sizes counts; where
+ * all is near, wide ones as long as they are full. Gives the panel's first vector and how many it
+ * has. */
 typedef struct dot_panels {
     Blk body, exit;
     Val v0, v1, v, nv, small;

@@ -62,7 +62,7 @@ static bool without(const lz_func *f, const char *list, lz_literal *const *args,
                     lz_diff_result *r)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.donate = donate};
+    lz_lower_options o = {.donate = donate, .rows = LZ_ROWS_WORTH};
     (void)lz_config_set("LAZULI_PASSES_OFF", list);
     lz_status s = lz_lower(f, &o, &p);
     (void)lz_config_set("LAZULI_PASSES_OFF", NULL);

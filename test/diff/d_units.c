@@ -305,6 +305,7 @@ static bool by_units(const lz_func *f, lz_literal *const *args, const bool *dona
     lz_lower_options o = {.donate = donate,
                           .vector_bytes = t.vector_bytes,
                           .threads = 2,
+                          .rows = LZ_ROWS_ALWAYS,
                           .l1_bytes = t.l1_bytes,
                           .l2_bytes = t.l2_bytes,
                           .l3_bytes = t.l3_bytes};

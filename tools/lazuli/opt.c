@@ -24,7 +24,7 @@ static lz_status emit(const lz_func *f, const char *what, lz_buf *out)
         return LZ_OK;
     }
     lz_plan *p = NULL;
-    LZ_TRY(lz_lower(f, NULL, &p));
+    LZ_TRY(lz_lower(f, &(lz_lower_options){.rows = LZ_ROWS_WORTH}, &p));
     if (strcmp(what, "plan") == 0)
         lz_plan_print(p, out);
     else

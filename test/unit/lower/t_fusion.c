@@ -1,6 +1,8 @@
 /* t_fusion.c - which computations share a kernel: what training runs, counted; sizes do not matter; wrong merges do not happen. */
 #include "graphs.h"
 #include "lower/fusion.h"
+#include "base/config.h"
+#include "ir/attr.h"
 #include "lower/pass.h"
 #include "lower/plan.h"
 #include "suite.h"
@@ -274,6 +276,124 @@ START_TEST(training_step_is_right)
 }
 END_TEST
 
+/* ---- products joined through rows ---- */
+
+/* Batched product: dimension ca of a by cb of b, [batch, rows, cols] all. */
+static lz_val batched(lz_func *f, lz_val a, lz_val b, int64_t ca, int64_t cb)
+{
+    lz_attr_any d;
+    lz_attr_init(&d, LZ_ATTR_dot);
+    d.as_dot.lhs_batching_dimensions.n = d.as_dot.rhs_batching_dimensions.n = 1;
+    d.as_dot.lhs_contracting_dimensions = lz_ints_make(1, &ca);
+    d.as_dot.rhs_contracting_dimensions = lz_ints_make(1, &cb);
+    return lz_build(f, LZ_OP_DOT_GENERAL, &d.head, (lz_val[]){a, b}, 2);
+}
+
+/* v[b, i] in the shape of `like`, [b, i, j] */
+static lz_val along(lz_func *f, lz_val v, lz_val like)
+{
+    return g_spread(f, v, g_dims(2, 0, 1), lz_val_type(f, like)->shape);
+}
+
+typedef struct attention {
+    lz_func *f;
+    lz_val q, k, v, e, sum, p, y;
+} attention;
+
+/* softmax of the scores, of those j <= i where it is causal, times the values */
+static attention attend(int64_t heads, int64_t rows, int64_t cols, int64_t width, bool causal)
+{
+    attention a = {.f = lz_func_new("attention")};
+    lz_func *f = a.f;
+    a.q = g_param(f, LZ_F32, LZ_SHAPE(heads, rows, width));
+    a.k = g_param(f, LZ_F32, LZ_SHAPE(heads, cols, width));
+    a.v = g_param(f, LZ_F32, LZ_SHAPE(heads, cols, width));
+    lz_val s = batched(f, g_mul(f, a.q, g_like(f, a.q, 0.125)), a.k, 2, 2);
+    if (causal) {
+        const lz_type *t = lz_type_get(LZ_I32, &lz_val_type(f, s)->shape);
+        lz_val seen =
+            lz_build_compare(f, LZ_CMP_LE, lz_build_iota(f, t, 2), lz_build_iota(f, t, 1));
+        s = lz_build_select(f, seen, s, g_like(f, s, -3e38));
+    }
+    a.e = lz_build_ew1(f, LZ_OP_EXPONENTIAL,
+                       g_sub(f, s, along(f, g_reduce(f, LZ_OP_MAXIMUM, s, 2), s)));
+    a.sum = g_reduce(f, LZ_OP_ADD, a.e, 2);
+    a.p = g_div(f, a.e, along(f, a.sum, s));
+    a.y = batched(f, a.p, a.v, 2, 1);
+    return a;
+}
+
+static lz_plan *with_rows(lz_func *f, lz_val *v, uint32_t n, lz_rows_use rows)
+{
+    lz_plan *p = NULL;
+    lz_lower_options o = {.rows = rows};
+    finish(f, v, n);
+    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
+    lz_func_free(f);
+    return p;
+}
+
+static void expect(lz_plan *p, uint32_t nstep, uint64_t temp_bytes)
+{
+    ck_assert_uint_eq(p->nstep, nstep);
+    ck_assert_uint_eq(p->temp_bytes, temp_bytes);
+    lz_plan_free(p);
+}
+
+/* One kernel and no memory between; without them scores and probabilities are in memory. */
+START_TEST(attention_is_one_kernel)
+{
+    enum { SQUARE = 4 * 8 * 100 * 70 };
+    attention a = attend(8, 100, 70, 40, _i);
+    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH), 1, 0);
+    a = attend(8, 100, 70, 40, _i);
+    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_NEVER), 3, 2 * SQUARE);
+    lz_config_set("LAZULI_PASSES_OFF", "rows");
+    a = attend(8, 100, 70, 40, _i);
+    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH), 3, 2 * SQUARE);
+    lz_config_set("LAZULI_PASSES_OFF", NULL);
+    a = attend(8, 3, 70, 40, _i); /* few rows are not worth it */
+    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH), 3, 2 * 4 * 8 * 3 * 70 + 0);
+    a = attend(8, 3, 70, 40, _i);
+    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_ALWAYS), 1, 0);
+}
+END_TEST
+
+/* The kernel does not depend on the sizes. */
+START_TEST(attention_of_other_sizes)
+{
+    attention a = attend(20, 100, 70, 40, true), b = attend(30, 256, 300, 64, true);
+    lz_plan *p = with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH),
+            *q = with_rows(b.f, &b.y, 1, LZ_ROWS_WORTH);
+    ck_assert_int_eq(p->nkernel, 1);
+    ck_assert(has_kernel(q, p->kernels[0]));
+    lz_plan_free(p);
+    lz_plan_free(q);
+}
+END_TEST
+
+/* With the gradients: the derivative of softmax joins the products around it, and the products over the queries stay by themselves. What they
+ * read is all that is in memory. */
+START_TEST(gradient_of_attention)
+{
+    enum { SQUARE = 4 * 4 * 50 * 70 };
+    attention a = attend(4, 50, 70, 40, true);
+    lz_func *f = a.f;
+    lz_val g = g_mul(f, a.y, a.y), dp = batched(f, g, a.v, 2, 2);
+    lz_val delta = g_reduce(f, LZ_OP_ADD, g_mul(f, dp, a.p), 2);
+    lz_val ds = g_mul(f, a.p, g_sub(f, dp, along(f, delta, dp)));
+    lz_val out[4] = {a.y, batched(f, ds, a.k, 2, 1), batched(f, ds, a.q, 1, 1),
+                     batched(f, a.p, g, 1, 1)};
+    lz_plan *p = with_rows(f, out, 4, LZ_ROWS_WORTH);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        rows += lz_kernel_has_rows(p->kernels[i]);
+    ck_assert_uint_eq(rows, 2);
+    ck_assert_msg(p->temp_bytes <= 2 * SQUARE + 2 * 4 * 4 * 50 * 40, "%d", (int)p->temp_bytes);
+    lz_plan_free(p);
+}
+END_TEST
+
 /* Groups of a random function: no ring, every node in one group, reads inside a group are of the point being computed. */
 START_TEST(groups_are_sound)
 {
@@ -283,8 +403,8 @@ START_TEST(groups_are_sound)
         lz_fusion *fu = NULL;
         ck_assert(f != NULL);
         ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
-        ck_assert_msg(lz_fusion_new(g, &fu) == LZ_OK, "seed %d: %s", (int)seed,
-                      lz_error_get()->message);
+        ck_assert_msg(lz_fusion_new(g, (lz_rows_use)(seed % 3), &fu) == LZ_OK, "seed %d: %s",
+                      (int)seed, lz_error_get()->message);
         for (uint32_t i = 0; i < fu->nnode; i++) {
             const lz_node *n = fu->nodes[i];
             ck_assert(!fu->groups[n->group]->dead);
@@ -321,6 +441,9 @@ int main(void)
     tcase_add_test(t, products);
     tcase_add_test(t, training_step);
     tcase_add_loop_test(t, training_step_is_right, 0, 5);
+    tcase_add_loop_test(t, attention_is_one_kernel, 0, 2);
+    tcase_add_test(t, attention_of_other_sizes);
+    tcase_add_test(t, gradient_of_attention);
     tcase_add_test(t, groups_are_sound);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

@@ -41,13 +41,9 @@ END_TEST
 /* Fused or not, simplified or not: the same numbers. */
 START_TEST(every_switch_off)
 {
-    static const char *const off[] = {"fusion",
-                                      "simplify",
-                                      "fold",
-                                      "dots",
-                                      "split",
-                                      "prune",
-                                      "fusion,simplify,fold,dots,split,prune"};
+    static const char *const off[] = {
+        "fusion", "simplify", "fold", "dots",
+        "split",  "prune",    "rows", "fusion,simplify,fold,dots,split,prune,rows"};
     lz_config_set("LAZULI_PASSES_OFF", off[_i]);
     for (int seed = 0; seed < 60; seed++) {
         lz_gen_options o = {.max_insts = 16,
@@ -330,7 +326,7 @@ int main(void)
     TCase *t = tcase_create("front");
     tcase_set_timeout(t, 300);
     tcase_add_test(t, the_same_every_time);
-    tcase_add_loop_test(t, every_switch_off, 0, 7);
+    tcase_add_loop_test(t, every_switch_off, 0, 8);
     tcase_add_test(t, too_many_operands);
     tcase_add_loop_test(t, failing_memory, 0, 4);
     tcase_add_test(t, dense_loops_become_one);

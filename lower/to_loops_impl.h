@@ -1,0 +1,51 @@
+/* to_loops_impl.h - what the files that make a kernel of a group share: the kernel so far, and its stage
+ * under construction.
+ * Threads: a build belongs to one thread. */
+#ifndef LZ_LOWER_TO_LOOPS_IMPL_H
+#define LZ_LOWER_TO_LOOPS_IMPL_H
+#include "lower/to_loops.h"
+
+typedef struct lz_group_build {
+    const lz_fusion *fu;
+    const lz_group *g;
+    lz_kernel *k;
+    lz_emit e;
+    lz_arena scratch;
+    uint32_t nbuf;
+    uint32_t buf[LZ_KBUF_MAX];
+    lz_dtype dtype[LZ_KBUF_MAX];
+    uint32_t level;                /* of the stage being made; LZ_NONE: the last one */
+    bool full;                     /* it has the inner loops */
+    uint32_t current;              /* node being done */
+    uint32_t *red_stage, *red_acc; /* by position in the group */
+    uint32_t *stored_at;           /* by position: stage that stored it, LZ_NONE not yet */
+    uint32_t *row_stage,
+        *row_at;   /* by position: stage that keeps its values as a row, and which one */
+    uint32_t nrow; /* rows of the stage being made */
+    int32_t row[LZ_ROW_MAX];
+    bool keeps;                   /* it keeps its sums */
+    uint8_t loop_of[LZ_LOOP_MAX]; /* of a group axis */
+    int32_t dot_a, dot_b;
+    uint64_t flops;
+} lz_group_build;
+
+/* By position in the group. */
+lz_node *lz_build_node(const lz_group_build *b, uint32_t i);
+lz_status lz_build_point(lz_group_build *b, lz_node *n); /* computes and stores it */
+lz_status lz_build_reduction(lz_group_build *b, lz_node *n, uint32_t i); /* accumulates */
+lz_status lz_build_results(lz_group_build *b,
+                           lz_node *n); /* stores what a reduction or product gave */
+/* Moves what the emitter has gathered into a stage of the kernel. */
+lz_status lz_build_close(lz_group_build *b);
+/* What there is one of per outer point. */
+lz_status lz_build_last(lz_group_build *b);
+
+/* to_loops_rows.c: the stages of a group with rows; top: the highest level of its nodes. */
+lz_status lz_build_rows(lz_group_build *b, uint32_t top);
+/* Before such a kernel is finished, instead of lz_loops_tidy. */
+lz_status lz_loops_tidy_rows(lz_kernel *k);
+/* loop_tidy.c */
+void lz_tidy_merge_outer(lz_kernel *k);
+/* Outer loop i becomes what loop order[i] was. */
+void lz_tidy_permute_outer(lz_kernel *k, const uint8_t *order);
+#endif
