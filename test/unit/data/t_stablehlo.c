@@ -187,6 +187,43 @@ START_TEST(inputs_may_be_none_or_numbers)
 }
 END_TEST
 
+/* What a program does beside its results happens when one of them is asked for: once, in the order of its text. */
+static char noted[64];
+static lz_status note(const lz_ffi_call *c, void *user)
+{
+    size_t end = strlen(noted);
+    (void)user;
+    snprintf(noted + end, sizeof noted - end, "%s%g ", c->backend_config,
+             *(const float *)c->args[0].data);
+    return LZ_OK;
+}
+
+START_TEST(side_effects)
+{
+    static const char text[] =
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+        "  stablehlo.custom_call @note(%x) {backend_config = \"a\"} : (tensor<2xf32>) -> ()\n"
+        "  %y = stablehlo.add %x, %x : tensor<2xf32>\n"
+        "  stablehlo.custom_call @note(%y) {backend_config = \"b\"} : (tensor<2xf32>) -> ()\n"
+        "  return %y : tensor<2xf32>\n}\n";
+    float v[2] = {1.5f, 2};
+    rt_use(rt_devices[_i]);
+    lz_scope_begin();
+    noted[0] = '\0';
+    OK(lz_ffi_register("note", note, NULL));
+    lz_stablehlo *p = lz_stablehlo_parse(text, strlen(text), "text");
+    ck_assert_ptr_nonnull(p);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2), v), *y;
+    OK(lz_stablehlo_call(p, &x, 1, &y, 1));
+    OK(lz_to_host(lz_add(y, y), v, sizeof v));
+    ck_assert(v[0] == 6 && v[1] == 8);
+    ck_assert_str_eq(noted, "a1.5 b3 ");
+    lz_stablehlo_free(p);
+    lz_scope_end();
+    OK(lz_ffi_register("note", NULL, NULL));
+}
+END_TEST
+
 /* ---- errors ---- */
 
 START_TEST(what_is_wrong_is_named)
@@ -278,6 +315,7 @@ int main(void)
     tcase_add_loop_test(t, a_call_is_recorded_like_any_operation, 0, 2);
     tcase_add_loop_test(t, a_call_inside_a_function, 0, 2);
     tcase_add_loop_test(t, inputs_may_be_none_or_numbers, 0, 2);
+    tcase_add_loop_test(t, side_effects, 0, 2);
     tcase_add_test(t, what_is_wrong_is_named);
     tcase_add_test(t, memory_runs_out);
     suite_add_tcase(s, t);
