@@ -437,7 +437,8 @@ static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
 /* Whether the name is that of a row: written with its dialect, and no structure of our own. */
 static lz_op table_op(lz_slice name)
 {
-    lz_op op = memchr(name.s, '.', name.n) ? lz_op_from_text(name.s, name.n) : LZ_OP_NONE;
+    bool dotted = name.n && memchr(name.s, '.', name.n);
+    lz_op op = dotted ? lz_op_from_text(name.s, name.n) : LZ_OP_NONE;
     const char *text = lz_op_get(op)->text;
     bool ours = op == LZ_OP_PARAMETER || op == LZ_OP_RESULT;
     bool dialect =
