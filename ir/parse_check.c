@@ -125,7 +125,15 @@ lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice na
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
                             "custom_call: there is no @" LZ_SLICE_FMT " of %u operands",
                             LZ_SLICE_ARG(name), t->opnd.len);
-    return keep(p, s, t, c);
+    LZ_TRY(keep(p, s, t, c));
+    if (t->result_types.len == 0)
+        return LZ_OK;
+    /* older texts give on whether it holds; where it does not, the run has failed */
+    lz_val v = lz_build_splat(s->f, t->result_types.data[0], 1);
+    if (v == LZ_NOVAL)
+        return lz_scan_wrap(&p->c, t->at);
+    LZ_TRY(lz_vec_push(&t->results, v));
+    return lz_parse_check_results(p, s, t);
 }
 
 /* ---- the operations of the dialect ---- */

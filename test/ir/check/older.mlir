@@ -4,6 +4,7 @@
 // check: spelling: 3 checks
 // check: squares: 2 checks
 // check: angles: 1 check
+// check: given_on: 2 checks
 
 // Lists as tensors, also as one without dimensions.
 func.func @lists() {
@@ -47,4 +48,17 @@ func.func @angles() {
   %a = stablehlo.atan2 %y, %x : tensor<3xcomplex<f64>>
   check.expect_almost_eq_const %a, dense<[(0x7FF8000000000000, 0x7FF8000000000000), (0x7FF8000000000000, 0x7FF8000000000000), (1.5707963267948966, 0.0)]> : tensor<3xcomplex<f64>>
   func.return
+}
+
+// -----
+
+// A check that gives on whether it holds.
+func.func @given_on() -> tensor<i1> {
+  %x = stablehlo.constant dense<[1.5, -2.0]> : tensor<2xf32>
+  %y = stablehlo.add %x, %x : tensor<2xf32>
+  %z = stablehlo.constant dense<[3.0, -4.0]> : tensor<2xf32>
+  %0 = stablehlo.custom_call @check.eq(%y, %z) : (tensor<2xf32>, tensor<2xf32>) -> tensor<i1>
+  %1 = stablehlo.custom_call @check.almost_eq(%y, %z) : (tensor<2xf32>, tensor<2xf32>) -> tensor<i1>
+  %2 = stablehlo.and %0, %1 : tensor<i1>
+  return %2 : tensor<i1>
 }
