@@ -14,13 +14,37 @@ typedef struct world {
     size_t nbytes[MAXBUF];
 } world;
 
+static bool real_float(lz_dtype d)
+{
+    return lz_dtype_is_float(d) || lz_dtype_is_storage(d);
+}
+
+/* How much coarser than f32: a last bit of 16-bit and of 8-bit floats. */
+static double coarser(lz_dtype d)
+{
+    switch (d) {
+    case LZ_F64:
+        return 1e-6;
+    case LZ_F32:
+        return 1;
+    case LZ_F16:
+        return 2000;
+    case LZ_F8E4M3FN:
+        return 160000;
+    case LZ_F8E5M2:
+        return 320000;
+    default:
+        return 20000;
+    }
+}
+
 static void put_random(lz_dtype d, char *p, size_t n, int64_t below)
 {
     for (size_t i = 0; i < n; i++) {
         if (below > 0) {
             int64_t v = (int64_t)(rnd64() % (uint64_t)below);
             memcpy(p + i * lz_dtype_size(d), &v, lz_dtype_size(d));
-        } else if (lz_dtype_is_float(d)) {
+        } else if (real_float(d)) {
             lz_elem_set_f64(d, p, (int64_t)i, rnd_unit() * 2);
         } else if (d == LZ_C64) {
             ((lz_c64 *)(void *)p)[i] = (lz_c64){(float)rnd_unit(), (float)rnd_unit()};
@@ -50,10 +74,10 @@ static void same(const world *w, uint32_t b, const char *got, const char *want, 
     if (lz_dtype_is_complex(d))
         d = lz_dtype_part(d), n *= 2;
     for (size_t i = 0; i < n; i++) {
-        if (lz_dtype_is_float(d)) {
+        if (real_float(d)) {
             double x = lz_elem_get_f64(d, got, (int64_t)i),
                    y = lz_elem_get_f64(d, want, (int64_t)i);
-            double t = tol * (d == LZ_F64 ? 1e-6 : d == LZ_F32 ? 1 : d == LZ_F16 ? 2000 : 20000);
+            double t = tol * coarser(d);
             if (!(fabs(x - y) <= t * fmax(1, fabs(y))) && !(isnan(x) && isnan(y)) && x != y) {
                 lz_buf t2 = {0};
                 lz_kernel_print(w->k, &t2);
