@@ -229,9 +229,19 @@ Val em_extract(em *e, Val v, unsigned lane)
 }
 
 /* Transposes n x n in registers: blocks of 1, 2, 4, ... lanes off the diagonal change places. */
+void em_cut(em *e)
+{
+    Blk next = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    LLVMBuildBr(e->b, next);
+    LLVMPositionBuilderAtEnd(e->b, next);
+}
+
+/* Each step in a block of its own: what instruction selection tries on chains of shuffles grows with the square of their
+ * length and more. */
 void em_transpose(em *e, Val *row, unsigned n)
 {
     for (unsigned s = 1; s < n; s *= 2) {
+        em_cut(e);
         int lo[EM_LANES], hi[EM_LANES];
         for (unsigned c = 0; c < n; c++) {
             lo[c] = (int)(c & s ? n + c - s : c);

@@ -56,9 +56,10 @@ Val em_true(em *e, unsigned n);
 Val em_splat(em *e, Val s, unsigned n); /* v itself when it has n lanes already */
 Val em_extract(em *e, Val v, unsigned lane);
 Val em_shuffle(em *e, Val a, Val b, const int *idx, unsigned n);
-void em_transpose(em *e, Val *row, unsigned n); /* n vectors of n lanes, in registers */
-Val em_tail_mask(em *e, Val left, unsigned n);  /* lane < left */
-Val em_any(em *e, Val mask);                    /* whether some lane is true */
+/* n vectors of n lanes, in registers; ends the block */
+void em_transpose(em *e, Val *row, unsigned n);
+Val em_tail_mask(em *e, Val left, unsigned n); /* lane < left */
+Val em_any(em *e, Val mask);                   /* whether some lane is true */
 
 /* ---- intrinsics and external functions ---- */
 Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n);
@@ -125,6 +126,9 @@ void em_ifelse_begin(em *e, em_ifelse *s, Val c);
 void em_ifelse_else(em *e, em_ifelse *s);
 void em_ifelse_end(em *e, em_ifelse *s, int n, const Val *then_vals, const Val *else_vals,
                    Val *out);
+
+/* Goes on in a new block. Instruction selection works on one block at a time, at a cost that grows faster than the block. */
+void em_cut(em *e);
 
 /* An error of the emission, kept until the end; the value is only there to go on. */
 Val em_fail(em *e, Ty t, const char *what);
