@@ -46,6 +46,7 @@ enum { LZ_CODEGEN_VERSION = 3 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */
+uint64_t lz_llvm_machine_count(void); /* LLVM's target machines made by this process */
 /* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
  * for any other name. */
 void *lz_jit_symbol(const char *name);

@@ -5,15 +5,22 @@
  * every call has its own context. */
 #include "backends/llvm/codegen.h"
 #include "backends/llvm/kern.h"
+#include "base/alloc.h"
+#include "base/thread.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-static _Atomic uint64_t compiled;
+static _Atomic uint64_t compiled, machines_made;
 
 uint64_t lz_llvm_compile_count(void)
 {
     return atomic_load(&compiled);
+}
+
+uint64_t lz_llvm_machine_count(void)
+{
+    return atomic_load(&machines_made);
 }
 
 const char *lz_llvm_version(void)
@@ -38,24 +45,58 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     LLVMDisposeMessage(d);
 }
 
-typedef struct unit {
-    LLVMContextRef cx;
-    LLVMModuleRef m;
-    LLVMTargetMachineRef tm;
-    notes said;
-} unit;
+/* ---- machines: what LLVM knows of a target. Making one parses the feature string dozens of times, a tenth of what a
+ * small kernel costs, so they are kept; one serves one thread at a time. ---- */
 
-static void unit_end(unit *u)
+typedef struct machine {
+    struct machine *next;
+    LLVMTargetMachineRef tm;
+    lz_target target; /* triple, cpu and features it was made for */
+} machine;
+
+enum { KEEP_MACHINES = 16 };
+static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
+static machine *machines;
+static int nmachine;
+
+static bool same_target(const lz_target *a, const lz_target *b)
 {
-    if (u->m)
-        LLVMDisposeModule(u->m);
-    if (u->cx)
-        LLVMContextDispose(u->cx);
-    if (u->tm)
-        LLVMDisposeTargetMachine(u->tm);
+    return strcmp(a->triple, b->triple) == 0 && strcmp(a->cpu, b->cpu) == 0 &&
+           strcmp(a->features, b->features) == 0;
 }
 
-static lz_status make_machine(unit *u, const lz_target *t)
+static machine *kept_machine(const lz_target *t)
+{
+    machine *m = NULL;
+    pthread_mutex_lock(&machines_lock);
+    for (machine **p = &machines; *p && !m; p = &(*p)->next)
+        if (same_target(&(*p)->target, t)) {
+            m = *p;
+            *p = m->next;
+            nmachine--;
+            break;
+        }
+    pthread_mutex_unlock(&machines_lock);
+    return m;
+}
+
+static void machine_done(machine *m)
+{
+    pthread_mutex_lock(&machines_lock);
+    bool keep = nmachine < KEEP_MACHINES;
+    if (keep) {
+        m->next = machines;
+        machines = m;
+        nmachine++;
+    }
+    pthread_mutex_unlock(&machines_lock);
+    if (keep)
+        return;
+    LLVMDisposeTargetMachine(m->tm);
+    lz_free(m);
+}
+
+static lz_status machine_new(const lz_target *t, machine **out)
 {
     LLVMTargetRef target;
     char *err = NULL;
@@ -65,21 +106,49 @@ static lz_status make_machine(unit *u, const lz_target *t)
         LLVMDisposeMessage(err);
         return s;
     }
-    u->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, LLVMCodeGenLevelDefault,
+    machine *m = lz_calloc(1, sizeof *m);
+    if (!m)
+        return LZ_FAIL(LZ_EMEM, "no memory to generate code for '%s'", t->triple);
+    m->target = *t;
+    m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, LLVMCodeGenLevelDefault,
                                     LLVMRelocPIC, LLVMCodeModelSmall);
-    return u->tm ? LZ_OK
-                 : LZ_FAIL(LZ_EUNAVAILABLE, "LLVM makes no code for '%s' cpu '%s'", t->triple,
-                           t->cpu);
+    if (m->tm) {
+        atomic_fetch_add(&machines_made, 1);
+        *out = m;
+        return LZ_OK;
+    }
+    lz_free(m);
+    return LZ_FAIL(LZ_EUNAVAILABLE, "LLVM makes no code for '%s' cpu '%s'", t->triple, t->cpu);
+}
+
+/* ---- one module ---- */
+
+typedef struct unit {
+    LLVMContextRef cx;
+    LLVMModuleRef m;
+    machine *machine;
+    notes said;
+} unit;
+
+static void unit_end(unit *u)
+{
+    if (u->m)
+        LLVMDisposeModule(u->m);
+    if (u->cx)
+        LLVMContextDispose(u->cx);
+    if (u->machine)
+        machine_done(u->machine);
 }
 
 static lz_status unit_begin(unit *u, const lz_target *t)
 {
-    *u = (unit){0};
-    LZ_TRY(make_machine(u, t));
+    *u = (unit){.machine = kept_machine(t)};
+    if (!u->machine)
+        LZ_TRY(machine_new(t, &u->machine));
     u->cx = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(u->cx, on_diagnostic, &u->said);
     u->m = LLVMModuleCreateWithNameInContext("kernel", u->cx);
-    LLVMTargetDataRef dl = LLVMCreateTargetDataLayout(u->tm);
+    LLVMTargetDataRef dl = LLVMCreateTargetDataLayout(u->machine->tm);
     LLVMSetModuleDataLayout(u->m, dl);
     LLVMDisposeTargetData(dl);
     LLVMSetTarget(u->m, t->triple);
@@ -101,7 +170,7 @@ static lz_status generate(unit *u, const lz_kernel *k, LLVMCodeGenFileType type,
 {
     char *err = NULL;
     LLVMMemoryBufferRef mb = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(u->tm, u->m, type, &err, &mb)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine->tm, u->m, type, &err, &mb)) {
         lz_status s =
             LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
         LLVMDisposeMessage(err);

@@ -96,7 +96,8 @@ static lz_kernel *unary(lz_op op, lz_dtype d, int64_t n)
     return k;
 }
 
-static lz_kernel *matrix_product(void)
+/* across: the second factor is contiguous along the summed dimension */
+static lz_kernel *product(bool across)
 {
     lz_kernel *k = lz_kernel_new("product_by_hand");
     k->nouter = 2;
@@ -110,7 +111,7 @@ static lz_kernel *matrix_product(void)
     lz_access a = access_to(add_buf(k, LZ_F32, false)), b = access_to(add_buf(k, LZ_F32, false)),
               c = access_to(add_buf(k, LZ_F32, true));
     a.stride[0] = sz(60), a.stride[2] = sz(1);
-    b.stride[2] = sz(50), b.stride[1] = sz(1);
+    b.stride[2] = sz(across ? 1 : 50), b.stride[1] = sz(across ? 60 : 1);
     c.stride[0] = sz(50), c.stride[1] = sz(1);
     int32_t x = add_load(k, s, a), y = add_load(k, s, b);
     add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, x, y, -1), add_f32(s, 0));
@@ -118,6 +119,11 @@ static lz_kernel *matrix_product(void)
     add_store(t, c, add_redval(t, 0, 0, LZ_F32));
     must(lz_kernel_finish(k));
     return k;
+}
+
+static lz_kernel *matrix_product(void)
+{
+    return product(false);
 }
 
 static void compile(const lz_kernel *k, lz_buf *obj, lz_buf *ll, lz_buf *as)
@@ -178,6 +184,56 @@ START_TEST(sizes_are_arguments)
     jit_free(&j);
     lz_kernel_free(k);
     lz_kernel_free(other);
+}
+END_TEST
+
+/* What LLVM knows of a target is made once for each thread that compiles at a time, not for each kernel. */
+START_TEST(machines_are_kept)
+{
+    lz_kernel *k = matrix_product();
+    lz_buf out = {0};
+    compile(k, &out, NULL, NULL);
+    uint64_t before = lz_llvm_machine_count();
+    for (int i = 0; i < 3; i++)
+        compile(k, &out, NULL, NULL);
+    ck_assert_uint_eq(lz_llvm_machine_count(), before);
+    lz_buf_free(&out);
+    lz_kernel_free(k);
+}
+END_TEST
+
+/* The most lines of `text` with `word` between two labels. */
+static int most_in_a_block(const char *text, const char *word, int *all)
+{
+    int most = 0, here = 0;
+    *all = 0;
+    for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+        if (memmem(text, (size_t)(end - text), ":  ", 3)) /* 12:   ; preds = ... */
+            here = 0;
+        if (!memmem(text, (size_t)(end - text), word, strlen(word)))
+            continue;
+        ++*all;
+        most = ++here > most ? here : most;
+    }
+    return most;
+}
+
+/* What instruction selection tries on shuffles of shuffles grows with the depth: no block has more than one step of a
+ * transposition. */
+START_TEST(transposes_step_by_step)
+{
+    lz_kernel *k = product(true);
+    lz_target t;
+    lz_buf out = {0}, ll = {0};
+    int all;
+    must(lz_target_host(&t));
+    int lanes = t.vector_bytes / 4;
+    compile(k, &out, &ll, NULL);
+    ck_assert_int_le(most_in_a_block(lz_buf_str(&ll), "shufflevector", &all), lanes);
+    ck_assert_int_ge(all, lanes);
+    lz_buf_free(&out);
+    lz_buf_free(&ll);
+    lz_kernel_free(k);
 }
 END_TEST
 
@@ -265,6 +321,8 @@ int main(void)
     tcase_add_test(t, symbols);
     tcase_add_test(t, same_bytes);
     tcase_add_test(t, sizes_are_arguments);
+    tcase_add_test(t, machines_are_kept);
+    tcase_add_test(t, transposes_step_by_step);
     tcase_add_test(t, threads);
     tcase_add_test(t, no_memory);
     tcase_add_test(t, refused);
