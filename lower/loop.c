@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Extents up to this are part of the code: short loops are worth unrolling. Longer ones are run-time arguments, so that
- * another batch size or another layer of the same form finds the same kernel. */
-enum { BAKED_EXTENT_MAX = 16 };
+/* Extents up to these are part of the code, where it gains: a short loop of vectors is one masked vector, few rows make
+ * another tile, the loops of a window need no test of whether they run at all. Longer ones are run-time arguments, so that
+ * another batch size, another image or another layer of the same form finds the same kernel. */
+enum { BAKED_WIDE_MAX = 16, BAKED_LOOP_MAX = 4, BAKED_PART_MAX = 1 };
 
 lz_kernel *lz_kernel_new(const char *name)
 {
@@ -52,14 +53,28 @@ static lz_status each_of_sops(lz_sop *sops, uint32_t n, lz_sz_fn fn, void *user)
     return LZ_OK;
 }
 
+static lz_sz_role role_of_outer(const lz_kernel *k, uint32_t d)
+{
+    if (k->dot.is_dot)
+        return d == k->dot.m || d == k->dot.n ? LZ_SZ_WIDE : LZ_SZ_PART;
+    return k->vec == LZ_VEC_OUTER && d + 1 == k->nouter ? LZ_SZ_WIDE : LZ_SZ_LOOP;
+}
+
+static lz_sz_role role_of_inner(const lz_kernel *k, uint32_t stage, uint32_t d)
+{
+    if (k->dot.is_dot && stage == 0)
+        return LZ_SZ_PART;
+    return k->vec == LZ_VEC_INNER && d + 1 == k->stages[stage].ninner ? LZ_SZ_WIDE : LZ_SZ_LOOP;
+}
+
 lz_status lz_kernel_each_size(lz_kernel *k, lz_sz_fn fn, void *user)
 {
     for (uint32_t d = 0; d < k->nouter; d++)
-        LZ_TRY(fn(&k->outer[d], LZ_SZ_EXTENT, user));
+        LZ_TRY(fn(&k->outer[d], role_of_outer(k, d), user));
     for (uint32_t s = 0; s < k->nstage; s++) {
         lz_stage *st = &k->stages[s];
         for (uint32_t d = 0; d < st->ninner; d++)
-            LZ_TRY(fn(&st->extent[d], LZ_SZ_EXTENT, user));
+            LZ_TRY(fn(&st->extent[d], role_of_inner(k, s, d), user));
         LZ_TRY(each_of_sops(st->sops, st->nsop, fn, user));
         for (uint32_t i = 0; i < st->nacc; i++)
             LZ_TRY(each_of_access(k, st, &st->accs[i], fn, user));
@@ -76,7 +91,9 @@ lz_status lz_kernel_each_size(lz_kernel *k, lz_sz_fn fn, void *user)
 static lz_status decide_slot(lz_sz *s, lz_sz_role role, void *user)
 {
     lz_kernel *k = user;
-    bool baked = role == LZ_SZ_EXTENT   ? s->v <= BAKED_EXTENT_MAX
+    bool baked = role == LZ_SZ_WIDE     ? s->v <= BAKED_WIDE_MAX
+                 : role == LZ_SZ_LOOP   ? s->v <= BAKED_LOOP_MAX
+                 : role == LZ_SZ_PART   ? s->v <= BAKED_PART_MAX
                  : role == LZ_SZ_OFFSET ? s->v == 0
                  : role == LZ_SZ_STRIDE ? s->v >= -1 && s->v <= 1
                                         : false;

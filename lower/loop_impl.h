@@ -10,7 +10,14 @@
 enum { LZ_RED_MAX = 8 }; /* accumulators of one reduction */
 
 /* What a size is for: decides whether finishing bakes it. */
-typedef enum lz_sz_role { LZ_SZ_EXTENT, LZ_SZ_OFFSET, LZ_SZ_STRIDE, LZ_SZ_VALUE } lz_sz_role;
+typedef enum lz_sz_role {
+    LZ_SZ_WIDE, /* extent of a loop of vectors, or of a product's rows or columns */
+    LZ_SZ_LOOP, /* extent of another loop */
+    LZ_SZ_PART, /* extent of another loop of a product: it only counts tiles */
+    LZ_SZ_OFFSET,
+    LZ_SZ_STRIDE,
+    LZ_SZ_VALUE
+} lz_sz_role;
 /* Calls fn for every size of the kernel in the one order that numbers slots and orders canonical
  * bytes: outer extents; then per stage: inner extents, sizes read by its ops, load accesses, sizes
  * read by combiners, stores. */
