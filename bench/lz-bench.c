@@ -86,9 +86,9 @@ static void choose_cache(void)
     bench_check(lz_initialize_cache(bench.cache, false), "cache");
 }
 
-static const struct workload *const tables[] = {workloads_kernels, workloads_train,
-                                                workloads_infer,   workloads_overhead,
-                                                workloads_start,   workloads_limits};
+static const struct workload *const tables[] = {
+    workloads_kernels, workloads_train,  workloads_infer, workloads_overhead,
+    workloads_start,   workloads_change, workloads_limits};
 enum { NTABLES = sizeof tables / sizeof *tables };
 
 static const struct workload *find(const char *name)
