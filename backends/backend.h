@@ -75,7 +75,8 @@ typedef struct lz_exec_info { /* for analyses and laws */
 } lz_exec_info;
 
 typedef struct lz_device_info {
-    char kind[64];                                   /* "cpu: AMD EPYC ..., avx512" */
+    char kind[64];     /* "cpu: AMD EPYC ..., avx512" */
+    char details[256]; /* for people: "132 multiprocessors at 1.98 GHz, ..."; may be empty */
     uint64_t memory_limit, memory_used, memory_peak; /* bytes; limit 0: none */
     int threads;
 } lz_device_info;
@@ -83,6 +84,7 @@ typedef struct lz_device_info {
 typedef struct lz_backend {
     const char *name; /* "CPU" */
     bool host_memory; /* buffers' data is host-addressable */
+    int dlpack_type;  /* what DLPack calls the memory of its buffers; 0: it has no name for it */
     /* Starts the backend: idempotent, thread-safe. LZ_EUNAVAILABLE with a reason when it cannot. */
     lz_status (*init)(void);
     int (*device_count)(void);
@@ -95,7 +97,7 @@ typedef struct lz_backend {
     /* From lz_dbuf_release, which has released `ready` and, for borrowed memory, called `release`
      * and cleared it and `data`: gives pooled memory back and frees the struct. */
     void (*free)(lz_dbuf *b);
-    /* borrow host memory */
+    /* borrow memory of the kind that buffers are of; NULL: it cannot */
     lz_status (*wrap)(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
                       lz_dbuf **out);
     /* src may be reused on return */

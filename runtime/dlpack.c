@@ -4,6 +4,7 @@
 #include "runtime/sync.h"
 #include "runtime/tr.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- dtypes ---- */
@@ -69,7 +70,7 @@ static void delete_legacy(struct DLManagedTensor *m)
         lent_free(m->manager_ctx);
 }
 
-static void describe(lent *l, const lz_type *t, void *data, DLTensor *out)
+static void describe(lent *l, const lz_type *t, DLDevice home, void *data, DLTensor *out)
 {
     int64_t step = 1;
     for (int i = t->shape.rank - 1; i >= 0; i--) {
@@ -77,7 +78,7 @@ static void describe(lent *l, const lz_type *t, void *data, DLTensor *out)
         l->strides[i] = step;
         step *= t->shape.dims[i] > 0 ? t->shape.dims[i] : 1;
     }
-    *out = (DLTensor){data, {kDLCPU, 0}, t->shape.rank, to_dl(t->dtype), l->shape, l->strides, 0};
+    *out = (DLTensor){data, home, t->shape.rank, to_dl(t->dtype), l->shape, l->strides, 0};
 }
 
 static lz_status lend_copy(lz_node *n, lent *l, void **data)
@@ -93,7 +94,7 @@ static lz_status lend_copy(lz_node *n, lent *l, void **data)
 
 static lz_status lend_memory(lz_node *n, lent *l, void **data)
 {
-    if (!n->dev->be->host_memory)
+    if (!n->dev->be->dlpack_type)
         return LZ_FAIL(LZ_EUNSUPPORTED, "the memory of %s cannot be lent", n->dev->name);
     if (!lz_node_buf(n))
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_READ, false));
@@ -103,6 +104,14 @@ static lz_status lend_memory(lz_node *n, lent *l, void **data)
     LZ_TRY(lz_event_wait(l->buf->ready));
     *data = l->buf->data;
     return LZ_OK;
+}
+
+/* Copies are made for the host. */
+static DLDevice home_of(const lz_dev *d, bool copy)
+{
+    if (copy || d->be->host_memory)
+        return (DLDevice){kDLCPU, 0};
+    return (DLDevice){(DLDeviceType)d->be->dlpack_type, d->ordinal};
 }
 
 static lz_status lend(lz_tensor *t, bool copy, lent **out)
@@ -121,7 +130,7 @@ static lz_status lend(lz_tensor *t, bool copy, lent **out)
         uint64_t flags = copy ? DLPACK_FLAG_BITMASK_IS_COPIED : DLPACK_FLAG_BITMASK_READ_ONLY;
         l->versioned = (DLManagedTensorVersioned){
             {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, l, delete_versioned, flags, {0}};
-        describe(l, lz_node_type(n), data, &l->versioned.dl_tensor);
+        describe(l, lz_node_type(n), home_of(n->dev, copy), data, &l->versioned.dl_tensor);
         l->legacy = (DLManagedTensor){l->versioned.dl_tensor, l, delete_legacy};
         *out = l;
     } else if (l) {
@@ -219,6 +228,51 @@ static bool shape_of(const DLTensor *t, lz_shape *s)
     return true;
 }
 
+static bool of_host(DLDevice d)
+{
+    return d.device_type == kDLCPU || d.device_type == kDLCUDAHost || d.device_type == kDLROCMHost;
+}
+
+/* The device that has such memory; NULL with the error recorded. */
+static lz_dev *device_of(DLDevice at)
+{
+    const lz_backend *be;
+    char name[64];
+    for (uint32_t i = 0; (be = lz_backend_at(i)); i++)
+        if (!be->host_memory && be->wrap && be->dlpack_type == (int)at.device_type) {
+            snprintf(name, sizeof name, "%s:%d", be->name, (int)at.device_id);
+            return lz_dev_find(name);
+        }
+    LZ_FAIL(LZ_EUNSUPPORTED, "memory of DLPack device type %d: no device has such",
+            (int)at.device_type);
+    return NULL;
+}
+
+/* A buffer over memory of a device, as it is. */
+static lz_node *import_device(const DLTensor *t, const lz_type *type, void (*release)(void *),
+                              void *m, bool *taken, const lz_site *site)
+{
+    lz_dev *d = device_of(t->device);
+    char *data = (char *)t->data + t->byte_offset;
+    lz_dbuf *b = NULL;
+    if (!d)
+        return NULL;
+    if (!row_major(t) || (uintptr_t)data % lz_dtype_size(lz_dtype_part(type->dtype))) {
+        LZ_FAIL(LZ_EINVAL, "the memory of a device must be row-major and aligned to its elements");
+        return NULL;
+    }
+    if (d->be->wrap(d->ordinal, data, type->nbytes, release, m, &b) != LZ_OK)
+        return NULL;
+    *taken = true;
+    lz_node *n = lz_node_new_buffer(type, d, b, site);
+    if (!n) {
+        lz_dbuf_release(b);
+        return NULL;
+    }
+    atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
+    return n;
+}
+
 /* A buffer over the memory itself, which then calls release; or over a copy. */
 static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(void *), void *m,
                          bool *taken, const lz_site *site)
@@ -228,11 +282,10 @@ static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(voi
     const lz_type *type = d != LZ_DTYPE_NONE && shape_of(t, &shape) ? lz_type_get(d, &shape) : NULL;
     if (!type)
         return lz_trace_error_tensor("lz_from_dlpack", site);
-    if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDAHost &&
-        t->device.device_type != kDLROCMHost) {
-        LZ_FAIL(LZ_EUNSUPPORTED, "memory of DLPack device type %d: only host memory is taken",
-                (int)t->device.device_type);
-        return lz_trace_error_tensor("lz_from_dlpack", site);
+    if (!of_host(t->device)) {
+        lz_tr c;
+        lz_tr_begin(&c, "lz_from_dlpack", site);
+        return lz_tr_end(&c, lz_tr_own(&c, import_device(t, type, release, m, taken, site)));
     }
     char *data = (char *)t->data + t->byte_offset;
     bool rows = row_major(t);

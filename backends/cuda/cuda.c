@@ -70,6 +70,11 @@ static lz_status device_info(int device, lz_device_info *out)
     memset(out, 0, sizeof *out);
     LZ_TRY(get_device(device, &d));
     snprintf(out->kind, sizeof out->kind, "cuda: %.40s, sm_%d%d", d->name, d->major, d->minor);
+    snprintf(out->details, sizeof out->details,
+             "%.1f GiB, %d multiprocessors at %.2f GHz, %.1f MiB of L2 cache, %d KiB of shared "
+             "memory, code for %s",
+             (double)d->total_bytes / (1 << 30), d->processors, d->clock_khz * 1e-6,
+             d->l2_bytes / 1048576.0, d->shared_bytes >> 10, d->target.cpu);
     pthread_mutex_lock(&d->pool.lock);
     out->memory_used = d->pool.used;
     out->memory_peak = d->pool.peak;
@@ -101,6 +106,28 @@ static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
     *out = NULL;
     LZ_TRY(get_device(device, &d));
     return cuda_alloc(d, nbytes, out);
+}
+
+/* Memory of the device that somebody else allocated, in its primary context or by cudaMalloc. */
+static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
+                      lz_dbuf **out)
+{
+    cuda_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    if (!data && nbytes)
+        return LZ_FAIL(LZ_ENULL, "memory to borrow is NULL (%zu bytes)", nbytes);
+    lz_dbuf *b = lz_dbuf_new();
+    if (!b)
+        return LZ_EMEM;
+    b->backend = d->at.backend;
+    b->device = (uint32_t)d->at.index;
+    b->nbytes = nbytes;
+    b->data = data;
+    b->release = release;
+    b->user = user;
+    *out = b;
+    return LZ_OK;
 }
 
 static void free_buffer(lz_dbuf *b)
@@ -197,8 +224,10 @@ const lz_backend lz_backend_cuda = {
     .device_count = device_count,
     .device_info = device_info,
     .key = key,
+    .dlpack_type = 2,
     .alloc = alloc,
     .free = free_buffer,
+    .wrap = wrap,
     .copy_in = copy_in,
     .copy_out = copy_out,
     .compile = compile,

@@ -61,6 +61,9 @@ static lz_status describe(cuda_device *d, cu_device dev)
     LZ_TRY(attribute(d, dev, CU_ATTR_CAPABILITY_MAJOR, &d->major));
     LZ_TRY(attribute(d, dev, CU_ATTR_CAPABILITY_MINOR, &d->minor));
     LZ_TRY(attribute(d, dev, CU_ATTR_MULTIPROCESSORS, &d->processors));
+    LZ_TRY(attribute(d, dev, CU_ATTR_CLOCK_KHZ, &d->clock_khz));
+    LZ_TRY(attribute(d, dev, CU_ATTR_L2_BYTES, &d->l2_bytes));
+    LZ_TRY(attribute(d, dev, CU_ATTR_MAX_SHARED_OPTIN, &d->shared_bytes));
     if (lz_cuda.Emulates)
         return lz_simt_emulated(&d->target);
     return lz_simt_target(d->major, d->minor, &d->target);

@@ -37,6 +37,7 @@ typedef struct cuda_device {
     lz_exec_device at; /* first; its queue launches, in order */
     char name[96];
     int major, minor, processors;
+    int clock_khz, l2_bytes, shared_bytes; /* shared memory: of a block, at most */
     uint64_t total_bytes;
     cu_context context;
     lz_target target;

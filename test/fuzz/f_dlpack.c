@@ -109,6 +109,8 @@ static DLTensor describe(input *in, lent *l)
         t.strides = NULL;
     if (kind & 4)
         t.device.device_type = (DLDeviceType)take(in, 1);
+    if (t.device.device_type == kDLCUDA) /* a driver would believe the address */
+        t.device.device_type = kDLVulkan;
     if (kind & 8)
         t.shape = NULL;
     t.byte_offset = kind & 16 ? take(in, 1) : 0;

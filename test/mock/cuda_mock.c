@@ -159,6 +159,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, cu_device device)
              : attribute == CU_ATTR_CAPABILITY_MINOR     ? 0
              : attribute == CU_ATTR_MULTIPROCESSORS      ? 2
              : attribute == CU_ATTR_MAX_SHARED_PER_BLOCK ? SIMT_SHARED
+             : attribute == CU_ATTR_MAX_SHARED_OPTIN     ? 2 * SIMT_SHARED
              : attribute == CU_ATTR_CLOCK_KHZ            ? 1000000
              : attribute == CU_ATTR_L2_BYTES             ? 1 << 20
                                                          : 0;

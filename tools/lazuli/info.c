@@ -20,8 +20,8 @@ int tool_devices(int argc, char **argv)
         for (int d = 0; d < b->device_count(); d++) {
             lz_device_info info = {0};
             if (b->device_info(d, &info) == LZ_OK)
-                printf("%s:%d  %s, %d thread%s\n", b->name, d, info.kind, info.threads,
-                       info.threads == 1 ? "" : "s");
+                printf("%s:%d  %s, %d thread%s%s%s\n", b->name, d, info.kind, info.threads,
+                       info.threads == 1 ? "" : "s", *info.details ? "; " : "", info.details);
         }
     }
     return 0;

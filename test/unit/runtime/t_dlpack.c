@@ -1,5 +1,6 @@
 /* t_dlpack.c - tensors lent to and taken from other libraries: every dtype, strides, alignment, ownership, refusals. */
 #include "rt.h"
+#include "support/mock.h"
 
 static const struct {
     lz_dtype dtype;
@@ -71,6 +72,37 @@ START_TEST(lent_memory_outlives_the_tensor)
 }
 END_TEST
 
+/* Memory of a GPU goes out and in as it is, on the library that stands in for the driver. */
+START_TEST(device_memory)
+{
+    if (getenv("LZ_TEST_GPU"))
+        return; /* looks at the memory */
+    OK(lz_mock_use());
+    OK(lz_set_device("CUDA:1"));
+    float raw[6] = {1, 2, 3, 4, 5, 6}, back[6];
+    lz_tensor *t = lz_from_host(LZ_F32, LZ_SHAPE(2, 3), raw), *u;
+    DLManagedTensorVersioned *m, *again;
+    OK(lz_to_dlpack(t, false, &m));
+    ck_assert_int_eq(m->dl_tensor.device.device_type, kDLCUDA);
+    ck_assert_int_eq(m->dl_tensor.device.device_id, 1);
+    ck_assert_uint_eq(m->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
+    const void *at = m->dl_tensor.data;
+    OK(lz_set_device("CPU:0"));
+    u = lz_from_dlpack(m, false);
+    OK(lz_to_dlpack(u, false, &again));
+    ck_assert_ptr_eq(again->dl_tensor.data, at);
+    again->deleter(again);
+    u = lz_add(u, u);
+    OK(lz_to_host(u, back, sizeof back));
+    for (int i = 0; i < 6; i++)
+        ck_assert_float_eq(back[i], 2 * raw[i]);
+    OK(lz_to_dlpack(t, true, &m)); /* a copy is on the host */
+    ck_assert_int_eq(m->dl_tensor.device.device_type, kDLCPU);
+    ck_assert_int_eq(memcmp(m->dl_tensor.data, raw, sizeof raw), 0);
+    m->deleter(m);
+}
+END_TEST
+
 static int deleted;
 static void count_delete(DLManagedTensorVersioned *m)
 {
@@ -85,6 +117,36 @@ static DLManagedTensorVersioned foreign(void *data, int ndim, int64_t *shape, in
         .deleter = count_delete,
         .dl_tensor = {data, {kDLCPU, 0}, ndim, {kDLFloat, 32, 1}, shape, strides, 0}};
 }
+
+/* What cannot be taken of device memory; the deleter is called all the same. */
+START_TEST(device_memory_refused)
+{
+    static const struct {
+        int type, id;
+        int64_t stride;
+        int offset;
+        lz_status want;
+    } cases[] = {{kDLROCM, 0, 1, 0, LZ_EUNSUPPORTED},
+                 {kDLCUDA, 9, 1, 0, LZ_ENOENT},
+                 {kDLCUDA, 0, 2, 0, LZ_EINVAL},
+                 {kDLCUDA, 0, 1, 2, LZ_EINVAL}};
+    if (getenv("LZ_TEST_GPU"))
+        return;
+    OK(lz_mock_use());
+    float data[8];
+    int64_t shape = 3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t stride = cases[i].stride;
+        DLManagedTensorVersioned m = foreign(data, 1, &shape, &stride);
+        m.dl_tensor.device = (DLDevice){(DLDeviceType)cases[i].type, cases[i].id};
+        m.dl_tensor.byte_offset = (uint64_t)cases[i].offset;
+        deleted = 0;
+        lz_tensor *t = lz_from_dlpack(&m, true);
+        ck_assert_int_eq(lz_to_host(t, data, 0), cases[i].want);
+        ck_assert_int_eq(deleted, 1);
+    }
+}
+END_TEST
 
 START_TEST(strided_and_unaligned_memory_is_copied_when_allowed)
 {
@@ -127,8 +189,8 @@ START_TEST(what_is_not_understood_is_refused_and_deleted)
     DLManagedTensorVersioned m = foreign(mem, 9, shape, NULL);
     BAD(lz_from_dlpack(&m, true), LZ_ESHAPE, "rank 9");
     m = foreign(mem, 2, shape, NULL);
-    m.dl_tensor.device.device_type = kDLCUDA;
-    BAD(lz_from_dlpack(&m, true), LZ_EUNSUPPORTED, "device type 2");
+    m.dl_tensor.device.device_type = kDLROCM;
+    BAD(lz_from_dlpack(&m, true), LZ_EUNSUPPORTED, "device type 10");
     m = foreign(mem, 2, shape, NULL);
     m.dl_tensor.dtype.lanes = 4;
     BAD(lz_from_dlpack(&m, true), LZ_EDTYPE, "4 lanes");
@@ -163,6 +225,8 @@ int main(void)
         TCase *t = tcase_create("dlpack");
         tcase_add_loop_test(t, every_dtype_goes_out_and_in, 0, NTYPES);
         tcase_add_test(t, lent_memory_outlives_the_tensor);
+        tcase_add_test(t, device_memory);
+        tcase_add_test(t, device_memory_refused);
         tcase_add_test(t, strided_and_unaligned_memory_is_copied_when_allowed);
         tcase_add_test(t, what_is_not_understood_is_refused_and_deleted);
         suite_add_tcase(s, t);
