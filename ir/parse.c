@@ -23,11 +23,17 @@ void lz_scope_free(lz_scope *s)
 
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n)
 {
+    return lz_scope_bind_form(p, s, name, v, n, (lz_slice){NULL, 0});
+}
+
+lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n,
+                             lz_slice form)
+{
     lz_hash h = name_hash(name);
     if (lz_map_get(&s->names, h))
         return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
                             LZ_SLICE_ARG(name));
-    lz_binding b = {name, s->vals.len, n};
+    lz_binding b = {name, s->vals.len, n, form};
     LZ_TRY(lz_vec_push(&s->bindings, b));
     for (uint32_t i = 0; i < n; i++)
         LZ_TRY(lz_vec_push(&s->vals, v[i]));
@@ -59,23 +65,64 @@ const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope
     return found ? &(*there)->bindings.data[found - 1] : NULL;
 }
 
+/* What a name stands for: the values in `there` from `first` on, one of them where the form is empty. */
+typedef struct use {
+    lz_slice name, form;
+    const lz_scope *there;
+    uint32_t first, count;
+} use;
+
+static lz_status scan_use(lz_parser *p, lz_scope *s, use *u)
+{
+    uint32_t index, first = 0;
+    LZ_TRY(lz_scan_value(&p->c, &u->name, &index));
+    const lz_binding *b = lz_scope_find(s, u->name, &u->there);
+    if (!b)
+        return lz_scan_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
+                            LZ_SLICE_ARG(u->name));
+    uint32_t k = index == UINT32_MAX ? 0 : index, n = b->form.n ? lz_form_count(b->form) : b->count;
+    if (k >= n || (index == UINT32_MAX && n != 1))
+        return lz_scan_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
+                            LZ_SLICE_ARG(u->name), n);
+    u->form = (lz_slice){NULL, 0};
+    u->count = 1;
+    if (b->form.n)
+        (void)lz_form_element(b->form, k, &u->form, &first, &u->count);
+    if (u->form.n == 1)
+        u->form.n = 0;
+    u->first = b->first + (b->form.n ? first : k);
+    return LZ_OK;
+}
+
+static lz_status used(lz_parser *p, lz_scope *s, const use *u, uint32_t i, lz_val *out)
+{
+    *out = u->there->vals.data[u->first + i];
+    return u->there == s ? LZ_OK : from_outside(p, s, u->there, u->name, out);
+}
+
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
 {
-    lz_slice name;
-    uint32_t index;
-    const lz_scope *there;
-    LZ_TRY(lz_scan_value(&p->c, &name, &index));
-    const lz_binding *found = lz_scope_find(s, name, &there);
-    if (!found)
-        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
-                            LZ_SLICE_ARG(name));
-    lz_binding b = *found;
-    uint32_t k = index == UINT32_MAX ? 0 : index;
-    if (k >= b.count || (index == UINT32_MAX && b.count != 1))
-        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
-                            LZ_SLICE_ARG(name), b.count);
-    *out = there->vals.data[b.first + k];
-    return there == s ? LZ_OK : from_outside(p, s, there, name, out);
+    use u;
+    LZ_TRY(scan_use(p, s, &u));
+    if (u.form.n)
+        return lz_scan_fail(&p->c, u.name.s, LZ_EPARSE,
+                            "%%" LZ_SLICE_FMT
+                            " is a tuple; stablehlo.get_tuple_element takes it apart",
+                            LZ_SLICE_ARG(u.name));
+    return used(p, s, &u, 0, out);
+}
+
+lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
+{
+    use u;
+    lz_val v;
+    LZ_TRY(scan_use(p, s, &u));
+    for (uint32_t i = 0; i < u.count; i++) {
+        LZ_TRY(used(p, s, &u, i, &v));
+        LZ_TRY(lz_vec_push(&t->opnd, v));
+    }
+    lz_buf_put(form, u.form.n ? u.form.s : "*", u.form.n ? u.form.n : 1);
+    return LZ_OK;
 }
 
 /* ---- regions ---- */
@@ -134,7 +181,7 @@ static lz_status bind_captures(lz_parser *p, lz_scope *s, const lz_captures *c)
                 &v, lz_build_param(s->f, lz_val_type(s->outer->f, c->vals.data[b.first + k])));
         if (st == LZ_OK)
             st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, b.name.s)
-                                       : lz_scope_bind(p, s, b.name, v.data, b.count);
+                                       : lz_scope_bind_form(p, s, b.name, v.data, b.count, b.form);
     }
     lz_vec_free(&v);
     return st;
@@ -224,6 +271,9 @@ lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_f
 static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types *types,
                                 const char *at)
 {
+    if (!lz_form_eq(types->form, s->gives))
+        return lz_scan_fail(&p->c, at, LZ_EPARSE,
+                            "the function declares other tuples than it returns");
     if (types->len != s->f->nresult)
         return lz_scan_fail(&p->c, at, LZ_EPARSE, "the function declares %u results and returns %u",
                             types->len, s->f->nresult);
@@ -239,33 +289,72 @@ static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types 
 }
 
 /* -> type | -> (type {attributes}, ...) */
-static lz_status declared_results(lz_parser *p, lz_types *out)
+static lz_status declared_results(lz_parser *p, lz_types *out, lz_buf *form)
 {
-    const lz_type *t;
     if (!lz_scan_eat(&p->c, "->"))
         return LZ_OK;
-    if (!lz_scan_eat(&p->c, "(")) {
-        LZ_TRY(lz_scan_type(&p->c, &t));
-        return lz_vec_push(out, t);
-    }
+    if (!lz_scan_eat(&p->c, "("))
+        return lz_parse_type(p, out, form);
     if (lz_scan_eat(&p->c, ")"))
         return LZ_OK;
     do {
-        LZ_TRY(lz_scan_type(&p->c, &t));
+        LZ_TRY(lz_parse_type(p, out, form));
         LZ_TRY(lz_scan_braces(&p->c));
-        LZ_TRY(lz_vec_push(out, t));
     } while (lz_scan_eat(&p->c, ","));
     return lz_scan_want(&p->c, ")");
 }
 
-static lz_status function_in(lz_parser *p, lz_scope *s, lz_block_args *args, lz_types *types)
+/* The parameters that an argument is: one, or as many as its tuple holds. form: its own. */
+static lz_status bind_param(lz_parser *p, lz_scope *s, lz_slice name, const lz_types *types,
+                            lz_slice form)
+{
+    LZ_VEC(lz_val) v = {0};
+    lz_status st = LZ_OK;
+    for (uint32_t i = 0; i < types->len && st == LZ_OK; i++)
+        st = lz_vec_push(&v, lz_build_param(s->f, types->data[i]));
+    if (st == LZ_OK)
+        st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, name.s)
+                                   : lz_scope_bind_form(p, s, name, v.data, v.len, form);
+    lz_vec_free(&v);
+    return st;
+}
+
+/* %a: type {attributes} loc(...) */
+static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+{
+    lz_slice name, own;
+    uint32_t index;
+    size_t from = form->len;
+    types->len = 0;
+    LZ_TRY(lz_scan_value(&p->c, &name, &index));
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_type(p, types, form));
+    LZ_TRY(lz_scan_braces(&p->c));
+    LZ_TRY(lz_scan_location(&p->c));
+    LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
+    return bind_param(p, s, name, types, own);
+}
+
+static lz_status params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+{
+    if (lz_scan_eat(&p->c, ")"))
+        return LZ_OK;
+    do
+        LZ_TRY(param(p, s, types, form));
+    while (lz_scan_eat(&p->c, ","));
+    LZ_TRY(lz_form_keep(p, form->data, form->len, &s->takes));
+    return lz_scan_want(&p->c, ")");
+}
+
+static lz_status function_in(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
 {
     const char *at = p->c.p;
     LZ_TRY(lz_scan_want(&p->c, "("));
-    LZ_TRY(read_args(p, args));
-    for (uint32_t i = 0; i < args->len; i++)
-        LZ_TRY(bind_arg(p, s, &args->data[i]));
-    LZ_TRY(declared_results(p, types));
+    LZ_TRY(params(p, s, types, form));
+    types->len = 0;
+    form->len = 0;
+    LZ_TRY(declared_results(p, types, form));
+    LZ_TRY(lz_form_keep(p, form->data, form->len, &types->form));
     if (lz_scan_eat_word(&p->c, "attributes"))
         LZ_TRY(lz_scan_braces(&p->c));
     LZ_TRY(lz_scan_want(&p->c, "{"));
@@ -282,23 +371,25 @@ static lz_status function(lz_parser *p, uint32_t index)
         return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
                             LZ_PARSE_CALL_DEPTH);
     lz_scope s = {.f = lz_func_new("main")};
-    lz_block_args args = {0};
+    lz_buf form = {0};
     lz_types types = {0};
     if (!s.f)
         return LZ_EMEM;
     p->calls++;
     p->funcs.data[index].busy = true;
     p->c.p = at;
-    lz_status st = function_in(p, &s, &args, &types);
+    lz_status st = function_in(p, &s, &types, &form);
     p->c.p = back;
     p->funcs.data[index].busy = false;
     p->calls--;
+    p->funcs.data[index].takes = s.takes;
+    p->funcs.data[index].gives = s.gives;
     if (st == LZ_OK)
         p->funcs.data[index].f = s.f;
     else
         lz_func_free(s.f);
     lz_scope_free(&s);
-    lz_vec_free(&args);
+    lz_buf_free(&form);
     lz_vec_free(&types);
     return st;
 }
@@ -328,7 +419,10 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
     if (!p->funcs.data[index].f)
         LZ_TRY(function(p, index));
     const lz_func *f = p->funcs.data[index].f;
-    bool fits = f->nparam == t->opnd.len && f->nresult == t->result_types.len;
+    t->result_form = p->funcs.data[index].gives;
+    bool fits = f->nparam == t->opnd.len && f->nresult == t->result_types.len &&
+                lz_form_eq(p->funcs.data[index].takes, t->opnd_form) &&
+                lz_form_eq(t->result_form, t->result_types.form);
     for (uint32_t i = 0; fits && i < f->nparam; i++)
         fits = lz_val_type(f, i) == lz_val_type(s->f, t->opnd.data[i]);
     for (uint32_t i = 0; fits && i < f->nresult; i++)
@@ -509,6 +603,7 @@ static void parser_free(lz_parser *p)
     lz_vec_free(&p->checks);
     lz_vec_free(&p->checked);
     lz_vec_free(&p->probes);
+    lz_arena_free(&p->arena);
     lz_map_free(&p->func_index);
 }
 

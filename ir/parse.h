@@ -6,12 +6,15 @@
 
 enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 21 };
 
+/* Lists of values may be nested in tuples: a form says how, and is empty where they are not
+ * (parse_tuple.c). */
 /* A function of the module; parsed when it is first called. */
 typedef struct lz_pfunc {
     lz_slice name;
     const char *at; /* its '(' */
     bool is_private, busy;
     lz_func *f;
+    lz_slice takes, gives; /* forms of parameters and results */
 } lz_pfunc;
 
 /* A value that a conformance program has written down under a name. */
@@ -31,12 +34,14 @@ typedef struct lz_parser {
     LZ_VEC(lz_check) checks;
     LZ_VEC(lz_val) checked; /* two values of the function for each check */
     LZ_VEC(lz_probe) probes;
+    lz_arena arena; /* of forms */
 } lz_parser;
 
 /* The values that a function's or region's text may name. */
 typedef struct lz_binding {
     lz_slice name;
     uint32_t first, count; /* in vals */
+    lz_slice form;
 } lz_binding;
 typedef struct lz_scope {
     lz_func *f;
@@ -45,19 +50,25 @@ typedef struct lz_scope {
     LZ_VEC(lz_binding) bindings;
     LZ_VEC(lz_val) vals;
     bool returned;
+    lz_slice takes, gives; /* forms of parameters and of what was returned */
 } lz_scope;
 
 typedef struct lz_entry { /* of an attribute dictionary */
     lz_slice key;
     const char *value; /* NULL: a unit */
 } lz_entry;
-typedef LZ_VEC(const lz_type *) lz_types;
+typedef struct lz_types { /* a LZ_VEC, and the form of the list */
+    const lz_type **data;
+    uint32_t len, cap;
+    lz_slice form;
+} lz_types;
 
 /* One operation while it is read. */
 typedef struct lz_stmt {
     const char *at; /* its name */
     lz_slice name;
     bool generic;
+    bool tuples; /* may take and give them */
     lz_op op;
     LZ_VEC(lz_val) opnd;
     LZ_VEC(lz_entry) dict;
@@ -70,6 +81,7 @@ typedef struct lz_stmt {
     lz_types opnd_types, result_types, listed; /* listed: types without an arrow */
     bool has_arrow;
     LZ_VEC(lz_val) results;
+    lz_slice opnd_form, result_form;
 } lz_stmt;
 
 typedef struct lz_block_arg {
@@ -89,6 +101,11 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
 /* scope.c's part of parse.c */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
+/* The same of values in tuples. */
+lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n,
+                             lz_slice form);
+/* Reads %name, which may be a tuple: its values become operands of t, its form is appended. */
+lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form);
 /* NULL: none */
 const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there);
 void lz_scope_free(lz_scope *s);
@@ -121,6 +138,22 @@ lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t);
 /* The operation t->op from what was read; appends its results. */
 lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v);
+
+/* parse_tuple.c: forms, and what may be of tuples */
+/* The one copy that lives as long as the parser; empty when there is no tuple among the n. */
+lz_status lz_form_keep(lz_parser *p, const char *s, size_t n, lz_slice *out);
+bool lz_form_eq(lz_slice a, lz_slice b);
+uint32_t lz_form_count(lz_slice form); /* elements */
+/* Element k: its form ("*" for a value) and where its values are. False: there are not so many. */
+bool lz_form_element(lz_slice form, uint32_t k, lz_slice *out, uint32_t *first, uint32_t *count);
+/* Takes n elements off the form, which hold `count` values; gives their form. */
+lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count);
+/* A type into the list; tuples are taken apart where there is a form to append to. */
+lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form);
+/* %a, %b up to ')' or what is no value */
+lz_status lz_parse_any_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
+bool lz_parse_is_tuple(lz_slice name);
+lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t);
 
 /* parse_call.c */
 lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);

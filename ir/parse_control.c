@@ -36,7 +36,7 @@ static lz_status capture(control *k, const lz_scope *s, lz_slice name)
     if (!b || there != s || (b->count == 1 && s->f->insts[s->vals.data[b->first]].lit) ||
         lz_map_get(&k->seen, h))
         return LZ_OK; /* its own, or a constant, which is made again inside */
-    lz_binding c = {name, k->captured.vals.len, b->count};
+    lz_binding c = {name, k->captured.vals.len, b->count, b->form};
     for (uint32_t i = 0; i < b->count; i++)
         LZ_TRY(lz_vec_push(&k->captured.vals, s->vals.data[b->first + i]));
     LZ_TRY(lz_vec_push(&k->captured.names, c));

@@ -13,38 +13,44 @@ const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key)
 
 /* ---- types ---- */
 
-static lz_status type_list(lz_parser *p, lz_types *out, const char *close)
+static lz_status types_up_to(lz_parser *p, lz_types *out, const char *close, bool one, lz_buf *form)
 {
-    const lz_type *t;
     if (close && lz_scan_eat(&p->c, close))
         return LZ_OK;
-    do {
-        LZ_TRY(lz_scan_type(&p->c, &t));
-        LZ_TRY(lz_vec_push(out, t));
-    } while (lz_scan_eat(&p->c, ","));
+    do
+        LZ_TRY(lz_parse_type(p, out, form));
+    while (!one && lz_scan_eat(&p->c, ","));
+    if (form)
+        LZ_TRY(lz_form_keep(p, form->data, form->len, &out->form));
     return close ? lz_scan_want(&p->c, close) : LZ_OK;
 }
 
-static lz_status result_types(lz_parser *p, lz_types *out)
+static lz_status type_list(lz_parser *p, const lz_stmt *t, lz_types *out, const char *close,
+                           bool one)
 {
-    const lz_type *t;
-    if (lz_scan_eat(&p->c, "("))
-        return type_list(p, out, ")");
-    LZ_TRY(lz_scan_type(&p->c, &t));
-    return lz_vec_push(out, t);
+    lz_buf form = {0};
+    lz_status st = types_up_to(p, out, close, one, t->tuples ? &form : NULL);
+    lz_buf_free(&form);
+    return st;
+}
+
+static lz_status result_types(lz_parser *p, const lz_stmt *t, lz_types *out)
+{
+    bool parens = lz_scan_eat(&p->c, "(");
+    return type_list(p, t, out, parens ? ")" : NULL, !parens);
 }
 
 lz_status lz_parse_types(lz_parser *p, lz_stmt *t)
 {
     bool parens = lz_scan_eat(&p->c, "(");
-    LZ_TRY(type_list(p, &t->listed, parens ? ")" : NULL));
+    LZ_TRY(type_list(p, t, &t->listed, parens ? ")" : NULL, false));
     t->has_arrow = lz_scan_eat(&p->c, "->");
     if (!t->has_arrow)
         return parens ? lz_scan_want(&p->c, "->") : LZ_OK;
     lz_types swap = t->opnd_types;
     t->opnd_types = t->listed;
     t->listed = swap;
-    return result_types(p, &t->result_types);
+    return result_types(p, t, &t->result_types);
 }
 
 /* Types without an arrow: a select has predicate and value, a barrier all its values, others one for all. */
@@ -72,10 +78,19 @@ static lz_status types_differ(lz_parser *p, lz_stmt *t, const char *what, uint32
                         lz_type_short(said, b, sizeof b));
 }
 
+static lz_status tuples_differ(lz_parser *p, const lz_stmt *t, const char *what)
+{
+    return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                        LZ_SLICE_FMT ": its %s are in other tuples than the text says",
+                        LZ_SLICE_ARG(t->name), what);
+}
+
 lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t)
 {
     if (!t->has_arrow)
         return LZ_OK;
+    if (!lz_form_eq(t->opnd_form, t->opnd_types.form))
+        return tuples_differ(p, t, "operands");
     if (t->opnd_types.len != t->opnd.len)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u operands, but %u types",
                             LZ_SLICE_ARG(t->name), t->opnd.len, t->opnd_types.len);
@@ -88,6 +103,8 @@ lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t)
 
 lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t)
 {
+    if (!lz_form_eq(t->result_form, t->result_types.form))
+        return tuples_differ(p, t, "results");
     if (t->result_types.len != t->results.len)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
                             LZ_SLICE_FMT ": gives %u results, but the text has %u types",
@@ -128,6 +145,8 @@ lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t)
 
 lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
+    if (t->tuples)
+        return lz_parse_any_operands(p, s, t);
     while (lz_scan_sees(&p->c, "%")) {
         lz_val v;
         LZ_TRY(lz_scope_use(p, s, &v));
@@ -370,7 +389,8 @@ static lz_op composite_op(const lz_scope *s, const lz_stmt *t, lz_slice name)
     lz_op op = table_op(name);
     const lz_op_info *i = lz_op_get(op);
     bool fits = op != LZ_OP_NONE && i->cls == LZ_CLASS_EW && i->attr == LZ_ATTR_none &&
-                t->opnd.len == (uint32_t)i->arity && !lz_stmt_find(t, "composite_attributes") &&
+                t->opnd.len == (uint32_t)i->arity && !t->opnd_form.n &&
+                !lz_stmt_find(t, "composite_attributes") &&
                 lz_op_accepts(op, lz_val_type(s->f, t->opnd.data[0])->dtype);
     return fits ? op : LZ_OP_NONE;
 }
@@ -379,6 +399,7 @@ static lz_op composite_op(const lz_scope *s, const lz_stmt *t, lz_slice name)
 static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
 {
     lz_slice callee = {0}, name = {0};
+    t->tuples = true;
     if (t->generic) {
         LZ_TRY(lz_parse_generic_items(p, s, t));
     } else if (composite) {
@@ -413,6 +434,7 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
 
 static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
+    t->tuples = !s->outer;
     if (t->generic)
         LZ_TRY(lz_scan_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
@@ -428,7 +450,10 @@ static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (types->len != t->opnd.len)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "return: %u values, but %u types", t->opnd.len,
                             types->len);
+    if (!lz_form_eq(types->form, t->opnd_form))
+        return tuples_differ(p, t, "values");
     s->returned = true;
+    s->gives = t->opnd_form;
     if (lz_func_set_results(s->f, t->opnd.data, t->opnd.len) != LZ_OK)
         return lz_scan_wrap(&p->c, t->at);
     return LZ_OK;
@@ -466,6 +491,8 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_parse_probe(p, s, t);
     if (lz_parse_is_check(n))
         return lz_parse_check(p, s, t);
+    if (lz_parse_is_tuple(n))
+        return lz_parse_tuple(p, s, t);
     if (lz_parse_is_control(n)) {
         LZ_TRY(lz_parse_control(p, s, t));
         return lz_parse_check_results(p, s, t);
@@ -516,14 +543,19 @@ static lz_status result_names(lz_parser *p, groups *out)
 static lz_status bind_results(lz_parser *p, lz_scope *s, lz_stmt *t, const groups *g)
 {
     uint64_t want = 0, first = 0;
+    lz_slice form = t->result_form, own = {NULL, 0};
+    uint32_t have = form.n ? lz_form_count(form) : t->results.len;
     for (uint32_t i = 0; i < g->len; i++)
         want += g->data[i].count;
-    if (g->len && want != t->results.len)
+    if (g->len && want != have)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %llu names for %u results",
-                            LZ_SLICE_ARG(t->name), (unsigned long long)want, t->results.len);
+                            LZ_SLICE_ARG(t->name), (unsigned long long)want, have);
     for (uint32_t i = 0; i < g->len; i++) {
-        LZ_TRY(lz_scope_bind(p, s, g->data[i].name, t->results.data + first, g->data[i].count));
-        first += g->data[i].count;
+        uint32_t n = g->data[i].count;
+        if (t->result_form.n)
+            own = lz_form_take(&form, n, &n);
+        LZ_TRY(lz_scope_bind_form(p, s, g->data[i].name, t->results.data + first, n, own));
+        first += n;
     }
     return LZ_OK;
 }

@@ -31,6 +31,47 @@ static const struct {
     const char *message; /* after "bad.mlir:" */
 } lines[] = {
     {"%0 = stablehlo.abs %x : tensor<f32>", LZ_EPARSE, "2:22: %x has no value here"},
+    {"%0 = stablehlo.tuple %a, %s : tuple<tensor<2x3xf32>, tensor<f32>>\n %1 = stablehlo.abs %0 : "
+     "tensor<2x3xf32>",
+     LZ_EPARSE, "3:22: %0 is a tuple; stablehlo.get_tuple_element takes it apart"},
+    {"%0 = stablehlo.tuple %a, %s : tuple<tensor<2x3xf32>, tensor<i32>>", LZ_EPARSE,
+     "2:7: stablehlo.tuple: result 1 is f32[], but the text says i32[]"},
+    {"%0 = stablehlo.tuple %a, %s : tuple<tensor<2x3xf32>, tuple<tensor<f32>>>", LZ_EPARSE,
+     "2:7: stablehlo.tuple: its results are in other tuples than the text says"},
+    {"%0 = stablehlo.tuple %a, %s : tensor<2x3xf32>", LZ_EPARSE,
+     "2:7: stablehlo.tuple: its results are in other tuples than the text says"},
+    {"%0 = stablehlo.tuple %a, %s : tuple<tensor<2x3xf32>, tensor<f32>", LZ_EPARSE,
+     "the bracket is not closed"},
+    {"%0 = stablehlo.tuple %a, %x : tuple<tensor<2x3xf32>>", LZ_EPARSE,
+     "2:28: %x has no value here"},
+    {"%0 = \"stablehlo.tuple\"(%a) : (tuple<tensor<2x3xf32>>) -> tuple<tensor<2x3xf32>>", LZ_EPARSE,
+     "2:7: stablehlo.tuple: its operands are in other tuples than the text says"},
+    {"%0 = stablehlo.get_tuple_element %a[0] : (tensor<2x3xf32>) -> tensor<2x3xf32>", LZ_EPARSE,
+     "2:7: get_tuple_element: its operand is no tuple"},
+    {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = stablehlo.get_tuple_element %0[1] : "
+     "(tuple<tensor<2x3xf32>>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "3:7: get_tuple_element: there is no element 1 among 1"},
+    {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = stablehlo.get_tuple_element %0[-1] : "
+     "(tuple<tensor<2x3xf32>>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "3:7: get_tuple_element: there is no element -1 among 1"},
+    {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = \"stablehlo.get_tuple_element\"(%0) "
+     ": "
+     "(tuple<tensor<2x3xf32>>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "3:7: get_tuple_element: which element is not said"},
+    {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = stablehlo.get_tuple_element %0[0] : "
+     "(tuple<tensor<2x3xf32>>) -> tensor<f32>",
+     LZ_EPARSE, "3:7: stablehlo.get_tuple_element: result 0 is f32[2,3], but the text says f32[]"},
+    {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = stablehlo.get_tuple_element %0[0] : "
+     "(tuple<tensor<f32>>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "3:7: stablehlo.get_tuple_element: operand 0 is f32[2,3], but the text says f32[]"},
+    {"%0:2 = stablehlo.tuple %a, %s : tuple<tensor<2x3xf32>, tensor<f32>>", LZ_EPARSE,
+     "2:9: stablehlo.tuple: 2 names for 1 results"},
+    {"%0 = stablehlo.abs %a : (tuple<tensor<2x3xf32>>) -> tensor<2x3xf32>", LZ_EPARSE,
+     "2:27: expected a tensor type, not 'tuple<tensor<2x3xf32>>'"},
+    {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = \"stablehlo.if\"(%0) ({ "
+     "stablehlo.return %a : tensor<2x3xf32> }, { stablehlo.return %a : tensor<2x3xf32> }) : "
+     "(tuple<tensor<2x3xf32>>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "3:"},
     {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, q]x[i, o]->[b, f], window = {} "
      "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, "
      "tensor<2x3xf32>) -> tensor<2x3xf32>",
