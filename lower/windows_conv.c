@@ -554,7 +554,8 @@ static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_va
 lz_val lz_windows_conv(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
-    if (sig->result[0]->nelem == 0 || sig->opnd[0]->nelem == 0 || sig->opnd[1]->nelem == 0)
+    /* an input of nothing may be padded: then the kernel meets zeros, and its infinities give NaN */
+    if (sig->result[0]->nelem == 0 || sig->opnd[1]->nelem == 0)
         return lz_rw_build_splat_bits(rw->out, sig->result[0], 0);
     return convolve(rw->out, LZ_ATTR(convolution, sig->attr), lz_rw_opnd(rw, i, 0),
                     lz_rw_opnd(rw, i, 1), sig->result[0]);
