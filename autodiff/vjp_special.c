@@ -11,6 +11,7 @@
 #define ADD(a, b) lz_v2(v, "add", (a), (b))
 #define SUB(a, b) lz_v2(v, "subtract", (a), (b))
 #define NEG(a) lz_v1(v, "negate", (a))
+#define CJ(a) lz_v_conj(v, (a)) /* a real number is its own */
 #define C(value) lz_v_const_like(v, v->sig->opnd[0], (value))
 
 #define RULE1(name, expr)                                                                          \
@@ -26,14 +27,23 @@ static lz_tensor *rim(const lz_vjp *v)
     return lz_v1(v, "sqrt", MUL(SUB(C(1), X), ADD(C(1), X)));
 }
 
-RULE1(acos, NEG(DIV(G, rim(v))))
-RULE1(acosh, DIV(G, lz_v1(v, "sqrt", MUL(SUB(X, C(1)), ADD(X, C(1))))))
-RULE1(asin, DIV(G, rim(v)))
-RULE1(asinh, DIV(G, lz_v1(v, "sqrt", ADD(MUL(X, X), C(1)))))
-RULE1(atan, DIV(G, ADD(MUL(X, X), C(1))))
-RULE1(atanh, DIV(G, MUL(SUB(C(1), X), ADD(C(1), X))))
-RULE1(cosh, MUL(G, lz_v1(v, "chlo.sinh", X)))
-RULE1(sinh, MUL(G, lz_v1(v, "chlo.cosh", X)))
+/* sqrt(x - 1) sqrt(x + 1): one root of the product has another sign left of the imaginary axis */
+static lz_tensor *outer_rim(const lz_vjp *v)
+{
+    lz_tensor *a = SUB(X, C(1)), *b = ADD(X, C(1));
+    if (!lz_dtype_is_complex(v->sig->opnd[0]->dtype))
+        return lz_v1(v, "sqrt", MUL(a, b));
+    return MUL(lz_v1(v, "sqrt", a), lz_v1(v, "sqrt", b));
+}
+
+RULE1(acos, NEG(DIV(G, CJ(rim(v)))))
+RULE1(acosh, DIV(G, CJ(outer_rim(v))))
+RULE1(asin, DIV(G, CJ(rim(v))))
+RULE1(asinh, DIV(G, CJ(lz_v1(v, "sqrt", ADD(MUL(X, X), C(1))))))
+RULE1(atan, DIV(G, CJ(ADD(MUL(X, X), C(1)))))
+RULE1(atanh, DIV(G, CJ(MUL(SUB(C(1), X), ADD(C(1), X)))))
+RULE1(cosh, MUL(G, CJ(lz_v1(v, "chlo.sinh", X))))
+RULE1(sinh, MUL(G, CJ(lz_v1(v, "chlo.cosh", X))))
 RULE1(digamma, MUL(G, lz_v2(v, "chlo.polygamma", C(1), X)))
 RULE1(lgamma, MUL(G, lz_v1(v, "chlo.digamma", X)))
 /* 2 / sqrt(pi), and its inverse */

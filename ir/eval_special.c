@@ -1,5 +1,5 @@
 /* eval_special.c - reference evaluation of CHLO's functions: in long double for every dtype, rounded once. Threads: pure. */
-#include "ir/eval.h"
+#include "ir/eval_complex.h"
 #include "ir/special.h"
 #include <math.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static void store(const lz_ref_ew *e, int64_t i, long double v)
     lz_ref_store_f(e->out, e->dst, i, d);
 }
 
-#define FLOAT1(name, formula)                                                                      \
-    lz_status lz_ref_##name(const lz_ref_ew *e)                                                    \
+#define FLOAT(function, formula)                                                                   \
+    lz_status function(const lz_ref_ew *e)                                                         \
     {                                                                                              \
         if (!lz_dtype_is_float(e->in[0]))                                                          \
             return no_meaning(e);                                                                  \
@@ -35,6 +35,15 @@ static void store(const lz_ref_ew *e, int64_t i, long double v)
         }                                                                                          \
         return LZ_OK;                                                                              \
     }
+/* The same, and of complex numbers lz_cx_<name>. */
+#define FLC1(name, formula)                                                                        \
+    static lz_status float_##name(const lz_ref_ew *e);                                             \
+    lz_status lz_ref_##name(const lz_ref_ew *e)                                                    \
+    {                                                                                              \
+        return lz_dtype_is_complex(e->in[0]) ? lz_ref_complex1(e, lz_cx_##name) : float_##name(e); \
+    }                                                                                              \
+    static FLOAT(float_##name, formula)
+#define FLOAT1(name, formula) FLOAT(lz_ref_##name, formula)
 #define FLOAT2(name, formula)                                                                      \
     lz_status lz_ref_##name(const lz_ref_ew *e)                                                    \
     {                                                                                              \
@@ -48,19 +57,19 @@ static void store(const lz_ref_ew *e, int64_t i, long double v)
         return LZ_OK;                                                                              \
     }
 
-FLOAT1(acos, acosl(x))
-FLOAT1(acosh, acoshl(x))
-FLOAT1(asin, asinl(x))
-FLOAT1(asinh, asinhl(x))
-FLOAT1(atan, atanl(x))
-FLOAT1(atanh, atanhl(x))
+FLC1(acos, acosl(x))
+FLC1(acosh, acoshl(x))
+FLC1(asin, asinl(x))
+FLC1(asinh, asinhl(x))
+FLC1(atan, atanl(x))
+FLC1(atanh, atanhl(x))
 FLOAT1(bessel_i1e, lz_special_bessel_i1e(x))
-FLOAT1(cosh, coshl(x))
+FLC1(cosh, coshl(x))
 FLOAT1(digamma, lz_special_digamma(x))
 FLOAT1(erf_inv, lz_special_erf_inv(x))
 FLOAT1(erfc, erfcl(x))
 FLOAT1(lgamma, lz_special_lgamma(x))
-FLOAT1(sinh, sinhl(x))
+FLC1(sinh, sinhl(x))
 FLOAT2(polygamma, lz_special_polygamma(a, b))
 FLOAT2(zeta, lz_special_zeta(a, b))
 

@@ -20,5 +20,13 @@ Ev lz_complex_tan(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_tanh(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_divide(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_power(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_acos(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_acosh(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_asin(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_asinh(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_atan(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_atanh(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_cosh(em *e, const lz_ew *w, const Ev *a);
+Ev lz_complex_sinh(em *e, const lz_ew *w, const Ev *a);
 Ev lz_complex_atan2(em *e, const lz_ew *w, const Ev *a);
 #endif

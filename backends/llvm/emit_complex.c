@@ -171,8 +171,9 @@ static Z ccos_(const cem *c, Z z)
     Val co = pick(c, both(c, odd, is_inf(c, a)), one, call1(c, "cos", b));
     Val si = pick(c, both(c, odd, is(c, a, 0)), one, call1(c, "sin", b));
     hyperbolic(c, a, si, co, &sh, &ch);
-    Val sign = pick(c, FCMP(OLT, a, num(c, 0)), num(c, -1), one);
-    sh = pick(c, both(c, is(c, b, 0), is_odd(c, a)), FMUL(sign, si), sh);
+    Val sign =
+        pick(c, FCMP(UNO, a, a), one, copysign_(c, one, a)); /* 0 is 0, however large sinh a is */
+    sh = pick(c, is(c, b, 0), FMUL(sign, b), sh);
     return (Z){ch, FNEG(sh)};
 }
 
@@ -431,6 +432,151 @@ static Z catan2_(const cem *c, Z y, Z x)
     return pick2(c, odd, (Z){nan, nan}, (Z){mid, im});
 }
 
+/* ---- inverse functions: see ir/eval_complex_arc.c ---- */
+
+static const double PI = 0x1.921fb54442d18p+1, LN2 = 0x1.62e42fefa39efp-1;
+
+static Z swapped(Z z)
+{
+    return (Z){z.im, z.re};
+}
+
+static Val is_nan(const cem *c, Val x)
+{
+    em *e = c->e;
+    return FCMP(UNO, x, x);
+}
+
+static Val special(const cem *c, Z z)
+{
+    return either(c, is_odd(c, z.re), is_odd(c, z.im));
+}
+
+static Val distant(const cem *c, Z z)
+{
+    em *e = c->e;
+    Val x = FCMP(OGT, fabs_(c, z.re), num(c, 0x1p100)),
+        y = FCMP(OGT, fabs_(c, z.im), num(c, 0x1p100));
+    return either(c, x, y);
+}
+
+static Z special_asinh(const cem *c, Z z)
+{
+    Val x = z.re, y = z.im, nan = num(c, NAN), iy = is_inf(c, y), ix = is_inf(c, x),
+        nx = is_nan(c, x);
+    Val turn = copysign_(c, pick(c, iy, num(c, PI / 4), num(c, 0)), y);
+    Z at_inf = {x, pick(c, is_nan(c, y), nan, turn)};
+    Z at_nan = {pick(c, iy, num(c, INFINITY), nan), pick(c, is(c, y, 0), y, nan)};
+    Z finite = {pick(c, iy, copysign_(c, num(c, INFINITY), x), nan),
+                pick(c, iy, copysign_(c, num(c, PI / 2), y), nan)};
+    return pick2(c, ix, at_inf, pick2(c, nx, at_nan, finite));
+}
+
+/* The roots of 1 - z and 1 + z. */
+static void two_roots(const cem *c, Z z, Z *s, Z *t)
+{
+    em *e = c->e;
+    *s = csqrt_(c, (Z){FSUB(num(c, 1), z.re), FNEG(z.im)});
+    *t = csqrt_(c, (Z){FADD(num(c, 1), z.re), z.im});
+}
+
+static Val log_twice(const cem *c, Z z)
+{
+    em *e = c->e;
+    return FADD(log_magnitude(c, z), num(c, LN2));
+}
+
+static Z casin_(const cem *c, Z z)
+{
+    em *e = c->e;
+    Z s, t;
+    two_roots(c, z, &s, &t);
+    Val side = FSUB(FMUL(s.re, t.re), FMUL(s.im, t.im)),
+        up = FSUB(FMUL(s.re, t.im), FMUL(s.im, t.re)), big = distant(c, z);
+    Val re = call2(c, "atan2", z.re, pick(c, big, fabs_(c, z.im), side));
+    Val im = pick(c, big, copysign_(c, log_twice(c, z), z.im), call1(c, "asinh", up));
+    return pick2(c, special(c, z), swapped(special_asinh(c, swapped(z))), (Z){re, im});
+}
+
+static Z casinh_(const cem *c, Z z)
+{
+    return swapped(casin_(c, swapped(z)));
+}
+
+static Z special_acos(const cem *c, Z z)
+{
+    em *e = c->e;
+    Val x = z.re, y = z.im, nan = num(c, NAN), iy = is_inf(c, y), ny = is_nan(c, y),
+        neg = FCMP(OLT, x, num(c, 0)), away = FNEG(copysign_(c, num(c, INFINITY), y));
+    Val half_way = pick(c, neg, num(c, 3 * PI / 4), num(c, PI / 4)),
+        end = pick(c, neg, num(c, PI), num(c, 0));
+    Z at_inf = {pick(c, ny, nan, pick(c, iy, half_way, end)), pick(c, ny, num(c, INFINITY), away)};
+    Z at_nan = {nan, pick(c, iy, away, nan)};
+    Z finite = {pick(c, either(c, iy, is(c, x, 0)), num(c, PI / 2), nan), pick(c, iy, away, nan)};
+    return pick2(c, is_inf(c, x), at_inf, pick2(c, is_nan(c, x), at_nan, finite));
+}
+
+static Z cacos_(const cem *c, Z z)
+{
+    em *e = c->e;
+    Z s, t;
+    two_roots(c, z, &s, &t);
+    Val up = FSUB(FMUL(t.re, s.im), FMUL(t.im, s.re)), big = distant(c, z);
+    Val at = call2(c, "atan2", pick(c, big, fabs_(c, z.im), s.re), pick(c, big, z.re, t.re));
+    Val re = pick(c, big, at, FADD(at, at));
+    Val im = pick(c, big, FNEG(copysign_(c, log_twice(c, z), z.im)), call1(c, "asinh", up));
+    return pick2(c, special(c, z), special_acos(c, z), (Z){re, im});
+}
+
+static Z cacosh_(const cem *c, Z z)
+{
+    Z w = cacos_(c, z);
+    return (Z){fabs_(c, w.im), pick(c, is_nan(c, z.im), w.re, copysign_(c, w.re, z.im))};
+}
+
+static Z special_atanh(const cem *c, Z z)
+{
+    Val x = z.re, y = z.im, nan = num(c, NAN), nx = is_nan(c, x), ny = is_nan(c, y);
+    Val quarter = copysign_(c, num(c, PI / 2), y), none = copysign_(c, num(c, 0), x),
+        iy = is_inf(c, y);
+    Z at_nan = {pick(c, iy, num(c, 0), nan), pick(c, iy, quarter, nan)};
+    Z im_nan = {pick(c, either(c, is_inf(c, x), is(c, x, 0)), none, nan), nan};
+    return pick2(c, nx, at_nan, pick2(c, ny, im_nan, (Z){none, quarter}));
+}
+
+static Z catanh_(const cem *c, Z z)
+{
+    em *e = c->e;
+    Val x = fabs_(c, z.re), y = z.im, one = num(c, 1), off = FSUB(one, x), big = distant(c, z);
+    Val y2 = FMUL(y, y), ratio = FDIV(FMUL(num(c, 4), x), FADD(FMUL(off, off), y2));
+    Val re = FMUL(num(c, 0.25), call1(c, "log1p", ratio));
+    if (c->full) { /* the square of a tiny y is 0: beside the pole it is all that counts */
+        Val ay = fabs_(c, y), tiny = both(c, is(c, off, 0), FCMP(OLT, ay, num(c, 0x1p-400)));
+        re = pick(c, tiny, half(c, FSUB(num(c, LN2), call1(c, "log", ay))), re);
+    }
+    Val m = magnitude(c, z);
+    re = copysign_(c, pick(c, big, FDIV(FDIV(x, m), m), re), z.re);
+    Val im = half(c, call2(c, "atan2", FADD(y, y), FSUB(FMUL(off, FADD(one, x)), y2)));
+    im = pick(c, big, copysign_(c, num(c, PI / 2), y), im);
+    return pick2(c, special(c, z), special_atanh(c, z), (Z){re, im});
+}
+
+static Z catan_(const cem *c, Z z)
+{
+    return swapped(catanh_(c, swapped(z)));
+}
+
+static Z csinh_(const cem *c, Z z)
+{
+    return swapped(csin_(c, swapped(z)));
+}
+
+static Z ccosh_(const cem *c, Z z)
+{
+    em *e = c->e;
+    return ccos_(c, (Z){FNEG(z.im), z.re});
+}
+
 /* ---- between the dtypes ---- */
 
 static cem begin(em *e, const lz_ew *w)
@@ -480,6 +626,14 @@ FUNCTION1(sine, csin_)
 FUNCTION1(sqrt, csqrt_)
 FUNCTION1(tan, ctan_)
 FUNCTION1(tanh, ctanh_)
+FUNCTION1(acos, cacos_)
+FUNCTION1(acosh, cacosh_)
+FUNCTION1(asin, casin_)
+FUNCTION1(asinh, casinh_)
+FUNCTION1(atan, catan_)
+FUNCTION1(atanh, catanh_)
+FUNCTION1(cosh, ccosh_)
+FUNCTION1(sinh, csinh_)
 FUNCTION2(divide, cdiv_)
 FUNCTION2(power, cpow_)
 FUNCTION2(atan2, catan2_)

@@ -1,28 +1,37 @@
 /* emit_special.c - CHLO's functions: f32 and narrower by math_special.c, f64 by external functions.
  * Threads: an em belongs to one thread. */
+#include "backends/llvm/complex.h"
 #include "backends/llvm/kern.h"
 #include "backends/llvm/special.h"
 
-#define UNARY(name, fn, external)                                                                  \
-    Ev lz_emit_##name(em *e, const lz_ew *w, const Ev *a)                                          \
+#define UNARY_AS(function, fn, external)                                                           \
+    Ev function(em *e, const lz_ew *w, const Ev *a)                                                \
     {                                                                                              \
         if (w->in[0] == LZ_F64)                                                                    \
             return (Ev){em_libm(e, external, &a[0].v, 1), NULL};                                   \
         return (Ev){em_round_to(e, w->out, fn(e, a[0].v)), NULL};                                  \
     }
-UNARY(acos, lz_acos_f32, "acos")
-UNARY(acosh, lz_acosh_f32, "acosh")
-UNARY(asin, lz_asin_f32, "asin")
-UNARY(asinh, lz_asinh_f32, "asinh")
-UNARY(atan, lz_atan_f32, "atan")
-UNARY(atanh, lz_atanh_f32, "atanh")
+/* The same, and complex numbers by lz_complex_<name>. */
+#define UNARY_C(name, fn, external)                                                                \
+    static UNARY_AS(real_##name, fn, external)                                                     \
+        Ev lz_emit_##name(em *e, const lz_ew *w, const Ev *a)                                      \
+    {                                                                                              \
+        return a[0].im ? lz_complex_##name(e, w, a) : real_##name(e, w, a);                        \
+    }
+#define UNARY(name, fn, external) UNARY_AS(lz_emit_##name, fn, external)
+UNARY_C(acos, lz_acos_f32, "acos")
+UNARY_C(acosh, lz_acosh_f32, "acosh")
+UNARY_C(asin, lz_asin_f32, "asin")
+UNARY_C(asinh, lz_asinh_f32, "asinh")
+UNARY_C(atan, lz_atan_f32, "atan")
+UNARY_C(atanh, lz_atanh_f32, "atanh")
 UNARY(bessel_i1e, lz_bessel_i1e_f32, "lz_bessel_i1e")
-UNARY(cosh, lz_cosh_f32, "cosh")
+UNARY_C(cosh, lz_cosh_f32, "cosh")
 UNARY(digamma, lz_digamma_f32, "lz_digamma")
 UNARY(erf_inv, lz_erf_inv_f32, "lz_erf_inv")
 UNARY(erfc, lz_erfc_f32, "erfc")
 UNARY(lgamma, lz_lgamma_f32, "lz_lgamma")
-UNARY(sinh, lz_sinh_f32, "sinh")
+UNARY_C(sinh, lz_sinh_f32, "sinh")
 
 #define BINARY(name, fn, external)                                                                 \
     Ev lz_emit_##name(em *e, const lz_ew *w, const Ev *a)                                          \

@@ -9,37 +9,37 @@
 LZ_EXTERN_C_BEGIN
 
 /* Arc cosine in 0..pi; NaN outside -1..1.
- * floats, others as f32 -> the same. Source: ATen acos, chlo.acos. */
+ * floats, complex, others as f32 -> the same. Source: ATen acos, chlo.acos. */
 LZ_API lz_tensor *lz_acos_at(lz_tensor *x, const lz_site *site);
 #define lz_acos(x) lz_acos_at((x), LZ_SITE)
 
 /* Inverse hyperbolic cosine; NaN below 1.
- * floats, others as f32 -> the same. Source: ATen acosh, chlo.acosh. */
+ * floats, complex, others as f32 -> the same. Source: ATen acosh, chlo.acosh. */
 LZ_API lz_tensor *lz_acosh_at(lz_tensor *x, const lz_site *site);
 #define lz_acosh(x) lz_acosh_at((x), LZ_SITE)
 
 /* Arc sine in -pi/2..pi/2; NaN outside -1..1.
- * floats, others as f32 -> the same. Source: ATen asin, chlo.asin. */
+ * floats, complex, others as f32 -> the same. Source: ATen asin, chlo.asin. */
 LZ_API lz_tensor *lz_asin_at(lz_tensor *x, const lz_site *site);
 #define lz_asin(x) lz_asin_at((x), LZ_SITE)
 
 /* Inverse hyperbolic sine.
- * floats, others as f32 -> the same. Source: ATen asinh, chlo.asinh. */
+ * floats, complex, others as f32 -> the same. Source: ATen asinh, chlo.asinh. */
 LZ_API lz_tensor *lz_asinh_at(lz_tensor *x, const lz_site *site);
 #define lz_asinh(x) lz_asinh_at((x), LZ_SITE)
 
 /* Arc tangent in -pi/2..pi/2.
- * floats, others as f32 -> the same. Source: ATen atan, chlo.atan. */
+ * floats, complex, others as f32 -> the same. Source: ATen atan, chlo.atan. */
 LZ_API lz_tensor *lz_atan_at(lz_tensor *x, const lz_site *site);
 #define lz_atan(x) lz_atan_at((x), LZ_SITE)
 
 /* Inverse hyperbolic tangent; NaN outside -1..1.
- * floats, others as f32 -> the same. Source: ATen atanh, chlo.atanh. */
+ * floats, complex, others as f32 -> the same. Source: ATen atanh, chlo.atanh. */
 LZ_API lz_tensor *lz_atanh_at(lz_tensor *x, const lz_site *site);
 #define lz_atanh(x) lz_atanh_at((x), LZ_SITE)
 
 /* Hyperbolic cosine.
- * floats, others as f32 -> the same. Source: ATen cosh, chlo.cosh. */
+ * floats, complex, others as f32 -> the same. Source: ATen cosh, chlo.cosh. */
 LZ_API lz_tensor *lz_cosh_at(lz_tensor *x, const lz_site *site);
 #define lz_cosh(x) lz_cosh_at((x), LZ_SITE)
 
@@ -64,7 +64,7 @@ LZ_API lz_tensor *lz_lgamma_at(lz_tensor *x, const lz_site *site);
 #define lz_lgamma(x) lz_lgamma_at((x), LZ_SITE)
 
 /* Hyperbolic sine.
- * floats, others as f32 -> the same. Source: ATen sinh, chlo.sinh. */
+ * floats, complex, others as f32 -> the same. Source: ATen sinh, chlo.sinh. */
 LZ_API lz_tensor *lz_sinh_at(lz_tensor *x, const lz_site *site);
 #define lz_sinh(x) lz_sinh_at((x), LZ_SITE)
 

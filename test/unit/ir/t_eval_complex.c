@@ -25,6 +25,14 @@ static const struct {
     {"tan", lz_cx_tan, ctanl, true},
     {"tanh", lz_cx_tanh, ctanhl, true},
     {"sqrt", lz_cx_sqrt, csqrtl, true},
+    {"acos", lz_cx_acos, cacosl, true},
+    {"acosh", lz_cx_acosh, cacoshl, true},
+    {"asin", lz_cx_asin, casinl, true},
+    {"asinh", lz_cx_asinh, casinhl, true},
+    {"atan", lz_cx_atan, catanl, true},
+    {"atanh", lz_cx_atanh, catanhl, true},
+    {"cosh", lz_cx_cosh, ccoshl, true},
+    {"sinh", lz_cx_sinh, csinhl, true},
 };
 enum { NFUNC = sizeof functions / sizeof *functions };
 
