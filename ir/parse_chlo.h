@@ -15,9 +15,6 @@ lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_op lz_custom_call_op(lz_slice target);
 /* parse_collective.c: a row of that class; what it does for one participant is read as that */
 lz_status lz_parse_collective(lz_parser *p, lz_scope *s, lz_stmt *t);
-/* parse_complex.c: a function of one complex number that its row does not take */
-bool lz_chlo_is_complex(const lz_scope *s, const lz_stmt *t);
-lz_status lz_chlo_complex(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_scan.c: the whole statement */
 lz_status lz_parse_chlo_scan(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_norm.c */

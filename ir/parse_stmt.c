@@ -376,8 +376,6 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     LZ_TRY(lz_parse_check_operands(p, s, t));
     if (lz_op_get(t->op)->cls == LZ_CLASS_COLLECTIVE)
         return lz_parse_collective(p, s, t);
-    if (lz_chlo_is_complex(s, t))
-        return lz_chlo_complex(p, s, t);
     return e ? lz_expand(p, s, t, e) : lz_parse_build(p, s, t);
 }
 
