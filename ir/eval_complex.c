@@ -89,7 +89,8 @@ lz_cx lz_cx_cosine(lz_cx z)
 {
     wide a = z.im, b = z.re;
     wide c = odd(b) && inf(a) ? 1 : cosl(b), s = odd(b) && a == 0 ? 1 : sinl(b);
-    wide im = b == 0 && odd(a) ? (a < 0 ? -1 : 1) * s : sinh_times(a, s);
+    /* 0 is 0, however large sinh a is */
+    wide im = b == 0 ? copysignl(1, isnan(a) ? 1 : a) * s : sinh_times(a, s);
     return (lz_cx){cosh_times(a, c), -im};
 }
 
