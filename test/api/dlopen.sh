@@ -39,7 +39,8 @@ int main(int argc, char **argv)
     return done && load(argv[1]) ? 0 : 1;
 }
 C
-check compile "${CC:-cc}" -std=gnu11 "$tmp/p.c" -o "$tmp/p" -lpthread -ldl
+# shellcheck disable=SC2086  # CC may be several words
+check compile ${CC:-cc} -std=gnu11 "$tmp/p.c" -o "$tmp/p" -lpthread -ldl
 check loads "$tmp/p" "$(realpath "$BUILD")/liblazuli.so"
 flags() { ! readelf -dW "$BUILD/liblazuli.so" | grep STATIC_TLS; }
 check 'no static thread-local memory' flags

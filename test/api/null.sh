@@ -20,7 +20,7 @@ function value(p) {
     if (p ~ /\(\*fn\)/) return "log_nothing"
     if (p ~ /^lz_function \*[a-z]/) return "function"
     if (p ~ /lz_body_fn \*const \*/) return "(lz_body_fn *const[]){body_same}"
-    if (p ~ /lz_[a-z]+_fn \*/) { sub(/^lz_/, "", p); sub(/_fn.*/, "", p); return p "_same" }
+    if (p ~ /lz_[a-z_]+_fn \*/) { sub(/^lz_/, "", p); sub(/_fn.*/, "", p); return p "_same" }
     if (p ~ /lz_site \*/) return "LZ_SITE"
     if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
     if (p ~ /lz_tensor \*\*/) return "(lz_tensor *[4]){0}"
@@ -107,6 +107,17 @@ static void round_same(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void
 {
     (void)i, (void)user;
     out[0] = in[0];
+}
+static void custom_forward_same(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals, void *user)
+{
+    (void)user;
+    out[0] = residuals[0] = in[0];
+}
+static void custom_backward_same(lz_tensor *const *residuals, lz_tensor *const *grad_out, lz_tensor **grad_in, void *user)
+{
+    (void)residuals;
+    (void)user;
+    grad_in[0] = grad_out[0];
 }
 static void scan_same(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y, void *user)
 {
