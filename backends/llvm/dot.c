@@ -118,7 +118,7 @@ static void choose_blocks(dot *g)
     g->stream = g->b_place && m >= 0 && m <= dot_few_rows(g);
 }
 
-static bool stores_sums(const lz_kernel *k)
+bool dot_stores_sums(const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[1];
     if (k->nstage != 2 || s->ninner || s->nsop != 1 || s->sops[0].kind != LZ_S_RED ||
@@ -156,7 +156,7 @@ static lz_status plan(dot *g)
     g->whole = n >= 0 && n % g->L == 0;
     g->b_place = (g->e->avx512 || g->whole) && n_first && plain_load(g, g->k->dot.b_sop) &&
                  kern_sz_is(dot_access(g, g->k->dot.b_sop)->stride[g->n], 1);
-    g->plain = stores_sums(g->k);
+    g->plain = dot_stores_sums(g->k);
     g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) &&
                bf16_words(g, g->k->dot.b_sop, g->n);
     dot_choose_tile(g);

@@ -70,7 +70,8 @@ int64_t dot_few_rows(const dot *g);
  * when both or neither are. */
 lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
                              bool *took_first);
-void dot_choose_tile(dot *g); /* mr, nv, nv_small */
+void dot_choose_tile(dot *g);             /* mr, nv, nv_small */
+bool dot_stores_sums(const lz_kernel *k); /* as they are, contiguous along n */
 
 /* dot_units.c */
 /* Loop over the panels of vectors v0..v1-1: narrow ones first, as many as dot_emit_sizes counts; where
@@ -90,6 +91,9 @@ void dot_emit_run(dot *g);
 /* first item of part i when n items are divided into nearly equal parts */
 Val dot_cut(em *e, Val n, Val parts, Val i);
 Val dot_ceil_div(em *e, Val n, int64_t by);
+/* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
+ * sums from v on begin at `row`. n, N: the loop of columns and how many there are. */
+void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past);
 /* bytes between rows of packed A; between the k of a k-major one */
 int64_t dot_a_stride(const dot *g);
 unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */

@@ -77,17 +77,6 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     return rows > 1 || (rows == 1 && s->ninner > 1);
 }
 
-static bool stores_sums(const lz_kernel *k)
-{
-    const lz_stage *s = &k->stages[1];
-    if (k->nstage != 2 || s->ninner || s->nsop != 1 || s->sops[0].kind != LZ_S_RED ||
-        s->nstore != 1)
-        return false;
-    const lz_access *a = &s->stores[0].at;
-    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) &&
-           k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
-}
-
 static void choose_panels(flat *g)
 {
     bool many = g->e->avx512 || !g->e->x86;
@@ -518,24 +507,10 @@ static void load_indices(flat *g, Val row)
 static void finish_tile(flat *g, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
     em *e = g->e;
-    kern *f = &g->c;
-    em_loop li, lv;
-    kctx one = {.u = 1};
+    em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     load_indices(g, li.i);
-    for (uint32_t s = 1; s < g->k->nstage; s++) {
-        kern_addresses(f, s, POS_ROW);
-        kern_eval(f, s, POS_ROW, &one);
-    }
-    Val row = em_at(e, c, MUL(li.i, c_stride), 1);
-    em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
-    f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
-    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
-    f->st[0].red[0][0] =
-        (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
-    for (uint32_t s = 1; s < g->k->nstage; s++)
-        kern_stage(f, s, &x);
-    em_loop_end(e, &lv, NULL);
+    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past);
     em_loop_end(e, &li, NULL);
 }
 
@@ -713,7 +688,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.vec = em_type(e, g.d, g.L);
     g.kc = BLOCK_K / g.es;
     g.whole = k->outer[g.n].slot < 0 && k->outer[g.n].v % g.L == 0;
-    g.plain = stores_sums(k);
+    g.plain = dot_stores_sums(k);
     choose_panels(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {

@@ -249,28 +249,35 @@ void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc)
     dot_panels_end(g, &p);
 }
 
+void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past)
+{
+    em *e = f->e;
+    em_loop l;
+    lz_dtype d = kern_acc_dtype(f, 0, 0);
+    unsigned L = f->lanes, es = (unsigned)kern_esize(d);
+    kctx one = {.u = 1};
+    for (uint32_t s = 1; s < f->k->nstage; s++) {
+        kern_addresses(f, s, POS_ROW);
+        kern_eval(f, s, POS_ROW, &one);
+    }
+    em_loop_begin(e, &l, v, past, em_c64(e, 1), 0, NULL);
+    f->oidx[n] = MUL(l.i, em_c64(e, L));
+    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(N, f->oidx[n]), L)}};
+    Val at = em_at(e, row, SUB(l.i, v), (int64_t)L * es);
+    f->st[0].red[0][0] = (Ev){em_load(e, em_type(e, d, L), at, es), NULL};
+    for (uint32_t s = 1; s < f->k->nstage; s++)
+        kern_stage(f, s, &x);
+    em_loop_end(e, &l, NULL);
+}
+
 /* The later stages on the finished rows of a panel. */
 static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
     em *e = g->e;
-    kern *f = &g->c;
-    em_loop li, lv;
-    kctx one = {.u = 1};
+    em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    f->oidx[g->m] = ADD(r, li.i);
-    for (uint32_t s = 1; s < g->k->nstage; s++) {
-        kern_addresses(f, s, POS_ROW);
-        kern_eval(f, s, POS_ROW, &one);
-    }
-    Val row = em_at(e, c, MUL(li.i, c_stride), 1);
-    em_loop_begin(e, &lv, v, past, em_c64(e, 1), 0, NULL);
-    f->oidx[g->n] = MUL(lv.i, em_c64(e, g->L));
-    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(g->N, f->oidx[g->n]), g->L)}};
-    f->st[0].red[0][0] =
-        (Ev){em_load(e, g->vec, em_at(e, row, SUB(lv.i, v), (int64_t)g->L * g->es), g->es), NULL};
-    for (uint32_t s = 1; s < g->k->nstage; s++)
-        kern_stage(f, s, &x);
-    em_loop_end(e, &lv, NULL);
+    g->c.oidx[g->m] = ADD(r, li.i);
+    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past);
     em_loop_end(e, &li, NULL);
 }
 
