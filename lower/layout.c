@@ -132,30 +132,32 @@ static void meet(layout *l, lz_val a, lz_val b, const order *p)
         l->dims[ra].v[oa.v[d]] = ob.v[p->v[d]];
 }
 
+/* How many operands, the first ones, have elements that meet the result's, dimension by dimension. */
+static uint32_t meeting(const lz_inst *in)
+{
+    switch (in->sig->attr->kind) {
+    case LZ_ATTR_perm:
+    case LZ_ATTR_pad:
+    case LZ_ATTR_slice:
+    case LZ_ATTR_dims: /* reversed */
+        return 1;
+    case LZ_ATTR_dim: /* joined */
+        return in->sig->nopnd;
+    default:
+        return lz_op_get(in->sig->op)->cls == LZ_CLASS_EW ? in->sig->nopnd : 0;
+    }
+}
+
 static void make_groups(layout *l)
 {
     const lz_func *f = l->f;
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
         order o = identity(rank_of(l, i));
-        lz_op_class cls = lz_op_get(in->sig->op)->cls;
-        uint32_t n = in->sig->nopnd;
-        switch (in->sig->attr->kind) {
-        case LZ_ATTR_perm:
+        if (in->sig->attr->kind == LZ_ATTR_perm)
             for (int d = 0; d < o.n; d++)
                 o.v[d] = (int8_t)LZ_ATTR(perm, in->sig->attr)->permutation.v[d];
-            n = 1;
-            break;
-        case LZ_ATTR_pad:
-        case LZ_ATTR_slice:
-            n = 1;
-            break;
-        default:
-            if (cls != LZ_CLASS_EW && in->sig->op != LZ_OP_CONCATENATE &&
-                in->sig->op != LZ_OP_REVERSE)
-                n = 0;
-        }
-        for (uint32_t k = 0; k < n; k++)
+        for (uint32_t k = 0, n = meeting(in); k < n; k++)
             meet(l, i, in->opnd[k], &o);
     }
 }
@@ -237,9 +239,7 @@ static bool follows(const lz_inst *in)
 {
     lz_attr_kind k = in->sig->attr->kind;
     return k == LZ_ATTR_broadcast || k == LZ_ATTR_iota || k == LZ_ATTR_index || in->lit ||
-           k == LZ_ATTR_perm || k == LZ_ATTR_pad || k == LZ_ATTR_slice || k == LZ_ATTR_reduce ||
-           lz_op_get(in->sig->op)->cls == LZ_CLASS_EW || in->sig->op == LZ_OP_CONCATENATE ||
-           in->sig->op == LZ_OP_REVERSE;
+           k == LZ_ATTR_reduce || meeting(in) > 0;
 }
 
 /* A view of windows that a product walks. */
@@ -614,6 +614,10 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
         return done(l, i, pad(l, i, &o), &o);
     case LZ_ATTR_slice:
         return done(l, i, slice(l, i, &o), &o);
+    case LZ_ATTR_dim:
+        return done(l, i, concatenate(l, i, &o), &o);
+    case LZ_ATTR_dims:
+        return done(l, i, reverse(l, i, &o), &o);
     case LZ_ATTR_broadcast:
         return done(l, i, broadcast(l, i, &o), &o);
     case LZ_ATTR_iota:
@@ -647,11 +651,7 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
             return done(l, i, v, &o);
         break;
     default:
-        if (in->sig->op == LZ_OP_CONCATENATE)
-            return done(l, i, concatenate(l, i, &o), &o);
-        if (in->sig->op == LZ_OP_REVERSE)
-            return done(l, i, reverse(l, i, &o), &o);
-        if (lz_op_get(in->sig->op)->cls == LZ_CLASS_EW)
+        if (meeting(in))
             return done(l, i, elementwise(l, i, &o), &o);
         if (in->sig->op == LZ_OP_OPTIMIZATION_BARRIER && idle_barrier(l, i)) {
             o = l->lies[in->opnd[0]];
