@@ -130,6 +130,14 @@ static inline bool nn_is_float(lz_dtype d)
 {
     return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
 }
+static inline bool nn_is_index(lz_dtype d)
+{
+    return d == LZ_I32 || d == LZ_I64;
+}
+static inline bool nn_same_shape(const lz_shape *a, const lz_shape *b)
+{
+    return a->rank == b->rank && memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank) == 0;
+}
 /* 16-bit floats as f32; NULL stays. */
 static inline lz_tensor *nn_widen(const nnc *c, lz_tensor *t)
 {

@@ -22,11 +22,8 @@ bool lz_nn_loss_options(nnc *c, lz_loss_options *dst, const lz_loss_options *src
 
 /* ---- elementwise: f(x, target), then reduced; 16-bit floats in f32 ---- */
 
-typedef lz_tensor *(*pointwise)(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o);
-
-static lz_tensor *elementwise(const char *op, lz_tensor *x, lz_tensor *t,
-                              const lz_loss_options *opt, const char *positive, size_t field,
-                              pointwise f, const lz_site *site)
+lz_tensor *lz_nn_loss(const char *op, lz_tensor *x, lz_tensor *t, const lz_loss_options *opt,
+                      const char *positive, size_t field, lz_nn_pointwise *f, const lz_site *site)
 {
     nnc c = nn_begin(op, site);
     nn_autocast(&c, &x, &t);
@@ -119,19 +116,12 @@ static lz_tensor *kl(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_opt
 }
 
 #define FIELD(name) #name, offsetof(lz_loss_options, name)
-#define NO_FIELD NULL, 0
-#define ELEMENTWISE(name, field, f)                                                                \
-    lz_tensor *name##_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,                \
-                         const lz_site *site)                                                      \
-    {                                                                                              \
-        return elementwise(#name, x, target, o, field, f, site);                                   \
-    }
-ELEMENTWISE(lz_mse_loss, NO_FIELD, squared)
-ELEMENTWISE(lz_l1_loss, NO_FIELD, absolute)
-ELEMENTWISE(lz_smooth_l1_loss, FIELD(beta), smooth_l1)
-ELEMENTWISE(lz_huber_loss, FIELD(delta), huber)
-ELEMENTWISE(lz_binary_cross_entropy, NO_FIELD, bce)
-ELEMENTWISE(lz_binary_cross_entropy_with_logits, NO_FIELD, bce_with_logits)
+LZ_NN_LOSS(lz_mse_loss, LZ_NN_NO_FIELD, squared)
+LZ_NN_LOSS(lz_l1_loss, LZ_NN_NO_FIELD, absolute)
+LZ_NN_LOSS(lz_smooth_l1_loss, FIELD(beta), smooth_l1)
+LZ_NN_LOSS(lz_huber_loss, FIELD(delta), huber)
+LZ_NN_LOSS(lz_binary_cross_entropy, LZ_NN_NO_FIELD, bce)
+LZ_NN_LOSS(lz_binary_cross_entropy_with_logits, LZ_NN_NO_FIELD, bce_with_logits)
 
 lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *opt,
                         const lz_site *site)

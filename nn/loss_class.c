@@ -10,11 +10,6 @@ static int class_dim(lz_tensor *x)
     return lz_rank_of(x) > 1 ? 1 : 0;
 }
 
-static bool is_index(lz_dtype d)
-{
-    return d == LZ_I32 || d == LZ_I64;
-}
-
 /* The shape of x without dimension d. */
 static lz_shape without(lz_shape s, int d)
 {
@@ -22,14 +17,6 @@ static lz_shape without(lz_shape s, int d)
         s.dims[i] = s.dims[i + 1];
     s.rank--;
     return s;
-}
-
-static bool same_shape(const lz_shape *a, const lz_shape *b)
-{
-    bool same = a->rank == b->rank;
-    for (int i = 0; same && i < a->rank; i++)
-        same = a->dims[i] == b->dims[i];
-    return same;
 }
 
 /* Shapes and dtypes of logits, labels (or probabilities, when they may be) and the weights of classes. */
@@ -44,12 +31,12 @@ static bool check(nnc *c, lz_tensor *x, lz_tensor *t, bool probabilities, lz_ten
         return nn_refuse(c, LZ_ESHAPE, "logits are %s: [C] or [N, C, ..] is needed",
                          lz_nn_shape_text(&a, have[0]));
     lz_shape want = without(a, class_dim(x));
-    if (probabilities && nn_is_float(d) && same_shape(&a, &b))
+    if (probabilities && nn_is_float(d) && nn_same_shape(&a, &b))
         ;
-    else if (!same_shape(&want, &b))
+    else if (!nn_same_shape(&want, &b))
         return nn_refuse(c, LZ_ESHAPE, "logits are %s and labels %s, not [N, C, ..] and [N, ..]",
                          lz_nn_shape_text(&a, have[0]), lz_nn_shape_text(&b, have[1]));
-    else if (!is_index(d))
+    else if (!nn_is_index(d))
         return nn_refuse(c, LZ_EDTYPE, "labels are %s, not i32 or i64", lz_dtype_name(d));
     return nn_check_shape(c, weight, LZ_SHAPE(a.dims[class_dim(x)]), "the weight");
 }

@@ -149,7 +149,7 @@ static bool check_index(nnc *c, lz_tensor *t, const char *what)
 {
     lz_dtype d = lz_dtype_of(t);
     return nn_check(c, t, what) &&
-           (d == LZ_I32 || d == LZ_I64 ||
+           (nn_is_index(d) ||
             nn_refuse(c, LZ_EDTYPE, "%s are %s, not i32 or i64", what, lz_dtype_name(d)));
 }
 

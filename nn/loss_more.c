@@ -18,46 +18,23 @@ static lz_tensor *log_of(const nnc *c, lz_tensor *x)
     return lz_log_at(x, c->site);
 }
 
-static bool same_shape(lz_tensor *x, lz_tensor *y)
-{
-    lz_shape a = lz_shape_of(x), b = lz_shape_of(y);
-    return a.rank == b.rank && memcmp(a.dims, b.dims, sizeof *a.dims * (size_t)a.rank) == 0;
-}
-
 static bool check_same(nnc *c, lz_tensor *x, lz_tensor *t)
 {
-    if (same_shape(x, t))
-        return true;
     lz_shape a = lz_shape_of(x), b = lz_shape_of(t);
     char have[2][192];
+    if (nn_same_shape(&a, &b))
+        return true;
     return nn_refuse(c, LZ_ESHAPE, "the input is %s and the target %s: one shape is needed",
                      lz_nn_shape_text(&a, have[0]), lz_nn_shape_text(&b, have[1]));
 }
 
 /* ---- of two tensors, element by element ---- */
 
-typedef lz_tensor *(*pointwise)(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o);
-
-static lz_tensor *elementwise(const char *op, lz_tensor *x, lz_tensor *t,
-                              const lz_loss_options *opt, pointwise f, const lz_site *site)
-{
-    nnc c = nn_begin(op, site);
-    nn_autocast(&c, &x, &t);
-    lz_loss_options o;
-    lz_tensor *y = NULL;
-    if (lz_nn_loss_options(&c, &o, opt) && nn_check_float(&c, x, "the input") &&
-        nn_check(&c, t, "the target")) {
-        lz_tensor *wide = nn_widen(&c, x);
-        y = f(&c, wide, nn_narrow(&c, t, lz_dtype_of(wide)), &o);
-        y = nn_narrow(&c, lz_nn_reduce(&c, y, o.reduction), lz_dtype_of(x));
-    }
-    return nn_end(&c, y);
-}
-
 static lz_tensor *hinge_embedding(const nnc *c, lz_tensor *x, lz_tensor *t,
                                   const lz_loss_options *o)
 {
     lz_tensor *zero = nn_number(c, x, 0);
+    t = nn_narrow(c, t, lz_dtype_of(x));
     lz_tensor *apart = relu(c, nn_adds(c, nn_neg(c, x), own(o->margin, 1)));
     /* ATen: what is not -1 counts as near, what is not 1 as far */
     lz_tensor *far = nn_where(c, lz_ne_at(t, nn_number(c, t, 1), c->site), apart, zero);
@@ -67,6 +44,7 @@ static lz_tensor *hinge_embedding(const nnc *c, lz_tensor *x, lz_tensor *t,
 static lz_tensor *soft_margin(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
     (void)o;
+    t = nn_narrow(c, t, lz_dtype_of(x));
     return nn_neg(c, lz_log_sigmoid_at(nn_mul(c, x, t), c->site));
 }
 
@@ -82,21 +60,16 @@ static lz_tensor *stirling(const nnc *c, lz_tensor *t)
 
 static lz_tensor *poisson(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
+    t = nn_narrow(c, t, lz_dtype_of(x));
     lz_tensor *y = o->log_input
                        ? nn_sub(c, lz_exp_at(x, c->site), nn_mul(c, t, x))
                        : nn_sub(c, x, nn_mul(c, t, log_of(c, nn_adds(c, x, own(o->eps, 1e-8)))));
     return o->full ? nn_add(c, y, stirling(c, t)) : y;
 }
 
-#define ELEMENTWISE(name, f)                                                                       \
-    lz_tensor *name##_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,                \
-                         const lz_site *site)                                                      \
-    {                                                                                              \
-        return elementwise(#name, x, target, o, f, site);                                          \
-    }
-ELEMENTWISE(lz_hinge_embedding_loss, hinge_embedding)
-ELEMENTWISE(lz_soft_margin_loss, soft_margin)
-ELEMENTWISE(lz_poisson_nll_loss, poisson)
+LZ_NN_LOSS(lz_hinge_embedding_loss, LZ_NN_NO_FIELD, hinge_embedding)
+LZ_NN_LOSS(lz_soft_margin_loss, LZ_NN_NO_FIELD, soft_margin)
+LZ_NN_LOSS(lz_poisson_nll_loss, LZ_NN_NO_FIELD, poisson)
 
 /* ---- of three ---- */
 
@@ -157,11 +130,6 @@ static lz_tensor *mean_row(const nnc *c, lz_tensor *x)
     return nn_mean(c, x, (lz_dims){1, {-1}}, false);
 }
 
-static bool is_index(lz_dtype d)
-{
-    return d == LZ_I32 || d == LZ_I64;
-}
-
 /* x is [C] or [N, C], labels one or `several` for each row. */
 static bool check_rows(nnc *c, lz_tensor *x, lz_tensor *t, bool several)
 {
@@ -174,7 +142,7 @@ static bool check_rows(nnc *c, lz_tensor *x, lz_tensor *t, bool several)
         return nn_refuse(c, LZ_ESHAPE, "the input is %s and the labels %s, not [N, C] and %s",
                          lz_nn_shape_text(&a, have[0]), lz_nn_shape_text(&b, have[1]),
                          several ? "[N, C]" : "[N]");
-    return is_index(lz_dtype_of(t)) ||
+    return nn_is_index(lz_dtype_of(t)) ||
            nn_refuse(c, LZ_EDTYPE, "labels are %s, not i32 or i64", lz_dtype_name(lz_dtype_of(t)));
 }
 
