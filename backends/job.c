@@ -308,7 +308,8 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
         bool here = x->small || (soon && x->brief);
         s = lz_queue_push(d->queue, run_job, j, here && (ready || x->ops->in_order));
         if (s == LZ_OK) {
-            lz_event_started(*done);
+            if (x->brief && !x->small) /* for others it would not matter who runs them */
+                lz_event_started(*done);
             return LZ_OK;
         }
         take_back(j, out, done);

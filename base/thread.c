@@ -129,6 +129,11 @@ int64_t lz_now_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t lz_cpu_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 int64_t lz_wall_ns(void)
 {
     return clock_ns(CLOCK_REALTIME);

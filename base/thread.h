@@ -33,6 +33,7 @@ int lz_num_cores(void);
 int64_t lz_spin_ns(int64_t ns);
 int64_t lz_now_ns(void);  /* monotonic */
 int64_t lz_wall_ns(void); /* since the Unix epoch */
+int64_t lz_cpu_ns(void);  /* processor time of this process, all threads */
 static inline void lz_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

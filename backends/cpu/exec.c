@@ -219,10 +219,10 @@ static const lz_prog_ops prog_ops = {
 static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
 {
     const record *r = rec;
-    int64_t cpu = lz_profile_cpu_ns(), t0 = lz_now_ns();
+    int64_t cpu = lz_cpu_ns(), t0 = lz_now_ns();
     lz_status s = launch(run, rec, bufs);
     if (r->row)
-        lz_profile_note(r->row, lz_now_ns() - t0, lz_profile_cpu_ns() - cpu);
+        lz_profile_note(r->row, lz_now_ns() - t0, lz_cpu_ns() - cpu);
     return s;
 }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct lz_profile {
@@ -48,13 +47,6 @@ void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
 bool lz_profile_on(void)
 {
     return *lz_cfg_str(LZ_OPT_PROFILE) != '\0';
-}
-
-int64_t lz_profile_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)

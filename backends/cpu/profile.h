@@ -24,8 +24,6 @@ lz_profile *lz_profile_new(uint32_t nlaunch);
 lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
                                int threads);
 void lz_profile_note(lz_profile_row *r, int64_t ns, int64_t cpu_ns);
-/* Nanoseconds of processor time of this process, all threads. */
-int64_t lz_profile_cpu_ns(void);
 /* Writes the table. It is also written when the process ends. NULL is fine. */
 void lz_profile_free(lz_profile *p);
 #endif
