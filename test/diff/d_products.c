@@ -6,6 +6,7 @@
 #include "ir/module.h"
 #include "lower/plan.h"
 #include "suite.h"
+#include "support/assembler.h"
 #include "support/expect.h"
 #include "support/gen.h"
 #include "support/mock.h"
@@ -208,18 +209,6 @@ START_TEST(as_the_reference)
 END_TEST
 
 /* ---- assembled ---- */
-
-static const char *assembler(void)
-{
-    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
-    const char *given = getenv("LZ_TEST_PTXAS");
-    if (given)
-        return given;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (access(places[i], X_OK) == 0)
-            return places[i];
-    return NULL;
-}
 
 /* What the assembler says of one kernel, into `said`. */
 static void assemble(const lz_buf *ptx, const char *arch, char *said, size_t nsaid)

@@ -4,6 +4,7 @@
 #include "backends/llvm/simt.h"
 #include "lower/plan.h"
 #include "suite.h"
+#include "support/assembler.h"
 #include "support/gen.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,18 +146,6 @@ static int generate(const collection *c, const arch *a, const char *path)
         lz_buf_free(&ptx);
     }
     return fclose(out) != 0;
-}
-
-static const char *assembler(void)
-{
-    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
-    const char *given = getenv("LZ_TEST_PTXAS");
-    if (given)
-        return given;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (access(places[i], X_OK) == 0)
-            return places[i];
-    return NULL;
 }
 
 static void check_arch(const collection *c, const arch *a)

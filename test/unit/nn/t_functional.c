@@ -1,8 +1,6 @@
 /* t_functional.c - normalisation, dropout, attention and losses: results against the formulas in double, gradients against
  * central differences. */
-#include "../autodiff/grad_check.h"
-
-#define OK(call) ck_assert_msg((call) == LZ_OK, "%s", lz_last_error_text())
+#include "values.h"
 
 /* ---- gradients ---- */
 
@@ -156,22 +154,6 @@ START_TEST(compiled_agrees_with_the_reference)
 END_TEST
 
 /* ---- values ---- */
-
-static void fill(double *x, int n, unsigned seed)
-{
-    for (int i = 0; i < n; i++)
-        x[i] = 4 * noise(&seed) - 2;
-}
-
-static void values(lz_tensor *t, const double *want, int n, const char *what)
-{
-    double got[512];
-    ck_assert_msg(lz_numel(t) == n, "%s: %s", what, lz_last_error_text());
-    OK(lz_to_host(t, got, sizeof got));
-    for (int i = 0; i < n; i++)
-        ck_assert_msg(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])),
-                      "%s[%d]: %.15g, not %.15g", what, i, got[i], want[i]);
-}
 
 /* Standardised over blocks of n values. */
 static void standardise(double *x, int blocks, int n, double eps)

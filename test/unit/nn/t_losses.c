@@ -1,8 +1,6 @@
 /* t_losses.c - distances, random layers, and losses of margins, of distributions and of sequences: results against the formulas in double (of sequences: against the sum over
  * all paths), gradients against central differences. */
-#include "../autodiff/grad_check.h"
-
-#define OK(call) ck_assert_msg((call) == LZ_OK, "%s", lz_last_error_text())
+#include "values.h"
 
 static const int64_t class_data[] = {2, 0, 3},
                      several_data[] = {3, 0, -1, 2, -1, 1, 2, 3, 1, 1, -5, 0};
@@ -92,21 +90,6 @@ END_TEST
 
 /* ---- values ---- */
 
-static void fill(double *x, int n, unsigned seed)
-{
-    for (int i = 0; i < n; i++)
-        x[i] = 4 * noise(&seed) - 2;
-}
-
-static void values(lz_tensor *t, const double *want, int n, const char *what)
-{
-    double got[64];
-    ck_assert_msg(lz_numel(t) == n, "%s: %s", what, lz_last_error_text());
-    OK(lz_to_host(t, got, sizeof got));
-    for (int i = 0; i < n; i++)
-        ck_assert_msg(got[i] == want[i] || fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])),
-                      "%s[%d]: %.15g, not %.15g", what, i, got[i], want[i]);
-}
 #define EACH .reduction = LZ_REDUCE_NONE
 
 START_TEST(of_elements)
