@@ -56,7 +56,7 @@ lz_status lz_vjp_custom_vjp(const lz_vjp *v)
 
 bool lz_jvp_wants(const lz_sig *sig, uint32_t k)
 {
-    if (sig->op != LZ_OP_CUSTOM_VJP)
+    if (!(sig->flags & LZ_F_ALIAS))
         return true;
     return k >= sig->nresult &&
            k - sig->nresult < LZ_ATTR(custom_vjp, sig->attr)->backward->nresult;
