@@ -104,8 +104,6 @@ lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node 
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
 /* api_index.c: slices at dim */
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
-/* api_index.c: lz_gather */
-lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
 /* api_index.c: broadcasts and promotes */
 lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b);
 

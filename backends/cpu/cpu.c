@@ -277,7 +277,7 @@ static lz_status wait_all(int device)
 const lz_backend lz_backend_cpu = {
     .name = "CPU",
     .host_memory = true,
-    .dlpack_type = 1,
+    .dlpack_type = 1, /* kDLCPU */
     .init = init,
     .device_count = device_count,
     .device_info = device_info,

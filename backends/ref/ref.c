@@ -357,7 +357,7 @@ extern const lz_backend lz_backend_ref;
 const lz_backend lz_backend_ref = {
     .name = "REF",
     .host_memory = true,
-    .dlpack_type = 1,
+    .dlpack_type = 1, /* kDLCPU */
     .init = ref_init,
     .device_count = ref_device_count,
     .device_info = ref_device_info,
