@@ -126,6 +126,7 @@ static void key(int device, lz_buf *out)
                   lz_llvm_version(), LZ_CODEGEN_VERSION, t->triple, t->cpu, t->features,
                   t->vector_bytes, (long long)t->l1_bytes, (long long)t->l2_bytes,
                   (long long)t->l3_bytes, lz_workers_count());
+    lz_forms_print(t, out);
     if (lz_cfg_is_set(
             LZ_OPT_PASSES_OFF)) /* another plan: it must not be found without the option */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));

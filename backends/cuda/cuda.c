@@ -94,6 +94,7 @@ static void key(int device, lz_buf *out)
     lz_buf_printf(out, "CUDA;llvm %s;codegen %d.%d;%s;%s;%s;driver %d", lz_llvm_version(),
                   LZ_CODEGEN_VERSION, LZ_SIMT_VERSION, d->target.triple, d->target.cpu,
                   d->target.features, lz_cuda_driver_version());
+    lz_forms_print(&d->target, out);
     if (lz_cfg_is_set(LZ_OPT_PASSES_OFF)) /* another plan */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
 }

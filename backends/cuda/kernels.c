@@ -16,6 +16,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_lstr(out, d->target.cpu);
     lz_buf_lstr(out, d->target.features);
     lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
+    lz_forms_print(&d->target, out);
     lz_buf_put(out, k->canon, k->ncanon);
 }
 

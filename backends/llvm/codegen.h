@@ -15,6 +15,12 @@
 #define LZ_BACKENDS_LLVM_CODEGEN_H
 #include "lower/loop.h"
 
+enum {
+#define FORM(name, doc) LZ_FORM_##name,
+#include "backends/llvm/forms.def"
+    LZ_FORM_COUNT
+};
+
 typedef struct lz_target {
     char triple[64];
     char cpu[64]; /* LLVM name, "" generic */
@@ -22,8 +28,14 @@ typedef struct lz_target {
     char features[1024];
     int vector_bytes; /* 64, 32 or 16 */
     int64_t l1_bytes, l2_bytes, l3_bytes;
-    bool simt; /* code is one thread of many: backends/llvm/simt.h */
+    uint32_t without, always; /* forms of code: bit per row of forms.def */
+    bool simt;                /* code is one thread of many: backends/llvm/simt.h */
 } lz_target;
+/* Sets the forms of t as LAZULI_FORMS says, or as a list like it; LZ_EINVAL names what is no form.
+ * lz_forms_print appends what is left out or always taken: part of keys. */
+lz_status lz_forms_configured(lz_target *t);
+lz_status lz_forms_parse(const char *list, lz_target *t);
+void lz_forms_print(const lz_target *t, lz_buf *out);
 /* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU
  * may lower it. */
 lz_status lz_target_host(lz_target *out);

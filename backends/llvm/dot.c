@@ -157,8 +157,8 @@ static lz_status plan(dot *g)
     g->b_place = (g->e->avx512 || g->whole) && n_first && plain_load(g, g->k->dot.b_sop) &&
                  kern_sz_is(dot_access(g, g->k->dot.b_sop)->stride[g->n], 1);
     g->plain = dot_stores_sums(g->k);
-    g->pairs = g->e->bf16 && g->d == LZ_F32 && bf16_words(g, g->k->dot.a_sop, g->m) &&
-               bf16_words(g, g->k->dot.b_sop, g->n);
+    g->pairs = g->e->bf16 && em_may(g->e, LZ_FORM_pairs) && g->d == LZ_F32 &&
+               bf16_words(g, g->k->dot.a_sop, g->m) && bf16_words(g, g->k->dot.b_sop, g->n);
     dot_choose_tile(g);
     choose_blocks(g);
     return LZ_OK;
@@ -268,7 +268,8 @@ bool kern_dot_form(const lz_kernel *k)
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
 {
     *done = false;
-    if (!kern_dot_form(k) || is_columns(k))
+    bool always = em_always(e, LZ_FORM_products);
+    if (!em_may(e, LZ_FORM_products) || !kern_dot_form(k) || (is_columns(k) && !always))
         return LZ_OK;
     *done = true;
     if (dot_is_flat(e, k))

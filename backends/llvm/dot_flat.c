@@ -61,7 +61,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
-    if (d != LZ_F32 && d != LZ_F64)
+    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_FORM_tables))
         return false;
     const lz_access *a = plain_access(k, k->dot.a_sop), *b = plain_access(k, k->dot.b_sop);
     uint32_t n = k->dot.n, lanes = (uint32_t)e->t->vector_bytes / (uint32_t)lz_dtype_size(d);
@@ -74,7 +74,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
         rows += kern_sz_is(b->stride[l], 0);
-    return rows > 1 || (rows == 1 && s->ninner > 1);
+    return rows > 1 || (rows == 1 && (s->ninner > 1 || em_always(e, LZ_FORM_tables)));
 }
 
 static void choose_panels(flat *g)

@@ -60,8 +60,8 @@ static bool plain_sums(const kern *c)
 bool kern_has_columns(const kern *c, unsigned u)
 {
     const lz_kernel *k = c->k;
-    if (u % SIDE || c->vec != LZ_VEC_OUTER || c->lanes < 2 || k->serial || k->nouter == 0 ||
-        c->spread_join)
+    if (!em_may(c->e, LZ_FORM_columns) || u % SIDE || c->vec != LZ_VEC_OUTER || c->lanes < 2 ||
+        k->serial || k->nouter == 0 || c->spread_join)
         return false;
     const kstage *t = &c->st[0];
     if (t->s->ninner == 0 || t->s->nstore || t->s->sort || t->vdim != (int)k->nouter - 1)
@@ -70,8 +70,8 @@ bool kern_has_columns(const kern *c, unsigned u)
         if (k->stages[s].ninner || k->stages[s].sort)
             return false;
     lz_sz rows = t->s->extent[t->s->ninner - 1];
-    return (rows.slot >= 0 || rows.v >= MANY_ROWS) && kern_stage_work(c, 0) <= LIGHT &&
-           plain_sums(c) && reads_rows(c);
+    bool pays = (rows.slot >= 0 || rows.v >= MANY_ROWS) && kern_stage_work(c, 0) <= LIGHT;
+    return (pays || em_always(c->e, LZ_FORM_columns)) && plain_sums(c) && reads_rows(c);
 }
 
 /* ---- a strip ---- */
@@ -245,5 +245,6 @@ Val kern_columns_here(kern *c)
 {
     em *e = c->e;
     const lz_stage *s = c->st[0].s;
-    return ICMP(SGE, kern_size(c, s->extent[s->ninner - 1]), em_c64(e, MANY_ROWS));
+    int64_t from = em_always(e, LZ_FORM_columns) ? 0 : MANY_ROWS;
+    return ICMP(SGE, kern_size(c, s->extent[s->ninner - 1]), em_c64(e, from));
 }

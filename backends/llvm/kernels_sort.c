@@ -340,12 +340,13 @@ void kern_sort_run(kern *c, uint32_t s)
 {
     em *e = c->e;
     ksort *t = c->st[s].sort;
-    if (!t->keyed) {
+    if (!t->keyed || !em_may(e, LZ_FORM_digits)) {
         t->sorted = merge_sort(c, t);
         return;
     }
     em_ifelse by;
-    em_ifelse_begin(e, &by, ICMP(SLT, t->n, em_c64(e, kern_sort_radix_from(t))));
+    int64_t from = em_always(e, LZ_FORM_digits) ? 2 : kern_sort_radix_from(t);
+    em_ifelse_begin(e, &by, ICMP(SLT, t->n, em_c64(e, from)));
     Val few = merge_sort(c, t);
     em_ifelse_else(e, &by);
     Val many = kern_sort_radix(c, t);

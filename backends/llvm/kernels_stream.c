@@ -18,8 +18,9 @@ static bool loaded(const kern *c, uint32_t buf)
 static bool may_stream(const kern *c, const kstage *t, const lz_store *w)
 {
     const lz_access *a = &w->at;
-    return t->vdim >= 0 && c->lanes > 1 && kern_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 &&
-           a->guard < 0 && !loaded(c, a->buf) &&
+    return em_may(c->e, LZ_FORM_streams) && t->vdim >= 0 && c->lanes > 1 &&
+           kern_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 &&
+           !loaded(c, a->buf) &&
            (int)(c->lanes * kern_esize(c->k->buf[a->buf].dtype)) == c->e->t->vector_bytes;
 }
 
@@ -38,13 +39,14 @@ static Val bytes_of(kern *c, const kstage *t, const lz_store *w)
 void kern_stream_enter(kern *c)
 {
     em *e = c->e;
+    int64_t from = em_always(e, LZ_FORM_streams) ? 0 : e->t->l3_bytes;
     for (uint32_t s = 0; s < c->k->nstage; s++) {
         kstage *t = &c->st[s];
         for (uint32_t j = 0; j < t->s->nstore; j++) {
             const lz_store *w = &t->s->stores[j];
             if (!may_stream(c, t, w))
                 continue;
-            Val large = ICMP(SGE, bytes_of(c, t, w), em_c64(e, e->t->l3_bytes));
+            Val large = ICMP(SGE, bytes_of(c, t, w), em_c64(e, from));
             for (uint32_t b = 0; b < c->k->nbuf; b++)
                 if (b != w->at.buf && loaded(c, b))
                     large = AND(large, ICMP(NE, c->buf[b], c->buf[w->at.buf]));

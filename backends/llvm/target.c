@@ -257,6 +257,7 @@ lz_status lz_target_host(lz_target *out)
     memset(out, 0, sizeof *out);
     lz_once_run(&once, read_machine);
     read_caches(out);
+    LZ_TRY(lz_forms_configured(out));
 #if defined(__x86_64__)
     int level;
     LZ_TRY(wanted_level(&level));

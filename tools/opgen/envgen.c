@@ -39,5 +39,14 @@ int main(void)
     rows(true);
     puts("\n## Those that PyTorch/XLA users know\n");
     rows(false);
+    puts(
+        "\n## Forms of generated code\n\n"
+        "`LAZULI_FORMS=-columns,+streams` leaves a form out (`-`) or uses it wherever it is right, "
+        "also where it does not\n"
+        "pay (`+`). What is left out is done in a more general way. It is for finding out which "
+        "form is wrong, or slow.\n\n"
+        "| form | |\n|---|---|");
+#define FORM(name, doc) printf("| `%s` | %s |\n", #name, doc);
+#include "backends/llvm/forms.def"
     return 0;
 }

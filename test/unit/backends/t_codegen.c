@@ -57,6 +57,29 @@ START_TEST(levels)
 }
 END_TEST
 
+START_TEST(forms)
+{
+    lz_target t;
+    lz_buf b = {0};
+    must(lz_config_set("LAZULI_FORMS", "-all,+streams"));
+    must(lz_target_host(&t));
+    ck_assert_uint_eq(t.always, 1u << LZ_FORM_streams);
+    ck_assert_uint_eq(t.without, ((1u << LZ_FORM_COUNT) - 1) & ~t.always);
+    must(lz_forms_parse("-pairs,+tables", &t));
+    lz_forms_print(&t, &b);
+    ck_assert_str_eq(lz_buf_str(&b), ";-pairs;+tables"); /* what keys get */
+    lz_buf_free(&b);
+    const char *wrong[] = {"stream", "-stream", "-", "-all,,", "-allx"};
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(lz_forms_parse(wrong[i], &t), LZ_EINVAL);
+        ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "streams"));
+    }
+    must(lz_config_set("LAZULI_FORMS", NULL));
+    must(lz_target_host(&t));
+    ck_assert_uint_eq(t.without | t.always, 0);
+}
+END_TEST
+
 START_TEST(runs)
 {
     ck_assert(lz_target_runs(""));
@@ -317,6 +340,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, host);
     tcase_add_test(t, levels);
+    tcase_add_test(t, forms);
     tcase_add_test(t, runs);
     tcase_add_test(t, symbols);
     tcase_add_test(t, same_bytes);

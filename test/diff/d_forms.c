@@ -1,0 +1,76 @@
+/* d_forms.c - the code of each kernel in other forms than the machine would get: without any special form, with every one wherever it
+ * is right, for smaller instruction sets. Each as in d_units; each against the reference. */
+#include "base/config.h"
+#include "support/units.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct variant {
+    const char *forms, *cpu;
+} variant;
+static const variant variants[] = {{"-all", ""},      {"-all,+products", ""},
+                                   {"+all", ""},      {"", "x86-64-v3"},
+                                   {"", "x86-64-v2"}, {"+all", "x86-64-v3"}};
+enum { NVARIANT = sizeof variants / sizeof *variants };
+
+static bool target_of(const variant *v, lz_target *t)
+{
+    bool ok = lz_config_set("LAZULI_CPU", *v->cpu ? v->cpu : NULL) == LZ_OK &&
+              lz_target_host(t) == LZ_OK && lz_forms_parse(v->forms, t) == LZ_OK;
+    (void)lz_config_set("LAZULI_CPU", NULL);
+    return ok;
+}
+
+/* Another processor has no levels of x86-64, a small one not all of them. */
+static bool missing(const variant *v)
+{
+    return *v->cpu && lz_error_get()->status == LZ_EINVAL;
+}
+
+static bool one(const variant *v, const lz_func *f, lz_literal *const *args, const bool *donate,
+                lz_diff_result *r)
+{
+    lz_target t;
+    lz_diff_result mine = {.msg = ""};
+    if (!target_of(v, &t))
+        return missing(v) || lz_diff_failed("target", r);
+    lz_plan *p = lz_units_plan(f, &t, donate, &mine);
+    bool ok = p && lz_units_run(f, p, &t, args, &mine);
+    char msg[sizeof r->msg - 64];
+    snprintf(msg, sizeof msg, "%.400s", mine.msg);
+    ok = ok && lz_expect_met(r->want, mine.got, msg, sizeof msg);
+    if (!ok)
+        snprintf(r->msg, sizeof r->msg, "LAZULI_FORMS=%s LAZULI_CPU=%s: %s", v->forms, v->cpu, msg);
+    for (uint32_t k = 0; k < f->nresult; k++)
+        lz_literal_release(mine.got[k]);
+    lz_plan_free(p);
+    return ok;
+}
+
+static bool by_forms(const lz_func *f, lz_literal *const *args, const bool *donate,
+                     lz_diff_result *r)
+{
+    for (int i = 0; i < NVARIANT; i++)
+        if (!one(&variants[i], f, args, donate, r))
+            return false;
+    lz_target t; /* the driver compares the machine's own */
+    if (!target_of(&(variant){"", ""}, &t))
+        return lz_diff_failed("target", r);
+    lz_plan *p = lz_units_plan(f, &t, donate, r);
+    bool ok = p && lz_units_run(f, p, &t, args, r);
+    lz_plan_free(p);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    static const lz_diff_options o = {.way = by_forms,
+                                      .name = "forms",
+                                      .seeds = 40,
+                                      .quick_seeds = 6,
+                                      .nets = 12,
+                                      .quick_nets = 2,
+                                      .stride = 29,
+                                      .quick_stride = 307};
+    return lz_diff_main(&o, argc, argv);
+}

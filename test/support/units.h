@@ -1,0 +1,16 @@
+/* units.h - what generated code promises the runtime, checked kernel by kernel: it touches nothing outside of the bytes a step names
+ * (each buffer ends, or starts, at a page that cannot be touched), no two units write the same place, and neither the order of units
+ * nor how they are cut changes a bit.
+ * Threads: thread-compatible. */
+#ifndef LZ_TEST_UNITS_H
+#define LZ_TEST_UNITS_H
+#include "backends/llvm/codegen.h"
+#include "lower/plan.h"
+#include "support/diff.h"
+
+/* The plan of f for a target; NULL with r->msg. */
+lz_plan *lz_units_plan(const lz_func *f, const lz_target *t, const bool *donate, lz_diff_result *r);
+/* Runs the plan of f on args, every kernel compiled for t; what a diff way does. */
+bool lz_units_run(const lz_func *f, const lz_plan *p, const lz_target *t, lz_literal *const *args,
+                  lz_diff_result *r);
+#endif

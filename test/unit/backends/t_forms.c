@@ -1,0 +1,150 @@
+/* t_forms.c - forms of code (backends/llvm/forms.def): each is what some kernel gets on its own account, so leaving it out gives other
+ * code, and each is in the keys of what is stored. What the code computes is d_forms' business. */
+#include "backends/cpu/kernels.h"
+#include "ir/module.h"
+#include "lower/plan.h"
+#include "suite.h"
+#include <string.h>
+
+#define MAIN "func.func public @main("
+static const struct {
+    int form;
+    const char *text;
+} programs[] = {
+    {LZ_FORM_vectors, MAIN "%x: tensor<999xf32>) -> tensor<999xf32> {"
+                           "%0 = stablehlo.add %x, %x : tensor<999xf32>"
+                           "return %0 : tensor<999xf32> }"},
+    {LZ_FORM_products, MAIN "%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {"
+                            "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                            "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
+                            "return %0 : tensor<64x64xf32> }"},
+    {LZ_FORM_pairs, MAIN "%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {"
+                         "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                         "(tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>"
+                         "return %0 : tensor<64x64xbf16> }"},
+    {LZ_FORM_tables,
+     MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32> {"
+          "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
+          "[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+          " : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32>"
+          "return %0 : tensor<2x6x6x32xf32> }"},
+    {LZ_FORM_columns,
+     MAIN "%x: tensor<256x256xf32>) -> tensor<256xf32> {"
+          "%z = stablehlo.constant dense<0.0> : tensor<f32>"
+          "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across "
+          "dimensions = [0] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>"
+          "return %0 : tensor<256xf32> }"},
+    {LZ_FORM_squares, MAIN "%x: tensor<99x77xf32>) -> tensor<77x99xf32> {"
+                           "%0 = stablehlo.transpose %x, dims = [1, 0] : "
+                           "(tensor<99x77xf32>) -> tensor<77x99xf32>"
+                           "return %0 : tensor<77x99xf32> }"},
+    {LZ_FORM_streams, MAIN "%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {"
+                           "%0 = stablehlo.add %x, %x : tensor<4096x4096xf32>"
+                           "return %0 : tensor<4096x4096xf32> }"},
+    {LZ_FORM_digits,
+     MAIN "%x: tensor<5000xi32>) -> tensor<5000xi32> {"
+          "%0 = \"stablehlo.sort\"(%x) <{dimension = 0 : i64, is_stable = true}> ({"
+          "^bb0(%a: tensor<i32>, %b: tensor<i32>):"
+          "%1 = stablehlo.compare LT, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"
+          "stablehlo.return %1 : tensor<i1> }) : (tensor<5000xi32>) -> tensor<5000xi32>"
+          "return %0 : tensor<5000xi32> }"},
+};
+enum { NPROGRAM = sizeof programs / sizeof *programs };
+
+static void must(lz_status s)
+{
+    ck_assert_msg(s == LZ_OK, "%s", lz_error_get()->message);
+}
+
+static lz_plan *plan_of(const char *text, const lz_target *t)
+{
+    lz_func *f = NULL;
+    lz_plan *p = NULL;
+    lz_lower_options o = {.vector_bytes = t->vector_bytes,
+                          .threads = 1,
+                          .l1_bytes = t->l1_bytes,
+                          .l2_bytes = t->l2_bytes,
+                          .l3_bytes = t->l3_bytes};
+    must(lz_func_parse(text, strlen(text), NULL, &f));
+    must(lz_lower(f, &o, &p));
+    lz_func_free(f);
+    return p;
+}
+
+static bool other_code(const lz_kernel *k, const lz_target *a, const lz_target *b)
+{
+    lz_buf x = {0}, y = {0};
+    must(lz_llvm_compile(k, a, &x, NULL, NULL));
+    must(lz_llvm_compile(k, b, &y, NULL, NULL));
+    bool other = x.len != y.len || memcmp(x.data, y.data, x.len) != 0;
+    lz_buf_free(&x);
+    lz_buf_free(&y);
+    return other;
+}
+
+START_TEST(each_is_taken)
+{
+    lz_target own, without;
+    must(lz_target_host(&own));
+    bool has = programs[_i].form != LZ_FORM_pairs || strstr(own.features, "+avx512bf16");
+    lz_plan *p = plan_of(programs[_i].text, &own);
+    without = own;
+    without.without = 1u << programs[_i].form;
+    bool other = false;
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        other |= other_code(p->kernels[i], &own, &without);
+    ck_assert_int_eq(other, has);
+    lz_plan_free(p);
+}
+END_TEST
+
+START_TEST(each_has_a_program)
+{
+    bool seen[LZ_FORM_COUNT] = {false};
+    for (int i = 0; i < NPROGRAM; i++)
+        seen[programs[i].form] = true;
+    for (int i = 0; i < LZ_FORM_COUNT; i++)
+        ck_assert_msg(seen[i], "form %d", i);
+}
+END_TEST
+
+static bool same_key(const lz_kernel *k, const lz_target *a, const lz_target *b)
+{
+    lz_buf x = {0}, y = {0};
+    lz_kernels_key(k, a, &x);
+    lz_kernels_key(k, b, &y);
+    bool same = x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
+    lz_buf_free(&x);
+    lz_buf_free(&y);
+    return same;
+}
+
+START_TEST(keys)
+{
+    lz_target own, other;
+    must(lz_target_host(&own));
+    lz_plan *p = plan_of(programs[0].text, &own);
+    other = own;
+    ck_assert(same_key(p->kernels[0], &own, &other));
+    for (int i = 0; i < LZ_FORM_COUNT; i++) {
+        other.without = 1u << i;
+        ck_assert(!same_key(p->kernels[0], &own, &other));
+        other.without = 0;
+        other.always = 1u << i;
+        ck_assert(!same_key(p->kernels[0], &own, &other));
+        other.always = 0;
+    }
+    lz_plan_free(p);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("forms");
+    TCase *t = tcase_create("forms");
+    tcase_add_loop_test(t, each_is_taken, 0, NPROGRAM);
+    tcase_add_test(t, each_has_a_program);
+    tcase_add_test(t, keys);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
