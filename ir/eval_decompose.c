@@ -1,4 +1,4 @@
-/* eval_decompose.c - reference of lazuli.lu, lazuli.qr and lazuli.svd: Gaussian elimination, Householder's reflections, one-sided Jacobi
+/* eval_decompose.c - reference of lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd: Gaussian elimination, Householder's reflections, one-sided Jacobi
  * rotations, each on one matrix at a time in long double. See eval.h. */
 #include "ir/eval_matrix.h"
 #include <float.h>
@@ -112,8 +112,8 @@ static void reflect(lz_matrix *x, const lz_num *v, lz_num tau, int64_t from)
     }
 }
 
-/* a becomes r; q, of as many rows, the first columns of the product of the reflections. v: room for rows x steps. */
-static void factor_qr(lz_matrix *a, lz_matrix *q, lz_num *v, lz_num *tau)
+/* a becomes r, with v after each other, of all rows, and tau the reflections. */
+static void factor_reflections(lz_matrix *a, lz_num *v, lz_num *tau)
 {
     int64_t m = a->rows, steps = m < a->cols ? m : a->cols;
     for (int64_t j = 0; j < steps; j++) {
@@ -122,6 +122,13 @@ static void factor_qr(lz_matrix *a, lz_matrix *q, lz_num *v, lz_num *tau)
         for (int64_t i = j; i < m; i++)
             *lz_m_el(a, i, j) = i == j ? beta : (lz_num){0, 0};
     }
+}
+
+/* a becomes r; q, of as many rows, the first columns of the product of the reflections. v: room for rows x steps. */
+static void factor_qr(lz_matrix *a, lz_matrix *q, lz_num *v, lz_num *tau)
+{
+    int64_t m = a->rows, steps = m < a->cols ? m : a->cols;
+    factor_reflections(a, v, tau);
     for (int64_t i = 0; i < m * q->cols; i++)
         q->at[i] = (lz_num){i / q->cols == i % q->cols, 0};
     for (int64_t j = steps - 1; j >= 0; j--)
@@ -148,6 +155,29 @@ lz_status lz_ref_qr(const lz_ref_call *c)
     }
     lz_free(a.at);
     lz_free(q.at);
+    lz_free(v.at);
+    return s;
+}
+
+lz_status lz_ref_geqrf(const lz_ref_call *c)
+{
+    LZ_TRY(lz_ref_alloc(c));
+    lz_matrix a, v = {0};
+    int64_t m, n, batch = lz_m_count(c->sig->opnd[0], &m, &n), k = m < n ? m : n;
+    bool real = !lz_dtype_is_complex(c->sig->opnd[0]->dtype);
+    LZ_TRY(fresh(&a, real, m, n));
+    lz_status s = fresh(&v, real, m + 1, k);
+    for (int64_t b = 0; b < batch && s == LZ_OK; b++) {
+        lz_m_load(&a, c->opnd[0], b);
+        factor_reflections(&a, v.at, v.at + m * k);
+        for (int64_t j = 0; j < k; j++)
+            for (int64_t i = j + 1; i < m; i++)
+                *lz_m_el(&a, i, j) = v.at[j * m + i];
+        lz_m_store(&a, c->result[0], b);
+        lz_matrix tau = {k, 1, real, v.at + m * k};
+        lz_m_store(&tau, c->result[1], b);
+    }
+    lz_free(a.at);
     lz_free(v.at);
     return s;
 }

@@ -84,6 +84,15 @@ lz_status lz_infer_qr(lz_infer *c)
     return give(c, 1, c->opnd[0]->dtype, k, n);
 }
 
+lz_status lz_infer_geqrf(lz_infer *c)
+{
+    lz_shape s;
+    int64_t m = 0, n = 0;
+    LZ_TRY(matrix_of(c, &s, &m, &n));
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, n));
+    return give(c, 1, c->opnd[0]->dtype, m < n ? m : n, -1);
+}
+
 lz_status lz_infer_svd(lz_infer *c)
 {
     lz_shape s;

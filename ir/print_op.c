@@ -588,6 +588,7 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_TRIANGULAR_SOLVE] = print_triangular_solve,
     [LZ_OP_LU] = print_decomposition,
     [LZ_OP_QR] = print_decomposition,
+    [LZ_OP_GEQRF] = print_decomposition,
     [LZ_OP_SVD] = print_decomposition,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_CONVOLUTION] = lz_print_convolution,

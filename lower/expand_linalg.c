@@ -246,6 +246,9 @@ void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out)
     case LZ_OP_QR:
         lz_expand_qr(rw, i, out);
         return;
+    case LZ_OP_GEQRF:
+        lz_expand_geqrf(rw, i, out);
+        return;
     default:
         lz_expand_svd(rw, i, out);
     }

@@ -16,6 +16,7 @@ lz_val lz_mat_operand(lz_rw *rw, uint32_t i, uint32_t k, lz_mats *t, int64_t *ro
 lz_val lz_mat_result(lz_rw *rw, uint32_t i, uint32_t k, lz_val x);
 void lz_expand_lu(lz_rw *rw, uint32_t i, lz_val *out);
 void lz_expand_qr(lz_rw *rw, uint32_t i, lz_val *out);
+void lz_expand_geqrf(lz_rw *rw, uint32_t i, lz_val *out);
 void lz_expand_svd(lz_rw *rw, uint32_t i, lz_val *out);
 
 /* Householder's factors of a[batch, m, n]: *q with m rows and qcols <= m columns, *r with as many

@@ -1,4 +1,4 @@
-/* expand_qr.c - lazuli.qr: Householder's reflections, column by column in blocks of columns. The reflections of a block, I - tau v v^H each,
+/* expand_qr.c - lazuli.qr, lazuli.geqrf: Householder's reflections, column by column in blocks of columns. The reflections of a block, I - tau v v^H each,
  * are applied to everything else at once as I - V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau on
  * it (Puglisi 1992). q is made from the identity by the blocks from the last to the first.
  * Signs are those of LAPACK's geqrf: an element of r's diagonal has not the sign of what it was, unless there is nothing below it.
@@ -150,21 +150,39 @@ static void apply_block(const lz_mats *t, lz_val b, const lz_val *v, lz_val *out
                    lz_mat_window(t, v[2], zero, k, w, w), w, p->cols, false);
 }
 
+/* v[0]: a[batch, m, n] becomes r, of as many columns as p->all; v[1]: the vectors; v[2]: of one block 1 / tau [batch, steps, 1], else the
+ * inverses of T side by side. */
+static void reflect_all(const lz_mats *t, lz_val *v, int64_t n, const panel *p)
+{
+    int64_t m = p->rows, count = lz_mat_blocks(m < n ? m : n), w = p->steps / count;
+    if (count == 1) {
+        reflect_panel(t, v, lz_mat_index(t, 0), m, n, w);
+        return;
+    }
+    v[0] = lz_mat_pad(t, v[0], m, n, m, p->all, -1);
+    v[1] = lz_mat_zeros(t, m, p->steps);
+    v[2] = lz_mat_zeros(t, w, p->steps);
+    panel own = *p;
+    lz_mat_loop(t, count, v, 3, 0, reflect_block, &own);
+}
+
+/* Of m x n matrices. */
+static panel panel_of(int64_t m, int64_t n, int64_t qcols)
+{
+    int64_t k = m < n ? m : n, steps = lz_mat_blocks(k) * lz_mat_block(k);
+    return (panel){m, qcols, n > steps ? n : steps, steps};
+}
+
 void lz_mat_qr(const lz_mats *t, lz_val a, int64_t m, int64_t n, int64_t qcols, lz_val *q,
                lz_val *r)
 {
-    int64_t k = m < n ? m : n, count = lz_mat_blocks(k), w = lz_mat_block(k), steps = count * w;
-    lz_val eye = lz_mat_eye(t, m, qcols), v[4];
+    int64_t k = m < n ? m : n, count = lz_mat_blocks(k);
+    lz_val eye = lz_mat_eye(t, m, qcols), v[4] = {a};
+    panel p = panel_of(m, n, qcols);
+    reflect_all(t, v, n, &p);
     if (count == 1) {
-        v[0] = a;
-        reflect_panel(t, v, lz_mat_index(t, 0), m, n, k);
         *q = apply(t, eye, v[1], inverse_of_t(t, v[1], v[2], k), k, qcols, false);
     } else {
-        panel p = {m, qcols, n > steps ? n : steps, steps};
-        v[0] = lz_mat_pad(t, a, m, n, m, p.all, -1);
-        v[1] = lz_mat_zeros(t, m, steps);
-        v[2] = lz_mat_zeros(t, w, steps);
-        lz_mat_loop(t, count, v, 3, 0, reflect_block, &p);
         lz_val x[3] = {eye, v[1], v[2]};
         lz_mat_loop(t, count, x, 1, 2, apply_block, &p);
         *q = x[0];
@@ -182,4 +200,42 @@ void lz_expand_qr(lz_rw *rw, uint32_t i, lz_val *out)
     lz_mat_qr(t, a, m, n, s->dims[s->rank - 1], &q, &r);
     out[0] = lz_mat_result(rw, i, 0, q);
     out[1] = lz_mat_result(rw, i, 1, r);
+}
+
+/* The taus as [batch, 1, steps], 0 of vectors that are 0: of these 1 / tau was 1. */
+static lz_val taus(const lz_mats *t, const lz_val *v, int64_t steps, int64_t count)
+{
+    lz_val inverse = v[2], one_row = lz_mat_complex(t, lz_mat_number(t, 1, 1, steps));
+    if (count == 1) {
+        inverse = lz_mat_transpose(t, inverse);
+    } else { /* the diagonals of the blocks */
+        int64_t w = steps / count;
+        lz_shape s = lz_mat_shape(t, w, steps);
+        const lz_type *type = lz_type_get(LZ_I64, &s);
+        lz_val width = lz_build_splat(t->f, type, (double)w);
+        lz_val in = lz_build_ew2(t->f, LZ_OP_REMAINDER, lz_build_iota(t->f, type, 2), width);
+        lz_val on = lz_build_compare(t->f, LZ_CMP_EQ, in, lz_build_iota(t->f, type, 1));
+        inverse = lz_mat_reduce(
+            t, LZ_OP_ADD, lz_build_select(t->f, on, inverse, lz_mat_zeros(t, w, steps)), 1, steps);
+    }
+    lz_val size = lz_mat_reduce(t, LZ_OP_MAXIMUM, lz_mat_abs(t, v[1]), 1, steps);
+    lz_val none = lz_build_compare(t->f, LZ_CMP_EQ, size, lz_mat_number(t, 0, 1, steps));
+    return lz_build_select(t->f, none, lz_mat_zeros(t, 1, steps),
+                           lz_build_ew2(t->f, LZ_OP_DIVIDE, one_row, inverse));
+}
+
+void lz_expand_geqrf(lz_rw *rw, uint32_t i, lz_val *out)
+{
+    lz_mats own, *t = &own;
+    int64_t m, n;
+    lz_val v[4] = {lz_mat_operand(rw, i, 0, t, &m, &n)};
+    int64_t k = m < n ? m : n, count = lz_mat_blocks(k);
+    panel p = panel_of(m, n, k);
+    reflect_all(t, v, n, &p);
+    lz_val below = lz_mat_corner(t, v[1], m, k);
+    below = lz_mat_pad(t, below, m, k, m, n, -1);
+    lz_val packed = lz_build_select(t->f, lz_mat_triangle(t, LZ_CMP_LE, m, n),
+                                    lz_mat_corner(t, v[0], m, n), below);
+    out[0] = lz_mat_result(rw, i, 0, packed);
+    out[1] = lz_mat_result(rw, i, 1, lz_mat_corner(t, taus(t, v, p.steps, count), 1, k));
 }

@@ -198,6 +198,14 @@ lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_sit
     return lz_tr_end(c, w ? lz_tr_result(c, w, 0) : NULL);
 }
 
+lz_tensor *lz_hlo_geqrf_at(lz_tensor *a, lz_tensor **taus, const lz_site *site)
+{
+    BEGIN("lz_hlo_geqrf");
+    lz_node *w = lz_mx_decompose(c, LZ_OP_GEQRF, false, IN(a));
+    lz_tr_also(c, w ? lz_tr_result(c, w, 1) : NULL, taus);
+    return lz_tr_end(c, w ? lz_tr_result(c, w, 0) : NULL);
+}
+
 lz_tensor *lz_hlo_svd_at(lz_tensor *a, bool full, lz_tensor **s, lz_tensor **v, const lz_site *site)
 {
     BEGIN("lz_hlo_svd");

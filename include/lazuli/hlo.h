@@ -107,10 +107,12 @@ LZ_API lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool le
                                              const lz_site *site);
 /* Decompositions of the matrices in the last two dimensions of a; f32, f64, complex. Results that
  * are written through pointers, which may be NULL, are handles of the innermost scope. Rows
- * lazuli.lu, lazuli.qr and lazuli.svd of docs/ops.md; see <lazuli/decompositions.h>. */
+ * lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd of docs/ops.md; see <lazuli/decompositions.h>. */
 LZ_API lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order,
                                const lz_site *site);
 LZ_API lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_site *site);
+/* has no gradient: LZ_EGRAD */
+LZ_API lz_tensor *lz_hlo_geqrf_at(lz_tensor *a, lz_tensor **taus, const lz_site *site);
 LZ_API lz_tensor *lz_hlo_svd_at(lz_tensor *a, bool full, lz_tensor **s, lz_tensor **v,
                                 const lz_site *site);
 /* Windows over x, one entry per dimension of x (0 in size, stride and dilations means 1): x with

@@ -18,6 +18,9 @@ static const char *const programs[] = {
     "(tensor<3x3xcomplex<f32>>, tensor<3x3xcomplex<f32>>)",
     "%r:2 = \"lazuli.qr\"(%x) <{complete = false}> : (tensor<67x67xf64>) -> (tensor<67x67xf64>, "
     "tensor<67x67xf64>)",
+    "%r:2 = \"lazuli.geqrf\"(%x) : (tensor<3x3xcomplex<f32>>) -> (tensor<3x3xcomplex<f32>>, "
+    "tensor<3xcomplex<f32>>)",
+    "%r:2 = \"lazuli.geqrf\"(%x) : (tensor<67x67xf64>) -> (tensor<67x67xf64>, tensor<67xf64>)",
     "%r:3 = \"lazuli.svd\"(%x) <{full = false}> : (tensor<3x3xcomplex<f32>>) -> "
     "(tensor<3x3xcomplex<f32>>, tensor<3xf32>, tensor<3x3xcomplex<f32>>)",
 };
