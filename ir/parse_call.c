@@ -164,6 +164,17 @@ static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice targ
     return t->result_types.len ? lz_parse_results_of(p, s, t, v) : LZ_OK;
 }
 
+/* A function of the program's own goes before one that is known. */
+static bool is_registered(lz_slice target)
+{
+    lz_call_entry e;
+    const char *name = lz_string_get(target.s, target.n);
+    bool found = name && lz_call_find(name, &e) == LZ_OK;
+    if (!found)
+        lz_error_clear();
+    return found;
+}
+
 /* ---- the operation ---- */
 
 /* custom_call @target(%a) {attributes} : types */
@@ -188,6 +199,7 @@ static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice *target)
     if (target->n == 0)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "custom_call: call_target_name is missing");
     LZ_TRY(lz_scan_want(&p->c, ":"));
+    t->tuples = lz_parse_is_lapack(*target); /* older ones give them */
     LZ_TRY(lz_parse_types(p, t));
     return lz_parse_check_operands(p, s, t);
 }
@@ -206,6 +218,8 @@ lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
     } else if (lz_slice_is(target, "mhlo.topk") && t->opnd.len == 1) {
         LZ_TRY(inner_attributes(p, t));
         LZ_TRY(lz_chlo_top_k(p, s, t));
+    } else if (lz_parse_is_lapack(target) && !is_registered(target)) {
+        LZ_TRY(lz_parse_lapack(p, s, t, target));
     } else {
         LZ_TRY(registered(p, s, t, target));
     }

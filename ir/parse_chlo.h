@@ -17,6 +17,9 @@ lz_op lz_custom_call_op(lz_slice target);
 lz_status lz_parse_collective(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_scan.c: the whole statement */
 lz_status lz_parse_chlo_scan(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_lapack.c: custom calls of decompositions; the statement is read but for its results */
+bool lz_parse_is_lapack(lz_slice target);
+lz_status lz_parse_lapack(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target);
 /* parse_norm.c */
 lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t);

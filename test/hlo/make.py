@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Makes the folders here: programs as JAX lowers them, arguments, and what XLA's CPU backend answers.
 
-    pip install jax numpy && python3 test/hlo/make.py
+    pip install jax numpy && python3 test/hlo/make.py [NAME..]
+
+NAME: makes the folders of these cases only, as another version of JAX writes other text.
 
 Each folder holds prog.mlir, in0.npy .. and out0.npy .. in the order of the program's parameters and results. The files
 are committed; nothing in the tests needs Python. Each case is named with its relative tolerance in cases.txt."""
 import os
+import sys
 import numpy as np
 import jax
 import jax.numpy as jnp
@@ -18,17 +21,19 @@ f32 = lambda *s: rng.standard_normal(s).astype(np.float32)
 cases = []
 
 
-def case(name, fn, *args, tol="1e-5"):
+def case(name, fn, *args, tol="1e-5", platform="tpu"):
     folder = os.path.join(here, name)
+    cases.append((name, tol))
+    if sys.argv[1:] and name not in sys.argv[1:]:
+        return
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "prog.mlir"), "w") as f:
-        # for TPU: there JAX unrolls its generators instead of writing loops
-        f.write(jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",)).as_text())
+        # mostly for TPU: there JAX unrolls its generators instead of writing loops
+        f.write(jax.jit(fn).trace(*args).lower(lowering_platforms=(platform,)).as_text())
     for i, a in enumerate(args):
         np.save(os.path.join(folder, f"in{i}.npy"), np.asarray(a))
     for i, r in enumerate(jax.tree.leaves(jax.jit(fn)(*args))):
         np.save(os.path.join(folder, f"out{i}.npy"), np.asarray(r))
-    cases.append((name, tol))
 
 
 def softmax_xent(logits, labels):
@@ -236,6 +241,58 @@ case("complex_functions", lambda a, b: [v for f in (jnp.sinh, jnp.cosh, jnp.arcs
      lambda z: (z.real, z.imag))(f(lax.complex(a, b)))], 2 * f32(20), f32(20), tol="1e-4")
 case("complex_functions_grad", lambda a, b: (lambda g: (g.real, g.imag))(jax.grad(lambda z: jnp.abs(jnp.sinh(z) * jnp.arctan(z)).sum())(lax.complex(a, b))),
      f32(9), f32(9), tol="1e-4")
+
+
+
+# ---- decompositions: LAPACK's routines on CPUs, XLA's on TPUs; singular vectors by what does not depend on their signs ----
+
+rng = np.random.default_rng(20240502)
+H = lambda x: jnp.conj(jnp.swapaxes(x, -1, -2))
+parts = lambda *v: [p for x in v for p in ((x.real, x.imag) if jnp.iscomplexobj(x) else (x,))]
+cx = lambda a, b: lax.complex(a, b)
+sym = lambda a: a + H(a)
+both = lambda name, *a, **k: [case(name + "_" + p, *a, platform=p, **k) for p in ("cpu", "tpu")]
+
+
+def svd_parts(a, full):
+    u, s, v = lax.linalg.svd(a, full_matrices=full)
+    k = s.shape[-1]
+    thin = (u[..., :k] * s[..., None, :]) @ v[..., :k, :]
+    return parts(s, thin, H(u) @ u, v @ H(v), jnp.abs(u[..., :k]))
+
+
+def eigh_parts(a, lower):
+    v, w = lax.linalg.eigh(a, lower=lower)
+    return parts(w, (v * w[..., None, :]) @ H(v), jnp.abs(v))
+
+
+both("lu", lambda a, b, i: (*lax.linalg.lu(a), *lax.linalg.lu(b), *parts(*lax.linalg.lu(cx(b[0], i)))), f32(2, 5, 3), f32(3, 4, 4), f32(4, 4), tol="1e-4")
+both("lu_blocks", lambda a: lax.linalg.lu(a)[1:], f32(70, 70), tol="0")
+both("linear_solve", lambda a, b: (jnp.linalg.solve(a, b), jnp.linalg.det(a), jnp.linalg.slogdet(a), jnp.linalg.inv(a)), f32(2, 5, 5) + 3 * np.eye(5, dtype=np.float32),
+     f32(2, 5, 3), tol="1e-4")
+both("linear_solve_grad", jax.value_and_grad(lambda a, b: jnp.sin(jnp.linalg.solve(a, b)).sum() + jnp.linalg.slogdet(a)[1].sum(), (0, 1)),
+     f32(2, 4, 4) + 3 * np.eye(4, dtype=np.float32), f32(2, 4, 2), tol="2e-4")
+both("qr", lambda a, b, i: (*lax.linalg.qr(a, full_matrices=False), *lax.linalg.qr(a, full_matrices=True), *lax.linalg.qr(b, full_matrices=False),
+     *parts(*lax.linalg.qr(cx(b, i), full_matrices=True))), f32(2, 5, 3), f32(3, 4), f32(3, 4), tol="1e-4")
+both("qr_blocks", lambda a: (lambda q, r: (r, q @ r, q.T @ q))(*lax.linalg.qr(a, full_matrices=False)), f32(80, 70), tol="1e-3")
+both("qr_nothing", lambda a: lax.linalg.qr(jnp.triu(a)), f32(4, 4), tol="1e-5")
+both("householder_product", lambda a, t: lax.linalg.householder_product(a, t), f32(2, 5, 3), f32(2, 2), tol="1e-4")
+both("qr_grad", jax.grad(lambda a: sum((x ** 3).sum() for x in jnp.linalg.qr(a))), f32(4, 3), tol="5e-4")
+both("svd", lambda a, i: svd_parts(a, False) + svd_parts(a, True) + svd_parts(cx(a[0].T, i), True) + [jnp.linalg.svd(a, compute_uv=False)], f32(2, 5, 3), f32(3, 5),
+     tol="2e-4")
+case("svd_gesvd", lambda a: lax.linalg.svd(a, full_matrices=False, algorithm=lax.linalg.SvdAlgorithm.QR)[1], f32(4, 6), tol="1e-4", platform="cpu")
+both("least_squares", lambda a, b: (jnp.linalg.lstsq(a, b)[0], jnp.linalg.pinv(a), jnp.linalg.matrix_rank(a), jnp.linalg.cond(a)), f32(6, 3), f32(6, 2), tol="5e-4")
+both("eigh", lambda a, b, i: (*eigh_parts(sym(a), True), *eigh_parts(sym(cx(b, i)), False)), f32(2, 5, 5), f32(4, 4), f32(4, 4), tol="2e-4")
+both("eigh_grad", jax.grad(lambda a: (lambda w, v: (w ** 3).sum() + (v[:, 0] ** 4).sum())(*jnp.linalg.eigh(a @ a.T))), f32(4, 4), tol="2e-3")
+case("cholesky_cpu", lambda a, i, b: (jnp.linalg.cholesky(a), jnp.linalg.cholesky(a, upper=True), lax.linalg.cholesky(a, symmetrize_input=False), jnp.linalg.cholesky(-a),
+     *parts(jnp.linalg.cholesky((lambda z: z @ H(z) + 4 * jnp.eye(5))(cx(a[0], i)))), jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(a[0]), True), b)),
+     (lambda a: (a @ a.swapaxes(-1, -2) + 4 * np.eye(5)).astype(np.float32))(f32(2, 5, 5)), f32(5, 5), f32(5, 2), tol="2e-4", platform="cpu")
+case("triangular_solve_cpu", lambda a, i, b, c: [p for z, w in ((b, c), (cx(b, b + 1), cx(c, 1 - c))) for left in (True, False) for low in (True, False)
+     for t in ((0, 1, 2) if z is b else (2,)) for u in (True, False) for p in parts(lax.linalg.triangular_solve((a if z is b else cx(a, i)) + 4 * jnp.eye(5),
+     z if left else w, left_side=left, lower=low, transpose_a=t > 0, conjugate_a=t > 1, unit_diagonal=u))], f32(2, 5, 5), f32(2, 5, 5), f32(2, 5, 3), f32(2, 3, 5),
+     tol="5e-4", platform="cpu")
+both("expm", lambda a: jax.scipy.linalg.expm(a), f32(4, 4), tol="2e-4")
+both("polar", lambda a: jax.scipy.linalg.polar(a), f32(5, 3), tol="5e-4")
 
 with open(os.path.join(here, "cases.txt"), "w") as f:
     f.writelines(f"{name} {tol}\n" for name, tol in cases)

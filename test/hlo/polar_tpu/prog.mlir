@@ -1,0 +1,353 @@
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<5x3xf32>) -> (tensor<5x3xf32> {jax.result_info = "result[0]"}, tensor<3x3xf32> {jax.result_info = "result[1]"}) {
+    %0:2 = call @polar(%arg0) : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>)
+    return %0#0, %0#1 : tensor<5x3xf32>, tensor<3x3xf32>
+  }
+  func.func private @polar(%arg0: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>) {
+    %0:2 = call @_polar_2d(%arg0) : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>)
+    return %0#0, %0#1 : tensor<5x3xf32>, tensor<3x3xf32>
+  }
+  func.func private @_polar_2d(%arg0: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>) {
+    %0:2 = call @qdwh(%arg0) : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>)
+    return %0#0, %0#1 : tensor<5x3xf32>, tensor<3x3xf32>
+  }
+  func.func private @qdwh(%arg0: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3x3xf32>) {
+    %cst = stablehlo.constant dense<[[1.9999615, 52016.457, 0.999961555], [1.92178214, 24.0162086, 0.920118272]]> : tensor<2x3xf32>
+    %cst_0 = stablehlo.constant dense<[[3.74143839, 5.72027779, 0.443261355], [2.67155766, 3.01101112, 0.333944082]]> : tensor<2x3xf32>
+    %0 = call @norm(%arg0) : (tensor<5x3xf32>) -> tensor<f32>
+    %1 = call @norm_0(%arg0) : (tensor<5x3xf32>) -> tensor<f32>
+    %2 = stablehlo.rsqrt %0 : tensor<f32>
+    %3 = stablehlo.rsqrt %1 : tensor<f32>
+    %4 = stablehlo.multiply %2, %3 : tensor<f32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %5 = stablehlo.compare EQ, %0, %cst_1, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %c = stablehlo.constant dense<1> : tensor<i32>
+    %6 = call @_where(%5, %c, %4) : (tensor<i1>, tensor<i32>, tensor<f32>) -> tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %6, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %8 = stablehlo.multiply %arg0, %7 : tensor<5x3xf32>
+    %cst_2 = stablehlo.constant dense<5.96046448E-7> : tensor<f32>
+    %9 = stablehlo.cbrt %cst_2 : tensor<f32>
+    %c_3 = stablehlo.constant dense<0> : tensor<i32>
+    %c_4 = stablehlo.constant dense<0> : tensor<i32>
+    %10:4 = stablehlo.while(%iterArg = %cst, %iterArg_12 = %c_4, %iterArg_13 = %c_3, %iterArg_14 = %8) : tensor<2x3xf32>, tensor<i32>, tensor<i32>, tensor<5x3xf32>
+    cond {
+      %c_15 = stablehlo.constant dense<2> : tensor<i32>
+      %27 = stablehlo.compare LT, %iterArg_12, %c_15, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %27 : tensor<i1>
+    } do {
+      %27:2 = func.call @closed_call(%iterArg, %iterArg_13, %iterArg_14) : (tensor<2x3xf32>, tensor<i32>, tensor<5x3xf32>) -> (tensor<i32>, tensor<5x3xf32>)
+      %c_15 = stablehlo.constant dense<1> : tensor<i32>
+      %28 = stablehlo.add %iterArg_12, %c_15 : tensor<i32>
+      stablehlo.return %iterArg, %28, %27#0, %27#1 : tensor<2x3xf32>, tensor<i32>, tensor<i32>, tensor<5x3xf32>
+    }
+    %c_5 = stablehlo.constant dense<0> : tensor<i32>
+    %c_6 = stablehlo.constant dense<true> : tensor<i1>
+    %c_7 = stablehlo.constant dense<0> : tensor<i32>
+    %11:6 = stablehlo.while(%iterArg = %cst_0, %iterArg_12 = %9, %iterArg_13 = %c_7, %iterArg_14 = %c_5, %iterArg_15 = %10#3, %iterArg_16 = %c_6) : tensor<2x3xf32>, tensor<f32>, tensor<i32>, tensor<i32>, tensor<5x3xf32>, tensor<i1>
+    cond {
+      %c_17 = stablehlo.constant dense<2> : tensor<i32>
+      %27 = stablehlo.compare LT, %iterArg_13, %c_17, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %27 : tensor<i1>
+    } do {
+      %27:3 = func.call @closed_call_3(%iterArg, %iterArg_12, %iterArg_14, %iterArg_15, %iterArg_16) : (tensor<2x3xf32>, tensor<f32>, tensor<i32>, tensor<5x3xf32>, tensor<i1>) -> (tensor<i32>, tensor<5x3xf32>, tensor<i1>)
+      %c_17 = stablehlo.constant dense<1> : tensor<i32>
+      %28 = stablehlo.add %iterArg_13, %c_17 : tensor<i32>
+      stablehlo.return %iterArg, %iterArg_12, %28, %27#0, %27#1, %27#2 : tensor<2x3xf32>, tensor<f32>, tensor<i32>, tensor<i32>, tensor<5x3xf32>, tensor<i1>
+    }
+    %c_8 = stablehlo.constant dense<4> : tensor<i32>
+    %12:4 = stablehlo.while(%iterArg = %9, %iterArg_12 = %c_8, %iterArg_13 = %11#4, %iterArg_14 = %11#5) : tensor<f32>, tensor<i32>, tensor<5x3xf32>, tensor<i1>
+    cond {
+      %c_15 = stablehlo.constant dense<10> : tensor<i32>
+      %27 = stablehlo.compare LT, %iterArg_12, %c_15, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %c_16 = stablehlo.constant dense<false> : tensor<i1>
+      %28 = stablehlo.broadcast_in_dim %c_16, dims = [] : (tensor<i1>) -> tensor<i1>
+      %29 = stablehlo.compare NE, %27, %28, UNSIGNED : (tensor<i1>, tensor<i1>) -> tensor<i1>
+      %30 = stablehlo.convert %29 : tensor<i1>
+      %31 = stablehlo.and %iterArg_14, %30 : tensor<i1>
+      stablehlo.return %31 : tensor<i1>
+    } do {
+      %27 = stablehlo.transpose %iterArg_13, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+      %28 = stablehlo.dot_general %27, %iterArg_13, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<3x5xf32>, tensor<5x3xf32>) -> tensor<3x3xf32>
+      %cst_15 = stablehlo.constant dense<3.000000e+00> : tensor<f32>
+      %29 = stablehlo.broadcast_in_dim %cst_15, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+      %30 = stablehlo.multiply %29, %28 : tensor<3x3xf32>
+      %31 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+      %32 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+      %c_16 = stablehlo.constant dense<0> : tensor<i32>
+      %33 = stablehlo.broadcast_in_dim %c_16, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+      %34 = stablehlo.add %31, %33 : tensor<3x3xi32>
+      %35 = stablehlo.compare EQ, %34, %32, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+      %36 = stablehlo.convert %35 : (tensor<3x3xi1>) -> tensor<3x3xf32>
+      %37 = stablehlo.add %30, %36 : tensor<3x3xf32>
+      %38 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+      %39 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+      %c_17 = stablehlo.constant dense<0> : tensor<i32>
+      %40 = stablehlo.broadcast_in_dim %c_17, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+      %41 = stablehlo.add %38, %40 : tensor<3x3xi32>
+      %42 = stablehlo.compare EQ, %41, %39, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+      %43 = stablehlo.convert %42 : (tensor<3x3xi1>) -> tensor<3x3xf32>
+      %44 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+      %c_18 = stablehlo.constant dense<3> : tensor<i32>
+      %45 = stablehlo.broadcast_in_dim %c_18, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+      %46 = stablehlo.compare LT, %44, %45, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+      %47 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+      %c_19 = stablehlo.constant dense<3> : tensor<i32>
+      %48 = stablehlo.broadcast_in_dim %c_19, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+      %49 = stablehlo.compare LT, %47, %48, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+      %50 = stablehlo.and %46, %49 : tensor<3x3xi1>
+      %51 = func.call @_where_6(%50, %37, %43) : (tensor<3x3xi1>, tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+      %52 = stablehlo.cholesky %51, lower = true : tensor<3x3xf32>
+      %53 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+      %c_20 = stablehlo.constant dense<0> : tensor<i32>
+      %54 = stablehlo.broadcast_in_dim %c_20, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+      %55 = stablehlo.add %53, %54 : tensor<3x3xi32>
+      %56 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+      %57 = stablehlo.compare GE, %55, %56, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+      %cst_21 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %58 = stablehlo.broadcast_in_dim %cst_21, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+      %59 = stablehlo.select %57, %52, %58 : tensor<3x3xi1>, tensor<3x3xf32>
+      %60 = stablehlo.transpose %iterArg_13, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+      %61 = "stablehlo.triangular_solve"(%59, %60) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+      %62 = "stablehlo.triangular_solve"(%59, %61) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose TRANSPOSE>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+      %63 = stablehlo.transpose %62, dims = [1, 0] : (tensor<3x5xf32>) -> tensor<5x3xf32>
+      %cst_22 = stablehlo.constant dense<0.333333343> : tensor<f32>
+      %64 = stablehlo.broadcast_in_dim %cst_22, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+      %65 = stablehlo.multiply %64, %iterArg_13 : tensor<5x3xf32>
+      %cst_23 = stablehlo.constant dense<2.66666675> : tensor<f32>
+      %66 = stablehlo.broadcast_in_dim %cst_23, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+      %67 = stablehlo.multiply %66, %63 : tensor<5x3xf32>
+      %68 = stablehlo.add %65, %67 : tensor<5x3xf32>
+      %69 = stablehlo.subtract %68, %iterArg_13 : tensor<5x3xf32>
+      %70 = func.call @norm_7(%69) : (tensor<5x3xf32>) -> tensor<f32>
+      %71 = stablehlo.convert %iterArg : tensor<f32>
+      %72 = stablehlo.compare GT, %70, %71, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %c_24 = stablehlo.constant dense<1> : tensor<i32>
+      %73 = stablehlo.add %iterArg_12, %c_24 : tensor<i32>
+      stablehlo.return %iterArg, %73, %68, %72 : tensor<f32>, tensor<i32>, tensor<5x3xf32>, tensor<i1>
+    }
+    %cst_9 = stablehlo.constant dense<1.500000e+00> : tensor<f32>
+    %13 = stablehlo.broadcast_in_dim %cst_9, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %14 = stablehlo.multiply %13, %12#2 : tensor<5x3xf32>
+    %cst_10 = stablehlo.constant dense<5.000000e-01> : tensor<f32>
+    %15 = stablehlo.broadcast_in_dim %cst_10, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %16 = stablehlo.multiply %15, %12#2 : tensor<5x3xf32>
+    %17 = stablehlo.transpose %12#2, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+    %18 = stablehlo.dot_general %17, %12#2, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<3x5xf32>, tensor<5x3xf32>) -> tensor<3x3xf32>
+    %19 = stablehlo.dot_general %16, %18, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<5x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>
+    %20 = stablehlo.subtract %14, %19 : tensor<5x3xf32>
+    %21 = stablehlo.transpose %20, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+    %22 = stablehlo.dot_general %21, %arg0, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<3x5xf32>, tensor<5x3xf32>) -> tensor<3x3xf32>
+    %23 = stablehlo.transpose %22, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+    %24 = stablehlo.add %22, %23 : tensor<3x3xf32>
+    %cst_11 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
+    %25 = stablehlo.broadcast_in_dim %cst_11, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+    %26 = stablehlo.divide %24, %25 : tensor<3x3xf32>
+    return %20, %26 : tensor<5x3xf32>, tensor<3x3xf32>
+  }
+  func.func private @norm(%arg0: tensor<5x3xf32>) -> tensor<f32> {
+    %0 = stablehlo.abs %arg0 : tensor<5x3xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<5x3xf32>, tensor<f32>) -> tensor<3xf32>
+    %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %2 = stablehlo.reduce(%1 init: %cst_0) applies stablehlo.maximum across dimensions = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %3 = stablehlo.maximum %cst_1, %2 : tensor<f32>
+    return %3 : tensor<f32>
+  }
+  func.func private @norm_0(%arg0: tensor<5x3xf32>) -> tensor<f32> {
+    %0 = stablehlo.abs %arg0 : tensor<5x3xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<5x3xf32>, tensor<f32>) -> tensor<5xf32>
+    %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %2 = stablehlo.reduce(%1 init: %cst_0) applies stablehlo.maximum across dimensions = [0] : (tensor<5xf32>, tensor<f32>) -> tensor<f32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %3 = stablehlo.maximum %cst_1, %2 : tensor<f32>
+    return %3 : tensor<f32>
+  }
+  func.func private @_where(%arg0: tensor<i1>, %arg1: tensor<i32>, %arg2: tensor<f32>) -> tensor<f32> {
+    %0 = stablehlo.convert %arg1 : (tensor<i32>) -> tensor<f32>
+    %1 = stablehlo.select %arg0, %0, %arg2 : tensor<i1>, tensor<f32>
+    return %1 : tensor<f32>
+  }
+  func.func private @closed_call(%arg0: tensor<2x3xf32>, %arg1: tensor<i32>, %arg2: tensor<5x3xf32>) -> (tensor<i32>, tensor<5x3xf32>) {
+    %c = stablehlo.constant dense<1> : tensor<i32>
+    %0 = stablehlo.add %arg1, %c : tensor<i32>
+    %1 = call @dynamic_index_in_dim(%arg0, %arg1) : (tensor<2x3xf32>, tensor<i32>) -> tensor<3xf32>
+    %2 = stablehlo.slice %1 [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+    %3 = stablehlo.reshape %2 : (tensor<1xf32>) -> tensor<f32>
+    %4 = stablehlo.slice %1 [1:2] : (tensor<3xf32>) -> tensor<1xf32>
+    %5 = stablehlo.reshape %4 : (tensor<1xf32>) -> tensor<f32>
+    %6 = stablehlo.slice %1 [2:3] : (tensor<3xf32>) -> tensor<1xf32>
+    %7 = stablehlo.reshape %6 : (tensor<1xf32>) -> tensor<f32>
+    %8 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %9 = stablehlo.multiply %8, %arg2 : tensor<5x3xf32>
+    %10 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %11 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %c_0 = stablehlo.constant dense<0> : tensor<i32>
+    %12 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %13 = stablehlo.add %10, %12 : tensor<3x3xi32>
+    %14 = stablehlo.compare EQ, %13, %11, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %15 = stablehlo.convert %14 : (tensor<3x3xi1>) -> tensor<3x3xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %16 = stablehlo.pad %9, %cst, low = [0, 0], high = [3, 0], interior = [0, 0] : (tensor<5x3xf32>, tensor<f32>) -> tensor<8x3xf32>
+    %c_1 = stablehlo.constant dense<5> : tensor<i32>
+    %c_2 = stablehlo.constant dense<0> : tensor<i32>
+    %17 = stablehlo.dynamic_update_slice %16, %15, %c_1, %c_2 : (tensor<8x3xf32>, tensor<3x3xf32>, tensor<i32>, tensor<i32>) -> tensor<8x3xf32>
+    %18:2 = stablehlo.custom_call @Qr(%17) {backend_config = ""} : (tensor<8x3xf32>) -> (tensor<8x3xf32>, tensor<3xf32>)
+    %19 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%18#0, %18#1) {backend_config = ""} : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
+    %20 = stablehlo.slice %18#0 [0:3, 0:3] : (tensor<8x3xf32>) -> tensor<3x3xf32>
+    %21 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %c_3 = stablehlo.constant dense<-1> : tensor<i32>
+    %22 = stablehlo.broadcast_in_dim %c_3, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %23 = stablehlo.add %21, %22 : tensor<3x3xi32>
+    %24 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %25 = stablehlo.compare GE, %23, %24, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %26 = stablehlo.broadcast_in_dim %cst_4, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+    %27 = stablehlo.select %25, %26, %20 : tensor<3x3xi1>, tensor<3x3xf32>
+    %28 = stablehlo.slice %19 [0:5, 0:3] : (tensor<8x3xf32>) -> tensor<5x3xf32>
+    %29 = stablehlo.iota dim = 0 : tensor<5x3xi32>
+    %c_5 = stablehlo.constant dense<5> : tensor<i32>
+    %30 = stablehlo.broadcast_in_dim %c_5, dims = [] : (tensor<i32>) -> tensor<5x3xi32>
+    %31 = stablehlo.compare LT, %29, %30, SIGNED : (tensor<5x3xi32>, tensor<5x3xi32>) -> tensor<5x3xi1>
+    %32 = stablehlo.iota dim = 1 : tensor<5x3xi32>
+    %c_6 = stablehlo.constant dense<3> : tensor<i32>
+    %33 = stablehlo.broadcast_in_dim %c_6, dims = [] : (tensor<i32>) -> tensor<5x3xi32>
+    %34 = stablehlo.compare LT, %32, %33, SIGNED : (tensor<5x3xi32>, tensor<5x3xi32>) -> tensor<5x3xi1>
+    %35 = stablehlo.and %31, %34 : tensor<5x3xi1>
+    %c_7 = stablehlo.constant dense<0> : tensor<i32>
+    %36 = call @_where_1(%35, %28, %c_7) : (tensor<5x3xi1>, tensor<5x3xf32>, tensor<i32>) -> tensor<5x3xf32>
+    %c_8 = stablehlo.constant dense<5> : tensor<i32>
+    %c_9 = stablehlo.constant dense<0> : tensor<i32>
+    %37 = stablehlo.dynamic_slice %19, %c_8, %c_9, sizes = [3, 3] : (tensor<8x3xf32>, tensor<i32>, tensor<i32>) -> tensor<3x3xf32>
+    %38 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %c_10 = stablehlo.constant dense<3> : tensor<i32>
+    %39 = stablehlo.broadcast_in_dim %c_10, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %40 = stablehlo.compare LT, %38, %39, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %41 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %c_11 = stablehlo.constant dense<3> : tensor<i32>
+    %42 = stablehlo.broadcast_in_dim %c_11, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %43 = stablehlo.compare LT, %41, %42, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %44 = stablehlo.and %40, %43 : tensor<3x3xi1>
+    %c_12 = stablehlo.constant dense<0> : tensor<i32>
+    %45 = call @_where_2(%44, %37, %c_12) : (tensor<3x3xi1>, tensor<3x3xf32>, tensor<i32>) -> tensor<3x3xf32>
+    %46 = stablehlo.transpose %45, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+    %47 = stablehlo.broadcast_in_dim %7, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %48 = stablehlo.multiply %47, %arg2 : tensor<5x3xf32>
+    %49 = stablehlo.dot_general %36, %46, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<5x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>
+    %50 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %51 = stablehlo.multiply %50, %49 : tensor<5x3xf32>
+    %52 = stablehlo.add %48, %51 : tensor<5x3xf32>
+    return %0, %52 : tensor<i32>, tensor<5x3xf32>
+  }
+  func.func private @dynamic_index_in_dim(%arg0: tensor<2x3xf32>, %arg1: tensor<i32>) -> tensor<3xf32> {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %0 = stablehlo.compare LT, %arg1, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %1 = stablehlo.convert %arg1 : tensor<i32>
+    %c_0 = stablehlo.constant dense<2> : tensor<i32>
+    %2 = stablehlo.add %1, %c_0 : tensor<i32>
+    %3 = stablehlo.select %0, %2, %arg1 : tensor<i1>, tensor<i32>
+    %c_1 = stablehlo.constant dense<0> : tensor<i32>
+    %4 = stablehlo.dynamic_slice %arg0, %3, %c_1, sizes = [1, 3] : (tensor<2x3xf32>, tensor<i32>, tensor<i32>) -> tensor<1x3xf32>
+    %5 = stablehlo.reshape %4 : (tensor<1x3xf32>) -> tensor<3xf32>
+    return %5 : tensor<3xf32>
+  }
+  func.func private @_where_1(%arg0: tensor<5x3xi1>, %arg1: tensor<5x3xf32>, %arg2: tensor<i32>) -> tensor<5x3xf32> {
+    %0 = stablehlo.convert %arg2 : (tensor<i32>) -> tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %2 = stablehlo.select %arg0, %arg1, %1 : tensor<5x3xi1>, tensor<5x3xf32>
+    return %2 : tensor<5x3xf32>
+  }
+  func.func private @_where_2(%arg0: tensor<3x3xi1>, %arg1: tensor<3x3xf32>, %arg2: tensor<i32>) -> tensor<3x3xf32> {
+    %0 = stablehlo.convert %arg2 : (tensor<i32>) -> tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+    %2 = stablehlo.select %arg0, %arg1, %1 : tensor<3x3xi1>, tensor<3x3xf32>
+    return %2 : tensor<3x3xf32>
+  }
+  func.func private @closed_call_3(%arg0: tensor<2x3xf32>, %arg1: tensor<f32>, %arg2: tensor<i32>, %arg3: tensor<5x3xf32>, %arg4: tensor<i1>) -> (tensor<i32>, tensor<5x3xf32>, tensor<i1>) {
+    %c = stablehlo.constant dense<1> : tensor<i32>
+    %0 = stablehlo.add %arg2, %c : tensor<i32>
+    %1 = call @dynamic_index_in_dim(%arg0, %arg2) : (tensor<2x3xf32>, tensor<i32>) -> tensor<3xf32>
+    %2 = stablehlo.slice %1 [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+    %3 = stablehlo.reshape %2 : (tensor<1xf32>) -> tensor<f32>
+    %4 = stablehlo.slice %1 [1:2] : (tensor<3xf32>) -> tensor<1xf32>
+    %5 = stablehlo.reshape %4 : (tensor<1xf32>) -> tensor<f32>
+    %6 = stablehlo.slice %1 [2:3] : (tensor<3xf32>) -> tensor<1xf32>
+    %7 = stablehlo.reshape %6 : (tensor<1xf32>) -> tensor<f32>
+    %8 = stablehlo.transpose %arg3, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+    %9 = stablehlo.dot_general %8, %arg3, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<3x5xf32>, tensor<5x3xf32>) -> tensor<3x3xf32>
+    %10 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+    %11 = stablehlo.multiply %10, %9 : tensor<3x3xf32>
+    %12 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %13 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %c_0 = stablehlo.constant dense<0> : tensor<i32>
+    %14 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %15 = stablehlo.add %12, %14 : tensor<3x3xi32>
+    %16 = stablehlo.compare EQ, %15, %13, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %17 = stablehlo.convert %16 : (tensor<3x3xi1>) -> tensor<3x3xf32>
+    %18 = stablehlo.add %11, %17 : tensor<3x3xf32>
+    %19 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %20 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %c_1 = stablehlo.constant dense<0> : tensor<i32>
+    %21 = stablehlo.broadcast_in_dim %c_1, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %22 = stablehlo.add %19, %21 : tensor<3x3xi32>
+    %23 = stablehlo.compare EQ, %22, %20, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %24 = stablehlo.convert %23 : (tensor<3x3xi1>) -> tensor<3x3xf32>
+    %25 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %c_2 = stablehlo.constant dense<3> : tensor<i32>
+    %26 = stablehlo.broadcast_in_dim %c_2, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %27 = stablehlo.compare LT, %25, %26, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %28 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %c_3 = stablehlo.constant dense<3> : tensor<i32>
+    %29 = stablehlo.broadcast_in_dim %c_3, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %30 = stablehlo.compare LT, %28, %29, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %31 = stablehlo.and %27, %30 : tensor<3x3xi1>
+    %32 = call @_where_4(%31, %18, %24) : (tensor<3x3xi1>, tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+    %33 = stablehlo.cholesky %32, lower = true : tensor<3x3xf32>
+    %34 = stablehlo.iota dim = 0 : tensor<3x3xi32>
+    %c_4 = stablehlo.constant dense<0> : tensor<i32>
+    %35 = stablehlo.broadcast_in_dim %c_4, dims = [] : (tensor<i32>) -> tensor<3x3xi32>
+    %36 = stablehlo.add %34, %35 : tensor<3x3xi32>
+    %37 = stablehlo.iota dim = 1 : tensor<3x3xi32>
+    %38 = stablehlo.compare GE, %36, %37, SIGNED : (tensor<3x3xi32>, tensor<3x3xi32>) -> tensor<3x3xi1>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %39 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<3x3xf32>
+    %40 = stablehlo.select %38, %33, %39 : tensor<3x3xi1>, tensor<3x3xf32>
+    %41 = stablehlo.transpose %arg3, dims = [1, 0] : (tensor<5x3xf32>) -> tensor<3x5xf32>
+    %42 = "stablehlo.triangular_solve"(%40, %41) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+    %43 = "stablehlo.triangular_solve"(%40, %42) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose TRANSPOSE>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+    %44 = stablehlo.transpose %43, dims = [1, 0] : (tensor<3x5xf32>) -> tensor<5x3xf32>
+    %45 = stablehlo.broadcast_in_dim %7, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %46 = stablehlo.multiply %45, %arg3 : tensor<5x3xf32>
+    %47 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<f32>) -> tensor<5x3xf32>
+    %48 = stablehlo.multiply %47, %44 : tensor<5x3xf32>
+    %49 = stablehlo.add %46, %48 : tensor<5x3xf32>
+    %50 = stablehlo.subtract %49, %arg3 : tensor<5x3xf32>
+    %51 = call @norm_5(%50) : (tensor<5x3xf32>) -> tensor<f32>
+    %52 = stablehlo.convert %arg1 : tensor<f32>
+    %53 = stablehlo.compare GT, %51, %52, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    return %0, %49, %53 : tensor<i32>, tensor<5x3xf32>, tensor<i1>
+  }
+  func.func private @_where_4(%arg0: tensor<3x3xi1>, %arg1: tensor<3x3xf32>, %arg2: tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = stablehlo.select %arg0, %arg1, %arg2 : tensor<3x3xi1>, tensor<3x3xf32>
+    return %0 : tensor<3x3xf32>
+  }
+  func.func private @norm_5(%arg0: tensor<5x3xf32>) -> tensor<f32> {
+    %0 = stablehlo.multiply %arg0, %arg0 : tensor<5x3xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0, 1] : (tensor<5x3xf32>, tensor<f32>) -> tensor<f32>
+    %2 = stablehlo.sqrt %1 : tensor<f32>
+    return %2 : tensor<f32>
+  }
+  func.func private @_where_6(%arg0: tensor<3x3xi1>, %arg1: tensor<3x3xf32>, %arg2: tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = stablehlo.select %arg0, %arg1, %arg2 : tensor<3x3xi1>, tensor<3x3xf32>
+    return %0 : tensor<3x3xf32>
+  }
+  func.func private @norm_7(%arg0: tensor<5x3xf32>) -> tensor<f32> {
+    %0 = stablehlo.multiply %arg0, %arg0 : tensor<5x3xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0, 1] : (tensor<5x3xf32>, tensor<f32>) -> tensor<f32>
+    %2 = stablehlo.sqrt %1 : tensor<f32>
+    return %2 : tensor<f32>
+  }
+}

@@ -1,0 +1,20 @@
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<80x70xf32>) -> (tensor<70x70xf32> {jax.result_info = "result[0]"}, tensor<80x70xf32> {jax.result_info = "result[1]"}, tensor<70x70xf32> {jax.result_info = "result[2]"}) {
+    %0:2 = stablehlo.custom_call @Qr(%arg0) {backend_config = ""} : (tensor<80x70xf32>) -> (tensor<80x70xf32>, tensor<70xf32>)
+    %1 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%0#0, %0#1) {backend_config = ""} : (tensor<80x70xf32>, tensor<70xf32>) -> tensor<80x70xf32>
+    %2 = stablehlo.slice %0#0 [0:70, 0:70] : (tensor<80x70xf32>) -> tensor<70x70xf32>
+    %3 = stablehlo.iota dim = 0 : tensor<70x70xi32>
+    %c = stablehlo.constant dense<-1> : tensor<i32>
+    %4 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<70x70xi32>
+    %5 = stablehlo.add %3, %4 : tensor<70x70xi32>
+    %6 = stablehlo.iota dim = 1 : tensor<70x70xi32>
+    %7 = stablehlo.compare GE, %5, %6, SIGNED : (tensor<70x70xi32>, tensor<70x70xi32>) -> tensor<70x70xi1>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %8 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<70x70xf32>
+    %9 = stablehlo.select %7, %8, %2 : tensor<70x70xi1>, tensor<70x70xf32>
+    %10 = stablehlo.dot_general %1, %9, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<80x70xf32>, tensor<70x70xf32>) -> tensor<80x70xf32>
+    %11 = stablehlo.transpose %1, dims = [1, 0] : (tensor<80x70xf32>) -> tensor<70x80xf32>
+    %12 = stablehlo.dot_general %11, %1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<70x80xf32>, tensor<80x70xf32>) -> tensor<70x70xf32>
+    return %9, %10, %12 : tensor<70x70xf32>, tensor<80x70xf32>, tensor<70x70xf32>
+  }
+}
