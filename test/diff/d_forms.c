@@ -71,6 +71,7 @@ int main(int argc, char **argv)
                                       .nets = 12,
                                       .quick_nets = 2,
                                       .stride = 29,
-                                      .quick_stride = 307};
+                                      .quick_stride = 307,
+                                      .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

@@ -41,6 +41,7 @@ int main(int argc, char **argv)
                                       .nets = 40,
                                       .quick_nets = 10,
                                       .stride = 1,
-                                      .quick_stride = 7};
+                                      .quick_stride = 7,
+                                      .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

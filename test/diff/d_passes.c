@@ -101,6 +101,7 @@ int main(int argc, char **argv)
                                       .nets = 16,
                                       .quick_nets = 4,
                                       .stride = 5,
-                                      .quick_stride = 37};
+                                      .quick_stride = 37,
+                                      .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

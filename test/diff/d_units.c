@@ -23,6 +23,7 @@ int main(int argc, char **argv)
                                       .nets = 40,
                                       .quick_nets = 8,
                                       .stride = 5,
-                                      .quick_stride = 61};
+                                      .quick_stride = 61,
+                                      .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

@@ -25,6 +25,7 @@ typedef struct lz_diff_options {
     int seeds, quick_seeds;   /* random functions: alone, and with LZ_TEST_QUICK */
     int nets, quick_nets;     /* random networks */
     int stride, quick_stride; /* every so many-th case of a row; 1: all */
+    bool one_thread;          /* what the way runs, it runs on one: quick under MODE=tsan */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);
 
