@@ -1,6 +1,7 @@
 /* mem.c - see mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked through their first bytes;
  * under the address sanitizer the rest of them is poisoned (not the link: the leak detector follows it). */
 #include "backends/cpu/mem.h"
+#include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/thread.h"
@@ -9,7 +10,9 @@
 #include <sys/mman.h>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
+enum { BETWEEN = LZ_SLAB_PAGE }; /* blocks of a slab: one that is written past its end is found */
 #else
+enum { BETWEEN = 0 };
 #define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
@@ -19,10 +22,8 @@ enum {
     FINE_BITS = 3, /* classes per power of two: 8 */
     MIN_BITS = 9,  /* below 512 bytes: multiples of 64 */
     MAX_BITS = 48,
-    CLASSES = 8 + (MAX_BITS - MIN_BITS) * 8,
-    HUGE_PAGE = 2 << 20
+    CLASSES = 8 + (MAX_BITS - MIN_BITS) * 8
 };
-static const size_t map_from = 1 << 20;
 
 typedef struct block {
     struct block *next;
@@ -54,29 +55,12 @@ static int class_of(size_t n, size_t *size)
 
 /* ---- the system's memory ---- */
 
-static void *map(size_t n)
-{
-    if (n < HUGE_PAGE) {
-        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return p == MAP_FAILED ? NULL : p;
-    }
-    size_t room = n + HUGE_PAGE;
-    char *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, HUGE_PAGE);
-    if (at > p)
-        munmap(p, (size_t)(at - p));
-    munmap(at + n, (size_t)(p + room - (at + n)));
-    (void)madvise(at, n, MADV_HUGEPAGE);
-    return at;
-}
+/* From here on sizes are multiples of a page. */
+static const size_t cut_from = 64 << 10, map_from = 16 << 20;
 
 /* A block from the heap has the address of its allocation in front of it. */
-static void *fresh(size_t size)
+static void *from_heap(size_t size)
 {
-    if (size >= map_from)
-        return map(size);
     char *raw = lz_alloc(size + ALIGN + sizeof raw);
     if (!raw)
         return NULL;
@@ -85,11 +69,31 @@ static void *fresh(size_t size)
     return p;
 }
 
+static void *from_slab(size_t size)
+{
+    char *p = lz_slab_cut(size + BETWEEN);
+    if (p)
+        ASAN_POISON_MEMORY_REGION(p + size, BETWEEN);
+    return p;
+}
+
+static void *fresh(size_t size)
+{
+    return size >= map_from   ? lz_map_huge(size)
+           : size >= cut_from ? from_slab(size)
+                              : from_heap(size);
+}
+
 static void give_up(void *p, size_t size)
 {
     ASAN_UNPOISON_MEMORY_REGION(p, size);
     if (size >= map_from) {
         munmap(p, size);
+        return;
+    }
+    if (size >= cut_from) {
+        ASAN_UNPOISON_MEMORY_REGION((char *)p + size, BETWEEN);
+        lz_slab_give(p, size + BETWEEN);
         return;
     }
     void *raw;

@@ -1,7 +1,8 @@
 /* mem.h - memory of the CPU devices: 64-byte aligned blocks from a pool.
  * Sizes are rounded up to classes, eight per power of two; a block that is given back waits in its
- * class for the next use. Blocks of 1 MiB and more are mappings of their own, of transparent huge
- * pages from 2 MiB on. The blocks that wait never exceed what is or was in use at most.
+ * class for the next use. Blocks of 16 MiB and more are mappings of their own, of transparent huge
+ * pages; those of 64 KiB and more share such mappings (slabs.h). The blocks that wait never exceed
+ * what is or was in use at most.
  * LAZULI_DEVICE_MEMORY_MB caps what each device holds. Units: bytes. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_MEM_H
 #define LZ_BACKENDS_CPU_MEM_H

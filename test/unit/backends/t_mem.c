@@ -1,5 +1,6 @@
 /* t_mem.c - the pool of device memory: alignment, classes, reuse, counters, the cap, giving back. */
 #include "backends/cpu/mem.h"
+#include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "suite.h"
@@ -21,7 +22,7 @@ START_TEST(blocks)
         ck_assert_uint_eq((uintptr_t)p[i] % 64, 0);
         ck_assert_uint_ge(cap[i], sizes[i]);
         ck_assert_uint_le(cap[i], sizes[i] + sizes[i] / 7 + 64);
-        if (cap[i] >= 2 << 20)
+        if (cap[i] >= 16 << 20)
             ck_assert_uint_eq((uintptr_t)p[i] % (2 << 20), 0);
         memset(p[i], i, cap[i]);
         sum += cap[i];
@@ -73,6 +74,51 @@ START_TEST(waiting_is_bounded)
                                          ? peak
                                          : 1 << 20); /* under 1 MiB it is not worth giving back */
     }
+    lz_mem_trim();
+}
+END_TEST
+
+/* The weights of a network lie side by side in a few mappings of huge pages; what is given back makes room for other sizes. */
+START_TEST(blocks_share_huge_pages)
+{
+    enum { N = 60 };
+    static const size_t size[] = {1 << 20, 192 << 10, 768 << 10, 64 << 10};
+    lz_slab_stats s;
+    lz_mem_stats m;
+    void *p[N], *q;
+    size_t c[N], d, sum = 0;
+    for (int i = 0; i < N; i++) {
+        ck_assert_int_eq(lz_mem_alloc(0, size[i % 4], &p[i], &c[i]), LZ_OK);
+        memset(p[i], i, c[i]);
+        sum += c[i];
+    }
+    lz_slab_get_stats(&s);
+    ck_assert_uint_eq(s.slabs, (sum + LZ_SLAB_BYTES - 1) / LZ_SLAB_BYTES);
+    for (int i = 0; i < N; i += 2) /* those of 1 MiB and of 768 KiB */
+        lz_mem_free(0, p[i], c[i]);
+    lz_mem_trim();
+    lz_mem_get_stats(0, &m);
+    ck_assert_uint_eq(m.waiting, 0);
+    for (int i = 0; i < N; i += 2) { /* other sizes find room where they were */
+        ck_assert_int_eq(lz_mem_alloc(0, 600 << 10, &p[i], &c[i]), LZ_OK);
+        memset(p[i], i, c[i]);
+    }
+    uint32_t before = s.slabs;
+    lz_slab_get_stats(&s);
+    ck_assert_uint_eq(s.slabs, before);
+    for (int i = 0; i < N; i++) {
+        for (size_t j = 0; j < c[i]; j += 997)
+            ck_assert_int_eq(((unsigned char *)p[i])[j], i);
+        lz_mem_free(0, p[i], c[i]);
+    }
+    lz_mem_trim();
+    lz_slab_get_stats(&s);
+    ck_assert_uint_eq(s.slabs, 0);
+    ck_assert_uint_eq(s.ranges, 0);
+    ck_assert_int_eq(lz_mem_alloc(0, (64 << 10) - 4096, &q, &d), LZ_OK); /* of the heap */
+    lz_slab_get_stats(&s);
+    ck_assert_uint_eq(s.slabs, 0);
+    lz_mem_free(0, q, d);
     lz_mem_trim();
 }
 END_TEST
@@ -171,6 +217,7 @@ int main(void)
     tcase_set_timeout(t, 30);
     tcase_add_test(t, blocks);
     tcase_add_test(t, waiting_is_bounded);
+    tcase_add_test(t, blocks_share_huge_pages);
     tcase_add_test(t, cap);
     tcase_add_test(t, heap_failure);
     tcase_add_test(t, threads);

@@ -1,0 +1,140 @@
+/* slabs.c - see slabs.h. Free ranges are kept beside the memory, by address: nothing is written to what nobody uses. */
+#include "backends/cpu/slabs.h"
+#include "base/alloc.h"
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct range {
+    char *p;
+    size_t n;
+} range;
+
+static range *gap; /* free ranges of all slabs, by rising address; no two of one slab touch */
+static uint32_t ngap, room;
+static uint32_t nslab;
+
+void *lz_map_huge(size_t n)
+{
+    size_t all = n + LZ_HUGE_PAGE;
+    char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, LZ_HUGE_PAGE);
+    if (at > p)
+        munmap(p, (size_t)(at - p));
+    munmap(at + n, (size_t)(p + all - (at + n)));
+    (void)madvise(at, n, MADV_HUGEPAGE);
+    return at;
+}
+
+/* Slabs lie at multiples of their size, so an address tells its slab. */
+static char *new_slab(void)
+{
+    size_t all = 2 * (size_t)LZ_SLAB_BYTES;
+    char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, LZ_SLAB_BYTES), *end = at + LZ_SLAB_BYTES;
+    if (at > p)
+        munmap(p, (size_t)(at - p));
+    if (p + all > end)
+        munmap(end, (size_t)(p + all - end));
+    (void)madvise(at, LZ_SLAB_BYTES, MADV_HUGEPAGE);
+    return at;
+}
+
+static bool same_slab(const char *a, const char *b)
+{
+    return (uintptr_t)a / LZ_SLAB_BYTES == (uintptr_t)b / LZ_SLAB_BYTES;
+}
+
+static void drop_gap(uint32_t i)
+{
+    memmove(&gap[i], &gap[i + 1], (--ngap - i) * sizeof *gap);
+}
+
+/* Room for one gap more. */
+static bool reserve(void)
+{
+    if (ngap < room)
+        return true;
+    uint32_t more = room ? 2 * room : 64;
+    range *g = lz_realloc(gap, more * sizeof *g);
+    if (!g)
+        return false;
+    gap = g;
+    room = more;
+    return true;
+}
+
+static void insert(uint32_t i, char *p, size_t n)
+{
+    memmove(&gap[i + 1], &gap[i], (ngap++ - i) * sizeof *gap);
+    gap[i] = (range){p, n};
+}
+
+/* The first gap behind p. */
+static uint32_t behind(const char *p)
+{
+    uint32_t lo = 0, hi = ngap;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (gap[mid].p < p)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+void *lz_slab_cut(size_t n)
+{
+    uint32_t i = 0;
+    while (i < ngap && gap[i].n < n)
+        i++;
+    if (i == ngap) {
+        char *p = reserve() ? new_slab() : NULL;
+        if (!p)
+            return NULL;
+        nslab++;
+        i = behind(p);
+        insert(i, p, LZ_SLAB_BYTES);
+    }
+    char *p = gap[i].p;
+    gap[i].p += n;
+    gap[i].n -= n;
+    if (gap[i].n == 0)
+        drop_gap(i);
+    return p;
+}
+
+void lz_slab_give(void *block, size_t n)
+{
+    char *p = block;
+    uint32_t i = behind(p);
+    (void)madvise(p, n, MADV_DONTNEED);
+    if (i > 0 && gap[i - 1].p + gap[i - 1].n == p && same_slab(gap[i - 1].p, p))
+        gap[--i].n += n;
+    else if (reserve())
+        insert(i, p, n);
+    else
+        return; /* only its addresses are lost */
+    if (i + 1 < ngap && gap[i].p + gap[i].n == gap[i + 1].p && same_slab(p, gap[i + 1].p)) {
+        gap[i].n += gap[i + 1].n;
+        drop_gap(i + 1);
+    }
+    if (gap[i].n < LZ_SLAB_BYTES)
+        return;
+    munmap(gap[i].p, LZ_SLAB_BYTES);
+    drop_gap(i);
+    if (--nslab == 0) {
+        lz_free(gap);
+        gap = NULL;
+        room = 0;
+    }
+}
+
+void lz_slab_get_stats(lz_slab_stats *out)
+{
+    *out = (lz_slab_stats){nslab, ngap};
+}
