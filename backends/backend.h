@@ -94,6 +94,8 @@ typedef struct lz_backend {
     void (*key)(int device, lz_buf *out);
     /* pooled, 64-byte aligned, content undefined */
     lz_status (*alloc)(int device, size_t nbytes, lz_dbuf **out);
+    /* the same, but every byte is 0. NULL: bytes that are copied in do as well */
+    lz_status (*zeros)(int device, size_t nbytes, lz_dbuf **out);
     /* From lz_dbuf_release, which has released `ready` and, for borrowed memory, called `release`
      * and cleared it and `data`: gives pooled memory back and frees the struct. */
     void (*free)(lz_dbuf *b);

@@ -38,14 +38,15 @@ lz_tensor *lz_nn_filled(lz_dtype dtype, lz_shape shape, bool ones, const lz_site
     lz_tensor *like = lz_zeros_at(dtype, shape, site); /* which checks dtype and shape */
     if (lz_status_of(like) != LZ_OK)
         return like;
+    if (!ones)
+        return lz_from_zeros_at(dtype, shape, site);
     size_t n = lz_nbytes(like);
-    void *data = lz_calloc(1, n + 1);
+    void *data = lz_alloc(n + 1);
     if (!data) {
         LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of initial values", n);
         return lz_error_tensor_last("lz_zeros", site);
     }
-    if (ones)
-        fill_with_ones(data, dtype, n);
+    fill_with_ones(data, dtype, n);
     lz_tensor *t = lz_from_host_at(dtype, shape, data, site);
     lz_free(data);
     return t;

@@ -30,6 +30,43 @@ static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const l
     return n;
 }
 
+/* For backends without zeros of their own. */
+static lz_status zeros_by_copy(lz_dev *d, size_t nbytes, lz_dbuf **out)
+{
+    void *zero = lz_calloc(1, nbytes + 1);
+    if (!zero)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of zeros", nbytes);
+    lz_status s = d->be->alloc(d->ordinal, nbytes, out);
+    if (s == LZ_OK && nbytes && (s = d->be->copy_in(*out, zero, nbytes)) != LZ_OK)
+        lz_dbuf_release(*out);
+    lz_free(zero);
+    return s;
+}
+
+static lz_node *from_zeros(lz_tr *c, lz_dtype dtype, const lz_shape *shape)
+{
+    lz_dev *d = lz_tr_dev(c, NULL);
+    const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
+    lz_dbuf *b = NULL;
+    if (!type)
+        return NULL;
+    if ((d->be->zeros ? d->be->zeros(d->ordinal, type->nbytes, &b)
+                      : zeros_by_copy(d, type->nbytes, &b)) != LZ_OK)
+        return NULL;
+    lz_sync_note_data(type->nbytes);
+    lz_node *n = lz_node_new_buffer(type, d, b, c->site);
+    if (!n)
+        lz_dbuf_release(b);
+    return lz_tr_own(c, n);
+}
+
+lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
+{
+    lz_tr c;
+    lz_tr_begin(&c, "lz_from_zeros", site);
+    return lz_tr_end(&c, from_zeros(&c, dtype, &shape));
+}
+
 /* Booleans are one byte holding 0 or 1; what else the program gives would be another value in every kernel. */
 static bool bad_bools(const lz_type *type, const void *data)
 {

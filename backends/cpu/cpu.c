@@ -145,18 +145,24 @@ static lz_dbuf *new_buffer(int device, size_t nbytes)
     return b;
 }
 
-lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out)
+static lz_status buffer_of(lz_status (*get)(int, size_t, void **, size_t *), int device,
+                           size_t nbytes, lz_dbuf **out)
 {
     *out = NULL;
     lz_dbuf *b = new_buffer(device, nbytes);
     if (!b)
         return LZ_EMEM;
-    lz_status s = lz_mem_alloc(device, nbytes, &b->data, &b->capacity);
+    lz_status s = get(device, nbytes, &b->data, &b->capacity);
     if (s != LZ_OK)
         lz_dbuf_recycle(b);
     else
         *out = b;
     return s;
+}
+
+lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out)
+{
+    return buffer_of(lz_mem_alloc, device, nbytes, out);
 }
 
 static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
@@ -165,6 +171,14 @@ static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
     *out = NULL;
     LZ_TRY(get_device(device, &d));
     return lz_cpu_alloc(device, nbytes, out);
+}
+
+static lz_status zeros(int device, size_t nbytes, lz_dbuf **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    return buffer_of(lz_mem_zeros, device, nbytes, out);
 }
 
 static void free_buffer(lz_dbuf *b)
@@ -284,6 +298,7 @@ const lz_backend lz_backend_cpu = {
     .device_info = device_info,
     .key = key,
     .alloc = alloc,
+    .zeros = zeros,
     .free = free_buffer,
     .wrap = wrap,
     .copy_in = lz_dbuf_host_in,

@@ -163,7 +163,8 @@ static lz_status no_memory(int device, size_t nbytes, uint64_t limit)
                    device, nbytes, used);
 }
 
-lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity)
+/* *clean: nothing was written to the block yet. */
+static lz_status hand_out(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
 {
     *out = NULL;
     if (device < 0 || device >= LZ_MEM_DEVICES)
@@ -190,7 +191,23 @@ lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity)
     pthread_mutex_unlock(&lock);
     *out = p;
     *capacity = size;
+    *clean = !reused && size >= cut_from;
     return s;
+}
+
+lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity)
+{
+    bool clean;
+    return hand_out(device, nbytes, out, capacity, &clean);
+}
+
+lz_status lz_mem_zeros(int device, size_t nbytes, void **out, size_t *capacity)
+{
+    bool clean;
+    LZ_TRY(hand_out(device, nbytes, out, capacity, &clean));
+    if (!clean)
+        memset(*out, 0, nbytes);
+    return LZ_OK;
 }
 
 void lz_mem_free(int device, void *p, size_t capacity)

@@ -9,11 +9,11 @@
 
 enum { LZ_SLAB_PAGE = 4096, LZ_HUGE_PAGE = 2 << 20, LZ_SLAB_BYTES = 64 << 20 };
 
-/* n <= LZ_SLAB_BYTES. Content undefined. NULL: the system gives nothing. */
+/* n <= LZ_SLAB_BYTES. All bytes are 0. NULL: the system gives nothing. */
 void *lz_slab_cut(size_t n);
 /* what lz_slab_cut gave, whole */
 void lz_slab_give(void *p, size_t n);
-/* n bytes at a multiple of a huge page, of huge pages where the system has them; munmap gives them back. NULL: the system has none. */
+/* n bytes at a multiple of a huge page, of huge pages where the system has them, all 0; munmap gives them back. NULL: the system has none. */
 void *lz_map_huge(size_t n);
 
 typedef struct lz_slab_stats {

@@ -28,6 +28,9 @@ typedef struct lz_tensor lz_tensor;
  * LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data,
                                   const lz_site *site);
+/* As lz_from_host of as many zeros, which nobody has to make or copy: values of their own, such as an optimizer starts from, not a part
+ * of the program as those of lz_zeros are. Errors: LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
+LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else
  * copies at once. `release(user)` is called exactly once when Lazuli needs the memory no longer,
  * also on error. The memory must not change meanwhile. */
@@ -56,6 +59,7 @@ LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *sit
 /* Macros over an array take any number of commas, so that a compound literal may stand there:
  * lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
 #define lz_from_host(...) lz_from_host_at(__VA_ARGS__, LZ_SITE)
+#define lz_from_zeros(dtype, shape) lz_from_zeros_at((dtype), (shape), LZ_SITE)
 #define lz_from_borrowed(...) lz_from_borrowed_at(__VA_ARGS__, LZ_SITE)
 #define lz_full(dtype, shape, value) lz_full_at((dtype), (shape), (value), LZ_SITE)
 #define lz_zeros(dtype, shape) lz_zeros_at((dtype), (shape), LZ_SITE)

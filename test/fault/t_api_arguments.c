@@ -403,6 +403,7 @@ START_TEST(a04_sizes)
         lz_tensor *state = lz_ones(LZ_U64, LZ_SHAPE(2));
         lz_tensor *t[] = {lz_from_host_at(LZ_F32, s, some, &here),
                           lz_from_borrowed_at(LZ_F32, s, some, NULL, NULL, &here),
+                          lz_from_zeros_at(LZ_F32, s, &here),
                           lz_full_at(LZ_F32, s, 1, &here),
                           lz_zeros_at(LZ_F32, s, &here),
                           lz_ones_at(LZ_F32, s, &here),

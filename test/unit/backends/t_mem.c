@@ -123,6 +123,28 @@ START_TEST(blocks_share_huge_pages)
 }
 END_TEST
 
+START_TEST(zeros)
+{
+    lz_mem_stats before, s;
+    void *p;
+    size_t c;
+    lz_mem_get_stats(0, &before);
+    for (int i = 0; i < NSIZES; i++, lz_mem_trim())
+        for (int again = 0; again < 2; again++) { /* untouched memory, then a block that was used */
+            ck_assert_int_eq(lz_mem_zeros(0, sizes[i], &p, &c), LZ_OK);
+            size_t other = 0;
+            for (size_t j = 0; j < sizes[i]; j++)
+                other += ((unsigned char *)p)[j] != 0;
+            ck_assert_uint_eq(other, 0);
+            memset(p, 0xff, c);
+            lz_mem_free(0, p, c);
+        }
+    lz_mem_get_stats(0, &s);
+    ck_assert_uint_eq(s.reuses - before.reuses, NSIZES);
+    ck_assert_int_eq(lz_mem_zeros(-1, 1, &p, &c), LZ_EINVAL);
+}
+END_TEST
+
 START_TEST(cap)
 {
     lz_mem_stats s;
@@ -218,6 +240,7 @@ int main(void)
     tcase_add_test(t, blocks);
     tcase_add_test(t, waiting_is_bounded);
     tcase_add_test(t, blocks_share_huge_pages);
+    tcase_add_test(t, zeros);
     tcase_add_test(t, cap);
     tcase_add_test(t, heap_failure);
     tcase_add_test(t, threads);

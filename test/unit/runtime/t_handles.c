@@ -255,6 +255,8 @@ START_TEST(absurd_shapes_are_refused_before_memory)
     BAD(lz_zeros(LZ_U8, LZ_SHAPE(half, half)), LZ_ERANGE, ""); /* the product is exactly 2^64 */
     BAD(lz_from_host(LZ_F32, LZ_SHAPE(big), &before), LZ_ERANGE, "");
     BAD(lz_zeros((lz_dtype)99, LZ_SHAPE(2)), LZ_EDTYPE, "");
+    BAD(lz_from_zeros(LZ_F32, LZ_SHAPE(big)), LZ_ERANGE, "lz_from_zeros");
+    BAD(lz_from_zeros((lz_dtype)99, LZ_SHAPE(2)), LZ_EDTYPE, "lz_from_zeros");
     BAD(lz_arange(LZ_F32, 0, 1e300, 1), LZ_ERANGE, "");
     BAD(lz_rand(LZ_F32, LZ_SHAPE(half, half)), LZ_ERANGE, "");
     BAD(lz_reshape(lz_ones(LZ_F32, LZ_SHAPE(6)), LZ_SHAPE(4, -1)), LZ_ESHAPE, "");

@@ -303,6 +303,41 @@ START_TEST(borrowed_memory_is_released_once)
 }
 END_TEST
 
+/* Zeros of their own: of every size though memory is used again, nothing is sent, and a step that changes them is the step that changes
+ * other values. */
+START_TEST(zeros_are_data)
+{
+    enum { MOST = 3 << 20 };
+    static const int64_t sizes[] = {0, 1, 100, 30000, MOST / 4};
+    static float v[MOST / 4];
+    OK(lz_scope_begin());
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        int64_t n = sizes[i / 2];
+        int64_t sent = rt_metric("OutboundData");
+        lz_tensor *z = lz_from_zeros(LZ_F32, LZ_SHAPE(n));
+        OK(lz_status_of(z));
+        ck_assert_int_eq(rt_metric("OutboundData"), sent);
+        memset(v, 0xff, sizeof v);
+        OK(lz_to_host(z, v, sizeof v));
+        for (int64_t k = 0; k < n; k++)
+            ck_assert(v[k] == 0 && !signbit(v[k]));
+        OK(lz_release(z));
+        lz_tensor *used = lz_add_scalar(lz_from_zeros(LZ_F32, LZ_SHAPE(n)), 1);
+        OK(lz_mark_step(.wait = true)); /* what the next ones lie in is no longer 0 */
+        OK(lz_release(used));
+    }
+    lz_tensor *s = lz_from_zeros(LZ_BOOL, LZ_SCALAR), *x = lz_from_zeros(LZ_F32, LZ_SHAPE(2));
+    ck_assert_double_eq(lz_item(s), 0);
+    lz_tensor *y = lz_from_host(LZ_F32, LZ_SHAPE(2), one_two);
+    char a[64], b[64];
+    lz_tensor *xs = lz_exp(x), *ys = lz_exp(y);
+    ck_assert_uint_gt(lz_graph_hash(&xs, 1, a, sizeof a), 0);
+    ck_assert_uint_gt(lz_graph_hash(&ys, 1, b, sizeof b), 0);
+    ck_assert_str_eq(a, b);
+    OK(lz_scope_end());
+}
+END_TEST
+
 /* ---- long and wide graphs, no steps, many shapes ---- */
 
 START_TEST(a_million_nodes_need_no_stack)
@@ -457,6 +492,7 @@ int main(void)
         add(t, random_updates_match_plain_arrays);
         add(t, numbers_never_recompile);
         add(t, borrowed_memory_is_released_once);
+        add(t, zeros_are_data);
         add(t, empty_tensors_go_through);
         add(t, devices_do_not_mix);
         if (d == 1)
