@@ -1,5 +1,5 @@
 /* math_f64.h - between the files of the f64 functions for targets that have no C library
- * (math_f64.c, math_f64_trig.c).
+ * (math_f64*.c, math_dd.c).
  * Scalars only. Threads: an em belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_MATH_F64_H
 #define LZ_BACKENDS_LLVM_MATH_F64_H
@@ -40,6 +40,31 @@ Val m64_acosh(em *e, const Val *a);
 Val m64_atanh(em *e, const Val *a);
 Val m64_erfc(em *e, const Val *a);
 
+/* math_f64_special.c: 2 ulp */
+Val m64_lgamma(em *e, const Val *a);
+Val m64_digamma(em *e, const Val *a);
+Val m64_polygamma(em *e, const Val *a);
+Val m64_zeta(em *e, const Val *a);
+Val m64_erf_inv(em *e, const Val *a);
+Val m64_bessel_i1e(em *e, const Val *a);
+
 Val m64_exp_of(em *e, Val hi, Val lo); /* exp(hi + lo); lo may be NULL */
 Val m64_erfc_scaled(em *e, Val x);     /* exp(x^2) erfc(x), 0.84 <= x <= 6 */
+
+/* math_dd.c: relative errors below 2^-95 where nothing is said. */
+dd dd_of(Val x, Val zero);
+dd dd_const(em *e, double hi, double lo);
+dd dd_ratio(em *e, double num, double den); /* a constant */
+dd dd_select(em *e, Val which, dd a, dd b);
+dd dd_sum(em *e, Val a, Val b); /* exact, of any order */
+dd dd_neg(em *e, dd a);
+dd dd_add(em *e, dd a, dd b);
+dd dd_mul(em *e, dd a, dd b);
+dd dd_mul1(em *e, dd a, Val b);
+dd dd_div(em *e, dd a, dd b);
+dd dd_times(em *e, dd a, double power_of_two);
+dd dd_exp(em *e, dd x, Val *n);    /* times 2^*n; |x| beyond 2600 is taken for that */
+Val dd_scaled(em *e, dd a, Val n); /* a 2^n, |n| <= 4000, nearly rounded once */
+dd dd_log(em *e, dd x);            /* x > 0, denormal or not */
+void dd_circle(em *e, Val x, dd *sine, dd *cosine); /* of pi x; cosine may be NULL */
 #endif

@@ -2,7 +2,6 @@
  * processor, thread by thread. Besides: arguments that were not given away stay as they are; donated ones and a program from its bytes give
  * the same bits. */
 #include "backends/backend.h"
-#include "ir/eval.h"
 #include "support/diff.h"
 #include "support/mock.h"
 #include <stdio.h>
@@ -98,15 +97,6 @@ static bool from_bytes(lz_exec *x, const lz_func *f, lz_literal *const *args, co
     return ok;
 }
 
-/* A function of f64 that this device does not have yet (docs/cuda.md): said so, and nothing else. */
-static bool not_there(const lz_func *f, lz_literal *const *args, lz_diff_result *r)
-{
-    if (lz_error_get()->status != LZ_EUNSUPPORTED ||
-        !strstr(lz_error_get()->message, "is not there on this device"))
-        return false;
-    return lz_ref_run(f, args, r->got) == LZ_OK;
-}
-
 static bool by_cuda(const lz_func *f, lz_literal *const *args, const bool *donate,
                     lz_diff_result *r)
 {
@@ -117,7 +107,7 @@ static bool by_cuda(const lz_func *f, lz_literal *const *args, const bool *donat
         cuda = lz_backend_get("cuda");
     }
     if (cuda->init() != LZ_OK || cuda->compile(0, f, &o, &x) != LZ_OK)
-        return not_there(f, args, r) || lz_diff_failed("compile", r);
+        return lz_diff_failed("compile", r);
     bool ok = run(x, f, args, NULL, r->got, r) && from_bytes(x, f, args, donate, r);
     cuda->exec_free(x);
     return ok;

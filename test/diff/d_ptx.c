@@ -133,11 +133,6 @@ static int generate(const collection *c, const arch *a, const char *path)
             lz_buf_free(&text);
         }
         lz_status s = lz_llvm_compile(c->kernels.data[i], &t, &ptx, NULL, NULL);
-        if (s == LZ_EUNSUPPORTED &&
-            strstr(lz_error_get()->message, "is not there on this device")) {
-            lz_buf_free(&ptx); /* docs/cuda.md */
-            continue;
-        }
         if (s != LZ_OK) {
             printf("%s: %s\n", a->name, lz_error_get()->message);
             return 1;
