@@ -260,10 +260,23 @@ static Ev complex_extremum(em *e, Ev a, Ev b, bool max)
     return lz_ev_select(e, AND(na, nb), both, lz_ev_select(e, SEL(nb, na, OR(na, less)), a, b));
 }
 
+/* VRANGEPS orders zeros, and gives the other operand for a NaN: a sum is one where either is. What LLVM makes of llvm.maximum is twice as
+ * many instructions, each waiting for the one before. */
+static Val extremum_512(em *e, Val x, Val y, bool max)
+{
+    enum { MIN = 4, MAX = 5, NO_SAE = 4 };
+    Val in[6] = {x, y, em_c32(e, max ? MAX : MIN), x, em_ci(e->i16, -1), em_c32(e, NO_SAE)};
+    Val r = em_intr(e, "llvm.x86.avx512.mask.range.ps.512", NULL, 0, in, 6);
+    return SEL(FCMP(UNO, x, y), FADD(x, y), r);
+}
+
 static Val extremum(em *e, const lz_ew *w, Val x, Val y, bool max)
 {
     if (w->in[0] == LZ_BOOL)
         return max ? OR(x, y) : AND(x, y);
+    if (e->avx512 && w->in[0] == LZ_F32 && em_lanes(x) == 16 && !LLVMIsConstant(x) &&
+        !LLVMIsConstant(y))
+        return extremum_512(e, x, y, max);
     if (is_f(w))
         return em_intr2(e, max ? "llvm.maximum" : "llvm.minimum", x, y);
     bool sgn = lz_dtype_is_signed(w->in[0]);

@@ -2,52 +2,15 @@
  *
  * A block is a few points of the last outer loop. For a block, stage by stage: the sums of a product
  * are made in register tiles (dot_micro.c) from the block's left factor and a right factor that was
- * packed once for all points that share it; the stages between the products run point by point, over
- * rows that are still in the cache. A unit is some blocks of one point of the other outer loops.
+ * packed once for all points that share it, unless it lies so; the stages between the products run over
+ * rows that are still in the cache, a few points at a time and of these each up to its next reduction, so
+ * that the points hide each other's latencies. A unit is some blocks of one point of the other outer loops.
  * A row takes the memory of one it is made from when nothing reads that one afterwards.
  * Sums run over k in order, and a point's rows do not depend on its block, so results do not depend
  * on the division into units.   Threads: belongs to one thread. */
-#include "backends/llvm/dot.h"
+#include "backends/llvm/rows.h"
 #include "lower/loop_impl.h"
 #include <string.h>
-
-enum {
-    BLOCK = 24,     /* points; three tiles */
-    SLACK = DOT_MR, /* rows a tile writes beyond the block */
-    UNITS = 8,      /* for threads to share */
-    ROW_PAD = 16,   /* elements between rows, which would share sets of the cache otherwise */
-    SAVED = 32
-};
-
-/* A stage that keeps its sums. */
-typedef struct product {
-    dot g;
-    lz_kernel view; /* as a product by itself: the loop of the sums is its last outer one */
-    lz_stage stage;
-    const lz_sop *left; /* the row its left factor is, or NULL: it is packed */
-    bool alike;         /* the tiles of an earlier product do */
-    Val a, a_stride;    /* left factors of the block, and the bytes between them */
-    Val pack_a, c, c_stride;
-} product;
-
-typedef struct rows {
-    em *e;
-    const lz_kernel *k;
-    kern c;                                 /* all stages but the products */
-    product *p[LZ_STAGE_MAX];               /* by stage; NULL: no product */
-    uint8_t slot[LZ_STAGE_MAX][LZ_ROW_MAX]; /* memory of each row */
-    unsigned nslot;
-    const lz_sz *extent[LZ_STAGE_MAX * LZ_ROW_MAX]; /* by slot: of its rows */
-    unsigned es[LZ_STAGE_MAX * LZ_ROW_MAX];         /* bytes of an element */
-    unsigned pad[LZ_STAGE_MAX * LZ_ROW_MAX];        /* elements between rows, at least */
-    Val base[LZ_STAGE_MAX * LZ_ROW_MAX], stride[LZ_STAGE_MAX * LZ_ROW_MAX];
-    Ty saved_type[LZ_STAGE_MAX][SAVED];
-    Val saved
-        [LZ_STAGE_MAX]
-        [SAVED]; /* accumulators of a block's points that later products part from their readers */
-    Val batch, M, RU; /* points of the other loops, of the last one; units of one of the former */
-    lz_arena arena;
-} rows;
 
 /* ---- rows in memory ---- */
 
@@ -163,6 +126,26 @@ static void make_view(product *p, const lz_kernel *k, uint32_t s)
     p->left = a->kind == LZ_S_ROW ? a : NULL;
 }
 
+/* Whether all that stage t does is to store the sums of stage s, row by row. */
+static bool stores_row(const lz_kernel *k, uint32_t t, uint32_t s, lz_dtype d)
+{
+    const lz_stage *st = &k->stages[t];
+    if (st->ninner != 1 || st->nsop != 1 || st->sops[0].kind != LZ_S_ROW ||
+        (uint32_t)st->sops[0].a != s || st->nstore != 1 || st->nred || st->nrow)
+        return false;
+    const lz_access *a = &st->stores[0].at;
+    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->nouter], 1) &&
+           k->buf[a->buf].dtype == d;
+}
+
+static bool is_plain(const product *p, int32_t sop)
+{
+    const lz_sop *x = &p->stage.sops[sop];
+    const lz_access *a = x->kind == LZ_S_LOAD ? &p->stage.accs[x->a] : NULL;
+    return a && a->ndyn == 0 && a->guard < 0 && x->dtype == p->g.d &&
+           p->view.buf[a->buf].dtype == p->g.d && kern_sz_is(a->stride[p->g.n], 1);
+}
+
 /* Few calls, and few reads of B, for each row: a head of 64 elements is one panel. */
 static void choose_tile(dot *g)
 {
@@ -201,6 +184,10 @@ static lz_status plan_product(rows *r, uint32_t s)
     if (!p->left)
         LZ_TRY(dot_choose_vectors(g, &g->a, d->a_sop, g->kd, g->kd, &along_k));
     choose_tile(g);
+    p->b_place = along_n && is_plain(p, d->b_sop);
+    bool alone = s + 2 == r->k->nstage || (s + 2 < r->k->nstage && r->k->stages[s + 2].keeps);
+    if (alone && stores_row(r->k, s + 1, s, g->d) && !read_after(r->k, s + 1, s, 0))
+        p->results = s + 1;
     for (uint32_t t = 0; t < s && !p->alike; t++) {
         const product *q = r->p[t];
         p->alike = q && q->g.d == g->d && q->g.mr == g->mr && q->g.nv == g->nv &&
@@ -291,21 +278,6 @@ static void emit_sizes(rows *r)
 
 /* ---- a block ---- */
 
-/* The next block's rows of what a left factor is made of. */
-static void fetch_next_rows(product *p)
-{
-    dot *g = &p->g;
-    em *e = g->e;
-    for (uint32_t i = 0; i < p->stage.nacc; i++) {
-        lz_sz m = p->stage.accs[i].stride[g->m];
-        if (!kern_sz_is(m, 0) && kern_sz_is(p->stage.accs[i].stride[g->kd], 1))
-            em_prefetch(e,
-                        em_at(e, g->a.st[0].ptr[POS_POINT][i],
-                              MUL(kern_size(&g->a, m), em_c64(e, BLOCK)), g->es),
-                        false, 3);
-    }
-}
-
 /* Vectors lo.. of a left factor at `dst`, u at a time. */
 static void pack_vectors(product *p, Val dst, Val lo, Val hi, unsigned u, bool masked)
 {
@@ -320,7 +292,6 @@ static void pack_vectors(product *p, Val dst, Val lo, Val hi, unsigned u, bool m
         x.mask[0] = em_tail_mask(e, SUB(hi, l.i), g->L);
     f->iidx[0] = l.i;
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
-    fetch_next_rows(p);
     kern_eval(f, 0, POS_POINT, &x);
     for (unsigned v = 0; v < u; v++)
         em_store(e, kern_vector(f, 0, sop, v).v,
@@ -346,13 +317,37 @@ static void pack_left(rows *r, product *p, Val r0, Val n)
     em_loop_end(e, &li, NULL);
 }
 
+/* Where the sums of the points r0.. go: to the results at once, where that is all there is to do and tiles are full. */
+static void place_sums(rows *r, uint32_t s, Val r0, Val n, Val *args)
+{
+    em *e = r->e;
+    product *p = r->p[s];
+    dot *g = &p->g;
+    unsigned out = r->slot[s][0];
+    args[MICRO_C] = r->base[out];
+    args[MICRO_C_STRIDE] = r->stride[out];
+    p->stored = em_ci(e->i1, 0);
+    if (!p->results)
+        return;
+    Val none = em_c64(e, 0), part = em_c64(e, (int64_t)g->nv_small * g->L);
+    p->stored = AND(ICMP(EQ, LLVMBuildURem(e->b, g->N, part, ""), none),
+                    ICMP(EQ, LLVMBuildURem(e->b, n, em_c64(e, g->mr), ""), none));
+    kern *f = &r->c;
+    f->oidx[g->m] = r0;
+    f->iidx[0] = none;
+    kern_advance(f, p->results, POS_ROW, POS_POINT, 1u << g->m);
+    lz_sz stride = r->k->stages[p->results].stores[0].at.stride[g->m];
+    args[MICRO_C] = SEL(p->stored, f->st[p->results].ptr[POS_POINT][0], args[MICRO_C]);
+    args[MICRO_C_STRIDE] =
+        SEL(p->stored, MUL(kern_size(f, stride), em_c64(e, g->es)), args[MICRO_C_STRIDE]);
+}
+
 /* The sums of n points: tiles of each panel. */
 static void run_product(rows *r, uint32_t s, Val r0, Val n)
 {
     em *e = r->e;
     product *p = r->p[s];
     dot *g = &p->g;
-    unsigned out = r->slot[s][0];
     Val args[MICRO_ARGS], a = p->pack_a, a_stride = p->a_stride;
     if (p->left) {
         unsigned in = r->slot[p->left->a][p->left->b];
@@ -361,16 +356,19 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
     } else {
         pack_left(r, p, r0, n);
     }
+    place_sums(r, s, r0, n, args);
+    Val c = args[MICRO_C];
     dot_panels w;
     dot_panels_begin(g, em_c64(e, 0), g->V, &w);
     args[MICRO_A] = a;
     args[MICRO_A_STRIDE] = a_stride;
     args[MICRO_ROWS] = n;
     args[MICRO_B] = dot_panel_at(g, em_c64(e, 0), w.v, g->K);
+    if (p->b_place)
+        args[MICRO_B] = SEL(p->placed, p->b, args[MICRO_B]);
     args[MICRO_B_STRIDE] = MUL(w.nv, em_c64(e, (int64_t)g->L * g->es));
     args[MICRO_KC] = g->K;
-    args[MICRO_C] = em_at(e, r->base[out], w.v, (int64_t)g->L * g->es);
-    args[MICRO_C_STRIDE] = r->stride[out];
+    args[MICRO_C] = em_at(e, c, w.v, (int64_t)g->L * g->es);
     args[MICRO_COLS] = em_c64(e, INT32_MAX);
     args[MICRO_OLD_STRIDE] = em_c64(e, 0);
     args[MICRO_OLD] = args[MICRO_KEEP] = args[MICRO_NEXT] = LLVMConstNull(e->ptr);
@@ -390,7 +388,16 @@ static bool read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t fr
     return false;
 }
 
-/* Point i of a block takes what it left before the last product, or leaves what is read behind the next one. */
+/* Stages from s on that a point goes through at once: up to a product, or to a reduction, whose latency the next points hide. */
+static uint32_t run_end(const rows *r, uint32_t s)
+{
+    while (s < r->k->nstage && !r->p[s])
+        if (r->k->stages[s++].nred)
+            break;
+    return s;
+}
+
+/* Point i of a block takes what it left in runs before, or leaves what is read in runs behind. */
 static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from, bool take)
 {
     em *e = r->e;
@@ -407,14 +414,16 @@ static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from
         }
 }
 
-/* Stages first..last-1, which are no products, point by point. */
-static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
+/* Stages first..last-1, which are no products, of points lo..hi-1 of a block. */
+static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val lo, Val hi)
 {
     em *e = r->e;
     em_loop l;
     kctx one = {.u = 1};
-    em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, 1), 0, NULL);
-    r->c.oidx[r->k->nouter - 1] = ADD(r0, l.i);
+    em_loop_begin(e, &l, lo, hi, em_c64(e, 1), 0, NULL);
+    Val point = r->c.oidx[r->k->nouter - 1] = ADD(r0, l.i);
+    if (first == r->fetching)
+        rows_fetch_next(r, point);
     for (uint32_t s = 0; s < last; s++)
         for (uint32_t j = 0; j < rows_of(&r->k->stages[s]); j++) {
             unsigned x = r->slot[s][j];
@@ -424,6 +433,22 @@ static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
     for (uint32_t s = first; s < last; s++)
         kern_stage(&r->c, s, &one);
     pass_on(r, l.i, first, last, last, false);
+    em_loop_end(e, &l, NULL);
+}
+
+/* Stages first..last-1, which are no products, of the block's points. */
+static void run_between(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
+{
+    em *e = r->e;
+    em_loop l;
+    if (first && last == first + 1 && r->p[first - 1] && r->p[first - 1]->results == first)
+        n = SEL(r->p[first - 1]->stored, em_c64(e, 0), n);
+    em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, SIDE), 0, NULL);
+    Val hi = em_intr2(e, "llvm.smin", ADD(l.i, em_c64(e, SIDE)), n);
+    for (uint32_t s = first, end; s < last; s = end) {
+        end = run_end(r, s);
+        run_points(r, s, end, r0, l.i, hi);
+    }
     em_loop_end(e, &l, NULL);
 }
 
@@ -437,24 +462,54 @@ static void run_block(rows *r, Val r0, Val n)
         }
         while (s < r->k->nstage && !r->p[s])
             s++;
-        run_points(r, first, s, r0, n);
+        run_between(r, first, s, r0, n);
     }
 }
 
 /* ---- the loops ---- */
 
 /* Indices of the loops before the last one: of point i of them. */
-static void split_batch(rows *r, Val i)
+static void split_index(rows *r, Val i, Val *idx)
 {
     em *e = r->e;
     for (uint32_t d = r->k->nouter - 1; d-- > 0;) {
         Val n = kern_size(&r->c, r->k->outer[d]), q = LLVMBuildUDiv(e->b, i, n, "");
-        r->c.oidx[d] = d ? SUB(i, MUL(q, n)) : i;
+        idx[d] = d ? SUB(i, MUL(q, n)) : i;
         i = q;
     }
+}
+
+static void split_batch(rows *r, Val i)
+{
+    em *e = r->e;
+    Val after = ADD(i, em_c64(e, 1));
+    split_index(r, i, r->c.oidx);
+    split_index(r, after, r->next);
+    r->more = ICMP(SLT, after, r->batch);
     for (uint32_t s = 0; s < r->k->nstage; s++)
         if (r->p[s])
             memcpy(r->p[s]->g.c.oidx, r->c.oidx, sizeof r->c.oidx);
+}
+
+/* The right factor for a point of the other loops, which is a new one: packed, unless it lies as one panel would. */
+static void lay_right(rows *r, product *p, Val fresh)
+{
+    em *e = r->e;
+    dot *g = &p->g;
+    if (p->b_place) {
+        uint32_t i = (uint32_t)p->stage.sops[p->view.dot.b_sop].a;
+        dot_share_indices(g, &g->b);
+        kern_advance(&g->b, 0, POS_TOP, POS_ROW, dot_fixed_loops(g));
+        p->b = g->b.st[0].ptr[POS_ROW][i];
+        p->placed = AND(ICMP(EQ, kern_size(&g->b, p->stage.accs[i].stride[g->kd]), g->N),
+                        OR(ICMP(EQ, g->N, em_c64(e, (int64_t)g->nv * g->L)),
+                           ICMP(EQ, g->N, em_c64(e, (int64_t)g->nv_small * g->L))));
+        fresh = AND(fresh, NOT(p->placed));
+    }
+    em_if f;
+    em_if_begin(e, &f, fresh);
+    dot_pack_panels(g, em_c64(e, 0), g->V, em_c64(e, 0), g->K);
+    em_if_end(e, &f, 0, NULL, NULL, NULL);
 }
 
 static void run_unit(rows *r, Val u, Val prev)
@@ -463,12 +518,9 @@ static void run_unit(rows *r, Val u, Val prev)
     kctx one = {.u = 1};
     Val b = LLVMBuildUDiv(e->b, u, r->RU, ""), part = SUB(u, MUL(b, r->RU));
     split_batch(r, b);
-    em_if fresh;
-    em_if_begin(e, &fresh, ICMP(NE, b, prev));
     for (uint32_t s = 0; s < r->k->nstage; s++)
         if (r->p[s])
-            dot_pack_panels(&r->p[s]->g, em_c64(e, 0), r->p[s]->g.V, em_c64(e, 0), r->p[s]->g.K);
-    em_if_end(e, &fresh, 0, NULL, NULL, NULL);
+            lay_right(r, r->p[s], ICMP(NE, b, prev));
     for (uint32_t s = 0; s < r->k->nstage; s++)
         if (!r->p[s]) {
             kern_addresses(&r->c, s, POS_ROW);
@@ -502,14 +554,12 @@ static void enter(rows *r)
     }
 }
 
-/* Memory for what one point leaves for a later stage behind a product. */
+/* Memory for what one point leaves for a later run of stages. */
 static void make_saved(rows *r)
 {
     em *e = r->e;
     for (uint32_t s = 0; s < r->k->nstage; s++) {
-        uint32_t a = 0, next = s;
-        while (next < r->k->nstage && !r->p[next])
-            next++;
+        uint32_t a = 0, next = run_end(r, s);
         for (uint32_t i = 0; i < r->k->stages[s].nred && !r->p[s]; i++)
             for (uint32_t j = 0; j < r->k->stages[s].reds[i].nacc; j++, a++)
                 if (a < SAVED && read_later(r->k, s, a, next)) {
@@ -552,6 +602,8 @@ lz_status lz_kern_rows(em *e, const lz_kernel *k)
     for (uint32_t i = 0; i < k->nstage && s == LZ_OK; i++)
         if (k->stages[i].keeps)
             s = plan_product(r, i);
+    while (r->fetching < k->nstage && (r->p[r->fetching] || !k->stages[r->fetching].nred))
+        r->fetching++;
     if (s == LZ_OK) {
         assign_slots(r);
         emit_sizes(r);

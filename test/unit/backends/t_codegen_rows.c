@@ -182,6 +182,118 @@ START_TEST(other_sizes)
 }
 END_TEST
 
+/* Attention of heads of $H, whose values lie in rows $S apart: where one panel is a head, and the results are the sums. */
+static const char heads[] = "kernel \"heads\" vec(inner) {\n"
+                            "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 read\n"
+                            "  buf 3: f32 write\n"
+                            "  outer [2, $R]\n"
+                            "  stage 0 inner [$C, 24] keep {\n"
+                            "    %0: f32 = load 0 = 0[0 + 2400 i0 + 24 i1 + 1 i3]\n"
+                            "    %1: f32 = load 1 = 1[0 + 2400 i0 + 24 i2 + 1 i3]\n"
+                            "    %2: f32 = multiply %0, %1\n"
+                            "    %3: f32 = const 0x0\n"
+                            "    reduce add f32 %2 init %3\n"
+                            "  }\n"
+                            "  stage 1 inner [$C] {\n"
+                            "    %0: f32 = row 0.0\n"
+                            "    %1: f32 = const 0xff800000\n"
+                            "    reduce maximum f32 %0 init %1\n"
+                            "  }\n"
+                            "  stage 2 inner [$C] {\n"
+                            "    %0: f32 = row 0.0\n"
+                            "    %1: f32 = red 1.0\n"
+                            "    %2: f32 = subtract %0, %1\n"
+                            "    %3: f32 = exponential %2\n"
+                            "    row %3\n"
+                            "  }\n"
+                            "  stage 3 inner [$H, $C] keep {\n"
+                            "    %0: f32 = row 2.0\n"
+                            "    %1: f32 = load 0 = 2[0 + 9600 i0 + 1 i2 + $S i3]\n"
+                            "    %2: f32 = multiply %0, %1\n"
+                            "    %3: f32 = const 0x0\n"
+                            "    reduce add f32 %2 init %3\n"
+                            "  }\n"
+                            "  stage 4 inner [$H] {\n"
+                            "    %0: f32 = row 3.0\n"
+                            "    store 3[0 + 9600 i0 + 96 i1 + 1 i2] = %0\n"
+                            "  }\n}\n";
+
+static lz_kernel *heads_new(int64_t m, int64_t n, int64_t size, int64_t stride)
+{
+    char num[4][8];
+    int64_t v[4] = {m, n, size, stride};
+    for (int i = 0; i < 4; i++)
+        snprintf(num[i], sizeof num[i], "%d", (int)v[i]);
+    char *t = filled(heads, "RCHS", (const char *const[]){num[0], num[1], num[2], num[3]});
+    lz_kernel *k = NULL;
+    ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s\n%s", lz_error_get()->message, t);
+    free(t);
+    return k;
+}
+
+START_TEST(heads_of_one_panel)
+{
+    static const int64_t total[] = {4800, 4800, 19200, 19200},
+                         size[] = {8, 16, 24, 32, 48, 64, 63, 96};
+    for (int i = 0; i < 8 * (lz_test_small() ? 1 : 4); i++) {
+        int64_t h = size[i & 7], m = sizes[rnd64() % NS], n = sizes[rnd64() % NS];
+        check(heads_new(_i & 1 ? 48 : m, n, h, _i & 2 ? 96 : h), total, i & 8, 2e-4);
+    }
+}
+END_TEST
+
+/* Bytes of scratch memory that a call leaves as they were. */
+static int64_t left_alone(int64_t size, int64_t stride)
+{
+    lz_kernel *k = heads_new(48, 100, size, stride);
+    guarded g[4];
+    void *p[4];
+    static const int64_t total[] = {4800, 4800, 19200, 19200};
+    for (int i = 0; i < 4; i++) {
+        g[i] = guarded_new((size_t)total[i] * 4, 0);
+        fill(LZ_F32, p[i] = g[i].p, total[i], false);
+    }
+    jit j = jit_new(k);
+    int64_t n = j.scratch(k->args), same = 0;
+    unsigned char *scratch = aligned_alloc(64, (size_t)(n + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(scratch);
+    memset(scratch, 0xa5, (size_t)n);
+    j.run(p, k->args, 0, j.grid(k->args), scratch);
+    for (int64_t i = 0; i < n; i++)
+        same += scratch[i] == 0xa5;
+    free(scratch);
+    jit_free(&j);
+    for (int i = 0; i < 4; i++)
+        guarded_free(&g[i]);
+    lz_kernel_free(k);
+    return same;
+}
+
+/* Values that lie as they would be packed are not copied. */
+START_TEST(nothing_is_copied_twice)
+{
+    lz_target t;
+    must(lz_target_host(&t));
+    int64_t size = t.vector_bytes; /* elements: four vectors */
+    ck_assert_int_gt(left_alone(size, size), left_alone(size, 96) + size * 100 * 4 * 9 / 10);
+}
+END_TEST
+
+/* What the next head needs is fetched into the cache of the second level while this one is computed. */
+START_TEST(heads_are_fetched_ahead)
+{
+    lz_kernel *k = heads_new(48, 100, 64, 64);
+    jit j = jit_new(k);
+    const char *s = lz_buf_str(&j.ll);
+    int n = 0;
+    for (const char *at = s; (at = strstr(at, "call void @llvm.prefetch.p0(")); at++)
+        n += strstr(at, "i32 0, i32 2, i32 1)") < strchr(at, '\n');
+    ck_assert_int_eq(n, 3); /* queries, keys, values */
+    jit_free(&j);
+    lz_kernel_free(k);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_rows");
@@ -190,6 +302,9 @@ int main(void)
     tcase_add_loop_test(t, attention, 0, 4);
     tcase_add_loop_test(t, layouts, 0, 8);
     tcase_add_test(t, other_sizes);
+    tcase_add_loop_test(t, heads_of_one_panel, 0, 4);
+    tcase_add_test(t, nothing_is_copied_twice);
+    tcase_add_test(t, heads_are_fetched_ahead);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
