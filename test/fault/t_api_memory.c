@@ -409,7 +409,7 @@ START_TEST(cold)
     ck_assert(f && fscanf(f, "%lld", &total) == 1);
     fclose(f);
     ck_assert_int_gt(total, 10);
-    int64_t tries = getenv("LZ_TEST_QUICK") ? c->cold / 5 : c->cold;
+    int64_t tries = lz_test_quick_alone() ? c->cold / 5 : c->cold;
     int64_t stride = total / tries + 1;
     for (int64_t n = 1; n <= total; n += n < tries / 4 ? 1 : stride)
         in_process(c, n, fail_cold);
@@ -453,7 +453,7 @@ static void fail_warm(const scenario *c, int64_t most)
 
 START_TEST(warm)
 {
-    in_process(&scenarios[_i], getenv("LZ_TEST_QUICK") ? 150 : 3000, fail_warm);
+    in_process(&scenarios[_i], lz_test_quick_alone() ? 150 : 3000, fail_warm);
 }
 END_TEST
 
