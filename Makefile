@@ -15,6 +15,7 @@ SOVERSION := 0
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+OBJCOPY ?= objcopy
 
 ifeq ($(filter $(MODE),release debug asan tsan),)
 $(error MODE=$(MODE): choose release, debug, asan or tsan)
@@ -95,7 +96,7 @@ $(BUILD)/$(1).list: FORCE
 $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 	$$(call say,AR,$$@)
 	@rm -f $$@
-	$(Q)ar rcs $$@ $$(OBJ_$(1))
+	$(Q)$(AR) rcs $$@ $$(OBJ_$(1))
 $(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(1)) $(BUILD)/flags
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
@@ -133,9 +134,9 @@ $(SHARED): $(ALL_LIBS) abi/lazuli.map
 $(STATIC): $(ALL_LIBS)
 	$(call say,AR,$@)
 	@rm -f $@
-	$(Q)ld -r -o $(BUILD)/lazuli.o $(LIB_OBJS)
-	$(Q)objcopy --localize-hidden $(BUILD)/lazuli.o
-	$(Q)ar rcs $@ $(BUILD)/lazuli.o
+	$(Q)$(LD) -r -o $(BUILD)/lazuli.o $(LIB_OBJS)
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/lazuli.o
+	$(Q)$(AR) rcs $@ $(BUILD)/lazuli.o
 
 # ---- the command, examples, benches ----
 TOOL := $(BUILD)/lazuli
@@ -194,7 +195,7 @@ $(SUPPORT_OBJS): INTERNAL += -Itest
 $(SUPPORT_LIB): $(SUPPORT_OBJS)
 	$(call say,AR,$@)
 	@rm -f $@
-	$(Q)ar rcs $@ $(SUPPORT_OBJS)
+	$(Q)$(AR) rcs $@ $(SUPPORT_OBJS)
 
 # test/diff, test/conform, test/fault: the whole library with its internals, and test/support
 WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LINKFLAGS) $(CHECK_LIBS) $(LDLIBS)

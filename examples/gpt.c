@@ -178,7 +178,7 @@ static int draw(const float *scores, double temperature, uint64_t r)
 {
     double w[BYTES], top = -INFINITY, sum = 0;
     for (int i = 0; i < BYTES; i++)
-        top = fmax(top, scores[i]);
+        top = scores[i] > top ? scores[i] : top;
     for (int i = 0; i < BYTES; i++)
         sum += w[i] = exp((scores[i] - top) / fmax(temperature, 1e-3));
     double at = (double)(r >> 11) * 0x1p-53 * sum;

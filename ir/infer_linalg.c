@@ -67,7 +67,7 @@ static lz_status give(lz_infer *c, uint32_t k, lz_dtype d, int64_t rows, int64_t
 lz_status lz_infer_lu(lz_infer *c)
 {
     lz_shape s;
-    int64_t m, n;
+    int64_t m = 0, n = 0;
     LZ_TRY(matrix_of(c, &s, &m, &n));
     LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, n));
     LZ_TRY(give(c, 1, LZ_I32, m < n ? m : n, -1));

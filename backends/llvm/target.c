@@ -13,6 +13,11 @@
 #include <cpuid.h>
 #endif
 
+static lz_once once = LZ_ONCE_INIT;
+
+/* Per processor family: read_machine, what is read once; host_has, a feature; host_target, all but the caches. */
+#if defined(__x86_64__)
+
 /* One ISA feature: name, where cpuid reports it, the x86-64 level it belongs to (5: none), what of
  * the state the system must save. */
 enum { LEAF_1C, LEAF_7B, LEAF_7C, LEAF_7D, LEAF_71A, LEAF_X1C, LEAF_COUNT };
@@ -48,11 +53,9 @@ typedef struct machine {
     char cpu[64];
 } machine;
 static machine host;
-static lz_once once = LZ_ONCE_INIT;
 
 /* ---- cpuid ---- */
 
-#if defined(__x86_64__)
 static int os_state(unsigned leaf1c)
 {
     if (!(leaf1c >> 27 & 1)) /* osxsave */
@@ -120,10 +123,10 @@ static const char *intel_name(unsigned model, bool bf16, bool vnni)
     }
 }
 
-static bool host_has(const char *name)
+static bool host_has(const char *name, size_t n)
 {
     for (int i = 0; i < NFEATURE; i++)
-        if (strcmp(features[i].name, name) == 0)
+        if (strlen(features[i].name) == n && memcmp(features[i].name, name, n) == 0)
             return host.has[i];
     return false;
 }
@@ -146,7 +149,8 @@ static void read_name(void)
     if (strcmp(vendor, "AuthenticAMD") == 0)
         name = amd_name(family, model);
     else if (strcmp(vendor, "GenuineIntel") == 0 && family == 6)
-        name = intel_name(model, host_has("avx512bf16"), host_has("avx512vnni"));
+        name = intel_name(model, host_has("avx512bf16", sizeof "avx512bf16" - 1),
+                          host_has("avx512vnni", sizeof "avx512vnni" - 1));
     snprintf(host.cpu, sizeof host.cpu, "%s", name);
 }
 
@@ -169,8 +173,97 @@ static void read_machine(void)
         host.has[i] = (r[features[i].leaf] >> features[i].bit & 1) && os >= features[i].os;
     read_name();
 }
-#else
+static void write_features(lz_target *t, int level)
+{
+    size_t n = 0;
+    for (int i = 0; i < NFEATURE; i++) {
+        bool on = level ? features[i].level <= level : host.has[i];
+        n += (size_t)snprintf(t->features + n, sizeof t->features - n, "%s%c%s", i ? "," : "",
+                              on ? '+' : '-', features[i].name);
+    }
+}
+
+static bool target_has(const lz_target *t, const char *name)
+{
+    char want[32];
+    snprintf(want, sizeof want, "+%s", name);
+    size_t n = strlen(want);
+    for (const char *p = t->features; (p = strstr(p, want)) != NULL; p += n)
+        if (p[n] == ',' || p[n] == 0)
+            return true;
+    return false;
+}
+
+static lz_status wanted_level(int *level)
+{
+    const char *s = lz_cfg_str(LZ_OPT_CPU_ISA);
+    *level = 0;
+    if (!*s || strcmp(s, "native") == 0)
+        return LZ_OK;
+    if (strncmp(s, "x86-64-v", 8) != 0 || s[8] < '2' || s[8] > '4' || s[9])
+        return LZ_FAIL(LZ_EINVAL,
+                       "LAZULI_CPU=%s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4", s);
+    *level = s[8] - '0';
+    for (int i = 0; i < NFEATURE; i++)
+        if (features[i].level <= *level && !host.has[i])
+            return LZ_FAIL(LZ_EINVAL, "LAZULI_CPU=%s: this machine has no %s", s, features[i].name);
+    return LZ_OK;
+}
+
+static lz_status host_target(lz_target *out)
+{
+    int level;
+    LZ_TRY(wanted_level(&level));
+    snprintf(out->triple, sizeof out->triple, "x86_64-unknown-linux-gnu");
+    if (level)
+        snprintf(out->cpu, sizeof out->cpu, "x86-64-v%d", level);
+    else
+        snprintf(out->cpu, sizeof out->cpu, "%s", host.cpu);
+    write_features(out, level);
+    bool zmm = target_has(out, "avx512f") && target_has(out, "avx512bw") &&
+               target_has(out, "avx512dq") && target_has(out, "avx512vl");
+    bool ymm = target_has(out, "avx2") && target_has(out, "fma") && target_has(out, "f16c");
+    out->vector_bytes = zmm ? 64 : ymm ? 32 : 16;
+    return LZ_OK;
+}
+
+#elif defined(__aarch64__)
+
 static void read_machine(void) {}
+
+static bool host_has(const char *name, size_t n)
+{
+    return n == 4 && memcmp(name, "neon", 4) == 0;
+}
+
+static lz_status host_target(lz_target *out)
+{
+    const char *s = lz_cfg_str(LZ_OPT_CPU_ISA);
+    if (*s && strcmp(s, "native") != 0)
+        return LZ_FAIL(LZ_EINVAL, "LAZULI_CPU=%s: this processor has native alone", s);
+    snprintf(out->triple, sizeof out->triple, "aarch64-unknown-linux-gnu");
+    snprintf(out->features, sizeof out->features, "+neon");
+    out->vector_bytes = 16;
+    return LZ_OK;
+}
+
+#else
+
+static void read_machine(void) {}
+
+static bool host_has(const char *name, size_t n)
+{
+    (void)name;
+    (void)n;
+    return false;
+}
+
+static lz_status host_target(lz_target *out)
+{
+    (void)out;
+    return LZ_FAIL(LZ_EUNAVAILABLE, "no code generation for this processor");
+}
+
 #endif
 
 /* ---- caches ---- */
@@ -215,71 +308,13 @@ static void read_caches(lz_target *t)
 
 /* ---- the target ---- */
 
-static void write_features(lz_target *t, int level)
-{
-    size_t n = 0;
-    for (int i = 0; i < NFEATURE; i++) {
-        bool on = level ? features[i].level <= level : host.has[i];
-        n += (size_t)snprintf(t->features + n, sizeof t->features - n, "%s%c%s", i ? "," : "",
-                              on ? '+' : '-', features[i].name);
-    }
-}
-
-static bool target_has(const lz_target *t, const char *name)
-{
-    char want[32];
-    snprintf(want, sizeof want, "+%s", name);
-    size_t n = strlen(want);
-    for (const char *p = t->features; (p = strstr(p, want)) != NULL; p += n)
-        if (p[n] == ',' || p[n] == 0)
-            return true;
-    return false;
-}
-
-static lz_status wanted_level(int *level)
-{
-    const char *s = lz_cfg_str(LZ_OPT_CPU_ISA);
-    *level = 0;
-    if (!*s || strcmp(s, "native") == 0)
-        return LZ_OK;
-    if (strncmp(s, "x86-64-v", 8) != 0 || s[8] < '2' || s[8] > '4' || s[9])
-        return LZ_FAIL(LZ_EINVAL,
-                       "LAZULI_CPU=%s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4", s);
-    *level = s[8] - '0';
-    for (int i = 0; i < NFEATURE; i++)
-        if (features[i].level <= *level && !host.has[i])
-            return LZ_FAIL(LZ_EINVAL, "LAZULI_CPU=%s: this machine has no %s", s, features[i].name);
-    return LZ_OK;
-}
-
 lz_status lz_target_host(lz_target *out)
 {
     memset(out, 0, sizeof *out);
     lz_once_run(&once, read_machine);
     read_caches(out);
     LZ_TRY(lz_forms_configured(out));
-#if defined(__x86_64__)
-    int level;
-    LZ_TRY(wanted_level(&level));
-    snprintf(out->triple, sizeof out->triple, "x86_64-unknown-linux-gnu");
-    if (level)
-        snprintf(out->cpu, sizeof out->cpu, "x86-64-v%d", level);
-    else
-        snprintf(out->cpu, sizeof out->cpu, "%s", host.cpu);
-    write_features(out, level);
-    bool zmm = target_has(out, "avx512f") && target_has(out, "avx512bw") &&
-               target_has(out, "avx512dq") && target_has(out, "avx512vl");
-    bool ymm = target_has(out, "avx2") && target_has(out, "fma") && target_has(out, "f16c");
-    out->vector_bytes = zmm ? 64 : ymm ? 32 : 16;
-    return LZ_OK;
-#elif defined(__aarch64__)
-    snprintf(out->triple, sizeof out->triple, "aarch64-unknown-linux-gnu");
-    snprintf(out->features, sizeof out->features, "+neon");
-    out->vector_bytes = 16;
-    return LZ_OK;
-#else
-    return LZ_FAIL(LZ_EUNAVAILABLE, "no code generation for this processor");
-#endif
+    return host_target(out);
 }
 
 /* Whether one name of a feature string asks for nothing of the processor. */
@@ -306,24 +341,12 @@ static bool is_tuning(const char *s, size_t n)
     return false;
 }
 
-static bool host_runs(const char *s, size_t n)
-{
-#if defined(__aarch64__)
-    if (n == 4 && memcmp(s, "neon", 4) == 0)
-        return true;
-#endif
-    for (int i = 0; i < NFEATURE; i++)
-        if (strlen(features[i].name) == n && memcmp(features[i].name, s, n) == 0)
-            return host.has[i];
-    return is_tuning(s, n);
-}
-
 bool lz_target_runs(const char *wanted)
 {
     lz_once_run(&once, read_machine);
     for (const char *p = wanted; *p;) {
         size_t n = strcspn(p, ",");
-        if (n > 1 && p[0] == '+' && !host_runs(p + 1, n - 1))
+        if (n > 1 && p[0] == '+' && !host_has(p + 1, n - 1) && !is_tuning(p + 1, n - 1))
             return false;
         p += n;
         p += *p == ',';
