@@ -40,8 +40,8 @@ static reflection reflect(const lz_mats *t, lz_val column, lz_val r, int64_t m)
     lz_val tail =
         lz_build_select(f, lz_mat_where(t, 1, LZ_CMP_GT, r, m, 1), column, lz_mat_zeros(t, m, 1));
     lz_val alpha = lz_mat_window(t, column, r, zero, 1, 1);
-    lz_val most = lz_build_ew2(f, LZ_OP_MAXIMUM, lz_mat_abs(t, alpha),
-                               lz_mat_reduce(t, LZ_OP_MAXIMUM, lz_mat_abs(t, tail), 1, 1));
+    lz_val longest = lz_mat_reduce(t, LZ_OP_MAXIMUM, lz_mat_abs(t, tail), 1, 1);
+    lz_val most = lz_build_ew2(f, LZ_OP_MAXIMUM, lz_mat_abs(t, alpha), longest);
     lz_val scale = lz_build_select(f, lz_build_compare(f, LZ_CMP_GT, most, nought), most,
                                    lz_mat_number(t, 1, 1, 1));
     lz_val head = lz_mat_over(t, alpha, scale), part = lz_mat_real(t, head);
@@ -49,7 +49,7 @@ static reflection reflect(const lz_mats *t, lz_val column, lz_val r, int64_t m)
     lz_val norm = lz_build_ew1(f, LZ_OP_SQRT, lz_mat_add(t, left, square(t, head)));
     norm = lz_build_select(f, lz_build_compare(f, LZ_CMP_LT, part, nought), norm,
                            lz_build_ew1(f, LZ_OP_NEGATE, norm));
-    lz_val none = lz_build_compare(f, LZ_CMP_EQ, left, nought);
+    lz_val none = lz_build_compare(f, LZ_CMP_EQ, longest, nought); /* squares may be 0 before */
     if (lz_dtype_is_complex(t->d))
         none =
             lz_build_ew2(f, LZ_OP_AND, none,

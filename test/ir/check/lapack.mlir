@@ -5,6 +5,7 @@
 // check-next: getrf_generic: 6 checks
 // check-next: geqrf_older: 8 checks
 // check-next: geqrf_complex: 3 checks
+// check-next: geqrf_tiny: 2 checks
 // check-next: syevd_older: 6 checks
 // check-next: gesdd_older: 5 checks
 // check-next: potrf_older: 4 checks
@@ -75,6 +76,14 @@ func.func @geqrf_complex() {
   check.expect_almost_eq_const %0#0, dense<[[(-5.0, 0.0)]]> : tensor<1x1xcomplex<f64>>
   check.expect_almost_eq_const %0#1, dense<[(1.6, 0.8)]> : tensor<1xcomplex<f64>>
   check.expect_almost_eq_const %1, dense<[[(-0.6, -0.8)]]> : tensor<1x1xcomplex<f64>>
+  func.return
+}
+// what is reflected counts, however small: its square is 0
+func.func @geqrf_tiny() {
+  %a = stablehlo.constant dense<[[1.0], [1.0e-30]]> : tensor<2x1xf32>
+  %0:2 = stablehlo.custom_call @lapack_sgeqrf_ffi(%a) {mhlo.backend_config = {}} : (tensor<2x1xf32>) -> (tensor<2x1xf32>, tensor<1xf32>)
+  check.expect_eq_const %0#0, dense<[[-1.0], [5.0e-31]]> : tensor<2x1xf32>
+  check.expect_eq_const %0#1, dense<2.0> : tensor<1xf32>
   func.return
 }
 // only one triangle is read
