@@ -126,8 +126,7 @@ static void let_go(const mover *m, const lz_literal *a, const lz_literal *b, lz_
     }
 }
 
-/* Results of a decomposition: of a matrix that is not finite, or whose squares are not, anything; singular vectors have a sign that nothing
- * says, and those beyond the singular values are any basis. */
+/* Results of a decomposition: of a matrix that is not finite, or whose squares are not, anything. */
 static void let_go_all(const mover *m, const lz_literal *a, lz_literal **out)
 {
     int64_t each = extent(a->type, 1) * extent(a->type, 2);
@@ -145,22 +144,51 @@ static void let_go_all(const mover *m, const lz_literal *a, lz_literal **out)
                 set(out[k], b * n + e, (lz_cx){v, v});
         }
     }
-    for (uint32_t k = 0; k < m->s->nresult && m->s->op == LZ_OP_SVD; k += 2) {
-        int64_t cols = extent(out[k]->type, 1), rows = extent(out[k]->type, 2);
-        int64_t values = extent(out[1]->type, 1);
-        for (int64_t c = 0; c < out[k]->type->nelem / (rows ? rows : 1); c++) {
-            double sign = c % cols >= values || m->move(m->ctx) < 0 ? -1 : 1;
-            double turn = lz_dtype_is_complex(m->wide) ? INFINITY : 1; /* a phase: anything */
-            for (int64_t i = 0; i < rows; i++) {
-                int64_t e = (c / cols * rows + i) * cols + c % cols;
-                lz_cx v = get(out[k], e);
-                if (sign < 0)
-                    set(out[k], e, (lz_cx){-v.re * turn, -v.im * turn});
-                if (c % cols >= values)
-                    set(out[k], e, (lz_cx){m->move(m->ctx) < 0 ? 0 : NAN, 0});
+}
+
+/* Column c of a matrix of x times `by`, or anything. */
+static void turn_column(const mover *m, lz_literal *x, int64_t batch, int64_t c, double by,
+                        bool free)
+{
+    int64_t cols = extent(x->type, 1), rows = extent(x->type, 2);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t e = (batch * rows + i) * cols + c;
+        lz_cx v = get(x, e);
+        set(x, e, free ? (lz_cx){m->move(m->ctx) < 0 ? 0 : NAN, 0} : (lz_cx){v.re * by, v.im * by});
+    }
+}
+
+/* Singular vectors have a sign that nothing says, the same for both of a pair unless its value may be 0 (complex ones a phase: anything), and
+ * those beyond the singular values are any basis. */
+static void let_go_vectors(const mover *m, lz_literal **out)
+{
+    int64_t values = extent(out[1]->type, 1);
+    for (int64_t b = 0; values && b < out[1]->type->nelem / values; b++)
+        for (int64_t c = 0; c < extent(out[0]->type, 1) || c < extent(out[2]->type, 1); c++) {
+            double s = c < values ? (double)get(out[1], b * values + c).re : 0, sign = 1;
+            bool pair = s > 8 * m->eps * (double)get(out[1], b * values).re;
+            for (uint32_t k = 0; k < 3; k += 2) {
+                if (c >= extent(out[k]->type, 1))
+                    continue;
+                if (k == 0 || !pair)
+                    sign = m->move(m->ctx) < 0 ? -1 : 1;
+                bool phase = lz_dtype_is_complex(m->wide) && sign < 0;
+                turn_column(m, out[k], b, c, phase ? -INFINITY : sign, c >= values);
             }
         }
-    }
+}
+
+/* Reflections and rotations are multiplied, each with its own rounding: what they make is off by some roundoffs also where the matrix hardly
+ * matters, as it does when it is nearly triangular or diagonal (Higham, 19.3: the computed q is not the exact one of a matrix nearby, but near that). */
+static lz_cx rounded(const mover *m, lz_cx v)
+{
+    bool multiplied = m->s->op == LZ_OP_QR || m->s->op == LZ_OP_GEQRF || m->s->op == LZ_OP_SVD;
+    double by = multiplied ? m->eps * (double)lz_cx_abs(v) : 0;
+    if (by == 0 || !isfinite(by))
+        return v;
+    v.re += m->move(m->ctx) * by;
+    v.im += lz_dtype_is_complex(m->wide) ? m->move(m->ctx) * by : 0;
+    return v;
 }
 
 lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal **out,
@@ -189,7 +217,7 @@ lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal 
     int steps = lz_dtype_size(d) == 2;
     for (uint32_t k = 0; st == LZ_OK && k < s->nresult; k++)
         for (int64_t i = 0; i < r[k]->type->nelem; i++) {
-            set(out[k], i, get(r[k], i));
+            set(out[k], i, rounded(&m, get(r[k], i)));
             if (steps)
                 lz_test_set_bits(out[k], i,
                                  lz_test_step(d, lz_test_get_bits(out[k], i), lround(move(ctx))));
@@ -198,6 +226,8 @@ lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal 
         let_go(&m, opnd[0], opnd[1], out[0]);
     else if (st == LZ_OK && s->op != LZ_OP_CHOLESKY)
         let_go_all(&m, opnd[0], out);
+    if (st == LZ_OK && s->op == LZ_OP_SVD)
+        let_go_vectors(&m, out);
     lz_literal_release(x[0]);
     lz_literal_release(x[1]);
     for (int k = 0; k < 3; k++)

@@ -92,9 +92,22 @@ lz_val gen_build(gen *g, lz_op op, const void *attr, const lz_val *opnd, uint32_
 
 /* ---- values ---- */
 
+/* Singular vectors have a sign that nothing says, so what is computed of them has: only gen_ops.c's product of both has not. */
+static bool has_free_sign(const gen *g, lz_val v, int depth)
+{
+    const lz_inst *in = &g->f->insts[v];
+    if (in->sig->op == LZ_OP_RESULT && lz_inst_op(&g->f->insts[in->opnd[0]]) == LZ_OP_SVD)
+        return LZ_ATTR(index, in->sig->attr)->index != 1;
+    bool yes = false;
+    for (uint32_t k = 0; k < in->sig->nopnd && depth && lz_op_get(in->sig->op)->cls == LZ_CLASS_EW;
+         k++)
+        yes |= has_free_sign(g, in->opnd[k], depth - 1);
+    return yes;
+}
+
 static bool readable(const gen *g, lz_val v)
 {
-    return g->f->insts[v].sig->nresult == 1;
+    return g->f->insts[v].sig->nresult == 1 && !has_free_sign(g, v, 4);
 }
 
 static lz_val param(gen *g, lz_dtype d, const lz_shape *s)
@@ -214,14 +227,6 @@ static void add_params(gen *g)
     }
 }
 
-/* Of matrices that other operations computed, often of less than full rank, such results may be any basis, and what is computed from them
- * anything: these rows have cases of their own only. */
-bool lz_gen_only_in_rows(lz_op op)
-{
-    const lz_op_info *info = lz_op_get(op);
-    return info->cls == LZ_CLASS_LINALG && info->flags & LZ_F_MULTI;
-}
-
 static lz_op random_op(gen *g)
 {
     static const int8_t weight[] = {
@@ -234,8 +239,7 @@ static lz_op random_op(gen *g)
         lz_op op = (lz_op)RND(1, LZ_OP_COUNT - 1);
         lz_op_class c = lz_op_get(op)->cls;
         /* one op stands alone in some classes, 50 share another: even them out */
-        if (!(g->o.classes >> c & 1) || lz_gen_only_in_rows(op) ||
-            (c == LZ_CLASS_EW && CHANCE(60)) || !CHANCE(weight[c]))
+        if (!(g->o.classes >> c & 1) || (c == LZ_CLASS_EW && CHANCE(60)) || !CHANCE(weight[c]))
             continue;
         return op;
     }

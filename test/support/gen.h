@@ -19,8 +19,6 @@ typedef struct lz_gen_options {
 } lz_gen_options;
 /* NULL with the error recorded. `o` NULL: the defaults. Owned by the caller (lz_func_free). */
 lz_func *lz_gen_random(uint64_t seed, const lz_gen_options *o);
-/* Not in random functions, only in the cases of its own row. */
-bool lz_gen_only_in_rows(lz_op op);
 
 /* A chain of what networks are made of, on shapes up to some thousand elements. */
 lz_func *lz_gen_net(uint64_t seed);

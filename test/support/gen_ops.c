@@ -631,6 +631,70 @@ static bool *flag_of(lz_attr_any *at)
     return lz_attr_fields(&at->head, f) > 0 ? f[0].flag : NULL;
 }
 
+/* 1 off the diagonal and 0 on it, or 0 and about 4 n, 8 n, .., no whole numbers: repeated to s. */
+static lz_val pattern(gen *g, lz_dtype d, const lz_shape *s, bool diagonal)
+{
+    int64_t n = s->dims[s->rank - 1];
+    lz_shape m = {.rank = 2, .dims = {n, n}};
+    const lz_type *t = lz_type_get(d, &m);
+    lz_literal *l = t ? lz_literal_new(t) : NULL;
+    for (int64_t i = 0; l && i < n * n; i++)
+        lz_elem_set_f64(d, l->data, i,
+                        i / n != i % n ? !diagonal
+                        : diagonal     ? (double)(4 * n * (i % n + 1)) + 0.3
+                                       : 0);
+    lz_val v = l ? lz_build_const(g->f, l) : LZ_NOVAL;
+    lz_literal_release(l);
+    const lz_ints last = {.n = 2, .v = {s->rank - 2, s->rank - 1}};
+    return v == LZ_NOVAL ? v : lz_build_broadcast(g->f, v, &last, s);
+}
+
+/* Square matrices whose decomposition is no matter of rounding: the diagonal is larger than the rest of its row and column, so rows stay where they
+ * are, and singular values lie apart. Off the diagonal are numbers between 0.5 and 1.5, so that there is something to reflect, which decides signs. */
+static lz_val well_conditioned(gen *g, lz_dtype d, const lz_shape *s)
+{
+    lz_dtype part = lz_dtype_part(d);
+    lz_val x = gen_make(g, d, s), p[2];
+    if (x == LZ_NOVAL)
+        return x;
+    for (int k = 0; k < 2; k++) {
+        p[k] = part == d ? x : lz_build_ew1(g->f, k ? LZ_OP_IMAG : LZ_OP_REAL, x);
+        p[k] = lz_build_ew1(g->f, LZ_OP_LOGISTIC, p[k]);
+        p[k] = lz_build_ew2(g->f, LZ_OP_ADD, p[k], lz_build_splat(g->f, gen_type(g, p[k]), 0.5));
+        p[k] = lz_build_ew2(g->f, LZ_OP_MULTIPLY, p[k], pattern(g, part, s, false));
+        if (k == 0)
+            p[k] = lz_build_ew2(g->f, LZ_OP_ADD, p[k], pattern(g, part, s, true));
+    }
+    return part == d ? p[0] : lz_build_ew2(g->f, LZ_OP_COMPLEX, p[0], p[1]);
+}
+
+/* u diag(s) v^H. */
+static lz_val put_together(gen *g, lz_val u)
+{
+    lz_val svd = g->f->insts[u].opnd[0], s = lz_build_result(g->f, svd, 1),
+           v = lz_build_result(g->f, svd, 2);
+    const lz_type *t = gen_type(g, u);
+    lz_attr_dot at = {.kind = LZ_ATTR_dot};
+    lz_ints dims = {.n = 0};
+    for (int d = 0; d < t->shape.rank; d++)
+        if (d != t->shape.rank - 2)
+            dims.v[dims.n++] = d;
+    for (int d = 0; d + 2 < t->shape.rank; d++)
+        at.lhs_batching_dimensions.v[at.lhs_batching_dimensions.n++] = d;
+    at.rhs_batching_dimensions = at.lhs_batching_dimensions;
+    at.lhs_contracting_dimensions = at.rhs_contracting_dimensions =
+        (lz_ints){.n = 1, .v = {t->shape.rank - 1}};
+    if (lz_dtype_is_complex(t->dtype)) {
+        lz_val zero = lz_build_splat(g->f, gen_type(g, s), 0);
+        s = lz_build_ew2(g->f, LZ_OP_COMPLEX, s, zero);
+        v = lz_build_ew2(g->f, LZ_OP_COMPLEX, lz_build_ew1(g->f, LZ_OP_REAL, v),
+                         lz_build_ew1(g->f, LZ_OP_NEGATE, lz_build_ew1(g->f, LZ_OP_IMAG, v)));
+    }
+    lz_val scaled = lz_build_broadcast(g->f, s, &dims, &t->shape);
+    lz_val opnd[2] = {lz_build_ew2(g->f, LZ_OP_MULTIPLY, u, scaled), v};
+    return gen_build(g, LZ_OP_DOT_GENERAL, &at, opnd, 2);
+}
+
 /* Matrices as operand 0, square ones where they must be: the dtype and the batch of a value there is, or of the case. */
 static lz_val op_linalg(gen *g, lz_op op)
 {
@@ -639,7 +703,8 @@ static lz_val op_linalg(gen *g, lz_op op)
     if (d == LZ_DTYPE_NONE)
         return LZ_NOVAL;
     lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 2), b;
-    bool square = op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE;
+    bool decomposed = lz_op_get(op)->flags & LZ_F_MULTI && !g->pure;
+    bool square = op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE || decomposed;
     if (s.rank < 2)
         return LZ_NOVAL;
     int rank = s.rank;
@@ -650,12 +715,13 @@ static lz_val op_linalg(gen *g, lz_op op)
         s.dims[i] = s.dims[i] > 20 ? 20 : s.dims[i];
     lz_attr_any at;
     lz_attr_init(&at, lz_op_get(op)->attr);
-    lz_val opnd[2] = {gen_make(g, d, &s)};
+    lz_val opnd[2] = {decomposed ? well_conditioned(g, d, &s) : gen_make(g, d, &s)};
     if (op != LZ_OP_TRIANGULAR_SOLVE) {
         bool *flag = flag_of(&at);
         if (flag)
             *flag = CHANCE(50);
-        return gen_build(g, op, &at, opnd, 1);
+        lz_val r = gen_build(g, op, &at, opnd, 1);
+        return r != LZ_NOVAL && op == LZ_OP_SVD && decomposed ? put_together(g, r) : r;
     }
     at.as_triangular_solve = (lz_attr_triangular_solve){.kind = LZ_ATTR_triangular_solve,
                                                         .left_side = CHANCE(50),
