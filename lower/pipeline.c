@@ -7,6 +7,7 @@ _Thread_local uint64_t lz_work;
 
 const char *const lz_pipeline[] = {
     "prune",    /* first: no pass should look at what nobody needs */
+    "join",     /* before control makes loops that are alike carry different values */
     "control",  /* before the others look at what a known branch does */
     "windows",  /* before expand, which looks after the scattered sums it leaves */
     "expand",   /* before simplify, which cleans up what it leaves */
