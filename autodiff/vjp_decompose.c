@@ -2,12 +2,13 @@
  * LU: de Hoog et al., The derivatives of the LU decomposition (2021). QR: Roberts and Roberts, QR and LQ decomposition matrix backpropagation
  * algorithms for square, wide, and deep matrices (2020). SVD: Townsend, Differentiating the singular value decomposition (2016). Of complex
  * numbers, a loss must not depend on what the operation leaves open: the phases of singular vectors. */
-#include "autodiff/vjp.h"
+#include "autodiff/vjp_region.h"
 #include "base/status.h"
 #include <lazuli/complex_ops.h>
 #include <lazuli/index_ops.h>
 #include <lazuli/ops.h>
 #include <lazuli/shape_ops.h>
+#include <lazuli/tensor.h>
 
 static lz_tensor *mm(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
 {
@@ -125,15 +126,53 @@ static lz_tensor *of_qr(const lz_vjp *v, lz_tensor *q, lz_tensor *r, lz_tensor *
     return solve(v, r, x, false, false);
 }
 
+/* exp(-i / 64) of n rows (dim -2) or columns (dim -1), in d. */
+static lz_tensor *falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim)
+{
+    lz_shape s = dim == -1 ? LZ_SHAPE(1, n) : LZ_SHAPE(n, 1);
+    lz_tensor *i = lz_iota_at(lz_dtype_part(d), s, dim == -1 ? 1 : 0, v->site);
+    return lz_to_at(lz_exp_at(lz_mul_scalar_at(i, -1.0 / 64, v->site), v->site), d, v->site);
+}
+
+/* The further columns of a complete q, of the first ones: q = I - V T V^H, so I - q1 = V (T V1^H) is a product of a unit lower and an upper
+ * triangle, and the others are I - (I - q1) V1^-H V2^H, where V1 is the square on top of V2 (Ballard et al., Reconstructing Householder vectors from tall-
+ * skinny QR, 2014). Nothing in V is larger than 1, so elimination need not exchange rows; that each row counts a little less than the one above it
+ * sees to it where there is an equal. */
+static lz_status complete_qr(const lz_vjp *v, lz_tensor **out)
+{
+    lz_dtype d = v->sig->opnd[0]->dtype;
+    int64_t m, n, k;
+    sizes(v, &m, &n, &k);
+    lz_tensor *r, *q = lz_hlo_qr_at(v->opnd[0], false, &r, v->site), *down = falling(v, d, n, -2),
+                  *right = falling(v, d, n, -1), *all = lz_eye_at(d, m, m, v->site);
+    lz_tensor *w = sub(v, cut(v, all, -1, 0, n), q);
+    lz_tensor *lu =
+        lz_hlo_lu_at(lz_mul_at(cut(v, w, -2, 0, n), down, v->site), NULL, NULL, v->site);
+    lz_tensor *low = lz_mul_at(tril(v, lu, -1), lz_div_at(right, down, v->site), v->site),
+              *up = lz_div_at(triu(v, lu, 0), down, v->site);
+    lz_tensor *x = solve(v, up, adj(v, cut(v, w, -2, n, m)), true, false);
+    x = solve(v, add(v, low, lz_eye_at(d, n, n, v->site)), x, true, true);
+    out[0] = beside(v, q, sub(v, cut(v, all, -1, n, m), mm(v, w, x)), -1);
+    lz_shape rest = lz_shape_of(r);
+    rest.dims[rest.rank - 2] = m - n;
+    out[1] = beside(v, r, lz_zeros_at(d, rest, v->site), -2);
+    return LZ_OK;
+}
+
 lz_status lz_vjp_qr(const lz_vjp *v)
 {
     lz_tensor *r, *gq = v->grad_out[0], *gr = v->grad_out[1];
     int64_t m, n, k;
     sizes(v, &m, &n, &k);
     bool complete = LZ_ATTR(qr, v->sig->attr)->complete;
-    if (complete && m > n)
-        return LZ_FAIL(LZ_EGRAD, "lazuli.qr: a complete q has no gradient where there are more "
-                                 "rows than columns");
+    if (v->sig->opnd[0]->nelem == 0)
+        return LZ_OK;
+    if (complete && m > n && gq)
+        return lz_v_composed(v, complete_qr);
+    if (complete && m > n) { /* the other rows of r are 0 */
+        complete = false;
+        gr = cut(v, gr, -2, 0, n);
+    }
     lz_tensor *q = lz_hlo_qr_at(v->opnd[0], complete, &r, v->site);
     if (n <= m) {
         v->grad_in[0] = of_qr(v, q, r, gq, gr);

@@ -8,8 +8,8 @@
  * nothing is looked at, so a matrix that is not positive definite gives NaN and a singular one
  * infinities or NaN instead of an error.
  * Gradients, also second ones, exist where mathematics gives them: not of singular matrices, of
- * equal singular values or eigenvalues (through vectors), of the further columns of a complete q or
- * a full u or v. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL,
+ * equal singular values or eigenvalues (through vectors), of the further columns of a
+ * full u or v. That of the further columns of a complete q is of those LAPACK makes. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL,
  * LZ_EMEM. Source: Golub and Van Loan, Matrix Computations; docs/semantics.md says what is open. */
 #ifndef LAZULI_DECOMPOSITIONS_H
 #define LAZULI_DECOMPOSITIONS_H

@@ -104,6 +104,13 @@ static lz_tensor *f_power(lz_tensor **x)
     return lz_linalg_matrix_power(safe(x[0]), -3);
 }
 
+static lz_tensor *f_complete_r(lz_tensor **x)
+{
+    lz_tensor *r;
+    (void)lz_linalg_qr(x[0], "complete", &r);
+    return r;
+}
+
 static const gcase cases[] = {
     {"lu", f_lu, 1, {S(3, 3)}, -2, 2, true},
     {"lu batch", f_lu, 1, {S(2, 2, 2)}, -2, 2, true},
@@ -118,6 +125,10 @@ static const gcase cases[] = {
     {"qr wide", f_qr, 1, {S(2, 3)}, -2, 2, true},
     {"q wide", f_q, 1, {S(2, 3)}, -2, 2, true},
     {"r", f_r, 1, {S(2, 3, 2)}, -2, 2, true},
+    {"q complete", f_q, 1, {S(4, 2)}, -2, 2, true},
+    {"q complete batch", f_q, 1, {S(2, 3, 1)}, -2, 2, true},
+    {"q complete, deep", f_q, 1, {S(5, 3)}, -2, 2, true},
+    {"r complete", f_complete_r, 1, {S(4, 2)}, -2, 2, true},
     {"svdvals", f_svdvals, 1, {S(3, 2)}, -2, 2, true},
     {"svd", f_svd, 1, {S(3, 3)}, -2, 2, true},
     {"svd tall", f_svd, 1, {S(4, 2)}, -2, 2, true},
