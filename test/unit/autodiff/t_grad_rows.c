@@ -39,7 +39,7 @@ static bool is_wide(lz_dtype d)
 
 /* Whose rule is not the slope: rounding to fewer bits passes gradients rounded; a reshape that does nothing is lz_detach in a region; bits are
  * no numbers, what only passes make has no rule, a program's own rule is the program's, and
- * the neighbour of a number has no gradient, as in JAX. */
+ * the neighbour of a number is a step of rounding, whose gradient the table says is 0 (as in JAX), where differences see the slope of 1. */
 static bool has_other_rule(const lz_sig *s)
 {
     const lz_attr *a = s->attr;
