@@ -8,9 +8,10 @@
  * nothing is looked at, so a matrix that is not positive definite gives NaN and a singular one
  * infinities or NaN instead of an error.
  * Gradients, also second ones, exist where mathematics gives them: not of singular matrices, of
- * equal singular values or eigenvalues (through vectors), of the further columns of a
- * full u or v. That of the further columns of a complete q is of those LAPACK makes. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL,
- * LZ_EMEM. Source: Golub and Van Loan, Matrix Computations; docs/semantics.md says what is open. */
+ * equal singular values or eigenvalues (through vectors), of the further columns of a full u or v.
+ * Those of a complete q are LAPACK's, and so is their gradient. Errors of all, as an error tensor:
+ * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_EMEM. Source: Golub and Van Loan, Matrix
+ * Computations; docs/semantics.md says what is open. */
 #ifndef LAZULI_DECOMPOSITIONS_H
 #define LAZULI_DECOMPOSITIONS_H
 #include <lazuli/hlo.h>
