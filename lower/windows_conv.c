@@ -5,6 +5,9 @@
  * Windows longer than the result is large (a gradient by the kernel: images and pixels are summed, input features are the rows) keep the
  * features outside and the batch inside: input [feature, spatial, batch], kernel [feature, window, output feature], which are the orders the other
  * two convolutions of a layer use for the same values.
+ * Few features that fill no vectors, of many images, have the images in the lanes: input [feature, spatial, batch], kernel [output feature,
+ * feature, window], result [output feature, spatial, batch]; and where images are summed (the gradient by the kernel), both factors in that
+ * order, the sums along the lanes.
  * A dilated input (a gradient by the input of windows that are apart) is not multiplied with the zeros between its elements: results fall into
  * phases, each a convolution of the input as it is with some of the taps.
  * Groups are a batch dimension of the product. Windows along dimensions for which the rank has no room are copied out first, and groups
@@ -17,7 +20,12 @@
 #include "lower/windows.h"
 #include <string.h>
 
-enum { FEW_TERMS = 64, MAX_PHASES = 8 };
+enum {
+    FEW_TERMS = 64,
+    MAX_PHASES = 8,
+    VECTOR = 64,       /* bytes; of the widest vectors there are */
+    NEAR_TERMS = 2048, /* of a sum whose operands stay in the caches for some vectors of images */
+};
 
 typedef struct conv {
     lz_func *f;
@@ -27,6 +35,7 @@ typedef struct conv {
     int64_t batch, groups, in, out; /* of one batch group; features in and out of one group */
     bool batch_groups;
     bool long_windows; /* few long sums: the gradient by a kernel */
+    bool lanes;        /* images are what vectors run along */
     lz_window w[LZ_MAX_RANK];
     int64_t ext[LZ_MAX_RANK], count[LZ_MAX_RANK]; /* spatial: input, result */
 } conv;
@@ -105,21 +114,27 @@ static lz_val padded(const conv *c, lz_val x)
     return lz_windows_pad(c->f, x, zero(c->f, c->d), w, count);
 }
 
-/* The kernel as [window.., groups, in, out]; with long windows as [in, window.., out]. */
-static lz_val kernel(const conv *c, lz_val k)
+/* The kernel in the order that windows are walked in; whether it was in another one. */
+static bool turn_back(const conv *c, lz_val *k)
 {
-    lz_func *f = c->f;
     lz_attr_dims rev;
-    lz_ints perm = {0};
-    lz_shape s = {0};
     memset(&rev, 0, sizeof rev);
     rev.kind = LZ_ATTR_dims;
     for (int d = 0; d < c->ns; d++)
         if (c->a->window_reversal.v[d] && c->w[d].size > 1)
             rev.dimensions.v[rev.dimensions.n++] = c->a->kernel_spatial_dimensions.v[d];
-    bool moved = rev.dimensions.n > 0 || c->groups > 1;
     if (rev.dimensions.n)
-        k = lz_build(f, LZ_OP_REVERSE, LZ_RECORD(rev), &k, 1);
+        *k = lz_build(c->f, LZ_OP_REVERSE, LZ_RECORD(rev), k, 1);
+    return rev.dimensions.n > 0;
+}
+
+/* The kernel as [window.., groups, in, out]; with long windows as [in, window.., out]. */
+static lz_val kernel(const conv *c, lz_val k)
+{
+    lz_func *f = c->f;
+    lz_ints perm = {0};
+    lz_shape s = {0};
+    bool moved = turn_back(c, &k) || c->groups > 1;
     if (c->long_windows)
         perm.v[perm.n++] = c->a->kernel_input_feature_dimension;
     for (int d = 0; d < c->ns; d++)
@@ -193,22 +208,28 @@ static void take_apart(conv *c, int at, lz_val *x, lz_val *k)
     c->w[at] = (lz_window){1, 1, 0, 0, 1, 1};
 }
 
-/* [batch, spatial.., features], in any cut of the features, as the result. With long windows the batch comes after the spatial dimensions. */
+/* [batch, spatial.., features], in any cut of the features, as the result. With long windows the batch comes after the spatial dimensions; with
+ * images in the lanes features come first, and the batch comes last, or, where images were summed, second. */
 static lz_val in_order(const conv *c, lz_val y, const lz_shape *r)
 {
     lz_func *f = c->f;
     lz_shape s = {0};
     int64_t from[LZ_MAX_RANK];
-    int batch = c->long_windows ? c->ns : 0, spatial = !c->long_windows;
+    int batch = c->long_windows ? c->ns : 0, spatial = !c->long_windows, feature = c->ns + 1;
+    if (c->lanes) {
+        feature = 0;
+        batch = c->long_windows ? 1 : c->ns + 1;
+        spatial = c->long_windows ? 2 : 1;
+    }
     s.rank = c->ns + 2;
     s.dims[batch] = c->batch;
     for (int d = 0; d < c->ns; d++)
         s.dims[spatial + d] = c->count[d];
-    s.dims[c->ns + 1] = c->groups * c->out;
+    s.dims[feature] = c->groups * c->out;
     from[c->a->output_batch_dimension] = batch;
     for (int d = 0; d < c->ns; d++)
         from[c->a->output_spatial_dimensions.v[d]] = spatial + d;
-    from[c->a->output_feature_dimension] = c->ns + 1;
+    from[c->a->output_feature_dimension] = feature;
     bool moved = false;
     for (int d = 0; d < s.rank; d++)
         moved |= from[d] != d;
@@ -315,6 +336,97 @@ static lz_val product(const conv *c, lz_val x, lz_val k)
         full.dims[full.rank++] = c->batch;
     full.dims[full.rank++] = c->out;
     return lz_build_reshape(f, y, &full);
+}
+
+/* ---- images in the lanes ---- */
+
+/* Of full vectors of images, where features would leave a quarter of their lanes empty, and where each element is used several times. The
+ * images are what is summed, in a gradient by the kernel, or the batch. */
+static bool has_images_in_lanes(const conv *c, int walked)
+{
+    if ((c->d != LZ_F32 && c->d != LZ_F64) || c->groups > 1 || walked == 0 ||
+        c->ns + 2 + walked > LZ_MAX_RANK)
+        return false;
+    int64_t images = c->long_windows ? c->in : c->batch, terms = c->long_windows ? 1 : c->in,
+            places = 1, lanes = VECTOR / (int64_t)lz_dtype_size(c->d);
+    for (int d = 0; d < c->ns; d++) {
+        terms *= c->long_windows ? c->count[d] : c->w[d].size;
+        places *= c->long_windows ? c->w[d].size : c->count[d];
+        if (c->w[d].base > 1 || terms > NEAR_TERMS)
+            return false;
+    }
+    int64_t used = (c->out + lanes - 1) / lanes * lanes;
+    return images > 0 && images % lanes == 0 && c->out * 4 <= used * 3 && places > 1;
+}
+
+/* [first, spatial.., last], in memory of its own */
+static lz_val between(const conv *c, lz_val x, int64_t first, const lz_ints *spatial, int64_t last)
+{
+    lz_ints perm = {0};
+    perm.v[perm.n++] = first;
+    for (int d = 0; d < c->ns; d++)
+        perm.v[perm.n++] = spatial->v[d];
+    perm.v[perm.n++] = last;
+    lz_val y = transpose(c->f, x, &perm);
+    return y == x ? x : laid_out(c->f, y);
+}
+
+/* The kernel as [out, in, window..]; where images are summed, as [out, window.., in]. */
+static lz_val kernel_of_images(const conv *c, lz_val k)
+{
+    const lz_attr_convolution *a = c->a;
+    lz_ints perm = {0};
+    bool moved = turn_back(c, &k);
+    perm.v[perm.n++] = a->kernel_output_feature_dimension;
+    if (!c->long_windows)
+        perm.v[perm.n++] = a->kernel_input_feature_dimension;
+    for (int d = 0; d < c->ns; d++)
+        perm.v[perm.n++] = a->kernel_spatial_dimensions.v[d];
+    if (c->long_windows)
+        perm.v[perm.n++] = a->kernel_input_feature_dimension;
+    lz_val y = transpose(c->f, k, &perm);
+    return moved || y != k ? laid_out(c->f, y) : y;
+}
+
+/* [out, spatial.., batch]; where images are summed [out, batch, spatial..] */
+static lz_val product_of_images(const conv *c, lz_val x, lz_val k)
+{
+    lz_func *f = c->f;
+    const lz_attr_convolution *a = c->a;
+    lz_window w[LZ_MAX_RANK];
+    int64_t count[LZ_MAX_RANK];
+    lz_attr_dot dot;
+    bool whole[LZ_MAX_RANK] = {false};
+    int rank = c->ns + 2, extra = rank, feature = c->long_windows ? c->ns + 1 : 0;
+    x = c->long_windows ? between(c, x, a->input_batch_dimension, &a->input_spatial_dimensions,
+                                  a->input_feature_dimension)
+                        : between(c, x, a->input_feature_dimension, &a->input_spatial_dimensions,
+                                  a->input_batch_dimension);
+    x = padded(c, x);
+    k = kernel_of_images(c, k);
+    if (x == LZ_NOVAL || k == LZ_NOVAL)
+        return LZ_NOVAL;
+    walks(c, &lz_val_type(f, x)->shape, w, count, whole);
+    memset(&dot, 0, sizeof dot);
+    dot.kind = LZ_ATTR_dot;
+    dot.precision = a->precision;
+    lz_ints *l = &dot.lhs_contracting_dimensions, *r = &dot.rhs_contracting_dimensions;
+    if (!c->long_windows) {
+        l->v[l->n++] = 1;
+        r->v[r->n++] = feature;
+    }
+    for (int d = 0; d < c->ns; d++) {
+        if (c->w[d].size == 1)
+            continue;
+        l->v[l->n++] = (c->long_windows ? 1 : 2) + d;
+        r->v[r->n++] = whole[d] ? 1 + d : extra++;
+    }
+    if (c->long_windows) {
+        l->v[l->n++] = c->ns + 1;
+        r->v[r->n++] = feature;
+    }
+    lz_val o[2] = {k, lz_windows_view(f, x, w, count)};
+    return lz_build(f, LZ_OP_DOT_GENERAL, LZ_RECORD(dot), o, 2);
 }
 
 /* ---- one input feature a group: products of short windows, summed, along the output features ---- */
@@ -540,6 +652,9 @@ static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_va
         walked += c.w[d].size > 1;
     }
     c.long_windows = has_long_windows(&c, walked);
+    c.lanes = has_images_in_lanes(&c, walked);
+    if (c.lanes)
+        return in_order(&c, product_of_images(&c, x, k), &r->shape);
     x = input(&c, x);
     k = kernel(&c, k);
     if (phased(&c) >= 0)

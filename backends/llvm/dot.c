@@ -274,6 +274,8 @@ lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
     *done = true;
     if (dot_is_flat(e, k))
         return dot_emit_flat(e, k);
+    if (dot_is_lanes(e, k))
+        return dot_emit_lanes(e, k);
     if (!kern_sz_is(k->outer[k->dot.n], 1) || kern_sz_is(k->outer[k->dot.m], 1))
         return emit_dot(e, k);
     lz_arena mem = {0}; /* a column of results: as a row */

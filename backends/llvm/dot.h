@@ -125,6 +125,15 @@ void dot_call_micro(dot *g, Val narrow, const Val *args);
 /* dot_flat.c: products over several loops of rows, or of sums. */
 bool dot_is_flat(em *e, const lz_kernel *k); /* of a product that dot.c takes */
 lz_status dot_emit_flat(em *e, const lz_kernel *k);
+/* A factor that is a load as it lies, or NULL. */
+const lz_access *dot_plain_access(const lz_kernel *k, int32_t sop);
+Val dot_split_index(em *e, Val *i, Val n); /* *i % n, and *i becomes *i / n */
+/* One further in mixed radix, last index first. */
+void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
+
+/* dot_lanes.c: products over several loops, whose sums run along what is contiguous in both factors. */
+bool dot_is_lanes(em *e, const lz_kernel *k); /* of a product that dot.c takes */
+lz_status dot_emit_lanes(em *e, const lz_kernel *k);
 
 /* dot_pack.c */
 /* a bit per loop that a unit and a block of K fix: batch, inner ones but the last */

@@ -13,15 +13,19 @@
 #include <string.h>
 
 enum {
-    ROWS = 8,       /* of a tile */
+    ROWS = 8,     /* of a tile, at most */
+    FEW_ROWS = 5, /* of one with wide panels, where rows are not known; else */
+    LEAST_FEW = 4,
+    MOST_FEW = 6,
     ROW_TILES = 24, /* of a unit, at most */
     BLOCK_K = 2048, /* bytes of a row of A in a block of k */
     PANELS = 15,    /* vectors of columns of a unit, at most */
     UNITS = 8,      /* for threads to share; */
     FEW_UNITS = 4,  /* where each reads more than MANY blocks of k */
     MANY = 8,
-    FEW = 4, /* tiles of rows that do not repay packing */
-    VECS = 4 /* of a panel, at most */
+    FEW = 4,        /* tiles of rows that do not repay packing; */
+    FEW_SHARED = 8, /* rows that meet another B in each matrix */
+    VECS = 4        /* of a panel, at most */
 };
 
 typedef struct flat {
@@ -29,11 +33,13 @@ typedef struct flat {
     const lz_kernel *k;
     kern c; /* evaluation of the later stages */
     lz_dtype d;
-    unsigned L, es, nv, nv_small;
-    uint32_t n;        /* the loop of columns */
-    uint32_t row_loop; /* a bit per outer loop that is part of the rows */
+    unsigned L, es, mr, nv, nv_small; /* of a tile: rows, vectors, those of a narrow one */
+    uint32_t n;                       /* the loop of columns */
+    uint32_t row_loop;                /* a bit per outer loop that is part of the rows */
     const lz_access *a, *b;
-    bool whole, plain;
+    bool shared; /* shares_rows */
+    /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of the machine's; the sums are stored as they are */
+    bool whole, full, plain;
     Ty elem, vec;
     int64_t kc;
     Val micro[2];
@@ -47,13 +53,28 @@ typedef struct flat {
 
 /* ---- which products ---- */
 
-static const lz_access *plain_access(const lz_kernel *k, int32_t sop)
+const lz_access *dot_plain_access(const lz_kernel *k, int32_t sop)
 {
     const lz_stage *s = &k->stages[0];
     const lz_sop *p = &s->sops[sop];
     if (p->kind != LZ_S_LOAD || s->accs[p->a].ndyn || s->accs[p->a].guard >= 0)
         return NULL;
     return &s->accs[p->a];
+}
+
+/* Rows do not know of the matrix they are in: a kernel of a convolution, of images that lie in the vectors. */
+static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access *b)
+{
+    uint32_t rows = 0, matrices = 0;
+    for (uint32_t l = 0; l < k->dot.n; l++) {
+        if (kern_sz_is(b->stride[l], 0))
+            rows++;
+        else if (!kern_sz_is(a->stride[l], 0))
+            return false;
+        else
+            matrices++;
+    }
+    return rows == 1 && matrices > 0;
 }
 
 /* Several inner loops, or several loops of rows; and both factors lie in memory, columns of B contiguous. */
@@ -63,13 +84,13 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     lz_dtype d = s->reds[0].acc_dtype[0];
     if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_FORM_tables))
         return false;
-    const lz_access *a = plain_access(k, k->dot.a_sop), *b = plain_access(k, k->dot.b_sop);
+    const lz_access *a = dot_plain_access(k, k->dot.a_sop), *b = dot_plain_access(k, k->dot.b_sop);
     uint32_t n = k->dot.n, lanes = (uint32_t)e->t->vector_bytes / (uint32_t)lz_dtype_size(d);
     if (!a || !b || !kern_sz_is(b->stride[n], 1) || !kern_sz_is(a->stride[n], 0) ||
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     lz_sz ext = k->outer[n];
-    if (!e->avx512 && (ext.slot >= 0 || ext.v % lanes))
+    if (!e->avx512 && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
         return false;
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
@@ -77,12 +98,34 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     return rows > 1 || (rows == 1 && (s->ninner > 1 || em_always(e, LZ_FORM_tables)));
 }
 
-static void choose_panels(flat *g)
+/* Few rows, divided as equally as tiles of 4 to 6 allow, and wide panels. */
+static void choose_few_rows(flat *g, bool many)
 {
-    bool many = g->e->avx512 || !g->e->x86;
+    lz_sz m = g->k->outer[g->k->dot.m];
+    int64_t best = FEW_ROWS;
+    g->mr = FEW_ROWS;
+    if (m.slot < 0 && m.v > 0) {
+        best = INT64_MAX;
+        for (unsigned r = MOST_FEW; r >= LEAST_FEW; r--) {
+            int64_t all = (m.v + r - 1) / r * r;
+            g->mr = all < best ? r : g->mr;
+            best = all < best ? all : best;
+        }
+        g->mr = m.v < LEAST_FEW ? (unsigned)m.v : g->mr;
+    }
+    g->nv = many ? VECS : VECS / 2;
+    g->nv_small = g->nv / 2;
+}
+
+static void choose_tile(flat *g)
+{
+    bool many = g->e->avx512 || !g->e->x86; /* vector registers: 32 */
     lz_sz n = g->k->outer[g->n];
+    g->mr = ROWS;
     g->nv = many ? 3 : 1;
     g->nv_small = many ? 2 : 1;
+    if (g->shared)
+        choose_few_rows(g, many);
     if (n.slot < 0) {
         int64_t v = (n.v + g->L - 1) / g->L;
         if (v <= g->nv)
@@ -118,30 +161,30 @@ static void emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
     for (unsigned q = 0; q < T_ARGS; q++)
         p[q] = LLVMGetParam(f, q);
     Val row[ROWS], mask[VECS], init[EM_PHI], next[EM_PHI], bv[VECS];
-    for (unsigned r = 0; r < ROWS; r++)
+    for (unsigned r = 0; r < g->mr; r++)
         row[r] = em_load(e, e->ptr, em_at(e, p[T_ROWS], em_c64(e, r), 8), 8);
     for (unsigned v = 0; v < nv; v++)
         mask[v] =
-            g->whole ? NULL : em_tail_mask(e, SUB(p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
+            g->full ? NULL : em_tail_mask(e, SUB(p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
     init[0] = p[T_B];
     init[1] = p[T_STEP_B];
-    for (unsigned q = 0; q < ROWS * nv; q++)
+    for (unsigned q = 0; q < g->mr * nv; q++)
         init[q + 2] = LLVMConstNull(g->vec);
-    for (unsigned r = 0; r < ROWS; r++)
+    for (unsigned r = 0; r < g->mr; r++)
         for (unsigned v = 0; v < nv; v++)
             em_prefetch(
                 e,
                 em_at(e, em_at(e, p[T_C], MUL(p[T_C_STRIDE], em_c64(e, r)), 1), em_c64(e, v), vb),
                 true, 3);
     em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), p[T_KC], em_c64(e, 1), (int)(ROWS * nv + 2), init);
+    em_loop_begin(e, &l, em_c64(e, 0), p[T_KC], em_c64(e, 1), (int)(g->mr * nv + 2), init);
     Val off = em_load(e, e->i64, em_at(e, p[T_OFF_A], l.i, 8), 8);
     for (unsigned v = 0; v < nv; v++) {
         Val at = em_at(e, l.phi[0], em_c64(e, v), vb);
         bv[v] =
             mask[v] ? em_mload(e, g->vec, at, mask[v], NULL, g->es) : em_load(e, g->vec, at, g->es);
     }
-    for (unsigned r = 0; r < ROWS; r++) {
+    for (unsigned r = 0; r < g->mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], off, 1), g->es), g->L);
         for (unsigned v = 0; v < nv; v++)
             next[2 + r * nv + v] = em_fma(e, x, bv[v], l.phi[2 + r * nv + v]);
@@ -150,7 +193,7 @@ static void emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
     next[1] = em_at(e, l.phi[1], p[T_NEXT_B], 1);
     em_loop_end(e, &l, next);
     Val old_row = p[T_OLD], c_row = p[T_C];
-    for (unsigned r = 0; r < ROWS; r++) {
+    for (unsigned r = 0; r < g->mr; r++) {
         for (unsigned v = 0; v < nv; v++) {
             Val at = em_c64(e, (int64_t)v * vb), s = l.phi[2 + r * nv + v];
             em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
@@ -221,10 +264,13 @@ static Val in_place(flat *g)
     em *e = g->e;
     uint32_t last = g->k->nouter + g->k->stages[0].ninner - 1;
     Val row = bytes(g, g->b->stride[last]);
-    Val few = ICMP(SLE, g->T, em_c64(e, FEW));
+    Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
     Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
     Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
-    return OR(few, AND(small, apart));
+    Val whole = em_ci(e->i1, 1);
+    if (g->full && !g->whole)
+        whole = ICMP(EQ, LLVMBuildURem(e->b, g->N, em_c64(e, g->L), ""), em_c64(e, 0));
+    return AND(whole, OR(few, AND(small, apart)));
 }
 
 static void emit_dims(flat *g)
@@ -240,7 +286,7 @@ static void emit_dims(flat *g)
     for (uint32_t l = 0; l < g->k->stages[0].ninner; l++)
         g->K = MUL(g->K, inner(g, l));
     g->N = outer(g, g->n);
-    g->T = dot_ceil_div(e, g->M, ROWS);
+    g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->KB = max_of(e, dot_ceil_div(e, g->K, g->kc), one);
     g->most_k = LLVMBuildUDiv(e->b, ADD(g->K, SUB(g->KB, one)), g->KB, "");
@@ -268,8 +314,8 @@ static void scratch_parts(flat *g, Val *table, Val *b, Val *c)
     Val v = block_vectors(g);
     *table = AND(ADD(MUL(g->most_k, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
     *b = SEL(g->direct, em_c64(e, 0), MUL(MUL(v, ADD(g->most_k, em_c64(e, 1))), em_c64(e, vb)));
-    Val rows =
-        SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (ROW_TILES + 1) * ROWS), em_c64(e, ROWS));
+    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (int64_t)(ROW_TILES + 1) * g->mr),
+                   em_c64(e, g->mr));
     *c = MUL(MUL(v, rows), em_c64(e, vb));
 }
 
@@ -291,15 +337,14 @@ static void emit_sizes(flat *g)
 
 /* ---- indices taken apart and counted on ---- */
 
-static Val split_index(em *e, Val *i, Val n)
+Val dot_split_index(em *e, Val *i, Val n)
 {
     Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
     *i = q;
     return r;
 }
 
-/* One further in mixed radix, last index first. */
-static void count_on(em *e, uint32_t n, const Val *ext, Val *i)
+void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i)
 {
     Val carry = em_c64(e, 1);
     for (uint32_t l = n; l-- > 0;) {
@@ -317,7 +362,7 @@ static void fill_tables(flat *g, Val k0, Val kc)
     Val ext[LZ_LOOP_MAX] = {NULL}, i[LZ_LOOP_MAX + 1], at = k0;
     for (uint32_t l = n; l-- > 0;) {
         ext[l] = inner(g, l);
-        i[l] = l ? split_index(e, &at, max_of(e, ext[l], em_c64(e, 1))) : at;
+        i[l] = l ? dot_split_index(e, &at, max_of(e, ext[l], em_c64(e, 1))) : at;
     }
     Val b = em_c64(e, 0);
     for (uint32_t l = 0; l < n; l++)
@@ -330,7 +375,7 @@ static void fill_tables(flat *g, Val k0, Val kc)
         a = ADD(a, MUL(lk.phi[l], bytes(g, g->a->stride[no + l])));
         next[l] = lk.phi[l];
     }
-    count_on(e, n, ext, next);
+    dot_count_on(e, n, ext, next);
     for (uint32_t l = 0; l < n; l++)
         to = ADD(to, MUL(next[l], bytes(g, g->b->stride[no + l])));
     em_store(e, a, em_at(e, g->off_a, lk.i, 8), 8);
@@ -393,7 +438,7 @@ static Val b_at(flat *g, Val k0, Val v)
         if (!is_row(g, l))
             p = em_at(e, p, MUL(g->c.oidx[l], bytes(g, g->b->stride[l])), 1);
     for (uint32_t l = n; l-- > 0;) {
-        Val i = l ? split_index(e, &at, max_of(e, inner(g, l), em_c64(e, 1))) : at;
+        Val i = l ? dot_split_index(e, &at, max_of(e, inner(g, l), em_c64(e, 1))) : at;
         p = em_at(e, p, MUL(i, bytes(g, g->b->stride[no + l])), 1);
     }
     return p;
@@ -458,7 +503,7 @@ static void start_rows(flat *g, Val r)
         first++;
     for (uint32_t l = g->n; l-- > 0;)
         if (is_row(g, l))
-            em_store(e, l == first ? r : split_index(e, &r, outer(g, l)), cur_at(g, l), 8);
+            em_store(e, l == first ? r : dot_split_index(e, &r, outer(g, l)), cur_at(g, l), 8);
 }
 
 /* The pointers and indices of a tile's rows; those past the unit are the last one again. */
@@ -467,7 +512,7 @@ static void next_rows(flat *g, Val nrows)
     em *e = g->e;
     em_loop li;
     Val p, i[LZ_OUTER_MAX] = {NULL}, ext[LZ_OUTER_MAX] = {NULL};
-    em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, ROWS), em_c64(e, 1), 0, NULL);
+    em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, g->mr), em_c64(e, 1), 0, NULL);
     p = base(g, g->a);
     uint32_t n = 0, which[LZ_OUTER_MAX];
     for (uint32_t l = 0; l < g->n; l++) {
@@ -483,14 +528,14 @@ static void next_rows(flat *g, Val nrows)
     em_store(e, p, em_at(e, g->rows, li.i, 8), 8);
     em_if more;
     em_if_begin(e, &more, ICMP(SLT, ADD(li.i, em_c64(e, 1)), nrows));
-    count_on(e, n, ext, i);
+    dot_count_on(e, n, ext, i);
     for (uint32_t q = 0; q < n; q++)
         em_store(e, i[q], cur_at(g, which[q]), 8);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
     em_loop_end(e, &li, NULL);
     for (uint32_t q = 0; q < n; q++)
         i[q] = em_load(e, e->i64, cur_at(g, which[q]), 8);
-    count_on(e, n, ext, i);
+    dot_count_on(e, n, ext, i);
     for (uint32_t q = 0; q < n; q++)
         em_store(e, i[q], cur_at(g, which[q]), 8);
 }
@@ -548,7 +593,7 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
     for (uint32_t l = 0; l < g->n; l++)
         c = em_at(e, c, MUL(g->c.oidx[l], bytes(g, at->stride[l])), 1);
     Val cols = SUB(g->N, MUL(p->v, em_c64(e, g->L))), whole = MUL(p->nv, em_c64(e, g->L));
-    Val full = AND(ICMP(EQ, nrows, em_c64(e, ROWS)),
+    Val full = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
                    AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
     Val to_c = AND(even, full);
     args[T_C] = SEL(to_c, c, args[T_C]);
@@ -559,7 +604,7 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
 static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 {
     em *e = g->e;
-    Val args[T_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, ROWS));
+    Val args[T_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr));
     Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
     next_rows(g, nrows);
     args[T_ROWS] = g->rows;
@@ -597,7 +642,7 @@ static void run_unit(flat *g, const unit *w)
     em_if_end(e, &many, 0, NULL, NULL, NULL);
     pack_block(g, w, k0, kc);
     start_rows(g, w->r0);
-    em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, ROWS), 0, NULL);
+    em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
     tile_row(g, w, lr.i, lk.i, k0, kc);
     em_loop_end(e, &lr, NULL);
     em_loop_end(e, &lk, NULL);
@@ -606,15 +651,16 @@ static void run_unit(flat *g, const unit *w)
 static void place_unit(flat *g, Val u, unit *w)
 {
     em *e = g->e;
-    Val i = u, one = em_c64(e, 1), rb = split_index(e, &i, g->RB), cb = split_index(e, &i, g->CB);
+    Val i = u, one = em_c64(e, 1), rb = dot_split_index(e, &i, g->RB),
+        cb = dot_split_index(e, &i, g->CB);
     uint32_t first = g->n;
     for (uint32_t l = g->n; l-- > 0;)
         first = is_row(g, l) ? first : l;
     for (uint32_t l = g->n; l-- > 0;)
         if (!is_row(g, l))
-            g->c.oidx[l] = l == first ? i : split_index(e, &i, outer(g, l));
-    w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, ROWS));
-    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, ROWS)), g->M);
+            g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, outer(g, l));
+    w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
+    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->v0 = dot_cut(e, g->V, g->CB, cb);
     w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
     int64_t vb = (int64_t)g->L * g->es;
@@ -679,8 +725,8 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.es = kern_esize(g.d);
     g.L = (unsigned)e->t->vector_bytes / g.es;
     g.n = k->dot.n;
-    g.a = plain_access(k, k->dot.a_sop);
-    g.b = plain_access(k, k->dot.b_sop);
+    g.a = dot_plain_access(k, k->dot.a_sop);
+    g.b = dot_plain_access(k, k->dot.b_sop);
     for (uint32_t l = 0; l < g.n; l++)
         if (kern_sz_is(g.b->stride[l], 0))
             g.row_loop |= 1u << l;
@@ -688,8 +734,10 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.vec = em_type(e, g.d, g.L);
     g.kc = BLOCK_K / g.es;
     g.whole = k->outer[g.n].slot < 0 && k->outer[g.n].v % g.L == 0;
+    g.full = g.whole || !e->avx512;
     g.plain = dot_stores_sums(k);
-    choose_panels(&g);
+    g.shared = shares_rows(k, g.a, g.b);
+    choose_tile(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {
         emit_tile(&g, g.nv, "tile", &g.micro[0]);

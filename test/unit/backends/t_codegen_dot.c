@@ -313,6 +313,7 @@ typedef struct image {
         stride;    /* images, pixels, features, window, features of the result */
     bool gradient; /* by the window: sums over images and pixels */
     bool batch;    /* B differs from image to image */
+    bool lanes;    /* images are contiguous, not features */
     int epi;
     lz_dtype d;
     int64_t pad; /* extra elements between rows of the result */
@@ -371,10 +372,59 @@ static lz_kernel *windows(const image *v, int64_t *total)
     return q;
 }
 
+/* Images along the last dimension. Windows: C[o, y, x, n] = sum of A[o, c, ky, kx] B[c, y s + ky, x s + kx, n]. Gradient: C[o, c, ky, kx] =
+ * sum over y, x, n of A[o, y, x, n] and the same B. */
+static lz_kernel *in_lanes(const image *v, int64_t *total)
+{
+    lz_kernel *q = lz_kernel_new("dot");
+    int64_t oh = (v->h - v->kh) / v->stride + 1, ow = (v->w - v->kw) / v->stride + 1;
+    int64_t px[3] = {oh, ow, v->n}, win[3] = {v->c, v->kh, v->kw};
+    int64_t at[3] = {v->stride * v->w * v->n, v->stride * v->n, 1},
+            wat[3] = {v->h * v->w * v->n, v->w * v->n, v->n};
+    const int64_t *out = v->gradient ? win : px, *out_at = v->gradient ? wat : at,
+                  *in = v->gradient ? px : win, *in_at = v->gradient ? at : wat;
+    /* loops: the result's but the last, the features, the last */
+    static const uint32_t loop[3] = {0, 1, 3};
+    q->nouter = 4;
+    q->outer[2] = sz(v->o);
+    q->vec = LZ_VEC_OUTER;
+    stages_new(q, 2);
+    uint32_t a = add_buf(q, v->d, false), b = add_buf(q, v->d, false), c = add_buf(q, v->d, true);
+    lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
+    lz_access x = access_to(a), y = access_to(b), z = access_to(c);
+    s->ninner = 3;
+    int64_t span = 1, rows = 1;
+    for (int l = 3; l-- > 0;) {
+        q->outer[loop[l]] = sz(out[l]);
+        y.stride[loop[l]] = sz(out_at[l]);
+        z.stride[loop[l]] = sz(rows);
+        rows *= out[l] + (l == 2 ? v->pad : 0);
+        s->extent[l] = sz(in[l]);
+        y.stride[4 + l] = sz(in_at[l]);
+        x.stride[4 + l] = sz(span);
+        span *= in[l];
+    }
+    x.stride[2] = sz(span);
+    z.stride[2] = sz(rows);
+    int32_t u = add_load(q, s, x), w = add_load(q, s, y);
+    add_red(s, LZ_OP_ADD, v->d, add_ew(s, LZ_OP_MULTIPLY, v->d, NULL, u, w, -1),
+            add_const(s, v->d, 0));
+    q->dot = (lz_dot_info){.is_dot = true, .m = 2, .n = 3, .a_sop = u, .b_sop = w};
+    int32_t r = add_redval(t, 0, 0, v->d);
+    if (v->epi)
+        r = add_ew(t, LZ_OP_MAXIMUM, v->d, NULL, r, add_const(t, v->d, 0), -1);
+    add_store(t, z, r);
+    must(lz_kernel_finish(q));
+    total[0] = v->o * span;
+    total[1] = v->c * v->h * v->w * v->n;
+    total[2] = v->o * rows;
+    return q;
+}
+
 static void check_windows(const image *v)
 {
     int64_t total[3];
-    lz_kernel *q = windows(v, total);
+    lz_kernel *q = v->lanes ? in_lanes(v, total) : windows(v, total);
     guarded g[3], want, again;
     size_t nbytes[3];
     void *p[3];
@@ -465,6 +515,69 @@ START_TEST(windows_of_images)
 }
 END_TEST
 
+START_TEST(images_in_lanes)
+{
+    static const int64_t images[] = {1, 5, 16, 17, 32, 40, 48, 64, 80, 128, 200},
+                         features[] = {1, 2, 3, 5, 10, 17, 20, 23, 40};
+    for (int trial = 0; trial < (quick() ? 8 : 40); trial++) {
+        image v = {.n = images[rnd64() % 11],
+                   .h = 3 + (int64_t)(rnd64() % 6),
+                   .w = 3 + (int64_t)(rnd64() % 6),
+                   .c = features[rnd64() % 5],
+                   .kh = 1 + (int64_t)(rnd64() % 3),
+                   .kw = 1 + (int64_t)(rnd64() % 3),
+                   .o = features[rnd64() % 9],
+                   .stride = 1 + (int64_t)(rnd64() % 2),
+                   .gradient = _i & 1,
+                   .lanes = true,
+                   .epi = trial % 3 == 0,
+                   .d = trial % 4 ? LZ_F32 : LZ_F64,
+                   .pad = trial % 2 ? 7 : 0};
+        check_windows(&v);
+    }
+    image big = {.n = quick() ? 48 : 1500, /* several blocks of sums, and of images */
+                 .h = 5,
+                 .w = 7,
+                 .c = quick() ? 3 : 130,
+                 .kh = 3,
+                 .kw = 3,
+                 .o = 10,
+                 .stride = 1,
+                 .gradient = _i & 1,
+                 .lanes = true,
+                 .d = LZ_F32};
+    check_windows(&big);
+    big.n = 16;
+    big.c = 2;
+    big.o = 0; /* no rows */
+    check_windows(&big);
+}
+END_TEST
+
+/* Neither is a copy made of what lies right, nor does a unit hold more than its sums. */
+START_TEST(images_are_not_packed)
+{
+    image v = {.n = 128,
+               .h = 12,
+               .w = 12,
+               .c = 10,
+               .kh = 5,
+               .kw = 5,
+               .o = 20,
+               .stride = 1,
+               .gradient = _i & 1,
+               .lanes = true,
+               .d = LZ_F32};
+    int64_t total[3];
+    lz_kernel *q = in_lanes(&v, total);
+    jit j = jit_new(q);
+    ck_assert_int_ge(j.grid(q->args), 8); /* for threads */
+    ck_assert_int_lt(j.scratch(q->args), 128 << 10);
+    jit_free(&j);
+    lz_kernel_free(q);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_dot");
@@ -477,6 +590,8 @@ int main(void)
     tcase_add_loop_test(t, packed_on_the_way, 0, 4);
     tcase_add_test(t, small_factors_are_not_packed);
     tcase_add_loop_test(t, windows_of_images, 0, 4);
+    tcase_add_loop_test(t, images_in_lanes, 0, 4);
+    tcase_add_loop_test(t, images_are_not_packed, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -154,6 +154,52 @@ START_TEST(dilated_inputs_are_not_multiplied_with_zeros)
 }
 END_TEST
 
+/* Few features of many images, there and back: vectors of every product run along the images, or sums do, in both factors; and the sums of a
+ * gradient by the kernel are not cut into one for each pixel. */
+START_TEST(images_lie_in_the_lanes)
+{
+    lz_func *f = parsed(
+        "func.func public @main(%x: tensor<32x3x9x9xf32>, %k: tensor<10x3x3x3xf32>, "
+        "%l: tensor<20x10x3x3xf32>, %g: tensor<32x20x5x5xf32>) -> "
+        "(tensor<32x20x5x5xf32>, tensor<20x10x3x3xf32>, tensor<32x10x7x7xf32>) {"
+        "%0 = stablehlo.convolution(%x, %k) " CONV "{}" ONE
+        "(tensor<32x3x9x9xf32>, tensor<10x3x3x3xf32>) -> tensor<32x10x7x7xf32>"
+        "%1 = stablehlo.tanh %0 : tensor<32x10x7x7xf32>"
+        "%2 = stablehlo.convolution(%1, %l) " CONV "{}" ONE
+        "(tensor<32x10x7x7xf32>, tensor<20x10x3x3xf32>) -> tensor<32x20x5x5xf32>"
+        "%3 = stablehlo.convolution(%1, %g) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, 1], "
+        "window = {}" ONE "(tensor<32x10x7x7xf32>, tensor<32x20x5x5xf32>) -> tensor<20x10x3x3xf32>"
+        "%4 = stablehlo.convolution(%g, %l) dim_numbers = [b, f, 0, 1]x[i, o, 0, 1]->[b, f, 0, 1], "
+        "window = {pad = [[2, 2], [2, 2]], reverse = [1, 1]}" ONE
+        "(tensor<32x20x5x5xf32>, tensor<20x10x3x3xf32>) -> tensor<32x10x7x7xf32>"
+        "return %2, %3, %4 : tensor<32x20x5x5xf32>, tensor<20x10x3x3xf32>, tensor<32x10x7x7xf32> "
+        "}");
+    lz_plan *p = NULL;
+    int products = 0, transposes = 0;
+    ck_assert_msg(lz_lower(f, NULL, &p) == LZ_OK, "%s", lz_error_get()->message);
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        const lz_kernel *k = p->kernels[p->steps[i].kernel];
+        transposes += strcmp(k->name, "transpose") == 0;
+        if (!k->dot.is_dot)
+            continue;
+        const lz_stage *s = &k->stages[0];
+        const lz_access *a = &s->accs[s->sops[k->dot.a_sop].a],
+                        *b = &s->accs[s->sops[k->dot.b_sop].a];
+        uint32_t last = k->nouter + s->ninner - 1;
+        bool along = k->outer[k->dot.n].slot >= 0 && b->stride[k->dot.n].slot < 0 &&
+                     b->stride[k->dot.n].v == 1,
+             across = a->stride[last].slot < 0 && a->stride[last].v == 1 &&
+                      b->stride[last].slot < 0 && b->stride[last].v == 1;
+        ck_assert_msg(along || across, "%s", k->name);
+        products++;
+    }
+    ck_assert_int_eq(products, 4);
+    ck_assert_int_le(transposes, 5); /* two arguments, two results, a kernel */
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("layout");
@@ -161,6 +207,7 @@ int main(void)
     tcase_add_loop_test(t, the_same_in_another_order, 0, NPROGRAM);
     tcase_add_loop_test(t, failing_memory, 0, NPROGRAM);
     tcase_add_test(t, dilated_inputs_are_not_multiplied_with_zeros);
+    tcase_add_test(t, images_lie_in_the_lanes);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
