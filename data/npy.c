@@ -6,15 +6,19 @@
 
 enum { MAX_HEADER = 65536, BYTE_ORDERED = 2 };
 
+/* The first row that fits is read and written. 16- and 8-bit floats that NumPy lacks are void elements, which numpy.load opens and `.view` turns
+ * into those of ml_dtypes. Both 8-bit ones are of one byte: the byte order, which says nothing about one byte, tells them apart ('<' and '|'
+ * are what ml_dtypes writes for the first). What ml_dtypes writes for the second, f1, numpy.load refuses; it is only read. */
 static const struct descr {
     char text[4]; /* without the byte order */
+    char order;   /* 0: any */
     lz_dtype dtype;
 } descrs[] = {
-    /* the last three as ml_dtypes writes them */
-    {"b1", LZ_BOOL},     {"i1", LZ_I8},     {"i2", LZ_I16}, {"i4", LZ_I32},   {"i8", LZ_I64},
-    {"u1", LZ_U8},       {"u2", LZ_U16},    {"u4", LZ_U32}, {"u8", LZ_U64},   {"f2", LZ_F16},
-    {"f4", LZ_F32},      {"f8", LZ_F64},    {"c8", LZ_C64}, {"c16", LZ_C128}, {"V2", LZ_BF16},
-    {"V1", LZ_F8E4M3FN}, {"f1", LZ_F8E5M2},
+    {"b1", 0, LZ_BOOL},     {"i1", 0, LZ_I8},     {"i2", 0, LZ_I16},  {"i4", 0, LZ_I32},
+    {"i8", 0, LZ_I64},      {"u1", 0, LZ_U8},     {"u2", 0, LZ_U16},  {"u4", 0, LZ_U32},
+    {"u8", 0, LZ_U64},      {"f2", 0, LZ_F16},    {"f4", 0, LZ_F32},  {"f8", 0, LZ_F64},
+    {"c8", 0, LZ_C64},      {"c16", 0, LZ_C128},  {"V2", 0, LZ_BF16}, {"V1", '>', LZ_F8E5M2},
+    {"V1", 0, LZ_F8E4M3FN}, {"f1", 0, LZ_F8E5M2},
 };
 
 /* ---- the header ---- */
@@ -80,8 +84,8 @@ static lz_status take_descr(scanner *s, lz_npy_head *h)
         order = *t++;
     if (*t == 'O')
         return LZ_FAIL(LZ_EDTYPE, "%s: object arrays hold code, which is never loaded", s->name);
-    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
-        if (strcmp(t, descrs[i].text) == 0)
+    for (size_t i = sizeof descrs / sizeof *descrs; i-- > 0;)
+        if (strcmp(t, descrs[i].text) == 0 && (!descrs[i].order || descrs[i].order == order))
             h->dtype = descrs[i].dtype;
     if (h->dtype == LZ_DTYPE_NONE)
         return LZ_FAIL(LZ_EDTYPE, "%s: the element type \"%s\" is not supported", s->name, text);
@@ -230,13 +234,15 @@ lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out)
 void lz_npy_put_head(lz_buf *b, const lz_array *a)
 {
     const char *text = "";
+    char order = lz_dtype_size(a->dtype) > 1 && a->dtype != LZ_BF16 ? '<' : '|';
     size_t start = b->len;
-    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
-        if (descrs[i].dtype == a->dtype)
+    for (size_t i = sizeof descrs / sizeof *descrs; i-- > 0;)
+        if (descrs[i].dtype == a->dtype) {
             text = descrs[i].text;
+            order = descrs[i].order ? descrs[i].order : order;
+        }
     lz_buf_put(b, "\x93NUMPY\1\0\0\0", 10);
-    lz_buf_printf(b, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                  lz_dtype_size(a->dtype) > 1 && a->dtype != LZ_BF16 ? '<' : '|', text);
+    lz_buf_printf(b, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order, text);
     for (int i = 0; i < a->shape.rank; i++)
         lz_buf_printf(b, "%s%" PRId64 "%s", i ? " " : "", a->shape.dims[i],
                       i + 1 < a->shape.rank || i == 0 ? "," : "");

@@ -38,9 +38,10 @@ LZ_API lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *
 
 /* ---- one array in a file. On error *out is {0} ---- */
 /* NumPy's .npy, versions 1.0 to 3.0; C or Fortran order, either byte order. Booleans, integers,
- * f16, f32, f64, c64, c128; bf16 is stored as 2-byte void ("|V2"), f8e4m3fn as 1-byte void ("|V1")
- * and f8e5m2 as "|f1", as ml_dtypes does. Object arrays are refused: they hold code. Source:
- * numpy/lib/format.py. */
+ * f16, f32, f64, c64, c128; bf16 is stored as 2-byte void ("|V2"), f8e4m3fn as 1-byte void ("|V1"),
+ * as ml_dtypes does, and f8e5m2 as 1-byte void with the other byte order (">V1"): numpy.load opens
+ * all three, for `.view(ml_dtypes.float8_e5m2)`. ml_dtypes' own "<f1", which numpy.load refuses, is
+ * read too. Object arrays are refused: they hold code. Source: numpy/lib/format.py. */
 LZ_API lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site);
 LZ_API lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_site *site);
 /* The same from n bytes in memory, which are copied. `name` stands for the file in messages. */

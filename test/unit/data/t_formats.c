@@ -161,6 +161,54 @@ START_TEST(npy_is_numpys_text)
 }
 END_TEST
 
+/* 8-bit floats as others wrote them, and as we did: the order of one byte tells the two of one size apart. */
+START_TEST(npy_of_8_bit_floats)
+{
+    static const struct {
+        const char *descr;
+        lz_dtype dtype;
+    } of[] = {{"<f1", LZ_F8E5M2},   {"|f1", LZ_F8E5M2},   {">V1", LZ_F8E5M2},
+              {"<V1", LZ_F8E4M3FN}, {"|V1", LZ_F8E4M3FN}, {"=V1", LZ_F8E4M3FN}};
+    char dict[96];
+    lz_array a;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (3,), }",
+                 of[i].descr);
+        size_t n = make_npy(bytes, 1, dict, "\x3c\x40\x7c", 3);
+        OK(lz_npy_decode(bytes, n, "x", &a));
+        ck_assert_int_eq(a.dtype, of[i].dtype);
+        ck_assert(memcmp(a.data, "\x3c\x40\x7c", 3) == 0);
+        lz_array_free(&a);
+    }
+}
+END_TEST
+
+/* What numpy.load opens (NumPy 2.4, ml_dtypes 0.5): its dtypes know neither f1 nor bf16. */
+START_TEST(npy_names_void_what_numpy_lacks)
+{
+    static const struct {
+        lz_dtype dtype;
+        const char *descr;
+    } of[] = {{LZ_BF16, "'|V2'"}, {LZ_F8E4M3FN, "'|V1'"}, {LZ_F8E5M2, "'>V1'"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        uint8_t x[4] = {0x3c, 0x40, 0x7c, 0};
+        const lz_array a = {of[i].dtype, LZ_SHAPE(2), 2 * lz_dtype_size(of[i].dtype), x, NULL};
+        lz_array b;
+        OK(lz_npy_write(file("f8.npy"), &a));
+        FILE *f = fopen(path, "rb");
+        ck_assert_ptr_nonnull(f);
+        size_t n = fread(bytes, 1, 128, f);
+        fclose(f);
+        ck_assert_uint_eq(n, 128);
+        ck_assert(memcmp(bytes + 20, of[i].descr, 5) == 0);
+        OK(lz_npy_read(path, &b));
+        ck_assert_int_eq(b.dtype, of[i].dtype);
+        ck_assert(memcmp(b.data, x, a.nbytes) == 0);
+        lz_array_free(&b);
+    }
+}
+END_TEST
+
 static const char *const names[] = {"weight", "a b/c.d", "empty", "", "z\xc3\xa9"};
 enum { NAMES = sizeof names / sizeof *names };
 
@@ -632,6 +680,8 @@ int main(void)
     tcase_add_loop_test(t, npy_round_trip, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(t, npy_of_others);
     tcase_add_test(t, npy_is_numpys_text);
+    tcase_add_test(t, npy_of_8_bit_floats);
+    tcase_add_test(t, npy_names_void_what_numpy_lacks);
     tcase_add_loop_test(t, npz_round_trip, 0, 2);
     tcase_add_test(t, npz_of_a_large_array);
     tcase_add_test(t, safetensors_round_trip);
