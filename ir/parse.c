@@ -375,11 +375,13 @@ static lz_status function(lz_parser *p, uint32_t index)
     lz_types types = {0};
     if (!s.f)
         return LZ_EMEM;
+    uint64_t draws = p->draws;
     p->calls++;
     p->funcs.data[index].busy = true;
     p->c.p = at;
     lz_status st = function_in(p, &s, &types, &form);
     p->c.p = back;
+    p->funcs.data[index].draws = p->draws != draws;
     p->funcs.data[index].busy = false;
     p->calls--;
     p->funcs.data[index].takes = s.takes;
@@ -409,19 +411,29 @@ static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_fun
     return LZ_OK;
 }
 
+lz_status lz_parse_function(lz_parser *p, lz_slice name, bool again, const lz_pfunc **out)
+{
+    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(name));
+    if (!found)
+        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(name));
+    lz_pfunc *f = &p->funcs.data[found - 1];
+    if (f->f && (again || f->draws)) { /* draws: not the numbers of the last call */
+        lz_func_free(f->f);
+        f->f = NULL;
+    }
+    *out = f;
+    return f->f ? LZ_OK : function(p, (uint32_t)(found - 1));
+}
+
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
 {
-    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(callee));
-    if (!found)
-        return lz_scan_fail(&p->c, callee.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
-                            LZ_SLICE_ARG(callee));
-    uint32_t index = (uint32_t)(found - 1);
-    if (!p->funcs.data[index].f)
-        LZ_TRY(function(p, index));
-    const lz_func *f = p->funcs.data[index].f;
-    t->result_form = p->funcs.data[index].gives;
+    const lz_pfunc *to;
+    LZ_TRY(lz_parse_function(p, callee, false, &to));
+    const lz_func *f = to->f;
+    t->result_form = to->gives;
     bool fits = f->nparam == t->opnd.len && f->nresult == t->result_types.len &&
-                lz_form_eq(p->funcs.data[index].takes, t->opnd_form) &&
+                lz_form_eq(to->takes, t->opnd_form) &&
                 lz_form_eq(t->result_form, t->result_types.form);
     for (uint32_t i = 0; fits && i < f->nparam; i++)
         fits = lz_val_type(f, i) == lz_val_type(s->f, t->opnd.data[i]);
@@ -575,6 +587,7 @@ static bool without_parameters(const lz_parser *p, const lz_pfunc *f)
 static lz_status take_function(lz_parser *p, uint32_t index, lz_func **out)
 {
     p->checks.len = p->checked.len = 0;
+    p->draws = 0;
     lz_func_free(p->funcs.data[index].f); /* one that was called; its checks, if any, count now */
     p->funcs.data[index].f = NULL;
     LZ_TRY(function(p, index));

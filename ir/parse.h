@@ -13,6 +13,7 @@ typedef struct lz_pfunc {
     lz_slice name;
     const char *at; /* its '(' */
     bool is_private, busy;
+    bool draws; /* random numbers, others in every call */
     lz_func *f;
     lz_slice takes, gives; /* forms of parameters and results */
 } lz_pfunc;
@@ -30,7 +31,9 @@ typedef struct lz_parser {
     lz_map func_index; /* name -> index + 1 */
     lz_slice module;
     int calls, regions; /* how deep */
+    bool parallel;      /* what is read has other participants */
     uint64_t inlined;   /* instructions */
+    uint64_t draws;     /* of random numbers so far */
     LZ_VEC(lz_check) checks;
     LZ_VEC(lz_val) checked; /* two values of the function for each check */
     LZ_VEC(lz_probe) probes;
@@ -98,6 +101,8 @@ typedef struct lz_captures {
 /* parse.c */
 lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
+/* The function of that name, which stays the parser's; parsed when it has not been, or again. */
+lz_status lz_parse_function(lz_parser *p, lz_slice name, bool again, const lz_pfunc **out);
 /* scope.c's part of parse.c */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
@@ -158,6 +163,10 @@ lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_call.c */
 lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);
 
+/* parse_tuple.c: stablehlo.after_all and create_token, whose results say nothing but that they are */
+bool lz_parse_is_token(lz_slice name);
+lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t);
+
 /* where a value is to be, said in the dialect sdy: of no meaning for one device */
 bool lz_parse_is_annotation(lz_slice name);
 lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t);
@@ -170,6 +179,9 @@ lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice na
 
 /* expect_eq of both operands */
 lz_status lz_parse_check_equal(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_parallel.c: interpreter.run_parallel */
+lz_status lz_parse_parallel(lz_parser *p, lz_scope *s, lz_stmt *t);
 
 /* parse_probe.c: interpreter.probe and check.expect_serialized_eq */
 bool lz_parse_is_probe(lz_slice name);
@@ -187,6 +199,8 @@ lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a);
 /* parse_attr.c: the record of an operation from the dictionary, words, region and types of a
  * statement */
 lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);
+/* [HIGH, DEFAULT] at the entry: the higher of both */
+lz_status lz_parse_precision(lz_parser *p, const lz_entry *e, int32_t *out);
 
 /* parse_expand.c: operations that are not in the table but are made of those */
 typedef struct lz_expansion lz_expansion;

@@ -93,7 +93,7 @@ static lz_status read_pair(lz_parser *p, const lz_entry *e, lz_ints *l, lz_ints 
 }
 
 /* [HIGH, DEFAULT]: the higher of both operands' precisions. */
-static lz_status read_precision(lz_parser *p, const lz_entry *e, int32_t *out)
+lz_status lz_parse_precision(lz_parser *p, const lz_entry *e, int32_t *out)
 {
     lz_scan c = scan_at(p, e->value);
     LZ_TRY(lz_scan_want(&c, "["));
@@ -131,7 +131,7 @@ static lz_status record_dot(lz_parser *p, lz_stmt *t, lz_attr_any *a)
     if (!t->generic && contract)
         LZ_TRY(
             read_pair(p, contract, &d->lhs_contracting_dimensions, &d->rhs_contracting_dimensions));
-    return precision ? read_precision(p, precision, &d->precision) : LZ_OK;
+    return precision ? lz_parse_precision(p, precision, &d->precision) : LZ_OK;
 }
 
 static lz_status record_gather(lz_parser *p, lz_stmt *t, lz_attr_any *a)

@@ -36,6 +36,31 @@ static bool wants_smallest(const lz_parser *p, const lz_stmt *t)
     return e && lz_scan_eat_word(&at, "false");
 }
 
+/* Of the n results of `sorted`, the first k along a dimension. */
+static lz_status first_ones(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val sorted, uint32_t n,
+                            int dim, int64_t k)
+{
+    lz_attr_any cut;
+    if (sorted == LZ_NOVAL)
+        return lz_scan_wrap(&p->c, t->at);
+    const lz_shape *x = &s->f->insts[sorted].sig->result[0]->shape;
+    lz_attr_init(&cut, LZ_ATTR_slice);
+    cut.as_slice.start_indices.n = cut.as_slice.limit_indices.n = cut.as_slice.strides.n = x->rank;
+    for (int d = 0; d < x->rank; d++) {
+        cut.as_slice.limit_indices.v[d] = d == dim ? k : x->dims[d];
+        cut.as_slice.strides.v[d] = 1;
+    }
+    for (uint32_t i = 0; i < n; i++) /* all before the first is cut, as they are read from text */
+        LZ_TRY(done(p, t, lz_build_result(s->f, sorted, i)));
+    for (uint32_t i = 0; i < n; i++) {
+        lz_val v = lz_build(s->f, LZ_OP_SLICE, &cut.head, &t->results.data[i], 1);
+        if (v == LZ_NOVAL)
+            return lz_scan_wrap(&p->c, t->at);
+        t->results.data[i] = v;
+    }
+    return LZ_OK;
+}
+
 lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     const lz_entry *e = lz_stmt_find(t, "k");
@@ -61,19 +86,65 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_scan_wrap(&p->c, t->at);
     lz_val in[2] = {t->opnd.data[0], lz_build_iota(s->f, places, last)};
     lz_val both = lz_build(s->f, LZ_OP_SORT, (const lz_attr *)(const void *)&a, in, 2);
-    lz_attr_slice cut;
-    memset(&cut, 0, sizeof cut);
-    cut.kind = LZ_ATTR_slice;
-    cut.start_indices.n = cut.limit_indices.n = cut.strides.n = x->shape.rank;
-    for (int d = 0; d <= last; d++) {
-        cut.limit_indices.v[d] = d == last ? k : x->shape.dims[d];
-        cut.strides.v[d] = 1;
-    }
-    lz_val r[2] = {lz_build_result(s->f, both, 0), lz_build_result(s->f, both, 1)};
-    for (int i = 0; i < 2; i++)
-        LZ_TRY(
-            done(p, t, lz_build(s->f, LZ_OP_SLICE, (const lz_attr *)(const void *)&cut, &r[i], 1)));
-    return LZ_OK;
+    return first_ones(p, s, t, both, 2, last, k);
+}
+
+/* ---- ApproxTopK(arrays, one initial value for each) {called_computations = [@comparator], top_k = 3, reduction_dim = 1}: the k elements that
+ * the comparator puts first. Exactly those, whatever recall would do; nothing is padded, so the initial values are of no meaning. ---- */
+
+static lz_status i64_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
+{
+    const lz_entry *e = lz_stmt_find(t, key);
+    lz_scan at = p->c;
+    if (!e)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ApproxTopK: the attribute %s is missing",
+                            key);
+    at.p = e->value;
+    return lz_scan_i64(&at, out);
+}
+
+/* called_computations = [@comparator], as a region of sort: its parameters come in the same order. */
+static lz_status comparator_of(lz_parser *p, const lz_stmt *t, const lz_func **out)
+{
+    const lz_entry *e = lz_stmt_find(t, "called_computations");
+    const lz_pfunc *f;
+    lz_slice name;
+    lz_scan at = p->c;
+    if (!e)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "ApproxTopK: the attribute called_computations is missing");
+    at.p = e->value;
+    LZ_TRY(lz_scan_want(&at, "["));
+    LZ_TRY(lz_scan_symbol(&at, &name));
+    LZ_TRY(lz_parse_function(p, name, false, &f));
+    *out = lz_region_intern(f->f);
+    return *out ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+}
+
+lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    int64_t k, dim;
+    lz_attr_any a;
+    uint32_t n = t->opnd.len / 2;
+    if (n == 0 || t->opnd.len != 2 * n || t->result_types.len != n)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "ApproxTopK: takes arrays and as many initial values");
+    LZ_TRY(i64_of(p, t, "top_k", &k));
+    LZ_TRY(i64_of(p, t, "reduction_dim", &dim));
+    const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape;
+    const lz_shape *r = &t->result_types.data[0]->shape;
+    dim += dim < 0 ? x->rank : 0;
+    bool fits = dim >= 0 && dim < x->rank && r->rank == x->rank;
+    int64_t count = fits ? r->dims[dim] : 0; /* more than k where they are not aggregated */
+    if (!fits || k < 0 || count < k || count > x->dims[dim])
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "ApproxTopK: there are no %lld elements to give", (long long)k);
+    lz_attr_init(&a, LZ_ATTR_sort);
+    a.as_sort.dimension = dim;
+    a.as_sort.is_stable = true;
+    LZ_TRY(comparator_of(p, t, &a.as_sort.comparator));
+    lz_val all = lz_build(s->f, LZ_OP_SORT, &a.head, t->opnd.data, n);
+    return first_ones(p, s, t, all, n, (int)dim, count);
 }
 
 /* ---- comparisons in WEAKORDER ---- */

@@ -5,6 +5,8 @@
 #include "ir/parse.h"
 
 lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* custom_call @ApproxTopK, its backend_config among the attributes */
+lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* Whether the statement is a comparison in WEAKORDER (both zeros equal, all NaN equal and
  * largest): then its operands become such that TOTALORDER is the same, and the word is gone. */
 bool lz_parse_weak_order(lz_parser *p, lz_scope *s, lz_stmt *t);
@@ -20,8 +22,15 @@ lz_status lz_parse_chlo_scan(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_lapack.c: custom calls of decompositions; the statement is read but for its results */
 bool lz_parse_is_lapack(lz_slice target);
 lz_status lz_parse_lapack(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target);
+/* parse_ragged.c */
+lz_status lz_chlo_ragged_dot(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_rng.c */
+lz_status lz_expand_rng(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_norm.c */
 lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* A region of scalars, one result, on whole tensors of one shape. */
+lz_status lz_parse_elementwise(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *region,
+                               const lz_val *args, lz_val *out);
 lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_training(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_grad(lz_parser *p, lz_scope *s, lz_stmt *t);

@@ -174,6 +174,7 @@ static const lz_expansion expansions[] = {
     {"chlo.conj", 1, conj_, NULL},
     {"chlo.log1p", 1, log1p_, NULL},
     {"chlo.mulhi", 2, mulhi, NULL},
+    {"chlo.ragged_dot", 3, NULL, lz_chlo_ragged_dot},
     {"chlo.top_k", 1, NULL, lz_chlo_top_k},
     {"chlo.tan", 1, tan_, NULL},
     {"chlo.is_inf", 1, is_inf, NULL},
@@ -183,6 +184,7 @@ static const lz_expansion expansions[] = {
     {"stablehlo.batch_norm_inference", 5, NULL, lz_expand_norm_inference},
     {"stablehlo.batch_norm_training", 3, NULL, lz_expand_norm_training},
     {"stablehlo.batch_norm_grad", 5, NULL, lz_expand_norm_grad},
+    {"stablehlo.rng", 3, NULL, lz_expand_rng},
     {"stablehlo.dot", 2, dot, NULL},
     {"stablehlo.broadcast", 1, broadcast, NULL},
 };
