@@ -197,11 +197,42 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
     return expected(p, s, t, &at);
 }
 
+/* Whether the first operand is a token, or another tuple of nothing. */
+static bool sees_token(const lz_parser *p, const lz_scope *s)
+{
+    lz_scan at = p->c;
+    const lz_scope *there;
+    lz_slice name;
+    uint32_t index;
+    if (!lz_scan_sees(&at, "%") || lz_scan_value(&at, &name, &index) != LZ_OK)
+        return false;
+    const lz_binding *b = lz_scope_find(s, name, &there);
+    return b && b->form.n && b->count == 0;
+}
+
+/* %a, %b : !stablehlo.token: all are equal. */
+static lz_status tokens(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    t->tuples = true;
+    LZ_TRY(lz_parse_operands(p, s, t));
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_types(p, t));
+    const lz_types *types = t->has_arrow ? &t->opnd_types : &t->listed;
+    bool fits = t->opnd.len == 0 && lz_slice_is(t->opnd_form, "()()") && types->len == 0 &&
+                (lz_slice_is(types->form, "()") || lz_slice_is(types->form, "()()"));
+    return fits ? LZ_OK
+                : lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                               LZ_SLICE_FMT ": compares a token with something else",
+                               LZ_SLICE_ARG(t->name));
+}
+
 lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_check c;
     bool is_const;
     (void)find(t->name, &c, &is_const);
+    if (!t->generic && !is_const && sees_token(p, s))
+        return tokens(p, s, t);
     LZ_TRY(t->generic ? generic(p, s, t, is_const) : pretty(p, s, t, is_const));
     if (t->opnd.len != 2)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: compares two values, not %u", c.name,

@@ -191,7 +191,7 @@ lz_status lz_parse_collective(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_status st = read_matrix(p, t, pairs ? "source_target_pairs" : "replica_groups", &m);
     if (st == LZ_OK && m.text.failed)
         st = LZ_FAIL(LZ_EMEM, "no memory for the groups of a collective");
-    bool alone = pairs ? m.diagonal : m.columns <= 1;
+    bool alone = !p->parallel && (pairs ? m.diagonal : m.columns <= 1);
     if (st == LZ_OK)
         st = alone ? permute_alone(p, s, t, !pairs || m.rows > 0) : among(p, s, t, &m);
     lz_buf_free(&m.text);

@@ -19,7 +19,7 @@ static lz_val spread(lz_func *f, lz_val scalar, const lz_shape *s)
 static lz_status map_inst(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_inst *in, lz_val *val,
                           uint32_t i)
 {
-    const lz_shape *shape = &lz_val_type(s->f, t->opnd.data[0])->shape;
+    const lz_shape *shape = &lz_val_type(s->f, val[0])->shape;
     lz_val o[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
     for (uint32_t k = 0; k < in->sig->nopnd && k < 3; k++)
         o[k] = val[in->opnd[k]];
@@ -28,9 +28,28 @@ static lz_status map_inst(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_inst *
     else if (lz_op_get(in->sig->op)->cls == LZ_CLASS_EW)
         val[i] = lz_build(s->f, in->sig->op, in->sig->attr, o, in->sig->nopnd);
     else
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED, "map: %s is not supported in its region",
-                            lz_op_get(in->sig->op)->text);
+        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                            LZ_SLICE_FMT ": %s is not supported in its region",
+                            LZ_SLICE_ARG(t->name), lz_op_get(in->sig->op)->text);
     return val[i] == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : LZ_OK;
+}
+
+lz_status lz_parse_elementwise(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *region,
+                               const lz_val *args, lz_val *out)
+{
+    lz_val *val = lz_calloc((size_t)region->ninst + 1, sizeof *val);
+    if (!val)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u values of a region", region->ninst);
+    lz_status st = LZ_OK;
+    for (uint32_t i = 0; i < region->ninst && st == LZ_OK; i++) {
+        if (i < region->nparam)
+            val[i] = args[i];
+        else
+            st = map_inst(p, s, t, &region->insts[i], val, i);
+    }
+    *out = st == LZ_OK ? val[region->results[0]] : LZ_NOVAL;
+    lz_free(val);
+    return st;
 }
 
 lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -46,20 +65,9 @@ lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t)
             return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
                                 "map: operand %u does not fit the others, or the region", k);
     }
-    lz_val *val = lz_calloc((size_t)r->ninst + 1, sizeof *val);
-    if (!val)
-        return LZ_FAIL(LZ_EMEM, "map: no memory for %u values", r->ninst);
-    lz_status st = LZ_OK;
-    for (uint32_t i = 0; i < r->ninst && st == LZ_OK; i++) {
-        if (i < r->nparam)
-            val[i] = t->opnd.data[i];
-        else
-            st = map_inst(p, s, t, &r->insts[i], val, i);
-    }
-    if (st == LZ_OK)
-        st = push(p, t, val[r->results[0]]);
-    lz_free(val);
-    return st;
+    lz_val v;
+    LZ_TRY(lz_parse_elementwise(p, s, t, r, t->opnd.data, &v));
+    return push(p, t, v);
 }
 
 /* ---- batch normalisation ---- */

@@ -485,12 +485,16 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_parse_chlo_scan(p, s, t);
     if (lz_parse_is_annotation(n))
         return lz_parse_annotation(p, s, t);
+    if (lz_slice_is(n, "interpreter.run_parallel"))
+        return lz_parse_parallel(p, s, t);
     if (lz_parse_is_probe(n))
         return lz_parse_probe(p, s, t);
     if (lz_parse_is_check(n))
         return lz_parse_check(p, s, t);
     if (lz_parse_is_tuple(n))
         return lz_parse_tuple(p, s, t);
+    if (lz_parse_is_token(n))
+        return lz_parse_token(p, s, t);
     if (lz_parse_is_control(n)) {
         LZ_TRY(lz_parse_control(p, s, t));
         return lz_parse_check_results(p, s, t);

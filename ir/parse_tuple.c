@@ -82,6 +82,8 @@ lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count)
 
 /* ---- types ---- */
 
+static const char token_type[] = "!stablehlo.token";
+
 static lz_status leaf(lz_parser *p, lz_types *out)
 {
     const lz_type *t;
@@ -96,13 +98,14 @@ lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
         return leaf(p, out);
     do {
         bool opens = lz_scan_eat(&p->c, "tuple<");
+        bool token = !opens && lz_scan_eat(&p->c, token_type);
         if (opens && ++depth > MAX_DEPTH)
             return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
                                 MAX_DEPTH);
-        lz_buf_putc(form, opens ? '(' : '*');
+        lz_buf_puts(form, token ? "()" : opens ? "(" : "*"); /* a token holds nothing */
         if (opens && !lz_scan_sees(&p->c, ">"))
             continue;
-        if (!opens)
+        if (!opens && !token)
             LZ_TRY(leaf(p, out));
         while (depth > 0 && lz_scan_eat(&p->c, ">")) {
             lz_buf_putc(form, ')');
@@ -209,6 +212,25 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
     for (uint32_t i = 0; i < count; i++)
         LZ_TRY(lz_vec_push(&t->results, t->opnd.data[first + i]));
     return LZ_OK;
+}
+
+/* ---- tokens: one device does everything in the order it is written; a token is an empty tuple ---- */
+
+bool lz_parse_is_token(lz_slice name)
+{
+    return lz_slice_is(name, "stablehlo.after_all") || lz_slice_is(name, "stablehlo.create_token");
+}
+
+lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    int64_t index = INT64_MIN;
+    t->tuples = true;
+    LZ_TRY(items(p, s, t, &index));
+    if (t->opnd.len > 0 || t->result_types.len > 0)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes and gives tokens",
+                            LZ_SLICE_ARG(t->name));
+    t->result_form = (lz_slice){"()", 2};
+    return lz_parse_check_results(p, s, t);
 }
 
 lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t)
