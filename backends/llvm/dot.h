@@ -100,8 +100,8 @@ unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
 
 /* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
- * what is at OLD. NEXT: the first of two rows of A that the next tile reads, fetched on the way like the
- * lines of C; NULL: all is near. KEEP, with NEXT: where B, read in place, is packed on the way, or
+ * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads and this one fetches on the way, like
+ * its lines of C; NULL: all is near. KEEP, with NEXT: where B, read in place, is packed on the way, or
  * NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is zero. */
 enum micro_arg {
     MICRO_A,
@@ -117,6 +117,7 @@ enum micro_arg {
     MICRO_COLS,
     MICRO_KEEP,
     MICRO_NEXT,
+    MICRO_NEXT_ROWS,
     MICRO_ARGS
 };
 void dot_emit_micro(dot *g);

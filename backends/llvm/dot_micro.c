@@ -66,28 +66,39 @@ static void keep_b(dot *g, const Val *p, unsigned nv, Val k, Val b, const Val *b
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-/* Fetched while step k computes: two rows of the next tile of A, and the tile's lines of C in
- * turn, a line in eight steps. */
-static void fetch_ahead(dot *g, const Val *p, Val k)
+/* Lines of C are fetched every 1, 2, 4 or 8 steps, so that few steps fetch all of a tile, too. */
+static Val steps_a_line(dot *g, Val kc)
+{
+    em *e = g->e;
+    Val n = em_c64(e, 0);
+    for (int64_t i = 1; i <= 3; i++)
+        n = SEL(ICMP(SGE, kc, em_c64(e, (int64_t)DOT_MR * 3 << i)), em_c64(e, i), n);
+    return n;
+}
+
+/* Fetched while step k computes: a line of the next tile of A, of each row in turn, two steps each; and the tile's lines of C in
+ * turn. */
+static void fetch_ahead(dot *g, const Val *p, Val k, Val log_steps)
 {
     em *e = g->e;
     if (g->amode == DOT_A_PLACE) {
-        Val at = em_at(e, p[MICRO_NEXT], k, g->es);
-        em_prefetch(e, at, false, 3);
-        em_prefetch(e, em_at(e, at, p[MICRO_A_STRIDE], 1), false, 3);
+        Val r = AND(LSHR(k, em_c64(e, 1)), p[MICRO_NEXT_ROWS]);
+        Val at = em_at(e, p[MICRO_NEXT], MUL(r, p[MICRO_A_STRIDE]), 1);
+        em_prefetch(e, em_at(e, at, k, g->es), false, 3);
     }
-    Val row = AND(LSHR(k, em_c64(e, 3)), em_c64(e, 7)), col = LSHR(k, em_c64(e, 6));
+    Val i = LSHR(k, log_steps), row = AND(i, em_c64(e, 7)), col = LSHR(i, em_c64(e, 3));
     Val line = em_at(e, em_at(e, p[MICRO_C], MUL(row, p[MICRO_C_STRIDE]), 1), col, 64);
     em_prefetch(e, line, true, 3);
 }
 
 /* Beside the arithmetic of step k; bv: its vectors of B, which lie at b. */
-static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val b, const Val *bv)
+static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, Val b,
+                       const Val *bv)
 {
     em *e = g->e;
     em_if s;
     em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
-    fetch_ahead(g, p, k);
+    fetch_ahead(g, p, k, log_steps);
     if (g->b_place)
         keep_b(g, p, nv, k, b, bv);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
@@ -100,6 +111,7 @@ static void emit_tile(dot *g, unsigned mr, unsigned nv, const Val *p)
     Val row[DOT_MR], mask[DOT_NV], init[EM_PHI];
     row_pointers(g, mr, p[MICRO_A], p[MICRO_A_STRIDE], p[MICRO_ROWS], row);
     panel_masks(g, nv, p[MICRO_COLS], mask);
+    Val log_steps = g->near ? NULL : steps_a_line(g, p[MICRO_KC]);
     init[0] = p[MICRO_B];
     for (unsigned q = 0; q < mr * nv; q++)
         init[q + 1] = LLVMConstNull(g->vec);
@@ -113,7 +125,7 @@ static void emit_tile(dot *g, unsigned mr, unsigned nv, const Val *p)
             em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
     }
     if (!g->near)
-        on_the_way(g, p, nv, l.i, l.phi[0], bv);
+        on_the_way(g, p, nv, l.i, log_steps, l.phi[0], bv);
     int64_t step = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
     for (unsigned r = 0; r < mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
@@ -155,7 +167,7 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
 {
     em *e = g->e;
     Ty i = e->i64,
-       args[MICRO_ARGS] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i, e->ptr, e->ptr};
+       args[MICRO_ARGS] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i, e->ptr, e->ptr, i};
     Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
     for (unsigned q = 0; q < MICRO_ARGS; q++)
         p[q] = LLVMGetParam(f, q);

@@ -111,16 +111,32 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     em_loop_end(e, &l, NULL);
 }
 
-/* The columns some vectors ahead: all of B is packed, and no access goes along its rows. */
-static void fetch_columns(dot *g, kern *f)
+/* Where vector v of nv at step k of kc steps leaves off two vectors ahead: the next ones of the panel, else its first ones at the next
+ * steps, else those of the next panel. Relative, in vectors and steps. */
+typedef struct later {
+    Val vectors, steps;
+} later;
+
+static later two_ahead(dot *g, Val k, Val kc, Val v, Val nv)
+{
+    enum { VECTORS = 2 };
+    em *e = g->e;
+    Val two = em_c64(e, VECTORS), step = em_c64(e, g->L), here = ICMP(SLT, ADD(v, two), nv);
+    Val next = ICMP(SLT, ADD(k, step), kc), back = SUB(two, nv);
+    return (later){SEL(OR(here, NOT(next)), two, back),
+                   SEL(here, em_c64(e, 0), SEL(next, step, SUB(em_c64(e, 0), k)))};
+}
+
+/* The column so far ahead of the one at POS_POINT. */
+static void fetch_columns(dot *g, kern *f, later x)
 {
     em *e = g->e;
-    enum { VECTORS = 2 };
     for (uint32_t i = 0; i < f->st[0].s->nacc; i++) {
-        lz_sz stride = f->st[0].s->accs[i].stride[g->n];
-        if (kern_sz_is(stride, 0))
+        const lz_access *a = &f->st[0].s->accs[i];
+        if (kern_sz_is(a->stride[g->n], 0))
             continue;
-        Val ahead = MUL(kern_size(f, stride), em_c64(e, (int64_t)VECTORS * g->L));
+        Val ahead = ADD(MUL(kern_size(f, a->stride[g->n]), MUL(x.vectors, em_c64(e, g->L))),
+                        MUL(kern_size(f, a->stride[g->kd]), first_k(g, x.steps)));
         em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, g->es), false, 3);
     }
 }
@@ -139,14 +155,14 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     Val mask = em_tail_mask(e, SUB(kc, lk.i), L);
     em_loop_begin(e, &lv, em_c64(e, 0), nv, em_c64(e, 1), 0, NULL);
     Val n0 = MUL(ADD(v0, lv.i), em_c64(e, L));
+    later ahead = two_ahead(g, lk.i, kc, lv.i, nv);
     em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
     f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
     Val step = ADD(k0, lk.i);
     f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
     kctx x = {.u = 1, .mask = {mask}};
-    if (g->near)
-        fetch_columns(g, f);
+    fetch_columns(g, f, ahead);
     evaluate(g, f, &x);
     em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, li.i, vb),
              64 < vb ? 64 : (unsigned)vb);

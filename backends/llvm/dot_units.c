@@ -304,17 +304,26 @@ static void tile_a(dot *g, const unit *w, Val r, Val nrows, Val k0, Val kc, Val 
     }
 }
 
-/* Two rows a panel of the tile that follows: the panels of a tile fetch it together. NULL where
- * the caches bring what is used anyway. */
-static Val next_rows(dot *g, const unit *w, Val v, const Val *args)
+/* Rows of the tile that follows: two a panel where the panels of a tile fetch it together, and all of them where a unit has one panel, after
+ * whose last tile the first one follows. NULL where the caches bring what is used anyway. */
+static void next_rows(dot *g, const unit *w, Val r, Val v, Val *args)
 {
     em *e = g->e;
-    Val near = LLVMConstNull(e->ptr);
-    if (g->amode != DOT_A_PLACE)
-        return SEL(w->direct, near, args[MICRO_A]);
+    Val near = LLVMConstNull(e->ptr), none = em_c64(e, 0);
+    args[MICRO_NEXT_ROWS] = none;
+    if (g->amode != DOT_A_PLACE) {
+        args[MICRO_NEXT] = SEL(w->direct, near, args[MICRO_A]);
+        return;
+    }
+    Val mr = em_c64(e, g->mr), next = ADD(r, mr);
     Val two = SHL(LLVMBuildUDiv(e->b, SUB(v, w->v0), em_c64(e, g->nv), ""), em_c64(e, 1));
-    Val row = SEL(ICMP(ULT, two, em_c64(e, g->mr)), ADD(two, em_c64(e, g->mr)), em_c64(e, 0));
-    return SEL(w->direct, near, em_at(e, args[MICRO_A], MUL(row, args[MICRO_A_STRIDE]), 1));
+    Val shared = SEL(ICMP(ULT, two, mr), ADD(two, mr), none);
+    Val alone = SUB(SEL(ICMP(SLT, next, w->r1), next, w->r0), r);
+    Val row = SEL(w->direct, alone, shared);
+    Val at = em_at(e, args[MICRO_A], MUL(row, args[MICRO_A_STRIDE]), 1);
+    Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
+    args[MICRO_NEXT] = SEL(AND(w->direct, few), near, at);
+    args[MICRO_NEXT_ROWS] = SEL(w->direct, em_c64(e, DOT_MR - 1), em_c64(e, 1));
 }
 
 /* A panel of B: packed, in place, or in place and packed on the way. */
@@ -380,7 +389,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     dot_panels p;
     dot_panels_begin(g, w->v0, w->v1, &p);
     tile_b(g, w, &p, r, k0, kc, args);
-    args[MICRO_NEXT] = next_rows(g, w, p.v, args);
+    next_rows(g, w, r, p.v, args);
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[MICRO_OLD] = SEL(first, g->zero, args[MICRO_C]);
     args[MICRO_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[MICRO_C_STRIDE]);

@@ -370,7 +370,7 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
     args[MICRO_KC] = g->K;
     args[MICRO_C] = em_at(e, c, w.v, (int64_t)g->L * g->es);
     args[MICRO_COLS] = em_c64(e, INT32_MAX);
-    args[MICRO_OLD_STRIDE] = em_c64(e, 0);
+    args[MICRO_OLD_STRIDE] = args[MICRO_NEXT_ROWS] = em_c64(e, 0);
     args[MICRO_OLD] = args[MICRO_KEEP] = args[MICRO_NEXT] = LLVMConstNull(e->ptr);
     dot_call_micro(g, w.small, args);
     dot_panels_end(g, &w);

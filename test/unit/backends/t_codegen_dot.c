@@ -306,6 +306,38 @@ START_TEST(small_factors_are_not_packed)
 }
 END_TEST
 
+/* Prefetches of a product's code from `from` on, to read or to write. */
+static int prefetches(bool tb, const char *from, bool write)
+{
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .tb = tb};
+    int64_t total[4];
+    lz_kernel *q = product(&f, 256, 256, 256, total);
+    jit j = jit_new(q);
+    const char *call = "call void @llvm.prefetch.p0(", *at = strstr(lz_buf_str(&j.ll), from);
+    ck_assert_ptr_nonnull(at);
+    int n = 0;
+    while ((at = strstr(at, call))) {
+        const char *end = strchr(at, '\n'), *kind = strstr(at, write ? "i32 1, i32" : "i32 0, i32");
+        n += kind && kind < end;
+        at = end;
+    }
+    jit_free(&j);
+    lz_kernel_free(q);
+    return n;
+}
+
+/* Columns that are transposed while they are packed, and the lines of a tile. */
+START_TEST(lines_are_fetched_ahead)
+{
+    ck_assert_int_gt(prefetches(true, "@lz_run(", false), 0);
+    ck_assert_int_eq(prefetches(false, "@lz_run(", false), 0);
+    for (int tb = 0; tb < 2; tb++) {
+        ck_assert_int_gt(prefetches(tb, "define", true), 0);
+        ck_assert_int_gt(prefetches(tb, "define", false), 0);
+    }
+}
+END_TEST
+
 /* ---- rows and sums over several loops: windows of images ---- */
 
 typedef struct image {
@@ -589,6 +621,7 @@ int main(void)
     tcase_add_test(t, many_contracted);
     tcase_add_loop_test(t, packed_on_the_way, 0, 4);
     tcase_add_test(t, small_factors_are_not_packed);
+    tcase_add_test(t, lines_are_fetched_ahead);
     tcase_add_loop_test(t, windows_of_images, 0, 4);
     tcase_add_loop_test(t, images_in_lanes, 0, 4);
     tcase_add_loop_test(t, images_are_not_packed, 0, 2);
