@@ -101,7 +101,8 @@ unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
 /* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
  * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads and this one fetches on the way, like
- * its lines of C; NULL: all is near. KEEP, with NEXT: where B, read in place, is packed on the way, or
+ * its lines of C; NULL: all is near. With it, and B that may lie in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in
+ * 1 << FAR_LOG steps, at least 4. KEEP, with NEXT: where B, read in place, is packed on the way, or
  * NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is zero. */
 enum micro_arg {
     MICRO_A,
@@ -118,6 +119,9 @@ enum micro_arg {
     MICRO_KEEP,
     MICRO_NEXT,
     MICRO_NEXT_ROWS,
+    MICRO_FAR,
+    MICRO_FAR_STRIDE,
+    MICRO_FAR_LOG,
     MICRO_ARGS
 };
 void dot_emit_micro(dot *g);

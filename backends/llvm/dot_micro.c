@@ -76,6 +76,18 @@ static Val steps_a_line(dot *g, Val kc)
     return n;
 }
 
+/* Part of a row of B that is wanted later, into the second level: four lines hold the widest panel that is packed, wherever it begins. */
+static void fetch_far(dot *g, const Val *p, Val k)
+{
+    em *e = g->e;
+    enum { LOG_LINES = 2, LINE = 64 };
+    Val row = LSHR(k, p[MICRO_FAR_LOG]);
+    Val line =
+        AND(LSHR(k, SUB(p[MICRO_FAR_LOG], em_c64(e, LOG_LINES))), em_c64(e, (1 << LOG_LINES) - 1));
+    Val at = em_at(e, p[MICRO_FAR], MUL(row, p[MICRO_FAR_STRIDE]), 1);
+    em_prefetch(e, em_at(e, at, line, LINE), false, 2);
+}
+
 /* Fetched while step k computes: a line of the next tile of A, of each row in turn, two steps each; and the tile's lines of C in
  * turn. */
 static void fetch_ahead(dot *g, const Val *p, Val k, Val log_steps)
@@ -86,6 +98,8 @@ static void fetch_ahead(dot *g, const Val *p, Val k, Val log_steps)
         Val at = em_at(e, p[MICRO_NEXT], MUL(r, p[MICRO_A_STRIDE]), 1);
         em_prefetch(e, em_at(e, at, k, g->es), false, 3);
     }
+    if (g->b_place && !g->stream)
+        fetch_far(g, p, k);
     Val i = LSHR(k, log_steps), row = AND(i, em_c64(e, 7)), col = LSHR(i, em_c64(e, 3));
     Val line = em_at(e, em_at(e, p[MICRO_C], MUL(row, p[MICRO_C_STRIDE]), 1), col, 64);
     em_prefetch(e, line, true, 3);
@@ -166,8 +180,8 @@ static void emit_tiles(dot *g, unsigned mr, unsigned nv, const Val *args)
 static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
-    Ty i = e->i64,
-       args[MICRO_ARGS] = {e->ptr, i, i, e->ptr, i, i, e->ptr, i, e->ptr, i, i, e->ptr, e->ptr, i};
+    Ty i = e->i64, args[MICRO_ARGS] = {e->ptr, i, i,      e->ptr, i, i,      e->ptr, i, e->ptr,
+                                       i,      i, e->ptr, e->ptr, i, e->ptr, i,      i};
     Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
     for (unsigned q = 0; q < MICRO_ARGS; q++)
         p[q] = LLVMGetParam(f, q);

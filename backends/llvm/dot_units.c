@@ -190,6 +190,7 @@ typedef struct unit {
     Val direct;         /* B in place */
     Val c_stride;       /* bytes between rows of the sums */
     Val keep;           /* B is packed already */
+    Val more_rows;      /* the next unit has the same columns */
 } unit;
 
 /* Where the panel of vector v of v0.. is, kc rows deep. */
@@ -326,6 +327,40 @@ static void next_rows(dot *g, const unit *w, Val r, Val v, Val *args)
     args[MICRO_NEXT_ROWS] = SEL(w->direct, em_c64(e, DOT_MR - 1), em_c64(e, 1));
 }
 
+/* The last 2^n tiles of rows fetch the block of B that is packed next, as much of this panel's each, where both blocks leave room for A in
+ * the L2 cache; others what they have. */
+static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *args)
+{
+    em *e = g->e;
+    Val zero = em_c64(e, 0), one = em_c64(e, 1);
+    args[MICRO_FAR] = args[MICRO_B];
+    args[MICRO_FAR_STRIDE] = zero;
+    args[MICRO_FAR_LOG] = em_c64(e, 2);
+    if (!g->b_place || g->stream)
+        return;
+    Val tiles = dot_ceil_div(e, SUB(w->r1, w->r0), g->mr),
+        i = LLVMBuildUDiv(e->b, SUB(r, w->r0), em_c64(e, g->mr), "");
+    Val lz =
+        em_intr(e, "llvm.ctlz", &e->i64, 1, (Val[]){OR(SUB(tiles, one), one), em_ci(e->i1, 0)}, 2);
+    Val log = SUB(em_c64(e, 63), lz), from = SUB(tiles, SHL(one, log));
+    Val wide = SUB(w->v1, w->v0), block = MUL(MUL(wide, kc), em_c64(e, (int64_t)g->L * g->es));
+    Val fit = ICMP(SLE, block, em_c64(e, g->e->t->l2_bytes * 3 / 8));
+    Val deeper = ICMP(SLT, ADD(k0, kc), g->KS), again = AND(w->more_rows, ICMP(SGT, g->KB, one));
+    Val same = OR(deeper, again), col = SEL(same, v, ADD(v, wide));
+    Val some =
+        AND(AND(ICMP(SGE, i, from), ICMP(SGE, log, em_c64(e, 2))),
+            AND(AND(ICMP(SLT, col, g->V), AND(fit, NOT(w->direct))), OR(same, NOT(w->more_rows))));
+    kern *f = &g->b;
+    f->oidx[g->n] = MUL(col, em_c64(e, g->L));
+    f->iidx[g->ki] = ADD(SEL(deeper, ADD(k0, kc), zero), MUL(SUB(i, from), LSHR(kc, log)));
+    kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
+    uint32_t x = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
+    Val stride = MUL(kern_size(f, f->st[0].s->accs[x].stride[g->kd]), em_c64(e, g->es));
+    args[MICRO_FAR] = SEL(some, f->st[0].ptr[POS_POINT][x], args[MICRO_FAR]);
+    args[MICRO_FAR_STRIDE] = SEL(some, stride, zero);
+    args[MICRO_FAR_LOG] = SEL(some, log, args[MICRO_FAR_LOG]);
+}
+
 /* A panel of B: packed, in place, or in place and packed on the way. */
 static void tile_b(dot *g, const unit *w, const dot_panels *p, Val r, Val k0, Val kc, Val *args)
 {
@@ -390,6 +425,7 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     dot_panels_begin(g, w->v0, w->v1, &p);
     tile_b(g, w, &p, r, k0, kc, args);
     next_rows(g, w, r, p.v, args);
+    far_rows(g, w, r, p.v, k0, kc, args);
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[MICRO_OLD] = SEL(first, g->zero, args[MICRO_C]);
     args[MICRO_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[MICRO_C_STRIDE]);
@@ -442,6 +478,7 @@ static void place_unit(dot *g, Val u, Val prev, unit *w)
         g->c.oidx[d] = d ? split_index(e, &i, kern_size(&g->c, g->k->outer[d])) : i;
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
+    w->more_rows = ICMP(SLT, ADD(rb, one), g->RB);
     w->v0 = panel_start(g, dot_cut(e, g->panels, g->CB, cb));
     w->v1 = panel_start(g, dot_cut(e, g->panels, g->CB, ADD(cb, one)));
     w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));

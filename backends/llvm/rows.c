@@ -371,6 +371,8 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
     args[MICRO_C] = em_at(e, c, w.v, (int64_t)g->L * g->es);
     args[MICRO_COLS] = em_c64(e, INT32_MAX);
     args[MICRO_OLD_STRIDE] = args[MICRO_NEXT_ROWS] = em_c64(e, 0);
+    args[MICRO_FAR_STRIDE] = args[MICRO_FAR_LOG] = em_c64(e, 0);
+    args[MICRO_FAR] = LLVMConstNull(e->ptr);
     args[MICRO_OLD] = args[MICRO_KEEP] = args[MICRO_NEXT] = LLVMConstNull(e->ptr);
     dot_call_micro(g, w.small, args);
     dot_panels_end(g, &w);

@@ -306,8 +306,8 @@ START_TEST(small_factors_are_not_packed)
 }
 END_TEST
 
-/* Prefetches of a product's code from `from` on, to read or to write. */
-static int prefetches(bool tb, const char *from, bool write)
+/* Prefetches of a product's code from `from` on, whose last operands are `kind`. */
+static int prefetches(bool tb, const char *from, const char *kind)
 {
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .tb = tb};
     int64_t total[4];
@@ -317,8 +317,8 @@ static int prefetches(bool tb, const char *from, bool write)
     ck_assert_ptr_nonnull(at);
     int n = 0;
     while ((at = strstr(at, call))) {
-        const char *end = strchr(at, '\n'), *kind = strstr(at, write ? "i32 1, i32" : "i32 0, i32");
-        n += kind && kind < end;
+        const char *end = strchr(at, '\n'), *found = strstr(at, kind);
+        n += found && found < end;
         at = end;
     }
     jit_free(&j);
@@ -326,15 +326,19 @@ static int prefetches(bool tb, const char *from, bool write)
     return n;
 }
 
-/* Columns that are transposed while they are packed, and the lines of a tile. */
+/* Columns that are transposed while they are packed, the lines of a tile, and the block that is packed next. */
 START_TEST(lines_are_fetched_ahead)
 {
-    ck_assert_int_gt(prefetches(true, "@lz_run(", false), 0);
-    ck_assert_int_eq(prefetches(false, "@lz_run(", false), 0);
+    const char *near = "i32 0, i32 3, i32 1)", *far = "i32 0, i32 2, i32 1)",
+               *write = "i32 1, i32 3, i32 1)";
+    ck_assert_int_gt(prefetches(true, "@lz_run(", near), 0);
+    ck_assert_int_eq(prefetches(false, "@lz_run(", near), 0);
     for (int tb = 0; tb < 2; tb++) {
-        ck_assert_int_gt(prefetches(tb, "define", true), 0);
-        ck_assert_int_gt(prefetches(tb, "define", false), 0);
+        ck_assert_int_gt(prefetches(tb, "define", near), 0);
+        ck_assert_int_gt(prefetches(tb, "define", write), 0);
     }
+    ck_assert_int_gt(prefetches(false, "define", far), 0);
+    ck_assert_int_eq(prefetches(true, "define", far), 0);
 }
 END_TEST
 
