@@ -258,7 +258,7 @@ lz_status lz_jvp_custom_call(const lz_jvp *j)
 lz_status lz_jvp_select_and_scatter(const lz_jvp *j)
 {
     if (lz_region_as_binary(ATTRS(select_and_scatter)->scatter) != LZ_OP_ADD)
-        return LZ_FAIL(LZ_EGRAD, "select_and_scatter has a tangent only when it adds");
+        return lz_jvp_transposed(j);
     lz_tensor *with[3] = {j->opnd[0], lz_j_tangent(j, 1), lz_j_tangent(j, 2)};
     return apply(j, with);
 }

@@ -224,6 +224,19 @@ static lz_status scatter_any(const lz_vjp *v, lz_tensor **out)
     return s;
 }
 
+/* Any region, where they may: which element an update goes to is read back from the elements' numbers. */
+static lz_status scatter_in_order(const lz_vjp *v, lz_tensor **out)
+{
+    const lz_type *xn = lz_type_get(LZ_I64, &TYPE(0)->shape);
+    if (!xn)
+        return lz_error_get()->status;
+    lz_tensor *number =
+        lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(xn->nelem), 0, v->site), xn->shape, v->site);
+    number = lz_v2(v, "add", number, lz_v_const_like(v, xn, 1));
+    return lz_v_scatter_in_order(v, LZ_ATTR(scatter, v->sig->attr)->update_computation, v->opnd,
+                                 read_back(v, number), v->opnd + v->sig->nresult + 1, out);
+}
+
 lz_status lz_vjp_scatter(const lz_vjp *v)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, v->sig->attr);
@@ -231,11 +244,8 @@ lz_status lz_vjp_scatter(const lz_vjp *v)
     bool known = v->sig->nresult == 1 &&
                  (is_assign(a->update_computation) || own == LZ_OP_ADD || own == LZ_OP_MULTIPLY ||
                   own == LZ_OP_MAXIMUM || own == LZ_OP_MINIMUM);
-    if (!known && a->unique_indices)
-        return lz_v_composed(v, scatter_any);
-    if (v->sig->nresult > 1)
-        return LZ_FAIL(LZ_EGRAD,
-                       "scatter of several inputs has a gradient only with unique_indices");
+    if (!known)
+        return lz_v_composed(v, a->unique_indices ? scatter_any : scatter_in_order);
     if (is_assign(a->update_computation))
         return scatter_assign(v);
     lz_op comb = lz_region_as_binary(a->update_computation);
@@ -256,10 +266,6 @@ lz_status lz_vjp_scatter(const lz_vjp *v)
             v->grad_in[2] = read_back(v, lz_v2(v, "multiply", G, lz_v_conj(v, v->opnd[0])));
         return LZ_OK;
     }
-    if (comb == LZ_OP_MULTIPLY) {
-        scatter_product(v);
-        return LZ_OK;
-    }
-    return LZ_FAIL(LZ_EGRAD,
-                   "scatter with a region of its own has a gradient only with unique_indices");
+    scatter_product(v);
+    return LZ_OK;
 }

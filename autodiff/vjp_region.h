@@ -5,6 +5,7 @@
 #define LZ_AUTODIFF_VJP_REGION_H
 #include "autodiff/vjp.h"
 #include "ir/module.h"
+#include "ir/window.h"
 
 /* out: the operation's results, recorded on v's operands; one that is left NULL depends on none. */
 typedef lz_status lz_v_recipe(const lz_vjp *v, lz_tensor **out);
@@ -18,4 +19,15 @@ lz_status lz_v_apply(const lz_vjp *v, const lz_func *f, lz_tensor *const *in, lz
 lz_status lz_v_tree(const lz_vjp *v, const lz_func *f, lz_tensor **x, int64_t m, int64_t n);
 lz_status lz_v_fold(const lz_vjp *v, const lz_func *f, lz_tensor *const *init, lz_tensor **x,
                     int64_t m, int64_t n);
+
+/* vjp_scatter.c. out[k]: x[k] after the updates u[k], one after the other, of any shape; target (i64):
+ * of each the row-major number of its element from 1 on, or 0 for none. */
+lz_status lz_v_scatter_in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x,
+                                lz_tensor *target, lz_tensor *const *u, lz_tensor **out);
+/* select_and_scatter as a recipe, whatever its regions. */
+lz_status lz_v_select_any(const lz_vjp *v, lz_tensor **out);
+/* vjp_window.c. Where in the padded operand element j of window i of `windows` is: [windows *
+ * elements] of t, row-major. */
+lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window *w, const lz_shape *windows,
+                              const lz_shape *padded, const lz_type *t);
 #endif

@@ -100,11 +100,9 @@ static lz_tensor *index_along(const lz_vjp *v, lz_tensor *k, const lz_type *t, i
     return lz_v2(v, "remainder", q, lz_v_const_like(v, t, (double)extent));
 }
 
-/* Where in the padded operand element j of window i is: [windows * elements], row-major. */
-static lz_tensor *window_positions(const lz_vjp *v, const lz_window *w, const lz_shape *padded,
-                                   const lz_type *t)
+lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window *w, const lz_shape *out,
+                              const lz_shape *padded, const lz_type *t)
 {
-    const lz_shape *out = &v->sig->result[0]->shape;
     lz_tensor *k = lz_iota_at(LZ_I64, t->shape, 0, v->site), *at = lz_v_zeros(v, t);
     int64_t below = 1, step = 1, steps[LZ_MAX_RANK];
     for (int d = out->rank - 1; d >= 0; d--) {
@@ -157,7 +155,7 @@ static lz_tensor *product(const lz_vjp *v, const lz_window *w)
                   *rt = lz_type_get(t->dtype, &rows);
     if (!pt || !at || !rt || r->nelem == 0 || t->nelem == 0)
         return pt && at && rt ? lz_v_zeros(v, t) : NULL;
-    lz_tensor *position = window_positions(v, w, &padded, at);
+    lz_tensor *position = lz_v_window_places(v, w, &r->shape, &padded, at);
     lz_gather_dims d = {
         .ncollapsed = 1, .nstart_map = 1, .slice_sizes = {1}, .index_vector_dim = 1};
     lz_tensor *flat = lz_hlo_reshape_at(full, lz_shape_make(1, &pt->nelem), v->site);
@@ -201,7 +199,8 @@ static lz_status any_window(const lz_vjp *v, lz_tensor **out)
         lz_gather_dims d = {
             .ncollapsed = 1, .nstart_map = 1, .slice_sizes = {1}, .index_vector_dim = 1};
         lz_tensor *flat = lz_hlo_reshape_at(full, LZ_SHAPE(lz_numel(full)), v->site);
-        lz_tensor *x = lz_hlo_gather_at(flat, window_positions(v, w, &padded, at), &d, v->site);
+        lz_tensor *x =
+            lz_hlo_gather_at(flat, lz_v_window_places(v, w, &r->shape, &padded, at), &d, v->site);
         x = lz_hlo_reshape_at(x, LZ_SHAPE(r->nelem, size), v->site);
         out[k] = lz_hlo_transpose_at(x, (const int64_t[]){1, 0}, 2, v->site);
     }
@@ -270,15 +269,12 @@ lz_status lz_vjp_select_and_scatter(const lz_vjp *v)
     const lz_attr_select_and_scatter *a = LZ_ATTR(select_and_scatter, v->sig->attr);
     lz_hlo_direction select = direction_of(a->select);
     const lz_type *t = TYPE(0);
-    if (lz_region_as_binary(a->scatter) != LZ_OP_ADD)
-        return LZ_FAIL(LZ_EGRAD, "select_and_scatter has a gradient only when it adds");
+    if (lz_region_as_binary(a->scatter) != LZ_OP_ADD || (select == LZ_HLO_EQ && v->need[1]))
+        return G ? lz_v_composed(v, lz_v_select_any) : LZ_OK;
     if (v->need[2])
         v->grad_in[2] = lz_v_sum_all(v, G);
     if (!v->need[1])
         return LZ_OK;
-    if (select == LZ_HLO_EQ)
-        return LZ_FAIL(LZ_EGRAD, "select_and_scatter has a gradient only when it selects by GE or "
-                                 "LE");
     lz_window_dims d = {0};
     for (int k = 0; k < t->shape.rank; k++) {
         lz_window w = lz_window_of_select(a, k);

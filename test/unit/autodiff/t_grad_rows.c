@@ -71,9 +71,26 @@ static bool all_wide(const lz_func *f)
     return true;
 }
 
+/* Updates by a region of its own that may meet are scanned one after the other, and where select_and_scatter does more than add or chooses by
+ * more than a comparison: the reference takes its time for it, so cases of few updates are enough. */
+static bool takes_long(const lz_sig *s)
+{
+    enum { FEW = 40 };
+    const lz_func *f = NULL;
+    if (s->op == LZ_OP_SCATTER && !LZ_ATTR(scatter, s->attr)->unique_indices)
+        f = LZ_ATTR(scatter, s->attr)->update_computation;
+    if (s->op == LZ_OP_SELECT_AND_SCATTER)
+        f = LZ_ATTR(select_and_scatter, s->attr)->scatter;
+    return f && s->opnd[s->nopnd - (s->op == LZ_OP_SCATTER ? 1 : 2)]->nelem > FEW &&
+           (s->nresult > 1 || lz_region_as_binary(f) == LZ_OP_NONE);
+}
+
 static bool can_compare(const lz_func *f)
 {
     bool any = false;
+    for (uint32_t i = 0; i < f->ninst; i++)
+        if (takes_long(f->insts[i].sig))
+            return false;
     for (uint32_t p = 0; p < f->nparam; p++)
         any |= is_wide(lz_val_type(f, p)->dtype);
     return any && f->nparam <= MAX_PARAM && all_wide(f);
