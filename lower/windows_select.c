@@ -57,12 +57,23 @@ static const lz_func *choice(const sas *h, lz_dtype d)
     return r;
 }
 
-/* The row-major position of every element of shape s. */
+/* The row-major position of every element of shape s, as a sum over its dimensions: that lies in any order. */
 static lz_val positions(const sas *h)
 {
-    lz_shape flat = lz_shape_make(1, &h->nelem);
-    const lz_type *t = lz_type_get(h->pos, &flat);
-    return t ? lz_build_reshape(h->f, lz_build_iota(h->f, t, 0), &h->x) : LZ_NOVAL;
+    const lz_type *t = lz_type_get(h->pos, &h->x);
+    lz_val sum = LZ_NOVAL;
+    int64_t stride = 1;
+    if (!t)
+        h->f->status = lz_error_get()->status;
+    for (int d = h->x.rank; t && d-- > 0; stride *= h->x.dims[d]) {
+        if (h->x.dims[d] == 1)
+            continue;
+        lz_val at = lz_build_iota(h->f, t, d);
+        if (stride > 1)
+            at = ew(h->f, LZ_OP_MULTIPLY, at, lz_build_splat(h->f, t, (double)stride));
+        sum = sum == LZ_NOVAL ? at : ew(h->f, LZ_OP_ADD, sum, at);
+    }
+    return t && sum == LZ_NOVAL ? lz_rw_build_splat_bits(h->f, t, 0) : sum;
 }
 
 /* For each window, the position it chooses; -1: it has no element. */
