@@ -1,7 +1,7 @@
 /* layout.c - pass `layout`: in which order the dimensions of a value lie in memory.
  * A value lies in the order of its dimensions, so a convolution whose result is wanted in another order than its product makes ends in a
  * transpose, and the next one begins with a transpose back. Between them is work that does not mind the order.
- * Does:      puts values whose elements meet (elementwise work, movement along dimensions, transposes) into groups; each group takes the order
+ * Does:      puts values whose elements meet (elementwise work, movement along dimensions, transposes, pools) into groups; each group takes the order
  *            that most bytes of its members want, and then has no transposes inside. Products and windows want their operands as they are, and
  *            give their results so; arguments, results and reshapes that cut across dimensions want the order there is. Where groups with
  *            different orders meet, and where a group does not pay, there are transposes as before.
@@ -148,12 +148,34 @@ static uint32_t meeting(const lz_inst *in)
     }
 }
 
+/* What value i is made of window by window, dimension by dimension: a pool's operand; or LZ_NOVAL. */
+static lz_val pooled(const layout *l, uint32_t i)
+{
+    const lz_inst *r = &l->f->insts[i];
+    if (r->sig->attr->kind == LZ_ATTR_index)
+        r = &l->f->insts[r->opnd[0]];
+    if (r->sig->attr->kind != LZ_ATTR_reduce)
+        return LZ_NOVAL;
+    const lz_inst *view = &l->f->insts[r->opnd[0]];
+    const lz_ints *dims = &LZ_ATTR(reduce, r->sig->attr)->dimensions;
+    if (view->sig->attr->kind != LZ_ATTR_window_view || dims->n == 0)
+        return LZ_NOVAL;
+    int rank = rank_of(l, view->opnd[0]); /* the windows' elements are the dimensions after these */
+    bool all = rank + dims->n == rank_of(l, r->opnd[0]);
+    for (int d = 0; d < dims->n; d++)
+        all = all && dims->v[d] >= rank;
+    return all ? view->opnd[0] : LZ_NOVAL;
+}
+
 static void make_groups(layout *l)
 {
     const lz_func *f = l->f;
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
         order o = identity(rank_of(l, i));
+        lz_val x = pooled(l, i);
+        if (x != LZ_NOVAL)
+            meet(l, i, x, &o);
         if (in->sig->attr->kind == LZ_ATTR_perm)
             for (int d = 0; d < o.n; d++)
                 o.v[d] = (int8_t)LZ_ATTR(perm, in->sig->attr)->permutation.v[d];
@@ -586,6 +608,20 @@ static lz_val plain(layout *l, uint32_t i)
     return v;
 }
 
+/* A dimension taken apart, which comes in another order into a group that has one: turned once, and not by each that reads it. */
+static lz_val brought(layout *l, uint32_t i, lz_val v, const order *from)
+{
+    order to = wanted(l, i);
+    int x0[LZ_MAX_RANK * 2 + 1], y0[LZ_MAX_RANK * 2 + 1];
+    const lz_sig *sig = l->f->insts[i].sig;
+    const lz_shape *y = &sig->result[0]->shape;
+    int n = blocks(&sig->opnd[0]->shape, y, x0, y0);
+    if (v == LZ_NOVAL || same_order(from, &to) || !has_block_of_many(y, y0, n))
+        return done(l, i, v, from);
+    v = turned(l, v, from, &to);
+    return done(l, i, lz_build(l->rw->out, LZ_OP_OPTIMIZATION_BARRIER, NULL, &v, 1), &to);
+}
+
 static lz_val turn(layout *l, uint32_t i, const order *o)
 {
     const lz_inst *in = &l->f->insts[i];
@@ -647,9 +683,11 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
         o = identity(o.n);
         return done(l, i, walked_view(l, i), &o);
     case LZ_ATTR_shape:
-        if (reshape(l, i, &v, &o))
-            return done(l, i, v, &o);
-        break;
+        if (!reshape(l, i, &v, &o)) {
+            v = plain(l, i);
+            o = identity(o.n);
+        }
+        return brought(l, i, v, &o);
     default:
         if (meeting(in))
             return done(l, i, elementwise(l, i, &o), &o);

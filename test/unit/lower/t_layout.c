@@ -5,6 +5,7 @@
 #include "passtest.h"
 #include "support/lit.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CONV "dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = "
@@ -200,6 +201,51 @@ START_TEST(images_lie_in_the_lanes)
 }
 END_TEST
 
+/* What kernel k stores contiguously along one of its outer loops it reads contiguously, or not at all, along that loop. */
+static bool reads_as_it_stores(const lz_kernel *k)
+{
+    for (uint32_t i = 0; i < k->nstage; i++)
+        for (uint32_t j = 0; j < k->stages[i].nstore; j++)
+            for (uint32_t l = 0; l < k->nouter + k->stages[i].ninner; l++) {
+                lz_sz at = k->stages[i].stores[j].at.stride[l];
+                if (at.slot >= 0 || at.v != 1)
+                    continue;
+                for (uint32_t q = 0; q < k->stages[i].nacc; q++)
+                    if (k->stages[i].accs[q].stride[l].slot >= 0)
+                        return false;
+            }
+    return true;
+}
+
+/* Below a pool's gradient too: positions have no order, a pool has its operand's, and what comes from rows of features is turned once. */
+START_TEST(pools_lie_as_their_operands)
+{
+    char text[4096];
+    FILE *in = fopen("test/diff/cases/pool_in_lanes.mlir", "r");
+    ck_assert_ptr_nonnull(in);
+    size_t n = fread(text, 1, sizeof text - 1, in);
+    (void)fclose(in);
+    lz_func *f;
+    lz_plan *p = NULL;
+    int transposes = 0, others = 0;
+    ck_assert_msg(lz_func_parse(text, n, "pool", &f) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_msg(lz_lower(f, NULL, &p) == LZ_OK, "%s", lz_error_get()->message);
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        const lz_kernel *k = p->kernels[p->steps[i].kernel];
+        bool turns = strcmp(k->name, "transpose") == 0;
+        transposes += turns;
+        if (turns || k->dot.is_dot)
+            continue;
+        ck_assert_msg(reads_as_it_stores(k), "%s", k->name);
+        others++;
+    }
+    ck_assert_int_eq(transposes, 2); /* images, rows of features */
+    ck_assert_int_ge(others, 1);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("layout");
@@ -208,6 +254,7 @@ int main(void)
     tcase_add_loop_test(t, failing_memory, 0, NPROGRAM);
     tcase_add_test(t, dilated_inputs_are_not_multiplied_with_zeros);
     tcase_add_test(t, images_lie_in_the_lanes);
+    tcase_add_test(t, pools_lie_as_their_operands);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
