@@ -191,7 +191,8 @@ static bool in_rows(const lz_fusion *fu, const lz_node *n)
 {
     const lz_group *g = fu->groups[n->group];
     lz_dtype d = lz_val_type(fu->f, n->v)->dtype;
-    for (uint32_t x = 0; x < n->ax.n && g->rows; x++)
+    bool worth = g->rows && (n->costly || lz_group_dot(fu, g));
+    for (uint32_t x = 0; x < n->ax.n && worth; x++)
         if (n->axis[x] == g->nouter)
             return lz_dtype_is_float(d);
     return false;
@@ -217,6 +218,18 @@ static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
     n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
 }
 
+/* Costly values of reductions along short enough rows are kept in the caches, not in memory, until the last stage has read them: softmax. */
+static void find_rows(lz_fusion *fu, const uint32_t *use)
+{
+    for (uint32_t i = 0; i < fu->nnode; i++) {
+        const lz_node *n = fu->nodes[i];
+        lz_group *g = fu->groups[n->group];
+        if (n->kind == LZ_NODE_POINT && n->store == LZ_STORE_VALUE && n->full && n->costly &&
+            use[i] > n->level && !g->rows && lz_rows_in_cache(fu, g))
+            g->rows = true;
+    }
+}
+
 static lz_status finish(lz_fusion *fu)
 {
     uint32_t *use = lz_calloc((size_t)fu->nnode + 1, sizeof *use);
@@ -227,6 +240,10 @@ static lz_status finish(lz_fusion *fu)
         find_level(fu, fu->nodes[i]);
     }
     for (uint32_t i = fu->nnode; i-- > 0;)
+        find_spill(fu, i, use);
+    if (fu->rows != LZ_ROWS_NEVER)
+        find_rows(fu, use);
+    for (uint32_t i = fu->nnode; i-- > 0;) /* again, with those rows */
         find_spill(fu, i, use);
     lz_free(use);
     return LZ_OK;

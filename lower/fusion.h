@@ -131,6 +131,8 @@ lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, boo
 lz_status lz_fusion_merge_rows(lz_fusion *fu, uint32_t product, uint32_t rows, bool *merged);
 /* fusion_rows.c: product, rows, product as one kernel */
 lz_status lz_fusion_rows(lz_fusion *fu);
+/* Whether one outer point's values of a group without products fit into the caches. */
+bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g);
 /* The product of a group that has one. */
 const lz_node *lz_group_dot(const lz_fusion *fu, const lz_group *g);
 /* Whether the axes that the product p and the rows r have in common let them be one kernel. of_p: by

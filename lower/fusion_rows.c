@@ -157,6 +157,14 @@ static bool is_rows(const lz_fusion *fu, const lz_group *g)
     return true;
 }
 
+bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g)
+{
+    if (!is_rows(fu, g) || g->rows || lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "rows"))
+        return false;
+    int64_t n = g->ax.ext[g->nouter];
+    return fu->rows == LZ_ROWS_ALWAYS || (n > SHORT && n <= LONG_ROW);
+}
+
 static bool is_product(const lz_fusion *fu, const lz_group *g)
 {
     return !g->dead && g->product && !g->rows && lz_group_dot(fu, g);

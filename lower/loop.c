@@ -163,6 +163,14 @@ bool lz_kernel_has_rows(const lz_kernel *k)
     return false;
 }
 
+bool lz_kernel_keeps_sums(const lz_kernel *k)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (k->stages[s].keeps)
+            return true;
+    return false;
+}
+
 const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r)
 {
     if (s < 0 || (uint32_t)s >= k->nstage || r < 0)

@@ -199,8 +199,9 @@ typedef struct lz_kernel {
 
 /* When products are joined through rows: never, where that is worth it, wherever it can be done. */
 typedef enum lz_rows_use { LZ_ROWS_NEVER, LZ_ROWS_WORTH, LZ_ROWS_ALWAYS } lz_rows_use;
-/* Whether some stage keeps rows. */
+/* Whether some stage keeps rows; whether some stage's sums are rows: there are products. */
 bool lz_kernel_has_rows(const lz_kernel *k);
+bool lz_kernel_keeps_sums(const lz_kernel *k);
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);
 /* decide slots, canonical bytes, hash; then immutable */

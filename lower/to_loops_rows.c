@@ -183,10 +183,40 @@ static const lz_red *red_of(const lz_stage *st, uint32_t acc)
     return NULL;
 }
 
+static bool same_sz(lz_sz a, lz_sz b)
+{
+    return a.v == b.v && a.slot == b.slot;
+}
+
+/* Both are the same element, without conditions. */
+static bool same_element(const lz_access *a, const lz_access *b)
+{
+    bool same = a->buf == b->buf && same_sz(a->offset, b->offset) && a->ndyn + b->ndyn == 0 &&
+                a->guard < 0 && b->guard < 0;
+    for (int d = 0; d < LZ_LOOP_MAX; d++)
+        same &= same_sz(a->stride[d], b->stride[d]);
+    return same;
+}
+
+/* Nothing in the kernel writes buffer b. */
+static bool only_read(const lz_kernel *k, uint32_t b)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        for (uint32_t j = 0; j < k->stages[s].nstore; j++)
+            if (k->stages[s].stores[j].at.buf == b)
+                return false;
+    return true;
+}
+
 /* What op x of stage s reads is the value that stage m reduces. */
-static bool same_value(const lz_kernel *k, const lz_sop *x, int32_t m, int32_t value)
+static bool same_value(const lz_kernel *k, const lz_stage *st, const lz_sop *x, int32_t m,
+                       int32_t value)
 {
     const lz_sop *y = &k->stages[m].sops[value];
+    if (x->kind == LZ_S_LOAD && y->kind == LZ_S_LOAD) {
+        const lz_access *a = &st->accs[x->a];
+        return only_read(k, a->buf) && same_element(a, &k->stages[m].accs[y->a]);
+    }
     if (x->kind != LZ_S_ROW)
         return false;
     return (y->kind == LZ_S_ROW && y->a == x->a && y->b == x->b) ||
@@ -209,7 +239,7 @@ static bool sums_exponentials(const lz_kernel *k, const lz_sop *x)
         return false;
     const lz_red *max = red_of(&k->stages[top->a], (uint32_t)top->b);
     return max && max->comb == LZ_OP_MAXIMUM &&
-           same_value(k, &st->sops[d->a], top->a, max->value[0]);
+           same_value(k, st, &st->sops[d->a], top->a, max->value[0]);
 }
 
 static void shift_one(int32_t *x, int32_t from, int32_t by)

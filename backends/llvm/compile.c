@@ -189,7 +189,7 @@ static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t)
 {
     em e;
     em_init(&e, t, u->cx, u->m);
-    bool rows = lz_kernel_has_rows(k), done = t->simt || rows;
+    bool rows = lz_kernel_keeps_sums(k), done = t->simt || rows;
     lz_status s = t->simt ? lz_simt_emit(&e, k)
                   : rows  ? lz_kern_rows(&e, k)
                           : lz_kern_dot(&e, k, &done);

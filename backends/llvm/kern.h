@@ -149,10 +149,14 @@ void kern_sort_put(kern *c, uint32_t s);    /* the values of a point into the ro
 void kern_sort_run(kern *c, uint32_t s);    /* sorts them, after the loops */
 Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p); /* LZ_S_SORTED in stage s */
 
-/* rows.c: kernels that keep rows */
+/* rows.c: kernels that keep rows, with products between them */
 lz_status lz_kern_rows(em *e, const lz_kernel *k);
+/* kernels_rows.c */
 void kern_row_put(kern *c, uint32_t s, const kctx *x); /* the values of a block of points */
 Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u); /* LZ_S_ROW in stage s */
+unsigned kern_row_esize(lz_dtype d);                               /* bytes of an element */
+Val kern_rows_scratch(kern *c);             /* bytes of scratch memory for one point's rows */
+void kern_rows_enter(kern *c, Val scratch); /* at the start of lz_run, after kern_enter */
 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
  * is not of a form that gains. */

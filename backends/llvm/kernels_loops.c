@@ -65,7 +65,7 @@ static void emit_sizes(kern *c, int64_t chunk)
     LLVMBuildRet(e->b, n);
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
-    LLVMBuildRet(e->b, kern_sort_scratch(c));
+    LLVMBuildRet(e->b, ADD(kern_sort_scratch(c), kern_rows_scratch(c))); /* never both */
 }
 
 static void block_of_points(kern *c, Val first, unsigned u, Val mask)
@@ -138,6 +138,7 @@ static void emit_run(kern *c, int64_t chunk)
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     kern_sort_enter(c, LLVMGetParam(f, 4));
+    kern_rows_enter(c, LLVMGetParam(f, 4));
     kern_stream_enter(c);
     Val per_row = units_per_row(c, chunk);
     if (c->k->serial)

@@ -175,6 +175,53 @@ static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs
     unflatten(a, l.phi);
 }
 
+/* Probably the same addresses: run-time strides of two stages are two arguments. */
+static bool alike(const lz_access *a, const lz_access *b)
+{
+    bool same = a->buf == b->buf && a->ndyn == 0 && a->guard < 0;
+    for (int d = 0; d < LZ_LOOP_MAX; d++) {
+        const lz_sz *x = &a->stride[d], *y = &b->stride[d];
+        same &= x->slot < 0 ? kern_sz_is(*y, x->v) : y->slot >= 0;
+    }
+    return same;
+}
+
+/* Whether stage s is the second one that reads what access a does: the first has waited for it. */
+static bool reads_again(const kern *c, uint32_t s, const lz_access *a)
+{
+    uint32_t before = 0;
+    for (uint32_t t = 0; t < s; t++) {
+        const lz_stage *st = &c->k->stages[t];
+        bool has = false;
+        for (uint32_t i = 0; i < st->nacc && st->ninner == 1; i++)
+            has |= alike(&st->accs[i], a);
+        before += has;
+    }
+    return before == 1;
+}
+
+/* The next point's row of what this one's stages read several times comes while one computes enough: the processor's own fetching does not
+ * get as far as the next page. */
+enum { ENOUGH = 8 };
+static void fetch_next_row(kern *c, uint32_t s, unsigned vectors)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    uint32_t last = c->k->nouter - 1;
+    if (e->simt || c->k->nouter == 0 || t->s->ninner != 1 || kern_stage_work(c, s) < ENOUGH)
+        return;
+    for (uint32_t i = 0; i < t->s->nacc; i++) {
+        const lz_access *a = &t->s->accs[i];
+        if (a->ndyn || a->guard >= 0 || kern_sz_is(a->stride[last], 0) ||
+            !kern_sz_is(a->stride[last + 1], 1) || !reads_again(c, s, a))
+            continue;
+        unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+        Val next = em_at(e, t->ptr[POS_INNER][i], kern_size(c, a->stride[last]), es);
+        for (unsigned u = 0; u < vectors; u++)
+            em_prefetch(e, em_at(e, next, em_c64(e, (int64_t)u * c->lanes), es), false, 2);
+    }
+}
+
 /* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if
  * `masked`. */
 static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
@@ -191,6 +238,8 @@ static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool maske
         x.mask[0] = em_tail_mask(e, SUB(hi, l.i), c->lanes);
     c->iidx[j] = l.i;
     kern_addresses(c, s, (int)(POS_INNER + j));
+    if (!masked)
+        fetch_next_row(c, s, u);
     kern_eval(c, s, (int)(POS_INNER + j), &x);
     innermost(c, s, &x, a);
     flatten(a, flat);

@@ -14,40 +14,6 @@
 
 /* ---- rows in memory ---- */
 
-static unsigned row_esize(lz_dtype d)
-{
-    return d == LZ_F64 ? 8 : 4; /* 16-bit floats as f32 */
-}
-
-/* Vector u from `row` on. */
-static Val row_at(kern *c, Val row, unsigned u, unsigned es)
-{
-    return u ? em_at(c->e, row, em_c64(c->e, (int64_t)u * c->lanes), es) : row;
-}
-
-Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u)
-{
-    em *e = c->e;
-    unsigned es = row_esize(p->dtype), n = c->st[s].vdim >= 0 ? c->lanes : 1;
-    Val at = em_at(e, c->st[p->a].row[p->b], c->iidx[c->k->stages[s].ninner - 1], es);
-    return (Ev){em_load(e, em_type(e, p->dtype, n), row_at(c, at, u, es), es), NULL};
-}
-
-void kern_row_put(kern *c, uint32_t s, const kctx *x)
-{
-    em *e = c->e;
-    kstage *t = &c->st[s];
-    for (uint32_t j = 0; j < t->s->nrow; j++) {
-        int32_t v = t->s->row[j];
-        unsigned es = row_esize(t->s->sops[v].dtype);
-        Val at = em_at(e, t->row[j], c->iidx[0], es);
-        for (unsigned u = 0; u < x->u; u++) {
-            Ev y = t->vdim >= 0 && c->lanes > 1 ? kern_vector(c, s, v, u) : kern_value(c, s, v, u);
-            em_store(e, y.v, row_at(c, at, u, es), es);
-        }
-    }
-}
-
 /* Whether stage s reads row r of stage `from`. */
 static bool reads_row(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
 {
@@ -94,7 +60,7 @@ static void assign_slots(rows *r)
         const lz_stage *st = &r->k->stages[s];
         bool taken[LZ_STAGE_MAX * LZ_ROW_MAX] = {false};
         for (uint32_t j = 0; j < rows_of(st); j++) {
-            unsigned es = row_esize(lz_row_dtype(r->k, (int32_t)s, (int32_t)j));
+            unsigned es = kern_row_esize(lz_row_dtype(r->k, (int32_t)s, (int32_t)j));
             if (take_over(r, s, es, taken, &r->slot[s][j]))
                 continue;
             r->es[r->nslot] = es;

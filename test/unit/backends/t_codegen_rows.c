@@ -171,6 +171,71 @@ START_TEST(layouts)
 }
 END_TEST
 
+/* Rows without products: softmax and the like, of a value that is stored, too. */
+static const char no_products[] = "kernel \"rows\" vec(inner) {\n"
+                                  "  buf 0: $T read\n  buf 1: $A write\n  buf 2: $A write\n"
+                                  "  outer [2, $I]\n"
+                                  "  stage 0 inner [$J] {\n"
+                                  "    %0: $T = load 0 = 0[0 + 10000 i0 + 100 i1 + 1 i2]\n"
+                                  "    %1: $A = convert %0\n"
+                                  "    %2: $A = const 0x0\n"
+                                  "    reduce maximum $A %1 init %2\n"
+                                  "  }\n"
+                                  "  stage 1 inner [$J] {\n"
+                                  "    %0: $T = load 0 = 0[0 + 10000 i0 + 100 i1 + 1 i2]\n"
+                                  "    %1: $A = convert %0\n"
+                                  "    %2: $A = red 0.0\n"
+                                  "    %3: $A = subtract %1, %2\n"
+                                  "    %4: $A = exponential %3\n"
+                                  "    %5: $A = tanh %1\n"
+                                  "    %6: $A = const 0x0\n"
+                                  "    reduce add $A %4 init %6\n"
+                                  "    row %4, %5\n"
+                                  "    store 1[0 + 10000 i0 + 100 i1 + 1 i2] = %5\n"
+                                  "  }\n"
+                                  "  stage 2 inner [$J] {\n"
+                                  "    %0: $A = row 1.0\n"
+                                  "    %1: $A = row 1.1\n"
+                                  "    %2: $A = red 1.0\n"
+                                  "    %3: $A = divide %0, %2\n"
+                                  "    %4: $A = add %3, %1\n"
+                                  "    store 2[0 + 10000 i0 + 100 i1 + 1 i2] = %4\n"
+                                  "  }\n}\n";
+
+static lz_kernel *without_products(const char *type, const char *acc, int64_t rows, int64_t row)
+{
+    char n[2][8];
+    snprintf(n[0], sizeof n[0], "%d", (int)rows);
+    snprintf(n[1], sizeof n[1], "%d", (int)row);
+    char *t = filled(no_products, "TAIJ", (const char *const[]){type, acc, n[0], n[1]});
+    lz_kernel *k = NULL;
+    ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s\n%s", lz_error_get()->message, t);
+    free(t);
+    return k;
+}
+
+START_TEST(rows_alone)
+{
+    static const int64_t total[] = {20000, 20000, 20000};
+    static const char *const types[][2] = {
+        {"f32", "f32"}, {"f64", "f64"}, {"bf16", "f32"}, {"f16", "f32"}};
+    for (int r = 0; r < NS; r++)
+        check(without_products(types[_i][0], types[_i][1], sizes[(r * 7 + 3) % NS], sizes[r]),
+              total, r & 1, 2e-4);
+}
+END_TEST
+
+/* While one row is computed with, the next one comes; the row that is kept does not go to memory. */
+START_TEST(the_next_row_is_fetched)
+{
+    lz_kernel *k = without_products("f32", "f32", 50, 100);
+    jit j = jit_new(k);
+    ck_assert(strstr(lz_buf_str(&j.ll), "llvm.prefetch"));
+    jit_free(&j);
+    lz_kernel_free(k);
+}
+END_TEST
+
 /* The same kernel with other arguments. */
 START_TEST(other_sizes)
 {
@@ -301,6 +366,8 @@ int main(void)
     tcase_set_timeout(t, 600);
     tcase_add_loop_test(t, attention, 0, 4);
     tcase_add_loop_test(t, layouts, 0, 8);
+    tcase_add_loop_test(t, rows_alone, 0, 4);
+    tcase_add_test(t, the_next_row_is_fetched);
     tcase_add_test(t, other_sizes);
     tcase_add_loop_test(t, heads_of_one_panel, 0, 4);
     tcase_add_test(t, nothing_is_copied_twice);
