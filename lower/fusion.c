@@ -198,6 +198,29 @@ static bool in_rows(const lz_fusion *fu, const lz_node *n)
     return false;
 }
 
+/* Whether n is stored while what it is made from, of its type, is still to be read by this group, and by nobody else: stored when the group
+ * has read it, it would lie in its place. */
+static bool wants_place(const lz_fusion *fu, const lz_node *n)
+{
+    const lz_type *t = lz_val_type(fu->f, n->v);
+    if (!n->stored || fu->is_result[n->res[0]])
+        return false;
+    for (uint32_t k = 0; k < n->reads.len; k++) {
+        lz_val src = n->reads.data[k].src;
+        const lz_type *from = lz_val_type(fu->f, src);
+        bool later = false, ours = src >= fu->f->nparam && !fu->is_result[src] &&
+                                   !n->reads.data[k].opaque && from->dtype == t->dtype &&
+                                   from->nbytes == t->nbytes;
+        for (const uint32_t *r = fu->readers[src]; ours && r && *r != LZ_NONE; r++) {
+            ours = fu->nodes[*r]->group == n->group;
+            later |= fu->nodes[*r]->level > n->level;
+        }
+        if (ours && later)
+            return true;
+    }
+    return false;
+}
+
 /* The latest level at which somebody needs n; costly values are then kept in memory. use: by node. */
 static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
 {
@@ -214,19 +237,26 @@ static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
         use[i] = l > use[i] ? l : use[i];
         factor |= m->kind == LZ_NODE_DOT;
     }
-    n->row = in_rows(fu, n) && (factor || use[i] > n->level);
+    bool alone = !lz_group_dot(fu, fu->groups[n->group]);
+    n->row = in_rows(fu, n) && (factor || use[i] > n->level || (alone && wants_place(fu, n)));
     n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
 }
 
 /* Costly values of reductions along short enough rows are kept in the caches, not in memory, until the last stage has read them: softmax. */
 static void find_rows(lz_fusion *fu, const uint32_t *use)
 {
-    for (uint32_t i = 0; i < fu->nnode; i++) {
-        const lz_node *n = fu->nodes[i];
-        lz_group *g = fu->groups[n->group];
-        if (n->kind == LZ_NODE_POINT && n->store == LZ_STORE_VALUE && n->full && n->costly &&
-            use[i] > n->level && !g->rows && lz_rows_in_cache(fu, g))
-            g->rows = true;
+    for (uint32_t gi = 0; gi < fu->ngroup; gi++) {
+        lz_group *g = fu->groups[gi];
+        uint32_t rows = 0;
+        if (!lz_rows_in_cache(fu, g))
+            continue;
+        for (uint32_t k = 0; k < g->nodes.len; k++) {
+            uint32_t i = g->nodes.data[k];
+            const lz_node *n = fu->nodes[i];
+            rows += n->kind == LZ_NODE_POINT && n->store == LZ_STORE_VALUE && n->full &&
+                    n->costly && (use[i] > n->level || wants_place(fu, n));
+        }
+        g->rows = rows && rows <= LZ_ROW_MAX; /* as many as a stage can keep */
     }
 }
 

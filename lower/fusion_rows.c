@@ -159,7 +159,8 @@ static bool is_rows(const lz_fusion *fu, const lz_group *g)
 
 bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g)
 {
-    if (!is_rows(fu, g) || g->rows || lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "rows"))
+    if (!is_rows(fu, g) || g->rows || g->nouter == LZ_OUTER_MAX ||
+        lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "rows"))
         return false;
     int64_t n = g->ax.ext[g->nouter];
     return fu->rows == LZ_ROWS_ALWAYS || (n > SHORT && n <= LONG_ROW);

@@ -361,6 +361,49 @@ START_TEST(softmax_keeps_a_row)
 }
 END_TEST
 
+/* A function of many softmaxes of one array, with more rows than a stage can keep, and one with more loops than a kernel with rows can have. */
+START_TEST(too_many_rows_go_to_memory)
+{
+    lz_func *f = lz_func_new("many");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(20, 100)), y = LZ_NOVAL;
+    for (int i = 0; i < 12; i++) {
+        lz_val e = lz_build_ew1(f, i % 2 ? LZ_OP_TANH : LZ_OP_EXPONENTIAL,
+                                g_mul(f, x, lz_build_splat(f, lz_val_type(f, x), 1 + i)));
+        lz_val q = g_div(f, e, g_rows(f, g_reduce(f, LZ_OP_ADD, e, 1), x));
+        y = i ? g_add(f, y, q) : q;
+    }
+    lz_plan *p = with_rows(f, &y, 1, LZ_ROWS_WORTH);
+    ck_assert_uint_ge(p->nstep, 1);
+    lz_plan_free(p);
+}
+END_TEST
+
+/* Of a cross entropy, exponentials that the gradient wants take the place of the logits, which are read until the end: they are stored when
+ * the last stage has its row. */
+START_TEST(rows_are_stored_at_the_end)
+{
+    enum { LOGITS = 4 * 30 * 100 };
+    uint64_t bytes[2];
+    for (int i = 0; i < 2; i++) {
+        lz_func *f = lz_func_new("cross_entropy");
+        lz_val a = g_param(f, LZ_F32, LZ_SHAPE(1, 30, 40)),
+               b = g_param(f, LZ_F32, LZ_SHAPE(1, 40, 100)),
+               w = g_param(f, LZ_F32, LZ_SHAPE(1, 30, 100)), logits = batched(f, a, b, 2, 1);
+        lz_val c = g_sub(f, logits, along(f, g_reduce(f, LZ_OP_MAXIMUM, logits, 2), logits));
+        lz_val e = lz_build_ew1(f, LZ_OP_EXPONENTIAL, c), sum = g_reduce(f, LZ_OP_ADD, e, 2);
+        lz_val picked = g_mul(f, w, g_sub(f, c, along(f, lz_build_ew1(f, LZ_OP_LOG, sum), c)));
+        lz_val loss = g_reduce(f, LZ_OP_ADD, picked, 2);
+        lz_val out[2] = {loss,
+                         batched(f, e, w, 1, 1)}; /* a product that reads them in another order */
+        lz_plan *p = with_rows(f, out, 2, i ? LZ_ROWS_WORTH : LZ_ROWS_NEVER);
+        bytes[i] = p->temp_bytes;
+        lz_plan_free(p);
+    }
+    ck_assert_uint_ge(bytes[0], 2 * LOGITS);
+    ck_assert_uint_lt(bytes[1], LOGITS + LOGITS / 2);
+}
+END_TEST
+
 /* One kernel and no memory between; without them scores and probabilities are in memory. */
 START_TEST(attention_is_one_kernel)
 {
@@ -457,6 +500,8 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, rows_are_one_kernel);
     tcase_add_test(t, softmax_keeps_a_row);
+    tcase_add_test(t, rows_are_stored_at_the_end);
+    tcase_add_test(t, too_many_rows_go_to_memory);
     tcase_add_test(t, costly_values_are_made_once);
     tcase_add_test(t, columns);
     tcase_add_test(t, rotation);
