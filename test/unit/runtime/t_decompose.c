@@ -294,6 +294,99 @@ START_TEST(forms)
 }
 END_TEST
 
+/* ---- what ATen raises errors for ---- */
+
+/* All elements: 0 not a number, 1 infinite or not a number, 2 zeros. */
+static void all_are_at(lz_tensor *t, int what, const char *text)
+{
+    lz_tensor *size = lz_abs(t), *is = what == 2 ? lz_eq_scalar(t, 0) : lz_isnan(size);
+    if (what == 1)
+        is = lz_logical_or(is, lz_isinf(size));
+    lz_tensor *all = lz_all(is);
+    ck_assert_msg(lz_status_of(all) == LZ_OK, "%s", lz_last_error_text());
+    ck_assert_msg(lz_item(all) != 0, "%s: not all elements are of kind %d", text, what);
+}
+
+#define ALL_ARE(t, what) all_are_at((t), (what), #t)
+
+/* Nothing is looked at, so nothing is raised: other matrices of the batch have their results. */
+START_TEST(singular_matrices)
+{
+    ON_DEVICE(_i);
+    static const double v[] = {1, 2, 2, 4, 2, 1, 1, 3}; /* the first one is singular */
+    lz_tensor *a = lz_from_host(LZ_F64, LZ_SHAPE(2, 2, 2), v), *b = lz_ones(LZ_F64, LZ_SHAPE(2, 1)),
+              *one = lz_select(a, 0, 0), *log, *s;
+    static const double det[] = {0, 5}, logs[] = {-INFINITY, 1.6094379124341003}, sign[] = {0, 1},
+                        ranks[] = {1, 2}, inv[] = {0.6, -0.2, -0.2, 0.4};
+    ALL_ARE(lz_select(lz_linalg_inv(a), 0, 0), 1);
+    EXPECT(lz_select(lz_linalg_inv(a), 0, 1), LZ_F64, LZ_SHAPE(2, 2), inv, 1e-14);
+    ALL_ARE(lz_select(lz_linalg_solve(a, b, true), 0, 0), 1);
+    ALL_ARE(lz_linalg_matrix_power(one, -2), 1);
+    EXPECT(lz_linalg_det(a), LZ_F64, LZ_SHAPE(2), det, 1e-14);
+    EXPECT(lz_linalg_slogdet(a, &log), LZ_F64, LZ_SHAPE(2), sign, 0);
+    EXPECT(log, LZ_F64, LZ_SHAPE(2), logs, 1e-14);
+    EXPECT(lz_linalg_matrix_rank(a, -1), LZ_I64, LZ_SHAPE(2), ranks, 0);
+    /* not positive definite: the triangle is NaN, the other one 0 */
+    lz_tensor *l = lz_select(lz_linalg_cholesky(a, false), 0, 0);
+    ALL_ARE(lz_slice(l, 1, 0, 1, 1), 0);
+    ALL_ARE(lz_slice(lz_slice(l, 0, 0, 1, 1), 1, 1, 2, 1), 2);
+    SAME(lz_matmul(lz_select(lz_linalg_cholesky(a, false), 0, 1),
+                   adjoint(lz_select(lz_linalg_cholesky(a, false), 0, 1))),
+         lz_select(a, 0, 1), 1e-14);
+    /* a triangle with a 0 on the diagonal */
+    lz_tensor *t = lz_tril(lz_sub(one, lz_eye(LZ_F64, 2, 2)), 0);
+    ALL_ARE(lz_linalg_solve_triangular(t, b, false, true, false), 1);
+    (void)lz_linalg_svd(one, true, &s, NULL);
+    ck_assert_int_eq(lz_status_of(s), LZ_OK);
+    ck_assert_double_lt(fabs(lz_item(lz_slice(s, 0, 1, 2, 1))), 1e-15);
+}
+END_TEST
+
+/* Where ATen raises (svd, eigh, cholesky) or does not: values are NaN; vectors are anything. */
+START_TEST(not_a_number)
+{
+    ON_DEVICE(_i);
+    static const double v[] = {1, NAN, NAN, 4};
+    lz_tensor *a = lz_from_host(LZ_F64, LZ_SHAPE(2, 2), v), *b = lz_ones(LZ_F64, LZ_SHAPE(2, 1)),
+              *x, *y;
+    ck_assert_int_eq(lz_status_of(lz_linalg_svd(a, true, &y, NULL)), LZ_OK);
+    ALL_ARE(y, 0);
+    ALL_ARE(lz_linalg_eigh(a, false, &y), 0);
+    ck_assert_int_eq(lz_status_of(y), LZ_OK);
+    ALL_ARE(lz_linalg_inv(a), 0);
+    ALL_ARE(lz_linalg_solve(a, b, true), 0);
+    ALL_ARE(lz_linalg_det(a), 0);
+    ALL_ARE(lz_linalg_pinv(a, -1), 0);
+    ALL_ARE(lz_linalg_cond(a), 0);
+    ALL_ARE(lz_slice(lz_linalg_cholesky(a, false), 1, 0, 1, 1), 0);
+    (void)lz_linalg_qr(a, "reduced", &x);
+    ALL_ARE(lz_slice(x, 0, 0, 1, 1), 0);
+}
+END_TEST
+
+/* Every function of square matrices names itself and the shape of one that is not. */
+START_TEST(not_square)
+{
+    ON_DEVICE(_i);
+    lz_tensor *a = lz_zeros(LZ_F64, LZ_SHAPE(2, 3)), *b = lz_zeros(LZ_F64, LZ_SHAPE(2, 1)), *r;
+    BAD(lz_linalg_inv(a), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_det(a), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_slogdet(a, &r), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(r, LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_solve(a, b, true), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_cholesky(a, true), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_cholesky_solve(b, a, true), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_cholesky_inverse(a, true), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_solve_triangular(a, b, true, true, false), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_triangular_solve(b, a, true, false, false), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_matrix_power(a, 2), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_eigh(a, false, &r), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(r, LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_eigvalsh(a, false), LZ_ESHAPE, "f64[2,3] is not square");
+    BAD(lz_linalg_matrix_power(lz_eye(LZ_F64, 2, 2), INT64_C(1) << 31), LZ_ERANGE, "2147483648");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("decompose");
@@ -307,6 +400,9 @@ int main(void)
     tcase_add_loop_test(t, solutions, 0, NSIZES * NDTYPES);
     tcase_add_loop_test(t, rank_deficient, 0, 2);
     tcase_add_loop_test(t, forms, 0, 2);
+    tcase_add_loop_test(t, singular_matrices, 0, 2);
+    tcase_add_loop_test(t, not_a_number, 0, 2);
+    tcase_add_loop_test(t, not_square, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
