@@ -65,7 +65,7 @@ static lz_status describe(cuda_device *d, cu_device dev)
     LZ_TRY(attribute(d, dev, CU_ATTR_L2_BYTES, &d->l2_bytes));
     LZ_TRY(attribute(d, dev, CU_ATTR_MAX_SHARED_OPTIN, &d->shared_bytes));
     if (lz_cuda.Emulates)
-        return lz_simt_emulated(&d->target);
+        return lz_simt_emulated(d->major, d->minor, &d->target);
     return lz_simt_target(d->major, d->minor, &d->target);
 }
 

@@ -106,7 +106,7 @@ extern const lz_kstore_ops cuda_kernel_ops;
 typedef struct cuda_code {
     cuda_device *d;
     cu_module module;
-    cu_function function;
+    cu_function function[SIMT_ENTRIES]; /* NULL: the kernel has none */
     size_t nbytes;
 } cuda_code;
 

@@ -13,9 +13,12 @@ static void one(const cuda_device *d, const lz_target *t, const lz_plan *p, uint
         lz_simt_dims dims;
         if (p->steps[s].kind != LZ_STEP_KERNEL || p->steps[s].kernel != i)
             continue;
-        lz_simt_dims_of(k, p->steps[s].args, d->processors, &dims);
-        lz_buf_printf(out, "// step %u: %u blocks of %u threads, %u bytes of shared memory\n", s,
-                      dims.grid, dims.block, dims.shared);
+        lz_simt_dims_of(k, p->steps[s].args, t, d->processors, &dims);
+        for (uint32_t l = 0; l < dims.nlaunch; l++)
+            lz_buf_printf(out,
+                          "// step %u: %s, %u blocks of %u threads, %u bytes of shared memory\n", s,
+                          lz_simt_entry_name(k, dims.launch[l].entry), dims.launch[l].grid,
+                          dims.launch[l].block, dims.launch[l].shared);
     }
     if (lz_llvm_compile(k, t, &ptx, NULL, NULL) == LZ_OK)
         lz_buf_put(out, ptx.data, ptx.len);

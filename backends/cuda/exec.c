@@ -29,11 +29,12 @@ typedef struct cuda_job {
 } cuda_job;
 
 typedef struct record {
-    cu_function function;
+    const cuda_code *code;
     const lz_step *step;
     lz_simt_dims dims;
-    bool far;  /* run-time sizes lie in memory, */
-    cu_ptr at; /* here */
+    bool far;     /* run-time sizes lie in memory, */
+    cu_ptr at;    /* here */
+    bool scratch; /* the kernel takes scratch memory */
 } record;
 
 typedef struct cuda_run {
@@ -53,13 +54,14 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
 {
     cuda_exec *x = maker;
     record *r = out;
-    r->function = ((const cuda_code *)lz_kstore_code(x->x.loads[i].code))->function;
+    r->code = lz_kstore_code(x->x.loads[i].code);
     r->step = s;
     r->far = lz_simt_args_in_memory(k);
-    lz_simt_dims_of(k, s->args, x->d->processors, &r->dims);
+    r->scratch = lz_simt_takes_scratch(k);
+    lz_simt_dims_of(k, s->args, &x->d->target, x->d->processors, &r->dims);
     if (r->dims.scratch > x->scratch)
         x->scratch = r->dims.scratch;
-    *idle = !r->dims.grid;
+    *idle = !r->dims.nlaunch;
     return LZ_OK;
 }
 
@@ -176,16 +178,20 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
         d->value[n++] = r->at;
     for (uint32_t i = 0; i < r->step->narg && !r->far; i++)
         d->value[n++] = (uint64_t)r->step->args[i];
-    if (r->dims.scratch_each) {
+    if (r->scratch) {
         d->value[n++] = c->scratch;
-        d->value[n++] = r->dims.scratch_each;
+        d->value[n++] = r->dims.share;
     }
     for (uint32_t i = 0; i < n; i++)
         d->param[i] = &d->value[i];
-    return cuda_check(d,
-                      lz_cuda.LaunchKernel(r->function, r->dims.grid, 1, 1, r->dims.block, 1, 1,
-                                           r->dims.shared, d->compute, d->param, NULL),
-                      "launching a kernel");
+    for (uint32_t i = 0; i < r->dims.nlaunch; i++) {
+        const lz_simt_launch *l = &r->dims.launch[i];
+        CUDA_TRY(d,
+                 LaunchKernel(r->code->function[l->entry], l->grid, 1, 1, l->block, 1, 1, l->shared,
+                              d->compute, d->param, NULL),
+                 "launching a kernel");
+    }
+    return LZ_OK;
 }
 
 static const lz_prog_ops prog_ops = {

@@ -70,14 +70,24 @@ static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
 
 /* ---- functions ---- */
 
-static lz_status load_module(cuda_device *d, const void *bytes, cuda_code *c)
+static lz_status find_functions(cuda_device *d, const lz_kernel *k, cuda_code *c)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        const char *name = lz_simt_entry_name(k, i);
+        if (name)
+            CUDA_TRY(d, ModuleGetFunction(&c->function[i], c->module, name),
+                     "finding a kernel's function");
+    }
+    return LZ_OK;
+}
+
+static lz_status load_module(cuda_device *d, const lz_kernel *k, const void *bytes, cuda_code *c)
 {
     int r = lz_cuda.ModuleLoadData(&c->module, bytes);
     if (r == CU_INVALID_IMAGE || r == CU_NO_BINARY_FOR_GPU)
         return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel is none for device CUDA:%d", d->at.index);
     LZ_TRY(cuda_check(d, r, "loading a kernel"));
-    lz_status s = cuda_check(d, lz_cuda.ModuleGetFunction(&c->function, c->module, "lz_kernel"),
-                             "finding a kernel's function");
+    lz_status s = find_functions(d, k, c);
     if (s != LZ_OK)
         (void)lz_cuda.ModuleUnload(c->module);
     return s;
@@ -85,14 +95,13 @@ static lz_status load_module(cuda_device *d, const void *bytes, cuda_code *c)
 
 static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code)
 {
-    (void)k;
     cuda_device *d = user;
     cuda_code *c = code;
     *c = (cuda_code){.d = d, .nbytes = nbytes};
     if (nbytes < 64 || nbytes > MAX_CODE)
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);
     LZ_TRY(cuda_enter(d));
-    lz_status s = load_module(d, bytes, c);
+    lz_status s = load_module(d, k, bytes, c);
     cuda_leave(d);
     return s;
 }

@@ -4,29 +4,49 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct arch {
+    int capability;
+    const char *cpu;
+    int processors;
+} arch;
+static const arch archs[] = {
+#define SIMT_ARCH(capability, cpu, processors) {capability, cpu, processors},
+#include "backends/llvm/simt_archs.def"
+#undef SIMT_ARCH
+};
+
+static const arch *arch_of(int major, int minor)
+{
+    const arch *a = NULL;
+    int capability = 10 * major + (minor > 9 ? 9 : minor);
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+        if (archs[i].capability <= capability)
+            a = &archs[i];
+    return a;
+}
+
 lz_status lz_simt_target(int major, int minor, lz_target *out)
 {
     memset(out, 0, sizeof *out);
-    if (major < 8)
+    const arch *a = arch_of(major, minor);
+    if (!a)
         return LZ_FAIL(LZ_EUNSUPPORTED, "compute capability %d.%d: 8.0 or later is needed", major,
                        minor);
     snprintf(out->triple, sizeof out->triple, "nvptx64-nvidia-cuda");
-    /* what LLVM 19 knows; PTX for 8.0 and 9.0 also runs on everything later */
-    const char *cpu = major > 9 || (major == 9 && minor > 0) ? "sm_90"
-                      : major == 9                           ? "sm_90a"
-                      : minor == 9                           ? "sm_89"
-                      : minor >= 6                           ? "sm_86"
-                                                             : "sm_80";
-    snprintf(out->cpu, sizeof out->cpu, "%s", cpu);
+    snprintf(out->cpu, sizeof out->cpu, "%s", a->cpu);
+    out->processors = a->processors;
     snprintf(out->features, sizeof out->features, "+ptx80");
     out->vector_bytes = 16;
     out->simt = true;
     return LZ_OK;
 }
 
-lz_status lz_simt_emulated(lz_target *out)
+lz_status lz_simt_emulated(int major, int minor, lz_target *out)
 {
+    lz_target real;
+    LZ_TRY(lz_simt_target(major, minor, &real));
     LZ_TRY(lz_target_host(out));
+    out->processors = real.processors;
     out->vector_bytes = 16;
     out->simt = true;
     return LZ_OK;

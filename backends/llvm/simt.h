@@ -1,15 +1,16 @@
 /* simt.h - from one loop-IR kernel to code for many threads: schedules of a GPU.
- * A kernel becomes one function, lz_kernel, that is run by a grid of blocks of threads. Its
- * parameters are 64 bits each: the addresses of the kernel's buffers, then its run-time sizes; when
- * these are more than SIMT_PARAMS in all, the address of a copy of the sizes in device memory
- * stands in their place. A kernel that sorts has two more: the address of scratch memory, and the
- * bytes of it each thread has. The schedule, and with it the code, depends on the canonical kernel
- * only; how many blocks and threads run it is computed from the run-time sizes, and results depend
- * on the threads of a block, never on the number of blocks. lz_llvm_compile makes the code when the
- * target has `simt` set. "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the
- * host for an emulator, of the same schedule: void lz_kernel(void *const *params, lz_simt_thread
- * *t), run once for every thread; int64_t lz_params(void), how many parameters there are. What
- * threads do together are calls.
+ * A kernel becomes one function, lz_kernel, that is run by a grid of blocks of threads; a product
+ * has a second one. Their parameters are 64 bits each: the addresses of the kernel's buffers, then
+ * its run-time sizes; when these are more than SIMT_PARAMS in all, the address of a copy of the
+ * sizes in device memory stands in their place. Kernels that take scratch memory have two more: its
+ * address, and a number (lz_simt_dims). The schedule, and with it the code, depends on the canonical
+ * kernel only. How many blocks and threads run it, and into how many parts the k of a product is
+ * divided, is computed from the run-time sizes; results depend on the threads of a block and on the
+ * parts, never on the number of blocks. lz_llvm_compile makes the code when the target has `simt`
+ * set. "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the host for an
+ * emulator, of the same schedule: void lz_kernel(void *const *params, lz_simt_thread *t), run once
+ * for every thread; int64_t lz_params(void), how many parameters there are. What threads do together
+ * are calls.
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_LLVM_SIMT_H
 #define LZ_BACKENDS_LLVM_SIMT_H
@@ -22,11 +23,27 @@ enum {
     SIMT_ACC = 16 /* bytes of an accumulator */
 };
 
-typedef struct lz_simt_dims {
+/* The functions that a kernel's code may have. */
+typedef enum lz_simt_entry {
+    SIMT_MAIN,
+    SIMT_FINISH, /* of a product whose k is divided: adds the parts and goes on from there */
+    SIMT_ENTRIES
+} lz_simt_entry;
+/* Name of the function; NULL: this kernel's code has none. */
+const char *lz_simt_entry_name(const lz_kernel *k, lz_simt_entry entry);
+
+typedef struct lz_simt_launch {
+    lz_simt_entry entry;
     uint32_t grid, block; /* 0 blocks: nothing to do */
     uint32_t shared;      /* bytes of dynamic shared memory */
-    /* bytes of device memory, 64-byte aligned: of all threads, of one. 0: the kernel takes none */
-    uint64_t scratch, scratch_each;
+} lz_simt_launch;
+typedef struct lz_simt_dims {
+    uint32_t nlaunch; /* one after the other; 0: nothing to do */
+    lz_simt_launch launch[2];
+    uint64_t scratch; /* bytes of device memory, 64-byte aligned */
+    /* The parameter behind its address: bytes that each thread has; of a product, into how many
+     * parts k is divided. */
+    uint64_t share;
 } lz_simt_dims;
 
 /* What an emulated thread knows of itself. */
@@ -41,17 +58,18 @@ typedef struct lz_simt_thread {
 
 /* The target for compute capability major.minor; LZ_EUNSUPPORTED below 8.0. */
 lz_status lz_simt_target(int major, int minor, lz_target *out);
-/* The host, as an emulator runs it. */
-lz_status lz_simt_emulated(lz_target *out);
+/* The host, as an emulator of such a device runs it. */
+lz_status lz_simt_emulated(int major, int minor, lz_target *out);
 
 /* Blocks and threads for these run-time sizes; `processors` is the number of multiprocessors of the
  * device. */
-void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_dims *out);
+void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                     lz_simt_dims *out);
 bool lz_simt_args_in_memory(const lz_kernel *k);
 bool lz_simt_takes_scratch(const lz_kernel *k);
 /* Name of the schedule, for reports and tests. */
 const char *lz_simt_schedule_name(const lz_kernel *k);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 4 };
+enum { LZ_SIMT_VERSION = 5 };
 #endif

@@ -43,9 +43,11 @@ static void begin_ptx(simt *s, kern *c)
         types[i] = global;
     for (uint32_t i = 0; i < nsize; i++)
         types[k->nbuf + i] = far ? global : e->i64;
-    types[n] = e->ptr; /* of no address space: code that sorts knows of none */
+    /* of no address space: code that sorts knows of none */
+    types[n] = s->plan.kind == SIMT_TILES ? global : e->ptr;
     types[n + 1] = e->i64;
-    Val f = em_func(e, "lz_kernel", e->none, types, n + (scratch ? 2 : 0), true);
+    Val f =
+        em_func(e, lz_simt_entry_name(k, s->entry), e->none, types, n + (scratch ? 2 : 0), true);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
     annotate(e, f, "maxntidx", s->plan.max_block); /* registers are allotted for such blocks */
     if (s->plan.min_blocks) /* that many at a time on a multiprocessor are enough */
@@ -62,7 +64,7 @@ static void begin_ptx(simt *s, kern *c)
     s->nctaid = special(e, "llvm.nvvm.read.ptx.sreg.nctaid.x");
     if (scratch) {
         s->scratch = LLVMGetParam(f, n);
-        s->scratch_each = LLVMGetParam(f, n + 1);
+        s->share = LLVMGetParam(f, n + 1);
     }
     s->shared = LLVMGetNamedGlobal(e->m, "lz_shared");
     if (s->shared)
@@ -85,9 +87,11 @@ static void begin_emulated(simt *s, kern *c)
     const lz_kernel *k = s->k;
     bool far = lz_simt_args_in_memory(k), scratch = lz_simt_takes_scratch(k);
     uint32_t n = k->nbuf + (far ? 1 : k->narg);
-    em_func(e, "lz_params", e->i64, NULL, 0, true);
-    LLVMBuildRet(e->b, em_c64(e, n + (scratch ? 2 : 0)));
-    Val f = em_func(e, "lz_kernel", e->none, (Ty[]){e->ptr, e->ptr}, 2, true);
+    if (s->entry == SIMT_MAIN) {
+        em_func(e, "lz_params", e->i64, NULL, 0, true);
+        LLVMBuildRet(e->b, em_c64(e, n + (scratch ? 2 : 0)));
+    }
+    Val f = em_func(e, lz_simt_entry_name(k, s->entry), e->none, (Ty[]){e->ptr, e->ptr}, 2, true);
     Val params = LLVMGetParam(f, 0), sizes = far ? param(e, params, k->nbuf, e->ptr) : NULL;
     s->thread = LLVMGetParam(f, 1);
     for (uint32_t i = 0; i < k->nbuf; i++)
@@ -97,7 +101,7 @@ static void begin_emulated(simt *s, kern *c)
                          : param(e, params, k->nbuf + i, e->i64);
     if (scratch) {
         s->scratch = param(e, params, n, e->ptr);
-        s->scratch_each = param(e, params, n + 1, e->i64);
+        s->share = param(e, params, n + 1, e->i64);
     }
     s->tid = field(s, offsetof(lz_simt_thread, tid));
     s->ntid = field(s, offsetof(lz_simt_thread, ntid));
@@ -114,9 +118,9 @@ void simt_begin(simt *s, kern *c)
     else
         begin_emulated(s, c);
     em *e = s->e;
-    if (s->scratch) {
+    if (s->scratch && s->plan.kind != SIMT_TILES) {
         Val thread = ADD(MUL(s->ctaid, s->ntid), s->tid);
-        kern_sort_enter(c, em_at(e, s->scratch, MUL(thread, s->scratch_each), 1));
+        kern_sort_enter(c, em_at(e, s->scratch, MUL(thread, s->share), 1));
     }
 }
 

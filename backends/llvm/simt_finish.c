@@ -13,9 +13,14 @@ static bool without_loops(const lz_kernel *k)
     return true;
 }
 
+unsigned tiles_finish_lanes(const lz_kernel *k)
+{
+    return simt_vector_lanes(k, 1);
+}
+
 void tiles_finish_plan(tiles *t)
 {
-    unsigned lanes = simt_vector_lanes(t->k, 1);
+    unsigned lanes = tiles_finish_lanes(t->k);
     t->lanes = 0;
     if (!without_loops(t->k) || kern_init_epilogue(&t->cv, t->e, t->k, lanes) != LZ_OK)
         return;
@@ -35,7 +40,7 @@ static void top(kern *c)
 }
 
 /* Here and not at the start: what it finds would take registers from the sums. */
-static void finish_top(tiles *t)
+void tiles_finish_top(tiles *t)
 {
     em *e = t->e;
     top(&t->c);
@@ -47,16 +52,12 @@ static void finish_top(tiles *t)
         t->finish_aligned = AND(t->finish_aligned, simt_vectors_aligned(&t->cv, s));
 }
 
-/* The later stages at a point, or of a vector of columns from it, on the sums at byte `at` of shared memory. */
-static void run(tiles *t, kern *c, Val row, Val column, Val at)
+/* The later stages at a point, or of a vector of columns from it. */
+static void run(tiles *t, kern *c, Val row, Val column, Val sum)
 {
-    em *e = t->e;
-    unsigned n = c == &t->cv ? t->lanes : 1;
     c->oidx[t->m] = row;
     c->oidx[t->n] = column;
-    unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
-    c->st[0].red[0][0] =
-        (Ev){em_load(e, em_vec(t->elem, n), em_at(e, t->s->shared, at, 1), align), NULL};
+    c->st[0].red[0][0] = (Ev){sum, NULL};
     for (uint32_t s = 1; s < t->k->nstage; s++) {
         kern_addresses(c, s, POS_ROW);
         kern_eval(c, s, POS_ROW, &one_point);
@@ -65,7 +66,7 @@ static void run(tiles *t, kern *c, Val row, Val column, Val at)
         kern_stage(c, s, &one_point);
 }
 
-static void points(tiles *t, Val row, Val column, Val at, unsigned n)
+static void points(tiles *t, Val row, Val column, Val at, tiles_read *sums, unsigned n)
 {
     em *e = t->e;
     em_loop l;
@@ -73,9 +74,33 @@ static void points(tiles *t, Val row, Val column, Val at, unsigned n)
     em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, n), em_c64(e, 1), 0, NULL);
     Val x = ADD(column, l.i);
     em_if_begin(e, &in, AND(ICMP(SLT, row, t->M), ICMP(SLT, x, t->N)));
-    run(t, &t->c, row, x, ADD(at, MUL(l.i, em_c64(e, t->esize))));
+    run(t, &t->c, row, x, sums(t, ADD(at, MUL(l.i, em_c64(e, t->esize))), 1));
     em_if_end(e, &in, 0, NULL, NULL, NULL);
     em_loop_end(e, &l, NULL);
+}
+
+void tiles_finish_at(tiles *t, Val row, Val column, Val at, tiles_read *sums)
+{
+    em *e = t->e;
+    em_ifelse whole;
+    unsigned n = t->lanes;
+    if (!n) {
+        points(t, row, column, at, sums, 1);
+        return;
+    }
+    Val inside = AND(ICMP(SLT, row, t->M), ICMP(SLE, ADD(column, em_c64(e, n)), t->N));
+    em_ifelse_begin(e, &whole, AND(t->finish_aligned, inside));
+    run(t, &t->cv, row, column, sums(t, at, n));
+    em_ifelse_else(e, &whole);
+    points(t, row, column, at, sums, n);
+    em_ifelse_end(e, &whole, 0, NULL, NULL, NULL);
+}
+
+static Val shared_sums(tiles *t, Val at, unsigned n)
+{
+    em *e = t->e;
+    unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
+    return em_load(e, em_vec(t->elem, n), em_at(e, t->s->shared, at, 1), align);
 }
 
 /* Rows of one row of warps, from m0. */
@@ -89,19 +114,24 @@ static void finish_rows(tiles *t, Val m0, Val n0)
     Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n));
     Val at = ADD(MUL(r, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
-    Val row = ADD(m0, r), column = ADD(n0, c);
-    if (t->lanes) {
-        em_ifelse whole;
-        Val inside = AND(ICMP(SLT, row, t->M), ICMP(SLE, ADD(column, em_c64(e, n)), t->N));
-        em_ifelse_begin(e, &whole, AND(t->finish_aligned, inside));
-        run(t, &t->cv, row, column, at);
-        em_ifelse_else(e, &whole);
-        points(t, row, column, at, n);
-        em_ifelse_end(e, &whole, 0, NULL, NULL, NULL);
-    } else {
-        points(t, row, column, at, 1);
-    }
+    tiles_finish_at(t, ADD(m0, r), ADD(n0, c), at, shared_sums);
     em_loop_end(e, &l, NULL);
+}
+
+/* What becomes of the sums of one row of warps, which are in shared memory. */
+static void leave_rows(tiles *t, Val m0, Val n0)
+{
+    em *e = t->e;
+    if (!t->divided) {
+        finish_rows(t, m0, n0);
+        return;
+    }
+    em_ifelse which;
+    em_ifelse_begin(e, &which, ICMP(SGT, t->nparts, em_c64(e, 1)));
+    tiles_parts_put(t, t->p.wm, m0, n0);
+    em_ifelse_else(e, &which);
+    finish_rows(t, m0, n0);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
 void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
@@ -109,13 +139,13 @@ void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
     em *e = t->e;
     em_loop l;
     em_if mine;
-    finish_top(t);
+    tiles_finish_top(t);
     em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, TILES_DOWN), em_c64(e, 1), 0, NULL);
     simt_barrier(t->s); /* what this memory held has been read */
     em_if_begin(e, &mine, ICMP(EQ, t->down, l.i));
     tiles_sums_put(t, sum);
     em_if_end(e, &mine, 0, NULL, NULL, NULL);
     simt_barrier(t->s);
-    finish_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))), n0);
+    leave_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))), n0);
     em_loop_end(e, &l, NULL);
 }

@@ -6,6 +6,8 @@
 #include "backends/llvm/kern.h"
 #include "backends/llvm/simt.h"
 
+enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
+
 /* How a kernel is spread over threads. */
 typedef enum simt_kind {
     SIMT_POINTS, /* a thread per point of the outer loops */
@@ -33,11 +35,12 @@ typedef struct simt {
     em *e;
     const lz_kernel *k;
     simt_plan plan;
+    lz_simt_entry entry;          /* the function under construction */
     Val thread;                   /* emulated: the lz_simt_thread */
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
     Val words;                    /* emulated: memory for what warps do together */
-    Val scratch, scratch_each;    /* of kernels that sort */
+    Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
 } simt;
 
 /* simt_em.c */
@@ -55,6 +58,7 @@ Val simt_shared_at(simt *s, Val index, int64_t scale, int64_t offset);
 typedef struct simt_mma {
     lz_dtype d, acc;
     unsigned m, n, k, na, nb, nc;
+    unsigned rate; /* multiply-adds in a clock of a multiprocessor, about */
     const char *ptx;
 } simt_mma;
 const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
@@ -85,7 +89,7 @@ void simt_emit_points(simt *s, kern *c, kern *many); /* many: in vectors, or NUL
 void simt_emit_squares(simt *s, kern *c);
 int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read across */
 void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
-                       lz_simt_dims *out);
+                       lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
 void simt_emit_rows(simt *s, kern *c);
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
@@ -96,5 +100,12 @@ bool simt_tiles_use_mma(const lz_kernel *k);
 /* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
  * do not stay in registers cost more than waiting does. */
 bool simt_tiles_registers(const lz_kernel *k);
-void simt_tiles_dims(const lz_kernel *k, const int64_t *args, uint32_t most, lz_simt_dims *out);
+bool simt_tiles_has(const lz_kernel *k, lz_simt_entry entry); /* besides SIMT_MAIN */
+/* Whether k may be divided: it is not known to be short. */
+bool simt_tiles_divide(const lz_kernel *k);
+/* simt_cost.c */
+void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
+                     lz_simt_dims *out);
+/* n single threads, `most` blocks */
+void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out);
 #endif

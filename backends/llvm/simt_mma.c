@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 static const simt_mma ops[] = {
-    {LZ_BF16, LZ_F32, 16, 8, 16, 4, 2, 4, "llvm.nvvm.mma.m16n8k16.row.col.bf16"},
-    {LZ_F16, LZ_F32, 16, 8, 16, 4, 2, 4, "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"},
-    {LZ_I8, LZ_I32, 16, 8, 32, 4, 2, 4, "llvm.nvvm.mma.m16n8k32.row.col.s8"},
-    {LZ_U8, LZ_I32, 16, 8, 32, 4, 2, 4, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
-    {LZ_U8, LZ_U32, 16, 8, 32, 4, 2, 4, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
-    {LZ_F64, LZ_F64, 8, 8, 4, 1, 1, 2, "llvm.nvvm.mma.m8n8k4.row.col.f64"},
+    {LZ_BF16, LZ_F32, 16, 8, 16, 4, 2, 4, 1024, "llvm.nvvm.mma.m16n8k16.row.col.bf16"},
+    {LZ_F16, LZ_F32, 16, 8, 16, 4, 2, 4, 1024, "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"},
+    {LZ_I8, LZ_I32, 16, 8, 32, 4, 2, 4, 2048, "llvm.nvvm.mma.m16n8k32.row.col.s8"},
+    {LZ_U8, LZ_I32, 16, 8, 32, 4, 2, 4, 2048, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
+    {LZ_U8, LZ_U32, 16, 8, 32, 4, 2, 4, 2048, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
+    {LZ_F64, LZ_F64, 8, 8, 4, 1, 1, 2, 64, "llvm.nvvm.mma.m8n8k4.row.col.f64"},
 };
 
 const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc)

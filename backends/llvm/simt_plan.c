@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    THREADS = 256,     /* of a block that has no reason for another number */
+    THREADS = SIMT_POINTS_THREADS,
     ROW_THREADS = 512, /* of a block that works on one row, at most */
     ROW_EACH = 4,      /* elements of a row that are worth a thread */
     SHORT_ROW = 32,    /* baked rows up to this are one thread's work */
@@ -15,10 +15,18 @@ enum {
 
 /* ---- the schedule ---- */
 
+static bool sorts(const lz_kernel *k)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (k->stages[s].sort)
+            return true;
+    return false;
+}
+
 /* Whether the threads of a block may share the rows: the kernel's vector loop is the last inner one, and some stage has a long one. */
 static bool has_rows(const lz_kernel *k)
 {
-    if (k->vec != LZ_VEC_INNER || k->serial || lz_simt_takes_scratch(k))
+    if (k->vec != LZ_VEC_INNER || k->serial || sorts(k))
         return false;
     for (uint32_t s = 0; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
@@ -64,10 +72,16 @@ const char *lz_simt_schedule_name(const lz_kernel *k)
 
 bool lz_simt_takes_scratch(const lz_kernel *k)
 {
-    for (uint32_t s = 0; s < k->nstage; s++)
-        if (k->stages[s].sort)
-            return true;
-    return false;
+    return sorts(k) || (simt_tiles_suit(k) && simt_tiles_divide(k));
+}
+
+const char *lz_simt_entry_name(const lz_kernel *k, lz_simt_entry entry)
+{
+    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_finish"};
+    bool has = entry == SIMT_MAIN;
+    if (!has && !k->serial && simt_tiles_suit(k))
+        has = simt_tiles_has(k, entry);
+    return has ? names[entry] : NULL;
 }
 
 bool lz_simt_args_in_memory(const lz_kernel *k)
@@ -112,6 +126,12 @@ static uint32_t at_most(int64_t n, int64_t most)
 static int64_t ceil_div(int64_t n, int64_t by)
 {
     return n / by + (n % by != 0);
+}
+
+void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out)
+{
+    out->block = n < THREADS / 2 ? at_most(ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
+    out->grid = at_most(ceil_div(n, out->block), most);
 }
 
 /* Threads for the longest row of the stages: a power of two from a warp up. */
@@ -187,18 +207,40 @@ static uint64_t sort_bytes(const lz_kernel *k, const int64_t *args)
 static void limit_scratch(const lz_kernel *k, const int64_t *args, lz_simt_dims *d)
 {
     const uint64_t most = UINT64_C(256) << 20;
-    d->scratch_each = sort_bytes(k, args);
-    uint64_t threads = most / (d->scratch_each ? d->scratch_each : 1);
+    lz_simt_launch *l = &d->launch[0];
+    d->share = sort_bytes(k, args);
+    uint64_t threads = most / (d->share ? d->share : 1);
     threads = threads ? threads : 1;
-    if (d->block > SIMT_WARP)
-        d->grid *= d->block / SIMT_WARP;
-    d->block = threads < SIMT_WARP ? (uint32_t)threads : SIMT_WARP;
-    d->grid = (uint64_t)d->grid * d->block > threads ? (uint32_t)(threads / d->block) : d->grid;
-    if (__builtin_mul_overflow(d->scratch_each, (uint64_t)d->grid * d->block, &d->scratch))
+    if (l->block > SIMT_WARP)
+        l->grid *= l->block / SIMT_WARP;
+    l->block = threads < SIMT_WARP ? (uint32_t)threads : SIMT_WARP;
+    l->grid = (uint64_t)l->grid * l->block > threads ? (uint32_t)(threads / l->block) : l->grid;
+    if (__builtin_mul_overflow(d->share, (uint64_t)l->grid * l->block, &d->scratch))
         d->scratch = UINT64_MAX; /* no device has it */
 }
 
-void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_dims *out)
+/* Of kernels that are one launch: n points, `most` blocks. */
+static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, int64_t n,
+                   int64_t most, lz_simt_launch *out)
+{
+    if (p->kind == SIMT_ROWS) {
+        out->block = row_threads(k, args);
+        out->grid = at_most(n, most * (ROW_THREADS / out->block));
+        out->shared = row_shared(k) * (out->block / SIMT_WARP);
+    } else if (p->kind == SIMT_SERIAL) {
+        bool apart = p->apart && stays_apart(k, args);
+        int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
+        out->block = at_most(columns, SIMT_WARP);
+        out->grid = at_most(ceil_div(columns, out->block), most * 8);
+    } else if (p->kind == SIMT_SQUARES) {
+        simt_squares_dims(k, p->across, args, most, out);
+    } else {
+        simt_points_dims(ceil_div(n, p->lanes), most, out);
+    }
+}
+
+void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                     lz_simt_dims *out)
 {
     simt_plan p;
     simt_plan_of(k, &p);
@@ -208,23 +250,11 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, int processors, lz
     if (n == 0)
         return;
     if (p.kind == SIMT_TILES) {
-        simt_tiles_dims(k, args, at_most(most, UINT32_MAX), out);
-    } else if (p.kind == SIMT_ROWS) {
-        out->block = row_threads(k, args);
-        out->grid = at_most(n, most * (ROW_THREADS / out->block));
-        out->shared = row_shared(k) * (out->block / SIMT_WARP);
-    } else if (p.kind == SIMT_SERIAL) {
-        bool apart = p.apart && stays_apart(k, args);
-        int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
-        out->block = at_most(columns, SIMT_WARP);
-        out->grid = at_most(ceil_div(columns, out->block), most * 8);
-    } else if (p.kind == SIMT_SQUARES) {
-        simt_squares_dims(k, p.across, args, most, out);
-    } else {
-        n = ceil_div(n, p.lanes);
-        out->block = n < THREADS / 2 ? at_most(ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
-        out->grid = at_most(ceil_div(n, out->block), most);
+        simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX), out);
+        return;
     }
-    if (lz_simt_takes_scratch(k))
+    out->nlaunch = 1;
+    single(k, &p, args, n, most, &out->launch[0]);
+    if (sorts(k))
         limit_scratch(k, args, out);
 }

@@ -47,6 +47,7 @@ void tiles_shape_of(const lz_kernel *k, tiles_shape *p)
     if (whole == 64) { /* halves of it are too small for the division into warps */
         p->tm = p->tn = whole;
     }
+    p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
     p->wm = p->tm / TILES_DOWN;
     p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
 }
@@ -90,25 +91,22 @@ unsigned simt_tiles_threads(const lz_kernel *k)
     return p.threads;
 }
 
-static int64_t parts(int64_t n, int64_t of)
+bool simt_tiles_divide(const lz_kernel *k)
 {
-    return n / of + (n % of != 0);
+    const lz_stage *st = &k->stages[0];
+    for (uint32_t d = 0; d < st->ninner; d++)
+        if (st->extent[d].slot >= 0)
+            return true;
+    return false;
 }
 
-void simt_tiles_dims(const lz_kernel *k, const int64_t *args, uint32_t most, lz_simt_dims *out)
+bool simt_tiles_has(const lz_kernel *k, lz_simt_entry entry)
 {
-    tiles_shape p;
-    tiles_shape_of(k, &p);
-    int64_t n = 1;
-    for (uint32_t d = 0; d < k->nouter; d++) {
-        int64_t x = lz_sz_value(k->outer[d], args);
-        x = d == k->dot.m ? parts(x, p.tm) : d == k->dot.n ? parts(x, p.tn) : x;
-        if (!lz_mul_i64(n, x, &n))
-            n = INT64_MAX;
-    }
-    uint32_t acc = (uint32_t)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]),
-             ring = p.stages * tiles_stage_bytes(&p), sums = p.wm * tiles_sums_row(&p, acc);
-    out->block = p.threads;
-    out->grid = n < most ? (uint32_t)n : most;
-    out->shared = ring > sums ? ring : sums;
+    return entry == SIMT_FINISH && simt_tiles_divide(k);
+}
+
+uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)
+{
+    uint32_t ring = p->stages * tiles_stage_bytes(p), sums = p->wm * tiles_sums_row(p, esize);
+    return ring > sums ? ring : sums;
 }

@@ -72,7 +72,7 @@ int simt_squares_loop(const lz_kernel *k)
 }
 
 void simt_squares_dims(const lz_kernel *k, uint32_t d, const int64_t *args, int64_t most,
-                       lz_simt_dims *out)
+                       lz_simt_launch *out)
 {
     uint32_t access[LOADS], start[LOADS];
     int64_t n = 1;

@@ -53,26 +53,33 @@ static void fill_ahead(tiles *t, Val j, Val n, Val slot)
     simt_copies_end_group(t->s);
 }
 
-/* Sums of a tile. Iteration i fills the stage of piece i + stages - 1, which is the one that was multiplied just before, and multiplies piece i;
- * the first ones only fill. */
-static void add_pieces(tiles *t, Val *sum)
+static Val all_pieces(tiles *t)
+{
+    em *e = t->e;
+    Val pieces = pieces_of_k(t);
+    for (uint32_t d = 0; d < t->ki; d++)
+        pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
+    return pieces;
+}
+
+/* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1, which is the one that was multiplied just before,
+ * and multiplies piece i; the first ones only fill. */
+static void add_pieces(tiles *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
     unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
-    Val pieces = pieces_of_k(t), carried[TILES_SUMS + 2], next[TILES_SUMS + 2];
-    for (uint32_t d = 0; d < t->ki; d++)
-        pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
+    Val carried[TILES_SUMS + 2], next[TILES_SUMS + 2];
     memcpy(carried, sum, n * sizeof *sum);
     carried[n] = em_c64(e, 0);                            /* to be filled */
     carried[n + 1] = em_c64(e, tiles_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
     em_loop l;
-    em_loop_begin(e, &l, em_c64(e, -(int64_t)ahead), pieces, em_c64(e, 1), (int)n + 2, carried);
+    em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)n + 2, carried);
     simt_copies_wait(t->s, ahead - 1);
     simt_barrier(t->s);
-    fill_ahead(t, ADD(l.i, em_c64(e, ahead)), pieces, l.phi[n]);
+    fill_ahead(t, ADD(l.i, em_c64(e, ahead)), end, l.phi[n]);
     memcpy(next, l.phi, n * sizeof *next);
     em_if ready;
-    em_if_begin(e, &ready, ICMP(SGE, l.i, em_c64(e, 0)));
+    em_if_begin(e, &ready, ICMP(SGE, l.i, first));
     tiles_sums_add(t, l.phi[n + 1], next);
     em_if_end(e, &ready, (int)n, next, l.phi, next);
     next[n] = next_slot(t, l.phi[n]);
@@ -109,10 +116,23 @@ static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *col
     *row = ADD(first, SUB(in, MUL(*column, high)));
 }
 
-static void emit_tile(tiles *t, Val tile, const Val *size)
+/* Pieces of a part of k; those of all of it where it is not divided. */
+static void add_part(tiles *t, Val part, Val *sum)
 {
     em *e = t->e;
-    Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column;
+    Val first = em_c64(e, 0), end = all_pieces(t);
+    if (t->divided) {
+        Val each = simt_udiv(e, ADD(end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
+        first = MUL(part, each);
+        end = em_intr2(e, "llvm.smin", ADD(first, each), end);
+    }
+    add_pieces(t, first, end, sum);
+}
+
+static void emit_tile(tiles *t, Val tile, Val part, const Val *size)
+{
+    em *e = t->e;
+    Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column, matrix = em_c64(e, 0);
     uint32_t matrices = t->m; /* m and n are the last two loops */
     for (uint32_t d = 0; d < matrices; d++)
         all[d] = size[d];
@@ -120,9 +140,12 @@ static void emit_tile(tiles *t, Val tile, const Val *size)
     simt_split(e, tile, all, matrices + 1, at);
     in_groups(t, at[matrices], size[t->m], size[t->n], &row, &column);
     kern *each[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};
-    for (uint32_t d = 0; d < matrices; d++)
+    for (uint32_t d = 0; d < matrices; d++) {
+        matrix = ADD(MUL(matrix, size[d]), at[d]);
         for (int i = 0; i < 6; i++)
             each[i]->oidx[d] = at[d];
+    }
+    t->first_row = t->divided ? tiles_parts_row(t, part, matrix) : NULL;
     t->a.x0 = MUL(row, em_c64(e, t->p.tm));
     t->b.x0 = MUL(column, em_c64(e, t->p.tn));
     tiles_factor_tile(t, &t->a);
@@ -130,21 +153,26 @@ static void emit_tile(tiles *t, Val tile, const Val *size)
     Val sum[TILES_SUMS];
     for (unsigned i = 0; i < tiles_nsums(t); i++)
         sum[i] = LLVMConstNull(t->elem);
-    add_pieces(t, sum);
+    add_part(t, part, sum);
     tiles_finish(t, t->a.x0, t->b.x0, sum);
 }
 
-static void begin(tiles *t)
+/* The function's start; n other users of its parameters than c. */
+static void begin(tiles *t, kern *const *others, int n)
 {
-    em *e = t->e;
-    kern *others[5] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->cv};
     simt_begin(t->s, &t->c);
-    for (int i = 0; i < (t->lanes ? 5 : 4); i++) {
+    for (int i = 0; i < n; i++) {
         memcpy(others[i]->buf, t->c.buf, sizeof t->c.buf);
         memcpy(others[i]->size, t->c.size, t->k->narg * sizeof *t->c.size);
     }
     t->M = t->a.X = kern_size(&t->c, t->k->outer[t->m]);
     t->N = t->b.X = kern_size(&t->c, t->k->outer[t->n]);
+    t->nparts = t->divided ? t->s->share : NULL;
+}
+
+static void locate_warp(tiles *t)
+{
+    em *e = t->e;
     t->K = kern_size(&t->c, t->k->stages[0].extent[t->ki]);
     Val warp = LSHR(t->s->tid, em_c64(e, 5));
     t->lane = AND(t->s->tid, em_c64(e, SIMT_WARP - 1));
@@ -155,34 +183,52 @@ static void begin(tiles *t)
 static void emit(tiles *t)
 {
     em *e = t->e;
-    begin(t);
+    kern *others[5] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->cv};
+    begin(t, others, t->lanes ? 5 : 4);
+    locate_warp(t);
     tiles_factor_top(t, &t->a);
     tiles_factor_top(t, &t->b);
     tiles_sums_top(t);
-    Val size[LZ_OUTER_MAX], n = count_tiles(t, size);
+    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), tile, part = NULL;
     em_loop l;
-    em_loop_begin(e, &l, t->s->ctaid, n, t->s->nctaid, 0, NULL);
-    emit_tile(t, l.i, size);
+    em_loop_begin(e, &l, t->s->ctaid, t->divided ? MUL(n, t->nparts) : n, t->s->nctaid, 0, NULL);
+    tile = l.i;
+    if (t->divided) { /* blocks that run together share what they read */
+        part = simt_udiv(e, l.i, n);
+        tile = SUB(l.i, MUL(part, n));
+    }
+    emit_tile(t, tile, part, size);
     em_loop_end(e, &l, NULL);
     LLVMBuildRetVoid(e->b);
+}
+
+/* The sums are there already. */
+static void emit_finish(tiles *t)
+{
+    kern *cv = &t->cv;
+    begin(t, &cv, t->lanes ? 1 : 0);
+    tiles_parts_finish(t);
+    LLVMBuildRetVoid(t->e->b);
 }
 
 static lz_status plan(tiles *t)
 {
     const lz_kernel *k = t->k;
     tiles_shape_of(k, &t->p);
+    t->divided = simt_tiles_divide(k);
     t->acc = k->stages[0].reds[0].acc_dtype[0];
     t->elem = em_type(t->e, t->acc, 1);
     t->esize = (unsigned)lz_dtype_size(t->acc);
-    t->b.first = t->p.tm * t->p.kt * t->p.es;
-    LZ_TRY(tiles_factor_init(t, &t->a, t->m, k->dot.a_sop));
-    LZ_TRY(tiles_factor_init(t, &t->b, t->n, k->dot.b_sop));
     LZ_TRY(kern_init_scalar(&t->c, t->e, k));
     tiles_finish_plan(t);
-    return LZ_OK;
+    if (t->s->entry == SIMT_FINISH)
+        return LZ_OK;
+    t->b.first = t->p.tm * t->p.kt * t->p.es;
+    LZ_TRY(tiles_factor_init(t, &t->a, t->m, k->dot.a_sop));
+    return tiles_factor_init(t, &t->b, t->n, k->dot.b_sop);
 }
 
-lz_status simt_emit_tiles(simt *s)
+static lz_status emit_entry(simt *s)
 {
     const lz_kernel *k = s->k;
     tiles *t = lz_calloc(1, sizeof *t);
@@ -191,11 +237,28 @@ lz_status simt_emit_tiles(simt *s)
     *t = (tiles){.s = s, .e = s->e, .k = k, .m = k->dot.m, .n = k->dot.n};
     t->ki = k->stages[0].ninner - 1;
     lz_status r = plan(t);
-    if (r == LZ_OK)
+    if (r == LZ_OK && s->entry == SIMT_FINISH)
+        emit_finish(t);
+    else if (r == LZ_OK)
         emit(t);
     kern *all[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};
     for (int i = 0; i < 6; i++)
         kern_done(all[i]);
     lz_free(t);
     return r;
+}
+
+lz_status simt_emit_tiles(simt *s)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        simt one = *s;
+        one.entry = i;
+        if (i == SIMT_FINISH) {
+            one.plan.max_block = SIMT_POINTS_THREADS;
+            one.plan.min_blocks = 1;
+        }
+        if (lz_simt_entry_name(s->k, i))
+            LZ_TRY(emit_entry(&one));
+    }
+    return LZ_OK;
 }

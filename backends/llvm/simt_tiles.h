@@ -11,6 +11,9 @@
  * Rows of shared memory run along k (rows_k; k is contiguous) or along the result. They are chunks
  * of 16 bytes; chunk c of row r lies at c xor swizzle(r), so that what a warp reads at once lies in
  * different banks.
+ * Where tiles are few, k is divided: a block makes the sums of a tile over one part of k and leaves
+ * them in scratch memory, rows as they are in the result; a second function adds the parts, in
+ * order, and goes on from there.
  * Threads: belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_SIMT_TILES_H
 #define LZ_BACKENDS_LLVM_SIMT_TILES_H
@@ -30,6 +33,7 @@ typedef struct tiles_shape {
     unsigned es;         /* bytes of it */
     unsigned tm, tn, kt, stages, threads;
     unsigned wm, wn; /* of a warp */
+    unsigned rate;   /* multiply-adds in a clock of a multiprocessor, about */
 } tiles_shape;
 /* simt_shape.c: a function of the canonical kernel. */
 void tiles_shape_of(const lz_kernel *k, tiles_shape *p);
@@ -37,6 +41,7 @@ void tiles_shape_of(const lz_kernel *k, tiles_shape *p);
  * from. */
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);
 uint32_t tiles_stage_bytes(const tiles_shape *p);
+uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize); /* esize: of the sums */
 
 typedef struct tiles_factor {
     kern one, many; /* evaluation of an element; of the elements of a chunk, where vectors are */
@@ -79,6 +84,10 @@ typedef struct tiles {
         cv; /* the later stages: by points, and in vectors of `lanes` columns (0: there is none) */
     unsigned lanes;
     Val M, N, K;
+    /* Where k may be divided: parts; and the row of scratch memory that the tile's matrix has its
+     * first one at. */
+    bool divided;
+    Val nparts, first_row;
     Val lane, down, across; /* of the thread: its lane, the place of its warp in the tile */
     Val finish_aligned;
 } tiles;
@@ -103,5 +112,17 @@ unsigned tiles_sums_row(const tiles_shape *p, unsigned esize);
 
 /* simt_finish.c: the later stages of a tile */
 void tiles_finish_plan(tiles *t);
+unsigned tiles_finish_lanes(const lz_kernel *k); /* columns a thread takes at most at once */
 void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum);
+void tiles_finish_top(tiles *t); /* in every function, before: */
+/* The later stages on n sums from (row, column) on, of which those run that are in the result;
+ * `sums` gives m of them, the first one at byte `at` of what it reads from. */
+typedef Val tiles_read(tiles *t, Val at, unsigned m);
+void tiles_finish_at(tiles *t, Val row, Val column, Val at, tiles_read *sums);
+
+/* simt_parts.c: products whose k is divided */
+Val tiles_parts_row(tiles *t, Val part, Val matrix); /* first_row */
+/* Sums of `rows` rows from m0 on, in shared memory, to scratch memory. */
+void tiles_parts_put(tiles *t, unsigned rows, Val m0, Val n0);
+void tiles_parts_finish(tiles *t); /* the body of SIMT_FINISH */
 #endif

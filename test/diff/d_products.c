@@ -53,8 +53,15 @@ static const product products[] = {
     {"f32", "f32", 0, 16, 300, 17, false, false, AS_IT_IS, NOTHING, "tiles"},
     {"i32", "i32", 0, 70, 66, 34, false, true, AS_IT_IS, NOTHING, "tiles"},
     {"i64", "i64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, "tiles"},
+    /* few tiles and a long k, which is divided */
+    {"bf16", "f32", 0, 72, 200, 2100, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "bf16", 2, 40, 57, 1501, true, false, RELU, NARROW, TENSOR},
+    {"i8", "i32", 0, 33, 65, 4000, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f64", "f64", 0, 34, 30, 400, false, false, AS_IT_IS, BIAS_TANH, TENSOR},
+    {"f32", "f32", 0, 70, 33, 901, true, true, AS_IT_IS, BIAS_TANH, "tiles"},
+    {"i64", "i64", 3, 40, 34, 340, false, false, AS_IT_IS, NOTHING, "tiles"},
 };
-enum { PRODUCTS = sizeof products / sizeof *products };
+enum { PRODUCTS = sizeof products / sizeof *products, SHORT_K = 300 };
 
 /* ---- as programs ---- */
 
@@ -266,6 +273,27 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     lz_buf_free(&ptx);
 }
 
+/* Into how many parts k is divided depends on the sizes and the architecture, not on the device. */
+static void check_parts(const product *r, const lz_plan *p, const lz_kernel *k)
+{
+    lz_target t, emulated;
+    lz_simt_dims d[3];
+    ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
+    ck_assert_int_eq(lz_simt_emulated(9, 0, &emulated), LZ_OK);
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        if (p->steps[i].kind != LZ_STEP_KERNEL || p->kernels[p->steps[i].kernel] != k)
+            continue;
+        lz_simt_dims_of(k, p->steps[i].args, &t, 132, &d[0]);
+        lz_simt_dims_of(k, p->steps[i].args, &t, 2, &d[1]);
+        lz_simt_dims_of(k, p->steps[i].args, &emulated, 2, &d[2]);
+        ck_assert_int_eq(d[0].nlaunch, r->k > SHORT_K ? 2 : 1);
+        for (int j = 0; j < 3; j++)
+            ck_assert_msg(d[j].share == d[0].share && d[j].scratch == d[0].scratch &&
+                              d[j].launch[0].entry == d[0].launch[0].entry,
+                          "%s: not the same on every device", r->in);
+    }
+}
+
 START_TEST(without_spills)
 {
     lz_func *f = program(&products[_i]);
@@ -275,6 +303,7 @@ START_TEST(without_spills)
     lz_kernel *k = product_of(p);
     ck_assert_ptr_nonnull(k);
     ck_assert_str_eq(lz_simt_schedule_name(k), products[_i].schedule);
+    check_parts(&products[_i], p, k);
     check_budget(&products[_i], k, 8, "sm_80");
     check_budget(&products[_i], k, 9, "sm_90a");
     lz_plan_free(p);

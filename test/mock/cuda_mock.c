@@ -11,7 +11,7 @@
 
 #define API __attribute__((visibility("default")))
 enum { DEVICES = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201 };
-enum { CAPTURING = 900, LAUNCH_FAILED = 719, MAX_BLOCKS = 1 << 16, MAX_DEPTH = 8 };
+enum { CAPTURING = 900, NOT_FOUND = 500, LAUNCH_FAILED = 719, MAX_BLOCKS = 1 << 16, MAX_DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised;
@@ -202,6 +202,15 @@ API int cuCtxPopCurrent_v2(cu_context *context)
 
 /* ---- streams: what was enqueued waits until somebody needs it done ---- */
 
+struct cu_function_ {
+    const emu_kernel *k;
+    emu_function *run;
+};
+struct cu_module_ {
+    emu_kernel k;
+    struct cu_function_ f[EMU_FUNCTIONS];
+};
+
 typedef enum op_kind { OP_COPY, OP_LAUNCH, OP_WAIT, OP_GRAPH } op_kind;
 typedef struct op {
     struct op *next;
@@ -211,8 +220,8 @@ typedef struct op {
     size_t nbytes;
     cu_stream other; /* waits for its work up to `upto` */
     uint64_t upto;
-    const emu_kernel *kernel;
-    lz_simt_dims dims;
+    cu_function function;
+    lz_simt_launch dims;
     cu_graph_exec graph;
     void **params;
     uint64_t values[];
@@ -300,7 +309,8 @@ static int run_op(op *o)
     }
     stats.launches++;
     reverse = !reverse;
-    const char *wrong = emu_run(o->kernel, (void *const *)o->params, &o->dims, reverse);
+    const char *wrong =
+        emu_run(o->function->k, o->function->run, (void *const *)o->params, &o->dims, reverse);
     if (wrong)
         fprintf(stderr, "cuda mock: a kernel failed: %s\n", wrong);
     return wrong ? LAUNCH_FAILED : 0;
@@ -594,12 +604,6 @@ struct cu_link_ {
     void *data;
     size_t nbytes;
 };
-struct cu_function_ {
-    emu_kernel k;
-};
-struct cu_module_ {
-    struct cu_function_ f;
-};
 
 API int cuLinkCreate_v2(unsigned noptions, int *options, void **values, cu_link *link)
 {
@@ -646,7 +650,7 @@ API int cuModuleLoadData(cu_module *module, const void *image)
     *module = calloc(1, sizeof **module);
     if (!*module)
         return leave(CU_OUT_OF_MEMORY);
-    const char *wrong = emu_load(image, &(*module)->f.k);
+    const char *wrong = emu_load(image, &(*module)->k);
     if (wrong) {
         free(*module);
         return leave(CU_INVALID_IMAGE);
@@ -658,7 +662,7 @@ API int cuModuleLoadData(cu_module *module, const void *image)
 API int cuModuleUnload(cu_module module)
 {
     ENTER();
-    emu_unload(&module->f.k);
+    emu_unload(&module->k);
     free(module);
     stats.modules--;
     return leave(0);
@@ -667,8 +671,13 @@ API int cuModuleUnload(cu_module module)
 API int cuModuleGetFunction(cu_function *function, cu_module module, const char *name)
 {
     ENTER();
-    *function = &module->f;
-    return leave(strcmp(name, "lz_kernel") == 0 ? 0 : 500);
+    for (int i = 0; i < module->k.nfunction; i++)
+        if (strcmp(module->k.function[i].name, name) == 0) {
+            module->f[i] = (struct cu_function_){&module->k, module->k.function[i].run};
+            *function = &module->f[i];
+            return leave(0);
+        }
+    return leave(NOT_FOUND);
 }
 
 API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -678,12 +687,12 @@ API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, uns
     ENTER();
     if (extra || gy != 1 || gz != 1 || by != 1 || bz != 1 || !gx || !bx || shared > SIMT_SHARED)
         return leave(INVALID_VALUE);
-    size_t n = (size_t)f->k.nparams();
+    size_t n = (size_t)f->k->nparams();
     op *o = calloc(1, sizeof *o + n * (sizeof(uint64_t) + sizeof(void *)));
     if (o) {
         o->kind = OP_LAUNCH;
-        o->kernel = &f->k;
-        o->dims = (lz_simt_dims){.grid = gx, .block = bx, .shared = shared};
+        o->function = f;
+        o->dims = (lz_simt_launch){.grid = gx, .block = bx, .shared = shared};
         o->params = (void **)(o->values + n);
         for (size_t i = 0; i < n; i++) {
             memcpy(&o->values[i], params[i], sizeof(uint64_t));

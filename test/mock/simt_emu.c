@@ -5,6 +5,7 @@
 #include "backends/cpu/elfload.h"
 #include <elf.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,7 +71,7 @@ typedef struct fiber {
 } fiber;
 
 static struct {
-    const emu_kernel *k;
+    emu_function *run;
     void *const *params;
     fiber f[MAX_THREADS];
     char *stacks;
@@ -128,7 +129,7 @@ void emu_warp_meet(const lz_simt_thread *t)
 static void enter(void)
 {
     fiber *f = &emu.f[emu.current];
-    emu.k->run(emu.params, &f->t);
+    emu.run(emu.params, &f->t);
     f->done = true;
     emu.left--;
     emu.progress++;
@@ -164,14 +165,15 @@ static const char *run_together(uint32_t n)
     return NULL;
 }
 
-const char *emu_run(const emu_kernel *k, void *const *params, const lz_simt_dims *d, bool reverse)
+const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
+                    const lz_simt_launch *d, bool reverse)
 {
     if (d->block == 0 || d->block > MAX_THREADS || (k->together && d->block % SIMT_WARP))
         return "a block of a size that cannot run";
     void *shared = aligned_alloc(64, (d->shared + 64) & ~63u);
     if (!shared)
         return "no memory for shared memory";
-    emu.k = k;
+    emu.run = f;
     emu.params = params;
     emu.n = d->block;
     emu.reverse = reverse;
@@ -185,7 +187,7 @@ const char *emu_run(const emu_kernel *k, void *const *params, const lz_simt_dims
         if (k->together)
             wrong = run_together(d->block);
         for (uint32_t i = 0; i < d->block && !k->together; i++)
-            k->run(params, &emu.f[reverse ? d->block - 1 - i : i].t);
+            f(params, &emu.f[reverse ? d->block - 1 - i : i].t);
     }
     free(shared);
     return wrong;
@@ -228,6 +230,20 @@ static size_t object_size(const void *object)
     return n;
 }
 
+static void add_function(emu_kernel *k, const char *name, emu_function *f)
+{
+    snprintf(k->function[k->nfunction].name, sizeof k->function->name, "%s", name);
+    k->function[k->nfunction++].run = f;
+}
+
+emu_function *emu_find(const emu_kernel *k, const char *name)
+{
+    for (int i = 0; i < k->nfunction; i++)
+        if (strcmp(k->function[i].name, name) == 0)
+            return k->function[i].run;
+    return NULL;
+}
+
 const char *emu_load(const void *object, emu_kernel *out)
 {
     memset(out, 0, sizeof *out);
@@ -240,24 +256,24 @@ const char *emu_load(const void *object, emu_kernel *out)
     out->mem = mmap(NULL, out->nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (out->mem == MAP_FAILED)
         return out->mem = NULL, "no memory for code";
-    lz_elf_sym syms[8];
+    lz_elf_sym syms[EMU_FUNCTIONS + 1];
     lz_elf_image im = {.mem = out->mem,
                        .cap = out->nbytes,
                        .run_at = (uint64_t)(uintptr_t)out->mem,
                        .resolve = resolve,
                        .syms = syms,
-                       .max_syms = 8};
+                       .max_syms = EMU_FUNCTIONS + 1};
     wants_others = false;
     const char *err = lz_elf_link(object, nbytes, &im);
     for (int i = 0; i < im.nsyms && !err; i++) {
         uintptr_t at = (uintptr_t)out->mem + syms[i].offset;
-        if (strcmp(syms[i].name, "lz_kernel") == 0)
-            out->run = (void (*)(void *const *, lz_simt_thread *))at;
-        else if (strcmp(syms[i].name, "lz_params") == 0)
+        if (strcmp(syms[i].name, "lz_params") == 0)
             out->nparams = (int64_t(*)(void))at;
+        else if (out->nfunction < EMU_FUNCTIONS)
+            add_function(out, syms[i].name, (emu_function *)at);
     }
     out->together = wants_others;
-    if (!err && (!out->run || !out->nparams))
+    if (!err && (!emu_find(out, "lz_kernel") || !out->nparams))
         err = "an object without lz_kernel";
     if (!err && mprotect(out->mem, out->nbytes, PROT_READ | PROT_EXEC) != 0)
         err = "memory that cannot be executed";

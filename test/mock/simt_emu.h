@@ -5,18 +5,26 @@
 #define LZ_TEST_SIMT_EMU_H
 #include "backends/llvm/simt.h"
 
+enum { EMU_FUNCTIONS = 8 };
+typedef void emu_function(void *const *params, lz_simt_thread *t);
 typedef struct emu_kernel {
     void *mem;
     size_t nbytes;
-    void (*run)(void *const *params, lz_simt_thread *t);
+    struct {
+        char name[32];
+        emu_function *run;
+    } function[EMU_FUNCTIONS];
+    int nfunction;
     int64_t (*nparams)(void);
     bool together; /* its threads meet: they run as fibers */
 } emu_kernel;
 /* NULL, or what is wrong with the object. Its size is read from its headers. */
 const char *emu_load(const void *object, emu_kernel *out);
 void emu_unload(emu_kernel *k);
+emu_function *emu_find(const emu_kernel *k, const char *name); /* NULL: it has none of this name */
 
 /* NULL, or what went wrong: threads that wait for each other for ever. `reverse`: the threads take
  * turns in the other order. */
-const char *emu_run(const emu_kernel *k, void *const *params, const lz_simt_dims *d, bool reverse);
+const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
+                    const lz_simt_launch *d, bool reverse);
 #endif

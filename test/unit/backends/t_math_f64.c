@@ -138,7 +138,7 @@ START_TEST(function)
     lz_target t;
     lz_buf object = {0};
     emu_kernel code;
-    ck_assert_int_eq(lz_simt_emulated(&t), LZ_OK);
+    ck_assert_int_eq(lz_simt_emulated(9, 0, &t), LZ_OK);
     ck_assert_msg(lz_llvm_compile(k, &t, &object, NULL, NULL) == LZ_OK, "%s",
                   lz_error_get()->message);
     const char *wrong = emu_load(object.data, &code);
@@ -150,8 +150,10 @@ START_TEST(function)
     for (int i = 0; i < 8; i++)
         params[i] = &value[i];
     lz_simt_dims d;
-    lz_simt_dims_of(k, k->args, 2, &d);
-    ck_assert_ptr_null(emu_run(&code, params, &d, false));
+    lz_simt_dims_of(k, k->args, &t, 2, &d);
+    ck_assert_uint_eq(d.nlaunch, 1);
+    emu_function *f = emu_find(&code, lz_simt_entry_name(k, d.launch[0].entry));
+    ck_assert_ptr_null(emu_run(&code, f, params, &d.launch[0], false));
     double worst = 0;
     for (int i = 0; i < N; i++) {
         double want = (double)(r->one ? r->one(a[i]) : r->two(a[i], b[i])),

@@ -1,0 +1,124 @@
+/* simt_cost.c - how a matrix product is run on many threads: into how many parts its k is divided, from what that costs. See simt_tiles.h.
+ * Costs are clocks of a multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer, as many times as
+ * multiprocessors have to take turns. The number of multiprocessors is that of the architecture (simt_archs.def), not of the device, so that
+ * results are the same on all of its devices. Integers, so that they are on all hosts, too. Threads: pure. */
+#include "backends/llvm/simt_tiles.h"
+#include "lower/loop_impl.h"
+
+enum {
+    PARTS_MAX = 64,
+    L2_BYTES = 32,   /* a clock, of a multiprocessor's share */
+    PIECE = 64,      /* waiting for a piece and its barrier */
+    TILE = 1500,     /* filling the ring, the later stages */
+    LAUNCH = 4000,   /* another kernel */
+    SCRATCH_MAX = 64 /* MiB */
+};
+
+/* The run-time sizes of a product. */
+typedef struct work {
+    int64_t matrices, m, n, k, others; /* others: what k is multiplied by, of further inner loops */
+} work;
+
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t r;
+    return lz_mul_i64(a, b, &r) ? r : INT64_MAX;
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t r;
+    return lz_add_i64(a, b, &r) ? r : INT64_MAX;
+}
+
+static int64_t parts_of(int64_t n, int64_t of)
+{
+    return n / of + (n % of != 0);
+}
+
+static work work_of(const lz_kernel *k, const int64_t *args)
+{
+    const lz_stage *st = &k->stages[0];
+    work w = {.matrices = 1, .others = 1};
+    for (uint32_t d = 0; d < k->dot.m; d++)
+        w.matrices = times(w.matrices, lz_sz_value(k->outer[d], args));
+    w.m = lz_sz_value(k->outer[k->dot.m], args);
+    w.n = lz_sz_value(k->outer[k->dot.n], args);
+    for (uint32_t d = 0; d + 1 < st->ninner; d++)
+        w.others = times(w.others, lz_sz_value(st->extent[d], args));
+    w.k = lz_sz_value(st->extent[st->ninner - 1], args);
+    return w;
+}
+
+static int64_t pieces_of(const work *w, const tiles_shape *p)
+{
+    return times(w->others, parts_of(w->k, p->kt));
+}
+
+static int64_t tiles_of(const work *w, const tiles_shape *p)
+{
+    return times(w->matrices, times(parts_of(w->m, p->tm), parts_of(w->n, p->tn)));
+}
+
+/* Bytes of scratch memory: rows are whole chunks. */
+static int64_t scratch_of(const work *w, int64_t parts, int64_t esize)
+{
+    int64_t row = times(parts_of(times(w->n, esize), TILES_CHUNK), TILES_CHUNK);
+    return times(times(parts, w->matrices), times(w->m, row));
+}
+
+static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t esize,
+                    int64_t processors)
+{
+    int64_t multiply = (int64_t)p->tm * p->tn * p->kt / p->rate,
+            read = (int64_t)(p->tm + p->tn) * p->kt * p->es / L2_BYTES;
+    int64_t piece = (multiply > read ? multiply : read) + PIECE;
+    int64_t turns = parts_of(times(tiles_of(w, p), parts), processors);
+    int64_t sum = times(turns, plus(TILE, times(piece, parts_of(pieces_of(w, p), parts))));
+    if (parts > 1) /* written once, read once */
+        sum = plus(sum, LAUNCH + 2 * scratch_of(w, parts, esize) / (processors * L2_BYTES));
+    return sum;
+}
+
+/* Into how many parts: none is empty. */
+static int64_t choose_parts(const lz_kernel *k, const work *w, const tiles_shape *p, int64_t esize,
+                            int64_t processors)
+{
+    int64_t pieces = pieces_of(w, p), best = 1, least = cost(w, p, 1, esize, processors);
+    for (int64_t n = 2; n <= PARTS_MAX && n <= pieces && simt_tiles_divide(k); n++) {
+        if (parts_of(pieces, parts_of(pieces, n)) != n)
+            continue;
+        if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
+            break;
+        int64_t c = cost(w, p, n, esize, processors);
+        if (c < least) {
+            least = c;
+            best = n;
+        }
+    }
+    return best;
+}
+
+void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
+                     lz_simt_dims *out)
+{
+    tiles_shape p;
+    work w = work_of(k, args);
+    unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
+    tiles_shape_of(k, &p);
+    int64_t parts = choose_parts(k, &w, &p, esize, t->processors > 0 ? t->processors : 1),
+            n = times(tiles_of(&w, &p), parts);
+    out->share = (uint64_t)parts;
+    out->nlaunch = 1;
+    out->launch[0] = (lz_simt_launch){.entry = SIMT_MAIN,
+                                      .grid = n < most ? (uint32_t)n : most,
+                                      .block = p.threads,
+                                      .shared = tiles_shared_bytes(&p, esize)};
+    if (parts == 1)
+        return;
+    out->scratch = (uint64_t)scratch_of(&w, parts, esize);
+    out->nlaunch = 2;
+    out->launch[1].entry = SIMT_FINISH;
+    simt_points_dims(times(w.matrices, times(w.m, parts_of(w.n, tiles_finish_lanes(k)))), most,
+                     &out->launch[1]);
+}
