@@ -1,6 +1,6 @@
 /* simt.h - from one loop-IR kernel to code for many threads: schedules of a GPU.
  * A kernel becomes one function, lz_kernel, that is run by a grid of blocks of threads; a product
- * has a second one. Their parameters are 64 bits each: the addresses of the kernel's buffers, then
+ * has several. Their parameters are 64 bits each: the addresses of the kernel's buffers, then
  * its run-time sizes; when these are more than SIMT_PARAMS in all, the address of a copy of the
  * sizes in device memory stands in their place. Kernels that take scratch memory have two more: its
  * address, and a number (lz_simt_dims). The schedule, and with it the code, depends on the canonical
@@ -26,6 +26,7 @@ enum {
 /* The functions that a kernel's code may have. */
 typedef enum lz_simt_entry {
     SIMT_MAIN,
+    SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
     SIMT_FINISH, /* of a product whose k is divided: adds the parts and goes on from there */
     SIMT_ENTRIES
 } lz_simt_entry;

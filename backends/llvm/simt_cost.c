@@ -1,4 +1,4 @@
-/* simt_cost.c - how a matrix product is run on many threads: into how many parts its k is divided, from what that costs. See simt_tiles.h.
+/* simt_cost.c - how a matrix product is run on many threads: in which tiles, and into how many parts its k is divided, from what that costs. See simt_tiles.h.
  * Costs are clocks of a multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer, as many times as
  * multiprocessors have to take turns. The number of multiprocessors is that of the architecture (simt_archs.def), not of the device, so that
  * results are the same on all of its devices. Integers, so that they are on all hosts, too. Threads: pure. */
@@ -80,21 +80,40 @@ static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t 
     return sum;
 }
 
+typedef struct choice {
+    lz_simt_entry entry;
+    tiles_shape p;
+    int64_t parts, cost;
+} choice;
+
 /* Into how many parts: none is empty. */
-static int64_t choose_parts(const lz_kernel *k, const work *w, const tiles_shape *p, int64_t esize,
-                            int64_t processors)
+static choice choose_parts(const lz_kernel *k, const work *w, lz_simt_entry entry, int64_t esize,
+                           int64_t processors)
 {
-    int64_t pieces = pieces_of(w, p), best = 1, least = cost(w, p, 1, esize, processors);
+    choice best = {.entry = entry, .parts = 1};
+    tiles_shape_of(k, entry, &best.p);
+    best.cost = cost(w, &best.p, 1, esize, processors);
+    int64_t pieces = pieces_of(w, &best.p);
     for (int64_t n = 2; n <= PARTS_MAX && n <= pieces && simt_tiles_divide(k); n++) {
         if (parts_of(pieces, parts_of(pieces, n)) != n)
             continue;
         if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
             break;
-        int64_t c = cost(w, p, n, esize, processors);
-        if (c < least) {
-            least = c;
-            best = n;
+        int64_t c = cost(w, &best.p, n, esize, processors);
+        if (c < best.cost) {
+            best.cost = c;
+            best.parts = n;
         }
+    }
+    return best;
+}
+
+static choice choose(const lz_kernel *k, const work *w, int64_t esize, int64_t processors)
+{
+    choice best = choose_parts(k, w, SIMT_MAIN, esize, processors);
+    if (simt_tiles_has(k, SIMT_SMALL)) {
+        choice small = choose_parts(k, w, SIMT_SMALL, esize, processors);
+        best = small.cost < best.cost ? small : best;
     }
     return best;
 }
@@ -102,21 +121,19 @@ static int64_t choose_parts(const lz_kernel *k, const work *w, const tiles_shape
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
                      lz_simt_dims *out)
 {
-    tiles_shape p;
     work w = work_of(k, args);
     unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
-    tiles_shape_of(k, &p);
-    int64_t parts = choose_parts(k, &w, &p, esize, t->processors > 0 ? t->processors : 1),
-            n = times(tiles_of(&w, &p), parts);
-    out->share = (uint64_t)parts;
+    choice c = choose(k, &w, esize, t->processors > 0 ? t->processors : 1);
+    int64_t n = times(tiles_of(&w, &c.p), c.parts);
+    out->share = (uint64_t)c.parts;
     out->nlaunch = 1;
-    out->launch[0] = (lz_simt_launch){.entry = SIMT_MAIN,
+    out->launch[0] = (lz_simt_launch){.entry = c.entry,
                                       .grid = n < most ? (uint32_t)n : most,
-                                      .block = p.threads,
-                                      .shared = tiles_shared_bytes(&p, esize)};
-    if (parts == 1)
+                                      .block = c.p.threads,
+                                      .shared = tiles_shared_bytes(&c.p, esize)};
+    if (c.parts == 1)
         return;
-    out->scratch = (uint64_t)scratch_of(&w, parts, esize);
+    out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);
     out->nlaunch = 2;
     out->launch[1].entry = SIMT_FINISH;
     simt_points_dims(times(w.matrices, times(w.m, parts_of(w.n, tiles_finish_lanes(k)))), most,

@@ -95,7 +95,7 @@ void simt_emit_rows(simt *s, kern *c);
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);
-unsigned simt_tiles_threads(const lz_kernel *k);
+unsigned simt_tiles_threads(const lz_kernel *k, lz_simt_entry entry);
 bool simt_tiles_use_mma(const lz_kernel *k);
 /* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
  * do not stay in registers cost more than waiting does. */

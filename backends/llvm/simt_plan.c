@@ -47,7 +47,7 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
         p->apart = kern_lanes_apart(k);
     } else if (simt_tiles_suit(k)) {
         p->kind = SIMT_TILES;
-        p->max_block = simt_tiles_threads(k);
+        p->max_block = simt_tiles_threads(k, SIMT_MAIN);
         p->min_blocks = simt_tiles_registers(k) ? 1 : 0;
     } else if (has_rows(k)) {
         p->kind = SIMT_ROWS;
@@ -77,7 +77,8 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 
 const char *lz_simt_entry_name(const lz_kernel *k, lz_simt_entry entry)
 {
-    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_finish"};
+    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_small",
+                                                    "lz_kernel_finish"};
     bool has = entry == SIMT_MAIN;
     if (!has && !k->serial && simt_tiles_suit(k))
         has = simt_tiles_has(k, entry);

@@ -32,21 +32,20 @@ static unsigned side(lz_sz extent, unsigned whole)
     return extent.slot < 0 && extent.v <= (int64_t)whole / 2 ? whole / 2 : whole;
 }
 
-void tiles_shape_of(const lz_kernel *k, tiles_shape *p)
+void tiles_shape_of(const lz_kernel *k, lz_simt_entry entry, tiles_shape *p)
 {
     lz_dtype acc = k->stages[0].reds[0].acc_dtype[0];
     const simt_mma *mma = instruction(k);
+    bool wide = lz_dtype_size(acc) == 8, small = entry == SIMT_SMALL;
+    unsigned whole = (wide ? 64 : 128) >> small;
     *p = (tiles_shape){.mma = mma, .d = mma ? mma->d : acc};
     p->es = (unsigned)lz_dtype_size(p->d);
-    unsigned whole = lz_dtype_size(acc) == 8 ? 64 : 128;
-    p->tm = side(k->outer[k->dot.m], whole);
-    p->tn = side(k->outer[k->dot.n], whole);
-    p->threads = mma ? 128 : 256;
+    /* halves of the smallest ones are too small for the division into warps */
+    p->tm = wide || small ? whole : side(k->outer[k->dot.m], whole);
+    p->tn = wide || small ? whole : side(k->outer[k->dot.n], whole);
+    p->threads = mma || small ? 128 : 256;
     p->stages = mma ? 3 : 4;
     p->kt = !mma ? 8 : p->es == 8 ? 16 : 64 / p->es;
-    if (whole == 64) { /* halves of it are too small for the division into warps */
-        p->tm = p->tn = whole;
-    }
     p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
     p->wm = p->tm / TILES_DOWN;
     p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
@@ -84,10 +83,10 @@ bool simt_tiles_registers(const lz_kernel *k)
     return instruction(k) || s[k->dot.a_sop].kind != LZ_S_LOAD || s[k->dot.b_sop].kind != LZ_S_LOAD;
 }
 
-unsigned simt_tiles_threads(const lz_kernel *k)
+unsigned simt_tiles_threads(const lz_kernel *k, lz_simt_entry entry)
 {
     tiles_shape p;
-    tiles_shape_of(k, &p);
+    tiles_shape_of(k, entry, &p);
     return p.threads;
 }
 
@@ -100,9 +99,19 @@ bool simt_tiles_divide(const lz_kernel *k)
     return false;
 }
 
+/* Whether smaller tiles are not just the usual ones. */
+static bool has_small(const lz_kernel *k)
+{
+    tiles_shape p, small;
+    tiles_shape_of(k, SIMT_MAIN, &p);
+    tiles_shape_of(k, SIMT_SMALL, &small);
+    return p.tm != small.tm || p.tn != small.tn;
+}
+
 bool simt_tiles_has(const lz_kernel *k, lz_simt_entry entry)
 {
-    return entry == SIMT_FINISH && simt_tiles_divide(k);
+    return entry == SIMT_MAIN || (entry == SIMT_SMALL && has_small(k)) ||
+           (entry == SIMT_FINISH && simt_tiles_divide(k));
 }
 
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)

@@ -214,7 +214,7 @@ static void emit_finish(tiles *t)
 static lz_status plan(tiles *t)
 {
     const lz_kernel *k = t->k;
-    tiles_shape_of(k, &t->p);
+    tiles_shape_of(k, t->s->entry, &t->p);
     t->divided = simt_tiles_divide(k);
     t->acc = k->stages[0].reds[0].acc_dtype[0];
     t->elem = em_type(t->e, t->acc, 1);
@@ -253,10 +253,8 @@ lz_status simt_emit_tiles(simt *s)
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
         one.entry = i;
-        if (i == SIMT_FINISH) {
-            one.plan.max_block = SIMT_POINTS_THREADS;
-            one.plan.min_blocks = 1;
-        }
+        one.plan.max_block = i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_tiles_threads(s->k, i);
+        one.plan.min_blocks = i == SIMT_MAIN ? s->plan.min_blocks : 1;
         if (lz_simt_entry_name(s->k, i))
             LZ_TRY(emit_entry(&one));
     }

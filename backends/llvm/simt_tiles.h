@@ -36,7 +36,7 @@ typedef struct tiles_shape {
     unsigned rate;   /* multiply-adds in a clock of a multiprocessor, about */
 } tiles_shape;
 /* simt_shape.c: a function of the canonical kernel. */
-void tiles_shape_of(const lz_kernel *k, tiles_shape *p);
+void tiles_shape_of(const lz_kernel *k, lz_simt_entry entry, tiles_shape *p);
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);

@@ -193,9 +193,13 @@ static lz_literal *execute(const lz_func *f, lz_literal *const *args)
     return got;
 }
 
+/* Laid out for one multiprocessor, everything is done in large tiles and undivided. */
 START_TEST(as_the_reference)
 {
-    lz_func *f = program(&products[_i]);
+    const product *p = &products[_i / 2];
+    lz_func *f = program(p);
+    if (_i % 2)
+        ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK);
     for (uint64_t seed = 0; seed < 2; seed++) {
         lz_literal **args;
         lz_expect *want;
@@ -205,8 +209,7 @@ START_TEST(as_the_reference)
         ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
         lz_literal *got = execute(f, args);
         ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s -> %s, %d x %d x %d: %s",
-                      products[_i].in, products[_i].out, products[_i].m, products[_i].n,
-                      products[_i].k, msg);
+                      p->in, p->out, p->m, p->n, p->k, msg);
         lz_literal_release(got);
         lz_expect_free(want);
         lz_gen_args_free(f, args);
@@ -234,13 +237,18 @@ static void assemble(const lz_buf *ptx, const char *arch, char *said, size_t nsa
     unlink(path);
 }
 
+/* The largest of the numbers before it: every function has one. */
 static int number_before(const char *text, const char *what)
 {
-    const char *at = strstr(text, what);
-    ck_assert_msg(at != NULL, "no '%s' in: %s", what, text);
-    while (at > text && at[-1] >= '0' && at[-1] <= '9')
-        at--;
-    return atoi(at);
+    int most = -1;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++) {
+        const char *digits = at;
+        while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        most = atoi(digits) > most ? atoi(digits) : most;
+    }
+    ck_assert_msg(most >= 0, "no '%s' in: %s", what, text);
+    return most;
 }
 
 static lz_kernel *product_of(const lz_plan *p)
@@ -294,6 +302,34 @@ static void check_parts(const product *r, const lz_plan *p, const lz_kernel *k)
     }
 }
 
+/* Large results are made in large tiles, small ones in small ones. */
+START_TEST(tiles_for_the_size)
+{
+    static const struct {
+        int n;
+        lz_simt_entry entry;
+    } sizes[] = {{256, SIMT_SMALL}, {512, SIMT_SMALL}, {2048, SIMT_MAIN}, {8192, SIMT_MAIN}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        product r = products[0];
+        r.m = r.n = r.k = sizes[i].n;
+        lz_func *f = program(&r);
+        lz_plan *p = NULL;
+        lz_lower_options o = {.threads = 132};
+        lz_target t;
+        lz_simt_dims d = {0};
+        ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
+        ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
+        for (uint32_t s = 0; s < p->nstep; s++)
+            if (p->steps[s].kind == LZ_STEP_KERNEL)
+                lz_simt_dims_of(p->kernels[p->steps[s].kernel], p->steps[s].args, &t, 132, &d);
+        ck_assert_msg(d.nlaunch == 1 && d.launch[0].entry == sizes[i].entry, "%d: %d, %u parts",
+                      sizes[i].n, d.launch[0].entry, (unsigned)d.share);
+        lz_plan_free(p);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 START_TEST(without_spills)
 {
     lz_func *f = program(&products[_i]);
@@ -317,8 +353,9 @@ int main(void)
     TCase *t = tcase_create("on the device"), *a = tcase_create("assembled");
     tcase_set_timeout(t, 120);
     tcase_set_timeout(a, 120);
-    tcase_add_loop_test(t, as_the_reference, 0, PRODUCTS);
+    tcase_add_loop_test(t, as_the_reference, 0, 2 * PRODUCTS);
     tcase_add_loop_test(a, without_spills, 0, PRODUCTS);
+    tcase_add_test(a, tiles_for_the_size);
     suite_add_tcase(s, t);
     suite_add_tcase(s, a);
     return lz_run_suite(s);
