@@ -17,7 +17,7 @@ static void one(const cuda_device *d, const lz_target *t, const lz_plan *p, uint
         for (uint32_t l = 0; l < dims.nlaunch; l++)
             lz_buf_printf(out,
                           "// step %u: %s, %u blocks of %u threads, %u bytes of shared memory\n", s,
-                          lz_simt_entry_name(k, dims.launch[l].entry), dims.launch[l].grid,
+                          lz_simt_entry_name(k, t, dims.launch[l].entry), dims.launch[l].grid,
                           dims.launch[l].block, dims.launch[l].shared);
     }
     if (lz_llvm_compile(k, t, &ptx, NULL, NULL) == LZ_OK)

@@ -15,6 +15,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_lstr(out, d->target.triple);
     lz_buf_lstr(out, d->target.cpu);
     lz_buf_lstr(out, d->target.features);
+    lz_buf_u32(out, d->target.groups);
     lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
     lz_forms_print(&d->target, out);
     lz_buf_put(out, k->canon, k->ncanon);
@@ -73,10 +74,15 @@ static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
 static lz_status find_functions(cuda_device *d, const lz_kernel *k, cuda_code *c)
 {
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
-        const char *name = lz_simt_entry_name(k, i);
-        if (name)
-            CUDA_TRY(d, ModuleGetFunction(&c->function[i], c->module, name),
-                     "finding a kernel's function");
+        const char *name = lz_simt_entry_name(k, &d->target, i);
+        if (!name)
+            continue;
+        CUDA_TRY(d, ModuleGetFunction(&c->function[i], c->module, name),
+                 "finding a kernel's function");
+        uint32_t shared = lz_simt_entry_shared(k, i);
+        if (shared > SIMT_SHARED)
+            CUDA_TRY(d, FuncSetAttribute(c->function[i], CU_FUNC_MAX_SHARED, (int)shared),
+                     "asking for shared memory");
     }
     return LZ_OK;
 }

@@ -31,6 +31,7 @@ typedef struct lz_target {
     uint32_t without, always; /* forms of code: bit per row of forms.def */
     bool simt;                /* code is one thread of many: backends/llvm/simt.h */
     int processors; /* simt: multiprocessors of the architecture's usual board (simt_archs.def) */
+    bool groups;    /* simt: four warps multiply together (simt_groups.c) */
 } lz_target;
 /* Sets the forms of t as LAZULI_FORMS says, or as a list like it; LZ_EINVAL names what is no form.
  * lz_forms_print appends what is left out or always taken: part of keys. */

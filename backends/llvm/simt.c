@@ -8,9 +8,10 @@ typedef struct arch {
     int capability;
     const char *cpu;
     int processors;
+    bool groups;
 } arch;
 static const arch archs[] = {
-#define SIMT_ARCH(capability, cpu, processors) {capability, cpu, processors},
+#define SIMT_ARCH(capability, cpu, processors, groups) {capability, cpu, processors, groups},
 #include "backends/llvm/simt_archs.def"
 #undef SIMT_ARCH
 };
@@ -35,6 +36,7 @@ lz_status lz_simt_target(int major, int minor, lz_target *out)
     snprintf(out->triple, sizeof out->triple, "nvptx64-nvidia-cuda");
     snprintf(out->cpu, sizeof out->cpu, "%s", a->cpu);
     out->processors = a->processors;
+    out->groups = a->groups;
     snprintf(out->features, sizeof out->features, "+ptx80");
     out->vector_bytes = 16;
     out->simt = true;
@@ -47,6 +49,7 @@ lz_status lz_simt_emulated(int major, int minor, lz_target *out)
     LZ_TRY(lz_simt_target(major, minor, &real));
     LZ_TRY(lz_target_host(out));
     out->processors = real.processors;
+    out->groups = real.groups;
     out->vector_bytes = 16;
     out->simt = true;
     return LZ_OK;

@@ -26,12 +26,15 @@ enum {
 /* The functions that a kernel's code may have. */
 typedef enum lz_simt_entry {
     SIMT_MAIN,
+    SIMT_GROUPS, /* of a product: by groups of warps, where the target has them */
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
     SIMT_FINISH, /* of a product whose k is divided: adds the parts and goes on from there */
     SIMT_ENTRIES
 } lz_simt_entry;
 /* Name of the function; NULL: this kernel's code has none. */
-const char *lz_simt_entry_name(const lz_kernel *k, lz_simt_entry entry);
+const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+/* Bytes of dynamic shared memory it takes at most; more than SIMT_SHARED must be asked for. */
+uint32_t lz_simt_entry_shared(const lz_kernel *k, lz_simt_entry entry);
 
 typedef struct lz_simt_launch {
     lz_simt_entry entry;
@@ -72,5 +75,5 @@ bool lz_simt_takes_scratch(const lz_kernel *k);
 const char *lz_simt_schedule_name(const lz_kernel *k);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 5 };
+enum { LZ_SIMT_VERSION = 6 };
 #endif

@@ -108,12 +108,16 @@ static choice choose_parts(const lz_kernel *k, const work *w, lz_simt_entry entr
     return best;
 }
 
-static choice choose(const lz_kernel *k, const work *w, int64_t esize, int64_t processors)
+static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize)
 {
+    static const lz_simt_entry others[] = {SIMT_GROUPS, SIMT_SMALL};
+    int64_t processors = t->processors > 0 ? t->processors : 1;
     choice best = choose_parts(k, w, SIMT_MAIN, esize, processors);
-    if (simt_tiles_has(k, SIMT_SMALL)) {
-        choice small = choose_parts(k, w, SIMT_SMALL, esize, processors);
-        best = small.cost < best.cost ? small : best;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!simt_tiles_has(k, t, others[i]))
+            continue;
+        choice other = choose_parts(k, w, others[i], esize, processors);
+        best = other.cost < best.cost ? other : best;
     }
     return best;
 }
@@ -123,7 +127,7 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
 {
     work w = work_of(k, args);
     unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
-    choice c = choose(k, &w, esize, t->processors > 0 ? t->processors : 1);
+    choice c = choose(k, &w, t, esize);
     int64_t n = times(tiles_of(&w, &c.p), c.parts);
     out->share = (uint64_t)c.parts;
     out->nlaunch = 1;

@@ -46,8 +46,8 @@ static void begin_ptx(simt *s, kern *c)
     /* of no address space: code that sorts knows of none */
     types[n] = s->plan.kind == SIMT_TILES ? global : e->ptr;
     types[n + 1] = e->i64;
-    Val f =
-        em_func(e, lz_simt_entry_name(k, s->entry), e->none, types, n + (scratch ? 2 : 0), true);
+    Val f = em_func(e, lz_simt_entry_name(k, e->t, s->entry), e->none, types, n + (scratch ? 2 : 0),
+                    true);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
     annotate(e, f, "maxntidx", s->plan.max_block); /* registers are allotted for such blocks */
     if (s->plan.min_blocks) /* that many at a time on a multiprocessor are enough */
@@ -71,7 +71,7 @@ static void begin_ptx(simt *s, kern *c)
         return;
     s->shared = LLVMAddGlobalInAddressSpace(e->m, LLVMArrayType2(e->i8, 0), "lz_shared", SHARED);
     LLVMSetLinkage(s->shared, LLVMExternalLinkage);
-    LLVMSetAlignment(s->shared, 16);
+    LLVMSetAlignment(s->shared, lz_simt_entry_name(k, e->t, SIMT_GROUPS) ? 1024 : 16);
 }
 
 /* Parameter i of an emulated kernel: params[i] is the address of its value. */
@@ -91,7 +91,8 @@ static void begin_emulated(simt *s, kern *c)
         em_func(e, "lz_params", e->i64, NULL, 0, true);
         LLVMBuildRet(e->b, em_c64(e, n + (scratch ? 2 : 0)));
     }
-    Val f = em_func(e, lz_simt_entry_name(k, s->entry), e->none, (Ty[]){e->ptr, e->ptr}, 2, true);
+    Val f =
+        em_func(e, lz_simt_entry_name(k, e->t, s->entry), e->none, (Ty[]){e->ptr, e->ptr}, 2, true);
     Val params = LLVMGetParam(f, 0), sizes = far ? param(e, params, k->nbuf, e->ptr) : NULL;
     s->thread = LLVMGetParam(f, 1);
     for (uint32_t i = 0; i < k->nbuf; i++)

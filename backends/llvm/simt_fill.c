@@ -97,6 +97,8 @@ static Val swizzle(tiles *t, const tiles_factor *f, Val row)
 Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk)
 {
     em *e = t->e;
+    if (t->p.groups)
+        return tiles_groups_place(t, f, row, chunk);
     Val c = XOR(chunk, swizzle(t, f, row));
     Val at = ADD(MUL(row, em_c64(e, (int64_t)row_elems(t, f) * t->p.es)),
                  MUL(c, em_c64(e, TILES_CHUNK)));
@@ -155,10 +157,11 @@ static Val bytes_left(tiles *t, Val at, Val end, unsigned width)
  * the swizzle as it is: 8 rows of shared memory, or as many chunks. 0: they do not. */
 static int64_t place_step(const tiles *t, const tiles_factor *f, unsigned apart, bool x_rows)
 {
+    int64_t row = t->p.groups ? 8 * TILES_CHUNK : (int64_t)row_elems(t, f) * t->p.es;
     if (x_rows == f->rows_k)
-        return apart % 8 ? 0 : (int64_t)apart * row_elems(t, f) * t->p.es;
+        return apart % 8 ? 0 : apart * row;
     int64_t bytes = (int64_t)apart * t->p.es;
-    return bytes % (8 * TILES_CHUNK) ? 0 : bytes;
+    return bytes % (8 * TILES_CHUNK) || t->p.groups ? 0 : bytes;
 }
 
 void tiles_factor_tile(tiles *t, tiles_factor *f)

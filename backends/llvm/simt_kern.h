@@ -40,6 +40,7 @@ typedef struct simt {
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
     Val words;                    /* emulated: memory for what warps do together */
+    Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
 } simt;
 
@@ -100,7 +101,8 @@ bool simt_tiles_use_mma(const lz_kernel *k);
 /* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
  * do not stay in registers cost more than waiting does. */
 bool simt_tiles_registers(const lz_kernel *k);
-bool simt_tiles_has(const lz_kernel *k, lz_simt_entry entry); /* besides SIMT_MAIN */
+bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+uint32_t simt_tiles_shared(const lz_kernel *k, lz_simt_entry entry);
 /* Whether k may be divided: it is not known to be short. */
 bool simt_tiles_divide(const lz_kernel *k);
 /* simt_cost.c */

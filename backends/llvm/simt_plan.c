@@ -75,14 +75,19 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
     return sorts(k) || (simt_tiles_suit(k) && simt_tiles_divide(k));
 }
 
-const char *lz_simt_entry_name(const lz_kernel *k, lz_simt_entry entry)
+const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_small",
-                                                    "lz_kernel_finish"};
+    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups",
+                                                    "lz_kernel_small", "lz_kernel_finish"};
     bool has = entry == SIMT_MAIN;
     if (!has && !k->serial && simt_tiles_suit(k))
-        has = simt_tiles_has(k, entry);
+        has = simt_tiles_has(k, t, entry);
     return has ? names[entry] : NULL;
+}
+
+uint32_t lz_simt_entry_shared(const lz_kernel *k, lz_simt_entry entry)
+{
+    return entry == SIMT_GROUPS ? simt_tiles_shared(k, entry) : SIMT_SHARED;
 }
 
 bool lz_simt_args_in_memory(const lz_kernel *k)

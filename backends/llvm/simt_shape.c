@@ -32,6 +32,19 @@ static unsigned side(lz_sz extent, unsigned whole)
     return extent.slot < 0 && extent.v <= (int64_t)whole / 2 ? whole / 2 : whole;
 }
 
+/* Two groups of warps, one below the other, each 64 rows. Their instructions multiply twice as much as those of warps. */
+static void by_groups(tiles_shape *p)
+{
+    p->groups = true;
+    p->tm = 128;
+    p->tn = p->wn = 256;
+    p->wm = 64;
+    p->kt = 128 / p->es;
+    p->stages = 4;
+    p->threads = 256;
+    p->rate *= 2;
+}
+
 void tiles_shape_of(const lz_kernel *k, lz_simt_entry entry, tiles_shape *p)
 {
     lz_dtype acc = k->stages[0].reds[0].acc_dtype[0];
@@ -49,6 +62,8 @@ void tiles_shape_of(const lz_kernel *k, lz_simt_entry entry, tiles_shape *p)
     p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
     p->wm = p->tm / TILES_DOWN;
     p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
+    if (entry == SIMT_GROUPS)
+        by_groups(p);
 }
 
 uint32_t tiles_stage_bytes(const tiles_shape *p)
@@ -108,14 +123,29 @@ static bool has_small(const lz_kernel *k)
     return p.tm != small.tm || p.tn != small.tn;
 }
 
-bool simt_tiles_has(const lz_kernel *k, lz_simt_entry entry)
+/* Of 16-bit floats, unless the result is known to be narrow. */
+static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
-    return entry == SIMT_MAIN || (entry == SIMT_SMALL && has_small(k)) ||
-           (entry == SIMT_FINISH && simt_tiles_divide(k));
+    const simt_mma *mma = instruction(k);
+    return t->groups && mma && lz_dtype_size(mma->d) == 2 && k->outer[k->dot.m].slot >= 0 &&
+           k->outer[k->dot.n].slot >= 0;
+}
+
+bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
+{
+    return (entry == SIMT_GROUPS && has_groups(k, t)) || entry == SIMT_MAIN ||
+           (entry == SIMT_SMALL && has_small(k)) || (entry == SIMT_FINISH && simt_tiles_divide(k));
 }
 
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)
 {
     uint32_t ring = p->stages * tiles_stage_bytes(p), sums = p->wm * tiles_sums_row(p, esize);
     return ring > sums ? ring : sums;
+}
+
+uint32_t simt_tiles_shared(const lz_kernel *k, lz_simt_entry entry)
+{
+    tiles_shape p;
+    tiles_shape_of(k, entry, &p);
+    return tiles_shared_bytes(&p, (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]));
 }

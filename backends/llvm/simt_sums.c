@@ -25,6 +25,8 @@ static unsigned chunks_across(const tiles *t)
 unsigned tiles_nsums(const tiles *t)
 {
     const simt_mma *op = t->p.mma;
+    if (t->p.groups)
+        return t->p.tn / 2;
     if (!op)
         return chunks_down(t) * chunks_across(t) * chunk(t) * chunk(t);
     return t->p.wm / op->m * (t->p.wn / op->n) * op->nc;
@@ -104,7 +106,7 @@ static void frags_single(tiles *t, tiles_factor *f, Val x0)
 
 void tiles_sums_top(tiles *t)
 {
-    if (!t->p.mma)
+    if (!t->p.mma || t->p.groups)
         return;
     tiles_factor *both[2] = {&t->a, &t->b};
     for (int i = 0; i < 2; i++) {
@@ -240,9 +242,21 @@ static void put_singly(tiles *t, const Val *sum)
                 ADD(column, em_c64(e, (int64_t)j * LANES_ACROSS * w)), &sum[(i * nb + j) * w], w);
 }
 
+/* Each warp of a group has 16 rows, divided as by the instructions of warps. */
+static void put_groups(tiles *t, const Val *sum)
+{
+    em *e = t->e;
+    Val warp = AND(LSHR(t->s->tid, em_c64(e, 5)), em_c64(e, 3)),
+        row = ADD(SHL(warp, em_c64(e, 4)), lane_row(t)), column = SHL(lane_column(t), em_c64(e, 1));
+    for (unsigned i = 0; i < t->p.tn / 2; i += 2)
+        put(t, ADD(row, em_c64(e, i % 4 * 4)), ADD(column, em_c64(e, i / 4 * 8)), &sum[i], 2);
+}
+
 void tiles_sums_put(tiles *t, const Val *sum)
 {
-    if (t->p.mma)
+    if (t->p.groups)
+        put_groups(t, sum);
+    else if (t->p.mma)
         put_matrices(t, sum);
     else
         put_singly(t, sum);

@@ -116,6 +116,35 @@ static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *col
     *row = ADD(first, SUB(in, MUL(*column, high)));
 }
 
+/* The same by groups of warps: more is fetched while they multiply. */
+static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
+{
+    em *e = t->e;
+    unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
+    Val carried[TILES_SUMS + 2], next[TILES_SUMS + 2], slot = em_c64(e, 0);
+    em_loop l;
+    simt_barrier(t->s); /* what this memory held has been read */
+    em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), 1, &slot);
+    fill_ahead(t, l.i, end, l.phi[0]);
+    slot = next_slot(t, l.phi[0]);
+    em_loop_end(e, &l, &slot);
+    memcpy(carried, sum, n * sizeof *sum);
+    carried[n] = l.phi[0];
+    carried[n + 1] = em_c64(e, 0);
+    em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)n + 2, carried);
+    simt_copies_wait(t->s, ahead - 1);
+    tiles_groups_fence(t);
+    simt_barrier(t->s);
+    memcpy(next, l.phi, n * sizeof *next);
+    tiles_groups_multiply(t, l.phi[n + 1], next);
+    fill_ahead(t, ADD(l.i, em_c64(e, ahead)), end, l.phi[n]);
+    tiles_groups_wait(t, next);
+    next[n] = next_slot(t, l.phi[n]);
+    next[n + 1] = next_slot(t, l.phi[n + 1]);
+    em_loop_end(e, &l, next);
+    memcpy(sum, l.phi, n * sizeof *sum);
+}
+
 /* Pieces of a part of k; those of all of it where it is not divided. */
 static void add_part(tiles *t, Val part, Val *sum)
 {
@@ -126,7 +155,10 @@ static void add_part(tiles *t, Val part, Val *sum)
         first = MUL(part, each);
         end = em_intr2(e, "llvm.smin", ADD(first, each), end);
     }
-    add_pieces(t, first, end, sum);
+    if (t->p.groups)
+        add_pieces_by_groups(t, first, end, sum);
+    else
+        add_pieces(t, first, end, sum);
 }
 
 static void emit_tile(tiles *t, Val tile, Val part, const Val *size)
@@ -178,6 +210,8 @@ static void locate_warp(tiles *t)
     t->lane = AND(t->s->tid, em_c64(e, SIMT_WARP - 1));
     t->down = AND(warp, em_c64(e, TILES_DOWN - 1));
     t->across = LLVMBuildUDiv(e->b, warp, em_c64(e, TILES_DOWN), "");
+    if (t->p.groups)
+        t->down = LSHR(t->s->tid, em_c64(e, 7));
 }
 
 static void emit(tiles *t)
@@ -255,7 +289,7 @@ lz_status simt_emit_tiles(simt *s)
         one.entry = i;
         one.plan.max_block = i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_tiles_threads(s->k, i);
         one.plan.min_blocks = i == SIMT_MAIN ? s->plan.min_blocks : 1;
-        if (lz_simt_entry_name(s->k, i))
+        if (lz_simt_entry_name(s->k, s->e->t, i))
             LZ_TRY(emit_entry(&one));
     }
     return LZ_OK;

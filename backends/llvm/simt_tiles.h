@@ -5,7 +5,7 @@
  * k at a time, in a ring of `stages` pieces that are filled ahead: the copies of piece i + stages -
  * 1 are under way while piece i is multiplied. Two rows of warps divide a tile's rows, the others
  * its columns.
- * Sums are made by the instructions that multiply small matrices (mma.sync) where the factors have
+ * Sums are made by groups of four warps from shared memory (simt_groups.c), by the instructions that multiply small matrices (mma.sync) where the factors have
  * a type these know, otherwise by multiply-adds of single threads; the later stages read them from
  * shared memory, where neighbours lie side by side.
  * Rows of shared memory run along k (rows_k; k is contiguous) or along the result. They are chunks
@@ -29,6 +29,7 @@ enum {
 
 typedef struct tiles_shape {
     const simt_mma *mma; /* NULL: multiply-adds of single threads */
+    bool groups;         /* groups of warps multiply, from shared memory */
     lz_dtype d;          /* of the factors in shared memory */
     unsigned es;         /* bytes of it */
     unsigned tm, tn, kt, stages, threads;
@@ -101,6 +102,13 @@ void tiles_factor_tile(tiles *t,
 void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
 /* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
 Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
+
+/* simt_groups.c */
+Val tiles_groups_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
+void tiles_groups_fence(tiles *t); /* what was written before is seen by the multiplications */
+/* Starts to add the products of the piece at `slot`; the sums are there after the wait. */
+void tiles_groups_multiply(tiles *t, Val slot, Val *sum);
+void tiles_groups_wait(tiles *t, Val *sum);
 
 /* simt_sums.c */
 unsigned tiles_nsums(const tiles *t);

@@ -10,6 +10,7 @@
 #include "support/expect.h"
 #include "support/gen.h"
 #include "support/mock.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,14 @@ static const product products[] = {
     {"f32", "f32", 0, 16, 300, 17, false, false, AS_IT_IS, NOTHING, "tiles"},
     {"i32", "i32", 0, 70, 66, 34, false, true, AS_IT_IS, NOTHING, "tiles"},
     {"i64", "i64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"bf16", "bf16", 0, 130, 200, 130, false, true, RELU, BIAS_TANH, TENSOR},
+    {"f16", "f16", 2, 130, 201, 129, true, false, FROM_F32, NARROW, TENSOR},
+    {"bf16", "f32", 0, 131, 330, 200, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
     /* few tiles and a long k, which is divided */
-    {"bf16", "f32", 0, 72, 200, 2100, false, false, AS_IT_IS, NOTHING, TENSOR},
-    {"bf16", "bf16", 2, 40, 57, 1501, true, false, RELU, NARROW, TENSOR},
-    {"i8", "i32", 0, 33, 65, 4000, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "f32", 0, 72, 200, 1400, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "bf16", 2, 40, 57, 801, true, false, RELU, NARROW, TENSOR},
+    {"i8", "i32", 0, 33, 65, 2500, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"i8", "i32", 0, 12, 10, 3000, false, false, AS_IT_IS, NOTHING, TENSOR},
     {"f64", "f64", 0, 34, 30, 400, false, false, AS_IT_IS, BIAS_TANH, TENSOR},
     {"f32", "f32", 0, 70, 33, 901, true, true, AS_IT_IS, BIAS_TANH, "tiles"},
     {"i64", "i64", 3, 40, 34, 340, false, false, AS_IT_IS, NOTHING, "tiles"},
@@ -168,6 +173,33 @@ static const lz_backend *device(void)
     return cuda;
 }
 
+/* Laid out for one multiprocessor, everything is done in large tiles and undivided: by groups of warps where there are any, otherwise by warps;
+ * for four, some of it by groups and divided. */
+typedef struct way {
+    const char *processors;
+    int capability;
+} way;
+static const way ways[] = {{"0", 90}, {"1", 90}, {"1", 80}, {"4", 90}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* The last two are another code only for what groups can multiply, and for what is divided. */
+static bool differs(const product *p, int w)
+{
+    bool half = strstr(p->in, "f16") != NULL;
+    return w < 2 || (w == 2 ? half : p->k > SHORT_K);
+}
+
+static void pretend(int capability)
+{
+    void (*set)(int);
+    if (getenv("LZ_TEST_GPU"))
+        return;
+    void *h = dlopen(lz_mock_path(), RTLD_NOW);
+    ck_assert_msg(h != NULL, "%s", dlerror());
+    *(void **)&set = dlsym(h, "lzMockCapability");
+    set(capability);
+}
+
 static lz_literal *execute(const lz_func *f, lz_literal *const *args)
 {
     const lz_backend *cuda = device();
@@ -193,13 +225,15 @@ static lz_literal *execute(const lz_func *f, lz_literal *const *args)
     return got;
 }
 
-/* Laid out for one multiprocessor, everything is done in large tiles and undivided. */
 START_TEST(as_the_reference)
 {
-    const product *p = &products[_i / 2];
+    const product *p = &products[_i / WAYS];
+    const way *w = &ways[_i % WAYS];
+    if (!differs(p, _i % WAYS))
+        return;
     lz_func *f = program(p);
-    if (_i % 2)
-        ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
+    pretend(w->capability);
     for (uint64_t seed = 0; seed < 2; seed++) {
         lz_literal **args;
         lz_expect *want;
@@ -268,12 +302,15 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     ck_assert_int_eq(lz_simt_target(major, 0, &t), LZ_OK);
     ck_assert_msg(lz_llvm_compile(k, &t, &ptx, NULL, NULL) == LZ_OK, "%s", lz_error_get()->message);
     const char *text = lz_buf_str(&ptx);
-    bool tensor = strcmp(r->schedule, TENSOR) == 0;
+    bool tensor = strcmp(r->schedule, TENSOR) == 0, half = strstr(r->in, "f16") != NULL;
     ck_assert_int_eq(strstr(text, "mma.sync") != NULL, tensor);
+    ck_assert_int_eq(strstr(text, "wgmma.mma_async") != NULL,
+                     major == 9 && half && lz_simt_entry_name(k, &t, SIMT_GROUPS) != NULL);
     if (assembler()) {
         assemble(&ptx, arch, said, sizeof said);
         ck_assert_msg(number_before(said, " bytes spill stores") == 0, "%s: %s", arch, said);
         ck_assert_int_eq(number_before(said, " bytes stack frame"), 0);
+        ck_assert_msg(!strstr(said, "wgmma"), "%s: %s", arch, said); /* serialized ones */
         ck_assert_int_le(number_before(said, " registers"), REGISTERS);
         printf("%s, %d x %d x %d, %s: %d registers\n", r->in, r->m, r->n, r->k, arch,
                number_before(said, " registers"));
@@ -302,31 +339,56 @@ static void check_parts(const product *r, const lz_plan *p, const lz_kernel *k)
     }
 }
 
+static lz_simt_dims dims_of(const product *r, int processors)
+{
+    lz_func *f = program(r);
+    lz_plan *p = NULL;
+    lz_lower_options o = {.threads = 132};
+    lz_target t;
+    lz_simt_dims d = {0};
+    ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
+    t.processors = processors ? processors : t.processors;
+    ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
+    for (uint32_t i = 0; i < p->nstep; i++)
+        if (p->steps[i].kind == LZ_STEP_KERNEL && p->kernels[p->steps[i].kernel]->dot.is_dot)
+            lz_simt_dims_of(p->kernels[p->steps[i].kernel], p->steps[i].args, &t, 132, &d);
+    ck_assert_uint_ge(d.nlaunch, 1);
+    lz_plan_free(p);
+    lz_func_free(f);
+    return d;
+}
+
 /* Large results are made in large tiles, small ones in small ones. */
 START_TEST(tiles_for_the_size)
 {
     static const struct {
         int n;
         lz_simt_entry entry;
-    } sizes[] = {{256, SIMT_SMALL}, {512, SIMT_SMALL}, {2048, SIMT_MAIN}, {8192, SIMT_MAIN}};
+    } sizes[] = {{256, SIMT_SMALL}, {512, SIMT_SMALL}, {2048, SIMT_GROUPS}, {8192, SIMT_GROUPS}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         product r = products[0];
         r.m = r.n = r.k = sizes[i].n;
-        lz_func *f = program(&r);
-        lz_plan *p = NULL;
-        lz_lower_options o = {.threads = 132};
-        lz_target t;
-        lz_simt_dims d = {0};
-        ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
-        ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
-        for (uint32_t s = 0; s < p->nstep; s++)
-            if (p->steps[s].kind == LZ_STEP_KERNEL)
-                lz_simt_dims_of(p->kernels[p->steps[s].kernel], p->steps[s].args, &t, 132, &d);
+        lz_simt_dims d = dims_of(&r, 0);
         ck_assert_msg(d.nlaunch == 1 && d.launch[0].entry == sizes[i].entry, "%d: %d, %u parts",
                       sizes[i].n, d.launch[0].entry, (unsigned)d.share);
-        lz_plan_free(p);
-        lz_func_free(f);
     }
+}
+END_TEST
+
+/* What as_the_reference goes through. */
+START_TEST(every_way_is_tried)
+{
+    int n[SIMT_ENTRIES][2] = {{0}};
+    for (int i = 0; i < PRODUCTS; i++)
+        for (int w = 0; w < WAYS; w++) {
+            if (!differs(&products[i], w))
+                continue;
+            lz_simt_dims d = dims_of(&products[i], atoi(ways[w].processors));
+            n[d.launch[0].entry][d.share > 1]++;
+        }
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_FINISH; i++)
+        ck_assert_msg(n[i][0] >= 6 && n[i][1] >= 1, "%d: %d undivided, %d divided", i, n[i][0],
+                      n[i][1]);
 }
 END_TEST
 
@@ -353,9 +415,10 @@ int main(void)
     TCase *t = tcase_create("on the device"), *a = tcase_create("assembled");
     tcase_set_timeout(t, 120);
     tcase_set_timeout(a, 120);
-    tcase_add_loop_test(t, as_the_reference, 0, 2 * PRODUCTS);
+    tcase_add_loop_test(t, as_the_reference, 0, WAYS * PRODUCTS);
     tcase_add_loop_test(a, without_spills, 0, PRODUCTS);
     tcase_add_test(a, tiles_for_the_size);
+    tcase_add_test(a, every_way_is_tried);
     suite_add_tcase(s, t);
     suite_add_tcase(s, a);
     return lz_run_suite(s);

@@ -11,7 +11,14 @@
 
 #define API __attribute__((visibility("default")))
 enum { DEVICES = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201 };
-enum { CAPTURING = 900, NOT_FOUND = 500, LAUNCH_FAILED = 719, MAX_BLOCKS = 1 << 16, MAX_DEPTH = 8 };
+enum {
+    CAPTURING = 900,
+    NOT_FOUND = 500,
+    MOST_SHARED = 227 << 10,
+    LAUNCH_FAILED = 719,
+    MAX_BLOCKS = 1 << 16,
+    MAX_DEPTH = 8
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised;
@@ -24,6 +31,7 @@ static struct {
 static lz_mock_stats stats;
 static size_t memory = (size_t)1 << 30;
 static bool reverse;
+static int capability = 90;
 
 struct cu_context_ {
     int device;
@@ -74,6 +82,13 @@ API void lzMockMemory(size_t nbytes)
 {
     pthread_mutex_lock(&lock);
     memory = nbytes ? nbytes : (size_t)1 << 30;
+    pthread_mutex_unlock(&lock);
+}
+
+API void lzMockCapability(int value)
+{
+    pthread_mutex_lock(&lock);
+    capability = value;
     pthread_mutex_unlock(&lock);
 }
 
@@ -155,11 +170,11 @@ API int cuDeviceGetAttribute(int *value, int attribute, cu_device device)
 {
     ENTER();
     (void)device;
-    *value = attribute == CU_ATTR_CAPABILITY_MAJOR       ? 9
-             : attribute == CU_ATTR_CAPABILITY_MINOR     ? 0
+    *value = attribute == CU_ATTR_CAPABILITY_MAJOR       ? capability / 10
+             : attribute == CU_ATTR_CAPABILITY_MINOR     ? capability % 10
              : attribute == CU_ATTR_MULTIPROCESSORS      ? 2
              : attribute == CU_ATTR_MAX_SHARED_PER_BLOCK ? SIMT_SHARED
-             : attribute == CU_ATTR_MAX_SHARED_OPTIN     ? 2 * SIMT_SHARED
+             : attribute == CU_ATTR_MAX_SHARED_OPTIN     ? MOST_SHARED
              : attribute == CU_ATTR_CLOCK_KHZ            ? 1000000
              : attribute == CU_ATTR_L2_BYTES             ? 1 << 20
                                                          : 0;
@@ -205,6 +220,7 @@ API int cuCtxPopCurrent_v2(cu_context *context)
 struct cu_function_ {
     const emu_kernel *k;
     emu_function *run;
+    uint32_t shared; /* dynamic memory it may have, at most */
 };
 struct cu_module_ {
     emu_kernel k;
@@ -673,11 +689,21 @@ API int cuModuleGetFunction(cu_function *function, cu_module module, const char 
     ENTER();
     for (int i = 0; i < module->k.nfunction; i++)
         if (strcmp(module->k.function[i].name, name) == 0) {
-            module->f[i] = (struct cu_function_){&module->k, module->k.function[i].run};
+            module->f[i] =
+                (struct cu_function_){&module->k, module->k.function[i].run, SIMT_SHARED};
             *function = &module->f[i];
             return leave(0);
         }
     return leave(NOT_FOUND);
+}
+
+API int cuFuncSetAttribute(cu_function f, int attribute, int value)
+{
+    ENTER();
+    if (attribute != CU_FUNC_MAX_SHARED || value < 0 || value > MOST_SHARED)
+        return leave(INVALID_VALUE);
+    f->shared = (uint32_t)value;
+    return leave(0);
 }
 
 API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -685,7 +711,7 @@ API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, uns
                        void **extra)
 {
     ENTER();
-    if (extra || gy != 1 || gz != 1 || by != 1 || bz != 1 || !gx || !bx || shared > SIMT_SHARED)
+    if (extra || gy != 1 || gz != 1 || by != 1 || bz != 1 || !gx || !bx || shared > f->shared)
         return leave(INVALID_VALUE);
     size_t n = (size_t)f->k->nparams();
     op *o = calloc(1, sizeof *o + n * (sizeof(uint64_t) + sizeof(void *)));

@@ -19,6 +19,7 @@ typedef struct lz_mock_stats {
  * `code`. n 0: none. A code that is a lost device stays until lzMockReset. */
 void lzMockFail(const char *name, uint64_t n, int code);
 void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
+void lzMockCapability(int value); /* 10 major + minor, before the driver is asked; 90 */
 void lzMockReset(void);           /* no failures, no lost device */
 void lzMockGetStats(lz_mock_stats *out);
 #endif

@@ -150,6 +150,7 @@ static const char *run_together(uint32_t n)
     memset(emu.given, 0, sizeof emu.given);
     memset(emu.turn, 0, sizeof emu.turn);
     emu_warp_reset();
+    emu_group_reset();
     for (uint32_t i = 0; i < n; i++)
         context_make(&emu.f[i].c, emu.stacks + (size_t)i * STACK, enter);
     while (emu.left) {
@@ -170,7 +171,7 @@ const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
 {
     if (d->block == 0 || d->block > MAX_THREADS || (k->together && d->block % SIMT_WARP))
         return "a block of a size that cannot run";
-    void *shared = aligned_alloc(64, (d->shared + 64) & ~63u);
+    void *shared = aligned_alloc(1024, (d->shared + 1024) & ~1023u);
     if (!shared)
         return "no memory for shared memory";
     emu.run = f;
@@ -201,6 +202,8 @@ static void *resolve(const char *name)
 {
     void *together = strcmp(name, "lz_simt_barrier") == 0 ? (void *)(uintptr_t)lz_simt_barrier
                                                           : emu_warp_symbol(name);
+    if (!together)
+        together = emu_group_symbol(name);
     if (together) {
         wants_others = true;
         return together;

@@ -66,7 +66,7 @@ void lz_simt_ldmatrix(lz_simt_thread *t, const void *row, uint32_t transposed, u
 
 /* ---- products of small matrices ---- */
 
-static float bf16(uint32_t bits)
+float emu_bf16(uint32_t bits)
 {
     uint32_t w = bits << 16;
     float f;
@@ -74,7 +74,7 @@ static float bf16(uint32_t bits)
     return f;
 }
 
-static float f16(uint32_t h)
+float emu_f16(uint32_t h)
 {
     uint32_t e = h >> 10 & 31, m = h & 1023;
     float f = e == 31 ? (m ? NAN : INFINITY)
@@ -104,7 +104,7 @@ static void multiply_floats(uint32_t w, uint32_t turn, uint32_t l, bool half, ui
         for (uint32_t k = 0; k < 16; k++) {
             uint32_t x = element(w, turn, 0, 16, row, k, 2),
                      y = element(w, turn, 4, 8, column, k, 2);
-            sum += half ? (double)f16(x) * f16(y) : (double)bf16(x) * bf16(y);
+            sum += half ? (double)emu_f16(x) * emu_f16(y) : (double)emu_bf16(x) * emu_bf16(y);
         }
         now = (float)(sum + old);
         memcpy(&c[i], &now, sizeof now);
@@ -160,6 +160,7 @@ static void finish_copies(uint32_t tid, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         if (!c[i].width)
             continue;
+        emu_group_copied(tid);
         memset(c[i].to, 0, c[i].width);
         if (c[i].bytes)
             memcpy(c[i].to, c[i].from, c[i].bytes);

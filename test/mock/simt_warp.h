@@ -15,4 +15,11 @@ void emu_warp_meet(const lz_simt_thread *t);
 /* simt_warp.c */
 void *emu_warp_symbol(const char *name); /* a function that kernels call; NULL: none */
 void emu_warp_reset(void);               /* before a block */
+float emu_bf16(uint32_t bits);
+float emu_f16(uint32_t bits);
+
+/* simt_group.c */
+void *emu_group_symbol(const char *name);
+void emu_group_reset(void);
+void emu_group_copied(uint32_t tid); /* a copy of this thread has arrived in shared memory */
 #endif

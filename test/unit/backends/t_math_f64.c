@@ -152,7 +152,7 @@ START_TEST(function)
     lz_simt_dims d;
     lz_simt_dims_of(k, k->args, &t, 2, &d);
     ck_assert_uint_eq(d.nlaunch, 1);
-    emu_function *f = emu_find(&code, lz_simt_entry_name(k, d.launch[0].entry));
+    emu_function *f = emu_find(&code, lz_simt_entry_name(k, &t, d.launch[0].entry));
     ck_assert_ptr_null(emu_run(&code, f, params, &d.launch[0], false));
     double worst = 0;
     for (int i = 0; i < N; i++) {
