@@ -1,6 +1,7 @@
 /* kernels.c - code of a CUDA device: PTX from LLVM, machine code from the driver's linker, functions from the driver.
  * What is kept is the machine code, under the architecture, the versions of LLVM and driver. Threads: thread-safe. */
 #include "backends/cuda/device.h"
+#include "base/config.h"
 #include <string.h>
 
 enum { LOG_BYTES = 1024, COMPILERS = 8, MAX_CODE = 64 << 20 };
@@ -16,6 +17,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_lstr(out, d->target.cpu);
     lz_buf_lstr(out, d->target.features);
     lz_buf_u32(out, d->target.groups);
+    lz_buf_u32(out, lz_cfg_bool(LZ_OPT_CUDA_TF32));
     lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
     lz_forms_print(&d->target, out);
     lz_buf_put(out, k->canon, k->ncanon);

@@ -164,6 +164,13 @@ static int64_t place_step(const tiles *t, const tiles_factor *f, unsigned apart,
     return bytes % (8 * TILES_CHUNK) || t->p.groups ? 0 : bytes;
 }
 
+/* So many of them, one after the other, lie in one chunk. */
+static unsigned parts_of_chunk(const tiles *t, unsigned apart)
+{
+    unsigned bytes = apart * t->p.es;
+    return bytes < TILES_CHUNK ? TILES_CHUNK / bytes : 1;
+}
+
 void tiles_factor_tile(tiles *t, tiles_factor *f)
 {
     em *e = t->e;
@@ -187,11 +194,13 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
     f->step = offset_of(t, f, f->x_rows ? f->loop : kd, em_c64(e, apart));
     f->apart = apart;
     f->bytes = f->x_rows ? NULL : bytes_left(t, ADD(f->x0, x), f->X, f->width);
+    unsigned one_chunk = f->x_rows == f->rows_k ? 1 : parts_of_chunk(t, apart);
     for (unsigned i = 0; i < f->nparts; i++) {
         Val further = ADD(slow, em_c64(e, (int64_t)i * apart));
-        f->to[i] = i && step
-                       ? ADD(f->to[0], em_c64(e, i * step))
-                       : place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
+        unsigned in = i % one_chunk;
+        f->to[i] = i && step ? ADD(f->to[0], em_c64(e, i * step))
+                   : in      ? ADD(f->to[i - in], em_c64(e, (int64_t)in * apart * t->p.es))
+                        : place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
         f->row_exists[i] = f->x_rows ? ICMP(SLT, ADD(f->x0, further), f->X) : NULL;
     }
 }

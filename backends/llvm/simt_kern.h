@@ -63,6 +63,8 @@ typedef struct simt_mma {
     const char *ptx;
 } simt_mma;
 const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
+/* A word of f32 as these multiply it: to the nearest of 10 bits behind the point. */
+Val simt_round_tf32(simt *s, Val word);
 void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
 /* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]
  * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l / 4

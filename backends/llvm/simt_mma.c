@@ -10,6 +10,7 @@ static const simt_mma ops[] = {
     {LZ_I8, LZ_I32, 16, 8, 32, 4, 2, 4, 2048, "llvm.nvvm.mma.m16n8k32.row.col.s8"},
     {LZ_U8, LZ_I32, 16, 8, 32, 4, 2, 4, 2048, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
     {LZ_U8, LZ_U32, 16, 8, 32, 4, 2, 4, 2048, "llvm.nvvm.mma.m16n8k32.row.col.u8"},
+    {LZ_F32, LZ_F32, 16, 8, 8, 4, 2, 4, 512, "llvm.nvvm.mma.m16n8k8.row.col.tf32"},
     {LZ_F64, LZ_F64, 8, 8, 4, 1, 1, 2, 64, "llvm.nvvm.mma.m8n8k4.row.col.f64"},
 };
 
@@ -55,6 +56,18 @@ static void multiply_emulated(simt *s, const simt_mma *op, const Val *a, const V
     em_call(e, "lz_simt_mma", e->none, arg, 3);
     for (unsigned i = 0; i < op->nc; i++)
         c[i] = em_load(e, t, em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
+}
+
+Val simt_round_tf32(simt *s, Val word)
+{
+    em *e = s->e;
+    if (!e->nvptx)
+        return em_call(e, "lz_simt_round_tf32", e->i32, &word, 1);
+    static const char text[] = "cvt.rna.tf32.f32 $0, $1;", form[] = "=r,r";
+    Ty ft = LLVMFunctionType(e->i32, &e->i32, 1, 0);
+    Val f = LLVMGetInlineAsm(ft, text, sizeof text - 1, form, sizeof form - 1, 0, 0,
+                             LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(e->b, ft, f, &word, 1, "");
 }
 
 void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)

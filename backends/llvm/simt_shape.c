@@ -1,6 +1,7 @@
 /* simt_shape.c - the shape of a matrix product for many threads: which instruction, tiles, threads. See simt_tiles.h.
- * Decided by the canonical kernel, without LLVM. Threads: pure. */
+ * Decided by the canonical kernel and LAZULI_CUDA_TF32, without LLVM. Threads: pure. */
 #include "backends/llvm/simt_tiles.h"
+#include "base/config.h"
 #include "lower/loop_impl.h"
 
 /* What sop is converted from, when that is all it is. */
@@ -17,13 +18,15 @@ int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
     return st->sops[from].dtype == d ? from : sop;
 }
 
-/* Both factors are values of one narrower type: their products are exact, whatever multiplies them. */
+/* Both factors are values of one narrower type: their products are exact, whatever multiplies them. Those of f32 are not, so the user must
+ * have allowed that. */
 static const simt_mma *instruction(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
     lz_dtype acc = st->reds[0].acc_dtype[0], a = st->sops[converted_from(st, k->dot.a_sop)].dtype,
              b = st->sops[converted_from(st, k->dot.b_sop)].dtype;
-    return a == b ? simt_mma_of(a, acc) : NULL;
+    bool may = a == b && (a != LZ_F32 || lz_cfg_bool(LZ_OPT_CUDA_TF32));
+    return may ? simt_mma_of(a, acc) : NULL;
 }
 
 /* Half a tile is enough for an extent that is known to be so small. */

@@ -140,6 +140,8 @@ static void load_frags(tiles *t, const tiles_factor *f, Val slot, unsigned s, un
             out[i][0] = em_load(e, e->f64, at, 8);
         else
             simt_load_matrices(t->s, at, !f->rows_k, out[i]);
+        for (unsigned j = 0; j < 4 && t->p.d == LZ_F32; j++)
+            out[i][j] = simt_round_tf32(t->s, out[i][j]);
     }
 }
 

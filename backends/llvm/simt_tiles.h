@@ -21,8 +21,8 @@
 
 enum {
     TILES_CHUNK = 16,
-    TILES_DOWN = 2,  /* rows of warps */
-    TILES_PARTS = 8, /* that a thread copies of a factor's piece, at most */
+    TILES_DOWN = 2,   /* rows of warps */
+    TILES_PARTS = 16, /* that a thread copies of a factor's piece, at most */
     TILES_FRAGS = 8,
     TILES_SUMS = 128 /* of a thread, at most */
 };

@@ -11,6 +11,7 @@
 #include "support/gen.h"
 #include "support/mock.h"
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,66 @@ START_TEST(as_the_reference)
 }
 END_TEST
 
+/* ---- tf32 ---- */
+
+static const product tf32[] = {
+    {"f32", "f32", 0, 70, 66, 50, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 65, 132, 33, true, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 136, 72, 64, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 40, 50, 40, true, false, RELU, NOTHING, TENSOR},
+};
+enum { TF32 = sizeof tf32 / sizeof *tf32 };
+
+/* To the nearest of 10 bits behind the point, away from 0 in the middle. */
+static double as_tf32(float f)
+{
+    uint32_t w;
+    memcpy(&w, &f, sizeof w);
+    w = (w + 0x1000) & ~0x1fffu;
+    memcpy(&f, &w, sizeof f);
+    return f;
+}
+
+/* Element (x, i) of a factor of which x is a row or a column of the result. */
+static double factor(const product *p, const lz_literal *a, bool along_x, int x, int i, int nx)
+{
+    float f = ((const float *)a->data)[along_x ? i * nx + x : x * p->k + i];
+    return as_tf32(p->before == RELU && f < 0 ? 0 : f);
+}
+
+START_TEST(rounded_to_tf32)
+{
+    const product *p = &tf32[_i / 2];
+    lz_func *f = program(p);
+    lz_literal **args;
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", _i % 2 ? "1" : "0"), LZ_OK);
+    ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
+    lz_literal *got = execute(f, args);
+    bool other = false; /* the factors are not of 10 bits as they are */
+    for (int i = 0; i < p->m * p->n; i++) {
+        double want = 0, size = 0;
+        for (int k = 0; k < p->k; k++) {
+            double a = factor(p, args[0], p->ta, i / p->n, k, p->m),
+                   b = factor(p, args[1], !p->tb, i % p->n, k, p->n);
+            want += a * b;
+            size += fabs(a * b);
+        }
+        double off = fabs(((const float *)got->data)[i] - want);
+        ck_assert_msg(off <= 4e-6 * size, "element %d: %g, not %g", i, ((float *)got->data)[i],
+                      want);
+    }
+    for (int i = 0; i < p->m * p->k; i++) {
+        float v = ((const float *)args[0]->data)[i];
+        other |= as_tf32(v) != (double)v;
+    }
+    ck_assert(other);
+    lz_literal_release(got);
+    lz_gen_args_free(f, args);
+    lz_func_free(f);
+}
+END_TEST
+
 /* ---- assembled ---- */
 
 /* What the assembler says of one kernel, into `said`. */
@@ -394,16 +455,18 @@ END_TEST
 
 START_TEST(without_spills)
 {
-    lz_func *f = program(&products[_i]);
+    const product *r = _i < PRODUCTS ? &products[_i] : &tf32[_i - PRODUCTS];
+    lz_func *f = program(r);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", _i < PRODUCTS ? "0" : "1"), LZ_OK);
     lz_plan *p = NULL;
     lz_lower_options o = {.threads = 132};
     ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
     lz_kernel *k = product_of(p);
     ck_assert_ptr_nonnull(k);
-    ck_assert_str_eq(lz_simt_schedule_name(k), products[_i].schedule);
-    check_parts(&products[_i], p, k);
-    check_budget(&products[_i], k, 8, "sm_80");
-    check_budget(&products[_i], k, 9, "sm_90a");
+    ck_assert_str_eq(lz_simt_schedule_name(k), r->schedule);
+    check_parts(r, p, k);
+    check_budget(r, k, 8, "sm_80");
+    check_budget(r, k, 9, "sm_90a");
     lz_plan_free(p);
     lz_func_free(f);
 }
@@ -416,9 +479,10 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_set_timeout(a, 120);
     tcase_add_loop_test(t, as_the_reference, 0, WAYS * PRODUCTS);
-    tcase_add_loop_test(a, without_spills, 0, PRODUCTS);
+    tcase_add_loop_test(a, without_spills, 0, PRODUCTS + TF32);
     tcase_add_test(a, tiles_for_the_size);
     tcase_add_test(a, every_way_is_tried);
+    tcase_add_loop_test(t, rounded_to_tf32, 0, 2 * TF32);
     suite_add_tcase(s, t);
     suite_add_tcase(s, a);
     return lz_run_suite(s);

@@ -124,6 +124,33 @@ static void multiply_bytes(uint32_t w, uint32_t turn, uint32_t l, bool is_signed
     }
 }
 
+uint32_t lz_simt_round_tf32(uint32_t word);
+uint32_t lz_simt_round_tf32(uint32_t word)
+{
+    bool nan = (word & 0x7fffffff) > 0x7f800000;
+    return nan ? 0x7fffffff : (word + 0x1000) & ~0x1fffu;
+}
+
+/* f32 whose last 13 bits are not looked at. */
+static void multiply_tf32(uint32_t w, uint32_t turn, uint32_t l, uint64_t *c)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t row = l / 4 + i / 2 * 8, column = 2 * (l % 4) + i % 2;
+        double sum = 0;
+        float old, now, x, y;
+        memcpy(&old, &c[i], sizeof old);
+        for (uint32_t k = 0; k < 8; k++) {
+            uint32_t a = element(w, turn, 0, 16, row, k, 1) & ~0x1fffu,
+                     b = element(w, turn, 4, 8, column, k, 1) & ~0x1fffu;
+            memcpy(&x, &a, sizeof x);
+            memcpy(&y, &b, sizeof y);
+            sum += (double)x * y;
+        }
+        now = (float)(sum + old);
+        memcpy(&c[i], &now, sizeof now);
+    }
+}
+
 static void multiply_doubles(uint32_t w, uint32_t turn, uint32_t l, uint64_t *c)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -146,6 +173,8 @@ void lz_simt_mma(lz_simt_thread *t, uint32_t dtype, uint64_t *words)
     emu_warp_meet(t);
     if (dtype == LZ_F64)
         multiply_doubles(w, turn, l, words + WORDS);
+    else if (dtype == LZ_F32)
+        multiply_tf32(w, turn, l, words + WORDS);
     else if (dtype == LZ_I8 || dtype == LZ_U8)
         multiply_bytes(w, turn, l, dtype == LZ_I8, words + WORDS);
     else
@@ -210,6 +239,7 @@ void *emu_warp_symbol(const char *name)
         void (*fn)(void);
     } all[] = {{"lz_simt_shuffle", (void (*)(void))lz_simt_shuffle},
                {"lz_simt_ldmatrix", (void (*)(void))lz_simt_ldmatrix},
+               {"lz_simt_round_tf32", (void (*)(void))lz_simt_round_tf32},
                {"lz_simt_mma", (void (*)(void))lz_simt_mma},
                {"lz_simt_copy", (void (*)(void))lz_simt_copy},
                {"lz_simt_copies_end_group", (void (*)(void))lz_simt_copies_end_group},
