@@ -571,10 +571,10 @@ START_TEST(images_in_lanes)
                    .pad = trial % 2 ? 7 : 0};
         check_windows(&v);
     }
-    image big = {.n = quick() ? 48 : 1500, /* several blocks of sums, and of images */
+    image big = {.n = quick() ? 48 : 300, /* several blocks of sums, and of images */
                  .h = 5,
                  .w = 7,
-                 .c = quick() ? 3 : 130,
+                 .c = quick() ? 3 : 60,
                  .kh = 3,
                  .kw = 3,
                  .o = 10,
