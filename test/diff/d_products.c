@@ -230,7 +230,8 @@ START_TEST(as_the_reference)
 {
     const product *p = &products[_i / WAYS];
     const way *w = &ways[_i % WAYS];
-    if (!differs(p, _i % WAYS))
+    bool few = lz_test_quick_alone(); /* each in one way */
+    if (!differs(p, _i % WAYS) || (few && _i % WAYS != _i / WAYS % WAYS))
         return;
     lz_func *f = program(p);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
