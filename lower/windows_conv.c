@@ -570,6 +570,23 @@ static lz_shape canonical_shape(const conv *c)
     return s;
 }
 
+/* What the taps start, start + b, .. of dimension d add to results whose windows have no element of the input there: 0 times the kernel,
+ * which is not a number where that is infinite. [out], to be added to y. */
+static lz_val add_zeros(const conv *c, int d, int64_t start, int64_t b, lz_val k, lz_val y)
+{
+    lz_ints all = {0}, last = {.n = 1, .v = {c->ns + 1}};
+    if (start >= c->w[d].size || y == LZ_NOVAL || (k = every(c, k, d, start, b)) == LZ_NOVAL)
+        return y;
+    const lz_type *t = lz_val_type(c->f, k);
+    lz_shape s = lz_val_type(c->f, y)->shape;
+    for (int q = 0; q <= c->ns; q++)
+        all.v[all.n++] = q;
+    k = lz_build_ew2(c->f, LZ_OP_MULTIPLY, lz_rw_build_splat_bits(c->f, t, 0), k);
+    k = lz_build_reduce(c->f, LZ_OP_ADD, k, zero(c->f, t->dtype), &all);
+    k = lz_build_broadcast(c->f, lz_build_convert(c->f, k, c->d), &last, &s);
+    return lz_build_ew2(c->f, LZ_OP_ADD, y, k);
+}
+
 /* Results p, p + base, .. of dimension d: windows of the taps that meet the input, on the input as it is. */
 static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
 {
@@ -579,14 +596,17 @@ static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
     int64_t taps = first < w->size ? (w->size - first + b - 1) / b : 0;
     one.count[d] = (c->count[d] + b - 1) / b;
     *w = (lz_window){taps, 1, (w->low - p - first) / b, 0, 1, 1};
-    if (taps == 0) {
-        lz_shape s = canonical_shape(&one);
-        const lz_type *t = lz_type_get(c->d, &s);
-        if (!t)
-            c->f->status = lz_error_get()->status;
-        return t ? lz_rw_build_splat_bits(c->f, t, 0) : LZ_NOVAL;
-    }
-    return phases(&one, x, every(c, k, d, first, b));
+    lz_shape s = canonical_shape(&one);
+    const lz_type *t = lz_type_get(c->d, &s);
+    if (!t)
+        c->f->status = lz_error_get()->status;
+    lz_val y = !t     ? LZ_NOVAL
+               : taps ? phases(&one, x, every(c, k, d, first, b))
+                      : lz_rw_build_splat_bits(c->f, t, 0);
+    bool nan = lz_dtype_is_float(c->d) || lz_dtype_is_complex(c->d);
+    for (int64_t q = 0; q < b && nan; q++)
+        y = q == first ? y : add_zeros(c, d, q, b, k, y);
+    return y;
 }
 
 /* [batch, spatial.., out] */
