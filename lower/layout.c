@@ -685,7 +685,7 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
     case LZ_ATTR_shape:
         if (!reshape(l, i, &v, &o)) {
             v = plain(l, i);
-            o = identity(o.n);
+            o = identity(rank_of(l, i));
         }
         return brought(l, i, v, &o);
     default:
