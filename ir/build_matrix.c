@@ -139,11 +139,19 @@ lz_val lz_bm_no_info(const lz_bm *b)
 
 /* ---- the routines ---- */
 
+/* All results of w, whether they are used or not: as it is read from text. */
+static lz_val with_results(lz_func *f, lz_val w, int n)
+{
+    for (int k = 0; k < n && w != LZ_NOVAL; k++)
+        (void)lz_build_result(f, w, k);
+    return w;
+}
+
 void lz_bm_getrf(const lz_bm *b, lz_val a, lz_val *out)
 {
     lz_func *f = b->f;
     int64_t k = b->m < b->n ? b->m : b->n;
-    lz_val w = lz_build(f, LZ_OP_LU, NULL, &a, 1);
+    lz_val w = with_results(f, lz_build(f, LZ_OP_LU, NULL, &a, 1), 3);
     if (w == LZ_NOVAL)
         return;
     out[0] = lz_build_result(f, w, 0);
@@ -186,7 +194,7 @@ static lz_val svd(const lz_bm *b, lz_val a, bool full)
     memset(&at, 0, sizeof at);
     at.kind = LZ_ATTR_svd;
     at.full = full;
-    return lz_build(b->f, LZ_OP_SVD, RECORD(at), &a, 1);
+    return with_results(b->f, lz_build(b->f, LZ_OP_SVD, RECORD(at), &a, 1), 3);
 }
 
 void lz_bm_gesdd(const lz_bm *b, lz_val a, bool full, lz_val *out)
