@@ -81,7 +81,7 @@ static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
 /* Registers: mr * nv accumulators, nv vectors of B and one of A. */
 void dot_choose_tile(dot *g)
 {
-    bool many = g->e->avx512 || !g->e->x86; /* 32 vector registers */
+    bool many = g->e->many;
     unsigned regs = many ? 24 : 12;
     int64_t m = baked(g->k->outer[g->m]), n = baked(g->k->outer[g->n]);
     g->mr = many ? 8 : 6;

@@ -91,6 +91,9 @@ void dot_emit_run(dot *g);
 /* first item of part i when n items are divided into nearly equal parts */
 Val dot_cut(em *e, Val n, Val parts, Val i);
 Val dot_ceil_div(em *e, Val n, int64_t by);
+Val dot_ceil(em *e, Val n, Val by);
+Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */
+Val dot_split_index(em *e, Val *i, Val n);           /* *i % n, and *i becomes *i / n */
 /* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
  * sums from v on begin at `row`. n, N: the loop of columns and how many there are. */
 void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past);
@@ -132,7 +135,6 @@ bool dot_is_flat(em *e, const lz_kernel *k); /* of a product that dot.c takes */
 lz_status dot_emit_flat(em *e, const lz_kernel *k);
 /* A factor that is a load as it lies, or NULL. */
 const lz_access *dot_plain_access(const lz_kernel *k, int32_t sop);
-Val dot_split_index(em *e, Val *i, Val n); /* *i % n, and *i becomes *i / n */
 /* One further in mixed radix, last index first. */
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
 

@@ -119,7 +119,7 @@ static void choose_few_rows(flat *g, bool many)
 
 static void choose_tile(flat *g)
 {
-    bool many = g->e->avx512 || !g->e->x86; /* vector registers: 32 */
+    bool many = g->e->many;
     lz_sz n = g->k->outer[g->n];
     g->mr = ROWS;
     g->nv = many ? 3 : 1;
@@ -227,35 +227,9 @@ static void call_tile(flat *g, Val narrow, const Val *args)
 
 /* ---- sizes ---- */
 
-static Val max_of(em *e, Val a, Val b)
-{
-    return em_intr2(e, "llvm.smax", a, b);
-}
-
-static Val min_of(em *e, Val a, Val b)
-{
-    return em_intr2(e, "llvm.smin", a, b);
-}
-
-static Val outer(flat *g, uint32_t l)
-{
-    return kern_size(&g->c, g->k->outer[l]);
-}
-
-static Val inner(flat *g, uint32_t l)
-{
-    return kern_size(&g->c, g->k->stages[0].extent[l]);
-}
-
 static bool is_row(const flat *g, uint32_t l)
 {
     return g->row_loop >> l & 1;
-}
-
-static Val bytes(flat *g, lz_sz elements)
-{
-    em *e = g->e;
-    return MUL(kern_size(&g->c, elements), em_c64(e, g->es));
 }
 
 /* B stays in the caches as it lies, or is not used often enough. */
@@ -263,7 +237,7 @@ static Val in_place(flat *g)
 {
     em *e = g->e;
     uint32_t last = g->k->nouter + g->k->stages[0].ninner - 1;
-    Val row = bytes(g, g->b->stride[last]);
+    Val row = dot_bytes(&g->c, g->es, g->b->stride[last]);
     Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
     Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
     Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
@@ -280,29 +254,29 @@ static void emit_dims(flat *g)
     g->M = g->K = g->batch = one;
     for (uint32_t l = 0; l < g->n; l++)
         if (is_row(g, l))
-            g->M = MUL(g->M, outer(g, l));
+            g->M = MUL(g->M, kern_outer(&g->c, l));
         else
-            g->batch = MUL(g->batch, outer(g, l));
+            g->batch = MUL(g->batch, kern_outer(&g->c, l));
     for (uint32_t l = 0; l < g->k->stages[0].ninner; l++)
-        g->K = MUL(g->K, inner(g, l));
-    g->N = outer(g, g->n);
+        g->K = MUL(g->K, kern_inner(&g->c, 0, l));
+    g->N = kern_outer(&g->c, g->n);
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
-    g->KB = max_of(e, dot_ceil_div(e, g->K, g->kc), one);
-    g->most_k = LLVMBuildUDiv(e->b, ADD(g->K, SUB(g->KB, one)), g->KB, "");
+    g->KB = em_smax(e, dot_ceil_div(e, g->K, g->kc), one);
+    g->most_k = dot_ceil(e, g->K, g->KB);
     g->direct = in_place(g);
-    g->CB = max_of(e, dot_ceil_div(e, g->V, PANELS / (int64_t)g->nv * g->nv), one);
-    Val others = max_of(e, MUL(g->batch, g->CB), one);
+    g->CB = em_smax(e, dot_ceil_div(e, g->V, PANELS / (int64_t)g->nv * g->nv), one);
+    Val others = em_smax(e, MUL(g->batch, g->CB), one);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
-    Val want = LLVMBuildUDiv(e->b, SUB(ADD(most, others), one), others, "");
-    Val some = min_of(e, want, dot_ceil_div(e, g->T, 2));
-    g->RB = max_of(e, max_of(e, dot_ceil_div(e, g->T, ROW_TILES), some), one);
+    Val want = dot_ceil(e, most, others);
+    Val some = em_smin(e, want, dot_ceil_div(e, g->T, 2));
+    g->RB = em_smax(e, em_smax(e, dot_ceil_div(e, g->T, ROW_TILES), some), one);
 }
 
 static Val block_vectors(flat *g)
 {
     em *e = g->e;
-    Val v = LLVMBuildUDiv(e->b, ADD(g->V, SUB(g->CB, em_c64(e, 1))), g->CB, "");
+    Val v = dot_ceil(e, g->V, g->CB);
     return ADD(v, em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
 }
 
@@ -337,13 +311,6 @@ static void emit_sizes(flat *g)
 
 /* ---- indices taken apart and counted on ---- */
 
-Val dot_split_index(em *e, Val *i, Val n)
-{
-    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
-    *i = q;
-    return r;
-}
-
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i)
 {
     Val carry = em_c64(e, 1);
@@ -361,23 +328,23 @@ static void fill_tables(flat *g, Val k0, Val kc)
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
     Val ext[LZ_LOOP_MAX] = {NULL}, i[LZ_LOOP_MAX + 1], at = k0;
     for (uint32_t l = n; l-- > 0;) {
-        ext[l] = inner(g, l);
-        i[l] = l ? dot_split_index(e, &at, max_of(e, ext[l], em_c64(e, 1))) : at;
+        ext[l] = kern_inner(&g->c, 0, l);
+        i[l] = l ? dot_split_index(e, &at, em_smax(e, ext[l], em_c64(e, 1))) : at;
     }
     Val b = em_c64(e, 0);
     for (uint32_t l = 0; l < n; l++)
-        b = ADD(b, MUL(i[l], bytes(g, g->b->stride[no + l])));
+        b = ADD(b, MUL(i[l], dot_bytes(&g->c, g->es, g->b->stride[no + l])));
     i[n] = b;
     em_loop lk;
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), (int)n + 1, i);
     Val next[LZ_LOOP_MAX + 1], a = em_c64(e, 0), to = em_c64(e, 0);
     for (uint32_t l = 0; l < n; l++) {
-        a = ADD(a, MUL(lk.phi[l], bytes(g, g->a->stride[no + l])));
+        a = ADD(a, MUL(lk.phi[l], dot_bytes(&g->c, g->es, g->a->stride[no + l])));
         next[l] = lk.phi[l];
     }
     dot_count_on(e, n, ext, next);
     for (uint32_t l = 0; l < n; l++)
-        to = ADD(to, MUL(next[l], bytes(g, g->b->stride[no + l])));
+        to = ADD(to, MUL(next[l], dot_bytes(&g->c, g->es, g->b->stride[no + l])));
     em_store(e, a, em_at(e, g->off_a, lk.i, 8), 8);
     em_store(e, SUB(to, lk.phi[n]), em_at(e, g->step_b, lk.i, 8), 8);
     next[n] = to;
@@ -436,10 +403,10 @@ static Val b_at(flat *g, Val k0, Val v)
     Val p = em_at(e, base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
     for (uint32_t l = 0; l < g->n; l++)
         if (!is_row(g, l))
-            p = em_at(e, p, MUL(g->c.oidx[l], bytes(g, g->b->stride[l])), 1);
+            p = em_at(e, p, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, g->b->stride[l])), 1);
     for (uint32_t l = n; l-- > 0;) {
-        Val i = l ? dot_split_index(e, &at, max_of(e, inner(g, l), em_c64(e, 1))) : at;
-        p = em_at(e, p, MUL(i, bytes(g, g->b->stride[no + l])), 1);
+        Val i = l ? dot_split_index(e, &at, em_smax(e, kern_inner(&g->c, 0, l), em_c64(e, 1))) : at;
+        p = em_at(e, p, MUL(i, dot_bytes(&g->c, g->es, g->b->stride[no + l])), 1);
     }
     return p;
 }
@@ -503,7 +470,8 @@ static void start_rows(flat *g, Val r)
         first++;
     for (uint32_t l = g->n; l-- > 0;)
         if (is_row(g, l))
-            em_store(e, l == first ? r : dot_split_index(e, &r, outer(g, l)), cur_at(g, l), 8);
+            em_store(e, l == first ? r : dot_split_index(e, &r, kern_outer(&g->c, l)), cur_at(g, l),
+                     8);
 }
 
 /* The pointers and indices of a tile's rows; those past the unit are the last one again. */
@@ -517,10 +485,10 @@ static void next_rows(flat *g, Val nrows)
     uint32_t n = 0, which[LZ_OUTER_MAX];
     for (uint32_t l = 0; l < g->n; l++) {
         Val at = is_row(g, l) ? em_load(e, e->i64, cur_at(g, l), 8) : g->c.oidx[l];
-        p = em_at(e, p, MUL(at, bytes(g, g->a->stride[l])), 1);
+        p = em_at(e, p, MUL(at, dot_bytes(&g->c, g->es, g->a->stride[l])), 1);
         em_store(e, at, index_at(g, li.i, l), 8);
         if (is_row(g, l)) {
-            ext[n] = outer(g, l);
+            ext[n] = kern_outer(&g->c, l);
             i[n] = at;
             which[n++] = l;
         }
@@ -568,11 +536,11 @@ static Val even_rows(flat *g, Val *stride)
     for (uint32_t l = g->n; l-- > 0;) {
         if (!is_row(g, l))
             continue;
-        Val s = bytes(g, at->stride[l]);
+        Val s = dot_bytes(&g->c, g->es, at->stride[l]);
         if (!expect)
             *stride = expect = s;
         even = AND(even, ICMP(EQ, s, expect));
-        expect = MUL(expect, outer(g, l));
+        expect = MUL(expect, kern_outer(&g->c, l));
     }
     return even;
 }
@@ -591,7 +559,7 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
     Val even = even_rows(g, &stride), c = em_at(e, base(g, at), p->v, (int64_t)g->L * g->es);
     load_indices(g, em_c64(e, 0));
     for (uint32_t l = 0; l < g->n; l++)
-        c = em_at(e, c, MUL(g->c.oidx[l], bytes(g, at->stride[l])), 1);
+        c = em_at(e, c, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, at->stride[l])), 1);
     Val cols = SUB(g->N, MUL(p->v, em_c64(e, g->L))), whole = MUL(p->nv, em_c64(e, g->L));
     Val full = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
                    AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
@@ -604,7 +572,7 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
 static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 {
     em *e = g->e;
-    Val args[T_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr));
+    Val args[T_ARGS], nrows = em_smin(e, SUB(w->r1, r), em_c64(e, g->mr));
     Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
     next_rows(g, nrows);
     args[T_ROWS] = g->rows;
@@ -624,7 +592,7 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     call_tile(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, AND(last, NOT(to_c)));
-    finish_tile(g, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
+    finish_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     panels_end(g, w, &p);
 }
@@ -658,9 +626,9 @@ static void place_unit(flat *g, Val u, unit *w)
         first = is_row(g, l) ? first : l;
     for (uint32_t l = g->n; l-- > 0;)
         if (!is_row(g, l))
-            g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, outer(g, l));
+            g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
-    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
+    w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->v0 = dot_cut(e, g->V, g->CB, cb);
     w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
     int64_t vb = (int64_t)g->L * g->es;
@@ -697,11 +665,7 @@ static void emit_run(flat *g)
     place_scratch(g, LLVMGetParam(f, 4));
     em_if some, once;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
-    kctx one = {.u = 1};
-    for (uint32_t s = 1; s < g->k->nstage; s++) {
-        kern_addresses(&g->c, s, POS_TOP);
-        kern_eval(&g->c, s, POS_TOP, &one);
-    }
+    kern_top(&g->c, 1);
     em_if_begin(e, &once, ICMP(EQ, g->KB, em_c64(e, 1)));
     fill_tables(g, em_c64(e, 0), g->K);
     em_if_end(e, &once, 0, NULL, NULL, NULL);

@@ -66,10 +66,9 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
     if (!kern_sz_is(a->stride[kd], 1) || !kern_sz_is(b->stride[kd], 1))
         return false;
     lz_sz last = s->extent[s->ninner - 1];
-    bool few =
-        baked(last) &&
-        last.v * (int64_t)lz_dtype_size(d)<(int64_t)e->t->vector_bytes, several = k->nouter> 2 &&
-        (baked(k->outer[k->dot.m]) || baked(k->outer[k->dot.n]));
+    int64_t nbytes = last.v * (int64_t)lz_dtype_size(d);
+    bool few = baked(last) && nbytes < e->t->vector_bytes;
+    bool several = k->nouter > 2 && (baked(k->outer[k->dot.m]) || baked(k->outer[k->dot.n]));
     return em_always(e, LZ_FORM_lanes) || (!few && (s->ninner > 1 || several));
 }
 
@@ -169,31 +168,6 @@ static void emit_tile(lanes *g)
 
 /* ---- sizes ---- */
 
-static Val most(em *e, Val a, Val b)
-{
-    return em_intr2(e, "llvm.smax", a, b);
-}
-
-static Val least(em *e, Val a, Val b)
-{
-    return em_intr2(e, "llvm.smin", a, b);
-}
-
-static Val outer(lanes *g, uint32_t l)
-{
-    return kern_size(&g->c, g->k->outer[l]);
-}
-
-static Val inner(lanes *g, uint32_t l)
-{
-    return kern_size(&g->c, g->k->stages[0].extent[l]);
-}
-
-static Val parts_of(em *e, Val n, Val parts)
-{
-    return LLVMBuildUDiv(e->b, SUB(ADD(n, parts), em_c64(e, 1)), parts, "");
-}
-
 static void emit_dims(lanes *g)
 {
     em *e = g->e;
@@ -201,19 +175,19 @@ static void emit_dims(lanes *g)
     g->M = g->Q = g->KO = one;
     for (uint32_t l = 0; l < g->k->nouter; l++)
         if (g->row_loop >> l & 1)
-            g->M = MUL(g->M, outer(g, l));
+            g->M = MUL(g->M, kern_outer(&g->c, l));
         else if (l != g->n)
-            g->Q = MUL(g->Q, outer(g, l));
+            g->Q = MUL(g->Q, kern_outer(&g->c, l));
     for (uint32_t l = 0; l < g->ki; l++)
-        g->KO = MUL(g->KO, inner(g, l));
-    g->KI = inner(g, g->ki);
-    g->NE = outer(g, g->n);
+        g->KO = MUL(g->KO, kern_inner(&g->c, 0, l));
+    g->KI = kern_inner(&g->c, 0, g->ki);
+    g->NE = kern_outer(&g->c, g->n);
     g->N = MUL(g->Q, g->NE);
     g->T = dot_ceil_div(e, g->M, g->mr);
-    g->RB = most(e, least(e, g->T, em_c64(e, UNITS)), one);
-    g->CB = most(e, least(e, g->Q, parts_of(e, em_c64(e, UNITS), g->RB)), one);
-    g->most_rows = MUL(parts_of(e, g->T, g->RB), em_c64(e, g->mr));
-    g->most_cols = MUL(parts_of(e, g->Q, g->CB), g->NE);
+    g->RB = em_smax(e, em_smin(e, g->T, em_c64(e, UNITS)), one);
+    g->CB = em_smax(e, em_smin(e, g->Q, dot_ceil(e, em_c64(e, UNITS), g->RB)), one);
+    g->most_rows = MUL(dot_ceil(e, g->T, g->RB), em_c64(e, g->mr));
+    g->most_cols = MUL(dot_ceil(e, g->Q, g->CB), g->NE);
     g->col_tiles = dot_ceil_div(e, g->most_cols, g->nr);
 }
 
@@ -236,7 +210,7 @@ static Val padded(em *e, Val n)
 static void scratch_parts(lanes *g, parts *p)
 {
     em *e = g->e;
-    Val eight = em_c64(e, 8), row_tiles = parts_of(e, g->T, g->RB);
+    Val eight = em_c64(e, 8), row_tiles = dot_ceil(e, g->T, g->RB);
     p->table = padded(e, MUL(g->KO, eight));
     p->rows = padded(e, MUL(g->most_rows, eight));
     p->cols = padded(e, MUL(MUL(g->col_tiles, em_c64(e, g->nr)), eight));
@@ -276,12 +250,6 @@ static void place_scratch(lanes *g, Val scratch)
 
 /* ---- tables ---- */
 
-static Val bytes(lanes *g, lz_sz elements)
-{
-    em *e = g->e;
-    return MUL(kern_size(&g->c, elements), em_c64(e, g->es));
-}
-
 /* Where the last loop begins, for every step of the others. */
 static void fill_tables(lanes *g)
 {
@@ -289,15 +257,15 @@ static void fill_tables(lanes *g)
     uint32_t no = g->k->nouter;
     Val ext[LZ_LOOP_MAX] = {NULL}, i[LZ_LOOP_MAX];
     for (uint32_t l = 0; l < g->ki; l++) {
-        ext[l] = inner(g, l);
+        ext[l] = kern_inner(&g->c, 0, l);
         i[l] = em_c64(e, 0);
     }
     em_loop lk;
     em_loop_begin(e, &lk, em_c64(e, 0), g->KO, em_c64(e, 1), (int)g->ki, i);
     Val next[LZ_LOOP_MAX], a = em_c64(e, 0), b = a;
     for (uint32_t l = 0; l < g->ki; l++) {
-        a = ADD(a, MUL(lk.phi[l], bytes(g, g->a->stride[no + l])));
-        b = ADD(b, MUL(lk.phi[l], bytes(g, g->b->stride[no + l])));
+        a = ADD(a, MUL(lk.phi[l], dot_bytes(&g->c, g->es, g->a->stride[no + l])));
+        b = ADD(b, MUL(lk.phi[l], dot_bytes(&g->c, g->es, g->b->stride[no + l])));
         next[l] = lk.phi[l];
     }
     dot_count_on(e, g->ki, ext, next);
@@ -313,13 +281,13 @@ static void fill_pointers(lanes *g, const lz_access *x, uint32_t loops, Val firs
     em *e = g->e;
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), n, em_c64(e, 1), 0, NULL);
-    Val i = least(e, ADD(first, li.i), SUB(past, em_c64(e, 1))),
+    Val i = em_smin(e, ADD(first, li.i), SUB(past, em_c64(e, 1))),
         p = em_at(e, g->c.buf[x->buf], kern_size(&g->c, x->offset), g->es);
     for (uint32_t l = g->k->nouter; l-- > 0;)
         if (loops >> l & 1)
             p = em_at(e, p,
-                      MUL(dot_split_index(e, &i, most(e, outer(g, l), em_c64(e, 1))),
-                          bytes(g, x->stride[l])),
+                      MUL(dot_split_index(e, &i, em_smax(e, kern_outer(&g->c, l), em_c64(e, 1))),
+                          dot_bytes(&g->c, g->es, x->stride[l])),
                       1);
     em_store(e, p, em_at(e, to, li.i, 8), 8);
     em_loop_end(e, &li, NULL);
@@ -338,7 +306,7 @@ static void place_unit(lanes *g, Val u, unit *w)
     Val i = u, one = em_c64(e, 1), cb = dot_split_index(e, &i, g->CB);
     Val t0 = dot_cut(e, g->T, g->RB, i), t1 = dot_cut(e, g->T, g->RB, ADD(i, one));
     w->r0 = MUL(t0, em_c64(e, g->mr));
-    w->r1 = least(e, MUL(t1, em_c64(e, g->mr)), g->M);
+    w->r1 = em_smin(e, MUL(t1, em_c64(e, g->mr)), g->M);
     w->q0 = dot_cut(e, g->Q, g->CB, cb);
     w->q1 = dot_cut(e, g->Q, g->CB, ADD(cb, one));
     w->row_tiles = SUB(t1, t0);
@@ -377,13 +345,13 @@ static void run_blocks(lanes *g, const unit *w)
     Val one = em_c64(e, 1), lanes_of = em_c64(e, g->L), args[T_ARGS];
     int64_t run = g->e->t->l1_bytes / 2 / (int64_t)(g->mr * g->es);
     Val vecs = LLVMBuildUDiv(e->b, g->KI, lanes_of, ""), rest = SUB(g->KI, MUL(vecs, lanes_of));
-    Val nparts = most(e, dot_ceil_div(e, vecs, run > g->L ? run / g->L : 1), one);
-    Val some = most(e, LLVMBuildUDiv(e->b, em_c64(e, run), most(e, g->KI, one), ""), one);
+    Val nparts = em_smax(e, dot_ceil_div(e, vecs, run > g->L ? run / g->L : 1), one);
+    Val some = em_smax(e, LLVMBuildUDiv(e->b, em_c64(e, run), em_smax(e, g->KI, one), ""), one);
     em_loop lo, lp;
     em_loop_begin(e, &lo, em_c64(e, 0), g->KO, some, 0, NULL);
     args[T_OFF_A] = em_at(e, g->off_a, lo.i, 8);
     args[T_OFF_B] = em_at(e, g->off_b, lo.i, 8);
-    args[T_KO] = least(e, some, SUB(g->KO, lo.i));
+    args[T_KO] = em_smin(e, some, SUB(g->KO, lo.i));
     em_loop_begin(e, &lp, em_c64(e, 0), nparts, one, 0, NULL);
     Val v0 = dot_cut(e, vecs, nparts, lp.i), v1 = dot_cut(e, vecs, nparts, ADD(lp.i, one));
     args[T_BEGIN] = MUL(v0, lanes_of);
@@ -445,8 +413,8 @@ static void finish(lanes *g, const unit *w)
     Val r = lr.i, q = lq.i;
     for (uint32_t l = g->k->nouter; l-- > 0;)
         if (l != g->n)
-            g->c.oidx[l] =
-                dot_split_index(e, g->row_loop >> l & 1 ? &r : &q, most(e, outer(g, l), one));
+            g->c.oidx[l] = dot_split_index(e, g->row_loop >> l & 1 ? &r : &q,
+                                           em_smax(e, kern_outer(&g->c, l), one));
     Val row = em_at(e, g->sums, MUL(SUB(lr.i, w->r0), sums_stride(g)), 1);
     row = em_at(e, row, MUL(SUB(lq.i, w->q0), g->NE), g->es);
     dot_finish_row(&g->c, g->n, g->NE, row, em_c64(e, 0), past);
@@ -476,11 +444,7 @@ static void emit_run(lanes *g)
     place_scratch(g, LLVMGetParam(f, 4));
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
-    kctx one = {.u = 1};
-    for (uint32_t s = 1; s < g->k->nstage; s++) {
-        kern_addresses(&g->c, s, POS_TOP);
-        kern_eval(&g->c, s, POS_TOP, &one);
-    }
+    kern_top(&g->c, 1);
     fill_tables(g);
     em_loop l;
     em_loop_begin(e, &l, begin, end, em_c64(e, 1), 0, NULL);
@@ -510,7 +474,7 @@ lz_status dot_emit_lanes(em *e, const lz_kernel *k)
     g.b = dot_plain_access(k, k->dot.b_sop);
     g.row_loop = walks(k, g.a);
     g.cols = walks(k, g.b);
-    unsigned bound = e->avx512 || !e->x86 ? SIDE : SMALL_SIDE;
+    unsigned bound = e->many ? SIDE : SMALL_SIDE;
     g.mr = side(&g, g.row_loop, bound);
     g.nr = side(&g, g.cols, bound);
     g.vec = em_type(e, g.d, g.L);

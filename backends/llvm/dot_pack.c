@@ -157,7 +157,7 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     Val n0 = MUL(ADD(v0, lv.i), em_c64(e, L));
     later ahead = two_ahead(g, lk.i, kc, lv.i, nv);
     em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
-    f->oidx[g->n] = em_intr2(e, "llvm.smin", ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
+    f->oidx[g->n] = em_smin(e, ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
     Val step = ADD(k0, lk.i);
     f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);

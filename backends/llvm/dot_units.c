@@ -14,10 +14,28 @@ Val dot_ceil_div(em *e, Val n, int64_t by)
     return LLVMBuildUDiv(e->b, ADD(n, em_c64(e, by - 1)), em_c64(e, by), "");
 }
 
+Val dot_ceil(em *e, Val n, Val by)
+{
+    return LLVMBuildUDiv(e->b, SUB(ADD(n, by), em_c64(e, 1)), by, "");
+}
+
+Val dot_bytes(kern *f, unsigned es, lz_sz elements)
+{
+    em *e = f->e;
+    return MUL(kern_size(f, elements), em_c64(e, es));
+}
+
+Val dot_split_index(em *e, Val *i, Val n)
+{
+    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
+    *i = q;
+    return r;
+}
+
 Val dot_cut(em *e, Val n, Val parts, Val i)
 {
     Val q = LLVMBuildUDiv(e->b, n, parts, ""), r = SUB(n, MUL(q, parts));
-    return ADD(MUL(i, q), em_intr2(e, "llvm.smin", i, r));
+    return ADD(MUL(i, q), em_smin(e, i, r));
 }
 
 int64_t dot_a_stride(const dot *g)
@@ -32,16 +50,6 @@ unsigned dot_a_vectors(const dot *g)
     return (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
 }
 
-static Val max_of(em *e, Val a, Val b)
-{
-    return em_intr2(e, "llvm.smax", a, b);
-}
-
-static Val min_of(em *e, Val a, Val b)
-{
-    return em_intr2(e, "llvm.smin", a, b);
-}
-
 /* The columns are cut into panels, as few as possible, narrow ones first: how many there are. */
 static void count_panels(dot *g)
 {
@@ -52,28 +60,28 @@ static void count_panels(dot *g)
     } else if (g->nv % g->nv_small == 0) {
         g->narrow = dot_ceil_div(e, rest, g->nv_small);
     } else { /* one vector less each */
-        Val some = min_of(e, SUB(nv, rest), dot_ceil_div(e, g->V, g->nv_small));
+        Val some = em_smin(e, SUB(nv, rest), dot_ceil_div(e, g->V, g->nv_small));
         g->narrow = SEL(ICMP(EQ, rest, em_c64(e, 0)), em_c64(e, 0), some);
     }
     Val wide = SUB(g->V, MUL(g->narrow, em_c64(e, g->nv_small)));
-    wide = dot_ceil_div(e, max_of(e, wide, em_c64(e, 0)), g->nv);
-    g->panels = max_of(e, ADD(g->narrow, wide), em_c64(e, 1));
+    wide = dot_ceil_div(e, em_smax(e, wide, em_c64(e, 0)), g->nv);
+    g->panels = em_smax(e, ADD(g->narrow, wide), em_c64(e, 1));
 }
 
 /* First vector of panel p. */
 static Val panel_start(dot *g, Val p)
 {
     em *e = g->e;
-    Val less = MUL(min_of(e, p, g->narrow), em_c64(e, g->nv - g->nv_small));
-    return min_of(e, SUB(MUL(p, em_c64(e, g->nv)), less), g->V);
+    Val less = MUL(em_smin(e, p, g->narrow), em_c64(e, g->nv - g->nv_small));
+    return em_smin(e, SUB(MUL(p, em_c64(e, g->nv)), less), g->V);
 }
 
 /* How many parts make enough units of so many. */
 static Val units_for(dot *g, int64_t units, Val others)
 {
     em *e = g->e;
-    return max_of(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, units - 1), others), others, ""),
-                  em_c64(e, 1));
+    return em_smax(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, units - 1), others), others, ""),
+                   em_c64(e, 1));
 }
 
 /* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
@@ -98,21 +106,21 @@ static Val b_in_place(dot *g)
 static void divide(dot *g)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1), batch = max_of(e, g->batch, one);
+    Val one = em_c64(e, 1), batch = em_smax(e, g->batch, one);
     Val fit = dot_ceil_div(e, g->panels, g->nc / g->nv);
-    Val rows = max_of(e, dot_ceil_div(e, g->T, g->mc), one), least = rows;
-    Val wide = max_of(e, fit, min_of(e, g->panels, units_for(g, UNITS, batch)));
+    Val rows = em_smax(e, dot_ceil_div(e, g->T, g->mc), one), least = rows;
+    Val wide = em_smax(e, fit, em_smin(e, g->panels, units_for(g, UNITS, batch)));
     if (g->plain && g->amode != DOT_A_COLS) {
-        Val few = min_of(e, rows, units_for(g, UNITS, MUL(batch, wide)));
+        Val few = em_smin(e, rows, units_for(g, UNITS, MUL(batch, wide)));
         rows = SEL(ICMP(SGT, g->KB, one), few, rows);
     }
     g->RB = rows;
-    g->CB = max_of(e, fit, min_of(e, g->panels, units_for(g, UNITS, MUL(batch, rows))));
+    g->CB = em_smax(e, fit, em_smin(e, g->panels, units_for(g, UNITS, MUL(batch, rows))));
     g->each = b_in_place(g);
     if (g->amode != DOT_A_PLACE)
         g->each = em_ci(e->i1, 0);
     Val more = units_for(g, UNITS_DIRECT, MUL(batch, g->panels));
-    g->RB = SEL(g->each, max_of(e, least, min_of(e, max_of(e, g->T, one), more)), g->RB);
+    g->RB = SEL(g->each, em_smax(e, least, em_smin(e, em_smax(e, g->T, one), more)), g->RB);
     g->CB = SEL(g->each, g->panels, g->CB);
 }
 
@@ -130,10 +138,10 @@ static void emit_dims(dot *g)
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->KS = g->pairs ? dot_ceil_div(e, g->K, 2) : g->K;
-    g->KN = max_of(e, dot_ceil_div(e, g->KS, g->kc), one);
+    g->KN = em_smax(e, dot_ceil_div(e, g->KS, g->kc), one);
     g->KB = g->KN;
     for (uint32_t d = 0; d < g->ki; d++)
-        g->KB = MUL(g->KB, max_of(e, kern_size(c, g->k->stages[0].extent[d]), one));
+        g->KB = MUL(g->KB, em_smax(e, kern_size(c, g->k->stages[0].extent[d]), one));
     g->batch = one;
     for (uint32_t d = 0; d < g->m; d++)
         g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
@@ -416,7 +424,7 @@ static Val tile_c(dot *g, const unit *w, const dot_panels *p, Val r, Val nrows, 
 static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 {
     em *e = g->e;
-    Val args[MICRO_ARGS], nrows = min_of(e, SUB(w->r1, r), em_c64(e, g->mr));
+    Val args[MICRO_ARGS], nrows = em_smin(e, SUB(w->r1, r), em_c64(e, g->mr));
     Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
     args[MICRO_ROWS] = nrows;
     args[MICRO_KC] = kc;
@@ -432,16 +440,9 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     dot_call_micro(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, AND(last, NOT(to_c)));
-    finish_tile(g, r, nrows, p.v, min_of(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
+    finish_tile(g, r, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     dot_panels_end(g, &p);
-}
-
-static Val split_index(em *e, Val *i, Val n)
-{
-    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
-    *i = q;
-    return r;
 }
 
 static void run_unit(dot *g, const unit *w)
@@ -449,10 +450,9 @@ static void run_unit(dot *g, const unit *w)
     em *e = g->e;
     em_loop lk, lr;
     em_loop_begin(e, &lk, em_c64(e, 0), g->KB, em_c64(e, 1), 0, NULL);
-    Val i = lk.i, part = g->ki ? split_index(e, &i, g->KN) : i, one = em_c64(e, 1);
+    Val i = lk.i, part = g->ki ? dot_split_index(e, &i, g->KN) : i, one = em_c64(e, 1);
     for (uint32_t d = g->ki; d-- > 0;)
-        g->c.iidx[d] =
-            d ? split_index(e, &i, max_of(e, kern_size(&g->c, g->k->stages[0].extent[d]), one)) : i;
+        g->c.iidx[d] = d ? dot_split_index(e, &i, em_smax(e, kern_inner(&g->c, 0, d), one)) : i;
     Val k0 = dot_cut(e, g->KS, g->KN, part), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(part, one)), k0);
     if (!g->b_place) {
         em_if fresh;
@@ -471,13 +471,13 @@ static void run_unit(dot *g, const unit *w)
 static void place_unit(dot *g, Val u, Val prev, unit *w)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1), i = u, fast = split_index(e, &i, SEL(g->each, g->CB, g->RB)), group = i,
-        slow = split_index(e, &i, SEL(g->each, g->RB, g->CB));
+    Val one = em_c64(e, 1), i = u, fast = dot_split_index(e, &i, SEL(g->each, g->CB, g->RB)),
+        group = i, slow = dot_split_index(e, &i, SEL(g->each, g->RB, g->CB));
     Val rb = SEL(g->each, slow, fast), cb = SEL(g->each, fast, slow);
     for (uint32_t d = g->m; d-- > 0;)
-        g->c.oidx[d] = d ? split_index(e, &i, kern_size(&g->c, g->k->outer[d])) : i;
+        g->c.oidx[d] = d ? dot_split_index(e, &i, kern_outer(&g->c, d)) : i;
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
-    w->r1 = min_of(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
+    w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->more_rows = ICMP(SLT, ADD(rb, one), g->RB);
     w->v0 = panel_start(g, dot_cut(e, g->panels, g->CB, cb));
     w->v1 = panel_start(g, dot_cut(e, g->panels, g->CB, ADD(cb, one)));
@@ -512,10 +512,7 @@ void dot_emit_run(dot *g)
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
     kctx one = {.u = 1};
-    for (uint32_t s = 1; s < g->k->nstage; s++) {
-        kern_addresses(&g->c, s, POS_TOP);
-        kern_eval(&g->c, s, POS_TOP, &one);
-    }
+    kern_top(&g->c, 1);
     for (int i = 1; i < 3; i++)
         kern_addresses(all[i], 0, POS_TOP);
     for (int i = 1; i < 3; i++)

@@ -35,6 +35,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->simt = t->simt;
     e->nvptx = strncmp(t->triple, "nvptx", 5) == 0;
     e->avx512 = e->x86 && !e->simt && t->vector_bytes == 64;
+    e->many = e->avx512 || !e->x86;
     e->fma = !e->x86 || has(t, "fma");
     e->f16c = !e->x86 || has(t, "f16c");
     e->bf16 = e->avx512 && has(t, "avx512bf16");
@@ -261,7 +262,7 @@ Val em_tail_mask(em *e, Val left, unsigned n)
 {
     if (n == 1)
         return ICMP(SGT, left, em_c64(e, 0));
-    Val c = em_intr2(e, "llvm.smax", em_intr2(e, "llvm.smin", left, em_c64(e, n)), em_c64(e, 0));
+    Val c = em_smax(e, em_smin(e, left, em_c64(e, n)), em_c64(e, 0));
     Ty it = n > 32 ? e->i8 : n > 16 ? e->i16 : e->i32;
     c = em_splat(e, LLVMBuildTrunc(e->b, c, it, ""), n);
     return ICMP(SLT, em_iota(e, it, n), c);

@@ -23,6 +23,7 @@ typedef struct em {
     Val f; /* the function under construction */
     Ty i1, i8, i16, i32, i64, f16, f32, f64, ptr, none;
     bool x86, avx512, fma, f16c, bf16;
+    bool many;        /* vector registers: 32, not 16 */
     bool simt, nvptx; /* one thread of many; of NVIDIA's instruction set */
     lz_status status; /* sticky: the first thing that could not be emitted */
 } em;
@@ -74,6 +75,14 @@ Val em_any(em *e, Val mask);                   /* whether some lane is true */
 Val em_intr(em *e, const char *name, const Ty *ov, unsigned nov, const Val *a, unsigned n);
 Val em_intr1(em *e, const char *name, Val a); /* overloaded on the operand's type */
 Val em_intr2(em *e, const char *name, Val a, Val b);
+static inline Val em_smin(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smin", a, b);
+}
+static inline Val em_smax(em *e, Val a, Val b)
+{
+    return em_intr2(e, "llvm.smax", a, b);
+}
 /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
 Val em_fma(em *e, Val a, Val b, Val c);
 /* Calls an external function of scalars. */

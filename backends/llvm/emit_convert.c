@@ -99,7 +99,7 @@ static Val f8_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
     Ty it = LLVMTypeOf(x), ft = em_like(e, e->f32, x);
     if (em_bits(e, it) > 16) {
         x = em_intr2(e, sgn ? "llvm.smin" : "llvm.umin", x, em_ci(it, 1 << 17));
-        x = sgn ? em_intr2(e, "llvm.smax", x, em_ci(it, -(1 << 17))) : x;
+        x = sgn ? em_smax(e, x, em_ci(it, -(1 << 17))) : x;
     }
     x = sgn ? LLVMBuildSIToFP(e->b, x, ft, "") : LLVMBuildUIToFP(e->b, x, ft, "");
     return f8_from_f32(e, to, x);

@@ -102,6 +102,15 @@ Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u); /* as it is: a scal
 /* with a value per lane of the stage's vectors */
 Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);
 void kern_stores(kern *c, uint32_t s, const kctx *x);
+void kern_top(kern *c, uint32_t first); /* what stages from `first` on need once per call */
+static inline Val kern_outer(kern *c, uint32_t l) /* extents, as i64: of an outer loop */
+{
+    return kern_size(c, c->k->outer[l]);
+}
+static inline Val kern_inner(kern *c, uint32_t s, uint32_t l) /* of a loop of stage s */
+{
+    return kern_size(c, c->k->stages[s].extent[l]);
+}
 /* Memory form of values: bits of an element, complex numbers as one integer. */
 Ty kern_mem_type(em *e, lz_dtype d, unsigned n);
 Ev kern_from_mem(em *e, lz_dtype d, Val m);

@@ -234,7 +234,7 @@ void kern_columns(kern *c, Val lo, Val hi)
                                   (unsigned)(wide / c->lanes), 64);
     em_loop_begin(e, &l, lo, hi, em_c64(e, wide), 0, NULL);
     w.lo = l.i;
-    w.hi = em_intr2(e, "llvm.smin", ADD(l.i, em_c64(e, wide)), hi);
+    w.hi = em_smin(e, ADD(l.i, em_c64(e, wide)), hi);
     begin_sums(&w);
     all_rows(&w, 0);
     finish(&w);

@@ -443,3 +443,12 @@ void kern_eval(kern *c, uint32_t s, int pos, const kctx *x)
             t->splat[i] = lz_ev_splat(c->e, t->val[i][0], c->lanes);
     }
 }
+
+void kern_top(kern *c, uint32_t first)
+{
+    kctx one = {.u = 1};
+    for (uint32_t s = first; s < c->k->nstage; s++) {
+        kern_addresses(c, s, POS_TOP);
+        kern_eval(c, s, POS_TOP, &one);
+    }
+}

@@ -146,10 +146,7 @@ static void emit_run(kern *c, int64_t chunk)
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
     kctx one = {.u = 1};
-    for (uint32_t s = 0; s < c->k->nstage; s++) {
-        kern_addresses(c, s, POS_TOP);
-        kern_eval(c, s, POS_TOP, &one);
-    }
+    kern_top(c, 0);
     Val last = em_c64(e, 1), first_row = begin, lo0 = em_c64(e, 0), last_row = em_c64(e, 1);
     if (c->k->nouter) {
         last = kern_size(c, c->k->outer[c->k->nouter - 1]);
@@ -165,8 +162,8 @@ static void emit_run(kern *c, int64_t chunk)
         kern_eval(c, s, POS_ROW, &one);
     }
     Val lo = MUL(rows.phi[0], em_c64(e, chunk));
-    Val upto = em_intr2(e, "llvm.smin", SUB(end, MUL(rows.i, per_row)), per_row);
-    piece_of_row(c, lo, em_intr2(e, "llvm.smin", MUL(upto, em_c64(e, chunk)), last));
+    Val upto = em_smin(e, SUB(end, MUL(rows.i, per_row)), per_row);
+    piece_of_row(c, lo, em_smin(e, MUL(upto, em_c64(e, chunk)), last));
     Val zero = em_c64(e, 0);
     em_loop_end(e, &rows, &zero);
     kern_stream_leave(c);

@@ -249,7 +249,7 @@ static void sort_runs(kern *c, const ksort *t)
     em *e = c->e;
     em_loop run, l;
     em_loop_begin(e, &run, em_c64(e, 0), t->n, em_c64(e, RUN), 0, NULL);
-    Val end = em_intr2(e, "llvm.smin", ADD(run.i, em_c64(e, RUN)), t->n);
+    Val end = em_smin(e, ADD(run.i, em_c64(e, RUN)), t->n);
     em_loop_begin(e, &l, ADD(run.i, em_c64(e, 1)), end, em_c64(e, 1), 0, NULL);
     insert(c, t, run.i, l.i);
     em_loop_end(e, &l, NULL);
@@ -303,8 +303,7 @@ static void merge_all(kern *c, const ksort *t, Val src, Val dst, Val width)
     em_loop l;
     Val twice = SHL(width, em_c64(e, 1));
     em_loop_begin(e, &l, em_c64(e, 0), t->n, twice, 0, NULL);
-    Val mid = em_intr2(e, "llvm.smin", ADD(l.i, width), t->n),
-        hi = em_intr2(e, "llvm.smin", ADD(l.i, twice), t->n);
+    Val mid = em_smin(e, ADD(l.i, width), t->n), hi = em_smin(e, ADD(l.i, twice), t->n);
     merge(c, t, src, dst, l.i, mid, hi);
     em_loop_end(e, &l, NULL);
 }

@@ -147,16 +147,14 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
     Val some = em_c64(e, SIDE * (int64_t)c->lanes), first = MUL(split(e, &i, blocks), some);
     for (uint32_t q = nl; q-- > 0;)
         c->oidx[loops[q]] = q ? split(e, &i, kern_size(c, c->k->outer[loops[q]])) : i;
-    Val past = kern_size(c, c->k->outer[d]),
-        upto = em_intr2(e, "llvm.smin", ADD(first, some), past);
-    Val end =
-        em_intr2(e, "llvm.smin", ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
+    Val past = kern_size(c, c->k->outer[d]), upto = em_smin(e, ADD(first, some), past);
+    Val end = em_smin(e, ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
     em_loop l, side;
     em_loop_begin(e, &l, lo, end, em_c64(e, c->lanes), 0, NULL);
     b.j0 = l.i;
     em_loop_begin(e, &side, first, upto, em_c64(e, c->lanes), 0, NULL);
     b.i0 = side.i;
-    b.rows = em_intr2(e, "llvm.smin", SUB(past, b.i0), em_c64(e, c->lanes));
+    b.rows = em_smin(e, SUB(past, b.i0), em_c64(e, c->lanes));
     emit_block(c, &b, end);
     em_loop_end(e, &side, NULL);
     em_loop_end(e, &l, NULL);

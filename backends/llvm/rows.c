@@ -170,7 +170,7 @@ static lz_status plan_product(rows *r, uint32_t s)
 
 static Val umax1(em *e, Val v)
 {
-    return em_intr2(e, "llvm.smax", v, em_c64(e, 1));
+    return em_smax(e, v, em_c64(e, 1));
 }
 
 static void emit_dims(rows *r)
@@ -183,7 +183,7 @@ static void emit_dims(rows *r)
     r->M = kern_size(&r->c, r->k->outer[m]);
     Val some = umax1(e, r->batch);
     Val few = LLVMBuildUDiv(e->b, ADD(some, em_c64(e, UNITS - 1)), some, "");
-    r->RU = umax1(e, em_intr2(e, "llvm.smin", dot_ceil_div(e, r->M, BLOCK), few));
+    r->RU = umax1(e, em_smin(e, dot_ceil_div(e, r->M, BLOCK), few));
     for (uint32_t s = 0; s < r->k->nstage; s++) {
         if (!r->p[s])
             continue;
@@ -412,7 +412,7 @@ static void run_between(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
     if (first && last == first + 1 && r->p[first - 1] && r->p[first - 1]->results == first)
         n = SEL(r->p[first - 1]->stored, em_c64(e, 0), n);
     em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, SIDE), 0, NULL);
-    Val hi = em_intr2(e, "llvm.smin", ADD(l.i, em_c64(e, SIDE)), n);
+    Val hi = em_smin(e, ADD(l.i, em_c64(e, SIDE)), n);
     for (uint32_t s = first, end; s < last; s = end) {
         end = run_end(r, s);
         run_points(r, s, end, r0, l.i, hi);
@@ -498,8 +498,8 @@ static void run_unit(rows *r, Val u, Val prev)
     Val lo = MUL(dot_cut(e, blocks, r->RU, part), step);
     Val hi = MUL(dot_cut(e, blocks, r->RU, ADD(part, em_c64(e, 1))), step);
     em_loop l;
-    em_loop_begin(e, &l, lo, em_intr2(e, "llvm.smin", hi, r->M), step, 0, NULL);
-    run_block(r, l.i, em_intr2(e, "llvm.smin", SUB(r->M, l.i), step));
+    em_loop_begin(e, &l, lo, em_smin(e, hi, r->M), step, 0, NULL);
+    run_block(r, l.i, em_smin(e, SUB(r->M, l.i), step));
     em_loop_end(e, &l, NULL);
 }
 

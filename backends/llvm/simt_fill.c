@@ -150,7 +150,7 @@ static Val bytes_left(tiles *t, Val at, Val end, unsigned width)
 {
     em *e = t->e;
     Val n = MUL(SUB(end, at), em_c64(e, t->p.es));
-    return em_intr2(e, "llvm.smax", em_intr2(e, "llvm.smin", n, em_c64(e, width)), em_c64(e, 0));
+    return em_smax(e, em_smin(e, n, em_c64(e, width)), em_c64(e, 0));
 }
 
 /* Parts of a thread stand so many rows (x_rows: of the result, otherwise of k) apart. Their places differ by a constant where that leaves

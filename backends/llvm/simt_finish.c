@@ -31,22 +31,14 @@ void tiles_finish_plan(tiles *t)
     t->lanes = lanes;
 }
 
-static void top(kern *c)
-{
-    for (uint32_t s = 1; s < c->k->nstage; s++) {
-        kern_addresses(c, s, POS_TOP);
-        kern_eval(c, s, POS_TOP, &one_point);
-    }
-}
-
 /* Here and not at the start: what it finds would take registers from the sums. */
 void tiles_finish_top(tiles *t)
 {
     em *e = t->e;
-    top(&t->c);
+    kern_top(&t->c, 1);
     if (!t->lanes)
         return;
-    top(&t->cv);
+    kern_top(&t->cv, 1);
     t->finish_aligned = em_true(e, 1);
     for (uint32_t s = 1; s < t->k->nstage; s++)
         t->finish_aligned = AND(t->finish_aligned, simt_vectors_aligned(&t->cv, s));

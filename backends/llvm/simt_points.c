@@ -3,15 +3,6 @@
 #include "backends/llvm/simt_kern.h"
 #include <string.h>
 
-static void top(kern *c)
-{
-    static const kctx one = {.u = 1};
-    for (uint32_t s = 0; s < c->k->nstage; s++) {
-        kern_addresses(c, s, POS_TOP);
-        kern_eval(c, s, POS_TOP, &one);
-    }
-}
-
 static void point(kern *c)
 {
     static const kctx one = {.u = 1};
@@ -42,8 +33,8 @@ static void emit_vectors(simt *s, kern *c, kern *many)
     Val size[LZ_OUTER_MAX], aligned = em_true(e, 1), n = em_c64(e, 1), one = em_c64(e, 1);
     memcpy(many->buf, c->buf, sizeof c->buf);
     memcpy(many->size, c->size, c->k->narg * sizeof *c->size);
-    top(c);
-    top(many);
+    kern_top(c, 0);
+    kern_top(many, 0);
     for (uint32_t i = 0; i < c->k->nstage; i++)
         aligned = AND(aligned, simt_vectors_aligned(many, i));
     Val lanes = em_c64(e, many->lanes), step = SEL(aligned, lanes, one), extent;
@@ -56,7 +47,7 @@ static void emit_vectors(simt *s, kern *c, kern *many)
     em_ifelse whole;
     em_loop_begin(e, &l, ADD(MUL(s->ctaid, s->ntid), s->tid), n, MUL(s->nctaid, s->ntid), 0, NULL);
     simt_split(e, l.i, size, last + 1, c->oidx);
-    Val at = MUL(c->oidx[last], step), end = em_intr2(e, "llvm.smin", ADD(at, step), extent);
+    Val at = MUL(c->oidx[last], step), end = em_smin(e, ADD(at, step), extent);
     memcpy(many->oidx, c->oidx, sizeof c->oidx);
     em_ifelse_begin(e, &whole, AND(aligned, ICMP(EQ, SUB(end, at), lanes)));
     many->oidx[last] = at;
@@ -79,7 +70,7 @@ void simt_emit_points(simt *s, kern *c, kern *many)
     }
     Val size[LZ_OUTER_MAX], n = outer_points(c, size, c->k->nouter);
     Val first = ADD(MUL(s->ctaid, s->ntid), s->tid), all = MUL(s->nctaid, s->ntid);
-    top(c);
+    kern_top(c, 0);
     em_loop l;
     em_loop_begin(e, &l, first, n, all, 0, NULL);
     simt_split(e, l.i, size, c->k->nouter, c->oidx);
@@ -94,7 +85,7 @@ void simt_emit_serial(simt *s, kern *c)
     em *e = s->e;
     uint32_t no = c->k->nouter, nrow = s->plan.apart ? no - 1 : no;
     Val size[LZ_OUTER_MAX], rows = outer_points(c, size, nrow);
-    top(c);
+    kern_top(c, 0);
     em_loop row, column;
     em_loop_begin(e, &row, em_c64(e, 0), rows, em_c64(e, 1), 0, NULL);
     simt_split(e, row.i, size, nrow, c->oidx);

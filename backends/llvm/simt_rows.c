@@ -136,10 +136,7 @@ void simt_emit_rows(simt *s, kern *c)
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    for (uint32_t i = 0; i < k->nstage; i++) {
-        kern_addresses(c, i, POS_TOP);
-        kern_eval(c, i, POS_TOP, &one);
-    }
+    kern_top(c, 0);
     em_loop l;
     em_loop_begin(e, &l, s->ctaid, n, s->nctaid, 0, NULL);
     simt_split(e, l.i, size, k->nouter, c->oidx);

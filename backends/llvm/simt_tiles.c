@@ -111,7 +111,7 @@ static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *col
     em *e = t->e;
     Val group = em_c64(e, TILES_GROUP), g = simt_udiv(e, q, MUL(columns, group));
     Val in = SUB(q, MUL(g, MUL(columns, group))), first = MUL(g, group);
-    Val high = em_intr2(e, "llvm.smin", SUB(rows, first), group);
+    Val high = em_smin(e, SUB(rows, first), group);
     *column = simt_udiv(e, in, high);
     *row = ADD(first, SUB(in, MUL(*column, high)));
 }
@@ -153,7 +153,7 @@ static void add_part(tiles *t, Val part, Val *sum)
     if (t->divided) {
         Val each = simt_udiv(e, ADD(end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
         first = MUL(part, each);
-        end = em_intr2(e, "llvm.smin", ADD(first, each), end);
+        end = em_smin(e, ADD(first, each), end);
     }
     if (t->p.groups)
         add_pieces_by_groups(t, first, end, sum);
