@@ -34,8 +34,7 @@ static bool one(const variant *v, const lz_func *f, lz_literal *const *args, con
     lz_diff_result mine = {.msg = ""};
     if (!target_of(v, &t))
         return missing(v) || lz_diff_failed("target", r);
-    lz_plan *p = lz_units_plan(f, &t, donate, &mine);
-    bool ok = p && lz_units_run(f, p, &t, args, &mine);
+    bool ok = lz_units_run(f, &t, args, donate, &mine);
     char msg[sizeof r->msg - 64];
     snprintf(msg, sizeof msg, "%.400s", mine.msg);
     ok = ok && lz_expect_met(r->want, mine.got, msg, sizeof msg);
@@ -43,7 +42,6 @@ static bool one(const variant *v, const lz_func *f, lz_literal *const *args, con
         snprintf(r->msg, sizeof r->msg, "LAZULI_FORMS=%s LAZULI_CPU=%s: %s", v->forms, v->cpu, msg);
     for (uint32_t k = 0; k < f->nresult; k++)
         lz_literal_release(mine.got[k]);
-    lz_plan_free(p);
     return ok;
 }
 
@@ -56,10 +54,7 @@ static bool by_forms(const lz_func *f, lz_literal *const *args, const bool *dona
     lz_target t; /* the driver compares the machine's own */
     if (!target_of(&(variant){"", ""}, &t))
         return lz_diff_failed("target", r);
-    lz_plan *p = lz_units_plan(f, &t, donate, r);
-    bool ok = p && lz_units_run(f, p, &t, args, r);
-    lz_plan_free(p);
-    return ok;
+    return lz_units_run(f, &t, args, donate, r);
 }
 
 int main(int argc, char **argv)

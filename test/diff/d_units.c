@@ -8,10 +8,7 @@ static bool by_units(const lz_func *f, lz_literal *const *args, const bool *dona
     static lz_target t;
     if (!t.triple[0] && lz_target_host(&t) != LZ_OK)
         return lz_diff_failed("target", r);
-    lz_plan *p = lz_units_plan(f, &t, donate, r);
-    bool ok = p && lz_units_run(f, p, &t, args, r);
-    lz_plan_free(p);
-    return ok;
+    return lz_units_run(f, &t, args, donate, r);
 }
 
 int main(int argc, char **argv)

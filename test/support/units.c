@@ -274,8 +274,8 @@ static bool run_steps(state *s, const lz_func *f, lz_literal *const *args)
     return true;
 }
 
-bool lz_units_run(const lz_func *f, const lz_plan *p, const lz_target *t, lz_literal *const *args,
-                  lz_diff_result *r)
+static bool run_plan(const lz_func *f, const lz_plan *p, const lz_target *t,
+                     lz_literal *const *args, lz_diff_result *r)
 {
     static bool at_end;
     state s = {.plan = p, .r = r, .at_end = at_end = !at_end};
@@ -293,7 +293,8 @@ bool lz_units_run(const lz_func *f, const lz_plan *p, const lz_target *t, lz_lit
     return ok;
 }
 
-lz_plan *lz_units_plan(const lz_func *f, const lz_target *t, const bool *donate, lz_diff_result *r)
+bool lz_units_run(const lz_func *f, const lz_target *t, lz_literal *const *args, const bool *donate,
+                  lz_diff_result *r)
 {
     lz_plan *p = NULL;
     lz_lower_options o = {.donate = donate,
@@ -304,6 +305,8 @@ lz_plan *lz_units_plan(const lz_func *f, const lz_target *t, const bool *donate,
                           .l2_bytes = t->l2_bytes,
                           .l3_bytes = t->l3_bytes};
     if (lz_lower(f, &o, &p) != LZ_OK)
-        lz_diff_failed("lower", r);
-    return p;
+        return lz_diff_failed("lower", r);
+    bool ok = run_plan(f, p, t, args, r);
+    lz_plan_free(p);
+    return ok;
 }

@@ -5,12 +5,9 @@
 #ifndef LZ_TEST_UNITS_H
 #define LZ_TEST_UNITS_H
 #include "backends/llvm/codegen.h"
-#include "lower/plan.h"
 #include "support/diff.h"
 
-/* The plan of f for a target; NULL with r->msg. */
-lz_plan *lz_units_plan(const lz_func *f, const lz_target *t, const bool *donate, lz_diff_result *r);
-/* Runs the plan of f on args, every kernel compiled for t; what a diff way does. */
-bool lz_units_run(const lz_func *f, const lz_plan *p, const lz_target *t, lz_literal *const *args,
+/* Runs f on args, every kernel of its plan compiled for t; what a diff way does. */
+bool lz_units_run(const lz_func *f, const lz_target *t, lz_literal *const *args, const bool *donate,
                   lz_diff_result *r);
 #endif
