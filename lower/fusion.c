@@ -355,7 +355,7 @@ static lz_status find_links(lz_fusion *fu)
     return s;
 }
 
-lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, lz_fusion **out)
+lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, int64_t row_limit, lz_fusion **out)
 {
     *out = NULL;
     lz_fusion *fu = lz_calloc(1, sizeof *fu);
@@ -363,6 +363,7 @@ lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, lz_fusion **out)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     fu->f = f;
     fu->rows = rows;
+    fu->row_limit = row_limit;
     size_t n = f->ninst + 1;
     fu->root = lz_arena_alloc(&fu->arena, 3 * n * sizeof *fu->root);
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);

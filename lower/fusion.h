@@ -108,10 +108,12 @@ typedef struct lz_fusion {
     uint32_t **readers;
     uint32_t mark;
     lz_rows_use rows;
+    int64_t row_limit; /* elements of a row that is kept */
 } lz_fusion;
 
 /* nodes and groups */
-lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, lz_fusion **out);
+/* row_limit: as lz_lower_options has it */
+lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, int64_t row_limit, lz_fusion **out);
 void lz_fusion_free(lz_fusion *fu);
 void lz_fusion_print(const lz_fusion *fu, lz_buf *out);
 

@@ -16,6 +16,7 @@
 enum {
     SHORT = 16,      /* up to it extents are part of the code, and not worth a block of rows */
     LONG_ROW = 8192, /* 24 such rows of floats fill a cache of the second level */
+    LESS = 8,
     MANY_ELEMENTS = 1 << 18 /* of a right factor, which is laid out anew and should stay near */
 };
 
@@ -76,8 +77,10 @@ static bool extents_fit(const lz_fusion *fu, int64_t rows, int64_t row, int64_t 
     int64_t n;
     if (fu->rows == LZ_ROWS_ALWAYS)
         return true;
-    return rows > SHORT && row > SHORT && row <= LONG_ROW && other > 0 &&
-           lz_mul_i64(row, other, &n) && n <= MANY_ELEMENTS;
+    if (fu->row_limit && other > fu->row_limit / LESS) /* it, too, is one per point */
+        return false;
+    return rows > SHORT && row > SHORT && row <= (fu->row_limit ? fu->row_limit : LONG_ROW) &&
+           other > 0 && lz_mul_i64(row, other, &n) && n <= MANY_ELEMENTS;
 }
 
 static bool floats(const lz_fusion *fu, const lz_node *dot)
@@ -159,7 +162,7 @@ static bool is_rows(const lz_fusion *fu, const lz_group *g)
 
 bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g)
 {
-    if (!is_rows(fu, g) || g->rows || g->nouter == LZ_OUTER_MAX ||
+    if (fu->rows == LZ_ROWS_PRODUCTS || !is_rows(fu, g) || g->rows || g->nouter == LZ_OUTER_MAX ||
         lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "rows"))
         return false;
     int64_t n = g->ax.ext[g->nouter];

@@ -341,7 +341,7 @@ static lz_status build(front *x)
     if (!x->plan)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     LZ_TRY(lower_regions(x));
-    LZ_TRY(lz_fusion_new(x->f, x->o->rows, &x->fu));
+    LZ_TRY(lz_fusion_new(x->f, x->o->rows, x->o->row_limit, &x->fu));
     LZ_TRY(lz_dump_fusion(x->fu));
     LZ_TRY(find_wishes(x));
     LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));

@@ -176,7 +176,10 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
     *out = NULL;
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
-    lz_lower_options lo = {.donate = o ? o->donate : NULL, .threads = d->processors};
+    lz_lower_options lo = {.donate = o ? o->donate : NULL,
+                           .threads = d->processors,
+                           .rows = LZ_ROWS_PRODUCTS,
+                           .row_limit = SIMT_LONG_ROW};
     lz_plan *p = NULL;
     LZ_TRY(lz_lower(f, &lo, &p));
     return finish(d, p, o, t0, out);

@@ -166,6 +166,24 @@ Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u); /* LZ_S_ROW i
 unsigned kern_row_esize(lz_dtype d);                               /* bytes of an element */
 Val kern_rows_scratch(kern *c);             /* bytes of scratch memory for one point's rows */
 void kern_rows_enter(kern *c, Val scratch); /* at the start of lz_run, after kern_enter */
+/* row_slots.c: memory of rows, a slot each */
+enum { KERN_SLOTS = LZ_STAGE_MAX * LZ_ROW_MAX };
+typedef struct kern_slots {
+    uint8_t of[LZ_STAGE_MAX][LZ_ROW_MAX];
+    unsigned n;
+    uint32_t maker[KERN_SLOTS]; /* the first stage whose row it is */
+    const lz_sz *extent[KERN_SLOTS];
+    unsigned es[KERN_SLOTS]; /* bytes of an element */
+} kern_slots;
+void kern_slots_of(const lz_kernel *k, kern_slots *r);
+uint32_t kern_rows_of(const lz_stage *st); /* how many the stage has */
+/* The product of stage s as a kernel by itself, whose last outer loop is that of the sums. The row
+ * that its left factor is, or NULL. */
+const lz_sop *kern_product_view(const lz_kernel *k, uint32_t s, lz_kernel *view, lz_stage *stage);
+/* Whether a stage behind s reads row r of stage `from`. */
+bool kern_row_read_after(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r);
+/* Whether a stage from `from` on reads accumulator acc of stage s. */
+bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from);
 
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
  * is not of a form that gains. */

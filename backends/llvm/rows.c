@@ -12,85 +12,7 @@
 #include "lower/loop_impl.h"
 #include <string.h>
 
-/* ---- rows in memory ---- */
-
-/* Whether stage s reads row r of stage `from`. */
-static bool reads_row(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
-{
-    const lz_stage *st = &k->stages[s];
-    for (uint32_t i = 0; i < st->nsop; i++)
-        if (st->sops[i].kind == LZ_S_ROW && (uint32_t)st->sops[i].a == from &&
-            (uint32_t)st->sops[i].b == r)
-            return true;
-    return false;
-}
-
-static bool read_after(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
-{
-    for (uint32_t t = s + 1; t < k->nstage; t++)
-        if (reads_row(k, t, from, r))
-            return true;
-    return false;
-}
-
-static uint32_t rows_of(const lz_stage *st)
-{
-    return st->keeps ? 1 : st->nrow;
-}
-
-/* A row that stage s reads last, element by element as it makes its own, of the same size. */
-static bool take_over(rows *r, uint32_t s, unsigned es, bool *taken, uint8_t *slot)
-{
-    for (uint32_t f = 0; f < s && !r->k->stages[s].keeps; f++)
-        for (uint32_t j = 0; j < rows_of(&r->k->stages[f]); j++) {
-            uint8_t x = r->slot[f][j];
-            if (taken[x] || r->es[x] != es || !reads_row(r->k, s, f, j) ||
-                read_after(r->k, s, f, j))
-                continue;
-            taken[x] = true;
-            *slot = x;
-            return true;
-        }
-    return false;
-}
-
-static void assign_slots(rows *r)
-{
-    for (uint32_t s = 0; s < r->k->nstage; s++) {
-        const lz_stage *st = &r->k->stages[s];
-        bool taken[LZ_STAGE_MAX * LZ_ROW_MAX] = {false};
-        for (uint32_t j = 0; j < rows_of(st); j++) {
-            unsigned es = kern_row_esize(lz_row_dtype(r->k, (int32_t)s, (int32_t)j));
-            if (take_over(r, s, es, taken, &r->slot[s][j]))
-                continue;
-            r->es[r->nslot] = es;
-            r->pad[r->nslot] = r->p[s] ? r->p[s]->g.nv_small * r->p[s]->g.L - r->p[s]->g.L : 0;
-            r->extent[r->nslot] = &st->extent[0];
-            taken[r->nslot] = true;
-            r->slot[s][j] = (uint8_t)r->nslot++;
-        }
-    }
-}
-
 /* ---- products ---- */
-
-static void make_view(product *p, const lz_kernel *k, uint32_t s)
-{
-    const lz_stage *st = &k->stages[s];
-    const lz_sop *mul = lz_kept_product(st), *a = &st->sops[mul->a];
-    p->stage = *st;
-    p->stage.ninner = 1;
-    p->stage.extent[0] = st->extent[1];
-    p->stage.keeps = false;
-    p->view = *k;
-    p->view.outer[p->view.nouter++] = st->extent[0];
-    p->view.nstage = 1;
-    p->view.stages = &p->stage;
-    p->view.dot = (lz_dot_info){true, k->nouter - 1, k->nouter, mul->a, mul->b};
-    if (a->kind == LZ_S_EW && a->op == LZ_OP_CONVERT && st->sops[a->a].kind == LZ_S_ROW)
-        a = &st->sops[a->a];
-    p->left = a->kind == LZ_S_ROW ? a : NULL;
-}
 
 /* Whether all that stage t does is to store the sums of stage s, row by row. */
 static bool stores_row(const lz_kernel *k, uint32_t t, uint32_t s, lz_dtype d)
@@ -129,7 +51,7 @@ static lz_status plan_product(rows *r, uint32_t s)
     product *p = r->p[s] = lz_arena_alloc(&r->arena, sizeof *p);
     if (!p)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", r->k->name);
-    make_view(p, r->k, s);
+    p->left = kern_product_view(r->k, s, &p->view, &p->stage);
     dot *g = &p->g;
     const lz_dot_info *d = &p->view.dot;
     g->e = e;
@@ -152,7 +74,7 @@ static lz_status plan_product(rows *r, uint32_t s)
     choose_tile(g);
     p->b_place = along_n && is_plain(p, d->b_sop);
     bool alone = s + 2 == r->k->nstage || (s + 2 < r->k->nstage && r->k->stages[s + 2].keeps);
-    if (alone && stores_row(r->k, s + 1, s, g->d) && !read_after(r->k, s + 1, s, 0))
+    if (alone && stores_row(r->k, s + 1, s, g->d) && !kern_row_read_after(r->k, s + 1, s, 0))
         p->results = s + 1;
     for (uint32_t t = 0; t < s && !p->alike; t++) {
         const product *q = r->p[t];
@@ -207,9 +129,11 @@ static Val lay_out(rows *r, Val scratch)
 {
     em *e = r->e;
     Val at = em_c64(e, 0), from = scratch ? scratch : LLVMConstNull(e->ptr);
-    for (unsigned i = 0; i < r->nslot; i++) {
+    for (unsigned i = 0; i < r->slots.n; i++) {
+        const product *p = r->p[r->slots.maker[i]];
+        unsigned more = p ? p->g.nv_small * p->g.L - p->g.L : 0;
         r->base[i] = em_at(e, from, at, 1);
-        r->stride[i] = row_bytes(e, kern_size(&r->c, *r->extent[i]), r->pad[i], r->es[i]);
+        r->stride[i] = row_bytes(e, kern_size(&r->c, *r->slots.extent[i]), more, r->slots.es[i]);
         at = ADD(at, MUL(r->stride[i], em_c64(e, BLOCK + SLACK)));
     }
     for (uint32_t s = 0; s < r->k->nstage; s++) {
@@ -289,7 +213,7 @@ static void place_sums(rows *r, uint32_t s, Val r0, Val n, Val *args)
     em *e = r->e;
     product *p = r->p[s];
     dot *g = &p->g;
-    unsigned out = r->slot[s][0];
+    unsigned out = r->slots.of[s][0];
     args[MICRO_C] = r->base[out];
     args[MICRO_C_STRIDE] = r->stride[out];
     p->stored = em_ci(e->i1, 0);
@@ -316,7 +240,7 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
     dot *g = &p->g;
     Val args[MICRO_ARGS], a = p->pack_a, a_stride = p->a_stride;
     if (p->left) {
-        unsigned in = r->slot[p->left->a][p->left->b];
+        unsigned in = r->slots.of[p->left->a][p->left->b];
         a = r->base[in];
         a_stride = r->stride[in];
     } else {
@@ -344,18 +268,6 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
     dot_panels_end(g, &w);
 }
 
-/* Accumulators of stage s that stages from `from` on read. */
-static bool read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from)
-{
-    for (uint32_t t = from; t < k->nstage; t++)
-        for (uint32_t i = 0; i < k->stages[t].nsop; i++) {
-            const lz_sop *p = &k->stages[t].sops[i];
-            if (p->kind == LZ_S_RED && (uint32_t)p->a == s && (uint32_t)p->b == acc)
-                return true;
-        }
-    return false;
-}
-
 /* Stages from s on that a point goes through at once: up to a product, or to a reduction, whose latency the next points hide. */
 static uint32_t run_end(const rows *r, uint32_t s)
 {
@@ -371,7 +283,7 @@ static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from
     em *e = r->e;
     for (uint32_t s = first; s < last; s++)
         for (uint32_t a = 0; a < r->c.st[s].nacc && !r->p[s]; a++) {
-            if (a >= SAVED || !r->saved[s][a] || !read_later(r->k, s, a, from))
+            if (a >= SAVED || !r->saved[s][a] || !kern_read_later(r->k, s, a, from))
                 continue;
             Ev *v = &r->c.st[s].red[a][0];
             Val at = em_at(e, r->saved[s][a], i, 8);
@@ -393,8 +305,8 @@ static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val lo, V
     if (first == r->fetching)
         rows_fetch_next(r, point);
     for (uint32_t s = 0; s < last; s++)
-        for (uint32_t j = 0; j < rows_of(&r->k->stages[s]); j++) {
-            unsigned x = r->slot[s][j];
+        for (uint32_t j = 0; j < kern_rows_of(&r->k->stages[s]); j++) {
+            unsigned x = r->slots.of[s][j];
             r->c.st[s].row[j] = em_at(e, r->base[x], MUL(l.i, r->stride[x]), 1);
         }
     pass_on(r, l.i, 0, first, first, true);
@@ -530,7 +442,7 @@ static void make_saved(rows *r)
         uint32_t a = 0, next = run_end(r, s);
         for (uint32_t i = 0; i < r->k->stages[s].nred && !r->p[s]; i++)
             for (uint32_t j = 0; j < r->k->stages[s].reds[i].nacc; j++, a++)
-                if (a < SAVED && read_later(r->k, s, a, next)) {
+                if (a < SAVED && kern_read_later(r->k, s, a, next)) {
                     r->saved[s][a] = em_alloca(e, e->i64, BLOCK, 64);
                     r->saved_type[s][a] = em_type(e, r->k->stages[s].reds[i].acc_dtype[j], 1);
                 }
@@ -573,7 +485,7 @@ lz_status lz_kern_rows(em *e, const lz_kernel *k)
     while (r->fetching < k->nstage && (r->p[r->fetching] || !k->stages[r->fetching].nred))
         r->fetching++;
     if (s == LZ_OK) {
-        assign_slots(r);
+        kern_slots_of(k, &r->slots);
         emit_sizes(r);
         emit_run(r);
         s = e->status;

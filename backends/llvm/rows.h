@@ -32,14 +32,10 @@ typedef struct product {
 typedef struct rows {
     em *e;
     const lz_kernel *k;
-    kern c;                                 /* all stages but the products */
-    product *p[LZ_STAGE_MAX];               /* by stage; NULL: no product */
-    uint8_t slot[LZ_STAGE_MAX][LZ_ROW_MAX]; /* memory of each row */
-    unsigned nslot;
-    const lz_sz *extent[LZ_STAGE_MAX * LZ_ROW_MAX]; /* by slot: of its rows */
-    unsigned es[LZ_STAGE_MAX * LZ_ROW_MAX];         /* bytes of an element */
-    unsigned pad[LZ_STAGE_MAX * LZ_ROW_MAX];        /* elements between rows, at least */
-    Val base[LZ_STAGE_MAX * LZ_ROW_MAX], stride[LZ_STAGE_MAX * LZ_ROW_MAX];
+    kern c;                   /* all stages but the products */
+    product *p[LZ_STAGE_MAX]; /* by stage; NULL: no product */
+    kern_slots slots;
+    Val base[KERN_SLOTS], stride[KERN_SLOTS]; /* by slot */
     Ty saved_type[LZ_STAGE_MAX][SAVED];
     Val saved
         [LZ_STAGE_MAX]

@@ -93,9 +93,11 @@ static lz_status emit_kern(simt *s)
 lz_status lz_simt_emit(em *e, const lz_kernel *k)
 {
     simt s = {.e = e, .k = k};
-    if (lz_kernel_has_rows(k))
+    if (lz_kernel_has_rows(k) && !lz_kernel_keeps_sums(k))
         return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
     simt_plan_of(k, &s.plan);
-    lz_status st = s.plan.kind == SIMT_TILES ? simt_emit_tiles(&s) : emit_kern(&s);
+    lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
+                   : s.plan.kind == SIMT_BLOCKS ? simt_emit_blocks(&s)
+                                                : emit_kern(&s);
     return st != LZ_OK ? st : e->status;
 }

@@ -20,7 +20,9 @@ enum {
     SIMT_PARAMS = 480,
     SIMT_WARP = 32,
     SIMT_SHARED = 48 << 10,
-    SIMT_ACC = 16 /* bytes of an accumulator */
+    SIMT_ACC = 16, /* bytes of an accumulator */
+    /* elements of rows between products, at most: a few points of them fit into shared memory */
+    SIMT_LONG_ROW = 2048
 };
 
 /* The functions that a kernel's code may have. */
@@ -75,5 +77,5 @@ bool lz_simt_takes_scratch(const lz_kernel *k);
 const char *lz_simt_schedule_name(const lz_kernel *k);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 6 };
+enum { LZ_SIMT_VERSION = 7 };
 #endif

@@ -136,6 +136,17 @@ void simt_barrier(simt *s)
         em_call(e, "lz_simt_barrier", e->none, &s->thread, 1);
 }
 
+/* What a thread of the warp wrote is there for the others. */
+void simt_warp_barrier(simt *s)
+{
+    em *e = s->e;
+    Val all = em_c32(e, -1);
+    if (e->nvptx)
+        em_intr(e, "llvm.nvvm.bar.warp.sync", NULL, 0, &all, 1);
+    else
+        em_call(e, "lz_simt_shuffle", e->i32, (Val[]){s->thread, all, em_c32(e, 0)}, 3);
+}
+
 static Val shuffle32(simt *s, Val v, unsigned x)
 {
     em *e = s->e;

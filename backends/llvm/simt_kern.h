@@ -16,7 +16,8 @@ typedef enum simt_kind {
     SIMT_ROWS,
     SIMT_TILES, /* a product of matrices: a block per tile of the result */
     /* a block per square of points of the last loop and another, along which something is read */
-    SIMT_SQUARES
+    SIMT_SQUARES,
+    SIMT_BLOCKS /* kernels that keep rows: a block per some points of the last outer loop */
 } simt_kind;
 
 typedef struct simt_plan {
@@ -48,6 +49,7 @@ typedef struct simt {
 /* Starts lz_kernel and reads its parameters into c; threads of a block at most max_block. */
 void simt_begin(simt *s, kern *c);
 void simt_barrier(simt *s);
+void simt_warp_barrier(simt *s);
 Val simt_shuffle_xor(simt *s, Val v, unsigned x); /* any scalar type of at most 64 bits */
 Val simt_shared_at(simt *s, Val index, int64_t scale, int64_t offset);
 /* simt_mma.c: what the threads of a warp multiply together, and copies to shared memory that go on
@@ -95,6 +97,11 @@ void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args,
                        lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
 void simt_emit_rows(simt *s, kern *c);
+/* Accumulators of a stage: a warp's to all of its lanes. */
+void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
+/* simt_blocks.c: makes its own kerns, so it begins the function itself. */
+lz_status simt_emit_blocks(simt *s);
+void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out);
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);

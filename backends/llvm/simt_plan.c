@@ -1,7 +1,7 @@
 /* simt_plan.c - which schedule a kernel gets, and how many blocks and threads run it.
  * The schedule is decided by the canonical form alone; blocks and threads by the run-time sizes, without LLVM.
  * Threads: pure. */
-#include "backends/llvm/simt_kern.h"
+#include "backends/llvm/simt_blocks.h"
 #include "lower/loop_impl.h"
 #include <string.h>
 
@@ -45,6 +45,9 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
     if (k->serial) {
         p->kind = SIMT_SERIAL;
         p->apart = kern_lanes_apart(k);
+    } else if (lz_kernel_keeps_sums(k)) {
+        p->kind = SIMT_BLOCKS;
+        p->max_block = BLOCKS_THREADS;
     } else if (simt_tiles_suit(k)) {
         p->kind = SIMT_TILES;
         p->max_block = simt_tiles_threads(k, SIMT_MAIN);
@@ -62,7 +65,8 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
 
 const char *lz_simt_schedule_name(const lz_kernel *k)
 {
-    static const char *const names[] = {"points", "serial", "rows", "tiles", "squares"};
+    static const char *const names[] = {"points", "serial",  "rows",
+                                        "tiles",  "squares", "row blocks"};
     simt_plan p;
     simt_plan_of(k, &p);
     if (p.kind == SIMT_TILES && simt_tiles_use_mma(k))
@@ -87,6 +91,8 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
 
 uint32_t lz_simt_entry_shared(const lz_kernel *k, lz_simt_entry entry)
 {
+    if (lz_kernel_keeps_sums(k))
+        return BLOCKS_SHARED;
     return entry == SIMT_GROUPS ? simt_tiles_shared(k, entry) : SIMT_SHARED;
 }
 
@@ -240,6 +246,8 @@ static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, 
         out->grid = at_most(ceil_div(columns, out->block), most * 8);
     } else if (p->kind == SIMT_SQUARES) {
         simt_squares_dims(k, p->across, args, most, out);
+    } else if (p->kind == SIMT_BLOCKS) {
+        simt_blocks_dims(k, args, most, out);
     } else {
         simt_points_dims(ceil_div(n, p->lanes), most, out);
     }

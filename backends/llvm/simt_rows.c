@@ -111,15 +111,20 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
     from_parts(acc, n, l.phi);
 }
 
-/* kern.spread_join: the accumulators of every thread's share become the stage's. */
-static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
+void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc)
 {
-    simt *s = c->spread_user;
     const lz_stage *st = &c->k->stages[stage];
     uint32_t k0 = 0;
     for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
         within_warp(s, c, &st->reds[r], acc + k0);
-    between_warps(s, c, st, acc, n);
+}
+
+/* kern.spread_join: the accumulators of every thread's share become the stage's. */
+static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
+{
+    simt *s = c->spread_user;
+    simt_join_warp(s, c, stage, acc);
+    between_warps(s, c, &c->k->stages[stage], acc, n);
 }
 
 /* ---- the schedule ---- */

@@ -45,7 +45,7 @@ static void add_plan(collection *c, const lz_plan *p)
 static void add_function(collection *c, const lz_func *f)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.threads = 132};
+    lz_lower_options o = {.threads = 132, .rows = LZ_ROWS_PRODUCTS, .row_limit = SIMT_LONG_ROW};
     ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
     add_plan(c, p);
     ck_assert_int_eq(lz_vec_push(&c->plans, p), LZ_OK);
@@ -209,6 +209,54 @@ static const promise promises[] = {
      "  return %c : tensor<70x90xf32>\n}\n",
      "squares",
      {"ld.shared", "st.shared", "bar.sync"}},
+    {"func.func @main(%q: tensor<2x64x32xf32>, %k: tensor<2x96x32xf32>, %v: tensor<2x96x32xf32>) "
+     "-> tensor<2x64x32xf32> {\n"
+     "%s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "
+     "(tensor<2x64x32xf32>, tensor<2x96x32xf32>) -> tensor<2x64x96xf32>\n"
+     "%ninf = stablehlo.constant dense<-3.0e38> : tensor<f32>\n"
+     "%m = stablehlo.reduce(%s init: %ninf) applies stablehlo.maximum across dimensions = [2] : "
+     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
+     "%mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<2x64xf32>) -> "
+     "tensor<2x64x96xf32>\n"
+     "%d = stablehlo.subtract %s, %mb : tensor<2x64x96xf32>\n"
+     "%e = stablehlo.exponential %d : tensor<2x64x96xf32>\n"
+     "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+     "%u = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : "
+     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
+     "%ub = stablehlo.broadcast_in_dim %u, dims = [0, 1] : (tensor<2x64xf32>) -> "
+     "tensor<2x64x96xf32>\n"
+     "%p = stablehlo.divide %e, %ub : tensor<2x64x96xf32>\n"
+     "%y = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : "
+     "(tensor<2x64x96xf32>, tensor<2x96x32xf32>) -> tensor<2x64x32xf32>\n"
+     "return %y : tensor<2x64x32xf32>\n"
+     "}\n",
+     "row blocks",
+     {"fma.rn.f32", "ld.shared.v4.f32", "shfl.sync.bfly", "ld.global.v4.f32"}},
+    {"func.func @main(%q: tensor<2x64x32xbf16>, %k: tensor<2x32x96xbf16>, %v: "
+     "tensor<2x96x32xbf16>) -> tensor<2x64x32xbf16> {\n"
+     "%s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [1] : "
+     "(tensor<2x64x32xbf16>, tensor<2x32x96xbf16>) -> tensor<2x64x96xf32>\n"
+     "%ninf = stablehlo.constant dense<-3.0e38> : tensor<f32>\n"
+     "%m = stablehlo.reduce(%s init: %ninf) applies stablehlo.maximum across dimensions = [2] : "
+     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
+     "%mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<2x64xf32>) -> "
+     "tensor<2x64x96xf32>\n"
+     "%d = stablehlo.subtract %s, %mb : tensor<2x64x96xf32>\n"
+     "%e = stablehlo.exponential %d : tensor<2x64x96xf32>\n"
+     "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+     "%u = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : "
+     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
+     "%ub = stablehlo.broadcast_in_dim %u, dims = [0, 1] : (tensor<2x64xf32>) -> "
+     "tensor<2x64x96xf32>\n"
+     "%p = stablehlo.divide %e, %ub : tensor<2x64x96xf32>\n"
+     "%pt = stablehlo.convert %p : (tensor<2x64x96xf32>) -> tensor<2x64x96xbf16>\n"
+     "%y = stablehlo.dot_general %pt, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] "
+     ": (tensor<2x64x96xbf16>, tensor<2x96x32xbf16>) -> tensor<2x64x32xbf16>\n"
+     "return %y : tensor<2x64x32xbf16>\n"
+     "}\n",
+     "row blocks",
+     {"mma.sync.aligned.m16n8k16", "ldmatrix.sync.aligned.m8n8.x4.trans", "shfl.sync.bfly",
+      "ld.global.v4"}},
 };
 
 START_TEST(schedules_promise)
@@ -218,7 +266,7 @@ START_TEST(schedules_promise)
     lz_plan *plan = NULL;
     lz_buf ptx = {0};
     lz_target t;
-    lz_lower_options o = {.threads = 132};
+    lz_lower_options o = {.threads = 132, .rows = LZ_ROWS_PRODUCTS, .row_limit = SIMT_LONG_ROW};
     ck_assert_msg(lz_func_parse(p->program, strlen(p->program), "promise", &f) == LZ_OK, "%s",
                   lz_error_get()->message);
     ck_assert_int_eq(lz_lower(f, &o, &plan), LZ_OK);

@@ -468,7 +468,7 @@ START_TEST(groups_are_sound)
         lz_fusion *fu = NULL;
         ck_assert(f != NULL);
         ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
-        ck_assert_msg(lz_fusion_new(g, (lz_rows_use)(seed % 3), &fu) == LZ_OK, "seed %d: %s",
+        ck_assert_msg(lz_fusion_new(g, (lz_rows_use)(seed % 3), 0, &fu) == LZ_OK, "seed %d: %s",
                       (int)seed, lz_error_get()->message);
         for (uint32_t i = 0; i < fu->nnode; i++) {
             const lz_node *n = fu->nodes[i];
