@@ -49,8 +49,8 @@ static bool is_counted(const lz_func *f, lz_val v)
     const lz_inst *in = &f->insts[v];
     if (lz_inst_op(in) != LZ_OP_WHILE || in->sig->nresult < 2 || in->sig->nopnd > MOST_VALUES)
         return false;
-    const lz_func *body = LZ_ATTR(loop, in->sig->attr)->body;
-    return lz_control_counted(in->sig) >= 0 && !body->effects && starts_at_zero(f, in->opnd[0]);
+    return lz_control_counted(in->sig) >= 0 && !(in->sig->flags & LZ_F_EFFECT) &&
+           starts_at_zero(f, in->opnd[0]);
 }
 
 /* Whether the operands of j are there when i runs, or can be: constants of one element are made again. */

@@ -245,6 +245,62 @@ START_TEST(no_results_at_all)
 }
 END_TEST
 
+/* A loop of two rounds that is written twice. in: what is beside, in the condition or in the round. */
+static lz_func *twice(const char *in_cond, const char *in_round)
+{
+    char t[4000], loop[1600];
+    snprintf(loop, sizeof loop,
+             "= stablehlo.while(%%i = %%n, %%c = %%x) : tensor<i64>, " T "\n"
+             "  cond {\n"
+             "    %%two = stablehlo.constant dense<2> : tensor<i64>\n%s"
+             "    %%m = stablehlo.compare LT, %%i, %%two, SIGNED : (tensor<i64>, tensor<i64>) -> "
+             "tensor<i1>\n"
+             "    stablehlo.return %%m : tensor<i1>\n"
+             "  } do {\n"
+             "    %%one = stablehlo.constant dense<1> : tensor<i64>\n%s"
+             "    %%d = stablehlo.multiply %%c, %%c : " T "\n"
+             "    %%j = stablehlo.add %%i, %%one : tensor<i64>\n"
+             "    stablehlo.return %%j, %%d : tensor<i64>, " T "\n"
+             "  }\n",
+             in_cond, in_round);
+    snprintf(t, sizeof t,
+             "func.func @main(%%x: " T ", %%p: tensor<i1>) -> (" T ", " T ") {\n"
+             "  %%n = stablehlo.constant dense<0> : tensor<i64>\n"
+             "  %%v:2 %s  %%w:2 %s  return %%v#1, %%w#1 : " T ", " T "\n}\n",
+             loop, loop);
+    return parse(t);
+}
+
+/* Equal loops run as often as they are written, when something happens in them, be it in a branch. */
+START_TEST(in_loops)
+{
+    static const char note_it[] =
+        "    stablehlo.custom_call @note(%c) {backend_config = \"l\"}" UNIT,
+                      branch[] =
+                          "    %b = \"stablehlo.if\"(%p) ({\n"
+                          "      stablehlo.custom_call @note(%c) {backend_config = \"l\"}" UNIT
+                          "      stablehlo.return %c : " T "\n"
+                          "    }, {\n"
+                          "      stablehlo.return %c : " T "\n"
+                          "    }) : (tensor<i1>) -> " T "\n";
+    const char *what = _i & 1 ? branch : note_it;
+    lz_func *f = twice(_i & 2 ? what : "", _i & 2 ? "" : what), *g;
+    lz_plan *p;
+    int32_t x[2] = {3, 1}, y[2][2];
+    OK(lz_passes_run(f, "prune,join", &g));
+    for (int k = 0; k < 2; k++) {
+        made[0] = '\0';
+        OK(lz_lower(k ? g : f, NULL, &p));
+        OK(lz_plan_run(p, (const void *[]){x, (uint8_t[]){1}}, (void *[]){y[0], y[1]}));
+        ck_assert_str_eq(made, _i & 2 ? "l3 l9 l81 l3 l9 l81 " : "l3 l9 l3 l9 ");
+        ck_assert(y[0][0] == 81 && y[1][0] == 81);
+        lz_plan_free(p);
+    }
+    lz_func_free(g);
+    lz_func_free(f);
+}
+END_TEST
+
 /* Whoever asks for one result alone gets all effects with it. */
 START_TEST(tied_to_results)
 {
@@ -302,6 +358,7 @@ int main(void)
     tcase_add_test(t, in_a_plan);
     tcase_add_loop_test(t, on_devices, 0, 2);
     tcase_add_test(t, no_results_at_all);
+    tcase_add_loop_test(t, in_loops, 0, 4);
     tcase_add_test(t, tied_to_results);
     tcase_add_test(t, wrong_texts);
     suite_add_tcase(s, t);
