@@ -1,6 +1,8 @@
 /* t_lower.c - the compiler front as a whole: plans verify, are the same every time, survive their bytes, fail cleanly; choices of loops. */
 #include "base/config.h"
 #include "graphs.h"
+#include "ir/counted.h"
+#include "lower/pass.h"
 #include "lower/plan.h"
 #include "lower/work.h"
 #include "suite.h"
@@ -291,6 +293,37 @@ static void wide_loop(lz_func *f, lz_val *v, uint32_t n)
     lz_func_free(body);
 }
 
+/* A loop of four rounds on x, which each makes x times w; `sums`: it carries the sum of them as well. Its last result. */
+static lz_val power(lz_func *f, lz_val x, lz_val w, bool sums)
+{
+    lz_func *round = lz_func_new("round");
+    (void)g_param(round, LZ_I64, LZ_SCALAR);
+    lz_val v[2] = {g_param(round, LZ_F32, LZ_SHAPE(3)),
+                   sums ? g_param(round, LZ_F32, LZ_SHAPE(3)) : LZ_NOVAL};
+    lz_val by = g_param(round, LZ_F32, LZ_SHAPE(3));
+    v[1] = sums ? g_add(round, v[1], v[0]) : LZ_NOVAL;
+    v[0] = g_mul(round, v[0], by);
+    uint32_t n = sums ? 2 : 1;
+    lz_func_set_results(round, v, n);
+    lz_val opnd[3] = {x, sums ? x : w, w}, out[2];
+    ck_assert_int_eq(lz_build_count(f, round, 4, opnd, n + 1, n, out), LZ_OK);
+    lz_func_free(round);
+    return out[n - 1];
+}
+
+/* Half of n loops that start from one value, and as many that carry the same as one of those and another value. */
+static void many_loops(lz_func *f, lz_val *v, uint32_t n)
+{
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(3));
+    for (uint32_t k = 0; k < n / 2; k++)
+        v[k] = g_param(f, LZ_F32, LZ_SHAPE(3));
+    for (uint32_t k = 0; k < n / 2; k++)
+        v[n / 2 + k] = power(f, x, v[k], true);
+    for (uint32_t k = 0; k < n / 2; k++)
+        v[k] = power(f, x, v[k], false);
+    lz_func_set_results(f, v, n / 2 * 2);
+}
+
 static uint64_t work_of(void (*build)(lz_func *f, lz_val *v, uint32_t n), uint32_t n)
 {
     lz_func *f = lz_func_new("large");
@@ -313,10 +346,28 @@ static uint64_t work_of(void (*build)(lz_func *f, lz_val *v, uint32_t n), uint32
 START_TEST(large_programs)
 {
     static void (*const build[])(lz_func * f, lz_val * v, uint32_t n) = {concat_of, many_results,
-                                                                         wide_loop};
+                                                                         wide_loop, many_loops};
     uint64_t small = work_of(build[_i], 400), large = work_of(build[_i], 1600);
     ck_assert_msg(large <= 6 * small, "%d: %d steps of searches, %d for four times as much", _i,
                   (int)small, (int)large); /* four times, and the logarithm of heaps and sorting */
+}
+END_TEST
+
+/* Each with the one it shares a value with, however many there are. */
+START_TEST(all_loops_are_joined)
+{
+    enum { N = 200 };
+    lz_func *f = lz_func_new("loops"), *g;
+    lz_val v[N];
+    many_loops(f, v, N);
+    ck_assert_int_eq(f->status, LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "prune,join", &g), LZ_OK);
+    int n = 0;
+    for (uint32_t i = 0; i < g->ninst; i++)
+        n += lz_inst_op(&g->insts[i]) == LZ_OP_WHILE;
+    ck_assert_int_eq(n, N / 2);
+    lz_func_free(g);
+    lz_func_free(f);
 }
 END_TEST
 
@@ -332,7 +383,8 @@ int main(void)
     tcase_add_test(t, dense_loops_become_one);
     tcase_add_loop_test(t, many_operands, 0, 2);
     tcase_add_test(t, scattered_rows);
-    tcase_add_loop_test(t, large_programs, 0, 3);
+    tcase_add_loop_test(t, large_programs, 0, 4);
+    tcase_add_test(t, all_loops_are_joined);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
