@@ -282,15 +282,19 @@ static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from
 {
     em *e = r->e;
     for (uint32_t s = first; s < last; s++)
-        for (uint32_t a = 0; a < r->c.st[s].nacc && !r->p[s]; a++) {
-            if (a >= SAVED || !r->saved[s][a] || !kern_read_later(r->k, s, a, from))
+        for (uint32_t a = 0; a < r->c.st[s].nacc && r->saved[s]; a++) {
+            const saved *m = &r->saved[s][a];
+            if (!m->v || !kern_read_later(r->k, s, a, from))
                 continue;
-            Ev *v = &r->c.st[s].red[a][0];
-            Val at = em_at(e, r->saved[s][a], i, 8);
-            if (take)
-                *v = (Ev){em_load(e, r->saved_type[s][a], at, 8), NULL};
-            else
-                em_store(e, v->v, at, 8);
+            Ev *x = &r->c.st[s].red[a][0];
+            Val at = em_at(e, m->v, i, 8), im = m->im ? em_at(e, m->im, i, 8) : NULL;
+            if (take) {
+                *x = (Ev){em_load(e, m->type, at, 8), im ? em_load(e, m->type, im, 8) : NULL};
+                continue;
+            }
+            em_store(e, x->v, at, 8);
+            if (im)
+                em_store(e, x->im, im, 8);
         }
 }
 
@@ -302,7 +306,7 @@ static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val lo, V
     kctx one = {.u = 1};
     em_loop_begin(e, &l, lo, hi, em_c64(e, 1), 0, NULL);
     Val point = r->c.oidx[r->k->nouter - 1] = ADD(r0, l.i);
-    if (first == r->fetching)
+    if (first <= r->fetching && r->fetching < last)
         rows_fetch_next(r, point);
     for (uint32_t s = 0; s < last; s++)
         for (uint32_t j = 0; j < kern_rows_of(&r->k->stages[s]); j++) {
@@ -439,13 +443,20 @@ static void make_saved(rows *r)
 {
     em *e = r->e;
     for (uint32_t s = 0; s < r->k->nstage; s++) {
-        uint32_t a = 0, next = run_end(r, s);
-        for (uint32_t i = 0; i < r->k->stages[s].nred && !r->p[s]; i++)
-            for (uint32_t j = 0; j < r->k->stages[s].reds[i].nacc; j++, a++)
-                if (a < SAVED && kern_read_later(r->k, s, a, next)) {
-                    r->saved[s][a] = em_alloca(e, e->i64, BLOCK, 64);
-                    r->saved_type[s][a] = em_type(e, r->k->stages[s].reds[i].acc_dtype[j], 1);
-                }
+        uint32_t next = run_end(r, s), n = r->c.st[s].nacc;
+        if (r->p[s] || !n)
+            continue;
+        if (!(r->saved[s] = lz_arena_alloc(&r->arena, n * sizeof *r->saved[s]))) {
+            e->status = LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", r->k->name);
+            return;
+        }
+        for (uint32_t a = 0; a < n; a++) {
+            lz_dtype d = kern_acc_dtype(&r->c, s, a);
+            bool later = kern_read_later(r->k, s, a, next), pair = later && lz_dtype_is_complex(d);
+            r->saved[s][a] = (saved){.type = em_type(e, d, 1),
+                                     .v = later ? em_alloca(e, e->i64, BLOCK, 64) : NULL,
+                                     .im = pair ? em_alloca(e, e->i64, BLOCK, 64) : NULL};
+        }
     }
 }
 

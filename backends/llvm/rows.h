@@ -10,8 +10,7 @@ enum {
     UNITS = 8,      /* for threads to share */
     LINE = 64,      /* bytes */
     SIDE = 8,       /* points whose stages alternate: the latencies of their reductions overlap */
-    ROW_PAD = 16,   /* elements between rows, which would share sets of the cache otherwise */
-    SAVED = 32
+    ROW_PAD = 16    /* elements between rows, which would share sets of the cache otherwise */
 };
 
 /* A stage that keeps its sums. */
@@ -19,15 +18,20 @@ typedef struct product {
     dot g;
     lz_kernel view; /* as a product by itself: the loop of the sums is its last outer one */
     lz_stage stage;
-    const lz_sop *left; /* the row its left factor is, or NULL: it is packed */
-    bool alike;         /* the tiles of an earlier product do */
-    bool b_place;       /* the right factor may lie as it would be packed */
-    uint32_t results;   /* the next stage, if all it does is to store the sums; or 0 */
-    Val placed, stored; /* i1: it does lie so; the results are stored */
-    Val b;              /* where it lies then */
-    Val a, a_stride;    /* left factors of the block, and the bytes between them */
-    Val pack_a, c, c_stride;
+    const lz_sop *left;   /* the row its left factor is, or NULL: it is packed */
+    bool alike;           /* the tiles of an earlier product do */
+    bool b_place;         /* the right factor may lie as it would be packed */
+    uint32_t results;     /* the next stage, if all it does is to store the sums; or 0 */
+    Val placed, stored;   /* i1: it does lie so; the results are stored */
+    Val b;                /* where it lies then */
+    Val pack_a, a_stride; /* left factors of the block, and the bytes between them */
 } product;
+
+/* An accumulator of a block's points that later products part from its readers: memory of both parts of a complex one. */
+typedef struct saved {
+    Ty type;
+    Val v, im; /* NULL: there is none */
+} saved;
 
 typedef struct rows {
     em *e;
@@ -36,10 +40,7 @@ typedef struct rows {
     product *p[LZ_STAGE_MAX]; /* by stage; NULL: no product */
     kern_slots slots;
     Val base[KERN_SLOTS], stride[KERN_SLOTS]; /* by slot */
-    Ty saved_type[LZ_STAGE_MAX][SAVED];
-    Val saved
-        [LZ_STAGE_MAX]
-        [SAVED]; /* accumulators of a block's points that later products part from their readers */
+    saved *saved[LZ_STAGE_MAX];               /* by stage and accumulator */
     Val batch, M, RU; /* points of the other loops, of the last one; units of one of the former */
     Val next[LZ_OUTER_MAX],
         more;          /* the point of the other loops that follows, and whether there is one */

@@ -16,18 +16,44 @@ static void fetch_rows(em *e, Val at, Val stride, Val lo, Val hi, Val n, unsigne
     em_loop_end(e, &li, NULL);
 }
 
-/* Rows lo..hi-1 along loop `across` of what factor f is made of, of which there are n elements side by side along loop `line`. */
-static void fetch_factor(product *p, kern *f, uint32_t line, uint32_t across, Val lo, Val hi, Val n)
+/* Whether an access reads elsewhere at the next point of the other loops: i1, or NULL where it never does. */
+static Val moves_on(rows *r, kern *f, const lz_access *a)
 {
-    for (uint32_t j = 0; j < p->stage.nsop; j++) {
-        const lz_sop *x = &p->stage.sops[j];
-        if (x->kind != LZ_S_LOAD || f->st[0].skip[j])
+    em *e = r->e;
+    Val by = NULL;
+    for (uint32_t d = 0; d + 1 < r->k->nouter; d++) {
+        if (kern_sz_is(a->stride[d], 0))
             continue;
-        const lz_access *a = &p->stage.accs[x->a];
-        if (a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[line], 1) &&
-            !kern_sz_is(a->stride[across], 0))
-            fetch_rows(p->g.e, f->st[0].ptr[POS_ROW][x->a], kern_size(f, a->stride[across]), lo, hi,
-                       n, kern_esize(x->dtype));
+        Val step = MUL(SUB(r->next[d], r->c.oidx[d]), kern_size(f, a->stride[d]));
+        by = by ? ADD(by, step) : step;
+    }
+    return by ? ICMP(NE, by, em_c64(e, 0)) : NULL;
+}
+
+/* What of a factor is fetched: rows lo..hi-1 along loop `across`, n elements side by side along loop `line`. */
+typedef struct part {
+    uint32_t line, across;
+    Val lo, hi, n;
+} part;
+
+/* Of the accesses that factor f is made of; `fresh`: only of those that read elsewhere than at this point of the other loops. */
+static void fetch_factor(rows *r, product *p, kern *f, const part *x, bool fresh)
+{
+    em *e = r->e;
+    for (uint32_t j = 0; j < p->stage.nsop; j++) {
+        const lz_sop *op = &p->stage.sops[j];
+        if (op->kind != LZ_S_LOAD || f->st[0].skip[j])
+            continue;
+        const lz_access *a = &p->stage.accs[op->a];
+        Val moves = fresh ? moves_on(r, f, a) : em_true(e, 1);
+        if (!moves || a->ndyn || a->guard >= 0 || !kern_sz_is(a->stride[x->line], 1) ||
+            kern_sz_is(a->stride[x->across], 0))
+            continue;
+        em_if s;
+        em_if_begin(e, &s, moves);
+        fetch_rows(e, f->st[0].ptr[POS_ROW][op->a], kern_size(f, a->stride[x->across]), x->lo,
+                   x->hi, x->n, kern_esize(op->dtype));
+        em_if_end(e, &s, 0, NULL, NULL, NULL);
     }
 }
 
@@ -40,8 +66,9 @@ static void fetch_right(rows *r, product *p, Val i)
     Val many = b_rows ? g->K : g->N;
     memcpy(g->b.oidx, r->next, sizeof r->next);
     kern_advance(&g->b, 0, POS_TOP, POS_ROW, dot_fixed_loops(g));
-    fetch_factor(p, &g->b, b_rows ? g->n : g->kd, b_rows ? g->kd : g->n, dot_cut(e, many, r->M, i),
-                 dot_cut(e, many, r->M, ADD(i, em_c64(e, 1))), b_rows ? g->N : g->K);
+    part x = {b_rows ? g->n : g->kd, b_rows ? g->kd : g->n, dot_cut(e, many, r->M, i),
+              dot_cut(e, many, r->M, ADD(i, em_c64(e, 1))), b_rows ? g->N : g->K};
+    fetch_factor(r, p, &g->b, &x, true);
 }
 
 /* The left factor of the point a block behind point i, which may be one of the next point of the other loops. */
@@ -56,7 +83,8 @@ static void fetch_left(rows *r, product *p, Val i)
     kern_advance(&g->a, 0, POS_TOP, POS_ROW, dot_fixed_loops(g));
     em_if s;
     em_if_begin(e, &s, AND(ICMP(SLT, at, r->M), OR(r->more, NOT(over))));
-    fetch_factor(p, &g->a, g->kd, g->m, at, ADD(at, em_c64(e, 1)), g->K);
+    part x = {g->kd, g->m, at, ADD(at, em_c64(e, 1)), g->K};
+    fetch_factor(r, p, &g->a, &x, false);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 

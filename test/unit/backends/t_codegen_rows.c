@@ -344,18 +344,97 @@ START_TEST(nothing_is_copied_twice)
 }
 END_TEST
 
+/* How many places of the code fetch into the cache of the second level. */
+static int fetches(lz_kernel *k)
+{
+    jit j = jit_new(k);
+    int n = 0;
+    for (const char *at = lz_buf_str(&j.ll); (at = strstr(at, "call void @llvm.prefetch.p0("));
+         at++) {
+        const char *found = strstr(at, "i32 0, i32 2, i32 1)");
+        n += found && found < strchr(at, '\n');
+    }
+    jit_free(&j);
+    lz_kernel_free(k);
+    return n;
+}
+
 /* What the next head needs is fetched into the cache of the second level while this one is computed. */
 START_TEST(heads_are_fetched_ahead)
 {
-    lz_kernel *k = heads_new(48, 100, 64, 64);
-    jit j = jit_new(k);
-    const char *s = lz_buf_str(&j.ll);
-    int n = 0;
-    for (const char *at = s; (at = strstr(at, "call void @llvm.prefetch.p0(")); at++)
-        n += strstr(at, "i32 0, i32 2, i32 1)") < strchr(at, '\n');
-    ck_assert_int_eq(n, 3); /* queries, keys, values */
-    jit_free(&j);
-    lz_kernel_free(k);
+    ck_assert_int_eq(fetches(heads_new(48, 100, 64, 64)), 3); /* queries, keys, values */
+}
+END_TEST
+
+/* A product of two rows of which one is kept from before the other: r = sum of tanh(x y) w, and of u = x y the sums of u and of -2 u, as one complex
+ * number, are wanted after it. The keys are the same for all heads where $B is 0. */
+static const char later[] = "kernel \"later\" vec(inner) {\n"
+                            "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 read\n"
+                            "  buf 3: f32 write\n"
+                            "  outer [2, $R]\n"
+                            "  stage 0 inner [$C, 24] keep {\n"
+                            "    %0: f32 = load 0 = 0[0 + 2400 i0 + 24 i1 + 1 i3]\n"
+                            "    %1: f32 = load 1 = 1[0 + $B i0 + 24 i2 + 1 i3]\n"
+                            "    %2: f32 = multiply %0, %1\n"
+                            "    %3: f32 = const 0x0\n"
+                            "    reduce add f32 %2 init %3\n"
+                            "  }\n"
+                            "  stage 1 inner [$C] {\n"
+                            "    %0: f32 = row 0.0\n"
+                            "    %1: f32 = tanh %0\n"
+                            "    row %1\n"
+                            "  }\n"
+                            "  stage 2 inner [$C] {\n"
+                            "    %0: f32 = row 0.0\n"
+                            "    %1: f32 = const 0xc0000000\n"
+                            "    %2: f32 = multiply %0, %1\n"
+                            "    %3: c64 = complex %0, %2\n"
+                            "    %4: c64 = const 0x0\n"
+                            "    reduce add c64 %3 init %4\n"
+                            "  }\n"
+                            "  stage 3 inner [40, $C] keep {\n"
+                            "    %0: f32 = row 1.0\n"
+                            "    %1: f32 = load 0 = 2[0 + 9600 i0 + 1 i2 + 96 i3]\n"
+                            "    %2: f32 = multiply %0, %1\n"
+                            "    %3: f32 = const 0x0\n"
+                            "    reduce add f32 %2 init %3\n"
+                            "  }\n"
+                            "  stage 4 inner [40] {\n"
+                            "    %0: f32 = row 3.0\n"
+                            "    %1: c64 = red 2.0\n"
+                            "    %2: f32 = real %1\n"
+                            "    %3: f32 = imag %1\n"
+                            "    %4: f32 = add %0, %2\n"
+                            "    %5: f32 = multiply %4, %3\n"
+                            "    store 3[0 + 9600 i0 + 96 i1 + 1 i2] = %5\n"
+                            "  }\n}\n";
+
+static lz_kernel *later_new(int64_t m, int64_t n, bool same_keys)
+{
+    char num[2][8];
+    snprintf(num[0], sizeof num[0], "%d", (int)m);
+    snprintf(num[1], sizeof num[1], "%d", (int)n);
+    char *t = filled(later, "RCB", (const char *const[]){num[0], num[1], same_keys ? "0" : "2400"});
+    lz_kernel *k = NULL;
+    ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s\n%s", lz_error_get()->message, t);
+    free(t);
+    return k;
+}
+
+/* Both parts of a sum get past a product. */
+START_TEST(sums_that_wait)
+{
+    static const int64_t total[] = {4800, 4800, 19200, 19200};
+    for (int r = 0; r < NS; r++)
+        check(later_new(sizes[r], sizes[(r * 7 + 3) % NS], r & 1), total, false, 2e-3);
+}
+END_TEST
+
+/* Also where the first stage behind a product reduces nothing; and only what is another one for the next head. */
+START_TEST(only_what_changes_is_fetched)
+{
+    ck_assert_int_eq(fetches(later_new(48, 100, false)), 3);
+    ck_assert_int_eq(fetches(later_new(48, 100, true)), 2);
 }
 END_TEST
 
@@ -372,6 +451,8 @@ int main(void)
     tcase_add_loop_test(t, heads_of_one_panel, 0, 4);
     tcase_add_test(t, nothing_is_copied_twice);
     tcase_add_test(t, heads_are_fetched_ahead);
+    tcase_add_test(t, sums_that_wait);
+    tcase_add_test(t, only_what_changes_is_fetched);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
