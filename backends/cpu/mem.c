@@ -241,6 +241,7 @@ void lz_mem_get_stats(int device, lz_mem_stats *out)
     out->allocs = dev[device].allocs;
     out->reuses = dev[device].reuses;
     out->waiting = waiting_bytes;
+    lz_slab_count(&out->slabs, &out->gaps);
     pthread_mutex_unlock(&lock);
     out->limit = limit_bytes();
 }

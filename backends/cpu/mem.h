@@ -22,6 +22,7 @@ typedef struct lz_mem_stats {
     uint64_t used, peak, limit; /* blocks handed out; limit 0: none */
     uint64_t waiting;           /* blocks kept for the next use, of all devices */
     uint64_t allocs, reuses;    /* calls; those served from the pool */
+    uint32_t slabs, gaps;       /* mappings that blocks share; free address ranges in them */
 } lz_mem_stats;
 void lz_mem_get_stats(int device, lz_mem_stats *out);
 void lz_mem_trim(void); /* gives every waiting block back to the system */

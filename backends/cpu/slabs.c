@@ -13,34 +13,31 @@ static range *gap; /* free ranges of all slabs, by rising address; no two of one
 static uint32_t ngap, room;
 static uint32_t nslab;
 
-void *lz_map_huge(size_t n)
+/* n bytes at a multiple of `align`, of huge pages where the system has them. */
+static char *map_aligned(size_t n, size_t align)
 {
-    size_t all = n + LZ_HUGE_PAGE;
+    size_t all = n + align;
     char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, LZ_HUGE_PAGE);
+    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, align), *end = at + n;
     if (at > p)
         munmap(p, (size_t)(at - p));
-    munmap(at + n, (size_t)(p + all - (at + n)));
+    if (p + all > end)
+        munmap(end, (size_t)(p + all - end));
     (void)madvise(at, n, MADV_HUGEPAGE);
     return at;
+}
+
+void *lz_map_huge(size_t n)
+{
+    return map_aligned(n, LZ_HUGE_PAGE);
 }
 
 /* Slabs lie at multiples of their size, so an address tells its slab. */
 static char *new_slab(void)
 {
-    size_t all = 2 * (size_t)LZ_SLAB_BYTES;
-    char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    char *at = (char *)LZ_ALIGN_UP((uintptr_t)p, LZ_SLAB_BYTES), *end = at + LZ_SLAB_BYTES;
-    if (at > p)
-        munmap(p, (size_t)(at - p));
-    if (p + all > end)
-        munmap(end, (size_t)(p + all - end));
-    (void)madvise(at, LZ_SLAB_BYTES, MADV_HUGEPAGE);
-    return at;
+    return map_aligned(LZ_SLAB_BYTES, LZ_SLAB_BYTES);
 }
 
 static bool same_slab(const char *a, const char *b)
@@ -112,7 +109,8 @@ void lz_slab_give(void *block, size_t n)
 {
     char *p = block;
     uint32_t i = behind(p);
-    (void)madvise(p, n, MADV_DONTNEED);
+    if (madvise(p, n, MADV_DONTNEED) != 0) /* pages that the process has locked stay */
+        memset(p, 0, n);
     if (i > 0 && gap[i - 1].p + gap[i - 1].n == p && same_slab(gap[i - 1].p, p))
         gap[--i].n += n;
     else if (reserve())
@@ -134,7 +132,8 @@ void lz_slab_give(void *block, size_t n)
     }
 }
 
-void lz_slab_get_stats(lz_slab_stats *out)
+void lz_slab_count(uint32_t *slabs, uint32_t *gaps)
 {
-    *out = (lz_slab_stats){nslab, ngap};
+    *slabs = nslab;
+    *gaps = ngap;
 }

@@ -16,8 +16,6 @@ void lz_slab_give(void *p, size_t n);
 /* n bytes at a multiple of a huge page, of huge pages where the system has them, all 0; munmap gives them back. NULL: the system has none. */
 void *lz_map_huge(size_t n);
 
-typedef struct lz_slab_stats {
-    uint32_t slabs, ranges; /* mappings; free address ranges in them */
-} lz_slab_stats;
-void lz_slab_get_stats(lz_slab_stats *out);
+/* mappings; free address ranges in them */
+void lz_slab_count(uint32_t *slabs, uint32_t *gaps);
 #endif

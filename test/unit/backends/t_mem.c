@@ -4,8 +4,12 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "suite.h"
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static const size_t sizes[] = {0,       1,       63,      64,      65,      511,
                                512,     513,     1000,    4096,    65537,   1048575,
@@ -83,8 +87,7 @@ START_TEST(blocks_share_huge_pages)
 {
     enum { N = 60 };
     static const size_t size[] = {1 << 20, 192 << 10, 768 << 10, 64 << 10};
-    lz_slab_stats s;
-    lz_mem_stats m;
+    lz_mem_stats s;
     void *p[N], *q;
     size_t c[N], d, sum = 0;
     for (int i = 0; i < N; i++) {
@@ -92,19 +95,19 @@ START_TEST(blocks_share_huge_pages)
         memset(p[i], i, c[i]);
         sum += c[i];
     }
-    lz_slab_get_stats(&s);
+    lz_mem_get_stats(0, &s);
     ck_assert_uint_eq(s.slabs, (sum + LZ_SLAB_BYTES - 1) / LZ_SLAB_BYTES);
     for (int i = 0; i < N; i += 2) /* those of 1 MiB and of 768 KiB */
         lz_mem_free(0, p[i], c[i]);
     lz_mem_trim();
-    lz_mem_get_stats(0, &m);
-    ck_assert_uint_eq(m.waiting, 0);
+    uint32_t before = s.slabs;
+    lz_mem_get_stats(0, &s);
+    ck_assert_uint_eq(s.waiting, 0);
     for (int i = 0; i < N; i += 2) { /* other sizes find room where they were */
         ck_assert_int_eq(lz_mem_alloc(0, 600 << 10, &p[i], &c[i]), LZ_OK);
         memset(p[i], i, c[i]);
     }
-    uint32_t before = s.slabs;
-    lz_slab_get_stats(&s);
+    lz_mem_get_stats(0, &s);
     ck_assert_uint_eq(s.slabs, before);
     for (int i = 0; i < N; i++) {
         for (size_t j = 0; j < c[i]; j += 997)
@@ -112,16 +115,24 @@ START_TEST(blocks_share_huge_pages)
         lz_mem_free(0, p[i], c[i]);
     }
     lz_mem_trim();
-    lz_slab_get_stats(&s);
+    lz_mem_get_stats(0, &s);
     ck_assert_uint_eq(s.slabs, 0);
-    ck_assert_uint_eq(s.ranges, 0);
+    ck_assert_uint_eq(s.gaps, 0);
     ck_assert_int_eq(lz_mem_alloc(0, (64 << 10) - 4096, &q, &d), LZ_OK); /* of the heap */
-    lz_slab_get_stats(&s);
+    lz_mem_get_stats(0, &s);
     ck_assert_uint_eq(s.slabs, 0);
     lz_mem_free(0, q, d);
     lz_mem_trim();
 }
 END_TEST
+
+static size_t not_zero(const void *p, size_t n)
+{
+    size_t other = 0;
+    for (size_t j = 0; j < n; j++)
+        other += ((const unsigned char *)p)[j] != 0;
+    return other;
+}
 
 START_TEST(zeros)
 {
@@ -132,16 +143,45 @@ START_TEST(zeros)
     for (int i = 0; i < NSIZES; i++, lz_mem_trim())
         for (int again = 0; again < 2; again++) { /* untouched memory, then a block that was used */
             ck_assert_int_eq(lz_mem_zeros(0, sizes[i], &p, &c), LZ_OK);
-            size_t other = 0;
-            for (size_t j = 0; j < sizes[i]; j++)
-                other += ((unsigned char *)p)[j] != 0;
-            ck_assert_uint_eq(other, 0);
+            ck_assert_uint_eq(not_zero(p, sizes[i]), 0);
             memset(p, 0xff, c);
             lz_mem_free(0, p, c);
         }
     lz_mem_get_stats(0, &s);
     ck_assert_uint_eq(s.reuses - before.reuses, NSIZES);
     ck_assert_int_eq(lz_mem_zeros(-1, 1, &p, &c), LZ_EINVAL);
+}
+END_TEST
+
+/* Stands before the C library's. */
+static bool keeps_pages;
+int madvise(void *p, size_t n, int advice)
+{
+    if (keeps_pages && advice == MADV_DONTNEED) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_madvise, p, n, advice);
+}
+
+/* The system takes no page that the process has locked: what was written there is still to be seen. */
+START_TEST(zeros_where_pages_stay)
+{
+    void *p, *q;
+    size_t c, d;
+    ck_assert_int_eq(lz_mem_alloc(0, 100 << 10, &p, &c), LZ_OK);
+    ck_assert_int_eq(lz_mem_alloc(0, 100 << 10, &q, &d), LZ_OK); /* keeps the mapping */
+    memset(p, 0xff, c);
+    keeps_pages = true;
+    lz_mem_free(0, p, c);
+    lz_mem_trim();
+    void *was = p;
+    ck_assert_int_eq(lz_mem_zeros(0, 100 << 10, &p, &c), LZ_OK);
+    ck_assert_ptr_eq(p, was);
+    ck_assert_uint_eq(not_zero(p, c), 0);
+    lz_mem_free(0, p, c);
+    lz_mem_free(0, q, d);
+    lz_mem_trim();
 }
 END_TEST
 
@@ -241,6 +281,7 @@ int main(void)
     tcase_add_test(t, waiting_is_bounded);
     tcase_add_test(t, blocks_share_huge_pages);
     tcase_add_test(t, zeros);
+    tcase_add_test(t, zeros_where_pages_stay);
     tcase_add_test(t, cap);
     tcase_add_test(t, heap_failure);
     tcase_add_test(t, threads);
