@@ -24,7 +24,7 @@ enum {
     FEW_UNITS = 4,  /* where each reads more than MANY blocks of k */
     MANY = 8,
     FEW = 4,        /* tiles of rows that do not repay packing; */
-    FEW_SHARED = 8, /* rows that meet another B in each matrix */
+    FEW_SHARED = 8, /* where their rows meet another B in each matrix */
     VECS = 4        /* of a panel, at most */
 };
 
@@ -44,8 +44,8 @@ typedef struct flat {
     int64_t kc;
     Val micro[2];
     /* emitted sizes */
-    Val M, N, K, T, V, KB, RB, CB, batch, most_k;
-    Val direct;            /* B in place */
+    Val M, N, K, T, V, P, KB, RB, CB, batch, most_k; /* T, V, P: tiles, vectors, wide panels */
+    Val direct;                                      /* B in place */
     Val off_a, step_b;     /* tables by k: bytes from the row's start; bytes to the next row of B */
     Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
     Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */
@@ -232,7 +232,17 @@ static bool is_row(const flat *g, uint32_t l)
     return g->row_loop >> l & 1;
 }
 
-/* B stays in the caches as it lies, or is not used often enough. */
+/* The last panel ends where the columns do: panels of 3 vectors and of 2 make any number but 1. */
+static Val panels_fill(flat *g)
+{
+    em *e = g->e;
+    bool any = g->nv % g->nv_small != 0;
+    Val by = em_c64(e, (int64_t)g->L * (any ? 1 : g->nv_small));
+    Val fill = ICMP(EQ, LLVMBuildURem(e->b, g->N, by, ""), em_c64(e, 0));
+    return any ? AND(fill, ICMP(NE, g->V, em_c64(e, 1))) : fill;
+}
+
+/* B stays in the caches as it lies, or is not used often enough; and nothing is read past its end. */
 static Val in_place(flat *g)
 {
     em *e = g->e;
@@ -241,10 +251,8 @@ static Val in_place(flat *g)
     Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
     Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
     Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
-    Val whole = em_ci(e->i1, 1);
-    if (g->full && !g->whole)
-        whole = ICMP(EQ, LLVMBuildURem(e->b, g->N, em_c64(e, g->L), ""), em_c64(e, 0));
-    return AND(whole, OR(few, AND(small, apart)));
+    Val right = OR(few, AND(small, apart));
+    return g->full ? AND(panels_fill(g), right) : right;
 }
 
 static void emit_dims(flat *g)
@@ -265,7 +273,8 @@ static void emit_dims(flat *g)
     g->KB = em_smax(e, dot_ceil_div(e, g->K, g->kc), one);
     g->most_k = dot_ceil(e, g->K, g->KB);
     g->direct = in_place(g);
-    g->CB = em_smax(e, dot_ceil_div(e, g->V, PANELS / (int64_t)g->nv * g->nv), one);
+    g->P = dot_ceil_div(e, g->V, g->nv);
+    g->CB = em_smax(e, dot_ceil_div(e, g->P, PANELS / (int64_t)g->nv), one);
     Val others = em_smax(e, MUL(g->batch, g->CB), one);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
     Val want = dot_ceil(e, most, others);
@@ -273,11 +282,11 @@ static void emit_dims(flat *g)
     g->RB = em_smax(e, em_smax(e, dot_ceil_div(e, g->T, ROW_TILES), some), one);
 }
 
+/* Vectors of columns of the widest unit. */
 static Val block_vectors(flat *g)
 {
     em *e = g->e;
-    Val v = dot_ceil(e, g->V, g->CB);
-    return ADD(v, em_c64(e, g->nv - 1)); /* the last panel may be wider than what is left */
+    return MUL(dot_ceil(e, g->P, g->CB), em_c64(e, g->nv));
 }
 
 /* Bytes of the parts of the scratch memory: each table, packed B, sums of the unit. */
@@ -358,6 +367,8 @@ typedef struct unit {
     Val c_stride;       /* bytes between rows of the sums */
 } unit;
 
+/* Of 3 vectors and of 2: narrow ones until the rest is a multiple of the wide ones. Of twice as many: narrow only where that is enough for
+ * the rest. */
 typedef struct panels {
     Blk body, exit;
     Val v, nv, small;
@@ -374,8 +385,9 @@ static void panels_begin(flat *g, const unit *w, panels *p)
     p->v = LLVMBuildPhi(e->b, e->i64, "");
     Val v0 = w->v0;
     LLVMAddIncoming(p->v, &v0, &from, 1);
-    Val rest = LLVMBuildURem(e->b, SUB(w->v1, p->v), em_c64(e, g->nv), "");
-    p->small = ICMP(NE, rest, em_c64(e, 0));
+    Val left = SUB(w->v1, p->v), rest = LLVMBuildURem(e->b, left, em_c64(e, g->nv), "");
+    p->small = g->nv % g->nv_small ? ICMP(NE, rest, em_c64(e, 0))
+                                   : ICMP(SLE, left, em_c64(e, g->nv_small));
     p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
 }
 
@@ -629,8 +641,8 @@ static void place_unit(flat *g, Val u, unit *w)
             g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
-    w->v0 = dot_cut(e, g->V, g->CB, cb);
-    w->v1 = dot_cut(e, g->V, g->CB, ADD(cb, one));
+    w->v0 = MUL(dot_cut(e, g->P, g->CB, cb), em_c64(e, g->nv));
+    w->v1 = em_smin(e, MUL(dot_cut(e, g->P, g->CB, ADD(cb, one)), em_c64(e, g->nv)), g->V);
     int64_t vb = (int64_t)g->L * g->es;
     w->c_stride = SEL(ICMP(SGT, g->KB, one), MUL(block_vectors(g), em_c64(e, vb)),
                       em_c64(e, (int64_t)g->nv * vb));

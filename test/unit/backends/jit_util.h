@@ -198,15 +198,11 @@ static inline void must(lz_status s)
         ck_abort_msg("%s: %s", lz_status_name(s), lz_error_get()->message);
 }
 
-/* l3_bytes: what is as large goes past the caches; 0: the machine's */
-static inline jit jit_new_for(const lz_kernel *k, int64_t l3_bytes)
+static inline jit jit_new_on(const lz_kernel *k, const lz_target *t)
 {
     jit j = {0};
-    lz_target t;
     lz_buf obj = {0};
-    must(lz_target_host(&t));
-    t.l3_bytes = l3_bytes ? l3_bytes : t.l3_bytes;
-    must(lz_llvm_compile(k, &t, &obj, &j.ll, NULL));
+    must(lz_llvm_compile(k, t, &obj, &j.ll, NULL));
     if (getenv("JIT_DUMP"))
         fprintf(stderr, "%s", lz_buf_str(&j.ll));
     must(lz_elf_load(obj.data, obj.len, &j.code));
@@ -217,9 +213,34 @@ static inline jit jit_new_for(const lz_kernel *k, int64_t l3_bytes)
     return j;
 }
 
+/* l3_bytes: what is as large goes past the caches; 0: the machine's */
+static inline jit jit_new_for(const lz_kernel *k, int64_t l3_bytes)
+{
+    lz_target t;
+    must(lz_target_host(&t));
+    t.l3_bytes = l3_bytes ? l3_bytes : t.l3_bytes;
+    return jit_new_on(k, &t);
+}
+
 static inline jit jit_new(const lz_kernel *k)
 {
     return jit_new_for(k, 0);
+}
+
+/* The forms of code that processors of other families get, to be run here: many registers of 16 bytes. The code generator goes by the name of the
+ * architecture, of which LLVM knows another one. */
+static inline lz_target small_vectors(void)
+{
+    static const char x86[] = "x86_64", other[] = "amd64";
+    lz_target t;
+    must(lz_target_host(&t));
+    size_t n = sizeof x86 - 1;
+    if (strncmp(t.triple, x86, n) == 0) {
+        memmove(t.triple + sizeof other - 1, t.triple + n, strlen(t.triple + n) + 1);
+        memcpy(t.triple, other, sizeof other - 1);
+    }
+    t.vector_bytes = 16;
+    return t;
 }
 
 static inline void jit_free(jit *j)
