@@ -123,6 +123,8 @@ static void pass_on(blocks *b, Val point, uint32_t first, uint32_t last, uint32_
             if (!b->l.save_at[s][a] || !kern_read_later(b->k, s, a, from))
                 continue;
             Ev *v = &b->c.st[s].red[a][0];
+            if (v->im)
+                em_fail(e, e->i1, "a complex sum that is read behind a product");
             Val at = ADD(b->base[b->l.saved], MUL(point, b->pitch[b->l.saved]));
             at = blocks_shared(b, ADD(at, em_c64(e, 8 * (b->l.save_at[s][a] - 1))));
             Ty t = b->saved_type[s][a] = take ? b->saved_type[s][a] : LLVMTypeOf(v->v);

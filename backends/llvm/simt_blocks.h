@@ -21,7 +21,7 @@ enum {
     BLOCKS_STEP = 32, /* of k */
     BLOCKS_THREADS = 256,
     BLOCKS_SHARED = 96 << 10, /* bytes; every processor has them */
-    BLOCKS_SAVED = 32,
+    BLOCKS_SAVED = KERN_ACCS, /* of a stage, at most */
     BLOCKS_AREAS = KERN_SLOTS + LZ_STAGE_MAX + 1
 };
 
