@@ -58,9 +58,9 @@ typedef struct kern {
     Val oidx[LZ_OUTER_MAX]; /* outer indices: first lane */
     Val iidx[LZ_LOOP_MAX];  /* inner indices: first lane */
     kstage *st;
-    /* The last inner loop of every stage is shared by threads, each from its own index in steps
-     * (simt_rows.c); NULL: it is not. spread_join makes the accumulators of a thread's share those
-     * of the stage. */
+    /* The last inner loop of every stage is shared by threads, each from its own index, or its own
+     * vector of indices, in steps (simt_rows.c); NULL: it is not. spread_join makes the accumulators
+     * of a thread's share those of the stage. */
     Val spread_first, spread_step;
     void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
     void *spread_user;
@@ -83,6 +83,8 @@ lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, u
 lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
 /* Scalar code, whatever vectors would suit. */
 lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k);
+/* Vectors of `lanes` along the last inner loop of every stage that has one. */
+lz_status kern_init_rows(kern *c, em *e, const lz_kernel *k, unsigned lanes);
 /* Whether no index of a serial kernel's last outer loop can meet what another one writes. Needs
  * nothing but the kernel. */
 bool kern_lanes_apart(const lz_kernel *k);

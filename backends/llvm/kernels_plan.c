@@ -449,6 +449,15 @@ lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k)
     return LZ_OK;
 }
 
+lz_status kern_init_rows(kern *c, em *e, const lz_kernel *k, unsigned lanes)
+{
+    LZ_TRY(kern_init(c, e, k));
+    c->vec = LZ_VEC_INNER;
+    c->lanes = lanes;
+    plan_vectors(c);
+    return LZ_OK;
+}
+
 void kern_done(kern *c)
 {
     lz_arena_free(&c->arena);

@@ -224,14 +224,14 @@ static void fetch_next_row(kern *c, uint32_t s, unsigned vectors)
 
 /* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if
  * `masked`. */
-static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
-                         kern_accs *a)
+static void vector_steps(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
+                         Val step, kern_accs *a)
 {
     em *e = c->e;
     em_loop l;
     Val flat[EM_PHI];
     int n = flatten(a, flat);
-    em_loop_begin(e, &l, lo, hi, em_c64(e, (int64_t)u * c->lanes), n, flat);
+    em_loop_begin(e, &l, lo, hi, step, n, flat);
     unflatten(a, l.phi);
     kctx x = {.u = u};
     if (masked)
@@ -247,10 +247,22 @@ static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool maske
     unflatten(a, l.phi);
 }
 
+static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
+                         kern_accs *a)
+{
+    vector_steps(c, s, j, u, masked, lo, hi, em_c64(c->e, (int64_t)u * c->lanes), a);
+}
+
 static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
 {
     em *e = c->e;
     lz_sz n = c->st[s].s->extent[j];
+    if (c->spread_join) { /* whole vectors, every thread its own */
+        Val lanes = em_c64(e, c->lanes);
+        vector_steps(c, s, j, 1, false, MUL(c->spread_first, lanes), kern_size(c, n),
+                     MUL(c->spread_step, lanes), a);
+        return;
+    }
     int64_t block = (int64_t)a->u * c->lanes;
     Val hi = kern_size(c, n), mid;
     if (n.slot < 0) {
@@ -299,7 +311,7 @@ unsigned kern_unroll(const kern *c, uint32_t s)
                                                                     : 1);
     if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer pieces of each row */
         u = KERN_U;
-    if (c->lanes == 1)
+    if (c->lanes == 1 || c->spread_join)
         return 1;
     while (u > 1 && t->nacc * u > 16)
         u /= 2;

@@ -69,6 +69,18 @@ static lz_status emit_points(simt *s, kern *c, kern *many)
     return LZ_OK;
 }
 
+/* Rows, likewise. */
+static lz_status emit_rows(simt *s, kern *c, kern *many)
+{
+    bool vectors = true;
+    LZ_TRY(kern_init_rows(many, s->e, s->k, simt_vector_lanes(s->k, 0)));
+    many->aligned = true;
+    for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
+        vectors = !s->k->stages[i].ninner || simt_vectors_suit(many, i);
+    simt_emit_rows(s, c, vectors ? many : NULL);
+    return LZ_OK;
+}
+
 static lz_status emit_kern(simt *s)
 {
     kern c, many = {0};
@@ -76,7 +88,7 @@ static lz_status emit_kern(simt *s)
     if (st == LZ_OK) {
         simt_begin(s, &c);
         if (s->plan.kind == SIMT_ROWS)
-            simt_emit_rows(s, &c);
+            st = emit_rows(s, &c, &many);
         else if (s->plan.kind == SIMT_SERIAL)
             simt_emit_serial(s, &c);
         else if (s->plan.kind == SIMT_SQUARES)

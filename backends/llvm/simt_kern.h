@@ -7,6 +7,7 @@
 #include "backends/llvm/simt.h"
 
 enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
+enum { SIMT_WARP_ROW = 512 /* elements of rows that are a warp's work */ };
 
 /* How a kernel is spread over threads. */
 typedef enum simt_kind {
@@ -40,6 +41,7 @@ typedef struct simt {
     Val thread;                   /* emulated: the lz_simt_thread */
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
+    Val by_warps;                 /* SIMT_ROWS: a warp, not a block, has a point */
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
@@ -96,7 +98,7 @@ int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read acros
 void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
                        lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
-void simt_emit_rows(simt *s, kern *c);
+void simt_emit_rows(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* Accumulators of a stage: a warp's to all of its lanes. */
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
 /* simt_blocks.c: makes its own kerns, so it begins the function itself. */

@@ -146,8 +146,7 @@ void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out)
     out->grid = at_most(ceil_div(n, out->block), most);
 }
 
-/* Threads for the longest row of the stages: a power of two from a warp up. */
-static uint32_t row_threads(const lz_kernel *k, const int64_t *args)
+static int64_t longest_row(const lz_kernel *k, const int64_t *args)
 {
     int64_t longest = 0;
     for (uint32_t s = 0; s < k->nstage; s++) {
@@ -155,6 +154,12 @@ static uint32_t row_threads(const lz_kernel *k, const int64_t *args)
         int64_t n = st->ninner ? lz_sz_value(st->extent[st->ninner - 1], args) : 0;
         longest = n > longest ? n : longest;
     }
+    return longest;
+}
+
+/* Threads for a row that is not a warp's: a power of two. */
+static uint32_t row_threads(int64_t longest)
+{
     uint32_t t = SIMT_WARP;
     while (t < ROW_THREADS && (int64_t)t * ROW_EACH < longest)
         t *= 2;
@@ -236,7 +241,10 @@ static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, 
                    int64_t most, lz_simt_launch *out)
 {
     if (p->kind == SIMT_ROWS) {
-        out->block = row_threads(k, args);
+        int64_t longest = longest_row(k, args);
+        out->block = longest <= SIMT_WARP_ROW ? THREADS : row_threads(longest);
+        if (longest <= SIMT_WARP_ROW)
+            n = ceil_div(n, THREADS / SIMT_WARP);
         out->grid = at_most(n, most * (ROW_THREADS / out->block));
         out->shared = row_shared(k) * (out->block / SIMT_WARP);
     } else if (p->kind == SIMT_SERIAL) {

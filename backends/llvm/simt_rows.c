@@ -1,8 +1,10 @@
-/* simt_rows.c - a block per point: its threads share the last inner loop of every stage.
- * Accumulators are combined within a warp by shuffles, then between warps through shared memory, in an order that depends on the number of
- * threads only. Every thread gets the result, so later stages go on from it. What a stage without inner loops stores is stored by one thread.
+/* simt_rows.c - a block, or where rows are short a warp, per point: its threads share the last inner loop of every stage.
+ * Accumulators are combined within a warp by shuffles, then between the warps of a block through shared memory, in an order that depends on the
+ * number of threads only. Every thread gets the result, so later stages go on from it. What a stage without inner loops stores is stored by one
+ * thread. Where all accesses are contiguous, aligned and of whole vectors, which is found out at the start of the code, threads take vectors.
  * Threads: belongs to one thread. */
 #include "backends/llvm/simt_kern.h"
+#include <string.h>
 
 /* ---- combining ---- */
 
@@ -123,27 +125,60 @@ void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc)
 static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 {
     simt *s = c->spread_user;
+    em *e = s->e;
+    em_if whole;
+    Val flat[EM_PHI], all[EM_PHI];
     simt_join_warp(s, c, stage, acc);
+    int nflat = parts_of(acc, n, flat);
+    em_if_begin(e, &whole, NOT(s->by_warps));
     between_warps(s, c, &c->k->stages[stage], acc, n);
+    parts_of(acc, n, all);
+    em_if_end(e, &whole, nflat, all, flat, all);
+    from_parts(acc, n, all);
 }
 
 /* ---- the schedule ---- */
 
-void simt_emit_rows(simt *s, kern *c)
+/* What the threads of a point wrote is there for the others. */
+static void meet(simt *s)
+{
+    em *e = s->e;
+    em_ifelse which;
+    em_ifelse_begin(e, &which, s->by_warps);
+    simt_warp_barrier(s);
+    em_ifelse_else(e, &which);
+    simt_barrier(s);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+}
+
+/* Whether rows are so short that warps take them: simt_plan.c decides the same for the host. */
+static Val short_rows(kern *c)
+{
+    em *e = c->e;
+    Val all = em_true(e, 1);
+    for (uint32_t i = 0; i < c->k->nstage; i++) {
+        const lz_stage *st = &c->k->stages[i];
+        if (st->ninner)
+            all = AND(
+                all, ICMP(SLE, kern_size(c, st->extent[st->ninner - 1]), em_c64(e, SIMT_WARP_ROW)));
+    }
+    return all;
+}
+
+static void points(simt *s, kern *c, Val first, Val step)
 {
     static const kctx one = {.u = 1};
     em *e = s->e;
     const lz_kernel *k = c->k;
-    c->spread_first = s->tid;
-    c->spread_step = s->ntid;
+    Val lane = AND(s->tid, em_c64(e, SIMT_WARP - 1)), size[LZ_OUTER_MAX], n = em_c64(e, 1);
+    c->spread_first = SEL(s->by_warps, lane, s->tid);
+    c->spread_step = SEL(s->by_warps, em_c64(e, SIMT_WARP), s->ntid);
     c->spread_join = join;
     c->spread_user = s;
-    Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    kern_top(c, 0);
     em_loop l;
-    em_loop_begin(e, &l, s->ctaid, n, s->nctaid, 0, NULL);
+    em_loop_begin(e, &l, first, n, step, 0, NULL);
     simt_split(e, l.i, size, k->nouter, c->oidx);
     for (uint32_t i = 0; i < k->nstage; i++) {
         kern_addresses(c, i, POS_ROW);
@@ -152,7 +187,46 @@ void simt_emit_rows(simt *s, kern *c)
     for (uint32_t i = 0; i < k->nstage; i++) {
         kern_stage(c, i, &one);
         if (k->stages[i].nstore && i + 1 < k->nstage)
-            simt_barrier(s); /* a later stage may read it, in another thread */
+            meet(s); /* a later stage may read it, in another thread */
     }
     em_loop_end(e, &l, NULL);
+}
+
+/* Rows of whole vectors, all at multiples of their size. */
+static Val whole_vectors(kern *many)
+{
+    em *e = many->e;
+    Val ok = em_true(e, 1);
+    for (uint32_t i = 0; i < many->k->nstage; i++) {
+        const lz_stage *st = &many->k->stages[i];
+        if (!st->ninner)
+            continue;
+        Val n = kern_size(many, st->extent[st->ninner - 1]);
+        Val left = AND(n, em_c64(e, many->lanes - 1));
+        ok = AND(ok, AND(ICMP(EQ, left, em_c64(e, 0)), simt_vectors_aligned(many, i)));
+    }
+    return ok;
+}
+
+void simt_emit_rows(simt *s, kern *c, kern *many)
+{
+    em *e = s->e;
+    Val warps = LSHR(s->ntid, em_c64(e, 5)), warp = LSHR(s->tid, em_c64(e, 5));
+    s->by_warps = short_rows(c);
+    Val first = SEL(s->by_warps, ADD(MUL(s->ctaid, warps), warp), s->ctaid);
+    Val step = SEL(s->by_warps, MUL(s->nctaid, warps), s->nctaid);
+    kern_top(c, 0);
+    if (!many) {
+        points(s, c, first, step);
+        return;
+    }
+    em_ifelse which;
+    memcpy(many->buf, c->buf, sizeof c->buf);
+    memcpy(many->size, c->size, c->k->narg * sizeof *c->size);
+    kern_top(many, 0);
+    em_ifelse_begin(e, &which, whole_vectors(many));
+    points(s, many, first, step);
+    em_ifelse_else(e, &which);
+    points(s, c, first, step);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
