@@ -3,7 +3,7 @@
  * worth waking. Running a kernel is a call. */
 #include "backends/cpu/exec.h"
 #include "backends/cpu/mem.h"
-#include "backends/cpu/profile.h"
+#include "backends/profile.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -80,14 +80,6 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
 
 static const lz_prog_ops prog_ops, timed_ops;
 
-static uint32_t count_steps(const lz_prog *g)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->npart; i++)
-        n += g->parts[i].plan->nstep;
-    return n;
-}
-
 typedef struct maker {
     const lz_target *target;
     bool loops;
@@ -100,8 +92,7 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
     if (m->loops)
         return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
-    if (lz_profile_on() && !(x->profile = lz_profile_new(count_steps(&exec->prog))))
-        return LZ_EMEM;
+    LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     LZ_TRY(lz_prog_make(&exec->prog, x->profile ? &timed_ops : &prog_ops, x));
     x->scratch_each = LZ_ALIGN_UP(x->scratch_each, 64);
     bool known = !exec->prog.control; /* nobody knows how long a loop takes */

@@ -1,7 +1,7 @@
 /* kernels.c - see kernels.h. */
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/elfload.h"
-#include "backends/cpu/profile.h"
+#include "backends/profile.h"
 #include "backends/cpu/workers.h"
 
 /* ---- a kernel's code ---- */

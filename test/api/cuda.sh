@@ -13,7 +13,7 @@ passed=0 failed=0
 try() { # NAME COMMAND...
     local name=$1
     shift
-    if timeout 300 "$@" >"$log" 2>&1; then
+    if case $(type -t "$1") in function) "$@" ;; *) timeout 300 "$@" ;; esac >"$log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
@@ -30,6 +30,16 @@ while read -r name tol; do
     done
     try "$d" "$LZ_TOOL" run "${d}prog.mlir" --device cuda "${inputs[@]}" --compare ref --rtol "$tol" --atol "$tol"
 done <test/hlo/cases.txt
+# every launch has its time, by the device's events
+profile() {
+    LAZULI_PROFILE=$log.prof "$LZ_TOOL" run test/hlo/attention/prog.mlir --device cuda --random 1 || return 1
+    cat "$log.prof"
+    local n
+    n=$(sed -n 's/^program of \([0-9]*\) launches, run 1 times: .*/\1/p' "$log.prof")
+    [ -n "$n" ] && [ "$(grep -cE '^ +[0-9]+ +1 +[0-9.]+ +0\.0000 ' "$log.prof")" -eq "$n" ]
+}
+try profile profile
+rm -f "$log.prof"
 for t in autodiff/t_grad nn/t_nn runtime/t_api_ops runtime/t_aten_math runtime/t_aten_reduce runtime/t_handles runtime/t_many_threads \
     runtime/t_step_laws; do
     LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA try $t "$BUILD/test/unit/$t"

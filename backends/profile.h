@@ -1,14 +1,14 @@
 /* profile.h - where the time of kernels goes: names of generated code for perf (LAZULI_PERF), and a
  * table of the launches of every program (LAZULI_PROFILE).
+ * Backends measure what a launch takes by their own clocks; cpu_ns is 0 where it takes no processor time.
  * Failing to write either is warned about and never fails a program. Threads: thread-safe. */
-#ifndef LZ_BACKENDS_CPU_PROFILE_H
-#define LZ_BACKENDS_CPU_PROFILE_H
-#include "lower/plan.h"
+#ifndef LZ_BACKENDS_PROFILE_H
+#define LZ_BACKENDS_PROFILE_H
+#include "lower/prog.h"
 
 /* Appends a line of /tmp/perf-PID.map, where perf looks for names of code without a file. */
 void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k);
 
-bool lz_profile_on(void);
 typedef struct lz_profile lz_profile;
 /* What a launch took, over and over. */
 typedef struct lz_profile_row {
@@ -18,8 +18,8 @@ typedef struct lz_profile_row {
     int threads;
     _Atomic int64_t calls, ns, least_ns, cpu_ns;
 } lz_profile_row;
-/* Room for the launches of a program. NULL: no memory. */
-lz_profile *lz_profile_new(uint32_t nlaunch);
+/* One with room for the launches of a program; NULL when nobody asked. */
+lz_status lz_profile_of(const lz_prog *g, lz_profile **out);
 /* The next row; NULL without a profile or when it is full. Rows stay where they are. */
 lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
                                int threads);

@@ -1,5 +1,5 @@
 /* profile.c - see profile.h. */
-#include "backends/cpu/profile.h"
+#include "backends/profile.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -44,7 +44,7 @@ void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
 
 /* ---- the table ---- */
 
-bool lz_profile_on(void)
+static bool on(void)
 {
     return *lz_cfg_str(LZ_OPT_PROFILE) != '\0';
 }
@@ -115,13 +115,17 @@ static void write_all(void)
     pthread_mutex_unlock(&lock);
 }
 
-lz_profile *lz_profile_new(uint32_t nlaunch)
+lz_status lz_profile_of(const lz_prog *g, lz_profile **out)
 {
+    uint32_t nlaunch = 0;
+    *out = NULL;
+    if (!on())
+        return LZ_OK;
+    for (uint32_t i = 0; i < g->npart; i++)
+        nlaunch += g->parts[i].plan->nstep;
     lz_profile *p = lz_calloc(1, sizeof *p + nlaunch * sizeof *p->row);
-    if (!p) {
-        (void)LZ_FAIL(LZ_EMEM, "no memory for a profile of %u launches", nlaunch);
-        return NULL;
-    }
+    if (!p)
+        return LZ_FAIL(LZ_EMEM, "no memory for a profile of %u launches", nlaunch);
     p->cap = nlaunch;
     pthread_mutex_lock(&lock);
     if (!at_exit)
@@ -131,7 +135,8 @@ lz_profile *lz_profile_new(uint32_t nlaunch)
         end = &(*end)->next;
     *end = p;
     pthread_mutex_unlock(&lock);
-    return p;
+    *out = p;
+    return LZ_OK;
 }
 
 lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
