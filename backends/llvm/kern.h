@@ -63,6 +63,8 @@ typedef struct kern {
      * of a thread's share those of the stage. */
     Val spread_first, spread_step;
     void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
+    void (*spread_sort)(struct kern *c,
+                        uint32_t stage); /* the stage's rows, which all have put there */
     void *spread_user;
 } kern;
 

@@ -197,8 +197,8 @@ static void load_compared(kern *c, const ksort *t, Val set, Val i, Val *out)
             out[t->col_of[k]] = kern_sort_load(c, t, set, (uint32_t)t->col_of[k], i);
 }
 
-/* Whether the left elements come before the right ones, given what load_compared gave. */
-static Val before(kern *c, const ksort *t, const Val *left, const Val *right)
+/* Given at least what load_compared gives. */
+Val kern_sort_before(kern *c, const ksort *t, const Val *left, const Val *right)
 {
     em *e = c->e;
     Ev l[LZ_SORT_MAX] = {{0}}, r[LZ_SORT_MAX] = {{0}};
@@ -233,7 +233,7 @@ static void insert(kern *c, const ksort *t, Val lo, Val i)
     LLVMPositionBuilderAtEnd(e->b, test);
     Val down = SUB(j, one);
     load_compared(c, t, t->set, down, y);
-    LLVMBuildCondBr(e->b, before(c, t, x, y), move, done);
+    LLVMBuildCondBr(e->b, kern_sort_before(c, t, x, y), move, done);
     LLVMPositionBuilderAtEnd(e->b, move);
     for (uint32_t k = 0; k < t->ncol; k++)
         kern_sort_store(c, t, t->set, k, j, kern_sort_load(c, t, t->set, k, down));
@@ -275,7 +275,7 @@ static void merge(kern *c, const ksort *t, Val src, Val dst, Val lo, Val mid, Va
     LLVMPositionBuilderAtEnd(e->b, body);
     load_compared(c, t, src, i, left);
     load_compared(c, t, src, j, right);
-    Val second = before(c, t, right, left), from = SEL(second, j, i);
+    Val second = kern_sort_before(c, t, right, left), from = SEL(second, j, i);
     for (uint32_t k = 0; k < t->ncol; k++)
         kern_sort_store(c, t, dst, k, p,
                         left[k] ? SEL(second, right[k], left[k])
@@ -339,6 +339,10 @@ void kern_sort_run(kern *c, uint32_t s)
 {
     em *e = c->e;
     ksort *t = c->st[s].sort;
+    if (c->spread_sort) {
+        c->spread_sort(c, s);
+        return;
+    }
     if (!t->keyed || !em_may(e, LZ_FORM_digits)) {
         t->sorted = merge_sort(c, t);
         return;

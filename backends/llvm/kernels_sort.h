@@ -41,6 +41,9 @@ Ty kern_sort_type(em *e, const ksort *t, uint32_t col);
 Val kern_sort_load(kern *c, const ksort *t, Val set, uint32_t col, Val i);
 void kern_sort_store(kern *c, const ksort *t, Val set, uint32_t col, Val i, Val v);
 
+/* Whether the elements of `left`, one of each column, come before those of `right`. */
+Val kern_sort_before(kern *c, const ksort *t, const Val *left, const Val *right);
+
 /* kernels_sort_radix.c: a stable sort by the key's bytes, the lowest first; gives the set that is
  * sorted */
 uint64_t kern_sort_counters(const ksort *t); /* bytes */

@@ -81,13 +81,35 @@ static lz_status emit_rows(simt *s, kern *c, kern *many)
     return LZ_OK;
 }
 
+/* Kernels that sort: long rows by blocks, short ones by threads. */
+static lz_status emit_sorts(simt *s, kern *c, kern *together)
+{
+    em *e = s->e;
+    em_ifelse which;
+    LZ_TRY(kern_init_scalar(together, e, s->k));
+    memcpy(together->buf, c->buf, sizeof c->buf);
+    memcpy(together->size, c->size, s->k->narg * sizeof *c->size);
+    em_ifelse_begin(e, &which, simt_sorts_long(s, c));
+    simt_emit_sorts(s, together);
+    em_ifelse_else(e, &which);
+    simt_enter_sorts(s, c);
+    simt_emit_points(s, c, NULL);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+    return LZ_OK;
+}
+
 static lz_status emit_kern(simt *s)
 {
     kern c, many = {0};
     lz_status st = kern_init_scalar(&c, s->e, s->k);
     if (st == LZ_OK) {
         simt_begin(s, &c);
-        if (s->plan.kind == SIMT_ROWS)
+        bool together = simt_sorts_together(s->k);
+        if (!together)
+            simt_enter_sorts(s, &c);
+        if (together)
+            st = emit_sorts(s, &c, &many);
+        else if (s->plan.kind == SIMT_ROWS)
             st = emit_rows(s, &c, &many);
         else if (s->plan.kind == SIMT_SERIAL)
             simt_emit_serial(s, &c);

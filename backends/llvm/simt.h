@@ -47,8 +47,8 @@ typedef struct lz_simt_dims {
     uint32_t nlaunch; /* one after the other; 0: nothing to do */
     lz_simt_launch launch[2];
     uint64_t scratch; /* bytes of device memory, 64-byte aligned */
-    /* The parameter behind its address: bytes that each thread has; of a product, into how many
-     * parts k is divided. */
+    /* The parameter behind its address: bytes that each thread, or each block that sorts rows
+     * together, has; of a product, into how many parts k is divided. */
     uint64_t share;
 } lz_simt_dims;
 
@@ -77,5 +77,5 @@ bool lz_simt_takes_scratch(const lz_kernel *k);
 const char *lz_simt_schedule_name(const lz_kernel *k);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 8 };
+enum { LZ_SIMT_VERSION = 9 };
 #endif

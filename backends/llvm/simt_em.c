@@ -118,11 +118,14 @@ void simt_begin(simt *s, kern *c)
         begin_ptx(s, c);
     else
         begin_emulated(s, c);
+}
+
+void simt_enter_sorts(simt *s, kern *c)
+{
     em *e = s->e;
-    if (s->scratch && s->plan.kind != SIMT_TILES) {
-        Val thread = ADD(MUL(s->ctaid, s->ntid), s->tid);
+    Val thread = ADD(MUL(s->ctaid, s->ntid), s->tid);
+    if (s->scratch)
         kern_sort_enter(c, em_at(e, s->scratch, MUL(thread, s->share), 1));
-    }
 }
 
 /* ---- together ---- */

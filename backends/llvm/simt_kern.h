@@ -7,6 +7,7 @@
 #include "backends/llvm/simt.h"
 
 enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
+enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
 enum { SIMT_WARP_ROW = 512 /* elements of rows that are a warp's work */ };
 
 /* How a kernel is spread over threads. */
@@ -50,6 +51,8 @@ typedef struct simt {
 /* simt_em.c */
 /* Starts lz_kernel and reads its parameters into c; threads of a block at most max_block. */
 void simt_begin(simt *s, kern *c);
+/* The scratch memory of this thread, where single ones sort. */
+void simt_enter_sorts(simt *s, kern *c);
 void simt_barrier(simt *s);
 void simt_warp_barrier(simt *s);
 Val simt_shuffle_xor(simt *s, Val v, unsigned x); /* any scalar type of at most 64 bits */
@@ -93,6 +96,10 @@ void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
 
 /* The schedules: they emit the body between simt_begin and the final return. */
 void simt_emit_points(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* simt_sort.c: the threads of a block sort its rows together. */
+bool simt_sorts_together(const lz_kernel *k);
+Val simt_sorts_long(simt *s, kern *c); /* whether the rows are long enough */
+void simt_emit_sorts(simt *s, kern *c);
 void simt_emit_squares(simt *s, kern *c);
 int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read across */
 void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,

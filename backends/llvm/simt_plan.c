@@ -65,6 +65,8 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
 
 const char *lz_simt_schedule_name(const lz_kernel *k)
 {
+    if (simt_sorts_together(k))
+        return "sort";
     static const char *const names[] = {"points", "serial",  "rows",
                                         "tiles",  "squares", "row blocks"};
     simt_plan p;
@@ -220,6 +222,44 @@ static uint64_t sort_bytes(const lz_kernel *k, const int64_t *args)
     return (sum + 63) & ~UINT64_C(63);
 }
 
+/* Elements of the longest row that is sorted. */
+static int64_t sorted_row(const lz_kernel *k, const int64_t *args)
+{
+    int64_t longest = 0;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        int64_t n = 1;
+        for (uint32_t d = 0; d < st->ninner; d++)
+            if (!lz_mul_i64(n, lz_sz_value(st->extent[d], args), &n))
+                n = INT64_MAX;
+        longest = st->sort && n > longest ? n : longest;
+    }
+    return longest;
+}
+
+/* A block per row, and scratch memory for each: as many as it allows. */
+static bool sorts_by_blocks(const lz_kernel *k, const int64_t *args, int64_t n, int64_t most,
+                            lz_simt_dims *d)
+{
+    enum { EACH = 4 };
+    const uint64_t memory = UINT64_C(256) << 20;
+    int64_t longest = sorted_row(k, args);
+    if (!simt_sorts_together(k) || longest < SIMT_LONG_SORT)
+        return false;
+    lz_simt_launch *l = &d->launch[0];
+    d->nlaunch = 1;
+    d->share = sort_bytes(k, args);
+    uint64_t room = memory / (d->share ? d->share : 1);
+    l->block = SIMT_WARP;
+    while (l->block < THREADS && (int64_t)l->block * EACH < longest)
+        l->block *= 2;
+    l->grid = at_most(n, most);
+    l->grid = l->grid > room ? (uint32_t)(room ? room : 1) : l->grid;
+    if (__builtin_mul_overflow(d->share, (uint64_t)l->grid, &d->scratch))
+        d->scratch = UINT64_MAX;
+    return true;
+}
+
 /* As many threads as their scratch memory allows; one at least. */
 static void limit_scratch(const lz_kernel *k, const int64_t *args, lz_simt_dims *d)
 {
@@ -270,6 +310,8 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
             n = points(k, args, k->nouter);
     *out = (lz_simt_dims){0};
     if (n == 0)
+        return;
+    if (sorts_by_blocks(k, args, n, most, out))
         return;
     if (p.kind == SIMT_TILES) {
         simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX), out);
