@@ -66,7 +66,7 @@ if ! grep -q '^CUDA:0' "$out/devices.txt"; then
 fi
 
 # ---- time, first: NAME of a program, what its figure is in, what is to be reached, PROGRAM; by the device's events (LAZULI_PROFILE) ----
-n=$([ $mock = yes ] && echo 1 || echo 32) # sizes: times this
+size() { [ $mock = yes ] && echo "$2" || echo "$1"; } # on a GPU; on the stand-in
 products() { # DTYPE SIZE: eight in a row
     local t="tensor<$2x$2x$1>" i x=%a
     echo "func.func @main(%a: $t, %b: $t) -> tensor<1x1x$1> {"
@@ -154,14 +154,14 @@ figure() { # NAME gflops|gbs PEAK PERCENT PROGRAM...
         ok = peak <= 0 ? "?" : 100 * got / peak >= want ? "reached" : "NOT YET"
         printf "%-22s %10.1f %-8s of %7s %s   wanted %3d %%  %s\n", name, got, unit, peak > 0 ? peak : "?", pct, want, ok }' >>"$out/figures.txt"
 }
-figure product-bf16 gflops "$peak_bf16" 70 products bf16 $((256 * n))
-figure product-f32 gflops "$peak_f32" 75 products f32 $((128 * n))
-figure attention-bf16 gflops "$peak_bf16" 35 attention bf16 $((2 * n)) $((32 * n))
-figure attention-f32 gflops "$peak_f32" 45 attention f32 $((2 * n)) $((32 * n))
-figure elementwise gbs "$peak_gbs" 80 elementwise $((n * n * 65536))
-figure transpose gbs "$peak_gbs" 75 transposed $((256 * n))
-figure softmax gbs "$peak_gbs" 75 softmax $((256 * n)) $((128 * n))
-figure softmax-short gbs "$peak_gbs" 75 softmax $((8192 * n)) $((4 * n))
+figure product-bf16 gflops "$peak_bf16" 70 products bf16 "$(size 8192 96)"
+figure product-f32 gflops "$peak_f32" 75 products f32 "$(size 4096 64)"
+figure attention-bf16 gflops "$peak_bf16" 35 attention bf16 "$(size 64 2)" "$(size 1024 40)"
+figure attention-f32 gflops "$peak_f32" 45 attention f32 "$(size 64 2)" "$(size 1024 40)"
+figure elementwise gbs "$peak_gbs" 80 elementwise "$(size 67108864 9999)"
+figure transpose gbs "$peak_gbs" 75 transposed "$(size 8192 100)"
+figure softmax gbs "$peak_gbs" 75 softmax "$(size 8192 9)" "$(size 4096 1000)"
+figure softmax-short gbs "$peak_gbs" 75 softmax "$(size 262144 99)" "$(size 128 48)"
 cat "$out/figures.txt" | tee -a "$out/summary.txt"
 
 # ---- right numbers: every class of operations against the reference; what takes the time is compiling, so all at once ----
