@@ -52,12 +52,29 @@ static lz_status read_numbers(lz_parser *p, const lz_stmt *t, ragged *g)
     return e ? lz_parse_precision(p, e, &g->precision) : LZ_OK;
 }
 
-static bool within(const lz_ints *dims, const lz_type *t)
+/* The lists name dimensions of t, none of them twice. So they have at most as many as t, which everything below rests on. */
+static bool apart(const lz_ints *const *lists, int n, const lz_type *t)
 {
-    bool ok = true;
-    for (int i = 0; i < dims->n; i++)
-        ok &= dims->v[i] >= 0 && dims->v[i] < t->shape.rank;
-    return ok;
+    bool named[LZ_MAX_RANK] = {false};
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lists[k]->n; i++) {
+            int64_t d = lists[k]->v[i];
+            if (d < 0 || d >= t->shape.rank || named[d])
+                return false;
+            named[d] = true;
+        }
+    return true;
+}
+
+/* The ragged dimension may be a batch or contracted one; that of groups is none of either. */
+static bool fits(const ragged *g)
+{
+    const lz_ints *const left[] = {&g->batch[0], &g->contract[0]},
+                         *const right[] = {&g->batch[1], &g->contract[1], &g->rhs_group},
+                         *const rows[] = {&g->lhs_ragged};
+    return g->lhs_ragged.n == 1 && apart(rows, 1, g->x) && apart(left, 2, g->x) &&
+           apart(right, 3, g->y) && g->contract[0].n == g->contract[1].n &&
+           g->batch[0].n == g->batch[1].n;
 }
 
 static lz_status read(lz_parser *p, const lz_scope *s, const lz_stmt *t, ragged *g)
@@ -74,11 +91,7 @@ static lz_status read(lz_parser *p, const lz_scope *s, const lz_stmt *t, ragged 
     g->y = lz_val_type(s->f, g->b);
     g->r = t->result_types.data[0];
     const lz_type *sizes = lz_val_type(s->f, g->sizes);
-    bool ok = g->lhs_ragged.n == 1 && within(&g->lhs_ragged, g->x) && within(&g->batch[0], g->x) &&
-              within(&g->contract[0], g->x) && within(&g->rhs_group, g->y) &&
-              within(&g->batch[1], g->y) && within(&g->contract[1], g->y) &&
-              g->contract[0].n == g->contract[1].n && g->batch[0].n == g->batch[1].n;
-    if (!ok)
+    if (!fits(g))
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
                             "ragged_dot: the dimension numbers do not fit the operands");
     if (!lz_dtype_is_int(sizes->dtype) || sizes->shape.rank != 1)
@@ -141,20 +154,12 @@ static lz_val product(lz_func *f, const ragged *g, lz_val a, lz_val b, const lz_
     return lz_build(f, LZ_OP_DOT_GENERAL, &d.head, (lz_val[]){a, b}, 2);
 }
 
-static bool has(const lz_ints *dims, int64_t d)
-{
-    for (int i = 0; i < dims->n; i++)
-        if (dims->v[i] == d)
-            return true;
-    return false;
-}
-
 /* How many dimensions below d the product keeps. */
 static int64_t kept_below(const lz_ints *batch, const lz_ints *contract, int64_t d)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < d; i++)
-        n += !has(batch, i) && !has(contract, i);
+        n += !lz_ints_has(batch, i) && !lz_ints_has(contract, i);
     return n;
 }
 
@@ -220,8 +225,8 @@ lz_status lz_chlo_ragged_dot(lz_parser *p, lz_scope *s, lz_stmt *t)
     LZ_TRY(read(p, s, t, &g));
     lz_func *f = s->f;
     int64_t ragged_dim = g.lhs_ragged.v[0];
-    bool contracted = has(&g.contract[0], ragged_dim);
-    if (has(&g.batch[0], ragged_dim))
+    bool contracted = lz_ints_has(&g.contract[0], ragged_dim);
+    if (lz_ints_has(&g.batch[0], ragged_dim))
         return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "ragged_dot: groups of a batch dimension are not supported");
     if (g.rhs_group.n != !contracted)
