@@ -1,5 +1,6 @@
-/* parse.c - StableHLO text to a function: modules, functions, regions, scopes and calls. A function is read when it is first called and
- * its instructions are copied into the caller, so how much text there is bounds the work, and so does a limit on what is copied.
+/* parse.c - StableHLO text to a function: modules, functions, regions, scopes and calls. A function is read when it is first called, again
+ * where it would not be the same (random numbers, participants), and its instructions are copied into the caller. What bounds the work is how
+ * much text there is, and limits on what is read again and on what is copied.
  * Recursion: calls and regions only, both with a limit. Threads: thread-compatible. */
 #include "ir/parse.h"
 #include "ir/func.h"
@@ -200,12 +201,18 @@ static lz_status region_in(lz_parser *p, lz_scope *s, const lz_block_args *args,
     return *out ? LZ_OK : lz_scan_wrap(&p->c, at);
 }
 
+static lz_status check_depth(const lz_parser *p, const char *at)
+{
+    return p->regions < LZ_MAX_REGION_DEPTH
+               ? LZ_OK
+               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "regions nest more than %d deep",
+                              LZ_MAX_REGION_DEPTH);
+}
+
 static lz_status region(lz_parser *p, lz_scope *outer, const lz_block_args *args,
                         const lz_captures *captured, const lz_func **out)
 {
-    if (p->regions == LZ_MAX_REGION_DEPTH)
-        return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "regions nest more than %d deep",
-                            LZ_MAX_REGION_DEPTH);
+    LZ_TRY(check_depth(p, p->c.p));
     lz_scope s = {.f = lz_func_new("body"), .outer = outer};
     if (!s.f)
         return LZ_EMEM;
@@ -364,8 +371,9 @@ static lz_status function_in(lz_parser *p, lz_scope *s, lz_types *types, lz_buf 
 
 static lz_status function(lz_parser *p, uint32_t index)
 {
-    const char *back = p->c.p, *at = p->funcs.data[index].at;
-    if (p->funcs.data[index].busy)
+    lz_pfunc *to = &p->funcs.data[index];
+    const char *back = p->c.p, *at = to->at;
+    if (to->busy)
         return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "the function calls itself");
     if (p->calls == LZ_PARSE_CALL_DEPTH)
         return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
@@ -376,18 +384,22 @@ static lz_status function(lz_parser *p, uint32_t index)
     if (!s.f)
         return LZ_EMEM;
     uint64_t draws = p->draws;
+    uint32_t nprobe = p->probes.len;
     p->calls++;
-    p->funcs.data[index].busy = true;
+    to->busy = to->was_read = true;
+    to->parallel = p->parallel;
     p->c.p = at;
     lz_status st = function_in(p, &s, &types, &form);
     p->c.p = back;
-    p->funcs.data[index].draws = p->draws != draws;
-    p->funcs.data[index].busy = false;
+    p->probes.len =
+        nprobe; /* nobody else asks for those of s.f, which will not be there for long */
+    to->draws = p->draws != draws;
+    to->busy = false;
     p->calls--;
-    p->funcs.data[index].takes = s.takes;
-    p->funcs.data[index].gives = s.gives;
+    to->takes = s.takes;
+    to->gives = s.gives;
     if (st == LZ_OK)
-        p->funcs.data[index].f = s.f;
+        to->f = s.f;
     else
         lz_func_free(s.f);
     lz_scope_free(&s);
@@ -398,12 +410,18 @@ static lz_status function(lz_parser *p, uint32_t index)
 
 /* ---- calls ---- */
 
+lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n)
+{
+    p->inlined += n;
+    return p->inlined <= LZ_PARSE_MAX_INLINED
+               ? LZ_OK
+               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED,
+                              "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
+}
+
 static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *f)
 {
-    p->inlined += f->ninst;
-    if (p->inlined > LZ_PARSE_MAX_INLINED)
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
+    LZ_TRY(lz_parse_charge(p, t->at, f->ninst));
     LZ_TRY(lz_vec_reserve(&t->results, (uint64_t)f->nresult + 1));
     if (lz_build_inline(s->f, f, t->opnd.data, t->results.data) != LZ_OK)
         return lz_scan_wrap(&p->c, t->at);
@@ -418,12 +436,31 @@ lz_status lz_parse_function(lz_parser *p, lz_slice name, bool again, const lz_pf
         return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
                             LZ_SLICE_ARG(name));
     lz_pfunc *f = &p->funcs.data[found - 1];
-    if (f->f && (again || f->draws)) { /* draws: not the numbers of the last call */
-        lz_func_free(f->f);
-        f->f = NULL;
-    }
     *out = f;
-    return f->f ? LZ_OK : function(p, (uint32_t)(found - 1));
+    bool other =
+        f->draws || f->parallel != p->parallel; /* draws: not the numbers of the last call */
+    if (f->f && !again && !other)
+        return LZ_OK;
+    lz_func_free(f->f);
+    f->f = NULL;
+    p->again += f->was_read ? f->size : 0;
+    if (p->again > LZ_PARSE_MAX_AGAIN)
+        return lz_scan_fail(&p->c, name.s, LZ_EUNSUPPORTED,
+                            "functions are read again for more than %d bytes of text",
+                            LZ_PARSE_MAX_AGAIN);
+    return function(p, (uint32_t)(found - 1));
+}
+
+lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **out)
+{
+    const lz_pfunc *f;
+    LZ_TRY(check_depth(p, name.s));
+    p->regions++;
+    lz_status st = lz_parse_function(p, name, false, &f);
+    p->regions--;
+    LZ_TRY(st);
+    *out = lz_region_intern(f->f);
+    return *out ? LZ_OK : lz_scan_wrap(&p->c, name.s);
 }
 
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
@@ -496,6 +533,7 @@ static lz_status note_function(lz_parser *p)
         LZ_TRY(lz_scan_group(&p->c));
     if (lz_scan_sees(&p->c, "{"))
         LZ_TRY(lz_scan_group(&p->c));
+    f.size = (size_t)(p->c.p - f.at);
     LZ_TRY(lz_scan_location(&p->c));
     if (lz_map_get(&p->func_index, name_hash(f.name)))
         return lz_scan_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
@@ -681,7 +719,7 @@ static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
     p->c.p = start;
     for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
         p->calls = 0;
-        p->inlined = 0;
+        p->inlined = p->again = 0;
         if (without_parameters(p, &p->funcs.data[i])) {
             any = true;
             LZ_TRY(one_checked(p, i, fn, user));

@@ -4,7 +4,11 @@
 #include "ir/check.h"
 #include "ir/scan.h"
 
-enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 21 };
+enum {
+    LZ_PARSE_CALL_DEPTH = 64,
+    LZ_PARSE_MAX_INLINED = 1 << 21, /* operations that are copies */
+    LZ_PARSE_MAX_AGAIN = 1 << 26    /* bytes of text that is read again */
+};
 
 /* Lists of values may be nested in tuples: a form says how, and is empty where they are not
  * (parse_tuple.c). */
@@ -12,9 +16,12 @@ enum { LZ_PARSE_CALL_DEPTH = 64, LZ_PARSE_MAX_INLINED = 1 << 21 };
 typedef struct lz_pfunc {
     lz_slice name;
     const char *at; /* its '(' */
+    size_t size;    /* of its text from there */
     bool is_private, busy;
-    bool draws; /* random numbers, others in every call */
-    lz_func *f;
+    bool was_read;
+    bool draws;            /* random numbers, others in every call */
+    bool parallel;         /* f has other participants */
+    lz_func *f;            /* NULL: not read, or somebody else's */
     lz_slice takes, gives; /* forms of parameters and results */
 } lz_pfunc;
 
@@ -33,6 +40,7 @@ typedef struct lz_parser {
     int calls, regions; /* how deep */
     bool parallel;      /* what is read has other participants */
     uint64_t inlined;   /* instructions */
+    uint64_t again;     /* bytes */
     uint64_t draws;     /* of random numbers so far */
     LZ_VEC(lz_check) checks;
     LZ_VEC(lz_val) checked; /* two values of the function for each check */
@@ -101,8 +109,13 @@ typedef struct lz_captures {
 /* parse.c */
 lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
-/* The function of that name, which stays the parser's; parsed when it has not been, or again. */
+/* The function of that name, which stays the parser's; parsed when it has not been, when it would
+ * now be another one, or, where the caller wants one of its own, again. */
 lz_status lz_parse_function(lz_parser *p, lz_slice name, bool again, const lz_pfunc **out);
+/* The same as a region, in which all is refused that is in those of the text. */
+lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **out);
+/* Counts n operations that are copies of others, of which there is a limit. */
+lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n);
 /* scope.c's part of parse.c */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);

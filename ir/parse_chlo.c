@@ -107,7 +107,6 @@ static lz_status i64_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t
 static lz_status comparator_of(lz_parser *p, const lz_stmt *t, const lz_func **out)
 {
     const lz_entry *e = lz_stmt_find(t, "called_computations");
-    const lz_pfunc *f;
     lz_slice name;
     lz_scan at = p->c;
     if (!e)
@@ -116,9 +115,7 @@ static lz_status comparator_of(lz_parser *p, const lz_stmt *t, const lz_func **o
     at.p = e->value;
     LZ_TRY(lz_scan_want(&at, "["));
     LZ_TRY(lz_scan_symbol(&at, &name));
-    LZ_TRY(lz_parse_function(p, name, false, &f));
-    *out = lz_region_intern(f->f);
-    return *out ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+    return lz_parse_function_region(p, name, out);
 }
 
 lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)

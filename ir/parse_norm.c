@@ -37,6 +37,7 @@ static lz_status map_inst(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_inst *
 lz_status lz_parse_elementwise(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *region,
                                const lz_val *args, lz_val *out)
 {
+    LZ_TRY(lz_parse_charge(p, t->at, region->ninst));
     lz_val *val = lz_calloc((size_t)region->ninst + 1, sizeof *val);
     if (!val)
         return LZ_FAIL(LZ_EMEM, "no memory for %u values of a region", region->ninst);

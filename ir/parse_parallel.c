@@ -24,6 +24,7 @@ typedef struct grid {
     int64_t replicas, partitions;
     LZ_VEC(lz_val) pool;
     LZ_VEC(uint32_t) members; /* of the group at hand */
+    lz_map without;           /* regions that nothing is wrong with, by their hash */
 } grid;
 
 static lz_status unsupported(const grid *g, const char *what)
@@ -51,6 +52,7 @@ static lz_status add_part(grid *g, lz_scan *c)
     LZ_TRY(st);
     if (f->takes.n || f->gives.n)
         return unsupported(g, "tokens and tuples of participants");
+    LZ_TRY(lz_parse_charge(g->p, g->t->at, f->f->ninst));
     q.f = ((lz_pfunc *)f)->f; /* ours from here */
     ((lz_pfunc *)f)->f = NULL;
     st = lz_vec_push(&g->parts, q);
@@ -112,6 +114,26 @@ static bool is_collective(const lz_sig *sig)
     return lz_op_get(sig->op)->cls == LZ_CLASS_COLLECTIVE;
 }
 
+/* What only the participants themselves can answer, in regions, which are the same for all. Recursion: regions, as deep as they nest. */
+static lz_status check_regions(grid *g, const lz_sig *sig)
+{
+    const lz_func *r;
+    for (int k = 0; (r = lz_attr_region(sig->attr, k)); k++) {
+        if (lz_map_get(&g->without, r->hash))
+            continue;
+        for (uint32_t i = r->nparam; i < r->ninst; i++) {
+            const lz_sig *in = r->insts[i].sig;
+            if (is_collective(in) || in->op == LZ_OP_REPLICA_ID || in->op == LZ_OP_PARTITION_ID)
+                return lz_scan_fail(&g->p->c, g->t->at, LZ_EUNSUPPORTED,
+                                    "run_parallel: %s in a region of a participant",
+                                    lz_op_get(in->op)->text);
+            LZ_TRY(check_regions(g, in));
+        }
+        LZ_TRY(lz_map_put(&g->without, r->hash, g));
+    }
+    return LZ_OK;
+}
+
 static lz_val number(lz_func *f, const lz_type *t, int64_t v)
 {
     return lz_build_splat(f, t, (double)v);
@@ -131,6 +153,7 @@ static lz_status copy_inst(grid *g, part *q, int64_t self)
     } else if (in->sig->op == LZ_OP_RESULT && is_collective(q->f->insts[in->opnd[0]].sig)) {
         *v = g->pool.data[q->map[in->opnd[0]] + LZ_ATTR(index, in->sig->attr)->index];
     } else {
+        LZ_TRY(check_regions(g, in->sig));
         opnd = lz_alloc(((size_t)in->sig->nopnd + 1) * sizeof *opnd);
         if (!opnd)
             return LZ_FAIL(LZ_EMEM, "run_parallel: no memory for operands");
@@ -177,65 +200,91 @@ static manner manner_of(const lz_sig *sig)
     return m;
 }
 
-/* Reads the rows of a matrix: those that hold `self` become the group. */
-typedef struct finder {
+/* Who meets in a collective: the numbers of its matrix that are not -1, each of them once, row after row. */
+typedef struct crowd {
     grid *g;
-    int64_t self, row;
-    bool found, all_partitions, by_partition, flat;
-} finder;
-
-/* The participants that number v stands for, seen from self. */
-static lz_status add_members(finder *x, int64_t v)
-{
-    grid *g = x->g;
-    int64_t n = (int64_t)g->parts.len, parts = g->partitions, first = v * parts, count = parts;
-    if (v < 0) /* fills a short row */
-        return LZ_OK;
-    if (!x->all_partitions) {
-        first = x->flat           ? v
-                : x->by_partition ? x->self / parts * parts + v
-                                  : v * parts + x->self % parts;
-        count = 1;
-    }
-    bool there = v < (x->flat ? n : x->by_partition ? parts : g->replicas);
-    if (!there)
-        return unsupported(g, "a group names a participant that there is not");
-    for (int64_t i = first; i < first + count; i++) {
-        LZ_TRY(lz_vec_push(&g->members, (uint32_t)i));
-        x->found |= i == x->self;
-    }
-    return LZ_OK;
-}
+    const lz_sig *sig;
+    bool all_partitions, by_partition, flat;
+    int64_t limit; /* of numbers */
+    uint32_t n;
+    int64_t number[MOST], row[MOST];
+    uint32_t first
+        [MOST]; /* of a number: where its row begins, from 1; of a target: its source, from 1; 0: none */
+} crowd;
 
 static lz_status each_number(void *user, int64_t row, int64_t column, int64_t v)
 {
-    finder *x = user;
+    crowd *x = user;
     (void)column;
-    if (row != x->row) {
-        if (x->found) /* the rest is other groups */
-            return LZ_OK;
-        x->row = row;
-        x->g->members.len = 0;
-    }
-    return add_members(x, v);
+    if (v < 0) /* fills a short row */
+        return LZ_OK;
+    if (v >= x->limit || x->first[v])
+        return unsupported(x->g, "a group names a participant that there is not");
+    bool begins = !x->n || x->row[x->n - 1] != row;
+    x->first[v] = begins ? x->n + 1 : x->first[x->number[x->n - 1]];
+    x->number[x->n] = v;
+    x->row[x->n++] = row;
+    return LZ_OK;
 }
 
-/* The group of a participant into g->members; empty: it is in none. Replicas of one partition; with a channel partitions of one replica, or, for
- * sums and joins, replicas with all their partitions; or numbers of all participants (StableHLO, "process groups"). */
-static lz_status find_group(grid *g, const lz_sig *sig, uint32_t self)
+static lz_status each_pair(void *user, int64_t row, int64_t column, int64_t v)
+{
+    crowd *x = user;
+    (void)row;
+    if (v < 0 || v >= x->limit)
+        return unsupported(x->g, "a permutation names a participant that there is not");
+    if (column == 0)
+        x->number[0] = v;
+    else
+        x->first[v] = (uint32_t)x->number[0] + 1;
+    return LZ_OK;
+}
+
+/* Numbers are those of replicas of one partition; with a channel those of partitions of one replica, or, for sums and joins, of replicas with all
+ * their partitions; or those of all participants (StableHLO, "process groups"). */
+static lz_status read_crowd(grid *g, const lz_sig *sig, crowd *x)
 {
     manner m = manner_of(sig);
     lz_groups size;
+    bool pairs = sig->op == LZ_OP_COLLECTIVE_PERMUTE;
     bool sums = sig->op == LZ_OP_ALL_REDUCE || sig->op == LZ_OP_REDUCE_SCATTER ||
                 sig->op == LZ_OP_ALL_GATHER;
-    finder x = {.g = g, .self = self, .row = -1};
-    x.flat = m.channel && m.global;
-    x.all_partitions = m.channel && sums && !m.global;
-    x.by_partition = m.channel && !sums;
+    memset(x, 0, sizeof *x);
+    x->g = g;
+    x->sig = sig;
+    x->flat = m.channel && m.global;
+    x->all_partitions = m.channel && sums && !m.global;
+    x->by_partition = m.channel && !sums;
+    x->limit = x->flat ? (int64_t)g->parts.len : x->by_partition ? g->partitions : g->replicas;
+    return lz_groups_read(m.name, m.field, m.text, &size, pairs ? each_pair : each_number, x);
+}
+
+/* The number that a participant has in a crowd, and the participant beside `self` that has number v. */
+static int64_t own_number(const crowd *x, uint32_t self)
+{
+    int64_t parts = x->g->partitions;
+    return x->flat ? self : x->by_partition ? self % parts : self / parts;
+}
+static uint32_t of_number(const crowd *x, uint32_t self, int64_t v)
+{
+    int64_t parts = x->g->partitions;
+    return (uint32_t)(x->flat           ? v
+                      : x->by_partition ? self / parts * parts + v
+                                        : v * parts + self % parts);
+}
+
+/* The group of a participant into g->members; empty: it is in none. */
+static lz_status find_group(grid *g, const crowd *x, uint32_t self)
+{
+    uint32_t first = x->first[own_number(x, self)];
     g->members.len = 0;
-    LZ_TRY(lz_groups_read(m.name, m.field, m.text, &size, each_number, &x));
-    if (!x.found)
-        g->members.len = 0;
+    for (uint32_t i = first - 1; first && i < x->n && x->row[i] == x->row[first - 1]; i++) {
+        int64_t v = x->number[i];
+        if (!x->all_partitions)
+            LZ_TRY(lz_vec_push(&g->members, of_number(x, self, v)));
+        for (int64_t k = 0; x->all_partitions && k < g->partitions; k++)
+            LZ_TRY(lz_vec_push(&g->members, (uint32_t)(v * g->partitions + k)));
+    }
     return LZ_OK;
 }
 
@@ -298,36 +347,12 @@ static lz_status join_all(grid *g, uint32_t k, int64_t dim, int64_t split, int64
     return st;
 }
 
-/* The source of a permutation for self, or -1. */
-typedef struct pair {
-    int64_t self, source, found;
-} pair;
-static lz_status each_pair(void *user, int64_t row, int64_t column, int64_t v)
+/* From whom self gets in a permutation; what nobody sends to is zeros. */
+static lz_val permuted(grid *g, const crowd *x, uint32_t self, uint32_t k)
 {
-    pair *x = user;
-    (void)row;
-    if (column == 0)
-        x->source = v;
-    else if (v == x->self)
-        x->found = x->source;
-    return LZ_OK;
-}
-
-static lz_status permuted(grid *g, const lz_sig *sig, uint32_t self, uint32_t k, lz_val *out)
-{
-    manner m = manner_of(sig);
-    lz_groups size;
-    int64_t r = self / g->partitions, p = self % g->partitions;
-    pair x = {.self = m.channel ? p : r, .found = -1};
-    LZ_TRY(lz_groups_read(m.name, m.field, m.text, &size, each_pair, &x));
-    if (x.found >= (m.channel ? g->partitions : g->replicas))
-        return unsupported(g, "a permutation names a participant that there is not");
-    *out = x.found < 0 ? lz_build_splat(g->s->f, sig->opnd[k], 0)
-                       : operand(g,
-                                 (uint32_t)(m.channel ? r * g->partitions + x.found
-                                                      : x.found * g->partitions + p),
-                                 k);
-    return LZ_OK;
+    uint32_t from = x->first[own_number(x, self)];
+    return from ? operand(g, of_number(x, self, from - 1), k)
+                : lz_build_splat(g->s->f, x->sig->opnd[k], 0);
 }
 
 static uint32_t place_of(const grid *g, uint32_t self)
@@ -338,15 +363,15 @@ static uint32_t place_of(const grid *g, uint32_t self)
     return i;
 }
 
-static lz_status one_result(grid *g, const lz_sig *sig, uint32_t self, uint32_t k, lz_val *out)
+/* Result k of a participant, whose group is g->members. */
+static lz_status one_result(grid *g, const crowd *x, uint32_t self, uint32_t k, lz_val *out)
 {
-    if (sig->op == LZ_OP_COLLECTIVE_PERMUTE)
-        return permuted(g, sig, self, k, out);
-    LZ_TRY(find_group(g, sig, self));
+    const lz_sig *sig = x->sig;
     uint32_t n = g->members.len, at = place_of(g, self);
-    if (n == 0 && sig->op != LZ_OP_COLLECTIVE_BROADCAST)
-        return unsupported(g, "a participant is in no group");
     switch (sig->op) {
+    case LZ_OP_COLLECTIVE_PERMUTE:
+        *out = permuted(g, x, self, k);
+        return LZ_OK;
     case LZ_OP_ALL_GATHER:
         return join_all(g, k, LZ_ATTR(all_gather, sig->attr)->all_gather_dim, -1, 0, out);
     case LZ_OP_ALL_TO_ALL:
@@ -381,19 +406,34 @@ static lz_status meeting(grid *g, const lz_sig **out)
     return LZ_OK;
 }
 
+static lz_status group_of(grid *g, const crowd *x, uint32_t self)
+{
+    g->members.len = 0;
+    if (x->sig->op == LZ_OP_COLLECTIVE_PERMUTE)
+        return LZ_OK;
+    LZ_TRY(find_group(g, x, self));
+    if (g->members.len == 0 && x->sig->op != LZ_OP_COLLECTIVE_BROADCAST)
+        return unsupported(g, "a participant is in no group");
+    return lz_parse_charge(g->p, g->t->at, (uint64_t)g->members.len * x->sig->nresult);
+}
+
 static lz_status meet(grid *g, const lz_sig *sig)
 {
+    crowd x;
     uint32_t first = g->pool.len;
-    for (uint32_t i = 0; i < g->parts.len; i++)
+    LZ_TRY(read_crowd(g, sig, &x));
+    for (uint32_t i = 0; i < g->parts.len; i++) {
+        LZ_TRY(group_of(g, &x, i));
         for (uint32_t k = 0; k < sig->nresult; k++) {
             lz_val v = LZ_NOVAL;
-            LZ_TRY(one_result(g, sig, i, k, &v));
+            LZ_TRY(one_result(g, &x, i, k, &v));
             if (v == LZ_NOVAL)
                 return lz_scan_wrap(&g->p->c, g->t->at);
             if (lz_val_type(g->s->f, v) != sig->result[k])
                 return unsupported(g, "the groups do not fit what the programs say of them");
             LZ_TRY(lz_vec_push(&g->pool, v));
         }
+    }
     for (uint32_t i = 0; i < g->parts.len; i++) {
         part *q = &g->parts.data[i];
         uint32_t at = first + i * sig->nresult;
@@ -424,6 +464,8 @@ static lz_status run(grid *g)
 lz_status lz_parse_parallel(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     grid g = {.p = p, .s = s, .t = t};
+    if (p->parallel)
+        return unsupported(&g, "a participant runs others");
     LZ_TRY(lz_parse_generic_items(p, s, t));
     if (lz_scan_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
@@ -438,6 +480,7 @@ lz_status lz_parse_parallel(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_vec_free(&g.parts);
     lz_vec_free(&g.pool);
     lz_vec_free(&g.members);
+    lz_map_free(&g.without);
     LZ_TRY(st);
     return lz_parse_check_results(p, s, t);
 }

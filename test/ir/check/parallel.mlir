@@ -7,6 +7,8 @@
 // check: main: 8 checks
 // check: main: 6 checks
 // check: main: 2 checks
+// check: main: 4 checks
+// check: main: 4 checks
 
 // Replicas join in the order of the group; other programs meet in the same operation.
 module @replicas {
@@ -193,6 +195,65 @@ module @alone {
     %0:2 = "interpreter.run_parallel"(%n) {programs=[[@f]]} : (tensor<i32>) -> (tensor<i32>, tensor<ui32>)
     check.expect_eq_const %0#0, dense<10> : tensor<i32>
     check.expect_eq_const %0#1, dense<0> : tensor<ui32>
+    func.return
+  }
+}
+
+// -----
+
+// The same function alone and among others: alone a sum is of one.
+module @alone_first {
+  func.func private @total(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = "stablehlo.all_reduce"(%x) ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+    }) {replica_groups = dense<[[0]]> : tensor<1x1xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = call @total(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func @main() {
+    %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    %b = stablehlo.constant dense<[10.0, 20.0]> : tensor<2xf32>
+    %0 = call @total(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    check.expect_eq %0, %a : tensor<2xf32>
+    %1:2 = "interpreter.run_parallel"(%a, %b) {programs=[[@f, @f]]} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+    check.expect_eq_const %1#0, dense<[11.0, 22.0]> : tensor<2xf32>
+    check.expect_eq_const %1#1, dense<[11.0, 22.0]> : tensor<2xf32>
+    %2 = call @total(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    check.expect_eq %2, %a : tensor<2xf32>
+    func.return
+  }
+}
+
+// -----
+
+module @alone_last {
+  func.func private @total(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = "stablehlo.all_reduce"(%x) ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+    }) {replica_groups = dense<[[0]]> : tensor<1x1xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = call @total(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func @main() {
+    %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    %b = stablehlo.constant dense<[10.0, 20.0]> : tensor<2xf32>
+    %1:2 = "interpreter.run_parallel"(%a, %b) {programs=[[@f, @f]]} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+    check.expect_eq_const %1#0, dense<[11.0, 22.0]> : tensor<2xf32>
+    check.expect_eq_const %1#1, dense<[11.0, 22.0]> : tensor<2xf32>
+    %2 = call @total(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    check.expect_eq %2, %a : tensor<2xf32>
+    %3 = call @total(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    check.expect_eq %3, %a : tensor<2xf32>
     func.return
   }
 }

@@ -1,6 +1,6 @@
 /* t_parse_errors.c - text that is wrong: a status, the place, and what is wrong with it; never a crash, however deep or cut. */
 #include "base/alloc.h"
-#include "ir/module.h"
+#include "ir/check.h"
 #include "suite.h"
 #include "support/rnd.h"
 #include <pthread.h>
@@ -551,6 +551,112 @@ START_TEST(deep_and_exploding_calls)
 }
 END_TEST
 
+/* Every call of a function that draws reads it again, and what it calls: neither long text nor calls that double are read for ever. */
+START_TEST(text_that_is_read_again)
+{
+    for (int twice = 0; twice < 2; twice++) {
+        int levels = twice ? 60 : 1, calls = twice ? 2 : 2000;
+        lz_buf b = {0};
+        for (int i = 0; i < levels; i++) {
+            lz_buf_printf(&b, "func.func %s @%s%d(%%x: tensor<f32>) -> tensor<f32> {\n",
+                          i ? "private" : "public", i ? "f" : "main", i);
+            for (int k = 0; k < calls; k++)
+                lz_buf_printf(&b, " %%y%d = call @f%d(%%x) : (tensor<f32>) -> tensor<f32>\n", k,
+                              i + 1);
+            lz_buf_puts(&b, " return %y0 : tensor<f32>\n}\n");
+        }
+        lz_buf_printf(&b,
+                      "func.func private @f%d(%%x: tensor<f32>) -> tensor<f32> {\n %%s = "
+                      "stablehlo.constant dense<> : tensor<0xi64>\n %%y = stablehlo.rng %%x, %%x, "
+                      "%%s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<0xi64>) -> "
+                      "tensor<f32>\n",
+                      levels);
+        for (int k = 0; k < (twice ? 2000 : 50000); k++)
+            lz_buf_puts(&b, "// a word\n");
+        lz_buf_puts(&b, " return %y : tensor<f32>\n}\n");
+        ck_assert_int_eq(parse(b.data, b.len), LZ_EUNSUPPORTED);
+        ck_assert_msg(strstr(lz_error_get()->message, "functions are read again for more than"),
+                      "%s", lz_error_get()->message);
+        lz_buf_free(&b);
+    }
+}
+END_TEST
+
+static void types(lz_buf *b, int n, const char *type)
+{
+    for (int i = 0; i < n; i++)
+        lz_buf_printf(b, "%s%s", i ? ", " : "(", type);
+    lz_buf_puts(b, ")");
+}
+
+/* What each of many gets from all others grows with the square of their number. */
+START_TEST(many_participants_that_meet)
+{
+    enum { N = 1024 };
+    lz_buf b = {0};
+    lz_buf_puts(&b, "func.func @main() {\n %x = stablehlo.constant dense<1> : tensor<1xi8>\n "
+                    "%0:1024 = \"interpreter.run_parallel\"(");
+    for (int i = 0; i < N; i++)
+        lz_buf_puts(&b, i ? ", %x" : "%x");
+    lz_buf_puts(&b, ") {programs = [[");
+    for (int i = 0; i < N; i++)
+        lz_buf_puts(&b, i ? ", @f" : "@f");
+    lz_buf_puts(&b, "]]} : ");
+    types(&b, N, "tensor<1xi8>");
+    lz_buf_puts(&b, " -> ");
+    types(&b, N, "tensor<1024xi8>");
+    lz_buf_puts(&b, "\n return\n}\nfunc.func private @f(%x: tensor<1xi8>) -> tensor<1024xi8> {\n");
+    for (int i = 1; i <= 3; i++)
+        lz_buf_printf(&b,
+                      " %%%d = \"stablehlo.all_gather\"(%%%s) {all_gather_dim = 0 : i64, "
+                      "replica_groups = dense<[[0]]> : tensor<1x1xi64>, channel_handle = "
+                      "#stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<1xi8>) -> "
+                      "tensor<1024xi8>\n"
+                      " %%x%d = stablehlo.slice %%%d [%d:%d] : (tensor<1024xi8>) -> "
+                      "tensor<1xi8>\n",
+                      i,
+                      i == 1   ? "x"
+                      : i == 2 ? "x1"
+                               : "x2",
+                      i, i, i, i + 1);
+    lz_buf_puts(&b, " return %3 : tensor<1024xi8>\n}\n");
+    ck_assert_int_eq(parse(b.data, b.len), LZ_EUNSUPPORTED);
+    ck_assert_msg(strstr(lz_error_get()->message, "the calls expand to more than"), "%s",
+                  lz_error_get()->message);
+    lz_buf_free(&b);
+}
+END_TEST
+
+static lz_status count_unsupported(const lz_checked *c, void *user)
+{
+    int *n = user;
+    n[0] += c != NULL;
+    n[1] += !c && lz_error_get()->status == LZ_EUNSUPPORTED &&
+            strstr(lz_error_get()->message, "is written down as 'p'");
+    return LZ_OK;
+}
+
+/* So many that the memory of one function is another's again. */
+START_TEST(what_other_functions_wrote_down)
+{
+    int n[2] = {0};
+    lz_buf b = {0};
+    for (int i = 0; i < 24; i++) {
+        lz_buf_printf(&b, "func.func @f%d() {\n %%x = stablehlo.constant dense<1> : tensor<i32>\n",
+                      i);
+        lz_buf_puts(&b, i < 16 ? " %y = stablehlo.negate %x : tensor<i32>\n %z = "
+                                 "interpreter.probe %y, probe_id = \"p\" : tensor<i32>\n"
+                               : " check.expect_serialized_eq %x, probe_id = \"p\" : "
+                                 "tensor<i32>\n");
+        lz_buf_puts(&b, " return\n}\n");
+    }
+    ck_assert_int_eq(lz_checked_parse(b.data, b.len, "t", count_unsupported, n), LZ_OK);
+    ck_assert_int_eq(n[0], 16);
+    ck_assert_int_eq(n[1], 8);
+    lz_buf_free(&b);
+}
+END_TEST
+
 /* ---- damage ---- */
 
 static const char sample[] =
@@ -646,6 +752,9 @@ int main(void)
     tcase_add_test(t, deep_brackets);
     tcase_add_test(t, deep_regions);
     tcase_add_test(t, deep_and_exploding_calls);
+    tcase_add_test(t, text_that_is_read_again);
+    tcase_add_test(t, many_participants_that_meet);
+    tcase_add_test(t, what_other_functions_wrote_down);
     tcase_add_test(t, every_prefix_and_every_byte);
     tcase_add_loop_test(t, pieces_moved_around, 0, 4);
     tcase_add_test(t, memory_runs_out);
