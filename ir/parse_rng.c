@@ -37,10 +37,15 @@ static lz_val like(lz_func *f, lz_val x, double v)
     return x == LZ_NOVAL ? x : lz_build_splat(f, lz_val_type(f, x), v);
 }
 
-/* [0, 1), from the highest 53 or 24 bits: every value is exact, and 1 is never reached. */
-static lz_val unit(lz_func *f, lz_val bits, int width, lz_dtype d)
+/* How many bits the significand of a float has. */
+static int significant(lz_dtype d)
 {
-    int keep = d == LZ_F64 ? 53 : 24;
+    return d == LZ_F64 ? 53 : d == LZ_F32 ? 24 : d == LZ_F16 ? 11 : 8;
+}
+
+/* [0, 1) from the `keep` highest bits: every value is exact, and 1 is never reached. */
+static lz_val unit(lz_func *f, lz_val bits, int width, int keep, lz_dtype d)
+{
     lz_val v = lz_build_ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, bits, like(f, bits, width - keep));
     v = lz_build_convert(f, v, d);
     return lz_build_ew2(f, LZ_OP_MULTIPLY, v, like(f, v, ldexp(1, -keep)));
@@ -48,12 +53,14 @@ static lz_val unit(lz_func *f, lz_val bits, int width, lz_dtype d)
 
 /* ---- distributions; a and b already have the result's shape ---- */
 
-/* a + (b - a) u in f32 or f64; rounding may reach b, which is not in the interval. */
+/* a + (b - a) u in f32 or f64, where u has as many bits as the result: from 0 to 1 nothing is rounded. Elsewhere rounding may reach b, which is not
+ * in the interval. */
 static lz_val uniform_floats(lz_func *f, lz_val a, lz_val b, const lz_type *t, uint64_t key)
 {
     bool wide = t->dtype == LZ_F64;
     lz_dtype d = wide ? LZ_F64 : LZ_F32;
-    lz_val u = unit(f, bits_of(f, wide ? LZ_U64 : LZ_U32, &t->shape, key, 0), wide ? 64 : 32, d);
+    lz_val bits = bits_of(f, wide ? LZ_U64 : LZ_U32, &t->shape, key, 0);
+    lz_val u = unit(f, bits, wide ? 64 : 32, significant(t->dtype), d);
     lz_val x = lz_build_convert(f, a, d), y = lz_build_convert(f, b, d);
     lz_val r = lz_build_ew2(
         f, LZ_OP_ADD, x, lz_build_ew2(f, LZ_OP_MULTIPLY, lz_build_ew2(f, LZ_OP_SUBTRACT, y, x), u));
@@ -78,7 +85,7 @@ static lz_val normal(lz_func *f, lz_val a, lz_val b, const lz_type *t, uint64_t 
     lz_val b1 = bits_of(f, LZ_U64, &t->shape, key, 0);
     lz_val b2 = wide ? bits_of(f, LZ_U64, &t->shape, key, (uint64_t)1 << 63)
                      : lz_build_ew2(f, LZ_OP_SHIFT_LEFT, b1, like(f, b1, 32));
-    lz_val u1 = unit(f, b1, 64, d), u2 = unit(f, b2, 64, d);
+    lz_val u1 = unit(f, b1, 64, significant(d), d), u2 = unit(f, b2, 64, significant(d), d);
     lz_val r = lz_build_ew1(f, LZ_OP_LOG, lz_build_ew2(f, LZ_OP_SUBTRACT, like(f, u1, 1), u1));
     r = lz_build_ew1(f, LZ_OP_SQRT, lz_build_ew2(f, LZ_OP_MULTIPLY, r, like(f, r, -2)));
     lz_val angle = lz_build_ew2(f, LZ_OP_MULTIPLY, u2, like(f, u2, 6.283185307179586476925));
@@ -104,6 +111,16 @@ static lz_status distribution_of(lz_parser *p, const lz_stmt *t, bool *is_normal
                : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "rng: expected UNIFORM or NORMAL");
 }
 
+/* Element i of a constant, which may be written as one number for all; v as it is when it is none. */
+static int64_t known_element(const lz_func *f, lz_val x, int i, int64_t v)
+{
+    const lz_inst *in = &f->insts[x];
+    if (lz_inst_op(in) == LZ_OP_BROADCAST_IN_DIM)
+        in = &f->insts[in->opnd[0]];
+    const lz_literal *l = in->lit;
+    return l ? lz_elem_get_i64(l->type->dtype, l->data, l->type->nelem == 1 ? 0 : i) : v;
+}
+
 /* a, b: scalars of the result's dtype; the shape: one integer for each of its dimensions, and what it says where it is a constant. */
 static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
 {
@@ -118,9 +135,8 @@ static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
     }
     bool fits = lz_dtype_is_int(shape->dtype) && shape->shape.rank == 1 &&
                 shape->shape.dims[0] == r->shape.rank;
-    const lz_literal *l = fits ? s->f->insts[t->opnd.data[2]].lit : NULL;
-    for (int i = 0; l && fits && i < r->shape.rank; i++)
-        fits = lz_elem_get_i64(shape->dtype, l->data, i) == r->shape.dims[i];
+    for (int i = 0; fits && i < r->shape.rank; i++)
+        fits = known_element(s->f, t->opnd.data[2], i, r->shape.dims[i]) == r->shape.dims[i];
     return fits ? LZ_OK
                 : lz_scan_fail(&p->c, t->at, LZ_EPARSE, "rng: the shape is not the result's");
 }
@@ -135,7 +151,7 @@ lz_status lz_expand_rng(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (!floats && (is_normal || !lz_dtype_is_int(r->dtype)))
         return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED, "rng: no %s of %s",
                             is_normal ? "NORMAL" : "UNIFORM", lz_dtype_name(r->dtype));
-    if (s->outer)
+    if (p->regions)
         return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "rng: in a region it would give the same numbers in every round");
     uint64_t key = p->draws++;

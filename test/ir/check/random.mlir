@@ -5,6 +5,7 @@
 // check: integers: 4 checks
 // check: calls: 2 checks
 // check: nothing: 2 checks
+// check: halves: 2 checks
 
 // rng draws Philox4x32-10: the k-th draw of a program is that of the state [k, 0].
 func.func @floats() {
@@ -154,5 +155,35 @@ func.func @nothing() {
   %two = stablehlo.constant dense<2> : tensor<1xi64>
   %1 = stablehlo.rng %a, %a, %two, distribution = UNIFORM : (tensor<f16>, tensor<f16>, tensor<1xi64>) -> tensor<2xf16>
   check.expect_eq_const %1, dense<2.0> : tensor<2xf16>
+  func.return
+}
+
+// -----
+
+// As many bits as the format has, so that all its numbers from 0 to 1 come as often as they should.
+func.func @halves() {
+  %shape = stablehlo.constant dense<999> : tensor<1xi64>
+  %l0 = stablehlo.constant dense<0.0> : tensor<bf16>
+  %h0 = stablehlo.constant dense<1.0> : tensor<bf16>
+  %u0 = stablehlo.rng %l0, %h0, %shape, distribution = UNIFORM : (tensor<bf16>, tensor<bf16>, tensor<1xi64>) -> tensor<999xbf16>
+  %s0 = stablehlo.constant dense<[0, 0]> : tensor<2xui64>
+  %b0:2 = stablehlo.rng_bit_generator %s0, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<999xui32>)
+  %by0 = stablehlo.constant dense<24> : tensor<999xui32>
+  %n0 = stablehlo.shift_right_logical %b0#1, %by0 : tensor<999xui32>
+  %f0 = stablehlo.convert %n0 : (tensor<999xui32>) -> tensor<999xbf16>
+  %one0 = stablehlo.constant dense<0.00390625> : tensor<999xbf16>
+  %want0 = stablehlo.multiply %f0, %one0 : tensor<999xbf16>
+  check.expect_eq %u0, %want0 : tensor<999xbf16>
+  %l1 = stablehlo.constant dense<0.0> : tensor<f16>
+  %h1 = stablehlo.constant dense<1.0> : tensor<f16>
+  %u1 = stablehlo.rng %l1, %h1, %shape, distribution = UNIFORM : (tensor<f16>, tensor<f16>, tensor<1xi64>) -> tensor<999xf16>
+  %s1 = stablehlo.constant dense<[1, 0]> : tensor<2xui64>
+  %b1:2 = stablehlo.rng_bit_generator %s1, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<999xui32>)
+  %by1 = stablehlo.constant dense<21> : tensor<999xui32>
+  %n1 = stablehlo.shift_right_logical %b1#1, %by1 : tensor<999xui32>
+  %f1 = stablehlo.convert %n1 : (tensor<999xui32>) -> tensor<999xf16>
+  %one1 = stablehlo.constant dense<0.00048828125> : tensor<999xf16>
+  %want1 = stablehlo.multiply %f1, %one1 : tensor<999xf16>
+  check.expect_eq %u1, %want1 : tensor<999xf16>
   func.return
 }
