@@ -89,6 +89,7 @@ static lz_val product(const lz_bm *b, lz_val x, lz_val y)
         a.lhs_batching_dimensions.v[d] = a.rhs_batching_dimensions.v[d] = d;
     a.lhs_contracting_dimensions = lz_ints_make(1, (int64_t[]){n + 1});
     a.rhs_contracting_dimensions = lz_ints_make(1, (int64_t[]){n});
+    a.precision = LZ_PRECISION_HIGHEST; /* decompositions are as exact as their dtype */
     return lz_build(b->f, LZ_OP_DOT_GENERAL, RECORD(a), (lz_val[]){x, y}, 2);
 }
 

@@ -14,10 +14,13 @@ enum { MAX_OPTIONS = 4, MAX_ARRAYS = 3, MAX_OUT = 5 };
 
 /* A letter: in older calls letters[constant number `place`]. */
 typedef struct option {
-    const char *key, *letters;
-    int place;       /* -1: not a constant */
-    char by_default; /* 0: must be there */
+    const char *key, *letters; /* letters NULL: a truth value, as the letter T or F */
+    int place;                 /* -1: not a constant */
+    char by_default;           /* 0: must be there */
 } option;
+
+/* What only some have: a factor of the arrays, which BLAS's have; constants before the arrays that say more than sizes; options as text. */
+enum { FACTOR = 1, MODES = 2, TEXT = 4 };
 
 typedef struct lapack_call lapack_call;
 typedef struct routine {
@@ -25,6 +28,7 @@ typedef struct routine {
     int arrays, constants;    /* operands; constants before them in older calls */
     int results;              /* without what older calls have beside them */
     lz_status (*fn)(lapack_call *c);
+    int has;
     option options[MAX_OPTIONS];
 } routine;
 
@@ -96,14 +100,14 @@ static lz_status orgqr(lapack_call *c)
 static lz_status ormqr(lapack_call *c)
 {
     const lz_type *t = lz_val_type(c->f, c->x[2]);
-    bool left = c->option[0] == 1;
+    bool left = c->option[0] == 'T';
     LZ_TRY(check_taus(c, c->b.m < c->b.n ? c->b.m : c->b.n));
     bool fits = t->dtype == c->b.d && t->shape.rank == c->b.batch.rank + 2;
     for (int d = 0; fits && d < c->b.batch.rank; d++)
         fits = t->shape.dims[d] == c->b.batch.dims[d];
     if (!fits || t->shape.dims[t->shape.rank - (left ? 2 : 1)] != c->b.m)
         return wrong(c, "the matrix that is multiplied does not fit the reflections");
-    c->out[0] = lz_bm_ormqr(&c->b, c->x[0], c->x[1], c->x[2], left, c->option[1] == 1);
+    c->out[0] = lz_bm_ormqr(&c->b, c->x[0], c->x[1], c->x[2], left, c->option[1] == 'T');
     return LZ_OK;
 }
 
@@ -190,27 +194,28 @@ static lz_status trsm(lapack_call *c)
 }
 
 static const routine lapack[] = {
-    {"getrf", NULL, 1, 3, 3, getrf, {{0}}},
-    {"geqrf", NULL, 1, 4, 2, geqrf, {{0}}},
-    {"orgqr", "ungqr", 2, 5, 1, orgqr, {{0}}},
-    {"ormqr", "unmqr", 3, 0, 1, ormqr, {{"left", "\1", -1, 0}, {"transpose", "\1", -1, 0}}},
-    {"potrf", NULL, 1, 3, 2, potrf, {{"uplo", "UL", 0, 0}}},
-    {"syevd", "heevd", 1, 3, 3, syevd, {{"uplo", "UL", 0, 0}, {"mode", "NV", -1, 'V'}}},
-    {"gesdd", NULL, 1, 6, 5, gesdd, {{"mode", "ASN", -1, 'A'}}},
-    {"gesvd", NULL, 1, 0, 5, gesdd, {{"mode", "ASN", -1, 'A'}}},
+    {"getrf", NULL, 1, 3, 3, getrf, 0, {{0}}},
+    {"geqrf", NULL, 1, 4, 2, geqrf, 0, {{0}}},
+    {"orgqr", "ungqr", 2, 5, 1, orgqr, 0, {{0}}},
+    {"ormqr", "unmqr", 3, 0, 1, ormqr, 0, {{"left", NULL, -1, 0}, {"transpose", NULL, -1, 0}}},
+    {"potrf", NULL, 1, 3, 2, potrf, 0, {{"uplo", "UL", 0, 0}}},
+    {"syevd", "heevd", 1, 3, 3, syevd, 0, {{"uplo", "UL", 0, 0}, {"mode", "NV", -1, 'V'}}},
+    {"gesdd", NULL, 1, 6, 5, gesdd, MODES, {{"mode", "ASN", -1, 'A'}}},
+    {"gesvd", NULL, 1, 0, 5, gesdd, MODES, {{"mode", "ASN", -1, 'A'}}},
     {"trsm",
      NULL,
      2,
      7,
      1,
      trsm,
+     FACTOR,
      {{"side", "RL", 0, 0}, {"uplo", "UL", 1, 0}, {"trans_x", "NTC", 2, 0}, {"diag", "NU", 3, 0}}},
 };
 static const routine xla[] = {
-    {"LuDecomposition", NULL, 1, 0, 3, lu, {{0}}},
-    {"Qr", NULL, 1, 0, 2, geqrf, {{0}}},
-    {"ProductOfElementaryHouseholderReflectors", NULL, 2, 0, 1, orgqr, {{0}}},
-    {"Eigh", NULL, 1, 0, 2, eigh, {{0}}},
+    {"LuDecomposition", NULL, 1, 0, 3, lu, 0, {{0}}},
+    {"Qr", NULL, 1, 0, 2, geqrf, 0, {{0}}},
+    {"ProductOfElementaryHouseholderReflectors", NULL, 2, 0, 1, orgqr, 0, {{0}}},
+    {"Eigh", NULL, 1, 0, 2, eigh, TEXT, {{0}}},
 };
 
 /* ---- names ---- */
@@ -227,6 +232,7 @@ static bool starts(lz_slice *s, const char *with)
 /* [lapack_|blas_][sdcz]<name>[_ffi] */
 static const routine *find(lz_slice target, lz_dtype *d)
 {
+    static const char letters[] = "sdcz";
     static const lz_dtype dtypes[] = {LZ_F32, LZ_F64, LZ_C64, LZ_C128};
     *d = LZ_DTYPE_NONE;
     for (size_t i = 0; i < sizeof xla / sizeof *xla; i++)
@@ -235,17 +241,17 @@ static const routine *find(lz_slice target, lz_dtype *d)
     bool blas = starts(&target, "blas_");
     if ((!blas && !starts(&target, "lapack_")) || target.n < 2)
         return NULL;
-    const char *letter = memchr("sdcz", target.s[0], 4);
+    const char *letter = memchr(letters, target.s[0], sizeof dtypes / sizeof *dtypes);
     if (!letter)
         return NULL;
-    *d = dtypes[letter - strchr("sdcz", 's')];
+    *d = dtypes[letter - letters];
     target = (lz_slice){target.s + 1, target.n - 1};
     if (target.n > 4 && memcmp(target.s + target.n - 4, "_ffi", 4) == 0)
         target.n -= 4;
     for (size_t i = 0; i < sizeof lapack / sizeof *lapack; i++) {
         const routine *r = &lapack[i];
         const char *name = r->alias && lz_dtype_is_complex(*d) ? r->alias : r->name;
-        if (lz_slice_is(target, name) && (!blas || r->fn == trsm))
+        if (lz_slice_is(target, name) && (!blas || (r->has & FACTOR)))
             return r;
     }
     return NULL;
@@ -296,10 +302,10 @@ static lz_status read_option(lapack_call *c, const lz_entry *e)
     lz_scan at = c->p->c;
     int64_t v = 0;
     at.p = e->value;
-    if (o->letters[0] == 1) { /* a truth value */
+    if (!o->letters) {
         bool yes;
         LZ_TRY(lz_scan_bool(&at, &yes));
-        c->option[k] = yes;
+        c->option[k] = yes ? 'T' : 'F';
         return LZ_OK;
     }
     LZ_TRY(lz_scan_i64(&at, &v));
@@ -316,7 +322,7 @@ static lz_status read_config(lapack_call *c, const char *key)
 {
     const lz_entry *e = lz_stmt_find(c->t, key);
     lz_scan back = c->p->c;
-    if (!e || c->r->fn == eigh)
+    if (!e || (c->r->has & TEXT))
         return LZ_OK;
     c->p->c.p = e->value;
     if (lz_scan_sees(&c->p->c, "\"")) {
@@ -378,7 +384,7 @@ static lz_status read_constant(lapack_call *c, int k)
 /* Of older calls: what says more than a size. */
 static lz_status read_constants(lapack_call *c)
 {
-    if (c->r->fn == gesdd) {
+    if (c->r->has & MODES) {
         LZ_TRY(read_constant(c, 0));
         LZ_TRY(read_constant(c, 1));
     }
@@ -400,7 +406,7 @@ static lz_status read_constants(lapack_call *c)
 static lz_status read_operands(lapack_call *c)
 {
     const routine *r = c->r;
-    int n = (int)c->t->opnd.len, alpha = r->fn == trsm;
+    int n = (int)c->t->opnd.len, alpha = r->has & FACTOR;
     c->older = r->constants && n == r->constants + alpha + r->arrays;
     if (!c->older && n != r->arrays && !(alpha && n == r->arrays + 1))
         return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE,
@@ -460,10 +466,9 @@ lz_status lz_parse_lapack(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target
     LZ_TRY(read_attributes(&c));
     for (int k = 0; k < MAX_OPTIONS && c.r->options[k].key; k++) {
         const option *o = &c.r->options[k];
-        bool flag = o->letters[0] == 1;
-        if (!c.option[k] && o->by_default)
+        if (!c.option[k])
             c.option[k] = o->by_default;
-        if (!c.option[k] && !flag)
+        if (!c.option[k])
             return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
                                 "custom_call: @" LZ_SLICE_FMT ": the option %s is missing",
                                 LZ_SLICE_ARG(target), o->key);

@@ -75,6 +75,12 @@ static const struct {
     {"%0 = stablehlo.custom_call @lapack_sormqr_ffi(%a, %t, %w) {mhlo.backend_config = {left = "
      "true, transpose = false}} : (" A ", " TAU ", " W ") -> " W,
      "the matrix that is multiplied does not fit", LZ_EPARSE},
+    {"%0 = stablehlo.custom_call @lapack_sormqr_ffi(%a, %t, %a) {mhlo.backend_config = {transpose "
+     "= true}} : (" A ", " TAU ", " A ") -> " A,
+     "the option left is missing", LZ_EPARSE},
+    {"%0 = stablehlo.custom_call @lapack_sormqr_ffi(%a, %t, %a) {mhlo.backend_config = {left = "
+     "false}} : (" A ", " TAU ", " A ") -> " A,
+     "the option transpose is missing", LZ_EPARSE},
     {"%0:2 = stablehlo.custom_call @lapack_spotrf(%c, %c, %c, %a) : (tensor<i32>, tensor<i32>, "
      "tensor<i32>, " A ") -> (" A ", " INFO ")",
      "uplo is 7", LZ_EUNSUPPORTED},
@@ -137,12 +143,36 @@ START_TEST(rows_they_become)
 }
 END_TEST
 
+/* What is read as one call is as exact as that, also where the user lets products be less so. */
+START_TEST(products_are_exact)
+{
+    static const char *const lines[] = {
+        "%0 = stablehlo.custom_call @lapack_sorgqr_ffi(%a, %t) : (" A ", " TAU ") -> " A,
+        "%0 = stablehlo.custom_call @lapack_sormqr_ffi(%a, %t, %a) {mhlo.backend_config = {left = "
+        "true, transpose = false}} : (" A ", " TAU ", " A ") -> " A};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        lz_func *f;
+        int n = 0;
+        ck_assert_msg(parse(lines[i], &f) == LZ_OK, "%s", lz_error_get()->message);
+        for (uint32_t k = 0; k < f->ninst; k++) {
+            if (lz_inst_op(&f->insts[k]) != LZ_OP_DOT_GENERAL)
+                continue;
+            ck_assert_int_eq(LZ_ATTR(dot, f->insts[k].sig->attr)->precision, LZ_PRECISION_HIGHEST);
+            n++;
+        }
+        ck_assert_int_ge(n, 2);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lapack");
     TCase *t = tcase_create("lapack");
     tcase_add_loop_test(t, what_is_refused_is_named, 0, NREFUSED);
     tcase_add_test(t, rows_they_become);
+    tcase_add_test(t, products_are_exact);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
