@@ -11,18 +11,34 @@
 
 /* ---- in ---- */
 
-static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const lz_site *site)
+/* A buffer with nbytes of data. */
+static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_dbuf **out)
 {
-    lz_dbuf *b = NULL;
     int64_t t0 = lz_now_ns();
-    if (d->be->alloc(d->ordinal, type->nbytes, &b) != LZ_OK)
-        return NULL;
-    if (type->nbytes && d->be->copy_in(b, data, type->nbytes) != LZ_OK) {
-        lz_dbuf_release(b);
-        return NULL;
+    LZ_TRY(d->be->alloc(d->ordinal, nbytes, out));
+    lz_status s = nbytes ? d->be->copy_in(*out, data, nbytes) : LZ_OK;
+    if (s != LZ_OK) {
+        lz_dbuf_release(*out);
+        return s;
     }
     lz_metric_add(LZ_METRIC_TransferToDeviceTime, (double)(lz_now_ns() - t0));
-    lz_metric_add(LZ_METRIC_OutboundData, (double)type->nbytes);
+    lz_metric_add(LZ_METRIC_OutboundData, (double)nbytes);
+    return LZ_OK;
+}
+
+/* For backends without zeros of their own. */
+static lz_status copied_zeros(lz_dev *d, size_t nbytes, lz_dbuf **out)
+{
+    void *zero = lz_calloc(1, nbytes + 1);
+    if (!zero)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of zeros", nbytes);
+    lz_status s = copied(d, nbytes, zero, out);
+    lz_free(zero);
+    return s;
+}
+
+static lz_node *data_node(lz_dev *d, const lz_type *type, lz_dbuf *b, const lz_site *site)
+{
     lz_sync_note_data(type->nbytes);
     lz_node *n = lz_node_new_buffer(type, d, b, site);
     if (!n)
@@ -30,17 +46,10 @@ static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const l
     return n;
 }
 
-/* For backends without zeros of their own. */
-static lz_status zeros_by_copy(lz_dev *d, size_t nbytes, lz_dbuf **out)
+static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const lz_site *site)
 {
-    void *zero = lz_calloc(1, nbytes + 1);
-    if (!zero)
-        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of zeros", nbytes);
-    lz_status s = d->be->alloc(d->ordinal, nbytes, out);
-    if (s == LZ_OK && nbytes && (s = d->be->copy_in(*out, zero, nbytes)) != LZ_OK)
-        lz_dbuf_release(*out);
-    lz_free(zero);
-    return s;
+    lz_dbuf *b = NULL;
+    return copied(d, type->nbytes, data, &b) == LZ_OK ? data_node(d, type, b, site) : NULL;
 }
 
 static lz_node *from_zeros(lz_tr *c, lz_dtype dtype, const lz_shape *shape)
@@ -50,14 +59,9 @@ static lz_node *from_zeros(lz_tr *c, lz_dtype dtype, const lz_shape *shape)
     lz_dbuf *b = NULL;
     if (!type)
         return NULL;
-    if ((d->be->zeros ? d->be->zeros(d->ordinal, type->nbytes, &b)
-                      : zeros_by_copy(d, type->nbytes, &b)) != LZ_OK)
-        return NULL;
-    lz_sync_note_data(type->nbytes);
-    lz_node *n = lz_node_new_buffer(type, d, b, c->site);
-    if (!n)
-        lz_dbuf_release(b);
-    return lz_tr_own(c, n);
+    lz_status s = d->be->zeros ? d->be->zeros(d->ordinal, type->nbytes, &b)
+                               : copied_zeros(d, type->nbytes, &b);
+    return s == LZ_OK ? lz_tr_own(c, data_node(d, type, b, c->site)) : NULL;
 }
 
 lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)

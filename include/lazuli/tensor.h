@@ -28,8 +28,9 @@ typedef struct lz_tensor lz_tensor;
  * LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data,
                                   const lz_site *site);
-/* As lz_from_host of as many zeros, which nobody has to make or copy: values of their own, such as an optimizer starts from, not a part
- * of the program as those of lz_zeros are. Errors: LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
+/* As lz_from_host of as many zeros, which the caller does not need; on the CPU nothing is made or copied either. Values of their own, such
+ * as an optimizer starts from, not a part of the program as those of lz_zeros are.
+ * Errors: LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else
  * copies at once. `release(user)` is called exactly once when Lazuli needs the memory no longer,

@@ -303,20 +303,21 @@ START_TEST(borrowed_memory_is_released_once)
 }
 END_TEST
 
-/* Zeros of their own: of every size though memory is used again, nothing is sent, and a step that changes them is the step that changes
- * other values. */
+/* Zeros of their own: of every size though memory is used again, nothing is sent where the device has them itself, and a step that changes them
+ * is the step that changes other values. */
 START_TEST(zeros_are_data)
 {
     enum { MOST = 3 << 20 };
     static const int64_t sizes[] = {0, 1, 100, 30000, MOST / 4};
     static float v[MOST / 4];
+    const int copies = strcmp(getenv("PJRT_DEVICE"), "CPU") != 0;
     OK(lz_scope_begin());
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
         int64_t n = sizes[i / 2];
         int64_t sent = rt_metric("OutboundData");
         lz_tensor *z = lz_from_zeros(LZ_F32, LZ_SHAPE(n));
         OK(lz_status_of(z));
-        ck_assert_int_eq(rt_metric("OutboundData"), sent);
+        ck_assert_int_eq(rt_metric("OutboundData"), (sent < 0 ? 0 : sent) + copies);
         memset(v, 0xff, sizeof v);
         OK(lz_to_host(z, v, sizeof v));
         for (int64_t k = 0; k < n; k++)
