@@ -35,11 +35,11 @@ static void fill_with_ones(void *at, lz_dtype d, size_t nbytes)
 
 lz_tensor *lz_nn_filled(lz_dtype dtype, lz_shape shape, bool ones, const lz_site *site)
 {
+    if (!ones)
+        return lz_from_zeros_at(dtype, shape, site);
     lz_tensor *like = lz_zeros_at(dtype, shape, site); /* which checks dtype and shape */
     if (lz_status_of(like) != LZ_OK)
         return like;
-    if (!ones)
-        return lz_from_zeros_at(dtype, shape, site);
     size_t n = lz_nbytes(like);
     void *data = lz_alloc(n + 1);
     if (!data) {

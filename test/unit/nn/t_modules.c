@@ -1,6 +1,7 @@
 /* t_modules.c - layers with parameters: names and initial values, recurrent cells against formulas and differences, attention
  * with a cache against attention without. */
 #include "../autodiff/grad_check.h"
+#include "nn/internal.h"
 
 #define OK(call) ck_assert_msg((call) == LZ_OK, "%s", lz_last_error_text())
 
@@ -406,6 +407,21 @@ START_TEST(the_first_step_is_one_like_all_others)
 }
 END_TEST
 
+/* Zeros are one tensor, and nothing is recorded for them. */
+START_TEST(zeros_record_nothing)
+{
+    const lz_site here = {"t_modules.c", "f", 1};
+    lz_tensor *z = NULL;
+    lz_scope_begin();
+    int64_t made = lz_counter_value("CreateXlaTensor");
+    OK(lz_nn_zeros(&z, LZ_F32, LZ_SHAPE(3, 5), "lz_test", &here));
+    ck_assert_int_eq(lz_counter_value("CreateXlaTensor"), made + 1);
+    OK(lz_release(z));
+    ck_assert_int_eq(lz_nn_zeros(&z, (lz_dtype)99, LZ_SHAPE(2), "lz_test", &here), LZ_EDTYPE);
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(initialisers_have_their_moments)
 {
     enum { M = 20000 };
@@ -470,6 +486,7 @@ int main(void)
     tcase_add_test(t, layers_are_their_cells_in_a_row);
     tcase_add_loop_test(t, a_cache_gives_the_same, 0, 2);
     tcase_add_loop_test(t, the_first_step_is_one_like_all_others, 0, 2);
+    tcase_add_test(t, zeros_record_nothing);
     tcase_add_test(t, initialisers_have_their_moments);
     tcase_add_test(t, orthogonal_matrices);
     suite_add_tcase(s, t);
