@@ -4,7 +4,8 @@
  * C[m, n] = sum over k of A[m, k] B[n, k]. Rows m are all the loops that only A walks, columns n all that only B walks; k are all inner loops,
  * the last one contiguous in both. A tile is a vector of sums for each of its rows and columns, which are added up across their lanes at the
  * very end: nothing is packed or transposed. Rows and columns have a pointer each, so that tiles are full whatever the extents are.
- * Loops:  unit (block of rows, block of columns) > block of k > tile of rows > tile of columns.
+ * Loops:  unit (block of rows, block of columns) > block of k > tile of rows > tile of columns. The vectors of a unit's sums take half of the
+ * second-level cache, at most.
  * A block of k is short enough for a tile's rows to stay in the first-level cache; between blocks sums lie in the scratch memory.
  * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
@@ -28,9 +29,10 @@ typedef struct lanes {
     const lz_access *a, *b;
     Ty vec;
     Val micro;
-    /* emitted sizes: rows, columns, tiles of rows; columns but for the last loop, and that; inner loops but the last, and that */
-    Val M, N, T, Q, NE, KO, KI;
-    Val RB, CB, most_rows, most_cols, col_tiles; /* units; what one has at most */
+    /* emitted sizes: rows, columns, tiles of rows; columns but for the last loop, that, and vectors of it; inner loops but the last, and that */
+    Val M, N, T, Q, NE, VE, KO, KI;
+    /* units: of rows, of columns but for the last loop, and of that (only where the others are apart); what one has at most */
+    Val RB, CB, NB, most_rows, most_cols, col_tiles;
     /* parts of the scratch memory: tables by k, pointers, vectors of sums, sums */
     Val off_a, off_b, row_at, col_at, block, sums;
 } lanes;
@@ -168,11 +170,10 @@ static void emit_tile(lanes *g)
 
 /* ---- sizes ---- */
 
-static void emit_dims(lanes *g)
+static void count(lanes *g)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1);
-    g->M = g->Q = g->KO = one;
+    g->M = g->Q = g->KO = em_c64(e, 1);
     for (uint32_t l = 0; l < g->k->nouter; l++)
         if (g->row_loop >> l & 1)
             g->M = MUL(g->M, kern_outer(&g->c, l));
@@ -184,11 +185,41 @@ static void emit_dims(lanes *g)
     g->NE = kern_outer(&g->c, g->n);
     g->N = MUL(g->Q, g->NE);
     g->T = dot_ceil_div(e, g->M, g->mr);
-    g->RB = em_smax(e, em_smin(e, g->T, em_c64(e, UNITS)), one);
-    g->CB = em_smax(e, em_smin(e, g->Q, dot_ceil(e, em_c64(e, UNITS), g->RB)), one);
+    g->VE = dot_ceil_div(e, g->NE, g->L);
+}
+
+/* Units for threads to share; more where their sums would not stay in the cache, about as many rows as columns each. */
+static void divide(lanes *g)
+{
+    em *e = g->e;
+    int64_t most = g->e->t->l2_bytes / 2 / ((int64_t)g->mr * g->nr * g->L * g->es), side_of = 1;
+    most = most > 1 ? most : 1; /* tiles of a unit */
+    while ((side_of + 1) * (side_of + 1) <= most)
+        side_of++;
+    Val one = em_c64(e, 1), all = em_c64(e, most);
+    Val rb = em_smax(e, em_smin(e, g->T, em_c64(e, UNITS)), one),
+        cb = em_smax(e, em_smin(e, g->Q, dot_ceil(e, em_c64(e, UNITS), rb)), one);
+    Val rows = em_smax(e, dot_ceil(e, g->T, rb), one),
+        columns = em_smax(e, MUL(dot_ceil(e, g->Q, cb), g->NE), one);
+    Val fit = LLVMBuildUDiv(e->b, all, dot_ceil_div(e, columns, g->nr), "");
+    rows = em_smin(e, rows, em_smax(e, fit, em_c64(e, side_of)));
+    columns = em_smin(e, columns, MUL(LLVMBuildUDiv(e->b, all, rows, ""), em_c64(e, g->nr)));
+    Val steps = LLVMBuildUDiv(e->b, columns, em_smax(e, g->NE, one), ""),
+        vecs = em_smax(e, LLVMBuildUDiv(e->b, columns, em_c64(e, g->L), ""), one);
+    Val apart = ICMP(EQ, steps, em_c64(e, 0));
+    g->RB = em_smax(e, dot_ceil(e, g->T, rows), one);
+    g->CB = em_smax(e, dot_ceil(e, g->Q, em_smax(e, steps, one)), one);
+    g->NB = SEL(apart, em_smax(e, dot_ceil(e, g->VE, vecs), one), one);
     g->most_rows = MUL(dot_ceil(e, g->T, g->RB), em_c64(e, g->mr));
-    g->most_cols = MUL(dot_ceil(e, g->Q, g->CB), g->NE);
+    g->most_cols = SEL(apart, MUL(dot_ceil(e, g->VE, g->NB), em_c64(e, g->L)),
+                       MUL(dot_ceil(e, g->Q, g->CB), g->NE));
     g->col_tiles = dot_ceil_div(e, g->most_cols, g->nr);
+}
+
+static void emit_dims(lanes *g)
+{
+    count(g);
+    divide(g);
 }
 
 /* Bytes between rows of the sums: a vector past the last one may be read. */
@@ -226,7 +257,7 @@ static void emit_sizes(lanes *g)
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     emit_dims(g);
     Val empty = OR(ICMP(EQ, g->M, zero), ICMP(EQ, g->N, zero));
-    LLVMBuildRet(e->b, SEL(empty, zero, MUL(g->RB, g->CB)));
+    LLVMBuildRet(e->b, SEL(empty, zero, MUL(MUL(g->RB, g->CB), g->NB)));
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     emit_dims(g);
@@ -296,25 +327,30 @@ static void fill_pointers(lanes *g, const lz_access *x, uint32_t loops, Val firs
 /* ---- a unit ---- */
 
 typedef struct unit {
-    Val r0, r1, q0, q1; /* rows; steps of the columns' loops but the last */
+    Val r0, r1, q0, q1, v0,
+        v1; /* rows; steps of the columns' loops but the last; vectors of that */
     Val row_tiles, col_tiles;
 } unit;
 
 static void place_unit(lanes *g, Val u, unit *w)
 {
     em *e = g->e;
-    Val i = u, one = em_c64(e, 1), cb = dot_split_index(e, &i, g->CB);
+    Val i = u, one = em_c64(e, 1), lanes_of = em_c64(e, g->L), nb = dot_split_index(e, &i, g->NB),
+        cb = dot_split_index(e, &i, g->CB);
     Val t0 = dot_cut(e, g->T, g->RB, i), t1 = dot_cut(e, g->T, g->RB, ADD(i, one));
     w->r0 = MUL(t0, em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(t1, em_c64(e, g->mr)), g->M);
     w->q0 = dot_cut(e, g->Q, g->CB, cb);
     w->q1 = dot_cut(e, g->Q, g->CB, ADD(cb, one));
+    w->v0 = dot_cut(e, g->VE, g->NB, nb);
+    w->v1 = dot_cut(e, g->VE, g->NB, ADD(nb, one));
+    Val c0 = ADD(MUL(w->q0, g->NE), MUL(w->v0, lanes_of)),
+        c1 = ADD(MUL(SUB(w->q1, one), g->NE), em_smin(e, MUL(w->v1, lanes_of), g->NE));
     w->row_tiles = SUB(t1, t0);
-    w->col_tiles = dot_ceil_div(e, MUL(SUB(w->q1, w->q0), g->NE), g->nr);
+    w->col_tiles = dot_ceil_div(e, SUB(c1, c0), g->nr);
     fill_pointers(g, g->a, g->row_loop, w->r0, MUL(w->row_tiles, em_c64(e, g->mr)), w->r1,
                   g->row_at);
-    fill_pointers(g, g->b, g->cols, MUL(w->q0, g->NE), MUL(w->col_tiles, em_c64(e, g->nr)),
-                  MUL(w->q1, g->NE), g->col_at);
+    fill_pointers(g, g->b, g->cols, c0, MUL(w->col_tiles, em_c64(e, g->nr)), c1, g->col_at);
 }
 
 static Val block_at(lanes *g, const unit *w, Val r, Val c)
@@ -407,7 +443,7 @@ static void finish(lanes *g, const unit *w)
 {
     em *e = g->e;
     em_loop lr, lq;
-    Val one = em_c64(e, 1), past = dot_ceil_div(e, g->NE, g->L);
+    Val one = em_c64(e, 1);
     em_loop_begin(e, &lr, w->r0, w->r1, one, 0, NULL);
     em_loop_begin(e, &lq, w->q0, w->q1, one, 0, NULL);
     Val r = lr.i, q = lq.i;
@@ -417,7 +453,7 @@ static void finish(lanes *g, const unit *w)
                                            em_smax(e, kern_outer(&g->c, l), one));
     Val row = em_at(e, g->sums, MUL(SUB(lr.i, w->r0), sums_stride(g)), 1);
     row = em_at(e, row, MUL(SUB(lq.i, w->q0), g->NE), g->es);
-    dot_finish_row(&g->c, g->n, g->NE, row, em_c64(e, 0), past);
+    dot_finish_row(&g->c, g->n, g->NE, row, w->v0, w->v1);
     em_loop_end(e, &lq, NULL);
     em_loop_end(e, &lr, NULL);
 }

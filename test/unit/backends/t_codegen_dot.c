@@ -621,6 +621,56 @@ START_TEST(columns_of_other_processors)
 }
 END_TEST
 
+static image large_kernel(int64_t o, int64_t c, int64_t kw)
+{
+    return (image){.n = 16,
+                   .h = 4,
+                   .w = kw + 2,
+                   .c = c,
+                   .kh = 2,
+                   .kw = kw,
+                   .o = o,
+                   .stride = 1,
+                   .gradient = true,
+                   .lanes = true,
+                   .d = LZ_F32};
+}
+
+/* However many sums there are, those of a unit stay in the cache: many rows, many columns, a long last loop of these. */
+START_TEST(sums_stay_in_the_cache)
+{
+    static const int64_t size[][3] = {{4000, 700, 3}, {9000, 1, 1}, {3, 9000, 2}, {40, 5, 5000}};
+    lz_target t;
+    must(lz_target_host(&t));
+    for (int i = 0; i < 4; i++) {
+        image v = large_kernel(size[i][0], size[i][1], size[i][2]);
+        int64_t total[3];
+        lz_kernel *q = in_lanes(&v, total);
+        jit j = jit_new_on(q, &t);
+        ck_assert_int_lt(j.scratch(q->args), t.l2_bytes);
+        jit_free(&j);
+        lz_kernel_free(q);
+    }
+}
+END_TEST
+
+START_TEST(units_of_few_sums)
+{
+    static const int64_t size[][3] = {{17, 3, 2}, {3, 2, 40}, {12, 1, 33}, {40, 20, 1}, {6, 2, 16}};
+    lz_target t;
+    must(lz_target_host(&t));
+    t.l2_bytes = 4096 << 2 * _i;
+    for (int i = 0; i < 5; i++)
+        for (int wide = 0; wide < 2; wide++) {
+            image v = large_kernel(size[i][0], size[i][1], size[i][2]);
+            v.d = wide ? LZ_F64 : LZ_F32;
+            v.epi = i & 1;
+            v.pad = i % 3;
+            check_windows_on(&v, &t);
+        }
+}
+END_TEST
+
 /* Neither is a copy made of what lies right, nor does a unit hold more than its sums. */
 START_TEST(images_are_not_packed)
 {
@@ -662,6 +712,8 @@ int main(void)
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
     tcase_add_loop_test(w, columns_of_other_processors, 0, 4);
     tcase_add_loop_test(w, images_are_not_packed, 0, 2);
+    tcase_add_test(w, sums_stay_in_the_cache);
+    tcase_add_loop_test(w, units_of_few_sums, 0, 3);
     suite_add_tcase(s, t);
     suite_add_tcase(s, w);
     return lz_run_suite(s);
