@@ -137,7 +137,8 @@ static void fetch_columns(dot *g, kern *f, later x)
             continue;
         Val ahead = ADD(MUL(kern_size(f, a->stride[g->n]), MUL(x.vectors, em_c64(e, g->L))),
                         MUL(kern_size(f, a->stride[g->kd]), first_k(g, x.steps)));
-        em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, g->es), false, 3);
+        unsigned es = kern_esize(f->k->buf[a->buf].dtype);
+        em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, es), false, 3);
     }
 }
 
