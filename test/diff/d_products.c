@@ -190,6 +190,15 @@ static bool differs(const product *p, int w)
     return w < 2 || (w == 2 ? half : p->k > SHORT_K);
 }
 
+/* few: each product in one way, each way by some. */
+static bool is_tried(int i, int w, bool few)
+{
+    int own = i % WAYS;
+    if (!differs(&products[i], own))
+        own %= 2;
+    return differs(&products[i], w) && (!few || w == own);
+}
+
 static void pretend(int capability)
 {
     void (*set)(int);
@@ -230,8 +239,7 @@ START_TEST(as_the_reference)
 {
     const product *p = &products[_i / WAYS];
     const way *w = &ways[_i % WAYS];
-    bool few = lz_test_quick_alone(); /* each in one way */
-    if (!differs(p, _i % WAYS) || (few && _i % WAYS != _i / WAYS % WAYS))
+    if (!is_tried(_i / WAYS, _i % WAYS, lz_test_quick_alone()))
         return;
     lz_func *f = program(p);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
@@ -440,14 +448,21 @@ END_TEST
 /* What as_the_reference goes through. */
 START_TEST(every_way_is_tried)
 {
-    int n[SIMT_ENTRIES][2] = {{0}};
-    for (int i = 0; i < PRODUCTS; i++)
+    int n[SIMT_ENTRIES][2] = {{0}}, few[WAYS] = {0};
+    for (int i = 0; i < PRODUCTS; i++) {
+        int mine = 0;
         for (int w = 0; w < WAYS; w++) {
-            if (!differs(&products[i], w))
+            mine += is_tried(i, w, true);
+            few[w] += is_tried(i, w, true);
+            if (!is_tried(i, w, false))
                 continue;
             lz_simt_dims d = dims_of(&products[i], atoi(ways[w].processors));
             n[d.launch[0].entry][d.share > 1]++;
         }
+        ck_assert_msg(mine == 1, "of few ways, product %d is tried in %d", i, mine);
+    }
+    for (int w = 0; w < WAYS; w++)
+        ck_assert_int_ge(few[w], 2);
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_FINISH; i++)
         ck_assert_msg(n[i][0] >= 6 && n[i][1] >= 1, "%d: %d undivided, %d divided", i, n[i][0],
                       n[i][1]);
