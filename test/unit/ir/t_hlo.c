@@ -4,6 +4,7 @@
 #include "suite.h"
 #include "support/hlo.h"
 #include "support/lit.h"
+#include <string.h>
 
 static char msg[512];
 
@@ -20,8 +21,7 @@ static void run_and_judge(const lz_hlo_case *c, const lz_func *f, const char *fo
     lz_free(got);
 }
 
-/* What a region takes from outside is in the order of its text, where a call that was inlined names its arguments; printed once, the order
- * is that of the operations, and stays. */
+/* Printed once, the order is that of the operations, and stays. */
 static void settles(const lz_func *f)
 {
     lz_buf text = {0};
@@ -31,6 +31,13 @@ static void settles(const lz_func *f)
     ck_assert(lz_hash_eq(lz_func_hash(again), lz_func_hash(f)));
     lz_func_free(again);
     lz_buf_free(&text);
+}
+
+/* What a region takes from outside is in the order of its text, where a call that was inlined names its arguments: their second text has
+ * another order than the first. */
+static bool reorders(const lz_hlo_case *c)
+{
+    return strcmp(c->name, "expm_cpu") == 0 || strcmp(c->name, "expm_tpu") == 0;
 }
 
 START_TEST(jax_programs)
@@ -46,11 +53,13 @@ START_TEST(jax_programs)
     ck_assert_msg(lz_func_parse(text.data, text.len, "printed", &again) == LZ_OK, "%s: %s\n%s",
                   c.name, lz_error_get()->message, lz_buf_str(&text));
     run_and_judge(&c, again, "printed and parsed");
+    ck_assert_msg(lz_hash_eq(lz_func_hash(again), lz_func_hash(c.f)) != reorders(&c), "%s", c.name);
     settles(again);
     lz_func_serialize(c.f, &bytes);
     ck_assert_msg(lz_func_deserialize(bytes.data, bytes.len, &back) == LZ_OK, "%s",
                   lz_error_get()->message);
     run_and_judge(&c, back, "from bytes");
+    ck_assert(lz_hash_eq(lz_func_hash(back), lz_func_hash(c.f)));
     lz_buf_free(&text);
     lz_buf_free(&bytes);
     lz_func_free(again);
@@ -61,7 +70,7 @@ END_TEST
 
 START_TEST(the_programs_are_there)
 {
-    ck_assert_int_ge(lz_hlo_count(), 60);
+    ck_assert_int_ge(lz_hlo_count(), 125);
 }
 END_TEST
 
