@@ -237,14 +237,16 @@ static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
         use[i] = l > use[i] ? l : use[i];
         factor |= m->kind == LZ_NODE_DOT;
     }
-    bool alone = !lz_group_dot(fu, fu->groups[n->group]);
-    n->row = in_rows(fu, n) && (factor || use[i] > n->level || (alone && wants_place(fu, n)));
+    n->row = in_rows(fu, n) && (factor || use[i] > n->level ||
+                                (wants_place(fu, n) && !lz_group_dot(fu, fu->groups[n->group])));
     n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
 }
 
-/* Costly values of reductions along short enough rows are kept in the caches, not in memory, until the last stage has read them: softmax. */
-static void find_rows(lz_fusion *fu, const uint32_t *use)
+/* Costly values of reductions along short enough rows are kept in the caches, not in memory, until the last stage has read them: softmax.
+ * Whether there are any. */
+static bool find_rows(lz_fusion *fu, const uint32_t *use)
 {
+    bool any = false;
     for (uint32_t gi = 0; gi < fu->ngroup; gi++) {
         lz_group *g = fu->groups[gi];
         uint32_t rows = 0;
@@ -257,7 +259,9 @@ static void find_rows(lz_fusion *fu, const uint32_t *use)
                     n->costly && (use[i] > n->level || wants_place(fu, n));
         }
         g->rows = rows && rows <= LZ_ROW_MAX; /* as many as a stage can keep */
+        any |= g->rows;
     }
+    return any;
 }
 
 static lz_status finish(lz_fusion *fu)
@@ -271,10 +275,9 @@ static lz_status finish(lz_fusion *fu)
     }
     for (uint32_t i = fu->nnode; i-- > 0;)
         find_spill(fu, i, use);
-    if (fu->rows != LZ_ROWS_NEVER)
-        find_rows(fu, use);
-    for (uint32_t i = fu->nnode; i-- > 0;) /* again, with those rows */
-        find_spill(fu, i, use);
+    if (fu->rows != LZ_ROWS_NEVER && find_rows(fu, use))
+        for (uint32_t i = fu->nnode; i-- > 0;) /* again, with those rows */
+            find_spill(fu, i, use);
     lz_free(use);
     return LZ_OK;
 }
