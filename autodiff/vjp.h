@@ -60,4 +60,7 @@ lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, con
  * both of x's type. Right also where factors are 0. */
 lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
                            lz_tensor *count);
+/* vjp_decompose.c. Positive numbers [n, 1] (dim -2) or [1, n] (dim -1), each a little smaller than
+ * the one before. */
+lz_tensor *lz_v_falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim);
 #endif

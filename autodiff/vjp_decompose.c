@@ -126,12 +126,15 @@ static lz_tensor *of_qr(const lz_vjp *v, lz_tensor *q, lz_tensor *r, lz_tensor *
     return solve(v, r, x, false, false);
 }
 
-/* exp(-i / 64) of n rows (dim -2) or columns (dim -1), in d. */
-static lz_tensor *falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim)
+/* Of n rows (dim -2) or columns (dim -1), each a little smaller than the one before it, by much more than rounding, the last of any number
+ * still far from 0: exp(-i / 64), or slower. */
+lz_tensor *lz_v_falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim)
 {
+    const double slope = 1.0 / 64, most = 32;
     lz_shape s = dim == -1 ? LZ_SHAPE(1, n) : LZ_SHAPE(n, 1);
     lz_tensor *i = lz_iota_at(lz_dtype_part(d), s, dim == -1 ? 1 : 0, v->site);
-    return lz_to_at(lz_exp_at(lz_mul_scalar_at(i, -1.0 / 64, v->site), v->site), d, v->site);
+    double by = (double)n * slope > most ? most / (double)n : slope;
+    return lz_to_at(lz_exp_at(lz_mul_scalar_at(i, -by, v->site), v->site), d, v->site);
 }
 
 /* The further columns of a complete q, of the first ones: q = I - V T V^H, so I - q1 = V (T V1^H) is a product of a unit lower and an upper
@@ -143,8 +146,9 @@ static lz_status complete_qr(const lz_vjp *v, lz_tensor **out)
     lz_dtype d = v->sig->opnd[0]->dtype;
     int64_t m, n, k;
     sizes(v, &m, &n, &k);
-    lz_tensor *r, *q = lz_hlo_qr_at(v->opnd[0], false, &r, v->site), *down = falling(v, d, n, -2),
-                  *right = falling(v, d, n, -1), *all = lz_eye_at(d, m, m, v->site);
+    lz_tensor *r, *q = lz_hlo_qr_at(v->opnd[0], false, &r, v->site),
+                  *down = lz_v_falling(v, d, n, -2), *right = lz_v_falling(v, d, n, -1),
+                  *all = lz_eye_at(d, m, m, v->site);
     lz_tensor *w = sub(v, cut(v, all, -1, 0, n), q);
     lz_tensor *lu =
         lz_hlo_lu_at(lz_mul_at(cut(v, w, -2, 0, n), down, v->site), NULL, NULL, v->site);

@@ -1,4 +1,5 @@
 /* t_grad_linalg.c - gradients of decompositions, by central differences of the first and the second order. */
+#include "autodiff/vjp.h"
 #include "grad_check.h"
 
 /* Far from singular: x + 3 I. */
@@ -166,6 +167,26 @@ START_TEST(second_order)
 }
 END_TEST
 
+/* What rows count in the gradient of a complete q, of many rows as well: less and less, but more than nothing, even less the square. */
+START_TEST(falls_to_more_than_nothing)
+{
+    static const int64_t lengths[] = {1, 100, 5700, 100000};
+    int64_t n = lengths[_i];
+    lz_vjp v = {.site = NULL};
+    float *x = malloc((size_t)n * sizeof *x);
+    ck_assert_ptr_nonnull(x);
+    lz_scope_begin();
+    lz_tensor *t = lz_v_falling(&v, LZ_F32, n, -1);
+    ck_assert_int_eq(lz_to_host(t, x, (size_t)n * sizeof *x), LZ_OK);
+    lz_scope_end();
+    ck_assert(x[0] == 1);
+    for (int64_t i = 1; i < n; i++)
+        ck_assert(x[i] < x[i - 1] * (1 - 1e-4F));
+    ck_assert(x[n - 1] * x[n - 1] > 1e-30F);
+    free(x);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("grad_linalg");
@@ -173,6 +194,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, first_order, 0, 2 * NCASES);
     tcase_add_loop_test(t, second_order, 0, 2 * NCASES);
+    tcase_add_loop_test(t, falls_to_more_than_nothing, 0, 4);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
