@@ -571,20 +571,18 @@ static lz_shape canonical_shape(const conv *c)
 }
 
 /* What the taps start, start + b, .. of dimension d add to results whose windows have no element of the input there: 0 times the kernel,
- * which is not a number where that is infinite. [out], to be added to y. */
-static lz_val add_zeros(const conv *c, int d, int64_t start, int64_t b, lz_val k, lz_val y)
+ * which is not a number where that is infinite. [out]; to: the sum so far, or LZ_NOVAL. */
+static lz_val add_zeros(const conv *c, int d, int64_t start, int64_t b, lz_val k, lz_val to)
 {
-    lz_ints all = {0}, last = {.n = 1, .v = {c->ns + 1}};
-    if (start >= c->w[d].size || y == LZ_NOVAL || (k = every(c, k, d, start, b)) == LZ_NOVAL)
-        return y;
+    lz_ints all = {0};
+    if (start >= c->w[d].size || (k = every(c, k, d, start, b)) == LZ_NOVAL)
+        return to;
     const lz_type *t = lz_val_type(c->f, k);
-    lz_shape s = lz_val_type(c->f, y)->shape;
     for (int q = 0; q <= c->ns; q++)
         all.v[all.n++] = q;
     k = lz_build_ew2(c->f, LZ_OP_MULTIPLY, lz_rw_build_splat_bits(c->f, t, 0), k);
     k = lz_build_reduce(c->f, LZ_OP_ADD, k, zero(c->f, t->dtype), &all);
-    k = lz_build_broadcast(c->f, lz_build_convert(c->f, k, c->d), &last, &s);
-    return lz_build_ew2(c->f, LZ_OP_ADD, y, k);
+    return to == LZ_NOVAL ? k : lz_build_ew2(c->f, LZ_OP_ADD, to, k);
 }
 
 /* Results p, p + base, .. of dimension d: windows of the taps that meet the input, on the input as it is. */
@@ -604,9 +602,14 @@ static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
                : taps ? phases(&one, x, every(c, k, d, first, b))
                       : lz_rw_build_splat_bits(c->f, t, 0);
     bool nan = lz_dtype_is_float(c->d) || lz_dtype_is_complex(c->d);
-    for (int64_t q = 0; q < b && nan; q++)
-        y = q == first ? y : add_zeros(c, d, q, b, k, y);
-    return y;
+    lz_val zeros = LZ_NOVAL;
+    for (int64_t q = 0; q < b && nan && y != LZ_NOVAL; q++)
+        zeros = q == first ? zeros : add_zeros(c, d, q, b, k, zeros);
+    if (zeros == LZ_NOVAL)
+        return y;
+    const lz_ints last = {.n = 1, .v = {c->ns + 1}};
+    zeros = lz_build_broadcast(c->f, lz_build_convert(c->f, zeros, c->d), &last, &s);
+    return lz_build_ew2(c->f, LZ_OP_ADD, y, zeros);
 }
 
 /* [batch, spatial.., out] */
