@@ -221,6 +221,13 @@ static bool wants_place(const lz_fusion *fu, const lz_node *n)
     return false;
 }
 
+/* Whether it is of use that n is kept as a row, the last use of it being at that level. Points of a block of products would wait for each
+ * other to be stored in a place. */
+static bool could_be_row(const lz_fusion *fu, const lz_node *n, uint32_t use)
+{
+    return use > n->level || (wants_place(fu, n) && !lz_group_dot(fu, fu->groups[n->group]));
+}
+
 /* The latest level at which somebody needs n; costly values are then kept in memory. use: by node. */
 static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
 {
@@ -237,8 +244,7 @@ static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
         use[i] = l > use[i] ? l : use[i];
         factor |= m->kind == LZ_NODE_DOT;
     }
-    n->row = in_rows(fu, n) && (factor || use[i] > n->level ||
-                                (wants_place(fu, n) && !lz_group_dot(fu, fu->groups[n->group])));
+    n->row = in_rows(fu, n) && (factor || could_be_row(fu, n, use[i]));
     n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
 }
 
@@ -256,7 +262,7 @@ static bool find_rows(lz_fusion *fu, const uint32_t *use)
             uint32_t i = g->nodes.data[k];
             const lz_node *n = fu->nodes[i];
             rows += n->kind == LZ_NODE_POINT && n->store == LZ_STORE_VALUE && n->full &&
-                    n->costly && (use[i] > n->level || wants_place(fu, n));
+                    n->costly && could_be_row(fu, n, use[i]);
         }
         g->rows = rows && rows <= LZ_ROW_MAX; /* as many as a stage can keep */
         any |= g->rows;

@@ -57,10 +57,13 @@ static lz_status keep_row(lz_group_build *b, const lz_node *n, uint32_t i)
     return LZ_OK;
 }
 
-/* The last level that has anything to do along an axis. */
+/* The last level that has anything to do along an axis. 0 where there are products: nothing is stored late there, for points of a block
+ * would wait for each other. */
 static uint32_t last_level(const lz_group_build *b, uint32_t axis)
 {
     uint32_t last = 0;
+    if (lz_group_dot(b->fu, b->g))
+        return 0;
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
         const lz_node *n = lz_build_node(b, i);
         if (axis_of(b, n) == axis && n->level > last && (n->kind != LZ_NODE_POINT || n->stored))
@@ -69,15 +72,14 @@ static uint32_t last_level(const lz_group_build *b, uint32_t axis)
     return last;
 }
 
-/* What is a row may as well be stored when the kernel has read all it needs: then it can take the place of what it was made from. Where
- * there are products, points of a block would wait for each other. */
-static bool stored_late(const lz_group_build *b, const lz_node *n)
+/* What is a row may as well be stored when the kernel has read all it needs, at the last level: then it can take the place of what it was
+ * made from. */
+static bool stored_late(const lz_node *n, uint32_t last)
 {
-    return n->kind == LZ_NODE_POINT && n->row && n->stored && !lz_group_dot(b->fu, b->g) &&
-           last_level(b, axis_of(b, n)) > n->level;
+    return n->kind == LZ_NODE_POINT && n->row && n->stored && last > n->level;
 }
 
-static lz_status do_node(lz_group_build *b, lz_node *n, uint32_t i)
+static lz_status do_node(lz_group_build *b, lz_node *n, uint32_t i, uint32_t last)
 {
     b->current = b->g->nodes.data[i];
     if (n->kind == LZ_NODE_REDUCE)
@@ -86,28 +88,29 @@ static lz_status do_node(lz_group_build *b, lz_node *n, uint32_t i)
         return n->stored ? lz_build_results(b, n) : LZ_OK;
     if (n->row)
         LZ_TRY(keep_row(b, n, i));
-    return (n->stored && !stored_late(b, n)) || n->spill ? lz_build_point(b, n) : LZ_OK;
+    return (n->stored && !stored_late(n, last)) || n->spill ? lz_build_point(b, n) : LZ_OK;
 }
 
 /* All of one level along one axis; sums of products a level later, when they are there. */
 static lz_status line_stage(lz_group_build *b, uint32_t level, uint32_t axis)
 {
+    uint32_t last = last_level(b, axis);
     open_stage(b, level, axis, LZ_NONE);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
         lz_node *n = lz_build_node(b, i);
         if (n->level + (n->kind == LZ_NODE_DOT) == level && axis_of(b, n) == axis)
-            LZ_TRY(do_node(b, n, i));
+            LZ_TRY(do_node(b, n, i, last));
     }
-    for (uint32_t i = 0; i < b->g->nodes.len && level == last_level(b, axis); i++) {
+    for (uint32_t i = 0; i < b->g->nodes.len && level == last; i++) {
         lz_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
-        if (axis_of(b, n) == axis && stored_late(b, n))
+        if (axis_of(b, n) == axis && stored_late(n, last))
             LZ_TRY(lz_build_point(b, n)); /* from the row */
     }
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
         const lz_node *n = lz_build_node(b, i);
         if (n->kind == LZ_NODE_POINT && n->level == level && axis_of(b, n) == axis &&
-            (n->stored || n->spill) && !stored_late(b, n))
+            (n->stored || n->spill) && !stored_late(n, last))
             b->stored_at[i] = b->k->nstage;
     }
     return lz_build_close(b);
