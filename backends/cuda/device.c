@@ -1,6 +1,5 @@
 /* device.c - starting a device, its context on the calling thread, and losing it. See device.h. */
 #include "backends/cuda/device.h"
-#include "base/config.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -65,12 +64,8 @@ static lz_status describe(cuda_device *d, cu_device dev)
     LZ_TRY(attribute(d, dev, CU_ATTR_CLOCK_KHZ, &d->clock_khz));
     LZ_TRY(attribute(d, dev, CU_ATTR_L2_BYTES, &d->l2_bytes));
     LZ_TRY(attribute(d, dev, CU_ATTR_MAX_SHARED_OPTIN, &d->shared_bytes));
-    LZ_TRY(lz_cuda.Emulates ? lz_simt_emulated(d->major, d->minor, &d->target)
-                            : lz_simt_target(d->major, d->minor, &d->target));
-    int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
-    if (processors)
-        d->target.processors = (int)processors;
-    return LZ_OK;
+    return lz_cuda.Emulates ? lz_simt_emulated(d->major, d->minor, &d->target)
+                            : lz_simt_target(d->major, d->minor, &d->target);
 }
 
 /* Streams and events, in the context. */

@@ -8,7 +8,7 @@ static void one(const cuda_device *d, const lz_target *t, const lz_plan *p, uint
 {
     const lz_kernel *k = p->kernels[i];
     lz_buf ptx = {0};
-    lz_buf_printf(out, "// kernel: %s, schedule %s\n", k->name, lz_simt_schedule_name(k));
+    lz_buf_printf(out, "// kernel: %s, schedule %s\n", k->name, lz_simt_schedule_name(k, t));
     for (uint32_t s = 0; s < p->nstep; s++) {
         lz_simt_dims dims;
         if (p->steps[s].kind != LZ_STEP_KERNEL || p->steps[s].kernel != i)

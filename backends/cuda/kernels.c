@@ -1,7 +1,6 @@
 /* kernels.c - code of a CUDA device: PTX from LLVM, machine code from the driver's linker, functions from the driver.
  * What is kept is the machine code, under the architecture, the versions of LLVM and driver. Threads: thread-safe. */
 #include "backends/cuda/device.h"
-#include "base/config.h"
 #include <string.h>
 
 enum { LOG_BYTES = 1024, COMPILERS = 8, MAX_CODE = 64 << 20 };
@@ -16,9 +15,8 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_lstr(out, d->target.triple);
     lz_buf_lstr(out, d->target.cpu);
     lz_buf_lstr(out, d->target.features);
-    lz_buf_u32(out, d->target.groups);
-    lz_buf_u32(out, lz_cfg_bool(LZ_OPT_CUDA_TF32));
     lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
+    lz_simt_print(k, &d->target, out);
     lz_forms_print(&d->target, out);
     lz_buf_put(out, k->canon, k->ncanon);
 }
@@ -81,7 +79,7 @@ static lz_status find_functions(cuda_device *d, const lz_kernel *k, cuda_code *c
             continue;
         CUDA_TRY(d, ModuleGetFunction(&c->function[i], c->module, name),
                  "finding a kernel's function");
-        uint32_t shared = lz_simt_entry_shared(k, i);
+        uint32_t shared = lz_simt_entry_shared(k, &d->target, i);
         if (shared > SIMT_SHARED)
             CUDA_TRY(d, FuncSetAttribute(c->function[i], CU_FUNC_MAX_SHARED, (int)shared),
                      "asking for shared memory");

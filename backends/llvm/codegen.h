@@ -30,8 +30,9 @@ typedef struct lz_target {
     int64_t l1_bytes, l2_bytes, l3_bytes;
     uint32_t without, always; /* forms of code: bit per row of forms.def */
     bool simt;                /* code is one thread of many: backends/llvm/simt.h */
-    int processors; /* simt: multiprocessors of the architecture's usual board (simt_archs.def) */
+    int processors; /* simt: multiprocessors that products are laid out for (simt_archs.def) */
     bool groups;    /* simt: four warps multiply together (simt_groups.c) */
+    bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
 /* Sets the forms of t as LAZULI_FORMS says, or as a list like it; LZ_EINVAL names what is no form.
  * lz_forms_print appends what is left out or always taken: part of keys. */

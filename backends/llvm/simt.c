@@ -1,6 +1,7 @@
 /* simt.c - targets of many threads, and the code of one kernel for them.
  * Threads: thread-safe. */
 #include "backends/llvm/simt_kern.h"
+#include "base/config.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -16,43 +17,48 @@ static const arch archs[] = {
 #undef SIMT_ARCH
 };
 
-static const arch *arch_of(int major, int minor)
+static lz_status arch_of(int major, int minor, const arch **out)
 {
     const arch *a = NULL;
     int capability = 10 * major + (minor > 9 ? 9 : minor);
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
         if (archs[i].capability <= capability)
             a = &archs[i];
-    return a;
+    *out = a;
+    return a ? LZ_OK
+             : LZ_FAIL(LZ_EUNSUPPORTED, "compute capability %d.%d: 8.0 or later is needed", major,
+                       minor);
+}
+
+/* What the schedules ask for, of a device or an emulator of it; the user has a say in all but the architecture. */
+static lz_status configure(const arch *a, lz_target *t)
+{
+    int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
+    t->simt = true;
+    t->vector_bytes = 16;
+    t->groups = a->groups;
+    t->processors = processors ? (int)processors : a->processors;
+    t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
+    return lz_forms_configured(t);
 }
 
 lz_status lz_simt_target(int major, int minor, lz_target *out)
 {
     memset(out, 0, sizeof *out);
-    const arch *a = arch_of(major, minor);
-    if (!a)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "compute capability %d.%d: 8.0 or later is needed", major,
-                       minor);
+    const arch *a;
+    LZ_TRY(arch_of(major, minor, &a));
     snprintf(out->triple, sizeof out->triple, "nvptx64-nvidia-cuda");
     snprintf(out->cpu, sizeof out->cpu, "%s", a->cpu);
-    out->processors = a->processors;
-    out->groups = a->groups;
     snprintf(out->features, sizeof out->features, "+ptx80");
-    out->vector_bytes = 16;
-    out->simt = true;
-    return LZ_OK;
+    return configure(a, out);
 }
 
 lz_status lz_simt_emulated(int major, int minor, lz_target *out)
 {
-    lz_target real;
-    LZ_TRY(lz_simt_target(major, minor, &real));
+    const arch *a;
+    LZ_TRY(arch_of(major, minor, &a));
     LZ_TRY(lz_target_host(out));
-    out->processors = real.processors;
-    out->groups = real.groups;
-    out->vector_bytes = 16;
-    out->simt = true;
-    return LZ_OK;
+    return configure(a, out);
 }
 
 /* Points; `many` is left to free whatever becomes of it. */
@@ -129,7 +135,7 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
     simt s = {.e = e, .k = k};
     if (lz_kernel_has_rows(k) && !lz_kernel_keeps_sums(k))
         return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
-    simt_plan_of(k, &s.plan);
+    simt_plan_of(k, e->t, &s.plan);
     lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
                    : s.plan.kind == SIMT_BLOCKS ? simt_emit_blocks(&s)
                                                 : emit_kern(&s);

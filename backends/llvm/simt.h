@@ -4,7 +4,7 @@
  * its run-time sizes; when these are more than SIMT_PARAMS in all, the address of a copy of the
  * sizes in device memory stands in their place. Kernels that take scratch memory have two more: its
  * address, and a number (lz_simt_dims). The schedule, and with it the code, depends on the canonical
- * kernel only. How many blocks and threads run it, and into how many parts the k of a product is
+ * kernel and the target only. How many blocks and threads run it, and into how many parts the k of a product is
  * divided, is computed from the run-time sizes; results depend on the threads of a block and on the
  * parts, never on the number of blocks. lz_llvm_compile makes the code when the target has `simt`
  * set. "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the host for an
@@ -36,7 +36,7 @@ typedef enum lz_simt_entry {
 /* Name of the function; NULL: this kernel's code has none. */
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Bytes of dynamic shared memory it takes at most; more than SIMT_SHARED must be asked for. */
-uint32_t lz_simt_entry_shared(const lz_kernel *k, lz_simt_entry entry);
+uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 
 typedef struct lz_simt_launch {
     lz_simt_entry entry;
@@ -62,7 +62,8 @@ typedef struct lz_simt_thread {
  *   meet uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)   v of the thread
  *   whose lane is this one's xor x; the warp's threads meet */
 
-/* The target for compute capability major.minor; LZ_EUNSUPPORTED below 8.0. */
+/* The target for compute capability major.minor, as LAZULI_CUDA_PROCESSORS, LAZULI_CUDA_TF32 and
+ * LAZULI_FORMS say; LZ_EUNSUPPORTED below 8.0. */
 lz_status lz_simt_target(int major, int minor, lz_target *out);
 /* The host, as an emulator of such a device runs it. */
 lz_status lz_simt_emulated(int major, int minor, lz_target *out);
@@ -74,7 +75,9 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
 bool lz_simt_args_in_memory(const lz_kernel *k);
 bool lz_simt_takes_scratch(const lz_kernel *k);
 /* Name of the schedule, for reports and tests. */
-const char *lz_simt_schedule_name(const lz_kernel *k);
+const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
+/* Appends what of the target, besides triple, name and features, this kernel's code goes by: part of keys. */
+void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
 enum { LZ_SIMT_VERSION = 9 };

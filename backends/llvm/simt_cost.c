@@ -87,14 +87,15 @@ typedef struct choice {
 } choice;
 
 /* Into how many parts: none is empty. */
-static choice choose_parts(const lz_kernel *k, const work *w, lz_simt_entry entry, int64_t esize,
-                           int64_t processors)
+static choice choose_parts(const lz_kernel *k, const lz_target *t, const work *w,
+                           lz_simt_entry entry, int64_t esize, bool divide)
 {
+    int64_t processors = t->processors > 0 ? t->processors : 1;
     choice best = {.entry = entry, .parts = 1};
-    tiles_shape_of(k, entry, &best.p);
+    tiles_shape_of(k, t, entry, &best.p);
     best.cost = cost(w, &best.p, 1, esize, processors);
     int64_t pieces = pieces_of(w, &best.p);
-    for (int64_t n = 2; n <= PARTS_MAX && n <= pieces && simt_tiles_divide(k); n++) {
+    for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
         if (parts_of(pieces, parts_of(pieces, n)) != n)
             continue;
         if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
@@ -111,12 +112,12 @@ static choice choose_parts(const lz_kernel *k, const work *w, lz_simt_entry entr
 static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize)
 {
     static const lz_simt_entry others[] = {SIMT_GROUPS, SIMT_SMALL};
-    int64_t processors = t->processors > 0 ? t->processors : 1;
-    choice best = choose_parts(k, w, SIMT_MAIN, esize, processors);
+    bool divide = simt_tiles_divide(k);
+    choice best = choose_parts(k, t, w, SIMT_MAIN, esize, divide);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (!simt_tiles_has(k, t, others[i]))
             continue;
-        choice other = choose_parts(k, w, others[i], esize, processors);
+        choice other = choose_parts(k, t, w, others[i], esize, divide);
         best = other.cost < best.cost ? other : best;
     }
     return best;

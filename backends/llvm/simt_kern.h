@@ -31,8 +31,8 @@ typedef struct simt_plan {
     uint32_t
         min_blocks; /* on a multiprocessor, for which registers must be left; 0: the assembler's choice */
 } simt_plan;
-/* simt_plan.c: a function of the canonical kernel. */
-void simt_plan_of(const lz_kernel *k, simt_plan *p);
+/* simt_plan.c: a function of the canonical kernel and the target. */
+void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p);
 
 typedef struct simt {
     em *e;
@@ -114,13 +114,14 @@ void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);
-unsigned simt_tiles_threads(const lz_kernel *k, lz_simt_entry entry);
-bool simt_tiles_use_mma(const lz_kernel *k);
+unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+/* The instruction that multiplies; NULL: multiply-adds of single threads. */
+const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t);
 /* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
  * do not stay in registers cost more than waiting does. */
-bool simt_tiles_registers(const lz_kernel *k);
+bool simt_tiles_registers(const lz_kernel *k, const lz_target *t);
 bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
-uint32_t simt_tiles_shared(const lz_kernel *k, lz_simt_entry entry);
+uint32_t simt_tiles_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Whether k may be divided: it is not known to be short. */
 bool simt_tiles_divide(const lz_kernel *k);
 /* simt_cost.c */

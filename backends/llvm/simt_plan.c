@@ -39,7 +39,7 @@ static bool has_rows(const lz_kernel *k)
     return false;
 }
 
-void simt_plan_of(const lz_kernel *k, simt_plan *p)
+void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 {
     *p = (simt_plan){.kind = SIMT_POINTS, .max_block = THREADS, .lanes = 1};
     if (k->serial) {
@@ -50,8 +50,8 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
         p->max_block = BLOCKS_THREADS;
     } else if (simt_tiles_suit(k)) {
         p->kind = SIMT_TILES;
-        p->max_block = simt_tiles_threads(k, SIMT_MAIN);
-        p->min_blocks = simt_tiles_registers(k) ? 1 : 0;
+        p->max_block = simt_tiles_threads(k, t, SIMT_MAIN);
+        p->min_blocks = simt_tiles_registers(k, t) ? 1 : 0;
     } else if (has_rows(k)) {
         p->kind = SIMT_ROWS;
         p->max_block = ROW_THREADS;
@@ -63,15 +63,15 @@ void simt_plan_of(const lz_kernel *k, simt_plan *p)
     }
 }
 
-const char *lz_simt_schedule_name(const lz_kernel *k)
+const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 {
     if (simt_sorts_together(k))
         return "sort";
     static const char *const names[] = {"points", "serial",  "rows",
                                         "tiles",  "squares", "row blocks"};
     simt_plan p;
-    simt_plan_of(k, &p);
-    if (p.kind == SIMT_TILES && simt_tiles_use_mma(k))
+    simt_plan_of(k, t, &p);
+    if (p.kind == SIMT_TILES && simt_tiles_mma(k, t))
         return "tensor tiles";
     return names[p.kind];
 }
@@ -86,16 +86,27 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
     static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups",
                                                     "lz_kernel_small", "lz_kernel_finish"};
     bool has = entry == SIMT_MAIN;
-    if (!has && !k->serial && simt_tiles_suit(k))
+    if (!has && simt_tiles_suit(k))
         has = simt_tiles_has(k, t, entry);
     return has ? names[entry] : NULL;
 }
 
-uint32_t lz_simt_entry_shared(const lz_kernel *k, lz_simt_entry entry)
+void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
+{
+    if (!simt_tiles_suit(k))
+        return;
+    const simt_mma *mma = simt_tiles_mma(k, t);
+    if (simt_tiles_has(k, t, SIMT_GROUPS))
+        lz_buf_puts(out, ";groups");
+    if (mma && mma->d == LZ_F32)
+        lz_buf_puts(out, ";tf32");
+}
+
+uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     if (lz_kernel_keeps_sums(k))
         return BLOCKS_SHARED;
-    return entry == SIMT_GROUPS ? simt_tiles_shared(k, entry) : SIMT_SHARED;
+    return entry == SIMT_GROUPS ? simt_tiles_shared(k, t, entry) : SIMT_SHARED;
 }
 
 bool lz_simt_args_in_memory(const lz_kernel *k)
@@ -305,7 +316,7 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
                      lz_simt_dims *out)
 {
     simt_plan p;
-    simt_plan_of(k, &p);
+    simt_plan_of(k, t, &p);
     int64_t most = (int64_t)(processors > 0 ? processors : 1) * BLOCKS_EACH,
             n = points(k, args, k->nouter);
     *out = (lz_simt_dims){0};

@@ -1,7 +1,6 @@
 /* simt_shape.c - the shape of a matrix product for many threads: which instruction, tiles, threads. See simt_tiles.h.
- * Decided by the canonical kernel and LAZULI_CUDA_TF32, without LLVM. Threads: pure. */
+ * Decided by the canonical kernel and the target, without LLVM. Threads: pure. */
 #include "backends/llvm/simt_tiles.h"
-#include "base/config.h"
 #include "lower/loop_impl.h"
 
 /* What sop is converted from, when that is all it is. */
@@ -20,12 +19,12 @@ int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
 
 /* Both factors are values of one narrower type: their products are exact, whatever multiplies them. Those of f32 are not, so the user must
  * have allowed that. */
-static const simt_mma *instruction(const lz_kernel *k)
+const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t)
 {
     const lz_stage *st = &k->stages[0];
     lz_dtype acc = st->reds[0].acc_dtype[0], a = st->sops[converted_from(st, k->dot.a_sop)].dtype,
              b = st->sops[converted_from(st, k->dot.b_sop)].dtype;
-    bool may = a == b && (a != LZ_F32 || lz_cfg_bool(LZ_OPT_CUDA_TF32));
+    bool may = a == b && (a != LZ_F32 || t->tf32);
     return may ? simt_mma_of(a, acc) : NULL;
 }
 
@@ -48,10 +47,10 @@ static void by_groups(tiles_shape *p)
     p->rate *= 2;
 }
 
-void tiles_shape_of(const lz_kernel *k, lz_simt_entry entry, tiles_shape *p)
+void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p)
 {
     lz_dtype acc = k->stages[0].reds[0].acc_dtype[0];
-    const simt_mma *mma = instruction(k);
+    const simt_mma *mma = simt_tiles_mma(k, t);
     bool wide = lz_dtype_size(acc) == 8, small = entry == SIMT_SMALL;
     unsigned whole = (wide ? 64 : 128) >> small;
     *p = (tiles_shape){.mma = mma, .d = mma ? mma->d : acc};
@@ -90,21 +89,17 @@ bool simt_tiles_suit(const lz_kernel *k)
     return (m.slot >= 0 || m.v > 8) && (n.slot >= 0 || n.v > 8);
 }
 
-bool simt_tiles_use_mma(const lz_kernel *k)
-{
-    return instruction(k) != NULL;
-}
-
-bool simt_tiles_registers(const lz_kernel *k)
+bool simt_tiles_registers(const lz_kernel *k, const lz_target *t)
 {
     const lz_sop *s = k->stages[0].sops;
-    return instruction(k) || s[k->dot.a_sop].kind != LZ_S_LOAD || s[k->dot.b_sop].kind != LZ_S_LOAD;
+    return simt_tiles_mma(k, t) || s[k->dot.a_sop].kind != LZ_S_LOAD ||
+           s[k->dot.b_sop].kind != LZ_S_LOAD;
 }
 
-unsigned simt_tiles_threads(const lz_kernel *k, lz_simt_entry entry)
+unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     tiles_shape p;
-    tiles_shape_of(k, entry, &p);
+    tiles_shape_of(k, t, entry, &p);
     return p.threads;
 }
 
@@ -118,18 +113,18 @@ bool simt_tiles_divide(const lz_kernel *k)
 }
 
 /* Whether smaller tiles are not just the usual ones. */
-static bool has_small(const lz_kernel *k)
+static bool has_small(const lz_kernel *k, const lz_target *t)
 {
     tiles_shape p, small;
-    tiles_shape_of(k, SIMT_MAIN, &p);
-    tiles_shape_of(k, SIMT_SMALL, &small);
+    tiles_shape_of(k, t, SIMT_MAIN, &p);
+    tiles_shape_of(k, t, SIMT_SMALL, &small);
     return p.tm != small.tm || p.tn != small.tn;
 }
 
 /* Of 16-bit floats, unless the result is known to be narrow. */
 static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
-    const simt_mma *mma = instruction(k);
+    const simt_mma *mma = simt_tiles_mma(k, t);
     return t->groups && mma && lz_dtype_size(mma->d) == 2 && k->outer[k->dot.m].slot >= 0 &&
            k->outer[k->dot.n].slot >= 0;
 }
@@ -137,7 +132,8 @@ static bool has_groups(const lz_kernel *k, const lz_target *t)
 bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     return (entry == SIMT_GROUPS && has_groups(k, t)) || entry == SIMT_MAIN ||
-           (entry == SIMT_SMALL && has_small(k)) || (entry == SIMT_FINISH && simt_tiles_divide(k));
+           (entry == SIMT_SMALL && has_small(k, t)) ||
+           (entry == SIMT_FINISH && simt_tiles_divide(k));
 }
 
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)
@@ -146,9 +142,9 @@ uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)
     return ring > sums ? ring : sums;
 }
 
-uint32_t simt_tiles_shared(const lz_kernel *k, lz_simt_entry entry)
+uint32_t simt_tiles_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     tiles_shape p;
-    tiles_shape_of(k, entry, &p);
+    tiles_shape_of(k, t, entry, &p);
     return tiles_shared_bytes(&p, (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]));
 }

@@ -116,7 +116,7 @@ static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *col
     *row = ADD(first, SUB(in, MUL(*column, high)));
 }
 
-/* The same by groups of warps: more is fetched while they multiply. */
+/* What add_pieces does, by groups of warps: more is fetched while they multiply. */
 static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
@@ -248,7 +248,7 @@ static void emit_finish(tiles *t)
 static lz_status plan(tiles *t)
 {
     const lz_kernel *k = t->k;
-    tiles_shape_of(k, t->s->entry, &t->p);
+    tiles_shape_of(k, t->e->t, t->s->entry, &t->p);
     t->divided = simt_tiles_divide(k);
     t->acc = k->stages[0].reds[0].acc_dtype[0];
     t->elem = em_type(t->e, t->acc, 1);
@@ -287,7 +287,8 @@ lz_status simt_emit_tiles(simt *s)
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
         one.entry = i;
-        one.plan.max_block = i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_tiles_threads(s->k, i);
+        one.plan.max_block =
+            i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_tiles_threads(s->k, s->e->t, i);
         one.plan.min_blocks = i == SIMT_MAIN ? s->plan.min_blocks : 1;
         if (lz_simt_entry_name(s->k, s->e->t, i))
             LZ_TRY(emit_entry(&one));

@@ -36,8 +36,8 @@ typedef struct tiles_shape {
     unsigned wm, wn; /* of a warp */
     unsigned rate;   /* multiply-adds in a clock of a multiprocessor, about */
 } tiles_shape;
-/* simt_shape.c: a function of the canonical kernel. */
-void tiles_shape_of(const lz_kernel *k, lz_simt_entry entry, tiles_shape *p);
+/* simt_shape.c: a function of the canonical kernel and the target. */
+void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p);
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);

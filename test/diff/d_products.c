@@ -210,7 +210,8 @@ static void pretend(int capability)
     set(capability);
 }
 
-static lz_literal *execute(const lz_func *f, lz_literal *const *args)
+/* `then`: what LAZULI_CUDA_TF32 becomes between compilation and execution; NULL: it stays. */
+static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const char *then)
 {
     const lz_backend *cuda = device();
     lz_exec *x = NULL;
@@ -219,6 +220,8 @@ static lz_literal *execute(const lz_func *f, lz_literal *const *args)
     lz_event *done = NULL;
     bool given[3] = {false};
     ck_assert_msg(cuda->compile(0, f, &o, &x) == LZ_OK, "%s", lz_error_get()->message);
+    if (then)
+        ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", then), LZ_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(cuda->alloc(0, args[i]->nbytes, &in[i]), LZ_OK);
         ck_assert_int_eq(cuda->copy_in(in[i], args[i]->data, args[i]->nbytes), LZ_OK);
@@ -233,6 +236,11 @@ static lz_literal *execute(const lz_func *f, lz_literal *const *args)
     lz_event_release(done);
     cuda->exec_free(x);
     return got;
+}
+
+static lz_literal *execute(const lz_func *f, lz_literal *const *args)
+{
+    return execute_then(f, args, NULL);
 }
 
 START_TEST(as_the_reference)
@@ -322,6 +330,107 @@ START_TEST(rounded_to_tf32)
 }
 END_TEST
 
+/* What a device was started with holds: a product that was compiled for f32 is launched as one. */
+START_TEST(decided_once)
+{
+    lz_func *f = program(&tf32[0]);
+    lz_literal **args;
+    lz_expect *want;
+    char msg[512];
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "0"), LZ_OK);
+    ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
+    ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
+    lz_literal *got = execute_then(f, args, "1");
+    ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s", msg);
+    lz_literal_release(got);
+    lz_expect_free(want);
+    lz_gen_args_free(f, args);
+    lz_func_free(f);
+}
+END_TEST
+
+/* ---- targets and keys ---- */
+
+/* A device and its emulator are configured alike. */
+START_TEST(targets)
+{
+    lz_target t[2];
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "7"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", "-digits,+streams"), LZ_OK);
+    ck_assert_int_eq(lz_simt_target(9, 0, &t[0]), LZ_OK);
+    ck_assert_int_eq(lz_simt_emulated(9, 0, &t[1]), LZ_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(t[i].simt && t[i].groups && t[i].tf32);
+        ck_assert_int_eq(t[i].processors, 7);
+        ck_assert_uint_eq(t[i].without, 1u << LZ_FORM_digits);
+        ck_assert_uint_eq(t[i].always, 1u << LZ_FORM_streams);
+    }
+}
+END_TEST
+
+static lz_kernel *product_of(const lz_plan *p)
+{
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        if (p->kernels[i]->dot.is_dot)
+            return p->kernels[i];
+    return NULL;
+}
+
+static lz_plan *plan_of(const lz_func *f)
+{
+    lz_plan *p = NULL;
+    lz_lower_options o = {.threads = 132};
+    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
+    return p;
+}
+
+static bool same_key(const lz_kernel *k, const lz_target *a, const lz_target *b)
+{
+    lz_buf x = {0}, y = {0};
+    lz_simt_print(k, a, &x);
+    lz_simt_print(k, b, &y);
+    bool same = strcmp(lz_buf_str(&x), lz_buf_str(&y)) == 0;
+    lz_buf_free(&x);
+    lz_buf_free(&y);
+    return same;
+}
+
+/* Keys have what makes other code of a kernel, and no more: nothing else is compiled again where the user allows tf32. */
+START_TEST(keys)
+{
+    enum { GROUPS = 1, ROUNDED = 2 };
+    static const struct {
+        const char *type;
+        int depends;
+    } of[] = {{"bf16", GROUPS}, {"f16", GROUPS}, {"f32", ROUNDED}, {"f64", 0}, {"i8", 0}};
+    static const char add[] = "func.func @main(%a: tensor<99x70xf32>) -> tensor<99x70xf32> {\n"
+                              "  %r = stablehlo.add %a, %a : tensor<99x70xf32>\n"
+                              "  return %r : tensor<99x70xf32>\n}\n";
+    lz_target t, other[2];
+    ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
+    other[0] = other[1] = t;
+    other[0].groups = !t.groups;
+    other[1].tf32 = !t.tf32;
+    for (int i = 0; i < 6; i++) {
+        lz_func *f = NULL;
+        product r = {i < 5 ? of[i].type : "f32", "f32", .m = 200, .n = 150, .k = 70};
+        r.out = i == 3 ? "f64" : i == 4 ? "i32" : "f32";
+        if (i < 5)
+            f = program(&r);
+        else
+            ck_assert_int_eq(lz_func_parse(add, sizeof add - 1, "add", &f), LZ_OK);
+        lz_plan *p = plan_of(f);
+        int depends = i < 5 ? of[i].depends : 0;
+        const lz_kernel *k = i < 5 ? product_of(p) : p->kernels[0];
+        ck_assert_int_eq(same_key(k, &t, &other[0]), !(depends & GROUPS));
+        ck_assert_int_eq(same_key(k, &t, &other[1]), !(depends & ROUNDED));
+        lz_plan_free(p);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 /* ---- assembled ---- */
 
 /* What the assembler says of one kernel, into `said`. */
@@ -353,14 +462,6 @@ static int number_before(const char *text, const char *what)
     }
     ck_assert_msg(most >= 0, "no '%s' in: %s", what, text);
     return most;
-}
-
-static lz_kernel *product_of(const lz_plan *p)
-{
-    for (uint32_t i = 0; i < p->nkernel; i++)
-        if (p->kernels[i]->dot.is_dot)
-            return p->kernels[i];
-    return NULL;
 }
 
 static void check_budget(const product *r, const lz_kernel *k, int major, const char *arch)
@@ -474,12 +575,12 @@ START_TEST(without_spills)
     const product *r = _i < PRODUCTS ? &products[_i] : &tf32[_i - PRODUCTS];
     lz_func *f = program(r);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", _i < PRODUCTS ? "0" : "1"), LZ_OK);
-    lz_plan *p = NULL;
-    lz_lower_options o = {.threads = 132};
-    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
+    lz_plan *p = plan_of(f);
     lz_kernel *k = product_of(p);
     ck_assert_ptr_nonnull(k);
-    ck_assert_str_eq(lz_simt_schedule_name(k), r->schedule);
+    lz_target t;
+    ck_assert_int_eq(lz_simt_target(8, 0, &t), LZ_OK);
+    ck_assert_str_eq(lz_simt_schedule_name(k, &t), r->schedule);
     check_parts(r, p, k);
     check_budget(r, k, 8, "sm_80");
     check_budget(r, k, 9, "sm_90a");
@@ -499,6 +600,9 @@ int main(void)
     tcase_add_test(a, tiles_for_the_size);
     tcase_add_test(a, every_way_is_tried);
     tcase_add_loop_test(t, rounded_to_tf32, 0, 2 * TF32);
+    tcase_add_test(t, decided_once);
+    tcase_add_test(a, targets);
+    tcase_add_test(a, keys);
     suite_add_tcase(s, t);
     suite_add_tcase(s, a);
     return lz_run_suite(s);

@@ -280,8 +280,8 @@ START_TEST(schedules_promise)
                   lz_error_get()->message);
     ck_assert_int_eq(lz_lower(f, &o, &plan), LZ_OK);
     ck_assert_uint_eq(plan->nkernel, 1);
-    ck_assert_str_eq(lz_simt_schedule_name(plan->kernels[0]), p->schedule);
     ck_assert_int_eq(lz_simt_target(8, 0, &t), LZ_OK);
+    ck_assert_str_eq(lz_simt_schedule_name(plan->kernels[0], &t), p->schedule);
     ck_assert_int_eq(lz_llvm_compile(plan->kernels[0], &t, &ptx, NULL, NULL), LZ_OK);
     for (int i = 0; i < 4 && p->in[i]; i++)
         ck_assert_msg(strstr(lz_buf_str(&ptx), p->in[i]) != NULL, "no %s in\n%.3000s", p->in[i],

@@ -44,7 +44,8 @@ int main(void)
         "`LAZULI_FORMS=-columns,+streams` leaves a form out (`-`) or uses it wherever it is right, "
         "also where it does not\n"
         "pay (`+`). What is left out is done in a more general way. It is for finding out which "
-        "form is wrong, or slow.\n\n"
+        "form is wrong, or slow. These are\n"
+        "forms of the CPU's code; on a GPU `digits` is the only one.\n\n"
         "| form | |\n|---|---|");
 #define FORM(name, doc) printf("| `%s` | %s |\n", #name, doc);
 #include "backends/llvm/forms.def"
