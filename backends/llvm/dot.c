@@ -129,16 +129,30 @@ bool dot_stores_sums(const lz_kernel *k)
            k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
 }
 
-/* A factor that is a plain bf16 load, contiguous along one of its loops. */
-static bool bf16_words(const dot *g, int32_t sop, uint32_t other)
+/* The type that a factor is converted from, where it is a plain load that is contiguous along one of its loops; else that of the sums. */
+static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];
     const lz_sop *p = &s->sops[sop];
-    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || s->sops[p->a].dtype != LZ_BF16 ||
-        !plain_load(g, p->a))
-        return false;
+    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || p->dtype != g->d || !plain_load(g, p->a))
+        return g->d;
     const lz_access *a = dot_access(g, p->a);
-    return kern_sz_is(a->stride[g->kd], 1) || kern_sz_is(a->stride[other], 1);
+    bool lies = kern_sz_is(a->stride[g->kd], 1) || kern_sz_is(a->stride[other], 1);
+    return lies ? s->sops[p->a].dtype : g->d;
+}
+
+/* Whether several k go into one instruction, and how many. */
+static void choose_words(dot *g)
+{
+    em *e = g->e;
+    lz_dtype a = narrow_type(g, g->k->dot.a_sop, g->m), b = narrow_type(g, g->k->dot.b_sop, g->n);
+    bool bytes = (a == LZ_I8 || a == LZ_U8) && (b == LZ_I8 || b == LZ_U8);
+    if (e->bf16 && em_may(e, LZ_FORM_pairs) && g->d == LZ_F32 && a == LZ_BF16 && b == LZ_BF16)
+        g->words = 1;
+    if (e->vnni && em_may(e, LZ_FORM_quads) && g->d == LZ_I32 && bytes)
+        g->words = 2;
+    g->a_signed = a == LZ_I8;
+    g->alike = g->words == 2 && a == b;
 }
 
 static lz_status plan(dot *g)
@@ -157,8 +171,7 @@ static lz_status plan(dot *g)
     g->b_place = (g->e->avx512 || g->whole) && n_first && plain_load(g, g->k->dot.b_sop) &&
                  kern_sz_is(dot_access(g, g->k->dot.b_sop)->stride[g->n], 1);
     g->plain = dot_stores_sums(g->k);
-    g->pairs = g->e->bf16 && em_may(g->e, LZ_FORM_pairs) && g->d == LZ_F32 &&
-               bf16_words(g, g->k->dot.a_sop, g->m) && bf16_words(g, g->k->dot.b_sop, g->n);
+    choose_words(g);
     dot_choose_tile(g);
     choose_blocks(g);
     return LZ_OK;

@@ -4,8 +4,8 @@
  * Vectors run along n. A tile is mr rows and nv vectors of C in registers. B is packed into panels
  * of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when its k stride
  * is 1, else packed.
- * With bf16 factors on machines that have the instruction, an element of packed A and B is a pair
- * of bf16, of k = 2 j and 2 j + 1.
+ * With factors of bf16 or bytes, on machines that have the instruction, an element of packed A and B
+ * is a word: two bf16, of k = 2 j and 2 j + 1, or four bytes.
  * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
  * columns.
  * Inner loops but the last one are more blocks of K.
@@ -43,8 +43,13 @@ typedef struct dot {
     dot_b bmode;
     bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
     bool whole;   /* N is a multiple of the lanes: no vector of columns is partly there */
-    /* bf16 factors: elements of A and B are two k side by side, multiplied in one instruction */
-    bool pairs;
+    /* elements of A and B are words of 1 << words k side by side, multiplied and added up in one
+     * instruction; 0: they are values */
+    unsigned words;
+    /* Words of bytes: the instruction wants one factor signed and the other not. Where they are
+     * alike, A's bytes are moved by 128 (alike), and the row behind a panel's last one in packed B is
+     * what that adds to the sums of its columns, taken away. */
+    bool alike, a_signed;
     bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream; /* it always is: fetch it ahead */
     bool near;   /* all a tile touches is in the caches: nothing is fetched ahead */
@@ -55,7 +60,7 @@ typedef struct dot {
     Val micro[2];       /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
-    /* K: of the last inner loop; KS: its steps (K, or pairs) */
+    /* K: of the last inner loop; KS: its steps (K, or words) */
     Val M, N, K, KS, T, V, RB, CB, batch;
     Val panels, narrow; /* of columns: how many; how many of them are narrow, the first ones */
     Val each;           /* i1: nothing is packed, a unit has one panel */
@@ -128,6 +133,8 @@ enum micro_arg {
     MICRO_ARGS
 };
 void dot_emit_micro(dot *g);
+/* s and the products of vectors x of A and y of B */
+Val dot_multiply_add(dot *g, Val x, Val y, Val s);
 void dot_call_micro(dot *g, Val narrow, const Val *args);
 
 /* dot_flat.c: products over several loops of rows, or of sums. */

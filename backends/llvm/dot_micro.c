@@ -7,10 +7,15 @@
 
 enum { ROWS_AHEAD = 12 }; /* of B in place, when it is packed on the way */
 
-static Val multiply_add(dot *g, Val x, Val y, Val s)
+Val dot_multiply_add(dot *g, Val x, Val y, Val s)
 {
     em *e = g->e;
-    if (g->pairs) {
+    if (g->words == 2) { /* unsigned bytes, then signed ones */
+        bool first = g->a_signed == g->alike;
+        Val a[3] = {s, first ? x : y, first ? y : x};
+        return em_intr(e, "llvm.x86.avx512.vpdpbusd.512", NULL, 0, a, 3);
+    }
+    if (g->words == 1) {
         Ty bf = em_vec(LLVMBFloatTypeInContext(e->cx), 2 * g->L);
         Val a[3] = {s, BITS(x, bf), BITS(y, bf)};
         return em_intr(e, "llvm.x86.avx512bf16.dpbf16ps.512", NULL, 0, a, 3);
@@ -122,16 +127,19 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, 
 static void emit_tile(dot *g, unsigned mr, unsigned nv, const Val *p)
 {
     em *e = g->e;
-    Val row[DOT_MR], mask[DOT_NV], init[EM_PHI];
+    Val row[DOT_MR], mask[DOT_NV], init[EM_PHI], bv[DOT_NV];
     row_pointers(g, mr, p[MICRO_A], p[MICRO_A_STRIDE], p[MICRO_ROWS], row);
     panel_masks(g, nv, p[MICRO_COLS], mask);
     Val log_steps = g->near ? NULL : steps_a_line(g, p[MICRO_KC]);
     init[0] = p[MICRO_B];
+    Val behind = g->alike ? em_at(e, p[MICRO_B], MUL(p[MICRO_KC], p[MICRO_B_STRIDE]), 1) : NULL;
+    for (unsigned v = 0; v < nv; v++)
+        bv[v] = behind ? load_b(g, behind, v, NULL) : LLVMConstNull(g->vec);
     for (unsigned q = 0; q < mr * nv; q++)
-        init[q + 1] = LLVMConstNull(g->vec);
+        init[q + 1] = bv[q % nv];
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 0), p[MICRO_KC], em_c64(e, 1), (int)(mr * nv + 1), init);
-    Val bv[DOT_NV], next[EM_PHI];
+    Val next[EM_PHI];
     Val ahead = g->stream ? em_at(e, l.phi[0], SHL(p[MICRO_B_STRIDE], em_c64(e, 3)), 1) : NULL;
     for (unsigned v = 0; v < nv; v++) {
         bv[v] = load_b(g, l.phi[0], v, mask[v]);
@@ -144,7 +152,7 @@ static void emit_tile(dot *g, unsigned mr, unsigned nv, const Val *p)
     for (unsigned r = 0; r < mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
         for (unsigned v = 0; v < nv; v++)
-            next[1 + r * nv + v] = multiply_add(g, x, bv[v], l.phi[1 + r * nv + v]);
+            next[1 + r * nv + v] = dot_multiply_add(g, x, bv[v], l.phi[1 + r * nv + v]);
     }
     next[0] = em_at(e, l.phi[0], p[MICRO_B_STRIDE], 1);
     em_loop_end(e, &l, next);

@@ -16,51 +16,85 @@ void dot_share_indices(const dot *g, kern *f)
         f->iidx[d] = g->c.iidx[d];
 }
 
-/* ---- pairs of bf16: memory words, not values ---- */
+/* ---- words: memory as it lies, not values ---- */
 
-/* The load below a factor of the pairs form. */
+/* The load below a factor that is words. */
 static uint32_t word_load(const dot *g, int32_t sop)
 {
     const lz_stage *s = &g->k->stages[0];
     return (uint32_t)s->sops[s->sops[sop].a].a;
 }
 
-/* A vector along m or n of the pairs of k = 2 step, 2 step + 1: two rows zipped; ptr: of the first
- * one. */
-static Val zip_rows(dot *g, Val ptr, Val stride, Val step, unsigned u, Val mask)
+static Ty word_part(const dot *g)
 {
-    em *e = g->e;
-    Ty half = em_vec(e->i16, g->L), full = em_vec(e->i32, g->L);
-    Val odd = ADD(SHL(step, em_c64(e, 1)), em_c64(e, 1)),
-        there = em_splat(e, ICMP(SLT, odd, g->K), g->L);
-    Val p = em_at(e, ptr, em_c64(e, (int64_t)u * g->L), 2);
-    Val lo = em_mload(e, half, p, mask, NULL, 2),
-        hi = em_mload(e, half, em_at(e, p, stride, 2), AND(mask, there), NULL, 2);
-    lo = LLVMBuildZExt(e->b, lo, full, "");
-    hi = LLVMBuildZExt(e->b, hi, full, "");
-    return BITS(OR(lo, SHL(hi, em_ci(full, 16))), g->vec);
+    return g->words == 2 ? g->e->i8 : g->e->i16;
 }
 
-/* A vector along k: pairs lie as they are in memory. left: k that exist from here on */
-static Val words_along_k(dot *g, Val ptr, Val left)
+static unsigned part_bytes(const dot *g)
 {
-    em *e = g->e;
-    return BITS(
-        em_mload(e, em_vec(e->i16, 2 * g->L), ptr, em_tail_mask(e, left, 2 * g->L), NULL, 2),
-        g->vec);
+    return 4u >> g->words;
 }
 
 /* First index of k of a step. */
 static Val first_k(dot *g, Val step)
 {
+    return g->words ? LLVMBuildShl(g->e->b, step, em_c64(g->e, g->words), "") : step;
+}
+
+/* A vector along m or n of the words of a step: rows zipped; ptr: of the first one. */
+static Val zip_rows(dot *g, Val ptr, Val stride, Val step, unsigned u, Val mask)
+{
     em *e = g->e;
-    return g->pairs ? SHL(step, em_c64(e, 1)) : step;
+    unsigned es = part_bytes(g);
+    Ty part = em_vec(word_part(g), g->L), full = em_vec(e->i32, g->L);
+    Val k = first_k(g, step), at = em_at(e, ptr, em_c64(e, (int64_t)u * g->L), es), all = NULL;
+    for (unsigned q = 0; q < 1u << g->words; q++) {
+        Val there = em_splat(e, ICMP(SLT, ADD(k, em_c64(e, q)), g->K), g->L);
+        Val x = em_mload(e, part, at, q ? AND(mask, there) : mask, NULL, es);
+        x = SHL(LLVMBuildZExt(e->b, x, full, ""), em_ci(full, 8 * es * q));
+        all = all ? OR(all, x) : x;
+        at = em_at(e, at, stride, es);
+    }
+    return BITS(all, g->vec);
+}
+
+/* A vector along k: words lie as they are in memory. left: k that exist from here on */
+static Val words_along_k(dot *g, Val ptr, Val left)
+{
+    em *e = g->e;
+    unsigned n = g->L << g->words, es = part_bytes(g);
+    return BITS(em_mload(e, em_vec(word_part(g), n), ptr, em_tail_mask(e, left, n), NULL, es),
+                g->vec);
+}
+
+/* A's bytes where B's are like them: moved by 128. */
+static Val moved(dot *g, Val y)
+{
+    em *e = g->e;
+    return g->alike ? XOR(y, em_ci(g->vec, 0x80808080)) : y;
+}
+
+/* The row behind a panel of packed B: what moving A's bytes adds to the sums of its columns, taken away. */
+static void pack_behind(dot *g, Val kc, Val nv, Val out)
+{
+    em *e = g->e;
+    int64_t vb = (int64_t)g->L * g->es;
+    Val row = MUL(nv, em_c64(e, vb)), none = LLVMConstNull(g->vec);
+    em_loop lv, lk;
+    em_loop_begin(e, &lv, em_c64(e, 0), nv, em_c64(e, 1), 0, NULL);
+    Val at = em_at(e, out, lv.i, vb);
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), 1, &none);
+    Val y = em_load(e, g->vec, em_at(e, at, MUL(lk.i, row), 1), g->es);
+    Val sum = dot_multiply_add(g, em_ci(g->vec, 0x80808080), y, lk.phi[0]);
+    em_loop_end(e, &lk, &sum);
+    em_store(e, SUB(none, lk.phi[0]), em_at(e, at, MUL(kc, row), 1), g->es);
+    em_loop_end(e, &lv, NULL);
 }
 
 /* The factor's value, or word, for vector u at the indices set, k and the other loop's. */
 static Val along_rows(dot *g, kern *f, int32_t sop, Val step, unsigned u, const kctx *x)
 {
-    if (!g->pairs)
+    if (!g->words)
         return kern_vector(f, 0, sop, u).v;
     uint32_t i = word_load(g, sop);
     lz_sz stride = f->st[0].s->accs[i].stride[g->kd];
@@ -70,15 +104,15 @@ static Val along_rows(dot *g, kern *f, int32_t sop, Val step, unsigned u, const 
 static Val along_k(dot *g, kern *f, int32_t sop, Val step)
 {
     em *e = g->e;
-    if (!g->pairs)
+    if (!g->words)
         return kern_vector(f, 0, sop, 0).v;
     return words_along_k(g, f->st[0].ptr[POS_POINT][word_load(g, sop)],
-                         SUB(g->K, SHL(step, em_c64(e, 1))));
+                         SUB(g->K, first_k(g, step)));
 }
 
 static void evaluate(dot *g, kern *f, const kctx *x)
 {
-    if (!g->pairs)
+    if (!g->words)
         kern_eval(f, 0, POS_POINT, x);
 }
 
@@ -188,6 +222,8 @@ void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out)
         pack_b_rows(g, k0, kc, v0, full, out);
     else
         pack_b_cols(g, k0, kc, v0, nv, out);
+    if (g->alike)
+        pack_behind(g, kc, nv, out);
 }
 
 /* Rows of vectors along k, one after the other. */
@@ -206,7 +242,7 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(kc, lk.i), g->L)}};
     evaluate(g, f, &x);
-    em_store(e, along_k(g, f, g->k->dot.a_sop, step), em_at(e, dst, lk.i, g->es), g->es);
+    em_store(e, moved(g, along_k(g, f, g->k->dot.a_sop, step)), em_at(e, dst, lk.i, g->es), g->es);
     em_loop_end(e, &lk, NULL);
     em_loop_end(e, &li, NULL);
 }
@@ -231,7 +267,7 @@ static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
     evaluate(g, f, &x);
     Val dst = em_at(e, g->pack_a, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)
-        em_store(e, along_rows(g, f, g->k->dot.a_sop, step, u, &x),
+        em_store(e, moved(g, along_rows(g, f, g->k->dot.a_sop, step, u, &x)),
                  em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
     em_loop_end(e, &l, NULL);
 }

@@ -137,7 +137,7 @@ static void emit_dims(dot *g)
                    em_c64(e, 0));
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
-    g->KS = g->pairs ? dot_ceil_div(e, g->K, 2) : g->K;
+    g->KS = dot_ceil_div(e, g->K, (int64_t)1 << g->words);
     g->KN = em_smax(e, dot_ceil_div(e, g->KS, g->kc), one);
     g->KB = g->KN;
     for (uint32_t d = 0; d < g->ki; d++)
@@ -205,7 +205,8 @@ typedef struct unit {
 Val dot_panel_at(dot *g, Val v0, Val v, Val kc)
 {
     em *e = g->e;
-    return em_at(e, g->pack_b, MUL(SUB(v, v0), kc), (int64_t)g->L * g->es);
+    Val rows = g->alike ? ADD(kc, em_c64(e, 1)) : kc;
+    return em_at(e, g->pack_b, MUL(SUB(v, v0), rows), (int64_t)g->L * g->es);
 }
 
 void dot_panels_begin(dot *g, Val v0, Val v1, dot_panels *p)

@@ -39,6 +39,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->fma = !e->x86 || has(t, "fma");
     e->f16c = !e->x86 || has(t, "f16c");
     e->bf16 = e->avx512 && has(t, "avx512bf16");
+    e->vnni = e->avx512 && has(t, "avx512vnni");
 }
 
 void em_done(em *e)

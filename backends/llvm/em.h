@@ -22,7 +22,7 @@ typedef struct em {
     const lz_target *t;
     Val f; /* the function under construction */
     Ty i1, i8, i16, i32, i64, f16, f32, f64, ptr, none;
-    bool x86, avx512, fma, f16c, bf16;
+    bool x86, avx512, fma, f16c, bf16, vnni;
     bool many;        /* vector registers: 32, not 16 */
     bool simt, nvptx; /* one thread of many; of NVIDIA's instruction set */
     lz_status status; /* sticky: the first thing that could not be emitted */

@@ -22,6 +22,10 @@ static const struct {
                          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
                          "(tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>"
                          "return %0 : tensor<64x64xbf16> }"},
+    {LZ_FORM_quads, MAIN "%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {"
+                         "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                         "(tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>"
+                         "return %0 : tensor<64x64xi32> }"},
     {LZ_FORM_tables,
      MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
@@ -88,11 +92,18 @@ static bool other_code(const lz_kernel *k, const lz_target *a, const lz_target *
     return other;
 }
 
+/* The feature of the processor that a form needs, or NULL. */
+static const char *needed(int form)
+{
+    return form == LZ_FORM_pairs ? "+avx512bf16" : form == LZ_FORM_quads ? "+avx512vnni" : NULL;
+}
+
 START_TEST(each_is_taken)
 {
     lz_target own, without;
     must(lz_target_host(&own));
-    bool has = programs[_i].form != LZ_FORM_pairs || strstr(own.features, "+avx512bf16");
+    const char *needs = needed(programs[_i].form);
+    bool has = !needs || strstr(own.features, needs);
     lz_plan *p = plan_of(programs[_i].text, &own);
     without = own;
     without.without = 1u << programs[_i].form;
