@@ -84,7 +84,7 @@ static lz_status take_descr(scanner *s, lz_npy_head *h)
         order = *t++;
     if (*t == 'O')
         return LZ_FAIL(LZ_EDTYPE, "%s: object arrays hold code, which is never loaded", s->name);
-    for (size_t i = sizeof descrs / sizeof *descrs; i-- > 0;)
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs && h->dtype == LZ_DTYPE_NONE; i++)
         if (strcmp(t, descrs[i].text) == 0 && (!descrs[i].order || descrs[i].order == order))
             h->dtype = descrs[i].dtype;
     if (h->dtype == LZ_DTYPE_NONE)
@@ -236,7 +236,7 @@ void lz_npy_put_head(lz_buf *b, const lz_array *a)
     const char *text = "";
     char order = lz_dtype_size(a->dtype) > 1 && a->dtype != LZ_BF16 ? '<' : '|';
     size_t start = b->len;
-    for (size_t i = sizeof descrs / sizeof *descrs; i-- > 0;)
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs && !*text; i++)
         if (descrs[i].dtype == a->dtype) {
             text = descrs[i].text;
             order = descrs[i].order ? descrs[i].order : order;

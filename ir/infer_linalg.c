@@ -1,4 +1,4 @@
-/* infer_linalg.c - shape rules of cholesky and triangular_solve. See infer.h. */
+/* infer_linalg.c - shape rules of matrix decompositions and of triangular systems. See infer.h. */
 #include "ir/infer.h"
 
 /* The last two dimensions of operand i are a square matrix. */
@@ -39,9 +39,10 @@ lz_status lz_infer_triangular_solve(lz_infer *c)
 
 /* ---- with several results ---- */
 
-static lz_status matrix_of(const lz_infer *c, lz_shape *s, int64_t *m, int64_t *n)
+static lz_status matrix_of(const lz_infer *c, int64_t *m, int64_t *n)
 {
-    *s = c->opnd[0]->shape;
+    const lz_shape *s = &c->opnd[0]->shape;
+    *m = *n = 0;
     if (s->rank < 2)
         return LZ_FAIL(LZ_ESHAPE, "%s: %s has %d dimensions; a matrix has at least 2", c->name,
                        LZ_TT(c->opnd[0]), s->rank);
@@ -66,9 +67,8 @@ static lz_status give(lz_infer *c, uint32_t k, lz_dtype d, int64_t rows, int64_t
 
 lz_status lz_infer_lu(lz_infer *c)
 {
-    lz_shape s;
-    int64_t m = 0, n = 0;
-    LZ_TRY(matrix_of(c, &s, &m, &n));
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &m, &n));
     LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, n));
     LZ_TRY(give(c, 1, LZ_I32, m < n ? m : n, -1));
     return give(c, 2, LZ_I32, m, -1);
@@ -76,9 +76,8 @@ lz_status lz_infer_lu(lz_infer *c)
 
 lz_status lz_infer_qr(lz_infer *c)
 {
-    lz_shape s;
     int64_t m, n;
-    LZ_TRY(matrix_of(c, &s, &m, &n));
+    LZ_TRY(matrix_of(c, &m, &n));
     int64_t k = m < n || LZ_ATTR(qr, c->attr)->complete ? m : n;
     LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, k));
     return give(c, 1, c->opnd[0]->dtype, k, n);
@@ -86,18 +85,16 @@ lz_status lz_infer_qr(lz_infer *c)
 
 lz_status lz_infer_geqrf(lz_infer *c)
 {
-    lz_shape s;
-    int64_t m = 0, n = 0;
-    LZ_TRY(matrix_of(c, &s, &m, &n));
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &m, &n));
     LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, n));
     return give(c, 1, c->opnd[0]->dtype, m < n ? m : n, -1);
 }
 
 lz_status lz_infer_svd(lz_infer *c)
 {
-    lz_shape s;
     int64_t m, n;
-    LZ_TRY(matrix_of(c, &s, &m, &n));
+    LZ_TRY(matrix_of(c, &m, &n));
     bool full = LZ_ATTR(svd, c->attr)->full;
     int64_t k = m < n ? m : n;
     LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, full ? m : k));
