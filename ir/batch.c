@@ -194,13 +194,12 @@ typedef struct walk {
 
 static lz_status open_walk(walk *w)
 {
-    uint32_t total = 0, widest = 1;
+    uint32_t total = 0, widest = lz_func_widest(w->f);
     w->at = lz_alloc(((size_t)w->f->ninst + 1) * sizeof *w->at);
     for (uint32_t i = 0; w->at && i < w->f->ninst; i++) {
         const lz_sig *sig = w->f->insts[i].sig;
         w->at[i] = total;
         total += sig->nresult;
-        widest = sig->nopnd > widest ? sig->nopnd : widest;
     }
     w->val = lz_alloc(((size_t)total + widest) * sizeof *w->val);
     w->mapped = lz_calloc((size_t)total + widest, sizeof *w->mapped);

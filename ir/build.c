@@ -188,6 +188,30 @@ lz_val lz_build_transpose(lz_func *f, lz_val a, const lz_ints *perm)
     return lz_build(f, LZ_OP_TRANSPOSE, RECORD(r), &a, 1);
 }
 
+lz_val lz_build_slice(lz_func *f, lz_val a, const int64_t *start, const int64_t *limit,
+                      const int64_t *stride)
+{
+    lz_attr_slice r = {.kind = LZ_ATTR_slice};
+    if (!have(f, a))
+        return LZ_NOVAL;
+    int rank = lz_val_type(f, a)->shape.rank;
+    r.start_indices.n = r.limit_indices.n = r.strides.n = rank;
+    for (int d = 0; d < rank; d++) {
+        r.start_indices.v[d] = start ? start[d] : 0;
+        r.limit_indices.v[d] = limit[d];
+        r.strides.v[d] = stride ? stride[d] : 1;
+    }
+    return lz_build(f, LZ_OP_SLICE, RECORD(r), &a, 1);
+}
+
+lz_val lz_build_conj(lz_func *f, lz_val a)
+{
+    if (!have(f, a) || !lz_dtype_is_complex(lz_val_type(f, a)->dtype))
+        return a;
+    lz_val im = lz_build_ew1(f, LZ_OP_NEGATE, lz_build_ew1(f, LZ_OP_IMAG, a));
+    return lz_build_ew2(f, LZ_OP_COMPLEX, lz_build_ew1(f, LZ_OP_REAL, a), im);
+}
+
 lz_val lz_build_reduce(lz_func *f, lz_op combiner, lz_val a, lz_val init, const lz_ints *dims)
 {
     if (!have(f, a))
@@ -208,4 +232,10 @@ lz_val lz_build_result(lz_func *f, lz_val multi, int64_t index)
         return multi;
     const lz_sig *sig = lz_sig_result(from, index);
     return sig ? lz_func_append(f, sig, &multi, NULL) : lz_func_failed(f);
+}
+
+void lz_build_all_results(lz_func *f, lz_val multi, uint32_t n, lz_val *out)
+{
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = lz_build_result(f, multi, k);
 }

@@ -14,14 +14,18 @@ lz_val lz_build_copy(lz_func *to, const lz_sig *sig, const lz_val *opnd)
                                   : lz_build_if(to, a, b, opnd, sig->nopnd);
 }
 
+lz_val lz_build_copy_inst(lz_func *to, const lz_inst *in, const lz_val *map, lz_val *opnd)
+{
+    for (uint32_t k = 0; k < in->sig->nopnd; k++)
+        opnd[k] = map[in->opnd[k]];
+    return in->lit ? lz_build_const(to, in->lit) : lz_build_copy(to, in->sig, opnd);
+}
+
 /* map: room for f's values and, behind them, for the operands of one instruction. */
 static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *opnd)
 {
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
-        const lz_inst *in = &f->insts[i];
-        for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            opnd[k] = map[in->opnd[k]];
-        map[i] = in->lit ? lz_build_const(to, in->lit) : lz_build_copy(to, in->sig, opnd);
+        map[i] = lz_build_copy_inst(to, &f->insts[i], map, opnd);
         if (map[i] == LZ_NOVAL)
             return to->status != LZ_OK ? to->status : lz_error_get()->status;
     }
@@ -30,10 +34,7 @@ static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *o
 
 lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results)
 {
-    uint32_t widest = 1;
-    for (uint32_t i = 0; i < f->ninst; i++)
-        widest = f->insts[i].sig->nopnd > widest ? f->insts[i].sig->nopnd : widest;
-    lz_val *map = lz_alloc(((size_t)f->ninst + widest) * sizeof *map);
+    lz_val *map = lz_alloc(((size_t)f->ninst + lz_func_widest(f)) * sizeof *map);
     if (!map)
         return to->status = LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
     if (f->nparam)

@@ -1,8 +1,6 @@
 /* build_matrix.c - LAPACK's routines from the rows of decompositions. See build_matrix.h. */
 #include "ir/build_matrix.h"
-#include <string.h>
-
-#define RECORD(a) ((const lz_attr *)(const void *)&(a))
+#include "ir/attr.h"
 
 lz_bm lz_bm_of(lz_func *f, lz_val a)
 {
@@ -65,40 +63,23 @@ static lz_val eye(const lz_bm *b, int64_t rows, int64_t cols)
 /* The first rows and columns. */
 static lz_val corner(const lz_bm *b, lz_val x, int64_t rows, int64_t cols)
 {
-    lz_attr_slice a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_slice;
     lz_shape s = shape_of(b, rows, cols);
-    a.start_indices.n = a.limit_indices.n = a.strides.n = s.rank;
-    for (int d = 0; d < s.rank; d++) {
-        a.limit_indices.v[d] = s.dims[d];
-        a.strides.v[d] = 1;
-    }
-    return lz_build(b->f, LZ_OP_SLICE, RECORD(a), &x, 1);
+    return lz_build_slice(b->f, x, NULL, s.dims, NULL);
 }
 
 /* The product of the last two dimensions. */
 static lz_val product(const lz_bm *b, lz_val x, lz_val y)
 {
-    lz_attr_dot a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_dot;
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_dot);
     int n = b->batch.rank;
-    a.lhs_batching_dimensions.n = a.rhs_batching_dimensions.n = n;
+    a.as_dot.lhs_batching_dimensions.n = a.as_dot.rhs_batching_dimensions.n = n;
     for (int d = 0; d < n; d++)
-        a.lhs_batching_dimensions.v[d] = a.rhs_batching_dimensions.v[d] = d;
-    a.lhs_contracting_dimensions = lz_ints_make(1, (int64_t[]){n + 1});
-    a.rhs_contracting_dimensions = lz_ints_make(1, (int64_t[]){n});
-    a.precision = LZ_PRECISION_HIGHEST; /* decompositions are as exact as their dtype */
-    return lz_build(b->f, LZ_OP_DOT_GENERAL, RECORD(a), (lz_val[]){x, y}, 2);
-}
-
-static lz_val conjugate(lz_func *f, lz_val x)
-{
-    if (x == LZ_NOVAL || !lz_dtype_is_complex(lz_val_type(f, x)->dtype))
-        return x;
-    lz_val im = lz_build_ew1(f, LZ_OP_NEGATE, lz_build_ew1(f, LZ_OP_IMAG, x));
-    return lz_build_ew2(f, LZ_OP_COMPLEX, lz_build_ew1(f, LZ_OP_REAL, x), im);
+        a.as_dot.lhs_batching_dimensions.v[d] = a.as_dot.rhs_batching_dimensions.v[d] = d;
+    a.as_dot.lhs_contracting_dimensions = lz_ints_make(1, (int64_t[]){n + 1});
+    a.as_dot.rhs_contracting_dimensions = lz_ints_make(1, (int64_t[]){n});
+    a.as_dot.precision = LZ_PRECISION_HIGHEST; /* decompositions are as exact as their dtype */
+    return lz_build(b->f, LZ_OP_DOT_GENERAL, &a.head, (lz_val[]){x, y}, 2);
 }
 
 lz_val lz_bm_adjoint(lz_func *f, lz_val a)
@@ -108,7 +89,7 @@ lz_val lz_bm_adjoint(lz_func *f, lz_val a)
     lz_ints perm = {.n = lz_val_type(f, a)->shape.rank};
     for (int d = 0; d < perm.n; d++)
         perm.v[d] = d < perm.n - 2 ? d : 2 * perm.n - 3 - d;
-    return conjugate(f, lz_build_transpose(f, a, &perm));
+    return lz_build_conj(f, lz_build_transpose(f, a, &perm));
 }
 
 /* Over the last `count` dimensions of x. */
@@ -140,23 +121,11 @@ lz_val lz_bm_no_info(const lz_bm *b)
 
 /* ---- the routines ---- */
 
-/* All results of w, whether they are used or not: as it is read from text. */
-static lz_val with_results(lz_func *f, lz_val w, int n)
-{
-    for (int k = 0; k < n && w != LZ_NOVAL; k++)
-        (void)lz_build_result(f, w, k);
-    return w;
-}
-
 void lz_bm_getrf(const lz_bm *b, lz_val a, lz_val *out)
 {
     lz_func *f = b->f;
     int64_t k = b->m < b->n ? b->m : b->n;
-    lz_val w = with_results(f, lz_build(f, LZ_OP_LU, NULL, &a, 1), 3);
-    if (w == LZ_NOVAL)
-        return;
-    out[0] = lz_build_result(f, w, 0);
-    out[1] = lz_build_result(f, w, 1);
+    lz_build_all_results(f, lz_build(f, LZ_OP_LU, NULL, &a, 1), 3, out);
     if (out[1] != LZ_NOVAL)
         out[1] = ew2(b, LZ_OP_ADD, out[1], lz_build_splat(f, lz_val_type(f, out[1]), 1));
     lz_shape s = shape_of(b, b->m, b->n);
@@ -176,11 +145,10 @@ void lz_bm_getrf(const lz_bm *b, lz_val a, lz_val *out)
 void lz_bm_potrf(const lz_bm *b, lz_val a, bool lower, lz_val *out)
 {
     lz_func *f = b->f;
-    lz_attr_cholesky at;
-    memset(&at, 0, sizeof at);
-    at.kind = LZ_ATTR_cholesky;
-    at.lower = lower;
-    lz_val l = lz_build(f, LZ_OP_CHOLESKY, RECORD(at), &a, 1);
+    lz_attr_any at;
+    lz_attr_init(&at, LZ_ATTR_cholesky);
+    at.as_cholesky.lower = lower;
+    lz_val l = lz_build(f, LZ_OP_CHOLESKY, &at.head, &a, 1);
     lz_val own = triangle(b, lower ? LZ_CMP_GE : LZ_CMP_LE, b->n, b->n);
     out[0] = lz_build_select(f, own, l, a);
     lz_val bad =
@@ -189,23 +157,18 @@ void lz_bm_potrf(const lz_bm *b, lz_val a, bool lower, lz_val *out)
     out[1] = lz_build_convert(f, bad, LZ_I32);
 }
 
-static lz_val svd(const lz_bm *b, lz_val a, bool full)
+static void svd(const lz_bm *b, lz_val a, bool full, lz_val *usv)
 {
-    lz_attr_svd at;
-    memset(&at, 0, sizeof at);
-    at.kind = LZ_ATTR_svd;
-    at.full = full;
-    return with_results(b->f, lz_build(b->f, LZ_OP_SVD, RECORD(at), &a, 1), 3);
+    lz_attr_any at;
+    lz_attr_init(&at, LZ_ATTR_svd);
+    at.as_svd.full = full;
+    lz_build_all_results(b->f, lz_build(b->f, LZ_OP_SVD, &at.head, &a, 1), 3, usv);
 }
 
 void lz_bm_gesdd(const lz_bm *b, lz_val a, bool full, lz_val *out)
 {
-    lz_val w = svd(b, a, full);
-    if (w == LZ_NOVAL)
-        return;
-    out[0] = lz_build_result(b->f, w, 0);
-    out[1] = lz_build_result(b->f, w, 1);
-    out[2] = lz_bm_adjoint(b->f, lz_build_result(b->f, w, 2));
+    svd(b, a, full, out);
+    out[2] = lz_bm_adjoint(b->f, out[2]);
 }
 
 /* The Hermitian matrix of a triangle. */
@@ -223,11 +186,10 @@ static lz_val backwards(lz_func *f, lz_val x)
 {
     if (x == LZ_NOVAL)
         return x;
-    lz_attr_dims a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_dims;
-    a.dimensions = lz_ints_make(1, (int64_t[]){lz_val_type(f, x)->shape.rank - 1});
-    return lz_build(f, LZ_OP_REVERSE, RECORD(a), &x, 1);
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_dims);
+    a.as_dims.dimensions = lz_ints_make(1, (int64_t[]){lz_val_type(f, x)->shape.rank - 1});
+    return lz_build(f, LZ_OP_REVERSE, &a.head, &x, 1);
 }
 
 /* With c I added, c a bound of the eigenvalues' magnitudes, they are singular values, in the other order. */
@@ -240,16 +202,16 @@ void lz_bm_syevd(const lz_bm *b, lz_val a, bool lower, lz_val *out)
         return;
     lz_val c = spread(b, lz_build_convert(f, bound, b->d), (lz_ints){0}, b->n, b->n);
     c = zero_outside(b, c, LZ_CMP_EQ, b->n, b->n);
-    lz_val w = svd(b, ew2(b, LZ_OP_ADD, h, c), false);
-    lz_val s = w == LZ_NOVAL ? w : lz_build_result(f, w, 1);
-    if (s == LZ_NOVAL)
+    lz_val usv[3];
+    svd(b, ew2(b, LZ_OP_ADD, h, c), false, usv);
+    if (usv[1] == LZ_NOVAL)
         return;
     lz_ints dims = {.n = b->batch.rank};
     for (int d = 0; d < dims.n; d++)
         dims.v[d] = d;
-    lz_val less = lz_build_broadcast(f, bound, &dims, &lz_val_type(f, s)->shape);
-    out[0] = backwards(f, lz_build_result(f, w, 2));
-    out[1] = backwards(f, ew2(b, LZ_OP_SUBTRACT, s, less));
+    lz_val less = lz_build_broadcast(f, bound, &dims, &lz_val_type(f, usv[1])->shape);
+    out[0] = backwards(f, usv[2]);
+    out[1] = backwards(f, ew2(b, LZ_OP_SUBTRACT, usv[1], less));
 }
 
 /* ---- products of reflections: I - V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau on it ---- */
@@ -275,12 +237,11 @@ static void reflections(const lz_bm *b, lz_val a, lz_val taus, int64_t k, lz_val
 /* T x, or T^H x */
 static lz_val t_times(const lz_bm *b, lz_val inverse, lz_val x, bool adjoint)
 {
-    lz_attr_triangular_solve a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_triangular_solve;
-    a.left_side = true;
-    a.transpose_a = adjoint ? LZ_ADJOINT : LZ_NO_TRANSPOSE;
-    return lz_build(b->f, LZ_OP_TRIANGULAR_SOLVE, RECORD(a), (lz_val[]){inverse, x}, 2);
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_triangular_solve);
+    a.as_triangular_solve.left_side = true;
+    a.as_triangular_solve.transpose_a = adjoint ? LZ_ADJOINT : LZ_NO_TRANSPOSE;
+    return lz_build(b->f, LZ_OP_TRIANGULAR_SOLVE, &a.head, (lz_val[]){inverse, x}, 2);
 }
 
 static int64_t last(lz_func *f, lz_val x)

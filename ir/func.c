@@ -228,12 +228,18 @@ void lz_func_result_lists(const lz_func *f, lz_val *first, lz_val *next)
         }
 }
 
+uint32_t lz_func_widest(const lz_func *f)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < f->ninst; i++)
+        n = f->insts[i].sig->nopnd > n ? f->insts[i].sig->nopnd : n;
+    return n;
+}
+
 /* The instructions whose map entry is not LZ_NOVAL, renumbered in their order; map becomes old value -> new value. */
 static lz_status copy_marked(const lz_func *f, lz_func *to, lz_val *map)
 {
-    uint32_t widest = 1;
-    for (uint32_t i = 0; i < f->ninst; i++)
-        widest = f->insts[i].sig->nopnd > widest ? f->insts[i].sig->nopnd : widest;
+    uint32_t widest = lz_func_widest(f);
     widest = f->nresult > widest ? f->nresult : widest;
     lz_val *opnd = lz_alloc(widest * sizeof *opnd);
     if (!opnd)

@@ -75,8 +75,9 @@ typedef struct lz_func {
     lz_map table; /* builder's hash-cons table */
 } lz_func;
 
-lz_func *lz_func_new(const char *name); /* NULL with LZ_EMEM */
-void lz_func_free(lz_func *f);          /* NULL and interned ones are left alone */
+lz_func *lz_func_new(const char *name);    /* NULL with LZ_EMEM */
+void lz_func_free(lz_func *f);             /* NULL and interned ones are left alone */
+uint32_t lz_func_widest(const lz_func *f); /* the most operands of an instruction; at least 1 */
 static inline lz_op lz_inst_op(const lz_inst *i)
 {
     return i->sig->op;
@@ -110,10 +111,17 @@ lz_val lz_build_convert(lz_func *f, lz_val a, lz_dtype d);
 lz_val lz_build_reshape(lz_func *f, lz_val a, const lz_shape *s);
 lz_val lz_build_broadcast(lz_func *f, lz_val a, const lz_ints *dims, const lz_shape *s);
 lz_val lz_build_transpose(lz_func *f, lz_val a, const lz_ints *perm);
+/* a number for each dimension; start NULL: 0, stride NULL: 1 */
+lz_val lz_build_slice(lz_func *f, lz_val a, const int64_t *start, const int64_t *limit,
+                      const int64_t *stride);
+/* a itself when it is not complex */
+lz_val lz_build_conj(lz_func *f, lz_val a);
 /* single-operand form, value (not MULTI wrapper) */
 lz_val lz_build_reduce(lz_func *f, lz_op combiner, lz_val a, lz_val init, const lz_ints *dims);
 /* the value itself when `multi` has one result */
 lz_val lz_build_result(lz_func *f, lz_val multi, int64_t index);
+/* The first n, whether they are used or not: as they are read from text. */
+void lz_build_all_results(lz_func *f, lz_val multi, uint32_t n, lz_val *out);
 lz_status lz_func_set_results(lz_func *f, const lz_val *v, uint32_t n);
 
 /* ---- functions in functions (build_control.c) ---- */

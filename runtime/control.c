@@ -304,13 +304,10 @@ static lz_node *replay_inst(const lz_inst *in, lz_node *const *val, lz_node **op
 lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
                            const lz_site *site)
 {
-    uint32_t widest = 1;
     lz_dev *dev = f->nparam ? args[0]->dev : lz_dev_current();
     for (uint32_t i = 0; i < f->nparam; i++) /* numbers are anywhere */
         dev = lz_node_is_host(args[i]) ? dev : args[i]->dev;
-    for (uint32_t i = 0; i < f->ninst; i++)
-        widest = f->insts[i].sig->nopnd > widest ? f->insts[i].sig->nopnd : widest;
-    lz_node **val = lz_calloc((size_t)f->ninst + widest, sizeof *val);
+    lz_node **val = lz_calloc((size_t)f->ninst + lz_func_widest(f), sizeof *val);
     if (!val)
         return LZ_FAIL(LZ_EMEM, "no memory for %u values", f->ninst);
     lz_status s = LZ_OK;
