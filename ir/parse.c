@@ -429,26 +429,53 @@ static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_fun
     return LZ_OK;
 }
 
-lz_status lz_parse_function(lz_parser *p, lz_slice name, bool again, const lz_pfunc **out)
+static lz_status find_function(const lz_parser *p, lz_slice name, uint32_t *index)
 {
     uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(name));
-    if (!found)
-        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
-                            LZ_SLICE_ARG(name));
-    lz_pfunc *f = &p->funcs.data[found - 1];
-    *out = f;
-    bool other =
-        f->draws || f->parallel != p->parallel; /* draws: not the numbers of the last call */
-    if (f->f && !again && !other)
-        return LZ_OK;
+    *index = (uint32_t)found - 1;
+    return found ? LZ_OK
+                 : lz_scan_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
+                                LZ_SLICE_ARG(name));
+}
+
+/* Reads it in place of what it was. at: who wants it. */
+static lz_status renew(lz_parser *p, uint32_t index, const char *at)
+{
+    lz_pfunc *f = &p->funcs.data[index];
     lz_func_free(f->f);
     f->f = NULL;
     p->again += f->was_read ? f->size : 0;
-    if (p->again > LZ_PARSE_MAX_AGAIN)
-        return lz_scan_fail(&p->c, name.s, LZ_EUNSUPPORTED,
-                            "functions are read again for more than %d bytes of text",
-                            LZ_PARSE_MAX_AGAIN);
-    return function(p, (uint32_t)(found - 1));
+    return p->again <= LZ_PARSE_MAX_AGAIN
+               ? function(p, index)
+               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED,
+                              "functions are read again for more than %d bytes of text",
+                              LZ_PARSE_MAX_AGAIN);
+}
+
+lz_status lz_parse_function(lz_parser *p, lz_slice name, const lz_pfunc **out)
+{
+    uint32_t index;
+    LZ_TRY(find_function(p, name, &index));
+    const lz_pfunc *f = *out = &p->funcs.data[index];
+    /* draws: not the numbers of the last call */
+    bool same = f->f && !f->draws && f->parallel == p->parallel;
+    return same ? LZ_OK : renew(p, index, name.s);
+}
+
+static lz_status take(lz_parser *p, uint32_t index, const char *at, lz_func **out)
+{
+    LZ_TRY(renew(p, index, at));
+    *out = p->funcs.data[index].f;
+    p->funcs.data[index].f = NULL;
+    return LZ_OK;
+}
+
+lz_status lz_parse_take(lz_parser *p, lz_slice name, const lz_pfunc **out, lz_func **f)
+{
+    uint32_t index;
+    LZ_TRY(find_function(p, name, &index));
+    *out = &p->funcs.data[index];
+    return take(p, index, name.s, f);
 }
 
 lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **out)
@@ -456,7 +483,7 @@ lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **
     const lz_pfunc *f;
     LZ_TRY(check_depth(p, name.s));
     p->regions++;
-    lz_status st = lz_parse_function(p, name, false, &f);
+    lz_status st = lz_parse_function(p, name, &f);
     p->regions--;
     LZ_TRY(st);
     *out = lz_region_intern(f->f);
@@ -466,7 +493,7 @@ lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
 {
     const lz_pfunc *to;
-    LZ_TRY(lz_parse_function(p, callee, false, &to));
+    LZ_TRY(lz_parse_function(p, callee, &to));
     const lz_func *f = to->f;
     t->result_form = to->gives;
     bool fits = f->nparam == t->opnd.len && f->nresult == t->result_types.len &&
@@ -626,12 +653,7 @@ static lz_status take_function(lz_parser *p, uint32_t index, lz_func **out)
 {
     p->checks.len = p->checked.len = 0;
     p->draws = 0;
-    lz_func_free(p->funcs.data[index].f); /* one that was called; its checks, if any, count now */
-    p->funcs.data[index].f = NULL;
-    LZ_TRY(function(p, index));
-    *out = p->funcs.data[index].f;
-    p->funcs.data[index].f = NULL;
-    return LZ_OK;
+    return take(p, index, p->funcs.data[index].name.s, out); /* its checks, if any, count now */
 }
 
 static lz_status parse_main(lz_parser *p, lz_func **out)

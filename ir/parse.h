@@ -10,9 +10,8 @@ enum {
     LZ_PARSE_MAX_AGAIN = 1 << 26    /* bytes of text that is read again */
 };
 
-/* Lists of values may be nested in tuples: a form says how, and is empty where they are not
- * (parse_tuple.c). */
-/* A function of the module; parsed when it is first called. */
+/* A function of the module; parsed when it is first called. Lists of values may be nested in tuples:
+ * a form says how, and is empty where they are not (parse_tuple.c). */
 typedef struct lz_pfunc {
     lz_slice name;
     const char *at; /* its '(' */
@@ -21,7 +20,7 @@ typedef struct lz_pfunc {
     bool was_read;
     bool draws;            /* random numbers, others in every call */
     bool parallel;         /* f has other participants */
-    lz_func *f;            /* NULL: not read, or somebody else's */
+    lz_func *f;            /* NULL: not read, or taken */
     lz_slice takes, gives; /* forms of parameters and results */
 } lz_pfunc;
 
@@ -109,14 +108,16 @@ typedef struct lz_captures {
 /* parse.c */
 lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
-/* The function of that name, which stays the parser's; parsed when it has not been, when it would
- * now be another one, or, where the caller wants one of its own, again. */
-lz_status lz_parse_function(lz_parser *p, lz_slice name, bool again, const lz_pfunc **out);
+/* The function of that name, which stays the parser's; parsed when it has not been, or when it
+ * would now be another one. */
+lz_status lz_parse_function(lz_parser *p, lz_slice name, const lz_pfunc **out);
+/* The same read anew, as the caller's own: *f. */
+lz_status lz_parse_take(lz_parser *p, lz_slice name, const lz_pfunc **out, lz_func **f);
 /* The same as a region, in which all is refused that is in those of the text. */
 lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **out);
 /* Counts n operations that are copies of others, of which there is a limit. */
 lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n);
-/* scope.c's part of parse.c */
+/* scopes */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
 /* The same of values in tuples. */
@@ -127,7 +128,7 @@ lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form);
 /* NULL: none */
 const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there);
 void lz_scope_free(lz_scope *s);
-/* The statements of a region after its '{'; captured (may be NULL) become parameters behind
+/* regions: the statements after '{'; captured (may be NULL) become parameters behind
  * args. */
 lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
                                const lz_captures *captured, const lz_func **out);
@@ -153,8 +154,13 @@ lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *a
 /* The types that the text gives, if it does, against those of what was read and built. */
 lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t);
 lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t);
+/* A product whose result is wider than its operands (bf16 x bf16 -> f32) converts them first: the
+ * same value, said with more words. It is of the widest of the three dtypes. */
+lz_status lz_parse_widen(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* The operation t->op from what was read; appends its results. */
 lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_parse_push(lz_parser *p, lz_stmt *t, lz_val v); /* a result that was built, or not */
+/* All results of v. */
 lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v);
 
 /* parse_tuple.c: forms, and what may be of tuples */
@@ -175,6 +181,8 @@ lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t);
 
 /* parse_call.c */
 lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* What the dictionary at an attribute holds, if it is one, among the others. */
+lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key);
 
 /* parse_tuple.c: stablehlo.after_all and create_token, whose results say nothing but that they are */
 bool lz_parse_is_token(lz_slice name);

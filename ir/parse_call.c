@@ -52,8 +52,8 @@ lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
     return lz_parse_check_results(p, s, t);
 }
 
-/* mhlo.attributes = {k = 3 : i64, largest = true}: among the others. Text instead of a dictionary holds none. */
-static lz_status inner_attributes(lz_parser *p, lz_stmt *t, const char *key)
+/* mhlo.attributes = {k = 3 : i64, largest = true}; text instead of a dictionary holds none */
+lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key)
 {
     const lz_entry *e = lz_stmt_find(t, key);
     lz_scan back = p->c;
@@ -219,13 +219,13 @@ lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
     } else if (t->op != LZ_OP_NONE && t->opnd.len == (uint32_t)lz_op_get(t->op)->arity) {
         LZ_TRY(lz_parse_build(p, s, t));
     } else if (lz_slice_is(target, "mhlo.topk") && t->opnd.len == 1) {
-        LZ_TRY(inner_attributes(p, t, "mhlo.attributes"));
+        LZ_TRY(lz_parse_inner_attributes(p, t, "mhlo.attributes"));
         LZ_TRY(lz_chlo_top_k(p, s, t));
     } else if (lz_parse_is_lapack(target) && !is_registered(target)) {
         LZ_TRY(lz_parse_lapack(p, s, t, target));
     } else if (lz_slice_is(target, "ApproxTopK") && !is_registered(target)) {
-        LZ_TRY(inner_attributes(p, t, "backend_config"));
-        LZ_TRY(inner_attributes(p, t, "mhlo.backend_config"));
+        LZ_TRY(lz_parse_inner_attributes(p, t, "backend_config"));
+        LZ_TRY(lz_parse_inner_attributes(p, t, "mhlo.backend_config"));
         LZ_TRY(lz_chlo_approx_top_k(p, s, t));
     } else {
         LZ_TRY(registered(p, s, t, target));

@@ -20,11 +20,6 @@ lz_op lz_custom_call_op(lz_slice target)
     return i->cls == LZ_CLASS_EW && i->attr == LZ_ATTR_none ? op : LZ_OP_NONE;
 }
 
-static lz_status done(lz_parser *p, lz_stmt *t, lz_val v)
-{
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
-}
-
 /* ---- top_k: the k largest of the last dimension and where they are, by a sort ---- */
 
 /* `largest` of mhlo.topk; chlo.top_k has no such attribute. */
@@ -36,27 +31,21 @@ static bool wants_smallest(const lz_parser *p, const lz_stmt *t)
     return e && lz_scan_eat_word(&at, "false");
 }
 
-/* Of the n results of `sorted`, the first k along a dimension. */
-static lz_status first_ones(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val sorted, uint32_t n,
-                            int dim, int64_t k)
+/* Of the results of `sorted`, the first k along a dimension. */
+static lz_status first_ones(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val sorted, int dim,
+                            int64_t k)
 {
-    lz_attr_any cut;
     if (sorted == LZ_NOVAL)
         return lz_scan_wrap(&p->c, t->at);
+    int64_t limit[LZ_MAX_RANK];
     const lz_shape *x = &s->f->insts[sorted].sig->result[0]->shape;
-    lz_attr_init(&cut, LZ_ATTR_slice);
-    cut.as_slice.start_indices.n = cut.as_slice.limit_indices.n = cut.as_slice.strides.n = x->rank;
-    for (int d = 0; d < x->rank; d++) {
-        cut.as_slice.limit_indices.v[d] = d == dim ? k : x->dims[d];
-        cut.as_slice.strides.v[d] = 1;
-    }
-    for (uint32_t i = 0; i < n; i++) /* all before the first is cut, as they are read from text */
-        LZ_TRY(done(p, t, lz_build_result(s->f, sorted, i)));
-    for (uint32_t i = 0; i < n; i++) {
-        lz_val v = lz_build(s->f, LZ_OP_SLICE, &cut.head, &t->results.data[i], 1);
-        if (v == LZ_NOVAL)
+    for (int d = 0; d < x->rank; d++)
+        limit[d] = d == dim ? k : x->dims[d];
+    LZ_TRY(lz_parse_results_of(p, s, t, sorted)); /* all before the first is cut, as in text */
+    for (uint32_t i = 0; i < t->results.len; i++) {
+        t->results.data[i] = lz_build_slice(s->f, t->results.data[i], NULL, limit, NULL);
+        if (t->results.data[i] == LZ_NOVAL)
             return lz_scan_wrap(&p->c, t->at);
-        t->results.data[i] = v;
     }
     return LZ_OK;
 }
@@ -76,17 +65,17 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
                             "chlo.top_k: there are no %lld elements in a row", (long long)k);
     const lz_type *places = lz_type_get(LZ_I32, &x->shape);
-    lz_attr_sort a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_sort;
-    a.dimension = last;
-    a.is_stable = true;
-    a.comparator = lz_region_order((lz_dtype[]){x->dtype, LZ_I32}, 2, 1, !wants_smallest(p, t));
-    if (!places || !a.comparator)
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_sort);
+    a.as_sort.dimension = last;
+    a.as_sort.is_stable = true;
+    a.as_sort.comparator =
+        lz_region_order((lz_dtype[]){x->dtype, LZ_I32}, 2, 1, !wants_smallest(p, t));
+    if (!places || !a.as_sort.comparator)
         return lz_scan_wrap(&p->c, t->at);
     lz_val in[2] = {t->opnd.data[0], lz_build_iota(s->f, places, last)};
-    lz_val both = lz_build(s->f, LZ_OP_SORT, (const lz_attr *)(const void *)&a, in, 2);
-    return first_ones(p, s, t, both, 2, last, k);
+    lz_val both = lz_build(s->f, LZ_OP_SORT, &a.head, in, 2);
+    return first_ones(p, s, t, both, last, k);
 }
 
 /* ---- ApproxTopK(arrays, one initial value for each) {called_computations = [@comparator], top_k = 3, reduction_dim = 1}: the k elements that
@@ -141,7 +130,7 @@ lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     a.as_sort.is_stable = true;
     LZ_TRY(comparator_of(p, t, &a.as_sort.comparator));
     lz_val all = lz_build(s->f, LZ_OP_SORT, &a.head, t->opnd.data, n);
-    return first_ones(p, s, t, all, n, (int)dim, count);
+    return first_ones(p, s, t, all, (int)dim, count);
 }
 
 /* ---- comparisons in WEAKORDER ---- */
@@ -245,13 +234,12 @@ static lz_status enum_of(lz_parser *p, const lz_stmt *t, const char *field, cons
 
 static lz_status compare(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
-    lz_attr_compare a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_compare;
-    LZ_TRY(enum_of(p, t, "comparison_direction", "comparison_direction", &a.comparison_direction));
-    LZ_TRY(enum_of(p, t, "compare_type", "compare_type", &a.compare_type));
-    return done(p, t,
-                lz_build(s->f, LZ_OP_COMPARE, (const lz_attr *)(const void *)&a, t->opnd.data, 2));
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_compare);
+    LZ_TRY(enum_of(p, t, "comparison_direction", "comparison_direction",
+                   &a.as_compare.comparison_direction));
+    LZ_TRY(enum_of(p, t, "compare_type", "compare_type", &a.as_compare.compare_type));
+    return lz_parse_push(p, t, lz_build(s->f, LZ_OP_COMPARE, &a.head, t->opnd.data, 2));
 }
 
 /* The row that chlo.broadcast_<name> spreads the operands of. */
@@ -287,5 +275,5 @@ lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t)
     LZ_TRY(match(p, s, t));
     if (op == LZ_OP_COMPARE)
         return compare(p, s, t);
-    return done(p, t, lz_build(s->f, op, NULL, t->opnd.data, t->opnd.len));
+    return lz_parse_push(p, t, lz_build(s->f, op, NULL, t->opnd.data, t->opnd.len));
 }

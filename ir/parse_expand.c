@@ -5,10 +5,9 @@
 typedef lz_val expand_fn(lz_func *f, const lz_stmt *t);
 struct lz_expansion {
     const char *name;
-    uint32_t nopnd;
+    uint32_t nopnd; /* 0: the statement counts them itself */
     expand_fn *fn;
-    lz_status (*statement)(lz_parser *p, lz_scope *s,
-                           lz_stmt *t); /* instead: checks its operands itself */
+    lz_status (*statement)(lz_parser *p, lz_scope *s, lz_stmt *t); /* instead */
 };
 
 /* A constant of the operand's type. */
@@ -56,14 +55,9 @@ static lz_val log1p_(lz_func *f, const lz_stmt *t)
     return lz_build_ew1(f, LZ_OP_LOG_PLUS_ONE, t->opnd.data[0]);
 }
 
-/* The conjugate; a float is its own. */
 static lz_val conj_(lz_func *f, const lz_stmt *t)
 {
-    lz_val x = t->opnd.data[0];
-    if (!lz_dtype_is_complex(lz_val_type(f, x)->dtype))
-        return x;
-    lz_val im = lz_build_ew1(f, LZ_OP_NEGATE, lz_build_ew1(f, LZ_OP_IMAG, x));
-    return ew2(f, LZ_OP_COMPLEX, lz_build_ew1(f, LZ_OP_REAL, x), im);
+    return lz_build_conj(f, t->opnd.data[0]);
 }
 
 static lz_val is_inf(lz_func *f, const lz_stmt *t)
@@ -175,12 +169,12 @@ static const lz_expansion expansions[] = {
     {"chlo.log1p", 1, log1p_, NULL},
     {"chlo.mulhi", 2, mulhi, NULL},
     {"chlo.ragged_dot", 3, NULL, lz_chlo_ragged_dot},
-    {"chlo.top_k", 1, NULL, lz_chlo_top_k},
+    {"chlo.top_k", 0, NULL, lz_chlo_top_k},
     {"chlo.tan", 1, tan_, NULL},
     {"chlo.is_inf", 1, is_inf, NULL},
     {"chlo.is_pos_inf", 1, is_pos_inf, NULL},
     {"chlo.is_neg_inf", 1, is_neg_inf, NULL},
-    {"stablehlo.map", 1, NULL, lz_expand_map},
+    {"stablehlo.map", 0, NULL, lz_expand_map},
     {"stablehlo.batch_norm_inference", 5, NULL, lz_expand_norm_inference},
     {"stablehlo.batch_norm_training", 3, NULL, lz_expand_norm_training},
     {"stablehlo.batch_norm_grad", 5, NULL, lz_expand_norm_grad},
@@ -202,13 +196,8 @@ const lz_expansion *lz_expansion_find(lz_slice name)
 
 lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e)
 {
-    if (e->statement)
-        return e->statement(p, s, t);
-    if (t->opnd.len != e->nopnd)
+    if (e->nopnd && t->opnd.len != e->nopnd)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: takes %u operands, not %u", e->name,
                             e->nopnd, t->opnd.len);
-    lz_val v = e->fn(s->f, t);
-    if (v == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
-    return lz_vec_push(&t->results, v);
+    return e->statement ? e->statement(p, s, t) : lz_parse_push(p, t, e->fn(s->f, t));
 }

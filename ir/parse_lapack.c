@@ -63,17 +63,13 @@ static lz_status getrf(lapack_call *c)
 /* XLA's: rows are counted from 0, and their order is a result too. */
 static lz_status lu(lapack_call *c)
 {
-    lz_val w = lz_build(c->f, LZ_OP_LU, NULL, c->x, 1);
-    for (int k = 0; k < 3 && w != LZ_NOVAL; k++)
-        c->out[k] = lz_build_result(c->f, w, k);
+    lz_build_all_results(c->f, lz_build(c->f, LZ_OP_LU, NULL, c->x, 1), 3, c->out);
     return LZ_OK;
 }
 
 static lz_status geqrf(lapack_call *c)
 {
-    lz_val w = lz_build(c->f, LZ_OP_GEQRF, NULL, c->x, 1);
-    for (int k = 0; k < 2 && w != LZ_NOVAL; k++)
-        c->out[k] = lz_build_result(c->f, w, k);
+    lz_build_all_results(c->f, lz_build(c->f, LZ_OP_GEQRF, NULL, c->x, 1), 2, c->out);
     return LZ_OK;
 }
 
@@ -170,15 +166,14 @@ static lz_status gesdd(lapack_call *c)
 /* alpha: after the arrays, or the last constant; then it has been read as an array. */
 static lz_status trsm(lapack_call *c)
 {
-    lz_attr_triangular_solve a;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_triangular_solve;
-    a.left_side = c->option[0] == 'L';
-    a.lower = c->option[1] == 'L';
-    a.transpose_a = c->option[2] == 'N'   ? LZ_NO_TRANSPOSE
-                    : c->option[2] == 'T' ? LZ_TRANSPOSE
-                                          : LZ_ADJOINT;
-    a.unit_diagonal = c->option[3] == 'U';
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_triangular_solve);
+    a.as_triangular_solve.left_side = c->option[0] == 'L';
+    a.as_triangular_solve.lower = c->option[1] == 'L';
+    a.as_triangular_solve.transpose_a = c->option[2] == 'N'   ? LZ_NO_TRANSPOSE
+                                        : c->option[2] == 'T' ? LZ_TRANSPOSE
+                                                              : LZ_ADJOINT;
+    a.as_triangular_solve.unit_diagonal = c->option[3] == 'U';
     lz_val b = c->x[1], alpha = c->x[2];
     if (alpha != LZ_NOVAL) {
         const lz_ints none = {0};
@@ -188,8 +183,7 @@ static lz_status trsm(lapack_call *c)
         alpha = lz_build_broadcast(c->f, alpha, &none, &lz_val_type(c->f, b)->shape);
         b = lz_build_ew2(c->f, LZ_OP_MULTIPLY, alpha, b);
     }
-    c->out[0] = lz_build(c->f, LZ_OP_TRIANGULAR_SOLVE, (const lz_attr *)(const void *)&a,
-                         (lz_val[]){c->x[0], b}, 2);
+    c->out[0] = lz_build(c->f, LZ_OP_TRIANGULAR_SOLVE, &a.head, (lz_val[]){c->x[0], b}, 2);
     return LZ_OK;
 }
 
@@ -321,14 +315,13 @@ static lz_status read_option(lapack_call *c, const lz_entry *e)
 static lz_status read_config(lapack_call *c, const char *key)
 {
     const lz_entry *e = lz_stmt_find(c->t, key);
-    lz_scan back = c->p->c;
+    lz_scan at = c->p->c;
+    lz_slice s = {0};
     if (!e || (c->r->has & TEXT))
         return LZ_OK;
-    c->p->c.p = e->value;
-    if (lz_scan_sees(&c->p->c, "\"")) {
-        lz_slice s;
-        LZ_TRY(lz_scan_string(&c->p->c, &s));
-        c->p->c = back;
+    at.p = e->value;
+    if (!lz_scan_sees(&at, "{")) {
+        LZ_TRY(lz_scan_string(&at, &s));
         return s.n == 0 ? LZ_OK
                         : lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
                                        "custom_call: @" LZ_SLICE_FMT ": %s is \"" LZ_SLICE_FMT
@@ -336,9 +329,7 @@ static lz_status read_config(lapack_call *c, const char *key)
                                        LZ_SLICE_ARG(c->target), key, LZ_SLICE_ARG(s));
     }
     uint32_t first = c->t->dict.len;
-    LZ_TRY(lz_scan_want(&c->p->c, "{"));
-    LZ_TRY(lz_parse_dictionary(c->p, c->t));
-    c->p->c = back;
+    LZ_TRY(lz_parse_inner_attributes(c->p, c->t, key));
     for (uint32_t i = first; i < c->t->dict.len; i++)
         LZ_TRY(read_option(c, &c->t->dict.data[i]));
     return LZ_OK;

@@ -3,11 +3,6 @@
 #include "ir/parse_chlo.h"
 #include <string.h>
 
-static lz_status push(lz_parser *p, lz_stmt *t, lz_val v)
-{
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
-}
-
 /* ---- map: the region on whole tensors ---- */
 
 static lz_val spread(lz_func *f, lz_val scalar, const lz_shape *s)
@@ -68,7 +63,7 @@ lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t)
     }
     lz_val v;
     LZ_TRY(lz_parse_elementwise(p, s, t, r, t->opnd.data, &v));
-    return push(p, t, v);
+    return lz_parse_push(p, t, v);
 }
 
 /* ---- batch normalisation ---- */
@@ -100,15 +95,14 @@ static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, doubl
 }
 
 /* nvector: operands after the first that have one value per feature; others have the first one's type. */
-static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nopnd, uint32_t nvector,
-                         norm *m)
+static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector, norm *m)
 {
     const lz_entry *e = lz_stmt_find(t, "feature_index");
     int64_t dim = -1;
-    if (t->opnd.len != nopnd || !e)
+    if (!e)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
-                            LZ_SLICE_FMT ": takes %u operands and feature_index",
-                            LZ_SLICE_ARG(t->name), nopnd);
+                            LZ_SLICE_FMT ": the attribute feature_index is missing",
+                            LZ_SLICE_ARG(t->name));
     lz_scan at = p->c;
     at.p = e->value;
     LZ_TRY(lz_scan_i64(&at, &dim));
@@ -126,7 +120,7 @@ static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nopnd, 
             m->rest.v[m->rest.n++] = d;
             m->count *= (double)x->dims[d];
         }
-    for (uint32_t k = 1; k < nopnd; k++) {
+    for (uint32_t k = 1; k < t->opnd.len; k++) {
         const lz_type *o = lz_val_type(s->f, t->opnd.data[k]);
         bool vector =
             o->shape.rank == 1 && o->shape.dims[0] == x->dims[dim] && o->dtype == m->x->dtype;
@@ -183,35 +177,37 @@ static lz_val scaled(const norm *m, lz_val x, lz_val scale, lz_val offset)
 lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     norm m;
-    LZ_TRY(norm_of(p, s, t, 5, 4, &m));
+    LZ_TRY(norm_of(p, s, t, 4, &m));
     const lz_val *o = t->opnd.data; /* operand, scale, offset, mean, variance */
-    return push(p, t, scaled(&m, normalised(&m, o[0], o[3], o[4]), o[1], o[2]));
+    return lz_parse_push(p, t, scaled(&m, normalised(&m, o[0], o[3], o[4]), o[1], o[2]));
 }
 
 lz_status lz_expand_norm_training(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     norm m;
-    LZ_TRY(norm_of(p, s, t, 3, 2, &m));
+    LZ_TRY(norm_of(p, s, t, 2, &m));
     const lz_val *o = t->opnd.data; /* operand, scale, offset */
     lz_val mean = divided(&m, sum(&m, o[0])), d = ew(&m, LZ_OP_SUBTRACT, o[0], over(&m, mean)),
            variance = divided(&m, sum(&m, ew(&m, LZ_OP_MULTIPLY, d, d)));
-    LZ_TRY(push(p, t, scaled(&m, normalised(&m, o[0], mean, variance), o[1], o[2])));
-    LZ_TRY(push(p, t, mean));
-    return push(p, t, variance);
+    LZ_TRY(lz_parse_push(p, t, scaled(&m, normalised(&m, o[0], mean, variance), o[1], o[2])));
+    LZ_TRY(lz_parse_push(p, t, mean));
+    return lz_parse_push(p, t, variance);
 }
 
 /* scale / sqrt(v) (g - sum(g) / n - (x - mean) sum(g (x - mean)) / (n v)), sum(g normalised), sum(g); v the variance with epsilon */
 lz_status lz_expand_norm_grad(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     norm m;
-    LZ_TRY(norm_of(p, s, t, 5, 3, &m));
+    LZ_TRY(norm_of(p, s, t, 3, &m));
     const lz_val *o = t->opnd.data; /* operand, scale, mean, variance, gradient */
     lz_val g = o[4], c = ew(&m, LZ_OP_SUBTRACT, o[0], over(&m, o[2])), v = safe(&m, o[3]);
     lz_val root = lz_build_ew1(m.f, LZ_OP_SQRT, v), total = sum(&m, g),
            along = ew(&m, LZ_OP_DIVIDE, divided(&m, sum(&m, ew(&m, LZ_OP_MULTIPLY, g, c))), v);
     lz_val rest = ew(&m, LZ_OP_SUBTRACT, ew(&m, LZ_OP_SUBTRACT, g, over(&m, divided(&m, total))),
                      ew(&m, LZ_OP_MULTIPLY, c, over(&m, along)));
-    LZ_TRY(push(p, t, ew(&m, LZ_OP_MULTIPLY, over(&m, ew(&m, LZ_OP_DIVIDE, o[1], root)), rest)));
-    LZ_TRY(push(p, t, sum(&m, ew(&m, LZ_OP_MULTIPLY, g, normalised(&m, o[0], o[2], o[3])))));
-    return push(p, t, total);
+    LZ_TRY(lz_parse_push(p, t,
+                         ew(&m, LZ_OP_MULTIPLY, over(&m, ew(&m, LZ_OP_DIVIDE, o[1], root)), rest)));
+    LZ_TRY(
+        lz_parse_push(p, t, sum(&m, ew(&m, LZ_OP_MULTIPLY, g, normalised(&m, o[0], o[2], o[3])))));
+    return lz_parse_push(p, t, total);
 }

@@ -12,7 +12,7 @@ enum { MOST = 1 << 10 }; /* participants */
 /* One participant, which has come to instruction pc of its function. */
 typedef struct part {
     lz_func *f;
-    lz_val *map; /* of f's values; of an operation with several results, the first in `pool` */
+    lz_val *map;       /* of f's values, of a collective with several results the first in `pool` */
     uint32_t pc, opnd; /* opnd: the first of its operands */
 } part;
 
@@ -47,15 +47,15 @@ static lz_status add_part(grid *g, lz_scan *c)
         LZ_TRY(lz_scan_symbol(c, &name));
     bool before = g->p->parallel;
     g->p->parallel = true;
-    lz_status st = lz_parse_function(g->p, name, true, &f);
+    lz_status st = lz_parse_take(g->p, name, &f, &q.f);
     g->p->parallel = before;
     LZ_TRY(st);
     if (f->takes.n || f->gives.n)
-        return unsupported(g, "tokens and tuples of participants");
-    LZ_TRY(lz_parse_charge(g->p, g->t->at, f->f->ninst));
-    q.f = ((lz_pfunc *)f)->f; /* ours from here */
-    ((lz_pfunc *)f)->f = NULL;
-    st = lz_vec_push(&g->parts, q);
+        st = unsupported(g, "tokens and tuples of participants");
+    if (st == LZ_OK)
+        st = lz_parse_charge(g->p, g->t->at, q.f->ninst);
+    if (st == LZ_OK)
+        st = lz_vec_push(&g->parts, q);
     if (st != LZ_OK)
         lz_func_free(q.f);
     return st;
@@ -94,7 +94,8 @@ static lz_status give_operands(grid *g)
         for (uint32_t k = 0; k < q->f->nparam; k++, at++)
             fits &= at < g->t->opnd.len &&
                     lz_val_type(q->f, k) == lz_val_type(g->s->f, g->t->opnd.data[at]);
-        q->map = lz_calloc((size_t)q->f->ninst + 1, sizeof *q->map);
+        /* behind the values the operands of one */
+        q->map = lz_calloc((size_t)q->f->ninst + lz_func_widest(q->f), sizeof *q->map);
         if (!q->map)
             return LZ_FAIL(LZ_EMEM, "run_parallel: no memory for %u values", q->f->ninst);
         for (uint32_t k = 0; k < q->f->nparam && fits; k++)
@@ -142,11 +143,9 @@ static lz_val number(lz_func *f, const lz_type *t, int64_t v)
 static lz_status copy_inst(grid *g, part *q, int64_t self)
 {
     const lz_inst *in = &q->f->insts[q->pc];
-    lz_val *v = &q->map[q->pc], *opnd;
+    lz_val *v = &q->map[q->pc];
     lz_func *to = g->s->f;
-    if (in->lit) {
-        *v = lz_build_const(to, in->lit);
-    } else if (in->sig->op == LZ_OP_REPLICA_ID) {
+    if (in->sig->op == LZ_OP_REPLICA_ID) {
         *v = number(to, in->sig->result[0], self / g->partitions);
     } else if (in->sig->op == LZ_OP_PARTITION_ID) {
         *v = number(to, in->sig->result[0], self % g->partitions);
@@ -154,13 +153,7 @@ static lz_status copy_inst(grid *g, part *q, int64_t self)
         *v = g->pool.data[q->map[in->opnd[0]] + LZ_ATTR(index, in->sig->attr)->index];
     } else {
         LZ_TRY(check_regions(g, in->sig));
-        opnd = lz_alloc(((size_t)in->sig->nopnd + 1) * sizeof *opnd);
-        if (!opnd)
-            return LZ_FAIL(LZ_EMEM, "run_parallel: no memory for operands");
-        for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            opnd[k] = q->map[in->opnd[k]];
-        *v = lz_build_copy(to, in->sig, opnd);
-        lz_free(opnd);
+        *v = lz_build_copy_inst(to, in, q->map, q->map + q->f->ninst);
     }
     return *v == LZ_NOVAL ? lz_scan_wrap(&g->p->c, g->t->at) : LZ_OK;
 }
@@ -307,19 +300,14 @@ static lz_val join(grid *g, const lz_val *v, uint32_t n, int64_t dim)
 /* Part `at` of n along a dimension. */
 static lz_val cut(grid *g, lz_val v, int64_t dim, int64_t at, int64_t n)
 {
-    lz_attr_any a;
     if (v == LZ_NOVAL)
         return v;
     const lz_shape *x = &lz_val_type(g->s->f, v)->shape;
-    lz_attr_init(&a, LZ_ATTR_slice);
-    a.as_slice.start_indices.n = a.as_slice.limit_indices.n = a.as_slice.strides.n = x->rank;
-    for (int d = 0; d < x->rank; d++) {
-        int64_t size = d == dim ? x->dims[d] / n : x->dims[d];
-        a.as_slice.start_indices.v[d] = d == dim ? at * size : 0;
-        a.as_slice.limit_indices.v[d] = a.as_slice.start_indices.v[d] + size;
-        a.as_slice.strides.v[d] = 1;
-    }
-    return lz_build(g->s->f, LZ_OP_SLICE, &a.head, &v, 1);
+    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], size = x->dims[dim] / n;
+    memcpy(limit, x->dims, sizeof limit);
+    start[dim] = at * size;
+    limit[dim] = start[dim] + size;
+    return lz_build_slice(g->s->f, v, start, limit, NULL);
 }
 
 /* Operand k of all in the group, with the region from the first on. */

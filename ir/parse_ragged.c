@@ -80,9 +80,8 @@ static bool fits(const ragged *g)
 static lz_status read(lz_parser *p, const lz_scope *s, const lz_stmt *t, ragged *g)
 {
     memset(g, 0, sizeof *g);
-    if (t->opnd.len != 3 || t->result_types.len != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
-                            "ragged_dot: takes two sides and the sizes of the groups");
+    if (t->result_types.len != 1)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: the result's type is missing");
     LZ_TRY(read_numbers(p, t, g));
     g->a = t->opnd.data[0];
     g->b = t->opnd.data[1];
@@ -236,15 +235,9 @@ lz_status lz_chlo_ragged_dot(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (!contracted && g.y->shape.dims[g.rhs_group.v[0]] != g.groups)
         return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: %lld sizes for %lld groups",
                             (long long)g.groups, (long long)g.y->shape.dims[g.rhs_group.v[0]]);
-    /* in the wider of the operands' and the result's dtypes, as dot_general is read */
-    lz_dtype d = lz_dtype_size(g.x->dtype) >= lz_dtype_size(g.y->dtype) ? g.x->dtype : g.y->dtype;
-    d = lz_dtype_size(g.r->dtype) >= lz_dtype_size(d) ? g.r->dtype : d;
-    g.a = lz_build_convert(f, g.a, d);
-    g.b = lz_build_convert(f, g.b, d);
-    if (g.a == LZ_NOVAL || g.b == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
+    LZ_TRY(lz_parse_widen(p, s, t));
+    g.a = t->opnd.data[0];
+    g.b = t->opnd.data[1];
     lz_val v = contracted ? sums_in_groups(f, &g) : rows_in_groups(f, &g);
-    if (v != LZ_NOVAL)
-        v = lz_build_convert(f, v, g.r->dtype);
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
+    return lz_parse_push(p, t, v == LZ_NOVAL ? v : lz_build_convert(f, v, g.r->dtype));
 }

@@ -124,8 +124,8 @@ static int64_t known_element(const lz_func *f, lz_val x, int i, int64_t v)
 /* a, b: scalars of the result's dtype; the shape: one integer for each of its dimensions, and what it says where it is a constant. */
 static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
 {
-    if (t->opnd.len != 3 || t->result_types.len != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "rng: takes a, b and a shape, gives a tensor");
+    if (t->result_types.len != 1)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "rng: the result's type is missing");
     const lz_type *r = t->result_types.data[0], *shape = lz_val_type(s->f, t->opnd.data[2]);
     for (int k = 0; k < 2; k++) {
         const lz_type *x = lz_val_type(s->f, t->opnd.data[k]);
@@ -161,5 +161,5 @@ lz_status lz_expand_rng(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_val v = is_normal ? normal(s->f, a, b, r, key)
                : floats  ? uniform_floats(s->f, a, b, r, key)
                          : uniform_integers(s->f, a, b, r, key);
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
+    return lz_parse_push(p, t, v);
 }

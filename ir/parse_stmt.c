@@ -307,38 +307,37 @@ static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
 
 /* ---- building ---- */
 
-/* A product whose result is wider than its operands (bf16 x bf16 -> f32) converts them first: the same value, said with more words. */
-static lz_status widen_product(lz_scope *s, lz_stmt *t, lz_dtype *narrow)
+lz_status lz_parse_widen(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_dtype x = lz_val_type(s->f, t->opnd.data[0])->dtype,
              y = lz_val_type(s->f, t->opnd.data[1])->dtype;
     lz_dtype r = t->result_types.data[0]->dtype;
-    *narrow = LZ_DTYPE_NONE;
-    if (x == r && y == r)
-        return LZ_OK;
     lz_dtype in = lz_dtype_size(x) >= lz_dtype_size(y) ? x : y,
              to = lz_dtype_size(r) >= lz_dtype_size(in) ? r : in;
     for (int k = 0; k < 2; k++)
         t->opnd.data[k] = lz_build_convert(s->f, t->opnd.data[k], to);
-    *narrow = to == r ? LZ_DTYPE_NONE : r;
-    return s->f->status;
+    return s->f->status == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+}
+
+lz_status lz_parse_push(lz_parser *p, lz_stmt *t, lz_val v)
+{
+    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
 }
 
 lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_attr_any a;
-    lz_dtype narrow = LZ_DTYPE_NONE;
     bool weak = t->op == LZ_OP_COMPARE && lz_parse_weak_order(p, s, t);
     LZ_TRY(lz_parse_record(p, s, t, &a));
     if (weak)
         a.as_compare.compare_type = LZ_CT_TOTALORDER;
-    bool product = t->op == LZ_OP_DOT_GENERAL || t->op == LZ_OP_CONVOLUTION;
-    if (product && t->opnd.len == 2 && t->result_types.len == 1 &&
-        widen_product(s, t, &narrow) != LZ_OK)
-        return lz_scan_wrap(&p->c, t->at);
+    bool product = (t->op == LZ_OP_DOT_GENERAL || t->op == LZ_OP_CONVOLUTION) && t->opnd.len == 2 &&
+                   t->result_types.len == 1;
+    if (product)
+        LZ_TRY(lz_parse_widen(p, s, t));
     lz_val v = lz_build(s->f, t->op, &a.head, t->opnd.data, t->opnd.len);
-    if (v != LZ_NOVAL && narrow != LZ_DTYPE_NONE)
-        v = lz_build_convert(s->f, v, narrow);
+    if (product && v != LZ_NOVAL)
+        v = lz_build_convert(s->f, v, t->result_types.data[0]->dtype);
     if (v == LZ_NOVAL)
         return lz_scan_wrap(&p->c, t->at);
     return lz_parse_results_of(p, s, t, v);
@@ -348,12 +347,8 @@ lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v)
 {
     uint32_t n = s->f->insts[v].sig->nresult;
     LZ_TRY(lz_vec_reserve(&t->results, n));
-    for (uint32_t k = 0; k < n; k++) {
-        lz_val r = lz_build_result(s->f, v, k);
-        if (r == LZ_NOVAL)
-            return lz_scan_wrap(&p->c, t->at);
-        LZ_TRY(lz_vec_push(&t->results, r));
-    }
+    for (uint32_t k = 0; k < n; k++)
+        LZ_TRY(lz_parse_push(p, t, lz_build_result(s->f, v, k)));
     return LZ_OK;
 }
 

@@ -5,7 +5,7 @@
 // error: rng: operand 1 is no scalar of the result's dtype
 // error: rng: in a region it would give the same numbers in every round
 // error: rng: expected UNIFORM or NORMAL
-// error: rng: takes a, b and a shape, gives a tensor
+// error: stablehlo.rng: takes 3 operands, not 2
 // error: random_refused.mlir:85:8: rng: in a region it would give the same numbers in every round
 // error: random_refused.mlir:106:8: rng: in a region it would give the same numbers in every round
 // error: random_refused.mlir:121:8: rng: the shape is not the result's
