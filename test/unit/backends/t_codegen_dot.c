@@ -1,6 +1,7 @@
 /* t_codegen_dot.c - tiled matrix products: every form of operands, sizes around the tiles, dtypes,
  * prologues and epilogues, against the slow executor. Units run in pieces and backwards with the
  * same bits. Every buffer ends at a guard page. */
+#include "base/config.h"
 #include "jit_util.h"
 #include "ir/module.h"
 #include <math.h>
@@ -294,6 +295,7 @@ static int64_t scratch_of(const form *f, int64_t m, int64_t n, int64_t k, int64_
 /* What stays in the cache as it lies is not copied: there is no room for a copy. */
 START_TEST(small_factors_are_not_packed)
 {
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
     int64_t units, place = scratch_of(&f, 256, 256, 256, &units);
     ck_assert_int_ge(
@@ -329,6 +331,7 @@ static int prefetches(bool tb, const char *from, const char *kind)
 /* Columns that are transposed while they are packed, the lines of a tile, and the block that is packed next. */
 START_TEST(lines_are_fetched_ahead)
 {
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
     const char *near = "i32 0, i32 3, i32 1)", *far = "i32 0, i32 2, i32 1)",
                *write = "i32 1, i32 3, i32 1)";
     ck_assert_int_gt(prefetches(true, "@lz_run(", near), 0);

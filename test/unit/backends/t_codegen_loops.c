@@ -2,6 +2,7 @@
  * the slow executor of the loop IR.
  * Every buffer ends at a guard page; units run in odd pieces and backwards, and the results must be
  * the same bits. */
+#include "base/config.h"
 #include "jit_util.h"
 #include "ir/module.h"
 #include <math.h>
@@ -242,6 +243,7 @@ static bool may_pass(lz_dtype d, int64_t n, int64_t stride, bool in_place, int64
 
 START_TEST(past_the_caches)
 {
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
     ck_assert(may_pass(LZ_F32, 1 << 20, 1, false, 1 << 20));
     ck_assert(may_pass(LZ_F64, 1 << 20, 1, false, 1 << 20));
     ck_assert(!may_pass(LZ_F32, 1 << 20, 2, false, 1 << 20)); /* no vectors in a row */
@@ -501,6 +503,7 @@ static bool fetches_rows(lz_dtype d)
 
 START_TEST(rows_are_fetched_ahead)
 {
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
     ck_assert(fetches_rows(LZ_F32));
     ck_assert(!fetches_rows(LZ_C64)); /* whose sums are not of the plain form */
 }

@@ -1,6 +1,7 @@
 /* t_forms.c - forms of code (backends/llvm/forms.def): each is what some kernel gets on its own account, so leaving it out gives other
  * code, and each is in the keys of what is stored. What the code computes is d_forms' business. */
 #include "backends/cpu/kernels.h"
+#include "base/config.h"
 #include "ir/module.h"
 #include "lower/plan.h"
 #include "suite.h"
@@ -100,6 +101,7 @@ static const char *needed(int form)
 
 START_TEST(each_is_taken)
 {
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
     lz_target own, without;
     must(lz_target_host(&own));
     const char *needs = needed(programs[_i].form);
