@@ -138,8 +138,8 @@ peak_f32=$(sed -n 's/^CUDA:0.* \([0-9]*\) multiprocessors at \([0-9.]*\) GHz.*/\
 best_of() { # FILE COLUMN
     awk -v c="$2" '/^ *[0-9]+ +[0-9]+ +[0-9.]+/ { if ($3 + 0 > most) { most = $3 + 0; v = $c } } END { print v + 0 }' "$1"
 }
-figure() { # NAME gflops|gbs PEAK PERCENT PROGRAM...
-    local name=$1 kind=$2 peak=$3 want=$4 column=8 got
+figure() { # NAME FLOP|gbs PEAK PERCENT PROGRAM...; FLOP: those that are useful, of one kernel
+    local name=$1 kind=$2 peak=$3 want=$4 column=5 got
     shift 4
     [ "$kind" = gbs ] && column=9
     "$@" >"$out/$name.mlir"
@@ -149,15 +149,18 @@ figure() { # NAME gflops|gbs PEAK PERCENT PROGRAM...
     [ -s "$out/$name.profile" ] || { printf '%-22s no figure\n' "$name" >>"$out/figures.txt"; return; }
     got=$(best_of "$out/$name.profile" $column)
     awk -v name="$name" -v kind="$kind" -v got="$got" -v peak="$peak" -v want="$want" 'BEGIN {
-        if (kind == "gflops") { got /= 1000; unit = "Tflop/s" } else unit = "GB/s"
+        if (kind == "gbs") unit = "GB/s"; else { got = got > 0 ? kind / got * 1e-9 : 0; unit = "Tflop/s" }
         pct = peak > 0 ? sprintf("%5.1f %%", 100 * got / peak) : "    ?"
         ok = peak <= 0 ? "?" : 100 * got / peak >= want ? "reached" : "NOT YET"
         printf "%-22s %10.1f %-8s of %7s %s   wanted %3d %%  %s\n", name, got, unit, (peak > 0 ? peak : "?"), pct, want, ok }' >>"$out/figures.txt"
 }
-figure product-bf16 gflops "$peak_bf16" 70 products bf16 "$(size 8192 96)"
-figure product-f32 gflops "$peak_f32" 75 products f32 "$(size 4096 64)"
-figure attention-bf16 gflops "$peak_bf16" 35 attention bf16 "$(size 64 2)" "$(size 1024 40)"
-figure attention-f32 gflops "$peak_f32" 45 attention f32 "$(size 64 2)" "$(size 1024 40)"
+n=$(size 8192 96)
+figure product-bf16 $((2 * n * n * n)) "$peak_bf16" 70 products bf16 "$n"
+n=$(size 4096 64)
+figure product-f32 $((2 * n * n * n)) "$peak_f32" 75 products f32 "$n"
+h=$(size 64 2) n=$(size 1024 40)
+figure attention-bf16 $((4 * h * n * n * 64)) "$peak_bf16" 35 attention bf16 "$h" "$n"
+figure attention-f32 $((4 * h * n * n * 64)) "$peak_f32" 45 attention f32 "$h" "$n"
 figure elementwise gbs "$peak_gbs" 80 elementwise "$(size 67108864 9999)"
 figure transpose gbs "$peak_gbs" 75 transposed "$(size 8192 100)"
 figure softmax gbs "$peak_gbs" 75 softmax "$(size 8192 9)" "$(size 4096 1000)"
