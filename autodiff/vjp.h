@@ -49,6 +49,8 @@ lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor
 /* g where pred, else 0 */
 lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);
 lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
+/* The elements' numbers, row-major, from 0 on: i64 */
+lz_tensor *lz_v_numbers(const lz_vjp *v, lz_shape s);
 lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a); /* rank 0 */
 /* Results as a loss: sum, which may be NULL, plus the sum of the products of y with the gradient g that
  * arrives. */

@@ -163,8 +163,7 @@ static lz_status scatter_assign(const lz_vjp *v)
     const lz_type *xn = lz_type_get(LZ_I64, &TYPE(0)->shape), *un = lz_type_get(LZ_I64, &ut->shape);
     if (!xn || !un)
         return LZ_EMEM;
-    lz_tensor *number =
-        lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(ut->nelem), 0, v->site), ut->shape, v->site);
+    lz_tensor *number = lz_v_numbers(v, ut->shape);
     number = lz_v2(v, "add", number, lz_v_const_like(v, un, 1));
     lz_tensor *owner = read_back(v, scatter_like(v, "assign", lz_v_zeros(v, xn), number));
     v->grad_in[2] = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, owner, number), g);
@@ -230,8 +229,7 @@ static lz_status scatter_in_order(const lz_vjp *v, lz_tensor **out)
     const lz_type *xn = lz_type_get(LZ_I64, &TYPE(0)->shape);
     if (!xn)
         return lz_error_get()->status;
-    lz_tensor *number =
-        lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(xn->nelem), 0, v->site), xn->shape, v->site);
+    lz_tensor *number = lz_v_numbers(v, xn->shape);
     number = lz_v2(v, "add", number, lz_v_const_like(v, xn, 1));
     return lz_v_scatter_in_order(v, LZ_ATTR(scatter, v->sig->attr)->update_computation, v->opnd,
                                  read_back(v, number), v->opnd + v->sig->nresult + 1, out);

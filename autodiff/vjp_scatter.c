@@ -24,11 +24,6 @@ static lz_tensor *pick(const lz_vjp *v, lz_tensor *x, lz_tensor *at)
     return lz_index_select_at(x, 0, at, v->site);
 }
 
-static lz_tensor *numbers(const lz_vjp *v, int64_t n)
-{
-    return lz_iota_at(LZ_I64, LZ_SHAPE(n), 0, v->site);
-}
-
 static lz_tensor *plus(const lz_vjp *v, lz_tensor *x, int64_t n)
 {
     lz_shape s = lz_shape_of(x);
@@ -99,7 +94,7 @@ static lz_status in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x
                       v->site));
     LZ_TRY(s.status);
     /* what comes of an element stands at its last update; the others are out of bounds */
-    lz_tensor *to = lz_v3(v, "select", ends, at, plus(v, numbers(v, m), extent));
+    lz_tensor *to = lz_v3(v, "select", ends, at, plus(v, lz_v_numbers(v, LZ_SHAPE(m)), extent));
     const lz_scatter_dims d = {
         .ninserted = 1, .nmap = 1, .index_vector_dim = 1, .unique_indices = true};
     for (uint32_t k = 0; k < n; k++)
@@ -183,7 +178,7 @@ static lz_tensor *chosen(windows *s)
     if (!at || !pred)
         return NULL;
     lz_tensor *places = lz_v_window_places(v, s->w, &TYPE(1)->shape, &padded, at);
-    lz_tensor *number = lz_hlo_reshape_at(numbers(v, t->nelem), t->shape, v->site);
+    lz_tensor *number = lz_v_numbers(v, t->shape);
     lz_tensor *no = lz_hlo_constant_at(LZ_BOOL, 0, v->site);
     lz_tensor *xs[3] = {elements(s, v->opnd[0], lz_hlo_constant_at(t->dtype, 0, v->site), places),
                         elements(s, lz_v_const_like(v, pred, 1), no, places),
@@ -200,13 +195,12 @@ static lz_tensor *chosen(windows *s)
 
 lz_status lz_v_select_any(const lz_vjp *v, lz_tensor **out)
 {
-    windows s = {.v = v, .a = LZ_ATTR(select_and_scatter, v->sig->attr), .size = 1};
+    windows s = {.v = v, .a = LZ_ATTR(select_and_scatter, v->sig->attr)};
     const lz_shape *x = &TYPE(0)->shape;
     s.count = TYPE(1)->nelem;
-    for (int d = 0; d < x->rank; d++) {
+    for (int d = 0; d < x->rank; d++)
         s.w[d] = lz_window_of_select(s.a, d);
-        s.size *= s.w[d].size;
-    }
+    s.size = lz_v_window_elements(s.w, x->rank);
     lz_tensor *init =
         x->rank ? lz_hlo_broadcast_in_dim_at(v->opnd[2], *x, NULL, 0, v->site) : v->opnd[2];
     out[0] = init;

@@ -95,6 +95,14 @@ lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, con
     return lz_hlo_broadcast_in_dim_at(a, *shape, kept, n, v->site);
 }
 
+lz_tensor *lz_v_numbers(const lz_vjp *v, lz_shape s)
+{
+    int64_t n = 1;
+    for (int d = 0; d < s.rank; d++)
+        n *= s.dims[d]; /* of a type that is there */
+    return lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(n), 0, v->site), s, v->site);
+}
+
 lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
                            lz_tensor *count)
 {

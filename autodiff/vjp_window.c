@@ -141,13 +141,19 @@ static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, uint32_t k, lz_te
     return lz_hlo_slice_at(g, start, limit, step, t->shape.rank, v->site);
 }
 
+int64_t lz_v_window_elements(const lz_window *w, int rank)
+{
+    int64_t n = 1;
+    for (int d = 0; d < rank; d++)
+        n *= w[d].size;
+    return n;
+}
+
 /* All windows side by side: of each a product, whose factors' gradients go back to where these came from. */
 static lz_tensor *product(const lz_vjp *v, const lz_window *w)
 {
     const lz_type *t = TYPE(0), *r = v->sig->result[0];
-    int64_t size = 1;
-    for (int d = 0; d < t->shape.rank; d++)
-        size *= w[d].size;
+    int64_t size = lz_v_window_elements(w, t->shape.rank);
     lz_tensor *full = fill_up(v, w, 0, NULL);
     lz_shape padded = lz_shape_of(full), all = LZ_SHAPE(r->nelem * size),
              rows = LZ_SHAPE(r->nelem, size);
@@ -181,13 +187,11 @@ static lz_status any_window(const lz_vjp *v, lz_tensor **out)
     const lz_type *r = v->sig->result[0];
     uint32_t n = v->sig->nresult;
     lz_window w[LZ_MAX_RANK];
-    int64_t size = 1;
     if (r->nelem == 0)
         return LZ_OK;
-    for (int d = 0; d < r->shape.rank; d++) {
+    for (int d = 0; d < r->shape.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
-        size *= w[d].size;
-    }
+    int64_t size = lz_v_window_elements(w, r->shape.rank);
     lz_shape all = LZ_SHAPE(r->nelem * size);
     const lz_type *at = lz_type_get(LZ_I64, &all);
     if (!at)
