@@ -8,6 +8,7 @@
 typedef struct panel {
     int64_t rows, cols; /* of the panel */
     int64_t all, steps; /* columns of the matrix, of all reflections */
+    int64_t count;      /* blocks of them */
 } panel;
 
 typedef struct reflection {
@@ -114,7 +115,7 @@ static lz_val apply(const lz_mats *t, lz_val x, lz_val v, lz_val inverse, int64_
 static void reflect_panel(const lz_mats *t, lz_val *v, lz_val k, int64_t rows, int64_t cols,
                           int64_t steps)
 {
-    panel p = {rows, cols, 0, 0};
+    panel p = {rows, cols, 0, 0, 1};
     v[1] = lz_mat_zeros(t, rows, steps);
     v[2] = lz_mat_zeros(t, steps, 1);
     v[3] = k;
@@ -154,8 +155,8 @@ static void apply_block(const lz_mats *t, lz_val b, const lz_val *v, lz_val *out
  * inverses of T side by side. */
 static void reflect_all(const lz_mats *t, lz_val *v, int64_t n, const panel *p)
 {
-    int64_t m = p->rows, count = lz_mat_blocks(m < n ? m : n), w = p->steps / count;
-    if (count == 1) {
+    int64_t m = p->rows, w = p->steps / p->count;
+    if (p->count == 1) {
         reflect_panel(t, v, lz_mat_index(t, 0), m, n, w);
         return;
     }
@@ -163,28 +164,28 @@ static void reflect_all(const lz_mats *t, lz_val *v, int64_t n, const panel *p)
     v[1] = lz_mat_zeros(t, m, p->steps);
     v[2] = lz_mat_zeros(t, w, p->steps);
     panel own = *p;
-    lz_mat_loop(t, count, v, 3, 0, reflect_block, &own);
+    lz_mat_loop(t, p->count, v, 3, 0, reflect_block, &own);
 }
 
 /* Of m x n matrices. */
 static panel panel_of(int64_t m, int64_t n, int64_t qcols)
 {
-    int64_t k = m < n ? m : n, steps = lz_mat_blocks(k) * lz_mat_block(k);
-    return (panel){m, qcols, n > steps ? n : steps, steps};
+    int64_t k = m < n ? m : n, count = lz_mat_blocks(k), steps = count * lz_mat_block(k);
+    return (panel){m, qcols, n > steps ? n : steps, steps, count};
 }
 
 void lz_mat_qr(const lz_mats *t, lz_val a, int64_t m, int64_t n, int64_t qcols, lz_val *q,
                lz_val *r)
 {
-    int64_t k = m < n ? m : n, count = lz_mat_blocks(k);
+    int64_t k = m < n ? m : n;
     lz_val eye = lz_mat_eye(t, m, qcols), v[4] = {a};
     panel p = panel_of(m, n, qcols);
     reflect_all(t, v, n, &p);
-    if (count == 1) {
+    if (p.count == 1) {
         *q = apply(t, eye, v[1], inverse_of_t(t, v[1], v[2], k), k, qcols, false);
     } else {
         lz_val x[3] = {eye, v[1], v[2]};
-        lz_mat_loop(t, count, x, 1, 2, apply_block, &p);
+        lz_mat_loop(t, p.count, x, 1, 2, apply_block, &p);
         *q = x[0];
     }
     *r = lz_build_select(t->f, lz_mat_triangle(t, LZ_CMP_LE, qcols, n),
@@ -203,13 +204,14 @@ void lz_expand_qr(lz_rw *rw, uint32_t i, lz_val *out)
 }
 
 /* The taus as [batch, 1, steps], 0 of vectors that are 0: of these 1 / tau was 1. */
-static lz_val taus(const lz_mats *t, const lz_val *v, int64_t steps, int64_t count)
+static lz_val taus(const lz_mats *t, const lz_val *v, const panel *p)
 {
+    int64_t steps = p->steps;
     lz_val inverse = v[2], one_row = lz_mat_complex(t, lz_mat_number(t, 1, 1, steps));
-    if (count == 1) {
+    if (p->count == 1) {
         inverse = lz_mat_transpose(t, inverse);
     } else { /* the diagonals of the blocks */
-        int64_t w = steps / count;
+        int64_t w = steps / p->count;
         lz_shape s = lz_mat_shape(t, w, steps);
         const lz_type *type = lz_type_get(LZ_I64, &s);
         lz_val width = lz_build_splat(t->f, type, (double)w);
@@ -229,7 +231,7 @@ void lz_expand_geqrf(lz_rw *rw, uint32_t i, lz_val *out)
     lz_mats own, *t = &own;
     int64_t m, n;
     lz_val v[4] = {lz_mat_operand(rw, i, 0, t, &m, &n)};
-    int64_t k = m < n ? m : n, count = lz_mat_blocks(k);
+    int64_t k = m < n ? m : n;
     panel p = panel_of(m, n, k);
     reflect_all(t, v, n, &p);
     lz_val below = lz_mat_corner(t, v[1], m, k);
@@ -237,5 +239,5 @@ void lz_expand_geqrf(lz_rw *rw, uint32_t i, lz_val *out)
     lz_val packed = lz_build_select(t->f, lz_mat_triangle(t, LZ_CMP_LE, m, n),
                                     lz_mat_corner(t, v[0], m, n), below);
     out[0] = lz_mat_result(rw, i, 0, packed);
-    out[1] = lz_mat_result(rw, i, 1, lz_mat_corner(t, taus(t, v, p.steps, count), 1, k));
+    out[1] = lz_mat_result(rw, i, 1, lz_mat_corner(t, taus(t, v, &p), 1, k));
 }
