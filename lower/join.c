@@ -61,19 +61,14 @@ typedef struct plan {
 
 /* ---- which loops ---- */
 
-static bool starts_at_zero(const lz_func *f, lz_val v)
-{
-    const lz_literal *l = f->insts[v].lit;
-    return l && l->type->nelem == 1 && lz_elem_get_i64(l->type->dtype, l->data, 0) == 0;
-}
-
 static bool is_counted(const lz_func *f, lz_val v)
 {
     const lz_inst *in = &f->insts[v];
+    uint64_t start;
     if (lz_inst_op(in) != LZ_OP_WHILE || in->sig->nresult < 2)
         return false;
     return lz_control_counted(in->sig) >= 0 && !(in->sig->flags & LZ_F_EFFECT) &&
-           starts_at_zero(f, in->opnd[0]);
+           lz_rw_splat(f, in->opnd[0], &start) && start == 0;
 }
 
 /* Whether the operands of j are there when i runs, or can be: constants of one element are made again. */
