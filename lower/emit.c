@@ -208,20 +208,6 @@ lz_status lz_emit_access(lz_emit *e, uint32_t buf, const lz_ix *flat, int32_t gu
     return LZ_OK;
 }
 
-static bool same_access(const lz_access *a, const lz_access *b, uint32_t nloop)
-{
-    if (a->buf != b->buf || a->guard != b->guard || a->other != b->other ||
-        a->offset.v != b->offset.v || a->ndyn != b->ndyn)
-        return false;
-    for (uint32_t l = 0; l < nloop; l++)
-        if (a->stride[l].v != b->stride[l].v)
-            return false;
-    for (uint32_t i = 0; i < a->ndyn; i++)
-        if (a->dyn[i].sop != b->dyn[i].sop || a->dyn[i].stride.v != b->dyn[i].stride.v)
-            return false;
-    return true;
-}
-
 lz_status lz_emit_load(lz_emit *e, uint32_t buf, lz_dtype d, const lz_ix *flat, int32_t guard,
                        int32_t *sop)
 {
@@ -230,7 +216,7 @@ lz_status lz_emit_load(lz_emit *e, uint32_t buf, lz_dtype d, const lz_ix *flat, 
     if (guard >= 0)
         a.other = lz_sops_zero(&e->sops, d);
     uint32_t i = 0;
-    while (i < e->accs.len && !same_access(&e->accs.data[i], &a, e->ax.n))
+    while (i < e->accs.len && !lz_access_eq(&e->accs.data[i], &a))
         i++;
     if (i == e->accs.len)
         LZ_TRY(lz_vec_push(&e->accs, a));

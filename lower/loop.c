@@ -236,3 +236,14 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
             dep[i] |= dep[opnd[j]];
     }
 }
+
+bool lz_access_eq(const lz_access *a, const lz_access *b)
+{
+    bool same = a->buf == b->buf && a->guard == b->guard && a->other == b->other &&
+                a->ndyn == b->ndyn && lz_sz_eq(a->offset, b->offset);
+    for (int l = 0; l < LZ_LOOP_MAX && same; l++)
+        same = lz_sz_eq(a->stride[l], b->stride[l]);
+    for (uint32_t i = 0; i < a->ndyn && same; i++)
+        same = a->dyn[i].sop == b->dyn[i].sop && lz_sz_eq(a->dyn[i].stride, b->dyn[i].stride);
+    return same;
+}

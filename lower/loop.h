@@ -49,6 +49,11 @@ typedef struct lz_sz {
     int32_t slot; /* -1 baked */
 } lz_sz;
 
+static inline bool lz_sz_eq(lz_sz a, lz_sz b)
+{
+    return a.v == b.v && a.slot == b.slot;
+}
+
 /* element address = offset + sum(stride[d] * loop index d) + sum(dyn[i].stride * value of scalar op
  * dyn[i].sop) */
 typedef struct lz_access {
@@ -66,6 +71,7 @@ typedef struct lz_access {
     int32_t guard;
     int32_t other; /* scalar op; a load has it exactly when it has a guard. -1: none */
 } lz_access;
+bool lz_access_eq(const lz_access *a, const lz_access *b); /* of one stage */
 
 typedef enum lz_sop_kind {
     LZ_S_CONST, /* bits, in dtype's storage; of complex128, of both parts */

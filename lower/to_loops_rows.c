@@ -212,19 +212,10 @@ static const lz_red *red_of(const lz_stage *st, uint32_t acc)
     return NULL;
 }
 
-static bool same_sz(lz_sz a, lz_sz b)
-{
-    return a.v == b.v && a.slot == b.slot;
-}
-
 /* Both are the same element, without conditions. */
 static bool same_element(const lz_access *a, const lz_access *b)
 {
-    bool same = a->buf == b->buf && same_sz(a->offset, b->offset) && a->ndyn + b->ndyn == 0 &&
-                a->guard < 0 && b->guard < 0;
-    for (int d = 0; d < LZ_LOOP_MAX; d++)
-        same &= same_sz(a->stride[d], b->stride[d]);
-    return same;
+    return a->ndyn == 0 && a->guard < 0 && lz_access_eq(a, b);
 }
 
 /* Nothing in the kernel writes buffer b. */
