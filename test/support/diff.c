@@ -175,22 +175,6 @@ static int rows_of(lz_op op, int first, int stride)
 
 /* ---- what has gone wrong once: test/diff/cases ---- */
 
-static lz_func *read_case(const char *path)
-{
-    lz_buf text = {0};
-    char chunk[4096];
-    size_t n;
-    lz_func *f = NULL;
-    FILE *in = fopen(path, "r");
-    while (in && (n = fread(chunk, 1, sizeof chunk, in)) > 0)
-        lz_buf_put(&text, chunk, n);
-    if (in)
-        fclose(in);
-    (void)lz_func_parse(lz_buf_str(&text), text.len, path, &f);
-    lz_buf_free(&text);
-    return f;
-}
-
 /* Every kind of arguments, some without and some with all of them given away. */
 static int case_file(const char *path)
 {
@@ -198,7 +182,7 @@ static int case_file(const char *path)
     bool all[256];
     char msg[512];
     memset(all, true, sizeof all);
-    lz_func *f = read_case(path);
+    lz_func *f = lz_test_program(path);
     if (!f) {
         printf("%s: %s\n", path, error());
         return 1;

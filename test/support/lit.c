@@ -345,3 +345,22 @@ bool lz_test_same(const lz_literal *got, const lz_literal *want, int ulp, char *
         }
     return true;
 }
+
+lz_func *lz_test_program(const char *path)
+{
+    lz_buf text = {0};
+    char chunk[4096];
+    size_t n;
+    lz_func *f = NULL;
+    FILE *in = fopen(path, "r");
+    while (in && (n = fread(chunk, 1, sizeof chunk, in)) > 0)
+        lz_buf_put(&text, chunk, n);
+    if (!in) {
+        (void)LZ_FAIL(LZ_ENOENT, "%s cannot be read", path);
+        return NULL;
+    }
+    fclose(in);
+    (void)lz_func_parse(lz_buf_str(&text), text.len, path, &f);
+    lz_buf_free(&text);
+    return f;
+}

@@ -51,4 +51,7 @@ bool lz_test_same(const lz_literal *got, const lz_literal *want, int ulp, char *
 /* "[1,0] got 1.5 (0x3fc00000), want 2 (0x40000000)" */
 void lz_test_print_diff(const lz_literal *got, const lz_literal *want, int64_t i, char *msg,
                         size_t nmsg);
+
+/* The program of a file; NULL with the error recorded. */
+lz_func *lz_test_program(const char *path);
 #endif

@@ -1,26 +1,16 @@
 /* t_join.c - loops that are joined, with memory that runs out at every point. What is joined: test/ir/join. */
 #include "passtest.h"
+#include "support/lit.h"
 #include <stdio.h>
-#include <string.h>
-
-static lz_func *golden(const char *name)
-{
-    static char text[1 << 14];
-    char path[128];
-    snprintf(path, sizeof path, "test/ir/join/%s.mlir", name);
-    FILE *f = fopen(path, "r");
-    ck_assert_msg(f != NULL, "%s", path);
-    size_t n = fread(text, 1, sizeof text, f);
-    fclose(f);
-    lz_func *out;
-    ck_assert_msg(lz_func_parse(text, n, name, &out) == LZ_OK, "%s", lz_error_get()->message);
-    return out;
-}
 
 START_TEST(failing_memory)
 {
     static const char *const names[] = {"loops", "part", "apart"};
-    lz_check_failing_memory(golden(names[_i]), "prune,join");
+    char path[128];
+    snprintf(path, sizeof path, "test/ir/join/%s.mlir", names[_i]);
+    lz_func *f = lz_test_program(path);
+    ck_assert_msg(f != NULL, "%s", lz_error_get()->message);
+    lz_check_failing_memory(f, "prune,join");
 }
 END_TEST
 

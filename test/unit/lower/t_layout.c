@@ -220,15 +220,10 @@ static bool reads_as_it_stores(const lz_kernel *k)
 /* Below a pool's gradient too: positions have no order, a pool has its operand's, and what comes from rows of features is turned once. */
 START_TEST(pools_lie_as_their_operands)
 {
-    char text[4096];
-    FILE *in = fopen("test/diff/cases/pool_in_lanes.mlir", "r");
-    ck_assert_ptr_nonnull(in);
-    size_t n = fread(text, 1, sizeof text - 1, in);
-    (void)fclose(in);
-    lz_func *f;
+    lz_func *f = lz_test_program("test/diff/cases/pool_in_lanes.mlir");
     lz_plan *p = NULL;
     int transposes = 0, others = 0;
-    ck_assert_msg(lz_func_parse(text, n, "pool", &f) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_msg(f != NULL, "%s", lz_error_get()->message);
     ck_assert_msg(lz_lower(f, NULL, &p) == LZ_OK, "%s", lz_error_get()->message);
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_kernel *k = p->kernels[p->steps[i].kernel];
