@@ -333,10 +333,12 @@ END_TEST
 /* What a device was started with holds: a product that was compiled for f32 is launched as one. */
 START_TEST(decided_once)
 {
-    lz_func *f = program(&tf32[0]);
+    static const product large = {"f32", "f32", .m = 136, .n = 264, .k = 96};
+    lz_func *f = program(&large);
     lz_literal **args;
     lz_expect *want;
     char msg[512];
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK); /* large tiles */
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "0"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
     ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
