@@ -434,8 +434,6 @@ static Z catan2_(const cem *c, Z y, Z x)
 
 /* ---- inverse functions: see ir/eval_complex_arc.c ---- */
 
-static const double PI = 0x1.921fb54442d18p+1, LN2 = 0x1.62e42fefa39efp-1;
-
 static Z swapped(Z z)
 {
     return (Z){z.im, z.re};
@@ -464,11 +462,11 @@ static Z special_asinh(const cem *c, Z z)
 {
     Val x = z.re, y = z.im, nan = num(c, NAN), iy = is_inf(c, y), ix = is_inf(c, x),
         nx = is_nan(c, x);
-    Val turn = copysign_(c, pick(c, iy, num(c, PI / 4), num(c, 0)), y);
+    Val turn = copysign_(c, pick(c, iy, num(c, M_PI / 4), num(c, 0)), y);
     Z at_inf = {x, pick(c, is_nan(c, y), nan, turn)};
     Z at_nan = {pick(c, iy, num(c, INFINITY), nan), pick(c, is(c, y, 0), y, nan)};
     Z finite = {pick(c, iy, copysign_(c, num(c, INFINITY), x), nan),
-                pick(c, iy, copysign_(c, num(c, PI / 2), y), nan)};
+                pick(c, iy, copysign_(c, num(c, M_PI / 2), y), nan)};
     return pick2(c, ix, at_inf, pick2(c, nx, at_nan, finite));
 }
 
@@ -483,7 +481,7 @@ static void two_roots(const cem *c, Z z, Z *s, Z *t)
 static Val log_twice(const cem *c, Z z)
 {
     em *e = c->e;
-    return FADD(log_magnitude(c, z), num(c, LN2));
+    return FADD(log_magnitude(c, z), num(c, M_LN2));
 }
 
 static Z casin_(const cem *c, Z z)
@@ -508,11 +506,11 @@ static Z special_acos(const cem *c, Z z)
     em *e = c->e;
     Val x = z.re, y = z.im, nan = num(c, NAN), iy = is_inf(c, y), ny = is_nan(c, y),
         neg = FCMP(OLT, x, num(c, 0)), away = FNEG(copysign_(c, num(c, INFINITY), y));
-    Val half_way = pick(c, neg, num(c, 3 * PI / 4), num(c, PI / 4)),
-        end = pick(c, neg, num(c, PI), num(c, 0));
+    Val half_way = pick(c, neg, num(c, 3 * M_PI / 4), num(c, M_PI / 4)),
+        end = pick(c, neg, num(c, M_PI), num(c, 0));
     Z at_inf = {pick(c, ny, nan, pick(c, iy, half_way, end)), pick(c, ny, num(c, INFINITY), away)};
     Z at_nan = {nan, pick(c, iy, away, nan)};
-    Z finite = {pick(c, either(c, iy, is(c, x, 0)), num(c, PI / 2), nan), pick(c, iy, away, nan)};
+    Z finite = {pick(c, either(c, iy, is(c, x, 0)), num(c, M_PI / 2), nan), pick(c, iy, away, nan)};
     return pick2(c, is_inf(c, x), at_inf, pick2(c, is_nan(c, x), at_nan, finite));
 }
 
@@ -537,7 +535,7 @@ static Z cacosh_(const cem *c, Z z)
 static Z special_atanh(const cem *c, Z z)
 {
     Val x = z.re, y = z.im, nan = num(c, NAN), nx = is_nan(c, x), ny = is_nan(c, y);
-    Val quarter = copysign_(c, num(c, PI / 2), y), none = copysign_(c, num(c, 0), x),
+    Val quarter = copysign_(c, num(c, M_PI / 2), y), none = copysign_(c, num(c, 0), x),
         iy = is_inf(c, y);
     Z at_nan = {pick(c, iy, num(c, 0), nan), pick(c, iy, quarter, nan)};
     Z im_nan = {pick(c, either(c, is_inf(c, x), is(c, x, 0)), none, nan), nan};
@@ -552,12 +550,12 @@ static Z catanh_(const cem *c, Z z)
     Val re = FMUL(num(c, 0.25), call1(c, "log1p", ratio));
     if (c->full) { /* the square of a tiny y is 0: beside the pole it is all that counts */
         Val ay = fabs_(c, y), tiny = both(c, is(c, off, 0), FCMP(OLT, ay, num(c, 0x1p-400)));
-        re = pick(c, tiny, half(c, FSUB(num(c, LN2), call1(c, "log", ay))), re);
+        re = pick(c, tiny, half(c, FSUB(num(c, M_LN2), call1(c, "log", ay))), re);
     }
     Val m = magnitude(c, z);
     re = copysign_(c, pick(c, big, FDIV(FDIV(x, m), m), re), z.re);
     Val im = half(c, call2(c, "atan2", FADD(y, y), FSUB(FMUL(off, FADD(one, x)), y2)));
-    im = pick(c, big, copysign_(c, num(c, PI / 2), y), im);
+    im = pick(c, big, copysign_(c, num(c, M_PI / 2), y), im);
     return pick2(c, special(c, z), special_atanh(c, z), (Z){re, im});
 }
 

@@ -4,17 +4,12 @@
 #include "backends/llvm/math_f64.h"
 #include <math.h>
 
-static const double LN2[2] = {0.6931471805599453, 2.3190468138462996e-17};
-static const double PI[2] = {3.141592653589793, 1.2246467991473532e-16};
+const double dd_ln2[2] = {0.6931471805599453, 2.3190468138462996e-17};
+const double dd_pi[2] = {3.141592653589793, 1.2246467991473532e-16};
 
 static Val c(em *e, double v)
 {
     return em_cf(e->f64, v);
-}
-
-dd dd_of(Val x, Val zero)
-{
-    return (dd){x, zero};
 }
 
 dd dd_const(em *e, double hi, double lo)
@@ -92,9 +87,9 @@ dd dd_exp(em *e, dd x, Val *n)
     enum { TERMS = 9, SQUARES = 8 };
     Val most = c(e, 2600), least = c(e, -2600), zero = c(e, 0);
     Val over = FCMP(OGT, x.hi, most), under = FCMP(OLT, x.hi, least);
-    x = dd_select(e, OR(over, under), dd_of(SEL(over, most, least), zero), x);
+    x = dd_select(e, OR(over, under), (dd){SEL(over, most, least), zero}, x);
     Val k = em_intr1(e, "llvm.rint", FMUL(x.hi, c(e, 1.4426950408889634)));
-    dd r = dd_add(e, x, dd_mul1(e, dd_const(e, LN2[0], LN2[1]), FNEG(k)));
+    dd r = dd_add(e, x, dd_mul1(e, dd_const(e, dd_ln2[0], dd_ln2[1]), FNEG(k)));
     r = dd_times(e, r, 1.0 / (1 << SQUARES));
     dd p = dd_ratio(e, 1, TERMS);
     for (int i = TERMS - 1; i > 0; i--) /* (1 + r p) / i */
@@ -136,7 +131,7 @@ dd dd_log(em *e, dd x)
         p = dd_add(e, dd_mul(e, z, p), dd_ratio(e, 1, 2 * i + 1));
     k = SUB(k, SEL(tiny, em_c64(e, 60), em_c64(e, 0)));
     Val kf = LLVMBuildSIToFP(e->b, k, e->f64, "");
-    dd whole = dd_mul1(e, dd_const(e, LN2[0], LN2[1]), kf);
+    dd whole = dd_mul1(e, dd_const(e, dd_ln2[0], dd_ln2[1]), kf);
     return dd_add(e, whole, dd_times(e, dd_mul(e, s, p), 2));
 }
 
@@ -157,7 +152,7 @@ static dd alternating(em *e, dd z, int a)
 void dd_circle(em *e, Val x, dd *sine, dd *cosine)
 {
     Val r = FSUB(x, em_intr1(e, "llvm.rint", x));
-    dd y = dd_mul1(e, dd_const(e, PI[0], PI[1]), r), z = dd_mul(e, y, y);
+    dd y = dd_mul1(e, dd_const(e, dd_pi[0], dd_pi[1]), r), z = dd_mul(e, y, y);
     *sine = dd_mul(e, y, alternating(e, z, 2));
     if (cosine)
         *cosine = alternating(e, z, 1);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double LN2_HI = 0.6931471805599453, LN2_LO = 2.3190468138462996e-17;
 static const double LN2_32 = 0.6931471806019545, LN2_REST = -4.2009150726810846e-11; /* 32 bits */
 /* (exp(r) - 1 - r) / r^2 */
 static const double EXP[] = {1 / 2.,          1 / 6.,        1 / 24.,        1 / 120.,
@@ -102,7 +101,7 @@ static Val scale(em *e, Val v, Val k)
 static Val reduce(em *e, Val x, Val *n)
 {
     *n = em_intr1(e, "llvm.rint", FMUL(x, c(e, 1.4426950408889634)));
-    return m64_fma(e, *n, c(e, -LN2_LO), m64_fma(e, *n, c(e, -LN2_HI), x));
+    return m64_fma(e, *n, c(e, -dd_ln2[1]), m64_fma(e, *n, c(e, -dd_ln2[0]), x));
 }
 
 static Val exp_minus_one(em *e, Val r)

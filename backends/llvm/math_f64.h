@@ -52,7 +52,7 @@ Val m64_exp_of(em *e, Val hi, Val lo); /* exp(hi + lo); lo may be NULL */
 Val m64_erfc_scaled(em *e, Val x);     /* exp(x^2) erfc(x), 0.84 <= x <= 6 */
 
 /* math_dd.c: relative errors below 2^-95 where nothing is said. */
-dd dd_of(Val x, Val zero);
+extern const double dd_pi[2], dd_ln2[2]; /* pi, log 2: both parts */
 dd dd_const(em *e, double hi, double lo);
 dd dd_ratio(em *e, double num, double den); /* a constant */
 dd dd_select(em *e, Val which, dd a, dd b);
@@ -66,5 +66,6 @@ dd dd_times(em *e, dd a, double power_of_two);
 dd dd_exp(em *e, dd x, Val *n);    /* times 2^*n; |x| beyond 2600 is taken for that */
 Val dd_scaled(em *e, dd a, Val n); /* a 2^n, |n| <= 4000, nearly rounded once */
 dd dd_log(em *e, dd x);            /* x > 0, denormal or not */
-void dd_circle(em *e, Val x, dd *sine, dd *cosine); /* of pi x; cosine may be NULL */
+/* Of pi r, r being what x is off the nearest integer: those of pi x have the other sign where that is odd. cosine may be NULL */
+void dd_circle(em *e, Val x, dd *sine, dd *cosine);
 #endif

@@ -3,7 +3,6 @@
 #include "backends/llvm/math_f64.h"
 #include <math.h>
 
-static const double LN2 = 0.6931471805599453;
 /* x exp(x^2) erfc(x) in 1 / x^2, from 6 to 28 */
 static const double ERFC_FAR[] = {0.5641895835477562,  -0.2820947917736846, 0.4231421875204269,
                                   -1.0578554158216689, 3.7024821065013502,  -16.659493963598358,
@@ -58,7 +57,7 @@ Val m64_cosh(em *e, const Val *a)
 /* log(2 x) of a large x */
 static Val log_twice(em *e, Val x)
 {
-    return FADD(call(e, "log", x), c(e, LN2));
+    return FADD(call(e, "log", x), c(e, dd_ln2[0]));
 }
 
 /* log1p(x + x^2 / (1 + sqrt(1 + x^2))) */

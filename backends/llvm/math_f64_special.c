@@ -54,7 +54,6 @@ static const double MINUS_EULER[2] = {-0.5772156649015329, 4.942915152430645e-18
 static const double ONE_LESS_EULER[2] = {0.42278433509846713, 4.942915152430645e-18};
 static const double LOG_PI[2] = {1.1447298858494002, 1.0265951162707826e-17};
 static const double HALF_LOG_TAU[2] = {0.9189385332046728, -3.8782941580672414e-17};
-static const double PI[2] = {3.141592653589793, 1.2246467991473532e-16};
 
 static Val c(em *e, double v)
 {
@@ -84,7 +83,7 @@ static Val value(em *e, dd a)
 
 static dd single(em *e, Val x)
 {
-    return dd_of(x, c(e, 0));
+    return (dd){x, c(e, 0)};
 }
 
 static dd two(em *e, const double *v)
@@ -218,7 +217,7 @@ Val m64_digamma(em *e, const Val *a)
     dd_circle(e, s, &sine, &cosine);
     Val flat = FCMP(OEQ, sine.hi, zero);
     sine = dd_select(e, flat, dd_const(e, 1, 0), sine);
-    dd mirror = dd_div(e, dd_mul(e, two(e, PI), cosine), sine);
+    dd mirror = dd_div(e, dd_mul(e, two(e, dd_pi), cosine), sine);
     mirror = dd_add(e, v, dd_neg(e, mirror));
     Val r = value(e, dd_select(e, negative, mirror, v));
     Val big = bounded(e, x, 1, DBL_MAX);

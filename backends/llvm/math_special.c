@@ -5,7 +5,6 @@
 #include "backends/llvm/special.h"
 #include <math.h>
 
-#define PI 3.14159265358979324
 #define POLY(x, c) horner(e, x, c, (int)(sizeof c / sizeof *c))
 
 /* of t = 3 / (3 + x): exp(x^2) erfc(x) / t, for x up to 10.4 */
@@ -276,12 +275,12 @@ Val lz_erf_inv_f32(em *e, Val x)
 /* x - n for the nearest integer n, and sin and cos of pi times that */
 static void circle(em *e, Val x, Val *sine, Val *cosine)
 {
-    double s[12], c[12], term = PI, even = 1;
+    double s[12], c[12], term = M_PI, even = 1;
     for (int k = 0; k < 12; k++) {
         s[k] = term;
         c[k] = even;
-        term *= -PI * PI / ((2 * k + 2) * (2 * k + 3));
-        even *= -PI * PI / ((2 * k + 1) * (2 * k + 2));
+        term *= -M_PI * M_PI / ((2 * k + 2) * (2 * k + 3));
+        even *= -M_PI * M_PI / ((2 * k + 1) * (2 * k + 2));
     }
     Val r = FSUB(x, em_intr1(e, "llvm.rint", x)), z = FMUL(r, r);
     *sine = FMUL(r, horner(e, z, s, 12));
@@ -309,7 +308,7 @@ Val lz_lgamma_f32(em *e, Val x)
 {
     Val w = wide(e, x), a = magnitude(e, w), y = positive_lgamma(e, a), s, c;
     circle(e, a, &s, &c);
-    Val mirror = FSUB(d_log(e, FDIV(num(w, PI), FMUL(a, magnitude(e, s)))), y);
+    Val mirror = FSUB(d_log(e, FDIV(num(w, M_PI), FMUL(a, magnitude(e, s)))), y);
     mirror = SEL(FCMP(OEQ, s, num(w, 0)), num(w, INFINITY), mirror);
     y = SEL(FCMP(OLT, w, num(w, 0)), mirror, y);
     return narrow(e, SEL(FCMP(OEQ, a, num(w, INFINITY)), a, y));
@@ -329,7 +328,7 @@ static Val d_digamma(em *e, Val w)
     Val v = FSUB(d_log(e, y), FMUL(inv, num(w, 0.5)));
     v = FSUB(FSUB(v, FMUL(z, POLY(z, PSI))), FDIV(top, bottom));
     circle(e, w, &s, &c);
-    Val mirror = FSUB(v, FDIV(FMUL(num(w, PI), c), s));
+    Val mirror = FSUB(v, FDIV(FMUL(num(w, M_PI), c), s));
     mirror = SEL(FCMP(OEQ, s, zero), num(w, NAN), mirror);
     return SEL(neg, mirror, v);
 }
