@@ -41,11 +41,20 @@ static void strides_of(const kern *c, uint32_t d, bool *unit, bool *any)
     }
 }
 
-static bool plain_load(const dot *g, int32_t sop)
+const lz_access *kern_plain_access(const lz_kernel *k, int32_t sop)
 {
-    const lz_stage *s = &g->k->stages[0];
+    const lz_stage *s = &k->stages[0];
     const lz_sop *p = &s->sops[sop];
-    return p->kind == LZ_S_LOAD && s->accs[p->a].ndyn == 0 && s->accs[p->a].guard < 0;
+    if (p->kind != LZ_S_LOAD || s->accs[p->a].ndyn || s->accs[p->a].guard >= 0)
+        return NULL;
+    return &s->accs[p->a];
+}
+
+/* A factor that lies contiguous along loop d. */
+static bool plain_along(const dot *g, int32_t sop, uint32_t d)
+{
+    const lz_access *a = kern_plain_access(g->k, sop);
+    return a && kern_sz_is(a->stride[d], 1);
 }
 
 const lz_access *dot_access(const dot *g, int32_t sop)
@@ -134,10 +143,9 @@ static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];
     const lz_sop *p = &s->sops[sop];
-    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || p->dtype != g->d || !plain_load(g, p->a))
+    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || p->dtype != g->d)
         return g->d;
-    const lz_access *a = dot_access(g, p->a);
-    bool lies = kern_sz_is(a->stride[g->kd], 1) || kern_sz_is(a->stride[other], 1);
+    bool lies = plain_along(g, p->a, g->kd) || plain_along(g, p->a, other);
     return lies ? s->sops[p->a].dtype : g->d;
 }
 
@@ -163,13 +171,11 @@ static lz_status plan(dot *g)
     g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
     LZ_TRY(dot_choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
-    if (k_first && plain_load(g, g->k->dot.a_sop) &&
-        kern_sz_is(dot_access(g, g->k->dot.a_sop)->stride[g->kd], 1))
+    if (k_first && plain_along(g, g->k->dot.a_sop, g->kd))
         g->amode = DOT_A_PLACE;
     int64_t n = baked(g->k->outer[g->n]);
     g->whole = n >= 0 && n % g->L == 0;
-    g->b_place = (g->e->avx512 || g->whole) && n_first && plain_load(g, g->k->dot.b_sop) &&
-                 kern_sz_is(dot_access(g, g->k->dot.b_sop)->stride[g->n], 1);
+    g->b_place = (g->e->avx512 || g->whole) && n_first && plain_along(g, g->k->dot.b_sop, g->n);
     g->plain = dot_stores_sums(g->k);
     choose_words(g);
     dot_choose_tile(g);

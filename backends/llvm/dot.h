@@ -140,8 +140,6 @@ void dot_call_micro(dot *g, Val narrow, const Val *args);
 /* dot_flat.c: products over several loops of rows, or of sums. */
 bool dot_is_flat(em *e, const lz_kernel *k); /* of a product that dot.c takes */
 lz_status dot_emit_flat(em *e, const lz_kernel *k);
-/* A factor that is a load as it lies, or NULL. */
-const lz_access *dot_plain_access(const lz_kernel *k, int32_t sop);
 /* One further in mixed radix, last index first. */
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
 

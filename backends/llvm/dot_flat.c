@@ -53,15 +53,6 @@ typedef struct flat {
 
 /* ---- which products ---- */
 
-const lz_access *dot_plain_access(const lz_kernel *k, int32_t sop)
-{
-    const lz_stage *s = &k->stages[0];
-    const lz_sop *p = &s->sops[sop];
-    if (p->kind != LZ_S_LOAD || s->accs[p->a].ndyn || s->accs[p->a].guard >= 0)
-        return NULL;
-    return &s->accs[p->a];
-}
-
 /* Rows do not know of the matrix they are in: a kernel of a convolution, of images that lie in the vectors. */
 static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access *b)
 {
@@ -84,7 +75,8 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     lz_dtype d = s->reds[0].acc_dtype[0];
     if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_FORM_tables))
         return false;
-    const lz_access *a = dot_plain_access(k, k->dot.a_sop), *b = dot_plain_access(k, k->dot.b_sop);
+    const lz_access *a = kern_plain_access(k, k->dot.a_sop),
+                    *b = kern_plain_access(k, k->dot.b_sop);
     uint32_t n = k->dot.n, lanes = (uint32_t)e->t->vector_bytes / (uint32_t)lz_dtype_size(d);
     if (!a || !b || !kern_sz_is(b->stride[n], 1) || !kern_sz_is(a->stride[n], 0) ||
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
@@ -701,8 +693,8 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.es = kern_esize(g.d);
     g.L = (unsigned)e->t->vector_bytes / g.es;
     g.n = k->dot.n;
-    g.a = dot_plain_access(k, k->dot.a_sop);
-    g.b = dot_plain_access(k, k->dot.b_sop);
+    g.a = kern_plain_access(k, k->dot.a_sop);
+    g.b = kern_plain_access(k, k->dot.b_sop);
     for (uint32_t l = 0; l < g.n; l++)
         if (kern_sz_is(g.b->stride[l], 0))
             g.row_loop |= 1u << l;

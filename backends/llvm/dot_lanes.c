@@ -59,7 +59,8 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
     lz_dtype d = s->reds[0].acc_dtype[0];
     if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_FORM_lanes))
         return false;
-    const lz_access *a = dot_plain_access(k, k->dot.a_sop), *b = dot_plain_access(k, k->dot.b_sop);
+    const lz_access *a = kern_plain_access(k, k->dot.a_sop),
+                    *b = kern_plain_access(k, k->dot.b_sop);
     if (!a || !b || k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     uint32_t wa = walks(k, a), wb = walks(k, b), kd = k->nouter + s->ninner - 1;
@@ -67,9 +68,7 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
         return false;
     if (!kern_sz_is(a->stride[kd], 1) || !kern_sz_is(b->stride[kd], 1))
         return false;
-    lz_sz last = s->extent[s->ninner - 1];
-    int64_t nbytes = last.v * (int64_t)lz_dtype_size(d);
-    bool few = baked(last) && nbytes < e->t->vector_bytes;
+    bool few = kern_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
     bool several = k->nouter > 2 && (baked(k->outer[k->dot.m]) || baked(k->outer[k->dot.n]));
     return em_always(e, LZ_FORM_lanes) || (!few && (s->ninner > 1 || several));
 }
@@ -506,8 +505,8 @@ lz_status dot_emit_lanes(em *e, const lz_kernel *k)
     g.L = (unsigned)e->t->vector_bytes / g.es;
     g.n = k->dot.n;
     g.ki = k->stages[0].ninner - 1;
-    g.a = dot_plain_access(k, k->dot.a_sop);
-    g.b = dot_plain_access(k, k->dot.b_sop);
+    g.a = kern_plain_access(k, k->dot.a_sop);
+    g.b = kern_plain_access(k, k->dot.b_sop);
     g.row_loop = walks(k, g.a);
     g.cols = walks(k, g.b);
     unsigned bound = e->many ? SIDE : SMALL_SIDE;

@@ -193,6 +193,8 @@ bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from
  * is not of a form that gains. */
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
 bool kern_dot_form(const lz_kernel *k); /* whether it is; needs nothing but the kernel */
+/* A factor that is a load as it lies, or NULL. */
+const lz_access *kern_plain_access(const lz_kernel *k, int32_t sop);
 /* kernels_transpose.c: the loop along which some load is contiguous while the stores are along the
  * last one, or -1; and that schedule. */
 int kern_transposed_loop(const kern *c);

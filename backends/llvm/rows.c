@@ -28,10 +28,8 @@ static bool stores_row(const lz_kernel *k, uint32_t t, uint32_t s, lz_dtype d)
 
 static bool is_plain(const product *p, int32_t sop)
 {
-    const lz_sop *x = &p->stage.sops[sop];
-    const lz_access *a = x->kind == LZ_S_LOAD ? &p->stage.accs[x->a] : NULL;
-    return a && a->ndyn == 0 && a->guard < 0 && x->dtype == p->g.d &&
-           p->view.buf[a->buf].dtype == p->g.d && kern_sz_is(a->stride[p->g.n], 1);
+    const lz_access *a = kern_plain_access(&p->view, sop);
+    return a && p->view.buf[a->buf].dtype == p->g.d && kern_sz_is(a->stride[p->g.n], 1);
 }
 
 /* Few calls, and few reads of B, for each row: a head of 64 elements is one panel. */

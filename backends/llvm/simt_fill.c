@@ -38,12 +38,8 @@ static bool along_k(const tiles *t, const tiles_factor *f)
 /* The load that the factor is, if it is one as it stands in memory. */
 static const lz_access *plain_load(const tiles *t, int32_t sop)
 {
-    const lz_stage *st = &t->k->stages[0];
-    const lz_sop *p = &st->sops[sop];
-    if (p->kind != LZ_S_LOAD)
-        return NULL;
-    const lz_access *a = &st->accs[p->a];
-    return a->ndyn == 0 && a->guard < 0 && t->k->buf[a->buf].dtype == t->p.d ? a : NULL;
+    const lz_access *a = kern_plain_access(t->k, sop);
+    return a && t->k->buf[a->buf].dtype == t->p.d ? a : NULL;
 }
 
 /* Instructions read rows along k, those of 16-bit elements either; single threads read rows along the result. */
