@@ -361,6 +361,18 @@ Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n)
     return LLVMBuildCall2(e->b, LLVMFunctionType(ret, types, n, 0), f, (Val *)a, n, "");
 }
 
+Val em_asm(em *e, const char *text, const char *form, Ty ret, const Val *a, unsigned n,
+           bool effects)
+{
+    Ty types[EM_PHI];
+    for (unsigned i = 0; i < n; i++)
+        types[i] = LLVMTypeOf(a[i]);
+    Ty ft = LLVMFunctionType(ret, types, n, 0);
+    Val f = LLVMGetInlineAsm(ft, text, strlen(text), form, strlen(form), effects, 0,
+                             LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(e->b, ft, f, (Val *)a, n, "");
+}
+
 /* The functions of many threads are of scalars. */
 static Val by_lanes(em *e, const char *name, const Val *a, unsigned n)
 {

@@ -87,6 +87,9 @@ static inline Val em_smax(em *e, Val a, Val b)
 Val em_fma(em *e, Val a, Val b, Val c);
 /* Calls an external function of scalars. */
 Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n);
+/* Inline assembly of these operands, EM_PHI at most; `form` are LLVM's constraints. effects: it is not left out, moved or done once. */
+Val em_asm(em *e, const char *text, const char *form, Ty ret, const Val *a, unsigned n,
+           bool effects);
 /* c[0] + c[1] x + c[2] x^2 ..., by Horner's rule */
 Val em_poly(em *e, Val x, const double *c, int n);
 /* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are

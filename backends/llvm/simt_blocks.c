@@ -84,10 +84,9 @@ void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_
         each += pitch_of(&l.area[i], args);
     while (rows > 1 && l.piece + rows * each > BLOCKS_SHARED)
         rows /= 2;
-    n = n / rows + (n % rows != 0);
+    n = simt_ceil_div(n, rows);
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
-        if (!lz_mul_i64(n, lz_sz_value(k->outer[d], args), &n))
-            n = INT64_MAX;
+        n = simt_times(n, lz_sz_value(k->outer[d], args));
     out->block = BLOCKS_THREADS;
     out->grid = (uint32_t)(n < most ? n : most);
     out->shared = (uint32_t)(l.piece + rows * each);

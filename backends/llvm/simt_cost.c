@@ -19,21 +19,10 @@ typedef struct work {
     int64_t matrices, m, n, k, others; /* others: what k is multiplied by, of further inner loops */
 } work;
 
-static int64_t times(int64_t a, int64_t b)
-{
-    int64_t r;
-    return lz_mul_i64(a, b, &r) ? r : INT64_MAX;
-}
-
 static int64_t plus(int64_t a, int64_t b)
 {
     int64_t r;
     return lz_add_i64(a, b, &r) ? r : INT64_MAX;
-}
-
-static int64_t parts_of(int64_t n, int64_t of)
-{
-    return n / of + (n % of != 0);
 }
 
 static work work_of(const lz_kernel *k, const int64_t *args)
@@ -41,30 +30,31 @@ static work work_of(const lz_kernel *k, const int64_t *args)
     const lz_stage *st = &k->stages[0];
     work w = {.matrices = 1, .others = 1};
     for (uint32_t d = 0; d < k->dot.m; d++)
-        w.matrices = times(w.matrices, lz_sz_value(k->outer[d], args));
+        w.matrices = simt_times(w.matrices, lz_sz_value(k->outer[d], args));
     w.m = lz_sz_value(k->outer[k->dot.m], args);
     w.n = lz_sz_value(k->outer[k->dot.n], args);
     for (uint32_t d = 0; d + 1 < st->ninner; d++)
-        w.others = times(w.others, lz_sz_value(st->extent[d], args));
+        w.others = simt_times(w.others, lz_sz_value(st->extent[d], args));
     w.k = lz_sz_value(st->extent[st->ninner - 1], args);
     return w;
 }
 
 static int64_t pieces_of(const work *w, const tiles_shape *p)
 {
-    return times(w->others, parts_of(w->k, p->kt));
+    return simt_times(w->others, simt_ceil_div(w->k, p->kt));
 }
 
 static int64_t tiles_of(const work *w, const tiles_shape *p)
 {
-    return times(w->matrices, times(parts_of(w->m, p->tm), parts_of(w->n, p->tn)));
+    return simt_times(w->matrices,
+                      simt_times(simt_ceil_div(w->m, p->tm), simt_ceil_div(w->n, p->tn)));
 }
 
 /* Bytes of scratch memory: rows are whole chunks. */
 static int64_t scratch_of(const work *w, int64_t parts, int64_t esize)
 {
-    int64_t row = times(parts_of(times(w->n, esize), TILES_CHUNK), TILES_CHUNK);
-    return times(times(parts, w->matrices), times(w->m, row));
+    int64_t row = simt_times(simt_ceil_div(simt_times(w->n, esize), TILES_CHUNK), TILES_CHUNK);
+    return simt_times(simt_times(parts, w->matrices), simt_times(w->m, row));
 }
 
 static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t esize,
@@ -73,8 +63,9 @@ static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t 
     int64_t multiply = (int64_t)p->tm * p->tn * p->kt / p->rate,
             read = (int64_t)(p->tm + p->tn) * p->kt * p->es / L2_BYTES;
     int64_t piece = (multiply > read ? multiply : read) + PIECE;
-    int64_t turns = parts_of(times(tiles_of(w, p), parts), processors);
-    int64_t sum = times(turns, plus(TILE, times(piece, parts_of(pieces_of(w, p), parts))));
+    int64_t turns = simt_ceil_div(simt_times(tiles_of(w, p), parts), processors);
+    int64_t sum =
+        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(pieces_of(w, p), parts))));
     if (parts > 1) /* written once, read once */
         sum = plus(sum, LAUNCH + 2 * scratch_of(w, parts, esize) / (processors * L2_BYTES));
     return sum;
@@ -96,7 +87,7 @@ static choice choose_parts(const lz_kernel *k, const lz_target *t, const work *w
     best.cost = cost(w, &best.p, 1, esize, processors);
     int64_t pieces = pieces_of(w, &best.p);
     for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
-        if (parts_of(pieces, parts_of(pieces, n)) != n)
+        if (simt_ceil_div(pieces, simt_ceil_div(pieces, n)) != n)
             continue;
         if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
             break;
@@ -129,7 +120,7 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
     work w = work_of(k, args);
     unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
     choice c = choose(k, &w, t, esize);
-    int64_t n = times(tiles_of(&w, &c.p), c.parts);
+    int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
     out->share = (uint64_t)c.parts;
     out->nlaunch = 1;
     out->launch[0] = (lz_simt_launch){.entry = c.entry,
@@ -141,6 +132,7 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
     out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);
     out->nlaunch = 2;
     out->launch[1].entry = SIMT_FINISH;
-    simt_points_dims(times(w.matrices, times(w.m, parts_of(w.n, tiles_finish_lanes(k)))), most,
-                     &out->launch[1]);
+    simt_points_dims(
+        simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, tiles_finish_lanes(k)))), most,
+        &out->launch[1]);
 }

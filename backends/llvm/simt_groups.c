@@ -35,7 +35,7 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
 {
     em *e = s->e;
     lz_buf form = {0};
-    Ty results[TILES_SUMS], types[TILES_SUMS + 2];
+    Ty results[TILES_SUMS];
     Val in[TILES_SUMS + 2];
     for (unsigned i = 0; i < n; i++) {
         results[i] = e->f32;
@@ -50,16 +50,11 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
         lz_buf_printf(&form, "%u,", i);
     }
     lz_buf_puts(&form, "~{memory}");
-    for (unsigned i = 0; i < n + nmore; i++)
-        types[i] = LLVMTypeOf(in[i]);
     if (text->failed || form.failed) {
         e->status = LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", s->k->name);
     } else {
-        Ty ret = LLVMStructTypeInContext(e->cx, results, n, 0),
-           ft = LLVMFunctionType(ret, types, n + nmore, 0);
-        Val f = LLVMGetInlineAsm(ft, lz_buf_str(text), text->len, lz_buf_str(&form), form.len, 1, 0,
-                                 LLVMInlineAsmDialectATT, 0);
-        Val r = LLVMBuildCall2(e->b, ft, f, in, n + nmore, "");
+        Ty ret = LLVMStructTypeInContext(e->cx, results, n, 0);
+        Val r = em_asm(e, lz_buf_str(text), lz_buf_str(&form), ret, in, n + nmore, true);
         for (unsigned i = 0; i < n; i++)
             c[i] = LLVMBuildExtractValue(e->b, r, i, "");
     }
@@ -136,11 +131,7 @@ void tiles_groups_fence(tiles *t)
         em_call(e, "lz_simt_group_fence", e->none, &t->s->thread, 1);
         return;
     }
-    static const char text[] = "fence.proxy.async.shared::cta;", form[] = "~{memory}";
-    Ty ft = LLVMFunctionType(e->none, NULL, 0, 0);
-    Val f = LLVMGetInlineAsm(ft, text, sizeof text - 1, form, sizeof form - 1, 1, 0,
-                             LLVMInlineAsmDialectATT, 0);
-    LLVMBuildCall2(e->b, ft, f, NULL, 0, "");
+    em_asm(e, "fence.proxy.async.shared::cta;", "~{memory}", e->none, NULL, 0, true);
 }
 
 /* ---- places ---- */

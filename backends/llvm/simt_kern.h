@@ -49,7 +49,7 @@ typedef struct simt {
 } simt;
 
 /* simt_em.c */
-/* Starts lz_kernel and reads its parameters into c; threads of a block at most max_block. */
+/* Starts the function of s->entry and reads its parameters into c; threads of a block at most max_block. */
 void simt_begin(simt *s, kern *c);
 /* The scratch memory of this thread, where single ones sort. */
 void simt_enter_sorts(simt *s, kern *c);
@@ -124,6 +124,16 @@ bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 uint32_t simt_tiles_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Whether k may be divided: it is not known to be short. */
 bool simt_tiles_divide(const lz_kernel *k);
+/* of numbers that are not negative; products beyond INT64_MAX are that */
+static inline int64_t simt_ceil_div(int64_t n, int64_t by)
+{
+    return n / by + (n % by != 0);
+}
+static inline int64_t simt_times(int64_t a, int64_t b)
+{
+    int64_t r;
+    return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
+}
 /* simt_cost.c */
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
                      lz_simt_dims *out);

@@ -63,11 +63,7 @@ Val simt_round_tf32(simt *s, Val word)
     em *e = s->e;
     if (!e->nvptx)
         return em_call(e, "lz_simt_round_tf32", e->i32, &word, 1);
-    static const char text[] = "cvt.rna.tf32.f32 $0, $1;", form[] = "=r,r";
-    Ty ft = LLVMFunctionType(e->i32, &e->i32, 1, 0);
-    Val f = LLVMGetInlineAsm(ft, text, sizeof text - 1, form, sizeof form - 1, 0, 0,
-                             LLVMInlineAsmDialectATT, 0);
-    return LLVMBuildCall2(e->b, ft, f, &word, 1, "");
+    return em_asm(e, "cvt.rna.tf32.f32 $0, $1;", "=r,r", e->i32, &word, 1, false);
 }
 
 void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)

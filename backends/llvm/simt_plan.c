@@ -123,7 +123,7 @@ static int64_t points(const lz_kernel *k, const int64_t *args, uint32_t n)
         int64_t x = lz_sz_value(k->outer[d], args);
         if (x <= 0)
             return 0;
-        m = m > INT64_MAX / x ? INT64_MAX : m * x;
+        m = simt_times(m, x);
     }
     return m;
 }
@@ -148,15 +148,10 @@ static uint32_t at_most(int64_t n, int64_t most)
     return (uint32_t)(n < most ? n : most);
 }
 
-static int64_t ceil_div(int64_t n, int64_t by)
-{
-    return n / by + (n % by != 0);
-}
-
 void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out)
 {
-    out->block = n < THREADS / 2 ? at_most(ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
-    out->grid = at_most(ceil_div(n, out->block), most);
+    out->block = n < THREADS / 2 ? at_most(simt_ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
+    out->grid = at_most(simt_ceil_div(n, out->block), most);
 }
 
 static int64_t longest_row(const lz_kernel *k, const int64_t *args)
@@ -295,20 +290,20 @@ static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, 
         int64_t longest = longest_row(k, args);
         out->block = longest <= SIMT_WARP_ROW ? THREADS : row_threads(longest);
         if (longest <= SIMT_WARP_ROW)
-            n = ceil_div(n, THREADS / SIMT_WARP);
+            n = simt_ceil_div(n, THREADS / SIMT_WARP);
         out->grid = at_most(n, most * (ROW_THREADS / out->block));
         out->shared = row_shared(k) * (out->block / SIMT_WARP);
     } else if (p->kind == SIMT_SERIAL) {
         bool apart = p->apart && stays_apart(k, args);
         int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
         out->block = at_most(columns, SIMT_WARP);
-        out->grid = at_most(ceil_div(columns, out->block), most * 8);
+        out->grid = at_most(simt_ceil_div(columns, out->block), most * 8);
     } else if (p->kind == SIMT_SQUARES) {
         simt_squares_dims(k, p->across, args, most, out);
     } else if (p->kind == SIMT_BLOCKS) {
         simt_blocks_dims(k, args, most, out);
     } else {
-        simt_points_dims(ceil_div(n, p->lanes), most, out);
+        simt_points_dims(simt_ceil_div(n, p->lanes), most, out);
     }
 }
 

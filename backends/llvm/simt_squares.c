@@ -79,7 +79,7 @@ void simt_squares_dims(const lz_kernel *k, uint32_t d, const int64_t *args, int6
     for (uint32_t i = 0; i < k->nouter; i++) {
         int64_t x = lz_sz_value(k->outer[i], args);
         if (i == d || i == k->nouter - 1)
-            x = x / SIDE + (x % SIDE != 0);
+            x = simt_ceil_div(x, SIDE);
         if (!lz_mul_i64(n, x, &n))
             n = INT64_MAX;
     }
