@@ -1,6 +1,7 @@
 /* d_forms.c - the code of each kernel in other forms than the machine would get: without any special form, with every one wherever it
  * is right, for smaller instruction sets. Each as in d_units; each against the reference. */
 #include "base/config.h"
+#include "suite.h"
 #include "support/units.h"
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,8 @@ static bool one(const variant *v, const lz_func *f, lz_literal *const *args, con
 static bool by_forms(const lz_func *f, lz_literal *const *args, const bool *donate,
                      lz_diff_result *r)
 {
-    for (int i = 0; i < NVARIANT; i++)
+    int turn = (int)(lz_func_hash(f).lo % NVARIANT); /* small: one of them, not always the same */
+    for (int i = lz_test_small() ? turn : 0; i < (lz_test_small() ? turn + 1 : NVARIANT); i++)
         if (!one(&variants[i], f, args, donate, r))
             return false;
     lz_target t; /* the driver compares the machine's own */
