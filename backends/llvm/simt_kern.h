@@ -19,7 +19,8 @@ typedef enum simt_kind {
     SIMT_TILES, /* a product of matrices: a block per tile of the result */
     /* a block per square of points of the last loop and another, along which something is read */
     SIMT_SQUARES,
-    SIMT_BLOCKS /* kernels that keep rows: a block per some points of the last outer loop */
+    SIMT_BLOCKS, /* kernels that keep rows: a block per some points of the last outer loop */
+    SIMT_SORTS   /* kernels that sort rows: a block per row, or where all are short a thread */
 } simt_kind;
 
 typedef struct simt_plan {

@@ -7,10 +7,11 @@
 
 enum {
     THREADS = SIMT_POINTS_THREADS,
-    ROW_THREADS = 512, /* of a block that works on one row, at most */
-    ROW_EACH = 4,      /* elements of a row that are worth a thread */
-    SHORT_ROW = 32,    /* baked rows up to this are one thread's work */
-    BLOCKS_EACH = 16   /* blocks per multiprocessor, at most: the rest is a loop */
+    ROW_THREADS = 512,       /* of a block that works on one row, at most */
+    ROW_EACH = 4,            /* elements of a row that are worth a thread */
+    SHORT_ROW = 32,          /* baked rows up to this are one thread's work */
+    BLOCKS_EACH = 16,        /* blocks per multiprocessor, at most: the rest is a loop */
+    SORT_SCRATCH = 256 << 20 /* bytes of scratch memory for rows that are sorted */
 };
 
 /* ---- the schedule ---- */
@@ -45,6 +46,8 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
     if (k->serial) {
         p->kind = SIMT_SERIAL;
         p->apart = kern_lanes_apart(k);
+    } else if (simt_sorts_together(k)) {
+        p->kind = SIMT_SORTS;
     } else if (lz_kernel_keeps_sums(k)) {
         p->kind = SIMT_BLOCKS;
         p->max_block = BLOCKS_THREADS;
@@ -65,10 +68,8 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 {
-    if (simt_sorts_together(k))
-        return "sort";
-    static const char *const names[] = {"points", "serial",  "rows",
-                                        "tiles",  "squares", "row blocks"};
+    static const char *const names[] = {"points",  "serial",     "rows", "tiles",
+                                        "squares", "row blocks", "sort"};
     simt_plan p;
     simt_plan_of(k, t, &p);
     if (p.kind == SIMT_TILES && simt_tiles_mma(k, t))
@@ -243,43 +244,36 @@ static int64_t sorted_row(const lz_kernel *k, const int64_t *args)
     return longest;
 }
 
-/* A block per row, and scratch memory for each: as many as it allows. */
-static bool sorts_by_blocks(const lz_kernel *k, const int64_t *args, int64_t n, int64_t most,
-                            lz_simt_dims *d)
+/* A block per row of at most `longest` elements, and scratch memory for each: as many as it allows. */
+static void sort_blocks(const lz_kernel *k, const int64_t *args, int64_t longest, int64_t n,
+                        int64_t most, lz_simt_dims *d)
 {
     enum { EACH = 4 };
-    const uint64_t memory = UINT64_C(256) << 20;
-    int64_t longest = sorted_row(k, args);
-    if (!simt_sorts_together(k) || longest < SIMT_LONG_SORT)
-        return false;
     lz_simt_launch *l = &d->launch[0];
-    d->nlaunch = 1;
     d->share = sort_bytes(k, args);
-    uint64_t room = memory / (d->share ? d->share : 1);
+    uint64_t room = SORT_SCRATCH / (d->share ? d->share : 1);
     l->block = SIMT_WARP;
     while (l->block < THREADS && (int64_t)l->block * EACH < longest)
         l->block *= 2;
     l->grid = at_most(n, most);
     l->grid = l->grid > room ? (uint32_t)(room ? room : 1) : l->grid;
     if (__builtin_mul_overflow(d->share, (uint64_t)l->grid, &d->scratch))
-        d->scratch = UINT64_MAX;
-    return true;
+        d->scratch = UINT64_MAX; /* no device has it */
 }
 
 /* As many threads as their scratch memory allows; one at least. */
 static void limit_scratch(const lz_kernel *k, const int64_t *args, lz_simt_dims *d)
 {
-    const uint64_t most = UINT64_C(256) << 20;
     lz_simt_launch *l = &d->launch[0];
     d->share = sort_bytes(k, args);
-    uint64_t threads = most / (d->share ? d->share : 1);
+    uint64_t threads = SORT_SCRATCH / (d->share ? d->share : 1);
     threads = threads ? threads : 1;
     if (l->block > SIMT_WARP)
         l->grid *= l->block / SIMT_WARP;
     l->block = threads < SIMT_WARP ? (uint32_t)threads : SIMT_WARP;
     l->grid = (uint64_t)l->grid * l->block > threads ? (uint32_t)(threads / l->block) : l->grid;
     if (__builtin_mul_overflow(d->share, (uint64_t)l->grid * l->block, &d->scratch))
-        d->scratch = UINT64_MAX; /* no device has it */
+        d->scratch = UINT64_MAX;
 }
 
 /* Of kernels that are one launch: n points, `most` blocks. */
@@ -317,13 +311,16 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
     *out = (lz_simt_dims){0};
     if (n == 0)
         return;
-    if (sorts_by_blocks(k, args, n, most, out))
-        return;
     if (p.kind == SIMT_TILES) {
         simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX), out);
         return;
     }
+    int64_t longest = p.kind == SIMT_SORTS ? sorted_row(k, args) : 0;
     out->nlaunch = 1;
+    if (longest >= SIMT_LONG_SORT) {
+        sort_blocks(k, args, longest, n, most, out);
+        return;
+    }
     single(k, &p, args, n, most, &out->launch[0]);
     if (sorts(k))
         limit_scratch(k, args, out);

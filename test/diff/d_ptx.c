@@ -189,6 +189,22 @@ END_TEST
 
 /* ---- what a schedule promises ---- */
 
+/* %p of %s, between products */
+#define SOFTMAX                                                                                    \
+    "%ninf = stablehlo.constant dense<-3.0e38> : tensor<f32>\n"                                    \
+    "%m = stablehlo.reduce(%s init: %ninf) applies stablehlo.maximum across dimensions = [2] : "   \
+    "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"                                     \
+    "%mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<2x64xf32>) -> "                  \
+    "tensor<2x64x96xf32>\n"                                                                        \
+    "%d = stablehlo.subtract %s, %mb : tensor<2x64x96xf32>\n"                                      \
+    "%e = stablehlo.exponential %d : tensor<2x64x96xf32>\n"                                        \
+    "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"                                           \
+    "%u = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : "          \
+    "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"                                     \
+    "%ub = stablehlo.broadcast_in_dim %u, dims = [0, 1] : (tensor<2x64xf32>) -> "                  \
+    "tensor<2x64x96xf32>\n"                                                                        \
+    "%p = stablehlo.divide %e, %ub : tensor<2x64x96xf32>\n"
+
 typedef struct promise {
     const char *program, *schedule;
     const char *in[4]; /* of the PTX; NULL: no more */
@@ -218,23 +234,20 @@ static const promise promises[] = {
      "  return %c : tensor<64x1024xf32>\n}\n",
      "rows",
      {"ld.global.v4.f32", "st.global.v4.f32", "shfl.sync.bfly", "bar.sync"}},
+    {"func.func @main(%a: tensor<3x100xf32>) -> tensor<3x100xf32> {\n"
+     "  %b = \"stablehlo.sort\"(%a) ({\n"
+     "  ^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
+     "    %l = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<f32>, tensor<f32>) -> "
+     "tensor<i1>\n"
+     "    stablehlo.return %l : tensor<i1>\n"
+     "  }) {dimension = 1 : i64, is_stable = true} : (tensor<3x100xf32>) -> tensor<3x100xf32>\n"
+     "  return %b : tensor<3x100xf32>\n}\n",
+     "sort",
+     {"bar.sync"}},
     {"func.func @main(%q: tensor<2x64x32xf32>, %k: tensor<2x96x32xf32>, %v: tensor<2x96x32xf32>) "
      "-> tensor<2x64x32xf32> {\n"
      "%s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : "
-     "(tensor<2x64x32xf32>, tensor<2x96x32xf32>) -> tensor<2x64x96xf32>\n"
-     "%ninf = stablehlo.constant dense<-3.0e38> : tensor<f32>\n"
-     "%m = stablehlo.reduce(%s init: %ninf) applies stablehlo.maximum across dimensions = [2] : "
-     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
-     "%mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<2x64xf32>) -> "
-     "tensor<2x64x96xf32>\n"
-     "%d = stablehlo.subtract %s, %mb : tensor<2x64x96xf32>\n"
-     "%e = stablehlo.exponential %d : tensor<2x64x96xf32>\n"
-     "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
-     "%u = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : "
-     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
-     "%ub = stablehlo.broadcast_in_dim %u, dims = [0, 1] : (tensor<2x64xf32>) -> "
-     "tensor<2x64x96xf32>\n"
-     "%p = stablehlo.divide %e, %ub : tensor<2x64x96xf32>\n"
+     "(tensor<2x64x32xf32>, tensor<2x96x32xf32>) -> tensor<2x64x96xf32>\n" SOFTMAX
      "%y = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : "
      "(tensor<2x64x96xf32>, tensor<2x96x32xf32>) -> tensor<2x64x32xf32>\n"
      "return %y : tensor<2x64x32xf32>\n"
@@ -244,20 +257,7 @@ static const promise promises[] = {
     {"func.func @main(%q: tensor<2x64x32xbf16>, %k: tensor<2x32x96xbf16>, %v: "
      "tensor<2x96x32xbf16>) -> tensor<2x64x32xbf16> {\n"
      "%s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [1] : "
-     "(tensor<2x64x32xbf16>, tensor<2x32x96xbf16>) -> tensor<2x64x96xf32>\n"
-     "%ninf = stablehlo.constant dense<-3.0e38> : tensor<f32>\n"
-     "%m = stablehlo.reduce(%s init: %ninf) applies stablehlo.maximum across dimensions = [2] : "
-     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
-     "%mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<2x64xf32>) -> "
-     "tensor<2x64x96xf32>\n"
-     "%d = stablehlo.subtract %s, %mb : tensor<2x64x96xf32>\n"
-     "%e = stablehlo.exponential %d : tensor<2x64x96xf32>\n"
-     "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
-     "%u = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : "
-     "(tensor<2x64x96xf32>, tensor<f32>) -> tensor<2x64xf32>\n"
-     "%ub = stablehlo.broadcast_in_dim %u, dims = [0, 1] : (tensor<2x64xf32>) -> "
-     "tensor<2x64x96xf32>\n"
-     "%p = stablehlo.divide %e, %ub : tensor<2x64x96xf32>\n"
+     "(tensor<2x64x32xbf16>, tensor<2x32x96xbf16>) -> tensor<2x64x96xf32>\n" SOFTMAX
      "%pt = stablehlo.convert %p : (tensor<2x64x96xf32>) -> tensor<2x64x96xbf16>\n"
      "%y = stablehlo.dot_general %pt, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] "
      ": (tensor<2x64x96xbf16>, tensor<2x96x32xbf16>) -> tensor<2x64x32xbf16>\n"
