@@ -237,6 +237,12 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
     }
 }
 
+int32_t lz_converted_from(const lz_stage *st, int32_t sop)
+{
+    const lz_sop *p = &st->sops[sop];
+    return p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT ? p->a : sop;
+}
+
 bool lz_access_eq(const lz_access *a, const lz_access *b)
 {
     bool same = a->buf == b->buf && a->guard == b->guard && a->other == b->other &&

@@ -370,7 +370,7 @@ static lz_status check_kept_factors(const ctx *c, const lz_sop *mul)
 {
     const lz_stage *st = c->st;
     const lz_sop *a = &st->sops[mul->a];
-    int32_t row = a->kind == LZ_S_EW && a->op == LZ_OP_CONVERT ? a->a : mul->a;
+    int32_t row = lz_converted_from(st, mul->a);
     for (uint32_t i = 0; i < st->nsop; i++)
         if (st->sops[i].kind == LZ_S_RED || st->sops[i].kind == LZ_S_SORTED ||
             (st->sops[i].kind == LZ_S_ROW && (int32_t)i != row))

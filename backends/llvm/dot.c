@@ -1,6 +1,7 @@
 /* dot.c - a matrix product: which form, tile and blocks. See dot.h.
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
+#include "lower/loop_impl.h"
 #include <string.h>
 
 /* ---- which form ---- */
@@ -142,11 +143,9 @@ bool dot_stores_sums(const lz_kernel *k)
 static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];
-    const lz_sop *p = &s->sops[sop];
-    if (p->kind != LZ_S_EW || p->op != LZ_OP_CONVERT || p->dtype != g->d)
-        return g->d;
-    bool lies = plain_along(g, p->a, g->kd) || plain_along(g, p->a, other);
-    return lies ? s->sops[p->a].dtype : g->d;
+    int32_t from = lz_converted_from(s, sop);
+    bool lies = plain_along(g, from, g->kd) || plain_along(g, from, other);
+    return lies && s->sops[sop].dtype == g->d ? s->sops[from].dtype : g->d;
 }
 
 /* Whether several k go into one instruction, and how many. */
@@ -188,9 +187,7 @@ static lz_status plan(dot *g)
 static bool unit_in_k(const lz_kernel *k, int32_t sop)
 {
     const lz_stage *s = &k->stages[0];
-    const lz_sop *p = &s->sops[sop];
-    if (p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT)
-        p = &s->sops[p->a];
+    const lz_sop *p = &s->sops[lz_converted_from(s, sop)];
     uint32_t kd = k->nouter + s->ninner - 1;
     return p->kind == LZ_S_LOAD &&
            (kern_sz_is(s->accs[p->a].stride[kd], 1) || kern_sz_is(s->accs[p->a].stride[kd], 0));
@@ -207,9 +204,7 @@ static bool is_row_dots(const lz_kernel *k)
 static bool is_columns(const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
-    const lz_sop *p = &s->sops[k->dot.b_sop];
-    if (p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT)
-        p = &s->sops[p->a];
+    const lz_sop *p = &s->sops[lz_converted_from(s, k->dot.b_sop)];
     return kern_sz_is(k->outer[k->dot.m], 1) && !kern_sz_is(k->outer[k->dot.n], 1) &&
            k->dot.n + 1 == k->nouter && p->kind == LZ_S_LOAD &&
            kern_sz_is(s->accs[p->a].stride[k->dot.n], 1);

@@ -496,10 +496,8 @@ void dot_emit_run(dot *g)
         end = LLVMGetParam(f, 3);
     kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     kern *all[3] = {&g->c, &g->a, &g->b};
-    for (int i = 1; i < 3; i++) {
-        memcpy(all[i]->buf, g->c.buf, sizeof g->c.buf);
-        memcpy(all[i]->size, g->c.size, g->k->narg * sizeof(Val));
-    }
+    for (int i = 1; i < 3; i++)
+        kern_share(all[i], &g->c);
     emit_dims(g);
     Val na, nb, nc;
     scratch_parts(g, &nb, &na, &nc);

@@ -87,6 +87,8 @@ lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes)
 lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k);
 /* Vectors of `lanes` along the last inner loop of every stage that has one. */
 lz_status kern_init_rows(kern *c, em *e, const lz_kernel *k, unsigned lanes);
+/* The addresses of buffers and the run-time sizes of another one of the same function. */
+void kern_share(kern *c, const kern *from);
 /* Whether no index of a serial kernel's last outer loop can meet what another one writes. Needs
  * nothing but the kernel. */
 bool kern_lanes_apart(const lz_kernel *k);

@@ -51,20 +51,16 @@ static unsigned choose_lanes(const kern *c)
 /* ---- vectors over the last outer loop of a serial kernel: allowed when no lane can meet what
  * another one writes ---- */
 
-static bool same_sz(lz_sz a, lz_sz b)
+/* Conditions aside. */
+static bool same_place(const lz_access *a, const lz_access *b)
 {
-    return a.slot == b.slot && a.v == b.v;
-}
-
-static bool same_access(const lz_access *a, const lz_access *b)
-{
-    if (a->buf != b->buf || !same_sz(a->offset, b->offset) || a->ndyn != b->ndyn)
+    if (a->buf != b->buf || !lz_sz_eq(a->offset, b->offset) || a->ndyn != b->ndyn)
         return false;
     for (int d = 0; d < LZ_LOOP_MAX; d++)
-        if (!same_sz(a->stride[d], b->stride[d]))
+        if (!lz_sz_eq(a->stride[d], b->stride[d]))
             return false;
     for (uint32_t i = 0; i < a->ndyn; i++)
-        if (a->dyn[i].sop != b->dyn[i].sop || !same_sz(a->dyn[i].stride, b->dyn[i].stride))
+        if (a->dyn[i].sop != b->dyn[i].sop || !lz_sz_eq(a->dyn[i].stride, b->dyn[i].stride))
             return false;
     return true;
 }
@@ -93,11 +89,10 @@ bool kern_lanes_apart(const lz_kernel *k)
             return false;
         for (uint32_t i = 0; i < j; i++)
             if (s->stores[i].at.buf == s->stores[j].at.buf &&
-                !same_access(&s->stores[i].at, &s->stores[j].at))
+                !same_place(&s->stores[i].at, &s->stores[j].at))
                 return false;
         for (uint32_t i = 0; i < s->nacc; i++)
-            if (s->accs[i].buf == s->stores[j].at.buf &&
-                !same_access(&s->accs[i], &s->stores[j].at))
+            if (s->accs[i].buf == s->stores[j].at.buf && !same_place(&s->accs[i], &s->stores[j].at))
                 return false;
     }
     return true;
@@ -431,31 +426,35 @@ lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, u
     return LZ_OK;
 }
 
-lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes)
+/* Vectors as they are asked for, whatever would suit. */
+static lz_status init_as(kern *c, em *e, const lz_kernel *k, lz_vec vec, unsigned lanes)
 {
     LZ_TRY(kern_init(c, e, k));
-    c->vec = LZ_VEC_OUTER;
+    c->vec = vec;
     c->lanes = lanes;
     plan_vectors(c);
     return LZ_OK;
+}
+
+lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes)
+{
+    return init_as(c, e, k, LZ_VEC_OUTER, lanes);
 }
 
 lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k)
 {
-    LZ_TRY(kern_init(c, e, k));
-    c->vec = LZ_VEC_NONE;
-    c->lanes = 1;
-    plan_vectors(c);
-    return LZ_OK;
+    return init_as(c, e, k, LZ_VEC_NONE, 1);
 }
 
 lz_status kern_init_rows(kern *c, em *e, const lz_kernel *k, unsigned lanes)
 {
-    LZ_TRY(kern_init(c, e, k));
-    c->vec = LZ_VEC_INNER;
-    c->lanes = lanes;
-    plan_vectors(c);
-    return LZ_OK;
+    return init_as(c, e, k, LZ_VEC_INNER, lanes);
+}
+
+void kern_share(kern *c, const kern *from)
+{
+    memcpy(c->buf, from->buf, sizeof c->buf);
+    memcpy(c->size, from->size, c->k->narg * sizeof *c->size);
 }
 
 void kern_done(kern *c)

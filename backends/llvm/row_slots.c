@@ -77,7 +77,7 @@ bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from
 const lz_sop *kern_product_view(const lz_kernel *k, uint32_t s, lz_kernel *view, lz_stage *stage)
 {
     const lz_stage *st = &k->stages[s];
-    const lz_sop *mul = lz_kept_product(st), *a = &st->sops[mul->a];
+    const lz_sop *mul = lz_kept_product(st), *a = &st->sops[lz_converted_from(st, mul->a)];
     *stage = *st;
     stage->ninner = 1;
     stage->extent[0] = st->extent[1];
@@ -87,7 +87,5 @@ const lz_sop *kern_product_view(const lz_kernel *k, uint32_t s, lz_kernel *view,
     view->nstage = 1;
     view->stages = stage;
     view->dot = (lz_dot_info){true, k->nouter - 1, k->nouter, mul->a, mul->b};
-    if (a->kind == LZ_S_EW && a->op == LZ_OP_CONVERT && st->sops[a->a].kind == LZ_S_ROW)
-        a = &st->sops[a->a];
     return a->kind == LZ_S_ROW ? a : NULL;
 }

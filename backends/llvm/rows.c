@@ -426,10 +426,8 @@ static void enter(rows *r)
         kern *all[3] = {p ? &p->g.b : &r->c, p && !p->left ? &p->g.a : NULL, NULL};
         for (int i = 0; all[i]; i++) {
             uint32_t t = p ? 0 : s;
-            if (p) {
-                memcpy(all[i]->buf, r->c.buf, sizeof r->c.buf);
-                memcpy(all[i]->size, r->c.size, r->k->narg * sizeof(Val));
-            }
+            if (p)
+                kern_share(all[i], &r->c);
             kern_addresses(all[i], t, POS_TOP);
             kern_eval(all[i], t, POS_TOP, &one);
         }

@@ -93,8 +93,7 @@ static lz_status emit_sorts(simt *s, kern *c, kern *together)
     em *e = s->e;
     em_ifelse which;
     LZ_TRY(kern_init_scalar(together, e, s->k));
-    memcpy(together->buf, c->buf, sizeof c->buf);
-    memcpy(together->size, c->size, s->k->narg * sizeof *c->size);
+    kern_share(together, c);
     em_ifelse_begin(e, &which, simt_sorts_long(s, c));
     simt_emit_sorts(s, together);
     em_ifelse_else(e, &which);
@@ -110,10 +109,9 @@ static lz_status emit_kern(simt *s)
     lz_status st = kern_init_scalar(&c, s->e, s->k);
     if (st == LZ_OK) {
         simt_begin(s, &c);
-        bool together = simt_sorts_together(s->k);
-        if (!together)
-            simt_enter_sorts(s, &c);
-        if (together)
+        if (s->plan.kind != SIMT_SORTS)
+            simt_enter_sorts(s, &c); /* by single threads */
+        if (s->plan.kind == SIMT_SORTS)
             st = emit_sorts(s, &c, &many);
         else if (s->plan.kind == SIMT_ROWS)
             st = emit_rows(s, &c, &many);

@@ -231,7 +231,7 @@ static void emit_grid(blocks *b)
             kern_addresses(&b->c, s, POS_ROW);
             kern_eval(&b->c, s, POS_ROW, &one);
         }
-    run_block(b, r0, em_intr2(e, "llvm.smin", SUB(b->M, r0), b->rows));
+    run_block(b, r0, em_smin(e, SUB(b->M, r0), b->rows));
     em_loop_end(e, &l, NULL);
 }
 

@@ -16,17 +16,10 @@ Val blocks_shared(blocks *b, Val byte)
 
 /* ---- form ---- */
 
-/* What sop is converted from, when that is all it is. */
-static int32_t source(const lz_stage *st, int32_t sop)
-{
-    const lz_sop *p = &st->sops[sop];
-    return p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT ? p->a : sop;
-}
-
 static void choose_instruction(blocks_product *p)
 {
     const lz_stage *st = &p->stage;
-    int32_t a = source(st, p->a_sop), b = source(st, p->b_sop);
+    int32_t a = lz_converted_from(st, p->a_sop), b = lz_converted_from(st, p->b_sop);
     lz_dtype d = st->sops[a].dtype;
     if (d != st->sops[b].dtype || lz_dtype_size(d) != 2)
         return;
@@ -84,10 +77,8 @@ void blocks_product_top(blocks *b, uint32_t s)
     for (int i = 0; i < 3; i++) {
         if (!all[i])
             continue;
-        memcpy(all[i]->buf, b->c.buf, sizeof b->c.buf);
-        memcpy(all[i]->size, b->c.size, b->k->narg * sizeof(Val));
-        kern_addresses(all[i], 0, POS_TOP);
-        kern_eval(all[i], 0, POS_TOP, &one_vector);
+        kern_share(all[i], &b->c);
+        kern_top(all[i], 0);
     }
     p->N = kern_size(&b->c, b->k->stages[s].extent[0]);
     p->K = kern_size(&b->c, b->k->stages[s].extent[1]);
@@ -247,7 +238,7 @@ static Val thread_column(blocks *b)
 static Val some_point(blocks *b, Val first, unsigned i)
 {
     em *e = b->e;
-    return em_intr2(e, "llvm.smin", ADD(first, em_c64(e, i)), SUB(b->rows, em_c64(e, 1)));
+    return em_smin(e, ADD(first, em_c64(e, i)), SUB(b->rows, em_c64(e, 1)));
 }
 
 static void add_products(blocks *b, uint32_t s, Val k0, Val n, Val *sum)

@@ -31,8 +31,7 @@ static void emit_vectors(simt *s, kern *c, kern *many)
     em *e = c->e;
     uint32_t last = c->k->nouter - 1;
     Val size[LZ_OUTER_MAX], aligned = em_true(e, 1), n = em_c64(e, 1), one = em_c64(e, 1);
-    memcpy(many->buf, c->buf, sizeof c->buf);
-    memcpy(many->size, c->size, c->k->narg * sizeof *c->size);
+    kern_share(many, c);
     kern_top(c, 0);
     kern_top(many, 0);
     for (uint32_t i = 0; i < c->k->nstage; i++)

@@ -221,8 +221,7 @@ void simt_emit_rows(simt *s, kern *c, kern *many)
         return;
     }
     em_ifelse which;
-    memcpy(many->buf, c->buf, sizeof c->buf);
-    memcpy(many->size, c->size, c->k->narg * sizeof *c->size);
+    kern_share(many, c);
     kern_top(many, 0);
     em_ifelse_begin(e, &which, whole_vectors(many));
     points(s, many, first, step);

@@ -3,17 +3,10 @@
 #include "backends/llvm/simt_tiles.h"
 #include "lower/loop_impl.h"
 
-/* What sop is converted from, when that is all it is. */
-static int32_t converted_from(const lz_stage *st, int32_t sop)
-{
-    const lz_sop *p = &st->sops[sop];
-    return p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT ? p->a : sop;
-}
-
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
 {
     const lz_stage *st = &k->stages[0];
-    int32_t from = converted_from(st, sop);
+    int32_t from = lz_converted_from(st, sop);
     return st->sops[from].dtype == d ? from : sop;
 }
 
@@ -22,8 +15,9 @@ int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
 const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t)
 {
     const lz_stage *st = &k->stages[0];
-    lz_dtype acc = st->reds[0].acc_dtype[0], a = st->sops[converted_from(st, k->dot.a_sop)].dtype,
-             b = st->sops[converted_from(st, k->dot.b_sop)].dtype;
+    lz_dtype acc = st->reds[0].acc_dtype[0],
+             a = st->sops[lz_converted_from(st, k->dot.a_sop)].dtype,
+             b = st->sops[lz_converted_from(st, k->dot.b_sop)].dtype;
     bool may = a == b && (a != LZ_F32 || t->tf32);
     return may ? simt_mma_of(a, acc) : NULL;
 }

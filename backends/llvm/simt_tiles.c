@@ -193,10 +193,8 @@ static void emit_tile(tiles *t, Val tile, Val part, const Val *size)
 static void begin(tiles *t, kern *const *others, int n)
 {
     simt_begin(t->s, &t->c);
-    for (int i = 0; i < n; i++) {
-        memcpy(others[i]->buf, t->c.buf, sizeof t->c.buf);
-        memcpy(others[i]->size, t->c.size, t->k->narg * sizeof *t->c.size);
-    }
+    for (int i = 0; i < n; i++)
+        kern_share(others[i], &t->c);
     t->M = t->a.X = kern_size(&t->c, t->k->outer[t->m]);
     t->N = t->b.X = kern_size(&t->c, t->k->outer[t->n]);
     t->nparts = t->divided ? t->s->share : NULL;
