@@ -250,6 +250,25 @@ static lz_status compact(build *b, lz_stage *st)
     return old ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
+/* Each operation once for every point of the loops it depends on: what factors of a product are converted from is converted before it. */
+static lz_status count_flops(build *b, const lz_stage *st)
+{
+    const lz_kernel *k = b->k;
+    uint32_t *dep = lz_alloc(((size_t)st->nsop + 1) * sizeof *dep);
+    if (!dep)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_stage_deps(k, st, dep);
+    dep[st->nsop] = UINT32_MAX; /* the reductions */
+    for (uint32_t i = 0; i <= st->nsop; i++) {
+        uint64_t points = i == st->nsop ? st->nred : st->sops[i].kind == LZ_S_EW;
+        for (uint32_t l = 0; l < b->e.ax.n; l++)
+            points *= dep[i] >> l & 1 ? (uint64_t)b->e.ax.ext[l] : 1;
+        b->flops += points;
+    }
+    lz_free(dep);
+    return LZ_OK;
+}
+
 /* Moves what the emitter has gathered into a stage of the kernel. */
 lz_status lz_build_close(build *b)
 {
@@ -284,9 +303,6 @@ lz_status lz_build_close(build *b)
     st->nacc = na;
     st->nred = e->reds.len;
     st->nstore = e->stores.len;
-    int64_t points = 1;
-    for (uint32_t l = 0; l < e->ax.n; l++)
-        points *= e->ax.ext[l];
     for (uint32_t l = k->nouter; l < e->ax.n; l++) {
         st->extent[st->ninner].v = e->ax.ext[l];
         st->extent[st->ninner++].slot = -1;
@@ -297,12 +313,8 @@ lz_status lz_build_close(build *b)
     b->nrow = 0;
     b->keeps = false;
     LZ_TRY(compact(b, st));
-    uint64_t work = st->nred;
-    for (uint32_t i = 0; i < st->nsop; i++)
-        work += st->sops[i].kind == LZ_S_EW;
-    b->flops += (uint64_t)points * work;
     k->nstage++;
-    return LZ_OK;
+    return count_flops(b, st);
 }
 
 static void open_stage(build *b, uint32_t level, bool full)

@@ -155,6 +155,19 @@ START_TEST(dilated_inputs_are_not_multiplied_with_zeros)
 }
 END_TEST
 
+/* A product of narrow numbers has the operations of any other; its factors and results are converted once. */
+START_TEST(conversions_are_counted_once)
+{
+    uint64_t n =
+        flops_of("func.func public @main(%x: tensor<64x96xbf16>, %y: tensor<96x32xbf16>) -> "
+                 "tensor<64x32xbf16> {"
+                 "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                 "(tensor<64x96xbf16>, tensor<96x32xbf16>) -> tensor<64x32xbf16>"
+                 "return %0 : tensor<64x32xbf16> }");
+    ck_assert_uint_eq(n, 2 * 64 * 96 * 32 + 64 * 96 + 96 * 32 + 64 * 32);
+}
+END_TEST
+
 /* Few features of many images, there and back: vectors of every product run along the images, or sums do, in both factors; and the sums of a
  * gradient by the kernel are not cut into one for each pixel. */
 START_TEST(images_lie_in_the_lanes)
@@ -248,6 +261,7 @@ int main(void)
     tcase_add_loop_test(t, the_same_in_another_order, 0, NPROGRAM);
     tcase_add_loop_test(t, failing_memory, 0, NPROGRAM);
     tcase_add_test(t, dilated_inputs_are_not_multiplied_with_zeros);
+    tcase_add_test(t, conversions_are_counted_once);
     tcase_add_test(t, images_lie_in_the_lanes);
     tcase_add_test(t, pools_lie_as_their_operands);
     suite_add_tcase(s, t);
