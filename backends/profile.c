@@ -14,6 +14,7 @@
 
 struct lz_profile {
     lz_profile *next;
+    _Atomic int64_t runs;
     uint32_t nrow, cap;
     lz_profile_row row[];
 };
@@ -65,24 +66,22 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
                   hex, r->step->name ? r->step->name : r->kernel->name);
 }
 
-/* Programs that never ran say nothing. */
+/* Programs that never ran say nothing. Launches in loops are made more often than the program runs, those whose results are kept less often. */
 static void print(const lz_profile *p, lz_buf *out)
 {
-    int64_t ns = 0, cpu = 0, least = 0, calls = 0;
-    for (uint32_t i = 0; i < p->nrow; i++) {
-        int64_t n = atomic_load(&p->row[i].calls);
-        calls = n > calls ? n : calls;
-        ns += n ? atomic_load(&p->row[i].ns) / n : 0;
-        cpu += n ? atomic_load(&p->row[i].cpu_ns) / n : 0;
-        least += n ? atomic_load(&p->row[i].least_ns) : 0;
-    }
-    if (calls == 0)
+    double ns = 0, cpu = 0, least = 0, runs = (double)atomic_load(&p->runs);
+    if (runs == 0)
         return;
+    for (uint32_t i = 0; i < p->nrow; i++) {
+        const lz_profile_row *r = &p->row[i];
+        ns += (double)atomic_load(&r->ns) / runs;
+        cpu += (double)atomic_load(&r->cpu_ns) / runs;
+        least += (double)atomic_load(&r->least_ns) * (double)atomic_load(&r->calls) / runs;
+    }
     lz_buf_printf(out,
-                  "program of %u launches, run %" PRId64
-                  " times: %.4f ms a run, %.4f ms of processor time, %.4f ms of each launch's "
-                  "least\n",
-                  p->nrow, calls, (double)ns * 1e-6, (double)cpu * 1e-6, (double)least * 1e-6);
+                  "program of %u launches, run %.0f times: %.4f ms a run, %.4f ms of processor "
+                  "time, %.4f ms of each launch's least\n",
+                  p->nrow, runs, ns * 1e-6, cpu * 1e-6, least * 1e-6);
     lz_buf_puts(out, "step   calls    mean_ms     cpu_ms   least_ms         flop        byte  "
                      "Gflop/s     GB/s  units thr  kernel\n");
     for (uint32_t i = 0; i < p->nrow; i++)
@@ -160,6 +159,12 @@ void lz_profile_note(lz_profile_row *r, int64_t ns, int64_t cpu_ns)
     atomic_fetch_add_explicit(&r->ns, ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&r->cpu_ns, cpu_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
+}
+
+void lz_profile_ran(lz_profile *p)
+{
+    if (p)
+        atomic_fetch_add_explicit(&p->runs, 1, memory_order_relaxed);
 }
 
 void lz_profile_free(lz_profile *p)

@@ -24,6 +24,7 @@ lz_status lz_profile_of(const lz_prog *g, lz_profile **out);
 lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
                                int threads);
 void lz_profile_note(lz_profile_row *r, int64_t ns, int64_t cpu_ns);
+void lz_profile_ran(lz_profile *p); /* the program, once. NULL is fine */
 /* Writes the table. It is also written when the process ends. NULL is fine. */
 void lz_profile_free(lz_profile *p);
 #endif

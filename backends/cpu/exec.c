@@ -231,6 +231,7 @@ static lz_status run_all(lz_job *j)
     lz_cpu_device *d = (lz_cpu_device *)j->d;
     LZ_TRY(lz_job_wait(j));
     LZ_TRY(room(d, x));
+    lz_profile_ran(x->profile);
     return lz_job_run(j, d->temp, &(cpu_run){d->scratch, x->scratch_each});
 }
 

@@ -274,6 +274,7 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     cuda_exec *x = (cuda_exec *)j->j.x;
     char *temp = j->temp ? j->temp->data : NULL;
     LZ_TRY(cuda_after_uploads(d));
+    lz_profile_ran(x->profile);
     LZ_TRY(
         cuda_graphs_run(d, &x->graphs, &j->j, temp, &(cuda_run){d, address(temp) + scratch_at, x}));
     return cuda_check(d, lz_cuda.EventRecord(j->over, d->compute), "recording an event");
