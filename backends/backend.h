@@ -45,6 +45,7 @@ typedef struct lz_dbuf {
     lz_event *ready;             /* completes when the content is there; NULL: it is. Owned */
     void (*release)(void *user); /* borrowed host memory: called when the last reference goes */
     void *user;
+    uint64_t content; /* atomic: lz_dbuf_content */
 } lz_dbuf;
 /* for backends: one reference, the rest zero. NULL with LZ_EMEM */
 lz_dbuf *lz_dbuf_new(void);
@@ -53,6 +54,13 @@ void lz_dbuf_recycle(lz_dbuf *b);
 void lz_dbuf_retain(lz_dbuf *b);
 /* NULL is fine; gives the memory back to its backend */
 void lz_dbuf_release(lz_dbuf *b);
+/* A number for what is in the buffer, of this content alone: as long as it is the same, so are the
+ * bytes. 0: others may write there too. For who may read the buffer now. */
+uint64_t lz_dbuf_content(lz_dbuf *b);
+/* Other bytes are in the buffer; or its memory is lent, so that its content has no number from
+ * now on. */
+void lz_dbuf_changed(lz_dbuf *b);
+void lz_dbuf_lent(lz_dbuf *b);
 /* For backends with host memory: their copy_in and copy_out. Both wait for what is being computed
  * into the buffer. */
 lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes);

@@ -52,6 +52,39 @@ void lz_dbuf_release(lz_dbuf *b)
     lz_backend_at(b->backend)->free(b);
 }
 
+/* ---- what is in them ---- */
+
+/* States of `content` that are no numbers: nobody has asked; lent for good. */
+static const uint64_t unasked = 0, lent = UINT64_MAX;
+
+uint64_t lz_dbuf_content(lz_dbuf *b)
+{
+    static uint64_t last;
+    uint64_t c = __atomic_load_n(&b->content, __ATOMIC_ACQUIRE);
+    if (b->capacity == 0 || c == lent)
+        return 0;
+    if (c != unasked)
+        return c;
+    uint64_t fresh = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&b->content, &c, fresh, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return fresh;
+    return c == lent ? 0 : c;
+}
+
+void lz_dbuf_changed(lz_dbuf *b)
+{
+    uint64_t c = __atomic_load_n(&b->content, __ATOMIC_RELAXED);
+    while (c != lent && !__atomic_compare_exchange_n(&b->content, &c, unasked, false,
+                                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        ;
+}
+
+void lz_dbuf_lent(lz_dbuf *b)
+{
+    __atomic_store_n(&b->content, lent, __ATOMIC_RELEASE);
+}
+
 /* ---- host memory ---- */
 
 static lz_status ready(const lz_dbuf *b, size_t nbytes)
@@ -64,6 +97,7 @@ static lz_status ready(const lz_dbuf *b, size_t nbytes)
 lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes)
 {
     LZ_TRY(ready(dst, nbytes));
+    lz_dbuf_changed(dst);
     if (nbytes)
         memcpy(dst->data, src, nbytes);
     return LZ_OK;

@@ -123,6 +123,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
     }
     j->d = d;
     j->done = NULL;
+    j->kept = NULL;
     j->nwait = 0;
     memset(j->in, 0, ((size_t)nin + nout) * sizeof *j->in);
     atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
@@ -135,8 +136,11 @@ static void let_go(lz_job *j)
     const lz_plan *p = j->x->plan;
     for (uint32_t i = 0; i < p->nin; i++)
         lz_dbuf_release(j->in[i]);
-    for (uint32_t k = 0; k < p->nout; k++)
+    for (uint32_t k = 0; k < p->nout; k++) {
+        if (j->out[k] && p->out_alias[k] >= 0) /* numbered for this job, which wrote to it */
+            lz_dbuf_changed(j->out[k]);
         lz_dbuf_release(j->out[k]);
+    }
     for (uint32_t i = 0; i < j->nwait; i++)
         lz_event_release(j->wait[i]);
     if (j->x->ops->job_over)
@@ -168,7 +172,7 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
         if (j->copy[k])
             LZ_TRY(j->x->prog.ops->copy(run, j->out[k]->data, j->in[p->out_alias[k]]->data,
                                         p->out_type[k]->nbytes));
-    return lz_prog_run(&j->x->prog, j->state, temp, run);
+    return lz_prog_run(&j->x->prog, j->state, temp, j->kept, run);
 }
 
 /* What a waiter can see of memory is right when the event is set: the job's references go first. */

@@ -44,6 +44,7 @@ struct lz_job {
     uint32_t nwait;
     lz_event **wait; /* what the arguments' contents wait for */
     bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
+    const lz_prog_kept *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
 };
 
 struct lz_exec_ops {

@@ -202,6 +202,7 @@ lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker)
     g->stride = sizeof(lz_launch) + LZ_ALIGN_UP(ops->record_bytes, 8);
     for (uint32_t i = g->npart; i-- > 0;) /* what a part runs is there before it */
         LZ_TRY(make_part(g, &g->parts[i], maker));
+    g->kept_at = g->nptr++;
     return LZ_OK;
 }
 
@@ -209,6 +210,11 @@ void *lz_prog_record(const lz_prog *g, const lz_part *p, uint32_t i)
 {
     lz_launch *l = (lz_launch *)(void *)(p->launches + i * g->stride);
     return l->control ? NULL : l + 1;
+}
+
+const lz_step *lz_prog_step(const lz_prog *g, const lz_part *p, uint32_t i)
+{
+    return ((const lz_launch *)(const void *)(p->launches + i * g->stride))->step;
 }
 
 /* ---- addresses ---- */
@@ -251,6 +257,20 @@ static void resolve(const lz_part *p, void **state, void *temp)
     state[p->at] = temp;
     for (r = end, end += p->nio; r < end; r++)
         addr[r->slot] = at_offset(io[r->base], r->offset);
+}
+
+/* What is kept is not among the temporaries. */
+static void resolve_kept(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept)
+{
+    const lz_part *p = g->parts;
+    void **addr = addresses_of(p, state), *id = (void *)(uintptr_t)(kept ? kept->id : 0);
+    if (state[g->kept_at] == id && (!kept || state[p->at] == temp))
+        return;
+    state[p->at] = state; /* some addresses are not of temporaries */
+    resolve(p, state, temp);
+    for (uint32_t i = 0; kept && i < kept->what->nplace; i++)
+        addr[kept->what->places[i].slot] = at_offset(kept->memory, kept->what->places[i].at);
+    state[g->kept_at] = id;
 }
 
 /* ---- running ---- */
@@ -366,23 +386,35 @@ static lz_status run_control(const run *r, const lz_launch *l, void *const *bufs
     return l->step->kind == LZ_STEP_WHILE ? run_while(r, l, bufs) : run_if(r, l, bufs);
 }
 
-static lz_status run_part(const run *r, const lz_part *p, void *temp)
+/* skip: by launch; NULL: none */
+static lz_status run_launches(const run *r, const lz_part *p, const bool *skip)
 {
     const lz_prog_ops *ops = r->g->ops;
     void **addr = addresses_of(p, r->state);
-    resolve(p, r->state, temp);
     const char *at = p->launches;
     for (uint32_t i = 0; i < p->nlaunch; i++, at += r->g->stride) {
         const lz_launch *l = (const lz_launch *)(const void *)at;
+        if (skip && skip[i])
+            continue;
         LZ_TRY(__builtin_expect(!l->control, 1) ? ops->launch(r->user, l + 1, addr + l->slot)
                                                 : run_control(r, l, addr + l->slot));
     }
     return LZ_OK;
 }
 
-lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, void *user)
+static lz_status run_part(const run *r, const lz_part *p, void *temp)
 {
-    return run_part(&(run){g, state, user}, g->parts, temp);
+    resolve(p, r->state, temp);
+    return run_launches(r, p, NULL);
+}
+
+lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept,
+                      void *user)
+{
+    resolve_kept(g, state, temp, kept);
+    resolve(g->parts, state, temp);
+    return run_launches(&(run){g, state, user}, g->parts,
+                        kept && kept->filled ? kept->what->skip : NULL);
 }
 
 /* ---- the slow executor ---- */
@@ -446,7 +478,7 @@ static lz_status run_slowly(lz_prog *g, const void *const *in, void *const *out,
         if (p->out_alias[k] >= 0)
             LZ_TRY(loop_copy(NULL, out[k], in[p->out_alias[k]], p->out_type[k]->nbytes));
     }
-    return lz_prog_run(g, state, temp, NULL);
+    return lz_prog_run(g, state, temp, NULL, NULL);
 }
 
 lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out)

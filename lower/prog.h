@@ -12,7 +12,7 @@
  * Units: bytes. Threads: a program is immutable once made; a state belongs to one run at a time. */
 #ifndef LZ_LOWER_PROG_H
 #define LZ_LOWER_PROG_H
-#include "lower/plan.h"
+#include "lower/keep.h"
 
 typedef struct lz_prog_ops {
     size_t record_bytes; /* of what `prepare` fills in for a launch; 8-byte aligned */
@@ -54,10 +54,18 @@ typedef struct lz_prog {
     uint32_t npart, nkernel, nlaunch;
     bool control;   /* some step waits for what was launched before */
     lz_part *parts; /* the plan itself, then those of its regions: a part is before those it runs */
-    lz_kernel **kernels; /* of all parts; the plans' */
-    size_t stride;       /* of launches */
-    size_t nptr;
+    lz_kernel **kernels;  /* of all parts; the plans' */
+    size_t stride;        /* of launches */
+    size_t nptr, kept_at; /* pointers of a state; which one says whose kept memory is in it */
 } lz_prog;
+
+/* What is kept between the runs of a program (keep.h). */
+typedef struct lz_prog_kept {
+    const lz_keep *what;
+    void *memory;
+    uint64_t id; /* another for every memory that was made; not 0 */
+    bool filled; /* by a run with the same arguments: this one leaves out what made it */
+} lz_prog_kept;
 
 /* Parts and kernels of a verified plan, which must outlive the program. On failure, as in the end,
  * lz_prog_end frees what is there. Errors: LZ_EMEM. */
@@ -67,6 +75,8 @@ lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker);
 void lz_prog_end(lz_prog *g);
 /* Launch i of a part and its record; NULL when it runs other parts. */
 void *lz_prog_record(const lz_prog *g, const lz_part *p, uint32_t i);
+/* The step of launch i; steps that have nothing to do have none. */
+const lz_step *lz_prog_step(const lz_prog *g, const lz_part *p, uint32_t i);
 
 /* Makes nptr pointers a state. */
 void lz_prog_state(const lz_prog *g, void **state);
@@ -75,8 +85,10 @@ static inline void **lz_prog_io(const lz_prog *g, void **state)
 {
     return state + g->parts->at + 1;
 }
-/* temp: plan->temp_bytes of memory; `run` is what the ops get. */
-lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, void *run);
+/* temp: plan->temp_bytes of memory; kept: NULL, or what this run fills or uses; `run` is what the
+ * ops get. */
+lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept,
+                      void *run);
 
 /* The slow executor's; its makers and runs are NULL. */
 extern const lz_prog_ops lz_loop_ops;

@@ -101,6 +101,7 @@ static lz_status lend_memory(lz_node *n, lent *l, void **data)
     atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
     l->buf = lz_node_buf(n);
     lz_dbuf_retain(l->buf);
+    lz_dbuf_lent(l->buf);
     LZ_TRY(lz_event_wait(l->buf->ready));
     *data = l->buf->data;
     return LZ_OK;

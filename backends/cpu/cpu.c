@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/cpu/dump.h"
 #include "backends/cpu/exec.h"
+#include "backends/cpu/kept.h"
 #include "backends/cpu/mem.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
@@ -31,6 +32,7 @@ static struct {
 static lz_status start_devices(void)
 {
     LZ_TRY(lz_target_host(&cpu.target));
+    lz_mem_on_shortage(lz_kept_shortage);
     cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
     int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
     for (int i = cpu.ndevice; i < n; i++) { /* a start that failed goes on where it was */

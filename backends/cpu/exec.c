@@ -2,6 +2,7 @@
  * A launch record holds what does not change between executions: the function, the run-time sizes, the number of units, how many threads are
  * worth waking. Running a kernel is a call. */
 #include "backends/cpu/exec.h"
+#include "backends/cpu/kept.h"
 #include "backends/cpu/mem.h"
 #include "backends/profile.h"
 #include "backends/cpu/workers.h"
@@ -26,6 +27,7 @@ typedef struct cpu_exec {
     size_t scratch_each; /* bytes of scratch of one thread */
     bool shared;         /* some launch is shared by threads */
     uint64_t ns;         /* about how long the launches take */
+    lz_kept *kept;       /* NULL: every execution runs all of it */
     lz_profile *profile; /* NULL: nobody asked */
 } cpu_exec;
 
@@ -89,8 +91,10 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
     const maker *m = user;
-    if (m->loops)
-        return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
+    if (m->loops) {
+        LZ_TRY(lz_prog_make(&exec->prog, &lz_loop_ops, NULL));
+        return lz_kept_new(&exec->prog, &x->kept);
+    }
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     LZ_TRY(lz_prog_make(&exec->prog, x->profile ? &timed_ops : &prog_ops, x));
@@ -98,7 +102,7 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
     bool known = !exec->prog.control; /* nobody knows how long a loop takes */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
-    return LZ_OK;
+    return lz_kept_new(&exec->prog, &x->kept);
 }
 
 /* ---- memory of a device ---- */
@@ -232,7 +236,10 @@ static lz_status run_all(lz_job *j)
     LZ_TRY(lz_job_wait(j));
     LZ_TRY(room(d, x));
     lz_profile_ran(x->profile);
-    return lz_job_run(j, d->temp, &(cpu_run){d->scratch, x->scratch_each});
+    lz_kept_begin(x->kept, j);
+    lz_status s = lz_job_run(j, d->temp, &(cpu_run){d->scratch, x->scratch_each});
+    lz_kept_end(x->kept, j, s == LZ_OK);
+    return s;
 }
 
 static void run(lz_job *j)
@@ -249,6 +256,7 @@ static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
 
 static void unmake(lz_exec *x)
 {
+    lz_kept_free(((cpu_exec *)x)->kept);
     lz_profile_free(((cpu_exec *)x)->profile);
 }
 

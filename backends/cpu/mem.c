@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/thread.h"
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #if defined(__SANITIZE_ADDRESS__)
@@ -163,8 +164,7 @@ static lz_status no_memory(int device, size_t nbytes, uint64_t limit)
                    device, nbytes, used);
 }
 
-/* *clean: nothing was written to the block yet. */
-static lz_status hand_out(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
+static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
 {
     *out = NULL;
     if (device < 0 || device >= LZ_MEM_DEVICES)
@@ -192,6 +192,26 @@ static lz_status hand_out(int device, size_t nbytes, void **out, size_t *capacit
     *out = p;
     *capacity = size;
     *clean = !reused && size >= cut_from;
+    return s;
+}
+
+static bool (*_Atomic give_back)(int device);
+
+void lz_mem_on_shortage(bool (*give)(int device))
+{
+    atomic_store(&give_back, give);
+}
+
+/* *clean: nothing was written to the block yet. */
+static lz_status hand_out(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
+{
+    lz_status s = try_to(device, nbytes, out, capacity, clean);
+    bool (*give)(int) = atomic_load(&give_back);
+    if (s != LZ_EDEVMEM || !give || !give(device))
+        return s;
+    s = try_to(device, nbytes, out, capacity, clean);
+    if (s == LZ_OK)
+        lz_error_clear();
     return s;
 }
 

@@ -13,6 +13,8 @@ enum { LZ_MEM_DEVICES = 64 };
 /* *capacity >= nbytes; content undefined; nbytes 0 gives a block too. Errors: LZ_EDEVMEM naming the
  * bytes asked for, used and allowed. */
 lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity);
+/* Asked for when there is no memory, without locks held: whether some was given back. */
+void lz_mem_on_shortage(bool (*give)(int device));
 /* The same, but every byte that was asked for is 0: memory fresh from the system is so untouched. */
 lz_status lz_mem_zeros(int device, size_t nbytes, void **out, size_t *capacity);
 /* NULL is fine; the block's own capacity */

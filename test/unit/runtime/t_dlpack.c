@@ -72,6 +72,31 @@ START_TEST(lent_memory_outlives_the_tensor)
 }
 END_TEST
 
+/* What a program made of a tensor before is not used again once others may write to its memory. */
+START_TEST(lent_memory_is_read_anew)
+{
+    float w[6] = {1, 2, 3, 4, 5, 6}, y;
+    OK(lz_config_set("LAZULI_KEEP", "2"));
+    lz_tensor *t = lz_from_host(LZ_F32, LZ_SHAPE(6), w);
+    DLManagedTensor *m = NULL;
+    for (int i = 0; i < 12; i++) {
+        if (i == 6)
+            OK(lz_to_dlpack_legacy(t, false, &m));
+        if (i >= 6)
+            w[i - 6] = ((float *)m->dl_tensor.data)[i - 6] = (float)(10 * i);
+        OK(lz_scope_begin());
+        float v = (float)i, want = 0;
+        for (int k = 0; k < 6; k++) /* in how many of the sums each is */
+            want += v * w[k] * (float)(6 - k);
+        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(1), &v);
+        OK(lz_to_host(lz_sum(lz_mul(x, lz_cumsum(t, 0))), &y, sizeof y));
+        ck_assert_float_eq(y, want);
+        OK(lz_scope_end());
+    }
+    m->deleter(m);
+}
+END_TEST
+
 /* Memory of a GPU goes out and in as it is, on the library that stands in for the driver. */
 START_TEST(device_memory)
 {
@@ -225,6 +250,7 @@ int main(void)
         TCase *t = tcase_create("dlpack");
         tcase_add_loop_test(t, every_dtype_goes_out_and_in, 0, NTYPES);
         tcase_add_test(t, lent_memory_outlives_the_tensor);
+        tcase_add_test(t, lent_memory_is_read_anew);
         tcase_add_test(t, device_memory);
         tcase_add_test(t, device_memory_refused);
         tcase_add_test(t, strided_and_unaligned_memory_is_copied_when_allowed);
