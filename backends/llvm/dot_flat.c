@@ -6,7 +6,7 @@
  * pixels and gradients by a kernel, whose sums run over images and pixels, are all of this form.
  * Elements of A are broadcast from where they lie, also where rows lie side by side and their k far apart (a gradient by a kernel): bringing
  * those of one or two tiles together cost more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n; B is contiguous there, and is read in place, its steps along k from
- * a second table, or is packed for a block of k where it would not stay in the caches.
+ * a second table, or is packed for a block of k where it would not stay in the caches: whole rows of a unit one after the other, fetched ahead.
  * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of columns.
  * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
@@ -25,7 +25,8 @@ enum {
     MANY = 8,
     FEW = 4,        /* tiles of rows that do not repay packing; */
     FEW_SHARED = 8, /* where their rows meet another B in each matrix */
-    VECS = 4        /* of a panel, at most */
+    VECS = 4,       /* of a panel, at most */
+    PACK_AHEAD = 8  /* rows of B that are fetched before they are packed */
 };
 
 typedef struct flat {
@@ -109,11 +110,18 @@ static void choose_few_rows(flat *g, bool many)
     g->nv_small = g->nv / 2;
 }
 
+/* Images of 6 or 7 pixels a row have a tile for each row, which is then full whatever the height is. */
+static unsigned tile_rows(const flat *g)
+{
+    lz_sz w = g->k->outer[g->k->dot.m];
+    return w.slot < 0 && w.v >= ROWS - 2 && w.v < ROWS ? (unsigned)w.v : ROWS;
+}
+
 static void choose_tile(flat *g)
 {
     bool many = g->e->many;
     lz_sz n = g->k->outer[g->n];
-    g->mr = ROWS;
+    g->mr = tile_rows(g);
     g->nv = many ? 3 : 1;
     g->nv_small = many ? 2 : 1;
     if (g->shared)
@@ -266,12 +274,17 @@ static void emit_dims(flat *g)
     g->most_k = dot_ceil(e, g->K, g->KB);
     g->direct = in_place(g);
     g->P = dot_ceil_div(e, g->V, g->nv);
-    g->CB = em_smax(e, dot_ceil_div(e, g->P, PANELS / (int64_t)g->nv), one);
-    Val others = em_smax(e, MUL(g->batch, g->CB), one);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
-    Val want = dot_ceil(e, most, others);
+    /* Each block of rows packs B again: what units can be had besides those for many rows are of columns. */
+    Val blocks = em_smax(e, dot_ceil_div(e, g->T, ROW_TILES), one),
+        apart = LLVMBuildUDiv(e->b, most, em_smax(e, MUL(g->batch, blocks), one), "");
+    apart = em_smax(e, em_smin(e, apart, g->P), one);
+    g->CB = em_smax(e, dot_ceil_div(e, g->P, PANELS / (int64_t)g->nv), SEL(g->direct, one, apart));
+    Val others = em_smax(e, MUL(g->batch, g->CB), one);
+    Val half = LLVMBuildLShr(e->b, others, em_c64(e, 1), "");
+    Val want = LLVMBuildUDiv(e->b, ADD(most, SEL(g->direct, SUB(others, one), half)), others, "");
     Val some = em_smin(e, want, dot_ceil_div(e, g->T, 2));
-    g->RB = em_smax(e, em_smax(e, dot_ceil_div(e, g->T, ROW_TILES), some), one);
+    g->RB = em_smax(e, blocks, some);
 }
 
 /* Vectors of columns of the widest unit. */
@@ -421,36 +434,41 @@ static Val panel_at(flat *g, const unit *w, Val v, Val kc)
     return em_at(e, g->pack, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
 }
 
-/* A panel's rows one after the other; lanes past N are zero. */
-static void pack_panel(flat *g, const unit *w, const panels *p, Val k0, Val kc)
+/* The vectors of a panel in row k, which begins at `row` with those of the unit. Rows are far apart and few lines of each are read, which
+ * processors do not foresee. */
+static void pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
-    em_loop lv, lk;
+    em_loop lv;
+    Val to = em_at(e, panel_at(g, w, p->v, kc), MUL(k, p->nv), vb);
     em_loop_begin(e, &lv, em_c64(e, 0), p->nv, em_c64(e, 1), 0, NULL);
     Val v = ADD(p->v, lv.i), left = SUB(g->N, MUL(v, em_c64(e, g->L)));
     Val mask = g->whole ? NULL : em_tail_mask(e, left, g->L);
     Val there = ICMP(SLT, v, g->V);
-    Val init = b_at(g, k0, SEL(there, v, p->v));
-    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), 1, &init);
-    Val x = mask ? em_mload(e, g->vec, lk.phi[0], mask, NULL, g->es)
-                 : em_load(e, g->vec, lk.phi[0], g->es);
-    Val to = em_at(e, panel_at(g, w, p->v, kc), ADD(MUL(lk.i, p->nv), lv.i), vb);
-    em_store(e, x, to, g->es);
-    Val next = em_at(e, lk.phi[0], em_load(e, e->i64, em_at(e, g->step_b, lk.i, 8), 8), 1);
-    em_loop_end(e, &lk, &next);
+    Val from = em_at(e, row, SUB(SEL(there, v, p->v), w->v0), vb);
+    em_prefetch(e, em_at(e, from, ahead, 1), false, 3);
+    Val x = mask ? em_mload(e, g->vec, from, mask, NULL, g->es) : em_load(e, g->vec, from, g->es);
+    em_store(e, x, em_at(e, to, lv.i, vb), g->es);
     em_loop_end(e, &lv, NULL);
 }
 
+/* Panels of the unit's columns, k-major, row by row of B as it lies; lanes past N are zero. */
 static void pack_block(flat *g, const unit *w, Val k0, Val kc)
 {
     em *e = g->e;
     em_if s;
+    em_loop lk;
     em_if_begin(e, &s, NOT(g->direct));
+    Val row = b_at(g, k0, w->v0);
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), 1, &row);
+    Val step = em_load(e, e->i64, em_at(e, g->step_b, lk.i, 8), 8);
     panels p;
     panels_begin(g, w, &p);
-    pack_panel(g, w, &p, k0, kc);
+    pack_row(g, w, &p, lk.phi[0], MUL(step, em_c64(e, PACK_AHEAD)), lk.i, kc);
     panels_end(g, w, &p);
+    Val next = em_at(e, lk.phi[0], step, 1);
+    em_loop_end(e, &lk, &next);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 

@@ -698,6 +698,26 @@ START_TEST(images_are_not_packed)
 }
 END_TEST
 
+/* 7 x 7 pixels: seven full tiles, which are together in every unit, so that the weights are packed once. */
+START_TEST(few_pixels_pack_once)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    image v = {
+        .n = 1, .h = 9, .w = 9, .c = 64, .kh = 3, .kw = 3, .o = 512, .stride = 1, .d = LZ_F32};
+    int64_t total[3];
+    lz_kernel *q = windows(&v, total);
+    jit j = jit_new(q);
+    ck_assert_int_eq(j.grid(q->args), 8);
+    int n = 0;
+    for (const char *at = lz_buf_str(&j.ll);
+         (at = strstr(at, "call <16 x float> @llvm.fma.v16f32(")); at++)
+        n++;
+    ck_assert_msg(n == 0 || n == 7 * (3 + 2), "%d multiply-adds", n); /* 0: another processor */
+    jit_free(&j);
+    lz_kernel_free(q);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_dot");
@@ -715,6 +735,7 @@ int main(void)
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
     tcase_add_loop_test(w, columns_of_other_processors, 0, 4);
     tcase_add_loop_test(w, images_are_not_packed, 0, 2);
+    tcase_add_test(w, few_pixels_pack_once);
     tcase_add_test(w, sums_stay_in_the_cache);
     tcase_add_loop_test(w, units_of_few_sums, 0, 3);
     suite_add_tcase(s, t);
