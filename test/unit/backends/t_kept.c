@@ -10,7 +10,7 @@
 
 #define OK(expr) ck_assert_msg((expr) == LZ_OK, "%s: %s", #expr, lz_error_get()->message)
 
-enum { M = 16, K = 512, N = 512, X = M * K, W = K * N, Y = M * N };
+enum { M = 4, K = 256, N = 256, X = M * K, W = K * N, Y = M * N };
 
 static const lz_backend *cpu(void)
 {
@@ -282,7 +282,7 @@ END_TEST
 START_TEST(short_of_memory)
 {
     lz_exec *e = start("1");
-    lz_dbuf *w = upload(0, W, 0), *hog[4096];
+    lz_dbuf *w = upload(0, W, 0), *hog[8192];
     int n = 0;
     for (int i = 0; i < 5; i++) {
         lz_dbuf *x = upload(0, X, i + 1);
@@ -291,8 +291,8 @@ START_TEST(short_of_memory)
     }
     ck_assert_uint_gt(kept_bytes(), 0);
     OK(lz_config_set("LAZULI_DEVICE_MEMORY_MB", "8"));
-    while (n < 4096 && kept_bytes() > 0)
-        OK(cpu()->alloc(0, 2048, &hog[n++]));
+    while (n < 8192 && kept_bytes() > 0)
+        OK(cpu()->alloc(0, N * 4, &hog[n++]));
     ck_assert_uint_eq(kept_bytes(), 0);
     while (n)
         lz_dbuf_release(hog[--n]);
