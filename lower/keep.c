@@ -45,14 +45,6 @@ typedef struct search {
 
 /* ---- what a step touches ---- */
 
-static bool writes(const lz_plan *p, const lz_step *s, uint32_t j)
-{
-    if (s->kind == LZ_STEP_KERNEL)
-        return p->kernels[s->kernel]->buf[j].written;
-    return s->kind == LZ_STEP_CALL ? j < s->call->nrets
-                                   : j < p->subs[s->sub[1]]->nout || j == s->nbuf - 1;
-}
-
 /* Results of control flow may be where operands were: what is written there is read too. */
 static bool reads(const lz_plan *p, const lz_step *s, uint32_t j)
 {
@@ -228,7 +220,7 @@ static lz_status go_through(search *x, uint32_t i, uint32_t slot)
             LZ_TRY(read_one(x, i, slot + j, &s->bufs[j], &stable));
     x->run[i] = !stable;
     for (uint32_t j = 0; j < s->nbuf; j++)
-        if (s->bufs[j].nbytes && writes(x->p, s, j))
+        if (s->bufs[j].nbytes && lz_step_writes(x->p, s, j))
             LZ_TRY(write_one(x, i, slot + j, j, stable));
     return LZ_OK;
 }

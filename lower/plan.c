@@ -3,6 +3,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i)
+{
+    if (s->kind == LZ_STEP_CALL)
+        return i < s->call->nrets;
+    return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
+                                     : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
+}
+
 void lz_plan_free(lz_plan *p)
 {
     if (!p)

@@ -79,6 +79,9 @@ lz_status lz_plan_verify(const lz_plan *p);
 void lz_plan_serialize(const lz_plan *p, lz_buf *out);
 /* untrusted bytes; verified */
 lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);
+/* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
+ * are, its operands are read. */
+bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);
 /* ---- steps of control flow ---- */
 /* The memory a body's result k is made in when it does not take over argument k, so that both are
  * there for a while: at off[k] of the step's work memory; off[k] is UINT64_MAX for the others. The

@@ -28,15 +28,6 @@ static lz_status room_of(const lz_plan *p, const lz_bufref *r, uint64_t *out)
     return ok ? LZ_OK : BAD("reference to slot %d, number %u", (int)r->kind, r->index);
 }
 
-/* The results of a step without a kernel and its work memory are written, its operands are read. */
-static bool writes(const lz_plan *p, const lz_step *s, uint32_t i)
-{
-    if (s->kind == LZ_STEP_CALL)
-        return i < s->call->nrets;
-    return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
-                                     : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
-}
-
 static lz_status check_place(const lz_plan *p, uint32_t step, uint32_t i, size_t align)
 {
     const lz_bufref *r = &p->steps[step].bufs[i];
@@ -48,7 +39,8 @@ static lz_status check_place(const lz_plan *p, uint32_t step, uint32_t i, size_t
     if (r->offset % align)
         return BAD("step %u, buffer %u: offset %" PRIu64 " is not aligned to %zu", step, i,
                    r->offset, align);
-    if (writes(p, &p->steps[step], i) && (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_CONST))
+    if (lz_step_writes(p, &p->steps[step], i) &&
+        (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_CONST))
         return BAD("step %u, buffer %u: writes to %s", step, i,
                    r->kind == LZ_SLOT_INPUT ? "an argument" : "a constant");
     return LZ_OK;
@@ -193,7 +185,7 @@ static lz_status check_lost(const lz_plan *p, const uint32_t *by, bool *written)
                            by[r->index]);
         }
         for (uint32_t j = 0; j < s->nbuf; j++)
-            if (s->bufs[j].kind == LZ_SLOT_OUTPUT && writes(p, s, j))
+            if (s->bufs[j].kind == LZ_SLOT_OUTPUT && lz_step_writes(p, s, j))
                 written[s->bufs[j].index] = true;
     }
     return LZ_OK;
@@ -295,7 +287,8 @@ static uint32_t find_ranges(const lz_plan *p, const lz_step *s, const uint32_t *
         bool taken = r->kind == LZ_SLOT_INPUT && by[r->index] != LZ_NOBODY;
         uint64_t kind = taken ? LZ_SLOT_OUTPUT : r->kind;
         uint32_t index = taken ? by[r->index] : has_index(r) ? r->index : 0;
-        range x = {kind << 32 | index, r->offset, r->offset + r->nbytes, j, writes(p, s, j)};
+        range x = {kind << 32 | index, r->offset, r->offset + r->nbytes, j,
+                   lz_step_writes(p, s, j)};
         if (j >= carried && j < 2 * carried) {
             const range *w = &out[j - carried];
             if (w->memory == x.memory && w->from == x.from && w->to == x.to)

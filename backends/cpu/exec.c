@@ -9,10 +9,8 @@
 #include "base/alloc.h"
 #include <string.h>
 
-/* Rough rates of one core, to tell the kernels worth sharing from those that are over before a worker is awake. */
+/* To tell the kernels worth sharing from those that are over before a worker is awake. */
 enum {
-    FLOP_PER_NS = 16,
-    BYTE_PER_NS = 8,
     KERNEL_NS = 20,
     SHARE_NS = 6000,      /* a kernel that takes longer is shared, */
     PER_THREAD_NS = 3000, /* among as many threads as have that much to do */
@@ -49,8 +47,7 @@ typedef struct cpu_run {
 
 static uint64_t estimate_ns(const lz_step *s)
 {
-    uint64_t f = s->flops / FLOP_PER_NS, b = s->bytes / BYTE_PER_NS;
-    return KERNEL_NS + (f > b ? f : b);
+    return KERNEL_NS + lz_cpu_about_ns(s->flops, s->bytes);
 }
 
 static int threads_for(const lz_step *s, int64_t grid)

@@ -6,6 +6,14 @@
 #include "backends/cpu/kernels.h"
 #include "backends/job.h"
 
+/* About how long one core takes, to tell what is worth sharing or saving. */
+static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
+{
+    enum { FLOP_PER_NS = 16, BYTE_PER_NS = 8 };
+    uint64_t f = flops / FLOP_PER_NS, b = bytes / BYTE_PER_NS;
+    return f > b ? f : b;
+}
+
 /* What a device of this backend has besides memory. Its temporaries and scratch are used by one
  * execution at a time: the queue sees to it. */
 typedef struct lz_cpu_device {

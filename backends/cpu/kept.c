@@ -1,5 +1,6 @@
 /* kept.c - see kept.h. */
 #include "backends/cpu/kept.h"
+#include "backends/cpu/exec.h"
 #include "backends/cpu/mem.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -11,8 +12,6 @@ enum {
     SEARCHES = 4,     /* at most, of a program */
     WORTH_NS = 20000, /* what leaving launches out saves at least, */
     WORTH_SHARE = 64, /* and of an execution: this part */
-    FLOP_PER_NS = 16, /* rough rates of one core */
-    BYTE_PER_NS = 8,
 };
 
 /* Values of LAZULI_KEEP. */
@@ -43,12 +42,6 @@ static _Atomic uint64_t left_out, kept_bytes, ids;
 
 /* ---- making ---- */
 
-static uint64_t about_ns(uint64_t flops, uint64_t bytes)
-{
-    uint64_t f = flops / FLOP_PER_NS, b = bytes / BYTE_PER_NS;
-    return f > b ? f : b;
-}
-
 lz_status lz_kept_new(const lz_prog *g, lz_kept **out)
 {
     int64_t how = lz_cfg_int(LZ_OPT_KEEP);
@@ -56,7 +49,7 @@ lz_status lz_kept_new(const lz_prog *g, lz_kept **out)
     uint32_t nin = p->nin;
     uint64_t ns = 0;
     for (uint32_t i = 0; i < p->nstep; i++)
-        ns += about_ns(p->steps[i].flops, p->steps[i].bytes);
+        ns += lz_cpu_about_ns(p->steps[i].flops, p->steps[i].bytes);
     if (how == NEVER || nin == 0 || (how == WORTH && ns < WORTH_NS))
         return LZ_OK;
     size_t each = 2 * sizeof(uint64_t) + sizeof(uint8_t) + 2 * sizeof(bool);
@@ -156,7 +149,7 @@ bool lz_kept_shortage(int device)
 static bool is_worth(const lz_kept *k, const lz_keep *w)
 {
     const lz_plan *p = k->g->parts->plan;
-    uint64_t ns = about_ns(w->flops, w->bytes), room = 0;
+    uint64_t ns = lz_cpu_about_ns(w->flops, w->bytes), room = 0;
     for (uint32_t i = 0; i < p->nin; i++)
         room += k->stable[i] ? p->in_type[i]->nbytes : 0;
     return k->always || (ns >= WORTH_NS && ns >= k->ns / WORTH_SHARE && w->nbytes <= room);
