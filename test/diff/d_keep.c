@@ -147,11 +147,11 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_keeping,
                                       .name = "keep",
-                                      .seeds = 300,
+                                      .seeds = 150,
                                       .quick_seeds = 60,
-                                      .nets = 16,
+                                      .nets = 8,
                                       .quick_nets = 4,
-                                      .stride = 3,
+                                      .stride = 7,
                                       .quick_stride = 37,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);
