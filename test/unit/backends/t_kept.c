@@ -81,6 +81,14 @@ static void check(lz_exec *e, int device, lz_dbuf *x, lz_dbuf *w)
     lz_dbuf_release(b);
 }
 
+/* With examples of their own. */
+static void use_once(lz_exec *e, int i, lz_dbuf *w)
+{
+    lz_dbuf *x = upload(0, X, i + 1);
+    check(e, 0, x, w);
+    lz_dbuf_release(x);
+}
+
 static uint64_t left_out(void)
 {
     lz_kept_stats s;
@@ -117,12 +125,10 @@ START_TEST(weights_stay)
     lz_exec *e = start("1");
     lz_dbuf *w = upload(0, W, 0);
     for (int i = 0; i < 8; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
         uint64_t before = left_out();
-        check(e, 0, x, w);
+        use_once(e, i, w);
         ck_assert_uint_eq(left_out() - before, i < 3 ? 0 : 1); /* two to see it, one to fill */
         ck_assert((kept_bytes() > 0) == (i >= 2));
-        lz_dbuf_release(x);
     }
     lz_dbuf_release(w);
     end(e);
@@ -133,11 +139,8 @@ START_TEST(never)
 {
     lz_exec *e = start("0");
     lz_dbuf *w = upload(0, W, 0);
-    for (int i = 0; i < 5; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
-        check(e, 0, x, w);
-        lz_dbuf_release(x);
-    }
+    for (int i = 0; i < 5; i++)
+        use_once(e, i, w);
     ck_assert_uint_eq(left_out() + kept_bytes(), 0);
     lz_dbuf_release(w);
     end(e);
@@ -166,11 +169,9 @@ START_TEST(weights_change)
     static float other[W];
     fill(other, W, 3);
     for (int i = 0; i < 40; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
-        check(e, 0, x, i == 10 || i == 30 ? v : w);
+        use_once(e, i, i == 10 || i == 30 ? v : w);
         if (i == 20)
             OK(cpu()->copy_in(w, other, sizeof other));
-        lz_dbuf_release(x);
     }
     ck_assert_uint_ge(left_out(), 20);
     lz_dbuf_release(w);
@@ -184,11 +185,8 @@ START_TEST(weights_in_turn)
 {
     lz_exec *e = start("1");
     lz_dbuf *w[2] = {upload(0, W, 0), upload(0, W, 9)};
-    for (int i = 0; i < 60; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
-        check(e, 0, x, w[i / 4 % 2]);
-        lz_dbuf_release(x);
-    }
+    for (int i = 0; i < 60; i++)
+        use_once(e, i, w[i / 4 % 2]);
     ck_assert_uint_eq(kept_bytes(), 0);
     lz_dbuf_release(w[0]);
     lz_dbuf_release(w[1]);
@@ -210,10 +208,8 @@ START_TEST(memory_of_others)
         lz_dbuf_lent(w);
     }
     for (int i = 0; i < 8; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
-        check(e, 0, x, w);
+        use_once(e, i, w);
         ((float *)w->data)[i] += 100;
-        lz_dbuf_release(x);
     }
     ck_assert_uint_eq(left_out(), 0);
     lz_dbuf_release(w);
@@ -227,13 +223,11 @@ START_TEST(lent_later)
     lz_exec *e = start("1");
     lz_dbuf *w = upload(0, W, 0);
     for (int i = 0; i < 12; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
         if (i == 6)
             lz_dbuf_lent(w);
         if (i >= 6)
             ((float *)w->data)[i] += 100;
-        check(e, 0, x, w);
-        lz_dbuf_release(x);
+        use_once(e, i, w);
     }
     ck_assert_uint_eq(left_out(), 3);
     lz_dbuf_release(w);
@@ -284,11 +278,8 @@ START_TEST(short_of_memory)
     lz_exec *e = start("1");
     lz_dbuf *w = upload(0, W, 0), *hog[8192];
     int n = 0;
-    for (int i = 0; i < 5; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
-        check(e, 0, x, w);
-        lz_dbuf_release(x);
-    }
+    for (int i = 0; i < 5; i++)
+        use_once(e, i, w);
     ck_assert_uint_gt(kept_bytes(), 0);
     OK(lz_config_set("LAZULI_DEVICE_MEMORY_MB", "8"));
     while (n < 8192 && kept_bytes() > 0)
@@ -296,11 +287,8 @@ START_TEST(short_of_memory)
     ck_assert_uint_eq(kept_bytes(), 0);
     while (n)
         lz_dbuf_release(hog[--n]);
-    for (int i = 0; i < 5; i++) {
-        lz_dbuf *x = upload(0, X, i + 1);
-        check(e, 0, x, w);
-        lz_dbuf_release(x);
-    }
+    for (int i = 0; i < 5; i++)
+        use_once(e, i, w);
     lz_dbuf_release(w);
     end(e);
 }

@@ -1,6 +1,6 @@
 /* t_plan.c - plans: running with the slow executor, bytes and back, damaged bytes, the verifier. */
 #include "kernels.h"
-#include "lower/plan.h"
+#include "lower/prog.h"
 #include "suite.h"
 #include <math.h>
 
@@ -90,6 +90,33 @@ START_TEST(runs)
     run(p);
     lz_plan_free(p);
     lz_plan_free(NULL);
+}
+END_TEST
+
+/* Where x and s stay, so does x * s + 0.5, whole; the two results are made in every run. */
+START_TEST(keeps_what_stays)
+{
+    lz_plan *p = make();
+    lz_prog g;
+    lz_keep *k;
+    ck_assert_int_eq(lz_prog_begin(&g, p), LZ_OK);
+    ck_assert_int_eq(lz_prog_make(&g, &lz_loop_ops, NULL), LZ_OK);
+    for (int one = 0; one < 2; one++) { /* of the two is not enough */
+        ck_assert_int_eq(lz_keep_find(&g, (bool[]){one == 0, one == 1}, &k), LZ_OK);
+        ck_assert_ptr_null(k);
+    }
+    ck_assert_int_eq(lz_keep_find(&g, (bool[]){true, true}, &k), LZ_OK);
+    ck_assert_uint_eq(k->nskip, 1);
+    ck_assert(k->skip[0] && !k->skip[1] && !k->skip[2]);
+    ck_assert_uint_eq(k->nbytes, R * C * 4);
+    ck_assert_uint_eq(k->nplace, 2); /* written there, read there */
+    ck_assert(k->places[0].slot == 2 && k->places[1].slot == 3);
+    ck_assert(k->places[0].at == 0 && k->places[1].at == 0);
+    ck_assert_uint_eq(k->flops, 1000);
+    lz_keep_free(k);
+    lz_keep_free(NULL);
+    lz_prog_end(&g);
+    lz_plan_free(p);
 }
 END_TEST
 
@@ -245,6 +272,7 @@ int main(void)
     TCase *t = tcase_create("plan");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, runs);
+    tcase_add_test(t, keeps_what_stays);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, damaged_bytes);
     tcase_add_test(t, verifier_refuses);
