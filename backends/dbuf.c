@@ -75,8 +75,9 @@ uint64_t lz_dbuf_content(lz_dbuf *b)
 void lz_dbuf_changed(lz_dbuf *b)
 {
     uint64_t c = __atomic_load_n(&b->content, __ATOMIC_RELAXED);
-    while (c != lent && !__atomic_compare_exchange_n(&b->content, &c, unasked, false,
-                                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    while (c != unasked && c != lent &&
+           !__atomic_compare_exchange_n(&b->content, &c, unasked, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
         ;
 }
 

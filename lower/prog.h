@@ -61,7 +61,7 @@ typedef struct lz_prog {
 
 /* What is kept between the runs of a program (keep.h). */
 typedef struct lz_prog_kept {
-    const lz_keep *what;
+    lz_keep *what;
     void *memory;
     uint64_t id; /* another for every memory that was made; not 0 */
     bool filled; /* by a run with the same arguments: this one leaves out what made it */

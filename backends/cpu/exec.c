@@ -84,14 +84,12 @@ typedef struct maker {
     bool loops;
 } maker;
 
-static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
+static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
     const maker *m = user;
-    if (m->loops) {
-        LZ_TRY(lz_prog_make(&exec->prog, &lz_loop_ops, NULL));
-        return lz_kept_new(&exec->prog, &x->kept);
-    }
+    if (m->loops)
+        return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     LZ_TRY(lz_prog_make(&exec->prog, x->profile ? &timed_ops : &prog_ops, x));
@@ -99,7 +97,13 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
     bool known = !exec->prog.control; /* nobody knows how long a loop takes */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
-    return lz_kept_new(&exec->prog, &x->kept);
+    return LZ_OK;
+}
+
+static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
+{
+    LZ_TRY(make_prog(exec, user, cache));
+    return lz_kept_new(&exec->prog, &((cpu_exec *)exec)->kept);
 }
 
 /* ---- memory of a device ---- */

@@ -26,13 +26,12 @@ struct lz_kept {
     int searches;       /* left */
     uint64_t *seen;     /* by argument: its content in the last execution */
     uint64_t *inside;   /* by argument: its content when the memory was filled */
-    uint8_t *since;     /* by argument: executions in a row with this content */
+    uint8_t *since;     /* by argument: executions in a row with this content, up to STABLE_AFTER */
     bool *stable;       /* by argument: what is kept depends on it, or may */
     bool *fickle;       /* by argument: was stable once, and then was not */
     uint32_t good, bad; /* executions that used what is kept, and that had to make it anew */
-    lz_prog_kept now;
-    lz_keep *what;
-    size_t capacity;
+    lz_prog_kept now;   /* without `what`: nothing is kept */
+    size_t capacity;    /* of its memory */
     lz_kept *next, **link; /* among those with memory; under `list` */
 };
 
@@ -98,14 +97,13 @@ static void free_memory(lz_kept *k)
 {
     atomic_fetch_sub(&kept_bytes, k->capacity);
     lz_mem_free(k->device, k->now.memory, k->capacity);
-    lz_keep_free(k->what);
-    k->what = NULL;
+    lz_keep_free(k->now.what);
     k->now = (lz_prog_kept){0};
 }
 
 static void give_up(lz_kept *k)
 {
-    if (!k->what)
+    if (!k->now.what)
         return;
     pthread_mutex_lock(&list);
     unlink_holder(k);
@@ -163,7 +161,6 @@ static void start_keeping(lz_kept *k)
     k->searches--;
     if (lz_keep_find(k->g, k->stable, &w) == LZ_OK && w && is_worth(k, w) &&
         lz_mem_alloc(k->device, w->nbytes, &k->now.memory, &k->capacity) == LZ_OK) {
-        k->what = w;
         k->now.what = w;
         k->now.id = atomic_fetch_add(&ids, 1) + 1;
         k->good = k->bad = 0;
@@ -184,11 +181,11 @@ static bool find_stable(lz_kept *k)
 {
     bool any = false, others = false, all = true;
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)
-        all &= k->since[i] >= STABLE_AFTER;
+        all &= k->since[i] == STABLE_AFTER;
     if (all && !k->always)
         return false;
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++) {
-        bool is = k->since[i] >= STABLE_AFTER && !k->fickle[i];
+        bool is = k->since[i] == STABLE_AFTER && !k->fickle[i];
         others |= is != k->stable[i];
         any |= is;
         k->stable[i] = is;
@@ -201,7 +198,7 @@ static void note_contents(lz_kept *k, const lz_job *j)
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++) {
         uint64_t c = lz_dbuf_content(j->in[i]);
         bool same = c && c == k->seen[i];
-        k->since[i] = !same ? 0 : k->since[i] < UINT8_MAX ? k->since[i] + 1 : UINT8_MAX;
+        k->since[i] = same ? k->since[i] + (k->since[i] < STABLE_AFTER) : 0;
         k->seen[i] = c;
     }
 }
@@ -232,7 +229,7 @@ static void look_at(lz_kept *k, const lz_job *j)
         k->now.filled = false;
         note_change(k);
     }
-    if (!k->what && k->searches > 0 && find_stable(k))
+    if (!k->now.what && k->searches > 0 && find_stable(k))
         start_keeping(k);
 }
 
@@ -240,14 +237,13 @@ static void look_at(lz_kept *k, const lz_job *j)
 
 void lz_kept_begin(lz_kept *k, lz_job *j)
 {
-    j->kept = NULL;
     if (!k || pthread_mutex_trylock(&k->lock) != 0)
         return;
     if (k->device < 0)
         k->device = j->d->index;
-    if (k->device == j->d->index && (k->what || k->searches > 0))
+    if (k->device == j->d->index && (k->now.what || k->searches > 0))
         look_at(k, j);
-    if (k->device == j->d->index && k->what)
+    if (k->device == j->d->index && k->now.what)
         j->kept = &k->now;
     else
         pthread_mutex_unlock(&k->lock);
@@ -260,7 +256,7 @@ void lz_kept_end(lz_kept *k, lz_job *j, bool ok)
     j->kept = NULL;
     if (k->now.filled) {
         k->good++;
-        atomic_fetch_add_explicit(&left_out, k->what->nskip, memory_order_relaxed);
+        atomic_fetch_add_explicit(&left_out, k->now.what->nskip, memory_order_relaxed);
     } else if (ok) {
         memcpy(k->inside, k->seen, k->g->parts->plan->nin * sizeof *k->seen);
         k->now.filled = true;

@@ -17,7 +17,7 @@ typedef struct lz_kept lz_kept;
 lz_status lz_kept_new(const lz_prog *g, lz_kept **out);
 void lz_kept_free(lz_kept *k); /* NULL is fine */
 
-/* Sets j->kept, to NULL where the job runs as it is. k may be NULL. */
+/* Sets j->kept, unless the job runs as it is. k may be NULL. */
 void lz_kept_begin(lz_kept *k, lz_job *j);
 /* ok: the job has run */
 void lz_kept_end(lz_kept *k, lz_job *j, bool ok);
