@@ -354,8 +354,11 @@ static Val declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
 
 Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n)
 {
-    Ty types[8];
-    for (unsigned i = 0; i < n && i < 8; i++)
+    enum { MOST = 10 };
+    Ty types[MOST];
+    if (n > MOST)
+        return em_fail(e, e->i32, name);
+    for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(a[i]);
     Val f = declare(e, name, ret, types, n);
     return LLVMBuildCall2(e->b, LLVMFunctionType(ret, types, n, 0), f, (Val *)a, n, "");
