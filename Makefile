@@ -216,7 +216,7 @@ $(MOCK): $(MOCK_OBJS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(MOCK_OBJS) $(LINKFLAGS) -lm -lpthread -o $@
-EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o
+EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o $(BUILD)/mock/test/mock/simt_boxes.o
 $(BUILD)/test/unit/backends/t_math_f64: support_more := $(EMULATOR)
 $(BUILD)/test/unit/backends/t_math_f64: $(EMULATOR)
 # test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it

@@ -39,9 +39,26 @@ enum {
     CU_ATTR_MAX_SHARED_OPTIN = 97
 };
 enum { CU_FUNC_MAX_SHARED = 8 };
+enum { CU_MAP_F16 = 6, CU_MAP_BF16 = 9 };
+enum { CU_MAP_SWIZZLE_128 = 3, CU_MAP_PROMOTE_256 = 3 };
 enum { CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_NO_TIMING = 2 };
 enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6, CU_INPUT_PTX = 1 };
+
+typedef struct cu_launch_attribute {
+    int id, pad;
+    union {
+        char bytes[64];
+        unsigned cluster[3];
+    } value;
+} cu_launch_attribute;
+enum { CU_LAUNCH_CLUSTER = 4 };
+typedef struct cu_launch_config {
+    unsigned grid[3], block[3], shared;
+    cu_stream stream;
+    cu_launch_attribute *attributes;
+    unsigned nattribute;
+} cu_launch_config;
 
 typedef struct lz_cuda_api {
 #define CUDA_FN(member, symbol, args) int(*member) args;

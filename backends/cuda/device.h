@@ -33,6 +33,11 @@ typedef struct cuda_staging {
     uint32_t next;
 } cuda_staging;
 
+/* A tensor map as the driver encodes it. */
+typedef struct cuda_map {
+    _Alignas(64) unsigned char bytes[SIMT_MAP_BYTES];
+} cuda_map;
+
 typedef struct cuda_device {
     lz_exec_device at; /* first; its queue launches, in order */
     char name[96];
@@ -53,7 +58,8 @@ typedef struct cuda_device {
     lz_dbuf *temp;
     uint32_t oversized;
     uint64_t value[SIMT_PARAMS + 3];
-    void *param[SIMT_PARAMS + 3];
+    void *param[SIMT_PARAMS + 5];
+    cuda_map map[2];
     unsigned char *flag; /* pinned: a condition that was read */
     /* When it does not work any more: */
     atomic_bool lost;

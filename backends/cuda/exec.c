@@ -196,6 +196,40 @@ static lz_status from_host(void *run, void *dst, const void *src, size_t nbytes)
     return cuda_check(d, lz_cuda.StreamSynchronize(d->compute), "waiting for a value");
 }
 
+/* Tensor maps of a product's factors where they lie now. False: they do not lie where maps can be, or the driver has none. */
+static bool make_maps(cuda_device *d, const record *r, void *const *bufs)
+{
+    if (!lz_cuda.TensorMapEncodeTiled || !lz_cuda.LaunchKernelEx)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const lz_simt_map *m = &r->dims.map[i];
+        char *at = (char *)bufs[m->buf] + m->offset;
+        static const uint32_t steps[SIMT_MAP_RANK] = {1, 1, 1, 1, 1};
+        int type = m->dtype == LZ_F16 ? CU_MAP_F16 : CU_MAP_BF16;
+        if (address(at) % SIMT_MAP_ALIGN ||
+            lz_cuda.TensorMapEncodeTiled(d->map[i].bytes, type, m->rank, at, m->size, m->stride + 1,
+                                         m->box, steps, 0, CU_MAP_SWIZZLE_128, CU_MAP_PROMOTE_256,
+                                         0) != CU_OK)
+            return false;
+    }
+    return true;
+}
+
+static int launch_one(const cuda_device *d, cu_function f, const lz_simt_launch *l)
+{
+    if (l->cluster <= 1)
+        return lz_cuda.LaunchKernel(f, l->grid, 1, 1, l->block, 1, 1, l->shared, d->compute,
+                                    (void **)d->param, NULL);
+    cu_launch_attribute a = {.id = CU_LAUNCH_CLUSTER, .value = {.cluster = {l->cluster, 1, 1}}};
+    cu_launch_config c = {.grid = {l->grid, 1, 1},
+                          .block = {l->block, 1, 1},
+                          .shared = l->shared,
+                          .stream = d->compute,
+                          .attributes = &a,
+                          .nattribute = 1};
+    return lz_cuda.LaunchKernelEx(&c, f, (void **)d->param, NULL);
+}
+
 static lz_status launch(void *run, const void *rec, void *const *bufs)
 {
     const cuda_run *c = run;
@@ -214,12 +248,13 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
     }
     for (uint32_t i = 0; i < n; i++)
         d->param[i] = &d->value[i];
+    for (uint32_t i = 0; i < 2; i++)
+        d->param[n + i] = d->map[i].bytes;
     for (uint32_t i = 0; i < r->dims.nlaunch; i++) {
         const lz_simt_launch *l = &r->dims.launch[i];
-        CUDA_TRY(d,
-                 LaunchKernel(r->code->function[l->entry], l->grid, 1, 1, l->block, 1, 1, l->shared,
-                              d->compute, d->param, NULL),
-                 "launching a kernel");
+        if (l->entry == SIMT_BULK && !make_maps(d, r, bufs))
+            l = &r->dims.plain;
+        LZ_TRY(cuda_check(d, launch_one(d, r->code->function[l->entry], l), "launching a kernel"));
     }
     return LZ_OK;
 }

@@ -32,6 +32,7 @@ typedef struct lz_target {
     bool simt;                /* code is one thread of many: backends/llvm/simt.h */
     int processors; /* simt: multiprocessors that products are laid out for (simt_archs.def) */
     bool groups;    /* simt: four warps multiply together (simt_groups.c) */
+    bool bulk;      /* simt: boxes of matrices are copied by the device itself (simt_bulk.c) */
     bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
 /* Sets the forms of t as LAZULI_FORMS says, or as a list like it; LZ_EINVAL names what is no form.

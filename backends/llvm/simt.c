@@ -37,6 +37,7 @@ static lz_status configure(const arch *a, lz_target *t)
     t->simt = true;
     t->vector_bytes = 16;
     t->groups = a->groups;
+    t->bulk = a->groups && lz_cfg_bool(LZ_OPT_CUDA_BULK);
     t->processors = processors ? (int)processors : a->processors;
     t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
     return lz_forms_configured(t);

@@ -114,8 +114,28 @@ static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int6
     return best;
 }
 
+/* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where little is lost to an odd row of tiles. */
+static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
+                       uint32_t processors, unsigned esize, lz_simt_dims *out)
+{
+    enum { MANY = 8 };
+    tiles_shape p;
+    tiles_shape_of(k, t, SIMT_BULK, &p);
+    int64_t rows = simt_ceil_div(w->m, p.tm);
+    bool pairs = processors >= SIMT_CLUSTER && (rows % 2 == 0 || rows > MANY);
+    uint32_t cluster = pairs ? SIMT_CLUSTER : 1, most = processors / cluster * cluster;
+    n = simt_times(n / rows, (rows + cluster - 1) / cluster * cluster);
+    uint32_t grid = n < most ? (uint32_t)n : most;
+    out->plain = out->launch[0];
+    out->launch[0] = (lz_simt_launch){.entry = SIMT_BULK,
+                                      .grid = grid,
+                                      .block = p.block,
+                                      .shared = tiles_shared_bytes(&p, esize),
+                                      .cluster = cluster};
+}
+
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                     lz_simt_dims *out)
+                     uint32_t processors, lz_simt_dims *out)
 {
     work w = work_of(k, args);
     unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
@@ -127,6 +147,8 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
                                       .grid = n < most ? (uint32_t)n : most,
                                       .block = c.p.threads,
                                       .shared = tiles_shared_bytes(&c.p, esize)};
+    if (c.entry == SIMT_GROUPS && tiles_maps_of(k, t, args, out->map))
+        copy_boxes(k, t, &w, n, processors, esize, out);
     if (c.parts == 1)
         return;
     out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);

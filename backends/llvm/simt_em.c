@@ -21,14 +21,35 @@ static Val field(simt *s, size_t offset)
     return LLVMBuildZExt(e->b, em_load(e, e->i32, p, 4), e->i64, "");
 }
 
-/* !nvvm.annotations = {fn, name, n} */
-static void annotate(em *e, Val f, const char *name, uint32_t n)
+/* !nvvm.annotations = {fn, name, what} */
+static void annotate(em *e, Val f, const char *name, LLVMMetadataRef what)
 {
     LLVMMetadataRef parts[3] = {LLVMValueAsMetadata(f),
-                                LLVMMDStringInContext2(e->cx, name, strlen(name)),
-                                LLVMValueAsMetadata(em_c32(e, n))};
+                                LLVMMDStringInContext2(e->cx, name, strlen(name)), what};
     Val node = LLVMMetadataAsValue(e->cx, LLVMMDNodeInContext2(e->cx, parts, 3));
     LLVMAddNamedMetadataOperand(e->m, "nvvm.annotations", node);
+}
+
+static LLVMMetadataRef number(em *e, uint32_t n)
+{
+    return LLVMValueAsMetadata(em_c32(e, n));
+}
+
+/* Parameters `first` and the next are tensor maps: by value, and read where they lie. */
+static void take_maps(simt *s, Val f, uint32_t first)
+{
+    em *e = s->e;
+    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5),
+             align = LLVMGetEnumAttributeKindForName("align", 5);
+    Ty map = LLVMArrayType2(e->i8, SIMT_MAP_BYTES);
+    LLVMMetadataRef which[2]; /* counted from 1 */
+    for (uint32_t i = 0; i < 2; i++) {
+        LLVMAddAttributeAtIndex(f, first + i + 1, LLVMCreateTypeAttribute(e->cx, byval, map));
+        LLVMAddAttributeAtIndex(f, first + i + 1, LLVMCreateEnumAttribute(e->cx, align, 64));
+        s->map[i] = LLVMGetParam(f, first + i);
+        which[i] = number(e, first + i + 1);
+    }
+    annotate(e, f, "grid_constant", LLVMMDNodeInContext2(e->cx, which, 2));
 }
 
 static void begin_ptx(simt *s, kern *c)
@@ -38,7 +59,8 @@ static void begin_ptx(simt *s, kern *c)
     bool far = lz_simt_args_in_memory(k);
     bool scratch = lz_simt_takes_scratch(k);
     uint32_t nsize = far ? 1 : k->narg, n = k->nbuf + nsize;
-    Ty types[SIMT_PARAMS + 3], global = LLVMPointerTypeInContext(e->cx, GLOBAL);
+    uint32_t nparam = n + (scratch ? 2 : 0), nmap = s->entry == SIMT_BULK ? 2 : 0;
+    Ty types[SIMT_PARAMS + 5], global = LLVMPointerTypeInContext(e->cx, GLOBAL);
     for (uint32_t i = 0; i < k->nbuf; i++)
         types[i] = global;
     for (uint32_t i = 0; i < nsize; i++)
@@ -46,12 +68,16 @@ static void begin_ptx(simt *s, kern *c)
     /* of no address space: code that sorts knows of none */
     types[n] = s->plan.kind == SIMT_TILES ? global : e->ptr;
     types[n + 1] = e->i64;
-    Val f = em_func(e, lz_simt_entry_name(k, e->t, s->entry), e->none, types, n + (scratch ? 2 : 0),
-                    true);
+    for (uint32_t i = 0; i < nmap; i++)
+        types[nparam + i] = e->ptr;
+    Val f = em_func(e, lz_simt_entry_name(k, e->t, s->entry), e->none, types, nparam + nmap, true);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
-    annotate(e, f, "maxntidx", s->plan.max_block); /* registers are allotted for such blocks */
+    /* registers are allotted for such blocks */
+    annotate(e, f, "maxntidx", number(e, s->plan.max_block));
     if (s->plan.min_blocks) /* that many at a time on a multiprocessor are enough */
-        annotate(e, f, "minctasm", s->plan.min_blocks);
+        annotate(e, f, "minctasm", number(e, s->plan.min_blocks));
+    if (nmap)
+        take_maps(s, f, nparam);
     for (uint32_t i = 0; i < k->nbuf; i++)
         c->buf[i] = LLVMGetParam(f, i);
     for (uint32_t i = 0; i < k->narg; i++)
@@ -65,6 +91,10 @@ static void begin_ptx(simt *s, kern *c)
     if (scratch) {
         s->scratch = LLVMGetParam(f, n);
         s->share = LLVMGetParam(f, n + 1);
+    }
+    if (nmap) {
+        s->rank = special(e, "llvm.nvvm.read.ptx.sreg.cluster.ctarank");
+        s->ranks = special(e, "llvm.nvvm.read.ptx.sreg.cluster.nctarank");
     }
     s->shared = LLVMGetNamedGlobal(e->m, "lz_shared");
     if (s->shared)
@@ -103,11 +133,16 @@ static void begin_emulated(simt *s, kern *c)
     if (scratch) {
         s->scratch = param(e, params, n, e->ptr);
         s->share = param(e, params, n + 1, e->i64);
+        n += 2;
     }
+    for (uint32_t i = 0; i < 2 && s->entry == SIMT_BULK; i++)
+        s->map[i] = em_load(e, e->ptr, em_at(e, params, em_c64(e, n + i), 8), 8);
     s->tid = field(s, offsetof(lz_simt_thread, tid));
     s->ntid = field(s, offsetof(lz_simt_thread, ntid));
     s->ctaid = field(s, offsetof(lz_simt_thread, ctaid));
     s->nctaid = field(s, offsetof(lz_simt_thread, nctaid));
+    s->rank = field(s, offsetof(lz_simt_thread, rank));
+    s->ranks = field(s, offsetof(lz_simt_thread, ranks));
     Val at = em_at(e, s->thread, em_c64(e, (int64_t)offsetof(lz_simt_thread, shared)), 1);
     s->shared = em_load(e, e->ptr, at, 8);
 }
@@ -133,8 +168,13 @@ void simt_enter_sorts(simt *s, kern *c)
 void simt_barrier(simt *s)
 {
     em *e = s->e;
-    if (e->nvptx)
+    Val some[2] = {em_c32(e, 1), em_c32(e, s->together)};
+    if (e->nvptx && s->together)
+        em_intr(e, "llvm.nvvm.barrier", NULL, 0, some, 2);
+    else if (e->nvptx)
         em_intr(e, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);
+    else if (s->together)
+        em_call(e, "lz_simt_barrier_of", e->none, (Val[]){s->thread, some[1]}, 2);
     else
         em_call(e, "lz_simt_barrier", e->none, &s->thread, 1);
 }

@@ -92,14 +92,15 @@ static Val shared_sums(tiles *t, Val at, unsigned n)
 {
     em *e = t->e;
     unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
-    return em_load(e, em_vec(t->elem, n), em_at(e, t->s->shared, at, 1), align);
+    return em_load(e, em_vec(t->elem, n),
+                   em_at(e, t->s->shared, ADD(at, em_c64(e, tiles_sums_at(&t->p))), 1), align);
 }
 
 /* Rows of one row of warps, from m0. */
 static void finish_rows(tiles *t, Val m0, Val n0)
 {
     em *e = t->e;
-    unsigned n = t->lanes ? t->lanes : 1, per_row = t->p.tn / n;
+    unsigned n = t->lanes ? t->lanes : 1, per_row = t->p.sn / n;
     em_loop l;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)t->p.wm * per_row), em_c64(e, t->p.threads),
                   0, NULL);
@@ -126,18 +127,26 @@ static void leave_rows(tiles *t, Val m0, Val n0)
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
+/* Columns part * sn and on of all rows of warps. */
+static void finish_part(tiles *t, Val m0, Val n0, const Val *sum, unsigned part)
 {
     em *e = t->e;
     em_loop l;
     em_if mine;
-    tiles_finish_top(t);
     em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, TILES_DOWN), em_c64(e, 1), 0, NULL);
     simt_barrier(t->s); /* what this memory held has been read */
     em_if_begin(e, &mine, ICMP(EQ, t->down, l.i));
-    tiles_sums_put(t, sum);
+    tiles_sums_put(t, sum, part);
     em_if_end(e, &mine, 0, NULL, NULL, NULL);
     simt_barrier(t->s);
-    leave_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))), n0);
+    leave_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))),
+               ADD(n0, em_c64(e, (int64_t)part * t->p.sn)));
     em_loop_end(e, &l, NULL);
+}
+
+void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
+{
+    tiles_finish_top(t);
+    for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)
+        finish_part(t, m0, n0, sum, part);
 }

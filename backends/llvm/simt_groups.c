@@ -105,13 +105,13 @@ void tiles_groups_multiply(tiles *t, Val slot, Val *sum)
     em_call(e, "lz_simt_group_multiply", e->none, arg, 4);
 }
 
-void tiles_groups_wait(tiles *t, Val *sum)
+void tiles_groups_wait(tiles *t, Val *sum, unsigned left)
 {
     em *e = t->e;
     unsigned n = tiles_nsums(t);
     if (e->nvptx) {
         lz_buf text = {0};
-        lz_buf_puts(&text, "wgmma.wait_group.sync.aligned 0;");
+        lz_buf_printf(&text, "wgmma.wait_group.sync.aligned %u;", left);
         on_sums(t->s, &text, sum, n, NULL, 0);
         return;
     }
@@ -119,7 +119,8 @@ void tiles_groups_wait(tiles *t, Val *sum)
         t->s->sums = em_alloca(e, e->f32, TILES_SUMS, 4);
     for (unsigned i = 0; i < n; i++)
         em_store(e, sum[i], em_at(e, t->s->sums, em_c64(e, i), 4), 4);
-    em_call(e, "lz_simt_group_wait", e->none, (Val[]){t->s->thread, t->s->sums}, 2);
+    em_call(e, "lz_simt_group_wait", e->none, (Val[]){t->s->thread, t->s->sums, em_c32(e, left)},
+            3);
     for (unsigned i = 0; i < n; i++)
         sum[i] = em_load(e, e->f32, em_at(e, t->s->sums, em_c64(e, i), 4), 4);
 }

@@ -47,6 +47,10 @@ typedef struct simt {
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
+    Val map[2];                   /* SIMT_BULK: addresses of the tensor maps */
+    Val rank, ranks;              /* SIMT_BULK: of the block in its cluster; blocks of that */
+    /* Threads that simt_barrier brings together, the first ones of the block; 0: all. */
+    unsigned together;
 } simt;
 
 /* simt_em.c */
@@ -137,7 +141,7 @@ static inline int64_t simt_times(int64_t a, int64_t b)
 }
 /* simt_cost.c */
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                     lz_simt_dims *out);
+                     uint32_t processors, lz_simt_dims *out);
 /* n single threads, `most` blocks */
 void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out);
 #endif

@@ -84,7 +84,7 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups",
+    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups", SIMT_BULK_NAME,
                                                     "lz_kernel_small", "lz_kernel_finish"};
     bool has = entry == SIMT_MAIN;
     if (!has && simt_tiles_suit(k))
@@ -99,6 +99,8 @@ void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
     const simt_mma *mma = simt_tiles_mma(k, t);
     if (simt_tiles_has(k, t, SIMT_GROUPS))
         lz_buf_puts(out, ";groups");
+    if (simt_tiles_has(k, t, SIMT_BULK))
+        lz_buf_puts(out, ";bulk");
     if (mma && mma->d == LZ_F32)
         lz_buf_puts(out, ";tf32");
 }
@@ -107,7 +109,8 @@ uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_en
 {
     if (lz_kernel_keeps_sums(k))
         return BLOCKS_SHARED;
-    return entry == SIMT_GROUPS ? simt_tiles_shared(k, t, entry) : SIMT_SHARED;
+    bool much = entry == SIMT_GROUPS || entry == SIMT_BULK;
+    return much ? simt_tiles_shared(k, t, entry) : SIMT_SHARED;
 }
 
 bool lz_simt_args_in_memory(const lz_kernel *k)
@@ -312,7 +315,8 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
     if (n == 0)
         return;
     if (p.kind == SIMT_TILES) {
-        simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX), out);
+        simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX),
+                        (uint32_t)(processors > 0 ? processors : 1), out);
         return;
     }
     int64_t longest = p.kind == SIMT_SORTS ? sorted_row(k, args) : 0;

@@ -37,8 +37,17 @@ static void by_groups(tiles_shape *p)
     p->wm = 64;
     p->kt = 128 / p->es;
     p->stages = 4;
-    p->threads = 256;
+    p->sn = p->tn;
+    p->threads = p->block = 256;
     p->rate *= 2;
+}
+
+/* A third group copies. The sums have memory of their own, for half of the columns at a time: the next tile is copied meanwhile. */
+static void by_boxes(tiles_shape *p)
+{
+    p->bulk = true;
+    p->block = p->threads + 128;
+    p->sn = p->tn / 2;
 }
 
 void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p)
@@ -58,8 +67,12 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
     p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
     p->wm = p->tm / TILES_DOWN;
     p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
-    if (entry == SIMT_GROUPS)
+    p->block = p->threads;
+    p->sn = p->tn;
+    if (entry == SIMT_GROUPS || entry == SIMT_BULK)
         by_groups(p);
+    if (entry == SIMT_BULK)
+        by_boxes(p);
 }
 
 uint32_t tiles_stage_bytes(const tiles_shape *p)
@@ -70,7 +83,7 @@ uint32_t tiles_stage_bytes(const tiles_shape *p)
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)
 {
     enum { PAD = 32 }; /* rows that are stored together begin in different banks */
-    return p->tn * esize + PAD;
+    return p->sn * esize + PAD;
 }
 
 /* ---- the schedule's part of the plan ---- */
@@ -94,7 +107,7 @@ unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entr
 {
     tiles_shape p;
     tiles_shape_of(k, t, entry, &p);
-    return p.threads;
+    return p.block;
 }
 
 bool simt_tiles_divide(const lz_kernel *k)
@@ -125,14 +138,27 @@ static bool has_groups(const lz_kernel *k, const lz_target *t)
 
 bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    return (entry == SIMT_GROUPS && has_groups(k, t)) || entry == SIMT_MAIN ||
-           (entry == SIMT_SMALL && has_small(k, t)) ||
+    return (entry == SIMT_GROUPS && has_groups(k, t)) ||
+           (entry == SIMT_BULK && has_groups(k, t) && tiles_boxes_suit(k, t)) ||
+           entry == SIMT_MAIN || (entry == SIMT_SMALL && has_small(k, t)) ||
            (entry == SIMT_FINISH && simt_tiles_divide(k));
+}
+
+uint32_t tiles_sums_at(const tiles_shape *p)
+{
+    return p->bulk ? p->stages * tiles_stage_bytes(p) : 0;
+}
+
+uint32_t tiles_barriers_at(const tiles_shape *p, unsigned esize)
+{
+    return tiles_sums_at(p) + p->wm * tiles_sums_row(p, esize);
 }
 
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)
 {
     uint32_t ring = p->stages * tiles_stage_bytes(p), sums = p->wm * tiles_sums_row(p, esize);
+    if (p->bulk)
+        return tiles_barriers_at(p, esize) + 2 * p->stages * TILES_BARRIER;
     return ring > sums ? ring : sums;
 }
 

@@ -213,6 +213,7 @@ static void put(tiles *t, Val row, Val column, const Val *sum, unsigned n)
     em *e = t->e;
     Val at =
         ADD(MUL(row, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
+    at = ADD(at, em_c64(e, tiles_sums_at(&t->p)));
     Val v = LLVMGetPoison(em_vec(t->elem, n));
     for (unsigned i = 0; i < n; i++)
         v = LLVMBuildInsertElement(e->b, v, sum[i], em_c32(e, i), "");
@@ -245,19 +246,21 @@ static void put_singly(tiles *t, const Val *sum)
 }
 
 /* Each warp of a group has 16 rows, divided as by the instructions of warps. */
-static void put_groups(tiles *t, const Val *sum)
+static void put_groups(tiles *t, const Val *sum, unsigned part)
 {
     em *e = t->e;
     Val warp = AND(LSHR(t->s->tid, em_c64(e, 5)), em_c64(e, 3)),
         row = ADD(SHL(warp, em_c64(e, 4)), lane_row(t)), column = SHL(lane_column(t), em_c64(e, 1));
-    for (unsigned i = 0; i < t->p.tn / 2; i += 2)
-        put(t, ADD(row, em_c64(e, i % 4 * 4)), ADD(column, em_c64(e, i / 4 * 8)), &sum[i], 2);
+    unsigned n = t->p.sn / 2;
+    for (unsigned i = 0; i < n; i += 2)
+        put(t, ADD(row, em_c64(e, i % 4 * 4)), ADD(column, em_c64(e, i / 4 * 8)),
+            &sum[part * n + i], 2);
 }
 
-void tiles_sums_put(tiles *t, const Val *sum)
+void tiles_sums_put(tiles *t, const Val *sum, unsigned part)
 {
     if (t->p.groups)
-        put_groups(t, sum);
+        put_groups(t, sum, part);
     else if (t->p.mma)
         put_matrices(t, sum);
     else

@@ -16,8 +16,7 @@ static Val pieces_of_k(tiles *t)
     return LLVMBuildUDiv(e->b, ADD(t->K, em_c64(e, t->p.kt - 1)), em_c64(e, t->p.kt), "");
 }
 
-/* Inner indices of piece j; where it starts along the last one. */
-static Val locate_piece(tiles *t, Val j)
+Val tiles_locate_piece(tiles *t, Val j)
 {
     em *e = t->e;
     Val size[LZ_LOOP_MAX], at[LZ_LOOP_MAX];
@@ -46,7 +45,7 @@ static void fill_ahead(tiles *t, Val j, Val n, Val slot)
     em *e = t->e;
     em_if more;
     em_if_begin(e, &more, ICMP(SLT, j, n));
-    Val k0 = locate_piece(t, j);
+    Val k0 = tiles_locate_piece(t, j);
     tiles_fill(t, &t->a, k0, slot);
     tiles_fill(t, &t->b, k0, slot);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
@@ -90,16 +89,24 @@ static void add_pieces(tiles *t, Val first, Val end, Val *sum)
 
 /* ---- tiles ---- */
 
-/* Tiles along each outer loop; how many in all. */
+/* Rows of the result that blocks make together: those of a cluster have tiles one below the other. */
+static Val rows_together(tiles *t)
+{
+    em *e = t->e;
+    Val rows = em_c64(e, t->p.tm);
+    return t->p.bulk ? MUL(rows, t->s->ranks) : rows;
+}
+
+/* Tiles along each outer loop (of m: as many as blocks make together); how many in all. */
 static Val count_tiles(tiles *t, Val *size)
 {
     em *e = t->e;
     Val n = em_c64(e, 1);
     for (uint32_t d = 0; d < t->k->nouter; d++) {
-        unsigned by = d == t->m ? t->p.tm : d == t->n ? t->p.tn : 1;
+        Val by = d == t->m ? rows_together(t) : em_c64(e, d == t->n ? t->p.tn : 1);
         size[d] = kern_size(&t->c, t->k->outer[d]);
-        if (by > 1)
-            size[d] = LLVMBuildUDiv(e->b, ADD(size[d], em_c64(e, by - 1)), em_c64(e, by), "");
+        if (d == t->m || d == t->n)
+            size[d] = simt_udiv(e, ADD(size[d], SUB(by, em_c64(e, 1))), by);
         n = MUL(n, size[d]);
     }
     return n;
@@ -138,30 +145,27 @@ static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
     memcpy(next, l.phi, n * sizeof *next);
     tiles_groups_multiply(t, l.phi[n + 1], next);
     fill_ahead(t, ADD(l.i, em_c64(e, ahead)), end, l.phi[n]);
-    tiles_groups_wait(t, next);
+    tiles_groups_wait(t, next, 0);
     next[n] = next_slot(t, l.phi[n]);
     next[n + 1] = next_slot(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
 
-/* Pieces of a part of k; those of all of it where it is not divided. */
-static void add_part(tiles *t, Val part, Val *sum)
+void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end)
 {
     em *e = t->e;
-    Val first = em_c64(e, 0), end = all_pieces(t);
-    if (t->divided) {
-        Val each = simt_udiv(e, ADD(end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
-        first = MUL(part, each);
-        end = em_smin(e, ADD(first, each), end);
-    }
-    if (t->p.groups)
-        add_pieces_by_groups(t, first, end, sum);
-    else
-        add_pieces(t, first, end, sum);
+    *first = em_c64(e, 0);
+    *end = all_pieces(t);
+    if (!t->divided)
+        return;
+    Val each = simt_udiv(e, ADD(*end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
+    *first = MUL(part, each);
+    *end = em_smin(e, ADD(*first, each), *end);
 }
 
-static void emit_tile(tiles *t, Val tile, Val part, const Val *size)
+/* Outer indices of a tile, and where it starts. */
+static void locate_tile(tiles *t, Val tile, Val part, const Val *size)
 {
     em *e = t->e;
     Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column, matrix = em_c64(e, 0);
@@ -178,15 +182,47 @@ static void emit_tile(tiles *t, Val tile, Val part, const Val *size)
             each[i]->oidx[d] = at[d];
     }
     t->first_row = t->divided ? tiles_parts_row(t, part, matrix) : NULL;
-    t->a.x0 = MUL(row, em_c64(e, t->p.tm));
+    t->a.x0 = MUL(row, rows_together(t));
+    if (t->p.bulk)
+        t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
     t->b.x0 = MUL(column, em_c64(e, t->p.tn));
+}
+
+static Val make_tile(tiles *t, Val part, Val before)
+{
+    Val sum[TILES_SUMS], first, end;
     tiles_factor_tile(t, &t->a);
     tiles_factor_tile(t, &t->b);
-    Val sum[TILES_SUMS];
+    tiles_pieces_of_part(t, part, &first, &end);
     for (unsigned i = 0; i < tiles_nsums(t); i++)
         sum[i] = LLVMConstNull(t->elem);
-    add_part(t, part, sum);
+    if (t->p.groups)
+        add_pieces_by_groups(t, first, end, sum);
+    else
+        add_pieces(t, first, end, sum);
     tiles_finish(t, t->a.x0, t->b.x0, sum);
+    return before;
+}
+
+void tiles_each(tiles *t, tiles_body *body)
+{
+    em *e = t->e;
+    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), part = NULL, tile, before = em_c64(e, 0);
+    em_loop l;
+    Val block = t->s->ctaid, blocks = t->s->nctaid;
+    if (t->p.bulk) { /* clusters of them */
+        block = simt_udiv(e, block, t->s->ranks);
+        blocks = simt_udiv(e, blocks, t->s->ranks);
+    }
+    em_loop_begin(e, &l, block, t->divided ? MUL(n, t->nparts) : n, blocks, 1, &before);
+    tile = l.i;
+    if (t->divided) { /* blocks that run together share what they read */
+        part = simt_udiv(e, l.i, n);
+        tile = SUB(l.i, MUL(part, n));
+    }
+    locate_tile(t, tile, part, size);
+    before = body(t, part, l.phi[0]);
+    em_loop_end(e, &l, &before);
 }
 
 /* The function's start; n other users of its parameters than c. */
@@ -218,19 +254,14 @@ static void emit(tiles *t)
     kern *others[5] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->cv};
     begin(t, others, t->lanes ? 5 : 4);
     locate_warp(t);
-    tiles_factor_top(t, &t->a);
-    tiles_factor_top(t, &t->b);
-    tiles_sums_top(t);
-    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), tile, part = NULL;
-    em_loop l;
-    em_loop_begin(e, &l, t->s->ctaid, t->divided ? MUL(n, t->nparts) : n, t->s->nctaid, 0, NULL);
-    tile = l.i;
-    if (t->divided) { /* blocks that run together share what they read */
-        part = simt_udiv(e, l.i, n);
-        tile = SUB(l.i, MUL(part, n));
+    if (t->p.bulk) {
+        tiles_emit_bulk(t);
+    } else {
+        tiles_factor_top(t, &t->a);
+        tiles_factor_top(t, &t->b);
+        tiles_sums_top(t);
+        tiles_each(t, make_tile);
     }
-    emit_tile(t, tile, part, size);
-    em_loop_end(e, &l, NULL);
     LLVMBuildRetVoid(e->b);
 }
 

@@ -14,6 +14,10 @@
  * Where tiles are few, k is divided: a block makes the sums of a tile over one part of k and leaves
  * them in scratch memory, rows as they are in the result; a second function adds the parts, in
  * order, and goes on from there.
+ * Where the factors lie as tensor maps can describe them, the device copies boxes of them by itself
+ * (simt_bulk.c): one thread of a further group asks for them as soon as a stage is free, and goes on
+ * to the next tile while the others finish theirs. Barriers in shared memory tell of full and of
+ * empty stages.
  * Threads: belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_SIMT_TILES_H
 #define LZ_BACKENDS_LLVM_SIMT_TILES_H
@@ -24,7 +28,9 @@ enum {
     TILES_DOWN = 2,   /* rows of warps */
     TILES_PARTS = 16, /* that a thread copies of a factor's piece, at most */
     TILES_FRAGS = 8,
-    TILES_SUMS = 128 /* of a thread, at most */
+    TILES_SUMS = 128,  /* of a thread, at most */
+    TILES_BARRIER = 8, /* bytes */
+    TILES_BOX = 128    /* rows along k that are copied at once */
 };
 
 typedef struct tiles_shape {
@@ -32,9 +38,12 @@ typedef struct tiles_shape {
     bool groups;         /* groups of warps multiply, from shared memory */
     lz_dtype d;          /* of the factors in shared memory */
     unsigned es;         /* bytes of it */
-    unsigned tm, tn, kt, stages, threads;
-    unsigned wm, wn; /* of a warp */
-    unsigned rate;   /* multiply-adds in a clock of a multiprocessor, about */
+    bool bulk;           /* boxes of the factors are copied by the device itself */
+    unsigned tm, tn, kt, stages;
+    unsigned threads, block; /* that multiply; of a block */
+    unsigned sn;             /* columns whose sums are in shared memory at a time */
+    unsigned wm, wn;         /* of a warp */
+    unsigned rate;           /* multiply-adds in a clock of a multiprocessor, about */
 } tiles_shape;
 /* simt_shape.c: a function of the canonical kernel and the target. */
 void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p);
@@ -43,6 +52,16 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);
 uint32_t tiles_stage_bytes(const tiles_shape *p);
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize); /* esize: of the sums */
+uint32_t tiles_sums_at(const tiles_shape *p);                      /* byte of shared memory */
+uint32_t tiles_barriers_at(const tiles_shape *p, unsigned esize);
+/* simt_maps.c: whether both factors lie as tensor maps may describe them, and what these are; false:
+ * not with these sizes. */
+bool tiles_boxes_suit(const lz_kernel *k, const lz_target *t);
+bool tiles_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2]);
+/* The loops (outer ones first, then inner ones) whose indices are the coordinates of a factor that
+ * is the load `source` and has loop `loop` of the result; how many, SIMT_MAP_RANK at most. 0: a map
+ * cannot describe it. */
+uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out);
 
 typedef struct tiles_factor {
     kern one, many; /* evaluation of an element; of the elements of a chunk, where vectors are */
@@ -108,14 +127,26 @@ Val tiles_groups_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
 void tiles_groups_fence(tiles *t); /* what was written before is seen by the multiplications */
 /* Starts to add the products of the piece at `slot`; the sums are there after the wait. */
 void tiles_groups_multiply(tiles *t, Val slot, Val *sum);
-void tiles_groups_wait(tiles *t, Val *sum);
+void tiles_groups_wait(tiles *t, Val *sum, unsigned left); /* for all but `left` pieces */
+
+/* simt_bulk.c */
+void tiles_emit_bulk(tiles *t); /* the body of SIMT_BULK */
+
+/* simt_tiles.c: tile after tile of a block, its part of k, once the outer indices are set. `before`
+ * is what the tile before it gave, 0 at first. */
+typedef Val tiles_body(tiles *t, Val part, Val before);
+void tiles_each(tiles *t, tiles_body *body);
+/* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
+void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end);
+Val tiles_locate_piece(tiles *t, Val piece); /* sets the inner indices; where it starts along k */
 
 /* simt_sums.c */
 unsigned tiles_nsums(const tiles *t);
 void tiles_sums_top(tiles *t); /* once per call: where lanes read */
 void tiles_sums_add(tiles *t, Val slot, Val *sum);
-/* Those sums to shared memory, rows of tiles_sums_row bytes; of the warps in one row. */
-void tiles_sums_put(tiles *t, const Val *sum);
+/* Those sums to shared memory, rows of tiles_sums_row bytes; of the warps in one row, columns
+ * part * sn and on. */
+void tiles_sums_put(tiles *t, const Val *sum, unsigned part);
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize);
 
 /* simt_finish.c: the later stages of a tile */

@@ -10,6 +10,7 @@
 #include "support/expect.h"
 #include "support/gen.h"
 #include "support/mock.h"
+#include "mock/cuda_mock.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,6 +67,12 @@ static const product products[] = {
     {"f64", "f64", 0, 34, 30, 400, false, false, AS_IT_IS, BIAS_TANH, TENSOR},
     {"f32", "f32", 0, 70, 33, 901, true, true, AS_IT_IS, BIAS_TANH, "tiles"},
     {"i64", "i64", 3, 40, 34, 340, false, false, AS_IT_IS, NOTHING, "tiles"},
+    /* factors that can be copied as boxes, but for the odd pitch of one */
+    {"bf16", "f32", 0, 136, 264, 200, true, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f16", "f16", 2, 264, 264, 72, false, false, AS_IT_IS, NARROW, TENSOR},
+    {"bf16", "f32", 0, 1032, 136, 16, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f16", "f16", 2, 136, 264, 72, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
+    {"bf16", "f32", 0, 72, 203, 1400, false, false, AS_IT_IS, NOTHING, TENSOR},
 };
 enum { PRODUCTS = sizeof products / sizeof *products, SHORT_K = 300 };
 
@@ -199,19 +206,51 @@ static bool is_tried(int i, int w, bool few)
     return differs(&products[i], w) && (!few || w == own);
 }
 
+/* A control of the library that stands in for the driver; NULL: it is the real one. */
+static void *control(const char *name)
+{
+    if (getenv("LZ_TEST_GPU"))
+        return NULL;
+    void *h = dlopen(lz_mock_path(), RTLD_NOW);
+    ck_assert_msg(h != NULL, "%s", dlerror());
+    return dlsym(h, name);
+}
+
 static void pretend(int capability)
 {
     void (*set)(int);
-    if (getenv("LZ_TEST_GPU"))
-        return;
-    void *h = dlopen(lz_mock_path(), RTLD_NOW);
-    ck_assert_msg(h != NULL, "%s", dlerror());
-    *(void **)&set = dlsym(h, "lzMockCapability");
-    set(capability);
+    *(void **)&set = control("lzMockCapability");
+    if (set)
+        set(capability);
 }
 
-/* `then`: what LAZULI_CUDA_TF32 becomes between compilation and execution; NULL: it stays. */
-static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const char *then)
+static lz_mock_stats launches(void)
+{
+    lz_mock_stats s = {0};
+    void (*get)(lz_mock_stats *);
+    *(void **)&get = control("lzMockGetStats");
+    if (get)
+        get(&s);
+    return s;
+}
+
+/* Kernels so far whose factors came as boxes. */
+static uint64_t boxes(void)
+{
+    return launches().boxes;
+}
+
+/* What lies `off` bytes behind the start of its memory. */
+static void place(const lz_backend *cuda, const lz_literal *arg, size_t off, lz_dbuf **out)
+{
+    ck_assert_int_eq(cuda->alloc(0, arg->nbytes + off, out), LZ_OK);
+    (*out)->data = (char *)(*out)->data + off;
+    ck_assert_int_eq(cuda->copy_in(*out, arg->data, arg->nbytes), LZ_OK);
+}
+
+/* `then`: what LAZULI_CUDA_TF32 becomes between compilation and execution; NULL: it stays. `off`: arguments lie so far from where memory starts. */
+static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const char *then,
+                                size_t off)
 {
     const lz_backend *cuda = device();
     lz_exec *x = NULL;
@@ -222,16 +261,16 @@ static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const
     ck_assert_msg(cuda->compile(0, f, &o, &x) == LZ_OK, "%s", lz_error_get()->message);
     if (then)
         ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", then), LZ_OK);
-    for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(cuda->alloc(0, args[i]->nbytes, &in[i]), LZ_OK);
-        ck_assert_int_eq(cuda->copy_in(in[i], args[i]->data, args[i]->nbytes), LZ_OK);
-    }
+    for (int i = 0; i < 3; i++)
+        place(cuda, args[i], off, &in[i]);
     ck_assert_int_eq(cuda->execute(x, 0, in, given, false, out, &done), LZ_OK);
     ck_assert_msg(lz_event_wait(done) == LZ_OK, "%s", lz_error_get()->message);
     lz_literal *got = lz_literal_new(lz_val_type(f, f->results[0]));
     ck_assert_int_eq(cuda->copy_out(out[0], got->data, got->nbytes), LZ_OK);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        in[i]->data = (char *)in[i]->data - off;
         lz_dbuf_release(in[i]);
+    }
     lz_dbuf_release(out[0]);
     lz_event_release(done);
     cuda->exec_free(x);
@@ -240,7 +279,32 @@ static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const
 
 static lz_literal *execute(const lz_func *f, lz_literal *const *args)
 {
-    return execute_then(f, args, NULL);
+    return execute_then(f, args, NULL, 0);
+}
+
+/* How a device of this capability would run it, laid out for so many processors (0: those of the architecture). */
+static lz_simt_dims dims_of(const product *r, int processors, int capability)
+{
+    lz_func *f = program(r);
+    lz_plan *p = NULL;
+    lz_lower_options o = {.threads = 132};
+    lz_target t;
+    lz_simt_dims d = {0};
+    ck_assert_int_eq(lz_simt_target(capability / 10, capability % 10, &t), LZ_OK);
+    t.processors = processors ? processors : t.processors;
+    ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
+    for (uint32_t i = 0; i < p->nstep; i++)
+        if (p->steps[i].kind == LZ_STEP_KERNEL && p->kernels[p->steps[i].kernel]->dot.is_dot)
+            lz_simt_dims_of(p->kernels[p->steps[i].kernel], p->steps[i].args, &t, 132, &d);
+    lz_plan_free(p);
+    lz_func_free(f);
+    return d;
+}
+
+static bool comes_in_boxes(const product *p, const way *w)
+{
+    lz_simt_dims d = dims_of(p, atoi(w->processors), w->capability);
+    return d.nlaunch && d.launch[0].entry == SIMT_BULK;
 }
 
 START_TEST(as_the_reference)
@@ -252,6 +316,7 @@ START_TEST(as_the_reference)
     lz_func *f = program(p);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
     pretend(w->capability);
+    uint64_t had = boxes();
     for (uint64_t seed = 0; seed < 2; seed++) {
         lz_literal **args;
         lz_expect *want;
@@ -262,10 +327,59 @@ START_TEST(as_the_reference)
         lz_literal *got = execute(f, args);
         ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s -> %s, %d x %d x %d: %s",
                       p->in, p->out, p->m, p->n, p->k, msg);
+        if (!getenv("LZ_TEST_GPU"))
+            ck_assert_uint_eq(boxes(), had + (seed + 1) * comes_in_boxes(p, w));
         lz_literal_release(got);
         lz_expect_free(want);
         lz_gen_args_free(f, args);
     }
+    lz_func_free(f);
+}
+END_TEST
+
+/* ---- boxes ---- */
+
+static const product boxed[] = {
+    {"bf16", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f16", "f32", 0, 264, 264, 136, true, false, AS_IT_IS, BIAS_TANH, TENSOR},
+};
+enum { BOXED = sizeof boxed / sizeof *boxed, OTHERWISE = 3 };
+
+/* The first is made by pairs of blocks, the second, of three rows of tiles, by single ones. Bit for bit what comes of factors that threads copy: because memory is not aligned, the driver makes no map, or the user will not have it. */
+START_TEST(boxes_or_not)
+{
+    const product *p = &boxed[_i / OTHERWISE];
+    int how = _i % OTHERWISE;
+    void (*refuse)(const char *, uint64_t, int);
+    lz_func *f = program(p);
+    lz_literal **args;
+    *(void **)&refuse = control("lzMockFail");
+    if (!refuse)
+        return;
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_BULK", how == 0 ? "0" : "1"), LZ_OK);
+    ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
+    (void)device();
+    uint64_t had = boxes();
+    if (how == 1)
+        refuse("cuTensorMapEncodeTiled", 1, 1);
+    lz_literal *got = execute_then(f, args, NULL, how == 2 ? 8 : 0);
+    ck_assert_uint_eq(boxes(), had);
+    if (how == 0) { /* the device has started so; this one asks for nothing else */
+        lz_expect *want;
+        char msg[512];
+        ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
+        ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s", msg);
+        lz_expect_free(want);
+    } else {
+        lz_literal *same = execute(f, args);
+        ck_assert_uint_eq(boxes(), had + 1);
+        ck_assert_uint_eq(launches().clusters, p == &boxed[0]);
+        ck_assert_mem_eq(got->data, same->data, got->nbytes);
+        lz_literal_release(same);
+    }
+    lz_literal_release(got);
+    lz_gen_args_free(f, args);
     lz_func_free(f);
 }
 END_TEST
@@ -342,7 +456,7 @@ START_TEST(decided_once)
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "0"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
     ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
-    lz_literal *got = execute_then(f, args, "1");
+    lz_literal *got = execute_then(f, args, "1", 0);
     ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s", msg);
     lz_literal_release(got);
     lz_expect_free(want);
@@ -359,11 +473,12 @@ START_TEST(targets)
     lz_target t[2];
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "7"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_BULK", "0"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_FORMS", "-digits,+streams"), LZ_OK);
     ck_assert_int_eq(lz_simt_target(9, 0, &t[0]), LZ_OK);
     ck_assert_int_eq(lz_simt_emulated(9, 0, &t[1]), LZ_OK);
     for (int i = 0; i < 2; i++) {
-        ck_assert(t[i].simt && t[i].groups && t[i].tf32);
+        ck_assert(t[i].simt && t[i].groups && !t[i].bulk && t[i].tf32);
         ck_assert_int_eq(t[i].processors, 7);
         ck_assert_uint_eq(t[i].without, 1u << LZ_FORM_digits);
         ck_assert_uint_eq(t[i].always, 1u << LZ_FORM_streams);
@@ -409,11 +524,12 @@ START_TEST(keys)
     static const char add[] = "func.func @main(%a: tensor<99x70xf32>) -> tensor<99x70xf32> {\n"
                               "  %r = stablehlo.add %a, %a : tensor<99x70xf32>\n"
                               "  return %r : tensor<99x70xf32>\n}\n";
-    lz_target t, other[2];
+    lz_target t, other[3];
     ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
-    other[0] = other[1] = t;
+    other[0] = other[1] = other[2] = t;
     other[0].groups = !t.groups;
     other[1].tf32 = !t.tf32;
+    other[2].bulk = !t.bulk;
     for (int i = 0; i < 6; i++) {
         lz_func *f = NULL;
         product r = {i < 5 ? of[i].type : "f32", "f32", .m = 200, .n = 150, .k = 70};
@@ -427,6 +543,7 @@ START_TEST(keys)
         const lz_kernel *k = i < 5 ? product_of(p) : p->kernels[0];
         ck_assert_int_eq(same_key(k, &t, &other[0]), !(depends & GROUPS));
         ck_assert_int_eq(same_key(k, &t, &other[1]), !(depends & ROUNDED));
+        ck_assert_int_eq(same_key(k, &t, &other[2]), !(depends & GROUPS));
         lz_plan_free(p);
         lz_func_free(f);
     }
@@ -479,6 +596,12 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     ck_assert_int_eq(strstr(text, "mma.sync") != NULL, tensor);
     ck_assert_int_eq(strstr(text, "wgmma.mma_async") != NULL,
                      major == 9 && half && lz_simt_entry_name(k, &t, SIMT_GROUPS) != NULL);
+    bool bulk = lz_simt_entry_name(k, &t, SIMT_BULK) != NULL;
+    static const char *const of_bulk[] = {"cp.async.bulk.tensor", "mbarrier.try_wait",
+                                          "setmaxnreg.inc"};
+    for (size_t i = 0; i < sizeof of_bulk / sizeof *of_bulk; i++)
+        ck_assert_int_eq(strstr(text, of_bulk[i]) != NULL, bulk);
+    ck_assert(!bulk || (major == 9 && half && r->before == AS_IT_IS));
     if (assembler()) {
         assemble(&ptx, arch, said, sizeof said);
         ck_assert_msg(number_before(said, " bytes spill stores") == 0, "%s: %s", arch, said);
@@ -512,38 +635,28 @@ static void check_parts(const product *r, const lz_plan *p, const lz_kernel *k)
     }
 }
 
-static lz_simt_dims dims_of(const product *r, int processors)
-{
-    lz_func *f = program(r);
-    lz_plan *p = NULL;
-    lz_lower_options o = {.threads = 132};
-    lz_target t;
-    lz_simt_dims d = {0};
-    ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
-    t.processors = processors ? processors : t.processors;
-    ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
-    for (uint32_t i = 0; i < p->nstep; i++)
-        if (p->steps[i].kind == LZ_STEP_KERNEL && p->kernels[p->steps[i].kernel]->dot.is_dot)
-            lz_simt_dims_of(p->kernels[p->steps[i].kernel], p->steps[i].args, &t, 132, &d);
-    ck_assert_uint_ge(d.nlaunch, 1);
-    lz_plan_free(p);
-    lz_func_free(f);
-    return d;
-}
-
 /* Large results are made in large tiles, small ones in small ones. */
 START_TEST(tiles_for_the_size)
 {
     static const struct {
         int n;
         lz_simt_entry entry;
-    } sizes[] = {{256, SIMT_SMALL}, {512, SIMT_SMALL}, {2048, SIMT_GROUPS}, {8192, SIMT_GROUPS}};
+    } sizes[] = {{256, SIMT_SMALL},
+                 {512, SIMT_SMALL},
+                 {2048, SIMT_BULK},
+                 {8192, SIMT_BULK},
+                 {8196, SIMT_GROUPS}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         product r = products[0];
         r.m = r.n = r.k = sizes[i].n;
-        lz_simt_dims d = dims_of(&r, 0);
+        lz_simt_dims d = dims_of(&r, 0, 90);
         ck_assert_msg(d.nlaunch == 1 && d.launch[0].entry == sizes[i].entry, "%d: %d, %u parts",
                       sizes[i].n, d.launch[0].entry, (unsigned)d.share);
+        if (d.launch[0].entry == SIMT_BULK) { /* blocks that stay */
+            ck_assert_uint_eq(d.plain.entry, SIMT_GROUPS);
+            ck_assert_uint_le(d.launch[0].grid, 132);
+            ck_assert_uint_ge(d.plain.grid, d.launch[0].grid);
+        }
     }
 }
 END_TEST
@@ -559,7 +672,7 @@ START_TEST(every_way_is_tried)
             few[w] += is_tried(i, w, true);
             if (!is_tried(i, w, false))
                 continue;
-            lz_simt_dims d = dims_of(&products[i], atoi(ways[w].processors));
+            lz_simt_dims d = dims_of(&products[i], atoi(ways[w].processors), ways[w].capability);
             n[d.launch[0].entry][d.share > 1]++;
         }
         ck_assert_msg(mine == 1, "of few ways, product %d is tried in %d", i, mine);
@@ -603,6 +716,7 @@ int main(void)
     tcase_add_test(a, every_way_is_tried);
     tcase_add_loop_test(t, rounded_to_tf32, 0, 2 * TF32);
     tcase_add_test(t, decided_once);
+    tcase_add_loop_test(t, boxes_or_not, 0, OTHERWISE * BOXED);
     tcase_add_test(a, targets);
     tcase_add_test(a, keys);
     suite_add_tcase(s, t);

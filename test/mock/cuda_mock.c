@@ -221,6 +221,7 @@ struct cu_function_ {
     const emu_kernel *k;
     emu_function *run;
     uint32_t shared; /* dynamic memory it may have, at most */
+    uint32_t nmap;   /* parameters that are tensor maps, the last ones */
 };
 struct cu_module_ {
     emu_kernel k;
@@ -699,8 +700,8 @@ API int cuModuleGetFunction(cu_function *function, cu_module module, const char 
     ENTER();
     for (int i = 0; i < module->k.nfunction; i++)
         if (strcmp(module->k.function[i].name, name) == 0) {
-            module->f[i] =
-                (struct cu_function_){&module->k, module->k.function[i].run, SIMT_SHARED};
+            module->f[i] = (struct cu_function_){&module->k, module->k.function[i].run, SIMT_SHARED,
+                                                 strcmp(name, SIMT_BULK_NAME) == 0 ? 2 : 0};
             *function = &module->f[i];
             return leave(0);
         }
@@ -716,24 +717,62 @@ API int cuFuncSetAttribute(cu_function f, int attribute, int value)
     return leave(0);
 }
 
+static int launch(cu_function f, const lz_simt_launch *l, cu_stream stream, void **params)
+{
+    enum { MAP_WORDS = SIMT_MAP_BYTES / sizeof(uint64_t) };
+    size_t n = (size_t)f->k->nparams(), all = n + f->nmap, words = n + f->nmap * MAP_WORDS;
+    if (!l->grid || !l->block || l->shared > f->shared)
+        return INVALID_VALUE;
+    op *o = calloc(1, sizeof *o + words * sizeof(uint64_t) + all * sizeof(void *));
+    if (o) {
+        o->kind = OP_LAUNCH;
+        o->function = f;
+        o->dims = *l;
+        o->params = (void **)(o->values + words);
+        for (size_t i = 0; i < all; i++) {
+            o->params[i] = &o->values[i < n ? i : n + (i - n) * MAP_WORDS];
+            memcpy(o->params[i], params[i], i < n ? sizeof(uint64_t) : SIMT_MAP_BYTES);
+        }
+        stats.boxes += f->nmap != 0;
+        stats.clusters += l->cluster > 1;
+    }
+    return push(stream, o);
+}
+
 API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                        unsigned by, unsigned bz, unsigned shared, cu_stream stream, void **params,
                        void **extra)
 {
     ENTER();
-    if (extra || gy != 1 || gz != 1 || by != 1 || bz != 1 || !gx || !bx || shared > f->shared)
+    lz_simt_launch l = {.grid = gx, .block = bx, .shared = shared, .cluster = 1};
+    bool flat = gy == 1 && gz == 1 && by == 1 && bz == 1;
+    return leave(extra || !flat ? INVALID_VALUE : launch(f, &l, stream, params));
+}
+
+API int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **params, void **extra)
+{
+    ENTER();
+    const cu_launch_attribute *a = c->attributes;
+    bool flat = c->grid[1] == 1 && c->grid[2] == 1 && c->block[1] == 1 && c->block[2] == 1,
+         known = c->nattribute == 1 && a->id == CU_LAUNCH_CLUSTER && a->value.cluster[1] == 1 &&
+                 a->value.cluster[2] == 1 && a->value.cluster[0];
+    if (extra || !flat || !known || c->grid[0] % a->value.cluster[0])
         return leave(INVALID_VALUE);
-    size_t n = (size_t)f->k->nparams();
-    op *o = calloc(1, sizeof *o + n * (sizeof(uint64_t) + sizeof(void *)));
-    if (o) {
-        o->kind = OP_LAUNCH;
-        o->function = f;
-        o->dims = (lz_simt_launch){.grid = gx, .block = bx, .shared = shared};
-        o->params = (void **)(o->values + n);
-        for (size_t i = 0; i < n; i++) {
-            memcpy(&o->values[i], params[i], sizeof(uint64_t));
-            o->params[i] = &o->values[i];
-        }
-    }
-    return leave(push(stream, o));
+    lz_simt_launch l = {.grid = c->grid[0],
+                        .block = c->block[0],
+                        .shared = c->shared,
+                        .cluster = a->value.cluster[0]};
+    return leave(launch(f, &l, c->stream, params));
+}
+
+API int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address,
+                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                               const uint32_t *steps, int interleave, int swizzle, int promotion,
+                               int fill)
+{
+    ENTER();
+    bool known = (type == CU_MAP_F16 || type == CU_MAP_BF16) && !interleave &&
+                 swizzle == CU_MAP_SWIZZLE_128 && promotion >= 0 && promotion <= 3 && !fill;
+    return leave(
+        known && emu_map_make(out, rank, address, sizes, strides, box, steps) ? 0 : INVALID_VALUE);
 }

@@ -13,6 +13,8 @@ typedef struct lz_mock_stats {
     uint64_t modules, pinned, streams, events; /* that live */
     uint64_t graphs, graph_launches;           /* made; launched */
     uint64_t live_graphs;
+    uint64_t boxes;    /* launches of kernels whose factors come as boxes */
+    uint64_t clusters; /* launches of blocks that run by two */
 } lz_mock_stats;
 
 /* The n-th call (1: the next) of the entry point `name`, or of any that can fail when NULL, returns

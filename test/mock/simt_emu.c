@@ -75,48 +75,75 @@ static struct {
     void *const *params;
     fiber f[MAX_THREADS];
     char *stacks;
-    uint32_t n, left, current;
+    uint32_t left, current;
     bool reverse;
     context scheduler;
-    uint32_t arrived, phase;            /* of the barrier */
+    struct {
+        uint32_t arrived, phase;
+    } all[SIMT_CLUSTER], some[SIMT_CLUSTER],
+        cluster;                        /* barriers; some: of a block's first threads */
     uint32_t given[WARPS], turn[WARPS]; /* of what warps do together */
     uint64_t progress;
     const char *wrong;
 } emu;
 
-static void yield(void)
+void emu_yield(void)
 {
     context_switch(&emu.f[emu.current].c, &emu.scheduler);
+}
+
+void emu_went_on(void)
+{
+    emu.progress++;
 }
 
 /* Goes on when *phase has changed. */
 static void wait_change(const uint32_t *phase, uint32_t old)
 {
     while (*(volatile const uint32_t *)phase == old)
-        yield();
+        emu_yield();
+}
+
+static void meet(uint32_t *arrived, uint32_t *phase, uint32_t n)
+{
+    uint32_t old = *phase;
+    emu.progress++;
+    if (++*arrived == n) {
+        *arrived = 0;
+        ++*phase;
+    } else {
+        wait_change(phase, old);
+    }
 }
 
 void lz_simt_barrier(lz_simt_thread *t);
 void lz_simt_barrier(lz_simt_thread *t)
 {
-    uint32_t old = emu.phase;
-    emu.progress++;
-    if (++emu.arrived == t->ntid) {
-        emu.arrived = 0;
-        emu.phase++;
-    } else {
-        wait_change(&emu.phase, old);
-    }
+    meet(&emu.all[t->rank].arrived, &emu.all[t->rank].phase, t->ntid);
+}
+
+void lz_simt_barrier_of(lz_simt_thread *t, uint32_t n);
+void lz_simt_barrier_of(lz_simt_thread *t, uint32_t n)
+{
+    if (t->tid >= n)
+        abort();
+    meet(&emu.some[t->rank].arrived, &emu.some[t->rank].phase, n);
+}
+
+void lz_simt_cluster_barrier(lz_simt_thread *t);
+void lz_simt_cluster_barrier(lz_simt_thread *t)
+{
+    meet(&emu.cluster.arrived, &emu.cluster.phase, t->ranks * t->ntid);
 }
 
 uint32_t emu_warp_turn(const lz_simt_thread *t)
 {
-    return emu.turn[t->tid / SIMT_WARP] & 1;
+    return emu.turn[emu_slot(t) / SIMT_WARP] & 1;
 }
 
 void emu_warp_meet(const lz_simt_thread *t)
 {
-    uint32_t w = t->tid / SIMT_WARP, old = emu.turn[w];
+    uint32_t w = emu_slot(t) / SIMT_WARP, old = emu.turn[w];
     emu.progress++;
     if (++emu.given[w] == SIMT_WARP) {
         emu.given[w] = 0;
@@ -146,11 +173,14 @@ static const char *run_together(uint32_t n)
             return emu.stacks = NULL, "no memory for the threads' stacks";
     }
     emu.left = n;
-    emu.arrived = emu.phase = 0;
+    memset(emu.all, 0, sizeof emu.all);
+    memset(emu.some, 0, sizeof emu.some);
+    memset(&emu.cluster, 0, sizeof emu.cluster);
     memset(emu.given, 0, sizeof emu.given);
     memset(emu.turn, 0, sizeof emu.turn);
     emu_warp_reset();
     emu_group_reset();
+    emu_boxes_reset();
     for (uint32_t i = 0; i < n; i++)
         context_make(&emu.f[i].c, emu.stacks + (size_t)i * STACK, enter);
     while (emu.left) {
@@ -160,36 +190,55 @@ static const char *run_together(uint32_t n)
             if (!emu.f[emu.current].done)
                 context_switch(&emu.scheduler, &emu.f[emu.current].c);
         }
-        if (emu.progress == before)
+        if (emu.progress == before && !emu_boxes_come(emu.reverse))
             return "the threads of a block wait for each other for ever";
     }
+    return emu_boxes_left() ? "a block ended before its copies had come" : NULL;
+}
+
+/* Blocks first and the next of its cluster; their shared memories lie `apart` bytes from each other. */
+static const char *run_cluster(const emu_kernel *k, emu_function *f, void *const *params,
+                               const lz_simt_launch *d, uint32_t first, uint32_t ranks,
+                               char *shared, size_t apart)
+{
+    uint32_t n = d->block * ranks;
+    memset(shared, 0xA5, apart * ranks);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t rank = i / d->block;
+        emu.f[i].t = (lz_simt_thread){.tid = i % d->block,
+                                      .ntid = d->block,
+                                      .ctaid = first + rank,
+                                      .nctaid = d->grid,
+                                      .rank = rank,
+                                      .ranks = ranks,
+                                      .shared = shared + rank * apart,
+                                      .apart = apart};
+        emu.f[i].done = false;
+    }
+    if (k->together)
+        return run_together(n);
+    for (uint32_t i = 0; i < n; i++)
+        f(params, &emu.f[emu.reverse ? n - 1 - i : i].t);
     return NULL;
 }
 
 const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
                     const lz_simt_launch *d, bool reverse)
 {
-    if (d->block == 0 || d->block > MAX_THREADS || (k->together && d->block % SIMT_WARP))
-        return "a block of a size that cannot run";
-    void *shared = aligned_alloc(1024, (d->shared + 1024) & ~1023u);
+    uint32_t ranks = d->cluster ? d->cluster : 1;
+    if (d->block == 0 || ranks > SIMT_CLUSTER || d->block > MAX_THREADS / ranks ||
+        d->grid % ranks || (k->together && d->block % SIMT_WARP))
+        return "blocks of a size or number that cannot run";
+    size_t apart = (d->shared + 1024) & ~1023u;
+    char *shared = aligned_alloc(1024, apart * ranks);
     if (!shared)
         return "no memory for shared memory";
     emu.run = f;
     emu.params = params;
-    emu.n = d->block;
     emu.reverse = reverse;
     const char *wrong = NULL;
-    for (uint32_t b = 0; b < d->grid && !wrong; b++) {
-        memset(shared, 0xA5, d->shared);
-        for (uint32_t i = 0; i < d->block; i++) {
-            emu.f[i].t = (lz_simt_thread){i, d->block, b, d->grid, shared};
-            emu.f[i].done = false;
-        }
-        if (k->together)
-            wrong = run_together(d->block);
-        for (uint32_t i = 0; i < d->block && !k->together; i++)
-            f(params, &emu.f[reverse ? d->block - 1 - i : i].t);
-    }
+    for (uint32_t b = 0; b < d->grid && !wrong; b += ranks)
+        wrong = run_cluster(k, f, params, d, b, ranks, shared, apart);
     free(shared);
     return wrong;
 }
@@ -202,8 +251,14 @@ static void *resolve(const char *name)
 {
     void *together = strcmp(name, "lz_simt_barrier") == 0 ? (void *)(uintptr_t)lz_simt_barrier
                                                           : emu_warp_symbol(name);
+    if (!together && strcmp(name, "lz_simt_barrier_of") == 0)
+        together = (void *)(uintptr_t)lz_simt_barrier_of;
+    if (!together && strcmp(name, "lz_simt_cluster_barrier") == 0)
+        together = (void *)(uintptr_t)lz_simt_cluster_barrier;
     if (!together)
         together = emu_group_symbol(name);
+    if (!together)
+        together = emu_boxes_symbol(name);
     if (together) {
         wants_others = true;
         return together;

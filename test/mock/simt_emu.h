@@ -15,8 +15,8 @@ typedef struct emu_kernel {
         emu_function *run;
     } function[EMU_FUNCTIONS];
     int nfunction;
-    int64_t (*nparams)(void);
-    bool together; /* its threads meet: they run as fibers */
+    int64_t (*nparams)(void); /* without the maps of SIMT_BULK */
+    bool together;            /* its threads meet: they run as fibers */
 } emu_kernel;
 /* NULL, or what is wrong with the object. Its size is read from its headers. */
 const char *emu_load(const void *object, emu_kernel *out);
@@ -27,4 +27,9 @@ emu_function *emu_find(const emu_kernel *k, const char *name); /* NULL: it has n
  * turns in the other order. */
 const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
                     const lz_simt_launch *d, bool reverse);
+
+/* simt_boxes.c: a tensor map, as cuTensorMapEncodeTiled makes it of 16-bit elements and swizzled
+ * rows. False: the driver would not make it. */
+bool emu_map_make(void *out, uint32_t rank, const void *at, const uint64_t *size,
+                  const uint64_t *stride, const uint32_t *box, const uint32_t *steps);
 #endif

@@ -30,7 +30,7 @@ void emu_group_copied(uint32_t tid)
 void lz_simt_group_fence(lz_simt_thread *t);
 void lz_simt_group_fence(lz_simt_thread *t)
 {
-    threads[t->tid].unfenced = false;
+    threads[emu_slot(t)].unfenced = false;
 }
 
 /* ---- where an element is ---- */
@@ -97,21 +97,23 @@ void lz_simt_group_multiply(lz_simt_thread *t, uint64_t a, uint64_t b, uint32_t 
 void lz_simt_group_multiply(lz_simt_thread *t, uint64_t a, uint64_t b, uint32_t form)
 {
     emu_warp_meet(t);
-    if (threads[t->tid].n == PENDING || (form >> 8 & 0xfff) > MOST_N)
+    if (threads[emu_slot(t)].n == PENDING || (form >> 8 & 0xfff) > MOST_N)
         abort();
-    threads[t->tid].p[threads[t->tid].n++] = (product){a, b, form};
+    threads[emu_slot(t)].p[threads[emu_slot(t)].n++] = (product){a, b, form};
 }
 
-void lz_simt_group_wait(lz_simt_thread *t, float *sum);
-void lz_simt_group_wait(lz_simt_thread *t, float *sum)
+void lz_simt_group_wait(lz_simt_thread *t, float *sum, uint32_t left);
+void lz_simt_group_wait(lz_simt_thread *t, float *sum, uint32_t left)
 {
+    uint32_t have = threads[emu_slot(t)].n, n = have > left ? have - left : 0;
     emu_warp_meet(t);
     for (uint32_t i = 0; i < t->ntid; i++)
-        if (threads[i].unfenced)
+        if (threads[t->rank * t->ntid + i].unfenced)
             abort(); /* what some thread copied cannot be seen */
-    for (uint32_t i = 0; i < threads[t->tid].n; i++)
-        multiply(t, &threads[t->tid].p[i], sum);
-    threads[t->tid].n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        multiply(t, &threads[emu_slot(t)].p[i], sum);
+    memmove(threads[emu_slot(t)].p, threads[emu_slot(t)].p + n, (have - n) * sizeof(product));
+    threads[emu_slot(t)].n = have - n;
     emu_warp_meet(t);
 }
 

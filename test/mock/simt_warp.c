@@ -39,7 +39,7 @@ static uint32_t lane_of(const lz_simt_thread *t)
 uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x);
 uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)
 {
-    uint32_t turn = emu_warp_turn(t), w = t->tid / SIMT_WARP;
+    uint32_t turn = emu_warp_turn(t), w = emu_slot(t) / SIMT_WARP;
     given[w][turn][lane_of(t)].word = v;
     emu_warp_meet(t);
     return given[w][turn][lane_of(t) ^ x].word;
@@ -50,7 +50,7 @@ uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)
 void lz_simt_ldmatrix(lz_simt_thread *t, const void *row, uint32_t transposed, uint64_t *out);
 void lz_simt_ldmatrix(lz_simt_thread *t, const void *row, uint32_t transposed, uint64_t *out)
 {
-    uint32_t turn = emu_warp_turn(t), w = t->tid / SIMT_WARP, l = lane_of(t);
+    uint32_t turn = emu_warp_turn(t), w = emu_slot(t) / SIMT_WARP, l = lane_of(t);
     given[w][turn][l].row = row;
     emu_warp_meet(t);
     for (uint32_t m = 0; m < 4; m++) {
@@ -168,7 +168,7 @@ static void multiply_doubles(uint32_t w, uint32_t turn, uint32_t l, uint64_t *c)
 void lz_simt_mma(lz_simt_thread *t, uint32_t dtype, uint64_t *words);
 void lz_simt_mma(lz_simt_thread *t, uint32_t dtype, uint64_t *words)
 {
-    uint32_t turn = emu_warp_turn(t), w = t->tid / SIMT_WARP, l = lane_of(t);
+    uint32_t turn = emu_warp_turn(t), w = emu_slot(t) / SIMT_WARP, l = lane_of(t);
     memcpy(given[w][turn][l].frag, words, sizeof given[w][turn][l].frag);
     emu_warp_meet(t);
     if (dtype == LZ_F64)
@@ -211,25 +211,25 @@ void lz_simt_copy(lz_simt_thread *t, void *to, const void *from, uint32_t width,
     bool wide = width == 16, aligned = ((uintptr_t)to | (bytes ? (uintptr_t)from : 0)) % width == 0;
     if (bytes > width || !aligned || (!wide && width != 4 && width != 8))
         abort();
-    *another(t->tid) = (copy){to, from, width, bytes, false};
+    *another(emu_slot(t)) = (copy){to, from, width, bytes, false};
     memset(to, 0xA5, width);
 }
 
 void lz_simt_copies_end_group(lz_simt_thread *t);
 void lz_simt_copies_end_group(lz_simt_thread *t)
 {
-    *another(t->tid) = (copy){.ends_group = true};
+    *another(emu_slot(t)) = (copy){.ends_group = true};
 }
 
 void lz_simt_copies_wait(lz_simt_thread *t, uint32_t n);
 void lz_simt_copies_wait(lz_simt_thread *t, uint32_t n)
 {
     uint32_t groups = 0, upto = 0;
-    for (uint32_t i = 0; i < copies[t->tid].n; i++)
-        groups += copies[t->tid].c[i].ends_group;
+    for (uint32_t i = 0; i < copies[emu_slot(t)].n; i++)
+        groups += copies[emu_slot(t)].c[i].ends_group;
     while (groups > n)
-        groups -= copies[t->tid].c[upto++].ends_group;
-    finish_copies(t->tid, upto);
+        groups -= copies[emu_slot(t)].c[upto++].ends_group;
+    finish_copies(emu_slot(t), upto);
 }
 
 void *emu_warp_symbol(const char *name)

@@ -8,9 +8,18 @@
 
 enum { EMU_THREADS = 1024 };
 
+/* A number of the thread among those of its cluster. */
+static inline uint32_t emu_slot(const lz_simt_thread *t)
+{
+    return t->rank * t->ntid + t->tid;
+}
+
 /* simt_emu.c */
 uint32_t emu_warp_turn(const lz_simt_thread *t); /* 0 or 1 */
 void emu_warp_meet(const lz_simt_thread *t);
+
+void emu_yield(void);   /* to the other threads of the block */
+void emu_went_on(void); /* this thread has not just waited */
 
 /* simt_warp.c */
 void *emu_warp_symbol(const char *name); /* a function that kernels call; NULL: none */
@@ -22,4 +31,10 @@ float emu_f16(uint32_t bits);
 void *emu_group_symbol(const char *name);
 void emu_group_reset(void);
 void emu_group_copied(uint32_t tid); /* a copy of this thread has arrived in shared memory */
+
+/* simt_boxes.c */
+void *emu_boxes_symbol(const char *name);
+void emu_boxes_reset(void);
+bool emu_boxes_left(void);        /* some have been asked for and have not come */
+bool emu_boxes_come(bool newest); /* one more; false: there is none */
 #endif
