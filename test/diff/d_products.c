@@ -340,7 +340,7 @@ END_TEST
 /* ---- boxes ---- */
 
 static const product boxed[] = {
-    {"bf16", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"bf16", "f32", 0, 136, 264, 264, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"f16", "f32", 0, 264, 264, 136, true, false, AS_IT_IS, BIAS_TANH, TENSOR},
 };
 enum { BOXED = sizeof boxed / sizeof *boxed, OTHERWISE = 3 };
@@ -351,11 +351,11 @@ START_TEST(boxes_or_not)
     const product *p = &boxed[_i / OTHERWISE];
     int how = _i % OTHERWISE;
     void (*refuse)(const char *, uint64_t, int);
+    *(void **)&refuse = control("lzMockFail");
+    if (!refuse && how == 1)
+        return;
     lz_func *f = program(p);
     lz_literal **args;
-    *(void **)&refuse = control("lzMockFail");
-    if (!refuse)
-        return;
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_BULK", how == 0 ? "0" : "1"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
@@ -373,8 +373,10 @@ START_TEST(boxes_or_not)
         lz_expect_free(want);
     } else {
         lz_literal *same = execute(f, args);
-        ck_assert_uint_eq(boxes(), had + 1);
-        ck_assert_uint_eq(launches().clusters, p == &boxed[0]);
+        if (refuse) {
+            ck_assert_uint_eq(boxes(), had + 1);
+            ck_assert_uint_eq(launches().clusters, p == &boxed[0]);
+        }
         ck_assert_mem_eq(got->data, same->data, got->nbytes);
         lz_literal_release(same);
     }
@@ -707,8 +709,10 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("products");
-    TCase *t = tcase_create("on the device"), *a = tcase_create("assembled");
+    TCase *t = tcase_create("on the device"), *b = tcase_create("boxes"),
+          *a = tcase_create("assembled");
     tcase_set_timeout(t, 120);
+    tcase_set_timeout(b, 120);
     tcase_set_timeout(a, 120);
     tcase_add_loop_test(t, as_the_reference, 0, WAYS * PRODUCTS);
     tcase_add_loop_test(a, without_spills, 0, PRODUCTS + TF32);
@@ -716,10 +720,11 @@ int main(void)
     tcase_add_test(a, every_way_is_tried);
     tcase_add_loop_test(t, rounded_to_tf32, 0, 2 * TF32);
     tcase_add_test(t, decided_once);
-    tcase_add_loop_test(t, boxes_or_not, 0, OTHERWISE * BOXED);
+    tcase_add_loop_test(b, boxes_or_not, 0, OTHERWISE * BOXED);
     tcase_add_test(a, targets);
     tcase_add_test(a, keys);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, b);
     suite_add_tcase(s, a);
     return lz_run_suite(s);
 }

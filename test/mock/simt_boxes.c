@@ -82,7 +82,7 @@ static void arrive(phase *p)
 /* What is at `p` in this block, in block `rank` of the cluster. */
 static void *there(const lz_simt_thread *t, void *p, uint32_t rank)
 {
-    if (rank >= t->ranks)
+    if (rank >= t->ranks || emu_block_over(rank))
         abort();
     return (char *)p + ((ptrdiff_t)rank - (ptrdiff_t)t->rank) * (ptrdiff_t)t->apart;
 }
@@ -115,6 +115,7 @@ typedef struct box {
     char *to;
     map m;
     phase *full;
+    uint32_t rank; /* of the block that it comes to */
     int32_t at[SIMT_MAP_RANK];
 } box;
 static box boxes[PENDING];
@@ -167,6 +168,8 @@ bool emu_boxes_come(bool newest)
         return false;
     uint32_t i = newest ? nboxes - 1 : 0;
     box b = boxes[i];
+    if (emu_block_over(b.rank))
+        abort(); /* there is no such memory any more */
     memmove(&boxes[i], &boxes[i + 1], (--nboxes - i) * sizeof *boxes);
     for (uint32_t e = 0; e < elements(&b.m); e++) {
         uint16_t v = element(&b, e);
@@ -177,12 +180,12 @@ bool emu_boxes_come(bool newest)
     return true;
 }
 
-static void ask(char *to, const map *m, phase *full, const int32_t *at)
+static void ask(uint32_t rank, char *to, const map *m, phase *full, const int32_t *at)
 {
     if ((uintptr_t)to % (8 * ROW) || nboxes == PENDING)
         abort();
     checked(full);
-    boxes[nboxes] = (box){.to = to, .m = *m, .full = full};
+    boxes[nboxes] = (box){.to = to, .m = *m, .full = full, .rank = rank};
     memcpy(boxes[nboxes++].at, at, sizeof boxes->at);
     memset(to, 0xA5, 2 * (size_t)elements(m));
 }
@@ -196,9 +199,9 @@ void lz_simt_copy_box(lz_simt_thread *t, uint32_t all, char *to, const map *m, p
     if (m->magic != MAP_MAGIC || (all && t->ranks != SIMT_CLUSTER))
         abort();
     if (!all)
-        ask(to, m, full, at);
+        ask(t->rank, to, m, full, at);
     for (uint32_t r = 0; r < t->ranks && all; r++)
-        ask(there(t, to, r), m, there(t, full, r), at);
+        ask(r, there(t, to, r), m, there(t, full, r), at);
     emu_went_on();
 }
 

@@ -75,7 +75,7 @@ static struct {
     void *const *params;
     fiber f[MAX_THREADS];
     char *stacks;
-    uint32_t left, current;
+    uint32_t left, current, left_of[SIMT_CLUSTER]; /* threads that have not ended; of each block */
     bool reverse;
     context scheduler;
     struct {
@@ -90,6 +90,11 @@ static struct {
 void emu_yield(void)
 {
     context_switch(&emu.f[emu.current].c, &emu.scheduler);
+}
+
+bool emu_block_over(uint32_t rank)
+{
+    return !emu.left_of[rank];
 }
 
 void emu_went_on(void)
@@ -159,6 +164,7 @@ static void enter(void)
     emu.run(emu.params, &f->t);
     f->done = true;
     emu.left--;
+    emu.left_of[f->t.rank]--;
     emu.progress++;
     context_switch(&f->c, &emu.scheduler);
     abort(); /* a thread that has ended is not resumed */
@@ -173,6 +179,8 @@ static const char *run_together(uint32_t n)
             return emu.stacks = NULL, "no memory for the threads' stacks";
     }
     emu.left = n;
+    for (uint32_t i = 0; i < SIMT_CLUSTER; i++)
+        emu.left_of[i] = emu.f[0].t.ntid;
     memset(emu.all, 0, sizeof emu.all);
     memset(emu.some, 0, sizeof emu.some);
     memset(&emu.cluster, 0, sizeof emu.cluster);

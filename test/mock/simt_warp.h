@@ -18,8 +18,9 @@ static inline uint32_t emu_slot(const lz_simt_thread *t)
 uint32_t emu_warp_turn(const lz_simt_thread *t); /* 0 or 1 */
 void emu_warp_meet(const lz_simt_thread *t);
 
-void emu_yield(void);   /* to the other threads of the block */
-void emu_went_on(void); /* this thread has not just waited */
+void emu_yield(void);               /* to the other threads of the block */
+void emu_went_on(void);             /* this thread has not just waited */
+bool emu_block_over(uint32_t rank); /* of the cluster: its shared memory is gone */
 
 /* simt_warp.c */
 void *emu_warp_symbol(const char *name); /* a function that kernels call; NULL: none */
