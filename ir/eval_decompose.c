@@ -246,7 +246,7 @@ static void complete(lz_matrix *u, int64_t j)
             lz_num *x = lz_m_el(u, k, j);
             *x = (lz_num){x->re / n, x->im / n};
         }
-        if (n > 0.5L / sqrtl((long double)u->rows))
+        if (n > 0.5L / sqrtl((long double)u->rows) || isnan(n)) /* NaN: with every other one too */
             return;
     }
 }
