@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Registers of a thread, of 65536 in all: 128 that copy, 256 that multiply. */
-enum { REGISTERS_COPY = 40, REGISTERS_MULTIPLY = 232, BOX_ROW = 128 /* bytes */ };
+enum { REGISTERS_COPY = 40, REGISTERS_MULTIPLY = 232 };
 
 /* ---- instructions ---- */
 
@@ -205,7 +205,7 @@ typedef struct boxes {
 /* Of the piece that starts at k0 of the last inner loop. */
 static void boxes_of(tiles *t, const tiles_factor *f, Val map, Val k0, boxes *b)
 {
-    uint32_t loops[SIMT_MAP_RANK];
+    uint32_t loops[SIMT_MAP_RANK], box[2];
     *b = (boxes){.map = map, .rank = tiles_map_loops(t->k, f->sop, f->loop, loops)};
     for (uint32_t i = 0; i < b->rank; i++)
         b->at[i] = loops[i] == f->loop                ? f->x0
@@ -213,9 +213,10 @@ static void boxes_of(tiles *t, const tiles_factor *f, Val map, Val k0, boxes *b)
                    : loops[i] < t->k->nouter          ? f->one.oidx[loops[i]]
                                                       : f->one.iidx[loops[i] - t->k->nouter];
     b->along = loops[1] == f->loop;
-    b->apart = b->along ? TILES_BOX : BOX_ROW / t->p.es;
+    tiles_box_of(&t->p, b->along, box);
+    b->apart = box[b->along];
     b->n = f->x / b->apart;
-    b->bytes = (int64_t)(b->along ? b->apart : t->p.kt) * BOX_ROW;
+    b->bytes = (int64_t)box[1] * TILES_ROW;
 }
 
 /* `n` of the boxes, from the one with this number. */
@@ -314,7 +315,7 @@ void tiles_emit_bulk(tiles *t)
     em_ifelse which;
     em_if one;
     init_barriers(t);
-    Val group = uniform(t, LSHR(t->s->tid, em_c64(e, 7))), groups = em_c64(e, t->p.threads / 128);
+    Val group = uniform(t, tiles_group(t)), groups = em_c64(e, t->p.threads / TILES_GROUP_THREADS);
     t->down = group;
     em_ifelse_begin(e, &which, ICMP(EQ, group, groups));
     set_registers(t, false);

@@ -145,7 +145,7 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
     out->nlaunch = 1;
     out->launch[0] = (lz_simt_launch){.entry = c.entry,
                                       .grid = n < most ? (uint32_t)n : most,
-                                      .block = c.p.threads,
+                                      .block = c.p.block,
                                       .shared = tiles_shared_bytes(&c.p, esize)};
     if (c.entry == SIMT_GROUPS && tiles_maps_of(k, t, args, out->map))
         copy_boxes(k, t, &w, n, processors, esize, out);

@@ -7,8 +7,7 @@
 
 enum {
     GROUP_ROWS = 64, /* of the result */
-    ROW = 128,       /* bytes */
-    EIGHT_ROWS = 8 * ROW,
+    EIGHT_ROWS = 8 * TILES_ROW,
     STEP = 16, /* of k, that an instruction multiplies */
     SWIZZLED = 1
 };
@@ -69,8 +68,8 @@ static void multiply_ptx(tiles *t, Val a, Val b, Val *c)
     unsigned n = tiles_nsums(t), steps = t->p.kt / STEP;
     const char *d = t->p.d == LZ_F16 ? "f16" : "bf16";
     /* from one step to the next, in units of 16 bytes: along the rows, or rows */
-    unsigned by_a = (t->a.rows_k ? STEP * t->p.es : STEP * ROW) / TILES_CHUNK,
-             by_b = (t->b.rows_k ? STEP * t->p.es : STEP * ROW) / TILES_CHUNK;
+    unsigned by_a = (t->a.rows_k ? STEP * t->p.es : STEP * TILES_ROW) / TILES_CHUNK,
+             by_b = (t->b.rows_k ? STEP * t->p.es : STEP * TILES_ROW) / TILES_CHUNK;
     lz_buf_printf(&text,
                   "{\n.reg .b64 da, db;\nmov.b64 da, $%u;\nmov.b64 db, $%u;\n"
                   "wgmma.fence.sync.aligned;\n",
@@ -90,8 +89,9 @@ static void multiply_ptx(tiles *t, Val a, Val b, Val *c)
 void tiles_groups_multiply(tiles *t, Val slot, Val *sum)
 {
     em *e = t->e;
-    unsigned lead = t->p.kt * ROW; /* as many bytes as a group's rows of the left factor, too */
-    Val a = ADD(slot, MUL(t->down, em_c64(e, GROUP_ROWS * ROW))),
+    unsigned lead =
+        t->p.kt * TILES_ROW; /* as many bytes as a group's rows of the left factor, too */
+    Val a = ADD(slot, MUL(t->down, em_c64(e, GROUP_ROWS * TILES_ROW))),
         b = ADD(slot, em_c64(e, t->b.first));
     a = describe(t->s, a, lead);
     b = describe(t->s, b, lead);
@@ -137,13 +137,19 @@ void tiles_groups_fence(tiles *t)
 
 /* ---- places ---- */
 
+Val tiles_group(tiles *t)
+{
+    em *e = t->e;
+    return LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, TILES_GROUP_THREADS), "");
+}
+
 Val tiles_groups_place(tiles *t, const tiles_factor *f, Val row, Val chunk)
 {
     em *e = t->e;
-    enum { CHUNKS = ROW / TILES_CHUNK };
+    enum { CHUNKS = TILES_ROW / TILES_CHUNK };
     Val in = XOR(AND(chunk, em_c64(e, CHUNKS - 1)), AND(row, em_c64(e, 7)));
-    Val at = ADD(MUL(row, em_c64(e, ROW)), MUL(in, em_c64(e, TILES_CHUNK)));
+    Val at = ADD(MUL(row, em_c64(e, TILES_ROW)), MUL(in, em_c64(e, TILES_CHUNK)));
     if (!f->rows_k)
-        at = ADD(at, MUL(LSHR(chunk, em_c64(e, 3)), em_c64(e, (int64_t)t->p.kt * ROW)));
+        at = ADD(at, MUL(LSHR(chunk, em_c64(e, 3)), em_c64(e, (int64_t)t->p.kt * TILES_ROW)));
     return ADD(at, em_c64(e, f->first));
 }

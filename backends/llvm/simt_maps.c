@@ -5,8 +5,7 @@
 #include "lower/loop_impl.h"
 
 enum {
-    ELEM = 2, /* bytes: of 16-bit floats */
-    BOX_ROW = 128 / ELEM,
+    ELEM = 2,             /* bytes: of 16-bit floats */
     MOST_SIZE = INT32_MAX /* coordinates have 32 bits */
 };
 static const int64_t most_stride = INT64_C(1) << 40;
@@ -35,6 +34,13 @@ uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint
         out[n++] = d;
     }
     return n;
+}
+
+/* Where rows run along the result: all of a piece's k. */
+void tiles_box_of(const tiles_shape *p, bool rows_k, uint32_t box[2])
+{
+    box[0] = TILES_ROW / p->es;
+    box[1] = rows_k ? TILES_BOX : p->kt;
 }
 
 /* Factor i: its source, and the loop of the result that it has. */
@@ -95,9 +101,7 @@ static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const tile
             return false;
         out->box[i] = 1;
     }
-    /* rows along the result: all of a piece's k */
-    out->box[0] = BOX_ROW;
-    out->box[1] = loops[1] == loop ? TILES_BOX : p->kt;
+    tiles_box_of(p, loops[1] == loop, out->box);
     return true;
 }
 

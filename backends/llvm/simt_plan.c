@@ -109,8 +109,8 @@ uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_en
 {
     if (lz_kernel_keeps_sums(k))
         return BLOCKS_SHARED;
-    bool much = entry == SIMT_GROUPS || entry == SIMT_BULK;
-    return much ? simt_tiles_shared(k, t, entry) : SIMT_SHARED;
+    uint32_t n = simt_tiles_suit(k) ? simt_tiles_shared(k, t, entry) : 0;
+    return n > SIMT_SHARED ? n : SIMT_SHARED;
 }
 
 bool lz_simt_args_in_memory(const lz_kernel *k)

@@ -35,10 +35,10 @@ static void by_groups(tiles_shape *p)
     p->tm = 128;
     p->tn = p->wn = 256;
     p->wm = 64;
-    p->kt = 128 / p->es;
+    p->kt = TILES_ROW / p->es;
     p->stages = 4;
     p->sn = p->tn;
-    p->threads = p->block = 256;
+    p->threads = p->block = TILES_DOWN * TILES_GROUP_THREADS;
     p->rate *= 2;
 }
 
@@ -46,7 +46,7 @@ static void by_groups(tiles_shape *p)
 static void by_boxes(tiles_shape *p)
 {
     p->bulk = true;
-    p->block = p->threads + 128;
+    p->block = p->threads + TILES_GROUP_THREADS;
     p->sn = p->tn / 2;
 }
 

@@ -245,7 +245,7 @@ static void locate_warp(tiles *t)
     t->down = AND(warp, em_c64(e, TILES_DOWN - 1));
     t->across = LLVMBuildUDiv(e->b, warp, em_c64(e, TILES_DOWN), "");
     if (t->p.groups)
-        t->down = LSHR(t->s->tid, em_c64(e, 7));
+        t->down = tiles_group(t);
 }
 
 static void emit(tiles *t)

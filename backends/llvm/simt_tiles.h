@@ -30,7 +30,9 @@ enum {
     TILES_FRAGS = 8,
     TILES_SUMS = 128,  /* of a thread, at most */
     TILES_BARRIER = 8, /* bytes */
-    TILES_BOX = 128    /* rows along k that are copied at once */
+    TILES_GROUP_THREADS = 4 * SIMT_WARP,
+    TILES_ROW = 128, /* bytes of a row of shared memory that a group reads */
+    TILES_BOX = 128  /* rows along k that are copied at once */
 };
 
 typedef struct tiles_shape {
@@ -62,6 +64,8 @@ bool tiles_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, 
  * is the load `source` and has loop `loop` of the result; how many, SIMT_MAP_RANK at most. 0: a map
  * cannot describe it. */
 uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out);
+/* Elements of a box along its first two coordinates; rows_k: the first one is k. */
+void tiles_box_of(const tiles_shape *p, bool rows_k, uint32_t box[2]);
 
 typedef struct tiles_factor {
     kern one, many; /* evaluation of an element; of the elements of a chunk, where vectors are */
@@ -123,6 +127,7 @@ void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
 Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
 
 /* simt_groups.c */
+Val tiles_group(tiles *t); /* number of the thread's group in the block */
 Val tiles_groups_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
 void tiles_groups_fence(tiles *t); /* what was written before is seen by the multiplications */
 /* Starts to add the products of the piece at `slot`; the sums are there after the wait. */
