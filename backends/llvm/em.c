@@ -331,6 +331,24 @@ Val em_fma(em *e, Val a, Val b, Val c)
     return LLVMBuildFPTrunc(e->b, FADD(p, LLVMBuildFPExt(e->b, c, w, "")), t, "");
 }
 
+/* NVPTX takes vectors of f32 that are loaded and widened for a load that widens, and prints one that no assembler accepts. */
+static Val widen_apart(em *e, Val x)
+{
+    unsigned lanes = em_lanes(x);
+    if (lanes == 1)
+        return em_asm(e, "cvt.f64.f32 $0, $1;", "=d,f", e->f64, &x, 1, false);
+    Val out = LLVMGetPoison(em_like(e, e->f64, x));
+    for (unsigned i = 0; i < lanes; i++)
+        out = LLVMBuildInsertElement(e->b, out, widen_apart(e, em_extract(e, x, i)), em_c32(e, i),
+                                     "");
+    return out;
+}
+
+Val em_widen(em *e, Val x)
+{
+    return e->nvptx ? widen_apart(e, x) : LLVMBuildFPExt(e->b, x, em_like(e, e->f64, x), "");
+}
+
 Val em_poly(em *e, Val x, const double *c, int n)
 {
     Ty t = LLVMTypeOf(x);

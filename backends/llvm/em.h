@@ -85,6 +85,8 @@ static inline Val em_smax(em *e, Val a, Val b)
 }
 /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
 Val em_fma(em *e, Val a, Val b, Val c);
+/* f32 as f64 */
+Val em_widen(em *e, Val x);
 /* Calls an external function of scalars. */
 Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n);
 /* Inline assembly of these operands, EM_PHI at most; `form` are LLVM's constraints. effects: it is not left out, moved or done once. */

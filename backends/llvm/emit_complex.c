@@ -587,7 +587,7 @@ static Z widen(const cem *c, Ev a)
     em *e = c->e;
     if (c->full)
         return (Z){a.v, a.im};
-    return (Z){LLVMBuildFPExt(e->b, a.v, c->t, ""), LLVMBuildFPExt(e->b, a.im, c->t, "")};
+    return (Z){em_widen(e, a.v), em_widen(e, a.im)};
 }
 
 static Ev narrow(const cem *c, Z z)

@@ -117,7 +117,7 @@ static Val float_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
         return LLVMBuildFPTrunc(e->b, x, em_like(e, e->f32, x), "");
     }
     if (to == LZ_F64)
-        return LLVMBuildFPExt(e->b, x, em_like(e, e->f64, x), "");
+        return em_widen(e, x);
     return to == from || !is_half(to) ? x : em_round_to(e, to, x);
 }
 

@@ -145,14 +145,13 @@ Ev lz_emit_subtract(em *e, const lz_ew *w, const Ev *a)
 Ev lz_emit_multiply(em *e, const lz_ew *w, const Ev *a)
 {
     if (is_c(w)) {
-        Ty t = LLVMTypeOf(a[0].v),
-           d = em_like(e, e->f64, a[0].v); /* products of f32 are exact in double */
+        Ty t = LLVMTypeOf(a[0].v);
         if (w->in[0] == LZ_C128)
             return (Ev){FSUB(FMUL(a[0].v, a[1].v), FMUL(a[0].im, a[1].im)),
                         FADD(FMUL(a[0].v, a[1].im), FMUL(a[0].im, a[1].v))};
         Val x[4] = {a[0].v, a[0].im, a[1].v, a[1].im};
         for (int k = 0; k < 4; k++)
-            x[k] = LLVMBuildFPExt(e->b, x[k], d, "");
+            x[k] = em_widen(e, x[k]); /* products of f32 are exact in double */
         Val re = FSUB(FMUL(x[0], x[2]), FMUL(x[1], x[3])),
             im = FADD(FMUL(x[0], x[3]), FMUL(x[1], x[2]));
         return (Ev){LLVMBuildFPTrunc(e->b, re, t, ""), LLVMBuildFPTrunc(e->b, im, t, "")};

@@ -147,13 +147,12 @@ Val lz_pow_f32(em *e, Val x, Val y)
     Val zero = em_cf(t, 0), one = em_cf(t, 1), inf = em_cf(t, INFINITY);
     Val ax = fabs_of(e, x), ay = fabs_of(e, y);
     Val normal = AND(FCMP(OGT, ax, zero), FCMP(OLT, ax, inf));
-    Val lg = log2_f64(e, LLVMBuildFPExt(e->b, SEL(normal, ax, one), d, ""));
+    Val lg = log2_f64(e, em_widen(e, SEL(normal, ax, one)));
     /* 0 and infinity as very small and very large numbers; then y = 0 alone must not meet them */
     Val w = em_cf(d, 1e6);
     Val dnormal = SEL(normal, lg, SEL(FCMP(OEQ, ax, zero), FNEG(w), w));
-    Val yd = LLVMBuildFPExt(
-        e->b, SEL(FCMP(OLT, ay, inf), y, em_intr2(e, "llvm.copysign", em_cf(t, 0x1p100), y)), d,
-        "");
+    Val yd =
+        em_widen(e, SEL(FCMP(OLT, ay, inf), y, em_intr2(e, "llvm.copysign", em_cf(t, 0x1p100), y)));
     Val p = FMUL(dnormal, yd);
     p = SEL(FCMP(UNO, p, p), em_cf(d, 0), p);
     Val r = exp2_to_f32(e, p, t);

@@ -383,7 +383,7 @@ Val lz_math_f64(em *e, const char *name, const Val *a, unsigned n)
             continue;
         Val wide[2];
         for (unsigned k = 0; k < n; k++)
-            wide[k] = f32 ? LLVMBuildFPExt(e->b, a[k], e->f64, "") : a[k];
+            wide[k] = f32 ? em_widen(e, a[k]) : a[k];
         Val f = defined(e, fn);
         Val y = LLVMBuildCall2(e->b, LLVMFunctionType(e->f64, args, n, 0), f, wide, n, "");
         return f32 ? LLVMBuildFPTrunc(e->b, y, t, "") : y;

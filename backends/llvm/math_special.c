@@ -85,11 +85,6 @@ static Val num(Val like, double v)
     return em_cf(LLVMTypeOf(like), v);
 }
 
-static Val wide(em *e, Val x)
-{
-    return LLVMBuildFPExt(e->b, x, em_like(e, e->f64, x), "");
-}
-
 static Val narrow(em *e, Val x)
 {
     return LLVMBuildFPTrunc(e->b, x, em_like(e, e->f32, x), "");
@@ -193,20 +188,20 @@ static Val d_log1p(em *e, Val z)
 Val lz_sinh_f32(em *e, Val x)
 {
     static const double c[] = {1, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800};
-    Val w = wide(e, x), a = magnitude(e, w), ex = d_exp(e, a);
+    Val w = em_widen(e, x), a = magnitude(e, w), ex = d_exp(e, a);
     Val big = FMUL(FSUB(ex, inverse(e, ex)), num(w, 0.5)), small = FMUL(a, POLY(FMUL(a, a), c));
     return narrow(e, with_sign(e, SEL(FCMP(OLT, a, num(w, 1)), small, big), w));
 }
 
 Val lz_cosh_f32(em *e, Val x)
 {
-    Val w = wide(e, x), ex = d_exp(e, magnitude(e, w));
+    Val w = em_widen(e, x), ex = d_exp(e, magnitude(e, w));
     return narrow(e, FMUL(FADD(ex, inverse(e, ex)), num(w, 0.5)));
 }
 
 Val lz_asinh_f32(em *e, Val x)
 {
-    Val w = wide(e, x), a = magnitude(e, w), sq = FMUL(a, a), one = num(w, 1);
+    Val w = em_widen(e, x), a = magnitude(e, w), sq = FMUL(a, a), one = num(w, 1);
     Val root = em_intr1(e, "llvm.sqrt", FADD(sq, one));
     Val z = FADD(a, FDIV(sq, FADD(root, one)));
     z = SEL(FCMP(OEQ, a, num(w, INFINITY)), a, z);
@@ -215,14 +210,14 @@ Val lz_asinh_f32(em *e, Val x)
 
 Val lz_acosh_f32(em *e, Val x)
 {
-    Val w = wide(e, x), t = FSUB(w, num(w, 1));
+    Val w = em_widen(e, x), t = FSUB(w, num(w, 1));
     Val z = FADD(t, em_intr1(e, "llvm.sqrt", FMUL(t, FADD(t, num(w, 2)))));
     return narrow(e, SEL(FCMP(OLT, w, num(w, 1)), num(w, NAN), d_log1p(e, z)));
 }
 
 Val lz_atanh_f32(em *e, Val x)
 {
-    Val w = wide(e, x), a = magnitude(e, w);
+    Val w = em_widen(e, x), a = magnitude(e, w);
     Val z = FDIV(FADD(a, a), FSUB(num(w, 1), a));
     return narrow(e, with_sign(e, FMUL(d_log1p(e, z), num(w, 0.5)), w));
 }
@@ -255,7 +250,7 @@ Val lz_atan_f32(em *e, Val x)
 
 Val lz_erfc_f32(em *e, Val x)
 {
-    Val w = wide(e, x), a = magnitude(e, w);
+    Val w = em_widen(e, x), a = magnitude(e, w);
     Val t = FDIV(num(w, 3), FADD(a, num(w, 3)));
     Val y = FMUL(FMUL(t, POLY(t, ERFCX)), d_exp(e, FNEG(FMUL(a, a))));
     return narrow(e, SEL(FCMP(OLT, w, num(w, 0)), FSUB(num(w, 2), y), y));
@@ -263,7 +258,7 @@ Val lz_erfc_f32(em *e, Val x)
 
 Val lz_erf_inv_f32(em *e, Val x)
 {
-    Val v = wide(e, x), one = num(v, 1);
+    Val v = em_widen(e, x), one = num(v, 1);
     Val w = FNEG(d_log(e, FMUL(FSUB(one, v), FADD(one, v)))), s = em_intr1(e, "llvm.sqrt", w);
     Val p = SEL(FCMP(OLT, w, num(v, 5)), POLY(w, INV_MID), POLY(s, INV_TAIL));
     Val edge = FCMP(OEQ, magnitude(e, v), one);
@@ -306,7 +301,7 @@ static Val positive_lgamma(em *e, Val a)
 
 Val lz_lgamma_f32(em *e, Val x)
 {
-    Val w = wide(e, x), a = magnitude(e, w), y = positive_lgamma(e, a), s, c;
+    Val w = em_widen(e, x), a = magnitude(e, w), y = positive_lgamma(e, a), s, c;
     circle(e, a, &s, &c);
     Val mirror = FSUB(d_log(e, FDIV(num(w, M_PI), FMUL(a, magnitude(e, s)))), y);
     mirror = SEL(FCMP(OEQ, s, num(w, 0)), num(w, INFINITY), mirror);
@@ -335,7 +330,7 @@ static Val d_digamma(em *e, Val w)
 
 Val lz_digamma_f32(em *e, Val x)
 {
-    return narrow(e, d_digamma(e, wide(e, x)));
+    return narrow(e, d_digamma(e, em_widen(e, x)));
 }
 
 /* ---- zeta and what is made of it ---- */
@@ -415,14 +410,14 @@ static Val d_zeta(em *e, Val s, Val q0, Val shift)
 
 Val lz_zeta_f32(em *e, Val s, Val q)
 {
-    Val w = wide(e, s);
-    return narrow(e, d_zeta(e, w, wide(e, q), num(w, 0)));
+    Val w = em_widen(e, s);
+    return narrow(e, d_zeta(e, w, em_widen(e, q), num(w, 0)));
 }
 
 /* (-1)^(n+1) n! zeta(n + 1, x); the factorial is part of every term's exponent, so that it does not overflow by itself. */
 Val lz_polygamma_f32(em *e, Val n, Val x)
 {
-    Val w = wide(e, n), v = wide(e, x), s = FADD(w, num(w, 1));
+    Val w = em_widen(e, n), v = em_widen(e, x), s = FADD(w, num(w, 1));
     Val y = d_zeta(e, s, v, positive_lgamma(e, magnitude(e, s)));
     y = SEL(is_odd(e, w), y, FNEG(y));
     y = SEL(FCMP(OEQ, w, num(w, 0)), d_digamma(e, v), y);
@@ -435,7 +430,7 @@ Val lz_polygamma_f32(em *e, Val n, Val x)
 
 Val lz_bessel_i1e_f32(em *e, Val x)
 {
-    Val w = wide(e, x), a = magnitude(e, w), near = FCMP(OLE, a, num(w, 8));
+    Val w = em_widen(e, x), a = magnitude(e, w), near = FCMP(OLE, a, num(w, 8));
     Val u = SEL(near, em_fma(e, a, num(w, 0.25), num(w, -1)), num(w, 0));
     Val b = SEL(near, num(w, 8), a), t = FSUB(FDIV(num(w, 16), b), num(w, 1));
     Val large = FDIV(POLY(t, I1_LARGE), em_intr1(e, "llvm.sqrt", b));

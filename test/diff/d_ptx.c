@@ -109,6 +109,18 @@ static void append(FILE *out, const char *ptx, uint32_t number)
     }
 }
 
+/* Loads of f32 into registers of f64, which no assembler accepts. */
+static bool widening_load(const char *ptx)
+{
+    for (const char *p = ptx; (p = strstr(p, "ld.")); p += 3) {
+        size_t n = strcspn(p, "\n");
+        const char *f32 = memmem(p, n, ".f32", 4), *fd = memmem(p, n, "%fd", 3);
+        if (f32 && fd)
+            return true;
+    }
+    return false;
+}
+
 static int generate(const collection *c, const arch *a, const char *path)
 {
     lz_target t;
@@ -135,6 +147,10 @@ static int generate(const collection *c, const arch *a, const char *path)
         lz_status s = lz_llvm_compile(c->kernels.data[i], &t, &ptx, NULL, NULL);
         if (s != LZ_OK) {
             printf("%s: %s\n", a->name, lz_error_get()->message);
+            return 1;
+        }
+        if (widening_load(lz_buf_str(&ptx))) {
+            printf("%s: a load of f32 gives f64\n", a->name);
             return 1;
         }
         append(out, lz_buf_str(&ptx), i + 1);
@@ -215,6 +231,14 @@ static const promise promises[] = {
      "  return %c : tensor<64x100xf32>\n}\n",
      "points",
      {"ld.global.v4.f32", "st.global.v4.f32"}},
+    /* eight f32 for a vector of bf16, widened one by one */
+    {"func.func @main(%a: tensor<640xf32>, %b: tensor<640xbf16>) -> tensor<640xbf16> {\n"
+     "  %c = chlo.digamma %a : tensor<640xf32> -> tensor<640xf32>\n"
+     "  %d = stablehlo.convert %c : (tensor<640xf32>) -> tensor<640xbf16>\n"
+     "  %e = stablehlo.minimum %d, %b : tensor<640xbf16>\n"
+     "  return %e : tensor<640xbf16>\n}\n",
+     "points",
+     {"cvt.f64.f32"}},
     {"func.func @main(%a: tensor<640xbf16>) -> tensor<640xbf16> {\n"
      "  %c = stablehlo.tanh %a : tensor<640xbf16>\n"
      "  return %c : tensor<640xbf16>\n}\n",
@@ -287,6 +311,7 @@ START_TEST(schedules_promise)
         ck_assert_msg(strstr(lz_buf_str(&ptx), p->in[i]) != NULL, "no %s in\n%.3000s", p->in[i],
                       lz_buf_str(&ptx));
     ck_assert_ptr_null(strstr(lz_buf_str(&ptx), ".local"));
+    ck_assert(!widening_load(lz_buf_str(&ptx)));
     lz_buf_free(&ptx);
     lz_plan_free(plan);
     lz_func_free(f);
