@@ -113,7 +113,9 @@ void kern_sort_enter(kern *c, Val scratch)
         t->counts = scratch;
         t->set = em_at(e, scratch, em_c64(e, (int64_t)kern_sort_counters(t)), 1);
         t->set2 = em_at(e, t->set, size, 1);
-        scratch = em_at(e, t->set2, size, 1);
+        /* where each element was first, of rows that blocks sort */
+        Val places = e->simt ? MUL(t->n, em_c64(e, 8)) : size;
+        scratch = em_at(e, t->set2, em_smax(e, size, places), 1);
     }
 }
 
