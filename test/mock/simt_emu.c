@@ -234,6 +234,9 @@ const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
                     const lz_simt_launch *d, bool reverse)
 {
     uint32_t ranks = d->cluster ? d->cluster : 1;
+    /* blocks that know nothing of each other run side by side: one that touches another's memory is found out */
+    if (k->together && !k->paired && d->grid % 2 == 0 && d->block <= MAX_THREADS / 2)
+        ranks = 2;
     if (d->block == 0 || ranks > SIMT_CLUSTER || d->block > MAX_THREADS / ranks ||
         d->grid % ranks || (k->together && d->block % SIMT_WARP))
         return "blocks of a size or number that cannot run";
@@ -253,7 +256,7 @@ const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
 
 /* ---- code ---- */
 
-static bool wants_others;
+static bool wants_others, wants_cluster;
 
 static void *resolve(const char *name)
 {
@@ -261,12 +264,13 @@ static void *resolve(const char *name)
                                                           : emu_warp_symbol(name);
     if (!together && strcmp(name, "lz_simt_barrier_of") == 0)
         together = (void *)(uintptr_t)lz_simt_barrier_of;
-    if (!together && strcmp(name, "lz_simt_cluster_barrier") == 0)
-        together = (void *)(uintptr_t)lz_simt_cluster_barrier;
     if (!together)
         together = emu_group_symbol(name);
-    if (!together)
-        together = emu_boxes_symbol(name);
+    void *cluster = strcmp(name, "lz_simt_cluster_barrier") == 0
+                        ? (void *)(uintptr_t)lz_simt_cluster_barrier
+                        : emu_boxes_symbol(name);
+    wants_cluster |= cluster != NULL;
+    together = together ? together : cluster;
     if (together) {
         wants_others = true;
         return together;
@@ -329,7 +333,7 @@ const char *emu_load(const void *object, emu_kernel *out)
                        .resolve = resolve,
                        .syms = syms,
                        .max_syms = EMU_FUNCTIONS + 1};
-    wants_others = false;
+    wants_others = wants_cluster = false;
     const char *err = lz_elf_link(object, nbytes, &im);
     for (int i = 0; i < im.nsyms && !err; i++) {
         uintptr_t at = (uintptr_t)out->mem + syms[i].offset;
@@ -339,6 +343,7 @@ const char *emu_load(const void *object, emu_kernel *out)
             add_function(out, syms[i].name, (emu_function *)at);
     }
     out->together = wants_others;
+    out->paired = wants_cluster;
     if (!err && (!emu_find(out, "lz_kernel") || !out->nparams))
         err = "an object without lz_kernel";
     if (!err && mprotect(out->mem, out->nbytes, PROT_READ | PROT_EXEC) != 0)

@@ -17,6 +17,7 @@ typedef struct emu_kernel {
     int nfunction;
     int64_t (*nparams)(void); /* without the maps of SIMT_BULK */
     bool together;            /* its threads meet: they run as fibers */
+    bool paired;              /* knows of clusters */
 } emu_kernel;
 /* NULL, or what is wrong with the object. Its size is read from its headers. */
 const char *emu_load(const void *object, emu_kernel *out);

@@ -1,8 +1,12 @@
-// Rows that are put together of several dimensions: the loops of the sort split, and their order is the order of the row.
+// Rows that are put together of several dimensions: the loops of the sort split, and their order is the order of the row. The sign of a NaN that is
+// computed is anybody's, and total order goes by it: all are made the same one first.
 module @sort_through_reshape {
   func.func public @main(%arg0: tensor<5x6x7xf32>) -> (tensor<5x6x7xf32>, tensor<5x42xf32>, tensor<35x6xi32>, tensor<210xf32>, tensor<5x42xf32>) {
     %0 = stablehlo.negate %arg0 : tensor<5x6x7xf32>
-    %1 = stablehlo.exponential %0 : tensor<5x6x7xf32>
+    %x = stablehlo.exponential %0 : tensor<5x6x7xf32>
+    %nan = stablehlo.constant dense<0x7FC00000> : tensor<5x6x7xf32>
+    %is = stablehlo.compare EQ, %x, %x : (tensor<5x6x7xf32>, tensor<5x6x7xf32>) -> tensor<5x6x7xi1>
+    %1 = stablehlo.select %is, %x, %nan : tensor<5x6x7xi1>, tensor<5x6x7xf32>
     %2 = stablehlo.reshape %1 : (tensor<5x6x7xf32>) -> tensor<5x42xf32>
     %3 = "stablehlo.sort"(%2) <{dimension = 1 : i64, is_stable = true}> ({
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
