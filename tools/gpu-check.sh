@@ -48,14 +48,16 @@ step() { # NAME SECONDS COMMAND...
     t1=$(date +%s%N)
     say "$(printf '%-8s %7.1f s  %s' "$([ $rc -eq 0 ] && echo pass || { [ $rc -eq 124 ] && echo 'TIME OUT' || echo FAIL; })" \
         "$(((t1 - t0) / 100000000))e-1" "$name")"
+    [ $rc -eq 0 ] || tail -n 6 "$out/$name.log" | cut -c1-300 | tee -a "$out/summary.txt"
     [ $rc -eq 0 ] || : >"$out/failed"
     return $rc
 }
 
 # ---- build: the library and the tool first; a test that does not build is missing, and no more ----
 cc=(${CC:+"CC=$CC"})
-step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
-step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD/test/libcudamock.so" \
+built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
+[ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
+[ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD/test/libcudamock.so" \
     "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,runtime/t_api_ops,runtime/t_aten_math,runtime/t_aten_reduce,runtime/t_handles} \
     "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_laws}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
@@ -91,6 +93,33 @@ transposed() { # SIZE
     echo "func.func @main(%a: tensor<$1x$1xf32>) -> tensor<$1x$1xf32> {"
     echo "  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<$1x$1xf32>) -> tensor<$1x$1xf32>"
     echo "  return %0 : tensor<$1x$1xf32>"
+    echo "}"
+}
+layer_norm() { # ROWS COLUMNS
+    local t="tensor<$1x$2xf32>" r="tensor<$1xf32>"
+    echo "func.func @main(%a: $t) -> $t {"
+    echo "  %zero = stablehlo.constant dense<0.0> : tensor<f32>"
+    echo "  %n = stablehlo.constant dense<$2.0> : $r"
+    echo "  %eps = stablehlo.constant dense<1.0e-5> : $r"
+    echo "  %s = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [1] : ($t, tensor<f32>) -> $r"
+    echo "  %m = stablehlo.divide %s, %n : $r"
+    echo "  %mb = stablehlo.broadcast_in_dim %m, dims = [0] : ($r) -> $t"
+    echo "  %d = stablehlo.subtract %a, %mb : $t"
+    echo "  %q = stablehlo.multiply %d, %d : $t"
+    echo "  %v = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [1] : ($t, tensor<f32>) -> $r"
+    echo "  %w = stablehlo.divide %v, %n : $r"
+    echo "  %e = stablehlo.add %w, %eps : $r"
+    echo "  %i = stablehlo.rsqrt %e : $r"
+    echo "  %ib = stablehlo.broadcast_in_dim %i, dims = [0] : ($r) -> $t"
+    echo "  %y = stablehlo.multiply %d, %ib : $t"
+    echo "  return %y : $t"
+    echo "}"
+}
+sums() { # SIZE DIMENSIONS SHAPE: of a square
+    echo "func.func @main(%a: tensor<$1x$1xf32>) -> tensor<$3f32> {"
+    echo "  %zero = stablehlo.constant dense<0.0> : tensor<f32>"
+    echo "  %s = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [$2] : (tensor<$1x$1xf32>, tensor<f32>) -> tensor<$3f32>"
+    echo "  return %s : tensor<$3f32>"
     echo "}"
 }
 softmax_of() { # X SHAPE DTYPE DIM: lines that make %p of it; SHAPE without its last extent is DIM..
@@ -144,7 +173,7 @@ figure() { # NAME FLOP|gbs PEAK PERCENT PROGRAM...; FLOP: those that are useful,
     [ "$kind" = gbs ] && column=9
     "$@" >"$out/$name.mlir"
     rm -f "$out/$name.profile"
-    LAZULI_PROFILE=$out/$name.profile step "time-$name" 60 "$LZ_TOOL" run "$out/$name.mlir" --device cuda --random 1 --output-dir "$out/results"
+    LAZULI_PROFILE=$out/$name.profile step "time-$name" 60 "$LZ_TOOL" run "$out/$name.mlir" --device cuda --random 1 --times "$times" --output-dir "$out/results"
     rm -rf "$out/results"
     [ -s "$out/$name.profile" ] || { printf '%-22s no figure\n' "$name" >>"$out/figures.txt"; return; }
     got=$(best_of "$out/$name.profile" $column)
@@ -154,6 +183,7 @@ figure() { # NAME FLOP|gbs PEAK PERCENT PROGRAM...; FLOP: those that are useful,
         ok = peak <= 0 ? "?" : 100 * got / peak >= want ? "reached" : "NOT YET"
         printf "%-22s %10.1f %-8s of %7s %s   wanted %3d %%  %s\n", name, got, unit, (peak > 0 ? peak : "?"), pct, want, ok }' >>"$out/figures.txt"
 }
+times=$(size 12 1)
 n=$(size 8192 96)
 figure product-bf16 $((2 * n * n * n)) "$peak_bf16" 71 products bf16 "$n"
 LAZULI_CUDA_BULK=0 figure product-bf16-threads $((2 * n * n * n)) "$peak_bf16" 60 products bf16 "$n"
@@ -163,6 +193,8 @@ if grep -q 'product-bf16  *no figure' "$out/figures.txt" && ! grep -q 'product-b
 fi
 n=$(size 4096 64)
 figure product-f32 $((2 * n * n * n)) "$peak_f32" 75 products f32 "$n"
+n=$(size 8192 96)
+LAZULI_CUDA_TF32=1 figure product-tf32 $((2 * n * n * n)) $((peak_bf16 / 2)) 60 products f32 "$n"
 h=$(size 64 2) n=$(size 1024 40)
 figure attention-bf16 $((4 * h * n * n * 64)) "$peak_bf16" 35 attention bf16 "$h" "$n"
 figure attention-f32 $((4 * h * n * n * 64)) "$peak_f32" 45 attention f32 "$h" "$n"
@@ -170,6 +202,11 @@ figure elementwise gbs "$peak_gbs" 80 elementwise "$(size 67108864 9999)"
 figure transpose gbs "$peak_gbs" 75 transposed "$(size 8192 100)"
 figure softmax gbs "$peak_gbs" 75 softmax "$(size 8192 9)" "$(size 4096 1000)"
 figure softmax-short gbs "$peak_gbs" 75 softmax "$(size 262144 99)" "$(size 128 48)"
+figure layer-norm gbs "$peak_gbs" 75 layer_norm "$(size 65536 9)" "$(size 1024 100)"
+n=$(size 8192 100)
+figure sum-rows gbs "$peak_gbs" 75 sums "$n" 1 "${n}x"
+figure sum-columns gbs "$peak_gbs" 75 sums "$n" 0 "${n}x"
+figure sum gbs "$peak_gbs" 75 sums "$n" "0, 1" ""
 cat "$out/figures.txt" | tee -a "$out/summary.txt"
 
 # ---- right numbers: every class of operations against the reference; what takes the time is compiling, so all at once ----
@@ -178,7 +215,9 @@ step seeds 150 "$BUILD/test/diff/d_cuda" seeds 0 $seeds &
 step nets 150 "$BUILD/test/diff/d_cuda" nets 0 $nets &
 step cases 150 "$BUILD/test/diff/d_cuda" cases &
 step rows 150 "$BUILD/test/diff/d_cuda" &
-[ $mock = yes ] || step products 150 "$BUILD/test/diff/d_products" &
+for part in "on the device" boxes; do
+    [ $mock = yes ] || CK_RUN_CASE=$part step "products-${part##* }" 200 "$BUILD/test/diff/d_products" &
+done
 step programs 150 test/api/cuda.sh &
 for src in examples/*.c; do
     example=$(basename "$src" .c)
@@ -197,6 +236,9 @@ for p in matmul_relu attention layer_norm; do
     done
 done
 workloads=overhead,train_mlp,first_step,gemm_1024,gemm_4096,chain_16M,softmax_4096,train_gpt
-[ $mock = yes ] || PJRT_DEVICE=CUDA step benchmark 150 "$BUILD/bench/lz-bench" "$workloads"
+[ $mock = yes ] || step benchmark 150 "$BUILD/bench/lz-bench" "$workloads" --device cuda
+for w in large_train_gpt2 large_train_resnet50; do
+    [ $mock = yes ] || step "$w" 120 "$BUILD/bench/lz-bench" "$w" --device cuda
+done
 say "$([ ! -e "$out/failed" ] && echo 'all passed' || echo 'something failed: see the logs'); $((SECONDS - start)) s"
 [ ! -e "$out/failed" ]

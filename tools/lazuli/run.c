@@ -18,7 +18,7 @@ typedef struct options {
     const char *input[MAX_INPUTS];
     int ninput;
     bool random;
-    uint64_t seed;
+    uint64_t seed, times;
     double rtol, atol; /* negative: by dtype */
 } options;
 
@@ -66,8 +66,24 @@ static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in
 }
 
 /* ---- execution ---- */
-static lz_status run_backend(const lz_backend *b, const lz_func *f, lz_literal *const *in,
-                             lz_literal **out)
+static lz_status run_again(const lz_backend *b, lz_exec *x, lz_dbuf **in, const bool *donated,
+                           lz_dbuf **out, uint32_t nout)
+{
+    lz_event *done = NULL;
+    lz_status s = b->execute(x, 0, in, donated, true, out, &done);
+    if (s == LZ_OK)
+        s = lz_event_wait(done);
+    for (uint32_t i = 0; i < nout; i++) {
+        lz_dbuf_release(out[i]);
+        out[i] = NULL;
+    }
+    lz_event_release(done);
+    return s;
+}
+
+/* The results are those of the last of `times` runs. */
+static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t times,
+                             lz_literal *const *in, lz_literal **out)
 {
     lz_dbuf **bin = lz_calloc(f->nparam + 1, sizeof *bin),
             **bout = lz_calloc(f->nresult + 1, sizeof *bout);
@@ -83,6 +99,8 @@ static lz_status run_backend(const lz_backend *b, const lz_func *f, lz_literal *
     }
     if (s == LZ_OK)
         s = b->compile(0, f, &co, &x);
+    for (uint64_t i = 1; i < times && s == LZ_OK; i++)
+        s = run_again(b, x, bin, donated, bout, f->nresult);
     if (s == LZ_OK)
         s = b->execute(x, 0, bin, donated, true, bout, &done);
     if (s == LZ_OK)
@@ -128,12 +146,12 @@ static lz_status run_loops(const lz_func *f, lz_literal *const *in, lz_literal *
     return s;
 }
 
-static lz_status execute(const char *device, const lz_func *f, lz_literal *const *in,
-                         lz_literal **out)
+static lz_status execute(const char *device, const lz_func *f, uint64_t times,
+                         lz_literal *const *in, lz_literal **out)
 {
     if (strcmp(device, "loop") == 0)
         return run_loops(f, in, out);
-    return run_backend(lz_backend_get(device), f, in, out);
+    return run_backend(lz_backend_get(device), f, times, in, out);
 }
 
 /* ---- comparison ---- */
@@ -156,7 +174,7 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in,
 {
     int bad = 0;
     lz_literal **want = lz_calloc(f->nresult + 1, sizeof *want);
-    if (!want || execute(o->compare, f, in, want) != LZ_OK)
+    if (!want || execute(o->compare, f, 1, in, want) != LZ_OK)
         bad = tool_fail(o->compare);
     for (uint32_t k = 0; k < f->nresult && !bad; k++) {
         lz_dtype d;
@@ -216,11 +234,11 @@ static bool is_way(const char *option, const char *name)
 
 static int parse(int argc, char **argv, options *o)
 {
-    static const struct option names[] = {{"device", 1, 0, 'd'},     {"input", 1, 0, 'i'},
-                                          {"output-dir", 1, 0, 'o'}, {"compare", 1, 0, 'c'},
-                                          {"random", 1, 0, 'r'},     {"rtol", 1, 0, 'R'},
-                                          {"atol", 1, 0, 'A'},       {0}};
-    *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1};
+    static const struct option names[] = {
+        {"device", 1, 0, 'd'},  {"input", 1, 0, 'i'},  {"output-dir", 1, 0, 'o'},
+        {"compare", 1, 0, 'c'}, {"random", 1, 0, 'r'}, {"rtol", 1, 0, 'R'},
+        {"atol", 1, 0, 'A'},    {"times", 1, 0, 't'},  {0}};
+    *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1, .times = 1};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'd':
@@ -242,6 +260,10 @@ static int parse(int argc, char **argv, options *o)
         case 'r':
             o->random = true;
             if (!tool_uint("--random", optarg, 0, UINT64_MAX, &o->seed))
+                return 2;
+            break;
+        case 't':
+            if (!tool_uint("--times", optarg, 1, 1000000, &o->times))
                 return 2;
             break;
         case 'R':
@@ -316,7 +338,7 @@ static int run_checked(const options *o, const lz_checked *c)
                **out = lz_calloc(c->f->nresult + 1, sizeof *out);
     if (!in || !out || load_inputs(o, c->f, in) != LZ_OK ||
         lz_func_free_constants(c->f, 0, &f, in + c->f->nparam) != LZ_OK ||
-        execute(o->device, f, in, out) != LZ_OK) {
+        execute(o->device, f, o->times, in, out) != LZ_OK) {
         fprintf(stderr, "lazuli: %s: @%s: %s\n", o->file, c->name, lz_error_get()->message);
         rc = 1;
     } else {
@@ -339,7 +361,8 @@ static int run_plain(const options *o, const lz_func *f)
     int rc = 0;
     lz_literal **in = lz_calloc(f->nparam + 1, sizeof *in),
                **out = lz_calloc(f->nresult + 1, sizeof *out);
-    if (!in || !out || load_inputs(o, f, in) != LZ_OK || execute(o->device, f, in, out) != LZ_OK)
+    if (!in || !out || load_inputs(o, f, in) != LZ_OK ||
+        execute(o->device, f, o->times, in, out) != LZ_OK)
         rc = tool_fail(o->file);
     if (rc == 0 && o->compare)
         rc = compare(o, f, in, out);
