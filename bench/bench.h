@@ -10,7 +10,8 @@ struct bench_options {
     double secs; /* time to spend per workload */
     const char *
         cache; /* persistent cache directory: the caller's, or one of its own that was empty at the start */
-    double exec;   /* the moment of bench_now's clock when the process began */
+    const char *device; /* NULL: the processor, whose limits are measured beside */
+    double exec;        /* the moment of bench_now's clock when the process began */
     bool measured; /* another process measures this one: exec is the moment before it was started */
 };
 extern struct bench_options bench;

@@ -96,24 +96,35 @@ struct sample bench_run(void (*fn)(void *), void *arg)
 
 /* ---- the line ---- */
 
+static void print_rates(const struct workload *w, double s, const struct limits *l)
+{
+    if (w->flops > 0)
+        printf(",\"gflops\":%.2f", w->flops / s * 1e-9);
+    if (w->nbytes > 0)
+        printf(",\"gbs\":%.2f", w->nbytes / s * 1e-9);
+    if (bench.device)
+        return;
+    if (w->flops > 0)
+        printf(",\"pct_fma\":%.1f", 100 * w->flops / s * 1e-9 / l->fma_max);
+    if (w->nbytes > 0)
+        printf(",\"pct_triad_nt\":%.1f", 100 * w->nbytes / s * 1e-9 / l->triad_nt);
+    printf(",\"limit\":{\"fma_max\":%.1f,\"fma_gflops\":%.1f,\"read_gbs\":%.1f,\"triad_nt_gbs\":%"
+           ".1f}",
+           l->fma_max, l->fma, l->read, l->triad_nt);
+}
+
 void bench_emit(const struct workload *w, const char *label, struct sample s, const char *extra,
                 ...)
 {
-    const struct limits *l = bench_limits();
+    static const struct limits none; /* of a device that has not been measured */
+    const struct limits *l = bench.device ? &none : bench_limits();
     double load = 0;
     (void)getloadavg(&load, 1);
     printf("{\"peer\":\"lazuli\",\"workload\":\"%s\",\"median_ms\":%.6f,\"min_ms\":%.6f,\"extra\":{"
            "\"threads\":%d,\"n\":%d,\"cpu_ms\":%.6f,\"steal_pct\":%.1f,\"load\":%.2f",
            label, s.median * 1e3, s.min * 1e3, bench.threads, s.n, s.cpu * 1e3, s.steal_pct, load);
-    if (w->flops > 0)
-        printf(",\"gflops\":%.2f,\"pct_fma\":%.1f", w->flops / s.median * 1e-9,
-               100 * w->flops / s.median * 1e-9 / l->fma_max);
-    if (w->nbytes > 0)
-        printf(",\"gbs\":%.2f,\"pct_triad_nt\":%.1f", w->nbytes / s.median * 1e-9,
-               100 * w->nbytes / s.median * 1e-9 / l->triad_nt);
-    printf(",\"limit\":{\"fma_max\":%.1f,\"fma_gflops\":%.1f,\"read_gbs\":%.1f,\"triad_nt_gbs\":%"
-           ".1f},\"rss_mb\":%.1f",
-           l->fma_max, l->fma, l->read, l->triad_nt, s.rss_mb);
+    print_rates(w, s.median, l);
+    printf(",\"rss_mb\":%.1f", s.rss_mb);
     va_list ap;
     va_start(ap, extra);
     vprintf(extra, ap);
@@ -130,8 +141,15 @@ void bench_child(const char *workload, int threads, const char *cache, char *sai
     int p[2], status;
     pid_t pid;
     snprintf(count, sizeof count, "%d", threads);
-    char *argv[] = {"lz-bench", (char *)workload, "--threads", count,
-                    "--cache",  (char *)cache,    NULL};
+    char *argv[] = {"lz-bench",
+                    (char *)workload,
+                    "--threads",
+                    count,
+                    "--cache",
+                    (char *)cache,
+                    bench.device ? "--device" : NULL,
+                    (char *)bench.device,
+                    NULL};
     posix_spawn_file_actions_t fa;
     if (pipe(p) != 0 || posix_spawn_file_actions_init(&fa) != 0 ||
         posix_spawn_file_actions_adddup2(&fa, p[1], 1) != 0 ||

@@ -135,7 +135,13 @@ const struct gpt_config gpt_small = {.layers = 4,
                                   .heads = 12,
                                   .context = 512,
                                   .vocabulary = 32000,
-                                  .batch = 1};
+                                  .batch = 1},
+                        gpt_2 = {.layers = 12,
+                                 .dim = 768,
+                                 .heads = 12,
+                                 .context = 1024,
+                                 .vocabulary = 50304,
+                                 .batch = 16};
 
 static void gpt_block_init(struct gpt_block *b, lz_params *ps, int i, const struct gpt_config *c)
 {

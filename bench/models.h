@@ -42,7 +42,7 @@ enum { GPT_MAX_LAYERS = 12 };
 struct gpt_config {
     int64_t layers, dim, heads, context, vocabulary, batch;
 };
-extern const struct gpt_config gpt_small, gpt_2s;
+extern const struct gpt_config gpt_small, gpt_2s, gpt_2;
 struct gpt_block {
     lz_norm_layer ln1, ln2;
     lz_attention_layer attention;

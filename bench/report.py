@@ -29,10 +29,10 @@ BENCH = HERE.parent / "build" / "bench" / "lz-bench"
 
 
 def workloads():
-    """Those of lz-bench --help, without what measures no work."""
+    """Those of lz-bench --help, without what measures no work and what takes a GPU."""
     text = subprocess.run([BENCH, "--help"], capture_output=True, text=True, check=True).stdout
     names = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and not line.startswith("  --")]
-    return [n for n in names if n != "limits"]
+    return [n for n in names if n != "limits" and not n.startswith("large_")]
 
 
 def lines(command, limit_s):

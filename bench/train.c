@@ -18,6 +18,7 @@ struct training {
     int64_t classes;
     const struct gpt_config *gpt; /* or NULL */
     double momentum;              /* of SGD with rate 0.01 */
+    bool autocast;                /* to bf16 */
 };
 
 static struct {
@@ -145,10 +146,14 @@ static void step(void *arg)
 {
     (void)arg;
     lz_scope_begin();
+    if (run.t->autocast)
+        bench_check(lz_autocast_begin(LZ_BF16), "autocast");
     lz_tensor *logits = run.t->forward(run.x);
     if (run.t->gpt)
         logits = lz_flatten(logits, 0, 1);
     lz_tensor *loss = lz_cross_entropy(logits, run.y);
+    if (run.t->autocast)
+        bench_check(lz_autocast_end(), "autocast");
     bench_check(lz_backward(loss), "backward");
     bench_check(lz_optim_step(run.optimizer), "optimizer");
     bench_check(lz_optim_zero_grad(run.optimizer), "gradients");
@@ -249,8 +254,10 @@ static void train(const struct workload *w)
     if (warm.compiles)
         bench_fail("a process with a warm cache compiled %ld kernels", warm.compiles);
     agree(&here, &warm, 0, "with a warm cache");
-    struct first other = elsewhere(w->name, bench.threads == 1 ? 2 : 1, bench.cache);
-    agree(&here, &other, 1e-4, "with another number of threads");
+    if (!bench.device) {
+        struct first other = elsewhere(w->name, bench.threads == 1 ? 2 : 1, bench.cache);
+        agree(&here, &other, 1e-4, "with another number of threads");
+    }
     if (!here.compiles) {
         char empty[4096];
         bench_temp_dir(empty, sizeof empty);
@@ -270,10 +277,11 @@ static void train(const struct workload *w)
 /* ---- the table ---- */
 
 #define IMAGES(...) .x = {.rank = 4, .dims = {__VA_ARGS__}}
-#define TRAIN(NAME, FLOPS, DOC, ...)                                                               \
+#define TRAIN(NAME, FLOPS, DOC, ...) TRAINING("train_" #NAME, FLOPS, DOC, __VA_ARGS__)
+#define TRAINING(NAME, FLOPS, DOC, ...)                                                            \
     {                                                                                              \
-        .name = "train_" #NAME, .run = train, .flops = FLOPS,                                      \
-        .data = &(const struct training){__VA_ARGS__}, .doc = DOC                                  \
+        .name = NAME, .run = train, .flops = FLOPS, .data = &(const struct training){__VA_ARGS__}, \
+        .doc = DOC                                                                                 \
     }
 
 /* clang-format off */
@@ -289,5 +297,10 @@ const struct workload workloads_train[] = {
           .init = init_resnet50, .forward = forward_resnet, IMAGES(8, 3, 224, 224), .classes = 1000, .momentum = 0.9),
     TRAIN(gpt, 57.9e9, "GPT of 4 layers, width 256, 8 sequences of 256, AdamW",
           .init = init_gpt, .forward = forward_gpt, .gpt = &gpt_small),
+    TRAINING("large_train_gpt2", 14e12, "GPT of 12 layers, width 768, 16 sequences of 1024, bf16 by autocast, AdamW",
+             .init = init_gpt, .forward = forward_gpt, .gpt = &gpt_2, .autocast = true),
+    TRAINING("large_train_resnet50", 6.2e12, "ResNet-50 of 224x224, batch 256, bf16 by autocast, SGD with momentum",
+             .init = init_resnet50, .forward = forward_resnet, IMAGES(256, 3, 224, 224), .classes = 1000, .momentum = 0.9,
+             .autocast = true),
     {0}};
 /* clang-format on */

@@ -40,6 +40,7 @@ OPERANDS.update({n + "_4096": ([(SQUARE, SQUARE)], 1)
 
 GPT = {
     "gpt": dict(layers=4, dim=256, heads=8, context=256, vocabulary=4096, batch=8),
+    "gpt2": dict(layers=12, dim=768, heads=12, context=1024, vocabulary=50304, batch=16),
     "gpt2s": dict(layers=12, dim=768, heads=12, context=512, vocabulary=32000, batch=1),
 }
 POSITION = 128  # of the token that decode_* writes
@@ -47,6 +48,7 @@ IMAGES = {  # batch, channels, extent, classes
     "train_mnist": (128, 1, 28, 10),
     "train_resnet18": (32, 3, 32, 10),
     "train_resnet50": (8, 3, 224, 1000),
+    "large_train_resnet50": (256, 3, 224, 1000),
     "infer_resnet50": (1, 3, 224, 1000),
 }
 
@@ -70,6 +72,7 @@ _parser.add_argument("workloads")
 _parser.add_argument("--threads", type=int, default=2)
 _parser.add_argument("--cache", help="of compiled programs, where the peer has one")
 _parser.add_argument("--secs", type=float, default=1)
+_parser.add_argument("--device", default="cpu", help="torch: such as cuda, where large_* are for")
 _parser.add_argument("--compile", action="store_true", help="torch: through torch.compile")
 options = _parser.parse_args()
 options.workloads = options.workloads.split(",")
@@ -77,7 +80,8 @@ options.workloads = options.workloads.split(",")
 for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[_name] = str(options.threads)
 # as lz-bench: so many processors, the last ones; XLA's threads follow this
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads:])
+if options.device == "cpu":
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads:])
 
 
 def sample(call):

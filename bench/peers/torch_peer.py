@@ -1,4 +1,4 @@
-"""torch on the CPU: eager, or with --compile through torch.compile (inductor, --cache: its folder). See common.py."""
+"""torch on the CPU, or with --device cuda on a GPU: eager, or with --compile through torch.compile (inductor, --cache: its folder). See common.py."""
 from common import GPT, IMAGES, OPERANDS, POSITION, PRODUCTS, emit, emit_training, first_call, options, sample
 
 import os
@@ -13,6 +13,11 @@ import torch.nn.functional as F
 PEER = "torch-compile" if options.compile else "torch"
 torch.set_num_threads(options.threads)
 torch.manual_seed(0)
+GPU = options.device != "cpu"
+if GPU:
+    torch.set_default_device(options.device)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+done = torch.cuda.synchronize if GPU else lambda: None
 compiled = torch.compile if options.compile else lambda f: f
 
 # ---- models ----
@@ -140,8 +145,13 @@ ops.update({name: lambda a, b: a @ b for name in PRODUCTS})
 @torch.no_grad()
 def timed(name, f, *x):
     f = compiled(f)
-    first, started = first_call(lambda: f(*x))
-    emit(PEER, name, sample(lambda: f(*x)), first_step_s=first, start_to_first_step_s=started)
+
+    def once():
+        f(*x)
+        done()
+
+    first, started = first_call(once)
+    emit(PEER, name, sample(once), first_step_s=first, start_to_first_step_s=started)
 
 
 def operation(name):
@@ -149,33 +159,40 @@ def operation(name):
     timed(name, ops[name], *[(torch.rand(*s) - 0.5) * spread for s in shapes])
 
 
+TEXTS = {"train_gpt": "gpt", "large_train_gpt2": "gpt2"}
+
+
 def model_and_batch(name):
     if name == "train_mlp":
         return mlp(), torch.rand(128, 784) - 0.5, torch.randint(0, 10, (128,))
-    if name == "train_gpt":
-        c = GPT["gpt"]
+    if name in TEXTS:
+        c = GPT[TEXTS[name]]
         ids = torch.randint(0, c["vocabulary"], (c["batch"], c["context"] + 1))
         return Gpt(**c), ids[:, :-1].contiguous(), ids[:, 1:].flatten()
     batch, channels, extent, n = IMAGES[name]
-    model = mnist() if name == "train_mnist" else Resnet(int(name[-2:]), n)
-    return model, torch.rand(batch, channels, extent, extent) - 0.5, torch.randint(0, n, (batch,))
+    model, x = mnist() if name == "train_mnist" else Resnet(int(name[-2:]), n), torch.rand(batch, channels, extent, extent) - 0.5
+    if name.startswith("large_"):
+        model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+    return model, x, torch.randint(0, n, (batch,))
 
 
 def train(name):
     model, x, y = model_and_batch(name)
-    if name == "train_gpt":
+    if name in TEXTS:
         optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
     else:
         momentum = 0.5 if name == "train_mnist" else 0.9
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=momentum, fused=True)
     loss_of = compiled(lambda model, x, y: F.cross_entropy(model(x), y))
-    last = [None]
+    last, low = [None], torch.autocast(options.device, torch.bfloat16, enabled=name.startswith("large_"))
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        last[0] = loss_of(model, x, y)
+        with low:
+            last[0] = loss_of(model, x, y)
         last[0].backward()
         optimizer.step()
+        done()
 
     emit_training(PEER, name, step, lambda: last[0].item())
 
@@ -215,7 +232,7 @@ def overhead(name):
 
 
 for workload in options.workloads:
-    run = {"train": train, "infer": infer, "decode": decode, "overhead": overhead}.get(workload.split("_")[0])
+    run = {"train": train, "large": train, "infer": infer, "decode": decode, "overhead": overhead}.get(workload.split("_")[0])
     if workload in ops:
         operation(workload)
     elif run:
