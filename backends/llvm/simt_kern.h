@@ -8,7 +8,7 @@
 
 enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
 enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
-enum { SIMT_WARP_ROW = 512 /* elements of rows that are a warp's work */ };
+enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
 
 /* How a kernel is spread over threads. */
 typedef enum simt_kind {
@@ -119,6 +119,8 @@ void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);
+/* The first of the outer loops that rows of tiles are of; the last one is m, and often it is the only one. */
+uint32_t simt_tiles_rows(const lz_kernel *k);
 unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* The instruction that multiplies; NULL: multiply-adds of single threads. */
 const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t);

@@ -13,16 +13,17 @@ static Ev shuffled(simt *s, Ev v, unsigned x)
     return (Ev){simt_shuffle_xor(s, v.v, x), v.im ? simt_shuffle_xor(s, v.im, x) : NULL};
 }
 
-/* Accumulators k0.. of reduction q: this warp's to all of its lanes. */
-static void within_warp(simt *s, kern *c, const lz_red *q, Ev *acc)
+/* Accumulators of reduction q: those of n lanes, a power of two, to all of them; n NULL: of the whole warp. */
+static void among_lanes(simt *s, kern *c, const lz_red *q, Ev *acc, Val n)
 {
+    em *e = s->e;
     for (unsigned x = SIMT_WARP / 2; x; x /= 2) {
         Ev other[8], out[8];
         for (uint32_t k = 0; k < q->nacc; k++)
             other[k] = shuffled(s, acc[k], x);
         kern_merge(c, q, acc, other, q->acc_dtype, out);
         for (uint32_t k = 0; k < q->nacc; k++)
-            acc[k] = out[k];
+            acc[k] = n ? lz_ev_select(e, ICMP(SGT, n, em_c64(e, x)), out[k], acc[k]) : out[k];
     }
 }
 
@@ -88,29 +89,15 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
                 simt_shared_at(s, warp, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
     em_if_end(e, &first, 0, NULL, NULL, NULL);
     simt_barrier(s);
+    /* as many warps as a power of two: lanes that are so many apart have the same ones */
+    Val warps = LSHR(s->ntid, em_c64(e, 5)), mine = AND(lane, SUB(warps, em_c64(e, 1)));
     for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
-            acc[k0 + k] = get(s, st->reds[r].acc_dtype[k],
-                              simt_shared_at(s, em_c64(e, 0), 0, SIMT_ACC * (int64_t)(k0 + k)));
-    em_loop l;
-    Val flat[EM_PHI];
-    int nflat = parts_of(acc, n, flat);
-    em_loop_begin(e, &l, em_c64(e, 1), LSHR(s->ntid, em_c64(e, 5)), em_c64(e, 1), nflat, flat);
-    from_parts(acc, n, l.phi);
-    for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc) {
-        Ev elt[8], out[8];
-        const lz_red *q = &st->reds[r];
-        for (uint32_t k = 0; k < q->nacc; k++)
-            elt[k] =
-                get(s, q->acc_dtype[k],
-                    simt_shared_at(s, l.i, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
-        kern_merge(c, q, acc + k0, elt, q->acc_dtype, out);
-        for (uint32_t k = 0; k < q->nacc; k++)
-            acc[k0 + k] = out[k];
-    }
-    nflat = parts_of(acc, n, flat);
-    em_loop_end(e, &l, flat);
-    from_parts(acc, n, l.phi);
+            acc[k0 + k] =
+                get(s, st->reds[r].acc_dtype[k],
+                    simt_shared_at(s, mine, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
+    for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
+        among_lanes(s, c, &st->reds[r], acc + k0, warps);
 }
 
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc)
@@ -118,7 +105,7 @@ void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc)
     const lz_stage *st = &c->k->stages[stage];
     uint32_t k0 = 0;
     for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
-        within_warp(s, c, &st->reds[r], acc + k0);
+        among_lanes(s, c, &st->reds[r], acc + k0, NULL);
 }
 
 /* kern.spread_join: the accumulators of every thread's share become the stage's. */
