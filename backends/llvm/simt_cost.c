@@ -25,13 +25,15 @@ static int64_t plus(int64_t a, int64_t b)
     return lz_add_i64(a, b, &r) ? r : INT64_MAX;
 }
 
-static work work_of(const lz_kernel *k, const int64_t *args)
+/* Rows of the loops from `rows` to m. */
+static work work_of(const lz_kernel *k, uint32_t rows, const int64_t *args)
 {
     const lz_stage *st = &k->stages[0];
-    work w = {.matrices = 1, .others = 1};
-    for (uint32_t d = 0; d < k->dot.m; d++)
-        w.matrices = simt_times(w.matrices, lz_sz_value(k->outer[d], args));
-    w.m = lz_sz_value(k->outer[k->dot.m], args);
+    work w = {.matrices = 1, .m = 1, .others = 1};
+    for (uint32_t d = 0; d <= k->dot.m; d++) {
+        int64_t *into = d < rows ? &w.matrices : &w.m;
+        *into = simt_times(*into, lz_sz_value(k->outer[d], args));
+    }
     w.n = lz_sz_value(k->outer[k->dot.n], args);
     for (uint32_t d = 0; d + 1 < st->ninner; d++)
         w.others = simt_times(w.others, lz_sz_value(st->extent[d], args));
@@ -137,7 +139,7 @@ static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, in
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
                      uint32_t processors, lz_simt_dims *out)
 {
-    work w = work_of(k, args);
+    work w = work_of(k, simt_tiles_rows(k), args), boxes = work_of(k, k->dot.m, args);
     unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
     choice c = choose(k, &w, t, esize);
     int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
@@ -147,8 +149,9 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
                                       .grid = n < most ? (uint32_t)n : most,
                                       .block = c.p.block,
                                       .shared = tiles_shared_bytes(&c.p, esize)};
-    if (c.entry == SIMT_GROUPS && tiles_maps_of(k, t, args, out->map))
-        copy_boxes(k, t, &w, n, processors, esize, out);
+    int64_t of_boxes = simt_times(tiles_of(&boxes, &c.p), c.parts); /* rows of one loop */
+    if (c.entry == SIMT_GROUPS && of_boxes <= n + n / 4 && tiles_maps_of(k, t, args, out->map))
+        copy_boxes(k, t, &boxes, of_boxes, processors, esize, out);
     if (c.parts == 1)
         return;
     out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);

@@ -131,14 +131,34 @@ static Val offset_of(tiles *t, const tiles_factor *f, uint32_t d, Val i)
     return MUL(MUL(i, kern_size((kern *)&f->one, f->plain->stride[d])), em_c64(e, t->p.es));
 }
 
-/* Start of the load in this tile, without the inner loops. */
+/* The same for x along the result. */
+static Val offset_along(tiles *t, const tiles_factor *f, Val x)
+{
+    em *e = t->e;
+    Val at[LZ_OUTER_MAX], sum = em_c64(e, 0);
+    if (!tiles_many_rows(t, f))
+        return offset_of(t, f, f->loop, x);
+    tiles_row_indices(t, x, at);
+    for (uint32_t d = t->rows; d <= t->m; d++)
+        sum = ADD(sum, offset_of(t, f, d, at[d]));
+    return sum;
+}
+
+/* Start of the load in this tile, without the inner loops; where rows are of several loops, of the first one of all. */
 static Val tile_start(tiles *t, tiles_factor *f)
 {
     uint32_t acc = (uint32_t)t->k->stages[0].sops[f->sop].a;
     Val p = f->one.st[0].ptr[POS_TOP][acc];
     for (uint32_t d = 0; d < t->m; d++)
         p = em_at(t->e, p, offset_of(t, f, d, f->one.oidx[d]), 1);
-    return em_at(t->e, p, offset_of(t, f, f->loop, f->x0), 1);
+    return tiles_many_rows(t, f) ? p : em_at(t->e, p, offset_of(t, f, f->loop, f->x0), 1);
+}
+
+/* From there to x of the tile along the result. */
+static Val offset_in_tile(tiles *t, tiles_factor *f, Val x)
+{
+    em *e = t->e;
+    return offset_along(t, f, tiles_many_rows(t, f) ? ADD(f->x0, x) : x);
 }
 
 /* min(max((end - at) * es, 0), width) */
@@ -186,7 +206,7 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
     f->nparts = total < t->p.threads ? 1 : total / t->p.threads;
     f->exists = total < t->p.threads ? ICMP(SLT, tid, em_c64(e, total)) : NULL;
     f->from =
-        em_at(e, tile_start(t, f), ADD(offset_of(t, f, f->loop, x), offset_of(t, f, kd, f->k)), 1);
+        em_at(e, tile_start(t, f), ADD(offset_in_tile(t, f, x), offset_of(t, f, kd, f->k)), 1);
     f->step = offset_of(t, f, f->x_rows ? f->loop : kd, em_c64(e, apart));
     f->apart = apart;
     f->bytes = f->x_rows ? NULL : bytes_left(t, ADD(f->x0, x), f->X, f->width);
@@ -197,6 +217,9 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
         f->to[i] = i && step ? ADD(f->to[0], em_c64(e, i * step))
                    : in      ? ADD(f->to[i - in], em_c64(e, (int64_t)in * apart * t->p.es))
                         : place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
+        if (tiles_many_rows(t, f))
+            f->each[i] = em_at(e, tile_start(t, f),
+                               ADD(offset_in_tile(t, f, further), offset_of(t, f, kd, f->k)), 1);
         f->row_exists[i] = f->x_rows ? ICMP(SLT, ADD(f->x0, further), f->X) : NULL;
     }
 }
@@ -221,7 +244,8 @@ static Val piece_offset(tiles *t, tiles_factor *f, Val k0)
 static void copy_parts(tiles *t, tiles_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val from = em_at(e, f->from, piece_offset(t, f, k0), 1), none = em_c64(e, 0), left = f->bytes;
+    Val piece = piece_offset(t, f, k0), from = em_at(e, f->from, piece, 1), none = em_c64(e, 0),
+        left = f->bytes;
     em_if has;
     if (f->exists)
         em_if_begin(e, &has, f->exists);
@@ -230,6 +254,8 @@ static void copy_parts(tiles *t, tiles_factor *f, Val k0, Val slot)
     for (unsigned i = 0; i < f->nparts; i++) {
         Val k = ADD(ADD(k0, f->k), em_c64(e, (int64_t)i * f->apart)),
             there = f->x_rows ? f->row_exists[i] : ICMP(SLT, k, t->K);
+        if (tiles_many_rows(t, f))
+            from = em_at(e, f->each[i], piece, 1);
         copy_part(t, ADD(slot, f->to[i]), from, f->width, SEL(there, left, none));
         from = em_at(e, from, f->step, 1);
     }
@@ -254,7 +280,10 @@ static spot spot_of(tiles *t, Val q, unsigned per_row, unsigned each, bool x_row
 
 static Val evaluate(tiles *t, kern *c, tiles_factor *f, Val x, Val k)
 {
-    c->oidx[f->loop] = x;
+    if (tiles_many_rows(t, f))
+        tiles_row_indices(t, x, c->oidx);
+    else
+        c->oidx[f->loop] = x;
     c->iidx[t->ki] = k;
     uint32_t kd = t->k->nouter + t->ki;
     kern_advance(c, 0, POS_TOP, POS_POINT, f->fixed | 1u << f->loop | 1u << kd);
@@ -286,7 +315,7 @@ static void copy_elements(tiles *t, tiles_factor *f, Val k0, Val slot)
                   NULL);
     spot at = spot_of(t, l.i, per_row, 1, f->by_k);
     Val there = AND(ICMP(SLT, ADD(f->x0, at.x), f->X), ICMP(SLT, ADD(k0, at.k), t->K));
-    Val off = ADD(offset_of(t, f, f->loop, at.x), offset_of(t, f, t->k->nouter + t->ki, at.k));
+    Val off = ADD(offset_in_tile(t, f, at.x), offset_of(t, f, t->k->nouter + t->ki, at.k));
     copy_part(t, ADD(slot, place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
               SEL(there, em_c64(e, t->p.es), em_c64(e, 0)));
     em_loop_end(e, &l, NULL);

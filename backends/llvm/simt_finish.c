@@ -47,7 +47,7 @@ void tiles_finish_top(tiles *t)
 /* The later stages at a point, or of a vector of columns from it. */
 static void run(tiles *t, kern *c, Val row, Val column, Val sum)
 {
-    c->oidx[t->m] = row;
+    tiles_row_indices(t, row, c->oidx);
     c->oidx[t->n] = column;
     c->st[0].red[0][0] = (Ev){sum, NULL};
     for (uint32_t s = 1; s < t->k->nstage; s++) {

@@ -29,7 +29,7 @@ static Val matrices(tiles *t)
 Val tiles_parts_row(tiles *t, Val part, Val matrix)
 {
     em *e = t->e;
-    return MUL(ADD(MUL(part, matrices(t)), matrix), t->M);
+    return MUL(ADD(MUL(part, matrices(t)), matrix), kern_size(&t->c, t->k->outer[t->m]));
 }
 
 /* Byte of a column of a row of scratch memory. */

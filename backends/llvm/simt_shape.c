@@ -22,6 +22,43 @@ const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t)
     return may ? simt_mma_of(a, acc) : NULL;
 }
 
+/* ---- rows of several loops ---- */
+
+enum { SOPS = 256 };
+
+/* Whether the left factor is contiguous along k and not along m. */
+static bool left_by_k(const lz_kernel *k)
+{
+    const lz_stage *st = &k->stages[0];
+    uint32_t kd = k->nouter + st->ninner - 1;
+    bool need[SOPS] = {false};
+    need[k->dot.a_sop] = true;
+    for (int32_t i = k->dot.a_sop; i >= 0; i--) {
+        const lz_sop *p = &st->sops[i];
+        const lz_access *a = p->kind == LZ_S_LOAD ? &st->accs[p->a] : NULL;
+        int32_t of[3] = {p->a, p->b, p->c};
+        for (int j = 0; need[i] && j < lz_sop_arity(p); j++)
+            need[of[j]] = true;
+        if (need[i] && a && kern_sz_is(a->stride[kd], 1) && !kern_sz_is(a->stride[k->dot.m], 1))
+            return true;
+    }
+    return false;
+}
+
+uint32_t simt_tiles_rows(const lz_kernel *k)
+{
+    const lz_stage *st = &k->stages[0];
+    uint32_t dep[SOPS], d = k->dot.m;
+    if (st->nsop > SOPS || !left_by_k(k))
+        return d;
+    lz_stage_deps(k, st, dep);
+    while (d > 0 && !(dep[k->dot.b_sop] >> (d - 1) & 1))
+        d--;
+    return d;
+}
+
+/* ---- shapes ---- */
+
 /* Half a tile is enough for an extent that is known to be so small. */
 static unsigned side(lz_sz extent, unsigned whole)
 {
@@ -59,7 +96,8 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
     *p = (tiles_shape){.mma = mma, .d = mma ? mma->d : acc};
     p->es = (unsigned)lz_dtype_size(p->d);
     /* halves of the smallest ones are too small for the division into warps */
-    p->tm = wide || small ? whole : side(k->outer[k->dot.m], whole);
+    bool rows = simt_tiles_rows(k) < k->dot.m;
+    p->tm = wide || small || rows ? whole : side(k->outer[k->dot.m], whole);
     p->tn = wide || small ? whole : side(k->outer[k->dot.n], whole);
     p->threads = mma || small ? 128 : 256;
     p->stages = mma ? 3 : 4;
@@ -93,7 +131,7 @@ bool simt_tiles_suit(const lz_kernel *k)
     if (!kern_dot_form(k) || lz_simt_args_in_memory(k))
         return false;
     lz_sz m = k->outer[k->dot.m], n = k->outer[k->dot.n]; /* thin ones have no use for tiles */
-    return (m.slot >= 0 || m.v > 8) && (n.slot >= 0 || n.v > 8);
+    return (m.slot >= 0 || m.v > 8 || simt_tiles_rows(k) < k->dot.m) && (n.slot >= 0 || n.v > 8);
 }
 
 bool simt_tiles_registers(const lz_kernel *k, const lz_target *t)
@@ -132,8 +170,8 @@ static bool has_small(const lz_kernel *k, const lz_target *t)
 static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
     const simt_mma *mma = simt_tiles_mma(k, t);
-    return t->groups && mma && lz_dtype_size(mma->d) == 2 && k->outer[k->dot.m].slot >= 0 &&
-           k->outer[k->dot.n].slot >= 0;
+    bool many = k->outer[k->dot.m].slot >= 0 || simt_tiles_rows(k) < k->dot.m;
+    return t->groups && mma && lz_dtype_size(mma->d) == 2 && many && k->outer[k->dot.n].slot >= 0;
 }
 
 bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)

@@ -97,6 +97,29 @@ static Val rows_together(tiles *t)
     return t->p.bulk ? MUL(rows, t->s->ranks) : rows;
 }
 
+bool tiles_many_rows(const tiles *t, const tiles_factor *f)
+{
+    return f == &t->a && t->rows < t->m;
+}
+
+void tiles_row_indices(tiles *t, Val r, Val *oidx)
+{
+    Val size[LZ_OUTER_MAX];
+    for (uint32_t d = t->rows; d <= t->m; d++)
+        size[d - t->rows] = kern_size(&t->c, t->k->outer[d]);
+    simt_split(t->e, r, size, t->m - t->rows + 1, oidx + t->rows);
+}
+
+/* Rows of tiles in a matrix. */
+static Val all_rows(tiles *t)
+{
+    em *e = t->e;
+    Val n = kern_size(&t->c, t->k->outer[t->m]);
+    for (uint32_t d = t->rows; d < t->m; d++)
+        n = MUL(n, kern_size(&t->c, t->k->outer[d]));
+    return n;
+}
+
 /* Tiles along each outer loop (of m: as many as blocks make together); how many in all. */
 static Val count_tiles(tiles *t, Val *size)
 {
@@ -104,7 +127,9 @@ static Val count_tiles(tiles *t, Val *size)
     Val n = em_c64(e, 1);
     for (uint32_t d = 0; d < t->k->nouter; d++) {
         Val by = d == t->m ? rows_together(t) : em_c64(e, d == t->n ? t->p.tn : 1);
-        size[d] = kern_size(&t->c, t->k->outer[d]);
+        size[d] = d == t->m                  ? t->M
+                  : d >= t->rows && d < t->m ? em_c64(e, 1)
+                                             : kern_size(&t->c, t->k->outer[d]);
         if (d == t->m || d == t->n)
             size[d] = simt_udiv(e, ADD(size[d], SUB(by, em_c64(e, 1))), by);
         n = MUL(n, size[d]);
@@ -177,9 +202,10 @@ static void locate_tile(tiles *t, Val tile, Val part, const Val *size)
     in_groups(t, at[matrices], size[t->m], size[t->n], &row, &column);
     kern *each[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};
     for (uint32_t d = 0; d < matrices; d++) {
-        matrix = ADD(MUL(matrix, size[d]), at[d]);
+        Val index = d < t->rows ? at[d] : em_c64(e, 0); /* others are the rows' */
+        matrix = ADD(MUL(matrix, kern_size(&t->c, t->k->outer[d])), index);
         for (int i = 0; i < 6; i++)
-            each[i]->oidx[d] = at[d];
+            each[i]->oidx[d] = index;
     }
     t->first_row = t->divided ? tiles_parts_row(t, part, matrix) : NULL;
     t->a.x0 = MUL(row, rows_together(t));
@@ -231,7 +257,7 @@ static void begin(tiles *t, kern *const *others, int n)
     simt_begin(t->s, &t->c);
     for (int i = 0; i < n; i++)
         kern_share(others[i], &t->c);
-    t->M = t->a.X = kern_size(&t->c, t->k->outer[t->m]);
+    t->M = t->a.X = all_rows(t);
     t->N = t->b.X = kern_size(&t->c, t->k->outer[t->n]);
     t->nparts = t->divided ? t->s->share : NULL;
 }
@@ -297,7 +323,9 @@ static lz_status emit_entry(simt *s)
     tiles *t = lz_calloc(1, sizeof *t);
     if (!t)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
+    bool whole = s->entry == SIMT_BULK || s->entry == SIMT_FINISH; /* these go by loops */
     *t = (tiles){.s = s, .e = s->e, .k = k, .m = k->dot.m, .n = k->dot.n};
+    t->rows = whole ? t->m : simt_tiles_rows(k);
     t->ki = k->stages[0].ninner - 1;
     lz_status r = plan(t);
     if (r == LZ_OK && s->entry == SIMT_FINISH)

@@ -11,6 +11,8 @@
  * Rows of shared memory run along k (rows_k; k is contiguous) or along the result. They are chunks
  * of 16 bytes; chunk c of row r lies at c xor swizzle(r), so that what a warp reads at once lies in
  * different banks.
+ * Rows of tiles are those of the loop m, or of several outer loops, the last of which is m: of those that the right factor does not depend on
+ * (convolutions, whose rows are all points of all images). Row r stands for the r-th point of them.
  * Where tiles are few, k is divided: a block makes the sums of a tile over one part of k and leaves
  * them in scratch memory, rows as they are in the result; a second function adds the parts, in
  * order, and goes on from there.
@@ -85,9 +87,10 @@ typedef struct tiles_factor {
      * for x_rows, otherwise along k) from one to the next. */
     unsigned nparts, width, apart;
     bool x_rows;
-    Val from, step; /* of the first one, in the tile's first piece; bytes to the next */
-    Val k;          /* of the first one in its piece */
-    Val bytes;      /* of each that exist along the result; x_rows: */
+    Val from, step;        /* of the first one, in the tile's first piece; bytes to the next */
+    Val each[TILES_PARTS]; /* in place of these, where rows are of several loops */
+    Val k;                 /* of the first one in its piece */
+    Val bytes;             /* of each that exist along the result; x_rows: */
     Val row_exists[TILES_PARTS];
     Val to[TILES_PARTS];      /* place in a stage */
     Val exists;               /* NULL: every thread has its parts; otherwise whether this one has */
@@ -103,6 +106,7 @@ typedef struct tiles {
     Ty elem;
     unsigned esize;
     uint32_t m, n, ki; /* loops; ki: the last inner one */
+    uint32_t rows;     /* the first of those that rows of tiles are of; m: no other */
     tiles_factor a, b;
     kern c,
         cv; /* the later stages: by points, and in vectors of `lanes` columns (0: there is none) */
@@ -144,6 +148,10 @@ void tiles_each(tiles *t, tiles_body *body);
 /* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
 void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end);
 Val tiles_locate_piece(tiles *t, Val piece); /* sets the inner indices; where it starts along k */
+
+bool tiles_many_rows(const tiles *t, const tiles_factor *f); /* its rows are of several loops */
+/* Indices of the loops that row r stands for. */
+void tiles_row_indices(tiles *t, Val r, Val *oidx);
 
 /* simt_sums.c */
 unsigned tiles_nsums(const tiles *t);
