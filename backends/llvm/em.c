@@ -349,6 +349,45 @@ Val em_widen(em *e, Val x)
     return e->nvptx ? widen_apart(e, x) : LLVMBuildFPExt(e->b, x, em_like(e, e->f64, x), "");
 }
 
+/* Whether x is so far from the ends of the range that no step of a division of two such numbers leaves it. */
+static Val in_range(em *e, Val x)
+{
+    Val bits = AND(BITS(x, e->i32), em_c32(e, 0x7FFFFFFF));
+    return ICMP(ULT, SUB(bits, em_c32(e, 67 << 23)), em_c32(e, 120 << 23)); /* 2^-60 to 2^60 */
+}
+
+/* By the reciprocal, corrected as often as it takes for the nearest number. *right: it is. -0 loses its sign. */
+static Val quotient(em *e, Val a, Val b, Val *right)
+{
+    Val y = em_asm(e, "rcp.approx.ftz.f32 $0, $1;", "=f,f", e->f32, &b, 1, false), minus = FNEG(b);
+    y = em_fma(e, y, em_fma(e, minus, y, em_cf(e->f32, 1)), y);
+    Val q = FMUL(a, y), zero = ICMP(EQ, BITS(a, e->i32), em_c32(e, 0));
+    for (int i = 0; i < 2; i++)
+        q = em_fma(e, em_fma(e, minus, q, a), y, q);
+    *right = AND(in_range(e, b), OR(zero, in_range(e, a)));
+    return q;
+}
+
+Val em_fdiv(em *e, Val a, Val b)
+{
+    Ty t = LLVMTypeOf(a);
+    unsigned lanes = em_lanes(a);
+    if (!e->nvptx || em_elem(t) != e->f32 || LLVMIsConstant(b))
+        return FDIV(a, b);
+    Val out = lanes > 1 ? LLVMGetPoison(t) : NULL, all = em_ci(e->i1, 1), slow;
+    for (unsigned i = 0; i < lanes; i++) {
+        Val right, q = quotient(e, lanes > 1 ? em_extract(e, a, i) : a,
+                                lanes > 1 ? em_extract(e, b, i) : b, &right);
+        all = AND(all, right);
+        out = lanes > 1 ? LLVMBuildInsertElement(e->b, out, q, em_c32(e, i), "") : q;
+    }
+    em_if other;
+    em_if_begin(e, &other, NOT(all));
+    slow = FDIV(a, b);
+    em_if_end(e, &other, 1, &slow, &out, &out);
+    return out;
+}
+
 Val em_poly(em *e, Val x, const double *c, int n)
 {
     Ty t = LLVMTypeOf(x);

@@ -85,6 +85,8 @@ static inline Val em_smax(em *e, Val a, Val b)
 }
 /* rounded once where the machine can; float only, within 1e-9 ulp of it in f32 anywhere */
 Val em_fma(em *e, Val a, Val b, Val c);
+/* a / b, rounded once. On NVPTX in f32 without a branch per lane, as its own division has. */
+Val em_fdiv(em *e, Val a, Val b);
 /* f32 as f64 */
 Val em_widen(em *e, Val x);
 /* Calls an external function of scalars. */

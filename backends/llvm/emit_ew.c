@@ -226,7 +226,7 @@ Ev lz_emit_divide(em *e, const lz_ew *w, const Ev *a)
     if (is_c(w))
         return lz_complex_divide(e, w, a);
     if (is_f(w))
-        return rounded(e, w, FDIV(a[0].v, a[1].v));
+        return rounded(e, w, em_fdiv(e, a[0].v, a[1].v));
     bool sgn = lz_dtype_is_signed(w->in[0]);
     Val zero, y = safe_divisor(e, a[0].v, a[1].v, sgn, &zero);
     return real(SEL(zero, em_ci(LLVMTypeOf(y), -1), int_quotient(e, a[0].v, y, sgn)));

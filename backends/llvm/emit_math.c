@@ -44,7 +44,7 @@ Ev lz_emit_logistic(em *e, const lz_ew *w, const Ev *a)
     Ty t = LLVMTypeOf(x);
     Val minus = FNEG(em_intr1(e, "llvm.fabs", x)), z = em_libm(e, "exp", &minus, 1);
     Val top = SEL(FCMP(OLT, x, em_cf(t, 0)), z, em_cf(t, 1));
-    return (Ev){FDIV(top, FADD(em_cf(t, 1), z)), NULL};
+    return (Ev){em_fdiv(e, top, FADD(em_cf(t, 1), z)), NULL};
 }
 
 Ev lz_emit_rsqrt(em *e, const lz_ew *w, const Ev *a)

@@ -195,7 +195,7 @@ Val lz_logistic_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x);
     Val z = lz_exp_f32(e, FNEG(fabs_of(e, x))), one = em_cf(t, 1);
-    return FDIV(SEL(FCMP(OLT, x, em_cf(t, 0)), z, one), FADD(z, one));
+    return em_fdiv(e, SEL(FCMP(OLT, x, em_cf(t, 0)), z, one), FADD(z, one));
 }
 
 /* em / (em + 2), em = expm1(2 |x|): 2.4 ulp */
@@ -205,7 +205,7 @@ Val lz_tanh_f32(em *e, Val x)
     Val a = fabs_of(e, x), n, r = reduce_ln2(e, at_most(e, FADD(a, a), 20), &n);
     Val s = pow2(e, n), p = expm1_reduced(e, r);
     Val m = em_fma(e, s, p, FSUB(s, em_cf(t, 1)));
-    Val y = FDIV(m, FADD(m, em_cf(t, 2)));
+    Val y = em_fdiv(e, m, FADD(m, em_cf(t, 2)));
     y = SEL(FCMP(OLT, a, em_cf(t, 0x1p-13)), a, y);
     return with_sign(e, y, x);
 }
