@@ -65,6 +65,10 @@ typedef struct kern {
     void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
     void (*spread_sort)(struct kern *c,
                         uint32_t stage); /* the stage's rows, which all have put there */
+    /* What of loop j of stage s this thread runs; NULL: as above. `lo`, `hi` and `step` hold that. */
+    void (*spread_range)(struct kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step);
+    Val spread_stores; /* whether it stores what stages without loops do; NULL: the first one does */
+    unsigned spread_unroll; /* points of the innermost loop whose loads are under way at a time; 0: 1 */
     void *spread_user;
 } kern;
 

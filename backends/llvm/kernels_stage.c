@@ -139,7 +139,9 @@ static void stores_once(kern *c, uint32_t s, const kctx *x)
     em_if f;
     bool shared = c->spread_join && c->k->stages[s].nstore && c->k->stages[s].ninner == 0;
     if (shared)
-        em_if_begin(e, &f, ICMP(EQ, c->spread_first, em_c64(e, 0)));
+        em_if_begin(e, &f,
+                    c->spread_stores ? c->spread_stores
+                                     : ICMP(EQ, c->spread_first, em_c64(e, 0)));
     kern_stores(c, s, x);
     if (shared)
         em_if_end(e, &f, 0, NULL, NULL, NULL);
@@ -155,24 +157,65 @@ static void innermost(kern *c, uint32_t s, const kctx *x, kern_accs *a)
     stores_once(c, s, x);
 }
 
-static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
+/* What of a loop is run here, in steps of `each`. */
+static void range(kern *c, uint32_t s, uint32_t j, int64_t each, Val *lo, Val *hi, Val *step)
 {
     em *e = c->e;
-    kstage *t = &c->st[s];
+    bool spread = c->spread_join && j + 1 == c->st[s].s->ninner;
+    *lo = spread ? MUL(c->spread_first, em_c64(e, each)) : em_c64(e, 0);
+    *hi = kern_size(c, c->st[s].s->extent[j]);
+    *step = spread ? MUL(c->spread_step, em_c64(e, each)) : em_c64(e, each);
+    if (c->spread_range)
+        c->spread_range(c, s, j, lo, hi, step);
+}
+
+/* Points lo, lo + step.. below hi of loop j, `n` of them one after the other in each round. */
+static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val hi, Val step,
+                        const kctx *x, kern_accs *a, Val *left)
+{
+    em *e = c->e;
     em_loop l;
-    Val flat[EM_PHI];
-    int n = flatten(a, flat);
-    bool spread = c->spread_join && j + 1 == t->s->ninner;
-    em_loop_begin(e, &l, spread ? c->spread_first : em_c64(e, 0), kern_size(c, t->s->extent[j]),
-                  spread ? c->spread_step : em_c64(e, 1), n, flat);
+    Val flat[EM_PHI], each = n > 1 ? MUL(step, em_c64(e, n)) : step;
+    int m = flatten(a, flat);
+    if (left)
+        flat[m++] = lo;
+    em_loop_begin(e, &l, lo, left ? SUB(hi, SUB(each, step)) : hi, each, m, flat);
     unflatten(a, l.phi);
-    c->iidx[j] = l.i;
-    kern_addresses(c, s, (int)(POS_INNER + j));
-    kern_eval(c, s, (int)(POS_INNER + j), x);
-    inner(c, s, j + 1, x, a);
+    for (unsigned u = 0; u < n; u++) {
+        c->iidx[j] = u ? ADD(c->iidx[j], step) : l.i;
+        kern_addresses(c, s, (int)(POS_INNER + j));
+        kern_eval(c, s, (int)(POS_INNER + j), x);
+        inner(c, s, j + 1, x, a);
+    }
     flatten(a, flat);
+    if (left)
+        flat[m - 1] = ADD(l.i, each);
     em_loop_end(e, &l, flat);
     unflatten(a, l.phi);
+    if (left)
+        *left = l.phi[m - 1];
+}
+
+/* Without stores between them the loads of several points may be under way together. */
+static unsigned points_together(const kern *c, uint32_t s, uint32_t j)
+{
+    enum { MUCH = 12, MOST = 32 };
+    const kstage *t = &c->st[s];
+    unsigned work = kern_stage_work(c, s);
+    if (c->spread_unroll < 2 || j + 1 != t->s->ninner || t->s->nstore || !t->s->nred ||
+        work > MOST || 2 * t->nacc >= EM_PHI)
+        return 1;
+    return work > MUCH ? 2 : c->spread_unroll;
+}
+
+static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
+{
+    Val lo, hi, step;
+    unsigned n = points_together(c, s, j);
+    range(c, s, j, 1, &lo, &hi, &step);
+    if (n > 1)
+        plain_steps(c, s, j, n, lo, hi, step, x, a, &lo);
+    plain_steps(c, s, j, 1, lo, hi, step, x, a, NULL);
 }
 
 /* Probably the same addresses: run-time strides of two stages are two arguments. */
@@ -258,9 +301,9 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
     em *e = c->e;
     lz_sz n = c->st[s].s->extent[j];
     if (c->spread_join) { /* whole vectors, every thread its own */
-        Val lanes = em_c64(e, c->lanes);
-        vector_steps(c, s, j, 1, false, MUL(c->spread_first, lanes), kern_size(c, n),
-                     MUL(c->spread_step, lanes), a);
+        Val lo, end, step;
+        range(c, s, j, c->lanes, &lo, &end, &step);
+        vector_steps(c, s, j, 1, false, lo, end, step, a);
         return;
     }
     int64_t block = (int64_t)a->u * c->lanes;

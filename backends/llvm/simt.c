@@ -88,6 +88,20 @@ static lz_status emit_rows(simt *s, kern *c, kern *many)
     return LZ_OK;
 }
 
+/* Columns, likewise. */
+static lz_status emit_columns(simt *s, kern *c, kern *many)
+{
+    bool vectors = s->plan.lanes > 1;
+    if (vectors) {
+        LZ_TRY(kern_init_epilogue(many, s->e, s->k, s->plan.lanes));
+        many->aligned = true;
+    }
+    for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
+        vectors = simt_vectors_suit(many, i);
+    simt_emit_columns(s, c, vectors ? many : NULL);
+    return LZ_OK;
+}
+
 /* Kernels that sort: long rows by blocks, short ones by threads. */
 static lz_status emit_sorts(simt *s, kern *c, kern *together)
 {
@@ -110,9 +124,13 @@ static lz_status emit_kern(simt *s)
     lz_status st = kern_init_scalar(&c, s->e, s->k);
     if (st == LZ_OK) {
         simt_begin(s, &c);
-        if (s->plan.kind != SIMT_SORTS)
+        if (s->plan.kind == SIMT_POINTS)
             simt_enter_sorts(s, &c); /* by single threads */
-        if (s->plan.kind == SIMT_SORTS)
+        if (s->entry == SIMT_FINISH)
+            simt_emit_divided(s, &c);
+        else if (s->plan.kind == SIMT_COLUMNS)
+            st = emit_columns(s, &c, &many);
+        else if (s->plan.kind == SIMT_SORTS)
             st = emit_sorts(s, &c, &many);
         else if (s->plan.kind == SIMT_ROWS)
             st = emit_rows(s, &c, &many);
@@ -138,5 +156,11 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
     lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
                    : s.plan.kind == SIMT_BLOCKS ? simt_emit_blocks(&s)
                                                 : emit_kern(&s);
+    bool divided = s.plan.kind == SIMT_ROWS || s.plan.kind == SIMT_COLUMNS;
+    if (st == LZ_OK && divided && lz_simt_entry_name(k, e->t, SIMT_FINISH)) {
+        simt finish = {.e = e, .k = k, .plan = s.plan, .entry = SIMT_FINISH};
+        finish.plan.max_block = SIMT_POINTS_THREADS;
+        st = emit_kern(&finish);
+    }
     return st != LZ_OK ? st : e->status;
 }

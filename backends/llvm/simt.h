@@ -33,7 +33,7 @@ typedef enum lz_simt_entry {
     SIMT_GROUPS, /* of a product: by groups of warps, where the target has them */
     SIMT_BULK,   /* of a product: the same, its factors copied as boxes by the device itself */
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
-    SIMT_FINISH, /* of a product whose k is divided: adds the parts and goes on from there */
+    SIMT_FINISH, /* of a product or reduction that is divided: adds the parts and goes on from there */
     SIMT_ENTRIES
 } lz_simt_entry;
 #define SIMT_BULK_NAME "lz_kernel_bulk"
@@ -66,7 +66,8 @@ typedef struct lz_simt_dims {
     lz_simt_launch launch[2];
     uint64_t scratch; /* bytes of device memory, 64-byte aligned */
     /* The parameter behind its address: bytes that each thread, or each block that sorts rows
-     * together, has; of a product, into how many parts k is divided. */
+     * together, has; of a product, into how many parts k is divided; of a reduction, that, and in its
+     * upper half the power of two of threads that share a point (simt_columns.c). */
     uint64_t share;
     /* Where launch[0] is SIMT_BULK: its maps, and what gives the same bits instead where their
      * memory does not lie at multiples of SIMT_MAP_ALIGN. */

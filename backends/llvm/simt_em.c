@@ -66,7 +66,8 @@ static void begin_ptx(simt *s, kern *c)
     for (uint32_t i = 0; i < nsize; i++)
         types[k->nbuf + i] = far ? global : e->i64;
     /* of no address space: code that sorts knows of none */
-    types[n] = s->plan.kind == SIMT_TILES ? global : e->ptr;
+    bool sorts = s->plan.kind == SIMT_SORTS || s->plan.kind == SIMT_POINTS;
+    types[n] = sorts ? e->ptr : global;
     types[n + 1] = e->i64;
     for (uint32_t i = 0; i < nmap; i++)
         types[nparam + i] = e->ptr;

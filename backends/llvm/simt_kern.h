@@ -9,6 +9,8 @@
 enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
 enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
 enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
+enum { SIMT_ROW_PIECE = 2048 /* elements of a row that are worth a block, at least */ };
+enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the parts of points */ };
 
 /* How a kernel is spread over threads. */
 typedef enum simt_kind {
@@ -20,13 +22,14 @@ typedef enum simt_kind {
     /* a block per square of points of the last loop and another, along which something is read */
     SIMT_SQUARES,
     SIMT_BLOCKS, /* kernels that keep rows: a block per some points of the last outer loop */
+    SIMT_COLUMNS, /* reductions: a thread per point, and several that share its loops */
     SIMT_SORTS   /* kernels that sort rows: a block per row, or where all are short a thread */
 } simt_kind;
 
 typedef struct simt_plan {
     simt_kind kind;
     bool apart;         /* SIMT_SERIAL: the indices of the last outer loop never meet */
-    unsigned lanes;     /* SIMT_POINTS: points of the last loop that a thread takes at once */
+    unsigned lanes;     /* SIMT_POINTS, SIMT_COLUMNS: points of the last loop that a thread takes at once */
     uint32_t across;    /* SIMT_SQUARES: the other loop */
     uint32_t max_block; /* threads of a block, at most */
     uint32_t
@@ -44,6 +47,7 @@ typedef struct simt {
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
     Val by_warps;                 /* SIMT_ROWS: a warp, not a block, has a point */
+    struct rows *rows;            /* SIMT_ROWS: how stage 0 is divided */
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
@@ -111,6 +115,45 @@ void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args,
                        lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
 void simt_emit_rows(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* simt_accs.c: accumulators in memory, of `lanes` points side by side. */
+unsigned simt_acc_bytes(lz_dtype d); /* of one */
+void simt_acc_put(simt *s, Ev v, Val at);
+Ev simt_acc_get(simt *s, lz_dtype d, unsigned lanes, Val at);
+/* n of them as scalars or vectors, and back: what they were says which are complex. */
+int simt_accs_flat(const Ev *v, uint32_t n, Val *out);
+void simt_accs_from_flat(Ev *v, uint32_t n, const Val *in);
+/* simt_columns.c */
+typedef struct simt_range {
+    Val loop, extent; /* of a stage: the inner loop that is shared */
+} simt_range;
+typedef struct simt_columns {
+    simt *s;
+    Val log2, groups;    /* threads that share a point */
+    Val log2_wide, wide; /* neighbouring points of a block */
+    Val group, column;   /* of this thread */
+    Val point, in;       /* the last one where there is none for it */
+    Val parts, part, chunk; /* of stage 0; chunk NULL: it is not divided */
+    simt_range range[LZ_STAGE_MAX];
+} simt_columns;
+bool simt_columns_suit(const lz_kernel *k);
+unsigned simt_columns_lanes(const lz_kernel *k);
+uint32_t simt_columns_shared(const lz_kernel *k, unsigned lanes);
+void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                       int64_t most, lz_simt_dims *out);
+void simt_emit_columns(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
+void simt_columns_enter(simt_columns *w, kern *c);
+void simt_columns_point(simt_columns *w, kern *c, Val block, Val n);
+/* simt_divide.c: whether stage 0 may be divided into parts; the loop that is: its extent (of rows, in pieces). */
+bool simt_divides(const lz_kernel *k);
+int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
+void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);
+uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint);
+/* The accumulators of stage 0 to scratch memory, where `mine`. */
+void simt_parts_put(simt *s, kern *c, Val parts, Val npoint, Val part, Val point, Val mine);
+void simt_emit_divided(simt *s, kern *c); /* SIMT_FINISH */
+void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
+                       lz_simt_dims *out);
 /* Accumulators of a stage: a warp's to all of its lanes. */
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
 /* simt_blocks.c: makes its own kerns, so it begins the function itself. */

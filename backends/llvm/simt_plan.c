@@ -40,6 +40,18 @@ static bool has_rows(const lz_kernel *k)
     return false;
 }
 
+/* Rows that several blocks may share, and columns. */
+static bool is_shared(const lz_kernel *k, bool *columns)
+{
+    *columns = false;
+    if (k->serial || sorts(k) || lz_kernel_has_rows(k) || simt_tiles_suit(k))
+        return false;
+    if (has_rows(k))
+        return simt_divides(k);
+    *columns = simt_squares_loop(k) < 0 && simt_columns_suit(k);
+    return *columns;
+}
+
 void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 {
     *p = (simt_plan){.kind = SIMT_POINTS, .max_block = THREADS, .lanes = 1};
@@ -61,6 +73,9 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
     } else if (simt_squares_loop(k) >= 0) {
         p->kind = SIMT_SQUARES;
         p->across = (uint32_t)simt_squares_loop(k);
+    } else if (simt_columns_suit(k)) {
+        p->kind = SIMT_COLUMNS;
+        p->lanes = simt_columns_lanes(k);
     } else {
         p->lanes = simt_points_lanes(k);
     }
@@ -68,8 +83,8 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 {
-    static const char *const names[] = {"points",  "serial",     "rows", "tiles",
-                                        "squares", "row blocks", "sort"};
+    static const char *const names[] = {"points",  "serial",     "rows",    "tiles",
+                                        "squares", "row blocks", "columns", "sort"};
     simt_plan p;
     simt_plan_of(k, t, &p);
     if (p.kind == SIMT_TILES && simt_tiles_mma(k, t))
@@ -79,16 +94,19 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 
 bool lz_simt_takes_scratch(const lz_kernel *k)
 {
-    return sorts(k) || (simt_tiles_suit(k) && simt_tiles_divide(k));
+    bool columns;
+    return sorts(k) || is_shared(k, &columns) || (simt_tiles_suit(k) && simt_tiles_divide(k));
 }
 
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups", SIMT_BULK_NAME,
                                                     "lz_kernel_small", "lz_kernel_finish"};
-    bool has = entry == SIMT_MAIN;
+    bool has = entry == SIMT_MAIN, columns;
     if (!has && simt_tiles_suit(k))
         has = simt_tiles_has(k, t, entry);
+    else if (entry == SIMT_FINISH)
+        has = is_shared(k, &columns) && simt_divides(k);
     return has ? names[entry] : NULL;
 }
 
@@ -279,18 +297,55 @@ static void limit_scratch(const lz_kernel *k, const int64_t *args, lz_simt_dims 
         d->scratch = UINT64_MAX;
 }
 
+/* Elements of stage 0 at a point. */
+static int64_t row_elements(const lz_kernel *k, const int64_t *args)
+{
+    int64_t n = 1;
+    for (uint32_t j = 0; j < k->stages[0].ninner; j++)
+        n = simt_times(n, lz_sz_value(k->stages[0].extent[j], args));
+    return n > 0 ? n : 0;
+}
+
+/* n rows, of `each` threads, that are too few for the device: in parts. */
+static int64_t row_parts(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                         int64_t each)
+{
+    enum { MANY = 2048 /* threads of a multiprocessor */, WORTH = 32, MOST = 4096 };
+    if (!simt_divides(k))
+        return 1;
+    int64_t want = (int64_t)(t->processors > 0 ? t->processors : 1) * MANY / simt_times(n, each),
+            worth = row_elements(k, args) / (each * WORTH),
+            loop = simt_divided_loop(k, 0, args, true);
+    want = want < worth ? want : worth;
+    want = want < loop ? want : loop;
+    want = want < MOST ? want : MOST;
+    return want > 1 ? want : 1;
+}
+
+/* Of "rows": a block or a warp for each of n, or for each of its parts. */
+static void rows_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                      int64_t most, lz_simt_dims *d)
+{
+    lz_simt_launch *out = &d->launch[0];
+    int64_t longest = longest_row(k, args), units;
+    bool warps = longest <= SIMT_WARP_ROW;
+    out->block = warps ? THREADS : row_threads(longest);
+    int64_t parts = row_parts(k, args, t, n, warps ? SIMT_WARP : out->block);
+    units = simt_times(n, parts);
+    if (warps)
+        units = simt_ceil_div(units, THREADS / SIMT_WARP);
+    out->grid = at_most(units, most * (ROW_THREADS / out->block));
+    out->shared = row_shared(k) * (out->block / SIMT_WARP);
+    d->share = (uint64_t)parts;
+    if (parts > 1)
+        simt_divided_dims(k, parts, n, most, d);
+}
+
 /* Of kernels that are one launch: n points, `most` blocks. */
 static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, int64_t n,
                    int64_t most, lz_simt_launch *out)
 {
-    if (p->kind == SIMT_ROWS) {
-        int64_t longest = longest_row(k, args);
-        out->block = longest <= SIMT_WARP_ROW ? THREADS : row_threads(longest);
-        if (longest <= SIMT_WARP_ROW)
-            n = simt_ceil_div(n, THREADS / SIMT_WARP);
-        out->grid = at_most(n, most * (ROW_THREADS / out->block));
-        out->shared = row_shared(k) * (out->block / SIMT_WARP);
-    } else if (p->kind == SIMT_SERIAL) {
+    if (p->kind == SIMT_SERIAL) {
         bool apart = p->apart && stays_apart(k, args);
         int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
         out->block = at_most(columns, SIMT_WARP);
@@ -325,7 +380,12 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
         sort_blocks(k, args, longest, n, most, out);
         return;
     }
-    single(k, &p, args, n, most, &out->launch[0]);
+    if (p.kind == SIMT_ROWS)
+        rows_dims(k, args, t, n, most, out);
+    else if (p.kind == SIMT_COLUMNS)
+        simt_columns_dims(k, args, t, n, most, out);
+    else
+        single(k, &p, args, n, most, &out->launch[0]);
     if (sorts(k))
         limit_scratch(k, args, out);
 }

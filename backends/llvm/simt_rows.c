@@ -2,6 +2,7 @@
  * Accumulators are combined within a warp by shuffles, then between the warps of a block through shared memory, in an order that depends on the
  * number of threads only. Every thread gets the result, so later stages go on from it. What a stage without inner loops stores is stored by one
  * thread. Where all accesses are contiguous, aligned and of whole vectors, which is found out at the start of the code, threads take vectors.
+ * Few long rows are divided (simt_divide.c).
  * Threads: belongs to one thread. */
 #include "backends/llvm/simt_kern.h"
 #include <string.h>
@@ -27,54 +28,7 @@ static void among_lanes(simt *s, kern *c, const lz_red *q, Ev *acc, Val n)
     }
 }
 
-/* Accumulator k of warp w lies at SIMT_ACC (w nacc + k); the parts of a complex one lie side by side. */
-static void put(simt *s, lz_dtype d, Ev v, Val at)
-{
-    em *e = s->e;
-    if (LLVMTypeOf(v.v) == e->i1)
-        v.v = LLVMBuildZExt(e->b, v.v, e->i8, "");
-    unsigned size = (unsigned)lz_dtype_size(lz_dtype_part(d));
-    em_store(e, v.v, at, v.im ? size : em_bits(e, LLVMTypeOf(v.v)) / 8);
-    if (v.im)
-        em_store(e, v.im, em_at(e, at, em_c64(e, size), 1), size);
-}
-
-static Ev get(simt *s, lz_dtype d, Val at)
-{
-    em *e = s->e;
-    Ty t = em_type(e, d, 1);
-    if (lz_dtype_is_complex(d)) {
-        unsigned size = (unsigned)lz_dtype_size(lz_dtype_part(d));
-        return (Ev){em_load(e, t, at, size), em_load(e, t, em_at(e, at, em_c64(e, size), 1), size)};
-    }
-    if (t == e->i1)
-        return (Ev){ICMP(NE, em_load(e, e->i8, at, 1), LLVMConstNull(e->i8)), NULL};
-    return (Ev){em_load(e, t, at, em_bits(e, t) / 8), NULL};
-}
-
-static int parts_of(const Ev *v, uint32_t n, Val *out)
-{
-    int m = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        out[m++] = v[k].v;
-        if (v[k].im)
-            out[m++] = v[k].im;
-    }
-    return m;
-}
-
-static void from_parts(Ev *v, uint32_t n, const Val *in)
-{
-    int m = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        bool complex = v[k].im != NULL;
-        v[k].v = in[m++];
-        if (complex)
-            v[k].im = in[m++];
-    }
-}
-
-/* All warps' accumulators of the stage, in the order of the warps, for every thread. */
+/* All warps' accumulators of the stage, in the order of the warps, for every thread. That of warp w and number k lies at SIMT_ACC (w n + k). */
 static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_t n)
 {
     em *e = s->e;
@@ -85,7 +39,8 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
     uint32_t k0 = 0;
     for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
-            put(s, st->reds[r].acc_dtype[k], acc[k0 + k],
+            simt_acc_put(
+                s, acc[k0 + k],
                 simt_shared_at(s, warp, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
     em_if_end(e, &first, 0, NULL, NULL, NULL);
     simt_barrier(s);
@@ -93,9 +48,9 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
     Val warps = LSHR(s->ntid, em_c64(e, 5)), mine = AND(lane, SUB(warps, em_c64(e, 1)));
     for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
-            acc[k0 + k] =
-                get(s, st->reds[r].acc_dtype[k],
-                    simt_shared_at(s, mine, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
+            acc[k0 + k] = simt_acc_get(
+                s, st->reds[r].acc_dtype[k], 1,
+                simt_shared_at(s, mine, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
     for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
         among_lanes(s, c, &st->reds[r], acc + k0, warps);
 }
@@ -116,12 +71,12 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
     em_if whole;
     Val flat[EM_PHI], all[EM_PHI];
     simt_join_warp(s, c, stage, acc);
-    int nflat = parts_of(acc, n, flat);
+    int nflat = simt_accs_flat(acc, n, flat);
     em_if_begin(e, &whole, NOT(s->by_warps));
     between_warps(s, c, &c->k->stages[stage], acc, n);
-    parts_of(acc, n, all);
+    simt_accs_flat(acc, n, all);
     em_if_end(e, &whole, nflat, all, flat, all);
-    from_parts(acc, n, all);
+    simt_accs_from_flat(acc, n, all);
 }
 
 /* ---- the schedule ---- */
@@ -152,8 +107,72 @@ static Val short_rows(kern *c)
     return all;
 }
 
+/* kern.spread_user where rows are divided */
+typedef struct rows {
+    simt *s;
+    Val parts, part, chunk; /* of the loop of stage 0 that is divided (simt_divide.c) */
+    simt_range range;
+} rows;
+
+/* kern.spread_range */
+static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
+{
+    simt *simt_of = c->spread_user;
+    rows *r = simt_of->rows;
+    em *e = c->e;
+    (void)step;
+    if (s != 0)
+        return;
+    Val mine = ICMP(EQ, r->range.loop, em_c64(e, j)), first = MUL(r->part, r->chunk);
+    *lo = SEL(mine, ADD(*lo, first), *lo);
+    *hi = SEL(mine, em_smin(e, *hi, ADD(first, r->chunk)), *hi);
+}
+
+/* Into how many parts, and of what size: whole vectors. */
+static void divide(simt *s, kern *c, rows *r)
+{
+    em *e = c->e;
+    int64_t vector = 8;
+    simt_range_of(c, 0, true, &r->range);
+    r->parts = AND(s->share, em_c64(e, UINT32_MAX));
+    Val n = simt_udiv(e, ADD(r->range.extent, SUB(r->parts, em_c64(e, 1))), r->parts);
+    Val last = ICMP(EQ, r->range.loop, em_c64(e, c->k->stages[0].ninner - 1));
+    r->chunk = SEL(last, AND(ADD(n, em_c64(e, vector - 1)), em_c64(e, -vector)), n);
+    s->rows = r;
+    c->spread_range = range;
+}
+
+static void stages_from(simt *s, kern *c, uint32_t i)
+{
+    static const kctx one = {.u = 1};
+    for (; i < c->k->nstage; i++) {
+        kern_stage(c, i, &one);
+        if (c->k->stages[i].nstore && i + 1 < c->k->nstage)
+            meet(s); /* a later stage may read it, in another thread */
+    }
+}
+
+/* The stages of a point, or of a part of it. */
+static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
+{
+    static const kctx one = {.u = 1};
+    em *e = c->e;
+    em_ifelse which;
+    if (!r->chunk) {
+        stages_from(s, c, 0);
+        return;
+    }
+    kern_stage(c, 0, &one);
+    em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
+    simt_parts_put(s, c, r->parts, n, r->part, point, ICMP(EQ, c->spread_first, em_c64(e, 0)));
+    em_ifelse_else(e, &which);
+    stages_from(s, c, 1);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+}
+
 static void points(simt *s, kern *c, Val first, Val step)
 {
+    rows r = {.s = s};
     static const kctx one = {.u = 1};
     em *e = s->e;
     const lz_kernel *k = c->k;
@@ -164,18 +183,18 @@ static void points(simt *s, kern *c, Val first, Val step)
     c->spread_user = s;
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
+    if (simt_divides(k))
+        divide(s, c, &r);
     em_loop l;
-    em_loop_begin(e, &l, first, n, step, 0, NULL);
-    simt_split(e, l.i, size, k->nouter, c->oidx);
+    em_loop_begin(e, &l, first, r.chunk ? MUL(n, r.parts) : n, step, 0, NULL);
+    r.part = r.chunk ? simt_udiv(e, l.i, n) : NULL;
+    Val point = r.chunk ? SUB(l.i, MUL(r.part, n)) : l.i;
+    simt_split(e, point, size, k->nouter, c->oidx);
     for (uint32_t i = 0; i < k->nstage; i++) {
         kern_addresses(c, i, POS_ROW);
         kern_eval(c, i, POS_ROW, &one);
     }
-    for (uint32_t i = 0; i < k->nstage; i++) {
-        kern_stage(c, i, &one);
-        if (k->stages[i].nstore && i + 1 < k->nstage)
-            meet(s); /* a later stage may read it, in another thread */
-    }
+    stages(s, c, &r, n, point);
     em_loop_end(e, &l, NULL);
 }
 
