@@ -194,6 +194,23 @@ static bool worth_repeating(const lz_fusion *fu, const tree *t, lz_val v)
     return kept && from <= to * 4 && (from <= to || to == 1);
 }
 
+/* Several users want a value that is another one, made wider: it is that one which is stored, and widened by each of them. */
+static bool stored_narrow(lz_fusion *fu, tree *t, lz_val v)
+{
+    const lz_inst *in = &fu->f->insts[v];
+    if (in->sig->op != LZ_OP_CONVERT)
+        return false;
+    lz_val w = in->opnd[0];
+    size_t from = lz_dtype_size(lz_val_type(fu->f, w)->dtype),
+           to = lz_dtype_size(in->sig->result[0]->dtype);
+    if (from >= to || (lz_fusion_memory(fu, w) == LZ_NOVAL && !lz_fusion_realise(fu, w)))
+        return false;
+    t[lz_fusion_memory(fu, w)].uses += t[v].uses;
+    grow_all(fu, t, v);
+    t[v].ops++;
+    return true;
+}
+
 /* A factor may be worked out while it is packed when that is little work on memory that is there anyway. */
 static bool good_prologue(const lz_fusion *fu, const tree *t, lz_val v)
 {
@@ -274,8 +291,8 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     bool mask = info->cls == LZ_CLASS_EW && r->dtype == LZ_BOOL && r->nelem > 1 && x->reads &&
                 class_of(fu, x->src) != LZ_CLASS_LEAF &&
                 lz_dtype_size(lz_val_type(fu->f, x->src)->dtype) > 1;
-    if (x->ops > TREE_OPS || x->bufs > SOME_BUFS || mask ||
-        (work && x->uses > 1 && !worth_repeating(fu, t, v)))
+    bool shared = work && x->uses > 1 && !worth_repeating(fu, t, v) && !stored_narrow(fu, t, v);
+    if (x->ops > TREE_OPS || x->bufs > SOME_BUFS || mask || shared)
         lz_fusion_realise(fu, v);
 }
 

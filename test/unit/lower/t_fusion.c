@@ -208,6 +208,24 @@ START_TEST(products)
 }
 END_TEST
 
+/* What several kernels read as f32, and is of 16 bits, is stored in these. */
+START_TEST(wider_values_are_stored_narrow)
+{
+    enum { M = 64, N = 48 };
+    lz_func *f = lz_func_new("narrow");
+    lz_val x = g_param(f, LZ_BF16, LZ_SHAPE(M, 32)), w = g_param(f, LZ_BF16, LZ_SHAPE(32, N));
+    lz_val d = lz_build_convert(f, g_dot(f, x, w, 1, 0), LZ_BF16),
+           v = lz_build_convert(f, d, LZ_F32), mean = g_reduce(f, LZ_OP_ADD, v, 0);
+    lz_val far = g_sub(f, v, g_cols(f, mean, v));
+    lz_val out[2] = {g_reduce(f, LZ_OP_ADD, g_mul(f, far, far), 0), g_mul(f, far, v)};
+    lz_plan *p = lower(finish(f, out, 2));
+    ck_assert_uint_ge(p->temp_bytes, M * N * 2);
+    ck_assert_uint_lt(p->temp_bytes, M * N * 4);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 static bool has_kernel(const lz_plan *p, const lz_kernel *k)
 {
     for (uint32_t i = 0; i < p->nkernel; i++)
@@ -511,6 +529,7 @@ int main(void)
     tcase_add_test(t, rotation);
     tcase_add_test(t, optimizer);
     tcase_add_test(t, products);
+    tcase_add_test(t, wider_values_are_stored_narrow);
     tcase_add_test(t, training_step);
     tcase_add_loop_test(t, training_step_is_right, 0, 5);
     tcase_add_loop_test(t, attention_is_one_kernel, 0, 2);
