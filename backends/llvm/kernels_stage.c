@@ -140,8 +140,7 @@ static void stores_once(kern *c, uint32_t s, const kctx *x)
     bool shared = c->spread_join && c->k->stages[s].nstore && c->k->stages[s].ninner == 0;
     if (shared)
         em_if_begin(e, &f,
-                    c->spread_stores ? c->spread_stores
-                                     : ICMP(EQ, c->spread_first, em_c64(e, 0)));
+                    c->spread_stores ? c->spread_stores : ICMP(EQ, c->spread_first, em_c64(e, 0)));
     kern_stores(c, s, x);
     if (shared)
         em_if_end(e, &f, 0, NULL, NULL, NULL);
@@ -169,10 +168,12 @@ static void range(kern *c, uint32_t s, uint32_t j, int64_t each, Val *lo, Val *h
         c->spread_range(c, s, j, lo, hi, step);
 }
 
-/* Points lo, lo + step.. below hi of loop j, `n` of them one after the other in each round. */
+/* Points, or vectors of them, lo, lo + step.. below hi of loop j, `n` of them one after the other in each round. left: the first that is left of
+ * whole rounds, which are all there are then. */
 static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val hi, Val step,
                         const kctx *x, kern_accs *a, Val *left)
 {
+    bool vectors = c->lanes > 1 && c->st[s].vdim == (int)(c->k->nouter + j);
     em *e = c->e;
     em_loop l;
     Val flat[EM_PHI], each = n > 1 ? MUL(step, em_c64(e, n)) : step;
@@ -185,7 +186,10 @@ static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val
         c->iidx[j] = u ? ADD(c->iidx[j], step) : l.i;
         kern_addresses(c, s, (int)(POS_INNER + j));
         kern_eval(c, s, (int)(POS_INNER + j), x);
-        inner(c, s, j + 1, x, a);
+        if (vectors)
+            innermost(c, s, x, a);
+        else
+            inner(c, s, j + 1, x, a);
     }
     flatten(a, flat);
     if (left)
@@ -302,8 +306,12 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
     lz_sz n = c->st[s].s->extent[j];
     if (c->spread_join) { /* whole vectors, every thread its own */
         Val lo, end, step;
+        static const kctx one = {.u = 1};
+        unsigned together = points_together(c, s, j);
         range(c, s, j, c->lanes, &lo, &end, &step);
-        vector_steps(c, s, j, 1, false, lo, end, step, a);
+        if (together > 1)
+            plain_steps(c, s, j, together, lo, end, step, &one, a, &lo);
+        plain_steps(c, s, j, 1, lo, end, step, &one, a, NULL);
         return;
     }
     int64_t block = (int64_t)a->u * c->lanes;

@@ -7,6 +7,8 @@
 #include "backends/llvm/simt_kern.h"
 #include <string.h>
 
+enum { TOGETHER = 4 /* vectors of a row whose loads a thread has under way */ };
+
 /* ---- combining ---- */
 
 static Ev shuffled(simt *s, Ev v, unsigned x)
@@ -180,6 +182,7 @@ static void points(simt *s, kern *c, Val first, Val step)
     c->spread_first = SEL(s->by_warps, lane, s->tid);
     c->spread_step = SEL(s->by_warps, em_c64(e, SIMT_WARP), s->ntid);
     c->spread_join = join;
+    c->spread_unroll = TOGETHER;
     c->spread_user = s;
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
