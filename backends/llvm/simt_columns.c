@@ -14,7 +14,7 @@ enum {
     FEW = 32,          /* elements, where that is known: one thread's work */
     TOGETHER = 4,      /* elements of a thread that are under way at a time */
     EACH = 8,          /* elements that are worth a thread */
-    MANY = 64,         /* and another launch */
+    MANY = 32,         /* and another launch */
     LINE = 5,          /* log2 of threads side by side, as long as there is something else to share */
     SHORT_LINE = 3,    /* where nothing else is left */
     ENOUGH = 4 * 256,  /* threads of a multiprocessor */

@@ -76,6 +76,7 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
     } else if (simt_columns_suit(k)) {
         p->kind = SIMT_COLUMNS;
         p->lanes = simt_columns_lanes(k);
+        p->min_blocks = 2; /* or the assembler waits for one load before it starts the next */
     } else {
         p->lanes = simt_points_lanes(k);
     }
