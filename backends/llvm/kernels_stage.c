@@ -5,6 +5,9 @@
  * keep their accumulators.
  * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
+#include <string.h>
+
+enum { TOGETHER_MAX = 4 };
 
 static unsigned parts(const kern_accs *a, uint32_t k)
 {
@@ -168,8 +171,54 @@ static void range(kern *c, uint32_t s, uint32_t j, int64_t each, Val *lo, Val *h
         c->spread_range(c, s, j, lo, hi, step);
 }
 
-/* Points, or vectors of them, lo, lo + step.. below hi of loop j, `n` of them one after the other in each round. left: the first that is left of
- * whole rounds, which are all there are then. */
+/* The values of one of several points whose loads come before anything is done with them. */
+typedef struct values {
+    Ev *val, *splat;
+} values;
+
+static bool keep_values(kern *c, const kstage *t, values *v)
+{
+    size_t n = t->s->nsop * sizeof(Ev);
+    v->val = lz_arena_alloc(&c->arena, n);
+    v->splat = lz_arena_alloc(&c->arena, n);
+    for (uint32_t i = 0; i < t->s->nsop && v->val && v->splat; i++)
+        v->val[i] = t->val[i][0];
+    if (v->val && v->splat)
+        memcpy(v->splat, t->splat, n);
+    return v->val && v->splat;
+}
+
+static void use_values(kstage *t, const values *v)
+{
+    for (uint32_t i = 0; i < t->s->nsop; i++)
+        t->val[i][0] = v->val[i];
+    memcpy(t->splat, v->splat, t->s->nsop * sizeof(Ev));
+}
+
+/* n points of the innermost loop j from `at`. */
+static void points_at(kern *c, uint32_t s, uint32_t j, unsigned n, Val at, Val step, const kctx *x,
+                      kern_accs *a)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    values v[TOGETHER_MAX];
+    for (unsigned u = 0; u < n; u++) {
+        c->iidx[j] = at = u ? ADD(at, step) : at;
+        kern_addresses(c, s, (int)(POS_INNER + j));
+        kern_eval(c, s, (int)(POS_INNER + j), x);
+        if (!keep_values(c, t, &v[u])) {
+            em_fail(e, e->i1, "no memory for the values of several points");
+            return;
+        }
+    }
+    for (unsigned u = 0; u < n; u++) {
+        use_values(t, &v[u]);
+        kern_accs_add(c, s, x, a);
+    }
+}
+
+/* Points, or vectors of them, lo, lo + step.. below hi of loop j, `n` of them in each round. left: the first that is left of whole rounds, which are
+ * all there are then. */
 static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val hi, Val step,
                         const kctx *x, kern_accs *a, Val *left)
 {
@@ -182,8 +231,10 @@ static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val
         flat[m++] = lo;
     em_loop_begin(e, &l, lo, left ? SUB(hi, SUB(each, step)) : hi, each, m, flat);
     unflatten(a, l.phi);
-    for (unsigned u = 0; u < n; u++) {
-        c->iidx[j] = u ? ADD(c->iidx[j], step) : l.i;
+    if (n > 1) {
+        points_at(c, s, j, n, l.i, step, x, a);
+    } else {
+        c->iidx[j] = l.i;
         kern_addresses(c, s, (int)(POS_INNER + j));
         kern_eval(c, s, (int)(POS_INNER + j), x);
         if (vectors)
@@ -209,7 +260,7 @@ static unsigned points_together(const kern *c, uint32_t s, uint32_t j)
     if (c->spread_unroll < 2 || j + 1 != t->s->ninner || t->s->nstore || !t->s->nred ||
         work > MOST || 2 * t->nacc >= EM_PHI)
         return 1;
-    return work > MUCH ? 2 : c->spread_unroll;
+    return work > MUCH ? 2 : c->spread_unroll < TOGETHER_MAX ? c->spread_unroll : TOGETHER_MAX;
 }
 
 static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)

@@ -157,10 +157,11 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
                    : s.plan.kind == SIMT_BLOCKS ? simt_emit_blocks(&s)
                                                 : emit_kern(&s);
     bool divided = s.plan.kind == SIMT_ROWS || s.plan.kind == SIMT_COLUMNS;
-    if (st == LZ_OK && divided && lz_simt_entry_name(k, e->t, SIMT_FINISH)) {
-        simt finish = {.e = e, .k = k, .plan = s.plan, .entry = SIMT_FINISH};
-        finish.plan.max_block = SIMT_POINTS_THREADS;
-        st = emit_kern(&finish);
+    for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH && divided && st == LZ_OK; i++) {
+        simt one = {.e = e, .k = k, .plan = s.plan, .entry = i};
+        one.plan.max_block = SIMT_POINTS_THREADS;
+        if (lz_simt_entry_name(k, e->t, i))
+            st = emit_kern(&one);
     }
     return st != LZ_OK ? st : e->status;
 }

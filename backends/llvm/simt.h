@@ -33,6 +33,7 @@ typedef enum lz_simt_entry {
     SIMT_GROUPS, /* of a product: by groups of warps, where the target has them */
     SIMT_BULK,   /* of a product: the same, its factors copied as boxes by the device itself */
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
+    SIMT_SECOND, /* of a reduction that is divided: the next one of the kernel, by the results of the first */
     SIMT_FINISH, /* of a product or reduction that is divided: adds the parts and goes on from there */
     SIMT_ENTRIES
 } lz_simt_entry;
@@ -63,7 +64,7 @@ typedef struct lz_simt_map {
 } lz_simt_map;
 typedef struct lz_simt_dims {
     uint32_t nlaunch; /* one after the other; 0: nothing to do */
-    lz_simt_launch launch[2];
+    lz_simt_launch launch[3];
     uint64_t scratch; /* bytes of device memory, 64-byte aligned */
     /* The parameter behind its address: bytes that each thread, or each block that sorts rows
      * together, has; of a product, into how many parts k is divided; of a reduction, that, and in its

@@ -11,13 +11,13 @@
 enum {
     THREADS = SIMT_POINTS_THREADS,
     LOG2_THREADS = 8,
-    FEW = 32,       /* elements, where that is known: one thread's work */
-    TOGETHER = 4,   /* elements of a thread that are under way at a time */
-    EACH = 8,       /* elements that are worth a thread */
-    MANY = 64,      /* and another launch */
-    LINE = 5,       /* log2 of threads side by side, as long as there is something else to share */
-    SHORT_LINE = 3, /* where nothing else is left */
-    ENOUGH = 4 * 256, /* threads of a multiprocessor */
+    FEW = 32,          /* elements, where that is known: one thread's work */
+    TOGETHER = 4,      /* elements of a thread that are under way at a time */
+    EACH = 8,          /* elements that are worth a thread */
+    MANY = 32,         /* and another launch */
+    LINE = 5,          /* log2 of threads side by side, as long as there is something else to share */
+    SHORT_LINE = 3,    /* where nothing else is left */
+    ENOUGH = 4 * 256,  /* threads of a multiprocessor */
     PARTS_MAX = 4096,
     SCRATCH_MAX = 64 << 20
 };
@@ -141,7 +141,7 @@ void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target 
         lanes = 1;
     int64_t threads = n / lanes;
     int g = choose_groups(threads, longest, want);
-    bool divide = simt_divides(k) && all >> g >= MANY;
+    bool divide = simt_divided_second(k) >= 0 && all >> g >= MANY;
     if (!divide)
         while (g < LOG2_THREADS - SHORT_LINE && (threads << g) < want && longest >> (g + 1) >= EACH)
             g++;
@@ -247,7 +247,7 @@ static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
     em *e = c->e;
     Val n = kern_size(c, c->k->stages[s].extent[j]), zero = em_c64(e, 0), one = em_c64(e, 1);
     Val mine = ICMP(EQ, w->range[s].loop, em_c64(e, j)), from = w->group, end = n;
-    if (s == 0 && w->chunk) {
+    if (s == w->divided && w->chunk) {
         Val first = MUL(w->part, w->chunk);
         from = ADD(first, from);
         end = em_smin(e, ADD(first, w->chunk), n);
@@ -291,6 +291,29 @@ static void stages_from(simt_columns *w, kern *c, uint32_t i)
     }
 }
 
+/* What the stage that is divided left; the flat index of the point, of n, counts vectors. */
+static void leave(simt_columns *w, kern *c, Val n)
+{
+    em *e = c->e;
+    Val lanes = em_c64(e, c->lanes);
+    simt_parts_put(w->s, c, w->divided, w->parts, MUL(n, lanes), w->part, MUL(w->point, lanes),
+                   c->spread_stores);
+}
+
+/* SIMT_SECOND */
+static void second(simt_columns *w, kern *c, Val n)
+{
+    static const kctx one = {.u = 1};
+    em *e = c->e;
+    Val lanes = em_c64(e, c->lanes), stores = c->spread_stores;
+    simt_parts_join(w, c, 0, MUL(n, lanes), MUL(w->point, lanes));
+    c->spread_stores = em_ci(e->i1, 0);
+    for (uint32_t i = 1; i <= w->divided; i++)
+        kern_stage(c, i, &one);
+    c->spread_stores = stores;
+    leave(w, c, n);
+}
+
 static void stages(simt_columns *w, kern *c, Val n)
 {
     static const kctx one = {.u = 1};
@@ -300,11 +323,13 @@ static void stages(simt_columns *w, kern *c, Val n)
         stages_from(w, c, 0);
         return;
     }
+    if (w->s->entry == SIMT_SECOND) {
+        second(w, c, n);
+        return;
+    }
     kern_stage(c, 0, &one);
     em_ifelse_begin(e, &which, ICMP(SGT, w->parts, em_c64(e, 1)));
-    Val lanes = em_c64(e, c->lanes);
-    simt_parts_put(w->s, c, w->parts, MUL(n, lanes), w->part, MUL(w->point, lanes),
-                   c->spread_stores);
+    leave(w, c, n);
     em_ifelse_else(e, &which);
     stages_from(w, c, 1);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
@@ -321,8 +346,11 @@ static void points(simt *s, kern *c)
     w.parts = AND(s->share, em_c64(e, UINT32_MAX));
     for (uint32_t i = 0; i < k->nstage; i++)
         simt_range_of(c, i, false, &w.range[i]);
-    if (simt_divides(k))
-        w.chunk = simt_udiv(e, ADD(w.range[0].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
+    int other = simt_divided_second(k);
+    w.divided = s->entry == SIMT_SECOND ? (uint32_t)other : 0;
+    if (other >= 0)
+        w.chunk =
+            simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
     simt_columns_enter(&w, c);
     c->spread_range = range;
     c->spread_unroll = TOGETHER;

@@ -132,7 +132,8 @@ typedef struct simt_columns {
     Val log2_wide, wide; /* neighbouring points of a block */
     Val group, column;   /* of this thread */
     Val point, in;       /* the last one where there is none for it */
-    Val parts, part, chunk; /* of stage 0; chunk NULL: it is not divided */
+    Val parts, part, chunk; /* of the stage that is divided; chunk NULL: none */
+    uint32_t divided;
     simt_range range[LZ_STAGE_MAX];
 } simt_columns;
 bool simt_columns_suit(const lz_kernel *k);
@@ -144,13 +145,16 @@ void simt_emit_columns(simt *s, kern *c, kern *many); /* many: in vectors, or NU
 /* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
 void simt_columns_enter(simt_columns *w, kern *c);
 void simt_columns_point(simt_columns *w, kern *c, Val block, Val n);
-/* simt_divide.c: whether stage 0 may be divided into parts; the loop that is: its extent (of rows, in pieces). */
-bool simt_divides(const lz_kernel *k);
+/* simt_divide.c: whether stage 0 may be divided into parts: -1 if not, else the other stage that is, too, or 0. The loop that is: its
+ * extent (of rows, in pieces). */
+int simt_divided_second(const lz_kernel *k);
 int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
 void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);
 uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint);
-/* The accumulators of stage 0 to scratch memory, where `mine`. */
-void simt_parts_put(simt *s, kern *c, Val parts, Val npoint, Val part, Val point, Val mine);
+/* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a block. */
+void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
+                    Val mine);
+void simt_parts_join(simt_columns *w, kern *c, uint32_t stage, Val npoint, Val point);
 void simt_emit_divided(simt *s, kern *c); /* SIMT_FINISH */
 void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
                        lz_simt_dims *out);

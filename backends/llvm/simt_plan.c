@@ -47,7 +47,7 @@ static bool is_shared(const lz_kernel *k, bool *columns)
     if (k->serial || sorts(k) || lz_kernel_has_rows(k) || simt_tiles_suit(k))
         return false;
     if (has_rows(k))
-        return simt_divides(k);
+        return simt_divided_second(k) == 0;
     *columns = simt_squares_loop(k) < 0 && simt_columns_suit(k);
     return *columns;
 }
@@ -76,6 +76,7 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
     } else if (simt_columns_suit(k)) {
         p->kind = SIMT_COLUMNS;
         p->lanes = simt_columns_lanes(k);
+        p->min_blocks = 2; /* or the assembler waits for one load before it starts the next */
     } else {
         p->lanes = simt_points_lanes(k);
     }
@@ -101,12 +102,15 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups", SIMT_BULK_NAME,
-                                                    "lz_kernel_small", "lz_kernel_finish"};
+                                                    "lz_kernel_small", "lz_kernel_second",
+                                                    "lz_kernel_finish"};
     bool has = entry == SIMT_MAIN, columns;
     if (!has && simt_tiles_suit(k))
         has = simt_tiles_has(k, t, entry);
     else if (entry == SIMT_FINISH)
-        has = is_shared(k, &columns) && simt_divides(k);
+        has = is_shared(k, &columns) && simt_divided_second(k) >= 0;
+    else if (entry == SIMT_SECOND)
+        has = is_shared(k, &columns) && simt_divided_second(k) > 0;
     return has ? names[entry] : NULL;
 }
 
@@ -311,7 +315,7 @@ static int64_t row_parts(const lz_kernel *k, const int64_t *args, const lz_targe
                          int64_t each)
 {
     enum { MANY = 2048 /* threads of a multiprocessor */, WORTH = 32, MOST = 4096 };
-    if (!simt_divides(k))
+    if (simt_divided_second(k) != 0)
         return 1;
     int64_t want = (int64_t)(t->processors > 0 ? t->processors : 1) * MANY / simt_times(n, each),
             worth = row_elements(k, args) / (each * WORTH),

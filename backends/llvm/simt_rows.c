@@ -166,7 +166,8 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
     }
     kern_stage(c, 0, &one);
     em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
-    simt_parts_put(s, c, r->parts, n, r->part, point, ICMP(EQ, c->spread_first, em_c64(e, 0)));
+    simt_parts_put(s, c, 0, r->parts, n, r->part, point,
+                   ICMP(EQ, c->spread_first, em_c64(e, 0)));
     em_ifelse_else(e, &which);
     stages_from(s, c, 1);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
@@ -186,7 +187,7 @@ static void points(simt *s, kern *c, Val first, Val step)
     c->spread_user = s;
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    if (simt_divides(k))
+    if (simt_divided_second(k) == 0)
         divide(s, c, &r);
     em_loop l;
     em_loop_begin(e, &l, first, r.chunk ? MUL(n, r.parts) : n, step, 0, NULL);
