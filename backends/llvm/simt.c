@@ -129,6 +129,18 @@ static lz_status emit_kern(simt *s)
     return st;
 }
 
+/* Products and rows between them: code for any sizes, and where the kernel has the form for most. */
+static lz_status emit_blocks(simt *s)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        simt one = *s;
+        one.entry = i;
+        if (lz_simt_entry_name(s->k, s->e->t, i))
+            LZ_TRY(i == SIMT_MAIN ? simt_emit_blocks(&one) : simt_emit_pieces(&one));
+    }
+    return LZ_OK;
+}
+
 lz_status lz_simt_emit(em *e, const lz_kernel *k)
 {
     simt s = {.e = e, .k = k};
@@ -136,7 +148,7 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
         return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
     simt_plan_of(k, e->t, &s.plan);
     lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
-                   : s.plan.kind == SIMT_BLOCKS ? simt_emit_blocks(&s)
+                   : s.plan.kind == SIMT_BLOCKS ? emit_blocks(&s)
                                                 : emit_kern(&s);
     return st != LZ_OK ? st : e->status;
 }

@@ -34,6 +34,9 @@ typedef enum lz_simt_entry {
     SIMT_BULK,   /* of a product: the same, its factors copied as boxes by the device itself */
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
     SIMT_FINISH, /* of a product whose k is divided: adds the parts and goes on from there */
+    /* of products and what is done with the rows between them: a piece of a row after the other */
+    SIMT_PIECES,
+    SIMT_PIECES_WIDE, /* the same for longer heads */
     SIMT_ENTRIES
 } lz_simt_entry;
 #define SIMT_BULK_NAME "lz_kernel_bulk"
@@ -104,5 +107,5 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 10 };
+enum { LZ_SIMT_VERSION = 11 };
 #endif

@@ -1,0 +1,96 @@
+/* simt_pieces.h - between the files of the schedule of kernels that have two products, one behind the other: scores, what is done with their
+ * rows, and the product of that with another factor. Attention, and the products around the derivative of softmax.
+ *
+ * A warp has 16 points of the last outer loop, a block those of 4 or 8 warps. It goes through the rows a piece of 64 elements at a time:
+ * the scores of a piece are multiplied by mma.sync and stay in registers, where the stages between the products are evaluated
+ * element by element; what they make is, in the same registers, the left factor of the second product, whose sums stay in
+ * registers, too. Right factors come in pieces through a ring in shared memory, by cp.async where they are plain loads. No row is
+ * anywhere as a whole: where a stage needs a reduction of the row, a pass over all of its pieces goes before, which makes the scores anew.
+ *   Law: results do not depend on how many warps a block has.
+ * Passes: as many as reductions depend on one another, and the last. But the sum of exp(x - g), g from the maximum of x, is made along
+ * with that: by the maximum of the pieces so far, and scaled when it grows. And where the left factor is such an exponential over its sum,
+ * times what depends on neither, the second product is made in the same pass, and divided in the end.   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_SIMT_PIECES_H
+#define LZ_BACKENDS_LLVM_SIMT_PIECES_H
+#include "backends/llvm/simt_kern.h"
+#include "lower/loop_impl.h"
+
+enum {
+    PIECES_ROW = 64,        /* elements of a piece */
+    PIECES_POINTS = 16,     /* of a warp */
+    PIECES_MANY_WARPS = 8,  /* of a block, */
+    PIECES_FEW_WARPS = 4,   /* or where blocks are few */
+    PIECES_RING = 2,        /* pieces in shared memory */
+    PIECES_PAD = 8,         /* elements between rows there: eight of them begin in other banks */
+    PIECES_HEAD = 64,       /* extents of the head of a point and of its sums, at most; or */
+    PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
+    PIECES_REDS = 4,        /* reductions of a stage, at most */
+    PIECES_LANE_ROWS = 2,   /* points of a lane */
+    PIECES_LANE_COLUMNS = PIECES_ROW / 4
+};
+
+/* What is known of the stages: a function of the kernel. */
+typedef struct pieces_form {
+    uint32_t second;              /* stage of the second product */
+    uint8_t level[LZ_STAGE_MAX];  /* how many reductions, one after the other, a stage's values need */
+    uint32_t levels;              /* with reductions */
+    bool online;                  /* levels 0 and 1 are a maximum and the sum of exponentials */
+    bool once;                    /* and the second product is made along with them */
+    uint32_t max_stage, sum_stage;
+    int32_t shift;                /* of the sum's stage: what is subtracted */
+} pieces_form;
+bool pieces_form_of(const lz_kernel *k, pieces_form *f);
+
+typedef struct pieces_product {
+    lz_kernel view;
+    lz_stage stage;
+    const lz_sop *left; /* the row that it is; NULL: none */
+    const simt_mma *mma;
+    int32_t a_sop, b_sop;
+    bool by_k;    /* the right factor is contiguous along k, and rows in shared memory are */
+    bool vectors; /* it is evaluated in vectors, or copied, */
+    Val aligned;  /* where this holds */
+    unsigned lanes;
+    const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
+    kern a, b, many;
+    Val N, K;
+    Val start;            /* of the plain factor, of this point of the batch */
+    unsigned nn, nk;      /* elements of a piece */
+    unsigned pitch, size; /* bytes: of its rows, of all */
+    unsigned at;          /* byte of the piece among those of a stage of the ring */
+} pieces_product;
+
+typedef struct pieces {
+    simt *s;
+    em *e;
+    const lz_kernel *k;
+    pieces_form f;
+    kern c; /* the stages between and behind the products */
+    pieces_product first, second;
+    unsigned head;    /* PIECES_HEAD or PIECES_WIDE_HEAD */
+    unsigned ring;    /* bytes of a stage of the ring */
+    Val lane, warp, M, total; /* total: pieces of a row */
+    Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
+    Val column;           /* the lane's first one */
+    Val left[PIECES_WIDE_HEAD / 16][4]; /* words of the first product's left factor */
+    Val score[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
+    Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS]; /* of the second product */
+    Val known[LZ_STAGE_MAX][PIECES_REDS][PIECES_LANE_ROWS]; /* results of reductions */
+    /* values of rows */
+    Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
+} pieces;
+
+/* simt_pieces_dot.c */
+lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk);
+void pieces_product_top(pieces *p, pieces_product *d, uint32_t s);
+void pieces_product_enter(pieces *p, pieces_product *d); /* for this point of the batch */
+void pieces_take_left(pieces *p);
+/* Piece `index` of the right factors on its way to shared memory; ends a group of copies. */
+void pieces_fetch(pieces *p, Val index, bool both);
+void pieces_scores(pieces *p, Val index);                  /* of the piece, into p->score */
+void pieces_multiply(pieces *p, Val index, Val *sum);      /* p->factor by the piece, added */
+static inline unsigned pieces_sums(const pieces *p)
+{
+    return p->head / 8 * 4;
+}
+#endif
