@@ -121,6 +121,7 @@ bool simt_pieces_suit(const lz_kernel *k);
 lz_status simt_emit_pieces(simt *s);
 bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
 uint32_t simt_pieces_shared(lz_simt_entry entry);
+uint32_t simt_pieces_threads(lz_simt_entry entry); /* of a block, at most */
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);

@@ -19,13 +19,15 @@ typedef struct pass {
     } acc[ACCS];
     Val v[R][ACCS];
     Val shift[R]; /* online: what was subtracted so far */
+    Val total[R]; /* online: the sum, relative to what was subtracted */
+    Val by[R];    /* by which what was made before is scaled */
     Val sum[PIECES_WIDE_HEAD / 8 * 4];
 } pass;
 
-static unsigned flatten(const pass *q, Val *out)
+static unsigned flatten(const pieces *p, const pass *q, Val *out)
 {
     unsigned n = 0;
-    for (unsigned r = 0; r < R; r++) {
+    for (unsigned r = 0; r < p->rows; r++) {
         for (unsigned i = 0; i < q->nacc; i++)
             out[n++] = q->v[r][i];
         if (q->online)
@@ -36,9 +38,9 @@ static unsigned flatten(const pass *q, Val *out)
     return n;
 }
 
-static void unflatten(pass *q, const Val *in)
+static void unflatten(const pieces *p, pass *q, const Val *in)
 {
-    for (unsigned r = 0; r < R; r++) {
+    for (unsigned r = 0; r < p->rows; r++) {
         for (unsigned i = 0; i < q->nacc; i++)
             q->v[r][i] = *in++;
         if (q->online)
@@ -179,26 +181,40 @@ static Val exponential(em *e, Val x)
     return lz_emit_ew(e, LZ_OP_EXPONENTIAL, NULL, LZ_F32, in, a).v;
 }
 
-/* The maximum of the pieces so far has been joined: what is subtracted now, at which the sum's stage stands from here on. What was made with
- * what was subtracted before is scaled. Before there is a number 0 is subtracted: nothing is -inf less -inf. */
+/* The maximum of the pieces so far has been joined: what is subtracted now, at which the sum's stage stands from here on. It changes only where
+ * exponentials would become large: what was made before is seldom scaled. Before there is a number 0 is subtracted: nothing is -inf less -inf;
+ * what is NaN or infinite makes NaN of all. */
 static void shift_point(pieces *p, pass *q, unsigned r)
 {
+    enum { LARGE = 6 };
     em *e = p->e;
     uint32_t s = p->f.sum_stage;
-    Val none = em_cf(e->f32, -INFINITY), zero = em_cf(e->f32, 0);
+    Val none = em_cf(e->f32, -INFINITY), zero = em_cf(e->f32, 0), before = q->shift[r];
     p->known[p->f.max_stage][0][r] = q->v[r][acc_of(q, p->f.max_stage)];
     at_point(p, s, r);
     Ev *g = &p->c.st[s].val[p->f.shift][0];
-    Val now = g->v, before = q->shift[r];
-    Val safe = SEL(FCMP(OEQ, now, none), zero, now);
+    Val stays = FCMP(OLE, FSUB(g->v, before), em_cf(e->f32, LARGE));
+    Val now = SEL(stays, before, g->v), safe = SEL(FCMP(OEQ, now, none), zero, now);
     Val by = SEL(FCMP(OEQ, before, none), zero, exponential(e, FSUB(before, safe)));
+    q->by[r] = SEL(stays, em_cf(e->f32, 1), by);
     unsigned sum = acc_of(q, s);
-    q->v[r][sum] = FMUL(q->v[r][sum], by);
-    for (unsigned i = 0; i < q->nsum; i++)
-        if (i / 2 % 2 == r)
-            q->sum[i] = FMUL(q->sum[i], by);
+    q->v[r][sum] = FMUL(q->v[r][sum], q->by[r]);
     q->shift[r] = now;
     g->v = safe;
+}
+
+/* The second product's sums so far, where it changed. */
+static void scale_sums(pieces *p, pass *q)
+{
+    em *e = p->e;
+    em_if f;
+    Val some = LLVMConstNull(e->i1), now[EM_PHI];
+    for (unsigned r = 0; r < p->rows; r++)
+        some = OR(some, FCMP(UNE, q->by[r], em_cf(e->f32, 1)));
+    em_if_begin(e, &f, some);
+    for (unsigned i = 0; i < q->nsum; i++)
+        now[i] = FMUL(q->sum[i], q->by[pieces_row_of(p, i)]);
+    em_if_end(e, &f, (int)q->nsum, now, q->sum, q->sum);
 }
 
 /* ---- a piece ---- */
@@ -208,7 +224,7 @@ static void stage_elements(pieces *p, pass *q, uint32_t s, Val x0, bool edge)
 {
     em *e = p->e;
     Val N = p->first.N, last = SUB(N, em_c64(e, 1));
-    for (unsigned r = 0; r < R; r++) {
+    for (unsigned r = 0; r < p->rows; r++) {
         if (q->online && s == p->f.sum_stage)
             shift_point(p, q, r);
         else
@@ -226,7 +242,7 @@ static void stage_elements(pieces *p, pass *q, uint32_t s, Val x0, bool edge)
 static void take_factor(pieces *p, bool edge, Val x0)
 {
     em *e = p->e;
-    for (unsigned r = 0; r < R && edge; r++)
+    for (unsigned r = 0; r < p->rows && edge; r++)
         for (unsigned c = 0; c < C; c++)
             p->factor[r][c] = SEL(ICMP(SLT, column_of(p, x0, c), p->first.N), p->factor[r][c],
                                   em_cf(e->f32, 0));
@@ -240,7 +256,7 @@ static void stages(pieces *p, pass *q, Val x0, bool edge)
             continue;
         if (q->online && s == p->f.max_stage) {
             stage_elements(p, q, s, x0, edge);
-            for (unsigned r = 0; r < R; r++)
+            for (unsigned r = 0; r < p->rows; r++)
                 join_lanes(p, q, acc_of(q, s), r);
             continue;
         }
@@ -259,6 +275,8 @@ static void piece(pieces *p, pass *q, Val index, bool edge)
     stages(p, q, x0, edge);
     if (!q->last)
         return;
+    if (q->once)
+        scale_sums(p, q);
     take_factor(p, edge, x0);
     pieces_multiply(p, index, q->sum);
 }
@@ -278,7 +296,7 @@ static void start_accs(pieces *p, pass *q)
 {
     em *e = p->e;
     Val none = em_cf(e->f32, -INFINITY);
-    for (unsigned r = 0; r < R; r++) {
+    for (unsigned r = 0; r < p->rows; r++) {
         q->shift[r] = none;
         if (q->online)
             p->known[p->f.max_stage][0][r] = none;
@@ -297,20 +315,28 @@ static void start_accs(pieces *p, pass *q)
         q->sum[i] = em_cf(e->f32, 0);
 }
 
-/* The reductions are known. Where all exponents are -inf they are NaN in truth, and so is their sum. */
-static void finish_accs(pieces *p, pass *q)
+/* The sum relative to the maximum of the whole row. Where all exponents are -inf they are NaN in truth, and so is their sum. */
+static Val whole_sum(pieces *p, pass *q, unsigned r, Val sum)
 {
     em *e = p->e;
-    for (unsigned r = 0; r < R; r++)
+    uint32_t s = p->f.sum_stage;
+    q->total[r] = SEL(FCMP(OEQ, q->shift[r], em_cf(e->f32, -INFINITY)), em_cf(e->f32, NAN), sum);
+    p->known[p->f.max_stage][0][r] = q->v[r][acc_of(q, p->f.max_stage)];
+    at_point(p, s, r);
+    Val g = p->c.st[s].val[p->f.shift][0].v;
+    return FMUL(q->total[r], exponential(e, FSUB(q->shift[r], g)));
+}
+
+/* The reductions are known. */
+static void finish_accs(pieces *p, pass *q)
+{
+    for (unsigned r = 0; r < p->rows; r++)
         for (unsigned i = 0; i < q->nacc; i++) {
             uint32_t s = q->acc[i].stage;
-            bool sum = q->online && s == p->f.sum_stage;
             if (!(q->online && s == p->f.max_stage))
                 join_lanes(p, q, i, r);
-            if (sum)
-                q->v[r][i] = SEL(FCMP(OEQ, q->shift[r], em_cf(e->f32, -INFINITY)),
-                                 em_cf(e->f32, NAN), q->v[r][i]);
-            p->known[s][q->acc[i].acc][r] = q->v[r][i];
+            bool sum = q->online && s == p->f.sum_stage;
+            p->known[s][q->acc[i].acc][r] = sum ? whole_sum(p, q, r, q->v[r][i]) : q->v[r][i];
         }
 }
 
@@ -325,20 +351,20 @@ static void run_pass(pieces *p, pass *q)
     start_accs(p, q);
     for (unsigned i = 0; i + 1 < PIECES_RING; i++)
         pieces_fetch(p, em_c64(e, i), q->last);
-    int n = (int)flatten(q, now);
+    int n = (int)flatten(p, q, now);
     Val whole = LSHR(p->first.N, em_c64(e, 6));
     em_loop_begin(e, &l, em_c64(e, 0), whole, em_c64(e, 1), n, now);
-    unflatten(q, l.phi);
+    unflatten(p, q, l.phi);
     piece(p, q, l.i, false);
-    flatten(q, now);
+    flatten(p, q, now);
     em_loop_end(e, &l, now);
     memcpy(was, l.phi, (size_t)n * sizeof *was);
-    unflatten(q, was);
+    unflatten(p, q, was);
     em_if_begin(e, &rest, ICMP(SLT, whole, p->total));
     piece(p, q, whole, true);
-    flatten(q, now);
+    flatten(p, q, now);
     em_if_end(e, &rest, n, now, was, now);
-    unflatten(q, now);
+    unflatten(p, q, now);
     finish_accs(p, q);
     simt_copies_wait(p->s, 0);
     simt_barrier(p->s); /* the ring is free */
@@ -350,21 +376,22 @@ static void divide(pieces *p, pass *q)
 {
     em *e = p->e;
     for (unsigned i = 0; i < q->nsum && q->once; i++)
-        q->sum[i] = FDIV(q->sum[i], p->known[p->f.sum_stage][0][i / 2 % 2]);
+        q->sum[i] = FDIV(q->sum[i], q->total[pieces_row_of(p, i)]);
 }
 
 static void store_sums(pieces *p, const pass *q, uint32_t s)
 {
     em *e = p->e;
     kern *k = &p->c;
-    for (unsigned r = 0; r < R; r++) {
+    for (unsigned r = 0; r < p->rows; r++) {
         at_point(p, s, r);
         Val here = ICMP(SLT, p->row[r], p->M);
         for (unsigned i = 0; i < q->nsum; i++) {
             em_if f;
-            if (i / 2 % 2 != r)
+            if (pieces_row_of(p, i) != r)
                 continue;
-            Val x = ADD(p->column, em_c64(e, i / 4 * 8 + i % 2));
+            unsigned each = q->nsum / p->tiles;
+            Val x = ADD(p->column, em_c64(e, i % each / 4 * 8 + i % 2));
             em_if_begin(e, &f, AND(here, ICMP(SLT, x, p->second.N)));
             k->iidx[0] = x;
             k->st[p->f.second].now[0] = (Ev){q->sum[i], NULL};
@@ -380,7 +407,7 @@ static void store_sums(pieces *p, const pass *q, uint32_t s)
 static void store_reductions(pieces *p, uint32_t s)
 {
     em *e = p->e;
-    for (unsigned r = 0; r < R; r++) {
+    for (unsigned r = 0; r < p->rows; r++) {
         em_if f;
         Val mine = ICMP(EQ, AND(p->lane, em_c64(e, 3)), em_c64(e, 0));
         em_if_begin(e, &f, AND(mine, ICMP(SLT, p->row[r], p->M)));
@@ -426,8 +453,9 @@ static void enter(pieces *p)
 static void run_block(pieces *p, Val r0)
 {
     em *e = p->e;
-    Val first = ADD(r0, ADD(MUL(p->warp, em_c64(e, PIECES_POINTS)), LSHR(p->lane, em_c64(e, 2))));
-    for (unsigned r = 0; r < R; r++) {
+    Val first = ADD(r0, MUL(p->warp, em_c64(e, PIECES_TILE * p->tiles)));
+    first = ADD(first, LSHR(p->lane, em_c64(e, 2)));
+    for (unsigned r = 0; r < p->rows; r++) {
         p->row[r] = ADD(first, em_c64(e, 8 * r));
         p->at_row[r] = em_smin(e, p->row[r], SUB(p->M, em_c64(e, 1)));
     }
@@ -458,7 +486,7 @@ static void emit_grid(pieces *p)
     em_loop l;
     for (uint32_t d = 0; d < m; d++)
         batch = MUL(batch, size[d] = kern_size(&p->c, p->k->outer[d]));
-    Val points = LSHR(p->s->ntid, em_c64(e, 1)); /* of a block */
+    Val points = p->tiles == 1 ? LSHR(p->s->ntid, em_c64(e, 1)) : p->s->ntid; /* of a block */
     Val blocks = simt_udiv(e, ADD(p->M, SUB(points, em_c64(e, 1))), points);
     em_loop_begin(e, &l, p->s->ctaid, MUL(batch, blocks), p->s->nctaid, 0, NULL);
     Val at = simt_udiv(e, l.i, blocks);
@@ -475,7 +503,9 @@ lz_status simt_emit_pieces(simt *s)
     p->s = s;
     p->e = s->e;
     p->k = s->k;
-    p->head = s->entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
+    p->head = pieces_head(s->entry);
+    p->tiles = pieces_tiles(s->entry);
+    p->rows = 2 * p->tiles;
     lz_status st = pieces_form_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
     if (st == LZ_OK)
         st = pieces_product_init(p, &p->first, 0, PIECES_ROW, p->head);
@@ -501,17 +531,17 @@ lz_status simt_emit_pieces(simt *s)
 
 /* ---- blocks and threads ---- */
 
-static unsigned head_of(lz_simt_entry entry)
-{
-    return entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
-}
-
 /* Either way round that the factors may lie. */
 uint32_t simt_pieces_shared(lz_simt_entry entry)
 {
-    uint32_t head = head_of(entry), one_way = PIECES_ROW * (head + PIECES_PAD),
+    uint32_t head = pieces_head(entry), one_way = PIECES_ROW * (head + PIECES_PAD),
              other = head * (PIECES_ROW + PIECES_PAD);
     return (one_way > other ? one_way : other) * 2 * 2 * PIECES_RING;
+}
+
+uint32_t simt_pieces_threads(lz_simt_entry entry)
+{
+    return pieces_threads(entry);
 }
 
 bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
@@ -526,15 +556,15 @@ bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, l
     if (n < 1 || head < 1 || sums < 1 || head > PIECES_WIDE_HEAD || sums > PIECES_WIDE_HEAD ||
         m <= FEW)
         return false;
-    int64_t batch = 1, warps = PIECES_MANY_WARPS;
+    int64_t batch = 1, points = PIECES_POINTS;
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
         batch = simt_times(batch, lz_sz_value(k->outer[d], args));
-    if (simt_times(batch, simt_ceil_div(m, warps * PIECES_POINTS)) < processors)
-        warps = PIECES_FEW_WARPS;
-    int64_t blocks = simt_times(batch, simt_ceil_div(m, warps * PIECES_POINTS)),
+    if (simt_times(batch, simt_ceil_div(m, points)) < processors)
+        points /= 2;
+    int64_t blocks = simt_times(batch, simt_ceil_div(m, points)),
             most = (int64_t)processors * EACH;
     out->entry = head > PIECES_HEAD || sums > PIECES_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
-    out->block = (uint32_t)(warps * SIMT_WARP);
+    out->block = pieces_threads(out->entry) / (PIECES_POINTS / (unsigned)points);
     out->grid = (uint32_t)(blocks < most ? blocks : most);
     out->shared = simt_pieces_shared(out->entry);
     return true;

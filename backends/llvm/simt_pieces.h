@@ -1,7 +1,7 @@
 /* simt_pieces.h - between the files of the schedule of kernels that have two products, one behind the other: scores, what is done with their
  * rows, and the product of that with another factor. Attention, and the products around the derivative of softmax.
  *
- * A warp has 16 points of the last outer loop, a block those of 4 or 8 warps. It goes through the rows a piece of 64 elements at a time:
+ * A warp has 32 points of the last outer loop, or 16, a block those of 2 to 8 warps. It goes through the rows a piece of 64 elements at a time:
  * the scores of a piece are multiplied by mma.sync and stay in registers, where the stages between the products are evaluated
  * element by element; what they make is, in the same registers, the left factor of the second product, whose sums stay in
  * registers, too. Right factors come in pieces through a ring in shared memory, by cp.async where they are plain loads. No row is
@@ -17,15 +17,15 @@
 
 enum {
     PIECES_ROW = 64,        /* elements of a piece */
-    PIECES_POINTS = 16,     /* of a warp */
-    PIECES_MANY_WARPS = 8,  /* of a block, */
-    PIECES_FEW_WARPS = 4,   /* or where blocks are few */
+    PIECES_POINTS = 128,    /* of a block, half of them where blocks are few */
+    PIECES_TILE = 16,       /* points of a product's instruction */
     PIECES_RING = 2,        /* pieces in shared memory */
     PIECES_PAD = 8,         /* elements between rows there: eight of them begin in other banks */
     PIECES_HEAD = 64,       /* extents of the head of a point and of its sums, at most; or */
     PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
     PIECES_REDS = 4,        /* reductions of a stage, at most */
-    PIECES_LANE_ROWS = 2,   /* points of a lane */
+    PIECES_TILES = 2,       /* of a warp; 1 where heads are wide: more sums */
+    PIECES_LANE_ROWS = 4,   /* points of a lane, at most: 2 of each tile */
     PIECES_LANE_COLUMNS = PIECES_ROW / 4
 };
 
@@ -54,7 +54,8 @@ typedef struct pieces_product {
     const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
     kern a, b, many;
     Val N, K;
-    Val start;            /* of the plain factor, of this point of the batch */
+    Val far, near; /* the thread's first chunk of a plain factor's piece: its row, and the element of that; */
+    Val from, to;  /* where it is in memory, and in a stage of the ring */
     unsigned nn, nk;      /* elements of a piece */
     unsigned pitch, size; /* bytes: of its rows, of all */
     unsigned at;          /* byte of the piece among those of a stage of the ring */
@@ -68,11 +69,12 @@ typedef struct pieces {
     kern c; /* the stages between and behind the products */
     pieces_product first, second;
     unsigned head;    /* PIECES_HEAD or PIECES_WIDE_HEAD */
+    unsigned tiles, rows; /* of a warp; of a lane */
     unsigned ring;    /* bytes of a stage of the ring */
     Val lane, warp, M, total; /* total: pieces of a row */
     Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
     Val column;           /* the lane's first one */
-    Val left[PIECES_WIDE_HEAD / 16][4]; /* words of the first product's left factor */
+    Val left[PIECES_WIDE_HEAD / 16][PIECES_TILES * 4]; /* words of the first product's left factor */
     Val score[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
     Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS]; /* of the second product */
     Val known[LZ_STAGE_MAX][PIECES_REDS][PIECES_LANE_ROWS]; /* results of reductions */
@@ -91,6 +93,25 @@ void pieces_scores(pieces *p, Val index);                  /* of the piece, into
 void pieces_multiply(pieces *p, Val index, Val *sum);      /* p->factor by the piece, added */
 static inline unsigned pieces_sums(const pieces *p)
 {
-    return p->head / 8 * 4;
+    return p->tiles * p->head / 8 * 4;
+}
+/* The lane's point of sum i. */
+static inline unsigned pieces_row_of(const pieces *p, unsigned i)
+{
+    unsigned each = pieces_sums(p) / p->tiles;
+    return i / each * 2 + i / 2 % 2;
+}
+/* What differs between the functions. */
+static inline unsigned pieces_head(lz_simt_entry entry)
+{
+    return entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
+}
+static inline unsigned pieces_tiles(lz_simt_entry entry)
+{
+    return entry == SIMT_PIECES_WIDE ? 1 : PIECES_TILES;
+}
+static inline unsigned pieces_threads(lz_simt_entry entry) /* at most */
+{
+    return PIECES_POINTS / (PIECES_TILE * pieces_tiles(entry)) * SIMT_WARP;
 }
 #endif

@@ -78,15 +78,6 @@ static void stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, 
     kern_advance(f, 0, POS_TOP, POS_POINT, batch | 1u << x | 1u << d->view.nouter);
 }
 
-void pieces_product_enter(pieces *p, pieces_product *d)
-{
-    em *e = p->e;
-    if (!d->plain)
-        return;
-    stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
-    d->start = d->many.st[0].ptr[POS_POINT][d->stage.sops[d->b_sop].a];
-}
-
 /* ---- words ---- */
 
 /* Two numbers as a word of 16-bit floats, each to the nearest. */
@@ -119,10 +110,10 @@ void pieces_take_left(pieces *p)
 {
     em *e = p->e;
     for (unsigned t = 0; t < p->head / 16; t++) {
-        for (unsigned i = 0; i < 4; i++) {
-            Val k = ADD(p->column, em_c64(e, 16 * t + i / 2 * 8)), v[2];
+        for (unsigned i = 0; i < 4 * p->tiles; i++) {
+            Val k = ADD(p->column, em_c64(e, 16 * t + i / 2 % 2 * 8)), v[2];
             for (unsigned j = 0; j < 2; j++)
-                v[j] = left_element(p, p->at_row[i & 1], ADD(k, em_c64(e, j)));
+                v[j] = left_element(p, p->at_row[i / 4 * 2 + i % 2], ADD(k, em_c64(e, j)));
             p->left[t][i] = word_of(p, p->first.mma->d, v[0], v[1]);
         }
         em_cut(e);
@@ -139,31 +130,40 @@ static Val place(pieces *p, const pieces_product *d, Val at, Val r, Val x)
     return em_at(e, em_at(e, p->s->shared, ADD(at, byte), 1), em_c64(e, d->at), 1);
 }
 
+static unsigned chunks(const pieces_product *d) /* of a row */
+{
+    return (d->by_k ? d->nk : d->nn) / (CHUNK / ES);
+}
+
 static Val stage_of(pieces *p, Val index)
 {
     em *e = p->e;
     return MUL(AND(index, em_c64(e, PIECES_RING - 1)), em_c64(e, p->ring));
 }
 
+/* Elements between the rows of a plain factor. */
+static Val pitch_of(pieces *p, const pieces_product *d)
+{
+    return kern_size(&p->c, d->plain->stride[d->by_k ? d->view.dot.n : d->view.nouter]);
+}
+
+void pieces_product_enter(pieces *p, pieces_product *d)
+{
+    em *e = p->e;
+    if (!d->plain)
+        return;
+    stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
+    Val start = d->many.st[0].ptr[POS_POINT][d->stage.sops[d->b_sop].a];
+    d->far = LLVMBuildUDiv(e->b, p->s->tid, em_c64(e, chunks(d)), "");
+    d->near = MUL(AND(p->s->tid, em_c64(e, chunks(d) - 1)), em_c64(e, CHUNK / ES));
+    d->from = em_at(e, em_at(e, start, MUL(d->far, pitch_of(p, d)), ES), d->near, ES);
+    d->to = place(p, d, em_c64(e, 0), d->far, d->near);
+}
+
 /* A chunk: row r from element x on of the piece that starts at n0, k0. */
 typedef struct chunk {
     Val at, r, x, n, k; /* n, k: of the factor */
 } chunk;
-
-static void copy_chunk(pieces *p, pieces_product *d, const chunk *q)
-{
-    em *e = p->e;
-    uint32_t loop = d->by_k ? d->view.dot.n : d->view.nouter;
-    Val far = d->by_k ? q->n : q->k, near = d->by_k ? q->k : q->n;
-    Val ends = d->by_k ? d->K : d->N, rows = d->by_k ? d->N : d->K;
-    Val left = em_smax(e, SUB(ends, near), em_c64(e, 0));
-    left = em_smin(e, left, em_c64(e, CHUNK / ES));
-    left = SEL(ICMP(SLT, far, rows), left, em_c64(e, 0));
-    Val from = em_at(e, d->start, MUL(far, kern_size(&d->b, d->plain->stride[loop])), ES);
-    from = em_at(e, from, near, ES);
-    Val bytes = LLVMBuildTrunc(e->b, MUL(left, em_c64(e, ES)), e->i32, "");
-    simt_copy(p->s, place(p, d, q->at, q->r, q->x), from, CHUNK, bytes);
-}
 
 static void put_vector(pieces *p, pieces_product *d, const chunk *q)
 {
@@ -191,35 +191,29 @@ static void put_elements(pieces *p, pieces_product *d, const chunk *q)
     em_loop_end(e, &l, NULL);
 }
 
-/* Chunks that are copied need no question; evaluated ones lie inside or go element by element. */
+/* A chunk that is evaluated: together if it lies inside. */
 static void put_chunk(pieces *p, pieces_product *d, const chunk *q)
 {
     em *e = p->e;
     em_ifelse which;
-    if (!d->vectors) {
+    if (!d->vectors || d->plain) {
         put_elements(p, d, q);
         return;
     }
     Val inside = d->aligned, last = em_c64(e, CHUNK / ES - 1);
-    if (!d->plain) {
-        inside = AND(inside, ICMP(SLT, d->by_k ? q->n : ADD(q->n, last), d->N));
-        inside = AND(inside, ICMP(SLT, d->by_k ? ADD(q->k, last) : q->k, d->K));
-    }
+    inside = AND(inside, ICMP(SLT, d->by_k ? q->n : ADD(q->n, last), d->N));
+    inside = AND(inside, ICMP(SLT, d->by_k ? ADD(q->k, last) : q->k, d->K));
     em_ifelse_begin(e, &which, inside);
-    if (d->plain)
-        copy_chunk(p, d, q);
-    else
-        put_vector(p, d, q);
+    put_vector(p, d, q);
     em_ifelse_else(e, &which);
     put_elements(p, d, q);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-static void fetch(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
+static void evaluate(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
 {
     em *e = p->e;
-    unsigned length = d->by_k ? d->nk : d->nn, each = length / (CHUNK / ES),
-             n = (d->by_k ? d->nn : d->nk) * each;
+    unsigned each = chunks(d), n = (d->by_k ? d->nn : d->nk) * each;
     em_loop l;
     em_loop_begin(e, &l, p->s->tid, em_c64(e, n), p->s->ntid, 0, NULL);
     chunk q = {.at = at, .r = LLVMBuildUDiv(e->b, l.i, em_c64(e, each), "")};
@@ -228,6 +222,43 @@ static void fetch(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
     q.k = ADD(k0, d->by_k ? q.x : q.r);
     put_chunk(p, d, &q);
     em_loop_end(e, &l, NULL);
+}
+
+/* A thread's chunks are one below the other: what changes between them is added. */
+static void copy(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
+{
+    em *e = p->e;
+    unsigned each = chunks(d);
+    Val far0 = d->by_k ? n0 : k0, near0 = d->by_k ? k0 : n0;
+    Val step = LSHR(p->s->ntid, em_c64(e, each == 8 ? 3 : 4));
+    Val left = SUB(d->by_k ? d->K : d->N, ADD(near0, d->near));
+    left = em_smin(e, em_smax(e, left, em_c64(e, 0)), em_c64(e, CHUNK / ES));
+    Val bytes = LLVMBuildTrunc(e->b, MUL(left, em_c64(e, ES)), e->i32, "");
+    Val pitch = MUL(pitch_of(p, d), em_c64(e, ES)), none = em_c32(e, 0);
+    Val from = em_at(e, em_at(e, d->from, MUL(far0, pitch), 1), near0, ES), next[2];
+    Val init[2] = {from, em_at(e, d->to, at, 1)};
+    Val rows = SUB(d->by_k ? d->N : d->K, far0);
+    em_loop l;
+    em_loop_begin(e, &l, d->far, em_c64(e, d->by_k ? d->nn : d->nk), step, 2, init);
+    simt_copy(p->s, l.phi[1], l.phi[0], CHUNK, SEL(ICMP(SLT, l.i, rows), bytes, none));
+    next[0] = em_at(e, l.phi[0], MUL(step, pitch), 1);
+    next[1] = em_at(e, l.phi[1], MUL(step, em_c64(e, d->pitch)), 1);
+    em_loop_end(e, &l, next);
+}
+
+static void fetch(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
+{
+    em *e = p->e;
+    em_ifelse which;
+    if (!d->plain) {
+        evaluate(p, d, at, n0, k0);
+        return;
+    }
+    em_ifelse_begin(e, &which, d->aligned);
+    copy(p, d, at, n0, k0);
+    em_ifelse_else(e, &which);
+    evaluate(p, d, at, n0, k0);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
 void pieces_fetch(pieces *p, Val index, bool both)
@@ -255,7 +286,7 @@ static Val matrices(pieces *p, const pieces_product *d, Val index)
     return place(p, d, stage_of(p, index), r, x);
 }
 
-/* sum[tile of 8 columns][4] += left by columns of the piece, 16 of k. */
+/* sum[tile of 16 points][tile of 8 columns][4] += left by columns of the piece, 16 of k. */
 static void multiply(pieces *p, const pieces_product *d, Val at, unsigned k, const Val *left,
                      Val *sum)
 {
@@ -264,21 +295,25 @@ static void multiply(pieces *p, const pieces_product *d, Val at, unsigned k, con
         Val right[4];
         unsigned byte = d->by_k ? n * d->pitch + k * ES : k * d->pitch + n * ES;
         simt_load_matrices(p->s, em_at(e, at, em_c64(e, byte), 1), !d->by_k, right);
-        simt_multiply(p->s, d->mma, left, right, sum + n / 8 * 4);
-        simt_multiply(p->s, d->mma, left, right + 2, sum + n / 8 * 4 + 4);
+        for (unsigned t = 0; t < p->tiles; t++) {
+            Val *to = sum + (t * d->nn + n) / 8 * 4;
+            simt_multiply(p->s, d->mma, left + 4 * t, right, to);
+            simt_multiply(p->s, d->mma, left + 4 * t, right + 2, to + 4);
+        }
     }
 }
 
 void pieces_scores(pieces *p, Val index)
 {
     em *e = p->e;
-    Val sum[PIECES_ROW / 8 * 4], at = matrices(p, &p->first, index);
-    for (unsigned i = 0; i < PIECES_ROW / 8 * 4; i++)
+    enum { EACH = PIECES_ROW / 8 * 4 };
+    Val sum[PIECES_TILES * EACH], at = matrices(p, &p->first, index);
+    for (unsigned i = 0; i < p->tiles * EACH; i++)
         sum[i] = em_cf(e->f32, 0);
     for (unsigned t = 0; t < p->head / 16; t++)
         multiply(p, &p->first, at, 16 * t, p->left[t], sum);
-    for (unsigned i = 0; i < PIECES_ROW / 8 * 4; i++)
-        p->score[i / 2 % 2][i / 4 * 2 + i % 2] = sum[i];
+    for (unsigned i = 0; i < p->tiles * EACH; i++)
+        p->score[i / EACH * 2 + i / 2 % 2][i % EACH / 4 * 2 + i % 2] = sum[i];
     em_cut(e);
 }
 
@@ -287,10 +322,10 @@ void pieces_multiply(pieces *p, Val index, Val *sum)
     em *e = p->e;
     Val at = matrices(p, &p->second, index);
     for (unsigned t = 0; t < PIECES_ROW / 16; t++) {
-        Val left[4];
-        for (unsigned i = 0; i < 4; i++) {
-            unsigned c = 4 * t + i / 2 * 2;
-            left[i] = word_of(p, p->second.mma->d, p->factor[i & 1][c], p->factor[i & 1][c + 1]);
+        Val left[PIECES_TILES * 4];
+        for (unsigned i = 0; i < 4 * p->tiles; i++) {
+            const Val *v = &p->factor[i / 4 * 2 + i % 2][4 * t + i / 2 % 2 * 2];
+            left[i] = word_of(p, p->second.mma->d, v[0], v[1]);
         }
         multiply(p, &p->second, at, 16 * t, left, sum);
     }
