@@ -56,13 +56,13 @@ static void unflatten(const pieces *p, pass *q, const Val *in)
 static bool makes(const pieces *p, const pass *q, uint32_t s)
 {
     uint32_t l = p->f.level[s];
-    return p->k->stages[s].nred && (l == q->level || (q->online && l == q->level + 1));
+    return p->f.row[s] && p->k->stages[s].nred && (l == q->level || (q->online && l == q->level + 1));
 }
 
 /* Whether it evaluates it: all that is needed is known. */
 static bool evaluates(const pieces *p, const pass *q, uint32_t s)
 {
-    if (!p->k->stages[s].ninner)
+    if (!p->f.row[s])
         return false;
     return q->last || p->f.level[s] <= q->level + (q->online ? 1 : 0);
 }
@@ -251,7 +251,7 @@ static void take_factor(pieces *p, bool edge, Val x0)
 /* Stages of rows, in order. */
 static void stages(pieces *p, pass *q, Val x0, bool edge)
 {
-    for (uint32_t s = 1; s < p->f.second; s++) {
+    for (uint32_t s = 1; s < p->k->nstage; s++) {
         if (!evaluates(p, q, s))
             continue;
         if (q->online && s == p->f.max_stage) {
@@ -285,7 +285,7 @@ static void piece(pieces *p, pass *q, Val index, bool edge)
 
 static void find_accs(const pieces *p, pass *q)
 {
-    for (uint32_t s = 1; s < p->f.second; s++)
+    for (uint32_t s = 1; s < p->k->nstage; s++)
         for (uint32_t i = 0; i < p->k->stages[s].nred && makes(p, q, s); i++) {
             q->acc[q->nacc].stage = s;
             q->acc[q->nacc++].acc = i;
@@ -372,11 +372,17 @@ static void run_pass(pieces *p, pass *q)
 
 /* ---- results ---- */
 
+/* The sums were made with numerators. */
 static void divide(pieces *p, pass *q)
 {
     em *e = p->e;
-    for (unsigned i = 0; i < q->nsum && q->once; i++)
-        q->sum[i] = FDIV(q->sum[i], q->total[pieces_row_of(p, i)]);
+    Val by[R];
+    if (!q->once)
+        return;
+    for (unsigned r = 0; r < p->rows; r++)
+        by[r] = FDIV(em_cf(e->f32, 1), q->total[r]);
+    for (unsigned i = 0; i < q->nsum; i++)
+        q->sum[i] = FMUL(q->sum[i], by[pieces_row_of(p, i)]);
 }
 
 static void store_sums(pieces *p, const pass *q, uint32_t s)
@@ -426,7 +432,7 @@ static void results(pieces *p, pass *q)
             continue;
         if (!st->ninner)
             store_reductions(p, s);
-        else if (s > p->f.second)
+        else if (!p->f.row[s])
             store_sums(p, q, s);
     }
 }
@@ -546,7 +552,7 @@ uint32_t simt_pieces_threads(lz_simt_entry entry)
 
 bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
 {
-    enum { FEW = 32 /* points: other code does them with more threads */, EACH = 16 };
+    enum { FEW = 16 /* points: other code does them with more threads */, EACH = 16 };
     pieces_form f;
     if (!pieces_form_of(k, &f))
         return false;

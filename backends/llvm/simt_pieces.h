@@ -32,6 +32,7 @@ enum {
 /* What is known of the stages: a function of the kernel. */
 typedef struct pieces_form {
     uint32_t second;              /* stage of the second product */
+    bool row[LZ_STAGE_MAX];       /* stages whose loop is that of the scores, before that product or behind */
     uint8_t level[LZ_STAGE_MAX];  /* how many reductions, one after the other, a stage's values need */
     uint32_t levels;              /* with reductions */
     bool online;                  /* levels 0 and 1 are a maximum and the sum of exponentials */

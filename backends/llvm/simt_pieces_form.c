@@ -25,14 +25,16 @@ static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row)
            k->stages[s].reds[0].acc_dtype[0] == LZ_F32;
 }
 
-static bool reads_rows_of(const lz_stage *st, uint32_t from, uint32_t to)
+/* Whether rows are read, all of them scores or made of those, or all of them the second product's sums. */
+static bool reads_rows_of(const pieces_form *f, const lz_stage *st, bool scores)
 {
     bool some = false;
     for (uint32_t i = 0; i < st->nsop; i++) {
         if (st->sops[i].kind != LZ_S_ROW)
             continue;
+        uint32_t from = (uint32_t)st->sops[i].a;
         some = true;
-        if ((uint32_t)st->sops[i].a < from || (uint32_t)st->sops[i].a > to)
+        if (scores ? from != 0 && !f->row[from] : from != f->second)
             return false;
     }
     return some;
@@ -47,7 +49,7 @@ static bool reductions_suit(const lz_stage *st)
     return st->nred == 0 || (st->ninner && st->nred <= PIECES_REDS);
 }
 
-static bool stage_suits(const lz_kernel *k, uint32_t s, uint32_t second)
+static bool stage_suits(const lz_kernel *k, uint32_t s, pieces_form *f)
 {
     const lz_stage *st = &k->stages[s];
     if (st->sort || st->ninner > 1 || st->nsop > MOST_SOPS || !reductions_suit(st))
@@ -59,11 +61,10 @@ static bool stage_suits(const lz_kernel *k, uint32_t s, uint32_t second)
         if (x->kind == LZ_S_LOAD && k->buf[st->accs[x->a].buf].written)
             return false;
     }
-    if (s > second && (st->nred || st->nrow))
-        return false;
     if (st->ninner == 0) /* what reductions gave is stored */
         return st->nrow == 0;
-    return s < second ? reads_rows_of(st, 0, second - 1) : reads_rows_of(st, second, second);
+    f->row[s] = reads_rows_of(f, st, true);
+    return f->row[s] || (s > f->second && !st->nred && !st->nrow && reads_rows_of(f, st, false));
 }
 
 static bool stages_suit(const lz_kernel *k, pieces_form *f)
@@ -80,7 +81,7 @@ static bool stages_suit(const lz_kernel *k, pieces_form *f)
         !product_suits(k, f->second, true))
         return false;
     for (uint32_t s = 1; s < k->nstage; s++)
-        if (s != f->second && !stage_suits(k, s, f->second))
+        if (s != f->second && !stage_suits(k, s, f))
             return false;
     return true;
 }
@@ -89,16 +90,16 @@ static bool stages_suit(const lz_kernel *k, pieces_form *f)
 
 static void find_levels(const lz_kernel *k, pieces_form *f)
 {
-    for (uint32_t s = 1; s < f->second; s++) {
+    for (uint32_t s = 1; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
-        for (uint32_t i = 0; i < st->nsop; i++) {
+        for (uint32_t i = 0; i < st->nsop && f->row[s]; i++) {
             const lz_sop *x = &st->sops[i];
             uint8_t l = x->kind == LZ_S_RED   ? f->level[x->a] + 1
                         : x->kind == LZ_S_ROW ? f->level[x->a]
                                               : 0;
             f->level[s] = l > f->level[s] ? l : f->level[s];
         }
-        if (st->nred && f->level[s] + 1u > f->levels)
+        if (f->row[s] && st->nred && f->level[s] + 1u > f->levels)
             f->levels = f->level[s] + 1u;
     }
 }
@@ -290,15 +291,15 @@ static kind kind_of(search *q, uint32_t s, const lz_sop *x)
 }
 
 /* The kinds of the stage's values; false: something that it stores is known too late. */
-static bool look_at(search *q, uint32_t s, bool stores)
+static bool look_at(search *q, uint32_t s)
 {
     const lz_stage *st = &q->k->stages[s];
     for (uint32_t i = 0; i < st->nsop; i++)
         q->of[i] = kind_of(q, s, &st->sops[i]);
     for (uint32_t j = 0; j < st->nrow; j++)
         q->row[s][j] = q->of[st->row[j]];
-    for (uint32_t j = 0; j < st->nstore && stores; j++)
-        if (st->ninner && q->of[st->stores[j].value] != PLAIN)
+    for (uint32_t j = 0; j < st->nstore; j++)
+        if (q->of[st->stores[j].value] != PLAIN)
             return false;
     return true;
 }
@@ -307,9 +308,9 @@ static bool look_at(search *q, uint32_t s, bool stores)
 static uint32_t only_stage(const lz_kernel *k, const pieces_form *f, uint32_t level, lz_op comb)
 {
     uint32_t found = 0;
-    for (uint32_t s = 1; s < f->second; s++) {
+    for (uint32_t s = 1; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
-        if (!st->nred || f->level[s] != level)
+        if (!f->row[s] || !st->nred || f->level[s] != level)
             continue;
         if (found || st->nred != 1 || st->reds[0].comb != comb)
             return 0;
@@ -329,8 +330,10 @@ static void find_exponentials(const lz_kernel *k, pieces_form *f)
         return;
     find_same(&q);
     f->once = f->levels == 2;
-    for (uint32_t s = 1; s < f->second; s++) {
-        f->once &= look_at(&q, s, true);
+    for (uint32_t s = 1; s < k->nstage; s++) {
+        if (!f->row[s])
+            continue;
+        f->once &= look_at(&q, s);
         if (s == f->sum_stage)
             f->online = q.of[k->stages[s].reds[0].value[0]] == NUMERATOR && f->shift >= 0;
     }
