@@ -89,7 +89,7 @@ static void at_point(pieces *p, uint32_t s, unsigned r)
 static Val column_of(pieces *p, Val x0, unsigned c)
 {
     em *e = p->e;
-    return ADD(ADD(x0, p->column), em_c64(e, c / 2 * 8 + c % 2));
+    return ADD(ADD(x0, p->column), em_c64(e, pieces_column(p, c)));
 }
 
 /* The left factor's value, where stage s makes it: as it is before it is rounded to 16 bits, if it is, because that is part of packing. */
@@ -167,7 +167,7 @@ static void join_lanes(pieces *p, pass *q, unsigned i, unsigned r)
 {
     const lz_red *d = reduction(p, q, i);
     lz_dtype t = d->acc_dtype[0];
-    for (unsigned x = 1; x < 4; x *= 2) {
+    for (unsigned x = 1; x < (p->f.fma ? 8 : 4); x *= 2) {
         Ev a = {q->v[r][i], NULL}, b = {simt_shuffle_xor(p->s, a.v, x), NULL}, out;
         kern_merge(&p->c, d, &a, &b, &t, &out);
         q->v[r][i] = out.v;
@@ -229,7 +229,7 @@ static void stage_elements(pieces *p, pass *q, uint32_t s, Val x0, bool edge)
             shift_point(p, q, r);
         else
             at_point(p, s, r);
-        for (unsigned c = 0; c < C; c++) {
+        for (unsigned c = 0; c < p->columns; c++) {
             Val x = column_of(p, x0, c), in = edge ? ICMP(SLT, x, N) : NULL;
             element(p, q, s, r, c, edge ? em_smin(e, x, last) : x, in);
             accumulate(p, q, s, r, in);
@@ -243,7 +243,7 @@ static void take_factor(pieces *p, bool edge, Val x0)
 {
     em *e = p->e;
     for (unsigned r = 0; r < p->rows && edge; r++)
-        for (unsigned c = 0; c < C; c++)
+        for (unsigned c = 0; c < p->columns; c++)
             p->factor[r][c] = SEL(ICMP(SLT, column_of(p, x0, c), p->first.N), p->factor[r][c],
                                   em_cf(e->f32, 0));
 }
@@ -268,10 +268,7 @@ static void piece(pieces *p, pass *q, Val index, bool edge)
 {
     em *e = p->e;
     Val x0 = MUL(index, em_c64(e, PIECES_ROW));
-    simt_copies_wait(p->s, PIECES_RING - 2);
-    simt_barrier(p->s); /* this one is there, and the one before has been used */
-    pieces_fetch(p, ADD(index, em_c64(e, PIECES_RING - 1)), q->last);
-    pieces_scores(p, index);
+    pieces_scores(p, index, q->last);
     stages(p, q, x0, edge);
     if (!q->last)
         return;
@@ -349,8 +346,7 @@ static void run_pass(pieces *p, pass *q)
     find_accs(p, q);
     q->nsum = q->last ? pieces_sums(p) : 0;
     start_accs(p, q);
-    for (unsigned i = 0; i + 1 < PIECES_RING; i++)
-        pieces_fetch(p, em_c64(e, i), q->last);
+    pieces_start(p, q->last);
     int n = (int)flatten(p, q, now);
     Val whole = LSHR(p->first.N, em_c64(e, 6));
     em_loop_begin(e, &l, em_c64(e, 0), whole, em_c64(e, 1), n, now);
@@ -396,8 +392,7 @@ static void store_sums(pieces *p, const pass *q, uint32_t s)
             em_if f;
             if (pieces_row_of(p, i) != r)
                 continue;
-            unsigned each = q->nsum / p->tiles;
-            Val x = ADD(p->column, em_c64(e, i % each / 4 * 8 + i % 2));
+            Val x = ADD(p->sum_column, em_c64(e, pieces_column_of(p, i)));
             em_if_begin(e, &f, AND(here, ICMP(SLT, x, p->second.N)));
             k->iidx[0] = x;
             k->st[p->f.second].now[0] = (Ev){q->sum[i], NULL};
@@ -415,7 +410,7 @@ static void store_reductions(pieces *p, uint32_t s)
     em *e = p->e;
     for (unsigned r = 0; r < p->rows; r++) {
         em_if f;
-        Val mine = ICMP(EQ, AND(p->lane, em_c64(e, 3)), em_c64(e, 0));
+        Val mine = ICMP(EQ, AND(p->lane, em_c64(e, p->f.fma ? 7 : 3)), em_c64(e, 0));
         em_if_begin(e, &f, AND(mine, ICMP(SLT, p->row[r], p->M)));
         at_point(p, s, r);
         kern_stores(&p->c, s, &one);
@@ -444,7 +439,12 @@ static void enter(pieces *p)
     em *e = p->e;
     p->lane = AND(p->s->tid, em_c64(e, SIMT_WARP - 1));
     p->warp = LSHR(p->s->tid, em_c64(e, 5));
-    p->column = SHL(AND(p->lane, em_c64(e, 3)), em_c64(e, 1));
+    Val low = AND(p->lane, em_c64(e, 7)), wide = SHL(low, em_c64(e, 2));
+    p->column = p->sum_column = SHL(AND(p->lane, em_c64(e, 3)), em_c64(e, 1));
+    if (p->f.fma) {
+        p->column = p->first.by_k ? low : wide;
+        p->sum_column = p->second.by_k ? low : wide;
+    }
     p->M = kern_size(&p->c, p->k->outer[p->k->nouter - 1]);
     pieces_product_top(p, &p->first, 0);
     pieces_product_top(p, &p->second, p->f.second);
@@ -460,9 +460,9 @@ static void run_block(pieces *p, Val r0)
 {
     em *e = p->e;
     Val first = ADD(r0, MUL(p->warp, em_c64(e, PIECES_TILE * p->tiles)));
-    first = ADD(first, LSHR(p->lane, em_c64(e, 2)));
+    first = ADD(first, LSHR(p->lane, em_c64(e, p->f.fma ? 3 : 2)));
     for (unsigned r = 0; r < p->rows; r++) {
-        p->row[r] = ADD(first, em_c64(e, 8 * r));
+        p->row[r] = ADD(first, em_c64(e, (p->f.fma ? 4 : 8) * r));
         p->at_row[r] = em_smin(e, p->row[r], SUB(p->M, em_c64(e, 1)));
     }
     for (uint32_t s = 1; s < p->k->nstage; s++)
@@ -472,7 +472,7 @@ static void run_block(pieces *p, Val r0)
         }
     pieces_product_enter(p, &p->first);
     pieces_product_enter(p, &p->second);
-    pieces_take_left(p);
+    pieces_take_left(p, r0);
     pass q = {0};
     for (uint32_t l = 0; l < p->f.levels && !p->f.once; l += q.online ? 2 : 1) {
         q = (pass){.level = l, .online = p->f.online && l == 0};
@@ -511,15 +511,16 @@ lz_status simt_emit_pieces(simt *s)
     p->k = s->k;
     p->head = pieces_head(s->entry);
     p->tiles = pieces_tiles(s->entry);
-    p->rows = 2 * p->tiles;
     lz_status st = pieces_form_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
+    p->rows = (p->f.fma ? 4 : 2) * p->tiles;
+    p->columns = PIECES_ROW / (p->f.fma ? 8 : 4);
     if (st == LZ_OK)
         st = pieces_product_init(p, &p->first, 0, PIECES_ROW, p->head);
     if (st == LZ_OK)
         st = pieces_product_init(p, &p->second, p->f.second, p->head, PIECES_ROW);
     if (st == LZ_OK) {
         simt_begin(s, &p->c);
-        s->e->quick = p->f.once;
+        s->e->quick = p->f.once && !p->f.fma;
         enter(p);
         emit_grid(p);
         LLVMBuildRetVoid(s->e->b);
@@ -538,11 +539,16 @@ lz_status simt_emit_pieces(simt *s)
 /* ---- blocks and threads ---- */
 
 /* Either way round that the factors may lie. */
-uint32_t simt_pieces_shared(lz_simt_entry entry)
+uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry)
 {
-    uint32_t head = pieces_head(entry), one_way = PIECES_ROW * (head + PIECES_PAD),
-             other = head * (PIECES_ROW + PIECES_PAD);
-    return (one_way > other ? one_way : other) * 2 * 2 * PIECES_RING;
+    pieces_form f;
+    if (!pieces_form_of(k, &f))
+        return 0;
+    if (f.fma)
+        return pieces_fma_shared();
+    uint32_t head = pieces_head(entry), one_way = PIECES_ROW * (2 * head + PIECES_PAD),
+             other = head * (2 * PIECES_ROW + PIECES_PAD);
+    return (one_way > other ? one_way : other) * 2 * PIECES_RING;
 }
 
 uint32_t simt_pieces_threads(lz_simt_entry entry)
@@ -559,10 +565,10 @@ bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, l
     const lz_stage *a = &k->stages[0], *b = &k->stages[f.second];
     int64_t n = lz_sz_value(a->extent[0], args), head = lz_sz_value(a->extent[1], args),
             sums = lz_sz_value(b->extent[0], args), m = lz_sz_value(k->outer[k->nouter - 1], args);
-    if (n < 1 || head < 1 || sums < 1 || head > PIECES_WIDE_HEAD || sums > PIECES_WIDE_HEAD ||
-        m <= FEW)
+    int64_t longest = f.fma ? PIECES_HEAD : PIECES_WIDE_HEAD, batch = 1,
+            points = f.fma ? PIECES_FMA_POINTS : PIECES_POINTS;
+    if (n < 1 || head < 1 || sums < 1 || head > longest || sums > longest || m <= FEW)
         return false;
-    int64_t batch = 1, points = PIECES_POINTS;
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
         batch = simt_times(batch, lz_sz_value(k->outer[d], args));
     if (simt_times(batch, simt_ceil_div(m, points)) < processors)
@@ -570,8 +576,8 @@ bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, l
     int64_t blocks = simt_times(batch, simt_ceil_div(m, points)),
             most = (int64_t)processors * EACH;
     out->entry = head > PIECES_HEAD || sums > PIECES_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
-    out->block = pieces_threads(out->entry) / (PIECES_POINTS / (unsigned)points);
+    out->block = (uint32_t)points / (PIECES_TILE * pieces_tiles(out->entry)) * SIMT_WARP;
     out->grid = (uint32_t)(blocks < most ? blocks : most);
-    out->shared = simt_pieces_shared(out->entry);
+    out->shared = simt_pieces_shared(k, out->entry);
     return true;
 }

@@ -20,12 +20,13 @@ enum {
     PIECES_POINTS = 128,    /* of a block, half of them where blocks are few */
     PIECES_TILE = 16,       /* points of a product's instruction */
     PIECES_RING = 2,        /* pieces in shared memory */
-    PIECES_PAD = 8,         /* elements between rows there: eight of them begin in other banks */
+    PIECES_PAD = 16,        /* bytes between rows there: eight of them begin in other banks */
     PIECES_HEAD = 64,       /* extents of the head of a point and of its sums, at most; or */
     PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
     PIECES_REDS = 4,        /* reductions of a stage, at most */
     PIECES_TILES = 2,       /* of a warp; 1 where heads are wide: more sums */
-    PIECES_LANE_ROWS = 4,   /* points of a lane, at most: 2 of each tile */
+    PIECES_FMA_POINTS = 64, /* of a block, where single threads multiply */
+    PIECES_LANE_ROWS = 8,   /* points of a lane, at most */
     PIECES_LANE_COLUMNS = PIECES_ROW / 4
 };
 
@@ -34,6 +35,7 @@ typedef struct pieces_form {
     uint32_t second;              /* stage of the second product */
     bool row[LZ_STAGE_MAX];       /* stages whose loop is that of the scores, before that product or behind */
     uint8_t level[LZ_STAGE_MAX];  /* how many reductions, one after the other, a stage's values need */
+    bool fma;                     /* single threads multiply f32; otherwise instructions 16-bit floats */
     uint32_t levels;              /* with reductions */
     bool online;                  /* levels 0 and 1 are a maximum and the sum of exponentials */
     bool once;                    /* and the second product is made along with them */
@@ -51,7 +53,7 @@ typedef struct pieces_product {
     bool by_k;    /* the right factor is contiguous along k, and rows in shared memory are */
     bool vectors; /* it is evaluated in vectors, or copied, */
     Val aligned;  /* where this holds */
-    unsigned lanes;
+    unsigned lanes, es;           /* elements of a vector; bytes of one */
     const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
     kern a, b, many;
     Val N, K;
@@ -70,11 +72,12 @@ typedef struct pieces {
     kern c; /* the stages between and behind the products */
     pieces_product first, second;
     unsigned head;    /* PIECES_HEAD or PIECES_WIDE_HEAD */
-    unsigned tiles, rows; /* of a warp; of a lane */
+    unsigned tiles, rows, columns; /* of a warp; points and elements of a piece of a lane */
     unsigned ring;    /* bytes of a stage of the ring */
     Val lane, warp, M, total; /* total: pieces of a row */
     Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
-    Val column;           /* the lane's first one */
+    Val column;           /* the lane's first one, */
+    Val sum_column;       /* and of the second product's sums */
     Val left[PIECES_WIDE_HEAD / 16][PIECES_TILES * 4]; /* words of the first product's left factor */
     Val score[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
     Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS]; /* of the second product */
@@ -87,20 +90,36 @@ typedef struct pieces {
 lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk);
 void pieces_product_top(pieces *p, pieces_product *d, uint32_t s);
 void pieces_product_enter(pieces *p, pieces_product *d); /* for this point of the batch */
-void pieces_take_left(pieces *p);
-/* Piece `index` of the right factors on its way to shared memory; ends a group of copies. */
-void pieces_fetch(pieces *p, Val index, bool both);
-void pieces_scores(pieces *p, Val index);                  /* of the piece, into p->score */
-void pieces_multiply(pieces *p, Val index, Val *sum);      /* p->factor by the piece, added */
+void pieces_take_left(pieces *p, Val r0); /* r0: the block's first point */
+void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki);
+/* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass; `both`: of both products. */
+void pieces_start(pieces *p, bool both);
+void pieces_scores(pieces *p, Val index, bool both); /* of the piece, into p->score */
+void pieces_multiply(pieces *p, Val index, Val *sum); /* p->factor by the piece, added */
+/* simt_pieces_fma.c: the same where single threads multiply. */
+void pieces_fma_take_left(pieces *p, Val r0);
+void pieces_fma_scores(pieces *p);
+void pieces_fma_multiply(pieces *p, Val *sum);
+unsigned pieces_fma_column(const pieces_product *d, unsigned c); /* from the lane's first */
+uint32_t pieces_fma_shared(void);
+/* Where piece elements and sums of a lane are: column c less the first, point and column of sum i. */
+static inline unsigned pieces_column(const pieces *p, unsigned c)
+{
+    return p->f.fma ? pieces_fma_column(&p->first, c) : c / 2 * 8 + c % 2;
+}
 static inline unsigned pieces_sums(const pieces *p)
 {
-    return p->tiles * p->head / 8 * 4;
+    return p->f.fma ? p->rows * p->head / 8 : p->tiles * p->head / 8 * 4;
 }
-/* The lane's point of sum i. */
 static inline unsigned pieces_row_of(const pieces *p, unsigned i)
 {
-    unsigned each = pieces_sums(p) / p->tiles;
-    return i / each * 2 + i / 2 % 2;
+    unsigned each = pieces_sums(p) / (p->f.fma ? p->rows : p->tiles);
+    return p->f.fma ? i / each : i / each * 2 + i / 2 % 2;
+}
+static inline unsigned pieces_column_of(const pieces *p, unsigned i)
+{
+    unsigned x = i % (pieces_sums(p) / (p->f.fma ? p->rows : p->tiles));
+    return p->f.fma ? pieces_fma_column(&p->second, x) : x / 4 * 8 + x % 2;
 }
 /* What differs between the functions. */
 static inline unsigned pieces_head(lz_simt_entry entry)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const kctx one_vector = {.u = 1};
-enum { ES = 2 /* bytes of an element */, CHUNK = 16 };
+enum { CHUNK = 16 };
 
 /* ---- form ---- */
 
@@ -31,8 +31,9 @@ lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned
     d->a_sop = lz_converted_from(&d->stage, d->view.dot.a_sop);
     d->b_sop = lz_converted_from(&d->stage, d->view.dot.b_sop);
     lz_dtype t = d->stage.sops[d->b_sop].dtype;
-    d->mma = simt_mma_of(t, LZ_F32);
-    d->lanes = CHUNK / ES;
+    d->mma = p->f.fma ? NULL : simt_mma_of(t, LZ_F32);
+    d->es = p->f.fma ? 4 : 2;
+    d->lanes = CHUNK / d->es;
     uint32_t kd = d->view.nouter, n = d->view.dot.n;
     if (!d->left)
         LZ_TRY(kern_init_factor(&d->a, e, &d->view, 1, kd, d->a_sop));
@@ -46,7 +47,7 @@ lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned
         d->plain = NULL;
     d->nn = nn;
     d->nk = nk;
-    d->pitch = ((d->by_k ? nk : nn) + PIECES_PAD) * ES;
+    d->pitch = (d->by_k ? nk : nn) * d->es + PIECES_PAD;
     d->size = (d->by_k ? nn : nk) * d->pitch;
     d->at = p->ring;
     p->ring += d->size;
@@ -69,7 +70,7 @@ void pieces_product_top(pieces *p, pieces_product *d, uint32_t s)
 }
 
 /* The indices of the batch, of loop x and of k. */
-static void stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki)
+void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki)
 {
     uint32_t batch = (1u << (p->k->nouter - 1)) - 1;
     memcpy(f->oidx, p->c.oidx, (p->k->nouter - 1) * sizeof(Val));
@@ -100,15 +101,19 @@ static Val left_element(pieces *p, Val row, Val k)
     em *e = p->e;
     pieces_product *d = &p->first;
     Val last = SUB(d->K, em_c64(e, 1));
-    stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
+    pieces_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
     Val v = kern_value(&d->a, 0, d->a_sop, 0).v;
     return SEL(ICMP(SLE, k, last), v, em_cf(e->f32, 0));
 }
 
-void pieces_take_left(pieces *p)
+void pieces_take_left(pieces *p, Val r0)
 {
     em *e = p->e;
+    if (p->f.fma) {
+        pieces_fma_take_left(p, r0);
+        return;
+    }
     for (unsigned t = 0; t < p->head / 16; t++) {
         for (unsigned i = 0; i < 4 * p->tiles; i++) {
             Val k = ADD(p->column, em_c64(e, 16 * t + i / 2 % 2 * 8)), v[2];
@@ -126,19 +131,19 @@ void pieces_take_left(pieces *p)
 static Val place(pieces *p, const pieces_product *d, Val at, Val r, Val x)
 {
     em *e = p->e;
-    Val byte = ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, ES)));
+    Val byte = ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, d->es)));
     return em_at(e, em_at(e, p->s->shared, ADD(at, byte), 1), em_c64(e, d->at), 1);
 }
 
 static unsigned chunks(const pieces_product *d) /* of a row */
 {
-    return (d->by_k ? d->nk : d->nn) / (CHUNK / ES);
+    return (d->by_k ? d->nk : d->nn) / (d->lanes);
 }
 
 static Val stage_of(pieces *p, Val index)
 {
     em *e = p->e;
-    return MUL(AND(index, em_c64(e, PIECES_RING - 1)), em_c64(e, p->ring));
+    return p->f.fma ? em_c64(e, 0) : MUL(AND(index, em_c64(e, PIECES_RING - 1)), em_c64(e, p->ring));
 }
 
 /* Elements between the rows of a plain factor. */
@@ -152,11 +157,11 @@ void pieces_product_enter(pieces *p, pieces_product *d)
     em *e = p->e;
     if (!d->plain)
         return;
-    stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
+    pieces_stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
     Val start = d->many.st[0].ptr[POS_POINT][d->stage.sops[d->b_sop].a];
     d->far = LLVMBuildUDiv(e->b, p->s->tid, em_c64(e, chunks(d)), "");
-    d->near = MUL(AND(p->s->tid, em_c64(e, chunks(d) - 1)), em_c64(e, CHUNK / ES));
-    d->from = em_at(e, em_at(e, start, MUL(d->far, pitch_of(p, d)), ES), d->near, ES);
+    d->near = MUL(AND(p->s->tid, em_c64(e, chunks(d) - 1)), em_c64(e, d->lanes));
+    d->from = em_at(e, em_at(e, start, MUL(d->far, pitch_of(p, d)), d->es), d->near, d->es);
     d->to = place(p, d, em_c64(e, 0), d->far, d->near);
 }
 
@@ -168,9 +173,10 @@ typedef struct chunk {
 static void put_vector(pieces *p, pieces_product *d, const chunk *q)
 {
     em *e = p->e;
-    stand_at(p, d, &d->many, d->view.dot.n, q->n, q->k);
+    pieces_stand_at(p, d, &d->many, d->view.dot.n, q->n, q->k);
     kern_eval(&d->many, 0, POS_POINT, &one_vector);
-    Val v = em_to_mem(e, d->mma->d, kern_vector(&d->many, 0, d->b_sop, 0).v);
+    Val v = kern_vector(&d->many, 0, d->b_sop, 0).v;
+    v = d->mma ? em_to_mem(e, d->mma->d, v) : v;
     em_store(e, v, place(p, d, q->at, q->r, q->x), CHUNK);
 }
 
@@ -179,15 +185,16 @@ static void put_elements(pieces *p, pieces_product *d, const chunk *q)
     em *e = p->e;
     em_loop l;
     em_if in;
-    Val none = LLVMConstNull(e->i16), v;
-    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, CHUNK / ES), em_c64(e, 1), 0, NULL);
+    Val none = LLVMConstNull(d->mma ? e->i16 : e->f32), v;
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, d->lanes), em_c64(e, 1), 0, NULL);
     Val n = d->by_k ? q->n : ADD(q->n, l.i), k = d->by_k ? ADD(q->k, l.i) : q->k;
     em_if_begin(e, &in, AND(ICMP(SLT, n, d->N), ICMP(SLT, k, d->K)));
-    stand_at(p, d, &d->b, d->view.dot.n, n, k);
+    pieces_stand_at(p, d, &d->b, d->view.dot.n, n, k);
     kern_eval(&d->b, 0, POS_POINT, &one_vector);
-    Val x = em_to_mem(e, d->mma->d, kern_value(&d->b, 0, d->b_sop, 0).v);
+    Val x = kern_value(&d->b, 0, d->b_sop, 0).v;
+    x = d->mma ? em_to_mem(e, d->mma->d, x) : x;
     em_if_end(e, &in, 1, &x, &none, &v);
-    em_store(e, v, place(p, d, q->at, q->r, ADD(q->x, l.i)), ES);
+    em_store(e, v, place(p, d, q->at, q->r, ADD(q->x, l.i)), d->es);
     em_loop_end(e, &l, NULL);
 }
 
@@ -200,7 +207,7 @@ static void put_chunk(pieces *p, pieces_product *d, const chunk *q)
         put_elements(p, d, q);
         return;
     }
-    Val inside = d->aligned, last = em_c64(e, CHUNK / ES - 1);
+    Val inside = d->aligned, last = em_c64(e, d->lanes - 1);
     inside = AND(inside, ICMP(SLT, d->by_k ? q->n : ADD(q->n, last), d->N));
     inside = AND(inside, ICMP(SLT, d->by_k ? ADD(q->k, last) : q->k, d->K));
     em_ifelse_begin(e, &which, inside);
@@ -217,7 +224,7 @@ static void evaluate(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
     em_loop l;
     em_loop_begin(e, &l, p->s->tid, em_c64(e, n), p->s->ntid, 0, NULL);
     chunk q = {.at = at, .r = LLVMBuildUDiv(e->b, l.i, em_c64(e, each), "")};
-    q.x = MUL(AND(l.i, em_c64(e, each - 1)), em_c64(e, CHUNK / ES));
+    q.x = MUL(AND(l.i, em_c64(e, each - 1)), em_c64(e, d->lanes));
     q.n = ADD(n0, d->by_k ? q.r : q.x);
     q.k = ADD(k0, d->by_k ? q.x : q.r);
     put_chunk(p, d, &q);
@@ -232,10 +239,10 @@ static void copy(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
     Val far0 = d->by_k ? n0 : k0, near0 = d->by_k ? k0 : n0;
     Val step = LSHR(p->s->ntid, em_c64(e, each == 8 ? 3 : 4));
     Val left = SUB(d->by_k ? d->K : d->N, ADD(near0, d->near));
-    left = em_smin(e, em_smax(e, left, em_c64(e, 0)), em_c64(e, CHUNK / ES));
-    Val bytes = LLVMBuildTrunc(e->b, MUL(left, em_c64(e, ES)), e->i32, "");
-    Val pitch = MUL(pitch_of(p, d), em_c64(e, ES)), none = em_c32(e, 0);
-    Val from = em_at(e, em_at(e, d->from, MUL(far0, pitch), 1), near0, ES), next[2];
+    left = em_smin(e, em_smax(e, left, em_c64(e, 0)), em_c64(e, d->lanes));
+    Val bytes = LLVMBuildTrunc(e->b, MUL(left, em_c64(e, d->es)), e->i32, "");
+    Val pitch = MUL(pitch_of(p, d), em_c64(e, d->es)), none = em_c32(e, 0);
+    Val from = em_at(e, em_at(e, d->from, MUL(far0, pitch), 1), near0, d->es), next[2];
     Val init[2] = {from, em_at(e, d->to, at, 1)};
     Val rows = SUB(d->by_k ? d->N : d->K, far0);
     em_loop l;
@@ -261,17 +268,31 @@ static void fetch(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-void pieces_fetch(pieces *p, Val index, bool both)
+/* Piece `index` of one factor, or of both; ends a group of copies. */
+static void fetch_piece(pieces *p, Val index, bool first, bool second)
 {
     em *e = p->e;
     em_if in;
     em_if_begin(e, &in, ICMP(SLT, index, p->total));
     Val at = stage_of(p, index), x = MUL(index, em_c64(e, PIECES_ROW));
-    fetch(p, &p->first, at, x, em_c64(e, 0));
-    if (both)
+    if (first)
+        fetch(p, &p->first, at, x, em_c64(e, 0));
+    if (second)
         fetch(p, &p->second, at, em_c64(e, 0), x);
     em_if_end(e, &in, 0, NULL, NULL, NULL);
     simt_copies_end_group(p->s);
+}
+
+void pieces_start(pieces *p, bool both)
+{
+    em *e = p->e;
+    if (p->f.fma) {
+        fetch_piece(p, em_c64(e, 0), true, false);
+        fetch_piece(p, em_c64(e, 0), false, both);
+        return;
+    }
+    for (unsigned i = 0; i + 1 < PIECES_RING; i++)
+        fetch_piece(p, em_c64(e, i), true, both);
 }
 
 /* ---- products ---- */
@@ -293,7 +314,7 @@ static void multiply(pieces *p, const pieces_product *d, Val at, unsigned k, con
     em *e = p->e;
     for (unsigned n = 0; n < d->nn; n += 16) {
         Val right[4];
-        unsigned byte = d->by_k ? n * d->pitch + k * ES : k * d->pitch + n * ES;
+        unsigned byte = d->by_k ? n * d->pitch + k * d->es : k * d->pitch + n * d->es;
         simt_load_matrices(p->s, em_at(e, at, em_c64(e, byte), 1), !d->by_k, right);
         for (unsigned t = 0; t < p->tiles; t++) {
             Val *to = sum + (t * d->nn + n) / 8 * 4;
@@ -303,9 +324,41 @@ static void multiply(pieces *p, const pieces_product *d, Val at, unsigned k, con
     }
 }
 
-void pieces_scores(pieces *p, Val index)
+/* One of both factors' pieces is there, in memory of its own; the next of the first one comes while the second product is made, and the
+ * other way round. */
+static void scores_by_threads(pieces *p, Val index, bool both)
 {
     em *e = p->e;
+    simt_copies_wait(p->s, 1);
+    simt_barrier(p->s);
+    pieces_fma_scores(p);
+    simt_barrier(p->s);
+    fetch_piece(p, ADD(index, em_c64(e, 1)), true, false);
+    if (!both) /* a group for the second factor all the same */
+        simt_copies_end_group(p->s);
+    em_cut(e);
+}
+
+static void multiply_by_threads(pieces *p, Val index, Val *sum)
+{
+    em *e = p->e;
+    simt_copies_wait(p->s, 1);
+    simt_barrier(p->s);
+    pieces_fma_multiply(p, sum);
+    simt_barrier(p->s);
+    fetch_piece(p, ADD(index, em_c64(e, 1)), false, true);
+}
+
+void pieces_scores(pieces *p, Val index, bool both)
+{
+    em *e = p->e;
+    if (p->f.fma) {
+        scores_by_threads(p, index, both);
+        return;
+    }
+    simt_copies_wait(p->s, PIECES_RING - 2);
+    simt_barrier(p->s); /* this one is there, and the one before has been used */
+    fetch_piece(p, ADD(index, em_c64(e, PIECES_RING - 1)), true, both);
     enum { EACH = PIECES_ROW / 8 * 4 };
     Val sum[PIECES_TILES * EACH], at = matrices(p, &p->first, index);
     for (unsigned i = 0; i < p->tiles * EACH; i++)
@@ -320,6 +373,10 @@ void pieces_scores(pieces *p, Val index)
 void pieces_multiply(pieces *p, Val index, Val *sum)
 {
     em *e = p->e;
+    if (p->f.fma) {
+        multiply_by_threads(p, index, sum);
+        return;
+    }
     Val at = matrices(p, &p->second, index);
     for (unsigned t = 0; t < PIECES_ROW / 16; t++) {
         Val left[PIECES_TILES * 4];

@@ -13,15 +13,16 @@ static bool is_half(lz_dtype d)
     return d == LZ_BF16 || d == LZ_F16;
 }
 
-/* A product of 16-bit floats, added as f32. */
-static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row)
+/* A product of 16-bit floats, added as f32, or of f32. */
+static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row, bool *fma)
 {
     lz_kernel view;
     lz_stage st;
     bool row = kern_product_view(k, s, &view, &st) != NULL;
     int32_t a = lz_converted_from(&st, view.dot.a_sop), b = lz_converted_from(&st, view.dot.b_sop);
     lz_dtype d = st.sops[a].dtype;
-    return row == of_row && is_half(d) && d == st.sops[b].dtype &&
+    *fma = d == LZ_F32;
+    return row == of_row && (is_half(d) || *fma) && d == st.sops[b].dtype &&
            k->stages[s].reds[0].acc_dtype[0] == LZ_F32;
 }
 
@@ -77,8 +78,9 @@ static bool stages_suit(const lz_kernel *k, pieces_form *f)
             f->second = s;
             n++;
         }
-    if (n != 1 || f->second < 2 || !product_suits(k, 0, false) ||
-        !product_suits(k, f->second, true))
+    bool second;
+    if (n != 1 || f->second < 2 || !product_suits(k, 0, false, &f->fma) ||
+        !product_suits(k, f->second, true, &second) || f->fma != second)
         return false;
     for (uint32_t s = 1; s < k->nstage; s++)
         if (s != f->second && !stage_suits(k, s, f))
@@ -353,8 +355,9 @@ bool pieces_form_of(const lz_kernel *k, pieces_form *f)
     return true;
 }
 
-bool simt_pieces_suit(const lz_kernel *k)
+bool simt_pieces_has(const lz_kernel *k, lz_simt_entry entry)
 {
     pieces_form f;
-    return lz_kernel_keeps_sums(k) && pieces_form_of(k, &f);
+    return lz_kernel_keeps_sums(k) && pieces_form_of(k, &f) &&
+           (entry == SIMT_PIECES || (entry == SIMT_PIECES_WIDE && !f.fma));
 }

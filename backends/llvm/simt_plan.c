@@ -89,7 +89,7 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
                                                     "lz_kernel_pieces", "lz_kernel_pieces_wide"};
     bool has = entry == SIMT_MAIN;
     if (entry == SIMT_PIECES || entry == SIMT_PIECES_WIDE)
-        return simt_pieces_suit(k) ? names[entry] : NULL;
+        return simt_pieces_has(k, entry) ? names[entry] : NULL;
     if (!has && simt_tiles_suit(k))
         has = simt_tiles_has(k, t, entry);
     return has ? names[entry] : NULL;
@@ -113,7 +113,7 @@ uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_en
     if (lz_kernel_keeps_sums(k) && entry == SIMT_MAIN)
         return BLOCKS_SHARED;
     uint32_t n = simt_tiles_suit(k)         ? simt_tiles_shared(k, t, entry)
-                 : lz_kernel_keeps_sums(k) ? simt_pieces_shared(entry)
+                 : lz_kernel_keeps_sums(k) ? simt_pieces_shared(k, entry)
                                             : 0;
     return n > SIMT_SHARED ? n : SIMT_SHARED;
 }
