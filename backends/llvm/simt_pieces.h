@@ -25,7 +25,7 @@ enum {
     PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
     PIECES_REDS = 4,        /* reductions of a stage, at most */
     PIECES_TILES = 2,       /* of a warp; 1 where heads are wide: more sums */
-    PIECES_FMA_POINTS = 64, /* of a block, where single threads multiply */
+    PIECES_FMA_POINTS = 128, /* of a block, where single threads multiply */
     PIECES_LANE_ROWS = 8,   /* points of a lane, at most */
     PIECES_LANE_COLUMNS = PIECES_ROW / 4
 };

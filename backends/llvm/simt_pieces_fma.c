@@ -6,7 +6,12 @@
 #include "backends/llvm/simt_pieces.h"
 
 static const kctx one_vector = {.u = 1};
-enum { ES = 4, WIDE = 4, LANE_ROW = 4 /* points between those of a lane */ };
+enum {
+    ES = 4,
+    WIDE = 4,
+    LANE_ROW = 4, /* points between those of a lane */
+    HALF = PIECES_ROW / 2 /* of a piece: there is room for so much of what is made of scores */
+};
 
 unsigned pieces_fma_column(const pieces_product *d, unsigned c)
 {
@@ -40,7 +45,7 @@ static unsigned second_left(const pieces *p)
 uint32_t pieces_fma_shared(void)
 {
     uint32_t piece = PIECES_ROW * left_pitch(PIECES_HEAD);
-    return 2 * piece + PIECES_FMA_POINTS * (left_pitch(PIECES_HEAD) + left_pitch(PIECES_ROW));
+    return 2 * piece + PIECES_FMA_POINTS * (left_pitch(PIECES_HEAD) + left_pitch(HALF));
 }
 
 static Val lane_point(pieces *p)
@@ -90,7 +95,9 @@ static void four_of_k(pieces *p, const pieces_product *d, Val left, unsigned pit
         }
 }
 
-static void multiply(pieces *p, const pieces_product *d, unsigned base, unsigned pitch, Val *sum)
+/* Those of k from k0 on, which is where the left factor starts. */
+static void multiply(pieces *p, const pieces_product *d, unsigned base, unsigned pitch, unsigned k0,
+                     unsigned nk, Val *sum)
 {
     em *e = p->e;
     unsigned n = p->rows * d->nn / 8;
@@ -98,10 +105,10 @@ static void multiply(pieces *p, const pieces_product *d, unsigned base, unsigned
     Val r = d->by_k ? low : zero, x = d->by_k ? zero : MUL(low, em_c64(e, WIDE));
     Val right = em_at(e, p->s->shared,
                       ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, ES))), 1);
-    right = em_at(e, right, em_c64(e, d->at), 1);
+    right = em_at(e, right, em_c64(e, d->at + k0 * (d->by_k ? ES : d->pitch)), 1);
     Val left = left_at(p, base, pitch, lane_point(p), zero);
     em_loop l;
-    em_loop_begin(e, &l, zero, em_c64(e, d->nk), em_c64(e, WIDE), (int)n, sum);
+    em_loop_begin(e, &l, zero, em_c64(e, nk), em_c64(e, WIDE), (int)n, sum);
     for (unsigned i = 0; i < n; i++)
         sum[i] = l.phi[i];
     four_of_k(p, d, em_at(e, left, l.i, ES), pitch,
@@ -118,22 +125,30 @@ void pieces_fma_scores(pieces *p)
     Val sum[PIECES_LANE_ROWS * PIECES_ROW / 8];
     for (unsigned i = 0; i < p->rows * columns; i++)
         sum[i] = em_cf(e->f32, 0);
-    multiply(p, &p->first, first_left(p), left_pitch(p->head), sum);
+    multiply(p, &p->first, first_left(p), left_pitch(p->head), 0, p->head, sum);
     for (unsigned i = 0; i < p->rows * columns; i++)
         p->score[i / columns][i % columns] = sum[i];
 }
 
-void pieces_fma_multiply(pieces *p, Val *sum)
+static void put_half(pieces *p, unsigned half)
 {
     em *e = p->e;
-    unsigned pitch = left_pitch(PIECES_ROW);
+    unsigned pitch = left_pitch(HALF), n = p->columns / 2;
+    Val at = left_at(p, second_left(p), pitch, lane_point(p), p->column);
     for (unsigned r = 0; r < p->rows; r++)
-        for (unsigned c = 0; c < p->columns; c++) {
-            Val x = ADD(p->column, em_c64(e, pieces_fma_column(&p->first, c)));
-            Val at = left_at(p, second_left(p), pitch, lane_point(p), x);
-            at = em_at(e, at, em_c64(e, (int64_t)r * LANE_ROW * pitch), 1);
-            em_store(e, p->factor[r][c], at, ES);
+        for (unsigned c = 0; c < n; c++) {
+            unsigned byte = r * LANE_ROW * pitch + pieces_fma_column(&p->first, c) * ES;
+            em_store(e, p->factor[r][half * n + c], em_at(e, at, em_c64(e, byte), 1), ES);
         }
-    simt_warp_barrier(p->s);
-    multiply(p, &p->second, second_left(p), pitch, sum);
+}
+
+void pieces_fma_multiply(pieces *p, Val *sum)
+{
+    for (unsigned half = 0; half < 2; half++) {
+        if (half)
+            simt_warp_barrier(p->s); /* the first has been read */
+        put_half(p, half);
+        simt_warp_barrier(p->s);
+        multiply(p, &p->second, second_left(p), left_pitch(HALF), HALF * half, HALF, sum);
+    }
 }
