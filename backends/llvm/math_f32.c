@@ -100,20 +100,10 @@ static Val reduce_ln2(em *e, Val x, Val *n)
     return em_fma(e, *n, em_cf(t, -1.42860677e-6f), r);
 }
 
-/* 2^(x log2 e), by an instruction or an emulator's call: of |x|, or of the parts of a difference, 2^-23 off, and 2 ulp. Results below 2^-126
- * may be 0. */
+/* 2^(x log2 e), by an instruction or an emulator's call: off by 2 ulp and |x| half ones. Results below 2^-126 may be 0. */
 static Val exp_quick(em *e, Val x)
 {
-    const double large = 1e30;
-    Ty t = LLVMTypeOf(x);
-    Val by = em_cf(t, 1.44269504f), y = FMUL(x, by);
-    if (LLVMGetInstructionOpcode(x) == LLVMFSub) {
-        /* Multiplied and subtracted at once: what is subtracted is often the same for many. Of large numbers a difference is 0 or large, by whatever it
-         * is multiplied; this must not overflow. */
-        Val a = LLVMGetOperand(x, 0), b = LLVMGetOperand(x, 1);
-        by = SEL(FCMP(OGT, em_intr1(e, "llvm.fabs", b), em_cf(t, large)), em_cf(t, 0.25), by);
-        y = em_fma(e, a, by, FNEG(FMUL(b, by)));
-    }
+    Val y = FMUL(x, em_cf(LLVMTypeOf(x), 1.44269504f));
     return e->nvptx ? em_intr(e, "llvm.nvvm.ex2.approx.ftz.f", NULL, 0, &y, 1)
                     : em_call(e, "lz_simt_exp2", e->f32, &y, 1);
 }

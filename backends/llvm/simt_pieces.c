@@ -381,6 +381,41 @@ static void divide(pieces *p, pass *q)
         q->sum[i] = FMUL(q->sum[i], by[pieces_row_of(p, i)]);
 }
 
+/* Whether a thread of the block says so, to all. */
+static Val any_thread(pieces *p, Val yes)
+{
+    em *e = p->e;
+    em_if f;
+    simt_barrier(p->s);
+    em_store(e, em_c32(e, 0), p->s->shared, 4);
+    simt_barrier(p->s);
+    em_if_begin(e, &f, yes);
+    em_store(e, em_c32(e, 1), p->s->shared, 4);
+    em_if_end(e, &f, 0, NULL, NULL, NULL);
+    simt_barrier(p->s);
+    Val any = em_load(e, e->i32, p->s->shared, 4);
+    simt_barrier(p->s);
+    return ICMP(NE, any, em_c32(e, 0));
+}
+
+/* A sum that is 0 or no number gives other quotients than the last of all: the block makes the second product again, with what it knows now. */
+static void make_anew(pieces *p, pass *q)
+{
+    em *e = p->e;
+    em_if f;
+    Val some = LLVMConstNull(e->i1), was[EM_PHI];
+    for (unsigned r = 0; r < p->rows; r++) {
+        Val x = q->total[r], good = FCMP(OLT, x, em_cf(e->f32, INFINITY));
+        good = AND(good, FCMP(OGT, x, em_cf(e->f32, 0)));
+        some = OR(some, NOT(good));
+    }
+    memcpy(was, q->sum, q->nsum * sizeof *was);
+    em_if_begin(e, &f, any_thread(p, some));
+    pass again = {.last = true, .level = p->f.levels};
+    run_pass(p, &again);
+    em_if_end(e, &f, (int)q->nsum, again.sum, was, q->sum);
+}
+
 static void store_sums(pieces *p, const pass *q, uint32_t s)
 {
     em *e = p->e;
@@ -420,7 +455,6 @@ static void store_reductions(pieces *p, uint32_t s)
 
 static void results(pieces *p, pass *q)
 {
-    divide(p, q);
     for (uint32_t s = 1; s < p->k->nstage; s++) {
         const lz_stage *st = &p->k->stages[s];
         if (s == p->f.second || !st->nstore)
@@ -481,6 +515,9 @@ static void run_block(pieces *p, Val r0)
     q = (pass){.last = true, .level = p->f.once ? 0 : p->f.levels, .once = p->f.once};
     q.online = q.once;
     run_pass(p, &q);
+    divide(p, &q);
+    if (p->f.checks && p->f.once)
+        make_anew(p, &q);
     results(p, &q);
 }
 

@@ -39,6 +39,7 @@ typedef struct pieces_form {
     uint32_t levels;              /* with reductions */
     bool online;                  /* levels 0 and 1 are a maximum and the sum of exponentials */
     bool once;                    /* and the second product is made along with them */
+    bool checks;                  /* but not where a sum is no number: what is not seen is 0 all the same */
     uint32_t max_stage, sum_stage;
     int32_t shift;                /* of the sum's stage: what is subtracted */
 } pieces_form;

@@ -144,8 +144,8 @@ static kind kind_of_quotient(kind a, kind b)
     return a == PLAIN ? OVER_SUM : a == NUMERATOR ? QUOTIENT : OTHER;
 }
 
-/* Values that are 0 where the condition says so are still in proportion. */
-static kind kind_of_select(const lz_stage *st, const lz_sop *x, const kind *of)
+/* Values that are 0 where the condition says so are still in proportion: to a number. */
+static kind kind_of_select(pieces_form *f, const lz_stage *st, const lz_sop *x, const kind *of)
 {
     kind b = of[x->b], c = of[x->c];
     if (of[x->a] != PLAIN)
@@ -153,6 +153,7 @@ static kind kind_of_select(const lz_stage *st, const lz_sop *x, const kind *of)
     if (b == PLAIN && c == PLAIN)
         return PLAIN;
     kind other = is_zero(&st->sops[x->b]) ? c : is_zero(&st->sops[x->c]) ? b : OTHER;
+    f->checks |= other == QUOTIENT;
     return other == NUMERATOR || other == QUOTIENT ? other : OTHER;
 }
 
@@ -264,7 +265,7 @@ static kind kind_of_op(search *q, uint32_t s, const lz_sop *x)
                    ? of[x->a]
                    : OTHER;
     case LZ_OP_SELECT:
-        return kind_of_select(st, x, of);
+        return kind_of_select(q->f, st, x, of);
     default:
         return OTHER;
     }
@@ -342,6 +343,8 @@ static void find_exponentials(const lz_kernel *k, pieces_form *f)
     lz_kernel view;
     lz_stage st;
     const lz_sop *left = kern_product_view(k, f->second, &view, &st);
+    for (uint32_t s = 1; s < k->nstage; s++) /* nothing is stored twice: it may lie where something is read */
+        f->once &= !f->checks || !f->row[s] || k->stages[s].nstore == 0;
     f->once &= f->online && left->a != 0 && q.row[left->a][left->b] == QUOTIENT;
 }
 
