@@ -337,9 +337,20 @@ static void finish_accs(pieces *p, pass *q)
         }
 }
 
+/* Whether what the pass makes ends in 16 bits, or in a sum of many. */
+static bool is_rough(const pieces *p, const pass *q)
+{
+    bool exact = p->f.fma;
+    for (uint32_t s = 1; s < p->k->nstage && q->last; s++)
+        for (uint32_t j = 0; p->f.row[s] && j < p->k->stages[s].nstore; j++)
+            exact |= lz_dtype_size(p->k->buf[p->k->stages[s].stores[j].at.buf].dtype) > 2;
+    return !exact;
+}
+
 static void run_pass(pieces *p, pass *q)
 {
     em *e = p->e;
+    e->quick = is_rough(p, q);
     Val now[EM_PHI], was[EM_PHI];
     em_loop l;
     em_if rest;
@@ -362,6 +373,7 @@ static void run_pass(pieces *p, pass *q)
     em_if_end(e, &rest, n, now, was, now);
     unflatten(p, q, now);
     finish_accs(p, q);
+    e->quick = false;
     simt_copies_wait(p->s, 0);
     simt_barrier(p->s); /* the ring is free */
 }
@@ -557,11 +569,9 @@ lz_status simt_emit_pieces(simt *s)
         st = pieces_product_init(p, &p->second, p->f.second, p->head, PIECES_ROW);
     if (st == LZ_OK) {
         simt_begin(s, &p->c);
-        s->e->quick = p->f.once && !p->f.fma;
         enter(p);
         emit_grid(p);
         LLVMBuildRetVoid(s->e->b);
-        s->e->quick = false;
     }
     for (pieces_product *d = &p->first; d <= &p->second; d++) {
         kern_done(&d->a);
