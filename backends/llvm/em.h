@@ -25,6 +25,7 @@ typedef struct em {
     bool x86, avx512, fma, f16c, bf16, vnni;
     bool many;        /* vector registers: 32, not 16 */
     bool simt, nvptx; /* one thread of many; of NVIDIA's instruction set */
+    bool quick;       /* values end in 16 bits: exp by the machine's 2^x, where there is one */
     lz_status status; /* sticky: the first thing that could not be emitted */
 } em;
 

@@ -140,8 +140,24 @@ Val em_f16_bits_to_f32(em *e, Val v)
     return LLVMBuildFPExt(e->b, BITS(v, em_like(e, e->f16, v)), em_like(e, e->f32, v), "");
 }
 
+/* As the upper half of a pair, whose lower one is 0: one instruction. */
+static Val round_to_bf16_ptx(em *e, Val v)
+{
+    unsigned n = em_lanes(v);
+    Val out = LLVMGetPoison(LLVMTypeOf(v));
+    for (unsigned i = 0; i < n; i++) {
+        Val in[2] = {n == 1 ? v : em_extract(e, v, i), em_cf(e->f32, 0)};
+        Val r = em_asm(e, "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f", e->i32, in, 2, false);
+        r = BITS(r, e->f32);
+        out = n == 1 ? r : LLVMBuildInsertElement(e->b, out, r, em_c32(e, i), "");
+    }
+    return out;
+}
+
 Val em_round_to(em *e, lz_dtype d, Val v)
 {
+    if (d == LZ_BF16 && e->nvptx && em_elem(LLVMTypeOf(v)) == e->f32)
+        return round_to_bf16_ptx(e, v);
     if (d == LZ_BF16)
         return em_bf16_bits_to_f32(e, em_f32_to_bf16_bits(e, v));
     return d == LZ_F16 ? em_f16_bits_to_f32(e, em_f32_to_f16_bits(e, v)) : v;

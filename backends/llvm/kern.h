@@ -41,6 +41,7 @@ typedef struct kstage {
     Ev (*red)[KERN_U];   /* results of reductions, per accumulator and vector */
     struct ksort *sort;  /* kernels_sort.h; NULL: none */
     Val row[LZ_ROW_MAX]; /* addresses of the point's rows that the stage keeps (rows.c) */
+    Ev now[LZ_ROW_MAX];  /* or their elements where the inner loop stands, in registers */
 } kstage;
 
 typedef struct kern {

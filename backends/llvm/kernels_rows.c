@@ -18,6 +18,8 @@ static Val row_at(kern *c, Val row, unsigned u, unsigned es)
 Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u)
 {
     em *e = c->e;
+    if (c->st[p->a].now[p->b].v)
+        return c->st[p->a].now[p->b];
     unsigned es = kern_row_esize(p->dtype), n = c->st[s].vdim >= 0 ? c->lanes : 1;
     Val at = em_at(e, c->st[p->a].row[p->b], c->iidx[c->k->stages[s].ninner - 1], es);
     return (Ev){em_load(e, em_type(e, p->dtype, n), row_at(c, at, u, es), es), NULL};

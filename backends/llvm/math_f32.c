@@ -100,9 +100,19 @@ static Val reduce_ln2(em *e, Val x, Val *n)
     return em_fma(e, *n, em_cf(t, -1.42860677e-6f), r);
 }
 
+/* 2^(x log2 e), by an instruction or an emulator's call: off by 2 ulp and |x| half ones. Results below 2^-126 may be 0. */
+static Val exp_quick(em *e, Val x)
+{
+    Val y = FMUL(x, em_cf(LLVMTypeOf(x), 1.44269504f));
+    return e->nvptx ? em_intr(e, "llvm.nvvm.ex2.approx.ftz.f", NULL, 0, &y, 1)
+                    : em_call(e, "lz_simt_exp2", e->f32, &y, 1);
+}
+
 /* 1.02 ulp */
 Val lz_exp_f32(em *e, Val x)
 {
+    if (e->quick && e->simt && em_lanes(x) == 1)
+        return exp_quick(e, x);
     Val n, r = reduce_ln2(e, at_most(e, at_least(e, x, -105), 89), &n);
     Val p = em_fma(e, FMUL(r, r), POLY(r, EXP6), r);
     return scale(e, FADD(p, em_cf(LLVMTypeOf(x), 1)), n);

@@ -147,6 +147,20 @@ static lz_status emit_kern(simt *s)
     return st;
 }
 
+/* Products and rows between them: code for any sizes, and where the kernel has the form for most. */
+static lz_status emit_blocks(simt *s)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        simt one = *s;
+        one.entry = i;
+        if (i != SIMT_MAIN)
+            one.plan.max_block = simt_pieces_threads(i);
+        if (lz_simt_entry_name(s->k, s->e->t, i))
+            LZ_TRY(i == SIMT_MAIN ? simt_emit_blocks(&one) : simt_emit_pieces(&one));
+    }
+    return LZ_OK;
+}
+
 lz_status lz_simt_emit(em *e, const lz_kernel *k)
 {
     simt s = {.e = e, .k = k};
@@ -154,7 +168,7 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
         return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
     simt_plan_of(k, e->t, &s.plan);
     lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
-                   : s.plan.kind == SIMT_BLOCKS ? simt_emit_blocks(&s)
+                   : s.plan.kind == SIMT_BLOCKS ? emit_blocks(&s)
                                                 : emit_kern(&s);
     bool divided = s.plan.kind == SIMT_ROWS || s.plan.kind == SIMT_COLUMNS;
     for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH && divided && st == LZ_OK; i++) {

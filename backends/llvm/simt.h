@@ -35,6 +35,9 @@ typedef enum lz_simt_entry {
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
     SIMT_SECOND, /* of a reduction that is divided: the next one of the kernel, by the results of the first */
     SIMT_FINISH, /* of a product or reduction that is divided: adds the parts and goes on from there */
+    /* of products and what is done with the rows between them: a piece of a row after the other */
+    SIMT_PIECES,
+    SIMT_PIECES_WIDE, /* the same for longer heads */
     SIMT_ENTRIES
 } lz_simt_entry;
 #define SIMT_BULK_NAME "lz_kernel_bulk"

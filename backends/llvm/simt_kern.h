@@ -163,6 +163,12 @@ void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
 /* simt_blocks.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_blocks(simt *s);
 void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out);
+/* simt_pieces.c: likewise, where a kernel has that form. false: these sizes are for simt_blocks.c */
+bool simt_pieces_has(const lz_kernel *k, lz_simt_entry entry);
+lz_status simt_emit_pieces(simt *s);
+bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
+uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry);
+uint32_t simt_pieces_threads(lz_simt_entry entry); /* of a block, at most */
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);

@@ -103,8 +103,11 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
 {
     static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups", SIMT_BULK_NAME,
                                                     "lz_kernel_small", "lz_kernel_second",
-                                                    "lz_kernel_finish"};
+                                                    "lz_kernel_finish", "lz_kernel_pieces",
+                                                    "lz_kernel_pieces_wide"};
     bool has = entry == SIMT_MAIN, columns;
+    if (entry == SIMT_PIECES || entry == SIMT_PIECES_WIDE)
+        return simt_pieces_has(k, entry) ? names[entry] : NULL;
     if (!has && simt_tiles_suit(k))
         has = simt_tiles_has(k, t, entry);
     else if (entry == SIMT_FINISH)
@@ -129,9 +132,11 @@ void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
 
 uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    if (lz_kernel_keeps_sums(k))
+    if (lz_kernel_keeps_sums(k) && entry == SIMT_MAIN)
         return BLOCKS_SHARED;
-    uint32_t n = simt_tiles_suit(k) ? simt_tiles_shared(k, t, entry) : 0;
+    uint32_t n = simt_tiles_suit(k)         ? simt_tiles_shared(k, t, entry)
+                 : lz_kernel_keeps_sums(k) ? simt_pieces_shared(k, entry)
+                                            : 0;
     return n > SIMT_SHARED ? n : SIMT_SHARED;
 }
 
@@ -384,6 +389,9 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
         sort_blocks(k, args, longest, n, most, out);
         return;
     }
+    if (p.kind == SIMT_BLOCKS &&
+        simt_pieces_dims(k, args, processors > 0 ? processors : 1, &out->launch[0]))
+        return;
     if (p.kind == SIMT_ROWS)
         rows_dims(k, args, t, n, most, out);
     else if (p.kind == SIMT_COLUMNS)

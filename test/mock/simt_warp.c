@@ -124,6 +124,13 @@ static void multiply_bytes(uint32_t w, uint32_t turn, uint32_t l, bool is_signed
     }
 }
 
+float lz_simt_exp2(float x);
+float lz_simt_exp2(float x)
+{
+    float y = exp2f(x);
+    return y < 0x1p-126f ? 0 : y;
+}
+
 uint32_t lz_simt_round_tf32(uint32_t word);
 uint32_t lz_simt_round_tf32(uint32_t word)
 {
@@ -240,6 +247,7 @@ void *emu_warp_symbol(const char *name)
     } all[] = {{"lz_simt_shuffle", (void (*)(void))lz_simt_shuffle},
                {"lz_simt_ldmatrix", (void (*)(void))lz_simt_ldmatrix},
                {"lz_simt_round_tf32", (void (*)(void))lz_simt_round_tf32},
+               {"lz_simt_exp2", (void (*)(void))lz_simt_exp2},
                {"lz_simt_mma", (void (*)(void))lz_simt_mma},
                {"lz_simt_copy", (void (*)(void))lz_simt_copy},
                {"lz_simt_copies_end_group", (void (*)(void))lz_simt_copies_end_group},
