@@ -15,7 +15,6 @@ typedef struct cu_stream_ *cu_stream;
 typedef struct cu_event_ *cu_event;
 typedef struct cu_module_ *cu_module;
 typedef struct cu_function_ *cu_function;
-typedef struct cu_link_ *cu_link;
 typedef struct cu_graph_ *cu_graph;
 typedef struct cu_graph_exec_ *cu_graph_exec;
 
@@ -43,7 +42,7 @@ enum { CU_MAP_F16 = 6, CU_MAP_BF16 = 9 };
 enum { CU_MAP_SWIZZLE_128 = 3, CU_MAP_PROMOTE_256 = 3 };
 enum { CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_NO_TIMING = 2 };
-enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6, CU_INPUT_PTX = 1 };
+enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6 };
 
 typedef struct cu_launch_attribute {
     int id, pad;

@@ -107,6 +107,10 @@ void cuda_graphs_free(cuda_device *d, cuda_graphs *g);
 /* lz_job_run, as a graph where its addresses have been seen before */
 lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run);
 
+/* assemble.c: what the driver loads, of PTX (or of what the emulator takes in its place) */
+const char *cuda_assembler(const cuda_device *d); /* its path; NULL: the driver assembles */
+lz_status cuda_assemble(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, lz_buf *out);
+
 /* kernels.c */
 extern const lz_kstore_ops cuda_kernel_ops;
 typedef struct cuda_code {

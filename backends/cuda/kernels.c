@@ -1,9 +1,9 @@
-/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from the driver's linker, functions from the driver.
- * What is kept is the machine code, under the architecture, the versions of LLVM and driver. Threads: thread-safe. */
+/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from an assembler, functions from the driver.
+ * What is kept is what the driver loads, under the architecture, the versions of LLVM and driver, and who assembled it. Threads: thread-safe. */
 #include "backends/cuda/device.h"
 #include <string.h>
 
-enum { LOG_BYTES = 1024, COMPILERS = 8, MAX_CODE = 64 << 20 };
+enum { COMPILERS = 8, MAX_CODE = 64 << 20 };
 
 static void key(void *user, const lz_kernel *k, lz_buf *out)
 {
@@ -16,6 +16,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_lstr(out, d->target.cpu);
     lz_buf_lstr(out, d->target.features);
     lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
+    lz_buf_lstr(out, cuda_assembler(d) ? "ptxas" : "driver");
     lz_simt_print(k, &d->target, out);
     lz_forms_print(&d->target, out);
     lz_buf_put(out, k->canon, k->ncanon);
@@ -28,29 +29,7 @@ static const char *isa(void *user)
     return "";
 }
 
-/* ---- PTX to machine code ---- */
-
-static lz_status link(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, lz_buf *out)
-{
-    char log[LOG_BYTES] = "";
-    int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
-    void *values[2] = {log, (void *)(uintptr_t)sizeof log}, *cubin = NULL;
-    size_t ncubin = 0;
-    cu_link l;
-    CUDA_TRY(d, LinkCreate(2, options, values, &l), "starting the driver's linker");
-    int r = lz_cuda.LinkAddData(l, CU_INPUT_PTX, ptx->data, ptx->len + 1, "kernel", 0, NULL, NULL);
-    if (r == CU_OK)
-        r = lz_cuda.LinkComplete(l, &cubin, &ncubin);
-    if (r == CU_OK)
-        lz_buf_put(out, cubin, ncubin);
-    log[sizeof log - 1] = '\0';
-    lz_status s = cuda_check(d, r, "assembling a kernel");
-    if (s == LZ_EDEVICE && !lz_cuda_is_lost(r))
-        s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': the driver's assembler refused it (%d): %.250s",
-                    k->name, r, log);
-    (void)lz_cuda.LinkDestroy(l);
-    return s;
-}
+/* ---- code ---- */
 
 static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
 {
@@ -58,13 +37,7 @@ static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
     lz_buf ptx = {0};
     lz_status s = lz_llvm_compile(k, &d->target, &ptx, NULL, NULL);
     if (s == LZ_OK)
-        s = cuda_enter(d);
-    if (s == LZ_OK) {
-        s = link(d, k, &ptx, bytes);
-        cuda_leave(d);
-    }
-    if (s == LZ_OK && bytes->failed)
-        s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+        s = cuda_assemble(d, k, &ptx, bytes);
     lz_buf_free(&ptx);
     return s;
 }
@@ -89,7 +62,7 @@ static lz_status find_functions(cuda_device *d, const lz_kernel *k, cuda_code *c
 
 static lz_status load_module(cuda_device *d, const lz_kernel *k, const void *bytes, cuda_code *c)
 {
-    int r = lz_cuda.ModuleLoadData(&c->module, bytes);
+    int r = lz_cuda.ModuleLoadDataEx(&c->module, bytes, 0, NULL, NULL);
     if (r == CU_INVALID_IMAGE || r == CU_NO_BINARY_FOR_GPU)
         return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel is none for device CUDA:%d", d->at.index);
     LZ_TRY(cuda_check(d, r, "loading a kernel"));
@@ -104,7 +77,9 @@ static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t 
     cuda_device *d = user;
     cuda_code *c = code;
     *c = (cuda_code){.d = d, .nbytes = nbytes};
-    if (nbytes < 64 || nbytes > MAX_CODE)
+    const char *text = bytes; /* machine code in an object, or text with an end */
+    bool object = nbytes > 4 && memcmp(text, "\177ELF", 4) == 0;
+    if (nbytes < 64 || nbytes > MAX_CODE || (!object && text[nbytes - 1]))
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);
     LZ_TRY(cuda_enter(d));
     lz_status s = load_module(d, k, bytes, c);

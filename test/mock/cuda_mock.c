@@ -625,55 +625,13 @@ API int cuMemcpyDtoDAsync_v2(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream st
     return leave(copy((void *)(uintptr_t)dst, (void *)(uintptr_t)src, nbytes, stream));
 }
 
-/* ---- code: the linker hands through what it was given ---- */
+/* ---- code ---- */
 
-struct cu_link_ {
-    void *data;
-    size_t nbytes;
-};
-
-API int cuLinkCreate_v2(unsigned noptions, int *options, void **values, cu_link *link)
+API int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned noptions, int *options,
+                           void **values)
 {
     ENTER();
     (void)noptions, (void)options, (void)values;
-    *link = calloc(1, sizeof **link);
-    return leave(*link ? 0 : CU_OUT_OF_MEMORY);
-}
-
-API int cuLinkAddData_v2(cu_link link, int type, void *data, size_t nbytes, const char *name,
-                         unsigned noptions, int *options, void **values)
-{
-    ENTER();
-    (void)name, (void)noptions, (void)options, (void)values;
-    if (type != CU_INPUT_PTX || link->data)
-        return leave(INVALID_VALUE);
-    link->data = malloc(nbytes);
-    if (!link->data)
-        return leave(CU_OUT_OF_MEMORY);
-    memcpy(link->data, data, nbytes);
-    link->nbytes = nbytes;
-    return leave(0);
-}
-
-API int cuLinkComplete(cu_link link, void **cubin, size_t *nbytes)
-{
-    ENTER();
-    *cubin = link->data;
-    *nbytes = link->nbytes;
-    return leave(0);
-}
-
-API int cuLinkDestroy(cu_link link)
-{
-    ENTER();
-    free(link->data);
-    free(link);
-    return leave(0);
-}
-
-API int cuModuleLoadData(cu_module *module, const void *image)
-{
-    ENTER();
     *module = calloc(1, sizeof **module);
     if (!*module)
         return leave(CU_OUT_OF_MEMORY);
