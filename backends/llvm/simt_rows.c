@@ -38,14 +38,16 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
     uint32_t k0 = 0;
     for (uint32_t r = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
-            simt_acc_put(s, acc[k0 + k],
+            simt_acc_put(
+                s, acc[k0 + k],
                 simt_shared_at(s, warp, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
     em_if_end(e, &first, 0, NULL, NULL, NULL);
     simt_barrier(s);
     for (uint32_t r = k0 = 0; r < st->nred; k0 += st->reds[r++].nacc)
         for (uint32_t k = 0; k < st->reds[r].nacc; k++)
-            acc[k0 + k] = simt_acc_get(s, st->reds[r].acc_dtype[k], 1,
-                              simt_shared_at(s, em_c64(e, 0), 0, SIMT_ACC * (int64_t)(k0 + k)));
+            acc[k0 + k] =
+                simt_acc_get(s, st->reds[r].acc_dtype[k], 1,
+                             simt_shared_at(s, em_c64(e, 0), 0, SIMT_ACC * (int64_t)(k0 + k)));
     em_loop l;
     Val flat[EM_PHI];
     int nflat = simt_accs_flat(acc, n, flat);
@@ -55,9 +57,9 @@ static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_
         Ev elt[8], out[8];
         const lz_red *q = &st->reds[r];
         for (uint32_t k = 0; k < q->nacc; k++)
-            elt[k] =
-                simt_acc_get(s, q->acc_dtype[k], 1,
-                    simt_shared_at(s, l.i, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
+            elt[k] = simt_acc_get(
+                s, q->acc_dtype[k], 1,
+                simt_shared_at(s, l.i, SIMT_ACC * (int64_t)n, SIMT_ACC * (int64_t)(k0 + k)));
         kern_merge(c, q, acc + k0, elt, q->acc_dtype, out);
         for (uint32_t k = 0; k < q->nacc; k++)
             acc[k0 + k] = out[k];
@@ -176,8 +178,7 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
     }
     kern_stage(c, 0, &one);
     em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
-    simt_parts_put(s, c, 0, r->parts, n, r->part, point,
-                   ICMP(EQ, c->spread_first, em_c64(e, 0)));
+    simt_parts_put(s, c, 0, r->parts, n, r->part, point, ICMP(EQ, c->spread_first, em_c64(e, 0)));
     em_ifelse_else(e, &which);
     stages_from(s, c, 1);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
