@@ -69,7 +69,12 @@ typedef struct kern {
     /* What of loop j of stage s this thread runs; NULL: as above. `lo`, `hi` and `step` hold that. */
     void (*spread_range)(struct kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step);
     Val spread_stores; /* whether it stores what stages without loops do; NULL: the first one does */
-    unsigned spread_unroll; /* points of the innermost loop whose loads are under way at a time; 0: 1 */
+    unsigned
+        spread_unroll; /* points of the innermost loop whose loads are under way at a time; 0: 1 */
+    /* Several threads run all of the innermost loop, each the points that are its own: those whose scalar op `own_by` is spread_group
+     * modulo `own_groups`, a power of two. NULL: one does everything. */
+    Val own_groups, own_group;
+    int32_t own_by;
     void *spread_user;
 } kern;
 
@@ -88,6 +93,8 @@ void kern_done(kern *c);
 lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, uint32_t vdim,
                            int32_t target);
 lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
+/* Marks a scalar op and those it is made of. */
+void kern_needs(const lz_stage *s, int32_t sop, bool *marks);
 /* Scalar code, whatever vectors would suit. */
 lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k);
 /* Vectors of `lanes` along the last inner loop of every stage that has one. */

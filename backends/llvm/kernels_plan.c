@@ -184,23 +184,28 @@ static void mark_init(const kstage *t, bool *early)
 {
     for (uint32_t r = 0; r < t->s->nred; r++)
         for (uint32_t k = 0; k < t->s->reds[r].nacc; k++)
-            early[t->s->reds[r].init[k]] = true;
-    for (uint32_t i = t->s->nsop; i-- > 0;) {
-        const lz_sop *p = &t->s->sops[i];
-        if (!early[i])
+            kern_needs(t->s, t->s->reds[r].init[k], early);
+}
+
+void kern_needs(const lz_stage *s, int32_t sop, bool *marks)
+{
+    marks[sop] = true;
+    for (uint32_t i = s->nsop; i-- > 0;) {
+        const lz_sop *p = &s->sops[i];
+        if (!marks[i])
             continue;
         if (p->kind == LZ_S_EW) {
             int32_t o[3] = {p->a, p->b, p->c};
             for (int j = 0; j < lz_op_get(p->op)->arity && j < 3; j++)
-                early[o[j]] = true;
+                marks[o[j]] = true;
         } else if (p->kind == LZ_S_LOAD) {
-            const lz_access *a = &t->s->accs[p->a];
+            const lz_access *a = &s->accs[p->a];
             for (uint32_t j = 0; j < a->ndyn; j++)
-                early[a->dyn[j].sop] = true;
+                marks[a->dyn[j].sop] = true;
             if (a->guard >= 0)
-                early[a->guard] = true;
+                marks[a->guard] = true;
             if (a->other >= 0)
-                early[a->other] = true;
+                marks[a->other] = true;
         }
     }
 }

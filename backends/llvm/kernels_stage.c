@@ -217,6 +217,45 @@ static void points_at(kern *c, uint32_t s, uint32_t j, unsigned n, Val at, Val s
     }
 }
 
+/* What `of` needs, of a position: false: all but that. */
+static void eval_some(kern *c, uint32_t s, int pos, const kctx *x, const bool *some, bool which)
+{
+    kstage *t = &c->st[s];
+    bool *skip = t->skip;
+    bool *other = lz_arena_alloc(&c->arena, t->s->nsop);
+    if (!other) {
+        em_fail(c->e, c->e->i1, "no memory for a list of scalar ops");
+        return;
+    }
+    for (uint32_t i = 0; i < t->s->nsop; i++)
+        other[i] = skip[i] || some[i] != which;
+    t->skip = other;
+    kern_eval(c, s, pos, x);
+    t->skip = skip;
+}
+
+/* The point of the innermost loop, where it is this thread's: nothing else of it is even loaded. */
+static void own_point(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
+{
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    int pos = (int)(POS_INNER + j);
+    bool *first = lz_arena_alloc(&c->arena, t->s->nsop);
+    em_if mine;
+    if (!first) {
+        em_fail(e, e->i1, "no memory for a list of scalar ops");
+        return;
+    }
+    memset(first, 0, t->s->nsop);
+    kern_needs(t->s, c->own_by, first);
+    eval_some(c, s, pos, x, first, true);
+    Val by = kern_value(c, s, c->own_by, 0).v;
+    em_if_begin(e, &mine, ICMP(EQ, AND(by, SUB(c->own_groups, em_c64(e, 1))), c->own_group));
+    eval_some(c, s, pos, x, first, false);
+    inner(c, s, j + 1, x, a);
+    em_if_end(e, &mine, 0, NULL, NULL, NULL);
+}
+
 /* Points, or vectors of them, lo, lo + step.. below hi of loop j, `n` of them in each round. left: the first that is left of whole rounds, which are
  * all there are then. */
 static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val hi, Val step,
@@ -231,7 +270,11 @@ static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val
         flat[m++] = lo;
     em_loop_begin(e, &l, lo, left ? SUB(hi, SUB(each, step)) : hi, each, m, flat);
     unflatten(a, l.phi);
-    if (n > 1) {
+    if (c->own_group && j + 1 == c->st[s].s->ninner) {
+        c->iidx[j] = l.i;
+        kern_addresses(c, s, (int)(POS_INNER + j));
+        own_point(c, s, j, x, a);
+    } else if (n > 1) {
         points_at(c, s, j, n, l.i, step, x, a);
     } else {
         c->iidx[j] = l.i;

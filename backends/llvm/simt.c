@@ -136,6 +136,8 @@ static lz_status emit_kern(simt *s)
             st = emit_rows(s, &c, &many);
         else if (s->plan.kind == SIMT_SERIAL)
             simt_emit_serial(s, &c);
+        else if (s->plan.kind == SIMT_OWNERS)
+            simt_emit_owners(s, &c);
         else if (s->plan.kind == SIMT_SQUARES)
             simt_emit_squares(s, &c);
         else

@@ -11,13 +11,13 @@
 enum {
     THREADS = SIMT_POINTS_THREADS,
     LOG2_THREADS = 8,
-    FEW = 32,          /* elements, where that is known: one thread's work */
-    TOGETHER = 4,      /* elements of a thread that are under way at a time */
-    EACH = 8,          /* elements that are worth a thread */
-    MANY = 32,         /* and another launch */
-    LINE = 5,          /* log2 of threads side by side, as long as there is something else to share */
-    SHORT_LINE = 3,    /* where nothing else is left */
-    ENOUGH = 4 * 256,  /* threads of a multiprocessor */
+    FEW = 32,       /* elements, where that is known: one thread's work */
+    TOGETHER = 4,   /* elements of a thread that are under way at a time */
+    EACH = 8,       /* elements that are worth a thread */
+    MANY = 32,      /* and another launch */
+    LINE = 5,       /* log2 of threads side by side, as long as there is something else to share */
+    SHORT_LINE = 3, /* where nothing else is left */
+    ENOUGH = 4 * 256, /* threads of a multiprocessor */
     PARTS_MAX = 4096,
     SCRATCH_MAX = 64 << 20
 };
@@ -349,8 +349,7 @@ static void points(simt *s, kern *c)
     int other = simt_divided_second(k);
     w.divided = s->entry == SIMT_SECOND ? (uint32_t)other : 0;
     if (other >= 0)
-        w.chunk =
-            simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
+        w.chunk = simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
     simt_columns_enter(&w, c);
     c->spread_range = range;
     c->spread_unroll = TOGETHER;

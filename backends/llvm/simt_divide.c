@@ -125,8 +125,7 @@ void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val
     em_if f;
     em_if_begin(e, &f, mine);
     for (uint32_t k = 0; k < c->st[stage].nacc; k++)
-        simt_acc_put(s, c->st[stage].red[k][0],
-                     place(s, c, stage, k, parts, npoint, part, point));
+        simt_acc_put(s, c->st[stage].red[k][0], place(s, c, stage, k, parts, npoint, part, point));
     em_if_end(e, &f, 0, NULL, NULL, NULL);
 }
 
@@ -215,8 +214,9 @@ void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_
         out->launch[out->nlaunch] = out->launch[0];
         out->launch[out->nlaunch++].entry = SIMT_SECOND;
     }
-    out->launch[out->nlaunch++] = (lz_simt_launch){.entry = SIMT_FINISH,
-                                      .grid = (uint32_t)(blocks < most ? blocks : most),
-                                      .block = SIMT_POINTS_THREADS,
-                                      .shared = simt_columns_shared(k, 1)};
+    out->launch[out->nlaunch++] =
+        (lz_simt_launch){.entry = SIMT_FINISH,
+                         .grid = (uint32_t)(blocks < most ? blocks : most),
+                         .block = SIMT_POINTS_THREADS,
+                         .shared = simt_columns_shared(k, 1)};
 }

@@ -22,14 +22,17 @@ typedef enum simt_kind {
     /* a block per square of points of the last loop and another, along which something is read */
     SIMT_SQUARES,
     SIMT_BLOCKS, /* kernels that keep rows: a block per some points of the last outer loop */
+    /* additions to rows that are found at run time: the threads of a point each have some of the rows */
+    SIMT_OWNERS,
     SIMT_COLUMNS, /* reductions: a thread per point, and several that share its loops */
-    SIMT_SORTS   /* kernels that sort rows: a block per row, or where all are short a thread */
+    SIMT_SORTS    /* kernels that sort rows: a block per row, or where all are short a thread */
 } simt_kind;
 
 typedef struct simt_plan {
     simt_kind kind;
-    bool apart;         /* SIMT_SERIAL: the indices of the last outer loop never meet */
-    unsigned lanes;     /* SIMT_POINTS, SIMT_COLUMNS: points of the last loop that a thread takes at once */
+    bool apart; /* SIMT_SERIAL: the indices of the last outer loop never meet */
+    unsigned
+        lanes; /* SIMT_POINTS, SIMT_COLUMNS: points of the last loop that a thread takes at once */
     uint32_t across;    /* SIMT_SQUARES: the other loop */
     uint32_t max_block; /* threads of a block, at most */
     uint32_t
@@ -114,6 +117,10 @@ int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read acros
 void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
                        lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
+/* simt_owners.c: the scalar op that says which thread of a point has what is stored; -1: there is none */
+int32_t simt_owners_by(const lz_kernel *k);
+void simt_emit_owners(simt *s, kern *c);
+void simt_owners_dims(int64_t n, int64_t most, lz_simt_launch *out);
 void simt_emit_rows(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_accs.c: accumulators in memory, of `lanes` points side by side. */
 unsigned simt_acc_bytes(lz_dtype d); /* of one */
@@ -128,10 +135,10 @@ typedef struct simt_range {
 } simt_range;
 typedef struct simt_columns {
     simt *s;
-    Val log2, groups;    /* threads that share a point */
-    Val log2_wide, wide; /* neighbouring points of a block */
-    Val group, column;   /* of this thread */
-    Val point, in;       /* the last one where there is none for it */
+    Val log2, groups;       /* threads that share a point */
+    Val log2_wide, wide;    /* neighbouring points of a block */
+    Val group, column;      /* of this thread */
+    Val point, in;          /* the last one where there is none for it */
     Val parts, part, chunk; /* of the stage that is divided; chunk NULL: none */
     uint32_t divided;
     simt_range range[LZ_STAGE_MAX];

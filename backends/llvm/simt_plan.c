@@ -73,6 +73,8 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
     } else if (simt_squares_loop(k) >= 0) {
         p->kind = SIMT_SQUARES;
         p->across = (uint32_t)simt_squares_loop(k);
+    } else if (simt_owners_by(k) >= 0) {
+        p->kind = SIMT_OWNERS;
     } else if (simt_columns_suit(k)) {
         p->kind = SIMT_COLUMNS;
         p->lanes = simt_columns_lanes(k);
@@ -84,8 +86,8 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 {
-    static const char *const names[] = {"points",  "serial",     "rows",    "tiles",
-                                        "squares", "row blocks", "columns", "sort"};
+    static const char *const names[] = {"points",     "serial", "rows",    "tiles", "squares",
+                                        "row blocks", "owners", "columns", "sort"};
     simt_plan p;
     simt_plan_of(k, t, &p);
     if (p.kind == SIMT_TILES && simt_tiles_mma(k, t))
@@ -359,6 +361,8 @@ static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, 
         int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
         out->block = at_most(columns, SIMT_WARP);
         out->grid = at_most(simt_ceil_div(columns, out->block), most * 8);
+    } else if (p->kind == SIMT_OWNERS) {
+        simt_owners_dims(n, most, out);
     } else if (p->kind == SIMT_SQUARES) {
         simt_squares_dims(k, p->across, args, most, out);
     } else if (p->kind == SIMT_BLOCKS) {

@@ -166,8 +166,7 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
     }
     kern_stage(c, 0, &one);
     em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
-    simt_parts_put(s, c, 0, r->parts, n, r->part, point,
-                   ICMP(EQ, c->spread_first, em_c64(e, 0)));
+    simt_parts_put(s, c, 0, r->parts, n, r->part, point, ICMP(EQ, c->spread_first, em_c64(e, 0)));
     em_ifelse_else(e, &which);
     stages_from(s, c, 1);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
