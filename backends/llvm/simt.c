@@ -135,8 +135,8 @@ static lz_status emit_blocks(simt *s)
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
         one.entry = i;
-        if (i != SIMT_MAIN)
-            one.plan.max_block = simt_pieces_threads(i);
+        if (i != SIMT_MAIN && lz_simt_entry_name(s->k, s->e->t, i))
+            one.plan.max_block = simt_pieces_threads(s->k, i);
         if (lz_simt_entry_name(s->k, s->e->t, i))
             LZ_TRY(i == SIMT_MAIN ? simt_emit_blocks(&one) : simt_emit_pieces(&one));
     }

@@ -17,15 +17,14 @@
 
 enum {
     PIECES_ROW = 64,        /* elements of a piece */
-    PIECES_POINTS = 128,    /* of a block, half of them where blocks are few */
+    PIECES_POINTS = 128,    /* of a block; half of them where blocks are few, or passes more than one */
     PIECES_TILE = 16,       /* points of a product's instruction */
     PIECES_RING = 2,        /* pieces in shared memory */
     PIECES_PAD = 16,        /* bytes between rows there: eight of them begin in other banks */
     PIECES_HEAD = 64,       /* extents of the head of a point and of its sums, at most; or */
     PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
     PIECES_REDS = 4,        /* reductions of a stage, at most */
-    PIECES_TILES = 2,       /* of a warp; 1 where heads are wide: more sums */
-    PIECES_FMA_POINTS = 128, /* of a block, where single threads multiply */
+    PIECES_TILES = 2,       /* of a warp; 1 where more registers are wanted: for wide heads, for results of elements */
     PIECES_LANE_ROWS = 8,   /* points of a lane, at most */
     PIECES_LANE_COLUMNS = PIECES_ROW / 4
 };
@@ -76,6 +75,7 @@ typedef struct pieces {
     unsigned tiles, rows, columns; /* of a warp; points and elements of a piece of a lane */
     unsigned ring;    /* bytes of a stage of the ring */
     Val lane, warp, M, total; /* total: pieces of a row */
+    Val points;               /* of the block */
     Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
     Val column;           /* the lane's first one, */
     Val sum_column;       /* and of the second product's sums */
@@ -102,7 +102,7 @@ void pieces_fma_take_left(pieces *p, Val r0);
 void pieces_fma_scores(pieces *p);
 void pieces_fma_multiply(pieces *p, Val *sum);
 unsigned pieces_fma_column(const pieces_product *d, unsigned c); /* from the lane's first */
-uint32_t pieces_fma_shared(void);
+uint32_t pieces_fma_shared(const pieces_form *f);
 /* Where piece elements and sums of a lane are: column c less the first, point and column of sum i. */
 static inline unsigned pieces_column(const pieces *p, unsigned c)
 {
@@ -127,12 +127,12 @@ static inline unsigned pieces_head(lz_simt_entry entry)
 {
     return entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
 }
-static inline unsigned pieces_tiles(lz_simt_entry entry)
+static inline unsigned pieces_tiles(const pieces_form *f, lz_simt_entry entry)
 {
-    return entry == SIMT_PIECES_WIDE ? 1 : PIECES_TILES;
+    return entry == SIMT_PIECES_WIDE || !f->once ? 1 : PIECES_TILES;
 }
-static inline unsigned pieces_threads(lz_simt_entry entry) /* at most */
+static inline unsigned pieces_points(const pieces_form *f) /* of a block, at most */
 {
-    return PIECES_POINTS / (PIECES_TILE * pieces_tiles(entry)) * SIMT_WARP;
+    return f->once ? PIECES_POINTS : PIECES_POINTS / 2;
 }
 #endif

@@ -39,13 +39,13 @@ static unsigned first_left(const pieces *p)
 
 static unsigned second_left(const pieces *p)
 {
-    return first_left(p) + PIECES_FMA_POINTS * left_pitch(p->head);
+    return first_left(p) + pieces_points(&p->f) * left_pitch(p->head);
 }
 
-uint32_t pieces_fma_shared(void)
+uint32_t pieces_fma_shared(const pieces_form *f)
 {
     uint32_t piece = PIECES_ROW * left_pitch(PIECES_HEAD);
-    return 2 * piece + PIECES_FMA_POINTS * (left_pitch(PIECES_HEAD) + left_pitch(HALF));
+    return 2 * piece + pieces_points(f) * (left_pitch(PIECES_HEAD) + left_pitch(HALF));
 }
 
 static Val lane_point(pieces *p)
@@ -58,7 +58,7 @@ void pieces_fma_take_left(pieces *p, Val r0)
 {
     em *e = p->e;
     pieces_product *d = &p->first;
-    Val n = MUL(p->s->ntid, em_c64(e, p->head)), last = SUB(d->K, em_c64(e, 1));
+    Val n = MUL(p->points, em_c64(e, p->head)), last = SUB(d->K, em_c64(e, 1));
     em_loop l;
     em_loop_begin(e, &l, p->s->tid, n, p->s->ntid, 0, NULL);
     Val point = LLVMBuildUDiv(e->b, l.i, em_c64(e, p->head), ""), k = AND(l.i, em_c64(e, p->head - 1));
