@@ -56,7 +56,8 @@ static void unflatten(const pieces *p, pass *q, const Val *in)
 static bool makes(const pieces *p, const pass *q, uint32_t s)
 {
     uint32_t l = p->f.level[s];
-    return p->f.row[s] && p->k->stages[s].nred && (l == q->level || (q->online && l == q->level + 1));
+    return p->f.row[s] && p->k->stages[s].nred &&
+           (l == q->level || (q->online && l == q->level + 1));
 }
 
 /* Whether it evaluates it: all that is needed is known. */
@@ -141,8 +142,8 @@ static void accumulate(pieces *p, pass *q, uint32_t s, unsigned r, Val in)
         Ev acc = {q->v[r][i], NULL}, out, v;
         if (p->c.st[s].skip[d->value[0]]) { /* a product that is added */
             const lz_sop *x = &p->k->stages[s].sops[d->value[0]];
-            v.v = em_fma(e, kern_value(&p->c, s, x->a, 0).v, kern_value(&p->c, s, x->b, 0).v,
-                         acc.v);
+            v.v =
+                em_fma(e, kern_value(&p->c, s, x->a, 0).v, kern_value(&p->c, s, x->b, 0).v, acc.v);
             out = v;
         } else {
             v = kern_value(&p->c, s, d->value[0], 0);
@@ -244,8 +245,8 @@ static void take_factor(pieces *p, bool edge, Val x0)
     em *e = p->e;
     for (unsigned r = 0; r < p->rows && edge; r++)
         for (unsigned c = 0; c < p->columns; c++)
-            p->factor[r][c] = SEL(ICMP(SLT, column_of(p, x0, c), p->first.N), p->factor[r][c],
-                                  em_cf(e->f32, 0));
+            p->factor[r][c] =
+                SEL(ICMP(SLT, column_of(p, x0, c), p->first.N), p->factor[r][c], em_cf(e->f32, 0));
 }
 
 /* Stages of rows, in order. */
@@ -302,8 +303,7 @@ static void start_accs(pieces *p, pass *q)
             const lz_red *d = reduction(p, q, i);
             lz_dtype t = p->k->stages[s].sops[d->init[0]].dtype;
             at_point(p, s, r);
-            q->v[r][i] =
-                lz_emit_cast(e, d->acc_dtype[0], t, kern_value(&p->c, s, d->init[0], 0)).v;
+            q->v[r][i] = lz_emit_cast(e, d->acc_dtype[0], t, kern_value(&p->c, s, d->init[0], 0)).v;
         }
         if (q->once) /* as if the sum were 1; it divides in the end */
             p->known[p->f.sum_stage][0][r] = em_cf(e->f32, 1);
@@ -618,16 +618,14 @@ bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, l
     const lz_stage *a = &k->stages[0], *b = &k->stages[f.second];
     int64_t n = lz_sz_value(a->extent[0], args), head = lz_sz_value(a->extent[1], args),
             sums = lz_sz_value(b->extent[0], args), m = lz_sz_value(k->outer[k->nouter - 1], args);
-    int64_t longest = f.fma ? PIECES_HEAD : PIECES_WIDE_HEAD, batch = 1,
-            points = pieces_points(&f);
+    int64_t longest = f.fma ? PIECES_HEAD : PIECES_WIDE_HEAD, batch = 1, points = pieces_points(&f);
     if (n < 1 || head < 1 || sums < 1 || head > longest || sums > longest || m <= FEW)
         return false;
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
         batch = simt_times(batch, lz_sz_value(k->outer[d], args));
     if (simt_times(batch, simt_ceil_div(m, points)) < processors)
         points /= 2;
-    int64_t blocks = simt_times(batch, simt_ceil_div(m, points)),
-            most = (int64_t)processors * EACH;
+    int64_t blocks = simt_times(batch, simt_ceil_div(m, points)), most = (int64_t)processors * EACH;
     out->entry = head > PIECES_HEAD || sums > PIECES_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
     out->block = threads_of(&f, out->entry, (unsigned)points);
     out->grid = (uint32_t)(blocks < most ? blocks : most);

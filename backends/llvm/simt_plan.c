@@ -84,9 +84,9 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups", SIMT_BULK_NAME,
-                                                    "lz_kernel_small", "lz_kernel_finish",
-                                                    "lz_kernel_pieces", "lz_kernel_pieces_wide"};
+    static const char *const names[SIMT_ENTRIES] = {
+        "lz_kernel",        "lz_kernel_groups", SIMT_BULK_NAME,         "lz_kernel_small",
+        "lz_kernel_finish", "lz_kernel_pieces", "lz_kernel_pieces_wide"};
     bool has = entry == SIMT_MAIN;
     if (entry == SIMT_PIECES || entry == SIMT_PIECES_WIDE)
         return simt_pieces_has(k, entry) ? names[entry] : NULL;
@@ -112,9 +112,9 @@ uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_en
 {
     if (lz_kernel_keeps_sums(k) && entry == SIMT_MAIN)
         return BLOCKS_SHARED;
-    uint32_t n = simt_tiles_suit(k)         ? simt_tiles_shared(k, t, entry)
+    uint32_t n = simt_tiles_suit(k)        ? simt_tiles_shared(k, t, entry)
                  : lz_kernel_keeps_sums(k) ? simt_pieces_shared(k, entry)
-                                            : 0;
+                                           : 0;
     return n > SIMT_SHARED ? n : SIMT_SHARED;
 }
 
