@@ -585,6 +585,13 @@ lz_status simt_emit_pieces(simt *s)
 
 /* ---- blocks and threads ---- */
 
+/* Several passes wait for memory more than for products. */
+uint32_t simt_pieces_min_blocks(const lz_kernel *k, lz_simt_entry entry)
+{
+    pieces_form f;
+    return pieces_form_of(k, &f) && !f.once && entry == SIMT_PIECES ? 3 : 0;
+}
+
 /* Either way round that the factors may lie. */
 uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry)
 {
