@@ -155,10 +155,15 @@ static lz_status emit_blocks(simt *s)
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
         one.entry = i;
-        if (i != SIMT_MAIN)
-            one.plan.max_block = simt_pieces_threads(i);
-        if (lz_simt_entry_name(s->k, s->e->t, i))
-            LZ_TRY(i == SIMT_MAIN ? simt_emit_blocks(&one) : simt_emit_pieces(&one));
+        if (!lz_simt_entry_name(s->k, s->e->t, i))
+            continue;
+        if (i == SIMT_MAIN) {
+            LZ_TRY(simt_emit_blocks(&one));
+            continue;
+        }
+        one.plan.max_block = simt_pieces_threads(s->k, i);
+        one.plan.min_blocks = simt_pieces_min_blocks(s->k, i);
+        LZ_TRY(simt_emit_pieces(&one));
     }
     return LZ_OK;
 }

@@ -175,7 +175,9 @@ bool simt_pieces_has(const lz_kernel *k, lz_simt_entry entry);
 lz_status simt_emit_pieces(simt *s);
 bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
 uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry);
-uint32_t simt_pieces_threads(lz_simt_entry entry); /* of a block, at most */
+/* of a block, at most; the kernel has the entry */
+uint32_t simt_pieces_threads(const lz_kernel *k, lz_simt_entry entry);
+uint32_t simt_pieces_min_blocks(const lz_kernel *k, lz_simt_entry entry); /* simt_plan */
 /* simt_tiles.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_tiles(simt *s);
 bool simt_tiles_suit(const lz_kernel *k);

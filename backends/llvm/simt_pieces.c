@@ -56,7 +56,8 @@ static void unflatten(const pieces *p, pass *q, const Val *in)
 static bool makes(const pieces *p, const pass *q, uint32_t s)
 {
     uint32_t l = p->f.level[s];
-    return p->f.row[s] && p->k->stages[s].nred && (l == q->level || (q->online && l == q->level + 1));
+    return p->f.row[s] && p->k->stages[s].nred &&
+           (l == q->level || (q->online && l == q->level + 1));
 }
 
 /* Whether it evaluates it: all that is needed is known. */
@@ -141,8 +142,8 @@ static void accumulate(pieces *p, pass *q, uint32_t s, unsigned r, Val in)
         Ev acc = {q->v[r][i], NULL}, out, v;
         if (p->c.st[s].skip[d->value[0]]) { /* a product that is added */
             const lz_sop *x = &p->k->stages[s].sops[d->value[0]];
-            v.v = em_fma(e, kern_value(&p->c, s, x->a, 0).v, kern_value(&p->c, s, x->b, 0).v,
-                         acc.v);
+            v.v =
+                em_fma(e, kern_value(&p->c, s, x->a, 0).v, kern_value(&p->c, s, x->b, 0).v, acc.v);
             out = v;
         } else {
             v = kern_value(&p->c, s, d->value[0], 0);
@@ -244,8 +245,8 @@ static void take_factor(pieces *p, bool edge, Val x0)
     em *e = p->e;
     for (unsigned r = 0; r < p->rows && edge; r++)
         for (unsigned c = 0; c < p->columns; c++)
-            p->factor[r][c] = SEL(ICMP(SLT, column_of(p, x0, c), p->first.N), p->factor[r][c],
-                                  em_cf(e->f32, 0));
+            p->factor[r][c] =
+                SEL(ICMP(SLT, column_of(p, x0, c), p->first.N), p->factor[r][c], em_cf(e->f32, 0));
 }
 
 /* Stages of rows, in order. */
@@ -302,8 +303,7 @@ static void start_accs(pieces *p, pass *q)
             const lz_red *d = reduction(p, q, i);
             lz_dtype t = p->k->stages[s].sops[d->init[0]].dtype;
             at_point(p, s, r);
-            q->v[r][i] =
-                lz_emit_cast(e, d->acc_dtype[0], t, kern_value(&p->c, s, d->init[0], 0)).v;
+            q->v[r][i] = lz_emit_cast(e, d->acc_dtype[0], t, kern_value(&p->c, s, d->init[0], 0)).v;
         }
         if (q->once) /* as if the sum were 1; it divides in the end */
             p->known[p->f.sum_stage][0][r] = em_cf(e->f32, 1);
@@ -541,7 +541,7 @@ static void emit_grid(pieces *p)
     em_loop l;
     for (uint32_t d = 0; d < m; d++)
         batch = MUL(batch, size[d] = kern_size(&p->c, p->k->outer[d]));
-    Val points = p->tiles == 1 ? LSHR(p->s->ntid, em_c64(e, 1)) : p->s->ntid; /* of a block */
+    Val points = p->points = p->tiles == 1 ? LSHR(p->s->ntid, em_c64(e, 1)) : p->s->ntid;
     Val blocks = simt_udiv(e, ADD(p->M, SUB(points, em_c64(e, 1))), points);
     em_loop_begin(e, &l, p->s->ctaid, MUL(batch, blocks), p->s->nctaid, 0, NULL);
     Val at = simt_udiv(e, l.i, blocks);
@@ -559,8 +559,8 @@ lz_status simt_emit_pieces(simt *s)
     p->e = s->e;
     p->k = s->k;
     p->head = pieces_head(s->entry);
-    p->tiles = pieces_tiles(s->entry);
     lz_status st = pieces_form_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
+    p->tiles = pieces_tiles(&p->f, s->entry);
     p->rows = (p->f.fma ? 4 : 2) * p->tiles;
     p->columns = PIECES_ROW / (p->f.fma ? 8 : 4);
     if (st == LZ_OK)
@@ -585,6 +585,13 @@ lz_status simt_emit_pieces(simt *s)
 
 /* ---- blocks and threads ---- */
 
+/* Several passes wait for memory more than for products. */
+uint32_t simt_pieces_min_blocks(const lz_kernel *k, lz_simt_entry entry)
+{
+    pieces_form f;
+    return pieces_form_of(k, &f) && !f.once && entry == SIMT_PIECES ? 3 : 0;
+}
+
 /* Either way round that the factors may lie. */
 uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry)
 {
@@ -592,15 +599,21 @@ uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry)
     if (!pieces_form_of(k, &f))
         return 0;
     if (f.fma)
-        return pieces_fma_shared();
+        return pieces_fma_shared(&f);
     uint32_t head = pieces_head(entry), one_way = PIECES_ROW * (2 * head + PIECES_PAD),
              other = head * (2 * PIECES_ROW + PIECES_PAD);
     return (one_way > other ? one_way : other) * 2 * PIECES_RING;
 }
 
-uint32_t simt_pieces_threads(lz_simt_entry entry)
+static unsigned threads_of(const pieces_form *f, lz_simt_entry entry, unsigned points)
 {
-    return pieces_threads(entry);
+    return points / (PIECES_TILE * pieces_tiles(f, entry)) * SIMT_WARP;
+}
+
+uint32_t simt_pieces_threads(const lz_kernel *k, lz_simt_entry entry)
+{
+    pieces_form f;
+    return pieces_form_of(k, &f) ? threads_of(&f, entry, pieces_points(&f)) : 0;
 }
 
 bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
@@ -612,18 +625,16 @@ bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, l
     const lz_stage *a = &k->stages[0], *b = &k->stages[f.second];
     int64_t n = lz_sz_value(a->extent[0], args), head = lz_sz_value(a->extent[1], args),
             sums = lz_sz_value(b->extent[0], args), m = lz_sz_value(k->outer[k->nouter - 1], args);
-    int64_t longest = f.fma ? PIECES_HEAD : PIECES_WIDE_HEAD, batch = 1,
-            points = f.fma ? PIECES_FMA_POINTS : PIECES_POINTS;
+    int64_t longest = f.fma ? PIECES_HEAD : PIECES_WIDE_HEAD, batch = 1, points = pieces_points(&f);
     if (n < 1 || head < 1 || sums < 1 || head > longest || sums > longest || m <= FEW)
         return false;
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
         batch = simt_times(batch, lz_sz_value(k->outer[d], args));
     if (simt_times(batch, simt_ceil_div(m, points)) < processors)
         points /= 2;
-    int64_t blocks = simt_times(batch, simt_ceil_div(m, points)),
-            most = (int64_t)processors * EACH;
+    int64_t blocks = simt_times(batch, simt_ceil_div(m, points)), most = (int64_t)processors * EACH;
     out->entry = head > PIECES_HEAD || sums > PIECES_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
-    out->block = (uint32_t)points / (PIECES_TILE * pieces_tiles(out->entry)) * SIMT_WARP;
+    out->block = threads_of(&f, out->entry, (unsigned)points);
     out->grid = (uint32_t)(blocks < most ? blocks : most);
     out->shared = simt_pieces_shared(k, out->entry);
     return true;

@@ -16,32 +16,35 @@
 #include "lower/loop_impl.h"
 
 enum {
-    PIECES_ROW = 64,        /* elements of a piece */
-    PIECES_POINTS = 128,    /* of a block, half of them where blocks are few */
-    PIECES_TILE = 16,       /* points of a product's instruction */
-    PIECES_RING = 2,        /* pieces in shared memory */
-    PIECES_PAD = 16,        /* bytes between rows there: eight of them begin in other banks */
-    PIECES_HEAD = 64,       /* extents of the head of a point and of its sums, at most; or */
+    PIECES_ROW = 64, /* elements of a piece */
+    PIECES_POINTS =
+        128,          /* of a block; half of them where blocks are few, or passes more than one */
+    PIECES_TILE = 16, /* points of a product's instruction */
+    PIECES_RING = 2,  /* pieces in shared memory */
+    PIECES_PAD = 16,  /* bytes between rows there: eight of them begin in other banks */
+    PIECES_HEAD = 64, /* extents of the head of a point and of its sums, at most; or */
     PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
     PIECES_REDS = 4,        /* reductions of a stage, at most */
-    PIECES_TILES = 2,       /* of a warp; 1 where heads are wide: more sums */
-    PIECES_FMA_POINTS = 128, /* of a block, where single threads multiply */
-    PIECES_LANE_ROWS = 8,   /* points of a lane, at most */
+    PIECES_TILES =
+        2, /* of a warp; 1 where more registers are wanted: for wide heads, for results of elements */
+    PIECES_LANE_ROWS = 8, /* points of a lane, at most */
     PIECES_LANE_COLUMNS = PIECES_ROW / 4
 };
 
 /* What is known of the stages: a function of the kernel. */
 typedef struct pieces_form {
-    uint32_t second;              /* stage of the second product */
-    bool row[LZ_STAGE_MAX];       /* stages whose loop is that of the scores, before that product or behind */
-    uint8_t level[LZ_STAGE_MAX];  /* how many reductions, one after the other, a stage's values need */
-    bool fma;                     /* single threads multiply f32; otherwise instructions 16-bit floats */
-    uint32_t levels;              /* with reductions */
-    bool online;                  /* levels 0 and 1 are a maximum and the sum of exponentials */
-    bool once;                    /* and the second product is made along with them */
-    bool checks;                  /* but not where a sum is no number: what is not seen is 0 all the same */
+    uint32_t second; /* stage of the second product */
+    bool row
+        [LZ_STAGE_MAX]; /* stages whose loop is that of the scores, before that product or behind */
+    uint8_t
+        level[LZ_STAGE_MAX]; /* how many reductions, one after the other, a stage's values need */
+    bool fma;                /* single threads multiply f32; otherwise instructions 16-bit floats */
+    uint32_t levels;         /* with reductions */
+    bool online;             /* levels 0 and 1 are a maximum and the sum of exponentials */
+    bool once;               /* and the second product is made along with them */
+    bool checks; /* but not where a sum is no number: what is not seen is 0 all the same */
     uint32_t max_stage, sum_stage;
-    int32_t shift;                /* of the sum's stage: what is subtracted */
+    int32_t shift; /* of the sum's stage: what is subtracted */
 } pieces_form;
 bool pieces_form_of(const lz_kernel *k, pieces_form *f);
 
@@ -51,15 +54,16 @@ typedef struct pieces_product {
     const lz_sop *left; /* the row that it is; NULL: none */
     const simt_mma *mma;
     int32_t a_sop, b_sop;
-    bool by_k;    /* the right factor is contiguous along k, and rows in shared memory are */
-    bool vectors; /* it is evaluated in vectors, or copied, */
-    Val aligned;  /* where this holds */
-    unsigned lanes, es;           /* elements of a vector; bytes of one */
+    bool by_k;          /* the right factor is contiguous along k, and rows in shared memory are */
+    bool vectors;       /* it is evaluated in vectors, or copied, */
+    Val aligned;        /* where this holds */
+    unsigned lanes, es; /* elements of a vector; bytes of one */
     const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
     kern a, b, many;
     Val N, K;
-    Val far, near; /* the thread's first chunk of a plain factor's piece: its row, and the element of that; */
-    Val from, to;  /* where it is in memory, and in a stage of the ring */
+    Val far,
+        near; /* the thread's first chunk of a plain factor's piece: its row, and the element of that; */
+    Val from, to;         /* where it is in memory, and in a stage of the ring */
     unsigned nn, nk;      /* elements of a piece */
     unsigned pitch, size; /* bytes: of its rows, of all */
     unsigned at;          /* byte of the piece among those of a stage of the ring */
@@ -72,16 +76,18 @@ typedef struct pieces {
     pieces_form f;
     kern c; /* the stages between and behind the products */
     pieces_product first, second;
-    unsigned head;    /* PIECES_HEAD or PIECES_WIDE_HEAD */
+    unsigned head;                 /* PIECES_HEAD or PIECES_WIDE_HEAD */
     unsigned tiles, rows, columns; /* of a warp; points and elements of a piece of a lane */
-    unsigned ring;    /* bytes of a stage of the ring */
-    Val lane, warp, M, total; /* total: pieces of a row */
+    unsigned ring;                 /* bytes of a stage of the ring */
+    Val lane, warp, M, total;      /* total: pieces of a row */
+    Val points;                    /* of the block */
     Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
-    Val column;           /* the lane's first one, */
-    Val sum_column;       /* and of the second product's sums */
-    Val left[PIECES_WIDE_HEAD / 16][PIECES_TILES * 4]; /* words of the first product's left factor */
+    Val column;                                          /* the lane's first one, */
+    Val sum_column;                                      /* and of the second product's sums */
+    Val left[PIECES_WIDE_HEAD / 16]
+            [PIECES_TILES * 4]; /* words of the first product's left factor */
     Val score[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
-    Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS]; /* of the second product */
+    Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];      /* of the second product */
     Val known[LZ_STAGE_MAX][PIECES_REDS][PIECES_LANE_ROWS]; /* results of reductions */
     /* values of rows */
     Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
@@ -91,18 +97,18 @@ typedef struct pieces {
 lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk);
 void pieces_product_top(pieces *p, pieces_product *d, uint32_t s);
 void pieces_product_enter(pieces *p, pieces_product *d); /* for this point of the batch */
-void pieces_take_left(pieces *p, Val r0); /* r0: the block's first point */
+void pieces_take_left(pieces *p, Val r0);                /* r0: the block's first point */
 void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki);
 /* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass; `both`: of both products. */
 void pieces_start(pieces *p, bool both);
-void pieces_scores(pieces *p, Val index, bool both); /* of the piece, into p->score */
+void pieces_scores(pieces *p, Val index, bool both);  /* of the piece, into p->score */
 void pieces_multiply(pieces *p, Val index, Val *sum); /* p->factor by the piece, added */
 /* simt_pieces_fma.c: the same where single threads multiply. */
 void pieces_fma_take_left(pieces *p, Val r0);
 void pieces_fma_scores(pieces *p);
 void pieces_fma_multiply(pieces *p, Val *sum);
 unsigned pieces_fma_column(const pieces_product *d, unsigned c); /* from the lane's first */
-uint32_t pieces_fma_shared(void);
+uint32_t pieces_fma_shared(const pieces_form *f);
 /* Where piece elements and sums of a lane are: column c less the first, point and column of sum i. */
 static inline unsigned pieces_column(const pieces *p, unsigned c)
 {
@@ -127,12 +133,12 @@ static inline unsigned pieces_head(lz_simt_entry entry)
 {
     return entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
 }
-static inline unsigned pieces_tiles(lz_simt_entry entry)
+static inline unsigned pieces_tiles(const pieces_form *f, lz_simt_entry entry)
 {
-    return entry == SIMT_PIECES_WIDE ? 1 : PIECES_TILES;
+    return entry == SIMT_PIECES_WIDE || !f->once ? 1 : PIECES_TILES;
 }
-static inline unsigned pieces_threads(lz_simt_entry entry) /* at most */
+static inline unsigned pieces_points(const pieces_form *f) /* of a block, at most */
 {
-    return PIECES_POINTS / (PIECES_TILE * pieces_tiles(entry)) * SIMT_WARP;
+    return f->once ? PIECES_POINTS : PIECES_POINTS / 2;
 }
 #endif

@@ -86,10 +86,9 @@ static Val word_of(pieces *p, lz_dtype d, Val lo, Val hi)
 {
     em *e = p->e;
     if (e->nvptx)
-        return em_asm(e,
-                      d == LZ_BF16 ? "cvt.rn.bf16x2.f32 $0, $1, $2;"
-                                   : "cvt.rn.f16x2.f32 $0, $1, $2;",
-                      "=r,f,f", e->i32, (Val[]){hi, lo}, 2, false);
+        return em_asm(
+            e, d == LZ_BF16 ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;",
+            "=r,f,f", e->i32, (Val[]){hi, lo}, 2, false);
     lo = em_to_mem(e, d, em_round_to(e, d, lo));
     hi = em_to_mem(e, d, em_round_to(e, d, hi));
     return OR(LLVMBuildZExt(e->b, lo, e->i32, ""),
@@ -143,7 +142,8 @@ static unsigned chunks(const pieces_product *d) /* of a row */
 static Val stage_of(pieces *p, Val index)
 {
     em *e = p->e;
-    return p->f.fma ? em_c64(e, 0) : MUL(AND(index, em_c64(e, PIECES_RING - 1)), em_c64(e, p->ring));
+    return p->f.fma ? em_c64(e, 0)
+                    : MUL(AND(index, em_c64(e, PIECES_RING - 1)), em_c64(e, p->ring));
 }
 
 /* Elements between the rows of a plain factor. */

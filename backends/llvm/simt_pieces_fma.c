@@ -9,7 +9,7 @@ static const kctx one_vector = {.u = 1};
 enum {
     ES = 4,
     WIDE = 4,
-    LANE_ROW = 4, /* points between those of a lane */
+    LANE_ROW = 4,         /* points between those of a lane */
     HALF = PIECES_ROW / 2 /* of a piece: there is room for so much of what is made of scores */
 };
 
@@ -39,13 +39,13 @@ static unsigned first_left(const pieces *p)
 
 static unsigned second_left(const pieces *p)
 {
-    return first_left(p) + PIECES_FMA_POINTS * left_pitch(p->head);
+    return first_left(p) + pieces_points(&p->f) * left_pitch(p->head);
 }
 
-uint32_t pieces_fma_shared(void)
+uint32_t pieces_fma_shared(const pieces_form *f)
 {
     uint32_t piece = PIECES_ROW * left_pitch(PIECES_HEAD);
-    return 2 * piece + PIECES_FMA_POINTS * (left_pitch(PIECES_HEAD) + left_pitch(HALF));
+    return 2 * piece + pieces_points(f) * (left_pitch(PIECES_HEAD) + left_pitch(HALF));
 }
 
 static Val lane_point(pieces *p)
@@ -58,10 +58,11 @@ void pieces_fma_take_left(pieces *p, Val r0)
 {
     em *e = p->e;
     pieces_product *d = &p->first;
-    Val n = MUL(p->s->ntid, em_c64(e, p->head)), last = SUB(d->K, em_c64(e, 1));
+    Val n = MUL(p->points, em_c64(e, p->head)), last = SUB(d->K, em_c64(e, 1));
     em_loop l;
     em_loop_begin(e, &l, p->s->tid, n, p->s->ntid, 0, NULL);
-    Val point = LLVMBuildUDiv(e->b, l.i, em_c64(e, p->head), ""), k = AND(l.i, em_c64(e, p->head - 1));
+    Val point = LLVMBuildUDiv(e->b, l.i, em_c64(e, p->head), ""),
+        k = AND(l.i, em_c64(e, p->head - 1));
     Val row = em_smin(e, ADD(r0, point), SUB(p->M, em_c64(e, 1)));
     pieces_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
@@ -103,8 +104,7 @@ static void multiply(pieces *p, const pieces_product *d, unsigned base, unsigned
     unsigned n = p->rows * d->nn / 8;
     Val low = AND(p->lane, em_c64(e, 7)), zero = em_c64(e, 0);
     Val r = d->by_k ? low : zero, x = d->by_k ? zero : MUL(low, em_c64(e, WIDE));
-    Val right = em_at(e, p->s->shared,
-                      ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, ES))), 1);
+    Val right = em_at(e, p->s->shared, ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, ES))), 1);
     right = em_at(e, right, em_c64(e, d->at + k0 * (d->by_k ? ES : d->pitch)), 1);
     Val left = left_at(p, base, pitch, lane_point(p), zero);
     em_loop l;

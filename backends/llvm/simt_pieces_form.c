@@ -132,7 +132,7 @@ static kind kind_of_product(kind a, kind b)
         return x == PLAIN || x == NUMERATOR || x == OVER_SUM || x == QUOTIENT ? x : OTHER;
     }
     return (a == NUMERATOR && b == OVER_SUM) || (a == OVER_SUM && b == NUMERATOR) ? QUOTIENT
-                                                                                   : OTHER;
+                                                                                  : OTHER;
 }
 
 static kind kind_of_quotient(kind a, kind b)
@@ -273,8 +273,8 @@ static kind kind_of_op(search *q, uint32_t s, const lz_sop *x)
 
 static kind kind_of_load(const search *q, const lz_access *a)
 {
-    bool plain = (a->guard < 0 || q->of[a->guard] == PLAIN) &&
-                 (a->other < 0 || q->of[a->other] == PLAIN);
+    bool plain =
+        (a->guard < 0 || q->of[a->guard] == PLAIN) && (a->other < 0 || q->of[a->other] == PLAIN);
     for (uint32_t i = 0; i < a->ndyn; i++)
         plain &= q->of[a->dyn[i].sop] == PLAIN;
     return plain ? PLAIN : OTHER;
@@ -343,7 +343,8 @@ static void find_exponentials(const lz_kernel *k, pieces_form *f)
     lz_kernel view;
     lz_stage st;
     const lz_sop *left = kern_product_view(k, f->second, &view, &st);
-    for (uint32_t s = 1; s < k->nstage; s++) /* nothing is stored twice: it may lie where something is read */
+    for (uint32_t s = 1; s < k->nstage;
+         s++) /* nothing is stored twice: it may lie where something is read */
         f->once &= !f->checks || !f->row[s] || k->stages[s].nstore == 0;
     f->once &= f->online && left->a != 0 && q.row[left->a][left->b] == QUOTIENT;
 }

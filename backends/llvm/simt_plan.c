@@ -136,9 +136,9 @@ uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_en
 {
     if (lz_kernel_keeps_sums(k) && entry == SIMT_MAIN)
         return BLOCKS_SHARED;
-    uint32_t n = simt_tiles_suit(k)         ? simt_tiles_shared(k, t, entry)
+    uint32_t n = simt_tiles_suit(k)        ? simt_tiles_shared(k, t, entry)
                  : lz_kernel_keeps_sums(k) ? simt_pieces_shared(k, entry)
-                                            : 0;
+                                           : 0;
     return n > SIMT_SHARED ? n : SIMT_SHARED;
 }
 
