@@ -84,6 +84,10 @@ void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val 
 void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
 /* `width` (4, 8 or 16) bytes, of which the first `bytes` are copied and the others become 0. */
 void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
+/* 16 bytes, or zeros if they are not `there`. */
+void simt_copy_whole(simt *s, Val to, Val from, Val there);
+/* The same, of device memory to registers, as a vector of this type; nothing moves the read elsewhere. */
+Val simt_read_chunk(simt *s, Val from, Ty vector, Val there);
 void simt_copies_end_group(simt *s);
 /* All of this thread's groups but the last n have arrived. */
 void simt_copies_wait(simt *s, unsigned n);

@@ -109,6 +109,53 @@ void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes)
     em_call(e, "lz_simt_copy", e->none, arg, 5);
 }
 
+void simt_copy_whole(simt *s, Val to, Val from, Val there)
+{
+    em *e = s->e;
+    if (!e->nvptx) {
+        simt_copy(s, to, from, 16, SEL(there, em_c32(e, 16), em_c32(e, 0)));
+        return;
+    }
+    Val a[3] = {LLVMBuildPtrToInt(e->b, to, e->i32, ""), from,
+                LLVMBuildZExt(e->b, there, e->i32, "")};
+    em_asm(e,
+           "{\n.reg .pred some;\n.reg .b32 zero;\nsetp.ne.u32 some, $2, 0;\nmov.b32 zero, 0;\n"
+           "@some cp.async.cg.shared.global [$0], [$1], 16;\n"
+           "@!some st.shared.v4.b32 [$0], {zero, zero, zero, zero};\n}",
+           "r,l,r,~{memory}", e->none, a, 3, true);
+}
+
+/* Words of 32 bits. */
+static Val read_words_ptx(simt *s, Val from, Val there)
+{
+    em *e = s->e;
+    Ty words[4] = {e->i32, e->i32, e->i32, e->i32};
+    Val a[2] = {from, LLVMBuildZExt(e->b, there, e->i32, "")}, v = LLVMGetPoison(em_vec(e->i32, 4));
+    Val r = em_asm(e,
+                   "{\n.reg .pred some;\nsetp.ne.u32 some, $5, 0;\n"
+                   "mov.b32 $0, 0;\nmov.b32 $1, 0;\nmov.b32 $2, 0;\nmov.b32 $3, 0;\n"
+                   "@some ld.global.v4.b32 {$0, $1, $2, $3}, [$4];\n}",
+                   "=&r,=&r,=&r,=&r,l,r,~{memory}", LLVMStructTypeInContext(e->cx, words, 4, 0), a,
+                   2, true);
+    for (unsigned i = 0; i < 4; i++)
+        v = LLVMBuildInsertElement(e->b, v, LLVMBuildExtractValue(e->b, r, i, ""), em_c32(e, i),
+                                   "");
+    return v;
+}
+
+Val simt_read_chunk(simt *s, Val from, Ty vector, Val there)
+{
+    em *e = s->e;
+    if (e->nvptx)
+        return BITS(read_words_ptx(s, from, there), vector);
+    em_if in;
+    Val v, zero = LLVMConstNull(vector), out;
+    em_if_begin(e, &in, there);
+    v = em_load(e, vector, from, 16);
+    em_if_end(e, &in, 1, &v, &zero, &out);
+    return out;
+}
+
 void simt_copies_end_group(simt *s)
 {
     em *e = s->e;

@@ -62,8 +62,8 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
     p->tm = wide || small ? whole : side(k->outer[k->dot.m], whole);
     p->tn = wide || small ? whole : side(k->outer[k->dot.n], whole);
     p->threads = mma || small ? 128 : 256;
-    p->stages = mma ? 3 : 4;
-    p->kt = !mma ? 8 : p->es == 8 ? 16 : 64 / p->es;
+    p->stages = mma || p->es == 4 ? 3 : 4;
+    p->kt = p->es == 8 ? (mma ? 16 : 8) : 64 / p->es;
     p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
     p->wm = p->tm / TILES_DOWN;
     p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
@@ -75,9 +75,15 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
         by_boxes(p);
 }
 
+uint32_t tiles_factor_bytes(const tiles_shape *p, unsigned x)
+{
+    unsigned skew = p->mma ? 0 : p->kt * p->es / TILES_CHUNK * TILES_SKEW;
+    return x * p->kt * p->es + skew;
+}
+
 uint32_t tiles_stage_bytes(const tiles_shape *p)
 {
-    return (p->tm + p->tn) * p->kt * p->es;
+    return tiles_factor_bytes(p, p->tm) + tiles_factor_bytes(p, p->tn);
 }
 
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)

@@ -30,6 +30,7 @@ enum {
     TILES_FRAGS = 8,
     TILES_SUMS = 128,  /* of a thread, at most */
     TILES_BARRIER = 8, /* bytes */
+    TILES_SKEW = 32,   /* bytes that rows of a skewed factor are further on, every chunk of k */
     TILES_GROUP_THREADS = 4 * SIMT_WARP,
     TILES_ROW = 128, /* bytes of a row of shared memory that a group reads */
     TILES_BOX = 128  /* rows along k that are copied at once */
@@ -52,6 +53,7 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);
+uint32_t tiles_factor_bytes(const tiles_shape *p, unsigned x); /* of a piece of it */
 uint32_t tiles_stage_bytes(const tiles_shape *p);
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize); /* esize: of the sums */
 uint32_t tiles_sums_at(const tiles_shape *p);                      /* byte of shared memory */
@@ -78,6 +80,8 @@ typedef struct tiles_factor {
     bool by_k;      /* its loads are contiguous along k, not along the result */
     bool rows_k;    /* rows of shared memory run along k */
     bool swizzled;
+    bool skewed;            /* instead: elements of a chunk of k are stored one below the other */
+    bool turned;            /* chunks of it can be read along k, and stored so */
     const lz_access *plain; /* it is a load of this: copied without passing through registers */
     Val aligned;            /* chunks of it lie at multiples of their size */
     Val x0, X;              /* of the tile; extent */
@@ -125,6 +129,18 @@ void tiles_factor_tile(tiles *t,
 void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
 /* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
 Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
+Val tiles_place_element(tiles *t, const tiles_factor *f, Val x, Val k);
+/* Whether chunks are copied as they are, given that they are aligned. */
+bool tiles_copies_chunks(const tiles *t, const tiles_factor *f);
+Val tiles_start(tiles *t,
+                const tiles_factor *f); /* of the load in this tile, without the inner loops */
+Val tiles_offset(tiles *t, const tiles_factor *f, uint32_t d,
+                 Val i); /* bytes to index i of loop d */
+
+/* simt_steady.c: what single threads add where both factors are chunks as they stand; whether they are with these sizes. */
+bool tiles_steady_suits(const tiles *t);
+Val tiles_steady_now(tiles *t);
+void tiles_steady_add(tiles *t, Val first, Val end, Val *sum); /* pieces first to end - 1 */
 
 /* simt_groups.c */
 Val tiles_group(tiles *t); /* number of the thread's group in the block */
@@ -143,12 +159,16 @@ typedef Val tiles_body(tiles *t, Val part, Val before);
 void tiles_each(tiles *t, tiles_body *body);
 /* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
 void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end);
+Val tiles_next_slot(tiles *t, Val slot);
 Val tiles_locate_piece(tiles *t, Val piece); /* sets the inner indices; where it starts along k */
 
 /* simt_sums.c */
 unsigned tiles_nsums(const tiles *t);
 void tiles_sums_top(tiles *t); /* once per call: where lanes read */
 void tiles_sums_add(tiles *t, Val slot, Val *sum);
+/* By single threads: what a thread reads of row k of the piece at `slot`; their products. */
+void tiles_single_load(tiles *t, Val slot, unsigned k, Val *a, Val *b);
+void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum);
 /* Those sums to shared memory, rows of tiles_sums_row bytes; of the warps in one row, columns
  * part * sn and on. */
 void tiles_sums_put(tiles *t, const Val *sum, unsigned part);

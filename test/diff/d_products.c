@@ -73,6 +73,14 @@ static const product products[] = {
     {"bf16", "f32", 0, 1032, 136, 16, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"f16", "f16", 2, 136, 264, 72, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
     {"bf16", "f32", 0, 72, 203, 1400, false, false, AS_IT_IS, NOTHING, TENSOR},
+    /* whole chunks, for single threads: rows, columns and k end within a tile */
+    {"f32", "f32", 0, 200, 152, 72, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 133, 260, 44, false, true, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 2, 140, 132, 36, true, false, AS_IT_IS, BIAS_TANH, "tiles"},
+    {"f32", "f32", 0, 72, 135, 100, true, true, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 72, 36, 1204, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"i32", "i32", 0, 36, 68, 20, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"i64", "i64", 0, 66, 70, 38, false, true, AS_IT_IS, NOTHING, "tiles"},
 };
 enum { PRODUCTS = sizeof products / sizeof *products, SHORT_K = 300 };
 
