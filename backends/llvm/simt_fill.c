@@ -70,9 +70,12 @@ lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t so
     f->plain = plain_load(t, f->sop);
     if (f->plain && !tiles_copies_chunks(t, f) && t->p.es < 4) /* nothing copies so little */
         f->plain = NULL;
-    f->turned = f->plain && f->skewed;
-    LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t),
-                            f->rows_k || f->turned ? kd : loop, f->sop));
+    f->turned =
+        f->plain &&
+        (f->skewed || (tiles_rounds(&t->p) && !f->by_k && kern_sz_is(f->plain->stride[loop], 1)));
+    f->copied = f->plain && !tiles_rounds(&t->p);
+    bool by_k = f->turned ? f->by_k : f->rows_k;
+    LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t), by_k ? kd : loop, f->sop));
     f->many.aligned = true;
     bool along = f->by_k == f->rows_k;
     f->vectors = along && simt_vectors_suit(&f->many, 0) && f->many.st[0].vec[f->sop];
@@ -179,7 +182,7 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
 {
     em *e = t->e;
     f->nparts = 0;
-    if (!f->plain)
+    if (!f->copied)
         return;
     bool chunks = tiles_copies_chunks(t, f);
     f->x_rows = chunks ? f->rows_k : f->by_k;
@@ -261,6 +264,20 @@ static spot spot_of(tiles *t, Val q, unsigned per_row, unsigned each, bool x_row
     return x_rows ? (spot){slow, quick} : (spot){quick, slow};
 }
 
+Val tiles_round(tiles *t, Val v)
+{
+    em *e = t->e;
+    unsigned n = em_lanes(v);
+    if (!tiles_rounds(&t->p))
+        return v;
+    for (unsigned i = 0; i < n; i++) {
+        Val one = simt_round_tf32(t->s, BITS(n > 1 ? em_extract(e, v, i) : v, e->i32));
+        one = BITS(one, e->f32);
+        v = n > 1 ? LLVMBuildInsertElement(e->b, v, one, em_c32(e, i), "") : one;
+    }
+    return v;
+}
+
 static Val evaluate(tiles *t, kern *c, tiles_factor *f, Val x, Val k)
 {
     c->oidx[f->loop] = x;
@@ -268,7 +285,7 @@ static Val evaluate(tiles *t, kern *c, tiles_factor *f, Val x, Val k)
     uint32_t kd = t->k->nouter + t->ki;
     kern_advance(c, 0, POS_TOP, POS_POINT, f->fixed | 1u << f->loop | 1u << kd);
     kern_eval(c, 0, POS_POINT, &one_vector);
-    return kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0));
+    return tiles_round(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
 }
 
 static void put_element(tiles *t, tiles_factor *f, Val k0, spot at, Val slot)
@@ -344,9 +361,9 @@ void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     em_ifelse which;
-    if (f->plain && !tiles_copies_chunks(t, f)) {
+    if (f->copied && !tiles_copies_chunks(t, f)) {
         copy_parts(t, f, k0, slot);
-    } else if (f->plain) {
+    } else if (f->copied) {
         em_ifelse_begin(e, &which, f->aligned);
         copy_parts(t, f, k0, slot);
         em_ifelse_else(e, &which);

@@ -86,8 +86,8 @@ void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
 void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
 /* 16 bytes, or zeros if they are not `there`. */
 void simt_copy_whole(simt *s, Val to, Val from, Val there);
-/* The same, of device memory to registers, as a vector of this type; nothing moves the read elsewhere. */
-Val simt_read_chunk(simt *s, Val from, Ty vector, Val there);
+/* 16 bytes of device memory as a vector of this type, if at[i] < left[i], 32 bits, otherwise zeros; nothing moves the read elsewhere. */
+Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2]);
 void simt_copies_end_group(simt *s);
 /* All of this thread's groups but the last n have arrived. */
 void simt_copies_wait(simt *s, unsigned n);

@@ -134,12 +134,17 @@ static bool has_small(const lz_kernel *k, const lz_target *t)
     return p.tm != small.tm || p.tn != small.tn;
 }
 
-/* Of 16-bit floats, unless the result is known to be narrow. */
+bool tiles_rounds(const tiles_shape *p)
+{
+    return p->groups && p->d == LZ_F32;
+}
+
+/* Of 16-bit floats and tf32, unless the result is known to be narrow. */
 static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
     const simt_mma *mma = simt_tiles_mma(k, t);
-    return t->groups && mma && lz_dtype_size(mma->d) == 2 && k->outer[k->dot.m].slot >= 0 &&
-           k->outer[k->dot.n].slot >= 0;
+    return t->groups && mma && (lz_dtype_size(mma->d) == 2 || mma->d == LZ_F32) &&
+           k->outer[k->dot.m].slot >= 0 && k->outer[k->dot.n].slot >= 0;
 }
 
 bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)

@@ -16,8 +16,8 @@ typedef struct share {
     Val from, step,
         advance; /* of the first part in the first piece; bytes to the next part, to the next piece */
     Val k;       /* of the first part in its piece: 32 bits */
-    Val there[PARTS]; /* parts exist along the result */
-    Val to;           /* place of the first part in a stage */
+    Val x_left, there; /* from there to the end of the result: 32 bits; there is something */
+    Val to;            /* place of the first part in a stage */
 } share;
 
 typedef struct steady {
@@ -80,19 +80,17 @@ static void share_of(tiles *t, tiles_factor *f, Val first_k, share *s)
     s->step = tiles_offset(t, f, f->turned ? f->loop : kd, em_c64(e, s->apart));
     s->advance = tiles_offset(t, f, kd, em_c64(e, t->p.kt));
     s->k = low(t, k);
-    for (unsigned i = 0; i < s->nparts; i++) {
-        unsigned further = f->turned ? i * s->apart : 0;
-        s->there[i] = ICMP(SLT, ADD(ADD(f->x0, x), em_c64(e, further)), f->X);
-    }
+    Val left = em_smin(e, SUB(f->X, ADD(f->x0, x)), em_c64(e, f->x));
+    s->x_left = low(t, left);
+    s->there = ICMP(SGT, left, em_c64(e, 0));
     s->to = tiles_place_element(t, f, x, k);
 }
 
-/* Whether part i exists of the piece that starts at k0. */
+/* Whether part i, along k, exists of the piece that starts at k0. */
 static Val exists(const steady *y, const share *s, unsigned i, Val k0)
 {
     em *e = y->t->e;
-    unsigned further = s->f->turned ? 0 : i * s->apart;
-    return AND(s->there[i], ICMP(SLT, ADD(ADD(s->k, k0), em_c32(e, further)), y->end));
+    return AND(s->there, ICMP(SLT, ADD(ADD(s->k, k0), em_c32(e, i * s->apart)), y->end));
 }
 
 static Val part_at(const steady *y, const share *s, unsigned i, Val from)
@@ -118,8 +116,10 @@ static void copy_parts(const steady *y, const share *s, Val k0, Val from, Val sl
 static Val read_part(const steady *y, const share *s, unsigned i, Val k0, Val from)
 {
     tiles *t = y->t;
-    return simt_read_chunk(t->s, part_at(y, s, i, from), em_vec(t->elem, chunk(t)),
-                           exists(y, s, i, k0));
+    em *e = t->e;
+    Val left[2] = {s->x_left, SUB(SUB(y->end, s->k), k0)};
+    unsigned at[2] = {i * s->apart, 0};
+    return simt_read_chunk(t->s, part_at(y, s, i, from), em_vec(t->elem, chunk(t)), left, at);
 }
 
 /* and stored. */

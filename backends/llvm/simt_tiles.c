@@ -198,7 +198,7 @@ static void add_pieces_of_any(tiles *t, Val first, Val end, Val *sum)
         add_pieces(t, first, end, sum);
 }
 
-/* By single threads, where the factors may be as these have them most quickly. */
+/* Where the factors may be as single threads, or groups that multiply tf32, have them most quickly. */
 static void add_pieces_steadily(tiles *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
@@ -207,8 +207,11 @@ static void add_pieces_steadily(tiles *t, Val first, Val end, Val *sum)
     memcpy(steady, sum, n * sizeof *sum);
     memcpy(any, sum, n * sizeof *sum);
     em_ifelse which;
-    em_ifelse_begin(e, &which, tiles_steady_now(t));
-    tiles_steady_add(t, first, end, steady);
+    em_ifelse_begin(e, &which, t->p.groups ? tiles_rounded_now(t) : tiles_steady_now(t));
+    if (t->p.groups)
+        tiles_rounded_add(t, first, end, steady);
+    else
+        tiles_steady_add(t, first, end, steady);
     em_ifelse_else(e, &which);
     add_pieces_of_any(t, first, end, any);
     em_ifelse_end(e, &which, (int)n, steady, any, sum);
@@ -220,7 +223,7 @@ static Val make_tile(tiles *t, Val part, Val before)
     tiles_pieces_of_part(t, part, &first, &end);
     for (unsigned i = 0; i < tiles_nsums(t); i++)
         sum[i] = LLVMConstNull(t->elem);
-    if (tiles_steady_suits(t))
+    if (tiles_steady_suits(t) || tiles_rounded_suits(t))
         add_pieces_steadily(t, first, end, sum);
     else
         add_pieces_of_any(t, first, end, sum);

@@ -49,6 +49,8 @@ typedef struct tiles_shape {
     unsigned rate;           /* multiply-adds in a clock of a multiprocessor, about */
 } tiles_shape;
 /* simt_shape.c: a function of the canonical kernel and the target. */
+/* The factors are rounded to tf32 on their way to shared memory. */
+bool tiles_rounds(const tiles_shape *p);
 void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p);
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
@@ -81,8 +83,9 @@ typedef struct tiles_factor {
     bool rows_k;    /* rows of shared memory run along k */
     bool swizzled;
     bool skewed;            /* instead: elements of a chunk of k are stored one below the other */
-    bool turned;            /* chunks of it can be read along k, and stored so */
-    const lz_access *plain; /* it is a load of this: copied without passing through registers */
+    bool turned;            /* chunks of it can be read as they lie, and are stored across rows */
+    const lz_access *plain; /* it is a load of this */
+    bool copied;            /* without passing through registers */
     Val aligned;            /* chunks of it lie at multiples of their size */
     Val x0, X;              /* of the tile; extent */
     /* What a thread copies of a piece: nparts parts of `width` bytes, `apart` rows (along the result
@@ -136,6 +139,13 @@ Val tiles_start(tiles *t,
                 const tiles_factor *f); /* of the load in this tile, without the inner loops */
 Val tiles_offset(tiles *t, const tiles_factor *f, uint32_t d,
                  Val i); /* bytes to index i of loop d */
+
+Val tiles_round(tiles *t, Val v); /* each element, if the factors are rounded so */
+
+/* simt_rounded.c: the same by groups, of tf32. */
+bool tiles_rounded_suits(const tiles *t);
+Val tiles_rounded_now(tiles *t);
+void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum);
 
 /* simt_steady.c: what single threads add where both factors are chunks as they stand; whether they are with these sizes. */
 bool tiles_steady_suits(const tiles *t);
