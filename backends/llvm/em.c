@@ -491,7 +491,7 @@ void em_loop_begin(em *e, em_loop *l, Val lo, Val hi, Val step, int n, const Val
     l->n = n;
     LLVMBuildCondBr(e->b, ICMP(SLT, lo, hi), l->body, l->exit);
     LLVMPositionBuilderAtEnd(e->b, l->body);
-    l->i = LLVMBuildPhi(e->b, e->i64, "");
+    l->i = LLVMBuildPhi(e->b, LLVMTypeOf(lo), "");
     LLVMAddIncoming(l->i, &lo, &l->pre, 1);
     for (int k = 0; k < n; k++) {
         l->init[k] = init[k];

@@ -324,7 +324,8 @@ void tiles_emit_bulk(tiles *t)
     em_if_end(e, &one, 0, NULL, NULL, NULL);
     em_ifelse_else(e, &which);
     set_registers(t, true);
-    t->s->together = t->p.threads;
+    t->s->together = TILES_GROUP_THREADS;
+    t->s->set = LLVMBuildTrunc(e->b, ADD(group, em_c64(e, 1)), e->i32, "");
     tiles_each(t, multiply_pieces);
     t->s->together = 0;
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);

@@ -49,7 +49,7 @@ static bool choose_rows(const tiles *t, const tiles_factor *f)
 }
 
 /* Whether chunks are copied as they are, given that they are aligned. */
-static bool copies_chunks(const tiles *t, const tiles_factor *f)
+bool tiles_copies_chunks(const tiles *t, const tiles_factor *f)
 {
     uint32_t along = f->rows_k ? t->k->nouter + t->ki : f->loop;
     return f->plain && kern_sz_is(f->plain->stride[along], 1);
@@ -65,11 +65,17 @@ lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t so
     LZ_TRY(kern_init_factor(&f->one, t->e, t->k, 1, kd, f->sop));
     f->by_k = along_k(t, f);
     f->rows_k = choose_rows(t, f);
-    f->swizzled = t->p.mma || f->by_k;
+    f->swizzled = t->p.mma;
+    f->skewed = !t->p.mma && f->by_k;
     f->plain = plain_load(t, f->sop);
-    if (f->plain && !copies_chunks(t, f) && t->p.es < 4) /* nothing copies so little */
+    if (f->plain && !tiles_copies_chunks(t, f) && t->p.es < 4) /* nothing copies so little */
         f->plain = NULL;
-    LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t), f->rows_k ? kd : loop, f->sop));
+    f->turned =
+        f->plain &&
+        (f->skewed || (tiles_rounds(&t->p) && !f->by_k && kern_sz_is(f->plain->stride[loop], 1)));
+    f->copied = f->plain && !tiles_rounds(&t->p);
+    bool by_k = f->turned ? f->by_k : f->rows_k;
+    LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t), by_k ? kd : loop, f->sop));
     f->many.aligned = true;
     bool along = f->by_k == f->rows_k;
     f->vectors = along && simt_vectors_suit(&f->many, 0) && f->many.st[0].vec[f->sop];
@@ -98,11 +104,14 @@ Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk)
     Val c = XOR(chunk, swizzle(t, f, row));
     Val at = ADD(MUL(row, em_c64(e, (int64_t)row_elems(t, f) * t->p.es)),
                  MUL(c, em_c64(e, TILES_CHUNK)));
+    if (f->skewed)
+        at = ADD(at, MUL(LLVMBuildUDiv(e->b, row, em_c64(e, chunk_elems(t)), ""),
+                         em_c64(e, TILES_SKEW)));
     return ADD(at, em_c64(e, f->first));
 }
 
 /* Of an element. */
-static Val place_element(tiles *t, const tiles_factor *f, Val x, Val k)
+Val tiles_place_element(tiles *t, const tiles_factor *f, Val x, Val k)
 {
     em *e = t->e;
     Val row = f->rows_k ? x : k, i = f->rows_k ? k : x;
@@ -117,7 +126,7 @@ void tiles_factor_top(tiles *t, tiles_factor *f)
 {
     kern_addresses(&f->one, 0, POS_TOP);
     kern_eval(&f->one, 0, POS_TOP, &one_vector);
-    if (f->vectors || copies_chunks(t, f)) {
+    if (f->vectors || f->turned || tiles_copies_chunks(t, f)) {
         kern_addresses(&f->many, 0, POS_TOP);
         kern_eval(&f->many, 0, POS_TOP, &one_vector);
         f->aligned = simt_vectors_aligned(&f->many, 0);
@@ -125,7 +134,7 @@ void tiles_factor_top(tiles *t, tiles_factor *f)
 }
 
 /* Bytes from the start of the load for index `i` of loop d. */
-static Val offset_of(tiles *t, const tiles_factor *f, uint32_t d, Val i)
+Val tiles_offset(tiles *t, const tiles_factor *f, uint32_t d, Val i)
 {
     em *e = t->e;
     return MUL(MUL(i, kern_size((kern *)&f->one, f->plain->stride[d])), em_c64(e, t->p.es));
@@ -137,25 +146,25 @@ static Val offset_along(tiles *t, const tiles_factor *f, Val x)
     em *e = t->e;
     Val at[LZ_OUTER_MAX], sum = em_c64(e, 0);
     if (!tiles_many_rows(t, f))
-        return offset_of(t, f, f->loop, x);
+        return tiles_offset(t, f, f->loop, x);
     tiles_row_indices(t, x, at);
     for (uint32_t d = t->rows; d <= t->m; d++)
-        sum = ADD(sum, offset_of(t, f, d, at[d]));
+        sum = ADD(sum, tiles_offset(t, f, d, at[d]));
     return sum;
 }
 
 /* Start of the load in this tile, without the inner loops; where rows are of several loops, of the first one of all. */
-static Val tile_start(tiles *t, tiles_factor *f)
+Val tiles_start(tiles *t, const tiles_factor *f)
 {
     uint32_t acc = (uint32_t)t->k->stages[0].sops[f->sop].a;
     Val p = f->one.st[0].ptr[POS_TOP][acc];
     for (uint32_t d = 0; d < t->m; d++)
-        p = em_at(t->e, p, offset_of(t, f, d, f->one.oidx[d]), 1);
-    return tiles_many_rows(t, f) ? p : em_at(t->e, p, offset_of(t, f, f->loop, f->x0), 1);
+        p = em_at(t->e, p, tiles_offset(t, f, d, f->one.oidx[d]), 1);
+    return tiles_many_rows(t, f) ? p : em_at(t->e, p, tiles_offset(t, f, f->loop, f->x0), 1);
 }
 
 /* From there to x of the tile along the result. */
-static Val offset_in_tile(tiles *t, tiles_factor *f, Val x)
+static Val offset_in_tile(tiles *t, const tiles_factor *f, Val x)
 {
     em *e = t->e;
     return offset_along(t, f, tiles_many_rows(t, f) ? ADD(f->x0, x) : x);
@@ -177,6 +186,8 @@ static int64_t place_step(const tiles *t, const tiles_factor *f, unsigned apart,
     if (x_rows == f->rows_k)
         return apart % 8 ? 0 : apart * row;
     int64_t bytes = (int64_t)apart * t->p.es;
+    if (!t->p.mma)
+        return bytes;
     return bytes % (8 * TILES_CHUNK) || t->p.groups ? 0 : bytes;
 }
 
@@ -191,9 +202,9 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
 {
     em *e = t->e;
     f->nparts = 0;
-    if (!f->plain)
+    if (!f->copied)
         return;
-    bool chunks = copies_chunks(t, f);
+    bool chunks = tiles_copies_chunks(t, f);
     f->x_rows = chunks ? f->rows_k : f->by_k;
     f->width = chunks ? TILES_CHUNK : t->p.es;
     unsigned each = f->width / t->p.es, total = f->x * t->p.kt / each,
@@ -206,20 +217,21 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
     f->nparts = total < t->p.threads ? 1 : total / t->p.threads;
     f->exists = total < t->p.threads ? ICMP(SLT, tid, em_c64(e, total)) : NULL;
     f->from =
-        em_at(e, tile_start(t, f), ADD(offset_in_tile(t, f, x), offset_of(t, f, kd, f->k)), 1);
-    f->step = offset_of(t, f, f->x_rows ? f->loop : kd, em_c64(e, apart));
+        em_at(e, tiles_start(t, f), ADD(offset_in_tile(t, f, x), tiles_offset(t, f, kd, f->k)), 1);
+    f->step = tiles_offset(t, f, f->x_rows ? f->loop : kd, em_c64(e, apart));
     f->apart = apart;
     f->bytes = f->x_rows ? NULL : bytes_left(t, ADD(f->x0, x), f->X, f->width);
     unsigned one_chunk = f->x_rows == f->rows_k ? 1 : parts_of_chunk(t, apart);
     for (unsigned i = 0; i < f->nparts; i++) {
         Val further = ADD(slow, em_c64(e, (int64_t)i * apart));
         unsigned in = i % one_chunk;
-        f->to[i] = i && step ? ADD(f->to[0], em_c64(e, i * step))
-                   : in      ? ADD(f->to[i - in], em_c64(e, (int64_t)in * apart * t->p.es))
-                        : place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
+        f->to[i] =
+            i && step ? ADD(f->to[0], em_c64(e, i * step))
+            : in      ? ADD(f->to[i - in], em_c64(e, (int64_t)in * apart * t->p.es))
+                 : tiles_place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
         if (tiles_many_rows(t, f))
-            f->each[i] = em_at(e, tile_start(t, f),
-                               ADD(offset_in_tile(t, f, further), offset_of(t, f, kd, f->k)), 1);
+            f->each[i] = em_at(e, tiles_start(t, f),
+                               ADD(offset_in_tile(t, f, further), tiles_offset(t, f, kd, f->k)), 1);
         f->row_exists[i] = f->x_rows ? ICMP(SLT, ADD(f->x0, further), f->X) : NULL;
     }
 }
@@ -235,9 +247,9 @@ static void copy_part(tiles *t, Val to, Val from, unsigned width, Val bytes)
 static Val piece_offset(tiles *t, tiles_factor *f, Val k0)
 {
     em *e = t->e;
-    Val off = offset_of(t, f, t->k->nouter + t->ki, k0);
+    Val off = tiles_offset(t, f, t->k->nouter + t->ki, k0);
     for (uint32_t j = 0; j < t->ki; j++)
-        off = ADD(off, offset_of(t, f, t->k->nouter + j, f->one.iidx[j]));
+        off = ADD(off, tiles_offset(t, f, t->k->nouter + j, f->one.iidx[j]));
     return off;
 }
 
@@ -278,6 +290,20 @@ static spot spot_of(tiles *t, Val q, unsigned per_row, unsigned each, bool x_row
     return x_rows ? (spot){slow, quick} : (spot){quick, slow};
 }
 
+Val tiles_round(tiles *t, Val v)
+{
+    em *e = t->e;
+    unsigned n = em_lanes(v);
+    if (!tiles_rounds(&t->p))
+        return v;
+    for (unsigned i = 0; i < n; i++) {
+        Val one = simt_round_tf32(t->s, BITS(n > 1 ? em_extract(e, v, i) : v, e->i32));
+        one = BITS(one, e->f32);
+        v = n > 1 ? LLVMBuildInsertElement(e->b, v, one, em_c32(e, i), "") : one;
+    }
+    return v;
+}
+
 static Val evaluate(tiles *t, kern *c, tiles_factor *f, Val x, Val k)
 {
     if (tiles_many_rows(t, f))
@@ -288,13 +314,14 @@ static Val evaluate(tiles *t, kern *c, tiles_factor *f, Val x, Val k)
     uint32_t kd = t->k->nouter + t->ki;
     kern_advance(c, 0, POS_TOP, POS_POINT, f->fixed | 1u << f->loop | 1u << kd);
     kern_eval(c, 0, POS_POINT, &one_vector);
-    return kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0));
+    return tiles_round(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
 }
 
 static void put_element(tiles *t, tiles_factor *f, Val k0, spot at, Val slot)
 {
     em *e = t->e;
-    Val x = ADD(f->x0, at.x), k = ADD(k0, at.k), to = ADD(slot, place_element(t, f, at.x, at.k));
+    Val x = ADD(f->x0, at.x), k = ADD(k0, at.k),
+        to = ADD(slot, tiles_place_element(t, f, at.x, at.k));
     Val there = AND(ICMP(SLT, x, f->X), ICMP(SLT, k, t->K));
     Val v, zero = LLVMConstNull(em_mem(e, t->p.d)), out;
     em_if in;
@@ -308,15 +335,15 @@ static void put_element(tiles *t, tiles_factor *f, Val k0, spot at, Val slot)
 static void copy_elements(tiles *t, tiles_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val start = em_at(e, tile_start(t, f), piece_offset(t, f, k0), 1);
+    Val start = em_at(e, tiles_start(t, f), piece_offset(t, f, k0), 1);
     unsigned per_row = f->by_k ? t->p.kt : f->x;
     em_loop l;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)f->x * t->p.kt), em_c64(e, t->p.threads), 0,
                   NULL);
     spot at = spot_of(t, l.i, per_row, 1, f->by_k);
     Val there = AND(ICMP(SLT, ADD(f->x0, at.x), f->X), ICMP(SLT, ADD(k0, at.k), t->K));
-    Val off = ADD(offset_in_tile(t, f, at.x), offset_of(t, f, t->k->nouter + t->ki, at.k));
-    copy_part(t, ADD(slot, place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
+    Val off = ADD(offset_in_tile(t, f, at.x), tiles_offset(t, f, t->k->nouter + t->ki, at.k));
+    copy_part(t, ADD(slot, tiles_place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
               SEL(there, em_c64(e, t->p.es), em_c64(e, 0)));
     em_loop_end(e, &l, NULL);
 }
@@ -346,7 +373,7 @@ static void put_chunks(tiles *t, tiles_factor *f, Val k0, Val slot)
     em_ifelse which;
     em_ifelse_begin(e, &which, AND(f->aligned, inside));
     Val v = evaluate(t, &f->many, f, x, k);
-    Val to = ADD(slot, place_element(t, f, at.x, at.k));
+    Val to = ADD(slot, tiles_place_element(t, f, at.x, at.k));
     em_store(e, v, em_at(e, t->s->shared, to, 1), TILES_CHUNK);
     em_ifelse_else(e, &which);
     em_loop_begin(e, &j, em_c64(e, 0), em_c64(e, each), em_c64(e, 1), 0, NULL);
@@ -362,9 +389,9 @@ void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     em_ifelse which;
-    if (f->plain && !copies_chunks(t, f)) {
+    if (f->copied && !tiles_copies_chunks(t, f)) {
         copy_parts(t, f, k0, slot);
-    } else if (f->plain) {
+    } else if (f->copied) {
         em_ifelse_begin(e, &which, f->aligned);
         copy_parts(t, f, k0, slot);
         em_ifelse_else(e, &which);

@@ -8,7 +8,8 @@
 enum {
     GROUP_ROWS = 64, /* of the result */
     EIGHT_ROWS = 8 * TILES_ROW,
-    STEP = 16, /* of k, that an instruction multiplies */
+    STEP = 16, /* of k, that an instruction multiplies where rows run along the result; otherwise */
+    STEP_BYTES = 32, /* of rows along k */
     SWIZZLED = 1
 };
 
@@ -65,20 +66,25 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
 static void multiply_ptx(tiles *t, Val a, Val b, Val *c)
 {
     lz_buf text = {0};
-    unsigned n = tiles_nsums(t), steps = t->p.kt / STEP;
-    const char *d = t->p.d == LZ_F16 ? "f16" : "bf16";
+    unsigned n = tiles_nsums(t), k = STEP_BYTES / t->p.es, steps = t->p.kt / k;
+    bool rounds = tiles_rounds(&t->p);
+    const char *d = rounds ? "tf32" : t->p.d == LZ_F16 ? "f16" : "bf16";
     /* from one step to the next, in units of 16 bytes: along the rows, or rows */
-    unsigned by_a = (t->a.rows_k ? STEP * t->p.es : STEP * TILES_ROW) / TILES_CHUNK,
-             by_b = (t->b.rows_k ? STEP * t->p.es : STEP * TILES_ROW) / TILES_CHUNK;
+    unsigned by_a = (t->a.rows_k ? STEP_BYTES : STEP * TILES_ROW) / TILES_CHUNK,
+             by_b = (t->b.rows_k ? STEP_BYTES : STEP * TILES_ROW) / TILES_CHUNK;
     lz_buf_printf(&text,
                   "{\n.reg .b64 da, db;\nmov.b64 da, $%u;\nmov.b64 db, $%u;\n"
                   "wgmma.fence.sync.aligned;\n",
                   n, n + 1);
     for (unsigned i = 0; i < steps; i++) {
-        lz_buf_printf(&text, "wgmma.mma_async.sync.aligned.m64n%uk16.f32.%s.%s {", t->p.tn, d, d);
+        lz_buf_printf(&text, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", t->p.tn, k, d,
+                      d);
         for (unsigned j = 0; j < n; j++)
             lz_buf_printf(&text, "%s$%u", j ? ", " : "", j);
-        lz_buf_printf(&text, "}, da, db, 1, 1, 1, %d, %d;\n", !t->a.rows_k, !t->b.rows_k);
+        lz_buf_puts(&text, "}, da, db, 1, 1, 1");
+        if (!rounds) /* whose rows always run along k */
+            lz_buf_printf(&text, ", %d, %d", !t->a.rows_k, !t->b.rows_k);
+        lz_buf_puts(&text, ";\n");
         if (i + 1 < steps)
             lz_buf_printf(&text, "add.s64 da, da, %u;\nadd.s64 db, db, %u;\n", by_a, by_b);
     }
@@ -99,7 +105,7 @@ void tiles_groups_multiply(tiles *t, Val slot, Val *sum)
         multiply_ptx(t, a, b, sum);
         return;
     }
-    uint32_t form = (uint32_t)t->p.d | t->p.tn << 8 | t->p.kt / STEP << 20 |
+    uint32_t form = (uint32_t)t->p.d | t->p.tn << 8 | t->p.kt * t->p.es / STEP_BYTES << 20 |
                     (uint32_t)!t->a.rows_k << 28 | (uint32_t)!t->b.rows_k << 29;
     Val arg[4] = {t->s->thread, a, b, em_c32(e, form)};
     em_call(e, "lz_simt_group_multiply", e->none, arg, 4);

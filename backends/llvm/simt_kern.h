@@ -56,8 +56,9 @@ typedef struct simt {
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
     Val map[2];                   /* SIMT_BULK: addresses of the tensor maps */
     Val rank, ranks;              /* SIMT_BULK: of the block in its cluster; blocks of that */
-    /* Threads that simt_barrier brings together, the first ones of the block; 0: all. */
+    /* Threads that simt_barrier brings together; 0: all of the block. Which set of so many this thread is in: i32, from 1. */
     unsigned together;
+    Val set;
 } simt;
 
 /* simt_em.c */
@@ -91,6 +92,10 @@ void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val 
 void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
 /* `width` (4, 8 or 16) bytes, of which the first `bytes` are copied and the others become 0. */
 void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
+/* 16 bytes, or zeros if they are not `there`. */
+void simt_copy_whole(simt *s, Val to, Val from, Val there);
+/* 16 bytes of device memory as a vector of this type, if at[i] < left[i], 32 bits, otherwise zeros; nothing moves the read elsewhere. */
+Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2]);
 void simt_copies_end_group(simt *s);
 /* All of this thread's groups but the last n have arrived. */
 void simt_copies_wait(simt *s, unsigned n);

@@ -58,12 +58,17 @@ static void multiply_emulated(simt *s, const simt_mma *op, const Val *a, const V
         c[i] = em_load(e, t, em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
 }
 
+/* As cvt.rna.tf32.f32 does, but for the 13 last bits, which what multiplies leaves out. */
 Val simt_round_tf32(simt *s, Val word)
 {
     em *e = s->e;
     if (!e->nvptx)
         return em_call(e, "lz_simt_round_tf32", e->i32, &word, 1);
-    return em_asm(e, "cvt.rna.tf32.f32 $0, $1;", "=r,r", e->i32, &word, 1, false);
+    return em_asm(e,
+                  "{\n.reg .pred finite;\n.reg .f32 size;\nabs.f32 size, $1;\n"
+                  "setp.lt.f32 finite, size, 0f7F800000;\nmov.b32 $0, $1;\n"
+                  "@finite add.u32 $0, $1, 4096;\n}",
+                  "=&r,r", e->i32, &word, 1, false);
 }
 
 void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
@@ -107,6 +112,57 @@ void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes)
     }
     Val arg[5] = {s->thread, to, from, em_c32(e, width), bytes};
     em_call(e, "lz_simt_copy", e->none, arg, 5);
+}
+
+void simt_copy_whole(simt *s, Val to, Val from, Val there)
+{
+    em *e = s->e;
+    if (!e->nvptx) {
+        simt_copy(s, to, from, 16, SEL(there, em_c32(e, 16), em_c32(e, 0)));
+        return;
+    }
+    Val a[3] = {LLVMBuildPtrToInt(e->b, to, e->i32, ""), from,
+                LLVMBuildZExt(e->b, there, e->i32, "")};
+    em_asm(e,
+           "{\n.reg .pred some;\n.reg .b32 zero;\nsetp.ne.u32 some, $2, 0;\nmov.b32 zero, 0;\n"
+           "@some cp.async.cg.shared.global [$0], [$1], 16;\n"
+           "@!some st.shared.v4.b32 [$0], {zero, zero, zero, zero};\n}",
+           "r,l,r,~{memory}", e->none, a, 3, true);
+}
+
+/* The comparisons are part of it: as predicates that stay the same in a loop they would take registers. */
+static Val read_words_ptx(simt *s, Val from, const Val left[2], const unsigned at[2])
+{
+    em *e = s->e;
+    Ty words[4] = {e->i32, e->i32, e->i32, e->i32};
+    Val a[3] = {from, left[0], left[1]}, v = LLVMGetPoison(em_vec(e->i32, 4));
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\n.reg .pred some;\nsetp.gt.s32 some, $5, %u;\n"
+             "setp.gt.and.s32 some, $6, %u, some;\n"
+             "mov.b32 $0, 0;\nmov.b32 $1, 0;\nmov.b32 $2, 0;\nmov.b32 $3, 0;\n"
+             "@some ld.global.v4.b32 {$0, $1, $2, $3}, [$4];\n}",
+             at[0], at[1]);
+    Val r = em_asm(e, text, "=&r,=&r,=&r,=&r,l,r,r,~{memory}",
+                   LLVMStructTypeInContext(e->cx, words, 4, 0), a, 3, true);
+    for (unsigned i = 0; i < 4; i++)
+        v = LLVMBuildInsertElement(e->b, v, LLVMBuildExtractValue(e->b, r, i, ""), em_c32(e, i),
+                                   "");
+    return v;
+}
+
+Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2])
+{
+    em *e = s->e;
+    if (e->nvptx)
+        return BITS(read_words_ptx(s, from, left, at), vector);
+    Val there = AND(ICMP(SGT, left[0], em_c32(e, at[0])), ICMP(SGT, left[1], em_c32(e, at[1])));
+    em_if in;
+    Val v, zero = LLVMConstNull(vector), out;
+    em_if_begin(e, &in, there);
+    v = em_load(e, vector, from, 16);
+    em_if_end(e, &in, 1, &v, &zero, &out);
+    return out;
 }
 
 void simt_copies_end_group(simt *s)

@@ -66,7 +66,7 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
     } else if (simt_tiles_suit(k)) {
         p->kind = SIMT_TILES;
         p->max_block = simt_tiles_threads(k, t, SIMT_MAIN);
-        p->min_blocks = simt_tiles_registers(k, t) ? 1 : 0;
+        p->min_blocks = simt_tiles_registers(k, t) ? 1 : 2;
     } else if (has_rows(k)) {
         p->kind = SIMT_ROWS;
         p->max_block = ROW_THREADS;

@@ -79,12 +79,13 @@ static void by_groups(tiles_shape *p)
     p->rate *= 2;
 }
 
-/* A third group copies. The sums have memory of their own, for half of the columns at a time: the next tile is copied meanwhile. */
+/* A third group copies. The sums of each group have memory of their own, for a quarter of the columns at a time: the next tile is copied meanwhile,
+ * and neither group waits for the other. */
 static void by_boxes(tiles_shape *p)
 {
     p->bulk = true;
     p->block = p->threads + TILES_GROUP_THREADS;
-    p->sn = p->tn / 2;
+    p->sn = p->tn / 4;
 }
 
 void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p)
@@ -100,8 +101,8 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
     p->tm = wide || small || rows ? whole : side(k->outer[k->dot.m], whole);
     p->tn = wide || small ? whole : side(k->outer[k->dot.n], whole);
     p->threads = mma || small ? 128 : 256;
-    p->stages = mma ? 3 : 4;
-    p->kt = !mma ? 8 : p->es == 8 ? 16 : 64 / p->es;
+    p->stages = mma || p->es == 4 ? 3 : 4;
+    p->kt = p->es == 8 ? (mma ? 16 : 8) : 64 / p->es;
     p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
     p->wm = p->tm / TILES_DOWN;
     p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
@@ -113,15 +114,21 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
         by_boxes(p);
 }
 
+uint32_t tiles_factor_bytes(const tiles_shape *p, unsigned x)
+{
+    unsigned skew = p->mma ? 0 : p->kt * p->es / TILES_CHUNK * TILES_SKEW;
+    return x * p->kt * p->es + skew;
+}
+
 uint32_t tiles_stage_bytes(const tiles_shape *p)
 {
-    return (p->tm + p->tn) * p->kt * p->es;
+    return tiles_factor_bytes(p, p->tm) + tiles_factor_bytes(p, p->tn);
 }
 
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)
 {
     enum { PAD = 32 }; /* rows that are stored together begin in different banks */
-    return p->sn * esize + PAD;
+    return p->sn * esize + (p->bulk ? 0 : PAD);
 }
 
 /* ---- the schedule's part of the plan ---- */
@@ -166,12 +173,18 @@ static bool has_small(const lz_kernel *k, const lz_target *t)
     return p.tm != small.tm || p.tn != small.tn;
 }
 
-/* Of 16-bit floats, unless the result is known to be narrow. */
+bool tiles_rounds(const tiles_shape *p)
+{
+    return p->groups && p->d == LZ_F32;
+}
+
+/* Of 16-bit floats and tf32, unless the result is known to be narrow. */
 static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
     const simt_mma *mma = simt_tiles_mma(k, t);
     bool many = k->outer[k->dot.m].slot >= 0 || simt_tiles_rows(k) < k->dot.m;
-    return t->groups && mma && lz_dtype_size(mma->d) == 2 && many && k->outer[k->dot.n].slot >= 0;
+    return t->groups && mma && (lz_dtype_size(mma->d) == 2 || mma->d == LZ_F32) && many &&
+           k->outer[k->dot.n].slot >= 0;
 }
 
 bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
@@ -189,7 +202,7 @@ uint32_t tiles_sums_at(const tiles_shape *p)
 
 uint32_t tiles_barriers_at(const tiles_shape *p, unsigned esize)
 {
-    return tiles_sums_at(p) + p->wm * tiles_sums_row(p, esize);
+    return tiles_sums_at(p) + TILES_DOWN * p->wm * tiles_sums_row(p, esize);
 }
 
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)

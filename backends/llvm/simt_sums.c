@@ -4,8 +4,9 @@
 
 /* ---- form: by single threads ---- */
 
-/* A warp is 8 x 4 threads; a thread has chunks of rows and columns, 8 and 4 chunks apart. */
-enum { LANES_DOWN = 8, LANES_ACROSS = 4, MOST = TILES_CHUNK / 4 };
+/* A warp is 8 x 4 threads; a thread has chunks of rows and columns, 8 and 4 chunks apart. Which thread has which follows from how a warp's vectors of
+ * 16 bytes are read: half a warp at once where the lanes of every pair (l, l xor 1), or of every pair (l, l xor 2), read the same; otherwise a quarter. */
+enum { LANES_DOWN = 8, LANES_ACROSS = 4 };
 
 static unsigned chunk(const tiles *t)
 {
@@ -54,6 +55,18 @@ static Val first_column(tiles *t)
 {
     em *e = t->e;
     return MUL(t->across, em_c64(e, t->p.wn));
+}
+
+static Val single_row(tiles *t)
+{
+    em *e = t->e;
+    return AND(LSHR(t->lane, em_c64(e, 1)), em_c64(e, LANES_DOWN - 1));
+}
+
+static Val single_column(tiles *t)
+{
+    em *e = t->e;
+    return OR(AND(t->lane, em_c64(e, 1)), SHL(LSHR(t->lane, em_c64(e, 4)), em_c64(e, 1)));
 }
 
 /* ---- what lanes read ---- */
@@ -181,19 +194,30 @@ static void load_chunks(tiles *t, const tiles_factor *f, Val slot, unsigned k, V
     }
 }
 
-static void add_singly(tiles *t, Val slot, Val *sum)
+void tiles_single_load(tiles *t, Val slot, unsigned k, Val *a, Val *b)
 {
     em *e = t->e;
-    unsigned w = chunk(t), na = chunks_down(t), nb = chunks_across(t);
-    Val m0 = ADD(LLVMBuildUDiv(e->b, first_row(t), em_c64(e, w), ""), lane_row(t)),
-        n0 = ADD(LLVMBuildUDiv(e->b, first_column(t), em_c64(e, w), ""), lane_column(t));
+    unsigned w = chunk(t);
+    Val m0 = ADD(LLVMBuildUDiv(e->b, first_row(t), em_c64(e, w), ""), single_row(t)),
+        n0 = ADD(LLVMBuildUDiv(e->b, first_column(t), em_c64(e, w), ""), single_column(t));
+    load_chunks(t, &t->a, slot, k, m0, chunks_down(t), LANES_DOWN, a);
+    load_chunks(t, &t->b, slot, k, n0, chunks_across(t), LANES_ACROSS, b);
+}
+
+void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum)
+{
+    unsigned na = chunks_down(t) * chunk(t), nb = chunks_across(t) * chunk(t);
+    for (unsigned i = 0; i < na; i++)
+        for (unsigned j = 0; j < nb; j++)
+            sum[i * nb + j] = multiply_add(t, a[i], b[j], sum[i * nb + j]);
+}
+
+static void add_singly(tiles *t, Val slot, Val *sum)
+{
     for (unsigned k = 0; k < t->p.kt; k++) {
-        Val a[2 * MOST], b[2 * MOST];
-        load_chunks(t, &t->a, slot, k, m0, na, LANES_DOWN, a);
-        load_chunks(t, &t->b, slot, k, n0, nb, LANES_ACROSS, b);
-        for (unsigned i = 0; i < na * w; i++)
-            for (unsigned j = 0; j < nb * w; j++)
-                sum[i * nb * w + j] = multiply_add(t, a[i], b[j], sum[i * nb * w + j]);
+        Val a[TILES_FRAGS], b[TILES_FRAGS];
+        tiles_single_load(t, slot, k, a, b);
+        tiles_single_add(t, a, b, sum);
     }
 }
 
@@ -207,13 +231,29 @@ void tiles_sums_add(tiles *t, Val slot, Val *sum)
 
 /* ---- to shared memory ---- */
 
+/* Where each group has rows of its own there is no room between them: the four 32 bytes of a row's 128 are exchanged by its number, so that rows that
+ * are stored together are in different banks, and the two halves of 32 by the half of the row, so that vectors of 32 bytes are read from different banks. */
+Val tiles_sums_place(tiles *t, Val at)
+{
+    em *e = t->e;
+    enum { ROW = 256 };
+    int64_t row = tiles_sums_row(&t->p, t->esize);
+    Val start = em_c64(e, tiles_sums_at(&t->p));
+    if (!t->p.bulk)
+        return ADD(at, start);
+    LZ_ASSERT(row == ROW);
+    Val by = OR(SHL(AND(LSHR(at, em_c64(e, 8)), em_c64(e, 3)), em_c64(e, 5)),
+                SHL(AND(LSHR(at, em_c64(e, 7)), em_c64(e, 1)), em_c64(e, 4)));
+    return ADD(XOR(at, by), ADD(start, MUL(t->down, em_c64(e, t->p.wm * row))));
+}
+
 /* n sums side by side, at row (within the warps' rows) and column of the tile. */
 static void put(tiles *t, Val row, Val column, const Val *sum, unsigned n)
 {
     em *e = t->e;
     Val at =
         ADD(MUL(row, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
-    at = ADD(at, em_c64(e, tiles_sums_at(&t->p)));
+    at = tiles_sums_place(t, at);
     Val v = LLVMGetPoison(em_vec(t->elem, n));
     for (unsigned i = 0; i < n; i++)
         v = LLVMBuildInsertElement(e->b, v, sum[i], em_c32(e, i), "");
@@ -237,8 +277,8 @@ static void put_singly(tiles *t, const Val *sum)
 {
     em *e = t->e;
     unsigned w = chunk(t), na = chunks_down(t), nb = chunks_across(t);
-    Val row = MUL(lane_row(t), em_c64(e, w)),
-        column = ADD(first_column(t), MUL(lane_column(t), em_c64(e, w)));
+    Val row = MUL(single_row(t), em_c64(e, w)),
+        column = ADD(first_column(t), MUL(single_column(t), em_c64(e, w)));
     for (unsigned i = 0; i < na * w; i++)
         for (unsigned j = 0; j < nb; j++)
             put(t, ADD(row, em_c64(e, i / w * LANES_DOWN * w + i % w)),

@@ -31,7 +31,7 @@ Val tiles_locate_piece(tiles *t, Val j)
     return MUL(at[t->ki], em_c64(e, t->p.kt));
 }
 
-static Val next_slot(tiles *t, Val slot)
+Val tiles_next_slot(tiles *t, Val slot)
 {
     em *e = t->e;
     int64_t stage = tiles_stage_bytes(&t->p);
@@ -81,8 +81,8 @@ static void add_pieces(tiles *t, Val first, Val end, Val *sum)
     em_if_begin(e, &ready, ICMP(SGE, l.i, first));
     tiles_sums_add(t, l.phi[n + 1], next);
     em_if_end(e, &ready, (int)n, next, l.phi, next);
-    next[n] = next_slot(t, l.phi[n]);
-    next[n + 1] = next_slot(t, l.phi[n + 1]);
+    next[n] = tiles_next_slot(t, l.phi[n]);
+    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
@@ -158,7 +158,7 @@ static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
     simt_barrier(t->s); /* what this memory held has been read */
     em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), 1, &slot);
     fill_ahead(t, l.i, end, l.phi[0]);
-    slot = next_slot(t, l.phi[0]);
+    slot = tiles_next_slot(t, l.phi[0]);
     em_loop_end(e, &l, &slot);
     memcpy(carried, sum, n * sizeof *sum);
     carried[n] = l.phi[0];
@@ -171,8 +171,8 @@ static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
     tiles_groups_multiply(t, l.phi[n + 1], next);
     fill_ahead(t, ADD(l.i, em_c64(e, ahead)), end, l.phi[n]);
     tiles_groups_wait(t, next, 0);
-    next[n] = next_slot(t, l.phi[n]);
-    next[n + 1] = next_slot(t, l.phi[n + 1]);
+    next[n] = tiles_next_slot(t, l.phi[n]);
+    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
@@ -214,18 +214,45 @@ static void locate_tile(tiles *t, Val tile, Val part, const Val *size)
     t->b.x0 = MUL(column, em_c64(e, t->p.tn));
 }
 
-static Val make_tile(tiles *t, Val part, Val before)
+static void add_pieces_of_any(tiles *t, Val first, Val end, Val *sum)
 {
-    Val sum[TILES_SUMS], first, end;
     tiles_factor_tile(t, &t->a);
     tiles_factor_tile(t, &t->b);
-    tiles_pieces_of_part(t, part, &first, &end);
-    for (unsigned i = 0; i < tiles_nsums(t); i++)
-        sum[i] = LLVMConstNull(t->elem);
     if (t->p.groups)
         add_pieces_by_groups(t, first, end, sum);
     else
         add_pieces(t, first, end, sum);
+}
+
+/* Where the factors may be as single threads, or groups that multiply tf32, have them most quickly. */
+static void add_pieces_steadily(tiles *t, Val first, Val end, Val *sum)
+{
+    em *e = t->e;
+    unsigned n = tiles_nsums(t);
+    Val steady[TILES_SUMS], any[TILES_SUMS];
+    memcpy(steady, sum, n * sizeof *sum);
+    memcpy(any, sum, n * sizeof *sum);
+    em_ifelse which;
+    em_ifelse_begin(e, &which, t->p.groups ? tiles_rounded_now(t) : tiles_steady_now(t));
+    if (t->p.groups)
+        tiles_rounded_add(t, first, end, steady);
+    else
+        tiles_steady_add(t, first, end, steady);
+    em_ifelse_else(e, &which);
+    add_pieces_of_any(t, first, end, any);
+    em_ifelse_end(e, &which, (int)n, steady, any, sum);
+}
+
+static Val make_tile(tiles *t, Val part, Val before)
+{
+    Val sum[TILES_SUMS], first, end;
+    tiles_pieces_of_part(t, part, &first, &end);
+    for (unsigned i = 0; i < tiles_nsums(t); i++)
+        sum[i] = LLVMConstNull(t->elem);
+    if (tiles_steady_suits(t) || tiles_rounded_suits(t))
+        add_pieces_steadily(t, first, end, sum);
+    else
+        add_pieces_of_any(t, first, end, sum);
     tiles_finish(t, t->a.x0, t->b.x0, sum);
     return before;
 }
@@ -312,7 +339,7 @@ static lz_status plan(tiles *t)
     tiles_finish_plan(t);
     if (t->s->entry == SIMT_FINISH)
         return LZ_OK;
-    t->b.first = t->p.tm * t->p.kt * t->p.es;
+    t->b.first = tiles_factor_bytes(&t->p, t->p.tm);
     LZ_TRY(tiles_factor_init(t, &t->a, t->m, k->dot.a_sop));
     return tiles_factor_init(t, &t->b, t->n, k->dot.b_sop);
 }

@@ -32,6 +32,7 @@ enum {
     TILES_FRAGS = 8,
     TILES_SUMS = 128,  /* of a thread, at most */
     TILES_BARRIER = 8, /* bytes */
+    TILES_SKEW = 32,   /* bytes that rows of a skewed factor are further on, every chunk of k */
     TILES_GROUP_THREADS = 4 * SIMT_WARP,
     TILES_ROW = 128, /* bytes of a row of shared memory that a group reads */
     TILES_BOX = 128  /* rows along k that are copied at once */
@@ -50,10 +51,13 @@ typedef struct tiles_shape {
     unsigned rate;           /* multiply-adds in a clock of a multiprocessor, about */
 } tiles_shape;
 /* simt_shape.c: a function of the canonical kernel and the target. */
+/* The factors are rounded to tf32 on their way to shared memory. */
+bool tiles_rounds(const tiles_shape *p);
 void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p);
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
 int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);
+uint32_t tiles_factor_bytes(const tiles_shape *p, unsigned x); /* of a piece of it */
 uint32_t tiles_stage_bytes(const tiles_shape *p);
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize); /* esize: of the sums */
 uint32_t tiles_sums_at(const tiles_shape *p);                      /* byte of shared memory */
@@ -80,7 +84,10 @@ typedef struct tiles_factor {
     bool by_k;      /* its loads are contiguous along k, not along the result */
     bool rows_k;    /* rows of shared memory run along k */
     bool swizzled;
-    const lz_access *plain; /* it is a load of this: copied without passing through registers */
+    bool skewed;            /* instead: elements of a chunk of k are stored one below the other */
+    bool turned;            /* chunks of it can be read as they lie, and are stored across rows */
+    const lz_access *plain; /* it is a load of this */
+    bool copied;            /* without passing through registers */
     Val aligned;            /* chunks of it lie at multiples of their size */
     Val x0, X;              /* of the tile; extent */
     /* What a thread copies of a piece: nparts parts of `width` bytes, `apart` rows (along the result
@@ -129,6 +136,25 @@ void tiles_factor_tile(tiles *t,
 void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
 /* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
 Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
+Val tiles_place_element(tiles *t, const tiles_factor *f, Val x, Val k);
+/* Whether chunks are copied as they are, given that they are aligned. */
+bool tiles_copies_chunks(const tiles *t, const tiles_factor *f);
+Val tiles_start(tiles *t,
+                const tiles_factor *f); /* of the load in this tile, without the inner loops */
+Val tiles_offset(tiles *t, const tiles_factor *f, uint32_t d,
+                 Val i); /* bytes to index i of loop d */
+
+Val tiles_round(tiles *t, Val v); /* each element, if the factors are rounded so */
+
+/* simt_rounded.c: the same by groups, of tf32. */
+bool tiles_rounded_suits(const tiles *t);
+Val tiles_rounded_now(tiles *t);
+void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum);
+
+/* simt_steady.c: what single threads add where both factors are chunks as they stand; whether they are with these sizes. */
+bool tiles_steady_suits(const tiles *t);
+Val tiles_steady_now(tiles *t);
+void tiles_steady_add(tiles *t, Val first, Val end, Val *sum); /* pieces first to end - 1 */
 
 /* simt_groups.c */
 Val tiles_group(tiles *t); /* number of the thread's group in the block */
@@ -147,6 +173,7 @@ typedef Val tiles_body(tiles *t, Val part, Val before);
 void tiles_each(tiles *t, tiles_body *body);
 /* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
 void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end);
+Val tiles_next_slot(tiles *t, Val slot);
 Val tiles_locate_piece(tiles *t, Val piece); /* sets the inner indices; where it starts along k */
 
 bool tiles_many_rows(const tiles *t, const tiles_factor *f); /* its rows are of several loops */
@@ -157,16 +184,23 @@ void tiles_row_indices(tiles *t, Val r, Val *oidx);
 unsigned tiles_nsums(const tiles *t);
 void tiles_sums_top(tiles *t); /* once per call: where lanes read */
 void tiles_sums_add(tiles *t, Val slot, Val *sum);
+/* By single threads: what a thread reads of row k of the piece at `slot`; their products. */
+void tiles_single_load(tiles *t, Val slot, unsigned k, Val *a, Val *b);
+void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum);
 /* Those sums to shared memory, rows of tiles_sums_row bytes; of the warps in one row, columns
  * part * sn and on. */
 void tiles_sums_put(tiles *t, const Val *sum, unsigned part);
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize);
+/* Where byte `at` of such rows lies; what is aligned, of 16 bytes at most, stays together. */
+Val tiles_sums_place(tiles *t, Val at);
 
 /* simt_finish.c: the later stages of a tile */
 void tiles_finish_plan(tiles *t);
 unsigned tiles_finish_lanes(const lz_kernel *k); /* columns a thread takes at most at once */
 void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum);
-void tiles_finish_top(tiles *t); /* in every function, before: */
+unsigned tiles_finish_threads(const tiles *t); /* that share the sums of a row of warps */
+Val tiles_finish_thread(tiles *t);             /* which of them this one is */
+void tiles_finish_top(tiles *t);               /* in every function, before: */
 /* The later stages on n sums from (row, column) on, of which those run that are in the result;
  * `sums` gives m of them, the first one at byte `at` of what it reads from. */
 typedef Val tiles_read(tiles *t, Val at, unsigned m);

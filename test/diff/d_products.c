@@ -73,6 +73,14 @@ static const product products[] = {
     {"bf16", "f32", 0, 1032, 136, 16, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"f16", "f16", 2, 136, 264, 72, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
     {"bf16", "f32", 0, 72, 203, 1400, false, false, AS_IT_IS, NOTHING, TENSOR},
+    /* whole chunks, for single threads: rows, columns and k end within a tile */
+    {"f32", "f32", 0, 200, 152, 72, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 133, 260, 44, false, true, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 2, 140, 132, 36, true, false, AS_IT_IS, BIAS_TANH, "tiles"},
+    {"f32", "f32", 0, 72, 135, 100, true, true, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 72, 36, 1204, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"i32", "i32", 0, 36, 68, 20, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"i64", "i64", 0, 66, 70, 38, false, true, AS_IT_IS, NOTHING, "tiles"},
 };
 enum { PRODUCTS = sizeof products / sizeof *products, SHORT_K = 300 };
 
@@ -393,6 +401,15 @@ static const product tf32[] = {
     {"f32", "f32", 0, 65, 132, 33, true, true, AS_IT_IS, NOTHING, TENSOR},
     {"f32", "f32", 0, 136, 72, 64, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"f32", "f32", 0, 40, 50, 40, true, false, RELU, NOTHING, TENSOR},
+    /* large ones, by groups: whole chunks of both factors, */
+    {"f32", "f32", 0, 136, 264, 68, false, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 133, 259, 100, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 140, 260, 33, true, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 132, 257, 20, true, true, AS_IT_IS, NOTHING, TENSOR},
+    /* and not */
+    {"f32", "f32", 0, 135, 261, 45, false, true, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 134, 258, 35, true, false, AS_IT_IS, NOTHING, TENSOR},
+    {"f32", "f32", 0, 132, 260, 40, false, false, RELU, NOTHING, TENSOR},
 };
 enum { TF32 = sizeof tf32 / sizeof *tf32 };
 
@@ -421,6 +438,8 @@ START_TEST(rounded_to_tf32)
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "1"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", _i % 2 ? "1" : "0"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
+    if (_i % 2 && p->m > 128 && p->n > 128)
+        ck_assert_int_eq(dims_of(p, 1, 90).launch[0].entry, SIMT_GROUPS);
     lz_literal *got = execute(f, args);
     bool other = false; /* the factors are not of 10 bits as they are */
     for (int i = 0; i < p->m * p->n; i++) {
@@ -597,7 +616,8 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     bool tensor = strcmp(r->schedule, TENSOR) == 0, half = strstr(r->in, "f16") != NULL;
     ck_assert_int_eq(strstr(text, "mma.sync") != NULL, tensor);
     ck_assert_int_eq(strstr(text, "wgmma.mma_async") != NULL,
-                     major == 9 && half && lz_simt_entry_name(k, &t, SIMT_GROUPS) != NULL);
+                     major == 9 && lz_simt_entry_name(k, &t, SIMT_GROUPS) != NULL);
+    ck_assert(half || t.tf32 || !lz_simt_entry_name(k, &t, SIMT_GROUPS));
     bool bulk = lz_simt_entry_name(k, &t, SIMT_BULK) != NULL;
     static const char *const of_bulk[] = {"cp.async.bulk.tensor", "mbarrier.try_wait",
                                           "setmaxnreg.inc"};
@@ -709,22 +729,24 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("products");
-    TCase *t = tcase_create("on the device"), *b = tcase_create("boxes"),
+    TCase *t = tcase_create("on the device"), *b = tcase_create("boxes"), *r = tcase_create("tf32"),
           *a = tcase_create("assembled");
     tcase_set_timeout(t, 120);
     tcase_set_timeout(b, 120);
+    tcase_set_timeout(r, 120);
     tcase_set_timeout(a, 120);
     tcase_add_loop_test(t, as_the_reference, 0, WAYS * PRODUCTS);
     tcase_add_loop_test(a, without_spills, 0, PRODUCTS + TF32);
     tcase_add_test(a, tiles_for_the_size);
     tcase_add_test(a, every_way_is_tried);
-    tcase_add_loop_test(t, rounded_to_tf32, 0, 2 * TF32);
-    tcase_add_test(t, decided_once);
+    tcase_add_loop_test(r, rounded_to_tf32, 0, 2 * TF32);
+    tcase_add_test(r, decided_once);
     tcase_add_loop_test(b, boxes_or_not, 0, OTHERWISE * BOXED);
     tcase_add_test(a, targets);
     tcase_add_test(a, keys);
     suite_add_tcase(s, t);
     suite_add_tcase(s, b);
+    suite_add_tcase(s, r);
     suite_add_tcase(s, a);
     return lz_run_suite(s);
 }

@@ -35,7 +35,7 @@ void lz_simt_group_fence(lz_simt_thread *t)
 
 /* ---- where an element is ---- */
 
-/* Element (x, k) of the factor that `d` describes, x along the result. `across`: rows run along the result. The 128-byte swizzle exchanges bits 4-6
+/* Element (x, k), of 16 bits, of the factor that `d` describes, x along the result. `across`: rows run along the result. The 128-byte swizzle exchanges bits 4-6
  * of an address by bits 7-9. */
 static const void *element(const lz_simt_thread *t, uint64_t d, uint32_t x, uint32_t k, bool across)
 {
@@ -51,11 +51,19 @@ static const void *element(const lz_simt_thread *t, uint64_t d, uint32_t x, uint
 }
 
 static float value(const lz_simt_thread *t, uint64_t d, uint32_t x, uint32_t k, bool across,
-                   bool half)
+                   uint32_t type)
 {
     uint16_t bits;
+    uint32_t word;
+    if (type == LZ_F32) { /* the lower bits count for nothing */
+        float f;
+        memcpy(&word, element(t, d, x, 2 * k, across), sizeof word);
+        word &= ~UINT32_C(0x1fff);
+        memcpy(&f, &word, sizeof f);
+        return f;
+    }
     memcpy(&bits, element(t, d, x, k, across), sizeof bits);
-    return half ? emu_f16(bits) : emu_bf16(bits);
+    return type == LZ_F16 ? emu_f16(bits) : emu_bf16(bits);
 }
 
 /* ---- products ---- */
@@ -71,21 +79,21 @@ static void multiply(const lz_simt_thread *t, const product *p, float *sum)
 {
     uint32_t in = t->tid % GROUP, l = in % SIMT_WARP, row = in / SIMT_WARP * 16 + l / 4,
              n = p->form >> 8 & 0xfff, steps = p->form >> 20 & 0xff;
-    bool half = (p->form & 0xff) == LZ_F16, across_a = p->form >> 28 & 1,
-         across_b = p->form >> 29 & 1;
+    uint32_t d = p->form & 0xff, step = d == LZ_F32 ? STEP / 2 : STEP;
+    bool across_a = p->form >> 28 & 1, across_b = p->form >> 29 & 1;
     for (uint32_t s = 0; s < steps; s++) {
         uint64_t da = further(p->a, s, across_a), db = further(p->b, s, across_b);
         float a[2][STEP], b[STEP];
-        for (uint32_t i = 0; i < 2 * STEP; i++)
-            a[i / STEP][i % STEP] = value(t, da, row + i / STEP * 8, i % STEP, across_a, half);
+        for (uint32_t i = 0; i < 2 * step; i++)
+            a[i / step][i % step] = value(t, da, row + i / step * 8, i % step, across_a, d);
         for (uint32_t j = 0; j < n / 4; j++) {
             uint32_t column = j / 2 * 8 + 2 * (l % 4) + j % 2;
-            for (uint32_t k = 0; k < STEP; k++)
-                b[k] = value(t, db, column, k, across_b, half);
+            for (uint32_t k = 0; k < step; k++)
+                b[k] = value(t, db, column, k, across_b, d);
             for (uint32_t h = 0; h < 2; h++) {
                 float *to = &sum[j / 2 * 4 + h * 2 + j % 2];
                 double x = 0;
-                for (uint32_t k = 0; k < STEP; k++)
+                for (uint32_t k = 0; k < step; k++)
                     x += (double)a[h][k] * b[k];
                 *to = (float)(x + *to);
             }
