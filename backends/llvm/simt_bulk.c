@@ -324,8 +324,7 @@ void tiles_emit_bulk(tiles *t)
     em_if_end(e, &one, 0, NULL, NULL, NULL);
     em_ifelse_else(e, &which);
     set_registers(t, true);
-    t->s->together = TILES_GROUP_THREADS;
-    t->s->set = LLVMBuildTrunc(e->b, ADD(group, em_c64(e, 1)), e->i32, "");
+    t->s->together = t->p.threads;
     tiles_each(t, multiply_pieces);
     t->s->together = 0;
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);

@@ -169,13 +169,13 @@ void simt_enter_sorts(simt *s, kern *c)
 void simt_barrier(simt *s)
 {
     em *e = s->e;
-    Val some[3] = {s->thread, s->set, em_c32(e, s->together)};
+    Val some[2] = {em_c32(e, 1), em_c32(e, s->together)};
     if (e->nvptx && s->together)
-        em_intr(e, "llvm.nvvm.barrier", NULL, 0, some + 1, 2);
+        em_intr(e, "llvm.nvvm.barrier", NULL, 0, some, 2);
     else if (e->nvptx)
         em_intr(e, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);
     else if (s->together)
-        em_call(e, "lz_simt_barrier_of", e->none, some, 3);
+        em_call(e, "lz_simt_barrier_of", e->none, (Val[]){s->thread, some[1]}, 2);
     else
         em_call(e, "lz_simt_barrier", e->none, &s->thread, 1);
 }

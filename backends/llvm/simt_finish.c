@@ -91,40 +91,12 @@ void tiles_finish_at(tiles *t, Val row, Val column, Val at, tiles_read *sums)
     em_ifelse_end(e, &whole, 0, NULL, NULL, NULL);
 }
 
-static Val shared_chunk(tiles *t, Val at, unsigned n)
-{
-    em *e = t->e;
-    return em_load(e, em_vec(t->elem, n), em_at(e, t->s->shared, tiles_sums_place(t, at), 1),
-                   n * t->esize);
-}
-
-/* By chunks. */
 static Val shared_sums(tiles *t, Val at, unsigned n)
 {
     em *e = t->e;
-    unsigned each = TILES_CHUNK / t->esize;
-    if (n <= each)
-        return shared_chunk(t, at, n);
-    Val v = LLVMGetPoison(em_vec(t->elem, n));
-    for (unsigned i = 0; i < n; i += each) {
-        Val c = shared_chunk(t, ADD(at, em_c64(e, i * t->esize)), each);
-        for (unsigned j = 0; j < each; j++)
-            v = LLVMBuildInsertElement(e->b, v, em_extract(e, c, j), em_c32(e, i + j), "");
-    }
-    return v;
-}
-
-/* Of boxes, each group has its own. */
-unsigned tiles_finish_threads(const tiles *t)
-{
-    return t->p.bulk ? TILES_GROUP_THREADS : t->p.threads;
-}
-
-Val tiles_finish_thread(tiles *t)
-{
-    em *e = t->e;
-    Val in = em_c64(e, TILES_GROUP_THREADS - 1);
-    return t->p.bulk ? AND(t->s->tid, in) : t->s->tid;
+    unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
+    return em_load(e, em_vec(t->elem, n),
+                   em_at(e, t->s->shared, ADD(at, em_c64(e, tiles_sums_at(&t->p))), 1), align);
 }
 
 /* Rows of one row of warps, from m0. */
@@ -133,8 +105,8 @@ static void finish_rows(tiles *t, Val m0, Val n0)
     em *e = t->e;
     unsigned n = t->lanes ? t->lanes : 1, per_row = t->p.sn / n;
     em_loop l;
-    em_loop_begin(e, &l, tiles_finish_thread(t), em_c64(e, (int64_t)t->p.wm * per_row),
-                  em_c64(e, tiles_finish_threads(t)), 0, NULL);
+    em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)t->p.wm * per_row), em_c64(e, t->p.threads),
+                  0, NULL);
     Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n));
     Val at = ADD(MUL(r, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
@@ -175,23 +147,9 @@ static void finish_part(tiles *t, Val m0, Val n0, const Val *sum, unsigned part)
     em_loop_end(e, &l, NULL);
 }
 
-/* The same of this group's rows only. */
-static void finish_part_alone(tiles *t, Val m0, Val n0, const Val *sum, unsigned part)
-{
-    em *e = t->e;
-    simt_barrier(t->s); /* what this memory held has been read */
-    tiles_sums_put(t, sum, part);
-    simt_barrier(t->s);
-    leave_rows(t, ADD(m0, MUL(t->down, em_c64(e, t->p.wm))),
-               ADD(n0, em_c64(e, (int64_t)part * t->p.sn)));
-}
-
 void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
 {
     tiles_finish_top(t);
     for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)
-        if (t->p.bulk)
-            finish_part_alone(t, m0, n0, sum, part);
-        else
-            finish_part(t, m0, n0, sum, part);
+        finish_part(t, m0, n0, sum, part);
 }

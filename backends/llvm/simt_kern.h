@@ -56,9 +56,8 @@ typedef struct simt {
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
     Val map[2];                   /* SIMT_BULK: addresses of the tensor maps */
     Val rank, ranks;              /* SIMT_BULK: of the block in its cluster; blocks of that */
-    /* Threads that simt_barrier brings together; 0: all of the block. Which set of so many this thread is in: i32, from 1. */
+    /* Threads that simt_barrier brings together, the first ones of the block; 0: all. */
     unsigned together;
-    Val set;
 } simt;
 
 /* simt_em.c */

@@ -45,16 +45,17 @@ void tiles_parts_put(tiles *t, unsigned rows, Val m0, Val n0)
     unsigned n = chunk(t), per_row = t->p.sn / n;
     em_loop l;
     em_if in;
-    em_loop_begin(e, &l, tiles_finish_thread(t), em_c64(e, (int64_t)rows * per_row),
-                  em_c64(e, tiles_finish_threads(t)), 0, NULL);
+    em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)rows * per_row), em_c64(e, t->p.threads), 0,
+                  NULL);
     Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n)), row = ADD(m0, r),
         column = ADD(n0, c);
     em_if_begin(e, &in, AND(ICMP(SLT, row, t->M), ICMP(SLT, column, t->N)));
     Val from = ADD(MUL(r, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize))),
         to = place(t, ADD(t->first_row, row), column);
-    Val v = em_load(e, em_vec(t->elem, n), em_at(e, t->s->shared, tiles_sums_place(t, from), 1),
-                    TILES_CHUNK);
+    Val v =
+        em_load(e, em_vec(t->elem, n),
+                em_at(e, t->s->shared, ADD(from, em_c64(e, tiles_sums_at(&t->p))), 1), TILES_CHUNK);
     em_store(e, v, em_at(e, t->s->scratch, to, 1), TILES_CHUNK);
     em_if_end(e, &in, 0, NULL, NULL, NULL);
     em_loop_end(e, &l, NULL);

@@ -79,13 +79,12 @@ static void by_groups(tiles_shape *p)
     p->rate *= 2;
 }
 
-/* A third group copies. The sums of each group have memory of their own, for a quarter of the columns at a time: the next tile is copied meanwhile,
- * and neither group waits for the other. */
+/* A third group copies. The sums have memory of their own, for half of the columns at a time: the next tile is copied meanwhile. */
 static void by_boxes(tiles_shape *p)
 {
     p->bulk = true;
     p->block = p->threads + TILES_GROUP_THREADS;
-    p->sn = p->tn / 4;
+    p->sn = p->tn / 2;
 }
 
 void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p)
@@ -128,7 +127,7 @@ uint32_t tiles_stage_bytes(const tiles_shape *p)
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)
 {
     enum { PAD = 32 }; /* rows that are stored together begin in different banks */
-    return p->sn * esize + (p->bulk ? 0 : PAD);
+    return p->sn * esize + PAD;
 }
 
 /* ---- the schedule's part of the plan ---- */
@@ -202,7 +201,7 @@ uint32_t tiles_sums_at(const tiles_shape *p)
 
 uint32_t tiles_barriers_at(const tiles_shape *p, unsigned esize)
 {
-    return tiles_sums_at(p) + TILES_DOWN * p->wm * tiles_sums_row(p, esize);
+    return tiles_sums_at(p) + p->wm * tiles_sums_row(p, esize);
 }
 
 uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)

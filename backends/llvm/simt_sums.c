@@ -231,29 +231,13 @@ void tiles_sums_add(tiles *t, Val slot, Val *sum)
 
 /* ---- to shared memory ---- */
 
-/* Where each group has rows of its own there is no room between them: the four 32 bytes of a row's 128 are exchanged by its number, so that rows that
- * are stored together are in different banks, and the two halves of 32 by the half of the row, so that vectors of 32 bytes are read from different banks. */
-Val tiles_sums_place(tiles *t, Val at)
-{
-    em *e = t->e;
-    enum { ROW = 256 };
-    int64_t row = tiles_sums_row(&t->p, t->esize);
-    Val start = em_c64(e, tiles_sums_at(&t->p));
-    if (!t->p.bulk)
-        return ADD(at, start);
-    LZ_ASSERT(row == ROW);
-    Val by = OR(SHL(AND(LSHR(at, em_c64(e, 8)), em_c64(e, 3)), em_c64(e, 5)),
-                SHL(AND(LSHR(at, em_c64(e, 7)), em_c64(e, 1)), em_c64(e, 4)));
-    return ADD(XOR(at, by), ADD(start, MUL(t->down, em_c64(e, t->p.wm * row))));
-}
-
 /* n sums side by side, at row (within the warps' rows) and column of the tile. */
 static void put(tiles *t, Val row, Val column, const Val *sum, unsigned n)
 {
     em *e = t->e;
     Val at =
         ADD(MUL(row, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
-    at = tiles_sums_place(t, at);
+    at = ADD(at, em_c64(e, tiles_sums_at(&t->p)));
     Val v = LLVMGetPoison(em_vec(t->elem, n));
     for (unsigned i = 0; i < n; i++)
         v = LLVMBuildInsertElement(e->b, v, sum[i], em_c32(e, i), "");

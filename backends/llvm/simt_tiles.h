@@ -191,16 +191,12 @@ void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum);
  * part * sn and on. */
 void tiles_sums_put(tiles *t, const Val *sum, unsigned part);
 unsigned tiles_sums_row(const tiles_shape *p, unsigned esize);
-/* Where byte `at` of such rows lies; what is aligned, of 16 bytes at most, stays together. */
-Val tiles_sums_place(tiles *t, Val at);
 
 /* simt_finish.c: the later stages of a tile */
 void tiles_finish_plan(tiles *t);
 unsigned tiles_finish_lanes(const lz_kernel *k); /* columns a thread takes at most at once */
 void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum);
-unsigned tiles_finish_threads(const tiles *t); /* that share the sums of a row of warps */
-Val tiles_finish_thread(tiles *t);             /* which of them this one is */
-void tiles_finish_top(tiles *t);               /* in every function, before: */
+void tiles_finish_top(tiles *t); /* in every function, before: */
 /* The later stages on n sums from (row, column) on, of which those run that are in the result;
  * `sums` gives m of them, the first one at byte `at` of what it reads from. */
 typedef Val tiles_read(tiles *t, Val at, unsigned m);

@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #endif
 
-enum { MAX_THREADS = EMU_THREADS, STACK = 64 << 10, WARPS = MAX_THREADS / SIMT_WARP, SETS = 2 };
+enum { MAX_THREADS = EMU_THREADS, STACK = 64 << 10, WARPS = MAX_THREADS / SIMT_WARP };
 
 /* ---- fibers ---- */
 
@@ -80,8 +80,8 @@ static struct {
     context scheduler;
     struct {
         uint32_t arrived, phase;
-    } all[SIMT_CLUSTER], some[SIMT_CLUSTER][SETS],
-        cluster;                        /* barriers; some: of sets of a block's threads */
+    } all[SIMT_CLUSTER], some[SIMT_CLUSTER],
+        cluster;                        /* barriers; some: of a block's first threads */
     uint32_t given[WARPS], turn[WARPS]; /* of what warps do together */
     uint64_t progress;
     const char *wrong;
@@ -127,13 +127,12 @@ void lz_simt_barrier(lz_simt_thread *t)
     meet(&emu.all[t->rank].arrived, &emu.all[t->rank].phase, t->ntid);
 }
 
-/* The n threads of a set, numbered from 1. */
-void lz_simt_barrier_of(lz_simt_thread *t, uint32_t set, uint32_t n);
-void lz_simt_barrier_of(lz_simt_thread *t, uint32_t set, uint32_t n)
+void lz_simt_barrier_of(lz_simt_thread *t, uint32_t n);
+void lz_simt_barrier_of(lz_simt_thread *t, uint32_t n)
 {
-    if (set < 1 || set > SETS || t->tid / n != set - 1)
+    if (t->tid >= n)
         abort();
-    meet(&emu.some[t->rank][set - 1].arrived, &emu.some[t->rank][set - 1].phase, n);
+    meet(&emu.some[t->rank].arrived, &emu.some[t->rank].phase, n);
 }
 
 void lz_simt_cluster_barrier(lz_simt_thread *t);
