@@ -103,10 +103,9 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    static const char *const names[SIMT_ENTRIES] = {"lz_kernel", "lz_kernel_groups", SIMT_BULK_NAME,
-                                                    "lz_kernel_small", "lz_kernel_second",
-                                                    "lz_kernel_finish", "lz_kernel_pieces",
-                                                    "lz_kernel_pieces_wide"};
+    static const char *const names[SIMT_ENTRIES] = {
+        "lz_kernel",        "lz_kernel_groups", SIMT_BULK_NAME,     "lz_kernel_small",
+        "lz_kernel_second", "lz_kernel_finish", "lz_kernel_pieces", "lz_kernel_pieces_wide"};
     bool has = entry == SIMT_MAIN, columns;
     if (entry == SIMT_PIECES || entry == SIMT_PIECES_WIDE)
         return simt_pieces_has(k, entry) ? names[entry] : NULL;
@@ -333,6 +332,35 @@ static int64_t row_parts(const lz_kernel *k, const int64_t *args, const lz_targe
     return want > 1 ? want : 1;
 }
 
+/* Bytes of a row that more than one stage reads. */
+static int64_t read_again(const lz_kernel *k, int64_t longest)
+{
+    int64_t sum = 0;
+    for (uint32_t b = 0; b < k->nbuf; b++) {
+        uint32_t stages = 0;
+        for (uint32_t s = 0; s < k->nstage; s++) {
+            const lz_stage *st = &k->stages[s];
+            bool reads = false;
+            for (uint32_t i = 0; i < st->nacc && st->ninner; i++)
+                reads |= st->accs[i].buf == b &&
+                         !kern_sz_is(st->accs[i].stride[k->nouter + st->ninner - 1], 0);
+            stages += reads;
+        }
+        if (stages > 1)
+            sum += (int64_t)lz_dtype_size(k->buf[b].dtype);
+    }
+    return simt_times(sum, longest);
+}
+
+/* Blocks of so many rows each that find these again in the cache of their multiprocessor: no more of them run at a time than are started. */
+static int64_t cached_blocks(const lz_kernel *k, int64_t longest, int64_t rows, int64_t processors)
+{
+    enum { L1_ROWS = 96 << 10 };
+    int64_t bytes = simt_times(read_again(k, longest), rows);
+    int64_t each = bytes > 0 ? L1_ROWS / bytes : INT32_MAX;
+    return each > 0 ? simt_times(processors, each) : INT64_MAX; /* it is not there anyway */
+}
+
 /* Of "rows": a block or a warp for each of n, or for each of its parts. */
 static void rows_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
                       int64_t most, lz_simt_dims *d)
@@ -345,7 +373,9 @@ static void rows_dims(const lz_kernel *k, const int64_t *args, const lz_target *
     units = simt_times(n, parts);
     if (warps)
         units = simt_ceil_div(units, THREADS / SIMT_WARP);
-    out->grid = at_most(units, most * (ROW_THREADS / out->block));
+    int64_t cached = cached_blocks(k, longest, warps ? THREADS / SIMT_WARP : 1, most / BLOCKS_EACH);
+    int64_t blocks = most * (ROW_THREADS / out->block);
+    out->grid = at_most(units, cached < blocks ? cached : blocks);
     out->shared = row_shared(k) * (out->block / SIMT_WARP);
     d->share = (uint64_t)parts;
     if (parts > 1)

@@ -172,12 +172,12 @@ static void step_pieces(const steady *y, Val slot, Val k0, const Val *from, Val 
     tiles_single_load(t, slot, 0, frag[0][0], frag[0][1]);
     for (unsigned k = 0; k < t->p.kt; k++) {
         unsigned i = k / steps, odd = k & 1;
-        if (n && k % steps == 0)
+        if (i < n && k % steps == 0)
             v = read_part(y, of[i], part[i], k0, from[of[i] == &y->s[1]]);
         if (k + 1 < t->p.kt)
             tiles_single_load(t, slot, k + 1, frag[!odd][0], frag[!odd][1]);
         tiles_single_add(t, frag[odd][0], frag[odd][1], sum);
-        if (n && k % steps == steps - 1)
+        if (i < n && k % steps == steps - 1)
             store_part(y, of[i], part[i], v, ahead);
     }
 }
