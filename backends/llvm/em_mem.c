@@ -79,8 +79,27 @@ void em_prefetch(em *e, Val p, bool write, int locality)
 
 /* ---- 16-bit floats ---- */
 
+/* By instructions of NVIDIA's processors, of pairs where there are pairs: a NaN becomes one of theirs. */
+static Val bf16_bits_ptx(em *e, Val v)
+{
+    unsigned n = em_lanes(v);
+    if (n == 1)
+        return BITS(em_intr(e, "llvm.nvvm.f2bf16.rn", NULL, 0, &v, 1), e->i16);
+    Val out = LLVMGetPoison(em_vec(e->i16, n));
+    for (unsigned i = 0; i < n; i += 2) {
+        Val low = em_extract(e, v, i), high = i + 1 < n ? em_extract(e, v, i + 1) : low;
+        Val pair = em_intr(e, "llvm.nvvm.ff2bf16x2.rn", NULL, 0, (Val[]){high, low}, 2);
+        pair = BITS(pair, em_vec(e->i16, 2));
+        for (unsigned j = 0; j < 2 && i + j < n; j++)
+            out = LLVMBuildInsertElement(e->b, out, em_extract(e, pair, j), em_c32(e, i + j), "");
+    }
+    return out;
+}
+
 Val em_f32_to_bf16_bits(em *e, Val v)
 {
+    if (e->nvptx)
+        return bf16_bits_ptx(e, v);
     Ty it = em_like(e, e->i32, v);
     Val u = BITS(v, it);
     Val odd = AND(LSHR(u, em_ci(it, 16)), em_ci(it, 1));
