@@ -196,8 +196,7 @@ static void shift_point(pieces *p, pass *q, unsigned r)
     Ev *g = &p->c.st[s].val[p->f.shift][0];
     Val stays = FCMP(OLE, FSUB(g->v, before), em_cf(e->f32, LARGE));
     Val now = SEL(stays, before, g->v), safe = SEL(FCMP(OEQ, now, none), zero, now);
-    Val by = SEL(FCMP(OEQ, before, none), zero, exponential(e, FSUB(before, safe)));
-    q->by[r] = SEL(stays, em_cf(e->f32, 1), by);
+    q->by[r] = SEL(stays, em_cf(e->f32, 1), exponential(e, FSUB(before, safe)));
     unsigned sum = acc_of(q, s);
     q->v[r][sum] = FMUL(q->v[r][sum], q->by[r]);
     q->shift[r] = now;

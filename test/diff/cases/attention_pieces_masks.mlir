@@ -1,5 +1,5 @@
 // Attention by pieces of rows: masks of large numbers and of infinite ones, rows of which nothing is seen, and those numbers made 0 or not.
-func.func @main(%q0: tensor<2x70x40xbf16>, %k0: tensor<2x150x40xbf16>, %v0: tensor<2x150x24xbf16>, %q1: tensor<1x35x64xbf16>, %k1: tensor<1x70x64xbf16>, %v1: tensor<1x70x64xbf16>, %q2: tensor<1x20x17xf16>, %k2: tensor<1x130x17xf16>, %v2: tensor<1x130x33xf16>, %q3: tensor<1x33x30xf32>, %k3: tensor<1x130x30xf32>, %v3: tensor<1x130x20xf32>, %q4: tensor<1x40x64xf32>, %k4: tensor<1x65x64xf32>, %v4: tensor<1x65x8xf32>) -> (tensor<2x70x24xbf16>, tensor<1x35x64xbf16>, tensor<1x20x33xf16>, tensor<1x33x20xf32>, tensor<1x40x8xf32>) {
+func.func @main(%q0: tensor<2x70x40xbf16>, %k0: tensor<2x150x40xbf16>, %v0: tensor<2x150x24xbf16>, %q1: tensor<1x35x64xbf16>, %k1: tensor<1x70x64xbf16>, %v1: tensor<1x70x64xbf16>, %q2: tensor<1x20x17xf16>, %k2: tensor<1x130x17xf16>, %v2: tensor<1x130x33xf16>, %q3: tensor<1x33x30xf32>, %k3: tensor<1x130x30xf32>, %v3: tensor<1x130x20xf32>, %q4: tensor<1x40x64xf32>, %k4: tensor<1x65x64xf32>, %v4: tensor<1x65x8xf32>, %q5: tensor<1x20x16xbf16>, %k5: tensor<1x150x16xbf16>, %v5: tensor<1x150x16xbf16>, %q6: tensor<1x20x16xf32>, %k6: tensor<1x90x16xf32>, %v6: tensor<1x90x16xf32>) -> (tensor<2x70x24xbf16>, tensor<1x35x64xbf16>, tensor<1x20x33xf16>, tensor<1x33x20xf32>, tensor<1x40x8xf32>, tensor<1x20x16xbf16>, tensor<1x20x16xf32>) {
     %s0 = stablehlo.dot_general %q0, %k0, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x70x40xbf16>, tensor<2x150x40xbf16>) -> tensor<2x70x150xf32>
     %sc0 = stablehlo.constant dense<0.125> : tensor<2x70x150xf32>
     %ss0 = stablehlo.multiply %s0, %sc0 : tensor<2x70x150xf32>
@@ -103,5 +103,44 @@ func.func @main(%q0: tensor<2x70x40xbf16>, %k0: tensor<2x150x40xbf16>, %v0: tens
     %ub4 = stablehlo.broadcast_in_dim %u4, dims = [0, 1] : (tensor<1x40xf32>) -> tensor<1x40x65xf32>
     %p4 = stablehlo.divide %e4, %ub4 : tensor<1x40x65xf32>
     %y4 = stablehlo.dot_general %p4, %v4, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<1x40x65xf32>, tensor<1x65x8xf32>) -> tensor<1x40x8xf32>
-    return %y0, %y1, %y2, %y3, %y4 : tensor<2x70x24xbf16>, tensor<1x35x64xbf16>, tensor<1x20x33xf16>, tensor<1x33x20xf32>, tensor<1x40x8xf32>
+    %s5 = stablehlo.dot_general %q5, %k5, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<1x20x16xbf16>, tensor<1x150x16xbf16>) -> tensor<1x20x150xf32>
+    %sc5 = stablehlo.constant dense<0.125> : tensor<1x20x150xf32>
+    %ss5 = stablehlo.multiply %s5, %sc5 : tensor<1x20x150xf32>
+    %i5 = stablehlo.iota dim = 1 : tensor<1x20x150xi32>
+    %j5 = stablehlo.iota dim = 2 : tensor<1x20x150xi32>
+    %h5 = stablehlo.constant dense<70> : tensor<1x20x150xi32>
+    %c5 = stablehlo.compare GE, %j5, %h5, SIGNED : (tensor<1x20x150xi32>, tensor<1x20x150xi32>) -> tensor<1x20x150xi1>
+    %l5 = stablehlo.constant dense<0xFF800000> : tensor<1x20x150xf32>
+    %t5 = stablehlo.select %c5, %ss5, %l5 : tensor<1x20x150xi1>, tensor<1x20x150xf32>
+    %lo5 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z5 = stablehlo.constant dense<0.0> : tensor<f32>
+    %m5 = stablehlo.reduce(%t5 init: %lo5) applies stablehlo.maximum across dimensions = [2] : (tensor<1x20x150xf32>, tensor<f32>) -> tensor<1x20xf32>
+    %mb5 = stablehlo.broadcast_in_dim %m5, dims = [0, 1] : (tensor<1x20xf32>) -> tensor<1x20x150xf32>
+    %d5 = stablehlo.subtract %t5, %mb5 : tensor<1x20x150xf32>
+    %e5 = stablehlo.exponential %d5 : tensor<1x20x150xf32>
+    %u5 = stablehlo.reduce(%e5 init: %z5) applies stablehlo.add across dimensions = [2] : (tensor<1x20x150xf32>, tensor<f32>) -> tensor<1x20xf32>
+    %ub5 = stablehlo.broadcast_in_dim %u5, dims = [0, 1] : (tensor<1x20xf32>) -> tensor<1x20x150xf32>
+    %p5 = stablehlo.divide %e5, %ub5 : tensor<1x20x150xf32>
+    %pt5 = stablehlo.convert %p5 : (tensor<1x20x150xf32>) -> tensor<1x20x150xbf16>
+    %y5 = stablehlo.dot_general %pt5, %v5, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<1x20x150xbf16>, tensor<1x150x16xbf16>) -> tensor<1x20x16xbf16>
+    %s6 = stablehlo.dot_general %q6, %k6, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<1x20x16xf32>, tensor<1x90x16xf32>) -> tensor<1x20x90xf32>
+    %sc6 = stablehlo.constant dense<0.125> : tensor<1x20x90xf32>
+    %ss6 = stablehlo.multiply %s6, %sc6 : tensor<1x20x90xf32>
+    %i6 = stablehlo.iota dim = 1 : tensor<1x20x90xi32>
+    %j6 = stablehlo.iota dim = 2 : tensor<1x20x90xi32>
+    %h6 = stablehlo.constant dense<66> : tensor<1x20x90xi32>
+    %c6 = stablehlo.compare GE, %j6, %h6, SIGNED : (tensor<1x20x90xi32>, tensor<1x20x90xi32>) -> tensor<1x20x90xi1>
+    %l6 = stablehlo.constant dense<0xFF800000> : tensor<1x20x90xf32>
+    %t6 = stablehlo.select %c6, %ss6, %l6 : tensor<1x20x90xi1>, tensor<1x20x90xf32>
+    %lo6 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z6 = stablehlo.constant dense<0.0> : tensor<f32>
+    %m6 = stablehlo.reduce(%t6 init: %lo6) applies stablehlo.maximum across dimensions = [2] : (tensor<1x20x90xf32>, tensor<f32>) -> tensor<1x20xf32>
+    %mb6 = stablehlo.broadcast_in_dim %m6, dims = [0, 1] : (tensor<1x20xf32>) -> tensor<1x20x90xf32>
+    %d6 = stablehlo.subtract %t6, %mb6 : tensor<1x20x90xf32>
+    %e6 = stablehlo.exponential %d6 : tensor<1x20x90xf32>
+    %u6 = stablehlo.reduce(%e6 init: %z6) applies stablehlo.add across dimensions = [2] : (tensor<1x20x90xf32>, tensor<f32>) -> tensor<1x20xf32>
+    %ub6 = stablehlo.broadcast_in_dim %u6, dims = [0, 1] : (tensor<1x20xf32>) -> tensor<1x20x90xf32>
+    %p6 = stablehlo.divide %e6, %ub6 : tensor<1x20x90xf32>
+    %y6 = stablehlo.dot_general %p6, %v6, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<1x20x90xf32>, tensor<1x90x16xf32>) -> tensor<1x20x16xf32>
+    return %y0, %y1, %y2, %y3, %y4, %y5, %y6 : tensor<2x70x24xbf16>, tensor<1x35x64xbf16>, tensor<1x20x33xf16>, tensor<1x33x20xf32>, tensor<1x40x8xf32>, tensor<1x20x16xbf16>, tensor<1x20x16xf32>
 }
