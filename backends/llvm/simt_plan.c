@@ -374,8 +374,8 @@ static void rows_dims(const lz_kernel *k, const int64_t *args, const lz_target *
     if (warps)
         units = simt_ceil_div(units, THREADS / SIMT_WARP);
     int64_t cached = cached_blocks(k, longest, warps ? THREADS / SIMT_WARP : 1, most / BLOCKS_EACH);
-    int64_t blocks = most * (ROW_THREADS / out->block);
-    out->grid = at_most(units, cached < blocks ? cached : blocks);
+    int64_t room = most * (ROW_THREADS / out->block);
+    out->grid = at_most(units, cached < room ? cached : room);
     out->shared = row_shared(k) * (out->block / SIMT_WARP);
     d->share = (uint64_t)parts;
     if (parts > 1)
