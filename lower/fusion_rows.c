@@ -183,7 +183,7 @@ static uint32_t product_before(const lz_fusion *fu, const lz_group *g)
             uint32_t made = fu->node_of[n->reads.data[k].src];
             uint32_t from = made == LZ_NONE ? LZ_NONE : fu->nodes[made]->group;
             if (from != LZ_NONE && fu->groups[from] != g && is_product(fu, fu->groups[from]) &&
-                lz_val_type(fu->f, n->reads.data[k].src)->shape.rank >= (int)g->ax.n)
+                fu->groups[from]->nouter >= g->ax.n) /* not what is one per row */
                 return from;
         }
     }

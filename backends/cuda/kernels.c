@@ -3,7 +3,7 @@
 #include "backends/cuda/device.h"
 #include <string.h>
 
-enum { COMPILERS = 8, MAX_CODE = 64 << 20 };
+enum { COMPILERS = 16, MAX_CODE = 64 << 20 };
 
 static void key(void *user, const lz_kernel *k, lz_buf *out)
 {
