@@ -3,7 +3,8 @@
 #   tools/gpu-check.sh DIR      logs, DIR/summary.txt, and DIR/figures.txt, a table with what is to be reached; under ten minutes
 #   tools/gpu-check.sh --mock DIR   the same of small sizes, on the library that stands in for the driver: whether this script works
 # Parts do not depend on each other: what fails leaves the others' results, and what there is no time for is said to be left out. What checks
-# numbers runs side by side; what is timed runs alone.
+# numbers runs side by side; what is timed runs alone. Where python3 has torch or JAX, these are timed beside.
+# GPU_CHECK_BUILT=yes: everything has been built; GPU_CHECK_SECONDS: not ten minutes but so long
 # Exit status: 0 all passed, 1 something failed or was left out, 77 there is no GPU that can be used.
 set -u
 mock=no
@@ -207,15 +208,50 @@ n=$(size 8192 100)
 figure sum-rows gbs "$peak_gbs" 75 sums "$n" 1 "${n}x"
 figure sum-columns gbs "$peak_gbs" 75 sums "$n" 0 "${n}x"
 figure sum gbs "$peak_gbs" 75 sums "$n" "0, 1" ""
-cat "$out/figures.txt" | tee -a "$out/summary.txt"
+
+# ---- whole programs; the second run compiles nothing; steps of training ----
+for p in matmul_relu attention layer_norm; do
+    for round in cold warm; do
+        step "$p-$round" 30 "$LZ_TOOL" run "test/hlo/$p/prog.mlir" --device cuda --random 1
+    done
+done
+trained=train_gpt,train_resnet18,large_train_gpt2,large_train_resnet50
+bench() { # NAME SECONDS WORKLOADS
+    [ $mock = yes ] || step "$1" "$2" "$BUILD/bench/lz-bench" "$3" --device cuda
+}
+bench benchmark 60 overhead,train_mlp,first_step,gemm_1024,gemm_4096,chain_16M,softmax_4096
+for w in ${trained//,/ }; do
+    bench "$w" 60 "$w"
+done
+
+# ---- peers, where there are some ----
+has() { [ $mock = no ] && python3 -c "import $1" >/dev/null 2>&1; }
+if has torch; then
+    (cd bench/peers && step torch 60 python3 gpu_figures.py)
+    (cd bench/peers && step torch-steps 60 python3 torch_peer.py "$trained",overhead --device cuda)
+    (cd bench/peers && step torch-compile 60 python3 torch_peer.py large_train_gpt2 --compile --device cuda)
+fi
+has jax && (cd bench/peers && XLA_PYTHON_CLIENT_PREALLOCATE=false step jax 60 python3 gpu_figures.py --jax)
+touch "$out"/{torch,jax,torch-steps,torch-compile,benchmark}.log
+
+# Tables: what single kernels reach, beside peers; what a step takes.
+awk 'FILENAME != ARGV[ARGC - 1] { if ($4 == "ms") said[$1] = said[$1] sprintf("  %s %.1f", $2, $5); next } { print $0 said[$1] }' \
+    "$out/torch.log" "$out/jax.log" "$out/figures.txt" | tee -a "$out/summary.txt"
+sed -n 's/.*"peer": *"\([^"]*\)", *"workload": *"\([^"]*\)", *"median_ms": *\([0-9.e-]*\).*/\1 \2 \3/p' "$out"/{benchmark,large_*,train_*,torch-steps,torch-compile}.log 2>/dev/null |
+    awk '{ if (!($2 in said)) order[++n] = $2; said[$2] = said[$2] sprintf("  %s %.4f", $1, $3) }
+         END { for (i = 1; i <= n; i++) printf "%-24s ms:%s\n", order[i], said[order[i]] }' | tee -a "$out/summary.txt"
 
 # ---- right numbers: every class of operations against the reference; what takes the time is compiling, so all at once ----
 if [ $mock = yes ]; then seeds=10 nets=3; else seeds=300 nets=60; fi
 step seeds 150 "$BUILD/test/diff/d_cuda" seeds 0 $seeds &
 step nets 150 "$BUILD/test/diff/d_cuda" nets 0 $nets &
-step cases 150 "$BUILD/test/diff/d_cuda" cases &
+cases() { # a few processes; each file's failure is in its lines
+    printf '%s\n' test/diff/cases/*.mlir | xargs -P 8 -I{} sh -c '"$0" cases {} || { echo "FAILED: {}"; exit 1; }' "$BUILD/test/diff/d_cuda"
+}
+export -f cases
+step cases 200 bash -c cases &
 step rows 150 "$BUILD/test/diff/d_cuda" &
-for part in "on the device" boxes; do
+for part in "on the device" boxes tf32; do
     [ $mock = yes ] || CK_RUN_CASE=$part step "products-${part##* }" 200 "$BUILD/test/diff/d_products" &
 done
 step programs 150 test/api/cuda.sh &
@@ -228,17 +264,5 @@ for src in examples/*.c; do
     PJRT_DEVICE=CUDA step "example-$example" 150 "$BUILD/examples/$example" &
 done
 wait
-
-# ---- whole programs; the second run compiles nothing ----
-for p in matmul_relu attention layer_norm; do
-    for round in cold warm; do
-        step "$p-$round" 30 "$LZ_TOOL" run "test/hlo/$p/prog.mlir" --device cuda --random 1
-    done
-done
-workloads=overhead,train_mlp,first_step,gemm_1024,gemm_4096,chain_16M,softmax_4096,train_gpt
-[ $mock = yes ] || step benchmark 150 "$BUILD/bench/lz-bench" "$workloads" --device cuda
-for w in large_train_gpt2 large_train_resnet50; do
-    [ $mock = yes ] || step "$w" 120 "$BUILD/bench/lz-bench" "$w" --device cuda
-done
 say "$([ ! -e "$out/failed" ] && echo 'all passed' || echo 'something failed: see the logs'); $((SECONDS - start)) s"
 [ ! -e "$out/failed" ]

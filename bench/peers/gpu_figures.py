@@ -1,6 +1,7 @@
-"""The single kernels that tools/gpu-check.sh times, by torch (eager; and compiled where that differs) and, with --jax, by JAX, on the same GPU.
+"""The single kernels that tools/gpu-check.sh times, by torch (eager; with --compile also compiled, where that differs) or, with --jax, by JAX,
+on the same GPU.
 
-    python gpu_figures.py [--jax] [NAME...]
+    python gpu_figures.py [--jax] [--compile] [NAME...]
 
 A line per figure: name, peer, the median in ms, Tflop/s or GB/s. By the device's events, on random data; of JAX by the clock, over
 calls that follow one another without waiting. Nothing is printed for what a peer has not.
@@ -11,6 +12,7 @@ import time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--jax", action="store_true")
+parser.add_argument("--compile", action="store_true")
 parser.add_argument("names", nargs="*")
 options = parser.parse_args()
 
@@ -71,7 +73,7 @@ def by_torch():
             torch.backends.cuda.matmul.allow_tf32 = setting == "tf32"
             f, args = make()
             say(name, "torch", median(lambda: f(*args)))
-            if compiled:
+            if compiled and options.compile:
                 g = torch.compile(f)
                 say(name, "torch-compile", median(lambda: g(*args)))
         except Exception as e:
