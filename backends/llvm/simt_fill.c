@@ -244,7 +244,7 @@ static void copy_part(tiles *t, Val to, Val from, unsigned width, Val bytes)
 }
 
 /* Bytes from the first piece's elements to those of this one. */
-static Val piece_offset(tiles *t, tiles_factor *f, Val k0)
+Val tiles_piece_offset(tiles *t, const tiles_factor *f, Val k0)
 {
     em *e = t->e;
     Val off = tiles_offset(t, f, t->k->nouter + t->ki, k0);
@@ -253,10 +253,15 @@ static Val piece_offset(tiles *t, tiles_factor *f, Val k0)
     return off;
 }
 
+static Val this_piece(tiles *t, const tiles_factor *f, Val k0)
+{
+    return f->piece ? f->piece : tiles_piece_offset(t, f, k0);
+}
+
 static void copy_parts(tiles *t, tiles_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val piece = piece_offset(t, f, k0), from = em_at(e, f->from, piece, 1), none = em_c64(e, 0),
+    Val piece = this_piece(t, f, k0), from = em_at(e, f->from, piece, 1), none = em_c64(e, 0),
         left = f->bytes;
     em_if has;
     if (f->exists)
@@ -335,7 +340,7 @@ static void put_element(tiles *t, tiles_factor *f, Val k0, spot at, Val slot)
 static void copy_elements(tiles *t, tiles_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val start = em_at(e, tiles_start(t, f), piece_offset(t, f, k0), 1);
+    Val start = em_at(e, tiles_start(t, f), this_piece(t, f, k0), 1);
     unsigned per_row = f->by_k ? t->p.kt : f->x;
     em_loop l;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)f->x * t->p.kt), em_c64(e, t->p.threads), 0,
@@ -395,6 +400,8 @@ void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot)
         em_ifelse_begin(e, &which, f->aligned);
         copy_parts(t, f, k0, slot);
         em_ifelse_else(e, &which);
+        if (t->p.es < 4 && t->piece)
+            (void)tiles_locate_piece(t, t->piece);
         if (t->p.es >= 4)
             copy_elements(t, f, k0, slot);
         else

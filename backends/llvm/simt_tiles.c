@@ -39,13 +39,54 @@ Val tiles_next_slot(tiles *t, Val slot)
                ADD(slot, em_c64(e, stage)));
 }
 
+/* Where the piece is that is copied next: its start along k, and bytes to it from the first piece of both factors. It is carried along, since
+ * finding it takes divisions; factors that are evaluated need the indices themselves. */
+enum { PLACE = 3 };
+
+static unsigned nplace(const tiles *t)
+{
+    return t->a.copied && t->b.copied ? PLACE : 0;
+}
+
+static void place_of(tiles *t, Val j, Val *place)
+{
+    if (!nplace(t))
+        return;
+    place[0] = tiles_locate_piece(t, j);
+    place[1] = tiles_piece_offset(t, &t->a, place[0]);
+    place[2] = tiles_piece_offset(t, &t->b, place[0]);
+}
+
+/* That of piece j from the one before it: further along k, or where another inner loop goes on. */
+static void next_place(tiles *t, Val j, const Val *place, Val *next)
+{
+    em *e = t->e;
+    uint32_t kd = t->k->nouter + t->ki;
+    Val kt = em_c64(e, t->p.kt), there[PLACE];
+    em_if on;
+    if (!nplace(t))
+        return;
+    Val further[PLACE] = {ADD(place[0], kt), ADD(place[1], tiles_offset(t, &t->a, kd, kt)),
+                          ADD(place[2], tiles_offset(t, &t->b, kd, kt))};
+    memcpy(next, further, sizeof further);
+    if (t->ki == 0)
+        return;
+    em_if_begin(e, &on, ICMP(SGE, further[0], t->K));
+    place_of(t, j, there);
+    em_if_end(e, &on, PLACE, there, further, next);
+}
+
 /* Piece j into its stage, if there is one. */
-static void fill_ahead(tiles *t, Val j, Val n, Val slot)
+static void fill_ahead(tiles *t, Val j, Val n, Val slot, const Val *place)
 {
     em *e = t->e;
     em_if more;
     em_if_begin(e, &more, ICMP(SLT, j, n));
-    Val k0 = tiles_locate_piece(t, j);
+    bool known = nplace(t) > 0;
+    Val k0 = known ? place[0] : tiles_locate_piece(t, j);
+    t->piece = known ? j : NULL;
+    t->a.piece = known ? place[1] : NULL;
+    t->b.piece = known ? place[2] : NULL;
     tiles_fill(t, &t->a, k0, slot);
     tiles_fill(t, &t->b, k0, slot);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
@@ -67,15 +108,19 @@ static void add_pieces(tiles *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
     unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
-    Val carried[TILES_SUMS + 2], next[TILES_SUMS + 2];
+    Val carried[TILES_SUMS + 2 + PLACE], next[TILES_SUMS + 2 + PLACE];
     memcpy(carried, sum, n * sizeof *sum);
     carried[n] = em_c64(e, 0);                            /* to be filled */
     carried[n + 1] = em_c64(e, tiles_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
+    place_of(t, first, carried + n + 2);
     em_loop l;
-    em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)n + 2, carried);
+    em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)(n + 2 + nplace(t)),
+                  carried);
     simt_copies_wait(t->s, ahead - 1);
     simt_barrier(t->s);
-    fill_ahead(t, ADD(l.i, em_c64(e, ahead)), end, l.phi[n]);
+    Val j = ADD(l.i, em_c64(e, ahead));
+    fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
+    next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
     memcpy(next, l.phi, n * sizeof *next);
     em_if ready;
     em_if_begin(e, &ready, ICMP(SGE, l.i, first));
@@ -153,23 +198,30 @@ static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
     unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
-    Val carried[TILES_SUMS + 2], next[TILES_SUMS + 2], slot = em_c64(e, 0);
+    Val carried[TILES_SUMS + 2 + PLACE], next[TILES_SUMS + 2 + PLACE], fill[1 + PLACE];
     em_loop l;
     simt_barrier(t->s); /* what this memory held has been read */
-    em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), 1, &slot);
-    fill_ahead(t, l.i, end, l.phi[0]);
-    slot = tiles_next_slot(t, l.phi[0]);
-    em_loop_end(e, &l, &slot);
+    fill[0] = em_c64(e, 0);
+    place_of(t, first, fill + 1);
+    em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), (int)(1 + nplace(t)),
+                  fill);
+    fill_ahead(t, l.i, end, l.phi[0], l.phi + 1);
+    fill[0] = tiles_next_slot(t, l.phi[0]);
+    next_place(t, ADD(l.i, em_c64(e, 1)), l.phi + 1, fill + 1);
+    em_loop_end(e, &l, fill);
     memcpy(carried, sum, n * sizeof *sum);
+    memcpy(carried + n + 2, l.phi + 1, nplace(t) * sizeof *carried);
     carried[n] = l.phi[0];
     carried[n + 1] = em_c64(e, 0);
-    em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)n + 2, carried);
+    em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)(n + 2 + nplace(t)), carried);
     simt_copies_wait(t->s, ahead - 1);
     tiles_groups_fence(t);
     simt_barrier(t->s);
     memcpy(next, l.phi, n * sizeof *next);
     tiles_groups_multiply(t, l.phi[n + 1], next);
-    fill_ahead(t, ADD(l.i, em_c64(e, ahead)), end, l.phi[n]);
+    Val j = ADD(l.i, em_c64(e, ahead));
+    fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
+    next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
     tiles_groups_wait(t, next, 0);
     next[n] = tiles_next_slot(t, l.phi[n]);
     next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);

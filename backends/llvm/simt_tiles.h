@@ -97,7 +97,8 @@ typedef struct tiles_factor {
     Val from, step;        /* of the first one, in the tile's first piece; bytes to the next */
     Val each[TILES_PARTS]; /* in place of these, where rows are of several loops */
     Val k;                 /* of the first one in its piece */
-    Val bytes;             /* of each that exist along the result; x_rows: */
+    Val piece; /* bytes from the first piece to the one that is copied; NULL: not known */
+    Val bytes; /* of each that exist along the result; x_rows: */
     Val row_exists[TILES_PARTS];
     Val to[TILES_PARTS];      /* place in a stage */
     Val exists;               /* NULL: every thread has its parts; otherwise whether this one has */
@@ -123,6 +124,7 @@ typedef struct tiles {
      * first one at. */
     bool divided;
     Val nparts, first_row;
+    Val piece; /* number of the one that is copied, where the inner indices are not set */
     Val lane, down, across; /* of the thread: its lane, the place of its warp in the tile */
     Val finish_aligned;
 } tiles;
@@ -134,6 +136,8 @@ void tiles_factor_tile(tiles *t,
                        tiles_factor *f); /* once per tile, after x0 and the outer indices */
 /* Piece of k from k0 into the stage that starts at byte `slot`; the inner indices are set. */
 void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
+/* Bytes from the first piece's elements to those from k0 on; the inner indices are set. */
+Val tiles_piece_offset(tiles *t, const tiles_factor *f, Val k0);
 /* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
 Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
 Val tiles_place_element(tiles *t, const tiles_factor *f, Val x, Val k);
