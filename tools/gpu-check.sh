@@ -4,7 +4,7 @@
 #   tools/gpu-check.sh --mock DIR   the same of small sizes, on the library that stands in for the driver: whether this script works
 # Parts do not depend on each other: what fails leaves the others' results, and what there is no time for is said to be left out. What checks
 # numbers runs side by side; what is timed runs alone. Where python3 has torch or JAX, these are timed beside.
-# GPU_CHECK_BUILT=yes: everything has been built; GPU_CHECK_SECONDS: not ten minutes but so long
+# GPU_CHECK_BUILT=yes: everything has been built; GPU_CHECK_PEERS=no: these are left out; GPU_CHECK_SECONDS: not ten minutes but so long
 # Exit status: 0 all passed, 1 something failed or was left out, 77 there is no GPU that can be used.
 set -u
 mock=no
@@ -225,7 +225,7 @@ for w in ${trained//,/ }; do
 done
 
 # ---- peers, where there are some ----
-has() { [ $mock = no ] && python3 -c "import $1" >/dev/null 2>&1; }
+has() { [ $mock = no ] && [ "${GPU_CHECK_PEERS:-yes}" = yes ] && python3 -c "import $1" >/dev/null 2>&1; }
 if has torch; then
     (cd bench/peers && step torch 60 python3 gpu_figures.py)
     (cd bench/peers && step torch-steps 60 python3 torch_peer.py "$trained",overhead --device cuda)
