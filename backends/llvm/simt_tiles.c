@@ -45,7 +45,8 @@ enum { PLACE = 3 };
 
 static unsigned nplace(const tiles *t)
 {
-    return t->a.copied && t->b.copied ? PLACE : 0;
+    return t->p.mma && t->a.copied && t->b.copied ? PLACE
+                                                  : 0; /* single threads need the registers */
 }
 
 static void place_of(tiles *t, Val j, Val *place)
