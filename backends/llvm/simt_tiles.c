@@ -43,10 +43,10 @@ Val tiles_next_slot(tiles *t, Val slot)
  * finding it takes divisions; factors that are evaluated need the indices themselves. */
 enum { PLACE = 3 };
 
+/* Single threads that multiply have no registers to spare. */
 static unsigned nplace(const tiles *t)
 {
-    return t->p.mma && t->a.copied && t->b.copied ? PLACE
-                                                  : 0; /* single threads need the registers */
+    return t->p.mma && t->a.copied && t->b.copied ? PLACE : 0;
 }
 
 static void place_of(tiles *t, Val j, Val *place)
