@@ -246,7 +246,7 @@ if [ $mock = yes ]; then seeds=10 nets=3; else seeds=300 nets=60; fi
 step seeds 150 "$BUILD/test/diff/d_cuda" seeds 0 $seeds &
 step nets 150 "$BUILD/test/diff/d_cuda" nets 0 $nets &
 cases() { # a few processes; each file's failure is in its lines
-    printf '%s\n' test/diff/cases/*.mlir | xargs -P 8 -I{} sh -c '"$0" cases {} || { echo "FAILED: {}"; exit 1; }' "$BUILD/test/diff/d_cuda"
+    printf '%s\n' test/diff/cases/*.mlir test/diff/cases/cuda/*.mlir | xargs -P 8 -I{} sh -c '"$0" cases {} || { echo "FAILED: {}"; exit 1; }' "$BUILD/test/diff/d_cuda"
 }
 export -f cases
 step cases 200 bash -c cases &

@@ -31,7 +31,7 @@ while read -r name tol; do
     try "$d" "$LZ_TOOL" run "${d}prog.mlir" --device cuda "${inputs[@]}" --compare ref --rtol "$tol" --atol "$tol"
 done <test/hlo/cases.txt
 # the same sizes on a device of one multiprocessor, where larger tiles are worth it
-LAZULI_CUDA_PROCESSORS=1 try "rows of images" "$LZ_TOOL" run test/diff/cases/rows_of_images.mlir --device cuda --random 1 --compare ref
+LAZULI_CUDA_PROCESSORS=1 try "rows of images" "$LZ_TOOL" run test/diff/cases/cuda/rows_of_images.mlir --device cuda --random 1 --compare ref
 # every launch has its time, by the device's events
 profile() {
     LAZULI_PROFILE=$log.prof "$LZ_TOOL" run test/hlo/attention/prog.mlir --device cuda --random 1 || return 1

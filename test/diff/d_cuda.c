@@ -117,6 +117,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cuda,
                                       .name = "cuda",
+                                      .cases = "test/diff/cases/cuda/*.mlir",
                                       .seeds = 40,
                                       .quick_seeds = 24,
                                       .nets = 12,

@@ -255,6 +255,8 @@ END_TEST
 START_TEST(cases)
 {
     ck_assert_int_eq(case_files("test/diff/cases/*.mlir", (size_t)_i, SHARDS), 0);
+    if (opt->cases)
+        ck_assert_int_eq(case_files(opt->cases, (size_t)_i, SHARDS), 0);
 }
 END_TEST
 
