@@ -9,7 +9,8 @@
  *   Law: results do not depend on how many warps a block has.
  * Passes: as many as reductions depend on one another, and the last. But the sum of exp(x - g), g from the maximum of x, is made along
  * with that: by the maximum of the pieces so far, and scaled when it grows. And where the left factor is such an exponential over its sum,
- * times what depends on neither, the second product is made in the same pass, and divided in the end.   Threads: belongs to one thread. */
+ * times what depends on neither, the second product of f32 is made in the same pass, and divided in the end. (A quotient of 16 bits is
+ * rounded before it is multiplied: what is divided later is not rounded so.)   Threads: belongs to one thread. */
 #ifndef LZ_BACKENDS_LLVM_SIMT_PIECES_H
 #define LZ_BACKENDS_LLVM_SIMT_PIECES_H
 #include "backends/llvm/simt_kern.h"
@@ -41,7 +42,7 @@ typedef struct pieces_form {
     bool fma;                /* single threads multiply f32; otherwise instructions 16-bit floats */
     uint32_t levels;         /* with reductions */
     bool online;             /* levels 0 and 1 are a maximum and the sum of exponentials */
-    bool once;               /* and the second product is made along with them */
+    bool once;               /* and the second product, of f32, is made along with them */
     bool checks; /* but not where a sum is no number: what is not seen is 0 all the same */
     uint32_t max_stage, sum_stage;
     int32_t shift; /* of the sum's stage: what is subtracted */

@@ -347,6 +347,8 @@ static void find_exponentials(const lz_kernel *k, pieces_form *f)
          s++) /* nothing is stored twice: it may lie where something is read */
         f->once &= !f->checks || !f->row[s] || k->stages[s].nstore == 0;
     f->once &= f->online && left->a != 0 && q.row[left->a][left->b] == QUOTIENT;
+    f->once &=
+        f->fma; /* 16 bits of a quotient are not those of what it is made of, divided later */
 }
 
 bool pieces_form_of(const lz_kernel *k, pieces_form *f)
