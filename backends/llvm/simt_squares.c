@@ -6,14 +6,7 @@
 #include "backends/llvm/simt_kern.h"
 #include "lower/loop_impl.h"
 
-enum {
-    SIDE = 32,
-    ROWS = 8,
-    PARTS = SIDE / ROWS,
-    THREADS = SIDE * ROWS,
-    PITCH = SIDE + 1,
-    LOADS = 8
-};
+enum { SIDE = 32, ROWS = 8, THREADS = SIDE * ROWS, PITCH = SIDE + 1, LOADS = 8 };
 
 /* ---- which ---- */
 
@@ -112,79 +105,26 @@ static Val exists(square *q, Val i, Val j)
                ICMP(SLT, j, kern_size(c, c->k->outer[q->last])));
 }
 
-/* The element of access k that the thread brings in its part of the square, and where it goes. Rows of the squares go along d: row r holds the
- * elements of last index j0 + r. */
-static Val read_one(square *q, uint32_t k)
-{
-    kern *c = q->c;
-    const lz_access *a = &c->k->stages[0].accs[q->access[k]];
-    lz_dtype dt = c->k->buf[a->buf].dtype;
-    return em_load(c->e, kern_mem_type(c->e, dt, 1), c->st[0].ptr[POS_POINT][q->access[k]],
-                   kern_align(dt));
-}
-
-static void keep_one(square *q, uint32_t k, int part, Val v)
+/* Rows of the squares go along d: row r holds the elements of last index j0 + r. */
+static void read_squares(square *q, int part)
 {
     kern *c = q->c;
     em *e = c->e;
-    lz_dtype dt = c->k->buf[c->k->stages[0].accs[q->access[k]].buf].dtype;
-    Val r = ADD(q->row, em_c64(e, part * ROWS)), to = ADD(MUL(r, em_c64(e, PITCH)), q->column);
-    em_store(e, v, simt_shared_at(q->s, to, kern_esize(dt), q->start[k]), kern_align(dt));
-}
-
-static void enter_part(square *q, int part)
-{
-    kern *c = q->c;
-    em *e = c->e;
-    c->oidx[q->d] = ADD(q->i0, q->column);
-    c->oidx[q->last] = ADD(q->j0, ADD(q->row, em_c64(e, part * ROWS)));
-}
-
-static void advance(kern *c)
-{
+    em_if in;
+    Val r = ADD(q->row, em_c64(e, part * ROWS)), i = ADD(q->i0, q->column), j = ADD(q->j0, r);
+    em_if_begin(e, &in, exists(q, i, j));
+    c->oidx[q->d] = i;
+    c->oidx[q->last] = j;
     kern_advance(c, 0, POS_TOP, POS_POINT, (1u << c->k->nouter) - 1);
-}
-
-/* Squares inside the loops: all of a thread's elements are on their way before it waits for the first. */
-static void read_whole(square *q)
-{
     for (uint32_t k = 0; k < q->n; k++) {
-        Val v[PARTS];
-        for (int part = 0; part < PARTS; part++) {
-            enter_part(q, part);
-            advance(q->c);
-            v[part] = read_one(q, k);
-        }
-        for (int part = 0; part < PARTS; part++)
-            keep_one(q, k, part, v[part]);
+        const lz_access *a = &c->k->stages[0].accs[q->access[k]];
+        lz_dtype dt = c->k->buf[a->buf].dtype;
+        Val v = em_load(e, kern_mem_type(e, dt, 1), c->st[0].ptr[POS_POINT][q->access[k]],
+                        kern_align(dt));
+        Val to = ADD(MUL(r, em_c64(e, PITCH)), q->column);
+        em_store(e, v, simt_shared_at(q->s, to, kern_esize(dt), q->start[k]), kern_align(dt));
     }
-}
-
-static void read_edge(square *q)
-{
-    kern *c = q->c;
-    em *e = c->e;
-    for (int part = 0; part < PARTS; part++) {
-        em_if in;
-        enter_part(q, part);
-        em_if_begin(e, &in, exists(q, c->oidx[q->d], c->oidx[q->last]));
-        advance(c);
-        for (uint32_t k = 0; k < q->n; k++)
-            keep_one(q, k, part, read_one(q, k));
-        em_if_end(e, &in, 0, NULL, NULL, NULL);
-    }
-}
-
-static void read_squares(square *q)
-{
-    em *e = q->c->e;
-    em_ifelse which;
-    Val end = em_c64(e, SIDE - 1);
-    em_ifelse_begin(e, &which, exists(q, ADD(q->i0, end), ADD(q->j0, end)));
-    read_whole(q);
-    em_ifelse_else(e, &which);
-    read_edge(q);
-    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+    em_if_end(e, &in, 0, NULL, NULL, NULL);
 }
 
 static void points(square *q, Val part)
@@ -212,10 +152,11 @@ static void emit_square(square *q, Val at, const Val *size)
     q->i0 = MUL(c->oidx[q->d], em_c64(e, SIDE));
     q->j0 = MUL(c->oidx[q->last], em_c64(e, SIDE));
     simt_barrier(q->s); /* the last square has been read */
-    read_squares(q);
+    for (int part = 0; part < SIDE / ROWS; part++)
+        read_squares(q, part);
     simt_barrier(q->s);
     em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, PARTS), em_c64(e, 1), 0, NULL);
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, SIDE / ROWS), em_c64(e, 1), 0, NULL);
     points(q, l.i);
     em_loop_end(e, &l, NULL);
 }
