@@ -95,6 +95,8 @@ lz_status kern_init_factor(kern *c, em *e, const lz_kernel *k, unsigned lanes, u
 lz_status kern_init_epilogue(kern *c, em *e, const lz_kernel *k, unsigned lanes);
 /* Marks a scalar op and those it is made of. */
 void kern_needs(const lz_stage *s, int32_t sop, bool *marks);
+/* Whether some load that is not skipped is contiguous along loop `a` and not along loop `b`. */
+bool kern_loads_along(const lz_stage *s, const bool *skip, uint32_t a, uint32_t b);
 /* Scalar code, whatever vectors would suit. */
 lz_status kern_init_scalar(kern *c, em *e, const lz_kernel *k);
 /* Vectors of `lanes` along the last inner loop of every stage that has one. */

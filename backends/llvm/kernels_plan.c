@@ -210,6 +210,19 @@ void kern_needs(const lz_stage *s, int32_t sop, bool *marks)
     }
 }
 
+bool kern_loads_along(const lz_stage *s, const bool *skip, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < s->nsop; i++) {
+        const lz_sop *p = &s->sops[i];
+        if (skip[i] || p->kind != LZ_S_LOAD)
+            continue;
+        const lz_sz *stride = s->accs[p->a].stride;
+        if (kern_sz_is(stride[a], 1) && !kern_sz_is(stride[b], 1))
+            return true;
+    }
+    return false;
+}
+
 static int max_int(int a, int b)
 {
     return a > b ? a : b;

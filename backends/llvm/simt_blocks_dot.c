@@ -31,22 +31,6 @@ static void choose_instruction(blocks_product *p)
     }
 }
 
-/* Whether some load below the factor is contiguous along k and not along the sums. */
-static bool along_k(const blocks_product *p)
-{
-    const kstage *st = &p->b.st[0];
-    uint32_t n = p->view.dot.n, kd = p->view.nouter;
-    for (uint32_t i = 0; i < st->s->nsop; i++) {
-        const lz_sop *x = &st->s->sops[i];
-        if (st->skip[i] || x->kind != LZ_S_LOAD)
-            continue;
-        const lz_access *a = &st->s->accs[x->a];
-        if (kern_sz_is(a->stride[kd], 1) && !kern_sz_is(a->stride[n], 1))
-            return true;
-    }
-    return false;
-}
-
 lz_status blocks_product_init(blocks *b, uint32_t s)
 {
     blocks_product *p = b->p[s] = lz_arena_alloc(&b->arena, sizeof *p);
@@ -63,7 +47,7 @@ lz_status blocks_product_init(blocks *b, uint32_t s)
     if (!p->left)
         LZ_TRY(kern_init_factor(&p->a, b->e, &p->view, 1, kd, p->a_sop));
     LZ_TRY(kern_init_factor(&p->b, b->e, &p->view, 1, kd, p->b_sop));
-    p->by_k = along_k(p);
+    p->by_k = kern_loads_along(p->b.st[0].s, p->b.st[0].skip, kd, n);
     LZ_TRY(kern_init_factor(&p->many, b->e, &p->view, p->lanes, p->by_k ? kd : n, p->b_sop));
     p->many.aligned = true;
     p->vectors = simt_vectors_suit(&p->many, 0) && p->many.st[0].vec[p->b_sop];

@@ -19,22 +19,6 @@ static unsigned chunk_elems(const tiles *t)
     return TILES_CHUNK / t->p.es;
 }
 
-/* Whether some load below the factor is contiguous along k and not along the result. */
-static bool along_k(const tiles *t, const tiles_factor *f)
-{
-    const kstage *st = &f->one.st[0];
-    uint32_t kd = t->k->nouter + t->ki;
-    for (uint32_t i = 0; i < st->s->nsop; i++) {
-        const lz_sop *p = &st->s->sops[i];
-        if (st->skip[i] || p->kind != LZ_S_LOAD)
-            continue;
-        const lz_access *a = &st->s->accs[p->a];
-        if (kern_sz_is(a->stride[kd], 1) && !kern_sz_is(a->stride[f->loop], 1))
-            return true;
-    }
-    return false;
-}
-
 /* The load that the factor is, if it is one as it stands in memory. */
 static const lz_access *plain_load(const tiles *t, int32_t sop)
 {
@@ -63,7 +47,7 @@ lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t so
     f->fixed = all & ~(1u << t->m | 1u << t->n);
     f->sop = tiles_source(t->k, sop, t->p.d);
     LZ_TRY(kern_init_factor(&f->one, t->e, t->k, 1, kd, f->sop));
-    f->by_k = along_k(t, f);
+    f->by_k = kern_loads_along(f->one.st[0].s, f->one.st[0].skip, kd, f->loop);
     f->rows_k = choose_rows(t, f);
     f->swizzled = t->p.mma;
     f->skewed = !t->p.mma && f->by_k;

@@ -8,22 +8,6 @@ enum { CHUNK = 16 };
 
 /* ---- form ---- */
 
-/* Whether some load below the factor is contiguous along k and not along the sums. */
-static bool along_k(const pieces_product *d)
-{
-    const kstage *st = &d->b.st[0];
-    uint32_t n = d->view.dot.n, kd = d->view.nouter;
-    for (uint32_t i = 0; i < st->s->nsop; i++) {
-        const lz_sop *x = &st->s->sops[i];
-        if (st->skip[i] || x->kind != LZ_S_LOAD)
-            continue;
-        const lz_access *a = &st->s->accs[x->a];
-        if (kern_sz_is(a->stride[kd], 1) && !kern_sz_is(a->stride[n], 1))
-            return true;
-    }
-    return false;
-}
-
 lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk)
 {
     em *e = p->e;
@@ -38,7 +22,7 @@ lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned
     if (!d->left)
         LZ_TRY(kern_init_factor(&d->a, e, &d->view, 1, kd, d->a_sop));
     LZ_TRY(kern_init_factor(&d->b, e, &d->view, 1, kd, d->b_sop));
-    d->by_k = along_k(d);
+    d->by_k = kern_loads_along(d->b.st[0].s, d->b.st[0].skip, kd, n);
     LZ_TRY(kern_init_factor(&d->many, e, &d->view, d->lanes, d->by_k ? kd : n, d->b_sop));
     d->many.aligned = true;
     d->vectors = simt_vectors_suit(&d->many, 0) && d->many.st[0].vec[d->b_sop];

@@ -30,19 +30,11 @@ enum { SOPS = 256 };
 static bool left_by_k(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
-    uint32_t kd = k->nouter + st->ninner - 1;
-    bool need[SOPS] = {false};
-    need[k->dot.a_sop] = true;
-    for (int32_t i = k->dot.a_sop; i >= 0; i--) {
-        const lz_sop *p = &st->sops[i];
-        const lz_access *a = p->kind == LZ_S_LOAD ? &st->accs[p->a] : NULL;
-        int32_t of[3] = {p->a, p->b, p->c};
-        for (int j = 0; need[i] && j < lz_sop_arity(p); j++)
-            need[of[j]] = true;
-        if (need[i] && a && kern_sz_is(a->stride[kd], 1) && !kern_sz_is(a->stride[k->dot.m], 1))
-            return true;
-    }
-    return false;
+    bool need[SOPS] = {false}, skip[SOPS];
+    kern_needs(st, k->dot.a_sop, need);
+    for (uint32_t i = 0; i < st->nsop; i++)
+        skip[i] = !need[i];
+    return kern_loads_along(st, skip, k->nouter + st->ninner - 1, k->dot.m);
 }
 
 uint32_t simt_tiles_rows(const lz_kernel *k)
