@@ -62,8 +62,8 @@ lz_status lz_simt_emulated(int major, int minor, lz_target *out)
     return configure(a, out);
 }
 
-/* Points; `many` is left to free whatever becomes of it. */
-static lz_status emit_points(simt *s, kern *c, kern *many)
+/* Vectors along the last outer loop, where all stages have such code: `many`, or NULL. It is left to free whatever becomes of it. */
+static lz_status across_points(simt *s, kern *many, kern **out)
 {
     bool vectors = s->plan.lanes > 1;
     if (vectors) {
@@ -72,11 +72,25 @@ static lz_status emit_points(simt *s, kern *c, kern *many)
     }
     for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
         vectors = simt_vectors_suit(many, i);
-    simt_emit_points(s, c, vectors ? many : NULL);
+    *out = vectors ? many : NULL;
     return LZ_OK;
 }
 
-/* Rows, likewise. */
+static lz_status emit_points(simt *s, kern *c, kern *many)
+{
+    LZ_TRY(across_points(s, many, &many));
+    simt_emit_points(s, c, many);
+    return LZ_OK;
+}
+
+static lz_status emit_columns(simt *s, kern *c, kern *many)
+{
+    LZ_TRY(across_points(s, many, &many));
+    simt_emit_columns(s, c, many);
+    return LZ_OK;
+}
+
+/* Vectors along the rows, likewise. */
 static lz_status emit_rows(simt *s, kern *c, kern *many)
 {
     bool vectors = true;
@@ -85,20 +99,6 @@ static lz_status emit_rows(simt *s, kern *c, kern *many)
     for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
         vectors = !s->k->stages[i].ninner || simt_vectors_suit(many, i);
     simt_emit_rows(s, c, vectors ? many : NULL);
-    return LZ_OK;
-}
-
-/* Columns, likewise. */
-static lz_status emit_columns(simt *s, kern *c, kern *many)
-{
-    bool vectors = s->plan.lanes > 1;
-    if (vectors) {
-        LZ_TRY(kern_init_epilogue(many, s->e, s->k, s->plan.lanes));
-        many->aligned = true;
-    }
-    for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
-        vectors = simt_vectors_suit(many, i);
-    simt_emit_columns(s, c, vectors ? many : NULL);
     return LZ_OK;
 }
 
