@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1024, PATH_BYTES = 4096, MOST_BYTES = 64 << 20 };
+enum { LOG_BYTES = 1024, PATH_BYTES = 4096 };
 extern char **environ;
 
 /* ---- the assembler ---- */
@@ -58,7 +58,7 @@ static void look(void)
 
 const char *cuda_assembler(const cuda_device *d)
 {
-    if (strncmp(d->target.triple, "nvptx", 5) != 0)
+    if (!lz_target_ptx(&d->target))
         return NULL;
     (void)pthread_once(&once, look);
     return found[0] ? found : NULL;
@@ -80,9 +80,9 @@ static bool read_file(const char *path, lz_buf *out)
     size_t n;
     if (!f)
         return false;
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0 && out->len <= MOST_BYTES)
+    while ((n = fread(piece, 1, sizeof piece, f)) > 0 && out->len <= CUDA_CODE_BYTES)
         lz_buf_put(out, piece, n);
-    bool ok = !ferror(f) && out->len > 0 && out->len <= MOST_BYTES && !out->failed;
+    bool ok = !ferror(f) && out->len > 0 && out->len <= CUDA_CODE_BYTES && !out->failed;
     (void)fclose(f);
     return ok;
 }

@@ -12,6 +12,7 @@
 #include "backends/llvm/simt.h"
 
 enum { CUDA_DEVICES = 64, CUDA_CLASSES = 1 + (48 - 9) * 8, CUDA_SLOTS = 4 };
+enum { CUDA_CODE_BYTES = 64 << 20 }; /* a kernel's machine code has fewer */
 
 /* Blocks of device memory that wait for their next use, by size class (mem.c). */
 typedef struct cuda_pool {

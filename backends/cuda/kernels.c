@@ -3,7 +3,7 @@
 #include "backends/cuda/device.h"
 #include <string.h>
 
-enum { COMPILERS = 16, MAX_CODE = 64 << 20 };
+enum { COMPILERS = 16 };
 
 static void key(void *user, const lz_kernel *k, lz_buf *out)
 {
@@ -79,7 +79,7 @@ static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t 
     *c = (cuda_code){.d = d, .nbytes = nbytes};
     const char *text = bytes; /* machine code in an object, or text with an end */
     bool object = nbytes > 4 && memcmp(text, "\177ELF", 4) == 0;
-    if (nbytes < 64 || nbytes > MAX_CODE || (!object && text[nbytes - 1]))
+    if (nbytes < 64 || nbytes > CUDA_CODE_BYTES || (!object && text[nbytes - 1]))
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);
     LZ_TRY(cuda_enter(d));
     lz_status s = load_module(d, k, bytes, c);

@@ -35,6 +35,7 @@ typedef struct lz_target {
     bool bulk;      /* simt: boxes of matrices are copied by the device itself (simt_bulk.c) */
     bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
+bool lz_target_ptx(const lz_target *t); /* its object format is text: PTX */
 /* Sets the forms of t as LAZULI_FORMS says, or as a list like it; LZ_EINVAL names what is no form.
  * lz_forms_print appends what is left out or always taken: part of keys. */
 lz_status lz_forms_configured(lz_target *t);

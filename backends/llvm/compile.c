@@ -223,8 +223,7 @@ static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf
         LLVMDisposeMessage(text);
     }
     LZ_TRY(verify(u, k));
-    bool text = strncmp(t->triple, "nvptx", 5) == 0; /* PTX is its object format */
-    return generate(u, k, text ? LLVMAssemblyFile : LLVMObjectFile, object);
+    return generate(u, k, lz_target_ptx(t) ? LLVMAssemblyFile : LLVMObjectFile, object);
 }
 
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,

@@ -33,7 +33,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->none = LLVMVoidTypeInContext(cx);
     e->x86 = strncmp(t->triple, "x86_64", 6) == 0;
     e->simt = t->simt;
-    e->nvptx = strncmp(t->triple, "nvptx", 5) == 0;
+    e->nvptx = lz_target_ptx(t);
     e->avx512 = e->x86 && !e->simt && t->vector_bytes == 64;
     e->many = e->avx512 || !e->x86;
     e->fma = !e->x86 || has(t, "fma");
