@@ -217,7 +217,7 @@ static void points_at(kern *c, uint32_t s, uint32_t j, unsigned n, Val at, Val s
     }
 }
 
-/* What `of` needs, of a position: false: all but that. */
+/* The scalar ops of a position that `some` marks (which), or those it does not. */
 static void eval_some(kern *c, uint32_t s, int pos, const kctx *x, const bool *some, bool which)
 {
     kstage *t = &c->st[s];

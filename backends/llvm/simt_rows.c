@@ -30,7 +30,7 @@ static void among_lanes(simt *s, kern *c, const lz_red *q, Ev *acc, Val n)
     }
 }
 
-/* All warps' accumulators of the stage, in the order of the warps, for every thread. That of warp w and number k lies at SIMT_ACC (w n + k). */
+/* The accumulators of all warps joined, two and two, for every thread. That of warp w and number k lies at SIMT_ACC (w n + k). */
 static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_t n)
 {
     em *e = s->e;
@@ -109,9 +109,8 @@ static Val short_rows(kern *c)
     return all;
 }
 
-/* kern.spread_user where rows are divided */
+/* Where rows are divided (simt.rows) */
 typedef struct rows {
-    simt *s;
     Val parts, part, chunk; /* of the loop of stage 0 that is divided (simt_divide.c) */
     simt_range range;
 } rows;
@@ -174,7 +173,7 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
 
 static void points(simt *s, kern *c, Val first, Val step)
 {
-    rows r = {.s = s};
+    rows r = {0};
     static const kctx one = {.u = 1};
     em *e = s->e;
     const lz_kernel *k = c->k;
