@@ -5,6 +5,9 @@
  * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
+/* The last cache of a machine of many cores is shared by all of them, and hardly faster than memory: no more of it is counted on. */
+enum { MOST_CACHE = 32 << 20 };
+
 static bool loaded(const kern *c, uint32_t buf)
 {
     for (uint32_t s = 0; s < c->k->nstage; s++)
@@ -39,7 +42,8 @@ static Val bytes_of(kern *c, const kstage *t, const lz_store *w)
 void kern_stream_enter(kern *c)
 {
     em *e = c->e;
-    int64_t from = em_always(e, LZ_FORM_streams) ? 0 : e->t->l3_bytes;
+    int64_t cache = e->t->l3_bytes < MOST_CACHE ? e->t->l3_bytes : MOST_CACHE;
+    int64_t from = em_always(e, LZ_FORM_streams) ? 0 : cache;
     for (uint32_t s = 0; s < c->k->nstage; s++) {
         kstage *t = &c->st[s];
         for (uint32_t j = 0; j < t->s->nstore; j++) {
