@@ -59,7 +59,7 @@ typedef int64_t (*lz_size_fn)(const int64_t *args);
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
                           lz_buf *as);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_CODEGEN_VERSION = 10 };
+enum { LZ_CODEGEN_VERSION = 11 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */

@@ -26,6 +26,7 @@ enum {
     FEW = 4,        /* tiles of rows that do not repay packing; */
     FEW_SHARED = 8, /* where their rows meet another B in each matrix */
     VECS = 4,       /* of a panel, at most */
+    STEPS = 4,      /* of k in a round of the loop */
     PACK_AHEAD = 8  /* rows of B that are fetched before they are packed */
 };
 
@@ -152,56 +153,100 @@ enum tile_arg {
     T_ARGS
 };
 
+typedef struct tile {
+    unsigned nv;
+    Val p[T_ARGS], row[ROWS], mask[VECS];
+} tile;
+/* What a step hands on: the address of B, that of its step, the sums. */
+enum { AT_B, AT_STEP, AT_SUMS };
+
+/* Step k. */
+static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val *out)
+{
+    em *e = g->e;
+    unsigned nv = t->nv;
+    int64_t vb = (int64_t)g->L * g->es;
+    Val bv[VECS], off = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], k, 8), 8);
+    for (unsigned v = 0; v < nv; v++) {
+        Val at = em_at(e, in[AT_B], em_c64(e, v), vb);
+        bv[v] = masked && t->mask[v] ? em_mload(e, g->vec, at, t->mask[v], NULL, g->es)
+                                     : em_load(e, g->vec, at, g->es);
+    }
+    for (unsigned r = 0; r < g->mr; r++) {
+        Val x = em_splat(e, em_load(e, g->elem, em_at(e, t->row[r], off, 1), g->es), g->L);
+        for (unsigned v = 0; v < nv; v++)
+            out[AT_SUMS + r * nv + v] = em_fma(e, x, bv[v], in[AT_SUMS + r * nv + v]);
+    }
+    out[AT_B] = em_at(e, in[AT_B], em_load(e, e->i64, in[AT_STEP], 8), 1);
+    out[AT_STEP] = em_at(e, in[AT_STEP], t->p[T_NEXT_B], 1);
+}
+
+/* Steps first to n - 1, `by` at a time, from `state` and back. */
+static void steps(flat *g, const tile *t, Val first, Val n, unsigned by, Val *state)
+{
+    em *e = g->e;
+    em_loop l;
+    int count = (int)(AT_SUMS + g->mr * t->nv);
+    Val s[2][EM_PHI];
+    em_loop_begin(e, &l, first, n, em_c64(e, by), count, state);
+    memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
+    for (unsigned u = 0; u < by; u++)
+        step(g, t, ADD(l.i, em_c64(e, u)), by == 1, s[u & 1], s[~u & 1]);
+    em_loop_end(e, &l, s[by & 1]);
+    memcpy(state, l.phi, (size_t)count * sizeof(Val));
+}
+
+/* The tile's lines of C are fetched before they are wanted. */
+static void fetch_c(flat *g, const tile *t)
+{
+    em *e = g->e;
+    for (unsigned r = 0; r < g->mr; r++) {
+        Val row = em_at(e, t->p[T_C], MUL(t->p[T_C_STRIDE], em_c64(e, r)), 1);
+        for (unsigned v = 0; v < t->nv; v++)
+            em_prefetch(e, em_at(e, row, em_c64(e, v), (int64_t)g->L * g->es), true, 3);
+    }
+}
+
+/* The sums, and what was there, to C. */
+static void store_tile(flat *g, const tile *t, const Val *sum)
+{
+    em *e = g->e;
+    Val old_row = t->p[T_OLD], c_row = t->p[T_C];
+    for (unsigned r = 0; r < g->mr; r++) {
+        for (unsigned v = 0; v < t->nv; v++) {
+            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = sum[r * t->nv + v];
+            em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
+                     em_at(e, c_row, at, 1), g->es);
+        }
+        old_row = em_at(e, old_row, t->p[T_OLD_STRIDE], 1);
+        c_row = em_at(e, c_row, t->p[T_C_STRIDE], 1);
+    }
+}
+
 static void emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
     Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
-    Val f = *fn = em_func(e, name, e->none, args, T_ARGS, false), p[T_ARGS];
-    int64_t vb = (int64_t)g->L * g->es;
+    Val f = *fn = em_func(e, name, e->none, args, T_ARGS, false), state[EM_PHI];
+    tile t = {.nv = nv};
     for (unsigned q = 0; q < T_ARGS; q++)
-        p[q] = LLVMGetParam(f, q);
-    Val row[ROWS], mask[VECS], init[EM_PHI], next[EM_PHI], bv[VECS];
+        t.p[q] = LLVMGetParam(f, q);
     for (unsigned r = 0; r < g->mr; r++)
-        row[r] = em_load(e, e->ptr, em_at(e, p[T_ROWS], em_c64(e, r), 8), 8);
-    for (unsigned v = 0; v < nv; v++)
-        mask[v] =
-            g->full ? NULL : em_tail_mask(e, SUB(p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
-    init[0] = p[T_B];
-    init[1] = p[T_STEP_B];
+        t.row[r] = em_load(e, e->ptr, em_at(e, t.p[T_ROWS], em_c64(e, r), 8), 8);
+    for (unsigned v = 0; v < nv && !g->full; v++)
+        t.mask[v] = em_tail_mask(e, SUB(t.p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
+    state[AT_B] = t.p[T_B];
+    state[AT_STEP] = t.p[T_STEP_B];
     for (unsigned q = 0; q < g->mr * nv; q++)
-        init[q + 2] = LLVMConstNull(g->vec);
-    for (unsigned r = 0; r < g->mr; r++)
-        for (unsigned v = 0; v < nv; v++)
-            em_prefetch(
-                e,
-                em_at(e, em_at(e, p[T_C], MUL(p[T_C_STRIDE], em_c64(e, r)), 1), em_c64(e, v), vb),
-                true, 3);
-    em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), p[T_KC], em_c64(e, 1), (int)(g->mr * nv + 2), init);
-    Val off = em_load(e, e->i64, em_at(e, p[T_OFF_A], l.i, 8), 8);
-    for (unsigned v = 0; v < nv; v++) {
-        Val at = em_at(e, l.phi[0], em_c64(e, v), vb);
-        bv[v] =
-            mask[v] ? em_mload(e, g->vec, at, mask[v], NULL, g->es) : em_load(e, g->vec, at, g->es);
-    }
-    for (unsigned r = 0; r < g->mr; r++) {
-        Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], off, 1), g->es), g->L);
-        for (unsigned v = 0; v < nv; v++)
-            next[2 + r * nv + v] = em_fma(e, x, bv[v], l.phi[2 + r * nv + v]);
-    }
-    next[0] = em_at(e, l.phi[0], em_load(e, e->i64, l.phi[1], 8), 1);
-    next[1] = em_at(e, l.phi[1], p[T_NEXT_B], 1);
-    em_loop_end(e, &l, next);
-    Val old_row = p[T_OLD], c_row = p[T_C];
-    for (unsigned r = 0; r < g->mr; r++) {
-        for (unsigned v = 0; v < nv; v++) {
-            Val at = em_c64(e, (int64_t)v * vb), s = l.phi[2 + r * nv + v];
-            em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
-                     em_at(e, c_row, at, 1), g->es);
-        }
-        old_row = em_at(e, old_row, p[T_OLD_STRIDE], 1);
-        c_row = em_at(e, c_row, p[T_C_STRIDE], 1);
-    }
+        state[AT_SUMS + q] = LLVMConstNull(g->vec);
+    fetch_c(g, &t);
+    /* Whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads take a place among the multiplications. */
+    Val whole = AND(t.p[T_KC], em_c64(e, -STEPS)), zero = em_c64(e, 0);
+    if (!g->full)
+        whole = SEL(ICMP(SGE, t.p[T_COLS], em_c64(e, (int64_t)nv * g->L)), whole, zero);
+    steps(g, &t, zero, whole, STEPS, state);
+    steps(g, &t, whole, t.p[T_KC], 1, state);
+    store_tile(g, &t, state + AT_SUMS);
     LLVMBuildRetVoid(e->b);
 }
 

@@ -1,11 +1,16 @@
 /* dot_micro.c - the register tile: mr x nv vectors of accumulators over a run of k.
  * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it
- * (apart from them the register allocator spills).
+ * (apart from them the register allocator spills). Steps of k come in rounds, which fetch ahead once: a processor that
+ * multiplies and adds two vectors a cycle has no time for more beside them.
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 #include <string.h>
 
-enum { ROWS_AHEAD = 12 }; /* of B in place, when it is packed on the way */
+enum {
+    ROWS_AHEAD = 12, /* of B in place, when it is packed on the way */
+    STEPS = 1 << DOT_LOG_STEPS,
+    STEPS_A = 2 /* for a line of the next tile of A */
+};
 
 Val dot_multiply_add(dot *g, Val x, Val y, Val s)
 {
@@ -85,24 +90,29 @@ static Val steps_a_line(dot *g, Val kc)
 static void fetch_far(dot *g, const Val *p, Val k)
 {
     em *e = g->e;
-    enum { LOG_LINES = 2, LINE = 64 };
+    enum { LINE = 64 };
     Val row = LSHR(k, p[MICRO_FAR_LOG]);
-    Val line =
-        AND(LSHR(k, SUB(p[MICRO_FAR_LOG], em_c64(e, LOG_LINES))), em_c64(e, (1 << LOG_LINES) - 1));
+    Val line = AND(LSHR(k, SUB(p[MICRO_FAR_LOG], em_c64(e, DOT_LOG_LINES))),
+                   em_c64(e, (1 << DOT_LOG_LINES) - 1));
     Val at = em_at(e, p[MICRO_FAR], MUL(row, p[MICRO_FAR_STRIDE]), 1);
     em_prefetch(e, em_at(e, at, line, LINE), false, 2);
 }
 
-/* Fetched while step k computes: a line of the next tile of A, of each row in turn, two steps each; and the tile's lines of C in
- * turn. */
-static void fetch_ahead(dot *g, const Val *p, Val k, Val log_steps)
+/* Fetched while step k computes: a line of the next tile of A, of each row in turn, STEPS_A steps each. */
+static void fetch_a(dot *g, const Val *p, Val k)
 {
     em *e = g->e;
-    if (g->amode == DOT_A_PLACE) {
-        Val r = AND(LSHR(k, em_c64(e, 1)), p[MICRO_NEXT_ROWS]);
-        Val at = em_at(e, p[MICRO_NEXT], MUL(r, p[MICRO_A_STRIDE]), 1);
-        em_prefetch(e, em_at(e, at, k, g->es), false, 3);
-    }
+    if (g->amode != DOT_A_PLACE)
+        return;
+    Val r = AND(LSHR(k, em_c64(e, 1)), p[MICRO_NEXT_ROWS]);
+    Val at = em_at(e, p[MICRO_NEXT], MUL(r, p[MICRO_A_STRIDE]), 1);
+    em_prefetch(e, em_at(e, at, k, g->es), false, 3);
+}
+
+/* And what is wanted later of B; and the tile's lines of C in turn. */
+static void fetch_others(dot *g, const Val *p, Val k, Val log_steps)
+{
+    em *e = g->e;
     if (g->b_place && !g->stream)
         fetch_far(g, p, k);
     Val i = LSHR(k, log_steps), row = AND(i, em_c64(e, 7)), col = LSHR(i, em_c64(e, 3));
@@ -117,57 +127,141 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, 
     em *e = g->e;
     em_if s;
     em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
-    fetch_ahead(g, p, k, log_steps);
+    fetch_a(g, p, k);
+    fetch_others(g, p, k, log_steps);
     if (g->b_place)
         keep_b(g, p, nv, k, b, bv);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
+}
+
+/* The same for steps k to k + STEPS - 1, where nothing is kept. */
+static void fetch_for_steps(dot *g, const Val *p, Val k, Val log_steps)
+{
+    em *e = g->e;
+    em_if s, often;
+    em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
+    for (unsigned u = 0; u < STEPS; u += STEPS_A)
+        fetch_a(g, p, ADD(k, em_c64(e, u)));
+    fetch_others(g, p, k, log_steps);
+    Val seldom = em_smin(e, p[MICRO_FAR_LOG], ADD(log_steps, em_c64(e, DOT_LOG_LINES)));
+    em_if_begin(e, &often, ICMP(SLT, seldom, em_c64(e, DOT_FAR_SELDOM)));
+    for (unsigned u = 1; u < STEPS; u++)
+        fetch_others(g, p, ADD(k, em_c64(e, u)), log_steps);
+    em_if_end(e, &often, 0, NULL, NULL, NULL);
+    em_if_end(e, &s, 0, NULL, NULL, NULL);
+}
+
+typedef struct tile {
+    unsigned mr, nv;
+    const Val *p; /* arguments of the function */
+    Val row[DOT_MR], mask[DOT_NV], log_steps;
+} tile;
+
+/* Step k: sums from `in` to `out`, with B at b. */
+static void step(dot *g, const tile *t, Val k, Val b, bool masked, const Val *in, Val *out, Val *bv)
+{
+    em *e = g->e;
+    Val ahead = g->stream ? em_at(e, b, SHL(t->p[MICRO_B_STRIDE], em_c64(e, 3)), 1) : NULL;
+    int64_t size = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
+    for (unsigned v = 0; v < t->nv; v++) {
+        bv[v] = load_b(g, b, v, masked ? t->mask[v] : NULL);
+        if (ahead)
+            em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
+    }
+    if (masked && !g->near)
+        on_the_way(g, t->p, t->nv, k, t->log_steps, b, bv);
+    for (unsigned r = 0; r < t->mr; r++) {
+        Val x = em_splat(e, em_load(e, g->elem, em_at(e, t->row[r], k, size), g->es), g->L);
+        for (unsigned v = 0; v < t->nv; v++)
+            out[r * t->nv + v] = dot_multiply_add(g, x, bv[v], in[r * t->nv + v]);
+    }
+}
+
+/* As many steps as are done STEPS at a time: none where B has columns that are not there, or is packed on the way. A step by itself has as
+ * much to count and to fetch as it multiplies. */
+static Val whole_steps(dot *g, const tile *t)
+{
+    em *e = g->e;
+    Val all = AND(t->p[MICRO_KC], em_c64(e, -STEPS)), not = em_ci(e->i1, 0);
+    if (t->mask[0])
+        not = ICMP(SLT, t->p[MICRO_COLS], em_c64(e, (int64_t)t->nv * g->L));
+    if (!g->near && g->b_place)
+        not = OR(not, ICMP(NE, t->p[MICRO_KEEP], LLVMConstNull(e->ptr)));
+    return SEL(not, em_c64(e, 0), all);
+}
+
+/* Steps 0 to n - 1, STEPS at a time: sums and address of B from `state` and back. */
+static void run_steps(dot *g, const tile *t, Val n, Val *state)
+{
+    em *e = g->e;
+    em_loop l;
+    int count = (int)(t->mr * t->nv + 1);
+    Val s[2][EM_PHI], bv[DOT_NV];
+    em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, STEPS), count, state);
+    if (!g->near)
+        fetch_for_steps(g, t->p, l.i, t->log_steps);
+    memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
+    for (unsigned u = 0; u < STEPS; u++) {
+        const Val *in = s[u & 1];
+        Val *out = s[~u & 1];
+        step(g, t, ADD(l.i, em_c64(e, u)), in[0], false, in + 1, out + 1, bv);
+        out[0] = em_at(e, in[0], t->p[MICRO_B_STRIDE], 1);
+    }
+    em_loop_end(e, &l, s[STEPS & 1]);
+    memcpy(state, l.phi, (size_t)count * sizeof(Val));
+}
+
+/* Steps from `first` on, one at a time. */
+static void run_rest(dot *g, const tile *t, Val first, Val *state)
+{
+    em *e = g->e;
+    em_loop l;
+    int count = (int)(t->mr * t->nv + 1);
+    Val next[EM_PHI], bv[DOT_NV];
+    em_loop_begin(e, &l, first, t->p[MICRO_KC], em_c64(e, 1), count, state);
+    step(g, t, l.i, l.phi[0], true, l.phi + 1, next + 1, bv);
+    next[0] = em_at(e, l.phi[0], t->p[MICRO_B_STRIDE], 1);
+    em_loop_end(e, &l, next);
+    memcpy(state, l.phi, (size_t)count * sizeof(Val));
+}
+
+/* The sums, and what was there, to C. */
+static void store_tile(dot *g, const tile *t, const Val *sum)
+{
+    em *e = g->e;
+    Val old_row = t->p[MICRO_OLD], c_row = t->p[MICRO_C];
+    for (unsigned r = 0; r < t->mr; r++) {
+        for (unsigned v = 0; v < t->nv; v++) {
+            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = sum[r * t->nv + v];
+            Val old = g->near ? LLVMConstNull(g->vec)
+                              : em_load(e, g->vec, em_at(e, old_row, at, 1), g->es);
+            em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old),
+                     em_at(e, c_row, at, 1), g->es);
+        }
+        old_row = em_at(e, old_row, t->p[MICRO_OLD_STRIDE], 1);
+        c_row = em_at(e, c_row, t->p[MICRO_C_STRIDE], 1);
+    }
 }
 
 /* Code of one tile: p as the function's arguments say. */
 static void emit_tile(dot *g, unsigned mr, unsigned nv, const Val *p)
 {
     em *e = g->e;
-    Val row[DOT_MR], mask[DOT_NV], init[EM_PHI], bv[DOT_NV];
-    row_pointers(g, mr, p[MICRO_A], p[MICRO_A_STRIDE], p[MICRO_ROWS], row);
-    panel_masks(g, nv, p[MICRO_COLS], mask);
-    Val log_steps = g->near ? NULL : steps_a_line(g, p[MICRO_KC]);
-    init[0] = p[MICRO_B];
+    tile t = {.mr = mr, .nv = nv, .p = p};
+    Val state[EM_PHI], bv[DOT_NV];
+    row_pointers(g, mr, p[MICRO_A], p[MICRO_A_STRIDE], p[MICRO_ROWS], t.row);
+    panel_masks(g, nv, p[MICRO_COLS], t.mask);
+    t.log_steps = g->near ? NULL : steps_a_line(g, p[MICRO_KC]);
     Val behind = g->alike ? em_at(e, p[MICRO_B], MUL(p[MICRO_KC], p[MICRO_B_STRIDE]), 1) : NULL;
     for (unsigned v = 0; v < nv; v++)
         bv[v] = behind ? load_b(g, behind, v, NULL) : LLVMConstNull(g->vec);
+    state[0] = p[MICRO_B];
     for (unsigned q = 0; q < mr * nv; q++)
-        init[q + 1] = bv[q % nv];
-    em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), p[MICRO_KC], em_c64(e, 1), (int)(mr * nv + 1), init);
-    Val next[EM_PHI];
-    Val ahead = g->stream ? em_at(e, l.phi[0], SHL(p[MICRO_B_STRIDE], em_c64(e, 3)), 1) : NULL;
-    for (unsigned v = 0; v < nv; v++) {
-        bv[v] = load_b(g, l.phi[0], v, mask[v]);
-        if (ahead)
-            em_prefetch(e, em_at(e, ahead, em_c64(e, v), (int64_t)g->L * g->es), false, 3);
-    }
-    if (!g->near)
-        on_the_way(g, p, nv, l.i, log_steps, l.phi[0], bv);
-    int64_t step = g->amode == DOT_A_COLS ? dot_a_stride(g) : g->es;
-    for (unsigned r = 0; r < mr; r++) {
-        Val x = em_splat(e, em_load(e, g->elem, em_at(e, row[r], l.i, step), g->es), g->L);
-        for (unsigned v = 0; v < nv; v++)
-            next[1 + r * nv + v] = dot_multiply_add(g, x, bv[v], l.phi[1 + r * nv + v]);
-    }
-    next[0] = em_at(e, l.phi[0], p[MICRO_B_STRIDE], 1);
-    em_loop_end(e, &l, next);
-    Val old_row = p[MICRO_OLD], c_row = p[MICRO_C];
-    for (unsigned r = 0; r < mr; r++) {
-        for (unsigned v = 0; v < nv; v++) {
-            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = l.phi[1 + r * nv + v];
-            Val old = g->near ? LLVMConstNull(g->vec)
-                              : em_load(e, g->vec, em_at(e, old_row, at, 1), g->es);
-            em_store(e, lz_dtype_is_float(g->d) ? FADD(s, old) : ADD(s, old),
-                     em_at(e, c_row, at, 1), g->es);
-        }
-        old_row = em_at(e, old_row, p[MICRO_OLD_STRIDE], 1);
-        c_row = em_at(e, c_row, p[MICRO_C_STRIDE], 1);
-    }
+        state[q + 1] = bv[q % nv];
+    Val n = whole_steps(g, &t);
+    run_steps(g, &t, n, state);
+    run_rest(g, &t, n, state);
+    store_tile(g, &t, state + 1);
 }
 
 /* Tiles of all the rows. */

@@ -3,7 +3,12 @@
 #include "backends/llvm/dot.h"
 #include <string.h>
 
-enum { UNITS = 8, UNITS_DIRECT = 16 }; /* for threads to share; where more cost nothing */
+enum {
+    UNITS = 8,         /* for threads to share; */
+    UNITS_DIRECT = 16, /* where more cost nothing */
+    SHARERS = 4,       /* threads that are to have the same, */
+    MANY_UNITS = 64    /* where one unit more is much */
+};
 
 /* ---- sizes ---- */
 
@@ -34,8 +39,7 @@ Val dot_split_index(em *e, Val *i, Val n)
 
 Val dot_cut(em *e, Val n, Val parts, Val i)
 {
-    Val q = LLVMBuildUDiv(e->b, n, parts, ""), r = SUB(n, MUL(q, parts));
-    return ADD(MUL(i, q), em_smin(e, i, r));
+    return LLVMBuildUDiv(e->b, MUL(n, i), parts, "");
 }
 
 int64_t dot_a_stride(const dot *g)
@@ -99,6 +103,18 @@ static Val b_in_place(dot *g)
     return OR(few, AND(small, apart));
 }
 
+/* Where units are few, a number of blocks that leaves none of two or four threads with one more than the others. */
+static Val shared_equally(dot *g, Val others, Val blocks)
+{
+    em *e = g->e;
+    Val low = em_c64(e, SHARERS - 1),
+        up = em_smin(e, AND(ADD(blocks, low), em_c64(e, -SHARERS)), g->panels);
+    Val few = ICMP(SLT, MUL(others, blocks), em_c64(e, MANY_UNITS));
+    Val uneven = ICMP(NE, AND(MUL(others, blocks), low), em_c64(e, 0));
+    Val better = ICMP(EQ, AND(MUL(others, up), low), em_c64(e, 0));
+    return SEL(AND(AND(few, uneven), better), up, blocks);
+}
+
 /* Blocks of columns and rows. Enough units for the threads to share, of columns first: a block of
  * rows packs B again when K has several blocks, so where the sums need no block of their own there
  * are just as many as the threads want. Where neither factor is packed a block has one panel, which
@@ -116,6 +132,7 @@ static void divide(dot *g)
     }
     g->RB = rows;
     g->CB = em_smax(e, fit, em_smin(e, g->panels, units_for(g, UNITS, MUL(batch, rows))));
+    g->CB = shared_equally(g, MUL(batch, rows), g->CB);
     g->each = b_in_place(g);
     if (g->amode != DOT_A_PLACE)
         g->each = em_ci(e->i1, 0);
@@ -344,7 +361,7 @@ static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *a
     Val zero = em_c64(e, 0), one = em_c64(e, 1);
     args[MICRO_FAR] = args[MICRO_B];
     args[MICRO_FAR_STRIDE] = zero;
-    args[MICRO_FAR_LOG] = em_c64(e, 2);
+    args[MICRO_FAR_LOG] = em_c64(e, DOT_FAR_SELDOM);
     if (!g->b_place || g->stream)
         return;
     Val tiles = dot_ceil_div(e, SUB(w->r1, w->r0), g->mr),
