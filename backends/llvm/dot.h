@@ -67,9 +67,9 @@ typedef struct dot {
     /* emitted sizes */
     /* K: of the last inner loop; KS: its steps (K, or words) */
     Val M, N, K, KS, T, V, RB, CB, batch;
-    Val panels, narrow; /* of columns: how many; how many of them are narrow, the first ones */
-    Val each;           /* i1: nothing is packed, a unit has one panel */
-    Val KN, KB;         /* blocks of the last inner loop; of all inner loops */
+    Val panels;                      /* of columns: as few as there can be */
+    Val each;                        /* i1: nothing is packed, a unit has one panel */
+    Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
 } dot;
 
@@ -84,9 +84,8 @@ void dot_choose_tile(dot *g);             /* mr, nv, nv_small */
 bool dot_stores_sums(const lz_kernel *k); /* as they are, contiguous along n */
 
 /* dot_units.c */
-/* Loop over the panels of vectors v0..v1-1: narrow ones first, as many as dot_emit_sizes counts; where
- * all is near, wide ones as long as they are full. Gives the panel's first vector and how many it
- * has. */
+/* Loop over the panels of vectors v0..v1-1: of 3 and of 2, narrow ones until the rest is a multiple of the wide ones; otherwise narrow only where
+ * that is enough for the rest; where all is near, wide ones as long as they are full. Gives the panel's first vector and how many it has. */
 typedef struct dot_panels {
     Blk body, exit;
     Val v0, v1, v, nv, small;

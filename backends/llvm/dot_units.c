@@ -54,30 +54,26 @@ unsigned dot_a_vectors(const dot *g)
     return (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
 }
 
-/* The columns are cut into panels, as few as possible, narrow ones first: how many there are. */
+/* The columns are cut into panels, as few as possible. */
 static void count_panels(dot *g)
 {
     em *e = g->e;
-    Val nv = em_c64(e, g->nv), rest = LLVMBuildURem(e->b, g->V, nv, "");
-    if (g->nv == g->nv_small) {
-        g->narrow = em_c64(e, 0);
-    } else if (g->nv % g->nv_small == 0) {
-        g->narrow = dot_ceil_div(e, rest, g->nv_small);
-    } else { /* one vector less each */
-        Val some = em_smin(e, SUB(nv, rest), dot_ceil_div(e, g->V, g->nv_small));
-        g->narrow = SEL(ICMP(EQ, rest, em_c64(e, 0)), em_c64(e, 0), some);
-    }
-    Val wide = SUB(g->V, MUL(g->narrow, em_c64(e, g->nv_small)));
-    wide = dot_ceil_div(e, em_smax(e, wide, em_c64(e, 0)), g->nv);
-    g->panels = em_smax(e, ADD(g->narrow, wide), em_c64(e, 1));
+    Val fewest = dot_ceil_div(e, g->V, g->nv), one = em_c64(e, 1);
+    g->panels = em_smax(e, fewest, one);
 }
 
-/* First vector of panel p. */
-static Val panel_start(dot *g, Val p)
+/* Blocks of columns begin where any panel can: those of 3 vectors and of 2 fill any number. */
+static unsigned granule(const dot *g)
+{
+    return g->nv % g->nv_small ? 1 : g->nv_small;
+}
+
+/* First vector of block i of columns. */
+static Val block_start(dot *g, Val i)
 {
     em *e = g->e;
-    Val less = MUL(em_smin(e, p, g->narrow), em_c64(e, g->nv - g->nv_small));
-    return em_smin(e, SUB(MUL(p, em_c64(e, g->nv)), less), g->V);
+    Val n = dot_ceil_div(e, g->V, granule(g));
+    return em_smin(e, MUL(dot_cut(e, n, g->CB, i), em_c64(e, granule(g))), g->V);
 }
 
 /* How many parts make enough units of so many. */
@@ -166,12 +162,12 @@ static void emit_dims(dot *g)
     divide(g);
 }
 
-/* Vectors of the widest block, whose last panel may be wider than what is left. */
+/* Vectors of the widest block, with what its last panel has more. */
 static Val block_vectors(dot *g)
 {
     em *e = g->e;
-    Val panels = LLVMBuildUDiv(e->b, ADD(g->panels, SUB(g->CB, em_c64(e, 1))), g->CB, "");
-    return MUL(panels, em_c64(e, g->nv));
+    Val n = dot_ceil(e, dot_ceil_div(e, g->V, granule(g)), g->CB);
+    return ADD(MUL(n, em_c64(e, granule(g))), em_c64(e, g->nv));
 }
 
 /* Bytes of the parts of the scratch memory: packed B, packed A, sums of the unit. */
@@ -242,8 +238,10 @@ void dot_panels_begin(dot *g, Val v0, Val v1, dot_panels *p)
         p->small = em_ci(e->i1, 0);
     else if (g->near)
         p->small = ICMP(SLT, SUB(v1, p->v), em_c64(e, g->nv));
+    else if (g->nv % g->nv_small == 0)
+        p->small = ICMP(SLE, SUB(v1, p->v), em_c64(e, g->nv_small));
     else
-        p->small = ICMP(SLT, p->v, MUL(g->narrow, em_c64(e, g->nv_small)));
+        p->small = ICMP(NE, LLVMBuildURem(e->b, SUB(v1, p->v), em_c64(e, g->nv), ""), em_c64(e, 0));
     p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
 }
 
@@ -343,7 +341,7 @@ static void next_rows(dot *g, const unit *w, Val r, Val v, Val *args)
         return;
     }
     Val mr = em_c64(e, g->mr), next = ADD(r, mr);
-    Val two = SHL(LLVMBuildUDiv(e->b, SUB(v, w->v0), em_c64(e, g->nv), ""), em_c64(e, 1));
+    Val two = SHL(dot_ceil_div(e, SUB(v, w->v0), g->nv), em_c64(e, 1)); /* narrow ones are first */
     Val shared = SEL(ICMP(ULT, two, mr), ADD(two, mr), none);
     Val alone = SUB(SEL(ICMP(SLT, next, w->r1), next, w->r0), r);
     Val row = SEL(w->direct, alone, shared);
@@ -497,8 +495,8 @@ static void place_unit(dot *g, Val u, Val prev, unit *w)
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->more_rows = ICMP(SLT, ADD(rb, one), g->RB);
-    w->v0 = panel_start(g, dot_cut(e, g->panels, g->CB, cb));
-    w->v1 = panel_start(g, dot_cut(e, g->panels, g->CB, ADD(cb, one)));
+    w->v0 = block_start(g, cb);
+    w->v1 = block_start(g, ADD(cb, one));
     w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
     w->direct = b_in_place(g);
     Val wide = MUL(block_vectors(g), em_c64(e, (int64_t)g->L * g->es));
