@@ -9,11 +9,10 @@
  * a second table, or is packed for a block of k where it would not stay in the caches: whole rows of a unit one after the other, fetched ahead.
  * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of columns.
  * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
-#include "backends/llvm/dot.h"
+#include "backends/llvm/dot_flat.h"
 #include <string.h>
 
 enum {
-    ROWS = 8,     /* of a tile, at most */
     FEW_ROWS = 5, /* of one with wide panels, where rows are not known; else */
     LEAST_FEW = 4,
     MOST_FEW = 6,
@@ -25,33 +24,8 @@ enum {
     MANY = 8,
     FEW = 4,        /* tiles of rows that do not repay packing; */
     FEW_SHARED = 8, /* where their rows meet another B in each matrix */
-    VECS = 4,       /* of a panel, at most */
-    STEPS = 4,      /* of k in a round of the loop */
     PACK_AHEAD = 8  /* rows of B that are fetched before they are packed */
 };
-
-typedef struct flat {
-    em *e;
-    const lz_kernel *k;
-    kern c; /* evaluation of the later stages */
-    lz_dtype d;
-    unsigned L, es, mr, nv, nv_small; /* of a tile: rows, vectors, those of a narrow one */
-    uint32_t n;                       /* the loop of columns */
-    uint32_t row_loop;                /* a bit per outer loop that is part of the rows */
-    const lz_access *a, *b;
-    bool shared; /* shares_rows */
-    /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of the machine's; the sums are stored as they are */
-    bool whole, full, plain;
-    Ty elem, vec;
-    int64_t kc;
-    Val micro[2];
-    /* emitted sizes */
-    Val M, N, K, T, V, P, KB, RB, CB, batch, most_k; /* T, V, P: tiles, vectors, wide panels */
-    Val direct;                                      /* B in place */
-    Val off_a, step_b;     /* tables by k: bytes from the row's start; bytes to the next row of B */
-    Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
-    Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */
-} flat;
 
 /* ---- which products ---- */
 
@@ -107,7 +81,7 @@ static void choose_few_rows(flat *g, bool many)
         }
         g->mr = m.v < LEAST_FEW ? (unsigned)m.v : g->mr;
     }
-    g->nv = many ? VECS : VECS / 2;
+    g->nv = many ? FLAT_VECS : FLAT_VECS / 2;
     g->nv_small = g->nv / 2;
 }
 
@@ -115,7 +89,7 @@ static void choose_few_rows(flat *g, bool many)
 static unsigned tile_rows(const flat *g)
 {
     lz_sz w = g->k->outer[g->k->dot.m];
-    return w.slot < 0 && w.v >= ROWS - 2 && w.v < ROWS ? (unsigned)w.v : ROWS;
+    return w.slot < 0 && w.v >= FLAT_ROWS - 2 && w.v < FLAT_ROWS ? (unsigned)w.v : FLAT_ROWS;
 }
 
 static void choose_tile(flat *g)
@@ -134,140 +108,6 @@ static void choose_tile(flat *g)
         else if (many && v % 3 && v % 2 == 0)
             g->nv = g->nv_small = 2;
     }
-}
-
-/* ---- the tile ---- */
-
-enum tile_arg {
-    T_ROWS,
-    T_OFF_A,
-    T_B,
-    T_STEP_B,
-    T_NEXT_B,
-    T_KC,
-    T_C,
-    T_C_STRIDE,
-    T_OLD,
-    T_OLD_STRIDE,
-    T_COLS,
-    T_ARGS
-};
-
-typedef struct tile {
-    unsigned nv;
-    Val p[T_ARGS], row[ROWS], mask[VECS];
-} tile;
-/* What a step hands on: the address of B, that of its step, the sums. */
-enum { AT_B, AT_STEP, AT_SUMS };
-
-/* Step k. */
-static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val *out)
-{
-    em *e = g->e;
-    unsigned nv = t->nv;
-    int64_t vb = (int64_t)g->L * g->es;
-    Val bv[VECS], off = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], k, 8), 8);
-    for (unsigned v = 0; v < nv; v++) {
-        Val at = em_at(e, in[AT_B], em_c64(e, v), vb);
-        bv[v] = masked && t->mask[v] ? em_mload(e, g->vec, at, t->mask[v], NULL, g->es)
-                                     : em_load(e, g->vec, at, g->es);
-    }
-    for (unsigned r = 0; r < g->mr; r++) {
-        Val x = em_splat(e, em_load(e, g->elem, em_at(e, t->row[r], off, 1), g->es), g->L);
-        for (unsigned v = 0; v < nv; v++)
-            out[AT_SUMS + r * nv + v] = em_fma(e, x, bv[v], in[AT_SUMS + r * nv + v]);
-    }
-    out[AT_B] = em_at(e, in[AT_B], em_load(e, e->i64, in[AT_STEP], 8), 1);
-    out[AT_STEP] = em_at(e, in[AT_STEP], t->p[T_NEXT_B], 1);
-}
-
-/* Steps first to n - 1, `by` at a time, from `state` and back. */
-static void steps(flat *g, const tile *t, Val first, Val n, unsigned by, Val *state)
-{
-    em *e = g->e;
-    em_loop l;
-    int count = (int)(AT_SUMS + g->mr * t->nv);
-    Val s[2][EM_PHI];
-    em_loop_begin(e, &l, first, n, em_c64(e, by), count, state);
-    memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
-    for (unsigned u = 0; u < by; u++)
-        step(g, t, ADD(l.i, em_c64(e, u)), by == 1, s[u & 1], s[~u & 1]);
-    em_loop_end(e, &l, s[by & 1]);
-    memcpy(state, l.phi, (size_t)count * sizeof(Val));
-}
-
-/* The tile's lines of C are fetched before they are wanted. */
-static void fetch_c(flat *g, const tile *t)
-{
-    em *e = g->e;
-    for (unsigned r = 0; r < g->mr; r++) {
-        Val row = em_at(e, t->p[T_C], MUL(t->p[T_C_STRIDE], em_c64(e, r)), 1);
-        for (unsigned v = 0; v < t->nv; v++)
-            em_prefetch(e, em_at(e, row, em_c64(e, v), (int64_t)g->L * g->es), true, 3);
-    }
-}
-
-/* The sums, and what was there, to C. */
-static void store_tile(flat *g, const tile *t, const Val *sum)
-{
-    em *e = g->e;
-    Val old_row = t->p[T_OLD], c_row = t->p[T_C];
-    for (unsigned r = 0; r < g->mr; r++) {
-        for (unsigned v = 0; v < t->nv; v++) {
-            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = sum[r * t->nv + v];
-            em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
-                     em_at(e, c_row, at, 1), g->es);
-        }
-        old_row = em_at(e, old_row, t->p[T_OLD_STRIDE], 1);
-        c_row = em_at(e, c_row, t->p[T_C_STRIDE], 1);
-    }
-}
-
-static void emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
-{
-    em *e = g->e;
-    Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
-    Val f = *fn = em_func(e, name, e->none, args, T_ARGS, false), state[EM_PHI];
-    tile t = {.nv = nv};
-    for (unsigned q = 0; q < T_ARGS; q++)
-        t.p[q] = LLVMGetParam(f, q);
-    for (unsigned r = 0; r < g->mr; r++)
-        t.row[r] = em_load(e, e->ptr, em_at(e, t.p[T_ROWS], em_c64(e, r), 8), 8);
-    for (unsigned v = 0; v < nv && !g->full; v++)
-        t.mask[v] = em_tail_mask(e, SUB(t.p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
-    state[AT_B] = t.p[T_B];
-    state[AT_STEP] = t.p[T_STEP_B];
-    for (unsigned q = 0; q < g->mr * nv; q++)
-        state[AT_SUMS + q] = LLVMConstNull(g->vec);
-    fetch_c(g, &t);
-    /* Whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads take a place among the multiplications. */
-    Val whole = AND(t.p[T_KC], em_c64(e, -STEPS)), zero = em_c64(e, 0);
-    if (!g->full)
-        whole = SEL(ICMP(SGE, t.p[T_COLS], em_c64(e, (int64_t)nv * g->L)), whole, zero);
-    steps(g, &t, zero, whole, STEPS, state);
-    steps(g, &t, whole, t.p[T_KC], 1, state);
-    store_tile(g, &t, state + AT_SUMS);
-    LLVMBuildRetVoid(e->b);
-}
-
-static void call(em *e, Val fn, const Val *args)
-{
-    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, T_ARGS, "");
-}
-
-static void call_tile(flat *g, Val narrow, const Val *args)
-{
-    em *e = g->e;
-    em_ifelse s;
-    if (g->micro[0] == g->micro[1]) {
-        call(e, g->micro[0], args);
-        return;
-    }
-    em_ifelse_begin(e, &s, narrow);
-    call(e, g->micro[1], args);
-    em_ifelse_else(e, &s);
-    call(e, g->micro[0], args);
-    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
 }
 
 /* ---- sizes ---- */
@@ -332,11 +172,26 @@ static void emit_dims(flat *g)
     g->RB = em_smax(e, blocks, some);
 }
 
-/* Vectors of columns of the widest unit. */
+/* Units begin where any panel can: those of 3 vectors and of 2 fill any number but 1. */
+static unsigned granule(const flat *g)
+{
+    return g->nv % g->nv_small ? 1 : g->nv_small;
+}
+
+/* First vector of block i of columns. */
+static Val block_start(flat *g, Val i)
+{
+    em *e = g->e;
+    Val n = dot_ceil_div(e, g->V, granule(g));
+    return em_smin(e, MUL(dot_cut(e, n, g->CB, i), em_c64(e, granule(g))), g->V);
+}
+
+/* Vectors of columns of the widest unit, with what its last panel has more. */
 static Val block_vectors(flat *g)
 {
     em *e = g->e;
-    return MUL(dot_ceil(e, g->P, g->CB), em_c64(e, g->nv));
+    Val n = dot_ceil(e, dot_ceil_div(e, g->V, granule(g)), g->CB);
+    return ADD(MUL(n, em_c64(e, granule(g))), em_c64(e, g->nv));
 }
 
 /* Bytes of the parts of the scratch memory: each table, packed B, sums of the unit. */
@@ -656,7 +511,7 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);
     args[T_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[T_C_STRIDE]);
-    call_tile(g, p.small, args);
+    flat_call_tile(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, AND(last, NOT(to_c)));
     finish_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
@@ -696,8 +551,8 @@ static void place_unit(flat *g, Val u, unit *w)
             g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
-    w->v0 = MUL(dot_cut(e, g->P, g->CB, cb), em_c64(e, g->nv));
-    w->v1 = em_smin(e, MUL(dot_cut(e, g->P, g->CB, ADD(cb, one)), em_c64(e, g->nv)), g->V);
+    w->v0 = block_start(g, cb);
+    w->v1 = block_start(g, ADD(cb, one));
     int64_t vb = (int64_t)g->L * g->es;
     w->c_stride = SEL(ICMP(SGT, g->KB, one), MUL(block_vectors(g), em_c64(e, vb)),
                       em_c64(e, (int64_t)g->nv * vb));
@@ -713,8 +568,8 @@ static void place_scratch(flat *g, Val scratch)
     g->pack = em_at(e, g->step_b, t, 1);
     g->block = em_at(e, g->pack, AND(ADD(b, up), down), 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
-    g->rows = em_alloca(e, e->ptr, ROWS, 8);
-    g->index = em_alloca(e, e->i64, ROWS * LZ_OUTER_MAX, 8);
+    g->rows = em_alloca(e, e->ptr, FLAT_ROWS, 8);
+    g->index = em_alloca(e, e->i64, FLAT_ROWS * LZ_OUTER_MAX, 8);
     g->cur = em_alloca(e, e->i64, LZ_OUTER_MAX, 8);
     for (unsigned v = 0; v < g->nv; v++)
         em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
@@ -771,10 +626,10 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     choose_tile(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {
-        emit_tile(&g, g.nv, "tile", &g.micro[0]);
+        flat_emit_tile(&g, g.nv, "tile", &g.micro[0]);
         g.micro[1] = g.micro[0];
         if (g.nv_small != g.nv)
-            emit_tile(&g, g.nv_small, "tile_narrow", &g.micro[1]);
+            flat_emit_tile(&g, g.nv_small, "tile_narrow", &g.micro[1]);
         emit_sizes(&g);
         emit_run(&g);
         s = e->status;

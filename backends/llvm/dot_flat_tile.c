@@ -1,0 +1,123 @@
+/* dot_flat_tile.c - the register tile of products by tables: rows wherever their pointers say, and k wherever the table says. See dot_flat.h.
+ * Threads: belongs to one thread. */
+#include "backends/llvm/dot_flat.h"
+#include <string.h>
+
+enum { STEPS = 4 }; /* of k in a round of the loop */
+
+typedef struct tile {
+    unsigned nv;
+    Val p[T_ARGS], row[FLAT_ROWS], mask[FLAT_VECS];
+} tile;
+/* What a step hands on: the address of B, that of its step, the sums. */
+enum { AT_B, AT_STEP, AT_SUMS };
+
+/* Step k. */
+static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val *out)
+{
+    em *e = g->e;
+    unsigned nv = t->nv;
+    int64_t vb = (int64_t)g->L * g->es;
+    Val bv[FLAT_VECS], off = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], k, 8), 8);
+    for (unsigned v = 0; v < nv; v++) {
+        Val at = em_at(e, in[AT_B], em_c64(e, v), vb);
+        bv[v] = masked && t->mask[v] ? em_mload(e, g->vec, at, t->mask[v], NULL, g->es)
+                                     : em_load(e, g->vec, at, g->es);
+    }
+    for (unsigned r = 0; r < g->mr; r++) {
+        Val x = em_splat(e, em_load(e, g->elem, em_at(e, t->row[r], off, 1), g->es), g->L);
+        for (unsigned v = 0; v < nv; v++)
+            out[AT_SUMS + r * nv + v] = em_fma(e, x, bv[v], in[AT_SUMS + r * nv + v]);
+    }
+    out[AT_B] = em_at(e, in[AT_B], em_load(e, e->i64, in[AT_STEP], 8), 1);
+    out[AT_STEP] = em_at(e, in[AT_STEP], t->p[T_NEXT_B], 1);
+}
+
+/* Steps first to n - 1, `by` at a time, from `state` and back. */
+static void steps(flat *g, const tile *t, Val first, Val n, unsigned by, Val *state)
+{
+    em *e = g->e;
+    em_loop l;
+    int count = (int)(AT_SUMS + g->mr * t->nv);
+    Val s[2][EM_PHI];
+    em_loop_begin(e, &l, first, n, em_c64(e, by), count, state);
+    memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
+    for (unsigned u = 0; u < by; u++)
+        step(g, t, ADD(l.i, em_c64(e, u)), by == 1, s[u & 1], s[~u & 1]);
+    em_loop_end(e, &l, s[by & 1]);
+    memcpy(state, l.phi, (size_t)count * sizeof(Val));
+}
+
+/* The tile's lines of C are fetched before they are wanted. */
+static void fetch_c(flat *g, const tile *t)
+{
+    em *e = g->e;
+    for (unsigned r = 0; r < g->mr; r++) {
+        Val row = em_at(e, t->p[T_C], MUL(t->p[T_C_STRIDE], em_c64(e, r)), 1);
+        for (unsigned v = 0; v < t->nv; v++)
+            em_prefetch(e, em_at(e, row, em_c64(e, v), (int64_t)g->L * g->es), true, 3);
+    }
+}
+
+/* The sums, and what was there, to C. */
+static void store_tile(flat *g, const tile *t, const Val *sum)
+{
+    em *e = g->e;
+    Val old_row = t->p[T_OLD], c_row = t->p[T_C];
+    for (unsigned r = 0; r < g->mr; r++) {
+        for (unsigned v = 0; v < t->nv; v++) {
+            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = sum[r * t->nv + v];
+            em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
+                     em_at(e, c_row, at, 1), g->es);
+        }
+        old_row = em_at(e, old_row, t->p[T_OLD_STRIDE], 1);
+        c_row = em_at(e, c_row, t->p[T_C_STRIDE], 1);
+    }
+}
+
+void flat_emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
+{
+    em *e = g->e;
+    Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
+    Val f = *fn = em_func(e, name, e->none, args, T_ARGS, false), state[EM_PHI];
+    tile t = {.nv = nv};
+    for (unsigned q = 0; q < T_ARGS; q++)
+        t.p[q] = LLVMGetParam(f, q);
+    for (unsigned r = 0; r < g->mr; r++)
+        t.row[r] = em_load(e, e->ptr, em_at(e, t.p[T_ROWS], em_c64(e, r), 8), 8);
+    for (unsigned v = 0; v < nv && !g->full; v++)
+        t.mask[v] = em_tail_mask(e, SUB(t.p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
+    state[AT_B] = t.p[T_B];
+    state[AT_STEP] = t.p[T_STEP_B];
+    for (unsigned q = 0; q < g->mr * nv; q++)
+        state[AT_SUMS + q] = LLVMConstNull(g->vec);
+    fetch_c(g, &t);
+    /* Whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads take a place among the multiplications. */
+    Val whole = AND(t.p[T_KC], em_c64(e, -STEPS)), zero = em_c64(e, 0);
+    if (!g->full)
+        whole = SEL(ICMP(SGE, t.p[T_COLS], em_c64(e, (int64_t)nv * g->L)), whole, zero);
+    steps(g, &t, zero, whole, STEPS, state);
+    steps(g, &t, whole, t.p[T_KC], 1, state);
+    store_tile(g, &t, state + AT_SUMS);
+    LLVMBuildRetVoid(e->b);
+}
+
+static void call(em *e, Val fn, const Val *args)
+{
+    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, T_ARGS, "");
+}
+
+void flat_call_tile(flat *g, Val narrow, const Val *args)
+{
+    em *e = g->e;
+    em_ifelse s;
+    if (g->micro[0] == g->micro[1]) {
+        call(e, g->micro[0], args);
+        return;
+    }
+    em_ifelse_begin(e, &s, narrow);
+    call(e, g->micro[1], args);
+    em_ifelse_else(e, &s);
+    call(e, g->micro[0], args);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+}
