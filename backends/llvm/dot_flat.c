@@ -200,7 +200,8 @@ static void scratch_parts(flat *g, Val *table, Val *b, Val *c)
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
     Val v = block_vectors(g);
-    *table = AND(ADD(MUL(g->most_k, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
+    Val entries = ADD(g->most_k, em_c64(e, FLAT_AHEAD)); /* those past the last k hold anything */
+    *table = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
     *b = SEL(g->direct, em_c64(e, 0), MUL(MUL(v, ADD(g->most_k, em_c64(e, 1))), em_c64(e, vb)));
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (int64_t)(ROW_TILES + 1) * g->mr),
                    em_c64(e, g->mr));
@@ -623,6 +624,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.full = g.whole || !e->avx512;
     g.plain = dot_stores_sums(k);
     g.shared = shares_rows(k, g.a, g.b);
+    g.rows_touch = kern_sz_is(g.a->stride[k->dot.m], 1);
     choose_tile(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {

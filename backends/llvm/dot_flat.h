@@ -3,7 +3,12 @@
 #define LZ_BACKENDS_LLVM_DOT_FLAT_H
 #include "backends/llvm/dot.h"
 
-enum { FLAT_ROWS = 8, FLAT_VECS = 4 }; /* of a tile, of a panel, at most */
+enum {
+    FLAT_ROWS = 8, /* of a tile, at most */
+    FLAT_VECS = 4, /* of a panel, at most */
+    FLAT_AHEAD =
+        16 /* k whose elements of A are fetched, where the rows of a tile lie in one line */
+};
 
 typedef struct flat {
     em *e;
@@ -14,7 +19,8 @@ typedef struct flat {
     uint32_t n;                       /* the loop of columns */
     uint32_t row_loop;                /* a bit per outer loop that is part of the rows */
     const lz_access *a, *b;
-    bool shared; /* shares_rows */
+    bool shared;     /* shares_rows */
+    bool rows_touch; /* rows of A lie side by side, and their k apart */
     /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of the machine's; the sums are stored as they are */
     bool whole, full, plain;
     Ty elem, vec;

@@ -24,6 +24,11 @@ static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val 
         bv[v] = masked && t->mask[v] ? em_mload(e, g->vec, at, t->mask[v], NULL, g->es)
                                      : em_load(e, g->vec, at, g->es);
     }
+    if (!masked && g->rows_touch) {
+        Val later = ADD(k, em_c64(e, FLAT_AHEAD));
+        later = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], later, 8), 8);
+        em_prefetch(e, em_at(e, t->row[0], later, 1), false, 3);
+    }
     for (unsigned r = 0; r < g->mr; r++) {
         Val x = em_splat(e, em_load(e, g->elem, em_at(e, t->row[r], off, 1), g->es), g->L);
         for (unsigned v = 0; v < nv; v++)
