@@ -99,6 +99,9 @@ void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
 void dot_emit_run(dot *g);
 /* first item of part i when n items are divided into nearly equal parts */
 Val dot_cut(em *e, Val n, Val parts, Val i);
+/* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four threads with one more unit than the
+ * others: each block has `others` units. */
+Val dot_share_equally(em *e, Val others, Val blocks, Val most);
 Val dot_ceil_div(em *e, Val n, int64_t by);
 Val dot_ceil(em *e, Val n, Val by);
 Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */

@@ -170,6 +170,8 @@ static void emit_dims(flat *g)
     Val want = LLVMBuildUDiv(e->b, ADD(most, SEL(g->direct, SUB(others, one), half)), others, "");
     Val some = em_smin(e, want, dot_ceil_div(e, g->T, 2));
     g->RB = em_smax(e, blocks, some);
+    Val each = MUL(em_smax(e, g->batch, one), g->RB);
+    g->CB = dot_share_equally(e, each, g->CB, em_smax(e, g->P, one));
 }
 
 /* Units begin where any panel can: those of 3 vectors and of 2 fill any number but 1. */

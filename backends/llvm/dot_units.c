@@ -7,7 +7,7 @@ enum {
     UNITS = 8,         /* for threads to share; */
     UNITS_DIRECT = 16, /* where more cost nothing */
     SHARERS = 4,       /* threads that are to have the same, */
-    MANY_UNITS = 64    /* where one unit more is much */
+    MANY_UNITS = 16    /* where one unit more is much */
 };
 
 /* ---- sizes ---- */
@@ -22,6 +22,16 @@ Val dot_ceil_div(em *e, Val n, int64_t by)
 Val dot_ceil(em *e, Val n, Val by)
 {
     return LLVMBuildUDiv(e->b, SUB(ADD(n, by), em_c64(e, 1)), by, "");
+}
+
+Val dot_share_equally(em *e, Val others, Val blocks, Val most)
+{
+    Val low = em_c64(e, SHARERS - 1), units = MUL(others, blocks);
+    Val up = em_smin(e, AND(ADD(blocks, low), em_c64(e, -SHARERS)), most);
+    Val few = ICMP(SLT, units, em_c64(e, MANY_UNITS));
+    Val uneven = ICMP(NE, AND(units, low), em_c64(e, 0));
+    Val better = ICMP(EQ, AND(MUL(others, up), low), em_c64(e, 0));
+    return SEL(AND(AND(few, uneven), better), up, blocks);
 }
 
 Val dot_bytes(kern *f, unsigned es, lz_sz elements)
@@ -99,18 +109,6 @@ static Val b_in_place(dot *g)
     return OR(few, AND(small, apart));
 }
 
-/* Where units are few, a number of blocks that leaves none of two or four threads with one more than the others. */
-static Val shared_equally(dot *g, Val others, Val blocks)
-{
-    em *e = g->e;
-    Val low = em_c64(e, SHARERS - 1),
-        up = em_smin(e, AND(ADD(blocks, low), em_c64(e, -SHARERS)), g->panels);
-    Val few = ICMP(SLT, MUL(others, blocks), em_c64(e, MANY_UNITS));
-    Val uneven = ICMP(NE, AND(MUL(others, blocks), low), em_c64(e, 0));
-    Val better = ICMP(EQ, AND(MUL(others, up), low), em_c64(e, 0));
-    return SEL(AND(AND(few, uneven), better), up, blocks);
-}
-
 /* Blocks of columns and rows. Enough units for the threads to share, of columns first: a block of
  * rows packs B again when K has several blocks, so where the sums need no block of their own there
  * are just as many as the threads want. Where neither factor is packed a block has one panel, which
@@ -128,7 +126,7 @@ static void divide(dot *g)
     }
     g->RB = rows;
     g->CB = em_smax(e, fit, em_smin(e, g->panels, units_for(g, UNITS, MUL(batch, rows))));
-    g->CB = shared_equally(g, MUL(batch, rows), g->CB);
+    g->CB = dot_share_equally(e, MUL(batch, rows), g->CB, g->panels);
     g->each = b_in_place(g);
     if (g->amode != DOT_A_PLACE)
         g->each = em_ci(e->i1, 0);
