@@ -84,7 +84,7 @@ typedef struct manager {
     const lz_func *cur; /* the caller's, or own */
     lz_func *own;
     uint32_t done; /* rows whose work stands */
-    bool pipeline;
+    bool pipeline, columns;
 } manager;
 
 static lz_status run_row(manager *m, const row *r)
@@ -97,7 +97,8 @@ static lz_status run_row(manager *m, const row *r)
     if (off)
         return LZ_OK;
     lz_func *next = NULL;
-    LZ_TRY(r->pass.run(m->cur, &next));
+    bool columns = m->columns && r->pass.run == lz_pass_split;
+    LZ_TRY((columns ? lz_pass_split_columns : r->pass.run)(m->cur, &next));
     lz_status s = checking() ? check(r, m->cur, next) : LZ_OK;
     if (next) {
         lz_func_free(m->own);
@@ -109,18 +110,30 @@ static lz_status run_row(manager *m, const row *r)
     return s;
 }
 
+static bool is_word(const char *p, size_t n, const char *word)
+{
+    return n == strlen(word) && memcmp(p, word, n) == 0;
+}
+
+static lz_status run_pipeline(manager *m)
+{
+    m->pipeline = true;
+    m->done = 0;
+    for (int i = 0; lz_pipeline[i]; i++)
+        LZ_TRY(run_row(m, find(lz_pipeline[i], strlen(lz_pipeline[i]))));
+    m->pipeline = false;
+    return LZ_OK;
+}
+
 static lz_status run_list(manager *m, const char *list)
 {
     for (const char *p = list; *p;) {
         const char *end = strchr(p, ',');
         size_t n = end ? (size_t)(end - p) : strlen(p);
         const row *r = find(p, n);
-        if (n == strlen("pipeline") && memcmp(p, "pipeline", n) == 0) {
-            m->pipeline = true;
-            m->done = 0;
-            for (int i = 0; lz_pipeline[i]; i++)
-                LZ_TRY(run_row(m, find(lz_pipeline[i], strlen(lz_pipeline[i]))));
-            m->pipeline = false;
+        m->columns = is_word(p, n, "pipeline:columns");
+        if (m->columns || is_word(p, n, "pipeline")) {
+            LZ_TRY(run_pipeline(m));
         } else if (r) {
             LZ_TRY(run_row(m, r));
         } else if (n) {

@@ -18,6 +18,6 @@ typedef struct lz_pass {
 const lz_pass *lz_pass_get(const char *name); /* NULL when unknown */
 const lz_pass *lz_pass_at(int i);             /* row i; NULL past the end */
 /* Runs a comma-separated list of passes (`lazuli opt --passes=`), or the whole pipeline
- * ("pipeline"). Takes no ownership of f. */
+ * ("pipeline"; "pipeline:columns" as lz_lower_options.columns says). Takes no ownership of f. */
 lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out);
 #endif

@@ -66,7 +66,8 @@ typedef struct lz_lower_options {
     int threads;
     /* kernels that keep rows (loop.h): a backend that has them, or not; tests want all there can be */
     lz_rows_use rows;
-    int64_t row_limit;                    /* elements of such a row that are worth it; 0: default */
+    int64_t row_limit; /* elements of such a row that are worth it; 0: default */
+    bool columns;      /* a thread of the backend makes whole columns: long ones are cut */
     int64_t l1_bytes, l2_bytes, l3_bytes; /* 0: defaults */
 } lz_lower_options;
 

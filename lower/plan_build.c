@@ -357,8 +357,9 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     lz_func *g = NULL;
     *out = NULL;
     LZ_TRY(lz_func_check_alone(f));
-    LZ_TRY(lz_passes_run(f, "pipeline", &g));
-    front x = {.f = g, .o = o ? o : &none};
+    o = o ? o : &none;
+    LZ_TRY(lz_passes_run(f, o->columns ? "pipeline:columns" : "pipeline", &g));
+    front x = {.f = g, .o = o};
     lz_status s = build(&x);
     for (uint32_t i = 0; x.low && i < x.order.order.len; i++)
         lz_lowered_done(&x.low[i]);

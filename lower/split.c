@@ -2,6 +2,8 @@
  * Does:      a reduction of at least LONG elements each to fewer than FEW values first reduces runs of at most CHUNK elements (or the inner of
  *            its dimensions), then the partial results. The cut depends on shapes alone, never on the number of threads, so results are
  *            the same everywhere. Sums of 16-bit floats stay in f32 between the levels.
+ *            For a backend of which a thread makes whole columns (lz_pass_split_columns): also one of at least LONG_COLUMN elements each to
+ *            at most COLUMNS values, where there are MATRIX elements in all.
  *            Only regions that are one op with a known identity: another region's initial value may be used once only.
  * Needs:     expand.   Recreates: nothing.   Breaks: simplify (it leaves pads and reshapes).
  * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split */
@@ -11,6 +13,7 @@
 #include <string.h>
 
 enum { LONG = 16384, FEW = 64, CHUNK = 2048, PARTS = 32, SHORT = 128 };
+enum { COLUMNS = 1024, LONG_COLUMN = 512, MATRIX = 1 << 18 };
 
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))
 
@@ -112,14 +115,25 @@ static lz_val two_levels(lz_rw *rw, const cut *c, lz_val x, const lz_ints *dims)
                            c->init, &second);
 }
 
+static bool is_long(const lz_type *t, const lz_type *r, bool columns)
+{
+    if (r->nelem == 0)
+        return false;
+    int64_t each = t->nelem / r->nelem;
+    if (columns)
+        columns =
+            r->nelem >= FEW && r->nelem <= COLUMNS && each >= LONG_COLUMN && t->nelem >= MATRIX;
+    return columns || (r->nelem < FEW && each >= LONG);
+}
+
 static lz_val split(lz_rw *rw, uint32_t i, void *user)
 {
-    (void)user;
+    const bool *columns = user;
     const lz_inst *in = &rw->in->insts[i];
     const lz_type *t = in->sig->opnd ? in->sig->opnd[0] : NULL, *r = in->sig->result[0];
     lz_red_plan p;
-    if (lz_op_get(in->sig->op)->cls != LZ_CLASS_REDUCE || in->sig->nresult != 1 || r->nelem == 0 ||
-        r->nelem >= FEW || t->nelem / r->nelem < LONG)
+    if (lz_op_get(in->sig->op)->cls != LZ_CLASS_REDUCE || in->sig->nresult != 1 ||
+        !is_long(t, r, *columns))
         return LZ_NOVAL;
     lz_red_plan_of(rw->in, i, &p);
     if (p.comb == LZ_OP_NONE)
@@ -143,5 +157,12 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
 
 lz_status lz_pass_split(const lz_func *in, lz_func **out)
 {
-    return lz_rw_run(in, split, NULL, out);
+    bool columns = false;
+    return lz_rw_run(in, split, &columns, out);
+}
+
+lz_status lz_pass_split_columns(const lz_func *in, lz_func **out)
+{
+    bool columns = true;
+    return lz_rw_run(in, split, &columns, out);
 }

@@ -247,6 +247,7 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
                            .vector_bytes = cpu.target.vector_bytes,
                            .threads = lz_workers_count(),
                            .rows = LZ_ROWS_WORTH,
+                           .columns = true,
                            .l1_bytes = cpu.target.l1_bytes,
                            .l2_bytes = cpu.target.l2_bytes,
                            .l3_bytes = cpu.target.l3_bytes};
