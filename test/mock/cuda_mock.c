@@ -12,7 +12,8 @@
 enum { MOST_SHARED = 227 << 10, MAX_DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool initialised;
+static pthread_cond_t go_on = PTHREAD_COND_INITIALIZER;
+static bool initialised, held;
 static struct {
     char name[64];
     uint64_t n;
@@ -91,6 +92,14 @@ API void lzMockCapability(int value)
 {
     pthread_mutex_lock(&lock);
     capability = value;
+    pthread_mutex_unlock(&lock);
+}
+
+API void lzMockHold(int yes)
+{
+    pthread_mutex_lock(&lock);
+    held = yes != 0;
+    pthread_cond_broadcast(&go_on);
     pthread_mutex_unlock(&lock);
 }
 
@@ -432,6 +441,10 @@ API int cuEventRecord(cu_event event, cu_stream stream)
 
 API int cuEventSynchronize(cu_event event)
 {
+    pthread_mutex_lock(&lock);
+    while (held)
+        pthread_cond_wait(&go_on, &lock);
+    pthread_mutex_unlock(&lock);
     ENTER();
     return mock_leave(event->stream ? run_until(event->stream, event->upto) : 0);
 }

@@ -28,6 +28,7 @@ void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
 void lzMockCapability(int value); /* 10 major + minor, before the driver is asked; 90 */
 void lzMockReset(void);           /* no failures, no lost device */
 void lzMockLose(int device, int code);
+void lzMockHold(int yes);      /* who waits for an event waits until this is over */
 void lzMockReachable(int yes); /* whether devices may use each other's memory; they may */
 void lzMockGetStats(lz_mock_stats *out);
 #endif

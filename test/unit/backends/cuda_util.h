@@ -17,6 +17,7 @@ static struct {
     void (*memory)(size_t);
     void (*reset)(void);
     void (*lose)(int, int);
+    void (*hold)(int);
     void (*reachable)(int);
     void (*stats)(lz_mock_stats *);
 } mock;
@@ -29,6 +30,7 @@ static inline void use_mock(void)
     *(void **)&mock.memory = dlsym(h, "lzMockMemory");
     *(void **)&mock.reset = dlsym(h, "lzMockReset");
     *(void **)&mock.lose = dlsym(h, "lzMockLose");
+    *(void **)&mock.hold = dlsym(h, "lzMockHold");
     *(void **)&mock.reachable = dlsym(h, "lzMockReachable");
     *(void **)&mock.stats = dlsym(h, "lzMockGetStats");
     ck_assert_int_eq(lz_mock_use(), LZ_OK);

@@ -205,6 +205,35 @@ START_TEST(steps_and_copies)
 }
 END_TEST
 
+/* Neither what copies nor what computes waits for anything: all of it is asked for before the first piece may end. */
+START_TEST(nobody_waits)
+{
+    use_mock();
+    programs p;
+    float data[N];
+    fill(data, N, 17);
+    compile(&p);
+    lz_dbuf *v[5] = {value(0, data, sizeof data)};
+    mock.hold(1);
+    for (int i = 0; i < 4; i++) {
+        if (i % 2) {
+            OK(across(!v[i]->device, v[i], &v[i + 1]));
+        } else {
+            v[i + 1] = v[i];
+            lz_dbuf_retain(v[i]);
+            step(p.x[v[i]->device], &v[i + 1], false);
+        }
+        ck_assert(!lz_event_done(v[i + 1]->ready));
+    }
+    mock.hold(0);
+    for (int i = 0; i < 5; i++) {
+        expect(v[i], data, N, i < 1 ? 1 : i < 3 ? 3 : 9);
+        lz_dbuf_release(v[i]);
+    }
+    discard(&p);
+}
+END_TEST
+
 /* What is copied stays as it was: written over by the step that it is given away to, or released and handed out again. */
 START_TEST(source_goes_at_once)
 {
@@ -533,6 +562,64 @@ START_TEST(side_is_lost)
 }
 END_TEST
 
+/* The call that copies finds that the target is lost: the source is not. */
+START_TEST(target_is_found_lost)
+{
+    use_mock();
+    programs p;
+    float data[N], got[N];
+    fill(data, N, 16);
+    compile(&p);
+    lz_dbuf *v = value(0, data, sizeof data), *there, *late;
+    OK(be->alloc(1, sizeof data, &there));
+    OK(be->alloc(1, sizeof data, &late));
+    mock.lose(1, 719);
+    OK(be->copy_across(there, v, sizeof data));
+    ck_assert_int_eq(be->copy_out(there, got, sizeof got), LZ_EDEVICE);
+    ck_assert_msg(strstr(message(), "CUDA:1 is lost") != NULL, "%s", message());
+    ck_assert_int_eq(be->copy_across(late, v, sizeof data), LZ_EDEVICE);
+    step(p.x[0], &v, false);
+    expect(v, data, N, 3);
+    lz_dbuf_release(v);
+    lz_dbuf_release(there);
+    lz_dbuf_release(late);
+}
+END_TEST
+
+/* The source is lost when everything has been asked for, on the device that is not, too: what comes of it has the error, there as well. */
+START_TEST(lost_later)
+{
+    use_mock();
+    programs p;
+    float data[N];
+    fill(data, N, 18);
+    compile(&p);
+    arrives(&p, data);
+    lz_dbuf *v = value(0, data, sizeof data), *there, *more, *back;
+    step(p.x[0], &v, false);
+    expect(v, data, N, 3);
+    mock.hold(1);
+    OK(across(1, v, &there));
+    more = there;
+    lz_dbuf_retain(there);
+    step(p.x[1], &more, false);
+    OK(across(0, there, &back));
+    mock.lose(0, 719);
+    mock.hold(0);
+    lz_dbuf *all[3] = {there, more, back};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(lz_event_wait(all[i]->ready), LZ_EDEVICE);
+        ck_assert_msg(strstr(message(), "CUDA:0 is lost") != NULL, "%s", message());
+        lz_dbuf_release(all[i]);
+    }
+    lz_dbuf_release(v);
+    v = value(1, data, sizeof data);
+    step(p.x[1], &v, false);
+    expect(v, data, N, 3);
+    lz_dbuf_release(v);
+}
+END_TEST
+
 /* What has failed is not copied as if it were there. */
 START_TEST(errors_travel)
 {
@@ -587,6 +674,7 @@ int main(void)
     tcase_add_loop_test(t, ways, 0, 4);
     tcase_add_test(t, turned_off);
     tcase_add_test(t, steps_and_copies);
+    tcase_add_test(t, nobody_waits);
     tcase_add_test(t, source_goes_at_once);
     tcase_add_test(t, target_goes_at_once);
     tcase_add_loop_test(t, waits_for_copies, 0, 2);
@@ -596,6 +684,8 @@ int main(void)
     tcase_add_loop_test(t, first_call_fails, 0, CALLS);
     tcase_add_loop_test(t, call_loses_the_device, 0, CALLS);
     tcase_add_loop_test(t, side_is_lost, 0, 4);
+    tcase_add_test(t, target_is_found_lost);
+    tcase_add_test(t, lost_later);
     tcase_add_test(t, errors_travel);
     tcase_add_test(t, no_room);
     suite_add_tcase(s, t);
