@@ -114,6 +114,14 @@ typedef struct lz_backend {
     lz_status (*copy_in)(lz_dbuf *dst, const void *src, size_t nbytes);
     /* waits for src's content */
     lz_status (*copy_out)(lz_dbuf *src, void *dst, size_t nbytes);
+    /* The first bytes of a buffer of any device of the backend, of any other, without the host:
+     * enqueued behind what makes src's content, and what is executed on dst from now on comes behind
+     * it; nobody waits. dst is new and its `ready`, which completes when the bytes are there, is NULL
+     * so far. src may be released or donated on return. Errors while copying, and src's own, reach
+     * dst->ready.
+     * LZ_EUNSUPPORTED, and nothing has happened: these devices cannot, copy_out and copy_in can.
+     * NULL: none can. */
+    lz_status (*copy_across)(lz_dbuf *dst, lz_dbuf *src, size_t nbytes);
     lz_status (*compile)(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out);
     lz_status (*serialize)(lz_exec *x, lz_buf *out);
     /* untrusted */

@@ -175,10 +175,20 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
     return lz_prog_run(&j->x->prog, j->state, temp, j->kept, run);
 }
 
+/* Arguments that were not waited for are there by now, or failed, and the results with them. */
+static lz_status arguments(const lz_job *j)
+{
+    for (uint32_t i = 0; i < j->nwait && j->x->ops->in_order; i++)
+        LZ_TRY(lz_event_wait(j->wait[i]));
+    return LZ_OK;
+}
+
 /* What a waiter can see of memory is right when the event is set: the job's references go first. */
 void lz_job_end(lz_job *j, lz_status s)
 {
     lz_error err;
+    if (s == LZ_OK)
+        s = arguments(j);
     if (s != LZ_OK)
         err = *lz_error_get();
     lz_event *done = j->done;
@@ -236,15 +246,17 @@ static lz_status make_results(lz_job *j, const bool *donated, void **at)
     return LZ_OK;
 }
 
-/* Notes what the arguments wait for. Those of one earlier step share an event, so neighbours are compared. */
+/* Notes what the arguments wait for; whether the job can start at once. Those of one earlier step share an event, so neighbours are compared. */
 static bool collect_waits(lz_job *j)
 {
+    const lz_exec_ops *ops = j->x->ops;
     bool ready = true;
     for (uint32_t i = 0; i < j->x->plan->nin; i++) {
         lz_event *e = j->in[i]->ready;
         if (!e || (j->nwait && j->wait[j->nwait - 1] == e))
             continue;
-        ready &= lz_event_done(e);
+        if (!lz_event_done(e))
+            ready &= ops->in_order && !(ops->elsewhere && ops->elsewhere(e));
         lz_event_retain(e);
         j->wait[j->nwait++] = e;
     }
@@ -310,7 +322,7 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
         hand_over(j, out, done);
         bool soon = awaited || lz_event_awaited_lately();
         bool here = x->small || (soon && x->brief);
-        s = lz_queue_push(d->queue, run_job, j, here && (ready || x->ops->in_order));
+        s = lz_queue_push(d->queue, run_job, j, here && ready);
         if (s == LZ_OK) {
             if (x->brief && !x->small) /* for others it would not matter who runs them */
                 lz_event_started(*done);

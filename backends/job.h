@@ -59,6 +59,9 @@ struct lz_exec_ops {
     /* A device that computes in the order of its queue: a job need not wait for the jobs that make
      * its arguments. */
     bool in_order;
+    /* Of such a device: whether another one has not even started what `e` stands for, so that
+     * launching may have to wait. NULL: never */
+    bool (*elsewhere)(const lz_event *e);
     /* Each may be NULL. Before a job is enqueued; when it has run or was not taken; when it is not
      * used any more. */
     lz_status (*job_start)(lz_job *j);

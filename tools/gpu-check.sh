@@ -60,7 +60,7 @@ built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
 [ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
 [ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD/test/libcudamock.so" \
     "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,runtime/t_api_ops,runtime/t_aten_math,runtime/t_aten_reduce,runtime/t_handles} \
-    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_laws}
+    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_laws,runtime/t_to_device,autodiff/t_two_devices}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
 "$LZ_TOOL" devices | tee "$out/devices.txt"
 if ! grep -q '^CUDA:0' "$out/devices.txt"; then
@@ -255,6 +255,10 @@ for part in "on the device" boxes tf32; do
     [ $mock = yes ] || CK_RUN_CASE=$part step "products-${part##* }" 200 "$BUILD/test/diff/d_products" &
 done
 step programs 150 test/api/cuda.sh &
+if grep -q '^CUDA:1' "$out/devices.txt"; then # copies between GPUs
+    step to-device 60 "$BUILD/test/unit/runtime/t_to_device" &
+    step two-devices 60 "$BUILD/test/unit/autodiff/t_two_devices" &
+fi
 for src in examples/*.c; do
     example=$(basename "$src" .c)
     case $mock-$example in

@@ -158,6 +158,14 @@ static lz_status copy_out(lz_dbuf *src, void *dst, size_t nbytes)
     return cuda_copy_out(&cuda.dev[src->device], dst, (cu_ptr)(uintptr_t)src->data, nbytes);
 }
 
+static lz_status copy_across(lz_dbuf *dst, lz_dbuf *src, size_t nbytes)
+{
+    if (nbytes > dst->nbytes || nbytes > src->nbytes)
+        return LZ_FAIL(LZ_ERANGE, "copy of %zu bytes, the buffers have %zu and %zu", nbytes,
+                       dst->nbytes, src->nbytes);
+    return cuda_copy_across(&cuda.dev[dst->device], dst, &cuda.dev[src->device], src, nbytes);
+}
+
 /* ---- programs ---- */
 
 /* From a plan, which it takes over, to an executable. */
@@ -219,6 +227,7 @@ static lz_status wait_all(int device)
     LZ_TRY(lz_fork_check());
     lz_queue_drain(d->at.queue);
     lz_queue_drain(d->finish);
+    cuda_wait_copies(d);
     return LZ_OK;
 }
 
@@ -234,6 +243,7 @@ const lz_backend lz_backend_cuda = {
     .wrap = wrap,
     .copy_in = copy_in,
     .copy_out = copy_out,
+    .copy_across = copy_across,
     .compile = compile,
     .serialize = serialize,
     .deserialize = deserialize,

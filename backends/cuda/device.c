@@ -30,13 +30,18 @@ lz_status cuda_check(cuda_device *d, int result, const char *what)
     return lz_cuda_is_lost(result) ? lose(d) : s;
 }
 
-lz_status cuda_enter(cuda_device *d)
+lz_status cuda_works(cuda_device *d)
 {
     LZ_TRY(lz_fork_check());
-    if (atomic_load_explicit(&d->lost, memory_order_acquire)) {
-        lz_error_set(&d->lost_error);
-        return d->lost_error.status;
-    }
+    if (!atomic_load_explicit(&d->lost, memory_order_acquire))
+        return LZ_OK;
+    lz_error_set(&d->lost_error);
+    return d->lost_error.status;
+}
+
+lz_status cuda_enter(cuda_device *d)
+{
+    LZ_TRY(cuda_works(d));
     return cuda_check(d, lz_cuda.CtxPushCurrent(d->context), "its context");
 }
 
@@ -45,6 +50,25 @@ void cuda_leave(cuda_device *d)
     (void)d;
     cu_context popped;
     (void)lz_cuda.CtxPopCurrent(&popped);
+}
+
+static lz_status await(cuda_device *d, cu_event e, const char *what)
+{
+    LZ_TRY(cuda_enter(d));
+    lz_status s = cuda_check(d, lz_cuda.EventSynchronize(e), what);
+    cuda_leave(d);
+    return s;
+}
+
+lz_status cuda_await(cuda_device *d, cu_event e, const char *what)
+{
+    lz_status s = await(d, e, what);
+    if (s == LZ_OK || atomic_load(&d->lost))
+        return s;
+    lz_error first = *lz_error_get();
+    (void)await(d, e, what);
+    lz_error_set(&first);
+    return s;
 }
 
 /* ---- start ---- */
@@ -97,6 +121,7 @@ static void give_up(cuda_device *d)
 {
     lz_queue_free(d->at.queue);
     lz_queue_free(d->finish);
+    lz_queue_free(d->out.finish);
     if (!d->context || cuda_enter(d) != LZ_OK)
         return;
     cu_stream streams[3] = {d->compute, d->up.stream, d->down.stream};
@@ -116,7 +141,9 @@ static lz_status start(cuda_device *d)
     d->at.queue = lz_queue_new(name);
     snprintf(name, sizeof name, "lz-cuda-%d-end", d->at.index);
     d->finish = lz_queue_new(name);
-    return d->at.queue && d->finish ? open_context(d) : LZ_EMEM;
+    snprintf(name, sizeof name, "lz-cuda-%d-out", d->at.index);
+    d->out.finish = lz_queue_new(name);
+    return d->at.queue && d->finish && d->out.finish ? open_context(d) : LZ_EMEM;
 }
 
 lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend)

@@ -34,6 +34,18 @@ typedef struct cuda_staging {
     uint32_t next;
 } cuda_staging;
 
+/* What leaves for other devices (peers.c): copies run on a stream of the device they come from. */
+typedef struct cuda_copy cuda_copy;
+typedef struct cuda_out {
+    lz_queue *finish; /* waits for them, in the same order */
+    /* under the lock of peers.c: */
+    cu_stream stream; /* NULL: nothing has left yet */
+    cuda_copy *spare;
+    uint32_t nspare;
+    unsigned char reach[CUDA_DEVICES]; /* how each is reached */
+    cu_event computed;                 /* of the launching queue */
+} cuda_out;
+
 /* A tensor map as the driver encodes it. */
 typedef struct cuda_map {
     _Alignas(64) unsigned char bytes[SIMT_MAP_BYTES];
@@ -50,6 +62,7 @@ typedef struct cuda_device {
     lz_kstore kernels;
     cuda_pool pool;
     cuda_staging up, down;
+    cuda_out out;
     cu_stream compute;
     cu_event uploaded; /* the last upload, under up.lock */
     _Atomic uint64_t uploads;
@@ -71,7 +84,11 @@ typedef struct cuda_device {
 /* device.c */
 lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend);
 lz_status cuda_enter(cuda_device *d); /* the error it was lost by */
+lz_status cuda_works(cuda_device *d); /* the same without entering */
 void cuda_leave(cuda_device *d);
+/* The event has come. Memory is given back behind it, so what fails is tried once more, the device's
+ * loss excepted; the first error all the same. Outside of enter and leave. */
+lz_status cuda_await(cuda_device *d, cu_event e, const char *what);
 /* A driver call's result, for a call between enter and leave. */
 lz_status cuda_check(cuda_device *d, int result, const char *what);
 #define CUDA_TRY(d, call, what) LZ_TRY(cuda_check(d, lz_cuda.call, what))
@@ -88,6 +105,16 @@ lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbyte
 lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes); /* waits */
 /* What is launched next comes after all uploads so far. Of the launching queue. */
 lz_status cuda_after_uploads(cuda_device *d);
+
+/* peers.c */
+/* lz_backend.copy_across */
+lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_dbuf *src,
+                           size_t nbytes);
+/* What is launched next comes after the copies that make the job's arguments, and those that read
+ * what it writes over. Of the launching queue, between enter and leave. */
+lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
+bool cuda_copy_waits(const lz_event *e); /* lz_exec_ops.elsewhere */
+void cuda_wait_copies(cuda_device *d);   /* those to and from it are over */
 
 /* graphs.c: of the launching queue, between enter and leave; making and freeing anywhere */
 enum { CUDA_GRAPHS = 4 };

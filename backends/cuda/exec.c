@@ -309,6 +309,7 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     cuda_exec *x = (cuda_exec *)j->j.x;
     char *temp = j->temp ? j->temp->data : NULL;
     LZ_TRY(cuda_after_uploads(d));
+    LZ_TRY(cuda_after_copies(d, &j->j));
     lz_profile_ran(x->profile);
     LZ_TRY(
         cuda_graphs_run(d, &x->graphs, &j->j, temp, &(cuda_run){d, address(temp) + scratch_at, x}));
@@ -318,13 +319,7 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
 static void finish(void *job)
 {
     cuda_job *j = job;
-    cuda_device *d = (cuda_device *)j->j.d;
-    lz_status s = cuda_enter(d);
-    if (s == LZ_OK) {
-        s = cuda_check(d, lz_cuda.EventSynchronize(j->over), "running a program");
-        cuda_leave(d);
-    }
-    lz_job_end(&j->j, s);
+    lz_job_end(&j->j, cuda_await((cuda_device *)j->j.d, j->over, "running a program"));
 }
 
 /* Puts it on the stream; once it is on the finishing queue as well, that ends it. */
@@ -408,6 +403,7 @@ static const lz_exec_ops exec_ops = {
     .alloc = alloc,
     .run = run,
     .in_order = true,
+    .elsewhere = cuda_copy_waits,
     .job_start = job_start,
     .job_over = job_over,
     .job_free = job_free,

@@ -107,6 +107,7 @@ lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out)
     lz_status s = b ? take_counted(d, nbytes, &at, &size) : LZ_EMEM;
     if (s == LZ_EDEVMEM) { /* what runs holds memory until it is done */
         lz_queue_drain(d->finish);
+        lz_queue_drain(d->out.finish);
         s = take_counted(d, nbytes, &at, &size);
     }
     if (s == LZ_EDEVMEM)

@@ -104,6 +104,25 @@ LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 #define lz_item(t) lz_item_at((t), LZ_SITE)
 #define lz_item_i64(t) lz_item_i64_at((t), LZ_SITE)
 
+/* ---- other devices ---- */
+/* The value of x on another device ("CUDA:1"; NULL: the calling thread's), where operations on it are
+ * from then on: operands of one operation are on one device, numbers excepted. x itself, as it is,
+ * when it is there already.
+ * What is still to be computed of x is started, and nothing is waited for when both are GPUs: the
+ * copy goes from one to the other behind what makes x, and what is executed on the result comes
+ * behind the copy. x may be released or assigned to at once. Other pairs of devices go through the
+ * host's memory, and there the call waits for x.
+ * The result is a value of its own: gradients end at it (lz_grad of it, moved back, is the
+ * grad_output of x).
+ * Errors, as an error tensor: LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE, LZ_EDEVMEM (the other device has
+ * no room), LZ_EMEM, LZ_EINVAL (inside of a body of control.h), LZ_EDEVICE, x's own error. One that
+ * the copy meets later reaches whoever reads the result. Source: torch.Tensor.to(device). */
+LZ_API lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_site *site);
+#define lz_to_device(x, device) lz_to_device_at((x), (device), LZ_SITE)
+/* Name of the device that t is on ("CPU:0"); never executes. The needed size without NUL; 0 with an
+ * error when t has no value. */
+LZ_API size_t lz_device_of(const lz_tensor *t, char *buf, size_t n);
+
 /* ---- lifetimes ---- */
 /* t itself, for chaining; NULL is fine. The result needs one lz_release */
 LZ_API lz_tensor *lz_retain(lz_tensor *t);

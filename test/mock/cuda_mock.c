@@ -1,73 +1,76 @@
 /* cuda_mock.c - a library with the entry points of the CUDA driver, on host memory.
  * Work of a stream is kept until somebody has to wait for it, so what is missing a dependence reads old bytes; kernels are host objects,
- * run by simt_emu.c. Two devices. Failures are set through cuda_mock.h. Threads: one lock around everything. */
-#include "test/mock/cuda_mock.h"
-#include "backends/cuda/cuda_api.h"
-#include "test/mock/simt_emu.h"
+ * run by simt_emu.c. Two devices, each with streams, events, code and memory (cuda_mock_memory.c) of its own, which calls must not mix up; one
+ * that is lost leaves the other alone. Failures are set through cuda_mock.h. Threads: one lock around everything. */
+#include "test/mock/cuda_mock_state.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define API __attribute__((visibility("default")))
-enum { DEVICES = 2, INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201 };
-enum {
-    CAPTURING = 900,
-    NOT_FOUND = 500,
-    MOST_SHARED = 227 << 10,
-    LAUNCH_FAILED = 719,
-    MAX_BLOCKS = 1 << 16,
-    MAX_DEPTH = 8
-};
+#define API MOCK_API
+enum { MOST_SHARED = 227 << 10, MAX_DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool initialised;
-static int lost;
+static pthread_cond_t go_on = PTHREAD_COND_INITIALIZER;
+static bool initialised, held;
 static struct {
     char name[64];
     uint64_t n;
     int code;
 } fail;
-static lz_mock_stats stats;
-static size_t memory = (size_t)1 << 30;
+lz_mock_stats mock_stats;
 static bool reverse;
 static int capability = 90;
 
-struct cu_context_ {
-    int device;
-    size_t used;
-};
-static struct cu_context_ contexts[DEVICES] = {{0, 0}, {1, 0}};
+struct cu_context_ mock_contexts[MOCK_DEVICES] = {{.device = 0}, {.device = 1}};
 static __thread cu_context current, below[MAX_DEPTH];
 static __thread int depth;
 
 /* ---- calls that fail ---- */
 
-/* Under lock from here to leave(). A call that is to fail has no effect. */
-static int enter(const char *name)
+static bool is_lost(int code)
 {
-    pthread_mutex_lock(&lock);
-    stats.calls++;
-    if (fail.n && (!fail.name[0] || strcmp(fail.name, name) == 0) && --fail.n == 0) {
-        stats.failed++;
-        if (fail.code >= 200 && fail.code != 209 && fail.code != 218 && fail.code != CAPTURING)
-            lost = fail.code;
-        return fail.code;
-    }
-    return lost;
+    static const short others[] = {209, 217, 218, 704, 711, 801, MOCK_CAPTURING};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (code == others[i])
+            return false;
+    return code >= 200;
 }
 
-static int leave(int r)
+int mock_enter(const char *name, cu_context context)
+{
+    pthread_mutex_lock(&lock);
+    mock_stats.calls++;
+    if (fail.n && (!fail.name[0] || strcmp(fail.name, name) == 0) && --fail.n == 0) {
+        mock_stats.failed++;
+        if (context && is_lost(fail.code))
+            context->lost = fail.code;
+        return fail.code;
+    }
+    return context ? context->lost : 0;
+}
+
+void mock_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+int mock_leave(int r)
 {
     pthread_mutex_unlock(&lock);
     return r;
 }
-#define ENTER()                                                                                    \
-    int r_ = enter(__func__);                                                                      \
-    if (r_ == 0 && !initialised)                                                                   \
-        r_ = NOT_INITIALIZED;                                                                      \
-    if (r_)                                                                                        \
-    return leave(r_)
+
+bool mock_initialised(void)
+{
+    return initialised;
+}
+
+cu_context mock_current(void)
+{
+    return current;
+}
 
 API void lzMockFail(const char *name, uint64_t n, int code)
 {
@@ -78,10 +81,10 @@ API void lzMockFail(const char *name, uint64_t n, int code)
     pthread_mutex_unlock(&lock);
 }
 
-API void lzMockMemory(size_t nbytes)
+API void lzMockLose(int device, int code)
 {
     pthread_mutex_lock(&lock);
-    memory = nbytes ? nbytes : (size_t)1 << 30;
+    mock_contexts[device].lost = code;
     pthread_mutex_unlock(&lock);
 }
 
@@ -92,19 +95,28 @@ API void lzMockCapability(int value)
     pthread_mutex_unlock(&lock);
 }
 
+API void lzMockHold(int yes)
+{
+    pthread_mutex_lock(&lock);
+    held = yes != 0;
+    pthread_cond_broadcast(&go_on);
+    pthread_mutex_unlock(&lock);
+}
+
 API void lzMockReset(void)
 {
     pthread_mutex_lock(&lock);
     fail.n = 0;
-    lost = 0;
-    stats.failed = 0;
+    for (int i = 0; i < MOCK_DEVICES; i++)
+        mock_contexts[i].lost = 0;
+    mock_stats.failed = 0;
     pthread_mutex_unlock(&lock);
 }
 
 API void lzMockGetStats(lz_mock_stats *out)
 {
     pthread_mutex_lock(&lock);
-    *out = stats;
+    *out = mock_stats;
     pthread_mutex_unlock(&lock);
 }
 
@@ -117,16 +129,16 @@ API int lzCudaEmulates(void)
 
 API int cuInit(unsigned flags)
 {
-    int r = enter(__func__);
+    int r = mock_enter(__func__, current);
     initialised |= r == 0 && flags == 0;
-    return leave(r);
+    return mock_leave(r);
 }
 
 API int cuDriverGetVersion(int *version)
 {
     ENTER();
     *version = 12040;
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuGetErrorName(int error, const char **name)
@@ -148,22 +160,22 @@ API int cuGetErrorString(int error, const char **text)
 API int cuDeviceGetCount(int *count)
 {
     ENTER();
-    *count = DEVICES;
-    return leave(0);
+    *count = MOCK_DEVICES;
+    return mock_leave(0);
 }
 
 API int cuDeviceGet(cu_device *device, int ordinal)
 {
     ENTER();
     *device = ordinal;
-    return leave(ordinal < 0 || ordinal >= DEVICES ? INVALID_VALUE : 0);
+    return mock_leave(ordinal < 0 || ordinal >= MOCK_DEVICES ? MOCK_INVALID_VALUE : 0);
 }
 
 API int cuDeviceGetName(char *name, int len, cu_device device)
 {
     ENTER();
     snprintf(name, (size_t)len, "Emulated GPU %d", device);
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuDeviceGetAttribute(int *value, int attribute, cu_device device)
@@ -178,86 +190,68 @@ API int cuDeviceGetAttribute(int *value, int attribute, cu_device device)
              : attribute == CU_ATTR_CLOCK_KHZ            ? 1000000
              : attribute == CU_ATTR_L2_BYTES             ? 1 << 20
                                                          : 0;
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuDevicePrimaryCtxRetain(cu_context *context, cu_device device)
 {
     ENTER();
-    *context = &contexts[device];
-    return leave(0);
+    *context = &mock_contexts[device];
+    return mock_leave(0);
 }
 
 API int cuDevicePrimaryCtxRelease_v2(cu_device device)
 {
     ENTER();
     (void)device;
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuCtxPushCurrent_v2(cu_context context)
 {
-    ENTER();
+    ENTER_IN(context);
     if (depth == MAX_DEPTH)
-        return leave(INVALID_VALUE);
+        return mock_leave(MOCK_INVALID_VALUE);
     below[depth++] = current;
     current = context;
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuCtxPopCurrent_v2(cu_context *context)
 {
     pthread_mutex_lock(&lock); /* undoing does not fail */
-    stats.calls++;
+    mock_stats.calls++;
     if (context)
         *context = current;
     current = depth ? below[--depth] : NULL;
-    return leave(0);
+    return mock_leave(0);
 }
 
 /* ---- streams: what was enqueued waits until somebody needs it done ---- */
 
 struct cu_function_ {
+    cu_context owner;
     const emu_kernel *k;
     emu_function *run;
     uint32_t shared; /* dynamic memory it may have, at most */
     uint32_t nmap;   /* parameters that are tensor maps, the last ones */
 };
 struct cu_module_ {
+    cu_context owner;
     emu_kernel k;
     struct cu_function_ f[EMU_FUNCTIONS];
 };
 
-typedef enum op_kind { OP_COPY, OP_LAUNCH, OP_WAIT, OP_GRAPH } op_kind;
-typedef struct op {
-    struct op *next;
-    op_kind kind;
-    void *dst;
-    const void *src;
-    size_t nbytes;
-    cu_stream other; /* waits for its work up to `upto` */
-    uint64_t upto;
-    cu_function function;
-    lz_simt_launch dims;
-    cu_graph_exec graph;
-    void **params;
-    uint64_t values[];
-} op;
-
 /* What was captured; an executable one is given up when it was destroyed and has run. */
 struct cu_graph_ {
-    op *head, **tail;
+    mock_op *head, **tail;
 };
 struct cu_graph_exec_ {
-    op *head;
+    mock_op *head;
     uint32_t refs;
 };
-struct cu_stream_ {
-    op *head, **tail;
-    uint64_t enqueued, done;
-    cu_graph capturing;
-};
 struct cu_event_ {
+    cu_context owner;
     cu_stream stream;
     uint64_t upto;
     bool timed;
@@ -265,33 +259,33 @@ struct cu_event_ {
 };
 static cu_event events;
 
-static int run_op(op *o);
+static int run_op(mock_op *o);
 static void release_graph(cu_graph_exec x);
 
 static int run_until(cu_stream s, uint64_t upto)
 {
     int r = 0;
     while (s->head && s->done < upto) {
-        op *o = s->head;
+        mock_op *o = s->head;
         s->head = o->next;
         if (!s->head)
             s->tail = &s->head;
         s->done++;
-        if (!lost)
+        if (!s->owner->lost)
             r = run_op(o);
         else if (o->kind == OP_GRAPH)
             release_graph(o->graph);
         if (r)
-            lost = r;
+            s->owner->lost = r;
         free(o);
     }
-    return lost;
+    return s->owner->lost;
 }
 
-static void free_ops(op *o)
+static void free_ops(mock_op *o)
 {
     while (o) {
-        op *next = o->next;
+        mock_op *next = o->next;
         free(o);
         o = next;
     }
@@ -303,42 +297,42 @@ static void release_graph(cu_graph_exec x)
         return;
     free_ops(x->head);
     free(x);
-    stats.live_graphs--;
+    mock_stats.live_graphs--;
 }
 
 static int run_graph(cu_graph_exec x)
 {
     int r = 0;
-    for (op *o = x->head; o && !r; o = o->next)
+    for (mock_op *o = x->head; o && !r; o = o->next)
         r = run_op(o);
     release_graph(x);
     return r;
 }
 
-static int run_op(op *o)
+static int run_op(mock_op *o)
 {
     if (o->kind == OP_GRAPH)
         return run_graph(o->graph);
-    if (o->kind == OP_WAIT)
-        return run_until(o->other, o->upto);
-    if (o->kind == OP_COPY) {
-        memmove(o->dst, o->src, o->nbytes);
+    if (o->kind == OP_WAIT) { /* what waits for a device that is lost goes on with what is there */
+        (void)run_until(o->other, o->upto);
         return 0;
     }
-    stats.launches++;
+    if (o->kind == OP_COPY)
+        return mock_run_copy(o);
+    mock_stats.launches++;
     reverse = !reverse;
     const char *wrong =
         emu_run(o->function->k, o->function->run, (void *const *)o->params, &o->dims, reverse);
     if (wrong)
         fprintf(stderr, "cuda mock: a kernel failed: %s\n", wrong);
-    return wrong ? LAUNCH_FAILED : 0;
+    return wrong ? MOCK_LAUNCH_FAILED : 0;
 }
 
-static int push(cu_stream s, op *o)
+int mock_push(cu_stream s, mock_op *o)
 {
     if (!o || !s) {
         free(o);
-        return INVALID_VALUE;
+        return MOCK_INVALID_VALUE;
     }
     o->next = NULL;
     if (s->capturing) {
@@ -356,29 +350,32 @@ API int cuStreamCreate(cu_stream *stream, unsigned flags)
 {
     ENTER();
     (void)flags;
+    if (!current)
+        return mock_leave(MOCK_INVALID_CONTEXT);
     *stream = calloc(1, sizeof **stream);
     if (!*stream)
-        return leave(CU_OUT_OF_MEMORY);
+        return mock_leave(CU_OUT_OF_MEMORY);
+    (*stream)->owner = current;
     (*stream)->tail = &(*stream)->head;
-    stats.streams++;
-    return leave(0);
+    mock_stats.streams++;
+    return mock_leave(0);
 }
 
 API int cuStreamDestroy_v2(cu_stream stream)
 {
     ENTER();
     (void)run_until(stream, UINT64_MAX);
-    stats.streams--;
+    mock_stats.streams--;
     free(stream);
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuStreamSynchronize(cu_stream stream)
 {
     ENTER();
     if (stream->capturing)
-        return leave(CAPTURING);
-    return leave(run_until(stream, UINT64_MAX));
+        return mock_leave(MOCK_CAPTURING);
+    return mock_leave(run_until(stream, UINT64_MAX));
 }
 
 API int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
@@ -386,59 +383,70 @@ API int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
     ENTER();
     (void)flags;
     if (stream->capturing) /* the stand-in knows of no other streams in a graph */
-        return leave(CAPTURING);
+        return mock_leave(MOCK_CAPTURING);
+    if (event->owner->lost)
+        return mock_leave(event->owner->lost);
     if (!event->stream || event->stream == stream)
-        return leave(0);
-    op *o = calloc(1, sizeof *o);
+        return mock_leave(0);
+    mock_op *o = calloc(1, sizeof *o);
     if (o) {
         o->kind = OP_WAIT;
         o->other = event->stream;
         o->upto = event->upto;
     }
-    return leave(push(stream, o));
+    return mock_leave(mock_push(stream, o));
 }
 
 API int cuEventCreate(cu_event *event, unsigned flags)
 {
     ENTER();
+    if (!current)
+        return mock_leave(MOCK_INVALID_CONTEXT);
     cu_event e = *event = calloc(1, sizeof **event);
     if (!e)
-        return leave(CU_OUT_OF_MEMORY);
+        return mock_leave(CU_OUT_OF_MEMORY);
+    e->owner = current;
     e->timed = !(flags & CU_EVENT_NO_TIMING);
     e->next = events;
     e->link = &events;
     if (events)
         events->link = &e->next;
     events = e;
-    stats.events++;
-    return leave(0);
+    mock_stats.events++;
+    return mock_leave(0);
 }
 
 API int cuEventDestroy_v2(cu_event event)
 {
     ENTER();
-    stats.events--;
+    mock_stats.events--;
     *event->link = event->next;
     if (event->next)
         event->next->link = event->link;
     free(event);
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuEventRecord(cu_event event, cu_stream stream)
 {
     ENTER();
     if (stream->capturing)
-        return leave(CAPTURING);
+        return mock_leave(MOCK_CAPTURING);
+    if (event->owner != stream->owner)
+        return mock_leave(MOCK_INVALID_HANDLE);
     event->stream = stream;
     event->upto = stream->enqueued;
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuEventSynchronize(cu_event event)
 {
+    pthread_mutex_lock(&lock);
+    while (held)
+        pthread_cond_wait(&go_on, &lock);
+    pthread_mutex_unlock(&lock);
     ENTER();
-    return leave(event->stream ? run_until(event->stream, event->upto) : 0);
+    return mock_leave(event->stream ? run_until(event->stream, event->upto) : 0);
 }
 
 /* Both have come; how far apart is the caller's to ask, not to know. */
@@ -447,7 +455,7 @@ API int cuEventElapsedTime(float *ms, cu_event start, cu_event end)
     ENTER();
     *ms = 0.5f;
     bool timed = start->timed && end->timed && start->stream && end->stream;
-    return leave(timed && end->upto <= end->stream->done ? 0 : INVALID_VALUE);
+    return mock_leave(timed && end->upto <= end->stream->done ? 0 : MOCK_INVALID_VALUE);
 }
 
 /* ---- graphs: what is enqueued on a stream between begin and end ---- */
@@ -457,17 +465,17 @@ API int cuStreamBeginCapture_v2(cu_stream stream, int mode)
     ENTER();
     (void)mode;
     if (stream->capturing)
-        return leave(CAPTURING);
+        return mock_leave(MOCK_CAPTURING);
     cu_graph g = stream->capturing = calloc(1, sizeof *g);
     if (!g)
-        return leave(CU_OUT_OF_MEMORY);
+        return mock_leave(CU_OUT_OF_MEMORY);
     g->tail = &g->head;
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuStreamEndCapture(cu_stream stream, cu_graph *graph)
 {
-    int r = enter(__func__); /* the capture ends, whatever becomes of it */
+    int r = mock_enter(__func__, current); /* the capture ends, whatever becomes of it */
     cu_graph g = stream->capturing;
     stream->capturing = NULL;
     *graph = r ? NULL : g;
@@ -475,7 +483,7 @@ API int cuStreamEndCapture(cu_stream stream, cu_graph *graph)
         free_ops(g->head);
         free(g);
     }
-    return leave(r ? r : g ? 0 : INVALID_VALUE);
+    return mock_leave(r ? r : g ? 0 : MOCK_INVALID_VALUE);
 }
 
 API int cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags)
@@ -484,145 +492,44 @@ API int cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigne
     (void)flags;
     cu_graph_exec x = *exec = calloc(1, sizeof *x);
     if (!x)
-        return leave(CU_OUT_OF_MEMORY);
+        return mock_leave(CU_OUT_OF_MEMORY);
     x->head = graph->head; /* the only one that is made of it */
     x->refs = 1;
     graph->head = NULL;
     graph->tail = &graph->head;
-    stats.graphs++;
-    stats.live_graphs++;
-    return leave(0);
+    mock_stats.graphs++;
+    mock_stats.live_graphs++;
+    return mock_leave(0);
 }
 
 API int cuGraphDestroy(cu_graph graph)
 {
     pthread_mutex_lock(&lock);
-    stats.calls++;
+    mock_stats.calls++;
     free_ops(graph->head);
     free(graph);
-    return leave(0);
+    return mock_leave(0);
 }
 
 API int cuGraphLaunch(cu_graph_exec exec, cu_stream stream)
 {
     ENTER();
-    op *o = calloc(1, sizeof *o);
+    mock_op *o = calloc(1, sizeof *o);
     if (o) {
         o->kind = OP_GRAPH;
         o->graph = exec;
         exec->refs++;
-        stats.graph_launches++;
+        mock_stats.graph_launches++;
     }
-    return leave(push(stream, o));
+    return mock_leave(mock_push(stream, o));
 }
 
 API int cuGraphExecDestroy(cu_graph_exec exec)
 {
     pthread_mutex_lock(&lock);
-    stats.calls++;
+    mock_stats.calls++;
     release_graph(exec);
-    return leave(0);
-}
-
-/* ---- memory ---- */
-
-static struct {
-    void *p;
-    size_t nbytes;
-    cu_context owner;
-} blocks[MAX_BLOCKS];
-static uint32_t nblocks;
-
-API int cuMemAlloc_v2(cu_ptr *address, size_t nbytes)
-{
-    ENTER();
-    if (!current)
-        return leave(INVALID_CONTEXT);
-    if (nbytes > memory || current->used > memory - nbytes || nblocks == MAX_BLOCKS)
-        return leave(CU_OUT_OF_MEMORY);
-    void *p = aligned_alloc(256, (nbytes + 255) & ~(size_t)255);
-    if (!p)
-        return leave(CU_OUT_OF_MEMORY);
-    memset(p, 0xA5, nbytes);
-    blocks[nblocks].p = p;
-    blocks[nblocks].nbytes = nbytes;
-    blocks[nblocks++].owner = current;
-    current->used += nbytes;
-    stats.live_blocks++;
-    stats.live_bytes += nbytes;
-    *address = (cu_ptr)(uintptr_t)p;
-    return leave(0);
-}
-
-API int cuMemFree_v2(cu_ptr address)
-{
-    ENTER();
-    for (uint32_t i = 0; i < nblocks; i++)
-        if ((cu_ptr)(uintptr_t)blocks[i].p == address) {
-            stats.live_blocks--;
-            stats.live_bytes -= blocks[i].nbytes;
-            blocks[i].owner->used -= blocks[i].nbytes;
-            free(blocks[i].p);
-            blocks[i] = blocks[--nblocks];
-            return leave(0);
-        }
-    fprintf(stderr, "cuda mock: free of an address that was not allocated\n");
-    return leave(INVALID_VALUE);
-}
-
-API int cuMemGetInfo_v2(size_t *nfree, size_t *total)
-{
-    ENTER();
-    *total = memory;
-    *nfree = memory - (current && current->used < memory ? current->used : memory);
-    return leave(0);
-}
-
-API int cuMemHostAlloc(void **address, size_t nbytes, unsigned flags)
-{
-    ENTER();
-    (void)flags;
-    *address = aligned_alloc(4096, (nbytes + 4095) & ~(size_t)4095);
-    stats.pinned += *address != NULL;
-    return leave(*address ? 0 : CU_OUT_OF_MEMORY);
-}
-
-API int cuMemFreeHost(void *address)
-{
-    ENTER();
-    stats.pinned -= address != NULL;
-    free(address);
-    return leave(0);
-}
-
-static int copy(void *dst, const void *src, size_t nbytes, cu_stream stream)
-{
-    op *o = calloc(1, sizeof *o);
-    if (o) {
-        o->kind = OP_COPY;
-        o->dst = dst;
-        o->src = src;
-        o->nbytes = nbytes;
-    }
-    return push(stream, o);
-}
-
-API int cuMemcpyHtoDAsync_v2(cu_ptr dst, const void *src, size_t nbytes, cu_stream stream)
-{
-    ENTER();
-    return leave(copy((void *)(uintptr_t)dst, src, nbytes, stream));
-}
-
-API int cuMemcpyDtoHAsync_v2(void *dst, cu_ptr src, size_t nbytes, cu_stream stream)
-{
-    ENTER();
-    return leave(copy(dst, (void *)(uintptr_t)src, nbytes, stream));
-}
-
-API int cuMemcpyDtoDAsync_v2(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream stream)
-{
-    ENTER();
-    return leave(copy((void *)(uintptr_t)dst, (void *)(uintptr_t)src, nbytes, stream));
+    return mock_leave(0);
 }
 
 /* ---- code ---- */
@@ -634,14 +541,15 @@ API int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned noptio
     (void)noptions, (void)options, (void)values;
     *module = calloc(1, sizeof **module);
     if (!*module)
-        return leave(CU_OUT_OF_MEMORY);
+        return mock_leave(CU_OUT_OF_MEMORY);
     const char *wrong = emu_load(image, &(*module)->k);
     if (wrong) {
         free(*module);
-        return leave(CU_INVALID_IMAGE);
+        return mock_leave(CU_INVALID_IMAGE);
     }
-    stats.modules++;
-    return leave(0);
+    (*module)->owner = current;
+    mock_stats.modules++;
+    return mock_leave(0);
 }
 
 API int cuModuleUnload(cu_module module)
@@ -649,8 +557,8 @@ API int cuModuleUnload(cu_module module)
     ENTER();
     emu_unload(&module->k);
     free(module);
-    stats.modules--;
-    return leave(0);
+    mock_stats.modules--;
+    return mock_leave(0);
 }
 
 API int cuModuleGetFunction(cu_function *function, cu_module module, const char *name)
@@ -658,30 +566,48 @@ API int cuModuleGetFunction(cu_function *function, cu_module module, const char 
     ENTER();
     for (int i = 0; i < module->k.nfunction; i++)
         if (strcmp(module->k.function[i].name, name) == 0) {
-            module->f[i] = (struct cu_function_){&module->k, module->k.function[i].run, SIMT_SHARED,
-                                                 strcmp(name, SIMT_BULK_NAME) == 0 ? 2 : 0};
+            module->f[i] =
+                (struct cu_function_){module->owner, &module->k, module->k.function[i].run,
+                                      SIMT_SHARED, strcmp(name, SIMT_BULK_NAME) == 0 ? 2 : 0};
             *function = &module->f[i];
-            return leave(0);
+            return mock_leave(0);
         }
-    return leave(NOT_FOUND);
+    return mock_leave(MOCK_NOT_FOUND);
 }
 
 API int cuFuncSetAttribute(cu_function f, int attribute, int value)
 {
     ENTER();
     if (attribute != CU_FUNC_MAX_SHARED || value < 0 || value > MOST_SHARED)
-        return leave(INVALID_VALUE);
+        return mock_leave(MOCK_INVALID_VALUE);
     f->shared = (uint32_t)value;
-    return leave(0);
+    return mock_leave(0);
+}
+
+/* Parameters that are addresses of another device's memory. */
+static bool strays(const void *const *params, size_t n, cu_context home)
+{
+    for (size_t i = 0; i < n; i++) {
+        cu_context owner = mock_owner(*(void *const *)params[i], 1);
+        if (owner && owner != home) {
+            fprintf(stderr, "cuda mock: parameter %zu of a launch is memory of another device\n",
+                    i);
+            return true;
+        }
+    }
+    return false;
 }
 
 static int launch(cu_function f, const lz_simt_launch *l, cu_stream stream, void **params)
 {
     enum { MAP_WORDS = SIMT_MAP_BYTES / sizeof(uint64_t) };
     size_t n = (size_t)f->k->nparams(), all = n + f->nmap, words = n + f->nmap * MAP_WORDS;
-    if (!l->grid || !l->block || l->shared > f->shared)
-        return INVALID_VALUE;
-    op *o = calloc(1, sizeof *o + words * sizeof(uint64_t) + all * sizeof(void *));
+    if (f->owner != stream->owner)
+        return MOCK_INVALID_HANDLE;
+    if (!l->grid || !l->block || l->shared > f->shared ||
+        strays((const void *const *)params, n, stream->owner))
+        return MOCK_INVALID_VALUE;
+    mock_op *o = calloc(1, sizeof *o + words * sizeof(uint64_t) + all * sizeof(void *));
     if (o) {
         o->kind = OP_LAUNCH;
         o->function = f;
@@ -691,10 +617,10 @@ static int launch(cu_function f, const lz_simt_launch *l, cu_stream stream, void
             o->params[i] = &o->values[i < n ? i : n + (i - n) * MAP_WORDS];
             memcpy(o->params[i], params[i], i < n ? sizeof(uint64_t) : SIMT_MAP_BYTES);
         }
-        stats.boxes += f->nmap != 0;
-        stats.clusters += l->cluster > 1;
+        mock_stats.boxes += f->nmap != 0;
+        mock_stats.clusters += l->cluster > 1;
     }
-    return push(stream, o);
+    return mock_push(stream, o);
 }
 
 API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -704,7 +630,7 @@ API int cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, uns
     ENTER();
     lz_simt_launch l = {.grid = gx, .block = bx, .shared = shared, .cluster = 1};
     bool flat = gy == 1 && gz == 1 && by == 1 && bz == 1;
-    return leave(extra || !flat ? INVALID_VALUE : launch(f, &l, stream, params));
+    return mock_leave(extra || !flat ? MOCK_INVALID_VALUE : launch(f, &l, stream, params));
 }
 
 API int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **params, void **extra)
@@ -715,12 +641,12 @@ API int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **params
          known = c->nattribute == 1 && a->id == CU_LAUNCH_CLUSTER && a->value.cluster[1] == 1 &&
                  a->value.cluster[2] == 1 && a->value.cluster[0];
     if (extra || !flat || !known || c->grid[0] % a->value.cluster[0])
-        return leave(INVALID_VALUE);
+        return mock_leave(MOCK_INVALID_VALUE);
     lz_simt_launch l = {.grid = c->grid[0],
                         .block = c->block[0],
                         .shared = c->shared,
                         .cluster = a->value.cluster[0]};
-    return leave(launch(f, &l, c->stream, params));
+    return mock_leave(launch(f, &l, c->stream, params));
 }
 
 API int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address,
@@ -731,6 +657,7 @@ API int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address
     ENTER();
     bool known = (type == CU_MAP_F16 || type == CU_MAP_BF16) && !interleave &&
                  swizzle == CU_MAP_SWIZZLE_128 && promotion >= 0 && promotion <= 3 && !fill;
-    return leave(
-        known && emu_map_make(out, rank, address, sizes, strides, box, steps) ? 0 : INVALID_VALUE);
+    return mock_leave(known && emu_map_make(out, rank, address, sizes, strides, box, steps)
+                          ? 0
+                          : MOCK_INVALID_VALUE);
 }

@@ -15,13 +15,20 @@ typedef struct lz_mock_stats {
     uint64_t live_graphs;
     uint64_t boxes;    /* launches of kernels whose factors come as boxes */
     uint64_t clusters; /* launches of blocks that run by two */
+    /* copied, in bytes: from and to the host; from one device to another; of those, where one may use
+     * the other's memory */
+    uint64_t bytes_in, bytes_out, bytes_across, bytes_direct;
 } lz_mock_stats;
 
 /* The n-th call (1: the next) of the entry point `name`, or of any that can fail when NULL, returns
- * `code`. n 0: none. A code that is a lost device stays until lzMockReset. */
+ * `code`. n 0: none. With a code that is a lost device the calling thread's is lost until
+ * lzMockReset. */
 void lzMockFail(const char *name, uint64_t n, int code);
 void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
 void lzMockCapability(int value); /* 10 major + minor, before the driver is asked; 90 */
 void lzMockReset(void);           /* no failures, no lost device */
+void lzMockLose(int device, int code);
+void lzMockHold(int yes);      /* who waits for an event waits until this is over */
+void lzMockReachable(int yes); /* whether devices may use each other's memory; they may */
 void lzMockGetStats(lz_mock_stats *out);
 #endif
