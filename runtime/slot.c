@@ -125,9 +125,20 @@ static lz_slot *new_slot(lz_thr *t, lz_node *n, const lz_site *site)
     return s;
 }
 
+static uint64_t generation(const lz_slot *s)
+{
+    return atomic_load_explicit(&s->state, memory_order_relaxed) & ~UINT64_C(0xffffffff);
+}
+
+/* The handle of a slot that is not published yet. */
+static uint64_t handle_to_be(const lz_slot *s)
+{
+    return generation(s) | s->index;
+}
+
 static uint64_t publish(lz_slot *s, uint64_t scoped)
 {
-    uint64_t gen = atomic_load_explicit(&s->state, memory_order_relaxed) & ~UINT64_C(0xffffffff);
+    uint64_t gen = generation(s);
     atomic_store_explicit(&s->state, gen | scoped | 1, memory_order_release);
     return gen | s->index;
 }
@@ -138,11 +149,8 @@ bool lz_slot_pending(const lz_thr *t, uint64_t h)
     return s && atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial;
 }
 
-lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t h)
+static lz_status push_pending(lz_thr *t, uint64_t h)
 {
-    if ((atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED) &&
-        atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial)
-        return LZ_OK;
     if (t->pending.len == t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
         uint32_t n = 0; /* what died meanwhile makes room */
         for (uint32_t i = 0; i < t->pending.len; i++)
@@ -151,7 +159,15 @@ lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t h)
         t->pending.len = n;
         t->pending_floor = n;
     }
-    LZ_TRY(lz_vec_push(&t->pending, h));
+    return lz_vec_push(&t->pending, h);
+}
+
+lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t h)
+{
+    if ((atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED) &&
+        atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial)
+        return LZ_OK;
+    LZ_TRY(push_pending(t, h));
     atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
     atomic_fetch_or_explicit(&s->flags, LZ_SLOT_QUEUED, memory_order_relaxed);
     return LZ_OK;
@@ -181,11 +197,22 @@ static lz_tensor *out_of_memory(void)
     return lz_handle_of_bits(UINT64_C(1) << 32);
 }
 
+/* Of a slot that nobody else knows yet: its flags need no atomic change. */
+static lz_status queue_new(lz_thr *t, lz_slot *s, uint64_t h)
+{
+    LZ_TRY(push_pending(t, h));
+    atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
+    uint32_t flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
+    atomic_store_explicit(&s->flags, flags | LZ_SLOT_QUEUED, memory_order_relaxed);
+    return LZ_OK;
+}
+
 static lz_tensor *into_scope(lz_thr *t, lz_slot *s)
 {
-    uint64_t h = publish(s, LZ_STATE_SCOPED);
     lz_node *n = atomic_load_explicit(&s->node, memory_order_relaxed);
-    if (lz_scope_push(t, h) != LZ_OK || (n && needs_step(n) && lz_slot_queue(t, s, h) != LZ_OK)) {
+    lz_status queued = n && needs_step(n) ? queue_new(t, s, handle_to_be(s)) : LZ_OK;
+    uint64_t h = publish(s, LZ_STATE_SCOPED);
+    if (queued != LZ_OK || lz_scope_push(t, h) != LZ_OK) {
         (void)lz_slot_release(h);
         return out_of_memory();
     }
@@ -264,11 +291,12 @@ lz_status lz_slot_retain(uint64_t h)
 static uint64_t destroy(lz_slot *s)
 {
     lz_thr *t = lz_thr_self;
-    lz_node_release(atomic_exchange(&s->node, NULL));
+    if (atomic_load(&s->node))
+        lz_node_release(atomic_exchange(&s->node, NULL));
     lz_slot_drop_old(s);
     error_release(s->err);
     s->err = NULL;
-    uint64_t grad = atomic_exchange(&s->grad, 0);
+    uint64_t grad = atomic_load(&s->grad) ? atomic_exchange(&s->grad, 0) : 0;
     if (t)
         LZ_THR_ADD(t->destroyed, 1);
     lz_pool_give(t, LZ_POOL_SLOT, s);
@@ -326,17 +354,34 @@ void lz_slot_release_scoped(uint64_t h)
         (void)release(h, true);
 }
 
-void lz_slot_make_stale(lz_slot *s, bool donated)
+static lz_node *take_node(lz_slot *s, uint32_t flags)
 {
     lz_node *n = atomic_load(&s->node);
     if (!n)
-        return;
+        return NULL;
     s->op = lz_node_op(n);
-    atomic_fetch_or(&s->flags, LZ_SLOT_STALE | (donated ? LZ_SLOT_DONATED : 0u));
-    lz_node_release(atomic_exchange(&s->node, NULL));
+    atomic_fetch_or(&s->flags, LZ_SLOT_STALE | flags);
+    return atomic_exchange(&s->node, NULL);
+}
+
+void lz_slot_make_stale(lz_slot *s, bool donated)
+{
+    lz_node_release(take_node(s, donated ? LZ_SLOT_DONATED : 0));
+}
+
+void lz_slot_drop_value(lz_slot *s, lz_node *x)
+{
+    lz_node *n = take_node(s, 0);
+    if (n == x) {
+        lz_node_release_two(x);
+        return;
+    }
+    lz_node_release(n);
+    lz_node_release(x);
 }
 
 void lz_slot_drop_old(lz_slot *s)
 {
-    lz_node_release(atomic_exchange(&s->old, NULL));
+    if (atomic_load(&s->old))
+        lz_node_release(atomic_exchange(&s->old, NULL));
 }

@@ -100,6 +100,8 @@ bool lz_slot_pending(const lz_thr *t, uint64_t handle);
 lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t handle);
 /* Drops the value: of a temporary at a step, or of what was given away (`donated`). */
 void lz_slot_make_stale(lz_slot *s, bool donated);
+/* The first of these, and the caller's reference to x, its node most likely. */
+void lz_slot_drop_value(lz_slot *s, lz_node *x);
 /* Forgets which buffer was there before. */
 void lz_slot_drop_old(lz_slot *s);
 

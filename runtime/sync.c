@@ -12,11 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A handle and what it was found to name. */
+typedef struct temporary {
+    uint64_t handle;
+    lz_node *node; /* held */
+} temporary;
+
 /* What a step found among the handles of the thread. */
 typedef struct lz_step {
     LZ_VEC(lz_node *) roots; /* held, distinct */
     LZ_VEC(uint64_t) rooted; /* their handles: put back when the step fails */
-    LZ_VEC(uint64_t) stale;  /* temporaries to drop, or (a flush) to leave as they are */
+    LZ_VEC(temporary) stale; /* to drop */
     LZ_VEC(lz_node *) old;   /* held: what assigned tensors were before */
     lz_error error;          /* of the first error tensor */
     uint64_t epoch;          /* marks the roots */
@@ -373,7 +379,9 @@ static lz_status sort_handle(const lz_thr *t, lz_dev *d, lz_step *st, uint64_t h
     } else if (flush) {
         *keep = true;
     } else {
-        r = lz_vec_push(&st->stale, h);
+        r = lz_vec_push(&st->stale, ((temporary){h, n}));
+        if (r == LZ_OK)
+            return r;
     }
     lz_node_release(n);
     return r;
@@ -419,14 +427,16 @@ static void drop_temporaries(lz_step *st)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->stale.len; i++) {
-        lz_slot *s = lz_slot_peek(st->stale.data[i]);
-        lz_node *x = s ? lz_slot_node_peek(s, st->stale.data[i]) : NULL;
-        if (x && x->epoch != st->epoch) {
-            lz_slot_make_stale(s, false);
+        lz_node *x = st->stale.data[i].node;
+        lz_slot *s = x->epoch != st->epoch ? lz_slot_peek(st->stale.data[i].handle) : NULL;
+        if (s && atomic_load(&s->node) == x) {
+            lz_slot_drop_value(s, x);
             n++;
+        } else {
+            lz_node_release(x); /* or it has another value by now, of another thread */
         }
-        lz_node_release(x);
     }
+    st->stale.len = 0;
     if (n)
         lz_counter_add(LZ_COUNTER_DroppedTemporaries, n);
 }
@@ -437,7 +447,9 @@ static void step_end(lz_step *st)
         lz_node_release(st->roots.data[--st->roots.len]);
     while (st->old.len)
         lz_node_release(st->old.data[--st->old.len]);
-    st->rooted.len = st->stale.len = 0;
+    while (st->stale.len) /* the step failed before they were dropped */
+        lz_node_release(st->stale.data[--st->stale.len].node);
+    st->rooted.len = 0;
 }
 
 /* The caller holds the lock. */

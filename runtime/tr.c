@@ -5,6 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+    RECENT = 4,
+    FEW_OPERANDS = 4
+}; /* temporaries and operands that are looked at for references to hand on */
+
 void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *caller)
 {
     lz_thr *t = c->thr = lz_thr_get();
@@ -26,6 +31,16 @@ void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *calle
         (void)lz_fork_check();
         c->thr = NULL;
     }
+}
+
+/* Where x is among the last temporaries; -1: not there. */
+static int find_recent(const lz_tr *c, const lz_node *x)
+{
+    int n = (int)c->n;
+    for (int i = n - 1; i >= 0 && i >= n - RECENT; i--)
+        if (c->tmp[i] == x)
+            return i;
+    return -1;
 }
 
 static void end(lz_tr *c)
@@ -55,7 +70,11 @@ lz_tensor *lz_tr_end(lz_tr *c, lz_node *x)
             end(c);
         return r;
     }
-    lz_node_retain(x);
+    int at = find_recent(c, x);
+    if (at >= 0)
+        c->tmp[at] = NULL; /* the handle takes over this reference */
+    else
+        lz_node_retain(x);
     r = lz_slot_new(c->thr, x, c->site ? c->site : c->thr->api_site);
     lz_thr *t = c->thr;
     bool outer = c->outer;
@@ -111,12 +130,36 @@ lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
 
 /* ---- operations ---- */
 
+/* Operands that are recent temporaries: the op, a temporary itself, keeps them alive from now on, so it may have their references, which
+ * saves counting up here and down in the end. Gives a bit each, and where they are. */
+static uint32_t take_operands(const lz_tr *c, const lz_sig *sig, lz_node *const *opnd, int *at)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < sig->nopnd && i < FEW_OPERANDS; i++) {
+        at[i] = find_recent(c, opnd[i]);
+        bool again = false; /* one reference serves one operand */
+        for (uint32_t j = 0; j < i; j++)
+            again |= (taken >> j & 1) && at[j] == at[i];
+        if (at[i] >= 0 && !again)
+            taken |= 1u << i;
+    }
+    return taken;
+}
+
 static lz_node *op_sig(lz_tr *c, const lz_sig *sig, lz_node *const *opnd)
 {
     if (!sig)
         return NULL;
     lz_dev *dev = sig->nopnd ? NULL : lz_tr_dev(c, NULL);
-    return lz_tr_own(c, sig->nopnd || dev ? lz_node_new_op(sig, opnd, dev, c->site) : NULL);
+    if (!sig->nopnd && !dev)
+        return NULL;
+    int at[FEW_OPERANDS];
+    uint32_t taken = take_operands(c, sig, opnd, at);
+    lz_node *n = lz_node_new_op_taking(sig, opnd, dev, c->site, &taken);
+    for (uint32_t i = 0; taken >> i; i++)
+        if (taken >> i & 1)
+            c->tmp[at[i]] = NULL;
+    return lz_tr_own(c, n);
 }
 
 lz_node *lz_tr_op(lz_tr *c, lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n)

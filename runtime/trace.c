@@ -27,7 +27,7 @@ bool lz_node_retain_live(lz_node *n)
 static bool drop(lz_node *n, uint64_t what)
 {
     uint64_t v = atomic_fetch_sub_explicit(&n->count, what, memory_order_acq_rel);
-    return (uint32_t)v == 1;
+    return (uint32_t)v == (uint32_t)what;
 }
 
 /* Nodes without references are linked through `scope` until their operands are dropped. */
@@ -62,12 +62,22 @@ static void free_dead(lz_node *dead)
     }
 }
 
-void lz_node_release(lz_node *n)
+static void free_last(lz_node *n)
 {
-    if (!n || !drop(n, REF))
-        return;
     n->scope = NULL;
     free_dead(n);
+}
+
+void lz_node_release(lz_node *n)
+{
+    if (n && drop(n, REF))
+        free_last(n);
+}
+
+void lz_node_release_two(lz_node *n)
+{
+    if (drop(n, 2 * REF))
+        free_last(n);
 }
 
 void lz_node_cut(lz_node *n)
@@ -143,7 +153,8 @@ static lz_dev *operands_device(const lz_sig *sig, lz_node *const *opnd, lz_dev *
     return dev;
 }
 
-static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd)
+/* taken: bits of operands whose reference is the caller's; they are on n's device. */
+static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t taken)
 {
     lz_node **to = n->inl;
     if (nopnd > LZ_NODE_INLINE && !(to = lz_alloc(nopnd * sizeof *to)))
@@ -162,7 +173,8 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd)
             }
             atomic_fetch_add_explicit(&o->count, USE - REF, memory_order_relaxed);
         } else {
-            atomic_fetch_add_explicit(&o->count, USE, memory_order_relaxed);
+            atomic_fetch_add_explicit(&o->count, taken >> i & 1 ? USE - REF : USE,
+                                      memory_order_relaxed);
         }
         to[i] = o;
     }
@@ -170,9 +182,21 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd)
     return LZ_OK;
 }
 
-lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev, const lz_site *site)
+/* Nothing can fail once a reference has been taken. */
+static bool can_take(const lz_node *n, lz_node *const *opnd, uint32_t nopnd)
+{
+    bool can = nopnd <= LZ_NODE_INLINE;
+    for (uint32_t i = 0; i < nopnd && can; i++)
+        can = opnd[i]->dev == n->dev;
+    return can;
+}
+
+lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev,
+                               const lz_site *site, uint32_t *taken)
 {
     lz_thr *t = lz_thr_get();
+    uint32_t asked = *taken;
+    *taken = 0;
     if (!t || !(dev = operands_device(sig, opnd, dev)))
         return NULL;
     lz_node *n = new_node(t, LZ_NODE_OP, sig, dev, site);
@@ -180,13 +204,21 @@ lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev, co
         return NULL;
     LZ_THR_ADD(t->ops[sig->op], 1);
     if (sig->nopnd) {
-        if (set_operands(n, opnd, sig->nopnd) != LZ_OK) {
+        uint32_t take = asked && can_take(n, opnd, sig->nopnd) ? asked : 0;
+        if (set_operands(n, opnd, sig->nopnd, take) != LZ_OK) {
             lz_node_release(n);
             return NULL;
         }
+        *taken = take;
         LZ_THR_ADD(t->nodes, 1);
     }
     return n;
+}
+
+lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev, const lz_site *site)
+{
+    uint32_t none = 0;
+    return lz_node_new_op_taking(sig, opnd, dev, site, &none);
 }
 
 static const lz_sig *leaf_sig(lz_op op, const lz_type *type)

@@ -95,7 +95,8 @@ static inline uint32_t lz_node_uses(const lz_node *n)
 void lz_node_retain(lz_node *n);
 /* false when n has been released for good; n may be any node that ever was */
 bool lz_node_retain_live(lz_node *n);
-void lz_node_release(lz_node *n); /* NULL is fine. Iterative: a chain of any length */
+void lz_node_release(lz_node *n);     /* NULL is fine. Iterative: a chain of any length */
+void lz_node_release_two(lz_node *n); /* two references at once */
 /* Forgets the operands. The caller holds lz_trace_lock. */
 void lz_node_cut(lz_node *n);
 
@@ -104,6 +105,10 @@ void lz_node_cut(lz_node *n);
  * else of the first operand, else `dev`. Operands of two devices: LZ_EINVAL. */
 lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
                         const lz_site *site);
+/* The same; of the operands that have a bit in *taken, a reference of the caller's becomes the op's.
+ * *taken is 0 where none has, and when it fails. */
+lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
+                               const lz_site *site, uint32_t *taken);
 /* takes over buf */
 lz_node *lz_node_new_buffer(const lz_type *t, struct lz_dev *dev, lz_dbuf *buf,
                             const lz_site *site);
