@@ -75,14 +75,17 @@ static Val pow2(em *e, Val n)
     return BITS(SHL(ADD(k, em_ci(it, 127)), em_ci(it, 23)), LLVMTypeOf(n));
 }
 
+/* v * 2^n where `some`, else 0. */
+static Val scale_avx512(em *e, Val v, Val n, Val some)
+{
+    Val a[5] = {v, n, LLVMConstNull(LLVMTypeOf(v)), BITS(some, e->i16), em_c32(e, 4)};
+    return em_intr(e, "llvm.x86.avx512.mask.scalef.ps.512", NULL, 0, a, 5);
+}
+
 /* v * 2^n, rounded once, for integral -252 <= n <= 254 where one of the two steps stays normal. */
 static Val scale(em *e, Val v, Val n)
 {
     Ty t = LLVMTypeOf(v);
-    if (e->avx512 && em_lanes(v) == 16) {
-        Val a[5] = {v, n, v, em_ci(e->i16, -1), em_c32(e, 4)};
-        return em_intr(e, "llvm.x86.avx512.mask.scalef.ps.512", NULL, 0, a, 5);
-    }
     Val k = to_i32(e, n);
     Ty it = LLVMTypeOf(k);
     Val k1 = ASHR(k, em_ci(it, 1)), k2 = SUB(k, k1);
@@ -113,9 +116,13 @@ Val lz_exp_f32(em *e, Val x)
 {
     if (e->quick && e->simt && em_lanes(x) == 1)
         return exp_quick(e, x);
-    Val n, r = reduce_ln2(e, at_most(e, at_least(e, x, -105), 89), &n);
-    Val p = em_fma(e, FMUL(r, r), POLY(r, EXP6), r);
-    return scale(e, FADD(p, em_cf(LLVMTypeOf(x), 1)), n);
+    /* What becomes 0 is not made by underflow: some processors take 150 cycles for that, and all that a mask hides is such. */
+    Ty t = LLVMTypeOf(x);
+    bool masks = e->avx512 && em_lanes(x) == 16;
+    Val n, none = FCMP(OLT, x, em_cf(t, -104)), zero = em_cf(t, 0);
+    Val r = reduce_ln2(e, at_most(e, masks ? x : SEL(none, zero, x), 89), &n);
+    Val p = FADD(em_fma(e, FMUL(r, r), POLY(r, EXP6), r), em_cf(t, 1));
+    return masks ? scale_avx512(e, p, n, NOT(none)) : SEL(none, zero, scale(e, p, n));
 }
 
 /* expm1(r) for the reduced argument */
