@@ -113,13 +113,20 @@ int64_t dot_few_rows(const dot *g)
     return 2 * (int64_t)g->mr;
 }
 
+/* Vectors of columns in a block: more do not pay, unless each block packs the rows of A again. */
+static int64_t most_vectors(const dot *g, int64_t fit)
+{
+    enum { MOST = 15, MOST_PACKING = 30 };
+    return fit >= MOST_PACKING && g->amode == DOT_A_COLS ? MOST_PACKING : MOST;
+}
+
 /* A block of B fills half of the L2 cache, a run of its panel and of the rows of A the L1. */
 static void choose_blocks(dot *g)
 {
     int64_t es = g->es;
     g->kc = g->e->t->l1_bytes >= 32768 ? 2048 / es : 1024 / es;
     int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * es * g->L), nv = g->nv;
-    vecs = vecs > 15 ? 15 : vecs;
+    vecs = vecs > most_vectors(g, vecs) ? most_vectors(g, vecs) : vecs;
     g->nc = vecs < nv ? nv : vecs / nv * nv;
     g->mc = 192 / g->mr;
     if (g->amode == DOT_A_COLS)
