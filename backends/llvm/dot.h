@@ -20,11 +20,9 @@ enum {
     DOT_MR = 8, /* bounds of the tile */
     DOT_NV = 8,
     DOT_SET_BYTES = 4096, /* lines so far apart share a set of the L1 cache */
-    DOT_LOG_STEPS =
-        2, /* of k that a tile takes at a time; and of the lines of a row of B that is fetched */
-    DOT_LOG_LINES = 2,
-    DOT_FAR_SELDOM =
-        DOT_LOG_STEPS + DOT_LOG_LINES /* MICRO_FAR_LOG with at most one line each time */
+    DOT_LOG_STEPS = 2,    /* of k that a tile takes at a time; */
+    DOT_LOG_LINES = 2,    /* of the lines of a row of B that is fetched long before */
+    DOT_FAR_SELDOM = DOT_LOG_STEPS + DOT_LOG_LINES /* MICRO_FAR_LOG: one line each time, or less */
 };
 
 typedef enum dot_a {

@@ -345,6 +345,47 @@ START_TEST(lines_are_fetched_ahead)
 }
 END_TEST
 
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+/* Steps of k come in rounds, in which nothing is masked: full tiles have no time for more than multiplications. */
+START_TEST(steps_come_in_rounds)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
+    int64_t total[4];
+    lz_target t;
+    must(lz_target_host(&t));
+    lz_kernel *q = product(&f, 256, 256, 256, total);
+    jit j = jit_new(q);
+    const char *ir = lz_buf_str(&j.ll);
+    /* tiles of 8 x 3 and 8 x 2 vectors, four steps at a time and one */
+    if (t.vector_bytes == 64)
+        ck_assert_int_eq(count(ir, "call <16 x float> @llvm.fma.v16f32("), 8 * (3 + 2) * (4 + 1));
+    jit_free(&j);
+    lz_kernel_free(q);
+}
+END_TEST
+
+/* Where units are few, two and four threads have as many each. */
+START_TEST(units_are_shared_equally)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    for (int64_t n = 256; n <= 4096; n += 256) {
+        form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
+        int64_t units;
+        (void)scratch_of(&f, 1024, n, 1024, &units);
+        ck_assert_msg(units >= 16 || units % 4 == 0 || units < 8, "%d columns: %d units", (int)n,
+                      (int)units);
+    }
+}
+END_TEST
+
 /* ---- rows and sums over several loops: windows of images ---- */
 
 typedef struct image {
@@ -708,10 +749,7 @@ START_TEST(few_pixels_pack_once)
     lz_kernel *q = windows(&v, total);
     jit j = jit_new(q);
     ck_assert_int_eq(j.grid(q->args), 8);
-    int n = 0;
-    for (const char *at = lz_buf_str(&j.ll);
-         (at = strstr(at, "call <16 x float> @llvm.fma.v16f32(")); at++)
-        n++;
+    int n = count(lz_buf_str(&j.ll), "call <16 x float> @llvm.fma.v16f32(");
     lz_target t;
     must(lz_target_host(&t));
     ck_assert_int_eq(n, t.vector_bytes == 64 ? 7 * (3 + 2) * (4 + 1) : 0); /* rounds of 4 steps */
@@ -733,6 +771,8 @@ int main(void)
     tcase_add_loop_test(t, packed_on_the_way, 0, 4);
     tcase_add_test(t, small_factors_are_not_packed);
     tcase_add_test(t, lines_are_fetched_ahead);
+    tcase_add_test(t, steps_come_in_rounds);
+    tcase_add_test(t, units_are_shared_equally);
     tcase_add_loop_test(w, windows_of_images, 0, 4);
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
     tcase_add_loop_test(w, columns_of_other_processors, 0, 4);

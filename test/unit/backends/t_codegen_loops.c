@@ -248,6 +248,8 @@ START_TEST(past_the_caches)
     ck_assert(may_pass(LZ_F64, 1 << 20, 1, false, 1 << 20));
     ck_assert(!may_pass(LZ_F32, 1 << 20, 2, false, 1 << 20)); /* no vectors in a row */
     ck_assert(!may_pass(LZ_F32, 1 << 20, 1, true, 1 << 20));  /* what is read is in the caches */
+    /* a cache that many cores share is not counted on */
+    ck_assert(may_pass(LZ_F32, 1 << 23, 1, false, INT64_C(1) << 28));
 }
 END_TEST
 

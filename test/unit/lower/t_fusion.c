@@ -515,12 +515,45 @@ START_TEST(groups_are_sound)
 }
 END_TEST
 
+/* ---- long columns ---- */
+
+static int64_t points(const lz_plan *p, uint32_t step)
+{
+    const lz_kernel *k = p->kernels[p->steps[step].kernel];
+    int64_t n = 1;
+    for (uint32_t d = 0; d < k->nouter; d++)
+        n *= k->outer[d].slot < 0 ? k->outer[d].v : p->steps[step].args[k->outer[d].slot];
+    return n;
+}
+
+/* The sum of each of 64 features of a batch of images: 64 columns are not work for threads, unless they are cut. */
+START_TEST(long_columns_are_cut)
+{
+    lz_func *f = lz_func_new("sum");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(32, 16, 16, 64)), zero = g_param(f, LZ_F32, LZ_SCALAR);
+    const lz_ints dims = {3, {0, 1, 2}};
+    lz_val y = lz_build_reduce(f, LZ_OP_ADD, x, zero, &dims);
+    lz_func_set_results(f, &y, 1);
+    for (int cut = 0; cut < 2; cut++) {
+        lz_lower_options o = {.columns = cut};
+        lz_plan *p;
+        ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
+        ck_assert_uint_eq(p->nstep, cut ? 2 : 1);
+        ck_assert_int_ge(points(p, 0), cut ? 32 * 64 : 64);
+        ck_assert_int_eq(points(p, p->nstep - 1), 64);
+        lz_plan_free(p);
+    }
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("fusion");
     TCase *t = tcase_create("kernels");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, rows_are_one_kernel);
+    tcase_add_test(t, long_columns_are_cut);
     tcase_add_test(t, softmax_keeps_a_row);
     tcase_add_test(t, rows_are_stored_at_the_end);
     tcase_add_loop_test(t, too_many_rows_go_to_memory, 0, 3);
