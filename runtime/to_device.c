@@ -1,6 +1,8 @@
 /* to_device.c - values on other devices: from device to device where the backend copies by itself, through the host's memory otherwise.
  * What is moved is computed first, and starts anew there: graphs are of one device each. Threads: thread-safe; never two devices' locks. */
+#include "base/log.h"
 #include "runtime/metrics.h"
+#include "runtime/slot.h"
 #include "runtime/sync.h"
 #include "runtime/tr.h"
 #include <inttypes.h>
@@ -98,6 +100,32 @@ static lz_node *move(lz_node *n, lz_dev *to, const lz_site *site)
     return r;
 }
 
+/* Whether a tensor that requires a gradient is x, or among what x is made of. */
+static bool requires_grad(lz_node *x)
+{
+    size_t n = lz_trace_marked(NULL, 0);
+    lz_tensor **marked = n ? lz_alloc(n * sizeof *marked) : NULL;
+    lz_node **order = NULL;
+    uint32_t count = 0;
+    bool found = false;
+    if (!marked)
+        return false;
+    size_t now = lz_trace_marked(marked, n);
+    lz_trace_lock(x->dev);
+    if (lz_trace_order(&x, 1, false, &order, &count) == LZ_OK)
+        for (size_t i = 0; i < now && i < n && !found; i++) {
+            uint64_t h = lz_handle_bits(marked[i]);
+            lz_slot *s = lz_slot_peek(h);
+            lz_node *m = s ? lz_slot_node_peek(s, h) : NULL;
+            found = m && m->index < count && order[m->index] == m;
+            lz_node_release(m);
+        }
+    lz_trace_unlock(x->dev);
+    lz_free(order);
+    lz_free(marked);
+    return found;
+}
+
 static lz_node *to_device(lz_tr *c, lz_node *n, const char *device)
 {
     lz_dev *to = n ? (device ? lz_dev_find(device) : lz_tr_dev(c, NULL)) : NULL;
@@ -106,6 +134,12 @@ static lz_node *to_device(lz_tr *c, lz_node *n, const char *device)
     if (lz_node_is_host(n))
         return lz_tr_own(
             c, lz_node_new_host((lz_node_kind)n->kind, lz_node_type(n), n->imm, to, c->site));
+    if (requires_grad(n))
+        LZ_WARN_ONCE(
+            "autodiff",
+            "lz_to_device: gradients end at the copy, and what it copies is made of a tensor "
+            "that requires one: take lz_grad of the copy, and give it, moved back, as "
+            "the grad_output of what was copied");
     return lz_tr_own(c, move(n, to, c->site));
 }
 

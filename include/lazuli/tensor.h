@@ -113,7 +113,7 @@ LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
  * behind the copy. x may be released or assigned to at once. Other pairs of devices go through the
  * host's memory, and there the call waits for x.
  * The result is a value of its own: gradients end at it (lz_grad of it, moved back, is the
- * grad_output of x).
+ * grad_output of x). Where x is made of a tensor that requires one, that is warned of once.
  * Errors, as an error tensor: LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE, LZ_EDEVMEM (the other device has
  * no room), LZ_EMEM, LZ_EINVAL (inside of a body of control.h), LZ_EDEVICE, x's own error. One that
  * the copy meets later reaches whoever reads the result. Source: torch.Tensor.to(device). */

@@ -1,5 +1,6 @@
 /* t_two_devices.c - gradients of a network whose halves are on two GPUs, on the library that stands in for the driver. */
 #include "../runtime/rt.h"
+#include "base/log.h"
 #include "support/mock.h"
 
 /* Half of a network on either GPU: what the gradient is of goes there, its gradient comes back. */
@@ -38,12 +39,43 @@ START_TEST(gradients_in_two_halves)
 }
 END_TEST
 
+static int warned;
+
+static void listen(lz_log_level level, const char *module, const char *message, void *user)
+{
+    (void)level, (void)module, (void)user;
+    warned += strstr(message, "gradients end at the copy") != NULL;
+}
+
+/* Nothing is trained silently by half: a copy of what is made of a parameter says so. */
+START_TEST(lost_gradients_are_told)
+{
+    float x[4] = {1, 2, 3, 4};
+    OK(lz_mock_use());
+    OK(lz_set_device("CUDA:0"));
+    lz_log_set_callback(listen, NULL);
+    lz_tensor *w = lz_from_host(LZ_F32, LZ_SHAPE(4), x),
+              *data = lz_from_host(LZ_F32, LZ_SHAPE(4), x);
+    OK(lz_requires_grad(w, true));
+    (void)lz_to_device(lz_sin(data), "CUDA:1");
+    ck_assert_int_eq(warned, 0);
+    (void)lz_to_device(lz_detach(lz_mul(w, data)), "CUDA:0"); /* it is there */
+    ck_assert_int_eq(warned, 0);
+    (void)lz_to_device(lz_sin(lz_mul(w, data)), "CUDA:1");
+    ck_assert_int_eq(warned, 1);
+    (void)lz_to_device(w, "CPU");
+    ck_assert_int_eq(warned, 1); /* once */
+    lz_log_set_callback(NULL, NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("two_devices");
     TCase *t = tcase_create("two_devices");
     rt_use("CUDA");
     tcase_add_test(t, gradients_in_two_halves);
+    tcase_add_test(t, lost_gradients_are_told);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
