@@ -159,6 +159,8 @@ static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *p
                                lz_tensor **grads, bool *reached, const lz_site *site)
 {
     reverse r = {.dev = loss->dev};
+    /* what rules make without operands belongs to the loss */
+    struct lz_dev *here = lz_trace_use_device(loss->dev);
     lz_trace_lock(loss->dev);
     lz_status s = lz_trace_order(&loss, 1, false, &r.order, &r.n);
     if (s == LZ_OK)
@@ -172,6 +174,7 @@ static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *p
     if (s == LZ_OK)
         s = collect(&r, params, n, grads, reached, site);
     lz_trace_unlock(loss->dev);
+    (void)lz_trace_use_device(here);
     lz_free(r.order);
     lz_arena_free(&r.arena);
     return s;

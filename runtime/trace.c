@@ -299,6 +299,15 @@ lz_tensor *lz_trace_error_tensor(const char *op, const lz_site *site)
     return lz_slot_new_error(t, lz_error_get());
 }
 
+lz_dev *lz_trace_use_device(lz_dev *dev)
+{
+    lz_thr *t = lz_thr_self;
+    lz_dev *before = t ? t->dev : NULL;
+    if (t)
+        t->dev = dev;
+    return before;
+}
+
 lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller)
 {
     lz_thr *t = lz_thr_get();

@@ -144,6 +144,9 @@ lz_status lz_api_status(lz_status s);
  * the whole length is returned. Frees text. */
 size_t lz_api_text(lz_buf *text, char *buf, size_t n);
 
+/* The calling thread's device from now on, NULL for the process's; gives the one before. The thread has traced already. */
+struct lz_dev *lz_trace_use_device(struct lz_dev *dev);
+
 /* ---- walking ---- */
 /* Holds off steps (on any thread) that would cut nodes of the device; recursive. While a thread
  * holds it, it does not flush by itself. */
