@@ -186,6 +186,7 @@ static lz_status start(forward *w, const request *q, bool *given)
 static lz_status differentiate(const request *q, lz_tensor **out)
 {
     forward w = {.dev = q->out[0]->dev};
+    struct lz_dev *here = lz_trace_use_device(w.dev); /* for what rules make without operands */
     lz_trace_lock(w.dev);
     lz_status s = lz_trace_order(q->out, (uint32_t)q->nout, false, &w.order, &w.n);
     bool *given = s == LZ_OK ? lz_arena_alloc(&w.arena, (size_t)w.n + 1) : NULL;
@@ -203,6 +204,7 @@ static lz_status differentiate(const request *q, lz_tensor **out)
         s = lz_status_of(out[k]);
     }
     lz_trace_unlock(w.dev);
+    (void)lz_trace_use_device(here);
     lz_free(w.order);
     lz_arena_free(&w.arena);
     return s;

@@ -32,6 +32,13 @@ START_TEST(gradients_in_two_halves)
     OK(lz_to_host(second[1], got, sizeof got));
     for (int i = 0; i < N * N; i++)
         ck_assert_float_eq_tol(got[i], want[1][i], 1e-5f);
+    lz_tensor *y = lz_sum(lz_tanh(w1)), *dy; /* and forward */
+    OK(lz_jvp(&y, 1, &w1, &w1, 1, &dy));
+    OK(lz_to_host(dy, got, sizeof got[0]));
+    double slope = 0;
+    for (int i = 0; i < N * N; i++)
+        slope += b[i] * (1 - pow(tanh(b[i]), 2));
+    ck_assert_float_eq_tol(got[0], (float)slope, 1e-4f);
     lz_tensor *none[1]; /* the way back ends at the copy */
     FAILS(lz_grad(lz_sum(there), w, 1, none), LZ_EGRAD, "");
 }
