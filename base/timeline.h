@@ -51,6 +51,12 @@ void lz_timeline_add(const lz_span *s);
             lz_timeline_add(                                                                       \
                 &(lz_span){.start_ns = lz_t0_, .ns = lz_now_ns() - lz_t0_, __VA_ARGS__});          \
     } while (0)
+/* The same with a time that was taken anyway. */
+#define lz_timeline_note(t0, took, ...)                                                            \
+    do {                                                                                           \
+        if (lz_timeline_on())                                                                      \
+            lz_timeline_add(&(lz_span){.start_ns = (t0), .ns = (took), __VA_ARGS__});              \
+    } while (0)
 /* A row for what runs on no thread, such as a device's kernels; the same one for the same name. 0
  * when there are too many. */
 uint32_t lz_timeline_row(const char *name);
