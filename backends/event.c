@@ -2,7 +2,7 @@
  * Threads: thread-safe. What was written before lz_event_complete is visible after a wait or a true lz_event_done. */
 #include "backends/backend.h"
 #include "base/alloc.h"
-#include "base/thread.h"
+#include "base/timeline.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -120,8 +120,10 @@ lz_status lz_event_wait(lz_event *e)
     waits_for(e);
     if (!lz_event_done(e)) {
         LZ_TRY(lz_fork_check()); /* nobody will complete it in a forked child */
+        int64_t t0 = lz_timeline_begin();
         if (!spin(e))
             (void)lz_latch_wait(&e->done, -1);
+        lz_timeline_end(t0, .name = "wait", .category = "wait");
     }
     if (e->error.status != LZ_OK)
         lz_error_set(&e->error);

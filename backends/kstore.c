@@ -3,6 +3,7 @@
  * being made, so two executables that need the same kernel at the same time make it once. */
 #include "backends/kstore.h"
 #include "base/alloc.h"
+#include "base/timeline.h"
 #include <string.h>
 
 enum { MAX_WAITING = 512 };
@@ -160,8 +161,11 @@ static bool from_disk(load *l, uint32_t i)
     lz_buf_free(&key);
     if (!ok)
         return false;
+    int64_t ns = lz_now_ns() - t0;
     l->out[i].source = LZ_FROM_DISK;
-    l->out[i].ms = (double)(lz_now_ns() - t0) * 1e-6;
+    l->out[i].ms = (double)ns * 1e-6;
+    lz_timeline_note(t0, ns, .name = "kernel from disk", .category = "cache", .text_key = "kernel",
+                     .text = l->k[i]->name);
     atomic_fetch_add(&l->st->disk_hits, 1);
     return true;
 }
@@ -183,8 +187,11 @@ static lz_status compile(load *l, uint32_t i)
     }
     lz_buf_free(&obj);
     lz_buf_free(&key);
+    int64_t ns = lz_now_ns() - t0;
     l->out[i].source = LZ_FROM_LLVM;
-    l->out[i].ms = (double)(lz_now_ns() - t0) * 1e-6;
+    l->out[i].ms = (double)ns * 1e-6;
+    lz_timeline_note(t0, ns, .name = "compile kernel", .category = "compile", .text_key = "kernel",
+                     .text = l->k[i]->name);
     if (s == LZ_OK)
         atomic_fetch_add(&l->st->compiles, 1);
     return s;

@@ -50,6 +50,11 @@ static bool on(void)
     return *lz_cfg_str(LZ_OPT_PROFILE) != '\0';
 }
 
+static const char *name_of(const lz_profile_launch *l)
+{
+    return l->step->name ? l->step->name : l->kernel->name;
+}
+
 static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
 {
     char hex[33];
@@ -57,13 +62,14 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
     double mean = (double)atomic_load(&r->ns) / (double)calls,
            cpu = (double)atomic_load(&r->cpu_ns) / (double)calls;
     double ns = least > 0 ? (double)least : 1;
-    lz_hash_hex(r->kernel->hash, hex);
+    const lz_profile_launch *l = &r->what;
+    lz_hash_hex(l->kernel->hash, hex);
     lz_buf_printf(out,
                   "%4u %7" PRId64 " %10.4f %10.4f %10.4f %12" PRIu64 " %11" PRIu64
                   " %8.1f %8.1f %6" PRId64 " %3d  %.8s %s\n",
-                  i, calls, mean * 1e-6, cpu * 1e-6, ns * 1e-6, r->step->flops, r->step->bytes,
-                  (double)r->step->flops / ns, (double)r->step->bytes / ns, r->units, r->threads,
-                  hex, r->step->name ? r->step->name : r->kernel->name);
+                  i, calls, mean * 1e-6, cpu * 1e-6, ns * 1e-6, l->step->flops, l->step->bytes,
+                  (double)l->step->flops / ns, (double)l->step->bytes / ns, l->units, l->threads,
+                  hex, name_of(l));
 }
 
 /* Programs that never ran say nothing. Launches in loops are made more often than the program runs, those whose results are kept less often. */
@@ -138,21 +144,38 @@ lz_status lz_profile_of(const lz_prog *g, lz_profile **out)
     return LZ_OK;
 }
 
-lz_profile_row *lz_profile_add(lz_profile *p, const lz_kernel *k, const lz_step *s, int64_t units,
-                               int threads)
+void lz_profile_add(lz_profile *p, lz_profile_launch *l)
 {
     if (!p || p->nrow == p->cap)
-        return NULL;
-    lz_profile_row *r = &p->row[p->nrow++];
-    r->kernel = k;
-    r->step = s;
-    r->units = units;
-    r->threads = threads;
-    return r;
+        return;
+    l->row = &p->row[p->nrow++];
+    l->row->what = *l;
 }
 
-void lz_profile_note(lz_profile_row *r, int64_t ns, int64_t cpu_ns)
+static void note_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
 {
+    char hex[33];
+    lz_hash_hex(l->kernel->hash, hex);
+    hex[8] = '\0'; /* as the table has it */
+    lz_timeline_add(&(lz_span){.name = name_of(l),
+                               .category = "kernel",
+                               .key = {"units", "threads"},
+                               .value = {l->units, l->threads},
+                               .text_key = "kernel",
+                               .text = hex,
+                               .start_ns = t0,
+                               .ns = ns,
+                               .row = timeline_row});
+}
+
+void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns,
+                     int64_t cpu_ns)
+{
+    lz_profile_row *r = l->row;
+    if (lz_timeline_on())
+        note_span(l, timeline_row, t0, ns);
+    if (!r)
+        return;
     int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
     if (least == 0 || ns < least) /* launches of a program come one after the other */
         atomic_store_explicit(&r->least_ns, ns, memory_order_relaxed);

@@ -2,6 +2,7 @@
 #include "runtime/program.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "cache/lru.h"
 #include "runtime/metrics.h"
 #include "source_id.h"
@@ -160,6 +161,15 @@ static void mark_shared(lz_program *p, const lz_func *f)
     }
 }
 
+static void note(const char *what, const char *category, const lz_program *p, int64_t t0,
+                 int64_t ns)
+{
+    char hash[33];
+    lz_timeline_note(t0, ns, .name = what, .category = category, .key = {"nodes", "parameters"},
+                     .value = {p->nnode, p->nparam}, .text_key = "graph",
+                     .text = lz_hash_text(p->hash, hash));
+}
+
 static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o)
 {
     void *value;
@@ -181,8 +191,10 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
                 lz_error_get()->message);
         return false;
     }
+    int64_t ns = lz_now_ns() - t0;
     lz_counter_add(LZ_COUNTER_PersistentCacheHit, 1);
-    lz_metric_add(LZ_METRIC_PersistentCacheLoad, (double)(lz_now_ns() - t0));
+    lz_metric_add(LZ_METRIC_PersistentCacheLoad, (double)ns);
+    note("program from disk", "cache", p, t0, ns);
     return true;
 }
 
@@ -209,7 +221,9 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
         *found = LZ_FOUND_COMPILED;
         int64_t t0 = lz_now_ns();
         LZ_TRY(p->be->compile(c->dev->ordinal, f, &o, &p->exec));
-        lz_metric_add(LZ_METRIC_CompileTime, (double)(lz_now_ns() - t0));
+        int64_t ns = lz_now_ns() - t0;
+        lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
+        note("compile program", "compile", p, t0, ns);
         lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ndonated);
         store(p, key, cache);
     }
@@ -358,8 +372,13 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
         return LZ_OK;
     lz_program_release(*out);
     *found = LZ_FOUND_MEMORY;
+    int64_t t0 = lz_timeline_begin();
     answer a = find(c, &m, out);
     *again = a != FOUND;
+    if (a == FOUND && t0)
+        note("program from memory", "cache", *out, t0, lz_now_ns() - t0);
+    if (a == WAITED)
+        lz_timeline_end(t0, .name = "wait for a compilation", .category = "wait");
     if (a == FOUND)
         lz_counter_add(LZ_COUNTER_CachedCompile, 1);
     if (a != MAKE)

@@ -3,6 +3,7 @@
 #include "runtime/sync.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "runtime/analysis.h"
 #include "runtime/capture.h"
 #include "runtime/dump.h"
@@ -140,13 +141,20 @@ static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, 
     return s;
 }
 
+/* What was started. */
+typedef struct started {
+    lz_event *done; /* a reference; NULL when nothing was left to do */
+    uint32_t nodes; /* of the graph */
+    lz_hash hash;
+} started;
+
 typedef struct sync_run {
     lz_sync_cause cause;
     bool awaited;
     lz_program *prog; /* a reference */
     lz_found found;
     bool again;
-    lz_event *done; /* a reference */
+    started *out;
 } sync_run;
 
 typedef struct miss_arg {
@@ -199,7 +207,9 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     lz_metric_add(LZ_METRIC_TensorsGraphSize, c->nodes.len);
     lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
-    return execute(d, c, r->prog, r->awaited, &r->done);
+    r->out->nodes = c->nodes.len;
+    r->out->hash = r->prog->hash;
+    return execute(d, c, r->prog, r->awaited, &r->out->done);
 }
 
 /* A value in the graph that still knows how it was made need not any more. */
@@ -238,12 +248,19 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
     return LZ_OK;
 }
 
-/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may have computed some of them meanwhile, and
- * nothing that was found out about the graph holds any more. *done: a reference the caller owns; NULL when nothing was left to do. */
-static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
-                               lz_event **done)
+static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
 {
-    sync_run r = {.cause = cause, .awaited = awaited, .again = true};
+    lz_metric_add(LZ_METRIC_LazyTracing, (double)ns);
+    lz_timeline_note(t0, ns, .name = "trace graph", .category = "trace", .key = {"nodes"},
+                     .value = {c->nodes.len});
+}
+
+/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may have computed some of them meanwhile, and
+ * nothing that was found out about the graph holds any more. */
+static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
+                               started *out)
+{
+    sync_run r = {.cause = cause, .awaited = awaited, .again = true, .out = out};
     lz_status s = LZ_OK;
     int64_t t0 = lz_now_ns();
     while (s == LZ_OK && r.again) {
@@ -251,12 +268,11 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
         if (s != LZ_OK || !sc->todo.len)
             break;
         if (t0 && (cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH))
-            lz_metric_add(LZ_METRIC_LazyTracing, (double)(lz_now_ns() - t0));
+            note_tracing(&sc->cap, t0, lz_now_ns() - t0);
         t0 = 0; /* once */
         s = run(d, &sc->cap, &r);
     }
     lz_program_release(r.prog);
-    *done = r.done;
     return s;
 }
 
@@ -267,7 +283,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
 {
     lz_dev_lock(d);
     lz_sync_scratch *sc = take_scratch(d);
-    lz_event *done = NULL;
+    started out = {0};
     lz_status s = sc ? LZ_OK : LZ_EMEM;
     if (s == LZ_OK) {
         uint64_t epoch = lz_dev_new_epoch();
@@ -279,10 +295,10 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
             s = lz_vec_push(&sc->step.roots, nodes[i]);
         }
         if (s == LZ_OK)
-            s = compute_roots(d, sc, cause, awaited, &done);
+            s = compute_roots(d, sc, cause, awaited, &out);
         sc->step.roots.len = 0;
         give_back(d, sc);
-        lz_event_release(done);
+        lz_event_release(out.done);
         lz_dev_reap(d);
     }
     lz_dev_unlock(d);
@@ -306,7 +322,10 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
     lz_dbuf_retain(b);
     lz_status s = n->dev->be->copy_out(b, dst, type->nbytes);
     lz_dbuf_release(b);
-    lz_metric_add(LZ_METRIC_TransferFromDeviceTime, (double)(lz_now_ns() - t0));
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_TransferFromDeviceTime, (double)ns);
+    lz_timeline_note(t0, ns, .name = "copy from the device", .category = "copy", .key = {"bytes"},
+                     .value = {(int64_t)type->nbytes}, .text_key = "device", .text = n->dev->name);
     lz_metric_add(LZ_METRIC_InboundData, (double)type->nbytes);
     return s;
 }
@@ -453,8 +472,8 @@ static void step_end(lz_step *st)
 }
 
 /* The caller holds the lock. */
-static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awaited,
-                             lz_event **done, lz_error *tensor_error)
+static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awaited, started *out,
+                             lz_error *tensor_error)
 {
     bool flush = cause == LZ_CAUSE_FLUSH;
     lz_sync_scratch *sc = take_scratch(d);
@@ -469,7 +488,7 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awa
     if (s == LZ_OK && !flush)
         drop_temporaries(st);
     if (s == LZ_OK)
-        s = compute_roots(d, sc, cause, awaited, done);
+        s = compute_roots(d, sc, cause, awaited, out);
     for (uint32_t i = 0; i < st->roots.len && s == LZ_OK; i++)
         lz_node_cut(st->roots.data[i]);
     if (s != LZ_OK)
@@ -492,6 +511,14 @@ static lz_status report(lz_dev *d, lz_status s, const lz_error *tensor_error)
     return s;
 }
 
+static void note_step(int64_t t0, const started *out)
+{
+    char hash[33];
+    lz_timeline_end(t0, .name = "lz_mark_step", .category = "step", .key = {"nodes"},
+                    .value = {out->nodes}, .text_key = "graph",
+                    .text = out->nodes ? lz_hash_text(out->hash, hash) : NULL);
+}
+
 lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
 {
     lz_thr *t = lz_thr_get();
@@ -501,12 +528,13 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
         return lz_error_get()->status;
     }
     lz_api_frame f = lz_api_enter("lz_mark_step", site);
-    lz_event *done = NULL;
+    int64_t t0 = lz_timeline_begin();
+    started out = {0};
     lz_error tensor_error;
     tensor_error.status = LZ_OK;
     bool wait = (o && o->struct_size >= sizeof *o && o->wait) || lz_cfg_bool(LZ_OPT_SYNC_WAIT);
     lz_dev_lock(d);
-    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, wait, &done, &tensor_error);
+    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, wait, &out, &tensor_error);
     if (wait) {
         lz_dev_unlock(d);
         lz_dev_settle(d);
@@ -515,8 +543,9 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     lz_dev_reap(d);
     s = report(d, s, &tensor_error);
     lz_dev_unlock(d);
-    lz_event_release(done);
+    lz_event_release(out.done);
     lz_counter_add(LZ_COUNTER_MarkStep, 1);
+    note_step(t0, &out);
     if (lz_analysis_on() || lz_dump_on())
         tell_step();
     (void)lz_api_status(s);
@@ -563,8 +592,11 @@ lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_si
     lz_status s = lz_fork_check();
     if (s == LZ_OK && n && !tensors)
         s = LZ_FAIL(LZ_ENULL, "tensors is NULL");
+    int64_t t0 = lz_timeline_begin();
     if (s == LZ_OK)
         s = sync_tensors(tensors, n, wait);
+    lz_timeline_end(t0, .name = "lz_sync", .category = "step", .key = {"tensors"},
+                    .value = {(int64_t)n});
     (void)lz_api_status(s);
     lz_api_leave(&f);
     return s;
@@ -574,6 +606,7 @@ lz_status lz_wait_device_ops(void)
 {
     lz_api_frame f = lz_api_enter("lz_wait_device_ops", NULL);
     lz_status s = lz_fork_check();
+    int64_t t0 = lz_timeline_begin();
     lz_dev *d;
     for (uint32_t i = 0; s != LZ_EFORK && (d = lz_dev_at(i)) != NULL; i++) {
         lz_dev_settle(d);
@@ -584,6 +617,7 @@ lz_status lz_wait_device_ops(void)
             s = w != LZ_OK ? w : lz_dev_take_error(d);
         lz_dev_unlock(d);
     }
+    lz_timeline_end(t0, .name = "lz_wait_device_ops", .category = "wait");
     (void)lz_api_status(s);
     lz_api_leave(&f);
     return s;
@@ -627,16 +661,16 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
 {
     bool data = t->copied_in > data_limit();
     warn_of_flush(nodes, data ? t->copied_in : 0);
-    lz_event *done = NULL;
+    started out = {0};
     lz_error tensor_error;
     lz_error before = *lz_error_get();
     lz_dev_lock(d);
-    lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &done, &tensor_error);
+    lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &out, &tensor_error);
     lz_dev_reap(d);
     lz_dev_unlock(d);
-    if (data && done) /* what waits in the queue holds its data too */
-        (void)lz_event_wait(done);
-    lz_event_release(done);
+    if (data && out.done) /* what waits in the queue holds its data too */
+        (void)lz_event_wait(out.done);
+    lz_event_release(out.done);
     lz_counter_add(LZ_COUNTER_AutoFlush, 1);
     if (s != LZ_OK)
         LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);

@@ -1,6 +1,7 @@
 /* transfer.c - values in and out: uploads, borrowed memory, reads, and questions about a tensor that execute nothing. */
 #include "base/config.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "runtime/metrics.h"
 #include "runtime/sync.h"
 #include "runtime/tr.h"
@@ -21,7 +22,10 @@ static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_dbuf **ou
         lz_dbuf_release(*out);
         return s;
     }
-    lz_metric_add(LZ_METRIC_TransferToDeviceTime, (double)(lz_now_ns() - t0));
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_TransferToDeviceTime, (double)ns);
+    lz_timeline_note(t0, ns, .name = "copy to the device", .category = "copy", .key = {"bytes"},
+                     .value = {(int64_t)nbytes}, .text_key = "device", .text = d->name);
     lz_metric_add(LZ_METRIC_OutboundData, (double)nbytes);
     return LZ_OK;
 }
@@ -169,7 +173,9 @@ static lz_status to_host(lz_tensor *t, void *dst, size_t nbytes)
 lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site)
 {
     lz_api_frame f = lz_api_enter("lz_to_host", site);
+    int64_t t0 = lz_timeline_begin();
     lz_status s = lz_api_status(to_host(t, dst, nbytes));
+    lz_timeline_end(t0, .name = "lz_to_host", .category = "read");
     lz_api_leave(&f);
     return s;
 }
@@ -195,12 +201,20 @@ static lz_status read_item(lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16
     return s;
 }
 
+static lz_status traced_item(const char *op, lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16])
+{
+    int64_t t0 = lz_timeline_begin();
+    lz_status s = read_item(t, dtype, bytes);
+    lz_timeline_end(t0, .name = op, .category = "read");
+    return s;
+}
+
 double lz_item_at(lz_tensor *t, const lz_site *site)
 {
     unsigned char bytes[16];
     lz_dtype d;
     lz_api_frame f = lz_api_enter("lz_item", site);
-    lz_status s = lz_api_status(read_item(t, &d, bytes));
+    lz_status s = lz_api_status(traced_item("lz_item", t, &d, bytes));
     lz_api_leave(&f);
     return s == LZ_OK ? lz_elem_get_f64(d, bytes, 0) : NAN;
 }
@@ -210,7 +224,7 @@ int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
     unsigned char bytes[16];
     lz_dtype d;
     lz_api_frame f = lz_api_enter("lz_item_i64", site);
-    lz_status s = lz_api_status(read_item(t, &d, bytes));
+    lz_status s = lz_api_status(traced_item("lz_item_i64", t, &d, bytes));
     lz_api_leave(&f);
     return s == LZ_OK ? lz_elem_get_i64(d, bytes, 0) : INT64_MIN;
 }

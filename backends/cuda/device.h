@@ -51,6 +51,15 @@ typedef struct cuda_map {
     _Alignas(64) unsigned char bytes[SIMT_MAP_BYTES];
 } cuda_map;
 
+/* Launches one by one, and when they ran (timer.c). */
+typedef struct cuda_timer {
+    cu_event base, from, to;
+    int64_t base_ns; /* when the base came, by the host's clock; 0: there is none */
+    int64_t last_ns; /* the end of the last launch, so placed */
+    uint32_t row;    /* of the timeline */
+    bool placed;     /* this launch is wanted there */
+} cuda_timer;
+
 typedef struct cuda_device {
     lz_exec_device at; /* first; its queue launches, in order */
     char name[96];
@@ -69,6 +78,7 @@ typedef struct cuda_device {
     lz_queue *finish; /* waits for what was launched, in the same order */
     /* Of the launching queue: */
     uint64_t uploads_seen;
+    cuda_timer timer;
     lz_dbuf *temp;
     uint32_t oversized;
     uint64_t value[SIMT_PARAMS + 3];
@@ -115,6 +125,11 @@ lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_
 lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
 bool cuda_copy_waits(const lz_event *e); /* lz_exec_ops.elsewhere */
 void cuda_wait_copies(cuda_device *d);   /* those to and from it are over */
+
+/* timer.c: around a launch, which is waited for; of the launching queue, between enter and leave.
+ * start_ns: by the host's clock; 0 when no trace ran before the launch */
+lz_status cuda_timer_from(cuda_device *d);
+lz_status cuda_timer_to(cuda_device *d, int64_t *start_ns, int64_t *ns);
 
 /* graphs.c: of the launching queue, between enter and leave; making and freeing anywhere */
 enum { CUDA_GRAPHS = 4 };

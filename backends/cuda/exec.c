@@ -22,7 +22,6 @@ typedef struct cuda_exec {
     uint64_t scratch; /* bytes of device memory the kernels share, one after the other */
     cuda_graphs graphs;
     lz_profile *profile; /* NULL: nobody asked */
-    cu_event from, to;   /* around a launch whose time is taken */
 } cuda_exec;
 
 typedef struct cuda_job {
@@ -38,13 +37,13 @@ typedef struct record {
     bool far;     /* run-time sizes lie in memory, */
     cu_ptr at;    /* here */
     bool scratch; /* the kernel takes scratch memory */
-    lz_profile_row *row;
+    lz_profile_launch what;
 } record;
 
 typedef struct cuda_run {
     cuda_device *d;
     cu_ptr scratch;
-    const cuda_exec *x;
+    bool timed; /* launch by launch */
 } cuda_run;
 
 static cu_ptr address(const void *p)
@@ -67,7 +66,8 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     if (r->dims.scratch > x->scratch)
         x->scratch = r->dims.scratch;
     uint32_t blocks = r->dims.launch[0].grid, threads = r->dims.launch[0].block;
-    r->row = lz_profile_add(x->profile, k, s, blocks, (int)threads);
+    r->what = (lz_profile_launch){k, s, blocks, (int)threads, NULL};
+    lz_profile_add(x->profile, &r->what);
     *idle = !r->dims.nlaunch;
     return LZ_OK;
 }
@@ -103,26 +103,13 @@ static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
 
 static const lz_prog_ops prog_ops;
 
-static lz_status make_profile(cuda_exec *x)
-{
-    LZ_TRY(lz_profile_of(&x->x.prog, &x->profile));
-    if (!x->profile)
-        return LZ_OK;
-    LZ_TRY(cuda_enter(x->d));
-    lz_status s = cuda_check(x->d, lz_cuda.EventCreate(&x->from, 0), "making an event");
-    if (s == LZ_OK)
-        s = cuda_check(x->d, lz_cuda.EventCreate(&x->to, 0), "making an event");
-    cuda_leave(x->d);
-    return s;
-}
-
 static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
 {
     cuda_exec *x = (cuda_exec *)exec;
     uint64_t nbytes;
     x->d = maker;
     LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
-    LZ_TRY(make_profile(x));
+    LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
     exec->small = !exec->prog.control && exec->prog.nlaunch <= INLINE_LAUNCHES;
     if (!x->profile) /* there, launches are one by one */
@@ -138,13 +125,6 @@ static void unmake(lz_exec *exec)
 {
     cuda_exec *x = (cuda_exec *)exec;
     cuda_graphs_free(x->d, &x->graphs);
-    if ((x->from || x->to) && cuda_enter(x->d) == LZ_OK) {
-        if (x->from)
-            (void)lz_cuda.EventDestroy(x->from);
-        if (x->to)
-            (void)lz_cuda.EventDestroy(x->to);
-        cuda_leave(x->d);
-    }
     lz_profile_free(x->profile);
     lz_dbuf_release(x->consts);
 }
@@ -259,22 +239,19 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
     return LZ_OK;
 }
 
-/* The time between events of the stream before and behind a launch, by the device's clock. It is waited for: that of a profile is the time
- * of kernels by themselves. */
+/* The time between events of the stream before and behind a launch, by the device's clock. It is waited for: that of a profile or a
+ * trace is the time of kernels by themselves. */
 static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
 {
     const cuda_run *c = run;
     const record *r = rec;
-    const cuda_exec *x = c->x;
-    float ms = 0;
-    if (!r->row)
+    int64_t t0, ns;
+    if (!c->timed)
         return launch(run, rec, bufs);
-    CUDA_TRY(c->d, EventRecord(x->from, c->d->compute), "recording an event");
+    LZ_TRY(cuda_timer_from(c->d));
     LZ_TRY(launch(run, rec, bufs));
-    CUDA_TRY(c->d, EventRecord(x->to, c->d->compute), "recording an event");
-    CUDA_TRY(c->d, EventSynchronize(x->to), "waiting for a kernel");
-    CUDA_TRY(c->d, EventElapsedTime(&ms, x->from, x->to), "reading the time");
-    lz_profile_note(r->row, (int64_t)(ms * 1e6), 0);
+    LZ_TRY(cuda_timer_to(c->d, &t0, &ns));
+    lz_profile_note(&r->what, c->d->timer.row, t0, ns, 0);
     return LZ_OK;
 }
 
@@ -311,8 +288,12 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     LZ_TRY(cuda_after_uploads(d));
     LZ_TRY(cuda_after_copies(d, &j->j));
     lz_profile_ran(x->profile);
-    LZ_TRY(
-        cuda_graphs_run(d, &x->graphs, &j->j, temp, &(cuda_run){d, address(temp) + scratch_at, x}));
+    /* For all of the job: what a graph records cannot be waited for. */
+    cuda_run r = {d, address(temp) + scratch_at, x->profile || lz_timeline_on()};
+    int64_t t0 = lz_timeline_begin();
+    LZ_TRY(r.timed ? lz_job_run(&j->j, temp, &r) : cuda_graphs_run(d, &x->graphs, &j->j, temp, &r));
+    lz_timeline_end(t0, .name = "run program", .category = "execute", .key = {"device", "launches"},
+                    .value = {d->at.index, x->x.prog.nlaunch});
     return cuda_check(d, lz_cuda.EventRecord(j->over, d->compute), "recording an event");
 }
 

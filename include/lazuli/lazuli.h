@@ -33,5 +33,6 @@
 #include <lazuli/device.h>
 #include <lazuli/cache.h>
 #include <lazuli/debug.h>
+#include <lazuli/profiler.h>
 #include <lazuli/dlpack.h>
 #endif

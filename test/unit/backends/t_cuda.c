@@ -1,6 +1,8 @@
 /* t_cuda.c - the CUDA backend through the device interface, on the library that stands in for the driver: start, memory, transfers, order,
  * and what happens when calls fail or the device is lost. Each test has a process of its own, so the backend starts anew. */
 #include "cuda_util.h"
+#include "base/timeline.h"
+#include <jansson.h>
 #include <unistd.h>
 
 /* ---- start ---- */
@@ -258,6 +260,73 @@ START_TEST(steps_as_graphs)
     mock.stats(&b);
     ck_assert_uint_eq(b.live_graphs, 0);
     lz_func_free(f);
+}
+END_TEST
+
+static int on_row(const json_t *events, const char *row, const char *category)
+{
+    const json_t *e;
+    size_t i;
+    json_int_t tid = -1, end = 0;
+    int n = 0;
+    json_array_foreach(events, i, e)
+    {
+        const char *name = json_string_value(json_object_get(json_object_get(e, "args"), "name"));
+        if (name && strcmp(name, row) == 0)
+            tid = json_integer_value(json_object_get(e, "tid"));
+    }
+    json_array_foreach(events, i, e)
+    {
+        const json_t *cat = json_object_get(e, "cat");
+        if (json_integer_value(json_object_get(e, "tid")) != tid || !cat)
+            continue;
+        ck_assert_str_eq(json_string_value(cat), category);
+        double ts = json_number_value(json_object_get(e, "ts"));
+        double ns = json_number_value(json_object_get(e, "dur")) * 1e3;
+        ck_assert(ts * 1e3 >= (double)end - 2 &&
+                  ns == 5e5); /* one after the other; the mock's time */
+        end = (json_int_t)(ts * 1e3 + ns);
+        n++;
+    }
+    return n;
+}
+
+/* Kernels have a row of their own in a trace, and are launched one by one as long as it lasts. */
+START_TEST(steps_in_a_trace)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/lz-cuda-trace-%d.json", (int)getpid());
+    use_mock();
+    lz_func *f = power(SIDE);
+    lz_exec *x;
+    lz_mock_stats at[3];
+    float v[ELEMS];
+    OK(be->compile(0, f, NULL, &x));
+    for (int i = 0; i < 12; i++) {
+        permutation(v);
+        if (i == 6) {
+            mock.stats(&at[0]);
+            OK(lz_timeline_start(path, 1000));
+        }
+        if (i == 9) {
+            OK(lz_timeline_stop());
+            mock.stats(&at[1]);
+        }
+        OK(one_run(x, 0, ELEMS, v));
+        check_power(v);
+    }
+    mock.stats(&at[2]);
+    ck_assert_uint_eq(at[1].graph_launches, at[0].graph_launches);
+    ck_assert_uint_eq(at[1].launches - at[0].launches, 18);
+    ck_assert_uint_eq(at[2].graph_launches - at[1].graph_launches, 3);
+    json_t *j = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *events = json_object_get(j, "traceEvents");
+    ck_assert_int_eq(on_row(events, "CUDA:0 compute", "kernel"), 18);
+    ck_assert_int_eq(on_row(events, "CUDA:1 compute", "kernel"), 0);
+    json_decref(j);
+    unlink(path);
+    lz_func_free(f);
+    be->exec_free(x);
 }
 END_TEST
 
@@ -530,6 +599,7 @@ int main(void)
     tcase_add_test(t, transfers);
     tcase_add_test(t, steps_in_flight);
     tcase_add_test(t, steps_as_graphs);
+    tcase_add_test(t, steps_in_a_trace);
     tcase_add_test(t, graphs_of_other_addresses);
     tcase_add_loop_test(t, graphs_refused, 0, 3);
     tcase_add_test(t, another_device);

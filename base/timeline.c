@@ -1,0 +1,558 @@
+/* timeline.c - see timeline.h.
+ * A recorder is one thread's list of chunks of records. Its thread raises `busy`, looks whether a trace still runs, writes, and lowers it;
+ * whoever stops the trace first says so and then waits until each is lowered, so that neither needs a lock (both orders are sequentially
+ * consistent: one of the two sees the other). Nothing is waited for and nobody is told anything while busy is up. */
+#include "base/timeline.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum {
+    CHUNK_BYTES = 32 << 10,
+    TEXT_BYTES = 255,
+    ROWS = 128,
+    ROW_BYTES = 32,
+    FLUSH_BYTES = 64 << 10
+};
+enum { ROW_TID = 1000000000 }; /* larger than any thread's number */
+
+typedef struct record {
+    const char *category, *key[2], *text_key;
+    int64_t value[2], start_ns, ns;
+    uint32_t row;
+    uint8_t nname, ntext;
+    char chars[]; /* name and text */
+} record;
+
+typedef struct chunk {
+    struct chunk *next;
+    uint32_t used;
+    _Alignas(8) char data[CHUNK_BYTES];
+} chunk;
+
+typedef struct open_span {
+    int64_t start_ns; /* 0: opened while no trace ran */
+    char name[TEXT_BYTES + 1];
+} open_span;
+
+typedef struct recorder {
+    struct recorder *next;
+    atomic_bool busy;
+    bool ended; /* its thread has; under the lock */
+    int tid;
+    char name[16];
+    chunk *first, *last;
+    LZ_VEC(open_span) open; /* the thread's own */
+} recorder;
+
+_Atomic int lz_timeline_state_now = LZ_TIMELINE_ASK;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, rows, start and stop */
+static recorder *recorders;
+/* Of the process this one was forked from: their memory is not this one's to free, and not leaked. */
+__attribute__((used)) static recorder *of_parents;
+static char rows[ROWS][ROW_BYTES];
+static uint32_t nrow;
+static int fd = -1; /* of the trace that runs */
+static bool asked;  /* LAZULI_TRACE started it */
+static char shown_path[256];
+static int64_t began_ns, began_wall_ns;
+static uint64_t limit;
+static _Atomic uint64_t nevent, ndropped;
+static atomic_bool warned;
+static pthread_key_t key;
+static bool key_ok;
+static lz_once armed = LZ_ONCE_INIT;
+static _Thread_local recorder *self;
+static _Thread_local uint32_t depth; /* of open spans */
+
+/* ---- recorders ---- */
+
+static void drop_chunks(recorder *r)
+{
+    while (r->first) {
+        chunk *c = r->first;
+        r->first = c->next;
+        lz_free(c);
+    }
+    r->last = NULL;
+}
+
+static void recorder_free(recorder *r)
+{
+    drop_chunks(r);
+    lz_vec_free(&r->open);
+    lz_free(r);
+}
+
+/* Frees those of ended threads; under the lock, while no trace runs. */
+static void sweep(void)
+{
+    for (recorder **at = &recorders; *at;) {
+        recorder *r = *at;
+        if (!r->ended) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        recorder_free(r);
+    }
+}
+
+static void thread_end(void *arg)
+{
+    recorder *r = arg;
+    self = NULL;
+    pthread_mutex_lock(&lock);
+    (void)prctl(PR_GET_NAME, r->name);
+    r->ended = true;
+    if (fd < 0)
+        sweep();
+    pthread_mutex_unlock(&lock);
+}
+
+static void arm(void);
+
+/* The first span of a thread. The flag that brought it here orders nothing, hence the once. */
+static recorder *join(void)
+{
+    lz_once_run(&armed, arm);
+    recorder *r = key_ok ? lz_calloc(1, sizeof *r) : NULL;
+    if (!r)
+        return NULL;
+    if (pthread_setspecific(key, r) != 0) {
+        lz_free(r);
+        return NULL;
+    }
+    r->tid = (int)gettid();
+    (void)prctl(PR_GET_NAME, r->name);
+    pthread_mutex_lock(&lock);
+    r->next = recorders;
+    recorders = r;
+    pthread_mutex_unlock(&lock);
+    return self = r;
+}
+
+static void missed(void)
+{
+    atomic_fetch_add_explicit(&ndropped, 1, memory_order_relaxed);
+    if (!atomic_exchange(&warned, true))
+        LZ_WARN("trace", "the trace is full, or out of memory: what follows is only counted");
+}
+
+/* The calling thread's recorder with busy up; NULL when no trace runs any more. */
+static recorder *enter(void)
+{
+    recorder *r = self ? self : join();
+    if (!r) {
+        missed();
+        return NULL;
+    }
+    atomic_store(&r->busy, true);
+    if (atomic_load(&lz_timeline_state_now) == LZ_TIMELINE_ON)
+        return r;
+    atomic_store_explicit(&r->busy, false, memory_order_release);
+    return NULL;
+}
+
+static void leave(recorder *r)
+{
+    atomic_store_explicit(&r->busy, false, memory_order_release);
+}
+
+/* ---- recording ---- */
+
+static record *room(recorder *r, size_t nbytes)
+{
+    chunk *c = r->last;
+    if (!c || CHUNK_BYTES - c->used < nbytes) {
+        c = lz_alloc(sizeof *c);
+        if (!c)
+            return NULL;
+        c->next = NULL;
+        c->used = 0;
+        *(r->last ? &r->last->next : &r->first) = c;
+        r->last = c;
+    }
+    record *e = (record *)(void *)(c->data + c->used);
+    c->used += (uint32_t)nbytes;
+    return e;
+}
+
+static bool put(recorder *r, const lz_span *s)
+{
+    if (atomic_fetch_add_explicit(&nevent, 1, memory_order_relaxed) >= limit)
+        return false;
+    size_t nname = strnlen(s->name ? s->name : "", TEXT_BYTES);
+    size_t ntext = strnlen(s->text ? s->text : "", TEXT_BYTES);
+    record *e = room(r, LZ_ALIGN_UP(sizeof *e + nname + ntext, 8));
+    if (!e)
+        return false;
+    e->category = s->category;
+    e->text_key = s->text ? s->text_key : NULL;
+    for (int i = 0; i < 2; i++) {
+        e->key[i] = s->key[i];
+        e->value[i] = s->value[i];
+    }
+    e->start_ns = s->start_ns;
+    e->ns = s->ns > 0 ? s->ns : 0;
+    e->row = s->row;
+    e->nname = (uint8_t)nname;
+    e->ntext = (uint8_t)ntext;
+    memcpy(e->chars, s->name ? s->name : "", nname);
+    memcpy(e->chars + nname, s->text ? s->text : "", ntext);
+    return true;
+}
+
+void lz_timeline_add(const lz_span *s)
+{
+    recorder *r = lz_timeline_on() ? enter() : NULL;
+    if (!r)
+        return;
+    bool kept = s->start_ns < began_ns || put(r, s);
+    leave(r);
+    if (!kept)
+        missed();
+}
+
+uint32_t lz_timeline_row(const char *name)
+{
+    uint32_t i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < nrow && strncmp(rows[i], name, ROW_BYTES - 1) != 0)
+        i++;
+    if (i == nrow && nrow < ROWS)
+        snprintf(rows[nrow++], ROW_BYTES, "%s", name);
+    uint32_t row = i < nrow ? i + 1 : 0;
+    pthread_mutex_unlock(&lock);
+    return row;
+}
+
+/* ---- the program's own spans ---- */
+
+/* Levels without a trace have no name and no start. */
+static bool open_to(recorder *r, uint32_t n)
+{
+    if (lz_vec_reserve(&r->open, n) != LZ_OK)
+        return false;
+    while (r->open.len < n)
+        r->open.data[r->open.len++].start_ns = 0;
+    return true;
+}
+
+void lz_timeline_open(const char *name)
+{
+    uint32_t at = depth++;
+    if (self && self->open.len > at)
+        self->open.len = at;
+    if (!lz_timeline_on())
+        return;
+    recorder *r = self ? self : join();
+    if (!r || !open_to(r, at + 1)) {
+        missed();
+        return;
+    }
+    open_span *o = &r->open.data[at];
+    snprintf(o->name, sizeof o->name, "%s", name);
+    o->start_ns = lz_now_ns();
+}
+
+lz_status lz_timeline_close(void)
+{
+    if (!depth)
+        return LZ_FAIL(LZ_ESTATE, "no span is open on this thread");
+    uint32_t at = --depth;
+    if (!self || self->open.len <= at)
+        return LZ_OK;
+    self->open.len = at;
+    const open_span *o = &self->open.data[at];
+    lz_timeline_end(o->start_ns, .name = o->name, .category = "user");
+    return LZ_OK;
+}
+
+/* ---- writing ---- */
+
+typedef struct writer {
+    lz_buf text;
+    int error;
+    bool later; /* an event is there: a comma comes first */
+} writer;
+
+static void flush(writer *w)
+{
+    const char *p = w->text.data;
+    size_t n = w->text.len;
+    while (n && !w->error) {
+        ssize_t k = write(fd, p, n);
+        if (k < 0 && errno != EINTR)
+            w->error = errno;
+        else if (k > 0) {
+            p += k;
+            n -= (size_t)k;
+        }
+    }
+    w->text.len = 0;
+}
+
+/* Bytes of the UTF-8 sequence at p; 0: it is none. */
+static size_t sequence(const unsigned char *p, size_t n)
+{
+    size_t len = p[0] < 0x80   ? 1
+                 : p[0] < 0xc2 ? 0
+                 : p[0] < 0xe0 ? 2
+                 : p[0] < 0xf0 ? 3
+                 : p[0] < 0xf5 ? 4
+                               : 0;
+    if (len > n)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool odd = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
+    return odd ? 0 : len;
+}
+
+/* As a JSON string; what is no UTF-8, as where a name was cut, becomes U+FFFD. */
+static void put_string(lz_buf *b, const char *s, size_t n)
+{
+    lz_buf_putc(b, '"');
+    for (size_t i = 0; i < n;) {
+        const unsigned char *p = (const unsigned char *)s + i;
+        size_t len = sequence(p, n - i);
+        if (!len)
+            lz_buf_puts(b, "\\ufffd");
+        else if (*p < 0x20 || *p == 0x7f)
+            lz_buf_printf(b, "\\u%04x", *p);
+        else {
+            if (*p == '"' || *p == '\\')
+                lz_buf_putc(b, '\\');
+            lz_buf_put(b, p, len);
+        }
+        i += len ? len : 1;
+    }
+    lz_buf_putc(b, '"');
+}
+
+static void put_micros(lz_buf *b, const char *what, int64_t ns)
+{
+    lz_buf_printf(b, ",\"%s\":%" PRId64 ".%03d", what, ns / 1000, (int)(ns % 1000));
+}
+
+static void begin_event(writer *w, const char *phase, int64_t tid)
+{
+    if (w->text.len > FLUSH_BYTES)
+        flush(w);
+    lz_buf_printf(&w->text, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%" PRId64, w->later ? "," : "",
+                  phase, (int)getpid(), tid);
+    w->later = true;
+}
+
+static void write_args(lz_buf *b, const record *e)
+{
+    const char *comma = "";
+    lz_buf_puts(b, ",\"args\":{");
+    for (int i = 0; i < 2; i++)
+        if (e->key[i]) {
+            lz_buf_printf(b, "%s\"%s\":%" PRId64, comma, e->key[i], e->value[i]);
+            comma = ",";
+        }
+    if (e->text_key) {
+        lz_buf_printf(b, "%s\"%s\":", comma, e->text_key);
+        put_string(b, e->chars + e->nname, e->ntext);
+    }
+    lz_buf_puts(b, "}}");
+}
+
+static void write_record(writer *w, const recorder *r, const record *e)
+{
+    lz_buf *b = &w->text;
+    begin_event(w, "X", e->row ? ROW_TID + (int64_t)e->row : r->tid);
+    lz_buf_puts(b, ",\"name\":");
+    put_string(b, e->chars, e->nname);
+    lz_buf_printf(b, ",\"cat\":\"%s\"", e->category);
+    put_micros(b, "ts", e->start_ns - began_ns);
+    put_micros(b, "dur", e->ns);
+    write_args(b, e);
+}
+
+static void write_name(writer *w, int64_t tid, const char *what, const char *name)
+{
+    begin_event(w, "M", tid);
+    lz_buf_printf(&w->text, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+    put_string(&w->text, name, strlen(name));
+    lz_buf_puts(&w->text, "}}");
+}
+
+static void write_recorder(writer *w, const recorder *r)
+{
+    if (!r->first)
+        return;
+    write_name(w, r->tid, "thread_name", r->name);
+    for (const chunk *c = r->first; c; c = c->next)
+        for (uint32_t at = 0; at < c->used;) {
+            const record *e = (const record *)(const void *)(c->data + at);
+            write_record(w, r, e);
+            at += (uint32_t)LZ_ALIGN_UP(sizeof *e + e->nname + e->ntext, 8);
+        }
+}
+
+static lz_status write_file(void)
+{
+    writer w = {0};
+    lz_buf_printf(&w.text,
+                  "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"lazuli\","
+                  "\"dropped_events\":%" PRIu64 ",\"start_unix_ns\":%" PRId64 "},\"traceEvents\":[",
+                  atomic_load(&ndropped), began_wall_ns);
+    write_name(&w, (int)getpid(), "process_name", program_invocation_short_name);
+    for (uint32_t i = 0; i < nrow; i++)
+        write_name(&w, ROW_TID + (int64_t)i + 1, "thread_name", rows[i]);
+    for (const recorder *r = recorders; r; r = r->next)
+        write_recorder(&w, r);
+    lz_buf_puts(&w.text, "\n]}\n");
+    flush(&w);
+    bool failed = w.text.failed;
+    lz_buf_free(&w.text);
+    if (close(fd) != 0 && !w.error)
+        w.error = errno;
+    fd = -1;
+    if (failed)
+        return LZ_FAIL(LZ_EMEM, "no memory to write the trace %s", shown_path);
+    return w.error
+               ? LZ_FAIL(LZ_EIO, "%s cannot be written: %s", shown_path, strerrordesc_np(w.error))
+               : LZ_OK;
+}
+
+/* ---- start and stop ---- */
+
+/* Under the lock: nobody records any more, and the file is written. */
+static lz_status end(void)
+{
+    atomic_store(&lz_timeline_state_now, LZ_TIMELINE_OFF);
+    for (recorder *r = recorders; r; r = r->next)
+        while (atomic_load(&r->busy))
+            sched_yield();
+    lz_status s = write_file();
+    for (recorder *r = recorders; r; r = r->next)
+        drop_chunks(r);
+    sweep();
+    asked = false;
+    return s;
+}
+
+static void at_exit(void)
+{
+    pthread_mutex_lock(&lock);
+    lz_status s = fd >= 0 ? end() : LZ_OK;
+    pthread_mutex_unlock(&lock);
+    if (s != LZ_OK)
+        LZ_WARN("trace", "%s", lz_error_get()->message);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* The file is the parent's, and the threads that own the other recorders are not here. */
+static void in_child(void)
+{
+    int none = LZ_TIMELINE_ON;
+    atomic_compare_exchange_strong(&lz_timeline_state_now, &none, LZ_TIMELINE_OFF);
+    if (fd >= 0)
+        close(fd);
+    fd = -1;
+    asked = false;
+    recorder **last = &of_parents;
+    while (*last)
+        last = &(*last)->next;
+    *last = recorders;
+    recorders = NULL;
+    self = NULL;
+    if (key_ok)
+        (void)pthread_setspecific(key, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+static void arm(void)
+{
+    key_ok = pthread_key_create(&key, thread_end) == 0;
+    (void)atexit(at_exit);
+    (void)pthread_atfork(before_fork, in_parent, in_child);
+}
+
+/* Under the lock. */
+static lz_status begin(const char *path, uint64_t most)
+{
+    if (fd >= 0)
+        return asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces the whole process already")
+                     : LZ_FAIL(LZ_ESTATE, "a trace runs already, to %s", shown_path);
+    int f = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (f < 0)
+        return LZ_FAIL(LZ_EIO, "%s cannot be written: %s", path, strerrordesc_np(errno));
+    fd = f;
+    snprintf(shown_path, sizeof shown_path, "%s", path);
+    limit = most;
+    atomic_store(&nevent, 0);
+    atomic_store(&ndropped, 0);
+    atomic_store(&warned, false);
+    began_wall_ns = lz_wall_ns();
+    began_ns = lz_now_ns();
+    atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+    return LZ_OK;
+}
+
+/* Whoever asks first starts it; who asks meanwhile records nothing yet. */
+bool lz_timeline_ask(void)
+{
+    int state = LZ_TIMELINE_ASK;
+    if (!atomic_compare_exchange_strong(&lz_timeline_state_now, &state, LZ_TIMELINE_OFF))
+        return state == LZ_TIMELINE_ON;
+    const char *path = lz_cfg_str(LZ_OPT_TRACE);
+    if (!*path)
+        return false;
+    lz_error before = *lz_error_get();
+    lz_once_run(&armed, arm);
+    pthread_mutex_lock(&lock);
+    lz_status s = begin(path, LZ_TIMELINE_EVENTS);
+    asked = s == LZ_OK;
+    pthread_mutex_unlock(&lock);
+    if (s != LZ_OK)
+        LZ_WARN("trace", "LAZULI_TRACE: %s", lz_error_get()->message);
+    lz_error_set(&before);
+    return s == LZ_OK;
+}
+
+lz_status lz_timeline_start(const char *path, uint64_t most)
+{
+    (void)lz_timeline_on(); /* LAZULI_TRACE goes first */
+    lz_once_run(&armed, arm);
+    pthread_mutex_lock(&lock);
+    lz_status s = begin(path, most);
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+lz_status lz_timeline_stop(void)
+{
+    pthread_mutex_lock(&lock);
+    lz_status s = fd < 0  ? LZ_FAIL(LZ_ESTATE, "no trace runs")
+                  : asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
+                          : end();
+    pthread_mutex_unlock(&lock);
+    return s;
+}

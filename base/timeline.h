@@ -1,0 +1,76 @@
+/* timeline.h - what happened when: spans of time by thread, written as Chrome trace events (JSON
+ * that Perfetto and chrome://tracing show).
+ * While no trace runs, a hook costs one relaxed load and allocates nothing. While one runs, a
+ * thread writes to memory of its own and takes a lock for its first span only. A trace runs from
+ * lz_timeline_start to lz_timeline_stop, or, with LAZULI_TRACE, from the first hook to the end of
+ * the process; one that is not stopped is written when the process ends. A forked child records
+ * nothing of its parent's trace. Units: nanoseconds of lz_now_ns. Threads: thread-safe. */
+#ifndef LZ_BASE_TIMELINE_H
+#define LZ_BASE_TIMELINE_H
+#include "base/thread.h"
+
+enum { LZ_TIMELINE_EVENTS = 1 << 20 }; /* those of one trace; more are counted */
+
+/* ---- recording ---- */
+
+typedef struct lz_span {
+    const char *name;            /* copied, at most 255 bytes */
+    const char *category;        /* a literal, as the keys are */
+    const char *key[2];          /* of two numbers; NULL: there is none */
+    const char *text_key, *text; /* of a text, copied as the name is */
+    int64_t value[2];
+    int64_t start_ns, ns;
+    uint32_t row; /* 0: the thread's own; else one of lz_timeline_row */
+} lz_span;
+
+typedef enum lz_timeline_state {
+    LZ_TIMELINE_OFF,
+    LZ_TIMELINE_ASK,
+    LZ_TIMELINE_ON
+} lz_timeline_state;
+extern _Atomic int lz_timeline_state_now;
+bool lz_timeline_ask(void); /* looks at LAZULI_TRACE, once; then as lz_timeline_on */
+static inline bool lz_timeline_on(void)
+{
+    int s = atomic_load_explicit(&lz_timeline_state_now, memory_order_relaxed);
+    return __builtin_expect(s != LZ_TIMELINE_OFF, 0) && (s == LZ_TIMELINE_ON || lz_timeline_ask());
+}
+/* The start of a span; 0 while no trace runs. */
+static inline int64_t lz_timeline_begin(void)
+{
+    return lz_timeline_on() ? lz_now_ns() : 0;
+}
+/* A whole span; nothing when the trace began after it. */
+void lz_timeline_add(const lz_span *s);
+/* The span that began at t0 is over: lz_timeline_end(t0, .name = "x", .category = "y"); nothing when
+ * t0 is 0. */
+#define lz_timeline_end(t0, ...)                                                                   \
+    do {                                                                                           \
+        int64_t lz_t0_ = (t0);                                                                     \
+        if (__builtin_expect(lz_t0_ != 0, 0))                                                      \
+            lz_timeline_add(                                                                       \
+                &(lz_span){.start_ns = lz_t0_, .ns = lz_now_ns() - lz_t0_, __VA_ARGS__});          \
+    } while (0)
+/* The same with a time that was taken anyway. */
+#define lz_timeline_note(t0, took, ...)                                                            \
+    do {                                                                                           \
+        if (lz_timeline_on())                                                                      \
+            lz_timeline_add(&(lz_span){.start_ns = (t0), .ns = (took), __VA_ARGS__});              \
+    } while (0)
+/* A row for what runs on no thread, such as a device's kernels; the same one for the same name. 0
+ * when there are too many. */
+uint32_t lz_timeline_row(const char *name);
+
+/* The program's own spans: nested, of the calling thread. Pairs are counted without a trace too, so
+ * one may start or stop between. LZ_ESTATE: none is open. */
+void lz_timeline_open(const char *name);
+lz_status lz_timeline_close(void);
+
+/* ---- a trace ---- */
+
+/* LZ_ESTATE: one runs. LZ_EIO: the file cannot be written. */
+lz_status lz_timeline_start(const char *path, uint64_t limit);
+/* Writes the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. LZ_EIO, LZ_EMEM: the file is
+ * incomplete. */
+lz_status lz_timeline_stop(void);
+#endif
