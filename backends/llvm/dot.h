@@ -95,6 +95,14 @@ void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc);
 Val dot_panel_at(dot *g, Val v0, Val v, Val kc);
 void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
 void dot_emit_run(dot *g);
+/* Vectors of columns in blocks, which begin where any panel can: those of 3 vectors and of 2 fill any number but 1. */
+typedef struct dot_columns {
+    Val vectors, blocks;
+    unsigned nv, nv_small; /* of a panel, of a narrow one */
+} dot_columns;
+Val dot_block_start(em *e, dot_columns c, Val i); /* first vector of block i */
+Val dot_block_most(em *e,
+                   dot_columns c); /* vectors of the widest, with what its last panel has more */
 /* first item of part i when n items are divided into nearly equal parts */
 Val dot_cut(em *e, Val n, Val parts, Val i);
 /* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four threads with one more unit than the

@@ -174,26 +174,9 @@ static void emit_dims(flat *g)
     g->CB = dot_share_equally(e, each, g->CB, em_smax(e, g->P, one));
 }
 
-/* Units begin where any panel can: those of 3 vectors and of 2 fill any number but 1. */
-static unsigned granule(const flat *g)
+static dot_columns columns(const flat *g)
 {
-    return g->nv % g->nv_small ? 1 : g->nv_small;
-}
-
-/* First vector of block i of columns. */
-static Val block_start(flat *g, Val i)
-{
-    em *e = g->e;
-    Val n = dot_ceil_div(e, g->V, granule(g));
-    return em_smin(e, MUL(dot_cut(e, n, g->CB, i), em_c64(e, granule(g))), g->V);
-}
-
-/* Vectors of columns of the widest unit, with what its last panel has more. */
-static Val block_vectors(flat *g)
-{
-    em *e = g->e;
-    Val n = dot_ceil(e, dot_ceil_div(e, g->V, granule(g)), g->CB);
-    return ADD(MUL(n, em_c64(e, granule(g))), em_c64(e, g->nv));
+    return (dot_columns){g->V, g->CB, g->nv, g->nv_small};
 }
 
 /* Bytes of the parts of the scratch memory: each table, packed B, sums of the unit. */
@@ -201,7 +184,7 @@ static void scratch_parts(flat *g, Val *table, Val *b, Val *c)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
-    Val v = block_vectors(g);
+    Val v = dot_block_most(e, columns(g));
     Val entries = ADD(g->most_k, em_c64(e, FLAT_AHEAD)); /* those past the last k hold anything */
     *table = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
     *b = SEL(g->direct, em_c64(e, 0), MUL(MUL(v, ADD(g->most_k, em_c64(e, 1))), em_c64(e, vb)));
@@ -554,10 +537,10 @@ static void place_unit(flat *g, Val u, unit *w)
             g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
-    w->v0 = block_start(g, cb);
-    w->v1 = block_start(g, ADD(cb, one));
+    w->v0 = dot_block_start(e, columns(g), cb);
+    w->v1 = dot_block_start(e, columns(g), ADD(cb, one));
     int64_t vb = (int64_t)g->L * g->es;
-    w->c_stride = SEL(ICMP(SGT, g->KB, one), MUL(block_vectors(g), em_c64(e, vb)),
+    w->c_stride = SEL(ICMP(SGT, g->KB, one), MUL(dot_block_most(e, columns(g)), em_c64(e, vb)),
                       em_c64(e, (int64_t)g->nv * vb));
 }
 

@@ -34,6 +34,23 @@ Val dot_share_equally(em *e, Val others, Val blocks, Val most)
     return SEL(AND(AND(few, uneven), better), up, blocks);
 }
 
+static unsigned granule(dot_columns c)
+{
+    return c.nv % c.nv_small ? 1 : c.nv_small;
+}
+
+Val dot_block_start(em *e, dot_columns c, Val i)
+{
+    Val n = dot_ceil_div(e, c.vectors, granule(c));
+    return em_smin(e, MUL(dot_cut(e, n, c.blocks, i), em_c64(e, granule(c))), c.vectors);
+}
+
+Val dot_block_most(em *e, dot_columns c)
+{
+    Val n = dot_ceil(e, dot_ceil_div(e, c.vectors, granule(c)), c.blocks);
+    return ADD(MUL(n, em_c64(e, granule(c))), em_c64(e, c.nv));
+}
+
 Val dot_bytes(kern *f, unsigned es, lz_sz elements)
 {
     em *e = f->e;
@@ -64,26 +81,17 @@ unsigned dot_a_vectors(const dot *g)
     return (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
 }
 
+static dot_columns columns(const dot *g)
+{
+    return (dot_columns){g->V, g->CB, g->nv, g->nv_small};
+}
+
 /* The columns are cut into panels, as few as possible. */
 static void count_panels(dot *g)
 {
     em *e = g->e;
     Val fewest = dot_ceil_div(e, g->V, g->nv), one = em_c64(e, 1);
     g->panels = em_smax(e, fewest, one);
-}
-
-/* Blocks of columns begin where any panel can: those of 3 vectors and of 2 fill any number. */
-static unsigned granule(const dot *g)
-{
-    return g->nv % g->nv_small ? 1 : g->nv_small;
-}
-
-/* First vector of block i of columns. */
-static Val block_start(dot *g, Val i)
-{
-    em *e = g->e;
-    Val n = dot_ceil_div(e, g->V, granule(g));
-    return em_smin(e, MUL(dot_cut(e, n, g->CB, i), em_c64(e, granule(g))), g->V);
 }
 
 /* How many parts make enough units of so many. */
@@ -160,19 +168,11 @@ static void emit_dims(dot *g)
     divide(g);
 }
 
-/* Vectors of the widest block, with what its last panel has more. */
-static Val block_vectors(dot *g)
-{
-    em *e = g->e;
-    Val n = dot_ceil(e, dot_ceil_div(e, g->V, granule(g)), g->CB);
-    return ADD(MUL(n, em_c64(e, granule(g))), em_c64(e, g->nv));
-}
-
 /* Bytes of the parts of the scratch memory: packed B, packed A, sums of the unit. */
 static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
 {
     em *e = g->e;
-    Val nv = block_vectors(g);
+    Val nv = dot_block_most(e, columns(g));
     Val kc = LLVMBuildUDiv(e->b, ADD(g->KS, SUB(g->KN, em_c64(e, 1))), g->KN, "");
     *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
     *b = SEL(b_in_place(g), em_c64(e, 0), *b);
@@ -493,11 +493,11 @@ static void place_unit(dot *g, Val u, Val prev, unit *w)
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->more_rows = ICMP(SLT, ADD(rb, one), g->RB);
-    w->v0 = block_start(g, cb);
-    w->v1 = block_start(g, ADD(cb, one));
+    w->v0 = dot_block_start(e, columns(g), cb);
+    w->v1 = dot_block_start(e, columns(g), ADD(cb, one));
     w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
     w->direct = b_in_place(g);
-    Val wide = MUL(block_vectors(g), em_c64(e, (int64_t)g->L * g->es));
+    Val wide = MUL(dot_block_most(e, columns(g)), em_c64(e, (int64_t)g->L * g->es));
     w->c_stride = SEL(ICMP(SGT, g->KB, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
 }
 
