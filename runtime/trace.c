@@ -159,7 +159,7 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd, 
     lz_node **to = n->inl;
     if (nopnd > LZ_NODE_INLINE && !(to = lz_alloc(nopnd * sizeof *to)))
         return LZ_FAIL(LZ_EMEM, "no memory for %u operands", nopnd);
-    for (uint32_t i = 0; i < nopnd; i++) {
+    for (uint32_t i = 0; i < nopnd; i++, taken >>= 1) {
         lz_node *o = opnd[i];
         if (__builtin_expect(o->dev != n->dev, 0)) { /* a host value made for another device */
             o = lz_node_new_host((lz_node_kind)o->kind, lz_node_type(o), o->imm, n->dev, o->site);
@@ -173,8 +173,7 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd, 
             }
             atomic_fetch_add_explicit(&o->count, USE - REF, memory_order_relaxed);
         } else {
-            atomic_fetch_add_explicit(&o->count, taken >> i & 1 ? USE - REF : USE,
-                                      memory_order_relaxed);
+            atomic_fetch_add_explicit(&o->count, taken & 1 ? USE - REF : USE, memory_order_relaxed);
         }
         to[i] = o;
     }
