@@ -6,6 +6,7 @@
  * Units: bytes. Threads: thread-safe. */
 #include "backends/cpu/elfload.h"
 #include "backends/llvm/codegen.h"
+#include "backends/llvm/shared.h"
 #include "base/alloc.h"
 #include "base/thread.h"
 #include <elf.h>
@@ -220,9 +221,30 @@ static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_cod
     return out->run && out->grid && out->scratch;
 }
 
+/* The objects of a kernel: those of functions it shares with others (backends/llvm/shared.h), then its own. */
+typedef struct objects {
+    lz_object o[LZ_OBJECTS];
+    uint32_t n;
+} objects;
+
+static const char *link_all(const objects *from, lz_elf_image *im)
+{
+    const char *err = NULL;
+    for (uint32_t i = 0; i < from->n && !err; i++) {
+        const lz_object *o = &from->o[i];
+        err = i ? lz_elf_add(o->at, o->nbytes, im) : lz_elf_link(o->at, o->nbytes, im);
+        if (err || i + 1 == from->n)
+            break;
+        if (im->nsyms != (int)i + 1)
+            return "a shared function is not one function";
+        im->syms[i].name = lz_shared_name(i);
+    }
+    return err;
+}
+
 /* Links into `mem`, to run at `exec`; gives what is wrong, or NULL. */
-static const char *link_at(const void *obj, size_t nobj, uint8_t *mem, size_t cap,
-                           const uint8_t *exec, lz_elf_code *out, size_t *used)
+static const char *link_at(const objects *from, uint8_t *mem, size_t cap, const uint8_t *exec,
+                           lz_elf_code *out, size_t *used)
 {
     lz_elf_sym syms[8];
     lz_elf_image im = {.mem = mem,
@@ -231,20 +253,20 @@ static const char *link_at(const void *obj, size_t nobj, uint8_t *mem, size_t ca
                        .resolve = lz_jit_symbol,
                        .syms = syms,
                        .max_syms = 8};
-    const char *err = lz_elf_link(obj, nobj, &im);
+    const char *err = link_all(from, &im);
     if (!err && !take_symbols(&im, exec, out))
         err = "it does not define the three functions of a kernel";
     *used = im.used;
     return err;
 }
 
-static const char *install(region *r, const void *obj, size_t nobj, lz_elf_code *out)
+static const char *install(region *r, const objects *from, lz_elf_code *out)
 {
     size_t used;
     if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_WRITE))
         return "its memory cannot be made writable";
     const char *err =
-        link_at(obj, nobj, r->write + out->offset, out->nbytes, r->exec + out->offset, out, &used);
+        link_at(from, r->write + out->offset, out->nbytes, r->exec + out->offset, out, &used);
     if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_EXEC) && !err)
         err = "its memory cannot be made executable";
     char *begin = (char *)r->exec + out->offset;
@@ -270,24 +292,24 @@ static lz_status refuse(const char *err, size_t nbytes)
 }
 
 /* Links once beside, to see whether the object is good and how much room it takes to the byte. */
-static lz_status measure(const void *obj, size_t nbytes, size_t bound, size_t *used)
+static lz_status measure(const objects *from, size_t nbytes, size_t bound, size_t *used)
 {
     lz_elf_code trial = {0};
     uint8_t *raw = lz_alloc(bound + GRAIN);
     if (!raw)
         return LZ_FAIL(LZ_EMEM, "no memory to link a kernel of %zu bytes", nbytes);
     uint8_t *mem = (uint8_t *)LZ_ALIGN_UP((uintptr_t)raw, GRAIN);
-    const char *err = link_at(obj, nbytes, mem, bound, mem, &trial, used);
+    const char *err = link_at(from, mem, bound, mem, &trial, used);
     lz_free(raw);
     return err ? refuse(err, nbytes) : LZ_OK;
 }
 
-static lz_status load_locked(const void *obj, size_t nbytes, size_t used, lz_elf_code *out)
+static lz_status load_locked(const objects *from, size_t nbytes, size_t used, lz_elf_code *out)
 {
     region *r = find_room(used, &out->offset, &out->nbytes);
     if (!r)
         return LZ_FAIL(LZ_EMEM, "no executable memory for a kernel of %zu bytes", nbytes);
-    const char *err = install(r, obj, nbytes, out);
+    const char *err = install(r, from, out);
     if (err) {
         mend(r, out->offset, out->nbytes);
         drop_if_empty(r);
@@ -299,15 +321,32 @@ static lz_status load_locked(const void *obj, size_t nbytes, size_t used, lz_elf
     return LZ_OK;
 }
 
+/* Bytes that are enough for all of them; 0: they are none. */
+static size_t bound_of(const objects *from)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < from->n; i++) {
+        const lz_object *o = &from->o[i];
+        size_t n = is_for_host(o->at, o->nbytes) ? lz_elf_bound(o->at, o->nbytes) : 0;
+        if (n == 0 || n > SIZE_MAX / 2 - sum)
+            return 0;
+        sum += n + GRAIN;
+    }
+    return sum;
+}
+
 lz_status lz_elf_load(const void *obj, size_t nbytes, lz_elf_code *out)
 {
+    objects from;
     memset(out, 0, sizeof *out);
-    size_t bound = (uintptr_t)obj % 8 ? 0 : lz_elf_bound(obj, nbytes), used = 0;
-    if (bound == 0 || !is_for_host(obj, nbytes))
+    size_t bound = 0, used = 0;
+    if ((uintptr_t)obj % 8 == 0 && lz_objects_split(obj, nbytes, from.o, &from.n))
+        bound = bound_of(&from);
+    if (bound == 0)
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are not an object file for this processor", nbytes);
-    LZ_TRY(measure(obj, nbytes, bound, &used));
+    LZ_TRY(measure(&from, nbytes, bound, &used));
     pthread_mutex_lock(&lock);
-    lz_status s = load_locked(obj, nbytes, used, out);
+    lz_status s = load_locked(&from, nbytes, used, out);
     pthread_mutex_unlock(&lock);
     if (s != LZ_OK)
         memset(out, 0, sizeof *out);

@@ -1,4 +1,4 @@
-/* elfload.c - links one ELF64 relocatable object of pure code and constants into memory of the caller.
+/* elfload.c - links ELF64 relocatable objects of pure code and constants into memory of the caller.
  * Every offset, index and size of the object is checked before it is used. An external function is reached through a
  * 16-byte stub (its address, then a jump through it), which doubles as its GOT slot. Threads: pure. */
 #include "backends/cpu/elfload.h"
@@ -21,6 +21,7 @@ typedef struct linker {
     size_t nsym;
     const char *str;
     size_t str_size;
+    int known;                 /* functions of the objects before this one */
     uint32_t at[MAX_SECTIONS]; /* image offset of every loaded section */
     bool loaded[MAX_SECTIONS];
     uint32_t ext_sym[MAX_EXTERN], ext_at[MAX_EXTERN]; /* externals, and where their stubs are */
@@ -129,6 +130,17 @@ static const char *external(linker *l, uint32_t index, uint32_t *at)
     l->ext_at[l->next++] = *at;
     l->out->absolute = true;
     return NULL;
+}
+
+/* Image offset of a function of an object before this one. */
+static bool earlier(const linker *l, const char *name, uint32_t *at)
+{
+    for (int i = 0; i < l->known; i++)
+        if (strcmp(l->out->syms[i].name, name) == 0) {
+            *at = l->out->syms[i].offset;
+            return true;
+        }
+    return false;
 }
 
 static bool fits(int64_t v, int bits)
@@ -264,8 +276,14 @@ static const char *relocate(linker *l, const Elf64_Shdr *rs)
             return "relocation outside its section";
         const Elf64_Sym *s = &l->sym[index];
         const char *err = NULL;
-        if (s->st_shndx == SHN_UNDEF)
-            err = s->st_name < l->str_size ? external(l, index, &target) : "bad symbol name";
+        bool stub = s->st_shndx == SHN_UNDEF;
+        if (stub && s->st_name >= l->str_size)
+            err = "bad symbol name";
+        else if (stub && !through_got(l->eh->e_machine, type) &&
+                 earlier(l, l->str + s->st_name, &target))
+            stub = false;
+        else if (stub)
+            err = external(l, index, &target);
         else if (s->st_shndx >= l->eh->e_shnum || !l->loaded[s->st_shndx] ||
                  s->st_value > l->sh[s->st_shndx].sh_size)
             err = "symbol outside the image";
@@ -275,11 +293,11 @@ static const char *relocate(linker *l, const Elf64_Shdr *rs)
             target = l->at[s->st_shndx] + (uint32_t)s->st_value;
         if (err)
             return err;
-        if (s->st_shndx == SHN_UNDEF && !through_got(l->eh->e_machine, type))
+        if (stub && !through_got(l->eh->e_machine, type))
             target += 8; /* calls go to the stub's jump, GOT loads to its slot */
         uint32_t place = l->at[into] + (uint32_t)r[i].r_offset;
         uint64_t base = l->out->run_at, value = base + target;
-        if (s->st_shndx == SHN_UNDEF && (type == R_X86_64_64 || type == R_AARCH64_ABS64))
+        if (stub && (type == R_X86_64_64 || type == R_AARCH64_ABS64))
             memcpy(&value, l->out->mem + target - 8,
                    8); /* the address itself, not the jump to it */
         err = (l->eh->e_machine == EM_X86_64 ? apply_x86 : apply_arm)(
@@ -292,8 +310,13 @@ static const char *relocate(linker *l, const Elf64_Shdr *rs)
 
 const char *lz_elf_link(const void *obj, size_t nbytes, lz_elf_image *out)
 {
-    linker l = {.obj = obj, .size = nbytes, .out = out};
     out->used = 0, out->nsyms = 0, out->absolute = false;
+    return lz_elf_add(obj, nbytes, out);
+}
+
+const char *lz_elf_add(const void *obj, size_t nbytes, lz_elf_image *out)
+{
+    linker l = {.obj = obj, .size = nbytes, .out = out, .known = out->nsyms};
     const char *err = (uintptr_t)obj % 8 ? "misaligned buffer" : open_object(&l);
     if (!err)
         err = load_sections(&l);

@@ -18,8 +18,9 @@ typedef struct lz_elf_image {
     size_t cap;   /* in: its size */
     /* in: address the code will run at (mem itself, or another mapping of it) */
     uint64_t run_at;
-    void *(*resolve)(const char *name); /* in: external symbols; NULL: there must be none */
-    lz_elf_sym *syms;                   /* in: room for the defined global functions */
+    /* in: external symbols that no function of the image is; NULL: there must be none */
+    void *(*resolve)(const char *name);
+    lz_elf_sym *syms; /* in: room for the defined global functions */
     int max_syms;
     int nsyms;   /* out */
     size_t used; /* out: bytes of the image */
@@ -30,6 +31,9 @@ typedef struct lz_elf_image {
 /* NULL, or what is wrong with the object; then nothing of the image may be used. obj is 8-byte
  * aligned. */
 const char *lz_elf_link(const void *obj, size_t nbytes, lz_elf_image *out);
+/* The same behind what the image has already; the object may call its functions, by the names they
+ * have in syms. */
+const char *lz_elf_add(const void *obj, size_t nbytes, lz_elf_image *out);
 /* Bytes of memory that are enough to link the object; 0 when it is malformed. */
 size_t lz_elf_bound(const void *obj, size_t nbytes);
 
@@ -41,7 +45,8 @@ typedef struct lz_elf_code {
     void *region; /* where it lies: backends/cpu/code.c */
     size_t offset;
 } lz_elf_code;
-/* Errors: LZ_ECORRUPT saying what is wrong with the object, LZ_EMEM. On error *out is zeroed. */
+/* obj: one object, or several (backends/llvm/shared.h). Errors: LZ_ECORRUPT saying what is wrong
+ * with it, LZ_EMEM. On error *out is zeroed. */
 lz_status lz_elf_load(const void *obj, size_t nbytes, lz_elf_code *out);
 void lz_elf_free(lz_elf_code *c); /* a zeroed one is fine */
 

@@ -1,7 +1,8 @@
-/* codegen.h - from one loop-IR kernel to one relocatable object, through LLVM.
+/* codegen.h - from one loop-IR kernel to relocatable code, through LLVM: an object, or several
+ * (shared.h).
  * libLLVM is loaded at the first compile (dlopen); a process that finds everything in the cache
  * never loads it.
- * The object defines three functions and needs only the symbols lz_jit_symbol() knows; it holds no
+ * It defines three functions and needs only the symbols lz_jit_symbol() knows; it holds no
  * absolute address, path or time:
  *     int64_t lz_grid(const int64_t *args)                 number of independent work units (>= 0)
  *     int64_t lz_scratch(const int64_t *args)              bytes of 64-byte aligned scratch memory
@@ -55,11 +56,12 @@ typedef int64_t (*lz_size_fn)(const int64_t *args);
 /* Compiles a finished kernel; for a target of many threads (simt.h), `object` gets what that says.
  * Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's
  * message), LZ_EMEM.
- * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP). */
+ * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP); then
+ * the code is one object with the same functions in it. */
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
                           lz_buf *as);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_CODEGEN_VERSION = 11 };
+enum { LZ_CODEGEN_VERSION = 12 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */

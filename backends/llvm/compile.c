@@ -126,12 +126,15 @@ static lz_status machine_new(const lz_target *t, machine **out)
 typedef struct unit {
     LLVMContextRef cx;
     LLVMModuleRef m;
+    em_modules shared;
     machine *machine;
     notes said;
 } unit;
 
 static void unit_end(unit *u)
 {
+    for (uint32_t i = 0; i < u->shared.n; i++)
+        LLVMDisposeModule(u->shared.m[i]);
     if (u->m)
         LLVMDisposeModule(u->m);
     if (u->cx)
@@ -155,10 +158,10 @@ static lz_status unit_begin(unit *u, const lz_target *t)
     return LZ_OK;
 }
 
-static lz_status verify(unit *u, const lz_kernel *k)
+static lz_status verify(LLVMModuleRef m, const lz_kernel *k)
 {
     char *err = NULL;
-    bool bad = LLVMVerifyModule(u->m, LLVMReturnStatusAction, &err);
+    bool bad = LLVMVerifyModule(m, LLVMReturnStatusAction, &err);
     lz_status s =
         bad ? LZ_FAIL(LZ_EINTERNAL, "kernel '%s': malformed code: %.300s", k->name, err ? err : "?")
             : LZ_OK;
@@ -166,11 +169,12 @@ static lz_status verify(unit *u, const lz_kernel *k)
     return s;
 }
 
-static lz_status generate(unit *u, const lz_kernel *k, LLVMCodeGenFileType type, lz_buf *out)
+static lz_status generate(unit *u, LLVMModuleRef m, const lz_kernel *k, LLVMCodeGenFileType type,
+                          lz_buf *out)
 {
     char *err = NULL;
     LLVMMemoryBufferRef mb = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine->tm, u->m, type, &err, &mb)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine->tm, m, type, &err, &mb)) {
         lz_status s =
             LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
         LLVMDisposeMessage(err);
@@ -185,10 +189,12 @@ static lz_status generate(unit *u, const lz_kernel *k, LLVMCodeGenFileType type,
     return s;
 }
 
-static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t)
+/* apart: functions that other kernels have too get modules of their own. */
+static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t, bool apart)
 {
     em e;
     em_init(&e, t, u->cx, u->m);
+    e.shared = apart ? &u->shared : NULL;
     bool rows = lz_kernel_keeps_sums(k), done = t->simt || rows;
     lz_status s = t->simt ? lz_simt_emit(&e, k)
                   : rows  ? lz_kern_rows(&e, k)
@@ -205,25 +211,78 @@ static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
     unit u;
     lz_status s = unit_begin(&u, t);
     if (s == LZ_OK)
-        s = emit(&u, k, t);
+        s = emit(&u, k, t, false);
     if (s == LZ_OK)
-        s = generate(&u, k, LLVMAssemblyFile, as);
+        s = generate(&u, u.m, k, LLVMAssemblyFile, as);
     unit_end(&u);
     return s;
 }
 
+/* ---- functions that kernels have alike ---- */
+
+typedef struct shared {
+    unit *u;
+    const lz_kernel *k;
+    LLVMModuleRef m;
+} shared;
+
+static lz_status make_shared(void *user, lz_buf *out)
+{
+    const shared *x = user;
+    LZ_TRY(verify(x->m, x->k));
+    return generate(x->u, x->m, x->k, LLVMObjectFile, out);
+}
+
+static lz_status shared_object(unit *u, const lz_kernel *k, const lz_target *t, LLVMModuleRef m,
+                               lz_buf *out)
+{
+    LLVMMemoryBufferRef mb = LLVMWriteBitcodeToMemoryBuffer(m);
+    if (!mb)
+        return LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+    shared x = {u, k, m};
+    lz_status s =
+        lz_shared_object(t, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb), make_shared, &x, out);
+    LLVMDisposeMemoryBuffer(mb);
+    return s;
+}
+
+/* The kernel's own object behind those of the functions it shares. */
+static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object)
+{
+    lz_buf b[LZ_OBJECTS] = {{0}};
+    lz_object o[LZ_OBJECTS];
+    lz_status s = LZ_OK;
+    uint32_t n = u->shared.n;
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        s = shared_object(u, k, t, u->shared.m[i], &b[i]);
+    if (s == LZ_OK)
+        s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
+    for (uint32_t i = 0; i <= n; i++) {
+        o[i] = (lz_object){b[i].data, b[i].len};
+        if (s == LZ_OK && b[i].failed)
+            s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+    }
+    if (s == LZ_OK)
+        lz_objects_join(o, n + 1, object);
+    for (uint32_t i = 0; i <= n; i++)
+        lz_buf_free(&b[i]);
+    return s;
+}
+
 static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object,
-                         lz_buf *ll)
+                         lz_buf *ll, bool apart)
 {
     LZ_TRY(unit_begin(u, t));
-    LZ_TRY(emit(u, k, t));
+    LZ_TRY(emit(u, k, t, apart));
     if (ll) {
         char *text = LLVMPrintModuleToString(u->m);
         lz_buf_puts(ll, text);
         LLVMDisposeMessage(text);
     }
-    LZ_TRY(verify(u, k));
-    return generate(u, k, lz_target_ptx(t) ? LLVMAssemblyFile : LLVMObjectFile, object);
+    LZ_TRY(verify(u->m, k));
+    if (u->shared.n)
+        return join_objects(u, k, t, object);
+    return generate(u, u->m, k, lz_target_ptx(t) ? LLVMAssemblyFile : LLVMObjectFile, object);
 }
 
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
@@ -231,7 +290,8 @@ lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object
 {
     LZ_TRY(lz_llvm_load());
     unit u;
-    lz_status s = compile(&u, k, t, object, ll);
+    lz_status s =
+        compile(&u, k, t, object, ll, !ll && !as); /* who wants to see it wants all of it */
     unit_end(&u);
     if (s == LZ_OK && as)
         s = assembly(k, t, as);

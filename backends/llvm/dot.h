@@ -66,6 +66,10 @@ typedef struct dot {
     /* K: of the last inner loop; KS: its steps (K, or words) */
     Val M, N, K, KS, T, V, RB, CB, batch;
     Val panels;                      /* of columns: as few as there can be */
+    Val direct;                      /* i1: B in place */
+    Val wide;                        /* vectors of a unit's columns, at most */
+    Val npack_b, npack_a, nblock;    /* bytes of the parts of the scratch memory */
+    em_numbers numbers;              /* these */
     Val each;                        /* i1: nothing is packed, a unit has one panel */
     Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */

@@ -156,7 +156,6 @@ static void emit_dims(flat *g)
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->KB = em_smax(e, dot_ceil_div(e, g->K, g->kc), one);
-    g->most_k = dot_ceil(e, g->K, g->KB);
     g->direct = in_place(g);
     g->P = dot_ceil_div(e, g->V, g->nv);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
@@ -179,34 +178,50 @@ static dot_columns columns(const flat *g)
     return (dot_columns){g->V, g->CB, g->nv, g->nv_small};
 }
 
-/* Bytes of the parts of the scratch memory: each table, packed B, sums of the unit. */
-static void scratch_parts(flat *g, Val *table, Val *b, Val *c)
+/* Bytes of the parts of the scratch memory. */
+static void scratch_parts(flat *g)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
-    Val v = dot_block_most(e, columns(g));
-    Val entries = ADD(g->most_k, em_c64(e, FLAT_AHEAD)); /* those past the last k hold anything */
-    *table = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
-    *b = SEL(g->direct, em_c64(e, 0), MUL(MUL(v, ADD(g->most_k, em_c64(e, 1))), em_c64(e, vb)));
+    Val most_k = dot_ceil(e, g->K, g->KB);
+    Val entries = ADD(most_k, em_c64(e, FLAT_AHEAD)); /* those past the last k hold anything */
+    g->ntable = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
+    Val b = MUL(MUL(g->wide, ADD(most_k, em_c64(e, 1))), em_c64(e, vb));
+    g->npack = SEL(g->direct, em_c64(e, 0), AND(ADD(b, em_c64(e, 63)), em_c64(e, -64)));
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (int64_t)(ROW_TILES + 1) * g->mr),
                    em_c64(e, g->mr));
-    *c = MUL(MUL(v, rows), em_c64(e, vb));
+    g->nblock = MUL(MUL(g->wide, rows), em_c64(e, vb));
+}
+
+/* The function that computes all of this, which the three of the kernel call. */
+static void emit_numbers(flat *g)
+{
+    em *e = g->e;
+    Val f = em_shared_func(e, "numbers", e->none, (Ty[]){e->ptr, e->ptr}, 2);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    g->wide = dot_block_most(e, columns(g));
+    scratch_parts(g);
+    g->numbers =
+        (em_numbers){.v = {&g->M, &g->N, &g->K, &g->T, &g->V, &g->P, &g->KB, &g->RB, &g->CB,
+                           &g->batch, &g->direct, &g->wide, &g->ntable, &g->npack, &g->nblock},
+                     .n = 15};
+    em_numbers_put(e, &g->numbers, LLVMGetParam(f, 1));
+    LLVMBuildRetVoid(e->b);
+    g->numbers.fn = em_shared_end(e, f);
 }
 
 static void emit_sizes(flat *g)
 {
     em *e = g->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), zero = em_c64(e, 0);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
-    emit_dims(g);
+    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
     Val empty = OR(ICMP(EQ, MUL(g->M, g->batch), zero), ICMP(EQ, g->N, zero));
     LLVMBuildRet(e->b, SEL(empty, zero, MUL(g->batch, MUL(g->RB, g->CB))));
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
-    emit_dims(g);
-    Val t, b, c;
-    scratch_parts(g, &t, &b, &c);
-    LLVMBuildRet(e->b, ADD(ADD(ADD(t, t), em_c64(e, 256)), ADD(b, c)));
+    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
+    Val tables = ADD(g->ntable, g->ntable);
+    LLVMBuildRet(e->b, ADD(ADD(tables, em_c64(e, 256)), ADD(g->npack, g->nblock)));
 }
 
 /* ---- indices taken apart and counted on ---- */
@@ -540,19 +555,17 @@ static void place_unit(flat *g, Val u, unit *w)
     w->v0 = dot_block_start(e, columns(g), cb);
     w->v1 = dot_block_start(e, columns(g), ADD(cb, one));
     int64_t vb = (int64_t)g->L * g->es;
-    w->c_stride = SEL(ICMP(SGT, g->KB, one), MUL(dot_block_most(e, columns(g)), em_c64(e, vb)),
-                      em_c64(e, (int64_t)g->nv * vb));
+    w->c_stride =
+        SEL(ICMP(SGT, g->KB, one), MUL(g->wide, em_c64(e, vb)), em_c64(e, (int64_t)g->nv * vb));
 }
 
 static void place_scratch(flat *g, Val scratch)
 {
     em *e = g->e;
-    Val t, b, c, up = em_c64(e, 63), down = em_c64(e, -64);
-    scratch_parts(g, &t, &b, &c);
     g->off_a = scratch;
-    g->step_b = em_at(e, scratch, t, 1);
-    g->pack = em_at(e, g->step_b, t, 1);
-    g->block = em_at(e, g->pack, AND(ADD(b, up), down), 1);
+    g->step_b = em_at(e, scratch, g->ntable, 1);
+    g->pack = em_at(e, g->step_b, g->ntable, 1);
+    g->block = em_at(e, g->pack, g->npack, 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
     g->rows = em_alloca(e, e->ptr, FLAT_ROWS, 8);
     g->index = em_alloca(e, e->i64, FLAT_ROWS * LZ_OUTER_MAX, 8);
@@ -569,7 +582,7 @@ static void emit_run(flat *g)
     Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2),
         end = LLVMGetParam(f, 3);
     kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
-    emit_dims(g);
+    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 1));
     place_scratch(g, LLVMGetParam(f, 4));
     em_if some, once;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
@@ -617,6 +630,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
         g.micro[1] = g.micro[0];
         if (g.nv_small != g.nv)
             flat_emit_tile(&g, g.nv_small, "tile_narrow", &g.micro[1]);
+        emit_numbers(&g);
         emit_sizes(&g);
         emit_run(&g);
         s = e->status;

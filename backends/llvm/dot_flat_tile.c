@@ -84,7 +84,7 @@ void flat_emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
     Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
-    Val f = *fn = em_func(e, name, e->none, args, T_ARGS, false), state[EM_PHI];
+    Val f = em_shared_func(e, name, e->none, args, T_ARGS), state[EM_PHI];
     tile t = {.nv = nv};
     for (unsigned q = 0; q < T_ARGS; q++)
         t.p[q] = LLVMGetParam(f, q);
@@ -105,6 +105,7 @@ void flat_emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
     steps(g, &t, whole, t.p[T_KC], 1, state);
     store_tile(g, &t, state + AT_SUMS);
     LLVMBuildRetVoid(e->b);
+    *fn = em_shared_end(e, f);
 }
 
 static void call(em *e, Val fn, const Val *args)

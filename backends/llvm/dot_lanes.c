@@ -138,7 +138,7 @@ static void emit_tile(lanes *g)
 {
     em *e = g->e;
     Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, i, i, e->ptr};
-    Val f = g->micro = em_func(e, "tile", e->none, args, T_ARGS, false), p[T_ARGS];
+    Val f = em_shared_func(e, "tile", e->none, args, T_ARGS), p[T_ARGS];
     unsigned n = g->mr * g->nr;
     int64_t vb = (int64_t)g->L * g->es;
     for (unsigned q = 0; q < T_ARGS; q++)
@@ -165,6 +165,7 @@ static void emit_tile(lanes *g)
     for (unsigned q = 0; q < n; q++)
         em_store(e, lo.phi[q], em_at(e, p[T_C], em_c64(e, q), vb), g->es);
     LLVMBuildRetVoid(e->b);
+    g->micro = em_shared_end(e, f);
 }
 
 /* ---- sizes ---- */

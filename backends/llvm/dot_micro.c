@@ -284,7 +284,7 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
     em *e = g->e;
     Ty i = e->i64, args[MICRO_ARGS] = {e->ptr, i, i,      e->ptr, i, i,      e->ptr, i, e->ptr,
                                        i,      i, e->ptr, e->ptr, i, e->ptr, i,      i};
-    Val f = *fn = em_func(e, name, e->none, args, MICRO_ARGS, false), p[MICRO_ARGS];
+    Val f = em_shared_func(e, name, e->none, args, MICRO_ARGS), p[MICRO_ARGS];
     for (unsigned q = 0; q < MICRO_ARGS; q++)
         p[q] = LLVMGetParam(f, q);
     if (g->near)
@@ -292,6 +292,7 @@ static void emit_one(dot *g, unsigned mr, unsigned nv, const char *name, Val *fn
     else
         emit_tile(g, mr, nv, p);
     LLVMBuildRetVoid(e->b);
+    *fn = em_shared_end(e, f);
 }
 
 void dot_emit_micro(dot *g)

@@ -168,37 +168,53 @@ static void emit_dims(dot *g)
     divide(g);
 }
 
-/* Bytes of the parts of the scratch memory: packed B, packed A, sums of the unit. */
-static void scratch_parts(dot *g, Val *b, Val *a, Val *c)
+/* Bytes of the parts of the scratch memory. */
+static void scratch_parts(dot *g)
 {
     em *e = g->e;
-    Val nv = dot_block_most(e, columns(g));
     Val kc = LLVMBuildUDiv(e->b, ADD(g->KS, SUB(g->KN, em_c64(e, 1))), g->KN, "");
-    *b = MUL(MUL(nv, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
-    *b = SEL(b_in_place(g), em_c64(e, 0), *b);
+    Val b = MUL(MUL(g->wide, ADD(kc, em_c64(e, g->L))), em_c64(e, (int64_t)g->L * g->es));
+    b = AND(ADD(b, em_c64(e, 63)), em_c64(e, -64));
+    g->npack_b = SEL(g->direct, em_c64(e, 0), b);
     int64_t na = g->amode == DOT_A_ROWS   ? dot_a_stride(g) * g->mr
                  : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
                                           : 0;
-    *a = em_c64(e, (na + 63) / 64 * 64);
+    g->npack_a = em_c64(e, (na + 63) / 64 * 64);
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
-    *c = MUL(MUL(nv, rows), em_c64(e, (int64_t)g->L * g->es));
+    g->nblock = MUL(MUL(g->wide, rows), em_c64(e, (int64_t)g->L * g->es));
+}
+
+/* The function that computes all of this, which the three of the kernel call. */
+static void emit_numbers(dot *g)
+{
+    em *e = g->e;
+    Val f = em_shared_func(e, "numbers", e->none, (Ty[]){e->ptr, e->ptr}, 2);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    emit_dims(g);
+    g->direct = b_in_place(g);
+    g->wide = dot_block_most(e, columns(g));
+    scratch_parts(g);
+    g->numbers = (em_numbers){.v = {&g->M, &g->N, &g->K, &g->KS, &g->T, &g->V, &g->RB, &g->CB,
+                                    &g->batch, &g->panels, &g->each, &g->KN, &g->KB, &g->direct,
+                                    &g->wide, &g->npack_b, &g->npack_a, &g->nblock},
+                              .n = 18};
+    em_numbers_put(e, &g->numbers, LLVMGetParam(f, 1));
+    LLVMBuildRetVoid(e->b);
+    g->numbers.fn = em_shared_end(e, f);
 }
 
 void dot_emit_sizes(dot *g)
 {
     em *e = g->e;
+    emit_numbers(g);
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
-    emit_dims(g);
+    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
     Val n = MUL(MUL(g->batch, g->RB), g->CB);
     Val empty = OR(ICMP(EQ, g->M, em_c64(e, 0)), ICMP(EQ, g->N, em_c64(e, 0)));
     LLVMBuildRet(e->b, SEL(empty, em_c64(e, 0), n));
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
-    emit_dims(g);
-    Val a, b, c;
-    scratch_parts(g, &b, &a, &c);
-    LLVMBuildRet(e->b, ADD(ADD(a, b), ADD(c, em_c64(e, 256))));
+    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
+    LLVMBuildRet(e->b, ADD(ADD(g->npack_a, g->npack_b), ADD(g->nblock, em_c64(e, 256))));
 }
 
 /* ---- the loops ---- */
@@ -496,8 +512,8 @@ static void place_unit(dot *g, Val u, Val prev, unit *w)
     w->v0 = dot_block_start(e, columns(g), cb);
     w->v1 = dot_block_start(e, columns(g), ADD(cb, one));
     w->keep = AND(ICMP(EQ, group, prev), ICMP(EQ, g->KB, one));
-    w->direct = b_in_place(g);
-    Val wide = MUL(dot_block_most(e, columns(g)), em_c64(e, (int64_t)g->L * g->es));
+    w->direct = g->direct;
+    Val wide = MUL(g->wide, em_c64(e, (int64_t)g->L * g->es));
     w->c_stride = SEL(ICMP(SGT, g->KB, one), wide, em_c64(e, (int64_t)g->nv * g->L * g->es));
 }
 
@@ -511,12 +527,10 @@ void dot_emit_run(dot *g)
     kern *all[3] = {&g->c, &g->a, &g->b};
     for (int i = 1; i < 3; i++)
         kern_share(all[i], &g->c);
-    emit_dims(g);
-    Val na, nb, nc;
-    scratch_parts(g, &nb, &na, &nc);
+    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 1));
     g->pack_b = LLVMGetParam(f, 4);
-    g->pack_a = em_at(e, g->pack_b, AND(ADD(nb, em_c64(e, 63)), em_c64(e, -64)), 1);
-    g->block = em_at(e, g->pack_a, na, 1);
+    g->pack_a = em_at(e, g->pack_b, g->npack_b, 1);
+    g->block = em_at(e, g->pack_a, g->npack_a, 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
     for (unsigned v = 0; v < g->nv; v++)
         em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),

@@ -71,6 +71,34 @@ Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, boo
     return e->f;
 }
 
+Val em_shared_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs)
+{
+    em_modules *s = e->shared;
+    if (!s || s->n == LZ_SHARED)
+        return em_func(e, name, ret, args, nargs, false);
+    LLVMModuleRef m = LLVMModuleCreateWithNameInContext("shared", e->cx);
+    LLVMSetDataLayout(m, LLVMGetDataLayoutStr(e->m));
+    LLVMSetTarget(m, LLVMGetTarget(e->m));
+    e->own = e->m;
+    e->m = s->m[s->n++] = m;
+    return em_func(e, lz_shared_name(0), ret, args, nargs,
+                   true); /* one name: or no two were the same */
+}
+
+Val em_shared_end(em *e, Val f)
+{
+    if (!e->own)
+        return f;
+    e->m = e->own;
+    e->own = NULL;
+    Val d = LLVMAddFunction(e->m, lz_shared_name(e->shared->n - 1), LLVMGlobalGetValueType(f));
+    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+    LLVMAddAttributeAtIndex(d, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    LLVMSetVisibility(d, LLVMHiddenVisibility);
+    return d;
+}
+
 Val em_fail(em *e, Ty t, const char *what)
 {
     if (e->status == LZ_OK)

@@ -8,6 +8,7 @@
 #define LZ_BACKENDS_LLVM_EM_H
 #include "backends/llvm/codegen.h"
 #include "backends/llvm/llvm_api.h"
+#include "backends/llvm/shared.h"
 
 typedef LLVMValueRef Val;
 typedef LLVMTypeRef Ty;
@@ -15,9 +16,17 @@ typedef LLVMBasicBlockRef Blk;
 
 enum { EM_LANES = 64 }; /* most lanes of a value */
 
+/* Modules of functions that other kernels may have too. */
+typedef struct em_modules {
+    LLVMModuleRef m[LZ_SHARED];
+    uint32_t n;
+} em_modules;
+
 typedef struct em {
     LLVMContextRef cx;
     LLVMModuleRef m;
+    LLVMModuleRef own;  /* the kernel's, while m is that of a shared function */
+    em_modules *shared; /* NULL: they are functions of the kernel's own module */
     LLVMBuilderRef b;
     const lz_target *t;
     Val f; /* the function under construction */
@@ -42,6 +51,22 @@ static inline bool em_always(const em *e, int form)
 }
 /* Starts a function; `exported`: a symbol of the object. */
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported);
+/* Starts a function of the kernel's own that is likely to be the same in others (shared.h): it goes by its arguments and constants alone. Once it
+ * has its code, em_shared_end gives what is called. */
+Val em_shared_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs);
+Val em_shared_end(em *e, Val f);
+
+/* Numbers, i64 or i1, that some functions compute from the same. One of them that is shared puts what is no constant into an array, the others
+ * call it and read that: a block of arithmetic costs time for each function it is in. */
+enum { EM_NUMBERS = 24 };
+typedef struct em_numbers {
+    Val fn;             /* void(ptr of what they are computed from, ptr of the array) */
+    Val *v[EM_NUMBERS]; /* in: where they are kept */
+    unsigned n;
+    bool constant[EM_NUMBERS], bit[EM_NUMBERS];
+} em_numbers;
+void em_numbers_put(em *e, em_numbers *x, Val array);
+void em_numbers_get(em *e, const em_numbers *x, Val from); /* for the function that is made */
 
 /* ---- types ---- */
 Ty em_vec(Ty elem, unsigned n); /* elem itself for n = 1 */

@@ -201,3 +201,30 @@ Val em_to_mem(em *e, lz_dtype d, Val v)
     }
     return d == LZ_F16 ? em_f32_to_f16_bits(e, v) : v;
 }
+
+/* ---- numbers in an array ---- */
+
+void em_numbers_put(em *e, em_numbers *x, Val array)
+{
+    for (unsigned i = 0; i < x->n; i++) {
+        Val v = *x->v[i];
+        x->constant[i] = LLVMIsConstant(v);
+        x->bit[i] = LLVMTypeOf(v) == e->i1;
+        if (x->bit[i])
+            v = LLVMBuildZExt(e->b, v, e->i64, "");
+        if (!x->constant[i])
+            em_store(e, v, em_at(e, array, em_c64(e, i), 8), 8);
+    }
+}
+
+void em_numbers_get(em *e, const em_numbers *x, Val from)
+{
+    Val array = em_alloca(e, e->i64, x->n, 8);
+    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(x->fn), x->fn, (Val[]){from, array}, 2, "");
+    for (unsigned i = 0; i < x->n; i++) {
+        if (x->constant[i])
+            continue;
+        Val v = em_load(e, e->i64, em_at(e, array, em_c64(e, i), 8), 8);
+        *x->v[i] = x->bit[i] ? ICMP(NE, v, em_c64(e, 0)) : v;
+    }
+}

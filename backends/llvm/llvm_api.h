@@ -7,6 +7,7 @@
 #define LZ_BACKENDS_LLVM_API_H
 #include "base/status.h"
 #include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/ErrorHandling.h>

@@ -1,6 +1,7 @@
-/* f_elf_object.c - an object file: refused, or linked inside the memory it was given. It is never run. */
+/* f_elf_object.c - an object file, or several as one: refused, or linked inside the memory they were given. They are never run. */
 #include "backends/cpu/elfload.h"
 #include "backends/llvm/codegen.h"
+#include "backends/llvm/shared.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                        .resolve = lz_jit_symbol,
                        .syms = syms,
                        .max_syms = 8};
-    size_t bound = lz_elf_bound(obj, n);
-    if (!lz_elf_link(obj, n, &im)) {
+    lz_object o[LZ_OBJECTS];
+    uint32_t count = 0;
+    size_t bound = 0;
+    bool good = lz_objects_split(obj, n, o, &count);
+    for (uint32_t i = 0; i < count && good; i++) {
+        bound += lz_elf_bound(o[i].at, o[i].nbytes) + 64;
+        good =
+            !(i ? lz_elf_add(o[i].at, o[i].nbytes, &im) : lz_elf_link(o[i].at, o[i].nbytes, &im));
+    }
+    if (good) {
         if (im.used > sizeof mem || im.used > bound)
             abort();
         for (int i = 0; i < im.nsyms; i++)

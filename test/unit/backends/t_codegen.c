@@ -1,5 +1,6 @@
 /* t_codegen.c - the code generator as a whole: targets, symbols, determinism, threads, failing
  * memory, what it refuses. */
+#include "backends/llvm/shared.h"
 #include "jit_util.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -161,13 +162,19 @@ START_TEST(same_bytes)
     lz_kernel *list[] = {unary(LZ_OP_TANH, LZ_F32, 1000), unary(LZ_OP_LOG, LZ_F64, 1000),
                          matrix_product()};
     for (int i = 0; i < 3; i++) {
-        lz_buf a = {0}, b = {0}, ll = {0}, as = {0};
+        lz_buf a = {0}, b = {0}, text = {0}, ll = {0}, as = {0};
         uint64_t before = lz_llvm_compile_count();
         compile(list[i], &a, NULL, NULL);
         ck_assert_uint_eq(lz_llvm_compile_count(), before + 1);
-        compile(list[i], &b, &ll, &as);
+        compile(list[i], &b, NULL, NULL); /* what it shares with others is there already */
         ck_assert_uint_eq(a.len, b.len);
         ck_assert_int_eq(memcmp(a.data, b.data, a.len), 0);
+        compile(list[i], &text, &ll, &as); /* with its text it is one object */
+        lz_object o[LZ_OBJECTS];
+        uint32_t n;
+        ck_assert(lz_objects_split(text.data, text.len, o, &n) && n == 1);
+        ck_assert(lz_objects_split(a.data, a.len, o, &n) && (n > 1) == list[i]->dot.is_dot);
+        lz_buf_free(&text);
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&ll), "define void @lz_run"));
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&as), "lz_grid"));
         char here[4096];

@@ -2,6 +2,7 @@
  * prologues and epilogues, against the slow executor. Units run in pieces and backwards with the
  * same bits. Every buffer ends at a guard page. */
 #include "base/config.h"
+#include "backends/llvm/shared.h"
 #include "jit_util.h"
 #include "ir/module.h"
 #include <math.h>
@@ -758,6 +759,46 @@ START_TEST(few_pixels_pack_once)
 }
 END_TEST
 
+/* ---- laws: what is alike is made once ---- */
+
+static uint64_t made_for(const lz_kernel *q, const lz_target *t, uint32_t *n)
+{
+    uint64_t before = lz_shared_made();
+    lz_buf obj = {0};
+    lz_object o[LZ_OBJECTS];
+    lz_elf_code c;
+    must(lz_llvm_compile(q, t, &obj, NULL, NULL));
+    ck_assert(lz_objects_split(obj.data, obj.len, o, n));
+    must(lz_elf_load(obj.data, obj.len, &c));
+    lz_elf_free(&c);
+    lz_buf_free(&obj);
+    return lz_shared_made() - before;
+}
+
+/* Products that differ in what is done with their sums have tiles and sizes in common, and one that is compiled again has everything. */
+START_TEST(tiles_are_made_once)
+{
+    form f = {LZ_F32, LZ_F32, LZ_F32, .pad = 3};
+    int64_t total[4];
+    uint32_t n[3];
+    lz_target t;
+    must(lz_target_host(&t));
+    f.epi = 1;
+    lz_kernel *q = product(&f, 61, 200, 90, total);
+    uint64_t first = made_for(q, &t, &n[0]), again = made_for(q, &t, &n[1]);
+    ck_assert_uint_ge(n[0], 3);
+    ck_assert_uint_eq(first, n[0] - 1);
+    ck_assert_uint_eq(again, 0);
+    ck_assert_uint_eq(n[1], n[0]);
+    lz_kernel_free(q);
+    f.out = LZ_F16;
+    q = product(&f, 61, 200, 90, total);
+    ck_assert_uint_le(made_for(q, &t, &n[2]), 1);
+    ck_assert_uint_eq(n[2], n[0]);
+    lz_kernel_free(q);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_dot");
@@ -773,6 +814,7 @@ int main(void)
     tcase_add_test(t, lines_are_fetched_ahead);
     tcase_add_test(t, steps_come_in_rounds);
     tcase_add_test(t, units_are_shared_equally);
+    tcase_add_test(t, tiles_are_made_once);
     tcase_add_loop_test(w, windows_of_images, 0, 4);
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
     tcase_add_loop_test(w, columns_of_other_processors, 0, 4);
