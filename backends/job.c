@@ -1,7 +1,9 @@
 /* job.c - see job.h. */
 #include "backends/job.h"
 #include "base/alloc.h"
+#include "base/timeline.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- making executables ---- */
@@ -26,6 +28,11 @@ static void make_info(lz_exec *x)
         f->llvm_compiles += l->source == LZ_FROM_LLVM;
         f->kernel_hits += l->source != LZ_FROM_LLVM;
     }
+}
+
+void lz_exec_set_label(lz_exec *x, const lz_compile_options *o)
+{
+    snprintf(x->label, sizeof x->label, "%s", o && o->dump_name ? o->dump_name : "");
 }
 
 static lz_status make(lz_exec *x, void *maker, lz_cache *cache)
@@ -124,6 +131,8 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
     j->d = d;
     j->done = NULL;
     j->kept = NULL;
+    j->enqueued = lz_timeline_begin();
+    j->flow = j->enqueued ? lz_timeline_flow() : 0;
     j->nwait = 0;
     memset(j->in, 0, ((size_t)nin + nout) * sizeof *j->in);
     atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
@@ -202,6 +211,28 @@ static void run_job(void *job)
 {
     lz_job *j = job;
     j->x->ops->run(j);
+}
+
+/* ---- for timelines ---- */
+
+static const char *label_of(const lz_exec *x)
+{
+    return x->label[0] ? x->label : NULL;
+}
+
+void lz_job_span(const lz_job *j, int64_t t0, bool arrow)
+{
+    lz_timeline_end(t0, .name = "run program", .category = "execute",
+                    .key = {"device", "launches", j->enqueued ? "queued_ns" : NULL},
+                    .value = {j->d->index, j->x->prog.nlaunch, t0 - j->enqueued},
+                    .text_key = "program", .text = label_of(j->x), .flow = arrow ? j->flow : 0);
+}
+
+/* The job may be over, and gone. */
+static void note_enqueued(const lz_exec *x, int64_t t0, uint64_t flow)
+{
+    lz_timeline_end(t0, .name = "enqueue", .category = "queue", .text_key = "program",
+                    .text = label_of(x), .flow = flow, .sends = true);
 }
 
 /* ---- enqueuing ---- */
@@ -322,7 +353,10 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
         hand_over(j, out, done);
         bool soon = awaited || lz_event_awaited_lately();
         bool here = x->small || (soon && x->brief);
+        int64_t t0 = lz_timeline_begin();
+        uint64_t flow = j->flow;
         s = lz_queue_push(d->queue, run_job, j, here && ready);
+        note_enqueued(x, t0, flow);
         if (s == LZ_OK) {
             if (x->brief && !x->small) /* for others it would not matter who runs them */
                 lz_event_started(*done);

@@ -31,6 +31,7 @@ struct lz_exec {
     lz_prog prog;
     lz_kernel_load *loads; /* of prog.kernels; NULL: their code is not loaded */
     bool small, brief;     /* a job may run in the caller; in a caller that waits for it */
+    char label[48];        /* for timelines: the name of its dumps; "" without */
     lz_exec_info info;
     _Atomic(lz_job *) spare;
 };
@@ -45,6 +46,9 @@ struct lz_job {
     lz_event **wait; /* what the arguments' contents wait for */
     bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
     const lz_prog_kept *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
+    /* For timelines: when it was enqueued, and the arrow from there; 0: no trace was running. */
+    int64_t enqueued;
+    uint64_t flow;
 };
 
 struct lz_exec_ops {
@@ -72,6 +76,7 @@ struct lz_exec_ops {
 /* Takes over the plan, also on failure. */
 lz_status lz_exec_new(const lz_exec_ops *ops, lz_plan *p, void *maker, lz_cache *cache,
                       lz_exec **out);
+void lz_exec_set_label(lz_exec *x, const lz_compile_options *o); /* o may be NULL */
 /* Fills in x->loads. `user` is what the store's ops get. */
 lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache);
 /* lz_backend.exec_free and .exec_info */
@@ -87,6 +92,9 @@ lz_status lz_job_wait(lz_job *j);
 /* Copies the arguments that were not given away and runs the program. temp: of
  * plan->temp_bytes; `run` is what the program's ops get. */
 lz_status lz_job_run(lz_job *j, void *temp, void *run);
+/* A span of the timeline from t0 (lz_timeline_begin): the job's program, and how long it waited in
+ * the queue. arrow: one leads here from where it was enqueued. */
+void lz_job_span(const lz_job *j, int64_t t0, bool arrow);
 /* s: what became of it; the thread's error when it is one. The job is gone. */
 void lz_job_end(lz_job *j, lz_status s);
 #endif

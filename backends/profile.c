@@ -152,28 +152,26 @@ void lz_profile_add(lz_profile *p, lz_profile_launch *l)
     l->row->what = *l;
 }
 
-static void note_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
+void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
 {
     char hex[33];
     lz_hash_hex(l->kernel->hash, hex);
     hex[8] = '\0'; /* as the table has it */
-    lz_timeline_add(&(lz_span){.name = name_of(l),
-                               .category = "kernel",
-                               .key = {"units", "threads"},
-                               .value = {l->units, l->threads},
-                               .text_key = "kernel",
-                               .text = hex,
-                               .start_ns = t0,
-                               .ns = ns,
-                               .row = timeline_row});
+    lz_timeline_add(&(lz_span){
+        .name = name_of(l),
+        .category = "kernel",
+        .key = {"units", "threads", "bytes", "flop"},
+        .value = {l->units, l->threads, (int64_t)l->step->bytes, (int64_t)l->step->flops},
+        .text_key = "kernel",
+        .text = hex,
+        .start_ns = t0,
+        .ns = ns,
+        .row = timeline_row});
 }
 
-void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns,
-                     int64_t cpu_ns)
+void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns)
 {
     lz_profile_row *r = l->row;
-    if (lz_timeline_on())
-        note_span(l, timeline_row, t0, ns);
     if (!r)
         return;
     int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
@@ -182,6 +180,14 @@ void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t 
     atomic_fetch_add_explicit(&r->ns, ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&r->cpu_ns, cpu_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
+}
+
+void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns,
+                     int64_t cpu_ns)
+{
+    if (lz_timeline_on())
+        lz_profile_span(l, timeline_row, t0, ns);
+    lz_profile_count(l, ns, cpu_ns);
 }
 
 void lz_profile_ran(lz_profile *p)

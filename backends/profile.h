@@ -38,6 +38,9 @@ static inline bool lz_profile_wanted(const lz_profile_launch *l)
 /* It began at t0 and took ns. timeline_row: the device's, 0: it ran on the calling thread. */
 void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns,
                      int64_t cpu_ns);
+/* The two halves of it, for who learns of them at different times. */
+void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns);
+void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns);
 void lz_profile_ran(lz_profile *p); /* the program, once. NULL is fine */
 /* Writes the table. It is also written when the process ends. NULL is fine. */
 void lz_profile_free(lz_profile *p);

@@ -21,16 +21,24 @@ enum {
     TEXT_BYTES = 255,
     ROWS = 128,
     ROW_BYTES = 32,
-    FLUSH_BYTES = 64 << 10
+    FLUSH_BYTES = 64 << 10,
+    HOOKS = 4
 };
 enum { ROW_TID = 1000000000 }; /* larger than any thread's number */
 
+/* Behind it: arguments, then the name and the texts. */
+typedef struct argument {
+    const char *key;
+    int64_t value; /* of a text, how long it is */
+} argument;
 typedef struct record {
-    const char *category, *key[2], *text_key;
-    int64_t value[2], start_ns, ns;
-    uint32_t row;
-    uint8_t nname, ntext;
-    char chars[]; /* name and text */
+    const char *category; /* NULL: a quantity, whose value is the argument's */
+    int64_t start_ns, ns;
+    uint64_t flow;
+    uint32_t row, nbytes;
+    uint8_t nname, nnumber, ntext;
+    bool sends;
+    argument arg[];
 } record;
 
 typedef struct chunk {
@@ -41,6 +49,7 @@ typedef struct chunk {
 
 typedef struct open_span {
     int64_t start_ns; /* 0: opened while no trace ran */
+    int64_t step;
     char name[TEXT_BYTES + 1];
 } open_span;
 
@@ -67,7 +76,9 @@ static bool asked;  /* LAZULI_TRACE started it */
 static char shown_path[256];
 static int64_t began_ns, began_wall_ns;
 static uint64_t limit;
-static _Atomic uint64_t nevent, ndropped;
+static _Atomic uint64_t nevent, ndropped, nflow;
+static void (*before_stop[HOOKS])(void);
+static int nbefore_stop;
 static atomic_bool warned;
 static pthread_key_t key;
 static bool key_ok;
@@ -188,28 +199,64 @@ static record *room(recorder *r, size_t nbytes)
     return e;
 }
 
+static void add_text(record *e, const char **text, const char *k, const char *t)
+{
+    if (!k || !t)
+        return;
+    uint32_t i = e->nnumber + e->ntext;
+    text[e->ntext++] = t;
+    e->arg[i] = (argument){k, (int64_t)strnlen(t, TEXT_BYTES)};
+    e->nbytes += (uint32_t)(sizeof *e->arg + (size_t)e->arg[i].value);
+}
+
+/* Everything but the characters of the texts. The room is for a record that has everything. */
+static void fill(record *e, const lz_span *s, const char **text)
+{
+    *e = (record){.category = s->category,
+                  .start_ns = s->start_ns,
+                  .ns = s->ns > 0 ? s->ns : 0,
+                  .flow = s->flow,
+                  .row = s->row,
+                  .sends = s->sends,
+                  .nbytes = sizeof *e};
+    for (int i = 0; i < LZ_SPAN_NUMBERS; i++)
+        if (s->key[i]) {
+            e->arg[e->nnumber++] = (argument){s->key[i], s->value[i]};
+            e->nbytes += sizeof *e->arg;
+        }
+    add_text(e, text, s->text_key, s->text);
+    for (int i = 0; i < LZ_SPAN_TEXTS; i++)
+        add_text(e, text, s->more[i].key, s->more[i].text);
+}
+
+static char *chars_of(record *e)
+{
+    return (char *)&e->arg[e->nnumber + e->ntext];
+}
+
 static bool put(recorder *r, const lz_span *s)
 {
+    enum { ARGUMENTS = LZ_SPAN_NUMBERS + 1 + LZ_SPAN_TEXTS };
+    _Alignas(record) char all[sizeof(record) + ARGUMENTS * sizeof(argument)];
+    record *head = (record *)(void *)all;
+    const char *text[1 + LZ_SPAN_TEXTS], *name = s->name ? s->name : "";
     if (atomic_fetch_add_explicit(&nevent, 1, memory_order_relaxed) >= limit)
         return false;
-    size_t nname = strnlen(s->name ? s->name : "", TEXT_BYTES);
-    size_t ntext = strnlen(s->text ? s->text : "", TEXT_BYTES);
-    record *e = room(r, LZ_ALIGN_UP(sizeof *e + nname + ntext, 8));
+    fill(head, s, text);
+    head->nname = (uint8_t)strnlen(name, TEXT_BYTES);
+    head->nbytes = (uint32_t)LZ_ALIGN_UP(head->nbytes + head->nname, 8);
+    record *e = room(r, head->nbytes);
     if (!e)
         return false;
-    e->category = s->category;
-    e->text_key = s->text ? s->text_key : NULL;
-    for (int i = 0; i < 2; i++) {
-        e->key[i] = s->key[i];
-        e->value[i] = s->value[i];
+    memcpy(e, head, (size_t)(chars_of(head) - all));
+    char *at = chars_of(e);
+    memcpy(at, name, e->nname);
+    at += e->nname;
+    for (uint32_t i = 0; i < e->ntext; i++) {
+        size_t n = (size_t)e->arg[e->nnumber + i].value;
+        memcpy(at, text[i], n);
+        at += n;
     }
-    e->start_ns = s->start_ns;
-    e->ns = s->ns > 0 ? s->ns : 0;
-    e->row = s->row;
-    e->nname = (uint8_t)nname;
-    e->ntext = (uint8_t)ntext;
-    memcpy(e->chars, s->name ? s->name : "", nname);
-    memcpy(e->chars + nname, s->text ? s->text : "", ntext);
     return true;
 }
 
@@ -237,6 +284,18 @@ uint32_t lz_timeline_row(const char *name)
     return row;
 }
 
+uint64_t lz_timeline_flow(void)
+{
+    return atomic_fetch_add_explicit(&nflow, 1, memory_order_relaxed) + 1;
+}
+
+void lz_timeline_quantity(const char *name, int64_t nbytes)
+{
+    if (lz_timeline_on())
+        lz_timeline_add(
+            &(lz_span){.name = name, .key = {"bytes"}, .value = {nbytes}, .start_ns = lz_now_ns()});
+}
+
 /* ---- the program's own spans ---- */
 
 /* Levels without a trace have no name and no start. */
@@ -249,7 +308,7 @@ static bool open_to(recorder *r, uint32_t n)
     return true;
 }
 
-void lz_timeline_open(const char *name)
+void lz_timeline_open(const char *name, int64_t step)
 {
     uint32_t at = depth++;
     if (self && self->open.len > at)
@@ -263,6 +322,7 @@ void lz_timeline_open(const char *name)
     }
     open_span *o = &r->open.data[at];
     snprintf(o->name, sizeof o->name, "%s", name);
+    o->step = step;
     o->start_ns = lz_now_ns();
 }
 
@@ -275,7 +335,8 @@ lz_status lz_timeline_close(void)
         return LZ_OK;
     self->open.len = at;
     const open_span *o = &self->open.data[at];
-    lz_timeline_end(o->start_ns, .name = o->name, .category = "user");
+    lz_timeline_end(o->start_ns, .name = o->name, .category = "user",
+                    .key = {o->step >= 0 ? "step" : NULL}, .value = {o->step});
     return LZ_OK;
 }
 
@@ -359,30 +420,43 @@ static void begin_event(writer *w, const char *phase, int64_t tid)
 
 static void write_args(lz_buf *b, const record *e)
 {
-    const char *comma = "";
+    const char *at = chars_of((record *)e) + e->nname;
     lz_buf_puts(b, ",\"args\":{");
-    for (int i = 0; i < 2; i++)
-        if (e->key[i]) {
-            lz_buf_printf(b, "%s\"%s\":%" PRId64, comma, e->key[i], e->value[i]);
-            comma = ",";
+    for (uint32_t i = 0; i < e->nnumber + e->ntext; i++) {
+        lz_buf_printf(b, "%s\"%s\":", i ? "," : "", e->arg[i].key);
+        if (i < e->nnumber) {
+            lz_buf_printf(b, "%" PRId64, e->arg[i].value);
+        } else {
+            put_string(b, at, (size_t)e->arg[i].value);
+            at += e->arg[i].value;
         }
-    if (e->text_key) {
-        lz_buf_printf(b, "%s\"%s\":", comma, e->text_key);
-        put_string(b, e->chars + e->nname, e->ntext);
     }
     lz_buf_puts(b, "}}");
+}
+
+static void write_arrow(writer *w, int64_t tid, const record *e)
+{
+    begin_event(w, e->sends ? "s" : "f", tid);
+    lz_buf_printf(&w->text, ",\"name\":\"run\",\"cat\":\"flow\",\"id\":%" PRIu64 "%s", e->flow,
+                  e->sends ? "" : ",\"bp\":\"e\"");
+    put_micros(&w->text, "ts", e->start_ns - began_ns);
+    lz_buf_putc(&w->text, '}');
 }
 
 static void write_record(writer *w, const recorder *r, const record *e)
 {
     lz_buf *b = &w->text;
-    begin_event(w, "X", e->row ? ROW_TID + (int64_t)e->row : r->tid);
+    int64_t tid = e->row ? ROW_TID + (int64_t)e->row : r->tid;
+    begin_event(w, e->category ? "X" : "C", e->category ? tid : 0);
     lz_buf_puts(b, ",\"name\":");
-    put_string(b, e->chars, e->nname);
-    lz_buf_printf(b, ",\"cat\":\"%s\"", e->category);
+    put_string(b, chars_of((record *)e), e->nname);
+    lz_buf_printf(b, ",\"cat\":\"%s\"", e->category ? e->category : "memory");
     put_micros(b, "ts", e->start_ns - began_ns);
-    put_micros(b, "dur", e->ns);
+    if (e->category)
+        put_micros(b, "dur", e->ns);
     write_args(b, e);
+    if (e->flow)
+        write_arrow(w, tid, e);
 }
 
 static void write_name(writer *w, int64_t tid, const char *what, const char *name)
@@ -402,7 +476,7 @@ static void write_recorder(writer *w, const recorder *r)
         for (uint32_t at = 0; at < c->used;) {
             const record *e = (const record *)(const void *)(c->data + at);
             write_record(w, r, e);
-            at += (uint32_t)LZ_ALIGN_UP(sizeof *e + e->nname + e->ntext, 8);
+            at += e->nbytes;
         }
 }
 
@@ -449,8 +523,34 @@ static lz_status end(void)
     return s;
 }
 
+void lz_timeline_before_stop(void (*fn)(void))
+{
+    pthread_mutex_lock(&lock);
+    bool known = false;
+    for (int i = 0; i < nbefore_stop; i++)
+        known |= before_stop[i] == fn;
+    if (!known && nbefore_stop < HOOKS)
+        before_stop[nbefore_stop++] = fn;
+    pthread_mutex_unlock(&lock);
+}
+
+/* They record, so the lock is free. */
+static void tell_hooks(void)
+{
+    void (*fn[HOOKS])(void);
+    pthread_mutex_lock(&lock);
+    int n = fd < 0 ? 0 : nbefore_stop;
+    memcpy(fn, before_stop, sizeof fn);
+    pthread_mutex_unlock(&lock);
+    lz_error before = *lz_error_get();
+    for (int i = 0; i < n; i++)
+        fn[i]();
+    lz_error_set(&before);
+}
+
 static void at_exit(void)
 {
+    tell_hooks();
     pthread_mutex_lock(&lock);
     lz_status s = fd >= 0 ? end() : LZ_OK;
     pthread_mutex_unlock(&lock);
@@ -549,6 +649,7 @@ lz_status lz_timeline_start(const char *path, uint64_t most)
 
 lz_status lz_timeline_stop(void)
 {
+    tell_hooks();
     pthread_mutex_lock(&lock);
     lz_status s = fd < 0  ? LZ_FAIL(LZ_ESTATE, "no trace runs")
                   : asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")

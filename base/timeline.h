@@ -13,14 +13,22 @@ enum { LZ_TIMELINE_EVENTS = 1 << 20 }; /* those of one trace; more are counted *
 
 /* ---- recording ---- */
 
+enum { LZ_SPAN_NUMBERS = 4, LZ_SPAN_TEXTS = 3 };
+typedef struct lz_span_text {
+    const char *key, *text;
+} lz_span_text;
 typedef struct lz_span {
-    const char *name;            /* copied, at most 255 bytes */
-    const char *category;        /* a literal, as the keys are */
-    const char *key[2];          /* of two numbers; NULL: there is none */
-    const char *text_key, *text; /* of a text, copied as the name is */
-    int64_t value[2];
+    const char *name;                 /* copied, at most 255 bytes */
+    const char *category;             /* a literal, as the keys are */
+    const char *key[LZ_SPAN_NUMBERS]; /* of numbers; NULL: there is none */
+    const char *text_key, *text;      /* of a text, copied as the name is; NULL: there is none */
+    lz_span_text more[LZ_SPAN_TEXTS]; /* further ones */
+    int64_t value[LZ_SPAN_NUMBERS];
     int64_t start_ns, ns;
     uint32_t row; /* 0: the thread's own; else one of lz_timeline_row */
+    uint64_t
+        flow; /* an arrow leads from the span that `sends` this number to the one that does not */
+    bool sends;
 } lz_span;
 
 typedef enum lz_timeline_state {
@@ -61,9 +69,13 @@ void lz_timeline_add(const lz_span *s);
  * when there are too many. */
 uint32_t lz_timeline_row(const char *name);
 
+uint64_t lz_timeline_flow(void); /* a new number for an arrow; not 0 */
+/* A quantity in bytes as it is from now on, a curve of its own. */
+void lz_timeline_quantity(const char *name, int64_t nbytes);
+
 /* The program's own spans: nested, of the calling thread. Pairs are counted without a trace too, so
- * one may start or stop between. LZ_ESTATE: none is open. */
-void lz_timeline_open(const char *name);
+ * one may start or stop between. step: negative: none. LZ_ESTATE: none is open. */
+void lz_timeline_open(const char *name, int64_t step);
 lz_status lz_timeline_close(void);
 
 /* ---- a trace ---- */
@@ -73,4 +85,7 @@ lz_status lz_timeline_start(const char *path, uint64_t limit);
 /* Writes the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. LZ_EIO, LZ_EMEM: the file is
  * incomplete. */
 lz_status lz_timeline_stop(void);
+/* Calls fn whenever a trace is about to stop, while it still records: for spans that are known
+ * later. For good; at most a few. */
+void lz_timeline_before_stop(void (*fn)(void));
 #endif

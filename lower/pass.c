@@ -1,6 +1,7 @@
 /* pass.c - the pass manager. See pass.h. */
 #include "lower/pass.h"
 #include "base/config.h"
+#include "base/timeline.h"
 #include "lower/dump.h"
 #include "lower/passes.h"
 #include "lower/pipeline.h"
@@ -97,6 +98,8 @@ static lz_status run_row(manager *m, const row *r)
     if (off)
         return LZ_OK;
     lz_func *next = NULL;
+    int64_t t0 = lz_timeline_begin();
+    uint32_t before = m->cur->ninst;
     bool columns = m->columns && r->pass.run == lz_pass_split;
     LZ_TRY((columns ? lz_pass_split_columns : r->pass.run)(m->cur, &next));
     lz_status s = checking() ? check(r, m->cur, next) : LZ_OK;
@@ -105,6 +108,9 @@ static lz_status run_row(manager *m, const row *r)
         m->own = next;
         m->cur = next;
     }
+    lz_timeline_end(t0, .name = r->pass.name, .category = "pass",
+                    .key = {"changed", "instructions_before", "instructions"},
+                    .value = {next != NULL, before, m->cur->ninst});
     if (s == LZ_OK)
         lz_dump_func(r->pass.name, m->cur);
     return s;

@@ -1,6 +1,7 @@
 /* plan_build.c - the whole compiler front: module in, plan out. See plan.h.
  * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal kernels are kept once.
  * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
+#include "base/timeline.h"
 #include "ir/attr.h"
 #include "ir/collective.h"
 #include "lower/buffers.h"
@@ -341,13 +342,22 @@ static lz_status build(front *x)
     if (!x->plan)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     LZ_TRY(lower_regions(x));
+    int64_t t0 = lz_timeline_begin();
     LZ_TRY(lz_fusion_new(x->f, x->o->rows, x->o->row_limit, &x->fu));
     LZ_TRY(lz_dump_fusion(x->fu));
     LZ_TRY(find_wishes(x));
     LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));
+    lz_timeline_end(t0, .name = "fusion", .category = "pass", .key = {"groups"},
+                    .value = {x->order.order.len});
+    t0 = lz_timeline_begin();
     LZ_TRY(make_kernels(x));
+    lz_timeline_end(t0, .name = "loops", .category = "pass");
+    t0 = lz_timeline_begin();
     LZ_TRY(fill_plan(x));
     LZ_TRY(lz_plan_verify(x->plan));
+    lz_timeline_end(t0, .name = "plan", .category = "pass",
+                    .key = {"steps", "kernels", "temp_bytes"},
+                    .value = {x->plan->nstep, x->plan->nkernel, (int64_t)x->plan->temp_bytes});
     return lz_dump_plan(x->plan);
 }
 

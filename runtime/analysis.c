@@ -3,6 +3,7 @@
 #include "runtime/analysis.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "ir/attr.h"
 #include "runtime/dump.h"
 #include "runtime/metrics.h"
@@ -235,21 +236,28 @@ static bool look(const lz_program *p, void *user)
     return ++q->seen < 256;
 }
 
-static void print_why(lz_buf *b, const lz_capture *c)
+/* The first difference from the nearest known graph, whose hash `known` gets, "" when there is none. */
+static void why(const lz_capture *c, char known[33], char *text, size_t n)
 {
     nearest q = {.c = c};
-    char text[700], hash[33];
     lz_program_each(look, &q);
-    lz_buf_puts(b, "Compilation Analysis: Why It Compiled: \n");
-    if (!q.best) {
-        lz_buf_puts(b, "Compilation Analysis:   it is the first graph\n");
+    snprintf(text, n, "it is the first graph");
+    known[0] = '\0';
+    if (!q.best)
         return;
-    }
-    if (lz_analysis_difference(c, q.best, text, sizeof text))
-        lz_buf_printf(
-            b, "Compilation Analysis:   nearest known graph %s\nCompilation Analysis:   %s\n",
-            lz_hash_text(q.best->hash, hash), text);
+    (void)lz_hash_text(q.best->hash, known);
+    (void)lz_analysis_difference(c, q.best, text, n);
     lz_program_release((lz_program *)q.best);
+}
+
+static void print_why(lz_buf *b, const lz_capture *c)
+{
+    char text[700], known[33];
+    why(c, known, text, sizeof text);
+    lz_buf_puts(b, "Compilation Analysis: Why It Compiled: \n");
+    if (known[0])
+        lz_buf_printf(b, "Compilation Analysis:   nearest known graph %s\n", known);
+    lz_buf_printf(b, "Compilation Analysis:   %s\n", text);
 }
 
 /* ---- blocks ---- */
@@ -264,6 +272,21 @@ void lz_analysis_compilation(const lz_capture *c, lz_hash hash, uint32_t nparam,
     begin(&b, "Compilation", cause, t ? t->graph_name : NULL, hash, nparam, nresult);
     print_why(&b, c);
     finish(&b, "Compilation");
+}
+
+void lz_analysis_span(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                      lz_sync_cause cause)
+{
+    int64_t t0 = lz_timeline_begin();
+    char text[256], known[33], is[33];
+    if (!t0)
+        return;
+    why(c, known, text, sizeof text);
+    lz_timeline_end(t0, .name = "new graph", .category = "trace", .key = {"parameters", "results"},
+                    .value = {nparam, nresult}, .text_key = "graph", .text = lz_hash_text(hash, is),
+                    .more = {{"cause", cause_text(cause)},
+                             {"why", text},
+                             {"nearest", known[0] ? known : NULL}});
 }
 
 void lz_analysis_post_compilation(const lz_program *p)

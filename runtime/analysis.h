@@ -1,5 +1,5 @@
-/* analysis.h - what PT_XLA_DEBUG prints about a graph: why it compiled, why it ran. Nothing here
- * runs unless it is on.
+/* analysis.h - what PT_XLA_DEBUG prints about a graph, and a timeline has of it: why it compiled, why
+ * it ran. Nothing here runs unless one of them is on.
  * Threads: thread-safe; each block is written at once. */
 #ifndef LZ_RUNTIME_ANALYSIS_H
 #define LZ_RUNTIME_ANALYSIS_H
@@ -10,6 +10,9 @@ bool lz_analysis_on(void); /* any analysis or profiler line is wanted. Costs a l
 /* Before a graph that is not in memory is compiled. */
 void lz_analysis_compilation(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
                              lz_sync_cause cause);
+/* The same for a timeline. */
+void lz_analysis_span(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                      lz_sync_cause cause);
 void lz_analysis_post_compilation(const lz_program *p);
 void lz_analysis_execution(const lz_program *p, lz_sync_cause cause);
 void lz_analysis_step(void); /* the pt-xla-profiler lines, after each step */

@@ -1,5 +1,6 @@
 /* profiler.c - the public calls about traces; base/timeline.h does the work. */
 #include "base/timeline.h"
+#include "runtime/rdevice.h"
 #include <lazuli/profiler.h>
 
 static lz_status told(const char *op, lz_status s)
@@ -19,6 +20,9 @@ lz_status lz_start_trace(const char *path)
 
 lz_status lz_stop_trace(void)
 {
+    lz_dev *d;
+    for (uint32_t i = 0; lz_timeline_on() && !lz_fork_happened() && (d = lz_dev_at(i)) != NULL; i++)
+        lz_dev_settle(d);
     return told("lz_stop_trace", lz_timeline_stop());
 }
 
@@ -26,7 +30,17 @@ lz_status lz_trace_begin(const char *name)
 {
     if (!name)
         return told("lz_trace_begin", LZ_FAIL(LZ_ENULL, "name is NULL"));
-    lz_timeline_open(name);
+    lz_timeline_open(name, -1);
+    return LZ_OK;
+}
+
+lz_status lz_step_trace_begin(const char *name, int64_t step)
+{
+    if (!name || step < 0)
+        return told("lz_step_trace_begin",
+                    name ? LZ_FAIL(LZ_EINVAL, "step %lld is negative", (long long)step)
+                         : LZ_FAIL(LZ_ENULL, "name is NULL"));
+    lz_timeline_open(name, step);
     return LZ_OK;
 }
 

@@ -179,6 +179,9 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
     if (!cache || !lz_cache_get(cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n)) {
         if (cache && lz_cache_enabled(cache))
             lz_counter_add(LZ_COUNTER_PersistentCacheMiss, 1);
+        if (cache)
+            lz_timeline_note(t0, lz_now_ns() - t0, .name = "program is not on disk",
+                             .category = "cache");
         return false;
     }
     lz_status s = p->be->deserialize(c->dev->ordinal, value, n, o, &p->exec);

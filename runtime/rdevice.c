@@ -1,6 +1,7 @@
 /* rdevice.c - devices of the runtime, and the public calls about them. See rdevice.h. */
 #include "runtime/rdevice.h"
 #include "base/config.h"
+#include "base/timeline.h"
 #include "runtime/metrics.h"
 #include "runtime/thr.h"
 #include "runtime/trace.h"
@@ -164,13 +165,21 @@ lz_dev *lz_dev_of_buffer(const lz_dbuf *b)
 
 /* ---- locking and work in flight ---- */
 
+static void note_wait(const lz_dev *d, const char *what, int64_t t0)
+{
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_DeviceLockWait, (double)ns);
+    lz_timeline_note(t0, ns, .name = "wait for the device's lock", .category = "wait",
+                     .text_key = "why", .text = what, .more = {{"device", d->name}});
+}
+
 void lz_dev_lock(lz_dev *d)
 {
     if (pthread_mutex_trylock(&d->step) == 0)
         return;
     int64_t t0 = lz_now_ns();
     pthread_mutex_lock(&d->step);
-    lz_metric_add(LZ_METRIC_DeviceLockWait, (double)(lz_now_ns() - t0));
+    note_wait(d, "another thread's step", t0);
 }
 
 void lz_dev_unlock(lz_dev *d)
@@ -237,7 +246,7 @@ void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
     if (d->flight_len == LZ_DEV_INFLIGHT) {
         int64_t t0 = lz_now_ns();
         land(d);
-        lz_metric_add(LZ_METRIC_DeviceLockWait, (double)(lz_now_ns() - t0));
+        note_wait(d, "too many graphs in flight", t0);
     }
     /* Negative: it has run already, and took that long. */
     int64_t stamp = lz_event_done(done) ? start_ns - lz_now_ns() : start_ns;

@@ -165,6 +165,7 @@ static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t
                     void *user)
 {
     lz_analysis_compilation(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
+    lz_analysis_span(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
 }
 
 /* What cannot be written down is no failure of the program. */
@@ -196,9 +197,9 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
     miss_arg m = {r->cause};
     const lz_thr *t = lz_thr_self;
-    bool analyse = lz_analysis_on();
+    bool analyse = lz_analysis_on(), explain = analyse || lz_timeline_on();
     LZ_TRY(lz_capture_finish(c));
-    LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, analyse ? on_miss : NULL, &m, &r->prog,
+    LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, explain ? on_miss : NULL, &m, &r->prog,
                           &r->found, &r->again));
     if (r->again)
         return LZ_OK;

@@ -230,6 +230,7 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     int64_t t1 = lz_now_ns();
     LZ_TRY(lz_cpu_exec_new(p, &cpu.target, o ? o->cache : NULL, run_loops(), out));
     int64_t t2 = lz_now_ns();
+    lz_exec_set_label(*out, o);
     (*out)->info.compile_ms = (double)(t2 - t0) * 1e-6;
     lz_cpu_times times = {(double)(t1 - t0) * 1e-6, (double)(t2 - t1) * 1e-6};
     if (lz_cpu_dump_on())

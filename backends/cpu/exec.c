@@ -241,8 +241,7 @@ static lz_status run_all(lz_job *j)
     lz_kept_begin(x->kept, j);
     lz_status s = lz_job_run(j, d->temp, &(cpu_run){d->scratch, x->scratch_each});
     lz_kept_end(x->kept, j, s == LZ_OK);
-    lz_timeline_end(t0, .name = "run program", .category = "execute", .key = {"device", "launches"},
-                    .value = {d->at.index, x->x.prog.nlaunch});
+    lz_job_span(j, t0, true);
     return s;
 }
 

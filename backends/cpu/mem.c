@@ -4,9 +4,10 @@
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include "base/config.h"
-#include "base/thread.h"
+#include "base/timeline.h"
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #if defined(__SANITIZE_ADDRESS__)
@@ -107,6 +108,16 @@ enum { KEEP_MIN = 1 << 20 };
 
 /* ---- the pool; all under lock ---- */
 
+/* For timelines. */
+static void count_used(int device)
+{
+    char name[32];
+    if (!lz_timeline_on())
+        return;
+    snprintf(name, sizeof name, "CPU:%d memory", device);
+    lz_timeline_quantity(name, (int64_t)dev[device].used);
+}
+
 static size_t class_size(int c)
 {
     if (c < 8)
@@ -184,6 +195,7 @@ static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity,
         used_all += size;
         if (used_all > peak_all)
             peak_all = used_all;
+        count_used(device);
         if (limit && used_all + waiting_bytes > limit)
             trim_to(limit > used_all ? limit - used_all : 0);
     }
@@ -244,6 +256,7 @@ void lz_mem_free(int device, void *p, size_t capacity)
     waiting_bytes += size;
     dev[device].used -= size;
     used_all -= size;
+    count_used(device);
     ASAN_POISON_MEMORY_REGION(b + 1, size - sizeof *b);
     if (waiting_bytes > peak_all && waiting_bytes > KEEP_MIN)
         trim_to(peak_all > KEEP_MIN ? peak_all : KEEP_MIN);

@@ -9,7 +9,7 @@
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/timeline.h"
 #include <limits.h>
 #include <stdio.h>
 
@@ -75,13 +75,18 @@ static void work(uint32_t job, int32_t self)
     int64_t units = atomic_load_explicit(&w.units, memory_order_relaxed);
     lz_workers_fn fn = atomic_load_explicit(&w.fn, memory_order_relaxed);
     void *ctx = atomic_load_explicit(&w.ctx, memory_order_relaxed);
+    int64_t t0 = 0, done = 0; /* the caller's time is its launch's */
     for (int32_t i = 0; i < threads; i++) {
         int32_t t = (self + i) % threads, c;
         while ((c = claim(job, t)) >= 0) {
+            if (self && !done++)
+                t0 = lz_timeline_begin();
             fn(ctx, first_unit(units, chunks, c), first_unit(units, chunks, c + 1), self);
             chunk_done();
         }
     }
+    lz_timeline_end(t0, .name = "share of a kernel", .category = "share", .key = {"chunks"},
+                    .value = {done});
 }
 
 /* ---- workers ---- */

@@ -17,6 +17,13 @@ static struct {
     cuda_device dev[CUDA_DEVICES];
 } cuda = {.starting = PTHREAD_MUTEX_INITIALIZER};
 
+/* A trace ends. */
+static void end_times(void)
+{
+    for (int i = 0; atomic_load(&cuda.ready) && !lz_fork_happened() && i < cuda.ndevice; i++)
+        cuda_times_end(&cuda.dev[i]);
+}
+
 static lz_status start_devices(void)
 {
     int n = 0;
@@ -33,6 +40,7 @@ static lz_status start_devices(void)
         cuda.started[i] = true;
     }
     cuda.ndevice = n;
+    lz_timeline_before_stop(end_times);
     return LZ_OK;
 }
 
@@ -173,6 +181,7 @@ static lz_status finish(cuda_device *d, lz_plan *p, const lz_compile_options *o,
                         lz_exec **out)
 {
     LZ_TRY(cuda_exec_new(d, p, o ? o->cache : NULL, out));
+    lz_exec_set_label(*out, o);
     (*out)->info.compile_ms = (double)(lz_now_ns() - t0) * 1e-6;
     cuda_dump(d, (*out)->plan);
     return LZ_OK;

@@ -10,6 +10,7 @@
 #include "backends/cuda/cuda_api.h"
 #include "backends/job.h"
 #include "backends/llvm/simt.h"
+#include "backends/profile.h"
 
 enum { CUDA_DEVICES = 64, CUDA_CLASSES = 1 + (48 - 9) * 8, CUDA_SLOTS = 4 };
 enum { CUDA_CODE_BYTES = 64 << 20 }; /* a kernel's machine code has fewer */
@@ -51,14 +52,25 @@ typedef struct cuda_map {
     _Alignas(64) unsigned char bytes[SIMT_MAP_BYTES];
 } cuda_map;
 
-/* Launches one by one, and when they ran (timer.c). */
-typedef struct cuda_timer {
-    cu_event base, from, to;
-    int64_t base_ns; /* when the base came, by the host's clock; 0: there is none */
-    int64_t last_ns; /* the end of the last launch, so placed */
-    uint32_t row;    /* of the timeline */
-    bool placed;     /* this launch is wanted there */
-} cuda_timer;
+/* What lies between two events of a stream (times.c). */
+enum { CUDA_ROW_PROGRAMS, CUDA_ROW_COMPUTE, CUDA_ROW_IN, CUDA_ROW_OUT, CUDA_ROW_ACROSS, CUDA_ROWS };
+typedef struct cuda_stretch {
+    cu_event from, to; /* NULL: it is not measured */
+    int row;
+    const lz_profile_launch *launch; /* NULL: it is a copy */
+    const char *name;                /* of a copy, a literal */
+    size_t nbytes;
+} cuda_stretch;
+typedef struct cuda_times {
+    pthread_mutex_t lock;    /* around all of it */
+    uint32_t row[CUDA_ROWS]; /* of the timeline; 0: not yet */
+    LZ_VEC(cu_event) spare;
+    LZ_VEC(cuda_stretch) waiting; /* in order; their ends have not come */
+    cu_stream clock;
+    cu_event base;
+    int64_t base_ns;         /* when it was, by the host's clock */
+    int64_t last[CUDA_ROWS]; /* where the latest stretch of each row ended */
+} cuda_times;
 
 typedef struct cuda_device {
     lz_exec_device at; /* first; its queue launches, in order */
@@ -78,13 +90,13 @@ typedef struct cuda_device {
     lz_queue *finish; /* waits for what was launched, in the same order */
     /* Of the launching queue: */
     uint64_t uploads_seen;
-    cuda_timer timer;
     lz_dbuf *temp;
     uint32_t oversized;
     uint64_t value[SIMT_PARAMS + 3];
     void *param[SIMT_PARAMS + 5];
     cuda_map map[2];
     unsigned char *flag; /* pinned: a condition that was read */
+    cuda_times times;
     /* When it does not work any more: */
     atomic_bool lost;
     pthread_mutex_t lost_lock;
@@ -126,10 +138,21 @@ lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
 bool cuda_copy_waits(const lz_event *e); /* lz_exec_ops.elsewhere */
 void cuda_wait_copies(cuda_device *d);   /* those to and from it are over */
 
-/* timer.c: around a launch, which is waited for; of the launching queue, between enter and leave.
- * start_ns: by the host's clock; 0 when no trace ran before the launch */
-lz_status cuda_timer_from(cuda_device *d);
-lz_status cuda_timer_to(cuda_device *d, int64_t *start_ns, int64_t *ns);
+/* times.c: between enter and leave, cuda_times_end excepted */
+void cuda_stretch_begin(cuda_device *d, cu_stream stream, cuda_stretch *s);
+void cuda_stretch_end(cuda_device *d, cu_stream stream, cuda_stretch *s);
+bool cuda_stretch_wait(const cuda_stretch *s); /* for its end; false: it is not measured */
+bool cuda_stretch_ns(const cuda_stretch *s, int64_t *ns); /* how long it was */
+void cuda_stretch_drop(cuda_device *d, cuda_stretch *s);
+/* Into the timeline, those of one stream in order; all have come. *begin, *end: of all of them; 0:
+ * nothing is there. */
+void cuda_stretches_note(cuda_device *d, cuda_stretch *s, uint32_t n, int64_t *begin, int64_t *end);
+void cuda_stretch_note(cuda_device *d, cuda_stretch *s);
+void cuda_program_note(cuda_device *d, const lz_job *j, int64_t begin, int64_t end);
+/* The same for one that nobody waits for: when it has come and somebody looks. */
+void cuda_stretch_later(cuda_device *d, cuda_stretch *s);
+void cuda_times_look(cuda_device *d);
+void cuda_times_end(cuda_device *d); /* a trace ends: waits for them */
 
 /* graphs.c: of the launching queue, between enter and leave; making and freeing anywhere */
 enum { CUDA_GRAPHS = 4 };

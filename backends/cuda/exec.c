@@ -28,6 +28,9 @@ typedef struct cuda_job {
     lz_job j;
     cu_event over; /* behind the last kernel */
     lz_dbuf *temp; /* temporaries, then scratch */
+    LZ_VEC(cuda_stretch)
+    times;              /* of what was put on the stream for a timeline, and not noted yet */
+    int64_t begin, end; /* of what was noted; 0: nothing */
 } cuda_job;
 
 typedef struct record {
@@ -43,7 +46,8 @@ typedef struct record {
 typedef struct cuda_run {
     cuda_device *d;
     cu_ptr scratch;
-    bool timed; /* launch by launch */
+    bool timed;    /* launch by launch: for a table or a timeline, */
+    cuda_job *job; /* and then this one's */
 } cuda_run;
 
 static cu_ptr address(const void *p)
@@ -134,26 +138,62 @@ static size_t code_bytes(const lz_kcode *c)
     return ((const cuda_code *)lz_kstore_code(c))->nbytes;
 }
 
+/* ---- times ---- */
+
+enum { TIMES = 4096 }; /* of a job that are kept until it ends, or waits */
+
+/* The job's for a timeline, or given up. */
+static void keep_time(const cuda_run *c, cuda_stretch *t)
+{
+    cuda_job *j = c->job;
+    if (!t->to)
+        return;
+    if (!j || j->times.len == TIMES || lz_vec_push(&j->times, *t) != LZ_OK)
+        cuda_stretch_drop(c->d, t);
+}
+
+/* All that the job has put on the stream so far has come. */
+static void note_times(cuda_device *d, cuda_job *j)
+{
+    int64_t begin, end;
+    cuda_stretches_note(d, j->times.data, j->times.len, &begin, &end);
+    j->times.len = 0;
+    if (!j->begin)
+        j->begin = begin;
+    j->end = end ? end : j->end;
+    cuda_times_look(d);
+}
+
 /* ---- launching ---- */
 
 static lz_status copy(void *run, void *dst, const void *src, size_t nbytes)
 {
-    cuda_device *d = ((const cuda_run *)run)->d;
-    return nbytes
-               ? cuda_check(d,
-                            lz_cuda.MemcpyDtoDAsync(address(dst), address(src), nbytes, d->compute),
-                            "copying a value")
-               : LZ_OK;
+    const cuda_run *c = run;
+    cuda_device *d = c->d;
+    cuda_stretch t = {.row = CUDA_ROW_COMPUTE, .name = "copy", .nbytes = nbytes};
+    if (!nbytes)
+        return LZ_OK;
+    if (c->job)
+        cuda_stretch_begin(d, d->compute, &t);
+    lz_status s =
+        cuda_check(d, lz_cuda.MemcpyDtoDAsync(address(dst), address(src), nbytes, d->compute),
+                   "copying a value");
+    cuda_stretch_end(d, d->compute, &t);
+    keep_time(c, &t);
+    return s;
 }
 
 /* A boolean that the stream makes. */
 static lz_status read_bool(void *run, const void *at, bool *out)
 {
-    cuda_device *d = ((const cuda_run *)run)->d;
+    const cuda_run *c = run;
+    cuda_device *d = c->d;
     if (!d->flag)
         CUDA_TRY(d, MemHostAlloc((void **)&d->flag, 64, 0), "allocating pinned memory");
     CUDA_TRY(d, MemcpyDtoHAsync(d->flag, address(at), 1, d->compute), "reading a condition");
     CUDA_TRY(d, StreamSynchronize(d->compute), "waiting for a condition");
+    if (c->job)
+        note_times(d, c->job);
     *out = *d->flag != 0;
     return LZ_OK;
 }
@@ -239,20 +279,23 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
     return LZ_OK;
 }
 
-/* The time between events of the stream before and behind a launch, by the device's clock. It is waited for: that of a profile or a
- * trace is the time of kernels by themselves. */
+/* The time between events of the stream before and behind a launch, by the device's clock, for the table and for the timeline. For the table it
+ * is waited for: that of a profile is the time of kernels by themselves. */
 static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
 {
     const cuda_run *c = run;
     const record *r = rec;
-    int64_t t0, ns;
+    cuda_stretch t = {.row = CUDA_ROW_COMPUTE, .launch = &r->what};
+    int64_t ns;
     if (!c->timed)
         return launch(run, rec, bufs);
-    LZ_TRY(cuda_timer_from(c->d));
-    LZ_TRY(launch(run, rec, bufs));
-    LZ_TRY(cuda_timer_to(c->d, &t0, &ns));
-    lz_profile_note(&r->what, c->d->timer.row, t0, ns, 0);
-    return LZ_OK;
+    cuda_stretch_begin(c->d, c->d->compute, &t);
+    lz_status s = launch(run, rec, bufs);
+    cuda_stretch_end(c->d, c->d->compute, &t);
+    if (s == LZ_OK && r->what.row && cuda_stretch_wait(&t) && cuda_stretch_ns(&t, &ns))
+        lz_profile_count(&r->what, ns, 0);
+    keep_time(c, &t);
+    return s;
 }
 
 static const lz_prog_ops prog_ops = {
@@ -288,19 +331,27 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     LZ_TRY(cuda_after_uploads(d));
     LZ_TRY(cuda_after_copies(d, &j->j));
     lz_profile_ran(x->profile);
-    /* For all of the job: what a graph records cannot be waited for. */
-    cuda_run r = {d, address(temp) + scratch_at, x->profile || lz_timeline_on()};
+    /* For all of the job: a graph would have one time for all of it. */
+    bool traced = lz_timeline_on();
+    cuda_run r = {d, address(temp) + scratch_at, x->profile || traced, traced ? j : NULL};
     int64_t t0 = lz_timeline_begin();
     LZ_TRY(r.timed ? lz_job_run(&j->j, temp, &r) : cuda_graphs_run(d, &x->graphs, &j->j, temp, &r));
-    lz_timeline_end(t0, .name = "run program", .category = "execute", .key = {"device", "launches"},
-                    .value = {d->at.index, x->x.prog.nlaunch});
+    lz_job_span(&j->j, t0, false); /* its arrow leads to the device's row */
     return cuda_check(d, lz_cuda.EventRecord(j->over, d->compute), "recording an event");
 }
 
 static void finish(void *job)
 {
     cuda_job *j = job;
-    lz_job_end(&j->j, cuda_await((cuda_device *)j->j.d, j->over, "running a program"));
+    cuda_device *d = (cuda_device *)j->j.d;
+    lz_status s = cuda_await(d, j->over, "running a program");
+    if (s == LZ_OK && (j->times.len || j->begin) && cuda_enter(d) == LZ_OK) {
+        note_times(d, j);
+        if (j->begin)
+            cuda_program_note(d, &j->j, j->begin, j->end);
+        cuda_leave(d);
+    }
+    lz_job_end(&j->j, s);
 }
 
 /* Puts it on the stream; once it is on the finishing queue as well, that ends it. */
@@ -351,11 +402,24 @@ static lz_status job_start(lz_job *job)
     return s;
 }
 
+/* What failed has no times. */
+static void forget_times(cuda_device *d, cuda_job *j)
+{
+    bool inside = cuda_enter(d) == LZ_OK;
+    while (j->times.len)
+        cuda_stretch_drop(d, &j->times.data[--j->times.len]);
+    if (inside)
+        cuda_leave(d);
+}
+
 static void job_over(lz_job *job)
 {
     cuda_job *j = (cuda_job *)job;
     lz_dbuf_release(j->temp);
     j->temp = NULL;
+    if (j->times.len)
+        forget_times((cuda_device *)job->d, j);
+    j->begin = j->end = 0;
 }
 
 static void job_free(lz_job *job)
@@ -366,6 +430,7 @@ static void job_free(lz_job *job)
         (void)lz_cuda.EventDestroy(j->over);
         cuda_leave(d);
     }
+    lz_vec_free(&j->times);
 }
 
 /* ---- executables ---- */

@@ -4,6 +4,7 @@
 #include "backends/cuda/device.h"
 #include "base/config.h"
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { MIN_BITS = 9, MAX_BITS = 48, FINE_BITS = 3 };
 
@@ -80,6 +81,16 @@ static lz_status no_memory(cuda_device *d, size_t nbytes)
                    d->at.index, nbytes, d->pool.used, cuda_limit(d), nfree);
 }
 
+/* For timelines; under the pool's lock. */
+static void count_used(const cuda_device *d)
+{
+    char name[40];
+    if (!lz_timeline_on())
+        return;
+    snprintf(name, sizeof name, "CUDA:%d memory", d->at.index);
+    lz_timeline_quantity(name, (int64_t)d->pool.used);
+}
+
 static lz_status take_counted(cuda_device *d, size_t nbytes, cu_ptr *out, size_t *size)
 {
     cuda_pool *p = &d->pool;
@@ -90,6 +101,7 @@ static lz_status take_counted(cuda_device *d, size_t nbytes, cu_ptr *out, size_t
         p->used += *size;
         p->allocs++;
         p->peak = p->used > p->peak ? p->used : p->peak;
+        count_used(d);
     }
     pthread_mutex_unlock(&p->lock);
     return s;
@@ -138,6 +150,7 @@ void cuda_free(cuda_device *d, lz_dbuf *b)
         return;
     pthread_mutex_lock(&p->lock);
     p->used -= size;
+    count_used(d);
     bool kept = lz_vec_push(&p->waiting[c], at) == LZ_OK;
     if (kept)
         p->waiting_bytes += size;

@@ -25,6 +25,7 @@ struct cuda_copy {
     lz_event *done; /* dst's */
     cu_event over;  /* of `from`, behind the copy once it has departed */
     bool departed;
+    cuda_stretch time;
 };
 
 /* Copies that are not over. */
@@ -116,6 +117,8 @@ static void put_back(cuda_copy *c)
 {
     cuda_device *d = c->from;
     cu_event over = c->over;
+    if (c->time.to)
+        cuda_stretch_drop(d, &c->time);
     *c = (cuda_copy){.over = over};
     pthread_mutex_lock(&flying.lock);
     c->next = d->out.spare;
@@ -190,6 +193,10 @@ static void finish(void *copy)
 {
     cuda_copy *c = copy;
     lz_status s = cuda_await(c->from, c->over, "copying to another device");
+    if (c->time.to && s == LZ_OK && cuda_enter(c->from) == LZ_OK) {
+        cuda_stretch_note(c->from, &c->time);
+        cuda_leave(c->from);
+    }
     if (s == LZ_OK) /* bytes of what has failed are none */
         s = lz_event_wait(c->wait);
     end(c, s);
@@ -250,9 +257,15 @@ static lz_status put(cuda_device *d, cuda_copy *c)
     LZ_TRY(after_uploads(d, d, stream));
     if (to != d)
         LZ_TRY(after_uploads(d, to, stream));
+    if (lz_timeline_on()) {
+        c->time =
+            (cuda_stretch){.row = CUDA_ROW_ACROSS, .name = "copy across", .nbytes = c->nbytes};
+        cuda_stretch_begin(d, stream, &c->time);
+    }
     int r = to == d ? lz_cuda.MemcpyDtoDAsync(dst, src, c->nbytes, stream)
                     : lz_cuda.MemcpyPeerAsync(dst, to->context, src, d->context, c->nbytes, stream);
     LZ_TRY(check(d, to, r, "copying to another device"));
+    cuda_stretch_end(d, stream, &c->time);
     return cuda_check(d, lz_cuda.EventRecord(c->over, stream), "recording an event");
 }
 

@@ -38,9 +38,17 @@ lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbyte
 {
     if (!nbytes)
         return LZ_OK;
+    cuda_stretch t = {.row = CUDA_ROW_IN, .name = "copy in", .nbytes = nbytes};
+    bool timed = lz_timeline_on();
     LZ_TRY(cuda_enter(d));
     pthread_mutex_lock(&d->up.lock);
+    if (timed)
+        cuda_stretch_begin(d, d->up.stream, &t);
     lz_status s = upload(d, dst, src, nbytes);
+    if (timed) {
+        cuda_stretch_end(d, d->up.stream, &t);
+        cuda_stretch_later(d, &t);
+    }
     pthread_mutex_unlock(&d->up.lock);
     cuda_leave(d);
     return s;
@@ -53,8 +61,8 @@ static lz_status start_piece(cuda_device *d, cu_ptr src, size_t nbytes, uint32_t
     return cuda_check(d, lz_cuda.EventRecord(s->slot[i].free, s->stream), "recording an event");
 }
 
-/* Piece k is taken out while the next ones are on their way. */
-static lz_status download(cuda_device *d, char *dst, cu_ptr src, size_t nbytes)
+/* Piece k is taken out while the next ones are on their way. t ends behind the last; NULL: it is not measured. */
+static lz_status download(cuda_device *d, char *dst, cu_ptr src, size_t nbytes, cuda_stretch *t)
 {
     cuda_staging *s = &d->down;
     size_t pieces = (nbytes + piece - 1) / piece, started = 0;
@@ -64,6 +72,8 @@ static lz_status download(cuda_device *d, char *dst, cu_ptr src, size_t nbytes)
             size_t left = nbytes - started * piece;
             LZ_TRY(start_piece(d, src + started * piece, left < piece ? left : piece,
                                (uint32_t)(started % CUDA_SLOTS)));
+            if (t && started + 1 == pieces)
+                cuda_stretch_end(d, s->stream, t);
         }
         size_t n = nbytes - k * piece < piece ? nbytes - k * piece : piece;
         CUDA_TRY(d, EventSynchronize(s->slot[k % CUDA_SLOTS].free), "waiting for a copy");
@@ -85,11 +95,19 @@ lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes)
 {
     if (!nbytes)
         return LZ_OK;
+    cuda_stretch t = {.row = CUDA_ROW_OUT, .name = "copy out", .nbytes = nbytes};
+    bool timed = lz_timeline_on();
     LZ_TRY(cuda_enter(d));
     pthread_mutex_lock(&d->down.lock);
     lz_status s = after_uploads(d, d->down.stream);
+    if (s == LZ_OK && timed)
+        cuda_stretch_begin(d, d->down.stream, &t);
     if (s == LZ_OK)
-        s = download(d, dst, src, nbytes);
+        s = download(d, dst, src, nbytes, timed ? &t : NULL);
+    if (s == LZ_OK && cuda_stretch_wait(&t))
+        cuda_stretch_note(d, &t);
+    else if (t.to)
+        cuda_stretch_drop(d, &t);
     pthread_mutex_unlock(&d->down.lock);
     cuda_leave(d);
     return s;

@@ -5,7 +5,7 @@
  * Threads: every call may come from any thread (see backend.h). */
 #include "backends/backend.h"
 #include "base/alloc.h"
-#include "base/thread.h"
+#include "base/timeline.h"
 #include "ir/eval.h"
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -273,7 +273,10 @@ static lz_status job_run(job *j)
 static void job_main(void *arg)
 {
     job *j = arg;
+    int64_t t0 = lz_timeline_begin();
     bool failed = job_run(j) != LZ_OK;
+    lz_timeline_end(t0, .name = "run program", .category = "execute", .key = {"instructions"},
+                    .value = {j->x->f->ninst});
     lz_event_complete(j->done, failed ? lz_error_get() : NULL);
     job_free(j);
 }

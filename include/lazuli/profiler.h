@@ -9,18 +9,22 @@
 LZ_EXTERN_C_BEGIN
 /* Starts a trace; `path` is created or emptied now and written by lz_stop_trace, or when the process
  * ends. A trace holds 1,048,576 events; those after them are only counted (otherData.dropped_events
- * of the file). Programs of CUDA devices run kernel by kernel while it lasts, each waited for. A
- * forked child is not traced. LZ_ENULL; LZ_EINVAL: the path is empty; LZ_EIO: the file cannot be
+ * of the file). Programs of CUDA devices are launched kernel by kernel while it lasts. A forked
+ * child is not traced. LZ_ENULL; LZ_EINVAL: the path is empty; LZ_EIO: the file cannot be
  * written; LZ_ESTATE: a trace runs already, which may be the one LAZULI_TRACE asked for. */
 LZ_API lz_status lz_start_trace(const char *path);
-/* Ends it and writes the file. What devices still run is not waited for: lz_wait_device_ops first,
- * to have it whole. LZ_ESTATE: none runs, or it is LAZULI_TRACE's, which lasts as long as the
- * process; LZ_EIO, LZ_EMEM: the file is incomplete, the trace is over all the same. */
+/* Waits for what was started on the devices, whose errors stay for those they are meant for; then
+ * ends the trace and writes the file. (The end of a process waits for nothing.) LZ_ESTATE: none
+ * runs, or it is LAZULI_TRACE's, which lasts as long as the process; LZ_EIO, LZ_EMEM: the file is
+ * incomplete, the trace is over all the same. */
 LZ_API lz_status lz_stop_trace(void);
 /* A span of the calling thread called `name` (the first 255 bytes, UTF-8), from lz_trace_begin to
  * its lz_trace_end; spans nest. They may be there without a trace: nothing is recorded then.
  * LZ_ENULL; LZ_ESTATE: none is open. */
 LZ_API lz_status lz_trace_begin(const char *name);
+/* The same with the number of a step, from 0 (torch_xla's StepTrace). LZ_ENULL; LZ_EINVAL: it is
+ * negative. */
+LZ_API lz_status lz_step_trace_begin(const char *name, int64_t step);
 LZ_API lz_status lz_trace_end(void);
 LZ_EXTERN_C_END
 #endif

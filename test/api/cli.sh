@@ -384,6 +384,12 @@ t 0 '^[0-9a-f]+ [0-9a-f]+ lazuli:[0-9a-f]{8}:(add|multiply); [0-9a-f]+ [0-9a-f]+
 profile() { LAZULI_PROFILE=prof.txt lazuli run two.mlir --random 1 >out.txt && cat prof.txt && rm prof.txt; }
 t 0 '^program of 2 launches, run 1 times: [0-9.]+ ms a run, .*; step  .*; +0 +1 .* add; +1 +1 .* multiply$' '' profile
 LAZULI_PROFILE=/dev/full t 0 '*' 'profile: /dev/full cannot be written' lazuli run two.mlir --random 1
+# a timeline: asked for, or by the variable; what cannot be written is said
+timeline() { lazuli run two.mlir --random 1 "$@" >out.txt && grep -c '"cat":"kernel"' line.json && head -1 line.json && rm line.json; }
+t 0 '^2; .*"otherData":."producer":"lazuli","dropped_events":0,' '' timeline --trace line.json
+LAZULI_TRACE=line.json t 0 '^2; .*"otherData":' '' timeline
+t 1 '' 'lazuli: --trace: .*nowhere/x.json cannot be written: No such file or directory' lazuli run two.mlir --random 1 --trace nowhere/x.json
+t 1 '*' 'lazuli: --trace: /dev/full cannot be written' lazuli run two.mlir --random 1 --trace /dev/full
 
 # ---- lz-bench ----
 bench=$root/$BUILD/bench/lz-bench

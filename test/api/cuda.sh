@@ -41,6 +41,13 @@ profile() {
     [ -n "$n" ] && [ "$(grep -cE '^ +[0-9]+ +1 +[0-9.]+ +0\.0000 ' "$log.prof")" -eq "$n" ]
 }
 try profile profile
+# a loop's kernels are on the device's row, measured one by one
+timeline() {
+    "$LZ_TOOL" run test/hlo/fori_power/prog.mlir --device cuda --random 1 --trace "$log.json" || return 1
+    grep -c '"cat":"kernel"' "$log.json" && grep '"CUDA:0 compute"' "$log.json"
+}
+try timeline timeline
+rm -f "$log.json"
 rm -f "$log.prof"
 for t in autodiff/t_grad nn/t_nn runtime/t_api_ops runtime/t_aten_math runtime/t_aten_reduce runtime/t_handles runtime/t_many_threads \
     runtime/t_step_laws runtime/t_profiler; do

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define API MOCK_API
 enum { MOST_SHARED = 227 << 10, MAX_DEPTH = 8 };
@@ -254,13 +255,30 @@ struct cu_event_ {
     cu_context owner;
     cu_stream stream;
     uint64_t upto;
-    bool timed;
+    bool timed, come;
+    int64_t at_ns;        /* when it came */
     cu_event next, *link; /* among all: one whose destruction was made to fail is no leak */
 };
 static cu_event events;
 
 static int run_op(mock_op *o);
 static void release_graph(cu_graph_exec x);
+
+static void comes(cu_event e)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    e->at_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    e->come = true;
+}
+
+/* Those behind what the stream has done by now. */
+static void let_come(cu_stream s)
+{
+    for (cu_event e = events; e; e = e->next)
+        if (e->stream == s && !e->come && e->upto <= s->done)
+            comes(e);
+}
 
 static int run_until(cu_stream s, uint64_t upto)
 {
@@ -278,6 +296,7 @@ static int run_until(cu_stream s, uint64_t upto)
         if (r)
             s->owner->lost = r;
         free(o);
+        let_come(s);
     }
     return s->owner->lost;
 }
@@ -436,7 +455,16 @@ API int cuEventRecord(cu_event event, cu_stream stream)
         return mock_leave(MOCK_INVALID_HANDLE);
     event->stream = stream;
     event->upto = stream->enqueued;
+    event->come = false;
+    if (event->upto <= stream->done)
+        comes(event);
     return mock_leave(0);
+}
+
+API int cuEventQuery(cu_event event)
+{
+    ENTER();
+    return mock_leave(event->stream && !event->come ? MOCK_NOT_READY : 0);
 }
 
 API int cuEventSynchronize(cu_event event)
@@ -449,13 +477,14 @@ API int cuEventSynchronize(cu_event event)
     return mock_leave(event->stream ? run_until(event->stream, event->upto) : 0);
 }
 
-/* Both have come; how far apart is the caller's to ask, not to know. */
 API int cuEventElapsedTime(float *ms, cu_event start, cu_event end)
 {
     ENTER();
-    *ms = 0.5f;
+    *ms = (float)((double)(end->at_ns - start->at_ns) * 1e-6);
     bool timed = start->timed && end->timed && start->stream && end->stream;
-    return mock_leave(timed && end->upto <= end->stream->done ? 0 : MOCK_INVALID_VALUE);
+    return mock_leave(!timed || start->owner != end->owner ? MOCK_INVALID_HANDLE
+                      : start->come && end->come           ? 0
+                                                           : MOCK_NOT_READY);
 }
 
 /* ---- graphs: what is enqueued on a stream between begin and end ---- */

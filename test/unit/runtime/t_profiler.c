@@ -244,7 +244,7 @@ START_TEST(off_costs_nothing)
             OK(lz_stop_trace());
         }
     }
-    ck_assert_uint_eq(n[0], n[1]);
+    ck_assert_uint_le(n[1], n[0]);
 }
 END_TEST
 
