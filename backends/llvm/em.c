@@ -232,6 +232,22 @@ Val em_true(em *e, unsigned n)
     return LLVMConstAllOnes(em_vec(e->i1, n));
 }
 
+bool em_is_ci(Val v, int64_t *value)
+{
+    Ty t = LLVMTypeOf(v);
+    unsigned n = em_lanes(v);
+    if (!LLVMIsConstant(v) || LLVMGetTypeKind(em_elem(t)) != LLVMIntegerTypeKind)
+        return false;
+    Val first = n == 1 ? v : LLVMGetAggregateElement(v, 0);
+    for (unsigned i = 1; i < n; i++)
+        if (LLVMGetAggregateElement(v, i) != first) /* equal constants are one */
+            return false;
+    if (!first || !LLVMIsAConstantInt(first))
+        return false;
+    *value = LLVMConstIntGetSExtValue(first);
+    return true;
+}
+
 /* ---- lanes ---- */
 
 Val em_shuffle(em *e, Val a, Val b, const int *idx, unsigned n)
@@ -341,10 +357,24 @@ Val em_intr1(em *e, const char *name, Val a)
     return em_intr(e, name, &t, 1, &a, 1);
 }
 
+/* The smaller or larger one of two constants: sizes that are known give many of these. */
+static Val known(Val a, Val b, const char *name)
+{
+    int64_t x, y;
+    if (!em_is_ci(a, &x) || !em_is_ci(b, &y))
+        return NULL;
+    if (strcmp(name, "llvm.smin") == 0)
+        return x < y ? a : b;
+    if (strcmp(name, "llvm.smax") == 0)
+        return x < y ? b : a;
+    return NULL;
+}
+
 Val em_intr2(em *e, const char *name, Val a, Val b)
 {
     Ty t = LLVMTypeOf(a);
-    return em_intr(e, name, &t, 1, (Val[]){a, b}, 2);
+    Val is = known(a, b, name);
+    return is ? is : em_intr(e, name, &t, 1, (Val[]){a, b}, 2);
 }
 
 Val em_fma(em *e, Val a, Val b, Val c)

@@ -87,6 +87,8 @@ Val em_c64(em *e, int64_t v);
 Val em_c32(em *e, int64_t v);
 Val em_iota(em *e, Ty int_elem, unsigned n);
 Val em_true(em *e, unsigned n);
+/* Whether v is an integer constant, the same in all lanes, and which. */
+bool em_is_ci(Val v, int64_t *value);
 
 /* ---- lanes ---- */
 Val em_splat(em *e, Val s, unsigned n); /* v itself when it has n lanes already */

@@ -45,11 +45,17 @@ Ev lz_emit_popcnt(em *e, const lz_ew *w, const Ev *a)
     return real(em_intr1(e, "llvm.ctpop", a[0].v));
 }
 
-/* The count made smaller than the width, and whether it was. */
+/* The count made smaller than the width, and whether it was: NULL: it is known to be. */
 static Val count(em *e, Val s, Val *inside)
 {
     Ty t = LLVMTypeOf(s);
     unsigned bits = em_bits(e, t);
+    int64_t by;
+    if (em_is_ci(s, &by) && by >= 0 && by < bits) {
+        if (inside)
+            *inside = NULL;
+        return s;
+    }
     if (inside)
         *inside = ICMP(ULT, s, em_ci(t, bits));
     return em_intr2(e, "llvm.umin", s, em_ci(t, bits - 1));
@@ -59,14 +65,14 @@ Ev lz_emit_shl(em *e, const lz_ew *w, const Ev *a)
 {
     (void)w;
     Val in, s = count(e, a[1].v, &in), r = SHL(a[0].v, s);
-    return real(SEL(in, r, LLVMConstNull(LLVMTypeOf(r))));
+    return real(in ? SEL(in, r, LLVMConstNull(LLVMTypeOf(r))) : r);
 }
 
 Ev lz_emit_shr(em *e, const lz_ew *w, const Ev *a)
 {
     (void)w;
     Val in, s = count(e, a[1].v, &in), r = LSHR(a[0].v, s);
-    return real(SEL(in, r, LLVMConstNull(LLVMTypeOf(r))));
+    return real(in ? SEL(in, r, LLVMConstNull(LLVMTypeOf(r))) : r);
 }
 
 Ev lz_emit_sar(em *e, const lz_ew *w, const Ev *a)

@@ -68,14 +68,27 @@ static void emit_sizes(kern *c, int64_t chunk)
     LLVMBuildRet(e->b, ADD(kern_sort_scratch(c), kern_rows_scratch(c))); /* never both */
 }
 
-static void block_of_points(kern *c, Val first, unsigned u, Val mask)
+/* left: there are so many; NULL: as many as the vectors take. */
+static void block_of_points(kern *c, Val first, unsigned u, Val left)
 {
+    em *e = c->e;
     kctx x = {.u = u};
-    x.mask[0] = mask;
+    for (unsigned i = 0; i < u && left; i++)
+        x.mask[i] = em_tail_mask(e, SUB(left, em_c64(e, (int64_t)i * c->lanes)), c->lanes);
     if (c->k->nouter)
         c->oidx[c->k->nouter - 1] = first;
     for (uint32_t s = 0; s < c->k->nstage; s++)
         kern_stage(c, s, &x);
+}
+
+/* So much is computed for a point that masks for vectors that need none cost nothing, and a second copy of the code costs time to make. */
+static bool always_masked(const kern *c)
+{
+    enum { HEAVY = 40 };
+    unsigned work = 0;
+    for (uint32_t s = 0; s < c->k->nstage; s++)
+        work += kern_stage_work(c, s);
+    return c->e->avx512 && work >= HEAVY && !has_inner(c->k) && outer_unroll(c) <= 2;
 }
 
 /* Points lo..hi-1 of the last outer loop. */
@@ -92,8 +105,9 @@ static void piece_of_row(kern *c, Val lo, Val hi)
     unsigned u = outer_unroll(c);
     int64_t block = (int64_t)u * c->lanes;
     lz_sz n = c->k->outer[c->k->nouter - 1];
-    Val mid = ADD(lo, AND(SUB(hi, lo), em_c64(e, -block)));
-    if (n.slot >= 0 || n.v >= block) {
+    bool masked = always_masked(c);
+    Val mid = masked ? lo : ADD(lo, AND(SUB(hi, lo), em_c64(e, -block)));
+    if (!masked && (n.slot >= 0 || n.v >= block)) {
         em_ifelse strips;
         bool columns = kern_has_columns(c, u);
         if (columns) {
@@ -107,9 +121,10 @@ static void piece_of_row(kern *c, Val lo, Val hi)
         if (columns)
             em_ifelse_end(e, &strips, 0, NULL, NULL, NULL);
     }
-    if (n.slot >= 0 || n.v % block) {
-        em_loop_begin(e, &l, mid, hi, em_c64(e, c->lanes), 0, NULL);
-        block_of_points(c, l.i, 1, em_tail_mask(e, SUB(hi, l.i), c->lanes));
+    if (masked || n.slot >= 0 || n.v % block) {
+        unsigned few = masked ? u : 1;
+        em_loop_begin(e, &l, mid, hi, em_c64(e, (int64_t)few * c->lanes), 0, NULL);
+        block_of_points(c, l.i, few, SUB(hi, l.i));
         em_loop_end(e, &l, NULL);
     }
 }

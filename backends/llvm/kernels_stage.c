@@ -441,8 +441,9 @@ unsigned kern_stage_work(const kern *c, uint32_t s)
 {
     const kstage *t = &c->st[s];
     unsigned w = 0;
+    int from = t->s->ninner ? t->last : POS_POINT;
     for (uint32_t i = 0; i < t->s->nsop; i++)
-        if (t->pos[i] == t->last && t->s->sops[i].kind == LZ_S_EW)
+        if (t->pos[i] >= from && t->s->sops[i].kind == LZ_S_EW)
             w += lz_op_has(t->s->sops[i].op, LZ_F_COSTLY) ? 8 : 1;
     return w;
 }
@@ -450,10 +451,10 @@ unsigned kern_stage_work(const kern *c, uint32_t s)
 unsigned kern_unroll(const kern *c, uint32_t s)
 {
     const kstage *t = &c->st[s];
-    unsigned w = kern_stage_work(c, s), u = t->s->nred ? (w <= 12 ? 4 : 2)
-                                                       : (w <= 6    ? 4
-                                                          : w <= 20 ? 2
-                                                                    : 1);
+    unsigned w = kern_stage_work(c, s);
+    unsigned u = t->s->nred ? (w <= 12 ? 4 : 2) : w <= 20 ? 4 : 2;
+    if (t->s->ninner && !t->s->nred)
+        u = w <= 6 ? 4 : w <= 20 ? 2 : 1;
     if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer pieces of each row */
         u = KERN_U;
     if (c->lanes == 1 || c->spread_join)

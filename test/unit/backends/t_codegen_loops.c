@@ -281,6 +281,57 @@ START_TEST(past_the_caches_or_in_place)
 }
 END_TEST
 
+/* ---- points that take much: two vectors at a time, under masks, in one loop ---- */
+
+/* y = x, `n` times multiplied with itself less one half, over `points` points. */
+static world heavy(int64_t points, int n)
+{
+    world w = world_new("heavy", LZ_VEC_OUTER, 1, &points, 1);
+    lz_stage *s = w.k->stages;
+    uint32_t x = add_buf(w.k, LZ_F32, false), y = add_buf(w.k, LZ_F32, true);
+    int32_t a = add_load(w.k, s, STRIDES(x, 0, 1)), half = add_const(s, LZ_F32, 0x3f000000);
+    for (int i = 0; i < n; i++) {
+        a = add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, a, a, -1);
+        a = add_ew(s, LZ_OP_SUBTRACT, LZ_F32, NULL, a, half, -1);
+    }
+    add_store(s, STRIDES(y, 0, 1), a);
+    give(&w, x, points, 0);
+    give(&w, y, points, 0);
+    return w;
+}
+
+START_TEST(heavy_points)
+{
+    world w = heavy(sizes[_i], 25);
+    check(&w, 1e-3);
+}
+END_TEST
+
+static int multiplications(int n)
+{
+    world w = heavy(1000, n);
+    must(lz_kernel_finish(w.k));
+    jit j = jit_new(w.k);
+    int count = 0;
+    for (const char *p = lz_buf_str(&j.ll); (p = strstr(p, "= fmul")) != NULL; p++)
+        count++;
+    jit_free(&j);
+    for (uint32_t b = 0; b < w.k->nbuf; b++)
+        guarded_free(&w.in[b]);
+    lz_kernel_free(w.k);
+    return count;
+}
+
+START_TEST(heavy_points_have_one_loop)
+{
+    lz_target t;
+    must(lz_target_host(&t));
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(multiplications(5), 5 * 5); /* four vectors, and one for the rest */
+    ck_assert_int_eq(multiplications(25), t.vector_bytes == 64 ? 25 * 2 : 25 * 3);
+}
+END_TEST
+
 /* ---- rows: softmax in three stages, inner loops split in two, results per row ---- */
 
 static void softmax_rows(lz_vec vec, int64_t rows, int64_t n, int64_t n2, bool columns)
@@ -705,6 +756,8 @@ int main(void)
     tcase_add_loop_test(t, elementwise, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(t, past_the_caches);
     tcase_add_test(t, past_the_caches_or_in_place);
+    tcase_add_loop_test(t, heavy_points, 0, sizeof sizes / sizeof *sizes);
+    tcase_add_test(t, heavy_points_have_one_loop);
     tcase_add_test(t, softmax);
     tcase_add_test(t, argmax);
     tcase_add_test(t, reductions);
