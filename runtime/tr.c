@@ -135,6 +135,13 @@ lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
 static uint32_t take_operands(const lz_tr *c, const lz_sig *sig, lz_node *const *opnd, int *at)
 {
     uint32_t taken = 0;
+    uint32_t n = c->n;
+    if (sig->nopnd == 2 && n >= 2 && c->tmp[n - 2] == opnd[0] && c->tmp[n - 1] == opnd[1] &&
+        opnd[0] != opnd[1]) { /* most operations of two: what was brought in just before */
+        at[0] = (int)n - 2;
+        at[1] = (int)n - 1;
+        return 3;
+    }
     for (uint32_t i = 0; i < sig->nopnd && i < FEW_OPERANDS; i++) {
         at[i] = find_recent(c, opnd[i]);
         bool again = false; /* one reference serves one operand */
@@ -156,9 +163,8 @@ static lz_node *op_sig(lz_tr *c, const lz_sig *sig, lz_node *const *opnd)
     int at[FEW_OPERANDS];
     uint32_t taken = take_operands(c, sig, opnd, at);
     lz_node *n = lz_node_new_op_taking(sig, opnd, dev, c->site, &taken);
-    for (uint32_t i = 0; taken >> i; i++)
-        if (taken >> i & 1)
-            c->tmp[at[i]] = NULL;
+    for (; taken; taken &= taken - 1)
+        c->tmp[at[__builtin_ctz(taken)]] = NULL;
     return lz_tr_own(c, n);
 }
 

@@ -153,13 +153,12 @@ static lz_dev *operands_device(const lz_sig *sig, lz_node *const *opnd, lz_dev *
     return dev;
 }
 
-/* taken: bits of operands whose reference is the caller's; they are on n's device. */
-static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t taken)
+static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd)
 {
     lz_node **to = n->inl;
     if (nopnd > LZ_NODE_INLINE && !(to = lz_alloc(nopnd * sizeof *to)))
         return LZ_FAIL(LZ_EMEM, "no memory for %u operands", nopnd);
-    for (uint32_t i = 0; i < nopnd; i++, taken >>= 1) {
+    for (uint32_t i = 0; i < nopnd; i++) {
         lz_node *o = opnd[i];
         if (__builtin_expect(o->dev != n->dev, 0)) { /* a host value made for another device */
             o = lz_node_new_host((lz_node_kind)o->kind, lz_node_type(o), o->imm, n->dev, o->site);
@@ -173,7 +172,7 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd, 
             }
             atomic_fetch_add_explicit(&o->count, USE - REF, memory_order_relaxed);
         } else {
-            atomic_fetch_add_explicit(&o->count, taken & 1 ? USE - REF : USE, memory_order_relaxed);
+            atomic_fetch_add_explicit(&o->count, USE, memory_order_relaxed);
         }
         to[i] = o;
     }
@@ -181,13 +180,23 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd, 
     return LZ_OK;
 }
 
-/* Nothing can fail once a reference has been taken. */
-static bool can_take(const lz_node *n, lz_node *const *opnd, uint32_t nopnd)
+static bool on_one_device(const lz_sig *sig, lz_node *const *opnd)
 {
-    bool can = nopnd <= LZ_NODE_INLINE;
-    for (uint32_t i = 0; i < nopnd && can; i++)
-        can = opnd[i]->dev == n->dev;
-    return can;
+    for (uint32_t i = 1; i < sig->nopnd; i++)
+        if (opnd[i]->dev != opnd[0]->dev)
+            return false;
+    return sig->nopnd > 0;
+}
+
+/* The same for few that are on n's device: nothing can fail. taken: bits of those whose reference is the caller's. */
+static void set_few(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t taken)
+{
+    for (uint32_t i = 0; i < nopnd; i++, taken >>= 1) {
+        n->inl[i] = opnd[i];
+        atomic_fetch_add_explicit(&opnd[i]->count, taken & 1 ? USE - REF : USE,
+                                  memory_order_relaxed);
+    }
+    n->opnd = n->inl;
 }
 
 lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev,
@@ -195,22 +204,23 @@ lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, lz_dev *
 {
     lz_thr *t = lz_thr_get();
     uint32_t asked = *taken;
+    bool one = on_one_device(sig, opnd), few = one && sig->nopnd <= LZ_NODE_INLINE;
     *taken = 0;
-    if (!t || !(dev = operands_device(sig, opnd, dev)))
+    if (!t || !(dev = one ? opnd[0]->dev : operands_device(sig, opnd, dev)))
         return NULL;
     lz_node *n = new_node(t, LZ_NODE_OP, sig, dev, site);
     if (!n)
         return NULL;
     LZ_THR_ADD(t->ops[sig->op], 1);
-    if (sig->nopnd) {
-        uint32_t take = asked && can_take(n, opnd, sig->nopnd) ? asked : 0;
-        if (set_operands(n, opnd, sig->nopnd, take) != LZ_OK) {
-            lz_node_release(n);
-            return NULL;
-        }
-        *taken = take;
-        LZ_THR_ADD(t->nodes, 1);
+    if (few) {
+        set_few(n, opnd, sig->nopnd, asked);
+        *taken = asked;
+    } else if (sig->nopnd && set_operands(n, opnd, sig->nopnd) != LZ_OK) {
+        lz_node_release(n);
+        return NULL;
     }
+    if (sig->nopnd)
+        LZ_THR_ADD(t->nodes, 1);
     return n;
 }
 
