@@ -206,9 +206,12 @@ $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 # A library that stands in for the CUDA driver: kernels of the GPU schedules run on this processor. Its threads are fibers, so it is not
 # instrumented by the sanitizers.
 MOCK := $(BUILD)/test/libcudamock.so
-MOCK_SRCS := $(wildcard test/mock/*.c) backends/cpu/elfload.c
+MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c,$(wildcard test/mock/*.c)) backends/cpu/elfload.c
 MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_SRCS))
-$(MOCK_OBJS): $(BUILD)/mock/%.o: %.c $(BUILD)/flags
+# One that stands in for cuBLASLt, on the memory and streams of the other.
+LT_MOCK := $(BUILD)/test/libcublasltmock.so
+LT_MOCK_OBJS := $(BUILD)/mock/test/mock/cublaslt_mock.o
+$(MOCK_OBJS) $(LT_MOCK_OBJS): $(BUILD)/mock/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all $(INTERNAL) $(DEPFLAGS) -c $< -o $@
@@ -216,6 +219,10 @@ $(MOCK): $(MOCK_OBJS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(MOCK_OBJS) $(LINKFLAGS) -lm -lpthread -o $@
+$(LT_MOCK): $(LT_MOCK_OBJS) $(MOCK)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(LT_MOCK_OBJS) -L$(BUILD)/test -lcudamock -Wl,-rpath,'$$ORIGIN' $(LINKFLAGS) -lm -o $@
+$(BUILD)/test/unit/backends/t_cuda_libs $(BUILD)/test/unit/runtime/t_lib_counter: | $(LT_MOCK)
 EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o $(BUILD)/mock/test/mock/simt_boxes.o
 $(BUILD)/test/unit/backends/t_math_f64: support_more := $(EMULATOR)
 $(BUILD)/test/unit/backends/t_math_f64: $(EMULATOR)
@@ -232,7 +239,7 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
-tests: $(TESTS) $(MOCK) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
+tests: $(TESTS) $(MOCK) $(LT_MOCK) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
 check: tests $(GENERATORS)
@@ -240,9 +247,9 @@ check: tests $(GENERATORS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
-CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
+CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_libs %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_laws %/t_profiler,$(TESTS))
-check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(SHARED) $(PROGRAMS)
+check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(LT_MOCK) $(SHARED) $(PROGRAMS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh $(CUDA_TESTS) test/api/cuda.sh
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ)

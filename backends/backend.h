@@ -142,6 +142,9 @@ typedef struct lz_backend {
     bool (*can_run)(const char *isa);
     /* everything enqueued has finished */
     lz_status (*wait_all)(int device);
+    /* How many matrix products were put on its devices as a call of a library (docs/cuda.md), since
+     * the process began. Starts nothing. NULL: it uses none. */
+    uint64_t (*library_products)(void);
 } lz_backend;
 
 /* by row of backends.def; NULL when unknown. Case-insensitive */

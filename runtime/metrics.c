@@ -1,5 +1,6 @@
 /* metrics.c - counters, metrics and their report in PyTorch/XLA's format. See metrics.h, metrics.def. */
 #include "runtime/metrics.h"
+#include "backends/backend.h"
 #include "base/config.h"
 #include "base/thread.h"
 #include "runtime/thr.h"
@@ -35,7 +36,8 @@ static const char *const counter_name[LZ_COUNTER_COUNT] = {
 #include "runtime/metrics.def"
 };
 _Atomic int64_t lz_counters[LZ_COUNTER_COUNT];
-static _Atomic uint64_t handles_base[2]; /* made and destroyed at the last clearing */
+/* At the last clearing: handles made and destroyed, products by libraries. */
+static _Atomic uint64_t handles_base[2], products_base;
 
 void lz_metric_add(lz_metric_id id, double value)
 {
@@ -76,7 +78,17 @@ uint64_t lz_metric_samples(lz_metric_id id, double *sum, double *largest)
 
 /* ---- counters ---- */
 
-static void update_handle_counters(void)
+static uint64_t library_products(void)
+{
+    uint64_t n = 0;
+    const lz_backend *b;
+    for (uint32_t i = 0; (b = lz_backend_at(i)); i++)
+        n += b->library_products ? b->library_products() : 0;
+    return n;
+}
+
+/* Those that are counted elsewhere. */
+static void update_counters(void)
 {
     uint64_t made, destroyed;
     lz_thr_sum_handles(&made, &destroyed);
@@ -84,6 +96,8 @@ static void update_handle_counters(void)
                  (int64_t)(made - atomic_load(&handles_base[0])));
     atomic_store(&lz_counters[LZ_COUNTER_DestroyXlaTensor],
                  (int64_t)(destroyed - atomic_load(&handles_base[1])));
+    atomic_store(&lz_counters[LZ_COUNTER_CudaLibProduct],
+                 (int64_t)(library_products() - atomic_load(&products_base)));
 }
 
 typedef struct named_count {
@@ -105,7 +119,7 @@ static size_t collect_counters(named_count **out)
     *out = c;
     if (!c)
         return 0;
-    update_handle_counters();
+    update_counters();
     lz_thr_sum_ops(ops);
     for (int i = 0; i < LZ_COUNTER_COUNT; i++)
         if (lz_counter_get((lz_counter_id)i)) {
@@ -313,6 +327,7 @@ void lz_clear_counters(void)
     lz_thr_sum_handles(&made, &destroyed);
     atomic_store(&handles_base[0], made);
     atomic_store(&handles_base[1], destroyed);
+    atomic_store(&products_base, library_products());
     lz_thr_clear_ops();
 }
 

@@ -3,7 +3,8 @@
 #   tools/gpu-check.sh DIR      logs, DIR/summary.txt, and DIR/figures.txt, a table with what is to be reached; under ten minutes
 #   tools/gpu-check.sh --mock DIR   the same of small sizes, on the library that stands in for the driver: whether this script works
 # Parts do not depend on each other: what fails leaves the others' results, and what there is no time for is said to be left out. What checks
-# numbers runs side by side; what is timed runs alone. Where python3 has torch or JAX, these are timed beside.
+# numbers runs side by side; what is timed runs alone. Where python3 has torch or JAX, these are timed beside; and so are products by cuBLASLt, where
+# LAZULI_CUDA_CUBLASLT names it, the loader finds it, or python3 has NVIDIA's package of it.
 # GPU_CHECK_BUILT=yes: everything has been built; GPU_CHECK_PEERS=no: these are left out; GPU_CHECK_SECONDS: not ten minutes but so long
 # Exit status: 0 all passed, 1 something failed or was left out, 77 there is no GPU that can be used.
 set -u
@@ -16,20 +17,25 @@ cd "$(dirname "$0")/.." || exit 1
 start=$SECONDS total=${GPU_CHECK_SECONDS:-580}
 BUILD=${BUILD:-build/release}
 export BUILD LZ_TOOL=$BUILD/lazuli LZ_TEST_QUICK=1 CK_DEFAULT_TIMEOUT=240
+cublaslt=${LAZULI_CUDA_CUBLASLT:-$(python3 -c 'import glob, sys
+print(max((f for p in sys.path for f in glob.glob(p + "/nvidia/*/lib/libcublasLt.so.1[23]")), default=""))' 2>/dev/null)}
 for v in $(compgen -e); do
     case $v in LAZULI_* | XLA_* | PT_XLA_* | PJRT_*) unset "$v" ;; esac
 done
 if [ $mock = yes ]; then
     export LAZULI_CUDA_DRIVER=$PWD/$BUILD/test/libcudamock.so
     case $BUILD in /*) LAZULI_CUDA_DRIVER=$BUILD/test/libcudamock.so ;; esac
+    cublaslt=${LAZULI_CUDA_DRIVER%/*}/libcublasltmock.so
 else
     export LZ_TEST_GPU=1
 fi
+[ -n "$cublaslt" ] && export LAZULI_CUDA_CUBLASLT=$cublaslt
 HOME=$out/home XDG_CACHE_HOME=$out/home/cache
 export HOME XDG_CACHE_HOME
 mkdir -p "$XDG_CACHE_HOME"
 : >"$out/summary.txt"
 : >"$out/figures.txt"
+: >"$out/libs.log"
 rm -f "$out/failed"
 
 say() { echo "$*" | tee -a "$out/summary.txt"; }
@@ -58,7 +64,7 @@ step() { # NAME SECONDS COMMAND...
 cc=(${CC:+"CC=$CC"})
 built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
 [ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
-[ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD/test/libcudamock.so" \
+[ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD"/test/lib{cuda,cublaslt}mock.so \
     "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,runtime/t_api_ops,runtime/t_aten_math,runtime/t_aten_reduce,runtime/t_handles} \
     "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_laws,runtime/t_to_device,autodiff/t_two_devices}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
@@ -184,9 +190,23 @@ figure() { # NAME FLOP|gbs PEAK PERCENT PROGRAM...; FLOP: those that are useful,
         ok = peak <= 0 ? "?" : 100 * got / peak >= want ? "reached" : "NOT YET"
         printf "%-22s %10.1f %-8s of %7s %s   wanted %3d %%  %s\n", name, got, unit, (peak > 0 ? peak : "?"), pct, want, ok }' >>"$out/figures.txt"
 }
+by_library() { # NAME FLOP: of the program of a figure, with its products by cuBLASLt: a peer in the table
+    local name=$1
+    rm -f "$out/$name-libs.profile"
+    LAZULI_CUDA_LIBS=1 LAZULI_LOG=info LAZULI_PROFILE=$out/$name-libs.profile \
+        step "time-$name-libs" 40 "$LZ_TOOL" run "$out/$name.mlir" --device cuda --random 1 --times "$times" --output-dir "$out/results"
+    rm -rf "$out/results"
+    if ! grep -q 'by cuBLASLt$' "$out/time-$name-libs.log"; then # it was our own kernel
+        say "not by cuBLASLt      $name: $(sed -n 's/.*info: cuda: //p' "$out/time-$name-libs.log" | head -1)"
+        return
+    fi
+    awk -v name="$name" -v flop="$2" -v ms="$(best_of "$out/$name-libs.profile" 5)" \
+        'BEGIN { print name, "cuBLASLt", ms, "ms", (ms > 0 ? flop / ms * 1e-9 : 0), "Tflop/s" }' >>"$out/libs.log"
+}
 times=$(size 12 1)
 n=$(size 8192 96)
 figure product-bf16 $((2 * n * n * n)) "$peak_bf16" 71 products bf16 "$n"
+by_library product-bf16 $((2 * n * n * n))
 LAZULI_CUDA_BULK=0 figure product-bf16-threads $((2 * n * n * n)) "$peak_bf16" 60 products bf16 "$n"
 if grep -q 'product-bf16  *no figure' "$out/figures.txt" && ! grep -q 'product-bf16-threads  *no figure' "$out/figures.txt"; then
     say "products whose factors come as boxes do not run: LAZULI_CUDA_BULK=0 for all that follows"
@@ -194,8 +214,10 @@ if grep -q 'product-bf16  *no figure' "$out/figures.txt" && ! grep -q 'product-b
 fi
 n=$(size 4096 64)
 figure product-f32 $((2 * n * n * n)) "$peak_f32" 75 products f32 "$n"
+by_library product-f32 $((2 * n * n * n))
 n=$(size 8192 96)
 LAZULI_CUDA_TF32=1 figure product-tf32 $((2 * n * n * n)) $((peak_bf16 / 2)) 60 products f32 "$n"
+LAZULI_CUDA_TF32=1 by_library product-tf32 $((2 * n * n * n))
 h=$(size 64 2) n=$(size 1024 40)
 figure attention-bf16 $((4 * h * n * n * 64)) "$peak_bf16" 35 attention bf16 "$h" "$n"
 figure attention-f32 $((4 * h * n * n * 64)) "$peak_f32" 45 attention f32 "$h" "$n"
@@ -220,6 +242,7 @@ bench() { # NAME SECONDS WORKLOADS
     [ $mock = yes ] || step "$1" "$2" "$BUILD/bench/lz-bench" "$3" --device cuda
 }
 bench benchmark 60 overhead,train_mlp,first_step,gemm_1024,gemm_4096,chain_16M,softmax_4096
+[ ! -s "$out/libs.log" ] || LAZULI_CUDA_LIBS=1 bench benchmark-libs 40 gemm_1024,gemm_4096
 for w in ${trained//,/ }; do
     bench "$w" 60 "$w"
 done
@@ -232,12 +255,13 @@ if has torch; then
     (cd bench/peers && step torch-compile 60 python3 torch_peer.py large_train_gpt2 --compile --device cuda)
 fi
 has jax && (cd bench/peers && XLA_PYTHON_CLIENT_PREALLOCATE=false step jax 60 python3 gpu_figures.py --jax)
-touch "$out"/{torch,jax,torch-steps,torch-compile,benchmark}.log
+touch "$out"/{torch,jax,torch-steps,torch-compile,benchmark,benchmark-libs}.log
+sed -i 's/"peer": *"lazuli"/"peer":"cuBLASLt"/' "$out/benchmark-libs.log"
 
 # Tables: what single kernels reach, beside peers; what a step takes.
 awk 'FILENAME != ARGV[ARGC - 1] { if ($4 == "ms") said[$1] = said[$1] sprintf("  %s %.1f", $2, $5); next } { print $0 said[$1] }' \
-    "$out/torch.log" "$out/jax.log" "$out/figures.txt" | tee -a "$out/summary.txt"
-sed -n 's/.*"peer": *"\([^"]*\)", *"workload": *"\([^"]*\)", *"median_ms": *\([0-9.e-]*\).*/\1 \2 \3/p' "$out"/{benchmark,large_*,train_*,torch-steps,torch-compile}.log 2>/dev/null |
+    "$out/libs.log" "$out/torch.log" "$out/jax.log" "$out/figures.txt" | tee -a "$out/summary.txt"
+sed -n 's/.*"peer": *"\([^"]*\)", *"workload": *"\([^"]*\)", *"median_ms": *\([0-9.e-]*\).*/\1 \2 \3/p' "$out"/{benchmark,benchmark-libs,large_*,train_*,torch-steps,torch-compile}.log 2>/dev/null |
     awk '{ if (!($2 in said)) order[++n] = $2; said[$2] = said[$2] sprintf("  %s %.4f", $1, $3) }
          END { for (i = 1; i <= n; i++) printf "%-24s ms:%s\n", order[i], said[order[i]] }' | tee -a "$out/summary.txt"
 
@@ -254,6 +278,7 @@ step rows 150 "$BUILD/test/diff/d_cuda" &
 for part in "on the device" boxes tf32; do
     [ $mock = yes ] || CK_RUN_CASE=$part step "products-${part##* }" 200 "$BUILD/test/diff/d_products" &
 done
+[ $mock = yes ] || [ ! -s "$out/libs.log" ] || LAZULI_CUDA_LIBS=1 CK_RUN_CASE="on the device" step products-libs 200 "$BUILD/test/diff/d_products" &
 step programs 150 test/api/cuda.sh &
 if grep -q '^CUDA:1' "$out/devices.txt"; then # copies between GPUs
     step to-device 60 "$BUILD/test/unit/runtime/t_to_device" &

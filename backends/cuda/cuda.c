@@ -229,6 +229,14 @@ static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool 
     return cuda_exec_run(x, d, in, donated, awaited, out, done);
 }
 
+static uint64_t library_products(void)
+{
+    uint64_t n = 0;
+    for (int i = 0; atomic_load(&cuda.ready) && i < cuda.ndevice; i++)
+        n += atomic_load_explicit(&cuda.dev[i].libs.made, memory_order_relaxed);
+    return n;
+}
+
 static lz_status wait_all(int device)
 {
     cuda_device *d;
@@ -260,4 +268,5 @@ const lz_backend lz_backend_cuda = {
     .exec_info = lz_exec_get_info,
     .execute = execute,
     .wait_all = wait_all,
+    .library_products = library_products,
 };

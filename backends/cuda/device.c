@@ -155,6 +155,7 @@ lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend)
     pthread_mutex_init(&d->down.lock, NULL);
     pthread_mutex_init(&d->lost_lock, NULL);
     pthread_mutex_init(&d->times.lock, NULL);
+    pthread_mutex_init(&d->libs.lock, NULL);
     lz_status s = start(d);
     if (s != LZ_OK) {
         lz_error err = *lz_error_get();

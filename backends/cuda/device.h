@@ -7,7 +7,7 @@
  * Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
 #ifndef LZ_BACKENDS_CUDA_DEVICE_H
 #define LZ_BACKENDS_CUDA_DEVICE_H
-#include "backends/cuda/cuda_api.h"
+#include "backends/cuda/libs.h"
 #include "backends/job.h"
 #include "backends/llvm/simt.h"
 #include "backends/profile.h"
@@ -97,6 +97,7 @@ typedef struct cuda_device {
     cuda_map map[2];
     unsigned char *flag; /* pinned: a condition that was read */
     cuda_times times;
+    cuda_libs libs;
     /* When it does not work any more: */
     atomic_bool lost;
     pthread_mutex_t lost_lock;
@@ -160,6 +161,7 @@ typedef struct cuda_graph {
     uint64_t *at;       /* addresses */
     uint64_t used;      /* when; 0: never */
     cu_graph_exec exec; /* NULL: not recorded */
+    uint64_t products;  /* by a library */
 } cuda_graph;
 typedef struct cuda_graphs {
     uint32_t n; /* addresses of a job; 0: the program gains nothing by graphs */
@@ -170,8 +172,10 @@ typedef struct cuda_graphs {
 } cuda_graphs;
 lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x);
 void cuda_graphs_free(cuda_device *d, cuda_graphs *g);
-/* lz_job_run, as a graph where its addresses have been seen before */
-lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run);
+/* lz_job_run, as a graph where its addresses have been seen before. *products: what `run` counts
+ * products by a library in; of a graph, those that are recorded in it. */
+lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run,
+                          uint64_t *products);
 
 /* assemble.c: what the driver loads, of PTX (or of what the emulator takes in its place) */
 const char *cuda_assembler(const cuda_device *d); /* its path; NULL: the driver assembles */

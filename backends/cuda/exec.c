@@ -21,7 +21,8 @@ typedef struct cuda_exec {
     lz_dbuf *consts;  /* NULL: there are none */
     uint64_t scratch; /* bytes of device memory the kernels share, one after the other */
     cuda_graphs graphs;
-    lz_profile *profile; /* NULL: nobody asked */
+    cuda_product *products; /* by a library */
+    lz_profile *profile;    /* NULL: nobody asked */
 } cuda_exec;
 
 typedef struct cuda_job {
@@ -37,17 +38,19 @@ typedef struct record {
     const cuda_code *code;
     const lz_step *step;
     lz_simt_dims dims;
-    bool far;     /* run-time sizes lie in memory, */
-    cu_ptr at;    /* here */
-    bool scratch; /* the kernel takes scratch memory */
+    bool far;              /* run-time sizes lie in memory, */
+    cu_ptr at;             /* here */
+    bool scratch;          /* the kernel takes scratch memory */
+    cuda_product *product; /* NULL: it is not made by a library */
     lz_profile_launch what;
 } record;
 
 typedef struct cuda_run {
     cuda_device *d;
     cu_ptr scratch;
-    bool timed;    /* launch by launch: for a table or a timeline, */
-    cuda_job *job; /* and then this one's */
+    bool timed;        /* launch by launch: for a table or a timeline, */
+    cuda_job *job;     /* and then this one's */
+    uint64_t products; /* by a library, so far */
 } cuda_run;
 
 static cu_ptr address(const void *p)
@@ -67,12 +70,19 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     r->far = lz_simt_args_in_memory(k);
     r->scratch = lz_simt_takes_scratch(k);
     lz_simt_dims_of(k, s->args, &x->d->target, x->d->processors, &r->dims);
+    *idle = !r->dims.nlaunch;
+    size_t workspace = 0;
+    if (!*idle)
+        LZ_TRY(cuda_product_new(x->d, k, s, &x->products, &r->product, &workspace));
     if (r->dims.scratch > x->scratch)
         x->scratch = r->dims.scratch;
+    if (workspace > x->scratch)
+        x->scratch = workspace;
     uint32_t blocks = r->dims.launch[0].grid, threads = r->dims.launch[0].block;
+    if (r->product) /* nobody knows of how many */
+        blocks = threads = 0;
     r->what = (lz_profile_launch){k, s, blocks, (int)threads, NULL};
     lz_profile_add(x->profile, &r->what);
-    *idle = !r->dims.nlaunch;
     return LZ_OK;
 }
 
@@ -129,6 +139,7 @@ static void unmake(lz_exec *exec)
 {
     cuda_exec *x = (cuda_exec *)exec;
     cuda_graphs_free(x->d, &x->graphs);
+    cuda_products_free(x->products);
     lz_profile_free(x->profile);
     lz_dbuf_release(x->consts);
 }
@@ -250,10 +261,8 @@ static int launch_one(const cuda_device *d, cu_function f, const lz_simt_launch 
     return lz_cuda.LaunchKernelEx(&c, f, (void **)d->param, NULL);
 }
 
-static lz_status launch(void *run, const void *rec, void *const *bufs)
+static lz_status launch_kernel(const cuda_run *c, const record *r, void *const *bufs)
 {
-    const cuda_run *c = run;
-    const record *r = rec;
     cuda_device *d = c->d;
     uint32_t n = r->step->nbuf;
     for (uint32_t i = 0; i < n; i++)
@@ -279,18 +288,27 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
     return LZ_OK;
 }
 
+static lz_status launch(cuda_run *c, const record *r, void *const *bufs)
+{
+    bool ran = false;
+    if (r->product)
+        LZ_TRY(cuda_product_launch(c->d, r->product, bufs, c->scratch, &ran));
+    c->products += ran;
+    return ran ? LZ_OK : launch_kernel(c, r, bufs);
+}
+
 /* The time between events of the stream before and behind a launch, by the device's clock, for the table and for the timeline. For the table it
  * is waited for: that of a profile is the time of kernels by themselves. */
 static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
 {
-    const cuda_run *c = run;
+    cuda_run *c = run;
     const record *r = rec;
     cuda_stretch t = {.row = CUDA_ROW_COMPUTE, .launch = &r->what};
     int64_t ns;
     if (!c->timed)
-        return launch(run, rec, bufs);
+        return launch(c, r, bufs);
     cuda_stretch_begin(c->d, c->d->compute, &t);
-    lz_status s = launch(run, rec, bufs);
+    lz_status s = launch(c, r, bufs);
     cuda_stretch_end(c->d, c->d->compute, &t);
     if (s == LZ_OK && r->what.row && cuda_stretch_wait(&t) && cuda_stretch_ns(&t, &ns))
         lz_profile_count(&r->what, ns, 0);
@@ -333,9 +351,11 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     lz_profile_ran(x->profile);
     /* For all of the job: a graph would have one time for all of it. */
     bool traced = lz_timeline_on();
-    cuda_run r = {d, address(temp) + scratch_at, x->profile || traced, traced ? j : NULL};
+    cuda_run r = {d, address(temp) + scratch_at, x->profile || traced, traced ? j : NULL, 0};
     int64_t t0 = lz_timeline_begin();
-    LZ_TRY(r.timed ? lz_job_run(&j->j, temp, &r) : cuda_graphs_run(d, &x->graphs, &j->j, temp, &r));
+    LZ_TRY(r.timed ? lz_job_run(&j->j, temp, &r)
+                   : cuda_graphs_run(d, &x->graphs, &j->j, temp, &r, &r.products));
+    atomic_fetch_add_explicit(&d->libs.made, r.products, memory_order_relaxed);
     lz_job_span(&j->j, t0, false); /* its arrow leads to the device's row */
     return cuda_check(d, lz_cuda.EventRecord(j->over, d->compute), "recording an event");
 }

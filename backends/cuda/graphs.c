@@ -76,7 +76,8 @@ static lz_status refused(cuda_device *d, cuda_graphs *g, int r)
     return lz_cuda_is_lost(r) ? cuda_check(d, r, "making a graph") : LZ_OK;
 }
 
-/* Records the job's launches; nothing runs. s->exec stays NULL where the driver refuses. */
+/* Records the job's launches; nothing runs. s->exec stays NULL where the driver refuses. The same launches have been made before, so a library
+ * has loaded what it needs for them. */
 static lz_status record(cuda_device *d, cuda_graphs *g, cuda_graph *s, lz_job *j, void *temp,
                         void *run)
 {
@@ -100,7 +101,8 @@ static lz_status record(cuda_device *d, cuda_graphs *g, cuda_graph *s, lz_job *j
     return refused(d, g, r);
 }
 
-lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run)
+lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run,
+                          uint64_t *products)
 {
     bool known;
     if (!g->n || g->off)
@@ -113,9 +115,13 @@ lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp,
         memcpy(s->at, g->now, g->n * sizeof *g->now);
         return lz_job_run(j, temp, run);
     }
-    if (!s->exec)
+    if (!s->exec) {
         LZ_TRY(record(d, g, s, j, temp, run));
+        s->products = *products;
+        *products = 0;
+    }
     if (!s->exec)
         return lz_job_run(j, temp, run);
+    *products = s->products;
     return cuda_check(d, lz_cuda.GraphLaunch(s->exec, d->compute), "launching a step");
 }

@@ -338,6 +338,8 @@ static int run_op(mock_op *o)
     }
     if (o->kind == OP_COPY)
         return mock_run_copy(o);
+    if (o->kind == OP_CALL)
+        return o->call(o->values);
     mock_stats.launches++;
     reverse = !reverse;
     const char *wrong =

@@ -1,5 +1,6 @@
 /* cuda_mock_state.h - what the files of the library that stands in for the CUDA driver share: contexts,
- * work of streams, memory. Threads: everything under the one lock, from ENTER to leave. */
+ * work of streams, memory. What is exported is for libraries that stand in for others of NVIDIA's.
+ * Threads: everything under the one lock, from ENTER to leave. */
 #ifndef LZ_TEST_CUDA_MOCK_STATE_H
 #define LZ_TEST_CUDA_MOCK_STATE_H
 #include "backends/cuda/cuda_api.h"
@@ -29,7 +30,7 @@ struct cu_context_ {
     bool peer[MOCK_DEVICES]; /* whose memory it may use */
 };
 
-typedef enum mock_op_kind { OP_COPY, OP_LAUNCH, OP_WAIT, OP_GRAPH } mock_op_kind;
+typedef enum mock_op_kind { OP_COPY, OP_LAUNCH, OP_WAIT, OP_GRAPH, OP_CALL } mock_op_kind;
 typedef struct mock_op {
     struct mock_op *next;
     mock_op_kind kind;
@@ -43,6 +44,7 @@ typedef struct mock_op {
     lz_simt_launch dims;
     cu_graph_exec graph;
     void **params;
+    int (*call)(const uint64_t *values); /* not 0: the device is lost by this */
     uint64_t values[];
 } mock_op;
 
@@ -54,14 +56,14 @@ struct cu_stream_ {
 };
 
 extern struct cu_context_ mock_contexts[MOCK_DEVICES];
-extern lz_mock_stats mock_stats;
+MOCK_API extern lz_mock_stats mock_stats;
 
 /* A call begins: takes the lock; an error when it is to fail or the context is lost, and then it has no effect. */
-int mock_enter(const char *name, cu_context context);
-int mock_leave(int r);
-void mock_lock(void); /* without being a call */
-bool mock_initialised(void);
-cu_context mock_current(void);
+MOCK_API int mock_enter(const char *name, cu_context context);
+MOCK_API int mock_leave(int r);
+MOCK_API void mock_lock(void); /* without being a call */
+MOCK_API bool mock_initialised(void);
+MOCK_API cu_context mock_current(void);
 #define ENTER_IN(context)                                                                          \
     int r_ = mock_enter(__func__, context);                                                        \
     if (r_ == 0 && !mock_initialised())                                                            \
@@ -71,10 +73,10 @@ cu_context mock_current(void);
 #define ENTER() ENTER_IN(mock_current())
 
 /* Puts it behind what is on the stream; takes it over. */
-int mock_push(cu_stream s, mock_op *o);
+MOCK_API int mock_push(cu_stream s, mock_op *o);
 
 /* cuda_mock_memory.c */
 /* The context that the n bytes belong to; NULL: they are of no block. */
-cu_context mock_owner(const void *p, size_t nbytes);
+MOCK_API cu_context mock_owner(const void *p, size_t nbytes);
 int mock_run_copy(const mock_op *o);
 #endif

@@ -5,17 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Its path below $BUILD. */
+/* The path of one of these libraries, below $BUILD. */
+static inline const char *lz_mock_library(const char *name, char path[4096])
+{
+    const char *build = getenv("BUILD");
+    snprintf(path, 4096, "%s/test/%s", build ? build : "build/release", name);
+    char *real = realpath(path, NULL);
+    if (real)
+        snprintf(path, 4096, "%s", real);
+    free(real);
+    return path;
+}
 static inline const char *lz_mock_path(void)
 {
     static char path[4096];
-    const char *build = getenv("BUILD");
-    snprintf(path, sizeof path, "%s/test/libcudamock.so", build ? build : "build/release");
-    char *real = realpath(path, NULL);
-    if (real)
-        snprintf(path, sizeof path, "%s", real);
-    free(real);
-    return path;
+    return lz_mock_library("libcudamock.so", path);
+}
+/* What stands in for cuBLASLt (test/mock/cublaslt_mock.h). */
+static inline const char *lz_mock_lt_path(void)
+{
+    static char path[4096];
+    return lz_mock_library("libcublasltmock.so", path);
 }
 
 /* Before anything asks for the CUDA backend. LZ_TEST_GPU: the real driver is wanted
