@@ -9,6 +9,9 @@
  * another tile, the loops of a window need no test of whether they run at all. Longer ones are run-time arguments, so that
  * another batch size, another image or another layer of the same form finds the same kernel. */
 enum { BAKED_WIDE_MAX = 16, BAKED_LOOP_MAX = 4, BAKED_PART_MAX = 1 };
+/* Rows of several loops are one loop to a product, which tiles cut wherever they like: only such short ones of pixels as nearly fill a tile are
+ * given one each. All others are the same kernel, or each stage of a network, with half as many pixels, had its own. */
+enum { BAKED_ROWS_MIN = 6, BAKED_ROWS_MAX = 7 };
 
 lz_kernel *lz_kernel_new(const char *name)
 {
@@ -53,8 +56,21 @@ static lz_status each_of_sops(lz_sop *sops, uint32_t n, lz_sz_fn fn, void *user)
     return LZ_OK;
 }
 
+/* The second factor of a product is the same along more outer loops than that of the rows. */
+static bool has_more_rows(const lz_kernel *k)
+{
+    const lz_stage *st = &k->stages[0];
+    const lz_sop *b = &st->sops[lz_converted_from(st, k->dot.b_sop)];
+    uint32_t rows = 0;
+    for (uint32_t d = 0; d < k->nouter && b->kind == LZ_S_LOAD; d++)
+        rows += d != k->dot.n && st->accs[b->a].stride[d].v == 0;
+    return rows > 1;
+}
+
 static lz_sz_role role_of_outer(const lz_kernel *k, uint32_t d)
 {
+    if (k->dot.is_dot && d == k->dot.m && has_more_rows(k))
+        return LZ_SZ_ROWS;
     if (k->dot.is_dot)
         return d == k->dot.m || d == k->dot.n ? LZ_SZ_WIDE : LZ_SZ_PART;
     return k->vec == LZ_VEC_OUTER && d + 1 == k->nouter ? LZ_SZ_WIDE : LZ_SZ_LOOP;
@@ -92,6 +108,7 @@ static lz_status decide_slot(lz_sz *s, lz_sz_role role, void *user)
 {
     lz_kernel *k = user;
     bool baked = role == LZ_SZ_WIDE     ? s->v <= BAKED_WIDE_MAX
+                 : role == LZ_SZ_ROWS   ? s->v >= BAKED_ROWS_MIN && s->v <= BAKED_ROWS_MAX
                  : role == LZ_SZ_LOOP   ? s->v <= BAKED_LOOP_MAX
                  : role == LZ_SZ_PART   ? s->v <= BAKED_PART_MAX
                  : role == LZ_SZ_OFFSET ? s->v == 0

@@ -12,6 +12,7 @@ enum { LZ_RED_MAX = 8 }; /* accumulators of one reduction */
 /* What a size is for: decides whether finishing bakes it. */
 typedef enum lz_sz_role {
     LZ_SZ_WIDE, /* extent of a loop of vectors, or of a product's rows or columns */
+    LZ_SZ_ROWS, /* extent of the last of several loops of a product's rows */
     LZ_SZ_LOOP, /* extent of another loop */
     LZ_SZ_PART, /* extent of another loop of a product: it only counts tiles */
     LZ_SZ_OFFSET,

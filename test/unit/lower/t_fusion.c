@@ -8,6 +8,7 @@
 #include "suite.h"
 #include "support/gen.h"
 #include <stdio.h>
+#include <string.h>
 
 static lz_plan *lower(const lz_func *f)
 {
@@ -255,6 +256,59 @@ START_TEST(training_step)
     lz_func_free(f3);
     lz_func_free(f6);
     lz_func_free(batch);
+}
+END_TEST
+
+/* A 3x3 window over images of w by w pixels and c features, moved by `stride`. */
+static lz_plan *window_plan(int w, int c, int stride)
+{
+    char text[1024];
+    int out = (w - 1) / stride + 1;
+    lz_func *f = NULL;
+    snprintf(
+        text, sizeof text,
+        "module { func.func public @main(%%x: tensor<8x%dx%dx%dxf32>, %%k: tensor<3x3x%dx%dxf32>)"
+        " -> tensor<8x%dx%dx%dxf32> { %%v = stablehlo.convolution(%%x, %%k) dim_numbers = "
+        "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [%d, %d], pad = [[1, 1], "
+        "[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+        "(tensor<8x%dx%dx%dxf32>, tensor<3x3x%dx%dxf32>) -> tensor<8x%dx%dx%dxf32> "
+        "return %%v : tensor<8x%dx%dx%dxf32> } }",
+        w, w, c, c, 2 * c, out, out, 2 * c, stride, stride, w, w, c, c, 2 * c, out, out, 2 * c, out,
+        out, 2 * c);
+    ck_assert_msg(lz_func_parse(text, strlen(text), "window", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    lz_plan *p = lower(f);
+    lz_func_free(f);
+    return p;
+}
+
+static const lz_kernel *product_of(const lz_plan *p)
+{
+    const lz_kernel *found = NULL;
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        found = p->kernels[i]->dot.is_dot ? p->kernels[i] : found;
+    ck_assert_ptr_nonnull(found);
+    return found;
+}
+
+/* The stages of a network for images, each with half as many pixels a side and twice the features, have one product; but rows of 7 pixels,
+ * which nearly fill a tile, have their own. */
+START_TEST(stages_of_images_share_products)
+{
+    lz_plan *p = window_plan(56, 32, 1), *q;
+    for (int w = 28; w >= 3; w = w == 7 ? 3 : w / 2) {
+        q = window_plan(w, 32, 1);
+        ck_assert_msg(has_kernel(p, product_of(q)) == (w != 7), "%d pixels", w);
+        lz_plan_free(q);
+    }
+    lz_plan_free(p);
+    p = window_plan(64, 32, 2);
+    for (int w = 32; w >= 4; w /= 2) {
+        q = window_plan(w, 32, 2);
+        ck_assert_msg(has_kernel(p, product_of(q)), "%d pixels, each second", w);
+        lz_plan_free(q);
+    }
+    lz_plan_free(p);
 }
 END_TEST
 
@@ -564,6 +618,7 @@ int main(void)
     tcase_add_test(t, products);
     tcase_add_test(t, wider_values_are_stored_narrow);
     tcase_add_test(t, training_step);
+    tcase_add_test(t, stages_of_images_share_products);
     tcase_add_loop_test(t, training_step_is_right, 0, 5);
     tcase_add_loop_test(t, attention_is_one_kernel, 0, 2);
     tcase_add_test(t, attention_of_other_sizes);
