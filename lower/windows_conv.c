@@ -8,8 +8,7 @@
  * Few features that fill no vectors, of many images, have the images in the lanes: input [feature, spatial, batch], kernel [output feature,
  * feature, window], result [output feature, spatial, batch]; and where images are summed (the gradient by the kernel), both factors in that
  * order, the sums along the lanes.
- * A dilated input (a gradient by the input of windows that are apart) is not multiplied with the zeros between its elements: results fall into
- * phases, each a convolution of the input as it is with some of the taps.
+ * A dilated input (a gradient by the input of windows that are apart) is not multiplied with the zeros between its elements: windows_phases.c.
  * Groups are a batch dimension of the product. Windows along dimensions for which the rank has no room are copied out first, and groups
  * without room for their dimension are convolutions of their own.
  * Groups of one input feature (depthwise) with short windows are products summed along the output features: no matrix has their shape.
@@ -17,28 +16,14 @@
  * Measured, f32, one thread, 32x64x8x8 with 64x64x3x3: 1.4 ms in place, 17 ms with all windows copied out; 8x64x56x56: 26 ms, 157 ms. A product that
  * stores features with a stride is as slow (8.4 ms), so a result in another order is transposed after it. */
 #include "lower/emit.h"
-#include "lower/windows.h"
+#include "lower/windows_conv.h"
 #include <string.h>
 
 enum {
     FEW_TERMS = 64,
-    MAX_PHASES = 8,
     VECTOR = 64,       /* bytes; of the widest vectors there are */
     NEAR_TERMS = 2048, /* of a sum whose operands stay in the caches for some vectors of images */
 };
-
-typedef struct conv {
-    lz_func *f;
-    const lz_attr_convolution *a;
-    lz_dtype d;
-    int ns;                         /* spatial dimensions */
-    int64_t batch, groups, in, out; /* of one batch group; features in and out of one group */
-    bool batch_groups;
-    bool long_windows; /* few long sums: the gradient by a kernel */
-    bool lanes;        /* images are what vectors run along */
-    lz_window w[LZ_MAX_RANK];
-    int64_t ext[LZ_MAX_RANK], count[LZ_MAX_RANK]; /* spatial: input, result */
-} conv;
 
 static lz_val transpose(lz_func *f, lz_val x, const lz_ints *perm)
 {
@@ -48,7 +33,7 @@ static lz_val transpose(lz_func *f, lz_val x, const lz_ints *perm)
     return same ? x : lz_build_transpose(f, x, perm);
 }
 
-static lz_val zero(lz_func *f, lz_dtype d)
+lz_val lz_windows_zero(lz_func *f, lz_dtype d)
 {
     lz_shape scalar = LZ_SCALAR;
     const lz_type *t = lz_type_get(d, &scalar);
@@ -111,7 +96,7 @@ static lz_val padded(const conv *c, lz_val x)
         w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : still;
         count[d] = d >= 1 && d <= c->ns ? c->count[d - 1] : s->dims[d];
     }
-    return lz_windows_pad(c->f, x, zero(c->f, c->d), w, count);
+    return lz_windows_pad(c->f, x, lz_windows_zero(c->f, c->d), w, count);
 }
 
 /* The kernel in the order that windows are walked in; whether it was in another one. */
@@ -481,14 +466,13 @@ static lz_val thin_product(const conv *c, lz_val x, lz_val k)
     v = lz_build_broadcast(f, lz_build_convert(f, v, acc), &from_x, &full);
     k = lz_build_broadcast(f, lz_build_convert(f, lz_build_reshape(f, k, &ks), acc), &from_k,
                            &full);
-    lz_val y = lz_build_ew2(f, LZ_OP_MULTIPLY, v, k), none = zero(f, acc);
+    lz_val y = lz_build_ew2(f, LZ_OP_MULTIPLY, v, k), none = lz_windows_zero(f, acc);
     y = summed.n ? lz_build_reduce(f, LZ_OP_ADD, y, none, &summed) : y;
     return lz_build_convert(f, y, c->d);
 }
 
 static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
                        const lz_type *r);
-static lz_val phases(const conv *c, lz_val x, lz_val k);
 
 /* Each group by itself, the results side by side. */
 static lz_val group_by_group(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_val k,
@@ -529,115 +513,16 @@ static int make_room(conv *c, int walked, lz_val *x, lz_val *k)
     return walked;
 }
 
-/* ---- phases ---- */
-
-/* A dimension whose input is dilated (a gradient of windows that are apart), or -1: of the elements of a window only every so many-th meets an
- * element of the input, the same ones for every so many-th result. */
-static int phased(const conv *c)
+/* Few or no dilated dimensions: of the windows where they lie. */
+lz_val lz_windows_product(const conv *c, lz_val x, lz_val k)
 {
-    if (c->groups > 1 || c->long_windows || c->ns + 2 >= LZ_MAX_RANK)
-        return -1;
-    for (int d = 0; d < c->ns; d++)
-        if (c->w[d].base > 1 && c->w[d].base <= MAX_PHASES && c->w[d].stride == 1 &&
-            c->w[d].dilation == 1)
-            return d;
-    return -1;
-}
-
-static lz_val every(const conv *c, lz_val k, int d, int64_t start, int64_t step)
-{
-    lz_attr_slice a;
-    const lz_shape *s = &lz_val_type(c->f, k)->shape;
-    memset(&a, 0, sizeof a);
-    a.kind = LZ_ATTR_slice;
-    a.start_indices.n = s->rank;
-    a.limit_indices = lz_ints_make(s->rank, s->dims);
-    a.strides.n = s->rank;
-    for (int q = 0; q < s->rank; q++)
-        a.strides.v[q] = 1;
-    a.start_indices.v[d] = start;
-    a.strides.v[d] = step;
-    return lz_build(c->f, LZ_OP_SLICE, LZ_RECORD(a), &k, 1);
-}
-
-static lz_shape canonical_shape(const conv *c)
-{
-    lz_shape s = {.rank = c->ns + 2};
-    s.dims[0] = c->batch;
-    for (int d = 0; d < c->ns; d++)
-        s.dims[1 + d] = c->count[d];
-    s.dims[c->ns + 1] = c->out;
-    return s;
-}
-
-/* What the taps start, start + b, .. of dimension d add to results whose windows have no element of the input there: 0 times the kernel,
- * which is not a number where that is infinite. [out]; to: the sum so far, or LZ_NOVAL. */
-static lz_val add_zeros(const conv *c, int d, int64_t start, int64_t b, lz_val k, lz_val to)
-{
-    lz_ints all = {0};
-    if (start >= c->w[d].size || (k = every(c, k, d, start, b)) == LZ_NOVAL)
-        return to;
-    const lz_type *t = lz_val_type(c->f, k);
-    for (int q = 0; q <= c->ns; q++)
-        all.v[all.n++] = q;
-    k = lz_build_ew2(c->f, LZ_OP_MULTIPLY, lz_rw_build_splat_bits(c->f, t, 0), k);
-    k = lz_build_reduce(c->f, LZ_OP_ADD, k, zero(c->f, t->dtype), &all);
-    return to == LZ_NOVAL ? k : lz_build_ew2(c->f, LZ_OP_ADD, to, k);
-}
-
-/* Results p, p + base, .. of dimension d: windows of the taps that meet the input, on the input as it is. */
-static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
-{
-    conv one = *c;
-    lz_window *w = &one.w[d];
-    int64_t b = w->base, first = ((w->low - p) % b + b) % b;
-    int64_t taps = first < w->size ? (w->size - first + b - 1) / b : 0;
-    one.count[d] = (c->count[d] + b - 1) / b;
-    *w = (lz_window){taps, 1, (w->low - p - first) / b, 0, 1, 1};
-    lz_shape s = canonical_shape(&one);
-    const lz_type *t = lz_type_get(c->d, &s);
-    if (!t)
-        c->f->status = lz_error_get()->status;
-    lz_val y = !t     ? LZ_NOVAL
-               : taps ? phases(&one, x, every(c, k, d, first, b))
-                      : lz_rw_build_splat_bits(c->f, t, 0);
-    bool nan = lz_dtype_is_float(c->d) || lz_dtype_is_complex(c->d);
-    lz_val zeros = LZ_NOVAL;
-    for (int64_t q = 0; q < b && nan && y != LZ_NOVAL; q++)
-        zeros = q == first ? zeros : add_zeros(c, d, q, b, k, zeros);
-    if (zeros == LZ_NOVAL)
-        return y;
-    const lz_ints last = {.n = 1, .v = {c->ns + 1}};
-    zeros = lz_build_broadcast(c->f, lz_build_convert(c->f, zeros, c->d), &last, &s);
-    return lz_build_ew2(c->f, LZ_OP_ADD, y, zeros);
-}
-
-/* [batch, spatial.., out] */
-static lz_val phases(const conv *c, lz_val x, lz_val k)
-{
-    lz_val part[MAX_PHASES];
-    int d = phased(c), walked = 0;
     conv whole = *c;
-    if (x == LZ_NOVAL || k == LZ_NOVAL)
-        return LZ_NOVAL;
-    if (d < 0) {
-        for (int q = 0; q < c->ns; q++)
-            walked += c->w[q].size > 1;
-        x = padded(c, x);
-        (void)make_room(&whole, walked, &x, &k);
-        return product(&whole, x, k);
-    }
-    int64_t b = c->w[d].base;
-    whole.count[d] = (c->count[d] + b - 1) / b;
-    lz_shape s = canonical_shape(&whole), apart = {.rank = s.rank + 1};
-    for (int q = 0; q < apart.rank; q++)
-        apart.dims[q] = q == d + 2 ? 1 : s.dims[q - (q > d + 2)];
-    for (int64_t p = 0; p < b; p++)
-        part[p] = lz_build_reshape(c->f, phase(c, d, p, x, k), &apart);
-    lz_attr_dim along = {.kind = LZ_ATTR_dim, .dimension = d + 2};
-    lz_val y = lz_build(c->f, LZ_OP_CONCATENATE, LZ_RECORD(along), part, (uint32_t)b);
-    s.dims[1 + d] *= b;
-    return lz_windows_slice(c->f, lz_build_reshape(c->f, y, &s), 1 + d, 0, c->count[d]);
+    int walked = 0;
+    for (int q = 0; q < c->ns; q++)
+        walked += c->w[q].size > 1;
+    x = padded(c, x);
+    (void)make_room(&whole, walked, &x, &k);
+    return product(&whole, x, k);
 }
 
 /* Sums over more elements of windows than there are windows, of an input whose features lie outside of its batch: a gradient by a kernel. */
@@ -680,8 +565,8 @@ static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_va
         return in_order(&c, product_of_images(&c, x, k), &r->shape);
     x = input(&c, x);
     k = kernel(&c, k);
-    if (phased(&c) >= 0)
-        return in_order(&c, phases(&c, x, k), &r->shape);
+    if (lz_windows_has_phases(&c))
+        return in_order(&c, lz_windows_phases(&c, x, k), &r->shape);
     x = padded(&c, x);
     walked = make_room(&c, walked, &x, &k);
     if (is_thin(&c, walked))
