@@ -79,6 +79,9 @@ typedef struct lz_exec_info { /* for analyses and laws */
     uint64_t argument_bytes, output_bytes, alias_bytes, temp_bytes, code_bytes;
     /* of the compile or load that made it */
     uint32_t kernels, steps, llvm_compiles, kernel_hits;
+    /* of LAZULI_TUNE: launches that are not run as the models say; measurements; choices that were
+     * on disk */
+    uint32_t tuned, tune_runs, tune_hits;
     double compile_ms;
 } lz_exec_info;
 

@@ -1,4 +1,4 @@
-/* kstore.c - see kstore.h. The table is keyed by the hash of the canonical bytes; the bytes themselves are compared, so
+/* kstore.c - see kstore.h. The table is keyed by the hash of the canonical bytes, and the variant; the bytes themselves are compared, so
  * a collision costs a compilation of its own and never gives a wrong kernel. An entry is in the table while it is still
  * being made, so two executables that need the same kernel at the same time make it once. */
 #include "backends/kstore.h"
@@ -11,6 +11,7 @@ enum { MAX_WAITING = 512 };
 struct lz_kcode {
     lz_kstore *store;
     lz_hash hash;
+    uint64_t variant;
     void *canon;
     size_t ncanon;
     /* under the store's lock: */
@@ -30,6 +31,11 @@ void *lz_kstore_code(const lz_kcode *c)
 }
 
 /* ---- the table; all under lock ---- */
+
+static lz_hash place_of(const lz_kernel *k, uint64_t variant)
+{
+    return variant ? lz_hash_seeded(&k->hash, sizeof k->hash, variant) : k->hash;
+}
 
 static void destroy(lz_kcode *c)
 {
@@ -78,17 +84,18 @@ static void drop(lz_kcode *c)
         destroy(c);
 }
 
-static lz_kcode *find(lz_kstore *st, const lz_kernel *k)
+static lz_kcode *find(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 {
-    lz_kcode *c = lz_map_get(&st->table, k->hash);
-    if (!c || c->ncanon != k->ncanon || memcmp(c->canon, k->canon, k->ncanon) != 0)
+    lz_kcode *c = lz_map_get(&st->table, place_of(k, variant));
+    if (!c || c->variant != variant || c->ncanon != k->ncanon ||
+        memcmp(c->canon, k->canon, k->ncanon) != 0)
         return NULL;
     if (c->refs++ == 0)
         unlink_waiting(c);
     return c;
 }
 
-static lz_kcode *insert(lz_kstore *st, const lz_kernel *k)
+static lz_kcode *insert(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 {
     lz_kcode *c = lz_calloc(1, sizeof *c + st->ops->code_bytes);
     void *canon = lz_alloc(k->ncanon);
@@ -100,9 +107,10 @@ static lz_kcode *insert(lz_kstore *st, const lz_kernel *k)
     c->store = st;
     c->canon = memcpy(canon, k->canon, k->ncanon);
     c->ncanon = k->ncanon;
-    c->hash = k->hash;
+    c->hash = place_of(k, variant);
+    c->variant = variant;
     c->refs = 1;
-    c->in_table = !lz_map_get(&st->table, k->hash) && lz_map_put(&st->table, k->hash, c) == LZ_OK;
+    c->in_table = !lz_map_get(&st->table, c->hash) && lz_map_put(&st->table, c->hash, c) == LZ_OK;
     st->nlive++;
     return c;
 }
@@ -237,12 +245,13 @@ static void compile_missing(load *l, uint32_t missing)
 static lz_status look_up(load *l)
 {
     bool ok = true;
+    uint64_t variant = l->st->ops->variant ? l->st->ops->variant(l->user) : 0;
     pthread_mutex_lock(&l->st->lock);
     for (uint32_t i = 0; i < l->n && ok; i++) {
-        l->out[i].code = find(l->st, l->k[i]);
+        l->out[i].code = find(l->st, l->k[i], variant);
         if (l->out[i].code)
             continue;
-        l->out[i].code = insert(l->st, l->k[i]);
+        l->out[i].code = insert(l->st, l->k[i], variant);
         ok = l->mine[i] = l->out[i].code != NULL;
     }
     pthread_mutex_unlock(&l->st->lock);

@@ -24,6 +24,9 @@ typedef struct lz_kstore_ops {
     size_t code_bytes; /* of what load fills in */
     /* of the cache's entry */
     void (*key)(void *user, const lz_kernel *k, lz_buf *out);
+    /* What tells code that this user is given from what others are, of the same kernel; NULL:
+     * nothing does. */
+    uint64_t (*variant)(void *user);
     /* features its code needs */
     const char *(*isa)(void *user);
     lz_status (*make)(void *user, const lz_kernel *k, lz_buf *bytes);

@@ -256,7 +256,8 @@ static void train(const struct workload *w)
     agree(&here, &warm, 0, "with a warm cache");
     if (!bench.device) {
         struct first other = elsewhere(w->name, bench.threads == 1 ? 2 : 1, bench.cache);
-        agree(&here, &other, 1e-4, "with another number of threads");
+        const char *tune = getenv("LAZULI_TUNE"); /* each number of threads has forms of its own */
+        agree(&here, &other, tune && *tune != '0' ? 1e-2 : 1e-4, "with another number of threads");
     }
     if (!here.compiles) {
         char empty[4096];

@@ -47,8 +47,8 @@ static lz_status make(const lz_cache_options *o, lz_cache **out)
         lz_cache_close(c);
         return LZ_FAIL(LZ_EMEM, "cache: no memory");
     }
-    c->seed[LZ_CACHE_PROGRAM] = lz_cache_name_seed(LZ_CACHE_PROGRAM, c->build);
-    c->seed[LZ_CACHE_KERNEL] = lz_cache_name_seed(LZ_CACHE_KERNEL, c->build);
+    for (lz_cache_kind k = LZ_CACHE_PROGRAM; k < LZ_CACHE_KINDS; k++)
+        c->seed[k] = lz_cache_name_seed(k, c->build);
     *out = c;
     return LZ_OK;
 }
@@ -128,7 +128,7 @@ void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out)
     memset(out, 0, sizeof *out);
     if (!c)
         return;
-    for (int k = LZ_CACHE_PROGRAM; k <= LZ_CACHE_KERNEL; k++) {
+    for (int k = LZ_CACHE_PROGRAM; k < LZ_CACHE_KINDS; k++) {
         out->hits[k] = atomic_load_explicit(&c->hits[k], memory_order_relaxed);
         out->misses[k] = atomic_load_explicit(&c->misses[k], memory_order_relaxed);
     }
@@ -157,11 +157,6 @@ typedef enum slot_state {
     SLOT_DAMAGED,
     SLOT_UNREADABLE
 } slot_state;
-
-static bool is_kind(lz_cache_kind k)
-{
-    return k == LZ_CACHE_PROGRAM || k == LZ_CACHE_KERNEL;
-}
 
 static bool isa_usable(const lz_cache *c, const char *isa)
 {
@@ -273,7 +268,7 @@ bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
         *value = NULL;
     if (nvalue)
         *nvalue = 0;
-    if (!c || !is_kind(kind))
+    if (!c || !lz_cache_is_kind(kind))
         return false;
     bool hit = false;
     if (c->store.root >= 0 && value && nvalue && (key || !nkey)) {
@@ -354,8 +349,9 @@ static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, cons
 void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa,
                   const void *value, size_t nvalue)
 {
-    if (!c || !is_kind(kind) || c->store.root < 0 || c->store.read_only || (!key && nkey) ||
-        (!value && nvalue) || atomic_load_explicit(&c->writes_off, memory_order_relaxed))
+    if (!c || !lz_cache_is_kind(kind) || c->store.root < 0 || c->store.read_only ||
+        (!key && nkey) || (!value && nvalue) ||
+        atomic_load_explicit(&c->writes_off, memory_order_relaxed))
         return;
     lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
     char name[LZ_STORE_NAME_LEN];
@@ -390,7 +386,7 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
 
 void lz_cache_drop(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey)
 {
-    if (!c || !is_kind(kind) || c->store.root < 0 || (!key && nkey))
+    if (!c || !lz_cache_is_kind(kind) || c->store.root < 0 || (!key && nkey))
         return;
     lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
     slot_state s = SLOT_COLLISION;

@@ -1,6 +1,6 @@
 /* cache.h - the persistent compilation cache: key bytes -> value bytes, shared by any number of
- * processes. Two kinds of entries: programs (graph hash -> plan) and kernels (canonical kernel ->
- * object code). Any doubt about an entry is a miss with a counter, never an error and never a wrong
+ * processes. Three kinds of entries: programs (graph hash -> plan), kernels (canonical kernel ->
+ * object code) and choices (launch -> what was measured to be fastest, backends/tune.h). Any doubt about an entry is a miss with a counter, never an error and never a wrong
  * value. The file name is the XXH3-128 of kind, build and key; the full key bytes stand in the
  * entry and are compared on a hit.
  * Threads: an open cache is thread-safe, also across fork(). Readers never lock.
@@ -11,7 +11,16 @@
 #include "base/status.h"
 
 typedef struct lz_cache lz_cache;
-typedef enum lz_cache_kind { LZ_CACHE_PROGRAM = 1, LZ_CACHE_KERNEL = 2 } lz_cache_kind;
+typedef enum lz_cache_kind {
+    LZ_CACHE_PROGRAM = 1,
+    LZ_CACHE_KERNEL = 2,
+    LZ_CACHE_CHOICE = 3,
+    LZ_CACHE_KINDS
+} lz_cache_kind;
+static inline bool lz_cache_is_kind(uint32_t kind)
+{
+    return kind >= LZ_CACHE_PROGRAM && kind < LZ_CACHE_KINDS;
+}
 
 typedef struct lz_cache_options {
     /* NULL: the default, from XLA_PERSISTENT_CACHE_PATH, LAZULI_CACHE_DIR, XDG_CACHE_HOME, HOME */
@@ -30,7 +39,7 @@ typedef struct lz_cache_options {
 } lz_cache_options;
 
 typedef struct lz_cache_stats {
-    uint64_t hits[3], misses[3]; /* by lz_cache_kind */
+    uint64_t hits[LZ_CACHE_KINDS], misses[LZ_CACHE_KINDS]; /* by lz_cache_kind */
     /* corrupt: damaged and removed. foreign: another build's or schema's, left. isa_refused: needs
      * what this machine lacks. collisions: another key of the same name. */
     uint64_t corrupt, foreign, write_fail, evicted, stored, collisions, too_large, refused_dir,

@@ -24,7 +24,7 @@ struct lz_cache {
     lz_store store;
     lz_evict evict;
     lz_codec_pool codec;
-    uint64_t seed[3]; /* of file names, by kind */
+    uint64_t seed[LZ_CACHE_KINDS]; /* of file names, by kind */
     char *build;
     char *isa;
     bool (*isa_ok)(const char *isa, void *user);
@@ -32,7 +32,7 @@ struct lz_cache {
     uint64_t max_bytes;
     atomic_bool writes_off; /* the directory turned out not to be writable */
     atomic_bool told_write, told_large;
-    _Atomic uint64_t hits[3], misses[3], counters[LZ_CTR_COUNT];
+    _Atomic uint64_t hits[LZ_CACHE_KINDS], misses[LZ_CACHE_KINDS], counters[LZ_CTR_COUNT];
 };
 
 /* The seed of the file names of a kind and build, and the file name's digest of a key:

@@ -90,7 +90,7 @@ lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t fil
     if (e->header_len != LZ_ENTRY_HEADER_LEN || n < LZ_ENTRY_HEADER_LEN)
         return damaged(why, "the header's length is not this schema's");
     uint32_t kind = lz_le32(p + OFF_KIND);
-    if (kind != LZ_CACHE_PROGRAM && kind != LZ_CACHE_KERNEL)
+    if (!lz_cache_is_kind(kind))
         return damaged(why, "of an unknown kind");
     e->kind = (lz_cache_kind)kind;
     if (lz_le32(p + OFF_NSEC) != LZ_SEC_COUNT)

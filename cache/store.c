@@ -147,14 +147,14 @@ void lz_store_name(lz_hash digest, lz_cache_kind kind, int slot, char name[LZ_ST
     name[2] = '/';
     memcpy(name + 3, hex + 2, 30);
     name[33] = '.';
-    name[34] = kind == LZ_CACHE_PROGRAM ? 'p' : 'k';
+    name[34] = "?pkc"[kind];
     name[35] = slot ? (char)('0' + slot) : '\0';
     name[36] = '\0';
 }
 
 bool lz_store_is_entry(const char *s)
 {
-    if (strspn(s, "0123456789abcdef") != 30 || s[30] != '.' || (s[31] != 'p' && s[31] != 'k'))
+    if (strspn(s, "0123456789abcdef") != 30 || s[30] != '.' || !s[31] || !strchr("pkc", s[31]))
         return false;
     return s[32] == '\0' || (s[32] >= '1' && s[32] < '0' + LZ_STORE_SLOTS && s[33] == '\0');
 }

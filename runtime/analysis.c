@@ -308,6 +308,11 @@ void lz_analysis_post_compilation(const lz_program *p)
     for (int i = 0; i < 5; i++)
         lz_buf_printf(&b, "Post Compilation Analysis: %s: %f GB\n", row[i].label,
                       (double)row[i].nbytes / (1024.0 * 1024 * 1024));
+    if (p->info.tuned || p->info.tune_runs || p->info.tune_hits)
+        lz_buf_printf(&b,
+                      "Post Compilation Analysis: Tuned launches: %u (%u runs measured, %u choices "
+                      "from the cache)\n",
+                      p->info.tuned, p->info.tune_runs, p->info.tune_hits);
     lz_buf_puts(&b,
                 "Post Compilation Analysis: " DASH80 "\nPost Compilation Analysis: " RULE80 "\n");
     emit(&b);

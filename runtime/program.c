@@ -231,6 +231,9 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
         store(p, key, cache);
     }
     p->be->exec_info(p->exec, &p->info);
+    lz_counter_add(LZ_COUNTER_TunedLaunches, p->info.tuned);
+    lz_counter_add(LZ_COUNTER_TuneCacheHit, p->info.tune_hits);
+    lz_counter_add(LZ_COUNTER_TuneMeasurements, p->info.tune_runs);
     pthread_mutex_lock(&lock);
     llvm_compiles += p->info.llvm_compiles;
     kernel_hits += p->info.kernel_hits;

@@ -26,12 +26,37 @@ static struct {
     lz_target target;
     int ndevice;
     uint32_t index; /* of this backend */
+    int tune;       /* LAZULI_TUNE */
+    char processor[64];
     lz_cpu_device dev[LZ_MEM_DEVICES];
 } cpu = {.starting = PTHREAD_MUTEX_INITIALIZER};
+
+static void processor_name(char *out, size_t n)
+{
+    snprintf(out, n, "%s", cpu.target.cpu[0] ? cpu.target.cpu : "generic");
+#if defined(__x86_64__)
+    unsigned r[12], a, b, c, d;
+    if (!__get_cpuid(0x80000000, &a, &b, &c, &d) || a < 0x80000004)
+        return;
+    for (unsigned i = 0; i < 3; i++)
+        __cpuid(0x80000002 + i, r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
+    char brand[49], *p = brand;
+    memcpy(brand, r, 48);
+    brand[48] = '\0';
+    while (*p == ' ')
+        p++;
+    if (*p)
+        snprintf(out, n, "%s", p);
+    for (size_t end = strlen(out); end && out[end - 1] == ' '; end--)
+        out[end - 1] = '\0';
+#endif
+}
 
 static lz_status start_devices(void)
 {
     LZ_TRY(lz_target_host(&cpu.target));
+    processor_name(cpu.processor, sizeof cpu.processor);
+    cpu.tune = (int)lz_cfg_int(LZ_OPT_TUNE);
     lz_mem_on_shortage(lz_kept_shortage);
     cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
     int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
@@ -74,38 +99,15 @@ static lz_status get_device(int device, lz_cpu_device **out)
 
 /* ---- what a device is ---- */
 
-static void processor_name(char *out, size_t n)
-{
-    snprintf(out, n, "%s", cpu.target.cpu[0] ? cpu.target.cpu : "generic");
-#if defined(__x86_64__)
-    unsigned r[12], a, b, c, d;
-    if (!__get_cpuid(0x80000000, &a, &b, &c, &d) || a < 0x80000004)
-        return;
-    for (unsigned i = 0; i < 3; i++)
-        __cpuid(0x80000002 + i, r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
-    char brand[49], *p = brand;
-    memcpy(brand, r, 48);
-    brand[48] = '\0';
-    while (*p == ' ')
-        p++;
-    if (*p)
-        snprintf(out, n, "%s", p);
-#endif
-}
-
 static lz_status device_info(int device, lz_device_info *out)
 {
     lz_cpu_device *d;
     memset(out, 0, sizeof *out);
     LZ_TRY(get_device(device, &d));
-    char name[64];
-    processor_name(name, sizeof name);
-    for (size_t n = strlen(name); n && name[n - 1] == ' '; n--)
-        name[n - 1] = '\0';
     const char *isa = cpu.target.vector_bytes == 64   ? "avx512"
                       : cpu.target.vector_bytes == 32 ? "avx2"
                                                       : "128-bit";
-    snprintf(out->kind, sizeof out->kind, "cpu: %.42s, %s", name, isa);
+    snprintf(out->kind, sizeof out->kind, "cpu: %.42s, %s", cpu.processor, isa);
     lz_mem_stats m;
     lz_mem_get_stats(d->at.index, &m);
     out->memory_limit = m.limit;
@@ -129,6 +131,8 @@ static void key(int device, lz_buf *out)
                   t->vector_bytes, (long long)t->l1_bytes, (long long)t->l2_bytes,
                   (long long)t->l3_bytes, lz_workers_count());
     lz_forms_print(t, out);
+    if (cpu.tune)
+        lz_buf_puts(out, ";tuned");
     if (lz_cfg_is_set(
             LZ_OPT_PASSES_OFF)) /* another plan: it must not be found without the option */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
@@ -228,7 +232,11 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
                         lz_exec **out)
 {
     int64_t t1 = lz_now_ns();
-    LZ_TRY(lz_cpu_exec_new(p, &cpu.target, o ? o->cache : NULL, run_loops(), out));
+    lz_cpu_exec_options eo = {.cache = o ? o->cache : NULL,
+                              .loops = run_loops(),
+                              .tuned_for = cpu.tune ? cpu.processor : NULL,
+                              .tune_all = cpu.tune > 1};
+    LZ_TRY(lz_cpu_exec_new(p, &cpu.target, &cpu.dev[device], &eo, out));
     int64_t t2 = lz_now_ns();
     lz_exec_set_label(*out, o);
     (*out)->info.compile_ms = (double)(t2 - t0) * 1e-6;

@@ -4,16 +4,13 @@
 #include "backends/cpu/exec.h"
 #include "backends/cpu/kept.h"
 #include "backends/cpu/mem.h"
+#include "backends/cpu/tuning.h"
 #include "backends/profile.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include <string.h>
 
-/* To tell the kernels worth sharing from those that are over before a worker is awake. */
 enum {
-    KERNEL_NS = 20,
-    SHARE_NS = 6000,      /* a kernel that takes longer is shared, */
-    PER_THREAD_NS = 3000, /* among as many threads as have that much to do */
     PARALLEL_COPY = 1 << 20,
     INLINE_NS = 30000,     /* a program that takes less may run in the caller */
     AWAITED_NS = 20000000, /* in a caller that waits for it: no thread to wake, twice */
@@ -22,11 +19,13 @@ enum {
 
 typedef struct cpu_exec {
     lz_exec x;
-    size_t scratch_each; /* bytes of scratch of one thread */
-    bool shared;         /* some launch is shared by threads */
-    uint64_t ns;         /* about how long the launches take */
-    lz_kept *kept;       /* NULL: every execution runs all of it */
-    lz_profile *profile; /* NULL: nobody asked */
+    size_t scratch_each;      /* bytes of scratch of one thread */
+    bool shared;              /* some launch is shared by threads */
+    uint64_t ns;              /* about how long the launches take */
+    lz_kept *kept;            /* NULL: every execution runs all of it */
+    lz_profile *profile;      /* NULL: nobody asked */
+    lz_tuner tuner;           /* while it is made; no ops: none */
+    LZ_VEC(lz_kcode *) tuned; /* code of launches that is not the kernel's own */
 } cpu_exec;
 
 typedef struct record {
@@ -45,36 +44,35 @@ typedef struct cpu_run {
 
 /* ---- making ---- */
 
-static uint64_t estimate_ns(const lz_step *s)
+/* The code that the launch is best run by; the kernel's own where there is none better, or it cannot be had. */
+static lz_kcode *code_for(cpu_exec *x, const lz_kernel *k, uint32_t i, const lz_step *s)
 {
-    return KERNEL_NS + lz_cpu_about_ns(s->flops, s->bytes);
-}
-
-static int threads_for(const lz_step *s, int64_t grid)
-{
-    uint64_t ns = estimate_ns(s);
-    int n = lz_workers_count();
-    if (grid < 2 || ns < SHARE_NS)
-        return 1;
-    uint64_t want = ns / PER_THREAD_NS;
-    return want < (uint64_t)n ? (int)want : n;
+    lz_kcode *c = x->x.loads[i].code, *other;
+    lz_choice how = x->tuner.ops ? lz_tune(&x->tuner, k, s) : (lz_choice){0};
+    if (lz_choice_is_model(how) || lz_cpu_tuned_code(x->tuner.user, k, how, &other) != LZ_OK)
+        return c;
+    if (lz_vec_push(&x->tuned, other) != LZ_OK) {
+        lz_kernels_release(other);
+        return c;
+    }
+    x->x.info.tuned++;
+    return other;
 }
 
 static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
                          bool *idle)
 {
     cpu_exec *x = maker;
-    const lz_kcode *c = x->x.loads[i].code;
-    int64_t grid = lz_kcode_grid(c)(s->args), scratch = lz_kcode_scratch(c)(s->args);
-    if (scratch > 0 && (size_t)scratch > x->scratch_each)
-        x->scratch_each = (size_t)scratch;
+    lz_cpu_code c;
+    lz_cpu_code_of(code_for(x, k, i, s), s, &c);
+    if (c.scratch > x->scratch_each)
+        x->scratch_each = c.scratch;
     record *r = out;
-    *r = (record){lz_kcode_run(c), s->args, grid, threads_for(s, grid), {k, s, grid, 0, NULL}};
-    r->what.threads = r->threads;
+    *r = (record){c.run, s->args, c.grid, c.threads, {k, s, c.grid, c.threads, NULL}};
     lz_profile_add(x->profile, &r->what);
-    x->ns += estimate_ns(s);
+    x->ns += lz_cpu_step_ns(s);
     x->shared |= r->threads > 1;
-    *idle = grid <= 0;
+    *idle = c.grid <= 0;
     return LZ_OK;
 }
 
@@ -83,7 +81,24 @@ static const lz_prog_ops prog_ops;
 typedef struct maker {
     const lz_target *target;
     bool loops;
+    lz_cpu_device *device;
+    const char *processor; /* its name, of a device that is tuned; else NULL */
+    bool all;              /* kernels of any size */
 } maker;
+
+/* Launch records; the tuner is there as long as they are made. */
+static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
+{
+    lz_cpu_tuning where = {m->target, cache, m->processor, m->device->at.index};
+    if (m->processor)
+        x->tuner =
+            (lz_tuner){&lz_cpu_tune_ops, &where, m->device->at.queue, cache, m->all, &x->x.info};
+    lz_status s = lz_prog_make(&x->x.prog, &prog_ops, x);
+    x->tuner = (lz_tuner){0};
+    if (x->x.info.tune_runs) /* what was measured is not what is needed from now on */
+        lz_mem_trim();
+    return s;
+}
 
 static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
 {
@@ -93,8 +108,7 @@ static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
         return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
-    LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
-    x->scratch_each = LZ_ALIGN_UP(x->scratch_each, 64);
+    LZ_TRY(make_records(x, m, cache));
     bool known = !exec->prog.control; /* nobody knows how long a loop takes */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
@@ -259,8 +273,12 @@ static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
 
 static void unmake(lz_exec *x)
 {
-    lz_kept_free(((cpu_exec *)x)->kept);
-    lz_profile_free(((cpu_exec *)x)->profile);
+    cpu_exec *c = (cpu_exec *)x;
+    lz_kept_free(c->kept);
+    lz_profile_free(c->profile);
+    while (c->tuned.len)
+        lz_kernels_release(c->tuned.data[--c->tuned.len]);
+    lz_vec_free(&c->tuned);
 }
 
 static const lz_exec_ops exec_ops = {
@@ -273,8 +291,9 @@ static const lz_exec_ops exec_ops = {
     .run = run,
 };
 
-lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cache *cache, bool loops,
-                          lz_exec **out)
+lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
+                          const lz_cpu_exec_options *o, lz_exec **out)
 {
-    return lz_exec_new(&exec_ops, p, &(maker){t, loops}, cache, out);
+    maker m = {t, o->loops, d, o->tuned_for, o->tune_all};
+    return lz_exec_new(&exec_ops, p, &m, o->cache, out);
 }

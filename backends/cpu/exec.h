@@ -14,6 +14,9 @@ static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
     return f > b ? f : b;
 }
 
+/* The same for a launch (tuning.c). */
+uint64_t lz_cpu_step_ns(const lz_step *s);
+
 /* What a device of this backend has besides memory. Its temporaries and scratch are used by one
  * execution at a time: the queue sees to it. */
 typedef struct lz_cpu_device {
@@ -25,10 +28,17 @@ typedef struct lz_cpu_device {
     size_t scratch_bytes;
 } lz_cpu_device;
 
-/* Takes over the plan, also on failure. loops: run the slow executor instead of compiled kernels
- * (LAZULI_EXEC=loop). */
-lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cache *cache, bool loops,
-                          lz_exec **out);
+typedef struct lz_cpu_exec_options {
+    lz_cache *cache; /* may be NULL */
+    bool loops;      /* run the slow executor instead of compiled kernels (LAZULI_EXEC=loop) */
+    /* Name of the processor that launches are tuned for (backends/tune.h); NULL: they are not. Any
+     * launch, however short? */
+    const char *tuned_for;
+    bool tune_all;
+} lz_cpu_exec_options;
+/* Takes over the plan, also on failure. */
+lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
+                          const lz_cpu_exec_options *o, lz_exec **out);
 /* frees temporaries and scratch; the queue is drained */
 void lz_cpu_device_end(lz_cpu_device *d);
 

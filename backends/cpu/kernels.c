@@ -54,6 +54,12 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_kernels_key(k, user, out);
 }
 
+static uint64_t variant(void *user)
+{
+    const lz_target *t = user;
+    return (uint64_t)t->without << 32 | t->always;
+}
+
 static const char *isa(void *user)
 {
     return ((const lz_target *)user)->features;
@@ -80,6 +86,7 @@ static void unload(void *code)
 
 static const lz_kstore_ops ops = {.code_bytes = sizeof(lz_elf_code),
                                   .key = key,
+                                  .variant = variant,
                                   .isa = isa,
                                   .make = make,
                                   .load = load,

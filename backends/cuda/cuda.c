@@ -103,6 +103,8 @@ static void key(int device, lz_buf *out)
                   LZ_CODEGEN_VERSION, LZ_SIMT_VERSION, d->target.triple, d->target.cpu,
                   d->target.features, lz_cuda_driver_version());
     lz_forms_print(&d->target, out);
+    if (d->tune)
+        lz_buf_puts(out, ";tuned");
     if (lz_cfg_is_set(LZ_OPT_PASSES_OFF)) /* another plan */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
 }

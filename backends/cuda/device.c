@@ -1,5 +1,6 @@
 /* device.c - starting a device, its context on the calling thread, and losing it. See device.h. */
 #include "backends/cuda/device.h"
+#include "base/config.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend)
 {
     *d = (cuda_device){.at = {backend, index, NULL}};
     d->kernels = (lz_kstore)LZ_KSTORE_INIT(&cuda_kernel_ops);
+    d->tune = (int)lz_cfg_int(LZ_OPT_TUNE);
     pthread_mutex_init(&d->pool.lock, NULL);
     pthread_mutex_init(&d->up.lock, NULL);
     pthread_mutex_init(&d->down.lock, NULL);

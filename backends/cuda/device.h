@@ -11,6 +11,7 @@
 #include "backends/job.h"
 #include "backends/llvm/simt.h"
 #include "backends/profile.h"
+#include "backends/tune.h"
 
 enum { CUDA_DEVICES = 64, CUDA_CLASSES = 1 + (48 - 9) * 8, CUDA_SLOTS = 4 };
 enum { CUDA_CODE_BYTES = 64 << 20 }; /* a kernel's machine code has fewer */
@@ -80,6 +81,7 @@ typedef struct cuda_device {
     uint64_t total_bytes;
     cu_context context;
     lz_target target;
+    int tune; /* LAZULI_TUNE */
     lz_kstore kernels;
     cuda_pool pool;
     cuda_staging up, down;
@@ -189,6 +191,18 @@ typedef struct cuda_code {
     cu_function function[SIMT_ENTRIES]; /* NULL: the kernel has none */
     size_t nbytes;
 } cuda_code;
+
+/* tuning.c: what of a launch is chosen */
+void cuda_dims_of(const cuda_device *d, const lz_kernel *k, const lz_step *s, lz_choice c,
+                  lz_simt_dims *out);
+/* The user of a tuner: one launch, by exec.c's record of it. */
+typedef struct cuda_tuning {
+    cuda_device *d;
+    const void *record;
+    lz_status (*launch)(cuda_device *d, const void *record, const lz_simt_dims *dims, void *scratch,
+                        void *const *bufs);
+} cuda_tuning;
+extern const lz_tune_ops cuda_tune_ops;
 
 /* dump.c: for LAZULI_DUMP=ptx */
 void cuda_dump(const cuda_device *d, const lz_plan *p);

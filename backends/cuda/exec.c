@@ -23,6 +23,7 @@ typedef struct cuda_exec {
     cuda_graphs graphs;
     cuda_product *products; /* by a library */
     lz_profile *profile;    /* NULL: nobody asked */
+    lz_cache *cache;        /* while it is made */
 } cuda_exec;
 
 typedef struct cuda_job {
@@ -60,6 +61,22 @@ static cu_ptr address(const void *p)
 
 /* ---- making ---- */
 
+static lz_status launch_so(cuda_device *d, const void *rec, const lz_simt_dims *dims, void *scratch,
+                           void *const *bufs);
+
+/* How the launch is best run, by measurements (LAZULI_TUNE); its sizes are parameters. */
+static lz_choice tuned(cuda_exec *x, const lz_kernel *k, const lz_step *s, const record *r)
+{
+    cuda_device *d = x->d;
+    cuda_tuning where = {d, r, launch_so};
+    if (!d->tune || r->far)
+        return (lz_choice){0};
+    lz_tuner t = {&cuda_tune_ops, &where, d->at.queue, x->cache, d->tune > 1, &x->x.info};
+    lz_choice c = lz_tune(&t, k, s);
+    x->x.info.tuned += !lz_choice_is_model(c);
+    return c;
+}
+
 static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
                          bool *idle)
 {
@@ -69,11 +86,13 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     r->step = s;
     r->far = lz_simt_args_in_memory(k);
     r->scratch = lz_simt_takes_scratch(k);
-    lz_simt_dims_of(k, s->args, &x->d->target, x->d->processors, &r->dims);
+    cuda_dims_of(x->d, k, s, (lz_choice){0}, &r->dims);
     *idle = !r->dims.nlaunch;
     size_t workspace = 0;
     if (!*idle)
         LZ_TRY(cuda_product_new(x->d, k, s, &x->products, &r->product, &workspace));
+    if (!*idle && !r->product)
+        cuda_dims_of(x->d, k, s, tuned(x, k, s, r), &r->dims);
     if (r->dims.scratch > x->scratch)
         x->scratch = r->dims.scratch;
     if (workspace > x->scratch)
@@ -124,7 +143,9 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     x->d = maker;
     LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
+    x->cache = cache;
     LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
+    x->cache = NULL;
     exec->small = !exec->prog.control && exec->prog.nlaunch <= INLINE_LAUNCHES;
     if (!x->profile) /* there, launches are one by one */
         LZ_TRY(cuda_graphs_make(&x->graphs, exec));
@@ -295,6 +316,15 @@ static lz_status launch(cuda_run *c, const record *r, void *const *bufs)
         LZ_TRY(cuda_product_launch(c->d, r->product, bufs, c->scratch, &ran));
     c->products += ran;
     return ran ? LZ_OK : launch_kernel(c, r, bufs);
+}
+
+/* The launch with other dimensions than its own, to be measured. On the launching queue. */
+static lz_status launch_so(cuda_device *d, const void *rec, const lz_simt_dims *dims, void *scratch,
+                           void *const *bufs)
+{
+    record r = *(const record *)rec;
+    r.dims = *dims;
+    return launch_kernel(&(cuda_run){d, address(scratch), false, NULL, 0}, &r, bufs);
 }
 
 /* The time between events of the stream before and behind a launch, by the device's clock, for the table and for the timeline. For the table it

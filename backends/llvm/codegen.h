@@ -17,7 +17,7 @@
 #include "lower/loop.h"
 
 enum {
-#define FORM(name, doc) LZ_FORM_##name,
+#define FORM(name, of, tried, doc) LZ_FORM_##name,
 #include "backends/llvm/forms.def"
     LZ_FORM_COUNT
 };
@@ -42,6 +42,15 @@ bool lz_target_ptx(const lz_target *t); /* its object format is text: PTX */
 lz_status lz_forms_configured(lz_target *t);
 lz_status lz_forms_parse(const char *list, lz_target *t);
 void lz_forms_print(const lz_target *t, lz_buf *out);
+/* Forms that a kernel is to have left out or always, besides those of the target: bit per row of
+ * forms.def. */
+typedef struct lz_forms {
+    uint32_t without, always;
+} lz_forms;
+enum { LZ_FORMS_TRIED = 2 * LZ_FORM_COUNT };
+/* What may give the kernel faster code than t does: one form each, of those that LAZULI_FORMS says
+ * nothing of. Some give the same code. Gives their number. */
+uint32_t lz_forms_tried(const lz_kernel *k, const lz_target *t, lz_forms out[LZ_FORMS_TRIED]);
 /* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU
  * may lower it. */
 lz_status lz_target_host(lz_target *out);
@@ -60,6 +69,8 @@ typedef int64_t (*lz_size_fn)(const int64_t *args);
  * the code is one object with the same functions in it. */
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
                           lz_buf *as);
+/* Hash of what that would compile: equal ones are the same code. Costs a tenth of it. */
+lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
 enum { LZ_CODEGEN_VERSION = 12 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */

@@ -301,3 +301,19 @@ lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object
         atomic_fetch_add(&compiled, 1);
     return s;
 }
+
+lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out)
+{
+    LZ_TRY(lz_llvm_load());
+    unit u;
+    lz_status s = unit_begin(&u, t);
+    if (s == LZ_OK)
+        s = emit(&u, k, t, false);
+    if (s == LZ_OK) {
+        char *text = LLVMPrintModuleToString(u.m);
+        *out = lz_hash_bytes(text, strlen(text));
+        LLVMDisposeMessage(text);
+    }
+    unit_end(&u);
+    return s;
+}

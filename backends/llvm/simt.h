@@ -101,6 +101,20 @@ lz_status lz_simt_emulated(int major, int minor, lz_target *out);
  * device. */
 void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
                      lz_simt_dims *out);
+/* In which tiles a product is made, and into how many parts its k is divided. SIMT_BULK: as boxes,
+ * where they are memory's; SIMT_GROUPS: never so. */
+typedef struct lz_simt_pick {
+    lz_simt_entry entry;
+    uint32_t parts;
+} lz_simt_pick;
+enum { SIMT_PICKS = 12 };
+/* Those that cost least by the model, the first of which it takes; none where there is nothing to
+ * choose. They do not depend on the device beyond its target. Gives their number. */
+uint32_t lz_simt_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                       lz_simt_pick out[SIMT_PICKS]);
+/* Blocks and threads by one of these. */
+void lz_simt_dims_by(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                     lz_simt_pick pick, lz_simt_dims *out);
 bool lz_simt_args_in_memory(const lz_kernel *k);
 bool lz_simt_takes_scratch(const lz_kernel *k);
 /* Name of the schedule, for reports and tests. */

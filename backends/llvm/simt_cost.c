@@ -79,41 +79,71 @@ typedef struct choice {
     int64_t parts, cost;
 } choice;
 
-/* Into how many parts: none is empty. */
-static choice choose_parts(const lz_kernel *k, const lz_target *t, const work *w,
-                           lz_simt_entry entry, int64_t esize, bool divide)
+/* Tells `see` of every division of k in tiles of one size: no part is empty. */
+typedef void seen(void *to, const choice *c);
+static void each_part(const lz_kernel *k, const lz_target *t, const work *w, lz_simt_entry entry,
+                      int64_t esize, seen *see, void *to)
 {
     int64_t processors = t->processors > 0 ? t->processors : 1;
-    choice best = {.entry = entry, .parts = 1};
-    tiles_shape_of(k, t, entry, &best.p);
-    best.cost = cost(w, &best.p, 1, esize, processors);
-    int64_t pieces = pieces_of(w, &best.p);
+    choice c = {.entry = entry, .parts = 1};
+    tiles_shape_of(k, t, entry, &c.p);
+    c.cost = cost(w, &c.p, 1, esize, processors);
+    see(to, &c);
+    int64_t pieces = pieces_of(w, &c.p);
+    bool divide = simt_tiles_divide(k);
     for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
         if (simt_ceil_div(pieces, simt_ceil_div(pieces, n)) != n)
             continue;
         if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
             break;
-        int64_t c = cost(w, &best.p, n, esize, processors);
-        if (c < best.cost) {
-            best.cost = c;
-            best.parts = n;
-        }
+        c.parts = n;
+        c.cost = cost(w, &c.p, n, esize, processors);
+        see(to, &c);
     }
-    return best;
+}
+
+static void each_choice(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize,
+                        seen *see, void *to)
+{
+    static const lz_simt_entry entries[] = {SIMT_MAIN, SIMT_GROUPS, SIMT_SMALL};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (simt_tiles_has(k, t, entries[i]))
+            each_part(k, t, w, entries[i], esize, see, to);
+}
+
+/* The first of those that cost least. */
+static void keep_best(void *to, const choice *c)
+{
+    choice *best = to;
+    if (!best->parts || c->cost < best->cost)
+        *best = *c;
 }
 
 static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize)
 {
-    static const lz_simt_entry others[] = {SIMT_GROUPS, SIMT_SMALL};
-    bool divide = simt_tiles_divide(k);
-    choice best = choose_parts(k, t, w, SIMT_MAIN, esize, divide);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!simt_tiles_has(k, t, others[i]))
-            continue;
-        choice other = choose_parts(k, t, w, others[i], esize, divide);
-        best = other.cost < best.cost ? other : best;
-    }
+    choice best = {0};
+    each_choice(k, w, t, esize, keep_best, &best);
     return best;
+}
+
+static choice chosen(const lz_kernel *k, const lz_target *t, const lz_simt_pick *pick)
+{
+    choice c = {.entry = pick->entry == SIMT_BULK ? SIMT_GROUPS : pick->entry,
+                .parts = pick->parts};
+    tiles_shape_of(k, t, c.entry, &c.p);
+    return c;
+}
+
+/* Whether the factors come as boxes, whose rows are of one loop. */
+static bool takes_boxes(const lz_kernel *k, const lz_target *t, const int64_t *args, const work *w,
+                        const choice *c, lz_simt_map map[2])
+{
+    if (c->entry != SIMT_GROUPS)
+        return false;
+    work boxes = work_of(k, k->dot.m, args);
+    int64_t n = simt_times(tiles_of(w, &c->p), c->parts),
+            of_boxes = simt_times(tiles_of(&boxes, &c->p), c->parts);
+    return of_boxes <= n + n / 4 && tiles_maps_of(k, t, args, map);
 }
 
 /* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where little is lost to an odd row of tiles. */
@@ -136,12 +166,17 @@ static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, in
                                       .cluster = cluster};
 }
 
+static unsigned sum_bytes(const lz_kernel *k)
+{
+    return (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
+}
+
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                     uint32_t processors, lz_simt_dims *out)
+                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out)
 {
     work w = work_of(k, simt_tiles_rows(k), args), boxes = work_of(k, k->dot.m, args);
-    unsigned esize = (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
-    choice c = choose(k, &w, t, esize);
+    unsigned esize = sum_bytes(k);
+    choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);
     int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
     out->share = (uint64_t)c.parts;
     out->nlaunch = 1;
@@ -149,9 +184,10 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
                                       .grid = n < most ? (uint32_t)n : most,
                                       .block = c.p.block,
                                       .shared = tiles_shared_bytes(&c.p, esize)};
-    int64_t of_boxes = simt_times(tiles_of(&boxes, &c.p), c.parts); /* rows of one loop */
-    if (c.entry == SIMT_GROUPS && of_boxes <= n + n / 4 && tiles_maps_of(k, t, args, out->map))
-        copy_boxes(k, t, &boxes, of_boxes, processors, esize, out);
+    bool as_boxes = !pick || pick->entry == SIMT_BULK;
+    if (as_boxes && takes_boxes(k, t, args, &w, &c, out->map))
+        copy_boxes(k, t, &boxes, simt_times(tiles_of(&boxes, &c.p), c.parts), processors, esize,
+                   out);
     if (c.parts == 1)
         return;
     out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);
@@ -160,4 +196,42 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
     simt_points_dims(
         simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, tiles_finish_lanes(k)))), most,
         &out->launch[1]);
+}
+
+/* ---- what else may be measured ---- */
+
+typedef struct kept {
+    choice c[SIMT_PICKS];
+    uint32_t n;
+} kept;
+
+/* Those that cost least, in order; of equals, the first. */
+static void keep_some(void *to, const choice *c)
+{
+    kept *s = to;
+    if (s->n == SIMT_PICKS && c->cost >= s->c[SIMT_PICKS - 1].cost)
+        return;
+    uint32_t i = s->n < SIMT_PICKS ? s->n++ : SIMT_PICKS - 1;
+    for (; i && s->c[i - 1].cost > c->cost; i--)
+        s->c[i] = s->c[i - 1];
+    s->c[i] = *c;
+}
+
+/* None that costs more than twice the least: the model is not that far off. One place is for the model's own without boxes. */
+uint32_t simt_tiles_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                          lz_simt_pick out[SIMT_PICKS])
+{
+    kept s = {.n = 0};
+    lz_simt_map map[2];
+    work w = work_of(k, simt_tiles_rows(k), args);
+    each_choice(k, &w, t, sum_bytes(k), keep_some, &s);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s.n && n < SIMT_PICKS && s.c[i].cost / 2 <= s.c[0].cost; i++) {
+        bool boxes = takes_boxes(k, t, args, &w, &s.c[i], map);
+        lz_simt_entry entry = boxes ? SIMT_BULK : s.c[i].entry;
+        out[n++] = (lz_simt_pick){entry, (uint32_t)s.c[i].parts};
+        if (boxes && i == 0)
+            out[n++] = (lz_simt_pick){SIMT_GROUPS, (uint32_t)s.c[i].parts};
+    }
+    return n > 1 ? n : 0;
 }

@@ -207,9 +207,11 @@ static inline int64_t simt_times(int64_t a, int64_t b)
     int64_t r;
     return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
-/* simt_cost.c */
+/* simt_cost.c; pick: NULL: as the model says */
 void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                     uint32_t processors, lz_simt_dims *out);
+                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out);
+uint32_t simt_tiles_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                          lz_simt_pick out[SIMT_PICKS]);
 /* n single threads, `most` blocks */
 void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out);
 #endif

@@ -402,8 +402,17 @@ static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, 
     }
 }
 
-void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
-                     lz_simt_dims *out)
+uint32_t lz_simt_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                       lz_simt_pick out[SIMT_PICKS])
+{
+    simt_plan p;
+    simt_plan_of(k, t, &p);
+    bool some = p.kind == SIMT_TILES && points(k, args, k->nouter) > 0;
+    return some ? simt_tiles_picks(k, args, t, out) : 0;
+}
+
+static void dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                    const lz_simt_pick *pick, lz_simt_dims *out)
 {
     simt_plan p;
     simt_plan_of(k, t, &p);
@@ -414,7 +423,7 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
         return;
     if (p.kind == SIMT_TILES) {
         simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX),
-                        (uint32_t)(processors > 0 ? processors : 1), out);
+                        (uint32_t)(processors > 0 ? processors : 1), pick, out);
         return;
     }
     int64_t longest = p.kind == SIMT_SORTS ? sorted_row(k, args) : 0;
@@ -434,4 +443,16 @@ void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t
         single(k, &p, args, n, most, &out->launch[0]);
     if (sorts(k))
         limit_scratch(k, args, out);
+}
+
+void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                     lz_simt_dims *out)
+{
+    dims_of(k, args, t, processors, NULL, out);
+}
+
+void lz_simt_dims_by(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                     lz_simt_pick pick, lz_simt_dims *out)
+{
+    dims_of(k, args, t, processors, &pick, out);
 }

@@ -26,7 +26,12 @@ typedef struct lz_mock_stats {
 void lzMockFail(const char *name, uint64_t n, int code);
 void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
 void lzMockCapability(int value); /* 10 major + minor, before the driver is asked; 90 */
-void lzMockReset(void);           /* no failures, no lost device */
+/* From now on until lzMockReset the time between events is what launches are said to take: one of the
+ * function `name` (NULL: any) with `grid` blocks (0: any number) takes ns, by the last rule that fits,
+ * and everything else nothing. Gives the rule's number, or -1: there are too many. */
+int lzMockTime(const char *name, uint32_t grid, int64_t ns);
+uint64_t lzMockTimed(int rule); /* launches that went by it */
+void lzMockReset(void);         /* no failures, no lost device, no rules */
 void lzMockLose(int device, int code);
 void lzMockHold(int yes);      /* who waits for an event waits until this is over */
 void lzMockReachable(int yes); /* whether devices may use each other's memory; they may */

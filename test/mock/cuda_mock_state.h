@@ -52,6 +52,7 @@ struct cu_stream_ {
     cu_context owner;
     mock_op *head, **tail;
     uint64_t enqueued, done;
+    int64_t told_ns; /* what its launches took, by lzMockTime */
     cu_graph capturing;
 };
 

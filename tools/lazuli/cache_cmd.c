@@ -10,7 +10,7 @@
 
 typedef struct totals {
     bool list;
-    uint64_t files[3], bytes[3], bad;
+    uint64_t files[LZ_CACHE_KINDS], bytes[LZ_CACHE_KINDS], bad;
 } totals;
 
 /* Names in the directory may be anything; what is printed moves no cursor. */
@@ -27,10 +27,8 @@ static bool visit(const lz_cache_entry_info *e, void *user)
 {
     totals *t = user;
     char name[sizeof e->name];
-    const char *kind = e->kind == LZ_CACHE_PROGRAM  ? "program"
-                       : e->kind == LZ_CACHE_KERNEL ? "kernel"
-                                                    : "?";
-    unsigned k = e->kind == LZ_CACHE_PROGRAM || e->kind == LZ_CACHE_KERNEL ? (unsigned)e->kind : 0;
+    static const char *const kinds[LZ_CACHE_KINDS] = {"?", "program", "kernel", "choice"};
+    unsigned k = lz_cache_is_kind(e->kind) ? (unsigned)e->kind : 0;
     if (!e->ok) {
         t->bad++;
         printf("bad %s: %s\n", printable(e->name, name, sizeof name), e->why);
@@ -44,7 +42,7 @@ static bool visit(const lz_cache_entry_info *e, void *user)
         struct tm tm;
         if (localtime_r(&used, &tm))
             strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kind, e->file_bytes, when,
+        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kinds[k], e->file_bytes, when,
                printable(e->name, name, sizeof name));
     }
     return true;
@@ -56,6 +54,9 @@ static int stat_cmd(const totals *t, const lz_cache *c)
            " (%" PRIu64 " bytes)\n",
            lz_cache_path(c), t->files[LZ_CACHE_PROGRAM], t->bytes[LZ_CACHE_PROGRAM],
            t->files[LZ_CACHE_KERNEL], t->bytes[LZ_CACHE_KERNEL]);
+    if (t->files[LZ_CACHE_CHOICE]) /* of LAZULI_TUNE */
+        printf("choices   %" PRIu64 " (%" PRIu64 " bytes)\n", t->files[LZ_CACHE_CHOICE],
+               t->bytes[LZ_CACHE_CHOICE]);
     if (t->files[0]) /* of another version of the format: intact, but its kind is not known here */
         printf("others    %" PRIu64 " (%" PRIu64 " bytes)\n", t->files[0], t->bytes[0]);
     printf("damaged   %" PRIu64 "\n", t->bad);

@@ -47,7 +47,7 @@ int main(void)
         "form is wrong, or slow. These are\n"
         "forms of the CPU's code; on a GPU `digits` is the only one.\n\n"
         "| form | |\n|---|---|");
-#define FORM(name, doc) printf("| `%s` | %s |\n", #name, doc);
+#define FORM(name, of, tried, doc) printf("| `%s` | %s |\n", #name, doc);
 #include "backends/llvm/forms.def"
     return 0;
 }

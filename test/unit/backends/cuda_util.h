@@ -19,6 +19,8 @@ static struct {
     void (*lose)(int, int);
     void (*hold)(int);
     void (*reachable)(int);
+    int (*time)(const char *, uint32_t, int64_t);
+    uint64_t (*timed)(int);
     void (*stats)(lz_mock_stats *);
 } mock;
 
@@ -32,6 +34,8 @@ static inline void use_mock(void)
     *(void **)&mock.lose = dlsym(h, "lzMockLose");
     *(void **)&mock.hold = dlsym(h, "lzMockHold");
     *(void **)&mock.reachable = dlsym(h, "lzMockReachable");
+    *(void **)&mock.time = dlsym(h, "lzMockTime");
+    *(void **)&mock.timed = dlsym(h, "lzMockTimed");
     *(void **)&mock.stats = dlsym(h, "lzMockGetStats");
     ck_assert_int_eq(lz_mock_use(), LZ_OK);
 }

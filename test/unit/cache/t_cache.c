@@ -45,8 +45,13 @@ START_TEST(kinds_do_not_mix)
     ck_assert(lz_cache_get(c, LZ_CACHE_KERNEL, "k", 1, &v, &n) && n == 6 &&
               memcmp(v, "kernel", 6) == 0);
     lz_free(v);
+    ck_assert(!lz_cache_get(c, LZ_CACHE_CHOICE, "k", 1, &v, &n));
+    lz_cache_put(c, LZ_CACHE_CHOICE, "k", 1, "", "choice", 6);
+    ck_assert(lz_cache_get(c, LZ_CACHE_CHOICE, "k", 1, &v, &n) && n == 6 &&
+              memcmp(v, "choice", 6) == 0);
+    lz_free(v);
     ck_assert(!lz_cache_get(c, (lz_cache_kind)0, "k", 1, &v, &n));
-    ck_assert(!lz_cache_get(c, (lz_cache_kind)3, "k", 1, &v, &n));
+    ck_assert(!lz_cache_get(c, LZ_CACHE_KINDS, "k", 1, &v, &n));
     lz_cache_put(c, (lz_cache_kind)7, "k", 1, "", "x", 1);
     lz_cache_close(c);
 }
