@@ -16,7 +16,9 @@ enum {
     FEW_ROWS = 5, /* of one with wide panels, where rows are not known; else */
     LEAST_FEW = 4,
     MOST_FEW = 6,
-    ROW_TILES = 24, /* of a unit, at most */
+    ROW_TILES = 24,  /* of a unit, at most; */
+    MORE_TILES = 48, /* where B and the sums of so many stay in the L2 cache */
+    LARGE_L2 = 2 << 20,
     BLOCK_K = 2048, /* bytes of a row of A in a block of k */
     PANELS = 15,    /* vectors of columns of a unit, at most */
     UNITS = 8,      /* for threads to share; */
@@ -140,6 +142,12 @@ static Val in_place(flat *g)
     return g->full ? AND(panels_fill(g), right) : right;
 }
 
+/* Each unit packs B again, so they are as long as their sums have room. */
+static int64_t row_tiles(const flat *g)
+{
+    return g->e->t->l2_bytes >= LARGE_L2 ? MORE_TILES : ROW_TILES;
+}
+
 static void emit_dims(flat *g)
 {
     em *e = g->e;
@@ -160,7 +168,7 @@ static void emit_dims(flat *g)
     g->P = dot_ceil_div(e, g->V, g->nv);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
     /* Each block of rows packs B again: what units can be had besides those for many rows are of columns. */
-    Val blocks = em_smax(e, dot_ceil_div(e, g->T, ROW_TILES), one),
+    Val blocks = em_smax(e, dot_ceil_div(e, g->T, row_tiles(g)), one),
         apart = LLVMBuildUDiv(e->b, most, em_smax(e, MUL(g->batch, blocks), one), "");
     apart = em_smax(e, em_smin(e, apart, g->P), one);
     g->CB = em_smax(e, dot_ceil_div(e, g->P, PANELS / (int64_t)g->nv), SEL(g->direct, one, apart));
@@ -188,7 +196,7 @@ static void scratch_parts(flat *g)
     g->ntable = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
     Val b = MUL(MUL(g->wide, ADD(most_k, em_c64(e, 1))), em_c64(e, vb));
     g->npack = SEL(g->direct, em_c64(e, 0), AND(ADD(b, em_c64(e, 63)), em_c64(e, -64)));
-    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (int64_t)(ROW_TILES + 1) * g->mr),
+    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (row_tiles(g) + 1) * g->mr),
                    em_c64(e, g->mr));
     g->nblock = MUL(MUL(g->wide, rows), em_c64(e, vb));
 }
