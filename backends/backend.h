@@ -33,6 +33,8 @@ void lz_queue_free(lz_queue *q); /* drains */
  * runs it right here. */
 lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inline_ok);
 void lz_queue_drain(lz_queue *q);
+/* Whether the calling thread is inside an item of some queue, which others may wait for. */
+bool lz_queue_is_running(void);
 
 /* ---- buffers: refcounted device memory of one device ---- */
 typedef struct lz_dbuf {

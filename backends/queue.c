@@ -113,6 +113,20 @@ static bool finished(lz_queue *q)
     return false;
 }
 
+static _Thread_local int running; /* items of any queue, one inside the other */
+
+static void run(void (*fn)(void *arg), void *arg)
+{
+    running++;
+    fn(arg);
+    running--;
+}
+
+bool lz_queue_is_running(void)
+{
+    return running != 0;
+}
+
 static void *serve(void *arg)
 {
     lz_queue *q = arg;
@@ -121,7 +135,7 @@ static void *serve(void *arg)
         item *i = take(q);
         if (i) {
             pthread_mutex_unlock(&q->lock);
-            i->fn(i->arg);
+            run(i->fn, i->arg);
             pthread_mutex_lock(&q->lock);
             item_done(q, i);
             (void)finished(q);
@@ -154,7 +168,7 @@ static void run_here(lz_queue *q, void (*fn)(void *arg), void *arg)
 {
     q->running = true;
     pthread_mutex_unlock(&q->lock);
-    fn(arg);
+    run(fn, arg);
     pthread_mutex_lock(&q->lock);
     bool more = finished(q);
     pthread_mutex_unlock(&q->lock);

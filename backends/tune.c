@@ -387,7 +387,9 @@ static bool numbers_do(const lz_kernel *k)
 static uint32_t ways(const lz_tuner *t, const lz_kernel *k, const lz_step *s, lz_choice *list)
 {
     bool worth = t->all || t->ops->about_ns(t->user, s) >= t->ops->worth_ns;
-    bool may = worth && !lz_fork_happened() && s->nbuf <= LZ_KBUF_MAX && numbers_do(k);
+    bool free =
+        !lz_fork_happened() && !lz_queue_is_running(); /* a custom call would wait for itself */
+    bool may = worth && free && s->nbuf <= LZ_KBUF_MAX && numbers_do(k);
     return may ? t->ops->choices(t->user, k, s, list) : 0;
 }
 

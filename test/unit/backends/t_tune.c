@@ -424,6 +424,31 @@ START_TEST(left_alone)
 }
 END_TEST
 
+static void make_one(void *arg)
+{
+    OK(tuned(programs[PRODUCT].text, NULL, arg));
+}
+
+/* A custom call may compile a program for the device it runs on: nothing is measured behind itself. */
+START_TEST(made_by_the_device)
+{
+    use_cpu();
+    for (int here = 0; here < 2; here++) {
+        lz_exec *x = NULL;
+        lz_tune_forget();
+        OK(lz_queue_push(cpu.dev.at.queue, make_one, &x, here));
+        lz_queue_drain(cpu.dev.at.queue);
+        ck_assert_ptr_nonnull(x);
+        ck_assert_uint_eq(info_of(x).tune_runs, 0);
+        lz_exec_free(x);
+        OK(tuned(programs[PRODUCT].text, NULL, &x)); /* and the next one is */
+        ck_assert_uint_gt(info_of(x).tune_runs, 0);
+        lz_exec_free(x);
+    }
+    leave_cpu();
+}
+END_TEST
+
 /* Whichever allocation fails: an executable that is right, or the status. */
 START_TEST(no_memory)
 {
@@ -653,6 +678,7 @@ int main(void)
     tcase_add_test(t, off);
     tcase_add_test(t, on);
     tcase_add_test(t, left_alone);
+    tcase_add_test(t, made_by_the_device);
     tcase_add_test(t, no_memory);
     tcase_add_test(t, many_threads);
     tcase_add_test(t, the_fastest_wins);
