@@ -91,8 +91,9 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     size_t workspace = 0;
     if (!*idle)
         LZ_TRY(cuda_product_new(x->d, k, s, &x->products, &r->product, &workspace));
-    if (!*idle && !r->product)
-        cuda_dims_of(x->d, k, s, tuned(x, k, s, r), &r->dims);
+    lz_choice how = *idle || r->product ? (lz_choice){0} : tuned(x, k, s, r);
+    if (!lz_choice_is_model(how))
+        cuda_dims_of(x->d, k, s, how, &r->dims);
     if (r->dims.scratch > x->scratch)
         x->scratch = r->dims.scratch;
     if (workspace > x->scratch)
