@@ -41,15 +41,20 @@ static void give(cuda_times *t, cu_event e)
         (void)lz_cuda.EventDestroy(e);
 }
 
+static void give_both(cuda_times *t, cuda_stretch *s)
+{
+    give(t, s->from);
+    give(t, s->to);
+    s->from = s->to = NULL;
+}
+
 /* ---- stretches ---- */
 
 void cuda_stretch_drop(cuda_device *d, cuda_stretch *s)
 {
     pthread_mutex_lock(&d->times.lock);
-    give(&d->times, s->from);
-    give(&d->times, s->to);
+    give_both(&d->times, s);
     pthread_mutex_unlock(&d->times.lock);
-    s->from = s->to = NULL;
 }
 
 void cuda_stretch_begin(cuda_device *d, cu_stream stream, cuda_stretch *s)
@@ -162,9 +167,7 @@ static void note_locked(cuda_times *t, cuda_stretch *s, int64_t *first, int64_t 
         *first = *first ? *first : begin;
         put(s, t->row[s->row], begin, *end);
     }
-    give(t, s->from);
-    give(t, s->to);
-    s->from = s->to = NULL;
+    give_both(t, s);
 }
 
 void cuda_stretches_note(cuda_device *d, cuda_stretch *s, uint32_t n, int64_t *begin, int64_t *end)
@@ -173,15 +176,11 @@ void cuda_stretches_note(cuda_device *d, cuda_stretch *s, uint32_t n, int64_t *b
     *begin = *end = 0;
     pthread_mutex_lock(&t->lock);
     bool on = lz_timeline_on() && have_base(t);
-    for (uint32_t i = 0; i < n; i++) {
-        if (on) {
+    for (uint32_t i = 0; i < n; i++)
+        if (on)
             note_locked(t, &s[i], begin, end);
-        } else {
-            give(t, s[i].from);
-            give(t, s[i].to);
-            s[i].from = s[i].to = NULL;
-        }
-    }
+        else
+            give_both(t, &s[i]);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -223,12 +222,10 @@ static void note_waiting(cuda_times *t, bool all)
                                           : false;
         if (!there && !all)
             break;
-        if (there && on) {
+        if (there && on)
             note_locked(t, s, &first, &end);
-        } else {
-            give(t, s->from);
-            give(t, s->to);
-        }
+        else
+            give_both(t, s);
     }
     for (uint32_t i = n; i < t->waiting.len; i++)
         t->waiting.data[i - n] = t->waiting.data[i];
@@ -240,10 +237,8 @@ void cuda_stretch_later(cuda_device *d, cuda_stretch *s)
     cuda_times *t = &d->times;
     pthread_mutex_lock(&t->lock);
     note_waiting(t, t->waiting.len >= WAITING);
-    if (s->to && lz_vec_push(&t->waiting, *s) != LZ_OK) {
-        give(t, s->from);
-        give(t, s->to);
-    }
+    if (s->to && lz_vec_push(&t->waiting, *s) != LZ_OK)
+        give_both(t, s);
     pthread_mutex_unlock(&t->lock);
 }
 
