@@ -254,6 +254,14 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
     }
 }
 
+bool lz_sums_from_zero(const lz_stage *st)
+{
+    lz_dtype d = st->reds[0].acc_dtype[0];
+    const lz_sop *init = &st->sops[st->reds[0].init[0]];
+    uint64_t sign = d == LZ_F32 ? UINT64_C(1) << 31 : d == LZ_F64 ? UINT64_C(1) << 63 : 0;
+    return init->kind == LZ_S_CONST && !(init->bits & ~sign);
+}
+
 int32_t lz_converted_from(const lz_stage *st, int32_t sop)
 {
     const lz_sop *p = &st->sops[sop];

@@ -396,10 +396,9 @@ static lz_status check_kept(const ctx *c, const uint32_t *dep)
         return BAD(c, "%u loops and %u stores: kept sums are those of one product", st->ninner,
                    st->nstore);
     lz_dtype d = st->reds[0].acc_dtype[0];
-    const lz_sop *init = &st->sops[st->reds[0].init[0]];
     if ((d != LZ_F32 && d != LZ_F64) || mul->dtype != d)
         return BAD(c, "kept sums of %s", lz_dtype_name(d));
-    if (init->kind != LZ_S_CONST || init->bits << (d == LZ_F32 ? 33 : 1))
+    if (!lz_sums_from_zero(st))
         return BAD(c, "kept sums start from 0, not %%%d", st->reds[0].init[0]);
     if ((dep[mul->a] >> c->k->nouter & 1) || (dep[mul->b] >> (c->k->nouter - 1) & 1))
         return BAD(c, "%%%d or %%%d depends on a loop that is the other factor's", mul->a, mul->b);

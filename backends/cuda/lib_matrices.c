@@ -18,13 +18,8 @@ static const lz_access *plain(const lz_access *a)
 static bool sums_products(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
-    if (!k->dot.is_dot || k->serial || k->nstage != 2 || st->ninner != 1 || st->nstore ||
-        st->nred != 1 || st->reds[0].nacc != 1)
-        return false;
-    lz_dtype d = st->reds[0].acc_dtype[0];
-    const lz_sop *init = &st->sops[st->reds[0].init[0]];
-    uint64_t sign = d == LZ_F32 ? UINT64_C(1) << 31 : d == LZ_F64 ? UINT64_C(1) << 63 : 0;
-    return init->kind == LZ_S_CONST && !(init->bits & ~sign);
+    return k->dot.is_dot && !k->serial && k->nstage == 2 && st->ninner == 1 && !st->nstore &&
+           st->nred == 1 && st->reds[0].nacc == 1 && lz_sums_from_zero(st);
 }
 
 /* The memory that a factor is, as it stands or widened to what is added up in. NULL: it is more than that. */

@@ -20,12 +20,9 @@ static bool form_ok(const lz_kernel *k)
     if (k->nstage < 2 || s->ninner < 1 || s->nred != 1 || s->reds[0].nacc != 1 || s->nstore ||
         !dtype_ok(s->reds[0].acc_dtype[0]))
         return false;
-    const lz_sop *init = &s->sops[s->reds[0].init[0]];
     lz_dtype d = s->reds[0].acc_dtype[0];
-    uint64_t bits = init->bits & ~(d == LZ_F32 ? 0x80000000u : d == LZ_F64 ? UINT64_C(1) << 63 : 0);
-    if (init->kind != LZ_S_CONST || bits != 0) /* sums start from 0 */
-        return false;
-    return s->sops[k->dot.a_sop].dtype == d && s->sops[k->dot.b_sop].dtype == d;
+    return lz_sums_from_zero(s) && s->sops[k->dot.a_sop].dtype == d &&
+           s->sops[k->dot.b_sop].dtype == d;
 }
 
 /* Loads below an op whose address goes with loop d: any with stride 1, any at all. */
