@@ -237,8 +237,6 @@ static lz_status shared_object(unit *u, const lz_kernel *k, const lz_target *t, 
                                lz_buf *out)
 {
     LLVMMemoryBufferRef mb = LLVMWriteBitcodeToMemoryBuffer(m);
-    if (!mb)
-        return LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
     shared x = {u, k, m};
     lz_status s =
         lz_shared_object(t, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb), make_shared, &x, out);
@@ -310,9 +308,9 @@ lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *o
     if (s == LZ_OK)
         s = emit(&u, k, t, false);
     if (s == LZ_OK) {
-        char *text = LLVMPrintModuleToString(u.m);
-        *out = lz_hash_bytes(text, strlen(text));
-        LLVMDisposeMessage(text);
+        LLVMMemoryBufferRef mb = LLVMWriteBitcodeToMemoryBuffer(u.m);
+        *out = lz_hash_bytes(LLVMGetBufferStart(mb), LLVMGetBufferSize(mb));
+        LLVMDisposeMemoryBuffer(mb);
     }
     unit_end(&u);
     return s;

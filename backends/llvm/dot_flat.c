@@ -211,9 +211,9 @@ static void emit_numbers(flat *g)
     g->wide = dot_block_most(e, columns(g));
     scratch_parts(g);
     g->numbers =
-        (em_numbers){.v = {&g->M, &g->N, &g->K, &g->T, &g->V, &g->P, &g->KB, &g->RB, &g->CB,
-                           &g->batch, &g->direct, &g->wide, &g->ntable, &g->npack, &g->nblock},
-                     .n = 15};
+        (em_numbers){.v = {&g->M, &g->N, &g->K, &g->T, &g->V, &g->KB, &g->RB, &g->CB, &g->batch,
+                           &g->direct, &g->wide, &g->ntable, &g->npack, &g->nblock},
+                     .n = 14};
     em_numbers_put(e, &g->numbers, LLVMGetParam(f, 1));
     LLVMBuildRetVoid(e->b);
     g->numbers.fn = em_shared_end(e, f);

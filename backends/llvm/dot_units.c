@@ -195,9 +195,9 @@ static void emit_numbers(dot *g)
     g->wide = dot_block_most(e, columns(g));
     scratch_parts(g);
     g->numbers = (em_numbers){.v = {&g->M, &g->N, &g->K, &g->KS, &g->T, &g->V, &g->RB, &g->CB,
-                                    &g->batch, &g->panels, &g->each, &g->KN, &g->KB, &g->direct,
-                                    &g->wide, &g->npack_b, &g->npack_a, &g->nblock},
-                              .n = 18};
+                                    &g->batch, &g->each, &g->KN, &g->KB, &g->direct, &g->wide,
+                                    &g->npack_b, &g->npack_a, &g->nblock},
+                              .n = 17};
     em_numbers_put(e, &g->numbers, LLVMGetParam(f, 1));
     LLVMBuildRetVoid(e->b);
     g->numbers.fn = em_shared_end(e, f);

@@ -54,12 +54,17 @@ static void string_attr(em *e, Val f, const char *key, const char *value)
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
 }
 
+static void set_nounwind(em *e, Val f)
+{
+    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+}
+
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported)
 {
     e->f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, nargs, 0));
-    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(e->f, LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    set_nounwind(e, e->f);
     /* or code generation splits every vector in two where the tuning prefers that */
     if (e->avx512) {
         string_attr(e, e->f, "prefer-vector-width", "512");
@@ -92,9 +97,7 @@ Val em_shared_end(em *e, Val f)
     e->m = e->own;
     e->own = NULL;
     Val d = LLVMAddFunction(e->m, lz_shared_name(e->shared->n - 1), LLVMGlobalGetValueType(f));
-    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(d, LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    set_nounwind(e, d);
     LLVMSetVisibility(d, LLVMHiddenVisibility);
     return d;
 }
@@ -461,9 +464,7 @@ static Val declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
     if (f)
         return f;
     f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, n, 0));
-    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    set_nounwind(e, f);
     return f;
 }
 
