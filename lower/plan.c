@@ -41,8 +41,9 @@ bool lz_while_layout(const lz_plan *body, uint64_t *off, uint64_t *temps)
 
 bool lz_step_work(const lz_plan *p, const lz_step *s, uint64_t *nbytes)
 {
-    const lz_plan *a = p->subs[s->sub[0]], *b = p->subs[s->sub[1]];
-    uint64_t most = a->temp_bytes > b->temp_bytes ? a->temp_bytes : b->temp_bytes, at = 0;
+    const lz_plan *b = p->subs[s->sub[1]];
+    uint64_t most = s->sub[0] == LZ_NO_PLAN ? 0 : p->subs[s->sub[0]]->temp_bytes, at = 0;
+    most = most > b->temp_bytes ? most : b->temp_bytes;
     return (s->kind != LZ_STEP_WHILE || lz_while_layout(b, NULL, &at)) &&
            !__builtin_add_overflow(at, most, nbytes);
 }
@@ -70,6 +71,19 @@ static void print_ref(lz_buf *b, const lz_bufref *r)
     lz_buf_printf(b, "+%" PRIu64 ":%" PRIu64, r->offset, r->nbytes);
 }
 
+/* "plan 0", "7 rounds" or "rounds from in 2 to 10 (plan 0)". */
+static void print_while(const lz_step *s, uint32_t i, lz_buf *out)
+{
+    const lz_rounds *r = &s->rounds;
+    int64_t n;
+    lz_buf_printf(out, "  step %u: while ", i);
+    if (s->sub[0] == LZ_NO_PLAN && lz_rounds_known(r, &n))
+        lz_buf_printf(out, "%" PRId64 " rounds", n);
+    else
+        lz_buf_printf(out, "%splan %u", r->dtype != LZ_DTYPE_NONE ? "counted " : "", s->sub[0]);
+    lz_buf_printf(out, " plan %u (", s->sub[1]);
+}
+
 static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
 {
     const lz_step *s = &p->steps[i];
@@ -77,9 +91,10 @@ static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
         lz_buf_printf(out, "  step %u: kernel %u (", i, s->kernel);
     else if (s->kind == LZ_STEP_CALL)
         lz_buf_printf(out, "  step %u: call @%s (", i, s->call->target);
+    else if (s->kind == LZ_STEP_IF)
+        lz_buf_printf(out, "  step %u: if plan %u plan %u (", i, s->sub[0], s->sub[1]);
     else
-        lz_buf_printf(out, "  step %u: %s plan %u plan %u (", i,
-                      s->kind == LZ_STEP_WHILE ? "while" : "if", s->sub[0], s->sub[1]);
+        print_while(s, i, out);
     for (uint32_t j = 0; j < s->nbuf; j++) {
         lz_buf_puts(out, j ? ", " : "");
         print_ref(out, &s->bufs[j]);

@@ -7,6 +7,7 @@
 #define LZ_LOWER_PLAN_H
 #include "ir/call.h"
 #include "lower/loop.h"
+#include "lower/rounds.h"
 
 typedef enum lz_slot_kind {
     LZ_SLOT_INPUT,  /* argument `index` */
@@ -25,7 +26,8 @@ typedef struct lz_bufref {
 /* Control flow runs other plans. Buffers of such a step: the results (as many as the second plan
  * has), the operands (those of the plans), then memory to work in (lz_step_work). A while copies
  * the values it carries into the results first, unless both are one memory, and goes on from
- * there. */
+ * there. One whose rounds are known has no plan of its condition. */
+#define LZ_NO_PLAN UINT32_MAX
 /* A call has the results and the operands of a custom_call. */
 typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF, LZ_STEP_CALL } lz_step_kind;
 typedef struct lz_step {
@@ -34,6 +36,7 @@ typedef struct lz_step {
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
     const lz_call *call; /* of a call, else NULL */
+    lz_rounds rounds;    /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;

@@ -125,6 +125,26 @@ static uint32_t sub_of(const front *x, region_use u)
     return i;
 }
 
+/* Whether region k of an operation runs: nobody asks a condition where the rounds are known. */
+static bool runs(const front *x, const lz_inst *in, int k)
+{
+    int64_t n;
+    if (in->sig->op != LZ_OP_WHILE || k == 1)
+        return true;
+    lz_rounds r = lz_rounds_of(x->f, in);
+    return !lz_rounds_known(&r, &n);
+}
+
+/* What a step of control flow runs, and how often; the plans are there. */
+static void name_plans(const front *x, const lz_inst *in, lz_step *s)
+{
+    s->kind = in->sig->op == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF;
+    for (int k = 0; k < 2; k++)
+        s->sub[k] = runs(x, in, k) ? sub_of(x, use_of(in->sig, k)) : LZ_NO_PLAN;
+    if (s->kind == LZ_STEP_WHILE)
+        s->rounds = lz_rounds_of(x->f, in);
+}
+
 /* What is called, in memory of the plan; types are interned. */
 static lz_status keep_call(lz_plan *p, const lz_sig *sig, lz_step *s)
 {
@@ -167,10 +187,7 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         return keep_call(p, l->control->sig, s);
     }
     if (l->control) {
-        bool loop = l->control->sig->op == LZ_OP_WHILE;
-        s->kind = loop ? LZ_STEP_WHILE : LZ_STEP_IF;
-        for (int k = 0; k < 2; k++)
-            s->sub[k] = sub_of(x, use_of(l->control->sig, k));
+        name_plans(x, l->control, s);
         p->nstep++;
         return LZ_OK;
     }
@@ -246,12 +263,25 @@ static lz_status find_alone(lz_lowered *l, uint32_t n)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
+/* Of one round where the rounds are not known. */
+static uint64_t flops_of(const lz_plan *p, const lz_step *s)
+{
+    uint64_t n = 0;
+    int64_t rounds = 1;
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; s->sub[k] != LZ_NO_PLAN && i < p->subs[s->sub[k]]->nstep; i++)
+            n += p->subs[s->sub[k]]->steps[i].flops;
+    if (s->sub[0] == LZ_NO_PLAN)
+        (void)lz_rounds_known(&s->rounds, &rounds);
+    return __builtin_mul_overflow(n, (uint64_t)rounds, &n) ? UINT64_MAX / 2 : n;
+}
+
 /* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer of its own. */
 static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
 {
     const lz_inst *in = &x->f->insts[n->v];
     uint32_t nres = in->sig->nresult, nopnd = in->sig->nopnd;
-    lz_step s = {.kind = in->sig->op == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF};
+    lz_step s = {0};
     uint64_t work;
     l->control = in;
     bool call = lz_op_get(in->sig->op)->cls == LZ_CLASS_CALL;
@@ -264,12 +294,8 @@ static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
         l->buf[nres + k] = lz_fusion_whole(x->fu, in->opnd[k]);
     if (call)
         return LZ_OK;
-    for (int k = 0; k < 2; k++) {
-        s.sub[k] = sub_of(x, use_of(in->sig, k));
-        const lz_plan *sub = x->plan->subs[s.sub[k]];
-        for (uint32_t i = 0; i < sub->nstep; i++)
-            l->flops += sub->steps[i].flops;
-    }
+    name_plans(x, in, &s);
+    l->flops = flops_of(x->plan, &s);
     if (!lz_step_work(x->plan, &s, &work) || work > INT64_MAX)
         return LZ_FAIL(LZ_ERANGE, "%s: its values are too large", lz_op_get(in->sig->op)->text);
     lz_shape shape = lz_shape_make(1, (int64_t[]){(int64_t)work});
@@ -316,7 +342,8 @@ static lz_status lower_regions(front *x)
         if (lz_op_get(s->op)->cls != LZ_CLASS_CONTROL)
             continue;
         for (int k = 0; k < 2; k++)
-            LZ_TRY(add_region(x, use_of(s, k)));
+            if (runs(x, &x->f->insts[i], k))
+                LZ_TRY(add_region(x, use_of(s, k)));
     }
     return LZ_OK;
 }

@@ -212,22 +212,32 @@ static lz_status check_aliases(const lz_plan *p)
 
 /* ---- control flow ---- */
 
+/* The condition of a while with its body, or what is run on true with what is run on false. */
+static bool first_fits(const lz_plan *a, const lz_plan *b, bool loop)
+{
+    bool fits = a->nin == b->nin && a->nout == (loop ? 1 : b->nout);
+    for (uint32_t k = 0; fits && k < a->nin; k++)
+        fits = a->in_type[k] == b->in_type[k];
+    for (uint32_t k = 0; fits && k < a->nout; k++)
+        fits = a->out_alias[k] < 0 &&
+               (loop ? a->out_type[k]->nbytes == 1 : a->out_type[k] == b->out_type[k]);
+    return fits;
+}
+
 /* The plans of a step fit together, and it has as many buffers as they take. */
 static lz_status check_subs(const lz_plan *p, uint32_t i)
 {
     const lz_step *s = &p->steps[i];
-    if (s->sub[0] >= p->nsub || s->sub[1] >= p->nsub)
+    int64_t n;
+    bool loop = s->kind == LZ_STEP_WHILE;
+    bool known = loop && s->sub[0] == LZ_NO_PLAN && lz_rounds_known(&s->rounds, &n);
+    if ((s->sub[0] >= p->nsub && !known) || s->sub[1] >= p->nsub)
         return BAD("step %u: plans %u and %u of %u", i, s->sub[0], s->sub[1], p->nsub);
-    const lz_plan *a = p->subs[s->sub[0]], *b = p->subs[s->sub[1]];
-    bool loop = s->kind == LZ_STEP_WHILE, fits = a->nin == b->nin;
-    for (uint32_t k = 0; fits && k < a->nin; k++)
-        fits = a->in_type[k] == b->in_type[k];
+    const lz_plan *b = p->subs[s->sub[1]];
+    bool fits = known || first_fits(p->subs[s->sub[0]], b, loop);
     if (loop)
-        fits = fits && a->nout == 1 && a->out_type[0]->nbytes == 1 && b->nout <= b->nin;
-    else
-        fits = fits && a->nout == b->nout;
-    for (uint32_t k = 0; fits && k < a->nout; k++)
-        fits = a->out_alias[k] < 0 && (loop || a->out_type[k] == b->out_type[k]);
+        fits =
+            fits && b->nout <= b->nin && lz_rounds_valid(&s->rounds, b->in_type, b->nin, b->nout);
     for (uint32_t k = 0; fits && k < b->nout; k++)
         fits = loop ? b->out_type[k] == b->in_type[k] &&
                           (b->out_alias[k] < 0 || b->out_alias[k] == (int32_t)k)

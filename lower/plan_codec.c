@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char magic[8] = "LZPLAN3";
+static const char magic[8] = "LZPLAN4";
 
 static void put_type(lz_buf *b, const lz_type *t)
 {
@@ -27,6 +27,17 @@ static void put_call(lz_buf *b, const lz_call *c)
     lz_buf_u32(b, c->nargs);
     for (uint32_t k = 0; k < c->nargs; k++)
         put_type(b, c->arg[k]);
+}
+
+static void put_rounds(lz_buf *b, const lz_rounds *r)
+{
+    lz_buf_u8(b, (uint8_t)r->dtype);
+    lz_buf_u8(b, (uint8_t)r->go_on);
+    lz_buf_u64(b, (uint64_t)r->step);
+    lz_buf_u32(b, r->start_opnd);
+    lz_buf_u32(b, r->end_opnd);
+    lz_buf_u64(b, (uint64_t)r->start);
+    lz_buf_u64(b, (uint64_t)r->end);
 }
 
 static void put_step(lz_buf *b, const lz_step *s)
@@ -50,6 +61,8 @@ static void put_step(lz_buf *b, const lz_step *s)
     lz_buf_lstr(b, s->name ? s->name : "");
     if (s->kind == LZ_STEP_CALL)
         put_call(b, s->call);
+    if (s->kind == LZ_STEP_WHILE)
+        put_rounds(b, &s->rounds);
 }
 
 void lz_plan_serialize(const lz_plan *p, lz_buf *out)
@@ -223,6 +236,18 @@ static const lz_call *take_call(dec *d)
     return c;
 }
 
+/* Whatever it is; the plan is verified. */
+static void take_rounds(dec *d, lz_rounds *r)
+{
+    r->dtype = (lz_dtype)lz_rd_u8(&d->r);
+    r->go_on = (lz_comparison_direction)lz_rd_u8(&d->r);
+    r->step = (int64_t)lz_rd_u64(&d->r);
+    r->start_opnd = lz_rd_u32(&d->r);
+    r->end_opnd = lz_rd_u32(&d->r);
+    r->start = (int64_t)lz_rd_u64(&d->r);
+    r->end = (int64_t)lz_rd_u64(&d->r);
+}
+
 static void take_step(dec *d, lz_step *s)
 {
     s->kind = (lz_step_kind)lz_rd_u8(&d->r);
@@ -248,6 +273,8 @@ static void take_step(dec *d, lz_step *s)
     s->name = take_text(d);
     if (s->kind == LZ_STEP_CALL)
         s->call = take_call(d);
+    if (s->kind == LZ_STEP_WHILE)
+        take_rounds(d, &s->rounds);
 }
 
 static lz_status take_subs(dec *d)

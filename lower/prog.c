@@ -16,6 +16,7 @@ typedef struct control {
     uint32_t part[2];     /* what it runs */
     uint64_t *off, temps; /* while: lz_while_layout of the body */
     size_t carried;       /* while: in a state, where what is carried is */
+    int64_t rounds;       /* while: where they are known; else -1 */
     lz_call_entry entry;  /* call: whom */
 } control;
 
@@ -83,7 +84,7 @@ static size_t align_of(const lz_prog *g, const lz_part *p, const lz_step *s, uin
         return j < s->call->nrets ? 0 : lz_dtype_size(s->call->arg[j - s->call->nrets]->dtype);
     size_t most = 1;
     uint32_t first = s->nbuf - 1 - p->plan->subs[s->sub[1]]->nin;
-    for (int k = 0; k < 2 && j >= first && j < s->nbuf - 1; k++) {
+    for (int k = s->sub[0] == LZ_NO_PLAN; k < 2 && j >= first && j < s->nbuf - 1; k++) {
         size_t a = g->parts[p->subs[s->sub[k]]].in_align[j - first];
         most = a > most ? a : most;
     }
@@ -119,16 +120,33 @@ static lz_status make_control(lz_prog *g, const lz_part *p, lz_launch *l)
     control *c = lz_arena_alloc(&g->arena, sizeof *c);
     if (!c || !(c->off = lz_arena_alloc(&g->arena, second->nout * sizeof *c->off)))
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
-    for (int k = 0; k < 2; k++)
-        c->part[k] = p->subs[s->sub[k]];
+    bool known = s->sub[0] == LZ_NO_PLAN;
+    c->part[1] = p->subs[s->sub[1]];
+    c->part[0] = known ? c->part[1] : p->subs[s->sub[0]];
+    c->rounds = -1;
     if (s->kind == LZ_STEP_WHILE) {
         (void)lz_while_layout(second, c->off, &c->temps); /* the plan is verified */
         c->carried = g->nptr;
         g->nptr += second->nout;
     }
-    g->control = true;
+    if (known)
+        (void)lz_rounds_known(&s->rounds, &c->rounds); /* it is */
+    g->control |= !known;
     l->control = c;
     return LZ_OK;
+}
+
+/* Launches and copies of a launch that waits for nothing. */
+static uint64_t runs_of(const lz_prog *g, const lz_launch *l)
+{
+    uint64_t n = 1;
+    if (!l->control || l->control->rounds < 0)
+        return n;
+    const lz_part *body = &g->parts[l->control->part[1]];
+    if (__builtin_mul_overflow(body->nrun, (uint64_t)l->control->rounds, &n) ||
+        __builtin_add_overflow(n, 2 * (uint64_t)body->plan->nout, &n))
+        n = UINT64_MAX;
+    return n;
 }
 
 /* Launch number p->nlaunch, unless it has nothing to do. */
@@ -146,6 +164,8 @@ static lz_status make_launch(lz_prog *g, lz_part *p, const lz_step *s, uint32_t 
         LZ_TRY(g->ops->prepare(maker, p->plan->kernels[s->kernel], p->kernel_at + s->kernel, s,
                                l + 1, &idle));
     p->nlaunch += !idle;
+    if (!idle && __builtin_add_overflow(p->nrun, runs_of(g, l), &p->nrun))
+        p->nrun = UINT64_MAX;
     return LZ_OK;
 }
 
@@ -203,6 +223,7 @@ lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker)
     for (uint32_t i = g->npart; i-- > 0;) /* what a part runs is there before it */
         LZ_TRY(make_part(g, &g->parts[i], maker));
     g->kept_at = g->nptr++;
+    g->nrun = g->parts->nrun;
     return LZ_OK;
 }
 
@@ -297,22 +318,61 @@ static lz_status run_if(const run *r, const lz_launch *l, void *const *bufs)
     return run_part(r, p, bufs[nout + 1 + nin]);
 }
 
-/* A carried value is in the step's result or, after an odd number of rounds, in work memory when it cannot be made in place. */
-static lz_status run_rounds(const run *r, const control *c, void *const *bufs, void **cur)
+/* The number of one element that is at `at`, once it is there. */
+static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *out, bool *fits)
 {
-    const lz_prog_ops *ops = r->g->ops;
+    uint64_t bits = 0;
+    size_t n = lz_dtype_size(d);
+    if (r->g->ops->to_host)
+        LZ_TRY(r->g->ops->to_host(r->user, &bits, at, n));
+    else
+        memcpy(&bits, at, n);
+    *fits = lz_rounds_number(d, &bits, out);
+    return LZ_OK;
+}
+
+/* The rounds of a loop whose operands say them; -1: its condition has to be asked. bufs: the operands. */
+static lz_status read_rounds(const run *r, const lz_rounds *of, void *const *bufs, int64_t *out)
+{
+    int64_t start = of->start, end = of->end;
+    bool fits = of->dtype != LZ_DTYPE_NONE;
+    if (fits && of->start_opnd != LZ_NOVAL)
+        LZ_TRY(read_number(r, of->dtype, bufs[of->start_opnd], &start, &fits));
+    if (fits && of->end_opnd != LZ_NOVAL)
+        LZ_TRY(read_number(r, of->dtype, bufs[of->end_opnd], &end, &fits));
+    if (!fits || !lz_rounds_count(of, start, end, out))
+        *out = -1;
+    return LZ_OK;
+}
+
+/* Whether there is one more round, by the condition. test: its arguments that no round changes are there. */
+static lz_status ask(const run *r, const control *c, void *const *cur, char *work, bool *more)
+{
+    const lz_part *cond = &r->g->parts[c->part[0]];
+    uint32_t n = r->g->parts[c->part[1]].plan->nout;
+    void **test = io_of(cond, r->state);
+    memcpy(test, cur, n * sizeof *cur);
+    test[cond->plan->nin] = work;
+    LZ_TRY(run_part(r, cond, at_offset(work, c->temps)));
+    return r->g->ops->read_bool(r->user, work, more);
+}
+
+/* A carried value is in the step's result or, after an odd number of rounds, in work memory when it cannot be made in place. rounds: -1 where the
+ * condition says them. */
+static lz_status run_rounds(const run *r, const control *c, int64_t rounds, void *const *bufs,
+                            void **cur)
+{
     const lz_part *cond = &r->g->parts[c->part[0]], *body = &r->g->parts[c->part[1]];
     uint32_t n = body->plan->nout, nin = body->plan->nin;
-    void **test = io_of(cond, r->state), **io = io_of(body, r->state), **next = io + nin;
+    void **io = io_of(body, r->state), **next = io + nin;
     char *work = bufs[n + nin];
-    memcpy(test + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
+    if (rounds < 0)
+        memcpy(io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
     memcpy(io + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
-    for (;;) {
-        bool more;
-        memcpy(test, cur, n * sizeof *cur);
-        test[nin] = work;
-        LZ_TRY(run_part(r, cond, at_offset(work, c->temps)));
-        LZ_TRY(ops->read_bool(r->user, work, &more));
+    for (int64_t i = 0;; i++) {
+        bool more = i < rounds;
+        if (rounds < 0)
+            LZ_TRY(ask(r, c, cur, work, &more));
         if (!more)
             return LZ_OK;
         memcpy(io, cur, n * sizeof *cur);
@@ -331,12 +391,15 @@ static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
     const control *c = l->control;
     const lz_plan *p = r->g->parts[c->part[1]].plan;
     void **cur = r->state + c->carried;
+    int64_t rounds = c->rounds;
+    if (rounds < 0)
+        LZ_TRY(read_rounds(r, &l->step->rounds, bufs + p->nout, &rounds));
     for (uint32_t k = 0; k < p->nout; k++) {
         cur[k] = bufs[k];
         if (bufs[k] != bufs[p->nout + k])
             LZ_TRY(ops->copy(r->user, bufs[k], bufs[p->nout + k], p->out_type[k]->nbytes));
     }
-    LZ_TRY(run_rounds(r, c, bufs, cur));
+    LZ_TRY(run_rounds(r, c, rounds, bufs, cur));
     for (uint32_t k = 0; k < p->nout; k++)
         if (cur[k] != bufs[k])
             LZ_TRY(ops->copy(r->user, bufs[k], cur[k], p->out_type[k]->nbytes));

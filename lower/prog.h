@@ -39,6 +39,7 @@ typedef struct lz_part {
     void *consts;       /* the plan's; a device sets its own before lz_prog_state */
     uint32_t kernel_at; /* its kernels among the program's */
     uint32_t nlaunch;
+    uint64_t nrun; /* those of its launches run */
     char *launches;
     lz_prog_ref *refs; /* in constants, then in temporaries, then in arguments and results */
     uint32_t nconst, ntemp, nio; /* of refs */
@@ -53,6 +54,7 @@ typedef struct lz_prog {
     lz_arena arena;
     uint32_t npart, nkernel, nlaunch;
     bool control;   /* some step waits for what was launched before */
+    uint64_t nrun;  /* launches and copies of a run, where none does; UINT64_MAX at most */
     lz_part *parts; /* the plan itself, then those of its regions: a part is before those it runs */
     lz_kernel **kernels;  /* of all parts; the plans' */
     size_t stride;        /* of launches */

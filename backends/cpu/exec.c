@@ -109,7 +109,7 @@ static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     LZ_TRY(make_records(x, m, cache));
-    bool known = !exec->prog.control; /* nobody knows how long a loop takes */
+    bool known = exec->prog.npart == 1 && !exec->prog.control; /* how long it takes */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
     return LZ_OK;

@@ -147,7 +147,7 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     x->cache = cache;
     LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
     x->cache = NULL;
-    exec->small = !exec->prog.control && exec->prog.nlaunch <= INLINE_LAUNCHES;
+    exec->small = !exec->prog.control && exec->prog.nrun <= INLINE_LAUNCHES;
     if (!x->profile) /* there, launches are one by one */
         LZ_TRY(cuda_graphs_make(&x->graphs, exec));
     LZ_TRY(place_constants(x, NULL, &nbytes));

@@ -6,12 +6,15 @@
 #include "base/alloc.h"
 #include <string.h>
 
-enum { FEW = 4 /* so few launches gain nothing */ };
+enum {
+    FEW = 4,    /* so few launches gain nothing */
+    MANY = 8192 /* of the rounds of loops: so many take too much memory */
+};
 
 lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x)
 {
     *g = (cuda_graphs){0};
-    if (x->prog.control || x->prog.nlaunch < FEW)
+    if (x->prog.control || x->prog.nrun < FEW || x->prog.nrun > MANY)
         return LZ_OK;
     uint32_t n = x->plan->nin + 2 * x->plan->nout + 1;
     g->now = lz_calloc((size_t)n * (CUDA_GRAPHS + 1), sizeof *g->now);
