@@ -173,17 +173,9 @@ static size_t code_bytes(const lz_kcode *c)
 
 /* ---- times ---- */
 
-enum { TIMES = 4096 }; /* of a job that are kept until it ends, or waits */
-
-/* The job's for a timeline, or given up. */
-static void keep_time(const cuda_run *c, cuda_stretch *t)
-{
-    cuda_job *j = c->job;
-    if (!t->to)
-        return;
-    if (!j || j->times.len == TIMES || lz_vec_push(&j->times, *t) != LZ_OK)
-        cuda_stretch_drop(c->d, t);
-}
+enum {
+    TIMES = 4096
+}; /* of a job that are kept until it ends, or waits; for the last of them at the latest */
 
 /* All that the job has put on the stream so far has come. */
 static void note_times(cuda_device *d, cuda_job *j)
@@ -195,6 +187,18 @@ static void note_times(cuda_device *d, cuda_job *j)
         j->begin = begin;
     j->end = end ? end : j->end;
     cuda_times_look(d);
+}
+
+/* The job's for a timeline, or given up. */
+static void keep_time(const cuda_run *c, cuda_stretch *t)
+{
+    cuda_job *j = c->job;
+    if (!t->to)
+        return;
+    if (!j || lz_vec_push(&j->times, *t) != LZ_OK)
+        cuda_stretch_drop(c->d, t);
+    else if (j->times.len == TIMES && cuda_stretch_wait(t))
+        note_times(c->d, j);
 }
 
 /* ---- launching ---- */

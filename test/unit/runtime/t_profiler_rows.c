@@ -407,6 +407,39 @@ START_TEST(cuda_loop)
 }
 END_TEST
 
+static void halve(lz_tensor *i, lz_tensor *const *state, lz_tensor **next, void *user)
+{
+    (void)i, (void)user;
+    next[0] = lz_mul_scalar(state[0], 0.5);
+}
+
+/* A loop of known rounds waits for none of them; there are more than are kept before the program is waited for. */
+START_TEST(cuda_rounds)
+{
+    enum { ROUNDS = 4500 };
+    lz_mock_stats a, b;
+    long long bytes;
+    use_cuda();
+    lz_tensor *w = weights(), *out;
+    OK(lz_start_trace(path));
+    mock_stats(&a);
+    OK(lz_fori(0, ROUNDS, &w, 1, halve, NULL, &out));
+    OK(lz_sync(&out, 1, true));
+    tf_file f = finish();
+    mock_stats(&b);
+    int all = row_of(&f, "CUDA:0", "compute", &bytes), copies = 0;
+    size_t i;
+    json_t *e;
+    json_array_foreach(f.events, i, e) copies +=
+        on_row(&f, e, "CUDA:0", "compute") && strcmp(tf_text(e, "cat"), "copy") == 0;
+    ck_assert_int_eq((uint64_t)(all - copies), b.launches - a.launches);
+    ck_assert_int_ge(all - copies, ROUNDS);
+    ck_assert_int_eq(row_of(&f, "CUDA:0", "programs", &bytes), 1);
+    tf_free(&f);
+    lz_release(w);
+}
+END_TEST
+
 START_TEST(cuda_threads)
 {
     enum { THREADS = 3 };
@@ -484,6 +517,7 @@ static Suite *suite(void)
     tcase_add_test(c, cuda_uploads);
     tcase_add_test(c, cuda_copies_across);
     tcase_add_test(c, cuda_loop);
+    tcase_add_test(c, cuda_rounds);
     tcase_add_test(c, cuda_without_times);
     tcase_add_loop_test(c, cuda_failures, 0, lz_test_small() ? 8 : 40);
     tcase_add_test(c, cuda_threads);
