@@ -18,6 +18,15 @@ typedef struct region_use {
     uint32_t ncarried;
 } region_use;
 
+/* What is known of a while before its plans are made. */
+typedef struct looping {
+    lz_rounds rounds;
+    bool known; /* nobody asks its condition */
+    uint32_t
+        dropped; /* the carried value that is left out, or LZ_NOVAL: a counter that nobody reads */
+    const lz_func *body; /* without it */
+} looping;
+
 typedef struct front {
     const lz_func *f; /* after the passes */
     const lz_lower_options *o;
@@ -28,6 +37,7 @@ typedef struct front {
     lz_bufmap map;
     lz_plan *plan;
     LZ_VEC(region_use) regions; /* what plan->subs are the plans of */
+    looping *loops;             /* by instruction; NULL: there is no control flow */
 } front;
 
 /* ---- wishes: which result would best replace which donated argument ---- */
@@ -108,11 +118,14 @@ static lz_status keep_kernel(lz_plan *p, lz_map *seen, lz_kernel **k, uint32_t *
     return LZ_OK;
 }
 
-/* How region k of an operation is used. */
-static region_use use_of(const lz_sig *s, int k)
+/* How region k of instruction v is used. */
+static region_use use_of(const front *x, lz_val v, int k)
 {
-    bool body = s->op == LZ_OP_WHILE && k == 1;
-    return (region_use){lz_attr_region(s->attr, k), body ? s->nresult : 0};
+    const lz_sig *s = x->f->insts[v].sig;
+    if (s->op != LZ_OP_WHILE || k != 1)
+        return (region_use){lz_attr_region(s->attr, k), 0};
+    const looping *l = &x->loops[v];
+    return (region_use){l->body, s->nresult - (l->dropped != LZ_NOVAL)};
 }
 
 /* Its number; that of the next one when there is none yet. */
@@ -125,24 +138,20 @@ static uint32_t sub_of(const front *x, region_use u)
     return i;
 }
 
-/* Whether region k of an operation runs: nobody asks a condition where the rounds are known. */
-static bool runs(const front *x, const lz_inst *in, int k)
+/* Whether region k of an operation runs. */
+static bool runs(const front *x, lz_val v, int k)
 {
-    int64_t n;
-    if (in->sig->op != LZ_OP_WHILE || k == 1)
-        return true;
-    lz_rounds r = lz_rounds_of(x->f, in);
-    return !lz_rounds_known(&r, &n);
+    return lz_inst_op(&x->f->insts[v]) != LZ_OP_WHILE || k == 1 || !x->loops[v].known;
 }
 
 /* What a step of control flow runs, and how often; the plans are there. */
-static void name_plans(const front *x, const lz_inst *in, lz_step *s)
+static void name_plans(const front *x, lz_val v, lz_step *s)
 {
-    s->kind = in->sig->op == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF;
+    s->kind = lz_inst_op(&x->f->insts[v]) == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF;
     for (int k = 0; k < 2; k++)
-        s->sub[k] = runs(x, in, k) ? sub_of(x, use_of(in->sig, k)) : LZ_NO_PLAN;
+        s->sub[k] = runs(x, v, k) ? sub_of(x, use_of(x, v, k)) : LZ_NO_PLAN;
     if (s->kind == LZ_STEP_WHILE)
-        s->rounds = lz_rounds_of(x->f, in);
+        s->rounds = x->loops[v].rounds;
 }
 
 /* What is called, in memory of the plan; types are interned. */
@@ -187,7 +196,7 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         return keep_call(p, l->control->sig, s);
     }
     if (l->control) {
-        name_plans(x, l->control, s);
+        name_plans(x, (lz_val)(l->control - x->f->insts), s);
         p->nstep++;
         return LZ_OK;
     }
@@ -276,33 +285,45 @@ static uint64_t flops_of(const lz_plan *p, const lz_step *s)
     return __builtin_mul_overflow(n, (uint64_t)rounds, &n) ? UINT64_MAX / 2 : n;
 }
 
+/* Results and operands of a step without a kernel, and room for its work memory; a value that a loop need not carry is neither. */
+static lz_status name_buffers(const front *x, const lz_node *n, lz_lowered *l)
+{
+    const lz_sig *sig = l->control->sig;
+    uint32_t dropped = sig->op == LZ_OP_WHILE ? x->loops[n->v].dropped : LZ_NOVAL;
+    l->buf = lz_alloc(((size_t)sig->nresult + sig->nopnd + 1) * sizeof *l->buf);
+    if (!l->buf)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t k = 0; k < sig->nresult; k++)
+        if (k != dropped)
+            l->buf[l->nbuf++] = n->res[k];
+    l->nres = l->nbuf;
+    for (uint32_t k = 0; k < sig->nopnd; k++)
+        if (k != dropped)
+            l->buf[l->nbuf++] = lz_fusion_whole(x->fu, l->control->opnd[k]);
+    l->nbuf += l->works;
+    return LZ_OK;
+}
+
 /* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer of its own. */
 static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
 {
     const lz_inst *in = &x->f->insts[n->v];
-    uint32_t nres = in->sig->nresult, nopnd = in->sig->nopnd;
     lz_step s = {0};
     uint64_t work;
     l->control = in;
-    bool call = lz_op_get(in->sig->op)->cls == LZ_CLASS_CALL;
-    l->nbuf = nres + nopnd + !call;
-    l->buf = lz_alloc((l->nbuf + 1) * sizeof *l->buf);
-    if (!l->buf)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    memcpy(l->buf, n->res, nres * sizeof *l->buf);
-    for (uint32_t k = 0; k < nopnd; k++)
-        l->buf[nres + k] = lz_fusion_whole(x->fu, in->opnd[k]);
-    if (call)
+    l->works = lz_op_get(in->sig->op)->cls != LZ_CLASS_CALL;
+    LZ_TRY(name_buffers(x, n, l));
+    if (!l->works)
         return LZ_OK;
-    name_plans(x, in, &s);
+    name_plans(x, n->v, &s);
     l->flops = flops_of(x->plan, &s);
     if (!lz_step_work(x->plan, &s, &work) || work > INT64_MAX)
         return LZ_FAIL(LZ_ERANGE, "%s: its values are too large", lz_op_get(in->sig->op)->text);
     lz_shape shape = lz_shape_make(1, (int64_t[]){(int64_t)work});
     const lz_type *t = lz_type_get(LZ_U8, &shape);
-    l->buf[nres + nopnd] = lz_fusion_nbuf(x->fu);
+    l->buf[l->nbuf - 1] = lz_fusion_nbuf(x->fu);
     if (s.kind == LZ_STEP_WHILE)
-        LZ_TRY(find_alone(l, nres));
+        LZ_TRY(find_alone(l, l->nres));
     return t ? lz_vec_push(&x->fu->extra, t) : lz_error_get()->status;
 }
 
@@ -328,6 +349,46 @@ static lz_status add_region(front *x, region_use u)
     return s;
 }
 
+/* Counters that may be left out: the rounds are known, and nobody has the counter in the end. */
+static void know_rounds(front *x)
+{
+    const lz_func *f = x->f;
+    int64_t n;
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        const lz_inst *in = &f->insts[i];
+        looping *l = &x->loops[i];
+        if (lz_inst_op(in) == LZ_OP_WHILE) {
+            l->rounds = lz_rounds_of(f, in, &l->dropped);
+            l->known = lz_rounds_known(&l->rounds, &n);
+            l->body = lz_attr_region(in->sig->attr, 1);
+        }
+        if (!l->known || in->sig->nresult == 1)
+            l->dropped = LZ_NOVAL;
+        looping *of = lz_inst_op(in) == LZ_OP_RESULT ? &x->loops[in->opnd[0]] : l;
+        if (of != l && of->dropped == LZ_ATTR(index, in->sig->attr)->index)
+            of->dropped = LZ_NOVAL;
+    }
+}
+
+/* Fills in x->loops. A counter of which another value is made stays. */
+static lz_status know_loops(front *x)
+{
+    const lz_func *f = x->f;
+    const lz_func *less;
+    if (!x->loops)
+        return LZ_OK;
+    know_rounds(x);
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        looping *l = &x->loops[i];
+        if (l->dropped == LZ_NOVAL)
+            continue;
+        LZ_TRY(lz_rounds_without(l->body, l->dropped, f->insts[i].sig->nresult, &less));
+        l->body = less ? less : l->body;
+        l->dropped = less ? l->dropped : LZ_NOVAL;
+    }
+    return LZ_OK;
+}
+
 /* The plans of all regions. lz_lower calls itself as deep as regions nest. */
 static lz_status lower_regions(front *x)
 {
@@ -335,15 +396,17 @@ static lz_status lower_regions(front *x)
     for (uint32_t i = x->f->nparam; i < x->f->ninst; i++)
         n += lz_op_get(lz_inst_op(&x->f->insts[i]))->cls == LZ_CLASS_CONTROL ? 2 : 0;
     x->plan->subs = n ? lz_arena_alloc(&x->plan->arena, n * sizeof(lz_plan *)) : NULL;
-    if (n && !x->plan->subs)
+    x->loops = n ? lz_calloc(x->f->ninst, sizeof *x->loops) : NULL;
+    if (n && (!x->plan->subs || !x->loops))
         return LZ_FAIL(LZ_EMEM, "out of memory");
+    LZ_TRY(know_loops(x));
     for (uint32_t i = x->f->nparam; i < x->f->ninst && n; i++) {
         const lz_sig *s = x->f->insts[i].sig;
         if (lz_op_get(s->op)->cls != LZ_CLASS_CONTROL)
             continue;
         for (int k = 0; k < 2; k++)
-            if (runs(x, &x->f->insts[i], k))
-                LZ_TRY(add_region(x, use_of(s, k)));
+            if (runs(x, i, k))
+                LZ_TRY(add_region(x, use_of(x, i, k)));
     }
     return LZ_OK;
 }
@@ -403,6 +466,7 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     lz_vec_free(&x.regions);
     lz_free(x.low);
     lz_free(x.takes_over);
+    lz_free(x.loops);
     lz_schedule_free(&x.order);
     lz_fusion_free(x.fu);
     lz_func_free(g);

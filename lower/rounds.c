@@ -183,17 +183,68 @@ static bool find_counter(loop *l, const lz_inst *compare, int side, lz_rounds *r
     return r->start_opnd != LZ_NOVAL || r->end_opnd != LZ_NOVAL || lz_rounds_known(r, &n);
 }
 
-lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *in)
+/* Whether a result or an effect of the body is made of carried value k, but for its own next value. */
+static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, bool *read)
+{
+    bool *of = lz_calloc((size_t)body->ninst + 1, sizeof *of); /* made of it, by value */
+    *read = false;
+    if (!of)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    of[k] = true;
+    for (uint32_t i = body->nparam; i < body->ninst; i++) {
+        const lz_inst *in = &body->insts[i];
+        for (uint32_t j = 0; j < in->sig->nopnd; j++)
+            of[i] |= of[in->opnd[j]];
+        *read |= of[i] && in->sig->flags & LZ_F_EFFECT;
+    }
+    for (uint32_t j = 0; j < ncarried; j++)
+        *read |= j != k && of[body->results[j]];
+    lz_free(of);
+    return LZ_OK;
+}
+
+lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried, const lz_func **out)
+{
+    bool read;
+    *out = NULL;
+    LZ_TRY(is_read(body, k, ncarried, &read));
+    if (read)
+        return LZ_OK;
+    lz_func *f = lz_func_new(body->name);
+    lz_val *v = lz_alloc(((size_t)body->nparam + body->nresult + 1) * sizeof *v), *res;
+    lz_status s = f && v ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < body->nparam && s == LZ_OK; i++)
+        if (i != k)
+            v[i] = lz_build_param(f, lz_val_type(body, i));
+    if (s == LZ_OK) { /* anything will do for it */
+        v[k] = lz_build_splat(f, lz_val_type(body, k), 0);
+        res = v + body->nparam;
+        s = lz_build_inline(f, body, v, res);
+        memmove(res + k, res + k + 1, (ncarried - k - 1) * sizeof *res);
+        if (s == LZ_OK)
+            s = lz_func_set_results(f, res, ncarried - 1);
+    }
+    if (s == LZ_OK && !(*out = lz_region_intern(f)))
+        s = lz_error_get()->status;
+    lz_func_free(f);
+    lz_free(v);
+    return s;
+}
+
+lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *in, uint32_t *counter)
 {
     const lz_attr_loop *a = LZ_ATTR(loop, in->sig->attr);
     loop l = {f, a->cond, a->body, in, in->sig->nresult, LZ_DTYPE_NONE};
     const lz_inst *c = &a->cond->insts[behind_views(a->cond, a->cond->results[0])];
     lz_rounds r = {0};
+    *counter = LZ_NOVAL;
     if (lz_inst_op(c) != LZ_OP_COMPARE ||
         a->cond->effects) /* which happen every time it is asked */
         return (lz_rounds){0};
-    if (find_counter(&l, c, 0, &r))
-        return r;
-    r = (lz_rounds){0};
-    return find_counter(&l, c, 1, &r) ? r : (lz_rounds){0};
+    for (int side = 0; side < 2; side++, r = (lz_rounds){0})
+        if (find_counter(&l, c, side, &r)) {
+            *counter = behind_views(a->cond, c->opnd[side]);
+            return r;
+        }
+    return (lz_rounds){0};
 }

@@ -17,9 +17,13 @@ typedef struct lz_rounds {
     int64_t start, end; /* and these. Otherwise 0 */
 } lz_rounds;
 
-/* Of a while of f. Of a loop that counts from one known number to another the rounds are known,
+/* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number to another the rounds are known,
  * too, or it does not count. */
-lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *loop);
+lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
+/* The body without carried value k, interned. NULL: something is made of it besides its next value.
+ * Errors: LZ_EMEM. */
+lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried,
+                            const lz_func **out);
 /* Rounds from start to end. False: the counter does not get there. */
 bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n);
 /* The rounds, where nothing has to be read to know them. */

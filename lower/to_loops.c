@@ -614,8 +614,7 @@ bool lz_lowered_writes(const lz_lowered *l, uint32_t i)
 {
     if (l->kernel)
         return l->kernel->buf[i].written;
-    bool works = l->nbuf > l->control->sig->nresult + l->control->sig->nopnd; /* its work memory */
-    return i < l->control->sig->nresult || (works && i == l->nbuf - 1);
+    return i < l->nres || (l->works && i == l->nbuf - 1);
 }
 
 /* A value that a while carries, when nothing else that it is given has that memory. */
@@ -623,7 +622,7 @@ int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i)
 {
     if (l->kernel)
         return l->kernel->buf[i].inplace_ok ? l->kernel->buf[i].inplace_with : -1;
-    uint32_t n = l->control->sig->nresult;
+    uint32_t n = l->nres;
     return l->alone && i < n && l->alone[i] ? (int32_t)(n + i) : -1;
 }
 

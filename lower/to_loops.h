@@ -7,6 +7,8 @@
 typedef struct lz_lowered {
     lz_kernel *kernel;      /* finished; NULL for control flow */
     const lz_inst *control; /* of such a step; its buffers are as plan.h says */
+    uint32_t nres;          /* of them, results */
+    bool works;             /* and the last one is work memory */
     uint32_t nbuf;
     uint32_t *buf; /* the fusion's buffer that each buffer is */
     bool *alone;   /* of a while, by value it carries: no other operand is the same buffer */

@@ -343,6 +343,52 @@ START_TEST(as_the_reference)
 }
 END_TEST
 
+/* A counter that nothing is made of, and that nobody has in the end, is not carried at all. */
+START_TEST(counters_are_left_out)
+{
+    for (int way = 0; way < 4; way++) { /* 0: left out; the body reads it; a result; not known */
+        lz_buf b = {0};
+        lz_func *f = NULL;
+        lz_plan *p = NULL;
+        lz_buf_printf(
+            &b,
+            "func.func @main(%%n: tensor<i32>, %%x0: tensor<3xi32>) -> (tensor<3xi32>, "
+            "tensor<i32>) {\n"
+            " %%zero = stablehlo.constant dense<2> : tensor<i32>\n"
+            " %%r:2 = stablehlo.while(%%x = %%x0, %%i = %%zero) : tensor<3xi32>, tensor<i32>\n"
+            "  cond {\n"
+            "   %%seven = stablehlo.constant dense<7> : tensor<i32>\n"
+            "   %%c = stablehlo.compare LT, %%i, %s : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+            "   stablehlo.return %%c : tensor<i1>\n"
+            "  } do {\n"
+            "   %%one = stablehlo.constant dense<1> : tensor<i32>\n"
+            "   %%b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<i32>) -> tensor<3xi32>\n"
+            "   %%y = stablehlo.multiply %%x, %%b : tensor<3xi32>\n"
+            "   %%z = stablehlo.add %%y, %%x0 : tensor<3xi32>\n"
+            "   %%j = stablehlo.add %%i, %%one : tensor<i32>\n"
+            "   stablehlo.return %%z, %%j : tensor<3xi32>, tensor<i32>\n"
+            "  }\n return %%r#0, %s : tensor<3xi32>, tensor<i32>\n}\n",
+            way == 3 ? "%n" : "%seven", way == 1 ? "%i" : "%n", way == 2 ? "%r#1" : "%n");
+        ck_assert_msg(lz_func_parse(lz_buf_str(&b), b.len, "loop", &f) == LZ_OK, "%s",
+                      lz_error_get()->message);
+        ck_assert_msg(lz_lower(f, NULL, &p) == LZ_OK, "%s", lz_error_get()->message);
+        const lz_step *s = the_loop(p);
+        ck_assert_uint_eq(p->subs[s->sub[1]]->nout, way == 0 ? 1 : 2);
+        int32_t n = 6, x[3] = {5, -7, 9}, y[3], m = 0, want[3], i;
+        memcpy(want, x, sizeof x);
+        for (i = 2; i < (way == 3 ? n : 7); i++)
+            for (int k = 0; k < 3; k++)
+                want[k] = want[k] * (way == 1 ? i : n) + x[k];
+        ck_assert_int_eq(lz_plan_run(p, (const void *[]){&n, x}, (void *[]){y, &m}), LZ_OK);
+        ck_assert(memcmp(want, y, sizeof y) == 0);
+        ck_assert_int_eq(m, way == 2 ? i : n);
+        lz_plan_free(p);
+        lz_func_free(f);
+        lz_buf_free(&b);
+    }
+}
+END_TEST
+
 /* ---- programs and bytes ---- */
 
 /* Loops in loops of known rounds wait for nothing, and how much they launch is known. */
@@ -417,6 +463,7 @@ int main(void)
     tcase_add_test(t, counts_far);
     tcase_add_loop_test(t, forms_are_told_apart, 0, (int)(sizeof forms / sizeof *forms));
     tcase_add_test(t, as_the_reference);
+    tcase_add_test(t, counters_are_left_out);
     tcase_add_test(t, launches_are_known);
     tcase_add_test(t, bytes_are_checked);
     suite_add_tcase(s, t);
