@@ -28,21 +28,6 @@ typedef struct loop {
     bool *same;   /* the body gives it back as it got it */
 } loop;
 
-/* Which carried values each value of f depends on: bits of `words` words; by value. NULL without memory. */
-static uint64_t *dependence(const lz_func *f, uint32_t n, uint32_t words)
-{
-    uint64_t *d = lz_calloc((size_t)f->ninst * words + 1, sizeof *d);
-    for (uint32_t i = 0; d && i < f->ninst; i++) {
-        uint64_t *at = d + (size_t)i * words;
-        if (i < f->nparam && i < n)
-            at[i / 64] |= UINT64_C(1) << i % 64;
-        for (uint32_t k = 0; k < f->insts[i].sig->nopnd; k++)
-            for (uint32_t w = 0; w < words; w++)
-                at[w] |= d[(size_t)f->insts[i].opnd[k] * words + w];
-    }
-    return d;
-}
-
 static bool take(loop *x, const uint64_t *d, lz_val v)
 {
     bool more = false;
@@ -65,7 +50,7 @@ static void take_effects(loop *x, const uint64_t *d, const lz_func *f)
 /* Wanted: what somebody reads after the loop, what the condition looks at, effects, and what those need in turn. */
 static lz_status find_wanted(loop *x)
 {
-    uint64_t *c = dependence(x->cond, x->n, x->words), *b = dependence(x->body, x->n, x->words);
+    uint64_t *c = lz_rw_dependence(x->cond, 0, x->n), *b = lz_rw_dependence(x->body, 0, x->n);
     if (c && b) {
         (void)take(x, c, x->cond->results[0]);
         take_effects(x, c, x->cond);
@@ -83,60 +68,49 @@ static lz_status find_wanted(loop *x)
     return s;
 }
 
-/* The region with the carried values that stay first, then those that do not change, then the others: the order of `opnd`. Body: only the
- * results that stay. */
-static const lz_func *reorder(const loop *x, const lz_func *r, bool is_body)
+/* What the new loop has for operands, and its regions for parameters: the carried values that stay first, then those that do not change, then
+ * what was not carried. Returns how many; *stay: how many of them are carried. */
+static uint32_t order(const loop *x, uint32_t nopnd, uint32_t *of, uint32_t *stay)
 {
-    const lz_func *out = NULL;
-    lz_func *f = lz_func_new(r->name);
-    lz_val *v = lz_alloc(((size_t)r->nparam + r->nresult + 1) * sizeof *v), *res = v + r->nparam;
-    for (uint32_t i = 0; v && i < r->nparam; i++)
-        v[i] = LZ_NOVAL;
-    for (int turn = 0; f && v && turn < 2; turn++)
-        for (uint32_t k = 0; k < x->n; k++)
-            if (x->wanted[k] && x->same[k] == (turn == 1))
-                v[k] = lz_build_param(f, lz_val_type(r, k));
-    for (uint32_t i = x->n; f && v && i < r->nparam; i++)
-        v[i] = lz_build_param(f, lz_val_type(r, i));
-    for (uint32_t k = 0; f && v && k < x->n; k++) /* what is for nobody: anything will do */
-        if (v[k] == LZ_NOVAL)
-            v[k] = lz_build_splat(f, lz_val_type(r, k), 0);
-    if (f && v && lz_build_inline(f, r, v, res) == LZ_OK) {
-        uint32_t n = 0;
-        for (uint32_t k = 0; is_body && k < x->n; k++)
-            if (x->wanted[k] && !x->same[k])
-                res[n++] = res[k];
-        if (lz_func_set_results(f, res, is_body ? n : r->nresult) == LZ_OK)
-            out = lz_region_intern(f);
-    }
-    lz_free(v);
-    lz_func_free(f);
-    return out;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < x->n; k++)
+        if (x->wanted[k] && !x->same[k])
+            of[n++] = k;
+    *stay = n;
+    for (uint32_t k = 0; k < x->n; k++)
+        if (x->wanted[k] && x->same[k])
+            of[n++] = k;
+    for (uint32_t k = x->n; k < nopnd; k++)
+        of[n++] = k;
+    return n;
 }
 
 static lz_val rebuild(lz_rw *rw, uint32_t i, const loop *x, lz_val *fate)
 {
+    static const uint32_t answer = 0;
     const lz_inst *in = &rw->in->insts[i];
-    lz_val *opnd = lz_alloc(((size_t)in->sig->nopnd + 1) * sizeof *opnd);
-    const lz_func *c = reorder(x, x->cond, false), *b = c ? reorder(x, x->body, true) : NULL;
+    uint32_t *of = lz_alloc(2 * ((size_t)in->sig->nopnd + 1) * sizeof *of), n, stay;
     lz_val v = LZ_NOVAL;
-    if (!opnd || !b) {
-        rw->out->status = opnd ? lz_error_get()->status : LZ_FAIL(LZ_EMEM, "out of memory");
-        lz_free(opnd);
-        return LZ_NOVAL;
+    if (!of) {
+        rw->out->status = LZ_FAIL(LZ_EMEM, "out of memory");
+        return v;
     }
-    uint32_t n = 0, at = 0;
-    for (int turn = 0; turn < 2; turn++)
-        for (uint32_t k = 0; k < x->n; k++)
-            if (x->wanted[k] && x->same[k] == (turn == 1))
-                opnd[n++] = lz_rw_opnd(rw, i, k);
-    for (uint32_t k = x->n; k < in->sig->nopnd; k++)
-        opnd[n++] = lz_rw_opnd(rw, i, k);
-    v = lz_build_while(rw->out, c, b, opnd, n);
+    n = order(x, in->sig->nopnd, of, &stay);
+    const lz_func *c = lz_rw_region(x->cond, of, n, &answer, 1);
+    const lz_func *b = c ? lz_rw_region(x->body, of, n, of, stay) : NULL;
+    if (b) {
+        lz_val *opnd = of + n;
+        for (uint32_t k = 0; k < n; k++)
+            opnd[k] = lz_rw_opnd(rw, i, of[k]);
+        v = lz_build_while(rw->out, c, b, opnd, n);
+    } else {
+        rw->out->status = lz_error_get()->status;
+    }
     for (uint32_t k = 0; k < x->n && v != LZ_NOVAL; k++)
-        fate[k] =
-            x->wanted[k] && !x->same[k] ? lz_build_result(rw->out, v, at++) : lz_rw_opnd(rw, i, k);
-    lz_free(opnd);
+        fate[k] = lz_rw_opnd(rw, i, k);
+    for (uint32_t k = 0; k < stay && v != LZ_NOVAL; k++)
+        fate[of[k]] = lz_build_result(rw->out, v, k);
+    lz_free(of);
     return v == LZ_NOVAL ? v : fate[0];
 }
 

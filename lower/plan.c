@@ -71,7 +71,7 @@ static void print_ref(lz_buf *b, const lz_bufref *r)
     lz_buf_printf(b, "+%" PRIu64 ":%" PRIu64, r->offset, r->nbytes);
 }
 
-/* "plan 0", "7 rounds" or "rounds from in 2 to 10 (plan 0)". */
+/* "7 rounds plan 1"; or, plan 0 being the condition, "plan 0 plan 1", "counted plan 0 plan 1". */
 static void print_while(const lz_step *s, uint32_t i, lz_buf *out)
 {
     const lz_rounds *r = &s->rounds;

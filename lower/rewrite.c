@@ -85,17 +85,65 @@ lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out)
     return s;
 }
 
-bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits)
+lz_val lz_rw_behind_views(const lz_func *f, lz_val v)
 {
     for (;;) {
-        const lz_inst *in = &f->insts[v];
-        if (in->lit)
-            return in->lit->nbytes <= 64 ? lz_literal_splat(in->lit, bits) : false;
-        lz_op op = lz_inst_op(in);
+        lz_op op = lz_inst_op(&f->insts[v]);
         if (op != LZ_OP_BROADCAST_IN_DIM && op != LZ_OP_RESHAPE && op != LZ_OP_TRANSPOSE)
-            return false;
-        v = in->opnd[0];
+            return v;
+        v = f->insts[v].opnd[0];
     }
+}
+
+uint64_t *lz_rw_dependence(const lz_func *f, uint32_t first, uint32_t n)
+{
+    uint32_t words = (n + 63) / 64;
+    uint64_t *d = lz_calloc((size_t)f->ninst * words + 1, sizeof *d);
+    for (uint32_t i = 0; d && i < f->ninst; i++) {
+        uint64_t *at = d + (size_t)i * words;
+        if (i < f->nparam && i - first < n)
+            at[(i - first) / 64] |= UINT64_C(1) << (i - first) % 64;
+        for (uint32_t k = 0; k < f->insts[i].sig->nopnd; k++)
+            for (uint32_t w = 0; w < words; w++)
+                at[w] |= d[(size_t)f->insts[i].opnd[k] * words + w];
+    }
+    return d;
+}
+
+const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t nparam,
+                            const uint32_t *results, uint32_t nresult)
+{
+    const lz_func *out = NULL;
+    lz_func *f = lz_func_new(r->name);
+    lz_val *v = lz_alloc(((size_t)r->nparam + r->nresult + nresult + 1) * sizeof *v);
+    if (!f || !v) {
+        (void)LZ_FAIL(LZ_EMEM, "out of memory");
+        goto done;
+    }
+    lz_val *all = v + r->nparam, *res = all + r->nresult;
+    for (uint32_t i = 0; i < r->nparam; i++)
+        v[i] = LZ_NOVAL;
+    for (uint32_t i = 0; i < nparam; i++)
+        v[params[i]] = lz_build_param(f, lz_val_type(r, params[i]));
+    for (uint32_t i = 0; i < r->nparam; i++)
+        if (v[i] == LZ_NOVAL)
+            v[i] = lz_build_splat(f, lz_val_type(r, i), 0);
+    if (lz_build_inline(f, r, v, all) != LZ_OK)
+        goto done;
+    for (uint32_t k = 0; k < nresult; k++)
+        res[k] = all[results[k]];
+    if (lz_func_set_results(f, res, nresult) == LZ_OK)
+        out = lz_region_intern(f);
+done:
+    lz_func_free(f);
+    lz_free(v);
+    return out;
+}
+
+bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits)
+{
+    const lz_literal *l = f->insts[lz_rw_behind_views(f, v)].lit;
+    return l && l->nbytes <= 64 && lz_literal_splat(l, bits);
 }
 
 lz_val lz_rw_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits)

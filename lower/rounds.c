@@ -11,32 +11,27 @@ static bool counts_in(lz_dtype d)
     return lz_dtype_is_int(d) && !lz_dtype_is_storage(d);
 }
 
-bool lz_rounds_number(lz_dtype d, const void *at, int64_t *out)
+/* Whether v is a number of the type, of those that are counted: up to INT64_MAX. */
+static bool fits(lz_dtype d, __int128 v)
 {
-    size_t n = lz_dtype_size(d);
     uint64_t bits = 0;
-    memcpy(&bits, at, n < 8 ? n : 8);
-    if (lz_dtype_is_signed(d) && n < 8 && bits >> (8 * n - 1) & 1)
-        bits |= UINT64_MAX << 8 * n;
-    *out = (int64_t)bits;
-    return lz_dtype_is_signed(d) || *out >= 0;
+    if (v < (lz_dtype_is_signed(d) ? INT64_MIN : 0) || v > INT64_MAX)
+        return false;
+    lz_elem_set_i64(d, &bits, 0, (int64_t)v); /* wraps */
+    return lz_elem_get_i64(d, &bits, 0) == (int64_t)v;
 }
 
-/* The least and the greatest number of the type, of those that are counted. */
-static void limits(lz_dtype d, int64_t *least, int64_t *most)
+bool lz_rounds_number(lz_dtype d, const void *at, int64_t *out)
 {
-    unsigned bits = 8 * (unsigned)lz_dtype_size(d);
-    bool has_sign = lz_dtype_is_signed(d);
-    *most = bits == 64 ? INT64_MAX : (INT64_C(1) << (bits - has_sign)) - 1;
-    *least = has_sign ? -*most - 1 : 0;
+    *out = lz_elem_get_i64(d, at, 0);
+    return fits(d, *out); /* an unsigned one of 64 bits may not */
 }
 
 bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n)
 {
     bool up = r->go_on == LZ_CMP_LT || r->go_on == LZ_CMP_LE;
     bool with_end = r->go_on == LZ_CMP_LE || r->go_on == LZ_CMP_GE;
-    __int128 step = r->step, way = (__int128)end - start, last;
-    int64_t least, most;
+    __int128 step = r->step, way = (__int128)end - start;
     if (r->go_on == LZ_CMP_NE) {
         if (way != 0 && (step == 0 || way % step || way / step < 0))
             return false;
@@ -56,9 +51,7 @@ bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n)
     if (rounds > INT64_MAX)
         return false;
     *n = (int64_t)rounds;
-    last = start + rounds * r->step;
-    limits(r->dtype, &least, &most);
-    return last >= least && last <= most;
+    return fits(r->dtype, start + rounds * r->step);
 }
 
 bool lz_rounds_known(const lz_rounds *r, int64_t *n)
@@ -93,17 +86,11 @@ typedef struct loop {
     lz_dtype dtype;
 } loop;
 
-/* v is one element of the counter's type, as its operand is that v is a view of. */
+/* The value of one element that v is a view of. */
 static lz_val behind_views(const lz_func *f, lz_val v)
 {
-    for (;;) {
-        const lz_inst *in = &f->insts[v];
-        lz_op op = lz_inst_op(in);
-        bool view = op == LZ_OP_RESHAPE || op == LZ_OP_BROADCAST_IN_DIM || op == LZ_OP_TRANSPOSE;
-        if (!view || lz_val_type(f, v)->nelem != 1)
-            return v;
-        v = in->opnd[0];
-    }
+    lz_val of = lz_rw_behind_views(f, v);
+    return lz_val_type(f, v)->nelem == 1 ? of : v;
 }
 
 static bool known_bits(const loop *l, uint64_t bits, int64_t *out)
@@ -186,17 +173,12 @@ static bool find_counter(loop *l, const lz_inst *compare, int side, lz_rounds *r
 /* Whether a result or an effect of the body is made of carried value k, but for its own next value. */
 static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, bool *read)
 {
-    bool *of = lz_calloc((size_t)body->ninst + 1, sizeof *of); /* made of it, by value */
+    uint64_t *of = lz_rw_dependence(body, k, 1); /* made of it, by value */
     *read = false;
     if (!of)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    of[k] = true;
-    for (uint32_t i = body->nparam; i < body->ninst; i++) {
-        const lz_inst *in = &body->insts[i];
-        for (uint32_t j = 0; j < in->sig->nopnd; j++)
-            of[i] |= of[in->opnd[j]];
-        *read |= of[i] && in->sig->flags & LZ_F_EFFECT;
-    }
+    for (uint32_t i = body->nparam; i < body->ninst; i++)
+        *read |= of[i] && body->insts[i].sig->flags & LZ_F_EFFECT;
     for (uint32_t j = 0; j < ncarried; j++)
         *read |= j != k && of[body->results[j]];
     lz_free(of);
@@ -210,25 +192,15 @@ lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried, 
     LZ_TRY(is_read(body, k, ncarried, &read));
     if (read)
         return LZ_OK;
-    lz_func *f = lz_func_new(body->name);
-    lz_val *v = lz_alloc(((size_t)body->nparam + body->nresult + 1) * sizeof *v), *res;
-    lz_status s = f && v ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = 0; i < body->nparam && s == LZ_OK; i++)
+    uint32_t *stay = lz_alloc((size_t)body->nparam * sizeof *stay), n = 0;
+    if (!stay)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < body->nparam; i++)
         if (i != k)
-            v[i] = lz_build_param(f, lz_val_type(body, i));
-    if (s == LZ_OK) { /* anything will do for it */
-        v[k] = lz_build_splat(f, lz_val_type(body, k), 0);
-        res = v + body->nparam;
-        s = lz_build_inline(f, body, v, res);
-        memmove(res + k, res + k + 1, (ncarried - k - 1) * sizeof *res);
-        if (s == LZ_OK)
-            s = lz_func_set_results(f, res, ncarried - 1);
-    }
-    if (s == LZ_OK && !(*out = lz_region_intern(f)))
-        s = lz_error_get()->status;
-    lz_func_free(f);
-    lz_free(v);
-    return s;
+            stay[n++] = i;
+    *out = lz_rw_region(body, stay, n, stay, ncarried - 1);
+    lz_free(stay);
+    return *out ? LZ_OK : lz_error_get()->status;
 }
 
 lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *in, uint32_t *counter)

@@ -17,8 +17,8 @@ typedef struct lz_rounds {
     int64_t start, end; /* and these. Otherwise 0 */
 } lz_rounds;
 
-/* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number to another the rounds are known,
- * too, or it does not count. */
+/* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number to
+ * another the rounds are known, too, or it does not count. */
 lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
 /* The body without carried value k, interned. NULL: something is made of it besides its next value.
  * Errors: LZ_EMEM. */
@@ -30,7 +30,7 @@ bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n)
 bool lz_rounds_known(const lz_rounds *r, int64_t *n);
 /* An element of the counter's type, as it lies in memory. False: it is too large to be counted. */
 bool lz_rounds_number(lz_dtype d, const void *at, int64_t *out);
-/* Whether these could be of a loop of noper operands, of which ncarried are carried. */
+/* Whether these could be of a loop of nopnd operands, of which ncarried are carried. */
 bool lz_rounds_valid(const lz_rounds *r, const lz_type *const *opnd, uint32_t nopnd,
                      uint32_t ncarried);
 #endif
