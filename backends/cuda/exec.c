@@ -173,9 +173,8 @@ static size_t code_bytes(const lz_kcode *c)
 
 /* ---- times ---- */
 
-enum {
-    TIMES = 4096
-}; /* of a job that are kept until it ends, or waits; for the last of them at the latest */
+/* Of a job, that are kept until it ends, or waits; for the last of them at the latest. */
+enum { TIMES = 4096 };
 
 /* All that the job has put on the stream so far has come. */
 static void note_times(cuda_device *d, cuda_job *j)

@@ -397,10 +397,10 @@ START_TEST(launches_are_known)
     lz_func *f;
     for (int way = 0; way < 3; way++) {
         form m = {LOOP("i32", 0, 5, 1, "LT"), .arg_end = way == 1};
-        if (way == 2)
+        if (way == 2) {
             m.body = "   %j = stablehlo.add %i, %i : tensor<i32>\n";
-        if (way == 2)
             m.start = 1;
+        }
         lz_plan *p = lower(&m, &f);
         lz_prog g;
         ck_assert_int_eq(lz_prog_begin(&g, p), LZ_OK);
