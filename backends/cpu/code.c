@@ -207,8 +207,16 @@ static bool protect(const region *r, size_t offset, size_t nbytes, int prot)
 
 /* ---- kernels ---- */
 
+/* The function of a kernel that has none. */
+static int64_t no_scratch(const int64_t *args)
+{
+    (void)args;
+    return 0;
+}
+
 static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_code *out)
 {
+    out->scratch = (void *)(uintptr_t)no_scratch;
     for (int i = 0; i < im->nsyms; i++) {
         void *at = (void *)(uintptr_t)(exec + im->syms[i].offset);
         if (strcmp(im->syms[i].name, "lz_run") == 0)
@@ -218,7 +226,7 @@ static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_cod
         else if (strcmp(im->syms[i].name, "lz_scratch") == 0)
             out->scratch = at;
     }
-    return out->run && out->grid && out->scratch;
+    return out->run && out->grid;
 }
 
 /* The objects of a kernel: those of functions it shares with others (backends/llvm/shared.h), then its own. */
@@ -255,7 +263,7 @@ static const char *link_at(const objects *from, uint8_t *mem, size_t cap, const 
                        .max_syms = 8};
     const char *err = link_all(from, &im);
     if (!err && !take_symbols(&im, exec, out))
-        err = "it does not define the three functions of a kernel";
+        err = "it does not define the functions of a kernel";
     *used = im.used;
     return err;
 }

@@ -1,7 +1,7 @@
 /* elfload.h - loading one relocatable object of the code generator: linking it, and keeping it in
  * executable memory. lz_elf_link touches only the memory it is given: it links ELF64 x86-64 or
  * AArch64 objects whose every offset is untrusted, so a damaged file is an error, never a crash.
- * lz_elf_load puts the three functions of a kernel (backends/llvm/codegen.h) into executable
+ * lz_elf_load puts the functions of a kernel (backends/llvm/codegen.h) into executable
  * memory.
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_ELFLOAD_H

@@ -2,11 +2,11 @@
  * (shared.h).
  * libLLVM is loaded at the first compile (dlopen); a process that finds everything in the cache
  * never loads it.
- * It defines three functions and needs only the symbols lz_jit_symbol() knows; it holds no
+ * It defines these functions and needs only the symbols lz_jit_symbol() knows; it holds no
  * absolute address, path or time:
  *     int64_t lz_grid(const int64_t *args)                 number of independent work units (>= 0)
  *     int64_t lz_scratch(const int64_t *args)              bytes of 64-byte aligned scratch memory
- *     each thread needs
+ *     each thread needs; a kernel that needs none has no such function
  *     void    lz_run(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void
  *     *scratch) Units begin..end-1 may run on any thread in any order (a serial kernel has grid 1).
  *     bufs[i] is the address of kernel buffer i, aligned at least to its element size; args are the

@@ -63,13 +63,15 @@ typedef struct dot {
     Val micro[2];       /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
-    /* K: of the last inner loop; KS: its steps (K, or words) */
-    Val M, N, K, KS, T, V, RB, CB, batch;
+    /* K: of the last inner loop, KO: of the others; row_b: bytes from one row of B in place to the next */
+    Val M, N, K, KO, batch, row_b;
+    Val KS, T, V, RB, CB;            /* KS: steps of the last inner loop (K, or words) */
     Val panels;                      /* of columns: as few as there can be */
     Val direct;                      /* i1: B in place */
     Val wide;                        /* vectors of a unit's columns, at most */
-    Val npack_b, npack_a, nblock;    /* bytes of the parts of the scratch memory */
-    em_numbers numbers;              /* these */
+    Val npack_b, npack_a;            /* bytes of the parts of the scratch memory but the last */
+    Val grid, scratch;               /* what lz_grid and lz_scratch give */
+    em_numbers numbers;              /* all but the first six, computed from these */
     Val each;                        /* i1: nothing is packed, a unit has one panel */
     Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */

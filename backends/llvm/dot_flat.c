@@ -133,11 +133,9 @@ static Val panels_fill(flat *g)
 static Val in_place(flat *g)
 {
     em *e = g->e;
-    uint32_t last = g->k->nouter + g->k->stages[0].ninner - 1;
-    Val row = dot_bytes(&g->c, g->es, g->b->stride[last]);
     Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
     Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
-    Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
+    Val apart = ICMP(NE, AND(g->row_b, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
     Val right = OR(few, AND(small, apart));
     return g->full ? AND(panels_fill(g), right) : right;
 }
@@ -148,11 +146,12 @@ static int64_t row_tiles(const flat *g)
     return g->e->t->l2_bytes >= LARGE_L2 ? MORE_TILES : ROW_TILES;
 }
 
-static void emit_dims(flat *g)
+/* What the numbers are computed from. */
+static void products(flat *g)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1);
-    g->M = g->K = g->batch = one;
+    uint32_t last = g->k->nouter + g->k->stages[0].ninner - 1;
+    g->M = g->K = g->batch = em_c64(e, 1);
     for (uint32_t l = 0; l < g->n; l++)
         if (is_row(g, l))
             g->M = MUL(g->M, kern_outer(&g->c, l));
@@ -161,6 +160,13 @@ static void emit_dims(flat *g)
     for (uint32_t l = 0; l < g->k->stages[0].ninner; l++)
         g->K = MUL(g->K, kern_inner(&g->c, 0, l));
     g->N = kern_outer(&g->c, g->n);
+    g->row_b = dot_bytes(&g->c, g->es, g->b->stride[last]);
+}
+
+static void emit_dims(flat *g)
+{
+    em *e = g->e;
+    Val one = em_c64(e, 1), zero = em_c64(e, 0);
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->KB = em_smax(e, dot_ceil_div(e, g->K, g->kc), one);
@@ -179,6 +185,8 @@ static void emit_dims(flat *g)
     g->RB = em_smax(e, blocks, some);
     Val each = MUL(em_smax(e, g->batch, one), g->RB);
     g->CB = dot_share_equally(e, each, g->CB, em_smax(e, g->P, one));
+    Val empty = OR(ICMP(EQ, MUL(g->M, g->batch), zero), ICMP(EQ, g->N, zero));
+    g->grid = SEL(empty, zero, MUL(g->batch, MUL(g->RB, g->CB)));
 }
 
 static dot_columns columns(const flat *g)
@@ -199,37 +207,34 @@ static void scratch_parts(flat *g)
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (row_tiles(g) + 1) * g->mr),
                    em_c64(e, g->mr));
     g->nblock = MUL(MUL(g->wide, rows), em_c64(e, vb));
+    Val tables = ADD(g->ntable, g->ntable);
+    g->scratch = ADD(ADD(tables, em_c64(e, 256)), ADD(g->npack, g->nblock));
 }
 
 /* The function that computes all of this, which the three of the kernel call. */
 static void emit_numbers(flat *g)
 {
     em *e = g->e;
-    Val f = em_shared_func(e, "numbers", e->none, (Ty[]){e->ptr, e->ptr}, 2);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    g->numbers = (em_numbers){.from = {&g->M, &g->N, &g->K, &g->batch, &g->row_b},
+                              .v = {&g->T, &g->V, &g->KB, &g->RB, &g->CB, &g->direct, &g->wide,
+                                    &g->ntable, &g->npack, &g->nblock, &g->grid, &g->scratch},
+                              .nfrom = 5,
+                              .n = 12};
+    em_numbers_begin(e, &g->numbers);
     emit_dims(g);
     g->wide = dot_block_most(e, columns(g));
     scratch_parts(g);
-    g->numbers =
-        (em_numbers){.v = {&g->M, &g->N, &g->K, &g->T, &g->V, &g->KB, &g->RB, &g->CB, &g->batch,
-                           &g->direct, &g->wide, &g->ntable, &g->npack, &g->nblock},
-                     .n = 14};
-    em_numbers_put(e, &g->numbers, LLVMGetParam(f, 1));
-    LLVMBuildRetVoid(e->b);
-    g->numbers.fn = em_shared_end(e, f);
+    em_numbers_end(e, &g->numbers);
 }
 
-static void emit_sizes(flat *g)
+static void emit_size(flat *g, const char *name, const Val *size)
 {
     em *e = g->e;
-    Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), zero = em_c64(e, 0);
-    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
-    Val empty = OR(ICMP(EQ, MUL(g->M, g->batch), zero), ICMP(EQ, g->N, zero));
-    LLVMBuildRet(e->b, SEL(empty, zero, MUL(g->batch, MUL(g->RB, g->CB))));
-    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
-    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
-    Val tables = ADD(g->ntable, g->ntable);
-    LLVMBuildRet(e->b, ADD(ADD(tables, em_c64(e, 256)), ADD(g->npack, g->nblock)));
+    Val f = em_func(e, name, e->i64, &e->ptr, 1, true);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    products(g);
+    em_numbers_get(e, &g->numbers, size);
+    LLVMBuildRet(e->b, *size);
 }
 
 /* ---- indices taken apart and counted on ---- */
@@ -528,17 +533,18 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     panels_end(g, w, &p);
 }
 
-static void run_unit(flat *g, const unit *w)
+/* first: the tables are still to be made; those of one block of k serve all units. */
+static void run_unit(flat *g, const unit *w, Val first)
 {
     em *e = g->e;
     em_loop lk, lr;
     em_loop_begin(e, &lk, em_c64(e, 0), g->KB, em_c64(e, 1), 0, NULL);
     Val k0 = dot_cut(e, g->K, g->KB, lk.i),
         kc = SUB(dot_cut(e, g->K, g->KB, ADD(lk.i, em_c64(e, 1))), k0);
-    em_if many;
-    em_if_begin(e, &many, ICMP(SGT, g->KB, em_c64(e, 1)));
+    em_if other;
+    em_if_begin(e, &other, OR(first, ICMP(SGT, g->KB, em_c64(e, 1))));
     fill_tables(g, k0, kc);
-    em_if_end(e, &many, 0, NULL, NULL, NULL);
+    em_if_end(e, &other, 0, NULL, NULL, NULL);
     pack_block(g, w, k0, kc);
     start_rows(g, w->r0);
     em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
@@ -590,19 +596,17 @@ static void emit_run(flat *g)
     Val f = em_func(e, "lz_run", e->none, args, 5, true), begin = LLVMGetParam(f, 2),
         end = LLVMGetParam(f, 3);
     kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
-    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 1));
+    products(g);
+    em_numbers_get(e, &g->numbers, NULL);
     place_scratch(g, LLVMGetParam(f, 4));
-    em_if some, once;
+    em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
     kern_top(&g->c, 1);
-    em_if_begin(e, &once, ICMP(EQ, g->KB, em_c64(e, 1)));
-    fill_tables(g, em_c64(e, 0), g->K);
-    em_if_end(e, &once, 0, NULL, NULL, NULL);
     em_loop l;
     em_loop_begin(e, &l, begin, end, em_c64(e, 1), 0, NULL);
     unit w;
     place_unit(g, l.i, &w);
-    run_unit(g, &w);
+    run_unit(g, &w, ICMP(EQ, l.i, begin));
     em_loop_end(e, &l, NULL);
     em_if_end(e, &some, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);
@@ -639,7 +643,8 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
         if (g.nv_small != g.nv)
             flat_emit_tile(&g, g.nv_small, "tile_narrow", &g.micro[1]);
         emit_numbers(&g);
-        emit_sizes(&g);
+        emit_size(&g, "lz_grid", &g.grid);
+        emit_size(&g, "lz_scratch", &g.scratch);
         emit_run(&g);
         s = e->status;
     }

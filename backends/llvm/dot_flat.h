@@ -27,11 +27,13 @@ typedef struct flat {
     int64_t kc;
     Val micro[2];
     /* emitted sizes */
-    Val M, N, K, T, V, P, KB, RB, CB, batch; /* T, V, P: tiles, vectors, wide panels */
-    Val direct;                              /* B in place */
-    Val wide;                                /* vectors of a unit's columns, at most */
-    Val ntable, npack, nblock;               /* bytes of a table, of packed B, of a unit's sums */
-    em_numbers numbers;                      /* these */
+    Val M, N, K, batch, row_b; /* row_b: bytes from one row of B to the next */
+    Val T, V, P, KB, RB, CB;   /* T, V, P: tiles, vectors, wide panels */
+    Val direct;                /* B in place */
+    Val wide;                  /* vectors of a unit's columns, at most */
+    Val ntable, npack, nblock; /* bytes of a table, of packed B, of a unit's sums */
+    Val grid, scratch;         /* what lz_grid and lz_scratch give */
+    em_numbers numbers;        /* all but the first five, computed from these */
     Val off_a, step_b;     /* tables by k: bytes from the row's start; bytes to the next row of B */
     Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
     Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */

@@ -110,10 +110,8 @@ static Val b_in_place(dot *g)
     if (!g->b_place)
         return em_ci(e->i1, 0);
     Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
-    lz_sz stride = dot_access(g, g->k->dot.b_sop)->stride[g->kd];
-    Val row = MUL(kern_size(&g->c, stride), em_c64(e, g->es));
-    Val small = ICMP(SLE, MUL(g->K, row), em_c64(e, 2 * g->e->t->l2_bytes));
-    Val apart = ICMP(NE, AND(row, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
+    Val small = ICMP(SLE, MUL(g->K, g->row_b), em_c64(e, 2 * g->e->t->l2_bytes));
+    Val apart = ICMP(NE, AND(g->row_b, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
     return OR(few, AND(small, apart));
 }
 
@@ -143,29 +141,43 @@ static void divide(dot *g)
     g->CB = SEL(g->each, g->panels, g->CB);
 }
 
-static void emit_dims(dot *g)
+/* What the numbers are computed from. */
+static void products(dot *g)
 {
     em *e = g->e;
     kern *c = &g->c;
-    Val one = em_c64(e, 1);
-    g->M = kern_size(c, g->k->outer[g->m]);
-    g->N = kern_size(c, g->k->outer[g->n]);
-    g->K = kern_size(c, g->k->stages[0].extent[g->ki]);
-    for (uint32_t d = 0; d < g->ki; d++) /* without elements it is a block of none */
-        g->K = SEL(ICMP(SGT, kern_size(c, g->k->stages[0].extent[d]), em_c64(e, 0)), g->K,
-                   em_c64(e, 0));
+    Val one = em_c64(e, 1), zero = em_c64(e, 0);
+    g->M = kern_outer(c, g->m);
+    g->N = kern_outer(c, g->n);
+    g->K = kern_inner(c, 0, g->ki);
+    g->KO = g->batch = one;
+    for (uint32_t d = 0; d < g->ki; d++) { /* without elements it is a block of none */
+        Val n = kern_inner(c, 0, d);
+        g->K = SEL(ICMP(SGT, n, zero), g->K, zero);
+        g->KO = MUL(g->KO, em_smax(e, n, one));
+    }
+    for (uint32_t d = 0; d < g->m; d++)
+        g->batch = MUL(g->batch, kern_outer(c, d));
+    g->row_b = zero;
+    if (g->b_place)
+        g->row_b = dot_bytes(c, g->es, dot_access(g, g->k->dot.b_sop)->stride[g->kd]);
+}
+
+static void emit_dims(dot *g)
+{
+    em *e = g->e;
+    Val one = em_c64(e, 1), zero = em_c64(e, 0);
     g->T = dot_ceil_div(e, g->M, g->mr);
     g->V = dot_ceil_div(e, g->N, g->L);
     g->KS = dot_ceil_div(e, g->K, (int64_t)1 << g->words);
     g->KN = em_smax(e, dot_ceil_div(e, g->KS, g->kc), one);
-    g->KB = g->KN;
-    for (uint32_t d = 0; d < g->ki; d++)
-        g->KB = MUL(g->KB, em_smax(e, kern_size(c, g->k->stages[0].extent[d]), one));
-    g->batch = one;
-    for (uint32_t d = 0; d < g->m; d++)
-        g->batch = MUL(g->batch, kern_size(c, g->k->outer[d]));
+    g->KB = MUL(g->KN, g->KO);
     count_panels(g);
     divide(g);
+    g->direct = b_in_place(g);
+    g->wide = dot_block_most(e, columns(g));
+    Val empty = OR(ICMP(EQ, g->M, zero), ICMP(EQ, g->N, zero));
+    g->grid = SEL(empty, zero, MUL(MUL(g->batch, g->RB), g->CB));
 }
 
 /* Bytes of the parts of the scratch memory. */
@@ -181,40 +193,35 @@ static void scratch_parts(dot *g)
                                           : 0;
     g->npack_a = em_c64(e, (na + 63) / 64 * 64);
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
-    g->nblock = MUL(MUL(g->wide, rows), em_c64(e, (int64_t)g->L * g->es));
+    Val nblock = MUL(MUL(g->wide, rows), em_c64(e, (int64_t)g->L * g->es));
+    g->scratch = ADD(ADD(g->npack_a, g->npack_b), ADD(nblock, em_c64(e, 256)));
 }
 
-/* The function that computes all of this, which the three of the kernel call. */
-static void emit_numbers(dot *g)
+static void emit_size(dot *g, const char *name, const Val *size)
 {
     em *e = g->e;
-    Val f = em_shared_func(e, "numbers", e->none, (Ty[]){e->ptr, e->ptr}, 2);
+    Val f = em_func(e, name, e->i64, &e->ptr, 1, true);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
-    emit_dims(g);
-    g->direct = b_in_place(g);
-    g->wide = dot_block_most(e, columns(g));
-    scratch_parts(g);
-    g->numbers = (em_numbers){.v = {&g->M, &g->N, &g->K, &g->KS, &g->T, &g->V, &g->RB, &g->CB,
-                                    &g->batch, &g->each, &g->KN, &g->KB, &g->direct, &g->wide,
-                                    &g->npack_b, &g->npack_a, &g->nblock},
-                              .n = 17};
-    em_numbers_put(e, &g->numbers, LLVMGetParam(f, 1));
-    LLVMBuildRetVoid(e->b);
-    g->numbers.fn = em_shared_end(e, f);
+    products(g);
+    em_numbers_get(e, &g->numbers, size);
+    LLVMBuildRet(e->b, *size);
 }
 
 void dot_emit_sizes(dot *g)
 {
     em *e = g->e;
-    emit_numbers(g);
-    Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
-    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
-    Val n = MUL(MUL(g->batch, g->RB), g->CB);
-    Val empty = OR(ICMP(EQ, g->M, em_c64(e, 0)), ICMP(EQ, g->N, em_c64(e, 0)));
-    LLVMBuildRet(e->b, SEL(empty, em_c64(e, 0), n));
-    f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
-    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 0));
-    LLVMBuildRet(e->b, ADD(ADD(g->npack_a, g->npack_b), ADD(g->nblock, em_c64(e, 256))));
+    g->numbers =
+        (em_numbers){.from = {&g->M, &g->N, &g->K, &g->KO, &g->batch, &g->row_b},
+                     .v = {&g->KS, &g->T, &g->V, &g->RB, &g->CB, &g->each, &g->KN, &g->KB,
+                           &g->direct, &g->wide, &g->npack_b, &g->npack_a, &g->grid, &g->scratch},
+                     .nfrom = 6,
+                     .n = 14};
+    em_numbers_begin(e, &g->numbers);
+    emit_dims(g);
+    scratch_parts(g);
+    em_numbers_end(e, &g->numbers);
+    emit_size(g, "lz_grid", &g->grid);
+    emit_size(g, "lz_scratch", &g->scratch);
 }
 
 /* ---- the loops ---- */
@@ -527,7 +534,8 @@ void dot_emit_run(dot *g)
     kern *all[3] = {&g->c, &g->a, &g->b};
     for (int i = 1; i < 3; i++)
         kern_share(all[i], &g->c);
-    em_numbers_get(e, &g->numbers, LLVMGetParam(f, 1));
+    products(g);
+    em_numbers_get(e, &g->numbers, NULL);
     g->pack_b = LLVMGetParam(f, 4);
     g->pack_a = em_at(e, g->pack_b, g->npack_b, 1);
     g->block = em_at(e, g->pack_a, g->npack_a, 1);

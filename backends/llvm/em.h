@@ -56,17 +56,22 @@ Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, boo
 Val em_shared_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs);
 Val em_shared_end(em *e, Val f);
 
-/* Numbers, i64 or i1, that some functions compute from the same. One of them that is shared puts what is no constant into an array, the others
- * call it and read that: a block of arithmetic costs time for each function it is in. */
-enum { EM_NUMBERS = 24 };
+/* Numbers, i64 or i1, that some functions compute from a few others. One function, which is shared, does so and puts what is no constant into an
+ * array, the others call it and read that: a block of arithmetic costs time for each function it is in. It knows nothing but those few, so
+ * kernels of any shape have the same one. */
+enum { EM_NUMBERS = 24, EM_NUMBERS_FROM = 8 };
 typedef struct em_numbers {
-    Val fn;             /* void(ptr of what they are computed from, ptr of the array) */
-    Val *v[EM_NUMBERS]; /* in: where they are kept */
-    unsigned n;
+    Val fn;                     /* void(ptr of what they are computed from, ptr of the array) */
+    Val *from[EM_NUMBERS_FROM]; /* in: where those few, i64, are kept; */
+    Val *v[EM_NUMBERS];         /* in: the numbers */
+    unsigned nfrom, n;
     bool constant[EM_NUMBERS], bit[EM_NUMBERS];
 } em_numbers;
-void em_numbers_put(em *e, em_numbers *x, Val array);
-void em_numbers_get(em *e, const em_numbers *x, Val from); /* for the function that is made */
+/* Between them the numbers are computed, from what the first one sets. */
+void em_numbers_begin(em *e, em_numbers *x);
+void em_numbers_end(em *e, em_numbers *x);
+/* For the function that is made, where those few are set; only: the one that is wanted, or NULL. */
+void em_numbers_get(em *e, const em_numbers *x, const Val *only);
 
 /* ---- types ---- */
 Ty em_vec(Ty elem, unsigned n); /* elem itself for n = 1 */

@@ -204,8 +204,16 @@ Val em_to_mem(em *e, lz_dtype d, Val v)
 
 /* ---- numbers in an array ---- */
 
-void em_numbers_put(em *e, em_numbers *x, Val array)
+void em_numbers_begin(em *e, em_numbers *x)
 {
+    x->fn = em_shared_func(e, "numbers", e->none, (Ty[]){e->ptr, e->ptr}, 2);
+    for (unsigned i = 0; i < x->nfrom; i++)
+        *x->from[i] = em_load(e, e->i64, em_at(e, LLVMGetParam(x->fn, 0), em_c64(e, i), 8), 8);
+}
+
+void em_numbers_end(em *e, em_numbers *x)
+{
+    Val array = LLVMGetParam(x->fn, 1);
     for (unsigned i = 0; i < x->n; i++) {
         Val v = *x->v[i];
         x->constant[i] = LLVMIsConstant(v);
@@ -215,14 +223,18 @@ void em_numbers_put(em *e, em_numbers *x, Val array)
         if (!x->constant[i])
             em_store(e, v, em_at(e, array, em_c64(e, i), 8), 8);
     }
+    LLVMBuildRetVoid(e->b);
+    x->fn = em_shared_end(e, x->fn);
 }
 
-void em_numbers_get(em *e, const em_numbers *x, Val from)
+void em_numbers_get(em *e, const em_numbers *x, const Val *only)
 {
-    Val array = em_alloca(e, e->i64, x->n, 8);
+    Val array = em_alloca(e, e->i64, x->n, 8), from = em_alloca(e, e->i64, x->nfrom, 8);
+    for (unsigned i = 0; i < x->nfrom; i++)
+        em_store(e, *x->from[i], em_at(e, from, em_c64(e, i), 8), 8);
     LLVMBuildCall2(e->b, LLVMGlobalGetValueType(x->fn), x->fn, (Val[]){from, array}, 2, "");
     for (unsigned i = 0; i < x->n; i++) {
-        if (x->constant[i])
+        if (x->constant[i] || (only && x->v[i] != only))
             continue;
         Val v = em_load(e, e->i64, em_at(e, array, em_c64(e, i), 8), 8);
         *x->v[i] = x->bit[i] ? ICMP(NE, v, em_c64(e, 0)) : v;

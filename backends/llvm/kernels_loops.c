@@ -54,6 +54,14 @@ static Val units_per_row(kern *c, int64_t chunk)
     return chunk == 1 ? n : LLVMBuildUDiv(e->b, ADD(n, em_c64(e, chunk - 1)), em_c64(e, chunk), "");
 }
 
+static bool needs_scratch(const kern *c)
+{
+    for (uint32_t s = 0; s < c->k->nstage; s++)
+        if (c->st[s].sort || c->k->stages[s].nrow)
+            return true;
+    return false;
+}
+
 static void emit_sizes(kern *c, int64_t chunk)
 {
     em *e = c->e;
@@ -63,6 +71,8 @@ static void emit_sizes(kern *c, int64_t chunk)
     if (c->k->serial)
         n = LLVMBuildZExt(e->b, ICMP(SGT, n, em_c64(e, 0)), e->i64, "");
     LLVMBuildRet(e->b, n);
+    if (!needs_scratch(c))
+        return;
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
     LLVMBuildRet(e->b, ADD(kern_sort_scratch(c), kern_rows_scratch(c))); /* never both */

@@ -69,8 +69,6 @@ static void emit_sizes(kern *c, uint32_t d)
     for (uint32_t i = 0; i < nl; i++)
         n = MUL(n, kern_size(c, c->k->outer[loops[i]]));
     LLVMBuildRet(e->b, n);
-    em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
-    LLVMBuildRet(e->b, em_c64(e, 0));
 }
 
 static Val split(em *e, Val *i, Val n)

@@ -775,6 +775,29 @@ static uint64_t made_for(const lz_kernel *q, const lz_target *t, uint32_t *n)
     return lz_shared_made() - before;
 }
 
+/* Convolutions of other images, windows and steps have a tile and sizes in common. */
+START_TEST(sizes_are_made_once)
+{
+    image v = {
+        .n = 1, .h = 20, .w = 20, .c = 64, .kh = 3, .kw = 3, .o = 64, .stride = 1, .d = LZ_F32};
+    int64_t total[3];
+    uint32_t n[2];
+    lz_target t;
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    must(lz_target_host(&t));
+    lz_kernel *q = windows(&v, total);
+    made_for(q, &t, &n[0]);
+    ck_assert_uint_ge(n[0], 3);
+    lz_kernel_free(q);
+    v = (image){
+        .n = 3, .h = 31, .w = 24, .c = 32, .kh = 5, .kw = 3, .o = 64, .stride = 2, .d = LZ_F32};
+    q = windows(&v, total);
+    ck_assert_uint_eq(made_for(q, &t, &n[1]), 0);
+    ck_assert_uint_eq(n[1], n[0]);
+    lz_kernel_free(q);
+}
+END_TEST
+
 /* Products that differ in what is done with their sums have tiles and sizes in common, and one that is compiled again has everything. */
 START_TEST(tiles_are_made_once)
 {
@@ -816,6 +839,7 @@ int main(void)
     tcase_add_test(t, steps_come_in_rounds);
     tcase_add_test(t, units_are_shared_equally);
     tcase_add_test(t, tiles_are_made_once);
+    tcase_add_test(t, sizes_are_made_once);
     tcase_add_loop_test(w, windows_of_images, 0, 4);
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
     tcase_add_loop_test(w, columns_of_other_processors, 0, 4);

@@ -562,6 +562,33 @@ START_TEST(rows_are_fetched_ahead)
 }
 END_TEST
 
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
+        n++;
+    return n;
+}
+
+/* A sum down columns takes no scratch memory, so it has no function that says how much; what is stored once for many rows does not go past the
+ * caches. */
+START_TEST(sums_down_columns_are_two_functions)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    world w = columns_new(LZ_OP_ADD, LZ_F32, LZ_F32, (int64_t[]){1, 1, 100, 300});
+    must(lz_kernel_finish(w.k));
+    jit j = jit_new(w.k);
+    const char *ll = lz_buf_str(&j.ll);
+    ck_assert_int_eq(count(ll, "define "), 2);
+    ck_assert_int_eq(count(ll, "nontemporal"), 0);
+    ck_assert_int_eq(j.scratch(w.k->args), 0);
+    jit_free(&j);
+    for (uint32_t b = 0; b < w.k->nbuf; b++)
+        guarded_free(&w.in[b]);
+    lz_kernel_free(w.k);
+}
+END_TEST
+
 /* ---- computed addresses: rows of a table by index; padding by guards; scatter in order ---- */
 
 START_TEST(gather)
@@ -763,6 +790,7 @@ int main(void)
     tcase_add_test(t, reductions);
     tcase_add_test(t, strips_of_columns);
     tcase_add_test(t, rows_are_fetched_ahead);
+    tcase_add_test(t, sums_down_columns_are_two_functions);
     tcase_add_test(t, gather);
     tcase_add_test(t, padding);
     tcase_add_test(t, scatter);
