@@ -17,11 +17,20 @@ static bool loaded(const kern *c, uint32_t buf)
     return false;
 }
 
+/* Stored once for all the points of loops: what these read is so much more that it does not matter how. */
+static bool after_loops(const kern *c, const kstage *t)
+{
+    bool loops = false;
+    for (uint32_t s = 0; s < c->k->nstage; s++)
+        loops |= c->k->stages[s].ninner > 0;
+    return loops && t->s->ninner == 0 && !em_always(c->e, LZ_FORM_streams);
+}
+
 /* Whole vectors one after the other, of a result that the kernel only writes. */
 static bool may_stream(const kern *c, const kstage *t, const lz_store *w)
 {
     const lz_access *a = &w->at;
-    return em_may(c->e, LZ_FORM_streams) && t->vdim >= 0 && c->lanes > 1 &&
+    return em_may(c->e, LZ_FORM_streams) && !after_loops(c, t) && t->vdim >= 0 && c->lanes > 1 &&
            kern_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 &&
            !loaded(c, a->buf) &&
            (int)(c->lanes * kern_esize(c->k->buf[a->buf].dtype)) == c->e->t->vector_bytes;
