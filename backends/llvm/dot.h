@@ -118,9 +118,6 @@ Val dot_ceil_div(em *e, Val n, int64_t by);
 Val dot_ceil(em *e, Val n, Val by);
 Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */
 Val dot_split_index(em *e, Val *i, Val n);           /* *i % n, and *i becomes *i / n */
-/* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
- * sums from v on begin at `row`. n, N: the loop of columns and how many there are. */
-void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past);
 /* bytes between rows of packed A; between the k of a k-major one */
 int64_t dot_a_stride(const dot *g);
 unsigned dot_a_vectors(const dot *g); /* k-major: vectors of a unit's rows */
@@ -175,4 +172,18 @@ void dot_share_indices(const dot *g, kern *f); /* of those loops */
 void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);
 /* rows of a tile, or of a unit (k-major) */
 void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
+
+/* dot_finish.c */
+/* How many vectors a panel has, and a narrow one (as many: there is none). */
+typedef struct dot_panel {
+    unsigned nv, nv_small;
+} dot_panel;
+/* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
+ * sums from v on begin at `row`. n, N: the loop of columns and how many there are. w: vectors v..past-1 are mostly those of such a
+ * panel; NULL: any. */
+void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w);
+/* Whether the later stages read or write anything that dot_fetch_row fetches: rows of nv vectors from vector v on, where the other outer
+ * indices are set. */
+bool dot_fetches_rows(const kern *f, uint32_t n);
+void dot_fetch_row(kern *f, uint32_t n, Val v, unsigned nv);
 #endif

@@ -459,8 +459,25 @@ static void finish_tile(flat *g, Val nrows, Val v, Val past, Val c, Val c_stride
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     load_indices(g, li.i);
-    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past);
+    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
+                   &(dot_panel){g->nv, g->nv_small});
     em_loop_end(e, &li, NULL);
+}
+
+/* What they read and write is on its way while the tile is multiplied. */
+static void fetch_tile(flat *g, Val here, Val nrows, Val v)
+{
+    em *e = g->e;
+    em_if s;
+    em_loop li;
+    if (!dot_fetches_rows(&g->c, g->n))
+        return;
+    em_if_begin(e, &s, here);
+    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
+    load_indices(g, li.i);
+    dot_fetch_row(&g->c, g->n, v, g->nv);
+    em_loop_end(e, &li, NULL);
+    em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
 /* Rows of the result follow each other at one distance, so that a tile can be stored as it is. */
@@ -525,9 +542,11 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);
     args[T_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[T_C_STRIDE]);
+    Val finish = AND(last, NOT(to_c));
+    fetch_tile(g, finish, nrows, p.v);
     flat_call_tile(g, p.small, args);
     em_if done;
-    em_if_begin(e, &done, AND(last, NOT(to_c)));
+    em_if_begin(e, &done, finish);
     finish_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     panels_end(g, w, &p);

@@ -453,7 +453,7 @@ static void finish(lanes *g, const unit *w)
                                            em_smax(e, kern_outer(&g->c, l), one));
     Val row = em_at(e, g->sums, MUL(SUB(lr.i, w->r0), sums_stride(g)), 1);
     row = em_at(e, row, MUL(SUB(lq.i, w->q0), g->NE), g->es);
-    dot_finish_row(&g->c, g->n, g->NE, row, w->v0, w->v1);
+    dot_finish_row(&g->c, g->n, g->NE, row, w->v0, w->v1, NULL);
     em_loop_end(e, &lq, NULL);
     em_loop_end(e, &lr, NULL);
 }

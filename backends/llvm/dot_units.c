@@ -295,27 +295,6 @@ void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc)
     dot_panels_end(g, &p);
 }
 
-void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past)
-{
-    em *e = f->e;
-    em_loop l;
-    lz_dtype d = kern_acc_dtype(f, 0, 0);
-    unsigned L = f->lanes, es = (unsigned)kern_esize(d);
-    kctx one = {.u = 1};
-    for (uint32_t s = 1; s < f->k->nstage; s++) {
-        kern_addresses(f, s, POS_ROW);
-        kern_eval(f, s, POS_ROW, &one);
-    }
-    em_loop_begin(e, &l, v, past, em_c64(e, 1), 0, NULL);
-    f->oidx[n] = MUL(l.i, em_c64(e, L));
-    kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(N, f->oidx[n]), L)}};
-    Val at = em_at(e, row, SUB(l.i, v), (int64_t)L * es);
-    f->st[0].red[0][0] = (Ev){em_load(e, em_type(e, d, L), at, es), NULL};
-    for (uint32_t s = 1; s < f->k->nstage; s++)
-        kern_stage(f, s, &x);
-    em_loop_end(e, &l, NULL);
-}
-
 /* The later stages on the finished rows of a panel. */
 static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
@@ -323,8 +302,25 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     g->c.oidx[g->m] = ADD(r, li.i);
-    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past);
+    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
+                   &(dot_panel){g->nv, g->nv_small});
     em_loop_end(e, &li, NULL);
+}
+
+/* What they read and write is on its way while the tile is multiplied. */
+static void fetch_tile(dot *g, Val here, Val r, Val nrows, Val v)
+{
+    em *e = g->e;
+    em_if s;
+    em_loop li;
+    if (g->plain || !dot_fetches_rows(&g->c, g->n))
+        return;
+    em_if_begin(e, &s, here);
+    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
+    g->c.oidx[g->m] = ADD(r, li.i);
+    dot_fetch_row(&g->c, g->n, v, g->nv);
+    em_loop_end(e, &li, NULL);
+    em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
 /* The tile's rows of A at k0, and the bytes between them. */
@@ -474,9 +470,11 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[MICRO_OLD] = SEL(first, g->zero, args[MICRO_C]);
     args[MICRO_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[MICRO_C_STRIDE]);
+    Val finish = AND(last, NOT(to_c));
+    fetch_tile(g, finish, r, nrows, p.v);
     dot_call_micro(g, p.small, args);
     em_if done;
-    em_if_begin(e, &done, AND(last, NOT(to_c)));
+    em_if_begin(e, &done, finish);
     finish_tile(g, r, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     dot_panels_end(g, &p);

@@ -310,11 +310,10 @@ START_TEST(small_factors_are_not_packed)
 END_TEST
 
 /* Prefetches of a product's code from `from` on, whose last operands are `kind`. */
-static int prefetches(bool tb, const char *from, const char *kind)
+static int prefetches_of(const form *f, const char *from, const char *kind)
 {
-    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .tb = tb};
     int64_t total[4];
-    lz_kernel *q = product(&f, 256, 256, 256, total);
+    lz_kernel *q = product(f, 256, 256, 256, total);
     jit j = jit_new(q);
     const char *call = "call void @llvm.prefetch.p0(", *at = strstr(lz_buf_str(&j.ll), from);
     ck_assert_ptr_nonnull(at);
@@ -328,6 +327,46 @@ static int prefetches(bool tb, const char *from, const char *kind)
     lz_kernel_free(q);
     return n;
 }
+
+static int prefetches(bool tb, const char *from, const char *kind)
+{
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .tb = tb};
+    return prefetches_of(&f, from, kind);
+}
+
+/* The rows that the later stages write, while the tile is multiplied: three vectors of each. What all rows have in common is not fetched, nor
+ * is anything where the sums are stored as they are. */
+START_TEST(later_rows_are_fetched)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    lz_target t;
+    must(lz_target_host(&t));
+    const char *write = "i32 1, i32 3, i32 1)", *read = "i32 0, i32 3, i32 1)";
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
+    ck_assert_int_eq(prefetches_of(&f, "@lz_run(", write), 0);
+    f.epi = 1;
+    ck_assert_int_eq(prefetches_of(&f, "@lz_run(", write), t.vector_bytes == 64 ? 3 : 2);
+    ck_assert_int_eq(prefetches_of(&f, "@lz_run(", read), 0);
+}
+END_TEST
+
+/* Vectors that are all there have no masks where little is done with the sums. */
+START_TEST(whole_panels_have_no_masks)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .epi = 1};
+    int64_t total[4];
+    lz_kernel *q = product(&f, 256, 256, 256, total);
+    jit j = jit_new(q);
+    const char *run = strstr(lz_buf_str(&j.ll), "@lz_run(");
+    ck_assert_ptr_nonnull(run);
+    ck_assert_ptr_nonnull(strstr(run, "llvm.masked.store"));
+    const char *plain = strstr(run, "store <16 x float>");
+    ck_assert_ptr_nonnull(plain ? plain : strstr(run, "store <8 x float>"));
+    jit_free(&j);
+    lz_kernel_free(q);
+}
+END_TEST
 
 /* Columns that are transposed while they are packed, the lines of a tile, and the block that is packed next. */
 START_TEST(lines_are_fetched_ahead)
@@ -839,6 +878,8 @@ int main(void)
     tcase_add_test(t, steps_come_in_rounds);
     tcase_add_test(t, units_are_shared_equally);
     tcase_add_test(t, tiles_are_made_once);
+    tcase_add_test(t, later_rows_are_fetched);
+    tcase_add_test(t, whole_panels_have_no_masks);
     tcase_add_test(t, sizes_are_made_once);
     tcase_add_loop_test(w, windows_of_images, 0, 4);
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
