@@ -4,11 +4,18 @@
  * transposed in registers, and lie in a small square in memory while the block's points are
  * computed row by row along the last loop.
  * A unit is SIDE blocks of d and CHUNK indices of the last loop: several lines of each row are read
- * together, which memory far away wants, and the rows of the blocks that follow are fetched.
+ * together, which memory far away wants, and the rows of the blocks that follow are fetched. Where one of the two loops is so short that a
+ * block has all of it (the taps of a window), rows along it are parts of lines, and a unit has NEAR indices of a third loop beside it.
  * Threads: belongs to one thread. */
 #include "backends/llvm/kern.h"
 
-enum { CHUNK = 64, SIDE = 8 };
+enum { CHUNK = 64, SIDE = 8, NEAR = 16 };
+
+/* Contiguous along loop d, backwards too. */
+static bool lies_along(const lz_access *a, uint32_t d)
+{
+    return kern_sz_is(a->stride[d], 1) || kern_sz_is(a->stride[d], -1);
+}
 
 /* Loop d if load `a` of the stage is contiguous along d but not along the last loop, and is plain;
  * -1 otherwise. */
@@ -20,7 +27,7 @@ static int across(const kern *c, const lz_access *a)
         return -1;
     for (uint32_t d = 0; d < last; d++) {
         lz_sz n = c->k->outer[d];
-        if (kern_sz_is(a->stride[d], 1) && (n.slot >= 0 || n.v >= 4))
+        if (lies_along(a, d) && (n.slot >= 0 || n.v >= 4))
             return (int)d;
     }
     return -1;
@@ -52,10 +59,38 @@ static uint32_t row_loops(const kern *c, uint32_t d, uint32_t *loops)
     return n;
 }
 
-static Val blocks_of(kern *c, lz_sz n, int64_t by)
+/* Whether a block has all of loop l. */
+static Val is_short(kern *c, uint32_t l)
 {
     em *e = c->e;
-    return LLVMBuildUDiv(e->b, ADD(kern_size(c, n), em_c64(e, by - 1)), em_c64(e, by), "");
+    return ICMP(SLE, kern_outer(c, l), em_c64(e, c->lanes));
+}
+
+/* The loop of which a unit may have several indices, or -1: there is none but the two. */
+static int near_loop(const kern *c, uint32_t d)
+{
+    uint32_t loops[LZ_OUTER_MAX], n = row_loops(c, d, loops);
+    return n ? (int)loops[n - 1] : -1;
+}
+
+/* How many indices of row loop l a unit has. */
+static Val indices_of(kern *c, uint32_t d, uint32_t l)
+{
+    em *e = c->e;
+    if ((int)l != near_loop(c, d))
+        return em_c64(e, 1);
+    Val some = OR(is_short(c, d), is_short(c, c->k->nouter - 1));
+    return SEL(some, em_c64(e, NEAR), em_c64(e, 1));
+}
+
+static Val ceil_div(em *e, Val n, Val by)
+{
+    return LLVMBuildUDiv(e->b, SUB(ADD(n, by), em_c64(e, 1)), by, "");
+}
+
+static Val blocks_of(kern *c, lz_sz n, int64_t by)
+{
+    return ceil_div(c->e, kern_size(c, n), em_c64(c->e, by));
 }
 
 static void emit_sizes(kern *c, uint32_t d)
@@ -67,7 +102,7 @@ static void emit_sizes(kern *c, uint32_t d)
                 blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK));
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     for (uint32_t i = 0; i < nl; i++)
-        n = MUL(n, kern_size(c, c->k->outer[loops[i]]));
+        n = MUL(n, ceil_div(e, kern_outer(c, loops[i]), indices_of(c, d, loops[i])));
     LLVMBuildRet(e->b, n);
 }
 
@@ -86,12 +121,36 @@ typedef struct block {
     Val rows;   /* of d in the block */
 } block;
 
+/* One of them: rows of L elements at the addresses of `row`, of which the block has some, become columns. Where elements follow each other
+ * backwards, the last one comes first. */
+static void make_square(kern *c, const block *b, const lz_access *a, Val *row, Val mask, Val square)
+{
+    em *e = c->e;
+    lz_dtype dt = c->k->buf[a->buf].dtype;
+    Ty mt = kern_mem_type(e, dt, c->lanes);
+    unsigned L = c->lanes, es = kern_esize(dt);
+    bool back = kern_sz_is(a->stride[b->d], -1);
+    Val top = SUB(b->rows, em_c64(e, 1));
+    for (unsigned r = 0; r < L; r++) {
+        Val first = back ? em_at(e, row[r], SUB(em_c64(e, 0), top), es) : row[r];
+        row[r] = em_mload(e, mt, first, mask, NULL, es);
+    }
+    em_transpose(e, row, L);
+    for (unsigned r = 0; r < L; r++) {
+        Val to = em_c64(e, r);
+        if (back)
+            to = AND(SUB(top, to), em_c64(e, L - 1));
+        em_store(e, row[r], em_at(e, square, to, (int64_t)L * es), es);
+    }
+}
+
 /* The squares of all transposed loads, from rows along d. */
 static void read_squares(kern *c, const block *b)
 {
     em *e = c->e;
     kstage *t = &c->st[0];
     unsigned L = c->lanes;
+    int near = near_loop(c, b->d);
     Val top = SUB(kern_size(c, c->k->outer[b->last]), em_c64(e, 1)),
         mask = em_tail_mask(e, b->rows, L), row[EM_LANES];
     c->oidx[b->d] = b->i0;
@@ -99,22 +158,33 @@ static void read_squares(kern *c, const block *b)
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         if (!t->square[i])
             continue;
-        lz_dtype dt = c->k->buf[t->s->accs[t->s->sops[i].a].buf].dtype;
-        Ty mt = kern_mem_type(e, dt, L);
-        unsigned es = kern_esize(dt);
-        lz_sz stride = t->s->accs[t->s->sops[i].a].stride[b->last];
-        Val after = MUL(kern_size(c, stride), em_c64(e, L));
+        const lz_access *a = &t->s->accs[t->s->sops[i].a];
+        unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+        Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, L));
+        if (near >= 0)
+            after = SEL(is_short(c, b->last), kern_size(c, a->stride[near]), after);
         for (unsigned r = 0; r < L; r++) {
             c->oidx[b->last] = em_intr2(e, "llvm.umin", ADD(b->j0, em_c64(e, r)), top);
             kern_advance(c, 0, POS_ROW, POS_POINT, 1u << b->last);
-            Val p = t->ptr[POS_POINT][t->s->sops[i].a];
-            em_prefetch(e, em_at(e, p, after, es), false, 2);
-            row[r] = em_mload(e, mt, p, mask, NULL, es);
+            row[r] = t->ptr[POS_POINT][t->s->sops[i].a];
+            em_prefetch(e, em_at(e, row[r], after, es), false, 2);
         }
-        em_transpose(e, row, L);
-        for (unsigned r = 0; r < L; r++)
-            em_store(e, row[r], em_at(e, t->square[i], em_c64(e, r), (int64_t)L * es), es);
+        make_square(c, b, a, row, mask, t->square[i]);
     }
+}
+
+/* Rows of a short last loop are parts of lines: what the next indices of the near loop read of them is on its way. */
+static void fetch_parts(kern *c, const block *b)
+{
+    enum { AHEAD = 128 };
+    em *e = c->e;
+    kstage *t = &c->st[0];
+    lz_sz n = c->k->outer[b->last];
+    if (n.slot >= 0 || n.v > (int64_t)c->lanes)
+        return;
+    for (uint32_t i = 0; i < t->s->nacc; i++)
+        if (kern_sz_is(t->s->accs[i].stride[b->last], 1))
+            em_prefetch(e, em_at(e, t->ptr[POS_ROW][i], em_c64(e, AHEAD), 1), false, 3);
 }
 
 static void emit_block(kern *c, const block *b, Val end)
@@ -129,6 +199,7 @@ static void emit_block(kern *c, const block *b, Val end)
     kctx x = {.u = 1};
     t->square_row = l.i;
     kern_addresses(c, 0, POS_ROW);
+    fetch_parts(c, b);
     kern_eval(c, 0, POS_ROW, &x);
     x.mask[0] = em_tail_mask(e, SUB(end, b->j0), c->lanes);
     x.full = ICMP(SGE, SUB(end, b->j0), em_c64(e, c->lanes));
@@ -136,16 +207,38 @@ static void emit_block(kern *c, const block *b, Val end)
     em_loop_end(e, &l, NULL);
 }
 
+/* Indices `lo` to `hi` of the near loop, which is `near` (-1: there is none). */
+static void emit_near(kern *c, const block *b, Val end, int near, Val lo, Val hi)
+{
+    em *e = c->e;
+    em_loop l;
+    if (near < 0) {
+        emit_block(c, b, end);
+        return;
+    }
+    em_loop_begin(e, &l, lo, hi, em_c64(e, 1), 0, NULL);
+    c->oidx[near] = l.i;
+    emit_block(c, b, end);
+    em_loop_end(e, &l, NULL);
+}
+
 static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
 {
     em *e = c->e;
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
+    int near = near_loop(c, d);
     block b = {.d = d, .last = c->k->nouter - 1};
-    Val i = u, lo = MUL(split(e, &i, chunks), em_c64(e, CHUNK));
-    Val some = em_c64(e, SIDE * (int64_t)c->lanes), first = MUL(split(e, &i, blocks), some);
-    for (uint32_t q = nl; q-- > 0;)
-        c->oidx[loops[q]] = q ? split(e, &i, kern_size(c, c->k->outer[loops[q]])) : i;
-    Val past = kern_size(c, c->k->outer[d]), upto = em_smin(e, ADD(first, some), past);
+    Val i = u, lo = MUL(split(e, &i, chunks), em_c64(e, CHUNK)), near_lo = NULL, near_hi = NULL;
+    Val side_n = em_c64(e, SIDE * (int64_t)c->lanes), first = MUL(split(e, &i, blocks), side_n);
+    for (uint32_t q = nl; q-- > 0;) {
+        Val n = kern_outer(c, loops[q]), some = indices_of(c, d, loops[q]);
+        c->oidx[loops[q]] = q ? split(e, &i, ceil_div(e, n, some)) : i;
+        if ((int)loops[q] != near)
+            continue;
+        near_lo = MUL(c->oidx[loops[q]], some);
+        near_hi = em_smin(e, ADD(near_lo, some), n);
+    }
+    Val past = kern_size(c, c->k->outer[d]), upto = em_smin(e, ADD(first, side_n), past);
     Val end = em_smin(e, ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
     em_loop l, side;
     em_loop_begin(e, &l, lo, end, em_c64(e, c->lanes), 0, NULL);
@@ -153,7 +246,7 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
     em_loop_begin(e, &side, first, upto, em_c64(e, c->lanes), 0, NULL);
     b.i0 = side.i;
     b.rows = em_smin(e, SUB(past, b.i0), em_c64(e, c->lanes));
-    emit_block(c, &b, end);
+    emit_near(c, &b, end, near, near_lo, near_hi);
     em_loop_end(e, &side, NULL);
     em_loop_end(e, &l, NULL);
 }

@@ -223,6 +223,55 @@ START_TEST(elementwise)
 }
 END_TEST
 
+/* ---- transposes between windows' orders: one loop is short, a third runs beside it, elements follow each other backwards ---- */
+
+/* out[i, j, k] of what lies along i, in steps of 1 or -1. */
+static world turned_round(const int64_t *n, bool backwards, lz_dtype d)
+{
+    world w = world_new("turned", LZ_VEC_OUTER, 3, n, 1);
+    lz_stage *s = w.k->stages;
+    uint32_t x = add_buf(w.k, d, false), y = add_buf(w.k, d, false), o = add_buf(w.k, d, true);
+    int64_t from = backwards && n[0] ? n[0] - 1 : 0, step = backwards ? -1 : 1;
+    int32_t a = add_load(w.k, s, STRIDES(x, from, step, n[0], n[0] * n[1])),
+            b = add_load(w.k, s, STRIDES(y, 0, n[1] * n[2], n[2], 1));
+    add_store(s, STRIDES(o, 0, n[1] * n[2], n[2], 1), add_ew(s, LZ_OP_MAXIMUM, d, NULL, a, b, -1));
+    for (uint32_t buf = 0; buf < 3; buf++)
+        give(&w, buf, n[0] * n[1] * n[2], 0);
+    return w;
+}
+
+START_TEST(short_loops)
+{
+    static const lz_dtype types[] = {LZ_F32, LZ_F64, LZ_I32, LZ_U8};
+    const int64_t few[] = {0, 1, 3, 4, 9, 15, 16, 17, 25, 49};
+    for (int trial = 0; trial < 24; trial++) {
+        int64_t n[3] = {sizes[rnd64() % NSIZE], sizes[rnd64() % NSIZE], sizes[rnd64() % NSIZE]};
+        n[trial & 1 ? 0 : 2] = few[rnd64() % 10];
+        world w = turned_round(n, trial & 2, types[rnd64() % 4]);
+        check(&w, 0);
+    }
+}
+END_TEST
+
+/* What lies backwards is turned in registers like all else, and not gathered element by element. */
+START_TEST(backwards_in_registers)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    for (int backwards = 0; backwards < 2; backwards++) {
+        world w = turned_round((int64_t[]){9, 40, 70}, backwards, LZ_F32);
+        must(lz_kernel_finish(w.k));
+        jit j = jit_new(w.k);
+        ck_assert_ptr_null(strstr(lz_buf_str(&j.ll), "llvm.masked.gather"));
+        /* parts of lines are read by one unit, 16 of them beside each other */
+        ck_assert_int_eq(j.grid(w.k->args), 3 * 2);
+        jit_free(&j);
+        for (uint32_t b = 0; b < w.k->nbuf; b++)
+            guarded_free(&w.in[b]);
+        lz_kernel_free(w.k);
+    }
+}
+END_TEST
+
 /* ---- which results may go past the caches: whole vectors of what is only written, where a call may be large enough ---- */
 
 static bool may_pass(lz_dtype d, int64_t n, int64_t stride, bool in_place, int64_t l3_bytes)
@@ -791,6 +840,8 @@ int main(void)
     tcase_add_test(t, strips_of_columns);
     tcase_add_test(t, rows_are_fetched_ahead);
     tcase_add_test(t, sums_down_columns_are_two_functions);
+    tcase_add_test(t, short_loops);
+    tcase_add_test(t, backwards_in_registers);
     tcase_add_test(t, gather);
     tcase_add_test(t, padding);
     tcase_add_test(t, scatter);
