@@ -3,13 +3,13 @@
  *            its dimensions), then the partial results. The cut depends on shapes alone, never on the number of threads, so results are
  *            the same everywhere. Sums of 16-bit floats stay in f32 between the levels.
  *            For a backend of which a thread makes whole columns (lz_pass_split_columns): also one of at least LONG_COLUMN elements each to
- *            at most COLUMNS values, where there are MATRIX elements in all.
+ *            at most COLUMNS values, where there are MATRIX elements in all; and products with few results (split_products.c).
  *            Only regions that are one op with a known identity: another region's initial value may be used once only.
  * Needs:     expand.   Recreates: nothing.   Breaks: simplify (it leaves pads and reshapes).
  * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split */
 #include "lower/emit.h"
 #include "lower/passes.h"
-#include "lower/rewrite.h"
+#include "lower/split.h"
 #include <string.h>
 
 enum { LONG = 16384, FEW = 64, CHUNK = 2048, PARTS = 32, SHORT = 128 };
@@ -132,6 +132,8 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
     const lz_inst *in = &rw->in->insts[i];
     const lz_type *t = in->sig->opnd ? in->sig->opnd[0] : NULL, *r = in->sig->result[0];
     lz_red_plan p;
+    if (*columns && lz_op_get(in->sig->op)->cls == LZ_CLASS_DOT)
+        return lz_split_product(rw, i);
     if (lz_op_get(in->sig->op)->cls != LZ_CLASS_REDUCE || in->sig->nresult != 1 ||
         !is_long(t, r, *columns))
         return LZ_NOVAL;
