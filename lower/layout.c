@@ -1,7 +1,7 @@
 /* layout.c - pass `layout`: in which order the dimensions of a value lie in memory.
  * A value lies in the order of its dimensions, so a convolution whose result is wanted in another order than its product makes ends in a
  * transpose, and the next one begins with a transpose back. Between them is work that does not mind the order.
- * Does:      puts values whose elements meet (elementwise work, movement along dimensions, transposes, pools) into groups; each group takes the order
+ * Does:      puts values whose elements meet (elementwise work, movement along dimensions, repeated elements, transposes, pools) into groups; each group takes the order
  *            that most bytes of its members want, and then has no transposes inside. Products and windows want their operands as they are, and
  *            give their results so; arguments, results and reshapes that cut across dimensions want the order there is. Where groups with
  *            different orders meet, and where a group does not pay, there are transposes as before.
@@ -9,6 +9,7 @@
  * Law:       the order is chosen by shapes and operations alone; no element changes, and sums may change their order.
  * Cost:      O(instructions x rank).   Off: LAZULI_PASSES_OFF=layout */
 #include "lower/passes.h"
+#include "lower/repeat.h"
 #include "lower/rewrite.h"
 #include <string.h>
 
@@ -43,6 +44,8 @@ typedef struct layout {
     group *groups;
     uint32_t ngroup;
     bool *walked; /* operands of products */
+    bool *
+        looked; /* views of windows that no product walks, and what is made of them element by element */
 } layout;
 
 /* ---- orders ---- */
@@ -173,9 +176,12 @@ static void make_groups(layout *l)
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
         order o = identity(rank_of(l, i));
-        lz_val x = pooled(l, i);
+        lz_ints times;
+        lz_val x = pooled(l, i), once = lz_repeated(f, i, &times);
         if (x != LZ_NOVAL)
             meet(l, i, x, &o);
+        if (once != LZ_NOVAL)
+            meet(l, i, once, &o);
         if (in->sig->attr->kind == LZ_ATTR_perm)
             for (int d = 0; d < o.n; d++)
                 o.v[d] = (int8_t)LZ_ATTR(perm, in->sig->attr)->permutation.v[d];
@@ -246,6 +252,9 @@ static bool has_block_of_many(const lz_shape *s, const int *at, int n)
 
 static void vote_reshape(layout *l, uint32_t i)
 {
+    lz_ints times;
+    if (lz_repeated(l->f, i, &times) != LZ_NOVAL)
+        return;
     const lz_sig *sig = l->f->insts[i].sig;
     int x0[LZ_MAX_RANK * 2 + 1], y0[LZ_MAX_RANK * 2 + 1];
     const lz_shape *x = &sig->opnd[0]->shape, *y = &sig->result[0]->shape;
@@ -385,6 +394,23 @@ static lz_val elementwise(layout *l, uint32_t i, const order *o)
         x[k] = rank_of(l, in->opnd[k]) == o->n ? fetch(l, in->opnd[k], o)
                                                : fetch_plain(l, in->opnd[k]);
     return lz_build(l->rw->out, in->sig->op, in->sig->attr, x, in->sig->nopnd);
+}
+
+/* The order of what is made of windows, element by element: as they lie, where its group has none. */
+static order as_windows(layout *l, uint32_t i)
+{
+    const lz_inst *in = &l->f->insts[i];
+    order o = wanted(l, i), g;
+    if (o.n < 2)
+        return o;
+    for (uint32_t k = 0; k < in->sig->nopnd; k++) {
+        lz_val x = in->opnd[k];
+        if (!l->looked[x] || rank_of(l, x) != o.n)
+            continue;
+        l->looked[i] = true;
+        return l->groups[l->index[find(l, i, &g)]].active ? o : l->lies[x];
+    }
+    return o;
 }
 
 static int64_t place(const order *o, int64_t dim)
@@ -568,6 +594,17 @@ static bool reshape(layout *l, uint32_t i, lz_val *v, order *o)
     return true;
 }
 
+static bool repeat(layout *l, uint32_t i, lz_val *v, const order *o)
+{
+    lz_ints times;
+    lz_val once = lz_repeated(l->f, i, &times);
+    if (once == LZ_NOVAL)
+        return false;
+    times = permuted(&times, o);
+    *v = lz_build_repeat(l->rw->out, fetch(l, once, o), &times);
+    return true;
+}
+
 /* A barrier around a transpose that is none any more is not needed; nor is one after a product whose result stays as it is. */
 static bool idle_barrier(layout *l, uint32_t i)
 {
@@ -678,19 +715,24 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
             lz_build_result(rw->out, l->now[in->opnd[0]], LZ_ATTR(index, in->sig->attr)->index),
             &o);
     case LZ_ATTR_window_view:
+        l->looked[i] = !l->walked[i];
         if (!l->walked[i])
             return done(l, i, window_view(l, i, &o), &o);
         o = identity(o.n);
         return done(l, i, walked_view(l, i), &o);
     case LZ_ATTR_shape:
+        if (repeat(l, i, &v, &o))
+            return done(l, i, v, &o);
         if (!reshape(l, i, &v, &o)) {
             v = plain(l, i);
             o = identity(rank_of(l, i));
         }
         return brought(l, i, v, &o);
     default:
-        if (meeting(in))
+        if (meeting(in)) {
+            o = as_windows(l, i);
             return done(l, i, elementwise(l, i, &o), &o);
+        }
         if (in->sig->op == LZ_OP_OPTIMIZATION_BARRIER && idle_barrier(l, i)) {
             o = l->lies[in->opnd[0]];
             return done(l, i, l->now[in->opnd[0]], &o);
@@ -735,14 +777,16 @@ lz_status lz_pass_layout(const lz_func *in, lz_func **out)
     size_t n = (size_t)in->ninst + 1;
     layout l = {.f = in};
     l.walked = lz_calloc(n, sizeof *l.walked);
+    l.looked = lz_calloc(n, sizeof *l.looked);
     l.up = lz_calloc(n, sizeof *l.up);
     l.dims = lz_calloc(n, sizeof *l.dims);
     l.index = lz_calloc(n, sizeof *l.index);
     l.now = lz_calloc(n, sizeof *l.now);
     l.lies = lz_calloc(n, sizeof *l.lies);
-    bool ok = l.walked && l.up && l.dims && l.index && l.now && l.lies;
+    bool ok = l.walked && l.looked && l.up && l.dims && l.index && l.now && l.lies;
     lz_status s = ok ? run(&l, out) : LZ_FAIL(LZ_EMEM, "out of memory");
     lz_free(l.walked);
+    lz_free(l.looked);
     lz_free(l.up);
     lz_free(l.dims);
     lz_free(l.index);

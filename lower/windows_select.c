@@ -6,6 +6,7 @@
  * collides.
  * A region `scatter` that is no op with an identity, or windows of too many dimensions, become a scatter at the positions. */
 #include "lower/emit.h"
+#include "lower/repeat.h"
 #include "lower/windows.h"
 #include <string.h>
 
@@ -109,16 +110,10 @@ static int64_t overlap(const lz_window *w)
 /* Values of windows spread over `stride` elements each: element q is that of window q / stride. */
 static lz_val spread_out(const sas *h, lz_val v)
 {
-    lz_shape s = {0}, whole = h->source;
-    lz_ints where = {0};
-    for (int d = 0; d < h->x.rank; d++) {
-        where.v[where.n++] = s.rank;
-        s.dims[s.rank++] = h->source.dims[d];
-        if (h->w[d].stride > 1)
-            s.dims[s.rank++] = h->w[d].stride;
-        whole.dims[d] *= h->w[d].stride;
-    }
-    return lz_build_reshape(h->f, lz_build_broadcast(h->f, v, &where, &s), &whole);
+    lz_ints times = {.n = h->x.rank};
+    for (int d = 0; d < h->x.rank; d++)
+        times.v[d] = h->w[d].stride;
+    return lz_build_repeat(h->f, v, &times);
 }
 
 /* For each element of x, in new dimensions, the values of the windows it may lie in. */

@@ -52,6 +52,22 @@ static const struct {
      ") -> " Y "%10 = stablehlo.add %8, %9 : " Y
      "return %6, %7, %10 : tensor<2x2x8x4xf32>, tensor<2x384xf32>, " Y " }",
      -1},
+    /* what windows that overlap chose, repeated and looked at window by window */
+    {"func.func public @main(%x: " X ", %k: tensor<6x3x3x3xf32>, %g: tensor<2x6x4x4xf32>) -> " Y
+     " {"
+     "%z = stablehlo.constant dense<0.0> : tensor<f32>"
+     "%0 = stablehlo.convolution(%x, %k) " CONV "{pad = [[1, 1], [1, 1]]}" ONE "(" X
+     ", tensor<6x3x3x3xf32>) -> " Y "%1 = \"stablehlo.select_and_scatter\"(%0, %g, %z) <{padding = "
+     "dense<[[0, 0], [0, 0], [1, 1], [1, "
+     "1]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 1, 3, 3>, window_strides = "
+     "array<i64: 1, "
+     "1, 2, 2>}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+     "%m = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+     "stablehlo.return %m : tensor<i1>\n}, {\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+     "%s = stablehlo.add %a, %b : tensor<f32>\nstablehlo.return %s : tensor<f32>\n}) : (" Y
+     ", tensor<2x6x4x4xf32>, tensor<f32>) -> " Y "%2 = stablehlo.add %0, %1 : " Y "return %2 : " Y
+     " }",
+     -1},
 };
 enum { NPROGRAM = sizeof programs / sizeof *programs };
 
