@@ -18,7 +18,7 @@ enum {
     MOST_FEW = 6,
     ROW_TILES = 24,  /* of a unit, at most; */
     MORE_TILES = 48, /* where B and the sums of so many stay in the L2 cache */
-    LARGE_L2 = 2 << 20,
+    LARGE_L2 = 1 << 20,
     BLOCK_K = 2048, /* bytes of a row of A in a block of k */
     PANELS = 15,    /* vectors of columns of a unit, at most */
     UNITS = 8,      /* for threads to share; */
@@ -26,7 +26,7 @@ enum {
     MANY = 8,
     FEW = 4,        /* tiles of rows that do not repay packing; */
     FEW_SHARED = 8, /* where their rows meet another B in each matrix */
-    PACK_AHEAD = 8  /* rows of B that are fetched before they are packed */
+    PACK_AHEAD = 16 /* rows of B that are fetched before they are packed */
 };
 
 /* ---- which products ---- */
