@@ -173,18 +173,25 @@ static void read_squares(kern *c, const block *b)
     }
 }
 
-/* Rows of a short last loop are parts of lines: what the next indices of the near loop read of them is on its way. */
-static void fetch_parts(kern *c, const block *b)
+/* What is read along the last loop is on its way: the part of a row that the next unit reads, a line of it each block; where a row is but a
+ * part of a line, those of the next indices of the near loop. */
+static void fetch_rows(kern *c, const block *b)
 {
-    enum { AHEAD = 128 };
+    enum { NEXT_LINES = 128 };
     em *e = c->e;
     kstage *t = &c->st[0];
     lz_sz n = c->k->outer[b->last];
-    if (n.slot >= 0 || n.v > (int64_t)c->lanes)
-        return;
-    for (uint32_t i = 0; i < t->s->nacc; i++)
-        if (kern_sz_is(t->s->accs[i].stride[b->last], 1))
-            em_prefetch(e, em_at(e, t->ptr[POS_ROW][i], em_c64(e, AHEAD), 1), false, 3);
+    bool parts = n.slot < 0 && n.v <= (int64_t)c->lanes;
+    for (uint32_t i = 0; i < t->s->nacc; i++) {
+        const lz_access *a = &t->s->accs[i];
+        if (!kern_sz_is(a->stride[b->last], 1))
+            continue;
+        Val row = t->ptr[POS_ROW][i], next = ADD(b->j0, em_c64(e, CHUNK));
+        if (parts)
+            em_prefetch(e, em_at(e, row, em_c64(e, NEXT_LINES), 1), false, 3);
+        else
+            em_prefetch(e, em_at(e, row, next, kern_esize(c->k->buf[a->buf].dtype)), false, 2);
+    }
 }
 
 static void emit_block(kern *c, const block *b, Val end)
@@ -199,7 +206,7 @@ static void emit_block(kern *c, const block *b, Val end)
     kctx x = {.u = 1};
     t->square_row = l.i;
     kern_addresses(c, 0, POS_ROW);
-    fetch_parts(c, b);
+    fetch_rows(c, b);
     kern_eval(c, 0, POS_ROW, &x);
     x.mask[0] = em_tail_mask(e, SUB(end, b->j0), c->lanes);
     x.full = ICMP(SGE, SUB(end, b->j0), em_c64(e, c->lanes));

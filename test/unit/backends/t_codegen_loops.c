@@ -223,6 +223,14 @@ START_TEST(elementwise)
 }
 END_TEST
 
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
+        n++;
+    return n;
+}
+
 /* ---- transposes between windows' orders: one loop is short, a third runs beside it, elements follow each other backwards ---- */
 
 /* out[i, j, k] of what lies along i, in steps of 1 or -1. */
@@ -257,11 +265,16 @@ END_TEST
 START_TEST(backwards_in_registers)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    lz_target t;
+    must(lz_target_host(&t));
     for (int backwards = 0; backwards < 2; backwards++) {
         world w = turned_round((int64_t[]){9, 40, 70}, backwards, LZ_F32);
         must(lz_kernel_finish(w.k));
         jit j = jit_new(w.k);
         ck_assert_ptr_null(strstr(lz_buf_str(&j.ll), "llvm.masked.gather"));
+        /* rows of what is transposed, and what is read as it is stored */
+        ck_assert_int_gt(count(lz_buf_str(&j.ll), "call void @llvm.prefetch"),
+                         (int)t.vector_bytes / 4);
         /* parts of lines are read by one unit, 16 of them beside each other */
         ck_assert_int_eq(j.grid(w.k->args), 3 * 2);
         jit_free(&j);
@@ -610,14 +623,6 @@ START_TEST(rows_are_fetched_ahead)
     ck_assert(!fetches_rows(LZ_C64)); /* whose sums are not of the plain form */
 }
 END_TEST
-
-static int count(const char *text, const char *what)
-{
-    int n = 0;
-    for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
-        n++;
-    return n;
-}
 
 /* A sum down columns takes no scratch memory, so it has no function that says how much; what is stored once for many rows does not go past the
  * caches. */
