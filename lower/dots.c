@@ -66,12 +66,6 @@ static lz_val outer_product(lz_rw *rw, uint32_t i, const side *l, const side *r)
 
 /* ---- one contracting dimension ---- */
 
-/* A view that shows elements of its operand several times: made one, its dimensions would have to be copied out. */
-static bool overlaps(const lz_rw *rw, lz_val v)
-{
-    return lz_rw_inst(rw, v)->sig->attr->kind == LZ_ATTR_window_view;
-}
-
 /* Contracting dimensions longer than 1, as positions in the lists of both sides. */
 static int long_ones(const side *l, int *which)
 {
@@ -178,7 +172,7 @@ static lz_val canonical(lz_rw *rw, uint32_t i, void *user)
     int n = long_ones(&l, which);
     if (n == 0)
         return outer_product(rw, i, &l, &r);
-    return n > 1 && !overlaps(rw, l.v) && !overlaps(rw, r.v)
+    return n > 1 && !lz_rw_is_window(rw, l.v) && !lz_rw_is_window(rw, r.v)
                ? one_contraction(rw, i, &l, &r, which, n)
                : LZ_NOVAL;
 }

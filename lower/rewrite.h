@@ -36,6 +36,11 @@ static inline const lz_type *lz_rw_type(const lz_rw *rw, lz_val v)
 {
     return lz_val_type(rw->out, v);
 }
+/* A view that shows elements of its operand several times: made a value of another shape, it would have to be copied out. */
+static inline bool lz_rw_is_window(const lz_rw *rw, lz_val v)
+{
+    return lz_rw_inst(rw, v)->sig->attr->kind == LZ_ATTR_window_view;
+}
 static inline lz_val lz_rw_opnd(const lz_rw *rw, uint32_t i, uint32_t k)
 {
     return rw->map[rw->in->insts[i].opnd[k]];

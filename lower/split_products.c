@@ -29,12 +29,6 @@ static lz_val in_parts(lz_rw *rw, lz_val v, int d, int64_t n)
     return lz_build_reshape(rw->out, v, &s);
 }
 
-/* A view that shows elements several times would have to be copied out. */
-static bool is_window(const lz_rw *rw, lz_val v)
-{
-    return lz_rw_inst(rw, v)->sig->attr->kind == LZ_ATTR_window_view;
-}
-
 lz_val lz_split_product(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
@@ -48,7 +42,7 @@ lz_val lz_split_product(lz_rw *rw, uint32_t i)
     int64_t k = l->shape.dims[kl], n = parts_of(k);
     lz_val o[2] = {lz_rw_opnd(rw, i, 0), lz_rw_opnd(rw, i, 1)};
     if (k < LONG || n == 1 || l->nelem < NARROW * k || r->nelem < NARROW * k ||
-        is_window(rw, o[0]) || is_window(rw, o[1]))
+        lz_rw_is_window(rw, o[0]) || lz_rw_is_window(rw, o[1]))
         return LZ_NOVAL;
     o[0] = in_parts(rw, o[0], kl, n);
     o[1] = in_parts(rw, o[1], kr, n);

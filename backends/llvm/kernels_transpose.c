@@ -7,7 +7,7 @@
  * together, which memory far away wants, and the rows of the blocks that follow are fetched. Where one of the two loops is so short that a
  * block has all of it (the taps of a window), rows along it are parts of lines, and a unit has NEAR indices of a third loop beside it.
  * Threads: belongs to one thread. */
-#include "backends/llvm/kern.h"
+#include "backends/llvm/dot.h"
 
 enum { CHUNK = 64, SIDE = 8, NEAR = 16 };
 
@@ -83,14 +83,9 @@ static Val indices_of(kern *c, uint32_t d, uint32_t l)
     return SEL(some, em_c64(e, NEAR), em_c64(e, 1));
 }
 
-static Val ceil_div(em *e, Val n, Val by)
-{
-    return LLVMBuildUDiv(e->b, SUB(ADD(n, by), em_c64(e, 1)), by, "");
-}
-
 static Val blocks_of(kern *c, lz_sz n, int64_t by)
 {
-    return ceil_div(c->e, kern_size(c, n), em_c64(c->e, by));
+    return dot_ceil(c->e, kern_size(c, n), em_c64(c->e, by));
 }
 
 static void emit_sizes(kern *c, uint32_t d)
@@ -102,15 +97,8 @@ static void emit_sizes(kern *c, uint32_t d)
                 blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK));
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     for (uint32_t i = 0; i < nl; i++)
-        n = MUL(n, ceil_div(e, kern_outer(c, loops[i]), indices_of(c, d, loops[i])));
+        n = MUL(n, dot_ceil(e, kern_outer(c, loops[i]), indices_of(c, d, loops[i])));
     LLVMBuildRet(e->b, n);
-}
-
-static Val split(em *e, Val *i, Val n)
-{
-    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
-    *i = q;
-    return r;
 }
 
 /* ---- one block ---- */
@@ -235,11 +223,13 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     int near = near_loop(c, d);
     block b = {.d = d, .last = c->k->nouter - 1};
-    Val i = u, lo = MUL(split(e, &i, chunks), em_c64(e, CHUNK)), near_lo = NULL, near_hi = NULL;
-    Val side_n = em_c64(e, SIDE * (int64_t)c->lanes), first = MUL(split(e, &i, blocks), side_n);
+    Val i = u, lo = MUL(dot_split_index(e, &i, chunks), em_c64(e, CHUNK)), near_lo = NULL,
+        near_hi = NULL;
+    Val side_n = em_c64(e, SIDE * (int64_t)c->lanes),
+        first = MUL(dot_split_index(e, &i, blocks), side_n);
     for (uint32_t q = nl; q-- > 0;) {
         Val n = kern_outer(c, loops[q]), some = indices_of(c, d, loops[q]);
-        c->oidx[loops[q]] = q ? split(e, &i, ceil_div(e, n, some)) : i;
+        c->oidx[loops[q]] = q ? dot_split_index(e, &i, dot_ceil(e, n, some)) : i;
         if ((int)loops[q] != near)
             continue;
         near_lo = MUL(c->oidx[loops[q]], some);
