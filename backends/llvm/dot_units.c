@@ -192,7 +192,9 @@ static void scratch_parts(dot *g)
                  : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
                                           : 0;
     g->npack_a = em_c64(e, (na + 63) / 64 * 64);
-    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, g->mc * g->mr), em_c64(e, g->mr));
+    /* Of all rows of the longest unit: where sums are stored as they are, most tiles need none of it, but the last one does. */
+    Val most_rows = MUL(dot_ceil(e, g->T, g->RB), em_c64(e, g->mr));
+    Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), most_rows, em_c64(e, g->mr));
     Val nblock = MUL(MUL(g->wide, rows), em_c64(e, (int64_t)g->L * g->es));
     g->scratch = ADD(ADD(g->npack_a, g->npack_b), ADD(nblock, em_c64(e, 256)));
 }

@@ -17,14 +17,16 @@ typedef struct guarded {
     size_t nbytes, nmap;
 } guarded;
 
-/* nbytes of memory whose end is the end of a page before an unreadable one; `slack` bytes between
+enum { GUARD = 64 << 20 }; /* nothing is written so far past the end that it would not be seen */
+
+/* nbytes of memory whose end is the end of a page before unreadable ones; `slack` bytes between
  * (multiple of the element size). */
 static inline guarded guarded_new(size_t nbytes, size_t slack)
 {
     guarded g = {.nbytes = nbytes};
     size_t body = (nbytes + slack + 4095) & ~(size_t)4095;
-    g.nmap = body + 8192;
-    g.map = mmap(NULL, g.nmap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g.nmap = body + 4096 + GUARD;
+    g.map = mmap(NULL, g.nmap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(g.map, MAP_FAILED);
     if (body)
         ck_assert_int_eq(mprotect(g.map + 4096, body, PROT_READ | PROT_WRITE), 0);

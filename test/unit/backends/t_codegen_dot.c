@@ -265,6 +265,17 @@ START_TEST(blocks)
 }
 END_TEST
 
+/* Units that have all rows of a matrix, since there are matrices enough: the last tile of rows, which is not full, has its sums of a block of K
+ * where the others would have theirs. */
+START_TEST(long_units)
+{
+    form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 8, 0, 0, 0};
+    check(&f, 389, 5, 530);
+    f.in = f.acc = f.out = LZ_F64;
+    check(&f, 397, 9, 270);
+}
+END_TEST
+
 /* Rows of B that share sets of the cache: the first tile of rows packs them on the way. */
 START_TEST(packed_on_the_way)
 {
@@ -868,12 +879,14 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("codegen_dot");
-    TCase *t = tcase_create("dot"), *w = tcase_create("windows");
+    TCase *t = tcase_create("dot"), *b = tcase_create("blocks"), *w = tcase_create("windows");
     tcase_set_timeout(t, 600);
+    tcase_set_timeout(b, 600);
     tcase_set_timeout(w, 600);
     tcase_add_loop_test(t, forms, 0, 16);
     tcase_add_loop_test(t, all_sizes, 0, 4);
     tcase_add_loop_test(t, blocks, 0, 4);
+    tcase_add_loop_test(b, long_units, 0, 4);
     tcase_add_test(t, many_contracted);
     tcase_add_loop_test(t, packed_on_the_way, 0, 4);
     tcase_add_test(t, small_factors_are_not_packed);
@@ -892,6 +905,7 @@ int main(void)
     tcase_add_test(w, sums_stay_in_the_cache);
     tcase_add_loop_test(w, units_of_few_sums, 0, 3);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, b);
     suite_add_tcase(s, w);
     return lz_run_suite(s);
 }
