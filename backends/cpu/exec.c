@@ -36,12 +36,6 @@ typedef struct record {
     lz_profile_launch what;
 } record;
 
-/* What the launches of one run share. */
-typedef struct cpu_run {
-    char *scratch;
-    size_t scratch_each;
-} cpu_run;
-
 /* ---- making ---- */
 
 /* The code that the launch is best run by; the kernel's own where there is none better, or it cannot be had. */
@@ -123,17 +117,11 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* ---- memory of a device ---- */
 
-static lz_status grow(const lz_cpu_device *d, void **p, size_t *have, size_t need)
+static void free_temp(lz_cpu_device *d)
 {
-    if (*have >= need)
-        return LZ_OK;
-    lz_mem_free(d->at.index, *p, *have);
-    *p = NULL;
-    *have = 0;
-    size_t cap = 0;
-    LZ_TRY(lz_mem_alloc(d->at.index, need, p, &cap));
-    *have = cap;
-    return LZ_OK;
+    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
+    d->temp = NULL;
+    d->temp_bytes = 0;
 }
 
 /* Temporaries stay for the next execution; a large block that many executions in a row did not need is given back. */
@@ -142,22 +130,18 @@ static lz_status room(lz_cpu_device *d, const cpu_exec *x)
     size_t temp = x->x.plan->temp_bytes;
     bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
     d->oversized = oversized ? d->oversized + 1 : 0;
-    if (d->oversized > SHRINK_AFTER) {
-        lz_mem_free(d->at.index, d->temp, d->temp_bytes);
-        d->temp = NULL;
-        d->temp_bytes = 0;
-    }
-    LZ_TRY(grow(d, &d->temp, &d->temp_bytes, temp));
-    size_t each = x->scratch_each * (x->shared ? (size_t)lz_workers_count() : 1);
-    return grow(d, &d->scratch, &d->scratch_bytes, each);
+    if (d->oversized > SHRINK_AFTER || d->temp_bytes < temp)
+        free_temp(d);
+    if (d->temp_bytes < temp)
+        LZ_TRY(lz_mem_alloc(d->at.index, temp, &d->temp, &d->temp_bytes));
+    size_t parts = x->shared ? (size_t)lz_workers_count() : 1;
+    return lz_scratch_room(&d->scratch, d->at.index, x->scratch_each, parts);
 }
 
 void lz_cpu_device_end(lz_cpu_device *d)
 {
-    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
-    lz_mem_free(d->at.index, d->scratch, d->scratch_bytes);
-    d->temp = d->scratch = NULL;
-    d->temp_bytes = d->scratch_bytes = 0;
+    free_temp(d);
+    lz_scratch_free(&d->scratch, d->at.index);
 }
 
 /* ---- running ---- */
@@ -198,26 +182,26 @@ static lz_status read_bool(void *run, const void *at, bool *out)
 typedef struct shared_launch {
     const record *r;
     void *const *bufs;
-    const cpu_run *run;
+    const lz_scratch *scratch;
 } shared_launch;
 
 static void run_units(void *ctx, int64_t begin, int64_t end, int worker)
 {
     const shared_launch *s = ctx;
     s->r->run(s->bufs, s->r->args, begin, end,
-              s->run->scratch + (size_t)worker * s->run->scratch_each);
+              s->scratch->first + (size_t)worker * s->scratch->apart);
 }
 
-static inline void launch_now(const cpu_run *c, const record *r, void *const *bufs)
+static inline void launch_now(const lz_scratch *c, const record *r, void *const *bufs)
 {
     if (r->threads == 1)
-        r->run(bufs, r->args, 0, r->grid, c->scratch);
+        r->run(bufs, r->args, 0, r->grid, c->first);
     else
         lz_workers_run(r->grid, r->threads, run_units, &(shared_launch){r, bufs, c});
 }
 
 /* Asking for processor time is a system call: a trace alone does without. */
-__attribute__((noinline)) static void launch_timed(const cpu_run *c, const record *r,
+__attribute__((noinline)) static void launch_timed(const lz_scratch *c, const record *r,
                                                    void *const *bufs)
 {
     int64_t cpu = r->what.row ? lz_cpu_ns() : 0, t0 = lz_now_ns();
@@ -253,7 +237,7 @@ static lz_status run_all(lz_job *j)
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
     lz_kept_begin(x->kept, j);
-    lz_status s = lz_job_run(j, d->temp, &(cpu_run){d->scratch, x->scratch_each});
+    lz_status s = lz_job_run(j, d->temp, &d->scratch);
     lz_kept_end(x->kept, j, s == LZ_OK);
     lz_job_span(j, t0, true);
     return s;

@@ -3,6 +3,7 @@
  * Threads: as backends/job.h. */
 #ifndef LZ_BACKENDS_CPU_EXEC_H
 #define LZ_BACKENDS_CPU_EXEC_H
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/kernels.h"
 #include "backends/job.h"
 
@@ -24,8 +25,7 @@ typedef struct lz_cpu_device {
     void *temp;
     size_t temp_bytes;
     uint32_t oversized; /* executions in a row that needed far less */
-    void *scratch;
-    size_t scratch_bytes;
+    lz_scratch scratch;
 } lz_cpu_device;
 
 typedef struct lz_cpu_exec_options {

@@ -1,0 +1,57 @@
+/* scratch.c - see scratch.h. It stays for the next execution. Under the address sanitizer, which does not see what compiled kernels do, each part
+ * ends where nothing can be read or written. */
+#include "backends/cpu/scratch.h"
+#include "backends/cpu/mem.h"
+#include "base/alloc.h"
+#include <string.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sys/mman.h>
+
+enum { PAGE = 4096, GUARD = 64 << 20 };
+
+lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
+{
+    size_t body = LZ_ALIGN_UP(each, PAGE), apart = body + GUARD, all = apart * parts;
+    if (s->apart == apart && s->nbytes >= all) {
+        s->first = (char *)s->memory + body - each;
+        return LZ_OK;
+    }
+    lz_scratch_free(s, device);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char *m = each ? mmap(NULL, all, PROT_NONE, flags, -1, 0) : NULL;
+    if (m == MAP_FAILED)
+        return LZ_FAIL(LZ_EMEM, "no memory for kernels to work in: %zu bytes", each * parts);
+    *s = (lz_scratch){m, m ? all : 0, m ? m + body - each : NULL, apart};
+    for (size_t i = 0; m && i < parts; i++)
+        if (mprotect(m + i * apart, body, PROT_READ | PROT_WRITE) != 0)
+            return LZ_FAIL(LZ_EMEM, "no memory for kernels to work in: %zu bytes", each * parts);
+    return LZ_OK;
+}
+
+void lz_scratch_free(lz_scratch *s, int device)
+{
+    (void)device;
+    if (s->memory)
+        (void)munmap(s->memory, s->nbytes);
+    memset(s, 0, sizeof *s);
+}
+#else
+
+lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
+{
+    s->apart = each;
+    if (s->nbytes >= each * parts)
+        return LZ_OK;
+    lz_scratch_free(s, device);
+    void *m;
+    LZ_TRY(lz_mem_alloc(device, each * parts, &m, &s->nbytes));
+    *s = (lz_scratch){m, s->nbytes, m, each};
+    return LZ_OK;
+}
+
+void lz_scratch_free(lz_scratch *s, int device)
+{
+    lz_mem_free(device, s->memory, s->nbytes);
+    memset(s, 0, sizeof *s);
+}
+#endif
