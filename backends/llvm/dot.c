@@ -113,15 +113,22 @@ int64_t dot_few_rows(const dot *g)
 /* Vectors of columns in a block: more do not pay, unless each block packs the rows of A again. */
 static int64_t most_vectors(const dot *g, int64_t fit)
 {
-    enum { MOST = 15, MOST_PACKING = 30 };
-    return fit >= MOST_PACKING && g->amode == DOT_A_COLS ? MOST_PACKING : MOST;
+    int64_t most = dot_most_vectors(g->e);
+    return fit >= 2 * most && g->amode == DOT_A_COLS ? 2 * most : most;
 }
 
-/* A block of B fills half of the L2 cache, a run of its panel and of the rows of A the L1. */
+int64_t dot_most_vectors(const em *e)
+{
+    enum { MOST_BYTES = 960 };
+    return MOST_BYTES / e->t->vector_bytes;
+}
+
+/* A block of B fills half of the L2 cache, a run of the rows of A the L1. With few registers panels are so narrow that a run of one has its
+ * place there, too. */
 static void choose_blocks(dot *g)
 {
     int64_t es = g->es;
-    g->kc = g->e->t->l1_bytes >= 32768 ? 2048 / es : 1024 / es;
+    g->kc = (g->e->many && g->e->t->l1_bytes >= 32768 ? 2048 : 1024) / es;
     int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * es * g->L), nv = g->nv;
     vecs = vecs > most_vectors(g, vecs) ? most_vectors(g, vecs) : vecs;
     g->nc = vecs < nv ? nv : vecs / nv * nv;
@@ -178,7 +185,7 @@ static lz_status plan(dot *g)
         g->amode = DOT_A_PLACE;
     int64_t n = baked(g->k->outer[g->n]);
     g->whole = n >= 0 && n % g->L == 0;
-    g->b_place = (g->e->avx512 || g->whole) && n_first && plain_along(g, g->k->dot.b_sop, g->n);
+    g->b_place = (g->e->masks || g->whole) && n_first && plain_along(g, g->k->dot.b_sop, g->n);
     g->plain = dot_stores_sums(g->k);
     choose_words(g);
     dot_choose_tile(g);

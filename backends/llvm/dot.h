@@ -19,7 +19,8 @@
 enum {
     DOT_MR = 8, /* bounds of the tile */
     DOT_NV = 8,
-    DOT_SET_BYTES = 4096, /* lines so far apart share a set of the L1 cache */
+    DOT_SET_BYTES = 4096, /* lines so far apart share a set of the L1 cache; */
+    DOT_SET_NARROW = 256, /* of panels as narrow as a line, a run of rows takes so many sets */
     DOT_LOG_STEPS = 2,    /* of k that a tile takes at a time; */
     DOT_LOG_LINES = 2,    /* of the lines of a row of B that is fetched long before */
     DOT_FAR_SELDOM = DOT_LOG_STEPS + DOT_LOG_LINES /* MICRO_FAR_LOG: one line each time, or less */
@@ -80,6 +81,7 @@ typedef struct dot {
 /* dot.c: the access of a factor that is a load; so few rows never repay packing */
 const lz_access *dot_access(const dot *g, int32_t sop);
 int64_t dot_few_rows(const dot *g);
+int64_t dot_most_vectors(const em *e); /* of columns in a block: more do not pay */
 /* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins
  * when both or neither are. */
 lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
@@ -114,6 +116,8 @@ Val dot_cut(em *e, Val n, Val parts, Val i);
 /* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four threads with one more unit than the
  * others: each block has `others` units. */
 Val dot_share_equally(em *e, Val others, Val blocks, Val most);
+/* Rows of B, so many bytes from each other, do not share sets of the L1 cache with so many others that a run of a panel would not stay in it. */
+Val dot_rows_apart(em *e, Val row);
 Val dot_ceil_div(em *e, Val n, int64_t by);
 Val dot_ceil(em *e, Val n, Val by);
 Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */

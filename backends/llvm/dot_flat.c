@@ -20,7 +20,6 @@ enum {
     MORE_TILES = 48, /* where B and the sums of so many stay in the L2 cache */
     LARGE_L2 = 1 << 20,
     BLOCK_K = 2048, /* bytes of a row of A in a block of k */
-    PANELS = 15,    /* vectors of columns of a unit, at most */
     UNITS = 8,      /* for threads to share; */
     FEW_UNITS = 4,  /* where each reads more than MANY blocks of k */
     MANY = 8,
@@ -60,7 +59,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     lz_sz ext = k->outer[n];
-    if (!e->avx512 && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
+    if (!e->masks && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
         return false;
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
@@ -98,8 +97,8 @@ static void choose_tile(flat *g)
 {
     bool many = g->e->many;
     lz_sz n = g->k->outer[g->n];
-    g->mr = tile_rows(g);
-    g->nv = many ? 3 : 1;
+    g->mr = many ? tile_rows(g) : MOST_FEW;
+    g->nv = many ? 3 : 2;
     g->nv_small = many ? 2 : 1;
     if (g->shared)
         choose_few_rows(g, many);
@@ -135,8 +134,7 @@ static Val in_place(flat *g)
     em *e = g->e;
     Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
     Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
-    Val apart = ICMP(NE, AND(g->row_b, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
-    Val right = OR(few, AND(small, apart));
+    Val right = OR(few, AND(small, dot_rows_apart(e, g->row_b)));
     return g->full ? AND(panels_fill(g), right) : right;
 }
 
@@ -177,7 +175,8 @@ static void emit_dims(flat *g)
     Val blocks = em_smax(e, dot_ceil_div(e, g->T, row_tiles(g)), one),
         apart = LLVMBuildUDiv(e->b, most, em_smax(e, MUL(g->batch, blocks), one), "");
     apart = em_smax(e, em_smin(e, apart, g->P), one);
-    g->CB = em_smax(e, dot_ceil_div(e, g->P, PANELS / (int64_t)g->nv), SEL(g->direct, one, apart));
+    g->CB = em_smax(e, dot_ceil_div(e, g->P, dot_most_vectors(e) / (int64_t)g->nv),
+                    SEL(g->direct, one, apart));
     Val others = em_smax(e, MUL(g->batch, g->CB), one);
     Val half = LLVMBuildLShr(e->b, others, em_c64(e, 1), "");
     Val want = LLVMBuildUDiv(e->b, ADD(most, SEL(g->direct, SUB(others, one), half)), others, "");
@@ -650,7 +649,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.vec = em_type(e, g.d, g.L);
     g.kc = BLOCK_K / g.es;
     g.whole = k->outer[g.n].slot < 0 && k->outer[g.n].v % g.L == 0;
-    g.full = g.whole || !e->avx512;
+    g.full = g.whole || !e->masks;
     g.plain = dot_stores_sums(k);
     g.shared = shares_rows(k, g.a, g.b);
     g.rows_touch = kern_sz_is(g.a->stride[k->dot.m], 1);

@@ -102,6 +102,12 @@ static Val units_for(dot *g, int64_t units, Val others)
                    em_c64(e, 1));
 }
 
+Val dot_rows_apart(em *e, Val row)
+{
+    int64_t same = e->many ? DOT_SET_BYTES : DOT_SET_NARROW;
+    return ICMP(NE, AND(row, em_c64(e, same - 1)), em_c64(e, 0));
+}
+
 /* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
  * a panel do not fall on the same few sets of the L1. */
 static Val b_in_place(dot *g)
@@ -111,8 +117,7 @@ static Val b_in_place(dot *g)
         return em_ci(e->i1, 0);
     Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
     Val small = ICMP(SLE, MUL(g->K, g->row_b), em_c64(e, 2 * g->e->t->l2_bytes));
-    Val apart = ICMP(NE, AND(g->row_b, em_c64(e, DOT_SET_BYTES - 1)), em_c64(e, 0));
-    return OR(few, AND(small, apart));
+    return OR(few, AND(small, dot_rows_apart(e, g->row_b)));
 }
 
 /* Blocks of columns and rows. Enough units for the threads to share, of columns first: a block of

@@ -36,6 +36,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->nvptx = lz_target_ptx(t);
     e->avx512 = e->x86 && !e->simt && t->vector_bytes == 64;
     e->many = e->avx512 || !e->x86;
+    e->masks = e->avx512 || (e->x86 && !e->simt && has(t, "avx2"));
     e->fma = !e->x86 || has(t, "fma");
     e->f16c = !e->x86 || has(t, "f16c");
     e->bf16 = e->avx512 && has(t, "avx512bf16");

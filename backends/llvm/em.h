@@ -33,6 +33,7 @@ typedef struct em {
     Ty i1, i8, i16, i32, i64, f16, f32, f64, ptr, none;
     bool x86, avx512, fma, f16c, bf16, vnni;
     bool many;        /* vector registers: 32, not 16 */
+    bool masks;       /* whole vectors are loaded under a mask by one instruction */
     bool simt, nvptx; /* one thread of many; of NVIDIA's instruction set */
     bool quick;       /* values end in 16 bits: exp by the machine's 2^x, where there is one */
     lz_status status; /* sticky: the first thing that could not be emitted */

@@ -3,13 +3,14 @@
  * The rows of a block are read in vectors along the loop `d` where the load is contiguous,
  * transposed in registers, and lie in a small square in memory while the block's points are
  * computed row by row along the last loop.
+ * Where vectors are shorter than lines, blocks that share those of what is read, or of what is written, are done together.
  * A unit is SIDE blocks of d and CHUNK indices of the last loop: several lines of each row are read
  * together, which memory far away wants, and the rows of the blocks that follow are fetched. Where one of the two loops is so short that a
  * block has all of it (the taps of a window), rows along it are parts of lines, and a unit has NEAR indices of a third loop beside it.
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
-enum { CHUNK = 64, SIDE = 8, NEAR = 16 };
+enum { CHUNK = 64, SIDE = 8, NEAR = 16, LINE = 64 };
 
 /* Contiguous along loop d, backwards too. */
 static bool lies_along(const lz_access *a, uint32_t d)
@@ -101,13 +102,20 @@ static void emit_sizes(kern *c, uint32_t d)
     LLVMBuildRet(e->b, n);
 }
 
-/* ---- one block ---- */
+/* ---- one block, or those beside each other ---- */
 
 typedef struct block {
     uint32_t d, last;
     Val i0, j0; /* first indices */
     Val rows;   /* of d in the block */
 } block;
+
+/* Blocks along each of the two loops whose vectors are in the same lines. */
+static unsigned beside(const kern *c)
+{
+    int bytes = c->e->t->vector_bytes;
+    return bytes < LINE ? (unsigned)(LINE / bytes) : 1;
+}
 
 /* One of them: rows of L elements at the addresses of `row`, of which the block has some, become columns. Where elements follow each other
  * backwards, the last one comes first. */
@@ -132,15 +140,39 @@ static void make_square(kern *c, const block *b, const lz_access *a, Val *row, V
     }
 }
 
-/* The squares of all transposed loads, from rows along d. */
-static void read_squares(kern *c, const block *b)
+/* Squares beside each other along d, from `row` on, to where those of the h-th block along the last loop are. */
+static void make_squares(kern *c, const block *b, uint32_t sop, Val *row, Val h)
+{
+    em *e = c->e;
+    kstage *t = &c->st[0];
+    const lz_access *a = &t->s->accs[t->s->sops[sop].a];
+    unsigned L = c->lanes, es = kern_esize(c->k->buf[a->buf].dtype), side = beside(c);
+    if (side == 1) {
+        make_square(c, b, a, row, em_tail_mask(e, b->rows, L), t->square[sop]);
+        return;
+    }
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), b->rows, em_c64(e, L), 0, NULL);
+    block one = *b;
+    one.rows = em_smin(e, SUB(b->rows, l.i), em_c64(e, L));
+    Val along = MUL(l.i, kern_size(c, a->stride[b->d])), at[EM_LANES];
+    for (unsigned r = 0; r < L; r++)
+        at[r] = em_at(e, row[r], along, es);
+    Val to = ADD(MUL(h, em_c64(e, (int64_t)side * L)), l.i);
+    make_square(c, &one, a, at, em_tail_mask(e, one.rows, L),
+                em_at(e, t->square[sop], to, (int64_t)L * es));
+    em_loop_end(e, &l, NULL);
+}
+
+/* The squares of all transposed loads, from rows along d: those of the h-th block along the last loop. */
+static void read_squares(kern *c, const block *b, Val h)
 {
     em *e = c->e;
     kstage *t = &c->st[0];
     unsigned L = c->lanes;
     int near = near_loop(c, b->d);
-    Val top = SUB(kern_size(c, c->k->outer[b->last]), em_c64(e, 1)),
-        mask = em_tail_mask(e, b->rows, L), row[EM_LANES];
+    Val top = SUB(kern_size(c, c->k->outer[b->last]), em_c64(e, 1)), row[EM_LANES];
+    Val from = ADD(b->j0, MUL(h, em_c64(e, L)));
     c->oidx[b->d] = b->i0;
     kern_advance(c, 0, POS_TOP, POS_ROW, (1u << b->last) - 1);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
@@ -148,16 +180,16 @@ static void read_squares(kern *c, const block *b)
             continue;
         const lz_access *a = &t->s->accs[t->s->sops[i].a];
         unsigned es = kern_esize(c->k->buf[a->buf].dtype);
-        Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, L));
+        Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, (int64_t)beside(c) * L));
         if (near >= 0)
             after = SEL(is_short(c, b->last), kern_size(c, a->stride[near]), after);
         for (unsigned r = 0; r < L; r++) {
-            c->oidx[b->last] = em_intr2(e, "llvm.umin", ADD(b->j0, em_c64(e, r)), top);
+            c->oidx[b->last] = em_intr2(e, "llvm.umin", ADD(from, em_c64(e, r)), top);
             kern_advance(c, 0, POS_ROW, POS_POINT, 1u << b->last);
             row[r] = t->ptr[POS_POINT][t->s->sops[i].a];
             em_prefetch(e, em_at(e, row[r], after, es), false, 2);
         }
-        make_square(c, b, a, row, mask, t->square[i]);
+        make_squares(c, b, i, row, h);
     }
 }
 
@@ -182,23 +214,41 @@ static void fetch_rows(kern *c, const block *b)
     }
 }
 
-static void emit_block(kern *c, const block *b, Val end)
+/* Row i of the h-th block along the last loop. */
+static void emit_row(kern *c, const block *b, Val i, Val h, Val end)
 {
     em *e = c->e;
-    kstage *t = &c->st[0];
-    read_squares(c, b);
-    em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), b->rows, em_c64(e, 1), 0, NULL);
-    c->oidx[b->d] = ADD(b->i0, l.i);
-    c->oidx[b->last] = b->j0;
+    Val from = ADD(b->j0, MUL(h, em_c64(e, c->lanes)));
+    c->oidx[b->d] = ADD(b->i0, i);
+    c->oidx[b->last] = from;
     kctx x = {.u = 1};
-    t->square_row = l.i;
+    c->st[0].square_row = ADD(i, MUL(h, em_c64(e, (int64_t)beside(c) * c->lanes)));
     kern_addresses(c, 0, POS_ROW);
     fetch_rows(c, b);
     kern_eval(c, 0, POS_ROW, &x);
-    x.mask[0] = em_tail_mask(e, SUB(end, b->j0), c->lanes);
-    x.full = ICMP(SGE, SUB(end, b->j0), em_c64(e, c->lanes));
+    x.mask[0] = em_tail_mask(e, SUB(end, from), c->lanes);
+    x.full = ICMP(SGE, SUB(end, from), em_c64(e, c->lanes));
     kern_stage(c, 0, &x);
+}
+
+static void emit_block(kern *c, const block *b, Val end)
+{
+    em *e = c->e;
+    em_loop l, lh;
+    bool several = beside(c) > 1;
+    Val none = em_c64(e, 0), one = em_c64(e, 1),
+        n = em_smin(e, dot_ceil_div(e, SUB(end, b->j0), c->lanes), em_c64(e, beside(c)));
+    if (several)
+        em_loop_begin(e, &lh, none, n, one, 0, NULL);
+    read_squares(c, b, several ? lh.i : none);
+    if (several)
+        em_loop_end(e, &lh, NULL);
+    em_loop_begin(e, &l, none, b->rows, one, 0, NULL);
+    if (several)
+        em_loop_begin(e, &lh, none, n, one, 0, NULL);
+    emit_row(c, b, l.i, several ? lh.i : none, end);
+    if (several)
+        em_loop_end(e, &lh, NULL);
     em_loop_end(e, &l, NULL);
 }
 
@@ -238,11 +288,12 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
     Val past = kern_size(c, c->k->outer[d]), upto = em_smin(e, ADD(first, side_n), past);
     Val end = em_smin(e, ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
     em_loop l, side;
-    em_loop_begin(e, &l, lo, end, em_c64(e, c->lanes), 0, NULL);
+    Val step = em_c64(e, (int64_t)beside(c) * c->lanes);
+    em_loop_begin(e, &l, lo, end, step, 0, NULL);
     b.j0 = l.i;
-    em_loop_begin(e, &side, first, upto, em_c64(e, c->lanes), 0, NULL);
+    em_loop_begin(e, &side, first, upto, step, 0, NULL);
     b.i0 = side.i;
-    b.rows = em_smin(e, SUB(past, b.i0), em_c64(e, c->lanes));
+    b.rows = em_smin(e, SUB(past, b.i0), step);
     emit_near(c, &b, end, near, near_lo, near_hi);
     em_loop_end(e, &side, NULL);
     em_loop_end(e, &l, NULL);
@@ -265,7 +316,8 @@ static void emit_run(kern *c, uint32_t d)
             (c->written >> t->s->accs[p->a].buf & 1))
             continue;
         lz_dtype dt = c->k->buf[t->s->accs[p->a].buf].dtype;
-        t->square[i] = em_alloca(e, kern_mem_type(e, dt, c->lanes), c->lanes, 64);
+        t->square[i] =
+            em_alloca(e, kern_mem_type(e, dt, c->lanes), beside(c) * beside(c) * c->lanes, 64);
     }
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));

@@ -3,6 +3,8 @@
  * Any access beyond a buffer's end (or before its first page) faults. */
 #ifndef LZ_TEST_JIT_UTIL_H
 #define LZ_TEST_JIT_UTIL_H
+#include "backends/llvm/shared.h"
+#include "base/config.h"
 #include "backends/cpu/elfload.h"
 #include "backends/llvm/codegen.h"
 #include "suite.h"
@@ -250,6 +252,19 @@ static inline lz_target small_vectors(void)
     return t;
 }
 
+/* The code for processors with 16 registers of 32 bytes, to be run here. false: this is none that can. */
+static inline bool few_registers(lz_target *t)
+{
+    must(lz_target_host(t));
+    if (strncmp(t->triple, "x86_64", 6) != 0 || t->vector_bytes < 32)
+        return false;
+    must(lz_config_set("LAZULI_CPU", "x86-64-v3"));
+    must(lz_target_host(t));
+    must(lz_config_set("LAZULI_CPU", NULL));
+    ck_assert_int_eq(t->vector_bytes, 32);
+    return true;
+}
+
 static inline void jit_free(jit *j)
 {
     lz_elf_free(&j->code);
@@ -271,5 +286,47 @@ static inline void jit_run(const jit *j, void *const *bufs, const int64_t *args,
         j->run(bufs, args, b, e, s.p);
     }
     guarded_free(&s);
+}
+
+/* ---- of code as text, of factors ---- */
+
+static inline int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+/* Objects of shared functions that were made for q on t; n: those it consists of. */
+static inline uint64_t made_for(const lz_kernel *q, const lz_target *t, uint32_t *n)
+{
+    uint64_t before = lz_shared_made();
+    lz_buf obj = {0};
+    lz_object o[LZ_OBJECTS];
+    lz_elf_code c;
+    must(lz_llvm_compile(q, t, &obj, NULL, NULL));
+    ck_assert(lz_objects_split(obj.data, obj.len, o, n));
+    must(lz_elf_load(obj.data, obj.len, &c));
+    lz_elf_free(&c);
+    lz_buf_free(&obj);
+    return lz_shared_made() - before;
+}
+
+/* Small enough to be added up: of either sign, or whole numbers. */
+static inline void fill(lz_dtype d, char *p, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (lz_dtype_is_float(d))
+            lz_elem_set_f64(d, p, i, rnd_unit());
+        else
+            lz_elem_set_f64(d, p, i, (double)(rnd64() % 201) - (lz_dtype_is_signed(d) ? 100 : 0));
+}
+
+/* The machine's own; one in three as processors with fewer registers have it. */
+static inline void any_target(lz_target *t)
+{
+    if (rnd64() % 3 || !few_registers(t))
+        must(lz_target_host(t));
 }
 #endif

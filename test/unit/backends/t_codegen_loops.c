@@ -115,7 +115,12 @@ static void check(world *w, double tol)
     copy_in(w, again, pa);
     must(lz_loop_run(k, pw, w->nbytes));
     /* one in four with everything past the caches */
-    jit j = jit_new(k), past = rnd64() % 4 ? (jit){0} : jit_new_for(k, 1);
+    lz_target t;
+    any_target(&t);
+    jit j = jit_new_on(k, &t), past = {0};
+    t.l3_bytes = 1;
+    if (rnd64() % 4 == 0)
+        past = jit_new_on(k, &t);
     jit_run(&j, pg, k->args, 0, false);
     jit_run(past.run ? &past : &j, pa, k->args, k->serial ? 0 : 1 + (int64_t)(rnd64() % 3), true);
     for (uint32_t b = 0; b < k->nbuf; b++) {
@@ -223,14 +228,6 @@ START_TEST(elementwise)
 }
 END_TEST
 
-static int count(const char *text, const char *what)
-{
-    int n = 0;
-    for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
-        n++;
-    return n;
-}
-
 /* ---- transposes between windows' orders: one loop is short, a third runs beside it, elements follow each other backwards ---- */
 
 /* out[i, j, k] of what lies along i, in steps of 1 or -1. */
@@ -282,6 +279,24 @@ START_TEST(backwards_in_registers)
             guarded_free(&w.in[b]);
         lz_kernel_free(w.k);
     }
+}
+END_TEST
+
+/* Where a line has two vectors, four squares: of whole lines that are read, and whole lines that are written. */
+START_TEST(squares_have_whole_lines)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    lz_target t;
+    if (!few_registers(&t))
+        return;
+    world w = turned_round((int64_t[]){40, 40, 70}, false, LZ_F32);
+    must(lz_kernel_finish(w.k));
+    jit j = jit_new_on(w.k, &t);
+    ck_assert_ptr_nonnull(strstr(lz_buf_str(&j.ll), "alloca [32 x <8 x float>]"));
+    jit_free(&j);
+    for (uint32_t b = 0; b < w.k->nbuf; b++)
+        guarded_free(&w.in[b]);
+    lz_kernel_free(w.k);
 }
 END_TEST
 
@@ -847,6 +862,7 @@ int main(void)
     tcase_add_test(t, sums_down_columns_are_two_functions);
     tcase_add_test(t, short_loops);
     tcase_add_test(t, backwards_in_registers);
+    tcase_add_test(t, squares_have_whole_lines);
     tcase_add_test(t, gather);
     tcase_add_test(t, padding);
     tcase_add_test(t, scatter);

@@ -9,7 +9,7 @@ static const int64_t sizes[] = {0,  1,  2,  5,  6,  15, 16, 17, 23, 24,
                                 25, 31, 33, 47, 48, 49, 64, 80, 97, 100};
 enum { NS = sizeof sizes / sizeof *sizes, NBUF = 8 };
 
-static void fill(lz_dtype d, char *p, int64_t n, bool special)
+static void fill_rows(lz_dtype d, char *p, int64_t n, bool special)
 {
     static const double odd[] = {0, -0.0, INFINITY, -INFINITY, NAN, 1e-42};
     for (int64_t i = 0; i < n; i++) {
@@ -35,7 +35,7 @@ static void check(lz_kernel *k, const int64_t *total, bool special, double slack
         nbytes[i] = (size_t)total[i] * lz_dtype_size(k->buf[i].dtype);
         g[i] = guarded_new(nbytes[i], 0);
         want[i] = guarded_new(k->buf[i].written ? nbytes[i] : 0, 0);
-        fill(k->buf[i].dtype, g[i].p, total[i], special && !k->buf[i].written);
+        fill_rows(k->buf[i].dtype, g[i].p, total[i], special && !k->buf[i].written);
         if (k->buf[i].written)
             memcpy(want[i].p, g[i].p, nbytes[i]);
         p[i] = g[i].p;
@@ -318,7 +318,7 @@ static int64_t left_alone(int64_t size, int64_t stride)
     static const int64_t total[] = {4800, 4800, 19200, 19200};
     for (int i = 0; i < 4; i++) {
         g[i] = guarded_new((size_t)total[i] * 4, 0);
-        fill(LZ_F32, p[i] = g[i].p, total[i], false);
+        fill_rows(LZ_F32, p[i] = g[i].p, total[i], false);
     }
     jit j = jit_new(k);
     int64_t n = j.scratch(k->args), same = 0;
@@ -341,7 +341,9 @@ START_TEST(nothing_is_copied_twice)
 {
     lz_target t;
     must(lz_target_host(&t));
-    int64_t size = t.vector_bytes; /* elements: four vectors */
+    /* elements: a panel of four vectors, or of two where there are 16 registers */
+    bool few = strncmp(t.triple, "x86_64", 6) == 0 && t.vector_bytes < 64;
+    int64_t size = few ? t.vector_bytes / 2 : t.vector_bytes;
     ck_assert_int_gt(left_alone(size, size), left_alone(size, 96) + size * 100 * 4 * 9 / 10);
 }
 END_TEST
