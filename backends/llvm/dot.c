@@ -127,6 +127,7 @@ int64_t dot_most_vectors(const em *e)
  * place there, too. */
 static void choose_blocks(dot *g)
 {
+    enum { A_BYTES = 512 }; /* of a k of the rows of a unit: B is packed again for each */
     int64_t es = g->es;
     g->kc = (g->e->many && g->e->t->l1_bytes >= 32768 ? 2048 : 1024) / es;
     int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * es * g->L), nv = g->nv;
@@ -134,7 +135,7 @@ static void choose_blocks(dot *g)
     g->nc = vecs < nv ? nv : vecs / nv * nv;
     g->mc = 192 / g->mr;
     if (g->amode == DOT_A_COLS)
-        g->mc = KERN_U * g->L / g->mr;
+        g->mc = A_BYTES / es / g->mr;
     int64_t m = baked(g->k->outer[g->m]);
     g->stream = g->b_place && m >= 0 && m <= dot_few_rows(g);
 }

@@ -247,13 +247,11 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     em_loop_end(e, &li, NULL);
 }
 
-/* The vectors of all rows of a unit for every k: whole lines are read, where the strides between k
- * are large. */
-static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
+/* nu vectors of rows from r on, for every k, to `out`. */
+static void pack_a_vectors(dot *g, Val r, Val nrows, Val k0, Val kc, unsigned nu, Val out)
 {
     em *e = g->e;
     kern *f = &g->a;
-    unsigned nu = dot_a_vectors(g);
     f->oidx[g->m] = r;
     kern_advance(f, 0, POS_TOP, POS_ROW, dot_fixed_loops(g) | 1u << g->m);
     kctx x = {.u = nu};
@@ -265,10 +263,25 @@ static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
     f->iidx[g->ki] = first_k(g, step);
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     evaluate(g, f, &x);
-    Val dst = em_at(e, g->pack_a, l.i, dot_a_stride(g));
+    Val dst = em_at(e, out, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)
         em_store(e, moved(g, along_rows(g, f, g->k->dot.a_sop, step, u, &x)),
                  em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
+    em_loop_end(e, &l, NULL);
+}
+
+/* The rows of a unit, as many vectors at a time as are evaluated at once: whole lines are read, where the strides between k are large. */
+static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
+{
+    em *e = g->e;
+    unsigned all = dot_a_vectors(g), nu = all < KERN_U ? all : KERN_U;
+    if (nu == all) {
+        pack_a_vectors(g, r, nrows, k0, kc, nu, g->pack_a);
+        return;
+    }
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), nrows, em_c64(e, (int64_t)nu * g->L), 0, NULL);
+    pack_a_vectors(g, ADD(r, l.i), SUB(nrows, l.i), k0, kc, nu, em_at(e, g->pack_a, l.i, g->es));
     em_loop_end(e, &l, NULL);
 }
 

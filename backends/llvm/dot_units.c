@@ -78,7 +78,8 @@ int64_t dot_a_stride(const dot *g)
 
 unsigned dot_a_vectors(const dot *g)
 {
-    return (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
+    unsigned n = (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
+    return n <= KERN_U ? n : LZ_ALIGN_UP(n, KERN_U);
 }
 
 static dot_columns columns(const dot *g)

@@ -332,6 +332,27 @@ START_TEST(small_factors_are_not_packed)
 }
 END_TEST
 
+/* Of a product with A stored [k, m], which each unit packs: as many rows, however wide vectors are. */
+START_TEST(units_have_as_many_rows)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .ta = true};
+    int64_t total[4];
+    lz_target t;
+    lz_kernel *q = product(&f, 10 * 120, 1600, 64, total);
+    for (int i = 0; i < 2; i++) {
+        must(lz_target_host(&t));
+        if (i == 1 && !few_registers(&t))
+            break;
+        jit j = jit_new_on(q, &t);
+        int64_t units = j.grid(q->args), columns = (1600 + 239) / 240;
+        ck_assert_int_le(units, (10 + 1) * columns); /* of 120 rows and 240 columns, at least */
+        jit_free(&j);
+    }
+    lz_kernel_free(q);
+}
+END_TEST
+
 /* Prefetches of a product's code from `from` on, whose last operands are `kind`. */
 static int prefetches_of(const form *f, const char *from, const char *kind)
 {
@@ -483,6 +504,7 @@ int main(void)
     tcase_add_loop_test(t, packed_on_the_way, 0, 4);
     tcase_add_loop_test(t, products_of_few_registers, 0, 8);
     tcase_add_test(t, small_factors_are_not_packed);
+    tcase_add_test(b, units_have_as_many_rows);
     tcase_add_test(t, lines_are_fetched_ahead);
     tcase_add_test(t, steps_come_in_rounds);
     tcase_add_test(t, units_are_shared_equally);
