@@ -314,7 +314,7 @@ static inline uint64_t made_for(const lz_kernel *q, const lz_target *t, uint32_t
 }
 
 /* Small enough to be added up: of either sign, or whole numbers. */
-static inline void fill(lz_dtype d, char *p, int64_t n)
+static inline void fill_factors(lz_dtype d, char *p, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (lz_dtype_is_float(d))

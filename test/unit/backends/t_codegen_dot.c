@@ -84,7 +84,7 @@ static void check_on(const form *f, int64_t m, int64_t n, int64_t k, const lz_ta
     for (int i = 0; i < 4; i++) {
         nbytes[i] = (size_t)total[i] * lz_dtype_size(q->buf[i].dtype);
         g[i] = guarded_new(nbytes[i], 0);
-        fill(q->buf[i].dtype, g[i].p, total[i]);
+        fill_factors(q->buf[i].dtype, g[i].p, total[i]);
         p[i] = g[i].p;
     }
     want = guarded_new(nbytes[3], 0);
@@ -214,7 +214,7 @@ static void contract(const int64_t *e, int ninner, int64_t m, int64_t n, bool tb
     for (int i = 0; i < 3; i++) {
         nbytes[i] = (size_t)total[i] * 4;
         g[i] = guarded_new(nbytes[i], 0);
-        fill(LZ_F32, g[i].p, total[i]);
+        fill_factors(LZ_F32, g[i].p, total[i]);
         p[i] = g[i].p;
     }
     p[2] = want.p;

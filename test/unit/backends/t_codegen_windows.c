@@ -133,7 +133,7 @@ static void check_windows_on(const image *v, const lz_target *t)
     for (int i = 0; i < 3; i++) {
         nbytes[i] = (size_t)total[i] * lz_dtype_size(v->d);
         g[i] = guarded_new(nbytes[i], 0);
-        fill(v->d, g[i].p, total[i]);
+        fill_factors(v->d, g[i].p, total[i]);
         p[i] = g[i].p;
     }
     want = guarded_new(nbytes[2], 0);
