@@ -117,30 +117,27 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* ---- memory of a device ---- */
 
-static void free_temp(lz_cpu_device *d)
-{
-    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
-    d->temp = NULL;
-    d->temp_bytes = 0;
-}
-
 /* Temporaries stay for the next execution; a large block that many executions in a row did not need is given back. */
 static lz_status room(lz_cpu_device *d, const cpu_exec *x)
 {
     size_t temp = x->x.plan->temp_bytes;
     bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
     d->oversized = oversized ? d->oversized + 1 : 0;
-    if (d->oversized > SHRINK_AFTER || d->temp_bytes < temp)
-        free_temp(d);
-    if (d->temp_bytes < temp)
-        LZ_TRY(lz_mem_alloc(d->at.index, temp, &d->temp, &d->temp_bytes));
+    if (d->oversized > SHRINK_AFTER) {
+        lz_mem_free(d->at.index, d->temp, d->temp_bytes);
+        d->temp = NULL;
+        d->temp_bytes = 0;
+    }
+    LZ_TRY(lz_mem_grow(d->at.index, temp, &d->temp, &d->temp_bytes));
     size_t parts = x->shared ? (size_t)lz_workers_count() : 1;
     return lz_scratch_room(&d->scratch, d->at.index, x->scratch_each, parts);
 }
 
 void lz_cpu_device_end(lz_cpu_device *d)
 {
-    free_temp(d);
+    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
+    d->temp = NULL;
+    d->temp_bytes = 0;
     lz_scratch_free(&d->scratch, d->at.index);
 }
 

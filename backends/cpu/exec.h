@@ -3,8 +3,8 @@
  * Threads: as backends/job.h. */
 #ifndef LZ_BACKENDS_CPU_EXEC_H
 #define LZ_BACKENDS_CPU_EXEC_H
-#include "backends/cpu/scratch.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/scratch.h"
 #include "backends/job.h"
 
 /* About how long one core takes, to tell what is worth sharing or saving. */

@@ -233,6 +233,19 @@ lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity)
     return hand_out(device, nbytes, out, capacity, &clean);
 }
 
+lz_status lz_mem_grow(int device, size_t need, void **p, size_t *capacity)
+{
+    if (*capacity >= need)
+        return LZ_OK;
+    lz_mem_free(device, *p, *capacity);
+    *p = NULL;
+    *capacity = 0;
+    size_t cap = 0;
+    LZ_TRY(lz_mem_alloc(device, need, p, &cap));
+    *capacity = cap;
+    return LZ_OK;
+}
+
 lz_status lz_mem_zeros(int device, size_t nbytes, void **out, size_t *capacity)
 {
     bool clean;

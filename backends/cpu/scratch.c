@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include <string.h>
 #if defined(__SANITIZE_ADDRESS__)
+#include <stdbool.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, GUARD = 64 << 20 };
@@ -19,12 +20,15 @@ lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
     lz_scratch_free(s, device);
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     char *m = each ? mmap(NULL, all, PROT_NONE, flags, -1, 0) : NULL;
-    if (m == MAP_FAILED)
-        return LZ_FAIL(LZ_EMEM, "no memory for kernels to work in: %zu bytes", each * parts);
-    *s = (lz_scratch){m, m ? all : 0, m ? m + body - each : NULL, apart};
-    for (size_t i = 0; m && i < parts; i++)
-        if (mprotect(m + i * apart, body, PROT_READ | PROT_WRITE) != 0)
-            return LZ_FAIL(LZ_EMEM, "no memory for kernels to work in: %zu bytes", each * parts);
+    bool failed = m == MAP_FAILED;
+    if (m && !failed)
+        *s = (lz_scratch){m, all, m + body - each, apart};
+    for (size_t i = 0; s->memory && i < parts; i++)
+        failed |= mprotect(m + i * apart, body, PROT_READ | PROT_WRITE) != 0;
+    if (failed) {
+        lz_scratch_free(s, device);
+        return LZ_FAIL(LZ_EDEVMEM, "no memory for kernels to work in: %zu bytes", each * parts);
+    }
     return LZ_OK;
 }
 
@@ -39,13 +43,9 @@ void lz_scratch_free(lz_scratch *s, int device)
 
 lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
 {
+    LZ_TRY(lz_mem_grow(device, each * parts, &s->memory, &s->nbytes));
+    s->first = s->memory;
     s->apart = each;
-    if (s->nbytes >= each * parts)
-        return LZ_OK;
-    lz_scratch_free(s, device);
-    void *m;
-    LZ_TRY(lz_mem_alloc(device, each * parts, &m, &s->nbytes));
-    *s = (lz_scratch){m, s->nbytes, m, each};
     return LZ_OK;
 }
 

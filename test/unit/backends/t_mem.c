@@ -1,5 +1,6 @@
 /* t_mem.c - the pool of device memory: alignment, classes, reuse, counters, the cap, giving back. */
 #include "backends/cpu/mem.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -185,6 +186,38 @@ START_TEST(zeros_where_pages_stay)
 }
 END_TEST
 
+/* What there was no memory for is not there the next time either. */
+START_TEST(no_memory_to_grow)
+{
+    void *p = NULL;
+    size_t c = 0;
+    lz_scratch s = {0};
+    ck_assert_int_eq(lz_config_set("LAZULI_DEVICE_MEMORY_MB", "8"), LZ_OK);
+    ck_assert_int_eq(lz_mem_grow(0, 1 << 20, &p, &c), LZ_OK);
+    memset(p, 1, c);
+    ck_assert_int_eq(lz_scratch_room(&s, 0, 1 << 20, 2), LZ_OK);
+    memset(s.first + s.apart, 1, 1 << 20);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(lz_mem_grow(0, 16 << 20, &p, &c), LZ_EDEVMEM);
+        ck_assert_ptr_null(p);
+        ck_assert_uint_eq(c, 0);
+#if defined(__SANITIZE_ADDRESS__) /* where scratch memory is none of the device's */
+        size_t too_much = (size_t)1 << 47;
+#else
+        size_t too_much = 8 << 20;
+#endif
+        ck_assert_int_eq(lz_scratch_room(&s, 0, too_much, 2), LZ_EDEVMEM);
+        ck_assert_ptr_null(s.memory);
+    }
+    ck_assert_int_eq(lz_config_set("LAZULI_DEVICE_MEMORY_MB", NULL), LZ_OK);
+    ck_assert_int_eq(lz_mem_grow(0, 16 << 20, &p, &c), LZ_OK);
+    ck_assert_int_eq(lz_scratch_room(&s, 0, 8 << 20, 2), LZ_OK);
+    memset(s.first + s.apart, 1, 8 << 20);
+    lz_mem_free(0, p, c);
+    lz_scratch_free(&s, 0);
+}
+END_TEST
+
 START_TEST(cap)
 {
     lz_mem_stats s;
@@ -282,6 +315,7 @@ int main(void)
     tcase_add_test(t, blocks_share_huge_pages);
     tcase_add_test(t, zeros);
     tcase_add_test(t, zeros_where_pages_stay);
+    tcase_add_test(t, no_memory_to_grow);
     tcase_add_test(t, cap);
     tcase_add_test(t, heap_failure);
     tcase_add_test(t, threads);
