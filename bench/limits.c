@@ -38,9 +38,12 @@ enum { ROUNDS = 100000 };
         __asm__ volatile("" : "+" IN_REGISTER(x), "+" IN_REGISTER(y));                             \
         TYPE EACH_OF_##SUMS(START) last = zero;                                                    \
         (void)last;                                                                                \
-        EACH_OF_##SUMS(NEEDED) for (long r = 0; r < ROUNDS; r++){                                  \
-            EACH_OF_##SUMS(STEP)} EACH_OF_##SUMS(NEEDED) return (double)ROUNDS *                   \
-            SUMS * (OPS);                                                                          \
+        EACH_OF_##SUMS(NEEDED);                                                                    \
+        for (long r = 0; r < ROUNDS; r++) {                                                        \
+            EACH_OF_##SUMS(STEP);                                                                  \
+        }                                                                                          \
+        EACH_OF_##SUMS(NEEDED);                                                                    \
+        return (double)ROUNDS * SUMS * (OPS);                                                      \
     }
 #define MULTIPLY_ADD(i) v##i += x * y;
 

@@ -124,8 +124,8 @@ Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */
 Val dot_split_index(em *e, Val *i, Val n);           /* *i % n, and *i becomes *i / n */
 /* bytes between rows of packed A; between the k of a k-major one */
 int64_t dot_a_stride(const dot *g);
-unsigned dot_a_vectors(
-    const dot *g); /* k-major: vectors of a unit's rows; KERN_U, or a multiple, or fewer */
+/* k-major: vectors of a unit's rows; a multiple of KERN_U, or fewer */
+unsigned dot_a_vectors(const dot *g);
 
 /* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus

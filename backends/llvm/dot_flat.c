@@ -16,6 +16,7 @@ enum {
     FEW_ROWS = 5, /* of one with wide panels, where rows are not known; else */
     LEAST_FEW = 4,
     MOST_FEW = 6,
+    ROWS_OF_16 = 6,  /* of a tile where there are 16 registers */
     ROW_TILES = 24,  /* of a unit, at most; */
     MORE_TILES = 48, /* where B and the sums of so many stay in the L2 cache */
     LARGE_L2 = 1 << 20,
@@ -97,7 +98,7 @@ static void choose_tile(flat *g)
 {
     bool many = g->e->many;
     lz_sz n = g->k->outer[g->n];
-    g->mr = many ? tile_rows(g) : MOST_FEW;
+    g->mr = many ? tile_rows(g) : ROWS_OF_16;
     g->nv = many ? 3 : 2;
     g->nv_small = many ? 2 : 1;
     if (g->shared)

@@ -214,20 +214,31 @@ static void fetch_rows(kern *c, const block *b)
     }
 }
 
-/* Row i of the h-th block along the last loop. */
-static void emit_row(kern *c, const block *b, Val i, Val h, Val end)
+/* A loop over the blocks along the last loop; where there is but one there is none. Gives which. */
+static Val blocks_begin(kern *c, em_loop *l, Val n)
+{
+    Val none = em_c64(c->e, 0);
+    if (beside(c) == 1)
+        return none;
+    em_loop_begin(c->e, l, none, n, em_c64(c->e, 1), 0, NULL);
+    return l->i;
+}
+
+static void blocks_end(kern *c, em_loop *l)
+{
+    if (beside(c) > 1)
+        em_loop_end(c->e, l, NULL);
+}
+
+/* The points of row i in the h-th block along the last loop. */
+static void emit_points(kern *c, const block *b, Val i, Val h, Val end)
 {
     em *e = c->e;
-    Val from = ADD(b->j0, MUL(h, em_c64(e, c->lanes)));
-    c->oidx[b->d] = ADD(b->i0, i);
+    Val from = ADD(b->j0, MUL(h, em_c64(e, c->lanes))), left = SUB(end, from);
     c->oidx[b->last] = from;
-    kctx x = {.u = 1};
     c->st[0].square_row = ADD(i, MUL(h, em_c64(e, (int64_t)beside(c) * c->lanes)));
-    kern_addresses(c, 0, POS_ROW);
-    fetch_rows(c, b);
-    kern_eval(c, 0, POS_ROW, &x);
-    x.mask[0] = em_tail_mask(e, SUB(end, from), c->lanes);
-    x.full = ICMP(SGE, SUB(end, from), em_c64(e, c->lanes));
+    kctx x = {.u = 1, .mask = {em_tail_mask(e, left, c->lanes)}};
+    x.full = ICMP(SGE, left, em_c64(e, c->lanes));
     kern_stage(c, 0, &x);
 }
 
@@ -235,20 +246,18 @@ static void emit_block(kern *c, const block *b, Val end)
 {
     em *e = c->e;
     em_loop l, lh;
-    bool several = beside(c) > 1;
-    Val none = em_c64(e, 0), one = em_c64(e, 1),
-        n = em_smin(e, dot_ceil_div(e, SUB(end, b->j0), c->lanes), em_c64(e, beside(c)));
-    if (several)
-        em_loop_begin(e, &lh, none, n, one, 0, NULL);
-    read_squares(c, b, several ? lh.i : none);
-    if (several)
-        em_loop_end(e, &lh, NULL);
-    em_loop_begin(e, &l, none, b->rows, one, 0, NULL);
-    if (several)
-        em_loop_begin(e, &lh, none, n, one, 0, NULL);
-    emit_row(c, b, l.i, several ? lh.i : none, end);
-    if (several)
-        em_loop_end(e, &lh, NULL);
+    kctx one = {.u = 1};
+    Val n = em_smin(e, dot_ceil_div(e, SUB(end, b->j0), c->lanes), em_c64(e, beside(c)));
+    read_squares(c, b, blocks_begin(c, &lh, n));
+    blocks_end(c, &lh);
+    em_loop_begin(e, &l, em_c64(e, 0), b->rows, em_c64(e, 1), 0, NULL);
+    c->oidx[b->d] = ADD(b->i0, l.i);
+    c->oidx[b->last] = b->j0;
+    kern_addresses(c, 0, POS_ROW);
+    fetch_rows(c, b);
+    kern_eval(c, 0, POS_ROW, &one);
+    emit_points(c, b, l.i, blocks_begin(c, &lh, n), end);
+    blocks_end(c, &lh);
     em_loop_end(e, &l, NULL);
 }
 

@@ -133,11 +133,6 @@ static void check(const form *f, int64_t m, int64_t n, int64_t k)
 static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 47, 48, 49, 63, 64, 65, 100, 128};
 enum { NS = sizeof sizes / sizeof *sizes };
 
-/* The slow executor takes nearly all of the time, and under a sanitizer many times that. */
-static bool quick(void)
-{
-    return lz_test_small();
-}
 static int64_t any_size(void)
 {
     return sizes[rnd64() % NS];
@@ -152,7 +147,7 @@ START_TEST(forms)
                                  {LZ_I8, LZ_I8, LZ_I8},      {LZ_U16, LZ_U16, LZ_U16}};
     form f = {.ta = _i & 1, .tb = (_i >> 1) & 1, .pro = (_i >> 2) & 1, .epi = (_i >> 3) & 1};
     for (size_t d = 0; d < sizeof types / sizeof *types; d++)
-        for (int trial = 0; trial < (quick() ? 1 : 4); trial++) {
+        for (int trial = 0; trial < (lz_test_small() ? 1 : 4); trial++) {
             f.in = types[d][0];
             f.acc = types[d][1];
             f.out = types[d][2];
@@ -167,7 +162,7 @@ START_TEST(all_sizes)
 {
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, _i == 1, 0};
     for (int m = 0; m < NS; m++)
-        for (int n = quick() ? m % 4 : 0; n < NS; n += quick() ? 4 : 1)
+        for (int n = lz_test_small() ? m % 4 : 0; n < NS; n += lz_test_small() ? 4 : 1)
             check(&f, sizes[m], sizes[n], sizes[(m * 5 + n * 3 + _i) % NS]);
 }
 END_TEST
@@ -246,7 +241,7 @@ END_TEST
 /* Several blocks of K, of columns and of rows. */
 START_TEST(blocks)
 {
-    if (quick() && _i != 1)
+    if (lz_test_small() && _i != 1)
         return;
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, 1, 0};
     check(&f, 33, 70, 1100);
@@ -279,7 +274,7 @@ START_TEST(packed_on_the_way)
                   depth[] = {1, 12, 13, 100, 513};
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, false, 0, (_i >> 1) & 1, 0, 0};
     for (int n = 0; n < 6; n++)
-        for (int m = 0; m < (quick() ? 2 : 4); m++) {
+        for (int m = 0; m < (lz_test_small() ? 2 : 4); m++) {
             f.in = f.acc = f.out = (n + m) % 3 ? LZ_F32 : LZ_F64;
             f.batch = m == 1 ? 2 : 0;
             f.pad = (f.in == LZ_F64 ? 512 : 1024) - cols[n];
@@ -344,6 +339,7 @@ START_TEST(units_have_as_many_rows)
         must(lz_target_host(&t));
         if (i == 1 && !few_registers(&t))
             break;
+        t.l2_bytes = 1 << 20;
         jit j = jit_new_on(q, &t);
         int64_t units = j.grid(q->args), columns = (1600 + 239) / 240;
         ck_assert_int_le(units, (10 + 1) * columns); /* of 120 rows and 240 columns, at least */

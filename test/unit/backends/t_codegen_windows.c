@@ -4,12 +4,6 @@
 #include "jit_util.h"
 #include <math.h>
 
-/* The slow executor takes nearly all of the time, and under a sanitizer many times that. */
-static bool quick(void)
-{
-    return lz_test_small();
-}
-
 typedef struct image {
     int64_t n, h, w, c, kh, kw, o,
         stride;    /* images, pixels, features, window, features of the result */
@@ -177,7 +171,7 @@ static void check_windows(const image *v)
 START_TEST(windows_of_images)
 {
     static const int64_t features[] = {1, 3, 10, 16, 20, 33, 48, 49, 64, 80, 130};
-    for (int trial = 0; trial < (quick() ? 8 : 40); trial++) {
+    for (int trial = 0; trial < (lz_test_small() ? 8 : 40); trial++) {
         image v = {.n = 1 + (int64_t)(rnd64() % 4),
                    .h = 3 + (int64_t)(rnd64() % 7),
                    .w = 3 + (int64_t)(rnd64() % 9),
@@ -193,7 +187,7 @@ START_TEST(windows_of_images)
                    .pad = trial % 2 ? 7 : 0};
         check_windows(&v);
     }
-    if (quick())
+    if (lz_test_small())
         return;
     /* several blocks of sums, rows that share sets of the cache, more columns than a unit has */
     image big = {.n = 2,
@@ -270,7 +264,7 @@ START_TEST(images_in_lanes)
 {
     static const int64_t images[] = {1, 5, 16, 17, 32, 40, 48, 64, 80, 128, 200},
                          features[] = {1, 2, 3, 5, 10, 17, 20, 23, 40};
-    for (int trial = 0; trial < (quick() ? 8 : 40); trial++) {
+    for (int trial = 0; trial < (lz_test_small() ? 8 : 40); trial++) {
         image v = {.n = images[rnd64() % 11],
                    .h = 3 + (int64_t)(rnd64() % 6),
                    .w = 3 + (int64_t)(rnd64() % 6),
@@ -286,10 +280,10 @@ START_TEST(images_in_lanes)
                    .pad = trial % 2 ? 7 : 0};
         check_windows(&v);
     }
-    image big = {.n = quick() ? 48 : 300, /* several blocks of sums, and of images */
+    image big = {.n = lz_test_small() ? 48 : 300, /* several blocks of sums, and of images */
                  .h = 5,
                  .w = 7,
-                 .c = quick() ? 3 : 60,
+                 .c = lz_test_small() ? 3 : 60,
                  .kh = 3,
                  .kw = 3,
                  .o = 10,
