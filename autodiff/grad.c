@@ -2,6 +2,7 @@
  * One walk gives the nodes in order; a forward sweep marks those that lead to a parameter; a backward sweep applies each operation's
  * rule and sums what arrives. Everything the rules record lies in one scope, of which only the results escape.
  * Threads: holds the device's trace lock while it walks; gradients' state of a handle is the runtime's. */
+#include "autodiff/vjp_softmax.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -15,6 +16,7 @@ typedef struct reverse {
     uint32_t n;
     struct lz_dev *dev; /* of all of them */
     bool *need;         /* node i leads to a parameter through operations that pass gradients */
+    bool *param;        /* node i is a parameter: its gradient is asked for */
     lz_tensor **value;  /* handle of node i, made when a rule wants it */
     lz_tensor **adj;    /* gradient of node i so far (operations with one result) */
     lz_tensor ***adjs;  /* gradients per result, for operations with several */
@@ -48,14 +50,15 @@ static bool in_graph(const reverse *r, const lz_node *n)
 static lz_status sweep_forward(reverse *r, lz_node *const *params, size_t nparam)
 {
     r->need = lz_arena_alloc(&r->arena, r->n * sizeof *r->need);
+    r->param = lz_arena_alloc(&r->arena, r->n * sizeof *r->param);
     r->value = lz_arena_alloc(&r->arena, r->n * sizeof *r->value);
     r->adj = lz_arena_alloc(&r->arena, r->n * sizeof *r->adj);
     r->adjs = lz_arena_alloc(&r->arena, r->n * sizeof *r->adjs);
-    if (!r->need || !r->value || !r->adj || !r->adjs)
+    if (!r->need || !r->param || !r->value || !r->adj || !r->adjs)
         return LZ_FAIL(LZ_EMEM, "no memory to differentiate a graph of %u operations", r->n);
     for (size_t p = 0; p < nparam; p++)
         if (in_graph(r, params[p]))
-            r->need[params[p]->index] = true;
+            r->need[params[p]->index] = r->param[params[p]->index] = true;
     for (uint32_t i = 0; i < r->n; i++)
         r->need[i] = r->need[i] || passes(r, r->order[i]);
     return LZ_OK;
@@ -117,14 +120,37 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
     return LZ_OK;
 }
 
+/* Softmax, with gradients through all of its operations and asked of none: in one, to what the exponential is of. */
+static bool is_softmax(const reverse *r, const lz_node *n, lz_softmax *m)
+{
+    if (!lz_softmax_match(n, m) || r->need[m->sum->opnd[1]->index])
+        return false;
+    for (uint32_t i = 0; i < m->ninner; i++) {
+        const lz_node *x = m->inner[i];
+        if (r->param[x->index] || !passes(r, x))
+            return false;
+    }
+    return true;
+}
+
+static lz_status apply(reverse *r, lz_node *n)
+{
+    lz_vjp_rule rule = lz_vjp_rule_of(lz_node_op(n));
+    lz_softmax m;
+    if (rule.projects)
+        return project(r, n);
+    if (!is_softmax(r, n, &m))
+        return apply_rule(r, n, rule.fn);
+    return give(r, m.z, lz_softmax_vjp(&m, value_of(r, n), r->adj[n->index], n->site), n->site);
+}
+
 static lz_status sweep_backward(reverse *r)
 {
     for (uint32_t i = r->n; i-- > 0;) {
         lz_node *n = r->order[i];
         if (!r->need[i] || !passes(r, n) || !(r->adj[i] || r->adjs[i]))
             continue;
-        lz_vjp_rule rule = lz_vjp_rule_of(lz_node_op(n));
-        LZ_TRY(rule.projects ? project(r, n) : apply_rule(r, n, rule.fn));
+        LZ_TRY(apply(r, n));
     }
     return LZ_OK;
 }

@@ -78,15 +78,13 @@ static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s
     return seen ? lz_logical_and_at(seen, mask, c->site) : mask;
 }
 
-/* softmax of the scores that count; a row without any is 0, and so is its gradient. */
-static lz_tensor *weights(nnc *c, const lz_attention_options *o, const shapes *s, lz_tensor *scores)
+/* Rows of the result whose query sees a key; the others are 0, and so is their gradient. scores: those of masked keys are the lowest. */
+static lz_tensor *of_seen(nnc *c, lz_tensor *scores, double low, lz_tensor *out)
 {
-    lz_tensor *seen = visible(c, o, s, &scores);
-    if (!seen)
-        return lz_softmax_at(scores, -1, c->site);
-    lz_tensor *low = nn_number(c, scores, lz_dtype_of(scores) == LZ_F64 ? -1e300 : -3e38);
-    lz_tensor *w = lz_softmax_at(nn_where(c, seen, scores, low), -1, c->site);
-    return nn_where(c, seen, w, nn_number(c, w, 0));
+    const lz_reduce_options o = {.struct_size = sizeof o, .dims = {1, {-1}}, .keepdim = true};
+    lz_tensor *most = lz_amax_at(scores, &o, c->site);
+    lz_tensor *none = lz_le_at(most, nn_number(c, most, low), c->site); /* NaN is no low one */
+    return nn_where(c, none, nn_number(c, out, 0), out);
 }
 
 static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
@@ -99,13 +97,19 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     rows = nn_muls(c, rows, scale);
     lz_tensor *scores = lz_matmul_at(rows, lz_transpose_at(k, -2, -1, c->site), c->site);
     scores = nn_widen(c, nn_reshape(c, scores, with_last(s->q, s->L, s->S)));
-    lz_tensor *w = nn_narrow(c, weights(c, o, s, scores), lz_dtype_of(v));
+    lz_tensor *seen = visible(c, o, s, &scores);
+    /* without a mask every query sees a key; with one, a row of none must not become NaN, which its gradient would carry to all values */
+    double low = !o->attn_mask ? -INFINITY : lz_dtype_of(scores) == LZ_F64 ? -1e300 : -3e38;
+    if (seen)
+        scores = nn_where(c, seen, scores, nn_number(c, scores, low));
+    lz_tensor *w = nn_narrow(c, lz_softmax_at(scores, -1, c->site), lz_dtype_of(v));
     if (o->dropout_p > 0)
         w = lz_dropout_at(w, o->dropout_p, true, c->site);
     if (s->heads > 1)
         w = nn_reshape(c, w, with_last(s->k, s->heads * s->L, s->S));
-    int64_t out = s->v.dims[s->rank - 1];
-    return nn_reshape(c, lz_matmul_at(w, v, c->site), with_last(s->q, s->L, out));
+    int64_t width = s->v.dims[s->rank - 1];
+    lz_tensor *out = nn_reshape(c, lz_matmul_at(w, v, c->site), with_last(s->q, s->L, width));
+    return o->attn_mask && s->S ? of_seen(c, scores, low, out) : out;
 }
 
 static bool check_options(nnc *c, const lz_attention_options *o, const shapes *s)

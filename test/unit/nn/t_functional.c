@@ -1,5 +1,6 @@
 /* t_functional.c - normalisation, dropout, attention and losses: results against the formulas in double, gradients against
  * central differences. */
+#include "support/graph_reads.h"
 #include "values.h"
 
 /* ---- gradients ---- */
@@ -343,6 +344,22 @@ START_TEST(attention_values)
 }
 END_TEST
 
+/* Law: attention has one square for its gradient, causal or with a mask; the weights are not stored masked and unmasked. */
+START_TEST(attention_keeps_one_square)
+{
+    lz_scope_begin();
+    lz_tensor *q[3], *g[3], *mask = _i ? mask_of_no_key() : NULL;
+    for (int i = 0; i < 3; i++)
+        q[i] = lz_randn(LZ_F32, LZ_SHAPE(2, i ? 4 : 3, 4));
+    lz_tensor *y =
+        lz_scaled_dot_product_attention(q[0], q[1], q[2], .is_causal = !_i, .attn_mask = mask);
+    ck_assert_int_eq(lz_grad(lz_sum(lz_mul(y, y)), q, 3, g), LZ_OK);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(reads_of(g[i], "stablehlo.exponential"), 2);
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(rotary_turns_pairs)
 {
     enum { L = 3, D = 4 };
@@ -522,6 +539,7 @@ int main(void)
     tcase_add_test(t, batch_norm_follows_its_statistics);
     tcase_add_test(t, dropout);
     tcase_add_test(t, attention_values);
+    tcase_add_loop_test(t, attention_keeps_one_square, 0, 2);
     tcase_add_test(t, rotary_turns_pairs);
     tcase_add_test(t, cross_entropy_options);
     tcase_add_test(t, losses_have_torchs_values);

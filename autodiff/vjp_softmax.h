@@ -1,0 +1,23 @@
+/* vjp_softmax.h - softmax as several recorded operations, and its gradient as one.
+ * Threads: as vjp.h. */
+#ifndef LZ_AUTODIFF_VJP_SOFTMAX_H
+#define LZ_AUTODIFF_VJP_SOFTMAX_H
+#include "autodiff/vjp.h"
+#include "runtime/trace.h"
+
+enum { LZ_SOFTMAX_INNER = 8 };
+
+typedef struct lz_softmax {
+    lz_node *z;         /* what the exponential is of */
+    const lz_node *sum; /* the reduction, over dims; its second operand is what it begins with */
+    const lz_ints *dims;
+    const lz_node *inner[LZ_SOFTMAX_INNER]; /* all between z and the quotient, the sum among them */
+    uint32_t ninner;
+} lz_softmax;
+
+/* Whether n is exponential(z) divided by the sum of that over the dimensions *m tells, which may be moved to its rows by broadcasts and
+ * reshapes. By shapes alone: whether gradients pass the inner nodes is the caller's to know. */
+bool lz_softmax_match(const lz_node *n, lz_softmax *m);
+/* Gradient by z of the quotient p, where g arrives. */
+lz_tensor *lz_softmax_vjp(const lz_softmax *m, lz_tensor *p, lz_tensor *g, const lz_site *site);
+#endif
