@@ -1,12 +1,17 @@
 /* schedule.c - order the groups so that little memory lives at once.
  * Does:     list scheduling: of the groups whose operands are there, the one that frees most and allocates least; the earlier one in the
- *           program when equal. A group that would overwrite an argument in place waits while others still read it.
+ *           program when equal. A group that would overwrite an argument in place waits while others still read it. Then what takes memory
+ *           and gives none back (weights laid out anew, for one: they are smaller than what else could run, so they came first) moves to
+ *           just before what reads it.
  * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
 #include "lower/schedule.h"
 #include "lower/work.h"
 #include <string.h>
 
-enum { WINDOW = 48 }; /* ready groups looked at: the earliest */
+enum {
+    WINDOW = 48, /* ready groups looked at: the earliest */
+    CHAIN = 3    /* groups one before the other that are moved together */
+};
 
 /* Groups that wait for nothing any more: the earliest of them in order, the others in a heap, earliest first. */
 typedef struct ready {
@@ -208,6 +213,153 @@ static lz_status choose(sched *s, lz_schedule *out, uint32_t nlive)
     return LZ_OK;
 }
 
+/* ---- late groups ---- */
+
+/* The new order as a list, built from its end. Labels rise along it, with gaps for what is put between. */
+typedef struct late {
+    uint64_t *label;          /* by group: 0 as long as it is not in the list */
+    uint32_t *before, *after; /* by group: its neighbours; of the last group (one more): the ends */
+    uint64_t *last;           /* by buffer: the last of those in the list that read it */
+    uint32_t *over;           /* by buffer: the first of them that writes over an argument */
+    uint32_t ngroup;
+} late;
+
+enum { GAP = 40, PARTS = 4 }; /* 2^24 groups; a hundred can be put before the same one */
+
+/* The one group that makes buf, if it makes it for g alone; or LZ_NONE. */
+static uint32_t maker_for(const sched *s, uint32_t buf, uint32_t g)
+{
+    const uint32_t *w = s->fu->writers[buf];
+    uint32_t from = w && *w != LZ_NONE ? s->fu->nodes[*w]->group : LZ_NONE;
+    for (; from != LZ_NONE && *w != LZ_NONE; w++)
+        if (s->fu->nodes[*w]->group != from)
+            return LZ_NONE;
+    bool alone = from != LZ_NONE && from != g && s->users[from].len == 1;
+    return alone ? from : LZ_NONE;
+}
+
+/* What g reads for the last time if it runs just before u. What a group makes for g alone need not be kept, as that group can come along: then
+ * what it reads counts. */
+static int64_t kept_for(const sched *s, const late *l, uint32_t g, uint32_t u, int chain)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < s->in[g].len; i++) {
+        uint32_t buf = s->in[g].data[i], from;
+        lz_work++;
+        if (!is_memory_of_ours(s, buf) || s->fu->is_result[buf] || l->last[buf] >= l->label[u])
+            continue;
+        int64_t all = (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes, along = all;
+        if (chain > 0 && (from = maker_for(s, buf, g)) != LZ_NONE)
+            along = kept_for(s, l, from, u, chain - 1);
+        bytes += along < all ? along : all;
+    }
+    return bytes;
+}
+
+static int64_t taken(const sched *s, uint32_t g)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < s->out[g].len; i++)
+        if (!s->fu->is_result[s->out[g].data[i]])
+            bytes += (int64_t)lz_fusion_buf_type(s->fu, s->out[g].data[i])->nbytes;
+    return bytes;
+}
+
+/* The first that waits for g, or that writes over what g reads; LZ_NONE when nothing waits. */
+static uint32_t first_behind(const sched *s, const late *l, uint32_t g)
+{
+    uint32_t first = LZ_NONE;
+    for (uint32_t i = 0; i < s->users[g].len; i++) {
+        uint32_t u = s->users[g].data[i];
+        first = first == LZ_NONE || l->label[u] < l->label[first] ? u : first;
+        lz_work++;
+    }
+    for (uint32_t i = 0; i < s->in[g].len && first != LZ_NONE; i++) {
+        uint32_t w = l->over[s->in[g].data[i]];
+        first = w != LZ_NONE && l->label[w] < l->label[first] ? w : first;
+    }
+    return first;
+}
+
+/* A label between u's and that of the one before it; 0: there is none left. at: the place in the old order that is looked at; those before it
+ * will have labels up to its own. */
+static uint64_t label_before(const late *l, uint32_t u, uint32_t at)
+{
+    uint32_t p = l->before[u];
+    uint64_t low = p == l->ngroup ? (uint64_t)at << GAP : l->label[p];
+    uint64_t gap = (l->label[u] - low) / PARTS;
+    return gap ? low + gap : 0;
+}
+
+static void put_before(late *l, uint32_t g, uint32_t u, uint64_t label)
+{
+    uint32_t p = l->before[u];
+    l->label[g] = label;
+    l->before[g] = p;
+    l->after[g] = u;
+    l->after[p] = l->before[u] = g;
+}
+
+static void note_places(const sched *s, late *l, uint32_t g)
+{
+    for (uint32_t i = 0; i < s->in[g].len; i++) {
+        uint64_t *last = &l->last[s->in[g].data[i]];
+        *last = l->label[g] > *last ? l->label[g] : *last;
+    }
+    for (uint32_t i = 0; i < s->out[g].len && s->takes_over; i++) {
+        uint32_t p = s->takes_over[s->out[g].data[i]];
+        if (p != LZ_NONE && (l->over[p] == LZ_NONE || l->label[g] < l->label[l->over[p]]))
+            l->over[p] = g;
+    }
+}
+
+/* From the last group on, so that those behind one have their places. */
+static void find_places(const sched *s, late *l, const uint32_t *order, uint32_t n)
+{
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t g = order[i], u = first_behind(s, l, g);
+        uint64_t label = 0;
+        if (u != LZ_NONE && taken(s, g) > kept_for(s, l, g, u, CHAIN))
+            label = label_before(l, u, i);
+        if (label)
+            put_before(l, g, u, label);
+        else
+            put_before(l, g, l->after[l->ngroup], (uint64_t)(i + 1) << GAP);
+        note_places(s, l, g);
+    }
+}
+
+static void late_free(late *l)
+{
+    lz_free(l->label);
+    lz_free(l->before);
+    lz_free(l->after);
+    lz_free(l->last);
+    lz_free(l->over);
+}
+
+static lz_status delay(const sched *s, lz_schedule *o)
+{
+    uint32_t n = s->ngroup;
+    late l = {.label = lz_calloc(n + 1, sizeof *l.label),
+              .before = lz_calloc(n + 1, sizeof *l.before),
+              .after = lz_calloc(n + 1, sizeof *l.after),
+              .last = lz_calloc(s->nbuf + 1, sizeof *l.last),
+              .over = lz_calloc(s->nbuf + 1, sizeof *l.over),
+              .ngroup = n};
+    bool ok = l.label && l.before && l.after && l.last && l.over;
+    if (ok) {
+        l.before[n] = l.after[n] = n;
+        for (uint32_t b = 0; b < s->nbuf; b++)
+            l.over[b] = LZ_NONE;
+        find_places(s, &l, o->order.data, o->order.len);
+        for (uint32_t i = 0, g = l.after[n]; g != n; g = l.after[g])
+            o->order.data[i++] = g;
+    }
+    late_free(&l);
+    return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+}
+
 static bool has_effect(const sched *s, const lz_group *g)
 {
     bool effect = false;
@@ -244,7 +396,8 @@ static lz_status schedule(sched *s, lz_schedule *out)
     if (s->status != LZ_OK)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     s->stamp = s->ngroup + 1;
-    return choose(s, out, nlive);
+    LZ_TRY(choose(s, out, nlive));
+    return delay(s, out);
 }
 
 lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz_schedule *out)

@@ -212,6 +212,50 @@ START_TEST(chains_reuse_memory)
 }
 END_TEST
 
+/* Law: weights that are made ready for their products are so just before them, and not all at the start, where they are the least that can run. */
+START_TEST(weights_are_ready_late)
+{
+    enum { ROWS = 256, N = 64, LAYERS = 12, WEIGHT = N * N * 4, STATE = ROWS * N * 4 };
+    lz_func *f = lz_func_new("layers");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(ROWS, N)), w[LAYERS];
+    lz_plan *p;
+    for (int i = 0; i < LAYERS; i++)
+        w[i] = g_param(f, LZ_F32, LZ_SHAPE(N, N));
+    for (int i = 0; i < LAYERS; i++) {
+        lz_val c = lz_build_ew1(f, LZ_OP_TANH, w[i]);
+        x = lz_build_ew1(f, LZ_OP_TANH, g_dot(f, x, c, 1, 0));
+        if (_i) { /* a second reader, and one behind that */
+            lz_val sum = g_reduce(f, LZ_OP_ADD, c, 0), d = g_dot(f, c, g_rows(f, sum, c), 1, 0);
+            x = g_add(f, x, g_cols(f, g_reduce(f, LZ_OP_ADD, d, 1), x));
+        }
+    }
+    lz_func_set_results(f, &x, 1);
+    ck_assert_int_eq(lz_lower(f, NULL, &p), LZ_OK);
+    ck_assert(p->nstep >= 2 * LAYERS);
+    ck_assert_msg(p->temp_bytes <= 2 * STATE + 3 * WEIGHT, "%d", (int)p->temp_bytes);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+/* What reads an argument still runs before that is written over, late or not. */
+START_TEST(late_readers_of_what_is_donated)
+{
+    enum { N = 64 };
+    lz_func *f = lz_func_new("update");
+    lz_val w = g_param(f, LZ_F32, LZ_SHAPE(N, N)), x = g_param(f, LZ_F32, LZ_SHAPE(4 * N, N));
+    lz_val c = lz_build_ew1(f, LZ_OP_TANH, w), y = x;
+    for (int i = 0; i < 3; i++)
+        y = g_dot(f, x, lz_build_ew1(f, LZ_OP_TANH, g_dot(f, y, y, 0, 0)), 1, 0);
+    y = g_dot(f, y, c, 1, 0);
+    lz_func_set_results(f, (lz_val[]){g_add(f, w, w), y}, 2);
+    int32_t alias;
+    (void)steps(f, (bool[]){true, false}, &alias);
+    ck_assert_int_eq(alias, 0);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("buffers");
@@ -222,6 +266,8 @@ int main(void)
     tcase_add_test(t, updates_in_place);
     tcase_add_test(t, arguments_as_results);
     tcase_add_test(t, chains_reuse_memory);
+    tcase_add_loop_test(t, weights_are_ready_late, 0, 2);
+    tcase_add_test(t, late_readers_of_what_is_donated);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
