@@ -226,16 +226,15 @@ typedef struct late {
 
 enum { GAP = 40, PARTS = 4 }; /* 2^24 groups; a hundred can be put before the same one */
 
-/* The one group that makes buf, if it makes it for g alone; or LZ_NONE. */
-static uint32_t maker_for(const sched *s, uint32_t buf, uint32_t g)
+/* The group that makes all of buf; LZ_NONE where several do, or none. */
+static uint32_t maker_of(const sched *s, uint32_t buf)
 {
     const uint32_t *w = s->fu->writers[buf];
     uint32_t from = w && *w != LZ_NONE ? s->fu->nodes[*w]->group : LZ_NONE;
     for (; from != LZ_NONE && *w != LZ_NONE; w++)
         if (s->fu->nodes[*w]->group != from)
             return LZ_NONE;
-    bool alone = from != LZ_NONE && from != g && s->users[from].len == 1;
-    return alone ? from : LZ_NONE;
+    return from;
 }
 
 /* What g reads for the last time if it runs just before u. What a group makes for g alone need not be kept, as that group can come along: then
@@ -249,19 +248,24 @@ static int64_t kept_for(const sched *s, const late *l, uint32_t g, uint32_t u, i
         if (!is_memory_of_ours(s, buf) || s->fu->is_result[buf] || l->last[buf] >= l->label[u])
             continue;
         int64_t all = (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes, along = all;
-        if (chain > 0 && (from = maker_for(s, buf, g)) != LZ_NONE)
+        if (chain > 0 && (from = maker_of(s, buf)) != LZ_NONE && s->users[from].len == 1)
             along = kept_for(s, l, from, u, chain - 1);
         bytes += along < all ? along : all;
     }
     return bytes;
 }
 
+/* Of what others write, too, a share. */
 static int64_t taken(const sched *s, uint32_t g)
 {
     int64_t bytes = 0;
-    for (uint32_t i = 0; i < s->out[g].len; i++)
-        if (!s->fu->is_result[s->out[g].data[i]])
-            bytes += (int64_t)lz_fusion_buf_type(s->fu, s->out[g].data[i])->nbytes;
+    for (uint32_t i = 0; i < s->out[g].len; i++) {
+        uint32_t buf = s->out[g].data[i], n = 0;
+        for (const uint32_t *w = s->fu->writers[buf]; w && *w != LZ_NONE; w++)
+            n++;
+        if (!s->fu->is_result[buf])
+            bytes += (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes / (n ? n : 1);
+    }
     return bytes;
 }
 
@@ -341,6 +345,8 @@ static void late_free(late *l)
 static lz_status delay(const sched *s, lz_schedule *o)
 {
     uint32_t n = s->ngroup;
+    if (o->order.len >> (63 - GAP)) /* labels end */
+        return LZ_OK;
     late l = {.label = lz_calloc(n + 1, sizeof *l.label),
               .before = lz_calloc(n + 1, sizeof *l.before),
               .after = lz_calloc(n + 1, sizeof *l.after),

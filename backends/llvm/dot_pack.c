@@ -176,7 +176,72 @@ static void fetch_columns(dot *g, kern *f, later x)
     }
 }
 
-/* Vectors along k, L columns at a time: evaluated into a square in memory, transposed in registers.
+/* A factor whose columns lie contiguous along k is loaded as it lies; NULL: it has to be evaluated. */
+static const lz_access *lines_of(const dot *g)
+{
+    bool may = g->e->masks && !g->words;
+    const lz_access *a = may ? kern_plain_access(g->k, g->k->dot.b_sop) : NULL;
+    bool same = a && g->k->buf[a->buf].dtype == g->d && kern_sz_is(a->stride[g->kd], 1);
+    return same ? a : NULL;
+}
+
+/* L columns from the one at POS_POINT on, all of them there; and as many lines fetched, `x` further. */
+static void load_lines(dot *g, kern *f, const lz_access *a, Val mask, later x, Val *row)
+{
+    em *e = g->e;
+    Val p = f->st[0].ptr[POS_POINT][a - f->st[0].s->accs];
+    Val apart = dot_bytes(f, g->es, a->stride[g->n]);
+    Val ahead = ADD(MUL(apart, MUL(x.vectors, em_c64(e, g->L))),
+                    MUL(first_k(g, x.steps), em_c64(e, g->es)));
+    for (unsigned i = 0; i < g->L; i++) {
+        em_prefetch(e, em_at(e, p, ahead, 1), false, 3);
+        row[i] = em_mload(e, g->vec, p, mask, NULL, g->es);
+        p = em_at(e, p, apart, 1);
+    }
+}
+
+/* The same of any factor, through a square in memory; those past the last one are that. */
+static void evaluate_lines(dot *g, kern *f, Val n0, Val step, Val mask, later x, Val square,
+                           Val *row)
+{
+    em *e = g->e;
+    int64_t vb = (int64_t)g->L * g->es;
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, g->L), em_c64(e, 1), 0, NULL);
+    f->oidx[g->n] = em_smin(e, ADD(n0, l.i), SUB(g->N, em_c64(e, 1)));
+    kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
+    kctx k = {.u = 1, .mask = {mask}};
+    fetch_columns(g, f, x);
+    evaluate(g, f, &k);
+    em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, l.i, vb),
+             64 < vb ? 64 : (unsigned)vb);
+    em_loop_end(e, &l, NULL);
+    for (unsigned i = 0; i < g->L; i++)
+        row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
+}
+
+/* L columns from n0 on as vectors along k, from step `step` on. */
+static void columns_along_k(dot *g, kern *f, Val n0, Val step, Val mask, later x, Val square,
+                            Val *row)
+{
+    em *e = g->e;
+    const lz_access *a = lines_of(g);
+    Val direct[EM_LANES];
+    em_ifelse full;
+    f->iidx[g->ki] = first_k(g, step);
+    if (a) {
+        em_ifelse_begin(e, &full, ICMP(SLE, ADD(n0, em_c64(e, g->L)), g->N));
+        f->oidx[g->n] = n0;
+        kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
+        load_lines(g, f, a, mask, x, direct);
+        em_ifelse_else(e, &full);
+    }
+    evaluate_lines(g, f, n0, step, mask, x, square, row);
+    if (a)
+        em_ifelse_end(e, &full, (int)g->L, direct, row, row);
+}
+
+/* Vectors along k, L columns at a time, transposed in registers.
  * Rows past kc spill into what is packed next, or into the slack at the end. */
 static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
 {
@@ -185,25 +250,12 @@ static void pack_b_cols(dot *g, Val k0, Val kc, Val v0, Val nv, Val out)
     unsigned L = g->L;
     int64_t vb = (int64_t)L * g->es;
     Val square = em_alloca(e, g->vec, L, 64), row[EM_LANES];
-    em_loop lv, lk, li;
+    em_loop lv, lk;
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, L), 0, NULL);
     Val mask = em_tail_mask(e, SUB(kc, lk.i), L);
     em_loop_begin(e, &lv, em_c64(e, 0), nv, em_c64(e, 1), 0, NULL);
     Val n0 = MUL(ADD(v0, lv.i), em_c64(e, L));
-    later ahead = two_ahead(g, lk.i, kc, lv.i, nv);
-    em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, L), em_c64(e, 1), 0, NULL);
-    f->oidx[g->n] = em_smin(e, ADD(n0, li.i), SUB(g->N, em_c64(e, 1)));
-    Val step = ADD(k0, lk.i);
-    f->iidx[g->ki] = first_k(g, step);
-    kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
-    kctx x = {.u = 1, .mask = {mask}};
-    fetch_columns(g, f, ahead);
-    evaluate(g, f, &x);
-    em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, li.i, vb),
-             64 < vb ? 64 : (unsigned)vb);
-    em_loop_end(e, &li, NULL);
-    for (unsigned i = 0; i < L; i++)
-        row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
+    columns_along_k(g, f, n0, ADD(k0, lk.i), mask, two_ahead(g, lk.i, kc, lv.i, nv), square, row);
     em_transpose(e, row, L);
     Val row_bytes = MUL(nv, em_c64(e, vb)),
         dst = em_at(e, em_at(e, out, MUL(lk.i, row_bytes), 1), lv.i, vb);

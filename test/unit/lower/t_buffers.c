@@ -238,6 +238,41 @@ START_TEST(weights_are_ready_late)
 }
 END_TEST
 
+/* Parts of one array, each of more memory than it has itself, are made as soon as they can be: what they are made of need not wait for the last. */
+START_TEST(parts_are_made_early)
+{
+    enum {
+        PARTS = 6,
+        ROWS = 64,
+        N = 128,
+        WIDE = 4 * N,
+        INPUT = ROWS * WIDE * 4,
+        PART = ROWS * N * 4
+    };
+    lz_func *f = lz_func_new("parts");
+    lz_val x = g_param(f, LZ_F32, LZ_SHAPE(ROWS, N)), w = g_param(f, LZ_F32, LZ_SHAPE(N, WIDE)),
+           v = g_param(f, LZ_F32, LZ_SHAPE(WIDE, N)), part[PARTS], out[PARTS + 1];
+    lz_attr_dim a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dim;
+    a.dimension = 1;
+    for (int i = 0; i < PARTS; i++) {
+        x = g_add(f, x, g_like(f, x, 0.5 + i));
+        lz_val h = lz_build_ew1(f, LZ_OP_TANH, g_dot(f, x, w, 1, 0));
+        part[i] = g_dot(f, h, v, 1, 0);
+        out[1 + i] = g_reduce(f, LZ_OP_ADD, h, 0);
+    }
+    lz_val y = lz_build(f, LZ_OP_CONCATENATE, G_RECORD(a), part, PARTS);
+    lz_plan *p;
+    out[0] = g_dot(f, y, y, 1, 1);
+    lz_func_set_results(f, out, PARTS + 1);
+    ck_assert_int_eq(lz_lower(f, NULL, &p), LZ_OK);
+    ck_assert_msg(p->temp_bytes <= 2 * INPUT + (PARTS + 2) * PART, "%d", (int)p->temp_bytes);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 /* What reads an argument still runs before that is written over, late or not. */
 START_TEST(late_readers_of_what_is_donated)
 {
@@ -267,6 +302,7 @@ int main(void)
     tcase_add_test(t, arguments_as_results);
     tcase_add_test(t, chains_reuse_memory);
     tcase_add_loop_test(t, weights_are_ready_late, 0, 2);
+    tcase_add_test(t, parts_are_made_early);
     tcase_add_test(t, late_readers_of_what_is_donated);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
