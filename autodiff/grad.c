@@ -123,7 +123,7 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
 /* Softmax, with gradients through all of its operations and asked of none: in one, to what the exponential is of. */
 static bool is_softmax(const reverse *r, const lz_node *n, lz_softmax *m)
 {
-    if (!lz_softmax_match(n, m) || r->need[m->sum->opnd[1]->index])
+    if (!lz_softmax_match(n, m) || r->need[lz_softmax_sum(m)->opnd[1]->index])
         return false;
     for (uint32_t i = 0; i < m->ninner; i++) {
         const lz_node *x = m->inner[i];

@@ -8,16 +8,16 @@
 enum { LZ_SOFTMAX_INNER = 8 };
 
 typedef struct lz_softmax {
-    lz_node *z;         /* what the exponential is of */
-    const lz_node *sum; /* the reduction, over dims; its second operand is what it begins with */
-    const lz_ints *dims;
-    const lz_node *inner[LZ_SOFTMAX_INNER]; /* all between z and the quotient, the sum among them */
+    lz_node *z; /* what the exponential is of */
+    /* all between z and the quotient: the exponential, what moves the sums, last the sum itself */
+    const lz_node *inner[LZ_SOFTMAX_INNER];
     uint32_t ninner;
 } lz_softmax;
 
-/* Whether n is exponential(z) divided by the sum of that over the dimensions *m tells, which may be moved to its rows by broadcasts and
- * reshapes. By shapes alone: whether gradients pass the inner nodes is the caller's to know. */
+/* Whether n is exponential(z) divided by sums of that, which broadcasts and reshapes may have moved to their rows. By shapes alone: whether
+ * gradients pass the inner nodes is the caller's to know. */
 bool lz_softmax_match(const lz_node *n, lz_softmax *m);
+const lz_node *lz_softmax_sum(const lz_softmax *m); /* its second operand is what it begins with */
 /* Gradient by z of the quotient p, where g arrives. */
 lz_tensor *lz_softmax_vjp(const lz_softmax *m, lz_tensor *p, lz_tensor *g, const lz_site *site);
 #endif
