@@ -48,8 +48,7 @@ const lz_access *kern_plain_access(const lz_kernel *k, int32_t sop)
     return &s->accs[p->a];
 }
 
-/* A factor that lies contiguous along loop d. */
-static bool plain_along(const dot *g, int32_t sop, uint32_t d)
+bool dot_plain_along(const dot *g, int32_t sop, uint32_t d)
 {
     const lz_access *a = kern_plain_access(g->k, sop);
     return a && kern_sz_is(a->stride[d], 1);
@@ -156,7 +155,7 @@ static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];
     int32_t from = lz_converted_from(s, sop);
-    bool lies = plain_along(g, from, g->kd) || plain_along(g, from, other);
+    bool lies = dot_plain_along(g, from, g->kd) || dot_plain_along(g, from, other);
     return lies && s->sops[sop].dtype == g->d ? s->sops[from].dtype : g->d;
 }
 
@@ -182,11 +181,11 @@ static lz_status plan(dot *g)
     g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
     LZ_TRY(dot_choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
-    if (k_first && plain_along(g, g->k->dot.a_sop, g->kd))
+    if (k_first && dot_plain_along(g, g->k->dot.a_sop, g->kd))
         g->amode = DOT_A_PLACE;
     int64_t n = baked(g->k->outer[g->n]);
     g->whole = n >= 0 && n % g->L == 0;
-    g->b_place = (g->e->masks || g->whole) && n_first && plain_along(g, g->k->dot.b_sop, g->n);
+    g->b_place = (g->e->masks || g->whole) && n_first && dot_plain_along(g, g->k->dot.b_sop, g->n);
     g->plain = dot_stores_sums(g->k);
     choose_words(g);
     dot_choose_tile(g);

@@ -80,6 +80,8 @@ typedef struct dot {
 
 /* dot.c: the access of a factor that is a load; so few rows never repay packing */
 const lz_access *dot_access(const dot *g, int32_t sop);
+bool dot_plain_along(const dot *g, int32_t sop,
+                     uint32_t d); /* a load that is contiguous along loop d */
 int64_t dot_few_rows(const dot *g);
 int64_t dot_most_vectors(const em *e); /* of columns in a block: more do not pay */
 /* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins

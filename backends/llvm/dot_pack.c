@@ -161,6 +161,15 @@ static later two_ahead(dot *g, Val k, Val kc, Val v, Val nv)
                    SEL(here, em_c64(e, 0), SEL(next, step, SUB(em_c64(e, 0), k)))};
 }
 
+/* How far that is in what the access reads, in bytes. */
+static Val bytes_ahead(dot *g, kern *f, const lz_access *a, later x)
+{
+    em *e = g->e;
+    Val vectors = MUL(kern_size(f, a->stride[g->n]), MUL(x.vectors, em_c64(e, g->L)));
+    Val steps = MUL(kern_size(f, a->stride[g->kd]), first_k(g, x.steps));
+    return MUL(ADD(vectors, steps), em_c64(e, kern_esize(f->k->buf[a->buf].dtype)));
+}
+
 /* The column so far ahead of the one at POS_POINT. */
 static void fetch_columns(dot *g, kern *f, later x)
 {
@@ -169,30 +178,17 @@ static void fetch_columns(dot *g, kern *f, later x)
         const lz_access *a = &f->st[0].s->accs[i];
         if (kern_sz_is(a->stride[g->n], 0))
             continue;
-        Val ahead = ADD(MUL(kern_size(f, a->stride[g->n]), MUL(x.vectors, em_c64(e, g->L))),
-                        MUL(kern_size(f, a->stride[g->kd]), first_k(g, x.steps)));
-        unsigned es = kern_esize(f->k->buf[a->buf].dtype);
-        em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, es), false, 3);
+        Val ahead = bytes_ahead(g, f, a, x);
+        em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, 1), false, 3);
     }
-}
-
-/* A factor whose columns lie contiguous along k is loaded as it lies; NULL: it has to be evaluated. */
-static const lz_access *lines_of(const dot *g)
-{
-    bool may = g->e->masks && !g->words;
-    const lz_access *a = may ? kern_plain_access(g->k, g->k->dot.b_sop) : NULL;
-    bool same = a && g->k->buf[a->buf].dtype == g->d && kern_sz_is(a->stride[g->kd], 1);
-    return same ? a : NULL;
 }
 
 /* L columns from the one at POS_POINT on, all of them there; and as many lines fetched, `x` further. */
 static void load_lines(dot *g, kern *f, const lz_access *a, Val mask, later x, Val *row)
 {
     em *e = g->e;
-    Val p = f->st[0].ptr[POS_POINT][a - f->st[0].s->accs];
-    Val apart = dot_bytes(f, g->es, a->stride[g->n]);
-    Val ahead = ADD(MUL(apart, MUL(x.vectors, em_c64(e, g->L))),
-                    MUL(first_k(g, x.steps), em_c64(e, g->es)));
+    Val p = f->st[0].ptr[POS_POINT][a - f->st[0].s->accs], ahead = bytes_ahead(g, f, a, x),
+        apart = dot_bytes(f, g->es, a->stride[g->n]);
     for (unsigned i = 0; i < g->L; i++) {
         em_prefetch(e, em_at(e, p, ahead, 1), false, 3);
         row[i] = em_mload(e, g->vec, p, mask, NULL, g->es);
@@ -220,24 +216,25 @@ static void evaluate_lines(dot *g, kern *f, Val n0, Val step, Val mask, later x,
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
 }
 
-/* L columns from n0 on as vectors along k, from step `step` on. */
+/* L columns from n0 on as vectors along k, from step `step` on. What lies contiguous along k is loaded as it lies, but for the last columns. */
 static void columns_along_k(dot *g, kern *f, Val n0, Val step, Val mask, later x, Val square,
                             Val *row)
 {
     em *e = g->e;
-    const lz_access *a = lines_of(g);
+    int32_t sop = g->k->dot.b_sop;
+    bool lines = e->masks && !g->words && dot_plain_along(g, sop, g->kd);
     Val direct[EM_LANES];
     em_ifelse full;
     f->iidx[g->ki] = first_k(g, step);
-    if (a) {
+    if (lines) {
         em_ifelse_begin(e, &full, ICMP(SLE, ADD(n0, em_c64(e, g->L)), g->N));
         f->oidx[g->n] = n0;
         kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
-        load_lines(g, f, a, mask, x, direct);
+        load_lines(g, f, dot_access(g, sop), mask, x, direct);
         em_ifelse_else(e, &full);
     }
     evaluate_lines(g, f, n0, step, mask, x, square, row);
-    if (a)
+    if (lines)
         em_ifelse_end(e, &full, (int)g->L, direct, row, row);
 }
 
