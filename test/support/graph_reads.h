@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often the result of the one operation of that name is read in the pending graph of g. */
-static inline int reads_of(lz_tensor *g, const char *op)
+/* How often operations `by` (NULL: any) read the result of the one operation `op` in the pending graph of g. */
+static inline int reads_by(lz_tensor *g, const char *op, const char *by)
 {
     static char text[1 << 16];
     char name[32];
-    int n = -1; /* where it is made */
     size_t len = lz_dump_graph(&g, 1, "stablehlo", text, sizeof text);
     ck_assert(len > 0 && len < sizeof text);
     const char *at = strstr(text, op);
@@ -20,8 +19,18 @@ static inline int reads_of(lz_tensor *g, const char *op)
         at--;
     ck_assert_int_eq(sscanf(at, " %31s =", name), 1);
     size_t w = strlen(name);
-    for (const char *p = text; (p = strstr(p, name)); p += w)
-        n += !(p[w] >= '0' && p[w] <= '9');
+    int n = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *eq = strchr(line, '=');
+        for (const char *p = eq && (!by || strstr(line, by)) ? eq : NULL;
+             p && (p = strstr(p, name)); p += w)
+            n += !(p[w] >= '0' && p[w] <= '9');
+    }
     return n;
+}
+
+static inline int reads_of(lz_tensor *g, const char *op)
+{
+    return reads_by(g, op, NULL);
 }
 #endif

@@ -162,4 +162,18 @@ static inline void compare(const gcase *c, int order)
                           c->name, order, i, (long long)k, got[i][k], want);
         }
 }
+
+/* Tests `i` of a table of n cases: of first order, on each device in turn; of second order, where the case wants it, on the interpreter. */
+static inline void compare_first(const gcase *cases, int n, int i)
+{
+    ck_assert_msg(lz_set_device(devices[i / n]) == LZ_OK, "%s", lz_last_error_text());
+    compare(&cases[i % n], 1);
+}
+
+static inline void compare_second(const gcase *c)
+{
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    if (c->second)
+        compare(c, 2);
+}
 #endif

@@ -301,17 +301,13 @@ enum { NCASES = sizeof cases / sizeof *cases };
 
 START_TEST(first_order)
 {
-    ck_assert_msg(lz_set_device(devices[_i / NCASES]) == LZ_OK, "%s", lz_last_error_text());
-    compare(&cases[_i % NCASES], 1);
+    compare_first(cases, NCASES, _i);
 }
 END_TEST
 
 START_TEST(second_order)
 {
-    if (!cases[_i].second)
-        return;
-    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
-    compare(&cases[_i], 2);
+    compare_second(&cases[_i]);
 }
 END_TEST
 

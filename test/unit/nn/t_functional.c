@@ -354,8 +354,11 @@ START_TEST(attention_keeps_one_square)
     lz_tensor *y =
         lz_scaled_dot_product_attention(q[0], q[1], q[2], .is_causal = !_i, .attn_mask = mask);
     ck_assert_int_eq(lz_grad(lz_sum(lz_mul(y, y)), q, 3, g), LZ_OK);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(reads_of(g[i], "stablehlo.exponential"), 2);
+        ck_assert_int_gt(reads_of(g[i], "stablehlo.divide"), 1);
+        ck_assert_int_eq(reads_by(g[i], "stablehlo.divide", "stablehlo.select"), 0);
+    }
     lz_scope_end();
 }
 END_TEST
