@@ -1,11 +1,9 @@
 /* workers.c - see workers.h. How a job is shared:
  *
  * The units are cut into chunks, the chunks dealt in equal runs to the threads that take part. A thread's run is one
- * word {job number, end, next chunk}. Its owner claims half of what is left of it, from the front, a helper from the
- * back, by compare and swap: few calls while there is much, small ones at the end, where a thread that is slower than the
- * others would be waited for. The job number makes a claim fail that was begun under an earlier job; and what a worker
- * read about the job before a claim that succeeds is right, since the job cannot end, nor the next be written, before
- * those chunks are done. A thread counts them down once, when there is nothing left for it to claim.
+ * word {job number, end, next chunk}; whoever wants a chunk of it, its owner or a helper, advances the word by compare
+ * and swap. The job number makes a claim fail that was begun under an earlier job; and what a worker read about the job
+ * before a claim that succeeds is right, since the job cannot end, nor the next be written, before that chunk is done.
  * The caller returns when the count of chunks left is zero: it never waits for workers that found nothing to do, nor
  * for ones that have not woken up yet. */
 #include "backends/cpu/workers.h"
@@ -15,7 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { SPIN_NS = 40000, CHUNKS_PER_THREAD = 8 /* claimed in 4 calls: 4, 2, 1, 1 */ };
+enum { SPIN_NS = 40000, CHUNKS_PER_THREAD = 4 };
 
 typedef struct run_word {
     _Alignas(64) _Atomic uint64_t word; /* job << 32 | end << 16 | next, in chunks */
@@ -45,30 +43,22 @@ static __thread bool inside; /* this thread is doing units already */
 
 /* ---- chunks ---- */
 
-typedef struct share {
-    int32_t first, n;
-} share;
-
-/* Half of what is left of thread t's run; none when nothing is, or the job is over. */
-static share claim(uint32_t job, int32_t t, bool own)
+/* A chunk of thread t's run; -1 when none is left, or the job is over. */
+static int32_t claim(uint32_t job, int32_t t)
 {
     _Atomic uint64_t *word = &w.runs[t].word;
     uint64_t v = atomic_load_explicit(word, memory_order_relaxed);
-    for (;;) {
-        uint32_t next = v & 0xffff, end = v >> 16 & 0xffff, half = (end - next + 1) / 2;
-        if ((uint32_t)(v >> 32) != job || next >= end)
-            return (share){0, 0};
-        uint64_t rest = own ? v + half : v - ((uint64_t)half << 16);
-        if (atomic_compare_exchange_weak_explicit(word, &v, rest, memory_order_acquire,
+    while ((uint32_t)(v >> 32) == job && (v & 0xffff) < (v >> 16 & 0xffff))
+        if (atomic_compare_exchange_weak_explicit(word, &v, v + 1, memory_order_acquire,
                                                   memory_order_relaxed))
-            return (share){(int32_t)(own ? next : end - half), (int32_t)half};
-    }
+            return (int32_t)(v & 0xffff);
+    return -1;
 }
 
 /* The caller may go on as soon as it sees the count, so a wake-up may come late, under the next job: it does no harm. */
-static void count_down(int32_t done)
+static void chunk_done(void)
 {
-    if (done && atomic_fetch_sub(&w.left, done) == done && atomic_exchange(&w.waiting, 0))
+    if (atomic_fetch_sub(&w.left, 1) == 1 && atomic_exchange(&w.waiting, 0))
         lz_futex_wake(&w.waiting, 1);
 }
 
@@ -85,20 +75,16 @@ static void work(uint32_t job, int32_t self)
     int64_t units = atomic_load_explicit(&w.units, memory_order_relaxed);
     lz_workers_fn fn = atomic_load_explicit(&w.fn, memory_order_relaxed);
     void *ctx = atomic_load_explicit(&w.ctx, memory_order_relaxed);
-    int64_t t0 = 0; /* the caller's time is its launch's */
-    int32_t done = 0;
+    int64_t t0 = 0, done = 0; /* the caller's time is its launch's */
     for (int32_t i = 0; i < threads; i++) {
-        int32_t t = (self + i) % threads;
-        share c;
-        while ((c = claim(job, t, i == 0)).n) {
-            if (self && !done)
+        int32_t t = (self + i) % threads, c;
+        while ((c = claim(job, t)) >= 0) {
+            if (self && !done++)
                 t0 = lz_timeline_begin();
-            fn(ctx, first_unit(units, chunks, c.first), first_unit(units, chunks, c.first + c.n),
-               self);
-            done += c.n;
+            fn(ctx, first_unit(units, chunks, c), first_unit(units, chunks, c + 1), self);
+            chunk_done();
         }
     }
-    count_down(done);
     lz_timeline_end(t0, .name = "share of a kernel", .category = "share", .key = {"chunks"},
                     .value = {done});
 }

@@ -79,35 +79,6 @@ START_TEST(every_unit_once)
 }
 END_TEST
 
-/* Law: a thread's share is claimed by halves: in few calls, whoever makes them, of which the first is large and the last small. */
-typedef struct calls {
-    _Atomic int n, of[MAX_UNITS + 1]; /* all, and of each size */
-} calls;
-
-static void note_call(void *ctx, int64_t begin, int64_t end, int worker)
-{
-    (void)worker;
-    calls *c = ctx;
-    atomic_fetch_add(&c->n, 1);
-    atomic_fetch_add(&c->of[end - begin], 1);
-}
-
-START_TEST(shares_are_claimed_by_halves)
-{
-    static calls c;
-    set_threads(2);
-    for (int round = 0; round < 100; round++) {
-        memset(&c, 0, sizeof c);
-        lz_workers_run(1600, 2, note_call, &c);
-        ck_assert_int_eq(c.n, 2 * 4);
-        ck_assert_int_eq(c.of[400], 2);
-        ck_assert_int_eq(c.of[200], 2);
-        ck_assert_int_eq(c.of[100], 2 * 2);
-    }
-    lz_workers_stop();
-}
-END_TEST
-
 /* Plain memory: the caller sees what the workers wrote, the workers what the caller wrote before. */
 typedef struct plain {
     const int64_t *in;
@@ -227,7 +198,6 @@ int main(void)
     TCase *t = tcase_create("workers");
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, every_unit_once, 0, 5);
-    tcase_add_test(t, shares_are_claimed_by_halves);
     tcase_add_test(t, memory_is_handed_over);
     tcase_add_test(t, several_callers);
     tcase_add_test(t, nothing_starts_before_it_is_needed);
