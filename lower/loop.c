@@ -45,6 +45,13 @@ static lz_status each_of_access(const lz_kernel *k, const lz_stage *st, lz_acces
         LZ_TRY(fn(&a->stride[d], LZ_SZ_STRIDE, user));
     for (uint32_t i = 0; i < a->ndyn; i++)
         LZ_TRY(fn(&a->dyn[i].stride, LZ_SZ_STRIDE, user));
+    for (uint32_t i = 0; i < a->nborder; i++) {
+        lz_border *b = &a->border[i];
+        LZ_TRY(fn(&b->by, LZ_SZ_STRIDE, user));
+        LZ_TRY(fn(&b->step, LZ_SZ_STRIDE, user));
+        LZ_TRY(fn(&b->low, LZ_SZ_VALUE, user));
+        LZ_TRY(fn(&b->high, LZ_SZ_VALUE, user));
+    }
     return LZ_OK;
 }
 
@@ -268,13 +275,21 @@ int32_t lz_converted_from(const lz_stage *st, int32_t sop)
     return p->kind == LZ_S_EW && p->op == LZ_OP_CONVERT ? p->a : sop;
 }
 
+static bool border_eq(const lz_border *a, const lz_border *b)
+{
+    return a->outer == b->outer && a->inner == b->inner && lz_sz_eq(a->by, b->by) &&
+           lz_sz_eq(a->step, b->step) && lz_sz_eq(a->low, b->low) && lz_sz_eq(a->high, b->high);
+}
+
 bool lz_access_eq(const lz_access *a, const lz_access *b)
 {
     bool same = a->buf == b->buf && a->guard == b->guard && a->other == b->other &&
-                a->ndyn == b->ndyn && lz_sz_eq(a->offset, b->offset);
+                a->ndyn == b->ndyn && a->nborder == b->nborder && lz_sz_eq(a->offset, b->offset);
     for (int l = 0; l < LZ_LOOP_MAX && same; l++)
         same = lz_sz_eq(a->stride[l], b->stride[l]);
     for (uint32_t i = 0; i < a->ndyn && same; i++)
         same = a->dyn[i].sop == b->dyn[i].sop && lz_sz_eq(a->dyn[i].stride, b->dyn[i].stride);
+    for (uint32_t i = 0; i < a->nborder && same; i++)
+        same = border_eq(&a->border[i], &b->border[i]);
     return same;
 }

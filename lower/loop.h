@@ -41,7 +41,8 @@ enum {
     LZ_KBUF_MAX = 64,
     LZ_STAGE_MAX = 16,
     LZ_SORT_MAX = 16,
-    LZ_ROW_MAX = 8
+    LZ_ROW_MAX = 8,
+    LZ_BORDER_MAX = 2
 };
 
 typedef struct lz_sz {
@@ -53,6 +54,16 @@ static inline bool lz_sz_eq(lz_sz a, lz_sz b)
 {
     return a.v == b.v && a.slot == b.slot;
 }
+
+/* What a load reads where by * (index of loop `outer`) + step * (index of loop `inner`) is not in low..high - 1 is +0: padding. A product may
+ * leave it out where the other factor is finite. by and step are positive; loops are numbered as strides are. */
+typedef struct lz_border {
+    uint32_t outer, inner;
+    lz_sz by, step, low, high;
+    /* while the kernel is made: loop `outer` and the next one count on, from one to the other, `by` with each index of the latter; forgotten
+     * unless they become one */
+    bool split;
+} lz_border;
 
 /* element address = offset + sum(stride[d] * loop index d) + sum(dyn[i].stride * value of scalar op
  * dyn[i].sop) */
@@ -69,7 +80,9 @@ typedef struct lz_access {
     /* boolean scalar op, or -1. False: a load gives `other` without touching memory; a store is
      * skipped */
     int32_t guard;
-    int32_t other; /* scalar op; a load has it exactly when it has a guard. -1: none */
+    int32_t other;    /* scalar op; a load has it exactly when it has a guard. -1: none */
+    uint32_t nborder; /* of a load */
+    lz_border border[LZ_BORDER_MAX];
 } lz_access;
 bool lz_access_eq(const lz_access *a, const lz_access *b); /* of one stage */
 

@@ -6,7 +6,7 @@
 #include "lower/loop_impl.h"
 #include <string.h>
 
-enum { CANON_VERSION = 3 };
+enum { CANON_VERSION = 4 };
 
 /* One byte for the sizes that are common, and what an access does not have. */
 enum { SZ_SLOT, SZ_ZERO, SZ_ONE, SZ_MINUS_ONE, SZ_BAKED };
@@ -41,6 +41,16 @@ static void put_access(lz_buf *b, const lz_access *a, uint32_t nloop)
     }
     put_i32(b, a->guard);
     put_i32(b, a->other);
+    lz_buf_u8(b, (uint8_t)a->nborder);
+    for (uint32_t i = 0; i < a->nborder; i++) {
+        const lz_border *x = &a->border[i];
+        lz_buf_u8(b, (uint8_t)x->outer);
+        lz_buf_u8(b, (uint8_t)x->inner);
+        put_size(b, x->by);
+        put_size(b, x->step);
+        put_size(b, x->low);
+        put_size(b, x->high);
+    }
 }
 
 static void put_ew(lz_buf *b, const lz_sop *s)
@@ -272,6 +282,16 @@ static void take_access(dec *d, lz_access *a, uint32_t nloop)
     }
     a->guard = take_i32(d);
     a->other = take_i32(d);
+    a->nborder = take_small(d, LZ_BORDER_MAX);
+    for (uint32_t i = 0; i < a->nborder; i++) {
+        lz_border *x = &a->border[i];
+        x->outer = take_small(d, LZ_LOOP_MAX - 1);
+        x->inner = take_small(d, LZ_LOOP_MAX - 1);
+        x->by = take_size(d);
+        x->step = take_size(d);
+        x->low = take_size(d);
+        x->high = take_size(d);
+    }
 }
 
 static lz_op take_op(dec *d)

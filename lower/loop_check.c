@@ -136,12 +136,28 @@ static lz_status check_access(const ctx *c, const lz_access *a, uint32_t before,
     return LZ_OK;
 }
 
+static lz_status check_borders(const ctx *c, const lz_access *a, uint32_t index)
+{
+    if (a->nborder > LZ_BORDER_MAX)
+        return BAD(c, "access %u: %u borders, at most %d", index, a->nborder, LZ_BORDER_MAX);
+    for (uint32_t i = 0; i < a->nborder; i++) {
+        const lz_border *b = &a->border[i];
+        if (b->outer >= c->k->nouter || b->inner < c->k->nouter ||
+            b->inner >= c->k->nouter + c->st->ninner)
+            return BAD(c, "access %u: a border along loops %u and %u", index, b->outer, b->inner);
+        if (b->by.v < 1 || b->step.v < 1)
+            return BAD(c, "access %u: a border's steps are not positive", index);
+    }
+    return LZ_OK;
+}
+
 static lz_status check_load(const ctx *c, uint32_t i, const lz_sop *s)
 {
     if (s->a < 0 || (uint32_t)s->a >= c->st->nacc)
         return BAD(c, "%%%u: load of access %d of %u", i, s->a, c->st->nacc);
     const lz_access *a = &c->st->accs[s->a];
     LZ_TRY(check_access(c, a, i, "access", (uint32_t)s->a));
+    LZ_TRY(check_borders(c, a, (uint32_t)s->a));
     const lz_kbuf *b = &c->k->buf[a->buf];
     if (!b->read)
         return BAD(c, "%%%u: buffer %u is not read", i, a->buf);

@@ -212,6 +212,37 @@ static lz_status access_map(parser *s, lz_access *a, uint32_t nloop)
     return need(s, "]");
 }
 
+static lz_status loop_name(parser *s, uint32_t nloop, uint32_t *d)
+{
+    int32_t v = 0;
+    skip(s);
+    if (s->p == s->end || *s->p != 'i')
+        return wrong(s, "expected a loop");
+    s->p++;
+    LZ_TRY(small(s, nloop, &v));
+    *d = (uint32_t)v;
+    return LZ_OK;
+}
+
+static lz_status borders(parser *s, lz_access *a, uint32_t nloop)
+{
+    while (take(s, "border")) {
+        if (a->nborder == LZ_BORDER_MAX)
+            return wrong(s, "too many borders");
+        lz_border *b = &a->border[a->nborder++];
+        LZ_TRY(size(s, &b->by));
+        LZ_TRY(loop_name(s, nloop, &b->outer));
+        LZ_TRY(need(s, "+"));
+        LZ_TRY(size(s, &b->step));
+        LZ_TRY(loop_name(s, nloop, &b->inner));
+        LZ_TRY(need(s, "in"));
+        LZ_TRY(size(s, &b->low));
+        LZ_TRY(need(s, "to"));
+        LZ_TRY(size(s, &b->high));
+    }
+    return LZ_OK;
+}
+
 static lz_status guard(parser *s, lz_access *a)
 {
     if (take(s, "if"))
@@ -230,7 +261,8 @@ static lz_status define_access(parser *s, int32_t i, uint32_t nloop)
         return wrong(s, "the access is given twice");
     s->acc_known.data[i] = true;
     LZ_TRY(access_map(s, &s->accs.data[i], nloop));
-    return guard(s, &s->accs.data[i]);
+    LZ_TRY(guard(s, &s->accs.data[i]));
+    return borders(s, &s->accs.data[i], nloop);
 }
 
 /* ---- scalar ops ---- */

@@ -8,6 +8,7 @@
  *       stage 0 inner [64@1] {
  *         access 3 = 0[...]                       only accesses that no load names
  *         %0: f32 = load 0 = 0[0 + 64@2 i0 + 1 i1 + 8@3 %2] if %3 else %4
+ *         %6: f32 = load 1 = 0[0 + 1 i0 + 1 i1] border 1 i0 + 1 i1 in 1@4 to 9@5
  *         %1: f32 = const 0x3f800000
  *         %2: i64 = index 1
  *         %3: i64 = size 64@4
@@ -73,6 +74,21 @@ static void print_access(lz_buf *b, const lz_kernel *k, uint32_t nloop, const lz
     lz_buf_putc(b, ']');
 }
 
+static void print_borders(lz_buf *b, const lz_kernel *k, const lz_access *a)
+{
+    for (uint32_t i = 0; i < a->nborder; i++) {
+        const lz_border *x = &a->border[i];
+        lz_buf_puts(b, " border ");
+        print_size(b, k, x->by);
+        lz_buf_printf(b, " i%u + ", x->outer);
+        print_size(b, k, x->step);
+        lz_buf_printf(b, " i%u in ", x->inner);
+        print_size(b, k, x->low);
+        lz_buf_puts(b, " to ");
+        print_size(b, k, x->high);
+    }
+}
+
 static void print_guard(lz_buf *b, const lz_access *a)
 {
     if (a->guard >= 0)
@@ -115,6 +131,7 @@ static void print_sop(lz_buf *b, const lz_kernel *k, const lz_stage *st, const l
             lz_buf_puts(b, " = ");
             print_access(b, k, k->nouter + st->ninner, &st->accs[s->a]);
             print_guard(b, &st->accs[s->a]);
+            print_borders(b, k, &st->accs[s->a]);
             seen[s->a] = 1;
         }
         break;
@@ -193,6 +210,7 @@ static void print_stage(lz_buf *b, const lz_kernel *k, uint32_t si)
         lz_buf_printf(b, "    access %u = ", i);
         print_access(b, k, nloop, &st->accs[i]);
         print_guard(b, &st->accs[i]);
+        print_borders(b, k, &st->accs[i]);
         lz_buf_putc(b, '\n');
     }
     memset(seen, 0, st->nacc);

@@ -55,6 +55,25 @@ static bool passes(const run *r, uint32_t stage, const lz_access *a)
     return a->guard < 0 || (r->val[stage][a->guard].u[0] & 1);
 }
 
+/* A load finds nothing but zeros where it says so. */
+static lz_status keeps_word(const run *r, uint32_t stage, const lz_access *a, const void *p)
+{
+    static const char zero[16];
+    for (uint32_t i = 0; i < a->nborder; i++) {
+        const lz_border *b = &a->border[i];
+        int64_t x, y, at;
+        bool ok = lz_mul_i64(lz_sz_value(b->by, r->args), r->idx[b->outer], &x) &&
+                  lz_mul_i64(lz_sz_value(b->step, r->args), r->idx[b->inner], &y) &&
+                  lz_add_i64(x, y, &at);
+        if (ok && at >= lz_sz_value(b->low, r->args) && at < lz_sz_value(b->high, r->args))
+            continue;
+        if (!ok || memcmp(p, zero, lz_dtype_size(r->k->buf[a->buf].dtype)) != 0)
+            return LZ_FAIL(LZ_EINTERNAL, "kernel '%s', stage %u: the border of buffer %u is not 0",
+                           r->k->name, stage, a->buf);
+    }
+    return LZ_OK;
+}
+
 static lz_status load(const run *r, uint32_t stage, const lz_access *a, slot *out)
 {
     if (!passes(r, stage, a)) {
@@ -63,6 +82,7 @@ static lz_status load(const run *r, uint32_t stage, const lz_access *a, slot *ou
     }
     void *p = NULL;
     LZ_TRY(element(r, stage, a, &p));
+    LZ_TRY(keeps_word(r, stage, a, p));
     *out = (slot){{0, 0}};
     memcpy(out, p, lz_dtype_size(r->k->buf[a->buf].dtype));
     return LZ_OK;

@@ -45,10 +45,11 @@ static bool as_one(const lz_stage *st, uint32_t l, int64_t inner)
     return !has_index(st, l) && !has_index(st, l + 1);
 }
 
-static void drop_loop(lz_stage *st, uint32_t l)
+static void drop_loop(lz_stage *st, uint32_t l, int64_t inner)
 {
     for (uint32_t i = 0; i < naccess(st); i++) {
         lz_access *a = access_at(st, i);
+        lz_tidy_borders_merge(a, l, inner);
         a->stride[l] = a->stride[l + 1];
         for (uint32_t j = l + 1; j + 1 < LZ_LOOP_MAX; j++)
             a->stride[j] = a->stride[j + 1];
@@ -76,7 +77,7 @@ void lz_tidy_merge_outer(lz_kernel *k)
         if (!ok)
             continue;
         for (uint32_t s = 0; s < k->nstage; s++)
-            drop_loop(&k->stages[s], l - 1);
+            drop_loop(&k->stages[s], l - 1, k->outer[l].v);
         drop_extent(k->outer, &k->nouter, l - 1);
     }
 }
@@ -86,7 +87,7 @@ static void merge_inner(const lz_kernel *k, lz_stage *st)
     for (uint32_t l = st->ninner; l-- > 1;) {
         if (!as_one(st, k->nouter + l - 1, st->extent[l].v))
             continue;
-        drop_loop(st, k->nouter + l - 1);
+        drop_loop(st, k->nouter + l - 1, st->extent[l].v);
         drop_extent(st->extent, &st->ninner, l - 1);
     }
 }
@@ -103,6 +104,7 @@ static void permute(lz_stage *st, uint32_t first, uint32_t n, const uint8_t *ord
         lz_access *a = access_at(st, i), old = *a;
         for (uint32_t j = 0; j < n; j++)
             a->stride[first + j] = old.stride[first + order[j]];
+        lz_tidy_borders_permute(a, first, n, where);
     }
     for (uint32_t i = 0; i < st->nsop; i++) {
         lz_sop *s = &st->sops[i];
@@ -213,8 +215,11 @@ static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
         exchange(st, &a, &b);
     }
     int m = last_only(k->nouter, da, db), n = last_only(k->nouter, db, da);
-    if (m < 0 || n < 0 || st->ninner == 0)
+    if (m < 0 || n < 0 || st->ninner == 0) {
+        for (uint32_t i = 0; i < st->nacc; i++)
+            st->accs[i].nborder = 0; /* they are for products */
         return LZ_OK;
+    }
     uint8_t order[LZ_LOOP_MAX];
     uint32_t c = 0;
     for (int l = 0; l < (int)k->nouter; l++)

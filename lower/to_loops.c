@@ -71,7 +71,10 @@ static lz_status load_from(build *b, lz_emit *e, lz_frame *f, uint32_t buf)
         return LZ_FAIL(LZ_EINTERNAL, "to_loops: too many computed indices");
     LZ_TRY(kernel_buffer(b, buf, t->dtype, false, &kb));
     f->leaf = true;
-    return lz_emit_load(e, kb, t->dtype, &flat, f->guard, &f->result);
+    LZ_TRY(lz_emit_load(e, kb, t->dtype, &flat, f->guard, &f->result));
+    if (f->guard < 0)
+        lz_build_borders(b, f->v, &f->map, &e->accs.data[e->sops.v.data[f->result].a]);
+    return LZ_OK;
 }
 
 static int32_t row_read(lz_emit *e, uint32_t stage, uint32_t row, const lz_kernel *k)

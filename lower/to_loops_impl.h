@@ -40,6 +40,12 @@ lz_status lz_build_close(lz_group_build *b);
 /* What there is one of per outer point. */
 lz_status lz_build_last(lz_group_build *b);
 
+/* to_loops_borders.c: the borders of a load of v at m */
+void lz_build_borders(const lz_group_build *b, lz_val v, const lz_ixmap *m, lz_access *a);
+/* Loops l and l + 1, of extent `inner`, become one; loop first + i becomes first + where[i]. */
+void lz_tidy_borders_merge(lz_access *a, uint32_t l, int64_t inner);
+void lz_tidy_borders_permute(lz_access *a, uint32_t first, uint32_t n, const uint8_t *where);
+
 /* to_loops_rows.c: the stages of a group with rows; top: the highest level of its nodes. */
 lz_status lz_build_rows(lz_group_build *b, uint32_t top);
 /* Before such a kernel is finished, instead of lz_loops_tidy. */

@@ -249,8 +249,10 @@ static lz_kernel *transposed(const lz_kernel *k, lz_arena *mem)
             if (s->sops[j].kind == LZ_S_INDEX &&
                 ((uint32_t)s->sops[j].a == m || (uint32_t)s->sops[j].a == n))
                 s->sops[j].a = (int32_t)(m + n) - s->sops[j].a;
-        for (uint32_t j = 0; j < s->nacc; j++)
+        for (uint32_t j = 0; j < s->nacc; j++) {
             swap_sz(&s->accs[j].stride[m], &s->accs[j].stride[n]);
+            s->accs[j].nborder = 0; /* of no use to this form */
+        }
         for (uint32_t j = 0; j < s->nstore; j++)
             swap_sz(&s->stores[j].at.stride[m], &s->stores[j].at.stride[n]);
     }

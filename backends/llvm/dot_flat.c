@@ -7,6 +7,7 @@
  * Elements of A are broadcast from where they lie, also where rows lie side by side and their k far apart (a gradient by a kernel): bringing
  * those of one or two tiles together cost more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n; B is contiguous there, and is read in place, its steps along k from
  * a second table, or is packed for a block of k where it would not stay in the caches: whole rows of a unit one after the other, fetched ahead.
+ * Which rows a tile has is dot_flat_rows.c's business, what padding it leaves out dot_flat_runs.c's.
  * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of columns.
  * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
 #include "backends/llvm/dot_flat.h"
@@ -149,7 +150,7 @@ static int64_t row_tiles(const flat *g)
 static void products(flat *g)
 {
     em *e = g->e;
-    uint32_t last = g->k->nouter + g->k->stages[0].ninner - 1;
+    uint32_t last = g->k->nouter + g->order[g->k->stages[0].ninner - 1];
     g->M = g->K = g->batch = em_c64(e, 1);
     for (uint32_t l = 0; l < g->n; l++)
         if (is_row(g, l))
@@ -207,7 +208,7 @@ static void scratch_parts(flat *g)
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (row_tiles(g) + 1) * g->mr),
                    em_c64(e, g->mr));
     g->nblock = MUL(MUL(g->wide, rows), em_c64(e, vb));
-    Val tables = ADD(g->ntable, g->ntable);
+    Val tables = MUL(g->ntable, em_c64(e, g->bordered ? 3 : 2));
     g->scratch = ADD(ADD(tables, em_c64(e, 256)), ADD(g->npack, g->nblock));
 }
 
@@ -255,26 +256,28 @@ static void fill_tables(flat *g, Val k0, Val kc)
     em *e = g->e;
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
     Val ext[LZ_LOOP_MAX] = {NULL}, i[LZ_LOOP_MAX + 1], at = k0;
-    for (uint32_t l = n; l-- > 0;) {
-        ext[l] = kern_inner(&g->c, 0, l);
-        i[l] = l ? dot_split_index(e, &at, em_smax(e, ext[l], em_c64(e, 1))) : at;
+    for (uint32_t q = n; q-- > 0;) {
+        ext[q] = kern_inner(&g->c, 0, g->order[q]);
+        i[q] = q ? dot_split_index(e, &at, em_smax(e, ext[q], em_c64(e, 1))) : at;
     }
     Val b = em_c64(e, 0);
-    for (uint32_t l = 0; l < n; l++)
-        b = ADD(b, MUL(i[l], dot_bytes(&g->c, g->es, g->b->stride[no + l])));
+    for (uint32_t q = 0; q < n; q++)
+        b = ADD(b, MUL(i[q], dot_bytes(&g->c, g->es, g->b->stride[no + g->order[q]])));
     i[n] = b;
     em_loop lk;
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), (int)n + 1, i);
     Val next[LZ_LOOP_MAX + 1], a = em_c64(e, 0), to = em_c64(e, 0);
-    for (uint32_t l = 0; l < n; l++) {
-        a = ADD(a, MUL(lk.phi[l], dot_bytes(&g->c, g->es, g->a->stride[no + l])));
-        next[l] = lk.phi[l];
+    for (uint32_t q = 0; q < n; q++) {
+        a = ADD(a, MUL(lk.phi[q], dot_bytes(&g->c, g->es, g->a->stride[no + g->order[q]])));
+        next[q] = lk.phi[q];
     }
     dot_count_on(e, n, ext, next);
-    for (uint32_t l = 0; l < n; l++)
-        to = ADD(to, MUL(next[l], dot_bytes(&g->c, g->es, g->b->stride[no + l])));
+    for (uint32_t q = 0; q < n; q++)
+        to = ADD(to, MUL(next[q], dot_bytes(&g->c, g->es, g->b->stride[no + g->order[q]])));
     em_store(e, a, em_at(e, g->off_a, lk.i, 8), 8);
     em_store(e, SUB(to, lk.phi[n]), em_at(e, g->step_b, lk.i, 8), 8);
+    if (g->bordered)
+        em_store(e, SUB(lk.phi[n], b), em_at(e, g->at_b, lk.i, 8), 8);
     next[n] = to;
     em_loop_end(e, &lk, next);
 }
@@ -289,28 +292,34 @@ typedef struct unit {
 /* Of 3 vectors and of 2: narrow ones until the rest is a multiple of the wide ones. Of twice as many: narrow only where that is enough for
  * the rest. */
 typedef struct panels {
-    Blk body, exit;
-    Val v, nv, small;
+    Blk from, body, exit;
+    Val v, nv, small, first,
+        on; /* `on` goes from panel to panel, from `first`; NULL: nothing does */
 } panels;
 
-static void panels_begin(flat *g, const unit *w, panels *p)
+static void panels_begin(flat *g, const unit *w, panels *p, Val on)
 {
     em *e = g->e;
-    Blk from = LLVMGetInsertBlock(e->b);
+    p->from = LLVMGetInsertBlock(e->b);
     p->body = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
     p->exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
     LLVMBuildCondBr(e->b, ICMP(SLT, w->v0, w->v1), p->body, p->exit);
     LLVMPositionBuilderAtEnd(e->b, p->body);
     p->v = LLVMBuildPhi(e->b, e->i64, "");
     Val v0 = w->v0;
-    LLVMAddIncoming(p->v, &v0, &from, 1);
+    LLVMAddIncoming(p->v, &v0, &p->from, 1);
+    p->first = on;
+    p->on = on ? LLVMBuildPhi(e->b, LLVMTypeOf(on), "") : NULL;
+    if (on)
+        LLVMAddIncoming(p->on, &on, &p->from, 1);
     Val left = SUB(w->v1, p->v), rest = LLVMBuildURem(e->b, left, em_c64(e, g->nv), "");
     p->small = g->nv % g->nv_small ? ICMP(NE, rest, em_c64(e, 0))
                                    : ICMP(SLE, left, em_c64(e, g->nv_small));
     p->nv = SEL(p->small, em_c64(e, g->nv_small), em_c64(e, g->nv));
 }
 
-static void panels_end(flat *g, const unit *w, panels *p)
+/* Gives what goes on, as it is after the last one. */
+static Val panels_end(flat *g, const unit *w, panels *p, Val on)
 {
     em *e = g->e;
     Val next = ADD(p->v, p->nv);
@@ -318,25 +327,32 @@ static void panels_end(flat *g, const unit *w, panels *p)
     LLVMBuildCondBr(e->b, ICMP(SLT, next, w->v1), p->body, p->exit);
     LLVMAddIncoming(p->v, &next, &latch, 1);
     LLVMPositionBuilderAtEnd(e->b, p->exit);
+    if (!on)
+        return NULL;
+    LLVMAddIncoming(p->on, &on, &latch, 1);
+    Val end = LLVMBuildPhi(e->b, LLVMTypeOf(on), ""), from[2] = {p->first, on};
+    LLVMAddIncoming(end, from, (Blk[]){p->from, latch}, 2);
+    return end;
 }
 
-static Val base(flat *g, const lz_access *a)
+Val flat_base(flat *g, const lz_access *a)
 {
     em *e = g->e;
     return em_at(e, g->c.buf[a->buf], kern_size(&g->c, a->offset), g->es);
 }
 
 /* B at k0, column vector v, for the batch that is set. */
-static Val b_at(flat *g, Val k0, Val v)
+Val flat_b_at(flat *g, Val k0, Val v)
 {
     em *e = g->e;
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
-    Val p = em_at(e, base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
+    Val p = em_at(e, flat_base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
     for (uint32_t l = 0; l < g->n; l++)
         if (!is_row(g, l))
             p = em_at(e, p, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, g->b->stride[l])), 1);
-    for (uint32_t l = n; l-- > 0;) {
-        Val i = l ? dot_split_index(e, &at, em_smax(e, kern_inner(&g->c, 0, l), em_c64(e, 1))) : at;
+    for (uint32_t q = n; q-- > 0;) {
+        uint32_t l = g->order[q];
+        Val i = q ? dot_split_index(e, &at, em_smax(e, kern_inner(&g->c, 0, l), em_c64(e, 1))) : at;
         p = em_at(e, p, MUL(i, dot_bytes(&g->c, g->es, g->b->stride[no + l])), 1);
     }
     return p;
@@ -349,14 +365,14 @@ static Val panel_at(flat *g, const unit *w, Val v, Val kc)
 }
 
 /* The vectors of a panel in row k, which begins at `row` with those of the unit. Rows are far apart and few lines of each are read, which
- * processors do not foresee. */
-static void pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
+ * processors do not foresee. Gives the largest magnitudes of `largest` and these. */
+static Val pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
     em_loop lv;
     Val to = em_at(e, panel_at(g, w, p->v, kc), MUL(k, p->nv), vb);
-    em_loop_begin(e, &lv, em_c64(e, 0), p->nv, em_c64(e, 1), 0, NULL);
+    em_loop_begin(e, &lv, em_c64(e, 0), p->nv, em_c64(e, 1), p->on != NULL, &p->on);
     Val v = ADD(p->v, lv.i), left = SUB(g->N, MUL(v, em_c64(e, g->L)));
     Val mask = g->whole ? NULL : em_tail_mask(e, left, g->L);
     Val there = ICMP(SLT, v, g->V);
@@ -364,7 +380,9 @@ static void pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead
     em_prefetch(e, em_at(e, from, ahead, 1), false, 3);
     Val x = mask ? em_mload(e, g->vec, from, mask, NULL, g->es) : em_load(e, g->vec, from, g->es);
     em_store(e, x, em_at(e, to, lv.i, vb), g->es);
-    em_loop_end(e, &lv, NULL);
+    Val next = p->on ? flat_larger(g, lv.phi[0], x) : NULL;
+    em_loop_end(e, &lv, &next);
+    return p->on ? lv.phi[0] : NULL;
 }
 
 /* Panels of the unit's columns, k-major, row by row of B as it lies; lanes past N are zero. */
@@ -374,82 +392,19 @@ static void pack_block(flat *g, const unit *w, Val k0, Val kc)
     em_if s;
     em_loop lk;
     em_if_begin(e, &s, NOT(g->direct));
-    Val row = b_at(g, k0, w->v0);
-    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), 1, &row);
+    Val state[2] = {flat_b_at(g, k0, w->v0),
+                    flat_least(g)}; /* the latter is NULL without borders of A */
+    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), state[1] ? 2 : 1, state);
     Val step = em_load(e, e->i64, em_at(e, g->step_b, lk.i, 8), 8);
     panels p;
-    panels_begin(g, w, &p);
-    pack_row(g, w, &p, lk.phi[0], MUL(step, em_c64(e, PACK_AHEAD)), lk.i, kc);
-    panels_end(g, w, &p);
-    Val next = em_at(e, lk.phi[0], step, 1);
-    em_loop_end(e, &lk, &next);
+    panels_begin(g, w, &p, state[1] ? lk.phi[1] : NULL);
+    Val most = pack_row(g, w, &p, lk.phi[0], MUL(step, em_c64(e, PACK_AHEAD)), lk.i, kc);
+    Val next[2] = {NULL, panels_end(g, w, &p, most)};
+    next[0] = em_at(e, lk.phi[0], step, 1);
+    em_loop_end(e, &lk, next);
+    if (state[1])
+        flat_finite_where(g, lk.phi[1]);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
-}
-
-/* Where an outer index of row i of the tile is kept. */
-static Val index_at(flat *g, Val i, uint32_t l)
-{
-    em *e = g->e;
-    return em_at(e, g->index, ADD(MUL(i, em_c64(e, LZ_OUTER_MAX)), em_c64(e, l)), 8);
-}
-
-static Val cur_at(flat *g, uint32_t l)
-{
-    return em_at(g->e, g->cur, em_c64(g->e, l), 8);
-}
-
-static void start_rows(flat *g, Val r)
-{
-    em *e = g->e;
-    uint32_t first = 0;
-    while (!is_row(g, first))
-        first++;
-    for (uint32_t l = g->n; l-- > 0;)
-        if (is_row(g, l))
-            em_store(e, l == first ? r : dot_split_index(e, &r, kern_outer(&g->c, l)), cur_at(g, l),
-                     8);
-}
-
-/* The pointers and indices of a tile's rows; those past the unit are the last one again. */
-static void next_rows(flat *g, Val nrows)
-{
-    em *e = g->e;
-    em_loop li;
-    Val p, i[LZ_OUTER_MAX] = {NULL}, ext[LZ_OUTER_MAX] = {NULL};
-    em_loop_begin(e, &li, em_c64(e, 0), em_c64(e, g->mr), em_c64(e, 1), 0, NULL);
-    p = base(g, g->a);
-    uint32_t n = 0, which[LZ_OUTER_MAX];
-    for (uint32_t l = 0; l < g->n; l++) {
-        Val at = is_row(g, l) ? em_load(e, e->i64, cur_at(g, l), 8) : g->c.oidx[l];
-        p = em_at(e, p, MUL(at, dot_bytes(&g->c, g->es, g->a->stride[l])), 1);
-        em_store(e, at, index_at(g, li.i, l), 8);
-        if (is_row(g, l)) {
-            ext[n] = kern_outer(&g->c, l);
-            i[n] = at;
-            which[n++] = l;
-        }
-    }
-    em_store(e, p, em_at(e, g->rows, li.i, 8), 8);
-    em_if more;
-    em_if_begin(e, &more, ICMP(SLT, ADD(li.i, em_c64(e, 1)), nrows));
-    dot_count_on(e, n, ext, i);
-    for (uint32_t q = 0; q < n; q++)
-        em_store(e, i[q], cur_at(g, which[q]), 8);
-    em_if_end(e, &more, 0, NULL, NULL, NULL);
-    em_loop_end(e, &li, NULL);
-    for (uint32_t q = 0; q < n; q++)
-        i[q] = em_load(e, e->i64, cur_at(g, which[q]), 8);
-    dot_count_on(e, n, ext, i);
-    for (uint32_t q = 0; q < n; q++)
-        em_store(e, i[q], cur_at(g, which[q]), 8);
-}
-
-static void load_indices(flat *g, Val row)
-{
-    em *e = g->e;
-    for (uint32_t l = 0; l < g->n; l++)
-        if (is_row(g, l))
-            g->c.oidx[l] = em_load(e, e->i64, index_at(g, row, l), 8);
 }
 
 /* The later stages on the finished rows of a panel. */
@@ -458,7 +413,7 @@ static void finish_tile(flat *g, Val nrows, Val v, Val past, Val c, Val c_stride
     em *e = g->e;
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    load_indices(g, li.i);
+    flat_load_indices(g, li.i);
     dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
                    &(dot_panel){g->nv, g->nv_small});
     em_loop_end(e, &li, NULL);
@@ -474,28 +429,10 @@ static void fetch_tile(flat *g, Val here, Val nrows, Val v)
         return;
     em_if_begin(e, &s, here);
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    load_indices(g, li.i);
+    flat_load_indices(g, li.i);
     dot_fetch_row(&g->c, g->n, v, g->nv);
     em_loop_end(e, &li, NULL);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
-}
-
-/* Rows of the result follow each other at one distance, so that a tile can be stored as it is. */
-static Val even_rows(flat *g, Val *stride)
-{
-    em *e = g->e;
-    const lz_access *at = &g->k->stages[1].stores[0].at;
-    Val even = em_ci(e->i1, 1), expect = NULL;
-    for (uint32_t l = g->n; l-- > 0;) {
-        if (!is_row(g, l))
-            continue;
-        Val s = dot_bytes(&g->c, g->es, at->stride[l]);
-        if (!expect)
-            *stride = expect = s;
-        even = AND(even, ICMP(EQ, s, expect));
-        expect = MUL(expect, kern_outer(&g->c, l));
-    }
-    return even;
 }
 
 /* Where the sums go, as in dot_units.c. Gives whether they went to the results. */
@@ -503,22 +440,19 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
 {
     em *e = g->e;
     Val many = ICMP(SGT, g->KB, em_c64(e, 1)), row = MUL(SUB(r, w->r0), w->c_stride),
-        col = MUL(SUB(p->v, w->v0), em_c64(e, (int64_t)g->L * g->es)), stride = NULL;
+        col = MUL(SUB(p->v, w->v0), em_c64(e, (int64_t)g->L * g->es));
     args[T_C] = em_at(e, g->block, SEL(many, ADD(row, col), em_c64(e, 0)), 1);
     args[T_C_STRIDE] = w->c_stride;
     if (!g->plain)
         return em_ci(e->i1, 0);
     const lz_access *at = &g->k->stages[1].stores[0].at;
-    Val even = even_rows(g, &stride), c = em_at(e, base(g, at), p->v, (int64_t)g->L * g->es);
-    load_indices(g, em_c64(e, 0));
-    for (uint32_t l = 0; l < g->n; l++)
-        c = em_at(e, c, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, at->stride[l])), 1);
+    Val c = em_at(e, em_at(e, flat_base(g, at), g->result, 1), p->v, (int64_t)g->L * g->es);
     Val cols = SUB(g->N, MUL(p->v, em_c64(e, g->L))), whole = MUL(p->nv, em_c64(e, g->L));
     Val full = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
                    AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
-    Val to_c = AND(even, full);
+    Val to_c = AND(g->even, full);
     args[T_C] = SEL(to_c, c, args[T_C]);
-    args[T_C_STRIDE] = SEL(to_c, stride, args[T_C_STRIDE]);
+    args[T_C_STRIDE] = SEL(to_c, g->apart, args[T_C_STRIDE]);
     return to_c;
 }
 
@@ -527,17 +461,24 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     em *e = g->e;
     Val args[T_ARGS], nrows = em_smin(e, SUB(w->r1, r), em_c64(e, g->mr));
     Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
-    next_rows(g, nrows);
+    flat_next_rows(g, nrows);
     args[T_ROWS] = g->rows;
     args[T_OFF_A] = g->off_a;
     args[T_KC] = kc;
+    Val nruns = NULL;
+    if (g->bordered == g->a)
+        nruns = flat_list_runs(g, w->v0, 1, k0, kc);
     panels p;
-    panels_begin(g, w, &p);
+    panels_begin(g, w, &p, NULL);
+    if (g->bordered == g->b)
+        nruns = flat_list_runs(g, p.v, g->nv, k0, kc);
     Val wide = em_alloca(e, e->i64, 1, 8);
     em_store(e, MUL(p.nv, em_c64(e, (int64_t)g->L * g->es)), wide, 8);
-    args[T_B] = SEL(g->direct, b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
+    args[T_B] = SEL(g->direct, flat_b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
     args[T_STEP_B] = SEL(g->direct, g->step_b, wide);
     args[T_NEXT_B] = SEL(g->direct, em_c64(e, 8), em_c64(e, 0));
+    if (g->bordered)
+        flat_start_run(g, nruns, args);
     args[T_COLS] = SEL(g->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);
@@ -549,7 +490,7 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     em_if_begin(e, &done, finish);
     finish_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
-    panels_end(g, w, &p);
+    panels_end(g, w, &p, NULL);
 }
 
 /* first: the tables are still to be made; those of one block of k serve all units. */
@@ -563,9 +504,11 @@ static void run_unit(flat *g, const unit *w, Val first)
     em_if other;
     em_if_begin(e, &other, OR(first, ICMP(SGT, g->KB, em_c64(e, 1))));
     fill_tables(g, k0, kc);
+    flat_look_through_a(g);
     em_if_end(e, &other, 0, NULL, NULL, NULL);
     pack_block(g, w, k0, kc);
-    start_rows(g, w->r0);
+    flat_look_through_b(g, first, k0, kc, lk.i);
+    flat_start_rows(g, w->r0);
     em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
     tile_row(g, w, lr.i, lk.i, k0, kc);
     em_loop_end(e, &lr, NULL);
@@ -597,12 +540,12 @@ static void place_scratch(flat *g, Val scratch)
     em *e = g->e;
     g->off_a = scratch;
     g->step_b = em_at(e, scratch, g->ntable, 1);
-    g->pack = em_at(e, g->step_b, g->ntable, 1);
+    g->at_b = em_at(e, g->step_b, g->ntable, 1);
+    g->pack = g->bordered ? em_at(e, g->at_b, g->ntable, 1) : g->at_b;
     g->block = em_at(e, g->pack, g->npack, 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
-    g->rows = em_alloca(e, e->ptr, FLAT_ROWS, 8);
-    g->index = em_alloca(e, e->i64, FLAT_ROWS * LZ_OUTER_MAX, 8);
-    g->cur = em_alloca(e, e->i64, LZ_OUTER_MAX, 8);
+    flat_place_runs(g);
+    flat_place_rows(g);
     for (unsigned v = 0; v < g->nv; v++)
         em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
                  g->es);
@@ -655,12 +598,10 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.shared = shares_rows(k, g.a, g.b);
     g.rows_touch = kern_sz_is(g.a->stride[k->dot.m], 1);
     choose_tile(&g);
+    flat_choose_borders(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {
-        flat_emit_tile(&g, g.nv, "tile", &g.micro[0]);
-        g.micro[1] = g.micro[0];
-        if (g.nv_small != g.nv)
-            flat_emit_tile(&g, g.nv_small, "tile_narrow", &g.micro[1]);
+        flat_emit_tiles(&g);
         emit_numbers(&g);
         emit_size(&g, "lz_grid", &g.grid);
         emit_size(&g, "lz_scratch", &g.scratch);

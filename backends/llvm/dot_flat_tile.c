@@ -80,13 +80,81 @@ static void store_tile(flat *g, const tile *t, const Val *sum)
     }
 }
 
-void flat_emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
+/* The steps first to last - 1, in whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads
+ * take a place among the multiplications. */
+static void rounds(flat *g, const tile *t, Val first, Val last, Val *state)
 {
     em *e = g->e;
-    Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, e->ptr, i, e->ptr, i, i};
-    Val f = em_shared_func(e, name, e->none, args, T_ARGS), state[EM_PHI];
+    Val whole = AND(SUB(last, first), em_c64(e, -STEPS)), zero = em_c64(e, 0);
+    if (!g->full)
+        whole = SEL(ICMP(SGE, t->p[T_COLS], em_c64(e, (int64_t)t->nv * g->L)), whole, zero);
+    whole = ADD(first, whole);
+    steps(g, t, first, whole, STEPS, state);
+    steps(g, t, whole, last, 1, state);
+}
+
+static Val run_of(em *e, const tile *t, Val i, int which)
+{
+    return em_load(e, e->i64, em_at(e, em_at(e, t->p[T_RUNS], i, 16), em_c64(e, which), 8), 8);
+}
+
+/* B and its step at `first`, from where the first run begins. */
+static void go_to(flat *g, const tile *t, Val first, Val *state)
+{
+    em *e = g->e;
+    Val zero = em_c64(e, 0), places = ICMP(NE, t->p[T_NEXT_B], zero), from = run_of(e, t, zero, 0),
+        on = SUB(first, from), at = t->p[T_AT_B];
+    Val a = em_load(e, e->i64, em_at(e, at, SEL(places, from, zero), 8), 8),
+        b = em_load(e, e->i64, em_at(e, at, SEL(places, first, zero), 8), 8);
+    Val same = MUL(on, em_load(e, e->i64, t->p[T_STEP_B], 8));
+    state[AT_B] = em_at(e, t->p[T_B], SEL(places, SUB(b, a), same), 1);
+    state[AT_STEP] = em_at(e, t->p[T_STEP_B], MUL(on, t->p[T_NEXT_B]), 1);
+}
+
+/* The first run begins where the arguments say. */
+static void run_by_run(flat *g, const tile *t, Val *state)
+{
+    em *e = g->e;
+    unsigned n = AT_SUMS + g->mr * t->nv;
+    Val zero = em_c64(e, 0), phi[EM_PHI], i, next[EM_PHI];
+    Blk from = LLVMGetInsertBlock(e->b), body = LLVMAppendBasicBlockInContext(e->cx, e->f, ""),
+        more = LLVMAppendBasicBlockInContext(e->cx, e->f, ""),
+        exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
+    LLVMBuildBr(e->b, body);
+    LLVMPositionBuilderAtEnd(e->b, body);
+    i = LLVMBuildPhi(e->b, e->i64, "");
+    LLVMAddIncoming(i, &zero, &from, 1);
+    for (unsigned q = 0; q < n; q++) {
+        phi[q] = LLVMBuildPhi(e->b, LLVMTypeOf(state[q]), "");
+        LLVMAddIncoming(phi[q], &state[q], &from, 1);
+    }
+    memcpy(state, phi, n * sizeof(Val));
+    rounds(g, t, run_of(e, t, i, 0), run_of(e, t, i, 1), state);
+    Val on = ADD(i, em_c64(e, 1));
+    LLVMBuildCondBr(e->b, ICMP(SLT, on, t->p[T_KC]), more, exit);
+    LLVMPositionBuilderAtEnd(e->b, more);
+    memcpy(next, state, n * sizeof(Val));
+    go_to(g, t, run_of(e, t, on, 0), next);
+    LLVMBuildBr(e->b, body);
+    LLVMAddIncoming(i, &on, &more, 1);
+    for (unsigned q = 0; q < n; q++)
+        LLVMAddIncoming(phi[q], &next[q], &more, 1);
+    LLVMPositionBuilderAtEnd(e->b, exit);
+}
+
+static unsigned nargs(bool runs)
+{
+    return runs ? T_ARGS : T_RUNS;
+}
+
+static void emit_one(flat *g, unsigned nv, bool runs, const char *name, Val *fn)
+{
+    em *e = g->e;
+    Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i,      i,     e->ptr,
+                                   i,      e->ptr, i,      i,      e->ptr, e->ptr};
+    Val f = em_shared_func(e, name, e->none, args, nargs(runs)), state[EM_PHI];
     tile t = {.nv = nv};
-    for (unsigned q = 0; q < T_ARGS; q++)
+    for (unsigned q = 0; q < nargs(runs); q++)
         t.p[q] = LLVMGetParam(f, q);
     for (unsigned r = 0; r < g->mr; r++)
         t.row[r] = em_load(e, e->ptr, em_at(e, t.p[T_ROWS], em_c64(e, r), 8), 8);
@@ -97,33 +165,61 @@ void flat_emit_tile(flat *g, unsigned nv, const char *name, Val *fn)
     for (unsigned q = 0; q < g->mr * nv; q++)
         state[AT_SUMS + q] = LLVMConstNull(g->vec);
     fetch_c(g, &t);
-    /* Whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads take a place among the multiplications. */
-    Val whole = AND(t.p[T_KC], em_c64(e, -STEPS)), zero = em_c64(e, 0);
-    if (!g->full)
-        whole = SEL(ICMP(SGE, t.p[T_COLS], em_c64(e, (int64_t)nv * g->L)), whole, zero);
-    steps(g, &t, zero, whole, STEPS, state);
-    steps(g, &t, whole, t.p[T_KC], 1, state);
+    if (runs)
+        run_by_run(g, &t, state);
+    else
+        rounds(g, &t, em_c64(e, 0), t.p[T_KC], state);
     store_tile(g, &t, state + AT_SUMS);
     LLVMBuildRetVoid(e->b);
     *fn = em_shared_end(e, f);
 }
 
-static void call(em *e, Val fn, const Val *args)
+static void emit_both(flat *g, bool runs, const char *wide, const char *narrow)
 {
-    LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, T_ARGS, "");
+    Val *fn = g->micro[runs];
+    emit_one(g, g->nv, runs, wide, &fn[0]);
+    fn[1] = fn[0];
+    if (g->nv_small != g->nv)
+        emit_one(g, g->nv_small, runs, narrow, &fn[1]);
+}
+
+void flat_emit_tiles(flat *g)
+{
+    emit_both(g, false, "tile", "tile_narrow");
+    if (g->bordered)
+        emit_both(g, true, "tile_runs", "tile_runs_narrow");
+}
+
+static void call_one(flat *g, bool runs, Val fn, const Val *args)
+{
+    LLVMBuildCall2(g->e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, nargs(runs), "");
+}
+
+static void call(flat *g, bool runs, Val narrow, const Val *args)
+{
+    em_ifelse s;
+    const Val *fn = g->micro[runs];
+    if (fn[0] == fn[1]) {
+        call_one(g, runs, fn[0], args);
+        return;
+    }
+    em_ifelse_begin(g->e, &s, narrow);
+    call_one(g, runs, fn[1], args);
+    em_ifelse_else(g->e, &s);
+    call_one(g, runs, fn[0], args);
+    em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
 }
 
 void flat_call_tile(flat *g, Val narrow, const Val *args)
 {
-    em *e = g->e;
     em_ifelse s;
-    if (g->micro[0] == g->micro[1]) {
-        call(e, g->micro[0], args);
+    if (!g->bordered) {
+        call(g, false, narrow, args);
         return;
     }
-    em_ifelse_begin(e, &s, narrow);
-    call(e, g->micro[1], args);
-    em_ifelse_else(e, &s);
-    call(e, g->micro[0], args);
-    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+    em_ifelse_begin(g->e, &s, g->several);
+    call(g, true, narrow, args);
+    em_ifelse_else(g->e, &s);
+    call(g, false, narrow, args);
+    em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
 }

@@ -1,121 +1,8 @@
 /* t_codegen_windows.c - products over several loops of rows, or of sums: windows of images, every layout, sizes around the tiles, against the slow
  * executor. Units run in pieces and backwards with the same bits. Every buffer ends at a guard page. */
 #include "base/config.h"
-#include "jit_util.h"
+#include "windows_util.h"
 #include <math.h>
-
-typedef struct image {
-    int64_t n, h, w, c, kh, kw, o,
-        stride;    /* images, pixels, features, window, features of the result */
-    bool gradient; /* by the window: sums over images and pixels */
-    bool batch;    /* B differs from image to image */
-    bool lanes;    /* images are contiguous, not features */
-    int epi;
-    lz_dtype d;
-    int64_t pad; /* extra elements between rows of the result */
-} image;
-
-/* Windows: C[n, y, x, o] = sum of A[n, y s + ky, x s + kx, c] B[ky, kx, c, o]. Gradient: C[ky, kx c, o] = sum over n, y, x of the same A with
- * B[n, y, x, o]. */
-static lz_kernel *windows(const image *v, int64_t *total)
-{
-    lz_kernel *q = lz_kernel_new("dot");
-    int64_t oh = (v->h - v->kh) / v->stride + 1, ow = (v->w - v->kw) / v->stride + 1;
-    int64_t px[3] = {v->n, oh, ow},
-            at[3] = {v->h * v->w * v->c, v->stride * v->w * v->c, v->stride * v->c};
-    int64_t win[2] = {v->kh, v->kw * v->c}, wat[2] = {v->w * v->c, 1};
-    uint32_t no = v->gradient ? 2 : 3;
-    for (uint32_t l = 0; l < no; l++)
-        q->outer[l] = sz(v->gradient ? win[l] : px[l]);
-    q->outer[no] = sz(v->o);
-    q->nouter = no + 1;
-    q->vec = LZ_VEC_OUTER;
-    stages_new(q, 2);
-    uint32_t a = add_buf(q, v->d, false), b = add_buf(q, v->d, false), c = add_buf(q, v->d, true);
-    lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
-    lz_access x = access_to(a), y = access_to(b), z = access_to(c);
-    s->ninner = v->gradient ? 3 : 2;
-    int64_t span = v->o, rows = v->o + v->pad;
-    y.stride[no] = z.stride[no] = sz(1);
-    for (uint32_t l = 0; l < no; l++)
-        x.stride[l] = sz(v->gradient ? wat[l] : at[l]);
-    for (uint32_t l = s->ninner; l-- > 0;) {
-        s->extent[l] = sz(v->gradient ? px[l] : win[l]);
-        x.stride[no + 1 + l] = sz(v->gradient ? at[l] : wat[l]);
-        y.stride[no + 1 + l] = sz(span);
-        span *= s->extent[l].v;
-    }
-    for (uint32_t l = no; l-- > 0;) {
-        z.stride[l] = sz(rows);
-        rows *= q->outer[l].v;
-    }
-    if (v->batch) {
-        y.stride[0] = sz(span);
-        span *= q->outer[0].v;
-    }
-    int32_t u = add_load(q, s, x), w = add_load(q, s, y);
-    add_red(s, LZ_OP_ADD, v->d, add_ew(s, LZ_OP_MULTIPLY, v->d, NULL, u, w, -1),
-            add_const(s, v->d, 0));
-    q->dot = (lz_dot_info){.is_dot = true, .m = no - 1, .n = no, .a_sop = u, .b_sop = w};
-    int32_t r = add_redval(t, 0, 0, v->d);
-    if (v->epi)
-        r = add_ew(t, LZ_OP_MAXIMUM, v->d, NULL, r, add_const(t, v->d, 0), -1);
-    add_store(t, z, r);
-    must(lz_kernel_finish(q));
-    total[0] = v->n * v->h * v->w * v->c;
-    total[1] = span;
-    total[2] = rows;
-    return q;
-}
-
-/* Images along the last dimension. Windows: C[o, y, x, n] = sum of A[o, c, ky, kx] B[c, y s + ky, x s + kx, n]. Gradient: C[o, c, ky, kx] =
- * sum over y, x, n of A[o, y, x, n] and the same B. */
-static lz_kernel *in_lanes(const image *v, int64_t *total)
-{
-    lz_kernel *q = lz_kernel_new("dot");
-    int64_t oh = (v->h - v->kh) / v->stride + 1, ow = (v->w - v->kw) / v->stride + 1;
-    int64_t px[3] = {oh, ow, v->n}, win[3] = {v->c, v->kh, v->kw};
-    int64_t at[3] = {v->stride * v->w * v->n, v->stride * v->n, 1},
-            wat[3] = {v->h * v->w * v->n, v->w * v->n, v->n};
-    const int64_t *out = v->gradient ? win : px, *out_at = v->gradient ? wat : at,
-                  *in = v->gradient ? px : win, *in_at = v->gradient ? at : wat;
-    /* loops: the result's but the last, the features, the last */
-    static const uint32_t loop[3] = {0, 1, 3};
-    q->nouter = 4;
-    q->outer[2] = sz(v->o);
-    q->vec = LZ_VEC_OUTER;
-    stages_new(q, 2);
-    uint32_t a = add_buf(q, v->d, false), b = add_buf(q, v->d, false), c = add_buf(q, v->d, true);
-    lz_stage *s = stage_of(q, 0), *t = stage_of(q, 1);
-    lz_access x = access_to(a), y = access_to(b), z = access_to(c);
-    s->ninner = 3;
-    int64_t span = 1, rows = 1;
-    for (int l = 3; l-- > 0;) {
-        q->outer[loop[l]] = sz(out[l]);
-        y.stride[loop[l]] = sz(out_at[l]);
-        z.stride[loop[l]] = sz(rows);
-        rows *= out[l] + (l == 2 ? v->pad : 0);
-        s->extent[l] = sz(in[l]);
-        y.stride[4 + l] = sz(in_at[l]);
-        x.stride[4 + l] = sz(span);
-        span *= in[l];
-    }
-    x.stride[2] = sz(span);
-    z.stride[2] = sz(rows);
-    int32_t u = add_load(q, s, x), w = add_load(q, s, y);
-    add_red(s, LZ_OP_ADD, v->d, add_ew(s, LZ_OP_MULTIPLY, v->d, NULL, u, w, -1),
-            add_const(s, v->d, 0));
-    q->dot = (lz_dot_info){.is_dot = true, .m = 2, .n = 3, .a_sop = u, .b_sop = w};
-    int32_t r = add_redval(t, 0, 0, v->d);
-    if (v->epi)
-        r = add_ew(t, LZ_OP_MAXIMUM, v->d, NULL, r, add_const(t, v->d, 0), -1);
-    add_store(t, z, r);
-    must(lz_kernel_finish(q));
-    total[0] = v->o * span;
-    total[1] = v->c * v->h * v->w * v->n;
-    total[2] = v->o * rows;
-    return q;
-}
 
 static void check_windows_on(const image *v, const lz_target *t)
 {
@@ -171,7 +58,7 @@ static void check_windows(const image *v)
 START_TEST(windows_of_images)
 {
     static const int64_t features[] = {1, 3, 10, 16, 20, 33, 48, 49, 64, 80, 130};
-    for (int trial = 0; trial < (lz_test_small() ? 8 : 40); trial++) {
+    for (int trial = 0; trial < (lz_test_whole() ? 40 : lz_test_small() ? 8 : 20); trial++) {
         image v = {.n = 1 + (int64_t)(rnd64() % 4),
                    .h = 3 + (int64_t)(rnd64() % 7),
                    .w = 3 + (int64_t)(rnd64() % 9),
@@ -264,7 +151,7 @@ START_TEST(images_in_lanes)
 {
     static const int64_t images[] = {1, 5, 16, 17, 32, 40, 48, 64, 80, 128, 200},
                          features[] = {1, 2, 3, 5, 10, 17, 20, 23, 40};
-    for (int trial = 0; trial < (lz_test_small() ? 8 : 40); trial++) {
+    for (int trial = 0; trial < (lz_test_whole() ? 40 : lz_test_small() ? 8 : 20); trial++) {
         image v = {.n = images[rnd64() % 11],
                    .h = 3 + (int64_t)(rnd64() % 6),
                    .w = 3 + (int64_t)(rnd64() % 6),

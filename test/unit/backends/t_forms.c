@@ -33,6 +33,12 @@ static const struct {
           "[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
           " : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32>"
           "return %0 : tensor<2x6x6x32xf32> }"},
+    {LZ_FORM_borders,
+     MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x8x8x32xf32> {"
+          "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
+          "[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
+          "feature_group_count = 1 : i64} : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> "
+          "tensor<2x8x8x32xf32> return %0 : tensor<2x8x8x32xf32> }"},
     {LZ_FORM_lanes,
      MAIN "%x: tensor<32x2x8x8xf32>, %k: tensor<32x10x6x6xf32>) -> tensor<10x2x3x3xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->"

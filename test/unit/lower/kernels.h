@@ -237,8 +237,27 @@ static const char k_attend[] = "kernel \"attend\" vec(inner) {\n"
                                "    store 4[0 + 100 i0 + 1 i1] = %0\n"
                                "  }\n}\n";
 
-static const char *const k_all[] = {k_scale,  k_softmax, k_colsum,  k_dot,  k_argmax,
-                                    k_gather, k_scatter, k_reverse, k_sort, k_attend};
+/* a product with windows over a padded factor */
+static const char k_padded[] =
+    "kernel \"padded\" vec(outer) {\n"
+    "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 write\n"
+    "  outer [$C, 40, $R]\n"
+    "  dot %0 %1\n"
+    "  stage 0 inner [33, 50] {\n"
+    "    %0: f32 = load 0 = 0[0 + 900 i0 + 30 i1 + 3000 i3 + 1 i4] border $C i0 + 30 i3 in $R to "
+    "900 border 30 i1 + 1 i4 in 60 to 3333\n"
+    "    %1: f32 = load 1 = 1[0 + 1 i2 + 2000 i3 + 40 i4]\n"
+    "    %2: f32 = multiply %0, %1\n"
+    "    %3: f32 = const 0x0\n"
+    "    reduce add f32 %2 init %3\n"
+    "  }\n"
+    "  stage 1 inner [] {\n"
+    "    %0: f32 = red 0.0\n"
+    "    store 2[0 + 40000 i0 + 400 i1 + 1 i2] = %0\n"
+    "  }\n}\n";
+
+static const char *const k_all[] = {k_scale,   k_softmax, k_colsum, k_dot,    k_argmax, k_gather,
+                                    k_scatter, k_reverse, k_sort,   k_attend, k_padded};
 enum { K_COUNT = sizeof k_all / sizeof *k_all };
 
 /* The text with $R and $C replaced. */
