@@ -246,6 +246,8 @@ check: tests $(GENERATORS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all tools/lint.sh $(TESTS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
+check-whole: tests $(GENERATORS)
+	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_WHOLE=1 tools/runtests.sh --all tools/lint.sh $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
 CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_libs %/t_cuda_loops %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_laws %/t_profiler,$(TESTS))
@@ -295,7 +297,7 @@ clean:
 help:
 	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
 	@echo 'make demo          build and run examples/$(DEMO).c'
-	@echo 'make check         every test and lint; check-quick: the same with smaller random loads'
+	@echo 'make check         every test and lint; check-quick, check-whole: the same with smaller and larger random loads'
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
 	@echo 'make bench-peers   the same with JAX and NumPy (PEER_TORCH=python: torch) in turn, and the table of ratios'
@@ -309,4 +311,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-cuda fuzz regen docs lint format install uninstall clean help FORCE
+.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs lint format install uninstall clean help FORCE

@@ -27,6 +27,12 @@ static inline bool lz_test_quick_alone(void)
 #endif
 }
 
+/* The largest loads, for a night: `make check-whole`. */
+static inline bool lz_test_whole(void)
+{
+    return getenv("LZ_TEST_WHOLE") != NULL && !lz_test_small();
+}
+
 static inline int lz_run_suite(Suite *s)
 {
     SRunner *r = srunner_create(s);
