@@ -123,6 +123,7 @@ int main(int argc, char **argv)
                                       .nets = 12,
                                       .quick_nets = 6,
                                       .stride = 61,
-                                      .quick_stride = 211};
+                                      .quick_stride = 211,
+                                      .costly = true};
     return lz_diff_main(&o, argc, argv);
 }

@@ -721,7 +721,11 @@ START_TEST(without_spills)
     ck_assert_int_eq(lz_simt_target(8, 0, &t), LZ_OK);
     ck_assert_str_eq(lz_simt_schedule_name(k, &t), r->schedule);
     check_parts(r, p, k);
-    check_budget(r, k, 8, "sm_80");
+    int step = lz_test_whole()         ? 1
+               : lz_test_quick_alone() ? 4
+                                       : 2; /* older ones have fewer forms */
+    if (_i % step == 0)
+        check_budget(r, k, 8, "sm_80");
     check_budget(r, k, 9, "sm_90a");
     lz_plan_free(p);
     lz_func_free(f);

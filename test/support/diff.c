@@ -175,11 +175,11 @@ static int rows_of(lz_op op, int first, int stride)
 
 /* ---- what has gone wrong once: test/diff/cases ---- */
 
-/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread small loads have one kind for each file, in turn, and
+/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread, and of costly ones, small loads have one kind for each file, in turn, and
  * others half of them. */
 static int case_file(const char *path, size_t number)
 {
-    bool few = opt->one_thread && lz_test_small(), half = opt->one_thread && !lz_test_whole();
+    bool half = (opt->one_thread || opt->costly) && !lz_test_whole(), few = half && lz_test_small();
     int turn = 2 * (int)(number % LZ_FILL_INDEX);
     int bad = 0;
     bool all[256];
