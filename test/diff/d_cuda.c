@@ -123,7 +123,6 @@ int main(int argc, char **argv)
                                       .nets = 12,
                                       .quick_nets = 6,
                                       .stride = 61,
-                                      .quick_stride = 211,
-                                      .costly = true};
+                                      .quick_stride = 211};
     return lz_diff_main(&o, argc, argv);
 }

@@ -81,12 +81,8 @@ static bool by_passes(const lz_func *f, lz_literal *const *args, const bool *don
         "simplify,simplify", "dots,simplify,dots", "expand,fold,split,simplify,fold"};
     (void)lz_config_set("LAZULI_VERIFY", "1");
     const lz_pass *p;
-    /* of the passes, one in so many for each function */
-    enum { FEW = 5, SOME = 3 };
-    int step = lz_test_quick_alone() ? FEW
-               : lz_test_whole()     ? 1
-                                     : SOME,
-        turn = (int)(lz_func_hash(f).lo % FEW);
+    enum { FEW = 5 }; /* quick: of the passes, one in so many for each function */
+    int step = lz_test_quick_alone() ? FEW : 1, turn = (int)(lz_func_hash(f).lo % FEW);
     for (int i = turn % step; (p = lz_pass_at(i)) != NULL; i += step)
         if (!after(f, p->name, args, r) || !without(f, p->name, args, donate, r))
             return false;

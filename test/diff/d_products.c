@@ -206,14 +206,13 @@ static bool differs(const product *p, int w)
     return w < 2 || (w == 2 ? half : p->k > SHORT_K);
 }
 
-/* 1: each product in one way, each way by some; 2: in that and the next one; 3: in all. */
-static bool is_tried(int i, int w, int load)
+/* few: each product in one way, each way by some. */
+static bool is_tried(int i, int w, bool few)
 {
     int own = i % WAYS;
     if (!differs(&products[i], own))
         own %= 2;
-    return differs(&products[i], w) &&
-           (load == 3 || w == own || (load == 2 && w == (own + 1) % WAYS));
+    return differs(&products[i], w) && (!few || w == own);
 }
 
 /* A control of the library that stands in for the driver; NULL: it is the real one. */
@@ -321,7 +320,7 @@ START_TEST(as_the_reference)
 {
     const product *p = &products[_i / WAYS];
     const way *w = &ways[_i % WAYS];
-    if (!is_tried(_i / WAYS, _i % WAYS, lz_test_quick_alone() ? 1 : lz_test_whole() ? 3 : 2))
+    if (!is_tried(_i / WAYS, _i % WAYS, lz_test_quick_alone()))
         return;
     lz_func *f = program(p);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
@@ -692,9 +691,9 @@ START_TEST(every_way_is_tried)
     for (int i = 0; i < PRODUCTS; i++) {
         int mine = 0;
         for (int w = 0; w < WAYS; w++) {
-            mine += is_tried(i, w, 1);
-            few[w] += is_tried(i, w, 1);
-            if (!is_tried(i, w, 3))
+            mine += is_tried(i, w, true);
+            few[w] += is_tried(i, w, true);
+            if (!is_tried(i, w, false))
                 continue;
             lz_simt_dims d = dims_of(&products[i], atoi(ways[w].processors), ways[w].capability);
             n[d.launch[0].entry][d.share > 1]++;
@@ -721,11 +720,7 @@ START_TEST(without_spills)
     ck_assert_int_eq(lz_simt_target(8, 0, &t), LZ_OK);
     ck_assert_str_eq(lz_simt_schedule_name(k, &t), r->schedule);
     check_parts(r, p, k);
-    int step = lz_test_whole()         ? 1
-               : lz_test_quick_alone() ? 4
-                                       : 2; /* older ones have fewer forms */
-    if (_i % step == 0)
-        check_budget(r, k, 8, "sm_80");
+    check_budget(r, k, 8, "sm_80");
     check_budget(r, k, 9, "sm_90a");
     lz_plan_free(p);
     lz_func_free(f);

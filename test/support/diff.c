@@ -175,11 +175,10 @@ static int rows_of(lz_op op, int first, int stride)
 
 /* ---- what has gone wrong once: test/diff/cases ---- */
 
-/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread, and of costly ones, small loads have one kind for each file, in turn, and
- * others half of them. */
+/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread small loads have one kind for each file, in turn. */
 static int case_file(const char *path, size_t number)
 {
-    bool half = (opt->one_thread || opt->costly) && !lz_test_whole(), few = half && lz_test_small();
+    bool few = opt->one_thread && lz_test_small();
     int turn = 2 * (int)(number % LZ_FILL_INDEX);
     int bad = 0;
     bool all[256];
@@ -191,8 +190,6 @@ static int case_file(const char *path, size_t number)
         return 1;
     }
     for (int i = few ? turn : 0; i < (few ? turn + 2 : 2 * LZ_FILL_INDEX); i++) {
-        if (half && !few && ((size_t)i / 2 + number) % 2)
-            continue;
         lz_literal **args;
         lz_fill fill = lz_gen_fill(f, (lz_fill)(i / 2), i % 4 == 1);
         bool ok = lz_gen_args(f, (uint64_t)i, fill, &args) == LZ_OK;
@@ -228,17 +225,10 @@ static bool quick(void)
     return opt->one_thread ? lz_test_quick_alone() : getenv("LZ_TEST_QUICK") != NULL;
 }
 
-/* Between a quick and a whole load: a third of the way. */
+/* Of random functions: between a quick and a whole load, a third of the way. */
 static int load(int few, int whole)
 {
     return quick() ? few : lz_test_whole() ? whole : few + (whole - few) / 3;
-}
-
-/* One in so many. */
-static int stride(int few, int whole)
-{
-    int some = 3 * whole < few ? 3 * whole : few;
-    return quick() ? few : lz_test_whole() ? whole : some;
 }
 
 START_TEST(random_functions)
@@ -262,9 +252,9 @@ END_TEST
 
 START_TEST(rows)
 {
-    int step = stride(opt->quick_stride, opt->stride);
+    int stride = quick() ? opt->quick_stride : opt->stride;
     if (_i > LZ_OP_NONE && _i < LZ_OP_COUNT)
-        ck_assert_int_eq(rows_of((lz_op)_i, _i % step, step), 0);
+        ck_assert_int_eq(rows_of((lz_op)_i, _i % stride, stride), 0);
 }
 END_TEST
 

@@ -27,8 +27,6 @@ typedef struct lz_diff_options {
     int nets, quick_nets;     /* random networks */
     int stride, quick_stride; /* every so many-th case of a row; 1: all */
     bool one_thread;          /* what the way runs, it runs on one: quick under MODE=tsan */
-    bool
-        costly; /* a way with several threads, of which case files are not tried with all kinds of arguments, either */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);
 
