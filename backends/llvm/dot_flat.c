@@ -115,11 +115,6 @@ static void choose_tile(flat *g)
 
 /* ---- sizes ---- */
 
-static bool is_row(const flat *g, uint32_t l)
-{
-    return g->row_loop >> l & 1;
-}
-
 /* The last panel ends where the columns do: panels of 3 vectors and of 2 make any number but 1. */
 static Val panels_fill(flat *g)
 {
@@ -153,7 +148,7 @@ static void products(flat *g)
     uint32_t last = g->k->nouter + g->order[g->k->stages[0].ninner - 1];
     g->M = g->K = g->batch = em_c64(e, 1);
     for (uint32_t l = 0; l < g->n; l++)
-        if (is_row(g, l))
+        if (flat_is_row(g, l))
             g->M = MUL(g->M, kern_outer(&g->c, l));
         else
             g->batch = MUL(g->batch, kern_outer(&g->c, l));
@@ -348,7 +343,7 @@ Val flat_b_at(flat *g, Val k0, Val v)
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
     Val p = em_at(e, flat_base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
     for (uint32_t l = 0; l < g->n; l++)
-        if (!is_row(g, l))
+        if (!flat_is_row(g, l))
             p = em_at(e, p, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, g->b->stride[l])), 1);
     for (uint32_t q = n; q-- > 0;) {
         uint32_t l = g->order[q];
@@ -365,7 +360,7 @@ static Val panel_at(flat *g, const unit *w, Val v, Val kc)
 }
 
 /* The vectors of a panel in row k, which begins at `row` with those of the unit. Rows are far apart and few lines of each are read, which
- * processors do not foresee. Gives the largest magnitudes of `largest` and these. */
+ * processors do not foresee. Gives the largest magnitudes of those in p->on and these, where these are known. */
 static Val pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
 {
     em *e = g->e;
@@ -522,9 +517,9 @@ static void place_unit(flat *g, Val u, unit *w)
         cb = dot_split_index(e, &i, g->CB);
     uint32_t first = g->n;
     for (uint32_t l = g->n; l-- > 0;)
-        first = is_row(g, l) ? first : l;
+        first = flat_is_row(g, l) ? first : l;
     for (uint32_t l = g->n; l-- > 0;)
-        if (!is_row(g, l))
+        if (!flat_is_row(g, l))
             g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);

@@ -53,13 +53,25 @@ typedef struct flat {
     Val result, apart,
         even; /* of a tile where `plain`: bytes to its first row's results, to the next row's; all are so far apart */
     uint32_t ncell;
+    Val alike; /* rows whose indices in the loops of cells are the same */
     flat_cell cell[LZ_BORDER_MAX];
 } flat;
 
+static inline bool flat_is_row(const flat *g, uint32_t l)
+{
+    return g->row_loop >> l & 1;
+}
+
+/* There is one. */
+static inline uint32_t flat_first_row(const flat *g)
+{
+    return (uint32_t)__builtin_ctz(g->row_loop);
+}
+
 /* dot_flat_tile.c: emits a function of these arguments; strides are bytes. ROWS: a pointer per row of A; OFF_A: by k, bytes from there. B: at
  * its first k; STEP_B: bytes to the next one, NEXT_B bytes apart, or 0: the same for all. COLS: columns of B that exist. C gets the whole
- * tile, the sums plus what is at OLD. That of several runs of k: KC is how many, RUNS their firsts and ends;
- * B and STEP_B are those of the first run, AT_B says where B is by k, where rows do not lie at one distance. */
+ * tile, the sums plus what is at OLD. That of several runs of k: KC is how many, RUNS their firsts and ends,
+ * AT_B says where B is by k, where rows do not lie at one distance. */
 enum tile_arg {
     T_ROWS,
     T_OFF_A,

@@ -6,37 +6,33 @@
  * no neighbour above.   Threads: belongs to one thread. */
 #include "backends/llvm/dot_flat.h"
 
-static bool is_row(const flat *g, uint32_t l)
-{
-    return g->row_loop >> l & 1;
-}
-
 /* ---- cells ---- */
 
 /* The loops that cells are made of, and which indices of them are one class. */
 static void choose_cells(flat *g)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1), zero = em_c64(e, 0), rows = g->M;
+    Val one = em_c64(e, 1), zero = em_c64(e, 0);
     g->ncell = 0;
+    g->alike = g->M;
     if (g->bordered != g->a)
         return;
     for (uint32_t i = 0; i < g->a->nborder; i++) {
         const lz_border *x = &g->a->border[i];
-        if (!is_row(g, x->outer) || (i && x->outer == g->a->border[0].outer))
+        if (!flat_is_row(g, x->outer) || (i && x->outer == g->a->border[0].outer))
             continue;
         Val n = kern_outer(&g->c, x->outer), by = em_smax(e, kern_size(&g->c, x->by), one);
         Val span =
             MUL(SUB(kern_inner(&g->c, 0, x->inner - g->k->nouter), one), kern_size(&g->c, x->step));
         Val first = flat_part(e, kern_size(&g->c, x->low), by, n),
             past = flat_part(e, SUB(kern_size(&g->c, x->high), span), by, n);
-        rows = LLVMBuildUDiv(e->b, rows, em_smax(e, n, one), "");
+        g->alike = LLVMBuildUDiv(e->b, g->alike, em_smax(e, n, one), "");
         g->cell[g->ncell++] = (flat_cell){.loop = x->outer, .first = first, .past = past};
     }
     for (uint32_t i = 0; i < g->ncell; i++) {
         flat_cell *c = &g->cell[i];
         Val n = kern_outer(&g->c, c->loop), use = AND(g->worth, ICMP(SLT, c->first, c->past));
-        use = AND(use, ICMP(SGE, rows, em_c64(e, g->mr)));
+        use = AND(use, ICMP(SGE, g->alike, em_c64(e, g->mr)));
         c->first = SEL(use, c->first, zero);
         c->past = SEL(use, c->past, n);
         c->n = ADD(one, ADD(c->first, SUB(n, c->past)));
@@ -100,17 +96,13 @@ static Val find_cell(flat *g, Val r)
     em *e = g->e;
     if (!g->ncell)
         return r;
-    Val others = g->M, all = em_c64(e, 1), zero = em_c64(e, 0),
-        state[1 + LZ_BORDER_MAX] = {r, zero, zero};
-    for (uint32_t i = 0; i < g->ncell; i++) {
-        Val n = kern_outer(&g->c, g->cell[i].loop);
-        others = LLVMBuildUDiv(e->b, others, em_smax(e, n, em_c64(e, 1)), "");
+    Val all = em_c64(e, 1), zero = em_c64(e, 0), state[1 + LZ_BORDER_MAX] = {r, zero, zero};
+    for (uint32_t i = 0; i < g->ncell; i++)
         all = MUL(all, g->cell[i].n);
-    }
     em_loop l;
     int n = (int)g->ncell;
     em_loop_begin(e, &l, zero, all, em_c64(e, 1), 1 + n, state);
-    Val size = others, from, next[1 + LZ_BORDER_MAX];
+    Val size = g->alike, from, next[1 + LZ_BORDER_MAX];
     for (int i = 0; i < n; i++) {
         size = MUL(size, class_of(g, &g->cell[i], l.phi[1 + i], &from));
         next[1 + i] = l.phi[1 + i];
@@ -135,7 +127,7 @@ void flat_place_rows(flat *g)
     g->cur = em_alloca(e, e->i64, 3 * LZ_OUTER_MAX + LZ_BORDER_MAX, 8);
     choose_cells(g);
     for (uint32_t l = 0; l < g->n; l++)
-        if (is_row(g, l)) {
+        if (flat_is_row(g, l)) {
             em_store(e, em_c64(e, 0), from_at(g, l), 8);
             em_store(e, kern_outer(&g->c, l), size_at(g, l), 8);
         }
@@ -144,12 +136,10 @@ void flat_place_rows(flat *g)
 void flat_start_rows(flat *g, Val r)
 {
     em *e = g->e;
-    uint32_t first = 0;
-    while (!is_row(g, first))
-        first++;
+    uint32_t first = flat_first_row(g);
     r = find_cell(g, r);
     for (uint32_t l = g->n; l-- > 0;)
-        if (is_row(g, l)) {
+        if (flat_is_row(g, l)) {
             Val n = em_load(e, e->i64, size_at(g, l), 8);
             em_store(e, l == first ? r : dot_split_index(e, &r, n), cur_at(g, l), 8);
         }
@@ -161,7 +151,7 @@ static void count_on(flat *g)
     Val i[LZ_OUTER_MAX] = {NULL}, n[LZ_OUTER_MAX] = {NULL}, k[LZ_BORDER_MAX];
     uint32_t loops = 0, which[LZ_OUTER_MAX];
     for (uint32_t l = 0; l < g->n; l++)
-        if (is_row(g, l)) {
+        if (flat_is_row(g, l)) {
             n[loops] = em_load(e, e->i64, size_at(g, l), 8);
             i[loops] = em_load(e, e->i64, cur_at(g, l), 8);
             which[loops++] = l;
@@ -196,7 +186,7 @@ static Val take_row(flat *g, Val i)
     Val p = flat_base(g, g->a), c = em_c64(e, 0);
     for (uint32_t l = 0; l < g->n; l++) {
         Val at = g->c.oidx[l];
-        if (is_row(g, l))
+        if (flat_is_row(g, l))
             at = ADD(em_load(e, e->i64, cur_at(g, l), 8), em_load(e, e->i64, from_at(g, l), 8));
         p = em_at(e, p, MUL(at, dot_bytes(&g->c, g->es, g->a->stride[l])), 1);
         if (g->plain)
@@ -237,6 +227,6 @@ void flat_load_indices(flat *g, Val row)
 {
     em *e = g->e;
     for (uint32_t l = 0; l < g->n; l++)
-        if (is_row(g, l))
+        if (flat_is_row(g, l))
             g->c.oidx[l] = em_load(e, e->i64, flat_index_at(g, row, l), 8);
 }

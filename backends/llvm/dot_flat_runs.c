@@ -70,7 +70,7 @@ static Ty bits_of(flat *g, unsigned lanes)
 
 Val flat_least(flat *g)
 {
-    return g->bordered && g->bordered == g->a ? LLVMConstNull(bits_of(g, g->L)) : NULL;
+    return g->bordered == g->a ? LLVMConstNull(bits_of(g, g->L)) : NULL;
 }
 
 Val flat_larger(flat *g, Val so_far, Val x)
@@ -114,7 +114,7 @@ void flat_look_through_b(flat *g, Val first, Val k0, Val kc, Val kn)
     em *e = g->e;
     em_if direct;
     em_ifelse s;
-    if (g->bordered != g->a || !g->bordered)
+    if (g->bordered != g->a)
         return;
     Val one = em_c64(e, 1), zero = em_c64(e, 0), yes = em_ci(e->i1, 1), now, seen;
     Val anew = OR(first, ICMP(SGT, g->batch, one));
@@ -137,17 +137,14 @@ void flat_look_through_a(flat *g)
     em *e = g->e;
     em_loop lr, lk;
     em_if s;
-    if (g->bordered != g->b || !g->bordered)
+    if (g->bordered != g->b)
         return;
     Ty t = bits_of(g, 1);
-    uint32_t row = 0;
-    while (!(g->row_loop >> row & 1))
-        row++;
     em_store(e, em_ci(e->i1, 0), g->finite, 1);
     Val few = ICMP(SLE, g->M, em_c64(e, MOST_ROWS));
     em_if_begin(e, &s, AND(AND(g->worth, few), ICMP(EQ, g->KB, em_c64(e, 1))));
-    Val most = em_ci(t, 0), stride = dot_bytes(&g->c, g->es, g->a->stride[row]),
-        from = em_at(e, g->c.buf[g->a->buf], kern_size(&g->c, g->a->offset), g->es);
+    Val most = em_ci(t, 0), stride = dot_bytes(&g->c, g->es, g->a->stride[flat_first_row(g)]),
+        from = flat_base(g, g->a);
     em_loop_begin(e, &lr, em_c64(e, 0), g->M, em_c64(e, 1), 1, &most);
     Val p = em_at(e, from, MUL(lr.i, stride), 1);
     em_loop_begin(e, &lk, em_c64(e, 0), g->K, em_c64(e, 1), 1, lr.phi);
@@ -178,7 +175,7 @@ static met indices(flat *g, uint32_t l, Val v, unsigned nv)
         Val first = MUL(v, em_c64(e, g->L)), last = ADD(first, em_c64(e, (int64_t)nv * g->L - 1));
         return (met){first, em_smin(e, last, SUB(g->N, em_c64(e, 1)))};
     }
-    if (!(g->row_loop >> l & 1))
+    if (!flat_is_row(g, l))
         return (met){g->c.oidx[l], g->c.oidx[l]};
     met r;
     for (unsigned i = 0; i < g->mr; i++) {
@@ -263,18 +260,18 @@ Val flat_list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc)
     return em_smax(e, n, one);
 }
 
-/* One run is a tile by itself. */
+/* One run is a tile by itself, which begins there. */
 void flat_start_run(flat *g, Val nruns, Val *args)
 {
     em *e = g->e;
-    Val first = em_load(e, e->i64, g->runs, 8),
+    g->several = ICMP(SGT, nruns, em_c64(e, 1));
+    Val first = SEL(g->several, em_c64(e, 0), em_load(e, e->i64, g->runs, 8)),
         past = em_load(e, e->i64, em_at(e, g->runs, em_c64(e, 1), 8), 8);
     Val each = em_load(e, e->i64, args[T_STEP_B], 8),
         place = em_load(e, e->i64, em_at(e, g->at_b, first, 8), 8);
-    g->several = ICMP(SGT, nruns, em_c64(e, 1));
     args[T_B] = em_at(e, args[T_B], SEL(g->direct, place, MUL(first, each)), 1);
     args[T_STEP_B] = em_at(e, args[T_STEP_B], MUL(first, args[T_NEXT_B]), 1);
-    args[T_OFF_A] = SEL(g->several, g->off_a, em_at(e, g->off_a, first, 8));
+    args[T_OFF_A] = em_at(e, g->off_a, first, 8);
     args[T_KC] = SEL(g->several, nruns, SUB(past, first));
     args[T_RUNS] = g->runs;
     args[T_AT_B] = g->at_b;

@@ -93,53 +93,24 @@ static void rounds(flat *g, const tile *t, Val first, Val last, Val *state)
     steps(g, t, whole, last, 1, state);
 }
 
-static Val run_of(em *e, const tile *t, Val i, int which)
-{
-    return em_load(e, e->i64, em_at(e, em_at(e, t->p[T_RUNS], i, 16), em_c64(e, which), 8), 8);
-}
-
-/* B and its step at `first`, from where the first run begins. */
-static void go_to(flat *g, const tile *t, Val first, Val *state)
-{
-    em *e = g->e;
-    Val zero = em_c64(e, 0), places = ICMP(NE, t->p[T_NEXT_B], zero), from = run_of(e, t, zero, 0),
-        on = SUB(first, from), at = t->p[T_AT_B];
-    Val a = em_load(e, e->i64, em_at(e, at, SEL(places, from, zero), 8), 8),
-        b = em_load(e, e->i64, em_at(e, at, SEL(places, first, zero), 8), 8);
-    Val same = MUL(on, em_load(e, e->i64, t->p[T_STEP_B], 8));
-    state[AT_B] = em_at(e, t->p[T_B], SEL(places, SUB(b, a), same), 1);
-    state[AT_STEP] = em_at(e, t->p[T_STEP_B], MUL(on, t->p[T_NEXT_B]), 1);
-}
-
-/* The first run begins where the arguments say. */
+/* Each run begins where its first k is. */
 static void run_by_run(flat *g, const tile *t, Val *state)
 {
     em *e = g->e;
-    unsigned n = AT_SUMS + g->mr * t->nv;
-    Val zero = em_c64(e, 0), phi[EM_PHI], i, next[EM_PHI];
-    Blk from = LLVMGetInsertBlock(e->b), body = LLVMAppendBasicBlockInContext(e->cx, e->f, ""),
-        more = LLVMAppendBasicBlockInContext(e->cx, e->f, ""),
-        exit = LLVMAppendBasicBlockInContext(e->cx, e->f, "");
-    LLVMBuildBr(e->b, body);
-    LLVMPositionBuilderAtEnd(e->b, body);
-    i = LLVMBuildPhi(e->b, e->i64, "");
-    LLVMAddIncoming(i, &zero, &from, 1);
-    for (unsigned q = 0; q < n; q++) {
-        phi[q] = LLVMBuildPhi(e->b, LLVMTypeOf(state[q]), "");
-        LLVMAddIncoming(phi[q], &state[q], &from, 1);
-    }
-    memcpy(state, phi, n * sizeof(Val));
-    rounds(g, t, run_of(e, t, i, 0), run_of(e, t, i, 1), state);
-    Val on = ADD(i, em_c64(e, 1));
-    LLVMBuildCondBr(e->b, ICMP(SLT, on, t->p[T_KC]), more, exit);
-    LLVMPositionBuilderAtEnd(e->b, more);
-    memcpy(next, state, n * sizeof(Val));
-    go_to(g, t, run_of(e, t, on, 0), next);
-    LLVMBuildBr(e->b, body);
-    LLVMAddIncoming(i, &on, &more, 1);
-    for (unsigned q = 0; q < n; q++)
-        LLVMAddIncoming(phi[q], &next[q], &more, 1);
-    LLVMPositionBuilderAtEnd(e->b, exit);
+    em_loop l;
+    unsigned n = g->mr * t->nv;
+    Val inner[EM_PHI], zero = em_c64(e, 0), places = ICMP(NE, t->p[T_NEXT_B], zero),
+                       each = em_load(e, e->i64, t->p[T_STEP_B], 8);
+    em_loop_begin(e, &l, zero, t->p[T_KC], em_c64(e, 1), (int)n, state + AT_SUMS);
+    Val at = em_at(e, t->p[T_RUNS], l.i, 16), first = em_load(e, e->i64, at, 8),
+        past = em_load(e, e->i64, em_at(e, at, em_c64(e, 1), 8), 8),
+        place = em_load(e, e->i64, em_at(e, t->p[T_AT_B], SEL(places, first, zero), 8), 8);
+    inner[AT_B] = em_at(e, t->p[T_B], SEL(places, place, MUL(first, each)), 1);
+    inner[AT_STEP] = em_at(e, t->p[T_STEP_B], MUL(first, t->p[T_NEXT_B]), 1);
+    memcpy(inner + AT_SUMS, l.phi, n * sizeof(Val));
+    rounds(g, t, first, past, inner);
+    em_loop_end(e, &l, inner + AT_SUMS);
+    memcpy(state + AT_SUMS, l.phi, n * sizeof(Val));
 }
 
 static unsigned nargs(bool runs)
