@@ -448,6 +448,8 @@ static lz_status check_store(const ctx *c, uint32_t i)
 {
     const lz_store *s = &c->st->stores[i];
     LZ_TRY(check_access(c, &s->at, c->st->nsop, "store", i));
+    if (s->at.nborder)
+        return BAD(c, "store %u: a border", i);
     const lz_kbuf *b = &c->k->buf[s->at.buf];
     if (!b->written)
         return BAD(c, "store %u: buffer %u is not written", i, s->at.buf);

@@ -330,6 +330,9 @@ START_TEST(verifier_refuses)
         case 25:
             st->accs[0].other = 0;
             break;
+        case 26:
+            st->stores[0].at.nborder = 1;
+            break;
         default:
             more = false;
         }
