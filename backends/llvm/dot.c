@@ -84,6 +84,14 @@ static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
+/* Steps of a round, which fetches ahead once: a tile of few vectors has more, since each multiplies less. Lines: of the widest panel that is
+ * packed, wherever it begins. */
+static void choose_rounds(dot *g)
+{
+    g->log_steps = g->e->many ? 2 : 3;
+    g->log_lines = g->e->many ? 2 : 1;
+}
+
 /* Registers: mr * nv accumulators, nv vectors of B and one of A. */
 void dot_choose_tile(dot *g)
 {
@@ -102,6 +110,7 @@ void dot_choose_tile(dot *g)
         if (v <= (int64_t)g->nv)
             g->nv = g->nv_small = v > 0 ? (unsigned)v : 1;
     }
+    choose_rounds(g);
 }
 
 int64_t dot_few_rows(const dot *g)

@@ -20,10 +20,7 @@ enum {
     DOT_MR = 8, /* bounds of the tile */
     DOT_NV = 8,
     DOT_SET_BYTES = 4096, /* lines so far apart share a set of the L1 cache; */
-    DOT_SET_NARROW = 256, /* of panels as narrow as a line, a run of rows takes so many sets */
-    DOT_LOG_STEPS = 2,    /* of k that a tile takes at a time; */
-    DOT_LOG_LINES = 2,    /* of the lines of a row of B that is fetched long before */
-    DOT_FAR_SELDOM = DOT_LOG_STEPS + DOT_LOG_LINES /* MICRO_FAR_LOG: one line each time, or less */
+    DOT_SET_NARROW = 256  /* of panels as narrow as a line, a run of rows takes so many sets */
 };
 
 typedef enum dot_a {
@@ -43,6 +40,8 @@ typedef struct dot {
     unsigned L, es;        /* lanes of a vector, bytes of an element */
     unsigned mr;           /* rows of a tile */
     unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
+    unsigned log_steps;    /* of k that a tile takes in a round */
+    unsigned log_lines;    /* of the lines of a row of B that is fetched long before */
     dot_a amode;
     dot_b bmode;
     bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
@@ -133,7 +132,7 @@ unsigned dot_a_vectors(const dot *g);
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
  * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads and this one fetches on the way, like
  * its lines of C; NULL: all is near. With it, and B that may lie in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in
- * 1 << FAR_LOG steps, at least 4. KEEP, with NEXT: where B, read in place, is packed on the way, or
+ * 1 << FAR_LOG steps, at least as many as a row has lines. KEEP, with NEXT: where B, read in place, is packed on the way, or
  * NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is zero. */
 enum micro_arg {
     MICRO_A,

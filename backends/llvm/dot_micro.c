@@ -8,9 +8,15 @@
 
 enum {
     ROWS_AHEAD = 12, /* of B in place, when it is packed on the way */
-    STEPS = 1 << DOT_LOG_STEPS,
-    STEPS_A = 2 /* for a line of the next tile of A */
+    LOG_STEPS_A = 1, /* for a line of the next tile of A, where one panel fetches all of its rows */
+    LINE = 64
 };
+
+/* Of k, in a round. */
+static unsigned steps(const dot *g)
+{
+    return 1u << g->log_steps;
+}
 
 Val dot_multiply_add(dot *g, Val x, Val y, Val s)
 {
@@ -86,37 +92,34 @@ static Val steps_a_line(dot *g, Val kc)
     return n;
 }
 
-/* Part of a row of B that is wanted later, into the second level: four lines hold the widest panel that is packed, wherever it begins. */
+/* Part of a row of B that is wanted later, into the second level, one of its lines. */
 static void fetch_far(dot *g, const Val *p, Val k)
 {
     em *e = g->e;
-    enum { LINE = 64 };
     Val row = LSHR(k, p[MICRO_FAR_LOG]);
-    Val line = AND(LSHR(k, SUB(p[MICRO_FAR_LOG], em_c64(e, DOT_LOG_LINES))),
-                   em_c64(e, (1 << DOT_LOG_LINES) - 1));
+    Val line = AND(LSHR(k, SUB(p[MICRO_FAR_LOG], em_c64(e, g->log_lines))),
+                   em_c64(e, (1 << g->log_lines) - 1));
     Val at = em_at(e, p[MICRO_FAR], MUL(row, p[MICRO_FAR_STRIDE]), 1);
     em_prefetch(e, em_at(e, at, line, LINE), false, 2);
 }
 
-/* Fetched while step k computes: a line of the next tile of A, of each row in turn, STEPS_A steps each. */
-static void fetch_a(dot *g, const Val *p, Val k)
+/* Fetched while step k computes: a line of the next tile of A, of each row in turn, 1 << LOG_STEPS steps each. */
+static void fetch_a(dot *g, const Val *p, Val k, unsigned log_steps)
 {
     em *e = g->e;
     if (g->amode != DOT_A_PLACE)
         return;
-    Val r = AND(LSHR(k, em_c64(e, 1)), p[MICRO_NEXT_ROWS]);
+    Val r = AND(LSHR(k, em_c64(e, log_steps)), p[MICRO_NEXT_ROWS]);
     Val at = em_at(e, p[MICRO_NEXT], MUL(r, p[MICRO_A_STRIDE]), 1);
     em_prefetch(e, em_at(e, at, k, g->es), false, 3);
 }
 
-/* And what is wanted later of B; and the tile's lines of C in turn. */
-static void fetch_others(dot *g, const Val *p, Val k, Val log_steps)
+/* A line of C, of each row in turn. */
+static void fetch_c(dot *g, const Val *p, Val k, Val log_steps)
 {
     em *e = g->e;
-    if (g->b_place && !g->stream)
-        fetch_far(g, p, k);
     Val i = LSHR(k, log_steps), row = AND(i, em_c64(e, 7)), col = LSHR(i, em_c64(e, 3));
-    Val line = em_at(e, em_at(e, p[MICRO_C], MUL(row, p[MICRO_C_STRIDE]), 1), col, 64);
+    Val line = em_at(e, em_at(e, p[MICRO_C], MUL(row, p[MICRO_C_STRIDE]), 1), col, LINE);
     em_prefetch(e, line, true, 3);
 }
 
@@ -127,26 +130,65 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, 
     em *e = g->e;
     em_if s;
     em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
-    fetch_a(g, p, k);
-    fetch_others(g, p, k, log_steps);
+    fetch_a(g, p, k, LOG_STEPS_A);
+    if (g->b_place && !g->stream)
+        fetch_far(g, p, k);
+    fetch_c(g, p, k, log_steps);
     if (g->b_place)
         keep_b(g, p, nv, k, b, bv);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-/* The same for steps k to k + STEPS - 1, where nothing is kept. */
-static void fetch_for_steps(dot *g, const Val *p, Val k, Val log_steps)
+/* The same in a round from step k on, where nothing is kept, and no more of it than there is: for instructions beside the arithmetic there is
+ * little room. Of two rows of A a line lasts for LINE / size steps, half of them for each. */
+static void fetch_a_in_round(dot *g, const Val *p, Val k)
+{
+    em *e = g->e;
+    if (g->amode != DOT_A_PLACE)
+        return;
+    unsigned log = g->log_steps;
+    while (log && LINE / g->es < 2u << log)
+        log--;
+    em_ifelse two;
+    em_ifelse_begin(e, &two, ICMP(ULE, p[MICRO_NEXT_ROWS], em_c64(e, 1)));
+    for (unsigned u = 0; u < steps(g); u += 1u << log)
+        fetch_a(g, p, ADD(k, em_c64(e, u)), log);
+    em_ifelse_else(e, &two);
+    for (unsigned u = 0; u < steps(g); u += 1 << LOG_STEPS_A)
+        fetch_a(g, p, ADD(k, em_c64(e, u)), LOG_STEPS_A);
+    em_ifelse_end(e, &two, 0, NULL, NULL, NULL);
+}
+
+/* A loop over the round's other steps that are the first of 1 << log. */
+static void begin_others(dot *g, em_loop *l, Val k, Val log)
+{
+    em *e = g->e;
+    Val apart = SHL(em_c64(e, 1), log);
+    em_loop_begin(e, l, ADD(k, apart), ADD(k, em_c64(e, steps(g))), apart, 0, NULL);
+}
+
+static void fetch_in_round(dot *g, const Val *p, Val k, Val log_c)
 {
     em *e = g->e;
     em_if s, often;
+    em_loop l;
+    bool far = g->b_place && !g->stream;
+    Val log_far = SUB(p[MICRO_FAR_LOG], em_c64(e, g->log_lines));
     em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
-    for (unsigned u = 0; u < STEPS; u += STEPS_A)
-        fetch_a(g, p, ADD(k, em_c64(e, u)));
-    fetch_others(g, p, k, log_steps);
-    Val seldom = em_smin(e, p[MICRO_FAR_LOG], ADD(log_steps, em_c64(e, DOT_LOG_LINES)));
-    em_if_begin(e, &often, ICMP(SLT, seldom, em_c64(e, DOT_FAR_SELDOM)));
-    for (unsigned u = 1; u < STEPS; u++)
-        fetch_others(g, p, ADD(k, em_c64(e, u)), log_steps);
+    fetch_a_in_round(g, p, k);
+    if (far)
+        fetch_far(g, p, k);
+    fetch_c(g, p, k, log_c);
+    Val least = far ? em_smin(e, log_far, log_c) : log_c;
+    em_if_begin(e, &often, ICMP(SLT, least, em_c64(e, g->log_steps)));
+    if (far) {
+        begin_others(g, &l, k, log_far);
+        fetch_far(g, p, l.i);
+        em_loop_end(e, &l, NULL);
+    }
+    begin_others(g, &l, k, log_c);
+    fetch_c(g, p, l.i, log_c);
+    em_loop_end(e, &l, NULL);
     em_if_end(e, &often, 0, NULL, NULL, NULL);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
@@ -177,12 +219,12 @@ static void step(dot *g, const tile *t, Val k, Val b, bool masked, const Val *in
     }
 }
 
-/* As many steps as are done STEPS at a time: none where B has columns that are not there, or is packed on the way. A step by itself has as
+/* As many steps as are done in rounds: none where B has columns that are not there, or is packed on the way. A step by itself has as
  * much to count and to fetch as it multiplies. */
 static Val whole_steps(dot *g, const tile *t)
 {
     em *e = g->e;
-    Val all = AND(t->p[MICRO_KC], em_c64(e, -STEPS)), not = em_ci(e->i1, 0);
+    Val all = AND(t->p[MICRO_KC], em_c64(e, -(int64_t)steps(g))), not = em_ci(e->i1, 0);
     if (t->mask[0])
         not = ICMP(SLT, t->p[MICRO_COLS], em_c64(e, (int64_t)t->nv * g->L));
     if (!g->near && g->b_place)
@@ -190,24 +232,24 @@ static Val whole_steps(dot *g, const tile *t)
     return SEL(not, em_c64(e, 0), all);
 }
 
-/* Steps 0 to n - 1, STEPS at a time: sums and address of B from `state` and back. */
+/* Steps 0 to n - 1 in rounds: sums and address of B from `state` and back. */
 static void run_steps(dot *g, const tile *t, Val n, Val *state)
 {
     em *e = g->e;
     em_loop l;
     int count = (int)(t->mr * t->nv + 1);
     Val s[2][EM_PHI], bv[DOT_NV];
-    em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, STEPS), count, state);
+    em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, steps(g)), count, state);
     if (!g->near)
-        fetch_for_steps(g, t->p, l.i, t->log_steps);
+        fetch_in_round(g, t->p, l.i, t->log_steps);
     memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
-    for (unsigned u = 0; u < STEPS; u++) {
+    for (unsigned u = 0; u < steps(g); u++) {
         const Val *in = s[u & 1];
         Val *out = s[~u & 1];
         step(g, t, ADD(l.i, em_c64(e, u)), in[0], false, in + 1, out + 1, bv);
         out[0] = em_at(e, in[0], t->p[MICRO_B_STRIDE], 1);
     }
-    em_loop_end(e, &l, s[STEPS & 1]);
+    em_loop_end(e, &l, s[steps(g) & 1]);
     memcpy(state, l.phi, (size_t)count * sizeof(Val));
 }
 

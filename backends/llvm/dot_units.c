@@ -384,7 +384,7 @@ static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *a
     Val zero = em_c64(e, 0), one = em_c64(e, 1);
     args[MICRO_FAR] = args[MICRO_B];
     args[MICRO_FAR_STRIDE] = zero;
-    args[MICRO_FAR_LOG] = em_c64(e, DOT_FAR_SELDOM);
+    args[MICRO_FAR_LOG] = em_c64(e, g->log_steps + g->log_lines);
     if (!g->b_place || g->stream)
         return;
     Val tiles = dot_ceil_div(e, SUB(w->r1, w->r0), g->mr),
@@ -397,7 +397,7 @@ static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *a
     Val deeper = ICMP(SLT, ADD(k0, kc), g->KS), again = AND(w->more_rows, ICMP(SGT, g->KB, one));
     Val same = OR(deeper, again), col = SEL(same, v, ADD(v, wide));
     Val some =
-        AND(AND(ICMP(SGE, i, from), ICMP(SGE, log, em_c64(e, 2))),
+        AND(AND(ICMP(SGE, i, from), ICMP(SGE, log, em_c64(e, g->log_lines))),
             AND(AND(ICMP(SLT, col, g->V), AND(fit, NOT(w->direct))), OR(same, NOT(w->more_rows))));
     kern *f = &g->b;
     f->oidx[g->n] = MUL(col, em_c64(e, g->L));

@@ -429,6 +429,11 @@ START_TEST(lines_are_fetched_ahead)
         ck_assert_int_gt(prefetches(tb, "define", write), 0);
     }
     ck_assert_int_gt(prefetches(false, "define", far), 0);
+    if (t.vector_bytes >=
+        32) { /* one at the beginning of a round, one in a loop for those that need more, one of a step by itself */
+        ck_assert_int_eq(prefetches(false, "define", far), 2 * 3);
+        ck_assert_int_eq(prefetches(false, "define", write), 2 * 3);
+    }
     ck_assert_int_eq(prefetches(true, "define", far), 0);
 }
 END_TEST
@@ -444,9 +449,11 @@ START_TEST(steps_come_in_rounds)
     lz_kernel *q = product(&f, 256, 256, 256, total);
     jit j = jit_new(q);
     const char *ir = lz_buf_str(&j.ll);
-    /* tiles of 8 x 3 and 8 x 2 vectors, four steps at a time and one */
+    /* tiles of 8 x 3 and 8 x 2 vectors, four steps at a time and one; of 6 x 2 and 6 x 1, eight at a time */
     if (t.vector_bytes == 64)
         ck_assert_int_eq(count(ir, "call <16 x float> @llvm.fma.v16f32("), 8 * (3 + 2) * (4 + 1));
+    if (t.vector_bytes == 32)
+        ck_assert_int_eq(count(ir, "call <8 x float> @llvm.fma.v8f32("), 6 * (2 + 1) * (8 + 1));
     jit_free(&j);
     lz_kernel_free(q);
 }
