@@ -84,12 +84,14 @@ static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* Steps of a round, which fetches ahead once: a tile of few vectors has more, since each multiplies less. Lines: of the widest panel that is
- * packed, wherever it begins. */
+/* A tile of few registers has more steps in a round, since each multiplies less. Lines of a panel: wherever it begins. */
 static void choose_rounds(dot *g)
 {
+    enum { LINE = 64 };
+    unsigned lines = (g->nv * (unsigned)g->e->t->vector_bytes + LINE - 1) / LINE + 1;
     g->log_steps = g->e->many ? 2 : 3;
-    g->log_lines = g->e->many ? 2 : 1;
+    for (g->log_lines = 0; 1u << g->log_lines < lines;)
+        g->log_lines++;
 }
 
 /* Registers: mr * nv accumulators, nv vectors of B and one of A. */

@@ -92,6 +92,12 @@ static Val steps_a_line(dot *g, Val kc)
     return n;
 }
 
+/* B that is packed next may lie in memory. */
+static bool fetches_far(const dot *g)
+{
+    return g->b_place && !g->stream;
+}
+
 /* Part of a row of B that is wanted later, into the second level, one of its lines. */
 static void fetch_far(dot *g, const Val *p, Val k)
 {
@@ -103,7 +109,7 @@ static void fetch_far(dot *g, const Val *p, Val k)
     em_prefetch(e, em_at(e, at, line, LINE), false, 2);
 }
 
-/* Fetched while step k computes: a line of the next tile of A, of each row in turn, 1 << LOG_STEPS steps each. */
+/* Fetched while step k computes: a line of the next tile of A, of each row in turn, 1 << log_steps steps each. */
 static void fetch_a(dot *g, const Val *p, Val k, unsigned log_steps)
 {
     em *e = g->e;
@@ -131,7 +137,7 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, 
     em_if s;
     em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
     fetch_a(g, p, k, LOG_STEPS_A);
-    if (g->b_place && !g->stream)
+    if (fetches_far(g))
         fetch_far(g, p, k);
     fetch_c(g, p, k, log_steps);
     if (g->b_place)
@@ -139,8 +145,7 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, 
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-/* The same in a round from step k on, where nothing is kept, and no more of it than there is: for instructions beside the arithmetic there is
- * little room. Of two rows of A a line lasts for LINE / size steps, half of them for each. */
+/* In a round from step k on. A line lasts for LINE / size steps, of two rows half of them for each. */
 static void fetch_a_in_round(dot *g, const Val *p, Val k)
 {
     em *e = g->e;
@@ -167,12 +172,14 @@ static void begin_others(dot *g, em_loop *l, Val k, Val log)
     em_loop_begin(e, l, ADD(k, apart), ADD(k, em_c64(e, steps(g))), apart, 0, NULL);
 }
 
+/* What on_the_way fetches, in a round from step k on, and no more of it than there is: for instructions beside the arithmetic there is little
+ * room. */
 static void fetch_in_round(dot *g, const Val *p, Val k, Val log_c)
 {
     em *e = g->e;
     em_if s, often;
     em_loop l;
-    bool far = g->b_place && !g->stream;
+    bool far = fetches_far(g);
     Val log_far = SUB(p[MICRO_FAR_LOG], em_c64(e, g->log_lines));
     em_if_begin(e, &s, ICMP(NE, p[MICRO_NEXT], LLVMConstNull(e->ptr)));
     fetch_a_in_round(g, p, k);
@@ -249,7 +256,7 @@ static void run_steps(dot *g, const tile *t, Val n, Val *state)
         step(g, t, ADD(l.i, em_c64(e, u)), in[0], false, in + 1, out + 1, bv);
         out[0] = em_at(e, in[0], t->p[MICRO_B_STRIDE], 1);
     }
-    em_loop_end(e, &l, s[steps(g) & 1]);
+    em_loop_end(e, &l, s[0]); /* rounds are even */
     memcpy(state, l.phi, (size_t)count * sizeof(Val));
 }
 
