@@ -4,13 +4,15 @@
  * transposed in registers, and lie in a small square in memory while the block's points are
  * computed row by row along the last loop.
  * Where vectors are shorter than lines, blocks that share those of what is read, or of what is written, are done together.
- * A unit is SIDE blocks of d and CHUNK indices of the last loop: several lines of each row are read
- * together, which memory far away wants, and the rows of the blocks that follow are fetched. Where one of the two loops is so short that a
- * block has all of it (the taps of a window), rows along it are parts of lines, and a unit has NEAR indices of a third loop beside it.
+ * A unit is SIDE blocks of d. Where blocks write whole lines and read nothing along the last loop, it has a line of that, and units go
+ * along d first: rows are read from their beginning to their end. Elsewhere it has CHUNK indices of the last loop, and units go along that
+ * first: what is written to parts of lines, or read beside it, is several lines of a row together. The rows of the blocks that follow are
+ * fetched. Where one of the two loops is so short that a block has all of it (the taps of a window), rows along it are parts of lines, and
+ * a unit has NEAR indices of a third loop beside it.
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
-enum { CHUNK = 64, SIDE = 8, NEAR = 16, LINE = 64 };
+enum { CHUNK = 64, SIDE = 8, NEAR = 16, LINE = 64, AHEAD = 1024 };
 
 /* Contiguous along loop d, backwards too. */
 static bool lies_along(const lz_access *a, uint32_t d)
@@ -84,9 +86,71 @@ static Val indices_of(kern *c, uint32_t d, uint32_t l)
     return SEL(some, em_c64(e, NEAR), em_c64(e, 1));
 }
 
-static Val blocks_of(kern *c, lz_sz n, int64_t by)
+/* Blocks along each of the two loops whose vectors are in the same lines. */
+static unsigned beside(const kern *c)
 {
-    return dot_ceil(c->e, kern_size(c, n), em_c64(c->e, by));
+    int bytes = c->e->t->vector_bytes;
+    return bytes < LINE ? (unsigned)(LINE / bytes) : 1;
+}
+
+/* Elements of a loop that are in the same lines. */
+static int64_t step_of(const kern *c)
+{
+    return (int64_t)beside(c) * c->lanes;
+}
+
+static bool reads_rows(const kern *c)
+{
+    const lz_stage *s = &c->k->stages[0];
+    for (uint32_t i = 0; i < s->nacc; i++)
+        if (kern_sz_is(s->accs[i].stride[c->k->nouter - 1], 1))
+            return true;
+    return false;
+}
+
+/* Indices of the last loop that fill the lines they are written to. */
+static int64_t line_of(const kern *c)
+{
+    const lz_stage *s = &c->k->stages[0];
+    int64_t n = step_of(c);
+    for (uint32_t j = 0; j < s->nstore; j++) {
+        int64_t line = LINE / kern_esize(c->k->buf[s->stores[j].at.buf].dtype);
+        n = line > n ? line : n;
+    }
+    return n;
+}
+
+/* Whether units go along d first: all rows that are written begin where the first one does in a line. */
+static Val goes_along(kern *c)
+{
+    em *e = c->e;
+    const lz_stage *s = &c->k->stages[0];
+    if (reads_rows(c))
+        return em_ci(e->i1, 0);
+    Val lines = em_ci(e->i1, 1);
+    for (uint32_t j = 0; j < s->nstore; j++)
+        for (uint32_t d = 0; d + 1 < c->k->nouter; d++) {
+            Val past = AND(kern_size(c, s->stores[j].at.stride[d]), em_c64(e, line_of(c) - 1));
+            lines = AND(lines, ICMP(EQ, past, em_c64(e, 0)));
+        }
+    return lines;
+}
+
+/* How units divide the two loops. */
+typedef struct grid {
+    Val along;         /* goes_along */
+    Val chunk;         /* indices of the last loop in a unit */
+    Val chunks, sides; /* how many there are along the last loop, and along d */
+} grid;
+
+static grid divide(kern *c, uint32_t d)
+{
+    em *e = c->e;
+    grid g = {.along = goes_along(c)};
+    g.chunk = SEL(g.along, em_c64(e, line_of(c)), em_c64(e, CHUNK));
+    g.chunks = dot_ceil(e, kern_outer(c, c->k->nouter - 1), g.chunk);
+    g.sides = dot_ceil(e, kern_outer(c, d), em_c64(e, SIDE * (int64_t)c->lanes));
+    return g;
 }
 
 static void emit_sizes(kern *c, uint32_t d)
@@ -94,8 +158,8 @@ static void emit_sizes(kern *c, uint32_t d)
     em *e = c->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
-    Val n = MUL(blocks_of(c, c->k->outer[d], SIDE * (int64_t)c->lanes),
-                blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK));
+    grid g = divide(c, d);
+    Val n = MUL(g.sides, g.chunks);
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     for (uint32_t i = 0; i < nl; i++)
         n = MUL(n, dot_ceil(e, kern_outer(c, loops[i]), indices_of(c, d, loops[i])));
@@ -105,17 +169,11 @@ static void emit_sizes(kern *c, uint32_t d)
 /* ---- one block, or those beside each other ---- */
 
 typedef struct block {
+    const grid *g;
     uint32_t d, last;
     Val i0, j0; /* first indices */
     Val rows;   /* of d in the block */
 } block;
-
-/* Blocks along each of the two loops whose vectors are in the same lines. */
-static unsigned beside(const kern *c)
-{
-    int bytes = c->e->t->vector_bytes;
-    return bytes < LINE ? (unsigned)(LINE / bytes) : 1;
-}
 
 /* One of them: rows of L elements at the addresses of `row`, of which the block has some, become columns. Where elements follow each other
  * backwards, the last one comes first. */
@@ -180,7 +238,9 @@ static void read_squares(kern *c, const block *b, Val h)
             continue;
         const lz_access *a = &t->s->accs[t->s->sops[i].a];
         unsigned es = kern_esize(c->k->buf[a->buf].dtype);
-        Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, (int64_t)beside(c) * L));
+        Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, step_of(c)));
+        Val reach = MUL(after, em_c64(e, es)), half = em_c64(e, e->t->l2_bytes / 2);
+        after = SEL(AND(b->g->along, ICMP(SGT, reach, half)), em_c64(e, AHEAD / es), after);
         if (near >= 0)
             after = SEL(is_short(c, b->last), kern_size(c, a->stride[near]), after);
         for (unsigned r = 0; r < L; r++) {
@@ -276,16 +336,17 @@ static void emit_near(kern *c, const block *b, Val end, int near, Val lo, Val hi
     em_loop_end(e, &l, NULL);
 }
 
-static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
+static void emit_unit(kern *c, uint32_t d, Val u, const grid *g)
 {
     em *e = c->e;
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     int near = near_loop(c, d);
-    block b = {.d = d, .last = c->k->nouter - 1};
-    Val i = u, lo = MUL(dot_split_index(e, &i, chunks), em_c64(e, CHUNK)), near_lo = NULL,
-        near_hi = NULL;
-    Val side_n = em_c64(e, SIDE * (int64_t)c->lanes),
-        first = MUL(dot_split_index(e, &i, blocks), side_n);
+    block b = {.g = g, .d = d, .last = c->k->nouter - 1};
+    Val i = u, near_lo = NULL, near_hi = NULL, side_n = em_c64(e, SIDE * (int64_t)c->lanes);
+    Val one = dot_split_index(e, &i, SEL(g->along, g->sides, g->chunks)),
+        other = dot_split_index(e, &i, SEL(g->along, g->chunks, g->sides));
+    Val lo = MUL(SEL(g->along, other, one), g->chunk),
+        first = MUL(SEL(g->along, one, other), side_n);
     for (uint32_t q = nl; q-- > 0;) {
         Val n = kern_outer(c, loops[q]), some = indices_of(c, d, loops[q]);
         c->oidx[loops[q]] = q ? dot_split_index(e, &i, dot_ceil(e, n, some)) : i;
@@ -295,9 +356,9 @@ static void emit_unit(kern *c, uint32_t d, Val u, Val chunks, Val blocks)
         near_hi = em_smin(e, ADD(near_lo, some), n);
     }
     Val past = kern_size(c, c->k->outer[d]), upto = em_smin(e, ADD(first, side_n), past);
-    Val end = em_smin(e, ADD(lo, em_c64(e, CHUNK)), kern_size(c, c->k->outer[b.last]));
+    Val end = em_smin(e, ADD(lo, g->chunk), kern_size(c, c->k->outer[b.last]));
     em_loop l, side;
-    Val step = em_c64(e, (int64_t)beside(c) * c->lanes);
+    Val step = em_c64(e, step_of(c));
     em_loop_begin(e, &l, lo, end, step, 0, NULL);
     b.j0 = l.i;
     em_loop_begin(e, &side, first, upto, step, 0, NULL);
@@ -317,8 +378,7 @@ static void emit_run(kern *c, uint32_t d)
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     kern_stream_enter(c);
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
-    Val chunks = blocks_of(c, c->k->outer[c->k->nouter - 1], CHUNK),
-        blocks = blocks_of(c, c->k->outer[d], SIDE * (int64_t)c->lanes);
+    grid g = divide(c, d);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         const lz_sop *p = &t->s->sops[i];
         if (p->kind != LZ_S_LOAD || across(c, &t->s->accs[p->a]) != (int)d ||
@@ -335,7 +395,7 @@ static void emit_run(kern *c, uint32_t d)
     kern_eval(c, 0, POS_TOP, &one);
     em_loop l;
     em_loop_begin(e, &l, begin, end, em_c64(e, 1), 0, NULL);
-    emit_unit(c, d, l.i, chunks, blocks);
+    emit_unit(c, d, l.i, &g);
     em_loop_end(e, &l, NULL);
     kern_stream_leave(c);
     em_if_end(e, &some, 0, NULL, NULL, NULL);

@@ -282,6 +282,42 @@ START_TEST(backwards_in_registers)
 }
 END_TEST
 
+/* m rows of n elements, transposed. */
+static world transposed_copy(int64_t m, int64_t n)
+{
+    world w = world_new("copied", LZ_VEC_OUTER, 2, (int64_t[]){n, m}, 1);
+    uint32_t x = add_buf(w.k, LZ_F32, false), o = add_buf(w.k, LZ_F32, true);
+    int32_t v = add_load(w.k, w.k->stages, STRIDES(x, 0, 1, n));
+    add_store(w.k->stages, STRIDES(o, 0, m, 1), v);
+    for (uint32_t buf = 0; buf < 2; buf++)
+        give(&w, buf, n * m, 0);
+    return w;
+}
+
+/* Whole lines are written one block of rows after the other, which reads rows from their beginning to their end; parts of lines, 64
+ * elements of a row together. */
+START_TEST(whole_lines_go_along_rows)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    const int64_t n = 300, rows[] = {64, 96, 97};
+    lz_target t;
+    must(lz_target_host(&t));
+    int64_t lanes = t.vector_bytes / 4, sides = (n + 8 * lanes - 1) / (8 * lanes);
+    for (int i = 0; i < 3; i++) {
+        int64_t m = rows[i];
+        world w = transposed_copy(m, n), again = transposed_copy(m, n);
+        check(&w, 0);
+        must(lz_kernel_finish(again.k));
+        jit j = jit_new(again.k);
+        ck_assert_int_eq(j.grid(again.k->args), sides * (m % 16 ? (m + 63) / 64 : m / 16));
+        jit_free(&j);
+        for (uint32_t b = 0; b < again.k->nbuf; b++)
+            guarded_free(&again.in[b]);
+        lz_kernel_free(again.k);
+    }
+}
+END_TEST
+
 /* Where a line has two vectors, four squares: of whole lines that are read, and whole lines that are written. */
 START_TEST(squares_have_whole_lines)
 {
@@ -862,6 +898,7 @@ int main(void)
     tcase_add_test(t, sums_down_columns_are_two_functions);
     tcase_add_test(t, short_loops);
     tcase_add_test(t, backwards_in_registers);
+    tcase_add_test(t, whole_lines_go_along_rows);
     tcase_add_test(t, squares_have_whole_lines);
     tcase_add_test(t, gather);
     tcase_add_test(t, padding);
