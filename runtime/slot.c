@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK_BITS = 10, CHUNK_SLOTS = 1 << CHUNK_BITS, MAX_CHUNKS = 1 << 16 };
+enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
 
 /* Slot 0 is the error tensor that is given out when there is no memory for another: it is never released. */
 static lz_shared_error no_memory = {
@@ -12,14 +12,15 @@ static lz_shared_error no_memory = {
 static lz_slot chunk0[CHUNK_SLOTS] = {{.state = (UINT64_C(1) << 32) | 1,
                                        .err = &no_memory,
                                        .flags = LZ_SLOT_ERROR | LZ_SLOT_INTERNAL}};
-static _Atomic(lz_slot *) chunks[MAX_CHUNKS] = {chunk0};
+_Atomic(lz_slot *) lz_slot_chunks[LZ_SLOT_MAX_CHUNKS] = {chunk0};
 static uint32_t nchunks;
 
 lz_slot *lz_slot_new_chunk(uint32_t *n)
 {
     lz_slot *c = nchunks == 0 ? chunk0 : NULL;
-    if (nchunks >= MAX_CHUNKS) {
-        LZ_FAIL(LZ_EMEM, "%d tensor handles are alive: release some", MAX_CHUNKS * CHUNK_SLOTS);
+    if (nchunks >= LZ_SLOT_MAX_CHUNKS) {
+        LZ_FAIL(LZ_EMEM, "%d tensor handles are alive: release some",
+                LZ_SLOT_MAX_CHUNKS * CHUNK_SLOTS);
         return NULL;
     }
     if (!c && !(c = lz_calloc(CHUNK_SLOTS, sizeof *c))) {
@@ -27,27 +28,14 @@ lz_slot *lz_slot_new_chunk(uint32_t *n)
         return NULL;
     }
     for (uint32_t i = nchunks == 0; i < CHUNK_SLOTS; i++) {
-        c[i].index = (nchunks << CHUNK_BITS) | i;
+        c[i].index = (nchunks << LZ_SLOT_CHUNK_BITS) | i;
         atomic_store(&c[i].state, UINT64_C(1) << 32);
     }
-    atomic_store_explicit(&chunks[nchunks], c, memory_order_release);
+    atomic_store_explicit(&lz_slot_chunks[nchunks], c, memory_order_release);
     uint32_t first = nchunks == 0;
     nchunks++;
     *n = CHUNK_SLOTS - first;
     return c + first;
-}
-
-lz_slot *lz_slot_peek(uint64_t h)
-{
-    uint32_t index = (uint32_t)h;
-    if (index >> CHUNK_BITS >= MAX_CHUNKS)
-        return NULL;
-    lz_slot *c = atomic_load_explicit(&chunks[index >> CHUNK_BITS], memory_order_acquire);
-    if (!c)
-        return NULL;
-    lz_slot *s = c + (index & (CHUNK_SLOTS - 1));
-    uint64_t v = atomic_load_explicit(&s->state, memory_order_acquire);
-    return (v >> 32) == (h >> 32) && (v & LZ_STATE_REFS) ? s : NULL;
 }
 
 static lz_status bad_handle(uint64_t h)
@@ -107,6 +95,12 @@ lz_node *lz_slot_node(lz_slot *s, uint64_t h)
         (void)bad_handle(h);
     }
     return NULL;
+}
+
+lz_node *lz_trace_node_of(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_get(t);
+    return s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
 }
 
 /* ---- making ---- */
@@ -303,19 +297,16 @@ static uint64_t destroy(lz_slot *s)
     return grad;
 }
 
-/* Takes one reference away (the scope's mark too when asked). *gone: it was the last. */
-static lz_status drop(uint64_t h, bool scope, lz_slot **out, bool *gone)
+/* Takes one reference away (the scope's mark too when asked). *gone: it was the last. False when the handle had ended. */
+static bool drop(lz_slot *s, uint64_t h, bool scope, bool *gone)
 {
-    lz_slot *s = *out = lz_slot_peek(h);
-    *gone = false;
-    if (!s)
-        return bad_handle(h);
-    if (s->index == 0)
-        return LZ_OK;
     uint64_t v = atomic_load(&s->state), w;
+    *gone = false;
+    if (s->index == 0)
+        return true;
     do {
         if (v >> 32 != h >> 32 || !(v & LZ_STATE_REFS))
-            return bad_handle(h);
+            return false;
         w = v - 1;
         if (scope)
             w &= ~LZ_STATE_SCOPED;
@@ -325,25 +316,27 @@ static lz_status drop(uint64_t h, bool scope, lz_slot **out, bool *gone)
             w = (uint64_t)(gen ? gen : 1) << 32;
         }
     } while (!atomic_compare_exchange_weak(&s->state, &v, w));
-    return LZ_OK;
+    return true;
 }
 
-static lz_status release(uint64_t h, bool scope)
+/* Of a slot that lz_slot_peek gave. */
+static bool release(lz_slot *s, uint64_t h, bool scope)
 {
-    lz_slot *s;
     bool gone;
-    lz_status st = drop(h, scope, &s, &gone);
-    while (st == LZ_OK && gone) {
-        uint64_t grad = destroy(s);
-        if (!grad || drop(grad, false, &s, &gone) != LZ_OK)
+    if (!drop(s, h, scope, &gone))
+        return false;
+    while (gone) {
+        h = destroy(s);
+        if (!h || !(s = lz_slot_peek(h)) || !drop(s, h, false, &gone))
             break;
     }
-    return st;
+    return true;
 }
 
 lz_status lz_slot_release(uint64_t h)
 {
-    return release(h, false);
+    lz_slot *s = lz_slot_peek(h);
+    return s && release(s, h, false) ? LZ_OK : bad_handle(h);
 }
 
 void lz_slot_release_scoped(uint64_t h)
@@ -351,7 +344,7 @@ void lz_slot_release_scoped(uint64_t h)
     lz_slot *s = lz_slot_peek(h);
     /* The program may have released it already, and only then is the mark gone. */
     if (s && (atomic_load(&s->state) & LZ_STATE_SCOPED))
-        (void)release(h, true);
+        (void)release(s, h, true);
 }
 
 static lz_node *take_node(lz_slot *s, uint32_t flags)

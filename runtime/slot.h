@@ -61,10 +61,25 @@ static inline uint64_t lz_slot_handle(const lz_slot *s)
     return (atomic_load(&((lz_slot *)s)->state) & ~UINT64_C(0xffffffff)) | s->index;
 }
 
+enum { LZ_SLOT_CHUNK_BITS = 10, LZ_SLOT_MAX_CHUNKS = 1 << 16 };
+extern _Atomic(lz_slot *) lz_slot_chunks[LZ_SLOT_MAX_CHUNKS];
+
 /* The slot of a live handle. NULL with LZ_ENULL or LZ_EHANDLE recorded. */
 lz_slot *lz_slot_get(const lz_tensor *t);
-/* The same without recording an error. */
-lz_slot *lz_slot_peek(uint64_t handle);
+/* The same without recording an error. Inline: every operation does it several times. */
+static inline lz_slot *lz_slot_peek(uint64_t h)
+{
+    uint32_t index = (uint32_t)h;
+    if (index >> LZ_SLOT_CHUNK_BITS >= LZ_SLOT_MAX_CHUNKS)
+        return NULL;
+    lz_slot *c =
+        atomic_load_explicit(&lz_slot_chunks[index >> LZ_SLOT_CHUNK_BITS], memory_order_acquire);
+    if (!c)
+        return NULL;
+    lz_slot *s = c + (index & ((1u << LZ_SLOT_CHUNK_BITS) - 1));
+    uint64_t v = atomic_load_explicit(&s->state, memory_order_acquire);
+    return (v >> 32) == (h >> 32) && (v & LZ_STATE_REFS) ? s : NULL;
+}
 static inline bool lz_slot_alive(uint64_t handle)
 {
     return lz_slot_peek(handle) != NULL;

@@ -108,12 +108,10 @@ lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t)
 {
     if (__builtin_expect(!c->thr, 0))
         return NULL;
-    lz_slot *s = lz_slot_get(t);
-    if (__builtin_expect(!s, 0))
-        return NULL;
-    lz_node *n = lz_slot_node(s, lz_handle_bits(t));
+    lz_node *n = lz_trace_node_of(t);
     if (__builtin_expect(!n, 0)) {
-        if (!c->error_from && (atomic_load(&s->flags) & LZ_SLOT_ERROR)) {
+        lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+        if (s && !c->error_from && (atomic_load(&s->flags) & LZ_SLOT_ERROR)) {
             c->error_from = s;
             c->error_handle = lz_handle_bits(t);
         }

@@ -134,7 +134,10 @@ static lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
 
 bool lz_tr_match(lz_tr *c, lz_node **a, lz_node **b)
 {
-    if (!*a || !*b || !(*a = bring(c, *a, *b)) || !(*b = bring(c, *b, *a)))
+    if (!*a || !*b)
+        return false;
+    if (__builtin_expect((*a)->dev != (*b)->dev, 0) &&
+        (!(*a = bring(c, *a, *b)) || !(*b = bring(c, *b, *a))))
         return false;
     const lz_type *ta = lz_node_type(*a), *tb = lz_node_type(*b);
     if (ta == tb)

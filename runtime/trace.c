@@ -13,16 +13,6 @@ void lz_node_retain(lz_node *n)
     atomic_fetch_add_explicit(&n->count, REF, memory_order_relaxed);
 }
 
-bool lz_node_retain_live(lz_node *n)
-{
-    uint64_t v = atomic_load_explicit(&n->count, memory_order_relaxed);
-    do {
-        if ((uint32_t)v == 0)
-            return false;
-    } while (!atomic_compare_exchange_weak(&n->count, &v, v + REF));
-    return true;
-}
-
 /* True when it was the last reference. */
 static bool drop(lz_node *n, uint64_t what)
 {
@@ -282,12 +272,6 @@ lz_node *lz_node_new_detached(lz_node *x, const lz_site *site)
 }
 
 /* ---- handles ---- */
-
-lz_node *lz_trace_node_of(const lz_tensor *t)
-{
-    lz_slot *s = lz_slot_get(t);
-    return s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
-}
 
 lz_tensor *lz_trace_tensor_of(lz_node *n, const lz_site *site)
 {

@@ -94,7 +94,15 @@ static inline uint32_t lz_node_uses(const lz_node *n)
 /* ---- references ---- */
 void lz_node_retain(lz_node *n);
 /* false when n has been released for good; n may be any node that ever was */
-bool lz_node_retain_live(lz_node *n);
+static inline bool lz_node_retain_live(lz_node *n)
+{
+    uint64_t v = atomic_load_explicit(&n->count, memory_order_relaxed);
+    do {
+        if ((uint32_t)v == 0)
+            return false;
+    } while (!atomic_compare_exchange_weak(&n->count, &v, v + 1));
+    return true;
+}
 void lz_node_release(lz_node *n);     /* NULL is fine. Iterative: a chain of any length */
 void lz_node_release_two(lz_node *n); /* two references at once */
 /* Forgets the operands. The caller holds lz_trace_lock. */
