@@ -167,7 +167,8 @@ unsigned kern_stage_work(const kern *c, uint32_t s); /* operations on each eleme
 /* kernels_columns.c: reductions down the columns of rows, for rows enough */
 bool kern_has_columns(const kern *c, unsigned u); /* where blocks are of u vectors */
 Val kern_columns_here(kern *c);                   /* i1: there are enough in this call */
-void kern_columns(kern *c, Val lo, Val hi);       /* columns lo..hi-1, whole blocks */
+void kern_columns(kern *c, Val lo, Val hi);       /* columns lo..hi-1, whole sides */
+int64_t kern_columns_side(const kern *c);         /* columns that go side by side */
 
 /* kernels_sort.c */
 lz_status kern_sort_plan(kern *c, uint32_t s); /* makes st[s].sort, before any code */

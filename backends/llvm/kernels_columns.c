@@ -222,6 +222,11 @@ static void finish(strip *w)
     em_loop_end(e, &l, NULL);
 }
 
+int64_t kern_columns_side(const kern *c)
+{
+    return (int64_t)SIDE * c->lanes;
+}
+
 void kern_columns(kern *c, Val lo, Val hi)
 {
     em *e = c->e;

@@ -101,6 +101,13 @@ static bool always_masked(const kern *c)
     return c->e->avx512 && work >= HEAVY && !has_inner(c->k) && outer_unroll(c) <= 2;
 }
 
+/* Where the last block of n points from lo on ends. */
+static Val whole_blocks(kern *c, Val lo, Val hi, int64_t n)
+{
+    em *e = c->e;
+    return ADD(lo, AND(SUB(hi, lo), em_c64(e, -n)));
+}
+
 /* Points lo..hi-1 of the last outer loop. */
 static void piece_of_row(kern *c, Val lo, Val hi)
 {
@@ -116,20 +123,23 @@ static void piece_of_row(kern *c, Val lo, Val hi)
     int64_t block = (int64_t)u * c->lanes;
     lz_sz n = c->k->outer[c->k->nouter - 1];
     bool masked = always_masked(c);
-    Val mid = masked ? lo : ADD(lo, AND(SUB(hi, lo), em_c64(e, -block)));
-    if (!masked && (n.slot >= 0 || n.v >= block)) {
+    bool columns = !masked && kern_has_columns(c, u);
+    int64_t side = columns ? kern_columns_side(c) : block;
+    Val mid = masked ? lo : whole_blocks(c, lo, hi, block);
+    if (!masked && (n.slot >= 0 || n.v >= side)) {
         em_ifelse strips;
-        bool columns = kern_has_columns(c, u);
+        Val wide = mid;
         if (columns) {
+            wide = whole_blocks(c, lo, hi, side);
             em_ifelse_begin(e, &strips, kern_columns_here(c));
-            kern_columns(c, lo, mid);
+            kern_columns(c, lo, wide);
             em_ifelse_else(e, &strips);
         }
         em_loop_begin(e, &l, lo, mid, em_c64(e, block), 0, NULL);
         block_of_points(c, l.i, u, NULL);
         em_loop_end(e, &l, NULL);
         if (columns)
-            em_ifelse_end(e, &strips, 0, NULL, NULL, NULL);
+            em_ifelse_end(e, &strips, 1, &wide, &mid, &mid);
     }
     if (masked || n.slot >= 0 || n.v % block) {
         unsigned few = masked ? u : 1;

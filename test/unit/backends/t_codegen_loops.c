@@ -654,9 +654,9 @@ START_TEST(strips_of_columns)
 END_TEST
 
 /* The rows of a strip are fetched ahead. */
-static bool fetches_rows(lz_dtype d)
+static bool fetches_rows(lz_dtype d, int64_t columns)
 {
-    world w = columns_new(LZ_OP_ADD, d, d, (int64_t[]){1, 1, 100, 300});
+    world w = columns_new(LZ_OP_ADD, d, d, (int64_t[]){1, 1, 100, columns});
     must(lz_kernel_finish(w.k));
     jit j = jit_new(w.k);
     bool found = strstr(lz_buf_str(&j.ll), "llvm.prefetch") != NULL;
@@ -670,8 +670,13 @@ static bool fetches_rows(lz_dtype d)
 START_TEST(rows_are_fetched_ahead)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
-    ck_assert(fetches_rows(LZ_F32));
-    ck_assert(!fetches_rows(LZ_C64)); /* whose sums are not of the plain form */
+    ck_assert(fetches_rows(LZ_F32, 300));
+    ck_assert(!fetches_rows(LZ_C64, 300)); /* whose sums are not of the plain form */
+    lz_target t;
+    must(lz_target_host(&t));
+    int64_t lanes = t.vector_bytes / 4; /* two vectors side by side are enough, one is not */
+    ck_assert(fetches_rows(LZ_F32, 2 * lanes));
+    ck_assert(!fetches_rows(LZ_F32, lanes));
 }
 END_TEST
 
