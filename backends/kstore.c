@@ -4,6 +4,7 @@
 #include "backends/kstore.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_WAITING = 512 };
@@ -117,12 +118,17 @@ static lz_kcode *insert(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 
 /* ---- making one kernel ---- */
 
+typedef struct todo {
+    uint32_t weight, index;
+} todo;
+
 typedef struct load {
     lz_kstore *st;
     lz_kernel *const *k;
     lz_kernel_load *out;
     bool *mine; /* this call makes out[i] */
-    uint32_t n;
+    todo *todo; /* to compile: what takes longest first */
+    uint32_t n, missing;
     void *user;
     lz_cache *cache;
     _Atomic uint32_t next; /* of those to compile */
@@ -208,11 +214,10 @@ static lz_status compile(load *l, uint32_t i)
 static void *compile_some(void *arg)
 {
     load *l = arg;
-    uint32_t i;
-    while ((i = atomic_fetch_add(&l->next, 1)) < l->n) {
+    uint32_t at;
+    while ((at = atomic_fetch_add(&l->next, 1)) < l->missing) {
+        uint32_t i = l->todo[at].index;
         lz_kcode *c = l->out[i].code;
-        if (!l->mine[i] || lz_latch_is_set(&c->made))
-            continue;
         lz_status s = atomic_load(&l->failed)
                           ? LZ_FAIL(LZ_ECOMPILE, "another kernel of the program failed")
                           : compile(l, i);
@@ -224,12 +229,12 @@ static void *compile_some(void *arg)
 }
 
 /* Compiling has threads of its own: it takes milliseconds, and the workers may be busy with the step before. */
-static void compile_missing(load *l, uint32_t missing)
+static void compile_missing(load *l)
 {
     enum { MAX_THREADS = 64 };
     pthread_t thread[MAX_THREADS];
     uint32_t want = (uint32_t)l->st->ops->threads(), started = 0;
-    want = want < missing ? want : missing;
+    want = want < l->missing ? want : l->missing;
     want = want < MAX_THREADS ? want : MAX_THREADS;
     while (started + 1 < want &&
            lz_thread_start(&thread[started], "lz-compile", compile_some, l) == LZ_OK)
@@ -258,10 +263,29 @@ static lz_status look_up(load *l)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u kernels", l->n);
 }
 
+/* How long a kernel takes to compile, roughly: a product has as much code as a hundred operations. */
+static uint32_t weight(const lz_kernel *k)
+{
+    enum { PRODUCT = 100 };
+    bool product = k->dot.is_dot || lz_kernel_keeps_sums(k);
+    uint32_t n = product ? PRODUCT : 0;
+    for (uint32_t s = 0; s < k->nstage; s++)
+        n += k->stages[s].nsop;
+    return n;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+    const todo *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
 /* Makes every entry that is this call's; afterwards each has its code or its error. */
 static void make_mine(load *l, lz_status found)
 {
-    uint32_t missing = 0;
+    l->missing = 0;
     for (uint32_t i = 0; i < l->n; i++) {
         lz_kcode *c = l->out[i].code;
         if (!c || !l->mine[i]) {
@@ -275,10 +299,12 @@ static void make_mine(load *l, lz_status found)
         else if (from_disk(l, i))
             made(c, LZ_OK);
         else
-            missing++;
+            l->todo[l->missing++] = (todo){weight(l->k[i]), i};
     }
-    if (missing)
-        compile_missing(l, missing);
+    /* What takes long is begun first, so that no thread is left with it when the others have finished. */
+    qsort(l->todo, l->missing, sizeof *l->todo, heavier_first);
+    if (l->missing)
+        compile_missing(l);
 }
 
 /* The first error of the kernels, preferring one that says something. */
@@ -336,13 +362,18 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
 {
     load l = {.st = st, .k = k, .out = out, .n = n, .user = user, .cache = cache};
     l.mine = lz_calloc(n, sizeof *l.mine);
-    if (!l.mine)
+    l.todo = lz_calloc(n, sizeof *l.todo);
+    if (!l.mine || !l.todo) {
+        lz_free(l.mine);
+        lz_free(l.todo);
         return LZ_FAIL(LZ_EMEM, "no memory for %u kernels", n);
+    }
     bool again = true;
     lz_status s = LZ_OK;
     for (int i = 0; i < 3 && again; i++)
         s = load_once(&l, &again);
     lz_free(l.mine);
+    lz_free(l.todo);
     return s;
 }
 

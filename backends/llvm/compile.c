@@ -234,27 +234,31 @@ static lz_status make_shared(void *user, lz_buf *out)
 }
 
 static lz_status shared_object(unit *u, const lz_kernel *k, const lz_target *t, LLVMModuleRef m,
-                               lz_buf *out)
+                               lz_buf *out, bool *busy)
 {
     LLVMMemoryBufferRef mb = LLVMWriteBitcodeToMemoryBuffer(m);
     shared x = {u, k, m};
-    lz_status s =
-        lz_shared_object(t, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb), make_shared, &x, out);
+    lz_status s = lz_shared_object(t, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb), make_shared,
+                                   &x, out, busy);
     LLVMDisposeMemoryBuffer(mb);
     return s;
 }
 
-/* The kernel's own object behind those of the functions it shares. */
+/* The kernel's own object behind those of the functions it shares. Those that another thread is making are waited for when all else is done. */
 static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object)
 {
     lz_buf b[LZ_OBJECTS] = {{0}};
     lz_object o[LZ_OBJECTS];
     lz_status s = LZ_OK;
     uint32_t n = u->shared.n;
+    bool busy[LZ_SHARED] = {false};
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        s = shared_object(u, k, t, u->shared.m[i], &b[i]);
+        s = shared_object(u, k, t, u->shared.m[i], &b[i], &busy[i]);
     if (s == LZ_OK)
         s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        if (busy[i])
+            s = shared_object(u, k, t, u->shared.m[i], &b[i], NULL);
     for (uint32_t i = 0; i <= n; i++) {
         o[i] = (lz_object){b[i].data, b[i].len};
         if (s == LZ_OK && b[i].failed)

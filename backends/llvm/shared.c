@@ -75,13 +75,18 @@ static lz_status make_object(lz_status (*make)(void *, lz_buf *), void *user, lz
 }
 
 lz_status lz_shared_object(const lz_target *t, const void *module, size_t nbytes,
-                           lz_status (*make)(void *user, lz_buf *out), void *user, lz_buf *out)
+                           lz_status (*make)(void *user, lz_buf *out), void *user, lz_buf *out,
+                           bool *busy)
 {
     lz_buf key = {0};
     bool mine = false;
     make_key(t, module, nbytes, &key);
     entry *x = key.failed ? NULL : find(&key, &mine);
     lz_buf_free(&key);
+    if (busy && x && !mine && !lz_latch_is_set(&x->made)) {
+        *busy = true;
+        return LZ_OK;
+    }
     if (mine) {
         lz_status s = make_object(make, user, &x->object);
         if (s != LZ_OK)

@@ -13,9 +13,11 @@ enum { LZ_SHARED = 4, LZ_OBJECTS = LZ_SHARED + 1 }; /* of a kernel, at most */
 const char *lz_shared_name(uint32_t i);             /* i < LZ_SHARED */
 
 /* Appends the object of a shared function to `out`: the one that is kept for these bytes of its
- * module, or what `make` appends, which is kept from then on. Errors: those of make, LZ_EMEM. */
+ * module, or what `make` appends, which is kept from then on. While another thread makes it: waits
+ * where `busy` is NULL, else sets *busy and appends nothing. Errors: those of make, LZ_EMEM. */
 lz_status lz_shared_object(const lz_target *t, const void *module, size_t nbytes,
-                           lz_status (*make)(void *user, lz_buf *out), void *user, lz_buf *out);
+                           lz_status (*make)(void *user, lz_buf *out), void *user, lz_buf *out,
+                           bool *busy);
 uint64_t lz_shared_made(void); /* by this process */
 
 /* ---- several objects as one ---- */

@@ -1,5 +1,6 @@
 /* t_codegen.c - the code generator as a whole: targets, symbols, determinism, threads, failing
  * memory, what it refuses. */
+#include "backends/kstore.h"
 #include "backends/llvm/shared.h"
 #include "jit_util.h"
 #include "base/alloc.h"
@@ -349,6 +350,57 @@ START_TEST(refused)
 }
 END_TEST
 
+/* ---- the order of compiling ---- */
+
+static const lz_kernel *order[3];
+static int norder;
+
+static lz_status note(void *user, const lz_kernel *k, lz_buf *bytes)
+{
+    (void)user;
+    order[norder++] = k;
+    lz_buf_puts(bytes, "code");
+    return LZ_OK;
+}
+
+static lz_status no_load(void *user, const lz_kernel *k, const void *bytes, size_t n, void *code)
+{
+    (void)user, (void)k, (void)bytes, (void)n, (void)code;
+    return LZ_OK;
+}
+
+static void no_unload(void *code)
+{
+    (void)code;
+}
+
+static int one_thread(void)
+{
+    return 1;
+}
+
+/* What takes long is not begun when all else is done. */
+START_TEST(products_first)
+{
+    static const lz_kstore_ops ops = {
+        .make = note, .load = no_load, .unload = no_unload, .threads = one_thread};
+    static lz_kstore st = LZ_KSTORE_INIT(&ops);
+    lz_kernel *k[] = {unary(LZ_OP_TANH, LZ_F32, 10), unary(LZ_OP_LOG, LZ_F64, 10),
+                      matrix_product()};
+    lz_kernel_load out[3];
+    must(lz_kstore_load(&st, k, 3, NULL, NULL, out));
+    ck_assert_int_eq(norder, 3);
+    ck_assert_ptr_eq(order[0], k[2]);
+    ck_assert_ptr_eq(order[1], k[0]); /* then as they come */
+    ck_assert_ptr_eq(order[2], k[1]);
+    for (int i = 0; i < 3; i++)
+        lz_kstore_release(out[i].code);
+    lz_kstore_trim(&st);
+    for (int i = 0; i < 3; i++)
+        lz_kernel_free(k[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen");
@@ -366,6 +418,7 @@ int main(void)
     tcase_add_test(t, threads);
     tcase_add_test(t, no_memory);
     tcase_add_test(t, refused);
+    tcase_add_test(t, products_first);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -119,11 +119,37 @@ static void *want(void *arg)
 {
     lz_target t = {.triple = "nowhere", .cpu = "many"};
     lz_buf b = {0};
-    lz_status s = lz_shared_object(&t, "module", 6, make, arg, &b);
+    lz_status s = lz_shared_object(&t, "module", 6, make, arg, &b, NULL);
     bool right = s == LZ_OK && strcmp(lz_buf_str(&b), "code") == 0;
     lz_buf_free(&b);
     return right ? arg : NULL;
 }
+
+/* Who has other things to do in the meantime is told that it is being made. */
+START_TEST(made_elsewhere)
+{
+    pthread_t thread;
+    maker m = {0};
+    lz_target t = {.triple = "nowhere", .cpu = "many"};
+    lz_buf b = {0};
+    bool busy = false;
+    void *right;
+    ck_assert_int_eq(pthread_create(&thread, NULL, want, &m), 0);
+    while (atomic_load(&m.calls) == 0)
+        usleep(100);
+    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, &busy), LZ_OK);
+    ck_assert(busy || b.len);
+    pthread_join(thread, &right);
+    ck_assert_ptr_nonnull(right);
+    lz_buf_free(&b);
+    busy = false;
+    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, &busy), LZ_OK);
+    ck_assert(!busy);
+    ck_assert_str_eq(lz_buf_str(&b), "code");
+    ck_assert_int_eq(m.calls, 1);
+    lz_buf_free(&b);
+}
+END_TEST
 
 START_TEST(made_once)
 {
@@ -139,9 +165,9 @@ START_TEST(made_once)
     ck_assert_int_eq(m.calls, 1);
     lz_target t = {.triple = "nowhere", .cpu = "another"};
     lz_buf b = {0};
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b), LZ_OK);
+    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_OK);
     ck_assert_int_eq(m.calls, 2); /* another target, */
-    ck_assert_int_eq(lz_shared_object(&t, "modulo", 6, make, &m, &b), LZ_OK);
+    ck_assert_int_eq(lz_shared_object(&t, "modulo", 6, make, &m, &b, NULL), LZ_OK);
     ck_assert_int_eq(m.calls, 3); /* another module */
     ck_assert_str_eq(lz_buf_str(&b), "codecode");
     lz_buf_free(&b);
@@ -153,11 +179,11 @@ START_TEST(failure_is_not_kept)
     lz_target t = {.triple = "nowhere", .cpu = "bad"};
     maker m = {.fails = true};
     lz_buf b = {0};
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b), LZ_ECOMPILE);
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b), LZ_ECOMPILE);
+    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_ECOMPILE);
+    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_ECOMPILE);
     ck_assert_int_eq(m.calls, 2);
     m.fails = false;
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b), LZ_OK);
+    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_OK);
     ck_assert_str_eq(lz_buf_str(&b), "code");
     lz_buf_free(&b);
 }
@@ -174,12 +200,12 @@ START_TEST(no_memory)
         snprintf(module, sizeof module, "module %d", (int)n);
         uint64_t failed = lz_alloc_failed_count();
         lz_alloc_fail_at(n, false);
-        lz_status s = lz_shared_object(&t, module, strlen(module), make, &m, &b);
+        lz_status s = lz_shared_object(&t, module, strlen(module), make, &m, &b, NULL);
         lz_alloc_fail_at(0, false);
         done = lz_alloc_failed_count() == failed;
         ck_assert(s == LZ_EMEM || b.failed || strcmp(lz_buf_str(&b), "code") == 0);
         lz_buf_free(&b);
-        ck_assert_int_eq(lz_shared_object(&t, module, strlen(module), make, &m, &b), LZ_OK);
+        ck_assert_int_eq(lz_shared_object(&t, module, strlen(module), make, &m, &b, NULL), LZ_OK);
         ck_assert_str_eq(lz_buf_str(&b), "code");
         lz_buf_free(&b);
         ck_assert_int_lt(n, 100);
@@ -194,6 +220,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, join_and_split, 1, LZ_OBJECTS + 1);
     tcase_add_test(t, damage);
+    tcase_add_test(t, made_elsewhere);
     tcase_add_test(t, made_once);
     tcase_add_test(t, failure_is_not_kept);
     tcase_add_test(t, no_memory);
