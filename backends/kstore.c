@@ -22,6 +22,7 @@ struct lz_kcode {
     /* made once by whoever put the entry into the table: */
     lz_latch made;
     bool loaded;    /* ops->load has filled `code` */
+    bool skipped;   /* not made, because another one had failed */
     lz_error error; /* status LZ_OK: the code is there */
     _Alignas(16) unsigned char code[];
 };
@@ -218,9 +219,9 @@ static void *compile_some(void *arg)
     while ((at = atomic_fetch_add(&l->next, 1)) < l->missing) {
         uint32_t i = l->todo[at].index;
         lz_kcode *c = l->out[i].code;
-        lz_status s = atomic_load(&l->failed)
-                          ? LZ_FAIL(LZ_ECOMPILE, "another kernel of the program failed")
-                          : compile(l, i);
+        c->skipped = atomic_load(&l->failed);
+        lz_status s = c->skipped ? LZ_FAIL(LZ_ECOMPILE, "another kernel of the program failed")
+                                 : compile(l, i);
         if (s != LZ_OK)
             atomic_store(&l->failed, true);
         made(c, s);
@@ -310,20 +311,19 @@ static void make_mine(load *l, lz_status found)
 /* The first error of the kernels, preferring one that says something. */
 static lz_status wait_all(load *l)
 {
-    const lz_error *first = NULL;
+    const lz_kcode *first = NULL;
     for (uint32_t i = 0; i < l->n; i++) {
         lz_kcode *c = l->out[i].code;
         if (!c)
             continue;
         (void)lz_latch_wait(&c->made, -1);
-        bool told = first && (first->status != LZ_ECOMPILE || c->error.status == LZ_ECOMPILE);
-        if (c->error.status != LZ_OK && !told)
-            first = &c->error;
+        if (c->error.status != LZ_OK && (!first || (first->skipped && !c->skipped)))
+            first = c;
     }
     if (!first)
         return LZ_OK;
-    lz_error_set(first);
-    return first->status;
+    lz_error_set(&first->error);
+    return first->error.status;
 }
 
 /* Whether what failed was another call's to make: it may have failed for a reason that is not ours. */

@@ -5,7 +5,7 @@
 #include "runtime/trace.h"
 #include <string.h>
 
-__thread lz_thr *lz_thr_self __attribute__((tls_model("initial-exec")));
+__thread lz_thr *lz_thr_self;
 
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */

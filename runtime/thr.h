@@ -63,8 +63,7 @@ typedef struct lz_thr {
     _Atomic uint64_t ops[LZ_OP_COUNT]; /* operations traced */
 } lz_thr;
 
-/* One word of the memory that every thread has from its start, so that a shared library finds it without a call. */
-extern __thread lz_thr *lz_thr_self __attribute__((tls_model("initial-exec")));
+extern __thread lz_thr *lz_thr_self;
 lz_thr *lz_thr_make(void); /* NULL with LZ_EMEM or LZ_EFORK recorded */
 /* The calling thread's record. */
 static inline lz_thr *lz_thr_get(void)

@@ -233,18 +233,15 @@ static lz_status make_shared(void *user, lz_buf *out)
     return generate(x->u, x->m, x->k, LLVMObjectFile, out);
 }
 
-static lz_status shared_object(unit *u, const lz_kernel *k, const lz_target *t, LLVMModuleRef m,
+static lz_status shared_object(shared *x, const lz_target *t, LLVMMemoryBufferRef bitcode,
                                lz_buf *out, bool *busy)
 {
-    LLVMMemoryBufferRef mb = LLVMWriteBitcodeToMemoryBuffer(m);
-    shared x = {u, k, m};
-    lz_status s = lz_shared_object(t, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb), make_shared,
-                                   &x, out, busy);
-    LLVMDisposeMemoryBuffer(mb);
-    return s;
+    return lz_shared_object(t, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), make_shared,
+                            x, out, busy);
 }
 
-/* The kernel's own object behind those of the functions it shares. Those that another thread is making are waited for when all else is done. */
+/* The kernel's own object behind those of the functions it shares. Those that another thread is making are waited for when all else is done;
+ * their names, the bitcode, are kept, since generating code may add to what a context writes. */
 static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object)
 {
     lz_buf b[LZ_OBJECTS] = {{0}};
@@ -252,13 +249,21 @@ static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, l
     lz_status s = LZ_OK;
     uint32_t n = u->shared.n;
     bool busy[LZ_SHARED] = {false};
+    LLVMMemoryBufferRef bitcode[LZ_SHARED];
+    shared x[LZ_SHARED];
+    for (uint32_t i = 0; i < n; i++) {
+        bitcode[i] = LLVMWriteBitcodeToMemoryBuffer(u->shared.m[i]);
+        x[i] = (shared){u, k, u->shared.m[i]};
+    }
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        s = shared_object(u, k, t, u->shared.m[i], &b[i], &busy[i]);
+        s = shared_object(&x[i], t, bitcode[i], &b[i], &busy[i]);
     if (s == LZ_OK)
         s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
         if (busy[i])
-            s = shared_object(u, k, t, u->shared.m[i], &b[i], NULL);
+            s = shared_object(&x[i], t, bitcode[i], &b[i], NULL);
+    for (uint32_t i = 0; i < n; i++)
+        LLVMDisposeMemoryBuffer(bitcode[i]);
     for (uint32_t i = 0; i <= n; i++) {
         o[i] = (lz_object){b[i].data, b[i].len};
         if (s == LZ_OK && b[i].failed)

@@ -135,9 +135,11 @@ static void piece_of_row(kern *c, Val lo, Val hi)
             kern_columns(c, lo, wide);
             em_ifelse_else(e, &strips);
         }
-        em_loop_begin(e, &l, lo, mid, em_c64(e, block), 0, NULL);
-        block_of_points(c, l.i, u, NULL);
-        em_loop_end(e, &l, NULL);
+        if (n.slot >= 0 || n.v >= block) {
+            em_loop_begin(e, &l, lo, mid, em_c64(e, block), 0, NULL);
+            block_of_points(c, l.i, u, NULL);
+            em_loop_end(e, &l, NULL);
+        }
         if (columns)
             em_ifelse_end(e, &strips, 1, &wide, &mid, &mid);
     }

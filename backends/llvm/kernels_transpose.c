@@ -12,7 +12,8 @@
  * Threads: belongs to one thread. */
 #include "backends/llvm/dot.h"
 
-enum { CHUNK = 64, SIDE = 8, NEAR = 16, LINE = 64, AHEAD = 1024 };
+enum { CHUNK = 64, SIDE = 8, NEAR = 16 };
+enum { LINE = 64, AHEAD = 1024 }; /* bytes: of a line; how far ahead in a row it is fetched */
 
 /* Contiguous along loop d, backwards too. */
 static bool lies_along(const lz_access *a, uint32_t d)
@@ -222,6 +223,18 @@ static void make_squares(kern *c, const block *b, uint32_t sop, Val *row, Val h)
     em_loop_end(e, &l, NULL);
 }
 
+/* Elements from a row to what is fetched: to the same place of the rows that follow, or, where those would be gone from the second-level
+ * cache when they are read, ahead in the row. */
+static Val fetch_from(kern *c, const block *b, const lz_access *a, Val next)
+{
+    em *e = c->e;
+    unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+    Val reach = em_smax(e, next, SUB(em_c64(e, 0), next));
+    Val far = ICMP(SGT, MUL(reach, em_c64(e, es)), em_c64(e, e->t->l2_bytes / 2));
+    Val ahead = MUL(kern_size(c, a->stride[b->d]), em_c64(e, AHEAD / es));
+    return SEL(AND(b->g->along, far), ahead, next);
+}
+
 /* The squares of all transposed loads, from rows along d: those of the h-th block along the last loop. */
 static void read_squares(kern *c, const block *b, Val h)
 {
@@ -239,8 +252,7 @@ static void read_squares(kern *c, const block *b, Val h)
         const lz_access *a = &t->s->accs[t->s->sops[i].a];
         unsigned es = kern_esize(c->k->buf[a->buf].dtype);
         Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, step_of(c)));
-        Val reach = MUL(after, em_c64(e, es)), half = em_c64(e, e->t->l2_bytes / 2);
-        after = SEL(AND(b->g->along, ICMP(SGT, reach, half)), em_c64(e, AHEAD / es), after);
+        after = fetch_from(c, b, a, after);
         if (near >= 0)
             after = SEL(is_short(c, b->last), kern_size(c, a->stride[near]), after);
         for (unsigned r = 0; r < L; r++) {

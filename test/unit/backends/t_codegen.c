@@ -355,10 +355,12 @@ END_TEST
 static const lz_kernel *order[3];
 static int norder;
 
+/* user: whether products fail */
 static lz_status note(void *user, const lz_kernel *k, lz_buf *bytes)
 {
-    (void)user;
     order[norder++] = k;
+    if (user && k->dot.is_dot)
+        return LZ_FAIL(LZ_ECOMPILE, "no products today");
     lz_buf_puts(bytes, "code");
     return LZ_OK;
 }
@@ -395,6 +397,13 @@ START_TEST(products_first)
     ck_assert_ptr_eq(order[2], k[1]);
     for (int i = 0; i < 3; i++)
         lz_kstore_release(out[i].code);
+    lz_kstore_trim(&st);
+    /* what failed is told, not what was left undone for it */
+    bool fails = true;
+    norder = 0;
+    ck_assert_int_eq(lz_kstore_load(&st, k, 3, &fails, NULL, out), LZ_ECOMPILE);
+    ck_assert_int_eq(norder, 1);
+    ck_assert_str_eq(lz_error_get()->message, "no products today");
     lz_kstore_trim(&st);
     for (int i = 0; i < 3; i++)
         lz_kernel_free(k[i]);

@@ -101,6 +101,7 @@ END_TEST
 
 typedef struct maker {
     _Atomic int calls;
+    const char *cpu; /* NULL: "many" */
     bool fails;
 } maker;
 
@@ -117,7 +118,10 @@ static lz_status make(void *user, lz_buf *out)
 
 static void *want(void *arg)
 {
+    const maker *m = arg;
     lz_target t = {.triple = "nowhere", .cpu = "many"};
+    if (m->cpu)
+        snprintf(t.cpu, sizeof t.cpu, "%s", m->cpu);
     lz_buf b = {0};
     lz_status s = lz_shared_object(&t, "module", 6, make, arg, &b, NULL);
     bool right = s == LZ_OK && strcmp(lz_buf_str(&b), "code") == 0;
@@ -129,8 +133,8 @@ static void *want(void *arg)
 START_TEST(made_elsewhere)
 {
     pthread_t thread;
-    maker m = {0};
-    lz_target t = {.triple = "nowhere", .cpu = "many"};
+    maker m = {.cpu = "elsewhere"};
+    lz_target t = {.triple = "nowhere", .cpu = "elsewhere"};
     lz_buf b = {0};
     bool busy = false;
     void *right;
