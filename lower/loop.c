@@ -195,6 +195,25 @@ bool lz_kernel_keeps_sums(const lz_kernel *k)
     return false;
 }
 
+static bool is(lz_sz s, int64_t v)
+{
+    return s.slot < 0 && s.v == v;
+}
+
+bool lz_kernel_sums_columns(const lz_kernel *k)
+{
+    const lz_stage *s = k->stages;
+    if (!k->nstage || k->dot.is_dot || k->vec != LZ_VEC_OUTER || !k->nouter || !s->nred ||
+        !s->ninner)
+        return false;
+    uint32_t column = k->nouter - 1, row = k->nouter + s->ninner - 1;
+    for (uint32_t i = 0; i < s->nacc; i++)
+        if (is(s->accs[i].stride[column], 1) && !is(s->accs[i].stride[row], 0) &&
+            !is(s->accs[i].stride[row], 1))
+            return true;
+    return false;
+}
+
 const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r)
 {
     if (s < 0 || (uint32_t)s >= k->nstage || r < 0)

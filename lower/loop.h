@@ -226,6 +226,8 @@ typedef enum lz_rows_use {
 /* Whether some stage keeps rows; whether some stage's sums are rows: there are products. */
 bool lz_kernel_has_rows(const lz_kernel *k);
 bool lz_kernel_keeps_sums(const lz_kernel *k);
+/* Whether a sum, no product, goes down the columns of rows that lie one behind the other. */
+bool lz_kernel_sums_columns(const lz_kernel *k);
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);
 /* decide slots, canonical bytes, hash; then immutable */

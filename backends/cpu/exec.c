@@ -33,6 +33,7 @@ typedef struct record {
     const int64_t *args;
     int64_t grid;
     int threads; /* 1: in the thread that runs the program */
+    int chunks;  /* of each one's share */
     lz_profile_launch what;
 } record;
 
@@ -58,11 +59,11 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
 {
     cpu_exec *x = maker;
     lz_cpu_code c;
-    lz_cpu_code_of(code_for(x, k, i, s), s, &c);
+    lz_cpu_code_of(code_for(x, k, i, s), k, s, &c);
     if (c.scratch > x->scratch_each)
         x->scratch_each = c.scratch;
     record *r = out;
-    *r = (record){c.run, s->args, c.grid, c.threads, {k, s, c.grid, c.threads, NULL}};
+    *r = (record){c.run, s->args, c.grid, c.threads, c.chunks, {k, s, c.grid, c.threads, NULL}};
     lz_profile_add(x->profile, &r->what);
     x->ns += lz_cpu_step_ns(s);
     x->shared |= r->threads > 1;
@@ -194,7 +195,7 @@ static inline void launch_now(const lz_scratch *c, const record *r, void *const 
     if (r->threads == 1)
         r->run(bufs, r->args, 0, r->grid, c->first);
     else
-        lz_workers_run(r->grid, r->threads, run_units, &(shared_launch){r, bufs, c});
+        lz_workers_run_in(r->grid, r->threads, r->chunks, run_units, &(shared_launch){r, bufs, c});
 }
 
 /* Asking for processor time is a system call: a trace alone does without. */

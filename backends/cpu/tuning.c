@@ -29,10 +29,20 @@ static int threads_for(const lz_step *s, int64_t grid)
     return want < (uint64_t)n ? (int)want : n;
 }
 
-void lz_cpu_code_of(lz_kcode *c, const lz_step *s, lz_cpu_code *out)
+/* Columns are summed in strips as wide as a chunk at most, and memory gives wide ones faster. */
+static int chunks_of(const lz_kernel *k)
+{
+    return lz_kernel_sums_columns(k) ? 2 : LZ_WORKERS_CHUNKS;
+}
+
+void lz_cpu_code_of(lz_kcode *c, const lz_kernel *k, const lz_step *s, lz_cpu_code *out)
 {
     int64_t grid = lz_kcode_grid(c)(s->args), scratch = lz_kcode_scratch(c)(s->args);
-    *out = (lz_cpu_code){c, lz_kcode_run(c), grid, threads_for(s, grid),
+    *out = (lz_cpu_code){c,
+                         lz_kcode_run(c),
+                         grid,
+                         threads_for(s, grid),
+                         chunks_of(k),
                          scratch > 0 ? LZ_ALIGN_UP((size_t)scratch, 64) : 0};
 }
 
@@ -98,7 +108,7 @@ static lz_status make(void *user, const lz_kernel *k, const lz_step *s, lz_choic
     size_t all;
     lz_kcode *code;
     LZ_TRY(lz_cpu_tuned_code(user, k, c, &code));
-    lz_cpu_code_of(code, s, way);
+    lz_cpu_code_of(code, k, s, way);
     if (!lz_mul_size(way->scratch, (size_t)lz_workers_count(), &all)) {
         lz_kernels_release(code);
         return LZ_FAIL(LZ_EMEM, "kernel '%s': scratch memory of %zu bytes", k->name, way->scratch);
@@ -148,7 +158,7 @@ static lz_status run(void *user, const lz_step *s, const void *way, void *const 
     if (u.way->threads == 1)
         run_units(&u, 0, u.way->grid, 0);
     else
-        lz_workers_run(u.way->grid, u.way->threads, run_units, &u);
+        lz_workers_run_in(u.way->grid, u.way->threads, u.way->chunks, run_units, &u);
     *ns = lz_now_ns() - t0;
     return LZ_OK;
 }

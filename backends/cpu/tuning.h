@@ -10,10 +10,10 @@ typedef struct lz_cpu_code {
     lz_kcode *code; /* a reference */
     lz_run_fn run;
     int64_t grid;
-    int threads;
-    size_t scratch; /* bytes each of them needs */
+    int threads, chunks; /* of a thread's share: lz_workers_run_in */
+    size_t scratch;      /* bytes each thread needs */
 } lz_cpu_code;
-void lz_cpu_code_of(lz_kcode *c, const lz_step *s, lz_cpu_code *out);
+void lz_cpu_code_of(lz_kcode *c, const lz_kernel *k, const lz_step *s, lz_cpu_code *out);
 
 /* Where it is tuned: what the tuner's user is. */
 typedef struct lz_cpu_tuning {

@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { SPIN_NS = 40000, CHUNKS_PER_THREAD = 4 };
+enum { SPIN_NS = 40000 };
 
 typedef struct run_word {
     _Alignas(64) _Atomic uint64_t word; /* job << 32 | end << 16 | next, in chunks */
@@ -182,11 +182,10 @@ void lz_workers_stop(void)
 
 /* ---- jobs ---- */
 
-static void publish(int64_t units, int32_t threads, lz_workers_fn fn, void *ctx)
+static void publish(int64_t units, int32_t threads, int32_t each, lz_workers_fn fn, void *ctx)
 {
     uint32_t job = atomic_load_explicit(&w.job, memory_order_relaxed) + 1;
-    int32_t chunks =
-        units < (int64_t)threads * CHUNKS_PER_THREAD ? (int32_t)units : threads * CHUNKS_PER_THREAD;
+    int32_t chunks = units < (int64_t)threads * each ? (int32_t)units : threads * each;
     atomic_store_explicit(&w.fn, fn, memory_order_relaxed);
     atomic_store_explicit(&w.ctx, ctx, memory_order_relaxed);
     atomic_store_explicit(&w.units, units, memory_order_relaxed);
@@ -225,6 +224,11 @@ static void wait_done(void)
 
 void lz_workers_run(int64_t units, int threads, lz_workers_fn fn, void *ctx)
 {
+    lz_workers_run_in(units, threads, LZ_WORKERS_CHUNKS, fn, ctx);
+}
+
+void lz_workers_run_in(int64_t units, int threads, int chunks, lz_workers_fn fn, void *ctx)
+{
     if (units <= 0)
         return;
     int n = lz_workers_count();
@@ -240,7 +244,7 @@ void lz_workers_run(int64_t units, int threads, lz_workers_fn fn, void *ctx)
     start(n);
     n = n < w.started + 1 ? n : w.started + 1;
     inside = true;
-    publish(units, n, fn, ctx);
+    publish(units, n, chunks, fn, ctx);
     work(atomic_load_explicit(&w.job, memory_order_relaxed), 0);
     wait_done();
     inside = false;

@@ -19,6 +19,10 @@ typedef void (*lz_workers_fn)(void *ctx, int64_t begin, int64_t end, int worker)
 int lz_workers_count(void);
 /* Runs all units; returns when they are done. threads: at most so many take part (0: all). */
 void lz_workers_run(int64_t units, int threads, lz_workers_fn fn, void *ctx);
+/* The same where each thread's share is cut into so many chunks, 1 to 64: the fewer, the more units a
+ * thread does in a row, and the less others can help it. */
+enum { LZ_WORKERS_CHUNKS = 4 }; /* what lz_workers_run takes */
+void lz_workers_run_in(int64_t units, int threads, int chunks, lz_workers_fn fn, void *ctx);
 /* Ends the workers (tests, library end). The next job starts them again, with the number configured
  * then. */
 void lz_workers_stop(void);

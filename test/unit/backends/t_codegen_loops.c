@@ -308,6 +308,7 @@ START_TEST(whole_lines_go_along_rows)
         world w = transposed_copy(m, n), again = transposed_copy(m, n);
         check(&w, 0);
         must(lz_kernel_finish(again.k));
+        ck_assert(!lz_kernel_sums_columns(again.k));
         jit j = jit_new(again.k);
         ck_assert_int_eq(j.grid(again.k->args), sides * (m % 16 ? (m + 63) / 64 : m / 16));
         jit_free(&j);
@@ -689,6 +690,7 @@ START_TEST(sums_down_columns_are_two_functions)
     must(lz_kernel_finish(w.k));
     jit j = jit_new(w.k);
     const char *ll = lz_buf_str(&j.ll);
+    ck_assert(lz_kernel_sums_columns(w.k));
     ck_assert_int_eq(count(ll, "define "), 2);
     ck_assert_int_eq(count(ll, "nontemporal"), 0);
     ck_assert_int_eq(j.scratch(w.k->args), 0);

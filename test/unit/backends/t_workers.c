@@ -192,6 +192,27 @@ START_TEST(a_forked_child_works_alone)
 }
 END_TEST
 
+/* ---- how shares are cut ---- */
+
+static void count_chunks(void *ctx, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    if (end - begin == 10)
+        atomic_fetch_add((_Atomic int *)ctx, 1);
+}
+
+START_TEST(shares_in_few_chunks)
+{
+    set_threads(2);
+    for (int chunks = 1; chunks <= 4; chunks++) {
+        _Atomic int n = 0;
+        lz_workers_run_in(2 * chunks * 10, 0, chunks, count_chunks, &n);
+        ck_assert_int_eq(n, 2 * chunks);
+    }
+    lz_workers_stop();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("workers");
@@ -202,6 +223,7 @@ int main(void)
     tcase_add_test(t, several_callers);
     tcase_add_test(t, nothing_starts_before_it_is_needed);
     tcase_add_test(t, a_forked_child_works_alone);
+    tcase_add_test(t, shares_in_few_chunks);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
