@@ -27,8 +27,8 @@ static lz_status leave_node(lz_capture *c, lz_node *n)
 {
     lz_capture_note note = {0, UINT32_MAX, false, false};
     bool value = lz_node_is_value(n);
-    if (n->kind == LZ_NODE_HOLE && !c->holes)
-        return lz_node_not_hole(n);
+    if (!c->holes)
+        LZ_TRY(lz_node_not_hole(n));
     LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + 8 + (value ? 0 : n->sig->nopnd)));
     if (!value) {
         c->key.data[c->key.len++] = KEY_OP + n->sig->id;

@@ -124,7 +124,7 @@ lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s)
 }
 
 /* A number of another device: it is made again where the other operand is. */
-static lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
+static inline lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
 {
     if (x->dev == to->dev || !lz_node_is_host(x))
         return x;
@@ -134,10 +134,7 @@ static lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
 
 bool lz_tr_match(lz_tr *c, lz_node **a, lz_node **b)
 {
-    if (!*a || !*b)
-        return false;
-    if (__builtin_expect((*a)->dev != (*b)->dev, 0) &&
-        (!(*a = bring(c, *a, *b)) || !(*b = bring(c, *b, *a))))
+    if (!*a || !*b || !(*a = bring(c, *a, *b)) || !(*b = bring(c, *b, *a)))
         return false;
     const lz_type *ta = lz_node_type(*a), *tb = lz_node_type(*b);
     if (ta == tb)

@@ -86,10 +86,8 @@ void lz_node_cut(lz_node *n)
     free_dead(dead);
 }
 
-lz_status lz_node_not_hole(const lz_node *n)
+lz_status lz_node_refuse_hole(const lz_node *n)
 {
-    if (n->kind != LZ_NODE_HOLE)
-        return LZ_OK;
     char text[128];
     return LZ_FAIL(LZ_EINVAL,
                    "a value (%s) that exists only inside the body of a loop or branch is wanted "

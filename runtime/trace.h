@@ -72,8 +72,12 @@ static inline bool lz_node_is_value(const lz_node *n)
 {
     return n->kind != LZ_NODE_OP || lz_node_buf(n) != NULL;
 }
+lz_status lz_node_refuse_hole(const lz_node *n);
 /* LZ_EINVAL when n is a hole: the body it belongs to is not where it is asked for. */
-lz_status lz_node_not_hole(const lz_node *n);
+static inline lz_status lz_node_not_hole(const lz_node *n)
+{
+    return __builtin_expect(n->kind == LZ_NODE_HOLE, 0) ? lz_node_refuse_hole(n) : LZ_OK;
+}
 static inline bool lz_node_has_history(const lz_node *n)
 {
     return n->opnd != NULL;
