@@ -220,10 +220,13 @@ static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
 
 /* ---- functions that kernels have alike ---- */
 
+/* bitcode: of the module before code is generated, which may add to what its context writes. */
 typedef struct shared {
     unit *u;
     const lz_kernel *k;
     LLVMModuleRef m;
+    LLVMMemoryBufferRef bitcode;
+    bool busy; /* another thread was making it */
 } shared;
 
 static lz_status make_shared(void *user, lz_buf *out)
@@ -233,37 +236,39 @@ static lz_status make_shared(void *user, lz_buf *out)
     return generate(x->u, x->m, x->k, LLVMObjectFile, out);
 }
 
-static lz_status shared_object(shared *x, const lz_target *t, LLVMMemoryBufferRef bitcode,
-                               lz_buf *out, bool *busy)
+static lz_status shared_object(shared *x, const lz_target *t, lz_buf *out, bool *busy)
 {
-    return lz_shared_object(t, LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), make_shared,
-                            x, out, busy);
+    return lz_shared_object(t, LLVMGetBufferStart(x->bitcode), LLVMGetBufferSize(x->bitcode),
+                            make_shared, x, out, busy);
 }
 
-/* The kernel's own object behind those of the functions it shares. Those that another thread is making are waited for when all else is done;
- * their names, the bitcode, are kept, since generating code may add to what a context writes. */
+/* Appends to b[i] those that the kernel shares, then its own. What another thread is making is waited for when all else is done. */
+static lz_status make_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *b)
+{
+    shared x[LZ_SHARED];
+    uint32_t n = u->shared.n;
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < n; i++)
+        x[i] =
+            (shared){u, k, u->shared.m[i], LLVMWriteBitcodeToMemoryBuffer(u->shared.m[i]), false};
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        s = shared_object(&x[i], t, &b[i], &x[i].busy);
+    if (s == LZ_OK)
+        s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        s = x[i].busy ? shared_object(&x[i], t, &b[i], NULL) : LZ_OK;
+    for (uint32_t i = 0; i < n; i++)
+        LLVMDisposeMemoryBuffer(x[i].bitcode);
+    return s;
+}
+
+/* The kernel's own object behind those of the functions it shares. */
 static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object)
 {
     lz_buf b[LZ_OBJECTS] = {{0}};
     lz_object o[LZ_OBJECTS];
-    lz_status s = LZ_OK;
     uint32_t n = u->shared.n;
-    bool busy[LZ_SHARED] = {false};
-    LLVMMemoryBufferRef bitcode[LZ_SHARED];
-    shared x[LZ_SHARED];
-    for (uint32_t i = 0; i < n; i++) {
-        bitcode[i] = LLVMWriteBitcodeToMemoryBuffer(u->shared.m[i]);
-        x[i] = (shared){u, k, u->shared.m[i]};
-    }
-    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        s = shared_object(&x[i], t, bitcode[i], &b[i], &busy[i]);
-    if (s == LZ_OK)
-        s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
-    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        if (busy[i])
-            s = shared_object(&x[i], t, bitcode[i], &b[i], NULL);
-    for (uint32_t i = 0; i < n; i++)
-        LLVMDisposeMemoryBuffer(bitcode[i]);
+    lz_status s = make_objects(u, k, t, b);
     for (uint32_t i = 0; i <= n; i++) {
         o[i] = (lz_object){b[i].data, b[i].len};
         if (s == LZ_OK && b[i].failed)
