@@ -195,9 +195,11 @@ bool lz_kernel_keeps_sums(const lz_kernel *k)
     return false;
 }
 
-static bool is(lz_sz s, int64_t v)
+bool lz_access_down_rows(const lz_kernel *k, const lz_access *a)
 {
-    return s.slot < 0 && s.v == v;
+    uint32_t column = k->nouter - 1, row = k->nouter + k->stages[0].ninner - 1;
+    return a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[column], 1) &&
+           !lz_sz_is(a->stride[row], 0) && !lz_sz_is(a->stride[row], 1);
 }
 
 bool lz_kernel_sums_columns(const lz_kernel *k)
@@ -206,10 +208,8 @@ bool lz_kernel_sums_columns(const lz_kernel *k)
     if (!k->nstage || k->dot.is_dot || k->vec != LZ_VEC_OUTER || !k->nouter || !s->nred ||
         !s->ninner)
         return false;
-    uint32_t column = k->nouter - 1, row = k->nouter + s->ninner - 1;
     for (uint32_t i = 0; i < s->nacc; i++)
-        if (is(s->accs[i].stride[column], 1) && !is(s->accs[i].stride[row], 0) &&
-            !is(s->accs[i].stride[row], 1))
+        if (lz_access_down_rows(k, &s->accs[i]))
             return true;
     return false;
 }

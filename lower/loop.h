@@ -49,6 +49,10 @@ typedef struct lz_sz {
     int64_t v;
     int32_t slot; /* -1 baked */
 } lz_sz;
+static inline bool lz_sz_is(lz_sz s, int64_t v) /* baked and equal */
+{
+    return s.slot < 0 && s.v == v;
+}
 
 static inline bool lz_sz_eq(lz_sz a, lz_sz b)
 {
@@ -226,7 +230,10 @@ typedef enum lz_rows_use {
 /* Whether some stage keeps rows; whether some stage's sums are rows: there are products. */
 bool lz_kernel_has_rows(const lz_kernel *k);
 bool lz_kernel_keeps_sums(const lz_kernel *k);
-/* Whether a sum, no product, goes down the columns of rows that lie one behind the other. */
+/* Whether a load of the first stage, which has loops of its own, goes down rows: along the last outer loop lie elements that follow each
+ * other, along the last inner one others. */
+bool lz_access_down_rows(const lz_kernel *k, const lz_access *a);
+/* Whether a sum, no product, goes down the columns of rows. */
 bool lz_kernel_sums_columns(const lz_kernel *k);
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);

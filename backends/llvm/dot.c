@@ -34,8 +34,8 @@ static void strides_of(const kern *c, uint32_t d, bool *unit, bool *any)
         const lz_sop *p = &t->s->sops[i];
         if (t->skip[i] || p->kind != LZ_S_LOAD)
             continue;
-        *any |= !kern_sz_is(t->s->accs[p->a].stride[d], 0);
-        *unit |= kern_sz_is(t->s->accs[p->a].stride[d], 1);
+        *any |= !lz_sz_is(t->s->accs[p->a].stride[d], 0);
+        *unit |= lz_sz_is(t->s->accs[p->a].stride[d], 1);
     }
 }
 
@@ -51,7 +51,7 @@ const lz_access *kern_plain_access(const lz_kernel *k, int32_t sop)
 bool dot_plain_along(const dot *g, int32_t sop, uint32_t d)
 {
     const lz_access *a = kern_plain_access(g->k, sop);
-    return a && kern_sz_is(a->stride[d], 1);
+    return a && lz_sz_is(a->stride[d], 1);
 }
 
 const lz_access *dot_access(const dot *g, int32_t sop)
@@ -157,7 +157,7 @@ bool dot_stores_sums(const lz_kernel *k)
         s->nstore != 1)
         return false;
     const lz_access *a = &s->stores[0].at;
-    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->dot.n], 1) &&
+    return a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[k->dot.n], 1) &&
            k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
 }
 
@@ -212,13 +212,13 @@ static bool unit_in_k(const lz_kernel *k, int32_t sop)
     const lz_sop *p = &s->sops[lz_converted_from(s, sop)];
     uint32_t kd = k->nouter + s->ninner - 1;
     return p->kind == LZ_S_LOAD &&
-           (kern_sz_is(s->accs[p->a].stride[kd], 1) || kern_sz_is(s->accs[p->a].stride[kd], 0));
+           (lz_sz_is(s->accs[p->a].stride[kd], 1) || lz_sz_is(s->accs[p->a].stride[kd], 0));
 }
 
 /* One row or column of results whose matrix is contiguous along k: sums along k, no tiles. */
 static bool is_row_dots(const lz_kernel *k)
 {
-    bool vector = kern_sz_is(k->outer[k->dot.m], 1) || kern_sz_is(k->outer[k->dot.n], 1);
+    bool vector = lz_sz_is(k->outer[k->dot.m], 1) || lz_sz_is(k->outer[k->dot.n], 1);
     return vector && unit_in_k(k, k->dot.a_sop) && unit_in_k(k, k->dot.b_sop);
 }
 
@@ -227,9 +227,9 @@ static bool is_columns(const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
     const lz_sop *p = &s->sops[lz_converted_from(s, k->dot.b_sop)];
-    return kern_sz_is(k->outer[k->dot.m], 1) && !kern_sz_is(k->outer[k->dot.n], 1) &&
+    return lz_sz_is(k->outer[k->dot.m], 1) && !lz_sz_is(k->outer[k->dot.n], 1) &&
            k->dot.n + 1 == k->nouter && p->kind == LZ_S_LOAD &&
-           kern_sz_is(s->accs[p->a].stride[k->dot.n], 1);
+           lz_sz_is(s->accs[p->a].stride[k->dot.n], 1);
 }
 
 static void swap_sz(lz_sz *a, lz_sz *b)
@@ -314,7 +314,7 @@ lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
         return dot_emit_flat(e, k);
     if (dot_is_lanes(e, k))
         return dot_emit_lanes(e, k);
-    if (!kern_sz_is(k->outer[k->dot.n], 1) || kern_sz_is(k->outer[k->dot.m], 1))
+    if (!lz_sz_is(k->outer[k->dot.n], 1) || lz_sz_is(k->outer[k->dot.m], 1))
         return emit_dot(e, k);
     lz_arena mem = {0}; /* a column of results: as a row */
     lz_kernel *t = transposed(k, &mem);

@@ -89,8 +89,8 @@ static bool lies_in_rows(const kern *f, uint32_t n, const lz_access *a)
 {
     bool other = false;
     for (uint32_t d = 0; d < f->k->nouter; d++)
-        other |= d != n && !kern_sz_is(a->stride[d], 0);
-    return other && a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[n], 1);
+        other |= d != n && !lz_sz_is(a->stride[d], 0);
+    return other && a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[n], 1);
 }
 
 /* The accesses of stage s that are fetched, a bit each: one of each buffer, and none for what is stored in an operand's place. */

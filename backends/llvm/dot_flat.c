@@ -37,9 +37,9 @@ static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access 
 {
     uint32_t rows = 0, matrices = 0;
     for (uint32_t l = 0; l < k->dot.n; l++) {
-        if (kern_sz_is(b->stride[l], 0))
+        if (lz_sz_is(b->stride[l], 0))
             rows++;
-        else if (!kern_sz_is(a->stride[l], 0))
+        else if (!lz_sz_is(a->stride[l], 0))
             return false;
         else
             matrices++;
@@ -57,7 +57,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     const lz_access *a = kern_plain_access(k, k->dot.a_sop),
                     *b = kern_plain_access(k, k->dot.b_sop);
     uint32_t n = k->dot.n, lanes = (uint32_t)e->t->vector_bytes / (uint32_t)lz_dtype_size(d);
-    if (!a || !b || !kern_sz_is(b->stride[n], 1) || !kern_sz_is(a->stride[n], 0) ||
+    if (!a || !b || !lz_sz_is(b->stride[n], 1) || !lz_sz_is(a->stride[n], 0) ||
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     lz_sz ext = k->outer[n];
@@ -65,7 +65,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
         return false;
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
-        rows += kern_sz_is(b->stride[l], 0);
+        rows += lz_sz_is(b->stride[l], 0);
     return rows > 1 || (rows == 1 && (s->ninner > 1 || em_always(e, LZ_FORM_tables)));
 }
 
@@ -582,7 +582,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.a = kern_plain_access(k, k->dot.a_sop);
     g.b = kern_plain_access(k, k->dot.b_sop);
     for (uint32_t l = 0; l < g.n; l++)
-        if (kern_sz_is(g.b->stride[l], 0))
+        if (lz_sz_is(g.b->stride[l], 0))
             g.row_loop |= 1u << l;
     g.elem = em_type(e, g.d, 1);
     g.vec = em_type(e, g.d, g.L);
@@ -591,7 +591,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.full = g.whole || !e->masks;
     g.plain = dot_stores_sums(k);
     g.shared = shares_rows(k, g.a, g.b);
-    g.rows_touch = kern_sz_is(g.a->stride[k->dot.m], 1);
+    g.rows_touch = lz_sz_is(g.a->stride[k->dot.m], 1);
     choose_tile(&g);
     flat_choose_borders(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);

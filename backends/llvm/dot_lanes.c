@@ -44,7 +44,7 @@ static uint32_t walks(const lz_kernel *k, const lz_access *x)
 {
     uint32_t w = 0;
     for (uint32_t l = 0; l < k->nouter; l++)
-        w |= (uint32_t)!kern_sz_is(x->stride[l], 0) << l;
+        w |= (uint32_t)!lz_sz_is(x->stride[l], 0) << l;
     return w;
 }
 
@@ -66,9 +66,9 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
     uint32_t wa = walks(k, a), wb = walks(k, b), kd = k->nouter + s->ninner - 1;
     if ((wa & wb) || (wa | wb) != (1u << k->nouter) - 1 || !(wb >> k->dot.n & 1))
         return false;
-    if (!kern_sz_is(a->stride[kd], 1) || !kern_sz_is(b->stride[kd], 1))
+    if (!lz_sz_is(a->stride[kd], 1) || !lz_sz_is(b->stride[kd], 1))
         return false;
-    bool few = kern_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
+    bool few = lz_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
     bool several = k->nouter > 2 && (baked(k->outer[k->dot.m]) || baked(k->outer[k->dot.n]));
     return em_always(e, LZ_FORM_lanes) || (!few && (s->ninner > 1 || several));
 }

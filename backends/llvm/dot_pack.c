@@ -176,7 +176,7 @@ static void fetch_columns(dot *g, kern *f, later x)
     em *e = g->e;
     for (uint32_t i = 0; i < f->st[0].s->nacc; i++) {
         const lz_access *a = &f->st[0].s->accs[i];
-        if (kern_sz_is(a->stride[g->n], 0))
+        if (lz_sz_is(a->stride[g->n], 0))
             continue;
         Val ahead = bytes_ahead(g, f, a, x);
         em_prefetch(e, em_at(e, f->st[0].ptr[POS_POINT][i], ahead, 1), false, 3);

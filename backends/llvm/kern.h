@@ -106,7 +106,6 @@ void kern_share(kern *c, const kern *from);
 /* Whether no index of a serial kernel's last outer loop can meet what another one writes. Needs
  * nothing but the kernel. */
 bool kern_lanes_apart(const lz_kernel *k);
-bool kern_sz_is(lz_sz s, int64_t v); /* baked and equal */
 
 /* kernels_eval.c */
 void kern_enter(kern *c, Val bufs, Val args); /* at a function's start: loads addresses and sizes */

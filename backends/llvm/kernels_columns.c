@@ -19,19 +19,12 @@ enum {
 
 /* ---- which kernels ---- */
 
-static bool in_rows(const kern *c, const lz_access *a)
-{
-    uint32_t col = c->k->nouter - 1, row = c->k->nouter + c->k->stages[0].ninner - 1;
-    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[col], 1) &&
-           !kern_sz_is(a->stride[row], 0) && !kern_sz_is(a->stride[row], 1);
-}
-
 static bool reads_rows(const kern *c)
 {
     const kstage *t = &c->st[0];
     for (uint32_t i = 0; i < t->s->nsop; i++)
         if (!t->skip[i] && t->s->sops[i].kind == LZ_S_LOAD &&
-            in_rows(c, &t->s->accs[t->s->sops[i].a]))
+            lz_access_down_rows(c->k, &t->s->accs[t->s->sops[i].a]))
             return true;
     return false;
 }
@@ -143,7 +136,7 @@ static void fetch_rows_after(strip *w, unsigned rows)
     uint32_t j = t->s->ninner - 1;
     for (uint32_t i = 0; i < t->s->nsop; i++) {
         const lz_sop *p = &t->s->sops[i];
-        if (t->skip[i] || p->kind != LZ_S_LOAD || !in_rows(c, &t->s->accs[p->a]))
+        if (t->skip[i] || p->kind != LZ_S_LOAD || !lz_access_down_rows(c->k, &t->s->accs[p->a]))
             continue;
         unsigned es = kern_esize(c->k->buf[t->s->accs[p->a].buf].dtype);
         Val far = MUL(kern_size(c, t->s->accs[p->a].stride[c->k->nouter + j]), em_c64(e, rows));

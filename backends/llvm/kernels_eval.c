@@ -125,7 +125,7 @@ void kern_addresses(kern *c, uint32_t s, int pos)
         Val p;
         if (pos == POS_TOP) {
             p = c->buf[a->buf];
-            if (!kern_sz_is(a->offset, 0))
+            if (!lz_sz_is(a->offset, 0))
                 p = em_at(e, p, kern_size(c, a->offset), es);
         } else if (pos == POS_ROW) {
             p = t->ptr[POS_TOP][i];
@@ -197,9 +197,9 @@ static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, 
         at.mask = tail ? AND(tail, g) : g;
     }
     lz_sz vs = a->stride[t->vdim];
-    if (u && !kern_sz_is(vs, 0))
+    if (u && !lz_sz_is(vs, 0))
         at.ptr = advance(c, at.ptr, em_c64(e, (int64_t)u * n), vs, es);
-    if (kern_sz_is(vs, 1) && !dyn_is_vector(t, a))
+    if (lz_sz_is(vs, 1) && !dyn_is_vector(t, a))
         return at;
     Val off = MUL(em_iota(e, e->i64, n), em_splat(e, kern_size(c, vs), n));
     for (uint32_t i = 0; i < a->ndyn; i++)

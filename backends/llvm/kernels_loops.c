@@ -108,6 +108,32 @@ static Val whole_blocks(kern *c, Val lo, Val hi, int64_t n)
     return ADD(lo, AND(SUB(hi, lo), em_c64(e, -n)));
 }
 
+/* Points from lo on, in whole blocks of u vectors or, where columns go in strips, of these; gives where they end. */
+static Val in_blocks(kern *c, Val lo, Val hi, unsigned u)
+{
+    em *e = c->e;
+    em_ifelse strips;
+    em_loop l;
+    lz_sz n = c->k->outer[c->k->nouter - 1];
+    int64_t block = (int64_t)u * c->lanes, side = kern_columns_side(c);
+    bool columns = kern_has_columns(c, u) && (n.slot >= 0 || n.v >= side);
+    Val end = whole_blocks(c, lo, hi, block), wide = NULL;
+    if (columns) {
+        wide = whole_blocks(c, lo, hi, side);
+        em_ifelse_begin(e, &strips, kern_columns_here(c));
+        kern_columns(c, lo, wide);
+        em_ifelse_else(e, &strips);
+    }
+    if (n.slot >= 0 || n.v >= block) {
+        em_loop_begin(e, &l, lo, end, em_c64(e, block), 0, NULL);
+        block_of_points(c, l.i, u, NULL);
+        em_loop_end(e, &l, NULL);
+    }
+    if (columns)
+        em_ifelse_end(e, &strips, 1, &wide, &end, &end);
+    return end;
+}
+
 /* Points lo..hi-1 of the last outer loop. */
 static void piece_of_row(kern *c, Val lo, Val hi)
 {
@@ -123,26 +149,7 @@ static void piece_of_row(kern *c, Val lo, Val hi)
     int64_t block = (int64_t)u * c->lanes;
     lz_sz n = c->k->outer[c->k->nouter - 1];
     bool masked = always_masked(c);
-    bool columns = !masked && kern_has_columns(c, u);
-    int64_t side = columns ? kern_columns_side(c) : block;
-    Val mid = masked ? lo : whole_blocks(c, lo, hi, block);
-    if (!masked && (n.slot >= 0 || n.v >= side)) {
-        em_ifelse strips;
-        Val wide = mid;
-        if (columns) {
-            wide = whole_blocks(c, lo, hi, side);
-            em_ifelse_begin(e, &strips, kern_columns_here(c));
-            kern_columns(c, lo, wide);
-            em_ifelse_else(e, &strips);
-        }
-        if (n.slot >= 0 || n.v >= block) {
-            em_loop_begin(e, &l, lo, mid, em_c64(e, block), 0, NULL);
-            block_of_points(c, l.i, u, NULL);
-            em_loop_end(e, &l, NULL);
-        }
-        if (columns)
-            em_ifelse_end(e, &strips, 1, &wide, &mid, &mid);
-    }
+    Val mid = masked ? lo : in_blocks(c, lo, hi, u);
     if (masked || n.slot >= 0 || n.v % block) {
         unsigned few = masked ? u : 1;
         em_loop_begin(e, &l, mid, hi, em_c64(e, (int64_t)few * c->lanes), 0, NULL);

@@ -6,11 +6,6 @@
 #include "lower/loop_impl.h"
 #include <string.h>
 
-bool kern_sz_is(lz_sz s, int64_t v)
-{
-    return s.slot < 0 && s.v == v;
-}
-
 /* ---- lanes ---- */
 
 static unsigned cost_size(lz_dtype d)
@@ -68,7 +63,7 @@ static bool same_place(const lz_access *a, const lz_access *b)
 static bool lanes_apart(const lz_kernel *k, const uint32_t *dep, const lz_access *a)
 {
     uint32_t v = k->nouter - 1;
-    if (kern_sz_is(a->stride[v], 0) || a->stride[v].slot >= 0)
+    if (lz_sz_is(a->stride[v], 0) || a->stride[v].slot >= 0)
         return false;
     for (uint32_t i = 0; i < a->ndyn; i++)
         if (dep[a->dyn[i].sop] >> v & 1)
@@ -104,7 +99,7 @@ static uint32_t access_dep(const kern *c, const kstage *t, const lz_access *a)
 {
     uint32_t nloop = c->k->nouter + t->s->ninner, m = 0;
     for (uint32_t d = 0; d < nloop; d++)
-        if (!kern_sz_is(a->stride[d], 0))
+        if (!lz_sz_is(a->stride[d], 0))
             m |= 1u << d;
     for (uint32_t i = 0; i < a->ndyn; i++)
         m |= t->dep[a->dyn[i].sop];
@@ -217,7 +212,7 @@ bool kern_loads_along(const lz_stage *s, const bool *skip, uint32_t a, uint32_t 
         if (skip[i] || p->kind != LZ_S_LOAD)
             continue;
         const lz_sz *stride = s->accs[p->a].stride;
-        if (kern_sz_is(stride[a], 1) && !kern_sz_is(stride[b], 1))
+        if (lz_sz_is(stride[a], 1) && !lz_sz_is(stride[b], 1))
             return true;
     }
     return false;
@@ -336,7 +331,7 @@ static lz_vec product_vectors(const lz_kernel *k)
     if (s->ninner == 0)
         return k->vec;
     for (uint32_t i = 0; i < s->nacc; i++)
-        if (!kern_sz_is(s->accs[i].stride[kd], 0) && !kern_sz_is(s->accs[i].stride[kd], 1))
+        if (!lz_sz_is(s->accs[i].stride[kd], 0) && !lz_sz_is(s->accs[i].stride[kd], 1))
             return LZ_VEC_OUTER;
     return LZ_VEC_INNER;
 }

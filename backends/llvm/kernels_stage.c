@@ -322,7 +322,7 @@ static bool alike(const lz_access *a, const lz_access *b)
     bool same = a->buf == b->buf && a->ndyn == 0 && a->guard < 0;
     for (int d = 0; d < LZ_LOOP_MAX; d++) {
         const lz_sz *x = &a->stride[d], *y = &b->stride[d];
-        same &= x->slot < 0 ? kern_sz_is(*y, x->v) : y->slot >= 0;
+        same &= x->slot < 0 ? lz_sz_is(*y, x->v) : y->slot >= 0;
     }
     return same;
 }
@@ -353,8 +353,8 @@ static void fetch_next_row(kern *c, uint32_t s, unsigned vectors)
         return;
     for (uint32_t i = 0; i < t->s->nacc; i++) {
         const lz_access *a = &t->s->accs[i];
-        if (a->ndyn || a->guard >= 0 || kern_sz_is(a->stride[last], 0) ||
-            !kern_sz_is(a->stride[last + 1], 1) || !reads_again(c, s, a))
+        if (a->ndyn || a->guard >= 0 || lz_sz_is(a->stride[last], 0) ||
+            !lz_sz_is(a->stride[last + 1], 1) || !reads_again(c, s, a))
             continue;
         unsigned es = kern_esize(c->k->buf[a->buf].dtype);
         Val next = em_at(e, t->ptr[POS_INNER][i], kern_size(c, a->stride[last]), es);

@@ -31,8 +31,7 @@ static bool may_stream(const kern *c, const kstage *t, const lz_store *w)
 {
     const lz_access *a = &w->at;
     return em_may(c->e, LZ_FORM_streams) && !after_loops(c, t) && t->vdim >= 0 && c->lanes > 1 &&
-           kern_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 &&
-           !loaded(c, a->buf) &&
+           lz_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 && !loaded(c, a->buf) &&
            (int)(c->lanes * kern_esize(c->k->buf[a->buf].dtype)) == c->e->t->vector_bytes;
 }
 

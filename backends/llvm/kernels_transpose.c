@@ -18,7 +18,7 @@ enum { LINE = 64, AHEAD = 1024 }; /* bytes: of a line; how far ahead in a row it
 /* Contiguous along loop d, backwards too. */
 static bool lies_along(const lz_access *a, uint32_t d)
 {
-    return kern_sz_is(a->stride[d], 1) || kern_sz_is(a->stride[d], -1);
+    return lz_sz_is(a->stride[d], 1) || lz_sz_is(a->stride[d], -1);
 }
 
 /* Loop d if load `a` of the stage is contiguous along d but not along the last loop, and is plain;
@@ -27,7 +27,7 @@ static int across(const kern *c, const lz_access *a)
 {
     uint32_t last = c->k->nouter - 1;
     if (a->ndyn || a->guard >= 0 || kern_esize(c->k->buf[a->buf].dtype) > 8 ||
-        kern_sz_is(a->stride[last], 0) || kern_sz_is(a->stride[last], 1))
+        lz_sz_is(a->stride[last], 0) || lz_sz_is(a->stride[last], 1))
         return -1;
     for (uint32_t d = 0; d < last; d++) {
         lz_sz n = c->k->outer[d];
@@ -104,7 +104,7 @@ static bool reads_rows(const kern *c)
 {
     const lz_stage *s = &c->k->stages[0];
     for (uint32_t i = 0; i < s->nacc; i++)
-        if (kern_sz_is(s->accs[i].stride[c->k->nouter - 1], 1))
+        if (lz_sz_is(s->accs[i].stride[c->k->nouter - 1], 1))
             return true;
     return false;
 }
@@ -184,7 +184,7 @@ static void make_square(kern *c, const block *b, const lz_access *a, Val *row, V
     lz_dtype dt = c->k->buf[a->buf].dtype;
     Ty mt = kern_mem_type(e, dt, c->lanes);
     unsigned L = c->lanes, es = kern_esize(dt);
-    bool back = kern_sz_is(a->stride[b->d], -1);
+    bool back = lz_sz_is(a->stride[b->d], -1);
     Val top = SUB(b->rows, em_c64(e, 1));
     for (unsigned r = 0; r < L; r++) {
         Val first = back ? em_at(e, row[r], SUB(em_c64(e, 0), top), es) : row[r];
@@ -276,7 +276,7 @@ static void fetch_rows(kern *c, const block *b)
     bool parts = n.slot < 0 && n.v <= (int64_t)c->lanes;
     for (uint32_t i = 0; i < t->s->nacc; i++) {
         const lz_access *a = &t->s->accs[i];
-        if (!kern_sz_is(a->stride[b->last], 1))
+        if (!lz_sz_is(a->stride[b->last], 1))
             continue;
         Val row = t->ptr[POS_ROW][i], next = ADD(b->j0, em_c64(e, CHUNK));
         if (parts)

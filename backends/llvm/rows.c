@@ -22,14 +22,14 @@ static bool stores_row(const lz_kernel *k, uint32_t t, uint32_t s, lz_dtype d)
         (uint32_t)st->sops[0].a != s || st->nstore != 1 || st->nred || st->nrow)
         return false;
     const lz_access *a = &st->stores[0].at;
-    return a->ndyn == 0 && a->guard < 0 && kern_sz_is(a->stride[k->nouter], 1) &&
+    return a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[k->nouter], 1) &&
            k->buf[a->buf].dtype == d;
 }
 
 static bool is_plain(const product *p, int32_t sop)
 {
     const lz_access *a = kern_plain_access(&p->view, sop);
-    return a && p->view.buf[a->buf].dtype == p->g.d && kern_sz_is(a->stride[p->g.n], 1);
+    return a && p->view.buf[a->buf].dtype == p->g.d && lz_sz_is(a->stride[p->g.n], 1);
 }
 
 /* Few calls, and few reads of B, for each row: a head of 64 elements is one panel. */

@@ -22,7 +22,7 @@ static Val moves_on(rows *r, kern *f, const lz_access *a)
     em *e = r->e;
     Val by = NULL;
     for (uint32_t d = 0; d + 1 < r->k->nouter; d++) {
-        if (kern_sz_is(a->stride[d], 0))
+        if (lz_sz_is(a->stride[d], 0))
             continue;
         Val step = MUL(SUB(r->next[d], r->c.oidx[d]), kern_size(f, a->stride[d]));
         by = by ? ADD(by, step) : step;
@@ -46,8 +46,8 @@ static void fetch_factor(rows *r, product *p, kern *f, const part *x, bool fresh
             continue;
         const lz_access *a = &p->stage.accs[op->a];
         Val moves = fresh ? moves_on(r, f, a) : em_true(e, 1);
-        if (!moves || a->ndyn || a->guard >= 0 || !kern_sz_is(a->stride[x->line], 1) ||
-            kern_sz_is(a->stride[x->across], 0))
+        if (!moves || a->ndyn || a->guard >= 0 || !lz_sz_is(a->stride[x->line], 1) ||
+            lz_sz_is(a->stride[x->across], 0))
             continue;
         em_if s;
         em_if_begin(e, &s, moves);

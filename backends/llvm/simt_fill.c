@@ -36,7 +36,7 @@ static bool choose_rows(const tiles *t, const tiles_factor *f)
 bool tiles_copies_chunks(const tiles *t, const tiles_factor *f)
 {
     uint32_t along = f->rows_k ? t->k->nouter + t->ki : f->loop;
-    return f->plain && kern_sz_is(f->plain->stride[along], 1);
+    return f->plain && lz_sz_is(f->plain->stride[along], 1);
 }
 
 lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t sop)
@@ -56,7 +56,7 @@ lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t so
         f->plain = NULL;
     f->turned =
         f->plain &&
-        (f->skewed || (tiles_rounds(&t->p) && !f->by_k && kern_sz_is(f->plain->stride[loop], 1)));
+        (f->skewed || (tiles_rounds(&t->p) && !f->by_k && lz_sz_is(f->plain->stride[loop], 1)));
     f->copied = f->plain && !tiles_rounds(&t->p);
     bool by_k = f->turned ? f->by_k : f->rows_k;
     LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t), by_k ? kd : loop, f->sop));

@@ -10,24 +10,19 @@ enum {
 };
 static const int64_t most_stride = INT64_C(1) << 40;
 
-static bool is(lz_sz s, int64_t v)
-{
-    return s.slot < 0 && s.v == v;
-}
-
 uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
 {
     const lz_access *a = kern_plain_access(k, source);
     uint32_t last = k->nouter + k->stages[0].ninner - 1, n = 2;
     if (!a || lz_dtype_size(k->buf[a->buf].dtype) != ELEM)
         return 0;
-    bool by_k = is(a->stride[last], 1) && !is(a->stride[loop], 1);
-    if (!by_k && !is(a->stride[loop], 1))
+    bool by_k = lz_sz_is(a->stride[last], 1) && !lz_sz_is(a->stride[loop], 1);
+    if (!by_k && !lz_sz_is(a->stride[loop], 1))
         return 0;
     out[0] = by_k ? last : loop;
     out[1] = by_k ? loop : last;
     for (uint32_t d = 0; d < last; d++) {
-        if (d == k->dot.m || d == k->dot.n || is(a->stride[d], 0))
+        if (d == k->dot.m || d == k->dot.n || lz_sz_is(a->stride[d], 0))
             continue;
         if (n == SIMT_MAP_RANK)
             return 0;

@@ -13,7 +13,7 @@ enum { FEW = 32, MANY_POINTS = 1 << 16, GROUPS = 64, THREADS = SIMT_POINTS_THREA
 static bool along_loops(const lz_kernel *k, const lz_access *a)
 {
     for (uint32_t j = 0; j < k->stages[0].ninner; j++)
-        if (!kern_sz_is(a->stride[k->nouter + j], 0))
+        if (!lz_sz_is(a->stride[k->nouter + j], 0))
             return true;
     return false;
 }

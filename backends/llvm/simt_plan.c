@@ -343,7 +343,7 @@ static int64_t read_again(const lz_kernel *k, int64_t longest)
             bool reads = false;
             for (uint32_t i = 0; i < st->nacc && st->ninner; i++)
                 reads |= st->accs[i].buf == b &&
-                         !kern_sz_is(st->accs[i].stride[k->nouter + st->ninner - 1], 0);
+                         !lz_sz_is(st->accs[i].stride[k->nouter + st->ninner - 1], 0);
             stages += reads;
         }
         if (stages > 1)

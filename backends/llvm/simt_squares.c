@@ -14,11 +14,10 @@ enum { SIDE = 32, ROWS = 8, THREADS = SIDE * ROWS, PITCH = SIDE + 1, LOADS = 8 }
 static int across(const lz_kernel *k, const lz_access *a)
 {
     uint32_t last = k->nouter - 1;
-    if (a->ndyn || a->guard >= 0 || kern_sz_is(a->stride[last], 0) ||
-        kern_sz_is(a->stride[last], 1))
+    if (a->ndyn || a->guard >= 0 || lz_sz_is(a->stride[last], 0) || lz_sz_is(a->stride[last], 1))
         return -1;
     for (uint32_t d = 0; d < last; d++)
-        if (kern_sz_is(a->stride[d], 1) && (k->outer[d].slot >= 0 || k->outer[d].v >= SIDE / 4))
+        if (lz_sz_is(a->stride[d], 1) && (k->outer[d].slot >= 0 || k->outer[d].v >= SIDE / 4))
             return (int)d;
     return -1;
 }

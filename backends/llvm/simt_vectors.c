@@ -18,7 +18,7 @@ static bool same_for_lanes(const kstage *t, const lz_access *a)
 static bool load_suits(const kern *c, const kstage *t, const lz_access *a)
 {
     lz_sz along = a->stride[t->vdim];
-    return same_for_lanes(t, a) && (kern_sz_is(along, 0) || kern_sz_is(along, 1)) &&
+    return same_for_lanes(t, a) && (lz_sz_is(along, 0) || lz_sz_is(along, 1)) &&
            !lz_dtype_is_complex(c->k->buf[a->buf].dtype);
 }
 
@@ -38,7 +38,7 @@ bool simt_vectors_suit(const kern *c, uint32_t s)
     }
     for (uint32_t j = 0; j < t->s->nstore; j++) {
         const lz_access *a = &t->s->stores[j].at;
-        if (!load_suits(c, t, a) || a->guard >= 0 || !kern_sz_is(a->stride[t->vdim], 1))
+        if (!load_suits(c, t, a) || a->guard >= 0 || !lz_sz_is(a->stride[t->vdim], 1))
             return false;
     }
     return true;
@@ -92,12 +92,12 @@ static bool stage_suits(const lz_kernel *k, const lz_stage *st)
     }
     for (uint32_t i = 0; i < st->nacc; i++) {
         lz_sz along = st->accs[i].stride[last];
-        if (depends(&st->accs[i], dep, last) || (!kern_sz_is(along, 0) && !kern_sz_is(along, 1)))
+        if (depends(&st->accs[i], dep, last) || (!lz_sz_is(along, 0) && !lz_sz_is(along, 1)))
             return false;
     }
     for (uint32_t j = 0; j < st->nstore; j++) {
         const lz_access *a = &st->stores[j].at;
-        if (a->guard >= 0 || depends(a, dep, last) || !kern_sz_is(a->stride[last], 1))
+        if (a->guard >= 0 || depends(a, dep, last) || !lz_sz_is(a->stride[last], 1))
             return false;
     }
     return true;
@@ -125,7 +125,7 @@ static Val address_bits(kern *c, const kstage *t, uint32_t i, const lz_access *a
     unsigned es = kern_esize(c->k->buf[a->buf].dtype), size = es * c->lanes;
     Val bits = LLVMBuildPtrToInt(e->b, t->ptr[POS_TOP][i], e->i64, "");
     for (uint32_t d = 0; d < c->k->nouter + t->s->ninner; d++)
-        if ((int)d != t->vdim && !kern_sz_is(a->stride[d], 0))
+        if ((int)d != t->vdim && !lz_sz_is(a->stride[d], 0))
             bits = OR(bits, MUL(kern_size(c, a->stride[d]), em_c64(e, es)));
     for (uint32_t j = 0; j < a->ndyn; j++)
         bits = OR(bits, MUL(kern_size(c, a->dyn[j].stride), em_c64(e, es)));
@@ -142,7 +142,7 @@ Val simt_vectors_aligned(kern *c, uint32_t s)
         if (t->skip[i] || p->kind != LZ_S_LOAD)
             continue;
         const lz_access *a = &t->s->accs[p->a];
-        if (kern_sz_is(a->stride[t->vdim], 1))
+        if (lz_sz_is(a->stride[t->vdim], 1))
             bits = OR(bits, address_bits(c, t, (uint32_t)p->a, a));
     }
     for (uint32_t j = 0; j < t->s->nstore; j++)

@@ -2,6 +2,9 @@
  * the slow executor of the loop IR.
  * Every buffer ends at a guard page; units run in odd pieces and backwards, and the results must be
  * the same bits. */
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/tuning.h"
+#include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "jit_util.h"
 #include "ir/module.h"
@@ -308,7 +311,6 @@ START_TEST(whole_lines_go_along_rows)
         world w = transposed_copy(m, n), again = transposed_copy(m, n);
         check(&w, 0);
         must(lz_kernel_finish(again.k));
-        ck_assert(!lz_kernel_sums_columns(again.k));
         jit j = jit_new(again.k);
         ck_assert_int_eq(j.grid(again.k->args), sides * (m % 16 ? (m + 63) / 64 : m / 16));
         jit_free(&j);
@@ -690,7 +692,6 @@ START_TEST(sums_down_columns_are_two_functions)
     must(lz_kernel_finish(w.k));
     jit j = jit_new(w.k);
     const char *ll = lz_buf_str(&j.ll);
-    ck_assert(lz_kernel_sums_columns(w.k));
     ck_assert_int_eq(count(ll, "define "), 2);
     ck_assert_int_eq(count(ll, "nontemporal"), 0);
     ck_assert_int_eq(j.scratch(w.k->args), 0);
@@ -698,6 +699,33 @@ START_TEST(sums_down_columns_are_two_functions)
     for (uint32_t b = 0; b < w.k->nbuf; b++)
         guarded_free(&w.in[b]);
     lz_kernel_free(w.k);
+}
+END_TEST
+
+/* Chunks that each thread's share of the kernel is cut into; frees what the kernel starts from. */
+static int chunks_of(world *w)
+{
+    lz_target t;
+    lz_kernel_load l = {0};
+    lz_cpu_code code;
+    must(lz_target_host(&t));
+    must(lz_kernel_finish(w->k));
+    must(lz_kernels_load(&w->k, 1, &t, NULL, &l));
+    lz_cpu_code_of(l.code, w->k, &(lz_step){.args = w->k->args, .bytes = 1 << 24}, &code);
+    lz_kernels_release(l.code);
+    for (uint32_t b = 0; b < w->k->nbuf; b++)
+        guarded_free(&w->in[b]);
+    lz_kernel_free(w->k);
+    return code.chunks;
+}
+
+/* Strips are as wide as a chunk at most: sums down columns have wider ones than other kernels. */
+START_TEST(columns_have_wide_chunks)
+{
+    world sums = columns_new(LZ_OP_ADD, LZ_F32, LZ_F32, (int64_t[]){1, 1, 100, 300}),
+          copy = transposed_copy(64, 300);
+    ck_assert_int_lt(chunks_of(&sums), LZ_WORKERS_CHUNKS);
+    ck_assert_int_eq(chunks_of(&copy), LZ_WORKERS_CHUNKS);
 }
 END_TEST
 
@@ -903,6 +931,7 @@ int main(void)
     tcase_add_test(t, strips_of_columns);
     tcase_add_test(t, rows_are_fetched_ahead);
     tcase_add_test(t, sums_down_columns_are_two_functions);
+    tcase_add_test(t, columns_have_wide_chunks);
     tcase_add_test(t, short_loops);
     tcase_add_test(t, backwards_in_registers);
     tcase_add_test(t, whole_lines_go_along_rows);
