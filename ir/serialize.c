@@ -110,6 +110,26 @@ lz_hash lz_func_hash(const lz_func *f)
     return h;
 }
 
+/* Signatures are interned, and so are the attributes and regions they have. */
+static bool same_inst(const lz_inst *a, const lz_inst *b)
+{
+    if (a->sig != b->sig || !a->lit != !b->lit ||
+        memcmp(a->opnd, b->opnd, a->sig->nopnd * sizeof *a->opnd) != 0)
+        return false;
+    return !a->lit || lz_literal_eq(a->lit, b->lit);
+}
+
+bool lz_func_same(const lz_func *a, const lz_func *b)
+{
+    if (a->nparam != b->nparam || a->ninst != b->ninst || a->nresult != b->nresult ||
+        memcmp(a->results, b->results, a->nresult * sizeof *a->results) != 0)
+        return false;
+    for (uint32_t i = 0; i < a->ninst; i++)
+        if (!same_inst(&a->insts[i], &b->insts[i]))
+            return false;
+    return true;
+}
+
 /* ---- reading ---- */
 
 typedef struct reader {

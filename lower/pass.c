@@ -61,9 +61,7 @@ static lz_status check(const row *r, const lz_func *before, const lz_func *after
         return LZ_FAIL(LZ_EINTERNAL, "after pass %s: %.300s", r->pass.name,
                        lz_error_get()->message);
     LZ_TRY(s);
-    bool same;
-    LZ_TRY(lz_rw_same(before, after, &same));
-    if (same)
+    if (lz_func_same(before, after))
         return LZ_FAIL(LZ_EINTERNAL, "pass %s says it changed %s, but did not", r->pass.name,
                        before->name);
     return LZ_OK;

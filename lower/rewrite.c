@@ -50,14 +50,6 @@ static lz_status run(lz_rw *rw, lz_rw_fn fn, void *user)
     return lz_func_set_results(rw->out, results, in->nresult);
 }
 
-lz_status lz_rw_same(const lz_func *a, const lz_func *b, bool *same)
-{
-    const lz_hash none = {0, 0}; /* no memory for the bytes */
-    lz_hash x = lz_func_hash(a), y = lz_func_hash(b);
-    *same = lz_hash_eq(x, y);
-    return lz_hash_eq(x, none) || lz_hash_eq(y, none) ? LZ_FAIL(LZ_EMEM, "out of memory") : LZ_OK;
-}
-
 lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out)
 {
     *out = NULL;
@@ -74,10 +66,7 @@ lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out)
     }
     lz_func_free(rw.out);
     lz_free(rw.map);
-    bool same = false;
-    if (s == LZ_OK && pruned)
-        s = lz_rw_same(pruned, in, &same);
-    if (s != LZ_OK || same) {
+    if (s != LZ_OK || (pruned && lz_func_same(pruned, in))) {
         lz_func_free(pruned);
         pruned = NULL;
     }

@@ -20,9 +20,6 @@ typedef lz_val (*lz_rw_fn)(lz_rw *rw, uint32_t i, void *user);
 /* Runs fn over all instructions but the parameters. *out = NULL when nothing changed. */
 lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out);
 
-/* Whether two functions have the same canonical bytes. */
-lz_status lz_rw_same(const lz_func *a, const lz_func *b, bool *same);
-
 /* ---- looking at values of rw->out ---- */
 static inline const lz_inst *lz_rw_inst(const lz_rw *rw, lz_val v)
 {

@@ -189,7 +189,40 @@ static void same_function(const lz_func *a, const lz_func *b)
     lz_buf_free(&x);
     lz_buf_free(&y);
     ck_assert(lz_hash_eq(lz_func_hash(a), lz_func_hash(b)));
+    ck_assert(lz_func_same(a, b));
 }
+
+/* result: which of the parameters or, at 2, of what is computed. */
+static lz_func *of_constant(float v, lz_op op, bool swapped, int result)
+{
+    lz_val p[3], c;
+    lz_func *f = two_params(p);
+    c = lz_build_splat(f, get(LZ_F32, LZ_SHAPE(2, 3)), v);
+    p[2] = lz_build_ew2(f, op, swapped ? c : p[0], swapped ? p[0] : c);
+    ck_assert_int_eq(lz_func_set_results(f, &p[result], 1), LZ_OK);
+    return f;
+}
+
+/* Functions are the same where their bytes are: other constants, operations, operands, results. */
+START_TEST(same_where_bytes_are)
+{
+    const lz_op minus = LZ_OP_SUBTRACT;
+    lz_func *f[] = {of_constant(2, minus, false, 2),    of_constant(2, minus, false, 2),
+                    of_constant(3, minus, false, 2),    of_constant(0, minus, false, 2),
+                    of_constant(-0.f, minus, false, 2), of_constant(2, LZ_OP_ATAN2, false, 2),
+                    of_constant(2, minus, true, 2),     of_constant(2, minus, false, 1),
+                    of_constant(2, minus, false, 0)};
+    enum { N = sizeof f / sizeof *f };
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) {
+            bool same = lz_hash_eq(lz_func_hash(f[i]), lz_func_hash(f[k]));
+            ck_assert(same == (i == k || i + k == 1)); /* the first two are one */
+            ck_assert_msg(lz_func_same(f[i], f[k]) == same, "%d and %d", i, k);
+        }
+    for (int i = 0; i < N; i++)
+        lz_func_free(f[i]);
+}
+END_TEST
 
 START_TEST(bytes_round_trip)
 {
@@ -428,6 +461,7 @@ int main(void)
     tcase_add_test(t, several_results);
     tcase_add_test(t, the_first_failure_stays);
     tcase_add_test(t, the_verifier_sees_damage);
+    tcase_add_test(t, same_where_bytes_are);
     tcase_add_loop_test(t, bytes_round_trip, 0, 6);
     tcase_add_loop_test(t, damaged_bytes, 0, 8);
     tcase_add_test(t, copies_and_pruned_copies);
