@@ -285,11 +285,29 @@ char *lz_arena_printf(lz_arena *a, const char *fmt, ...)
     return p;
 }
 
-void lz_arena_free(lz_arena *a)
+static void free_blocks(arena_block *b)
 {
-    for (arena_block *b = a->head, *next; b; b = next) {
+    for (arena_block *next; b; b = next) {
         next = b->next;
         lz_free(b);
     }
+}
+
+void lz_arena_free(lz_arena *a)
+{
+    free_blocks(a->head);
     *a = (lz_arena){0};
+}
+
+/* The open block stays: those before it were smaller. */
+void lz_arena_reset(lz_arena *a)
+{
+    arena_block *b = a->head;
+    if (!b)
+        return;
+    free_blocks(b->next);
+    memset(b->data, 0, b->used);
+    b->used = 0;
+    b->next = NULL;
+    *a = (lz_arena){.head = b, .total = b->cap + sizeof *b};
 }

@@ -63,4 +63,6 @@ void *lz_arena_copy(lz_arena *a, const void *p, size_t nbytes);
 char *lz_arena_strdup(lz_arena *a, const char *s);
 char *lz_arena_printf(lz_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void lz_arena_free(lz_arena *a); /* back to {0} */
+/* Everything is freed, but for memory that what comes next begins in. */
+void lz_arena_reset(lz_arena *a);
 #endif

@@ -409,6 +409,8 @@ void lz_fusion_free(lz_fusion *fu)
         lz_vec_free(&fu->groups[i]->nodes);
     lz_vec_free(&fu->extra);
     lz_free(fu->nodes);
+    lz_arena_free(&fu->maps);
+    lz_arena_free(&fu->frames);
     lz_arena_free(&fu->arena);
     lz_free(fu);
 }

@@ -34,8 +34,9 @@ typedef enum lz_node_store {
 
 typedef struct lz_read {
     lz_val src;   /* a value with memory */
-    bool opaque;  /* not an affine map over the dimensions of src, or under a guard */
-    lz_ixmap map; /* over the dimensions of src, by the node's axes */
+    bool opaque;  /* not an affine map over the dimensions of src, or under a guard: rank is 0 */
+    int32_t rank; /* of src */
+    lz_ix *at;    /* by dimension of src, over the node's axes; of lz_fusion.maps */
 } lz_read;
 
 typedef struct lz_node {
@@ -87,6 +88,8 @@ typedef struct lz_group {
 typedef struct lz_fusion {
     const lz_func *f;
     lz_arena arena;
+    lz_arena maps;   /* of reads: made anew with the nodes */
+    lz_arena frames; /* of the dry emission of one node */
     /* Buffers are numbered: the values of f, then extra ones. */
     LZ_VEC(const lz_type *) extra;
     /* lz_func_result_lists */

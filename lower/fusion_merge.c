@@ -137,7 +137,7 @@ static bool pair_digits(merge *m, digits *a, digits *b)
 static bool read_digits(const lz_node *n, const lz_read *r, int dim, int64_t extent, digits *d)
 {
     uint8_t loops[LZ_LOOP_MAX];
-    d->n = r->opaque ? -1 : lz_ix_digits(&r->map.d[dim], &n->ax, extent, loops);
+    d->n = r->opaque ? -1 : lz_ix_digits(&r->at[dim], &n->ax, extent, loops);
     for (int i = 0; i < d->n; i++)
         d->v[i] = n->axis[loops[i]];
     return d->n >= 0;

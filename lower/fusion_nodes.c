@@ -291,8 +291,8 @@ static void split_ix(lz_ix *x, uint32_t a, uint32_t n, int64_t inner)
 void lz_node_split(lz_node *n, uint32_t a, int64_t inner)
 {
     for (uint32_t i = 0; i < n->reads.len; i++)
-        for (int d = 0; d < n->reads.data[i].map.rank; d++)
-            split_ix(&n->reads.data[i].map.d[d], a, n->ax.n, inner);
+        for (int d = 0; d < n->reads.data[i].rank; d++)
+            split_ix(&n->reads.data[i].at[d], a, n->ax.n, inner);
     for (uint32_t l = n->ax.n; l > a + 1; l--) {
         n->ax.ext[l] = n->ax.ext[l - 1];
         n->axis[l] = n->axis[l - 1];
@@ -321,37 +321,48 @@ static bool only_reshaped(const lz_fusion *fu, lz_val v, lz_val src)
     return v == src;
 }
 
+static bool is_noted(const lz_emit *e, const lz_node *n, lz_val src, bool opaque, const lz_ixmap *m)
+{
+    for (uint32_t i = 0; i < n->reads.len; i++) {
+        const lz_read *r = &n->reads.data[i];
+        bool same = r->src == src && r->opaque == opaque && r->rank == m->rank;
+        for (int d = 0; d < m->rank && same; d++)
+            same = lz_ix_eq(&r->at[d], &m->d[d], e->ax.n);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 /* A read of memory `src` as value v at f->map. */
 static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
 {
     dry *d = e->env;
-    lz_read r;
-    memset(&r, 0, sizeof r);
-    r.src = src;
-    r.opaque = f->guard >= 0 || flat->ndyn > 0 || !only_reshaped(d->fu, f->v, src);
+    bool opaque = f->guard >= 0 || flat->ndyn > 0 || !only_reshaped(d->fu, f->v, src);
+    lz_ixmap m;
     uint32_t loop;
     int64_t inner;
     bool ours = d->fu->node_of[src] != LZ_NONE;
     if (f->v == src) {
-        lz_ixmap_copy(&r.map, &f->map);
-    } else if (!r.opaque && !lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &r.map,
-                                             &loop, &inner)) {
+        lz_ixmap_copy(&m, &f->map);
+    } else if (!opaque &&
+               !lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &m, &loop, &inner)) {
         if (ours && loop != UINT32_MAX && e->ax.n < LZ_MAX_RANK) {
             e->stop = true;
             e->split_loop = loop;
             e->split_inner = inner;
             return LZ_OK;
         }
-        r.opaque = true;
+        opaque = true;
     }
-    if (r.opaque)
-        memset(&r.map, 0, sizeof r.map);
-    for (uint32_t i = 0; i < d->n->reads.len; i++) {
-        const lz_read *o = &d->n->reads.data[i];
-        if (o->src == src && o->opaque == r.opaque &&
-            (r.opaque || lz_ixmap_eq(&o->map, &r.map, e->ax.n)))
-            return LZ_OK;
-    }
+    if (opaque)
+        m.rank = 0;
+    if (is_noted(e, d->n, src, opaque, &m))
+        return LZ_OK;
+    lz_read r = {.src = src, .opaque = opaque, .rank = m.rank};
+    r.at = lz_arena_copy(&d->fu->maps, m.d, (size_t)m.rank * sizeof m.d[0]);
+    if (!r.at)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
     return lz_vec_push(&d->n->reads, r);
 }
 
@@ -432,14 +443,13 @@ static lz_status whole_reads(lz_fusion *fu, lz_node *n)
 /* Finds the reads of a node. *again: a value was given memory, the nodes must be made anew. */
 static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
 {
-    lz_arena arena = {0};
     lz_emit e;
     dry d = {fu, n, 0};
     lz_status s;
     if (n->kind == LZ_NODE_CONTROL)
         return whole_reads(fu, n);
     for (;;) {
-        lz_emit_init(&e, fu->f, &arena);
+        lz_emit_init(&e, fu->f, &fu->frames);
         e.leaf = dry_leaf;
         e.target = no_target;
         e.env = &d;
@@ -457,8 +467,7 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
         int64_t inner = e.split_inner;
         lz_val want = e.realise;
         lz_emit_done(&e);
-        lz_arena_free(&arena);
-        memset(&arena, 0, sizeof arena);
+        lz_arena_reset(&fu->frames);
         if (s != LZ_OK || !stop)
             return s;
         if (loop != UINT32_MAX && n->ax.n < LZ_LOOP_MAX && !too_many) {
@@ -479,8 +488,10 @@ static bool sums_over_one_loop(const lz_fusion *fu, const lz_node *n)
 {
     for (uint32_t i = 0; i < n->reads.len; i++) {
         const lz_read *r = &n->reads.data[i];
+        lz_ixmap m = {.rank = r->rank};
         lz_ix flat;
-        if (r->opaque || !lz_ixmap_flat(&r->map, &lz_val_type(fu->f, r->src)->shape, &flat))
+        memcpy(m.d, r->at, (size_t)r->rank * sizeof m.d[0]);
+        if (r->opaque || !lz_ixmap_flat(&m, &lz_val_type(fu->f, r->src)->shape, &flat))
             continue;
         for (uint32_t a = n->first[n->rank]; a + 1 < n->ax.n; a++)
             if (flat.k[a] != flat.k[a + 1] * n->ax.ext[a + 1])
@@ -508,6 +519,7 @@ static void drop_reads(lz_fusion *fu)
 {
     for (uint32_t i = 0; i < fu->nnode; i++)
         lz_vec_free(&fu->nodes[i]->reads);
+    lz_arena_free(&fu->maps);
 }
 
 /* Results that no kernel reads but from memory: node_of does not speak of them. */

@@ -417,13 +417,17 @@ static lz_status make_kernels(front *x)
     x->low = lz_calloc((size_t)n + 1, sizeof *x->low);
     if (!x->low)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = 0; i < n; i++) {
+    lz_arena scratch = {0};
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++) {
         const lz_group *g = x->fu->groups[x->order.order.data[i]];
         const lz_node *first = x->fu->nodes[g->nodes.data[0]];
-        LZ_TRY(first->kind == LZ_NODE_CONTROL ? lower_control(x, first, &x->low[i])
-                                              : lz_to_loops(x->fu, g, x->takes_over, &x->low[i]));
+        s = first->kind == LZ_NODE_CONTROL
+                ? lower_control(x, first, &x->low[i])
+                : lz_to_loops(x->fu, g, x->takes_over, &scratch, &x->low[i]);
     }
-    return LZ_OK;
+    lz_arena_free(&scratch);
+    return s;
 }
 
 static lz_status build(front *x)

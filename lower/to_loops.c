@@ -223,7 +223,7 @@ static lz_status compact(build *b, lz_stage *st)
         id[i] = (int32_t)n;
         st->sops[n++] = s;
     }
-    lz_access *old = lz_arena_copy(&b->scratch, st->accs, st->nacc * sizeof *old);
+    lz_access *old = lz_arena_copy(b->scratch, st->accs, st->nacc * sizeof *old);
     for (uint32_t i = 0; old && i < st->nacc; i++)
         if (acc_id[i] >= 0) {
             st->accs[acc_id[i]] = old[i];
@@ -559,7 +559,7 @@ static lz_status make_kernel(build *b)
             k->outer[a].slot = -1;
         }
     }
-    k->stages = lz_arena_alloc(&k->arena, LZ_STAGE_MAX * sizeof *k->stages);
+    k->stages = lz_arena_alloc(b->scratch, LZ_STAGE_MAX * sizeof *k->stages);
     if (!k->stages)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < g->nodes.len; i++) {
@@ -629,8 +629,20 @@ int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i)
     return l->alone && i < n && l->alone[i] ? (int32_t)(n + i) : -1;
 }
 
+/* The stages there are, in the kernel's own memory. */
+static lz_status finish(build *b, const uint32_t *prefer)
+{
+    lz_kernel *k = b->k;
+    drop_buffers(b);
+    lz_loops_inplace(k, b->buf, prefer);
+    k->stages = lz_arena_copy(&k->arena, k->stages, k->nstage * sizeof *k->stages);
+    if (!k->stages)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    return lz_kernel_finish(k);
+}
+
 lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer,
-                      lz_lowered *out)
+                      lz_arena *scratch, lz_lowered *out)
 {
     memset(out, 0, sizeof *out);
     build *b = lz_calloc(1, sizeof *b);
@@ -651,16 +663,13 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
     b->row_at = ids + 4 * g->nodes.len;
     b->dot_a = b->dot_b = -1;
     lz_emit_init(&b->e, fu->f, &k->arena);
-    b->e.arena = &b->scratch;
+    b->e.arena = b->scratch = scratch;
     b->e.leaf = real_leaf;
     b->e.target = scatter_target;
     b->e.env = b;
     lz_status s = make_kernel(b);
-    if (s == LZ_OK) {
-        drop_buffers(b);
-        lz_loops_inplace(k, b->buf, prefer);
-        s = lz_kernel_finish(k);
-    }
+    if (s == LZ_OK)
+        s = finish(b, prefer);
     if (s == LZ_OK) {
         out->buf = lz_alloc((b->nbuf + 1) * sizeof *out->buf);
         if (!out->buf)
@@ -675,7 +684,7 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
         lz_kernel_free(k);
     }
     lz_emit_done(&b->e);
-    lz_arena_free(&b->scratch);
+    lz_arena_reset(scratch);
     lz_free(ids);
     lz_free(b);
     return s;

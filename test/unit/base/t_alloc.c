@@ -246,6 +246,36 @@ START_TEST(arena_blocks_do_not_overlap)
 }
 END_TEST
 
+/* What is kept is as good as new, and is all that there is. */
+START_TEST(arena_reset)
+{
+    lz_arena a = {0};
+    int64_t live = lz_alloc_live_bytes_hint();
+    lz_arena_reset(&a);
+    ck_assert_ptr_null(a.head);
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 300; i++) {
+            size_t n = i % 97 == 0 ? rnd(100000) : rnd(200);
+            unsigned char *p = lz_arena_alloc(&a, n);
+            ck_assert_ptr_nonnull(p);
+            ck_assert_msg(all_bytes(p, n, 0), "round %d: block %d is not zero", round, i);
+            memset(p, 0xA5, n);
+        }
+        lz_arena_reset(&a);
+        ck_assert_int_eq(lz_alloc_live_bytes_hint() - live, 1);
+        ck_assert_uint_eq(a.used, 0);
+    }
+    uint64_t count = lz_alloc_count();
+    for (int round = 0; round < 50; round++) {
+        ck_assert_ptr_nonnull(lz_arena_alloc(&a, 2000));
+        lz_arena_reset(&a);
+    }
+    ck_assert_uint_eq(lz_alloc_count(), count);
+    lz_arena_free(&a);
+    ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
+}
+END_TEST
+
 START_TEST(arena_text)
 {
     lz_arena a = {0};
@@ -298,6 +328,7 @@ int main(void)
     tcase_add_test(t, hooks_take_everything);
     tcase_add_test(t, checked_sizes);
     tcase_add_test(t, arena_blocks_do_not_overlap);
+    tcase_add_test(t, arena_reset);
     tcase_add_test(t, arena_text);
     tcase_add_test(t, arena_failures);
     suite_add_tcase(s, t);

@@ -569,6 +569,31 @@ START_TEST(groups_are_sound)
 }
 END_TEST
 
+/* Memory that is touched for the first time costs more than what is done in it: a read has as many expressions as its value has
+ * dimensions, a kernel as many stages as it needs. */
+START_TEST(lowering_takes_little_memory)
+{
+    lz_func *f = g_mlp_step(3, 128, 96, 10), *g = NULL;
+    lz_fusion *fu = NULL;
+    ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
+    ck_assert_int_eq(lz_fusion_new(g ? g : f, LZ_ROWS_WORTH, 0, &fu), LZ_OK);
+    uint32_t dims = 0;
+    for (uint32_t i = 0; i < fu->nnode; i++)
+        for (uint32_t k = 0; k < fu->nodes[i]->reads.len; k++)
+            dims += (uint32_t)fu->nodes[i]->reads.data[k].rank + 1;
+    ck_assert_uint_gt(dims, 20);
+    ck_assert_uint_le(fu->maps.used, 2 * dims * sizeof(lz_ix));
+    lz_fusion_free(fu);
+    lz_plan *p = lower(f);
+    for (uint32_t i = 0; i < p->nkernel; i++)
+        if (p->kernels[i]->nstage == 1)
+            ck_assert_uint_lt(p->kernels[i]->arena.used, LZ_STAGE_MAX * sizeof(lz_stage));
+    lz_plan_free(p);
+    lz_func_free(g);
+    lz_func_free(f);
+}
+END_TEST
+
 /* ---- long columns ---- */
 
 static int64_t points(const lz_plan *p, uint32_t step)
@@ -624,6 +649,7 @@ int main(void)
     tcase_add_test(t, attention_of_other_sizes);
     tcase_add_test(t, gradient_of_attention);
     tcase_add_test(t, groups_are_sound);
+    tcase_add_test(t, lowering_takes_little_memory);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
