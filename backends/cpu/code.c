@@ -254,13 +254,14 @@ static const char *link_all(const objects *from, lz_elf_image *im)
 static const char *link_at(const objects *from, uint8_t *mem, size_t cap, const uint8_t *exec,
                            lz_elf_code *out, size_t *used)
 {
-    lz_elf_sym syms[8];
+    enum { OWN = 3, SYMS = LZ_SHARED + OWN }; /* run, grid, scratch */
+    lz_elf_sym syms[SYMS];
     lz_elf_image im = {.mem = mem,
                        .cap = cap,
                        .run_at = (uint64_t)(uintptr_t)exec,
                        .resolve = lz_jit_symbol,
                        .syms = syms,
-                       .max_syms = 8};
+                       .max_syms = SYMS};
     const char *err = link_all(from, &im);
     if (!err && !take_symbols(&im, exec, out))
         err = "it does not define the functions of a kernel";

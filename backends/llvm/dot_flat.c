@@ -223,14 +223,15 @@ static void emit_numbers(flat *g)
     em_numbers_end(e, &g->numbers);
 }
 
-static void emit_size(flat *g, const char *name, const Val *size)
+static void emit_sizes(flat *g)
 {
     em *e = g->e;
-    Val f = em_func(e, name, e->i64, &e->ptr, 1, true);
+    Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     products(g);
-    em_numbers_get(e, &g->numbers, size);
-    LLVMBuildRet(e->b, *size);
+    LLVMBuildRet(e->b, em_numbers_at(e, &g->numbers, LLVMGetParam(f, 1)));
+    em_numbers_size(e, &g->numbers, f, "lz_grid", &g->grid);
+    em_numbers_size(e, &g->numbers, f, "lz_scratch", &g->scratch);
 }
 
 /* ---- indices taken apart and counted on ---- */
@@ -554,7 +555,7 @@ static void emit_run(flat *g)
         end = LLVMGetParam(f, 3);
     kern_enter(&g->c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     products(g);
-    em_numbers_get(e, &g->numbers, NULL);
+    em_numbers_get(e, &g->numbers);
     place_scratch(g, LLVMGetParam(f, 4));
     em_if some;
     em_if_begin(e, &some, ICMP(SLT, begin, end));
@@ -598,8 +599,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     if (s == LZ_OK) {
         flat_emit_tiles(&g);
         emit_numbers(&g);
-        emit_size(&g, "lz_grid", &g.grid);
-        emit_size(&g, "lz_scratch", &g.scratch);
+        emit_sizes(&g);
         emit_run(&g);
         s = e->status;
     }

@@ -205,14 +205,15 @@ static void scratch_parts(dot *g)
     g->scratch = ADD(ADD(g->npack_a, g->npack_b), ADD(nblock, em_c64(e, 256)));
 }
 
-static void emit_size(dot *g, const char *name, const Val *size)
+static void emit_sizes(dot *g)
 {
     em *e = g->e;
-    Val f = em_func(e, name, e->i64, &e->ptr, 1, true);
+    Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     products(g);
-    em_numbers_get(e, &g->numbers, size);
-    LLVMBuildRet(e->b, *size);
+    LLVMBuildRet(e->b, em_numbers_at(e, &g->numbers, LLVMGetParam(f, 1)));
+    em_numbers_size(e, &g->numbers, f, "lz_grid", &g->grid);
+    em_numbers_size(e, &g->numbers, f, "lz_scratch", &g->scratch);
 }
 
 void dot_emit_sizes(dot *g)
@@ -228,8 +229,7 @@ void dot_emit_sizes(dot *g)
     emit_dims(g);
     scratch_parts(g);
     em_numbers_end(e, &g->numbers);
-    emit_size(g, "lz_grid", &g->grid);
-    emit_size(g, "lz_scratch", &g->scratch);
+    emit_sizes(g);
 }
 
 /* ---- the loops ---- */
@@ -541,7 +541,7 @@ void dot_emit_run(dot *g)
     for (int i = 1; i < 3; i++)
         kern_share(all[i], &g->c);
     products(g);
-    em_numbers_get(e, &g->numbers, NULL);
+    em_numbers_get(e, &g->numbers);
     g->pack_b = LLVMGetParam(f, 4);
     g->pack_a = em_at(e, g->pack_b, g->npack_b, 1);
     g->block = em_at(e, g->pack_a, g->npack_a, 1);

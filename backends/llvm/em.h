@@ -71,8 +71,11 @@ typedef struct em_numbers {
 /* Between them the numbers are computed, from what the first one sets. */
 void em_numbers_begin(em *e, em_numbers *x);
 void em_numbers_end(em *e, em_numbers *x);
-/* For the function that is made, where those few are set; only: the one that is wanted, or NULL. */
-void em_numbers_get(em *e, const em_numbers *x, const Val *only);
+/* For the function that is made, where those few are set: all of them; number i. */
+void em_numbers_get(em *e, const em_numbers *x);
+Val em_numbers_at(em *e, const em_numbers *x, Val i);
+/* The kernel's function `name`, which gives one of them. at: the function i64(ptr of sizes, i64 i) that gives number i. */
+void em_numbers_size(em *e, const em_numbers *x, Val at, const char *name, const Val *size);
 
 /* ---- types ---- */
 Ty em_vec(Ty elem, unsigned n); /* elem itself for n = 1 */

@@ -227,14 +227,38 @@ void em_numbers_end(em *e, em_numbers *x)
     x->fn = em_shared_end(e, x->fn);
 }
 
-void em_numbers_get(em *e, const em_numbers *x, const Val *only)
+/* The array. */
+static Val compute(em *e, const em_numbers *x)
 {
     Val array = em_alloca(e, e->i64, x->n, 8), from = em_alloca(e, e->i64, x->nfrom, 8);
     for (unsigned i = 0; i < x->nfrom; i++)
         em_store(e, *x->from[i], em_at(e, from, em_c64(e, i), 8), 8);
     LLVMBuildCall2(e->b, LLVMGlobalGetValueType(x->fn), x->fn, (Val[]){from, array}, 2, "");
+    return array;
+}
+
+Val em_numbers_at(em *e, const em_numbers *x, Val i)
+{
+    return em_load(e, e->i64, em_at(e, compute(e, x), i, 8), 8);
+}
+
+void em_numbers_size(em *e, const em_numbers *x, Val at, const char *name, const Val *size)
+{
+    Val f = em_func(e, name, e->i64, &e->ptr, 1, true);
+    unsigned i = 0;
+    while (x->v[i] != size)
+        i++;
+    Val args[2] = {LLVMGetParam(f, 0), em_c64(e, i)};
+    LLVMBuildRet(e->b, x->constant[i]
+                           ? *size
+                           : LLVMBuildCall2(e->b, LLVMGlobalGetValueType(at), at, args, 2, ""));
+}
+
+void em_numbers_get(em *e, const em_numbers *x)
+{
+    Val array = compute(e, x);
     for (unsigned i = 0; i < x->n; i++) {
-        if (x->constant[i] || (only && x->v[i] != only))
+        if (x->constant[i])
             continue;
         Val v = em_load(e, e->i64, em_at(e, array, em_c64(e, i), 8), 8);
         *x->v[i] = x->bit[i] ? ICMP(NE, v, em_c64(e, 0)) : v;

@@ -9,7 +9,7 @@
 #define LZ_BACKENDS_LLVM_SHARED_H
 #include "backends/llvm/codegen.h"
 
-enum { LZ_SHARED = 4, LZ_OBJECTS = LZ_SHARED + 1 }; /* of a kernel, at most */
+enum { LZ_SHARED = 5, LZ_OBJECTS = LZ_SHARED + 1 }; /* of a kernel, at most */
 const char *lz_shared_name(uint32_t i);             /* i < LZ_SHARED */
 
 /* Appends the object of a shared function to `out`: the one that is kept for these bytes of its

@@ -214,6 +214,34 @@ START_TEST(pixels_meet_no_padding)
 }
 END_TEST
 
+/* What such products have alike, tiles for few and for many columns, with and without runs, and the numbers, is made for the first of them. */
+START_TEST(all_tiles_and_numbers_are_shared)
+{
+    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    int64_t total[3];
+    uint32_t n;
+    lz_target t;
+    must(lz_target_host(&t));
+    for (int i = 0; i < 2; i++) {
+        image v = {.n = 16,
+                   .h = 6 + 4 * i,
+                   .w = 6 + 4 * i,
+                   .c = 64,
+                   .kh = 3,
+                   .kw = 3,
+                   .o = 80 - 16 * i,
+                   .stride = 1,
+                   .edge = 1,
+                   .d = LZ_F32};
+        lz_kernel *q = windows(&v, total);
+        uint64_t made = made_for(q, &t, &n);
+        ck_assert_uint_eq(n, LZ_OBJECTS);
+        ck_assert_uint_eq(made, i ? 0 : n - 1);
+        lz_kernel_free(q);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("codegen_borders");
@@ -223,6 +251,7 @@ int main(void)
     tcase_add_loop_test(w, same_bits_of_many_sums, 0, 2);
     tcase_add_test(w, rows_of_one_kind_are_together);
     tcase_add_test(w, pixels_meet_no_padding);
+    tcase_add_test(w, all_tiles_and_numbers_are_shared);
     suite_add_tcase(s, w);
     return lz_run_suite(s);
 }

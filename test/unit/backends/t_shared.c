@@ -28,7 +28,7 @@ static lz_buf joined(uint32_t n, const size_t *size, char fill)
 
 START_TEST(join_and_split)
 {
-    const size_t size[LZ_OBJECTS] = {33, 8, 0, 1, 40};
+    const size_t size[LZ_OBJECTS] = {33, 8, 0, 1, 40, 5};
     lz_buf b = joined((uint32_t)_i, size, 'a');
     lz_object o[LZ_OBJECTS];
     uint32_t n;
@@ -64,7 +64,7 @@ static bool splits(const void *bytes, size_t nbytes)
 
 START_TEST(damage)
 {
-    const size_t size[LZ_OBJECTS] = {33, 8, 0, 1, 40};
+    const size_t size[LZ_OBJECTS] = {33, 8, 0, 1, 40, 5};
     lz_buf b = joined(3, size, 'a');
     uint64_t word[64], many = UINT64_MAX;
     ck_assert_uint_le(b.len, sizeof word);
