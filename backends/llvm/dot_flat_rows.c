@@ -213,11 +213,11 @@ void flat_next_rows(flat *g, Val nrows)
         next[3] = AND(li.phi[3], OR(ICMP(SLE, li.i, one), same));
     }
     em_if more;
-    em_if_begin(e, &more, ICMP(SLT, ADD(li.i, one), nrows));
+    Val done = ADD(li.i, one), last = ICMP(EQ, done, em_c64(e, g->mr));
+    em_if_begin(e, &more, OR(ICMP(SLT, done, nrows), last));
     count_on(g);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
     em_loop_end(e, &li, next);
-    count_on(g);
     g->result = g->plain ? li.phi[0] : NULL;
     g->apart = g->plain ? li.phi[2] : NULL;
     g->even = g->plain ? li.phi[3] : NULL;

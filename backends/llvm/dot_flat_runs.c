@@ -177,12 +177,13 @@ static met indices(flat *g, uint32_t l, Val v, unsigned nv)
     }
     if (!flat_is_row(g, l))
         return (met){g->c.oidx[l], g->c.oidx[l]};
-    met r;
-    for (unsigned i = 0; i < g->mr; i++) {
-        Val at = em_load(e, e->i64, flat_index_at(g, em_c64(e, i), l), 8);
-        r = i ? (met){em_smin(e, r.least, at), em_smax(e, r.most, at)} : (met){at, at};
-    }
-    return r;
+    em_loop li;
+    Val of_first = em_load(e, e->i64, flat_index_at(g, em_c64(e, 0), l), 8);
+    em_loop_begin(e, &li, em_c64(e, 1), em_c64(e, g->mr), em_c64(e, 1), 2,
+                  (Val[]){of_first, of_first});
+    Val at = em_load(e, e->i64, flat_index_at(g, li.i, l), 8);
+    em_loop_end(e, &li, (Val[]){em_smin(e, li.phi[0], at), em_smax(e, li.phi[1], at)});
+    return (met){li.phi[0], li.phi[1]};
 }
 
 Val flat_part(em *e, Val a, Val b, Val n)
