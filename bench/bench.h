@@ -58,6 +58,7 @@ void bench_remove_dir(const char *path);
 /* ---- limits.c: what this machine can do, measured in the same run ---- */
 struct limits {
     double fma_max, fma, read, triad_nt; /* f32 GFLOP/s: best and median; GB/s */
+    double line_ns;                      /* from one processor to another; 0: there is one */
 };
 /* Measured once by a child process, so that its memory is not this one's. */
 const struct limits *bench_limits(void);

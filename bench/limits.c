@@ -1,10 +1,11 @@
 /* limits.c - what this machine can do at this moment, which the workloads are compared with: multiply-adds in registers, memory
- * read and written by all threads at once, first touches of fresh pages. The widest vectors that the processor
+ * read and written by all threads at once, first touches of fresh pages, what it takes to hand a line from one processor to another. The widest vectors that the processor
  * has, and streaming stores where there are some. */
 #include "bench.h"
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,22 @@ static double touch_huge(int thread)
     return touch(MADV_HUGEPAGE);
 }
 
+/* ---- a line that one processor writes and another one waits for. Threads of one job meet so; where a host moves the processors of a
+ * virtual machine, it takes ten times as long in one second as in the next ---- */
+
+enum { PASSES = 500 };
+static _Alignas(64) _Atomic unsigned turn; /* even: of thread 0 */
+
+static double pass_line(int thread)
+{
+    for (int i = 0; i < PASSES && thread < 2; i++) {
+        while ((atomic_load_explicit(&turn, memory_order_acquire) & 1) != (unsigned)thread)
+            ;
+        atomic_fetch_add_explicit(&turn, 1, memory_order_release);
+    }
+    return thread < 2 ? PASSES : 0;
+}
+
 /* ---- all threads at once, each on a processor of its own where there are enough ---- */
 
 struct thread {
@@ -237,6 +254,13 @@ static struct sample rates(work_fn *work, int n)
     return bench_sample(r, n);
 }
 
+/* Nanoseconds; 0 where one processor would pass it to itself. */
+static double line_ns(void)
+{
+    return bench.threads < 2 || processor(0) == processor(1) ? 0
+                                                             : 1e9 * rates(pass_line, 15).median;
+}
+
 static void make_arrays(size_t nbytes)
 {
     float **all[] = {&a, &b, &c};
@@ -271,8 +295,8 @@ static void run_limits(const struct workload *w)
     if (bench.measured) {
         make_arrays(128 << 20);
         struct sample fma = rates(isa.f32, 60), r = rates(isa.read, 7), t = rates(isa.triad_nt, 7);
-        printf("%.9g %.9g %.9g %.9g\n", 1e-9 / fma.min, 1e-9 / fma.median, 1e-9 / r.median,
-               1e-9 / t.median);
+        printf("%.9g %.9g %.9g %.9g %.9g\n", 1e-9 / fma.min, 1e-9 / fma.median, 1e-9 / r.median,
+               1e-9 / t.median, line_ns());
         return;
     }
     print("fma_f32", "GFLOP/s", isa.f32, 100);
@@ -287,6 +311,9 @@ static void run_limits(const struct workload *w)
     print("triad_nt", "GB/s", isa.triad_nt, 9);
     print("first_touch", "GB/s", touch_small, 5);
     print("first_touch_huge", "GB/s", touch_huge, 5);
+    printf("{\"peer\":\"limit\",\"workload\":\"pass_line\",\"threads\":%d,\"unit\":\"ns\","
+           "\"median\":%.0f}\n",
+           bench.threads, line_ns());
 }
 
 const struct limits *bench_limits(void)
@@ -296,7 +323,8 @@ const struct limits *bench_limits(void)
     if (l.fma_max > 0)
         return &l;
     bench_child("limits", bench.threads, bench.cache, said, sizeof said);
-    if (sscanf(said, "%lf %lf %lf %lf", &l.fma_max, &l.fma, &l.read, &l.triad_nt) != 4)
+    if (sscanf(said, "%lf %lf %lf %lf %lf", &l.fma_max, &l.fma, &l.read, &l.triad_nt, &l.line_ns) !=
+        5)
         bench_fail("limits: a process said %s", said);
     return &l;
 }
@@ -304,5 +332,6 @@ const struct limits *bench_limits(void)
 const struct workload workloads_limits[] = {
     {.name = "limits",
      .run = run_limits,
-     .doc = "this machine: multiply-adds by dtype, memory read and written, fresh pages"},
+     .doc = "this machine: multiply-adds by dtype, memory read and written, fresh pages, a line "
+            "passed on"},
     {0}};

@@ -109,8 +109,8 @@ static void print_rates(const struct workload *w, double s, const struct limits 
     if (w->nbytes > 0)
         printf(",\"pct_triad_nt\":%.1f", 100 * w->nbytes / s * 1e-9 / l->triad_nt);
     printf(",\"limit\":{\"fma_max\":%.1f,\"fma_gflops\":%.1f,\"read_gbs\":%.1f,\"triad_nt_gbs\":%"
-           ".1f}",
-           l->fma_max, l->fma, l->read, l->triad_nt);
+           ".1f,\"line_ns\":%.0f}",
+           l->fma_max, l->fma, l->read, l->triad_nt, l->line_ns);
 }
 
 void bench_emit(const struct workload *w, const char *label, struct sample s, const char *extra,

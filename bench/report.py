@@ -99,6 +99,7 @@ def figure(rounds, name):
             "fma": lambda: 100 * e["gflops"] / best_fma[e["threads"]],
             "bw": lambda: e["pct_triad_nt"],
             "read": lambda: 100 * e["gbs"] / e["limit"]["read_gbs"],
+            "line": lambda: e["limit"]["line_ns"],
         }
         try:
             return derived[name]() if name in derived else line[name] if name in line else e[name]
@@ -141,6 +142,7 @@ def summary(threads, workload, programs_lines):
         "fma": figure(ours, "fma"),
         "bw": figure(ours, "bw"),
         "load": figure(ours, "load"),
+        "line": figure(ours, "line"),
         "cpu_ms": figure(ours, "cpu_ms"),
         "peers": {n: {"median": ratio(ours, l), "min": ratio(ours, l, "min_ms"), "cpu": ratio(ours, l, "cpu_ms")}
                   for n, l in programs_lines.items() if n != "lazuli" and ours},
@@ -164,7 +166,7 @@ def number(v, digits=3):
 def show(threads, workload, table, failed):
     """The rows of what one workload printed; head it once."""
     if not getattr(show, "headed", False):
-        print(f"{'result':20s} thr {'ms':>9s} {'least ms':>9s} {'%fma':>5s} {'%triad':>6s} load  peer's time / ours (median, least, processor time); targets")
+        print(f"{'result':20s} thr {'ms':>9s} {'least ms':>9s} {'%fma':>5s} {'%triad':>6s} load  line  peer's time / ours (median, least, processor time); targets")
         show.headed = True
     for name in table:
         if name == workload or workload == "overhead" and name not in show_done(threads):
@@ -174,7 +176,7 @@ def show(threads, workload, table, failed):
             goals = ", ".join(f"{g['figure']} {number(g['value'])} {'reaches' if g['reached'] else 'MISSES'} {g['bound']}"
                               for g in row["targets"])
             print(f"{name:20s} {threads:3d} {number(row['median_ms'], 4):>9s} {number(row['min_ms'], 4):>9s} "
-                  f"{number(row['fma']):>5s} {number(row['bw']):>6s} {number(row['load'], 2):>4s}  {peers}; {goals}", flush=True)
+                  f"{number(row['fma']):>5s} {number(row['bw']):>6s} {number(row['load'], 2):>4s} {number(row['line']):>5s}  {peers}; {goals}", flush=True)
 
 
 def show_done(threads, done={}):
