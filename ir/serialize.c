@@ -110,11 +110,15 @@ lz_hash lz_func_hash(const lz_func *f)
     return h;
 }
 
+static bool same_values(const lz_val *a, const lz_val *b, uint32_t n)
+{
+    return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
+}
+
 /* Signatures are interned, and so are the attributes and regions they have. */
 static bool same_inst(const lz_inst *a, const lz_inst *b)
 {
-    if (a->sig != b->sig || !a->lit != !b->lit ||
-        memcmp(a->opnd, b->opnd, a->sig->nopnd * sizeof *a->opnd) != 0)
+    if (a->sig != b->sig || !a->lit != !b->lit || !same_values(a->opnd, b->opnd, a->sig->nopnd))
         return false;
     return !a->lit || lz_literal_eq(a->lit, b->lit);
 }
@@ -122,7 +126,7 @@ static bool same_inst(const lz_inst *a, const lz_inst *b)
 bool lz_func_same(const lz_func *a, const lz_func *b)
 {
     if (a->nparam != b->nparam || a->ninst != b->ninst || a->nresult != b->nresult ||
-        memcmp(a->results, b->results, a->nresult * sizeof *a->results) != 0)
+        !same_values(a->results, b->results, a->nresult))
         return false;
     for (uint32_t i = 0; i < a->ninst; i++)
         if (!same_inst(&a->insts[i], &b->insts[i]))
