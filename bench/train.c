@@ -177,9 +177,8 @@ static void unmake(void)
 
 struct first {
     double start_s, step_s, rss_mb; /* exec to the end of the first step; that step */
-    double
-        system_s; /* of all threads until then: memory that is touched for the first time, most of all */
-    long compiles; /* kernels given to LLVM */
+    double system_s;                /* of all threads until then: most of all for fresh memory */
+    long compiles;                  /* kernels given to LLVM */
     double loss[FIRST_STEPS];
 };
 

@@ -265,7 +265,7 @@ void lz_emit_done(lz_emit *e)
 
 static lz_frame *frame_new(lz_emit *e, lz_val v, const lz_ixmap *map, int32_t guard)
 {
-    size_t nmap = offsetof(lz_ixmap, d) + (size_t)map->rank * sizeof map->d[0];
+    size_t nmap = lz_ixmap_bytes(map);
     lz_frame *f = lz_arena_alloc(e->arena, offsetof(lz_frame, map) + nmap);
     if (!f)
         return NULL;

@@ -35,7 +35,7 @@ typedef struct lz_frame {
 typedef struct lz_emit lz_emit;
 struct lz_emit {
     const lz_func *f;
-    lz_arena *arena; /* frames, attributes of reductions: lives as long as the kernel */
+    lz_arena *arena; /* frames, bodies of reductions and sorts: for as long as the emitter */
     lz_axes ax;      /* outer loops, then inner */
     lz_soplist sops;
     LZ_VEC(lz_access) accs;

@@ -100,7 +100,7 @@ static lz_status merge_producers(lz_fusion *fu, uint32_t i)
         size_t most = 0;
         for (uint32_t k = 0; k < count; k++) {
             uint32_t p = fu->node_of[n->reads.data[k].src];
-            if ((done >> k & 1) || p == LZ_NONE || n->reads.data[k].opaque)
+            if ((done >> k & 1) || p == LZ_NONE || !n->reads.data[k].map)
                 continue;
             size_t size = lz_val_type(fu->f, n->reads.data[k].src)->nbytes;
             if (best == LZ_NONE || size > most ||
@@ -209,7 +209,7 @@ static bool wants_place(const lz_fusion *fu, const lz_node *n)
         lz_val src = n->reads.data[k].src;
         const lz_type *from = lz_val_type(fu->f, src);
         bool later = false, ours = src >= fu->f->nparam && !fu->is_result[src] &&
-                                   !n->reads.data[k].opaque && from->dtype == t->dtype &&
+                                   n->reads.data[k].map && from->dtype == t->dtype &&
                                    from->nbytes == t->nbytes;
         for (const uint32_t *r = fu->readers[src]; ours && r && *r != LZ_NONE; r++) {
             ours = fu->nodes[*r]->group == n->group;
@@ -425,7 +425,7 @@ static void print_node(const lz_fusion *fu, const lz_node *n, lz_buf *out)
     lz_buf_printf(out, " %s level %u%s%s%s reads", n->full ? "full" : "outer", n->level,
                   n->stored ? " stored" : "", n->spill ? " spill" : "", n->row ? " row" : "");
     for (uint32_t i = 0; i < n->reads.len; i++)
-        lz_buf_printf(out, " %%%u%s", n->reads.data[i].src, n->reads.data[i].opaque ? "?" : "");
+        lz_buf_printf(out, " %%%u%s", n->reads.data[i].src, n->reads.data[i].map ? "" : "?");
     lz_buf_putc(out, '\n');
 }
 

@@ -33,10 +33,9 @@ typedef enum lz_node_store {
 } lz_node_store;
 
 typedef struct lz_read {
-    lz_val src;   /* a value with memory */
-    bool opaque;  /* not an affine map over the dimensions of src, or under a guard: rank is 0 */
-    int32_t rank; /* of src */
-    lz_ix *at;    /* by dimension of src, over the node's axes; of lz_fusion.maps */
+    lz_val src; /* a value with memory */
+    /* over the dimensions of src, by the node's axes, in lz_fusion.maps; NULL: not affine, or under a guard */
+    lz_ixmap *map;
 } lz_read;
 
 typedef struct lz_node {

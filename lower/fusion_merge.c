@@ -137,7 +137,7 @@ static bool pair_digits(merge *m, digits *a, digits *b)
 static bool read_digits(const lz_node *n, const lz_read *r, int dim, int64_t extent, digits *d)
 {
     uint8_t loops[LZ_LOOP_MAX];
-    d->n = r->opaque ? -1 : lz_ix_digits(&r->at[dim], &n->ax, extent, loops);
+    d->n = !r->map ? -1 : lz_ix_digits(&r->map->d[dim], &n->ax, extent, loops);
     for (int i = 0; i < d->n; i++)
         d->v[i] = n->axis[loops[i]];
     return d->n >= 0;
@@ -155,7 +155,7 @@ static bool pair_read(merge *m, const lz_node *reader, const lz_read *r, const l
                       int reader_side)
 {
     const lz_shape *s = &lz_val_type(m->fu->f, r->src)->shape;
-    for (int d = 0; d < s->rank && !r->opaque; d++) {
+    for (int d = 0; d < s->rank && r->map; d++) {
         digits x, y;
         if (!read_digits(reader, r, d, s->dims[d], &x))
             return false;
@@ -163,7 +163,7 @@ static bool pair_read(merge *m, const lz_node *reader, const lz_read *r, const l
         if (!(reader_side ? pair_digits(m, &y, &x) : pair_digits(m, &x, &y)))
             return false;
     }
-    return !r->opaque;
+    return r->map != NULL;
 }
 
 /* All reads of group g's nodes in the other group. */
@@ -198,7 +198,7 @@ static bool pair_shared(merge *m, lz_val via)
         for (uint32_t i = 0; i < g->nodes.len && !n[side]; i++) {
             const lz_node *x = m->fu->nodes[g->nodes.data[i]];
             for (uint32_t k = 0; k < x->reads.len && !n[side]; k++) {
-                if (x->reads.data[k].src != via || x->reads.data[k].opaque)
+                if (x->reads.data[k].src != via || !x->reads.data[k].map)
                     continue;
                 n[side] = x;
                 r[side] = &x->reads.data[k];

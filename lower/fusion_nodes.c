@@ -291,8 +291,8 @@ static void split_ix(lz_ix *x, uint32_t a, uint32_t n, int64_t inner)
 void lz_node_split(lz_node *n, uint32_t a, int64_t inner)
 {
     for (uint32_t i = 0; i < n->reads.len; i++)
-        for (int d = 0; d < n->reads.data[i].rank; d++)
-            split_ix(&n->reads.data[i].at[d], a, n->ax.n, inner);
+        for (int d = 0; n->reads.data[i].map && d < n->reads.data[i].map->rank; d++)
+            split_ix(&n->reads.data[i].map->d[d], a, n->ax.n, inner);
     for (uint32_t l = n->ax.n; l > a + 1; l--) {
         n->ax.ext[l] = n->ax.ext[l - 1];
         n->axis[l] = n->axis[l - 1];
@@ -310,7 +310,6 @@ void lz_node_split(lz_node *n, uint32_t a, int64_t inner)
 typedef struct dry {
     lz_fusion *fu;
     lz_node *n;
-    uint32_t nread;
 } dry;
 
 /* Whether v is src under another shape: only then are its elements where the map says. */
@@ -321,49 +320,47 @@ static bool only_reshaped(const lz_fusion *fu, lz_val v, lz_val src)
     return v == src;
 }
 
-static bool is_noted(const lz_emit *e, const lz_node *n, lz_val src, bool opaque, const lz_ixmap *m)
+static bool is_noted(const lz_emit *e, const lz_node *n, lz_val src, const lz_ixmap *m)
 {
     for (uint32_t i = 0; i < n->reads.len; i++) {
         const lz_read *r = &n->reads.data[i];
-        bool same = r->src == src && r->opaque == opaque && r->rank == m->rank;
-        for (int d = 0; d < m->rank && same; d++)
-            same = lz_ix_eq(&r->at[d], &m->d[d], e->ax.n);
-        if (same)
+        if (r->src == src && (r->map && m ? lz_ixmap_eq(r->map, m, e->ax.n) : r->map == m))
             return true;
     }
     return false;
+}
+
+/* m: as lz_read has it */
+static lz_status add_read(lz_emit *e, dry *d, lz_val src, const lz_ixmap *m)
+{
+    lz_read r = {.src = src};
+    if (is_noted(e, d->n, src, m))
+        return LZ_OK;
+    if (m && !(r.map = lz_arena_copy(&d->fu->maps, m, lz_ixmap_bytes(m))))
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    return lz_vec_push(&d->n->reads, r);
 }
 
 /* A read of memory `src` as value v at f->map. */
 static lz_status note_read(lz_emit *e, lz_frame *f, lz_val src, lz_ix *flat)
 {
     dry *d = e->env;
-    bool opaque = f->guard >= 0 || flat->ndyn > 0 || !only_reshaped(d->fu, f->v, src);
     lz_ixmap m;
     uint32_t loop;
     int64_t inner;
+    if (f->guard >= 0 || flat->ndyn > 0 || !only_reshaped(d->fu, f->v, src))
+        return add_read(e, d, src, NULL);
+    if (f->v == src)
+        return add_read(e, d, src, &f->map);
+    if (lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &m, &loop, &inner))
+        return add_read(e, d, src, &m);
     bool ours = d->fu->node_of[src] != LZ_NONE;
-    if (f->v == src) {
-        lz_ixmap_copy(&m, &f->map);
-    } else if (!opaque &&
-               !lz_ixmap_unflat(flat, &e->ax, &lz_val_type(e->f, src)->shape, &m, &loop, &inner)) {
-        if (ours && loop != UINT32_MAX && e->ax.n < LZ_MAX_RANK) {
-            e->stop = true;
-            e->split_loop = loop;
-            e->split_inner = inner;
-            return LZ_OK;
-        }
-        opaque = true;
-    }
-    if (opaque)
-        m.rank = 0;
-    if (is_noted(e, d->n, src, opaque, &m))
-        return LZ_OK;
-    lz_read r = {.src = src, .opaque = opaque, .rank = m.rank};
-    r.at = lz_arena_copy(&d->fu->maps, m.d, (size_t)m.rank * sizeof m.d[0]);
-    if (!r.at)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    return lz_vec_push(&d->n->reads, r);
+    if (!ours || loop == UINT32_MAX || e->ax.n >= LZ_MAX_RANK)
+        return add_read(e, d, src, NULL);
+    e->stop = true;
+    e->split_loop = loop;
+    e->split_inner = inner;
+    return LZ_OK;
 }
 
 static lz_status dry_leaf(lz_emit *e, lz_frame *f)
@@ -430,10 +427,7 @@ static lz_status whole_reads(lz_fusion *fu, lz_node *n)
     const lz_inst *in = &fu->f->insts[n->v];
     n->reads.len = 0;
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-        lz_read r;
-        memset(&r, 0, sizeof r);
-        r.opaque = true;
-        r.src = lz_fusion_whole(fu, in->opnd[k]);
+        lz_read r = {.src = lz_fusion_whole(fu, in->opnd[k])};
         if (in->sig->opnd[k]->nelem)
             LZ_TRY(lz_vec_push(&n->reads, r));
     }
@@ -444,7 +438,7 @@ static lz_status whole_reads(lz_fusion *fu, lz_node *n)
 static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
 {
     lz_emit e;
-    dry d = {fu, n, 0};
+    dry d = {fu, n};
     lz_status s;
     if (n->kind == LZ_NODE_CONTROL)
         return whole_reads(fu, n);
@@ -488,10 +482,8 @@ static bool sums_over_one_loop(const lz_fusion *fu, const lz_node *n)
 {
     for (uint32_t i = 0; i < n->reads.len; i++) {
         const lz_read *r = &n->reads.data[i];
-        lz_ixmap m = {.rank = r->rank};
         lz_ix flat;
-        memcpy(m.d, r->at, (size_t)r->rank * sizeof m.d[0]);
-        if (r->opaque || !lz_ixmap_flat(&m, &lz_val_type(fu->f, r->src)->shape, &flat))
+        if (!r->map || !lz_ixmap_flat(r->map, &lz_val_type(fu->f, r->src)->shape, &flat))
             continue;
         for (uint32_t a = n->first[n->rank]; a + 1 < n->ax.n; a++)
             if (flat.k[a] != flat.k[a + 1] * n->ax.ext[a + 1])

@@ -40,6 +40,11 @@ bool lz_ixmap_has_dyn(const lz_ixmap *m);
 
 /* the dimensions there are; the others become 0 */
 void lz_ixmap_copy(lz_ixmap *to, const lz_ixmap *from);
+/* Of a map that has memory for the dimensions there are alone. */
+static inline size_t lz_ixmap_bytes(const lz_ixmap *m)
+{
+    return offsetof(lz_ixmap, d) + (size_t)m->rank * sizeof m->d[0];
+}
 
 /* Operand maps from result maps. */
 void lz_ixmap_broadcast(const lz_ixmap *m, const lz_attr_broadcast *a, const lz_shape *operand,

@@ -56,7 +56,7 @@ static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t
         return best; /* reads whole buffers */
     for (uint32_t k = 0; k < n->reads.len; k++, lz_work++) {
         uint32_t i = n->reads.data[k].src;
-        if (i >= x->f->nparam || n->reads.data[k].opaque || lz_val_type(x->f, i) != t ||
+        if (i >= x->f->nparam || !n->reads.data[k].map || lz_val_type(x->f, i) != t ||
             !x->o->donate[i] || w->taken[i] || (x->o->pairwise && i != result))
             continue;
         if (best == LZ_NONE || w->nread[i] < w->nread[best] ||

@@ -223,7 +223,7 @@ static lz_status compact(build *b, lz_stage *st)
         id[i] = (int32_t)n;
         st->sops[n++] = s;
     }
-    lz_access *old = lz_arena_copy(b->scratch, st->accs, st->nacc * sizeof *old);
+    lz_access *old = lz_arena_copy(b->e.arena, st->accs, st->nacc * sizeof *old);
     for (uint32_t i = 0; old && i < st->nacc; i++)
         if (acc_id[i] >= 0) {
             st->accs[acc_id[i]] = old[i];
@@ -559,7 +559,7 @@ static lz_status make_kernel(build *b)
             k->outer[a].slot = -1;
         }
     }
-    k->stages = lz_arena_alloc(b->scratch, LZ_STAGE_MAX * sizeof *k->stages);
+    k->stages = lz_arena_alloc(b->e.arena, LZ_STAGE_MAX * sizeof *k->stages);
     if (!k->stages)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < g->nodes.len; i++) {
@@ -662,8 +662,7 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
     b->row_stage = ids + 3 * g->nodes.len;
     b->row_at = ids + 4 * g->nodes.len;
     b->dot_a = b->dot_b = -1;
-    lz_emit_init(&b->e, fu->f, &k->arena);
-    b->e.arena = b->scratch = scratch;
+    lz_emit_init(&b->e, fu->f, scratch);
     b->e.leaf = real_leaf;
     b->e.target = scatter_target;
     b->e.env = b;

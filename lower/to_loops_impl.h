@@ -10,7 +10,6 @@ typedef struct lz_group_build {
     const lz_group *g;
     lz_kernel *k;
     lz_emit e;
-    lz_arena *scratch;
     uint32_t nbuf;
     uint32_t buf[LZ_KBUF_MAX];
     lz_dtype dtype[LZ_KBUF_MAX];
