@@ -1,13 +1,14 @@
 /* code.c - executable memory: many kernels packed into few regions, never writable and executable at one address.
  * A region is a piece of a memory file mapped twice, once writable and once executable, so adding a kernel costs no system
- * call and a process with thousands of kernels has a handful of mappings. Where such files may not be executed, a region
- * is anonymous memory whose pages are switched from writable to executable once they hold a kernel; kernels then begin
- * on pages of their own. An empty region is unmapped, except the last one.
+ * call and a process with thousands of kernels has a handful of mappings. Where such files may not be executed, and for
+ * perf, which takes a file's names from the file, a region is anonymous memory whose pages are switched from writable to
+ * executable once they hold a kernel; kernels then begin on pages of their own. An empty region is unmapped, except the last one.
  * Units: bytes. Threads: thread-safe. */
 #include "backends/cpu/elfload.h"
 #include "backends/llvm/codegen.h"
 #include "backends/llvm/shared.h"
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/thread.h"
 #include <elf.h>
 #include <errno.h>
@@ -98,7 +99,7 @@ static region *region_new(size_t need)
     r->cap = 16;
     r->holes = lz_alloc(r->cap * sizeof *r->holes);
     r->nbytes = LZ_ALIGN_UP(need > REGION ? need : REGION, page_bytes());
-    if (r->holes && !no_memfd && !map_twice(r))
+    if (r->holes && !no_memfd && !lz_cfg_bool(LZ_OPT_PERF) && !map_twice(r))
         no_memfd = true;
     if (!r->holes || (!r->exec && !map_once(r))) {
         unmap(r);

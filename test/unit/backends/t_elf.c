@@ -4,8 +4,10 @@
 #include "backends/llvm/codegen.h"
 #include "suite.h"
 #include <elf.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -166,6 +168,32 @@ START_TEST(without_memory_files)
 }
 END_TEST
 
+/* perf looks in /tmp/perf-PID.map for names of code in mappings without a file, and only there. */
+START_TEST(perf_is_given_memory_without_a_file)
+{
+    setenv("LAZULI_PERF", "1", 1);
+    lz_buf a = object("negate %0");
+    lz_elf_code c;
+    ck_assert_int_eq(lz_elf_load(a.data, a.len, &c), LZ_OK);
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    int found = 0;
+    while (fgets(line, sizeof line, f)) {
+        uintptr_t from, to, at = (uintptr_t)c.run;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) == 2 && at >= from && at < to) {
+            ck_assert_msg(!strpbrk(line, "/["), "%s", line);
+            found++;
+        }
+    }
+    fclose(f);
+    ck_assert_int_eq(found, 1);
+    check_permissions();
+    ck_assert(call(&c, 1.5) == -8.5);
+    lz_elf_free(&c);
+    lz_buf_free(&a);
+}
+END_TEST
+
 static void *resolve(const char *name)
 {
     return lz_jit_symbol(name);
@@ -262,6 +290,7 @@ int main(void)
     tcase_add_test(t, no_page_is_writable_and_executable);
     tcase_add_test(t, thousands_of_kernels);
     tcase_add_test(t, without_memory_files);
+    tcase_add_test(t, perf_is_given_memory_without_a_file);
     tcase_add_loop_test(t, damaged_objects, 0, 2);
     tcase_add_test(t, refusals);
     suite_add_tcase(s, t);
