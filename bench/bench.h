@@ -10,6 +10,7 @@ struct bench_options {
     double secs; /* time to spend per workload */
     const char *
         cache; /* persistent cache directory: the caller's, or one of its own that was empty at the start */
+    const char *calls;  /* NULL, or the file in which the moments of all samples are noted */
     const char *device; /* NULL: the processor, whose limits are measured beside */
     double exec;        /* the moment of bench_now's clock when the process began */
     bool measured; /* another process measures this one: exec is the moment before it was started */

@@ -1,4 +1,4 @@
-/* lz-bench.c - measures Lazuli:  lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S] [--device D]; --help lists the workloads.
+/* lz-bench.c - measures Lazuli:  lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S] [--calls FILE] [--device D]; --help lists the workloads.
  * One JSON line per result: {"peer":"lazuli","workload":...,"median_ms":...,"min_ms":...,"extra":{...}}. Every workload checks what it computed
  * and fails the program when it is wrong. */
 #include "bench.h"
@@ -102,8 +102,8 @@ static const struct workload *find(const char *name)
 
 static void help(FILE *f)
 {
-    fputs("usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S] [--device "
-          "D]\n\n",
+    fputs("usage: lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S] "
+          "[--calls FILE] [--device D]\n\n",
           f);
     for (int t = 0; t < NTABLES; t++)
         for (const struct workload *w = tables[t]; w->name; w++)
@@ -111,6 +111,7 @@ static void help(FILE *f)
     fputs("\n  --threads N  threads that execute kernels (2)\n"
           "  --cache DIR  persistent cache (one of its own, empty at the start)\n"
           "  --secs S     time to spend on a workload after its warm-up (1)\n"
+          "  --calls FILE when each sample began and ended (bench/where.py)\n"
           "  --device D   such as CUDA, where large_* are for; limits are not measured beside it\n"
           "One JSON line per result; median_ms and min_ms are per call.\n",
           f);
@@ -142,9 +143,13 @@ static bool number(const char *option, const char *text, double lo, double hi, b
 /* 0, or the exit status + 1: what the command line asks for is done, or is wrong. */
 static int parse(int argc, char **argv)
 {
-    static const struct option names[] = {{"threads", 1, 0, 't'}, {"cache", 1, 0, 'c'},
-                                          {"secs", 1, 0, 's'},    {"device", 1, 0, 'd'},
-                                          {"help", 0, 0, 'h'},    {0}};
+    static const struct option names[] = {{"threads", 1, 0, 't'},
+                                          {"cache", 1, 0, 'c'},
+                                          {"secs", 1, 0, 's'},
+                                          {"device", 1, 0, 'd'},
+                                          {"calls", 1, 0, 'C'},
+                                          {"help", 0, 0, 'h'},
+                                          {0}};
     double v = 0;
     for (int c; (c = getopt_long(argc, argv, "h", names, NULL)) != -1;)
         switch (c) {
@@ -159,6 +164,9 @@ static int parse(int argc, char **argv)
         case 's':
             if (!number("--secs", optarg, 0, 86400, false, &bench.secs))
                 return 3;
+            break;
+        case 'C':
+            bench.calls = optarg;
             break;
         case 'd':
             bench.device = optarg;

@@ -65,6 +65,17 @@ struct sample bench_sample(double *s, int n)
     return (struct sample){.median = s[n / 2], .min = s[0], .n = n, .inner = 1, .rss_mb = rss_mb()};
 }
 
+/* Where --calls asks for it: a line per sample, when it began and ended and how many calls it was. */
+static void note_call(double begin, double end, int calls)
+{
+    static FILE *f;
+    if (!bench.calls)
+        return;
+    if (!f && !(f = fopen(bench.calls, "we")))
+        bench_fail("%s cannot be written", bench.calls);
+    fprintf(f, "%.9f %.9f %d\n", begin, end, calls);
+}
+
 struct sample bench_run(void (*fn)(void *), void *arg)
 {
     enum { MAX = 400, MIN = 7, FEW = 3 };
@@ -82,8 +93,10 @@ struct sample bench_run(void (*fn)(void *), void *arg)
         t = bench_now();
         for (int i = 0; i < inner; i++)
             fn(arg);
-        s[n] = (bench_now() - t) / inner;
+        double end = bench_now();
+        s[n] = (end - t) / inner;
         cpu[n++] = (processor_seconds() - used) / inner;
+        note_call(t, end, inner);
         spent = bench_now() - begin;
     }
     processor_ticks(after);
