@@ -1,11 +1,14 @@
 /* workers.c - see workers.h. How a job is shared:
  *
- * The units are cut into chunks, the chunks dealt in equal runs to the threads that take part. A thread's run is one
- * word {job number, end, next chunk}; whoever wants a chunk of it, its owner or a helper, advances the word by compare
- * and swap. The job number makes a claim fail that was begun under an earlier job; and what a worker read about the job
- * before a claim that succeeds is right, since the job cannot end, nor the next be written, before that chunk is done.
+ * The units are dealt in equal shares to the threads that take part, a share is cut into chunks, each half of what the
+ * ones before it left: long ones while there is much to do, short ones where a processor that is slower than another, or
+ * was taken away for a moment, is still at it when the others are done. A thread's run of chunks is one word {job number,
+ * end, next chunk}; whoever wants a chunk of it, its owner or a helper, advances the word by compare and swap. The job
+ * number makes a claim fail that was begun under an earlier job; and what a worker read about the job before a claim that
+ * succeeds is right, since the job cannot end, nor the next be written, before that chunk is done.
  * The caller returns when the count of chunks left is zero: it never waits for workers that found nothing to do, nor
- * for ones that have not woken up yet. */
+ * for ones that have not woken up yet. A thread takes its chunks off the count together, when it finds no more: the count
+ * is one line of memory that all threads write. */
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -33,7 +36,7 @@ static struct {
     _Atomic(lz_workers_fn) fn;
     _Atomic(void *) ctx;
     _Atomic int64_t units;
-    _Atomic int32_t threads, chunks;   /* taking part; all chunks */
+    _Atomic int32_t threads, each;     /* taking part; chunks of a share at most */
     _Alignas(64) _Atomic int32_t left; /* chunks that are not done */
     _Atomic uint32_t waiting;          /* the caller sleeps until `left` is 0 */
     run_word runs[LZ_WORKERS_MAX];
@@ -56,35 +59,57 @@ static int32_t claim(uint32_t job, int32_t t)
 }
 
 /* The caller may go on as soon as it sees the count, so a wake-up may come late, under the next job: it does no harm. */
-static void chunk_done(void)
+static void chunks_done(int32_t n)
 {
-    if (atomic_fetch_sub(&w.left, 1) == 1 && atomic_exchange(&w.waiting, 0))
+    if (atomic_fetch_sub(&w.left, n) == n && atomic_exchange(&w.waiting, 0))
         lz_futex_wake(&w.waiting, 1);
 }
 
-static int64_t first_unit(int64_t units, int32_t chunks, int32_t c)
+static int64_t share_begin(int64_t units, int32_t threads, int32_t t)
 {
-    return units / chunks * c + units % chunks * c / chunks;
+    return units / threads * t + units % threads * t / threads;
+}
+
+/* A share of `units`, at least one, has so many chunks, of at least one unit each, */
+static int32_t chunks_of(int64_t units, int32_t each)
+{
+    int32_t n = 1;
+    while (n < each && (units - 1) >> (n - 1))
+        n++;
+    return n;
+}
+
+/* and the first c of them so many units: half of those that are left, again and again. */
+static int64_t units_before(int64_t units, int32_t c, int32_t chunks)
+{
+    return c == chunks ? units : units - ((units - 1) >> c) - 1;
 }
 
 /* Works on the job as thread `self`, on its own chunks first. */
 static void work(uint32_t job, int32_t self)
 {
-    int32_t chunks = atomic_load_explicit(&w.chunks, memory_order_relaxed);
+    int32_t each = atomic_load_explicit(&w.each, memory_order_relaxed);
     int32_t threads = atomic_load_explicit(&w.threads, memory_order_relaxed);
     int64_t units = atomic_load_explicit(&w.units, memory_order_relaxed);
     lz_workers_fn fn = atomic_load_explicit(&w.fn, memory_order_relaxed);
     void *ctx = atomic_load_explicit(&w.ctx, memory_order_relaxed);
-    int64_t t0 = 0, done = 0; /* the caller's time is its launch's */
+    int64_t t0 = 0; /* the caller's time is its launch's */
+    int32_t done = 0;
     for (int32_t i = 0; i < threads; i++) {
         int32_t t = (self + i) % threads, c;
         while ((c = claim(job, t)) >= 0) {
-            if (self && !done++)
+            int64_t first = share_begin(units, threads, t),
+                    n = share_begin(units, threads, t + 1) - first;
+            int32_t chunks = chunks_of(n, each);
+            if (self && !done)
                 t0 = lz_timeline_begin();
-            fn(ctx, first_unit(units, chunks, c), first_unit(units, chunks, c + 1), self);
-            chunk_done();
+            fn(ctx, first + units_before(n, c, chunks), first + units_before(n, c + 1, chunks),
+               self);
+            done++;
         }
     }
+    if (done)
+        chunks_done(done);
     lz_timeline_end(t0, .name = "share of a kernel", .category = "share", .key = {"chunks"},
                     .value = {done});
 }
@@ -185,17 +210,21 @@ void lz_workers_stop(void)
 static void publish(int64_t units, int32_t threads, int32_t each, lz_workers_fn fn, void *ctx)
 {
     uint32_t job = atomic_load_explicit(&w.job, memory_order_relaxed) + 1;
-    int32_t chunks = units < (int64_t)threads * each ? (int32_t)units : threads * each;
+    int32_t left = 0;
     atomic_store_explicit(&w.fn, fn, memory_order_relaxed);
     atomic_store_explicit(&w.ctx, ctx, memory_order_relaxed);
     atomic_store_explicit(&w.units, units, memory_order_relaxed);
     atomic_store_explicit(&w.threads, threads, memory_order_relaxed);
-    atomic_store_explicit(&w.chunks, chunks, memory_order_relaxed);
-    atomic_store_explicit(&w.left, chunks, memory_order_relaxed);
+    atomic_store_explicit(&w.each, each, memory_order_relaxed);
+    /* before any word: a worker that wakes late may claim as soon as its word is there */
+    for (int32_t t = 0; t < threads; t++)
+        left +=
+            chunks_of(share_begin(units, threads, t + 1) - share_begin(units, threads, t), each);
+    atomic_store_explicit(&w.left, left, memory_order_relaxed);
     for (int32_t t = 0; t < threads; t++) {
-        uint64_t begin = (uint64_t)(chunks * t / threads),
-                 end = (uint64_t)(chunks * (t + 1) / threads);
-        atomic_store_explicit(&w.runs[t].word, (uint64_t)job << 32 | end << 16 | begin,
+        int64_t n = share_begin(units, threads, t + 1) - share_begin(units, threads, t);
+        atomic_store_explicit(&w.runs[t].word,
+                              (uint64_t)job << 32 | (uint64_t)chunks_of(n, each) << 16,
                               memory_order_release);
     }
     atomic_store(&w.job, job);

@@ -194,20 +194,82 @@ END_TEST
 
 /* ---- how shares are cut ---- */
 
-static void count_chunks(void *ctx, int64_t begin, int64_t end, int worker)
+typedef struct cuts {
+    _Atomic int length[MAX_UNITS]; /* of the chunk that begins at a unit */
+} cuts;
+
+static void note_chunk(void *ctx, int64_t begin, int64_t end, int worker)
 {
     (void)worker;
-    if (end - begin == 10)
-        atomic_fetch_add((_Atomic int *)ctx, 1);
+    atomic_fetch_add(&((cuts *)ctx)->length[begin], (int)(end - begin));
 }
+
+/* Two threads' shares of `units` each, in so many chunks at most, have chunks of these lengths. */
+static void check_cuts(int units, int chunks, const int *expect)
+{
+    static cuts c;
+    memset(&c, 0, sizeof c);
+    lz_workers_run_in(2 * units, 0, chunks, note_chunk, &c);
+    for (int t = 0; t < 2; t++) {
+        int at = t * units;
+        for (int i = 0; expect[i]; i++) {
+            ck_assert_msg(c.length[at] == expect[i], "%d units: chunk %d has %d, not %d", units, i,
+                          c.length[at], expect[i]);
+            at += expect[i];
+        }
+        ck_assert_int_eq(at, (t + 1) * units);
+    }
+}
+
+/* Long chunks first, short ones at the end, where one thread may be late. */
+START_TEST(chunks_get_shorter)
+{
+    set_threads(2);
+    check_cuts(64, LZ_WORKERS_CHUNKS, (int[]){32, 16, 8, 4, 2, 1, 1, 0});
+    check_cuts(1000, 8, (int[]){500, 250, 125, 62, 31, 16, 8, 8, 0});
+    check_cuts(7, LZ_WORKERS_CHUNKS, (int[]){3, 2, 1, 1, 0});
+    check_cuts(1, LZ_WORKERS_CHUNKS, (int[]){1, 0});
+    lz_workers_stop();
+}
+END_TEST
 
 START_TEST(shares_in_few_chunks)
 {
     set_threads(2);
-    for (int chunks = 1; chunks <= 4; chunks++) {
-        _Atomic int n = 0;
-        lz_workers_run_in(2 * chunks * 10, 0, chunks, count_chunks, &n);
-        ck_assert_int_eq(n, 2 * chunks);
+    check_cuts(64, 1, (int[]){64, 0});
+    check_cuts(64, 2, (int[]){32, 32, 0});
+    check_cuts(64, 3, (int[]){32, 16, 16, 0});
+    lz_workers_stop();
+}
+END_TEST
+
+/* A thread that is held up in its last long chunk is left nothing else to do: the other one does the short ones. */
+typedef struct held {
+    _Atomic int slow; /* worker + 1 of the thread that got the first chunk of the second share */
+    _Atomic int by_slow, by_other;
+} held;
+
+static void hold(void *ctx, int64_t begin, int64_t end, int worker)
+{
+    held *h = ctx;
+    if (begin == 32) {
+        h->slow = worker + 1;
+        for (int i = 0; i < 10000 && h->by_other < 48;
+             i++) /* until the other did all that is left */
+            usleep(1000);
+    }
+    atomic_fetch_add(worker + 1 == h->slow ? &h->by_slow : &h->by_other, (int)(end - begin));
+}
+
+START_TEST(a_thread_that_is_held_up_is_helped)
+{
+    set_threads(2);
+    for (int round = 0; round < 20; round++) {
+        held h = {0};
+        lz_workers_run(64, 0, hold, &h);
+        ck_assert_int_eq(h.by_slow + h.by_other, 64);
+        if (round && h.slow == 2) /* the worker has its own share: it was awake */
+            ck_assert_int_ge(h.by_other, 48);
     }
     lz_workers_stop();
 }
@@ -223,7 +285,9 @@ int main(void)
     tcase_add_test(t, several_callers);
     tcase_add_test(t, nothing_starts_before_it_is_needed);
     tcase_add_test(t, a_forked_child_works_alone);
+    tcase_add_test(t, chunks_get_shorter);
     tcase_add_test(t, shares_in_few_chunks);
+    tcase_add_test(t, a_thread_that_is_held_up_is_helped);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
