@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPIN_NS = 30000, AT_ONCE_NS = 20000, SURE = 2 };
+enum { SPIN_NS = 30000, AT_ONCE_NS = 20000, SURE = 2, SUREST = 8 };
 
 struct lz_event {
     _Atomic uint32_t refs;
@@ -68,7 +68,8 @@ bool lz_event_done(const lz_event *e)
 
 /* ---- the habit ---- */
 
-/* What this thread started last and has not waited for, only to compare; how often in a row it waited at once. */
+/* What this thread started last and has not waited for, only to compare; how often in a row it waited at once. One that came late, whose
+ * processor may have been away, halves that; one that started more instead of waiting does not wait. */
 static __thread struct {
     const lz_event *last;
     int64_t at;
@@ -93,7 +94,7 @@ static void waits_for(const lz_event *e)
     if (!habit.last || e != habit.last)
         return;
     bool at_once = lz_now_ns() - habit.at < AT_ONCE_NS;
-    habit.times = !at_once ? 0 : habit.times < SURE ? habit.times + 1 : SURE;
+    habit.times = !at_once ? habit.times / 2 : habit.times < SUREST ? habit.times + 1 : SUREST;
     habit.last = NULL;
 }
 

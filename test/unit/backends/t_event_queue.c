@@ -116,6 +116,13 @@ START_TEST(a_thread_that_waits_at_once_is_known)
     until_sure();
     once(1000); /* something else came first */
     ck_assert(!lz_event_awaited_lately());
+    for (int i = 0; i < 1000; i++) /* of a long habit one that came late is forgotten */
+        once(0);
+    once(1000);
+    ck_assert(lz_event_awaited_lately());
+    for (int i = 0; i < 8; i++)
+        once(1000);
+    ck_assert(!lz_event_awaited_lately());
     until_sure();
     once(-1); /* one that nobody waits for is seen when the next one starts */
     once(-1);
