@@ -67,12 +67,15 @@ static Val to_i32(em *e, Val n)
     return LLVMBuildFreeze(e->b, LLVMBuildFPToSI(e->b, n, em_like(e, e->i32, n), ""), "");
 }
 
-/* 2^n for integral floats -126 <= n <= 127. */
-static Val pow2(em *e, Val n)
+/* The integer nearest to x y, |x y| < 2^22, and 2^(that + bias) where that is a normal number. No conversion is needed: a sum with
+ * 3 2^22 has no bits for fractions, and the integer in its lowest ones. */
+static Val nearest(em *e, Val x, double y, int bias, Val *power)
 {
-    Val k = to_i32(e, n);
-    Ty it = LLVMTypeOf(k);
-    return BITS(SHL(ADD(k, em_ci(it, 127)), em_ci(it, 23)), LLVMTypeOf(n));
+    enum { BIG = 3 << 22 };
+    Ty t = LLVMTypeOf(x), it = em_like(e, e->i32, x);
+    Val big = em_cf(t, BIG), sum = y == 1 ? FADD(x, big) : em_fma(e, x, em_cf(t, y), big);
+    *power = BITS(ADD(SHL(BITS(sum, it), em_ci(it, 23)), em_ci(it, (127 + bias) << 23)), t);
+    return FSUB(sum, big);
 }
 
 /* v * 2^n where `some`, else 0. */
@@ -94,13 +97,25 @@ static Val scale(em *e, Val v, Val n)
     return FMUL(FMUL(v, s1), s2);
 }
 
+/* x - n ln 2 */
+static Val less_ln2(em *e, Val x, Val n)
+{
+    Ty t = LLVMTypeOf(x);
+    Val r = em_fma(e, n, em_cf(t, -0.693145752f), x);
+    return em_fma(e, n, em_cf(t, -1.42860677e-6f), r);
+}
+
 /* x = n ln 2 + r, |r| <= ln 2 / 2 */
 static Val reduce_ln2(em *e, Val x, Val *n)
 {
-    Ty t = LLVMTypeOf(x);
-    *n = em_intr1(e, "llvm.rint", FMUL(x, em_cf(t, 1.44269504f)));
-    Val r = em_fma(e, *n, em_cf(t, -0.693145752f), x);
-    return em_fma(e, *n, em_cf(t, -1.42860677e-6f), r);
+    *n = em_intr1(e, "llvm.rint", FMUL(x, em_cf(LLVMTypeOf(x), 1.44269504f)));
+    return less_ln2(e, x, *n);
+}
+
+/* The same, with 2^(n + bias) for n. */
+static Val reduce_to_power(em *e, Val x, int bias, Val *power)
+{
+    return less_ln2(e, x, nearest(e, x, 1.44269504f, bias, power));
 }
 
 /* 2^(x log2 e), by an instruction or an emulator's call: off by 2 ulp and |x| half ones. Results below 2^-126 may be 0. */
@@ -134,8 +149,9 @@ static Val expm1_reduced(em *e, Val r)
 Val lz_expm1_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x);
-    Val n, r = reduce_ln2(e, at_most(e, at_least(e, x, -30), 89), &n), p = expm1_reduced(e, r);
-    Val s = pow2(e, FSUB(n, em_cf(t, 1))); /* half the scale: 2^128 is no float */
+    Val s; /* half the scale: 2^128 is no float */
+    Val r = reduce_to_power(e, at_most(e, at_least(e, x, -30), 89), -1, &s);
+    Val p = expm1_reduced(e, r);
     Val y = em_fma(e, s, p, FSUB(s, em_cf(t, 0.5)));
     y = FADD(y, y);
     return SEL(FCMP(OLT, fabs_of(e, x), em_cf(t, 0x1p-24)), x, y);
@@ -219,12 +235,10 @@ Val lz_logistic_f32(em *e, Val x)
 Val lz_tanh_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x);
-    Val a = fabs_of(e, x), n, r = reduce_ln2(e, at_most(e, FADD(a, a), 20), &n);
-    Val s = pow2(e, n), p = expm1_reduced(e, r);
+    Val s, a = fabs_of(e, x), r = reduce_to_power(e, at_most(e, FADD(a, a), 20), 0, &s);
+    Val p = expm1_reduced(e, r);
     Val m = em_fma(e, s, p, FSUB(s, em_cf(t, 1)));
-    Val y = em_fdiv(e, m, FADD(m, em_cf(t, 2)));
-    y = SEL(FCMP(OLT, a, em_cf(t, 0x1p-13)), a, y);
-    return with_sign(e, y, x);
+    return with_sign(e, em_fdiv(e, m, FADD(m, em_cf(t, 2))), x);
 }
 
 /* x + x P(x^2) below 0.85, 1 - 2^(-Q(x)) above: 1.55 ulp */
@@ -233,8 +247,8 @@ Val lz_erf_f32(em *e, Val x)
     Ty t = LLVMTypeOf(x);
     Val a = at_most(e, fabs_of(e, x), 3.95);
     Val lo = em_fma(e, x, EVEN_ODD(FMUL(x, x), ERFS), x);
-    Val q = FNEG(EVEN_ODD(a, ERFL)), n = em_intr1(e, "llvm.rint", q), f = FSUB(q, n);
-    Val hi = FSUB(em_cf(t, 1), FMUL(POLY(f, EXP2_5), pow2(e, n)));
+    Val q = FNEG(EVEN_ODD(a, ERFL)), power, f = FSUB(q, nearest(e, q, 1, 0, &power));
+    Val hi = FSUB(em_cf(t, 1), FMUL(POLY(f, EXP2_5), power));
     return SEL(FCMP(OGE, a, em_cf(t, 0.85)), with_sign(e, hi, x), lo);
 }
 
