@@ -21,13 +21,12 @@ typedef bool lz_diff_way(const lz_func *f, lz_literal *const *args, const bool *
 
 typedef struct lz_diff_options {
     lz_diff_way *way;
-    const char *name;       /* of the suite */
-    const char *cases;      /* files of its own besides those of all; NULL: none */
-    int seeds, quick_seeds; /* random functions: alone, and with LZ_TEST_QUICK */
-    int nets, quick_nets;   /* random networks */
-    /* every so many-th case of a row, 1: all; of more than 1 half as many without LZ_TEST_WHOLE */
-    int stride, quick_stride;
-    bool one_thread; /* what the way runs, it runs on one: quick under MODE=tsan */
+    const char *name;         /* of the suite */
+    const char *cases;        /* files of its own besides those of all; NULL: none */
+    int seeds, quick_seeds;   /* random functions: alone, and with LZ_TEST_QUICK */
+    int nets, quick_nets;     /* random networks */
+    int stride, quick_stride; /* every so many-th case of a row; 1: all */
+    bool one_thread;          /* what the way runs, it runs on one: quick under MODE=tsan */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);
 
