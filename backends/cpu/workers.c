@@ -97,10 +97,10 @@ static void work(uint32_t job, int32_t self)
     int32_t done = 0;
     for (int32_t i = 0; i < threads; i++) {
         int32_t t = (self + i) % threads, c;
+        int64_t first = share_begin(units, threads, t),
+                n = share_begin(units, threads, t + 1) - first;
+        int32_t chunks = chunks_of(n, each);
         while ((c = claim(job, t)) >= 0) {
-            int64_t first = share_begin(units, threads, t),
-                    n = share_begin(units, threads, t + 1) - first;
-            int32_t chunks = chunks_of(n, each);
             if (self && !done)
                 t0 = lz_timeline_begin();
             fn(ctx, first + units_before(n, c, chunks), first + units_before(n, c + 1, chunks),
@@ -210,23 +210,20 @@ void lz_workers_stop(void)
 static void publish(int64_t units, int32_t threads, int32_t each, lz_workers_fn fn, void *ctx)
 {
     uint32_t job = atomic_load_explicit(&w.job, memory_order_relaxed) + 1;
-    int32_t left = 0;
+    int32_t left = 0, chunks[LZ_WORKERS_MAX];
     atomic_store_explicit(&w.fn, fn, memory_order_relaxed);
     atomic_store_explicit(&w.ctx, ctx, memory_order_relaxed);
     atomic_store_explicit(&w.units, units, memory_order_relaxed);
     atomic_store_explicit(&w.threads, threads, memory_order_relaxed);
     atomic_store_explicit(&w.each, each, memory_order_relaxed);
-    /* before any word: a worker that wakes late may claim as soon as its word is there */
     for (int32_t t = 0; t < threads; t++)
-        left +=
+        left += chunks[t] =
             chunks_of(share_begin(units, threads, t + 1) - share_begin(units, threads, t), each);
+    /* before any word: a worker that wakes late may claim as soon as its word is there */
     atomic_store_explicit(&w.left, left, memory_order_relaxed);
-    for (int32_t t = 0; t < threads; t++) {
-        int64_t n = share_begin(units, threads, t + 1) - share_begin(units, threads, t);
-        atomic_store_explicit(&w.runs[t].word,
-                              (uint64_t)job << 32 | (uint64_t)chunks_of(n, each) << 16,
+    for (int32_t t = 0; t < threads; t++)
+        atomic_store_explicit(&w.runs[t].word, (uint64_t)job << 32 | (uint64_t)chunks[t] << 16,
                               memory_order_release);
-    }
     atomic_store(&w.job, job);
     if (atomic_load(&w.asleep))
         lz_futex_wake(&w.job, threads - 1);
