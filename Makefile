@@ -179,13 +179,13 @@ $(PEER_ENV)/ready: bench/peers/requirements.txt
 	$(PEER_ENV)/bin/pip install --quiet -r $<
 	@touch $@
 # What is written by hand, where the compiler knows its instructions.
-HAND := build/bench/hand_peer
-$(HAND): bench/peers/hand_peer.c
+HAND := $(if $(filter x86_64,$(shell uname -m)),build/bench/hand_peer)
+build/bench/hand_peer: bench/peers/hand_peer.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -std=gnu11 -O3 -mavx512f -mfma -mprefer-vector-width=512 -Wall -Wextra -pthread $< -lm -o $@
-bench-peers: lz-bench $(PEER_ENV)/ready $(if $(filter x86_64,$(shell uname -m)),$(HAND))
-	@python3 bench/report.py run --keep $(if $(filter x86_64,$(shell uname -m)),--peer hand=$(abspath $(HAND))) --peer jax=$(abspath $(PEER_ENV)/bin/python) --peer numpy=$(abspath $(PEER_ENV)/bin/python) \
+bench-peers: lz-bench $(PEER_ENV)/ready $(HAND)
+	@python3 bench/report.py run --keep $(if $(HAND),--peer hand=$(abspath $(HAND))) --peer jax=$(abspath $(PEER_ENV)/bin/python) --peer numpy=$(abspath $(PEER_ENV)/bin/python) \
 	    $(if $(PEER_TORCH),--peer torch=$(PEER_TORCH) --peer torch-compile=$(PEER_TORCH)) $(BENCH_ARGS)
 
 DEMO ?= digits

@@ -46,22 +46,26 @@ def record(options, folder):
 
 
 def quarters(calls):
-    """{begin: "fast" or "slow"} of the quickest and the slowest quarter, and the calls and seconds of each."""
+    """The calls of the quickest and of the slowest quarter, and all."""
     order = sorted(calls, key=lambda c: (c[1] - c[0]) / c[2])
     n = max(1, len(order) // 4)
     return {"fast": order[:n], "slow": order[-n:], "all": order}
 
 
+def within(samples, calls):
+    """Those samples that fall into one of the calls."""
+    calls = sorted(calls)
+    begins = [b for b, _, _ in calls]
+    for s in samples:
+        i = bisect.bisect_right(begins, s[0]) - 1
+        if i >= 0 and s[0] < calls[i][1]:
+            yield s
+
+
 def spread(samples, calls):
     """{(who, function): ms in a call}, and ms of a call."""
-    begins = sorted(calls)
-    at = [b for b, _, _ in begins]
-    of, number = collections.Counter(), sum(n for _, _, n in calls)
-    for time, who, _, function in samples:
-        i = bisect.bisect_right(at, time) - 1
-        if i >= 0 and time < begins[i][1]:
-            of[who, function] += 1
-    wall = sum(e - b for b, e, _ in calls)
+    of = collections.Counter((who, function) for _, who, _, function in within(samples, calls))
+    number, wall = sum(n for _, _, n in calls), sum(e - b for b, e, _ in calls)
     return {k: 1e3 * c / HZ / number for k, c in of.items()}, 1e3 * wall / number
 
 
@@ -78,7 +82,7 @@ def table(samples, groups, rows):
 
 
 def addresses(samples, calls, function, rows):
-    inside = collections.Counter(a for t, _, a, f in samples if function in f and any(b <= t < e for b, e, _ in calls))
+    inside = collections.Counter(a for _, _, a, f in within(samples, calls) if function in f)
     total = sum(inside.values())
     for a in sorted(a for a, _ in inside.most_common(rows)):
         print(f"{a:#x} {100 * inside[a] / total:6.2f} %")

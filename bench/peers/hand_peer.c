@@ -389,6 +389,33 @@ static float *memory(void)
     return (float *)(void *)p;
 }
 
+static void start(void)
+{
+    for (int k = 0; k < MAX_IN; k++)
+        in[k] = memory();
+    out = memory();
+    pin(0);
+    for (long t = 1; t < threads; t++) {
+        pthread_t id;
+        if (pthread_create(&id, NULL, help, (void *)t) != 0) {
+            fputs("hand_peer: no thread\n", stderr);
+            exit(1);
+        }
+    }
+}
+
+static void run(const char *name)
+{
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+        if (strcmp(works[i].name, name) == 0) {
+            if (!out)
+                start();
+            current = &works[i];
+            fill(current->spread);
+            measure();
+        }
+}
+
 int main(int argc, char **argv)
 {
     static const struct option names[] = {{"threads", 1, 0, 't'}, {"secs", 1, 0, 's'}, {0}};
@@ -403,25 +430,7 @@ int main(int argc, char **argv)
         return 0;
     if (sched_getaffinity(0, sizeof have, &have) != 0)
         return 1;
-    bool started = false;
     for (char *w = strtok(argv[optind], ","); w; w = strtok(NULL, ","))
-        for (size_t i = 0; i < sizeof works / sizeof *works; i++)
-            if (strcmp(works[i].name, w) == 0) {
-                current = &works[i];
-                for (int k = 0; k < MAX_IN && !started; k++)
-                    in[k] = memory();
-                if (!started) {
-                    out = memory();
-                    pin(0);
-                    for (long t = 1; t < threads; t++) {
-                        pthread_t id;
-                        if (pthread_create(&id, NULL, help, (void *)t) != 0)
-                            return 1;
-                    }
-                }
-                started = true;
-                fill(current->spread);
-                measure();
-            }
+        run(w);
     return 0;
 }
