@@ -231,7 +231,7 @@ Val lz_logistic_f32(em *e, Val x)
     return em_fdiv(e, SEL(FCMP(OLT, x, em_cf(t, 0)), z, one), FADD(z, one));
 }
 
-/* em / (em + 2), em = expm1(2 |x|): 2.4 ulp */
+/* em / (em + 2), em = expm1(2 |x|): 2.5 ulp, 2 below 2^-13 */
 Val lz_tanh_f32(em *e, Val x)
 {
     Ty t = LLVMTypeOf(x);
