@@ -9,7 +9,7 @@ BUILD ?= build/$(MODE)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
-LAYERS := base ir cache lower backends runtime autodiff data nn
+LAYERS := base ir cache lower codegen backends runtime ops autodiff data nn
 VERSION := 0.1.0
 SOVERSION := 0
 ifeq ($(origin CC),default)
@@ -69,6 +69,8 @@ $(BUILD)/flags: FORCE
 # ---- the layers ----
 srcs = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+# A test of the runtime records operations: it links ops, too.
+test_layer = $(if $(filter runtime,$(1)),ops,$(1))
 layer_lib = $(BUILD)/lib$(1).a
 # The archives a layer's tests link: its own and all below, in link order.
 upto = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call upto,$(1),$(wordlist 2,99,$(2))))
@@ -85,7 +87,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
 
-$(BUILD)/obj/backends/llvm/%.o: EXTRA += $(LLVM_CFLAGS)
+$(BUILD)/obj/codegen/%.o: EXTRA += $(LLVM_CFLAGS)
 $(BUILD)/obj/backends/cpu/%.o: EXTRA += $(LLVM_CFLAGS)
 
 define LAYER
@@ -97,28 +99,28 @@ $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 	$$(call say,AR,$$@)
 	@rm -f $$@
 	$(Q)$(AR) rcs $$@ $$(OBJ_$(1))
-$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(1)) $(BUILD)/flags
+$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(call test_layer,$(1))) $(BUILD)/flags
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $$(support_more) $(call support_for,$(1)) $(call libs_for,$(1)) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
+	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $$(support_more) $(call support_for,$(1)) $(call libs_for,$(call test_layer,$(1))) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call LAYER,$(l))))
 LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
 
-# libLLVM is not linked: backends/llvm calls it through a table of pointers filled by dlopen. This header turns the
+# libLLVM is not linked: codegen calls it through a table of pointers filled by dlopen. This header turns the
 # LLVM-C names of the table into its members.
-$(BUILD)/gen/llvm_api_names.h: backends/llvm/llvm_api.def
+$(BUILD)/gen/llvm_api_names.h: codegen/llvm_api.def
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[[:space:]]*LLVM_FN(\([A-Za-z0-9_]*\).*/#define \1 lz_llvm.\1/p' $< >$@
-ifneq ($(wildcard backends/llvm/llvm_api.def),)
-$(filter $(BUILD)/obj/backends/llvm/%,$(OBJ_backends)): | $(BUILD)/gen/llvm_api_names.h
+ifneq ($(wildcard codegen/llvm_api.def),)
+$(OBJ_codegen): | $(BUILD)/gen/llvm_api_names.h
 endif
 
 # What stored code depends on: entries of the persistent cache that another version of these sources made are not used.
-SOURCE_ID := $(shell find base ir cache lower backends runtime include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
+SOURCE_ID := $(shell find base ir cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
 $(BUILD)/gen/source_id.h: FORCE
 	$(call keep,#define LZ_SOURCE_ID "$(SOURCE_ID)")
-$(BUILD)/obj/runtime/program.o: | $(BUILD)/gen/source_id.h
+$(BUILD)/obj/runtime/exec/program.o: | $(BUILD)/gen/source_id.h
 
 # ---- the libraries: one object with the internal names made local, so a static program sees lz_* public names only ----
 SONAME := liblazuli.so.$(SOVERSION)

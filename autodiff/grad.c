@@ -6,7 +6,7 @@
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "runtime/trace.h"
+#include "runtime/graph/node.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "ir/attr.h"
-#include "ir/batch.h"
-#include "runtime/control.h"
+#include "ir/batch/batch.h"
+#include "runtime/region/region_trace.h"
 #include <lazuli/grad.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "ir/module.h"
-#include "runtime/control.h"
+#include "runtime/region/region_trace.h"
 #include <string.h>
 
 #define TYPE(k) (j->sig->opnd[k])

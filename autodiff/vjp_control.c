@@ -2,12 +2,12 @@
  * gradients of its results, and becomes a region itself.
  * A counted loop is run again with what its rounds start from kept, then backwards: a round of that makes the gradients of what was carried into a
  * round from those of what came out, and adds to those of what the body used. Where the value is wanted too, the compiler makes one loop of its run
- * and the one that keeps (lower/join.c). Memory: one copy for each round of what the gradient needs. */
+ * and the one that keeps (lower/passes/fuse_loops.c). Memory: one copy for each round of what the gradient needs. */
 #include "autodiff/vjp.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "ir/attr.h"
-#include "runtime/control.h"
+#include "runtime/region/region_trace.h"
 #include <lazuli/grad.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* vjp_custom.c - the gradient that a program gives a function of its own: lazuli.custom_vjp (runtime/api_custom_vjp.c records it).
+/* vjp_custom.c - the gradient that a program gives a function of its own: lazuli.custom_vjp (runtime/region/custom_vjp.c records it).
  * Its region is recorded in the place of the function's gradient, so it can be differentiated again. Results go to it as the operation's, not as what
  * the function computed: a second derivative asks the rule, not the function, for them. */
 #include "autodiff/jvp.h"
@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "ir/attr.h"
-#include "runtime/control.h"
+#include "runtime/region/region_trace.h"
 #include <string.h>
 
 #define RULE(v) LZ_ATTR(custom_vjp, (v)->sig->attr)

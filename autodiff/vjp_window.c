@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 #include "ir/window.h"
-#include "runtime/trace.h"
+#include "runtime/graph/node.h"
 #include <lazuli/tensor.h>
 #include <math.h>
 #include <string.h>

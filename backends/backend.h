@@ -9,7 +9,7 @@
 #include "cache/cache.h"
 #include "ir/module.h"
 
-/* ---- events: complete once, with a status and the error by value. Refcounted. backends/event.c
+/* ---- events: complete once, with a status and the error by value. Refcounted. backends/common/event.c
  * ---- */
 typedef struct lz_event lz_event;
 lz_event *lz_event_new(void); /* NULL with LZ_EMEM */
@@ -25,7 +25,7 @@ void lz_event_started(const lz_event *e);
 bool lz_event_awaited_lately(void);
 
 /* ---- ordered execution queue of one device: one thread, started at first use, spins briefly
- * before it sleeps. backends/queue.c ---- */
+ * before it sleeps. backends/common/queue.c ---- */
 typedef struct lz_queue lz_queue;
 lz_queue *lz_queue_new(const char *name);
 void lz_queue_free(lz_queue *q); /* drains */

@@ -1,5 +1,5 @@
 /* archive.c - named arrays in files: what .npz and safetensors have in common. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
 #include <stdlib.h>

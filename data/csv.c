@@ -1,5 +1,5 @@
 /* csv.c - numbers in text, a line each row. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

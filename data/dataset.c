@@ -1,5 +1,5 @@
 /* dataset.c - data sets over arrays and made-up ones; the order of an epoch. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/loader.h>
 #include <string.h>

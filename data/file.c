@@ -1,5 +1,5 @@
 /* file.c - files as the formats see them: mapped for reading; written whole or not at all. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

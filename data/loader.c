@@ -7,7 +7,7 @@
  * step that reads it has run, so the pool outlives the loader.
  * Threads: one mutex for the ring, one for the pool. */
 #include "base/thread.h"
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/loader.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* npy.c - NumPy's .npy format (numpy/lib/format.py, versions 1.0 to 3.0). The header is a Python literal; exactly the
  * dict that NumPy writes is understood, nothing is evaluated. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <string.h>
 

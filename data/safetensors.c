@@ -1,7 +1,7 @@
 /* safetensors.c - https://github.com/huggingface/safetensors: 8 bytes of length, a JSON object that says for every tensor
  * its dtype, its shape and the range of its bytes, then the bytes. The ranges must cover what follows the header
  * without holes or overlaps. Also the JSON index of a checkpoint in several files. JSON by jansson. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>

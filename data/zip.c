@@ -1,7 +1,7 @@
 /* zip.c - .npz: a zip file of .npy files (PKWARE's APPNOTE.TXT 6.3, sections 4.3 and 4.5), stored or deflated, with 64-bit
  * sizes where needed. The central directory alone says where entries are; names in it are names of arrays, never of
  * files. Compression by zlib. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>

@@ -1,7 +1,7 @@
 /* attr.c - attribute records: fields, hash, equality, interning, text. See attr.h. Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/intern.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* sig.c - signatures: a cache of the thread in front of one table of the process. See op.h. Threads: thread-safe. */
 #include "ir/attr.h"
-#include "ir/infer.h"
+#include "ir/infer/infer.h"
 #include "ir/intern.h"
 #include "ir/module.h"
 #include <string.h>

@@ -2,10 +2,10 @@
 #include "lower/pass.h"
 #include "base/config.h"
 #include "base/timeline.h"
-#include "lower/dump.h"
+#include "lower/lower_dump.h"
 #include "lower/passes.h"
 #include "lower/pipeline.h"
-#include "lower/rewrite.h"
+#include "lower/passes/rewrite.h"
 #include <inttypes.h>
 #include <string.h>
 

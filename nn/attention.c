@@ -1,5 +1,5 @@
 /* attention.c - scaled dot-product attention and rotary position embedding. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* clip.c - gradients kept small: torch.nn.utils.clip_grad_norm_ and clip_grad_value_. */
-#include "nn/internal.h"
+#include "nn/nn_internal.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <lazuli/ops.h>

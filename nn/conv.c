@@ -1,5 +1,5 @@
 /* conv.c - convolution layers, as torch.nn. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* dropout.c - random layers, as torch.nn.functional. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <lazuli/functional.h>
 #include <lazuli/random_ops.h>
 #include <math.h>

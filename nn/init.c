@@ -1,6 +1,6 @@
 /* init.c - initialisers, as torch.nn.init. Random numbers come from the device's generator
  * (lz_manual_seed). */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <lazuli/nn.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>

@@ -1,7 +1,7 @@
 /* loss.h - what the losses share. */
 #ifndef LZ_NN_LOSS_H
 #define LZ_NN_LOSS_H
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <lazuli/functional.h>
 
 /* All of x as one value, or x itself. */

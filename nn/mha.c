@@ -1,5 +1,5 @@
 /* mha.c - multi-head attention with parameters, grouped queries, rotary embedding and a cache of keys and values. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
 #include <math.h>

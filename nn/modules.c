@@ -1,5 +1,5 @@
 /* modules.c - layers that hold parameters: embedding and normalisation, as torch.nn. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
 #include <lazuli/index_ops.h>

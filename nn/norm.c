@@ -1,5 +1,5 @@
 /* norm.c - normalisation layers, as torch.nn.functional. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Threads: thread-compatible. */
 #ifndef LZ_NN_OPTIM_RULE_H
 #define LZ_NN_OPTIM_RULE_H
-#include "nn/internal.h"
+#include "nn/nn_internal.h"
 #include <lazuli/amp.h>
 
 /* What is kept per parameter: up to three states of the rule; and, f32 of rank 0, how many of its

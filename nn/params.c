@@ -4,7 +4,7 @@
 #include <lazuli/nn.h>
 #include <lazuli/tensor_ops.h>
 
-#include "nn/internal.h"
+#include "nn/nn_internal.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

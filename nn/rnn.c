@@ -1,5 +1,5 @@
 /* rnn.c - recurrent cells and layers (Hochreiter and Schmidhuber 1997; Cho et al. 2014), in torch's variants. */
-#include "nn/compose.h"
+#include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
 #include <lazuli/shape_ops.h>

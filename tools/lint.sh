@@ -8,7 +8,7 @@ MAX_LINES=1200
 bad=0
 finding() { echo "lint: $*"; bad=1; }
 
-sources() { find base ir cache lower backends runtime autodiff data nn include tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
+sources() { find base ir cache lower codegen backends runtime ops autodiff data nn include tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
 # Not what is generated.
 formatted() { sources | grep -v -x include/lazuli/ops.h; }
 
@@ -45,7 +45,7 @@ done <"$found"
 # (a pipe into `each` would set `bad` in a subshell)
 hits=$(sources | xargs grep -nE '__DATE__|__TIME__')
 [ -n "$hits" ] && each '__DATE__ and __TIME__ make builds differ' <<<"$hits"
-hits=$(find base ir cache lower backends runtime autodiff data nn -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
+hits=$(find base ir cache lower codegen backends runtime ops autodiff data nn -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
     xargs -0 grep -nE '(^|[^_.>[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|free)\(' |
     grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)|lint: libc heap')
 [ -n "$hits" ] && each 'the heap is reached through base/alloc.h only' <<<"$hits"

@@ -2,10 +2,10 @@
  * Devices are many only in name (CPU_NUM_DEVICES): each has its own queue, and all share memory pool, workers and kernels.
  * Threads: thread-safe. */
 #include "backends/backend.h"
-#include "backends/cpu/dump.h"
-#include "backends/cpu/exec.h"
-#include "backends/cpu/kept.h"
-#include "backends/cpu/mem.h"
+#include "backends/cpu/cpu_dump.h"
+#include "backends/cpu/cpu_exec.h"
+#include "backends/cpu/invariant_cache.h"
+#include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include "base/config.h"

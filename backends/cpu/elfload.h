@@ -1,7 +1,7 @@
 /* elfload.h - loading one relocatable object of the code generator: linking it, and keeping it in
  * executable memory. lz_elf_link touches only the memory it is given: it links ELF64 x86-64 or
  * AArch64 objects whose every offset is untrusted, so a damaged file is an error, never a crash.
- * lz_elf_load puts the functions of a kernel (backends/llvm/codegen.h) into executable
+ * lz_elf_load puts the functions of a kernel (codegen/codegen.h) into executable
  * memory.
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_ELFLOAD_H
@@ -42,10 +42,10 @@ typedef struct lz_elf_code {
     void *run, *grid, *scratch; /* the functions lz_run, lz_grid, lz_scratch */
     const void *at;             /* where its executable memory begins */
     size_t nbytes;
-    void *region; /* where it lies: backends/cpu/code.c */
+    void *region; /* where it lies: backends/cpu/jit_memory.c */
     size_t offset;
 } lz_elf_code;
-/* obj: one object, or several (backends/llvm/shared.h). Errors: LZ_ECORRUPT saying what is wrong
+/* obj: one object, or several (codegen/shared_code.h). Errors: LZ_ECORRUPT saying what is wrong
  * with it, LZ_EMEM. On error *out is zeroed. */
 lz_status lz_elf_load(const void *obj, size_t nbytes, lz_elf_code *out);
 void lz_elf_free(lz_elf_code *c); /* a zeroed one is fine */

@@ -1,7 +1,7 @@
 /* scratch.c - see scratch.h. It stays for the next execution. Under the address sanitizer, which does not see what compiled kernels do, each part
  * ends where nothing can be read or written. */
 #include "backends/cpu/scratch.h"
-#include "backends/cpu/mem.h"
+#include "backends/cpu/cpu_mem.h"
 #include "base/alloc.h"
 #include <string.h>
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,6 +1,6 @@
 /* cuda.c - the CUDA backend's table: start-up, devices, buffers, compiling. Threads: thread-safe. */
 #include "backends/backend.h"
-#include "backends/cuda/device.h"
+#include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

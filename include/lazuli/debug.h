@@ -5,7 +5,7 @@
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
-/* PyTorch/XLA's format; the rows are those of runtime/metrics.def */
+/* PyTorch/XLA's format; the rows are those of runtime/debug/metrics.def */
 LZ_API size_t lz_metrics_report(char *buf, size_t n);
 LZ_API size_t lz_short_metrics_report(char *buf, size_t n); /* the few that matter most */
 LZ_API int64_t lz_counter_value(const char *name);          /* 0 when absent */

@@ -1,4 +1,4 @@
-/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from ir/userops.def: edit that, then `make regen`.
+/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from ops/user_ops.def: edit that, then `make regen`.
  * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats < complex; the wider wins); the
  * comment of each function then says what it takes and gives. Floats are f16, bf16, f32, f64.
  * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is

@@ -4,7 +4,7 @@
 #include "backends/backend.h"
 #include "backends/cpu/workers.h"
 #include "base/config.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "support/diff.h"
 #include <stdio.h>
 #include <string.h>

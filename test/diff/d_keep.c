@@ -1,6 +1,6 @@
-/* d_keep.c - runs that leave launches out because some arguments stay the same (lower/keep.h) against whole runs, bit for bit: with random
+/* d_keep.c - runs that leave launches out because some arguments stay the same (lower/plan/plan_invariant.h) against whole runs, bit for bit: with random
  * choices of what stays, other values of everything else, and rubbish where the temporaries of the run before were. */
-#include "lower/prog.h"
+#include "lower/plan/plan_exec.h"
 #include "suite.h"
 #include "support/diff.h"
 #include "support/rnd.h"

@@ -2,7 +2,7 @@
  * verified, and its word on whether it changed anything is checked. */
 #include "base/config.h"
 #include "lower/pass.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include "support/diff.h"
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * those that have not, factors stored either way round, edges, odd pitches, batches, prologues and epilogues, against the reference. And what
  * NVIDIA's assembler, where it is installed, makes of the same kernels: no register may be spilt, and the counts stay within a budget. */
 #include "backends/backend.h"
-#include "backends/llvm/simt.h"
+#include "codegen/gpu/simt.h"
 #include "ir/module.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include "support/assembler.h"
 #include "support/expect.h"

@@ -1,8 +1,8 @@
 /* d_ptx.c - every kernel that the generators' functions are made of gives PTX, for each architecture; where NVIDIA's assembler is installed it
  * accepts all of it without spilling the small ones. Kernels of one architecture go into one file, so the assembler starts once.
  * Code generation runs in a child: what LLVM cannot select ends the process, and must not end the test unnamed. */
-#include "backends/llvm/simt.h"
-#include "lower/plan.h"
+#include "codegen/gpu/simt.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include "support/assembler.h"
 #include "support/gen.h"

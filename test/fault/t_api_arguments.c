@@ -36,13 +36,13 @@ static const unary_row unaries[] = {
 #define LZ_UNARY(name, OP, kind, doc) {"lz_" #name, lz_##name##_at},
 #define LZ_BINARY(...)
 #define LZ_COMPARE(...)
-#include "ir/userops.def"
+#include "ops/user_ops.def"
 };
 static const binary_row binaries[] = {
 #define LZ_UNARY(...)
 #define LZ_BINARY(name, OP, kind, doc) {"lz_" #name, lz_##name##_at, kind},
 #define LZ_COMPARE(name, D, doc) {"lz_" #name, lz_##name##_at, LZ_F32},
-#include "ir/userops.def"
+#include "ops/user_ops.def"
 };
 enum { NUNARY = sizeof unaries / sizeof *unaries, NBINARY = sizeof binaries / sizeof *binaries };
 

@@ -4,7 +4,7 @@
  * that has done the scenario before, where what is alive afterwards can be counted. */
 #include "base/alloc.h"
 #include "ir/module.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include <fcntl.h>
 #include <ftw.h>

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 const char *
-lz_llvm_version(void); /* backends/llvm/codegen.h has a name in common with cache/store.h */
+lz_llvm_version(void); /* codegen/codegen.h has a name in common with cache/store.h */
 
 typedef struct report {
     lz_cache_counts counts;

@@ -1,7 +1,7 @@
 /* arrays.h - what the targets that read files of arrays share. */
 #ifndef LZ_TEST_FUZZ_ARRAYS_H
 #define LZ_TEST_FUZZ_ARRAYS_H
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

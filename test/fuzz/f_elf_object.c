@@ -1,7 +1,7 @@
 /* f_elf_object.c - an object file, or several as one: refused, or linked inside the memory they were given. They are never run. */
 #include "backends/cpu/elfload.h"
-#include "backends/llvm/codegen.h"
-#include "backends/llvm/shared.h"
+#include "codegen/codegen.h"
+#include "codegen/shared_code.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * for the driver. Products are made when their stream comes to them, sums in double. It has the real one's rules as far as they are checked
  * easily: leading dimensions, memory of the stream's device, alignment and workspace as the algorithm was chosen for, bytes in one layout only.
  * Threads: the driver's lock around everything. */
-#include "backends/cuda/libs.h"
+#include "backends/cuda/cublaslt.h"
 #include "test/mock/cublaslt_mock.h"
 #include "test/mock/cuda_mock_state.h"
 #include <math.h>

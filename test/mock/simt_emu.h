@@ -1,9 +1,9 @@
-/* simt_emu.h - runs the kernels of backends/llvm/simt.h on the host's processor, every thread of a
+/* simt_emu.h - runs the kernels of codegen/gpu/simt.h on the host's processor, every thread of a
  * block as a fiber.
  * Threads: one launch at a time. */
 #ifndef LZ_TEST_SIMT_EMU_H
 #define LZ_TEST_SIMT_EMU_H
-#include "backends/llvm/simt.h"
+#include "codegen/gpu/simt.h"
 
 enum { EMU_FUNCTIONS = 8 };
 typedef void emu_function(void *const *params, lz_simt_thread *t);

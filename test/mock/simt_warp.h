@@ -4,7 +4,7 @@
  * Threads: one launch at a time. */
 #ifndef LZ_TEST_SIMT_WARP_H
 #define LZ_TEST_SIMT_WARP_H
-#include "backends/llvm/simt.h"
+#include "codegen/gpu/simt.h"
 
 enum { EMU_THREADS = 1024 };
 

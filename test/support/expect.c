@@ -1,6 +1,6 @@
 /* expect.c - reference results with measured slack. */
 #include "support/expect.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include "support/expect_linalg.h"
 #include "support/lit.h"
 #include <math.h>

@@ -8,7 +8,7 @@
  * Threads: thread-compatible. */
 #ifndef LZ_TEST_EXPECT_H
 #define LZ_TEST_EXPECT_H
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 typedef struct lz_expect {
     uint32_t nresult;

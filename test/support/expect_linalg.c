@@ -2,7 +2,7 @@
  * gives the exact result of operands that are off by some roundoffs times the size of the matrix (Higham, Accuracy and Stability of Numerical
  * Algorithms, 8.1 and 10.1), so how far a result may be off follows from the matrix itself. */
 #include "support/expect_linalg.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include "support/lit.h"
 #include <float.h>
 #include <math.h>

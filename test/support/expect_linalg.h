@@ -1,7 +1,7 @@
 /* expect_linalg.h - between expect.c and expect_linalg.c: what decompositions may answer. */
 #ifndef LZ_TEST_EXPECT_LINALG_H
 #define LZ_TEST_EXPECT_LINALG_H
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 /* A number in -1 .. 1: how far the next element is moved. */
 typedef double lz_expect_move(void *ctx);

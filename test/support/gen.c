@@ -1,6 +1,6 @@
 /* gen.c - random functions: values, types, the driver; arguments for any function. See gen_ops.c. */
 #include "support/gen_internal.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* hlo.c - loading and judging the programs of test/hlo. */
 #include "support/hlo.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include "support/lit.h"
 #include <math.h>
 #include <stdio.h>

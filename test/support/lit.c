@@ -1,6 +1,6 @@
 /* lit.c - random literals and their comparison. */
 #include "support/lit.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

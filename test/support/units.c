@@ -1,8 +1,8 @@
 /* units.c - the kernels of a plan, one by one. See units.h. */
 #include "support/units.h"
-#include "backends/cpu/kernels.h"
-#include "ir/call.h"
-#include "lower/plan.h"
+#include "backends/cpu/cpu_kernels.h"
+#include "ir/custom_call.h"
+#include "lower/plan/plan.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

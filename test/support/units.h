@@ -4,7 +4,7 @@
  * Threads: thread-compatible. */
 #ifndef LZ_TEST_UNITS_H
 #define LZ_TEST_UNITS_H
-#include "backends/llvm/codegen.h"
+#include "codegen/codegen.h"
 #include "support/diff.h"
 
 /* Runs f on args, every kernel of its plan compiled for t; what a diff way does. */

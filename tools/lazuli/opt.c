@@ -1,7 +1,7 @@
 /* opt.c - lazuli opt: passes over a module, and what the compiler makes of it. */
 #include "ir/module.h"
 #include "lower/pass.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
 #include <string.h>

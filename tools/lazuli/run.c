@@ -2,8 +2,8 @@
  * themselves that they give. */
 #include "backends/backend.h"
 #include "base/timeline.h"
-#include "ir/check.h"
-#include "lower/plan.h"
+#include "ir/text/check.h"
+#include "lower/plan/plan.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* atengen.c - writes docs/core_aten.md from runtime/core_aten.def: atengen doc, in the root of the tree.
+/* atengen.c - writes docs/core_aten.md from ops/core_aten.def: atengen doc, in the root of the tree.
  * Refuses a row whose function is not in abi/exports.txt or whose test does not name it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct row {
 static const row rows[] = {
 #define LZ_ATEN_GROUP(title) {NULL, title, NULL, NULL, NULL, NULL},
 #define LZ_ATEN(op, fn, dtypes, gradient, test, note) {op, #fn, dtypes, #gradient, test, note},
-#include "runtime/core_aten.def"
+#include "ops/core_aten.def"
 };
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     free(exports);
     if (bad)
         return 1;
-    printf("<!-- Written by tools/opgen from runtime/core_aten.def: edit that, then `make regen`. "
+    printf("<!-- Written by tools/opgen from ops/core_aten.def: edit that, then `make regen`. "
            "-->\n"
            "# The core ATen operators\n\n"
            "Which function serves each operator of ATen's core set (PyTorch 2.7, "

@@ -48,6 +48,6 @@ int main(void)
         "forms of the CPU's code; on a GPU `digits` is the only one.\n\n"
         "| form | |\n|---|---|");
 #define FORM(name, of, tried, doc) printf("| `%s` | %s |\n", #name, doc);
-#include "backends/llvm/forms.def"
+#include "codegen/variants.def"
     return 0;
 }

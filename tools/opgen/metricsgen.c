@@ -1,10 +1,10 @@
-/* metricsgen.c - prints docs/metrics.md from runtime/metrics.def. A program of the build: `make regen` runs it. */
+/* metricsgen.c - prints docs/metrics.md from runtime/debug/metrics.def. A program of the build: `make regen` runs it. */
 #include <stdio.h>
 
 int main(void)
 {
     puts("# Metrics and counters\n\n"
-         "Generated from `runtime/metrics.def` by `make regen`. `lz_metrics_report` prints those "
+         "Generated from `runtime/debug/metrics.def` by `make regen`. `lz_metrics_report` prints those "
          "that are not empty, in\n"
          "PyTorch/XLA's format; `XLA_METRICS_FILE` appends the report at each step; "
          "`lz_metric_data` and\n"
@@ -16,10 +16,10 @@ int main(void)
 #define BYTES "bytes"
 #define VALUE "number"
 #define METRIC(name, unit, doc) puts("| `" #name "` | " unit " | " doc " |");
-#include "runtime/metrics.def"
+#include "runtime/debug/metrics.def"
     puts("\n| counter | counts |\n|---|---|");
 #define COUNTER(name, doc) puts("| `" #name "` | " doc " |");
-#include "runtime/metrics.def"
+#include "runtime/debug/metrics.def"
     puts("| `xla::<op>` | Operations of that kind recorded. |");
     return 0;
 }

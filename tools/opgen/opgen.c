@@ -1,4 +1,4 @@
-/* opgen.c - writes what is generated from ir/ops.def and ir/userops.def to standard output:
+/* opgen.c - writes what is generated from ir/ops.def and ops/user_ops.def to standard output:
  *   opgen doc      docs/ops.md, the table of operations
  *   opgen header   include/lazuli/ops.h, the public elementwise functions
  * Everything printed is a word of the tables, so the program needs no library. */
@@ -31,7 +31,7 @@ static const user_row users[] = {
 #define LZ_COMPARE(name, DIR, doc) {#name, "COMPARE", #DIR, NULL, doc, 2},
 #define LZ_UNARY_OF(name, kind, takes, doc) {#name, NULL, #kind, takes, doc, 1},
 #define LZ_BINARY_OF(name, kind, takes, doc) {#name, NULL, #kind, takes, doc, 2},
-#include "ir/userops.def"
+#include "ops/user_ops.def"
 };
 enum { NUM_USERS = sizeof users / sizeof *users };
 
@@ -40,7 +40,7 @@ static const char *const scalars[] = {
 #define LZ_BINARY(...)
 #define LZ_COMPARE(...)
 #define LZ_WITH_SCALAR(name) #name,
-#include "ir/userops.def"
+#include "ops/user_ops.def"
 };
 enum { NUM_SCALARS = sizeof scalars / sizeof *scalars };
 
@@ -145,7 +145,7 @@ static void print_op(const op_row *o)
 
 static void print_doc(void)
 {
-    printf("<!-- Written by tools/opgen from ir/ops.def and ir/userops.def: edit those, then `make "
+    printf("<!-- Written by tools/opgen from ir/ops.def and ops/user_ops.def: edit those, then `make "
            "regen`. -->\n"
            "# Operations\n\n"
            "The primitive operations of the tensor IR. Names and meanings are StableHLO's; what "
@@ -240,7 +240,7 @@ static void print_function(const user_row *u)
 static void print_header(void)
 {
     printf("/* ops.h - elementwise operations, with ATen's names. Written by tools/opgen from "
-           "ir/userops.def: edit that, then `make regen`.\n"
+           "ops/user_ops.def: edit that, then `make regen`.\n"
            " * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first "
            "(bool < integers < floats < complex; the wider wins); the\n"
            " * comment of each function then says what it takes and gives. Floats are f16, bf16, "
@@ -262,7 +262,7 @@ static void print_header(void)
     printf("\nLZ_EXTERN_C_END\n#endif\n");
 }
 
-/* Every OP of userops.def is a row of ops.def. */
+/* Every OP of user_ops.def is a row of ops.def. */
 static int check(void)
 {
     for (int i = 0; i < NUM_USERS; i++)

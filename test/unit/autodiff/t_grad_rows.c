@@ -1,7 +1,7 @@
 /* t_grad_rows.c - the gradient of every row of ir/ops.def that has one, on the random attributes, shapes and regions of the rows' cases,
  * against central differences in f64 and c128, of the first and the second order. A row with a rule that too few comparisons reach fails. */
-#include "runtime/control.h"
-#include "runtime/tr.h"
+#include "runtime/region/region_trace.h"
+#include "runtime/graph/trace_builder.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <lazuli/device.h>

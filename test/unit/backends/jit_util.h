@@ -3,10 +3,10 @@
  * Any access beyond a buffer's end (or before its first page) faults. */
 #ifndef LZ_TEST_JIT_UTIL_H
 #define LZ_TEST_JIT_UTIL_H
-#include "backends/llvm/shared.h"
+#include "codegen/shared_code.h"
 #include "base/config.h"
 #include "backends/cpu/elfload.h"
-#include "backends/llvm/codegen.h"
+#include "codegen/codegen.h"
 #include "suite.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* t_assemble.c - who makes machine code of PTX: the assembler that is configured, or the driver. The assembler is a script here, and the
  * machine code an object that the library in the driver's place takes. Each test has a process of its own. */
-#include "backends/cuda/device.h"
+#include "backends/cuda/cuda_device.h"
 #include "base/config.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include "support/mock.h"
 #include <stdio.h>

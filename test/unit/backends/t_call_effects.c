@@ -1,10 +1,10 @@
 /* t_call_effects.c - calls with side effects: each is made once in a run, in the order of the program, on every device, after every pass,
  * through text and bytes; what has none and is wanted by nobody is not made. */
 #include "backends/backend.h"
-#include "ir/call.h"
-#include "ir/eval.h"
+#include "ir/custom_call.h"
+#include "ir/eval/eval.h"
 #include "lower/pass.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* t_codegen.c - the code generator as a whole: targets, symbols, determinism, threads, failing
  * memory, what it refuses. */
-#include "backends/kstore.h"
-#include "backends/llvm/shared.h"
+#include "backends/common/kernel_store.h"
+#include "codegen/shared_code.h"
 #include "jit_util.h"
 #include "base/alloc.h"
 #include "base/config.h"

@@ -2,8 +2,8 @@
  * the slow executor of the loop IR.
  * Every buffer ends at a guard page; units run in odd pieces and backwards, and the results must be
  * the same bits. */
-#include "backends/cpu/kernels.h"
-#include "backends/cpu/tuning.h"
+#include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/cpu_tuning.h"
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "jit_util.h"

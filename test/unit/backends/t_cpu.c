@@ -1,12 +1,12 @@
 /* t_cpu.c - the CPU backend end to end: programs from plans and from functions, donation, the kernel cache, errors, memory. */
 #include "backends/backend.h"
-#include "backends/cpu/kernels.h"
-#include "backends/cpu/mem.h"
+#include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/cpu_mem.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/thread.h"
-#include "ir/eval.h"
-#include "lower/plan.h"
+#include "ir/eval/eval.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include "unit/lower/kernels.h"
 #include <glob.h>

@@ -1,9 +1,9 @@
 /* t_custom_call.c - functions of the program's own: the text, every device, programs from bytes, and failures that travel. */
 #include "backends/backend.h"
 #include "base/alloc.h"
-#include "ir/call.h"
-#include "ir/eval.h"
-#include "lower/plan.h"
+#include "ir/custom_call.h"
+#include "ir/eval/eval.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include <stdatomic.h>
 #include <stdio.h>

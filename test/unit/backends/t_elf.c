@@ -1,7 +1,7 @@
 /* t_elf.c - loading objects: kernels as the code generator makes them, external functions, damaged objects, executable memory that is
  * packed and given back. */
 #include "backends/cpu/elfload.h"
-#include "backends/llvm/codegen.h"
+#include "codegen/codegen.h"
 #include "suite.h"
 #include <elf.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * EMIT_EVERY=n over every n-th; EMIT_OP=name restricts to an op; EMIT_REPORT=1 prints the largest
  * errors. */
 #include "jit_util.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include <math.h>
 
 enum { N = 20011 };

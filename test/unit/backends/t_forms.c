@@ -1,9 +1,9 @@
-/* t_forms.c - forms of code (backends/llvm/forms.def): each is what some kernel gets on its own account, so leaving it out gives other
+/* t_forms.c - forms of code (codegen/variants.def): each is what some kernel gets on its own account, so leaving it out gives other
  * code, and each is in the keys of what is stored. What the code computes is d_forms' business. */
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/cpu_kernels.h"
 #include "base/config.h"
 #include "ir/module.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* t_shared.c - functions that kernels have alike: made once for a process, joined with each kernel's own code, and taken apart again whatever
  * the bytes are. */
-#include "backends/llvm/codegen.h"
-#include "backends/llvm/shared.h"
+#include "codegen/codegen.h"
+#include "codegen/shared_code.h"
 #include "base/alloc.h"
 #include "suite.h"
 #include <pthread.h>

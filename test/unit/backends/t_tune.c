@@ -1,11 +1,11 @@
-/* t_tune.c - measured tuning (backends/tune.h): choices are made, stored, found again and taken; what is stored and illegal is not; every choice
+/* t_tune.c - measured tuning (backends/common/autotune.h): choices are made, stored, found again and taken; what is stored and illegal is not; every choice
  * computes what the reference does; and nothing happens unless it is asked for. On the CPU choices are put into the cache by the test, on the
  * stand-in for a GPU by telling it how long launches take. Each test has a process of its own. */
-#include "backends/cpu/exec.h"
-#include "backends/cpu/tuning.h"
-#include "backends/llvm/simt.h"
+#include "backends/cpu/cpu_exec.h"
+#include "backends/cpu/cpu_tuning.h"
+#include "codegen/gpu/simt.h"
 #include "cuda_util.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include <math.h>
 #include <unistd.h>
 

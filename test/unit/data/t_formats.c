@@ -1,5 +1,5 @@
 /* t_formats.c - every file format: what is written is read again, and what other programs write is understood. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* t_malformed.c - files that lie: each is refused with a status that says why, and costs no memory. */
-#include "data/internal.h"
+#include "data/data_internal.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <stdio.h>

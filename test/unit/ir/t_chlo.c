@@ -1,5 +1,5 @@
 /* t_chlo.c - CHLO's text: operations of the table, those written with several, composites. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* t_collective.c - operations among participants: text in both forms, bytes, shape rules, and that one device refuses them. */
 #include "ir/attr.h"
-#include "ir/batch.h"
+#include "ir/batch/batch.h"
 #include "ir/collective.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include <stdio.h>
 #include <string.h>

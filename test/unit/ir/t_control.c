@@ -1,5 +1,5 @@
 /* t_control.c - while, if, case: their rules, what their regions take from around them, and what the reference makes of them. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"
 #include <stdio.h>

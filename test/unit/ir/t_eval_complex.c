@@ -1,5 +1,5 @@
 /* t_eval_complex.c - complex functions of the reference against the C library's, definitions, and the tables of annex G. */
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include "suite.h"
 #include "support/rnd.h"
 #include <complex.h>

@@ -1,6 +1,6 @@
 /* t_eval_ew.c - elementwise operations of the reference against tables and formulas. */
-#include "ir/eval.h"
-#include "ir/special.h"
+#include "ir/eval/eval.h"
+#include "ir/eval/special.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* t_eval_fft.c - fft of the reference against the definition, its shape rule, its text. */
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include "suite.h"
 #include "support/lit.h"
 #include <complex.h>

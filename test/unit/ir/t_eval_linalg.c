@@ -1,6 +1,6 @@
 /* t_eval_linalg.c - cholesky and triangular_solve of the reference by what they solve, their shape rules, their text. */
 #include "ir/attr.h"
-#include "ir/eval_complex.h"
+#include "ir/eval/eval_complex.h"
 #include "suite.h"
 #include "support/lit.h"
 #include <complex.h>

@@ -1,6 +1,6 @@
 /* t_eval_ops.c - movement, indexing, reductions and products of the reference: the specification's
  * examples, and random cases against its formulas written out index by index. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <math.h>

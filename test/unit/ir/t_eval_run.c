@@ -1,5 +1,5 @@
 /* t_eval_run.c - the reference's driver: arguments, lifetimes, dead code, exhausted memory. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <string.h>

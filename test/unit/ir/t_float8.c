@@ -1,6 +1,6 @@
 /* t_float8.c - the 8-bit floats: every code, every boundary of rounding from every dtype, against a second definition: the nearest of the
  * 256 values, by search. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include <math.h>
 #include <string.h>

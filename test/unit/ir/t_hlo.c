@@ -1,6 +1,6 @@
 /* t_hlo.c - programs as JAX lowers them: parsed, verified and run by the reference, compared with XLA's answers; the
  * printed form and the canonical bytes still mean the same program. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/hlo.h"
 #include "support/lit.h"

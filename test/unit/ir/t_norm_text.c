@@ -1,5 +1,5 @@
 /* t_norm_text.c - map and batch normalisations as text: what the reference makes of them, against loops. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"
 #include <math.h>

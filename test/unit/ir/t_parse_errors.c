@@ -1,6 +1,6 @@
 /* t_parse_errors.c - text that is wrong: a status, the place, and what is wrong with it; never a crash, however deep or cut. */
 #include "base/alloc.h"
-#include "ir/check.h"
+#include "ir/text/check.h"
 #include "suite.h"
 #include "support/rnd.h"
 #include <pthread.h>

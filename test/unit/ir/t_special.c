@@ -1,6 +1,6 @@
 /* t_special.c - the special functions of the reference against values worked out with sixty digits, at their edges, and against each other. */
-#include "ir/eval.h"
-#include "ir/special.h"
+#include "ir/eval/eval.h"
+#include "ir/eval/special.h"
 #include "suite.h"
 #include "support/lit.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* t_text.c - StableHLO text: what is printed is read back as the same function and printed the same again. */
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <locale.h>

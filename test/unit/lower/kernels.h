@@ -2,7 +2,7 @@
  * stand for sizes. */
 #ifndef LZ_TEST_KERNELS_H
 #define LZ_TEST_KERNELS_H
-#include "lower/loop.h"
+#include "lower/loops/loop.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

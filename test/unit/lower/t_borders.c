@@ -1,6 +1,6 @@
-/* t_borders.c - borders (lower/loop.h): which loads of a product say where padding is, what that says, and that the slow executor holds them to it. */
+/* t_borders.c - borders (lower/loops/loop.h): which loads of a product say where padding is, what that says, and that the slow executor holds them to it. */
 #include "kernels.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include <string.h>
 

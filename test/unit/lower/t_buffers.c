@@ -1,6 +1,6 @@
 /* t_buffers.c - the memory of plans: ranges that are alive together never overlap, copies and places are saved, donation. */
 #include "graphs.h"
-#include "lower/buffers.h"
+#include "lower/plan/buffers.h"
 #include "suite.h"
 #include "support/gen.h"
 

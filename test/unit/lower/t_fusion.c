@@ -1,10 +1,10 @@
 /* t_fusion.c - which computations share a kernel: what training runs, counted; sizes do not matter; wrong merges do not happen. */
 #include "graphs.h"
-#include "lower/fusion.h"
+#include "lower/fusion/fusion.h"
 #include "base/config.h"
 #include "ir/attr.h"
 #include "lower/pass.h"
-#include "lower/plan.h"
+#include "lower/plan/plan.h"
 #include "suite.h"
 #include "support/gen.h"
 #include <stdio.h>

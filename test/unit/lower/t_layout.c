@@ -1,7 +1,7 @@
 /* t_layout.c - pass `layout`: the same results in any order, no transposes between convolutions, arguments and results as they were; and what
  * plans of convolutions may cost. */
-#include "ir/eval.h"
-#include "lower/plan.h"
+#include "ir/eval/eval.h"
+#include "lower/plan/plan.h"
 #include "passtest.h"
 #include "support/lit.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* t_loop.c - the slow executor on one kernel of every kind, the verifier, and building kernels by hand. */
 #include "kernels.h"
-#include "lower/loop.h"
+#include "lower/loops/loop.h"
 #include "suite.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* t_loop_text.c - kernels as text and as canonical bytes: round trips, stability under other sizes, damaged bytes. */
 #include "kernels.h"
-#include "lower/loop.h"
+#include "lower/loops/loop.h"
 #include "suite.h"
 
 static char *print(const lz_kernel *k)

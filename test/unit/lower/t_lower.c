@@ -3,8 +3,8 @@
 #include "graphs.h"
 #include "ir/counted.h"
 #include "lower/pass.h"
-#include "lower/plan.h"
-#include "lower/work.h"
+#include "lower/plan/plan.h"
+#include "lower/effort.h"
 #include "suite.h"
 #include "support/gen.h"
 

@@ -1,7 +1,7 @@
 /* t_passes.c - the pass manager, and every pass against the reference: alone and in the pipeline no pass changes what a function means. */
 #include "base/config.h"
 #include "graphs.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "lower/pass.h"
 #include "suite.h"
 #include "support/gen.h"

@@ -1,6 +1,6 @@
 /* t_plan.c - plans: running with the slow executor, bytes and back, damaged bytes, the verifier. */
 #include "kernels.h"
-#include "lower/prog.h"
+#include "lower/plan/plan_exec.h"
 #include "suite.h"
 #include <math.h>
 

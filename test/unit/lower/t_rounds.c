@@ -1,7 +1,7 @@
 /* t_rounds.c - loops whose rounds are known before they run: which are, and that they run as often as their condition says, in plans and on devices. */
-#include "ir/eval.h"
-#include "lower/plan.h"
-#include "lower/prog.h"
+#include "ir/eval/eval.h"
+#include "lower/plan/plan.h"
+#include "lower/plan/plan_exec.h"
 #include "suite.h"
 #include "support/rnd.h"
 #include <inttypes.h>

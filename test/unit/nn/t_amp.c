@@ -1,6 +1,6 @@
 /* t_amp.c - automatic mixed precision: which function takes what, gradients through the conversions, and loss scaling. */
 #include "suite.h"
-#include "runtime/autocast.h"
+#include "runtime/graph/autocast.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ static const struct {
     const void *function; /* the table names functions that there are */
 } rows[] = {
 #define LZ_AUTOCAST(name, policy) {#name, LZ_AUTOCAST_##policy, (const void *)(size_t)name##_at},
-#include "runtime/autocast.def"
+#include "runtime/graph/autocast.def"
 #undef LZ_AUTOCAST
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -1,7 +1,7 @@
 /* t_modules.c - layers with parameters: names and initial values, recurrent cells against formulas and differences, attention
  * with a cache against attention without. */
 #include "../autodiff/grad_check.h"
-#include "nn/internal.h"
+#include "nn/nn_internal.h"
 
 #define OK(call) ck_assert_msg((call) == LZ_OK, "%s", lz_last_error_text())
 

@@ -1,6 +1,6 @@
 /* t_analysis.c - the texts people and their scripts read: PT_XLA_DEBUG blocks, profiler lines, metrics report, saved graphs. */
 #include "rt.h"
-#include "runtime/metrics.h"
+#include "runtime/debug/metrics.h"
 #include <ctype.h>
 
 static char file[128], saved[140];

@@ -1,6 +1,6 @@
 /* t_many_threads.c - tracing, stepping, reading and releasing from many threads; a forked child; asynchronous failures. */
 #include "rt.h"
-#include "runtime/rdevice.h"
+#include "runtime/exec/runtime_device.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* t_step.c - what a step computes, keeps, drops, donates and reports, on the reference and on the CPU. */
 #include "rt.h"
-#include "runtime/trace.h"
+#include "runtime/graph/node.h"
 
 static lz_tensor *vec(int n, const float *v)
 {

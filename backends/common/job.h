@@ -1,0 +1,100 @@
+/* job.h - executables that are programs (lower/plan/plan_exec.h) and their executions, for backends that
+ * compile plans.
+ * An execution is a job on the device's queue. It holds references to everything it touches, so
+ * callers may release what they like at once; when it has run, it gives them up, then completes its
+ * event, with the error if there was one. An executable keeps a job for its next execution.
+ * A backend says by lz_exec_ops what its devices do differently, and puts its own fields behind
+ * those of an executable and of a job.
+ * Threads: an executable is immutable once made and thread-safe; a device runs one job at a time,
+ * in the order they were enqueued. */
+#ifndef LZ_BACKENDS_JOB_H
+#define LZ_BACKENDS_JOB_H
+#include "backends/backend.h"
+#include "backends/common/kernel_store.h"
+#include "base/thread.h"
+#include "lower/plan/plan_exec.h"
+
+/* What executions need to know of a device. */
+typedef struct lz_exec_device {
+    uint32_t backend; /* index */
+    int index;
+    lz_queue *queue;
+} lz_exec_device;
+
+typedef struct lz_exec_ops lz_exec_ops;
+typedef struct lz_job lz_job;
+
+struct lz_exec {
+    const lz_exec_ops *ops;
+    _Atomic uint32_t refs;
+    lz_plan *plan;
+    lz_prog prog;
+    lz_kernel_load *loads; /* of prog.kernels; NULL: their code is not loaded */
+    bool small, brief;     /* a job may run in the caller; in a caller that waits for it */
+    char label[48];        /* for timelines: the name of its dumps; "" without */
+    lz_exec_info info;
+    _Atomic(lz_job *) spare;
+};
+
+struct lz_job {
+    lz_exec *x;
+    lz_exec_device *d;
+    lz_event *done;
+    void **state; /* of x->prog */
+    lz_dbuf **in, **out;
+    uint32_t nwait;
+    lz_event **wait; /* what the arguments' contents wait for */
+    bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
+    const lz_prog_kept *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
+    /* For timelines: when it was enqueued, and the arrow from there; 0: no trace was running. */
+    int64_t enqueued;
+    uint64_t flow;
+};
+
+struct lz_exec_ops {
+    size_t exec_bytes, job_bytes; /* of the backend's own, which begin with lz_exec and lz_job */
+    /* Loads what it needs (lz_exec_load), makes x->prog (lz_prog_make) and sets `small`. */
+    lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
+    void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
+    size_t (*code_bytes)(const lz_kcode *c);
+    lz_status (*alloc)(lz_exec_device *d, size_t nbytes, lz_dbuf **out);
+    /* On the queue: runs the job, and sees that it ends: lz_job_end, here or when it is over. */
+    void (*run)(lz_job *j);
+    /* A device that computes in the order of its queue: a job need not wait for the jobs that make
+     * its arguments. */
+    bool in_order;
+    /* Of such a device: whether another one has not even started what `e` stands for, so that
+     * launching may have to wait. NULL: never */
+    bool (*elsewhere)(const lz_event *e);
+    /* Each may be NULL. Before a job is enqueued; when it has run or was not taken; when it is not
+     * used any more. */
+    lz_status (*job_start)(lz_job *j);
+    void (*job_over)(lz_job *j);
+    void (*job_free)(lz_job *j);
+};
+
+/* Takes over the plan, also on failure. */
+lz_status lz_exec_new(const lz_exec_ops *ops, lz_plan *p, void *maker, lz_cache *cache,
+                      lz_exec **out);
+void lz_exec_set_label(lz_exec *x, const lz_compile_options *o); /* o may be NULL */
+/* Fills in x->loads. `user` is what the store's ops get. */
+lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache);
+/* lz_backend.exec_free and .exec_info */
+void lz_exec_free(lz_exec *x);
+void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
+/* lz_backend.execute */
+lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const bool *donated,
+                      bool awaited, lz_dbuf **out, lz_event **done);
+
+/* ---- for lz_exec_ops.run, on the queue ---- */
+/* The arguments are there, or will be when a device in order comes to the job. */
+lz_status lz_job_wait(lz_job *j);
+/* Copies the arguments that were not given away and runs the program. temp: of
+ * plan->temp_bytes; `run` is what the program's ops get. */
+lz_status lz_job_run(lz_job *j, void *temp, void *run);
+/* A span of the timeline from t0 (lz_timeline_begin): the job's program, and how long it waited in
+ * the queue. arrow: one leads here from where it was enqueued. */
+void lz_job_span(const lz_job *j, int64_t t0, bool arrow);
+/* s: what became of it; the thread's error when it is one. The job is gone. */
+void lz_job_end(lz_job *j, lz_status s);
+#endif

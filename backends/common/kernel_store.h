@@ -1,0 +1,66 @@
+/* kernel_store.h - loaded kernels of one kind of device: one piece of code per canonical kernel, shared
+ * by every executable that has it.
+ * A kernel is looked for in memory, then in the persistent cache, then compiled; what is missing is
+ * compiled on several threads. A kernel nobody uses any more waits among the last few hundred such,
+ * then its memory is freed. Threads: thread-safe. */
+#ifndef LZ_BACKENDS_KSTORE_H
+#define LZ_BACKENDS_KSTORE_H
+#include "base/thread.h"
+#include "cache/cache.h"
+#include "lower/loops/loop.h"
+
+typedef struct lz_kcode lz_kcode;
+typedef enum lz_kernel_source { LZ_FROM_MEMORY, LZ_FROM_DISK, LZ_FROM_LLVM } lz_kernel_source;
+
+typedef struct lz_kernel_load {
+    lz_kcode *code; /* a reference */
+    lz_kernel_source source;
+    double ms; /* reading or compiling */
+} lz_kernel_load;
+
+/* How a device makes code. `user` is what the caller of lz_kstore_load passes; stored bytes are
+ * untrusted. */
+typedef struct lz_kstore_ops {
+    size_t code_bytes; /* of what load fills in */
+    /* of the cache's entry */
+    void (*key)(void *user, const lz_kernel *k, lz_buf *out);
+    /* What tells code that this user is given from what others are, of the same kernel; NULL:
+     * nothing does. */
+    uint64_t (*variant)(void *user);
+    /* features its code needs */
+    const char *(*isa)(void *user);
+    lz_status (*make)(void *user, const lz_kernel *k, lz_buf *bytes);
+    /* LZ_ECORRUPT: the bytes are no code that this device can use. */
+    lz_status (*load)(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code);
+    void (*unload)(void *code);
+    int (*threads)(void); /* that may compile at a time */
+} lz_kstore_ops;
+
+typedef struct lz_kernels_stats {
+    uint64_t compiles, disk_hits, memory_hits, misses; /* misses: not in memory */
+    uint32_t live, waiting;
+} lz_kernels_stats;
+
+/* Initialise with LZ_KSTORE_INIT(&ops); the rest is kernel_store.c's. */
+typedef struct lz_kstore {
+    const lz_kstore_ops *ops;
+    pthread_mutex_t lock;
+    lz_map table;
+    lz_kcode *newest, *oldest; /* among those nobody uses */
+    uint32_t nwaiting, nlive;
+    _Atomic uint64_t compiles, disk_hits, memory_hits, misses;
+} lz_kstore;
+#define LZ_KSTORE_INIT(o)                                                                          \
+    {                                                                                              \
+        .ops = (o), .lock = PTHREAD_MUTEX_INITIALIZER                                              \
+    }
+
+/* out[i] for k[i]. Errors: those of ops, LZ_EMEM; then no references are left. cache may be
+ * NULL. */
+lz_status lz_kstore_load(lz_kstore *s, lz_kernel *const *k, uint32_t n, void *user, lz_cache *cache,
+                         lz_kernel_load *out);
+void lz_kstore_release(lz_kcode *c);     /* NULL is fine */
+void *lz_kstore_code(const lz_kcode *c); /* what ops->load filled in */
+void lz_kstore_get_stats(lz_kstore *s, lz_kernels_stats *out);
+void lz_kstore_trim(lz_kstore *s); /* frees the code nobody uses */
+#endif

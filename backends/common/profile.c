@@ -1,0 +1,212 @@
+/* profile.c - see profile.h. */
+#include "backends/common/profile.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct lz_profile {
+    lz_profile *next;
+    _Atomic int64_t runs;
+    uint32_t nrow, cap;
+    lz_profile_row row[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_profile *profiles; /* those that are not written yet */
+static bool at_exit;
+
+/* ---- names for perf ---- */
+
+/* In /tmp, where anyone may have put something of that name: only an own file is written to, and perf reads
+ * only those. */
+void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
+{
+    char path[64], hex[33], line[160];
+    if (!lz_cfg_bool(LZ_OPT_PERF))
+        return;
+    lz_hash_hex(k->hash, hex);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    int n = snprintf(line, sizeof line, "%" PRIxPTR " %zx lazuli:%.8s:%s\n", (uintptr_t)code,
+                     nbytes, hex, k->name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, line, (size_t)n) != n)
+        LZ_WARN_ONCE("perf", "%s cannot be written: %s", path, strerrordesc_np(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- the table ---- */
+
+static bool on(void)
+{
+    return *lz_cfg_str(LZ_OPT_PROFILE) != '\0';
+}
+
+static const char *name_of(const lz_profile_launch *l)
+{
+    return l->step->name ? l->step->name : l->kernel->name;
+}
+
+static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
+{
+    char hex[33];
+    int64_t calls = atomic_load(&r->calls), least = atomic_load(&r->least_ns);
+    double mean = (double)atomic_load(&r->ns) / (double)calls,
+           cpu = (double)atomic_load(&r->cpu_ns) / (double)calls;
+    double ns = least > 0 ? (double)least : 1;
+    const lz_profile_launch *l = &r->what;
+    lz_hash_hex(l->kernel->hash, hex);
+    lz_buf_printf(out,
+                  "%4u %7" PRId64 " %10.4f %10.4f %10.4f %12" PRIu64 " %11" PRIu64
+                  " %8.1f %8.1f %6" PRId64 " %3d  %.8s %s\n",
+                  i, calls, mean * 1e-6, cpu * 1e-6, ns * 1e-6, l->step->flops, l->step->bytes,
+                  (double)l->step->flops / ns, (double)l->step->bytes / ns, l->units, l->threads,
+                  hex, name_of(l));
+}
+
+/* Programs that never ran say nothing. Launches in loops are made more often than the program runs, those whose results are kept less often. */
+static void print(const lz_profile *p, lz_buf *out)
+{
+    double ns = 0, cpu = 0, least = 0, runs = (double)atomic_load(&p->runs);
+    if (runs == 0)
+        return;
+    for (uint32_t i = 0; i < p->nrow; i++) {
+        const lz_profile_row *r = &p->row[i];
+        ns += (double)atomic_load(&r->ns) / runs;
+        cpu += (double)atomic_load(&r->cpu_ns) / runs;
+        least += (double)atomic_load(&r->least_ns) * (double)atomic_load(&r->calls) / runs;
+    }
+    lz_buf_printf(out,
+                  "program of %u launches, run %.0f times: %.4f ms a run, %.4f ms of processor "
+                  "time, %.4f ms of each launch's least\n",
+                  p->nrow, runs, ns * 1e-6, cpu * 1e-6, least * 1e-6);
+    lz_buf_puts(out, "step   calls    mean_ms     cpu_ms   least_ms         flop        byte  "
+                     "Gflop/s     GB/s  units thr  kernel\n");
+    for (uint32_t i = 0; i < p->nrow; i++)
+        if (atomic_load(&p->row[i].calls))
+            print_row(&p->row[i], i, out);
+}
+
+static void write_table(const lz_profile *p)
+{
+    const char *path = lz_cfg_str(LZ_OPT_PROFILE);
+    lz_buf text = {0};
+    print(p, &text);
+    if (text.len) {
+        bool err = strcmp(path, "STDERR") == 0;
+        FILE *f = err ? stderr : fopen(path, "ae");
+        bool ok = f && fwrite(lz_buf_str(&text), 1, text.len, f) == text.len;
+        if (f && (err ? fflush(f) : fclose(f)) != 0)
+            ok = false;
+        if (!ok)
+            LZ_WARN_ONCE("profile", "%s cannot be written: %s", path, strerrordesc_np(errno));
+    }
+    lz_buf_free(&text);
+}
+
+static void write_all(void)
+{
+    pthread_mutex_lock(&lock);
+    for (const lz_profile *p = profiles; p; p = p->next)
+        write_table(p);
+    pthread_mutex_unlock(&lock);
+}
+
+lz_status lz_profile_of(const lz_prog *g, lz_profile **out)
+{
+    uint32_t nlaunch = 0;
+    *out = NULL;
+    if (!on())
+        return LZ_OK;
+    for (uint32_t i = 0; i < g->npart; i++)
+        nlaunch += g->parts[i].plan->nstep;
+    lz_profile *p = lz_calloc(1, sizeof *p + nlaunch * sizeof *p->row);
+    if (!p)
+        return LZ_FAIL(LZ_EMEM, "no memory for a profile of %u launches", nlaunch);
+    p->cap = nlaunch;
+    pthread_mutex_lock(&lock);
+    if (!at_exit)
+        at_exit = atexit(write_all) == 0;
+    lz_profile **end = &profiles;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    pthread_mutex_unlock(&lock);
+    *out = p;
+    return LZ_OK;
+}
+
+void lz_profile_add(lz_profile *p, lz_profile_launch *l)
+{
+    if (!p || p->nrow == p->cap)
+        return;
+    l->row = &p->row[p->nrow++];
+    l->row->what = *l;
+}
+
+void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
+{
+    char hex[33];
+    lz_hash_hex(l->kernel->hash, hex);
+    hex[8] = '\0'; /* as the table has it */
+    lz_timeline_add(&(lz_span){
+        .name = name_of(l),
+        .category = "kernel",
+        .key = {"units", "threads", "bytes", "flop"},
+        .value = {l->units, l->threads, (int64_t)l->step->bytes, (int64_t)l->step->flops},
+        .text_key = "kernel",
+        .text = hex,
+        .start_ns = t0,
+        .ns = ns,
+        .row = timeline_row});
+}
+
+void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns)
+{
+    lz_profile_row *r = l->row;
+    if (!r)
+        return;
+    int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
+    if (least == 0 || ns < least) /* launches of a program come one after the other */
+        atomic_store_explicit(&r->least_ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->cpu_ns, cpu_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed);
+}
+
+void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns,
+                     int64_t cpu_ns)
+{
+    if (lz_timeline_on())
+        lz_profile_span(l, timeline_row, t0, ns);
+    lz_profile_count(l, ns, cpu_ns);
+}
+
+void lz_profile_ran(lz_profile *p)
+{
+    if (p)
+        atomic_fetch_add_explicit(&p->runs, 1, memory_order_relaxed);
+}
+
+void lz_profile_free(lz_profile *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&lock);
+    for (lz_profile **at = &profiles; *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    write_table(p);
+    pthread_mutex_unlock(&lock);
+    lz_free(p);
+}

@@ -1,0 +1,281 @@
+/* exec.c - see cpu_exec.h: launch records of the CPU, the memory kernels work in, and running a job.
+ * A launch record holds what does not change between executions: the function, the run-time sizes, the number of units, how many threads are
+ * worth waking. Running a kernel is a call. */
+#include "backends/cpu/cpu_exec.h"
+#include "backends/cpu/invariant_cache.h"
+#include "backends/cpu/cpu_mem.h"
+#include "backends/cpu/cpu_tuning.h"
+#include "backends/common/profile.h"
+#include "backends/cpu/workers.h"
+#include "base/alloc.h"
+#include <string.h>
+
+enum {
+    PARALLEL_COPY = 1 << 20,
+    INLINE_NS = 30000,     /* a program that takes less may run in the caller */
+    AWAITED_NS = 20000000, /* in a caller that waits for it: no thread to wake, twice */
+    SHRINK_AFTER = 64
+};
+
+typedef struct cpu_exec {
+    lz_exec x;
+    size_t scratch_each;      /* bytes of scratch of one thread */
+    bool shared;              /* some launch is shared by threads */
+    uint64_t ns;              /* about how long the launches take */
+    lz_kept *kept;            /* NULL: every execution runs all of it */
+    lz_profile *profile;      /* NULL: nobody asked */
+    lz_tuner tuner;           /* while it is made; no ops: none */
+    LZ_VEC(lz_kcode *) tuned; /* code of launches that is not the kernel's own */
+} cpu_exec;
+
+typedef struct record {
+    lz_run_fn run;
+    const int64_t *args;
+    int64_t grid;
+    int threads; /* 1: in the thread that runs the program */
+    int chunks;  /* of each one's share */
+    lz_profile_launch what;
+} record;
+
+/* ---- making ---- */
+
+/* The code that the launch is best run by; the kernel's own where there is none better, or it cannot be had. */
+static lz_kcode *code_for(cpu_exec *x, const lz_kernel *k, uint32_t i, const lz_step *s)
+{
+    lz_kcode *c = x->x.loads[i].code, *other;
+    lz_choice how = x->tuner.ops ? lz_tune(&x->tuner, k, s) : (lz_choice){0};
+    if (lz_choice_is_model(how) || lz_cpu_tuned_code(x->tuner.user, k, how, &other) != LZ_OK)
+        return c;
+    if (lz_vec_push(&x->tuned, other) != LZ_OK) {
+        lz_kernels_release(other);
+        return c;
+    }
+    x->x.info.tuned++;
+    return other;
+}
+
+static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
+                         bool *idle)
+{
+    cpu_exec *x = maker;
+    lz_cpu_code c;
+    lz_cpu_code_of(code_for(x, k, i, s), k, s, &c);
+    if (c.scratch > x->scratch_each)
+        x->scratch_each = c.scratch;
+    record *r = out;
+    *r = (record){c.run, s->args, c.grid, c.threads, c.chunks, {k, s, c.grid, c.threads, NULL}};
+    lz_profile_add(x->profile, &r->what);
+    x->ns += lz_cpu_step_ns(s);
+    x->shared |= r->threads > 1;
+    *idle = c.grid <= 0;
+    return LZ_OK;
+}
+
+static const lz_prog_ops prog_ops;
+
+typedef struct maker {
+    const lz_target *target;
+    bool loops;
+    lz_cpu_device *device;
+    const char *processor; /* its name, of a device that is tuned; else NULL */
+    bool all;              /* kernels of any size */
+} maker;
+
+/* Launch records; the tuner is there as long as they are made. */
+static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
+{
+    lz_cpu_tuning where = {m->target, cache, m->processor, m->device->at.index};
+    if (m->processor)
+        x->tuner =
+            (lz_tuner){&lz_cpu_tune_ops, &where, m->device->at.queue, cache, m->all, &x->x.info};
+    lz_status s = lz_prog_make(&x->x.prog, &prog_ops, x);
+    x->tuner = (lz_tuner){0};
+    if (x->x.info.tune_runs) /* what was measured is not what is needed from now on */
+        lz_mem_trim();
+    return s;
+}
+
+static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
+{
+    cpu_exec *x = (cpu_exec *)exec;
+    const maker *m = user;
+    if (m->loops)
+        return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
+    LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
+    LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
+    LZ_TRY(make_records(x, m, cache));
+    bool known = exec->prog.npart == 1 && !exec->prog.control; /* how long it takes */
+    exec->small = known && x->ns < INLINE_NS;
+    exec->brief = known && x->ns < AWAITED_NS;
+    return LZ_OK;
+}
+
+static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
+{
+    LZ_TRY(make_prog(exec, user, cache));
+    return lz_kept_new(&exec->prog, &((cpu_exec *)exec)->kept);
+}
+
+/* ---- memory of a device ---- */
+
+/* Temporaries stay for the next execution; a large block that many executions in a row did not need is given back. */
+static lz_status room(lz_cpu_device *d, const cpu_exec *x)
+{
+    size_t temp = x->x.plan->temp_bytes;
+    bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
+    d->oversized = oversized ? d->oversized + 1 : 0;
+    if (d->oversized > SHRINK_AFTER) {
+        lz_mem_free(d->at.index, d->temp, d->temp_bytes);
+        d->temp = NULL;
+        d->temp_bytes = 0;
+    }
+    LZ_TRY(lz_mem_grow(d->at.index, temp, &d->temp, &d->temp_bytes));
+    size_t parts = x->shared ? (size_t)lz_workers_count() : 1;
+    return lz_scratch_room(&d->scratch, d->at.index, x->scratch_each, parts);
+}
+
+void lz_cpu_device_end(lz_cpu_device *d)
+{
+    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
+    d->temp = NULL;
+    d->temp_bytes = 0;
+    lz_scratch_free(&d->scratch, d->at.index);
+}
+
+/* ---- running ---- */
+
+typedef struct copying {
+    char *dst;
+    const char *src;
+    size_t nbytes;
+} copying;
+
+static void copy_pages(void *ctx, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    const copying *c = ctx;
+    size_t from = (size_t)begin << 12, to = (size_t)end << 12;
+    to = to < c->nbytes ? to : c->nbytes;
+    memcpy(c->dst + from, c->src + from, to - from);
+}
+
+static lz_status copy(void *run, void *dst, const void *src, size_t nbytes)
+{
+    (void)run;
+    copying c = {dst, src, nbytes};
+    if (nbytes >= PARALLEL_COPY)
+        lz_workers_run((int64_t)((nbytes + 4095) >> 12), 0, copy_pages, &c);
+    else if (nbytes)
+        memcpy(dst, src, nbytes);
+    return LZ_OK;
+}
+
+static lz_status read_bool(void *run, const void *at, bool *out)
+{
+    (void)run;
+    *out = *(volatile const uint8_t *)at != 0;
+    return LZ_OK;
+}
+
+typedef struct shared_launch {
+    const record *r;
+    void *const *bufs;
+    const lz_scratch *scratch;
+} shared_launch;
+
+static void run_units(void *ctx, int64_t begin, int64_t end, int worker)
+{
+    const shared_launch *s = ctx;
+    s->r->run(s->bufs, s->r->args, begin, end,
+              s->scratch->first + (size_t)worker * s->scratch->apart);
+}
+
+static inline void launch_now(const lz_scratch *c, const record *r, void *const *bufs)
+{
+    if (r->threads == 1)
+        r->run(bufs, r->args, 0, r->grid, c->first);
+    else
+        lz_workers_run_in(r->grid, r->threads, r->chunks, run_units, &(shared_launch){r, bufs, c});
+}
+
+/* Asking for processor time is a system call: a trace alone does without. */
+__attribute__((noinline)) static void launch_timed(const lz_scratch *c, const record *r,
+                                                   void *const *bufs)
+{
+    int64_t cpu = r->what.row ? lz_cpu_ns() : 0, t0 = lz_now_ns();
+    launch_now(c, r, bufs);
+    int64_t ns = lz_now_ns() - t0;
+    lz_profile_note(&r->what, 0, t0, ns, r->what.row ? lz_cpu_ns() - cpu : 0);
+}
+
+static lz_status launch(void *run, const void *rec, void *const *bufs)
+{
+    const record *r = rec;
+    if (__builtin_expect(lz_profile_wanted(&r->what), 0))
+        launch_timed(run, r, bufs);
+    else
+        launch_now(run, r, bufs);
+    return LZ_OK;
+}
+
+static const lz_prog_ops prog_ops = {
+    .record_bytes = sizeof(record),
+    .prepare = prepare,
+    .launch = launch,
+    .copy = copy,
+    .read_bool = read_bool,
+};
+
+static lz_status run_all(lz_job *j)
+{
+    const cpu_exec *x = (const cpu_exec *)j->x;
+    lz_cpu_device *d = (lz_cpu_device *)j->d;
+    LZ_TRY(lz_job_wait(j));
+    LZ_TRY(room(d, x));
+    lz_profile_ran(x->profile);
+    int64_t t0 = lz_timeline_begin();
+    lz_kept_begin(x->kept, j);
+    lz_status s = lz_job_run(j, d->temp, &d->scratch);
+    lz_kept_end(x->kept, j, s == LZ_OK);
+    lz_job_span(j, t0, true);
+    return s;
+}
+
+static void run(lz_job *j)
+{
+    lz_job_end(j, run_all(j));
+}
+
+/* ---- executables ---- */
+
+static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
+{
+    return lz_cpu_alloc(d->index, nbytes, out);
+}
+
+static void unmake(lz_exec *x)
+{
+    cpu_exec *c = (cpu_exec *)x;
+    lz_kept_free(c->kept);
+    lz_profile_free(c->profile);
+    while (c->tuned.len)
+        lz_kernels_release(c->tuned.data[--c->tuned.len]);
+    lz_vec_free(&c->tuned);
+}
+
+static const lz_exec_ops exec_ops = {
+    .exec_bytes = sizeof(cpu_exec),
+    .job_bytes = sizeof(lz_job),
+    .make = make,
+    .unmake = unmake,
+    .code_bytes = lz_kcode_nbytes,
+    .alloc = alloc,
+    .run = run,
+};
+
+lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
+                          const lz_cpu_exec_options *o, lz_exec **out)
+{
+    maker m = {t, o->loops, d, o->tuned_for, o->tune_all};
+    return lz_exec_new(&exec_ops, p, &m, o->cache, out);
+}

@@ -1,0 +1,47 @@
+/* cpu_exec.h - executables of the CPU backend: backends/common/job.h with kernels that are called, and shared
+ * by threads when that is worth it.
+ * Threads: as backends/common/job.h. */
+#ifndef LZ_BACKENDS_CPU_EXEC_H
+#define LZ_BACKENDS_CPU_EXEC_H
+#include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/scratch.h"
+#include "backends/common/job.h"
+
+/* About how long one core takes, to tell what is worth sharing or saving. */
+static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
+{
+    enum { FLOP_PER_NS = 16, BYTE_PER_NS = 8 };
+    uint64_t f = flops / FLOP_PER_NS, b = bytes / BYTE_PER_NS;
+    return f > b ? f : b;
+}
+
+/* The same for a launch (tuning.c). */
+uint64_t lz_cpu_step_ns(const lz_step *s);
+
+/* What a device of this backend has besides memory. Its temporaries and scratch are used by one
+ * execution at a time: the queue sees to it. */
+typedef struct lz_cpu_device {
+    lz_exec_device at; /* first */
+    void *temp;
+    size_t temp_bytes;
+    uint32_t oversized; /* executions in a row that needed far less */
+    lz_scratch scratch;
+} lz_cpu_device;
+
+typedef struct lz_cpu_exec_options {
+    lz_cache *cache; /* may be NULL */
+    bool loops;      /* run the slow executor instead of compiled kernels (LAZULI_EXEC=loop) */
+    /* Name of the processor that launches are tuned for (backends/common/autotune.h); NULL: they are not. Any
+     * launch, however short? */
+    const char *tuned_for;
+    bool tune_all;
+} lz_cpu_exec_options;
+/* Takes over the plan, also on failure. */
+lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
+                          const lz_cpu_exec_options *o, lz_exec **out);
+/* frees temporaries and scratch; the queue is drained */
+void lz_cpu_device_end(lz_cpu_device *d);
+
+/* cpu.c: a buffer of the device. */
+lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out);
+#endif

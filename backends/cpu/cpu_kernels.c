@@ -1,0 +1,121 @@
+/* kernels.c - see kernels.h. */
+#include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/elfload.h"
+#include "backends/common/profile.h"
+#include "backends/cpu/workers.h"
+
+/* ---- a kernel's code ---- */
+
+static const lz_elf_code *code_of(const lz_kcode *c)
+{
+    return lz_kstore_code(c);
+}
+
+lz_run_fn lz_kcode_run(const lz_kcode *c)
+{
+    return (lz_run_fn)(uintptr_t)code_of(c)->run;
+}
+
+lz_size_fn lz_kcode_grid(const lz_kcode *c)
+{
+    return (lz_size_fn)(uintptr_t)code_of(c)->grid;
+}
+
+lz_size_fn lz_kcode_scratch(const lz_kcode *c)
+{
+    return (lz_size_fn)(uintptr_t)code_of(c)->scratch;
+}
+
+size_t lz_kcode_nbytes(const lz_kcode *c)
+{
+    return code_of(c)->nbytes;
+}
+
+/* ---- making it ---- */
+
+void lz_kernels_key(const lz_kernel *k, const lz_target *t, lz_buf *out)
+{
+    lz_buf_lstr(out, "lazuli kernel");
+    lz_buf_u32(out, LZ_CODEGEN_VERSION);
+    lz_buf_lstr(out, lz_llvm_version());
+    lz_buf_lstr(out, t->triple);
+    lz_buf_lstr(out, t->cpu);
+    lz_buf_lstr(out, t->features);
+    lz_buf_u32(out, (uint32_t)t->vector_bytes);
+    lz_buf_u64(out, (uint64_t)t->l1_bytes);
+    lz_buf_u64(out, (uint64_t)t->l2_bytes);
+    lz_buf_u64(out, (uint64_t)t->l3_bytes);
+    lz_forms_print(t, out);
+    lz_buf_put(out, k->canon, k->ncanon);
+}
+
+static void key(void *user, const lz_kernel *k, lz_buf *out)
+{
+    lz_kernels_key(k, user, out);
+}
+
+static uint64_t variant(void *user)
+{
+    const lz_target *t = user;
+    return (uint64_t)t->without << 32 | t->always;
+}
+
+static const char *isa(void *user)
+{
+    return ((const lz_target *)user)->features;
+}
+
+static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
+{
+    return lz_llvm_compile(k, user, bytes, NULL, NULL);
+}
+
+static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code)
+{
+    (void)user;
+    lz_elf_code *c = code;
+    LZ_TRY(lz_elf_load(bytes, nbytes, c));
+    lz_profile_code(c->at, c->nbytes, k);
+    return LZ_OK;
+}
+
+static void unload(void *code)
+{
+    lz_elf_free(code);
+}
+
+static const lz_kstore_ops ops = {.code_bytes = sizeof(lz_elf_code),
+                                  .key = key,
+                                  .variant = variant,
+                                  .isa = isa,
+                                  .make = make,
+                                  .load = load,
+                                  .unload = unload,
+                                  .threads = lz_workers_count};
+static lz_kstore store = LZ_KSTORE_INIT(&ops);
+
+lz_kstore *lz_kernels_store(void)
+{
+    return &store;
+}
+
+lz_status lz_kernels_load(lz_kernel *const *k, uint32_t n, const lz_target *t, lz_cache *cache,
+                          lz_kernel_load *out)
+{
+    return lz_kstore_load(&store, k, n, (void *)t, cache, out);
+}
+
+void lz_kernels_release(lz_kcode *c)
+{
+    lz_kstore_release(c);
+}
+
+void lz_kernels_get_stats(lz_kernels_stats *out)
+{
+    lz_kstore_get_stats(&store, out);
+}
+
+void lz_kernels_trim(void)
+{
+    lz_kstore_trim(&store);
+}

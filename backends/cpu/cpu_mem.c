@@ -1,0 +1,300 @@
+/* mem.c - see cpu_mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked through their first bytes;
+ * under the address sanitizer the rest of them is poisoned (not the link: the leak detector follows it). */
+#include "backends/cpu/cpu_mem.h"
+#include "backends/cpu/slabs.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/timeline.h"
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { BETWEEN = LZ_SLAB_PAGE }; /* blocks of a slab: one that is written past its end is found */
+#else
+enum { BETWEEN = 0 };
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+    ALIGN = 64,
+    FINE_BITS = 3, /* classes per power of two: 8 */
+    MIN_BITS = 9,  /* below 512 bytes: multiples of 64 */
+    MAX_BITS = 48,
+    CLASSES = 8 + (MAX_BITS - MIN_BITS) * 8
+};
+
+typedef struct block {
+    struct block *next;
+} block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static block *waiting[CLASSES];
+static uint64_t waiting_bytes, used_all, peak_all;
+static struct {
+    uint64_t used, peak, allocs, reuses;
+} dev[LZ_MEM_DEVICES];
+
+/* ---- classes ---- */
+
+/* The class whose blocks hold n bytes, and its size: the next multiple of an eighth of the power of two below. */
+static int class_of(size_t n, size_t *size)
+{
+    if (n <= (size_t)1 << MIN_BITS) {
+        size_t i = n ? (n - 1) / ALIGN : 0;
+        *size = (i + 1) * ALIGN;
+        return (int)i;
+    }
+    int bits = 63 - __builtin_clzll(n - 1); /* 2^bits < n <= 2^(bits+1) */
+    size_t grain = (size_t)1 << (bits - FINE_BITS);
+    size_t i = (n - 1 - ((size_t)1 << bits)) / grain;
+    *size = ((size_t)1 << bits) + (i + 1) * grain;
+    return bits < MAX_BITS ? 8 + (bits - MIN_BITS) * 8 + (int)i : -1;
+}
+
+/* ---- the system's memory ---- */
+
+/* From here on sizes are multiples of a page. */
+static const size_t cut_from = 64 << 10, map_from = 16 << 20;
+
+/* A block from the heap has the address of its allocation in front of it. */
+static void *from_heap(size_t size)
+{
+    char *raw = lz_alloc(size + ALIGN + sizeof raw);
+    if (!raw)
+        return NULL;
+    char *p = (char *)LZ_ALIGN_UP((uintptr_t)raw + sizeof raw, ALIGN);
+    memcpy(p - sizeof raw, &raw, sizeof raw);
+    return p;
+}
+
+static void *from_slab(size_t size)
+{
+    char *p = lz_slab_cut(size + BETWEEN);
+    if (p)
+        ASAN_POISON_MEMORY_REGION(p + size, BETWEEN);
+    return p;
+}
+
+static void *fresh(size_t size)
+{
+    return size >= map_from   ? lz_map_huge(size)
+           : size >= cut_from ? from_slab(size)
+                              : from_heap(size);
+}
+
+static void give_up(void *p, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
+    if (size >= map_from) {
+        munmap(p, size);
+        return;
+    }
+    if (size >= cut_from) {
+        ASAN_UNPOISON_MEMORY_REGION((char *)p + size, BETWEEN);
+        lz_slab_give(p, size + BETWEEN);
+        return;
+    }
+    void *raw;
+    memcpy(&raw, (char *)p - sizeof raw, sizeof raw);
+    lz_free(raw);
+}
+
+/* What waits below this is not worth giving back: a small program would ask for it again in the next step. */
+enum { KEEP_MIN = 1 << 20 };
+
+/* ---- the pool; all under lock ---- */
+
+/* For timelines. */
+static void count_used(int device)
+{
+    char name[32];
+    if (!lz_timeline_on())
+        return;
+    snprintf(name, sizeof name, "CPU:%d memory", device);
+    lz_timeline_quantity(name, (int64_t)dev[device].used);
+}
+
+static size_t class_size(int c)
+{
+    if (c < 8)
+        return (size_t)(c + 1) * ALIGN;
+    int bits = MIN_BITS + (c - 8) / 8;
+    return ((size_t)1 << bits) + (((size_t)((c - 8) % 8) + 1) << (bits - FINE_BITS));
+}
+
+/* Gives waiting blocks back, the large ones first, until at most `keep` bytes wait. */
+static void trim_to(uint64_t keep)
+{
+    for (int c = CLASSES - 1; c >= 0 && waiting_bytes > keep; c--) {
+        size_t size = class_size(c);
+        while (waiting[c] && waiting_bytes > keep) {
+            block *b = waiting[c];
+            waiting[c] = b->next;
+            waiting_bytes -= size;
+            give_up(b, size);
+        }
+    }
+}
+
+static uint64_t limit_bytes(void)
+{
+    return (uint64_t)lz_cfg_int(LZ_OPT_DEVICE_MEM_LIMIT_MB) << 20;
+}
+
+static void *take(int c, size_t size, bool *reused)
+{
+    block *b = waiting[c];
+    *reused = b != NULL;
+    if (b) {
+        ASAN_UNPOISON_MEMORY_REGION(b, size);
+        waiting[c] = b->next;
+        waiting_bytes -= size;
+        return b;
+    }
+    void *p = fresh(size);
+    if (!p && waiting_bytes) { /* another class may hold what is missing */
+        trim_to(0);
+        p = fresh(size);
+    }
+    return p;
+}
+
+static lz_status no_memory(int device, size_t nbytes, uint64_t limit)
+{
+    uint64_t used = dev[device].used;
+    if (limit)
+        return LZ_FAIL(LZ_EDEVMEM,
+                       "CPU:%d: no room for %zu bytes: %" PRIu64 " of %" PRIu64
+                       " bytes are used (LAZULI_DEVICE_MEMORY_MB)",
+                       device, nbytes, used, limit);
+    return LZ_FAIL(LZ_EDEVMEM, "CPU:%d: the system gives no %zu bytes; %" PRIu64 " are used",
+                   device, nbytes, used);
+}
+
+static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
+{
+    *out = NULL;
+    if (device < 0 || device >= LZ_MEM_DEVICES)
+        return LZ_FAIL(LZ_EINVAL, "there is no device CPU:%d", device);
+    size_t size = 0;
+    int c = nbytes > (size_t)1 << (MAX_BITS - 1) ? -1 : class_of(nbytes, &size);
+    uint64_t limit = limit_bytes();
+    pthread_mutex_lock(&lock);
+    bool full = limit && dev[device].used + size > limit, reused = false;
+    void *p = c < 0 || full ? NULL : take(c, size, &reused);
+    if (p) {
+        dev[device].used += size;
+        dev[device].allocs++;
+        dev[device].reuses += reused;
+        if (dev[device].used > dev[device].peak)
+            dev[device].peak = dev[device].used;
+        used_all += size;
+        if (used_all > peak_all)
+            peak_all = used_all;
+        count_used(device);
+        if (limit && used_all + waiting_bytes > limit)
+            trim_to(limit > used_all ? limit - used_all : 0);
+    }
+    lz_status s = p ? LZ_OK : no_memory(device, nbytes, full ? limit : 0);
+    pthread_mutex_unlock(&lock);
+    *out = p;
+    *capacity = size;
+    *clean = !reused && size >= cut_from;
+    return s;
+}
+
+static bool (*_Atomic give_back)(int device);
+
+void lz_mem_on_shortage(bool (*give)(int device))
+{
+    atomic_store(&give_back, give);
+}
+
+/* *clean: nothing was written to the block yet. */
+static lz_status hand_out(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
+{
+    lz_status s = try_to(device, nbytes, out, capacity, clean);
+    bool (*give)(int) = atomic_load(&give_back);
+    if (s != LZ_EDEVMEM || !give || !give(device))
+        return s;
+    s = try_to(device, nbytes, out, capacity, clean);
+    if (s == LZ_OK)
+        lz_error_clear();
+    return s;
+}
+
+lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity)
+{
+    bool clean;
+    return hand_out(device, nbytes, out, capacity, &clean);
+}
+
+lz_status lz_mem_grow(int device, size_t need, void **p, size_t *capacity)
+{
+    if (*capacity >= need)
+        return LZ_OK;
+    lz_mem_free(device, *p, *capacity);
+    *p = NULL;
+    *capacity = 0;
+    size_t cap = 0;
+    LZ_TRY(lz_mem_alloc(device, need, p, &cap));
+    *capacity = cap;
+    return LZ_OK;
+}
+
+lz_status lz_mem_zeros(int device, size_t nbytes, void **out, size_t *capacity)
+{
+    bool clean;
+    LZ_TRY(hand_out(device, nbytes, out, capacity, &clean));
+    if (!clean)
+        memset(*out, 0, nbytes);
+    return LZ_OK;
+}
+
+void lz_mem_free(int device, void *p, size_t capacity)
+{
+    if (!p)
+        return;
+    size_t size = 0;
+    int c = class_of(capacity, &size);
+    LZ_DCHECK(size == capacity);
+    pthread_mutex_lock(&lock);
+    block *b = p;
+    b->next = waiting[c];
+    waiting[c] = b;
+    waiting_bytes += size;
+    dev[device].used -= size;
+    used_all -= size;
+    count_used(device);
+    ASAN_POISON_MEMORY_REGION(b + 1, size - sizeof *b);
+    if (waiting_bytes > peak_all && waiting_bytes > KEEP_MIN)
+        trim_to(peak_all > KEEP_MIN ? peak_all : KEEP_MIN);
+    pthread_mutex_unlock(&lock);
+}
+
+void lz_mem_get_stats(int device, lz_mem_stats *out)
+{
+    memset(out, 0, sizeof *out);
+    if (device < 0 || device >= LZ_MEM_DEVICES)
+        return;
+    pthread_mutex_lock(&lock);
+    out->used = dev[device].used;
+    out->peak = dev[device].peak;
+    out->allocs = dev[device].allocs;
+    out->reuses = dev[device].reuses;
+    out->waiting = waiting_bytes;
+    lz_slab_count(&out->slabs, &out->gaps);
+    pthread_mutex_unlock(&lock);
+    out->limit = limit_bytes();
+}
+
+void lz_mem_trim(void)
+{
+    pthread_mutex_lock(&lock);
+    trim_to(0);
+    pthread_mutex_unlock(&lock);
+}

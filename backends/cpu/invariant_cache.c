@@ -1,0 +1,270 @@
+/* invariant_cache.c - see invariant_cache.h. */
+#include "backends/cpu/invariant_cache.h"
+#include "backends/cpu/cpu_exec.h"
+#include "backends/cpu/cpu_mem.h"
+#include "base/config.h"
+#include "base/log.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    STABLE_AFTER = 2, /* executions in a row with the same bytes as the one before */
+    SEARCHES = 4,     /* at most, of a program */
+    WORTH_NS = 20000, /* what leaving launches out saves at least, */
+    WORTH_SHARE = 64, /* and of an execution: this part */
+};
+
+/* Values of LAZULI_KEEP. */
+enum { NEVER, WORTH, ALWAYS };
+
+struct lz_kept {
+    pthread_mutex_t lock; /* held from begin to end */
+    const lz_prog *g;
+    uint64_t ns;
+    bool always;
+    int device;         /* that of the first execution */
+    int searches;       /* left */
+    uint64_t *seen;     /* by argument: its content in the last execution */
+    uint64_t *inside;   /* by argument: its content when the memory was filled */
+    uint8_t *since;     /* by argument: executions in a row with this content, up to STABLE_AFTER */
+    bool *stable;       /* by argument: what is kept depends on it, or may */
+    bool *fickle;       /* by argument: was stable once, and then was not */
+    uint32_t good, bad; /* executions that used what is kept, and that had to make it anew */
+    lz_prog_kept now;   /* without `what`: nothing is kept */
+    size_t capacity;    /* of its memory */
+    lz_kept *next, **link; /* among those with memory; under `list` */
+};
+
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+static lz_kept *holders;
+static _Atomic uint64_t left_out, kept_bytes, ids;
+
+/* ---- making ---- */
+
+lz_status lz_kept_new(const lz_prog *g, lz_kept **out)
+{
+    int64_t how = lz_cfg_int(LZ_OPT_KEEP);
+    const lz_plan *p = g->parts->plan;
+    uint32_t nin = p->nin;
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < p->nstep; i++)
+        ns += lz_cpu_about_ns(p->steps[i].flops, p->steps[i].bytes);
+    if (how == NEVER || nin == 0 || (how == WORTH && ns < WORTH_NS))
+        return LZ_OK;
+    size_t each = 2 * sizeof(uint64_t) + sizeof(uint8_t) + 2 * sizeof(bool);
+    lz_kept *k = lz_calloc(1, sizeof *k + nin * each);
+    if (!k)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u arguments", nin);
+    pthread_mutex_init(&k->lock, NULL);
+    k->g = g;
+    k->ns = ns;
+    k->always = how == ALWAYS;
+    k->device = -1;
+    k->searches = SEARCHES;
+    k->seen = (uint64_t *)(void *)(k + 1);
+    k->inside = k->seen + nin;
+    k->since = (uint8_t *)(k->inside + nin);
+    k->stable = (bool *)(k->since + nin);
+    k->fickle = k->stable + nin;
+    *out = k;
+    return LZ_OK;
+}
+
+/* ---- kept memory; all under k->lock ---- */
+
+static void hold(lz_kept *k)
+{
+    pthread_mutex_lock(&list);
+    k->next = holders;
+    k->link = &holders;
+    if (holders)
+        holders->link = &k->next;
+    holders = k;
+    pthread_mutex_unlock(&list);
+    atomic_fetch_add(&kept_bytes, k->capacity);
+}
+
+/* under `list` */
+static void unlink_holder(lz_kept *k)
+{
+    *k->link = k->next;
+    if (k->next)
+        k->next->link = k->link;
+    k->link = NULL;
+}
+
+static void free_memory(lz_kept *k)
+{
+    atomic_fetch_sub(&kept_bytes, k->capacity);
+    lz_mem_free(k->device, k->now.memory, k->capacity);
+    lz_keep_free(k->now.what);
+    k->now = (lz_prog_kept){0};
+}
+
+static void give_up(lz_kept *k)
+{
+    if (!k->now.what)
+        return;
+    pthread_mutex_lock(&list);
+    unlink_holder(k);
+    pthread_mutex_unlock(&list);
+    free_memory(k);
+}
+
+void lz_kept_free(lz_kept *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&k->lock);
+    give_up(k);
+    pthread_mutex_unlock(&k->lock);
+    pthread_mutex_destroy(&k->lock);
+    lz_free(k);
+}
+
+/* A program that is running now keeps what it has. */
+bool lz_kept_shortage(int device)
+{
+    bool any = false;
+    pthread_mutex_lock(&list);
+    for (lz_kept *k = holders, *next; k; k = next) {
+        next = k->next;
+        if (k->device != device || pthread_mutex_trylock(&k->lock) != 0)
+            continue;
+        unlink_holder(k);
+        free_memory(k);
+        k->searches = 0;
+        any = true;
+        pthread_mutex_unlock(&k->lock);
+    }
+    pthread_mutex_unlock(&list);
+    return any;
+}
+
+/* ---- deciding ---- */
+
+/* Whether leaving these launches out saves enough, for at most as much memory as the stable arguments have. */
+static bool is_worth(const lz_kept *k, const lz_keep *w)
+{
+    const lz_plan *p = k->g->parts->plan;
+    uint64_t ns = lz_cpu_about_ns(w->flops, w->bytes), room = 0;
+    for (uint32_t i = 0; i < p->nin; i++)
+        room += k->stable[i] ? p->in_type[i]->nbytes : 0;
+    return k->always || (ns >= WORTH_NS && ns >= k->ns / WORTH_SHARE && w->nbytes <= room);
+}
+
+/* Nothing is wrong when this fails: the program runs as it is. */
+static void start_keeping(lz_kept *k)
+{
+    lz_keep *w = NULL;
+    lz_error before = *lz_error_get();
+    k->searches--;
+    if (lz_keep_find(k->g, k->stable, &w) == LZ_OK && w && is_worth(k, w) &&
+        lz_mem_alloc(k->device, w->nbytes, &k->now.memory, &k->capacity) == LZ_OK) {
+        k->now.what = w;
+        k->now.id = atomic_fetch_add(&ids, 1) + 1;
+        k->good = k->bad = 0;
+        hold(k);
+        lz_logf(LZ_LOG_INFO, "keep",
+                "%u of %u launches are left out while arguments stay the same; %" PRIu64
+                " bytes are kept",
+                w->nskip, k->g->parts->nlaunch, w->nbytes);
+        return;
+    }
+    lz_keep_free(w);
+    lz_error_set(&before);
+}
+
+/* Whether there are others than in the last search. Where all are stable, somebody runs the same over and over, to measure how long it
+ * takes, and nobody can say which of them are weights. */
+static bool find_stable(lz_kept *k)
+{
+    bool any = false, others = false, all = true;
+    for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)
+        all &= k->since[i] == STABLE_AFTER;
+    if (all && !k->always)
+        return false;
+    for (uint32_t i = 0; i < k->g->parts->plan->nin; i++) {
+        bool is = k->since[i] == STABLE_AFTER && !k->fickle[i];
+        others |= is != k->stable[i];
+        any |= is;
+        k->stable[i] = is;
+    }
+    return any && others;
+}
+
+static void note_contents(lz_kept *k, const lz_job *j)
+{
+    for (uint32_t i = 0; i < k->g->parts->plan->nin; i++) {
+        uint64_t c = lz_dbuf_content(j->in[i]);
+        bool same = c && c == k->seen[i];
+        k->since[i] = same ? k->since[i] + (k->since[i] < STABLE_AFTER) : 0;
+        k->seen[i] = c;
+    }
+}
+
+/* What is in the memory was made from these arguments. */
+static bool still_right(const lz_kept *k)
+{
+    for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)
+        if (k->stable[i] && (k->seen[i] == 0 || k->seen[i] != k->inside[i]))
+            return false;
+    return true;
+}
+
+/* Arguments that change too often are not relied on again. */
+static void note_change(lz_kept *k)
+{
+    if (++k->bad <= k->good / 4 + 1)
+        return;
+    for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)
+        k->fickle[i] |= k->stable[i] && k->seen[i] != k->inside[i];
+    give_up(k);
+}
+
+static void look_at(lz_kept *k, const lz_job *j)
+{
+    note_contents(k, j);
+    if (k->now.filled && !still_right(k)) {
+        k->now.filled = false;
+        note_change(k);
+    }
+    if (!k->now.what && k->searches > 0 && find_stable(k))
+        start_keeping(k);
+}
+
+/* ---- an execution ---- */
+
+void lz_kept_begin(lz_kept *k, lz_job *j)
+{
+    if (!k || pthread_mutex_trylock(&k->lock) != 0)
+        return;
+    if (k->device < 0)
+        k->device = j->d->index;
+    if (k->device == j->d->index && (k->now.what || k->searches > 0))
+        look_at(k, j);
+    if (k->device == j->d->index && k->now.what)
+        j->kept = &k->now;
+    else
+        pthread_mutex_unlock(&k->lock);
+}
+
+void lz_kept_end(lz_kept *k, lz_job *j, bool ok)
+{
+    if (!j->kept)
+        return;
+    j->kept = NULL;
+    if (k->now.filled) {
+        k->good++;
+        atomic_fetch_add_explicit(&left_out, k->now.what->nskip, memory_order_relaxed);
+    } else if (ok) {
+        memcpy(k->inside, k->seen, k->g->parts->plan->nin * sizeof *k->seen);
+        k->now.filled = true;
+    }
+    pthread_mutex_unlock(&k->lock);
+}
+
+void lz_kept_get_stats(lz_kept_stats *out)
+{
+    *out = (lz_kept_stats){atomic_load(&left_out), atomic_load(&kept_bytes)};
+}

@@ -1,0 +1,390 @@
+/* jit_memory.c - executable memory: many kernels packed into few regions, never writable and executable at one address.
+ * A region is a piece of a memory file mapped twice, once writable and once executable, so adding a kernel costs no system
+ * call and a process with thousands of kernels has a handful of mappings. Where such files may not be executed, and for
+ * perf, which takes a file's names from the file, a region is anonymous memory whose pages are switched from writable to
+ * executable once they hold a kernel; kernels then begin on pages of their own. An empty region is unmapped, except the last one.
+ * Units: bytes. Threads: thread-safe. */
+#include "backends/cpu/elfload.h"
+#include "codegen/codegen.h"
+#include "codegen/shared_code.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/thread.h"
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { GRAIN = 64, REGION = 1 << 20, MAX_HOLES = 1 << 16 };
+
+/* A free piece of a region; holes are sorted by offset and never touch. */
+typedef struct hole {
+    size_t offset, nbytes;
+} hole;
+
+typedef struct region {
+    struct region *next;
+    uint8_t *write, *exec; /* the same bytes twice; equal when pages are switched */
+    size_t nbytes, live, grain;
+    hole *holes;
+    uint32_t nhole, cap;
+    uint32_t kernels;
+} region;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static region *regions;
+static bool no_memfd; /* tried, refused */
+
+static size_t page_bytes(void)
+{
+    static _Atomic size_t n;
+    if (!n)
+        n = (size_t)sysconf(_SC_PAGESIZE);
+    return n;
+}
+
+/* ---- mapping ---- */
+
+static bool map_twice(region *r)
+{
+    int fd = memfd_create("lazuli-code", MFD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = ftruncate(fd, (off_t)r->nbytes) == 0;
+    void *w = MAP_FAILED, *x = MAP_FAILED;
+    if (ok)
+        w = mmap(NULL, r->nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (w != MAP_FAILED)
+        x = mmap(NULL, r->nbytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    close(fd);
+    if (x == MAP_FAILED) {
+        if (w != MAP_FAILED)
+            munmap(w, r->nbytes);
+        return false;
+    }
+    /* a forked child may run the code, but must not change the parent's */
+    (void)madvise(w, r->nbytes, MADV_DONTFORK);
+    r->write = w;
+    r->exec = x;
+    r->grain = GRAIN;
+    return true;
+}
+
+static bool map_once(region *r)
+{
+    void *p = mmap(NULL, r->nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    r->write = r->exec = p;
+    r->grain = page_bytes();
+    return true;
+}
+
+static void unmap(region *r)
+{
+    if (r->write)
+        munmap(r->write, r->nbytes);
+    if (r->exec && r->exec != r->write)
+        munmap(r->exec, r->nbytes);
+    lz_free(r->holes);
+    lz_free(r);
+}
+
+static region *region_new(size_t need)
+{
+    region *r = lz_calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->cap = 16;
+    r->holes = lz_alloc(r->cap * sizeof *r->holes);
+    r->nbytes = LZ_ALIGN_UP(need > REGION ? need : REGION, page_bytes());
+    if (r->holes && !no_memfd && !lz_cfg_bool(LZ_OPT_PERF) && !map_twice(r))
+        no_memfd = true;
+    if (!r->holes || (!r->exec && !map_once(r))) {
+        unmap(r);
+        return NULL;
+    }
+    r->holes[0] = (hole){0, r->nbytes};
+    r->nhole = 1;
+    r->next = regions;
+    regions = r;
+    return r;
+}
+
+/* ---- pieces of a region ---- */
+
+static bool cut(region *r, size_t nbytes, size_t *offset)
+{
+    for (uint32_t i = 0; i < r->nhole; i++) {
+        hole *h = &r->holes[i];
+        if (h->nbytes < nbytes)
+            continue;
+        *offset = h->offset;
+        h->offset += nbytes;
+        h->nbytes -= nbytes;
+        if (h->nbytes == 0) {
+            r->nhole--;
+            memmove(h, h + 1, (r->nhole - i) * sizeof *h);
+        }
+        r->live += nbytes;
+        return true;
+    }
+    return false;
+}
+
+static bool more_holes(region *r)
+{
+    if (r->nhole < r->cap)
+        return true;
+    hole *h = r->cap < MAX_HOLES ? lz_realloc(r->holes, r->cap * 2 * sizeof *h) : NULL;
+    if (!h)
+        return false;
+    r->holes = h;
+    r->cap *= 2;
+    return true;
+}
+
+/* Gives a piece back. When there is no memory to note it, the piece is lost until its region is empty. */
+static void mend(region *r, size_t offset, size_t nbytes)
+{
+    uint32_t i = 0;
+    r->live -= nbytes;
+    while (i < r->nhole && r->holes[i].offset < offset)
+        i++;
+    bool left = i > 0 && r->holes[i - 1].offset + r->holes[i - 1].nbytes == offset;
+    bool right = i < r->nhole && offset + nbytes == r->holes[i].offset;
+    if (left && right) {
+        r->holes[i - 1].nbytes += nbytes + r->holes[i].nbytes;
+        r->nhole--;
+        memmove(&r->holes[i], &r->holes[i + 1], (r->nhole - i) * sizeof *r->holes);
+    } else if (left) {
+        r->holes[i - 1].nbytes += nbytes;
+    } else if (right) {
+        r->holes[i].offset = offset;
+        r->holes[i].nbytes += nbytes;
+    } else if (more_holes(r)) {
+        memmove(&r->holes[i + 1], &r->holes[i], (r->nhole - i) * sizeof *r->holes);
+        r->holes[i] = (hole){offset, nbytes};
+        r->nhole++;
+    }
+    if (r->live == 0) {
+        r->holes[0] = (hole){0, r->nbytes};
+        r->nhole = 1;
+    }
+}
+
+static void drop_if_empty(region *r)
+{
+    if (r->live || (regions == r && !r->next))
+        return;
+    for (region **p = &regions; *p; p = &(*p)->next)
+        if (*p == r) {
+            *p = r->next;
+            unmap(r);
+            return;
+        }
+}
+
+static region *find_room(size_t nbytes, size_t *offset, size_t *rounded)
+{
+    for (region *r = regions; r; r = r->next) {
+        *rounded = LZ_ALIGN_UP(nbytes, r->grain);
+        if (cut(r, *rounded, offset))
+            return r;
+    }
+    region *r = region_new(nbytes);
+    if (!r)
+        return NULL;
+    *rounded = LZ_ALIGN_UP(nbytes, r->grain);
+    return cut(r, *rounded, offset) ? r : NULL;
+}
+
+/* Pages of a region that is mapped once: writable to link into, executable to run. */
+static bool protect(const region *r, size_t offset, size_t nbytes, int prot)
+{
+    return r->write != r->exec || mprotect(r->exec + offset, nbytes, prot) == 0;
+}
+
+/* ---- kernels ---- */
+
+/* The function of a kernel that has none. */
+static int64_t no_scratch(const int64_t *args)
+{
+    (void)args;
+    return 0;
+}
+
+static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_code *out)
+{
+    out->scratch = (void *)(uintptr_t)no_scratch;
+    for (int i = 0; i < im->nsyms; i++) {
+        void *at = (void *)(uintptr_t)(exec + im->syms[i].offset);
+        if (strcmp(im->syms[i].name, "lz_run") == 0)
+            out->run = at;
+        else if (strcmp(im->syms[i].name, "lz_grid") == 0)
+            out->grid = at;
+        else if (strcmp(im->syms[i].name, "lz_scratch") == 0)
+            out->scratch = at;
+    }
+    return out->run && out->grid;
+}
+
+/* The objects of a kernel: those of functions it shares with others (codegen/shared_code.h), then its own. */
+typedef struct objects {
+    lz_object o[LZ_OBJECTS];
+    uint32_t n;
+} objects;
+
+static const char *link_all(const objects *from, lz_elf_image *im)
+{
+    const char *err = NULL;
+    for (uint32_t i = 0; i < from->n && !err; i++) {
+        const lz_object *o = &from->o[i];
+        err = i ? lz_elf_add(o->at, o->nbytes, im) : lz_elf_link(o->at, o->nbytes, im);
+        if (err || i + 1 == from->n)
+            break;
+        if (im->nsyms != (int)i + 1)
+            return "a shared function is not one function";
+        im->syms[i].name = lz_shared_name(i);
+    }
+    return err;
+}
+
+/* Links into `mem`, to run at `exec`; gives what is wrong, or NULL. */
+static const char *link_at(const objects *from, uint8_t *mem, size_t cap, const uint8_t *exec,
+                           lz_elf_code *out, size_t *used)
+{
+    enum { OWN = 3, SYMS = LZ_SHARED + OWN }; /* run, grid, scratch */
+    lz_elf_sym syms[SYMS];
+    lz_elf_image im = {.mem = mem,
+                       .cap = cap,
+                       .run_at = (uint64_t)(uintptr_t)exec,
+                       .resolve = lz_jit_symbol,
+                       .syms = syms,
+                       .max_syms = SYMS};
+    const char *err = link_all(from, &im);
+    if (!err && !take_symbols(&im, exec, out))
+        err = "it does not define the functions of a kernel";
+    *used = im.used;
+    return err;
+}
+
+static const char *install(region *r, const objects *from, lz_elf_code *out)
+{
+    size_t used;
+    if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_WRITE))
+        return "its memory cannot be made writable";
+    const char *err =
+        link_at(from, r->write + out->offset, out->nbytes, r->exec + out->offset, out, &used);
+    if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_EXEC) && !err)
+        err = "its memory cannot be made executable";
+    char *begin = (char *)r->exec + out->offset;
+    __builtin___clear_cache(begin, begin + out->nbytes);
+    return err;
+}
+
+static bool is_for_host(const void *obj, size_t nbytes)
+{
+#if defined(__x86_64__)
+    const int host = EM_X86_64;
+#elif defined(__aarch64__)
+    const int host = EM_AARCH64;
+#else
+    const int host = EM_NONE;
+#endif
+    return nbytes >= sizeof(Elf64_Ehdr) && ((const Elf64_Ehdr *)obj)->e_machine == host;
+}
+
+static lz_status refuse(const char *err, size_t nbytes)
+{
+    return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel (%zu bytes) cannot be used: %s", nbytes, err);
+}
+
+/* Links once beside, to see whether the object is good and how much room it takes to the byte. */
+static lz_status measure(const objects *from, size_t nbytes, size_t bound, size_t *used)
+{
+    lz_elf_code trial = {0};
+    uint8_t *raw = lz_alloc(bound + GRAIN);
+    if (!raw)
+        return LZ_FAIL(LZ_EMEM, "no memory to link a kernel of %zu bytes", nbytes);
+    uint8_t *mem = (uint8_t *)LZ_ALIGN_UP((uintptr_t)raw, GRAIN);
+    const char *err = link_at(from, mem, bound, mem, &trial, used);
+    lz_free(raw);
+    return err ? refuse(err, nbytes) : LZ_OK;
+}
+
+static lz_status load_locked(const objects *from, size_t nbytes, size_t used, lz_elf_code *out)
+{
+    region *r = find_room(used, &out->offset, &out->nbytes);
+    if (!r)
+        return LZ_FAIL(LZ_EMEM, "no executable memory for a kernel of %zu bytes", nbytes);
+    const char *err = install(r, from, out);
+    if (err) {
+        mend(r, out->offset, out->nbytes);
+        drop_if_empty(r);
+        return refuse(err, nbytes);
+    }
+    out->region = r;
+    out->at = r->exec + out->offset;
+    r->kernels++;
+    return LZ_OK;
+}
+
+/* Bytes that are enough for all of them; 0: they are none. */
+static size_t bound_of(const objects *from)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < from->n; i++) {
+        const lz_object *o = &from->o[i];
+        size_t n = is_for_host(o->at, o->nbytes) ? lz_elf_bound(o->at, o->nbytes) : 0;
+        if (n == 0 || n > SIZE_MAX / 2 - sum)
+            return 0;
+        sum += n + GRAIN;
+    }
+    return sum;
+}
+
+lz_status lz_elf_load(const void *obj, size_t nbytes, lz_elf_code *out)
+{
+    objects from;
+    memset(out, 0, sizeof *out);
+    size_t bound = 0, used = 0;
+    if ((uintptr_t)obj % 8 == 0 && lz_objects_split(obj, nbytes, from.o, &from.n))
+        bound = bound_of(&from);
+    if (bound == 0)
+        return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are not an object file for this processor", nbytes);
+    LZ_TRY(measure(&from, nbytes, bound, &used));
+    pthread_mutex_lock(&lock);
+    lz_status s = load_locked(&from, nbytes, used, out);
+    pthread_mutex_unlock(&lock);
+    if (s != LZ_OK)
+        memset(out, 0, sizeof *out);
+    return s;
+}
+
+void lz_elf_free(lz_elf_code *c)
+{
+    region *r = c->region;
+    if (!r)
+        return;
+    pthread_mutex_lock(&lock);
+    r->kernels--;
+    mend(r, c->offset, c->nbytes);
+    drop_if_empty(r);
+    pthread_mutex_unlock(&lock);
+    memset(c, 0, sizeof *c);
+}
+
+void lz_code_get_stats(lz_code_stats *out)
+{
+    memset(out, 0, sizeof *out);
+    pthread_mutex_lock(&lock);
+    for (region *r = regions; r; r = r->next) {
+        out->live_bytes += r->live;
+        out->mapped_bytes += r->nbytes;
+        out->kernels += r->kernels;
+        out->regions++;
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,56 @@
+/* cublaslt.c - cuBLASLt, found once; see cublaslt.h. The library is never closed: it keeps threads and device memory of its own.
+ * Threads: loading happens inside one pthread_once. */
+#include "backends/cuda/cublaslt.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include <dlfcn.h>
+#include <string.h>
+
+lz_cublaslt_api lz_cublaslt;
+
+static lz_once once = LZ_ONCE_INIT;
+static bool loaded;
+
+static const struct row {
+    const char *symbol;
+    size_t at;
+} rows[] = {
+#define LT_FN(member, symbol, args) {symbol, offsetof(lz_cublaslt_api, member)},
+#include "backends/cuda/cublaslt.def"
+#undef LT_FN
+};
+
+static bool resolve(void *h, const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        void *p = dlsym(h, rows[i].symbol);
+        if (!p) {
+            lz_logf(LZ_LOG_INFO, "cuda", "%s has no %s: products are our own", name,
+                    rows[i].symbol);
+            return false;
+        }
+        memcpy((char *)&lz_cublaslt + rows[i].at, &p, sizeof p);
+    }
+    return true;
+}
+
+static void load(void)
+{
+    const char *asked = lz_cfg_str(LZ_OPT_CUDA_CUBLASLT);
+    const char *const names[] = {*asked ? asked : "libcublasLt.so.13", "libcublasLt.so.12"};
+    for (int i = 0; i < (*asked ? 1 : 2) && !loaded; i++) {
+        void *h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (h)
+            loaded = resolve(h, names[i]);
+        else if (*asked || i == 1)
+            lz_logf(LZ_LOG_INFO, "cuda",
+                    "cuBLASLt is not on this machine, products are our own: %s", dlerror());
+    }
+}
+
+bool lz_cublaslt_load(void)
+{
+    lz_once_run(&once, load);
+    return loaded;
+}

@@ -1,0 +1,215 @@
+/* device.h - a CUDA device: context, streams, memory, what it is, and whether it still works.
+ * Every use of the driver lies between cuda_enter and cuda_leave, which leave the thread's own
+ * context as it was. When the driver says that the context is lost, the device is: from then on
+ * every call gives the first such error and the driver is not called any more.
+ * Streams: kernels run on `compute` in order; copies have streams of their own, so they overlap it.
+ * Memory that is given back is idle, because what is enqueued holds references until it has run.
+ * Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
+#ifndef LZ_BACKENDS_CUDA_DEVICE_H
+#define LZ_BACKENDS_CUDA_DEVICE_H
+#include "backends/cuda/cublaslt.h"
+#include "backends/common/job.h"
+#include "codegen/gpu/simt.h"
+#include "backends/common/profile.h"
+#include "backends/common/autotune.h"
+
+enum { CUDA_DEVICES = 64, CUDA_CLASSES = 1 + (48 - 9) * 8, CUDA_SLOTS = 4 };
+enum { CUDA_CODE_BYTES = 64 << 20 }; /* a kernel's machine code has fewer */
+
+/* Blocks of device memory that wait for their next use, by size class (mem.c). */
+typedef struct cuda_pool {
+    pthread_mutex_t lock;
+    LZ_VEC(cu_ptr) waiting[CUDA_CLASSES];
+    uint64_t waiting_bytes, used, peak, allocs, reuses;
+} cuda_pool;
+
+/* Pinned memory between the host's pages and the device, in pieces that are refilled as soon as
+ * they are free (transfer.c). */
+typedef struct cuda_staging {
+    pthread_mutex_t lock;
+    cu_stream stream;
+    struct {
+        void *p;
+        cu_event free;
+    } slot[CUDA_SLOTS];
+    bool ready;
+    uint32_t next;
+} cuda_staging;
+
+/* What leaves for other devices (cuda_peers.c): copies run on a stream of the device they come from. */
+typedef struct cuda_copy cuda_copy;
+typedef struct cuda_out {
+    lz_queue *finish; /* waits for them, in the same order */
+    /* under the lock of cuda_peers.c: */
+    cu_stream stream; /* NULL: nothing has left yet */
+    cuda_copy *spare;
+    uint32_t nspare;
+    unsigned char reach[CUDA_DEVICES]; /* how each is reached */
+    cu_event computed;                 /* of the launching queue */
+} cuda_out;
+
+/* A tensor map as the driver encodes it. */
+typedef struct cuda_map {
+    _Alignas(64) unsigned char bytes[SIMT_MAP_BYTES];
+} cuda_map;
+
+/* What lies between two events of a stream (cuda_timing.c). */
+enum { CUDA_ROW_PROGRAMS, CUDA_ROW_COMPUTE, CUDA_ROW_IN, CUDA_ROW_OUT, CUDA_ROW_ACROSS, CUDA_ROWS };
+typedef struct cuda_stretch {
+    cu_event from, to; /* NULL: it is not measured */
+    int row;
+    const lz_profile_launch *launch; /* NULL: it is a copy */
+    const char *name;                /* of a copy, a literal */
+    size_t nbytes;
+} cuda_stretch;
+typedef struct cuda_times {
+    pthread_mutex_t lock;    /* around all of it */
+    uint32_t row[CUDA_ROWS]; /* of the timeline; 0: not yet */
+    LZ_VEC(cu_event) spare;
+    LZ_VEC(cuda_stretch) waiting; /* in order; their ends have not come */
+    cu_stream clock;
+    cu_event base;
+    int64_t base_ns;         /* when it was, by the host's clock */
+    int64_t last[CUDA_ROWS]; /* where the latest stretch of each row ended */
+} cuda_times;
+
+typedef struct cuda_device {
+    lz_exec_device at; /* first; its queue launches, in order */
+    char name[96];
+    int major, minor, processors;
+    int clock_khz, l2_bytes, shared_bytes; /* shared memory: of a block, at most */
+    uint64_t total_bytes;
+    cu_context context;
+    lz_target target;
+    int tune; /* LAZULI_TUNE */
+    lz_kstore kernels;
+    cuda_pool pool;
+    cuda_staging up, down;
+    cuda_out out;
+    cu_stream compute;
+    cu_event uploaded; /* the last upload, under up.lock */
+    _Atomic uint64_t uploads;
+    lz_queue *finish; /* waits for what was launched, in the same order */
+    /* Of the launching queue: */
+    uint64_t uploads_seen;
+    lz_dbuf *temp;
+    uint32_t oversized;
+    uint64_t value[SIMT_PARAMS + 3];
+    void *param[SIMT_PARAMS + 5];
+    cuda_map map[2];
+    unsigned char *flag; /* pinned: a condition that was read */
+    cuda_times times;
+    cuda_libs libs;
+    /* When it does not work any more: */
+    atomic_bool lost;
+    pthread_mutex_t lost_lock;
+    lz_error lost_error;
+} cuda_device;
+
+/* cuda_device.c */
+lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend);
+lz_status cuda_enter(cuda_device *d); /* the error it was lost by */
+lz_status cuda_works(cuda_device *d); /* the same without entering */
+void cuda_leave(cuda_device *d);
+/* The event has come. Memory is given back behind it, so what fails is tried once more, the device's
+ * loss excepted; the first error all the same. Outside of enter and leave. */
+lz_status cuda_await(cuda_device *d, cu_event e, const char *what);
+/* A driver call's result, for a call between enter and leave. */
+lz_status cuda_check(cuda_device *d, int result, const char *what);
+#define CUDA_TRY(d, call, what) LZ_TRY(cuda_check(d, lz_cuda.call, what))
+
+/* mem.c: between enter and leave, or not. */
+lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out);
+void cuda_free(cuda_device *d, lz_dbuf *b); /* memory and struct */
+void cuda_trim(cuda_device *d);
+uint64_t cuda_limit(const cuda_device *d);
+
+/* transfer.c */
+/* src may be reused on return */
+lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbytes);
+lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes); /* waits */
+/* What is launched next comes after all uploads so far. Of the launching queue. */
+lz_status cuda_after_uploads(cuda_device *d);
+
+/* cuda_peers.c */
+/* lz_backend.copy_across */
+lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_dbuf *src,
+                           size_t nbytes);
+/* What is launched next comes after the copies that make the job's arguments, and those that read
+ * what it writes over. Of the launching queue, between enter and leave. */
+lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
+bool cuda_copy_waits(const lz_event *e); /* lz_exec_ops.elsewhere */
+void cuda_wait_copies(cuda_device *d);   /* those to and from it are over */
+
+/* cuda_timing.c: between enter and leave, cuda_times_end excepted */
+void cuda_stretch_begin(cuda_device *d, cu_stream stream, cuda_stretch *s);
+void cuda_stretch_end(cuda_device *d, cu_stream stream, cuda_stretch *s);
+bool cuda_stretch_wait(const cuda_stretch *s); /* for its end; false: it is not measured */
+bool cuda_stretch_ns(const cuda_stretch *s, int64_t *ns); /* how long it was */
+void cuda_stretch_drop(cuda_device *d, cuda_stretch *s);
+/* Into the timeline, those of one stream in order; all have come. *begin, *end: of all of them; 0:
+ * nothing is there. */
+void cuda_stretches_note(cuda_device *d, cuda_stretch *s, uint32_t n, int64_t *begin, int64_t *end);
+void cuda_stretch_note(cuda_device *d, cuda_stretch *s);
+void cuda_program_note(cuda_device *d, const lz_job *j, int64_t begin, int64_t end);
+/* The same for one that nobody waits for: when it has come and somebody looks. */
+void cuda_stretch_later(cuda_device *d, cuda_stretch *s);
+void cuda_times_look(cuda_device *d);
+void cuda_times_end(cuda_device *d); /* a trace ends: waits for them */
+
+/* cuda_graphs.c: of the launching queue, between enter and leave; making and freeing anywhere */
+enum { CUDA_GRAPHS = 4 };
+typedef struct cuda_graph {
+    uint64_t *at;       /* addresses */
+    uint64_t used;      /* when; 0: never */
+    cu_graph_exec exec; /* NULL: not recorded */
+    uint64_t products;  /* by a library */
+} cuda_graph;
+typedef struct cuda_graphs {
+    uint32_t n; /* addresses of a job; 0: the program gains nothing by graphs */
+    bool off;   /* the driver refused */
+    uint64_t tick;
+    uint64_t *now; /* of the job that starts, then those of the slots */
+    cuda_graph slot[CUDA_GRAPHS];
+} cuda_graphs;
+lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x);
+void cuda_graphs_free(cuda_device *d, cuda_graphs *g);
+/* lz_job_run, as a graph where its addresses have been seen before. *products: what `run` counts
+ * products by a library in; of a graph, those that are recorded in it. */
+lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run,
+                          uint64_t *products);
+
+/* ptxas.c: what the driver loads, of PTX (or of what the emulator takes in its place) */
+const char *cuda_assembler(const cuda_device *d); /* its path; NULL: the driver assembles */
+lz_status cuda_assemble(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, lz_buf *out);
+
+/* kernels.c */
+extern const lz_kstore_ops cuda_kernel_ops;
+typedef struct cuda_code {
+    cuda_device *d;
+    cu_module module;
+    cu_function function[SIMT_ENTRIES]; /* NULL: the kernel has none */
+    size_t nbytes;
+} cuda_code;
+
+/* tuning.c: what of a launch is chosen */
+void cuda_dims_of(const cuda_device *d, const lz_kernel *k, const lz_step *s, lz_choice c,
+                  lz_simt_dims *out);
+/* The user of a tuner: one launch, by exec.c's record of it. */
+typedef struct cuda_tuning {
+    cuda_device *d;
+    const void *record;
+    lz_status (*launch)(cuda_device *d, const void *record, const lz_simt_dims *dims, void *scratch,
+                        void *const *bufs);
+} cuda_tuning;
+extern const lz_tune_ops cuda_tune_ops;
+
+/* dump.c: for LAZULI_DUMP=ptx */
+void cuda_dump(const cuda_device *d, const lz_plan *p);
+
+/* exec.c: executables are in backends/common/job.h */
+/* takes over the plan, also on failure */
+lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
+lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
+                        bool awaited, lz_dbuf **out, lz_event **done);
+#endif

@@ -1,0 +1,111 @@
+/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from an assembler, functions from the driver.
+ * What is kept is what the driver loads, under the architecture, the versions of LLVM and driver, and who assembled it. Threads: thread-safe. */
+#include "backends/cuda/cuda_device.h"
+#include <string.h>
+
+enum { COMPILERS = 16 };
+
+static void key(void *user, const lz_kernel *k, lz_buf *out)
+{
+    const cuda_device *d = user;
+    lz_buf_lstr(out, "lazuli cuda kernel");
+    lz_buf_u32(out, LZ_CODEGEN_VERSION);
+    lz_buf_u32(out, LZ_SIMT_VERSION);
+    lz_buf_lstr(out, lz_llvm_version());
+    lz_buf_lstr(out, d->target.triple);
+    lz_buf_lstr(out, d->target.cpu);
+    lz_buf_lstr(out, d->target.features);
+    lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
+    lz_buf_lstr(out, cuda_assembler(d) ? "ptxas" : "driver");
+    lz_simt_print(k, &d->target, out);
+    lz_forms_print(&d->target, out);
+    lz_buf_put(out, k->canon, k->ncanon);
+}
+
+/* The key names the machine: no other one finds the entry. */
+static const char *isa(void *user)
+{
+    (void)user;
+    return "";
+}
+
+/* ---- code ---- */
+
+static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
+{
+    cuda_device *d = user;
+    lz_buf ptx = {0};
+    lz_status s = lz_llvm_compile(k, &d->target, &ptx, NULL, NULL);
+    if (s == LZ_OK)
+        s = cuda_assemble(d, k, &ptx, bytes);
+    lz_buf_free(&ptx);
+    return s;
+}
+
+/* ---- functions ---- */
+
+static lz_status find_functions(cuda_device *d, const lz_kernel *k, cuda_code *c)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        const char *name = lz_simt_entry_name(k, &d->target, i);
+        if (!name)
+            continue;
+        CUDA_TRY(d, ModuleGetFunction(&c->function[i], c->module, name),
+                 "finding a kernel's function");
+        uint32_t shared = lz_simt_entry_shared(k, &d->target, i);
+        if (shared > SIMT_SHARED)
+            CUDA_TRY(d, FuncSetAttribute(c->function[i], CU_FUNC_MAX_SHARED, (int)shared),
+                     "asking for shared memory");
+    }
+    return LZ_OK;
+}
+
+static lz_status load_module(cuda_device *d, const lz_kernel *k, const void *bytes, cuda_code *c)
+{
+    int r = lz_cuda.ModuleLoadDataEx(&c->module, bytes, 0, NULL, NULL);
+    if (r == CU_INVALID_IMAGE || r == CU_NO_BINARY_FOR_GPU)
+        return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel is none for device CUDA:%d", d->at.index);
+    LZ_TRY(cuda_check(d, r, "loading a kernel"));
+    lz_status s = find_functions(d, k, c);
+    if (s != LZ_OK)
+        (void)lz_cuda.ModuleUnload(c->module);
+    return s;
+}
+
+static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code)
+{
+    cuda_device *d = user;
+    cuda_code *c = code;
+    *c = (cuda_code){.d = d, .nbytes = nbytes};
+    const char *text = bytes; /* machine code in an object, or text with an end */
+    bool object = nbytes > 4 && memcmp(text, "\177ELF", 4) == 0;
+    if (nbytes < 64 || nbytes > CUDA_CODE_BYTES || (!object && text[nbytes - 1]))
+        return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);
+    LZ_TRY(cuda_enter(d));
+    lz_status s = load_module(d, k, bytes, c);
+    cuda_leave(d);
+    return s;
+}
+
+static void unload(void *code)
+{
+    cuda_code *c = code;
+    if (cuda_enter(c->d) != LZ_OK)
+        return;
+    (void)cuda_check(c->d, lz_cuda.ModuleUnload(c->module), "unloading a kernel");
+    cuda_leave(c->d);
+}
+
+static int compilers(void)
+{
+    int n = lz_num_cores();
+    return n < COMPILERS ? n : COMPILERS;
+}
+
+const lz_kstore_ops cuda_kernel_ops = {.code_bytes = sizeof(cuda_code),
+                                       .key = key,
+                                       .isa = isa,
+                                       .make = make,
+                                       .load = load,
+                                       .unload = unload,
+                                       .threads = compilers};

@@ -1,0 +1,410 @@
+/* cuda_peers.c - copies from one CUDA device to another, or to itself, without the host.
+ *
+ * A copy departs from the queue that launches on its source, behind what makes the bytes: it goes on a stream of its own there, so it overlaps
+ * later steps, and waits for the compute stream only when the bytes are still being made. Its target's compute stream waits for the event behind
+ * it when a program comes that has the buffer as an argument, and no sooner; so does the source's before a program that writes over the bytes.
+ * A queue of its own waits for the end and gives up the buffers, which both are held until then. The host waits for nothing.
+ *
+ * No two queues wait for each other: launching waits at most for a departure that was enqueued earlier than what is launched, and what waits for
+ * an end waits for what was put on a stream earlier than itself.
+ *
+ * A driver's error does not say which of two devices is lost, so the other one is asked. Threads: thread-safe; one lock around the list. */
+#include "backends/cuda/cuda_device.h"
+#include "base/alloc.h"
+#include "base/config.h"
+
+enum { MAX_SPARE = 32 };
+enum { REACH_UNKNOWN, REACH_DIRECT, REACH_DRIVER /* by way of memory of the driver's */ };
+
+struct cuda_copy {
+    cuda_copy *next;
+    cuda_device *from, *to;
+    lz_dbuf *src, *dst; /* held; src: NULL once it has been read */
+    size_t nbytes;
+    lz_event *wait; /* what src's content waits for; NULL: nothing */
+    lz_event *done; /* dst's */
+    cu_event over;  /* of `from`, behind the copy once it has departed */
+    bool departed;
+    cuda_stretch time;
+};
+
+/* Copies that are not over. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t departed;
+    cuda_copy *head;
+    _Atomic uint32_t n;
+} flying = {.lock = PTHREAD_MUTEX_INITIALIZER, .departed = PTHREAD_COND_INITIALIZER};
+
+static bool none_fly(void)
+{
+    return atomic_load_explicit(&flying.n, memory_order_acquire) == 0;
+}
+
+static cu_ptr address(const lz_dbuf *b)
+{
+    return (cu_ptr)(uintptr_t)b->data;
+}
+
+/* The result of a call in d's context that has to do with the other one, too. */
+static lz_status check(cuda_device *d, cuda_device *other, int result, const char *what)
+{
+    size_t nfree, total;
+    cu_context popped;
+    int sick = CU_OK;
+    if (lz_cuda_is_lost(result) && d != other) {
+        sick = lz_cuda.CtxPushCurrent(other->context);
+        if (sick == CU_OK) {
+            sick = lz_cuda.MemGetInfo(&nfree, &total);
+            (void)lz_cuda.CtxPopCurrent(&popped);
+        }
+    }
+    return cuda_check(lz_cuda_is_lost(sick) ? other : d, result, what);
+}
+
+/* ---- devices; under the lock and in d's context ---- */
+
+static lz_status prepare(cuda_device *d)
+{
+    cuda_out *o = &d->out;
+    if (!o->computed)
+        CUDA_TRY(d, EventCreate(&o->computed, CU_EVENT_NO_TIMING), "making an event");
+    return o->stream ? LZ_OK
+                     : cuda_check(d, lz_cuda.StreamCreate(&o->stream, CU_STREAM_NON_BLOCKING),
+                                  "making a stream");
+}
+
+/* Once for each pair and direction: access of what copies to where it copies. The program's own runtime may have given it already. */
+static lz_status reach(cuda_device *d, cuda_device *to)
+{
+    unsigned char *how = &d->out.reach[to->at.index];
+    int can = 0, r;
+    if (d == to || *how != REACH_UNKNOWN)
+        return LZ_OK;
+    CUDA_TRY(d, DeviceCanAccessPeer(&can, d->at.index, to->at.index), "asking whom it reaches");
+    r = can ? lz_cuda.CtxEnablePeerAccess(to->context, 0) : CU_PEER_ACCESS_UNSUPPORTED;
+    bool no = r == CU_PEER_ACCESS_UNSUPPORTED || r == CU_TOO_MANY_PEERS;
+    if (!no && r != CU_PEER_ACCESS_ALREADY_ENABLED)
+        LZ_TRY(check(d, to, r, "reaching another device"));
+    *how = no ? REACH_DRIVER : REACH_DIRECT;
+    return LZ_OK;
+}
+
+static lz_status take(cuda_device *d, cuda_device *to, cuda_copy **out)
+{
+    LZ_TRY(prepare(d));
+    LZ_TRY(reach(d, to));
+    cuda_copy *c = d->out.spare;
+    if (c) {
+        d->out.spare = c->next;
+        d->out.nspare--;
+    } else if (!(c = lz_calloc(1, sizeof *c))) {
+        return LZ_FAIL(LZ_EMEM, "no memory for a copy to another device");
+    }
+    lz_status s = c->over ? LZ_OK
+                          : cuda_check(d, lz_cuda.EventCreate(&c->over, CU_EVENT_NO_TIMING),
+                                       "making an event");
+    if (s == LZ_OK)
+        *out = c;
+    else
+        lz_free(c);
+    return s;
+}
+
+/* ---- the list ---- */
+
+static void put_back(cuda_copy *c)
+{
+    cuda_device *d = c->from;
+    cu_event over = c->over;
+    if (c->time.to)
+        cuda_stretch_drop(d, &c->time);
+    *c = (cuda_copy){.over = over};
+    pthread_mutex_lock(&flying.lock);
+    c->next = d->out.spare;
+    bool kept = d->out.nspare < MAX_SPARE;
+    if (kept) {
+        d->out.spare = c;
+        d->out.nspare++;
+    }
+    pthread_mutex_unlock(&flying.lock);
+    if (kept)
+        return;
+    if (cuda_enter(d) == LZ_OK) {
+        (void)lz_cuda.EventDestroy(over);
+        cuda_leave(d);
+    }
+    lz_free(c);
+}
+
+static void take_off(cuda_copy *c)
+{
+    pthread_mutex_lock(&flying.lock);
+    c->next = flying.head;
+    flying.head = c;
+    atomic_fetch_add(&flying.n, 1);
+    pthread_mutex_unlock(&flying.lock);
+}
+
+static void land(cuda_copy *c)
+{
+    pthread_mutex_lock(&flying.lock);
+    cuda_copy **at = &flying.head;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    atomic_fetch_sub(&flying.n, 1);
+    pthread_cond_broadcast(&flying.departed);
+    pthread_mutex_unlock(&flying.lock);
+}
+
+/* Under the lock. */
+static cuda_copy *of_event(const lz_event *e)
+{
+    for (cuda_copy *c = flying.head; c; c = c->next)
+        if (c->done == e)
+            return c;
+    return NULL;
+}
+
+/* ---- the end of a copy ---- */
+
+/* Its references go before its event is set, and it leaves the list after that: what is in the list no more is over. */
+static void end(cuda_copy *c, lz_status s)
+{
+    lz_error err;
+    if (s != LZ_OK)
+        err = *lz_error_get();
+    pthread_mutex_lock(&flying.lock);
+    lz_dbuf *src = c->src;
+    c->src = NULL;
+    pthread_mutex_unlock(&flying.lock);
+    lz_event *done = c->done, *wait = c->wait;
+    lz_dbuf_release(src);
+    lz_dbuf_release(c->dst);
+    lz_event_complete(done, s != LZ_OK ? &err : NULL);
+    land(c);
+    put_back(c);
+    lz_event_release(done);
+    lz_event_release(wait);
+}
+
+static void finish(void *copy)
+{
+    cuda_copy *c = copy;
+    lz_status s = cuda_await(c->from, c->over, "copying to another device");
+    if (c->time.to && s == LZ_OK && cuda_enter(c->from) == LZ_OK) {
+        cuda_stretch_note(c->from, &c->time);
+        cuda_leave(c->from);
+    }
+    if (s == LZ_OK) /* bytes of what has failed are none */
+        s = lz_event_wait(c->wait);
+    end(c, s);
+}
+
+/* ---- departing; on the queue that launches on its source, between enter and leave ---- */
+
+static lz_status after_uploads(cuda_device *d, cuda_device *of, cu_stream stream)
+{
+    pthread_mutex_lock(&of->up.lock);
+    int r = lz_cuda.StreamWaitEvent(stream, of->uploaded, 0);
+    pthread_mutex_unlock(&of->up.lock);
+    return check(d, of, r, "ordering streams");
+}
+
+/* The stream of d goes on when the copy whose end is `e` is over. *found: it is one's that was not over. */
+static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e, bool *found)
+{
+    cuda_copy *c = NULL;
+    lz_status s = LZ_OK;
+    *found = false;
+    if (none_fly() || lz_event_done(e))
+        return LZ_OK;
+    pthread_mutex_lock(&flying.lock);
+    while ((c = of_event(e)) && !c->departed)
+        pthread_cond_wait(&flying.departed, &flying.lock);
+    if (c)
+        s = check(d, c->from, lz_cuda.StreamWaitEvent(stream, c->over, 0), "ordering streams");
+    pthread_mutex_unlock(&flying.lock);
+    *found = c != NULL;
+    return s;
+}
+
+/* What makes the bytes comes first: another copy, or what is on the compute stream. */
+static lz_status after_source(cuda_device *d, const cuda_copy *c)
+{
+    bool copy;
+    if (!c->wait)
+        return LZ_OK;
+    LZ_TRY(after_copy(d, d->out.stream, c->wait, &copy));
+    if (copy)
+        return LZ_OK;
+    if (lz_event_done(c->wait))
+        return lz_event_wait(c->wait);
+    CUDA_TRY(d, EventRecord(d->out.computed, d->compute), "recording an event");
+    return cuda_check(d, lz_cuda.StreamWaitEvent(d->out.stream, d->out.computed, 0),
+                      "ordering streams");
+}
+
+/* The target's memory is idle but for uploads into what was there before. Memory that somebody else allocated may be such as access was not
+ * given to, so the copy names both contexts; it is direct where it can be. */
+static lz_status put(cuda_device *d, cuda_copy *c)
+{
+    cuda_device *to = c->to;
+    cu_stream stream = d->out.stream;
+    cu_ptr dst = address(c->dst), src = address(c->src);
+    LZ_TRY(after_source(d, c));
+    LZ_TRY(after_uploads(d, d, stream));
+    if (to != d)
+        LZ_TRY(after_uploads(d, to, stream));
+    if (lz_timeline_on()) {
+        c->time =
+            (cuda_stretch){.row = CUDA_ROW_ACROSS, .name = "copy across", .nbytes = c->nbytes};
+        cuda_stretch_begin(d, stream, &c->time);
+    }
+    int r = to == d ? lz_cuda.MemcpyDtoDAsync(dst, src, c->nbytes, stream)
+                    : lz_cuda.MemcpyPeerAsync(dst, to->context, src, d->context, c->nbytes, stream);
+    LZ_TRY(check(d, to, r, "copying to another device"));
+    cuda_stretch_end(d, stream, &c->time);
+    return cuda_check(d, lz_cuda.EventRecord(c->over, stream), "recording an event");
+}
+
+static lz_status launch(cuda_device *d, cuda_copy *c)
+{
+    LZ_TRY(cuda_works(c->to));
+    LZ_TRY(cuda_enter(d));
+    lz_status s = put(d, c);
+    if (s == LZ_OK)
+        s = lz_queue_push(d->out.finish, finish, c, false);
+    if (s != LZ_OK) { /* what was put there must not outlive its memory */
+        lz_error err = *lz_error_get();
+        (void)lz_cuda.StreamSynchronize(d->out.stream);
+        lz_error_set(&err);
+    }
+    cuda_leave(d);
+    return s;
+}
+
+static void depart(void *copy)
+{
+    cuda_copy *c = copy;
+    lz_event *done = c->done; /* it may be over before it is said to have departed */
+    lz_event_retain(done);
+    lz_status s = launch(c->from, c);
+    if (s != LZ_OK) {
+        end(c, s);
+    } else {
+        pthread_mutex_lock(&flying.lock);
+        if ((c = of_event(done)))
+            c->departed = true;
+        pthread_cond_broadcast(&flying.departed);
+        pthread_mutex_unlock(&flying.lock);
+    }
+    lz_event_release(done);
+}
+
+/* ---- the interface ---- */
+
+static lz_status start(cuda_copy *c, lz_dbuf *dst, lz_dbuf *src)
+{
+    c->done = lz_event_new();
+    if (!c->done) {
+        put_back(c);
+        return LZ_EMEM;
+    }
+    c->src = src;
+    c->dst = dst;
+    lz_dbuf_retain(src);
+    lz_dbuf_retain(dst);
+    if ((c->wait = src->ready))
+        lz_event_retain(c->wait);
+    dst->ready = c->done;
+    lz_event_retain(c->done);
+    take_off(c);
+    lz_status s = lz_queue_push(c->from->at.queue, depart, c, !cuda_copy_waits(c->wait));
+    if (s != LZ_OK)
+        end(c, s);
+    return s;
+}
+
+lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_dbuf *src,
+                           size_t nbytes)
+{
+    cuda_copy *c = NULL;
+    if (!lz_cfg_bool(LZ_OPT_CUDA_PEERS) || !lz_cuda.DeviceCanAccessPeer ||
+        !lz_cuda.CtxEnablePeerAccess || !lz_cuda.MemcpyPeerAsync)
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "CUDA:%d does not copy to CUDA:%d: LAZULI_CUDA_PEERS is off, or the driver "
+                       "is too old",
+                       from->at.index, to->at.index);
+    if (!nbytes)
+        return LZ_OK;
+    LZ_TRY(cuda_works(to));
+    LZ_TRY(cuda_enter(from));
+    pthread_mutex_lock(&flying.lock);
+    lz_status s = take(from, to, &c);
+    pthread_mutex_unlock(&flying.lock);
+    cuda_leave(from);
+    LZ_TRY(s);
+    c->from = from;
+    c->to = to;
+    c->nbytes = nbytes;
+    return start(c, dst, src);
+}
+
+bool cuda_copy_waits(const lz_event *e)
+{
+    if (!e || none_fly() || lz_event_done(e))
+        return false;
+    pthread_mutex_lock(&flying.lock);
+    const cuda_copy *c = of_event(e);
+    bool waits = c && !c->departed;
+    pthread_mutex_unlock(&flying.lock);
+    return waits;
+}
+
+/* The job writes over b, which copies of this device's read: they have departed, since that was enqueued before the job. */
+static lz_status after_reads(cuda_device *d, const lz_dbuf *b)
+{
+    lz_status s = LZ_OK;
+    pthread_mutex_lock(&flying.lock);
+    for (cuda_copy *c = flying.head; c && s == LZ_OK; c = c->next)
+        if (c->from == d && c->src == b && c->departed)
+            s = cuda_check(d, lz_cuda.StreamWaitEvent(d->compute, c->over, 0), "ordering streams");
+    pthread_mutex_unlock(&flying.lock);
+    return s;
+}
+
+lz_status cuda_after_copies(cuda_device *d, const lz_job *j)
+{
+    const lz_plan *p = j->x->plan;
+    if (none_fly())
+        return LZ_OK;
+    bool found;
+    for (uint32_t i = 0; i < j->nwait; i++)
+        LZ_TRY(after_copy(d, d->compute, j->wait[i], &found));
+    for (uint32_t k = 0; k < p->nout; k++)
+        if (p->out_alias[k] >= 0 && j->out[k] == j->in[p->out_alias[k]])
+            LZ_TRY(after_reads(d, j->out[k]));
+    return LZ_OK;
+}
+
+void cuda_wait_copies(cuda_device *d)
+{
+    lz_error before = *lz_error_get();
+    for (;;) {
+        pthread_mutex_lock(&flying.lock);
+        cuda_copy *c = flying.head;
+        while (c && c->from != d && c->to != d)
+            c = c->next;
+        lz_event *done = c ? c->done : NULL;
+        if (done)
+            lz_event_retain(done);
+        pthread_mutex_unlock(&flying.lock);
+        if (!done)
+            break;
+        (void)lz_event_wait(done);
+        lz_event_release(done);
+    }
+    lz_error_set(&before);
+}

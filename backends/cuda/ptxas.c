@@ -1,0 +1,177 @@
+/* ptxas.c - machine code from PTX: by NVIDIA's assembler where it is installed, otherwise by the driver when the code is loaded, which keeps what
+ * it made in a cache of its own. The driver's linker is not used: it compiles for being linked with other code, which costs registers
+ * everywhere and makes products by groups of warps wait for each instruction.
+ * Threads: thread-safe. */
+#include "backends/cuda/cuda_device.h"
+#include "base/config.h"
+#include "base/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOG_BYTES = 1024, PATH_BYTES = 4096 };
+extern char **environ;
+
+/* ---- the assembler ---- */
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* ptxas in one of the folders of a list, divided by colons. */
+static bool in_folders(const char *list, char *out)
+{
+    while (list && *list) {
+        size_t n = strcspn(list, ":");
+        if (n && snprintf(out, PATH_BYTES, "%.*s/ptxas", (int)n, list) < PATH_BYTES &&
+            is_program(out))
+            return true;
+        list += n + (list[n] == ':');
+    }
+    return false;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char found[PATH_BYTES];
+static atomic_bool refused; /* its code is none for this driver */
+
+static void look(void)
+{
+    const char *given = lz_cfg_str(LZ_OPT_CUDA_PTXAS);
+    bool there;
+    if (*given)
+        there = snprintf(found, sizeof found, "%s", given) < (int)sizeof found && is_program(found);
+    else
+        there = in_folders(getenv("PATH"), found) || in_folders("/usr/local/cuda/bin", found);
+    if (!there)
+        found[0] = '\0';
+}
+
+const char *cuda_assembler(const cuda_device *d)
+{
+    if (!lz_target_ptx(&d->target))
+        return NULL;
+    (void)pthread_once(&once, look);
+    return found[0] ? found : NULL;
+}
+
+/* ---- running it ---- */
+
+static bool write_file(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wbx");
+    bool ok = f && fwrite(data, 1, n, f) == n;
+    return f && fclose(f) == 0 && ok;
+}
+
+static bool read_file(const char *path, lz_buf *out)
+{
+    char piece[4096];
+    FILE *f = fopen(path, "rb");
+    size_t n;
+    if (!f)
+        return false;
+    while ((n = fread(piece, 1, sizeof piece, f)) > 0 && out->len <= CUDA_CODE_BYTES)
+        lz_buf_put(out, piece, n);
+    bool ok = !ferror(f) && out->len > 0 && out->len <= CUDA_CODE_BYTES && !out->failed;
+    (void)fclose(f);
+    return ok;
+}
+
+/* Whether the program ended well. */
+static bool run(char *const *argv)
+{
+    pid_t pid;
+    int status, r;
+    posix_spawn_file_actions_t fa;
+    if (posix_spawn_file_actions_init(&fa) != 0)
+        return false;
+    bool ok = posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0) == 0 &&
+              posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0) == 0 &&
+              posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", O_WRONLY, 0) == 0 &&
+              posix_spawn(&pid, argv[0], &fa, NULL, argv, environ) == 0;
+    (void)posix_spawn_file_actions_destroy(&fa);
+    if (!ok)
+        return false;
+    do
+        r = waitpid(pid, &status, 0);
+    while (r < 0 && errno == EINTR);
+    return r == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The architecture that the device's code is for: its own, or with the features of just that one. */
+static void arch_of(const cuda_device *d, char *out, size_t n)
+{
+    snprintf(out, n, "sm_%d%d", d->major, d->minor);
+    if (strncmp(d->target.cpu, out, strlen(out)) == 0)
+        snprintf(out, n, "%s", d->target.cpu);
+}
+
+static bool by_assembler(const cuda_device *d, const char *assembler, const lz_buf *ptx,
+                         lz_buf *out)
+{
+    char dir[PATH_BYTES], in[PATH_BYTES + 8], cubin[PATH_BYTES + 8], arch[sizeof d->target.cpu];
+    const char *tmp = getenv("TMPDIR");
+    int n = snprintf(dir, sizeof dir, "%s/lazuli-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n >= (int)sizeof dir || !mkdtemp(dir))
+        return false;
+    snprintf(in, sizeof in, "%s/k.ptx", dir);
+    snprintf(cubin, sizeof cubin, "%s/k.cubin", dir);
+    arch_of(d, arch, sizeof arch);
+    char *argv[] = {(char *)assembler, "-arch", arch, "-o", cubin, in, NULL};
+    bool ok = write_file(in, ptx->data, ptx->len) && run(argv) && read_file(cubin, out);
+    (void)unlink(in);
+    (void)unlink(cubin);
+    (void)rmdir(dir);
+    return ok;
+}
+
+/* ---- the driver ---- */
+
+/* Whether the driver takes the code; PTX is compiled by it here, by several threads at a time, and found by it later. */
+static lz_status try(cuda_device *d, const lz_kernel *k, const void *code)
+{
+    char log[LOG_BYTES] = "";
+    int options[2] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
+    void *values[2] = {log, (void *)(uintptr_t)sizeof log};
+    cu_module m;
+    LZ_TRY(cuda_enter(d));
+    int r = lz_cuda.ModuleLoadDataEx(&m, code, 2, options, values);
+    log[sizeof log - 1] = '\0';
+    lz_status s = cuda_check(d, r, "assembling a kernel");
+    if (s == LZ_OK)
+        (void)lz_cuda.ModuleUnload(m);
+    else if (s == LZ_EDEVICE && !lz_cuda_is_lost(r))
+        s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': the driver's assembler refused it (%d): %.250s",
+                    k->name, r, log);
+    cuda_leave(d);
+    return s;
+}
+
+lz_status cuda_assemble(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, lz_buf *out)
+{
+    const char *assembler = cuda_assembler(d);
+    if (assembler && !atomic_load(&refused)) {
+        if (by_assembler(d, assembler, ptx, out) && try(d, k, out->data) == LZ_OK)
+            return LZ_OK;
+        if (atomic_load(&d->lost))
+            return cuda_enter(d);
+        lz_error_clear();
+        atomic_store(&refused, true);
+        LZ_WARN("cuda", "%s makes no code that the driver takes: the driver assembles", assembler);
+        out->len = 0;
+    }
+    lz_buf_put(out, ptx->data, ptx->len);
+    lz_buf_put(out, "", 1);
+    return out->failed ? LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name)
+                       : try(d, k, out->data);
+}

@@ -1,0 +1,83 @@
+/* codegen.h - from one loop-IR kernel to relocatable code, through LLVM: an object, or several
+ * (shared_code.h).
+ * libLLVM is loaded at the first compile (dlopen); a process that finds everything in the cache
+ * never loads it.
+ * It defines these functions and needs only the symbols lz_jit_symbol() knows; it holds no
+ * absolute address, path or time:
+ *     int64_t lz_grid(const int64_t *args)                 number of independent work units (>= 0)
+ *     int64_t lz_scratch(const int64_t *args)              bytes of 64-byte aligned scratch memory
+ *     each thread needs; a kernel that needs none has no such function
+ *     void    lz_run(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void
+ *     *scratch) Units begin..end-1 may run on any thread in any order (a serial kernel has grid 1).
+ *     bufs[i] is the address of kernel buffer i, aligned at least to its element size; args are the
+ *     kernel's run-time sizes. Results do not depend on how the units are divided.
+ * Threads: thread-safe; every compilation has its own LLVM context. */
+#ifndef LZ_BACKENDS_LLVM_CODEGEN_H
+#define LZ_BACKENDS_LLVM_CODEGEN_H
+#include "lower/loops/loop.h"
+
+enum {
+#define FORM(name, of, tried, doc) LZ_FORM_##name,
+#include "codegen/variants.def"
+    LZ_FORM_COUNT
+};
+
+typedef struct lz_target {
+    char triple[64];
+    char cpu[64]; /* LLVM name, "" generic */
+    /* LLVM feature string, ISA features only (no tuning flags), sorted */
+    char features[1024];
+    int vector_bytes; /* 64, 32 or 16 */
+    int64_t l1_bytes, l2_bytes, l3_bytes;
+    uint32_t without, always; /* forms of code: bit per row of variants.def */
+    bool simt;                /* code is one thread of many: codegen/gpu/simt.h */
+    int processors; /* simt: multiprocessors that products are laid out for (simt_archs.def) */
+    bool groups;    /* simt: four warps multiply together (simt_wgmma.c) */
+    bool bulk;      /* simt: boxes of matrices are copied by the device itself (simt_dot_tma.c) */
+    bool tf32;      /* simt: products of f32 may round their factors to tf32 */
+} lz_target;
+bool lz_target_ptx(const lz_target *t); /* its object format is text: PTX */
+/* Sets the forms of t as LAZULI_FORMS says, or as a list like it; LZ_EINVAL names what is no form.
+ * lz_forms_print appends what is left out or always taken: part of keys. */
+lz_status lz_forms_configured(lz_target *t);
+lz_status lz_forms_parse(const char *list, lz_target *t);
+void lz_forms_print(const lz_target *t, lz_buf *out);
+/* Forms that a kernel is to have left out or always, besides those of the target: bit per row of
+ * variants.def. */
+typedef struct lz_forms {
+    uint32_t without, always;
+} lz_forms;
+enum { LZ_FORMS_TRIED = 2 * LZ_FORM_COUNT };
+/* What may give the kernel faster code than t does: one form each, of those that LAZULI_FORMS says
+ * nothing of. Some give the same code. Gives their number. */
+uint32_t lz_forms_tried(const lz_kernel *k, const lz_target *t, lz_forms out[LZ_FORMS_TRIED]);
+/* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU
+ * may lower it. */
+lz_status lz_target_host(lz_target *out);
+/* Whether the host can run code that needs `features` (a cache entry's string; tuning flags in it
+ * are ignored). */
+bool lz_target_runs(const char *features);
+
+typedef void (*lz_run_fn)(void *const *bufs, const int64_t *args, int64_t begin, int64_t end,
+                          void *scratch);
+typedef int64_t (*lz_size_fn)(const int64_t *args);
+
+/* Compiles a finished kernel; for a target of many threads (simt.h), `object` gets what that says.
+ * Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's
+ * message), LZ_EMEM.
+ * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP); then
+ * the code is one object with the same functions in it. */
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
+                          lz_buf *as);
+/* Hash of what that would compile: equal ones are the same code. Costs a tenth of it. */
+lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out);
+/* Part of the key of stored code: raise it when the same kernel gives other code. */
+enum { LZ_CODEGEN_VERSION = 16 };
+/* "19.1.7" as built against; part of keys; does not load LLVM */
+const char *lz_llvm_version(void);
+uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */
+uint64_t lz_llvm_machine_count(void); /* LLVM's target machines made by this process */
+/* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
+ * for any other name. */
+void *lz_jit_symbol(const char *name);
+#endif

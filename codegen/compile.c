@@ -1,0 +1,331 @@
+/* compile.c - one kernel to one object: context, module, emission, verification, machine code.
+ * No IR passes run: the emitter's code is hoisted and free of redundancy as it is, and measured
+ * passes bought no speed (some lost it).
+ * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe;
+ * every call has its own context. */
+#include "codegen/codegen.h"
+#include "codegen/loops/kern.h"
+#include "base/alloc.h"
+#include "base/thread.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Atomic uint64_t compiled, machines_made;
+
+uint64_t lz_llvm_compile_count(void)
+{
+    return atomic_load(&compiled);
+}
+
+uint64_t lz_llvm_machine_count(void)
+{
+    return atomic_load(&machines_made);
+}
+
+const char *lz_llvm_version(void)
+{
+    return "19.1.7";
+}
+
+/* What LLVM said while it worked. */
+typedef struct notes {
+    bool error;
+    char text[256];
+} notes;
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    notes *n = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || n->error)
+        return;
+    char *d = LLVMGetDiagInfoDescription(info);
+    n->error = true;
+    snprintf(n->text, sizeof n->text, "%s", d ? d : "unknown error");
+    LLVMDisposeMessage(d);
+}
+
+/* ---- machines: what LLVM knows of a target. Making one parses the feature string dozens of times, a tenth of what a
+ * small kernel costs, so they are kept; one serves one thread at a time. ---- */
+
+typedef struct machine {
+    struct machine *next;
+    LLVMTargetMachineRef tm;
+    lz_target target; /* triple, cpu and features it was made for */
+} machine;
+
+enum { KEEP_MACHINES = 16 };
+static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
+static machine *machines;
+static int nmachine;
+
+static bool same_target(const lz_target *a, const lz_target *b)
+{
+    return strcmp(a->triple, b->triple) == 0 && strcmp(a->cpu, b->cpu) == 0 &&
+           strcmp(a->features, b->features) == 0;
+}
+
+static machine *kept_machine(const lz_target *t)
+{
+    machine *m = NULL;
+    pthread_mutex_lock(&machines_lock);
+    for (machine **p = &machines; *p && !m; p = &(*p)->next)
+        if (same_target(&(*p)->target, t)) {
+            m = *p;
+            *p = m->next;
+            nmachine--;
+            break;
+        }
+    pthread_mutex_unlock(&machines_lock);
+    return m;
+}
+
+static void machine_done(machine *m)
+{
+    pthread_mutex_lock(&machines_lock);
+    bool keep = nmachine < KEEP_MACHINES;
+    if (keep) {
+        m->next = machines;
+        machines = m;
+        nmachine++;
+    }
+    pthread_mutex_unlock(&machines_lock);
+    if (keep)
+        return;
+    LLVMDisposeTargetMachine(m->tm);
+    lz_free(m);
+}
+
+static lz_status machine_new(const lz_target *t, machine **out)
+{
+    LLVMTargetRef target;
+    char *err = NULL;
+    if (LLVMGetTargetFromTriple(t->triple, &target, &err)) {
+        lz_status s = LZ_FAIL(LZ_EUNAVAILABLE, "LLVM has no target '%s': %s", t->triple,
+                              err ? err : "unknown");
+        LLVMDisposeMessage(err);
+        return s;
+    }
+    machine *m = lz_calloc(1, sizeof *m);
+    if (!m)
+        return LZ_FAIL(LZ_EMEM, "no memory to generate code for '%s'", t->triple);
+    m->target = *t;
+    m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, LLVMCodeGenLevelDefault,
+                                    LLVMRelocPIC, LLVMCodeModelSmall);
+    if (m->tm) {
+        atomic_fetch_add(&machines_made, 1);
+        *out = m;
+        return LZ_OK;
+    }
+    lz_free(m);
+    return LZ_FAIL(LZ_EUNAVAILABLE, "LLVM makes no code for '%s' cpu '%s'", t->triple, t->cpu);
+}
+
+/* ---- one module ---- */
+
+typedef struct unit {
+    LLVMContextRef cx;
+    LLVMModuleRef m;
+    em_modules shared;
+    machine *machine;
+    notes said;
+} unit;
+
+static void unit_end(unit *u)
+{
+    for (uint32_t i = 0; i < u->shared.n; i++)
+        LLVMDisposeModule(u->shared.m[i]);
+    if (u->m)
+        LLVMDisposeModule(u->m);
+    if (u->cx)
+        LLVMContextDispose(u->cx);
+    if (u->machine)
+        machine_done(u->machine);
+}
+
+static lz_status unit_begin(unit *u, const lz_target *t)
+{
+    *u = (unit){.machine = kept_machine(t)};
+    if (!u->machine)
+        LZ_TRY(machine_new(t, &u->machine));
+    u->cx = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(u->cx, on_diagnostic, &u->said);
+    u->m = LLVMModuleCreateWithNameInContext("kernel", u->cx);
+    LLVMTargetDataRef dl = LLVMCreateTargetDataLayout(u->machine->tm);
+    LLVMSetModuleDataLayout(u->m, dl);
+    LLVMDisposeTargetData(dl);
+    LLVMSetTarget(u->m, t->triple);
+    return LZ_OK;
+}
+
+static lz_status verify(LLVMModuleRef m, const lz_kernel *k)
+{
+    char *err = NULL;
+    bool bad = LLVMVerifyModule(m, LLVMReturnStatusAction, &err);
+    lz_status s =
+        bad ? LZ_FAIL(LZ_EINTERNAL, "kernel '%s': malformed code: %.300s", k->name, err ? err : "?")
+            : LZ_OK;
+    LLVMDisposeMessage(err);
+    return s;
+}
+
+static lz_status generate(unit *u, LLVMModuleRef m, const lz_kernel *k, LLVMCodeGenFileType type,
+                          lz_buf *out)
+{
+    char *err = NULL;
+    LLVMMemoryBufferRef mb = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine->tm, m, type, &err, &mb)) {
+        lz_status s =
+            LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
+        LLVMDisposeMessage(err);
+        return s;
+    }
+    lz_status s = LZ_OK;
+    if (u->said.error)
+        s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %s", k->name, u->said.text);
+    else
+        lz_buf_put(out, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb));
+    LLVMDisposeMemoryBuffer(mb);
+    return s;
+}
+
+/* apart: functions that other kernels have too get modules of their own. */
+static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t, bool apart)
+{
+    em e;
+    em_init(&e, t, u->cx, u->m);
+    e.shared = apart ? &u->shared : NULL;
+    bool rows = lz_kernel_keeps_sums(k), done = t->simt || rows;
+    lz_status s = t->simt ? lz_simt_emit(&e, k)
+                  : rows  ? lz_kern_rows(&e, k)
+                          : lz_kern_dot(&e, k, &done);
+    if (s == LZ_OK && !done)
+        s = lz_kern_loops(&e, k);
+    em_done(&e);
+    return s;
+}
+
+/* Code generation changes the module, so the assembly comes from a second module. */
+static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
+{
+    unit u;
+    lz_status s = unit_begin(&u, t);
+    if (s == LZ_OK)
+        s = emit(&u, k, t, false);
+    if (s == LZ_OK)
+        s = generate(&u, u.m, k, LLVMAssemblyFile, as);
+    unit_end(&u);
+    return s;
+}
+
+/* ---- functions that kernels have alike ---- */
+
+/* bitcode: of the module before code is generated, which may add to what its context writes. */
+typedef struct shared {
+    unit *u;
+    const lz_kernel *k;
+    LLVMModuleRef m;
+    LLVMMemoryBufferRef bitcode;
+    bool busy; /* another thread was making it */
+} shared;
+
+static lz_status make_shared(void *user, lz_buf *out)
+{
+    const shared *x = user;
+    LZ_TRY(verify(x->m, x->k));
+    return generate(x->u, x->m, x->k, LLVMObjectFile, out);
+}
+
+static lz_status shared_object(shared *x, const lz_target *t, lz_buf *out, bool *busy)
+{
+    return lz_shared_object(t, LLVMGetBufferStart(x->bitcode), LLVMGetBufferSize(x->bitcode),
+                            make_shared, x, out, busy);
+}
+
+/* Appends to b[i] those that the kernel shares, then its own. What another thread is making is waited for when all else is done. */
+static lz_status make_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *b)
+{
+    shared x[LZ_SHARED];
+    uint32_t n = u->shared.n;
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < n; i++)
+        x[i] =
+            (shared){u, k, u->shared.m[i], LLVMWriteBitcodeToMemoryBuffer(u->shared.m[i]), false};
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        s = shared_object(&x[i], t, &b[i], &x[i].busy);
+    if (s == LZ_OK)
+        s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        s = x[i].busy ? shared_object(&x[i], t, &b[i], NULL) : LZ_OK;
+    for (uint32_t i = 0; i < n; i++)
+        LLVMDisposeMemoryBuffer(x[i].bitcode);
+    return s;
+}
+
+/* The kernel's own object behind those of the functions it shares. */
+static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object)
+{
+    lz_buf b[LZ_OBJECTS] = {{0}};
+    lz_object o[LZ_OBJECTS];
+    uint32_t n = u->shared.n;
+    lz_status s = make_objects(u, k, t, b);
+    for (uint32_t i = 0; i <= n; i++) {
+        o[i] = (lz_object){b[i].data, b[i].len};
+        if (s == LZ_OK && b[i].failed)
+            s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+    }
+    if (s == LZ_OK)
+        lz_objects_join(o, n + 1, object);
+    for (uint32_t i = 0; i <= n; i++)
+        lz_buf_free(&b[i]);
+    return s;
+}
+
+static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object,
+                         lz_buf *ll, bool apart)
+{
+    LZ_TRY(unit_begin(u, t));
+    LZ_TRY(emit(u, k, t, apart));
+    if (ll) {
+        char *text = LLVMPrintModuleToString(u->m);
+        lz_buf_puts(ll, text);
+        LLVMDisposeMessage(text);
+    }
+    LZ_TRY(verify(u->m, k));
+    if (u->shared.n)
+        return join_objects(u, k, t, object);
+    return generate(u, u->m, k, lz_target_ptx(t) ? LLVMAssemblyFile : LLVMObjectFile, object);
+}
+
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
+                          lz_buf *as)
+{
+    LZ_TRY(lz_llvm_load());
+    unit u;
+    lz_status s =
+        compile(&u, k, t, object, ll, !ll && !as); /* who wants to see it wants all of it */
+    unit_end(&u);
+    if (s == LZ_OK && as)
+        s = assembly(k, t, as);
+    if (s == LZ_OK && (object->failed || (ll && ll->failed) || (as && as->failed)))
+        s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
+    if (s == LZ_OK)
+        atomic_fetch_add(&compiled, 1);
+    return s;
+}
+
+lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out)
+{
+    LZ_TRY(lz_llvm_load());
+    unit u;
+    lz_status s = unit_begin(&u, t);
+    if (s == LZ_OK)
+        s = emit(&u, k, t, false);
+    if (s == LZ_OK) {
+        LLVMMemoryBufferRef mb = LLVMWriteBitcodeToMemoryBuffer(u.m);
+        *out = lz_hash_bytes(LLVMGetBufferStart(mb), LLVMGetBufferSize(mb));
+        LLVMDisposeMemoryBuffer(mb);
+    }
+    unit_end(&u);
+    return s;
+}

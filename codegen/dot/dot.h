@@ -1,0 +1,195 @@
+/* dot.h - between the files that make a matrix product: its plan, the register tile, packing.
+ *
+ * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n.
+ * Vectors run along n. A tile is mr rows and nv vectors of C in registers. B is packed into panels
+ * of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when its k stride
+ * is 1, else packed.
+ * With factors of bf16 or bytes, on machines that have the instruction, an element of packed A and B
+ * is a word: two bf16, of k = 2 j and 2 j + 1, or four bytes.
+ * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
+ * columns.
+ * Inner loops but the last one are more blocks of K.
+ * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of
+ * nearly equal size. Sums run over k in order in every tile, so results do not depend on the
+ * division into units.   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_DOT_H
+#define LZ_BACKENDS_LLVM_DOT_H
+#include "codegen/loops/kern.h"
+
+enum {
+    DOT_MR = 8, /* bounds of the tile */
+    DOT_NV = 8,
+    DOT_SET_BYTES = 4096, /* lines so far apart share a set of the L1 cache; */
+    DOT_SET_NARROW = 256  /* of panels as narrow as a line, a run of rows takes so many sets */
+};
+
+typedef enum dot_a {
+    DOT_A_PLACE, /* rows in place, k stride 1 */
+    DOT_A_ROWS,  /* packed, rows of a fixed stride (evaluated in vectors along k) */
+    DOT_A_COLS   /* the rows of a unit packed k-major (evaluated in vectors along m) */
+} dot_a;
+typedef enum dot_b {
+    DOT_B_ROWS, /* vectors along n */
+    DOT_B_COLS  /* vectors along k, transposed while packed */
+} dot_b;
+
+typedef struct dot {
+    em *e;
+    const lz_kernel *k;
+    lz_dtype d;            /* of the accumulators */
+    unsigned L, es;        /* lanes of a vector, bytes of an element */
+    unsigned mr;           /* rows of a tile */
+    unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
+    unsigned log_steps;    /* of k that a tile takes in a round */
+    unsigned log_lines;    /* of the lines of a row of B that is fetched long before */
+    dot_a amode;
+    dot_b bmode;
+    bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
+    bool whole;   /* N is a multiple of the lanes: no vector of columns is partly there */
+    /* elements of A and B are words of 1 << words k side by side, multiplied and added up in one
+     * instruction; 0: they are values */
+    unsigned words;
+    /* Words of bytes: the instruction wants one factor signed and the other not. Where they are
+     * alike, A's bytes are moved by 128 (alike), and the row behind a panel's last one in packed B is
+     * what that adds to the sums of its columns, taken away. */
+    bool alike, a_signed;
+    bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
+    bool stream; /* it always is: fetch it ahead */
+    bool near;   /* all a tile touches is in the caches: nothing is fetched ahead */
+    int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
+    uint32_t m, n, kd;  /* loops; kd is the last inner one, counted from the first outer loop */
+    uint32_t ki;        /* kd counted from the first inner loop */
+    kern a, b, c;       /* evaluation of the factors and of the later stages */
+    Val micro[2];       /* functions by [narrow panel] */
+    Ty elem, vec;
+    /* emitted sizes */
+    /* K: of the last inner loop, KO: of the others; row_b: bytes from one row of B in place to the next */
+    Val M, N, K, KO, batch, row_b;
+    Val KS, T, V, RB, CB;            /* KS: steps of the last inner loop (K, or words) */
+    Val panels;                      /* of columns: as few as there can be */
+    Val direct;                      /* i1: B in place */
+    Val wide;                        /* vectors of a unit's columns, at most */
+    Val npack_b, npack_a;            /* bytes of the parts of the scratch memory but the last */
+    Val grid, scratch;               /* what lz_grid and lz_scratch give */
+    em_numbers numbers;              /* all but the first six, computed from these */
+    Val each;                        /* i1: nothing is packed, a unit has one panel */
+    Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
+    Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
+} dot;
+
+/* dot.c: the access of a factor that is a load; so few rows never repay packing */
+const lz_access *dot_access(const dot *g, int32_t sop);
+bool dot_plain_along(const dot *g, int32_t sop,
+                     uint32_t d); /* a load that is contiguous along loop d */
+int64_t dot_few_rows(const dot *g);
+int64_t dot_most_vectors(const em *e); /* of columns in a block: more do not pay */
+/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins
+ * when both or neither are. */
+lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
+                             bool *took_first);
+void dot_choose_tile(dot *g);             /* mr, nv, nv_small */
+bool dot_stores_sums(const lz_kernel *k); /* as they are, contiguous along n */
+
+/* dot_blocking.c */
+/* Loop over the panels of vectors v0..v1-1: of 3 and of 2, narrow ones until the rest is a multiple of the wide ones; otherwise narrow only where
+ * that is enough for the rest; where all is near, wide ones as long as they are full. Gives the panel's first vector and how many it has. */
+typedef struct dot_panels {
+    Blk body, exit;
+    Val v0, v1, v, nv, small;
+} dot_panels;
+void dot_panels_begin(dot *g, Val v0, Val v1, dot_panels *p);
+void dot_panels_end(dot *g, dot_panels *p);
+/* Packs rows k0.. (kc of them) of B's vectors v0..v1-1; a panel of them is at dot_panel_at. */
+void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc);
+Val dot_panel_at(dot *g, Val v0, Val v, Val kc);
+void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
+void dot_emit_run(dot *g);
+/* Vectors of columns in blocks, which begin where any panel can: those of 3 vectors and of 2 fill any number but 1. */
+typedef struct dot_columns {
+    Val vectors, blocks;
+    unsigned nv, nv_small; /* of a panel, of a narrow one */
+} dot_columns;
+Val dot_block_start(em *e, dot_columns c, Val i); /* first vector of block i */
+Val dot_block_most(em *e,
+                   dot_columns c); /* vectors of the widest, with what its last panel has more */
+/* first item of part i when n items are divided into nearly equal parts */
+Val dot_cut(em *e, Val n, Val parts, Val i);
+/* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four threads with one more unit than the
+ * others: each block has `others` units. */
+Val dot_share_equally(em *e, Val others, Val blocks, Val most);
+/* Rows of B, so many bytes from each other, do not share sets of the L1 cache with so many others that a run of a panel would not stay in it. */
+Val dot_rows_apart(em *e, Val row);
+Val dot_ceil_div(em *e, Val n, int64_t by);
+Val dot_ceil(em *e, Val n, Val by);
+Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */
+Val dot_split_index(em *e, Val *i, Val n);           /* *i % n, and *i becomes *i / n */
+/* bytes between rows of packed A; between the k of a k-major one */
+int64_t dot_a_stride(const dot *g);
+/* k-major: vectors of a unit's rows; a multiple of KERN_U, or fewer */
+unsigned dot_a_vectors(const dot *g);
+
+/* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
+ * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
+ * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads and this one fetches on the way, like
+ * its lines of C; NULL: all is near. With it, and B that may lie in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in
+ * 1 << FAR_LOG steps, at least as many as a row has lines. KEEP, with NEXT: where B, read in place, is packed on the way, or
+ * NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is zero. */
+enum micro_arg {
+    MICRO_A,
+    MICRO_A_STRIDE,
+    MICRO_ROWS,
+    MICRO_B,
+    MICRO_B_STRIDE,
+    MICRO_KC,
+    MICRO_C,
+    MICRO_C_STRIDE,
+    MICRO_OLD,
+    MICRO_OLD_STRIDE,
+    MICRO_COLS,
+    MICRO_KEEP,
+    MICRO_NEXT,
+    MICRO_NEXT_ROWS,
+    MICRO_FAR,
+    MICRO_FAR_STRIDE,
+    MICRO_FAR_LOG,
+    MICRO_ARGS
+};
+void dot_emit_micro(dot *g);
+/* s and the products of vectors x of A and y of B */
+Val dot_multiply_add(dot *g, Val x, Val y, Val s);
+void dot_call_micro(dot *g, Val narrow, const Val *args);
+
+/* dot_implicit.c: products over several loops of rows, or of sums. */
+bool dot_is_flat(em *e, const lz_kernel *k); /* of a product that dot.c takes */
+lz_status dot_emit_flat(em *e, const lz_kernel *k);
+/* One further in mixed radix, last index first. */
+void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
+
+/* dot_inner.c: products over several loops, whose sums run along what is contiguous in both factors. */
+bool dot_is_lanes(em *e, const lz_kernel *k); /* of a product that dot.c takes */
+lz_status dot_emit_lanes(em *e, const lz_kernel *k);
+
+/* dot_pack.c */
+/* a bit per loop that a unit and a block of K fix: batch, inner ones but the last */
+uint32_t dot_fixed_loops(const dot *g);
+void dot_share_indices(const dot *g, kern *f); /* of those loops */
+/* B rows k0.. (kc of them), a panel of nv vectors from v0 to `out`; `full`: nv as a number, when it
+ * is known. */
+void dot_pack_b(dot *g, Val k0, Val kc, Val v0, Val nv, unsigned full, Val out);
+/* rows of a tile, or of a unit (k-major) */
+void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
+
+/* dot_epilogue.c */
+/* How many vectors a panel has, and a narrow one (as many: there is none). */
+typedef struct dot_panel {
+    unsigned nv, nv_small;
+} dot_panel;
+/* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
+ * sums from v on begin at `row`. n, N: the loop of columns and how many there are. w: vectors v..past-1 are mostly those of such a
+ * panel; NULL: any. */
+void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w);
+/* Whether the later stages read or write anything that dot_fetch_row fetches: rows of nv vectors from vector v on, where the other outer
+ * indices are set. */
+bool dot_fetches_rows(const kern *f, uint32_t n);
+void dot_fetch_row(kern *f, uint32_t n, Val v, unsigned nv);
+#endif

@@ -1,0 +1,119 @@
+/* dot_implicit.h - between the files of products over several loops of rows, or of sums: see dot_implicit.c.   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_DOT_FLAT_H
+#define LZ_BACKENDS_LLVM_DOT_FLAT_H
+#include "codegen/dot/dot.h"
+
+enum {
+    FLAT_ROWS = 8, /* of a tile, at most */
+    FLAT_VECS = 4, /* of a panel, at most */
+    FLAT_AHEAD =
+        16 /* k whose elements of A are fetched, where the rows of a tile lie in one line */
+};
+
+/* A loop of rows whose windows may reach padding: those of first..past - 1 do not. */
+typedef struct flat_cell {
+    uint32_t loop;
+    Val first, past, n; /* n: classes of indices, these and each of the others */
+} flat_cell;
+
+typedef struct flat {
+    em *e;
+    const lz_kernel *k;
+    kern c; /* evaluation of the later stages */
+    lz_dtype d;
+    unsigned L, es, mr, nv, nv_small; /* of a tile: rows, vectors, those of a narrow one */
+    uint32_t n;                       /* the loop of columns */
+    uint32_t row_loop;                /* a bit per outer loop that is part of the rows */
+    const lz_access *a, *b;
+    bool shared;     /* shares_rows */
+    bool rows_touch; /* rows of A lie side by side, and their k apart */
+    /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of the machine's; the sums are stored as they are */
+    bool whole, full, plain;
+    const lz_access *bordered;  /* a or b, whose padding is left out (dot_implicit_padding.c); NULL */
+    uint8_t order[LZ_LOOP_MAX]; /* of the inner loops in the tables */
+    Ty elem, vec;
+    int64_t kc;
+    Val micro[2][2]; /* functions by [runs, [narrow panel]] */
+    /* emitted sizes */
+    Val M, N, K, batch, row_b; /* row_b: bytes from one row of B to the next */
+    Val T, V, P, KB, RB, CB;   /* T, V, P: tiles, vectors, wide panels */
+    Val direct;                /* B in place */
+    Val wide;                  /* vectors of a unit's columns, at most */
+    Val ntable, npack, nblock; /* bytes of a table, of packed B, of a unit's sums */
+    Val grid, scratch;         /* what lz_grid and lz_scratch give */
+    em_numbers numbers;        /* all but the first five, computed from these */
+    Val off_a, step_b; /* tables by k: bytes from the row's start; bytes to the next row of B */
+    Val at_b;          /* with borders: bytes to a row of B from the block's first */
+    Val worth;         /* with borders: there is enough padding; */
+    Val several;       /* a tile has several runs of k; */
+    Val runs, finite,
+        all; /* these; whether the other factor is finite, what is used of it now, and what was looked through */
+    Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
+    Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */
+    Val result, apart,
+        even; /* of a tile where `plain`: bytes to its first row's results, to the next row's; all are so far apart */
+    uint32_t ncell;
+    Val alike; /* rows whose indices in the loops of cells are the same */
+    flat_cell cell[LZ_BORDER_MAX];
+} flat;
+
+static inline bool flat_is_row(const flat *g, uint32_t l)
+{
+    return g->row_loop >> l & 1;
+}
+
+/* There is one. */
+static inline uint32_t flat_first_row(const flat *g)
+{
+    return (uint32_t)__builtin_ctz(g->row_loop);
+}
+
+/* dot_implicit_micro.c: emits a function of these arguments; strides are bytes. ROWS: a pointer per row of A; OFF_A: by k, bytes from there. B: at
+ * its first k; STEP_B: bytes to the next one, NEXT_B bytes apart, or 0: the same for all. COLS: columns of B that exist. C gets the whole
+ * tile, the sums plus what is at OLD. That of several runs of k: KC is how many, RUNS their firsts and ends,
+ * AT_B says where B is by k, where rows do not lie at one distance. */
+enum tile_arg {
+    T_ROWS,
+    T_OFF_A,
+    T_B,
+    T_STEP_B,
+    T_NEXT_B,
+    T_KC,
+    T_C,
+    T_C_STRIDE,
+    T_OLD,
+    T_OLD_STRIDE,
+    T_COLS,
+    T_RUNS,
+    T_AT_B,
+    T_ARGS
+};
+void flat_emit_tiles(flat *g);
+void flat_call_tile(flat *g, Val narrow, const Val *args);
+
+/* dot_implicit.c: what an access has at its first element; B at k0, column vector v, for the batch that is set */
+Val flat_base(flat *g, const lz_access *a);
+Val flat_b_at(flat *g, Val k0, Val v);
+
+/* dot_implicit_rows.c: memory for it; row r is the next; nrows of a tile, then the last again; the outer indices of one, and where one is kept */
+void flat_place_rows(flat *g);
+void flat_start_rows(flat *g, Val r);
+void flat_next_rows(flat *g, Val nrows);
+void flat_load_indices(flat *g, Val row);
+Val flat_index_at(flat *g, Val i, uint32_t l);
+
+/* dot_implicit_padding.c; what is said of borders does nothing without them */
+void flat_choose_borders(flat *g); /* and the order of the inner loops */
+void flat_place_runs(flat *g);
+/* The largest magnitudes of what is packed, where that has to be known: of nothing, or NULL; with x; at last. */
+Val flat_least(flat *g);
+Val flat_larger(flat *g, Val so_far, Val x);
+void flat_finite_where(flat *g, Val largest);
+/* B in place, k0.. (kc of them, block kn), and A. first: for the first of the units that are run one after the other. */
+void flat_look_through_b(flat *g, Val first, Val k0, Val kc, Val kn);
+void flat_look_through_a(flat *g);
+/* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how many, at least one. Then the arguments but T_ROWS and those of C. */
+Val flat_list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc);
+Val flat_part(em *e, Val a, Val b, Val n); /* ceil(a / b), and from 0 to n */
+void flat_start_run(flat *g, Val nruns, Val *args);
+#endif

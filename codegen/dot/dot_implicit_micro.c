@@ -1,0 +1,196 @@
+/* dot_implicit_micro.c - the register tile of products by tables: rows wherever their pointers say, and k wherever the table says. See dot_implicit.h.
+ * Threads: belongs to one thread. */
+#include "codegen/dot/dot_implicit.h"
+#include <string.h>
+
+enum { STEPS = 4 }; /* of k in a round of the loop */
+
+typedef struct tile {
+    unsigned nv;
+    Val p[T_ARGS], row[FLAT_ROWS], mask[FLAT_VECS];
+} tile;
+/* What a step hands on: the address of B, that of its step, the sums. */
+enum { AT_B, AT_STEP, AT_SUMS };
+
+/* Step k. */
+static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val *out)
+{
+    em *e = g->e;
+    unsigned nv = t->nv;
+    int64_t vb = (int64_t)g->L * g->es;
+    Val bv[FLAT_VECS], off = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], k, 8), 8);
+    for (unsigned v = 0; v < nv; v++) {
+        Val at = em_at(e, in[AT_B], em_c64(e, v), vb);
+        bv[v] = masked && t->mask[v] ? em_mload(e, g->vec, at, t->mask[v], NULL, g->es)
+                                     : em_load(e, g->vec, at, g->es);
+    }
+    if (!masked && g->rows_touch) {
+        Val later = ADD(k, em_c64(e, FLAT_AHEAD));
+        later = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], later, 8), 8);
+        em_prefetch(e, em_at(e, t->row[0], later, 1), false, 3);
+    }
+    for (unsigned r = 0; r < g->mr; r++) {
+        Val x = em_splat(e, em_load(e, g->elem, em_at(e, t->row[r], off, 1), g->es), g->L);
+        for (unsigned v = 0; v < nv; v++)
+            out[AT_SUMS + r * nv + v] = em_fma(e, x, bv[v], in[AT_SUMS + r * nv + v]);
+    }
+    out[AT_B] = em_at(e, in[AT_B], em_load(e, e->i64, in[AT_STEP], 8), 1);
+    out[AT_STEP] = em_at(e, in[AT_STEP], t->p[T_NEXT_B], 1);
+}
+
+/* Steps first to n - 1, `by` at a time, from `state` and back. */
+static void steps(flat *g, const tile *t, Val first, Val n, unsigned by, Val *state)
+{
+    em *e = g->e;
+    em_loop l;
+    int count = (int)(AT_SUMS + g->mr * t->nv);
+    Val s[2][EM_PHI];
+    em_loop_begin(e, &l, first, n, em_c64(e, by), count, state);
+    memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
+    for (unsigned u = 0; u < by; u++)
+        step(g, t, ADD(l.i, em_c64(e, u)), by == 1, s[u & 1], s[~u & 1]);
+    em_loop_end(e, &l, s[by & 1]);
+    memcpy(state, l.phi, (size_t)count * sizeof(Val));
+}
+
+/* The tile's lines of C are fetched before they are wanted. */
+static void fetch_c(flat *g, const tile *t)
+{
+    em *e = g->e;
+    for (unsigned r = 0; r < g->mr; r++) {
+        Val row = em_at(e, t->p[T_C], MUL(t->p[T_C_STRIDE], em_c64(e, r)), 1);
+        for (unsigned v = 0; v < t->nv; v++)
+            em_prefetch(e, em_at(e, row, em_c64(e, v), (int64_t)g->L * g->es), true, 3);
+    }
+}
+
+/* The sums, and what was there, to C. */
+static void store_tile(flat *g, const tile *t, const Val *sum)
+{
+    em *e = g->e;
+    Val old_row = t->p[T_OLD], c_row = t->p[T_C];
+    for (unsigned r = 0; r < g->mr; r++) {
+        for (unsigned v = 0; v < t->nv; v++) {
+            Val at = em_c64(e, (int64_t)v * g->L * g->es), s = sum[r * t->nv + v];
+            em_store(e, FADD(s, em_load(e, g->vec, em_at(e, old_row, at, 1), g->es)),
+                     em_at(e, c_row, at, 1), g->es);
+        }
+        old_row = em_at(e, old_row, t->p[T_OLD_STRIDE], 1);
+        c_row = em_at(e, c_row, t->p[T_C_STRIDE], 1);
+    }
+}
+
+/* The steps first to last - 1, in whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads
+ * take a place among the multiplications. */
+static void rounds(flat *g, const tile *t, Val first, Val last, Val *state)
+{
+    em *e = g->e;
+    Val whole = AND(SUB(last, first), em_c64(e, -STEPS)), zero = em_c64(e, 0);
+    if (!g->full)
+        whole = SEL(ICMP(SGE, t->p[T_COLS], em_c64(e, (int64_t)t->nv * g->L)), whole, zero);
+    whole = ADD(first, whole);
+    steps(g, t, first, whole, STEPS, state);
+    steps(g, t, whole, last, 1, state);
+}
+
+/* Each run begins where its first k is. */
+static void run_by_run(flat *g, const tile *t, Val *state)
+{
+    em *e = g->e;
+    em_loop l;
+    unsigned n = g->mr * t->nv;
+    Val inner[EM_PHI], zero = em_c64(e, 0), places = ICMP(NE, t->p[T_NEXT_B], zero),
+                       each = em_load(e, e->i64, t->p[T_STEP_B], 8);
+    em_loop_begin(e, &l, zero, t->p[T_KC], em_c64(e, 1), (int)n, state + AT_SUMS);
+    Val at = em_at(e, t->p[T_RUNS], l.i, 16), first = em_load(e, e->i64, at, 8),
+        past = em_load(e, e->i64, em_at(e, at, em_c64(e, 1), 8), 8),
+        place = em_load(e, e->i64, em_at(e, t->p[T_AT_B], SEL(places, first, zero), 8), 8);
+    inner[AT_B] = em_at(e, t->p[T_B], SEL(places, place, MUL(first, each)), 1);
+    inner[AT_STEP] = em_at(e, t->p[T_STEP_B], MUL(first, t->p[T_NEXT_B]), 1);
+    memcpy(inner + AT_SUMS, l.phi, n * sizeof(Val));
+    rounds(g, t, first, past, inner);
+    em_loop_end(e, &l, inner + AT_SUMS);
+    memcpy(state + AT_SUMS, l.phi, n * sizeof(Val));
+}
+
+static unsigned nargs(bool runs)
+{
+    return runs ? T_ARGS : T_RUNS;
+}
+
+static void emit_one(flat *g, unsigned nv, bool runs, const char *name, Val *fn)
+{
+    em *e = g->e;
+    Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i,      i,     e->ptr,
+                                   i,      e->ptr, i,      i,      e->ptr, e->ptr};
+    Val f = em_shared_func(e, name, e->none, args, nargs(runs)), state[EM_PHI];
+    tile t = {.nv = nv};
+    for (unsigned q = 0; q < nargs(runs); q++)
+        t.p[q] = LLVMGetParam(f, q);
+    for (unsigned r = 0; r < g->mr; r++)
+        t.row[r] = em_load(e, e->ptr, em_at(e, t.p[T_ROWS], em_c64(e, r), 8), 8);
+    for (unsigned v = 0; v < nv && !g->full; v++)
+        t.mask[v] = em_tail_mask(e, SUB(t.p[T_COLS], em_c64(e, (int64_t)v * g->L)), g->L);
+    state[AT_B] = t.p[T_B];
+    state[AT_STEP] = t.p[T_STEP_B];
+    for (unsigned q = 0; q < g->mr * nv; q++)
+        state[AT_SUMS + q] = LLVMConstNull(g->vec);
+    fetch_c(g, &t);
+    if (runs)
+        run_by_run(g, &t, state);
+    else
+        rounds(g, &t, em_c64(e, 0), t.p[T_KC], state);
+    store_tile(g, &t, state + AT_SUMS);
+    LLVMBuildRetVoid(e->b);
+    *fn = em_shared_end(e, f);
+}
+
+static void emit_both(flat *g, bool runs, const char *wide, const char *narrow)
+{
+    Val *fn = g->micro[runs];
+    emit_one(g, g->nv, runs, wide, &fn[0]);
+    fn[1] = fn[0];
+    if (g->nv_small != g->nv)
+        emit_one(g, g->nv_small, runs, narrow, &fn[1]);
+}
+
+void flat_emit_tiles(flat *g)
+{
+    emit_both(g, false, "tile", "tile_narrow");
+    if (g->bordered)
+        emit_both(g, true, "tile_runs", "tile_runs_narrow");
+}
+
+static void call_one(flat *g, bool runs, Val fn, const Val *args)
+{
+    LLVMBuildCall2(g->e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, nargs(runs), "");
+}
+
+static void call(flat *g, bool runs, Val narrow, const Val *args)
+{
+    em_ifelse s;
+    const Val *fn = g->micro[runs];
+    if (fn[0] == fn[1]) {
+        call_one(g, runs, fn[0], args);
+        return;
+    }
+    em_ifelse_begin(g->e, &s, narrow);
+    call_one(g, runs, fn[1], args);
+    em_ifelse_else(g->e, &s);
+    call_one(g, runs, fn[0], args);
+    em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
+}
+
+void flat_call_tile(flat *g, Val narrow, const Val *args)
+{
+    em_ifelse s;
+    if (!g->bordered) {
+        call(g, false, narrow, args);
+        return;
+    }
+    em_ifelse_begin(g->e, &s, g->several);
+    call(g, true, narrow, args);
+    em_ifelse_else(g->e, &s);
+    call(g, false, narrow, args);
+    em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
+}

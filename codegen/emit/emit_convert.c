@@ -1,0 +1,230 @@
+/* emit_convert.c - changes of format: convert and reduce_precision, each rounding exactly once.
+ * Threads: an em belongs to one thread. */
+#include "codegen/emit/emit_ew.h"
+
+static Ev real(Val v)
+{
+    return (Ev){v, NULL};
+}
+
+static bool is_half(lz_dtype d)
+{
+    return d == LZ_F16 || d == LZ_BF16;
+}
+
+/* f64 to f32 rounded to odd: an inexact result has its last bit set, so rounding it again to 16
+ * bits is as good as rounding once. */
+static Val f64_to_f32_odd(em *e, Val x)
+{
+    Ty ft = em_like(e, e->f32, x), it = em_like(e, e->i32, x);
+    Val f = LLVMBuildFPTrunc(e->b, x, ft, ""), back = LLVMBuildFPExt(e->b, f, LLVMTypeOf(x), "");
+    Val u = BITS(f, it);
+    Val more = FCMP(OGT, em_intr1(e, "llvm.fabs", x), em_intr1(e, "llvm.fabs", back));
+    Val moved = ADD(u, SEL(more, em_ci(it, 1), em_ci(it, -1)));
+    Val even = ICMP(EQ, AND(u, em_ci(it, 1)), em_ci(it, 0));
+    return BITS(SEL(AND(FCMP(ONE, back, x), even), moved, u), ft);
+}
+
+/* 64-bit integer to f64 rounded to odd. */
+static Val i64_to_f64_odd(em *e, Val x, bool sgn)
+{
+    Ty it = LLVMTypeOf(x), ft = em_like(e, e->f64, x);
+    Val neg = sgn ? ICMP(SLT, x, em_ci(it, 0)) : NULL;
+    Val m = sgn ? SEL(neg, LLVMBuildNeg(e->b, x, ""), x) : x;
+    Val rest = ICMP(NE, AND(m, em_ci(it, 0x7ff)), em_ci(it, 0));
+    Val top = OR(LSHR(m, em_ci(it, 11)), LLVMBuildZExt(e->b, rest, it, ""));
+    Val big = FMUL(LLVMBuildSIToFP(e->b, top, ft, ""), em_cf(ft, 2048));
+    Val small = LLVMBuildSIToFP(e->b, m, ft, "");
+    Val r = SEL(ICMP(ULT, m, em_ci(it, INT64_C(1) << 53)), small, big);
+    return sgn ? SEL(neg, FNEG(r), r) : r;
+}
+
+/* ---- 8-bit floats: in registers they are their bits ---- */
+
+typedef struct f8_format {
+    int mantissa, bias;
+    bool inf; /* else all ones is NaN, and everything that overflows */
+} f8_format;
+
+static f8_format format_of(lz_dtype d)
+{
+    return d == LZ_F8E5M2 ? (f8_format){2, 15, true} : (f8_format){3, 7, false};
+}
+
+static Val f8_from_f32(em *e, lz_dtype d, Val x)
+{
+    f8_format f = format_of(d);
+    Ty ft = LLVMTypeOf(x), it = em_like(e, e->i32, x);
+    int drop = 23 - f.mantissa, rebias = 127 - f.bias;
+    /* the first value that has the bits of infinity, or of the NaN, whatever the format */
+    int64_t beyond = (int64_t)(127 + (f.inf ? 16 : 8)) << 23 | (f.inf ? 0 : 7 << 20);
+    Val u = BITS(x, it), sign = AND(u, em_ci(it, 0x80000000)), all = XOR(u, sign);
+    Val a = em_intr2(e, "llvm.umin", all, em_ci(it, beyond));
+    Val odd = AND(LSHR(a, em_ci(it, drop)), em_ci(it, 1));
+    int64_t half = (INT64_C(1) << (drop - 1)) - 1, off = half - ((int64_t)rebias << 23);
+    Val normal = LSHR(ADD(ADD(a, em_ci(it, off)), odd), em_ci(it, drop));
+    /* a number is added whose last place is that of a denormal result */
+    int64_t magic = (int64_t)(rebias + 1 + drop) << 23;
+    Val sum = FADD(BITS(a, ft), BITS(em_ci(it, magic), ft));
+    Val denormal = SUB(BITS(sum, it), em_ci(it, magic));
+    Val r = SEL(ICMP(ULT, a, em_ci(it, (int64_t)(rebias + 1) << 23)), denormal, normal);
+    if (f.inf)
+        r = SEL(ICMP(UGT, all, em_ci(it, 0x7f800000)), em_ci(it, 0x7e), r);
+    return LLVMBuildTrunc(e->b, OR(r, LSHR(sign, em_ci(it, 24))), em_like(e, e->i8, x), "");
+}
+
+static Val f8_to_f32(em *e, lz_dtype d, Val x)
+{
+    f8_format f = format_of(d);
+    Ty it = em_like(e, e->i32, x), ft = em_like(e, e->f32, x);
+    int up = 23 - f.mantissa;
+    Val u = LLVMBuildZExt(e->b, x, it, ""), mag = AND(u, em_ci(it, 0x7f));
+    Val scaled = FMUL(BITS(SHL(mag, em_ci(it, up)), ft), em_cf(ft, f.inf ? 0x1p112 : 0x1p120));
+    Val r = BITS(scaled, it); /* exact: denormals become normal */
+    if (f.inf)
+        r = SEL(ICMP(EQ, mag, em_ci(it, 0x7c)), em_ci(it, 0x7f800000), r);
+    r = SEL(ICMP(UGT, mag, em_ci(it, f.inf ? 0x7c : 0x7e)), em_ci(it, 0x7fc00000), r);
+    return BITS(OR(r, SHL(AND(u, em_ci(it, 0x80)), em_ci(it, 24))), ft);
+}
+
+static Val f8_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    return f8_from_f32(e, to, from == LZ_F64 ? f64_to_f32_odd(e, x) : x);
+}
+
+/* What is beyond 2^17 overflows any 8-bit float, what is below is exact in f32. */
+static Val f8_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    bool sgn = lz_dtype_is_signed(from);
+    Ty it = LLVMTypeOf(x), ft = em_like(e, e->f32, x);
+    if (em_bits(e, it) > 16) {
+        x = em_intr2(e, sgn ? "llvm.smin" : "llvm.umin", x, em_ci(it, 1 << 17));
+        x = sgn ? em_smax(e, x, em_ci(it, -(1 << 17))) : x;
+    }
+    x = sgn ? LLVMBuildSIToFP(e->b, x, ft, "") : LLVMBuildUIToFP(e->b, x, ft, "");
+    return f8_from_f32(e, to, x);
+}
+
+/* ---- */
+
+static Val float_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    if (from == LZ_F64) {
+        if (to == LZ_F64)
+            return x;
+        if (is_half(to))
+            return em_round_to(e, to, f64_to_f32_odd(e, x));
+        return LLVMBuildFPTrunc(e->b, x, em_like(e, e->f32, x), "");
+    }
+    if (to == LZ_F64)
+        return em_widen(e, x);
+    return to == from || !is_half(to) ? x : em_round_to(e, to, x);
+}
+
+static Val float_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    bool sgn = lz_dtype_is_signed(from);
+    Ty t = em_type(e, to, em_lanes(x)), d = em_like(e, e->f64, x);
+    unsigned bits = em_bits(e, LLVMTypeOf(x));
+    if (is_half(to) && bits == 64)
+        return em_round_to(e, to, f64_to_f32_odd(e, i64_to_f64_odd(e, x, sgn)));
+    if (is_half(to) && bits == 32)
+        return em_round_to(e, to,
+                           f64_to_f32_odd(e, sgn ? LLVMBuildSIToFP(e->b, x, d, "")
+                                                 : LLVMBuildUIToFP(e->b, x, d, "")));
+    Val f = sgn ? LLVMBuildSIToFP(e->b, x, t, "") : LLVMBuildUIToFP(e->b, x, t, "");
+    return em_round_to(e, to, f);
+}
+
+/* Truncates, saturates, NaN gives 0. */
+static Val int_from_float(em *e, lz_dtype to, Val x)
+{
+    Ty ov[2] = {em_type(e, to, em_lanes(x)), LLVMTypeOf(x)};
+    return em_intr(e, lz_dtype_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", ov, 2, &x, 1);
+}
+
+static Val int_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
+{
+    Ty t = em_type(e, to, em_lanes(x));
+    unsigned have = em_bits(e, LLVMTypeOf(x)), want = em_bits(e, t);
+    if (have == want)
+        return x;
+    if (want < have)
+        return LLVMBuildTrunc(e->b, x, t, "");
+    return lz_dtype_is_signed(from) ? LLVMBuildSExt(e->b, x, t, "") : LLVMBuildZExt(e->b, x, t, "");
+}
+
+Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a)
+{
+    if (to == from)
+        return a;
+    if (lz_dtype_is_storage(from))
+        return lz_emit_cast(e, to, LZ_F32, real(f8_to_f32(e, from, a.v)));
+    Val x = a.v;
+    if (lz_dtype_is_complex(to)) {
+        lz_dtype part = lz_dtype_part(to);
+        Val re = lz_emit_cast(e, part, lz_dtype_part(from), real(x)).v;
+        Val im = a.im ? lz_emit_cast(e, part, lz_dtype_part(from), real(a.im)).v : NULL;
+        return (Ev){re, im ? im : LLVMConstNull(LLVMTypeOf(re))};
+    }
+    if (to == LZ_BOOL) {
+        if (!lz_dtype_is_float(from) && !lz_dtype_is_complex(from))
+            return real(ICMP(NE, x, LLVMConstNull(LLVMTypeOf(x))));
+        return real(FCMP(UNE, x, LLVMConstNull(LLVMTypeOf(x))));
+    }
+    lz_dtype src = lz_dtype_part(from);
+    if (lz_dtype_is_storage(to))
+        return real(lz_dtype_is_float(src) ? f8_from_float(e, to, src, x)
+                                           : f8_from_int(e, to, src, x));
+    if (lz_dtype_is_float(src))
+        return real(lz_dtype_is_float(to) ? float_from_float(e, to, src, x)
+                                          : int_from_float(e, to, x));
+    return real(lz_dtype_is_float(to) ? float_from_int(e, to, src, x)
+                                      : int_from_int(e, to, src, x));
+}
+
+Ev lz_emit_convert(em *e, const lz_ew *w, const Ev *a)
+{
+    return lz_emit_cast(e, w->out, w->in[0], a[0]);
+}
+
+/* Rounds the bits of a float to fewer, as XLA does: to nearest even, overflow gives infinity, and
+ * when the exponent shrinks what is below the smallest normal value becomes 0. NaN stays, except
+ * that no mantissa bits can hold one. */
+Ev lz_emit_reduce_precision(em *e, const lz_ew *w, const Ev *a)
+{
+    const lz_attr_precision *p = LZ_ATTR(precision, w->attr);
+    lz_dtype d = w->in[0];
+    int fe = d == LZ_F64   ? 11
+             : d == LZ_F16 ? 5
+                           : 8,
+        fm = d == LZ_F64   ? 52
+             : d == LZ_F32 ? 23
+             : d == LZ_F16 ? 10
+                           : 7;
+    Ty t = em_like(e, d == LZ_F64 ? e->i64 : d == LZ_F32 ? e->i32 : e->i16, a[0].v);
+    if (p->exponent_bits < 1 || p->mantissa_bits < 0)
+        return real(em_fail(e, LLVMTypeOf(a[0].v), "reduce_precision: bad number of bits"));
+    Val x = is_half(d) ? em_to_mem(e, d, a[0].v) : BITS(a[0].v, t);
+    int64_t infbits = ((INT64_C(1) << fe) - 1) << fm;
+    Val inf = em_ci(t, infbits), sign = AND(x, em_ci(t, (int64_t)(UINT64_C(1) << (fe + fm)))),
+        mag = XOR(x, sign), r = mag;
+    if (p->mantissa_bits < fm) {
+        int drop = fm - (int)p->mantissa_bits;
+        int64_t last = INT64_C(1) << drop;
+        Val odd = AND(LSHR(r, em_ci(t, drop)), em_ci(t, 1));
+        r = AND(ADD(ADD(r, em_ci(t, (last >> 1) - 1)), odd), em_ci(t, ~(last - 1)));
+    }
+    if (p->exponent_bits < fe) {
+        int64_t bias = (INT64_C(1) << (fe - 1)) - 1,
+                reduced = (INT64_C(1) << (p->exponent_bits - 1)) - 1;
+        Val exp = LSHR(r, em_ci(t, fm));
+        Val small = SEL(ICMP(ULE, exp, em_ci(t, bias - reduced)), em_ci(t, 0), r);
+        r = SEL(ICMP(UGT, exp, em_ci(t, bias + reduced)), inf, small);
+    }
+    r = SEL(ICMP(UGE, mag, inf), p->mantissa_bits > 0 ? mag : inf, r);
+    r = OR(r, sign);
+    if (is_half(d))
+        return real(em_from_mem(e, d, r));
+    return real(BITS(r, LLVMTypeOf(a[0].v)));
+}

@@ -1,0 +1,54 @@
+/* ew.h - elementwise ops as LLVM code: one function lz_emit_<name> per distinct name of the emit
+ * column of ops.def, for any number of lanes.
+ * Values: see em.h. Complex numbers are pairs of f32 or f64. The functions return values of the
+ * result's dtype, rounded to it.
+ * Threads: an em belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_EW_H
+#define LZ_BACKENDS_LLVM_EW_H
+#include "codegen/emit/em.h"
+
+typedef struct Ev {
+    Val v, im; /* im: imaginary part of a complex number, else NULL */
+} Ev;
+
+typedef struct lz_ew {
+    lz_op op;
+    const lz_attr *attr;
+    lz_dtype out, in[3];
+    unsigned n; /* lanes of all operands */
+} lz_ew;
+typedef Ev lz_emit_fn(em *e, const lz_ew *w, const Ev *a);
+
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, ...)                    \
+    extern lz_emit_fn lz_emit_##emit;
+#define LZ_OP(...)
+#include "ir/ops.def"
+
+/* Emits one op: operands of different lane counts (1 or n) are brought to the larger. */
+Ev lz_emit_ew(em *e, lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, const Ev *a);
+Ev lz_emit_cast(em *e, lz_dtype to, lz_dtype from, Ev a); /* CONVERT without an attribute */
+Ev lz_ev_splat(em *e, Ev a, unsigned n);
+Ev lz_ev_select(em *e, Val mask, Ev a, Ev b);
+Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits); /* from storage bits; a scalar */
+
+Val lz_ipow(em *e, Val x, Val y, bool sgn); /* integer power; negative exponents as ops.def says */
+
+/* f32 (any lanes), within the bounds of ops.def; emit_math.c dispatches, math_f32*.c implement */
+Val lz_exp_f32(em *e, Val x);
+Val lz_expm1_f32(em *e, Val x);
+Val lz_log_f32(em *e, Val x);
+Val lz_log1p_f32(em *e, Val x);
+Val lz_logistic_f32(em *e, Val x);
+Val lz_tanh_f32(em *e, Val x);
+Val lz_erf_f32(em *e, Val x);
+Val lz_cbrt_f32(em *e, Val x);
+Val lz_sin_f32(em *e, Val x);
+Val lz_cos_f32(em *e, Val x);
+Val lz_tan_f32(em *e, Val x);
+Val lz_atan2_f32(em *e, Val y, Val x);
+Val lz_pow_f32(em *e, Val x, Val y);
+
+/* math_f64.c: the function the C library has by this name, for targets that have no C library;
+ * scalars. */
+Val lz_math_f64(em *e, const char *name, const Val *a, unsigned n);
+#endif

@@ -1,0 +1,188 @@
+/* simt.c - targets of many threads, and the code of one kernel for them.
+ * Threads: thread-safe. */
+#include "codegen/gpu/simt_kern.h"
+#include "base/config.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct arch {
+    int capability;
+    const char *cpu;
+    int processors;
+    bool groups;
+} arch;
+static const arch archs[] = {
+#define SIMT_ARCH(capability, cpu, processors, groups) {capability, cpu, processors, groups},
+#include "codegen/gpu/simt_archs.def"
+#undef SIMT_ARCH
+};
+
+static lz_status arch_of(int major, int minor, const arch **out)
+{
+    const arch *a = NULL;
+    int capability = 10 * major + (minor > 9 ? 9 : minor);
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+        if (archs[i].capability <= capability)
+            a = &archs[i];
+    *out = a;
+    return a ? LZ_OK
+             : LZ_FAIL(LZ_EUNSUPPORTED, "compute capability %d.%d: 8.0 or later is needed", major,
+                       minor);
+}
+
+/* What the schedules ask for, of a device or an emulator of it; the user has a say in all but the architecture. */
+static lz_status configure(const arch *a, lz_target *t)
+{
+    int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
+    t->simt = true;
+    t->vector_bytes = 16;
+    t->groups = a->groups;
+    t->bulk = a->groups && lz_cfg_bool(LZ_OPT_CUDA_BULK);
+    t->processors = processors ? (int)processors : a->processors;
+    t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
+    return lz_forms_configured(t);
+}
+
+lz_status lz_simt_target(int major, int minor, lz_target *out)
+{
+    memset(out, 0, sizeof *out);
+    const arch *a;
+    LZ_TRY(arch_of(major, minor, &a));
+    snprintf(out->triple, sizeof out->triple, "nvptx64-nvidia-cuda");
+    snprintf(out->cpu, sizeof out->cpu, "%s", a->cpu);
+    snprintf(out->features, sizeof out->features, "+ptx80");
+    return configure(a, out);
+}
+
+lz_status lz_simt_emulated(int major, int minor, lz_target *out)
+{
+    const arch *a;
+    LZ_TRY(arch_of(major, minor, &a));
+    LZ_TRY(lz_target_host(out));
+    return configure(a, out);
+}
+
+/* Vectors along the last outer loop, where all stages have such code: `many`, or NULL. It is left to free whatever becomes of it. */
+static lz_status across_points(simt *s, kern *many, kern **out)
+{
+    bool vectors = s->plan.lanes > 1;
+    if (vectors) {
+        LZ_TRY(kern_init_epilogue(many, s->e, s->k, s->plan.lanes));
+        many->aligned = true;
+    }
+    for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
+        vectors = simt_vectors_suit(many, i);
+    *out = vectors ? many : NULL;
+    return LZ_OK;
+}
+
+static lz_status emit_points(simt *s, kern *c, kern *many)
+{
+    LZ_TRY(across_points(s, many, &many));
+    simt_emit_points(s, c, many);
+    return LZ_OK;
+}
+
+static lz_status emit_columns(simt *s, kern *c, kern *many)
+{
+    LZ_TRY(across_points(s, many, &many));
+    simt_emit_columns(s, c, many);
+    return LZ_OK;
+}
+
+/* Vectors along the rows, likewise. */
+static lz_status emit_rows(simt *s, kern *c, kern *many)
+{
+    bool vectors = true;
+    LZ_TRY(kern_init_rows(many, s->e, s->k, simt_vector_lanes(s->k, 0)));
+    many->aligned = true;
+    for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
+        vectors = !s->k->stages[i].ninner || simt_vectors_suit(many, i);
+    simt_emit_rows(s, c, vectors ? many : NULL);
+    return LZ_OK;
+}
+
+/* Kernels that sort: long rows by blocks, short ones by threads. */
+static lz_status emit_sorts(simt *s, kern *c, kern *together)
+{
+    em *e = s->e;
+    em_ifelse which;
+    LZ_TRY(kern_init_scalar(together, e, s->k));
+    kern_share(together, c);
+    em_ifelse_begin(e, &which, simt_sorts_long(s, c));
+    simt_emit_sorts(s, together);
+    em_ifelse_else(e, &which);
+    simt_enter_sorts(s, c);
+    simt_emit_points(s, c, NULL);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+    return LZ_OK;
+}
+
+static lz_status emit_kern(simt *s)
+{
+    kern c, many = {0};
+    lz_status st = kern_init_scalar(&c, s->e, s->k);
+    if (st == LZ_OK) {
+        simt_begin(s, &c);
+        if (s->plan.kind == SIMT_POINTS)
+            simt_enter_sorts(s, &c); /* by single threads */
+        if (s->entry == SIMT_FINISH)
+            simt_emit_divided(s, &c);
+        else if (s->plan.kind == SIMT_COLUMNS)
+            st = emit_columns(s, &c, &many);
+        else if (s->plan.kind == SIMT_SORTS)
+            st = emit_sorts(s, &c, &many);
+        else if (s->plan.kind == SIMT_ROWS)
+            st = emit_rows(s, &c, &many);
+        else if (s->plan.kind == SIMT_SERIAL)
+            simt_emit_serial(s, &c);
+        else if (s->plan.kind == SIMT_OWNERS)
+            simt_emit_owners(s, &c);
+        else if (s->plan.kind == SIMT_SQUARES)
+            simt_emit_squares(s, &c);
+        else
+            st = emit_points(s, &c, &many);
+        LLVMBuildRetVoid(s->e->b);
+    }
+    kern_done(&c);
+    kern_done(&many);
+    return st;
+}
+
+/* Products and rows between them: code for any sizes, and where the kernel has the form for most. */
+static lz_status emit_blocks(simt *s)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        simt one = *s;
+        one.entry = i;
+        if (!lz_simt_entry_name(s->k, s->e->t, i))
+            continue;
+        if (i == SIMT_MAIN) {
+            LZ_TRY(simt_emit_blocks(&one));
+            continue;
+        }
+        one.plan.max_block = simt_pieces_threads(s->k, i);
+        one.plan.min_blocks = simt_pieces_min_blocks(s->k, i);
+        LZ_TRY(simt_emit_pieces(&one));
+    }
+    return LZ_OK;
+}
+
+lz_status lz_simt_emit(em *e, const lz_kernel *k)
+{
+    simt s = {.e = e, .k = k};
+    if (lz_kernel_has_rows(k) && !lz_kernel_keeps_sums(k))
+        return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
+    simt_plan_of(k, e->t, &s.plan);
+    lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
+                   : s.plan.kind == SIMT_BLOCKS ? emit_blocks(&s)
+                                                : emit_kern(&s);
+    bool divided = s.plan.kind == SIMT_ROWS || s.plan.kind == SIMT_COLUMNS;
+    for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH && divided && st == LZ_OK; i++) {
+        simt one = {.e = e, .k = k, .plan = s.plan, .entry = i};
+        one.plan.max_block = SIMT_POINTS_THREADS;
+        if (lz_simt_entry_name(k, e->t, i))
+            st = emit_kern(&one);
+    }
+    return st != LZ_OK ? st : e->status;
+}

@@ -1,0 +1,83 @@
+/* simt_b2b.h - between the files of the schedule of kernels that keep rows (lower/loops/loop.h), attention for one.
+ *
+ * A block of 256 threads takes up to 16 points of the last outer loop, as many as its shared memory
+ * has room for. There lie, for each of these points: the rows, left factors of products that are no
+ * rows, and results of reductions that are read behind a product; before them a piece of a right factor.
+ *
+ * Products: 64 sums of each point at a time. The right factor comes in pieces of 64 columns and 32 of
+ * k, evaluated in vectors where its loads allow it; what is past its end is 0. Factors that are
+ * 16-bit floats are multiplied by mma.sync: a warp has 8 columns of all 16 points. Others: a thread has
+ * one column of 4 points. Sums run over k in order.
+ * What is between products runs with a warp per point, whose lanes share the row: every element is
+ * always the same lane's.   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_SIMT_BLOCKS_H
+#define LZ_BACKENDS_LLVM_SIMT_BLOCKS_H
+#include "codegen/gpu/simt_kern.h"
+#include "lower/loops/loop_impl.h"
+
+enum {
+    BLOCKS_POINTS = 16,
+    BLOCKS_COLUMNS = 64,
+    BLOCKS_STEP = 32, /* of k */
+    BLOCKS_THREADS = 256,
+    BLOCKS_SHARED = 96 << 10, /* bytes; every processor has them */
+    BLOCKS_SAVED = KERN_ACCS, /* of a stage, at most */
+    BLOCKS_AREAS = KERN_SLOTS + LZ_STAGE_MAX + 1
+};
+
+/* Memory of a point: n elements. */
+typedef struct blocks_area {
+    const lz_sz *extent; /* NULL: count */
+    uint32_t count;
+    unsigned es;
+} blocks_area;
+/* Slots first, then the packed left factors by stage, then what is saved. */
+typedef struct blocks_layout {
+    kern_slots slots;
+    blocks_area area[BLOCKS_AREAS];
+    unsigned n;
+    int packed[LZ_STAGE_MAX], saved;             /* areas; -1: none */
+    uint8_t save_at[LZ_STAGE_MAX][BLOCKS_SAVED]; /* 1 + place among what is saved; 0: not saved */
+    unsigned piece;                              /* bytes of a piece of a right factor */
+} blocks_layout;
+void blocks_layout_of(const lz_kernel *k, blocks_layout *l);
+
+/* A stage that keeps its sums. */
+typedef struct blocks_product {
+    lz_kernel view;
+    lz_stage stage;
+    const lz_sop *left;
+    const simt_mma *mma; /* NULL: by single threads */
+    lz_dtype acc;
+    unsigned es; /* bytes of an element of a piece */
+    int32_t a_sop, b_sop;
+    bool by_k;    /* the right factor is contiguous along k */
+    bool vectors; /* and evaluated in vectors, */
+    Val aligned;  /* where this holds */
+    unsigned lanes;
+    kern a, b, many;
+    Val N, K;
+} blocks_product;
+
+typedef struct blocks {
+    simt *s;
+    em *e;
+    const lz_kernel *k;
+    kern c; /* the stages between products */
+    blocks_layout l;
+    blocks_product *p[LZ_STAGE_MAX];             /* by stage; NULL: no product */
+    Val base[BLOCKS_AREAS], pitch[BLOCKS_AREAS]; /* of points; bytes */
+    Ty saved_type[LZ_STAGE_MAX][BLOCKS_SAVED];
+    Val rows; /* points a block has room for */
+    Val M, batch, blocks;
+    Val lane, warp; /* of the thread */
+    lz_arena arena;
+} blocks;
+
+/* simt_b2b_mma.c */
+lz_status blocks_product_init(blocks *b, uint32_t s);
+void blocks_product_top(blocks *b, uint32_t s);
+/* The sums of points r0 .. r0 + n - 1. All threads; ends with a barrier. */
+void blocks_product_run(blocks *b, uint32_t s, Val r0, Val n);
+Val blocks_shared(blocks *b, Val byte); /* address in shared memory */
+#endif

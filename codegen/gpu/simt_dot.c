@@ -1,0 +1,434 @@
+/* simt_dot.c - a product of matrices: a block of threads per tile of the result, the factors through a ring of pieces in shared memory.
+ * See simt_dot.h. Rows, columns and k past the end are zeros. Threads: belongs to one thread. */
+#include "codegen/gpu/simt_dot.h"
+#include <string.h>
+
+enum {
+    TILES_GROUP =
+        8 /* rows of tiles whose columns are gone through together: they share columns in the cache */
+};
+
+/* ---- the ring ---- */
+
+static Val pieces_of_k(tiles *t)
+{
+    em *e = t->e;
+    return LLVMBuildUDiv(e->b, ADD(t->K, em_c64(e, t->p.kt - 1)), em_c64(e, t->p.kt), "");
+}
+
+Val tiles_locate_piece(tiles *t, Val j)
+{
+    em *e = t->e;
+    Val size[LZ_LOOP_MAX], at[LZ_LOOP_MAX];
+    for (uint32_t d = 0; d < t->ki; d++)
+        size[d] = kern_size(&t->c, t->k->stages[0].extent[d]);
+    size[t->ki] = pieces_of_k(t);
+    simt_split(e, j, size, t->ki + 1, at);
+    kern *all[4] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many};
+    for (uint32_t d = 0; d < t->ki; d++)
+        for (int i = 0; i < 4; i++)
+            all[i]->iidx[d] = at[d];
+    return MUL(at[t->ki], em_c64(e, t->p.kt));
+}
+
+Val tiles_next_slot(tiles *t, Val slot)
+{
+    em *e = t->e;
+    int64_t stage = tiles_stage_bytes(&t->p);
+    return SEL(ICMP(EQ, slot, em_c64(e, stage * (t->p.stages - 1))), em_c64(e, 0),
+               ADD(slot, em_c64(e, stage)));
+}
+
+/* Where the piece is that is copied next: its start along k, and bytes to it from the first piece of both factors. It is carried along, since
+ * finding it takes divisions; factors that are evaluated need the indices themselves. */
+enum { PLACE = 3 };
+
+/* Single threads that multiply have no registers to spare. */
+static unsigned nplace(const tiles *t)
+{
+    return t->p.mma && t->a.copied && t->b.copied ? PLACE : 0;
+}
+
+static void place_of(tiles *t, Val j, Val *place)
+{
+    if (!nplace(t))
+        return;
+    place[0] = tiles_locate_piece(t, j);
+    place[1] = tiles_piece_offset(t, &t->a, place[0]);
+    place[2] = tiles_piece_offset(t, &t->b, place[0]);
+}
+
+/* That of piece j from the one before it: further along k, or where another inner loop goes on. */
+static void next_place(tiles *t, Val j, const Val *place, Val *next)
+{
+    em *e = t->e;
+    uint32_t kd = t->k->nouter + t->ki;
+    Val kt = em_c64(e, t->p.kt), there[PLACE];
+    em_if on;
+    if (!nplace(t))
+        return;
+    Val further[PLACE] = {ADD(place[0], kt), ADD(place[1], tiles_offset(t, &t->a, kd, kt)),
+                          ADD(place[2], tiles_offset(t, &t->b, kd, kt))};
+    memcpy(next, further, sizeof further);
+    if (t->ki == 0)
+        return;
+    em_if_begin(e, &on, ICMP(SGE, further[0], t->K));
+    place_of(t, j, there);
+    em_if_end(e, &on, PLACE, there, further, next);
+}
+
+/* Piece j into its stage, if there is one. */
+static void fill_ahead(tiles *t, Val j, Val n, Val slot, const Val *place)
+{
+    em *e = t->e;
+    em_if more;
+    em_if_begin(e, &more, ICMP(SLT, j, n));
+    bool known = nplace(t) > 0;
+    Val k0 = known ? place[0] : tiles_locate_piece(t, j);
+    t->piece = known ? j : NULL;
+    t->a.piece = known ? place[1] : NULL;
+    t->b.piece = known ? place[2] : NULL;
+    tiles_fill(t, &t->a, k0, slot);
+    tiles_fill(t, &t->b, k0, slot);
+    em_if_end(e, &more, 0, NULL, NULL, NULL);
+    simt_copies_end_group(t->s);
+}
+
+static Val all_pieces(tiles *t)
+{
+    em *e = t->e;
+    Val pieces = pieces_of_k(t);
+    for (uint32_t d = 0; d < t->ki; d++)
+        pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
+    return pieces;
+}
+
+/* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1, which is the one that was multiplied just before,
+ * and multiplies piece i; the first ones only fill. */
+static void add_pieces(tiles *t, Val first, Val end, Val *sum)
+{
+    em *e = t->e;
+    unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
+    Val carried[TILES_SUMS + 2 + PLACE], next[TILES_SUMS + 2 + PLACE];
+    memcpy(carried, sum, n * sizeof *sum);
+    carried[n] = em_c64(e, 0);                            /* to be filled */
+    carried[n + 1] = em_c64(e, tiles_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
+    place_of(t, first, carried + n + 2);
+    em_loop l;
+    em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)(n + 2 + nplace(t)),
+                  carried);
+    simt_copies_wait(t->s, ahead - 1);
+    simt_barrier(t->s);
+    Val j = ADD(l.i, em_c64(e, ahead));
+    fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
+    next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
+    memcpy(next, l.phi, n * sizeof *next);
+    em_if ready;
+    em_if_begin(e, &ready, ICMP(SGE, l.i, first));
+    tiles_sums_add(t, l.phi[n + 1], next);
+    em_if_end(e, &ready, (int)n, next, l.phi, next);
+    next[n] = tiles_next_slot(t, l.phi[n]);
+    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
+    em_loop_end(e, &l, next);
+    memcpy(sum, l.phi, n * sizeof *sum);
+}
+
+/* ---- tiles ---- */
+
+/* Rows of the result that blocks make together: those of a cluster have tiles one below the other. */
+static Val rows_together(tiles *t)
+{
+    em *e = t->e;
+    Val rows = em_c64(e, t->p.tm);
+    return t->p.bulk ? MUL(rows, t->s->ranks) : rows;
+}
+
+bool tiles_many_rows(const tiles *t, const tiles_factor *f)
+{
+    return f == &t->a && t->rows < t->m;
+}
+
+void tiles_row_indices(tiles *t, Val r, Val *oidx)
+{
+    Val size[LZ_OUTER_MAX];
+    for (uint32_t d = t->rows; d <= t->m; d++)
+        size[d - t->rows] = kern_size(&t->c, t->k->outer[d]);
+    simt_split(t->e, r, size, t->m - t->rows + 1, oidx + t->rows);
+}
+
+/* Rows of tiles in a matrix. */
+static Val all_rows(tiles *t)
+{
+    em *e = t->e;
+    Val n = kern_size(&t->c, t->k->outer[t->m]);
+    for (uint32_t d = t->rows; d < t->m; d++)
+        n = MUL(n, kern_size(&t->c, t->k->outer[d]));
+    return n;
+}
+
+/* Tiles along each outer loop (of m: as many as blocks make together); how many in all. */
+static Val count_tiles(tiles *t, Val *size)
+{
+    em *e = t->e;
+    Val n = em_c64(e, 1);
+    for (uint32_t d = 0; d < t->k->nouter; d++) {
+        Val by = d == t->m ? rows_together(t) : em_c64(e, d == t->n ? t->p.tn : 1);
+        size[d] = d == t->m                  ? t->M
+                  : d >= t->rows && d < t->m ? em_c64(e, 1)
+                                             : kern_size(&t->c, t->k->outer[d]);
+        if (d == t->m || d == t->n)
+            size[d] = simt_udiv(e, ADD(size[d], SUB(by, em_c64(e, 1))), by);
+        n = MUL(n, size[d]);
+    }
+    return n;
+}
+
+/* Row and column of tiles from the number of a tile in its matrix: by groups of rows, columns slower than the rows of a group. */
+static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *column)
+{
+    em *e = t->e;
+    Val group = em_c64(e, TILES_GROUP), g = simt_udiv(e, q, MUL(columns, group));
+    Val in = SUB(q, MUL(g, MUL(columns, group))), first = MUL(g, group);
+    Val high = em_smin(e, SUB(rows, first), group);
+    *column = simt_udiv(e, in, high);
+    *row = ADD(first, SUB(in, MUL(*column, high)));
+}
+
+/* What add_pieces does, by groups of warps: more is fetched while they multiply. */
+static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
+{
+    em *e = t->e;
+    unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
+    Val carried[TILES_SUMS + 2 + PLACE], next[TILES_SUMS + 2 + PLACE], fill[1 + PLACE];
+    em_loop l;
+    simt_barrier(t->s); /* what this memory held has been read */
+    fill[0] = em_c64(e, 0);
+    place_of(t, first, fill + 1);
+    em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), (int)(1 + nplace(t)),
+                  fill);
+    fill_ahead(t, l.i, end, l.phi[0], l.phi + 1);
+    fill[0] = tiles_next_slot(t, l.phi[0]);
+    next_place(t, ADD(l.i, em_c64(e, 1)), l.phi + 1, fill + 1);
+    em_loop_end(e, &l, fill);
+    memcpy(carried, sum, n * sizeof *sum);
+    memcpy(carried + n + 2, l.phi + 1, nplace(t) * sizeof *carried);
+    carried[n] = l.phi[0];
+    carried[n + 1] = em_c64(e, 0);
+    em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)(n + 2 + nplace(t)), carried);
+    simt_copies_wait(t->s, ahead - 1);
+    tiles_groups_fence(t);
+    simt_barrier(t->s);
+    memcpy(next, l.phi, n * sizeof *next);
+    tiles_groups_multiply(t, l.phi[n + 1], next);
+    Val j = ADD(l.i, em_c64(e, ahead));
+    fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
+    next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
+    tiles_groups_wait(t, next, 0);
+    next[n] = tiles_next_slot(t, l.phi[n]);
+    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
+    em_loop_end(e, &l, next);
+    memcpy(sum, l.phi, n * sizeof *sum);
+}
+
+void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end)
+{
+    em *e = t->e;
+    *first = em_c64(e, 0);
+    *end = all_pieces(t);
+    if (!t->divided)
+        return;
+    Val each = simt_udiv(e, ADD(*end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
+    *first = MUL(part, each);
+    *end = em_smin(e, ADD(*first, each), *end);
+}
+
+/* Outer indices of a tile, and where it starts. */
+static void locate_tile(tiles *t, Val tile, Val part, const Val *size)
+{
+    em *e = t->e;
+    Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column, matrix = em_c64(e, 0);
+    uint32_t matrices = t->m; /* m and n are the last two loops */
+    for (uint32_t d = 0; d < matrices; d++)
+        all[d] = size[d];
+    all[matrices] = MUL(size[t->m], size[t->n]);
+    simt_split(e, tile, all, matrices + 1, at);
+    in_groups(t, at[matrices], size[t->m], size[t->n], &row, &column);
+    kern *each[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};
+    for (uint32_t d = 0; d < matrices; d++) {
+        Val index = d < t->rows ? at[d] : em_c64(e, 0); /* others are the rows' */
+        matrix = ADD(MUL(matrix, kern_size(&t->c, t->k->outer[d])), index);
+        for (int i = 0; i < 6; i++)
+            each[i]->oidx[d] = index;
+    }
+    t->first_row = t->divided ? tiles_parts_row(t, part, matrix) : NULL;
+    t->a.x0 = MUL(row, rows_together(t));
+    if (t->p.bulk)
+        t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
+    t->b.x0 = MUL(column, em_c64(e, t->p.tn));
+}
+
+static void add_pieces_of_any(tiles *t, Val first, Val end, Val *sum)
+{
+    tiles_factor_tile(t, &t->a);
+    tiles_factor_tile(t, &t->b);
+    if (t->p.groups)
+        add_pieces_by_groups(t, first, end, sum);
+    else
+        add_pieces(t, first, end, sum);
+}
+
+/* Where the factors may be as single threads, or groups that multiply tf32, have them most quickly. */
+static void add_pieces_steadily(tiles *t, Val first, Val end, Val *sum)
+{
+    em *e = t->e;
+    unsigned n = tiles_nsums(t);
+    Val steady[TILES_SUMS], any[TILES_SUMS];
+    memcpy(steady, sum, n * sizeof *sum);
+    memcpy(any, sum, n * sizeof *sum);
+    em_ifelse which;
+    em_ifelse_begin(e, &which, t->p.groups ? tiles_rounded_now(t) : tiles_steady_now(t));
+    if (t->p.groups)
+        tiles_rounded_add(t, first, end, steady);
+    else
+        tiles_steady_add(t, first, end, steady);
+    em_ifelse_else(e, &which);
+    add_pieces_of_any(t, first, end, any);
+    em_ifelse_end(e, &which, (int)n, steady, any, sum);
+}
+
+static Val make_tile(tiles *t, Val part, Val before)
+{
+    Val sum[TILES_SUMS], first, end;
+    tiles_pieces_of_part(t, part, &first, &end);
+    for (unsigned i = 0; i < tiles_nsums(t); i++)
+        sum[i] = LLVMConstNull(t->elem);
+    if (tiles_steady_suits(t) || tiles_rounded_suits(t))
+        add_pieces_steadily(t, first, end, sum);
+    else
+        add_pieces_of_any(t, first, end, sum);
+    tiles_finish(t, t->a.x0, t->b.x0, sum);
+    return before;
+}
+
+void tiles_each(tiles *t, tiles_body *body)
+{
+    em *e = t->e;
+    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), part = NULL, tile, before = em_c64(e, 0);
+    em_loop l;
+    Val block = t->s->ctaid, blocks = t->s->nctaid;
+    if (t->p.bulk) { /* clusters of them */
+        block = simt_udiv(e, block, t->s->ranks);
+        blocks = simt_udiv(e, blocks, t->s->ranks);
+    }
+    em_loop_begin(e, &l, block, t->divided ? MUL(n, t->nparts) : n, blocks, 1, &before);
+    tile = l.i;
+    if (t->divided) { /* blocks that run together share what they read */
+        part = simt_udiv(e, l.i, n);
+        tile = SUB(l.i, MUL(part, n));
+    }
+    locate_tile(t, tile, part, size);
+    before = body(t, part, l.phi[0]);
+    em_loop_end(e, &l, &before);
+}
+
+/* The function's start; n other users of its parameters than c. */
+static void begin(tiles *t, kern *const *others, int n)
+{
+    simt_begin(t->s, &t->c);
+    for (int i = 0; i < n; i++)
+        kern_share(others[i], &t->c);
+    t->M = t->a.X = all_rows(t);
+    t->N = t->b.X = kern_size(&t->c, t->k->outer[t->n]);
+    t->nparts = t->divided ? t->s->share : NULL;
+}
+
+static void locate_warp(tiles *t)
+{
+    em *e = t->e;
+    t->K = kern_size(&t->c, t->k->stages[0].extent[t->ki]);
+    Val warp = LSHR(t->s->tid, em_c64(e, 5));
+    t->lane = AND(t->s->tid, em_c64(e, SIMT_WARP - 1));
+    t->down = AND(warp, em_c64(e, TILES_DOWN - 1));
+    t->across = LLVMBuildUDiv(e->b, warp, em_c64(e, TILES_DOWN), "");
+    if (t->p.groups)
+        t->down = tiles_group(t);
+}
+
+static void emit(tiles *t)
+{
+    em *e = t->e;
+    kern *others[5] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->cv};
+    begin(t, others, t->lanes ? 5 : 4);
+    locate_warp(t);
+    if (t->p.bulk) {
+        tiles_emit_bulk(t);
+    } else {
+        tiles_factor_top(t, &t->a);
+        tiles_factor_top(t, &t->b);
+        tiles_sums_top(t);
+        tiles_each(t, make_tile);
+    }
+    LLVMBuildRetVoid(e->b);
+}
+
+/* The sums are there already. */
+static void emit_finish(tiles *t)
+{
+    kern *cv = &t->cv;
+    begin(t, &cv, t->lanes ? 1 : 0);
+    tiles_parts_finish(t);
+    LLVMBuildRetVoid(t->e->b);
+}
+
+static lz_status plan(tiles *t)
+{
+    const lz_kernel *k = t->k;
+    tiles_shape_of(k, t->e->t, t->s->entry, &t->p);
+    t->divided = simt_tiles_divide(k);
+    t->acc = k->stages[0].reds[0].acc_dtype[0];
+    t->elem = em_type(t->e, t->acc, 1);
+    t->esize = (unsigned)lz_dtype_size(t->acc);
+    LZ_TRY(kern_init_scalar(&t->c, t->e, k));
+    tiles_finish_plan(t);
+    if (t->s->entry == SIMT_FINISH)
+        return LZ_OK;
+    t->b.first = tiles_factor_bytes(&t->p, t->p.tm);
+    LZ_TRY(tiles_factor_init(t, &t->a, t->m, k->dot.a_sop));
+    return tiles_factor_init(t, &t->b, t->n, k->dot.b_sop);
+}
+
+static lz_status emit_entry(simt *s)
+{
+    const lz_kernel *k = s->k;
+    tiles *t = lz_calloc(1, sizeof *t);
+    if (!t)
+        return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
+    bool whole = s->entry == SIMT_BULK || s->entry == SIMT_FINISH; /* these go by loops */
+    *t = (tiles){.s = s, .e = s->e, .k = k, .m = k->dot.m, .n = k->dot.n};
+    t->rows = whole ? t->m : simt_tiles_rows(k);
+    t->ki = k->stages[0].ninner - 1;
+    lz_status r = plan(t);
+    if (r == LZ_OK && s->entry == SIMT_FINISH)
+        emit_finish(t);
+    else if (r == LZ_OK)
+        emit(t);
+    kern *all[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};
+    for (int i = 0; i < 6; i++)
+        kern_done(all[i]);
+    lz_free(t);
+    return r;
+}
+
+lz_status simt_emit_tiles(simt *s)
+{
+    for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
+        simt one = *s;
+        one.entry = i;
+        one.plan.max_block =
+            i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_tiles_threads(s->k, s->e->t, i);
+        one.plan.min_blocks = i == SIMT_MAIN ? s->plan.min_blocks : 1;
+        if (lz_simt_entry_name(s->k, s->e->t, i))
+            LZ_TRY(emit_entry(&one));
+    }
+    return LZ_OK;
+}

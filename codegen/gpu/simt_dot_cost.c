@@ -1,0 +1,237 @@
+/* simt_dot_cost.c - how a matrix product is run on many threads: in which tiles, and into how many parts its k is divided, from what that costs. See simt_dot.h.
+ * Costs are clocks of a multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer, as many times as
+ * multiprocessors have to take turns. The number of multiprocessors is that of the architecture (simt_archs.def), not of the device, so that
+ * results are the same on all of its devices. Integers, so that they are on all hosts, too. Threads: pure. */
+#include "codegen/gpu/simt_dot.h"
+#include "lower/loops/loop_impl.h"
+
+enum {
+    PARTS_MAX = 64,
+    L2_BYTES = 32,   /* a clock, of a multiprocessor's share */
+    PIECE = 64,      /* waiting for a piece and its barrier */
+    TILE = 1500,     /* filling the ring, the later stages */
+    LAUNCH = 4000,   /* another kernel */
+    SCRATCH_MAX = 64 /* MiB */
+};
+
+/* The run-time sizes of a product. */
+typedef struct work {
+    int64_t matrices, m, n, k, others; /* others: what k is multiplied by, of further inner loops */
+} work;
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t r;
+    return lz_add_i64(a, b, &r) ? r : INT64_MAX;
+}
+
+/* Rows of the loops from `rows` to m. */
+static work work_of(const lz_kernel *k, uint32_t rows, const int64_t *args)
+{
+    const lz_stage *st = &k->stages[0];
+    work w = {.matrices = 1, .m = 1, .others = 1};
+    for (uint32_t d = 0; d <= k->dot.m; d++) {
+        int64_t *into = d < rows ? &w.matrices : &w.m;
+        *into = simt_times(*into, lz_sz_value(k->outer[d], args));
+    }
+    w.n = lz_sz_value(k->outer[k->dot.n], args);
+    for (uint32_t d = 0; d + 1 < st->ninner; d++)
+        w.others = simt_times(w.others, lz_sz_value(st->extent[d], args));
+    w.k = lz_sz_value(st->extent[st->ninner - 1], args);
+    return w;
+}
+
+static int64_t pieces_of(const work *w, const tiles_shape *p)
+{
+    return simt_times(w->others, simt_ceil_div(w->k, p->kt));
+}
+
+static int64_t tiles_of(const work *w, const tiles_shape *p)
+{
+    return simt_times(w->matrices,
+                      simt_times(simt_ceil_div(w->m, p->tm), simt_ceil_div(w->n, p->tn)));
+}
+
+/* Bytes of scratch memory: rows are whole chunks. */
+static int64_t scratch_of(const work *w, int64_t parts, int64_t esize)
+{
+    int64_t row = simt_times(simt_ceil_div(simt_times(w->n, esize), TILES_CHUNK), TILES_CHUNK);
+    return simt_times(simt_times(parts, w->matrices), simt_times(w->m, row));
+}
+
+static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t esize,
+                    int64_t processors)
+{
+    int64_t multiply = (int64_t)p->tm * p->tn * p->kt / p->rate,
+            read = (int64_t)(p->tm + p->tn) * p->kt * p->es / L2_BYTES;
+    int64_t piece = (multiply > read ? multiply : read) + PIECE;
+    int64_t turns = simt_ceil_div(simt_times(tiles_of(w, p), parts), processors);
+    int64_t sum =
+        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(pieces_of(w, p), parts))));
+    if (parts > 1) /* written once, read once */
+        sum = plus(sum, LAUNCH + 2 * scratch_of(w, parts, esize) / (processors * L2_BYTES));
+    return sum;
+}
+
+typedef struct choice {
+    lz_simt_entry entry;
+    tiles_shape p;
+    int64_t parts, cost;
+} choice;
+
+/* Tells `see` of every division of k in tiles of one size: no part is empty. */
+typedef void seen(void *to, const choice *c);
+static void each_part(const lz_kernel *k, const lz_target *t, const work *w, lz_simt_entry entry,
+                      int64_t esize, seen *see, void *to)
+{
+    int64_t processors = t->processors > 0 ? t->processors : 1;
+    choice c = {.entry = entry, .parts = 1};
+    tiles_shape_of(k, t, entry, &c.p);
+    c.cost = cost(w, &c.p, 1, esize, processors);
+    see(to, &c);
+    int64_t pieces = pieces_of(w, &c.p);
+    bool divide = simt_tiles_divide(k);
+    for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
+        if (simt_ceil_div(pieces, simt_ceil_div(pieces, n)) != n)
+            continue;
+        if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
+            break;
+        c.parts = n;
+        c.cost = cost(w, &c.p, n, esize, processors);
+        see(to, &c);
+    }
+}
+
+static void each_choice(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize,
+                        seen *see, void *to)
+{
+    static const lz_simt_entry entries[] = {SIMT_MAIN, SIMT_GROUPS, SIMT_SMALL};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (simt_tiles_has(k, t, entries[i]))
+            each_part(k, t, w, entries[i], esize, see, to);
+}
+
+/* The first of those that cost least. */
+static void keep_best(void *to, const choice *c)
+{
+    choice *best = to;
+    if (!best->parts || c->cost < best->cost)
+        *best = *c;
+}
+
+static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize)
+{
+    choice best = {0};
+    each_choice(k, w, t, esize, keep_best, &best);
+    return best;
+}
+
+static choice chosen(const lz_kernel *k, const lz_target *t, const lz_simt_pick *pick)
+{
+    choice c = {.entry = pick->entry == SIMT_BULK ? SIMT_GROUPS : pick->entry,
+                .parts = pick->parts};
+    tiles_shape_of(k, t, c.entry, &c.p);
+    return c;
+}
+
+/* Whether the factors come as boxes, whose rows are of one loop. */
+static bool takes_boxes(const lz_kernel *k, const lz_target *t, const int64_t *args, const work *w,
+                        const choice *c, lz_simt_map map[2])
+{
+    if (c->entry != SIMT_GROUPS)
+        return false;
+    work boxes = work_of(k, k->dot.m, args);
+    int64_t n = simt_times(tiles_of(w, &c->p), c->parts),
+            of_boxes = simt_times(tiles_of(&boxes, &c->p), c->parts);
+    return of_boxes <= n + n / 4 && tiles_maps_of(k, t, args, map);
+}
+
+/* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where little is lost to an odd row of tiles. */
+static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
+                       uint32_t processors, unsigned esize, lz_simt_dims *out)
+{
+    enum { MANY = 8 };
+    tiles_shape p;
+    tiles_shape_of(k, t, SIMT_BULK, &p);
+    int64_t rows = simt_ceil_div(w->m, p.tm);
+    bool pairs = processors >= SIMT_CLUSTER && (rows % 2 == 0 || rows > MANY);
+    uint32_t cluster = pairs ? SIMT_CLUSTER : 1, most = processors / cluster * cluster;
+    n = simt_times(n / rows, (rows + cluster - 1) / cluster * cluster);
+    uint32_t grid = n < most ? (uint32_t)n : most;
+    out->plain = out->launch[0];
+    out->launch[0] = (lz_simt_launch){.entry = SIMT_BULK,
+                                      .grid = grid,
+                                      .block = p.block,
+                                      .shared = tiles_shared_bytes(&p, esize),
+                                      .cluster = cluster};
+}
+
+static unsigned sum_bytes(const lz_kernel *k)
+{
+    return (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
+}
+
+void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
+                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out)
+{
+    work w = work_of(k, simt_tiles_rows(k), args), boxes = work_of(k, k->dot.m, args);
+    unsigned esize = sum_bytes(k);
+    choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);
+    int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
+    out->share = (uint64_t)c.parts;
+    out->nlaunch = 1;
+    out->launch[0] = (lz_simt_launch){.entry = c.entry,
+                                      .grid = n < most ? (uint32_t)n : most,
+                                      .block = c.p.block,
+                                      .shared = tiles_shared_bytes(&c.p, esize)};
+    bool as_boxes = !pick || pick->entry == SIMT_BULK;
+    if (as_boxes && takes_boxes(k, t, args, &w, &c, out->map))
+        copy_boxes(k, t, &boxes, simt_times(tiles_of(&boxes, &c.p), c.parts), processors, esize,
+                   out);
+    if (c.parts == 1)
+        return;
+    out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);
+    out->nlaunch = 2;
+    out->launch[1].entry = SIMT_FINISH;
+    simt_points_dims(
+        simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, tiles_finish_lanes(k)))), most,
+        &out->launch[1]);
+}
+
+/* ---- what else may be measured ---- */
+
+typedef struct kept {
+    choice c[SIMT_PICKS];
+    uint32_t n;
+} kept;
+
+/* Those that cost least, in order; of equals, the first. */
+static void keep_some(void *to, const choice *c)
+{
+    kept *s = to;
+    if (s->n == SIMT_PICKS && c->cost >= s->c[SIMT_PICKS - 1].cost)
+        return;
+    uint32_t i = s->n < SIMT_PICKS ? s->n++ : SIMT_PICKS - 1;
+    for (; i && s->c[i - 1].cost > c->cost; i--)
+        s->c[i] = s->c[i - 1];
+    s->c[i] = *c;
+}
+
+/* None that costs more than twice the least: the model is not that far off. One place is for the model's own without boxes. */
+uint32_t simt_tiles_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                          lz_simt_pick out[SIMT_PICKS])
+{
+    kept s = {.n = 0};
+    lz_simt_map map[2];
+    work w = work_of(k, simt_tiles_rows(k), args);
+    each_choice(k, &w, t, sum_bytes(k), keep_some, &s);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s.n && n < SIMT_PICKS && s.c[i].cost / 2 <= s.c[0].cost; i++) {
+        bool boxes = takes_boxes(k, t, args, &w, &s.c[i], map);
+        lz_simt_entry entry = boxes ? SIMT_BULK : s.c[i].entry;
+        out[n++] = (lz_simt_pick){entry, (uint32_t)s.c[i].parts};
+        if (boxes && i == 0)
+            out[n++] = (lz_simt_pick){SIMT_GROUPS, (uint32_t)s.c[i].parts};
+    }
+    return n > 1 ? n : 0;
+}

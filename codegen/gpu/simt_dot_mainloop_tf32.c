@@ -1,0 +1,200 @@
+/* simt_dot_mainloop_tf32.c - sums of a product of tf32 by groups of warps, where both factors are loads that lie in whole chunks of 16 bytes. See simt_dot.h.
+ * Groups read factors of 32 bits from rows along k only, and take them as they find them: so every chunk passes through registers, where it is rounded;
+ * one of a factor that is contiguous along the result is stored across rows. A piece is read from device memory while the one before it is stored
+ * and the one before that is multiplied; a thread keeps it in registers meanwhile.
+ * Threads: belongs to one thread. */
+#include "codegen/gpu/simt_dot.h"
+#include <string.h>
+
+enum {
+    EACH = 4, /* elements of a chunk */
+    PARTS = 8,
+    HELD = 2 * PARTS, /* chunks of a thread, at most */
+    /* Of a factor that is contiguous along the result, a warp reads two chunks of 16 rows: whole sectors of 32 bytes, stored to different banks. */
+    WARP_CHUNKS = 2,
+    WARP_ROWS = SIMT_WARP / WARP_CHUNKS
+};
+
+/* What a thread brings of a factor's piece: parts, each some way along the result and along k from the first. */
+typedef struct share {
+    const tiles_factor *f;
+    unsigned nparts, dx[PARTS], dk[PARTS];
+    Val x, k;            /* of the first part: in the tile, in its piece */
+    Val x_left, k_left;  /* from there to the end of the result, of k: 32 bits */
+    Val from, by[PARTS]; /* in the first piece; bytes from the first part to each */
+    Val advance;         /* bytes to the next piece */
+} share;
+
+typedef struct rounded {
+    tiles *t;
+    share s[2];
+} rounded;
+
+static bool suits(const tiles *t, const tiles_factor *f)
+{
+    return f->turned || tiles_copies_chunks(t, f);
+}
+
+bool tiles_rounded_suits(const tiles *t)
+{
+    return tiles_rounds(&t->p) && t->ki == 0 && !tiles_many_rows(t, &t->a) && suits(t, &t->a) &&
+           suits(t, &t->b);
+}
+
+static Val whole(tiles *t, const tiles_factor *f)
+{
+    em *e = t->e;
+    Val n = f->turned ? f->X : t->K;
+    return AND(f->aligned, ICMP(EQ, AND(n, em_c64(e, EACH - 1)), em_c64(e, 0)));
+}
+
+Val tiles_rounded_now(tiles *t)
+{
+    em *e = t->e;
+    Val few = ICMP(SLE, t->K, em_c64(e, INT32_MAX / 2));
+    return AND(few, AND(whole(t, &t->a), whole(t, &t->b)));
+}
+
+/* ---- who brings what ---- */
+
+static void divide_by_rows(tiles *t, share *s)
+{
+    em *e = t->e;
+    unsigned per_row = t->p.kt / EACH, apart = t->p.threads / per_row;
+    s->x = LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, per_row), "");
+    s->k = MUL(AND(t->s->tid, em_c64(e, per_row - 1)), em_c64(e, EACH));
+    s->nparts = s->f->x / apart;
+    for (unsigned i = 0; i < s->nparts; i++)
+        s->dx[i] = i * apart;
+}
+
+static void divide_by_columns(tiles *t, share *s)
+{
+    em *e = t->e;
+    Val warp = LSHR(t->s->tid, em_c64(e, 5)), chunk = AND(t->lane, em_c64(e, WARP_CHUNKS - 1));
+    unsigned across = t->p.threads / SIMT_WARP * WARP_CHUNKS * EACH, n = s->f->x / across;
+    s->x = MUL(ADD(MUL(warp, em_c64(e, WARP_CHUNKS)), chunk), em_c64(e, EACH));
+    s->k = LLVMBuildUDiv(e->b, t->lane, em_c64(e, WARP_CHUNKS), "");
+    s->nparts = n * (t->p.kt / WARP_ROWS);
+    for (unsigned i = 0; i < s->nparts; i++) {
+        s->dx[i] = i % n * across;
+        s->dk[i] = i / n * WARP_ROWS;
+    }
+}
+
+static void share_of(tiles *t, const tiles_factor *f, Val first_k, Val end, share *s)
+{
+    em *e = t->e;
+    uint32_t kd = t->k->nouter + t->ki;
+    *s = (share){.f = f};
+    if (f->turned)
+        divide_by_columns(t, s);
+    else
+        divide_by_rows(t, s);
+    Val off = ADD(tiles_offset(t, f, f->loop, s->x), tiles_offset(t, f, kd, ADD(s->k, first_k)));
+    s->from = em_at(e, tiles_start(t, f), off, 1);
+    Val left = em_smin(e, SUB(f->X, ADD(f->x0, s->x)), em_c64(e, f->x));
+    s->x_left = LLVMBuildTrunc(e->b, left, e->i32, "");
+    s->k_left = LLVMBuildTrunc(e->b, SUB(end, s->k), e->i32, "");
+    s->advance = tiles_offset(t, f, kd, em_c64(e, t->p.kt));
+    for (unsigned i = 0; i < s->nparts; i++) {
+        s->by[i] = ADD(tiles_offset(t, f, f->loop, em_c64(e, s->dx[i])),
+                       tiles_offset(t, f, kd, em_c64(e, s->dk[i])));
+    }
+}
+
+static unsigned nheld(const rounded *r)
+{
+    return r->s[0].nparts + r->s[1].nparts;
+}
+
+/* ---- a piece ---- */
+
+/* Part i of the piece that starts at k0 into registers. */
+static Val read_part(const rounded *r, const share *s, unsigned i, Val k0, Val from)
+{
+    tiles *t = r->t;
+    em *e = t->e;
+    Val left[2] = {s->x_left, SUB(s->k_left, k0)};
+    unsigned at[2] = {s->dx[i], s->dk[i]};
+    return simt_read_chunk(t->s, em_at(e, from, s->by[i], 1), em_vec(t->elem, EACH), left, at);
+}
+
+static void store_part(const rounded *r, const share *s, unsigned i, Val v, Val slot)
+{
+    tiles *t = r->t;
+    em *e = t->e;
+    Val x = ADD(s->x, em_c64(e, s->dx[i])), k = ADD(s->k, em_c64(e, s->dk[i])), to;
+    v = tiles_round(t, v);
+    if (!s->f->turned) {
+        to = ADD(slot, tiles_place_element(t, s->f, x, k));
+        em_store(e, v, em_at(e, t->s->shared, to, 1), TILES_CHUNK);
+        return;
+    }
+    for (unsigned j = 0; j < EACH; j++) {
+        /* Further along k by whole halves of a row: exclusive or, as the order of chunks is; here, not before the loop, for want of registers. */
+        to = ADD(slot, tiles_place_element(t, s->f, ADD(x, em_c64(e, j)), s->k));
+        to = XOR(to, em_c64(e, s->dk[i] * t->p.es));
+        em_store(e, em_extract(e, v, j), em_at(e, t->s->shared, to, 1), t->p.es);
+    }
+}
+
+/* The piece that starts at k0 into registers; if `slot`, first what these hold to it, the piece before. */
+static void read_piece(const rounded *r, Val k0, const Val *from, Val *held, Val slot)
+{
+    unsigned n = 0;
+    for (int f = 0; f < 2; f++) {
+        for (unsigned i = 0; i < r->s[f].nparts; i++, n++) {
+            if (slot)
+                store_part(r, &r->s[f], i, held[n], slot);
+            held[n] = read_part(r, &r->s[f], i, k0, from[f]);
+        }
+    }
+}
+
+static void advance(const rounded *r, const Val *from, Val *next)
+{
+    em *e = r->t->e;
+    for (int f = 0; f < 2; f++)
+        next[f] = em_at(e, from[f], r->s[f].advance, 1);
+}
+
+/* ---- all of them ---- */
+
+void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum)
+{
+    em *e = t->e;
+    unsigned n = tiles_nsums(t);
+    Val kt = em_c64(e, t->p.kt), first_k = MUL(first, kt), from[2], held[HELD];
+    rounded r = {.t = t};
+    Val last = em_smin(e, MUL(end, kt), t->K);
+    share_of(t, &t->a, first_k, last, &r.s[0]);
+    share_of(t, &t->b, first_k, last, &r.s[1]);
+    Val k0 = LLVMBuildTrunc(e->b, first_k, e->i32, "");
+    from[0] = r.s[0].from;
+    from[1] = r.s[1].from;
+    simt_barrier(t->s); /* what this memory held has been read */
+    read_piece(&r, k0, from, held, NULL);
+    advance(&r, from, from);
+    read_piece(&r, ADD(k0, em_c32(e, t->p.kt)), from, held, em_c64(e, 0));
+    advance(&r, from, from);
+    Val carried[TILES_SUMS + HELD + 3], next[TILES_SUMS + HELD + 3];
+    unsigned h = n, f = n + nheld(&r), all = f + 3;
+    memcpy(carried, sum, n * sizeof *sum);
+    memcpy(carried + h, held, nheld(&r) * sizeof *held);
+    memcpy(carried + f, from, sizeof from);
+    carried[f + 2] = em_c64(e, 0); /* the stage to be multiplied */
+    em_loop l;
+    em_loop_begin(e, &l, k0, LLVMBuildTrunc(e->b, last, e->i32, ""), em_c32(e, t->p.kt), (int)all,
+                  carried);
+    memcpy(next, l.phi, all * sizeof *next);
+    tiles_groups_fence(t);
+    simt_barrier(t->s);
+    tiles_groups_multiply(t, l.phi[f + 2], next);
+    next[f + 2] = tiles_next_slot(t, l.phi[f + 2]);
+    read_piece(&r, ADD(l.i, em_c32(e, 2 * t->p.kt)), l.phi + f, next + h, next[f + 2]);
+    advance(&r, l.phi + f, next + f);
+    tiles_groups_wait(t, next, 0);
+    em_loop_end(e, &l, next);
+    memcpy(sum, l.phi, n * sizeof *sum);
+}

@@ -1,0 +1,145 @@
+/* simt_flash.h - between the files of the schedule of kernels that have two products, one behind the other: scores, what is done with their
+ * rows, and the product of that with another factor. Attention, and the products around the derivative of softmax.
+ *
+ * A warp has 32 points of the last outer loop, or 16, a block those of 2 to 8 warps. It goes through the rows a piece of 64 elements at a time:
+ * the scores of a piece are multiplied by mma.sync and stay in registers, where the stages between the products are evaluated
+ * element by element; what they make is, in the same registers, the left factor of the second product, whose sums stay in
+ * registers, too. Right factors come in pieces through a ring in shared memory, by cp.async where they are plain loads. No row is
+ * anywhere as a whole: where a stage needs a reduction of the row, a pass over all of its pieces goes before, which makes the scores anew.
+ *   Law: results do not depend on how many warps a block has.
+ * Passes: as many as reductions depend on one another, and the last. But the sum of exp(x - g), g from the maximum of x, is made along
+ * with that: by the maximum of the pieces so far, and scaled when it grows. And where the left factor is such an exponential over its sum,
+ * times what depends on neither, the second product of f32 is made in the same pass, and divided in the end. (A quotient of 16 bits is
+ * rounded before it is multiplied: what is divided later is not rounded so.)   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_SIMT_PIECES_H
+#define LZ_BACKENDS_LLVM_SIMT_PIECES_H
+#include "codegen/gpu/simt_kern.h"
+#include "lower/loops/loop_impl.h"
+
+enum {
+    PIECES_ROW = 64, /* elements of a piece */
+    PIECES_POINTS =
+        128,          /* of a block; half of them where blocks are few, or passes more than one */
+    PIECES_TILE = 16, /* points of a product's instruction */
+    PIECES_RING = 2,  /* pieces in shared memory */
+    PIECES_PAD = 16,  /* bytes between rows there: eight of them begin in other banks */
+    PIECES_HEAD = 64, /* extents of the head of a point and of its sums, at most; or */
+    PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
+    PIECES_REDS = 4,        /* reductions of a stage, at most */
+    PIECES_TILES =
+        2, /* of a warp; 1 where more registers are wanted: for wide heads, for results of elements */
+    PIECES_LANE_ROWS = 8, /* points of a lane, at most */
+    PIECES_LANE_COLUMNS = PIECES_ROW / 4
+};
+
+/* What is known of the stages: a function of the kernel. */
+typedef struct pieces_form {
+    uint32_t second; /* stage of the second product */
+    bool row
+        [LZ_STAGE_MAX]; /* stages whose loop is that of the scores, before that product or behind */
+    uint8_t
+        level[LZ_STAGE_MAX]; /* how many reductions, one after the other, a stage's values need */
+    bool fma;                /* single threads multiply f32; otherwise instructions 16-bit floats */
+    uint32_t levels;         /* with reductions */
+    bool online;             /* levels 0 and 1 are a maximum and the sum of exponentials */
+    bool once;               /* and the second product, of f32, is made along with them */
+    bool checks; /* but not where a sum is no number: what is not seen is 0 all the same */
+    uint32_t max_stage, sum_stage;
+    int32_t shift; /* of the sum's stage: what is subtracted */
+} pieces_form;
+bool pieces_form_of(const lz_kernel *k, pieces_form *f);
+
+typedef struct pieces_product {
+    lz_kernel view;
+    lz_stage stage;
+    const lz_sop *left; /* the row that it is; NULL: none */
+    const simt_mma *mma;
+    int32_t a_sop, b_sop;
+    bool by_k;          /* the right factor is contiguous along k, and rows in shared memory are */
+    bool vectors;       /* it is evaluated in vectors, or copied, */
+    Val aligned;        /* where this holds */
+    unsigned lanes, es; /* elements of a vector; bytes of one */
+    const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
+    kern a, b, many;
+    Val N, K;
+    Val far,
+        near; /* the thread's first chunk of a plain factor's piece: its row, and the element of that; */
+    Val from, to;         /* where it is in memory, and in a stage of the ring */
+    unsigned nn, nk;      /* elements of a piece */
+    unsigned pitch, size; /* bytes: of its rows, of all */
+    unsigned at;          /* byte of the piece among those of a stage of the ring */
+} pieces_product;
+
+typedef struct pieces {
+    simt *s;
+    em *e;
+    const lz_kernel *k;
+    pieces_form f;
+    kern c; /* the stages between and behind the products */
+    pieces_product first, second;
+    unsigned head;                 /* PIECES_HEAD or PIECES_WIDE_HEAD */
+    unsigned tiles, rows, columns; /* of a warp; points and elements of a piece of a lane */
+    unsigned ring;                 /* bytes of a stage of the ring */
+    Val lane, warp, M, total;      /* total: pieces of a row */
+    Val points;                    /* of the block */
+    Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
+    Val column;                                          /* the lane's first one, */
+    Val sum_column;                                      /* and of the second product's sums */
+    Val left[PIECES_WIDE_HEAD / 16]
+            [PIECES_TILES * 4]; /* words of the first product's left factor */
+    Val score[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
+    Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];      /* of the second product */
+    Val known[LZ_STAGE_MAX][PIECES_REDS][PIECES_LANE_ROWS]; /* results of reductions */
+    /* values of rows */
+    Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
+} pieces;
+
+/* simt_flash_mma.c */
+lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk);
+void pieces_product_top(pieces *p, pieces_product *d, uint32_t s);
+void pieces_product_enter(pieces *p, pieces_product *d); /* for this point of the batch */
+void pieces_take_left(pieces *p, Val r0);                /* r0: the block's first point */
+void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki);
+/* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass; `both`: of both products. */
+void pieces_start(pieces *p, bool both);
+void pieces_scores(pieces *p, Val index, bool both);  /* of the piece, into p->score */
+void pieces_multiply(pieces *p, Val index, Val *sum); /* p->factor by the piece, added */
+/* simt_flash_fma.c: the same where single threads multiply. */
+void pieces_fma_take_left(pieces *p, Val r0);
+void pieces_fma_scores(pieces *p);
+void pieces_fma_multiply(pieces *p, Val *sum);
+unsigned pieces_fma_column(const pieces_product *d, unsigned c); /* from the lane's first */
+uint32_t pieces_fma_shared(const pieces_form *f);
+/* Where piece elements and sums of a lane are: column c less the first, point and column of sum i. */
+static inline unsigned pieces_column(const pieces *p, unsigned c)
+{
+    return p->f.fma ? pieces_fma_column(&p->first, c) : c / 2 * 8 + c % 2;
+}
+static inline unsigned pieces_sums(const pieces *p)
+{
+    return p->f.fma ? p->rows * p->head / 8 : p->tiles * p->head / 8 * 4;
+}
+static inline unsigned pieces_row_of(const pieces *p, unsigned i)
+{
+    unsigned each = pieces_sums(p) / (p->f.fma ? p->rows : p->tiles);
+    return p->f.fma ? i / each : i / each * 2 + i / 2 % 2;
+}
+static inline unsigned pieces_column_of(const pieces *p, unsigned i)
+{
+    unsigned x = i % (pieces_sums(p) / (p->f.fma ? p->rows : p->tiles));
+    return p->f.fma ? pieces_fma_column(&p->second, x) : x / 4 * 8 + x % 2;
+}
+/* What differs between the functions. */
+static inline unsigned pieces_head(lz_simt_entry entry)
+{
+    return entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
+}
+static inline unsigned pieces_tiles(const pieces_form *f, lz_simt_entry entry)
+{
+    return entry == SIMT_PIECES_WIDE || !f->once ? 1 : PIECES_TILES;
+}
+static inline unsigned pieces_points(const pieces_form *f) /* of a block, at most */
+{
+    return f->once ? PIECES_POINTS : PIECES_POINTS / 2;
+}
+#endif

@@ -1,0 +1,217 @@
+/* simt_kern.h - between the files of the GPU schedules: the function under construction, what its
+ * threads do together.
+ * Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_SIMT_KERN_H
+#define LZ_BACKENDS_LLVM_SIMT_KERN_H
+#include "codegen/loops/kern.h"
+#include "codegen/gpu/simt.h"
+
+enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
+enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
+enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
+enum { SIMT_ROW_PIECE = 2048 /* elements of a row that are worth a block, at least */ };
+enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the parts of points */ };
+
+/* How a kernel is spread over threads. */
+typedef enum simt_kind {
+    SIMT_POINTS, /* a thread per point of the outer loops */
+    SIMT_SERIAL, /* points in order: one thread, or one per index of the last outer loop */
+    /* a block per point; its threads share the last inner loop of every stage */
+    SIMT_ROWS,
+    SIMT_TILES, /* a product of matrices: a block per tile of the result */
+    /* a block per square of points of the last loop and another, along which something is read */
+    SIMT_SQUARES,
+    SIMT_BLOCKS, /* kernels that keep rows: a block per some points of the last outer loop */
+    /* additions to rows that are found at run time: the threads of a point each have some of the rows */
+    SIMT_OWNERS,
+    SIMT_COLUMNS, /* reductions: a thread per point, and several that share its loops */
+    SIMT_SORTS    /* kernels that sort rows: a block per row, or where all are short a thread */
+} simt_kind;
+
+typedef struct simt_plan {
+    simt_kind kind;
+    bool apart; /* SIMT_SERIAL: the indices of the last outer loop never meet */
+    unsigned
+        lanes; /* SIMT_POINTS, SIMT_COLUMNS: points of the last loop that a thread takes at once */
+    uint32_t across;    /* SIMT_SQUARES: the other loop */
+    uint32_t max_block; /* threads of a block, at most */
+    uint32_t
+        min_blocks; /* on a multiprocessor, for which registers must be left; 0: the assembler's choice */
+} simt_plan;
+/* simt_schedule.c: a function of the canonical kernel and the target. */
+void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p);
+
+typedef struct simt {
+    em *e;
+    const lz_kernel *k;
+    simt_plan plan;
+    lz_simt_entry entry;          /* the function under construction */
+    Val thread;                   /* emulated: the lz_simt_thread */
+    Val tid, ntid, ctaid, nctaid; /* i64 */
+    Val shared;                   /* start of shared memory */
+    Val by_warps;                 /* SIMT_ROWS: a warp, not a block, has a point */
+    struct rows *rows;            /* SIMT_ROWS: how stage 0 is divided */
+    Val words;                    /* emulated: memory for what warps do together */
+    Val sums;                     /* emulated: sums that groups of warps add to */
+    Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
+    Val map[2];                   /* SIMT_BULK: addresses of the tensor maps */
+    Val rank, ranks;              /* SIMT_BULK: of the block in its cluster; blocks of that */
+    /* Threads that simt_barrier brings together, the first ones of the block; 0: all. */
+    unsigned together;
+} simt;
+
+/* simt_em.c */
+/* Starts the function of s->entry and reads its parameters into c; threads of a block at most max_block. */
+void simt_begin(simt *s, kern *c);
+/* The scratch memory of this thread, where single ones sort. */
+void simt_enter_sorts(simt *s, kern *c);
+void simt_barrier(simt *s);
+void simt_warp_barrier(simt *s);
+Val simt_shuffle_xor(simt *s, Val v, unsigned x); /* any scalar type of at most 64 bits */
+Val simt_shared_at(simt *s, Val index, int64_t scale, int64_t offset);
+/* simt_mma.c: what the threads of a warp multiply together, and copies to shared memory that go on
+ * by themselves. */
+/* d[m, n] = a[m, k] b[k, n] + c[m, n]; a thread has na words of a, nb of b (of type `word`), nc
+ * results. With l the lane: an element of a and b is in row l / 4, the words of k are l % 4 and, for
+ * words of 32 bits, l % 4 + 4; rows of a are l / 4 and then l / 4 + 8, first these; results are in
+ * columns 2 (l % 4) and the next, of the same rows. */
+typedef struct simt_mma {
+    lz_dtype d, acc;
+    unsigned m, n, k, na, nb, nc;
+    unsigned rate; /* multiply-adds in a clock of a multiprocessor, about */
+    const char *ptx;
+} simt_mma;
+const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
+/* A word of f32 as these multiply it: to the nearest of 10 bits behind the point. */
+Val simt_round_tf32(simt *s, Val word);
+void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
+/* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]
+ * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l / 4
+ * in rows 2 (l % 4) and the next. */
+void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
+/* `width` (4, 8 or 16) bytes, of which the first `bytes` are copied and the others become 0. */
+void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
+/* 16 bytes, or zeros if they are not `there`. */
+void simt_copy_whole(simt *s, Val to, Val from, Val there);
+/* 16 bytes of device memory as a vector of this type, if at[i] < left[i], 32 bits, otherwise zeros; nothing moves the read elsewhere. */
+Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2]);
+void simt_copies_end_group(simt *s);
+/* All of this thread's groups but the last n have arrived. */
+void simt_copies_wait(simt *s, unsigned n);
+/* simt_vectorize.c: whether the accesses of stage s are contiguous or the same along the vector loop,
+ * so that vectors of them are loaded and stored at once; and whether the addresses of contiguous
+ * ones, wherever the other loops stand, are multiples of the vectors' size. After POS_TOP. */
+bool simt_vectors_suit(const kern *c, uint32_t s);
+Val simt_vectors_aligned(kern *c, uint32_t s);
+unsigned simt_vector_lanes(const lz_kernel *k, uint32_t first); /* that suit stages from `first` */
+unsigned simt_points_lanes(const lz_kernel *k); /* of vectors of points; 1: single ones */
+/* Quotient of non-negative numbers; by 32-bit division where both fit. */
+Val simt_udiv(em *e, Val a, Val b);
+/* Indices 0..n-1 of `size` from a flat index; the last one fastest. */
+void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
+
+/* The schedules: they emit the body between simt_begin and the final return. */
+void simt_emit_points(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* simt_sort.c: the threads of a block sort its rows together. */
+bool simt_sorts_together(const lz_kernel *k);
+Val simt_sorts_long(simt *s, kern *c); /* whether the rows are long enough */
+void simt_emit_sorts(simt *s, kern *c);
+void simt_emit_squares(simt *s, kern *c);
+int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read across */
+void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
+                       lz_simt_launch *out);
+void simt_emit_serial(simt *s, kern *c);
+/* simt_scatter.c: the scalar op that says which thread of a point has what is stored; -1: there is none */
+int32_t simt_owners_by(const lz_kernel *k);
+void simt_emit_owners(simt *s, kern *c);
+void simt_owners_dims(int64_t n, int64_t most, lz_simt_launch *out);
+void simt_emit_rows(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* simt_reduce_acc.c: accumulators in memory, of `lanes` points side by side. */
+unsigned simt_acc_bytes(lz_dtype d); /* of one */
+void simt_acc_put(simt *s, Ev v, Val at);
+Ev simt_acc_get(simt *s, lz_dtype d, unsigned lanes, Val at);
+/* n of them as scalars or vectors, and back: what they were says which are complex. */
+int simt_accs_flat(const Ev *v, uint32_t n, Val *out);
+void simt_accs_from_flat(Ev *v, uint32_t n, const Val *in);
+/* simt_reduce_col.c */
+typedef struct simt_range {
+    Val loop, extent; /* of a stage: the inner loop that is shared */
+} simt_range;
+typedef struct simt_columns {
+    simt *s;
+    Val log2, groups;       /* threads that share a point */
+    Val log2_wide, wide;    /* neighbouring points of a block */
+    Val group, column;      /* of this thread */
+    Val point, in;          /* the last one where there is none for it */
+    Val parts, part, chunk; /* of the stage that is divided; chunk NULL: none */
+    uint32_t divided;
+    simt_range range[LZ_STAGE_MAX];
+} simt_columns;
+bool simt_columns_suit(const lz_kernel *k);
+unsigned simt_columns_lanes(const lz_kernel *k);
+uint32_t simt_columns_shared(const lz_kernel *k, unsigned lanes);
+void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                       int64_t most, lz_simt_dims *out);
+void simt_emit_columns(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
+void simt_columns_enter(simt_columns *w, kern *c);
+void simt_columns_point(simt_columns *w, kern *c, Val block, Val n);
+/* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage that is, too, or 0. The loop that is: its
+ * extent (of rows, in pieces). */
+int simt_divided_second(const lz_kernel *k);
+int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
+void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);
+uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint);
+/* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a block. */
+void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
+                    Val mine);
+void simt_parts_join(simt_columns *w, kern *c, uint32_t stage, Val npoint, Val point);
+void simt_emit_divided(simt *s, kern *c); /* SIMT_FINISH */
+void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
+                       lz_simt_dims *out);
+/* Accumulators of a stage: a warp's to all of its lanes. */
+void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
+/* simt_b2b.c: makes its own kerns, so it begins the function itself. */
+lz_status simt_emit_blocks(simt *s);
+void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out);
+/* simt_flash.c: likewise, where a kernel has that form. false: these sizes are for simt_b2b.c */
+bool simt_pieces_has(const lz_kernel *k, lz_simt_entry entry);
+lz_status simt_emit_pieces(simt *s);
+bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
+uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry);
+/* of a block, at most; the kernel has the entry */
+uint32_t simt_pieces_threads(const lz_kernel *k, lz_simt_entry entry);
+uint32_t simt_pieces_min_blocks(const lz_kernel *k, lz_simt_entry entry); /* simt_plan */
+/* simt_dot.c: makes its own kerns, so it begins the function itself. */
+lz_status simt_emit_tiles(simt *s);
+bool simt_tiles_suit(const lz_kernel *k);
+/* The first of the outer loops that rows of tiles are of; the last one is m, and often it is the only one. */
+uint32_t simt_tiles_rows(const lz_kernel *k);
+unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+/* The instruction that multiplies; NULL: multiply-adds of single threads. */
+const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t);
+/* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
+ * do not stay in registers cost more than waiting does. */
+bool simt_tiles_registers(const lz_kernel *k, const lz_target *t);
+bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+uint32_t simt_tiles_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+/* Whether k may be divided: it is not known to be short. */
+bool simt_tiles_divide(const lz_kernel *k);
+/* of numbers that are not negative; products beyond INT64_MAX are that */
+static inline int64_t simt_ceil_div(int64_t n, int64_t by)
+{
+    return n / by + (n % by != 0);
+}
+static inline int64_t simt_times(int64_t a, int64_t b)
+{
+    int64_t r;
+    return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
+}
+/* simt_dot_cost.c; pick: NULL: as the model says */
+void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
+                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out);
+uint32_t simt_tiles_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                          lz_simt_pick out[SIMT_PICKS]);
+/* n single threads, `most` blocks */
+void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out);
+#endif

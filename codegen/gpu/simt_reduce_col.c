@@ -1,0 +1,402 @@
+/* simt_reduce_col.c - reductions whose elements lie side by side along the points, not along the loops that are reduced: sums down the columns of a
+ * matrix. The threads of a block are a grid: neighbours in a row of it have neighbouring points (or vectors of them), so that they read whole
+ * lines; its rows ("groups") share the longest inner loop of every stage, each every so manyth index. Their accumulators are combined in shared memory,
+ * halves of the groups at a time, so in an order that depends on how many there are; all threads have the result. That number and the parts
+ * (simt_reduce_split.c) follow from the sizes, whether there are vectors or not: the bits are the same.
+ * Threads: belongs to one thread. */
+#include "codegen/gpu/simt_kern.h"
+#include "lower/loops/loop_impl.h"
+#include <string.h>
+
+enum {
+    THREADS = SIMT_POINTS_THREADS,
+    LOG2_THREADS = 8,
+    FEW = 32,       /* elements, where that is known: one thread's work */
+    TOGETHER = 4,   /* elements of a thread that are under way at a time */
+    EACH = 8,       /* elements that are worth a thread */
+    MANY = 32,      /* and another launch */
+    LINE = 5,       /* log2 of threads side by side, as long as there is something else to share */
+    SHORT_LINE = 3, /* where nothing else is left */
+    ENOUGH = 4 * 256, /* threads of a multiprocessor */
+    PARTS_MAX = 4096,
+    SCRATCH_MAX = 64 << 20
+};
+
+/* ---- which, and how ---- */
+
+bool simt_columns_suit(const lz_kernel *k)
+{
+    bool any = false;
+    if (k->nouter == 0 || k->serial)
+        return false;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        int64_t n = 1;
+        for (uint32_t j = 0; j < st->ninner; j++)
+            n = st->extent[j].slot >= 0 ? INT64_MAX : simt_times(n, st->extent[j].v);
+        any |= st->nred && n > FEW;
+        if (st->sort || st->keeps || st->nrow)
+            return false;
+    }
+    return any;
+}
+
+/* Of the accumulators of one reduction, at most. */
+static uint32_t bytes_each(const lz_kernel *k)
+{
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < k->nstage; s++)
+        for (uint32_t r = 0; r < k->stages[s].nred; r++) {
+            uint32_t n = 0;
+            for (uint32_t i = 0; i < k->stages[s].reds[r].nacc; i++)
+                n += simt_acc_bytes(k->stages[s].reds[r].acc_dtype[i]);
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+uint32_t simt_columns_shared(const lz_kernel *k, unsigned lanes)
+{
+    return bytes_each(k) * lanes * THREADS / 2;
+}
+
+static bool side_by_side(const lz_kernel *k, const lz_access *a)
+{
+    lz_sz along = a->stride[k->nouter - 1];
+    return along.slot < 0 && (along.v == 0 || along.v == 1) &&
+           !lz_dtype_is_complex(k->buf[a->buf].dtype);
+}
+
+unsigned simt_columns_lanes(const lz_kernel *k)
+{
+    unsigned n = simt_vector_lanes(k, 0);
+    bool some = false;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        for (uint32_t i = 0; i < k->stages[s].nacc; i++) {
+            const lz_access *a = &k->stages[s].accs[i];
+            if (!side_by_side(k, a))
+                return 1;
+            some |= k->stages[s].ninner && a->stride[k->nouter - 1].v == 1;
+        }
+        for (uint32_t j = 0; j < k->stages[s].nstore; j++)
+            if (!side_by_side(k, &k->stages[s].stores[j].at))
+                return 1;
+    }
+    while (n > 1 && simt_columns_shared(k, n) > SIMT_SHARED)
+        n /= 2;
+    return some ? n : 1;
+}
+
+/* ---- blocks and threads ---- */
+
+static int log2_up(int64_t n)
+{
+    int i = 0;
+    while (i < LOG2_THREADS && INT64_C(1) << i < n)
+        i++;
+    return i;
+}
+
+/* Elements that a point reads in the stage that reads most, and what can be shared of them. */
+static int64_t elements(const lz_kernel *k, const int64_t *args, int64_t *longest)
+{
+    int64_t most = 0;
+    *longest = 0;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        int64_t n = st->ninner ? 1 : 0;
+        for (uint32_t j = 0; j < st->ninner; j++) {
+            int64_t x = lz_sz_value(st->extent[j], args);
+            n = x > 0 ? simt_times(n, x) : 0;
+        }
+        if (n <= most)
+            continue;
+        most = n;
+        *longest = simt_divided_loop(k, s, args, false);
+    }
+    return most;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* log2 of the groups: those for whom there are no points, then more while threads are few. */
+static int choose_groups(int64_t n, int64_t longest, int64_t want)
+{
+    int wide = log2_up(n), most = log2_up(longest), g = least(LOG2_THREADS - wide, most);
+    while (g < LOG2_THREADS - LINE && (n << g) < want && longest >> (g + 1) >= EACH)
+        g++;
+    return g;
+}
+
+void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                       int64_t most, lz_simt_dims *out)
+{
+    int64_t longest, all = elements(k, args, &longest), parts = 1,
+                     want = (int64_t)(t->processors > 0 ? t->processors : 1) * ENOUGH;
+    unsigned lanes = simt_columns_lanes(k);
+    if (lz_sz_value(k->outer[k->nouter - 1], args) % lanes)
+        lanes = 1;
+    int64_t threads = n / lanes;
+    int g = choose_groups(threads, longest, want);
+    bool divide = simt_divided_second(k) >= 0 && all >> g >= MANY;
+    if (!divide)
+        while (g < LOG2_THREADS - SHORT_LINE && (threads << g) < want && longest >> (g + 1) >= EACH)
+            g++;
+    if (divide && (threads << g) < want) {
+        parts = least(want / (threads << g), least(longest >> g, (all >> g) / (2 * EACH)));
+        parts = least(parts, PARTS_MAX);
+        while (parts > 1 && simt_divided_scratch(k, parts, n) > SCRATCH_MAX)
+            parts /= 2;
+        parts = parts > 1 ? parts : 1;
+    }
+    int64_t blocks = simt_times(simt_ceil_div(threads, THREADS >> g), parts);
+    out->share = (uint64_t)parts | (uint64_t)g << 32;
+    out->launch[0] = (lz_simt_launch){.grid = (uint32_t)least(blocks, most),
+                                      .block = THREADS,
+                                      .shared = simt_columns_shared(k, lanes)};
+    if (parts > 1)
+        simt_divided_dims(k, parts, n, most, out);
+}
+
+/* ---- combining ---- */
+
+/* Place i of accumulator k of a reduction: places of each one after the other. */
+static Val place(simt_columns *w, const lz_red *q, uint32_t k, unsigned lanes, Val i)
+{
+    int64_t at = 0;
+    for (uint32_t j = 0; j < k; j++)
+        at += (int64_t)simt_acc_bytes(q->acc_dtype[j]) * lanes * (THREADS / 2);
+    return simt_shared_at(w->s, i, (int64_t)simt_acc_bytes(q->acc_dtype[k]) * lanes, at);
+}
+
+static void put(simt_columns *w, const lz_red *q, const Ev *acc, Val i)
+{
+    for (uint32_t k = 0; k < q->nacc; k++)
+        simt_acc_put(w->s, acc[k], place(w, q, k, em_lanes(acc[k].v), i));
+}
+
+static void get(simt_columns *w, const lz_red *q, unsigned lanes, Ev *acc, Val i)
+{
+    for (uint32_t k = 0; k < q->nacc; k++)
+        acc[k] = simt_acc_get(w->s, q->acc_dtype[k], lanes, place(w, q, k, lanes, i));
+}
+
+/* The upper half of the groups gives what it has to the lower, until one is left. */
+static void halve(simt_columns *w, kern *c, const lz_red *q, Ev *acc)
+{
+    em *e = c->e;
+    em_loop l;
+    em_if upper, lower;
+    unsigned lanes = em_lanes(acc[0].v);
+    Val flat[EM_PHI], next[EM_PHI], one = em_c64(e, 1);
+    int n = simt_accs_flat(acc, q->nacc, flat);
+    em_loop_begin(e, &l, em_c64(e, 0), w->log2, one, n, flat);
+    simt_accs_from_flat(acc, q->nacc, l.phi);
+    Val half = LSHR(LSHR(w->groups, one), l.i);
+    simt_barrier(w->s); /* what lay there has been read */
+    em_if_begin(e, &upper, AND(ICMP(SGE, w->group, half), ICMP(SLT, w->group, ADD(half, half))));
+    put(w, q, acc, ADD(MUL(SUB(w->group, half), w->wide), w->column));
+    em_if_end(e, &upper, 0, NULL, NULL, NULL);
+    simt_barrier(w->s);
+    Ev elt[8], out[8];
+    (void)simt_accs_flat(acc, q->nacc, flat);
+    em_if_begin(e, &lower, ICMP(SLT, w->group, half));
+    get(w, q, lanes, elt, ADD(MUL(w->group, w->wide), w->column));
+    kern_merge(c, q, acc, elt, q->acc_dtype, out);
+    (void)simt_accs_flat(out, q->nacc, next);
+    em_if_end(e, &lower, n, next, flat, next);
+    em_loop_end(e, &l, next);
+    simt_accs_from_flat(acc, q->nacc, l.phi);
+}
+
+/* kern.spread_join */
+static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
+{
+    simt_columns *w = c->spread_user;
+    em *e = c->e;
+    const lz_stage *st = &c->k->stages[stage];
+    Val was[EM_PHI], now[EM_PHI];
+    em_if several, first;
+    int flat = simt_accs_flat(acc, n, was);
+    em_if_begin(e, &several, ICMP(SGT, w->groups, em_c64(e, 1)));
+    for (uint32_t r = 0, k0 = 0; r < st->nred; k0 += st->reds[r++].nacc) {
+        const lz_red *q = &st->reds[r];
+        unsigned lanes = em_lanes(acc[k0].v);
+        halve(w, c, q, acc + k0);
+        simt_barrier(w->s);
+        em_if_begin(e, &first, ICMP(EQ, w->group, em_c64(e, 0)));
+        put(w, q, acc + k0, w->column);
+        em_if_end(e, &first, 0, NULL, NULL, NULL);
+        simt_barrier(w->s);
+        get(w, q, lanes, acc + k0, w->column);
+    }
+    (void)simt_accs_flat(acc, n, now);
+    em_if_end(e, &several, flat, now, was, now);
+    simt_accs_from_flat(acc, n, now);
+}
+
+/* ---- the schedule ---- */
+
+/* kern.spread_range: the groups, and before them the parts, share the longest loop. A thread without a point runs none. */
+static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
+{
+    simt_columns *w = c->spread_user;
+    em *e = c->e;
+    Val n = kern_size(c, c->k->stages[s].extent[j]), zero = em_c64(e, 0), one = em_c64(e, 1);
+    Val mine = ICMP(EQ, w->range[s].loop, em_c64(e, j)), from = w->group, end = n;
+    if (s == w->divided && w->chunk) {
+        Val first = MUL(w->part, w->chunk);
+        from = ADD(first, from);
+        end = em_smin(e, ADD(first, w->chunk), n);
+    }
+    *lo = SEL(mine, from, zero);
+    *hi = SEL(w->in, SEL(mine, end, n), zero);
+    *step = SEL(mine, w->groups, one);
+}
+
+void simt_columns_enter(simt_columns *w, kern *c)
+{
+    em *e = c->e;
+    simt *s = w->s;
+    w->groups = SHL(em_c64(e, 1), w->log2);
+    w->log2_wide = SUB(em_c64(e, LOG2_THREADS), w->log2);
+    w->wide = SHL(em_c64(e, 1), w->log2_wide);
+    w->column = AND(s->tid, SUB(w->wide, em_c64(e, 1)));
+    w->group = LSHR(s->tid, w->log2_wide);
+    c->spread_first = w->group;
+    c->spread_step = w->groups;
+    c->spread_join = join;
+    c->spread_user = w;
+}
+
+void simt_columns_point(simt_columns *w, kern *c, Val block, Val n)
+{
+    em *e = c->e;
+    Val at = ADD(SHL(block, w->log2_wide), w->column);
+    w->in = ICMP(SLT, at, n);
+    w->point = em_smin(e, at, SUB(n, em_c64(e, 1)));
+    c->spread_stores = AND(w->in, ICMP(EQ, w->group, em_c64(e, 0)));
+}
+
+static void stages_from(simt_columns *w, kern *c, uint32_t i)
+{
+    static const kctx one = {.u = 1};
+    for (; i < c->k->nstage; i++) {
+        kern_stage(c, i, &one);
+        if (c->k->stages[i].nstore && i + 1 < c->k->nstage)
+            simt_barrier(w->s); /* a later stage may read it, in another thread */
+    }
+}
+
+/* What the stage that is divided left; the flat index of the point, of n, counts vectors. */
+static void leave(simt_columns *w, kern *c, Val n)
+{
+    em *e = c->e;
+    Val lanes = em_c64(e, c->lanes);
+    simt_parts_put(w->s, c, w->divided, w->parts, MUL(n, lanes), w->part, MUL(w->point, lanes),
+                   c->spread_stores);
+}
+
+/* SIMT_SECOND */
+static void second(simt_columns *w, kern *c, Val n)
+{
+    static const kctx one = {.u = 1};
+    em *e = c->e;
+    Val lanes = em_c64(e, c->lanes), stores = c->spread_stores;
+    simt_parts_join(w, c, 0, MUL(n, lanes), MUL(w->point, lanes));
+    c->spread_stores = em_ci(e->i1, 0);
+    for (uint32_t i = 1; i <= w->divided; i++)
+        kern_stage(c, i, &one);
+    c->spread_stores = stores;
+    leave(w, c, n);
+}
+
+static void stages(simt_columns *w, kern *c, Val n)
+{
+    static const kctx one = {.u = 1};
+    em *e = c->e;
+    em_ifelse which;
+    if (!w->chunk) {
+        stages_from(w, c, 0);
+        return;
+    }
+    if (w->s->entry == SIMT_SECOND) {
+        second(w, c, n);
+        return;
+    }
+    kern_stage(c, 0, &one);
+    em_ifelse_begin(e, &which, ICMP(SGT, w->parts, em_c64(e, 1)));
+    leave(w, c, n);
+    em_ifelse_else(e, &which);
+    stages_from(w, c, 1);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+}
+
+static void points(simt *s, kern *c)
+{
+    static const kctx one = {.u = 1};
+    em *e = c->e;
+    const lz_kernel *k = c->k;
+    uint32_t last = k->nouter - 1;
+    Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
+    simt_columns w = {.s = s, .log2 = LSHR(s->share, em_c64(e, 32))};
+    w.parts = AND(s->share, em_c64(e, UINT32_MAX));
+    for (uint32_t i = 0; i < k->nstage; i++)
+        simt_range_of(c, i, false, &w.range[i]);
+    int other = simt_divided_second(k);
+    w.divided = s->entry == SIMT_SECOND ? (uint32_t)other : 0;
+    if (other >= 0)
+        w.chunk = simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
+    simt_columns_enter(&w, c);
+    c->spread_range = range;
+    c->spread_unroll = TOGETHER;
+    for (uint32_t d = 0; d <= last; d++)
+        size[d] = kern_size(c, k->outer[d]);
+    size[last] = LLVMBuildUDiv(e->b, size[last], em_c64(e, c->lanes), "");
+    for (uint32_t d = 0; d <= last; d++)
+        n = MUL(n, size[d]);
+    Val blocks = LSHR(ADD(n, SUB(w.wide, em_c64(e, 1))), w.log2_wide);
+    em_loop l;
+    em_loop_begin(e, &l, s->ctaid, MUL(blocks, w.parts), s->nctaid, 0, NULL);
+    w.part = simt_udiv(e, l.i, blocks);
+    simt_columns_point(&w, c, SUB(l.i, MUL(w.part, blocks)), n);
+    simt_split(e, w.point, size, k->nouter, c->oidx);
+    c->oidx[last] = MUL(c->oidx[last], em_c64(e, c->lanes));
+    for (uint32_t i = 0; i < k->nstage; i++) {
+        kern_addresses(c, i, POS_ROW);
+        kern_eval(c, i, POS_ROW, &one);
+    }
+    stages(&w, c, n);
+    em_loop_end(e, &l, NULL);
+}
+
+static Val whole_vectors(kern *many)
+{
+    em *e = many->e;
+    Val n = kern_size(many, many->k->outer[many->k->nouter - 1]),
+        ok = ICMP(EQ, AND(n, em_c64(e, many->lanes - 1)), em_c64(e, 0));
+    for (uint32_t i = 0; i < many->k->nstage; i++)
+        ok = AND(ok, simt_vectors_aligned(many, i));
+    return ok;
+}
+
+void simt_emit_columns(simt *s, kern *c, kern *many)
+{
+    em *e = s->e;
+    em_ifelse which;
+    kern_top(c, 0);
+    if (!many) {
+        points(s, c);
+        return;
+    }
+    kern_share(many, c);
+    kern_top(many, 0);
+    em_ifelse_begin(e, &which, whole_vectors(many));
+    points(s, many);
+    em_ifelse_else(e, &which);
+    points(s, c);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+}

@@ -1,0 +1,32 @@
+/* llvm_api.h - the LLVM-C API without linking LLVM: the usual names are macros for members of
+ * lz_llvm, which lz_llvm_load fills.
+ * Include this instead of <llvm-c/...>. No function may be called before lz_llvm_load() has
+ * returned LZ_OK.
+ * Threads: lz_llvm_load is thread-safe; afterwards the table does not change. */
+#ifndef LZ_BACKENDS_LLVM_API_H
+#define LZ_BACKENDS_LLVM_API_H
+#include "base/status.h"
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+
+typedef struct lz_llvm_api {
+#define LLVM_FN(name, ...) __typeof__(&name) name;
+#include "codegen/llvm_api.def"
+#undef LLVM_FN
+} lz_llvm_api;
+extern lz_llvm_api lz_llvm;
+
+/* Loads libLLVM-19 at the first call and prepares code generation for the host. LZ_EUNAVAILABLE
+ * with the library's name when there is none. */
+lz_status lz_llvm_load(void);
+
+#ifndef LZ_LLVM_API_NO_NAMES
+#include "llvm_api_names.h"
+#endif
+#endif

@@ -1,0 +1,248 @@
+/* kernels_reduce_col.c - reductions down the columns of a matrix that lies in rows. Vectors run along
+ * the columns; one block of them after the other down all rows touches a few lines of each row, too
+ * few for the memory to deliver in a row. Here a strip of columns, a page wide, goes down the rows
+ * a few at a time: its accumulators are in memory, and stay in the first-level cache; the rows that
+ * follow are fetched on the way.
+ * The elements of a column are combined one by one in the order of the rows, as in the general
+ * schedule: the results are the same to the bit, whatever the strips.
+ * Threads: belongs to one thread. */
+#include "codegen/loops/kern.h"
+
+enum {
+    ROWS = 8,           /* at a time */
+    SIDE = 2,           /* vectors side by side */
+    STRIP_BYTES = 4096, /* of one row */
+    LIGHT = 4,          /* operations per element: with more the memory is not what limits */
+    SUMS_BYTES = 16384, /* of all accumulators of a strip */
+    MANY_ROWS = 64      /* make up for sums that go through memory */
+};
+
+/* ---- which kernels ---- */
+
+static bool reads_rows(const kern *c)
+{
+    const kstage *t = &c->st[0];
+    for (uint32_t i = 0; i < t->s->nsop; i++)
+        if (!t->skip[i] && t->s->sops[i].kind == LZ_S_LOAD &&
+            lz_access_down_rows(c->k, &t->s->accs[t->s->sops[i].a]))
+            return true;
+    return false;
+}
+
+static int64_t strip_columns(const kern *c)
+{
+    int64_t n = STRIP_BYTES / 4, block = (int64_t)KERN_U * c->lanes;
+    return n < block ? block : n / block * block;
+}
+
+static bool plain_sums(const kern *c)
+{
+    const lz_stage *s = &c->k->stages[0];
+    size_t nbytes = 0;
+    for (uint32_t r = 0; r < s->nred; r++)
+        for (uint32_t k = 0; k < s->reds[r].nacc; k++) {
+            lz_dtype d = s->reds[r].acc_dtype[k];
+            if (d != LZ_F32 && d != LZ_F64 && d != LZ_I32 && d != LZ_I64 && d != LZ_U32 &&
+                d != LZ_U64)
+                return false;
+            nbytes += (size_t)strip_columns(c) * kern_esize(d);
+        }
+    return s->nred && nbytes <= SUMS_BYTES;
+}
+
+bool kern_has_columns(const kern *c, unsigned u)
+{
+    const lz_kernel *k = c->k;
+    if (!em_may(c->e, LZ_FORM_columns) || u % SIDE || c->vec != LZ_VEC_OUTER || c->lanes < 2 ||
+        k->serial || k->nouter == 0 || c->spread_join)
+        return false;
+    const kstage *t = &c->st[0];
+    if (t->s->ninner == 0 || t->s->nstore || t->s->sort || t->vdim != (int)k->nouter - 1)
+        return false;
+    for (uint32_t s = 1; s < k->nstage; s++)
+        if (k->stages[s].ninner || k->stages[s].sort)
+            return false;
+    lz_sz rows = t->s->extent[t->s->ninner - 1];
+    bool pays = (rows.slot >= 0 || rows.v >= MANY_ROWS) && kern_stage_work(c, 0) <= LIGHT;
+    return (pays || em_always(c->e, LZ_FORM_columns)) && plain_sums(c) && reads_rows(c);
+}
+
+/* ---- a strip ---- */
+
+typedef struct strip {
+    kern *c;
+    Val lo, hi;          /* columns */
+    Val sums[KERN_ACCS]; /* of each accumulator, in memory */
+    kern_accs a;         /* what is in registers now */
+} strip;
+
+static Val place(strip *w, uint32_t k, Val col, unsigned u)
+{
+    em *e = w->c->e;
+    unsigned es = kern_esize(kern_acc_dtype(w->c, 0, k));
+    return em_at(e, w->sums[k], ADD(SUB(col, w->lo), em_c64(e, (int64_t)u * w->c->lanes)), es);
+}
+
+static void get(strip *w, Val col)
+{
+    kern *c = w->c;
+    for (uint32_t k = 0; k < w->a.n; k++) {
+        lz_dtype d = kern_acc_dtype(c, 0, k);
+        for (unsigned u = 0; u < w->a.u; u++)
+            w->a.v[k][u] =
+                (Ev){em_load(c->e, em_type(c->e, d, c->lanes), place(w, k, col, u), kern_esize(d)),
+                     NULL};
+    }
+}
+
+static void put(strip *w, Val col)
+{
+    for (uint32_t k = 0; k < w->a.n; k++)
+        for (unsigned u = 0; u < w->a.u; u++)
+            em_store(w->c->e, w->a.v[k][u].v, place(w, k, col, u),
+                     kern_esize(kern_acc_dtype(w->c, 0, k)));
+}
+
+/* The stage's code outside its innermost loop, for the columns from col on. */
+static void outside(strip *w, Val col, const kctx *x)
+{
+    kern *c = w->c;
+    c->oidx[c->k->nouter - 1] = col;
+    kern_addresses(c, 0, POS_POINT);
+    kern_eval(c, 0, POS_POINT, x);
+    kern_addresses(c, 0, POS_BODY);
+}
+
+static void begin_sums(strip *w)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    em_loop l;
+    kctx x = {.u = SIDE};
+    em_loop_begin(e, &l, w->lo, w->hi, em_c64(e, (int64_t)SIDE * c->lanes), 0, NULL);
+    outside(w, l.i, &x);
+    w->a.u = SIDE;
+    kern_accs_start(c, 0, &w->a);
+    put(w, l.i);
+    em_loop_end(e, &l, NULL);
+}
+
+/* Into the second-level cache: the first has room for the strip's accumulators, not for rows. */
+static void fetch_rows_after(strip *w, unsigned rows)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    const kstage *t = &c->st[0];
+    uint32_t j = t->s->ninner - 1;
+    for (uint32_t i = 0; i < t->s->nsop; i++) {
+        const lz_sop *p = &t->s->sops[i];
+        if (t->skip[i] || p->kind != LZ_S_LOAD || !lz_access_down_rows(c->k, &t->s->accs[p->a]))
+            continue;
+        unsigned es = kern_esize(c->k->buf[t->s->accs[p->a].buf].dtype);
+        Val far = MUL(kern_size(c, t->s->accs[p->a].stride[c->k->nouter + j]), em_c64(e, rows));
+        Val at = em_at(e, t->ptr[POS_INNER + j][p->a], far, es);
+        for (int64_t b = 0; b < (int64_t)SIDE * c->lanes * es; b += 64)
+            em_prefetch(e, em_at(e, at, em_c64(e, b), 1), false, 2);
+    }
+}
+
+/* Rows row.. of the whole strip. */
+static void some_rows(strip *w, Val row, unsigned rows)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    uint32_t last = c->st[0].s->ninner - 1;
+    em_loop l;
+    kctx x = {.u = SIDE};
+    em_loop_begin(e, &l, w->lo, w->hi, em_c64(e, (int64_t)SIDE * c->lanes), 0, NULL);
+    outside(w, l.i, &x);
+    kern_eval(c, 0, POS_BODY, &x);
+    for (uint32_t j = 0; j < last; j++) {
+        kern_addresses(c, 0, (int)(POS_INNER + j));
+        kern_eval(c, 0, (int)(POS_INNER + j), &x);
+    }
+    get(w, l.i);
+    for (unsigned q = 0; q < rows; q++) {
+        c->iidx[last] = ADD(row, em_c64(e, q));
+        kern_addresses(c, 0, (int)(POS_INNER + last));
+        if (rows > 1)
+            fetch_rows_after(w, rows);
+        kern_eval(c, 0, (int)(POS_INNER + last), &x);
+        kern_accs_add(c, 0, &x, &w->a);
+    }
+    put(w, l.i);
+    em_loop_end(e, &l, NULL);
+}
+
+static void all_rows(strip *w, uint32_t j)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    const lz_stage *s = c->st[0].s;
+    Val n = kern_size(c, s->extent[j]);
+    em_loop l;
+    if (j + 1 < s->ninner) {
+        em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, 1), 0, NULL);
+        c->iidx[j] = l.i;
+        all_rows(w, j + 1);
+        em_loop_end(e, &l, NULL);
+        return;
+    }
+    Val mid = AND(n, em_c64(e, -ROWS));
+    em_loop_begin(e, &l, em_c64(e, 0), mid, em_c64(e, ROWS), 0, NULL);
+    some_rows(w, l.i, ROWS);
+    em_loop_end(e, &l, NULL);
+    em_loop_begin(e, &l, mid, n, em_c64(e, 1), 0, NULL);
+    some_rows(w, l.i, 1);
+    em_loop_end(e, &l, NULL);
+}
+
+/* The later stages on the finished sums. */
+static void finish(strip *w)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    em_loop l;
+    kctx x = {.u = SIDE};
+    em_loop_begin(e, &l, w->lo, w->hi, em_c64(e, (int64_t)SIDE * c->lanes), 0, NULL);
+    c->oidx[c->k->nouter - 1] = l.i;
+    get(w, l.i);
+    for (uint32_t k = 0; k < w->a.n; k++)
+        for (unsigned u = 0; u < SIDE; u++)
+            c->st[0].red[k][u] = w->a.v[k][u];
+    for (uint32_t s = 1; s < c->k->nstage; s++)
+        kern_stage(c, s, &x);
+    em_loop_end(e, &l, NULL);
+}
+
+int64_t kern_columns_side(const kern *c)
+{
+    return (int64_t)SIDE * c->lanes;
+}
+
+void kern_columns(kern *c, Val lo, Val hi)
+{
+    em *e = c->e;
+    strip w = {.c = c};
+    em_loop l;
+    int64_t wide = strip_columns(c);
+    for (uint32_t r = 0, k = 0; r < c->st[0].s->nred; r++)
+        for (uint32_t i = 0; i < c->st[0].s->reds[r].nacc; i++, k++)
+            w.sums[k] = em_alloca(e, em_type(e, kern_acc_dtype(c, 0, k), c->lanes),
+                                  (unsigned)(wide / c->lanes), 64);
+    em_loop_begin(e, &l, lo, hi, em_c64(e, wide), 0, NULL);
+    w.lo = l.i;
+    w.hi = em_smin(e, ADD(l.i, em_c64(e, wide)), hi);
+    begin_sums(&w);
+    all_rows(&w, 0);
+    finish(&w);
+    em_loop_end(e, &l, NULL);
+}
+
+Val kern_columns_here(kern *c)
+{
+    em *e = c->e;
+    const lz_stage *s = c->st[0].s;
+    int64_t from = em_always(e, LZ_FORM_columns) ? 0 : MANY_ROWS;
+    return ICMP(SGE, kern_size(c, s->extent[s->ninner - 1]), em_c64(e, from));
+}

@@ -1,0 +1,53 @@
+/* kernels_sort.h - between the files that emit sorts.
+ * The rows of an outer point lie in scratch memory as columns of elements, twice (two sets): the
+ * stage's loops fill the first set, and the steps of sorting go from one set to the other. A
+ * comparator that compares a function of the left element with the same function of the right one,
+ * in an order that integers can have, is a key: its values are computed once, as unsigned integers
+ * that ascend in the wanted order, and lie in a column of their own. Rows that nobody reads have no
+ * column.
+ * Units: bytes of scratch, elements of rows.   Threads: belongs to one thread. */
+#ifndef LZ_BACKENDS_LLVM_KERNELS_SORT_H
+#define LZ_BACKENDS_LLVM_KERNELS_SORT_H
+#include "codegen/loops/kern.h"
+
+enum { SORT_KEY = 0, SORT_COLS = LZ_SORT_MAX + 1, SORT_DIGITS = 256 };
+
+typedef struct ksort {
+    const lz_sort *s;
+    bool keyed;
+    bool descending, exact; /* exact: the key's row can be had back from the key */
+    int32_t key_op;         /* of the comparator: the key of the left element */
+    uint32_t key_row;
+    lz_dtype key_dtype;
+    uint32_t ncol;                 /* column 0 is the key of a keyed one */
+    lz_dtype col_dtype[SORT_COLS]; /* of the rows' columns */
+    unsigned col_size[SORT_COLS];
+    int8_t col_of[LZ_SORT_MAX]; /* column of a row, or -1 */
+    Val n, at[SORT_COLS];       /* elements of a row; offsets of the columns in a set */
+    Val set, set2, counts;      /* the two sets; counters of the radix sort */
+    Val sorted;                 /* the set that is sorted at last */
+} ksort;
+
+/* kernels_sort_key.c */
+void kern_sort_find_key(ksort *t);
+Val kern_sort_key(kern *c, const ksort *t, Ev left);  /* of an element of the key's row */
+Ev kern_sort_unkey(kern *c, const ksort *t, Val key); /* the element back; `exact` only */
+/* The value of the comparator's op `want`; ops that it does not need are not emitted. left, right:
+ * by row. */
+Ev kern_sort_body(kern *c, const lz_sort *s, int32_t want, const Ev *left, const Ev *right);
+
+/* kernels_sort.c */
+Ty kern_sort_type(em *e, const ksort *t, uint32_t col);
+Val kern_sort_load(kern *c, const ksort *t, Val set, uint32_t col, Val i);
+void kern_sort_store(kern *c, const ksort *t, Val set, uint32_t col, Val i, Val v);
+
+/* Whether the elements of `left`, one of each column, come before those of `right`. */
+Val kern_sort_before(kern *c, const ksort *t, const Val *left, const Val *right);
+
+/* kernels_sort_radix.c: a stable sort by the key's bytes, the lowest first; gives the set that is
+ * sorted */
+uint64_t kern_sort_counters(const ksort *t); /* bytes */
+/* rows of fewer elements are not worth it */
+int64_t kern_sort_radix_from(const ksort *t);
+Val kern_sort_radix(kern *c, const ksort *t);
+#endif

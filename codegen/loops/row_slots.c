@@ -1,0 +1,91 @@
+/* row_slots.c - what is known of kernels that keep rows: their products as kernels, and which memory the rows take. A row takes that of one it is made from, element by element, when nothing reads that one
+ * afterwards. Decided by the kernel alone, for every schedule. Threads: pure. */
+#include "codegen/loops/kern.h"
+#include "lower/loops/loop_impl.h"
+
+/* Whether stage s reads row r of stage `from`. */
+static bool reads_row(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
+{
+    const lz_stage *st = &k->stages[s];
+    for (uint32_t i = 0; i < st->nsop; i++)
+        if (st->sops[i].kind == LZ_S_ROW && (uint32_t)st->sops[i].a == from &&
+            (uint32_t)st->sops[i].b == r)
+            return true;
+    return false;
+}
+
+bool kern_row_read_after(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t r)
+{
+    for (uint32_t t = s + 1; t < k->nstage; t++)
+        if (reads_row(k, t, from, r))
+            return true;
+    return false;
+}
+
+uint32_t kern_rows_of(const lz_stage *st)
+{
+    return st->keeps ? 1 : st->nrow;
+}
+
+/* A row that stage s reads last, as it makes its own, of the same size. */
+static bool take_over(const lz_kernel *k, kern_slots *r, uint32_t s, unsigned es, bool *taken,
+                      uint8_t *slot)
+{
+    for (uint32_t f = 0; f < s && !k->stages[s].keeps; f++)
+        for (uint32_t j = 0; j < kern_rows_of(&k->stages[f]); j++) {
+            uint8_t x = r->of[f][j];
+            if (taken[x] || r->es[x] != es || !reads_row(k, s, f, j) ||
+                kern_row_read_after(k, s, f, j))
+                continue;
+            taken[x] = true;
+            *slot = x;
+            return true;
+        }
+    return false;
+}
+
+void kern_slots_of(const lz_kernel *k, kern_slots *r)
+{
+    r->n = 0;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        bool taken[KERN_SLOTS] = {false};
+        for (uint32_t j = 0; j < kern_rows_of(st); j++) {
+            unsigned es = kern_row_esize(lz_row_dtype(k, (int32_t)s, (int32_t)j));
+            if (take_over(k, r, s, es, taken, &r->of[s][j]))
+                continue;
+            r->es[r->n] = es;
+            r->maker[r->n] = s;
+            r->extent[r->n] = &st->extent[0];
+            taken[r->n] = true;
+            r->of[s][j] = (uint8_t)r->n++;
+        }
+    }
+}
+
+bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from)
+{
+    for (uint32_t t = from; t < k->nstage; t++)
+        for (uint32_t i = 0; i < k->stages[t].nsop; i++) {
+            const lz_sop *p = &k->stages[t].sops[i];
+            if (p->kind == LZ_S_RED && (uint32_t)p->a == s && (uint32_t)p->b == acc)
+                return true;
+        }
+    return false;
+}
+
+const lz_sop *kern_product_view(const lz_kernel *k, uint32_t s, lz_kernel *view, lz_stage *stage)
+{
+    const lz_stage *st = &k->stages[s];
+    const lz_sop *mul = lz_kept_product(st), *a = &st->sops[lz_converted_from(st, mul->a)];
+    *stage = *st;
+    stage->ninner = 1;
+    stage->extent[0] = st->extent[1];
+    stage->keeps = false;
+    *view = *k;
+    view->outer[view->nouter++] = st->extent[0];
+    view->nstage = 1;
+    view->stages = stage;
+    view->dot = (lz_dot_info){true, k->nouter - 1, k->nouter, mul->a, mul->b};
+    return a->kind == LZ_S_ROW ? a : NULL;
+}

@@ -1,0 +1,791 @@
+/* parse.c - StableHLO text to a function: modules, functions, regions, scopes and calls. A function is read when it is first called, again
+ * where it would not be the same (random numbers, participants), and its instructions are copied into the caller. What bounds the work is how
+ * much text there is, and limits on what is read again and on what is copied.
+ * Recursion: calls and regions only, both with a limit. Threads: thread-compatible. */
+#include "ir/text/parse.h"
+#include "ir/func.h"
+#include "ir/text/number.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- scopes ---- */
+
+static lz_hash name_hash(lz_slice n)
+{
+    return lz_hash_bytes(n.s, n.n);
+}
+
+void lz_scope_free(lz_scope *s)
+{
+    lz_map_free(&s->names);
+    lz_vec_free(&s->bindings);
+    lz_vec_free(&s->vals);
+}
+
+lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n)
+{
+    return lz_scope_bind_form(p, s, name, v, n, (lz_slice){NULL, 0});
+}
+
+lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n,
+                             lz_slice form)
+{
+    lz_hash h = name_hash(name);
+    if (lz_map_get(&s->names, h))
+        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
+                            LZ_SLICE_ARG(name));
+    lz_binding b = {name, s->vals.len, n, form};
+    LZ_TRY(lz_vec_push(&s->bindings, b));
+    for (uint32_t i = 0; i < n; i++)
+        LZ_TRY(lz_vec_push(&s->vals, v[i]));
+    return lz_map_put(&s->names, h, (void *)(uintptr_t)s->bindings.len);
+}
+
+/* Every region may use constants from around it: they are made again inside. Other values only get into regions that are run as
+ * programs (parse_control.c), as parameters. */
+static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, lz_slice name,
+                              lz_val *v)
+{
+    const lz_inst *in = &there->f->insts[*v];
+    if (!in->lit)
+        return lz_scan_fail(&p->c, name.s, LZ_EUNSUPPORTED,
+                            "the region uses %%" LZ_SLICE_FMT
+                            " from around it, which is no constant",
+                            LZ_SLICE_ARG(name));
+    *v = lz_build_const(s->f, in->lit);
+    return *v == LZ_NOVAL ? lz_scan_wrap(&p->c, name.s) : LZ_OK;
+}
+
+const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there)
+{
+    lz_hash h = name_hash(name);
+    uintptr_t found = (uintptr_t)lz_map_get(&s->names, h);
+    *there = s;
+    while (!found && (*there = (*there)->outer))
+        found = (uintptr_t)lz_map_get(&(*there)->names, h);
+    return found ? &(*there)->bindings.data[found - 1] : NULL;
+}
+
+/* What a name stands for: the values in `there` from `first` on, one of them where the form is empty. */
+typedef struct use {
+    lz_slice name, form;
+    const lz_scope *there;
+    uint32_t first, count;
+} use;
+
+static lz_status scan_use(lz_parser *p, lz_scope *s, use *u)
+{
+    uint32_t index, first = 0;
+    LZ_TRY(lz_scan_value(&p->c, &u->name, &index));
+    const lz_binding *b = lz_scope_find(s, u->name, &u->there);
+    if (!b)
+        return lz_scan_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
+                            LZ_SLICE_ARG(u->name));
+    uint32_t k = index == UINT32_MAX ? 0 : index, n = b->form.n ? lz_form_count(b->form) : b->count;
+    if (k >= n || (index == UINT32_MAX && n != 1))
+        return lz_scan_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
+                            LZ_SLICE_ARG(u->name), n);
+    u->form = (lz_slice){NULL, 0};
+    u->count = 1;
+    if (b->form.n)
+        (void)lz_form_element(b->form, k, &u->form, &first, &u->count);
+    if (u->form.n == 1)
+        u->form.n = 0;
+    u->first = b->first + (b->form.n ? first : k);
+    return LZ_OK;
+}
+
+static lz_status used(lz_parser *p, lz_scope *s, const use *u, uint32_t i, lz_val *out)
+{
+    *out = u->there->vals.data[u->first + i];
+    return u->there == s ? LZ_OK : from_outside(p, s, u->there, u->name, out);
+}
+
+lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
+{
+    use u;
+    LZ_TRY(scan_use(p, s, &u));
+    if (u.form.n)
+        return lz_scan_fail(&p->c, u.name.s, LZ_EPARSE,
+                            "%%" LZ_SLICE_FMT
+                            " is a tuple; stablehlo.get_tuple_element takes it apart",
+                            LZ_SLICE_ARG(u.name));
+    return used(p, s, &u, 0, out);
+}
+
+lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
+{
+    use u;
+    lz_val v;
+    LZ_TRY(scan_use(p, s, &u));
+    for (uint32_t i = 0; i < u.count; i++) {
+        LZ_TRY(used(p, s, &u, i, &v));
+        LZ_TRY(lz_vec_push(&t->opnd, v));
+    }
+    lz_buf_put(form, u.form.n ? u.form.s : "*", u.form.n ? u.form.n : 1);
+    return LZ_OK;
+}
+
+/* ---- regions ---- */
+
+/* %a: type loc(...), ... ) */
+static lz_status read_args(lz_parser *p, lz_block_args *out)
+{
+    if (lz_scan_eat(&p->c, ")"))
+        return LZ_OK;
+    do {
+        lz_block_arg a;
+        uint32_t index;
+        LZ_TRY(lz_scan_value(&p->c, &a.name, &index));
+        LZ_TRY(lz_scan_want(&p->c, ":"));
+        LZ_TRY(lz_scan_type(&p->c, &a.type));
+        LZ_TRY(lz_scan_braces(&p->c));
+        LZ_TRY(lz_scan_location(&p->c));
+        LZ_TRY(lz_vec_push(out, a));
+    } while (lz_scan_eat(&p->c, ","));
+    return lz_scan_want(&p->c, ")");
+}
+
+static lz_status bind_arg(lz_parser *p, lz_scope *s, const lz_block_arg *a)
+{
+    lz_val v = lz_build_param(s->f, a->type);
+    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, a->name.s) : lz_scope_bind(p, s, a->name, &v, 1);
+}
+
+lz_status lz_parse_body(lz_parser *p, lz_scope *s)
+{
+    while (!lz_scan_eat(&p->c, "}")) {
+        if (p->c.p >= p->c.end)
+            return lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the text ends inside a function");
+        if (s->returned)
+            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected '}' after the return");
+        if (*p->c.p == '^')
+            return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED,
+                                "a region of more than one block is not supported");
+        LZ_TRY(lz_parse_statement(p, s));
+    }
+    return s->returned
+               ? LZ_OK
+               : lz_scan_fail(&p->c, p->c.p - 1, LZ_EPARSE, "expected a return before the end");
+}
+
+/* What a region uses from around it: parameters behind its own, under the names they have outside. */
+static lz_status bind_captures(lz_parser *p, lz_scope *s, const lz_captures *c)
+{
+    LZ_VEC(lz_val) v = {0};
+    lz_status st = LZ_OK;
+    for (uint32_t i = 0; i < c->names.len && st == LZ_OK; i++) {
+        lz_binding b = c->names.data[i];
+        v.len = 0;
+        for (uint32_t k = 0; k < b.count && st == LZ_OK; k++)
+            st = lz_vec_push(
+                &v, lz_build_param(s->f, lz_val_type(s->outer->f, c->vals.data[b.first + k])));
+        if (st == LZ_OK)
+            st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, b.name.s)
+                                       : lz_scope_bind_form(p, s, b.name, v.data, b.count, b.form);
+    }
+    lz_vec_free(&v);
+    return st;
+}
+
+static lz_status region_in(lz_parser *p, lz_scope *s, const lz_block_args *args,
+                           const lz_captures *captured, const lz_func **out)
+{
+    const char *at = p->c.p;
+    for (uint32_t i = 0; i < args->len; i++)
+        LZ_TRY(bind_arg(p, s, &args->data[i]));
+    if (captured)
+        LZ_TRY(bind_captures(p, s, captured));
+    LZ_TRY(lz_parse_body(p, s));
+    *out = lz_region_intern(s->f);
+    return *out ? LZ_OK : lz_scan_wrap(&p->c, at);
+}
+
+static lz_status check_depth(const lz_parser *p, const char *at)
+{
+    return p->regions < LZ_MAX_REGION_DEPTH
+               ? LZ_OK
+               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "regions nest more than %d deep",
+                              LZ_MAX_REGION_DEPTH);
+}
+
+static lz_status region(lz_parser *p, lz_scope *outer, const lz_block_args *args,
+                        const lz_captures *captured, const lz_func **out)
+{
+    LZ_TRY(check_depth(p, p->c.p));
+    lz_scope s = {.f = lz_func_new("body"), .outer = outer};
+    if (!s.f)
+        return LZ_EMEM;
+    p->regions++;
+    lz_status st = region_in(p, &s, args, captured, out);
+    p->regions--;
+    lz_func_free(s.f);
+    lz_scope_free(&s);
+    return st;
+}
+
+lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
+                               const lz_captures *captured, const lz_func **out)
+{
+    return region(p, outer, args, captured, out);
+}
+
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
+                          const lz_func **out)
+{
+    lz_block_args args = {0};
+    lz_status st = LZ_OK;
+    if (lz_scan_eat(&p->c, "^")) {
+        (void)lz_scan_word(&p->c);
+        if (lz_scan_eat(&p->c, "("))
+            st = read_args(p, &args);
+        if (st == LZ_OK)
+            st = lz_scan_want(&p->c, ":");
+    }
+    if (st == LZ_OK)
+        st = region(p, outer, &args, captured, out);
+    lz_vec_free(&args);
+    return st;
+}
+
+/* (%a: t, %b: t) (%c: u, %d: u) {: the parameters are a, c, b, d. */
+static lz_status reducer_args(lz_parser *p, uint32_t n, lz_block_args *pairs, lz_block_args *args)
+{
+    while (lz_scan_eat(&p->c, "("))
+        LZ_TRY(read_args(p, pairs));
+    if (pairs->len != 2 * (uint64_t)n)
+        return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE,
+                            "reduce: the reducer has %u parameters for %u inputs", pairs->len, n);
+    for (uint32_t side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < n; i++)
+            LZ_TRY(lz_vec_push(args, pairs->data[2 * i + side]));
+    return lz_scan_want(&p->c, "{");
+}
+
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out)
+{
+    lz_block_args pairs = {0}, args = {0};
+    lz_status st = reducer_args(p, n, &pairs, &args);
+    if (st == LZ_OK)
+        st = region(p, outer, &args, NULL, out);
+    lz_vec_free(&pairs);
+    lz_vec_free(&args);
+    return st;
+}
+
+/* ---- functions ---- */
+
+static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types *types,
+                                const char *at)
+{
+    if (!lz_form_eq(types->form, s->gives))
+        return lz_scan_fail(&p->c, at, LZ_EPARSE,
+                            "the function declares other tuples than it returns");
+    if (types->len != s->f->nresult)
+        return lz_scan_fail(&p->c, at, LZ_EPARSE, "the function declares %u results and returns %u",
+                            types->len, s->f->nresult);
+    for (uint32_t i = 0; i < types->len; i++)
+        if (types->data[i] != lz_val_type(s->f, s->f->results[i])) {
+            char a[200], b[200];
+            return lz_scan_fail(&p->c, at, LZ_EPARSE,
+                                "the function declares result %u as %s and returns %s", i,
+                                lz_type_short(types->data[i], a, sizeof a),
+                                lz_type_short(lz_val_type(s->f, s->f->results[i]), b, sizeof b));
+        }
+    return LZ_OK;
+}
+
+/* -> type | -> (type {attributes}, ...) */
+static lz_status declared_results(lz_parser *p, lz_types *out, lz_buf *form)
+{
+    if (!lz_scan_eat(&p->c, "->"))
+        return LZ_OK;
+    if (!lz_scan_eat(&p->c, "("))
+        return lz_parse_type(p, out, form);
+    if (lz_scan_eat(&p->c, ")"))
+        return LZ_OK;
+    do {
+        LZ_TRY(lz_parse_type(p, out, form));
+        LZ_TRY(lz_scan_braces(&p->c));
+    } while (lz_scan_eat(&p->c, ","));
+    return lz_scan_want(&p->c, ")");
+}
+
+/* The parameters that an argument is: one, or as many as its tuple holds. form: its own. */
+static lz_status bind_param(lz_parser *p, lz_scope *s, lz_slice name, const lz_types *types,
+                            lz_slice form)
+{
+    LZ_VEC(lz_val) v = {0};
+    lz_status st = LZ_OK;
+    for (uint32_t i = 0; i < types->len && st == LZ_OK; i++)
+        st = lz_vec_push(&v, lz_build_param(s->f, types->data[i]));
+    if (st == LZ_OK)
+        st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, name.s)
+                                   : lz_scope_bind_form(p, s, name, v.data, v.len, form);
+    lz_vec_free(&v);
+    return st;
+}
+
+/* %a: type {attributes} loc(...) */
+static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+{
+    lz_slice name, own;
+    uint32_t index;
+    size_t from = form->len;
+    types->len = 0;
+    LZ_TRY(lz_scan_value(&p->c, &name, &index));
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_type(p, types, form));
+    LZ_TRY(lz_scan_braces(&p->c));
+    LZ_TRY(lz_scan_location(&p->c));
+    LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
+    return bind_param(p, s, name, types, own);
+}
+
+static lz_status params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+{
+    if (lz_scan_eat(&p->c, ")"))
+        return LZ_OK;
+    do
+        LZ_TRY(param(p, s, types, form));
+    while (lz_scan_eat(&p->c, ","));
+    LZ_TRY(lz_form_keep(p, form->data, form->len, &s->takes));
+    return lz_scan_want(&p->c, ")");
+}
+
+static lz_status function_in(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+{
+    const char *at = p->c.p;
+    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(params(p, s, types, form));
+    types->len = 0;
+    form->len = 0;
+    LZ_TRY(declared_results(p, types, form));
+    LZ_TRY(lz_form_keep(p, form->data, form->len, &types->form));
+    if (lz_scan_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_scan_braces(&p->c));
+    LZ_TRY(lz_scan_want(&p->c, "{"));
+    LZ_TRY(lz_parse_body(p, s));
+    return check_declared(p, s, types, at);
+}
+
+static lz_status function(lz_parser *p, uint32_t index)
+{
+    lz_pfunc *to = &p->funcs.data[index];
+    const char *back = p->c.p, *at = to->at;
+    if (to->busy)
+        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "the function calls itself");
+    if (p->calls == LZ_PARSE_CALL_DEPTH)
+        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
+                            LZ_PARSE_CALL_DEPTH);
+    lz_scope s = {.f = lz_func_new("main")};
+    lz_buf form = {0};
+    lz_types types = {0};
+    if (!s.f)
+        return LZ_EMEM;
+    uint64_t draws = p->draws;
+    uint32_t nprobe = p->probes.len;
+    p->calls++;
+    to->busy = to->was_read = true;
+    to->parallel = p->parallel;
+    p->c.p = at;
+    lz_status st = function_in(p, &s, &types, &form);
+    p->c.p = back;
+    p->probes.len =
+        nprobe; /* nobody else asks for those of s.f, which will not be there for long */
+    to->draws = p->draws != draws;
+    to->busy = false;
+    p->calls--;
+    to->takes = s.takes;
+    to->gives = s.gives;
+    if (st == LZ_OK)
+        to->f = s.f;
+    else
+        lz_func_free(s.f);
+    lz_scope_free(&s);
+    lz_buf_free(&form);
+    lz_vec_free(&types);
+    return st;
+}
+
+/* ---- calls ---- */
+
+lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n)
+{
+    p->inlined += n;
+    return p->inlined <= LZ_PARSE_MAX_INLINED
+               ? LZ_OK
+               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED,
+                              "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
+}
+
+static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *f)
+{
+    LZ_TRY(lz_parse_charge(p, t->at, f->ninst));
+    LZ_TRY(lz_vec_reserve(&t->results, (uint64_t)f->nresult + 1));
+    if (lz_build_inline(s->f, f, t->opnd.data, t->results.data) != LZ_OK)
+        return lz_scan_wrap(&p->c, t->at);
+    t->results.len = f->nresult;
+    return LZ_OK;
+}
+
+static lz_status find_function(const lz_parser *p, lz_slice name, uint32_t *index)
+{
+    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(name));
+    *index = (uint32_t)found - 1;
+    return found ? LZ_OK
+                 : lz_scan_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
+                                LZ_SLICE_ARG(name));
+}
+
+/* Reads it in place of what it was. at: who wants it. */
+static lz_status renew(lz_parser *p, uint32_t index, const char *at)
+{
+    lz_pfunc *f = &p->funcs.data[index];
+    lz_func_free(f->f);
+    f->f = NULL;
+    p->again += f->was_read ? f->size : 0;
+    return p->again <= LZ_PARSE_MAX_AGAIN
+               ? function(p, index)
+               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED,
+                              "functions are read again for more than %d bytes of text",
+                              LZ_PARSE_MAX_AGAIN);
+}
+
+lz_status lz_parse_function(lz_parser *p, lz_slice name, const lz_pfunc **out)
+{
+    uint32_t index;
+    LZ_TRY(find_function(p, name, &index));
+    const lz_pfunc *f = *out = &p->funcs.data[index];
+    /* draws: not the numbers of the last call */
+    bool same = f->f && !f->draws && f->parallel == p->parallel;
+    return same ? LZ_OK : renew(p, index, name.s);
+}
+
+static lz_status take(lz_parser *p, uint32_t index, const char *at, lz_func **out)
+{
+    LZ_TRY(renew(p, index, at));
+    *out = p->funcs.data[index].f;
+    p->funcs.data[index].f = NULL;
+    return LZ_OK;
+}
+
+lz_status lz_parse_take(lz_parser *p, lz_slice name, const lz_pfunc **out, lz_func **f)
+{
+    uint32_t index;
+    LZ_TRY(find_function(p, name, &index));
+    *out = &p->funcs.data[index];
+    return take(p, index, name.s, f);
+}
+
+lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **out)
+{
+    const lz_pfunc *f;
+    LZ_TRY(check_depth(p, name.s));
+    p->regions++;
+    lz_status st = lz_parse_function(p, name, &f);
+    p->regions--;
+    LZ_TRY(st);
+    *out = lz_region_intern(f->f);
+    return *out ? LZ_OK : lz_scan_wrap(&p->c, name.s);
+}
+
+lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
+{
+    const lz_pfunc *to;
+    LZ_TRY(lz_parse_function(p, callee, &to));
+    const lz_func *f = to->f;
+    t->result_form = to->gives;
+    bool fits = f->nparam == t->opnd.len && f->nresult == t->result_types.len &&
+                lz_form_eq(to->takes, t->opnd_form) &&
+                lz_form_eq(t->result_form, t->result_types.form);
+    for (uint32_t i = 0; fits && i < f->nparam; i++)
+        fits = lz_val_type(f, i) == lz_val_type(s->f, t->opnd.data[i]);
+    for (uint32_t i = 0; fits && i < f->nresult; i++)
+        fits = lz_val_type(f, f->results[i]) == t->result_types.data[i];
+    if (!fits)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "the call does not fit the signature of @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(callee));
+    return inline_call(p, s, t, f);
+}
+
+/* ---- the module ---- */
+
+/* #name = value: one line, unless brackets go on. */
+static lz_status skip_alias(lz_parser *p)
+{
+    int64_t depth = 0;
+    lz_slice s;
+    for (; p->c.p < p->c.end && (depth > 0 || *p->c.p != '\n'); p->c.p++) {
+        char c = *p->c.p;
+        if (c == '"') {
+            LZ_TRY(lz_scan_string(&p->c, &s));
+            p->c.p--;
+        } else if (strchr("([{<", c) && c) {
+            depth++;
+        } else if ((strchr(")]}", c) && c) || (c == '>' && p->c.p[-1] != '-')) {
+            depth--;
+        }
+    }
+    return LZ_OK;
+}
+
+/* A type that may be of any dialect, or a list of them. */
+static lz_status skip_results(lz_parser *p)
+{
+    if (lz_scan_sees(&p->c, "("))
+        return lz_scan_group(&p->c);
+    (void)lz_scan_eat(&p->c, "!");
+    (void)lz_scan_word(&p->c);
+    return p->c.p < p->c.end && *p->c.p == '<' ? lz_scan_group(&p->c) : LZ_OK;
+}
+
+/* After `func.func`: notes the name and place, steps over the rest. */
+static lz_status note_function(lz_parser *p)
+{
+    lz_pfunc f = {0};
+    f.is_private = lz_scan_eat_word(&p->c, "private") || lz_scan_eat_word(&p->c, "nested");
+    if (!f.is_private)
+        (void)lz_scan_eat_word(&p->c, "public");
+    const char *at = p->c.p;
+    LZ_TRY(lz_scan_symbol(&p->c, &f.name));
+    if (!lz_scan_sees(&p->c, "("))
+        return lz_scan_want(&p->c, "(");
+    f.at = p->c.p;
+    LZ_TRY(lz_scan_group(&p->c));
+    if (lz_scan_eat(&p->c, "->"))
+        LZ_TRY(skip_results(p));
+    if (lz_scan_eat_word(&p->c, "attributes") && lz_scan_sees(&p->c, "{"))
+        LZ_TRY(lz_scan_group(&p->c));
+    if (lz_scan_sees(&p->c, "{"))
+        LZ_TRY(lz_scan_group(&p->c));
+    f.size = (size_t)(p->c.p - f.at);
+    LZ_TRY(lz_scan_location(&p->c));
+    if (lz_map_get(&p->func_index, name_hash(f.name)))
+        return lz_scan_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(f.name));
+    LZ_TRY(lz_vec_push(&p->funcs, f));
+    return lz_map_put(&p->func_index, name_hash(f.name), (void *)(uintptr_t)p->funcs.len);
+}
+
+static lz_status module_head(lz_parser *p)
+{
+    if (lz_scan_sees(&p->c, "@"))
+        LZ_TRY(lz_scan_symbol(&p->c, &p->module));
+    if (lz_scan_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_scan_braces(&p->c));
+    return lz_scan_want(&p->c, "{");
+}
+
+/* After `sdy.mesh`: @name = <["x"=2]> {attributes}. One device is one device, whatever it is called. */
+static lz_status skip_mesh(lz_parser *p)
+{
+    lz_slice name;
+    LZ_TRY(lz_scan_symbol(&p->c, &name));
+    LZ_TRY(lz_scan_want(&p->c, "="));
+    if (!lz_scan_sees(&p->c, "<"))
+        return lz_scan_want(&p->c, "<");
+    LZ_TRY(lz_scan_group(&p->c));
+    LZ_TRY(lz_scan_braces(&p->c));
+    return lz_scan_location(&p->c);
+}
+
+static lz_status note_functions(lz_parser *p)
+{
+    bool inside = false, done = false;
+    for (lz_scan_skip(&p->c); p->c.p < p->c.end; lz_scan_skip(&p->c)) {
+        if (*p->c.p == '#' || *p->c.p == '!') {
+            LZ_TRY(skip_alias(p));
+        } else if (inside && lz_scan_eat(&p->c, "}")) {
+            inside = false;
+            done = true;
+            LZ_TRY(lz_scan_location(&p->c));
+        } else if (!inside && !done && lz_scan_eat_word(&p->c, "module")) {
+            inside = true;
+            LZ_TRY(module_head(p));
+        } else if (!done &&
+                   (lz_scan_eat_word(&p->c, "func.func") || lz_scan_eat_word(&p->c, "func"))) {
+            LZ_TRY(note_function(p));
+        } else if (!done && lz_scan_eat_word(&p->c, "sdy.mesh")) {
+            LZ_TRY(skip_mesh(p));
+        } else {
+            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
+                                done ? "the end of the text" : "'module' or 'func.func'");
+        }
+    }
+    return inside ? lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the module is not closed") : LZ_OK;
+}
+
+/* ---- what of it is to be run ---- */
+
+static uintptr_t main_index(const lz_parser *p)
+{
+    return (uintptr_t)lz_map_get(&p->func_index, lz_hash_bytes("main", 4));
+}
+
+/* @main, or the only function that is not private. */
+static lz_status find_main(lz_parser *p, uint32_t *index)
+{
+    uintptr_t found = main_index(p);
+    uint32_t count = 0;
+    *index = (uint32_t)(found - 1);
+    if (found)
+        return LZ_OK;
+    for (uint32_t i = 0; i < p->funcs.len; i++)
+        if (!p->funcs.data[i].is_private) {
+            *index = i;
+            count++;
+        }
+    return count == 1 ? LZ_OK
+                      : lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
+}
+
+static bool without_parameters(const lz_parser *p, const lz_pfunc *f)
+{
+    lz_scan c = p->c;
+    c.p = f->at + 1;
+    return !f->is_private && lz_scan_sees(&c, ")");
+}
+
+/* The function, no longer the parser's. Its checks are p's. */
+static lz_status take_function(lz_parser *p, uint32_t index, lz_func **out)
+{
+    p->checks.len = p->checked.len = 0;
+    p->draws = 0;
+    return take(p, index, p->funcs.data[index].name.s, out); /* its checks, if any, count now */
+}
+
+static lz_status parse_main(lz_parser *p, lz_func **out)
+{
+    uint32_t index;
+    LZ_TRY(note_functions(p));
+    p->c.p = p->c.text;
+    LZ_TRY(find_main(p, &index));
+    LZ_TRY(take_function(p, index, out));
+    lz_slice name = p->module.n ? p->module : p->funcs.data[index].name;
+    snprintf((*out)->name, sizeof(*out)->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
+    return LZ_OK;
+}
+
+static void parser_free(lz_parser *p)
+{
+    for (uint32_t i = 0; i < p->funcs.len; i++)
+        lz_func_free(p->funcs.data[i].f);
+    lz_vec_free(&p->funcs);
+    lz_vec_free(&p->checks);
+    lz_vec_free(&p->checked);
+    lz_vec_free(&p->probes);
+    lz_arena_free(&p->arena);
+    lz_map_free(&p->func_index);
+}
+
+lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out)
+{
+    lz_parser p = {.c = {text, text, text + n, name ? name : "text"}};
+    *out = NULL;
+    lz_locale locale = lz_locale_enter();
+    lz_status s = parse_main(&p, out);
+    lz_locale_leave(locale);
+    parser_free(&p);
+    return s;
+}
+
+/* ---- files of several modules, with checks (check.h) ---- */
+
+/* The function's results and what its checks compare, as the results of f. */
+static lz_status add_checked(lz_parser *p, lz_func *f)
+{
+    LZ_VEC(lz_val) all = {0};
+    lz_status s = lz_vec_reserve(&all, (uint64_t)f->nresult + p->checked.len + 1);
+    for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++)
+        s = lz_vec_push(&all, f->results[i]);
+    for (uint32_t i = 0; i < p->checked.len && s == LZ_OK; i++)
+        s = lz_vec_push(&all, p->checked.data[i]);
+    for (uint32_t i = 0; i < p->checks.len; i++) {
+        p->checks.data[i].got = f->nresult + 2 * i;
+        p->checks.data[i].want = f->nresult + 2 * i + 1;
+    }
+    if (s == LZ_OK)
+        s = lz_func_set_results(f, all.data, all.len);
+    lz_vec_free(&all);
+    return s;
+}
+
+static lz_status one_checked(lz_parser *p, uint32_t index, lz_checked_fn *fn, void *user)
+{
+    lz_checked c = {0};
+    lz_locale locale = lz_locale_enter();
+    lz_status s = take_function(p, index, &c.f);
+    lz_locale_leave(locale);
+    if (s == LZ_OK) {
+        lz_slice name = p->funcs.data[index].name;
+        snprintf(c.f->name, sizeof c.f->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
+        c.name = c.f->name;
+        c.nreturn = c.f->nresult;
+        c.checks = p->checks.data;
+        c.ncheck = p->checks.len;
+        s = add_checked(p, c.f);
+    }
+    s = fn(s == LZ_OK ? &c : NULL, user);
+    lz_func_free(c.f);
+    return s;
+}
+
+static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
+{
+    uint32_t index;
+    const char *start = p->c.p;
+    lz_status s = note_functions(p);
+    bool has_main = main_index(p) != 0, any = false;
+    p->c.p = start;
+    for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
+        p->calls = 0;
+        p->inlined = p->again = 0;
+        if (without_parameters(p, &p->funcs.data[i])) {
+            any = true;
+            LZ_TRY(one_checked(p, i, fn, user));
+        }
+    }
+    if (s != LZ_OK || (!any && (s = find_main(p, &index)) != LZ_OK))
+        return fn(NULL, user);
+    return any ? LZ_OK : one_checked(p, index, fn, user);
+}
+
+/* The end of the module that starts at s: where a line `// -----` begins. *next: after that line, NULL when there is none. */
+static const char *module_end(const char *s, const char *end, const char **next)
+{
+    static const char mark[] = "// -----";
+    const size_t n = sizeof mark - 1;
+    while (s < end) {
+        const char *eol = memchr(s, '\n', (size_t)(end - s));
+        const char *stop = eol ? eol : end, *p = s + n;
+        if ((size_t)(stop - s) >= n && memcmp(s, mark, n) == 0) {
+            while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r'))
+                p++;
+            if (p == stop) {
+                *next = eol ? eol + 1 : end;
+                return s;
+            }
+        }
+        s = eol ? eol + 1 : end;
+    }
+    *next = NULL;
+    return end;
+}
+
+lz_status lz_checked_parse(const char *text, size_t n, const char *name, lz_checked_fn *fn,
+                           void *user)
+{
+    lz_status s = LZ_OK;
+    for (const char *start = text, *next; start && s == LZ_OK; start = next) {
+        const char *end = module_end(start, text + n, &next);
+        lz_parser p = {.c = {text, start, end, name ? name : "text"}};
+        lz_scan blank = p.c;
+        lz_scan_skip(&blank);
+        if (blank.p < end || (!next && start == text)) /* only comments: no module */
+            s = checked_module(&p, fn, user);
+        parser_free(&p);
+    }
+    return s;
+}

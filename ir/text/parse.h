@@ -1,0 +1,230 @@
+/* parse.h - between the files that read StableHLO text. Threads: thread-compatible. */
+#ifndef LZ_IR_PARSE_H
+#define LZ_IR_PARSE_H
+#include "ir/text/check.h"
+#include "ir/text/lexer.h"
+
+enum {
+    LZ_PARSE_CALL_DEPTH = 64,
+    LZ_PARSE_MAX_INLINED = 1 << 21, /* operations that are copies */
+    LZ_PARSE_MAX_AGAIN = 1 << 26    /* bytes of text that is read again */
+};
+
+/* A function of the module; parsed when it is first called. Lists of values may be nested in tuples:
+ * a form says how, and is empty where they are not (parse_tuple.c). */
+typedef struct lz_pfunc {
+    lz_slice name;
+    const char *at; /* its '(' */
+    size_t size;    /* of its text from there */
+    bool is_private, busy;
+    bool was_read;
+    bool draws;            /* random numbers, others in every call */
+    bool parallel;         /* f has other participants */
+    lz_func *f;            /* NULL: not read, or taken */
+    lz_slice takes, gives; /* forms of parameters and results */
+} lz_pfunc;
+
+/* A value that a conformance program has written down under a name. */
+typedef struct lz_probe {
+    lz_slice id;
+    const lz_func *f;
+    lz_val v;
+} lz_probe;
+
+typedef struct lz_parser {
+    lz_scan c;
+    LZ_VEC(lz_pfunc) funcs;
+    lz_map func_index; /* name -> index + 1 */
+    lz_slice module;
+    int calls, regions; /* how deep */
+    bool parallel;      /* what is read has other participants */
+    uint64_t inlined;   /* instructions */
+    uint64_t again;     /* bytes */
+    uint64_t draws;     /* of random numbers so far */
+    LZ_VEC(lz_check) checks;
+    LZ_VEC(lz_val) checked; /* two values of the function for each check */
+    LZ_VEC(lz_probe) probes;
+    lz_arena arena; /* of forms */
+} lz_parser;
+
+/* The values that a function's or region's text may name. */
+typedef struct lz_binding {
+    lz_slice name;
+    uint32_t first, count; /* in vals */
+    lz_slice form;
+} lz_binding;
+typedef struct lz_scope {
+    lz_func *f;
+    struct lz_scope *outer; /* of a region; NULL for a function */
+    lz_map names;           /* hash of the name -> binding + 1 */
+    LZ_VEC(lz_binding) bindings;
+    LZ_VEC(lz_val) vals;
+    bool returned;
+    lz_slice takes, gives; /* forms of parameters and of what was returned */
+} lz_scope;
+
+typedef struct lz_entry { /* of an attribute dictionary */
+    lz_slice key;
+    const char *value; /* NULL: a unit */
+} lz_entry;
+typedef struct lz_types { /* a LZ_VEC, and the form of the list */
+    const lz_type **data;
+    uint32_t len, cap;
+    lz_slice form;
+} lz_types;
+
+/* One operation while it is read. */
+typedef struct lz_stmt {
+    const char *at; /* its name */
+    lz_slice name;
+    bool generic;
+    bool tuples; /* may take and give them */
+    lz_op op;
+    LZ_VEC(lz_val) opnd;
+    LZ_VEC(lz_entry) dict;
+    lz_slice words[2]; /* LT and SIGNED of compare */
+    int nword;
+    lz_op applies; /* reduce(...) applies op */
+    bool reducer;  /* reduce(...) whose region follows the types */
+    const lz_func *region, *region2;
+    uint32_t nregion;
+    lz_types opnd_types, result_types, listed; /* listed: types without an arrow */
+    bool has_arrow;
+    LZ_VEC(lz_val) results;
+    lz_slice opnd_form, result_form;
+} lz_stmt;
+
+typedef struct lz_block_arg {
+    lz_slice name;
+    const lz_type *type;
+} lz_block_arg;
+typedef LZ_VEC(lz_block_arg) lz_block_args;
+/* Values of the scope around a region that it uses; bindings number `vals` here. */
+typedef struct lz_captures {
+    LZ_VEC(lz_binding) names;
+    LZ_VEC(lz_val) vals;
+} lz_captures;
+
+/* parse.c */
+lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
+lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
+/* The function of that name, which stays the parser's; parsed when it has not been, or when it
+ * would now be another one. */
+lz_status lz_parse_function(lz_parser *p, lz_slice name, const lz_pfunc **out);
+/* The same read anew, as the caller's own: *f. */
+lz_status lz_parse_take(lz_parser *p, lz_slice name, const lz_pfunc **out, lz_func **f);
+/* The same as a region, in which all is refused that is in those of the text. */
+lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **out);
+/* Counts n operations that are copies of others, of which there is a limit. */
+lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n);
+/* scopes */
+lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
+lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
+/* The same of values in tuples. */
+lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n,
+                             lz_slice form);
+/* Reads %name, which may be a tuple: its values become operands of t, its form is appended. */
+lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form);
+/* NULL: none */
+const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there);
+void lz_scope_free(lz_scope *s);
+/* regions: the statements after '{'; captured (may be NULL) become parameters behind
+ * args. */
+lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
+                               const lz_captures *captured, const lz_func **out);
+
+/* parse_stmt.c */
+lz_status lz_parse_statement(lz_parser *p, lz_scope *s);
+const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key);
+/* %a, %b up to ')' or what is no value */
+lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* after '{' */
+lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
+                          const lz_func **out);
+/* after `reducer` */
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out);
+lz_status lz_parse_types(lz_parser *p, lz_stmt *t);      /* after ':' */
+lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t); /* after '{' */
+/* (%a, %b) <{...}> ({ region }) */
+lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* dense<...> : type at `at`, as a constant of the scope */
+lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *at, lz_val *out,
+                         const lz_type **type);
+
+/* The types that the text gives, if it does, against those of what was read and built. */
+lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t);
+lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t);
+/* A product whose result is wider than its operands (bf16 x bf16 -> f32) converts them first: the
+ * same value, said with more words. It is of the widest of the three dtypes. */
+lz_status lz_parse_widen(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* The operation t->op from what was read; appends its results. */
+lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_parse_push(lz_parser *p, lz_stmt *t, lz_val v); /* a result that was built, or not */
+/* All results of v. */
+lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v);
+
+/* parse_tuple.c: forms, and what may be of tuples */
+/* The one copy that lives as long as the parser; empty when there is no tuple among the n. */
+lz_status lz_form_keep(lz_parser *p, const char *s, size_t n, lz_slice *out);
+bool lz_form_eq(lz_slice a, lz_slice b);
+uint32_t lz_form_count(lz_slice form); /* elements */
+/* Element k: its form ("*" for a value) and where its values are. False: there are not so many. */
+bool lz_form_element(lz_slice form, uint32_t k, lz_slice *out, uint32_t *first, uint32_t *count);
+/* Takes n elements off the form, which hold `count` values; gives their form. */
+lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count);
+/* A type into the list; tuples are taken apart where there is a form to append to. */
+lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form);
+/* %a, %b up to ')' or what is no value */
+lz_status lz_parse_any_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
+bool lz_parse_is_tuple(lz_slice name);
+lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_call.c */
+lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* What the dictionary at an attribute holds, if it is one, among the others. */
+lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key);
+
+/* parse_tuple.c: stablehlo.after_all and create_token, whose results say nothing but that they are */
+bool lz_parse_is_token(lz_slice name);
+lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* where a value is to be, said in the dialect sdy: of no meaning for one device */
+bool lz_parse_is_annotation(lz_slice name);
+lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_check.c: what conformance programs expect */
+bool lz_parse_is_check(lz_slice name);
+lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* a custom_call of such a name, its operands read */
+lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice name);
+
+/* expect_eq of both operands */
+lz_status lz_parse_check_equal(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_parallel.c: interpreter.run_parallel */
+lz_status lz_parse_parallel(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_probe.c: interpreter.probe and check.expect_serialized_eq */
+bool lz_parse_is_probe(lz_slice name);
+lz_status lz_parse_probe(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_control.c: while, if and case */
+bool lz_parse_is_control(lz_slice name);
+lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_window.c: operations on windows */
+/* (%a, %b) dim_numbers = ..., window = {...} */
+lz_status lz_parse_convolution_items(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* of reduce_window, select_and_scatter, convolution */
+lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a);
+
+/* parse_attr.c: the record of an operation from the dictionary, words, region and types of a
+ * statement */
+lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);
+/* [HIGH, DEFAULT] at the entry: the higher of both */
+lz_status lz_parse_precision(lz_parser *p, const lz_entry *e, int32_t *out);
+
+/* parse_expand.c: operations that are not in the table but are made of those */
+typedef struct lz_expansion lz_expansion;
+const lz_expansion *lz_expansion_find(lz_slice name); /* NULL: none */
+lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e);
+#endif

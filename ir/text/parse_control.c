@@ -1,0 +1,205 @@
+/* parse_control.c - while, if and case. Their regions use values from around them by name; here those become operands, and parameters of
+ * every region behind its own: which ones is found by looking through the regions' text for names that have a value already.
+ * Threads: thread-compatible. */
+#include "ir/func.h"
+#include "ir/text/parse.h"
+
+bool lz_parse_is_control(lz_slice name)
+{
+    return lz_slice_is(name, "stablehlo.while") || lz_slice_is(name, "stablehlo.if") ||
+           lz_slice_is(name, "stablehlo.case");
+}
+
+typedef struct control {
+    lz_captures captured;
+    lz_map seen;        /* names among them */
+    lz_block_args args; /* of the pretty while */
+    LZ_VEC(const lz_func *) regions;
+} control;
+
+static void control_free(control *k)
+{
+    lz_vec_free(&k->captured.names);
+    lz_vec_free(&k->captured.vals);
+    lz_vec_free(&k->args);
+    lz_vec_free(&k->regions);
+    lz_map_free(&k->seen);
+}
+
+/* ---- what the regions use ---- */
+
+static lz_status capture(control *k, const lz_scope *s, lz_slice name)
+{
+    const lz_scope *there;
+    const lz_binding *b = lz_scope_find(s, name, &there);
+    lz_hash h = lz_hash_bytes(name.s, name.n);
+    if (!b || there != s || (b->count == 1 && s->f->insts[s->vals.data[b->first]].lit) ||
+        lz_map_get(&k->seen, h))
+        return LZ_OK; /* its own, or a constant, which is made again inside */
+    lz_binding c = {name, k->captured.vals.len, b->count, b->form};
+    for (uint32_t i = 0; i < b->count; i++)
+        LZ_TRY(lz_vec_push(&k->captured.vals, s->vals.data[b->first + i]));
+    LZ_TRY(lz_vec_push(&k->captured.names, c));
+    return lz_map_put(&k->seen, h, k);
+}
+
+/* Looks through the text from c on, up to `end`. */
+static lz_status capture_all(control *k, const lz_scope *s, lz_scan c, const char *end)
+{
+    lz_slice name;
+    uint32_t index;
+    for (lz_scan_skip(&c); c.p < end; lz_scan_skip(&c)) {
+        if (*c.p == '"') {
+            LZ_TRY(lz_scan_string(&c, &name));
+        } else if (*c.p == '%') {
+            LZ_TRY(lz_scan_value(&c, &name, &index));
+            LZ_TRY(capture(k, s, name));
+        } else {
+            c.p++;
+        }
+    }
+    return LZ_OK;
+}
+
+/* From here over as many groups in brackets as `count`, with at most a word between. */
+static lz_status look_ahead(lz_parser *p, const lz_scope *s, control *k, int count)
+{
+    lz_scan c = p->c;
+    while (count-- > 0) {
+        lz_scan_skip(&c);
+        (void)lz_scan_word(&c);
+        if (!lz_scan_sees(&c, "{") && !lz_scan_sees(&c, "("))
+            return lz_scan_want(&c, "{");
+        LZ_TRY(lz_scan_group(&c));
+    }
+    return capture_all(k, s, p->c, c.p);
+}
+
+/* ---- the forms ---- */
+
+static lz_status keep_region(control *k, const lz_func *r)
+{
+    return lz_vec_push(&k->regions, r);
+}
+
+/* (%a = %x, %b = %y) : types cond { ... } do { ... } */
+static lz_status pretty_while(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
+{
+    uint32_t index;
+    lz_val v;
+    LZ_TRY(lz_scan_want(&p->c, "("));
+    do {
+        lz_block_arg a = {0};
+        LZ_TRY(lz_scan_value(&p->c, &a.name, &index));
+        LZ_TRY(lz_scan_want(&p->c, "="));
+        LZ_TRY(lz_scope_use(p, s, &v));
+        a.type = lz_val_type(s->f, v);
+        LZ_TRY(lz_vec_push(&t->opnd, v));
+        LZ_TRY(lz_vec_push(&k->args, a));
+    } while (lz_scan_eat(&p->c, ","));
+    LZ_TRY(lz_scan_want(&p->c, ")"));
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_types(p, t));
+    if (lz_scan_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_scan_braces(&p->c));
+    LZ_TRY(look_ahead(p, s, k, 2));
+    static const char *const words[] = {"cond", "do"};
+    for (int i = 0; i < 2; i++) {
+        const lz_func *r;
+        LZ_TRY(lz_scan_want(&p->c, words[i]));
+        LZ_TRY(lz_scan_want(&p->c, "{"));
+        LZ_TRY(lz_parse_region_with(p, s, &k->args, &k->captured, &r));
+        LZ_TRY(keep_region(k, r));
+    }
+    for (uint32_t i = 0; i < t->listed.len; i++)
+        LZ_TRY(lz_vec_push(&t->result_types, t->listed.data[i]));
+    return LZ_OK;
+}
+
+/* (%a, %b) ({ region }, { region }) {attributes} : (types) -> types */
+static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
+{
+    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_parse_operands(p, s, t));
+    LZ_TRY(lz_scan_want(&p->c, ")"));
+    if (lz_scan_eat(&p->c, "<")) {
+        LZ_TRY(lz_scan_braces(&p->c));
+        LZ_TRY(lz_scan_want(&p->c, ">"));
+    }
+    LZ_TRY(look_ahead(p, s, k, 1));
+    LZ_TRY(lz_scan_want(&p->c, "("));
+    do {
+        const lz_func *r;
+        LZ_TRY(lz_scan_want(&p->c, "{"));
+        LZ_TRY(lz_parse_region(p, s, &k->captured, &r));
+        LZ_TRY(keep_region(k, r));
+    } while (lz_scan_eat(&p->c, ","));
+    LZ_TRY(lz_scan_want(&p->c, ")"));
+    LZ_TRY(lz_scan_braces(&p->c));
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_types(p, t));
+    bool fits = t->has_arrow && t->opnd_types.len == t->opnd.len;
+    for (uint32_t i = 0; fits && i < t->opnd.len; i++)
+        fits = t->opnd_types.data[i] == lz_val_type(s->f, t->opnd.data[i]);
+    return fits ? LZ_OK
+                : lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                               LZ_SLICE_FMT ": the types of its operands are not those it has",
+                               LZ_SLICE_ARG(t->name));
+}
+
+/* ---- building ---- */
+
+static lz_status results_of(lz_scope *s, lz_stmt *t, lz_val v)
+{
+    uint32_t n = v == LZ_NOVAL ? 0 : s->f->insts[v].sig->nresult;
+    for (uint32_t k = 0; k < n; k++)
+        LZ_TRY(lz_vec_push(&t->results, lz_build_result(s->f, v, k)));
+    return v == LZ_NOVAL ? lz_error_get()->status : s->f->status;
+}
+
+static lz_status wrong_count(lz_parser *p, const lz_stmt *t, const control *k)
+{
+    return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has %u operands and %u regions",
+                        LZ_SLICE_ARG(t->name), t->opnd.len, k->regions.len);
+}
+
+static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
+{
+    bool loop = lz_slice_is(t->name, "stablehlo.while"),
+         many = lz_slice_is(t->name, "stablehlo.case");
+    if ((!many && k->regions.len != 2) || (!loop && t->opnd.len != 1))
+        return wrong_count(p, t, k);
+    const lz_func *const *r = k->regions.data;
+    lz_status st = LZ_OK;
+    for (uint32_t i = 0; i < k->captured.vals.len; i++)
+        LZ_TRY(lz_vec_push(&t->opnd, k->captured.vals.data[i]));
+    if (loop) {
+        st = results_of(s, t, lz_build_while(s->f, r[0], r[1], t->opnd.data, t->opnd.len));
+    } else if (!many) {
+        st = results_of(s, t, lz_build_if(s->f, r[0], r[1], t->opnd.data, t->opnd.len));
+    } else {
+        LZ_TRY(lz_vec_reserve(&t->results, (uint64_t)r[0]->nresult + 1));
+        st = lz_build_case(s->f, t->opnd.data[0], r, k->regions.len, t->opnd.data + 1,
+                           t->results.data);
+        t->results.len = st == LZ_OK ? r[0]->nresult : 0;
+    }
+    return st == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+}
+
+lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    control k = {0};
+    lz_status st;
+    if (t->generic)
+        st = generic(p, s, t, &k);
+    else if (lz_slice_is(t->name, "stablehlo.while"))
+        st = pretty_while(p, s, t, &k);
+    else
+        st = lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                          LZ_SLICE_FMT ": expected its generic form, in quotes",
+                          LZ_SLICE_ARG(t->name));
+    if (st == LZ_OK)
+        st = build(p, s, t, &k);
+    control_free(&k);
+    return st;
+}

@@ -1,0 +1,469 @@
+/* parse_lapack.c - custom calls of decompositions as JAX writes them: LAPACK's routines for CPUs in three generations, and XLA's own for TPUs.
+ * What a call means is its name, its options and its operands:
+ *     lapack_strsm_ffi(a, b)       options are letters in mhlo.backend_config (or backend_config): {side = 76 : ui8, ..}
+ *     lapack_sgetrf(a)             the same, with results for work space
+ *     blas_strsm(1, 0, .., a, b)   options and sizes are constants before the arrays; results for work space too
+ *     Eigh(a)                      options are text: "lower,sort,iterations,tolerance"
+ * Layouts say how arrays lie in memory, which changes no value; nothing here has another home than the values themselves. Work space is 0.
+ * Source: LAPACK Users' Guide; jax/_src/lax/linalg.py. Threads: thread-compatible. */
+#include "ir/build_matrix.h"
+#include "ir/text/parse_chlo.h"
+#include <string.h>
+
+enum { MAX_OPTIONS = 4, MAX_ARRAYS = 3, MAX_OUT = 5 };
+
+/* A letter: in older calls letters[constant number `place`]. */
+typedef struct option {
+    const char *key, *letters; /* letters NULL: a truth value, as the letter T or F */
+    int place;                 /* -1: not a constant */
+    char by_default;           /* 0: must be there */
+} option;
+
+/* What only some have: a factor of the arrays, which BLAS's have; constants before the arrays that say more than sizes; options as text. */
+enum { FACTOR = 1, MODES = 2, TEXT = 4 };
+
+typedef struct lapack_call lapack_call;
+typedef struct routine {
+    const char *name, *alias; /* alias: of complex numbers */
+    int arrays, constants;    /* operands; constants before them in older calls */
+    int results;              /* without what older calls have beside them */
+    lz_status (*fn)(lapack_call *c);
+    int has;
+    option options[MAX_OPTIONS];
+} routine;
+
+struct lapack_call {
+    lz_parser *p;
+    lz_func *f;
+    lz_stmt *t;
+    lz_slice target;
+    const routine *r;
+    lz_bm b; /* of the first array */
+    lz_val x[MAX_ARRAYS];
+    int64_t lead[8]; /* the constants; as many as r->constants in an older call, else none */
+    bool older;
+    char option[MAX_OPTIONS];
+    lz_val out[MAX_OUT];
+};
+
+static lz_status wrong(const lapack_call *c, const char *what)
+{
+    return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE, "custom_call: @" LZ_SLICE_FMT ": %s",
+                        LZ_SLICE_ARG(c->target), what);
+}
+
+/* ---- what each is ---- */
+
+static lz_status getrf(lapack_call *c)
+{
+    lz_bm_getrf(&c->b, c->x[0], c->out);
+    return LZ_OK;
+}
+
+/* XLA's: rows are counted from 0, and their order is a result too. */
+static lz_status lu(lapack_call *c)
+{
+    lz_build_all_results(c->f, lz_build(c->f, LZ_OP_LU, NULL, c->x, 1), 3, c->out);
+    return LZ_OK;
+}
+
+static lz_status geqrf(lapack_call *c)
+{
+    lz_build_all_results(c->f, lz_build(c->f, LZ_OP_GEQRF, NULL, c->x, 1), 2, c->out);
+    return LZ_OK;
+}
+
+/* taus[.., k] of reflections of at least k rows */
+static lz_status check_taus(const lapack_call *c, int64_t most)
+{
+    const lz_type *t = lz_val_type(c->f, c->x[1]);
+    bool fits = t->dtype == c->b.d && t->shape.rank == c->b.batch.rank + 1;
+    for (int d = 0; fits && d < c->b.batch.rank; d++)
+        fits = t->shape.dims[d] == c->b.batch.dims[d];
+    fits = fits && t->shape.dims[t->shape.rank - 1] <= most;
+    return fits ? LZ_OK : wrong(c, "the scalar factors do not fit the reflections");
+}
+
+static lz_status orgqr(lapack_call *c)
+{
+    if (c->b.n > c->b.m)
+        return wrong(c, "a has more columns than rows");
+    LZ_TRY(check_taus(c, c->b.n));
+    c->out[0] = lz_bm_orgqr(&c->b, c->x[0], c->x[1]);
+    return LZ_OK;
+}
+
+static lz_status ormqr(lapack_call *c)
+{
+    const lz_type *t = lz_val_type(c->f, c->x[2]);
+    bool left = c->option[0] == 'T';
+    LZ_TRY(check_taus(c, c->b.m < c->b.n ? c->b.m : c->b.n));
+    bool fits = t->dtype == c->b.d && t->shape.rank == c->b.batch.rank + 2;
+    for (int d = 0; fits && d < c->b.batch.rank; d++)
+        fits = t->shape.dims[d] == c->b.batch.dims[d];
+    if (!fits || t->shape.dims[t->shape.rank - (left ? 2 : 1)] != c->b.m)
+        return wrong(c, "the matrix that is multiplied does not fit the reflections");
+    c->out[0] = lz_bm_ormqr(&c->b, c->x[0], c->x[1], c->x[2], left, c->option[1] == 'T');
+    return LZ_OK;
+}
+
+static lz_status potrf(lapack_call *c)
+{
+    if (c->b.m != c->b.n)
+        return wrong(c, "a is not square");
+    lz_bm_potrf(&c->b, c->x[0], c->option[0] == 'L', c->out);
+    return LZ_OK;
+}
+
+static lz_status syevd(lapack_call *c)
+{
+    if (c->b.m != c->b.n)
+        return wrong(c, "a is not square");
+    lz_bm_syevd(&c->b, c->x[0], c->option[0] == 'L', c->out);
+    c->out[2] = lz_bm_no_info(&c->b);
+    return LZ_OK;
+}
+
+/* XLA's: "lower,sort,iterations,tolerance"; these are always sorted, and as exact as they can be. */
+static lz_status eigh(lapack_call *c)
+{
+    const lz_entry *e = lz_stmt_find(c->t, "backend_config");
+    lz_slice s = {0};
+    lz_scan at = c->p->c;
+    if (c->b.m != c->b.n)
+        return wrong(c, "a is not square");
+    if (e) {
+        at.p = e->value;
+        LZ_TRY(lz_scan_string(&at, &s));
+    }
+    int commas = 0;
+    for (size_t i = 0; i < s.n; i++)
+        commas += s.s[i] == ',';
+    if (s.n < 4 || (s.s[0] != '0' && s.s[0] != '1') || s.s[1] != ',' || commas != 3)
+        return wrong(c, "backend_config is not \"lower,sort,iterations,tolerance\"");
+    lz_bm_syevd(&c->b, c->x[0], s.s[0] == '1', c->out);
+    return LZ_OK;
+}
+
+/* Results: what is left of a (here a itself), s, u, v^H, info. */
+static lz_status gesdd(lapack_call *c)
+{
+    char mode = c->option[0];
+    lz_val usv[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
+    if (c->older)
+        mode = !c->lead[1] ? 'N' : c->lead[0] ? 'A' : 'S';
+    lz_bm_gesdd(&c->b, c->x[0], mode == 'A', usv);
+    c->out[0] = c->x[0];
+    c->out[1] = usv[1];
+    c->out[2] = usv[0];
+    c->out[3] = usv[2];
+    for (uint32_t k = 2; k < 4 && mode == 'N' && k < c->t->result_types.len; k++)
+        c->out[k] = lz_build_splat(c->f, c->t->result_types.data[k], 0);
+    c->out[4] = lz_bm_no_info(&c->b);
+    return LZ_OK;
+}
+
+/* alpha: after the arrays, or the last constant; then it has been read as an array. */
+static lz_status trsm(lapack_call *c)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_triangular_solve);
+    a.as_triangular_solve.left_side = c->option[0] == 'L';
+    a.as_triangular_solve.lower = c->option[1] == 'L';
+    a.as_triangular_solve.transpose_a = c->option[2] == 'N'   ? LZ_NO_TRANSPOSE
+                                        : c->option[2] == 'T' ? LZ_TRANSPOSE
+                                                              : LZ_ADJOINT;
+    a.as_triangular_solve.unit_diagonal = c->option[3] == 'U';
+    lz_val b = c->x[1], alpha = c->x[2];
+    if (alpha != LZ_NOVAL) {
+        const lz_ints none = {0};
+        const lz_type *t = lz_val_type(c->f, alpha);
+        if (t->shape.rank != 0 || t->dtype != c->b.d)
+            return wrong(c, "alpha is no number of a's dtype");
+        alpha = lz_build_broadcast(c->f, alpha, &none, &lz_val_type(c->f, b)->shape);
+        b = lz_build_ew2(c->f, LZ_OP_MULTIPLY, alpha, b);
+    }
+    c->out[0] = lz_build(c->f, LZ_OP_TRIANGULAR_SOLVE, &a.head, (lz_val[]){c->x[0], b}, 2);
+    return LZ_OK;
+}
+
+static const routine lapack[] = {
+    {"getrf", NULL, 1, 3, 3, getrf, 0, {{0}}},
+    {"geqrf", NULL, 1, 4, 2, geqrf, 0, {{0}}},
+    {"orgqr", "ungqr", 2, 5, 1, orgqr, 0, {{0}}},
+    {"ormqr", "unmqr", 3, 0, 1, ormqr, 0, {{"left", NULL, -1, 0}, {"transpose", NULL, -1, 0}}},
+    {"potrf", NULL, 1, 3, 2, potrf, 0, {{"uplo", "UL", 0, 0}}},
+    {"syevd", "heevd", 1, 3, 3, syevd, 0, {{"uplo", "UL", 0, 0}, {"mode", "NV", -1, 'V'}}},
+    {"gesdd", NULL, 1, 6, 5, gesdd, MODES, {{"mode", "ASN", -1, 'A'}}},
+    {"gesvd", NULL, 1, 0, 5, gesdd, MODES, {{"mode", "ASN", -1, 'A'}}},
+    {"trsm",
+     NULL,
+     2,
+     7,
+     1,
+     trsm,
+     FACTOR,
+     {{"side", "RL", 0, 0}, {"uplo", "UL", 1, 0}, {"trans_x", "NTC", 2, 0}, {"diag", "NU", 3, 0}}},
+};
+static const routine xla[] = {
+    {"LuDecomposition", NULL, 1, 0, 3, lu, 0, {{0}}},
+    {"Qr", NULL, 1, 0, 2, geqrf, 0, {{0}}},
+    {"ProductOfElementaryHouseholderReflectors", NULL, 2, 0, 1, orgqr, 0, {{0}}},
+    {"Eigh", NULL, 1, 0, 2, eigh, TEXT, {{0}}},
+};
+
+/* ---- names ---- */
+
+static bool starts(lz_slice *s, const char *with)
+{
+    size_t n = strlen(with);
+    if (s->n < n || memcmp(s->s, with, n) != 0)
+        return false;
+    *s = (lz_slice){s->s + n, s->n - n};
+    return true;
+}
+
+/* [lapack_|blas_][sdcz]<name>[_ffi] */
+static const routine *find(lz_slice target, lz_dtype *d)
+{
+    static const char letters[] = "sdcz";
+    static const lz_dtype dtypes[] = {LZ_F32, LZ_F64, LZ_C64, LZ_C128};
+    *d = LZ_DTYPE_NONE;
+    for (size_t i = 0; i < sizeof xla / sizeof *xla; i++)
+        if (lz_slice_is(target, xla[i].name))
+            return &xla[i];
+    bool blas = starts(&target, "blas_");
+    if ((!blas && !starts(&target, "lapack_")) || target.n < 2)
+        return NULL;
+    const char *letter = memchr(letters, target.s[0], sizeof dtypes / sizeof *dtypes);
+    if (!letter)
+        return NULL;
+    *d = dtypes[letter - letters];
+    target = (lz_slice){target.s + 1, target.n - 1};
+    if (target.n > 4 && memcmp(target.s + target.n - 4, "_ffi", 4) == 0)
+        target.n -= 4;
+    for (size_t i = 0; i < sizeof lapack / sizeof *lapack; i++) {
+        const routine *r = &lapack[i];
+        const char *name = r->alias && lz_dtype_is_complex(*d) ? r->alias : r->name;
+        if (lz_slice_is(target, name) && (!blas || (r->has & FACTOR)))
+            return r;
+    }
+    return NULL;
+}
+
+bool lz_parse_is_lapack(lz_slice target)
+{
+    lz_dtype d;
+    return find(target, &d) != NULL;
+}
+
+/* ---- attributes ---- */
+
+/* Those of no meaning for values. */
+static bool is_known(lz_slice key)
+{
+    static const char *const names[] = {"call_target_name",
+                                        "api_version",
+                                        "has_side_effect",
+                                        "backend_config",
+                                        "mhlo.backend_config",
+                                        "operand_layouts",
+                                        "result_layouts",
+                                        "output_operand_aliases",
+                                        "mhlo.frontend_attributes",
+                                        "called_computations",
+                                        "sdy.sharding_rule",
+                                        "xla_shape",
+                                        "mhlo.sharding"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (lz_slice_is(key, names[i]))
+            return true;
+    return false;
+}
+
+static lz_status read_option(lapack_call *c, const lz_entry *e)
+{
+    const option *o = NULL;
+    int k = 0;
+    for (; k < MAX_OPTIONS && c->r->options[k].key && !o; k++)
+        if (lz_slice_is(e->key, c->r->options[k].key))
+            o = &c->r->options[k];
+    k--;
+    if (!o || !e->value)
+        return lz_scan_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
+                            "custom_call: @" LZ_SLICE_FMT " has no option " LZ_SLICE_FMT,
+                            LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(e->key));
+    lz_scan at = c->p->c;
+    int64_t v = 0;
+    at.p = e->value;
+    if (!o->letters) {
+        bool yes;
+        LZ_TRY(lz_scan_bool(&at, &yes));
+        c->option[k] = yes ? 'T' : 'F';
+        return LZ_OK;
+    }
+    LZ_TRY(lz_scan_i64(&at, &v));
+    if (v <= 0 || v > 127 || !strchr(o->letters, (char)v))
+        return lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
+                            "custom_call: @" LZ_SLICE_FMT ": %s = %lld is none of the letters %s",
+                            LZ_SLICE_ARG(c->target), o->key, (long long)v, o->letters);
+    c->option[k] = (char)v;
+    return LZ_OK;
+}
+
+/* {uplo = 76 : ui8}, or "" */
+static lz_status read_config(lapack_call *c, const char *key)
+{
+    const lz_entry *e = lz_stmt_find(c->t, key);
+    lz_scan at = c->p->c;
+    lz_slice s = {0};
+    if (!e || (c->r->has & TEXT))
+        return LZ_OK;
+    at.p = e->value;
+    if (!lz_scan_sees(&at, "{")) {
+        LZ_TRY(lz_scan_string(&at, &s));
+        return s.n == 0 ? LZ_OK
+                        : lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
+                                       "custom_call: @" LZ_SLICE_FMT ": %s is \"" LZ_SLICE_FMT
+                                       "\", and must be empty",
+                                       LZ_SLICE_ARG(c->target), key, LZ_SLICE_ARG(s));
+    }
+    uint32_t first = c->t->dict.len;
+    LZ_TRY(lz_parse_inner_attributes(c->p, c->t, key));
+    for (uint32_t i = first; i < c->t->dict.len; i++)
+        LZ_TRY(read_option(c, &c->t->dict.data[i]));
+    return LZ_OK;
+}
+
+static lz_status read_attributes(lapack_call *c)
+{
+    for (uint32_t i = 0; i < c->t->dict.len; i++)
+        if (!is_known(c->t->dict.data[i].key))
+            return lz_scan_fail(&c->p->c, c->t->dict.data[i].key.s, LZ_EUNSUPPORTED,
+                                "custom_call: @" LZ_SLICE_FMT " has no attribute " LZ_SLICE_FMT,
+                                LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(c->t->dict.data[i].key));
+    const lz_entry *e = lz_stmt_find(c->t, "has_side_effect");
+    bool effect = false;
+    if (e) {
+        lz_scan at = c->p->c;
+        at.p = e->value;
+        LZ_TRY(lz_scan_bool(&at, &effect));
+    }
+    if (effect)
+        return lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
+                            "custom_call: @" LZ_SLICE_FMT " has no side effect",
+                            LZ_SLICE_ARG(c->target));
+    LZ_TRY(read_config(c, "backend_config"));
+    return read_config(c, "mhlo.backend_config");
+}
+
+/* ---- operands ---- */
+
+/* Constant k before the arrays. */
+static lz_status read_constant(lapack_call *c, int k)
+{
+    const lz_inst *in = &c->f->insts[c->t->opnd.data[k]];
+    if (lz_inst_op(in) != LZ_OP_CONSTANT || !lz_dtype_is_int(in->lit->type->dtype) ||
+        in->lit->type->nelem != 1)
+        return lz_scan_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
+                            "custom_call: @" LZ_SLICE_FMT ": operand %d is no constant",
+                            LZ_SLICE_ARG(c->target), k);
+    c->lead[k] = lz_elem_get_i64(in->lit->type->dtype, in->lit->data, 0);
+    return LZ_OK;
+}
+
+/* Of older calls: what says more than a size. */
+static lz_status read_constants(lapack_call *c)
+{
+    if (c->r->has & MODES) {
+        LZ_TRY(read_constant(c, 0));
+        LZ_TRY(read_constant(c, 1));
+    }
+    for (int k = 0; k < MAX_OPTIONS && c->r->options[k].key; k++) {
+        const option *o = &c->r->options[k];
+        if (o->place < 0)
+            continue;
+        LZ_TRY(read_constant(c, o->place));
+        int64_t v = c->lead[o->place];
+        if (v < 0 || v >= (int64_t)strlen(o->letters))
+            return lz_scan_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
+                                "custom_call: @" LZ_SLICE_FMT ": %s is %lld",
+                                LZ_SLICE_ARG(c->target), o->key, (long long)v);
+        c->option[k] = o->letters[v];
+    }
+    return LZ_OK;
+}
+
+static lz_status read_operands(lapack_call *c)
+{
+    const routine *r = c->r;
+    int n = (int)c->t->opnd.len, alpha = r->has & FACTOR;
+    c->older = r->constants && n == r->constants + alpha + r->arrays;
+    if (!c->older && n != r->arrays && !(alpha && n == r->arrays + 1))
+        return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE,
+                            "custom_call: @" LZ_SLICE_FMT ": takes %d arrays, and has %d operands",
+                            LZ_SLICE_ARG(c->target), r->arrays, n);
+    int first = c->older ? r->constants + alpha : 0;
+    for (int k = 0; k < MAX_ARRAYS; k++)
+        c->x[k] = first + k < n ? c->t->opnd.data[first + k] : LZ_NOVAL;
+    if (c->older && alpha)
+        c->x[2] = c->t->opnd.data[r->constants];
+    return c->older ? read_constants(c) : LZ_OK;
+}
+
+static lz_status check_first(lapack_call *c, lz_dtype d)
+{
+    const lz_type *t = lz_val_type(c->f, c->x[0]);
+    if (t->shape.rank < 2)
+        return wrong(c, "a is no matrix");
+    if (d != LZ_DTYPE_NONE && d != t->dtype)
+        return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE,
+                            "custom_call: @" LZ_SLICE_FMT " is of %s, not of %s",
+                            LZ_SLICE_ARG(c->target), lz_dtype_name(d), lz_dtype_name(t->dtype));
+    c->b = lz_bm_of(c->f, c->x[0]);
+    return LZ_OK;
+}
+
+/* ---- results ---- */
+
+/* Those of the routine, then of older calls info and work space. */
+static lz_status push_results(lapack_call *c)
+{
+    lz_stmt *t = c->t;
+    t->result_form = t->result_types.form;
+    for (uint32_t k = 0; k < t->result_types.len || k < (uint32_t)c->r->results; k++) {
+        lz_val v = k < (uint32_t)c->r->results ? c->out[k] : LZ_NOVAL;
+        if (k >= (uint32_t)c->r->results) {
+            const lz_type *type = t->result_types.data[k];
+            if (type->shape.rank > 1 && type->dtype != LZ_I32)
+                return wrong(c, "has too many results");
+            v = lz_build_splat(c->f, type, 0);
+        }
+        if (v == LZ_NOVAL)
+            return lz_scan_wrap(&c->p->c, t->at);
+        LZ_TRY(lz_vec_push(&t->results, v));
+    }
+    return LZ_OK;
+}
+
+lz_status lz_parse_lapack(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target)
+{
+    lz_dtype d;
+    lapack_call c = {.p = p, .f = s->f, .t = t, .target = target, .r = find(target, &d)};
+    for (int k = 0; k < MAX_OUT; k++)
+        c.out[k] = LZ_NOVAL;
+    LZ_TRY(read_operands(&c));
+    LZ_TRY(check_first(&c, d));
+    LZ_TRY(read_attributes(&c));
+    for (int k = 0; k < MAX_OPTIONS && c.r->options[k].key; k++) {
+        const option *o = &c.r->options[k];
+        if (!c.option[k])
+            c.option[k] = o->by_default;
+        if (!c.option[k])
+            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                                "custom_call: @" LZ_SLICE_FMT ": the option %s is missing",
+                                LZ_SLICE_ARG(target), o->key);
+    }
+    LZ_TRY(c.r->fn(&c));
+    return push_results(&c);
+}

@@ -1,0 +1,243 @@
+/* parse_tuple.c - tuples, which exist in text only: a tuple is the values in it, in order, and a form that says how they are nested. Functions
+ * take and give the values, so no later stage knows of tuples.
+ * A form is text: * for a value, (..) for a tuple: a value and a pair is "*(**)". An empty form: values only.
+ * Threads: thread-compatible. */
+#include "ir/text/parse.h"
+#include <string.h>
+
+enum { MAX_DEPTH = 64 };
+
+/* ---- forms ---- */
+
+/* The end of the element that starts at s. */
+static size_t element_end(lz_slice form, size_t s)
+{
+    int depth = 0;
+    do {
+        char c = form.s[s++];
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    } while (depth > 0);
+    return s;
+}
+
+static uint32_t leaves(lz_slice form)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < form.n; i++)
+        n += form.s[i] == '*';
+    return n;
+}
+
+uint32_t lz_form_count(lz_slice form)
+{
+    uint32_t n = 0;
+    for (size_t at = 0; at < form.n; at = element_end(form, at))
+        n++;
+    return n;
+}
+
+bool lz_form_element(lz_slice form, uint32_t k, lz_slice *out, uint32_t *first, uint32_t *count)
+{
+    *first = 0;
+    for (size_t at = 0; at < form.n;) {
+        size_t end = element_end(form, at);
+        *out = (lz_slice){form.s + at, end - at};
+        *count = leaves(*out);
+        if (k-- == 0)
+            return true;
+        *first += *count;
+        at = end;
+    }
+    return false;
+}
+
+bool lz_form_eq(lz_slice a, lz_slice b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
+}
+
+lz_status lz_form_keep(lz_parser *p, const char *s, size_t n, lz_slice *out)
+{
+    *out = (lz_slice){NULL, 0};
+    if (n == 0 || !memchr(s, '(', n))
+        return LZ_OK;
+    char *copy = lz_arena_alloc(&p->arena, n);
+    if (!copy)
+        return LZ_EMEM;
+    memcpy(copy, s, n);
+    *out = (lz_slice){copy, n};
+    return LZ_OK;
+}
+
+lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count)
+{
+    size_t at = 0;
+    while (n-- > 0 && at < form->n)
+        at = element_end(*form, at);
+    lz_slice head = {form->s, at};
+    *count = leaves(head);
+    *form = (lz_slice){form->s + at, form->n - at};
+    return memchr(head.s, '(', head.n) ? head : (lz_slice){NULL, 0};
+}
+
+/* ---- types ---- */
+
+static const char token_type[] = "!stablehlo.token";
+
+static lz_status leaf(lz_parser *p, lz_types *out)
+{
+    const lz_type *t;
+    LZ_TRY(lz_scan_type(&p->c, &t));
+    return lz_vec_push(out, t);
+}
+
+lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
+{
+    int depth = 0;
+    if (!form)
+        return leaf(p, out);
+    do {
+        bool opens = lz_scan_eat(&p->c, "tuple<");
+        bool token = !opens && lz_scan_eat(&p->c, token_type);
+        if (opens && ++depth > MAX_DEPTH)
+            return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
+                                MAX_DEPTH);
+        lz_buf_puts(form, token ? "()" : opens ? "(" : "*"); /* a token holds nothing */
+        if (opens && !lz_scan_sees(&p->c, ">"))
+            continue;
+        if (!opens && !token)
+            LZ_TRY(leaf(p, out));
+        while (depth > 0 && lz_scan_eat(&p->c, ">")) {
+            lz_buf_putc(form, ')');
+            depth--;
+        }
+        if (depth > 0)
+            LZ_TRY(lz_scan_want(&p->c, ","));
+    } while (depth > 0);
+    return form->failed ? LZ_EMEM : LZ_OK;
+}
+
+/* ---- operands ---- */
+
+static lz_status any_operands(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
+{
+    while (lz_scan_sees(&p->c, "%")) {
+        LZ_TRY(lz_scope_use_any(p, s, t, form));
+        if (!lz_scan_eat(&p->c, ","))
+            break;
+    }
+    return form->failed ? LZ_EMEM : lz_form_keep(p, form->data, form->len, &t->opnd_form);
+}
+
+lz_status lz_parse_any_operands(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_buf form = {0};
+    lz_status st = any_operands(p, s, t, &form);
+    lz_buf_free(&form);
+    return st;
+}
+
+/* ---- the operations ---- */
+
+bool lz_parse_is_tuple(lz_slice name)
+{
+    return lz_slice_is(name, "stablehlo.tuple") || lz_slice_is(name, "stablehlo.get_tuple_element");
+}
+
+/* What stands between the name and the types; *index: in brackets behind the operand. */
+static lz_status items(lz_parser *p, lz_scope *s, lz_stmt *t, int64_t *index)
+{
+    if (t->generic) {
+        LZ_TRY(lz_parse_generic_items(p, s, t));
+        if (t->nregion)
+            return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has no regions",
+                                LZ_SLICE_ARG(t->name));
+    } else {
+        LZ_TRY(lz_parse_any_operands(p, s, t));
+        if (lz_scan_eat(&p->c, "[")) {
+            LZ_TRY(lz_scan_i64(&p->c, index));
+            LZ_TRY(lz_scan_want(&p->c, "]"));
+        }
+    }
+    if (lz_scan_eat(&p->c, "{"))
+        LZ_TRY(lz_parse_dictionary(p, t));
+    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_parse_types(p, t));
+    if (t->has_arrow)
+        return lz_parse_check_operands(p, s, t);
+    lz_types none = t->result_types; /* the one type is the result's */
+    t->result_types = t->listed;
+    t->listed = none;
+    return LZ_OK;
+}
+
+/* All operands, in one tuple around them. */
+static lz_status tuple(lz_parser *p, lz_stmt *t)
+{
+    lz_buf form = {0};
+    lz_buf_putc(&form, '(');
+    for (uint32_t i = 0; i < t->opnd.len && !t->opnd_form.n; i++)
+        lz_buf_putc(&form, '*');
+    lz_buf_put(&form, t->opnd_form.s, t->opnd_form.n);
+    lz_buf_putc(&form, ')');
+    lz_status st = form.failed ? LZ_EMEM : lz_form_keep(p, form.data, form.len, &t->result_form);
+    lz_buf_free(&form);
+    for (uint32_t i = 0; i < t->opnd.len && st == LZ_OK; i++)
+        st = lz_vec_push(&t->results, t->opnd.data[i]);
+    return st;
+}
+
+static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
+{
+    const lz_entry *e = lz_stmt_find(t, "index");
+    lz_slice form = t->opnd_form, inside, one;
+    uint32_t first, count;
+    if (e) {
+        lz_scan at = p->c;
+        at.p = e->value;
+        LZ_TRY(lz_scan_i64(&at, &index));
+    } else if (index == INT64_MIN) {
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "get_tuple_element: which element is not said");
+    }
+    if (form.n == 0 || form.s[0] != '(' || element_end(form, 0) != form.n)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: its operand is no tuple");
+    inside = (lz_slice){form.s + 1, form.n - 2};
+    if (index < 0 || index > UINT32_MAX ||
+        !lz_form_element(inside, (uint32_t)index, &one, &first, &count))
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                            "get_tuple_element: there is no element %lld among %u",
+                            (long long)index, lz_form_count(inside));
+    t->result_form = one.n > 1 ? one : (lz_slice){NULL, 0};
+    for (uint32_t i = 0; i < count; i++)
+        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[first + i]));
+    return LZ_OK;
+}
+
+/* ---- tokens: one device does everything in the order it is written; a token is an empty tuple ---- */
+
+bool lz_parse_is_token(lz_slice name)
+{
+    return lz_slice_is(name, "stablehlo.after_all") || lz_slice_is(name, "stablehlo.create_token");
+}
+
+lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    int64_t index = INT64_MIN;
+    t->tuples = true;
+    LZ_TRY(items(p, s, t, &index));
+    if (t->opnd.len > 0 || t->result_types.len > 0)
+        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes and gives tokens",
+                            LZ_SLICE_ARG(t->name));
+    t->result_form = (lz_slice){"()", 2};
+    return lz_parse_check_results(p, s, t);
+}
+
+lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    int64_t index = INT64_MIN;
+    t->tuples = true;
+    LZ_TRY(items(p, s, t, &index));
+    LZ_TRY(lz_slice_is(t->name, "stablehlo.tuple") ? tuple(p, t) : element(p, t, index));
+    return lz_parse_check_results(p, s, t);
+}

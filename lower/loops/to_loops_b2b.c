@@ -1,0 +1,356 @@
+/* to_loops_b2b.c - one group of products and rows becomes one kernel: see loop.h.
+ * Stages of level l: first what runs along one of the loops beside the outer ones, those of the rows and of the products that are made of
+ * them; then the products of the level, each by itself. What a later stage needs of a row is kept as one.
+ * Cost: O(scalar ops).   Threads: pure. */
+#include "lower/loops/loop_impl.h"
+#include "lower/loops/to_loops_impl.h"
+#include <string.h>
+
+/* ---- stages ---- */
+
+/* The group axis beside the outer ones that the node's values, or what it reduces, lie along: LZ_NONE when there is one per outer point. A
+ * product has one for its sums. */
+static uint32_t axis_of(const lz_group_build *b, const lz_node *n)
+{
+    uint32_t end = n->kind == LZ_NODE_DOT ? n->first[n->rank] : n->ax.n;
+    for (uint32_t x = 0; x < end; x++)
+        if (n->axis[x] >= b->g->nouter)
+            return n->axis[x];
+    return LZ_NONE;
+}
+
+static void open_stage(lz_group_build *b, uint32_t level, uint32_t first, uint32_t second)
+{
+    uint32_t axes[2] = {first, second};
+    lz_emit_begin_stage(&b->e);
+    b->level = level;
+    b->full = true;
+    b->nrow = 0;
+    b->keeps = false;
+    b->e.ax.n = b->g->nouter;
+    for (uint32_t a = 0; a < b->g->nouter; a++)
+        b->e.ax.ext[a] = b->g->ax.ext[a];
+    for (int i = 0; i < 2; i++) {
+        if (axes[i] == LZ_NONE)
+            continue;
+        b->loop_of[axes[i]] = (uint8_t)b->e.ax.n;
+        b->e.ax.ext[b->e.ax.n++] = b->g->ax.ext[axes[i]];
+    }
+}
+
+static lz_status keep_row(lz_group_build *b, const lz_node *n, uint32_t i)
+{
+    lz_ixmap m;
+    uint8_t loop[LZ_LOOP_MAX];
+    int32_t sop;
+    if (b->nrow == LZ_ROW_MAX)
+        return LZ_FAIL(LZ_EINTERNAL, "to_loops: more than %d rows", LZ_ROW_MAX);
+    for (uint32_t a = 0; a < n->ax.n; a++)
+        loop[a] = b->loop_of[n->axis[a]];
+    lz_node_map(n, 0, n->rank, loop, &m);
+    LZ_TRY(lz_emit_value(&b->e, n->v, &m, -1, &sop));
+    if (b->e.stop)
+        return LZ_FAIL(LZ_EINTERNAL, "to_loops: %%%u cannot be computed in place", b->e.realise);
+    b->row_stage[i] = b->k->nstage;
+    b->row_at[i] = b->nrow;
+    b->row[b->nrow++] = sop;
+    return LZ_OK;
+}
+
+/* The last level that has anything to do along an axis. 0 where there are products: nothing is stored late there, for points of a block
+ * would wait for each other. */
+static uint32_t last_level(const lz_group_build *b, uint32_t axis)
+{
+    uint32_t last = 0;
+    if (lz_group_dot(b->fu, b->g))
+        return 0;
+    for (uint32_t i = 0; i < b->g->nodes.len; i++) {
+        const lz_node *n = lz_build_node(b, i);
+        if (axis_of(b, n) == axis && n->level > last && (n->kind != LZ_NODE_POINT || n->stored))
+            last = n->level;
+    }
+    return last;
+}
+
+/* What is a row may as well be stored when the kernel has read all it needs, at the last level: then it can take the place of what it was
+ * made from. */
+static bool stored_late(const lz_node *n, uint32_t last)
+{
+    return n->kind == LZ_NODE_POINT && n->row && n->stored && last > n->level;
+}
+
+static lz_status do_node(lz_group_build *b, lz_node *n, uint32_t i, uint32_t last)
+{
+    b->current = b->g->nodes.data[i];
+    if (n->kind == LZ_NODE_REDUCE)
+        return lz_build_reduction(b, n, i);
+    if (n->kind == LZ_NODE_DOT)
+        return n->stored ? lz_build_results(b, n) : LZ_OK;
+    if (n->row)
+        LZ_TRY(keep_row(b, n, i));
+    return (n->stored && !stored_late(n, last)) || n->spill ? lz_build_point(b, n) : LZ_OK;
+}
+
+/* All of one level along one axis; sums of products a level later, when they are there. */
+static lz_status line_stage(lz_group_build *b, uint32_t level, uint32_t axis)
+{
+    uint32_t last = last_level(b, axis);
+    open_stage(b, level, axis, LZ_NONE);
+    for (uint32_t i = 0; i < b->g->nodes.len; i++) {
+        lz_node *n = lz_build_node(b, i);
+        if (n->level + (n->kind == LZ_NODE_DOT) == level && axis_of(b, n) == axis)
+            LZ_TRY(do_node(b, n, i, last));
+    }
+    for (uint32_t i = 0; i < b->g->nodes.len && level == last; i++) {
+        lz_node *n = lz_build_node(b, i);
+        b->current = b->g->nodes.data[i];
+        if (axis_of(b, n) == axis && stored_late(n, last))
+            LZ_TRY(lz_build_point(b, n)); /* from the row */
+    }
+    for (uint32_t i = 0; i < b->g->nodes.len; i++) {
+        const lz_node *n = lz_build_node(b, i);
+        if (n->kind == LZ_NODE_POINT && n->level == level && axis_of(b, n) == axis &&
+            (n->stored || n->spill) && !stored_late(n, last))
+            b->stored_at[i] = b->k->nstage;
+    }
+    return lz_build_close(b);
+}
+
+static lz_status product_stage(lz_group_build *b, lz_node *n, uint32_t i)
+{
+    open_stage(b, n->level, axis_of(b, n), n->axis[n->first[n->rank]]);
+    b->current = b->g->nodes.data[i];
+    LZ_TRY(lz_build_reduction(b, n, i));
+    b->keeps = true;
+    b->row_stage[i] = b->k->nstage;
+    b->row_at[i] = 0;
+    return lz_build_close(b);
+}
+
+lz_status lz_build_rows(lz_group_build *b, uint32_t top)
+{
+    for (uint32_t l = 0; l <= top + 1; l++) {
+        for (uint32_t a = b->g->nouter; a < b->g->ax.n; a++)
+            LZ_TRY(line_stage(b, l, a));
+        for (uint32_t i = 0; i < b->g->nodes.len; i++) {
+            lz_node *n = lz_build_node(b, i);
+            if (n->kind == LZ_NODE_DOT && n->level == l)
+                LZ_TRY(product_stage(b, n, i));
+        }
+    }
+    return lz_build_last(b);
+}
+
+/* ---- the last hand on the kernel ---- */
+
+/* Loops that a factor of the stage walks. */
+static lz_status factor_loops(const lz_kernel *k, const lz_stage *st, uint32_t *a, uint32_t *b)
+{
+    const lz_sop *mul = lz_kept_product(st);
+    uint32_t *dep = lz_calloc(st->nsop + 1, sizeof *dep);
+    if (!mul || !dep) {
+        lz_free(dep);
+        return LZ_FAIL(mul ? LZ_EMEM : LZ_EINTERNAL, "kernel '%s': no product to keep", k->name);
+    }
+    lz_stage_deps(k, st, dep);
+    *a = dep[mul->a];
+    *b = dep[mul->b];
+    lz_free(dep);
+    return LZ_OK;
+}
+
+/* The factor that does not walk the loop of the sums is the left one. *free: outer loops no right factor walks. */
+static lz_status order_factors(lz_kernel *k, uint32_t *free)
+{
+    *free = (1u << k->nouter) - 1;
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        lz_stage *st = &k->stages[s];
+        uint32_t a = 0, b = 0;
+        if (!st->keeps)
+            continue;
+        LZ_TRY(factor_loops(k, st, &a, &b));
+        if (a >> k->nouter & 1) {
+            lz_sop *mul = &st->sops[st->reds[0].value[0]];
+            int32_t t = mul->a;
+            mul->a = mul->b;
+            mul->b = t;
+            b = a;
+        }
+        *free &= ~b;
+    }
+    return LZ_OK;
+}
+
+/* A loop no right factor walks comes last: the last one of those that are not short. */
+static lz_status choose_block(lz_kernel *k)
+{
+    enum { SHORT = 16 };
+    uint8_t order[LZ_OUTER_MAX];
+    uint32_t free, m = LZ_NONE, n = 0;
+    LZ_TRY(order_factors(k, &free));
+    for (uint32_t l = 0; l < k->nouter; l++)
+        if ((free >> l & 1) && (m == LZ_NONE || k->outer[l].v > SHORT || k->outer[m].v <= SHORT))
+            m = l;
+    if (m == LZ_NONE)
+        return LZ_FAIL(LZ_EINTERNAL, "kernel '%s': every outer loop has a right factor", k->name);
+    for (uint32_t l = 0; l < k->nouter; l++)
+        if (l != m)
+            order[n++] = (uint8_t)l;
+    order[n] = (uint8_t)m;
+    lz_tidy_permute_outer(k, order);
+    return LZ_OK;
+}
+
+/* ---- quotients ---- */
+
+/* The reduction accumulator `acc` of a stage belongs to, when it has one accumulator. */
+static const lz_red *red_of(const lz_stage *st, uint32_t acc)
+{
+    for (uint32_t i = 0; i < st->nred; acc -= st->reds[i++].nacc)
+        if (acc < st->reds[i].nacc)
+            return st->reds[i].nacc == 1 ? &st->reds[i] : NULL;
+    return NULL;
+}
+
+/* Both are the same element, without conditions. */
+static bool same_element(const lz_access *a, const lz_access *b)
+{
+    return a->ndyn == 0 && a->guard < 0 && lz_access_eq(a, b);
+}
+
+/* Nothing in the kernel writes buffer b. */
+static bool only_read(const lz_kernel *k, uint32_t b)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        for (uint32_t j = 0; j < k->stages[s].nstore; j++)
+            if (k->stages[s].stores[j].at.buf == b)
+                return false;
+    return true;
+}
+
+/* What op x of stage s reads is the value that stage m reduces. */
+static bool same_value(const lz_kernel *k, const lz_stage *st, const lz_sop *x, int32_t m,
+                       int32_t value)
+{
+    const lz_sop *y = &k->stages[m].sops[value];
+    if (x->kind == LZ_S_LOAD && y->kind == LZ_S_LOAD) {
+        const lz_access *a = &st->accs[x->a];
+        return only_read(k, a->buf) && same_element(a, &k->stages[m].accs[y->a]);
+    }
+    if (x->kind != LZ_S_ROW)
+        return false;
+    return (y->kind == LZ_S_ROW && y->a == x->a && y->b == x->b) ||
+           (x->a == m && !k->stages[m].keeps && k->stages[m].row[x->b] == value);
+}
+
+/* Op x of some stage is a sum of exp(v - max v): at least 1, at most as much as it has terms, or no number. */
+static bool sums_exponentials(const lz_kernel *k, const lz_sop *x)
+{
+    if (x->kind != LZ_S_RED)
+        return false;
+    const lz_stage *st = &k->stages[x->a];
+    const lz_red *sum = red_of(st, (uint32_t)x->b);
+    const lz_sop *e = sum && sum->comb == LZ_OP_ADD ? &st->sops[sum->value[0]] : NULL;
+    if (!e || e->kind != LZ_S_EW || e->op != LZ_OP_EXPONENTIAL)
+        return false;
+    const lz_sop *d = &st->sops[e->a];
+    const lz_sop *top = d->kind == LZ_S_EW && d->op == LZ_OP_SUBTRACT ? &st->sops[d->b] : NULL;
+    if (!top || top->kind != LZ_S_RED)
+        return false;
+    const lz_red *max = red_of(&k->stages[top->a], (uint32_t)top->b);
+    return max && max->comb == LZ_OP_MAXIMUM &&
+           same_value(k, st, &st->sops[d->a], top->a, max->value[0]);
+}
+
+static void shift_one(int32_t *x, int32_t from, int32_t by)
+{
+    if (*x >= from)
+        *x += by;
+}
+
+static void shift_access(lz_access *a, int32_t from, int32_t by)
+{
+    for (uint32_t i = 0; i < a->ndyn; i++)
+        shift_one(&a->dyn[i].sop, from, by);
+    shift_one(&a->guard, from, by);
+    shift_one(&a->other, from, by);
+}
+
+/* Ops of the stage from `from` on have `by` more before them. */
+static void shift(lz_stage *st, int32_t from, int32_t by)
+{
+    for (uint32_t i = 0; i < st->nsop; i++) {
+        lz_sop *s = &st->sops[i];
+        if (s->kind != LZ_S_EW)
+            continue;
+        shift_one(&s->a, from, by);
+        shift_one(&s->b, from, by);
+        shift_one(&s->c, from, by);
+    }
+    for (uint32_t i = 0; i < st->nacc; i++)
+        shift_access(&st->accs[i], from, by);
+    for (uint32_t i = 0; i < st->nred; i++)
+        for (uint32_t j = 0; j < st->reds[i].nacc; j++) {
+            shift_one(&st->reds[i].value[j], from, by);
+            shift_one(&st->reds[i].init[j], from, by);
+        }
+    for (uint32_t i = 0; i < st->nrow; i++)
+        shift_one(&st->row[i], from, by);
+    for (uint32_t i = 0; i < st->nstore; i++) {
+        shift_one(&st->stores[i].value, from, by);
+        shift_access(&st->stores[i].at, from, by);
+    }
+}
+
+/* Op i, x / s, as x (1 / s). */
+static lz_status by_reciprocal(lz_kernel *k, lz_stage *st, uint32_t i)
+{
+    enum { MORE = 2 };
+    lz_sop *all = lz_arena_alloc(&k->arena, ((size_t)st->nsop + MORE) * sizeof *all);
+    uint64_t one = 0;
+    if (!all)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_elem_set_f64(st->sops[i].dtype, &one, 0, 1);
+    shift(st, (int32_t)i, MORE);
+    memcpy(all, st->sops, i * sizeof *all);
+    memcpy(all + i + MORE, st->sops + i, (st->nsop - i) * sizeof *all);
+    lz_sop *mul = &all[i + MORE];
+    all[i] = all[i + 1] = *mul;
+    all[i].kind = LZ_S_CONST;
+    all[i].bits = one;
+    all[i].a = all[i].b = -1;
+    all[i + 1].a = (int32_t)i;
+    mul->op = LZ_OP_MULTIPLY;
+    mul->b = (int32_t)i + 1;
+    st->sops = all;
+    st->nsop += MORE;
+    return LZ_OK;
+}
+
+/* Probabilities: dividing by a sum of exponentials, once a row; the error of the reciprocal is less than that of an exponential, and a sum in
+ * that range has one. */
+static lz_status divide_once(lz_kernel *k)
+{
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        lz_stage *st = &k->stages[s];
+        for (uint32_t i = 0; i < st->nsop && st->ninner == 1; i++) {
+            const lz_sop *q = &st->sops[i];
+            if (q->kind != LZ_S_EW || q->op != LZ_OP_DIVIDE ||
+                (q->dtype != LZ_F32 && q->dtype != LZ_F64) ||
+                !sums_exponentials(k, &st->sops[q->b]))
+                continue;
+            LZ_TRY(by_reciprocal(k, st, i));
+            i += 2;
+        }
+    }
+    return LZ_OK;
+}
+
+lz_status lz_loops_tidy_rows(lz_kernel *k)
+{
+    lz_tidy_merge_outer(k);
+    LZ_TRY(choose_block(k));
+    LZ_TRY(divide_once(k));
+    k->vec = LZ_VEC_INNER;
+    return LZ_OK;
+}

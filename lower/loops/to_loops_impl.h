@@ -1,0 +1,56 @@
+/* to_loops_impl.h - what the files that make a kernel of a group share: the kernel so far, and its stage
+ * under construction.
+ * Threads: a build belongs to one thread. */
+#ifndef LZ_LOWER_TO_LOOPS_IMPL_H
+#define LZ_LOWER_TO_LOOPS_IMPL_H
+#include "lower/loops/to_loops.h"
+
+typedef struct lz_group_build {
+    const lz_fusion *fu;
+    const lz_group *g;
+    lz_kernel *k;
+    lz_emit e;
+    uint32_t nbuf;
+    uint32_t buf[LZ_KBUF_MAX];
+    lz_dtype dtype[LZ_KBUF_MAX];
+    uint32_t level;                /* of the stage being made; LZ_NONE: the last one */
+    bool full;                     /* it has the inner loops */
+    uint32_t current;              /* node being done */
+    uint32_t *red_stage, *red_acc; /* by position in the group */
+    uint32_t *stored_at;           /* by position: stage that stored it, LZ_NONE not yet */
+    uint32_t *row_stage,
+        *row_at;   /* by position: stage that keeps its values as a row, and which one */
+    uint32_t nrow; /* rows of the stage being made */
+    int32_t row[LZ_ROW_MAX];
+    bool keeps;                   /* it keeps its sums */
+    uint8_t loop_of[LZ_LOOP_MAX]; /* of a group axis */
+    int32_t dot_a, dot_b;
+    uint64_t flops;
+} lz_group_build;
+
+/* By position in the group. */
+lz_node *lz_build_node(const lz_group_build *b, uint32_t i);
+lz_status lz_build_point(lz_group_build *b, lz_node *n); /* computes and stores it */
+lz_status lz_build_reduction(lz_group_build *b, lz_node *n, uint32_t i); /* accumulates */
+lz_status lz_build_results(lz_group_build *b,
+                           lz_node *n); /* stores what a reduction or product gave */
+/* Moves what the emitter has gathered into a stage of the kernel. */
+lz_status lz_build_close(lz_group_build *b);
+/* What there is one of per outer point. */
+lz_status lz_build_last(lz_group_build *b);
+
+/* to_loops_padding.c: the borders of a load of v at m */
+void lz_build_borders(const lz_group_build *b, lz_val v, const lz_ixmap *m, lz_access *a);
+/* Loops l and l + 1, of extent `inner`, become one; loop first + i becomes first + where[i]. */
+void lz_tidy_borders_merge(lz_access *a, uint32_t l, int64_t inner);
+void lz_tidy_borders_permute(lz_access *a, uint32_t first, uint32_t n, const uint8_t *where);
+
+/* to_loops_b2b.c: the stages of a group with rows; top: the highest level of its nodes. */
+lz_status lz_build_rows(lz_group_build *b, uint32_t top);
+/* Before such a kernel is finished, instead of lz_loops_tidy. */
+lz_status lz_loops_tidy_rows(lz_kernel *k);
+/* loop_normalize.c */
+void lz_tidy_merge_outer(lz_kernel *k);
+/* Outer loop i becomes what loop order[i] was. */
+void lz_tidy_permute_outer(lz_kernel *k, const uint8_t *order);
+#endif

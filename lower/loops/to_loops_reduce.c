@@ -1,0 +1,314 @@
+/* to_loops_reduce.c - rules of reductions and products: what is accumulated, with what, and how the result is read afterwards.
+ * A reduction whose region is one associative op starts from that op's identity; any other region gets one more accumulator that says
+ * whether there is a value yet, because its initial value need not be an identity and may be used once only.
+ * Threads: as the emitter. */
+#include "lower/loops/elemental.h"
+#include <string.h>
+
+lz_dtype lz_acc_dtype(lz_dtype d)
+{
+    return d == LZ_F16 || d == LZ_BF16 ? LZ_F32 : d;
+}
+
+bool lz_literal_splat(const lz_literal *l, uint64_t *bits)
+{
+    size_t n = lz_dtype_size(l->type->dtype);
+    const char *p = l->data;
+    int64_t count = l->type->nelem;
+    *bits = 0;
+    if (count < 1)
+        return false;
+    if (n > sizeof *bits) { /* complex128 by its parts */
+        count *= (int64_t)(n / sizeof *bits);
+        n = sizeof *bits;
+    }
+    memcpy(bits, p, n);
+    for (int64_t i = 1; i < count; i++)
+        if (memcmp(p, p + (size_t)i * n, n) != 0)
+            return false;
+    return true;
+}
+
+static uint64_t extreme_bits(lz_dtype d, bool lowest)
+{
+    uint64_t w = 8 * lz_dtype_size(d);
+    switch (d) {
+    case LZ_F16:
+        return lowest ? 0xfc00 : 0x7c00;
+    case LZ_BF16:
+        return lowest ? 0xff80 : 0x7f80;
+    case LZ_F32:
+        return lowest ? 0xff800000u : 0x7f800000u;
+    case LZ_F64:
+        return lowest ? 0xfff0000000000000u : 0x7ff0000000000000u;
+    case LZ_BOOL:
+        return !lowest;
+    default:
+        break;
+    }
+    uint64_t all = w == 64 ? UINT64_MAX : (UINT64_C(1) << w) - 1;
+    if (lz_dtype_is_signed(d))
+        return lowest ? UINT64_C(1) << (w - 1) : all >> 1;
+    return lowest ? 0 : all;
+}
+
+static uint64_t bits_of(lz_dtype d, double v)
+{
+    uint64_t bits = 0;
+    lz_elem_set_f64(d, &bits, 0, v);
+    return bits;
+}
+
+/* The exact identity: for float sums it is -0. */
+bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits)
+{
+    if (lz_op_has(comb, LZ_F_ID0)) {
+        *bits = lz_dtype_is_float(d) ? bits_of(d, -0.0)
+                : d == LZ_C64        ? UINT64_C(0x8000000080000000)
+                : d == LZ_C128       ? bits_of(LZ_F64, -0.0)
+                                     : 0;
+    } else if (lz_op_has(comb, LZ_F_ID1)) {
+        if (d == LZ_C128) /* 1 + 0i: its parts differ */
+            return false;
+        *bits = bits_of(d, 1);
+    } else if (!lz_dtype_is_complex(d) &&
+               (lz_op_has(comb, LZ_F_IDMIN) || lz_op_has(comb, LZ_F_IDMAX))) {
+        *bits = extreme_bits(d, lz_op_has(comb, LZ_F_IDMIN));
+    } else if (lz_op_has(comb, LZ_F_IDONES)) {
+        *bits = d == LZ_BOOL
+                    ? 1
+                    : extreme_bits(d, false) | (lz_dtype_is_signed(d) ? extreme_bits(d, true) : 0);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
+{
+    const lz_inst *in = &f->insts[v];
+    memset(p, 0, sizeof *p);
+    lz_dtype d = in->sig->opnd[0]->dtype;
+    p->acc = lz_acc_dtype(d);
+    if (in->sig->flags & LZ_F_MULTI) {
+        uint64_t id;
+        p->comb = in->sig->nopnd == 2 ? lz_region_as_binary(LZ_ATTR(reduce, in->sig->attr)->body)
+                                      : LZ_OP_NONE;
+        if (p->comb != LZ_OP_NONE && !lz_identity_bits(p->comb, p->acc, &id))
+            p->comb = LZ_OP_NONE;
+        p->fold = true;
+        if (p->comb == LZ_OP_NONE)
+            return;
+        p->init = id;
+        /* The usual initial values do no harm however often they are used: +0 in a sum, an identity in the rest. */
+        const lz_literal *lit = f->insts[in->opnd[1]].lit;
+        if (lit && lit->type->dtype == d) {
+            uint64_t own = 0, at_d = 0, zero = 0;
+            bool plain = lz_literal_splat(lit, &own);
+            lz_identity_bits(p->comb, d, &at_d);
+            if (plain && own == at_d)
+                p->fold = false;
+            if (plain && own == zero && lz_op_has(p->comb, LZ_F_ID0)) {
+                p->fold = false;
+                p->init = 0;
+            }
+        }
+    } else { /* a product */
+        p->comb = LZ_OP_ADD;
+    }
+}
+
+uint32_t lz_red_nacc(const lz_func *f, lz_val v)
+{
+    lz_red_plan p;
+    lz_red_plan_of(f, v, &p);
+    return p.comb != LZ_OP_NONE ? 1 : f->insts[v].sig->nopnd / 2 + 1;
+}
+
+/* ---- the accumulating stage ---- */
+
+static lz_sop body_leaf(lz_sop_kind kind, uint32_t k, lz_dtype d)
+{
+    lz_sop s;
+    memset(&s, 0, sizeof s);
+    s.kind = kind;
+    s.dtype = d;
+    s.a = (int32_t)k;
+    s.b = s.c = -1;
+    s.size.slot = -1;
+    return s;
+}
+
+/* Accumulator 0 says whether there is a value; the region runs when both sides have one. */
+static lz_status region_body(lz_emit *e, const lz_inst *in, lz_red *r)
+{
+    uint32_t n = in->sig->nopnd / 2;
+    lz_soplist l = {0};
+    int32_t args[16], out[8], acc[8], elt[8];
+    for (uint32_t k = 0; k <= n; k++) {
+        lz_sop a = body_leaf(LZ_S_ACC, k, r->acc_dtype[k]),
+               b = body_leaf(LZ_S_ELT, k, r->acc_dtype[k]);
+        acc[k] = lz_sops_add(&l, &a);
+        elt[k] = lz_sops_add(&l, &b);
+        if (k > 0) {
+            args[k - 1] = acc[k];
+            args[n + k - 1] = elt[k];
+        }
+    }
+    lz_status s = lz_emit_region(&l, LZ_ATTR(reduce, in->sig->attr)->body, args, out);
+    for (uint32_t k = 1; s == LZ_OK && k <= n; k++)
+        r->body_out[k] =
+            lz_sops_select(&l, acc[0], lz_sops_select(&l, elt[0], out[k - 1], acc[k]), elt[k]);
+    r->body_out[0] = lz_sops_ew(&l, LZ_OP_OR, LZ_BOOL, acc[0], elt[0], -1, NULL);
+    if (s == LZ_OK) {
+        r->body = lz_arena_copy(e->arena, l.v.data, l.v.len * sizeof l.v.data[0]);
+        r->nbody = l.v.len;
+        if (!r->body || l.failed)
+            s = LZ_FAIL(LZ_EMEM, "out of memory");
+    }
+    lz_sops_free(&l);
+    return s;
+}
+
+static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
+{
+    lz_red_plan p;
+    lz_red_plan_of(e->f, f->v, &p);
+    lz_red r;
+    memset(&r, 0, sizeof r);
+    r.comb = p.comb;
+    r.nacc = 1;
+    f->result = 0;
+    if (p.comb != LZ_OP_NONE) {
+        r.acc_dtype[0] = p.acc;
+        r.value[0] = lz_sops_convert(&e->sops, f->want[0]->result, p.acc);
+        r.init[0] = lz_sops_const(&e->sops, p.acc, p.init);
+        return lz_vec_push(&e->reds, r);
+    }
+    uint32_t n = in->sig->nopnd / 2;
+    if (n + 1 > 8)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "reduce: %u operands, at most 7 are supported", n);
+    r.nacc = n + 1;
+    r.acc_dtype[0] = LZ_BOOL;
+    r.value[0] = lz_sops_const(&e->sops, LZ_BOOL, 1);
+    r.init[0] = lz_sops_const(&e->sops, LZ_BOOL, 0);
+    for (uint32_t k = 0; k < n; k++) {
+        r.acc_dtype[k + 1] = in->sig->opnd[k]->dtype;
+        r.value[k + 1] = f->want[k]->result;
+        r.init[k + 1] = lz_sops_zero(&e->sops, r.acc_dtype[k + 1]);
+    }
+    LZ_TRY(region_body(e, in, &r));
+    return lz_vec_push(&e->reds, r);
+}
+
+lz_status lz_loops_reduce(lz_emit *e, lz_frame *f)
+{
+    const lz_inst *in = &e->f->insts[f->v];
+    if (f->v != e->root)
+        return lz_emit_stop_realise(e, f->v);
+    if (f->step)
+        return accumulate(e, f, in);
+    const lz_attr_reduce *a = LZ_ATTR(reduce, in->sig->attr);
+    lz_ixmap m;
+    memset(&m, 0, sizeof m);
+    m.rank = in->sig->opnd[0]->shape.rank;
+    int kept = 0, inner = 0;
+    for (int d = 0; d < m.rank; d++)
+        m.d[d] = lz_ints_has(&a->dimensions, d) ? e->inner.d[inner++] : f->map.d[kept++];
+    for (uint32_t k = 0; k < in->sig->nopnd / 2; k++)
+        LZ_TRY(lz_emit_want(e, f, in->opnd[k], &m, -1));
+    return LZ_OK;
+}
+
+static void dot_operand_map(const lz_emit *e, const lz_frame *f, int rank, const lz_ints *batch,
+                            const lz_ints *contract, int first_free, lz_ixmap *m)
+{
+    memset(m, 0, sizeof *m);
+    m->rank = rank;
+    int next = first_free;
+    for (int d = 0; d < rank; d++) {
+        int b = -1, c = -1;
+        for (int i = 0; i < batch->n; i++)
+            b = batch->v[i] == d ? i : b;
+        for (int i = 0; i < contract->n; i++)
+            c = contract->v[i] == d ? i : c;
+        m->d[d] = b >= 0 ? f->map.d[b] : c >= 0 ? e->inner.d[c] : f->map.d[next++];
+    }
+}
+
+lz_status lz_loops_dot_general(lz_emit *e, lz_frame *f)
+{
+    const lz_inst *in = &e->f->insts[f->v];
+    const lz_attr_dot *a = LZ_ATTR(dot, in->sig->attr);
+    if (f->v != e->root)
+        return lz_emit_stop_realise(e, f->v);
+    if (f->step == 0) {
+        int lrank = in->sig->opnd[0]->shape.rank, rrank = in->sig->opnd[1]->shape.rank;
+        int nb = a->lhs_batching_dimensions.n, lfree = lrank - nb - a->lhs_contracting_dimensions.n;
+        lz_ixmap l, r;
+        dot_operand_map(e, f, lrank, &a->lhs_batching_dimensions, &a->lhs_contracting_dimensions,
+                        nb, &l);
+        dot_operand_map(e, f, rrank, &a->rhs_batching_dimensions, &a->rhs_contracting_dimensions,
+                        nb + lfree, &r);
+        LZ_TRY(lz_emit_want(e, f, in->opnd[0], &l, -1));
+        return lz_emit_want(e, f, in->opnd[1], &r, -1);
+    }
+    lz_red_plan p;
+    lz_red_plan_of(e->f, f->v, &p);
+    lz_red r;
+    memset(&r, 0, sizeof r);
+    e->dot_a = lz_sops_convert(&e->sops, f->want[0]->result, p.acc);
+    e->dot_b = lz_sops_convert(&e->sops, f->want[1]->result, p.acc);
+    r.comb = p.comb;
+    r.nacc = 1;
+    r.acc_dtype[0] = p.acc;
+    r.value[0] = lz_sops_ew(&e->sops, LZ_OP_MULTIPLY, p.acc, e->dot_a, e->dot_b, -1, NULL);
+    r.init[0] = lz_sops_const(&e->sops, p.acc, p.init);
+    f->result = 0;
+    return lz_vec_push(&e->reds, r);
+}
+
+/* ---- reading results in later stages ---- */
+
+static int32_t red_sop(lz_emit *e, uint32_t stage, uint32_t acc, lz_dtype d)
+{
+    lz_sop s = body_leaf(LZ_S_RED, stage, d);
+    s.b = (int32_t)acc;
+    return lz_sops_add(&e->sops, &s);
+}
+
+static lz_status read_region(lz_emit *e, lz_frame *f, const lz_inst *in, uint32_t k, uint32_t stage,
+                             uint32_t acc)
+{
+    uint32_t n = in->sig->nopnd / 2;
+    int32_t args[16], out[8];
+    for (uint32_t i = 0; i < n; i++) {
+        args[i] = f->want[i]->result;
+        args[n + i] = red_sop(e, stage, acc + 1 + i, in->sig->opnd[i]->dtype);
+    }
+    LZ_TRY(lz_emit_region(&e->sops, LZ_ATTR(reduce, in->sig->attr)->body, args, out));
+    f->result = lz_sops_select(&e->sops, red_sop(e, stage, acc, LZ_BOOL), out[k], args[k]);
+    return LZ_OK;
+}
+
+lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32_t stage,
+                           uint32_t acc)
+{
+    const lz_inst *in = &e->f->insts[v];
+    lz_red_plan p;
+    lz_red_plan_of(e->f, v, &p);
+    f->leaf = true;
+    if (p.fold && f->nwant == 0) {
+        for (uint32_t i = 0; i < in->sig->nopnd / 2; i++)
+            LZ_TRY(lz_emit_want_scalar(e, f, in->opnd[in->sig->nopnd / 2 + i]));
+        return LZ_OK;
+    }
+    if (p.comb == LZ_OP_NONE)
+        return read_region(e, f, in, k, stage, acc);
+    int32_t r = red_sop(e, stage, acc, p.acc);
+    if (p.fold)
+        r = lz_sops_ew(&e->sops, p.comb, p.acc,
+                       lz_sops_convert(&e->sops, f->want[0]->result, p.acc), r, -1, NULL);
+    f->result = lz_sops_convert(&e->sops, r, in->sig->result[0]->dtype);
+    return LZ_OK;
+}

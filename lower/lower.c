@@ -1,0 +1,482 @@
+/* lower.c - the whole compiler front: module in, plan out. See plan.h.
+ * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal kernels are kept once.
+ * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
+#include "base/timeline.h"
+#include "ir/attr.h"
+#include "ir/collective.h"
+#include "lower/plan/buffers.h"
+#include "lower/lower_dump.h"
+#include "lower/pass.h"
+#include "lower/plan/schedule.h"
+#include "lower/effort.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The body of a while may write over what it carries; any other use of the same region may not. */
+typedef struct region_use {
+    const lz_func *region;
+    uint32_t ncarried;
+} region_use;
+
+/* What is known of a while before its plans are made. */
+typedef struct looping {
+    lz_rounds rounds;
+    bool known; /* nobody asks its condition */
+    uint32_t
+        dropped; /* the carried value that is left out, or LZ_NOVAL: a counter that nobody reads */
+    const lz_func *body; /* without it */
+} looping;
+
+typedef struct front {
+    const lz_func *f; /* after the passes */
+    const lz_lower_options *o;
+    lz_fusion *fu;
+    lz_schedule order;
+    lz_lowered *low;      /* by step */
+    uint32_t *takes_over; /* by buffer: the argument a result would like to replace, or LZ_NONE */
+    lz_bufmap map;
+    lz_plan *plan;
+    LZ_VEC(region_use) regions; /* what plan->subs are the plans of */
+    looping *loops;             /* by instruction; NULL: there is no control flow */
+} front;
+
+/* ---- wishes: which result would best replace which donated argument ---- */
+
+typedef struct wishes {
+    bool *taken;     /* by argument */
+    uint32_t *nread; /* by argument: nodes that read it */
+} wishes;
+
+/* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
+static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const wishes *w,
+                              uint32_t result)
+{
+    uint32_t best = LZ_NONE;
+    if (n->kind == LZ_NODE_CONTROL)
+        return best; /* reads whole buffers */
+    for (uint32_t k = 0; k < n->reads.len; k++, lz_work++) {
+        uint32_t i = n->reads.data[k].src;
+        if (i >= x->f->nparam || !n->reads.data[k].map || lz_val_type(x->f, i) != t ||
+            !x->o->donate[i] || w->taken[i] || (x->o->pairwise && i != result))
+            continue;
+        if (best == LZ_NONE || w->nread[i] < w->nread[best] ||
+            (w->nread[i] == w->nread[best] && i < best))
+            best = i;
+    }
+    return best;
+}
+
+static void make_wishes(front *x, wishes *w)
+{
+    const lz_func *f = x->f;
+    for (uint32_t i = 0; i < f->nparam; i++)
+        for (const uint32_t *r = x->fu->readers[i]; r && *r != LZ_NONE; r++)
+            w->nread[i]++;
+    for (uint32_t k = 0; k < f->nresult; k++) {
+        uint32_t buf = x->fu->result_buf[k];
+        const lz_type *t = lz_fusion_buf_type(x->fu, buf);
+        for (const uint32_t *n = x->fu->writers[buf];
+             n && *n != LZ_NONE && x->takes_over[buf] == LZ_NONE; n++)
+            x->takes_over[buf] = best_argument(x, x->fu->nodes[*n], t, w, k);
+        if (x->takes_over[buf] != LZ_NONE)
+            w->taken[x->takes_over[buf]] = true;
+    }
+}
+
+static lz_status find_wishes(front *x)
+{
+    uint32_t nbuf = lz_fusion_nbuf(x->fu);
+    size_t n = (size_t)x->f->nparam + 1;
+    wishes w = {lz_calloc(n, sizeof *w.taken), lz_calloc(n, sizeof *w.nread)};
+    x->takes_over = lz_alloc(((size_t)nbuf + 1) * sizeof *x->takes_over);
+    bool ok = x->takes_over && w.taken && w.nread;
+    for (uint32_t b = 0; ok && b < nbuf; b++)
+        x->takes_over[b] = LZ_NONE;
+    if (ok && x->o->donate)
+        make_wishes(x, &w);
+    lz_free(w.taken);
+    lz_free(w.nread);
+    return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+}
+
+/* ---- the plan ---- */
+
+/* The same kernel made before, else the new one; p->kernels has room. */
+static lz_status keep_kernel(lz_plan *p, lz_map *seen, lz_kernel **k, uint32_t *index)
+{
+    uintptr_t i = (uintptr_t)lz_map_get(seen, (*k)->hash); /* index + 1 */
+    const lz_kernel *old = i ? p->kernels[i - 1] : NULL;
+    if (old && old->ncanon == (*k)->ncanon && memcmp(old->canon, (*k)->canon, old->ncanon) == 0) {
+        *index = (uint32_t)(i - 1);
+        return LZ_OK;
+    }
+    if (!old)
+        LZ_TRY(lz_map_put(seen, (*k)->hash, (void *)((uintptr_t)p->nkernel + 1)));
+    *index = p->nkernel;
+    p->kernels[p->nkernel++] = *k;
+    *k = NULL;
+    return LZ_OK;
+}
+
+/* How region k of instruction v is used. */
+static region_use use_of(const front *x, lz_val v, int k)
+{
+    const lz_sig *s = x->f->insts[v].sig;
+    if (s->op != LZ_OP_WHILE || k != 1)
+        return (region_use){lz_attr_region(s->attr, k), 0};
+    const looping *l = &x->loops[v];
+    return (region_use){l->body, s->nresult - (l->dropped != LZ_NOVAL)};
+}
+
+/* Its number; that of the next one when there is none yet. */
+static uint32_t sub_of(const front *x, region_use u)
+{
+    uint32_t i = 0;
+    while (i < x->regions.len &&
+           (x->regions.data[i].region != u.region || x->regions.data[i].ncarried != u.ncarried))
+        i++;
+    return i;
+}
+
+/* Whether region k of an operation runs. */
+static bool runs(const front *x, lz_val v, int k)
+{
+    return lz_inst_op(&x->f->insts[v]) != LZ_OP_WHILE || k == 1 || !x->loops[v].known;
+}
+
+/* What a step of control flow runs, and how often; the plans are there. */
+static void name_plans(const front *x, lz_val v, lz_step *s)
+{
+    s->kind = lz_inst_op(&x->f->insts[v]) == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF;
+    for (int k = 0; k < 2; k++)
+        s->sub[k] = runs(x, v, k) ? sub_of(x, use_of(x, v, k)) : LZ_NO_PLAN;
+    if (s->kind == LZ_STEP_WHILE)
+        s->rounds = x->loops[v].rounds;
+}
+
+/* What is called, in memory of the plan; types are interned. */
+static lz_status keep_call(lz_plan *p, const lz_sig *sig, lz_step *s)
+{
+    lz_call *c = lz_arena_alloc(&p->arena, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_call_of(sig, c);
+    c->target = lz_arena_strdup(&p->arena, c->target);
+    c->config = lz_arena_strdup(&p->arena, c->config);
+    c->ret = lz_arena_copy(&p->arena, c->ret, c->nrets * sizeof *c->ret);
+    c->arg = lz_arena_copy(&p->arena, c->arg, c->nargs * sizeof *c->arg);
+    s->call = c;
+    return c->target && c->config && c->ret && c->arg ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+}
+
+static lz_status add_step(front *x, uint32_t i, lz_map *seen)
+{
+    lz_plan *p = x->plan;
+    lz_lowered *l = &x->low[i];
+    lz_step *s = &p->steps[p->nstep];
+    s->nbuf = l->nbuf;
+    s->narg = l->kernel ? l->kernel->narg : 0;
+    s->flops = l->flops;
+    s->bufs = lz_arena_alloc(&p->arena, (s->nbuf + 1) * sizeof *s->bufs);
+    s->args =
+        lz_arena_copy(&p->arena, l->kernel ? l->kernel->args : NULL, s->narg * sizeof *s->args);
+    s->name = lz_arena_strdup(&p->arena,
+                              l->kernel ? l->kernel->name : lz_op_get(l->control->sig->op)->text);
+    if (!s->bufs || !s->args || !s->name)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t j = 0; j < l->nbuf; j++) {
+        s->bufs[j] = x->map.ref[l->buf[j]];
+        s->bytes += s->bufs[j].nbytes;
+        if (lz_fusion_buf_type(x->fu, l->buf[j])->nbytes == 0) /* has no place */
+            s->bufs[j] = (lz_bufref){.kind = LZ_SLOT_TEMP};
+    }
+    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_CALL) {
+        s->kind = LZ_STEP_CALL;
+        p->nstep++;
+        return keep_call(p, l->control->sig, s);
+    }
+    if (l->control) {
+        name_plans(x, (lz_val)(l->control - x->f->insts), s);
+        p->nstep++;
+        return LZ_OK;
+    }
+    LZ_TRY(keep_kernel(p, seen, &l->kernel, &s->kernel));
+    p->nstep++;
+    return LZ_OK;
+}
+
+static lz_status copy_types(lz_arena *a, const lz_func *f, lz_plan *p)
+{
+    p->nin = f->nparam;
+    p->nout = f->nresult;
+    p->in_type = lz_arena_alloc(a, (p->nin + 1) * sizeof *p->in_type);
+    p->out_type = lz_arena_alloc(a, (p->nout + 1) * sizeof *p->out_type);
+    if (!p->in_type || !p->out_type)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < p->nin; i++)
+        p->in_type[i] = lz_val_type(f, i);
+    for (uint32_t i = 0; i < p->nout; i++)
+        p->out_type[i] = lz_val_type(f, f->results[i]);
+    return LZ_OK;
+}
+
+static lz_status fill_plan(front *x)
+{
+    lz_plan *p = x->plan;
+    uint32_t n = x->order.order.len;
+    LZ_TRY(copy_types(&p->arena, x->f, p));
+    LZ_TRY(lz_plan_buffers(x->fu, x->order.order.data, x->low, n, x->o->donate, x->o->pairwise,
+                           &p->arena, &x->map));
+    p->out_alias = x->map.out_alias;
+    p->temp_bytes = x->map.temp_bytes;
+    p->const_bytes = x->map.const_bytes;
+    p->consts = x->map.consts;
+    p->kernels = lz_arena_alloc(&p->arena, (n + 1) * sizeof *p->kernels);
+    p->steps = lz_arena_alloc(&p->arena, (n + 1) * sizeof *p->steps);
+    if (!p->kernels || !p->steps)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_map seen = {0};
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        if (!x->map.skip[i])
+            s = add_step(x, i, &seen);
+    lz_map_free(&seen);
+    return s;
+}
+
+/* ---- control flow ---- */
+
+static int by_number(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    lz_work++;
+    return a < b ? -1 : a > b;
+}
+
+/* Which of the n values a while carries are in a buffer that is no other operand. */
+static lz_status find_alone(lz_lowered *l, uint32_t n)
+{
+    uint32_t m = l->nbuf - n;
+    uint64_t *x = lz_alloc((m + 1) * sizeof *x); /* buffer, place; by buffer */
+    l->alone = lz_calloc((size_t)n + 1, sizeof *l->alone);
+    bool ok = x && l->alone;
+    for (uint32_t k = 0; ok && k < m; k++)
+        x[k] = (uint64_t)l->buf[n + k] << 32 | k;
+    if (ok)
+        qsort(x, m, sizeof *x, by_number);
+    for (uint32_t k = 0; ok && k < m; k++)
+        if ((uint32_t)x[k] < n)
+            l->alone[(uint32_t)x[k]] = (k == 0 || x[k - 1] >> 32 != x[k] >> 32) &&
+                                       (k + 1 == m || x[k + 1] >> 32 != x[k] >> 32);
+    lz_free(x);
+    return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+}
+
+/* Of one round where the rounds are not known. */
+static uint64_t flops_of(const lz_plan *p, const lz_step *s)
+{
+    uint64_t n = 0;
+    int64_t rounds = 1;
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; s->sub[k] != LZ_NO_PLAN && i < p->subs[s->sub[k]]->nstep; i++)
+            n += p->subs[s->sub[k]]->steps[i].flops;
+    if (s->sub[0] == LZ_NO_PLAN)
+        (void)lz_rounds_known(&s->rounds, &rounds);
+    return __builtin_mul_overflow(n, (uint64_t)rounds, &n) ? UINT64_MAX / 2 : n;
+}
+
+/* Results and operands of a step without a kernel, and room for its work memory; a value that a loop need not carry is neither. */
+static lz_status name_buffers(const front *x, const lz_node *n, lz_lowered *l)
+{
+    const lz_sig *sig = l->control->sig;
+    uint32_t dropped = sig->op == LZ_OP_WHILE ? x->loops[n->v].dropped : LZ_NOVAL;
+    l->buf = lz_alloc(((size_t)sig->nresult + sig->nopnd + 1) * sizeof *l->buf);
+    if (!l->buf)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t k = 0; k < sig->nresult; k++)
+        if (k != dropped)
+            l->buf[l->nbuf++] = n->res[k];
+    l->nres = l->nbuf;
+    for (uint32_t k = 0; k < sig->nopnd; k++)
+        if (k != dropped)
+            l->buf[l->nbuf++] = lz_fusion_whole(x->fu, l->control->opnd[k]);
+    l->nbuf += l->works;
+    return LZ_OK;
+}
+
+/* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer of its own. */
+static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
+{
+    const lz_inst *in = &x->f->insts[n->v];
+    lz_step s = {0};
+    uint64_t work;
+    l->control = in;
+    l->works = lz_op_get(in->sig->op)->cls != LZ_CLASS_CALL;
+    LZ_TRY(name_buffers(x, n, l));
+    if (!l->works)
+        return LZ_OK;
+    name_plans(x, n->v, &s);
+    l->flops = flops_of(x->plan, &s);
+    if (!lz_step_work(x->plan, &s, &work) || work > INT64_MAX)
+        return LZ_FAIL(LZ_ERANGE, "%s: its values are too large", lz_op_get(in->sig->op)->text);
+    lz_shape shape = lz_shape_make(1, (int64_t[]){(int64_t)work});
+    const lz_type *t = lz_type_get(LZ_U8, &shape);
+    l->buf[l->nbuf - 1] = lz_fusion_nbuf(x->fu);
+    if (s.kind == LZ_STEP_WHILE)
+        LZ_TRY(find_alone(l, l->nres));
+    return t ? lz_vec_push(&x->fu->extra, t) : lz_error_get()->status;
+}
+
+static lz_status add_region(front *x, region_use u)
+{
+    lz_lower_options o = *x->o;
+    if (sub_of(x, u) < x->regions.len)
+        return LZ_OK;
+    bool *donate = lz_calloc((size_t)u.region->nparam + 1, 1);
+    if (!donate)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < u.ncarried; i++)
+        donate[i] = true;
+    o.donate = u.ncarried ? donate : NULL;
+    o.pairwise = true;
+    lz_plan *sub = NULL;
+    lz_status s = lz_vec_push(&x->regions, u);
+    if (s == LZ_OK)
+        s = lz_lower(u.region, &o, &sub);
+    lz_free(donate);
+    if (s == LZ_OK)
+        x->plan->subs[x->plan->nsub++] = sub;
+    return s;
+}
+
+/* Counters that may be left out: the rounds are known, and nobody has the counter in the end. */
+static void know_rounds(front *x)
+{
+    const lz_func *f = x->f;
+    int64_t n;
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        const lz_inst *in = &f->insts[i];
+        looping *l = &x->loops[i];
+        if (lz_inst_op(in) == LZ_OP_WHILE) {
+            l->rounds = lz_rounds_of(f, in, &l->dropped);
+            l->known = lz_rounds_known(&l->rounds, &n);
+            l->body = lz_attr_region(in->sig->attr, 1);
+        }
+        if (!l->known || in->sig->nresult == 1)
+            l->dropped = LZ_NOVAL;
+        looping *of = lz_inst_op(in) == LZ_OP_RESULT ? &x->loops[in->opnd[0]] : l;
+        if (of != l && of->dropped == LZ_ATTR(index, in->sig->attr)->index)
+            of->dropped = LZ_NOVAL;
+    }
+}
+
+/* Fills in x->loops. A counter of which another value is made stays. */
+static lz_status know_loops(front *x)
+{
+    const lz_func *f = x->f;
+    const lz_func *less;
+    if (!x->loops)
+        return LZ_OK;
+    know_rounds(x);
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        looping *l = &x->loops[i];
+        if (l->dropped == LZ_NOVAL)
+            continue;
+        LZ_TRY(lz_rounds_without(l->body, l->dropped, f->insts[i].sig->nresult, &less));
+        l->body = less ? less : l->body;
+        l->dropped = less ? l->dropped : LZ_NOVAL;
+    }
+    return LZ_OK;
+}
+
+/* The plans of all regions. lz_lower calls itself as deep as regions nest. */
+static lz_status lower_regions(front *x)
+{
+    uint32_t n = 0;
+    for (uint32_t i = x->f->nparam; i < x->f->ninst; i++)
+        n += lz_op_get(lz_inst_op(&x->f->insts[i]))->cls == LZ_CLASS_CONTROL ? 2 : 0;
+    x->plan->subs = n ? lz_arena_alloc(&x->plan->arena, n * sizeof(lz_plan *)) : NULL;
+    x->loops = n ? lz_calloc(x->f->ninst, sizeof *x->loops) : NULL;
+    if (n && (!x->plan->subs || !x->loops))
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    LZ_TRY(know_loops(x));
+    for (uint32_t i = x->f->nparam; i < x->f->ninst && n; i++) {
+        const lz_sig *s = x->f->insts[i].sig;
+        if (lz_op_get(s->op)->cls != LZ_CLASS_CONTROL)
+            continue;
+        for (int k = 0; k < 2; k++)
+            if (runs(x, i, k))
+                LZ_TRY(add_region(x, use_of(x, i, k)));
+    }
+    return LZ_OK;
+}
+
+static lz_status make_kernels(front *x)
+{
+    uint32_t n = x->order.order.len;
+    x->low = lz_calloc((size_t)n + 1, sizeof *x->low);
+    if (!x->low)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_arena scratch = {0};
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++) {
+        const lz_group *g = x->fu->groups[x->order.order.data[i]];
+        const lz_node *first = x->fu->nodes[g->nodes.data[0]];
+        s = first->kind == LZ_NODE_CONTROL
+                ? lower_control(x, first, &x->low[i])
+                : lz_to_loops(x->fu, g, x->takes_over, &scratch, &x->low[i]);
+    }
+    lz_arena_free(&scratch);
+    return s;
+}
+
+static lz_status build(front *x)
+{
+    x->plan = lz_calloc(1, sizeof *x->plan);
+    if (!x->plan)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    LZ_TRY(lower_regions(x));
+    int64_t t0 = lz_timeline_begin();
+    LZ_TRY(lz_fusion_new(x->f, x->o->rows, x->o->row_limit, &x->fu));
+    LZ_TRY(lz_dump_fusion(x->fu));
+    LZ_TRY(find_wishes(x));
+    LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));
+    lz_timeline_end(t0, .name = "fusion", .category = "pass", .key = {"groups"},
+                    .value = {x->order.order.len});
+    t0 = lz_timeline_begin();
+    LZ_TRY(make_kernels(x));
+    lz_timeline_end(t0, .name = "loops", .category = "pass");
+    t0 = lz_timeline_begin();
+    LZ_TRY(fill_plan(x));
+    LZ_TRY(lz_plan_verify(x->plan));
+    lz_timeline_end(t0, .name = "plan", .category = "pass",
+                    .key = {"steps", "kernels", "temp_bytes"},
+                    .value = {x->plan->nstep, x->plan->nkernel, (int64_t)x->plan->temp_bytes});
+    return lz_dump_plan(x->plan);
+}
+
+lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
+{
+    static const lz_lower_options none;
+    lz_func *g = NULL;
+    *out = NULL;
+    LZ_TRY(lz_func_check_alone(f));
+    o = o ? o : &none;
+    LZ_TRY(lz_passes_run(f, o->columns ? "pipeline:columns" : "pipeline", &g));
+    front x = {.f = g, .o = o};
+    lz_status s = build(&x);
+    for (uint32_t i = 0; x.low && i < x.order.order.len; i++)
+        lz_lowered_done(&x.low[i]);
+    lz_vec_free(&x.regions);
+    lz_free(x.low);
+    lz_free(x.takes_over);
+    lz_free(x.loops);
+    lz_schedule_free(&x.order);
+    lz_fusion_free(x.fu);
+    lz_func_free(g);
+    if (s == LZ_OK)
+        *out = x.plan;
+    else
+        lz_plan_free(x.plan);
+    return s;
+}

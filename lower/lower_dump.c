@@ -1,0 +1,85 @@
+/* dump.c - LAZULI_DUMP. See dump.h. */
+#include "lower/lower_dump.h"
+#include "base/config.h"
+#include "base/log.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static _Atomic unsigned number;
+
+bool lz_list_has(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = list; *p;) {
+        const char *end = strchr(p, ',');
+        size_t len = end ? (size_t)(end - p) : strlen(p);
+        if (len == n && memcmp(p, name, n) == 0)
+            return true;
+        p += len + (end != NULL);
+    }
+    return false;
+}
+
+bool lz_dump_wanted(const char *stage)
+{
+    const char *list = lz_cfg_str(LZ_OPT_DUMP);
+    return *list && (lz_list_has(list, stage) || lz_list_has(list, "all"));
+}
+
+void lz_dump_text(const char *stage, const char *ext, const lz_buf *text)
+{
+    char path[1024];
+    const char *dir = lz_cfg_str(LZ_OPT_DUMP_DIR);
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
+        LZ_WARN("dump", "cannot make the directory %s: %s", dir, strerror(errno));
+        return;
+    }
+    snprintf(path, sizeof path, "%s/%04u.%s.%s", dir, atomic_fetch_add(&number, 1), stage, ext);
+    FILE *fp = fopen(path, "w");
+    bool ok = fp && fwrite(lz_buf_str(text), 1, text->len, fp) == text->len;
+    if (fp && fclose(fp) != 0)
+        ok = false;
+    if (!ok)
+        LZ_WARN("dump", "cannot write %s: %s", path, strerror(errno));
+}
+
+void lz_dump_func(const char *stage, const lz_func *f)
+{
+    lz_buf b = {0};
+    if (!lz_dump_wanted(stage))
+        return;
+    lz_func_print(f, &b, 0);
+    lz_dump_text(stage, "mlir", &b);
+    lz_buf_free(&b);
+}
+
+lz_status lz_dump_fusion(const lz_fusion *fu)
+{
+    lz_buf b = {0};
+    if (!lz_dump_wanted("fusion"))
+        return LZ_OK;
+    lz_fusion_print(fu, &b);
+    lz_dump_text("fusion", "txt", &b);
+    lz_buf_free(&b);
+    return LZ_OK;
+}
+
+lz_status lz_dump_plan(const lz_plan *p)
+{
+    lz_buf b = {0};
+    if (lz_dump_wanted("loops")) {
+        for (uint32_t i = 0; i < p->nkernel; i++)
+            lz_kernel_print(p->kernels[i], &b);
+        lz_dump_text("loops", "txt", &b);
+        lz_buf_free(&b);
+    }
+    if (lz_dump_wanted("plan")) {
+        lz_plan_print(p, &b);
+        lz_dump_text("plan", "txt", &b);
+        lz_buf_free(&b);
+    }
+    return LZ_OK;
+}

@@ -1,0 +1,20 @@
+/* dump.h - LAZULI_DUMP: what the compiler front saw, as numbered files in LAZULI_DUMP_DIR.
+ * LAZULI_DUMP names passes, or the stages `fusion`, `loops` and `plan`, or `all`; `input` is the
+ * module before the first pass.
+ * Failing to write a dump is warned about and never fails the compilation. Threads: thread-safe;
+ * files are numbered across threads. */
+#ifndef LZ_LOWER_DUMP_H
+#define LZ_LOWER_DUMP_H
+#include "lower/fusion/fusion.h"
+#include "lower/plan/plan.h"
+
+bool lz_dump_wanted(const char *stage);
+/* Writes <dir>/<number>.<stage>.<ext>. */
+void lz_dump_text(const char *stage, const char *ext, const lz_buf *text);
+void lz_dump_func(const char *stage, const lz_func *f);
+lz_status lz_dump_fusion(const lz_fusion *fu); /* LZ_OK always: for LZ_TRY chains */
+/* plan.txt, and the loop IR of its kernels */
+lz_status lz_dump_plan(const lz_plan *p);
+/* Whether `name` is an item of a comma-separated list. */
+bool lz_list_has(const char *list, const char *name);
+#endif

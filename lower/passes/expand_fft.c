@@ -1,0 +1,478 @@
+/* expand_fft.c - Fourier transforms as products with small matrices.
+ * A batch of lines is an array [batch, part, n] of floats, part being real and imaginary (or real alone). A line of few elements is
+ * one product with the matrix of the transform, its parts beside each other. A longer one of n = n1 n2, n1 <= DIRECT, is (Gentleman,
+ * Sande 1966; Bailey 1990) a product over n1, a multiplication by roots of unity, and n1 transforms of n2. A length whose
+ * smallest factor is larger than DIRECT is a convolution (Bluestein 1970) by transforms of a rounder length.
+ * The constants are computed in long double. Threads: as rewrite.h. */
+#include "lower/passes/expand_fft.h"
+#include "ir/eval/eval_complex.h"
+#include <math.h>
+#include <string.h>
+
+#define RECORD(a) ((const lz_attr *)(const void *)&(a))
+
+enum { DIRECT = 64 };
+
+typedef struct fft {
+    lz_func *f;
+    lz_dtype d; /* of the parts */
+    bool inverse;
+} fft;
+
+static lz_shape shape(int n, const int64_t *dims)
+{
+    return lz_shape_make(n, dims);
+}
+#define SHAPE(...)                                                                                 \
+    shape((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
+
+/* ---- builders ---- */
+
+static lz_val reshape(const fft *t, lz_val x, lz_shape s)
+{
+    return x == LZ_NOVAL ? x : lz_build_reshape(t->f, x, &s);
+}
+
+static lz_val transpose(const fft *t, lz_val x, int n, const int64_t *perm)
+{
+    lz_ints p = lz_ints_make(n, perm);
+    return x == LZ_NOVAL ? x : lz_build_transpose(t->f, x, &p);
+}
+
+static lz_val broadcast(const fft *t, lz_val x, int n, const int64_t *dims, const lz_shape *s)
+{
+    lz_ints d = lz_ints_make(n, dims);
+    return x == LZ_NOVAL ? x : lz_build_broadcast(t->f, x, &d, s);
+}
+
+static lz_val mul(const fft *t, lz_val a, lz_val b)
+{
+    return lz_build_ew2(t->f, LZ_OP_MULTIPLY, a, b);
+}
+
+/* Elements from..to of dimension dim. */
+static lz_val cut(const fft *t, lz_val x, int dim, int64_t from, int64_t to)
+{
+    lz_attr_slice a;
+    if (x == LZ_NOVAL)
+        return x;
+    const lz_shape *s = &lz_val_type(t->f, x)->shape;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_slice;
+    a.start_indices.n = a.limit_indices.n = a.strides.n = s->rank;
+    for (int i = 0; i < s->rank; i++) {
+        a.start_indices.v[i] = i == dim ? from : 0;
+        a.limit_indices.v[i] = i == dim ? to : s->dims[i];
+        a.strides.v[i] = 1;
+    }
+    return lz_build(t->f, LZ_OP_SLICE, RECORD(a), &x, 1);
+}
+
+static lz_val join(const fft *t, lz_val x, lz_val y, int64_t dim)
+{
+    lz_attr_dim a;
+    lz_val v[2] = {x, y};
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dim;
+    a.dimension = dim;
+    return lz_build(t->f, LZ_OP_CONCATENATE, RECORD(a), v, 2);
+}
+
+static lz_val reverse(const fft *t, lz_val x, int64_t dim)
+{
+    lz_attr_dims a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dims;
+    a.dimensions = lz_ints_make(1, &dim);
+    return lz_build(t->f, LZ_OP_REVERSE, RECORD(a), &x, 1);
+}
+
+/* Sums over dimensions 1 and 2 of x and 0 and 1 of w. */
+static lz_val product(const fft *t, lz_val x, lz_val w)
+{
+    lz_attr_dot a;
+    lz_val v[2] = {x, w};
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_dot;
+    a.lhs_contracting_dimensions = lz_ints_make(2, (int64_t[]){1, 2});
+    a.rhs_contracting_dimensions = lz_ints_make(2, (int64_t[]){0, 1});
+    a.precision = LZ_PRECISION_HIGHEST;
+    return lz_build(t->f, LZ_OP_DOT_GENERAL, RECORD(a), v, 2);
+}
+
+/* ---- constants ---- */
+
+static lz_literal *table(const fft *t, lz_shape s)
+{
+    const lz_type *type = lz_type_get(t->d, &s);
+    lz_literal *l = type ? lz_literal_new(type) : NULL;
+    if (!l)
+        t->f->status = lz_error_get()->status;
+    return l;
+}
+
+static lz_val constant(const fft *t, lz_literal *l)
+{
+    lz_val v = l ? lz_build_const(t->f, l) : LZ_NOVAL;
+    lz_literal_release(l);
+    return v;
+}
+
+/* e^(-2 pi i k / n), of the inverse transform its conjugate. */
+static lz_cx root(const fft *t, int64_t k, int64_t n)
+{
+    const long double turn = 6.283185307179586476925286766559005768L;
+    long double a = turn * (long double)(k % n) / (long double)n;
+    return (lz_cx){cosl(a), t->inverse ? sinl(a) : -sinl(a)};
+}
+
+/* The numbers v as what multiplies [.., part, ..] elementwise: the real parts for both parts, and what multiplies the parts exchanged. */
+typedef struct factors {
+    lz_val same, cross; /* [rows, n], [rows, 2, n] */
+} factors;
+
+static factors factors_of(const fft *t, const lz_cx *v, int64_t rows, int64_t n)
+{
+    lz_literal *same = table(t, SHAPE(rows, n)), *cross = table(t, SHAPE(rows, 2, n));
+    for (int64_t i = 0; same && cross && i < rows; i++)
+        for (int64_t k = 0; k < n; k++) {
+            lz_cx w = v[i * n + k];
+            lz_elem_set_f64(t->d, same->data, i * n + k, (double)w.re);
+            lz_elem_set_f64(t->d, cross->data, (2 * i) * n + k, (double)-w.im);
+            lz_elem_set_f64(t->d, cross->data, (2 * i + 1) * n + k, (double)w.im);
+        }
+    if (!same || !cross) {
+        lz_literal_release(same);
+        lz_literal_release(cross);
+        return (factors){LZ_NOVAL, LZ_NOVAL};
+    }
+    return (factors){constant(t, same), constant(t, cross)};
+}
+
+/* x[batch, rows, 2, n] times v[rows, n]. */
+static lz_val times(const fft *t, lz_val x, const lz_cx *v, int64_t rows, int64_t n)
+{
+    if (x == LZ_NOVAL || !v)
+        return LZ_NOVAL;
+    lz_shape s = lz_val_type(t->f, x)->shape;
+    factors w = factors_of(t, v, rows, n);
+    lz_val same = broadcast(t, w.same, 2, (int64_t[]){1, 3}, &s),
+           cross = broadcast(t, w.cross, 3, (int64_t[]){1, 2, 3}, &s);
+    return lz_build_ew2(t->f, LZ_OP_ADD, mul(t, x, same), mul(t, reverse(t, x, 2), cross));
+}
+
+static lz_cx *numbers(const fft *t, int64_t n)
+{
+    size_t count = 0;
+    lz_cx *v = lz_mul_size((size_t)n, sizeof *v, &count) ? lz_alloc(count) : NULL;
+    if (!v)
+        t->f->status = LZ_FAIL(LZ_EMEM, "fft: no memory for %lld constants", (long long)n);
+    return v;
+}
+
+/* [parts, n, 2, n]: the matrix of the transform on `parts` parts. */
+static lz_val matrix(const fft *t, int64_t parts, int64_t n)
+{
+    lz_literal *l = table(t, SHAPE(parts, n, 2, n));
+    long double scale = t->inverse ? 1 / (long double)n : 1;
+    for (int64_t j = 0; l && j < n; j++)
+        for (int64_t k = 0; k < n; k++) {
+            lz_cx w = root(t, j * k, n);
+            double re = (double)(w.re * scale), im = (double)(w.im * scale);
+            lz_elem_set_f64(t->d, l->data, (j * 2 + 0) * n + k, re);
+            lz_elem_set_f64(t->d, l->data, (j * 2 + 1) * n + k, im);
+            if (parts == 1)
+                continue;
+            lz_elem_set_f64(t->d, l->data, ((n + j) * 2 + 0) * n + k, -im);
+            lz_elem_set_f64(t->d, l->data, ((n + j) * 2 + 1) * n + k, re);
+        }
+    return constant(t, l);
+}
+
+/* ---- lines ---- */
+
+static lz_val lines(const fft *t, lz_val x);
+
+static int64_t dim_of(const fft *t, lz_val x, int d)
+{
+    return lz_val_type(t->f, x)->shape.dims[d];
+}
+
+/* About what a round of length p costs for each element: passing it through memory, and the product, whose matrices are padded. */
+static double round_cost(int64_t p)
+{
+    return 3 + 0.06 * (double)((p + 7) / 8 * 8);
+}
+
+/* The cheapest rounds of lengths 2..most whose product is n: their cost, and the longest. No such rounds: a convolution. Lengths descend, so
+ * that each set of them is tried once. */
+static double cheapest(int64_t n, int64_t most, int64_t *first)
+{
+    double best = n == 1 ? 0 : 1000;
+    *first = 0;
+    for (int64_t p = most < n ? most : n; p > 1; p--) {
+        int64_t next;
+        double cost = n % p ? best : round_cost(p) + cheapest(n / p, p, &next);
+        if (cost < best) {
+            best = cost;
+            *first = p;
+        }
+    }
+    return best;
+}
+
+/* A factor of n in 2..DIRECT: of the cheapest rounds, or any where the rest has to be convolved; 0: there is none. */
+static int64_t factor_of(int64_t n)
+{
+    int64_t first;
+    cheapest(n, DIRECT, &first);
+    for (int64_t p = DIRECT; p > 1 && !first; p--)
+        if (n % p == 0)
+            first = p;
+    return first;
+}
+
+/* n = n1 n2: x[j1 n2 + j2] gives X[k2 n1 + k1]. */
+static lz_val in_two(const fft *t, lz_val x, int64_t n1)
+{
+    int64_t b = dim_of(t, x, 0), parts = dim_of(t, x, 1), n = dim_of(t, x, 2), n2 = n / n1;
+    lz_val y = product(t, reshape(t, x, SHAPE(b, parts, n1, n2)), matrix(t, parts, n1));
+    lz_cx *w = numbers(t, n); /* y[b, j2, part, k1] */
+    for (int64_t j = 0; w && j < n2; j++)
+        for (int64_t k = 0; k < n1; k++)
+            w[j * n1 + k] = root(t, j * k, n);
+    y = times(t, y, w, n2, n1);
+    lz_free(w);
+    y = reshape(t, transpose(t, y, 4, (int64_t[]){0, 3, 2, 1}), SHAPE(b * n1, 2, n2));
+    y = reshape(t, lines(t, y), SHAPE(b, n1, 2, n2));
+    return reshape(t, transpose(t, y, 4, (int64_t[]){0, 2, 3, 1}), SHAPE(b, 2, n));
+}
+
+/* The transform of length m of h, where h[j] = h[m - j] is the conjugate of chirp j. */
+static lz_cx *spectrum_of(const fft *t, const lz_cx *chirp, int64_t n, int64_t m)
+{
+    lz_shape s = SHAPE(m);
+    lz_attr_fft a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_fft;
+    a.fft_length = lz_ints_make(1, &m);
+    const lz_type *type = lz_type_get(LZ_C128, &s);
+    const lz_attr *attr = type ? lz_attr_get(RECORD(a)) : NULL;
+    const lz_sig *sig = attr ? lz_sig_get(LZ_OP_FFT, attr, &type, 1) : NULL;
+    lz_literal *h = sig ? lz_literal_new(type) : NULL, *r = NULL;
+    lz_cx *out = h ? numbers(t, m) : NULL;
+    for (int64_t j = 0; out && j < n; j++) {
+        lz_cx v = {chirp[j].re, -chirp[j].im};
+        lz_ref_store_c(LZ_C128, h->data, j, v);
+        lz_ref_store_c(LZ_C128, h->data, j ? m - j : 0, v);
+    }
+    if (!out || lz_ref_eval_inst(sig, &h, &r) != LZ_OK)
+        t->f->status = lz_error_get()->status;
+    for (int64_t k = 0; r && k < m; k++)
+        out[k] = lz_ref_load_c(LZ_C128, r->data, k);
+    if (!r) {
+        lz_free(out);
+        out = NULL;
+    }
+    lz_literal_release(h);
+    lz_literal_release(r);
+    return out;
+}
+
+/* Both parts, where there may be the real one only. */
+static lz_val both_parts(const fft *t, lz_val x)
+{
+    if (x == LZ_NOVAL || dim_of(t, x, 1) == 2)
+        return x;
+    lz_val zero = lz_build_splat(t->f, lz_val_type(t->f, x), 0);
+    return join(t, x, zero, 1);
+}
+
+static lz_val multiply_line(const fft *t, lz_val x, const lz_cx *v)
+{
+    if (x == LZ_NOVAL || !v)
+        return LZ_NOVAL;
+    int64_t b = dim_of(t, x, 0), n = dim_of(t, x, 2);
+    return reshape(t, times(t, reshape(t, x, SHAPE(b, 1, 2, n)), v, 1, n), SHAPE(b, 2, n));
+}
+
+static lz_val convolved(const fft *t, lz_val x, const lz_cx *chirp, const lz_cx *h, int64_t m)
+{
+    fft forward = {t->f, t->d, false}, back = {t->f, t->d, true};
+    int64_t n = dim_of(t, x, 2);
+    lz_attr_pad a;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_pad;
+    a.edge_padding_low = a.interior_padding = lz_ints_make(3, (int64_t[]){0, 0, 0});
+    a.edge_padding_high = lz_ints_make(3, (int64_t[]){0, 0, m - n});
+    lz_val v[2] = {multiply_line(t, both_parts(t, x), chirp), lz_build_scalar(t->f, t->d, 0)};
+    lz_val y = lz_build(t->f, LZ_OP_PAD, RECORD(a), v, 2);
+    y = multiply_line(t, lines(&forward, y), h);
+    return cut(t, y == LZ_NOVAL ? y : lines(&back, y), 2, 0, n);
+}
+
+/* The length of the cheapest transform of at least n elements, of those with few factors but 2. */
+static int64_t round_length(int64_t n)
+{
+    static const int64_t odd[] = {1, 3, 5, 7, 9, 15};
+    int64_t best = 0, first;
+    double least = 0;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        int64_t m = odd[i];
+        while (m < n)
+            m *= 2;
+        double cost = (double)m * cheapest(m, DIRECT, &first);
+        if (!best || cost < least) {
+            best = m;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+/* Bluestein: with chirp a_j = e^(-+ pi i j^2 / n), X_k = a_k sum of (x_j a_j) conj(a_(k-j)). */
+static lz_val by_convolution(const fft *t, lz_val x)
+{
+    int64_t n = dim_of(t, x, 2), m = round_length(2 * n - 1);
+    lz_cx *chirp = numbers(t, n);
+    for (int64_t j = 0; chirp && j < n; j++)
+        chirp[j] = root(t, (int64_t)((__int128)j * j % (2 * n)), 2 * n);
+    lz_cx *h = chirp ? spectrum_of(t, chirp, n, m) : NULL;
+    lz_val y = h ? convolved(t, x, chirp, h, m) : LZ_NOVAL;
+    for (int64_t j = 0; h && t->inverse && j < n; j++)
+        chirp[j] = (lz_cx){chirp[j].re / (long double)n, chirp[j].im / (long double)n};
+    y = h ? multiply_line(t, y, chirp) : y;
+    lz_free(h);
+    lz_free(chirp);
+    return y;
+}
+
+/* Transforms x[batch, parts, n] along n; the result has both parts. */
+static lz_val lines(const fft *t, lz_val x)
+{
+    if (x == LZ_NOVAL || t->f->status != LZ_OK)
+        return LZ_NOVAL;
+    int64_t n = dim_of(t, x, 2), parts = dim_of(t, x, 1), n1;
+    if (n == 1)
+        return both_parts(t, x);
+    n1 = factor_of(n);
+    if (n1 == n)
+        return product(t, x, matrix(t, parts, n));
+    return n1 ? in_two(t, x, n1) : by_convolution(t, x);
+}
+
+/* ---- dimensions ---- */
+
+/* x[batch, parts, d1, .., dk] along dimension dim. */
+static lz_val along(const fft *t, lz_val x, int dim)
+{
+    if (x == LZ_NOVAL)
+        return x;
+    lz_shape s = lz_val_type(t->f, x)->shape, moved = {.rank = s.rank}, flat;
+    int64_t perm[LZ_MAX_RANK], back[LZ_MAX_RANK], batch = 1;
+    int at = 0;
+    for (int i = 0; i < s.rank; i++)
+        if (i != 1 && i != dim)
+            perm[at++] = i;
+    perm[at++] = 1;
+    perm[at] = dim;
+    for (int i = 0; i < s.rank; i++) {
+        back[perm[i]] = i;
+        moved.dims[i] = s.dims[perm[i]];
+        batch *= i < s.rank - 2 ? moved.dims[i] : 1;
+    }
+    flat = SHAPE(batch, s.dims[1], s.dims[dim]);
+    lz_val y = lines(t, reshape(t, transpose(t, x, s.rank, perm), flat));
+    if (y == LZ_NOVAL)
+        return y;
+    moved.dims[s.rank - 2] = 2;
+    return transpose(t, reshape(t, y, moved), s.rank, back);
+}
+
+/* The last dimension of the half spectrum of a real signal of n elements, without the imaginary parts that it cannot have. */
+static lz_val without_imaginary(const fft *t, lz_val x, int64_t n)
+{
+    if (x == LZ_NOVAL)
+        return x;
+    lz_shape s = lz_val_type(t->f, x)->shape;
+    int64_t half = s.dims[s.rank - 1];
+    lz_shape small = SHAPE(2, half);
+    const lz_type *type = lz_type_get(LZ_BOOL, &small);
+    lz_literal *l = type ? lz_literal_new(type) : NULL;
+    if (!l) {
+        t->f->status = lz_error_get()->status;
+        return LZ_NOVAL;
+    }
+    uint8_t *none = l->data;
+    none[half] = 1;
+    if (n % 2 == 0)
+        none[2 * half - 1] = 1;
+    lz_val mask = broadcast(t, constant(t, l), 2, (int64_t[]){1, s.rank - 1}, &s);
+    return lz_build_select(t->f, mask, lz_build_splat(t->f, lz_val_type(t->f, x), 0), x);
+}
+
+/* The whole spectrum of a real signal of n elements out of its first half, along the last dimension. */
+static lz_val whole(const fft *t, lz_val x, int64_t n)
+{
+    if (x == LZ_NOVAL)
+        return x;
+    int last = lz_val_type(t->f, x)->shape.rank - 1;
+    int64_t half = dim_of(t, x, last);
+    x = without_imaginary(t, x, n);
+    if (half == n)
+        return x;
+    lz_val rest = reverse(t, cut(t, x, last, 1, n - half + 1), last);
+    if (rest == LZ_NOVAL)
+        return rest;
+    lz_literal *l = table(t, SHAPE(2));
+    if (l) {
+        lz_elem_set_f64(t->d, l->data, 0, 1);
+        lz_elem_set_f64(t->d, l->data, 1, -1);
+    }
+    lz_shape s = lz_val_type(t->f, rest)->shape;
+    lz_val sign = broadcast(t, constant(t, l), 1, (int64_t[]){1}, &s);
+    return join(t, x, mul(t, rest, sign), last);
+}
+
+/* [batch, parts, d1, ..] of the operand. */
+static lz_val parts_of(const fft *t, lz_val x, int ndims)
+{
+    lz_shape s = lz_val_type(t->f, x)->shape, to = {.rank = ndims + 2};
+    to.dims[0] = to.dims[1] = 1;
+    for (int i = 0; i < s.rank - ndims; i++)
+        to.dims[0] *= s.dims[i];
+    for (int i = 0; i < ndims; i++)
+        to.dims[2 + i] = s.dims[s.rank - ndims + i];
+    if (!lz_dtype_is_complex(lz_val_type(t->f, x)->dtype))
+        return reshape(t, x, to);
+    return join(t, reshape(t, lz_build_ew1(t->f, LZ_OP_REAL, x), to),
+                reshape(t, lz_build_ew1(t->f, LZ_OP_IMAG, x), to), 1);
+}
+
+static lz_val transformed(fft *t, lz_val x, const lz_attr_fft *a)
+{
+    int n = a->fft_length.n, last = n + 1;
+    x = parts_of(t, x, n);
+    if (a->fft_type != LZ_IRFFT)
+        x = along(t, x, last);
+    if (a->fft_type == LZ_RFFT)
+        x = cut(t, x, last, 0, a->fft_length.v[n - 1] / 2 + 1);
+    for (int d = last - 1; d > 1; d--)
+        x = along(t, x, d);
+    return a->fft_type == LZ_IRFFT ? along(t, whole(t, x, a->fft_length.v[n - 1]), last) : x;
+}
+
+lz_val lz_expand_fft(lz_rw *rw, uint32_t i)
+{
+    const lz_inst *in = &rw->in->insts[i];
+    const lz_attr_fft *a = LZ_ATTR(fft, in->sig->attr);
+    const lz_type *r = in->sig->result[0];
+    fft t = {rw->out, lz_dtype_part(r->dtype), a->fft_type == LZ_IFFT || a->fft_type == LZ_IRFFT};
+    if (r->nelem == 0)
+        return lz_build_splat(rw->out, r, 0);
+    lz_val x = transformed(&t, lz_rw_opnd(rw, i, 0), a);
+    lz_val re = reshape(&t, cut(&t, x, 1, 0, 1), r->shape);
+    if (a->fft_type == LZ_IRFFT)
+        return re;
+    return lz_build_ew2(rw->out, LZ_OP_COMPLEX, re, reshape(&t, cut(&t, x, 1, 1, 2), r->shape));
+}

@@ -1,0 +1,380 @@
+/* expand_window.c - pass `windows`: what works on windows becomes views, reductions, products.
+ * Does:      reduce_window (this file): the operand, padded, is seen as all its windows (`window_view`, which moves nothing), and reduced over
+ *            the elements of each. Prefixes of a whole dimension (cumulative sums): expand_window_scan.c. select_and_scatter: expand_window_select.c.
+ *            convolution: expand_conv.c.
+ * Needs:     nothing.   Recreates: nothing.   Breaks: expand (it leaves scattered sums), simplify, fold.
+ * Cost:      O(instructions).   Off: never: nothing after it knows what a window is. */
+#include "lower/passes/expand_window.h"
+#include "lower/loops/elemental.h"
+#include "lower/passes.h"
+#include <string.h>
+
+enum { SCAN_FROM = 48 }; /* a shorter dimension is reduced window by window */
+
+/* ---- building ---- */
+
+lz_val lz_windows_spread(lz_func *f, lz_val scalar, const lz_shape *s)
+{
+    const lz_ints none = {0};
+    return s->rank == 0 ? scalar : lz_build_broadcast(f, scalar, &none, s);
+}
+
+static lz_val slice(lz_func *f, lz_val x, const int64_t *start, const int64_t *limit,
+                    const int64_t *stride)
+{
+    lz_attr_slice a;
+    if (x == LZ_NOVAL)
+        return x;
+    const lz_shape *s = &lz_val_type(f, x)->shape;
+    bool whole = true;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_slice;
+    a.start_indices = lz_ints_make(s->rank, start);
+    a.limit_indices = lz_ints_make(s->rank, limit);
+    a.strides = lz_ints_make(s->rank, stride);
+    for (int d = 0; d < s->rank; d++)
+        whole = whole && start[d] == 0 && limit[d] == s->dims[d] && stride[d] == 1;
+    return whole ? x : lz_build(f, LZ_OP_SLICE, LZ_RECORD(a), &x, 1);
+}
+
+lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t from, int64_t to)
+{
+    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], one[LZ_MAX_RANK];
+    if (x == LZ_NOVAL)
+        return x;
+    const lz_shape *s = &lz_val_type(f, x)->shape;
+    for (int k = 0; k < s->rank; k++) {
+        limit[k] = s->dims[k];
+        one[k] = 1;
+    }
+    start[d] = from;
+    limit[d] = to;
+    return slice(f, x, start, limit, one);
+}
+
+lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window *w, const int64_t *count)
+{
+    lz_attr_pad a;
+    bool any = false;
+    if (x == LZ_NOVAL || value == LZ_NOVAL)
+        return LZ_NOVAL;
+    const lz_shape *s = &lz_val_type(f, x)->shape;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_pad;
+    a.edge_padding_low.n = a.edge_padding_high.n = a.interior_padding.n = s->rank;
+    for (int d = 0; d < s->rank; d++) {
+        int64_t have, reach; /* neither overflows: the shape rule has computed both */
+        lz_window_reach(s->dims[d], w[d].base, &have);
+        lz_window_reach(w[d].size, w[d].dilation, &reach);
+        int64_t need = (count[d] - 1) * w[d].stride + reach;
+        a.edge_padding_low.v[d] = w[d].low;
+        a.edge_padding_high.v[d] = need - have - w[d].low;
+        a.interior_padding.v[d] = s->dims[d] > 1 ? w[d].base - 1 : 0;
+        any |= w[d].low != 0 || need != have + w[d].low || a.interior_padding.v[d] != 0;
+    }
+    lz_val o[2] = {x, value};
+    return any ? lz_build(f, LZ_OP_PAD, LZ_RECORD(a), o, 2) : x;
+}
+
+lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window *w, const int64_t *count)
+{
+    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], stride[LZ_MAX_RANK];
+    lz_attr_window_view a;
+    if (x == LZ_NOVAL)
+        return x;
+    const lz_shape *s = &lz_val_type(f, x)->shape;
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_window_view;
+    for (int d = 0; d < s->rank; d++) {
+        limit[d] = s->dims[d];
+        stride[d] = 1;
+        if (w[d].size == 1) { /* windows of one element are a choice of elements */
+            limit[d] = count[d] ? (count[d] - 1) * w[d].stride + 1 : 0;
+            stride[d] = w[d].stride;
+            continue;
+        }
+        int n = a.dimensions.n++;
+        a.dimensions.v[n] = d;
+        a.sizes.v[n] = w[d].size;
+        a.strides.v[n] = w[d].stride;
+        a.dilations.v[n] = w[d].dilation;
+    }
+    a.sizes.n = a.strides.n = a.dilations.n = a.dimensions.n;
+    x = slice(f, x, start, limit, stride);
+    return a.dimensions.n ? lz_build(f, LZ_OP_WINDOW_VIEW, LZ_RECORD(a), &x, 1) : x;
+}
+
+/* ---- regions on arrays ---- */
+
+static lz_val inline_inst(lz_func *f, const lz_func *r, uint32_t i, const lz_val *val,
+                          const lz_shape *s)
+{
+    const lz_inst *in = &r->insts[i];
+    const lz_op_info *info = lz_op_get(in->sig->op);
+    lz_val o[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
+    if (in->lit)
+        return lz_windows_spread(f, lz_build_const(f, in->lit), s);
+    for (uint32_t k = 0; k < in->sig->nopnd && k < 3; k++)
+        o[k] = val[in->opnd[k]];
+    if (info->cls == LZ_CLASS_EW)
+        return lz_build(f, in->sig->op, in->sig->attr, o, in->sig->nopnd);
+    if (info->cls == LZ_CLASS_MOVE && in->sig->nopnd == 1 && in->sig->result[0]->nelem == 1 &&
+        in->sig->opnd[0]->nelem == 1 && in->sig->result[0]->dtype == in->sig->opnd[0]->dtype)
+        return o[0];
+    f->status = LZ_FAIL(LZ_EUNSUPPORTED, "%s: not supported inside a region of a window operation",
+                        info->text);
+    return LZ_NOVAL;
+}
+
+bool lz_windows_inline(lz_func *f, const lz_func *r, const lz_val *args, const lz_shape *s,
+                       lz_val *out)
+{
+    lz_val *val = lz_calloc((size_t)r->ninst + 1, sizeof *val);
+    if (!val) {
+        f->status = LZ_FAIL(LZ_EMEM, "out of memory");
+        return false;
+    }
+    for (uint32_t i = 0; i < r->ninst && f->status == LZ_OK; i++)
+        val[i] = i < r->nparam ? args[i] : inline_inst(f, r, i, val, s);
+    for (uint32_t k = 0; k < r->nresult; k++)
+        out[k] = val[r->results[k]];
+    lz_free(val);
+    return f->status == LZ_OK;
+}
+
+/* ---- reduce_window ---- */
+
+static int walked(const lz_window *w, int rank)
+{
+    int n = 0;
+    for (int d = 0; d < rank; d++)
+        n += w[d].size > 1;
+    return n;
+}
+
+static bool plain(const lz_window *w)
+{
+    return w->size == 1 && w->stride == 1 && w->low == 0 && w->high == 0 && w->base == 1;
+}
+
+void lz_windows_merge(const lz_shape *s, const lz_window *w, lz_shape *to, lz_window *tw)
+{
+    *to = (lz_shape){0};
+    for (int d = 0; d < s->rank; d++) {
+        if (to->rank && plain(&w[d]) && plain(&tw[to->rank - 1])) {
+            to->dims[to->rank - 1] *= s->dims[d];
+            continue;
+        }
+        tw[to->rank] = w[d];
+        to->dims[to->rank++] = s->dims[d];
+    }
+}
+
+/* Windows along dimension d of n padded values, element by element: strided slices, combined. */
+static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window *w, int64_t count,
+                   const lz_func *body)
+{
+    lz_val args[2 * LZ_MAX_RANK];
+    for (int64_t j = 0; j < w->size && f->status == LZ_OK; j++) {
+        for (uint32_t k = 0; k < n; k++) {
+            int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], stride[LZ_MAX_RANK];
+            const lz_shape *s = &lz_val_type(f, x[k])->shape;
+            for (int e = 0; e < s->rank; e++) {
+                limit[e] = s->dims[e];
+                stride[e] = 1;
+            }
+            start[d] = j * w->dilation;
+            limit[d] = start[d] + (count - 1) * w->stride + 1;
+            stride[d] = w->stride;
+            args[n + k] = slice(f, x[k], start, limit, stride);
+        }
+        if (j == 0)
+            memcpy(args, args + n, n * sizeof *args);
+        else if (f->status == LZ_OK)
+            lz_windows_inline(f, body, args, &lz_val_type(f, args[0])->shape, args);
+    }
+    memcpy(x, args, n * sizeof *x);
+    *w = (lz_window){1, 1, 0, 0, 1, 1};
+}
+
+/* Dimensions for the elements of windows, as far as the rank allows; the shortest windows give way. */
+static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window *w,
+                      const int64_t *count, const lz_func *body)
+{
+    while (rank + walked(w, rank) > LZ_MAX_RANK && f->status == LZ_OK) {
+        int best = -1;
+        for (int d = 0; d < rank; d++)
+            if (w[d].size > 1 && (best < 0 || w[d].size < w[best].size))
+                best = d;
+        unroll(f, n, x, best, &w[best], count[best], body);
+    }
+}
+
+void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
+                     const lz_window *windows, const lz_func *body, lz_val *out)
+{
+    if (f->status != LZ_OK) { /* then x may be no value */
+        for (uint32_t k = 0; k < n; k++)
+            out[k] = LZ_NOVAL;
+        return;
+    }
+    lz_shape s = lz_val_type(f, x[0])->shape, r = s, m;
+    lz_val o[2 * LZ_MAX_RANK];
+    lz_window w[LZ_MAX_RANK];
+    int64_t count[LZ_MAX_RANK];
+    lz_attr_reduce a;
+    bool merge = s.rank + walked(windows, s.rank) > LZ_MAX_RANK;
+    for (int d = 0; d < s.rank; d++)
+        lz_window_count(&windows[d], s.dims[d], &r.dims[d]);
+    memcpy(w, windows, (size_t)s.rank * sizeof *w);
+    if (merge)
+        lz_windows_merge(&s, windows, &m, w);
+    const lz_shape *base = merge ? &m : &s;
+    for (int d = 0; d < base->rank; d++)
+        lz_window_count(&w[d], base->dims[d], &count[d]);
+    for (uint32_t k = 0; k < n; k++) {
+        o[k] = lz_windows_pad(f, lz_build_reshape(f, x[k], base), init[k], w, count);
+        o[n + k] = init[k];
+    }
+    make_room(f, n, o, base->rank, w, count, body);
+    for (uint32_t k = 0; k < n; k++)
+        o[k] = lz_windows_view(f, o[k], w, count);
+    memset(&a, 0, sizeof a);
+    a.kind = LZ_ATTR_reduce;
+    a.body = body;
+    a.dimensions.n = walked(w, base->rank);
+    for (int k = 0; k < a.dimensions.n; k++)
+        a.dimensions.v[k] = base->rank + k;
+    lz_val v = lz_build(f, LZ_OP_REDUCE, LZ_RECORD(a), o, 2 * n);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = lz_build_reshape(f, lz_build_result(f, v, k), &r);
+}
+
+/* The initial value does no harm however often it is combined in. */
+static bool harmless(const lz_func *f, lz_op op, lz_val init)
+{
+    const lz_literal *l = f->insts[init].lit;
+    uint64_t id = 0, own = 0;
+    if (op == LZ_OP_NONE || !l || !lz_identity_bits(op, l->type->dtype, &id) ||
+        !lz_literal_splat(l, &own))
+        return false;
+    return own == id || (own == 0 && lz_op_has(op, LZ_F_ID0));
+}
+
+/* The dimension whose prefixes (or suffixes) are reduced, when that is what the windows are; -1: it is not. */
+static int scanned(const lz_shape *s, const lz_window *w, bool *suffix)
+{
+    int at = -1;
+    for (int d = 0; d < s->rank; d++) {
+        if (plain(&w[d]))
+            continue;
+        int64_t n = s->dims[d];
+        bool all = w[d].size == n && w[d].stride == 1 && w[d].base == 1 && w[d].dilation == 1;
+        bool before = w[d].low == n - 1 && w[d].high == 0,
+             after = w[d].low == 0 && w[d].high == n - 1;
+        if (at >= 0 || !all || n < SCAN_FROM || !(before || after))
+            return -1;
+        at = d;
+        *suffix = after;
+    }
+    return at;
+}
+
+static bool all_scalar(const lz_func *r)
+{
+    for (uint32_t i = r->nparam; i < r->ninst; i++)
+        if (!r->insts[i].lit && lz_op_get(lz_inst_op(&r->insts[i]))->cls != LZ_CLASS_EW)
+            return false;
+    return true;
+}
+
+void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
+{
+    lz_func *f = rw->out;
+    const lz_sig *sig = rw->in->insts[i].sig;
+    const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, sig->attr);
+    uint32_t n = sig->nresult;
+    lz_shape s = sig->opnd[0]->shape;
+    lz_window w[LZ_MAX_RANK];
+    lz_val x[LZ_MAX_RANK], init[LZ_MAX_RANK];
+    bool suffix;
+    if (n > 7) {
+        f->status =
+            LZ_FAIL(LZ_EUNSUPPORTED, "reduce_window: %u operands, at most 7 are supported", n);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        x[k] = lz_rw_opnd(rw, i, k);
+        init[k] = lz_rw_opnd(rw, i, n + k);
+        out[k] = sig->result[k]->nelem ? LZ_NOVAL : lz_rw_build_splat_bits(f, sig->result[k], 0);
+    }
+    if (sig->result[0]->nelem == 0)
+        return;
+    for (int d = 0; d < s.rank; d++)
+        w[d] = lz_window_of_reduce(a, d);
+    lz_op op = n == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
+    bool free_init = harmless(f, op, init[0]);
+    int d = scanned(&s, w, &suffix);
+    if (d >= 0 && (free_init || (op == LZ_OP_NONE && all_scalar(a->body)))) {
+        lz_windows_scan(f, n, x, init, d, suffix, a->body, out);
+        return;
+    }
+    /* 16-bit floats stay wide when part of a window is combined outside of the reduction */
+    lz_dtype t = sig->opnd[0]->dtype, acc = lz_acc_dtype(t);
+    bool wide = op != LZ_OP_NONE && acc != t && s.rank + walked(w, s.rank) > LZ_MAX_RANK;
+    const lz_func *body = wide ? lz_region_binary(op, acc) : a->body;
+    if (!body) {
+        f->status = lz_error_get()->status;
+        return;
+    }
+    if (wide) {
+        x[0] = lz_build_convert(f, x[0], acc);
+        init[0] = lz_build_convert(f, init[0], acc);
+    }
+    lz_windows_fold(f, n, x, init, w, body, out);
+    if (wide)
+        out[0] = lz_build_convert(f, out[0], t);
+}
+
+/* ---- the pass ---- */
+
+typedef struct made {
+    lz_val v[LZ_MAX_RANK]; /* results of a reduce_window */
+} made;
+
+static lz_val windows(lz_rw *rw, uint32_t i, void *user)
+{
+    made *all = user;
+    const lz_inst *in = &rw->in->insts[i];
+    switch (in->sig->attr->kind) {
+    case LZ_ATTR_reduce_window:
+        lz_windows_reduce(rw, i, all[i].v);
+        return all[i].v[0];
+    case LZ_ATTR_select_and_scatter:
+        return lz_windows_select(rw, i);
+    case LZ_ATTR_convolution:
+        return lz_windows_conv(rw, i);
+    case LZ_ATTR_index:
+        if (lz_op_get(lz_inst_op(&rw->in->insts[in->opnd[0]]))->cls == LZ_CLASS_WINDOW)
+            return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
+        return LZ_NOVAL;
+    default:
+        return LZ_NOVAL;
+    }
+}
+
+lz_status lz_pass_windows(const lz_func *in, lz_func **out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < in->ninst && !any; i++)
+        any = lz_op_get(lz_inst_op(&in->insts[i]))->cls == LZ_CLASS_WINDOW;
+    *out = NULL;
+    if (!any)
+        return LZ_OK;
+    made *all = lz_calloc((size_t)in->ninst + 1, sizeof *all);
+    if (!all)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_status s = lz_rw_run(in, windows, all, out);
+    lz_free(all);
+    return s;
+}

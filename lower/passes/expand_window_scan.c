@@ -1,0 +1,155 @@
+/* expand_window_scan.c - pass `windows`: prefixes of a dimension, in blocks. See expand_window.c.
+ * n elements: prefixes inside blocks of BLOCK, the last of each being the block's total; prefixes of the totals the same way; each block's
+ * elements combined with the total before it. O(n BLOCK) operations that all run side by side, and log(n) / log(BLOCK) rounds.
+ * 16-bit floats are accumulated in f32 when the region is one op. */
+#include "lower/loops/elemental.h"
+#include "lower/passes/expand_window.h"
+
+enum { BLOCK = 16, DIRECT = 32 }; /* up to DIRECT elements, each prefix is reduced by itself */
+
+typedef struct scan {
+    lz_func *f;
+    uint32_t n;
+    const lz_func *body;
+    lz_val init[LZ_MAX_RANK];
+} scan;
+
+/* Prefixes along dimension d, each reduced by itself. */
+static void direct(const scan *c, const lz_val *x, int d, lz_val *out)
+{
+    const lz_shape *s = &lz_val_type(c->f, x[0])->shape;
+    lz_window w[LZ_MAX_RANK];
+    for (int k = 0; k < s->rank; k++)
+        w[k] = (lz_window){1, 1, 0, 0, 1, 1};
+    w[d].size = s->dims[d];
+    w[d].low = s->dims[d] - 1;
+    lz_windows_fold(c->f, c->n, x, c->init, w, c->body, out);
+}
+
+/* x of shape [outer, n, inner] with `low` identities before and `high` after. */
+static lz_val padded(const scan *c, lz_val x, lz_val init, int64_t low, int64_t high)
+{
+    lz_attr_pad a = {.kind = LZ_ATTR_pad};
+    if (low == 0 && high == 0)
+        return x;
+    a.edge_padding_low.n = a.edge_padding_high.n = a.interior_padding.n = 3;
+    a.edge_padding_low.v[1] = low;
+    a.edge_padding_high.v[1] = high;
+    lz_val o[2] = {x, init};
+    return lz_build(c->f, LZ_OP_PAD, LZ_RECORD(a), o, 2);
+}
+
+/* One round: x [outer, n, inner] becomes prefixes inside blocks, [outer, blocks, BLOCK, inner], and the totals before each block. */
+static void blocks(const scan *c, const lz_val *x, lz_val *inside, lz_val *before)
+{
+    lz_func *f = c->f;
+    lz_shape s = lz_val_type(f, x[0])->shape;
+    int64_t nb = (s.dims[1] + BLOCK - 1) / BLOCK;
+    lz_shape four = lz_shape_make(4, (int64_t[]){s.dims[0], nb, BLOCK, s.dims[2]}),
+             three = lz_shape_make(3, (int64_t[]){s.dims[0], nb, s.dims[2]});
+    lz_val y[LZ_MAX_RANK];
+    for (uint32_t k = 0; k < c->n; k++)
+        y[k] = lz_build_reshape(f, padded(c, x[k], c->init[k], 0, nb * BLOCK - s.dims[1]), &four);
+    direct(c, y, 2, inside);
+    for (uint32_t k = 0; k < c->n; k++) { /* moved by one block: the totals before */
+        lz_val last =
+            lz_build_reshape(f, lz_windows_slice(f, inside[k], 2, BLOCK - 1, BLOCK), &three);
+        before[k] = padded(c, last, c->init[k], 1, -1);
+    }
+}
+
+static void join(const scan *c, const lz_val *inside, const lz_val *before, int64_t n, lz_val *out)
+{
+    lz_func *f = c->f;
+    lz_val args[2 * LZ_MAX_RANK];
+    lz_shape four = lz_val_type(f, inside[0])->shape,
+             three = lz_shape_make(
+                 3, (int64_t[]){four.dims[0], four.dims[1] * four.dims[2], four.dims[3]});
+    const lz_ints where = lz_ints_make(3, (int64_t[]){0, 1, 3});
+    for (uint32_t k = 0; k < c->n; k++) {
+        args[k] = lz_build_broadcast(f, before[k], &where, &four);
+        args[c->n + k] = inside[k];
+    }
+    if (!lz_windows_inline(f, c->body, args, &four, out))
+        return;
+    for (uint32_t k = 0; k < c->n; k++)
+        out[k] = lz_windows_slice(f, lz_build_reshape(f, out[k], &three), 1, 0, n);
+}
+
+enum { ROUNDS = 16 }; /* BLOCK to this power is more than any extent */
+
+static void prefixes(const scan *c, lz_val *x)
+{
+    lz_val inside[ROUNDS][LZ_MAX_RANK];
+    int64_t n[ROUNDS];
+    int round = 0;
+    for (;; round++) {
+        n[round] = lz_val_type(c->f, x[0])->shape.dims[1];
+        if (n[round] <= DIRECT || round == ROUNDS - 1)
+            break;
+        blocks(c, x, inside[round], x);
+        if (c->f->status != LZ_OK)
+            return;
+    }
+    direct(c, x, 1, x);
+    while (round-- > 0 && c->f->status == LZ_OK)
+        join(c, inside[round], x, n[round], x);
+}
+
+/* body(b, a): suffixes are prefixes of the reversed order, so its operands change places. */
+static const lz_func *exchanged(const lz_func *body, uint32_t n)
+{
+    lz_val args[2 * LZ_MAX_RANK], out[LZ_MAX_RANK];
+    lz_shape scalar = LZ_SCALAR;
+    lz_func *f = lz_func_new("exchanged");
+    const lz_func *r = NULL;
+    if (!f)
+        return NULL;
+    for (uint32_t k = 0; k < 2 * n; k++)
+        args[(k + n) % (2 * n)] = lz_build_param(f, lz_val_type(body, k));
+    if (f->status == LZ_OK && lz_windows_inline(f, body, args, &scalar, out) &&
+        lz_func_set_results(f, out, n) == LZ_OK)
+        r = lz_region_intern(f);
+    lz_func_free(f);
+    return r;
+}
+
+static lz_val reversed(lz_func *f, lz_val x, bool yes)
+{
+    lz_attr_dims a = {.kind = LZ_ATTR_dims, .dimensions = {1, {1}}};
+    return yes && x != LZ_NOVAL ? lz_build(f, LZ_OP_REVERSE, LZ_RECORD(a), &x, 1) : x;
+}
+
+void lz_windows_scan(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init, int d,
+                     bool suffix, const lz_func *body, lz_val *out)
+{
+    scan c = {.f = f, .n = n, .body = body};
+    const lz_type *t = lz_val_type(f, x[0]);
+    lz_shape s = t->shape, three = lz_shape_make(3, (int64_t[]){1, s.dims[d], 1});
+    lz_dtype acc = lz_acc_dtype(t->dtype);
+    lz_op op = n == 1 ? lz_region_as_binary(body) : LZ_OP_NONE;
+    lz_val y[LZ_MAX_RANK];
+    bool wide = op != LZ_OP_NONE && acc != t->dtype;
+    for (int k = 0; k < s.rank; k++)
+        three.dims[k < d ? 0 : k > d ? 2 : 1] *= k == d ? 1 : s.dims[k];
+    if (wide)
+        c.body = lz_region_binary(op, acc);
+    else if (suffix && op == LZ_OP_NONE)
+        c.body = exchanged(body, n);
+    if (!c.body) {
+        f->status = lz_error_get()->status;
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        c.init[k] = wide ? lz_build_convert(f, init[k], acc) : init[k];
+        y[k] = wide ? lz_build_convert(f, x[k], acc) : x[k];
+        y[k] = reversed(f, lz_build_reshape(f, y[k], &three), suffix);
+    }
+    if (f->status == LZ_OK)
+        prefixes(&c, y);
+    for (uint32_t k = 0; k < n && f->status == LZ_OK; k++) {
+        out[k] = lz_build_reshape(f, reversed(f, y[k], suffix), &s);
+        if (wide)
+            out[k] = lz_build_convert(f, out[k], t->dtype);
+    }
+}

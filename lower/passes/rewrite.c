@@ -1,0 +1,148 @@
+/* rewrite.c - rebuilding a function. See rewrite.h. */
+#include "lower/passes/rewrite.h"
+#include "lower/loops/elemental.h"
+#include <string.h>
+
+static lz_val copy_inst(lz_rw *rw, uint32_t i)
+{
+    const lz_inst *in = &rw->in->insts[i];
+    lz_val few[16], *o = few;
+    uint32_t n = in->sig->nopnd;
+    if (in->lit)
+        return lz_build_const(rw->out, in->lit);
+    if (n > 16 && !(o = lz_alloc(n * sizeof *o))) {
+        rw->out->status = LZ_FAIL(LZ_EMEM, "out of memory");
+        return LZ_NOVAL;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        o[k] = rw->map[in->opnd[k]];
+    lz_val v = lz_build_sig(rw->out, in->sig, o);
+    if (o != few)
+        lz_free(o);
+    return v;
+}
+
+static lz_status run(lz_rw *rw, lz_rw_fn fn, void *user)
+{
+    const lz_func *in = rw->in;
+    for (uint32_t i = 0; i < in->ninst; i++) {
+        uint32_t before = rw->out->ninst;
+        lz_val v = LZ_NOVAL;
+        if (i < in->nparam)
+            v = lz_build_param(rw->out, lz_val_type(in, i));
+        else
+            v = fn(rw, i, user);
+        if (i >= in->nparam && v == LZ_NOVAL && rw->out->status == LZ_OK)
+            v = copy_inst(rw, i);
+        else if (i >= in->nparam)
+            rw->fired = true;
+        if (rw->out->status != LZ_OK)
+            return rw->out->status;
+        rw->map[i] = v;
+        for (uint32_t j = before; j < rw->out->ninst; j++) {
+            rw->out->insts[j].site = in->insts[i].site;
+            rw->out->insts[j].scope = in->insts[i].scope;
+        }
+    }
+    lz_val *results = rw->map + in->ninst; /* room behind the map */
+    for (uint32_t k = 0; k < in->nresult; k++)
+        results[k] = rw->map[in->results[k]];
+    return lz_func_set_results(rw->out, results, in->nresult);
+}
+
+lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out)
+{
+    *out = NULL;
+    lz_rw rw = {.in = in, .out = lz_func_new(in->name)};
+    rw.map = lz_alloc(((size_t)in->ninst + in->nresult + 1) * sizeof *rw.map);
+    lz_status s = rw.out && rw.map ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
+    lz_func *pruned = NULL;
+    if (s == LZ_OK)
+        s = run(&rw, fn, user);
+    if (s == LZ_OK && rw.fired) {
+        pruned = lz_func_prune(rw.out);
+        if (!pruned)
+            s = lz_error_get()->status;
+    }
+    lz_func_free(rw.out);
+    lz_free(rw.map);
+    if (s != LZ_OK || (pruned && lz_func_same(pruned, in))) {
+        lz_func_free(pruned);
+        pruned = NULL;
+    }
+    *out = pruned;
+    return s;
+}
+
+lz_val lz_rw_behind_views(const lz_func *f, lz_val v)
+{
+    for (;;) {
+        lz_op op = lz_inst_op(&f->insts[v]);
+        if (op != LZ_OP_BROADCAST_IN_DIM && op != LZ_OP_RESHAPE && op != LZ_OP_TRANSPOSE)
+            return v;
+        v = f->insts[v].opnd[0];
+    }
+}
+
+uint64_t *lz_rw_dependence(const lz_func *f, uint32_t first, uint32_t n)
+{
+    uint32_t words = (n + 63) / 64;
+    uint64_t *d = lz_calloc((size_t)f->ninst * words + 1, sizeof *d);
+    for (uint32_t i = 0; d && i < f->ninst; i++) {
+        uint64_t *at = d + (size_t)i * words;
+        if (i < f->nparam && i - first < n)
+            at[(i - first) / 64] |= UINT64_C(1) << (i - first) % 64;
+        for (uint32_t k = 0; k < f->insts[i].sig->nopnd; k++)
+            for (uint32_t w = 0; w < words; w++)
+                at[w] |= d[(size_t)f->insts[i].opnd[k] * words + w];
+    }
+    return d;
+}
+
+const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t nparam,
+                            const uint32_t *results, uint32_t nresult)
+{
+    const lz_func *out = NULL;
+    lz_func *f = lz_func_new(r->name);
+    lz_val *v = lz_alloc(((size_t)r->nparam + r->nresult + nresult + 1) * sizeof *v);
+    if (!f || !v) {
+        (void)LZ_FAIL(LZ_EMEM, "out of memory");
+        goto done;
+    }
+    lz_val *all = v + r->nparam, *res = all + r->nresult;
+    for (uint32_t i = 0; i < r->nparam; i++)
+        v[i] = LZ_NOVAL;
+    for (uint32_t i = 0; i < nparam; i++)
+        v[params[i]] = lz_build_param(f, lz_val_type(r, params[i]));
+    for (uint32_t i = 0; i < r->nparam; i++)
+        if (v[i] == LZ_NOVAL)
+            v[i] = lz_build_splat(f, lz_val_type(r, i), 0);
+    if (lz_build_inline(f, r, v, all) != LZ_OK)
+        goto done;
+    for (uint32_t k = 0; k < nresult; k++)
+        res[k] = all[results[k]];
+    if (lz_func_set_results(f, res, nresult) == LZ_OK)
+        out = lz_region_intern(f);
+done:
+    lz_func_free(f);
+    lz_free(v);
+    return out;
+}
+
+bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits)
+{
+    const lz_literal *l = f->insts[lz_rw_behind_views(f, v)].lit;
+    return l && l->nbytes <= 64 && lz_literal_splat(l, bits);
+}
+
+lz_val lz_rw_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits)
+{
+    const lz_ints none = {0};
+    lz_shape scalar = LZ_SCALAR;
+    const lz_type *st = lz_type_get(t->dtype, &scalar);
+    const uint64_t parts[2] = {bits, bits}; /* as lz_literal_splat says them */
+    lz_literal *l = st ? lz_literal_copy_from(st, parts) : NULL;
+    lz_val v = lz_build_const(f, l);
+    lz_literal_release(l);
+    return t->shape.rank == 0 || v == LZ_NOVAL ? v : lz_build_broadcast(f, v, &none, &t->shape);
+}

@@ -1,0 +1,127 @@
+/* plan.c - plans: freeing, the memory of steps, text. Threads: a plan is immutable once made. */
+#include "lower/plan/plan.h"
+#include <inttypes.h>
+#include <string.h>
+
+bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i)
+{
+    if (s->kind == LZ_STEP_CALL)
+        return i < s->call->nrets;
+    return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
+                                     : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
+}
+
+void lz_plan_free(lz_plan *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; p->kernels && i < p->nkernel; i++)
+        lz_kernel_free(p->kernels[i]);
+    for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
+        lz_plan_free(p->subs[i]);
+    lz_arena_free(&p->arena);
+    lz_free(p);
+}
+
+/* ---- steps of control flow ---- */
+
+bool lz_while_layout(const lz_plan *body, uint64_t *off, uint64_t *temps)
+{
+    uint64_t at = 64; /* behind the predicate */
+    for (uint32_t k = 0; k < body->nout; k++) {
+        bool own = body->out_alias[k] < 0;
+        if (off)
+            off[k] = own ? at : UINT64_MAX;
+        if (own && __builtin_add_overflow(at, LZ_ALIGN_UP(body->out_type[k]->nbytes, 64), &at))
+            return false;
+    }
+    *temps = at;
+    return true;
+}
+
+bool lz_step_work(const lz_plan *p, const lz_step *s, uint64_t *nbytes)
+{
+    const lz_plan *b = p->subs[s->sub[1]];
+    uint64_t most = s->sub[0] == LZ_NO_PLAN ? 0 : p->subs[s->sub[0]]->temp_bytes, at = 0;
+    most = most > b->temp_bytes ? most : b->temp_bytes;
+    return (s->kind != LZ_STEP_WHILE || lz_while_layout(b, NULL, &at)) &&
+           !__builtin_add_overflow(at, most, nbytes);
+}
+
+/* ---- text ---- */
+
+static void print_types(lz_buf *b, const char *what, const lz_type *const *t, uint32_t n,
+                        const int32_t *alias)
+{
+    char text[160];
+    for (uint32_t i = 0; i < n; i++) {
+        lz_buf_printf(b, "  %s %u: %s", what, i, lz_type_short(t[i], text, sizeof text));
+        if (alias && alias[i] >= 0)
+            lz_buf_printf(b, " takes over input %d", alias[i]);
+        lz_buf_putc(b, '\n');
+    }
+}
+
+static void print_ref(lz_buf *b, const lz_bufref *r)
+{
+    static const char *const names[] = {"in", "out", "temp", "const"};
+    lz_buf_puts(b, names[r->kind]);
+    if (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_OUTPUT)
+        lz_buf_printf(b, "%u", r->index);
+    lz_buf_printf(b, "+%" PRIu64 ":%" PRIu64, r->offset, r->nbytes);
+}
+
+/* "7 rounds plan 1"; or, plan 0 being the condition, "plan 0 plan 1", "counted plan 0 plan 1". */
+static void print_while(const lz_step *s, uint32_t i, lz_buf *out)
+{
+    const lz_rounds *r = &s->rounds;
+    int64_t n;
+    lz_buf_printf(out, "  step %u: while ", i);
+    if (s->sub[0] == LZ_NO_PLAN && lz_rounds_known(r, &n))
+        lz_buf_printf(out, "%" PRId64 " rounds", n);
+    else
+        lz_buf_printf(out, "%splan %u", r->dtype != LZ_DTYPE_NONE ? "counted " : "", s->sub[0]);
+    lz_buf_printf(out, " plan %u (", s->sub[1]);
+}
+
+static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
+{
+    const lz_step *s = &p->steps[i];
+    if (s->kind == LZ_STEP_KERNEL)
+        lz_buf_printf(out, "  step %u: kernel %u (", i, s->kernel);
+    else if (s->kind == LZ_STEP_CALL)
+        lz_buf_printf(out, "  step %u: call @%s (", i, s->call->target);
+    else if (s->kind == LZ_STEP_IF)
+        lz_buf_printf(out, "  step %u: if plan %u plan %u (", i, s->sub[0], s->sub[1]);
+    else
+        print_while(s, i, out);
+    for (uint32_t j = 0; j < s->nbuf; j++) {
+        lz_buf_puts(out, j ? ", " : "");
+        print_ref(out, &s->bufs[j]);
+    }
+    lz_buf_puts(out, ") [");
+    for (uint32_t j = 0; j < s->narg; j++)
+        lz_buf_printf(out, "%s%" PRId64, j ? ", " : "", s->args[j]);
+    lz_buf_printf(out, "] %" PRIu64 " flop %" PRIu64 " byte  %s\n", s->flops, s->bytes,
+                  s->name ? s->name : "");
+}
+
+void lz_plan_print(const lz_plan *p, lz_buf *out)
+{
+    lz_buf_printf(
+        out, "plan: %u kernels, %u steps, %" PRIu64 " temp bytes, %" PRIu64 " constant bytes\n",
+        p->nkernel, p->nstep, p->temp_bytes, p->const_bytes);
+    print_types(out, "in", p->in_type, p->nin, NULL);
+    print_types(out, "out", p->out_type, p->nout, p->out_alias);
+    for (uint32_t i = 0; i < p->nkernel; i++) {
+        char hex[33];
+        lz_hash_hex(p->kernels[i]->hash, hex);
+        lz_buf_printf(out, "  kernel %u: %s %s\n", i, hex, p->kernels[i]->name);
+    }
+    for (uint32_t i = 0; i < p->nstep; i++)
+        print_step(p, i, out);
+    for (uint32_t i = 0; i < p->nsub; i++) { /* as deep as regions nest */
+        lz_buf_printf(out, "plan %u of the above: ", i);
+        lz_plan_print(p->subs[i], out);
+    }
+}

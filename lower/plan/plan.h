@@ -1,0 +1,101 @@
+/* plan.h - what a module is compiled to: kernels, the order to run them in, and where every value
+ * lives.
+ * A plan holds no address, path or time; it is serialised into program entries with the canonical
+ * bytes of its kernels, so a damaged or missing kernel entry is recompiled from the plan alone.
+ * Units: bytes. Threads: immutable once made. */
+#ifndef LZ_LOWER_PLAN_H
+#define LZ_LOWER_PLAN_H
+#include "ir/custom_call.h"
+#include "lower/loops/loop.h"
+#include "lower/plan/trip_count.h"
+
+typedef enum lz_slot_kind {
+    LZ_SLOT_INPUT,  /* argument `index` */
+    LZ_SLOT_OUTPUT, /* result `index` */
+    LZ_SLOT_TEMP,   /* offset in the arena */
+    LZ_SLOT_CONST   /* offset in the constant block */
+} lz_slot_kind;
+typedef struct lz_bufref {
+    lz_slot_kind kind;
+    uint32_t index; /* input or output number; 0 otherwise */
+    /* bytes from the start of the argument, result, arena or constant block */
+    uint64_t offset;
+    uint64_t nbytes; /* extent the kernel may touch from offset */
+} lz_bufref;
+
+/* Control flow runs other plans. Buffers of such a step: the results (as many as the second plan
+ * has), the operands (those of the plans), then memory to work in (lz_step_work). A while copies
+ * the values it carries into the results first, unless both are one memory, and goes on from
+ * there. One whose rounds are known has no plan of its condition. */
+#define LZ_NO_PLAN UINT32_MAX
+/* A call has the results and the operands of a custom_call. */
+typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF, LZ_STEP_CALL } lz_step_kind;
+typedef struct lz_step {
+    lz_step_kind kind;
+    uint32_t kernel; /* index into plan->kernels (distinct canonical kernels) */
+    /* index into plan->subs. While: condition, body; if: what runs on true, on false */
+    uint32_t sub[2];
+    const lz_call *call; /* of a call, else NULL */
+    lz_rounds rounds;    /* of a while */
+    uint32_t nbuf, narg;
+    lz_bufref *bufs;
+    int64_t *args;
+    /* estimate, for the decision to run on several threads and for reports */
+    uint64_t flops, bytes;
+    const char *name; /* debug: fused ops */
+} lz_step;
+
+typedef struct lz_plan lz_plan;
+struct lz_plan {
+    lz_arena arena;
+    uint32_t nin, nout, nkernel, nstep;
+    const lz_type **in_type, **out_type;
+    /* out_alias[k] = input whose donated buffer result k takes over, or -1 (then steps address it
+     * as OUTPUT k anyway: the executor points OUTPUT k at the donated buffer, copying first when
+     * the caller did not donate) */
+    int32_t *out_alias;
+    uint64_t temp_bytes, const_bytes;
+    void *consts; /* 64-byte aligned */
+    lz_kernel **kernels;
+    lz_step *steps;
+    lz_plan **subs; /* plans of regions; nested at most LZ_MAX_REGION_DEPTH deep */
+    uint32_t nsub;
+};
+
+typedef struct lz_lower_options {
+    const bool *donate; /* per input, may be NULL */
+    bool pairwise;      /* only result k may take over argument k */
+    int vector_bytes;   /* 64 AVX-512, 32 AVX2, 16 SSE/NEON; 0: 32 */
+    int threads;
+    /* kernels that keep rows (loop.h): a backend that has them, or not; tests want all there can be */
+    lz_rows_use rows;
+    int64_t row_limit; /* elements of such a row that are worth it; 0: default */
+    bool columns;      /* a thread of the backend makes whole columns: long ones are cut */
+    int64_t l1_bytes, l2_bytes, l3_bytes; /* 0: defaults */
+} lz_lower_options;
+
+/* The whole compiler front: passes (pipeline.c), fusion, loops, schedule, buffers. Errors: LZ_EMEM,
+ * LZ_EUNSUPPORTED naming the op. */
+lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out);
+void lz_plan_free(lz_plan *p);
+void lz_plan_print(const lz_plan *p, lz_buf *out);
+lz_status lz_plan_verify(const lz_plan *p);
+void lz_plan_serialize(const lz_plan *p, lz_buf *out);
+/* untrusted bytes; verified */
+lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);
+/* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
+ * are, its operands are read. */
+bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);
+/* ---- steps of control flow ---- */
+/* The memory a body's result k is made in when it does not take over argument k, so that both are
+ * there for a while: at off[k] of the step's work memory; off[k] is UINT64_MAX for the others. The
+ * predicate is at 0, the plans' temporaries start at the offset returned. off: room for body->nout,
+ * or NULL. False: the sizes overflow. */
+bool lz_while_layout(const lz_plan *body, uint64_t *off, uint64_t *temps);
+/* Bytes of work memory; 64-byte aligned. False: they overflow. */
+bool lz_step_work(const lz_plan *p, const lz_step *s, uint64_t *nbytes);
+
+/* Runs a plan with the slow executor (tests, `--device loop`). in[] / out[] are dense host
+ * arrays. */
+lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out);
+#endif

@@ -1,0 +1,563 @@
+/* plan_exec.c - see plan_exec.h. Recursion: plans in plans, as deep as regions nest (LZ_MAX_REGION_DEPTH). */
+#include "lower/plan/plan_exec.h"
+#include "lower/loops/loop_impl.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* Where an address of a launch comes from. */
+struct lz_prog_ref {
+    uint64_t offset;
+    uint32_t slot; /* among the addresses of the part */
+    uint32_t base; /* among arguments and results; 0 for the other kinds */
+};
+
+/* What a step of control flow has besides its buffers. */
+typedef struct control {
+    uint32_t part[2];     /* what it runs */
+    uint64_t *off, temps; /* while: lz_while_layout of the body */
+    size_t carried;       /* while: in a state, where what is carried is */
+    int64_t rounds;       /* while: where they are known; else -1 */
+    lz_call_entry entry;  /* call: whom */
+} control;
+
+struct lz_launch {
+    const lz_step *step;
+    const control *control; /* NULL: a kernel, by the record behind this */
+    uint32_t slot;          /* its first address */
+};
+
+/* ---- parts and kernels ---- */
+
+static void count_parts(const lz_plan *p, lz_prog *g)
+{
+    g->npart++;
+    g->nkernel += p->nkernel;
+    for (uint32_t i = 0; i < p->nsub; i++)
+        count_parts(p->subs[i], g);
+}
+
+/* Part number g->npart and, behind it, those it runs. */
+static lz_status add_part(lz_prog *g, const lz_plan *plan)
+{
+    lz_part *p = &g->parts[g->npart++];
+    p->plan = plan;
+    p->consts = plan->consts;
+    p->kernel_at = g->nkernel;
+    if (plan->nkernel)
+        memcpy(g->kernels + g->nkernel, plan->kernels, plan->nkernel * sizeof *g->kernels);
+    g->nkernel += plan->nkernel;
+    p->subs = lz_arena_alloc(&g->arena, plan->nsub * sizeof *p->subs);
+    if (!p->subs)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    for (uint32_t i = 0; i < plan->nsub; i++) {
+        p->subs[i] = g->npart;
+        LZ_TRY(add_part(g, plan->subs[i]));
+    }
+    return LZ_OK;
+}
+
+lz_status lz_prog_begin(lz_prog *g, const lz_plan *p)
+{
+    *g = (lz_prog){0};
+    count_parts(p, g);
+    g->parts = lz_arena_alloc(&g->arena, g->npart * sizeof *g->parts);
+    g->kernels = lz_arena_alloc(&g->arena, g->nkernel * sizeof *g->kernels);
+    if (!g->parts || !g->kernels)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u kernels", g->nkernel);
+    g->npart = g->nkernel = 0;
+    return add_part(g, p);
+}
+
+void lz_prog_end(lz_prog *g)
+{
+    lz_arena_free(&g->arena);
+}
+
+/* ---- launches ---- */
+
+/* The element size buffer j of a step is read as. */
+static size_t align_of(const lz_prog *g, const lz_part *p, const lz_step *s, uint32_t j)
+{
+    if (s->kind == LZ_STEP_KERNEL)
+        return lz_dtype_size(p->plan->kernels[s->kernel]->buf[j].dtype);
+    if (s->kind == LZ_STEP_CALL)
+        return j < s->call->nrets ? 0 : lz_dtype_size(s->call->arg[j - s->call->nrets]->dtype);
+    size_t most = 1;
+    uint32_t first = s->nbuf - 1 - p->plan->subs[s->sub[1]]->nin;
+    for (int k = s->sub[0] == LZ_NO_PLAN; k < 2 && j >= first && j < s->nbuf - 1; k++) {
+        size_t a = g->parts[p->subs[s->sub[k]]].in_align[j - first];
+        most = a > most ? a : most;
+    }
+    return most;
+}
+
+static void note_alignment(const lz_prog *g, lz_part *p, const lz_step *s)
+{
+    for (uint32_t j = 0; j < s->nbuf; j++) {
+        const lz_bufref *r = &s->bufs[j];
+        size_t align = r->kind == LZ_SLOT_INPUT ? align_of(g, p, s, j) : 0;
+        if (align > 0 && align > p->in_align[r->index])
+            p->in_align[r->index] = align;
+    }
+}
+
+static lz_status make_call(lz_prog *g, lz_launch *l)
+{
+    const lz_call *call = l->step->call;
+    control *c = lz_arena_alloc(&g->arena, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    LZ_TRY(lz_call_find(call->target, &c->entry));
+    g->control = true; /* nobody knows how long it takes */
+    l->control = c;
+    return LZ_OK;
+}
+
+static lz_status make_control(lz_prog *g, const lz_part *p, lz_launch *l)
+{
+    const lz_step *s = l->step;
+    const lz_plan *second = p->plan->subs[s->sub[1]];
+    control *c = lz_arena_alloc(&g->arena, sizeof *c);
+    if (!c || !(c->off = lz_arena_alloc(&g->arena, second->nout * sizeof *c->off)))
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    bool known = s->sub[0] == LZ_NO_PLAN;
+    c->part[1] = p->subs[s->sub[1]];
+    c->part[0] = known ? c->part[1] : p->subs[s->sub[0]];
+    c->rounds = -1;
+    if (s->kind == LZ_STEP_WHILE) {
+        (void)lz_while_layout(second, c->off, &c->temps); /* the plan is verified */
+        c->carried = g->nptr;
+        g->nptr += second->nout;
+    }
+    if (known)
+        (void)lz_rounds_known(&s->rounds, &c->rounds); /* it is */
+    g->control |= !known;
+    l->control = c;
+    return LZ_OK;
+}
+
+/* Launches and copies of a launch that waits for nothing. */
+static uint64_t runs_of(const lz_prog *g, const lz_launch *l)
+{
+    uint64_t n = 1;
+    if (!l->control || l->control->rounds < 0)
+        return n;
+    const lz_part *body = &g->parts[l->control->part[1]];
+    if (__builtin_mul_overflow(body->nrun, (uint64_t)l->control->rounds, &n) ||
+        __builtin_add_overflow(n, 2 * (uint64_t)body->plan->nout, &n))
+        n = UINT64_MAX;
+    return n;
+}
+
+/* Launch number p->nlaunch, unless it has nothing to do. */
+static lz_status make_launch(lz_prog *g, lz_part *p, const lz_step *s, uint32_t slot, void *maker)
+{
+    lz_launch *l = (lz_launch *)(void *)(p->launches + p->nlaunch * g->stride);
+    bool idle = false;
+    *l = (lz_launch){.step = s, .slot = slot};
+    note_alignment(g, p, s);
+    if (s->kind == LZ_STEP_CALL)
+        LZ_TRY(make_call(g, l));
+    else if (s->kind != LZ_STEP_KERNEL)
+        LZ_TRY(make_control(g, p, l));
+    else
+        LZ_TRY(g->ops->prepare(maker, p->plan->kernels[s->kernel], p->kernel_at + s->kernel, s,
+                               l + 1, &idle));
+    p->nlaunch += !idle;
+    if (!idle && __builtin_add_overflow(p->nrun, runs_of(g, l), &p->nrun))
+        p->nrun = UINT64_MAX;
+    return LZ_OK;
+}
+
+/* The addresses of all steps, those of one kind next to each other. */
+static lz_status make_refs(lz_prog *g, lz_part *p)
+{
+    const lz_plan *plan = p->plan;
+    uint32_t n[4] = {0}, at[4], all = 0;
+    for (uint32_t i = 0; i < plan->nstep; i++)
+        for (uint32_t j = 0; j < plan->steps[i].nbuf; j++, all++)
+            n[plan->steps[i].bufs[j].kind]++;
+    p->refs = lz_arena_alloc(&g->arena, all * sizeof *p->refs);
+    if (!p->refs)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u steps", plan->nstep);
+    p->nconst = n[LZ_SLOT_CONST];
+    p->ntemp = n[LZ_SLOT_TEMP];
+    p->nio = n[LZ_SLOT_INPUT] + n[LZ_SLOT_OUTPUT];
+    at[LZ_SLOT_CONST] = 0;
+    at[LZ_SLOT_TEMP] = p->nconst;
+    at[LZ_SLOT_INPUT] = p->nconst + p->ntemp;
+    at[LZ_SLOT_OUTPUT] = at[LZ_SLOT_INPUT] + n[LZ_SLOT_INPUT];
+    all = 0;
+    for (uint32_t i = 0; i < plan->nstep; i++)
+        for (uint32_t j = 0; j < plan->steps[i].nbuf; j++, all++) {
+            const lz_bufref *r = &plan->steps[i].bufs[j];
+            uint32_t base = r->kind == LZ_SLOT_INPUT    ? r->index
+                            : r->kind == LZ_SLOT_OUTPUT ? plan->nin + r->index
+                                                        : 0;
+            p->refs[at[r->kind]++] = (lz_prog_ref){r->offset, all, base};
+        }
+    p->at = g->nptr;
+    g->nptr += 1 + (size_t)plan->nin + plan->nout + all;
+    return LZ_OK;
+}
+
+static lz_status make_part(lz_prog *g, lz_part *p, void *maker)
+{
+    const lz_plan *plan = p->plan;
+    LZ_TRY(make_refs(g, p));
+    p->launches = lz_arena_alloc(&g->arena, plan->nstep * g->stride);
+    p->in_align = lz_arena_alloc(&g->arena, plan->nin * sizeof *p->in_align);
+    if (!p->launches || !p->in_align)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u steps", plan->nstep);
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < plan->nstep; slot += plan->steps[i++].nbuf)
+        LZ_TRY(make_launch(g, p, &plan->steps[i], slot, maker));
+    g->nlaunch += p->nlaunch;
+    return LZ_OK;
+}
+
+lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker)
+{
+    g->ops = ops;
+    g->stride = sizeof(lz_launch) + LZ_ALIGN_UP(ops->record_bytes, 8);
+    for (uint32_t i = g->npart; i-- > 0;) /* what a part runs is there before it */
+        LZ_TRY(make_part(g, &g->parts[i], maker));
+    g->kept_at = g->nptr++;
+    g->nrun = g->parts->nrun;
+    return LZ_OK;
+}
+
+void *lz_prog_record(const lz_prog *g, const lz_part *p, uint32_t i)
+{
+    lz_launch *l = (lz_launch *)(void *)(p->launches + i * g->stride);
+    return l->control ? NULL : l + 1;
+}
+
+const lz_step *lz_prog_step(const lz_prog *g, const lz_part *p, uint32_t i)
+{
+    return ((const lz_launch *)(const void *)(p->launches + i * g->stride))->step;
+}
+
+/* ---- addresses ---- */
+
+static inline void *at_offset(const void *base, uint64_t offset)
+{
+    return (void *)((uintptr_t)base + offset); /* of a device, or NULL with nothing behind it */
+}
+
+static inline void **io_of(const lz_part *p, void **state)
+{
+    return state + p->at + 1;
+}
+
+static inline void **addresses_of(const lz_part *p, void **state)
+{
+    return io_of(p, state) + p->plan->nin + p->plan->nout;
+}
+
+void lz_prog_state(const lz_prog *g, void **state)
+{
+    memset(state, 0, g->nptr * sizeof *state);
+    for (uint32_t i = 0; i < g->npart; i++) {
+        const lz_part *p = &g->parts[i];
+        void **addr = addresses_of(p, state);
+        for (uint32_t k = 0; k < p->nconst; k++)
+            addr[p->refs[k].slot] = at_offset(p->consts, p->refs[k].offset);
+        state[p->at] = state; /* no temporaries are there */
+    }
+}
+
+/* The addresses that may have changed since the last run with this state. */
+static void resolve(const lz_part *p, void **state, void *temp)
+{
+    void **io = io_of(p, state), **addr = addresses_of(p, state);
+    const lz_prog_ref *r = p->refs + p->nconst, *end = r + p->ntemp;
+    if (state[p->at] != temp)
+        for (; r < end; r++)
+            addr[r->slot] = at_offset(temp, r->offset);
+    state[p->at] = temp;
+    for (r = end, end += p->nio; r < end; r++)
+        addr[r->slot] = at_offset(io[r->base], r->offset);
+}
+
+/* What is kept is not among the temporaries. */
+static void resolve_kept(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept)
+{
+    const lz_part *p = g->parts;
+    void **addr = addresses_of(p, state), *id = (void *)(uintptr_t)(kept ? kept->id : 0);
+    if (state[g->kept_at] == id && (!kept || state[p->at] == temp))
+        return;
+    state[p->at] = state; /* some addresses are not of temporaries */
+    resolve(p, state, temp);
+    for (uint32_t i = 0; kept && i < kept->what->nplace; i++)
+        addr[kept->what->places[i].slot] = at_offset(kept->memory, kept->what->places[i].at);
+    state[g->kept_at] = id;
+}
+
+/* ---- running ---- */
+
+typedef struct run {
+    const lz_prog *g;
+    void **state;
+    void *user;
+} run;
+
+static lz_status run_part(const run *r, const lz_part *p, void *temp);
+
+static lz_status run_if(const run *r, const lz_launch *l, void *const *bufs)
+{
+    const lz_part *p = &r->g->parts[l->control->part[0]];
+    uint32_t nin = p->plan->nin, nout = p->plan->nout;
+    bool on;
+    LZ_TRY(r->g->ops->read_bool(r->user, bufs[nout], &on));
+    if (!on)
+        p = &r->g->parts[l->control->part[1]];
+    void **io = io_of(p, r->state);
+    memcpy(io, bufs + nout + 1, nin * sizeof *io);
+    memcpy(io + nin, bufs, nout * sizeof *io);
+    return run_part(r, p, bufs[nout + 1 + nin]);
+}
+
+/* The number of one element that is at `at`, once it is there. */
+static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *out, bool *fits)
+{
+    uint64_t bits = 0;
+    size_t n = lz_dtype_size(d);
+    if (r->g->ops->to_host)
+        LZ_TRY(r->g->ops->to_host(r->user, &bits, at, n));
+    else
+        memcpy(&bits, at, n);
+    *fits = lz_rounds_number(d, &bits, out);
+    return LZ_OK;
+}
+
+/* The rounds of a loop whose operands say them; -1: its condition has to be asked. bufs: the operands. */
+static lz_status read_rounds(const run *r, const lz_rounds *of, void *const *bufs, int64_t *out)
+{
+    int64_t start = of->start, end = of->end;
+    bool fits = of->dtype != LZ_DTYPE_NONE;
+    if (fits && of->start_opnd != LZ_NOVAL)
+        LZ_TRY(read_number(r, of->dtype, bufs[of->start_opnd], &start, &fits));
+    if (fits && of->end_opnd != LZ_NOVAL)
+        LZ_TRY(read_number(r, of->dtype, bufs[of->end_opnd], &end, &fits));
+    if (!fits || !lz_rounds_count(of, start, end, out))
+        *out = -1;
+    return LZ_OK;
+}
+
+/* Whether there is one more round, by the condition. test: its arguments that no round changes are there. */
+static lz_status ask(const run *r, const control *c, void *const *cur, char *work, bool *more)
+{
+    const lz_part *cond = &r->g->parts[c->part[0]];
+    uint32_t n = r->g->parts[c->part[1]].plan->nout;
+    void **test = io_of(cond, r->state);
+    memcpy(test, cur, n * sizeof *cur);
+    test[cond->plan->nin] = work;
+    LZ_TRY(run_part(r, cond, at_offset(work, c->temps)));
+    return r->g->ops->read_bool(r->user, work, more);
+}
+
+/* A carried value is in the step's result or, after an odd number of rounds, in work memory when it cannot be made in place. rounds: -1 where the
+ * condition says them. */
+static lz_status run_rounds(const run *r, const control *c, int64_t rounds, void *const *bufs,
+                            void **cur)
+{
+    const lz_part *cond = &r->g->parts[c->part[0]], *body = &r->g->parts[c->part[1]];
+    uint32_t n = body->plan->nout, nin = body->plan->nin;
+    void **io = io_of(body, r->state), **next = io + nin;
+    char *work = bufs[n + nin];
+    if (rounds < 0)
+        memcpy(io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
+    memcpy(io + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
+    for (int64_t i = 0;; i++) {
+        bool more = i < rounds;
+        if (rounds < 0)
+            LZ_TRY(ask(r, c, cur, work, &more));
+        if (!more)
+            return LZ_OK;
+        memcpy(io, cur, n * sizeof *cur);
+        for (uint32_t k = 0; k < n; k++)
+            next[k] = c->off[k] == UINT64_MAX ? cur[k]
+                      : cur[k] == bufs[k]     ? at_offset(work, c->off[k])
+                                              : bufs[k];
+        LZ_TRY(run_part(r, body, at_offset(work, c->temps)));
+        memcpy(cur, next, n * sizeof *cur);
+    }
+}
+
+static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
+{
+    const lz_prog_ops *ops = r->g->ops;
+    const control *c = l->control;
+    const lz_plan *p = r->g->parts[c->part[1]].plan;
+    void **cur = r->state + c->carried;
+    int64_t rounds = c->rounds;
+    if (rounds < 0)
+        LZ_TRY(read_rounds(r, &l->step->rounds, bufs + p->nout, &rounds));
+    for (uint32_t k = 0; k < p->nout; k++) {
+        cur[k] = bufs[k];
+        if (bufs[k] != bufs[p->nout + k])
+            LZ_TRY(ops->copy(r->user, bufs[k], bufs[p->nout + k], p->out_type[k]->nbytes));
+    }
+    LZ_TRY(run_rounds(r, c, rounds, bufs, cur));
+    for (uint32_t k = 0; k < p->nout; k++)
+        if (cur[k] != bufs[k])
+            LZ_TRY(ops->copy(r->user, bufs[k], cur[k], p->out_type[k]->nbytes));
+    return LZ_OK;
+}
+
+/* The values of a call in host memory: operands come, results go. */
+static lz_status call_with_copies(const run *r, const lz_launch *l, void *const *bufs, void **host)
+{
+    const lz_call *c = l->step->call;
+    for (uint32_t k = 0; k < c->nargs; k++)
+        LZ_TRY(
+            r->g->ops->to_host(r->user, host[c->nrets + k], bufs[c->nrets + k], c->arg[k]->nbytes));
+    LZ_TRY(lz_call_invoke(c, &l->control->entry, host));
+    for (uint32_t k = 0; k < c->nrets; k++)
+        LZ_TRY(r->g->ops->from_host(r->user, bufs[k], host[k], c->ret[k]->nbytes));
+    return LZ_OK;
+}
+
+static lz_status run_call(const run *r, const lz_launch *l, void *const *bufs)
+{
+    const lz_call *c = l->step->call;
+    if (!r->g->ops->to_host)
+        return lz_call_invoke(c, &l->control->entry, bufs);
+    uint32_t n = c->nrets + c->nargs;
+    size_t at = LZ_ALIGN_UP(n * sizeof(void *), 64), size = at + 63;
+    for (uint32_t k = 0; k < n; k++)
+        size += LZ_ALIGN_UP((k < c->nrets ? c->ret[k] : c->arg[k - c->nrets])->nbytes, 64);
+    char *block = lz_alloc(size);
+    if (!block)
+        return LZ_FAIL(LZ_EMEM, "custom_call @%.200s: no memory for %zu bytes", c->target, size);
+    void **host = (void **)LZ_ALIGN_UP((uintptr_t)block, 64);
+    for (uint32_t k = 0; k < n; k++) {
+        host[k] = (char *)host + at;
+        at += LZ_ALIGN_UP((k < c->nrets ? c->ret[k] : c->arg[k - c->nrets])->nbytes, 64);
+    }
+    lz_status s = call_with_copies(r, l, bufs, host);
+    lz_free(block);
+    return s;
+}
+
+/* Steps that do more than launch a kernel: a new kind of step is executed here. */
+static lz_status run_control(const run *r, const lz_launch *l, void *const *bufs)
+{
+    if (l->step->kind == LZ_STEP_CALL)
+        return run_call(r, l, bufs);
+    return l->step->kind == LZ_STEP_WHILE ? run_while(r, l, bufs) : run_if(r, l, bufs);
+}
+
+/* skip: by launch; NULL: none */
+static lz_status run_launches(const run *r, const lz_part *p, const bool *skip)
+{
+    const lz_prog_ops *ops = r->g->ops;
+    void **addr = addresses_of(p, r->state);
+    const char *at = p->launches;
+    for (uint32_t i = 0; i < p->nlaunch; i++, at += r->g->stride) {
+        const lz_launch *l = (const lz_launch *)(const void *)at;
+        if (skip && skip[i])
+            continue;
+        LZ_TRY(__builtin_expect(!l->control, 1) ? ops->launch(r->user, l + 1, addr + l->slot)
+                                                : run_control(r, l, addr + l->slot));
+    }
+    return LZ_OK;
+}
+
+static lz_status run_part(const run *r, const lz_part *p, void *temp)
+{
+    resolve(p, r->state, temp);
+    return run_launches(r, p, NULL);
+}
+
+lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept,
+                      void *user)
+{
+    resolve_kept(g, state, temp, kept);
+    resolve(g->parts, state, temp);
+    return run_launches(&(run){g, state, user}, g->parts,
+                        kept && kept->filled ? kept->what->skip : NULL);
+}
+
+/* ---- the slow executor ---- */
+
+typedef struct loop_record {
+    const lz_kernel *kernel;
+    const lz_step *step;
+} loop_record;
+
+static lz_status loop_prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s,
+                              void *record, bool *idle)
+{
+    (void)maker, (void)i, (void)idle;
+    *(loop_record *)record = (loop_record){k, s};
+    return LZ_OK;
+}
+
+static lz_status loop_launch(void *user, const void *record, void *const *bufs)
+{
+    (void)user;
+    const loop_record *l = record;
+    size_t nbytes[LZ_KBUF_MAX];
+    for (uint32_t i = 0; i < l->step->nbuf; i++)
+        nbytes[i] = l->step->bufs[i].nbytes;
+    return lz_loop_run_args(l->kernel, l->step->args, bufs, nbytes);
+}
+
+static lz_status loop_copy(void *user, void *dst, const void *src, size_t nbytes)
+{
+    (void)user;
+    if (nbytes)
+        memcpy(dst, src, nbytes);
+    return LZ_OK;
+}
+
+static lz_status loop_read_bool(void *user, const void *at, bool *out)
+{
+    (void)user;
+    *out = *(const uint8_t *)at != 0;
+    return LZ_OK;
+}
+
+const lz_prog_ops lz_loop_ops = {
+    .record_bytes = sizeof(loop_record),
+    .prepare = loop_prepare,
+    .launch = loop_launch,
+    .copy = loop_copy,
+    .read_bool = loop_read_bool,
+};
+
+static lz_status run_slowly(lz_prog *g, const void *const *in, void *const *out, void *temp,
+                            void **state)
+{
+    const lz_plan *p = g->parts->plan;
+    lz_prog_state(g, state);
+    void **io = lz_prog_io(g, state);
+    for (uint32_t i = 0; i < p->nin; i++)
+        io[i] = (void *)(uintptr_t)in[i];
+    for (uint32_t k = 0; k < p->nout; k++) {
+        io[p->nin + k] = out[k];
+        if (p->out_alias[k] >= 0)
+            LZ_TRY(loop_copy(NULL, out[k], in[p->out_alias[k]], p->out_type[k]->nbytes));
+    }
+    return lz_prog_run(g, state, temp, NULL, NULL);
+}
+
+lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out)
+{
+    lz_prog g;
+    lz_status s = lz_prog_begin(&g, p);
+    if (s == LZ_OK)
+        s = lz_prog_make(&g, &lz_loop_ops, NULL);
+    char *room = s == LZ_OK ? lz_calloc(1, p->temp_bytes + 63) : NULL;
+    void **state = room ? lz_alloc(g.nptr * sizeof *state) : NULL;
+    if (state)
+        s = run_slowly(&g, in, out, (void *)LZ_ALIGN_UP((uintptr_t)room, 64), state);
+    else if (s == LZ_OK)
+        s = LZ_FAIL(LZ_EMEM, "no memory for %" PRIu64 " bytes of temporaries", p->temp_bytes);
+    lz_free(state);
+    lz_free(room);
+    lz_prog_end(&g);
+    return s;
+}

@@ -1,0 +1,36 @@
+/* trip_count.h - how often a while runs, where a counter says so: nobody has to ask its condition then,
+ * round by round, and who runs it on a device need not wait for answers.
+ * A counter is a carried integer of one element to which each round adds the same number; the loop
+ * goes on while it compares with an end that no round changes. Where it starts and ends is known,
+ * or an operand says it when the loop is reached. A counter that would pass the end of its type is
+ * left to the condition. Threads: pure functions. */
+#ifndef LZ_LOWER_ROUNDS_H
+#define LZ_LOWER_ROUNDS_H
+#include "ir/module.h"
+
+typedef struct lz_rounds {
+    lz_dtype dtype;                /* of the counter; LZ_DTYPE_NONE: the loop does not count */
+    lz_comparison_direction go_on; /* while counter `go_on` end */
+    int64_t step;
+    /* Of the loop: where start and end are read; LZ_NOVAL: they are known, */
+    uint32_t start_opnd, end_opnd;
+    int64_t start, end; /* and these. Otherwise 0 */
+} lz_rounds;
+
+/* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number to
+ * another the rounds are known, too, or it does not count. */
+lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
+/* The body without carried value k, interned. NULL: something is made of it besides its next value.
+ * Errors: LZ_EMEM. */
+lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried,
+                            const lz_func **out);
+/* Rounds from start to end. False: the counter does not get there. */
+bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n);
+/* The rounds, where nothing has to be read to know them. */
+bool lz_rounds_known(const lz_rounds *r, int64_t *n);
+/* An element of the counter's type, as it lies in memory. False: it is too large to be counted. */
+bool lz_rounds_number(lz_dtype d, const void *at, int64_t *out);
+/* Whether these could be of a loop of nopnd operands, of which ncarried are carried. */
+bool lz_rounds_valid(const lz_rounds *r, const lz_type *const *opnd, uint32_t nopnd,
+                     uint32_t ncarried);
+#endif

@@ -1,8 +1,0 @@
-/* split.h - between the files of the pass `split`. Threads: thread-compatible. */
-#ifndef LZ_LOWER_SPLIT_H
-#define LZ_LOWER_SPLIT_H
-#include "lower/rewrite.h"
-
-/* What the product that is instruction i becomes where it is cut, else LZ_NOVAL. */
-lz_val lz_split_product(lz_rw *rw, uint32_t i);
-#endif

@@ -1,0 +1,212 @@
+/* convolution.c - convolutions with ATen's layouts: include/lazuli/window_ops.h. A transposed one is a convolution of the dilated input with the kernel
+ * turned round, its features exchanged. */
+#include "ops/compose.h"
+#include "ops/window_builder.h"
+#include <inttypes.h>
+#include <lazuli/window_ops.h>
+
+static const char *text_of(const lz_node *x, char text[160])
+{
+    return lz_type_short(lz_node_type(x), text, 160);
+}
+
+/* The options for n dimensions: entries of 0 repeated, checked. */
+typedef struct conv {
+    int n;
+    int64_t stride[3], padding[3], dilation[3], extra[3], groups;
+} conv;
+
+static bool fill(const char *what, int64_t *v, const int64_t *given, int n)
+{
+    for (int d = 0; d < n; d++) {
+        v[d] = given[d] ? given[d] : d ? v[d - 1] : 1;
+        if (v[d] < 1) {
+            LZ_FAIL(LZ_EINVAL, "%s[%d] is %" PRId64 ": it must be positive", what, d, v[d]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_options(const lz_conv_options *o, int n, conv *v)
+{
+    v->n = n;
+    v->groups = o->groups ? o->groups : 1;
+    if (v->groups < 1) {
+        LZ_FAIL(LZ_EINVAL, "groups is %" PRId64 ": it must be positive", v->groups);
+        return false;
+    }
+    if (!fill("stride", v->stride, o->stride, n) || !fill("dilation", v->dilation, o->dilation, n))
+        return false;
+    for (int d = 0; d < n; d++) {
+        v->padding[d] = o->padding[d];
+        v->extra[d] = o->output_padding[d];
+        if (v->padding[d] < 0 || v->extra[d] < 0) {
+            LZ_FAIL(LZ_EINVAL,
+                    "padding[%d] and output_padding[%d] are %" PRId64 " and %" PRId64
+                    ": they must not be negative",
+                    d, d, v->padding[d], v->extra[d]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool ranks_fit(const lz_node *x, const lz_node *w, const lz_node *b, const conv *v,
+                      bool transposed)
+{
+    char tx[160], tw[160], tb[160];
+    const lz_shape *s = lz_tr_shape(x), *k = lz_tr_shape(w);
+    if ((s->rank != v->n + 1 && s->rank != v->n + 2) || k->rank != v->n + 2) {
+        LZ_FAIL(LZ_ESHAPE, "x is %s, weight %s: the weight must have rank %d, x that or one less",
+                text_of(x, tx), text_of(w, tw), v->n + 2);
+        return false;
+    }
+    int64_t in = s->dims[s->rank - v->n - 1],
+            want = transposed ? k->dims[0] : k->dims[1] * v->groups,
+            out = transposed ? k->dims[1] * v->groups : k->dims[0];
+    if (in != want || (transposed ? in : out) % v->groups) {
+        LZ_FAIL(LZ_ESHAPE,
+                "x is %s, weight %s, groups %" PRId64 ": x has %" PRId64
+                " channels, the weight takes %" PRId64,
+                text_of(x, tx), text_of(w, tw), v->groups, in, want);
+        return false;
+    }
+    if (b && (lz_tr_shape(b)->rank != 1 || lz_tr_shape(b)->dims[0] != out)) {
+        LZ_FAIL(LZ_ESHAPE, "bias is %s, weight %s: bias must be [%" PRId64 "]", text_of(b, tb),
+                text_of(w, tw), out);
+        return false;
+    }
+    return true;
+}
+
+/* What the record of a convolution with ATen's layouts says; kernel [out, in / groups, spatial..]. */
+static void layouts(lz_attr_any *r, const conv *v)
+{
+    lz_attr_convolution *a = &r->as_convolution;
+    lz_attr_init(r, LZ_ATTR_convolution);
+    a->output_feature_dimension = a->input_feature_dimension = 1;
+    a->kernel_input_feature_dimension = 1;
+    for (int d = 0; d < v->n; d++) {
+        a->input_spatial_dimensions.v[d] = a->kernel_spatial_dimensions.v[d] = 2 + d;
+        a->output_spatial_dimensions.v[d] = 2 + d;
+        a->window_strides.v[d] = a->lhs_dilation.v[d] = a->rhs_dilation.v[d] = 1;
+    }
+    a->input_spatial_dimensions.n = a->kernel_spatial_dimensions.n = v->n;
+    a->output_spatial_dimensions.n = a->window_strides.n = a->lhs_dilation.n = v->n;
+    a->rhs_dilation.n = a->padding_low.n = a->padding_high.n = a->window_reversal.n = v->n;
+    a->feature_group_count = v->groups;
+    a->batch_group_count = 1;
+}
+
+static lz_node *forward(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
+{
+    lz_attr_any r;
+    layouts(&r, v);
+    for (int d = 0; d < v->n; d++) {
+        r.as_convolution.window_strides.v[d] = v->stride[d];
+        r.as_convolution.rhs_dilation.v[d] = v->dilation[d];
+        r.as_convolution.padding_low.v[d] = r.as_convolution.padding_high.v[d] = v->padding[d];
+    }
+    return lz_tr_convolution(c, x, w, &r.as_convolution);
+}
+
+/* [in, out / groups, spatial..] as [in / groups, out, spatial..] */
+static lz_node *exchange_groups(lz_tr *c, lz_node *w, int64_t groups)
+{
+    lz_shape k = *lz_tr_shape(w), cut = {.rank = k.rank + 1};
+    lz_ints perm = {.n = k.rank + 1};
+    cut.dims[0] = groups;
+    cut.dims[1] = k.dims[0] / groups;
+    for (int d = 1; d < k.rank; d++)
+        cut.dims[d + 1] = k.dims[d];
+    for (int d = 0; d < perm.n; d++)
+        perm.v[d] = d < 2 ? 1 - d : d;
+    k.dims[0] /= groups;
+    k.dims[1] *= groups;
+    return lz_tr_reshape(c, lz_tr_transpose(c, lz_tr_reshape(c, w, &cut), &perm), &k);
+}
+
+static lz_node *transposed(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
+{
+    lz_attr_any r;
+    layouts(&r, v);
+    lz_attr_convolution *a = &r.as_convolution;
+    a->kernel_input_feature_dimension = 0;
+    a->kernel_output_feature_dimension = 1;
+    for (int d = 0; d < v->n; d++) {
+        int64_t reach;
+        if (v->extra[d] >= v->stride[d] && v->extra[d] >= v->dilation[d]) {
+            LZ_FAIL(LZ_EINVAL,
+                    "output_padding[%d] is %" PRId64
+                    ": it must be smaller than the stride, %" PRId64 ", or the dilation, %" PRId64,
+                    d, v->extra[d], v->stride[d], v->dilation[d]);
+            return NULL;
+        }
+        if (!lz_window_reach(lz_tr_shape(w)->dims[2 + d], v->dilation[d], &reach)) {
+            LZ_FAIL(LZ_ERANGE, "dilation[%d] is %" PRId64 ": too large", d, v->dilation[d]);
+            return NULL;
+        }
+        a->lhs_dilation.v[d] = v->stride[d];
+        a->rhs_dilation.v[d] = v->dilation[d];
+        a->window_reversal.v[d] = 1;
+        a->padding_low.v[d] = reach - 1 - v->padding[d];
+        a->padding_high.v[d] = a->padding_low.v[d] + v->extra[d];
+    }
+    if (v->groups > 1)
+        w = exchange_groups(c, w, v->groups);
+    return lz_tr_convolution(c, x, w, a);
+}
+
+static lz_node *common(lz_tr *c, lz_node *x, lz_dtype d)
+{
+    return x ? lz_tr_convert(c, x, d) : NULL;
+}
+
+static lz_node *run(lz_tr *c, lz_node *x, lz_node *w, lz_node *b, const conv *v, bool transpose)
+{
+    if (!ranks_fit(x, w, b, v, transpose))
+        return NULL;
+    lz_dtype d = lz_promote(lz_tr_dtype(x), lz_tr_dtype(w));
+    if (d != LZ_DTYPE_NONE && b)
+        d = lz_promote(d, lz_tr_dtype(b));
+    if (d == LZ_DTYPE_NONE) {
+        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tr_dtype(x)),
+                lz_dtype_name(lz_tr_dtype(w)));
+        return NULL;
+    }
+    bool one = lz_tr_shape(x)->rank == v->n + 1;
+    x = common(c, one ? lz_tr_unsqueeze(c, x, 0) : x, d);
+    w = common(c, w, d);
+    b = common(c, b, d);
+    lz_node *y = !x || !w ? NULL : transpose ? transposed(c, x, w, v) : forward(c, x, w, v);
+    if (y && b) {
+        const lz_ints channel = {1, {1}};
+        y = ADD(y, lz_tr_broadcast_in_dim(c, b, &channel, lz_tr_shape(y)));
+    }
+    return y && one ? lz_tr_squeeze(c, y, 0) : y;
+}
+
+static lz_tensor *convolution(const char *name, int n, bool transpose, lz_tensor *x, lz_tensor *w,
+                              lz_tensor *bias, const lz_conv_options *o, const lz_site *site)
+{
+    conv v;
+    BEGIN(name);
+    OPTIONS(lz_conv_options, opt, .groups = 1);
+    lz_node *a = IN(x), *k = a ? IN(w) : NULL, *b = k && bias ? IN(bias) : NULL;
+    bool ok = k && (b || !bias) && opt && read_options(opt, n, &v);
+    return lz_tr_end(c, ok ? run(c, a, k, b, &v, transpose) : NULL);
+}
+
+#define CONV(name, n, transpose)                                                                   \
+    lz_tensor *name##_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,                         \
+                         const lz_conv_options *o, const lz_site *site)                            \
+    {                                                                                              \
+        return convolution(#name, n, transpose, x, weight, bias, o, site);                         \
+    }
+CONV(lz_conv1d, 1, false)
+CONV(lz_conv2d, 2, false)
+CONV(lz_conv3d, 3, false)
+CONV(lz_conv_transpose1d, 1, true)
+CONV(lz_conv_transpose2d, 2, true)
+CONV(lz_conv_transpose3d, 3, true)

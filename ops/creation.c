@@ -1,0 +1,253 @@
+/* creation.c - tensors out of nothing: filled, counted, random. include/lazuli/tensor.h.
+ * Random numbers: every operation gets its own start of the Philox stream as a run-time argument {seed, counter}; how far an operation
+ * advances the counter follows from its shape, so the host keeps it and no graph depends on another one's. */
+#include "ir/attr.h"
+#include "runtime/region/region_trace.h"
+#include "runtime/graph/trace_builder.h"
+#include <inttypes.h>
+#include <math.h>
+
+#define BEGIN(name)                                                                                \
+    lz_tr c;                                                                                       \
+    lz_tr_begin(&c, name, site)
+
+/* Checks the shape before anything is made of it. */
+static bool shape_ok(lz_dtype d, const lz_shape *s)
+{
+    return lz_type_get(d, s) != NULL;
+}
+
+static lz_node *filled(lz_tr *c, lz_dtype d, const lz_shape *s, double v,
+                       lz_node *(*number)(lz_tr *, lz_dtype, double, const lz_node *))
+{
+    return shape_ok(d, s) ? lz_tr_fill(c, number(c, d, v, NULL), s) : NULL;
+}
+
+lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site)
+{
+    BEGIN("lz_full");
+    return lz_tr_end(&c, filled(&c, dtype, &shape, value, lz_tr_argument));
+}
+
+lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
+{
+    BEGIN("lz_zeros");
+    return lz_tr_end(&c, filled(&c, dtype, &shape, 0, lz_tr_const));
+}
+
+lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
+{
+    BEGIN("lz_ones");
+    return lz_tr_end(&c, filled(&c, dtype, &shape, 1, lz_tr_const));
+}
+
+lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site)
+{
+    static const lz_shape scalar;
+    BEGIN("lz_scalar");
+    return lz_tr_end(&c, filled(&c, dtype, &scalar, value, lz_tr_scalar));
+}
+
+lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site)
+{
+    BEGIN("lz_iota");
+    bool ok = shape_ok(dtype, &shape);
+    if (ok && shape.rank == 0) {
+        LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to count along");
+        ok = false;
+    }
+    ok = ok && lz_tr_dim(dim, shape.rank, &dim);
+    return lz_tr_end(&c, ok ? lz_tr_iota(&c, dtype, &shape, dim, NULL) : NULL);
+}
+
+/* start + step * i, computed in f64 for floats and i64 for integers, so that long ranges are exact. */
+static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double step)
+{
+    if (d == LZ_BOOL || lz_dtype_is_complex(d) || !lz_dtype_size(d)) {
+        LZ_FAIL(LZ_EDTYPE, "%s: integers and floats have ranges", lz_dtype_name(d));
+        return NULL;
+    }
+    if (!isfinite(start) || !isfinite(end) || !isfinite(step) || step == 0 ||
+        (end - start) / step < 0) {
+        LZ_FAIL(LZ_EINVAL, "start %g, end %g, step %g: the step must lead from start to end", start,
+                end, step);
+        return NULL;
+    }
+    bool integer = lz_dtype_is_int(d);
+    if (integer && (start != trunc(start) || step != trunc(step))) {
+        LZ_FAIL(LZ_EINVAL, "start %g, step %g: %s needs whole numbers", start, step,
+                lz_dtype_name(d));
+        return NULL;
+    }
+    double n = ceil((end - start) / step);
+    if (n > 9e15) {
+        LZ_FAIL(LZ_ERANGE, "%g elements", n);
+        return NULL;
+    }
+    lz_shape s = {.rank = 1, .dims = {(int64_t)n}};
+    lz_dtype wide = integer ? LZ_I64 : LZ_F64;
+    lz_node *i = shape_ok(d, &s) ? lz_tr_iota(c, wide, &s, 0, NULL) : NULL;
+    lz_node *v = lz_tr_ew2(c, LZ_OP_MULTIPLY, i,
+                           i ? lz_tr_fill(c, lz_tr_scalar(c, wide, step, i), &s) : NULL);
+    v = lz_tr_ew2(c, LZ_OP_ADD, v, v ? lz_tr_fill(c, lz_tr_scalar(c, wide, start, v), &s) : NULL);
+    return lz_tr_convert(c, v, d);
+}
+
+lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, const lz_site *site)
+{
+    BEGIN("lz_arange");
+    return lz_tr_end(&c, arange(&c, dtype, start, end, step));
+}
+
+/* ---- random ---- */
+
+static lz_node *const_u64(lz_tr *c, uint64_t v, const lz_node *like)
+{
+    static const lz_shape scalar;
+    const lz_type *t = like ? lz_type_get(LZ_U64, &scalar) : NULL;
+    return t ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
+}
+
+/* Inside a loop every round has blocks of its own: rounds of all the loops around, and which one it is. */
+static uint64_t rounds_of(const lz_loop_frame *l)
+{
+    uint64_t n = 1;
+    for (; l; l = l->outer)
+        n *= l->rounds ? l->rounds : 1;
+    return n;
+}
+
+static lz_node *in_round(lz_tr *c, lz_node *start, uint64_t blocks)
+{
+    lz_node *round = NULL, *zero = NULL;
+    uint64_t inner = 1;
+    for (const lz_loop_frame *l = c->thr->loop; l; l = l->outer) {
+        lz_node *i = lz_tr_convert(c, l->index, LZ_U64);
+        i = lz_tr_ew2(c, LZ_OP_MULTIPLY, i, const_u64(c, inner * blocks, i));
+        round = round ? lz_tr_ew2(c, LZ_OP_ADD, round, i) : i;
+        inner *= l->rounds ? l->rounds : 1;
+    }
+    if (!round)
+        return start;
+    zero = const_u64(c, 0, round);
+    lz_shape one = {.rank = 1, .dims = {1}};
+    lz_node *parts[2] = {lz_tr_reshape(c, zero, &one), lz_tr_reshape(c, round, &one)};
+    return lz_tr_ew2(c, LZ_OP_ADD, start, lz_tr_concat(c, parts, 2, 0));
+}
+
+/* n words of 32 bits from the stream of the device: reserves their blocks of four. */
+lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+{
+    static const lz_shape pair = {.rank = 1, .dims = {2}};
+    lz_dev *dev = lz_tr_dev(c, like);
+    const lz_type *t = dev ? lz_type_get(d, s) : NULL, *st = t ? lz_type_get(LZ_U64, &pair) : NULL;
+    lz_attr_any a;
+    if (!st)
+        return NULL;
+    uint64_t words = (uint64_t)t->nelem * (lz_dtype_size(d) == 8 ? 2 : 1), blocks = (words + 3) / 4;
+    uint64_t state[2] = {atomic_load(&dev->seed),
+                         atomic_fetch_add(&dev->counter, blocks * rounds_of(c->thr->loop))};
+    lz_node *start = lz_tr_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, state, dev, c->site));
+    start = in_round(c, start, blocks);
+    lz_attr_init(&a, LZ_ATTR_rng);
+    a.as_rng.rng_algorithm = LZ_RNG_PHILOX;
+    a.as_rng.dtype = d;
+    a.as_rng.shape = *s;
+    return lz_tr_result(c, lz_tr_op(c, LZ_OP_RNG_BIT_GENERATOR, &a.head, &start, 1), 1);
+}
+
+/* Uniform in [0, 1) from as many bits as the format's significand holds, so that every value is exact and 1 is never reached. */
+static lz_node *uniform_from_bits(lz_tr *c, lz_node *bits, lz_dtype d)
+{
+    if (!bits)
+        return NULL;
+    int keep = d == LZ_F64 ? 53 : d == LZ_F32 ? 24 : d == LZ_F16 ? 11 : 8;
+    lz_dtype u = lz_node_type(bits)->dtype;
+    int width = (int)lz_dtype_size(u) * 8;
+    lz_node *v =
+        lz_tr_ew2(c, LZ_OP_SHIFT_RIGHT_LOGICAL, bits, lz_tr_const_like(c, bits, width - keep));
+    v = lz_tr_convert(c, v, d);
+    return lz_tr_ew2(c, LZ_OP_MULTIPLY, v, lz_tr_const_like(c, v, ldexp(1, -keep)));
+}
+
+static bool float_wanted(lz_dtype d)
+{
+    if (lz_dtype_is_float(d))
+        return true;
+    LZ_FAIL(LZ_EDTYPE, "%s: random numbers are floats", lz_dtype_name(d));
+    return false;
+}
+
+lz_node *lz_tr_uniform(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+{
+    return uniform_from_bits(c, lz_tr_random_bits(c, d == LZ_F64 ? LZ_U64 : LZ_U32, s, like), d);
+}
+
+lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
+{
+    BEGIN("lz_rand");
+    return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_uniform(&c, dtype, &shape, NULL) : NULL);
+}
+
+/* Box-Muller: sqrt(-2 ln u1) cos(2 pi u2) with u1 in (0, 1]. f64 takes 53 bits for each, the others 24 of one 64-bit word's halves. */
+lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+{
+    lz_dtype f = d == LZ_F64 ? LZ_F64 : LZ_F32;
+    lz_node *b1 = lz_tr_random_bits(c, LZ_U64, s, like), *b2 = b1;
+    if (f == LZ_F64)
+        b2 = lz_tr_random_bits(c, LZ_U64, s, like);
+    else if (b1)
+        b2 = lz_tr_ew2(c, LZ_OP_SHIFT_LEFT, b1, lz_tr_const_like(c, b1, 32));
+    lz_node *u1 = uniform_from_bits(c, b1, f), *u2 = uniform_from_bits(c, b2, f);
+    u1 = lz_tr_ew2(c, LZ_OP_SUBTRACT, lz_tr_const_like(c, u1, 1), u1);
+    lz_node *r = lz_tr_ew1(c, LZ_OP_LOG, u1);
+    r = lz_tr_ew1(c, LZ_OP_SQRT, lz_tr_ew2(c, LZ_OP_MULTIPLY, r, lz_tr_const_like(c, r, -2)));
+    lz_node *angle =
+        lz_tr_ew2(c, LZ_OP_MULTIPLY, u2, lz_tr_const_like(c, u2, 6.283185307179586476925));
+    return lz_tr_convert(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, r, lz_tr_ew1(c, LZ_OP_COSINE, angle)), d);
+}
+
+lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
+{
+    BEGIN("lz_randn");
+    return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_normal(&c, dtype, &shape, NULL) : NULL);
+}
+
+static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)
+{
+    lz_dev *d = lz_dev_current();
+    if (!d) {
+        lz_error_annotate(op, NULL);
+        return lz_error_get()->status;
+    }
+    atomic_store(&d->seed, seed);
+    atomic_store(&d->counter, counter);
+    return LZ_OK;
+}
+
+lz_status lz_manual_seed(uint64_t seed)
+{
+    return set_rng("lz_manual_seed", seed, 0);
+}
+
+lz_status lz_get_rng_state(lz_rng_state *out)
+{
+    lz_dev *d = out ? lz_dev_current() : NULL;
+    if (!out)
+        LZ_FAIL(LZ_ENULL, "out is NULL");
+    if (!d) {
+        lz_error_annotate("lz_get_rng_state", NULL);
+        return lz_error_get()->status;
+    }
+    *out = (lz_rng_state){atomic_load(&d->seed), atomic_load(&d->counter)};
+    return LZ_OK;
+}
+
+lz_status lz_set_rng_state(const lz_rng_state *state)
+{
+    if (state)
+        return set_rng("lz_set_rng_state", state->seed, state->counter);
+    LZ_FAIL(LZ_ENULL, "the state is NULL");
+    lz_error_annotate("lz_set_rng_state", NULL);
+    return LZ_ENULL;
+}

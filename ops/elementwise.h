@@ -1,0 +1,13 @@
+/* ew.h - the composites of ops/user_ops.def: lz_ew_<name>, from prepared operands to the result. */
+#ifndef LZ_RUNTIME_EW_H
+#define LZ_RUNTIME_EW_H
+#include "runtime/graph/trace_builder.h"
+
+#define LZ_UNARY(...)
+#define LZ_BINARY(...)
+#define LZ_COMPARE(...)
+#define LZ_UNARY_OF(name, kind, takes, doc) lz_node *lz_ew_##name(lz_tr *c, lz_node *x);
+#define LZ_BINARY_OF(name, kind, takes, doc)                                                       \
+    lz_node *lz_ew_##name(lz_tr *c, lz_node *a, lz_node *b);
+#include "ops/user_ops.def"
+#endif

@@ -1,0 +1,21 @@
+/* order_builder.h - what composites of sorting share. Threads: as trace_builder.h. */
+#ifndef LZ_RUNTIME_TR_ORDER_H
+#define LZ_RUNTIME_TR_ORDER_H
+#include "runtime/graph/trace_builder.h"
+
+/* n nodes (1..15) of one shape reordered along dim by the first nkey of them: the operation, read
+ * by lz_tr_result. */
+lz_node *lz_tr_sort(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim, uint32_t nkey,
+                    bool descending);
+/* Where the elements of the sorted rows come from, i64; values (may be NULL) gets the rows. */
+lz_node *lz_tr_argsort(lz_tr *c, lz_node *x, int64_t dim, bool descending, lz_node **values);
+/* The numbers 0, 1, .. along dim, of x's shape: i32 where they fit, else i64. */
+lz_node *lz_tr_places(lz_tr *c, lz_node *x, int64_t dim);
+/* Each element combined with all before it along dim, in log n steps. */
+lz_node *lz_tr_scan(lz_tr *c, lz_op op, lz_node *x, int64_t dim);
+/* x moved by one along dim, away from the front; what comes in is `fill`, a scalar. */
+lz_node *lz_tr_shift(lz_tr *c, lz_node *x, int64_t dim, int64_t by, lz_node *fill);
+/* `sorted` has rows along its last dimension, and the leading extents of `values`, or rank 1. See
+ * lz_searchsorted. */
+lz_node *lz_tr_searchsorted(lz_tr *c, lz_node *sorted, lz_node *values, bool right);
+#endif

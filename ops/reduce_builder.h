@@ -1,0 +1,38 @@
+/* reduce_builder.h - reductions as composites use them: which dimensions, the value reduced, and
+ * repeated again over what it was reduced from.
+ * Threads: as trace_builder.h. */
+#ifndef LZ_RUNTIME_TR_REDUCE_H
+#define LZ_RUNTIME_TR_REDUCE_H
+#include "runtime/graph/trace_builder.h"
+#include <lazuli/tensor_ops.h>
+
+/* What the options say of x: the dimensions (ascending), their product, and the shape to give when
+ * they are kept. */
+typedef struct lz_reduced_dims {
+    lz_ints dims;
+    lz_ints rest;  /* the other dimensions */
+    int64_t n;     /* elements that become one */
+    lz_shape kept; /* extents of 1 at dims */
+    bool keepdim;
+    double correction;
+    lz_dtype dtype;
+} lz_reduced_dims;
+
+/* false with the error recorded. o NULL: all dimensions. */
+bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r);
+bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduced_dims *r);
+/* without the dimensions */
+lz_node *lz_tr_combine(lz_tr *c, const lz_reduced_dims *r, lz_op op, lz_node *x);
+/* as the caller wants it: keepdim */
+lz_node *lz_tr_reduced(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced);
+lz_node *lz_tr_spread(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced, const lz_node *like);
+/* f16 and bf16 become f32 for the computation */
+lz_node *lz_tr_wide(lz_tr *c, lz_node *x);
+/* The wall that gradients do not pass, for a new node of a composite (never an operand: that would
+ * lose its own gradient). */
+lz_node *lz_tr_no_gradient(lz_node *x);
+static inline bool lz_dtype_is_integral(lz_dtype d)
+{
+    return d == LZ_BOOL || lz_dtype_is_int(d);
+}
+#endif

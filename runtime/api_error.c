@@ -1,8 +1,0 @@
-/* api_error.c - error tensors for composites written with the public operations. */
-#include "runtime/trace.h"
-#include <lazuli/hlo.h>
-
-lz_tensor *lz_error_tensor_last(const char *op, const lz_site *site)
-{
-    return lz_trace_error_tensor(op ? op : "", site);
-}

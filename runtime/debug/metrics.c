@@ -1,0 +1,342 @@
+/* metrics.c - counters, metrics and their report in PyTorch/XLA's format. See metrics.h, metrics.def. */
+#include "runtime/debug/metrics.h"
+#include "backends/backend.h"
+#include "base/config.h"
+#include "base/thread.h"
+#include "runtime/graph/thread_state.h"
+#include "runtime/graph/node.h"
+#include <inttypes.h>
+#include <lazuli/debug.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum metric_unit { TIME, BYTES, VALUE } metric_unit;
+typedef struct sample {
+    int64_t at_ns; /* wall clock */
+    double value;
+} sample;
+typedef struct metric {
+    const char *name;
+    metric_unit unit;
+    pthread_mutex_t lock;
+    sample *ring; /* the last `cap` samples; NULL until the first, or without memory */
+    uint32_t cap;
+    uint64_t total; /* samples since the last clearing */
+    double sum;
+} metric;
+
+static metric metrics[LZ_METRIC_COUNT] = {
+#define METRIC(name, unit, doc) {#name, unit, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0},
+#include "runtime/debug/metrics.def"
+};
+static const char *const counter_name[LZ_COUNTER_COUNT] = {
+#define COUNTER(name, doc) #name,
+#include "runtime/debug/metrics.def"
+};
+_Atomic int64_t lz_counters[LZ_COUNTER_COUNT];
+/* At the last clearing: handles made and destroyed, products by libraries. */
+static _Atomic uint64_t handles_base[2], products_base;
+
+void lz_metric_add(lz_metric_id id, double value)
+{
+    metric *m = &metrics[id];
+    int64_t now = lz_wall_ns();
+    pthread_mutex_lock(&m->lock);
+    if (!m->ring) {
+        m->cap = (uint32_t)lz_cfg_int(LZ_OPT_METRICS_SAMPLES);
+        m->ring = lz_alloc(m->cap * sizeof *m->ring);
+    }
+    if (m->ring)
+        m->ring[m->total % m->cap] = (sample){now, value};
+    m->total++;
+    m->sum += value;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static uint32_t retained(const metric *m)
+{
+    return !m->ring ? 0 : m->total < m->cap ? (uint32_t)m->total : m->cap;
+}
+
+uint64_t lz_metric_samples(lz_metric_id id, double *sum, double *largest)
+{
+    metric *m = &metrics[id];
+    pthread_mutex_lock(&m->lock);
+    uint64_t n = m->total;
+    if (sum)
+        *sum = m->sum;
+    if (largest) {
+        *largest = 0;
+        for (uint32_t i = 0; i < retained(m); i++)
+            *largest = fmax(*largest, m->ring[i].value);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return n;
+}
+
+/* ---- counters ---- */
+
+static uint64_t library_products(void)
+{
+    uint64_t n = 0;
+    const lz_backend *b;
+    for (uint32_t i = 0; (b = lz_backend_at(i)); i++)
+        n += b->library_products ? b->library_products() : 0;
+    return n;
+}
+
+/* Those that are counted elsewhere. */
+static void update_counters(void)
+{
+    uint64_t made, destroyed;
+    lz_thr_sum_handles(&made, &destroyed);
+    atomic_store(&lz_counters[LZ_COUNTER_CreateXlaTensor],
+                 (int64_t)(made - atomic_load(&handles_base[0])));
+    atomic_store(&lz_counters[LZ_COUNTER_DestroyXlaTensor],
+                 (int64_t)(destroyed - atomic_load(&handles_base[1])));
+    atomic_store(&lz_counters[LZ_COUNTER_CudaLibProduct],
+                 (int64_t)(library_products() - atomic_load(&products_base)));
+}
+
+typedef struct named_count {
+    char name[48];
+    int64_t value;
+} named_count;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const named_count *)a)->name, ((const named_count *)b)->name);
+}
+
+/* Every counter that is not 0, by name. Gives how many; *out is lz_free'd by the caller. */
+static size_t collect_counters(named_count **out)
+{
+    uint64_t ops[LZ_OP_COUNT];
+    named_count *c = lz_alloc((LZ_COUNTER_COUNT + LZ_OP_COUNT) * sizeof *c);
+    size_t n = 0;
+    *out = c;
+    if (!c)
+        return 0;
+    update_counters();
+    lz_thr_sum_ops(ops);
+    for (int i = 0; i < LZ_COUNTER_COUNT; i++)
+        if (lz_counter_get((lz_counter_id)i)) {
+            snprintf(c[n].name, sizeof c[n].name, "%s", counter_name[i]);
+            c[n++].value = lz_counter_get((lz_counter_id)i);
+        }
+    for (int i = 1; i < LZ_OP_COUNT; i++)
+        if (ops[i]) {
+            snprintf(c[n].name, sizeof c[n].name, "xla::%s", lz_op_get((lz_op)i)->text);
+            c[n++].value = (int64_t)ops[i];
+        }
+    qsort(c, n, sizeof *c, by_name);
+    return n;
+}
+
+/* ---- the report ---- */
+
+void lz_metrics_print_time(lz_buf *out, double ns)
+{
+    static const struct {
+        const char *suffix;
+        double ns;
+        int width, precision;
+    } part[] = {{"d", 86400e9, 2, 0}, {"h", 3600e9, 2, 0}, {"m", 60e9, 2, 0},
+                {"s", 1e9, 2, 0},     {"ms", 1e6, 3, 0},   {"us", 1e3, 7, 3}};
+    bool begun = false;
+    for (int i = 0; i < 6; i++) {
+        double v = ns / part[i].ns;
+        if (i < 5) {
+            v = floor(v);
+            ns -= v * part[i].ns;
+            if (v == 0 && !begun)
+                continue;
+        }
+        begun = true;
+        lz_buf_printf(out, "%0*.*f%s", part[i].width, part[i].precision, v, part[i].suffix);
+    }
+}
+
+static void print_value(lz_buf *out, metric_unit unit, double v)
+{
+    static const char *const bytes[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+    int i = 0;
+    if (unit == TIME) {
+        lz_metrics_print_time(out, v);
+        return;
+    }
+    for (; unit == BYTES && v >= 1024 && i < 5; i++)
+        v /= 1024;
+    lz_buf_printf(out, "%.2f%s", v, unit == BYTES ? bytes[i] : "");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = ((const sample *)a)->value, y = ((const sample *)b)->value;
+    return (x > y) - (x < y);
+}
+
+static void print_percentiles(lz_buf *out, metric_unit unit, sample *s, uint32_t n)
+{
+    const char *p = lz_cfg_str(LZ_OPT_METRICS_PERCENTILES);
+    bool first = true;
+    qsort(s, n, sizeof *s, by_value);
+    lz_buf_puts(out, "  Percentiles: ");
+    while (*p) {
+        char *end;
+        double q = strtod(p, &end);
+        if (end == p)
+            break;
+        p = *end == ':' ? end + 1 : end;
+        if (!(q > 0 && q < 1))
+            continue;
+        lz_buf_printf(out, "%s%g%%=", first ? "" : "; ", q * 100);
+        print_value(out, unit, s[(uint32_t)(q * n)].value);
+        first = false;
+    }
+    lz_buf_putc(out, '\n');
+}
+
+static void print_metric(lz_buf *out, metric *m)
+{
+    pthread_mutex_lock(&m->lock);
+    uint32_t n = retained(m);
+    uint64_t total = m->total;
+    double sum = m->sum, in_ring = 0;
+    sample *s = n ? lz_alloc(n * sizeof *s) : NULL;
+    if (s)
+        for (uint32_t i = 0; i < n; i++) /* oldest first */
+            s[i] = m->ring[total < m->cap ? i : (total + i) % m->cap];
+    pthread_mutex_unlock(&m->lock);
+    if (total == 0)
+        return;
+    lz_buf_printf(out, "Metric: %s\n  TotalSamples: %" PRIu64 "\n  Accumulator: ", m->name, total);
+    print_value(out, m->unit, sum);
+    lz_buf_putc(out, '\n');
+    if (s) {
+        double seconds = (double)(s[n - 1].at_ns - s[0].at_ns) / 1e9;
+        for (uint32_t i = 0; i < n; i++)
+            in_ring += s[i].value;
+        if (seconds > 0) {
+            lz_buf_puts(out, "  ValueRate: ");
+            print_value(out, m->unit, in_ring / seconds);
+            lz_buf_printf(out, " / second\n  Rate: %g / second\n", (double)n / seconds);
+        }
+        print_percentiles(out, m->unit, s, n);
+    }
+    lz_free(s);
+}
+
+static bool in_brief(const char *name)
+{
+    static const char *const names[] = {"CachedCompile",        "MarkStep",
+                                        "CompileTime",          "ExecuteTime",
+                                        "TransferToDeviceTime", "TransferFromDeviceTime"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+void lz_metrics_print(lz_buf *out, bool brief)
+{
+    for (int i = 0; i < LZ_METRIC_COUNT; i++) /* metrics.def is in the order of names */
+        if (!brief || in_brief(metrics[i].name))
+            print_metric(out, &metrics[i]);
+    named_count *c;
+    size_t n = collect_counters(&c);
+    for (size_t i = 0; i < n; i++)
+        if (!brief || in_brief(c[i].name))
+            lz_buf_printf(out, "Counter: %s\n  Value: %" PRId64 "\n", c[i].name, c[i].value);
+    lz_free(c);
+}
+
+/* ---- public ---- */
+
+size_t lz_metrics_report(char *buf, size_t n)
+{
+    lz_buf b = {0};
+    lz_metrics_print(&b, false);
+    return lz_api_text(&b, buf, n);
+}
+
+size_t lz_short_metrics_report(char *buf, size_t n)
+{
+    lz_buf b = {0};
+    lz_metrics_print(&b, true);
+    return lz_api_text(&b, buf, n);
+}
+
+int64_t lz_counter_value(const char *name)
+{
+    named_count *c;
+    int64_t v = 0;
+    size_t n = name ? collect_counters(&c) : 0;
+    if (!name)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(c[i].name, name) == 0)
+            v = c[i].value;
+    lz_free(c);
+    return v;
+}
+
+lz_status lz_metric_data(const char *name, lz_metric_summary *out)
+{
+    lz_status s = LZ_OK;
+    if (!name || !out)
+        s = LZ_FAIL(LZ_ENULL, "%s is NULL", name ? "out" : "name");
+    for (int i = 0; s == LZ_OK && i < LZ_METRIC_COUNT; i++)
+        if (strcmp(metrics[i].name, name) == 0) {
+            out->total_samples = lz_metric_samples((lz_metric_id)i, &out->accumulator, NULL);
+            return LZ_OK;
+        }
+    if (s == LZ_OK)
+        s = LZ_FAIL(LZ_ENOENT, "there is no metric \"%.60s\"", name);
+    lz_error_annotate("lz_metric_data", NULL);
+    return s;
+}
+
+size_t lz_counter_names(char *buf, size_t n)
+{
+    lz_buf b = {0};
+    named_count *c;
+    size_t k = collect_counters(&c);
+    for (size_t i = 0; i < k; i++)
+        lz_buf_printf(&b, "%s\n", c[i].name);
+    lz_free(c);
+    return lz_api_text(&b, buf, n);
+}
+
+size_t lz_metric_names(char *buf, size_t n)
+{
+    lz_buf b = {0};
+    for (int i = 0; i < LZ_METRIC_COUNT; i++)
+        if (lz_metric_samples((lz_metric_id)i, NULL, NULL))
+            lz_buf_printf(&b, "%s\n", metrics[i].name);
+    return lz_api_text(&b, buf, n);
+}
+
+void lz_clear_counters(void)
+{
+    uint64_t made, destroyed;
+    for (int i = 0; i < LZ_COUNTER_COUNT; i++)
+        atomic_store(&lz_counters[i], 0);
+    lz_thr_sum_handles(&made, &destroyed);
+    atomic_store(&handles_base[0], made);
+    atomic_store(&handles_base[1], destroyed);
+    atomic_store(&products_base, library_products());
+    lz_thr_clear_ops();
+}
+
+void lz_clear_metrics(void)
+{
+    for (int i = 0; i < LZ_METRIC_COUNT; i++) {
+        pthread_mutex_lock(&metrics[i].lock);
+        metrics[i].total = 0;
+        metrics[i].sum = 0;
+        pthread_mutex_unlock(&metrics[i].lock);
+    }
+}

@@ -1,0 +1,258 @@
+/* capture.c - see capture.h. */
+#include "runtime/exec/capture.h"
+#include <string.h>
+
+static lz_status leave_node(lz_capture *c, lz_node *n);
+
+static lz_status enter(lz_capture *c, lz_node *n)
+{
+    n->epoch = c->epoch;
+    if (lz_node_is_value(n) || n->sig->nopnd == 0)
+        return leave_node(c, n);
+    return lz_vec_push(&c->stack, ((lz_capture_frame){n, 0}));
+}
+
+static inline void put_pointer(lz_capture *c, const void *p)
+{
+    uint64_t v = (uintptr_t)p;
+    c->key.data[c->key.len++] = (uint32_t)v;
+    c->key.data[c->key.len++] = (uint32_t)(v >> 32);
+}
+
+/* Key words of a node. 0: parameter and its type; 1: constant, its type and bytes; else 2 + the signature and its operands' indices. The number of
+ * words follows from the first, so the sequence can be read in one way only. */
+enum { KEY_LEAF, KEY_CONST, KEY_OP };
+
+static lz_status leave_node(lz_capture *c, lz_node *n)
+{
+    lz_capture_note note = {0, UINT32_MAX, false, false};
+    bool value = lz_node_is_value(n);
+    if (!c->holes)
+        LZ_TRY(lz_node_not_hole(n));
+    LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + 8 + (value ? 0 : n->sig->nopnd)));
+    if (!value) {
+        c->key.data[c->key.len++] = KEY_OP + n->sig->id;
+        for (uint32_t i = 0; i < n->sig->nopnd; i++) {
+            uint32_t at = n->opnd[i]->index;
+            c->key.data[c->key.len++] = at;
+            c->notes.data[at].edges++;
+        }
+    } else if (n->kind == LZ_NODE_CONST) {
+        c->key.data[c->key.len++] = KEY_CONST;
+        put_pointer(c, lz_node_type(n));
+        memcpy(c->key.data + c->key.len, n->imm, LZ_NODE_IMM);
+        c->key.len += LZ_NODE_IMM / 4;
+    } else {
+        c->key.data[c->key.len++] = KEY_LEAF;
+        put_pointer(c, lz_node_type(n));
+        note.leaf = c->leaves.len;
+        LZ_TRY(lz_vec_push(&c->leaves, n));
+    }
+    n->index = c->nodes.len;
+    LZ_TRY(lz_vec_push(&c->notes, note));
+    return lz_vec_push(&c->nodes, n);
+}
+
+static lz_status walk_root(lz_capture *c, lz_node *root)
+{
+    if (root->epoch != c->epoch)
+        LZ_TRY(enter(c, root));
+    while (c->stack.len) {
+        lz_capture_frame *f = &c->stack.data[c->stack.len - 1];
+        lz_node *n = f->node;
+        uint32_t i = f->next, nopnd = n->sig->nopnd;
+        while (i < nopnd && n->opnd[i]->epoch == c->epoch)
+            i++;
+        f->next = i + 1;
+        if (i < nopnd) {
+            LZ_TRY(enter(c, n->opnd[i]));
+        } else {
+            c->stack.len--;
+            LZ_TRY(leave_node(c, n));
+        }
+    }
+    return LZ_OK;
+}
+
+lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint32_t nroots)
+{
+    c->dev = d;
+    c->epoch = lz_dev_new_epoch();
+    c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
+        c->donate.len = 0;
+    c->ndonated = 0;
+    for (uint32_t r = 0; r < nroots; r++)
+        LZ_TRY(walk_root(c, roots[r]));
+    LZ_TRY(lz_vec_reserve(&c->roots, nroots));
+    for (uint32_t r = 0; r < nroots; r++) {
+        c->roots.data[c->roots.len++] = roots[r];
+        c->notes.data[roots[r]->index].root = true;
+    }
+    LZ_TRY(lz_vec_reserve(&c->donate, c->leaves.len));
+    c->donate.len = c->leaves.len;
+    if (c->leaves.len)
+        memset(c->donate.data, 0, c->leaves.len * sizeof c->donate.data[0]);
+    return LZ_OK;
+}
+
+/* An intermediate node that somebody outside the graph still holds keeps what it is made of. */
+static void mark_held(lz_capture *c)
+{
+    for (uint32_t i = c->nodes.len; i-- > 0;) {
+        lz_node *n = c->nodes.data[i];
+        lz_capture_note *note = &c->notes.data[i];
+        if (note->root || note->leaf != UINT32_MAX || lz_node_is_value(n))
+            continue;
+        uint32_t uses = lz_node_uses(n);
+        if (lz_node_refs(n) != uses || uses != note->edges)
+            note->held = true;
+        if (note->held)
+            for (uint32_t k = 0; k < n->sig->nopnd; k++)
+                c->notes.data[n->opnd[k]->index].held = true;
+    }
+}
+
+void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
+{
+    bool marked = false;
+    for (uint32_t i = 0; i < n; i++) {
+        lz_node *l = old[i];
+        lz_dbuf *b = lz_node_buf(l);
+        if (l->epoch != c->epoch || !b || b->release || (atomic_load(&l->flags) & LZ_NODE_SHARED))
+            continue;
+        lz_capture_note *note = &c->notes.data[l->index];
+        uint32_t uses = lz_node_uses(l);
+        if (note->leaf == UINT32_MAX || lz_node_refs(l) - uses != 1 || uses != note->edges)
+            continue;
+        if (!marked)
+            mark_held(c);
+        marked = true;
+        if (note->held || c->donate.data[note->leaf])
+            continue;
+        c->donate.data[note->leaf] = true;
+        c->ndonated++;
+    }
+}
+
+lz_status lz_capture_finish(lz_capture *c)
+{
+    uint32_t words = (c->leaves.len + 31) / 32;
+    LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + c->roots.len + words + 4));
+    for (uint32_t i = 0; i < c->roots.len; i++)
+        c->key.data[c->key.len++] = c->roots.data[i]->index;
+    memset(c->key.data + c->key.len, 0, words * 4);
+    for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
+        c->key.data[c->key.len + i / 32] |= (uint32_t)c->donate.data[i] << i % 32;
+    c->key.len += words;
+    c->key.data[c->key.len++] = c->roots.len;
+    c->key.data[c->key.len++] = c->nodes.len;
+    put_pointer(c, c->dev);
+    c->hash = lz_hash_bytes(c->key.data, c->key.len * sizeof c->key.data[0]);
+    return LZ_OK;
+}
+
+/* ---- as a function ---- */
+
+static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_val *opnd)
+{
+    uint32_t first = f->ninst;
+    lz_val v;
+    if (n->kind == LZ_NODE_CONST) {
+        lz_literal *l = lz_literal_copy_from(lz_node_type(n), n->imm);
+        if (!l)
+            return LZ_NOVAL;
+        v = lz_build_const(f, l);
+        lz_literal_release(l);
+    } else {
+        for (uint32_t i = 0; i < n->sig->nopnd; i++)
+            opnd[i] = vals[n->opnd[i]->index];
+        v = lz_build_sig(f, n->sig, opnd);
+    }
+    for (uint32_t i = first; i < f->ninst; i++) {
+        f->insts[i].site = n->site;
+        f->insts[i].scope = n->scope;
+    }
+    return v;
+}
+
+static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *opnd,
+                       uint32_t *root_result)
+{
+    for (uint32_t i = 0; i < c->leaves.len; i++) {
+        const lz_node *n = c->leaves.data[i];
+        lz_val v = lz_build_param(f, lz_node_type(n));
+        if (v == LZ_NOVAL)
+            return f->status != LZ_OK ? f->status : LZ_EMEM;
+        f->insts[v].site = n->site;
+        vals[n->index] = v;
+    }
+    for (uint32_t i = 0; i < c->nodes.len; i++) {
+        if (c->notes.data[i].leaf != UINT32_MAX)
+            continue;
+        vals[i] = build_node(f, c->nodes.data[i], vals, opnd);
+        if (vals[i] == LZ_NOVAL)
+            return f->status != LZ_OK ? f->status : LZ_EMEM;
+    }
+    uint32_t n = 0; /* `opnd` has room for every root */
+    for (uint32_t r = 0; r < c->roots.len; r++) {
+        lz_val v = vals[c->roots.data[r]->index];
+        uint32_t k = 0;
+        while (k < n && r < 4096 &&
+               opnd[k] != v) /* equal results are rare: no need to find them among thousands */
+            k++;
+        if (k >= n || opnd[k] != v)
+            opnd[k = n++] = v;
+        root_result[r] = k;
+    }
+    return lz_func_set_results(f, opnd, n);
+}
+
+/* What may stand after @ in the text form. */
+static void plain_name(const char *name, char *buf, size_t n)
+{
+    size_t i = 0;
+    for (; name[i] && i + 1 < n; i++) {
+        char ch = name[i];
+        bool ok = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
+                  (i && ch >= '0' && ch <= '9');
+        buf[i] = ok ? ch : '_';
+    }
+    buf[i] = '\0';
+}
+
+lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out,
+                          uint32_t *root_result)
+{
+    char plain[64];
+    plain_name(name && name[0] ? name : "main", plain, sizeof plain);
+    *out = NULL;
+    uint32_t widest = c->roots.len;
+    for (uint32_t i = 0; i < c->nodes.len; i++)
+        if (c->nodes.data[i]->sig->nopnd > widest)
+            widest = c->nodes.data[i]->sig->nopnd;
+    lz_func *f = lz_func_new(plain);
+    lz_val *vals = lz_calloc((size_t)c->nodes.len + widest + 1, sizeof *vals);
+    lz_status s = f && vals ? build(f, c, vals, vals + c->nodes.len, root_result)
+                            : LZ_FAIL(LZ_EMEM, "no memory for a graph of %u nodes", c->nodes.len);
+    lz_free(vals);
+    if (s != LZ_OK) {
+        lz_func_free(f);
+        return s;
+    }
+    *out = f;
+    return LZ_OK;
+}
+
+void lz_capture_free(lz_capture *c)
+{
+    lz_vec_free(&c->nodes);
+    lz_vec_free(&c->notes);
+    lz_vec_free(&c->leaves);
+    lz_vec_free(&c->roots);
+    lz_vec_free(&c->donate);
+    lz_vec_free(&c->key);
+    lz_vec_free(&c->stack);
+    lz_vec_free(&c->in);
+    lz_vec_free(&c->out);
+    memset(c, 0, sizeof *c);
+}

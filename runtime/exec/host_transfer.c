@@ -1,0 +1,364 @@
+/* transfer.c - values in and out: uploads, borrowed memory, reads, and questions about a tensor that execute nothing. */
+#include "base/config.h"
+#include "base/log.h"
+#include "base/timeline.h"
+#include "runtime/debug/metrics.h"
+#include "runtime/exec/sync.h"
+#include "runtime/graph/trace_builder.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- in ---- */
+
+/* A buffer with nbytes of data. */
+static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_dbuf **out)
+{
+    int64_t t0 = lz_now_ns();
+    LZ_TRY(d->be->alloc(d->ordinal, nbytes, out));
+    lz_status s = nbytes ? d->be->copy_in(*out, data, nbytes) : LZ_OK;
+    if (s != LZ_OK) {
+        lz_dbuf_release(*out);
+        return s;
+    }
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_TransferToDeviceTime, (double)ns);
+    lz_timeline_note(t0, ns, .name = "copy to the device", .category = "copy", .key = {"bytes"},
+                     .value = {(int64_t)nbytes}, .text_key = "device", .text = d->name);
+    lz_metric_add(LZ_METRIC_OutboundData, (double)nbytes);
+    return LZ_OK;
+}
+
+/* For backends without zeros of their own. */
+static lz_status copied_zeros(lz_dev *d, size_t nbytes, lz_dbuf **out)
+{
+    void *zero = lz_calloc(1, nbytes + 1);
+    if (!zero)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of zeros", nbytes);
+    lz_status s = copied(d, nbytes, zero, out);
+    lz_free(zero);
+    return s;
+}
+
+static lz_node *data_node(lz_dev *d, const lz_type *type, lz_dbuf *b, const lz_site *site)
+{
+    lz_sync_note_data(type->nbytes);
+    lz_node *n = lz_node_new_buffer(type, d, b, site);
+    if (!n)
+        lz_dbuf_release(b);
+    return n;
+}
+
+static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const lz_site *site)
+{
+    lz_dbuf *b = NULL;
+    return copied(d, type->nbytes, data, &b) == LZ_OK ? data_node(d, type, b, site) : NULL;
+}
+
+static lz_node *from_zeros(lz_tr *c, lz_dtype dtype, const lz_shape *shape)
+{
+    lz_dev *d = lz_tr_dev(c, NULL);
+    const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
+    lz_dbuf *b = NULL;
+    if (!type)
+        return NULL;
+    lz_status s = d->be->zeros ? d->be->zeros(d->ordinal, type->nbytes, &b)
+                               : copied_zeros(d, type->nbytes, &b);
+    return s == LZ_OK ? lz_tr_own(c, data_node(d, type, b, c->site)) : NULL;
+}
+
+lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
+{
+    lz_tr c;
+    lz_tr_begin(&c, "lz_from_zeros", site);
+    return lz_tr_end(&c, from_zeros(&c, dtype, &shape));
+}
+
+/* Booleans are one byte holding 0 or 1; what else the program gives would be another value in every kernel. */
+static bool bad_bools(const lz_type *type, const void *data)
+{
+    const unsigned char *p = data;
+    if (type->dtype != LZ_BOOL)
+        return false;
+    for (size_t i = 0; i < type->nbytes; i++)
+        if (p[i] > 1) {
+            LZ_FAIL(LZ_EINVAL, "element %zu of a boolean tensor is %u: it must be 0 or 1", i, p[i]);
+            return true;
+        }
+    return false;
+}
+
+static lz_node *from_host(lz_tr *c, lz_dtype dtype, const lz_shape *shape, const void *data)
+{
+    lz_dev *d = lz_tr_dev(c, NULL);
+    const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
+    if (!type)
+        return NULL;
+    if (!data && type->nbytes) {
+        LZ_FAIL(LZ_ENULL, "data is NULL");
+        return NULL;
+    }
+    return bad_bools(type, data) ? NULL : lz_tr_own(c, upload(d, type, data, c->site));
+}
+
+lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, const lz_site *site)
+{
+    lz_tr c;
+    lz_tr_begin(&c, "lz_from_host", site);
+    return lz_tr_end(&c, from_host(&c, dtype, &shape, data));
+}
+
+/* *taken: the buffer will call release. */
+static lz_node *from_borrowed(lz_tr *c, lz_dtype dtype, const lz_shape *shape, void *data,
+                              void (*release)(void *), void *user, bool *taken)
+{
+    lz_dev *d = lz_tr_dev(c, NULL);
+    const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
+    lz_dbuf *b = NULL;
+    if (!type)
+        return NULL;
+    if (!data && type->nbytes) {
+        LZ_FAIL(LZ_ENULL, "data is NULL");
+        return NULL;
+    }
+    if (bad_bools(type, data))
+        return NULL;
+    if (!type->nbytes || !d->be->host_memory || !d->be->wrap || (uintptr_t)data % 64)
+        return lz_tr_own(c, upload(d, type, data, c->site));
+    if (d->be->wrap(d->ordinal, data, type->nbytes, release, user, &b) != LZ_OK)
+        return NULL;
+    *taken = true;
+    lz_node *n = lz_node_new_buffer(type, d, b, c->site);
+    if (!n) {
+        lz_dbuf_release(b);
+        return NULL;
+    }
+    atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
+    return lz_tr_own(c, n);
+}
+
+lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
+                               void (*release)(void *user), void *user, const lz_site *site)
+{
+    lz_tr c;
+    bool taken = false;
+    lz_tr_begin(&c, "lz_from_borrowed", site);
+    lz_tensor *t = lz_tr_end(&c, from_borrowed(&c, dtype, &shape, data, release, user, &taken));
+    if (!taken && release)
+        release(user);
+    return t;
+}
+
+/* ---- out ---- */
+
+static lz_status to_host(lz_tensor *t, void *dst, size_t nbytes)
+{
+    LZ_TRY(lz_fork_check());
+    lz_node *n = lz_trace_node_of(t);
+    if (!n)
+        return lz_error_get()->status;
+    const lz_type *type = lz_node_type(n);
+    lz_status s;
+    if (!dst && type->nbytes)
+        s = LZ_FAIL(LZ_ENULL, "dst is NULL");
+    else if (nbytes < type->nbytes)
+        s = LZ_FAIL(LZ_ERANGE, "dst has %zu bytes, the tensor has %zu", nbytes, type->nbytes);
+    else
+        s = lz_read_node(n, dst, LZ_CAUSE_READ);
+    lz_node_release(n);
+    return s;
+}
+
+lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site)
+{
+    lz_api_frame f = lz_api_enter("lz_to_host", site);
+    int64_t t0 = lz_timeline_begin();
+    lz_status s = lz_api_status(to_host(t, dst, nbytes));
+    lz_timeline_end(t0, .name = "lz_to_host", .category = "read");
+    lz_api_leave(&f);
+    return s;
+}
+
+static lz_status read_item(lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16])
+{
+    LZ_TRY(lz_fork_check());
+    lz_node *n = lz_trace_node_of(t);
+    if (!n)
+        return lz_error_get()->status;
+    const lz_type *type = lz_node_type(n);
+    char text[128];
+    lz_status s = LZ_OK;
+    if (type->nelem != 1)
+        s = LZ_FAIL(LZ_ESHAPE, "the tensor is %s and has %" PRId64 " elements: it must have one",
+                    lz_type_short(type, text, sizeof text), type->nelem);
+    else if (lz_dtype_is_complex(type->dtype))
+        s = LZ_FAIL(LZ_EDTYPE, "a complex number is no single number: use lz_to_host");
+    else
+        s = lz_read_node(n, bytes, LZ_CAUSE_READ);
+    *dtype = type->dtype;
+    lz_node_release(n);
+    return s;
+}
+
+static lz_status traced_item(const char *op, lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16])
+{
+    int64_t t0 = lz_timeline_begin();
+    lz_status s = read_item(t, dtype, bytes);
+    lz_timeline_end(t0, .name = op, .category = "read");
+    return s;
+}
+
+double lz_item_at(lz_tensor *t, const lz_site *site)
+{
+    unsigned char bytes[16];
+    lz_dtype d;
+    lz_api_frame f = lz_api_enter("lz_item", site);
+    lz_status s = lz_api_status(traced_item("lz_item", t, &d, bytes));
+    lz_api_leave(&f);
+    return s == LZ_OK ? lz_elem_get_f64(d, bytes, 0) : NAN;
+}
+
+int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
+{
+    unsigned char bytes[16];
+    lz_dtype d;
+    lz_api_frame f = lz_api_enter("lz_item_i64", site);
+    lz_status s = lz_api_status(traced_item("lz_item_i64", t, &d, bytes));
+    lz_api_leave(&f);
+    return s == LZ_OK ? lz_elem_get_i64(d, bytes, 0) : INT64_MIN;
+}
+
+/* ---- asking ---- */
+
+lz_status lz_status_of(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_get(t);
+    lz_node *n = s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
+    if (!n)
+        return lz_error_get()->status;
+    lz_node_release(n);
+    return LZ_OK;
+}
+
+/* A dropped value still has a type; an error tensor has none. */
+static const lz_type *type_of(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+    return s ? s->type : NULL;
+}
+
+lz_dtype lz_dtype_of(const lz_tensor *t)
+{
+    const lz_type *type = type_of(t);
+    return type ? type->dtype : LZ_DTYPE_NONE;
+}
+
+lz_shape lz_shape_of(const lz_tensor *t)
+{
+    static const lz_shape none = {.rank = -1};
+    const lz_type *type = type_of(t);
+    return type ? type->shape : none;
+}
+
+int32_t lz_rank_of(const lz_tensor *t)
+{
+    const lz_type *type = type_of(t);
+    return type ? type->shape.rank : -1;
+}
+
+int64_t lz_numel(const lz_tensor *t)
+{
+    const lz_type *type = type_of(t);
+    return type ? type->nelem : -1;
+}
+
+size_t lz_nbytes(const lz_tensor *t)
+{
+    const lz_type *type = type_of(t);
+    return type ? type->nbytes : 0;
+}
+
+/* ---- in-place update ---- */
+
+static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_site *site)
+{
+    char want[128], got[128];
+    lz_slot *s = lz_slot_get(dst);
+    if (!s)
+        return lz_error_get()->status;
+    if (atomic_load(&s->flags) & LZ_SLOT_ERROR) {
+        lz_error_set(&s->err->error);
+        return s->err->error.status;
+    }
+    lz_node *n = lz_trace_node_of(value), *old;
+    if (!n)
+        return lz_error_get()->status;
+    const lz_type *from = lz_node_type(n), *to = s->type;
+    lz_status st = LZ_OK;
+    if (!lz_shape_eq(&from->shape, &to->shape))
+        st = LZ_FAIL(LZ_ESHAPE, "the value is %s, the tensor %s",
+                     lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
+    else if (from->dtype != to->dtype)
+        st = LZ_FAIL(LZ_EDTYPE, "the value is %s, the tensor %s: convert it with lz_to",
+                     lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
+    if (st == LZ_OK)
+        st = lz_slot_queue(t, s, lz_handle_bits(dst));
+    if (st != LZ_OK) {
+        lz_node_release(n);
+        return st;
+    }
+    old = atomic_exchange(&s->node, n);
+    atomic_store_explicit(&s->site, site, memory_order_relaxed);
+    atomic_fetch_and(&s->flags, ~(uint32_t)(LZ_SLOT_STALE | LZ_SLOT_DONATED));
+    atomic_fetch_or(&s->flags, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED);
+    lz_node *none =
+        NULL; /* only the first value of a step is in memory, and only one of many threads keeps it */
+    if (!old || old == n || !lz_node_buf(old) ||
+        !atomic_compare_exchange_strong(&s->old, &none, old))
+        lz_node_release(old);
+    return LZ_OK;
+}
+
+lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site)
+{
+    lz_api_frame f = lz_api_enter("lz_assign", site);
+    lz_thr *t = lz_thr_self;
+    lz_status s = lz_fork_check();
+    if (s == LZ_OK)
+        s = t ? assign(t, dst, value, t->api_site) : lz_error_get()->status;
+    (void)lz_api_status(s);
+    lz_api_leave(&f);
+    return s;
+}
+
+/* ---- the last error ---- */
+
+lz_status lz_last_error(lz_error_info *out)
+{
+    const lz_error *e = lz_error_get();
+    if (out)
+        *out = (lz_error_info){e->status, e->op, e->message, e->file, e->line};
+    return e->status;
+}
+
+const char *lz_last_error_text(void)
+{
+    static _Thread_local char text[sizeof(lz_error) + 64];
+    const lz_error *e = lz_error_get();
+    int n = 0;
+    text[0] = '\0';
+    if (e->status == LZ_OK)
+        return text;
+    if (e->file[0])
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s:%d: ", e->file, e->line);
+    if (e->op[0])
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s: ", e->op);
+    snprintf(text + n, sizeof text - (size_t)n, "%s: %s", e->message, lz_status_name(e->status));
+    return text;
+}
+
+void lz_clear_error(void)
+{
+    lz_error_clear();
+}

@@ -1,0 +1,493 @@
+/* program.c - see program.h; and the public calls about the caches. */
+#include "runtime/exec/program.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/timeline.h"
+#include "cache/lru.h"
+#include "runtime/debug/metrics.h"
+#include "source_id.h"
+#include <lazuli/cache.h>
+#include <lazuli/device.h>
+#include <stdio.h>
+#include <string.h>
+
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* lru, disk, chosen_*, kernel counts, making */
+static lz_lru *lru;
+static lz_cache *disk;
+static bool disk_open;
+static char *chosen_path;
+static bool chosen_readonly;
+static uint64_t llvm_compiles, kernel_hits, kernel_misses, memory_misses, disk_hits;
+
+/* Programs that are being made: who needs one of them waits for it. On the stacks of those who make them. */
+typedef struct making {
+    const lz_capture *c; /* its key and hash */
+    struct making *next;
+} making;
+static making *all_making;
+static pthread_cond_t made = PTHREAD_COND_INITIALIZER; /* one of them is over */
+
+/* ---- the disk ---- */
+
+static lz_cache *disk_get_locked(void)
+{
+    if (disk_open || (!chosen_path && !lz_cfg_bool(LZ_OPT_CACHE)))
+        return disk;
+    char build
+        [96]; /* the library's sources: a program linked with another version, also statically, finds nothing of this one's */
+    snprintf(build, sizeof build, "lazuli-%s-%s", lz_version(), LZ_SOURCE_ID);
+    lz_cache_options o = {
+        .path = chosen_path,
+        .read_only = chosen_path ? chosen_readonly : lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
+        .fsync = lz_cfg_bool(LZ_OPT_CACHE_FSYNC),
+        .build_id = build,
+        .isa_ok = lz_backend_can_run,
+    };
+    disk_open = true;
+    if (lz_cache_open(&o, &disk) != LZ_OK) {
+        LZ_WARN_ONCE("cache", "the persistent cache is off: %s", lz_error_get()->message);
+        disk = NULL;
+    }
+    return disk;
+}
+
+static lz_cache *disk_get(void)
+{
+    pthread_mutex_lock(&lock);
+    lz_cache *c = disk_get_locked();
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+/* ---- programs ---- */
+
+static void program_free(lz_program *p)
+{
+    if (!p)
+        return;
+    if (p->exec)
+        p->be->exec_free(p->exec);
+    lz_free(p->key);
+    lz_free(p->root_result);
+    lz_free(p->shared);
+    lz_free(p->notes);
+    lz_free(p);
+}
+
+void lz_program_release(lz_program *p)
+{
+    if (p && atomic_fetch_sub(&p->refs, 1) == 1)
+        program_free(p);
+}
+
+static void destroy(void *value, void *user)
+{
+    (void)user;
+    lz_program_release(value);
+}
+
+enum { NOTES_MAX = 1 << 16 };
+
+static lz_program *program_new(const lz_capture *c, const char *name)
+{
+    lz_program *p = lz_calloc(1, sizeof *p);
+    if (!p)
+        goto fail;
+    atomic_init(&p->refs, 1);
+    p->be = c->dev->be;
+    p->nroot = c->roots.len;
+    p->nkey = c->key.len;
+    p->capture_hash = c->hash;
+    p->nparam = c->leaves.len;
+    p->nnode = c->nodes.len;
+    p->nnote = c->nodes.len < NOTES_MAX ? c->nodes.len : NOTES_MAX;
+    p->name = name;
+    p->key = lz_alloc(c->key.len * sizeof *p->key);
+    p->root_result = lz_calloc(p->nroot + 1, sizeof *p->root_result);
+    p->shared = lz_calloc(p->nroot + 1, sizeof *p->shared);
+    p->notes = lz_alloc(p->nnote * sizeof *p->notes);
+    if (!p->key || !p->root_result || !p->shared || !p->notes)
+        goto fail;
+    memcpy(p->key, c->key.data, c->key.len * sizeof *p->key);
+    for (uint32_t i = 0; i < p->nnote; i++)
+        p->notes[i] = (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site,
+                                      c->notes.data[i].leaf != UINT32_MAX};
+    return p;
+fail:
+    program_free(p);
+    LZ_FAIL(LZ_EMEM, "no memory for a program of %u nodes", c->nodes.len);
+    return NULL;
+}
+
+/* What tells programs apart in every process: device, donation, the function's canonical bytes. */
+static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
+{
+    lz_buf_u32(out, (uint32_t)c->dev->key.len);
+    lz_buf_put(out, c->dev->key.data, c->dev->key.len);
+    lz_buf_u32(out, c->leaves.len);
+    for (uint32_t i = 0; i < c->leaves.len; i++)
+        lz_buf_u8(out, c->donate.data[i]);
+    lz_func_serialize(f, out);
+    return out->failed
+               ? LZ_FAIL(LZ_EMEM, "no memory for the key of a graph of %u nodes", c->nodes.len)
+               : LZ_OK;
+}
+
+lz_status lz_program_hash(const lz_capture *c, lz_hash *out)
+{
+    lz_func *f;
+    lz_buf key = {0};
+    uint32_t *map = lz_calloc(c->roots.len + 1, sizeof *map);
+    lz_status s = map ? lz_capture_func(c, "main", &f, map)
+                      : LZ_FAIL(LZ_EMEM, "no memory for %u roots", c->roots.len);
+    if (s == LZ_OK) {
+        s = canonical(c, f, &key);
+        *out = lz_hash_bytes(key.data, key.len);
+        lz_func_free(f);
+    }
+    lz_buf_free(&key);
+    lz_free(map);
+    return s;
+}
+
+static void mark_shared(lz_program *p, const lz_func *f)
+{
+    for (uint32_t r = 0; r < p->nroot; r++) {
+        p->shared[r] = f->results[p->root_result[r]] < f->nparam;
+        for (uint32_t q = 0; q < r && r < 4096; q++)
+            if (p->root_result[q] == p->root_result[r])
+                p->shared[q] = p->shared[r] = true;
+    }
+}
+
+static void note(const char *what, const char *category, const lz_program *p, int64_t t0,
+                 int64_t ns)
+{
+    char hash[33];
+    lz_timeline_note(t0, ns, .name = what, .category = category, .key = {"nodes", "parameters"},
+                     .value = {p->nnode, p->nparam}, .text_key = "graph",
+                     .text = lz_hash_text(p->hash, hash));
+}
+
+static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o)
+{
+    void *value;
+    size_t n;
+    int64_t t0 = lz_now_ns();
+    lz_cache *cache = o->cache;
+    if (!cache || !lz_cache_get(cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n)) {
+        if (cache && lz_cache_enabled(cache))
+            lz_counter_add(LZ_COUNTER_PersistentCacheMiss, 1);
+        if (cache)
+            lz_timeline_note(t0, lz_now_ns() - t0, .name = "program is not on disk",
+                             .category = "cache");
+        return false;
+    }
+    lz_status s = p->be->deserialize(c->dev->ordinal, value, n, o, &p->exec);
+    lz_free(value);
+    if (s != LZ_OK) {
+        p->exec = NULL;
+        lz_counter_add(LZ_COUNTER_PersistentCacheDeserializeFailure, 1);
+        lz_logf(LZ_LOG_INFO, "cache",
+                "a stored program could not be loaded (%s): it is compiled again",
+                lz_error_get()->message);
+        return false;
+    }
+    int64_t ns = lz_now_ns() - t0;
+    lz_counter_add(LZ_COUNTER_PersistentCacheHit, 1);
+    lz_metric_add(LZ_METRIC_PersistentCacheLoad, (double)ns);
+    note("program from disk", "cache", p, t0, ns);
+    return true;
+}
+
+static void store(lz_program *p, const lz_buf *key, lz_cache *cache)
+{
+    lz_buf value = {0};
+    if (cache && lz_cache_enabled(cache) && p->be->serialize &&
+        p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
+        lz_cache_put(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data, value.len);
+    lz_buf_free(&value);
+}
+
+static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
+                      lz_found *found)
+{
+    lz_cache *cache = disk_get();
+    char dump[160];
+    char hash[33];
+    lz_hash_hex(p->hash, hash);
+    snprintf(dump, sizeof dump, "%.100s-%.12s", p->name ? p->name : "graph", hash);
+    lz_compile_options o = {.donate = c->donate.data, .cache = cache, .dump_name = dump};
+    *found = LZ_FOUND_DISK;
+    if (!load(p, c, key, &o)) {
+        *found = LZ_FOUND_COMPILED;
+        int64_t t0 = lz_now_ns();
+        LZ_TRY(p->be->compile(c->dev->ordinal, f, &o, &p->exec));
+        int64_t ns = lz_now_ns() - t0;
+        lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
+        note("compile program", "compile", p, t0, ns);
+        lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ndonated);
+        store(p, key, cache);
+    }
+    p->be->exec_info(p->exec, &p->info);
+    lz_counter_add(LZ_COUNTER_TunedLaunches, p->info.tuned);
+    lz_counter_add(LZ_COUNTER_TuneCacheHit, p->info.tune_hits);
+    lz_counter_add(LZ_COUNTER_TuneMeasurements, p->info.tune_runs);
+    pthread_mutex_lock(&lock);
+    llvm_compiles += p->info.llvm_compiles;
+    kernel_hits += p->info.kernel_hits;
+    kernel_misses += p->info.llvm_compiles;
+    memory_misses++;
+    disk_hits += *found == LZ_FOUND_DISK;
+    pthread_mutex_unlock(&lock);
+    return LZ_OK;
+}
+
+/* Failing to remember a program is no failure of the step: it is compiled again next time. */
+static void remember(const lz_capture *c, lz_program *p)
+{
+    pthread_mutex_lock(&lock);
+    if (!lru && lz_lru_create((uint32_t)lz_cfg_int(LZ_OPT_COMPILATION_CACHE_SIZE), destroy, NULL,
+                              &lru) != LZ_OK)
+        lru = NULL;
+    atomic_fetch_add(&p->refs, 1);
+    if (!lru || lz_lru_put(lru, c->hash, p) != LZ_OK)
+        atomic_fetch_sub(&p->refs, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+/* *held: the device's lock; it is taken again by the caller. */
+static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+                      lz_program **out, lz_found *found, bool *held)
+{
+    lz_func *f = NULL;
+    lz_buf key = {0};
+    lz_program *p = program_new(c, name);
+    lz_status s = p ? lz_capture_func(c, name ? name : "main", &f, p->root_result) : LZ_EMEM;
+    if (s == LZ_OK)
+        s = canonical(c, f, &key);
+    if (s == LZ_OK) {
+        p->hash = lz_hash_bytes(key.data, key.len);
+        p->nresult = f->nresult;
+        mark_shared(p, f);
+        if (before)
+            before(c, p->hash, p->nparam, p->nresult, user);
+        lz_dev_unlock(c->dev); /* from here on, of c only what belongs to the caller */
+        s = fill(p, c, f, &key, found);
+        if (s == LZ_OK)
+            remember(c, p);
+        *held = false;
+    }
+    lz_buf_free(&key);
+    lz_func_free(f);
+    if (s != LZ_OK) {
+        program_free(p);
+        return s;
+    }
+    *out = p;
+    return LZ_OK;
+}
+
+/* ---- finding ---- */
+
+static bool is_for(const lz_capture *c, lz_hash hash, const uint32_t *key, uint32_t nkey)
+{
+    return lz_hash_eq(hash, c->hash) && nkey == c->key.len &&
+           memcmp(key, c->key.data, nkey * sizeof *key) == 0;
+}
+
+/* The next four hold the lock. */
+static lz_program *lookup(const lz_capture *c)
+{
+    lz_program *p = lru ? lz_lru_get(lru, c->hash) : NULL;
+    if (p && !is_for(c, c->hash, p->key, p->nkey)) {
+        lz_counter_add(LZ_COUNTER_GraphHashCollision, 1);
+        p = NULL;
+    }
+    if (p)
+        atomic_fetch_add(&p->refs, 1);
+    return p;
+}
+
+static bool is_being_made(const lz_capture *c)
+{
+    for (const making *m = all_making; m; m = m->next)
+        if (is_for(c, m->c->hash, m->c->key.data, m->c->key.len))
+            return true;
+    return false;
+}
+
+static void begin(making *m)
+{
+    m->next = all_making;
+    all_making = m;
+}
+
+static void end(const making *m)
+{
+    making **at = &all_making;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    pthread_cond_broadcast(&made);
+}
+
+typedef enum answer { FOUND, MAKE, WAITED } answer;
+
+/* In memory, or the caller's to make (m stands for it then), or made by another thread by now. */
+static answer find(const lz_capture *c, making *m, lz_program **out)
+{
+    pthread_mutex_lock(&lock);
+    *out = lookup(c);
+    answer a = *out ? FOUND : is_being_made(c) ? WAITED : MAKE;
+    if (a == MAKE)
+        begin(m);
+    if (a == WAITED)
+        lz_dev_unlock(c->dev);
+    while (a == WAITED && is_being_made(c))
+        pthread_cond_wait(&made, &lock);
+    pthread_mutex_unlock(&lock);
+    if (a == WAITED)
+        lz_dev_lock(c->dev);
+    return a;
+}
+
+static lz_status make_alone(const lz_capture *c, making *m, const char *name,
+                            lz_program_miss before, void *user, lz_program **out, lz_found *found)
+{
+    bool held = true;
+    lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
+    lz_status s = make(c, name, before, user, out, found, &held);
+    pthread_mutex_lock(&lock);
+    end(m);
+    pthread_mutex_unlock(&lock);
+    if (!held)
+        lz_dev_lock(c->dev);
+    if (s == LZ_OK)
+        lz_error_set(&earlier);
+    return s;
+}
+
+lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+                         lz_program **out, lz_found *found, bool *again)
+{
+    making m = {.c = c};
+    *again = false;
+    if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey))
+        return LZ_OK;
+    lz_program_release(*out);
+    *found = LZ_FOUND_MEMORY;
+    int64_t t0 = lz_timeline_begin();
+    answer a = find(c, &m, out);
+    *again = a != FOUND;
+    if (a == FOUND && t0)
+        note("program from memory", "cache", *out, t0, lz_now_ns() - t0);
+    if (a == WAITED)
+        lz_timeline_end(t0, .name = "wait for a compilation", .category = "wait");
+    if (a == FOUND)
+        lz_counter_add(LZ_COUNTER_CachedCompile, 1);
+    if (a != MAKE)
+        return LZ_OK;
+    lz_counter_add(LZ_COUNTER_UncachedCompile, 1);
+    return make_alone(c, &m, name, before, user, out, found);
+}
+
+typedef struct each_arg {
+    bool (*fn)(const lz_program *p, void *user);
+    void *user;
+} each_arg;
+
+static bool each(lz_hash k, void *v, void *user)
+{
+    (void)k;
+    each_arg *a = user;
+    return a->fn(v, a->user);
+}
+
+void lz_program_each(bool (*fn)(const lz_program *p, void *user), void *user)
+{
+    each_arg a = {fn, user};
+    pthread_mutex_lock(&lock);
+    if (lru)
+        lz_lru_each(lru, each, &a);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- public ---- */
+
+lz_status lz_initialize_cache(const char *path, bool readonly)
+{
+    lz_status s = LZ_OK;
+    pthread_mutex_lock(&lock);
+    if (!path)
+        s = LZ_FAIL(LZ_ENULL, "path is NULL");
+    else if (!path[0])
+        s = LZ_FAIL(LZ_EINVAL, "path is empty");
+    else if (disk_open || lru)
+        s = LZ_FAIL(LZ_ESTATE, "Computation cache has already been initialized");
+    else {
+        char *copy = lz_strdup(path);
+        if (!copy) {
+            s = LZ_FAIL(LZ_EMEM, "no memory for a path");
+        } else {
+            lz_free(chosen_path);
+            chosen_path = copy;
+            chosen_readonly = readonly;
+            (void)disk_get_locked();
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (s != LZ_OK)
+        lz_error_annotate("lz_initialize_cache", NULL);
+    return s;
+}
+
+int64_t lz_get_num_cached_compilation_graph(void)
+{
+    pthread_mutex_lock(&lock);
+    int64_t n = lru ? lz_lru_len(lru) : 0;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+lz_status lz_get_cache_counts(lz_cache_counts *out)
+{
+    if (!out || out->struct_size < sizeof(size_t)) {
+        lz_status s =
+            out ? LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to sizeof(lz_cache_counts)",
+                          out->struct_size)
+                : LZ_FAIL(LZ_ENULL, "out is NULL");
+        lz_error_annotate("lz_get_cache_counts", NULL);
+        return s;
+    }
+    lz_cache_counts r = {.struct_size = out->struct_size};
+    lz_cache_stats st = {0};
+    double compile_ns = 0;
+    (void)lz_metric_samples(LZ_METRIC_CompileTime, &compile_ns, NULL);
+    pthread_mutex_lock(&lock);
+    if (disk)
+        lz_cache_get_stats(disk, &st);
+    r.program_hits = disk_hits;
+    r.program_misses = memory_misses - disk_hits;
+    r.kernel_hits = kernel_hits;
+    r.kernel_misses = kernel_misses;
+    r.llvm_compiles = llvm_compiles;
+    pthread_mutex_unlock(&lock);
+    r.corrupt = st.corrupt;
+    r.foreign = st.foreign;
+    r.write_fail = st.write_fail;
+    r.evicted = st.evicted;
+    r.compile_ms = compile_ns / 1e6;
+    memcpy(out, &r, out->struct_size < sizeof r ? out->struct_size : sizeof r);
+    return LZ_OK;
+}
+
+size_t lz_get_cache_path(char *buf, size_t n)
+{
+    lz_cache *c = disk_get();
+    const char *path = c && lz_cache_enabled(c) ? lz_cache_path(c) : "";
+    if (buf && n)
+        snprintf(buf, n, "%s", path);
+    return strlen(path);
+}

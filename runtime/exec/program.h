@@ -1,0 +1,48 @@
+/* program.h - compiled graphs: in memory by the capture's key, on disk by canonical bytes, else
+ * from the backend's compiler.
+ * A program holds no reference to nodes. Threads: thread-safe; programs are refcounted. */
+#ifndef LZ_RUNTIME_PROGRAM_H
+#define LZ_RUNTIME_PROGRAM_H
+#include "runtime/exec/capture.h"
+
+typedef struct lz_graph_note { /* what a node of the graph was, for "why did it compile" */
+    const lz_sig *sig;
+    const lz_site *site;
+    bool leaf; /* it was a parameter, whatever once computed it */
+} lz_graph_note;
+
+typedef struct lz_program {
+    _Atomic uint32_t refs;
+    const lz_backend *be;
+    lz_exec *exec;
+    uint32_t *key; /* the capture's, compared on a hit */
+    uint32_t nkey;
+    lz_hash capture_hash; /* of key */
+    lz_hash hash;         /* of the canonical bytes: the same in every process */
+    uint32_t nparam, nresult, nroot;
+    uint32_t *root_result; /* per root */
+    bool *shared;          /* per root: another root, or a parameter, is the same value */
+    lz_graph_note *notes;  /* nnote of the nodes in capture order */
+    uint32_t nnote, nnode;
+    const char *name; /* graph name when it was compiled; NULL: none */
+    lz_exec_info info;
+} lz_program;
+
+typedef enum lz_found { LZ_FOUND_MEMORY, LZ_FOUND_DISK, LZ_FOUND_COMPILED } lz_found;
+
+/* The program of a finished capture: a new reference. `before_compile` (may be NULL) is called on a
+ * miss in memory, with the hash, before the disk and the compiler are asked.
+ * The caller holds the device's lock. It is given up while a program is loaded or compiled, so that
+ * other steps go on, and while another thread makes the same one; then *again says that what was
+ * captured may have changed. The caller captures it anew and asks again, with *out, which may be
+ * what was made: first it is NULL. It may as well use what was made when it knows better. */
+typedef void (*lz_program_miss)(const lz_capture *c, lz_hash hash, uint32_t nparam,
+                                uint32_t nresult, void *user);
+lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before_compile,
+                         void *user, lz_program **out, lz_found *found, bool *again);
+void lz_program_release(lz_program *p);
+/* The hash a capture's program has, without compiling it. */
+lz_status lz_program_hash(const lz_capture *c, lz_hash *out);
+/* Calls fn for the programs in memory, latest first, until it gives false. */
+void lz_program_each(bool (*fn)(const lz_program *p, void *user), void *user);
+#endif

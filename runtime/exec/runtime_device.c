@@ -1,0 +1,393 @@
+/* runtime_device.c - devices of the runtime, and the public calls about them. See runtime_device.h. */
+#include "runtime/exec/runtime_device.h"
+#include "base/config.h"
+#include "base/timeline.h"
+#include "runtime/debug/metrics.h"
+#include "runtime/graph/thread_state.h"
+#include "runtime/graph/node.h"
+#include <lazuli/device.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(lz_dev *) table[LZ_DEV_MAX];
+static _Atomic uint32_t ndevs;
+static _Atomic(lz_dev *) process_default;
+
+/* The table of backends refers to them weakly; this makes whoever links the runtime link them all. */
+#define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
+#include "backends/backends.def"
+#undef BACKEND
+__attribute__((used)) static const lz_backend *const linked[] = {
+#define BACKEND(NAME, symbol, doc) &symbol,
+#include "backends/backends.def"
+#undef BACKEND
+};
+
+lz_dev *lz_dev_at(uint32_t i)
+{
+    return i < atomic_load(&ndevs) ? atomic_load(&table[i]) : NULL;
+}
+
+uint64_t lz_dev_new_epoch(void)
+{
+    static _Atomic uint64_t epoch;
+    return atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed) + 1;
+}
+
+/* ---- finding ---- */
+
+static const char *default_platform(void)
+{
+    const char *p = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
+    return p[0] ? p : linked[0]->name;
+}
+
+/* Splits "CPU:1" into its backend and ordinal. */
+static lz_status parse_name(const char *name, const lz_backend **be, int *ordinal)
+{
+    char platform[24];
+    const char *colon = strchr(name, ':');
+    size_t n = colon ? (size_t)(colon - name) : strlen(name);
+    long o = 0;
+    if (colon) {
+        char *end;
+        o = strtol(colon + 1, &end, 10);
+        if (end == colon + 1 || *end || o < 0 || o > 1 << 20)
+            return LZ_FAIL(LZ_EINVAL, "device \"%s\": not PLATFORM:ordinal", name);
+    }
+    *be = NULL;
+    if (n < sizeof platform) {
+        memcpy(platform, name, n);
+        platform[n] = '\0';
+        *be = lz_backend_get(platform);
+    }
+    if (!*be) {
+        char known[128] = "";
+        for (uint32_t i = 0; lz_backend_at(i); i++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                     lz_backend_at(i)->name);
+        return LZ_FAIL(LZ_ENOENT, "device \"%s\": there is no such platform (there are %s)", name,
+                       known);
+    }
+    *ordinal = (int)o;
+    return LZ_OK;
+}
+
+static void init_lock(pthread_mutex_t *m)
+{
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(m, &a);
+    pthread_mutexattr_destroy(&a);
+}
+
+static lz_dev *make_locked(const lz_backend *be, int ordinal)
+{
+    uint32_t n = atomic_load(&ndevs);
+    for (uint32_t i = 0; i < n; i++) {
+        lz_dev *d = atomic_load(&table[i]);
+        if (d->be == be && d->ordinal == ordinal)
+            return d;
+    }
+    lz_dev *d = n < LZ_DEV_MAX ? lz_calloc(1, sizeof *d) : NULL;
+    if (!d) {
+        LZ_FAIL(LZ_EMEM, "no memory for device %s:%d", be->name, ordinal);
+        return NULL;
+    }
+    d->be = be;
+    d->backend = (uint32_t)lz_backend_index(be);
+    d->ordinal = ordinal;
+    snprintf(d->name, sizeof d->name, "%s:%d", be->name, ordinal);
+    be->key(ordinal, &d->key);
+    if (d->key.failed) {
+        lz_buf_free(&d->key);
+        lz_free(d);
+        LZ_FAIL(LZ_EMEM, "no memory for the key of device %s:%d", be->name, ordinal);
+        return NULL;
+    }
+    init_lock(&d->step);
+    atomic_init(&d->seed, 0);
+    atomic_store(&table[n], d);
+    atomic_store(&ndevs, n + 1);
+    return d;
+}
+
+static lz_dev *get(const lz_backend *be, int ordinal)
+{
+    if (lz_fork_check() != LZ_OK || be->init() != LZ_OK)
+        return NULL;
+    lz_fork_arm();
+    int count = be->device_count();
+    if (ordinal >= count) {
+        LZ_FAIL(LZ_ENOENT, "device %s:%d: there are %d", be->name, ordinal, count);
+        return NULL;
+    }
+    pthread_mutex_lock(&table_lock);
+    lz_dev *d = make_locked(be, ordinal);
+    pthread_mutex_unlock(&table_lock);
+    return d;
+}
+
+lz_dev *lz_dev_find(const char *name)
+{
+    const lz_backend *be;
+    int ordinal;
+    return parse_name(name, &be, &ordinal) == LZ_OK ? get(be, ordinal) : NULL;
+}
+
+lz_dev *lz_dev_current(void)
+{
+    lz_thr *t = lz_thr_get();
+    if (!t)
+        return NULL;
+    if (t->dev)
+        return t->dev;
+    lz_dev *d = atomic_load(&process_default);
+    if (d)
+        return d;
+    static lz_once once = LZ_ONCE_INIT;
+    lz_once_run(&once, lz_config_check_unknown);
+    d = lz_dev_find(default_platform());
+    if (d)
+        atomic_store(&process_default, d);
+    return d;
+}
+
+lz_dev *lz_dev_of_buffer(const lz_dbuf *b)
+{
+    const lz_backend *be = lz_backend_at(b->backend);
+    return be ? get(be, (int)b->device) : NULL;
+}
+
+/* ---- locking and work in flight ---- */
+
+static void note_wait(const lz_dev *d, const char *what, int64_t t0)
+{
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_DeviceLockWait, (double)ns);
+    lz_timeline_note(t0, ns, .name = "wait for the device's lock", .category = "wait",
+                     .text_key = "why", .text = what, .more = {{"device", d->name}});
+}
+
+void lz_dev_lock(lz_dev *d)
+{
+    if (pthread_mutex_trylock(&d->step) == 0)
+        return;
+    int64_t t0 = lz_now_ns();
+    pthread_mutex_lock(&d->step);
+    note_wait(d, "another thread's step", t0);
+}
+
+void lz_dev_unlock(lz_dev *d)
+{
+    pthread_mutex_unlock(&d->step);
+}
+
+void lz_trace_lock(lz_dev *d)
+{
+    lz_thr *t = lz_thr_self;
+    lz_dev_lock(d);
+    if (t)
+        t->locked++;
+}
+
+void lz_trace_unlock(lz_dev *d)
+{
+    lz_thr *t = lz_thr_self;
+    if (t && t->locked)
+        t->locked--;
+    lz_dev_unlock(d);
+}
+
+/* Takes the oldest out of the ring and keeps its error. */
+static void land(lz_dev *d)
+{
+    lz_flight *f = &d->flight[d->flight_head];
+    lz_error before = *lz_error_get();
+    if (lz_event_wait(f->done) != LZ_OK) {
+        if (d->error.status == LZ_OK)
+            d->error = *lz_error_get();
+        lz_error_set(&before);
+    }
+    lz_metric_add(LZ_METRIC_ExecuteTime,
+                  (double)(f->start_ns < 0 ? -f->start_ns : lz_now_ns() - f->start_ns));
+    lz_event_release(f->done);
+    d->flight_head = (d->flight_head + 1) % LZ_DEV_INFLIGHT;
+    d->flight_len--;
+}
+
+void lz_dev_reap(lz_dev *d)
+{
+    while (d->flight_len && lz_event_done(d->flight[d->flight_head].done))
+        land(d);
+}
+
+void lz_dev_settle(lz_dev *d)
+{
+    lz_error before = *lz_error_get();
+    lz_dev_lock(d);
+    lz_event *last = d->flight_len
+                         ? d->flight[(d->flight_head + d->flight_len - 1) % LZ_DEV_INFLIGHT].done
+                         : NULL;
+    if (last)
+        lz_event_retain(last);
+    lz_dev_unlock(d);
+    (void)lz_event_wait(last); /* its error is kept when it is reaped */
+    lz_event_release(last);
+    lz_error_set(&before);
+}
+
+void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
+{
+    if (d->flight_len == LZ_DEV_INFLIGHT) {
+        int64_t t0 = lz_now_ns();
+        land(d);
+        note_wait(d, "too many graphs in flight", t0);
+    }
+    /* Negative: it has run already, and took that long. */
+    int64_t stamp = lz_event_done(done) ? start_ns - lz_now_ns() : start_ns;
+    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_INFLIGHT] =
+        (lz_flight){done, stamp ? stamp : -1};
+}
+
+lz_status lz_dev_take_error(lz_dev *d)
+{
+    if (d->error.status == LZ_OK)
+        return LZ_OK;
+    lz_error_set(&d->error);
+    d->error.status = LZ_OK;
+    return lz_error_get()->status;
+}
+
+lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_dbuf **out)
+{
+    uint64_t v[2] = {0, 0};
+    memcpy(v, bytes, type->nbytes);
+    uint64_t h = (v[0] ^ v[1] * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)type) *
+                 UINT64_C(0xd6e8feb86659fd93);
+    lz_scalar_copy *c = &d->scalar[h >> 60];
+    if (c->buf && c->type == type && memcmp(c->bytes, v, sizeof v) == 0) {
+        lz_dbuf_retain(c->buf);
+        *out = c->buf;
+        return LZ_OK;
+    }
+    LZ_TRY(d->be->alloc(d->ordinal, type->nbytes, out));
+    lz_status s = d->be->copy_in(*out, v, type->nbytes);
+    if (s != LZ_OK) {
+        lz_dbuf_release(*out);
+        *out = NULL;
+        return s;
+    }
+    lz_dbuf_release(c->buf);
+    lz_dbuf_retain(*out);
+    c->buf = *out;
+    c->type = type;
+    memcpy(c->bytes, v, sizeof v);
+    return LZ_OK;
+}
+
+/* ---- public ---- */
+
+static size_t copy_text(const char *s, char *buf, size_t n)
+{
+    if (buf && n)
+        snprintf(buf, n, "%s", s);
+    return strlen(s);
+}
+
+int lz_device_count(const char *platform)
+{
+    const lz_backend *be;
+    int ordinal;
+    if (lz_fork_check() == LZ_OK &&
+        parse_name(platform ? platform : default_platform(), &be, &ordinal) == LZ_OK &&
+        be->init() == LZ_OK)
+        return be->device_count();
+    lz_error_annotate("lz_device_count", NULL);
+    return -1;
+}
+
+lz_status lz_set_device(const char *name)
+{
+    lz_thr *t = lz_thr_get();
+    lz_dev *d = NULL;
+    if (!t || (name && !(d = lz_dev_find(name)))) {
+        lz_error_annotate("lz_set_device", NULL);
+        return lz_error_get()->status;
+    }
+    t->dev = d;
+    return LZ_OK;
+}
+
+size_t lz_get_device(char *buf, size_t n)
+{
+    lz_dev *d = lz_dev_current();
+    if (!d)
+        lz_error_annotate("lz_get_device", NULL);
+    return copy_text(d ? d->name : "", buf, n);
+}
+
+size_t lz_device_kind(const char *name, char *buf, size_t n)
+{
+    lz_dev *d = name ? lz_dev_find(name) : lz_dev_current();
+    lz_device_info info;
+    if (!d || d->be->device_info(d->ordinal, &info) != LZ_OK) {
+        lz_error_annotate("lz_device_kind", NULL);
+        return copy_text("", buf, n);
+    }
+    return copy_text(info.kind, buf, n);
+}
+
+lz_status lz_get_memory_info(const char *device, lz_memory_info *out)
+{
+    lz_status s = LZ_OK;
+    lz_device_info info;
+    lz_dev *d = NULL;
+    if (!out)
+        s = LZ_FAIL(LZ_ENULL, "out is NULL");
+    else if (!(d = device ? lz_dev_find(device) : lz_dev_current()))
+        s = lz_error_get()->status;
+    else
+        s = d->be->device_info(d->ordinal, &info);
+    if (s != LZ_OK) {
+        lz_error_annotate("lz_get_memory_info", NULL);
+        return s;
+    }
+    *out = (lz_memory_info){info.memory_used, info.memory_limit, info.memory_peak};
+    return LZ_OK;
+}
+
+lz_status lz_set_num_threads(int n)
+{
+    char text[16];
+    lz_status s = LZ_OK;
+    if (n < 0 || n > 1024)
+        s = LZ_FAIL(LZ_EINVAL, "%d threads: 0 to 1024 are allowed", n);
+    else if (atomic_load(&ndevs) && n != lz_get_num_threads() &&
+             !(n == 0 && !lz_cfg_is_set(LZ_OPT_NUM_THREADS)))
+        s = LZ_FAIL(LZ_ESTATE,
+                    "the device has started with %d threads: call it before the first operation",
+                    lz_get_num_threads());
+    if (s == LZ_OK) {
+        snprintf(text, sizeof text, "%d", n);
+        s = lz_config_set("LAZULI_NUM_THREADS", text);
+    }
+    if (s != LZ_OK)
+        lz_error_annotate("lz_set_num_threads", NULL);
+    return s;
+}
+
+int lz_get_num_threads(void)
+{
+    int64_t n = lz_cfg_int(LZ_OPT_NUM_THREADS);
+    return n > 0 ? (int)n : lz_num_cores();
+}
+
+const char *lz_version(void)
+{
+    return "0.1.0";
+}

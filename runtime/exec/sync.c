@@ -1,0 +1,707 @@
+/* sync.c - steps, reads and flushes: chooses the nodes to compute, finds their program, starts it, and gives the nodes their buffers. See sync.h.
+ * A step computes what the calling thread recorded: handles it made or assigned since its last step, and those of threads that have ended. */
+#include "runtime/exec/sync.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/timeline.h"
+#include "runtime/debug/analysis.h"
+#include "runtime/exec/capture.h"
+#include "runtime/debug/graph_dump.h"
+#include "runtime/debug/metrics.h"
+#include "runtime/exec/program.h"
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A handle and what it was found to name. */
+typedef struct temporary {
+    uint64_t handle;
+    lz_node *node; /* held */
+} temporary;
+
+/* What a step found among the handles of the thread. */
+typedef struct lz_step {
+    LZ_VEC(lz_node *) roots; /* held, distinct */
+    LZ_VEC(uint64_t) rooted; /* their handles: put back when the step fails */
+    LZ_VEC(temporary) stale; /* to drop */
+    LZ_VEC(lz_node *) old;   /* held: what assigned tensors were before */
+    lz_error error;          /* of the first error tensor */
+    uint64_t epoch;          /* marks the roots */
+} lz_step;
+
+typedef struct lz_sync_scratch {
+    lz_capture cap;
+    lz_step step;
+    LZ_VEC(lz_node *) todo; /* the roots that are not computed yet */
+    struct lz_sync_scratch *next;
+} lz_sync_scratch;
+
+bool lz_sync_no_special(void)
+{
+    static _Atomic int known; /* 0 unknown, 1 no, 2 yes */
+    int k = atomic_load_explicit(&known, memory_order_relaxed);
+    if (k == 0)
+        atomic_store(&known, k = 1 + lz_cfg_bool(LZ_OPT_NO_SPECIAL_SCALARS));
+    return k == 2;
+}
+
+/* Arrays for one step: a step that compiles gives the lock up, so there may be several at a time. The caller holds the lock. */
+static lz_sync_scratch *take_scratch(lz_dev *d)
+{
+    lz_sync_scratch *sc = d->scratch;
+    if (sc)
+        d->scratch = sc->next;
+    else if (!(sc = lz_calloc(1, sizeof *sc)))
+        LZ_FAIL(LZ_EMEM, "no memory for a step");
+    return sc;
+}
+
+static void give_back(lz_dev *d, lz_sync_scratch *sc)
+{
+    sc->next = d->scratch;
+    d->scratch = sc;
+}
+
+/* ---- running ---- */
+
+static lz_status gather_inputs(lz_capture *c)
+{
+    c->in.len = 0;
+    LZ_TRY(lz_vec_reserve(&c->in, c->leaves.len));
+    for (uint32_t i = 0; i < c->leaves.len; i++) {
+        lz_node *n = c->leaves.data[i];
+        lz_dbuf *b = lz_node_buf(n);
+        if (n->kind == LZ_NODE_SCALAR)
+            LZ_TRY(lz_dev_scalar(c->dev, lz_node_type(n), n->imm, &b));
+        else
+            lz_dbuf_retain(b);
+        c->in.data[c->in.len++] = b;
+    }
+    return LZ_OK;
+}
+
+static void drop_inputs(lz_capture *c)
+{
+    while (c->in.len)
+        lz_dbuf_release(c->in.data[--c->in.len]);
+}
+
+/* Donated inputs: our own extra reference is dropped first, so that the node's is the only one. */
+static void drop_donated(lz_capture *c)
+{
+    for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
+        if (c->donate.data[i])
+            lz_dbuf_release(c->in.data[i]);
+}
+
+static void retake_donated(lz_capture *c)
+{
+    for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
+        if (c->donate.data[i])
+            lz_dbuf_retain(c->in.data[i]);
+}
+
+static void attach(lz_capture *c, const lz_program *p)
+{
+    for (uint32_t r = 0; r < c->roots.len; r++) {
+        lz_node *n = c->roots.data[r];
+        lz_dbuf *b = c->out.data[p->root_result[r]];
+        if (p->shared[r])
+            atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
+        lz_dbuf_retain(b);
+        atomic_store_explicit(&n->buf, b, memory_order_release);
+    }
+    for (uint32_t i = 0; i < p->nresult; i++)
+        lz_dbuf_release(c->out.data[i]);
+    /* A result that is a parameter shares its buffer. */
+    for (uint32_t r = 0; r < c->roots.len; r++)
+        for (uint32_t i = 0; p->shared[r] && i < c->leaves.len; i++)
+            if (lz_node_buf(c->leaves.data[i]) == lz_node_buf(c->roots.data[r]))
+                atomic_fetch_or(&c->leaves.data[i]->flags, LZ_NODE_SHARED);
+}
+
+/* *done: a reference the caller owns. */
+static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, lz_event **done)
+{
+    LZ_TRY(lz_vec_reserve(&c->out, p->nresult));
+    lz_status s = gather_inputs(c);
+    if (s == LZ_OK) {
+        int64_t t0 = lz_now_ns();
+        drop_donated(c);
+        s = d->be->execute(p->exec, d->ordinal, c->in.data, c->donate.data, awaited, c->out.data,
+                           done);
+        retake_donated(c);
+        if (s == LZ_OK) {
+            lz_event_retain(*done);
+            lz_dev_fly(d, *done, t0);
+            attach(c, p);
+        }
+    }
+    drop_inputs(c);
+    return s;
+}
+
+/* What was started. */
+typedef struct started {
+    lz_event *done; /* a reference; NULL when nothing was left to do */
+    uint32_t nodes; /* of the graph */
+    lz_hash hash;
+} started;
+
+typedef struct sync_run {
+    lz_sync_cause cause;
+    bool awaited;
+    lz_program *prog; /* a reference */
+    lz_found found;
+    bool again;
+    started *out;
+} sync_run;
+
+typedef struct miss_arg {
+    lz_sync_cause cause;
+} miss_arg;
+
+static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                    void *user)
+{
+    lz_analysis_compilation(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
+    lz_analysis_span(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
+}
+
+/* What cannot be written down is no failure of the program. */
+static void tell(const lz_capture *c, const lz_program *p, lz_found found, lz_sync_cause cause,
+                 bool analyse)
+{
+    lz_error before = *lz_error_get();
+    if (analyse && found != LZ_FOUND_MEMORY)
+        lz_analysis_post_compilation(p);
+    if (analyse)
+        lz_analysis_execution(p, cause);
+    if (lz_dump_on())
+        lz_dump_sync(c, p);
+    lz_error_set(&before);
+}
+
+static void tell_step(void)
+{
+    lz_error before = *lz_error_get();
+    if (lz_analysis_on())
+        lz_analysis_step();
+    if (lz_dump_on())
+        lz_dump_step();
+    lz_error_set(&before);
+}
+
+/* Finds and starts the program of a captured graph. *again: capture it anew and come back, with *p. */
+static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
+{
+    miss_arg m = {r->cause};
+    const lz_thr *t = lz_thr_self;
+    bool analyse = lz_analysis_on(), explain = analyse || lz_timeline_on();
+    LZ_TRY(lz_capture_finish(c));
+    LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, explain ? on_miss : NULL, &m, &r->prog,
+                          &r->found, &r->again));
+    if (r->again)
+        return LZ_OK;
+    if (analyse || lz_dump_on())
+        tell(c, r->prog, r->found, r->cause, analyse);
+    lz_metric_add(LZ_METRIC_TensorsGraphSize, c->nodes.len);
+    lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
+    lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
+    r->out->nodes = c->nodes.len;
+    r->out->hash = r->prog->hash;
+    return execute(d, c, r->prog, r->awaited, &r->out->done);
+}
+
+/* A value in the graph that still knows how it was made need not any more. */
+static void cut_leaves(lz_capture *c)
+{
+    for (uint32_t i = 0; i < c->leaves.len; i++)
+        lz_node_cut(c->leaves.data[i]);
+}
+
+static bool aliasing(void)
+{
+    static _Atomic int known;
+    int k = atomic_load_explicit(&known, memory_order_relaxed);
+    if (k == 0)
+        atomic_store(&known, k = 1 + lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING));
+    return k == 2;
+}
+
+/* Captures those roots that are not computed yet. */
+static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause)
+{
+    lz_step *st = &sc->step;
+    sc->todo.len = 0;
+    LZ_TRY(lz_vec_reserve(&sc->todo, st->roots.len));
+    for (uint32_t i = 0; i < st->roots.len; i++)
+        if (!lz_node_is_value(st->roots.data[i]))
+            sc->todo.data[sc->todo.len++] = st->roots.data[i];
+    if (!sc->todo.len)
+        return LZ_OK;
+    LZ_TRY(lz_capture_walk(&sc->cap, d, sc->todo.data, sc->todo.len));
+    if (cause != LZ_CAUSE_STEP)
+        return LZ_OK;
+    cut_leaves(&sc->cap);
+    if (st->old.len && aliasing())
+        lz_capture_donate(&sc->cap, st->old.data, st->old.len);
+    return LZ_OK;
+}
+
+static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
+{
+    lz_metric_add(LZ_METRIC_LazyTracing, (double)ns);
+    lz_timeline_note(t0, ns, .name = "trace graph", .category = "trace", .key = {"nodes"},
+                     .value = {c->nodes.len});
+}
+
+/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may have computed some of them meanwhile, and
+ * nothing that was found out about the graph holds any more. */
+static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
+                               started *out)
+{
+    sync_run r = {.cause = cause, .awaited = awaited, .again = true, .out = out};
+    lz_status s = LZ_OK;
+    int64_t t0 = lz_now_ns();
+    while (s == LZ_OK && r.again) {
+        s = capture_roots(d, sc, cause);
+        if (s != LZ_OK || !sc->todo.len)
+            break;
+        if (t0 && (cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH))
+            note_tracing(&sc->cap, t0, lz_now_ns() - t0);
+        t0 = 0; /* once */
+        s = run(d, &sc->cap, &r);
+    }
+    lz_program_release(r.prog);
+    return s;
+}
+
+/* ---- given nodes ---- */
+
+lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
+                        bool awaited)
+{
+    lz_dev_lock(d);
+    lz_sync_scratch *sc = take_scratch(d);
+    started out = {0};
+    lz_status s = sc ? LZ_OK : LZ_EMEM;
+    if (s == LZ_OK) {
+        uint64_t epoch = lz_dev_new_epoch();
+        sc->step.roots.len = 0;
+        for (uint32_t i = 0; i < n && s == LZ_OK; i++) {
+            if (lz_node_is_value(nodes[i]) || nodes[i]->epoch == epoch)
+                continue;
+            nodes[i]->epoch = epoch;
+            s = lz_vec_push(&sc->step.roots, nodes[i]);
+        }
+        if (s == LZ_OK)
+            s = compute_roots(d, sc, cause, awaited, &out);
+        sc->step.roots.len = 0;
+        give_back(d, sc);
+        lz_event_release(out.done);
+        lz_dev_reap(d);
+    }
+    lz_dev_unlock(d);
+    return s;
+}
+
+lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
+{
+    const lz_type *type = lz_node_type(n);
+    LZ_TRY(lz_node_not_hole(n));
+    if (lz_node_is_host(n)) {
+        memcpy(dst, n->imm, type->nbytes);
+        return LZ_OK;
+    }
+    int64_t t0 = lz_now_ns();
+    lz_dbuf *b = lz_node_buf(n);
+    if (!b) {
+        LZ_TRY(lz_sync_nodes(n->dev, &n, 1, cause, true));
+        b = lz_node_buf(n);
+    }
+    lz_dbuf_retain(b);
+    lz_status s = n->dev->be->copy_out(b, dst, type->nbytes);
+    lz_dbuf_release(b);
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_TransferFromDeviceTime, (double)ns);
+    lz_timeline_note(t0, ns, .name = "copy from the device", .category = "copy", .key = {"bytes"},
+                     .value = {(int64_t)type->nbytes}, .text_key = "device", .text = n->dev->name);
+    lz_metric_add(LZ_METRIC_InboundData, (double)type->nbytes);
+    return s;
+}
+
+/* ---- everything pending ---- */
+
+/* A candidate for donation is taken out of its slot. */
+static lz_status take_old(lz_step *st, lz_slot *s)
+{
+    LZ_TRY(lz_vec_reserve(&st->old, (uint64_t)st->old.len + 1));
+    lz_node *old = atomic_exchange(&s->old, NULL);
+    if (old)
+        st->old.data[st->old.len++] = old;
+    return LZ_OK;
+}
+
+/* Made before the innermost scope was opened: it outlives the step, so it will be wanted again. */
+static bool is_outer(const lz_thr *t, const lz_node *n)
+{
+    return t->scopes.len && n->id < t->scopes.data[t->scopes.len - 1].first_id;
+}
+
+static bool is_root(const lz_thr *t, const lz_slot *s, const lz_node *n, uint32_t flags)
+{
+    return (flags & LZ_SLOT_ASSIGNED) || lz_slot_retained(s) || lz_node_type(n)->nelem == 1 ||
+           lz_node_uses(n) == 0 || is_outer(t, n);
+}
+
+/* Sorts one handle of the pending list. *keep: it stays in the list. */
+static lz_status sort_handle(const lz_thr *t, lz_dev *d, lz_step *st, uint64_t h, bool flush,
+                             bool *keep)
+{
+    lz_slot *s = lz_slot_peek(h);
+    *keep = false;
+    if (!s || !lz_slot_pending(t, h))
+        return LZ_OK;
+    uint32_t flags = atomic_load(&s->flags);
+    lz_node *n = lz_slot_node_peek(s, h);
+    if (!n) {
+        *keep = flush && (flags & LZ_SLOT_ERROR);
+        if (!*keep && (flags & LZ_SLOT_ERROR) && st->error.status == LZ_OK)
+            st->error = s->err->error;
+        return LZ_OK;
+    }
+    if (n->dev != d) {
+        *keep = true;
+        lz_node_release(n);
+        return LZ_OK;
+    }
+    if (lz_node_is_value(n)) {
+        if (!flush)
+            lz_node_cut(n);
+        *keep = flush && lz_node_has_history(n);
+        lz_status r = flush ? LZ_OK : take_old(st, s);
+        lz_node_release(n);
+        return r;
+    }
+    lz_status r = LZ_OK;
+    if (is_root(t, s, n, flags)) {
+        r = lz_vec_reserve(&st->roots, (uint64_t)st->roots.len + 1);
+        if (r == LZ_OK)
+            r = lz_vec_push(&st->rooted, h);
+        if (r == LZ_OK && !flush)
+            r = take_old(st, s);
+        if (r == LZ_OK && n->epoch != st->epoch) {
+            n->epoch = st->epoch;
+            st->roots.data[st->roots.len++] = n;
+            return LZ_OK;
+        }
+    } else if (flush) {
+        *keep = true;
+    } else {
+        r = lz_vec_push(&st->stale, ((temporary){h, n}));
+        if (r == LZ_OK)
+            return r;
+    }
+    lz_node_release(n);
+    return r;
+}
+
+static lz_status sort_pending(lz_thr *t, lz_dev *d, lz_step *st, bool flush)
+{
+    st->epoch = lz_dev_new_epoch();
+    uint32_t kept = 0, i = 0;
+    lz_status s = LZ_OK;
+    for (; i < t->pending.len; i++) {
+        uint64_t h = t->pending.data[i];
+        bool keep;
+        s = sort_handle(t, d, st, h, flush, &keep);
+        if (s != LZ_OK)
+            break; /* this handle and those after it stay */
+        lz_slot *slot = lz_slot_peek(h);
+        if (keep)
+            t->pending.data[kept++] = h;
+        else if (slot && lz_slot_pending(t, h))
+            atomic_fetch_and(&slot->flags,
+                             ~(uint32_t)(LZ_SLOT_QUEUED | (flush ? 0 : LZ_SLOT_ASSIGNED)));
+    }
+    while (i < t->pending.len)
+        t->pending.data[kept++] = t->pending.data[i++];
+    t->pending.len = kept;
+    t->pending_floor = kept;
+    return s;
+}
+
+/* The step failed: its handles are pending again. The list has room, they came from it. */
+static void put_back(lz_thr *t, lz_step *st)
+{
+    for (uint32_t i = 0; i < st->rooted.len; i++) {
+        lz_slot *s = lz_slot_peek(st->rooted.data[i]);
+        if (s)
+            (void)lz_slot_queue(t, s, st->rooted.data[i]);
+    }
+}
+
+/* Values nobody asked to keep. One whose node is computed for another handle stays. */
+static void drop_temporaries(lz_step *st)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < st->stale.len; i++) {
+        lz_node *x = st->stale.data[i].node;
+        lz_slot *s = x->epoch != st->epoch ? lz_slot_peek(st->stale.data[i].handle) : NULL;
+        if (s && atomic_load(&s->node) == x) {
+            lz_slot_drop_value(s, x);
+            n++;
+        } else {
+            lz_node_release(x); /* or it has another value by now, of another thread */
+        }
+    }
+    st->stale.len = 0;
+    if (n)
+        lz_counter_add(LZ_COUNTER_DroppedTemporaries, n);
+}
+
+static void step_end(lz_step *st)
+{
+    while (st->roots.len)
+        lz_node_release(st->roots.data[--st->roots.len]);
+    while (st->old.len)
+        lz_node_release(st->old.data[--st->old.len]);
+    while (st->stale.len) /* the step failed before they were dropped */
+        lz_node_release(st->stale.data[--st->stale.len].node);
+    st->rooted.len = 0;
+}
+
+/* The caller holds the lock. */
+static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awaited, started *out,
+                             lz_error *tensor_error)
+{
+    bool flush = cause == LZ_CAUSE_FLUSH;
+    lz_sync_scratch *sc = take_scratch(d);
+    if (!sc)
+        return LZ_EMEM;
+    lz_step *st = &sc->step;
+    st->error.status = LZ_OK;
+    t->copied_in = 0;
+    lz_status s = lz_thr_adopt_orphans(t);
+    if (s == LZ_OK)
+        s = sort_pending(t, d, st, flush);
+    if (s == LZ_OK && !flush)
+        drop_temporaries(st);
+    if (s == LZ_OK)
+        s = compute_roots(d, sc, cause, awaited, out);
+    for (uint32_t i = 0; i < st->roots.len && s == LZ_OK; i++)
+        lz_node_cut(st->roots.data[i]);
+    if (s != LZ_OK)
+        put_back(t, st);
+    *tensor_error = st->error;
+    step_end(st);
+    give_back(d, sc);
+    return s;
+}
+
+/* The first of: the step's own failure, an earlier asynchronous failure, an error tensor. */
+static lz_status report(lz_dev *d, lz_status s, const lz_error *tensor_error)
+{
+    if (s == LZ_OK)
+        s = lz_dev_take_error(d);
+    if (s == LZ_OK && tensor_error->status != LZ_OK) {
+        lz_error_set(tensor_error);
+        s = tensor_error->status;
+    }
+    return s;
+}
+
+static void note_step(int64_t t0, const started *out)
+{
+    char hash[33];
+    lz_timeline_end(t0, .name = "lz_mark_step", .category = "step", .key = {"nodes"},
+                    .value = {out->nodes}, .text_key = "graph",
+                    .text = out->nodes ? lz_hash_text(out->hash, hash) : NULL);
+}
+
+lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
+{
+    lz_thr *t = lz_thr_get();
+    lz_dev *d = t && lz_fork_check() == LZ_OK ? lz_dev_current() : NULL;
+    if (!d) {
+        lz_error_annotate("lz_mark_step", site);
+        return lz_error_get()->status;
+    }
+    lz_api_frame f = lz_api_enter("lz_mark_step", site);
+    int64_t t0 = lz_timeline_begin();
+    started out = {0};
+    lz_error tensor_error;
+    tensor_error.status = LZ_OK;
+    bool wait = (o && o->struct_size >= sizeof *o && o->wait) || lz_cfg_bool(LZ_OPT_SYNC_WAIT);
+    lz_dev_lock(d);
+    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, wait, &out, &tensor_error);
+    if (wait) {
+        lz_dev_unlock(d);
+        lz_dev_settle(d);
+        lz_dev_lock(d);
+    }
+    lz_dev_reap(d);
+    s = report(d, s, &tensor_error);
+    lz_dev_unlock(d);
+    lz_event_release(out.done);
+    lz_counter_add(LZ_COUNTER_MarkStep, 1);
+    note_step(t0, &out);
+    if (lz_analysis_on() || lz_dump_on())
+        tell_step();
+    (void)lz_api_status(s);
+    lz_api_leave(&f);
+    return s;
+}
+
+static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
+{
+    LZ_VEC(lz_node *) nodes = {0};
+    lz_status s = LZ_OK;
+    lz_dev *d = NULL;
+    for (size_t i = 0; i < n && s == LZ_OK; i++) {
+        lz_node *x = lz_trace_node_of(tensors[i]);
+        if (!x) {
+            s = lz_error_get()->status;
+            break;
+        }
+        if (d && x->dev != d && !lz_node_is_host(x))
+            s = LZ_FAIL(LZ_EINVAL, "tensors 0 and %zu are on two devices, %s and %s", i, d->name,
+                        x->dev->name);
+        else if (lz_vec_push(&nodes, x) != LZ_OK)
+            s = LZ_EMEM;
+        if (s != LZ_OK)
+            lz_node_release(x);
+        else if (!lz_node_is_host(x))
+            d = x->dev;
+    }
+    if (s == LZ_OK && d)
+        s = lz_sync_nodes(d, nodes.data, nodes.len, LZ_CAUSE_SYNC, wait);
+    for (uint32_t i = 0; i < nodes.len; i++) {
+        lz_dbuf *b = lz_node_buf(nodes.data[i]);
+        if (s == LZ_OK && wait && b)
+            s = lz_event_wait(b->ready);
+        lz_node_release(nodes.data[i]);
+    }
+    lz_vec_free(&nodes);
+    return s;
+}
+
+lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site)
+{
+    lz_api_frame f = lz_api_enter("lz_sync", site);
+    lz_status s = lz_fork_check();
+    if (s == LZ_OK && n && !tensors)
+        s = LZ_FAIL(LZ_ENULL, "tensors is NULL");
+    int64_t t0 = lz_timeline_begin();
+    if (s == LZ_OK)
+        s = sync_tensors(tensors, n, wait);
+    lz_timeline_end(t0, .name = "lz_sync", .category = "step", .key = {"tensors"},
+                    .value = {(int64_t)n});
+    (void)lz_api_status(s);
+    lz_api_leave(&f);
+    return s;
+}
+
+lz_status lz_wait_device_ops(void)
+{
+    lz_api_frame f = lz_api_enter("lz_wait_device_ops", NULL);
+    lz_status s = lz_fork_check();
+    int64_t t0 = lz_timeline_begin();
+    lz_dev *d;
+    for (uint32_t i = 0; s != LZ_EFORK && (d = lz_dev_at(i)) != NULL; i++) {
+        lz_dev_settle(d);
+        lz_status w = d->be->wait_all(d->ordinal);
+        lz_dev_lock(d);
+        lz_dev_reap(d);
+        if (s == LZ_OK)
+            s = w != LZ_OK ? w : lz_dev_take_error(d);
+        lz_dev_unlock(d);
+    }
+    lz_timeline_end(t0, .name = "lz_wait_device_ops", .category = "wait");
+    (void)lz_api_status(s);
+    lz_api_leave(&f);
+    return s;
+}
+
+/* ---- too much pending ---- */
+
+static uint64_t data_limit(void)
+{
+    static _Atomic uint64_t known;
+    uint64_t limit = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!limit) {
+        int64_t mib = lz_cfg_int(LZ_OPT_GRAPH_LIMIT_MB);
+        long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+        limit = mib > 0                 ? (uint64_t)mib << 20
+                : pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page
+                                        : (uint64_t)1 << 32;
+        limit = limit ? limit : 1;
+        atomic_store_explicit(&known, limit, memory_order_relaxed);
+    }
+    return limit;
+}
+
+static void warn_of_flush(int64_t nodes, uint64_t copied_in)
+{
+    if (copied_in)
+        LZ_WARN_ONCE("sync",
+                     "%" PRIu64 " MiB of host data were copied in and no lz_mark_step has come: "
+                     "the graph is run now, and from now on whenever that much gathers "
+                     "(LAZULI_GRAPH_LIMIT_MB). Gradients cannot go back beyond this point",
+                     copied_in >> 20);
+    else
+        LZ_WARN_ONCE("sync",
+                     "%" PRId64 " operations are pending and no lz_mark_step has come: the graph "
+                     "is run now, and from now on whenever that many gather "
+                     "(LAZULI_GRAPH_LIMIT). Gradients cannot go back beyond this point",
+                     nodes);
+}
+
+static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
+{
+    bool data = t->copied_in > data_limit();
+    warn_of_flush(nodes, data ? t->copied_in : 0);
+    started out = {0};
+    lz_error tensor_error;
+    lz_error before = *lz_error_get();
+    lz_dev_lock(d);
+    lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &out, &tensor_error);
+    lz_dev_reap(d);
+    lz_dev_unlock(d);
+    if (data && out.done) /* what waits in the queue holds its data too */
+        (void)lz_event_wait(out.done);
+    lz_event_release(out.done);
+    lz_counter_add(LZ_COUNTER_AutoFlush, 1);
+    if (s != LZ_OK)
+        LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);
+    lz_error_set(&before);
+}
+
+void lz_sync_check_limit(lz_thr *t)
+{
+    static _Thread_local int64_t after_flush; /* what stayed pending because the program holds it */
+    int64_t limit = lz_cfg_int(LZ_OPT_GRAPH_LIMIT);
+    t->flush_check = (uint32_t)(limit / 16 < 1024 ? limit / 16 : 1024);
+    int64_t nodes = lz_thr_sum_nodes();
+    if (nodes < after_flush)
+        after_flush = nodes;
+    bool data = t->copied_in > data_limit();
+    if ((nodes - after_flush < limit && !data) || t->locked)
+        return;
+    lz_dev *d = lz_dev_current();
+    if (d && nodes > after_flush) /* else the program itself holds the data */
+        flush(t, d, nodes);
+    t->copied_in = 0;
+    after_flush = lz_thr_sum_nodes();
+}
+
+void lz_sync_note_data(size_t nbytes)
+{
+    lz_thr *t = lz_thr_get();
+    if (!t)
+        return;
+    t->copied_in += nbytes;
+    if (t->copied_in > data_limit())
+        t->flush_check = 0;
+}

@@ -1,0 +1,29 @@
+/* sync.h - computing what was recorded: which nodes, in which order, through which cached program.
+ * Threads: thread-safe. */
+#ifndef LZ_RUNTIME_SYNC_H
+#define LZ_RUNTIME_SYNC_H
+#include "runtime/exec/runtime_device.h"
+#include "runtime/graph/handle.h"
+
+typedef enum lz_sync_cause {
+    LZ_CAUSE_STEP,
+    LZ_CAUSE_READ,
+    LZ_CAUSE_SYNC,
+    LZ_CAUSE_FLUSH
+} lz_sync_cause;
+
+/* Computes the nodes (those that have no value yet), which stay able to give gradients. The nodes
+ * are held by the caller. */
+lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
+                        bool awaited);
+/* Runs what is pending when there is too much of it, or of the data for it. Failures are warned
+ * about. */
+void lz_sync_check_limit(lz_thr *t);
+/* The calling thread copied host data in, which a pending graph may hold: the limit is looked at
+ * when that is much. */
+void lz_sync_note_data(size_t nbytes);
+bool lz_sync_no_special(void); /* XLA_NO_SPECIAL_SCALARS */
+/* Starts computing and waits for the value of n, then copies it. dst has room for the type's
+ * bytes. */
+lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause);
+#endif

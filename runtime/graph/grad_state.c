@@ -1,0 +1,89 @@
+/* grad_state.c - what a handle knows about gradients: its mark, the gradient it owns, and the list of marked handles. See node.h.
+ * Threads: thread-safe. */
+#include "runtime/graph/handle.h"
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static LZ_VEC(uint64_t)
+    marked; /* oldest first; those that have ended are swept out when it would grow */
+
+static void sweep(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < marked.len; i++) {
+        lz_slot *s = lz_slot_peek(marked.data[i]);
+        if (s && (atomic_load(&s->flags) & LZ_SLOT_GRAD))
+            marked.data[n++] = marked.data[i];
+    }
+    marked.len = n;
+}
+
+lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on)
+{
+    lz_slot *s = lz_slot_get(t);
+    if (!s)
+        return lz_error_get()->status;
+    lz_status st = LZ_OK;
+    pthread_mutex_lock(&lock);
+    bool was = (atomic_load(&s->flags) & LZ_SLOT_GRAD) != 0;
+    if (on && !was) {
+        if (marked.len == marked.cap)
+            sweep();
+        st = lz_vec_push(&marked, lz_handle_bits(t));
+        if (st == LZ_OK)
+            atomic_fetch_or(&s->flags, LZ_SLOT_GRAD);
+    } else if (!on && was) {
+        atomic_fetch_and(&s->flags, ~(uint32_t)LZ_SLOT_GRAD);
+        sweep();
+    }
+    pthread_mutex_unlock(&lock);
+    return st;
+}
+
+bool lz_trace_requires_grad(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+    return s && (atomic_load(&s->flags) & LZ_SLOT_GRAD);
+}
+
+size_t lz_trace_marked(lz_tensor **out, size_t n)
+{
+    pthread_mutex_lock(&lock);
+    sweep();
+    size_t len = marked.len;
+    for (size_t i = 0; i < len && i < n; i++)
+        out[i] = lz_handle_of_bits(marked.data[i]);
+    pthread_mutex_unlock(&lock);
+    return len;
+}
+
+lz_tensor *lz_trace_grad(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+    return s ? lz_handle_of_bits(atomic_load(&s->grad)) : NULL;
+}
+
+lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g)
+{
+    lz_slot *s = lz_slot_get(t);
+    if (!s)
+        return lz_error_get()->status;
+    if (g && lz_slot_retain(lz_handle_bits(g)) != LZ_OK)
+        return lz_error_get()->status;
+    uint64_t old = atomic_exchange(&s->grad, lz_handle_bits(g));
+    return old ? lz_slot_release(old) : LZ_OK;
+}
+
+const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n)
+{
+    lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+    if (!n)
+        return "";
+    buf[0] = '\0';
+    if (s && (atomic_load(&s->flags) & LZ_SLOT_WAS_ASSIGNED)) {
+        const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
+        snprintf(buf, n, "assigned at %s:%d", site && site->file ? site->file : "?",
+                 site ? site->line : 0);
+    }
+    return buf;
+}

@@ -1,0 +1,380 @@
+/* handle.c - see handle.h. */
+#include "runtime/graph/handle.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
+
+/* Slot 0 is the error tensor that is given out when there is no memory for another: it is never released. */
+static lz_shared_error no_memory = {
+    1, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
+static lz_slot chunk0[CHUNK_SLOTS] = {{.state = (UINT64_C(1) << 32) | 1,
+                                       .err = &no_memory,
+                                       .flags = LZ_SLOT_ERROR | LZ_SLOT_INTERNAL}};
+_Atomic(lz_slot *) lz_slot_chunks[LZ_SLOT_MAX_CHUNKS] = {chunk0};
+static uint32_t nchunks;
+
+lz_slot *lz_slot_new_chunk(uint32_t *n)
+{
+    lz_slot *c = nchunks == 0 ? chunk0 : NULL;
+    if (nchunks >= LZ_SLOT_MAX_CHUNKS) {
+        LZ_FAIL(LZ_EMEM, "%d tensor handles are alive: release some",
+                LZ_SLOT_MAX_CHUNKS * CHUNK_SLOTS);
+        return NULL;
+    }
+    if (!c && !(c = lz_calloc(CHUNK_SLOTS, sizeof *c))) {
+        LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of tensor handles", CHUNK_SLOTS * sizeof *c);
+        return NULL;
+    }
+    for (uint32_t i = nchunks == 0; i < CHUNK_SLOTS; i++) {
+        c[i].index = (nchunks << LZ_SLOT_CHUNK_BITS) | i;
+        atomic_store(&c[i].state, UINT64_C(1) << 32);
+    }
+    atomic_store_explicit(&lz_slot_chunks[nchunks], c, memory_order_release);
+    uint32_t first = nchunks == 0;
+    nchunks++;
+    *n = CHUNK_SLOTS - first;
+    return c + first;
+}
+
+static lz_status bad_handle(uint64_t h)
+{
+    if (h == 0)
+        return LZ_FAIL(LZ_ENULL, "the tensor is NULL");
+    return LZ_FAIL(LZ_EHANDLE,
+                   "tensor handle 0x%" PRIx64
+                   " was released (by lz_release, or at the end of its scope), or never was one",
+                   h);
+}
+
+lz_slot *lz_slot_get(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+    if (__builtin_expect(s == NULL, 0))
+        (void)bad_handle(lz_handle_bits(t));
+    return s;
+}
+
+lz_node *lz_slot_node_peek(lz_slot *s, uint64_t h)
+{
+    for (;;) {
+        lz_node *n = atomic_load_explicit(&s->node, memory_order_acquire);
+        if (!n)
+            return NULL;
+        if (!lz_node_retain_live(n))
+            continue; /* another thread has just replaced it */
+        if (atomic_load(&s->node) == n && atomic_load(&s->state) >> 32 == h >> 32)
+            return n;
+        lz_node_release(n);
+        if (!lz_slot_alive(h))
+            return NULL;
+    }
+}
+
+lz_node *lz_slot_node(lz_slot *s, uint64_t h)
+{
+    lz_node *n = lz_slot_node_peek(s, h);
+    if (__builtin_expect(n != NULL, 1))
+        return n;
+    uint32_t f = atomic_load(&s->flags);
+    if (f & LZ_SLOT_ERROR) {
+        lz_error_set(&s->err->error);
+    } else if (f & LZ_SLOT_STALE) {
+        char type[128];
+        const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
+        LZ_FAIL(LZ_ESTALE, "this value (%s, %s, made at %s:%d) was %s",
+                lz_op_get((lz_op)s->op)->text, lz_type_short(s->type, type, sizeof type),
+                site && site->file ? site->file : "?", site ? site->line : 0,
+                f & LZ_SLOT_DONATED
+                    ? "donated to lz_function_call: use its results, or record the function "
+                      "without .donate for this argument"
+                    : "a temporary that the step did not keep: lz_retain it before lz_mark_step, "
+                      "or read it before the step");
+    } else {
+        (void)bad_handle(h);
+    }
+    return NULL;
+}
+
+lz_node *lz_trace_node_of(const lz_tensor *t)
+{
+    lz_slot *s = lz_slot_get(t);
+    return s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
+}
+
+/* ---- making ---- */
+
+static lz_slot *new_slot(lz_thr *t, lz_node *n, const lz_site *site)
+{
+    lz_slot *s = lz_pool_take(t, LZ_POOL_SLOT);
+    if (!s)
+        return NULL;
+    s->type = n ? lz_node_type(n) : NULL;
+    atomic_store_explicit(&s->site, site, memory_order_relaxed);
+    s->err = NULL;
+    atomic_store_explicit(&s->flags, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->node, n, memory_order_release);
+    LZ_THR_ADD(t->made, 1);
+    return s;
+}
+
+static uint64_t generation(const lz_slot *s)
+{
+    return atomic_load_explicit(&s->state, memory_order_relaxed) & ~UINT64_C(0xffffffff);
+}
+
+/* The handle of a slot that is not published yet. */
+static uint64_t handle_to_be(const lz_slot *s)
+{
+    return generation(s) | s->index;
+}
+
+static uint64_t publish(lz_slot *s, uint64_t scoped)
+{
+    uint64_t gen = generation(s);
+    atomic_store_explicit(&s->state, gen | scoped | 1, memory_order_release);
+    return gen | s->index;
+}
+
+bool lz_slot_pending(const lz_thr *t, uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    return s && atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial;
+}
+
+static lz_status push_pending(lz_thr *t, uint64_t h)
+{
+    if (t->pending.len == t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
+        uint32_t n = 0; /* what died meanwhile makes room */
+        for (uint32_t i = 0; i < t->pending.len; i++)
+            if (lz_slot_pending(t, t->pending.data[i]))
+                t->pending.data[n++] = t->pending.data[i];
+        t->pending.len = n;
+        t->pending_floor = n;
+    }
+    return lz_vec_push(&t->pending, h);
+}
+
+lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t h)
+{
+    if ((atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED) &&
+        atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial)
+        return LZ_OK;
+    LZ_TRY(push_pending(t, h));
+    atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
+    atomic_fetch_or_explicit(&s->flags, LZ_SLOT_QUEUED, memory_order_relaxed);
+    return LZ_OK;
+}
+
+static bool needs_step(const lz_node *n)
+{
+    return n->kind == LZ_NODE_OP && (!lz_node_buf(n) || lz_node_has_history(n));
+}
+
+uint64_t lz_slot_new_unscoped(lz_thr *t, lz_node *n, const lz_site *site)
+{
+    lz_slot *s = new_slot(t, n, site);
+    if (!s)
+        return 0;
+    uint64_t h = publish(s, 0);
+    if (needs_step(n) && lz_slot_queue(t, s, h) != LZ_OK) {
+        atomic_store(&s->node, NULL);
+        (void)lz_slot_release(h);
+        return 0;
+    }
+    return h;
+}
+
+static lz_tensor *out_of_memory(void)
+{
+    return lz_handle_of_bits(UINT64_C(1) << 32);
+}
+
+/* Of a slot that nobody else knows yet: its flags need no atomic change. */
+static lz_status queue_new(lz_thr *t, lz_slot *s, uint64_t h)
+{
+    LZ_TRY(push_pending(t, h));
+    atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
+    uint32_t flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
+    atomic_store_explicit(&s->flags, flags | LZ_SLOT_QUEUED, memory_order_relaxed);
+    return LZ_OK;
+}
+
+static lz_tensor *into_scope(lz_thr *t, lz_slot *s)
+{
+    lz_node *n = atomic_load_explicit(&s->node, memory_order_relaxed);
+    lz_status queued = n && needs_step(n) ? queue_new(t, s, handle_to_be(s)) : LZ_OK;
+    uint64_t h = publish(s, LZ_STATE_SCOPED);
+    if (queued != LZ_OK || lz_scope_push(t, h) != LZ_OK) {
+        (void)lz_slot_release(h);
+        return out_of_memory();
+    }
+    return lz_handle_of_bits(h);
+}
+
+lz_tensor *lz_slot_new(lz_thr *t, lz_node *n, const lz_site *site)
+{
+    lz_slot *s = new_slot(t, n, site);
+    if (s)
+        return into_scope(t, s);
+    lz_node_release(n);
+    return out_of_memory();
+}
+
+static lz_tensor *new_error(lz_thr *t, lz_shared_error *e)
+{
+    lz_slot *s = new_slot(t, NULL, NULL);
+    if (!s)
+        return out_of_memory();
+    atomic_fetch_add(&e->refs, 1);
+    s->err = e;
+    atomic_store_explicit(&s->flags, LZ_SLOT_ERROR, memory_order_relaxed);
+    uint64_t h = publish(s, LZ_STATE_SCOPED);
+    /* Queued, so that the next step reports it. */
+    if (lz_scope_push(t, h) != LZ_OK || lz_slot_queue(t, s, h) != LZ_OK) {
+        (void)lz_slot_release(h);
+        return out_of_memory();
+    }
+    return lz_handle_of_bits(h);
+}
+
+static void error_release(lz_shared_error *e)
+{
+    if (e && atomic_fetch_sub(&e->refs, 1) == 1)
+        lz_free(e);
+}
+
+lz_tensor *lz_slot_new_error(lz_thr *t, const lz_error *e)
+{
+    lz_shared_error *se = t ? lz_alloc(sizeof *se) : NULL;
+    if (!se)
+        return out_of_memory();
+    atomic_init(&se->refs, 1);
+    se->error = *e;
+    lz_tensor *r = new_error(t, se);
+    error_release(se);
+    return r;
+}
+
+lz_tensor *lz_slot_new_same_error(lz_thr *t, lz_slot *from)
+{
+    return t ? new_error(t, from->err) : out_of_memory();
+}
+
+/* ---- references ---- */
+
+lz_status lz_slot_retain(uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    if (!s)
+        return bad_handle(h);
+    if (s->index == 0)
+        return LZ_OK;
+    uint64_t v = atomic_load(&s->state);
+    do {
+        if (v >> 32 != h >> 32 || !(v & LZ_STATE_REFS))
+            return bad_handle(h);
+        if ((v & LZ_STATE_REFS) == LZ_STATE_REFS)
+            return LZ_FAIL(LZ_ERANGE, "a tensor has 2^31 - 1 references");
+    } while (!atomic_compare_exchange_weak(&s->state, &v, v + 1));
+    return LZ_OK;
+}
+
+/* The slot has no references: gives back what it owns. The result is the gradient's handle, to be released next. */
+static uint64_t destroy(lz_slot *s)
+{
+    lz_thr *t = lz_thr_self;
+    if (atomic_load(&s->node))
+        lz_node_release(atomic_exchange(&s->node, NULL));
+    lz_slot_drop_old(s);
+    error_release(s->err);
+    s->err = NULL;
+    uint64_t grad = atomic_load(&s->grad) ? atomic_exchange(&s->grad, 0) : 0;
+    if (t)
+        LZ_THR_ADD(t->destroyed, 1);
+    lz_pool_give(t, LZ_POOL_SLOT, s);
+    return grad;
+}
+
+/* Takes one reference away (the scope's mark too when asked). *gone: it was the last. False when the handle had ended. */
+static bool drop(lz_slot *s, uint64_t h, bool scope, bool *gone)
+{
+    uint64_t v = atomic_load(&s->state), w;
+    *gone = false;
+    if (s->index == 0)
+        return true;
+    do {
+        if (v >> 32 != h >> 32 || !(v & LZ_STATE_REFS))
+            return false;
+        w = v - 1;
+        if (scope)
+            w &= ~LZ_STATE_SCOPED;
+        *gone = (w & LZ_STATE_REFS) == 0;
+        if (*gone) { /* the next generation; 0 is skipped, so that no handle is NULL */
+            uint32_t gen = (uint32_t)(v >> 32) + 1;
+            w = (uint64_t)(gen ? gen : 1) << 32;
+        }
+    } while (!atomic_compare_exchange_weak(&s->state, &v, w));
+    return true;
+}
+
+/* Of a slot that lz_slot_peek gave. */
+static bool release(lz_slot *s, uint64_t h, bool scope)
+{
+    bool gone;
+    if (!drop(s, h, scope, &gone))
+        return false;
+    while (gone) {
+        h = destroy(s);
+        if (!h || !(s = lz_slot_peek(h)) || !drop(s, h, false, &gone))
+            break;
+    }
+    return true;
+}
+
+lz_status lz_slot_release(uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    return s && release(s, h, false) ? LZ_OK : bad_handle(h);
+}
+
+void lz_slot_release_scoped(uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    /* The program may have released it already, and only then is the mark gone. */
+    if (s && (atomic_load(&s->state) & LZ_STATE_SCOPED))
+        (void)release(s, h, true);
+}
+
+static lz_node *take_node(lz_slot *s, uint32_t flags)
+{
+    lz_node *n = atomic_load(&s->node);
+    if (!n)
+        return NULL;
+    s->op = lz_node_op(n);
+    atomic_fetch_or(&s->flags, LZ_SLOT_STALE | flags);
+    return atomic_exchange(&s->node, NULL);
+}
+
+void lz_slot_make_stale(lz_slot *s, bool donated)
+{
+    lz_node_release(take_node(s, donated ? LZ_SLOT_DONATED : 0));
+}
+
+void lz_slot_drop_value(lz_slot *s, lz_node *x)
+{
+    lz_node *n = take_node(s, 0);
+    if (n == x) {
+        lz_node_release_two(x);
+        return;
+    }
+    lz_node_release(n);
+    lz_node_release(x);
+}
+
+void lz_slot_drop_old(lz_slot *s)
+{
+    if (atomic_load(&s->old))
+        lz_node_release(atomic_exchange(&s->old, NULL));
+}

@@ -1,0 +1,126 @@
+/* handle.h - what a handle names. A lz_tensor * is not an address: it is generation << 32 | index,
+ * and the index is looked up in a table of chunks that are never given back, so a stale or invented
+ * handle is detected and never followed.
+ * A slot's state word holds generation, the scope's mark and the number of references, and changes
+ * only by compare-and-swap.
+ * Threads: thread-safe. */
+#ifndef LZ_RUNTIME_SLOT_H
+#define LZ_RUNTIME_SLOT_H
+#include "runtime/graph/thread_state.h"
+#include "runtime/graph/node.h"
+
+/* An error tensor's error, shared by the tensors it passed through. */
+typedef struct lz_shared_error {
+    _Atomic uint32_t refs;
+    lz_error error;
+} lz_shared_error;
+
+enum { /* lz_slot.flags */
+       LZ_SLOT_ERROR = 1,
+       LZ_SLOT_STALE = 2,     /* a step dropped the value, */
+       LZ_SLOT_DONATED = 128, /* or rather, it was given away to a call */
+       LZ_SLOT_ASSIGNED = 4,  /* lz_assign target since the last step */
+       LZ_SLOT_QUEUED = 8,    /* in a pending list */
+       LZ_SLOT_GRAD = 16,     /* lz_requires_grad */
+       LZ_SLOT_WAS_ASSIGNED = 32,
+       LZ_SLOT_INTERNAL = 64
+};
+#define LZ_STATE_SCOPED (UINT64_C(1) << 31)
+#define LZ_STATE_REFS (LZ_STATE_SCOPED - 1)
+
+typedef struct lz_slot {
+    _Atomic uint64_t state;  /* generation << 32 | scoped << 31 | references */
+    _Atomic(lz_node *) node; /* owned; NULL: error or stale */
+    /* stays when the value is dropped; NULL for an error tensor */
+    const lz_type *type;
+    lz_shared_error *err;
+    /* the buffer's node before the step's first assignment: a candidate for donation. Owned */
+    _Atomic(lz_node *) old;
+    _Atomic(const lz_site *) site; /* made or assigned here */
+    _Atomic uint64_t grad;         /* handle, owned; 0: none */
+    _Atomic uint32_t flags;
+    uint32_t index;
+    uint32_t op; /* lz_op that a dropped value had */
+    /* serial of the thread in whose pending list it counts: the last that wrote it */
+    _Atomic uint32_t owner;
+} lz_slot;
+
+/* thread_state.c: more slots; the caller holds the pools' lock. NULL with LZ_EMEM */
+lz_slot *lz_slot_new_chunk(uint32_t *n);
+
+static inline uint64_t lz_handle_bits(const lz_tensor *t)
+{
+    return (uint64_t)(uintptr_t)t;
+}
+static inline lz_tensor *lz_handle_of_bits(uint64_t h)
+{
+    return (lz_tensor *)(uintptr_t)h;
+}
+static inline uint64_t lz_slot_handle(const lz_slot *s)
+{
+    return (atomic_load(&((lz_slot *)s)->state) & ~UINT64_C(0xffffffff)) | s->index;
+}
+
+enum { LZ_SLOT_CHUNK_BITS = 10, LZ_SLOT_MAX_CHUNKS = 1 << 16 };
+extern _Atomic(lz_slot *) lz_slot_chunks[LZ_SLOT_MAX_CHUNKS];
+
+/* The slot of a live handle. NULL with LZ_ENULL or LZ_EHANDLE recorded. */
+lz_slot *lz_slot_get(const lz_tensor *t);
+/* The same without recording an error. Inline: every operation does it several times. */
+static inline lz_slot *lz_slot_peek(uint64_t h)
+{
+    uint32_t index = (uint32_t)h;
+    if (index >> LZ_SLOT_CHUNK_BITS >= LZ_SLOT_MAX_CHUNKS)
+        return NULL;
+    lz_slot *c =
+        atomic_load_explicit(&lz_slot_chunks[index >> LZ_SLOT_CHUNK_BITS], memory_order_acquire);
+    if (!c)
+        return NULL;
+    lz_slot *s = c + (index & ((1u << LZ_SLOT_CHUNK_BITS) - 1));
+    uint64_t v = atomic_load_explicit(&s->state, memory_order_acquire);
+    return (v >> 32) == (h >> 32) && (v & LZ_STATE_REFS) ? s : NULL;
+}
+static inline bool lz_slot_alive(uint64_t handle)
+{
+    return lz_slot_peek(handle) != NULL;
+}
+/* The node, retained; NULL with the reason recorded (the tensor's own error, LZ_ESTALE,
+ * LZ_EHANDLE). */
+lz_node *lz_slot_node(lz_slot *s, uint64_t handle);
+/* The same without an error. */
+lz_node *lz_slot_node_peek(lz_slot *s, uint64_t handle);
+/* References that are not the scope's. */
+static inline bool lz_slot_retained(const lz_slot *s)
+{
+    uint64_t v = atomic_load(&((lz_slot *)s)->state);
+    return (v & LZ_STATE_REFS) > ((v & LZ_STATE_SCOPED) ? 1u : 0u);
+}
+
+/* A new handle in the innermost scope. Takes over the reference to n. NULL handle never: an error
+ * tensor when memory is short. */
+lz_tensor *lz_slot_new(lz_thr *t, lz_node *n, const lz_site *site);
+/* A handle that belongs to no scope, with one reference. 0 with LZ_EMEM recorded. Takes over n only
+ * on success. */
+uint64_t lz_slot_new_unscoped(lz_thr *t, lz_node *n, const lz_site *site);
+lz_tensor *lz_slot_new_error(lz_thr *t, const lz_error *e); /* copies e */
+/* the error of `from`, shared */
+lz_tensor *lz_slot_new_same_error(lz_thr *t, lz_slot *from);
+/* LZ_OK, LZ_EHANDLE recorded. */
+lz_status lz_slot_retain(uint64_t handle);
+lz_status lz_slot_release(uint64_t handle);
+void lz_slot_release_scoped(uint64_t handle); /* what the end of its scope does */
+/* Alive, and in the pending list of t rather than of a thread that wrote it later. */
+bool lz_slot_pending(const lz_thr *t, uint64_t handle);
+/* Notes that the calling thread wrote the handle since its last step. */
+lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t handle);
+/* Drops the value: of a temporary at a step, or of what was given away (`donated`). */
+void lz_slot_make_stale(lz_slot *s, bool donated);
+/* The first of these, and the caller's reference to x, its node most likely. */
+void lz_slot_drop_value(lz_slot *s, lz_node *x);
+/* Forgets which buffer was there before. */
+void lz_slot_drop_old(lz_slot *s);
+
+/* scope.c */
+lz_status lz_scope_push(lz_thr *t, uint64_t handle);
+void lz_scope_end_all(lz_thr *t);
+#endif

@@ -1,0 +1,134 @@
+/* scope.c - lifetimes: scopes, retain, release.
+ * A scope is a part of the thread's stack of handles. Moving a handle out of a scope swaps it with the scope's first and moves the
+ * scope's beginning, so it costs a search and no copy. Threads: scopes are thread-bound. */
+#include "runtime/graph/handle.h"
+#include "base/log.h"
+
+static uint32_t scope_base(const lz_thr *t)
+{
+    return t->scopes.len ? t->scopes.data[t->scopes.len - 1].base : 0;
+}
+
+/* What the program has released itself leaves the innermost scope. */
+static void sweep(lz_thr *t)
+{
+    uint32_t n = scope_base(t);
+    for (uint32_t i = n; i < t->handles.len; i++)
+        if (lz_slot_alive(t->handles.data[i]))
+            t->handles.data[n++] = t->handles.data[i];
+    t->handles.len = n;
+}
+
+static void warn_of_growth(lz_thr *t)
+{
+    sweep(t);
+    if (t->handles.len < t->scope_marks)
+        return;
+    LZ_WARN("scope",
+            "%u tensors are alive in the outermost scope: end a scope (lz_scope_begin, "
+            "lz_scope_end) in each step, or release them",
+            t->handles.len);
+    t->scope_marks = t->scope_marks < UINT32_MAX / 10 ? t->scope_marks * 10 : UINT32_MAX;
+}
+
+lz_status lz_scope_push(lz_thr *t, uint64_t h)
+{
+    if (__builtin_expect(t->handles.len == t->handles.cap, 0)) {
+        sweep(t);
+        if (t->handles.len > t->handles.cap / 2)
+            LZ_TRY(lz_vec_reserve(&t->handles, 2 * (uint64_t)t->handles.cap));
+    }
+    if (__builtin_expect(t->handles.len == t->scope_marks && t->scopes.len == 0, 0))
+        warn_of_growth(t);
+    return lz_vec_push(&t->handles, h);
+}
+
+static void release_down_to(lz_thr *t, uint32_t base)
+{
+    while (t->handles.len > base)
+        lz_slot_release_scoped(t->handles.data[--t->handles.len]);
+}
+
+void lz_scope_end_all(lz_thr *t)
+{
+    t->scopes.len = 0;
+    release_down_to(t, 0);
+}
+
+lz_status lz_scope_begin(void)
+{
+    lz_thr *t = lz_thr_get();
+    if (!t)
+        return lz_error_get()->status;
+    return lz_vec_push(&t->scopes, ((struct lz_scope_mark){t->handles.len, t->id_next}));
+}
+
+static lz_status scope_end(lz_thr *t, const char *op)
+{
+    if (t->scopes.len == 0) {
+        lz_status s = LZ_FAIL(LZ_ESTATE, "no scope is open on this thread");
+        lz_error_annotate(op, NULL);
+        return s;
+    }
+    release_down_to(t, t->scopes.data[--t->scopes.len].base);
+    return LZ_OK;
+}
+
+lz_status lz_scope_end(void)
+{
+    lz_thr *t = lz_thr_get();
+    return t ? scope_end(t, "lz_scope_end") : lz_error_get()->status;
+}
+
+/* Moves h from the innermost scope to the one around it; nothing when it is not there. */
+static void escape(lz_thr *t, uint64_t h)
+{
+    if (t->scopes.len == 0)
+        return;
+    uint32_t base = scope_base(t);
+    for (uint32_t i = t->handles.len; i-- > base;) {
+        if (t->handles.data[i] != h)
+            continue;
+        t->handles.data[i] = t->handles.data[base];
+        t->handles.data[base] = h;
+        t->scopes.data[t->scopes.len - 1].base = base + 1;
+        return;
+    }
+}
+
+lz_tensor *lz_scope_end_keep(lz_tensor *h)
+{
+    lz_thr *t = lz_thr_get();
+    if (!t)
+        return h;
+    escape(t, lz_handle_bits(h));
+    (void)scope_end(t, "lz_scope_end_keep");
+    return h;
+}
+
+lz_tensor *lz_escape(lz_tensor *h)
+{
+    lz_thr *t = lz_thr_get();
+    if (t)
+        escape(t, lz_handle_bits(h));
+    return h;
+}
+
+lz_tensor *lz_retain(lz_tensor *t)
+{
+    if (t && lz_slot_retain(lz_handle_bits(t)) != LZ_OK)
+        lz_error_annotate("lz_retain", NULL);
+    return t;
+}
+
+lz_status lz_release(lz_tensor *t)
+{
+    if (!t)
+        return LZ_OK;
+    if (lz_fork_check() != LZ_OK)
+        return LZ_EFORK;
+    lz_status s = lz_slot_release(lz_handle_bits(t));
+    if (s != LZ_OK)
+        lz_error_annotate("lz_release", NULL);
+    return s;
+}

@@ -1,0 +1,272 @@
+/* thread_state.c - see thread_state.h. */
+#include "runtime/graph/thread_state.h"
+#include "base/log.h"
+#include "runtime/graph/handle.h"
+#include "runtime/graph/node.h"
+#include <string.h>
+
+__thread lz_thr *lz_thr_self;
+
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */
+static lz_thr *threads;
+static struct { /* what ended threads counted */
+    int64_t nodes;
+    uint64_t made, destroyed, ops[LZ_OP_COUNT];
+} ended;
+static LZ_VEC(uint64_t) orphans;
+static _Atomic uint32_t norphans; /* their number, to look at without the lock */
+static uint64_t thread_serial;
+static pthread_key_t key;
+static bool key_ok;
+static lz_once key_once = LZ_ONCE_INIT;
+static lz_map strings;
+
+/* ---- pools ---- */
+
+enum { BATCH = 1024, CHUNK = 1024 };
+static lz_pool shared[LZ_POOL_KINDS];
+
+/* Where the link to the next free object is: a word that no reader of a stale pointer looks at. */
+static void **link_of(lz_pool_kind k, void *object)
+{
+    return k == LZ_POOL_NODE ? (void **)&((lz_node *)object)->opnd
+                             : (void **)&((lz_slot *)object)->type;
+}
+
+static void push(lz_pool *p, lz_pool_kind k, void *object)
+{
+    *link_of(k, object) = p->head;
+    p->head = object;
+    p->len++;
+}
+
+static void *pop(lz_pool *p, lz_pool_kind k)
+{
+    void *o = p->head;
+    p->head = *link_of(k, o);
+    p->len--;
+    return o;
+}
+
+static void move_objects(lz_pool *from, lz_pool *to, lz_pool_kind k, uint32_t n)
+{
+    while (n-- && from->head)
+        push(to, k, pop(from, k));
+}
+
+static void *node_chunks; /* linked, so that leak checkers see them */
+
+static lz_status carve_nodes(lz_pool *p)
+{
+    size_t nbytes = (size_t)(CHUNK + 1) * sizeof(lz_node) + 64;
+    char *raw = lz_calloc(1, nbytes);
+    if (!raw)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of trace nodes", nbytes);
+    *(void **)raw = node_chunks;
+    node_chunks = raw;
+    lz_node *n = (lz_node *)LZ_ALIGN_UP((uintptr_t)raw + sizeof(void *), 64);
+    for (int i = CHUNK - 1; i >= 0; i--)
+        push(p, LZ_POOL_NODE, n + i);
+    return LZ_OK;
+}
+
+static lz_status carve_slots(lz_pool *p)
+{
+    uint32_t n;
+    lz_slot *s = lz_slot_new_chunk(&n);
+    if (!s)
+        return LZ_EMEM;
+    for (uint32_t i = n; i-- > 0;)
+        push(p, LZ_POOL_SLOT, s + i);
+    return LZ_OK;
+}
+
+static void *take_slow(lz_thr *t, lz_pool_kind k)
+{
+    pthread_mutex_lock(&lock);
+    lz_status s = LZ_OK;
+    if (shared[k].head)
+        move_objects(&shared[k], &t->pool[k], k, BATCH);
+    else
+        s = k == LZ_POOL_NODE ? carve_nodes(&t->pool[k]) : carve_slots(&t->pool[k]);
+    pthread_mutex_unlock(&lock);
+    return s == LZ_OK ? pop(&t->pool[k], k) : NULL;
+}
+
+void *lz_pool_take(lz_thr *t, lz_pool_kind k)
+{
+    return __builtin_expect(t->pool[k].head != NULL, 1) ? pop(&t->pool[k], k) : take_slow(t, k);
+}
+
+void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object)
+{
+    if (!t) { /* the thread is ending, or had no memory for a record */
+        pthread_mutex_lock(&lock);
+        push(&shared[k], k, object);
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    push(&t->pool[k], k, object);
+    /* A thread that only releases what others make hands the objects on, so they do not pile up here. */
+    if (__builtin_expect(t->pool[k].len > 16 * BATCH, 0)) {
+        pthread_mutex_lock(&lock);
+        move_objects(&t->pool[k], &shared[k], k, 8 * BATCH);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* ---- the record ---- */
+
+static void thread_end(void *arg)
+{
+    lz_thr *t = arg;
+    if (lz_fork_happened())
+        return;
+    lz_thr_self = t; /* destructors of other keys may have run operations */
+    lz_scope_end_all(t);
+    t->dying = true;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < t->pending.len; i++)
+        if (lz_slot_pending(t, t->pending.data[i]) &&
+            lz_vec_push(&orphans, t->pending.data[i]) != LZ_OK)
+            break;
+    atomic_store(&norphans, orphans.len);
+    for (int k = 0; k < LZ_POOL_KINDS; k++)
+        move_objects(&t->pool[k], &shared[k], k, UINT32_MAX);
+    ended.nodes += t->nodes;
+    ended.made += t->made;
+    ended.destroyed += t->destroyed;
+    for (int i = 0; i < LZ_OP_COUNT; i++)
+        ended.ops[i] += t->ops[i];
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        threads = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    pthread_mutex_unlock(&lock);
+    lz_thr_self = NULL;
+    lz_vec_free(&t->handles);
+    lz_vec_free(&t->scopes);
+    lz_vec_free(&t->pending);
+    lz_vec_free(&t->names);
+    lz_vec_free(&t->autocasts);
+    lz_free(t);
+}
+
+static void make_key(void)
+{
+    key_ok = pthread_key_create(&key, thread_end) == 0;
+}
+
+lz_thr *lz_thr_make(void)
+{
+    if (lz_fork_check() != LZ_OK)
+        return NULL;
+    lz_once_run(&key_once, make_key);
+    lz_thr *t = lz_calloc(1, sizeof *t);
+    if (!t || !key_ok || pthread_setspecific(key, t) != 0) {
+        lz_free(t);
+        LZ_FAIL(LZ_EMEM, "no memory for this thread's record");
+        return NULL;
+    }
+    t->scope_marks = 100000;
+    pthread_mutex_lock(&lock);
+    t->serial = (uint32_t)++thread_serial;
+    t->id_next = thread_serial << 40;
+    t->next = threads;
+    if (threads)
+        threads->prev = t;
+    threads = t;
+    pthread_mutex_unlock(&lock);
+    lz_thr_self = t;
+    return t;
+}
+
+lz_status lz_thr_adopt_orphans(lz_thr *t)
+{
+    if (atomic_load_explicit(&norphans, memory_order_relaxed) == 0)
+        return LZ_OK;
+    pthread_mutex_lock(&lock);
+    lz_status s = lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + orphans.len);
+    if (s == LZ_OK && orphans.len) {
+        memcpy(t->pending.data + t->pending.len, orphans.data,
+               orphans.len * sizeof orphans.data[0]);
+        for (uint32_t i = t->pending.len; i < t->pending.len + orphans.len; i++) {
+            lz_slot *slot = lz_slot_peek(t->pending.data[i]);
+            if (slot)
+                atomic_store_explicit(&slot->owner, t->serial, memory_order_relaxed);
+        }
+        t->pending.len += orphans.len;
+        lz_vec_free(&orphans);
+        atomic_store(&norphans, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+/* ---- sums ---- */
+
+int64_t lz_thr_sum_nodes(void)
+{
+    pthread_mutex_lock(&lock);
+    int64_t n = ended.nodes;
+    for (lz_thr *t = threads; t; t = t->next)
+        n += atomic_load_explicit(&t->nodes, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+void lz_thr_sum_handles(uint64_t *made, uint64_t *destroyed)
+{
+    pthread_mutex_lock(&lock);
+    *made = ended.made;
+    *destroyed = ended.destroyed;
+    for (lz_thr *t = threads; t; t = t->next) {
+        *made += atomic_load_explicit(&t->made, memory_order_relaxed);
+        *destroyed += atomic_load_explicit(&t->destroyed, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t ops_base[LZ_OP_COUNT]; /* subtracted: the counts at the last clearing */
+
+static void sum_ops_locked(uint64_t out[LZ_OP_COUNT])
+{
+    memcpy(out, ended.ops, sizeof ended.ops);
+    for (lz_thr *t = threads; t; t = t->next)
+        for (int i = 0; i < LZ_OP_COUNT; i++)
+            out[i] += atomic_load_explicit(&t->ops[i], memory_order_relaxed);
+}
+
+void lz_thr_sum_ops(uint64_t out[LZ_OP_COUNT])
+{
+    pthread_mutex_lock(&lock);
+    sum_ops_locked(out);
+    for (int i = 0; i < LZ_OP_COUNT; i++)
+        out[i] -= ops_base[i];
+    pthread_mutex_unlock(&lock);
+}
+
+void lz_thr_clear_ops(void)
+{
+    pthread_mutex_lock(&lock);
+    sum_ops_locked(ops_base);
+    pthread_mutex_unlock(&lock);
+}
+
+const char *lz_thr_intern(const char *s)
+{
+    lz_hash h = lz_hash_bytes(s, strlen(s));
+    pthread_mutex_lock(&lock);
+    char *have = lz_map_get(&strings, h);
+    if (!have && (have = lz_strdup(s)) != NULL && lz_map_put(&strings, h, have) != LZ_OK) {
+        lz_free(have);
+        have = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!have)
+        LZ_FAIL(LZ_EMEM, "no memory for a name of %zu bytes", strlen(s));
+    return have;
+}

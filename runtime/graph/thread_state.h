@@ -1,0 +1,95 @@
+/* thread_state.h - what each thread keeps for tracing: free lists of nodes and slots, open scopes, handles
+ * it wrote since its last step, counters.
+ * A thread's record is made at its first operation and ends with the thread; what it left pending
+ * goes to the orphans, which the next step of any thread takes. Objects of slabs are never given
+ * back to the system, so a stale pointer to one stays readable.
+ * Threads: a record belongs to its thread; its counters may be read by any. */
+#ifndef LZ_RUNTIME_THR_H
+#define LZ_RUNTIME_THR_H
+#include "base/thread.h"
+#include "base/vec.h"
+#include "ir/op.h"
+
+struct lz_dev;
+struct lz_loop_frame; /* control.h */
+struct lz_node;
+struct lz_slot;
+
+/* A stack of free objects of one size: this thread's, refilled from and spilled to a shared one. */
+typedef struct lz_pool {
+    void *head; /* linked through the word at `link` of each object */
+    uint32_t len;
+} lz_pool;
+typedef enum lz_pool_kind { LZ_POOL_NODE, LZ_POOL_SLOT, LZ_POOL_KINDS } lz_pool_kind;
+
+/* Where an open scope begins: in the thread's handles, and among its nodes. */
+struct lz_scope_mark {
+    uint32_t base;
+    uint64_t first_id;
+};
+
+typedef struct lz_thr {
+    struct lz_thr *next, *prev; /* registry */
+    lz_pool pool[LZ_POOL_KINDS];
+    LZ_VEC(uint64_t) handles;            /* of the open scopes, innermost last */
+    LZ_VEC(struct lz_scope_mark) scopes; /* the open scopes; the root scope is not in it */
+    LZ_VEC(uint64_t) pending;            /* handles written since the last step */
+    /* open name scopes: the joined, interned path of each */
+    LZ_VEC(const char *) names;
+    uint32_t pending_floor; /* length of pending after it was last compacted */
+    const char *api_op;     /* the outermost public operation being run */
+    const struct lz_site *api_site;
+    /* where the public operation returns to: the first frame of the program */
+    void *api_caller;
+    /* dtype of the innermost autocast scope, NONE outside; those of the scopes around it */
+    lz_dtype autocast;
+    LZ_VEC(lz_dtype) autocasts;
+    struct lz_dev *dev;     /* default device; NULL: the process's */
+    const char *graph_name; /* interned; NULL: none */
+    uint64_t id_next;
+    uint32_t serial; /* of the thread; not 0 */
+    uint32_t locked; /* nesting of lz_trace_lock: no flush by itself */
+    /* handles in the root scope at which it is warned about next */
+    uint32_t scope_marks;
+    uint32_t flush_check; /* ops until the pending limit is looked at again */
+    uint64_t copied_in;   /* bytes of host data since the last step or flush */
+    /* innermost loop whose body is being recorded; NULL: none */
+    struct lz_loop_frame *loop;
+    bool dying;
+    /* read by other threads */
+    /* op nodes with operands, made minus freed or cut here */
+    _Atomic int64_t nodes;
+    _Atomic uint64_t made, destroyed;  /* handles */
+    _Atomic uint64_t ops[LZ_OP_COUNT]; /* operations traced */
+} lz_thr;
+
+extern __thread lz_thr *lz_thr_self;
+lz_thr *lz_thr_make(void); /* NULL with LZ_EMEM or LZ_EFORK recorded */
+/* The calling thread's record. */
+static inline lz_thr *lz_thr_get(void)
+{
+    lz_thr *t = lz_thr_self;
+    return __builtin_expect(t != NULL, 1) ? t : lz_thr_make();
+}
+/* Only the owner writes its counters: a load and a store, no locked instruction. */
+#define LZ_THR_ADD(counter, n)                                                                     \
+    atomic_store_explicit(&(counter),                                                              \
+                          atomic_load_explicit(&(counter), memory_order_relaxed) + (n),            \
+                          memory_order_relaxed)
+
+/* An object of the pool; its words hold what they held before. NULL with LZ_EMEM. */
+void *lz_pool_take(lz_thr *t, lz_pool_kind k);
+void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object);
+
+int64_t lz_thr_sum_nodes(void);
+void lz_thr_sum_handles(uint64_t *made, uint64_t *destroyed);
+void lz_thr_sum_ops(uint64_t out[LZ_OP_COUNT]);
+void lz_thr_clear_ops(void);
+
+/* Handles that threads which have ended left pending; appended to t->pending. LZ_EMEM: they stay
+ * where they are. */
+lz_status lz_thr_adopt_orphans(lz_thr *t);
+
+/* A copy of s that lives for the process; equal strings give one copy. NULL with LZ_EMEM. */
+const char *lz_thr_intern(const char *s);
+#endif
