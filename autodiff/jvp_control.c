@@ -119,7 +119,7 @@ static lz_status run_pairs(const pairs *p, const lz_func *region)
 {
     const lz_jvp *j = p->j;
     lz_attr_any a;
-    lz_field field[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field field[LZ_ATTR_MAX_FIELDS];
     lz_attr_init(&a, j->sig->attr->kind);
     lz_attr_copy(&a.head, j->sig->attr);
     for (int i = 0, nfield = lz_attr_fields(&a.head, field); i < nfield; i++)

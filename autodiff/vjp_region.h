@@ -27,9 +27,9 @@ lz_status lz_v_scatter_in_order(const lz_vjp *v, const lz_func *f, lz_tensor *co
 /* select_and_scatter as a recipe, whatever its regions. */
 lz_status lz_v_select_any(const lz_vjp *v, lz_tensor **out);
 /* vjp_window.c. How many elements a window has. */
-int64_t lz_v_window_elements(const lz_window *w, int rank);
+int64_t lz_v_window_elements(const lz_window_axis *w, int rank);
 /* Where in the padded operand element j of window i of `windows` is: [windows *
  * elements] of t, row-major. */
-lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window *w, const lz_shape *windows,
+lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window_axis *w, const lz_shape *windows,
                               const lz_shape *padded, const lz_type *t);
 #endif

@@ -130,7 +130,7 @@ lz_status lz_v_scatter_in_order(const lz_vjp *v, const lz_func *f, lz_tensor *co
 typedef struct windows {
     const lz_vjp *v;
     const lz_attr_select_and_scatter *a;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t size, count; /* elements of a window; windows */
     lz_status status;
 } windows;

@@ -18,7 +18,7 @@ static int64_t reach(int64_t n, int64_t dilation)
     return n > 0 ? (n - 1) * dilation + 1 : 0;
 }
 
-static void set_window(lz_window_dims *d, int k, const lz_window *w)
+static void set_window(lz_window_dims *d, int k, const lz_window_axis *w)
 {
     d->size[k] = w->size;
     d->stride[k] = w->stride;
@@ -31,13 +31,13 @@ static void set_window(lz_window_dims *d, int k, const lz_window *w)
 /* ---- reduce_window ---- */
 
 /* Sums of the windows an element lies in. */
-static lz_tensor *window_sums(const lz_vjp *v, const lz_window *w)
+static lz_tensor *window_sums(const lz_vjp *v, const lz_window_axis *w)
 {
     const lz_shape *in = &TYPE(0)->shape, *out = &v->sig->result[0]->shape;
     lz_window_dims d = {0};
     for (int k = 0; k < in->rank; k++) {
         int64_t wide = reach(w[k].size, w[k].dilation), low = wide - 1 - w[k].low;
-        lz_window t = {w[k].size,    w[k].base, low, 0,
+        lz_window_axis t = {w[k].size,    w[k].base, low, 0,
                        w[k].stride, /* strides and gaps change places */
                        w[k].dilation};
         t.high = reach(in->dims[k], w[k].base) - 1 + wide - low - reach(out->dims[k], w[k].stride);
@@ -68,7 +68,7 @@ static bool is_neutral(const lz_vjp *v, bool max)
 }
 
 /* Where the initial value is beyond all elements of a window, no element has a gradient. */
-static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window *w)
+static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window_axis *w)
 {
     lz_window_dims d = {0};
     lz_tensor *position = NULL, *g = G;
@@ -100,7 +100,7 @@ static lz_tensor *index_along(const lz_vjp *v, lz_tensor *k, const lz_type *t, i
     return lz_v2(v, "remainder", q, lz_v_const_like(v, t, (double)extent));
 }
 
-lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window *w, const lz_shape *out,
+lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window_axis *w, const lz_shape *out,
                               const lz_shape *padded, const lz_type *t)
 {
     lz_tensor *k = lz_iota_at(LZ_I64, t->shape, 0, v->site), *at = lz_v_zeros(v, t);
@@ -121,7 +121,7 @@ lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window *w, const lz_shap
 }
 
 /* Operand k with its gaps and padding, filled with its initial value; and its gradient from that of this. */
-static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, uint32_t k, lz_tensor *back)
+static lz_tensor *fill_up(const lz_vjp *v, const lz_window_axis *w, uint32_t k, lz_tensor *back)
 {
     const lz_type *t = TYPE(0);
     int64_t low[LZ_MAX_RANK], high[LZ_MAX_RANK], gaps[LZ_MAX_RANK],
@@ -141,7 +141,7 @@ static lz_tensor *fill_up(const lz_vjp *v, const lz_window *w, uint32_t k, lz_te
     return lz_hlo_slice_at(g, start, limit, step, t->shape.rank, v->site);
 }
 
-int64_t lz_v_window_elements(const lz_window *w, int rank)
+int64_t lz_v_window_elements(const lz_window_axis *w, int rank)
 {
     int64_t n = 1;
     for (int d = 0; d < rank; d++)
@@ -150,7 +150,7 @@ int64_t lz_v_window_elements(const lz_window *w, int rank)
 }
 
 /* All windows side by side: of each a product, whose factors' gradients go back to where these came from. */
-static lz_tensor *product(const lz_vjp *v, const lz_window *w)
+static lz_tensor *product(const lz_vjp *v, const lz_window_axis *w)
 {
     const lz_type *t = TYPE(0), *r = v->sig->result[0];
     int64_t size = lz_v_window_elements(w, t->shape.rank);
@@ -186,7 +186,7 @@ static lz_status any_window(const lz_vjp *v, lz_tensor **out)
     const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, v->sig->attr);
     const lz_type *r = v->sig->result[0];
     uint32_t n = v->sig->nresult;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     if (r->nelem == 0)
         return LZ_OK;
     for (int d = 0; d < r->shape.rank; d++)
@@ -231,7 +231,7 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, v->sig->attr);
     lz_op comb = v->sig->nresult == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
     int arg = comb == LZ_OP_NONE ? arg_region(v, a->body) : 0;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     if ((comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM) && !lz_dtype_is_complex(TYPE(0)->dtype))
         arg = comb == LZ_OP_MAXIMUM ? 1 : -1;
     bool any = comb != LZ_OP_ADD && comb != LZ_OP_MULTIPLY && arg == 0;
@@ -281,7 +281,7 @@ lz_status lz_vjp_select_and_scatter(const lz_vjp *v)
         return LZ_OK;
     lz_window_dims d = {0};
     for (int k = 0; k < t->shape.rank; k++) {
-        lz_window w = lz_window_of_select(a, k);
+        lz_window_axis w = lz_window_of_select(a, k);
         set_window(&d, k, &w);
     }
     lz_tensor *position;
@@ -307,7 +307,7 @@ typedef struct conv {
     const lz_vjp *v;
     const lz_attr_convolution *a;
     int n;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t in[LZ_MAX_RANK], out[LZ_MAX_RANK];
 } conv;
 
@@ -377,7 +377,7 @@ static lz_tensor *input_gradient(const conv *c)
     if (groups > 1)
         k = move_groups(c->v, k, ko, ki, groups);
     for (int i = 0; i < c->n; i++) {
-        const lz_window *w = &c->w[i];
+        const lz_window_axis *w = &c->w[i];
         int64_t x = reach(c->in[i], w->base), wide = reach(w->size, w->dilation),
                 r = reach(c->out[i], w->stride);
         d.stride[i] = w->base;
@@ -410,7 +410,7 @@ static lz_tensor *kernel_gradient(const conv *c)
     copy(d.kernel_spatial, &a->output_spatial_dimensions);
     copy(d.output_spatial, &a->kernel_spatial_dimensions);
     for (int i = 0; i < c->n; i++) {
-        const lz_window *w = &c->w[i];
+        const lz_window_axis *w = &c->w[i];
         int64_t x = reach(c->in[i], w->base), wide = reach(w->size, w->dilation),
                 r = reach(c->out[i], w->stride);
         d.stride[i] = w->dilation;

@@ -41,14 +41,14 @@ void lz_archive_close(lz_archive *a)
 
 static int compare_names(const void *x, const void *y, void *entries)
 {
-    const lz_entry *e = entries;
+    const lz_archive_entry *e = entries;
     return strcmp(e[*(const uint32_t *)x].name, e[*(const uint32_t *)y].name);
 }
 
 lz_status lz_archive_index(lz_archive *a)
 {
     uint32_t n = a->entries.len;
-    lz_entry *e = a->entries.data;
+    lz_archive_entry *e = a->entries.data;
     a->by_name = lz_calloc((size_t)n + 1, sizeof *a->by_name);
     if (!a->by_name)
         return LZ_FAIL(LZ_EMEM, "%s: no memory for %u names", a->path, n);
@@ -63,12 +63,12 @@ lz_status lz_archive_index(lz_archive *a)
     return LZ_OK;
 }
 
-const lz_entry *lz_archive_find(const lz_archive *a, const char *name)
+const lz_archive_entry *lz_archive_find(const lz_archive *a, const char *name)
 {
     uint32_t lo = 0, hi = a->entries.len;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        const lz_entry *e = &a->entries.data[a->by_name[mid]];
+        const lz_archive_entry *e = &a->entries.data[a->by_name[mid]];
         int c = strcmp(name, e->name);
         if (c == 0)
             return e;
@@ -105,7 +105,7 @@ const char *lz_archive_metadata(const lz_archive *a, const char *key)
 
 /* ---- reading ---- */
 
-static lz_status lookup(const lz_archive *a, const char *name, const lz_entry **e)
+static lz_status lookup(const lz_archive *a, const char *name, const lz_archive_entry **e)
 {
     if (!a || !name)
         return LZ_FAIL(LZ_ENULL, "%s is NULL", a ? "the name" : "the archive");
@@ -116,7 +116,7 @@ static lz_status lookup(const lz_archive *a, const char *name, const lz_entry **
 lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dtype *dtype,
                              lz_shape *shape, const lz_site *site)
 {
-    const lz_entry *e;
+    const lz_archive_entry *e;
     lz_status s = lookup(a, name, &e);
     lz_npy_head h = {0};
     if (s == LZ_OK && a->zip)
@@ -132,7 +132,7 @@ lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dtype *dt
 
 static lz_status read_entry(const lz_archive *a, const char *name, lz_array *out)
 {
-    const lz_entry *e;
+    const lz_archive_entry *e;
     LZ_TRY(lookup(a, name, &e));
     if (a->zip)
         return lz_zip_read(a, e, out);

@@ -79,7 +79,7 @@ lz_status lz_csv_parse(const char *text, size_t n, const char *name, const lz_cs
                        lz_array *out);
 
 /* ---- archives ---- */
-typedef struct lz_entry {
+typedef struct lz_archive_entry {
     char *name;
     lz_dtype dtype;
     lz_shape shape;
@@ -88,7 +88,7 @@ typedef struct lz_entry {
     uint32_t crc;
     uint16_t method; /* 0 stored, 8 deflated */
     uint32_t file;   /* which of the archive's views */
-} lz_entry;
+} lz_archive_entry;
 typedef struct lz_text_pair {
     char *key, *value;
 } lz_text_pair;
@@ -96,19 +96,19 @@ struct lz_archive {
     bool zip;
     char *path;
     LZ_VEC(lz_view) files;
-    LZ_VEC(lz_entry) entries;
+    LZ_VEC(lz_archive_entry) entries;
     LZ_VEC(lz_text_pair) metadata;
     uint32_t *by_name; /* entries ordered by name */
 };
 lz_archive *lz_archive_new(const char *path, bool zip); /* NULL: LZ_EMEM is recorded */
 /* Orders by name; LZ_ECORRUPT when two are equal. */
 lz_status lz_archive_index(lz_archive *a);
-const lz_entry *lz_archive_find(const lz_archive *a, const char *name);
+const lz_archive_entry *lz_archive_find(const lz_archive *a, const char *name);
 /* Adds the entries of a file's bytes to the archive; the view is taken over in every case. */
 lz_status lz_zip_parse(lz_archive *a, lz_view v);
 lz_status lz_safetensors_parse(lz_archive *a, lz_view v);
-lz_status lz_zip_read(const lz_archive *a, const lz_entry *e, lz_array *out);
-lz_status lz_zip_info(const lz_archive *a, const lz_entry *e, lz_npy_head *out);
+lz_status lz_zip_read(const lz_archive *a, const lz_archive_entry *e, lz_array *out);
+lz_status lz_zip_info(const lz_archive *a, const lz_archive_entry *e, lz_npy_head *out);
 
 /* The end of a public function. */
 static inline lz_status lz_data_done(lz_status s, const char *op, const lz_site *site)

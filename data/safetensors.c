@@ -23,7 +23,7 @@ static const struct name {
 
 /* ---- the header ---- */
 
-static lz_status take_dtype(const char *path, const char *name, const json_t *j, lz_entry *e)
+static lz_status take_dtype(const char *path, const char *name, const json_t *j, lz_archive_entry *e)
 {
     const char *text = json_string_value(j);
     for (size_t i = 0; text && i < sizeof dtypes / sizeof *dtypes; i++)
@@ -35,7 +35,7 @@ static lz_status take_dtype(const char *path, const char *name, const json_t *j,
                          text ? text : "(none)");
 }
 
-static lz_status take_shape(const char *path, const char *name, const json_t *j, lz_entry *e)
+static lz_status take_shape(const char *path, const char *name, const json_t *j, lz_archive_entry *e)
 {
     if (!json_is_array(j))
         return LZ_FAIL(LZ_EPARSE, "%s: \"%.100s\" has no shape", path, name);
@@ -52,7 +52,7 @@ static lz_status take_shape(const char *path, const char *name, const json_t *j,
 }
 
 static lz_status take_range(const char *path, const char *name, const json_t *j, size_t len,
-                            lz_entry *e)
+                            lz_archive_entry *e)
 {
     const json_t *from = json_array_get(j, 0), *to = json_array_get(j, 1);
     if (json_array_size(j) != 2 || !json_is_integer(from) || !json_is_integer(to))
@@ -76,7 +76,7 @@ static lz_status take_range(const char *path, const char *name, const json_t *j,
 
 static lz_status add_tensor(lz_archive *a, const char *name, const json_t *j, size_t len)
 {
-    lz_entry e = {.file = a->files.len - 1};
+    lz_archive_entry e = {.file = a->files.len - 1};
     if (!json_is_object(j) || json_object_size(j) != 3)
         return LZ_FAIL(LZ_EPARSE, "%s: \"%.100s\" is not dtype, shape and data_offsets", a->path,
                        name);
@@ -113,7 +113,7 @@ static lz_status add_metadata(lz_archive *a, json_t *j)
 
 static int by_range(const void *x, const void *y)
 {
-    const lz_entry *a = x, *b = y;
+    const lz_archive_entry *a = x, *b = y;
     if (a->at != b->at)
         return a->at < b->at ? -1 : 1;
     if (a->nbytes != b->nbytes) /* an empty tensor stands before the one that begins there */
@@ -126,9 +126,9 @@ static lz_status check_ranges(lz_archive *a, uint32_t first, size_t start, size_
 {
     uint64_t at = 0;
     if (a->entries.len > first)
-        qsort(a->entries.data + first, a->entries.len - first, sizeof(lz_entry), by_range);
+        qsort(a->entries.data + first, a->entries.len - first, sizeof(lz_archive_entry), by_range);
     for (uint32_t i = first; i < a->entries.len; i++) {
-        lz_entry *e = &a->entries.data[i];
+        lz_archive_entry *e = &a->entries.data[i];
         if (e->at != at)
             return LZ_FAIL(LZ_ECORRUPT,
                            "%s: \"%.100s\" begins at %" PRIu64
@@ -241,7 +241,7 @@ static lz_status keep_mapped(lz_archive *a, json_t *map, json_t *seen)
     LZ_TRY(lz_archive_index(a));
     json_object_foreach(map, name, file)
     {
-        const lz_entry *e = lz_archive_find(a, name);
+        const lz_archive_entry *e = lz_archive_find(a, name);
         uint32_t want =
             (uint32_t)json_integer_value(json_object_get(seen, json_string_value(file)));
         if (!e || e->file != want)

@@ -82,7 +82,7 @@ static bool read_extra(const uint8_t *p, size_t n, uint64_t *full, uint64_t *pac
 }
 
 /* Where the entry's bytes begin: after its local header, whose name and extra field may differ from the directory's. */
-static lz_status place(const lz_view *v, const char *path, lz_entry *e)
+static lz_status place(const lz_view *v, const char *path, lz_archive_entry *e)
 {
     if (e->at > v->len || v->len - e->at < LOCAL_LEN || lz_le32(v->data + e->at) != LOCAL)
         return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is not at %" PRIu64, path, e->name, e->at);
@@ -122,7 +122,7 @@ static lz_status add_entry(lz_archive *a, const lz_view *v, const uint8_t *p, si
         return LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
     memcpy(copy, name, name_len);
     copy[name_len] = '\0';
-    lz_entry e = {.name = copy,
+    lz_archive_entry e = {.name = copy,
                   .at = at,
                   .nbytes = packed,
                   .full_bytes = full,
@@ -174,7 +174,7 @@ static uint32_t checksum(const void *p, size_t n)
 }
 
 /* The first n bytes of a deflated entry; whole: there is nothing after them. */
-static lz_status inflate_entry(const lz_archive *a, const lz_entry *e, uint8_t *out, size_t n,
+static lz_status inflate_entry(const lz_archive *a, const lz_archive_entry *e, uint8_t *out, size_t n,
                                bool whole)
 {
     z_stream z = {0};
@@ -202,7 +202,7 @@ static lz_status inflate_entry(const lz_archive *a, const lz_entry *e, uint8_t *
                           e->name, n);
 }
 
-lz_status lz_zip_info(const lz_archive *a, const lz_entry *e, lz_npy_head *out)
+lz_status lz_zip_info(const lz_archive *a, const lz_archive_entry *e, lz_npy_head *out)
 {
     const lz_view *v = &a->files.data[e->file];
     if (e->method == STORED)
@@ -219,7 +219,7 @@ lz_status lz_zip_info(const lz_archive *a, const lz_entry *e, lz_npy_head *out)
     return s;
 }
 
-lz_status lz_zip_read(const lz_archive *a, const lz_entry *e, lz_array *out)
+lz_status lz_zip_read(const lz_archive *a, const lz_archive_entry *e, lz_array *out)
 {
     const lz_view *v = &a->files.data[e->file];
     lz_view whole = {v->data + e->at, e->nbytes, v->holder};

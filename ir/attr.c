@@ -8,7 +8,7 @@
 /* ---- derived from attrs.def ---- */
 
 #define FIELD(f, type_, member, table_)                                                            \
-    out[n++] = (lz_field){.name = #f, .table = table_, .type = LZ_FIELD_##type_, .member = &a->f};
+    out[n++] = (lz_attr_field){.name = #f, .table = table_, .type = LZ_FIELD_##type_, .member = &a->f};
 #define I64(f) FIELD(f, I64, i64, NULL)
 #define BOOL(f) FIELD(f, BOOL, flag, NULL)
 #define INTS(f) FIELD(f, INTS, ints, NULL)
@@ -18,7 +18,7 @@
 #define REGION(f) FIELD(f, REGION, region, NULL)
 #define STR(f) FIELD(f, STR, str, NULL)
 #define ATTR(kind_, fields)                                                                        \
-    static int fields_##kind_(lz_attr_##kind_ *a, lz_field *out)                                   \
+    static int fields_##kind_(lz_attr_##kind_ *a, lz_attr_field *out)                                   \
     {                                                                                              \
         int n = 0;                                                                                 \
         (void)a, (void)out;                                                                        \
@@ -43,7 +43,7 @@ static const struct {
 #include "ir/attrs.def"
 };
 
-int lz_attr_fields(const lz_attr *a, lz_field out[LZ_ATTR_MAX_FIELDS])
+int lz_attr_fields(const lz_attr *a, lz_attr_field out[LZ_ATTR_MAX_FIELDS])
 {
     switch (a->kind) {
 #define ATTR(kind_, fields)                                                                        \
@@ -81,7 +81,7 @@ bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *
 
 const lz_func *lz_attr_region(const lz_attr *a, int k)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     for (int i = 0; i < n; i++)
         if (f[i].type == LZ_FIELD_REGION && k-- == 0)
@@ -136,12 +136,12 @@ static void content_list(content *c, int32_t n, const int64_t *v)
         content_put(c, v, count * sizeof *v);
 }
 
-static const char *text_of(const lz_field *f)
+static const char *text_of(const lz_attr_field *f)
 {
     return *f->str ? *f->str : "";
 }
 
-static void content_field(content *c, const lz_field *f)
+static void content_field(content *c, const lz_attr_field *f)
 {
     uint8_t small;
     switch (f->type) {
@@ -181,7 +181,7 @@ static void content_field(content *c, const lz_field *f)
 lz_hash lz_attr_hash(const lz_attr *a)
 {
     content c;
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     const char *name = lz_attr_kind_name(a->kind);
     c.n = 0;
     content_put(&c, name, strlen(name) + 1);
@@ -196,7 +196,7 @@ static bool list_eq(int32_t na, const int64_t *a, int32_t nb, const int64_t *b)
     return na == nb && na >= 0 && na <= LZ_MAX_RANK && memcmp(a, b, (size_t)na * sizeof *a) == 0;
 }
 
-static bool field_eq(const lz_field *a, const lz_field *b)
+static bool field_eq(const lz_attr_field *a, const lz_attr_field *b)
 {
     switch (a->type) {
     case LZ_FIELD_I64:
@@ -221,7 +221,7 @@ static bool field_eq(const lz_field *a, const lz_field *b)
 
 bool lz_attr_eq(const lz_attr *a, const lz_attr *b)
 {
-    lz_field fa[LZ_ATTR_MAX_FIELDS], fb[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field fa[LZ_ATTR_MAX_FIELDS], fb[LZ_ATTR_MAX_FIELDS];
     if (a == b)
         return true;
     if (a->kind != b->kind)
@@ -287,7 +287,7 @@ const char *lz_string_get(const char *s, size_t n)
     return found->text;
 }
 
-static lz_status field_check(const lz_field *f)
+static lz_status field_check(const lz_attr_field *f)
 {
     switch (f->type) {
     case LZ_FIELD_INTS:
@@ -320,7 +320,7 @@ static lz_status field_check(const lz_field *f)
 
 void lz_attr_copy(lz_attr *to, const lz_attr *from)
 {
-    lz_field ft[LZ_ATTR_MAX_FIELDS], ff[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field ft[LZ_ATTR_MAX_FIELDS], ff[LZ_ATTR_MAX_FIELDS];
     to->kind = from->kind;
     int n = lz_attr_fields(from, ff);
     (void)lz_attr_fields(to, ft);
@@ -355,7 +355,7 @@ void lz_attr_copy(lz_attr *to, const lz_attr *from)
 
 static const lz_attr *attr_add(const lz_attr *record, lz_hash hash)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(record, f);
     for (int i = 0; i < n; i++)
         if (field_check(&f[i]) != LZ_OK)
@@ -397,7 +397,7 @@ void lz_ints_print(lz_buf *b, const lz_ints *v)
     lz_buf_putc(b, ']');
 }
 
-void lz_attr_field_print(lz_buf *b, const lz_field *f)
+void lz_attr_field_print(lz_buf *b, const lz_attr_field *f)
 {
     lz_ints dims;
     switch (f->type) {
@@ -430,7 +430,7 @@ void lz_attr_field_print(lz_buf *b, const lz_field *f)
 
 void lz_attr_print(lz_buf *b, const lz_attr *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     const char *comma = "";
     for (int i = 0; i < n; i++) {
@@ -451,7 +451,7 @@ static void put_list(lz_buf *b, int32_t n, const int64_t *v)
         lz_buf_u64(b, (uint64_t)v[i]);
 }
 
-void lz_attr_field_put(lz_buf *b, const lz_field *f)
+void lz_attr_field_put(lz_buf *b, const lz_attr_field *f)
 {
     switch (f->type) {
     case LZ_FIELD_I64:
@@ -502,7 +502,7 @@ static const char *take_string(lz_rd *r)
     return kept;
 }
 
-void lz_attr_field_take(lz_rd *r, const lz_field *f)
+void lz_attr_field_take(lz_rd *r, const lz_attr_field *f)
 {
     switch (f->type) {
     case LZ_FIELD_I64:

@@ -17,7 +17,7 @@ typedef enum lz_field_type {
 } lz_field_type;
 
 /* One field of one record; `at` points into it. */
-typedef struct lz_field {
+typedef struct lz_attr_field {
     const char *name;
     const char *table; /* of enums */
     lz_field_type type;
@@ -32,7 +32,7 @@ typedef struct lz_field {
         const struct lz_func **region;
         const char **str;
     };
-} lz_field;
+} lz_attr_field;
 enum { LZ_ATTR_MAX_FIELDS = 20 };
 
 /* Room for a record of any kind. */
@@ -43,7 +43,7 @@ typedef union lz_attr_any {
 } lz_attr_any;
 
 /* Fields in the order of attrs.def; returns how many. `a` is only written through the list. */
-int lz_attr_fields(const lz_attr *a, lz_field out[LZ_ATTR_MAX_FIELDS]);
+int lz_attr_fields(const lz_attr *a, lz_attr_field out[LZ_ATTR_MAX_FIELDS]);
 const char *lz_attr_kind_name(lz_attr_kind k);
 bool lz_attr_eq(const lz_attr *a, const lz_attr *b);
 extern const lz_attr lz_attr_empty; /* the interned record of kind `none` */
@@ -62,10 +62,10 @@ bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *
 /* "dimensions = [0, 1], precision = HIGH": every field that is neither a region nor an empty
  * list. */
 void lz_attr_print(lz_buf *b, const lz_attr *a);
-void lz_attr_field_print(lz_buf *b, const lz_field *f); /* the value alone; nothing for a region */
+void lz_attr_field_print(lz_buf *b, const lz_attr_field *f); /* the value alone; nothing for a region */
 /* The value in bytes. Not for regions: nothing is written, and reading one fails. Reading sets
  * r->failed for what no field of its type can be. */
-void lz_attr_field_put(lz_buf *b, const lz_field *f);
-void lz_attr_field_take(lz_rd *r, const lz_field *f);
+void lz_attr_field_put(lz_buf *b, const lz_attr_field *f);
+void lz_attr_field_take(lz_rd *r, const lz_attr_field *f);
 void lz_ints_print(lz_buf *b, const lz_ints *v); /* [0, 1] */
 #endif

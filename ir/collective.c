@@ -68,7 +68,7 @@ lz_status lz_groups_read(const char *name, const char *field, const char *text, 
 static lz_status refuse(const lz_sig *s)
 {
     const char *name = lz_op_get(s->op)->text;
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     lz_groups g = {0};
     int n = lz_attr_fields(s->attr, f);
     for (int i = 0; i < n; i++)

@@ -11,7 +11,7 @@
 
 typedef struct row {
     char *target;
-    lz_call_entry entry;
+    lz_ffi_entry entry;
 } row;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LZ_VEC(row) rows;
@@ -24,7 +24,7 @@ static row *find(const char *target)
     return NULL;
 }
 
-static lz_status add(const char *target, lz_call_entry e)
+static lz_status add(const char *target, lz_ffi_entry e)
 {
     row r = {lz_alloc(strlen(target) + 1), e};
     if (!r.target)
@@ -36,11 +36,11 @@ static lz_status add(const char *target, lz_call_entry e)
     return s;
 }
 
-lz_status lz_call_register(const char *target, lz_ffi_handler *handler, void *user)
+lz_status lz_ffi_table_register(const char *target, lz_ffi_handler *handler, void *user)
 {
     if (!target || !*target)
         return LZ_FAIL(LZ_EINVAL, "a function of no name cannot be registered");
-    lz_call_entry e = {handler, user};
+    lz_ffi_entry e = {handler, user};
     lz_status s = LZ_OK;
     pthread_mutex_lock(&lock);
     row *r = find(target);
@@ -58,7 +58,7 @@ lz_status lz_call_register(const char *target, lz_ffi_handler *handler, void *us
     return s;
 }
 
-lz_status lz_call_find(const char *target, lz_call_entry *out)
+lz_status lz_ffi_table_find(const char *target, lz_ffi_entry *out)
 {
     pthread_mutex_lock(&lock);
     const row *r = find(target);
@@ -77,7 +77,7 @@ static void describe(lz_ffi_buffer *b, const lz_type *t, void *data)
     *b = (lz_ffi_buffer){t->dtype, t->shape, t->nbytes, t->nbytes ? data : nothing};
 }
 
-lz_status lz_call_invoke(const lz_call *c, const lz_call_entry *e, void *const *bufs)
+lz_status lz_ffi_invoke(const lz_ffi_target *c, const lz_ffi_entry *e, void *const *bufs)
 {
     char message[LZ_FFI_MESSAGE] = "";
     uint32_t nrets = c->silent ? 0 : c->nrets;
@@ -105,25 +105,25 @@ lz_status lz_call_invoke(const lz_call *c, const lz_call_entry *e, void *const *
     return s;
 }
 
-void lz_call_of(const lz_sig *s, lz_call *out)
+void lz_ffi_of(const lz_sig *s, lz_ffi_target *out)
 {
     const lz_attr_call *a = LZ_ATTR(call, s->attr);
-    *out = (lz_call){.target = a->call_target_name ? a->call_target_name : "",
+    *out = (lz_ffi_target){.target = a->call_target_name ? a->call_target_name : "",
                      .config = a->backend_config ? a->backend_config : "",
                      .nargs = s->nopnd,
                      .nrets = s->nresult,
                      .ret = s->result,
                      .arg = s->opnd,
-                     .silent = lz_call_is_silent(s)};
+                     .silent = lz_ffi_is_silent(s)};
 }
 
-bool lz_call_is_silent(const lz_sig *s)
+bool lz_ffi_is_silent(const lz_sig *s)
 {
     return s->attr->kind == LZ_ATTR_call && LZ_ATTR(call, s->attr)->results->nresult == 0;
 }
 
 /* A function of the results that gives them. */
-const lz_func *lz_call_results(const lz_type *const *types, uint32_t n)
+const lz_func *lz_ffi_results(const lz_type *const *types, uint32_t n)
 {
     const lz_func *r = NULL;
     lz_func *f = lz_func_new("results");
@@ -159,10 +159,10 @@ lz_status lz_infer_custom_call(lz_infer *c)
 
 lz_status lz_ref_custom_call(const lz_ref_call *c)
 {
-    lz_call call;
-    lz_call_entry e;
-    lz_call_of(c->sig, &call);
-    LZ_TRY(lz_call_find(call.target, &e));
+    lz_ffi_target call;
+    lz_ffi_entry e;
+    lz_ffi_of(c->sig, &call);
+    LZ_TRY(lz_ffi_table_find(call.target, &e));
     LZ_TRY(lz_ref_alloc(c));
     void **bufs = lz_calloc((size_t)call.nargs + call.nrets + 1, sizeof *bufs);
     if (!bufs)
@@ -171,7 +171,7 @@ lz_status lz_ref_custom_call(const lz_ref_call *c)
         bufs[k] = c->result[k]->data;
     for (uint32_t k = 0; k < call.nargs; k++)
         bufs[call.nrets + k] = c->opnd[k]->data;
-    lz_status s = lz_call_invoke(&call, &e, bufs);
+    lz_status s = lz_ffi_invoke(&call, &e, bufs);
     lz_free(bufs);
     return s;
 }

@@ -43,7 +43,7 @@ static void note_uses(writer *w, const lz_func *f)
     }
 }
 
-static void write_field(writer *w, const lz_field *f)
+static void write_field(writer *w, const lz_attr_field *f)
 {
     if (f->type != LZ_FIELD_REGION)
         lz_attr_field_put(w->out, f);
@@ -54,7 +54,7 @@ static void write_field(writer *w, const lz_field *f)
 
 static void write_inst(writer *w, const lz_inst *in)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     lz_buf_u32(w->out, w->op_number[in->sig->op] - 1);
     int n = lz_attr_fields(in->sig->attr, f);
     for (int i = 0; i < n; i++)
@@ -198,7 +198,7 @@ static lz_status read_regions(reader *rd)
     return LZ_OK;
 }
 
-static lz_status read_field(reader *rd, const lz_field *f)
+static lz_status read_field(reader *rd, const lz_attr_field *f)
 {
     if (f->type != LZ_FIELD_REGION) {
         lz_attr_field_take(&rd->r, f);
@@ -253,7 +253,7 @@ static lz_status read_constant(reader *rd, const lz_attr_type *a)
 static lz_status read_inst(reader *rd)
 {
     lz_attr_any a;
-    lz_field fields[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field fields[LZ_ATTR_MAX_FIELDS];
     uint32_t number = lz_rd_u32(&rd->r);
     if (rd->r.failed || number >= rd->nop)
         return CORRUPT("a stored function ends early or uses operation %u of %u", number, rd->nop);

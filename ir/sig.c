@@ -82,7 +82,7 @@ static lz_status check_operands(const sig_key *k)
 /* The operation says that something happens beside its results, or a region of it has such an operation. */
 static bool has_effect(const lz_attr *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     for (int i = 0; i < n; i++) {
         bool region = f[i].type == LZ_FIELD_REGION && (*f[i].region)->effects,

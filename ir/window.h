@@ -8,18 +8,18 @@
 #define LZ_IR_WINDOW_H
 #include "ir/op.h"
 
-typedef struct lz_window {
+typedef struct lz_window_axis {
     int64_t size, stride, low, high, base, dilation;
-} lz_window;
+} lz_window_axis;
 
 /* How far n elements reach that lie `dilation` apart: (n - 1) * dilation + 1, 0 for none. False on
  * overflow. */
 bool lz_window_reach(int64_t n, int64_t dilation, int64_t *out);
 /* How many windows fit an extent. False on overflow. */
-bool lz_window_count(const lz_window *w, int64_t extent, int64_t *out);
+bool lz_window_count(const lz_window_axis *w, int64_t extent, int64_t *out);
 
 /* Which element of the extent, if any, element j of window i is: false in padding and gaps. */
-static inline bool lz_window_at(const lz_window *w, int64_t extent, int64_t i, int64_t j,
+static inline bool lz_window_at(const lz_window_axis *w, int64_t extent, int64_t i, int64_t j,
                                 int64_t *at)
 {
     int64_t p = i * w->stride + j * w->dilation - w->low;
@@ -28,7 +28,7 @@ static inline bool lz_window_at(const lz_window *w, int64_t extent, int64_t i, i
 }
 
 /* Dimension d (of the operand) of a window op; spatial dimension d of a convolution. */
-lz_window lz_window_of_reduce(const lz_attr_reduce_window *a, int d);
-lz_window lz_window_of_select(const lz_attr_select_and_scatter *a, int d);
-lz_window lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_shape *kernel);
+lz_window_axis lz_window_of_reduce(const lz_attr_reduce_window *a, int d);
+lz_window_axis lz_window_of_select(const lz_attr_select_and_scatter *a, int d);
+lz_window_axis lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_shape *kernel);
 #endif

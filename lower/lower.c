@@ -20,7 +20,7 @@ typedef struct region_use {
 
 /* What is known of a while before its plans are made. */
 typedef struct looping {
-    lz_rounds rounds;
+    lz_trip_count rounds;
     bool known; /* nobody asks its condition */
     uint32_t
         dropped; /* the carried value that is left out, or LZ_NOVAL: a counter that nobody reads */
@@ -48,11 +48,11 @@ typedef struct wishes {
 } wishes;
 
 /* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
-static uint32_t best_argument(const front *x, const lz_node *n, const lz_type *t, const wishes *w,
+static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_type *t, const wishes *w,
                               uint32_t result)
 {
     uint32_t best = LZ_NONE;
-    if (n->kind == LZ_NODE_CONTROL)
+    if (n->kind == LZ_FUSION_CONTROL)
         return best; /* reads whole buffers */
     for (uint32_t k = 0; k < n->reads.len; k++, lz_work++) {
         uint32_t i = n->reads.data[k].src;
@@ -157,10 +157,10 @@ static void name_plans(const front *x, lz_val v, lz_step *s)
 /* What is called, in memory of the plan; types are interned. */
 static lz_status keep_call(lz_plan *p, const lz_sig *sig, lz_step *s)
 {
-    lz_call *c = lz_arena_alloc(&p->arena, sizeof *c);
+    lz_ffi_target *c = lz_arena_alloc(&p->arena, sizeof *c);
     if (!c)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_call_of(sig, c);
+    lz_ffi_of(sig, c);
     c->target = lz_arena_strdup(&p->arena, c->target);
     c->config = lz_arena_strdup(&p->arena, c->config);
     c->ret = lz_arena_copy(&p->arena, c->ret, c->nrets * sizeof *c->ret);
@@ -188,7 +188,7 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         s->bufs[j] = x->map.ref[l->buf[j]];
         s->bytes += s->bufs[j].nbytes;
         if (lz_fusion_buf_type(x->fu, l->buf[j])->nbytes == 0) /* has no place */
-            s->bufs[j] = (lz_bufref){.kind = LZ_SLOT_TEMP};
+            s->bufs[j] = (lz_bufref){.kind = LZ_BUFREF_TEMP};
     }
     if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_CALL) {
         s->kind = LZ_STEP_CALL;
@@ -281,12 +281,12 @@ static uint64_t flops_of(const lz_plan *p, const lz_step *s)
         for (uint32_t i = 0; s->sub[k] != LZ_NO_PLAN && i < p->subs[s->sub[k]]->nstep; i++)
             n += p->subs[s->sub[k]]->steps[i].flops;
     if (s->sub[0] == LZ_NO_PLAN)
-        (void)lz_rounds_known(&s->rounds, &rounds);
+        (void)lz_trip_count_known(&s->rounds, &rounds);
     return __builtin_mul_overflow(n, (uint64_t)rounds, &n) ? UINT64_MAX / 2 : n;
 }
 
 /* Results and operands of a step without a kernel, and room for its work memory; a value that a loop need not carry is neither. */
-static lz_status name_buffers(const front *x, const lz_node *n, lz_lowered *l)
+static lz_status name_buffers(const front *x, const lz_fusion_node *n, lz_lowered *l)
 {
     const lz_sig *sig = l->control->sig;
     uint32_t dropped = sig->op == LZ_OP_WHILE ? x->loops[n->v].dropped : LZ_NOVAL;
@@ -305,7 +305,7 @@ static lz_status name_buffers(const front *x, const lz_node *n, lz_lowered *l)
 }
 
 /* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer of its own. */
-static lz_status lower_control(front *x, const lz_node *n, lz_lowered *l)
+static lz_status lower_control(front *x, const lz_fusion_node *n, lz_lowered *l)
 {
     const lz_inst *in = &x->f->insts[n->v];
     lz_step s = {0};
@@ -358,8 +358,8 @@ static void know_rounds(front *x)
         const lz_inst *in = &f->insts[i];
         looping *l = &x->loops[i];
         if (lz_inst_op(in) == LZ_OP_WHILE) {
-            l->rounds = lz_rounds_of(f, in, &l->dropped);
-            l->known = lz_rounds_known(&l->rounds, &n);
+            l->rounds = lz_trip_count_of(f, in, &l->dropped);
+            l->known = lz_trip_count_known(&l->rounds, &n);
             l->body = lz_attr_region(in->sig->attr, 1);
         }
         if (!l->known || in->sig->nresult == 1)
@@ -382,7 +382,7 @@ static lz_status know_loops(front *x)
         looping *l = &x->loops[i];
         if (l->dropped == LZ_NOVAL)
             continue;
-        LZ_TRY(lz_rounds_without(l->body, l->dropped, f->insts[i].sig->nresult, &less));
+        LZ_TRY(lz_trip_count_without(l->body, l->dropped, f->insts[i].sig->nresult, &less));
         l->body = less ? less : l->body;
         l->dropped = less ? l->dropped : LZ_NOVAL;
     }
@@ -421,8 +421,8 @@ static lz_status make_kernels(front *x)
     lz_status s = LZ_OK;
     for (uint32_t i = 0; i < n && s == LZ_OK; i++) {
         const lz_group *g = x->fu->groups[x->order.order.data[i]];
-        const lz_node *first = x->fu->nodes[g->nodes.data[0]];
-        s = first->kind == LZ_NODE_CONTROL
+        const lz_fusion_node *first = x->fu->nodes[g->nodes.data[0]];
+        s = first->kind == LZ_FUSION_CONTROL
                 ? lower_control(x, first, &x->low[i])
                 : lz_to_loops(x->fu, g, x->takes_over, &scratch, &x->low[i]);
     }

@@ -9,11 +9,11 @@
 /* Prefixes along dim; NULL for NULL. */
 static lz_node *prefixes(lz_tr *c, lz_op op, lz_node *x, int64_t dim)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     if (!x || lz_tr_shape(x)->dims[dim] == 0)
         return x;
     for (int d = 0; d < lz_tr_shape(x)->rank; d++)
-        w[d] = (lz_window){1, 1, 0, 0, 1, 1};
+        w[d] = (lz_window_axis){1, 1, 0, 0, 1, 1};
     w[dim].size = lz_tr_shape(x)->dims[dim];
     w[dim].low = w[dim].size - 1;
     return lz_tr_reduce_window(c, op, x, w);

@@ -10,7 +10,7 @@
 
 /* ---- on nodes ---- */
 
-static void put_windows(lz_attr_any *r, const lz_window *w, int rank)
+static void put_windows(lz_attr_any *r, const lz_window_axis *w, int rank)
 {
     lz_attr_reduce_window *a = &r->as_reduce_window;
     lz_attr_init(r, LZ_ATTR_reduce_window);
@@ -26,7 +26,7 @@ static void put_windows(lz_attr_any *r, const lz_window *w, int rank)
     a->window_dilations.n = a->padding_low.n = a->padding_high.n = rank;
 }
 
-lz_node *lz_tr_reduce_window(lz_tr *c, lz_op op, lz_node *x, const lz_window *w)
+lz_node *lz_tr_reduce_window(lz_tr *c, lz_op op, lz_node *x, const lz_window_axis *w)
 {
     lz_attr_any r;
     if (!x)
@@ -43,7 +43,7 @@ lz_node *lz_tr_reduce_window(lz_tr *c, lz_op op, lz_node *x, const lz_window *w)
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE_WINDOW, &r.head, o, 2), 0);
 }
 
-bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window *w, lz_node **value,
+bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axis *w, lz_node **value,
                              lz_node **position)
 {
     lz_attr_any r;
@@ -82,7 +82,7 @@ static int64_t or_one(int64_t v)
     return v == 0 ? 1 : v;
 }
 
-static bool windows_in(const lz_node *x, const lz_window_dims *d, lz_window w[LZ_MAX_RANK])
+static bool windows_in(const lz_node *x, const lz_window_dims *d, lz_window_axis w[LZ_MAX_RANK])
 {
     if (!x)
         return false;
@@ -91,7 +91,7 @@ static bool windows_in(const lz_node *x, const lz_window_dims *d, lz_window w[LZ
         return false;
     }
     for (int k = 0; k < lz_node_type(x)->shape.rank; k++)
-        w[k] = (lz_window){or_one(d->size[k]), or_one(d->stride[k]),        d->low[k],
+        w[k] = (lz_window_axis){or_one(d->size[k]), or_one(d->stride[k]),        d->low[k],
                            d->high[k],         or_one(d->base_dilation[k]), or_one(d->dilation[k])};
     return true;
 }
@@ -113,7 +113,7 @@ static lz_op combiner_of(const char *name)
 lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_window_dims *window,
                                    const lz_site *site)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     BEGIN("lz_hlo_reduce_window");
     lz_node *o = lz_tr_in(&c, x);
     bool ok = windows_in(o, window, w);
@@ -124,7 +124,7 @@ lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_
 lz_tensor *lz_hlo_reduce_window_arg_at(bool max, lz_tensor *x, const lz_window_dims *window,
                                        lz_tensor **position, const lz_site *site)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     lz_node *v = NULL, *p = NULL;
     BEGIN("lz_hlo_reduce_window_arg");
     lz_node *o = lz_tr_in(&c, x);
@@ -160,7 +160,7 @@ static const lz_func *compare_region(lz_hlo_direction direction, lz_dtype d)
 }
 
 static lz_node *select_and_scatter(lz_tr *c, lz_hlo_direction select, const char *combiner,
-                                   lz_node *x, lz_node *source, const lz_window *w)
+                                   lz_node *x, lz_node *source, const lz_window_axis *w)
 {
     lz_attr_any r;
     lz_op op = combiner_of(combiner);
@@ -192,7 +192,7 @@ lz_tensor *lz_hlo_select_and_scatter_at(lz_hlo_direction select, const char *com
                                         lz_tensor *source, const lz_window_dims *window,
                                         const lz_site *site)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     BEGIN("lz_hlo_select_and_scatter");
     lz_node *o = lz_tr_in(&c, x), *s = o ? lz_tr_in(&c, source) : NULL;
     bool ok = s && windows_in(o, window, w);

@@ -7,7 +7,7 @@
 
 typedef struct pool {
     int n; /* spatial dimensions */
-    lz_window w[3];
+    lz_window_axis w[3];
     int64_t in[3], out[3];
     bool ceil;
 } pool;
@@ -21,9 +21,9 @@ static const char *text_of(const lz_node *x, char text[160])
 
 static bool one_window(const lz_pool_options *o, int d, bool max, int64_t extent, pool *p)
 {
-    lz_window *w = &p->w[d], *before = d ? &p->w[d - 1] : NULL;
+    lz_window_axis *w = &p->w[d], *before = d ? &p->w[d - 1] : NULL;
     bool strides = o->stride[0] != 0;
-    *w = (lz_window){.base = 1, .dilation = 1};
+    *w = (lz_window_axis){.base = 1, .dilation = 1};
     w->size = o->kernel_size[d] ? o->kernel_size[d] : before ? before->size : 0;
     w->stride = !strides ? w->size : o->stride[d] ? o->stride[d] : before ? before->stride : 1;
     w->low = o->padding[d];
@@ -72,17 +72,17 @@ static bool geometry(const lz_node *x, const lz_pool_options *o, int n, bool max
     return true;
 }
 
-static void windows_of(const pool *p, int rank, lz_window *w)
+static void windows_of(const pool *p, int rank, lz_window_axis *w)
 {
     for (int d = 0; d < rank; d++)
-        w[d] = d < rank - p->n ? (lz_window){1, 1, 0, 0, 1, 1} : p->w[d - (rank - p->n)];
+        w[d] = d < rank - p->n ? (lz_window_axis){1, 1, 0, 0, 1, 1} : p->w[d - (rank - p->n)];
 }
 
 /* ---- maxima ---- */
 
 static lz_node *max_pool(lz_tr *c, lz_node *x, const pool *p)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     windows_of(p, lz_tr_shape(x)->rank, w);
     return lz_tr_reduce_window(c, LZ_OP_MAXIMUM, x, w);
 }
@@ -90,7 +90,7 @@ static lz_node *max_pool(lz_tr *c, lz_node *x, const pool *p)
 /* Row-major among the spatial dimensions. */
 static lz_node *max_indices(lz_tr *c, lz_node *x, const pool *p)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     lz_node *value, *at;
     int64_t plane = 1;
     windows_of(p, lz_tr_shape(x)->rank, w);
@@ -135,7 +135,7 @@ MAX_POOL(lz_max_pool3d, 3)
 static lz_node *counts(lz_tr *c, const lz_node *like, const pool *p, bool with_padding)
 {
     lz_shape s = {.rank = p->n};
-    lz_window w[3];
+    lz_window_axis w[3];
     for (int d = 0; d < p->n; d++) {
         int64_t pad = with_padding ? p->w[d].low : 0;
         s.dims[d] = p->in[d] + 2 * pad;
@@ -149,7 +149,7 @@ static lz_node *counts(lz_tr *c, const lz_node *like, const pool *p, bool with_p
 
 static lz_node *avg_pool(lz_tr *c, lz_node *x, const lz_pool_options *o, const pool *p)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int rank = lz_tr_shape(x)->rank;
     int64_t all = 1;
     bool whole = true; /* every window has all its elements, or they count as such */

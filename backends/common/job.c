@@ -37,7 +37,7 @@ void lz_exec_set_label(lz_exec *x, const lz_compile_options *o)
 
 static lz_status make(lz_exec *x, void *maker, lz_cache *cache)
 {
-    LZ_TRY(lz_prog_begin(&x->prog, x->plan));
+    LZ_TRY(lz_plan_exec_begin(&x->prog, x->plan));
     LZ_TRY(x->ops->make(x, maker, cache));
     make_info(x);
     return LZ_OK;
@@ -60,7 +60,7 @@ static void release(lz_exec *x)
     for (uint32_t i = 0; x->loads && i < x->prog.nkernel; i++)
         lz_kstore_release(x->loads[i].code);
     lz_free(x->loads);
-    lz_prog_end(&x->prog);
+    lz_plan_exec_end(&x->prog);
     lz_plan_free(x->plan);
     lz_free(x);
 }
@@ -126,7 +126,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
         j->out = j->in + nin;
         j->wait = (lz_event **)(j->out + nout);
         j->copy = (bool *)(j->wait + nin);
-        lz_prog_state(&x->prog, j->state);
+        lz_plan_exec_state(&x->prog, j->state);
     }
     j->d = d;
     j->done = NULL;
@@ -181,7 +181,7 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
         if (j->copy[k])
             LZ_TRY(j->x->prog.ops->copy(run, j->out[k]->data, j->in[p->out_alias[k]]->data,
                                         p->out_type[k]->nbytes));
-    return lz_prog_run(&j->x->prog, j->state, temp, j->kept, run);
+    return lz_plan_exec_run(&j->x->prog, j->state, temp, j->kept, run);
 }
 
 /* Arguments that were not waited for are there by now, or failed, and the results with them. */
@@ -297,7 +297,7 @@ static bool collect_waits(lz_job *j)
 static lz_status prepare(lz_job *j, lz_dbuf *const *in, const bool *donated)
 {
     const lz_plan *p = j->x->plan;
-    void **io = lz_prog_io(&j->x->prog, j->state);
+    void **io = lz_plan_exec_io(&j->x->prog, j->state);
     for (uint32_t i = 0; i < p->nin; i++)
         LZ_TRY(check_argument(j, i, in[i]));
     for (uint32_t i = 0; i < p->nin; i++) {

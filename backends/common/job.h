@@ -28,7 +28,7 @@ struct lz_exec {
     const lz_exec_ops *ops;
     _Atomic uint32_t refs;
     lz_plan *plan;
-    lz_prog prog;
+    lz_plan_exec prog;
     lz_kernel_load *loads; /* of prog.kernels; NULL: their code is not loaded */
     bool small, brief;     /* a job may run in the caller; in a caller that waits for it */
     char label[48];        /* for timelines: the name of its dumps; "" without */
@@ -45,7 +45,7 @@ struct lz_job {
     uint32_t nwait;
     lz_event **wait; /* what the arguments' contents wait for */
     bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
-    const lz_prog_kept *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
+    const lz_plan_exec_kept *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
     /* For timelines: when it was enqueued, and the arrow from there; 0: no trace was running. */
     int64_t enqueued;
     uint64_t flow;
@@ -53,7 +53,7 @@ struct lz_job {
 
 struct lz_exec_ops {
     size_t exec_bytes, job_bytes; /* of the backend's own, which begin with lz_exec and lz_job */
-    /* Loads what it needs (lz_exec_load), makes x->prog (lz_prog_make) and sets `small`. */
+    /* Loads what it needs (lz_exec_load), makes x->prog (lz_plan_exec_make) and sets `small`. */
     lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
     void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
     size_t (*code_bytes)(const lz_kcode *c);

@@ -120,7 +120,7 @@ static void write_all(void)
     pthread_mutex_unlock(&lock);
 }
 
-lz_status lz_profile_of(const lz_prog *g, lz_profile **out)
+lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out)
 {
     uint32_t nlaunch = 0;
     *out = NULL;

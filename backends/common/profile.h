@@ -26,7 +26,7 @@ struct lz_profile_row {
     _Atomic int64_t calls, ns, least_ns, cpu_ns;
 };
 /* One with room for the launches of a program; NULL when nobody asked. */
-lz_status lz_profile_of(const lz_prog *g, lz_profile **out);
+lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out);
 /* The launch gets the next row; none without a profile or when it is full. Rows stay where they
  * are. */
 void lz_profile_add(lz_profile *p, lz_profile_launch *l);

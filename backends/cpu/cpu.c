@@ -57,7 +57,7 @@ static lz_status start_devices(void)
     LZ_TRY(lz_target_host(&cpu.target));
     processor_name(cpu.processor, sizeof cpu.processor);
     cpu.tune = (int)lz_cfg_int(LZ_OPT_TUNE);
-    lz_mem_on_shortage(lz_kept_shortage);
+    lz_mem_on_shortage(lz_invariant_cache_shortage);
     cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
     int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
     for (int i = cpu.ndevice; i < n; i++) { /* a start that failed goes on where it was */

@@ -22,7 +22,7 @@ typedef struct cpu_exec {
     size_t scratch_each;      /* bytes of scratch of one thread */
     bool shared;              /* some launch is shared by threads */
     uint64_t ns;              /* about how long the launches take */
-    lz_kept *kept;            /* NULL: every execution runs all of it */
+    lz_invariant_cache *kept;            /* NULL: every execution runs all of it */
     lz_profile *profile;      /* NULL: nobody asked */
     lz_tuner tuner;           /* while it is made; no ops: none */
     LZ_VEC(lz_kcode *) tuned; /* code of launches that is not the kernel's own */
@@ -71,7 +71,7 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     return LZ_OK;
 }
 
-static const lz_prog_ops prog_ops;
+static const lz_plan_exec_ops prog_ops;
 
 typedef struct maker {
     const lz_target *target;
@@ -88,7 +88,7 @@ static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
     if (m->processor)
         x->tuner =
             (lz_tuner){&lz_cpu_tune_ops, &where, m->device->at.queue, cache, m->all, &x->x.info};
-    lz_status s = lz_prog_make(&x->x.prog, &prog_ops, x);
+    lz_status s = lz_plan_exec_make(&x->x.prog, &prog_ops, x);
     x->tuner = (lz_tuner){0};
     if (x->x.info.tune_runs) /* what was measured is not what is needed from now on */
         lz_mem_trim();
@@ -100,7 +100,7 @@ static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
     cpu_exec *x = (cpu_exec *)exec;
     const maker *m = user;
     if (m->loops)
-        return lz_prog_make(&exec->prog, &lz_loop_ops, NULL);
+        return lz_plan_exec_make(&exec->prog, &lz_loop_ops, NULL);
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     LZ_TRY(make_records(x, m, cache));
@@ -113,7 +113,7 @@ static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
 static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 {
     LZ_TRY(make_prog(exec, user, cache));
-    return lz_kept_new(&exec->prog, &((cpu_exec *)exec)->kept);
+    return lz_invariant_cache_new(&exec->prog, &((cpu_exec *)exec)->kept);
 }
 
 /* ---- memory of a device ---- */
@@ -218,7 +218,7 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
     return LZ_OK;
 }
 
-static const lz_prog_ops prog_ops = {
+static const lz_plan_exec_ops prog_ops = {
     .record_bytes = sizeof(record),
     .prepare = prepare,
     .launch = launch,
@@ -234,9 +234,9 @@ static lz_status run_all(lz_job *j)
     LZ_TRY(room(d, x));
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
-    lz_kept_begin(x->kept, j);
+    lz_invariant_cache_begin(x->kept, j);
     lz_status s = lz_job_run(j, d->temp, &d->scratch);
-    lz_kept_end(x->kept, j, s == LZ_OK);
+    lz_invariant_cache_end(x->kept, j, s == LZ_OK);
     lz_job_span(j, t0, true);
     return s;
 }
@@ -256,7 +256,7 @@ static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
 static void unmake(lz_exec *x)
 {
     cpu_exec *c = (cpu_exec *)x;
-    lz_kept_free(c->kept);
+    lz_invariant_cache_free(c->kept);
     lz_profile_free(c->profile);
     while (c->tuned.len)
         lz_kernels_release(c->tuned.data[--c->tuned.len]);

@@ -17,9 +17,9 @@ enum {
 /* Values of LAZULI_KEEP. */
 enum { NEVER, WORTH, ALWAYS };
 
-struct lz_kept {
+struct lz_invariant_cache {
     pthread_mutex_t lock; /* held from begin to end */
-    const lz_prog *g;
+    const lz_plan_exec *g;
     uint64_t ns;
     bool always;
     int device;         /* that of the first execution */
@@ -30,18 +30,18 @@ struct lz_kept {
     bool *stable;       /* by argument: what is kept depends on it, or may */
     bool *fickle;       /* by argument: was stable once, and then was not */
     uint32_t good, bad; /* executions that used what is kept, and that had to make it anew */
-    lz_prog_kept now;   /* without `what`: nothing is kept */
+    lz_plan_exec_kept now;   /* without `what`: nothing is kept */
     size_t capacity;    /* of its memory */
-    lz_kept *next, **link; /* among those with memory; under `list` */
+    lz_invariant_cache *next, **link; /* among those with memory; under `list` */
 };
 
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
-static lz_kept *holders;
+static lz_invariant_cache *holders;
 static _Atomic uint64_t left_out, kept_bytes, ids;
 
 /* ---- making ---- */
 
-lz_status lz_kept_new(const lz_prog *g, lz_kept **out)
+lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out)
 {
     int64_t how = lz_cfg_int(LZ_OPT_KEEP);
     const lz_plan *p = g->parts->plan;
@@ -52,7 +52,7 @@ lz_status lz_kept_new(const lz_prog *g, lz_kept **out)
     if (how == NEVER || nin == 0 || (how == WORTH && ns < WORTH_NS))
         return LZ_OK;
     size_t each = 2 * sizeof(uint64_t) + sizeof(uint8_t) + 2 * sizeof(bool);
-    lz_kept *k = lz_calloc(1, sizeof *k + nin * each);
+    lz_invariant_cache *k = lz_calloc(1, sizeof *k + nin * each);
     if (!k)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u arguments", nin);
     pthread_mutex_init(&k->lock, NULL);
@@ -72,7 +72,7 @@ lz_status lz_kept_new(const lz_prog *g, lz_kept **out)
 
 /* ---- kept memory; all under k->lock ---- */
 
-static void hold(lz_kept *k)
+static void hold(lz_invariant_cache *k)
 {
     pthread_mutex_lock(&list);
     k->next = holders;
@@ -85,7 +85,7 @@ static void hold(lz_kept *k)
 }
 
 /* under `list` */
-static void unlink_holder(lz_kept *k)
+static void unlink_holder(lz_invariant_cache *k)
 {
     *k->link = k->next;
     if (k->next)
@@ -93,15 +93,15 @@ static void unlink_holder(lz_kept *k)
     k->link = NULL;
 }
 
-static void free_memory(lz_kept *k)
+static void free_memory(lz_invariant_cache *k)
 {
     atomic_fetch_sub(&kept_bytes, k->capacity);
     lz_mem_free(k->device, k->now.memory, k->capacity);
-    lz_keep_free(k->now.what);
-    k->now = (lz_prog_kept){0};
+    lz_invariants_free(k->now.what);
+    k->now = (lz_plan_exec_kept){0};
 }
 
-static void give_up(lz_kept *k)
+static void give_up(lz_invariant_cache *k)
 {
     if (!k->now.what)
         return;
@@ -111,7 +111,7 @@ static void give_up(lz_kept *k)
     free_memory(k);
 }
 
-void lz_kept_free(lz_kept *k)
+void lz_invariant_cache_free(lz_invariant_cache *k)
 {
     if (!k)
         return;
@@ -123,11 +123,11 @@ void lz_kept_free(lz_kept *k)
 }
 
 /* A program that is running now keeps what it has. */
-bool lz_kept_shortage(int device)
+bool lz_invariant_cache_shortage(int device)
 {
     bool any = false;
     pthread_mutex_lock(&list);
-    for (lz_kept *k = holders, *next; k; k = next) {
+    for (lz_invariant_cache *k = holders, *next; k; k = next) {
         next = k->next;
         if (k->device != device || pthread_mutex_trylock(&k->lock) != 0)
             continue;
@@ -144,7 +144,7 @@ bool lz_kept_shortage(int device)
 /* ---- deciding ---- */
 
 /* Whether leaving these launches out saves enough, for at most as much memory as the stable arguments have. */
-static bool is_worth(const lz_kept *k, const lz_keep *w)
+static bool is_worth(const lz_invariant_cache *k, const lz_invariants *w)
 {
     const lz_plan *p = k->g->parts->plan;
     uint64_t ns = lz_cpu_about_ns(w->flops, w->bytes), room = 0;
@@ -154,12 +154,12 @@ static bool is_worth(const lz_kept *k, const lz_keep *w)
 }
 
 /* Nothing is wrong when this fails: the program runs as it is. */
-static void start_keeping(lz_kept *k)
+static void start_keeping(lz_invariant_cache *k)
 {
-    lz_keep *w = NULL;
+    lz_invariants *w = NULL;
     lz_error before = *lz_error_get();
     k->searches--;
-    if (lz_keep_find(k->g, k->stable, &w) == LZ_OK && w && is_worth(k, w) &&
+    if (lz_invariants_find(k->g, k->stable, &w) == LZ_OK && w && is_worth(k, w) &&
         lz_mem_alloc(k->device, w->nbytes, &k->now.memory, &k->capacity) == LZ_OK) {
         k->now.what = w;
         k->now.id = atomic_fetch_add(&ids, 1) + 1;
@@ -171,13 +171,13 @@ static void start_keeping(lz_kept *k)
                 w->nskip, k->g->parts->nlaunch, w->nbytes);
         return;
     }
-    lz_keep_free(w);
+    lz_invariants_free(w);
     lz_error_set(&before);
 }
 
 /* Whether there are others than in the last search. Where all are stable, somebody runs the same over and over, to measure how long it
  * takes, and nobody can say which of them are weights. */
-static bool find_stable(lz_kept *k)
+static bool find_stable(lz_invariant_cache *k)
 {
     bool any = false, others = false, all = true;
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)
@@ -193,7 +193,7 @@ static bool find_stable(lz_kept *k)
     return any && others;
 }
 
-static void note_contents(lz_kept *k, const lz_job *j)
+static void note_contents(lz_invariant_cache *k, const lz_job *j)
 {
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++) {
         uint64_t c = lz_dbuf_content(j->in[i]);
@@ -204,7 +204,7 @@ static void note_contents(lz_kept *k, const lz_job *j)
 }
 
 /* What is in the memory was made from these arguments. */
-static bool still_right(const lz_kept *k)
+static bool still_right(const lz_invariant_cache *k)
 {
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)
         if (k->stable[i] && (k->seen[i] == 0 || k->seen[i] != k->inside[i]))
@@ -213,7 +213,7 @@ static bool still_right(const lz_kept *k)
 }
 
 /* Arguments that change too often are not relied on again. */
-static void note_change(lz_kept *k)
+static void note_change(lz_invariant_cache *k)
 {
     if (++k->bad <= k->good / 4 + 1)
         return;
@@ -222,7 +222,7 @@ static void note_change(lz_kept *k)
     give_up(k);
 }
 
-static void look_at(lz_kept *k, const lz_job *j)
+static void look_at(lz_invariant_cache *k, const lz_job *j)
 {
     note_contents(k, j);
     if (k->now.filled && !still_right(k)) {
@@ -235,7 +235,7 @@ static void look_at(lz_kept *k, const lz_job *j)
 
 /* ---- an execution ---- */
 
-void lz_kept_begin(lz_kept *k, lz_job *j)
+void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j)
 {
     if (!k || pthread_mutex_trylock(&k->lock) != 0)
         return;
@@ -249,7 +249,7 @@ void lz_kept_begin(lz_kept *k, lz_job *j)
         pthread_mutex_unlock(&k->lock);
 }
 
-void lz_kept_end(lz_kept *k, lz_job *j, bool ok)
+void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
 {
     if (!j->kept)
         return;

@@ -35,14 +35,14 @@ static const lz_access *factor(const lz_kernel *k, int32_t sop, lz_dtype *dtype)
 
 /* Stage 1 stores the sums, and *bias is added to them before if there is one. Sums that are narrowed, and then something is added, are rounded
  * twice; a library rounds once. */
-static const lz_store *stores_sums(const lz_kernel *k, const lz_access **bias)
+static const lz_loop_store *stores_sums(const lz_kernel *k, const lz_access **bias)
 {
     const lz_stage *st = &k->stages[1];
     *bias = NULL;
     if (st->ninner || st->nred || st->nstore != 1 || !plain(&st->stores[0].at) ||
         k->buf[st->stores[0].at.buf].inplace_ok)
         return NULL;
-    const lz_store *out = &st->stores[0];
+    const lz_loop_store *out = &st->stores[0];
     const lz_sop *v = &st->sops[lz_converted_from(st, out->value)];
     if (v->kind == LZ_S_EW && v->op == LZ_OP_ADD && v == &st->sops[out->value]) {
         const lz_sop *x = &st->sops[v->a], *y = &st->sops[v->b];
@@ -189,7 +189,7 @@ bool cuda_matrices_of(const lz_kernel *k, const int64_t *args, cuda_matrices *ou
     *out = (cuda_matrices){0};
     if (!sums_products(k))
         return false;
-    const lz_store *store = stores_sums(k, &p.bias);
+    const lz_loop_store *store = stores_sums(k, &p.bias);
     p.left = factor(k, k->dot.a_sop, &p.factors);
     p.right = factor(k, k->dot.b_sop, &other);
     if (!store || !p.left || !p.right || other != p.factors)

@@ -110,7 +110,7 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
  * there and learns its address. */
 static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
 {
-    const lz_prog *g = &x->x.prog;
+    const lz_plan_exec *g = &x->x.prog;
     uint64_t n = 0;
     for (uint32_t i = 0; i < g->npart; i++) {
         lz_part *p = &g->parts[i];
@@ -120,7 +120,7 @@ static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
         }
         n += LZ_ALIGN_UP(p->plan->const_bytes, 64);
         for (uint32_t k = 0; k < p->nlaunch; k++) {
-            record *r = lz_prog_record(g, p, k);
+            record *r = lz_plan_exec_record(g, p, k);
             if (!r || !r->far)
                 continue;
             uint64_t size = r->step->narg * sizeof(int64_t);
@@ -135,7 +135,7 @@ static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
     return LZ_OK;
 }
 
-static const lz_prog_ops prog_ops;
+static const lz_plan_exec_ops prog_ops;
 
 static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
 {
@@ -145,7 +145,7 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
     LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
     x->cache = cache;
-    LZ_TRY(lz_prog_make(&exec->prog, &prog_ops, x));
+    LZ_TRY(lz_plan_exec_make(&exec->prog, &prog_ops, x));
     x->cache = NULL;
     exec->small = !exec->prog.control && exec->prog.nrun <= INLINE_LAUNCHES;
     if (!x->profile) /* there, launches are one by one */
@@ -350,7 +350,7 @@ static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
     return s;
 }
 
-static const lz_prog_ops prog_ops = {
+static const lz_plan_exec_ops prog_ops = {
     .record_bytes = sizeof(record),
     .prepare = prepare,
     .launch = timed_launch,

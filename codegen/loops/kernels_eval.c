@@ -317,7 +317,7 @@ void kern_stores(kern *c, uint32_t s, const kctx *x)
     kstage *t = &c->st[s];
     unsigned n = t->vdim >= 0 ? c->lanes : 1;
     for (uint32_t j = 0; j < t->s->nstore; j++) {
-        const lz_store *w = &t->s->stores[j];
+        const lz_loop_store *w = &t->s->stores[j];
         lz_dtype d = access_dtype(c, &w->at);
         place at[KERN_U];
         Val m[KERN_U];

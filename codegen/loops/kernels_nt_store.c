@@ -27,7 +27,7 @@ static bool after_loops(const kern *c, const kstage *t)
 }
 
 /* Whole vectors one after the other, of a result that the kernel only writes. */
-static bool may_stream(const kern *c, const kstage *t, const lz_store *w)
+static bool may_stream(const kern *c, const kstage *t, const lz_loop_store *w)
 {
     const lz_access *a = &w->at;
     return em_may(c->e, LZ_FORM_streams) && !after_loops(c, t) && t->vdim >= 0 && c->lanes > 1 &&
@@ -36,7 +36,7 @@ static bool may_stream(const kern *c, const kstage *t, const lz_store *w)
 }
 
 /* Bytes that the stage stores. */
-static Val bytes_of(kern *c, const kstage *t, const lz_store *w)
+static Val bytes_of(kern *c, const kstage *t, const lz_loop_store *w)
 {
     em *e = c->e;
     Val n = em_c64(e, kern_esize(c->k->buf[w->at.buf].dtype));
@@ -55,7 +55,7 @@ void kern_stream_enter(kern *c)
     for (uint32_t s = 0; s < c->k->nstage; s++) {
         kstage *t = &c->st[s];
         for (uint32_t j = 0; j < t->s->nstore; j++) {
-            const lz_store *w = &t->s->stores[j];
+            const lz_loop_store *w = &t->s->stores[j];
             if (!may_stream(c, t, w))
                 continue;
             Val large = ICMP(SGE, bytes_of(c, t, w), em_c64(e, from));

@@ -293,7 +293,7 @@ static void mark_vectors(const kern *c, kstage *t)
         t->wide[t->s->row[j]] |= c->lanes > 1 && !t->vec[t->s->row[j]];
     }
     for (uint32_t j = 0; j < t->s->nstore; j++) {
-        const lz_store *w = &t->s->stores[j];
+        const lz_loop_store *w = &t->s->stores[j];
         t->uses[w->value]++;
         t->wide[w->value] |= c->lanes > 1 && t->vdim >= 0 && !t->vec[w->value];
         if (w->at.guard >= 0)

@@ -11,7 +11,7 @@ typedef struct conv {
     const lz_shape *x, *k, *r;
     int64_t xs[LZ_MAX_RANK], ks[LZ_MAX_RANK]; /* strides */
     int nspatial;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t size[LZ_MAX_RANK];
     int64_t per_group; /* input features of one group */
 } conv;

@@ -10,7 +10,7 @@
 typedef struct windows {
     const lz_shape *in;
     int64_t strides[LZ_MAX_RANK]; /* of the operand */
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t size[LZ_MAX_RANK];
 } windows;
 

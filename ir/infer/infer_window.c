@@ -10,7 +10,7 @@ bool lz_window_reach(int64_t n, int64_t dilation, int64_t *out)
     return n == 0 || (lz_mul_i64(n - 1, dilation, out) && lz_add_i64(*out, 1, out));
 }
 
-bool lz_window_count(const lz_window *w, int64_t extent, int64_t *out)
+bool lz_window_count(const lz_window_axis *w, int64_t extent, int64_t *out)
 {
     int64_t padded, reach, room;
     if (!lz_window_reach(extent, w->base, &padded) || !lz_add_i64(padded, w->low, &padded) ||
@@ -21,15 +21,15 @@ bool lz_window_count(const lz_window *w, int64_t extent, int64_t *out)
     return true;
 }
 
-lz_window lz_window_of_reduce(const lz_attr_reduce_window *a, int d)
+lz_window_axis lz_window_of_reduce(const lz_attr_reduce_window *a, int d)
 {
-    return (lz_window){a->window_dimensions.v[d], a->window_strides.v[d], a->padding_low.v[d],
+    return (lz_window_axis){a->window_dimensions.v[d], a->window_strides.v[d], a->padding_low.v[d],
                        a->padding_high.v[d],      a->base_dilations.v[d], a->window_dilations.v[d]};
 }
 
-lz_window lz_window_of_select(const lz_attr_select_and_scatter *a, int d)
+lz_window_axis lz_window_of_select(const lz_attr_select_and_scatter *a, int d)
 {
-    return (lz_window){a->window_dimensions.v[d],
+    return (lz_window_axis){a->window_dimensions.v[d],
                        a->window_strides.v[d],
                        a->padding_low.v[d],
                        a->padding_high.v[d],
@@ -37,9 +37,9 @@ lz_window lz_window_of_select(const lz_attr_select_and_scatter *a, int d)
                        1};
 }
 
-lz_window lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_shape *kernel)
+lz_window_axis lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_shape *kernel)
 {
-    return (lz_window){kernel->dims[a->kernel_spatial_dimensions.v[d]],
+    return (lz_window_axis){kernel->dims[a->kernel_spatial_dimensions.v[d]],
                        a->window_strides.v[d],
                        a->padding_low.v[d],
                        a->padding_high.v[d],
@@ -68,7 +68,7 @@ static lz_status check_lists(const lz_infer *c, const named *lists, int n, int64
     return LZ_OK;
 }
 
-static lz_status count(const lz_infer *c, const lz_window *w, int64_t extent, int d, int64_t *out)
+static lz_status count(const lz_infer *c, const lz_window_axis *w, int64_t extent, int d, int64_t *out)
 {
     if (lz_window_count(w, extent, out))
         return LZ_OK;
@@ -113,7 +113,7 @@ lz_status lz_infer_reduce_window(lz_infer *c)
     LZ_TRY(lz_infer_body(c, "body", a->body, n));
     lz_shape s = x->shape;
     for (int d = 0; d < s.rank; d++) {
-        lz_window w = lz_window_of_reduce(a, d);
+        lz_window_axis w = lz_window_of_reduce(a, d);
         LZ_TRY(count(c, &w, x->shape.dims[d], d, &s.dims[d]));
     }
     for (uint32_t i = n; i-- > 0;) {
@@ -159,7 +159,7 @@ lz_status lz_infer_select_and_scatter(lz_infer *c)
     LZ_TRY(lz_infer_body(c, "scatter", a->scatter, 1));
     lz_shape s = x->shape;
     for (int d = 0; d < s.rank; d++) {
-        lz_window w = lz_window_of_select(a, d);
+        lz_window_axis w = lz_window_of_select(a, d);
         LZ_TRY(count(c, &w, x->shape.dims[d], d, &s.dims[d]));
     }
     if (!lz_shape_eq(&s, &source->shape)) {
@@ -256,7 +256,7 @@ lz_status lz_infer_convolution(lz_infer *c)
         x->shape.dims[a->input_batch_dimension] / a->batch_group_count;
     s.dims[a->output_feature_dimension] = k->shape.dims[a->kernel_output_feature_dimension];
     for (int d = 0; d < rank - 2; d++) {
-        lz_window w = lz_window_of_conv(a, d, &k->shape);
+        lz_window_axis w = lz_window_of_conv(a, d, &k->shape);
         if (w.size < 1)
             return LZ_FAIL(LZ_ESHAPE, "%s: the kernel %s has no window: spatial dimension %d is 0",
                            c->name, LZ_TT(k), d);
@@ -282,7 +282,7 @@ lz_status lz_infer_window_view(lz_infer *c)
     for (int d = 0; d < rank; d++)
         out[d] = x->shape.dims[d];
     for (int i = 0; i < a->dimensions.n; i++) {
-        lz_window w = {a->sizes.v[i], a->strides.v[i], 0, 0, 1, a->dilations.v[i]};
+        lz_window_axis w = {a->sizes.v[i], a->strides.v[i], 0, 0, 1, a->dilations.v[i]};
         int64_t d = a->dimensions.v[i];
         LZ_TRY(count(c, &w, x->shape.dims[d], (int)d, &out[d]));
         out[rank + i] = a->sizes.v[i];

@@ -6,10 +6,10 @@
 #include "ir/attr.h"
 #include "ir/module.h"
 
-typedef struct lz_scan {
+typedef struct lz_lexer {
     const char *text, *p, *end;
     const char *name; /* for messages */
-} lz_scan;
+} lz_lexer;
 typedef struct lz_slice {
     const char *s;
     size_t n;
@@ -18,47 +18,47 @@ typedef struct lz_slice {
 #define LZ_SLICE_ARG(x) (int)((x).n > 80 ? 80 : (x).n), (x).s
 
 /* Records name:line:column and the message; returns the status. at: where, inside the text. */
-lz_status lz_scan_fail(const lz_scan *c, const char *at, lz_status s, const char *fmt, ...)
+lz_status lz_lex_fail(const lz_lexer *c, const char *at, lz_status s, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-int lz_scan_line(const lz_scan *c, const char *at); /* from 1 */
+int lz_lex_line(const lz_lexer *c, const char *at); /* from 1 */
 /* The thread's last error with the place put before it; anything but LZ_EMEM and LZ_EUNSUPPORTED
  * becomes LZ_EPARSE. */
-lz_status lz_scan_wrap(const lz_scan *c, const char *at);
+lz_status lz_lex_wrap(const lz_lexer *c, const char *at);
 
-void lz_scan_skip(lz_scan *c); /* blanks and // comments */
+void lz_lex_skip(lz_lexer *c); /* blanks and // comments */
 /* after blanks: whether the text goes on with s */
-bool lz_scan_sees(lz_scan *c, const char *s);
-bool lz_scan_eat(lz_scan *c, const char *s);         /* the same, and steps over it */
-bool lz_scan_eat_word(lz_scan *c, const char *word); /* only when it ends there */
-lz_status lz_scan_want(lz_scan *c, const char *s);
+bool lz_lex_sees(lz_lexer *c, const char *s);
+bool lz_lex_eat(lz_lexer *c, const char *s);         /* the same, and steps over it */
+bool lz_lex_eat_word(lz_lexer *c, const char *word); /* only when it ends there */
+lz_status lz_lex_want(lz_lexer *c, const char *s);
 /* [A-Za-z_][A-Za-z0-9_$.]*; empty when there is none */
-lz_slice lz_scan_word(lz_scan *c);
+lz_slice lz_lex_word(lz_lexer *c);
 /* "..." without the quotes, escapes as they are */
-lz_status lz_scan_string(lz_scan *c, lz_slice *out);
-lz_status lz_scan_symbol(lz_scan *c, lz_slice *out); /* @name or @"name" */
+lz_status lz_lex_string(lz_lexer *c, lz_slice *out);
+lz_status lz_lex_symbol(lz_lexer *c, lz_slice *out); /* @name or @"name" */
 /* %name or %name#3; UINT32_MAX without # */
-lz_status lz_scan_value(lz_scan *c, lz_slice *name, uint32_t *index);
-lz_status lz_scan_i64(lz_scan *c, int64_t *out);
+lz_status lz_lex_value(lz_lexer *c, lz_slice *name, uint32_t *index);
+lz_status lz_lex_i64(lz_lexer *c, int64_t *out);
 bool lz_slice_is(lz_slice x, const char *s);
 
 /* Steps over balanced text up to one of the characters `stops`, a closing bracket or the end, at
  * its own depth. */
-lz_status lz_scan_until(lz_scan *c, const char *stops);
-lz_status lz_scan_group(lz_scan *c); /* from an opening bracket to after the one that closes it */
+lz_status lz_lex_until(lz_lexer *c, const char *stops);
+lz_status lz_lex_group(lz_lexer *c); /* from an opening bracket to after the one that closes it */
 /* Steps over `loc(...)` when it is there. */
-lz_status lz_scan_location(lz_scan *c);
+lz_status lz_lex_location(lz_lexer *c);
 /* Steps over `{...}` when it is there. */
-lz_status lz_scan_braces(lz_scan *c);
+lz_status lz_lex_braces(lz_lexer *c);
 
-lz_status lz_scan_type(lz_scan *c, const lz_type **out); /* tensor<2x3xf32> */
+lz_status lz_lex_type(lz_lexer *c, const lz_type **out); /* tensor<2x3xf32> */
 /* [1, 2], array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64> */
-lz_status lz_scan_ints(lz_scan *c, const char *field, lz_ints *out);
+lz_status lz_lex_ints(lz_lexer *c, const char *field, lz_ints *out);
 /* LT, #stablehlo<comparison_direction LT>, #chlo<...> */
-lz_status lz_scan_enum(lz_scan *c, const char *table, int32_t *out);
+lz_status lz_lex_enum(lz_lexer *c, const char *table, int32_t *out);
 /* "text", its escapes read; interned */
-lz_status lz_scan_text(lz_scan *c, const char **out);
-lz_status lz_scan_bool(lz_scan *c, bool *out);
+lz_status lz_lex_text(lz_lexer *c, const char **out);
+lz_status lz_lex_bool(lz_lexer *c, bool *out);
 /* dense<...> : type. splat: the literal is the scalar that fills the type (only when it has not
  * exactly one element). */
-lz_status lz_scan_literal(lz_scan *c, lz_literal **out, const lz_type **type, bool *splat);
+lz_status lz_lex_literal(lz_lexer *c, lz_literal **out, const lz_type **type, bool *splat);
 #endif

@@ -32,7 +32,7 @@ lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_
 {
     lz_hash h = name_hash(name);
     if (lz_map_get(&s->names, h))
-        return lz_scan_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
+        return lz_lex_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
                             LZ_SLICE_ARG(name));
     lz_binding b = {name, s->vals.len, n, form};
     LZ_TRY(lz_vec_push(&s->bindings, b));
@@ -48,12 +48,12 @@ static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, 
 {
     const lz_inst *in = &there->f->insts[*v];
     if (!in->lit)
-        return lz_scan_fail(&p->c, name.s, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&p->c, name.s, LZ_EUNSUPPORTED,
                             "the region uses %%" LZ_SLICE_FMT
                             " from around it, which is no constant",
                             LZ_SLICE_ARG(name));
     *v = lz_build_const(s->f, in->lit);
-    return *v == LZ_NOVAL ? lz_scan_wrap(&p->c, name.s) : LZ_OK;
+    return *v == LZ_NOVAL ? lz_lex_wrap(&p->c, name.s) : LZ_OK;
 }
 
 const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there)
@@ -76,14 +76,14 @@ typedef struct use {
 static lz_status scan_use(lz_parser *p, lz_scope *s, use *u)
 {
     uint32_t index, first = 0;
-    LZ_TRY(lz_scan_value(&p->c, &u->name, &index));
+    LZ_TRY(lz_lex_value(&p->c, &u->name, &index));
     const lz_binding *b = lz_scope_find(s, u->name, &u->there);
     if (!b)
-        return lz_scan_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
+        return lz_lex_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
                             LZ_SLICE_ARG(u->name));
     uint32_t k = index == UINT32_MAX ? 0 : index, n = b->form.n ? lz_form_count(b->form) : b->count;
     if (k >= n || (index == UINT32_MAX && n != 1))
-        return lz_scan_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
+        return lz_lex_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
                             LZ_SLICE_ARG(u->name), n);
     u->form = (lz_slice){NULL, 0};
     u->count = 1;
@@ -106,7 +106,7 @@ lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
     use u;
     LZ_TRY(scan_use(p, s, &u));
     if (u.form.n)
-        return lz_scan_fail(&p->c, u.name.s, LZ_EPARSE,
+        return lz_lex_fail(&p->c, u.name.s, LZ_EPARSE,
                             "%%" LZ_SLICE_FMT
                             " is a tuple; stablehlo.get_tuple_element takes it apart",
                             LZ_SLICE_ARG(u.name));
@@ -131,42 +131,42 @@ lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
 /* %a: type loc(...), ... ) */
 static lz_status read_args(lz_parser *p, lz_block_args *out)
 {
-    if (lz_scan_eat(&p->c, ")"))
+    if (lz_lex_eat(&p->c, ")"))
         return LZ_OK;
     do {
         lz_block_arg a;
         uint32_t index;
-        LZ_TRY(lz_scan_value(&p->c, &a.name, &index));
-        LZ_TRY(lz_scan_want(&p->c, ":"));
-        LZ_TRY(lz_scan_type(&p->c, &a.type));
-        LZ_TRY(lz_scan_braces(&p->c));
-        LZ_TRY(lz_scan_location(&p->c));
+        LZ_TRY(lz_lex_value(&p->c, &a.name, &index));
+        LZ_TRY(lz_lex_want(&p->c, ":"));
+        LZ_TRY(lz_lex_type(&p->c, &a.type));
+        LZ_TRY(lz_lex_braces(&p->c));
+        LZ_TRY(lz_lex_location(&p->c));
         LZ_TRY(lz_vec_push(out, a));
-    } while (lz_scan_eat(&p->c, ","));
-    return lz_scan_want(&p->c, ")");
+    } while (lz_lex_eat(&p->c, ","));
+    return lz_lex_want(&p->c, ")");
 }
 
 static lz_status bind_arg(lz_parser *p, lz_scope *s, const lz_block_arg *a)
 {
     lz_val v = lz_build_param(s->f, a->type);
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, a->name.s) : lz_scope_bind(p, s, a->name, &v, 1);
+    return v == LZ_NOVAL ? lz_lex_wrap(&p->c, a->name.s) : lz_scope_bind(p, s, a->name, &v, 1);
 }
 
 lz_status lz_parse_body(lz_parser *p, lz_scope *s)
 {
-    while (!lz_scan_eat(&p->c, "}")) {
+    while (!lz_lex_eat(&p->c, "}")) {
         if (p->c.p >= p->c.end)
-            return lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the text ends inside a function");
+            return lz_lex_fail(&p->c, p->c.end, LZ_EPARSE, "the text ends inside a function");
         if (s->returned)
-            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected '}' after the return");
+            return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "expected '}' after the return");
         if (*p->c.p == '^')
-            return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED,
+            return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED,
                                 "a region of more than one block is not supported");
         LZ_TRY(lz_parse_statement(p, s));
     }
     return s->returned
                ? LZ_OK
-               : lz_scan_fail(&p->c, p->c.p - 1, LZ_EPARSE, "expected a return before the end");
+               : lz_lex_fail(&p->c, p->c.p - 1, LZ_EPARSE, "expected a return before the end");
 }
 
 /* What a region uses from around it: parameters behind its own, under the names they have outside. */
@@ -181,7 +181,7 @@ static lz_status bind_captures(lz_parser *p, lz_scope *s, const lz_captures *c)
             st = lz_vec_push(
                 &v, lz_build_param(s->f, lz_val_type(s->outer->f, c->vals.data[b.first + k])));
         if (st == LZ_OK)
-            st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, b.name.s)
+            st = s->f->status != LZ_OK ? lz_lex_wrap(&p->c, b.name.s)
                                        : lz_scope_bind_form(p, s, b.name, v.data, b.count, b.form);
     }
     lz_vec_free(&v);
@@ -198,14 +198,14 @@ static lz_status region_in(lz_parser *p, lz_scope *s, const lz_block_args *args,
         LZ_TRY(bind_captures(p, s, captured));
     LZ_TRY(lz_parse_body(p, s));
     *out = lz_region_intern(s->f);
-    return *out ? LZ_OK : lz_scan_wrap(&p->c, at);
+    return *out ? LZ_OK : lz_lex_wrap(&p->c, at);
 }
 
 static lz_status check_depth(const lz_parser *p, const char *at)
 {
     return p->regions < LZ_MAX_REGION_DEPTH
                ? LZ_OK
-               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "regions nest more than %d deep",
+               : lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "regions nest more than %d deep",
                               LZ_MAX_REGION_DEPTH);
 }
 
@@ -235,12 +235,12 @@ lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *capt
 {
     lz_block_args args = {0};
     lz_status st = LZ_OK;
-    if (lz_scan_eat(&p->c, "^")) {
-        (void)lz_scan_word(&p->c);
-        if (lz_scan_eat(&p->c, "("))
+    if (lz_lex_eat(&p->c, "^")) {
+        (void)lz_lex_word(&p->c);
+        if (lz_lex_eat(&p->c, "("))
             st = read_args(p, &args);
         if (st == LZ_OK)
-            st = lz_scan_want(&p->c, ":");
+            st = lz_lex_want(&p->c, ":");
     }
     if (st == LZ_OK)
         st = region(p, outer, &args, captured, out);
@@ -251,15 +251,15 @@ lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *capt
 /* (%a: t, %b: t) (%c: u, %d: u) {: the parameters are a, c, b, d. */
 static lz_status reducer_args(lz_parser *p, uint32_t n, lz_block_args *pairs, lz_block_args *args)
 {
-    while (lz_scan_eat(&p->c, "("))
+    while (lz_lex_eat(&p->c, "("))
         LZ_TRY(read_args(p, pairs));
     if (pairs->len != 2 * (uint64_t)n)
-        return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE,
+        return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE,
                             "reduce: the reducer has %u parameters for %u inputs", pairs->len, n);
     for (uint32_t side = 0; side < 2; side++)
         for (uint32_t i = 0; i < n; i++)
             LZ_TRY(lz_vec_push(args, pairs->data[2 * i + side]));
-    return lz_scan_want(&p->c, "{");
+    return lz_lex_want(&p->c, "{");
 }
 
 lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out)
@@ -279,15 +279,15 @@ static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types 
                                 const char *at)
 {
     if (!lz_form_eq(types->form, s->gives))
-        return lz_scan_fail(&p->c, at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, at, LZ_EPARSE,
                             "the function declares other tuples than it returns");
     if (types->len != s->f->nresult)
-        return lz_scan_fail(&p->c, at, LZ_EPARSE, "the function declares %u results and returns %u",
+        return lz_lex_fail(&p->c, at, LZ_EPARSE, "the function declares %u results and returns %u",
                             types->len, s->f->nresult);
     for (uint32_t i = 0; i < types->len; i++)
         if (types->data[i] != lz_val_type(s->f, s->f->results[i])) {
             char a[200], b[200];
-            return lz_scan_fail(&p->c, at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, at, LZ_EPARSE,
                                 "the function declares result %u as %s and returns %s", i,
                                 lz_type_short(types->data[i], a, sizeof a),
                                 lz_type_short(lz_val_type(s->f, s->f->results[i]), b, sizeof b));
@@ -298,17 +298,17 @@ static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types 
 /* -> type | -> (type {attributes}, ...) */
 static lz_status declared_results(lz_parser *p, lz_types *out, lz_buf *form)
 {
-    if (!lz_scan_eat(&p->c, "->"))
+    if (!lz_lex_eat(&p->c, "->"))
         return LZ_OK;
-    if (!lz_scan_eat(&p->c, "("))
+    if (!lz_lex_eat(&p->c, "("))
         return lz_parse_type(p, out, form);
-    if (lz_scan_eat(&p->c, ")"))
+    if (lz_lex_eat(&p->c, ")"))
         return LZ_OK;
     do {
         LZ_TRY(lz_parse_type(p, out, form));
-        LZ_TRY(lz_scan_braces(&p->c));
-    } while (lz_scan_eat(&p->c, ","));
-    return lz_scan_want(&p->c, ")");
+        LZ_TRY(lz_lex_braces(&p->c));
+    } while (lz_lex_eat(&p->c, ","));
+    return lz_lex_want(&p->c, ")");
 }
 
 /* The parameters that an argument is: one, or as many as its tuple holds. form: its own. */
@@ -320,7 +320,7 @@ static lz_status bind_param(lz_parser *p, lz_scope *s, lz_slice name, const lz_t
     for (uint32_t i = 0; i < types->len && st == LZ_OK; i++)
         st = lz_vec_push(&v, lz_build_param(s->f, types->data[i]));
     if (st == LZ_OK)
-        st = s->f->status != LZ_OK ? lz_scan_wrap(&p->c, name.s)
+        st = s->f->status != LZ_OK ? lz_lex_wrap(&p->c, name.s)
                                    : lz_scope_bind_form(p, s, name, v.data, v.len, form);
     lz_vec_free(&v);
     return st;
@@ -333,38 +333,38 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
     uint32_t index;
     size_t from = form->len;
     types->len = 0;
-    LZ_TRY(lz_scan_value(&p->c, &name, &index));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_value(&p->c, &name, &index));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_type(p, types, form));
-    LZ_TRY(lz_scan_braces(&p->c));
-    LZ_TRY(lz_scan_location(&p->c));
+    LZ_TRY(lz_lex_braces(&p->c));
+    LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
     return bind_param(p, s, name, types, own);
 }
 
 static lz_status params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
 {
-    if (lz_scan_eat(&p->c, ")"))
+    if (lz_lex_eat(&p->c, ")"))
         return LZ_OK;
     do
         LZ_TRY(param(p, s, types, form));
-    while (lz_scan_eat(&p->c, ","));
+    while (lz_lex_eat(&p->c, ","));
     LZ_TRY(lz_form_keep(p, form->data, form->len, &s->takes));
-    return lz_scan_want(&p->c, ")");
+    return lz_lex_want(&p->c, ")");
 }
 
 static lz_status function_in(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
 {
     const char *at = p->c.p;
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(params(p, s, types, form));
     types->len = 0;
     form->len = 0;
     LZ_TRY(declared_results(p, types, form));
     LZ_TRY(lz_form_keep(p, form->data, form->len, &types->form));
-    if (lz_scan_eat_word(&p->c, "attributes"))
-        LZ_TRY(lz_scan_braces(&p->c));
-    LZ_TRY(lz_scan_want(&p->c, "{"));
+    if (lz_lex_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_lex_braces(&p->c));
+    LZ_TRY(lz_lex_want(&p->c, "{"));
     LZ_TRY(lz_parse_body(p, s));
     return check_declared(p, s, types, at);
 }
@@ -374,9 +374,9 @@ static lz_status function(lz_parser *p, uint32_t index)
     lz_pfunc *to = &p->funcs.data[index];
     const char *back = p->c.p, *at = to->at;
     if (to->busy)
-        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "the function calls itself");
+        return lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "the function calls itself");
     if (p->calls == LZ_PARSE_CALL_DEPTH)
-        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
+        return lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
                             LZ_PARSE_CALL_DEPTH);
     lz_scope s = {.f = lz_func_new("main")};
     lz_buf form = {0};
@@ -415,7 +415,7 @@ lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n)
     p->inlined += n;
     return p->inlined <= LZ_PARSE_MAX_INLINED
                ? LZ_OK
-               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED,
+               : lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED,
                               "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
 }
 
@@ -424,7 +424,7 @@ static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_fun
     LZ_TRY(lz_parse_charge(p, t->at, f->ninst));
     LZ_TRY(lz_vec_reserve(&t->results, (uint64_t)f->nresult + 1));
     if (lz_build_inline(s->f, f, t->opnd.data, t->results.data) != LZ_OK)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     t->results.len = f->nresult;
     return LZ_OK;
 }
@@ -434,7 +434,7 @@ static lz_status find_function(const lz_parser *p, lz_slice name, uint32_t *inde
     uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(name));
     *index = (uint32_t)found - 1;
     return found ? LZ_OK
-                 : lz_scan_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
+                 : lz_lex_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
                                 LZ_SLICE_ARG(name));
 }
 
@@ -447,7 +447,7 @@ static lz_status renew(lz_parser *p, uint32_t index, const char *at)
     p->again += f->was_read ? f->size : 0;
     return p->again <= LZ_PARSE_MAX_AGAIN
                ? function(p, index)
-               : lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED,
+               : lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED,
                               "functions are read again for more than %d bytes of text",
                               LZ_PARSE_MAX_AGAIN);
 }
@@ -487,7 +487,7 @@ lz_status lz_parse_function_region(lz_parser *p, lz_slice name, const lz_func **
     p->regions--;
     LZ_TRY(st);
     *out = lz_region_intern(f->f);
-    return *out ? LZ_OK : lz_scan_wrap(&p->c, name.s);
+    return *out ? LZ_OK : lz_lex_wrap(&p->c, name.s);
 }
 
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
@@ -504,7 +504,7 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
     for (uint32_t i = 0; fits && i < f->nresult; i++)
         fits = lz_val_type(f, f->results[i]) == t->result_types.data[i];
     if (!fits)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "the call does not fit the signature of @" LZ_SLICE_FMT,
                             LZ_SLICE_ARG(callee));
     return inline_call(p, s, t, f);
@@ -520,7 +520,7 @@ static lz_status skip_alias(lz_parser *p)
     for (; p->c.p < p->c.end && (depth > 0 || *p->c.p != '\n'); p->c.p++) {
         char c = *p->c.p;
         if (c == '"') {
-            LZ_TRY(lz_scan_string(&p->c, &s));
+            LZ_TRY(lz_lex_string(&p->c, &s));
             p->c.p--;
         } else if (strchr("([{<", c) && c) {
             depth++;
@@ -534,36 +534,36 @@ static lz_status skip_alias(lz_parser *p)
 /* A type that may be of any dialect, or a list of them. */
 static lz_status skip_results(lz_parser *p)
 {
-    if (lz_scan_sees(&p->c, "("))
-        return lz_scan_group(&p->c);
-    (void)lz_scan_eat(&p->c, "!");
-    (void)lz_scan_word(&p->c);
-    return p->c.p < p->c.end && *p->c.p == '<' ? lz_scan_group(&p->c) : LZ_OK;
+    if (lz_lex_sees(&p->c, "("))
+        return lz_lex_group(&p->c);
+    (void)lz_lex_eat(&p->c, "!");
+    (void)lz_lex_word(&p->c);
+    return p->c.p < p->c.end && *p->c.p == '<' ? lz_lex_group(&p->c) : LZ_OK;
 }
 
 /* After `func.func`: notes the name and place, steps over the rest. */
 static lz_status note_function(lz_parser *p)
 {
     lz_pfunc f = {0};
-    f.is_private = lz_scan_eat_word(&p->c, "private") || lz_scan_eat_word(&p->c, "nested");
+    f.is_private = lz_lex_eat_word(&p->c, "private") || lz_lex_eat_word(&p->c, "nested");
     if (!f.is_private)
-        (void)lz_scan_eat_word(&p->c, "public");
+        (void)lz_lex_eat_word(&p->c, "public");
     const char *at = p->c.p;
-    LZ_TRY(lz_scan_symbol(&p->c, &f.name));
-    if (!lz_scan_sees(&p->c, "("))
-        return lz_scan_want(&p->c, "(");
+    LZ_TRY(lz_lex_symbol(&p->c, &f.name));
+    if (!lz_lex_sees(&p->c, "("))
+        return lz_lex_want(&p->c, "(");
     f.at = p->c.p;
-    LZ_TRY(lz_scan_group(&p->c));
-    if (lz_scan_eat(&p->c, "->"))
+    LZ_TRY(lz_lex_group(&p->c));
+    if (lz_lex_eat(&p->c, "->"))
         LZ_TRY(skip_results(p));
-    if (lz_scan_eat_word(&p->c, "attributes") && lz_scan_sees(&p->c, "{"))
-        LZ_TRY(lz_scan_group(&p->c));
-    if (lz_scan_sees(&p->c, "{"))
-        LZ_TRY(lz_scan_group(&p->c));
+    if (lz_lex_eat_word(&p->c, "attributes") && lz_lex_sees(&p->c, "{"))
+        LZ_TRY(lz_lex_group(&p->c));
+    if (lz_lex_sees(&p->c, "{"))
+        LZ_TRY(lz_lex_group(&p->c));
     f.size = (size_t)(p->c.p - f.at);
-    LZ_TRY(lz_scan_location(&p->c));
+    LZ_TRY(lz_lex_location(&p->c));
     if (lz_map_get(&p->func_index, name_hash(f.name)))
-        return lz_scan_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
+        return lz_lex_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
                             LZ_SLICE_ARG(f.name));
     LZ_TRY(lz_vec_push(&p->funcs, f));
     return lz_map_put(&p->func_index, name_hash(f.name), (void *)(uintptr_t)p->funcs.len);
@@ -571,50 +571,50 @@ static lz_status note_function(lz_parser *p)
 
 static lz_status module_head(lz_parser *p)
 {
-    if (lz_scan_sees(&p->c, "@"))
-        LZ_TRY(lz_scan_symbol(&p->c, &p->module));
-    if (lz_scan_eat_word(&p->c, "attributes"))
-        LZ_TRY(lz_scan_braces(&p->c));
-    return lz_scan_want(&p->c, "{");
+    if (lz_lex_sees(&p->c, "@"))
+        LZ_TRY(lz_lex_symbol(&p->c, &p->module));
+    if (lz_lex_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_lex_braces(&p->c));
+    return lz_lex_want(&p->c, "{");
 }
 
 /* After `sdy.mesh`: @name = <["x"=2]> {attributes}. One device is one device, whatever it is called. */
 static lz_status skip_mesh(lz_parser *p)
 {
     lz_slice name;
-    LZ_TRY(lz_scan_symbol(&p->c, &name));
-    LZ_TRY(lz_scan_want(&p->c, "="));
-    if (!lz_scan_sees(&p->c, "<"))
-        return lz_scan_want(&p->c, "<");
-    LZ_TRY(lz_scan_group(&p->c));
-    LZ_TRY(lz_scan_braces(&p->c));
-    return lz_scan_location(&p->c);
+    LZ_TRY(lz_lex_symbol(&p->c, &name));
+    LZ_TRY(lz_lex_want(&p->c, "="));
+    if (!lz_lex_sees(&p->c, "<"))
+        return lz_lex_want(&p->c, "<");
+    LZ_TRY(lz_lex_group(&p->c));
+    LZ_TRY(lz_lex_braces(&p->c));
+    return lz_lex_location(&p->c);
 }
 
 static lz_status note_functions(lz_parser *p)
 {
     bool inside = false, done = false;
-    for (lz_scan_skip(&p->c); p->c.p < p->c.end; lz_scan_skip(&p->c)) {
+    for (lz_lex_skip(&p->c); p->c.p < p->c.end; lz_lex_skip(&p->c)) {
         if (*p->c.p == '#' || *p->c.p == '!') {
             LZ_TRY(skip_alias(p));
-        } else if (inside && lz_scan_eat(&p->c, "}")) {
+        } else if (inside && lz_lex_eat(&p->c, "}")) {
             inside = false;
             done = true;
-            LZ_TRY(lz_scan_location(&p->c));
-        } else if (!inside && !done && lz_scan_eat_word(&p->c, "module")) {
+            LZ_TRY(lz_lex_location(&p->c));
+        } else if (!inside && !done && lz_lex_eat_word(&p->c, "module")) {
             inside = true;
             LZ_TRY(module_head(p));
         } else if (!done &&
-                   (lz_scan_eat_word(&p->c, "func.func") || lz_scan_eat_word(&p->c, "func"))) {
+                   (lz_lex_eat_word(&p->c, "func.func") || lz_lex_eat_word(&p->c, "func"))) {
             LZ_TRY(note_function(p));
-        } else if (!done && lz_scan_eat_word(&p->c, "sdy.mesh")) {
+        } else if (!done && lz_lex_eat_word(&p->c, "sdy.mesh")) {
             LZ_TRY(skip_mesh(p));
         } else {
-            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
+            return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
                                 done ? "the end of the text" : "'module' or 'func.func'");
         }
     }
-    return inside ? lz_scan_fail(&p->c, p->c.end, LZ_EPARSE, "the module is not closed") : LZ_OK;
+    return inside ? lz_lex_fail(&p->c, p->c.end, LZ_EPARSE, "the module is not closed") : LZ_OK;
 }
 
 /* ---- what of it is to be run ---- */
@@ -638,14 +638,14 @@ static lz_status find_main(lz_parser *p, uint32_t *index)
             count++;
         }
     return count == 1 ? LZ_OK
-                      : lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
+                      : lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
 }
 
 static bool without_parameters(const lz_parser *p, const lz_pfunc *f)
 {
-    lz_scan c = p->c;
+    lz_lexer c = p->c;
     c.p = f->at + 1;
-    return !f->is_private && lz_scan_sees(&c, ")");
+    return !f->is_private && lz_lex_sees(&c, ")");
 }
 
 /* The function, no longer the parser's. Its checks are p's. */
@@ -781,8 +781,8 @@ lz_status lz_checked_parse(const char *text, size_t n, const char *name, lz_chec
     for (const char *start = text, *next; start && s == LZ_OK; start = next) {
         const char *end = module_end(start, text + n, &next);
         lz_parser p = {.c = {text, start, end, name ? name : "text"}};
-        lz_scan blank = p.c;
-        lz_scan_skip(&blank);
+        lz_lexer blank = p.c;
+        lz_lex_skip(&blank);
         if (blank.p < end || (!next && start == text)) /* only comments: no module */
             s = checked_module(&p, fn, user);
         parser_free(&p);

@@ -32,7 +32,7 @@ typedef struct lz_probe {
 } lz_probe;
 
 typedef struct lz_parser {
-    lz_scan c;
+    lz_lexer c;
     LZ_VEC(lz_pfunc) funcs;
     lz_map func_index; /* name -> index + 1 */
     lz_slice module;
@@ -63,10 +63,10 @@ typedef struct lz_scope {
     lz_slice takes, gives; /* forms of parameters and of what was returned */
 } lz_scope;
 
-typedef struct lz_entry { /* of an attribute dictionary */
+typedef struct lz_parse_entry { /* of an attribute dictionary */
     lz_slice key;
     const char *value; /* NULL: a unit */
-} lz_entry;
+} lz_parse_entry;
 typedef struct lz_types { /* a LZ_VEC, and the form of the list */
     const lz_type **data;
     uint32_t len, cap;
@@ -81,7 +81,7 @@ typedef struct lz_stmt {
     bool tuples; /* may take and give them */
     lz_op op;
     LZ_VEC(lz_val) opnd;
-    LZ_VEC(lz_entry) dict;
+    LZ_VEC(lz_parse_entry) dict;
     lz_slice words[2]; /* LT and SIGNED of compare */
     int nword;
     lz_op applies; /* reduce(...) applies op */
@@ -135,7 +135,7 @@ lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_arg
 
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);
-const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key);
+const lz_parse_entry *lz_stmt_find(const lz_stmt *t, const char *key);
 /* %a, %b up to ')' or what is no value */
 lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* after '{' */
@@ -148,7 +148,7 @@ lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t); /* after '{' */
 /* (%a, %b) <{...}> ({ region }) */
 lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* dense<...> : type at `at`, as a constant of the scope */
-lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *at, lz_val *out,
+lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_lexer *at, lz_val *out,
                          const lz_type **type);
 
 /* The types that the text gives, if it does, against those of what was read and built. */
@@ -221,7 +221,7 @@ lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a);
  * statement */
 lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);
 /* [HIGH, DEFAULT] at the entry: the higher of both */
-lz_status lz_parse_precision(lz_parser *p, const lz_entry *e, int32_t *out);
+lz_status lz_parse_precision(lz_parser *p, const lz_parse_entry *e, int32_t *out);
 
 /* parse_expand.c: operations that are not in the table but are made of those */
 typedef struct lz_expansion lz_expansion;

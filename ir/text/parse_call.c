@@ -35,16 +35,16 @@ lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
     } else {
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
-        if (lz_scan_sees(&p->c, "<"))
-            LZ_TRY(lz_scan_group(&p->c));
+        if (lz_lex_sees(&p->c, "<"))
+            LZ_TRY(lz_lex_group(&p->c));
     }
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
     if (t->opnd.len != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes one value, not %u",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes one value, not %u",
                             LZ_SLICE_ARG(t->name), t->opnd.len);
     if (!t->has_arrow && t->listed.len)
         LZ_TRY(lz_vec_push(&t->result_types, t->listed.data[0]));
@@ -55,12 +55,12 @@ lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
 /* mhlo.attributes = {k = 3 : i64, largest = true}; text instead of a dictionary holds none */
 lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
-    lz_scan back = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, key);
+    lz_lexer back = p->c;
     if (!e)
         return LZ_OK;
     p->c.p = e->value;
-    if (!lz_scan_eat(&p->c, "{")) {
+    if (!lz_lex_eat(&p->c, "{")) {
         p->c = back;
         return LZ_OK;
     }
@@ -74,16 +74,16 @@ lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key)
 /* backend_config = "text" | {dictionary}, which is given as it is written */
 static lz_status config_of(lz_parser *p, const lz_stmt *t, const char **out)
 {
-    const lz_entry *e = lz_stmt_find(t, "mhlo.backend_config"); /* beside an empty one */
-    lz_scan at = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, "mhlo.backend_config"); /* beside an empty one */
+    lz_lexer at = p->c;
     e = e ? e : lz_stmt_find(t, "backend_config");
     if (!e)
         return LZ_OK;
     at.p = e->value;
-    if (!lz_scan_sees(&at, "{"))
-        return lz_scan_text(&at, out);
+    if (!lz_lex_sees(&at, "{"))
+        return lz_lex_text(&at, out);
     const char *start = at.p;
-    LZ_TRY(lz_scan_group(&at));
+    LZ_TRY(lz_lex_group(&at));
     *out = lz_string_get(start, (size_t)(at.p - start));
     return *out ? LZ_OK : LZ_EMEM;
 }
@@ -91,12 +91,12 @@ static lz_status config_of(lz_parser *p, const lz_stmt *t, const char **out)
 /* [dense<[1, 0]> : tensor<2xindex>, ...]: arrays are handed over with the last dimension innermost, and in no other way. */
 static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
-    lz_scan end = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, key);
+    lz_lexer end = p->c;
     if (!e)
         return LZ_OK;
     end.p = e->value;
-    LZ_TRY(lz_scan_until(&end, ","));
+    LZ_TRY(lz_lex_until(&end, ","));
     for (const char *s = e->value; s + 6 <= end.p; s++) {
         if (memcmp(s, "dense<", 6) != 0)
             continue;
@@ -106,7 +106,7 @@ static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
                 continue;
             int dim = *s - '0';
             if (last >= 0 && dim != last - 1)
-                return lz_scan_fail(&p->c, s, LZ_EUNSUPPORTED,
+                return lz_lex_fail(&p->c, s, LZ_EUNSUPPORTED,
                                     "custom_call: %s: only arrays with the last dimension "
                                     "innermost are handed over",
                                     key);
@@ -119,21 +119,21 @@ static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
 /* has_side_effect = true, api_version = 2 : i32. What gives no results is called for what it does. */
 static lz_status manner_of(lz_parser *p, const lz_stmt *t, lz_attr_call *a)
 {
-    const lz_entry *effect = lz_stmt_find(t, "has_side_effect"),
+    const lz_parse_entry *effect = lz_stmt_find(t, "has_side_effect"),
                    *version = lz_stmt_find(t, "api_version");
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     if (effect) {
         at.p = effect->value;
-        LZ_TRY(lz_scan_bool(&at, &a->has_side_effect));
+        LZ_TRY(lz_lex_bool(&at, &a->has_side_effect));
     }
     a->has_side_effect |= t->result_types.len == 0;
     if (!version)
         return LZ_OK;
     at.p = version->value;
-    LZ_TRY(lz_scan_i64(&at, &a->api_version));
+    LZ_TRY(lz_lex_i64(&at, &a->api_version));
     return a->api_version >= 0 && a->api_version <= 4
                ? LZ_OK
-               : lz_scan_fail(&p->c, version->value, LZ_EUNSUPPORTED,
+               : lz_lex_fail(&p->c, version->value, LZ_EUNSUPPORTED,
                               "custom_call: api_version %lld; 1 to 4 are known",
                               (long long)a->api_version);
 }
@@ -141,38 +141,38 @@ static lz_status manner_of(lz_parser *p, const lz_stmt *t, lz_attr_call *a)
 static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target)
 {
     lz_attr_call a;
-    lz_call_entry e;
+    lz_ffi_entry e;
     memset(&a, 0, sizeof a);
     a.kind = LZ_ATTR_call;
     if (memchr(target.s, 0, target.n))
-        return lz_scan_fail(&p->c, target.s, LZ_EPARSE, "the name holds a character 0");
+        return lz_lex_fail(&p->c, target.s, LZ_EPARSE, "the name holds a character 0");
     a.call_target_name = lz_string_get(target.s, target.n);
     if (!a.call_target_name)
         return LZ_EMEM;
-    if (lz_call_find(a.call_target_name, &e) != LZ_OK)
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+    if (lz_ffi_table_find(a.call_target_name, &e) != LZ_OK)
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "custom_call: no function is registered as @" LZ_SLICE_FMT,
                             LZ_SLICE_ARG(target));
     LZ_TRY(config_of(p, t, &a.backend_config));
     LZ_TRY(manner_of(p, t, &a));
     LZ_TRY(check_layouts(p, t, "operand_layouts"));
     LZ_TRY(check_layouts(p, t, "result_layouts"));
-    a.results = lz_call_results(t->result_types.data, t->result_types.len);
+    a.results = lz_ffi_results(t->result_types.data, t->result_types.len);
     if (!a.results)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     lz_val v = lz_build(s->f, LZ_OP_CUSTOM_CALL, (const lz_attr *)(const void *)&a, t->opnd.data,
                         t->opnd.len);
     if (v == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     return t->result_types.len ? lz_parse_results_of(p, s, t, v) : LZ_OK;
 }
 
 /* A function of the program's own goes before one that is known. */
 static bool is_registered(lz_slice target)
 {
-    lz_call_entry e;
+    lz_ffi_entry e;
     const char *name = lz_string_get(target.s, target.n);
-    bool found = name && lz_call_find(name, &e) == LZ_OK;
+    bool found = name && lz_ffi_table_find(name, &e) == LZ_OK;
     if (!found)
         lz_error_clear();
     return found;
@@ -186,22 +186,22 @@ static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice *target)
     if (t->generic) {
         LZ_TRY(lz_parse_generic_items(p, s, t));
     } else {
-        LZ_TRY(lz_scan_symbol(&p->c, target));
-        LZ_TRY(lz_scan_want(&p->c, "("));
+        LZ_TRY(lz_lex_symbol(&p->c, target));
+        LZ_TRY(lz_lex_want(&p->c, "("));
         LZ_TRY(lz_parse_operands(p, s, t));
-        LZ_TRY(lz_scan_want(&p->c, ")"));
+        LZ_TRY(lz_lex_want(&p->c, ")"));
     }
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    const lz_entry *e = lz_stmt_find(t, "call_target_name");
+    const lz_parse_entry *e = lz_stmt_find(t, "call_target_name");
     if (target->n == 0 && e) {
-        lz_scan at = p->c;
+        lz_lexer at = p->c;
         at.p = e->value;
-        LZ_TRY(lz_scan_string(&at, target));
+        LZ_TRY(lz_lex_string(&at, target));
     }
     if (target->n == 0)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "custom_call: call_target_name is missing");
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "custom_call: call_target_name is missing");
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     t->tuples = lz_parse_is_lapack(*target); /* older ones give them */
     LZ_TRY(lz_parse_types(p, t));
     return lz_parse_check_operands(p, s, t);

@@ -62,7 +62,7 @@ bool lz_parse_is_check(lz_slice name)
 
 static lz_status number_of(lz_parser *p, const lz_stmt *t, const char *key, double *out)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
+    const lz_parse_entry *e = lz_stmt_find(t, key);
     char text[64] = "", *end;
     if (!e)
         return LZ_OK;
@@ -71,13 +71,13 @@ static lz_status number_of(lz_parser *p, const lz_stmt *t, const char *key, doub
     *out = strtod(text, &end);
     return end > text && *out >= 0
                ? LZ_OK
-               : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "%s: expected a number, 0 or more", key);
+               : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected a number, 0 or more", key);
 }
 
 /* What is more than any difference of numbers, up to 2^64 - 1, stands for that of infinities and NaN. */
 static lz_status count_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
+    const lz_parse_entry *e = lz_stmt_find(t, key);
     int64_t v = 0;
     if (!e)
         return LZ_OK;
@@ -87,7 +87,7 @@ static lz_status count_of(lz_parser *p, const lz_stmt *t, const char *key, int64
             v = INT64_MAX;
     *out = v;
     return s > e->value ? LZ_OK
-                        : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "%s: expected 0 or more", key);
+                        : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected 0 or more", key);
 }
 
 /* ---- a check that has been read ---- */
@@ -98,15 +98,15 @@ static lz_status keep(lz_parser *p, lz_scope *s, lz_stmt *t, lz_check c)
     const lz_type *a = lz_val_type(s->f, v[0]), *b = lz_val_type(s->f, v[1]);
     char x[200], y[200];
     if (a != b)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: compares %s with %s", c.name,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: compares %s with %s", c.name,
                             lz_type_short(a, x, sizeof x), lz_type_short(b, y, sizeof y));
     LZ_TRY(number_of(p, t, "tolerance", &c.tolerance));
     LZ_TRY(count_of(p, t, "min_ulp_difference", &c.min_ulp));
     LZ_TRY(count_of(p, t, "max_ulp_difference", &c.max_ulp));
     if (s->outer || p->calls > 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "%s: only the function that is run may check", c.name);
-    c.line = lz_scan_line(&p->c, t->at);
+    c.line = lz_lex_line(&p->c, t->at);
     LZ_TRY(lz_vec_push(&p->checks, c));
     LZ_TRY(lz_vec_push(&p->checked, v[0]));
     return lz_vec_push(&p->checked, v[1]);
@@ -122,7 +122,7 @@ lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice na
     lz_check c;
     bool is_const;
     if (!find(name, &c, &is_const) || is_const || t->opnd.len != 2)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "custom_call: there is no @" LZ_SLICE_FMT " of %u operands",
                             LZ_SLICE_ARG(name), t->opnd.len);
     LZ_TRY(keep(p, s, t, c));
@@ -131,7 +131,7 @@ lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice na
     /* older texts give on whether it holds; where it does not, the run has failed */
     lz_val v = lz_build_splat(s->f, t->result_types.data[0], 1);
     if (v == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     LZ_TRY(lz_vec_push(&t->results, v));
     return lz_parse_check_results(p, s, t);
 }
@@ -139,7 +139,7 @@ lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice na
 /* ---- the operations of the dialect ---- */
 
 /* dense<...> : type */
-static lz_status expected(lz_parser *p, lz_scope *s, lz_stmt *t, lz_scan *at)
+static lz_status expected(lz_parser *p, lz_scope *s, lz_stmt *t, lz_lexer *at)
 {
     lz_val v;
     const lz_type *type;
@@ -153,46 +153,46 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
     lz_val v;
     LZ_TRY(lz_scope_use(p, s, &v));
     LZ_TRY(lz_vec_push(&t->opnd, v));
-    LZ_TRY(lz_scan_want(&p->c, ","));
-    if (is_const || lz_scan_sees(&p->c, "dense")) { /* the oldest texts say eq for both */
+    LZ_TRY(lz_lex_want(&p->c, ","));
+    if (is_const || lz_lex_sees(&p->c, "dense")) { /* the oldest texts say eq for both */
         LZ_TRY(expected(p, s, t, &p->c));
         is_const = true;
     } else {
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
     }
-    while (lz_scan_eat(&p->c, ",")) {
-        lz_entry e = {lz_scan_word(&p->c), NULL};
-        LZ_TRY(lz_scan_want(&p->c, "="));
-        lz_scan_skip(&p->c);
+    while (lz_lex_eat(&p->c, ",")) {
+        lz_parse_entry e = {lz_lex_word(&p->c), NULL};
+        LZ_TRY(lz_lex_want(&p->c, "="));
+        lz_lex_skip(&p->c);
         e.value = p->c.p;
         while (p->c.p < p->c.end && *p->c.p && strchr("+-.0123456789eE", *p->c.p))
             p->c.p++;
         LZ_TRY(lz_vec_push(&t->dict, e));
     }
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    if (!is_const || lz_scan_sees(&p->c, ":")) {
-        LZ_TRY(lz_scan_want(&p->c, ":"));
+    if (!is_const || lz_lex_sees(&p->c, ":")) {
+        LZ_TRY(lz_lex_want(&p->c, ":"));
         LZ_TRY(lz_parse_types(p, t));
     }
-    return lz_scan_eat(&p->c, "{") ? lz_parse_dictionary(p, t) : LZ_OK;
+    return lz_lex_eat(&p->c, "{") ? lz_parse_dictionary(p, t) : LZ_OK;
 }
 
 static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
 {
     LZ_TRY(lz_parse_generic_items(p, s, t));
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
-    const lz_entry *e = lz_stmt_find(t, "value");
+    const lz_parse_entry *e = lz_stmt_find(t, "value");
     if (!is_const)
         return LZ_OK;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             LZ_SLICE_FMT ": the attribute value is missing", LZ_SLICE_ARG(t->name));
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     at.p = e->value;
     return expected(p, s, t, &at);
 }
@@ -200,11 +200,11 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
 /* Whether the first operand is a token, or another tuple of nothing. */
 static bool sees_token(const lz_parser *p, const lz_scope *s)
 {
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     const lz_scope *there;
     lz_slice name;
     uint32_t index;
-    if (!lz_scan_sees(&at, "%") || lz_scan_value(&at, &name, &index) != LZ_OK)
+    if (!lz_lex_sees(&at, "%") || lz_lex_value(&at, &name, &index) != LZ_OK)
         return false;
     const lz_binding *b = lz_scope_find(s, name, &there);
     return b && b->form.n && b->count == 0;
@@ -215,13 +215,13 @@ static lz_status tokens(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     t->tuples = true;
     LZ_TRY(lz_parse_operands(p, s, t));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     const lz_types *types = t->has_arrow ? &t->opnd_types : &t->listed;
     bool fits = t->opnd.len == 0 && lz_slice_is(t->opnd_form, "()()") && types->len == 0 &&
                 (lz_slice_is(types->form, "()") || lz_slice_is(types->form, "()()"));
     return fits ? LZ_OK
-                : lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                : lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                LZ_SLICE_FMT ": compares a token with something else",
                                LZ_SLICE_ARG(t->name));
 }
@@ -235,12 +235,12 @@ lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t)
         return tokens(p, s, t);
     LZ_TRY(t->generic ? generic(p, s, t, is_const) : pretty(p, s, t, is_const));
     if (t->opnd.len != 2)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: compares two values, not %u", c.name,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: compares two values, not %u", c.name,
                             t->opnd.len);
     const lz_types *types = t->has_arrow ? &t->opnd_types : &t->listed;
     for (uint32_t i = 0; i < types->len; i++)
         if (i > 1 || types->data[i] != lz_val_type(s->f, t->opnd.data[i]))
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                 "%s: the types are not those of what it compares", c.name);
     return keep(p, s, t, c);
 }

@@ -25,10 +25,10 @@ lz_op lz_custom_call_op(lz_slice target)
 /* `largest` of mhlo.topk; chlo.top_k has no such attribute. */
 static bool wants_smallest(const lz_parser *p, const lz_stmt *t)
 {
-    const lz_entry *e = lz_stmt_find(t, "largest");
-    lz_scan at = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, "largest");
+    lz_lexer at = p->c;
     at.p = e ? e->value : at.p;
-    return e && lz_scan_eat_word(&at, "false");
+    return e && lz_lex_eat_word(&at, "false");
 }
 
 /* Of the results of `sorted`, the first k along a dimension. */
@@ -36,7 +36,7 @@ static lz_status first_ones(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val sorted
                             int64_t k)
 {
     if (sorted == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     int64_t limit[LZ_MAX_RANK];
     const lz_shape *x = &s->f->insts[sorted].sig->result[0]->shape;
     for (int d = 0; d < x->rank; d++)
@@ -45,24 +45,24 @@ static lz_status first_ones(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val sorted
     for (uint32_t i = 0; i < t->results.len; i++) {
         t->results.data[i] = lz_build_slice(s->f, t->results.data[i], NULL, limit, NULL);
         if (t->results.data[i] == LZ_NOVAL)
-            return lz_scan_wrap(&p->c, t->at);
+            return lz_lex_wrap(&p->c, t->at);
     }
     return LZ_OK;
 }
 
 lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
-    const lz_entry *e = lz_stmt_find(t, "k");
+    const lz_parse_entry *e = lz_stmt_find(t, "k");
     int64_t k = 0;
     if (t->opnd.len != 1 || !e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "chlo.top_k: takes one operand and k");
-    lz_scan at = p->c;
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.top_k: takes one operand and k");
+    lz_lexer at = p->c;
     at.p = e->value;
-    LZ_TRY(lz_scan_i64(&at, &k));
+    LZ_TRY(lz_lex_i64(&at, &k));
     const lz_type *x = lz_val_type(s->f, t->opnd.data[0]);
     int last = x->shape.rank - 1;
     if (last < 0 || k < 0 || k > x->shape.dims[last])
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "chlo.top_k: there are no %lld elements in a row", (long long)k);
     const lz_type *places = lz_type_get(LZ_I32, &x->shape);
     lz_attr_any a;
@@ -72,7 +72,7 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     a.as_sort.comparator =
         lz_region_order((lz_dtype[]){x->dtype, LZ_I32}, 2, 1, !wants_smallest(p, t));
     if (!places || !a.as_sort.comparator)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     lz_val in[2] = {t->opnd.data[0], lz_build_iota(s->f, places, last)};
     lz_val both = lz_build(s->f, LZ_OP_SORT, &a.head, in, 2);
     return first_ones(p, s, t, both, last, k);
@@ -83,27 +83,27 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
 
 static lz_status i64_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
-    lz_scan at = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, key);
+    lz_lexer at = p->c;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ApproxTopK: the attribute %s is missing",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ApproxTopK: the attribute %s is missing",
                             key);
     at.p = e->value;
-    return lz_scan_i64(&at, out);
+    return lz_lex_i64(&at, out);
 }
 
 /* called_computations = [@comparator], as a region of sort: its parameters come in the same order. */
 static lz_status comparator_of(lz_parser *p, const lz_stmt *t, const lz_func **out)
 {
-    const lz_entry *e = lz_stmt_find(t, "called_computations");
+    const lz_parse_entry *e = lz_stmt_find(t, "called_computations");
     lz_slice name;
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "ApproxTopK: the attribute called_computations is missing");
     at.p = e->value;
-    LZ_TRY(lz_scan_want(&at, "["));
-    LZ_TRY(lz_scan_symbol(&at, &name));
+    LZ_TRY(lz_lex_want(&at, "["));
+    LZ_TRY(lz_lex_symbol(&at, &name));
     return lz_parse_function_region(p, name, out);
 }
 
@@ -113,7 +113,7 @@ lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_attr_any a;
     uint32_t n = t->opnd.len / 2;
     if (n == 0 || t->opnd.len != 2 * n || t->result_types.len != n)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "ApproxTopK: takes arrays and as many initial values");
     LZ_TRY(i64_of(p, t, "top_k", &k));
     LZ_TRY(i64_of(p, t, "reduction_dim", &dim));
@@ -123,7 +123,7 @@ lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     bool fits = dim >= 0 && dim < x->rank && r->rank == x->rank;
     int64_t count = fits ? r->dims[dim] : 0; /* more than k where they are not aggregated */
     if (!fits || k < 0 || count < k || count > x->dims[dim])
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "ApproxTopK: there are no %lld elements to give", (long long)k);
     lz_attr_init(&a, LZ_ATTR_sort);
     a.as_sort.dimension = dim;
@@ -143,14 +143,14 @@ static lz_val one_of_each(lz_func *f, lz_val x)
     return lz_build_select(f, lz_build_compare(f, LZ_CMP_NE, x, x), nan, x);
 }
 
-static bool names_weak_order(const lz_parser *p, const lz_entry *e)
+static bool names_weak_order(const lz_parser *p, const lz_parse_entry *e)
 {
-    lz_scan c = p->c;
+    lz_lexer c = p->c;
     c.p = e->value;
     if (!lz_slice_is(e->key, "compare_type") || !e->value ||
-        !lz_scan_eat(&c, "#stablehlo<comparison_type"))
+        !lz_lex_eat(&c, "#stablehlo<comparison_type"))
         return false;
-    return lz_scan_eat_word(&c, "WEAKORDER");
+    return lz_lex_eat_word(&c, "WEAKORDER");
 }
 
 bool lz_parse_weak_order(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -175,20 +175,20 @@ bool lz_parse_weak_order(lz_parser *p, lz_scope *s, lz_stmt *t)
 /* Where the dimensions of an operand of rank `rank` are in the result of rank `to`. */
 static lz_status alignment(lz_parser *p, lz_stmt *t, int rank, int to, lz_ints *out)
 {
-    const lz_entry *e = lz_stmt_find(t, "broadcast_dimensions");
+    const lz_parse_entry *e = lz_stmt_find(t, "broadcast_dimensions");
     *out = (lz_ints){.n = rank};
     for (int i = 0; i < rank; i++)
         out->v[i] = to - rank + i;
     if (!e || rank == to)
         return LZ_OK;
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     at.p = e->value;
-    LZ_TRY(lz_scan_ints(&at, "broadcast_dimensions", out));
+    LZ_TRY(lz_lex_ints(&at, "broadcast_dimensions", out));
     bool ok = out->n == rank;
     for (int i = 0; i < out->n; i++)
         ok &= out->v[i] >= 0 && out->v[i] < to && (i == 0 || out->v[i] > out->v[i - 1]);
     return ok ? LZ_OK
-              : lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+              : lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                              LZ_SLICE_FMT ": broadcast_dimensions do not fit the operands",
                              LZ_SLICE_ARG(t->name));
 }
@@ -209,7 +209,7 @@ static lz_status match(lz_parser *p, lz_scope *s, lz_stmt *t)
         for (int i = 0; i < o->rank; i++) {
             int64_t *at = &r.dims[dims[k].v[i]];
             if (o->dims[i] != 1 && *at != 1 && *at != o->dims[i])
-                return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                     LZ_SLICE_FMT ": extents %lld and %lld do not go together",
                                     LZ_SLICE_ARG(t->name), (long long)*at, (long long)o->dims[i]);
             *at = o->dims[i] != 1 ? o->dims[i] : *at;
@@ -224,12 +224,12 @@ static lz_status match(lz_parser *p, lz_scope *s, lz_stmt *t)
 static lz_status enum_of(lz_parser *p, const lz_stmt *t, const char *field, const char *table,
                          int32_t *out)
 {
-    const lz_entry *e = lz_stmt_find(t, field);
+    const lz_parse_entry *e = lz_stmt_find(t, field);
     if (!e)
         return LZ_OK;
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     at.p = e->value;
-    return lz_scan_enum(&at, table, out);
+    return lz_lex_enum(&at, table, out);
 }
 
 static lz_status compare(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -270,7 +270,7 @@ lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_op op = base_op(t->name);
     int arity = lz_op_get(op)->arity;
     if (t->opnd.len != (uint32_t)arity)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes %d operands, not %u",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes %d operands, not %u",
                             LZ_SLICE_ARG(t->name), arity, t->opnd.len);
     LZ_TRY(match(p, s, t));
     if (op == LZ_OP_COMPARE)

@@ -19,7 +19,7 @@ static lz_status write_matrix(lz_parser *p, const char *at, const lz_literal *l,
 {
     enum { MOST = 1 << 20 };
     if (m->rows > MOST || m->columns > MOST || m->rows * m->columns > MOST)
-        return lz_scan_fail(&p->c, at, LZ_EUNSUPPORTED, "more than %d participants", MOST);
+        return lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "more than %d participants", MOST);
     m->diagonal = true;
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t k = 0; k < m->columns; k++) {
@@ -34,21 +34,21 @@ static lz_status write_matrix(lz_parser *p, const char *at, const lz_literal *l,
 
 static lz_status read_matrix(lz_parser *p, const lz_stmt *t, const char *key, matrix *m)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
-    lz_scan at = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, key);
+    lz_lexer at = p->c;
     lz_literal *l;
     const lz_type *type;
     bool splat;
     if (!e)
         return LZ_OK;
     at.p = e->value;
-    if (lz_scan_sees(&at, "#"))
-        return lz_scan_fail(&p->c, e->value, LZ_EUNSUPPORTED,
+    if (lz_lex_sees(&at, "#"))
+        return lz_lex_fail(&p->c, e->value, LZ_EUNSUPPORTED,
                             "%s: only lists of lists of integers are supported", key);
-    LZ_TRY(lz_scan_literal(&at, &l, &type, &splat));
+    LZ_TRY(lz_lex_literal(&at, &l, &type, &splat));
     lz_status s = LZ_OK;
     if (!lz_dtype_is_int(type->dtype) || type->shape.rank != 2) {
-        s = lz_scan_fail(&p->c, e->value, LZ_EPARSE, "%s: expected lists of lists of integers",
+        s = lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected lists of lists of integers",
                          key);
     } else {
         m->rows = type->shape.dims[0];
@@ -69,7 +69,7 @@ static lz_status permute_alone(lz_parser *p, lz_scope *s, lz_stmt *t, bool sent)
         if (!sent)
             v = lz_build_splat(s->f, lz_val_type(s->f, v), 0);
         if (v == LZ_NOVAL)
-            return lz_scan_wrap(&p->c, t->at);
+            return lz_lex_wrap(&p->c, t->at);
         LZ_TRY(lz_vec_push(&t->results, v));
     }
     return LZ_OK;
@@ -88,20 +88,20 @@ static bool has_unit(const lz_stmt *t, const char *key)
 /* #stablehlo.channel_handle<handle = 1, type = 0> */
 static lz_status read_channel(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
-    const lz_entry *e = lz_stmt_find(t, "channel_handle");
-    lz_scan c = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, "channel_handle");
+    lz_lexer c = p->c;
     if (!e)
         return LZ_OK;
     c.p = e->value;
-    LZ_TRY(lz_scan_want(&c, "#stablehlo.channel_handle<"));
+    LZ_TRY(lz_lex_want(&c, "#stablehlo.channel_handle<"));
     do {
-        lz_slice word = lz_scan_word(&c);
+        lz_slice word = lz_lex_word(&c);
         int64_t v;
-        LZ_TRY(lz_scan_want(&c, "="));
-        LZ_TRY(lz_scan_i64(&c, &v));
+        LZ_TRY(lz_lex_want(&c, "="));
+        LZ_TRY(lz_lex_i64(&c, &v));
         *out = lz_slice_is(word, key) ? v : *out;
-    } while (lz_scan_eat(&c, ","));
-    return lz_scan_want(&c, ">");
+    } while (lz_lex_eat(&c, ","));
+    return lz_lex_want(&c, ">");
 }
 
 /* How often the smaller of the extents of operand and result along `dim` is in the larger. */
@@ -109,7 +109,7 @@ static lz_status count_participants(lz_parser *p, const lz_scope *s, const lz_st
                                     bool gathers, int64_t *out)
 {
     if (t->result_types.len == 0 || t->opnd.len == 0)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: the result's type is missing",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the result's type is missing",
                             lz_op_get(t->op)->text);
     const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape,
                    *r = &t->result_types.data[0]->shape;
@@ -123,7 +123,7 @@ static lz_status count_participants(lz_parser *p, const lz_scope *s, const lz_st
 }
 
 static lz_status number_of(lz_parser *p, const lz_scope *s, const lz_stmt *t, lz_attr_any *a,
-                           const lz_field *f)
+                           const lz_attr_field *f)
 {
     if (strcmp(f->name, "channel_id") == 0)
         return read_channel(p, t, "handle", f->i64);
@@ -131,13 +131,13 @@ static lz_status number_of(lz_parser *p, const lz_scope *s, const lz_stmt *t, lz
         return read_channel(p, t, "type", f->i64);
     if (strcmp(f->name, "participants") == 0)
         return LZ_OK; /* when the dimension is known */
-    const lz_entry *e = lz_stmt_find(t, f->name);
+    const lz_parse_entry *e = lz_stmt_find(t, f->name);
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
                             lz_op_get(t->op)->text, f->name);
-    lz_scan c = p->c;
+    lz_lexer c = p->c;
     c.p = e->value;
-    LZ_TRY(lz_scan_i64(&c, f->i64));
+    LZ_TRY(lz_lex_i64(&c, f->i64));
     if (strcmp(f->name, "all_gather_dim") == 0)
         return count_participants(p, s, t, *f->i64, true, &a->as_all_gather.participants);
     if (strcmp(f->name, "scatter_dimension") == 0)
@@ -148,7 +148,7 @@ static lz_status number_of(lz_parser *p, const lz_scope *s, const lz_stmt *t, lz
 static lz_status record(lz_parser *p, const lz_scope *s, lz_stmt *t, const matrix *m,
                         lz_attr_any *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     lz_attr_init(a, lz_op_get(t->op)->attr);
     int n = lz_attr_fields(&a->head, f);
     for (int i = 0; i < n; i++)
@@ -166,7 +166,7 @@ static lz_status record(lz_parser *p, const lz_scope *s, lz_stmt *t, const matri
             break;
         case LZ_FIELD_REGION:
             if (!t->region)
-                return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: the region is missing",
+                return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the region is missing",
                                     lz_op_get(t->op)->text);
             *f[i].region = t->region;
             break;
@@ -181,7 +181,7 @@ static lz_status among(lz_parser *p, lz_scope *s, lz_stmt *t, const matrix *m)
     lz_attr_any a;
     LZ_TRY(record(p, s, t, m, &a));
     lz_val v = lz_build(s->f, t->op, &a.head, t->opnd.data, t->opnd.len);
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_parse_results_of(p, s, t, v);
+    return v == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : lz_parse_results_of(p, s, t, v);
 }
 
 lz_status lz_parse_collective(lz_parser *p, lz_scope *s, lz_stmt *t)

@@ -44,15 +44,15 @@ static lz_status capture(control *k, const lz_scope *s, lz_slice name)
 }
 
 /* Looks through the text from c on, up to `end`. */
-static lz_status capture_all(control *k, const lz_scope *s, lz_scan c, const char *end)
+static lz_status capture_all(control *k, const lz_scope *s, lz_lexer c, const char *end)
 {
     lz_slice name;
     uint32_t index;
-    for (lz_scan_skip(&c); c.p < end; lz_scan_skip(&c)) {
+    for (lz_lex_skip(&c); c.p < end; lz_lex_skip(&c)) {
         if (*c.p == '"') {
-            LZ_TRY(lz_scan_string(&c, &name));
+            LZ_TRY(lz_lex_string(&c, &name));
         } else if (*c.p == '%') {
-            LZ_TRY(lz_scan_value(&c, &name, &index));
+            LZ_TRY(lz_lex_value(&c, &name, &index));
             LZ_TRY(capture(k, s, name));
         } else {
             c.p++;
@@ -64,13 +64,13 @@ static lz_status capture_all(control *k, const lz_scope *s, lz_scan c, const cha
 /* From here over as many groups in brackets as `count`, with at most a word between. */
 static lz_status look_ahead(lz_parser *p, const lz_scope *s, control *k, int count)
 {
-    lz_scan c = p->c;
+    lz_lexer c = p->c;
     while (count-- > 0) {
-        lz_scan_skip(&c);
-        (void)lz_scan_word(&c);
-        if (!lz_scan_sees(&c, "{") && !lz_scan_sees(&c, "("))
-            return lz_scan_want(&c, "{");
-        LZ_TRY(lz_scan_group(&c));
+        lz_lex_skip(&c);
+        (void)lz_lex_word(&c);
+        if (!lz_lex_sees(&c, "{") && !lz_lex_sees(&c, "("))
+            return lz_lex_want(&c, "{");
+        LZ_TRY(lz_lex_group(&c));
     }
     return capture_all(k, s, p->c, c.p);
 }
@@ -87,27 +87,27 @@ static lz_status pretty_while(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
 {
     uint32_t index;
     lz_val v;
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     do {
         lz_block_arg a = {0};
-        LZ_TRY(lz_scan_value(&p->c, &a.name, &index));
-        LZ_TRY(lz_scan_want(&p->c, "="));
+        LZ_TRY(lz_lex_value(&p->c, &a.name, &index));
+        LZ_TRY(lz_lex_want(&p->c, "="));
         LZ_TRY(lz_scope_use(p, s, &v));
         a.type = lz_val_type(s->f, v);
         LZ_TRY(lz_vec_push(&t->opnd, v));
         LZ_TRY(lz_vec_push(&k->args, a));
-    } while (lz_scan_eat(&p->c, ","));
-    LZ_TRY(lz_scan_want(&p->c, ")"));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    } while (lz_lex_eat(&p->c, ","));
+    LZ_TRY(lz_lex_want(&p->c, ")"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
-    if (lz_scan_eat_word(&p->c, "attributes"))
-        LZ_TRY(lz_scan_braces(&p->c));
+    if (lz_lex_eat_word(&p->c, "attributes"))
+        LZ_TRY(lz_lex_braces(&p->c));
     LZ_TRY(look_ahead(p, s, k, 2));
     static const char *const words[] = {"cond", "do"};
     for (int i = 0; i < 2; i++) {
         const lz_func *r;
-        LZ_TRY(lz_scan_want(&p->c, words[i]));
-        LZ_TRY(lz_scan_want(&p->c, "{"));
+        LZ_TRY(lz_lex_want(&p->c, words[i]));
+        LZ_TRY(lz_lex_want(&p->c, "{"));
         LZ_TRY(lz_parse_region_with(p, s, &k->args, &k->captured, &r));
         LZ_TRY(keep_region(k, r));
     }
@@ -119,30 +119,30 @@ static lz_status pretty_while(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
 /* (%a, %b) ({ region }, { region }) {attributes} : (types) -> types */
 static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
 {
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
-    LZ_TRY(lz_scan_want(&p->c, ")"));
-    if (lz_scan_eat(&p->c, "<")) {
-        LZ_TRY(lz_scan_braces(&p->c));
-        LZ_TRY(lz_scan_want(&p->c, ">"));
+    LZ_TRY(lz_lex_want(&p->c, ")"));
+    if (lz_lex_eat(&p->c, "<")) {
+        LZ_TRY(lz_lex_braces(&p->c));
+        LZ_TRY(lz_lex_want(&p->c, ">"));
     }
     LZ_TRY(look_ahead(p, s, k, 1));
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     do {
         const lz_func *r;
-        LZ_TRY(lz_scan_want(&p->c, "{"));
+        LZ_TRY(lz_lex_want(&p->c, "{"));
         LZ_TRY(lz_parse_region(p, s, &k->captured, &r));
         LZ_TRY(keep_region(k, r));
-    } while (lz_scan_eat(&p->c, ","));
-    LZ_TRY(lz_scan_want(&p->c, ")"));
-    LZ_TRY(lz_scan_braces(&p->c));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    } while (lz_lex_eat(&p->c, ","));
+    LZ_TRY(lz_lex_want(&p->c, ")"));
+    LZ_TRY(lz_lex_braces(&p->c));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     bool fits = t->has_arrow && t->opnd_types.len == t->opnd.len;
     for (uint32_t i = 0; fits && i < t->opnd.len; i++)
         fits = t->opnd_types.data[i] == lz_val_type(s->f, t->opnd.data[i]);
     return fits ? LZ_OK
-                : lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+                : lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                LZ_SLICE_FMT ": the types of its operands are not those it has",
                                LZ_SLICE_ARG(t->name));
 }
@@ -159,7 +159,7 @@ static lz_status results_of(lz_scope *s, lz_stmt *t, lz_val v)
 
 static lz_status wrong_count(lz_parser *p, const lz_stmt *t, const control *k)
 {
-    return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has %u operands and %u regions",
+    return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has %u operands and %u regions",
                         LZ_SLICE_ARG(t->name), t->opnd.len, k->regions.len);
 }
 
@@ -183,7 +183,7 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
                            t->results.data);
         t->results.len = st == LZ_OK ? r[0]->nresult : 0;
     }
-    return st == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+    return st == LZ_OK ? LZ_OK : lz_lex_wrap(&p->c, t->at);
 }
 
 lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -195,7 +195,7 @@ lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t)
     else if (lz_slice_is(t->name, "stablehlo.while"))
         st = pretty_while(p, s, t, &k);
     else
-        st = lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        st = lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                           LZ_SLICE_FMT ": expected its generic form, in quotes",
                           LZ_SLICE_ARG(t->name));
     if (st == LZ_OK)

@@ -48,7 +48,7 @@ struct lapack_call {
 
 static lz_status wrong(const lapack_call *c, const char *what)
 {
-    return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE, "custom_call: @" LZ_SLICE_FMT ": %s",
+    return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE, "custom_call: @" LZ_SLICE_FMT ": %s",
                         LZ_SLICE_ARG(c->target), what);
 }
 
@@ -127,14 +127,14 @@ static lz_status syevd(lapack_call *c)
 /* XLA's: "lower,sort,iterations,tolerance"; these are always sorted, and as exact as they can be. */
 static lz_status eigh(lapack_call *c)
 {
-    const lz_entry *e = lz_stmt_find(c->t, "backend_config");
+    const lz_parse_entry *e = lz_stmt_find(c->t, "backend_config");
     lz_slice s = {0};
-    lz_scan at = c->p->c;
+    lz_lexer at = c->p->c;
     if (c->b.m != c->b.n)
         return wrong(c, "a is not square");
     if (e) {
         at.p = e->value;
-        LZ_TRY(lz_scan_string(&at, &s));
+        LZ_TRY(lz_lex_string(&at, &s));
     }
     int commas = 0;
     for (size_t i = 0; i < s.n; i++)
@@ -281,7 +281,7 @@ static bool is_known(lz_slice key)
     return false;
 }
 
-static lz_status read_option(lapack_call *c, const lz_entry *e)
+static lz_status read_option(lapack_call *c, const lz_parse_entry *e)
 {
     const option *o = NULL;
     int k = 0;
@@ -290,21 +290,21 @@ static lz_status read_option(lapack_call *c, const lz_entry *e)
             o = &c->r->options[k];
     k--;
     if (!o || !e->value)
-        return lz_scan_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
                             "custom_call: @" LZ_SLICE_FMT " has no option " LZ_SLICE_FMT,
                             LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(e->key));
-    lz_scan at = c->p->c;
+    lz_lexer at = c->p->c;
     int64_t v = 0;
     at.p = e->value;
     if (!o->letters) {
         bool yes;
-        LZ_TRY(lz_scan_bool(&at, &yes));
+        LZ_TRY(lz_lex_bool(&at, &yes));
         c->option[k] = yes ? 'T' : 'F';
         return LZ_OK;
     }
-    LZ_TRY(lz_scan_i64(&at, &v));
+    LZ_TRY(lz_lex_i64(&at, &v));
     if (v <= 0 || v > 127 || !strchr(o->letters, (char)v))
-        return lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
                             "custom_call: @" LZ_SLICE_FMT ": %s = %lld is none of the letters %s",
                             LZ_SLICE_ARG(c->target), o->key, (long long)v, o->letters);
     c->option[k] = (char)v;
@@ -314,16 +314,16 @@ static lz_status read_option(lapack_call *c, const lz_entry *e)
 /* {uplo = 76 : ui8}, or "" */
 static lz_status read_config(lapack_call *c, const char *key)
 {
-    const lz_entry *e = lz_stmt_find(c->t, key);
-    lz_scan at = c->p->c;
+    const lz_parse_entry *e = lz_stmt_find(c->t, key);
+    lz_lexer at = c->p->c;
     lz_slice s = {0};
     if (!e || (c->r->has & TEXT))
         return LZ_OK;
     at.p = e->value;
-    if (!lz_scan_sees(&at, "{")) {
-        LZ_TRY(lz_scan_string(&at, &s));
+    if (!lz_lex_sees(&at, "{")) {
+        LZ_TRY(lz_lex_string(&at, &s));
         return s.n == 0 ? LZ_OK
-                        : lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
+                        : lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
                                        "custom_call: @" LZ_SLICE_FMT ": %s is \"" LZ_SLICE_FMT
                                        "\", and must be empty",
                                        LZ_SLICE_ARG(c->target), key, LZ_SLICE_ARG(s));
@@ -339,18 +339,18 @@ static lz_status read_attributes(lapack_call *c)
 {
     for (uint32_t i = 0; i < c->t->dict.len; i++)
         if (!is_known(c->t->dict.data[i].key))
-            return lz_scan_fail(&c->p->c, c->t->dict.data[i].key.s, LZ_EUNSUPPORTED,
+            return lz_lex_fail(&c->p->c, c->t->dict.data[i].key.s, LZ_EUNSUPPORTED,
                                 "custom_call: @" LZ_SLICE_FMT " has no attribute " LZ_SLICE_FMT,
                                 LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(c->t->dict.data[i].key));
-    const lz_entry *e = lz_stmt_find(c->t, "has_side_effect");
+    const lz_parse_entry *e = lz_stmt_find(c->t, "has_side_effect");
     bool effect = false;
     if (e) {
-        lz_scan at = c->p->c;
+        lz_lexer at = c->p->c;
         at.p = e->value;
-        LZ_TRY(lz_scan_bool(&at, &effect));
+        LZ_TRY(lz_lex_bool(&at, &effect));
     }
     if (effect)
-        return lz_scan_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
                             "custom_call: @" LZ_SLICE_FMT " has no side effect",
                             LZ_SLICE_ARG(c->target));
     LZ_TRY(read_config(c, "backend_config"));
@@ -365,7 +365,7 @@ static lz_status read_constant(lapack_call *c, int k)
     const lz_inst *in = &c->f->insts[c->t->opnd.data[k]];
     if (lz_inst_op(in) != LZ_OP_CONSTANT || !lz_dtype_is_int(in->lit->type->dtype) ||
         in->lit->type->nelem != 1)
-        return lz_scan_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
                             "custom_call: @" LZ_SLICE_FMT ": operand %d is no constant",
                             LZ_SLICE_ARG(c->target), k);
     c->lead[k] = lz_elem_get_i64(in->lit->type->dtype, in->lit->data, 0);
@@ -386,7 +386,7 @@ static lz_status read_constants(lapack_call *c)
         LZ_TRY(read_constant(c, o->place));
         int64_t v = c->lead[o->place];
         if (v < 0 || v >= (int64_t)strlen(o->letters))
-            return lz_scan_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
+            return lz_lex_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
                                 "custom_call: @" LZ_SLICE_FMT ": %s is %lld",
                                 LZ_SLICE_ARG(c->target), o->key, (long long)v);
         c->option[k] = o->letters[v];
@@ -400,7 +400,7 @@ static lz_status read_operands(lapack_call *c)
     int n = (int)c->t->opnd.len, alpha = r->has & FACTOR;
     c->older = r->constants && n == r->constants + alpha + r->arrays;
     if (!c->older && n != r->arrays && !(alpha && n == r->arrays + 1))
-        return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE,
+        return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE,
                             "custom_call: @" LZ_SLICE_FMT ": takes %d arrays, and has %d operands",
                             LZ_SLICE_ARG(c->target), r->arrays, n);
     int first = c->older ? r->constants + alpha : 0;
@@ -417,7 +417,7 @@ static lz_status check_first(lapack_call *c, lz_dtype d)
     if (t->shape.rank < 2)
         return wrong(c, "a is no matrix");
     if (d != LZ_DTYPE_NONE && d != t->dtype)
-        return lz_scan_fail(&c->p->c, c->t->at, LZ_EPARSE,
+        return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE,
                             "custom_call: @" LZ_SLICE_FMT " is of %s, not of %s",
                             LZ_SLICE_ARG(c->target), lz_dtype_name(d), lz_dtype_name(t->dtype));
     c->b = lz_bm_of(c->f, c->x[0]);
@@ -440,7 +440,7 @@ static lz_status push_results(lapack_call *c)
             v = lz_build_splat(c->f, type, 0);
         }
         if (v == LZ_NOVAL)
-            return lz_scan_wrap(&c->p->c, t->at);
+            return lz_lex_wrap(&c->p->c, t->at);
         LZ_TRY(lz_vec_push(&t->results, v));
     }
     return LZ_OK;
@@ -460,7 +460,7 @@ lz_status lz_parse_lapack(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target
         if (!c.option[k])
             c.option[k] = o->by_default;
         if (!c.option[k])
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                 "custom_call: @" LZ_SLICE_FMT ": the option %s is missing",
                                 LZ_SLICE_ARG(target), o->key);
     }

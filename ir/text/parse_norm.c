@@ -23,10 +23,10 @@ static lz_status map_inst(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_inst *
     else if (lz_op_get(in->sig->op)->cls == LZ_CLASS_EW)
         val[i] = lz_build(s->f, in->sig->op, in->sig->attr, o, in->sig->nopnd);
     else
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             LZ_SLICE_FMT ": %s is not supported in its region",
                             LZ_SLICE_ARG(t->name), lz_op_get(in->sig->op)->text);
-    return val[i] == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : LZ_OK;
+    return val[i] == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : LZ_OK;
 }
 
 lz_status lz_parse_elementwise(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *region,
@@ -52,13 +52,13 @@ lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     const lz_func *r = t->region;
     if (!r || t->opnd.len == 0 || r->nparam != t->opnd.len || r->nresult != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "map: needs a region with a parameter for each operand and one result");
     for (uint32_t k = 0; k < t->opnd.len; k++) {
         const lz_type *x = lz_val_type(s->f, t->opnd.data[k]), *e = lz_val_type(r, k);
         if (e->shape.rank || e->dtype != x->dtype ||
             !lz_shape_eq(&x->shape, &lz_val_type(s->f, t->opnd.data[0])->shape))
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                 "map: operand %u does not fit the others, or the region", k);
     }
     lz_val v;
@@ -77,11 +77,11 @@ typedef struct norm {
 
 static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, double *out)
 {
-    const lz_entry *e = lz_stmt_find(t, field);
+    const lz_parse_entry *e = lz_stmt_find(t, field);
     char text[64];
     size_t n = 0;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the attribute %s is missing",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the attribute %s is missing",
                             LZ_SLICE_ARG(t->name), field);
     while (e->value + n < p->c.end && n < sizeof text - 1 &&
            strchr("+-.0123456789eExX", e->value[n]))
@@ -89,7 +89,7 @@ static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, doubl
     float v = 0;
     bool neg = n && e->value[0] == '-';
     if (!lz_number_parse(LZ_F32, e->value + neg, n - neg, neg, 0, &v, 0))
-        return lz_scan_fail(&p->c, e->value, LZ_EPARSE, "expected a number");
+        return lz_lex_fail(&p->c, e->value, LZ_EPARSE, "expected a number");
     *out = v;
     return LZ_OK;
 }
@@ -97,20 +97,20 @@ static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, doubl
 /* nvector: operands after the first that have one value per feature; others have the first one's type. */
 static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector, norm *m)
 {
-    const lz_entry *e = lz_stmt_find(t, "feature_index");
+    const lz_parse_entry *e = lz_stmt_find(t, "feature_index");
     int64_t dim = -1;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             LZ_SLICE_FMT ": the attribute feature_index is missing",
                             LZ_SLICE_ARG(t->name));
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     at.p = e->value;
-    LZ_TRY(lz_scan_i64(&at, &dim));
+    LZ_TRY(lz_lex_i64(&at, &dim));
     *m = (norm){.f = s->f, .x = lz_val_type(s->f, t->opnd.data[0])};
     LZ_TRY(number(p, t, "epsilon", &m->epsilon));
     const lz_shape *x = &m->x->shape;
     if (dim < 0 || dim >= x->rank || !lz_dtype_is_float(m->x->dtype))
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             LZ_SLICE_FMT ": there is no feature dimension %lld of floats",
                             LZ_SLICE_ARG(t->name), (long long)dim);
     m->feature = (lz_ints){.n = 1, .v = {dim}};
@@ -125,7 +125,7 @@ static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector
         bool vector =
             o->shape.rank == 1 && o->shape.dims[0] == x->dims[dim] && o->dtype == m->x->dtype;
         if (k <= nvector ? !vector : o != m->x)
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": operand %u is not %s",
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": operand %u is not %s",
                                 LZ_SLICE_ARG(t->name), k,
                                 k <= nvector ? "one value per feature" : "of the first one's type");
     }

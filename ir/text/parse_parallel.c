@@ -29,22 +29,22 @@ typedef struct grid {
 
 static lz_status unsupported(const grid *g, const char *what)
 {
-    return lz_scan_fail(&g->p->c, g->t->at, LZ_EUNSUPPORTED, "run_parallel: %s", what);
+    return lz_lex_fail(&g->p->c, g->t->at, LZ_EUNSUPPORTED, "run_parallel: %s", what);
 }
 
 /* ---- programs = [[@f, @f], [@g, "h"]]: a row for each replica ---- */
 
-static lz_status add_part(grid *g, lz_scan *c)
+static lz_status add_part(grid *g, lz_lexer *c)
 {
     lz_slice name;
     const lz_pfunc *f;
     part q = {0};
     if (g->parts.len == MOST)
         return unsupported(g, "too many participants");
-    if (lz_scan_sees(c, "\""))
-        LZ_TRY(lz_scan_string(c, &name));
+    if (lz_lex_sees(c, "\""))
+        LZ_TRY(lz_lex_string(c, &name));
     else
-        LZ_TRY(lz_scan_symbol(c, &name));
+        LZ_TRY(lz_lex_symbol(c, &name));
     bool before = g->p->parallel;
     g->p->parallel = true;
     lz_status st = lz_parse_take(g->p, name, &f, &q.f);
@@ -63,25 +63,25 @@ static lz_status add_part(grid *g, lz_scan *c)
 
 static lz_status read_programs(grid *g)
 {
-    const lz_entry *e = lz_stmt_find(g->t, "programs");
-    lz_scan c = g->p->c;
+    const lz_parse_entry *e = lz_stmt_find(g->t, "programs");
+    lz_lexer c = g->p->c;
     if (!e)
-        return lz_scan_fail(&g->p->c, g->t->at, LZ_EPARSE,
+        return lz_lex_fail(&g->p->c, g->t->at, LZ_EPARSE,
                             "run_parallel: the attribute programs is missing");
     c.p = e->value;
-    LZ_TRY(lz_scan_want(&c, "["));
+    LZ_TRY(lz_lex_want(&c, "["));
     do {
         uint32_t first = g->parts.len;
-        LZ_TRY(lz_scan_want(&c, "["));
+        LZ_TRY(lz_lex_want(&c, "["));
         do
             LZ_TRY(add_part(g, &c));
-        while (lz_scan_eat(&c, ","));
-        LZ_TRY(lz_scan_want(&c, "]"));
+        while (lz_lex_eat(&c, ","));
+        LZ_TRY(lz_lex_want(&c, "]"));
         g->partitions = g->replicas++ ? g->partitions : g->parts.len;
         if (g->parts.len - first != g->partitions)
-            return lz_scan_fail(&c, e->value, LZ_EPARSE, "run_parallel: rows of several lengths");
-    } while (lz_scan_eat(&c, ","));
-    return lz_scan_want(&c, "]");
+            return lz_lex_fail(&c, e->value, LZ_EPARSE, "run_parallel: rows of several lengths");
+    } while (lz_lex_eat(&c, ","));
+    return lz_lex_want(&c, "]");
 }
 
 static lz_status give_operands(grid *g)
@@ -104,7 +104,7 @@ static lz_status give_operands(grid *g)
     }
     return fits && at == g->t->opnd.len
                ? LZ_OK
-               : lz_scan_fail(&g->p->c, g->t->at, LZ_EPARSE,
+               : lz_lex_fail(&g->p->c, g->t->at, LZ_EPARSE,
                               "run_parallel: the operands are not those of the programs");
 }
 
@@ -125,7 +125,7 @@ static lz_status check_regions(grid *g, const lz_sig *sig)
         for (uint32_t i = r->nparam; i < r->ninst; i++) {
             const lz_sig *in = r->insts[i].sig;
             if (is_collective(in) || in->op == LZ_OP_REPLICA_ID || in->op == LZ_OP_PARTITION_ID)
-                return lz_scan_fail(&g->p->c, g->t->at, LZ_EUNSUPPORTED,
+                return lz_lex_fail(&g->p->c, g->t->at, LZ_EUNSUPPORTED,
                                     "run_parallel: %s in a region of a participant",
                                     lz_op_get(in->op)->text);
             LZ_TRY(check_regions(g, in));
@@ -155,7 +155,7 @@ static lz_status copy_inst(grid *g, part *q, int64_t self)
         LZ_TRY(check_regions(g, in->sig));
         *v = lz_build_copy_inst(to, in, q->map, q->map + q->f->ninst);
     }
-    return *v == LZ_NOVAL ? lz_scan_wrap(&g->p->c, g->t->at) : LZ_OK;
+    return *v == LZ_NOVAL ? lz_lex_wrap(&g->p->c, g->t->at) : LZ_OK;
 }
 
 /* Up to the next collective, or the end. */
@@ -177,7 +177,7 @@ typedef struct manner {
 
 static manner manner_of(const lz_sig *sig)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     manner m = {.name = lz_op_get(sig->op)->text};
     int n = lz_attr_fields(sig->attr, f);
     for (int i = 0; i < n; i++) {
@@ -416,7 +416,7 @@ static lz_status meet(grid *g, const lz_sig *sig)
             lz_val v = LZ_NOVAL;
             LZ_TRY(one_result(g, &x, i, k, &v));
             if (v == LZ_NOVAL)
-                return lz_scan_wrap(&g->p->c, g->t->at);
+                return lz_lex_wrap(&g->p->c, g->t->at);
             if (lz_val_type(g->s->f, v) != sig->result[k])
                 return unsupported(g, "the groups do not fit what the programs say of them");
             LZ_TRY(lz_vec_push(&g->pool, v));
@@ -455,9 +455,9 @@ lz_status lz_parse_parallel(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (p->parallel)
         return unsupported(&g, "a participant runs others");
     LZ_TRY(lz_parse_generic_items(p, s, t));
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
     lz_status st = run(&g);

@@ -28,25 +28,25 @@ static lz_status read_numbers(lz_parser *p, const lz_stmt *t, ragged *g)
                   {"lhs_ragged_dimensions", &g->lhs_ragged},
                   {"rhs_group_dimensions", &g->rhs_group}};
     enum { N = sizeof fields / sizeof *fields };
-    const lz_entry *e = lz_stmt_find(t, "ragged_dot_dimension_numbers");
-    lz_scan c = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, "ragged_dot_dimension_numbers");
+    lz_lexer c = p->c;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: there are no dimension numbers");
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: there are no dimension numbers");
     c.p = e->value;
-    LZ_TRY(lz_scan_want(&c, "#chlo.ragged_dot<"));
-    while (!lz_scan_eat(&c, ">")) {
-        lz_slice key = lz_scan_word(&c);
+    LZ_TRY(lz_lex_want(&c, "#chlo.ragged_dot<"));
+    while (!lz_lex_eat(&c, ">")) {
+        lz_slice key = lz_lex_word(&c);
         int i = 0;
         while (i < N && !lz_slice_is(key, fields[i].name))
             i++;
         if (i == N)
-            return lz_scan_fail(&c, key.s, LZ_EPARSE,
+            return lz_lex_fail(&c, key.s, LZ_EPARSE,
                                 "'" LZ_SLICE_FMT "' is no field of this attribute",
                                 LZ_SLICE_ARG(key));
-        LZ_TRY(lz_scan_want(&c, "="));
-        LZ_TRY(lz_scan_ints(&c, fields[i].name, fields[i].at));
-        if (!lz_scan_eat(&c, ",") && !lz_scan_sees(&c, ">"))
-            return lz_scan_want(&c, ">");
+        LZ_TRY(lz_lex_want(&c, "="));
+        LZ_TRY(lz_lex_ints(&c, fields[i].name, fields[i].at));
+        if (!lz_lex_eat(&c, ",") && !lz_lex_sees(&c, ">"))
+            return lz_lex_want(&c, ">");
     }
     e = lz_stmt_find(t, "precision_config");
     return e ? lz_parse_precision(p, e, &g->precision) : LZ_OK;
@@ -81,7 +81,7 @@ static lz_status read(lz_parser *p, const lz_scope *s, const lz_stmt *t, ragged 
 {
     memset(g, 0, sizeof *g);
     if (t->result_types.len != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: the result's type is missing");
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: the result's type is missing");
     LZ_TRY(read_numbers(p, t, g));
     g->a = t->opnd.data[0];
     g->b = t->opnd.data[1];
@@ -91,10 +91,10 @@ static lz_status read(lz_parser *p, const lz_scope *s, const lz_stmt *t, ragged 
     g->r = t->result_types.data[0];
     const lz_type *sizes = lz_val_type(s->f, g->sizes);
     if (!fits(g))
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "ragged_dot: the dimension numbers do not fit the operands");
     if (!lz_dtype_is_int(sizes->dtype) || sizes->shape.rank != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "ragged_dot: only one list of integers as sizes is supported");
     g->groups = sizes->shape.dims[0];
     return LZ_OK;
@@ -226,14 +226,14 @@ lz_status lz_chlo_ragged_dot(lz_parser *p, lz_scope *s, lz_stmt *t)
     int64_t ragged_dim = g.lhs_ragged.v[0];
     bool contracted = lz_ints_has(&g.contract[0], ragged_dim);
     if (lz_ints_has(&g.batch[0], ragged_dim))
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "ragged_dot: groups of a batch dimension are not supported");
     if (g.rhs_group.n != !contracted)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "ragged_dot: %d group dimensions, but %d are needed", g.rhs_group.n,
                             !contracted);
     if (!contracted && g.y->shape.dims[g.rhs_group.v[0]] != g.groups)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: %lld sizes for %lld groups",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: %lld sizes for %lld groups",
                             (long long)g.groups, (long long)g.y->shape.dims[g.rhs_group.v[0]]);
     LZ_TRY(lz_parse_widen(p, s, t));
     g.a = t->opnd.data[0];

@@ -99,16 +99,16 @@ static lz_val normal(lz_func *f, lz_val a, lz_val b, const lz_type *t, uint64_t 
 /* distribution = NORMAL | rng_distribution = #stablehlo<rng_distribution NORMAL> */
 static lz_status distribution_of(lz_parser *p, const lz_stmt *t, bool *is_normal)
 {
-    const lz_entry *e = lz_stmt_find(t, t->generic ? "rng_distribution" : "distribution");
-    lz_scan at = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, t->generic ? "rng_distribution" : "distribution");
+    lz_lexer at = p->c;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "rng: the distribution is missing");
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "rng: the distribution is missing");
     at.p = e->value;
-    (void)lz_scan_eat(&at, "#stablehlo<rng_distribution");
-    *is_normal = lz_scan_eat_word(&at, "NORMAL");
-    return *is_normal || lz_scan_eat_word(&at, "UNIFORM")
+    (void)lz_lex_eat(&at, "#stablehlo<rng_distribution");
+    *is_normal = lz_lex_eat_word(&at, "NORMAL");
+    return *is_normal || lz_lex_eat_word(&at, "UNIFORM")
                ? LZ_OK
-               : lz_scan_fail(&p->c, e->value, LZ_EPARSE, "rng: expected UNIFORM or NORMAL");
+               : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "rng: expected UNIFORM or NORMAL");
 }
 
 /* Element i of a constant, which may be written as one number for all; v as it is when it is none. */
@@ -125,12 +125,12 @@ static int64_t known_element(const lz_func *f, lz_val x, int i, int64_t v)
 static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
 {
     if (t->result_types.len != 1)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "rng: the result's type is missing");
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "rng: the result's type is missing");
     const lz_type *r = t->result_types.data[0], *shape = lz_val_type(s->f, t->opnd.data[2]);
     for (int k = 0; k < 2; k++) {
         const lz_type *x = lz_val_type(s->f, t->opnd.data[k]);
         if (x->shape.rank != 0 || x->dtype != r->dtype)
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                 "rng: operand %d is no scalar of the result's dtype", k);
     }
     bool fits = lz_dtype_is_int(shape->dtype) && shape->shape.rank == 1 &&
@@ -138,7 +138,7 @@ static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
     for (int i = 0; fits && i < r->shape.rank; i++)
         fits = known_element(s->f, t->opnd.data[2], i, r->shape.dims[i]) == r->shape.dims[i];
     return fits ? LZ_OK
-                : lz_scan_fail(&p->c, t->at, LZ_EPARSE, "rng: the shape is not the result's");
+                : lz_lex_fail(&p->c, t->at, LZ_EPARSE, "rng: the shape is not the result's");
 }
 
 lz_status lz_expand_rng(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -149,10 +149,10 @@ lz_status lz_expand_rng(lz_parser *p, lz_scope *s, lz_stmt *t)
     const lz_type *r = t->result_types.data[0];
     bool floats = lz_dtype_is_float(r->dtype);
     if (!floats && (is_normal || !lz_dtype_is_int(r->dtype)))
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED, "rng: no %s of %s",
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED, "rng: no %s of %s",
                             is_normal ? "NORMAL" : "UNIFORM", lz_dtype_name(r->dtype));
     if (p->regions)
-        return lz_scan_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                             "rng: in a region it would give the same numbers in every round");
     uint64_t key = p->draws++;
     const lz_ints none = {0};

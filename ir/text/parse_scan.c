@@ -15,17 +15,17 @@ typedef struct scan {
 
 static bool is_true(const lz_parser *p, const lz_stmt *t, const char *key)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
-    lz_scan at = p->c;
+    const lz_parse_entry *e = lz_stmt_find(t, key);
+    lz_lexer at = p->c;
     at.p = e ? e->value : at.p;
-    return e && lz_scan_eat_word(&at, "true");
+    return e && lz_lex_eat_word(&at, "true");
 }
 
 static lz_status operand_list(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
-    return lz_scan_want(&p->c, ")");
+    return lz_lex_want(&p->c, ")");
 }
 
 /* (%a, %b) inits(%c) dimension=0 attributes {is_reverse = true} { region } */
@@ -33,16 +33,16 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
 {
     LZ_TRY(operand_list(p, s, t));
     x->nin = t->opnd.len;
-    LZ_TRY(lz_scan_want(&p->c, "inits"));
+    LZ_TRY(lz_lex_want(&p->c, "inits"));
     LZ_TRY(operand_list(p, s, t));
-    LZ_TRY(lz_scan_want(&p->c, "dimension"));
-    LZ_TRY(lz_scan_want(&p->c, "="));
-    LZ_TRY(lz_scan_i64(&p->c, &x->dim));
-    if (lz_scan_eat_word(&p->c, "attributes")) {
-        LZ_TRY(lz_scan_want(&p->c, "{"));
+    LZ_TRY(lz_lex_want(&p->c, "dimension"));
+    LZ_TRY(lz_lex_want(&p->c, "="));
+    LZ_TRY(lz_lex_i64(&p->c, &x->dim));
+    if (lz_lex_eat_word(&p->c, "attributes")) {
+        LZ_TRY(lz_lex_want(&p->c, "{"));
         LZ_TRY(lz_parse_dictionary(p, t));
     }
-    LZ_TRY(lz_scan_want(&p->c, "{"));
+    LZ_TRY(lz_lex_want(&p->c, "{"));
     return lz_parse_region(p, s, NULL, &t->region);
 }
 
@@ -50,21 +50,21 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
 static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
 {
     LZ_TRY(lz_parse_generic_items(p, s, t));
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    const lz_entry *dim = lz_stmt_find(t, "dimension"),
+    const lz_parse_entry *dim = lz_stmt_find(t, "dimension"),
                    *sizes = lz_stmt_find(t, "operandSegmentSizes");
     lz_ints n = {0};
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     if (!dim || !sizes)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: the attribute %s is missing",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: the attribute %s is missing",
                             dim ? "operandSegmentSizes" : "dimension");
     at.p = dim->value;
-    LZ_TRY(lz_scan_i64(&at, &x->dim));
+    LZ_TRY(lz_lex_i64(&at, &x->dim));
     at.p = sizes->value;
-    LZ_TRY(lz_scan_ints(&at, "operandSegmentSizes", &n));
+    LZ_TRY(lz_lex_ints(&at, "operandSegmentSizes", &n));
     if (n.n != 2 || n.v[0] < 0 || n.v[1] < 0 || n.v[0] + n.v[1] != t->opnd.len)
-        return lz_scan_fail(&p->c, sizes->value, LZ_EPARSE,
+        return lz_lex_fail(&p->c, sizes->value, LZ_EPARSE,
                             "chlo.scan: operandSegmentSizes do not say what %u operands are",
                             t->opnd.len);
     x->nin = (uint32_t)n.v[0];
@@ -75,7 +75,7 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
 
 static lz_status misfit(lz_parser *p, const lz_stmt *t, const char *what, uint32_t i)
 {
-    return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: %s %u does not fit the others", what,
+    return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: %s %u does not fit the others", what,
                         i);
 }
 
@@ -97,13 +97,13 @@ static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t, scan *
     x->ninit = t->opnd.len - x->nin;
     if (!r || r->nparam != t->opnd.len || r->nresult < x->ninit ||
         r->nresult != t->result_types.len || (x->nin == 0 && r->nresult == x->ninit))
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "chlo.scan: needs a region of a slice of each input and the carried "
                             "values that gives slices and as many carried values");
     x->nout = r->nresult - x->ninit;
     const lz_type *first = x->nin ? lz_val_type(s->f, t->opnd.data[0]) : t->result_types.data[0];
     if (x->dim < 0 || x->dim >= first->shape.rank)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: there is no dimension %lld",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: there is no dimension %lld",
                             (long long)x->dim);
     x->rounds = first->shape.dims[x->dim];
     for (uint32_t i = 0; i < x->nin; i++)
@@ -212,14 +212,14 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, const scan *x)
         st = r == LZ_NOVAL ? lz_error_get()->status : lz_vec_push(&t->results, r);
     }
     lz_free(v);
-    return st == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+    return st == LZ_OK ? LZ_OK : lz_lex_wrap(&p->c, t->at);
 }
 
 lz_status lz_parse_chlo_scan(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     scan x = {0};
     LZ_TRY(t->generic ? generic(p, s, t, &x) : pretty(p, s, t, &x));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
     LZ_TRY(check(p, s, t, &x));

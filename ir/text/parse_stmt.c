@@ -3,7 +3,7 @@
 #include "ir/text/parse_chlo.h"
 #include <string.h>
 
-const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key)
+const lz_parse_entry *lz_stmt_find(const lz_stmt *t, const char *key)
 {
     for (uint32_t i = 0; i < t->dict.len; i++)
         if (lz_slice_is(t->dict.data[i].key, key) && t->dict.data[i].value)
@@ -15,14 +15,14 @@ const lz_entry *lz_stmt_find(const lz_stmt *t, const char *key)
 
 static lz_status types_up_to(lz_parser *p, lz_types *out, const char *close, bool one, lz_buf *form)
 {
-    if (close && lz_scan_eat(&p->c, close))
+    if (close && lz_lex_eat(&p->c, close))
         return LZ_OK;
     do
         LZ_TRY(lz_parse_type(p, out, form));
-    while (!one && lz_scan_eat(&p->c, ","));
+    while (!one && lz_lex_eat(&p->c, ","));
     if (form)
         LZ_TRY(lz_form_keep(p, form->data, form->len, &out->form));
-    return close ? lz_scan_want(&p->c, close) : LZ_OK;
+    return close ? lz_lex_want(&p->c, close) : LZ_OK;
 }
 
 static lz_status type_list(lz_parser *p, const lz_stmt *t, lz_types *out, const char *close,
@@ -36,17 +36,17 @@ static lz_status type_list(lz_parser *p, const lz_stmt *t, lz_types *out, const 
 
 static lz_status result_types(lz_parser *p, const lz_stmt *t, lz_types *out)
 {
-    bool parens = lz_scan_eat(&p->c, "(");
+    bool parens = lz_lex_eat(&p->c, "(");
     return type_list(p, t, out, parens ? ")" : NULL, !parens);
 }
 
 lz_status lz_parse_types(lz_parser *p, lz_stmt *t)
 {
-    bool parens = lz_scan_eat(&p->c, "(");
+    bool parens = lz_lex_eat(&p->c, "(");
     LZ_TRY(type_list(p, t, &t->listed, parens ? ")" : NULL, false));
-    t->has_arrow = lz_scan_eat(&p->c, "->");
+    t->has_arrow = lz_lex_eat(&p->c, "->");
     if (!t->has_arrow)
-        return parens ? lz_scan_want(&p->c, "->") : LZ_OK;
+        return parens ? lz_lex_want(&p->c, "->") : LZ_OK;
     lz_types swap = t->opnd_types;
     t->opnd_types = t->listed;
     t->listed = swap;
@@ -64,7 +64,7 @@ static lz_status spread_types(lz_parser *p, lz_stmt *t)
         return LZ_OK;
     }
     if (t->listed.len > (t->op == LZ_OP_SELECT ? 2 : 1))
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u types where one is enough",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u types where one is enough",
                             LZ_SLICE_ARG(t->name), t->listed.len);
     return lz_vec_push(&t->result_types, t->listed.data[t->listed.len - 1]);
 }
@@ -73,14 +73,14 @@ static lz_status types_differ(lz_parser *p, lz_stmt *t, const char *what, uint32
                               const lz_type *said, const lz_type *is)
 {
     char a[200], b[200];
-    return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %s %u is %s, but the text says %s",
+    return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %s %u is %s, but the text says %s",
                         LZ_SLICE_ARG(t->name), what, i, lz_type_short(is, a, sizeof a),
                         lz_type_short(said, b, sizeof b));
 }
 
 static lz_status tuples_differ(lz_parser *p, const lz_stmt *t, const char *what)
 {
-    return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+    return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                         LZ_SLICE_FMT ": its %s are in other tuples than the text says",
                         LZ_SLICE_ARG(t->name), what);
 }
@@ -92,7 +92,7 @@ lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t)
     if (!lz_form_eq(t->opnd_form, t->opnd_types.form))
         return tuples_differ(p, t, "operands");
     if (t->opnd_types.len != t->opnd.len)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u operands, but %u types",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u operands, but %u types",
                             LZ_SLICE_ARG(t->name), t->opnd.len, t->opnd_types.len);
     for (uint32_t i = 0; i < t->opnd.len; i++)
         if (lz_val_type(s->f, t->opnd.data[i]) != t->opnd_types.data[i])
@@ -106,7 +106,7 @@ lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t)
     if (!lz_form_eq(t->result_form, t->result_types.form))
         return tuples_differ(p, t, "results");
     if (t->result_types.len != t->results.len)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             LZ_SLICE_FMT ": gives %u results, but the text has %u types",
                             LZ_SLICE_ARG(t->name), t->results.len, t->result_types.len);
     for (uint32_t i = 0; i < t->results.len; i++)
@@ -121,22 +121,22 @@ lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t)
 /* {a = 1, "b" = 2, c}: keys and where their values are. After '{'. */
 lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t)
 {
-    while (!lz_scan_eat(&p->c, "}")) {
-        lz_entry e = {0};
-        if (lz_scan_sees(&p->c, "\""))
-            LZ_TRY(lz_scan_string(&p->c, &e.key));
+    while (!lz_lex_eat(&p->c, "}")) {
+        lz_parse_entry e = {0};
+        if (lz_lex_sees(&p->c, "\""))
+            LZ_TRY(lz_lex_string(&p->c, &e.key));
         else
-            e.key = lz_scan_word(&p->c);
+            e.key = lz_lex_word(&p->c);
         if (e.key.n == 0)
-            return lz_scan_fail(&p->c, p->c.p, LZ_EPARSE, "expected the name of an attribute");
-        if (lz_scan_eat(&p->c, "=")) {
-            lz_scan_skip(&p->c);
+            return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "expected the name of an attribute");
+        if (lz_lex_eat(&p->c, "=")) {
+            lz_lex_skip(&p->c);
             e.value = p->c.p;
-            LZ_TRY(lz_scan_until(&p->c, ","));
+            LZ_TRY(lz_lex_until(&p->c, ","));
         }
         LZ_TRY(lz_vec_push(&t->dict, e));
-        if (!lz_scan_eat(&p->c, ",") && !lz_scan_sees(&p->c, "}"))
-            return lz_scan_want(&p->c, "}");
+        if (!lz_lex_eat(&p->c, ",") && !lz_lex_sees(&p->c, "}"))
+            return lz_lex_want(&p->c, "}");
     }
     return LZ_OK;
 }
@@ -147,11 +147,11 @@ lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     if (t->tuples)
         return lz_parse_any_operands(p, s, t);
-    while (lz_scan_sees(&p->c, "%")) {
+    while (lz_lex_sees(&p->c, "%")) {
         lz_val v;
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
-        if (!lz_scan_eat(&p->c, ","))
+        if (!lz_lex_eat(&p->c, ","))
             break;
     }
     return LZ_OK;
@@ -159,29 +159,29 @@ lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t)
 
 static lz_status item_key_value(lz_parser *p, lz_stmt *t, lz_slice key)
 {
-    lz_scan_skip(&p->c);
-    lz_entry e = {key, p->c.p};
-    LZ_TRY(lz_scan_until(&p->c, ",:{"));
+    lz_lex_skip(&p->c);
+    lz_parse_entry e = {key, p->c.p};
+    LZ_TRY(lz_lex_until(&p->c, ",:{"));
     return lz_vec_push(&t->dict, e);
 }
 
 static lz_status item(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_val v;
-    if (lz_scan_sees(&p->c, "%")) {
+    if (lz_lex_sees(&p->c, "%")) {
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
-        if (!lz_scan_sees(&p->c, "["))
+        if (!lz_lex_sees(&p->c, "["))
             return LZ_OK;
-        lz_entry e = {{"[", 1}, p->c.p}; /* the ranges of a slice */
+        lz_parse_entry e = {{"[", 1}, p->c.p}; /* the ranges of a slice */
         LZ_TRY(lz_vec_push(&t->dict, e));
-        return lz_scan_group(&p->c);
+        return lz_lex_group(&p->c);
     }
-    lz_slice word = lz_scan_word(&p->c);
-    if (word.n && lz_scan_eat(&p->c, "="))
+    lz_slice word = lz_lex_word(&p->c);
+    if (word.n && lz_lex_eat(&p->c, "="))
         return item_key_value(p, t, word);
     if (word.n == 0 || t->nword == 2)
-        return lz_scan_fail(&p->c, word.s, LZ_EPARSE,
+        return lz_lex_fail(&p->c, word.s, LZ_EPARSE,
                             LZ_SLICE_FMT ": expected a value or `name = value`",
                             LZ_SLICE_ARG(t->name));
     t->words[t->nword++] = word;
@@ -195,30 +195,30 @@ static lz_status reduce_items(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_val v;
     lz_status st = LZ_OK;
     do {
-        if ((st = lz_scan_want(&p->c, "(")) != LZ_OK || (st = lz_scope_use(p, s, &v)) != LZ_OK ||
+        if ((st = lz_lex_want(&p->c, "(")) != LZ_OK || (st = lz_scope_use(p, s, &v)) != LZ_OK ||
             (st = lz_vec_push(&t->opnd, v)) != LZ_OK ||
-            (st = lz_scan_want(&p->c, "init")) != LZ_OK ||
-            (st = lz_scan_want(&p->c, ":")) != LZ_OK || (st = lz_scope_use(p, s, &v)) != LZ_OK ||
+            (st = lz_lex_want(&p->c, "init")) != LZ_OK ||
+            (st = lz_lex_want(&p->c, ":")) != LZ_OK || (st = lz_scope_use(p, s, &v)) != LZ_OK ||
             (st = lz_vec_push(&inits, v)) != LZ_OK)
             break;
-        st = lz_scan_want(&p->c, ")");
-    } while (st == LZ_OK && lz_scan_eat(&p->c, ","));
+        st = lz_lex_want(&p->c, ")");
+    } while (st == LZ_OK && lz_lex_eat(&p->c, ","));
     for (uint32_t i = 0; i < inits.len && st == LZ_OK; i++)
         st = lz_vec_push(&t->opnd, inits.data[i]);
     lz_vec_free(&inits);
     LZ_TRY(st);
-    t->reducer = !lz_scan_eat_word(&p->c, "applies");
+    t->reducer = !lz_lex_eat_word(&p->c, "applies");
     if (!t->reducer) {
-        lz_slice w = lz_scan_word(&p->c);
+        lz_slice w = lz_lex_word(&p->c);
         t->applies = lz_op_from_text(w.s, w.n);
         if (t->applies == LZ_OP_NONE || lz_op_get(t->applies)->arity != 2 ||
             lz_op_get(t->applies)->attr != LZ_ATTR_none)
-            return lz_scan_fail(&p->c, w.s, LZ_EPARSE, "reduce cannot apply '" LZ_SLICE_FMT "'",
+            return lz_lex_fail(&p->c, w.s, LZ_EPARSE, "reduce cannot apply '" LZ_SLICE_FMT "'",
                                 LZ_SLICE_ARG(w));
     }
-    LZ_TRY(lz_scan_want(&p->c, "across"));
-    lz_slice key = lz_scan_word(&p->c);
-    LZ_TRY(lz_scan_want(&p->c, "="));
+    LZ_TRY(lz_lex_want(&p->c, "across"));
+    lz_slice key = lz_lex_word(&p->c);
+    LZ_TRY(lz_lex_want(&p->c, "="));
     return item_key_value(p, t, key);
 }
 
@@ -228,75 +228,75 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         return reduce_items(p, s, t);
     if (t->op == LZ_OP_CONVOLUTION)
         return lz_parse_convolution_items(p, s, t);
-    if (lz_scan_sees(&p->c, ":") || lz_scan_sees(&p->c, "{") || lz_scan_eat(&p->c, "()"))
+    if (lz_lex_sees(&p->c, ":") || lz_lex_sees(&p->c, "{") || lz_lex_eat(&p->c, "()"))
         return LZ_OK;
-    bool parens = t->op == LZ_OP_NONE && lz_scan_eat(&p->c, "("); /* chlo.top_k(%a, k = 3) */
+    bool parens = t->op == LZ_OP_NONE && lz_lex_eat(&p->c, "("); /* chlo.top_k(%a, k = 3) */
     do
         LZ_TRY(item(p, s, t));
-    while (lz_scan_eat(&p->c, ","));
-    return parens ? lz_scan_want(&p->c, ")") : LZ_OK;
+    while (lz_lex_eat(&p->c, ","));
+    return parens ? lz_lex_want(&p->c, ")") : LZ_OK;
 }
 
 /* (%a, %b) <{...}> ({ region }) {...} */
 lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
-    LZ_TRY(lz_scan_want(&p->c, ")"));
-    if (lz_scan_eat(&p->c, "<")) {
-        LZ_TRY(lz_scan_want(&p->c, "{"));
+    LZ_TRY(lz_lex_want(&p->c, ")"));
+    if (lz_lex_eat(&p->c, "<")) {
+        LZ_TRY(lz_lex_want(&p->c, "{"));
         LZ_TRY(lz_parse_dictionary(p, t));
-        LZ_TRY(lz_scan_want(&p->c, ">"));
+        LZ_TRY(lz_lex_want(&p->c, ">"));
     }
-    if (!lz_scan_eat(&p->c, "("))
+    if (!lz_lex_eat(&p->c, "("))
         return LZ_OK;
     do {
-        LZ_TRY(lz_scan_want(&p->c, "{"));
+        LZ_TRY(lz_lex_want(&p->c, "{"));
         LZ_TRY(lz_parse_region(p, s, NULL, t->nregion ? &t->region2 : &t->region));
         if (++t->nregion > (t->op == LZ_OP_SELECT_AND_SCATTER ? 2 : 1))
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than %u region%s",
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than %u region%s",
                                 LZ_SLICE_ARG(t->name), t->nregion - 1, t->nregion > 2 ? "s" : "");
-    } while (lz_scan_eat(&p->c, ","));
-    return lz_scan_want(&p->c, ")");
+    } while (lz_lex_eat(&p->c, ","));
+    return lz_lex_want(&p->c, ")");
 }
 
 /* ---- constants ---- */
 
-lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_scan *at, lz_val *out,
+lz_status lz_parse_dense(lz_parser *p, lz_scope *s, const lz_stmt *t, lz_lexer *at, lz_val *out,
                          const lz_type **type)
 {
     lz_literal *lit;
     bool splat;
-    LZ_TRY(lz_scan_literal(at, &lit, type, &splat));
+    LZ_TRY(lz_lex_literal(at, &lit, type, &splat));
     *out = lz_build_const(s->f, lit);
     lz_literal_release(lit);
     const lz_ints none = {0};
     if (splat && *out != LZ_NOVAL && (*type)->shape.rank > 0)
         *out = lz_build_broadcast(s->f, *out, &none, &(*type)->shape);
-    return *out == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : LZ_OK;
+    return *out == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : LZ_OK;
 }
 
 static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     const lz_type *type;
     lz_val v;
-    lz_scan at = p->c;
+    lz_lexer at = p->c;
     if (t->generic) {
         LZ_TRY(lz_parse_generic_items(p, s, t));
-        if (lz_scan_eat(&p->c, "{"))
+        if (lz_lex_eat(&p->c, "{"))
             LZ_TRY(lz_parse_dictionary(p, t));
-        const lz_entry *e = lz_stmt_find(t, "value");
+        const lz_parse_entry *e = lz_stmt_find(t, "value");
         if (!e)
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                 "constant: the attribute value is missing");
         at.p = e->value;
     } else {
-        LZ_TRY(lz_scan_braces(&p->c)); /* {attributes} come first here */
+        LZ_TRY(lz_lex_braces(&p->c)); /* {attributes} come first here */
         at = p->c;
     }
     LZ_TRY(lz_parse_dense(p, s, t, &at, &v, &type));
     if (t->generic) {
-        LZ_TRY(lz_scan_want(&p->c, ":"));
+        LZ_TRY(lz_lex_want(&p->c, ":"));
         LZ_TRY(lz_parse_types(p, t));
     } else {
         p->c = at;
@@ -316,12 +316,12 @@ lz_status lz_parse_widen(lz_parser *p, lz_scope *s, lz_stmt *t)
              to = lz_dtype_size(r) >= lz_dtype_size(in) ? r : in;
     for (int k = 0; k < 2; k++)
         t->opnd.data[k] = lz_build_convert(s->f, t->opnd.data[k], to);
-    return s->f->status == LZ_OK ? LZ_OK : lz_scan_wrap(&p->c, t->at);
+    return s->f->status == LZ_OK ? LZ_OK : lz_lex_wrap(&p->c, t->at);
 }
 
 lz_status lz_parse_push(lz_parser *p, lz_stmt *t, lz_val v)
 {
-    return v == LZ_NOVAL ? lz_scan_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
+    return v == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
 }
 
 lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -339,7 +339,7 @@ lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (product && v != LZ_NOVAL)
         v = lz_build_convert(s->f, v, t->result_types.data[0]->dtype);
     if (v == LZ_NOVAL)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     return lz_parse_results_of(p, s, t, v);
 }
 
@@ -359,12 +359,12 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     if (t->op == LZ_OP_CONSTANT)
         return constant(p, s, t);
     LZ_TRY(t->generic ? lz_parse_generic_items(p, s, t) : pretty_items(p, s, t));
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     if (t->reducer) {
-        LZ_TRY(lz_scan_want(&p->c, "reducer"));
+        LZ_TRY(lz_lex_want(&p->c, "reducer"));
         LZ_TRY(lz_parse_reducer(p, s, t->opnd.len / 2, &t->region));
     }
     LZ_TRY(spread_types(p, t));
@@ -396,26 +396,26 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
     if (t->generic) {
         LZ_TRY(lz_parse_generic_items(p, s, t));
     } else if (composite) {
-        LZ_TRY(lz_scan_string(&p->c, &name));
+        LZ_TRY(lz_lex_string(&p->c, &name));
         LZ_TRY(lz_parse_operands(p, s, t));
     } else {
-        LZ_TRY(lz_scan_symbol(&p->c, &callee));
-        LZ_TRY(lz_scan_want(&p->c, "("));
+        LZ_TRY(lz_lex_symbol(&p->c, &callee));
+        LZ_TRY(lz_lex_want(&p->c, "("));
         LZ_TRY(lz_parse_operands(p, s, t));
-        LZ_TRY(lz_scan_want(&p->c, ")"));
+        LZ_TRY(lz_lex_want(&p->c, ")"));
     }
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    const lz_entry *e = lz_stmt_find(t, composite ? "decomposition" : "callee");
+    const lz_parse_entry *e = lz_stmt_find(t, composite ? "decomposition" : "callee");
     if (callee.n == 0) {
         if (!e)
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                 LZ_SLICE_FMT ": which function is not said", LZ_SLICE_ARG(t->name));
-        lz_scan at = p->c;
+        lz_lexer at = p->c;
         at.p = e->value;
-        LZ_TRY(lz_scan_symbol(&at, &callee));
+        LZ_TRY(lz_lex_symbol(&at, &callee));
     }
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
     t->op = composite ? composite_op(s, t, name) : LZ_OP_NONE;
@@ -429,11 +429,11 @@ static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     t->tuples = !s->outer;
     if (t->generic)
-        LZ_TRY(lz_scan_want(&p->c, "("));
+        LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
     if (t->generic)
-        LZ_TRY(lz_scan_want(&p->c, ")"));
-    if (lz_scan_eat(&p->c, ":"))
+        LZ_TRY(lz_lex_want(&p->c, ")"));
+    if (lz_lex_eat(&p->c, ":"))
         LZ_TRY(lz_parse_types(p, t));
     const lz_types *types = t->has_arrow ? &t->opnd_types : &t->listed;
     for (uint32_t i = 0; i < types->len && i < t->opnd.len; i++)
@@ -441,14 +441,14 @@ static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
             return types_differ(p, t, "operand", i, types->data[i],
                                 lz_val_type(s->f, t->opnd.data[i]));
     if (types->len != t->opnd.len)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "return: %u values, but %u types", t->opnd.len,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "return: %u values, but %u types", t->opnd.len,
                             types->len);
     if (!lz_form_eq(types->form, t->opnd_form))
         return tuples_differ(p, t, "values");
     s->returned = true;
     s->gives = t->opnd_form;
     if (lz_func_set_results(s->f, t->opnd.data, t->opnd.len) != LZ_OK)
-        return lz_scan_wrap(&p->c, t->at);
+        return lz_lex_wrap(&p->c, t->at);
     return LZ_OK;
 }
 
@@ -497,7 +497,7 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
     t->op = lz_slice_is(n, "chlo.constant") ? LZ_OP_CONSTANT : table_op(n);
     const lz_expansion *e = t->op == LZ_OP_NONE ? lz_expansion_find(n) : NULL;
     if (t->op == LZ_OP_NONE && !e)
-        return lz_scan_fail(&p->c, t->at,
+        return lz_lex_fail(&p->c, t->at,
                             n.n && memchr(n.s, '.', n.n) ? LZ_EUNSUPPORTED : LZ_EPARSE,
                             "operation '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(n));
     LZ_TRY(operation(p, s, t, e));
@@ -517,24 +517,24 @@ static lz_status result_names(lz_parser *p, groups *out)
 {
     uint32_t index;
     int64_t n;
-    if (!lz_scan_sees(&p->c, "%"))
+    if (!lz_lex_sees(&p->c, "%"))
         return LZ_OK;
     do {
         group g = {.count = 1};
         const char *at = p->c.p;
-        LZ_TRY(lz_scan_value(&p->c, &g.name, &index));
+        LZ_TRY(lz_lex_value(&p->c, &g.name, &index));
         if (index != UINT32_MAX)
-            return lz_scan_fail(&p->c, at, LZ_EPARSE, "expected a name for a result");
-        if (lz_scan_eat(&p->c, ":")) {
-            LZ_TRY(lz_scan_i64(&p->c, &n));
+            return lz_lex_fail(&p->c, at, LZ_EPARSE, "expected a name for a result");
+        if (lz_lex_eat(&p->c, ":")) {
+            LZ_TRY(lz_lex_i64(&p->c, &n));
             if (n < 1 || n > 1 << 20)
-                return lz_scan_fail(&p->c, at, LZ_EPARSE, "there cannot be %lld results",
+                return lz_lex_fail(&p->c, at, LZ_EPARSE, "there cannot be %lld results",
                                     (long long)n);
             g.count = (uint32_t)n;
         }
         LZ_TRY(lz_vec_push(out, g));
-    } while (lz_scan_eat(&p->c, ","));
-    return lz_scan_want(&p->c, "=");
+    } while (lz_lex_eat(&p->c, ","));
+    return lz_lex_want(&p->c, "=");
 }
 
 static lz_status bind_results(lz_parser *p, lz_scope *s, lz_stmt *t, const groups *g)
@@ -545,7 +545,7 @@ static lz_status bind_results(lz_parser *p, lz_scope *s, lz_stmt *t, const group
     for (uint32_t i = 0; i < g->len; i++)
         want += g->data[i].count;
     if (g->len && want != have)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %llu names for %u results",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %llu names for %u results",
                             LZ_SLICE_ARG(t->name), (unsigned long long)want, have);
     for (uint32_t i = 0; i < g->len; i++) {
         uint32_t n = g->data[i].count;
@@ -560,15 +560,15 @@ static lz_status bind_results(lz_parser *p, lz_scope *s, lz_stmt *t, const group
 static lz_status statement(lz_parser *p, lz_scope *s, lz_stmt *t, groups *g)
 {
     LZ_TRY(result_names(p, g));
-    lz_scan_skip(&p->c);
+    lz_lex_skip(&p->c);
     t->at = p->c.p;
-    t->generic = lz_scan_sees(&p->c, "\"");
+    t->generic = lz_lex_sees(&p->c, "\"");
     if (t->generic)
-        LZ_TRY(lz_scan_string(&p->c, &t->name));
+        LZ_TRY(lz_lex_string(&p->c, &t->name));
     else
-        t->name = lz_scan_word(&p->c);
+        t->name = lz_lex_word(&p->c);
     LZ_TRY(named(p, s, t));
-    LZ_TRY(lz_scan_location(&p->c));
+    LZ_TRY(lz_lex_location(&p->c));
     return bind_results(p, s, t, g);
 }
 

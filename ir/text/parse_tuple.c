@@ -87,7 +87,7 @@ static const char token_type[] = "!stablehlo.token";
 static lz_status leaf(lz_parser *p, lz_types *out)
 {
     const lz_type *t;
-    LZ_TRY(lz_scan_type(&p->c, &t));
+    LZ_TRY(lz_lex_type(&p->c, &t));
     return lz_vec_push(out, t);
 }
 
@@ -97,22 +97,22 @@ lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
     if (!form)
         return leaf(p, out);
     do {
-        bool opens = lz_scan_eat(&p->c, "tuple<");
-        bool token = !opens && lz_scan_eat(&p->c, token_type);
+        bool opens = lz_lex_eat(&p->c, "tuple<");
+        bool token = !opens && lz_lex_eat(&p->c, token_type);
         if (opens && ++depth > MAX_DEPTH)
-            return lz_scan_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
+            return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
                                 MAX_DEPTH);
         lz_buf_puts(form, token ? "()" : opens ? "(" : "*"); /* a token holds nothing */
-        if (opens && !lz_scan_sees(&p->c, ">"))
+        if (opens && !lz_lex_sees(&p->c, ">"))
             continue;
         if (!opens && !token)
             LZ_TRY(leaf(p, out));
-        while (depth > 0 && lz_scan_eat(&p->c, ">")) {
+        while (depth > 0 && lz_lex_eat(&p->c, ">")) {
             lz_buf_putc(form, ')');
             depth--;
         }
         if (depth > 0)
-            LZ_TRY(lz_scan_want(&p->c, ","));
+            LZ_TRY(lz_lex_want(&p->c, ","));
     } while (depth > 0);
     return form->failed ? LZ_EMEM : LZ_OK;
 }
@@ -121,9 +121,9 @@ lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
 
 static lz_status any_operands(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
 {
-    while (lz_scan_sees(&p->c, "%")) {
+    while (lz_lex_sees(&p->c, "%")) {
         LZ_TRY(lz_scope_use_any(p, s, t, form));
-        if (!lz_scan_eat(&p->c, ","))
+        if (!lz_lex_eat(&p->c, ","))
             break;
     }
     return form->failed ? LZ_EMEM : lz_form_keep(p, form->data, form->len, &t->opnd_form);
@@ -150,18 +150,18 @@ static lz_status items(lz_parser *p, lz_scope *s, lz_stmt *t, int64_t *index)
     if (t->generic) {
         LZ_TRY(lz_parse_generic_items(p, s, t));
         if (t->nregion)
-            return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has no regions",
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has no regions",
                                 LZ_SLICE_ARG(t->name));
     } else {
         LZ_TRY(lz_parse_any_operands(p, s, t));
-        if (lz_scan_eat(&p->c, "[")) {
-            LZ_TRY(lz_scan_i64(&p->c, index));
-            LZ_TRY(lz_scan_want(&p->c, "]"));
+        if (lz_lex_eat(&p->c, "[")) {
+            LZ_TRY(lz_lex_i64(&p->c, index));
+            LZ_TRY(lz_lex_want(&p->c, "]"));
         }
     }
-    if (lz_scan_eat(&p->c, "{"))
+    if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
-    LZ_TRY(lz_scan_want(&p->c, ":"));
+    LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     if (t->has_arrow)
         return lz_parse_check_operands(p, s, t);
@@ -189,23 +189,23 @@ static lz_status tuple(lz_parser *p, lz_stmt *t)
 
 static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
 {
-    const lz_entry *e = lz_stmt_find(t, "index");
+    const lz_parse_entry *e = lz_stmt_find(t, "index");
     lz_slice form = t->opnd_form, inside, one;
     uint32_t first, count;
     if (e) {
-        lz_scan at = p->c;
+        lz_lexer at = p->c;
         at.p = e->value;
-        LZ_TRY(lz_scan_i64(&at, &index));
+        LZ_TRY(lz_lex_i64(&at, &index));
     } else if (index == INT64_MIN) {
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "get_tuple_element: which element is not said");
     }
     if (form.n == 0 || form.s[0] != '(' || element_end(form, 0) != form.n)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: its operand is no tuple");
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: its operand is no tuple");
     inside = (lz_slice){form.s + 1, form.n - 2};
     if (index < 0 || index > UINT32_MAX ||
         !lz_form_element(inside, (uint32_t)index, &one, &first, &count))
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE,
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                             "get_tuple_element: there is no element %lld among %u",
                             (long long)index, lz_form_count(inside));
     t->result_form = one.n > 1 ? one : (lz_slice){NULL, 0};
@@ -227,7 +227,7 @@ lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t)
     t->tuples = true;
     LZ_TRY(items(p, s, t, &index));
     if (t->opnd.len > 0 || t->result_types.len > 0)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes and gives tokens",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes and gives tokens",
                             LZ_SLICE_ARG(t->name));
     t->result_form = (lz_slice){"()", 2};
     return lz_parse_check_results(p, s, t);

@@ -3,9 +3,9 @@
 #include "ir/text/parse.h"
 #include <string.h>
 
-static lz_scan scan_at(const lz_parser *p, const char *at)
+static lz_lexer scan_at(const lz_parser *p, const char *at)
 {
-    lz_scan c = p->c;
+    lz_lexer c = p->c;
     c.p = at;
     return c;
 }
@@ -23,32 +23,32 @@ static void fill(lz_ints *v, int n, int64_t x)
 static lz_status read_list(lz_parser *p, const lz_stmt *t, const char *key, int n, int64_t standard,
                            lz_ints *out)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
+    const lz_parse_entry *e = lz_stmt_find(t, key);
     if (!e) {
         fill(out, n, standard);
         return LZ_OK;
     }
-    lz_scan c = scan_at(p, e->value);
-    return lz_scan_ints(&c, key, out);
+    lz_lexer c = scan_at(p, e->value);
+    return lz_lex_ints(&c, key, out);
 }
 
 /* [[0, 1], [2, 3]] */
-static lz_status read_pairs(lz_scan *c, const char *field, lz_ints *low, lz_ints *high)
+static lz_status read_pairs(lz_lexer *c, const char *field, lz_ints *low, lz_ints *high)
 {
-    LZ_TRY(lz_scan_want(c, "["));
-    while (!lz_scan_eat(c, "]")) {
+    LZ_TRY(lz_lex_want(c, "["));
+    while (!lz_lex_eat(c, "]")) {
         int n = low->n;
         if (n == LZ_MAX_RANK)
-            return lz_scan_fail(c, c->p, LZ_EUNSUPPORTED, "%s: more than %d dimensions", field,
+            return lz_lex_fail(c, c->p, LZ_EUNSUPPORTED, "%s: more than %d dimensions", field,
                                 LZ_MAX_RANK);
-        LZ_TRY(lz_scan_want(c, "["));
-        LZ_TRY(lz_scan_i64(c, &low->v[n]));
-        LZ_TRY(lz_scan_want(c, ","));
-        LZ_TRY(lz_scan_i64(c, &high->v[n]));
-        LZ_TRY(lz_scan_want(c, "]"));
+        LZ_TRY(lz_lex_want(c, "["));
+        LZ_TRY(lz_lex_i64(c, &low->v[n]));
+        LZ_TRY(lz_lex_want(c, ","));
+        LZ_TRY(lz_lex_i64(c, &high->v[n]));
+        LZ_TRY(lz_lex_want(c, "]"));
         low->n = high->n = n + 1;
-        if (!lz_scan_eat(c, ",") && !lz_scan_sees(c, "]"))
-            return lz_scan_want(c, "]");
+        if (!lz_lex_eat(c, ",") && !lz_lex_sees(c, "]"))
+            return lz_lex_want(c, "]");
     }
     return LZ_OK;
 }
@@ -56,31 +56,31 @@ static lz_status read_pairs(lz_scan *c, const char *field, lz_ints *low, lz_ints
 /* dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, dense<0> : tensor<2x2xi64> or, of dimension 0, dense<> */
 static lz_status read_padding(lz_parser *p, const lz_stmt *t, int n, lz_ints *low, lz_ints *high)
 {
-    const lz_entry *e = lz_stmt_find(t, "padding");
+    const lz_parse_entry *e = lz_stmt_find(t, "padding");
     const lz_type *type;
     int64_t one;
     fill(low, n, 0);
     fill(high, n, 0);
     if (!e)
         return LZ_OK;
-    lz_scan c = scan_at(p, e->value);
-    LZ_TRY(lz_scan_want(&c, "dense<"));
-    bool splat = !lz_scan_sees(&c, "[") && !lz_scan_sees(&c, ">");
+    lz_lexer c = scan_at(p, e->value);
+    LZ_TRY(lz_lex_want(&c, "dense<"));
+    bool splat = !lz_lex_sees(&c, "[") && !lz_lex_sees(&c, ">");
     low->n = high->n = 0;
     if (splat)
-        LZ_TRY(lz_scan_i64(&c, &one));
-    else if (lz_scan_sees(&c, "["))
+        LZ_TRY(lz_lex_i64(&c, &one));
+    else if (lz_lex_sees(&c, "["))
         LZ_TRY(read_pairs(&c, "padding", low, high));
-    LZ_TRY(lz_scan_want(&c, ">"));
-    LZ_TRY(lz_scan_want(&c, ":"));
-    lz_scan_skip(&c);
+    LZ_TRY(lz_lex_want(&c, ">"));
+    LZ_TRY(lz_lex_want(&c, ":"));
+    lz_lex_skip(&c);
     const char *at = c.p;
-    LZ_TRY(lz_scan_type(&c, &type));
+    LZ_TRY(lz_lex_type(&c, &type));
     bool fits = type->shape.rank == 2 && type->shape.dims[1] == 2 &&
                 type->shape.dims[0] <= LZ_MAX_RANK && lz_dtype_is_int(type->dtype) &&
                 (splat || type->shape.dims[0] == low->n);
     if (!fits)
-        return lz_scan_fail(&c, at, LZ_EPARSE,
+        return lz_lex_fail(&c, at, LZ_EPARSE,
                             "padding: expected one pair of numbers for each dimension");
     if (splat) {
         fill(low, (int)type->shape.dims[0], one);
@@ -93,14 +93,14 @@ static lz_status need(lz_parser *p, const lz_stmt *t, const char *key)
 {
     return lz_stmt_find(t, key)
                ? LZ_OK
-               : lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
+               : lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
                               lz_op_get(t->op)->text, key);
 }
 
 static lz_status need_regions(lz_parser *p, const lz_stmt *t, uint32_t n)
 {
     return t->nregion == n ? LZ_OK
-                           : lz_scan_fail(&p->c, t->at, LZ_EPARSE, "%s: has %u regions, not %u",
+                           : lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: has %u regions, not %u",
                                           lz_op_get(t->op)->text, t->nregion, n);
 }
 
@@ -132,7 +132,7 @@ static lz_status select_and_scatter(lz_parser *p, lz_stmt *t, lz_attr_select_and
 /* ---- convolution: dimension numbers ---- */
 
 /* [b, 0, 1, f]: letter c is dimension *first, letter d *second, digit k spatial dimension k. */
-static lz_status read_labels(lz_scan *c, char first_letter, int64_t *first, char second_letter,
+static lz_status read_labels(lz_lexer *c, char first_letter, int64_t *first, char second_letter,
                              int64_t *second, lz_ints *spatial)
 {
     const char *start = c->p;
@@ -141,13 +141,13 @@ static lz_status read_labels(lz_scan *c, char first_letter, int64_t *first, char
     *first = *second = -1;
     for (int i = 0; i < LZ_MAX_RANK; i++)
         spatial->v[i] = -1;
-    LZ_TRY(lz_scan_want(c, "["));
+    LZ_TRY(lz_lex_want(c, "["));
     do {
-        lz_scan_skip(c);
+        lz_lex_skip(c);
         const char *here = c->p;
         char letter = c->p < c->end ? *c->p : 0;
         if (at == LZ_MAX_RANK)
-            return lz_scan_fail(c, here, LZ_EUNSUPPORTED, "more than %d dimensions", LZ_MAX_RANK);
+            return lz_lex_fail(c, here, LZ_EUNSUPPORTED, "more than %d dimensions", LZ_MAX_RANK);
         if (letter == first_letter && *first < 0) {
             c->p++;
             *first = at++;
@@ -156,140 +156,140 @@ static lz_status read_labels(lz_scan *c, char first_letter, int64_t *first, char
             *second = at++;
         } else {
             if (letter < '0' || letter > '9')
-                return lz_scan_fail(c, here, LZ_EPARSE,
+                return lz_lex_fail(c, here, LZ_EPARSE,
                                     "expected %c, %c (each once) or the number of a spatial "
                                     "dimension",
                                     first_letter, second_letter);
-            LZ_TRY(lz_scan_i64(c, &k));
+            LZ_TRY(lz_lex_i64(c, &k));
             if (k < 0 || k >= LZ_MAX_RANK || spatial->v[k] >= 0)
-                return lz_scan_fail(c, here, LZ_EPARSE,
+                return lz_lex_fail(c, here, LZ_EPARSE,
                                     "spatial dimension %lld comes twice or is too large",
                                     (long long)k);
             spatial->v[k] = at++;
             seen = k + 1 > seen ? (int)k + 1 : seen;
         }
-    } while (lz_scan_eat(c, ","));
-    LZ_TRY(lz_scan_want(c, "]"));
+    } while (lz_lex_eat(c, ","));
+    LZ_TRY(lz_lex_want(c, "]"));
     spatial->n = seen;
     bool gap = seen + 2 != at;
     for (int i = seen; i < LZ_MAX_RANK; i++)
         spatial->v[i] = 0;
     if (gap || *first < 0 || *second < 0)
-        return lz_scan_fail(c, start, LZ_EPARSE,
+        return lz_lex_fail(c, start, LZ_EPARSE,
                             "dimension numbers must name %c, %c and the spatial dimensions from 0",
                             first_letter, second_letter);
     return LZ_OK;
 }
 
 /* [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] */
-static lz_status read_dim_numbers(lz_scan *c, lz_attr_convolution *a)
+static lz_status read_dim_numbers(lz_lexer *c, lz_attr_convolution *a)
 {
     LZ_TRY(read_labels(c, 'b', &a->input_batch_dimension, 'f', &a->input_feature_dimension,
                        &a->input_spatial_dimensions));
-    LZ_TRY(lz_scan_want(c, "x"));
+    LZ_TRY(lz_lex_want(c, "x"));
     LZ_TRY(read_labels(c, 'i', &a->kernel_input_feature_dimension, 'o',
                        &a->kernel_output_feature_dimension, &a->kernel_spatial_dimensions));
-    LZ_TRY(lz_scan_want(c, "->"));
+    LZ_TRY(lz_lex_want(c, "->"));
     return read_labels(c, 'b', &a->output_batch_dimension, 'f', &a->output_feature_dimension,
                        &a->output_spatial_dimensions);
 }
 
 /* raw input_batch_dimension = 0, input_spatial_dimensions = [1, 2], ... */
-static lz_status read_raw_numbers(lz_scan *c, lz_attr_any *a)
+static lz_status read_raw_numbers(lz_lexer *c, lz_attr_any *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(&a->head, f);
     do {
-        lz_slice key = lz_scan_word(c);
+        lz_slice key = lz_lex_word(c);
         int i = 0;
         while (i < n && !(lz_slice_is(key, f[i].name) && strstr(f[i].name, "_dimension")))
             i++;
         if (i == n)
-            return lz_scan_fail(c, key.s, LZ_EPARSE,
+            return lz_lex_fail(c, key.s, LZ_EPARSE,
                                 "'" LZ_SLICE_FMT "' is no field of this attribute",
                                 LZ_SLICE_ARG(key));
-        LZ_TRY(lz_scan_want(c, "="));
-        LZ_TRY(f[i].type == LZ_FIELD_INTS ? lz_scan_ints(c, f[i].name, f[i].ints)
-                                          : lz_scan_i64(c, f[i].i64));
-    } while (lz_scan_eat(c, ","));
+        LZ_TRY(lz_lex_want(c, "="));
+        LZ_TRY(f[i].type == LZ_FIELD_INTS ? lz_lex_ints(c, f[i].name, f[i].ints)
+                                          : lz_lex_i64(c, f[i].i64));
+    } while (lz_lex_eat(c, ","));
     return LZ_OK;
 }
 
 /* #stablehlo.conv<...> */
-static lz_status read_conv(lz_scan *c, lz_attr_any *a)
+static lz_status read_conv(lz_lexer *c, lz_attr_any *a)
 {
-    LZ_TRY(lz_scan_want(c, "#stablehlo.conv<"));
-    if (lz_scan_eat_word(c, "raw"))
+    LZ_TRY(lz_lex_want(c, "#stablehlo.conv<"));
+    if (lz_lex_eat_word(c, "raw"))
         LZ_TRY(read_raw_numbers(c, a));
     else
         LZ_TRY(read_dim_numbers(c, &a->as_convolution));
-    return lz_scan_want(c, ">");
+    return lz_lex_want(c, ">");
 }
 
 /* ---- convolution: window ---- */
 
 /* [true, false], array<i1: true, false>, dense<false> : tensor<2xi1> */
-static lz_status read_flags(lz_scan *c, int n, lz_ints *out)
+static lz_status read_flags(lz_lexer *c, int n, lz_ints *out)
 {
     const char *close = "]";
     *out = (lz_ints){0};
-    if (lz_scan_eat(c, "array<")) {
-        (void)lz_scan_word(c); /* i1 */
+    if (lz_lex_eat(c, "array<")) {
+        (void)lz_lex_word(c); /* i1 */
         close = ">";
-        if (!lz_scan_eat(c, ":"))
-            return lz_scan_want(c, close);
-    } else if (lz_scan_eat(c, "dense<")) {
+        if (!lz_lex_eat(c, ":"))
+            return lz_lex_want(c, close);
+    } else if (lz_lex_eat(c, "dense<")) {
         close = ">";
-        bool list = lz_scan_eat(c, "["), one;
+        bool list = lz_lex_eat(c, "["), one;
         if (!list) {
-            LZ_TRY(lz_scan_bool(c, &one));
+            LZ_TRY(lz_lex_bool(c, &one));
             fill(out, n, one);
-            return lz_scan_want(c, close);
+            return lz_lex_want(c, close);
         }
         close = "]";
     } else {
-        LZ_TRY(lz_scan_want(c, "["));
+        LZ_TRY(lz_lex_want(c, "["));
     }
-    if (lz_scan_eat(c, close))
+    if (lz_lex_eat(c, close))
         return LZ_OK;
     do {
         bool v;
         if (out->n == LZ_MAX_RANK)
-            return lz_scan_fail(c, c->p, LZ_EUNSUPPORTED, "reverse: more than %d dimensions",
+            return lz_lex_fail(c, c->p, LZ_EUNSUPPORTED, "reverse: more than %d dimensions",
                                 LZ_MAX_RANK);
-        if (lz_scan_sees(c, "0") || lz_scan_sees(c, "1")) /* older text */
+        if (lz_lex_sees(c, "0") || lz_lex_sees(c, "1")) /* older text */
             v = *c->p++ == '1';
         else
-            LZ_TRY(lz_scan_bool(c, &v));
+            LZ_TRY(lz_lex_bool(c, &v));
         out->v[out->n++] = v;
-    } while (lz_scan_eat(c, ","));
-    return lz_scan_want(c, close);
+    } while (lz_lex_eat(c, ","));
+    return lz_lex_want(c, close);
 }
 
 /* {stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, true]} */
-static lz_status read_window(lz_scan *c, lz_attr_convolution *a)
+static lz_status read_window(lz_lexer *c, lz_attr_convolution *a)
 {
-    LZ_TRY(lz_scan_want(c, "{"));
-    while (!lz_scan_eat(c, "}")) {
-        lz_slice key = lz_scan_word(c);
-        LZ_TRY(lz_scan_want(c, "="));
+    LZ_TRY(lz_lex_want(c, "{"));
+    while (!lz_lex_eat(c, "}")) {
+        lz_slice key = lz_lex_word(c);
+        LZ_TRY(lz_lex_want(c, "="));
         if (lz_slice_is(key, "stride"))
-            LZ_TRY(lz_scan_ints(c, "stride", &a->window_strides));
+            LZ_TRY(lz_lex_ints(c, "stride", &a->window_strides));
         else if (lz_slice_is(key, "lhs_dilate"))
-            LZ_TRY(lz_scan_ints(c, "lhs_dilate", &a->lhs_dilation));
+            LZ_TRY(lz_lex_ints(c, "lhs_dilate", &a->lhs_dilation));
         else if (lz_slice_is(key, "rhs_dilate"))
-            LZ_TRY(lz_scan_ints(c, "rhs_dilate", &a->rhs_dilation));
+            LZ_TRY(lz_lex_ints(c, "rhs_dilate", &a->rhs_dilation));
         else if (lz_slice_is(key, "reverse"))
             LZ_TRY(read_flags(c, a->input_spatial_dimensions.n, &a->window_reversal));
         else if (lz_slice_is(key, "pad")) {
             a->padding_low.n = a->padding_high.n = 0;
             LZ_TRY(read_pairs(c, "pad", &a->padding_low, &a->padding_high));
         } else {
-            return lz_scan_fail(c, key.s, LZ_EPARSE, "'" LZ_SLICE_FMT "' is no field of a window",
+            return lz_lex_fail(c, key.s, LZ_EPARSE, "'" LZ_SLICE_FMT "' is no field of a window",
                                 LZ_SLICE_ARG(key));
         }
-        if (!lz_scan_eat(c, ",") && !lz_scan_sees(c, "}"))
-            return lz_scan_want(c, "}");
+        if (!lz_lex_eat(c, ",") && !lz_lex_sees(c, "}"))
+            return lz_lex_want(c, "}");
     }
     return LZ_OK;
 }
@@ -307,55 +307,55 @@ static void standard_window(lz_attr_convolution *a)
 
 static lz_status push_entry(lz_stmt *t, const char *key, const char *value)
 {
-    lz_entry e = {{key, strlen(key)}, value};
+    lz_parse_entry e = {{key, strlen(key)}, value};
     return lz_vec_push(&t->dict, e);
 }
 
 lz_status lz_parse_convolution_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_attr_any scratch;
-    LZ_TRY(lz_scan_want(&p->c, "("));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));
-    LZ_TRY(lz_scan_want(&p->c, ")"));
-    LZ_TRY(lz_scan_want(&p->c, "dim_numbers"));
-    LZ_TRY(lz_scan_want(&p->c, "="));
-    lz_scan_skip(&p->c);
+    LZ_TRY(lz_lex_want(&p->c, ")"));
+    LZ_TRY(lz_lex_want(&p->c, "dim_numbers"));
+    LZ_TRY(lz_lex_want(&p->c, "="));
+    lz_lex_skip(&p->c);
     LZ_TRY(push_entry(t, "dim_numbers", p->c.p));
     lz_attr_init(&scratch, LZ_ATTR_convolution);
     LZ_TRY(read_dim_numbers(&p->c, &scratch.as_convolution));
-    LZ_TRY(lz_scan_want(&p->c, ","));
-    LZ_TRY(lz_scan_want(&p->c, "window"));
-    LZ_TRY(lz_scan_want(&p->c, "="));
-    lz_scan_skip(&p->c);
+    LZ_TRY(lz_lex_want(&p->c, ","));
+    LZ_TRY(lz_lex_want(&p->c, "window"));
+    LZ_TRY(lz_lex_want(&p->c, "="));
+    lz_lex_skip(&p->c);
     LZ_TRY(push_entry(t, "window", p->c.p));
     return read_window(&p->c, &scratch.as_convolution);
 }
 
 static lz_status read_count(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
-    const lz_entry *e = lz_stmt_find(t, key);
+    const lz_parse_entry *e = lz_stmt_find(t, key);
     *out = 1;
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "convolution: the attribute %s is missing",
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "convolution: the attribute %s is missing",
                             key);
-    lz_scan c = scan_at(p, e->value);
-    return lz_scan_i64(&c, out);
+    lz_lexer c = scan_at(p, e->value);
+    return lz_lex_i64(&c, out);
 }
 
 /* [#stablehlo<precision HIGH>, DEFAULT]: the higher of both. */
 static lz_status read_precision(lz_parser *p, const lz_stmt *t, int32_t *out)
 {
-    const lz_entry *e = lz_stmt_find(t, "precision_config");
+    const lz_parse_entry *e = lz_stmt_find(t, "precision_config");
     if (!e)
         return LZ_OK;
-    lz_scan c = scan_at(p, e->value);
-    LZ_TRY(lz_scan_want(&c, "["));
-    while (!lz_scan_eat(&c, "]")) {
+    lz_lexer c = scan_at(p, e->value);
+    LZ_TRY(lz_lex_want(&c, "["));
+    while (!lz_lex_eat(&c, "]")) {
         int32_t v;
-        LZ_TRY(lz_scan_enum(&c, "precision", &v));
+        LZ_TRY(lz_lex_enum(&c, "precision", &v));
         *out = v > *out ? v : *out;
-        if (!lz_scan_eat(&c, ",") && !lz_scan_sees(&c, "]"))
-            return lz_scan_want(&c, "]");
+        if (!lz_lex_eat(&c, ",") && !lz_lex_sees(&c, "]"))
+            return lz_lex_want(&c, "]");
     }
     return LZ_OK;
 }
@@ -363,10 +363,10 @@ static lz_status read_precision(lz_parser *p, const lz_stmt *t, int32_t *out)
 static lz_status convolution(lz_parser *p, lz_stmt *t, lz_attr_any *any)
 {
     lz_attr_convolution *a = &any->as_convolution;
-    const lz_entry *e = lz_stmt_find(t, t->generic ? "dimension_numbers" : "dim_numbers");
+    const lz_parse_entry *e = lz_stmt_find(t, t->generic ? "dimension_numbers" : "dim_numbers");
     if (!e)
-        return lz_scan_fail(&p->c, t->at, LZ_EPARSE, "convolution: there are no dimension numbers");
-    lz_scan c = scan_at(p, e->value);
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "convolution: there are no dimension numbers");
+    lz_lexer c = scan_at(p, e->value);
     LZ_TRY(t->generic ? read_conv(&c, any) : read_dim_numbers(&c, a));
     standard_window(a);
     int n = a->input_spatial_dimensions.n;

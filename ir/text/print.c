@@ -41,7 +41,7 @@ static lz_name name_of(lz_naming *at, const lz_inst *in)
     case LZ_OP_RESULT:
         return (lz_name){0, 0}; /* called by what it reads */
     default:
-        return lz_call_is_silent(in->sig) ? (lz_name){0, 0} : (lz_name){at->value++, 0};
+        return lz_ffi_is_silent(in->sig) ? (lz_name){0, 0} : (lz_name){at->value++, 0};
     }
 }
 
@@ -168,7 +168,7 @@ static void print_line(lz_printer *p, lz_val v)
     if (in->sig->op == LZ_OP_PARAMETER || in->sig->op == LZ_OP_RESULT)
         return;
     lz_print_indent(p);
-    bool named = !lz_call_is_silent(in->sig);
+    bool named = !lz_ffi_is_silent(in->sig);
     if (in->sig->op == LZ_OP_RNG_BIT_GENERATOR) {
         print_word(p->out, NAME_STATE, p->names[v].n);
         lz_buf_puts(p->out, ", ");

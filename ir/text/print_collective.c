@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void print_channel(lz_printer *p, const char **comma, const lz_field *f)
+static void print_channel(lz_printer *p, const char **comma, const lz_attr_field *f)
 {
     if (f[0].i64[0] == 0 && f[1].i64[0] == 0)
         return;
@@ -17,7 +17,7 @@ static void print_channel(lz_printer *p, const char **comma, const lz_field *f)
     *comma = ", ";
 }
 
-static void print_field(lz_printer *p, const char **comma, const lz_field *f)
+static void print_field(lz_printer *p, const char **comma, const lz_attr_field *f)
 {
     lz_groups g;
     bool derived = strcmp(f->name, "participants") == 0 || strcmp(f->name, "channel_type") == 0;
@@ -38,7 +38,7 @@ static void print_field(lz_printer *p, const char **comma, const lz_field *f)
 
 void lz_print_collective(lz_printer *p, const lz_inst *in)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(in->sig->attr, f);
     const char *comma = "";
     const lz_func *region = lz_attr_region(in->sig->attr, 0);

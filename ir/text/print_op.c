@@ -374,7 +374,7 @@ static void generic_head(lz_printer *p, const lz_inst *in)
 /* #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>: lists and numbers that are not empty or 0, but slice_sizes. */
 static void print_dim_numbers(lz_printer *p, const char *name, const lz_attr *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     const char *comma = "";
     lz_buf_printf(p->out, "#stablehlo.%s<", name);
@@ -480,7 +480,7 @@ static void print_triangular_solve(lz_printer *p, const lz_inst *in)
 /* Rows of this project: the generic form, with the attributes that are flags. */
 static void print_decomposition(lz_printer *p, const lz_inst *in)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(in->sig->attr, f);
     lz_buf_printf(p->out, "\"%s\"(", lz_op_get(in->sig->op)->text);
     lz_print_vals(p, in->opnd, in->sig->nopnd);
@@ -552,7 +552,7 @@ static void print_custom_call(lz_printer *p, const lz_inst *in)
     lz_print_vals(p, in->opnd, in->sig->nopnd);
     puts_(p, ")");
     print_manner(p, a);
-    if (!lz_call_is_silent(in->sig)) {
+    if (!lz_ffi_is_silent(in->sig)) {
         functional_type(p, in);
         return;
     }

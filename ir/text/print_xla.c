@@ -79,7 +79,7 @@ static void put_constant(lz_buf *b, const char *between, const lz_literal *l)
 
 static void put_attrs(lz_buf *b, const char *between, const lz_inst *in)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(in->sig->attr, f);
     for (int i = 0; i < n; i++) {
         lz_buf v = {0};

@@ -24,7 +24,7 @@ static bool window_moves(const lz_attr_scatter *a, int win)
 
 /* Loops of a scatter that are independent of each other: batches, and windows where they do not move; all of them when the indices are
  * unique. */
-static void scatter_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
+static void scatter_roles(const lz_fusion *fu, const lz_fusion_node *n, bool *outer)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, fu->f->insts[n->v].sig->attr);
     int b = 0, win = 0;
@@ -41,12 +41,12 @@ static void scatter_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
 }
 
 /* The rows of a sort are independent of each other. */
-static void sort_roles(const lz_fusion *fu, const lz_node *n, bool *outer)
+static void sort_roles(const lz_fusion *fu, const lz_fusion_node *n, bool *outer)
 {
     outer[LZ_ATTR(sort, fu->f->insts[n->v].sig->attr)->dimension] = false;
 }
 
-static bool is_plain_copy(const lz_fusion *fu, const lz_node *n)
+static bool is_plain_copy(const lz_fusion *fu, const lz_fusion_node *n)
 {
     lz_val m = n->store == LZ_STORE_COPY ? lz_fusion_memory(fu, n->v) : LZ_NOVAL;
     return m != LZ_NOVAL && !fu->f->insts[m].lit;
@@ -54,25 +54,25 @@ static bool is_plain_copy(const lz_fusion *fu, const lz_node *n)
 
 static lz_status group_of_node(lz_fusion *fu, uint32_t i)
 {
-    lz_node *n = fu->nodes[i];
+    lz_fusion_node *n = fu->nodes[i];
     lz_group *g = lz_arena_alloc(&fu->arena, sizeof *g);
     if (!g)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     fu->groups[fu->ngroup] = g;
     fu->order[fu->ngroup] = g->rank = fu->ngroup;
     n->group = fu->ngroup++;
-    g->product = n->kind == LZ_NODE_DOT;
-    g->reduces = n->kind == LZ_NODE_DOT || n->kind == LZ_NODE_REDUCE;
+    g->product = n->kind == LZ_FUSION_DOT;
+    g->reduces = n->kind == LZ_FUSION_DOT || n->kind == LZ_FUSION_REDUCE;
     g->nsop = n->nsop;
-    n->solo = n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT || n->kind == LZ_NODE_CONTROL ||
+    n->solo = n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT || n->kind == LZ_FUSION_CONTROL ||
               is_plain_copy(fu, n);
     n->full = true;
     bool outer[LZ_VDIM_MAX];
     for (int d = 0; d < n->rank + n->ninner; d++)
         outer[d] = d < n->rank;
-    if (n->kind == LZ_NODE_SCATTER)
+    if (n->kind == LZ_FUSION_SCATTER)
         scatter_roles(fu, n, outer);
-    if (n->kind == LZ_NODE_SORT)
+    if (n->kind == LZ_FUSION_SORT)
         sort_roles(fu, n, outer);
     for (int inner = 0; inner < 2; inner++) {
         for (int d = 0; d < n->rank + n->ninner; d++)
@@ -92,7 +92,7 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
 /* Every consumer with its producers, the largest value first, the latest producer first among equals. */
 static lz_status merge_producers(lz_fusion *fu, uint32_t i)
 {
-    const lz_node *n = fu->nodes[i];
+    const lz_fusion_node *n = fu->nodes[i];
     uint64_t done = 0;
     uint32_t count = n->reads.len < 64 ? n->reads.len : 64;
     for (uint32_t turn = 0; turn < count; turn++) {
@@ -156,13 +156,13 @@ static lz_status merge_scalars(lz_fusion *fu)
 
 /* ---- what is stored, and in which stage things happen ---- */
 
-static void find_stores(lz_fusion *fu, lz_node *n)
+static void find_stores(lz_fusion *fu, lz_fusion_node *n)
 {
-    if (n->kind == LZ_NODE_CONTROL) {
+    if (n->kind == LZ_FUSION_CONTROL) {
         n->stored = true;
         return;
     }
-    n->stores = n->store != LZ_STORE_VALUE || n->kind == LZ_NODE_SCATTER ? (1u << n->nres) - 1 : 0;
+    n->stores = n->store != LZ_STORE_VALUE || n->kind == LZ_FUSION_SCATTER ? (1u << n->nres) - 1 : 0;
     for (uint32_t k = 0; k < n->nres; k++) {
         if (n->res[k] == LZ_NONE)
             continue;
@@ -174,20 +174,20 @@ static void find_stores(lz_fusion *fu, lz_node *n)
     n->stored = n->stores != 0;
 }
 
-static void find_level(lz_fusion *fu, lz_node *n)
+static void find_level(lz_fusion *fu, lz_fusion_node *n)
 {
     n->level = 0;
     for (uint32_t k = 0; k < n->reads.len; k++) {
         uint32_t p = fu->node_of[n->reads.data[k].src];
         if (p == LZ_NONE || fu->nodes[p]->group != n->group || fu->nodes[p] == n)
             continue;
-        uint32_t l = fu->nodes[p]->level + (fu->nodes[p]->kind != LZ_NODE_POINT);
+        uint32_t l = fu->nodes[p]->level + (fu->nodes[p]->kind != LZ_FUSION_POINT);
         n->level = l > n->level ? l : n->level;
     }
 }
 
 /* Whether the node's values lie along the rows of its group, which hold floats. */
-static bool in_rows(const lz_fusion *fu, const lz_node *n)
+static bool in_rows(const lz_fusion *fu, const lz_fusion_node *n)
 {
     const lz_group *g = fu->groups[n->group];
     lz_dtype d = lz_val_type(fu->f, n->v)->dtype;
@@ -200,7 +200,7 @@ static bool in_rows(const lz_fusion *fu, const lz_node *n)
 
 /* Whether n is stored while what it is made from, of its type, is still to be read by this group, and by nobody else: stored when the group
  * has read it, it would lie in its place. */
-static bool wants_place(const lz_fusion *fu, const lz_node *n)
+static bool wants_place(const lz_fusion *fu, const lz_fusion_node *n)
 {
     const lz_type *t = lz_val_type(fu->f, n->v);
     if (!n->stored || fu->is_result[n->res[0]])
@@ -223,7 +223,7 @@ static bool wants_place(const lz_fusion *fu, const lz_node *n)
 
 /* Whether it is of use that n is kept as a row, the last use of it being at that level. Points of a block of products would wait for each
  * other to be stored in a place. */
-static bool could_be_row(const lz_fusion *fu, const lz_node *n, uint32_t use)
+static bool could_be_row(const lz_fusion *fu, const lz_fusion_node *n, uint32_t use)
 {
     return use > n->level || (wants_place(fu, n) && !lz_group_dot(fu, fu->groups[n->group]));
 }
@@ -231,18 +231,18 @@ static bool could_be_row(const lz_fusion *fu, const lz_node *n, uint32_t use)
 /* The latest level at which somebody needs n; costly values are then kept in memory. use: by node. */
 static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
 {
-    lz_node *n = fu->nodes[i];
+    lz_fusion_node *n = fu->nodes[i];
     bool factor = false;
     use[i] = n->level;
-    if (n->kind != LZ_NODE_POINT || n->store != LZ_STORE_VALUE)
+    if (n->kind != LZ_FUSION_POINT || n->store != LZ_STORE_VALUE)
         return;
     for (const uint32_t *r = fu->readers[n->res[0]]; r && *r != LZ_NONE; r++) {
-        const lz_node *m = fu->nodes[*r];
+        const lz_fusion_node *m = fu->nodes[*r];
         if (m->group != n->group)
             continue;
-        uint32_t l = m->kind == LZ_NODE_POINT && !m->costly ? use[*r] : m->level;
+        uint32_t l = m->kind == LZ_FUSION_POINT && !m->costly ? use[*r] : m->level;
         use[i] = l > use[i] ? l : use[i];
-        factor |= m->kind == LZ_NODE_DOT;
+        factor |= m->kind == LZ_FUSION_DOT;
     }
     n->row = in_rows(fu, n) && (factor || could_be_row(fu, n, use[i]));
     n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
@@ -260,8 +260,8 @@ static bool find_rows(lz_fusion *fu, const uint32_t *use)
             continue;
         for (uint32_t k = 0; k < g->nodes.len; k++) {
             uint32_t i = g->nodes.data[k];
-            const lz_node *n = fu->nodes[i];
-            rows += n->kind == LZ_NODE_POINT && n->store == LZ_STORE_VALUE && n->full &&
+            const lz_fusion_node *n = fu->nodes[i];
+            rows += n->kind == LZ_FUSION_POINT && n->store == LZ_STORE_VALUE && n->full &&
                     n->costly && could_be_row(fu, n, use[i]);
         }
         g->rows = rows && rows <= LZ_ROW_MAX; /* as many as a stage can keep */
@@ -332,8 +332,8 @@ static lz_status note(lz_fusion *fu, uint32_t **list, uint32_t buf, uint32_t nod
 
 static lz_status note_node(lz_fusion *fu, uint32_t i, uint32_t *nw, uint32_t *nr)
 {
-    const lz_node *n = fu->nodes[i];
-    bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
+    const lz_fusion_node *n = fu->nodes[i];
+    bool update = n->kind == LZ_FUSION_SCATTER || n->store == LZ_STORE_UPDATE;
     for (uint32_t k = 0; k < n->reads.len; k++)
         LZ_TRY(note(fu, fu->readers, n->reads.data[k].src, i, nr));
     for (uint32_t k = 0; k < n->nres; k++) {
@@ -415,7 +415,7 @@ void lz_fusion_free(lz_fusion *fu)
     lz_free(fu);
 }
 
-static void print_node(const lz_fusion *fu, const lz_node *n, lz_buf *out)
+static void print_node(const lz_fusion *fu, const lz_fusion_node *n, lz_buf *out)
 {
     static const char *const store[] = {"", " copy", " piece", " update"};
     char text[160];

@@ -15,22 +15,22 @@
 enum { LZ_VDIM_MAX = 2 * LZ_MAX_RANK };
 #define LZ_NONE UINT32_MAX
 
-typedef enum lz_node_kind {
-    LZ_NODE_POINT,
-    LZ_NODE_REDUCE,
-    LZ_NODE_DOT,
-    LZ_NODE_SCATTER,
-    LZ_NODE_SORT,
-    LZ_NODE_CONTROL /* no kernel: runs other plans, or a function, on whole buffers */
-} lz_node_kind;
-typedef enum lz_node_store {
+typedef enum lz_fusion_kind {
+    LZ_FUSION_POINT,
+    LZ_FUSION_REDUCE,
+    LZ_FUSION_DOT,
+    LZ_FUSION_SCATTER,
+    LZ_FUSION_SORT,
+    LZ_FUSION_CONTROL /* no kernel: runs other plans, or a function, on whole buffers */
+} lz_fusion_kind;
+typedef enum lz_fusion_store {
     LZ_STORE_VALUE, /* the memory of v itself (of its results) */
     /* all of buffer dst, which has the shape of v: a second result, or what is then updated in
      * place */
     LZ_STORE_COPY,
     LZ_STORE_PIECE, /* part of the concatenation dst, from piece_at on */
     LZ_STORE_UPDATE /* part of the dynamic_update_slice dst */
-} lz_node_store;
+} lz_fusion_store;
 
 typedef struct lz_read {
     lz_val src; /* a value with memory */
@@ -38,9 +38,9 @@ typedef struct lz_read {
     lz_ixmap *map;
 } lz_read;
 
-typedef struct lz_node {
-    lz_node_kind kind;
-    lz_node_store store;
+typedef struct lz_fusion_node {
+    lz_fusion_kind kind;
+    lz_fusion_store store;
     lz_val v;     /* what is computed */
     uint32_t dst; /* buffer written by the other kinds of store */
     /* LZ_STORE_VALUE: buffers of the results of v; LZ_NONE: nobody wants it */
@@ -65,7 +65,7 @@ typedef struct lz_node {
     bool stored;     /* any of them */
     bool spill;      /* stored only so that a later stage need not do it again */
     bool row;        /* the same, but as a row of the kernel, not in memory */
-} lz_node;
+} lz_fusion_node;
 
 typedef struct lz_group {
     LZ_VEC(uint32_t) nodes; /* ascending: operands before users */
@@ -97,7 +97,7 @@ typedef struct lz_fusion {
     bool *realised; /* by value: has memory of its own (or an accumulator) */
     /* by value: the node that computes it; LZ_NONE for others and for values written in parts */
     uint32_t *node_of;
-    lz_node **nodes;
+    lz_fusion_node **nodes;
     uint32_t nnode, cap_node;
     lz_group **groups;
     uint32_t ngroup;
@@ -138,7 +138,7 @@ lz_status lz_fusion_rows(lz_fusion *fu);
 /* Whether one outer point's values of a group without products fit into the caches. */
 bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g);
 /* The product of a group that has one. */
-const lz_node *lz_group_dot(const lz_fusion *fu, const lz_group *g);
+const lz_fusion_node *lz_group_dot(const lz_fusion *fu, const lz_group *g);
 /* Whether the axes that the product p and the rows r have in common let them be one kernel. of_p: by
  * axis of p, the axis of r + 1, or 0. */
 bool lz_rows_fit(const lz_fusion *fu, const lz_group *p, const lz_group *r, const uint8_t *of_p);
@@ -146,9 +146,9 @@ bool lz_rows_fit(const lz_fusion *fu, const lz_group *p, const lz_group *r, cons
 lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v);
 /* The identity map of a node's dimensions from..from+n-1 by its axes, axis a being loop loop_of[a]
  * (NULL: a). */
-void lz_node_map(const lz_node *n, int from, int count, const uint8_t *loop_of, lz_ixmap *out);
+void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of, lz_ixmap *out);
 /* Splits axis a so that the inner part has extent `inner`: dimensions and reads follow. */
-void lz_node_split(lz_node *n, uint32_t a, int64_t inner);
+void lz_fusion_node_split(lz_fusion_node *n, uint32_t a, int64_t inner);
 const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf);
 static inline uint32_t lz_fusion_nbuf(const lz_fusion *fu)
 {

@@ -20,10 +20,10 @@ enum {
     MANY_ELEMENTS = 1 << 18 /* of a right factor, which is laid out anew and should stay near */
 };
 
-const lz_node *lz_group_dot(const lz_fusion *fu, const lz_group *g)
+const lz_fusion_node *lz_group_dot(const lz_fusion *fu, const lz_group *g)
 {
     for (uint32_t i = 0; i < g->nodes.len; i++)
-        if (fu->nodes[g->nodes.data[i]]->kind == LZ_NODE_DOT)
+        if (fu->nodes[g->nodes.data[i]]->kind == LZ_FUSION_DOT)
             return fu->nodes[g->nodes.data[i]];
     return NULL;
 }
@@ -31,7 +31,7 @@ const lz_node *lz_group_dot(const lz_fusion *fu, const lz_group *g)
 /* ---- whether two groups fit ---- */
 
 /* Group axes of the free dimensions of one side of a product: a bit each. */
-static uint32_t free_axes(const lz_fusion *fu, const lz_node *dot, int side)
+static uint32_t free_axes(const lz_fusion *fu, const lz_fusion_node *dot, int side)
 {
     const lz_inst *in = &fu->f->insts[dot->v];
     const lz_attr_dot *a = LZ_ATTR(dot, in->sig->attr);
@@ -45,7 +45,7 @@ static uint32_t free_axes(const lz_fusion *fu, const lz_node *dot, int side)
 }
 
 /* Whether operand k of the product is value `v`, but for movement. */
-static bool is_factor(const lz_fusion *fu, const lz_node *dot, int k, lz_val v)
+static bool is_factor(const lz_fusion *fu, const lz_fusion_node *dot, int k, lz_val v)
 {
     lz_val x = fu->f->insts[dot->v].opnd[k];
     for (;;) {
@@ -60,13 +60,13 @@ static bool is_factor(const lz_fusion *fu, const lz_node *dot, int k, lz_val v)
 }
 
 /* The value of group r that side k of the product is, or LZ_NOVAL. */
-static lz_val row_factor(const lz_fusion *fu, const lz_node *dot, int k, const lz_group *r)
+static lz_val row_factor(const lz_fusion *fu, const lz_fusion_node *dot, int k, const lz_group *r)
 {
     for (uint32_t i = 0; i < dot->reads.len; i++) {
         lz_val src = dot->reads.data[i].src;
         uint32_t made = fu->node_of[src];
         if (made != LZ_NONE && fu->groups[fu->nodes[made]->group] == r &&
-            fu->nodes[made]->kind == LZ_NODE_POINT)
+            fu->nodes[made]->kind == LZ_FUSION_POINT)
             return is_factor(fu, dot, k, src) ? src : LZ_NOVAL;
     }
     return LZ_NOVAL;
@@ -83,14 +83,14 @@ static bool extents_fit(const lz_fusion *fu, int64_t rows, int64_t row, int64_t 
            other > 0 && lz_mul_i64(row, other, &n) && n <= MANY_ELEMENTS;
 }
 
-static bool floats(const lz_fusion *fu, const lz_node *dot)
+static bool floats(const lz_fusion *fu, const lz_fusion_node *dot)
 {
     return lz_dtype_is_float(lz_val_type(fu->f, dot->v)->dtype);
 }
 
 /* One side of the product has axis `kept` among its free ones; the other one walks an outer loop of the rows with enough points, which the
  * first does not. *left: which is the other one. */
-static bool has_blocks(const lz_fusion *fu, const lz_node *dot, const lz_group *r,
+static bool has_blocks(const lz_fusion *fu, const lz_fusion_node *dot, const lz_group *r,
                        const uint8_t *of_p, uint32_t kept, int64_t other, int *left)
 {
     *left = free_axes(fu, dot, 0) >> kept & 1 ? 1 : 0;
@@ -105,7 +105,7 @@ static bool has_blocks(const lz_fusion *fu, const lz_node *dot, const lz_group *
 }
 
 /* Nobody but the rows, and what is done with the sums themselves, reads them. */
-static bool sums_stay(const lz_fusion *fu, const lz_group *p, const lz_node *dot, const lz_group *r)
+static bool sums_stay(const lz_fusion *fu, const lz_group *p, const lz_fusion_node *dot, const lz_group *r)
 {
     if (fu->is_result[dot->res[0]])
         return false;
@@ -119,7 +119,7 @@ static bool sums_stay(const lz_fusion *fu, const lz_group *p, const lz_node *dot
 
 bool lz_rows_fit(const lz_fusion *fu, const lz_group *p, const lz_group *r, const uint8_t *of_p)
 {
-    const lz_node *dot = lz_group_dot(fu, p);
+    const lz_fusion_node *dot = lz_group_dot(fu, p);
     uint32_t outer = 0, row = LZ_NONE, own = LZ_NONE, nown = 0;
     int left;
     for (uint32_t x = 0; x < p->ax.n; x++) {
@@ -152,7 +152,7 @@ static bool is_rows(const lz_fusion *fu, const lz_group *g)
     if (g->dead || !g->reduces || g->product || g->nouter == 0 || g->ax.n != g->nouter + 1)
         return false;
     for (uint32_t i = 0; i < g->nodes.len; i++) {
-        const lz_node *n = fu->nodes[g->nodes.data[i]];
+        const lz_fusion_node *n = fu->nodes[g->nodes.data[i]];
         if (n->solo || n->store == LZ_STORE_UPDATE ||
             lz_dtype_is_complex(lz_val_type(fu->f, n->v)->dtype))
             return false;
@@ -178,7 +178,7 @@ static bool is_product(const lz_fusion *fu, const lz_group *g)
 static uint32_t product_before(const lz_fusion *fu, const lz_group *g)
 {
     for (uint32_t i = 0; i < g->nodes.len; i++) {
-        const lz_node *n = fu->nodes[g->nodes.data[i]];
+        const lz_fusion_node *n = fu->nodes[g->nodes.data[i]];
         for (uint32_t k = 0; k < n->reads.len; k++) {
             uint32_t made = fu->node_of[n->reads.data[k].src];
             uint32_t from = made == LZ_NONE ? LZ_NONE : fu->nodes[made]->group;
@@ -194,12 +194,12 @@ static uint32_t product_before(const lz_fusion *fu, const lz_group *g)
 static uint32_t product_behind(const lz_fusion *fu, const lz_group *g, uint32_t turn)
 {
     for (uint32_t i = 0; i < g->nodes.len; i++) {
-        const lz_node *n = fu->nodes[g->nodes.data[i]];
-        if (n->kind != LZ_NODE_POINT || !n->full || n->store != LZ_STORE_VALUE)
+        const lz_fusion_node *n = fu->nodes[g->nodes.data[i]];
+        if (n->kind != LZ_FUSION_POINT || !n->full || n->store != LZ_STORE_VALUE)
             continue;
         for (const uint32_t *r = fu->readers[n->v]; r && *r != LZ_NONE; r++) {
-            const lz_node *m = fu->nodes[*r];
-            if (m->kind == LZ_NODE_DOT && fu->groups[m->group] != g &&
+            const lz_fusion_node *m = fu->nodes[*r];
+            if (m->kind == LZ_FUSION_DOT && fu->groups[m->group] != g &&
                 is_product(fu, fu->groups[m->group]) &&
                 (is_factor(fu, m, 0, n->v) || is_factor(fu, m, 1, n->v)) && turn-- == 0)
                 return m->group;

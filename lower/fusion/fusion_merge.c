@@ -57,14 +57,14 @@ static void split_axis(merge *m, int side, uint32_t axis, int64_t inner)
 {
     lz_group *g = side ? m->b : m->a;
     for (uint32_t i = 0; i < g->nodes.len; i++) {
-        lz_node *n = m->fu->nodes[g->nodes.data[i]];
+        lz_fusion_node *n = m->fu->nodes[g->nodes.data[i]];
         uint32_t at = LZ_NONE;
         for (uint32_t x = 0; x < n->ax.n; x++)
             if (n->axis[x] == axis)
                 at = x;
         shift(n->axis, n->ax.n, axis, 0);
         if (at != LZ_NONE) {
-            lz_node_split(n, at, inner);
+            lz_fusion_node_split(n, at, inner);
             n->axis[at] = (uint8_t)axis;
             n->axis[at + 1] = (uint8_t)(axis + 1);
         }
@@ -134,7 +134,7 @@ static bool pair_digits(merge *m, digits *a, digits *b)
 
 /* ---- which axes a read walks ---- */
 
-static bool read_digits(const lz_node *n, const lz_read *r, int dim, int64_t extent, digits *d)
+static bool read_digits(const lz_fusion_node *n, const lz_read *r, int dim, int64_t extent, digits *d)
 {
     uint8_t loops[LZ_LOOP_MAX];
     d->n = !r->map ? -1 : lz_ix_digits(&r->map->d[dim], &n->ax, extent, loops);
@@ -143,7 +143,7 @@ static bool read_digits(const lz_node *n, const lz_read *r, int dim, int64_t ext
     return d->n >= 0;
 }
 
-static void own_digits(const lz_node *n, int dim, digits *d)
+static void own_digits(const lz_fusion_node *n, int dim, digits *d)
 {
     d->n = 0;
     for (int x = n->first[dim]; x < n->first[dim + 1]; x++)
@@ -151,7 +151,7 @@ static void own_digits(const lz_node *n, int dim, digits *d)
 }
 
 /* A node of one side reads a node of the other. `reader_side` 1: the reader is in group b. */
-static bool pair_read(merge *m, const lz_node *reader, const lz_read *r, const lz_node *made,
+static bool pair_read(merge *m, const lz_fusion_node *reader, const lz_read *r, const lz_fusion_node *made,
                       int reader_side)
 {
     const lz_shape *s = &lz_val_type(m->fu->f, r->src)->shape;
@@ -172,7 +172,7 @@ static bool pair_reads(merge *m, int side)
     const lz_group *g = side ? m->b : m->a;
     uint32_t other = side ? m->ia : m->ib;
     for (uint32_t i = 0; i < g->nodes.len; i++) {
-        const lz_node *n = m->fu->nodes[g->nodes.data[i]];
+        const lz_fusion_node *n = m->fu->nodes[g->nodes.data[i]];
         for (uint32_t k = 0; k < n->reads.len; k++) {
             lz_val src = n->reads.data[k].src;
             for (const uint32_t *w = m->fu->writers[src]; w && *w != LZ_NONE; w++) {
@@ -191,12 +191,12 @@ static bool pair_reads(merge *m, int side)
 static bool pair_shared(merge *m, lz_val via)
 {
     const lz_shape *s = &lz_val_type(m->fu->f, via)->shape;
-    const lz_node *n[2] = {NULL, NULL};
+    const lz_fusion_node *n[2] = {NULL, NULL};
     const lz_read *r[2] = {NULL, NULL};
     for (int side = 0; side < 2; side++) {
         const lz_group *g = side ? m->b : m->a;
         for (uint32_t i = 0; i < g->nodes.len && !n[side]; i++) {
-            const lz_node *x = m->fu->nodes[g->nodes.data[i]];
+            const lz_fusion_node *x = m->fu->nodes[g->nodes.data[i]];
             for (uint32_t k = 0; k < x->reads.len && !n[side]; k++) {
                 if (x->reads.data[k].src != via || !x->reads.data[k].map)
                     continue;
@@ -255,7 +255,7 @@ static int64_t points(const lz_group *g, uint32_t from, uint32_t to)
 /* A product whose only readers are in the other group may be stored in the order that suits them: its sides can be exchanged. */
 static bool only_for(const merge *m, const lz_group *dot, uint32_t other)
 {
-    const lz_node *n = m->fu->nodes[dot->nodes.data[0]];
+    const lz_fusion_node *n = m->fu->nodes[dot->nodes.data[0]];
     if (dot->nodes.len != 1 || m->fu->is_result[n->res[0]])
         return false;
     for (const uint32_t *r = m->fu->readers[n->res[0]]; r && *r != LZ_NONE; r++)
@@ -343,7 +343,7 @@ static uint32_t count_buffers(const merge *m)
     for (int side = 0; side < 2; side++) {
         const lz_group *g = side ? m->b : m->a;
         for (uint32_t i = 0; i < g->nodes.len; i++) {
-            const lz_node *n = m->fu->nodes[g->nodes.data[i]];
+            const lz_fusion_node *n = m->fu->nodes[g->nodes.data[i]];
             for (uint32_t k = 0; k < n->reads.len; k++)
                 add_buf(&s, n->reads.data[k].src);
             bool leaves = n->store != LZ_STORE_VALUE;
@@ -383,7 +383,7 @@ static lz_status path(lz_fusion *fu, uint32_t from, uint32_t to, bool *found)
         uint32_t gi = stack.data[--stack.len];
         const lz_group *g = fu->groups[gi];
         for (uint32_t i = 0; i < g->nodes.len && s == LZ_OK; i++) {
-            const lz_node *n = fu->nodes[g->nodes.data[i]];
+            const lz_fusion_node *n = fu->nodes[g->nodes.data[i]];
             for (uint32_t k = 0; k < n->nres; k++)
                 for (const uint32_t *r = n->res[k] == LZ_NONE ? NULL : fu->readers[n->res[k]];
                      r && *r != LZ_NONE && s == LZ_OK; r++) {
@@ -447,7 +447,7 @@ static lz_status take_nodes(merge *m, lz_group *into, lz_group *from, uint32_t g
     LZ_TRY(lz_vec_reserve(&into->nodes, (uint64_t)into->nodes.len + from->nodes.len));
     for (uint32_t i = 0; i < from->nodes.len; i++) {
         uint32_t id = from->nodes.data[i], j = into->nodes.len++;
-        lz_node *n = m->fu->nodes[id];
+        lz_fusion_node *n = m->fu->nodes[id];
         for (uint32_t x = 0; x < n->ax.n; x++)
             n->axis[x] = (uint8_t)(of[n->axis[x]] - 1);
         n->group = gi;
@@ -486,7 +486,7 @@ static uint32_t levels(const merge *m)
     for (int side = 0; side < 2; side++) {
         const lz_group *g = side ? m->b : m->a;
         for (uint32_t i = 0; i < g->nodes.len; i++)
-            top += m->fu->nodes[g->nodes.data[i]]->kind == LZ_NODE_REDUCE;
+            top += m->fu->nodes[g->nodes.data[i]]->kind == LZ_FUSION_REDUCE;
     }
     return top;
 }

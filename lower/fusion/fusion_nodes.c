@@ -20,18 +20,18 @@ static lz_op_class class_of(const lz_fusion *fu, lz_val v)
 
 /* ---- making nodes ---- */
 
-static lz_status add_node(lz_fusion *fu, lz_node_kind kind, lz_node_store store, lz_val v,
-                          uint32_t dst, lz_node **out)
+static lz_status add_node(lz_fusion *fu, lz_fusion_kind kind, lz_fusion_store store, lz_val v,
+                          uint32_t dst, lz_fusion_node **out)
 {
     if (fu->nnode == fu->cap_node) {
         uint32_t cap = fu->cap_node ? 2 * fu->cap_node : 64;
-        lz_node **p = lz_realloc(fu->nodes, cap * sizeof *p);
+        lz_fusion_node **p = lz_realloc(fu->nodes, cap * sizeof *p);
         if (!p)
             return LZ_FAIL(LZ_EMEM, "out of memory");
         fu->nodes = p;
         fu->cap_node = cap;
     }
-    lz_node *n = lz_arena_alloc(&fu->arena, sizeof *n);
+    lz_fusion_node *n = lz_arena_alloc(&fu->arena, sizeof *n);
     if (!n)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     n->kind = kind;
@@ -49,12 +49,12 @@ static lz_status add_node(lz_fusion *fu, lz_node_kind kind, lz_node_store store,
     return LZ_OK;
 }
 
-static void add_inner(lz_node *n, int64_t ext)
+static void add_inner(lz_fusion_node *n, int64_t ext)
 {
     n->ext[n->rank + n->ninner++] = ext;
 }
 
-static void node_axes(lz_node *n)
+static void node_axes(lz_fusion_node *n)
 {
     int nd = n->rank + n->ninner;
     n->ax.n = 0;
@@ -99,8 +99,8 @@ static lz_status reduce_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     const lz_shape *s = &in->sig->opnd[0]->shape;
-    lz_node *n;
-    LZ_TRY(add_node(fu, LZ_NODE_REDUCE, LZ_STORE_VALUE, v, v, &n));
+    lz_fusion_node *n;
+    LZ_TRY(add_node(fu, LZ_FUSION_REDUCE, LZ_STORE_VALUE, v, v, &n));
     for (int d = 0; d < s->rank; d++)
         if (lz_ints_has(&LZ_ATTR(reduce, in->sig->attr)->dimensions, d))
             add_inner(n, s->dims[d]);
@@ -116,8 +116,8 @@ static lz_status dot_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     const lz_ints *k = &LZ_ATTR(dot, in->sig->attr)->lhs_contracting_dimensions;
-    lz_node *n;
-    LZ_TRY(add_node(fu, LZ_NODE_DOT, LZ_STORE_VALUE, v, v, &n));
+    lz_fusion_node *n;
+    LZ_TRY(add_node(fu, LZ_FUSION_DOT, LZ_STORE_VALUE, v, v, &n));
     for (int i = 0; i < k->n; i++)
         add_inner(n, in->sig->opnd[0]->shape.dims[k->v[i]]);
     fu->node_of[v] = fu->nnode - 1;
@@ -129,16 +129,16 @@ static lz_status scatter_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     uint32_t *res, nres = in->sig->nresult;
-    lz_node *n;
+    lz_fusion_node *n;
     LZ_TRY(find_results(fu, v, &res));
     for (uint32_t k = 0; k < nres; k++) {
         if (res[k] == LZ_NONE)
             LZ_TRY(extra_buffer(fu, in->sig->result[k], &res[k]));
-        LZ_TRY(add_node(fu, LZ_NODE_POINT, LZ_STORE_COPY, in->opnd[k], res[k], &n));
+        LZ_TRY(add_node(fu, LZ_FUSION_POINT, LZ_STORE_COPY, in->opnd[k], res[k], &n));
     }
     if (in->sig->opnd[nres + 1]->nelem == 0)
         return LZ_OK;
-    LZ_TRY(add_node(fu, LZ_NODE_SCATTER, LZ_STORE_VALUE, v, v, &n));
+    LZ_TRY(add_node(fu, LZ_FUSION_SCATTER, LZ_STORE_VALUE, v, v, &n));
     n->nres = nres;
     n->res = res;
     const lz_shape *s = &in->sig->opnd[nres + 1]->shape;
@@ -150,10 +150,10 @@ static lz_status scatter_nodes(lz_fusion *fu, lz_val v)
 static lz_status sort_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
-    lz_node *n;
+    lz_fusion_node *n;
     if (in->sig->opnd[0]->nelem == 0)
         return LZ_OK;
-    LZ_TRY(add_node(fu, LZ_NODE_SORT, LZ_STORE_VALUE, v, v, &n));
+    LZ_TRY(add_node(fu, LZ_FUSION_SORT, LZ_STORE_VALUE, v, v, &n));
     n->nres = in->sig->nresult;
     LZ_TRY(find_results(fu, v, &n->res));
     memcpy(n->ext, in->sig->opnd[0]->shape.dims, sizeof in->sig->opnd[0]->shape.dims);
@@ -164,8 +164,8 @@ static lz_status sort_nodes(lz_fusion *fu, lz_val v)
 static lz_status control_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
-    lz_node *n;
-    LZ_TRY(add_node(fu, LZ_NODE_CONTROL, LZ_STORE_VALUE, v, v, &n));
+    lz_fusion_node *n;
+    LZ_TRY(add_node(fu, LZ_FUSION_CONTROL, LZ_STORE_VALUE, v, v, &n));
     n->rank = 0;
     n->nres = in->sig->nresult;
     LZ_TRY(find_results(fu, v, &n->res));
@@ -179,10 +179,10 @@ static lz_status concatenate_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     int64_t at = 0, dim = LZ_ATTR(dim, in->sig->attr)->dimension;
-    lz_node *n;
+    lz_fusion_node *n;
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
         if (in->sig->opnd[k]->nelem) {
-            LZ_TRY(add_node(fu, LZ_NODE_POINT, LZ_STORE_PIECE, in->opnd[k], v, &n));
+            LZ_TRY(add_node(fu, LZ_FUSION_POINT, LZ_STORE_PIECE, in->opnd[k], v, &n));
             n->piece_at = at;
         }
         at += in->sig->opnd[k]->shape.dims[dim];
@@ -193,10 +193,10 @@ static lz_status concatenate_nodes(lz_fusion *fu, lz_val v)
 static lz_status update_nodes(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
-    lz_node *n;
-    LZ_TRY(add_node(fu, LZ_NODE_POINT, LZ_STORE_COPY, in->opnd[0], v, &n));
+    lz_fusion_node *n;
+    LZ_TRY(add_node(fu, LZ_FUSION_POINT, LZ_STORE_COPY, in->opnd[0], v, &n));
     return in->sig->opnd[1]->nelem
-               ? add_node(fu, LZ_NODE_POINT, LZ_STORE_UPDATE, in->opnd[1], v, &n)
+               ? add_node(fu, LZ_FUSION_POINT, LZ_STORE_UPDATE, in->opnd[1], v, &n)
                : LZ_OK;
 }
 
@@ -204,7 +204,7 @@ static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     lz_op_class c = class_of(fu, v);
-    lz_node *n;
+    lz_fusion_node *n;
     if (c == LZ_CLASS_REDUCE)
         return reduce_nodes(fu, v);
     if (c == LZ_CLASS_DOT)
@@ -219,7 +219,7 @@ static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
         return concatenate_nodes(fu, v);
     if (in->sig->op == LZ_OP_DYNAMIC_UPDATE_SLICE)
         return update_nodes(fu, v);
-    LZ_TRY(add_node(fu, LZ_NODE_POINT, LZ_STORE_VALUE, v, v, &n));
+    LZ_TRY(add_node(fu, LZ_FUSION_POINT, LZ_STORE_VALUE, v, v, &n));
     fu->node_of[v] = fu->nnode - 1;
     return LZ_OK;
 }
@@ -234,12 +234,12 @@ static lz_status nodes_of_results(lz_fusion *fu)
         for (uint32_t j = 0; own && j < k; j++)
             own = fu->result_buf[j] != mem;
         fu->result_buf[k] = mem;
-        lz_node *n;
+        lz_fusion_node *n;
         if (own)
             continue;
         LZ_TRY(extra_buffer(fu, lz_val_type(f, v), &fu->result_buf[k]));
         if (lz_val_type(f, v)->nelem)
-            LZ_TRY(add_node(fu, LZ_NODE_POINT, LZ_STORE_COPY, v, fu->result_buf[k], &n));
+            LZ_TRY(add_node(fu, LZ_FUSION_POINT, LZ_STORE_COPY, v, fu->result_buf[k], &n));
     }
     return LZ_OK;
 }
@@ -267,7 +267,7 @@ static lz_status make_nodes(lz_fusion *fu)
 
 /* ---- axes ---- */
 
-void lz_node_map(const lz_node *n, int from, int count, const uint8_t *loop_of, lz_ixmap *out)
+void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of, lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);
     out->rank = count;
@@ -288,7 +288,7 @@ static void split_ix(lz_ix *x, uint32_t a, uint32_t n, int64_t inner)
     x->k[a] *= inner;
 }
 
-void lz_node_split(lz_node *n, uint32_t a, int64_t inner)
+void lz_fusion_node_split(lz_fusion_node *n, uint32_t a, int64_t inner)
 {
     for (uint32_t i = 0; i < n->reads.len; i++)
         for (int d = 0; n->reads.data[i].map && d < n->reads.data[i].map->rank; d++)
@@ -309,7 +309,7 @@ void lz_node_split(lz_node *n, uint32_t a, int64_t inner)
 
 typedef struct dry {
     lz_fusion *fu;
-    lz_node *n;
+    lz_fusion_node *n;
 } dry;
 
 /* Whether v is src under another shape: only then are its elements where the map says. */
@@ -320,7 +320,7 @@ static bool only_reshaped(const lz_fusion *fu, lz_val v, lz_val src)
     return v == src;
 }
 
-static bool is_noted(const lz_emit *e, const lz_node *n, lz_val src, const lz_ixmap *m)
+static bool is_noted(const lz_emit *e, const lz_fusion_node *n, lz_val src, const lz_ixmap *m)
 {
     for (uint32_t i = 0; i < n->reads.len; i++) {
         const lz_read *r = &n->reads.data[i];
@@ -400,19 +400,19 @@ static lz_status dry_scalars(lz_emit *e, const lz_inst *in, uint32_t from)
     return LZ_OK;
 }
 
-static lz_status dry_emit(lz_emit *e, const lz_fusion *fu, lz_node *n)
+static lz_status dry_emit(lz_emit *e, const lz_fusion *fu, lz_fusion_node *n)
 {
     lz_ixmap m;
     int32_t sop;
     const lz_inst *in = &fu->f->insts[n->v];
-    lz_node_map(n, 0, n->rank, NULL, &m);
-    lz_node_map(n, n->rank, n->ninner, NULL, &e->inner);
-    if (n->kind != LZ_NODE_POINT)
+    lz_fusion_node_map(n, 0, n->rank, NULL, &m);
+    lz_fusion_node_map(n, n->rank, n->ninner, NULL, &e->inner);
+    if (n->kind != LZ_FUSION_POINT)
         LZ_TRY(lz_emit_root(e, n->v, &m, &sop));
     else
         LZ_TRY(lz_emit_value(e, n->v, &m, -1, &sop));
     lz_red_plan p;
-    if (n->kind == LZ_NODE_REDUCE && !e->stop) {
+    if (n->kind == LZ_FUSION_REDUCE && !e->stop) {
         lz_red_plan_of(fu->f, n->v, &p);
         if (p.fold)
             LZ_TRY(dry_scalars(e, in, in->sig->nopnd / 2));
@@ -422,7 +422,7 @@ static lz_status dry_emit(lz_emit *e, const lz_fusion *fu, lz_node *n)
     return LZ_OK;
 }
 
-static lz_status whole_reads(lz_fusion *fu, lz_node *n)
+static lz_status whole_reads(lz_fusion *fu, lz_fusion_node *n)
 {
     const lz_inst *in = &fu->f->insts[n->v];
     n->reads.len = 0;
@@ -435,12 +435,12 @@ static lz_status whole_reads(lz_fusion *fu, lz_node *n)
 }
 
 /* Finds the reads of a node. *again: a value was given memory, the nodes must be made anew. */
-static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
+static lz_status analyse(lz_fusion *fu, lz_fusion_node *n, bool *again)
 {
     lz_emit e;
     dry d = {fu, n};
     lz_status s;
-    if (n->kind == LZ_NODE_CONTROL)
+    if (n->kind == LZ_FUSION_CONTROL)
         return whole_reads(fu, n);
     for (;;) {
         lz_emit_init(&e, fu->f, &fu->frames);
@@ -465,7 +465,7 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
         if (s != LZ_OK || !stop)
             return s;
         if (loop != UINT32_MAX && n->ax.n < LZ_LOOP_MAX && !too_many) {
-            lz_node_split(n, loop, inner);
+            lz_fusion_node_split(n, loop, inner);
             continue;
         }
         if (want == LZ_NOVAL || !lz_fusion_realise(fu, want))
@@ -478,7 +478,7 @@ static lz_status analyse(lz_fusion *fu, lz_node *n, bool *again)
 }
 
 /* The loops a product sums over run through what it reads as one: its kernel wants one loop. */
-static bool sums_over_one_loop(const lz_fusion *fu, const lz_node *n)
+static bool sums_over_one_loop(const lz_fusion *fu, const lz_fusion_node *n)
 {
     for (uint32_t i = 0; i < n->reads.len; i++) {
         const lz_read *r = &n->reads.data[i];
@@ -493,10 +493,10 @@ static bool sums_over_one_loop(const lz_fusion *fu, const lz_node *n)
 }
 
 /* Factors whose contracted dimension is in pieces are laid out anew. */
-static void lay_out_factors(lz_fusion *fu, const lz_node *n, bool *again)
+static void lay_out_factors(lz_fusion *fu, const lz_fusion_node *n, bool *again)
 {
     const lz_inst *in = &fu->f->insts[n->v];
-    if (n->kind != LZ_NODE_DOT || n->first[n->rank + n->ninner] - n->first[n->rank] < 2 ||
+    if (n->kind != LZ_FUSION_DOT || n->first[n->rank + n->ninner] - n->first[n->rank] < 2 ||
         sums_over_one_loop(fu, n))
         return;
     for (int k = 0; k < 2; k++) /* but for views of windows, which would be many times as large */
@@ -515,9 +515,9 @@ static void drop_reads(lz_fusion *fu)
 }
 
 /* Results that no kernel reads but from memory: node_of does not speak of them. */
-static bool writes_apart(const lz_node *n)
+static bool writes_apart(const lz_fusion_node *n)
 {
-    return n->kind == LZ_NODE_SCATTER || n->kind == LZ_NODE_SORT || n->kind == LZ_NODE_CONTROL;
+    return n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT || n->kind == LZ_FUSION_CONTROL;
 }
 
 /* What only empty values or dropped results wanted goes, but what has effects. */
@@ -529,18 +529,18 @@ static lz_status drop_dead(lz_fusion *fu)
     for (uint32_t k = 0; needed && live && k < fu->f->nresult; k++)
         needed[fu->result_buf[k]] = true;
     for (uint32_t i = fu->nnode; needed && live && i-- > 0;) {
-        const lz_node *x = fu->nodes[i];
+        const lz_fusion_node *x = fu->nodes[i];
         live[i] = (fu->f->insts[x->v].sig->flags & LZ_F_EFFECT) != 0;
         for (uint32_t k = 0; k < x->nres; k++)
             live[i] |= x->res[k] != LZ_NONE && needed[x->res[k]];
         for (uint32_t k = 0; k < x->reads.len && live[i]; k++)
             needed[x->reads.data[k].src] = true;
         /* a scatter reads what it writes over, wanted or not */
-        for (uint32_t k = 0; k < x->nres && live[i] && x->kind == LZ_NODE_SCATTER; k++)
+        for (uint32_t k = 0; k < x->nres && live[i] && x->kind == LZ_FUSION_SCATTER; k++)
             needed[x->res[k]] = true;
     }
     for (uint32_t i = 0; needed && live && i < fu->nnode; i++) {
-        lz_node *x = fu->nodes[i];
+        lz_fusion_node *x = fu->nodes[i];
         for (uint32_t k = 0; k < x->nres && x->store == LZ_STORE_VALUE && !writes_apart(x); k++)
             if (x->res[k] != LZ_NONE)
                 fu->node_of[x->res[k]] = live[i] ? n : LZ_NONE;

@@ -40,7 +40,7 @@ struct lz_emit {
     lz_soplist sops;
     LZ_VEC(lz_access) accs;
     LZ_VEC(lz_red) reds;
-    LZ_VEC(lz_store) stores;
+    LZ_VEC(lz_loop_store) stores;
     lz_sort *sort; /* set by the rule of a sort */
     lz_map memo;
     /* Takes the frame when the value is not computed here (sets f->leaf, and f->result now or after

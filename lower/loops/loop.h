@@ -153,10 +153,10 @@ typedef struct lz_sort {
     int32_t less;
 } lz_sort;
 
-typedef struct lz_store {
+typedef struct lz_loop_store {
     lz_access at;
     int32_t value; /* scalar op; its dtype is the buffer's */
-} lz_store;
+} lz_loop_store;
 
 typedef struct lz_stage {
     uint32_t ninner;
@@ -173,7 +173,7 @@ typedef struct lz_stage {
     bool keeps;
     uint32_t nrow; /* values kept at every point of the one inner loop */
     int32_t row[LZ_ROW_MAX];
-    lz_store *stores; /* done at every point of the stage's loops */
+    lz_loop_store *stores; /* done at every point of the stage's loops */
     uint32_t nstore;
 } lz_stage;
 

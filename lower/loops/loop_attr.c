@@ -8,7 +8,7 @@
 
 void lz_ewattr_put(lz_buf *out, const lz_attr *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     for (int i = 0; i < n; i++)
         lz_attr_field_put(out, &f[i]);
@@ -17,7 +17,7 @@ void lz_ewattr_put(lz_buf *out, const lz_attr *a)
 const lz_attr *lz_ewattr_take(lz_rd *r, lz_attr_kind kind)
 {
     lz_attr_any any;
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     lz_attr_init(&any, kind);
     int n = lz_attr_fields(&any.head, f);
     for (int i = 0; i < n && !r->failed; i++)
@@ -29,7 +29,7 @@ const lz_attr *lz_ewattr_take(lz_rd *r, lz_attr_kind kind)
 
 void lz_ewattr_print(lz_buf *out, const lz_attr *a)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(a, f);
     for (int i = 0; i < n; i++) {
         lz_buf_printf(out, "%s%s = ", i ? ", " : "{", f[i].name);
@@ -92,7 +92,7 @@ static bool parse_bool(const char *p, size_t n, bool *out)
     return *out || word_is(p, n, "false");
 }
 
-static bool parse_field(const lz_field *f, const char *p, size_t n)
+static bool parse_field(const lz_attr_field *f, const char *p, size_t n)
 {
     switch (f->type) {
     case LZ_FIELD_I64:
@@ -117,7 +117,7 @@ static bool parse_field(const lz_field *f, const char *p, size_t n)
 bool lz_ewattr_set(lz_attr *record, const char *field, size_t nfield, const char *value,
                    size_t nvalue)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(record, f);
     for (int i = 0; i < n; i++)
         if (word_is(field, nfield, f[i].name))

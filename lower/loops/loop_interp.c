@@ -88,7 +88,7 @@ static lz_status load(const run *r, uint32_t stage, const lz_access *a, slot *ou
     return LZ_OK;
 }
 
-static lz_status store(const run *r, uint32_t stage, const lz_store *s)
+static lz_status store(const run *r, uint32_t stage, const lz_loop_store *s)
 {
     if (!passes(r, stage, &s->at))
         return LZ_OK;

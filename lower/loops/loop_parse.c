@@ -23,7 +23,7 @@ typedef struct parser {
     lz_sort *sort;
     uint32_t nrow;
     int32_t row[LZ_ROW_MAX];
-    LZ_VEC(lz_store) stores;
+    LZ_VEC(lz_loop_store) stores;
     LZ_VEC(lz_stage) stages;
 } parser;
 
@@ -479,7 +479,7 @@ static lz_status rows(parser *s)
 
 static lz_status store(parser *s, uint32_t nloop)
 {
-    lz_store st;
+    lz_loop_store st;
     memset(&st, 0, sizeof st);
     LZ_TRY(access_map(s, &st.at, nloop));
     LZ_TRY(need(s, "="));

@@ -446,7 +446,7 @@ static lz_status check_rows(const ctx *c)
 
 static lz_status check_store(const ctx *c, uint32_t i)
 {
-    const lz_store *s = &c->st->stores[i];
+    const lz_loop_store *s = &c->st->stores[i];
     LZ_TRY(check_access(c, &s->at, c->st->nsop, "store", i));
     if (s->at.nborder)
         return BAD(c, "store %u: a border", i);

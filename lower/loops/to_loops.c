@@ -10,7 +10,7 @@
 
 typedef lz_group_build build;
 
-lz_node *lz_build_node(const build *b, uint32_t i)
+lz_fusion_node *lz_build_node(const build *b, uint32_t i)
 {
     return b->fu->nodes[b->g->nodes.data[i]];
 }
@@ -54,12 +54,12 @@ static lz_dtype buf_dtype(const build *b, uint32_t buf)
 /* ---- reading ---- */
 
 /* The map of a node's dimensions in the kernel's loops. */
-static void own_map(const build *b, const lz_node *n, int from, int count, lz_ixmap *m)
+static void own_map(const build *b, const lz_fusion_node *n, int from, int count, lz_ixmap *m)
 {
     uint8_t loop[LZ_LOOP_MAX];
     for (uint32_t a = 0; a < n->ax.n; a++)
         loop[a] = b->loop_of[n->axis[a]];
-    lz_node_map(n, from, count, loop, m);
+    lz_fusion_node_map(n, from, count, loop, m);
 }
 
 static lz_status load_from(build *b, lz_emit *e, lz_frame *f, uint32_t buf)
@@ -91,7 +91,7 @@ static int32_t row_read(lz_emit *e, uint32_t stage, uint32_t row, const lz_kerne
 }
 
 /* A value made by node n (position i) of this very group. */
-static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_node *n, uint32_t i)
+static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_fusion_node *n, uint32_t i)
 {
     if (f->v != src)
         return LZ_OK; /* a view: its rule leads to src */
@@ -105,7 +105,7 @@ static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_node
         f->result = lz_sops_convert(&e->sops, f->result, lz_val_type(e->f, src)->dtype);
         return LZ_OK;
     }
-    if (n->kind == LZ_NODE_POINT) {
+    if (n->kind == LZ_FUSION_POINT) {
         if (i != LZ_NONE && b->stored_at[i] != LZ_NONE && b->stored_at[i] < b->k->nstage &&
             n->costly && here)
             return load_from(b, e, f, src);
@@ -126,7 +126,7 @@ static lz_status real_leaf(lz_emit *e, lz_frame *f)
     if (src == LZ_NOVAL)
         return LZ_OK;
     uint32_t idx = b->fu->node_of[src];
-    lz_node *n = idx == LZ_NONE ? NULL : b->fu->nodes[idx];
+    lz_fusion_node *n = idx == LZ_NONE ? NULL : b->fu->nodes[idx];
     if (n && b->fu->groups[n->group] == b->g)
         return read_own(b, e, f, src, n, position(b, idx));
     return load_from(b, e, f, src);
@@ -135,7 +135,7 @@ static lz_status real_leaf(lz_emit *e, lz_frame *f)
 static lz_status scatter_target(lz_emit *e, uint32_t k, uint32_t *buf)
 {
     build *b = e->env;
-    const lz_node *n = b->fu->nodes[b->current];
+    const lz_fusion_node *n = b->fu->nodes[b->current];
     return kernel_buffer(b, n->res[k], buf_dtype(b, n->res[k]), true, buf);
 }
 
@@ -338,7 +338,7 @@ static lz_status stopped(const build *b)
 }
 
 /* Where node n, computing its value at m, stores it. */
-static lz_status store_address(build *b, const lz_node *n, lz_ixmap *m, uint32_t buf, lz_ix *flat)
+static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf, lz_ix *flat)
 {
     const lz_type *t = lz_fusion_buf_type(b->fu, buf);
     if (n->store == LZ_STORE_PIECE)
@@ -370,11 +370,11 @@ static lz_status store_address(build *b, const lz_node *n, lz_ixmap *m, uint32_t
                                      : LZ_FAIL(LZ_EINTERNAL, "to_loops: too many computed indices");
 }
 
-static lz_status add_store(build *b, const lz_node *n, lz_ixmap *m, uint32_t buf, int32_t value)
+static lz_status add_store(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf, int32_t value)
 {
     lz_ix flat;
     uint32_t kb;
-    lz_store st;
+    lz_loop_store st;
     LZ_TRY(store_address(b, n, m, buf, &flat));
     LZ_TRY(kernel_buffer(b, buf, buf_dtype(b, buf), true, &kb));
     LZ_TRY(lz_emit_access(&b->e, kb, &flat, -1, &st.at));
@@ -382,7 +382,7 @@ static lz_status add_store(build *b, const lz_node *n, lz_ixmap *m, uint32_t buf
     return lz_vec_push(&b->e.stores, st);
 }
 
-lz_status lz_build_point(build *b, lz_node *n)
+lz_status lz_build_point(build *b, lz_fusion_node *n)
 {
     lz_ixmap m;
     int32_t sop = -1;
@@ -393,7 +393,7 @@ lz_status lz_build_point(build *b, lz_node *n)
 }
 
 /* One value per outer point of a reduction or product of this group. */
-lz_status lz_build_results(build *b, lz_node *n)
+lz_status lz_build_results(build *b, lz_fusion_node *n)
 {
     for (uint32_t k = 0; k < n->nres; k++) {
         lz_ixmap m;
@@ -408,7 +408,7 @@ lz_status lz_build_results(build *b, lz_node *n)
     return LZ_OK;
 }
 
-lz_status lz_build_reduction(build *b, lz_node *n, uint32_t i)
+lz_status lz_build_reduction(build *b, lz_fusion_node *n, uint32_t i)
 {
     lz_ixmap m;
     int32_t sop;
@@ -421,23 +421,23 @@ lz_status lz_build_reduction(build *b, lz_node *n, uint32_t i)
     LZ_TRY(stopped(b));
     b->red_stage[i] = b->k->nstage;
     b->red_acc[i] = acc;
-    if (n->kind == LZ_NODE_DOT) {
+    if (n->kind == LZ_FUSION_DOT) {
         b->dot_a = b->e.dot_a;
         b->dot_b = b->e.dot_b;
     }
     return LZ_OK;
 }
 
-static bool is_reduction(const lz_node *n)
+static bool is_reduction(const lz_fusion_node *n)
 {
-    return n->kind == LZ_NODE_REDUCE || n->kind == LZ_NODE_DOT;
+    return n->kind == LZ_FUSION_REDUCE || n->kind == LZ_FUSION_DOT;
 }
 
 static lz_status full_stage(build *b, uint32_t level)
 {
     open_stage(b, level, true);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        lz_node *n = lz_build_node(b, i);
+        lz_fusion_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
         if (n->level != level || !n->full)
             continue;
@@ -450,7 +450,7 @@ static lz_status full_stage(build *b, uint32_t level)
     for (uint32_t i = 0; i < b->g->nodes.len; i++)
         if (lz_build_node(b, i)->full && lz_build_node(b, i)->level == level &&
             (lz_build_node(b, i)->stored || lz_build_node(b, i)->spill) &&
-            lz_build_node(b, i)->kind == LZ_NODE_POINT)
+            lz_build_node(b, i)->kind == LZ_FUSION_POINT)
             b->stored_at[i] = b->k->nstage;
     return lz_build_close(b);
 }
@@ -459,9 +459,9 @@ lz_status lz_build_last(build *b)
 {
     open_stage(b, LZ_NONE, false);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        lz_node *n = lz_build_node(b, i);
+        lz_fusion_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
-        if (!n->stored || (n->kind == LZ_NODE_DOT && b->g->rows))
+        if (!n->stored || (n->kind == LZ_FUSION_DOT && b->g->rows))
             continue;
         if (is_reduction(n)) {
             LZ_TRY(lz_build_results(b, n));
@@ -475,7 +475,7 @@ lz_status lz_build_last(build *b)
 /* A stage over all points of the first node, which is no product and no reduction: a scatter, a sort. */
 static lz_status root_stage(build *b)
 {
-    lz_node *n = lz_build_node(b, 0);
+    lz_fusion_node *n = lz_build_node(b, 0);
     lz_ixmap m;
     int32_t sop;
     open_stage(b, 0, true);
@@ -500,7 +500,7 @@ static uint64_t comparisons(int64_t points, int64_t n)
 /* A stage that fills and sorts the rows, and one that stores those somebody reads. */
 static lz_status sort_stages(build *b)
 {
-    lz_node *n = lz_build_node(b, 0);
+    lz_fusion_node *n = lz_build_node(b, 0);
     const lz_inst *in = &b->fu->f->insts[n->v];
     LZ_TRY(root_stage(b));
     int64_t row = in->sig->opnd[0]->shape.dims[LZ_ATTR(sort, in->sig->attr)->dimension];
@@ -531,7 +531,7 @@ static void name_kernel(build *b)
     size_t room = sizeof b->k->name, at = 0;
     uint32_t n = b->g->nodes.len;
     for (uint32_t i = 0; i < n && i < 4; i++) {
-        const lz_node *x = lz_build_node(b, i);
+        const lz_fusion_node *x = lz_build_node(b, i);
         const char *t = lz_op_get(lz_inst_op(&b->fu->f->insts[x->v]))->text;
         if (x->store == LZ_STORE_COPY)
             t = "copy";
@@ -566,10 +566,10 @@ static lz_status make_kernel(build *b)
         b->red_stage[i] = b->stored_at[i] = b->row_stage[i] = LZ_NONE;
         top = lz_build_node(b, i)->level > top ? lz_build_node(b, i)->level : top;
     }
-    if (lz_build_node(b, 0)->kind == LZ_NODE_SCATTER) {
+    if (lz_build_node(b, 0)->kind == LZ_FUSION_SCATTER) {
         k->serial = g->nouter == 0;
         LZ_TRY(root_stage(b));
-    } else if (lz_build_node(b, 0)->kind == LZ_NODE_SORT) {
+    } else if (lz_build_node(b, 0)->kind == LZ_FUSION_SORT) {
         LZ_TRY(sort_stages(b));
     } else if (g->rows) {
         LZ_TRY(lz_build_rows(b, top));

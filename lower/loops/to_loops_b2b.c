@@ -10,9 +10,9 @@
 
 /* The group axis beside the outer ones that the node's values, or what it reduces, lie along: LZ_NONE when there is one per outer point. A
  * product has one for its sums. */
-static uint32_t axis_of(const lz_group_build *b, const lz_node *n)
+static uint32_t axis_of(const lz_group_build *b, const lz_fusion_node *n)
 {
-    uint32_t end = n->kind == LZ_NODE_DOT ? n->first[n->rank] : n->ax.n;
+    uint32_t end = n->kind == LZ_FUSION_DOT ? n->first[n->rank] : n->ax.n;
     for (uint32_t x = 0; x < end; x++)
         if (n->axis[x] >= b->g->nouter)
             return n->axis[x];
@@ -38,7 +38,7 @@ static void open_stage(lz_group_build *b, uint32_t level, uint32_t first, uint32
     }
 }
 
-static lz_status keep_row(lz_group_build *b, const lz_node *n, uint32_t i)
+static lz_status keep_row(lz_group_build *b, const lz_fusion_node *n, uint32_t i)
 {
     lz_ixmap m;
     uint8_t loop[LZ_LOOP_MAX];
@@ -47,7 +47,7 @@ static lz_status keep_row(lz_group_build *b, const lz_node *n, uint32_t i)
         return LZ_FAIL(LZ_EINTERNAL, "to_loops: more than %d rows", LZ_ROW_MAX);
     for (uint32_t a = 0; a < n->ax.n; a++)
         loop[a] = b->loop_of[n->axis[a]];
-    lz_node_map(n, 0, n->rank, loop, &m);
+    lz_fusion_node_map(n, 0, n->rank, loop, &m);
     LZ_TRY(lz_emit_value(&b->e, n->v, &m, -1, &sop));
     if (b->e.stop)
         return LZ_FAIL(LZ_EINTERNAL, "to_loops: %%%u cannot be computed in place", b->e.realise);
@@ -65,8 +65,8 @@ static uint32_t last_level(const lz_group_build *b, uint32_t axis)
     if (lz_group_dot(b->fu, b->g))
         return 0;
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        const lz_node *n = lz_build_node(b, i);
-        if (axis_of(b, n) == axis && n->level > last && (n->kind != LZ_NODE_POINT || n->stored))
+        const lz_fusion_node *n = lz_build_node(b, i);
+        if (axis_of(b, n) == axis && n->level > last && (n->kind != LZ_FUSION_POINT || n->stored))
             last = n->level;
     }
     return last;
@@ -74,17 +74,17 @@ static uint32_t last_level(const lz_group_build *b, uint32_t axis)
 
 /* What is a row may as well be stored when the kernel has read all it needs, at the last level: then it can take the place of what it was
  * made from. */
-static bool stored_late(const lz_node *n, uint32_t last)
+static bool stored_late(const lz_fusion_node *n, uint32_t last)
 {
-    return n->kind == LZ_NODE_POINT && n->row && n->stored && last > n->level;
+    return n->kind == LZ_FUSION_POINT && n->row && n->stored && last > n->level;
 }
 
-static lz_status do_node(lz_group_build *b, lz_node *n, uint32_t i, uint32_t last)
+static lz_status do_node(lz_group_build *b, lz_fusion_node *n, uint32_t i, uint32_t last)
 {
     b->current = b->g->nodes.data[i];
-    if (n->kind == LZ_NODE_REDUCE)
+    if (n->kind == LZ_FUSION_REDUCE)
         return lz_build_reduction(b, n, i);
-    if (n->kind == LZ_NODE_DOT)
+    if (n->kind == LZ_FUSION_DOT)
         return n->stored ? lz_build_results(b, n) : LZ_OK;
     if (n->row)
         LZ_TRY(keep_row(b, n, i));
@@ -97,26 +97,26 @@ static lz_status line_stage(lz_group_build *b, uint32_t level, uint32_t axis)
     uint32_t last = last_level(b, axis);
     open_stage(b, level, axis, LZ_NONE);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        lz_node *n = lz_build_node(b, i);
-        if (n->level + (n->kind == LZ_NODE_DOT) == level && axis_of(b, n) == axis)
+        lz_fusion_node *n = lz_build_node(b, i);
+        if (n->level + (n->kind == LZ_FUSION_DOT) == level && axis_of(b, n) == axis)
             LZ_TRY(do_node(b, n, i, last));
     }
     for (uint32_t i = 0; i < b->g->nodes.len && level == last; i++) {
-        lz_node *n = lz_build_node(b, i);
+        lz_fusion_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
         if (axis_of(b, n) == axis && stored_late(n, last))
             LZ_TRY(lz_build_point(b, n)); /* from the row */
     }
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-        const lz_node *n = lz_build_node(b, i);
-        if (n->kind == LZ_NODE_POINT && n->level == level && axis_of(b, n) == axis &&
+        const lz_fusion_node *n = lz_build_node(b, i);
+        if (n->kind == LZ_FUSION_POINT && n->level == level && axis_of(b, n) == axis &&
             (n->stored || n->spill) && !stored_late(n, last))
             b->stored_at[i] = b->k->nstage;
     }
     return lz_build_close(b);
 }
 
-static lz_status product_stage(lz_group_build *b, lz_node *n, uint32_t i)
+static lz_status product_stage(lz_group_build *b, lz_fusion_node *n, uint32_t i)
 {
     open_stage(b, n->level, axis_of(b, n), n->axis[n->first[n->rank]]);
     b->current = b->g->nodes.data[i];
@@ -133,8 +133,8 @@ lz_status lz_build_rows(lz_group_build *b, uint32_t top)
         for (uint32_t a = b->g->nouter; a < b->g->ax.n; a++)
             LZ_TRY(line_stage(b, l, a));
         for (uint32_t i = 0; i < b->g->nodes.len; i++) {
-            lz_node *n = lz_build_node(b, i);
-            if (n->kind == LZ_NODE_DOT && n->level == l)
+            lz_fusion_node *n = lz_build_node(b, i);
+            if (n->kind == LZ_FUSION_DOT && n->level == l)
                 LZ_TRY(product_stage(b, n, i));
         }
     }

@@ -29,11 +29,11 @@ typedef struct lz_group_build {
 } lz_group_build;
 
 /* By position in the group. */
-lz_node *lz_build_node(const lz_group_build *b, uint32_t i);
-lz_status lz_build_point(lz_group_build *b, lz_node *n); /* computes and stores it */
-lz_status lz_build_reduction(lz_group_build *b, lz_node *n, uint32_t i); /* accumulates */
+lz_fusion_node *lz_build_node(const lz_group_build *b, uint32_t i);
+lz_status lz_build_point(lz_group_build *b, lz_fusion_node *n); /* computes and stores it */
+lz_status lz_build_reduction(lz_group_build *b, lz_fusion_node *n, uint32_t i); /* accumulates */
 lz_status lz_build_results(lz_group_build *b,
-                           lz_node *n); /* stores what a reduction or product gave */
+                           lz_fusion_node *n); /* stores what a reduction or product gave */
 /* Moves what the emitter has gathered into a stage of the kernel. */
 lz_status lz_build_close(lz_group_build *b);
 /* What there is one of per outer point. */

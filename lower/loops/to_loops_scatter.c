@@ -80,7 +80,7 @@ static lz_status combine(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, cons
     }
     LZ_TRY(lz_emit_region(&e->sops, a->update_computation, args, out));
     for (uint32_t k = 0; k < n; k++) {
-        lz_store st;
+        lz_loop_store st;
         LZ_TRY(lz_emit_access(e, buf[k], &flat, guard, &st.at));
         st.value = out[k];
         LZ_TRY(lz_vec_push(&e->stores, st));

@@ -86,9 +86,9 @@ static lz_val input(const conv *c, lz_val x)
 /* The input with all that windows reach. */
 static lz_val padded(const conv *c, lz_val x)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t count[LZ_MAX_RANK];
-    const lz_window still = {1, 1, 0, 0, 1, 1};
+    const lz_window_axis still = {1, 1, 0, 0, 1, 1};
     if (x == LZ_NOVAL)
         return x;
     const lz_shape *s = &lz_val_type(c->f, x)->shape;
@@ -190,7 +190,7 @@ static void take_apart(conv *c, int at, lz_val *x, lz_val *k)
     s.dims[s.rank++] = c->out;
     *k = laid_out(f, lz_build_reshape(f, lz_build_transpose(f, *k, &perm), &s));
     c->in *= c->w[at].size;
-    c->w[at] = (lz_window){1, 1, 0, 0, 1, 1};
+    c->w[at] = (lz_window_axis){1, 1, 0, 0, 1, 1};
 }
 
 /* [batch, spatial.., features], in any cut of the features, as the result. With long windows the batch comes after the spatial dimensions; with
@@ -239,10 +239,10 @@ static lz_val result(const conv *c, lz_val y, const lz_shape *r)
 }
 
 /* The windows that product walks, one per dimension of x. whole: the only window is all there is, and is left out. */
-static void walks(const conv *c, const lz_shape *s, lz_window *w, int64_t *count, bool *whole)
+static void walks(const conv *c, const lz_shape *s, lz_window_axis *w, int64_t *count, bool *whole)
 {
     for (int d = 0; d < s->rank; d++) {
-        w[d] = (lz_window){1, 1, 0, 0, 1, 1};
+        w[d] = (lz_window_axis){1, 1, 0, 0, 1, 1};
         count[d] = s->dims[d];
         if (d < 1 || d > c->ns)
             continue;
@@ -283,7 +283,7 @@ static lz_val kernel_factor(const conv *c, lz_val k)
 static lz_val product(const conv *c, lz_val x, lz_val k)
 {
     lz_func *f = c->f;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t count[LZ_MAX_RANK];
     lz_attr_dot a;
     bool whole[LZ_MAX_RANK] = {false};
@@ -378,7 +378,7 @@ static lz_val product_of_images(const conv *c, lz_val x, lz_val k)
 {
     lz_func *f = c->f;
     const lz_attr_convolution *a = c->a;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t count[LZ_MAX_RANK];
     lz_attr_dot dot;
     bool whole[LZ_MAX_RANK] = {false};
@@ -428,7 +428,7 @@ static bool is_thin(const conv *c, int walked)
 static lz_val thin_product(const conv *c, lz_val x, lz_val k)
 {
     lz_func *f = c->f;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t count[LZ_MAX_RANK];
     lz_dtype acc = lz_acc_dtype(c->d);
     lz_shape s = {0}, ks = {0}, full;
@@ -440,7 +440,7 @@ static lz_val thin_product(const conv *c, lz_val x, lz_val k)
         s.dims[s.rank++] = lz_val_type(f, x)->shape.dims[1 + d];
     s.dims[s.rank++] = c->groups;
     for (int d = 0; d < s.rank; d++) {
-        w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : (lz_window){1, 1, 0, 0, 1, 1};
+        w[d] = d >= 1 && d <= c->ns ? c->w[d - 1] : (lz_window_axis){1, 1, 0, 0, 1, 1};
         count[d] = d >= 1 && d <= c->ns ? c->count[d - 1] : s.dims[d];
     }
     lz_val v = lz_windows_view(f, lz_build_reshape(f, x, &s), w, count);

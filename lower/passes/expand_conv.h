@@ -12,7 +12,7 @@ typedef struct conv {
     bool batch_groups;
     bool long_windows; /* few long sums: the gradient by a kernel */
     bool lanes;        /* images are what vectors run along */
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t ext[LZ_MAX_RANK], count[LZ_MAX_RANK]; /* spatial: input, result */
     /* of a phase (expand_conv_polyphase.c) */
     int64_t phase; /* its number */

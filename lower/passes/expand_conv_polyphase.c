@@ -151,13 +151,13 @@ static lz_val results(const conv *c, lz_val x, lz_val k);
 static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
 {
     conv one = *c;
-    lz_window *w = &one.w[d];
+    lz_window_axis *w = &one.w[d];
     int64_t b = w->base, first = first_tap(c, d, p);
     int64_t taps = first < w->size ? (w->size - first + b - 1) / b : 0;
     one.count[d] = (c->count[d] + b - 1) / b;
     one.phase = c->phase * b + p;
     one.others = c->others || taps < w->size;
-    *w = (lz_window){taps, 1, (w->low - p - first) / b, 0, 1, 1};
+    *w = (lz_window_axis){taps, 1, (w->low - p - first) / b, 0, 1, 1};
     if (taps)
         return results(&one, x, every(c, k, d, first, b));
     lz_shape s = canonical_shape(&one);

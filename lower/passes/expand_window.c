@@ -52,7 +52,7 @@ lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t from, int64_t to)
     return slice(f, x, start, limit, one);
 }
 
-lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window *w, const int64_t *count)
+lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w, const int64_t *count)
 {
     lz_attr_pad a;
     bool any = false;
@@ -76,7 +76,7 @@ lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window *w, co
     return any ? lz_build(f, LZ_OP_PAD, LZ_RECORD(a), o, 2) : x;
 }
 
-lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window *w, const int64_t *count)
+lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window_axis *w, const int64_t *count)
 {
     int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], stride[LZ_MAX_RANK];
     lz_attr_window_view a;
@@ -144,7 +144,7 @@ bool lz_windows_inline(lz_func *f, const lz_func *r, const lz_val *args, const l
 
 /* ---- reduce_window ---- */
 
-static int walked(const lz_window *w, int rank)
+static int walked(const lz_window_axis *w, int rank)
 {
     int n = 0;
     for (int d = 0; d < rank; d++)
@@ -152,12 +152,12 @@ static int walked(const lz_window *w, int rank)
     return n;
 }
 
-static bool plain(const lz_window *w)
+static bool plain(const lz_window_axis *w)
 {
     return w->size == 1 && w->stride == 1 && w->low == 0 && w->high == 0 && w->base == 1;
 }
 
-void lz_windows_merge(const lz_shape *s, const lz_window *w, lz_shape *to, lz_window *tw)
+void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, lz_window_axis *tw)
 {
     *to = (lz_shape){0};
     for (int d = 0; d < s->rank; d++) {
@@ -171,7 +171,7 @@ void lz_windows_merge(const lz_shape *s, const lz_window *w, lz_shape *to, lz_wi
 }
 
 /* Windows along dimension d of n padded values, element by element: strided slices, combined. */
-static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window *w, int64_t count,
+static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window_axis *w, int64_t count,
                    const lz_func *body)
 {
     lz_val args[2 * LZ_MAX_RANK];
@@ -194,11 +194,11 @@ static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window *w, int64
             lz_windows_inline(f, body, args, &lz_val_type(f, args[0])->shape, args);
     }
     memcpy(x, args, n * sizeof *x);
-    *w = (lz_window){1, 1, 0, 0, 1, 1};
+    *w = (lz_window_axis){1, 1, 0, 0, 1, 1};
 }
 
 /* Dimensions for the elements of windows, as far as the rank allows; the shortest windows give way. */
-static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window *w,
+static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window_axis *w,
                       const int64_t *count, const lz_func *body)
 {
     while (rank + walked(w, rank) > LZ_MAX_RANK && f->status == LZ_OK) {
@@ -211,7 +211,7 @@ static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window *w,
 }
 
 void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
-                     const lz_window *windows, const lz_func *body, lz_val *out)
+                     const lz_window_axis *windows, const lz_func *body, lz_val *out)
 {
     if (f->status != LZ_OK) { /* then x may be no value */
         for (uint32_t k = 0; k < n; k++)
@@ -220,7 +220,7 @@ void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
     }
     lz_shape s = lz_val_type(f, x[0])->shape, r = s, m;
     lz_val o[2 * LZ_MAX_RANK];
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     int64_t count[LZ_MAX_RANK];
     lz_attr_reduce a;
     bool merge = s.rank + walked(windows, s.rank) > LZ_MAX_RANK;
@@ -262,7 +262,7 @@ static bool harmless(const lz_func *f, lz_op op, lz_val init)
 }
 
 /* The dimension whose prefixes (or suffixes) are reduced, when that is what the windows are; -1: it is not. */
-static int scanned(const lz_shape *s, const lz_window *w, bool *suffix)
+static int scanned(const lz_shape *s, const lz_window_axis *w, bool *suffix)
 {
     int at = -1;
     for (int d = 0; d < s->rank; d++) {
@@ -295,7 +295,7 @@ void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
     const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, sig->attr);
     uint32_t n = sig->nresult;
     lz_shape s = sig->opnd[0]->shape;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     lz_val x[LZ_MAX_RANK], init[LZ_MAX_RANK];
     bool suffix;
     if (n > 7) {

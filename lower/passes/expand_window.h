@@ -15,10 +15,10 @@ lz_val lz_windows_conv(lz_rw *rw, uint32_t i);
 /* n values x of one shape reduced over windows w (one per dimension): the general way. init:
  * scalars. Windows that find no room in the rank are combined element by element before. */
 void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
-                     const lz_window *w, const lz_func *body, lz_val *out);
+                     const lz_window_axis *w, const lz_func *body, lz_val *out);
 /* Neighbouring dimensions that windows do not touch become one: room for those that count a
  * window's elements. */
-void lz_windows_merge(const lz_shape *s, const lz_window *w, lz_shape *to, lz_window *tw);
+void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, lz_window_axis *tw);
 /* expand_window_scan.c: prefixes (or suffixes) of dimension d of n values; init is the identity of
  * body. */
 void lz_windows_scan(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init, int d,
@@ -27,8 +27,8 @@ void lz_windows_scan(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
 /* x dilated and padded with `value` for windows w, to exactly the extent that `count[d]` windows
  * take; then a view of them: the windows counted in the dimensions they had, their elements in new
  * dimensions at the end, for sizes above 1 in order. */
-lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window *w, const int64_t *count);
-lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window *w, const int64_t *count);
+lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w, const int64_t *count);
+lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window_axis *w, const int64_t *count);
 /* A scalar region applied to arrays of one shape, element by element; LZ_EUNSUPPORTED naming an op
  * that is not scalar work. */
 bool lz_windows_inline(lz_func *f, const lz_func *region, const lz_val *args, const lz_shape *s,

@@ -18,9 +18,9 @@ typedef struct scan {
 static void direct(const scan *c, const lz_val *x, int d, lz_val *out)
 {
     const lz_shape *s = &lz_val_type(c->f, x[0])->shape;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     for (int k = 0; k < s->rank; k++)
-        w[k] = (lz_window){1, 1, 0, 0, 1, 1};
+        w[k] = (lz_window_axis){1, 1, 0, 0, 1, 1};
     w[d].size = s->dims[d];
     w[d].low = s->dims[d] - 1;
     lz_windows_fold(c->f, c->n, x, c->init, w, c->body, out);

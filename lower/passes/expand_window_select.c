@@ -16,7 +16,7 @@ typedef struct sas {
     const lz_attr_select_and_scatter *a;
     lz_shape x, source; /* shapes */
     int64_t nelem;
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     lz_dtype pos; /* dtype of positions */
 } sas;
 
@@ -102,7 +102,7 @@ static lz_val chosen(const sas *h, lz_val x)
 
 /* Along dimension d, an element q places from where the first window begins lies in window q / stride and in the `overlap` - 1 before it,
  * if they are long enough: which is what comparing positions finds out. */
-static int64_t overlap(const lz_window *w)
+static int64_t overlap(const lz_window_axis *w)
 {
     return (w->size - 1) / w->stride + 1;
 }
@@ -119,10 +119,10 @@ static lz_val spread_out(const sas *h, lz_val v)
 /* For each element of x, in new dimensions, the values of the windows it may lie in. */
 static lz_val candidates(const sas *h, lz_val v, lz_val outside)
 {
-    lz_window w[LZ_MAX_RANK];
+    lz_window_axis w[LZ_MAX_RANK];
     for (int d = 0; d < h->x.rank; d++) {
         int64_t n = overlap(&h->w[d]), stride = h->w[d].stride;
-        w[d] = (lz_window){n, 1, (n - 1) * stride - h->w[d].low, 0, 1, n > 1 ? stride : 1};
+        w[d] = (lz_window_axis){n, 1, (n - 1) * stride - h->w[d].low, 0, 1, n > 1 ? stride : 1};
     }
     v = lz_windows_pad(h->f, spread_out(h, v), outside, w, h->x.dims);
     return lz_windows_view(h->f, v, w, h->x.dims);

@@ -121,10 +121,10 @@ static bool can_join(plan *p, uint32_t from, uint32_t to)
 }
 
 /* The one node of a step that only copies memory, whole; NULL otherwise. *src is what it copies. */
-static const lz_node *plain_copy(const plan *p, uint32_t s, lz_val *src)
+static const lz_fusion_node *plain_copy(const plan *p, uint32_t s, lz_val *src)
 {
     const lz_group *g = p->fu->groups[p->step[s]];
-    const lz_node *n = p->fu->nodes[g->nodes.data[0]];
+    const lz_fusion_node *n = p->fu->nodes[g->nodes.data[0]];
     if (g->nodes.len != 1 || n->store != LZ_STORE_COPY)
         return NULL;
     *src = lz_fusion_memory(p->fu, n->v);
@@ -137,7 +137,7 @@ static void drop_copies(plan *p)
 {
     for (uint32_t s = p->nstep; s-- > 0;) {
         lz_val src;
-        const lz_node *n = plain_copy(p, s, &src);
+        const lz_fusion_node *n = plain_copy(p, s, &src);
         if (!n)
             continue;
         uint32_t from = find(p, src), to = find(p, n->dst), changes = p->live[n->dst].updated;
@@ -270,9 +270,9 @@ static lz_status place_temps(plan *p)
     for (uint32_t b = 0; b < p->nbuf && s == LZ_OK; b++) {
         uint32_t c = find(p, b);
         if (p->result[c] != LZ_NONE)
-            p->out->ref[b] = (lz_bufref){LZ_SLOT_OUTPUT, p->result[c], 0, nbytes(p, b)};
+            p->out->ref[b] = (lz_bufref){LZ_BUFREF_OUTPUT, p->result[c], 0, nbytes(p, b)};
         else if (id[c] != LZ_NONE)
-            p->out->ref[b] = (lz_bufref){LZ_SLOT_TEMP, 0, offset[id[c]], nbytes(p, b)};
+            p->out->ref[b] = (lz_bufref){LZ_BUFREF_TEMP, 0, offset[id[c]], nbytes(p, b)};
     }
     lz_free(size);
     lz_free(def);
@@ -298,7 +298,7 @@ static lz_status lay_out_consts(plan *p, lz_map *seen, uint64_t *total)
         if (!j)
             LZ_TRY(lz_map_put(seen, h, (void *)((uintptr_t)i + 1)));
         *total = LZ_ALIGN_UP(*total, l->nbytes >= 64 ? 64 : 8);
-        p->out->ref[i] = (lz_bufref){LZ_SLOT_CONST, 0, *total, l->nbytes};
+        p->out->ref[i] = (lz_bufref){LZ_BUFREF_CONST, 0, *total, l->nbytes};
         *total += l->nbytes;
     }
     return LZ_OK;
@@ -338,7 +338,7 @@ static lz_status place(plan *p, lz_arena *arena)
     }
     LZ_TRY(place_temps(p));
     for (uint32_t i = 0; i < f->nparam; i++)
-        p->out->ref[i] = (lz_bufref){LZ_SLOT_INPUT, i, 0, nbytes(p, i)};
+        p->out->ref[i] = (lz_bufref){LZ_BUFREF_INPUT, i, 0, nbytes(p, i)};
     return place_consts(p, arena);
 }
 

@@ -66,7 +66,7 @@ static void print_ref(lz_buf *b, const lz_bufref *r)
 {
     static const char *const names[] = {"in", "out", "temp", "const"};
     lz_buf_puts(b, names[r->kind]);
-    if (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_OUTPUT)
+    if (r->kind == LZ_BUFREF_INPUT || r->kind == LZ_BUFREF_OUTPUT)
         lz_buf_printf(b, "%u", r->index);
     lz_buf_printf(b, "+%" PRIu64 ":%" PRIu64, r->offset, r->nbytes);
 }
@@ -74,10 +74,10 @@ static void print_ref(lz_buf *b, const lz_bufref *r)
 /* "7 rounds plan 1"; or, plan 0 being the condition, "plan 0 plan 1", "counted plan 0 plan 1". */
 static void print_while(const lz_step *s, uint32_t i, lz_buf *out)
 {
-    const lz_rounds *r = &s->rounds;
+    const lz_trip_count *r = &s->rounds;
     int64_t n;
     lz_buf_printf(out, "  step %u: while ", i);
-    if (s->sub[0] == LZ_NO_PLAN && lz_rounds_known(r, &n))
+    if (s->sub[0] == LZ_NO_PLAN && lz_trip_count_known(r, &n))
         lz_buf_printf(out, "%" PRId64 " rounds", n);
     else
         lz_buf_printf(out, "%splan %u", r->dtype != LZ_DTYPE_NONE ? "counted " : "", s->sub[0]);

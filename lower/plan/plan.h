@@ -9,14 +9,14 @@
 #include "lower/loops/loop.h"
 #include "lower/plan/trip_count.h"
 
-typedef enum lz_slot_kind {
-    LZ_SLOT_INPUT,  /* argument `index` */
-    LZ_SLOT_OUTPUT, /* result `index` */
-    LZ_SLOT_TEMP,   /* offset in the arena */
-    LZ_SLOT_CONST   /* offset in the constant block */
-} lz_slot_kind;
+typedef enum lz_bufref_kind {
+    LZ_BUFREF_INPUT,  /* argument `index` */
+    LZ_BUFREF_OUTPUT, /* result `index` */
+    LZ_BUFREF_TEMP,   /* offset in the arena */
+    LZ_BUFREF_CONST   /* offset in the constant block */
+} lz_bufref_kind;
 typedef struct lz_bufref {
-    lz_slot_kind kind;
+    lz_bufref_kind kind;
     uint32_t index; /* input or output number; 0 otherwise */
     /* bytes from the start of the argument, result, arena or constant block */
     uint64_t offset;
@@ -35,8 +35,8 @@ typedef struct lz_step {
     uint32_t kernel; /* index into plan->kernels (distinct canonical kernels) */
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
-    const lz_call *call; /* of a call, else NULL */
-    lz_rounds rounds;    /* of a while */
+    const lz_ffi_target *call; /* of a call, else NULL */
+    lz_trip_count rounds;    /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;

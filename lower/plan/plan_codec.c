@@ -16,7 +16,7 @@ static void put_type(lz_buf *b, const lz_type *t)
         lz_buf_u64(b, (uint64_t)t->shape.dims[i]);
 }
 
-static void put_call(lz_buf *b, const lz_call *c)
+static void put_call(lz_buf *b, const lz_ffi_target *c)
 {
     lz_buf_lstr(b, c->target);
     lz_buf_lstr(b, c->config);
@@ -29,7 +29,7 @@ static void put_call(lz_buf *b, const lz_call *c)
         put_type(b, c->arg[k]);
 }
 
-static void put_rounds(lz_buf *b, const lz_rounds *r)
+static void put_rounds(lz_buf *b, const lz_trip_count *r)
 {
     lz_buf_u8(b, (uint8_t)r->dtype);
     lz_buf_u8(b, (uint8_t)r->go_on);
@@ -223,9 +223,9 @@ static const lz_type *const *take_list(dec *d, uint32_t *n)
     return t;
 }
 
-static const lz_call *take_call(dec *d)
+static const lz_ffi_target *take_call(dec *d)
 {
-    lz_call *c = good(d) ? room(d, 1, sizeof *c) : NULL;
+    lz_ffi_target *c = good(d) ? room(d, 1, sizeof *c) : NULL;
     if (!c)
         return NULL;
     c->target = take_text(d);
@@ -237,7 +237,7 @@ static const lz_call *take_call(dec *d)
 }
 
 /* Whatever it is; the plan is verified. */
-static void take_rounds(dec *d, lz_rounds *r)
+static void take_rounds(dec *d, lz_trip_count *r)
 {
     r->dtype = (lz_dtype)lz_rd_u8(&d->r);
     r->go_on = (lz_comparison_direction)lz_rd_u8(&d->r);
@@ -259,7 +259,7 @@ static void take_step(dec *d, lz_step *s)
         d->r.failed = true;
     s->bufs = good(d) ? room(d, s->nbuf, sizeof *s->bufs) : NULL;
     for (uint32_t i = 0; i < s->nbuf && good(d); i++) {
-        s->bufs[i].kind = (lz_slot_kind)lz_rd_u8(&d->r);
+        s->bufs[i].kind = (lz_bufref_kind)lz_rd_u8(&d->r);
         s->bufs[i].index = lz_rd_u32(&d->r);
         s->bufs[i].offset = lz_rd_u64(&d->r);
         s->bufs[i].nbytes = lz_rd_u64(&d->r);

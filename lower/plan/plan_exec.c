@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Where an address of a launch comes from. */
-struct lz_prog_ref {
+struct lz_plan_exec_ref {
     uint64_t offset;
     uint32_t slot; /* among the addresses of the part */
     uint32_t base; /* among arguments and results; 0 for the other kinds */
@@ -17,7 +17,7 @@ typedef struct control {
     uint64_t *off, temps; /* while: lz_while_layout of the body */
     size_t carried;       /* while: in a state, where what is carried is */
     int64_t rounds;       /* while: where they are known; else -1 */
-    lz_call_entry entry;  /* call: whom */
+    lz_ffi_entry entry;  /* call: whom */
 } control;
 
 struct lz_launch {
@@ -28,7 +28,7 @@ struct lz_launch {
 
 /* ---- parts and kernels ---- */
 
-static void count_parts(const lz_plan *p, lz_prog *g)
+static void count_parts(const lz_plan *p, lz_plan_exec *g)
 {
     g->npart++;
     g->nkernel += p->nkernel;
@@ -37,7 +37,7 @@ static void count_parts(const lz_plan *p, lz_prog *g)
 }
 
 /* Part number g->npart and, behind it, those it runs. */
-static lz_status add_part(lz_prog *g, const lz_plan *plan)
+static lz_status add_part(lz_plan_exec *g, const lz_plan *plan)
 {
     lz_part *p = &g->parts[g->npart++];
     p->plan = plan;
@@ -56,9 +56,9 @@ static lz_status add_part(lz_prog *g, const lz_plan *plan)
     return LZ_OK;
 }
 
-lz_status lz_prog_begin(lz_prog *g, const lz_plan *p)
+lz_status lz_plan_exec_begin(lz_plan_exec *g, const lz_plan *p)
 {
-    *g = (lz_prog){0};
+    *g = (lz_plan_exec){0};
     count_parts(p, g);
     g->parts = lz_arena_alloc(&g->arena, g->npart * sizeof *g->parts);
     g->kernels = lz_arena_alloc(&g->arena, g->nkernel * sizeof *g->kernels);
@@ -68,7 +68,7 @@ lz_status lz_prog_begin(lz_prog *g, const lz_plan *p)
     return add_part(g, p);
 }
 
-void lz_prog_end(lz_prog *g)
+void lz_plan_exec_end(lz_plan_exec *g)
 {
     lz_arena_free(&g->arena);
 }
@@ -76,7 +76,7 @@ void lz_prog_end(lz_prog *g)
 /* ---- launches ---- */
 
 /* The element size buffer j of a step is read as. */
-static size_t align_of(const lz_prog *g, const lz_part *p, const lz_step *s, uint32_t j)
+static size_t align_of(const lz_plan_exec *g, const lz_part *p, const lz_step *s, uint32_t j)
 {
     if (s->kind == LZ_STEP_KERNEL)
         return lz_dtype_size(p->plan->kernels[s->kernel]->buf[j].dtype);
@@ -91,29 +91,29 @@ static size_t align_of(const lz_prog *g, const lz_part *p, const lz_step *s, uin
     return most;
 }
 
-static void note_alignment(const lz_prog *g, lz_part *p, const lz_step *s)
+static void note_alignment(const lz_plan_exec *g, lz_part *p, const lz_step *s)
 {
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *r = &s->bufs[j];
-        size_t align = r->kind == LZ_SLOT_INPUT ? align_of(g, p, s, j) : 0;
+        size_t align = r->kind == LZ_BUFREF_INPUT ? align_of(g, p, s, j) : 0;
         if (align > 0 && align > p->in_align[r->index])
             p->in_align[r->index] = align;
     }
 }
 
-static lz_status make_call(lz_prog *g, lz_launch *l)
+static lz_status make_call(lz_plan_exec *g, lz_launch *l)
 {
-    const lz_call *call = l->step->call;
+    const lz_ffi_target *call = l->step->call;
     control *c = lz_arena_alloc(&g->arena, sizeof *c);
     if (!c)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
-    LZ_TRY(lz_call_find(call->target, &c->entry));
+    LZ_TRY(lz_ffi_table_find(call->target, &c->entry));
     g->control = true; /* nobody knows how long it takes */
     l->control = c;
     return LZ_OK;
 }
 
-static lz_status make_control(lz_prog *g, const lz_part *p, lz_launch *l)
+static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
 {
     const lz_step *s = l->step;
     const lz_plan *second = p->plan->subs[s->sub[1]];
@@ -130,14 +130,14 @@ static lz_status make_control(lz_prog *g, const lz_part *p, lz_launch *l)
         g->nptr += second->nout;
     }
     if (known)
-        (void)lz_rounds_known(&s->rounds, &c->rounds); /* it is */
+        (void)lz_trip_count_known(&s->rounds, &c->rounds); /* it is */
     g->control |= !known;
     l->control = c;
     return LZ_OK;
 }
 
 /* Launches and copies of a launch that waits for nothing. */
-static uint64_t runs_of(const lz_prog *g, const lz_launch *l)
+static uint64_t runs_of(const lz_plan_exec *g, const lz_launch *l)
 {
     uint64_t n = 1;
     if (!l->control || l->control->rounds < 0)
@@ -150,7 +150,7 @@ static uint64_t runs_of(const lz_prog *g, const lz_launch *l)
 }
 
 /* Launch number p->nlaunch, unless it has nothing to do. */
-static lz_status make_launch(lz_prog *g, lz_part *p, const lz_step *s, uint32_t slot, void *maker)
+static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint32_t slot, void *maker)
 {
     lz_launch *l = (lz_launch *)(void *)(p->launches + p->nlaunch * g->stride);
     bool idle = false;
@@ -170,7 +170,7 @@ static lz_status make_launch(lz_prog *g, lz_part *p, const lz_step *s, uint32_t 
 }
 
 /* The addresses of all steps, those of one kind next to each other. */
-static lz_status make_refs(lz_prog *g, lz_part *p)
+static lz_status make_refs(lz_plan_exec *g, lz_part *p)
 {
     const lz_plan *plan = p->plan;
     uint32_t n[4] = {0}, at[4], all = 0;
@@ -180,28 +180,28 @@ static lz_status make_refs(lz_prog *g, lz_part *p)
     p->refs = lz_arena_alloc(&g->arena, all * sizeof *p->refs);
     if (!p->refs)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u steps", plan->nstep);
-    p->nconst = n[LZ_SLOT_CONST];
-    p->ntemp = n[LZ_SLOT_TEMP];
-    p->nio = n[LZ_SLOT_INPUT] + n[LZ_SLOT_OUTPUT];
-    at[LZ_SLOT_CONST] = 0;
-    at[LZ_SLOT_TEMP] = p->nconst;
-    at[LZ_SLOT_INPUT] = p->nconst + p->ntemp;
-    at[LZ_SLOT_OUTPUT] = at[LZ_SLOT_INPUT] + n[LZ_SLOT_INPUT];
+    p->nconst = n[LZ_BUFREF_CONST];
+    p->ntemp = n[LZ_BUFREF_TEMP];
+    p->nio = n[LZ_BUFREF_INPUT] + n[LZ_BUFREF_OUTPUT];
+    at[LZ_BUFREF_CONST] = 0;
+    at[LZ_BUFREF_TEMP] = p->nconst;
+    at[LZ_BUFREF_INPUT] = p->nconst + p->ntemp;
+    at[LZ_BUFREF_OUTPUT] = at[LZ_BUFREF_INPUT] + n[LZ_BUFREF_INPUT];
     all = 0;
     for (uint32_t i = 0; i < plan->nstep; i++)
         for (uint32_t j = 0; j < plan->steps[i].nbuf; j++, all++) {
             const lz_bufref *r = &plan->steps[i].bufs[j];
-            uint32_t base = r->kind == LZ_SLOT_INPUT    ? r->index
-                            : r->kind == LZ_SLOT_OUTPUT ? plan->nin + r->index
+            uint32_t base = r->kind == LZ_BUFREF_INPUT    ? r->index
+                            : r->kind == LZ_BUFREF_OUTPUT ? plan->nin + r->index
                                                         : 0;
-            p->refs[at[r->kind]++] = (lz_prog_ref){r->offset, all, base};
+            p->refs[at[r->kind]++] = (lz_plan_exec_ref){r->offset, all, base};
         }
     p->at = g->nptr;
     g->nptr += 1 + (size_t)plan->nin + plan->nout + all;
     return LZ_OK;
 }
 
-static lz_status make_part(lz_prog *g, lz_part *p, void *maker)
+static lz_status make_part(lz_plan_exec *g, lz_part *p, void *maker)
 {
     const lz_plan *plan = p->plan;
     LZ_TRY(make_refs(g, p));
@@ -216,7 +216,7 @@ static lz_status make_part(lz_prog *g, lz_part *p, void *maker)
     return LZ_OK;
 }
 
-lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker)
+lz_status lz_plan_exec_make(lz_plan_exec *g, const lz_plan_exec_ops *ops, void *maker)
 {
     g->ops = ops;
     g->stride = sizeof(lz_launch) + LZ_ALIGN_UP(ops->record_bytes, 8);
@@ -227,13 +227,13 @@ lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker)
     return LZ_OK;
 }
 
-void *lz_prog_record(const lz_prog *g, const lz_part *p, uint32_t i)
+void *lz_plan_exec_record(const lz_plan_exec *g, const lz_part *p, uint32_t i)
 {
     lz_launch *l = (lz_launch *)(void *)(p->launches + i * g->stride);
     return l->control ? NULL : l + 1;
 }
 
-const lz_step *lz_prog_step(const lz_prog *g, const lz_part *p, uint32_t i)
+const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32_t i)
 {
     return ((const lz_launch *)(const void *)(p->launches + i * g->stride))->step;
 }
@@ -255,7 +255,7 @@ static inline void **addresses_of(const lz_part *p, void **state)
     return io_of(p, state) + p->plan->nin + p->plan->nout;
 }
 
-void lz_prog_state(const lz_prog *g, void **state)
+void lz_plan_exec_state(const lz_plan_exec *g, void **state)
 {
     memset(state, 0, g->nptr * sizeof *state);
     for (uint32_t i = 0; i < g->npart; i++) {
@@ -271,7 +271,7 @@ void lz_prog_state(const lz_prog *g, void **state)
 static void resolve(const lz_part *p, void **state, void *temp)
 {
     void **io = io_of(p, state), **addr = addresses_of(p, state);
-    const lz_prog_ref *r = p->refs + p->nconst, *end = r + p->ntemp;
+    const lz_plan_exec_ref *r = p->refs + p->nconst, *end = r + p->ntemp;
     if (state[p->at] != temp)
         for (; r < end; r++)
             addr[r->slot] = at_offset(temp, r->offset);
@@ -281,7 +281,7 @@ static void resolve(const lz_part *p, void **state, void *temp)
 }
 
 /* What is kept is not among the temporaries. */
-static void resolve_kept(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept)
+static void resolve_kept(const lz_plan_exec *g, void **state, void *temp, const lz_plan_exec_kept *kept)
 {
     const lz_part *p = g->parts;
     void **addr = addresses_of(p, state), *id = (void *)(uintptr_t)(kept ? kept->id : 0);
@@ -297,7 +297,7 @@ static void resolve_kept(const lz_prog *g, void **state, void *temp, const lz_pr
 /* ---- running ---- */
 
 typedef struct run {
-    const lz_prog *g;
+    const lz_plan_exec *g;
     void **state;
     void *user;
 } run;
@@ -327,12 +327,12 @@ static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *
         LZ_TRY(r->g->ops->to_host(r->user, &bits, at, n));
     else
         memcpy(&bits, at, n);
-    *fits = lz_rounds_number(d, &bits, out);
+    *fits = lz_trip_count_number(d, &bits, out);
     return LZ_OK;
 }
 
 /* The rounds of a loop whose operands say them; -1: its condition has to be asked. bufs: the operands. */
-static lz_status read_rounds(const run *r, const lz_rounds *of, void *const *bufs, int64_t *out)
+static lz_status read_rounds(const run *r, const lz_trip_count *of, void *const *bufs, int64_t *out)
 {
     int64_t start = of->start, end = of->end;
     bool fits = of->dtype != LZ_DTYPE_NONE;
@@ -340,7 +340,7 @@ static lz_status read_rounds(const run *r, const lz_rounds *of, void *const *buf
         LZ_TRY(read_number(r, of->dtype, bufs[of->start_opnd], &start, &fits));
     if (fits && of->end_opnd != LZ_NOVAL)
         LZ_TRY(read_number(r, of->dtype, bufs[of->end_opnd], &end, &fits));
-    if (!fits || !lz_rounds_count(of, start, end, out))
+    if (!fits || !lz_trip_count_count(of, start, end, out))
         *out = -1;
     return LZ_OK;
 }
@@ -387,7 +387,7 @@ static lz_status run_rounds(const run *r, const control *c, int64_t rounds, void
 
 static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
 {
-    const lz_prog_ops *ops = r->g->ops;
+    const lz_plan_exec_ops *ops = r->g->ops;
     const control *c = l->control;
     const lz_plan *p = r->g->parts[c->part[1]].plan;
     void **cur = r->state + c->carried;
@@ -409,11 +409,11 @@ static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
 /* The values of a call in host memory: operands come, results go. */
 static lz_status call_with_copies(const run *r, const lz_launch *l, void *const *bufs, void **host)
 {
-    const lz_call *c = l->step->call;
+    const lz_ffi_target *c = l->step->call;
     for (uint32_t k = 0; k < c->nargs; k++)
         LZ_TRY(
             r->g->ops->to_host(r->user, host[c->nrets + k], bufs[c->nrets + k], c->arg[k]->nbytes));
-    LZ_TRY(lz_call_invoke(c, &l->control->entry, host));
+    LZ_TRY(lz_ffi_invoke(c, &l->control->entry, host));
     for (uint32_t k = 0; k < c->nrets; k++)
         LZ_TRY(r->g->ops->from_host(r->user, bufs[k], host[k], c->ret[k]->nbytes));
     return LZ_OK;
@@ -421,9 +421,9 @@ static lz_status call_with_copies(const run *r, const lz_launch *l, void *const 
 
 static lz_status run_call(const run *r, const lz_launch *l, void *const *bufs)
 {
-    const lz_call *c = l->step->call;
+    const lz_ffi_target *c = l->step->call;
     if (!r->g->ops->to_host)
-        return lz_call_invoke(c, &l->control->entry, bufs);
+        return lz_ffi_invoke(c, &l->control->entry, bufs);
     uint32_t n = c->nrets + c->nargs;
     size_t at = LZ_ALIGN_UP(n * sizeof(void *), 64), size = at + 63;
     for (uint32_t k = 0; k < n; k++)
@@ -452,7 +452,7 @@ static lz_status run_control(const run *r, const lz_launch *l, void *const *bufs
 /* skip: by launch; NULL: none */
 static lz_status run_launches(const run *r, const lz_part *p, const bool *skip)
 {
-    const lz_prog_ops *ops = r->g->ops;
+    const lz_plan_exec_ops *ops = r->g->ops;
     void **addr = addresses_of(p, r->state);
     const char *at = p->launches;
     for (uint32_t i = 0; i < p->nlaunch; i++, at += r->g->stride) {
@@ -471,7 +471,7 @@ static lz_status run_part(const run *r, const lz_part *p, void *temp)
     return run_launches(r, p, NULL);
 }
 
-lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept,
+lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp, const lz_plan_exec_kept *kept,
                       void *user)
 {
     resolve_kept(g, state, temp, kept);
@@ -520,7 +520,7 @@ static lz_status loop_read_bool(void *user, const void *at, bool *out)
     return LZ_OK;
 }
 
-const lz_prog_ops lz_loop_ops = {
+const lz_plan_exec_ops lz_loop_ops = {
     .record_bytes = sizeof(loop_record),
     .prepare = loop_prepare,
     .launch = loop_launch,
@@ -528,12 +528,12 @@ const lz_prog_ops lz_loop_ops = {
     .read_bool = loop_read_bool,
 };
 
-static lz_status run_slowly(lz_prog *g, const void *const *in, void *const *out, void *temp,
+static lz_status run_slowly(lz_plan_exec *g, const void *const *in, void *const *out, void *temp,
                             void **state)
 {
     const lz_plan *p = g->parts->plan;
-    lz_prog_state(g, state);
-    void **io = lz_prog_io(g, state);
+    lz_plan_exec_state(g, state);
+    void **io = lz_plan_exec_io(g, state);
     for (uint32_t i = 0; i < p->nin; i++)
         io[i] = (void *)(uintptr_t)in[i];
     for (uint32_t k = 0; k < p->nout; k++) {
@@ -541,15 +541,15 @@ static lz_status run_slowly(lz_prog *g, const void *const *in, void *const *out,
         if (p->out_alias[k] >= 0)
             LZ_TRY(loop_copy(NULL, out[k], in[p->out_alias[k]], p->out_type[k]->nbytes));
     }
-    return lz_prog_run(g, state, temp, NULL, NULL);
+    return lz_plan_exec_run(g, state, temp, NULL, NULL);
 }
 
 lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out)
 {
-    lz_prog g;
-    lz_status s = lz_prog_begin(&g, p);
+    lz_plan_exec g;
+    lz_status s = lz_plan_exec_begin(&g, p);
     if (s == LZ_OK)
-        s = lz_prog_make(&g, &lz_loop_ops, NULL);
+        s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
     char *room = s == LZ_OK ? lz_calloc(1, p->temp_bytes + 63) : NULL;
     void **state = room ? lz_alloc(g.nptr * sizeof *state) : NULL;
     if (state)
@@ -558,6 +558,6 @@ lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out)
         s = LZ_FAIL(LZ_EMEM, "no memory for %" PRIu64 " bytes of temporaries", p->temp_bytes);
     lz_free(state);
     lz_free(room);
-    lz_prog_end(&g);
+    lz_plan_exec_end(&g);
     return s;
 }

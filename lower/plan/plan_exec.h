@@ -1,7 +1,7 @@
 /* plan_exec.h - a plan made ready to run, over and over: launch records, and where every pointer of a
  * run is, decided once.
  * The plans of regions become parts of the same program, flat: parts, kernels and launches are
- * arrays. Who runs it says how by a table (lz_prog_ops): launch a kernel, copy bytes, read a
+ * arrays. Who runs it says how by a table (lz_plan_exec_ops): launch a kernel, copy bytes, read a
  * boolean; the slow executor (lz_plan_run) and the devices of backends/ each have one. Steps of
  * control flow are executed here, by setting the arguments of another part and running it.
  * A run has a state, nptr pointers: per part its arguments, results and the address of every buffer
@@ -14,7 +14,7 @@
 #define LZ_LOWER_PROG_H
 #include "lower/plan/plan_invariant.h"
 
-typedef struct lz_prog_ops {
+typedef struct lz_plan_exec_ops {
     size_t record_bytes; /* of what `prepare` fills in for a launch; 8-byte aligned */
     /* The record of a step that launches kernel `i` of the program. *idle: it has nothing to do, so
      * there need not be a launch. */
@@ -30,18 +30,18 @@ typedef struct lz_prog_ops {
      * addresses are of the host, and what was launched has ended. */
     lz_status (*to_host)(void *run, void *dst, const void *src, size_t nbytes);
     lz_status (*from_host)(void *run, void *dst, const void *src, size_t nbytes);
-} lz_prog_ops;
+} lz_plan_exec_ops;
 
 typedef struct lz_launch lz_launch;
-typedef struct lz_prog_ref lz_prog_ref;
+typedef struct lz_plan_exec_ref lz_plan_exec_ref;
 typedef struct lz_part {
     const lz_plan *plan;
-    void *consts;       /* the plan's; a device sets its own before lz_prog_state */
+    void *consts;       /* the plan's; a device sets its own before lz_plan_exec_state */
     uint32_t kernel_at; /* its kernels among the program's */
     uint32_t nlaunch;
     uint64_t nrun; /* those of its launches run */
     char *launches;
-    lz_prog_ref *refs; /* in constants, then in temporaries, then in arguments and results */
+    lz_plan_exec_ref *refs; /* in constants, then in temporaries, then in arguments and results */
     uint32_t nconst, ntemp, nio; /* of refs */
     size_t *in_align;            /* largest element size an argument is read as; 0: it is not */
     uint32_t *subs;              /* parts of plan->subs */
@@ -49,8 +49,8 @@ typedef struct lz_part {
     size_t at;
 } lz_part;
 
-typedef struct lz_prog {
-    const lz_prog_ops *ops;
+typedef struct lz_plan_exec {
+    const lz_plan_exec_ops *ops;
     lz_arena arena;
     uint32_t npart, nkernel, nlaunch;
     bool control;   /* some step waits for what was launched before */
@@ -59,39 +59,39 @@ typedef struct lz_prog {
     lz_kernel **kernels;  /* of all parts; the plans' */
     size_t stride;        /* of launches */
     size_t nptr, kept_at; /* pointers of a state; which one says whose kept memory is in it */
-} lz_prog;
+} lz_plan_exec;
 
 /* What is kept between the runs of a program (plan_invariant.h). */
-typedef struct lz_prog_kept {
-    lz_keep *what;
+typedef struct lz_plan_exec_kept {
+    lz_invariants *what;
     void *memory;
     uint64_t id; /* another for every memory that was made; not 0 */
     bool filled; /* by a run with the same arguments: this one leaves out what made it */
-} lz_prog_kept;
+} lz_plan_exec_kept;
 
 /* Parts and kernels of a verified plan, which must outlive the program. On failure, as in the end,
- * lz_prog_end frees what is there. Errors: LZ_EMEM. */
-lz_status lz_prog_begin(lz_prog *g, const lz_plan *p);
+ * lz_plan_exec_end frees what is there. Errors: LZ_EMEM. */
+lz_status lz_plan_exec_begin(lz_plan_exec *g, const lz_plan *p);
 /* Launch records. `maker` is what ops->prepare gets. Errors: its own, LZ_EMEM. */
-lz_status lz_prog_make(lz_prog *g, const lz_prog_ops *ops, void *maker);
-void lz_prog_end(lz_prog *g);
+lz_status lz_plan_exec_make(lz_plan_exec *g, const lz_plan_exec_ops *ops, void *maker);
+void lz_plan_exec_end(lz_plan_exec *g);
 /* Launch i of a part and its record; NULL when it runs other parts. */
-void *lz_prog_record(const lz_prog *g, const lz_part *p, uint32_t i);
+void *lz_plan_exec_record(const lz_plan_exec *g, const lz_part *p, uint32_t i);
 /* The step of launch i; steps that have nothing to do have none. */
-const lz_step *lz_prog_step(const lz_prog *g, const lz_part *p, uint32_t i);
+const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32_t i);
 
 /* Makes nptr pointers a state. */
-void lz_prog_state(const lz_prog *g, void **state);
+void lz_plan_exec_state(const lz_plan_exec *g, void **state);
 /* The program's arguments, then its results, to be set before a run. */
-static inline void **lz_prog_io(const lz_prog *g, void **state)
+static inline void **lz_plan_exec_io(const lz_plan_exec *g, void **state)
 {
     return state + g->parts->at + 1;
 }
 /* temp: plan->temp_bytes of memory; kept: NULL, or what this run fills or uses; `run` is what the
  * ops get. */
-lz_status lz_prog_run(const lz_prog *g, void **state, void *temp, const lz_prog_kept *kept,
+lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp, const lz_plan_exec_kept *kept,
                       void *run);
 
 /* The slow executor's; its makers and runs are NULL. */
-extern const lz_prog_ops lz_loop_ops;
+extern const lz_plan_exec_ops lz_loop_ops;
 #endif

@@ -33,7 +33,7 @@ typedef struct use {
 enum { NOBODY = UINT32_MAX };
 
 typedef struct search {
-    const lz_prog *g;
+    const lz_plan_exec *g;
     const lz_plan *p;
     const bool *in; /* stable arguments */
     bool *out;      /* results that only stable steps have written to */
@@ -175,15 +175,15 @@ static lz_status look(search *x, uint32_t i, uint32_t slot, const lz_bufref *r, 
 static lz_status read_one(search *x, uint32_t i, uint32_t slot, const lz_bufref *r, bool *stable)
 {
     switch (r->kind) {
-    case LZ_SLOT_INPUT:
+    case LZ_BUFREF_INPUT:
         *stable &= x->in[r->index];
         return LZ_OK;
-    case LZ_SLOT_OUTPUT:
+    case LZ_BUFREF_OUTPUT:
         *stable &= x->out[r->index];
         return LZ_OK;
-    case LZ_SLOT_TEMP:
+    case LZ_BUFREF_TEMP:
         return look(x, i, slot, r, false, stable);
-    case LZ_SLOT_CONST:
+    case LZ_BUFREF_CONST:
         break;
     }
     return LZ_OK;
@@ -193,7 +193,7 @@ static lz_status write_one(search *x, uint32_t i, uint32_t slot, uint32_t j, boo
 {
     const lz_step *s = &x->p->steps[i];
     const lz_bufref *r = &s->bufs[j];
-    if (r->kind == LZ_SLOT_OUTPUT) {
+    if (r->kind == LZ_BUFREF_OUTPUT) {
         x->out[r->index] &= stable;
         x->run[i] = true;
         return LZ_OK;
@@ -232,7 +232,7 @@ static lz_status forwards(search *x)
     uint32_t slot = 0, l = 0;
     LZ_TRY(lz_vec_push(&x->map, ((segment){0, NOBODY})));
     for (uint32_t i = 0; i < x->p->nstep; slot += x->p->steps[i++].nbuf)
-        if (l < root->nlaunch && lz_prog_step(x->g, root, l) == &x->p->steps[i]) {
+        if (l < root->nlaunch && lz_plan_exec_step(x->g, root, l) == &x->p->steps[i]) {
             LZ_TRY(go_through(x, i, slot));
             l++;
         }
@@ -259,7 +259,7 @@ static void backwards(search *x)
 /* ---- the result ---- */
 
 /* Where they are in a line of 64 bytes stays: kernels rely on how values are aligned. */
-static void lay_out(search *x, lz_keep *k)
+static void lay_out(search *x, lz_invariants *k)
 {
     for (uint32_t i = 0; i < x->values.len; i++) {
         value *v = &x->values.data[i];
@@ -273,24 +273,24 @@ static void lay_out(search *x, lz_keep *k)
         k->nplace += x->values.data[x->uses.data[i].value].kept;
 }
 
-static void put_places(const search *x, lz_keep *k)
+static void put_places(const search *x, lz_invariants *k)
 {
-    lz_keep_place *at = k->places;
+    lz_invariants_place *at = k->places;
     for (uint32_t i = 0; i < x->values.len; i++)
         if (x->values.data[i].kept)
-            *at++ = (lz_keep_place){x->values.data[i].slot, x->values.data[i].at};
+            *at++ = (lz_invariants_place){x->values.data[i].slot, x->values.data[i].at};
     for (uint32_t i = 0; i < x->uses.len; i++) {
         const use *u = &x->uses.data[i];
         const value *v = &x->values.data[u->value];
         if (v->kept)
-            *at++ = (lz_keep_place){u->slot, v->at + (u->begin - v->begin)};
+            *at++ = (lz_invariants_place){u->slot, v->at + (u->begin - v->begin)};
     }
 }
 
-static void put_skips(const search *x, lz_keep *k)
+static void put_skips(const search *x, lz_invariants *k)
 {
     for (uint32_t l = 0; l < x->g->parts->nlaunch; l++) {
-        const lz_step *s = lz_prog_step(x->g, x->g->parts, l);
+        const lz_step *s = lz_plan_exec_step(x->g, x->g->parts, l);
         k->skip[l] = !x->run[s - x->p->steps];
         if (!k->skip[l])
             continue;
@@ -300,9 +300,9 @@ static void put_skips(const search *x, lz_keep *k)
     }
 }
 
-static lz_status make(search *x, lz_keep **out)
+static lz_status make(search *x, lz_invariants **out)
 {
-    lz_keep *k = lz_calloc(1, sizeof *k);
+    lz_invariants *k = lz_calloc(1, sizeof *k);
     if (!k)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     lay_out(x, k);
@@ -317,11 +317,11 @@ static lz_status make(search *x, lz_keep **out)
         }
     }
     lz_status s = k->places && k->skip ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_keep_free(k);
+    lz_invariants_free(k);
     return s;
 }
 
-static lz_status search_all(search *x, lz_keep **out)
+static lz_status search_all(search *x, lz_invariants **out)
 {
     const lz_plan *p = x->p;
     x->out = lz_calloc((size_t)p->nout + 1, sizeof *x->out);
@@ -335,7 +335,7 @@ static lz_status search_all(search *x, lz_keep **out)
     return make(x, out);
 }
 
-lz_status lz_keep_find(const lz_prog *g, const bool *stable, lz_keep **out)
+lz_status lz_invariants_find(const lz_plan_exec *g, const bool *stable, lz_invariants **out)
 {
     *out = NULL;
     search x = {.g = g, .p = g->parts->plan, .in = stable};
@@ -350,7 +350,7 @@ lz_status lz_keep_find(const lz_prog *g, const bool *stable, lz_keep **out)
     return s;
 }
 
-void lz_keep_free(lz_keep *k)
+void lz_invariants_free(lz_invariants *k)
 {
     if (!k)
         return;

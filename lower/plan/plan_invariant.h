@@ -1,6 +1,6 @@
 /* plan_invariant.h - what of a program need not run again while some of its arguments stay the same.
  * Weights that a network is run with over and over are transposed for the products, scaled by the
- * statistics of norms and so on in every run, always to the same bytes. lz_keep_find finds the launches
+ * statistics of norms and so on in every run, always to the same bytes. lz_invariants_find finds the launches
  * that read nothing but constants and arguments said to be stable, directly or through each other.
  * What others read of their results is moved out of the temporaries, where later values are written
  * over it, into memory of its own, the kept memory; then a run may leave these launches out.
@@ -13,26 +13,26 @@
 #define LZ_LOWER_KEEP_H
 #include "lower/plan/plan.h"
 
-struct lz_prog;
+struct lz_plan_exec;
 
 enum { LZ_KEEP_STEPS = 16384 /* of the longest program that is looked at */ };
 
 /* Address number `slot` of the outermost part is `at` bytes into the kept memory. */
-typedef struct lz_keep_place {
+typedef struct lz_invariants_place {
     uint32_t slot;
     uint64_t at;
-} lz_keep_place;
+} lz_invariants_place;
 
-typedef struct lz_keep {
+typedef struct lz_invariants {
     uint64_t nbytes; /* of the kept memory, to be aligned to 64 */
     uint32_t nplace;
-    lz_keep_place *places;
+    lz_invariants_place *places;
     uint32_t nskip;
     bool *skip;            /* by launch of the outermost part */
     uint64_t flops, bytes; /* of the steps that are left out, as plans estimate */
-} lz_keep;
+} lz_invariants;
 
 /* stable: by argument. *out is NULL when there is nothing to leave out. Errors: LZ_EMEM. */
-lz_status lz_keep_find(const struct lz_prog *g, const bool *stable, lz_keep **out);
-void lz_keep_free(lz_keep *k); /* NULL is fine */
+lz_status lz_invariants_find(const struct lz_plan_exec *g, const bool *stable, lz_invariants **out);
+void lz_invariants_free(lz_invariants *k); /* NULL is fine */
 #endif

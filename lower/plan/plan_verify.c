@@ -15,13 +15,13 @@
 static lz_status room_of(const lz_plan *p, const lz_bufref *r, uint64_t *out)
 {
     bool ok = true;
-    if (r->kind == LZ_SLOT_INPUT)
+    if (r->kind == LZ_BUFREF_INPUT)
         ok = r->index < p->nin && (*out = p->in_type[r->index]->nbytes, true);
-    else if (r->kind == LZ_SLOT_OUTPUT)
+    else if (r->kind == LZ_BUFREF_OUTPUT)
         ok = r->index < p->nout && (*out = p->out_type[r->index]->nbytes, true);
-    else if (r->kind == LZ_SLOT_TEMP)
+    else if (r->kind == LZ_BUFREF_TEMP)
         *out = p->temp_bytes;
-    else if (r->kind == LZ_SLOT_CONST)
+    else if (r->kind == LZ_BUFREF_CONST)
         *out = p->const_bytes;
     else
         ok = false;
@@ -40,9 +40,9 @@ static lz_status check_place(const lz_plan *p, uint32_t step, uint32_t i, size_t
         return BAD("step %u, buffer %u: offset %" PRIu64 " is not aligned to %zu", step, i,
                    r->offset, align);
     if (lz_step_writes(p, &p->steps[step], i) &&
-        (r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_CONST))
+        (r->kind == LZ_BUFREF_INPUT || r->kind == LZ_BUFREF_CONST))
         return BAD("step %u, buffer %u: writes to %s", step, i,
-                   r->kind == LZ_SLOT_INPUT ? "an argument" : "a constant");
+                   r->kind == LZ_BUFREF_INPUT ? "an argument" : "a constant");
     return LZ_OK;
 }
 
@@ -119,16 +119,16 @@ static lz_status check_addresses(const lz_plan *p, uint32_t step)
 /* Temporaries and constants are one memory each, whatever the bytes say. */
 static bool has_index(const lz_bufref *r)
 {
-    return r->kind == LZ_SLOT_INPUT || r->kind == LZ_SLOT_OUTPUT;
+    return r->kind == LZ_BUFREF_INPUT || r->kind == LZ_BUFREF_OUTPUT;
 }
 
 static bool same_memory(const lz_plan *p, const lz_bufref *a, const lz_bufref *b)
 {
     if (a->kind == b->kind)
         return a->index == b->index || !has_index(a);
-    if (a->kind == LZ_SLOT_OUTPUT && b->kind == LZ_SLOT_INPUT)
+    if (a->kind == LZ_BUFREF_OUTPUT && b->kind == LZ_BUFREF_INPUT)
         return p->out_alias[a->index] == (int32_t)b->index;
-    return a->kind == LZ_SLOT_INPUT && b->kind == LZ_SLOT_OUTPUT &&
+    return a->kind == LZ_BUFREF_INPUT && b->kind == LZ_BUFREF_OUTPUT &&
            p->out_alias[b->index] == (int32_t)a->index;
 }
 
@@ -180,12 +180,12 @@ static lz_status check_lost(const lz_plan *p, const uint32_t *by, bool *written)
         lz_work += s->nbuf;
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *r = &s->bufs[j];
-            if (r->kind == LZ_SLOT_INPUT && by[r->index] != LZ_NOBODY && written[by[r->index]])
+            if (r->kind == LZ_BUFREF_INPUT && by[r->index] != LZ_NOBODY && written[by[r->index]])
                 return BAD("step %u reads input %u after result %u took its memory", i, r->index,
                            by[r->index]);
         }
         for (uint32_t j = 0; j < s->nbuf; j++)
-            if (s->bufs[j].kind == LZ_SLOT_OUTPUT && lz_step_writes(p, s, j))
+            if (s->bufs[j].kind == LZ_BUFREF_OUTPUT && lz_step_writes(p, s, j))
                 written[s->bufs[j].index] = true;
     }
     return LZ_OK;
@@ -230,14 +230,14 @@ static lz_status check_subs(const lz_plan *p, uint32_t i)
     const lz_step *s = &p->steps[i];
     int64_t n;
     bool loop = s->kind == LZ_STEP_WHILE;
-    bool known = loop && s->sub[0] == LZ_NO_PLAN && lz_rounds_known(&s->rounds, &n);
+    bool known = loop && s->sub[0] == LZ_NO_PLAN && lz_trip_count_known(&s->rounds, &n);
     if ((s->sub[0] >= p->nsub && !known) || s->sub[1] >= p->nsub)
         return BAD("step %u: plans %u and %u of %u", i, s->sub[0], s->sub[1], p->nsub);
     const lz_plan *b = p->subs[s->sub[1]];
     bool fits = known || first_fits(p->subs[s->sub[0]], b, loop);
     if (loop)
         fits =
-            fits && b->nout <= b->nin && lz_rounds_valid(&s->rounds, b->in_type, b->nin, b->nout);
+            fits && b->nout <= b->nin && lz_trip_count_valid(&s->rounds, b->in_type, b->nin, b->nout);
     for (uint32_t k = 0; fits && k < b->nout; k++)
         fits = loop ? b->out_type[k] == b->in_type[k] &&
                           (b->out_alias[k] < 0 || b->out_alias[k] == (int32_t)k)
@@ -294,8 +294,8 @@ static uint32_t find_ranges(const lz_plan *p, const lz_step *s, const uint32_t *
     uint32_t n = 0, carried = s->kind == LZ_STEP_WHILE ? p->subs[s->sub[1]]->nout : 0;
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *r = &s->bufs[j];
-        bool taken = r->kind == LZ_SLOT_INPUT && by[r->index] != LZ_NOBODY;
-        uint64_t kind = taken ? LZ_SLOT_OUTPUT : r->kind;
+        bool taken = r->kind == LZ_BUFREF_INPUT && by[r->index] != LZ_NOBODY;
+        uint64_t kind = taken ? LZ_BUFREF_OUTPUT : r->kind;
         uint32_t index = taken ? by[r->index] : has_index(r) ? r->index : 0;
         range x = {kind << 32 | index, r->offset, r->offset + r->nbytes, j,
                    lz_step_writes(p, s, j)};
@@ -350,7 +350,7 @@ static lz_status check_control_overlaps(const lz_plan *p, uint32_t i, const uint
 static lz_status check_call(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
-    const lz_call *c = s->call;
+    const lz_ffi_target *c = s->call;
     if (!c || c->nrets == 0 || s->nbuf != (uint64_t)c->nrets + c->nargs || s->narg)
         return BAD("step %u: %u buffers for a call", i, s->nbuf);
     for (uint32_t j = 0; j < s->nbuf; j++) {

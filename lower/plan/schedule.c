@@ -36,10 +36,10 @@ typedef struct sched {
     uint32_t group; /* being looked at */
 } sched;
 
-void lz_node_each_buffer(const lz_fusion *fu, const lz_node *n,
+void lz_fusion_node_each_buffer(const lz_fusion *fu, const lz_fusion_node *n,
                          void (*fn)(void *user, uint32_t buf, bool write), void *user)
 {
-    bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
+    bool update = n->kind == LZ_FUSION_SCATTER || n->store == LZ_STORE_UPDATE;
     for (uint32_t i = 0; i < n->reads.len; i++)
         fn(user, n->reads.data[i].src, false);
     if (!n->stored && !n->spill)
@@ -104,8 +104,8 @@ static void find_waits(sched *s, uint32_t g)
         uint32_t buf = s->in[g].data[i];
         s->nread[buf]++;
         for (const uint32_t *w = s->fu->writers[buf]; w && *w != LZ_NONE; w++) {
-            const lz_node *n = s->fu->nodes[*w];
-            bool update = n->kind == LZ_NODE_SCATTER || n->store == LZ_STORE_UPDATE;
+            const lz_fusion_node *n = s->fu->nodes[*w];
+            bool update = n->kind == LZ_FUSION_SCATTER || n->store == LZ_STORE_UPDATE;
             bool self = update && n->group == g;
             if (self)
                 break; /* what is updated in place waits for what was written before */
@@ -381,7 +381,7 @@ static lz_status schedule(sched *s, lz_schedule *out)
         const lz_group *gr = s->fu->groups[g];
         s->group = g;
         for (uint32_t i = 0; i < gr->nodes.len && !gr->dead; i++)
-            lz_node_each_buffer(s->fu, s->fu->nodes[gr->nodes.data[i]], note, s);
+            lz_fusion_node_each_buffer(s->fu, s->fu->nodes[gr->nodes.data[i]], note, s);
     }
     uint32_t last = LZ_NONE; /* what has effects waits for the one before */
     for (uint32_t g = 0; g < s->ngroup; g++) {

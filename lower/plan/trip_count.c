@@ -21,13 +21,13 @@ static bool fits(lz_dtype d, __int128 v)
     return lz_elem_get_i64(d, &bits, 0) == (int64_t)v;
 }
 
-bool lz_rounds_number(lz_dtype d, const void *at, int64_t *out)
+bool lz_trip_count_number(lz_dtype d, const void *at, int64_t *out)
 {
     *out = lz_elem_get_i64(d, at, 0);
     return fits(d, *out); /* an unsigned one of 64 bits may not */
 }
 
-bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n)
+bool lz_trip_count_count(const lz_trip_count *r, int64_t start, int64_t end, int64_t *n)
 {
     bool up = r->go_on == LZ_CMP_LT || r->go_on == LZ_CMP_LE;
     bool with_end = r->go_on == LZ_CMP_LE || r->go_on == LZ_CMP_GE;
@@ -54,13 +54,13 @@ bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n)
     return fits(r->dtype, start + rounds * r->step);
 }
 
-bool lz_rounds_known(const lz_rounds *r, int64_t *n)
+bool lz_trip_count_known(const lz_trip_count *r, int64_t *n)
 {
     return r->dtype != LZ_DTYPE_NONE && r->start_opnd == LZ_NOVAL && r->end_opnd == LZ_NOVAL &&
-           lz_rounds_count(r, r->start, r->end, n);
+           lz_trip_count_count(r, r->start, r->end, n);
 }
 
-bool lz_rounds_valid(const lz_rounds *r, const lz_type *const *opnd, uint32_t nopnd,
+bool lz_trip_count_valid(const lz_trip_count *r, const lz_type *const *opnd, uint32_t nopnd,
                      uint32_t ncarried)
 {
     const uint32_t from[2] = {r->start_opnd, r->end_opnd};
@@ -74,7 +74,7 @@ bool lz_rounds_valid(const lz_rounds *r, const lz_type *const *opnd, uint32_t no
         if (from[k] != LZ_NOVAL && (from[k] >= nopnd || (from[k] < ncarried) != (k == 0) ||
                                     opnd[from[k]]->dtype != r->dtype || opnd[from[k]]->nelem != 1))
             return false;
-    return from[0] != LZ_NOVAL || from[1] != LZ_NOVAL || lz_rounds_known(r, &n);
+    return from[0] != LZ_NOVAL || from[1] != LZ_NOVAL || lz_trip_count_known(r, &n);
 }
 
 /* ---- the loop ---- */
@@ -95,7 +95,7 @@ static lz_val behind_views(const lz_func *f, lz_val v)
 
 static bool known_bits(const loop *l, uint64_t bits, int64_t *out)
 {
-    return lz_rounds_number(l->dtype, &bits, out);
+    return lz_trip_count_number(l->dtype, &bits, out);
 }
 
 /* A number that no round changes: a constant, or the operand that is one (*opnd: LZ_NOVAL), or an operand. */
@@ -142,7 +142,7 @@ static lz_comparison_direction turned(lz_comparison_direction d)
 }
 
 /* The counter of the condition `compare`, on its side `side`. */
-static bool find_counter(loop *l, const lz_inst *compare, int side, lz_rounds *r)
+static bool find_counter(loop *l, const lz_inst *compare, int side, lz_trip_count *r)
 {
     lz_val k = behind_views(l->cond, compare->opnd[side]);
     uint64_t bits;
@@ -167,7 +167,7 @@ static bool find_counter(loop *l, const lz_inst *compare, int side, lz_rounds *r
             return false;
     }
     int64_t n;
-    return r->start_opnd != LZ_NOVAL || r->end_opnd != LZ_NOVAL || lz_rounds_known(r, &n);
+    return r->start_opnd != LZ_NOVAL || r->end_opnd != LZ_NOVAL || lz_trip_count_known(r, &n);
 }
 
 /* Whether a result or an effect of the body is made of carried value k, but for its own next value. */
@@ -185,7 +185,7 @@ static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, boo
     return LZ_OK;
 }
 
-lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried, const lz_func **out)
+lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried, const lz_func **out)
 {
     bool read;
     *out = NULL;
@@ -203,20 +203,20 @@ lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried, 
     return *out ? LZ_OK : lz_error_get()->status;
 }
 
-lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *in, uint32_t *counter)
+lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *in, uint32_t *counter)
 {
     const lz_attr_loop *a = LZ_ATTR(loop, in->sig->attr);
     loop l = {f, a->cond, a->body, in, in->sig->nresult, LZ_DTYPE_NONE};
     const lz_inst *c = &a->cond->insts[behind_views(a->cond, a->cond->results[0])];
-    lz_rounds r = {0};
+    lz_trip_count r = {0};
     *counter = LZ_NOVAL;
     if (lz_inst_op(c) != LZ_OP_COMPARE ||
         a->cond->effects) /* which happen every time it is asked */
-        return (lz_rounds){0};
-    for (int side = 0; side < 2; side++, r = (lz_rounds){0})
+        return (lz_trip_count){0};
+    for (int side = 0; side < 2; side++, r = (lz_trip_count){0})
         if (find_counter(&l, c, side, &r)) {
             *counter = behind_views(a->cond, c->opnd[side]);
             return r;
         }
-    return (lz_rounds){0};
+    return (lz_trip_count){0};
 }

@@ -8,29 +8,29 @@
 #define LZ_LOWER_ROUNDS_H
 #include "ir/module.h"
 
-typedef struct lz_rounds {
+typedef struct lz_trip_count {
     lz_dtype dtype;                /* of the counter; LZ_DTYPE_NONE: the loop does not count */
     lz_comparison_direction go_on; /* while counter `go_on` end */
     int64_t step;
     /* Of the loop: where start and end are read; LZ_NOVAL: they are known, */
     uint32_t start_opnd, end_opnd;
     int64_t start, end; /* and these. Otherwise 0 */
-} lz_rounds;
+} lz_trip_count;
 
 /* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number to
  * another the rounds are known, too, or it does not count. */
-lz_rounds lz_rounds_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
+lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
 /* The body without carried value k, interned. NULL: something is made of it besides its next value.
  * Errors: LZ_EMEM. */
-lz_status lz_rounds_without(const lz_func *body, uint32_t k, uint32_t ncarried,
+lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried,
                             const lz_func **out);
 /* Rounds from start to end. False: the counter does not get there. */
-bool lz_rounds_count(const lz_rounds *r, int64_t start, int64_t end, int64_t *n);
+bool lz_trip_count_count(const lz_trip_count *r, int64_t start, int64_t end, int64_t *n);
 /* The rounds, where nothing has to be read to know them. */
-bool lz_rounds_known(const lz_rounds *r, int64_t *n);
+bool lz_trip_count_known(const lz_trip_count *r, int64_t *n);
 /* An element of the counter's type, as it lies in memory. False: it is too large to be counted. */
-bool lz_rounds_number(lz_dtype d, const void *at, int64_t *out);
+bool lz_trip_count_number(lz_dtype d, const void *at, int64_t *out);
 /* Whether these could be of a loop of nopnd operands, of which ncarried are carried. */
-bool lz_rounds_valid(const lz_rounds *r, const lz_type *const *opnd, uint32_t nopnd,
+bool lz_trip_count_valid(const lz_trip_count *r, const lz_type *const *opnd, uint32_t nopnd,
                      uint32_t ncarried);
 #endif

@@ -20,18 +20,18 @@ typedef struct temporary {
 } temporary;
 
 /* What a step found among the handles of the thread. */
-typedef struct lz_step {
+typedef struct step_plan {
     LZ_VEC(lz_node *) roots; /* held, distinct */
     LZ_VEC(uint64_t) rooted; /* their handles: put back when the step fails */
     LZ_VEC(temporary) stale; /* to drop */
     LZ_VEC(lz_node *) old;   /* held: what assigned tensors were before */
     lz_error error;          /* of the first error tensor */
     uint64_t epoch;          /* marks the roots */
-} lz_step;
+} step_plan;
 
 typedef struct lz_sync_scratch {
     lz_capture cap;
-    lz_step step;
+    step_plan step;
     LZ_VEC(lz_node *) todo; /* the roots that are not computed yet */
     struct lz_sync_scratch *next;
 } lz_sync_scratch;
@@ -232,7 +232,7 @@ static bool aliasing(void)
 /* Captures those roots that are not computed yet. */
 static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause)
 {
-    lz_step *st = &sc->step;
+    step_plan *st = &sc->step;
     sc->todo.len = 0;
     LZ_TRY(lz_vec_reserve(&sc->todo, st->roots.len));
     for (uint32_t i = 0; i < st->roots.len; i++)
@@ -334,7 +334,7 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
 /* ---- everything pending ---- */
 
 /* A candidate for donation is taken out of its slot. */
-static lz_status take_old(lz_step *st, lz_slot *s)
+static lz_status take_old(step_plan *st, lz_slot *s)
 {
     LZ_TRY(lz_vec_reserve(&st->old, (uint64_t)st->old.len + 1));
     lz_node *old = atomic_exchange(&s->old, NULL);
@@ -356,7 +356,7 @@ static bool is_root(const lz_thr *t, const lz_slot *s, const lz_node *n, uint32_
 }
 
 /* Sorts one handle of the pending list. *keep: it stays in the list. */
-static lz_status sort_handle(const lz_thr *t, lz_dev *d, lz_step *st, uint64_t h, bool flush,
+static lz_status sort_handle(const lz_thr *t, lz_dev *d, step_plan *st, uint64_t h, bool flush,
                              bool *keep)
 {
     lz_slot *s = lz_slot_peek(h);
@@ -407,7 +407,7 @@ static lz_status sort_handle(const lz_thr *t, lz_dev *d, lz_step *st, uint64_t h
     return r;
 }
 
-static lz_status sort_pending(lz_thr *t, lz_dev *d, lz_step *st, bool flush)
+static lz_status sort_pending(lz_thr *t, lz_dev *d, step_plan *st, bool flush)
 {
     st->epoch = lz_dev_new_epoch();
     uint32_t kept = 0, i = 0;
@@ -433,7 +433,7 @@ static lz_status sort_pending(lz_thr *t, lz_dev *d, lz_step *st, bool flush)
 }
 
 /* The step failed: its handles are pending again. The list has room, they came from it. */
-static void put_back(lz_thr *t, lz_step *st)
+static void put_back(lz_thr *t, step_plan *st)
 {
     for (uint32_t i = 0; i < st->rooted.len; i++) {
         lz_slot *s = lz_slot_peek(st->rooted.data[i]);
@@ -443,7 +443,7 @@ static void put_back(lz_thr *t, lz_step *st)
 }
 
 /* Values nobody asked to keep. One whose node is computed for another handle stays. */
-static void drop_temporaries(lz_step *st)
+static void drop_temporaries(step_plan *st)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->stale.len; i++) {
@@ -461,7 +461,7 @@ static void drop_temporaries(lz_step *st)
         lz_counter_add(LZ_COUNTER_DroppedTemporaries, n);
 }
 
-static void step_end(lz_step *st)
+static void step_end(step_plan *st)
 {
     while (st->roots.len)
         lz_node_release(st->roots.data[--st->roots.len]);
@@ -480,7 +480,7 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awa
     lz_sync_scratch *sc = take_scratch(d);
     if (!sc)
         return LZ_EMEM;
-    lz_step *st = &sc->step;
+    step_plan *st = &sc->step;
     st->error.status = LZ_OK;
     t->copied_in = 0;
     lz_status s = lz_thr_adopt_orphans(t);

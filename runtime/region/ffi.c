@@ -8,7 +8,7 @@
 
 lz_status lz_ffi_register(const char *target, lz_ffi_handler *handler, void *user)
 {
-    lz_status s = lz_call_register(target, handler, user);
+    lz_status s = lz_ffi_table_register(target, handler, user);
     if (s != LZ_OK)
         lz_error_annotate("lz_ffi_register", NULL);
     return s;
@@ -19,7 +19,7 @@ enum { MOST = 1024 }; /* operands, and results */
 static lz_status check(const char *target, lz_tensor *const *args, int nargs,
                        const lz_ffi_type *rets, int nrets, lz_tensor **out)
 {
-    lz_call_entry e;
+    lz_ffi_entry e;
     if (!target || !args || !rets || (!out && nrets > 1))
         return LZ_FAIL(LZ_ENULL, "%s is NULL",
                        !target ? "target"
@@ -29,7 +29,7 @@ static lz_status check(const char *target, lz_tensor *const *args, int nargs,
     if (nargs < 1 || nargs > MOST || nrets < 1 || nrets > MOST)
         return LZ_FAIL(LZ_EINVAL, "%d operands and %d results: 1..%d are possible", nargs, nrets,
                        MOST);
-    return lz_call_find(target, &e);
+    return lz_ffi_table_find(target, &e);
 }
 
 /* The attribute, from texts and types that may be wrong. */
@@ -47,7 +47,7 @@ static bool record(const char *target, const char *config, const lz_ffi_type *re
     ok = ok && (r->call_target_name = lz_string_get(target, strlen(target))) != NULL;
     if (ok && config)
         ok = (r->backend_config = lz_string_get(config, strlen(config))) != NULL;
-    ok = ok && (r->results = lz_call_results(t, (uint32_t)nrets)) != NULL;
+    ok = ok && (r->results = lz_ffi_results(t, (uint32_t)nrets)) != NULL;
     lz_free(t);
     return ok;
 }

@@ -10,33 +10,33 @@ enum { MAX_IO = 256 };
 
 /* A program of the slow executor and the memory of its runs. */
 typedef struct machine {
-    lz_prog g;
+    lz_plan_exec g;
     const lz_plan *p;
     void **state, *temp, *kept;
-    lz_keep *keep;
+    lz_invariants *keep;
 } machine;
 
 static void machine_end(machine *m)
 {
-    lz_keep_free(m->keep);
+    lz_invariants_free(m->keep);
     lz_free(m->state);
     lz_free(m->temp);
     lz_free(m->kept);
-    lz_prog_end(&m->g);
+    lz_plan_exec_end(&m->g);
 }
 
 static lz_status machine_make(machine *m, const lz_plan *p, const bool *stable)
 {
     m->p = p;
-    LZ_TRY(lz_prog_begin(&m->g, p));
-    LZ_TRY(lz_prog_make(&m->g, &lz_loop_ops, NULL));
-    LZ_TRY(lz_keep_find(&m->g, stable, &m->keep));
+    LZ_TRY(lz_plan_exec_begin(&m->g, p));
+    LZ_TRY(lz_plan_exec_make(&m->g, &lz_loop_ops, NULL));
+    LZ_TRY(lz_invariants_find(&m->g, stable, &m->keep));
     m->state = lz_alloc(m->g.nptr * sizeof *m->state);
     m->temp = lz_alloc(p->temp_bytes + 64);
     m->kept = lz_alloc((m->keep ? m->keep->nbytes : 0) + 64);
     if (!m->state || !m->temp || !m->kept)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_prog_state(&m->g, m->state);
+    lz_plan_exec_state(&m->g, m->state);
     return LZ_OK;
 }
 
@@ -47,8 +47,8 @@ static void *aligned(void *p)
 
 static lz_status run(machine *m, lz_literal *const *args, lz_literal **got, bool keep, bool filled)
 {
-    lz_prog_kept kept = {m->keep, aligned(m->kept), 1, filled};
-    void **io = lz_prog_io(&m->g, m->state);
+    lz_plan_exec_kept kept = {m->keep, aligned(m->kept), 1, filled};
+    void **io = lz_plan_exec_io(&m->g, m->state);
     memset(m->temp, 0xa5, m->p->temp_bytes + 64);
     for (uint32_t i = 0; i < m->p->nin; i++)
         io[i] = args[i]->data;
@@ -60,7 +60,7 @@ static lz_status run(machine *m, lz_literal *const *args, lz_literal **got, bool
         if (a >= 0 && got[k]->nbytes)
             memcpy(got[k]->data, args[a]->data, got[k]->nbytes);
     }
-    return lz_prog_run(&m->g, m->state, aligned(m->temp), keep ? &kept : NULL, NULL);
+    return lz_plan_exec_run(&m->g, m->state, aligned(m->temp), keep ? &kept : NULL, NULL);
 }
 
 static void drop(lz_literal **l, uint32_t n)

@@ -19,7 +19,7 @@ static lz_status reverse(const lz_ffi_call *c, void *user)
 
 __attribute__((constructor)) static void register_reverse(void)
 {
-    (void)lz_call_register("test.reverse", reverse, NULL);
+    (void)lz_ffi_table_register("test.reverse", reverse, NULL);
 }
 
 lz_val gen_call(gen *g)
@@ -39,6 +39,6 @@ lz_val gen_call(gen *g)
     a.as_call.call_target_name = lz_string_get("test.reverse", strlen("test.reverse"));
     if (CHANCE(30))
         a.as_call.backend_config = lz_string_get("{\"x\"}\n", 6);
-    a.as_call.results = lz_call_results(t, n);
+    a.as_call.results = lz_ffi_results(t, n);
     return gen_build(g, LZ_OP_CUSTOM_CALL, &a, o, n);
 }

@@ -627,7 +627,7 @@ static lz_val op_fft(gen *g)
 
 static bool *flag_of(lz_attr_any *at)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     return lz_attr_fields(&at->head, f) > 0 ? f[0].flag : NULL;
 }
 

@@ -10,9 +10,9 @@ static void put(lz_ints *v, int64_t x)
 }
 
 /* One dimension's window, such that some windows fit most of the time and none holds too much. */
-static lz_window window(gen *g, int64_t extent, bool dilate, int64_t *left)
+static lz_window_axis window(gen *g, int64_t extent, bool dilate, int64_t *left)
 {
-    lz_window w = {1, 1, 0, 0, 1, 1};
+    lz_window_axis w = {1, 1, 0, 0, 1, 1};
     if (CHANCE(40))
         return w;
     int64_t most = *left < 5 ? *left : 5;
@@ -30,7 +30,7 @@ static lz_window window(gen *g, int64_t extent, bool dilate, int64_t *left)
         w.high = RND(CHANCE(20) ? -2 : 0, 3);
     }
     if (w.size == extent && CHANCE(40)) { /* prefixes, suffixes */
-        w = (lz_window){extent, 1, 0, 0, 1, 1};
+        w = (lz_window_axis){extent, 1, 0, 0, 1, 1};
         *(CHANCE(50) ? &w.low : &w.high) = extent - 1;
     }
     return w;
@@ -70,7 +70,7 @@ static lz_val op_reduce_window(gen *g)
     int64_t left = 400;
     bool long_one = false; /* long prefixes: what is combined must be a monoid */
     for (int d = 0; d < t->shape.rank; d++) {
-        lz_window w = window(g, t->shape.dims[d], true, &left);
+        lz_window_axis w = window(g, t->shape.dims[d], true, &left);
         put(&at.window_dimensions, w.size);
         put(&at.window_strides, w.stride);
         put(&at.base_dilations, w.base);
@@ -134,7 +134,7 @@ static lz_val op_select_and_scatter(gen *g)
     lz_shape s = {.rank = t->shape.rank};
     int64_t left = 60;
     for (int d = 0; d < s.rank; d++) {
-        lz_window w = window(g, t->shape.dims[d], false, &left);
+        lz_window_axis w = window(g, t->shape.dims[d], false, &left);
         put(&at.window_dimensions, w.size);
         put(&at.window_strides, w.stride);
         put(&at.padding_low, w.low);
@@ -192,7 +192,7 @@ static lz_val op_convolution(gen *g)
     k.dims[at.kernel_input_feature_dimension] = in / at.feature_group_count;
     k.dims[at.kernel_output_feature_dimension] = out * groups;
     for (int d = 0; d < rank - 2; d++) {
-        lz_window w = window(g, t->shape.dims[at.input_spatial_dimensions.v[d]], true, &left);
+        lz_window_axis w = window(g, t->shape.dims[at.input_spatial_dimensions.v[d]], true, &left);
         k.dims[at.kernel_spatial_dimensions.v[d]] = w.size;
         put(&at.window_strides, w.stride);
         put(&at.padding_low, w.low);
@@ -213,7 +213,7 @@ lz_val gen_window_view(gen *g, lz_val a)
     for (int d = 0; d < s->rank && s->rank + at.dimensions.n < LZ_MAX_RANK; d++) {
         if (CHANCE(50))
             continue;
-        lz_window w = window(g, s->dims[d], true, &left);
+        lz_window_axis w = window(g, s->dims[d], true, &left);
         put(&at.dimensions, d);
         put(&at.sizes, w.size);
         put(&at.strides, w.stride);

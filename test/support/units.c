@@ -51,9 +51,9 @@ typedef struct state {
 
 static char *address(const state *s, const lz_bufref *r)
 {
-    char *base = r->kind == LZ_SLOT_INPUT    ? s->in[r->index]
-                 : r->kind == LZ_SLOT_OUTPUT ? s->out[r->index]
-                 : r->kind == LZ_SLOT_TEMP   ? s->temp
+    char *base = r->kind == LZ_BUFREF_INPUT    ? s->in[r->index]
+                 : r->kind == LZ_BUFREF_OUTPUT ? s->out[r->index]
+                 : r->kind == LZ_BUFREF_TEMP   ? s->temp
                                              : (char *)s->plan->consts;
     return base + r->offset;
 }
@@ -240,12 +240,12 @@ static bool fill(state *s, const lz_func *f, lz_literal *const *args)
 static bool run_call(state *s, const lz_step *st)
 {
     void *bufs[LZ_KBUF_MAX];
-    lz_call_entry e;
+    lz_ffi_entry e;
     if (st->nbuf > LZ_KBUF_MAX)
         return fail(s, st, "more buffers than a kernel has");
     for (uint32_t i = 0; i < st->nbuf; i++)
         bufs[i] = address(s, &st->bufs[i]);
-    if (lz_call_find(st->call->target, &e) != LZ_OK || lz_call_invoke(st->call, &e, bufs) != LZ_OK)
+    if (lz_ffi_table_find(st->call->target, &e) != LZ_OK || lz_ffi_invoke(st->call, &e, bufs) != LZ_OK)
         return lz_diff_failed("call", s->r);
     return true;
 }

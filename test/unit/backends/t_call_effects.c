@@ -40,14 +40,14 @@ static lz_status pair(const lz_ffi_call *c, void *user)
 static void setup(void)
 {
     made[0] = '\0';
-    OK(lz_call_register("note", note, NULL));
-    OK(lz_call_register("pair", pair, NULL));
+    OK(lz_ffi_table_register("note", note, NULL));
+    OK(lz_ffi_table_register("pair", pair, NULL));
 }
 
 static void teardown(void)
 {
-    OK(lz_call_register("note", NULL, NULL));
-    OK(lz_call_register("pair", NULL, NULL));
+    OK(lz_ffi_table_register("note", NULL, NULL));
+    OK(lz_ffi_table_register("pair", NULL, NULL));
 }
 
 #define T "tensor<2xi32>"

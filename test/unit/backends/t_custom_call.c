@@ -65,12 +65,12 @@ static float factor = 3;
 static void setup(void)
 {
     atomic_store(&calls, 0);
-    OK(lz_call_register("my.scale_add", scale_add, &factor));
-    OK(lz_call_register("flip", reverse_bytes, NULL));
-    OK(lz_call_register("numbers", numbers, NULL));
-    OK(lz_call_register("odd name", numbers, NULL));
-    OK(lz_call_register("fails", fails, (void *)"gas"));
-    OK(lz_call_register("fails silently", fails, NULL));
+    OK(lz_ffi_table_register("my.scale_add", scale_add, &factor));
+    OK(lz_ffi_table_register("flip", reverse_bytes, NULL));
+    OK(lz_ffi_table_register("numbers", numbers, NULL));
+    OK(lz_ffi_table_register("odd name", numbers, NULL));
+    OK(lz_ffi_table_register("fails", fails, (void *)"gas"));
+    OK(lz_ffi_table_register("fails silently", fails, NULL));
 }
 
 static void teardown(void)
@@ -78,7 +78,7 @@ static void teardown(void)
     static const char *const names[] = {"my.scale_add", "flip",           "numbers", "odd name",
                                         "fails",        "fails silently", "never"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        OK(lz_call_register(names[i], NULL, NULL));
+        OK(lz_ffi_table_register(names[i], NULL, NULL));
 }
 
 static const char text[] =
@@ -353,13 +353,13 @@ START_TEST(unknown_targets)
     ck_assert_int_eq(lz_func_parse(t, strlen(t), "c.mlir", &f), LZ_EUNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message,
                                  "c.mlir:2:8: custom_call: no function is registered as @never"));
-    OK(lz_call_register("never", numbers, NULL));
+    OK(lz_ffi_table_register("never", numbers, NULL));
     f = parse(t);
     lz_plan *p;
     lz_buf b = {0};
     OK(lz_lower(f, NULL, &p));
     lz_plan_serialize(p, &b);
-    OK(lz_call_register("never", NULL, NULL));
+    OK(lz_ffi_table_register("never", NULL, NULL));
     int32_t r[3];
     const lz_backend *be = lz_backend_get("cpu");
     lz_exec *x = NULL;
@@ -377,13 +377,13 @@ END_TEST
 
 START_TEST(registering)
 {
-    lz_call_entry e;
-    ck_assert_int_eq(lz_call_register(NULL, numbers, NULL), LZ_EINVAL);
-    ck_assert_int_eq(lz_call_register("", numbers, NULL), LZ_EINVAL);
-    OK(lz_call_register("numbers", fails, &factor));
-    OK(lz_call_find("numbers", &e));
+    lz_ffi_entry e;
+    ck_assert_int_eq(lz_ffi_table_register(NULL, numbers, NULL), LZ_EINVAL);
+    ck_assert_int_eq(lz_ffi_table_register("", numbers, NULL), LZ_EINVAL);
+    OK(lz_ffi_table_register("numbers", fails, &factor));
+    OK(lz_ffi_table_find("numbers", &e));
     ck_assert(e.handler == fails && e.user == &factor);
-    ck_assert_int_eq(lz_call_find("Numbers", &e), LZ_ENOENT);
+    ck_assert_int_eq(lz_ffi_table_find("Numbers", &e), LZ_ENOENT);
     static const char no_result[] =
         "func.func @main() {\n  stablehlo.custom_call @numbers() : () -> ()\n  return\n}";
     lz_func *f;

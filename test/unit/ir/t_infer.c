@@ -93,7 +93,7 @@ START_TEST(good_operands)
                          in->sig);
         lz_attr_any copy;
         lz_attr_init(&copy, in->sig->attr->kind);
-        lz_field ff[LZ_ATTR_MAX_FIELDS], ft[LZ_ATTR_MAX_FIELDS];
+        lz_attr_field ff[LZ_ATTR_MAX_FIELDS], ft[LZ_ATTR_MAX_FIELDS];
         int n = lz_attr_fields(in->sig->attr, ff);
         lz_attr_fields(&copy.head, ft);
         for (int i = 0; i < n; i++) {
@@ -216,7 +216,7 @@ START_TEST(bad_attributes)
         for (int i = 0; i < 40; i++) {
             lz_attr_any u;
             lz_attr_init(&u, s->attr->kind);
-            lz_field from[LZ_ATTR_MAX_FIELDS], to[LZ_ATTR_MAX_FIELDS];
+            lz_attr_field from[LZ_ATTR_MAX_FIELDS], to[LZ_ATTR_MAX_FIELDS];
             int n = lz_attr_fields(s->attr, from), pick = (int)lz_rnd_range(&r, 0, n ? n - 1 : 0);
             lz_attr_fields(&u.head, to);
             for (int j = 0; j < n; j++)

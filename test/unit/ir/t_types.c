@@ -113,7 +113,7 @@ END_TEST
 
 static void randomise(lz_rnd *r, lz_attr_any *a, lz_attr_kind kind)
 {
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     lz_attr_init(a, kind);
     int n = lz_attr_fields(&a->head, f);
     for (int i = 0; i < n; i++)
@@ -168,7 +168,7 @@ START_TEST(attributes_are_one_pointer)
         ck_assert_int_eq(same, pa == pb);
         ck_assert_int_eq(same, lz_hash_eq(lz_attr_hash(&a.head), lz_attr_hash(&b.head)));
         ck_assert(lz_attr_eq(pa, &a.head) && lz_attr_get(pa) == pa);
-        lz_field f[LZ_ATTR_MAX_FIELDS];
+        lz_attr_field f[LZ_ATTR_MAX_FIELDS];
         int n = lz_attr_fields(&a.head, f);
         for (int k = 0; k < n; k++)
             if (f[k].type == LZ_FIELD_INTS)
@@ -185,7 +185,7 @@ START_TEST(every_field_counts)
     lz_rnd r = {7};
     lz_attr_any a;
     randomise(&r, &a, (lz_attr_kind)_i);
-    lz_field f[LZ_ATTR_MAX_FIELDS];
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     int n = lz_attr_fields(&a.head, f);
     for (int i = 0; i < n; i++) {
         const lz_attr *before = lz_attr_get(&a.head);

@@ -74,7 +74,7 @@ static void check_reads(const lz_plan *p, const shadow *sh, uint32_t step, int s
     const lz_step *s = &p->steps[step];
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *b = &s->bufs[j];
-        if (b->kind != LZ_SLOT_TEMP || !reads(p, s, j) || writes(p, s, j))
+        if (b->kind != LZ_BUFREF_TEMP || !reads(p, s, j) || writes(p, s, j))
             continue;
         for (uint64_t i = b->offset / 4; i < (b->offset + b->nbytes) / 4; i++)
             ck_assert_msg(sh->key[i] == key_of(b),
@@ -83,7 +83,7 @@ static void check_reads(const lz_plan *p, const shadow *sh, uint32_t step, int s
     }
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *b = &s->bufs[j];
-        if (b->kind == LZ_SLOT_TEMP && writes(p, s, j))
+        if (b->kind == LZ_BUFREF_TEMP && writes(p, s, j))
             for (uint64_t i = b->offset / 4; i < (b->offset + b->nbytes) / 4; i++)
                 sh->key[i] = key_of(b);
     }
@@ -98,7 +98,7 @@ static void check_step(const lz_plan *p, uint32_t step)
             const lz_bufref *w = &s->bufs[i], *r = &s->bufs[j];
             bool overlap = w->kind == r->kind && w->index == r->index &&
                            w->offset < r->offset + r->nbytes && r->offset < w->offset + w->nbytes;
-            if (i == j || !writes(p, s, i) || !overlap || w->kind == LZ_SLOT_CONST)
+            if (i == j || !writes(p, s, i) || !overlap || w->kind == LZ_BUFREF_CONST)
                 continue;
             if (reads(p, s, j))
                 ck_assert(in_place(p, s, i, j) && w->offset == r->offset);

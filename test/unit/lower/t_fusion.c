@@ -547,7 +547,7 @@ START_TEST(groups_are_sound)
         ck_assert_msg(lz_fusion_new(g, (lz_rows_use)(seed % 3), 0, &fu) == LZ_OK, "seed %d: %s",
                       (int)seed, lz_error_get()->message);
         for (uint32_t i = 0; i < fu->nnode; i++) {
-            const lz_node *n = fu->nodes[i];
+            const lz_fusion_node *n = fu->nodes[i];
             ck_assert(!fu->groups[n->group]->dead);
             for (uint32_t k = 0; k < n->reads.len; k++)
                 for (const uint32_t *w = fu->writers[n->reads.data[k].src]; w && *w != LZ_NONE;

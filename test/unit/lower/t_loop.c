@@ -214,7 +214,7 @@ static lz_kernel *by_hand(int64_t n, int64_t stride)
     st->accs[0].stride[0] = lz_sz_of(stride);
     st->nstore = 1;
     st->stores = lz_arena_alloc(&k->arena, sizeof *st->stores);
-    st->stores[0] = (lz_store){.at = {.buf = 1, .guard = -1, .other = -1}, .value = 1};
+    st->stores[0] = (lz_loop_store){.at = {.buf = 1, .guard = -1, .other = -1}, .value = 1};
     st->stores[0].at.stride[0] = lz_sz_of(1);
     return k;
 }

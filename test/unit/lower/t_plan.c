@@ -47,11 +47,11 @@ static lz_plan *make(void)
     p->steps = lz_arena_alloc(&p->arena, 3 * sizeof *p->steps);
     step(p, 0, 0, "scale",
          (lz_bufref[]){
-             {LZ_SLOT_INPUT, 0, 0, n}, {LZ_SLOT_INPUT, 1, 0, C * 4}, {LZ_SLOT_TEMP, 0, 64, n}});
-    step(p, 1, 1, "softmax", (lz_bufref[]){{LZ_SLOT_TEMP, 0, 64, n}, {LZ_SLOT_OUTPUT, 0, 0, n}});
+             {LZ_BUFREF_INPUT, 0, 0, n}, {LZ_BUFREF_INPUT, 1, 0, C * 4}, {LZ_BUFREF_TEMP, 0, 64, n}});
+    step(p, 1, 1, "softmax", (lz_bufref[]){{LZ_BUFREF_TEMP, 0, 64, n}, {LZ_BUFREF_OUTPUT, 0, 0, n}});
     step(p, 2, 0, "scale again",
          (lz_bufref[]){
-             {LZ_SLOT_INPUT, 0, 0, n}, {LZ_SLOT_CONST, 0, 0, C * 4}, {LZ_SLOT_OUTPUT, 1, 0, n}});
+             {LZ_BUFREF_INPUT, 0, 0, n}, {LZ_BUFREF_CONST, 0, 0, C * 4}, {LZ_BUFREF_OUTPUT, 1, 0, n}});
     return p;
 }
 
@@ -97,15 +97,15 @@ END_TEST
 START_TEST(keeps_what_stays)
 {
     lz_plan *p = make();
-    lz_prog g;
-    lz_keep *k;
-    ck_assert_int_eq(lz_prog_begin(&g, p), LZ_OK);
-    ck_assert_int_eq(lz_prog_make(&g, &lz_loop_ops, NULL), LZ_OK);
+    lz_plan_exec g;
+    lz_invariants *k;
+    ck_assert_int_eq(lz_plan_exec_begin(&g, p), LZ_OK);
+    ck_assert_int_eq(lz_plan_exec_make(&g, &lz_loop_ops, NULL), LZ_OK);
     for (int one = 0; one < 2; one++) { /* of the two is not enough */
-        ck_assert_int_eq(lz_keep_find(&g, (bool[]){one == 0, one == 1}, &k), LZ_OK);
+        ck_assert_int_eq(lz_invariants_find(&g, (bool[]){one == 0, one == 1}, &k), LZ_OK);
         ck_assert_ptr_null(k);
     }
-    ck_assert_int_eq(lz_keep_find(&g, (bool[]){true, true}, &k), LZ_OK);
+    ck_assert_int_eq(lz_invariants_find(&g, (bool[]){true, true}, &k), LZ_OK);
     ck_assert_uint_eq(k->nskip, 1);
     ck_assert(k->skip[0] && !k->skip[1] && !k->skip[2]);
     ck_assert_uint_eq(k->nbytes, R * C * 4);
@@ -113,9 +113,9 @@ START_TEST(keeps_what_stays)
     ck_assert(k->places[0].slot == 2 && k->places[1].slot == 3);
     ck_assert(k->places[0].at == 0 && k->places[1].at == 0);
     ck_assert_uint_eq(k->flops, 1000);
-    lz_keep_free(k);
-    lz_keep_free(NULL);
-    lz_prog_end(&g);
+    lz_invariants_free(k);
+    lz_invariants_free(NULL);
+    lz_plan_exec_end(&g);
     lz_plan_free(p);
 }
 END_TEST
@@ -215,19 +215,19 @@ START_TEST(verifier_refuses)
             p->out_alias[1] = 1;
             break; /* another size */
         case 13:
-            p->steps[0].bufs[2] = (lz_bufref){LZ_SLOT_INPUT, 0, 0, n};
+            p->steps[0].bufs[2] = (lz_bufref){LZ_BUFREF_INPUT, 0, 0, n};
             break;
         case 14:
-            p->steps[0].bufs[2] = (lz_bufref){LZ_SLOT_CONST, 0, 0, C * 4};
+            p->steps[0].bufs[2] = (lz_bufref){LZ_BUFREF_CONST, 0, 0, C * 4};
             break;
         case 15:
-            p->steps[1].bufs[1] = (lz_bufref){LZ_SLOT_OUTPUT, 1, 0, n};
+            p->steps[1].bufs[1] = (lz_bufref){LZ_BUFREF_OUTPUT, 1, 0, n};
             break; /* then x is gone */
         case 16:
             p->steps[1].bufs[1] = p->steps[1].bufs[0];
             break; /* softmax is not in place */
         case 17:
-            p->steps[0].bufs[0].kind = (lz_slot_kind)9;
+            p->steps[0].bufs[0].kind = (lz_bufref_kind)9;
             break;
         case 18:
             p->steps[0].bufs[0].offset = UINT64_MAX;

@@ -36,7 +36,7 @@ static bool goes_on(lz_comparison_direction d, int64_t a, int64_t b)
 }
 
 /* Rounds by doing them; -1: more than `most`. */
-static int64_t by_hand(const lz_rounds *r, int64_t start, int64_t end, int64_t most, bool *passed)
+static int64_t by_hand(const lz_trip_count *r, int64_t start, int64_t end, int64_t most, bool *passed)
 {
     int64_t n = 0, v = start;
     *passed = false;
@@ -60,7 +60,7 @@ START_TEST(counts_as_by_hand)
     for (int t = 0; t < 2; t++)
         for (size_t d = 0; d < 5; d++)
             for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-                lz_rounds r = {.dtype = t ? LZ_U8 : LZ_I8,
+                lz_trip_count r = {.dtype = t ? LZ_U8 : LZ_I8,
                                .go_on = directions[d],
                                .step = steps[s],
                                .start_opnd = LZ_NOVAL,
@@ -68,7 +68,7 @@ START_TEST(counts_as_by_hand)
                 for (int a = 0; a < 256; a += lz_test_small() ? 51 : 5)
                     for (int b = 0; b < 256; b++) {
                         int64_t from = wrapped(r.dtype, a), to = wrapped(r.dtype, b), n = -7;
-                        bool passed, known = lz_rounds_count(&r, from, to, &n);
+                        bool passed, known = lz_trip_count_count(&r, from, to, &n);
                         int64_t is = by_hand(&r, from, to, 600, &passed);
                         ck_assert(!known || (n == is && !passed));
                         ck_assert(known || is < 0 || passed); /* all others are counted */
@@ -79,29 +79,29 @@ END_TEST
 
 START_TEST(counts_far)
 {
-    lz_rounds r = {.dtype = LZ_I64, .go_on = LZ_CMP_LT, .step = 1};
+    lz_trip_count r = {.dtype = LZ_I64, .go_on = LZ_CMP_LT, .step = 1};
     int64_t n;
-    ck_assert(lz_rounds_count(&r, INT64_MIN, -1, &n) && n == INT64_MAX);
-    ck_assert(!lz_rounds_count(&r, INT64_MIN, 0, &n)); /* 2^63 */
-    ck_assert(!lz_rounds_count(&r, INT64_MIN, INT64_MAX, &n));
+    ck_assert(lz_trip_count_count(&r, INT64_MIN, -1, &n) && n == INT64_MAX);
+    ck_assert(!lz_trip_count_count(&r, INT64_MIN, 0, &n)); /* 2^63 */
+    ck_assert(!lz_trip_count_count(&r, INT64_MIN, INT64_MAX, &n));
     r.step = INT64_MAX;
-    ck_assert(lz_rounds_count(&r, INT64_MIN, -5, &n) && n == 1);
-    ck_assert(lz_rounds_count(&r, INT64_MIN, 5, &n) && n == 2);
-    ck_assert(!lz_rounds_count(&r, 1, INT64_MAX, &n));
+    ck_assert(lz_trip_count_count(&r, INT64_MIN, -5, &n) && n == 1);
+    ck_assert(lz_trip_count_count(&r, INT64_MIN, 5, &n) && n == 2);
+    ck_assert(!lz_trip_count_count(&r, 1, INT64_MAX, &n));
     r.go_on = LZ_CMP_LE;
     r.step = 1;
-    ck_assert(!lz_rounds_count(&r, 5, INT64_MAX, &n)); /* never ends */
+    ck_assert(!lz_trip_count_count(&r, 5, INT64_MAX, &n)); /* never ends */
     r.go_on = LZ_CMP_GT;
     r.step = INT64_MIN;
-    ck_assert(lz_rounds_count(&r, 5, -7, &n) && n == 1);
-    ck_assert(!lz_rounds_count(&r, -5, -7, &n));
+    ck_assert(lz_trip_count_count(&r, 5, -7, &n) && n == 1);
+    ck_assert(!lz_trip_count_count(&r, -5, -7, &n));
     uint8_t far[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
-    ck_assert(!lz_rounds_number(LZ_U64, far, &n));
-    ck_assert(lz_rounds_number(LZ_I64, far, &n) && n == INT64_MIN);
+    ck_assert(!lz_trip_count_number(LZ_U64, far, &n));
+    ck_assert(lz_trip_count_number(LZ_I64, far, &n) && n == INT64_MIN);
     far[1] = 0xff;
     far[0] = 0xfe;
-    ck_assert(lz_rounds_number(LZ_I16, far, &n) && n == -2);
-    ck_assert(lz_rounds_number(LZ_U16, far, &n) && n == 0xfffe);
+    ck_assert(lz_trip_count_number(LZ_I16, far, &n) && n == -2);
+    ck_assert(lz_trip_count_number(LZ_U16, far, &n) && n == 0xfffe);
 }
 END_TEST
 
@@ -285,7 +285,7 @@ START_TEST(forms_are_told_apart)
     const lz_step *s = the_loop(p);
     int64_t n = ASKED;
     ck_assert_ptr_nonnull(s);
-    bool known = lz_rounds_known(&s->rounds, &n);
+    bool known = lz_trip_count_known(&s->rounds, &n);
     ck_assert(known == (s->sub[0] == LZ_NO_PLAN));
     if (!known)
         n = s->rounds.dtype == LZ_DTYPE_NONE ? ASKED : READ;
@@ -320,7 +320,7 @@ START_TEST(as_the_reference)
         m.step_first = lz_rnd_chance(&g, 20);
         if (t == 7 && (m.start < 0 || m.end < 0)) /* ui64 as text */
             continue;
-        lz_rounds r = {.dtype = dtypes[t], .go_on = directions[d], .step = m.step};
+        lz_trip_count r = {.dtype = dtypes[t], .go_on = directions[d], .step = m.step};
         bool passed;
         if (by_hand(&r, m.start, m.end, 3000, &passed) < 0 ||
             (m.step < 0 && !lz_dtype_is_signed(dtypes[t])))
@@ -402,16 +402,16 @@ START_TEST(launches_are_known)
             m.start = 1;
         }
         lz_plan *p = lower(&m, &f);
-        lz_prog g;
-        ck_assert_int_eq(lz_prog_begin(&g, p), LZ_OK);
-        ck_assert_int_eq(lz_prog_make(&g, &lz_loop_ops, NULL), LZ_OK);
+        lz_plan_exec g;
+        ck_assert_int_eq(lz_plan_exec_begin(&g, p), LZ_OK);
+        ck_assert_int_eq(lz_plan_exec_make(&g, &lz_loop_ops, NULL), LZ_OK);
         ck_assert(g.control == (way > 0));
         if (way == 0) {
             uint64_t body = p->subs[0]->nstep;
             ck_assert_uint_ge(g.nrun, 5 * body);
             ck_assert_uint_le(g.nrun, 5 * body + 8);
         }
-        lz_prog_end(&g);
+        lz_plan_exec_end(&g);
         lz_plan_free(p);
         lz_func_free(f);
     }
@@ -426,8 +426,8 @@ START_TEST(bytes_are_checked)
         form m = {LOOP("i32", 0, 5, 1, "LT"), .arg_end = arg};
         lz_plan *p = lower(&m, &f), *q = NULL;
         lz_step *s = (lz_step *)the_loop(p);
-        lz_rounds good = s->rounds;
-        const lz_rounds bad[] = {
+        lz_trip_count good = s->rounds;
+        const lz_trip_count bad[] = {
             {LZ_F32, LZ_CMP_LT, 1, good.start_opnd, good.end_opnd, 0, good.end},
             {(lz_dtype)200, LZ_CMP_LT, 1, good.start_opnd, good.end_opnd, 0, good.end},
             {LZ_I32, LZ_CMP_EQ, 1, good.start_opnd, good.end_opnd, 0, good.end},
