@@ -1,7 +1,7 @@
 /* cache_impl.h - what cache.c and maint.c share. Threads: the counters are atomic, the rest is
  * fixed after opening. */
-#ifndef LZ_CACHE_IMPL_H
-#define LZ_CACHE_IMPL_H
+#ifndef LZ_CACHE_CACHE_IMPL_H
+#define LZ_CACHE_CACHE_IMPL_H
 #include "cache/codec.h"
 #include "cache/entry.h"
 #include "cache/evict.h"

@@ -12,8 +12,8 @@
  *     bufs[i] is the address of kernel buffer i, aligned at least to its element size; args are the
  *     kernel's run-time sizes. Results do not depend on how the units are divided.
  * Threads: thread-safe; every compilation has its own LLVM context. */
-#ifndef LZ_BACKENDS_LLVM_CODEGEN_H
-#define LZ_BACKENDS_LLVM_CODEGEN_H
+#ifndef LZ_CODEGEN_CODEGEN_H
+#define LZ_CODEGEN_CODEGEN_H
 #include "lower/loops/loop.h"
 
 enum {

@@ -3,8 +3,8 @@
  * Include this instead of <llvm-c/...>. No function may be called before lz_llvm_load() has
  * returned LZ_OK.
  * Threads: lz_llvm_load is thread-safe; afterwards the table does not change. */
-#ifndef LZ_BACKENDS_LLVM_API_H
-#define LZ_BACKENDS_LLVM_API_H
+#ifndef LZ_CODEGEN_LLVM_API_H
+#define LZ_CODEGEN_LLVM_API_H
 #include "base/status.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>

@@ -5,8 +5,8 @@
  * several objects one behind the other: those of its shared functions, and its own, which calls them
  * by the names of lz_shared_name. Whoever stores it has all of it.
  * Threads: thread-safe. */
-#ifndef LZ_BACKENDS_LLVM_SHARED_H
-#define LZ_BACKENDS_LLVM_SHARED_H
+#ifndef LZ_CODEGEN_SHARED_CODE_H
+#define LZ_CODEGEN_SHARED_CODE_H
 #include "codegen/codegen.h"
 
 enum { LZ_SHARED = 5, LZ_OBJECTS = LZ_SHARED + 1 }; /* of a kernel, at most */

@@ -3,8 +3,8 @@
  * Readers take bytes and a `name` for messages; the public functions add the operation and the
  * caller's place.
  * Threads: holders are counted atomically; the rest is thread-compatible. */
-#ifndef LZ_DATA_INTERNAL_H
-#define LZ_DATA_INTERNAL_H
+#ifndef LZ_DATA_DATA_INTERNAL_H
+#define LZ_DATA_DATA_INTERNAL_H
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/vec.h"

@@ -1,7 +1,7 @@
 /* call.h - the registry of functions of the program's own that custom_call calls.
  * Threads: thread-safe. */
-#ifndef LZ_IR_CALL_H
-#define LZ_IR_CALL_H
+#ifndef LZ_IR_CUSTOM_CALL_H
+#define LZ_IR_CUSTOM_CALL_H
 #include "ir/op.h"
 
 typedef struct lz_ffi_entry {

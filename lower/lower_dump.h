@@ -3,8 +3,8 @@
  * module before the first pass.
  * Failing to write a dump is warned about and never fails the compilation. Threads: thread-safe;
  * files are numbered across threads. */
-#ifndef LZ_LOWER_DUMP_H
-#define LZ_LOWER_DUMP_H
+#ifndef LZ_LOWER_LOWER_DUMP_H
+#define LZ_LOWER_LOWER_DUMP_H
 #include "lower/fusion/fusion.h"
 #include "lower/plan/plan.h"
 

@@ -2,8 +2,8 @@
  * `c->site`. A composite begins with nn_begin, ends with nn_end, and keeps nothing but its result
  * alive. An error tensor runs through to the end.
  * Threads: as the public operations. */
-#ifndef LZ_NN_COMPOSE_H
-#define LZ_NN_COMPOSE_H
+#ifndef LZ_NN_NN_COMPOSE_H
+#define LZ_NN_NN_COMPOSE_H
 #include "nn/nn_internal.h"
 #include <lazuli/amp.h>
 #include <lazuli/grad.h>

@@ -1,7 +1,7 @@
 /* internal.h - what nn/ needs from below the public interface, the error record and the heap; and
  * how layers add their parameters. */
-#ifndef LZ_NN_INTERNAL_H
-#define LZ_NN_INTERNAL_H
+#ifndef LZ_NN_NN_INTERNAL_H
+#define LZ_NN_NN_INTERNAL_H
 #include "base/alloc.h"
 #include "base/status.h"
 #include <lazuli/nn.h>

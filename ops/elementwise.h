@@ -1,6 +1,6 @@
 /* ew.h - the composites of ops/user_ops.def: lz_ew_<name>, from prepared operands to the result. */
-#ifndef LZ_RUNTIME_EW_H
-#define LZ_RUNTIME_EW_H
+#ifndef LZ_OPS_ELEMENTWISE_H
+#define LZ_OPS_ELEMENTWISE_H
 #include "runtime/graph/trace_builder.h"
 
 #define LZ_UNARY(...)

@@ -1,7 +1,7 @@
 /* matrix.h - what composites of decompositions share: nodes of matrices in the last two dimensions.
  * A NULL operand gives NULL. Threads: as trace_builder.h. */
-#ifndef LZ_RUNTIME_MATRIX_H
-#define LZ_RUNTIME_MATRIX_H
+#ifndef LZ_OPS_MATRIX_H
+#define LZ_OPS_MATRIX_H
 #include "ops/compose.h"
 
 /* The operand, a matrix of floats or complex numbers; NULL with LZ_ESHAPE or LZ_EDTYPE recorded. */

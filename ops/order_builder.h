@@ -1,6 +1,6 @@
 /* order_builder.h - what composites of sorting share. Threads: as trace_builder.h. */
-#ifndef LZ_RUNTIME_TR_ORDER_H
-#define LZ_RUNTIME_TR_ORDER_H
+#ifndef LZ_OPS_ORDER_BUILDER_H
+#define LZ_OPS_ORDER_BUILDER_H
 #include "runtime/graph/trace_builder.h"
 
 /* n nodes (1..15) of one shape reordered along dim by the first nkey of them: the operation, read

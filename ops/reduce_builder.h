@@ -1,8 +1,8 @@
 /* reduce_builder.h - reductions as composites use them: which dimensions, the value reduced, and
  * repeated again over what it was reduced from.
  * Threads: as trace_builder.h. */
-#ifndef LZ_RUNTIME_TR_REDUCE_H
-#define LZ_RUNTIME_TR_REDUCE_H
+#ifndef LZ_OPS_REDUCE_BUILDER_H
+#define LZ_OPS_REDUCE_BUILDER_H
 #include "runtime/graph/trace_builder.h"
 #include <lazuli/tensor_ops.h>
 

@@ -1,7 +1,7 @@
 /* window_builder.h - operations on windows, for the public functions made of them. See trace_builder.h. Threads: as
  * trace_builder.h. */
-#ifndef LZ_RUNTIME_TR_WINDOW_H
-#define LZ_RUNTIME_TR_WINDOW_H
+#ifndef LZ_OPS_WINDOW_BUILDER_H
+#define LZ_OPS_WINDOW_BUILDER_H
 #include "ir/window.h"
 #include "runtime/graph/trace_builder.h"
 

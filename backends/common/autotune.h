@@ -8,8 +8,8 @@
  * Left alone are kernels whose addresses depend on data, since the numbers are not the program's.
  * Nothing here is an error: what cannot be measured is run as the models say.
  * Units: nanoseconds, bytes. Threads: thread-safe; one launch is measured at a time. */
-#ifndef LZ_BACKENDS_TUNE_H
-#define LZ_BACKENDS_TUNE_H
+#ifndef LZ_BACKENDS_COMMON_AUTOTUNE_H
+#define LZ_BACKENDS_COMMON_AUTOTUNE_H
 #include "backends/backend.h"
 #include "lower/plan/plan.h"
 

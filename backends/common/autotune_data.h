@@ -1,6 +1,6 @@
 /* autotune_data.h - numbers for measurements. Units: bytes. Threads: pure. */
-#ifndef LZ_BACKENDS_TUNE_FILL_H
-#define LZ_BACKENDS_TUNE_FILL_H
+#ifndef LZ_BACKENDS_COMMON_AUTOTUNE_DATA_H
+#define LZ_BACKENDS_COMMON_AUTOTUNE_DATA_H
 #include "ir/op.h"
 
 enum { LZ_TUNE_FILL = 1 << 20 }; /* they come again after so many bytes */

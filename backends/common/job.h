@@ -7,8 +7,8 @@
  * those of an executable and of a job.
  * Threads: an executable is immutable once made and thread-safe; a device runs one job at a time,
  * in the order they were enqueued. */
-#ifndef LZ_BACKENDS_JOB_H
-#define LZ_BACKENDS_JOB_H
+#ifndef LZ_BACKENDS_COMMON_JOB_H
+#define LZ_BACKENDS_COMMON_JOB_H
 #include "backends/backend.h"
 #include "backends/common/kernel_store.h"
 #include "base/thread.h"

@@ -3,8 +3,8 @@
  * A kernel is looked for in memory, then in the persistent cache, then compiled; what is missing is
  * compiled on several threads. A kernel nobody uses any more waits among the last few hundred such,
  * then its memory is freed. Threads: thread-safe. */
-#ifndef LZ_BACKENDS_KSTORE_H
-#define LZ_BACKENDS_KSTORE_H
+#ifndef LZ_BACKENDS_COMMON_KERNEL_STORE_H
+#define LZ_BACKENDS_COMMON_KERNEL_STORE_H
 #include "base/thread.h"
 #include "cache/cache.h"
 #include "lower/loops/loop.h"

@@ -2,8 +2,8 @@
  * table of the launches of every program (LAZULI_PROFILE), and their spans in a timeline.
  * Backends measure what a launch takes by their own clocks; cpu_ns is 0 where it takes no processor time.
  * Failing to write either is warned about and never fails a program. Threads: thread-safe. */
-#ifndef LZ_BACKENDS_PROFILE_H
-#define LZ_BACKENDS_PROFILE_H
+#ifndef LZ_BACKENDS_COMMON_PROFILE_H
+#define LZ_BACKENDS_COMMON_PROFILE_H
 #include "base/timeline.h"
 #include "lower/plan/plan_exec.h"
 

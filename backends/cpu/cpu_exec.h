@@ -1,8 +1,8 @@
 /* cpu_exec.h - executables of the CPU backend: backends/common/job.h with kernels that are called, and shared
  * by threads when that is worth it.
  * Threads: as backends/common/job.h. */
-#ifndef LZ_BACKENDS_CPU_EXEC_H
-#define LZ_BACKENDS_CPU_EXEC_H
+#ifndef LZ_BACKENDS_CPU_CPU_EXEC_H
+#define LZ_BACKENDS_CPU_CPU_EXEC_H
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/scratch.h"
 #include "backends/common/job.h"

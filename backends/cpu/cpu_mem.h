@@ -4,8 +4,8 @@
  * pages; those of 64 KiB and more share such mappings (slabs.h). The blocks that wait never exceed
  * what is or was in use at most.
  * LAZULI_DEVICE_MEMORY_MB caps what each device holds. Units: bytes. Threads: thread-safe. */
-#ifndef LZ_BACKENDS_CPU_MEM_H
-#define LZ_BACKENDS_CPU_MEM_H
+#ifndef LZ_BACKENDS_CPU_CPU_MEM_H
+#define LZ_BACKENDS_CPU_CPU_MEM_H
 #include "base/status.h"
 
 enum { LZ_MEM_DEVICES = 64 };

@@ -7,8 +7,8 @@
  * LAZULI_KEEP says never, where it is worth it, or always.
  * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; another one meanwhile, on another device,
  * runs without. */
-#ifndef LZ_BACKENDS_CPU_KEPT_H
-#define LZ_BACKENDS_CPU_KEPT_H
+#ifndef LZ_BACKENDS_CPU_INVARIANT_CACHE_H
+#define LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #include "backends/common/job.h"
 
 typedef struct lz_invariant_cache lz_invariant_cache;

@@ -6,8 +6,8 @@
  * Nothing of it reaches a key or the persistent cache: plans and code are the same with and without.
  * Units: bytes, unless elements are said. Threads: making is thread-safe; a product is launched by
  * the launching queue of its device. */
-#ifndef LZ_BACKENDS_CUDA_LIBS_H
-#define LZ_BACKENDS_CUDA_LIBS_H
+#ifndef LZ_BACKENDS_CUDA_CUBLASLT_H
+#define LZ_BACKENDS_CUDA_CUBLASLT_H
 #include "backends/cuda/cuda_api.h"
 #include "lower/plan/plan.h"
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * to NVIDIA's driver; LAZULI_CUDA_DRIVER names another library (tests use one that stands in for
  * it).
  * Threads: lz_cuda_load is thread-safe; afterwards the table does not change. */
-#ifndef LZ_BACKENDS_CUDA_API_H
-#define LZ_BACKENDS_CUDA_API_H
+#ifndef LZ_BACKENDS_CUDA_CUDA_API_H
+#define LZ_BACKENDS_CUDA_CUDA_API_H
 #include "base/status.h"
 #include <stddef.h>
 

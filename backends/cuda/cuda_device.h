@@ -5,8 +5,8 @@
  * Streams: kernels run on `compute` in order; copies have streams of their own, so they overlap it.
  * Memory that is given back is idle, because what is enqueued holds references until it has run.
  * Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
-#ifndef LZ_BACKENDS_CUDA_DEVICE_H
-#define LZ_BACKENDS_CUDA_DEVICE_H
+#ifndef LZ_BACKENDS_CUDA_CUDA_DEVICE_H
+#define LZ_BACKENDS_CUDA_CUDA_DEVICE_H
 #include "backends/cuda/cublaslt.h"
 #include "backends/common/job.h"
 #include "codegen/gpu/simt.h"

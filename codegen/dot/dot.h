@@ -12,8 +12,8 @@
  * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of
  * nearly equal size. Sums run over k in order in every tile, so results do not depend on the
  * division into units.   Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_DOT_H
-#define LZ_BACKENDS_LLVM_DOT_H
+#ifndef LZ_CODEGEN_DOT_DOT_H
+#define LZ_CODEGEN_DOT_DOT_H
 #include "codegen/loops/kern.h"
 
 enum {

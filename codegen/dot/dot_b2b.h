@@ -1,7 +1,7 @@
 /* dot_b2b.h - between the files that make a kernel that keeps rows: dot_b2b.c says what such a kernel is.
  * Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_ROWS_H
-#define LZ_BACKENDS_LLVM_ROWS_H
+#ifndef LZ_CODEGEN_DOT_DOT_B2B_H
+#define LZ_CODEGEN_DOT_DOT_B2B_H
 #include "codegen/dot/dot.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* dot_implicit.h - between the files of products over several loops of rows, or of sums: see dot_implicit.c.   Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_DOT_FLAT_H
-#define LZ_BACKENDS_LLVM_DOT_FLAT_H
+#ifndef LZ_CODEGEN_DOT_DOT_IMPLICIT_H
+#define LZ_CODEGEN_DOT_DOT_IMPLICIT_H
 #include "codegen/dot/dot.h"
 
 enum {

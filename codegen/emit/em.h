@@ -4,8 +4,8 @@
  * both, so one emitter serves scalar code, vector code and other targets. Values of 16-bit floats
  * are held as f32 (always representable in their dtype), booleans as i1.
  * Threads: an em belongs to one thread; every compilation has its own LLVM context. */
-#ifndef LZ_BACKENDS_LLVM_EM_H
-#define LZ_BACKENDS_LLVM_EM_H
+#ifndef LZ_CODEGEN_EMIT_EM_H
+#define LZ_CODEGEN_EMIT_EM_H
 #include "codegen/codegen.h"
 #include "codegen/llvm_api.h"
 #include "codegen/shared_code.h"

@@ -1,7 +1,7 @@
 /* complex.h - complex functions as LLVM code (emit_complex.c): operands and result as pairs.
  * Threads: an em belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_COMPLEX_H
-#define LZ_BACKENDS_LLVM_COMPLEX_H
+#ifndef LZ_CODEGEN_EMIT_EMIT_COMPLEX_H
+#define LZ_CODEGEN_EMIT_EMIT_COMPLEX_H
 #include "codegen/emit/emit_ew.h"
 
 Ev lz_complex_abs(em *e, const lz_ew *w, const Ev *a); /* real */

@@ -3,8 +3,8 @@
  * Values: see em.h. Complex numbers are pairs of f32 or f64. The functions return values of the
  * result's dtype, rounded to it.
  * Threads: an em belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_EW_H
-#define LZ_BACKENDS_LLVM_EW_H
+#ifndef LZ_CODEGEN_EMIT_EMIT_EW_H
+#define LZ_CODEGEN_EMIT_EMIT_EW_H
 #include "codegen/emit/em.h"
 
 typedef struct Ev {

@@ -1,8 +1,8 @@
 /* special.h - CHLO's functions of f32 as LLVM code, any number of lanes, within the bounds of
  * ops.def.
  * Threads: an em belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_SPECIAL_H
-#define LZ_BACKENDS_LLVM_SPECIAL_H
+#ifndef LZ_CODEGEN_EMIT_EMIT_SPECIAL_H
+#define LZ_CODEGEN_EMIT_EMIT_SPECIAL_H
 #include "codegen/emit/emit_ew.h"
 
 Val lz_acos_f32(em *e, Val x);

@@ -13,8 +13,8 @@
  * for every thread; int64_t lz_params(void), how many parameters there are. What threads do together
  * are calls.
  * Threads: thread-safe. */
-#ifndef LZ_BACKENDS_LLVM_SIMT_H
-#define LZ_BACKENDS_LLVM_SIMT_H
+#ifndef LZ_CODEGEN_GPU_SIMT_H
+#define LZ_CODEGEN_GPU_SIMT_H
 #include "codegen/codegen.h"
 
 enum {

@@ -10,8 +10,8 @@
  * one column of 4 points. Sums run over k in order.
  * What is between products runs with a warp per point, whose lanes share the row: every element is
  * always the same lane's.   Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_SIMT_BLOCKS_H
-#define LZ_BACKENDS_LLVM_SIMT_BLOCKS_H
+#ifndef LZ_CODEGEN_GPU_SIMT_B2B_H
+#define LZ_CODEGEN_GPU_SIMT_B2B_H
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 

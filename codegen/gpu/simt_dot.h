@@ -21,8 +21,8 @@
  * to the next tile while the others finish theirs. Barriers in shared memory tell of full and of
  * empty stages.
  * Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_SIMT_TILES_H
-#define LZ_BACKENDS_LLVM_SIMT_TILES_H
+#ifndef LZ_CODEGEN_GPU_SIMT_DOT_H
+#define LZ_CODEGEN_GPU_SIMT_DOT_H
 #include "codegen/gpu/simt_kern.h"
 
 enum {

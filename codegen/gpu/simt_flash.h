@@ -11,8 +11,8 @@
  * with that: by the maximum of the pieces so far, and scaled when it grows. And where the left factor is such an exponential over its sum,
  * times what depends on neither, the second product of f32 is made in the same pass, and divided in the end. (A quotient of 16 bits is
  * rounded before it is multiplied: what is divided later is not rounded so.)   Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_SIMT_PIECES_H
-#define LZ_BACKENDS_LLVM_SIMT_PIECES_H
+#ifndef LZ_CODEGEN_GPU_SIMT_FLASH_H
+#define LZ_CODEGEN_GPU_SIMT_FLASH_H
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 

@@ -1,8 +1,8 @@
 /* simt_kern.h - between the files of the GPU schedules: the function under construction, what its
  * threads do together.
  * Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_SIMT_KERN_H
-#define LZ_BACKENDS_LLVM_SIMT_KERN_H
+#ifndef LZ_CODEGEN_GPU_SIMT_KERN_H
+#define LZ_CODEGEN_GPU_SIMT_KERN_H
 #include "codegen/loops/kern.h"
 #include "codegen/gpu/simt.h"
 

@@ -12,8 +12,8 @@
  * Vectors: the index of at most one loop (vdim) has a value per lane; up to KERN_U vectors of it
  * are worked on side by side. An op that does not depend on it is computed once, as a scalar.
  * Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_KERN_H
-#define LZ_BACKENDS_LLVM_KERN_H
+#ifndef LZ_CODEGEN_LOOPS_KERN_H
+#define LZ_CODEGEN_LOOPS_KERN_H
 #include "codegen/emit/emit_ew.h"
 
 enum { POS_TOP, POS_ROW, POS_POINT, POS_BODY, POS_INNER };

@@ -6,8 +6,8 @@
  * that ascend in the wanted order, and lie in a column of their own. Rows that nobody reads have no
  * column.
  * Units: bytes of scratch, elements of rows.   Threads: belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_KERNELS_SORT_H
-#define LZ_BACKENDS_LLVM_KERNELS_SORT_H
+#ifndef LZ_CODEGEN_LOOPS_KERNELS_SORT_H
+#define LZ_CODEGEN_LOOPS_KERNELS_SORT_H
 #include "codegen/loops/kern.h"
 
 enum { SORT_KEY = 0, SORT_COLS = LZ_SORT_MAX + 1, SORT_DIGITS = 256 };

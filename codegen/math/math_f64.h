@@ -1,8 +1,8 @@
 /* math_f64.h - between the files of the f64 functions for targets that have no C library
  * (math_f64*.c, math_dd.c).
  * Scalars only. Threads: an em belongs to one thread. */
-#ifndef LZ_BACKENDS_LLVM_MATH_F64_H
-#define LZ_BACKENDS_LLVM_MATH_F64_H
+#ifndef LZ_CODEGEN_MATH_MATH_F64_H
+#define LZ_CODEGEN_MATH_MATH_F64_H
 #include "codegen/emit/emit_ew.h"
 
 typedef struct dd {

@@ -5,8 +5,8 @@
  * none (`each`) runs in a loop over the examples.
  * Results are those of a loop over the examples; sums of floats may be taken in another order.
  * Threads: thread-compatible. */
-#ifndef LZ_IR_BATCH_H
-#define LZ_IR_BATCH_H
+#ifndef LZ_IR_BATCH_BATCH_H
+#define LZ_IR_BATCH_BATCH_H
 #include "ir/attr.h"
 #include "ir/module.h"
 

@@ -10,8 +10,8 @@
  * through a float. Every operation is total: no input traps.
  * Threads: pure functions of immutable literals. Allocation failures give LZ_EMEM and leak
  * nothing. */
-#ifndef LZ_IR_EVAL_H
-#define LZ_IR_EVAL_H
+#ifndef LZ_IR_EVAL_EVAL_H
+#define LZ_IR_EVAL_EVAL_H
 #include "ir/module.h"
 
 /* Runs a function. args: nparam literals of the parameters' types (borrowed). results: room for

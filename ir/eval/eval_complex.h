@@ -3,8 +3,8 @@
  * The formulas are those of docs/semantics.md; generated code (codegen/emit/emit_complex.c) has
  * the same ones in f64.
  * Threads: pure. */
-#ifndef LZ_IR_EVAL_COMPLEX_H
-#define LZ_IR_EVAL_COMPLEX_H
+#ifndef LZ_IR_EVAL_EVAL_COMPLEX_H
+#define LZ_IR_EVAL_EVAL_COMPLEX_H
 #include "ir/eval/eval.h"
 
 typedef struct lz_cx {

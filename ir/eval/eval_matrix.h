@@ -1,7 +1,7 @@
 /* eval_matrix.h - matrices of the reference evaluator, in long double: between eval_linalg.c and
  * eval_decompose.c. Threads: pure. */
-#ifndef LZ_IR_EVAL_MATRIX_H
-#define LZ_IR_EVAL_MATRIX_H
+#ifndef LZ_IR_EVAL_EVAL_MATRIX_H
+#define LZ_IR_EVAL_EVAL_MATRIX_H
 #include "ir/eval/eval_complex.h"
 
 typedef lz_cx lz_num;

@@ -2,8 +2,8 @@
  * computes and, rounded, what f64 code calls.
  * Relative error below 1e-17 but near roots, where the absolute error is. Every argument gives an
  * answer in bounded time. Threads: pure. */
-#ifndef LZ_IR_SPECIAL_H
-#define LZ_IR_SPECIAL_H
+#ifndef LZ_IR_EVAL_SPECIAL_H
+#define LZ_IR_EVAL_SPECIAL_H
 
 /* log |gamma(x)|, without the C library's global sign; infinite at 0, -1, -2, .. */
 long double lz_special_lgamma(long double x);

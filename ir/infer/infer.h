@@ -4,8 +4,8 @@
  * The caller has checked: number of operands (unless VAR), kind of attribute, dtype of operand 0
  * against the table.
  * Threads: pure functions. */
-#ifndef LZ_IR_INFER_H
-#define LZ_IR_INFER_H
+#ifndef LZ_IR_INFER_INFER_H
+#define LZ_IR_INFER_INFER_H
 #include "ir/module.h"
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* check.h - StableHLO text that says what it must give: files of several modules and the `check`
  * dialect of StableHLO's conformance programs.
  * Threads: thread-compatible. */
-#ifndef LZ_IR_CHECK_H
-#define LZ_IR_CHECK_H
+#ifndef LZ_IR_TEXT_CHECK_H
+#define LZ_IR_TEXT_CHECK_H
 #include "ir/module.h"
 
 typedef enum lz_check_kind {

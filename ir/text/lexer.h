@@ -1,8 +1,8 @@
 /* lexer.h - walking over StableHLO text: blanks, words, numbers, types, attribute values. The text
  * is untrusted: nothing here recurses, and nothing allocates more than the text's own size.
  * Threads: thread-compatible. */
-#ifndef LZ_IR_SCAN_H
-#define LZ_IR_SCAN_H
+#ifndef LZ_IR_TEXT_LEXER_H
+#define LZ_IR_TEXT_LEXER_H
 #include "ir/attr.h"
 #include "ir/module.h"
 

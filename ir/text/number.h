@@ -1,7 +1,7 @@
 /* number.h - elements as MLIR writes and reads them. Threads: thread-safe; the locale of the
  * program does not matter. */
-#ifndef LZ_IR_NUMBER_H
-#define LZ_IR_NUMBER_H
+#ifndef LZ_IR_TEXT_NUMBER_H
+#define LZ_IR_TEXT_NUMBER_H
 #include "ir/module.h"
 
 /* Between these, the calling thread prints and reads numbers with a decimal point. */

@@ -1,6 +1,6 @@
 /* parse.h - between the files that read StableHLO text. Threads: thread-compatible. */
-#ifndef LZ_IR_PARSE_H
-#define LZ_IR_PARSE_H
+#ifndef LZ_IR_TEXT_PARSE_H
+#define LZ_IR_TEXT_PARSE_H
 #include "ir/text/check.h"
 #include "ir/text/lexer.h"
 

@@ -1,7 +1,7 @@
 /* parse_chlo.h - operations that are read as several of the table and need more than their operands
  * for it. Threads: thread-compatible. */
-#ifndef LZ_IR_PARSE_CHLO_H
-#define LZ_IR_PARSE_CHLO_H
+#ifndef LZ_IR_TEXT_PARSE_CHLO_H
+#define LZ_IR_TEXT_PARSE_CHLO_H
 #include "ir/text/parse.h"
 
 lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t);

@@ -1,6 +1,6 @@
 /* print.h - between the files that print functions. */
-#ifndef LZ_IR_PRINT_H
-#define LZ_IR_PRINT_H
+#ifndef LZ_IR_TEXT_PRINT_H
+#define LZ_IR_TEXT_PRINT_H
 #include "ir/module.h"
 
 /* What a value is called: by its number in its class of names. */

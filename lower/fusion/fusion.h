@@ -8,8 +8,8 @@
  * nodes of a group share the group's axes: `outer` ones, and the inner ones that its reductions run
  * over; a node is full (runs over all axes), or one value per outer point.
  * Stages: lower, after the passes.   Threads: a fusion belongs to one thread. */
-#ifndef LZ_LOWER_FUSION_H
-#define LZ_LOWER_FUSION_H
+#ifndef LZ_LOWER_FUSION_FUSION_H
+#define LZ_LOWER_FUSION_FUSION_H
 #include "lower/loops/elemental.h"
 
 enum { LZ_VDIM_MAX = 2 * LZ_MAX_RANK };

@@ -6,8 +6,8 @@
  * The same rules run dry to find out what a kernel reads and how (fusion_nodes.c), and for real
  * (to_loops.c); the difference is `leaf`.
  * Threads: an emitter belongs to one thread. */
-#ifndef LZ_LOWER_EMIT_H
-#define LZ_LOWER_EMIT_H
+#ifndef LZ_LOWER_LOOPS_ELEMENTAL_H
+#define LZ_LOWER_LOOPS_ELEMENTAL_H
 #include "lower/loops/index_map.h"
 
 enum { LZ_WANT_MAX = 2 * LZ_MAX_RANK + 2, LZ_EMIT_SOP_MAX = 4096 };

@@ -5,8 +5,8 @@
  * Movement ops are functions from the map of their result to the map of their operand; none of them
  * emits anything.
  * Units: elements. Threads: pure functions. */
-#ifndef LZ_LOWER_IXMAP_H
-#define LZ_LOWER_IXMAP_H
+#ifndef LZ_LOWER_LOOPS_INDEX_MAP_H
+#define LZ_LOWER_LOOPS_INDEX_MAP_H
 #include "lower/loops/loop.h"
 
 enum { LZ_IX_DYN = LZ_DYN_MAX };

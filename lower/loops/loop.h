@@ -30,8 +30,8 @@
  * arguments.
  * Units: offsets and strides in elements. Threads: thread-compatible; a finished kernel is
  * immutable. */
-#ifndef LZ_LOWER_LOOP_H
-#define LZ_LOWER_LOOP_H
+#ifndef LZ_LOWER_LOOPS_LOOP_H
+#define LZ_LOWER_LOOPS_LOOP_H
 #include "ir/module.h"
 
 enum {

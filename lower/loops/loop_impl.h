@@ -1,8 +1,8 @@
 /* loop_impl.h - what the files of the loop IR share: walking the sizes, dependences, attribute
  * records.
  * Threads: as lower/loops/loop.h. */
-#ifndef LZ_LOWER_LOOP_IMPL_H
-#define LZ_LOWER_LOOP_IMPL_H
+#ifndef LZ_LOWER_LOOPS_LOOP_IMPL_H
+#define LZ_LOWER_LOOPS_LOOP_IMPL_H
 #include "base/vec.h"
 #include "ir/attr.h"
 #include "lower/loops/loop.h"

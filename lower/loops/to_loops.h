@@ -1,7 +1,7 @@
 /* to_loops.h - from a group of nodes to one kernel of loop IR.
  * Stages: lower, after fusion.   Threads: pure functions of an immutable fusion. */
-#ifndef LZ_LOWER_TO_LOOPS_H
-#define LZ_LOWER_TO_LOOPS_H
+#ifndef LZ_LOWER_LOOPS_TO_LOOPS_H
+#define LZ_LOWER_LOOPS_TO_LOOPS_H
 #include "lower/fusion/fusion.h"
 
 typedef struct lz_lowered {

@@ -1,8 +1,8 @@
 /* to_loops_impl.h - what the files that make a kernel of a group share: the kernel so far, and its stage
  * under construction.
  * Threads: a build belongs to one thread. */
-#ifndef LZ_LOWER_TO_LOOPS_IMPL_H
-#define LZ_LOWER_TO_LOOPS_IMPL_H
+#ifndef LZ_LOWER_LOOPS_TO_LOOPS_IMPL_H
+#define LZ_LOWER_LOOPS_TO_LOOPS_IMPL_H
 #include "lower/loops/to_loops.h"
 
 typedef struct lz_group_build {

@@ -1,6 +1,6 @@
 /* expand_conv.h - between the files that make products of a convolution. Threads: thread-compatible. */
-#ifndef LZ_LOWER_WINDOWS_CONV_H
-#define LZ_LOWER_WINDOWS_CONV_H
+#ifndef LZ_LOWER_PASSES_EXPAND_CONV_H
+#define LZ_LOWER_PASSES_EXPAND_CONV_H
 #include "lower/passes/expand_window.h"
 
 typedef struct conv {

@@ -1,7 +1,7 @@
 /* expand_fft.h - Fourier transforms as products with small matrices (part of pass `expand`).
  * Threads: thread-compatible. */
-#ifndef LZ_LOWER_EXPAND_FFT_H
-#define LZ_LOWER_EXPAND_FFT_H
+#ifndef LZ_LOWER_PASSES_EXPAND_FFT_H
+#define LZ_LOWER_PASSES_EXPAND_FFT_H
 #include "lower/passes/rewrite.h"
 
 /* The value of instruction i, an fft, in rw->out. LZ_NOVAL with rw->out->status set on failure. */

@@ -1,7 +1,7 @@
 /* expand_linalg.h - matrix decompositions as loops of products and elementwise operations (part of
  * pass `expand`). Failures show in rw->out->status. Threads: thread-compatible. */
-#ifndef LZ_LOWER_EXPAND_LINALG_H
-#define LZ_LOWER_EXPAND_LINALG_H
+#ifndef LZ_LOWER_PASSES_EXPAND_LINALG_H
+#define LZ_LOWER_PASSES_EXPAND_LINALG_H
 #include "lower/passes/matrix_builder.h"
 #include "lower/passes/rewrite.h"
 

@@ -1,6 +1,6 @@
 /* expand_window.h - between the files of pass `windows`. Threads: thread-compatible. */
-#ifndef LZ_LOWER_WINDOWS_H
-#define LZ_LOWER_WINDOWS_H
+#ifndef LZ_LOWER_PASSES_EXPAND_WINDOW_H
+#define LZ_LOWER_PASSES_EXPAND_WINDOW_H
 #include "ir/window.h"
 #include "lower/passes/rewrite.h"
 

@@ -2,8 +2,8 @@
  * pieces of them at run-time places, counted loops.
  * Every function gives LZ_NOVAL after a failure, which is the function's status. Threads:
  * thread-compatible. */
-#ifndef LZ_LOWER_MATRICES_H
-#define LZ_LOWER_MATRICES_H
+#ifndef LZ_LOWER_PASSES_MATRIX_BUILDER_H
+#define LZ_LOWER_PASSES_MATRIX_BUILDER_H
 #include "ir/module.h"
 
 typedef struct lz_mats {

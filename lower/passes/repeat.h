@@ -1,7 +1,7 @@
 /* repeat.h - values whose elements are there several times in a row along some dimensions: a broadcast into new dimensions behind those, which a
  * reshape joins with them. Threads: thread-compatible. */
-#ifndef LZ_LOWER_REPEAT_H
-#define LZ_LOWER_REPEAT_H
+#ifndef LZ_LOWER_PASSES_REPEAT_H
+#define LZ_LOWER_PASSES_REPEAT_H
 #include "ir/module.h"
 
 /* x with each element times[d] times in a row along dimension d; x itself where all are 1. */

@@ -3,8 +3,8 @@
  * copy with mapped operands.
  * The builder hash-conses, so equal values meet; what the results do not need is pruned at the end.
  * Threads: thread-compatible. */
-#ifndef LZ_LOWER_REWRITE_H
-#define LZ_LOWER_REWRITE_H
+#ifndef LZ_LOWER_PASSES_REWRITE_H
+#define LZ_LOWER_PASSES_REWRITE_H
 #include "ir/module.h"
 
 typedef struct lz_rw {

@@ -1,8 +1,8 @@
 /* simplify.h - between the files of pass `simplify`. Each function says what instruction i becomes,
  * or LZ_NOVAL.
  * Threads: as lz_rw. */
-#ifndef LZ_LOWER_SIMPLIFY_H
-#define LZ_LOWER_SIMPLIFY_H
+#ifndef LZ_LOWER_PASSES_SIMPLIFY_H
+#define LZ_LOWER_PASSES_SIMPLIFY_H
 #include "lower/passes/rewrite.h"
 
 lz_val lz_simplify_ew(lz_rw *rw, uint32_t i);

@@ -1,6 +1,6 @@
 /* split_reductions.h - between the files of the pass `split`. Threads: thread-compatible. */
-#ifndef LZ_LOWER_SPLIT_H
-#define LZ_LOWER_SPLIT_H
+#ifndef LZ_LOWER_PASSES_SPLIT_REDUCTIONS_H
+#define LZ_LOWER_PASSES_SPLIT_REDUCTIONS_H
 #include "lower/passes/rewrite.h"
 
 /* What the product that is instruction i becomes where it is cut, else LZ_NOVAL. */

@@ -2,8 +2,8 @@
  * Stages: lower, after schedule and to_loops.   Reads: order of steps, kernels.   Writes:
  * lz_bufmap.
  * Units: bytes; offsets in the arena are multiples of 64.   Threads: pure functions. */
-#ifndef LZ_LOWER_BUFFERS_H
-#define LZ_LOWER_BUFFERS_H
+#ifndef LZ_LOWER_PLAN_BUFFERS_H
+#define LZ_LOWER_PLAN_BUFFERS_H
 #include "lower/plan/plan.h"
 #include "lower/loops/to_loops.h"
 

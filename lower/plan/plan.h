@@ -3,8 +3,8 @@
  * A plan holds no address, path or time; it is serialised into program entries with the canonical
  * bytes of its kernels, so a damaged or missing kernel entry is recompiled from the plan alone.
  * Units: bytes. Threads: immutable once made. */
-#ifndef LZ_LOWER_PLAN_H
-#define LZ_LOWER_PLAN_H
+#ifndef LZ_LOWER_PLAN_PLAN_H
+#define LZ_LOWER_PLAN_PLAN_H
 #include "ir/custom_call.h"
 #include "lower/loops/loop.h"
 #include "lower/plan/trip_count.h"

@@ -10,8 +10,8 @@
  * allocates nothing, takes no lock, and adds up what has changed.
  * Addresses are `void *`; those of devices are handles that only their ops understand.
  * Units: bytes. Threads: a program is immutable once made; a state belongs to one run at a time. */
-#ifndef LZ_LOWER_PROG_H
-#define LZ_LOWER_PROG_H
+#ifndef LZ_LOWER_PLAN_PLAN_EXEC_H
+#define LZ_LOWER_PLAN_PLAN_EXEC_H
 #include "lower/plan/plan_invariant.h"
 
 typedef struct lz_plan_exec_ops {

@@ -9,8 +9,8 @@
  * Cost: of a search, proportional to the buffers of all steps and the values that are alive at a
  * time; programs of very many steps are left alone.
  * Units: bytes. Threads: pure; what is found is immutable. */
-#ifndef LZ_LOWER_KEEP_H
-#define LZ_LOWER_KEEP_H
+#ifndef LZ_LOWER_PLAN_PLAN_INVARIANT_H
+#define LZ_LOWER_PLAN_PLAN_INVARIANT_H
 #include "lower/plan/plan.h"
 
 struct lz_plan_exec;

@@ -1,7 +1,7 @@
 /* schedule.h - the order in which the groups of a fusion run.
  * Stages: lower, after fusion.   Units: bytes.   Threads: pure functions. */
-#ifndef LZ_LOWER_SCHEDULE_H
-#define LZ_LOWER_SCHEDULE_H
+#ifndef LZ_LOWER_PLAN_SCHEDULE_H
+#define LZ_LOWER_PLAN_SCHEDULE_H
 #include "lower/fusion/fusion.h"
 
 typedef struct lz_schedule {

@@ -4,8 +4,8 @@
  * goes on while it compares with an end that no round changes. Where it starts and ends is known,
  * or an operand says it when the loop is reached. A counter that would pass the end of its type is
  * left to the condition. Threads: pure functions. */
-#ifndef LZ_LOWER_ROUNDS_H
-#define LZ_LOWER_ROUNDS_H
+#ifndef LZ_LOWER_PLAN_TRIP_COUNT_H
+#define LZ_LOWER_PLAN_TRIP_COUNT_H
 #include "ir/module.h"
 
 typedef struct lz_trip_count {

@@ -1,7 +1,7 @@
 /* dump.h - graphs as text for people: XLA_SAVE_TENSORS_FILE, XLA_METRICS_FILE, lz_dump_graph.
  * Threads: thread-safe. */
-#ifndef LZ_RUNTIME_DUMP_H
-#define LZ_RUNTIME_DUMP_H
+#ifndef LZ_RUNTIME_DEBUG_GRAPH_DUMP_H
+#define LZ_RUNTIME_DEBUG_GRAPH_DUMP_H
 #include "runtime/exec/program.h"
 
 /* XLA_SAVE_TENSORS_FILE or XLA_METRICS_FILE is set */

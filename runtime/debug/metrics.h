@@ -1,7 +1,7 @@
 /* metrics.h - counters and metrics of the runtime: rows of metrics.def. Threads: thread-safe.
  * Nothing here allocates after a metric's first sample. */
-#ifndef LZ_RUNTIME_METRICS_H
-#define LZ_RUNTIME_METRICS_H
+#ifndef LZ_RUNTIME_DEBUG_METRICS_H
+#define LZ_RUNTIME_DEBUG_METRICS_H
 #include "base/vec.h"
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* symbols.h - names of functions in frames of analyses. Reads the module's own symbol table, so
  * that a program needs no -rdynamic to have its functions named. Threads: thread-safe. */
-#ifndef LZ_RUNTIME_SYMBOLS_H
-#define LZ_RUNTIME_SYMBOLS_H
+#ifndef LZ_RUNTIME_DEBUG_SYMBOLS_H
+#define LZ_RUNTIME_DEBUG_SYMBOLS_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * Threads: a capture belongs to one step; walked under the device's lock, and what refers to nodes
  * is good until the lock is given up. It refers to nodes without holding
  * them: the roots do. */
-#ifndef LZ_RUNTIME_CAPTURE_H
-#define LZ_RUNTIME_CAPTURE_H
+#ifndef LZ_RUNTIME_EXEC_CAPTURE_H
+#define LZ_RUNTIME_EXEC_CAPTURE_H
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/node.h"
 

@@ -1,8 +1,8 @@
 /* program.h - compiled graphs: in memory by the capture's key, on disk by canonical bytes, else
  * from the backend's compiler.
  * A program holds no reference to nodes. Threads: thread-safe; programs are refcounted. */
-#ifndef LZ_RUNTIME_PROGRAM_H
-#define LZ_RUNTIME_PROGRAM_H
+#ifndef LZ_RUNTIME_EXEC_PROGRAM_H
+#define LZ_RUNTIME_EXEC_PROGRAM_H
 #include "runtime/exec/capture.h"
 
 typedef struct lz_graph_note { /* what a node of the graph was, for "why did it compile" */

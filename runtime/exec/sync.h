@@ -1,7 +1,7 @@
 /* sync.h - computing what was recorded: which nodes, in which order, through which cached program.
  * Threads: thread-safe. */
-#ifndef LZ_RUNTIME_SYNC_H
-#define LZ_RUNTIME_SYNC_H
+#ifndef LZ_RUNTIME_EXEC_SYNC_H
+#define LZ_RUNTIME_EXEC_SYNC_H
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/handle.h"
 

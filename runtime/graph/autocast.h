@@ -1,7 +1,7 @@
 /* autocast.h - automatic mixed precision: what becomes of an operand of a public function.
  * Threads: state of the calling thread's record. */
-#ifndef LZ_RUNTIME_AUTOCAST_H
-#define LZ_RUNTIME_AUTOCAST_H
+#ifndef LZ_RUNTIME_GRAPH_AUTOCAST_H
+#define LZ_RUNTIME_GRAPH_AUTOCAST_H
 #include "runtime/graph/thread_state.h"
 
 typedef enum lz_autocast_policy {

@@ -4,8 +4,8 @@
  * A slot's state word holds generation, the scope's mark and the number of references, and changes
  * only by compare-and-swap.
  * Threads: thread-safe. */
-#ifndef LZ_RUNTIME_SLOT_H
-#define LZ_RUNTIME_SLOT_H
+#ifndef LZ_RUNTIME_GRAPH_HANDLE_H
+#define LZ_RUNTIME_GRAPH_HANDLE_H
 #include "runtime/graph/thread_state.h"
 #include "runtime/graph/node.h"
 

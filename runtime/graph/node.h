@@ -5,8 +5,8 @@
  * Threads: making, retaining and releasing nodes is thread-safe and takes no lock. Walking operands
  * (lz_trace_order, node->opnd) needs lz_trace_lock of the device, because a step of another thread
  * may cut them; under it `epoch` and `index` are the walker's. */
-#ifndef LZ_RUNTIME_TRACE_H
-#define LZ_RUNTIME_TRACE_H
+#ifndef LZ_RUNTIME_GRAPH_NODE_H
+#define LZ_RUNTIME_GRAPH_NODE_H
 #include "backends/backend.h"
 #include "ir/op.h"
 #include <lazuli/tensor.h>

@@ -4,8 +4,8 @@
  * goes to the orphans, which the next step of any thread takes. Objects of slabs are never given
  * back to the system, so a stale pointer to one stays readable.
  * Threads: a record belongs to its thread; its counters may be read by any. */
-#ifndef LZ_RUNTIME_THR_H
-#define LZ_RUNTIME_THR_H
+#ifndef LZ_RUNTIME_GRAPH_THREAD_STATE_H
+#define LZ_RUNTIME_GRAPH_THREAD_STATE_H
 #include "base/thread.h"
 #include "base/vec.h"
 #include "ir/op.h"

@@ -3,8 +3,8 @@
  * A function returns a node borrowed from the context, or NULL after a failure (the error is
  * recorded); a NULL operand gives NULL, so expressions nest and are checked once, by lz_tr_end.
  * Threads: a context is on one thread's stack. */
-#ifndef LZ_RUNTIME_TR_H
-#define LZ_RUNTIME_TR_H
+#ifndef LZ_RUNTIME_GRAPH_TRACE_BUILDER_H
+#define LZ_RUNTIME_GRAPH_TRACE_BUILDER_H
 #include "runtime/graph/autocast.h"
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/handle.h"

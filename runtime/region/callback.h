@@ -1,8 +1,8 @@
 /* call.h - what public functions with callbacks share: operands as nodes, results or error tensors,
  * handles inside a body.
  * Threads: a call is on one thread's stack. */
-#ifndef LZ_RUNTIME_CALL_H
-#define LZ_RUNTIME_CALL_H
+#ifndef LZ_RUNTIME_REGION_CALLBACK_H
+#define LZ_RUNTIME_REGION_CALLBACK_H
 #include "runtime/region/region_trace.h"
 
 enum { LZ_CALL_MOST = 1 << 16 }; /* values of one operation */

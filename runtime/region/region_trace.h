@@ -2,8 +2,8 @@
  * only inside. What it records on them becomes a region (a function of the tensor IR); what it uses
  * from outside becomes a further operand of the operation that runs the region.
  * Threads: a body belongs to the thread that records it. */
-#ifndef LZ_RUNTIME_CONTROL_H
-#define LZ_RUNTIME_CONTROL_H
+#ifndef LZ_RUNTIME_REGION_REGION_TRACE_H
+#define LZ_RUNTIME_REGION_REGION_TRACE_H
 #include "ir/counted.h"
 #include "runtime/graph/trace_builder.h"
 

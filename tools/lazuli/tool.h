@@ -1,7 +1,7 @@
 /* tool.h - the lazuli command: one function per subcommand, and what they share.
  * Exit codes: 0 fine, 1 the thing asked about is wrong or failed, 2 the command line is wrong. */
-#ifndef LZ_TOOL_H
-#define LZ_TOOL_H
+#ifndef LZ_TOOLS_LAZULI_TOOL_H
+#define LZ_TOOLS_LAZULI_TOOL_H
 #include "ir/module.h"
 #include <inttypes.h>
 #include <stdio.h>
