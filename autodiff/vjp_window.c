@@ -38,8 +38,8 @@ static lz_tensor *window_sums(const lz_vjp *v, const lz_window_axis *w)
     for (int k = 0; k < in->rank; k++) {
         int64_t wide = reach(w[k].size, w[k].dilation), low = wide - 1 - w[k].low;
         lz_window_axis t = {w[k].size,    w[k].base, low, 0,
-                       w[k].stride, /* strides and gaps change places */
-                       w[k].dilation};
+                            w[k].stride, /* strides and gaps change places */
+                            w[k].dilation};
         t.high = reach(in->dims[k], w[k].base) - 1 + wide - low - reach(out->dims[k], w[k].stride);
         set_window(&d, k, &t);
     }

@@ -313,7 +313,7 @@ lz_status lz_target_host(lz_target *out)
     memset(out, 0, sizeof *out);
     lz_once_run(&once, read_machine);
     read_caches(out);
-    LZ_TRY(lz_forms_configured(out));
+    LZ_TRY(lz_variants_configured(out));
     return host_target(out);
 }
 

@@ -1,30 +1,30 @@
-/* variants.c - which forms of code a target takes (LAZULI_FORMS). Threads: thread-safe. */
+/* variants.c - which forms of code a target takes (LAZULI_VARIANTS). Threads: thread-safe. */
 #include "base/config.h"
 #include "codegen/codegen.h"
 #include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
-#define FORM(name, of, tried, doc) #name,
+#define VARIANT(name, of, tried, doc) #name,
 #include "codegen/variants.def"
 };
 
 static const char known[] =
-#define FORM(name, of, tried, doc) #name ", "
+#define VARIANT(name, of, tried, doc) #name ", "
 #include "codegen/variants.def"
     "or all";
 
 static uint32_t form_bits(const char *s, size_t n)
 {
     if (n == 3 && memcmp(s, "all", 3) == 0)
-        return (UINT32_C(1) << LZ_FORM_COUNT) - 1;
-    for (uint32_t i = 0; i < LZ_FORM_COUNT; i++)
+        return (UINT32_C(1) << LZ_VARIANT_COUNT) - 1;
+    for (uint32_t i = 0; i < LZ_VARIANT_COUNT; i++)
         if (strlen(names[i]) == n && memcmp(names[i], s, n) == 0)
             return UINT32_C(1) << i;
     return 0;
 }
 
-lz_status lz_forms_parse(const char *list, lz_target *t)
+lz_status lz_variants_parse(const char *list, lz_target *t)
 {
     uint32_t without = 0, always = 0;
     for (const char *p = list; *p;) {
@@ -32,7 +32,7 @@ lz_status lz_forms_parse(const char *list, lz_target *t)
         uint32_t bits = n > 1 && (*p == '-' || *p == '+') ? form_bits(p + 1, n - 1) : 0;
         if (!bits)
             return LZ_FAIL(LZ_EINVAL,
-                           "LAZULI_FORMS: '%.*s': expected + or - and a form of code: %s",
+                           "LAZULI_VARIANTS: '%.*s': expected + or - and a form of code: %s",
                            n < 64 ? (int)n : 64, p, known);
         without = *p == '-' ? without | bits : without & ~bits;
         always = *p == '+' ? always | bits : always & ~bits;
@@ -43,14 +43,14 @@ lz_status lz_forms_parse(const char *list, lz_target *t)
     return LZ_OK;
 }
 
-lz_status lz_forms_configured(lz_target *t)
+lz_status lz_variants_configured(lz_target *t)
 {
-    return lz_forms_parse(lz_cfg_str(LZ_OPT_FORMS), t);
+    return lz_variants_parse(lz_cfg_str(LZ_OPT_VARIANTS), t);
 }
 
-void lz_forms_print(const lz_target *t, lz_buf *out)
+void lz_variants_print(const lz_target *t, lz_buf *out)
 {
-    for (uint32_t i = 0; i < LZ_FORM_COUNT; i++)
+    for (uint32_t i = 0; i < LZ_VARIANT_COUNT; i++)
         if ((t->without | t->always) >> i & 1)
             lz_buf_printf(out, ";%c%s", t->without >> i & 1 ? '-' : '+', names[i]);
 }
@@ -116,21 +116,22 @@ static const struct {
     bool (*of)(const lz_kernel *k);
     int tried;
 } worth[] = {
-#define FORM(name, of, tried, doc) {of_##of, tried},
+#define VARIANT(name, of, tried, doc) {of_##of, tried},
 #include "codegen/variants.def"
 };
 
-uint32_t lz_forms_tried(const lz_kernel *k, const lz_target *t, lz_forms out[LZ_FORMS_TRIED])
+uint32_t lz_variants_tried(const lz_kernel *k, const lz_target *t,
+                           lz_variants out[LZ_VARIANTS_TRIED])
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < LZ_FORM_COUNT; i++) {
+    for (uint32_t i = 0; i < LZ_VARIANT_COUNT; i++) {
         uint32_t bit = UINT32_C(1) << i;
         if (((t->without | t->always) & bit) || !worth[i].of(k))
             continue;
         if (worth[i].tried & LESS)
-            out[n++] = (lz_forms){.without = bit};
+            out[n++] = (lz_variants){.without = bit};
         if (worth[i].tried & MORE)
-            out[n++] = (lz_forms){.always = bit};
+            out[n++] = (lz_variants){.always = bit};
     }
     return n;
 }

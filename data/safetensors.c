@@ -23,7 +23,8 @@ static const struct name {
 
 /* ---- the header ---- */
 
-static lz_status take_dtype(const char *path, const char *name, const json_t *j, lz_archive_entry *e)
+static lz_status take_dtype(const char *path, const char *name, const json_t *j,
+                            lz_archive_entry *e)
 {
     const char *text = json_string_value(j);
     for (size_t i = 0; text && i < sizeof dtypes / sizeof *dtypes; i++)
@@ -35,7 +36,8 @@ static lz_status take_dtype(const char *path, const char *name, const json_t *j,
                          text ? text : "(none)");
 }
 
-static lz_status take_shape(const char *path, const char *name, const json_t *j, lz_archive_entry *e)
+static lz_status take_shape(const char *path, const char *name, const json_t *j,
+                            lz_archive_entry *e)
 {
     if (!json_is_array(j))
         return LZ_FAIL(LZ_EPARSE, "%s: \"%.100s\" has no shape", path, name);

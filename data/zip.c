@@ -123,11 +123,11 @@ static lz_status add_entry(lz_archive *a, const lz_view *v, const uint8_t *p, si
     memcpy(copy, name, name_len);
     copy[name_len] = '\0';
     lz_archive_entry e = {.name = copy,
-                  .at = at,
-                  .nbytes = packed,
-                  .full_bytes = full,
-                  .crc = lz_le32(p + 16),
-                  .method = method};
+                          .at = at,
+                          .nbytes = packed,
+                          .full_bytes = full,
+                          .crc = lz_le32(p + 16),
+                          .method = method};
     lz_status s = place(v, a->path, &e);
     if (s == LZ_OK && (s = lz_vec_push(&a->entries, e)) != LZ_OK)
         LZ_FAIL(s, "%s: no memory", a->path);
@@ -174,8 +174,8 @@ static uint32_t checksum(const void *p, size_t n)
 }
 
 /* The first n bytes of a deflated entry; whole: there is nothing after them. */
-static lz_status inflate_entry(const lz_archive *a, const lz_archive_entry *e, uint8_t *out, size_t n,
-                               bool whole)
+static lz_status inflate_entry(const lz_archive *a, const lz_archive_entry *e, uint8_t *out,
+                               size_t n, bool whole)
 {
     z_stream z = {0};
     size_t left_in = e->nbytes, left_out = n;

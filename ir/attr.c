@@ -8,7 +8,8 @@
 /* ---- derived from attrs.def ---- */
 
 #define FIELD(f, type_, member, table_)                                                            \
-    out[n++] = (lz_attr_field){.name = #f, .table = table_, .type = LZ_FIELD_##type_, .member = &a->f};
+    out[n++] =                                                                                     \
+        (lz_attr_field){.name = #f, .table = table_, .type = LZ_FIELD_##type_, .member = &a->f};
 #define I64(f) FIELD(f, I64, i64, NULL)
 #define BOOL(f) FIELD(f, BOOL, flag, NULL)
 #define INTS(f) FIELD(f, INTS, ints, NULL)
@@ -18,7 +19,7 @@
 #define REGION(f) FIELD(f, REGION, region, NULL)
 #define STR(f) FIELD(f, STR, str, NULL)
 #define ATTR(kind_, fields)                                                                        \
-    static int fields_##kind_(lz_attr_##kind_ *a, lz_attr_field *out)                                   \
+    static int fields_##kind_(lz_attr_##kind_ *a, lz_attr_field *out)                              \
     {                                                                                              \
         int n = 0;                                                                                 \
         (void)a, (void)out;                                                                        \

@@ -62,7 +62,8 @@ bool lz_attr_enum_value(const char *table, const char *name, size_t n, int32_t *
 /* "dimensions = [0, 1], precision = HIGH": every field that is neither a region nor an empty
  * list. */
 void lz_attr_print(lz_buf *b, const lz_attr *a);
-void lz_attr_field_print(lz_buf *b, const lz_attr_field *f); /* the value alone; nothing for a region */
+void lz_attr_field_print(lz_buf *b,
+                         const lz_attr_field *f); /* the value alone; nothing for a region */
 /* The value in bytes. Not for regions: nothing is written, and reading one fails. Reading sets
  * r->failed for what no field of its type can be. */
 void lz_attr_field_put(lz_buf *b, const lz_attr_field *f);

@@ -109,12 +109,12 @@ void lz_ffi_of(const lz_sig *s, lz_ffi_target *out)
 {
     const lz_attr_call *a = LZ_ATTR(call, s->attr);
     *out = (lz_ffi_target){.target = a->call_target_name ? a->call_target_name : "",
-                     .config = a->backend_config ? a->backend_config : "",
-                     .nargs = s->nopnd,
-                     .nrets = s->nresult,
-                     .ret = s->result,
-                     .arg = s->opnd,
-                     .silent = lz_ffi_is_silent(s)};
+                           .config = a->backend_config ? a->backend_config : "",
+                           .nargs = s->nopnd,
+                           .nrets = s->nresult,
+                           .ret = s->result,
+                           .arg = s->opnd,
+                           .silent = lz_ffi_is_silent(s)};
 }
 
 bool lz_ffi_is_silent(const lz_sig *s)

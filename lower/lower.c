@@ -48,8 +48,8 @@ typedef struct wishes {
 } wishes;
 
 /* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
-static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_type *t, const wishes *w,
-                              uint32_t result)
+static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_type *t,
+                              const wishes *w, uint32_t result)
 {
     uint32_t best = LZ_NONE;
     if (n->kind == LZ_FUSION_CONTROL)

@@ -43,8 +43,8 @@ lz_node *lz_tr_reduce_window(lz_tr *c, lz_op op, lz_node *x, const lz_window_axi
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE_WINDOW, &r.head, o, 2), 0);
 }
 
-bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axis *w, lz_node **value,
-                             lz_node **position)
+bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axis *w,
+                             lz_node **value, lz_node **position)
 {
     lz_attr_any r;
     if (!x)
@@ -91,8 +91,9 @@ static bool windows_in(const lz_node *x, const lz_window_dims *d, lz_window_axis
         return false;
     }
     for (int k = 0; k < lz_node_type(x)->shape.rank; k++)
-        w[k] = (lz_window_axis){or_one(d->size[k]), or_one(d->stride[k]),        d->low[k],
-                           d->high[k],         or_one(d->base_dilation[k]), or_one(d->dilation[k])};
+        w[k] = (lz_window_axis){
+            or_one(d->size[k]), or_one(d->stride[k]),        d->low[k],
+            d->high[k],         or_one(d->base_dilation[k]), or_one(d->dilation[k])};
     return true;
 }
 

@@ -10,7 +10,7 @@ lz_node *lz_tr_reduce_window(lz_tr *c, lz_op combiner, lz_node *x, const lz_wind
 /* The largest (smallest) element of each window and its row-major position in x, i64: the first of
  * equal ones, the last NaN. A window of padding alone has the lowest (highest) value and the
  * position INT32_MAX or INT64_MAX. False after a failure. */
-bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axis *w, lz_node **value,
-                             lz_node **position);
+bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axis *w,
+                             lz_node **value, lz_node **position);
 lz_node *lz_tr_convolution(lz_tr *c, lz_node *x, lz_node *kernel, const lz_attr_convolution *a);
 #endif

@@ -3,7 +3,7 @@
 #   BUILD=build/release tools/runtests.sh [--all] PROGRAM...
 # --all adds the scripts: test/golden.sh and test/api/*.sh. JOBS (default: the cores) run at a time. TEST_TIMEOUT
 # seconds (default 900) end one that hangs. LZ_TEST_QUICK=1 reaches the tests, which then take smaller random loads.
-# LZ_TEST_FORMS=-all (or +all) runs all of them with LAZULI_FORMS set so.
+# LZ_TEST_FORMS=-all (or +all) runs all of them with LAZULI_VARIANTS set so.
 # A program passes when it exits with 0; 77 means it was skipped. What is counted: the totals that Check prints, a last
 # line "N passed, N failed", else the program as one. TOTALS=FILE: the two numbers are also appended there.
 # The closing line is "N passed, N failed"; exit status 1 when anything failed.
@@ -22,7 +22,7 @@ trap 'exit 130' INT TERM
 for v in $(compgen -e); do
     case $v in LAZULI_* | XLA_* | PT_XLA_* | PJRT_* | CPU_NUM_DEVICES | XDG_CACHE_HOME) unset "$v" ;; esac
 done
-[ -n "${LZ_TEST_FORMS:-}" ] && export LAZULI_FORMS=$LZ_TEST_FORMS
+[ -n "${LZ_TEST_FORMS:-}" ] && export LAZULI_VARIANTS=$LZ_TEST_FORMS
 unset MAKEFLAGS MFLAGS MAKELEVEL # a test that calls make gets the variables in MAKE_VARS, not the job server
 export BUILD run
 export LZ_TOOL=$BUILD/lazuli

@@ -45,7 +45,8 @@ struct lz_job {
     uint32_t nwait;
     lz_event **wait; /* what the arguments' contents wait for */
     bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
-    const lz_plan_exec_kept *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
+    const lz_plan_exec_kept
+        *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
     /* For timelines: when it was enqueued, and the arrow from there; 0: no trace was running. */
     int64_t enqueued;
     uint64_t flow;

@@ -130,7 +130,7 @@ static void key(int device, lz_buf *out)
                   lz_llvm_version(), LZ_CODEGEN_VERSION, t->triple, t->cpu, t->features,
                   t->vector_bytes, (long long)t->l1_bytes, (long long)t->l2_bytes,
                   (long long)t->l3_bytes, lz_workers_count());
-    lz_forms_print(t, out);
+    lz_variants_print(t, out);
     if (cpu.tune)
         lz_buf_puts(out, ";tuned");
     if (lz_cfg_is_set(

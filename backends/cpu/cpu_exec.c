@@ -22,7 +22,7 @@ typedef struct cpu_exec {
     size_t scratch_each;      /* bytes of scratch of one thread */
     bool shared;              /* some launch is shared by threads */
     uint64_t ns;              /* about how long the launches take */
-    lz_invariant_cache *kept;            /* NULL: every execution runs all of it */
+    lz_invariant_cache *kept; /* NULL: every execution runs all of it */
     lz_profile *profile;      /* NULL: nobody asked */
     lz_tuner tuner;           /* while it is made; no ops: none */
     LZ_VEC(lz_kcode *) tuned; /* code of launches that is not the kernel's own */

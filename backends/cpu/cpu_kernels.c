@@ -45,7 +45,7 @@ void lz_kernels_key(const lz_kernel *k, const lz_target *t, lz_buf *out)
     lz_buf_u64(out, (uint64_t)t->l1_bytes);
     lz_buf_u64(out, (uint64_t)t->l2_bytes);
     lz_buf_u64(out, (uint64_t)t->l3_bytes);
-    lz_forms_print(t, out);
+    lz_variants_print(t, out);
     lz_buf_put(out, k->canon, k->ncanon);
 }
 

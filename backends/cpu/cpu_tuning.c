@@ -62,13 +62,13 @@ static uint64_t about_ns(void *user, const lz_step *s)
     return lz_cpu_step_ns(s);
 }
 
-_Static_assert((int)LZ_FORMS_TRIED <= (int)LZ_TUNE_CHOICES, "all forms can be tried");
+_Static_assert((int)LZ_VARIANTS_TRIED <= (int)LZ_TUNE_CHOICES, "all forms can be tried");
 static uint32_t choices(void *user, const lz_kernel *k, const lz_step *s,
                         lz_choice out[LZ_TUNE_CHOICES])
 {
     (void)s;
-    lz_forms f[LZ_FORMS_TRIED];
-    uint32_t n = lz_forms_tried(k, ((const lz_cpu_tuning *)user)->target, f);
+    lz_variants f[LZ_VARIANTS_TRIED];
+    uint32_t n = lz_variants_tried(k, ((const lz_cpu_tuning *)user)->target, f);
     for (uint32_t i = 0; i < n; i++)
         out[i] = (lz_choice){.without = f[i].without, .always = f[i].always};
     return n;

@@ -30,8 +30,8 @@ struct lz_invariant_cache {
     bool *stable;       /* by argument: what is kept depends on it, or may */
     bool *fickle;       /* by argument: was stable once, and then was not */
     uint32_t good, bad; /* executions that used what is kept, and that had to make it anew */
-    lz_plan_exec_kept now;   /* without `what`: nothing is kept */
-    size_t capacity;    /* of its memory */
+    lz_plan_exec_kept now;            /* without `what`: nothing is kept */
+    size_t capacity;                  /* of its memory */
     lz_invariant_cache *next, **link; /* among those with memory; under `list` */
 };
 

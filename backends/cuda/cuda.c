@@ -102,7 +102,7 @@ static void key(int device, lz_buf *out)
     lz_buf_printf(out, "CUDA;llvm %s;codegen %d.%d;%s;%s;%s;driver %d", lz_llvm_version(),
                   LZ_CODEGEN_VERSION, LZ_SIMT_VERSION, d->target.triple, d->target.cpu,
                   d->target.features, lz_cuda_driver_version());
-    lz_forms_print(&d->target, out);
+    lz_variants_print(&d->target, out);
     if (d->tune)
         lz_buf_puts(out, ";tuned");
     if (lz_cfg_is_set(LZ_OPT_PASSES_OFF)) /* another plan */

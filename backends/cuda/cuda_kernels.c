@@ -18,7 +18,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_u32(out, (uint32_t)lz_cuda_driver_version());
     lz_buf_lstr(out, cuda_assembler(d) ? "ptxas" : "driver");
     lz_simt_print(k, &d->target, out);
-    lz_forms_print(&d->target, out);
+    lz_variants_print(&d->target, out);
     lz_buf_put(out, k->canon, k->ncanon);
 }
 

@@ -176,9 +176,9 @@ static void choose_words(dot *g)
     em *e = g->e;
     lz_dtype a = narrow_type(g, g->k->dot.a_sop, g->m), b = narrow_type(g, g->k->dot.b_sop, g->n);
     bool bytes = (a == LZ_I8 || a == LZ_U8) && (b == LZ_I8 || b == LZ_U8);
-    if (e->bf16 && em_may(e, LZ_FORM_pairs) && g->d == LZ_F32 && a == LZ_BF16 && b == LZ_BF16)
+    if (e->bf16 && em_may(e, LZ_VARIANT_pairs) && g->d == LZ_F32 && a == LZ_BF16 && b == LZ_BF16)
         g->words = 1;
-    if (e->vnni && em_may(e, LZ_FORM_quads) && g->d == LZ_I32 && bytes)
+    if (e->vnni && em_may(e, LZ_VARIANT_quads) && g->d == LZ_I32 && bytes)
         g->words = 2;
     g->a_signed = a == LZ_I8;
     g->alike = g->words == 2 && a == b;
@@ -306,8 +306,8 @@ bool kern_dot_form(const lz_kernel *k)
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
 {
     *done = false;
-    bool always = em_always(e, LZ_FORM_products);
-    if (!em_may(e, LZ_FORM_products) || !kern_dot_form(k) || (is_columns(k) && !always))
+    bool always = em_always(e, LZ_VARIANT_products);
+    if (!em_may(e, LZ_VARIANT_products) || !kern_dot_form(k) || (is_columns(k) && !always))
         return LZ_OK;
     *done = true;
     if (dot_is_flat(e, k))

@@ -52,7 +52,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
-    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_FORM_tables))
+    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_VARIANT_tables))
         return false;
     const lz_access *a = kern_plain_access(k, k->dot.a_sop),
                     *b = kern_plain_access(k, k->dot.b_sop);
@@ -66,11 +66,11 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
         rows += lz_sz_is(b->stride[l], 0);
-    return rows > 1 || (rows == 1 && (s->ninner > 1 || em_always(e, LZ_FORM_tables)));
+    return rows > 1 || (rows == 1 && (s->ninner > 1 || em_always(e, LZ_VARIANT_tables)));
 }
 
 /* Few rows, divided as equally as tiles of 4 to 6 allow, and wide panels. */
-static void choose_few_rows(flat *g, bool many)
+static void choose_few_rows(implicit *g, bool many)
 {
     lz_sz m = g->k->outer[g->k->dot.m];
     int64_t best = FEW_ROWS;
@@ -84,18 +84,19 @@ static void choose_few_rows(flat *g, bool many)
         }
         g->mr = m.v < LEAST_FEW ? (unsigned)m.v : g->mr;
     }
-    g->nv = many ? FLAT_VECS : FLAT_VECS / 2;
+    g->nv = many ? IMPLICIT_VECS : IMPLICIT_VECS / 2;
     g->nv_small = g->nv / 2;
 }
 
 /* Images of 6 or 7 pixels a row have a tile for each row, which is then full whatever the height is. */
-static unsigned tile_rows(const flat *g)
+static unsigned tile_rows(const implicit *g)
 {
     lz_sz w = g->k->outer[g->k->dot.m];
-    return w.slot < 0 && w.v >= FLAT_ROWS - 2 && w.v < FLAT_ROWS ? (unsigned)w.v : FLAT_ROWS;
+    return w.slot < 0 && w.v >= IMPLICIT_ROWS - 2 && w.v < IMPLICIT_ROWS ? (unsigned)w.v
+                                                                         : IMPLICIT_ROWS;
 }
 
-static void choose_tile(flat *g)
+static void choose_tile(implicit *g)
 {
     bool many = g->e->many;
     lz_sz n = g->k->outer[g->n];
@@ -116,7 +117,7 @@ static void choose_tile(flat *g)
 /* ---- sizes ---- */
 
 /* The last panel ends where the columns do: panels of 3 vectors and of 2 make any number but 1. */
-static Val panels_fill(flat *g)
+static Val panels_fill(implicit *g)
 {
     em *e = g->e;
     bool any = g->nv % g->nv_small != 0;
@@ -126,7 +127,7 @@ static Val panels_fill(flat *g)
 }
 
 /* B stays in the caches as it lies, or is not used often enough; and nothing is read past its end. */
-static Val in_place(flat *g)
+static Val in_place(implicit *g)
 {
     em *e = g->e;
     Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
@@ -136,19 +137,19 @@ static Val in_place(flat *g)
 }
 
 /* Each unit packs B again, so they are as long as their sums have room. */
-static int64_t row_tiles(const flat *g)
+static int64_t row_tiles(const implicit *g)
 {
     return g->e->t->l2_bytes >= LARGE_L2 ? MORE_TILES : ROW_TILES;
 }
 
 /* What the numbers are computed from. */
-static void products(flat *g)
+static void products(implicit *g)
 {
     em *e = g->e;
     uint32_t last = g->k->nouter + g->order[g->k->stages[0].ninner - 1];
     g->M = g->K = g->batch = em_c64(e, 1);
     for (uint32_t l = 0; l < g->n; l++)
-        if (flat_is_row(g, l))
+        if (implicit_is_row(g, l))
             g->M = MUL(g->M, kern_outer(&g->c, l));
         else
             g->batch = MUL(g->batch, kern_outer(&g->c, l));
@@ -158,7 +159,7 @@ static void products(flat *g)
     g->row_b = dot_bytes(&g->c, g->es, g->b->stride[last]);
 }
 
-static void emit_dims(flat *g)
+static void emit_dims(implicit *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
@@ -185,18 +186,18 @@ static void emit_dims(flat *g)
     g->grid = SEL(empty, zero, MUL(g->batch, MUL(g->RB, g->CB)));
 }
 
-static dot_columns columns(const flat *g)
+static dot_columns columns(const implicit *g)
 {
     return (dot_columns){g->V, g->CB, g->nv, g->nv_small};
 }
 
 /* Bytes of the parts of the scratch memory. */
-static void scratch_parts(flat *g)
+static void scratch_parts(implicit *g)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
     Val most_k = dot_ceil(e, g->K, g->KB);
-    Val entries = ADD(most_k, em_c64(e, FLAT_AHEAD)); /* those past the last k hold anything */
+    Val entries = ADD(most_k, em_c64(e, IMPLICIT_AHEAD)); /* those past the last k hold anything */
     g->ntable = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
     Val b = MUL(MUL(g->wide, ADD(most_k, em_c64(e, 1))), em_c64(e, vb));
     g->npack = SEL(g->direct, em_c64(e, 0), AND(ADD(b, em_c64(e, 63)), em_c64(e, -64)));
@@ -208,7 +209,7 @@ static void scratch_parts(flat *g)
 }
 
 /* The function that computes all of this, which the three of the kernel call. */
-static void emit_numbers(flat *g)
+static void emit_numbers(implicit *g)
 {
     em *e = g->e;
     g->numbers = (em_numbers){.from = {&g->M, &g->N, &g->K, &g->batch, &g->row_b},
@@ -223,7 +224,7 @@ static void emit_numbers(flat *g)
     em_numbers_end(e, &g->numbers);
 }
 
-static void emit_sizes(flat *g)
+static void emit_sizes(implicit *g)
 {
     em *e = g->e;
     Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
@@ -247,7 +248,7 @@ void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i)
 }
 
 /* The tables of k from k0 on. */
-static void fill_tables(flat *g, Val k0, Val kc)
+static void fill_tables(implicit *g, Val k0, Val kc)
 {
     em *e = g->e;
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
@@ -293,7 +294,7 @@ typedef struct panels {
         on; /* `on` goes from panel to panel, from `first`; NULL: nothing does */
 } panels;
 
-static void panels_begin(flat *g, const unit *w, panels *p, Val on)
+static void panels_begin(implicit *g, const unit *w, panels *p, Val on)
 {
     em *e = g->e;
     p->from = LLVMGetInsertBlock(e->b);
@@ -315,7 +316,7 @@ static void panels_begin(flat *g, const unit *w, panels *p, Val on)
 }
 
 /* Gives what goes on, as it is after the last one. */
-static Val panels_end(flat *g, const unit *w, panels *p, Val on)
+static Val panels_end(implicit *g, const unit *w, panels *p, Val on)
 {
     em *e = g->e;
     Val next = ADD(p->v, p->nv);
@@ -331,20 +332,20 @@ static Val panels_end(flat *g, const unit *w, panels *p, Val on)
     return end;
 }
 
-Val flat_base(flat *g, const lz_access *a)
+Val implicit_base(implicit *g, const lz_access *a)
 {
     em *e = g->e;
     return em_at(e, g->c.buf[a->buf], kern_size(&g->c, a->offset), g->es);
 }
 
 /* B at k0, column vector v, for the batch that is set. */
-Val flat_b_at(flat *g, Val k0, Val v)
+Val implicit_b_at(implicit *g, Val k0, Val v)
 {
     em *e = g->e;
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
-    Val p = em_at(e, flat_base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
+    Val p = em_at(e, implicit_base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
     for (uint32_t l = 0; l < g->n; l++)
-        if (!flat_is_row(g, l))
+        if (!implicit_is_row(g, l))
             p = em_at(e, p, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, g->b->stride[l])), 1);
     for (uint32_t q = n; q-- > 0;) {
         uint32_t l = g->order[q];
@@ -354,7 +355,7 @@ Val flat_b_at(flat *g, Val k0, Val v)
     return p;
 }
 
-static Val panel_at(flat *g, const unit *w, Val v, Val kc)
+static Val panel_at(implicit *g, const unit *w, Val v, Val kc)
 {
     em *e = g->e;
     return em_at(e, g->pack, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
@@ -362,7 +363,7 @@ static Val panel_at(flat *g, const unit *w, Val v, Val kc)
 
 /* The vectors of a panel in row k, which begins at `row` with those of the unit. Rows are far apart and few lines of each are read, which
  * processors do not foresee. Gives the largest magnitudes of those in p->on and these, where these are known. */
-static Val pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
+static Val pack_row(implicit *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
@@ -376,20 +377,20 @@ static Val pack_row(flat *g, const unit *w, const panels *p, Val row, Val ahead,
     em_prefetch(e, em_at(e, from, ahead, 1), false, 3);
     Val x = mask ? em_mload(e, g->vec, from, mask, NULL, g->es) : em_load(e, g->vec, from, g->es);
     em_store(e, x, em_at(e, to, lv.i, vb), g->es);
-    Val next = p->on ? flat_larger(g, lv.phi[0], x) : NULL;
+    Val next = p->on ? implicit_larger(g, lv.phi[0], x) : NULL;
     em_loop_end(e, &lv, &next);
     return p->on ? lv.phi[0] : NULL;
 }
 
 /* Panels of the unit's columns, k-major, row by row of B as it lies; lanes past N are zero. */
-static void pack_block(flat *g, const unit *w, Val k0, Val kc)
+static void pack_block(implicit *g, const unit *w, Val k0, Val kc)
 {
     em *e = g->e;
     em_if s;
     em_loop lk;
     em_if_begin(e, &s, NOT(g->direct));
-    Val state[2] = {flat_b_at(g, k0, w->v0),
-                    flat_least(g)}; /* the latter is NULL without borders of A */
+    Val state[2] = {implicit_b_at(g, k0, w->v0),
+                    implicit_least(g)}; /* the latter is NULL without borders of A */
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), state[1] ? 2 : 1, state);
     Val step = em_load(e, e->i64, em_at(e, g->step_b, lk.i, 8), 8);
     panels p;
@@ -399,24 +400,24 @@ static void pack_block(flat *g, const unit *w, Val k0, Val kc)
     next[0] = em_at(e, lk.phi[0], step, 1);
     em_loop_end(e, &lk, next);
     if (state[1])
-        flat_finite_where(g, lk.phi[1]);
+        implicit_finite_where(g, lk.phi[1]);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
 /* The later stages on the finished rows of a panel. */
-static void finish_tile(flat *g, Val nrows, Val v, Val past, Val c, Val c_stride)
+static void finish_tile(implicit *g, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
     em *e = g->e;
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    flat_load_indices(g, li.i);
+    implicit_load_indices(g, li.i);
     dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
                    &(dot_panel){g->nv, g->nv_small});
     em_loop_end(e, &li, NULL);
 }
 
 /* What they read and write is on its way while the tile is multiplied. */
-static void fetch_tile(flat *g, Val here, Val nrows, Val v)
+static void fetch_tile(implicit *g, Val here, Val nrows, Val v)
 {
     em *e = g->e;
     em_if s;
@@ -425,14 +426,14 @@ static void fetch_tile(flat *g, Val here, Val nrows, Val v)
         return;
     em_if_begin(e, &s, here);
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    flat_load_indices(g, li.i);
+    implicit_load_indices(g, li.i);
     dot_fetch_row(&g->c, g->n, v, g->nv);
     em_loop_end(e, &li, NULL);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
 /* Where the sums go, as in dot_blocking.c. Gives whether they went to the results. */
-static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val *args)
+static Val tile_c(implicit *g, const unit *w, const panels *p, Val r, Val nrows, Val *args)
 {
     em *e = g->e;
     Val many = ICMP(SGT, g->KB, em_c64(e, 1)), row = MUL(SUB(r, w->r0), w->c_stride),
@@ -442,7 +443,7 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
     if (!g->plain)
         return em_ci(e->i1, 0);
     const lz_access *at = &g->k->stages[1].stores[0].at;
-    Val c = em_at(e, em_at(e, flat_base(g, at), g->result, 1), p->v, (int64_t)g->L * g->es);
+    Val c = em_at(e, em_at(e, implicit_base(g, at), g->result, 1), p->v, (int64_t)g->L * g->es);
     Val cols = SUB(g->N, MUL(p->v, em_c64(e, g->L))), whole = MUL(p->nv, em_c64(e, g->L));
     Val full = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
                    AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
@@ -452,36 +453,36 @@ static Val tile_c(flat *g, const unit *w, const panels *p, Val r, Val nrows, Val
     return to_c;
 }
 
-static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
+static void tile_row(implicit *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 {
     em *e = g->e;
     Val args[T_ARGS], nrows = em_smin(e, SUB(w->r1, r), em_c64(e, g->mr));
     Val first = ICMP(EQ, kn, em_c64(e, 0)), last = ICMP(EQ, ADD(kn, em_c64(e, 1)), g->KB);
-    flat_next_rows(g, nrows);
+    implicit_next_rows(g, nrows);
     args[T_ROWS] = g->rows;
     args[T_OFF_A] = g->off_a;
     args[T_KC] = kc;
     Val nruns = NULL;
     if (g->bordered == g->a)
-        nruns = flat_list_runs(g, w->v0, 1, k0, kc);
+        nruns = implicit_list_runs(g, w->v0, 1, k0, kc);
     panels p;
     panels_begin(g, w, &p, NULL);
     if (g->bordered == g->b)
-        nruns = flat_list_runs(g, p.v, g->nv, k0, kc);
+        nruns = implicit_list_runs(g, p.v, g->nv, k0, kc);
     Val wide = em_alloca(e, e->i64, 1, 8);
     em_store(e, MUL(p.nv, em_c64(e, (int64_t)g->L * g->es)), wide, 8);
-    args[T_B] = SEL(g->direct, flat_b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
+    args[T_B] = SEL(g->direct, implicit_b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
     args[T_STEP_B] = SEL(g->direct, g->step_b, wide);
     args[T_NEXT_B] = SEL(g->direct, em_c64(e, 8), em_c64(e, 0));
     if (g->bordered)
-        flat_start_run(g, nruns, args);
+        implicit_start_run(g, nruns, args);
     args[T_COLS] = SEL(g->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);
     args[T_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[T_C_STRIDE]);
     Val finish = AND(last, NOT(to_c));
     fetch_tile(g, finish, nrows, p.v);
-    flat_call_tile(g, p.small, args);
+    implicit_call_tile(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, finish);
     finish_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
@@ -490,7 +491,7 @@ static void tile_row(flat *g, const unit *w, Val r, Val kn, Val k0, Val kc)
 }
 
 /* first: the tables are still to be made; those of one block of k serve all units. */
-static void run_unit(flat *g, const unit *w, Val first)
+static void run_unit(implicit *g, const unit *w, Val first)
 {
     em *e = g->e;
     em_loop lk, lr;
@@ -500,27 +501,27 @@ static void run_unit(flat *g, const unit *w, Val first)
     em_if other;
     em_if_begin(e, &other, OR(first, ICMP(SGT, g->KB, em_c64(e, 1))));
     fill_tables(g, k0, kc);
-    flat_look_through_a(g);
+    implicit_look_through_a(g);
     em_if_end(e, &other, 0, NULL, NULL, NULL);
     pack_block(g, w, k0, kc);
-    flat_look_through_b(g, first, k0, kc, lk.i);
-    flat_start_rows(g, w->r0);
+    implicit_look_through_b(g, first, k0, kc, lk.i);
+    implicit_start_rows(g, w->r0);
     em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
     tile_row(g, w, lr.i, lk.i, k0, kc);
     em_loop_end(e, &lr, NULL);
     em_loop_end(e, &lk, NULL);
 }
 
-static void place_unit(flat *g, Val u, unit *w)
+static void place_unit(implicit *g, Val u, unit *w)
 {
     em *e = g->e;
     Val i = u, one = em_c64(e, 1), rb = dot_split_index(e, &i, g->RB),
         cb = dot_split_index(e, &i, g->CB);
     uint32_t first = g->n;
     for (uint32_t l = g->n; l-- > 0;)
-        first = flat_is_row(g, l) ? first : l;
+        first = implicit_is_row(g, l) ? first : l;
     for (uint32_t l = g->n; l-- > 0;)
-        if (!flat_is_row(g, l))
+        if (!implicit_is_row(g, l))
             g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
@@ -531,7 +532,7 @@ static void place_unit(flat *g, Val u, unit *w)
         SEL(ICMP(SGT, g->KB, one), MUL(g->wide, em_c64(e, vb)), em_c64(e, (int64_t)g->nv * vb));
 }
 
-static void place_scratch(flat *g, Val scratch)
+static void place_scratch(implicit *g, Val scratch)
 {
     em *e = g->e;
     g->off_a = scratch;
@@ -540,14 +541,14 @@ static void place_scratch(flat *g, Val scratch)
     g->pack = g->bordered ? em_at(e, g->at_b, g->ntable, 1) : g->at_b;
     g->block = em_at(e, g->pack, g->npack, 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
-    flat_place_runs(g);
-    flat_place_rows(g);
+    implicit_place_runs(g);
+    implicit_place_rows(g);
     for (unsigned v = 0; v < g->nv; v++)
         em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
                  g->es);
 }
 
-static void emit_run(flat *g)
+static void emit_run(implicit *g)
 {
     em *e = g->e;
     Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
@@ -572,7 +573,7 @@ static void emit_run(flat *g)
 
 lz_status dot_emit_flat(em *e, const lz_kernel *k)
 {
-    flat g;
+    implicit g;
     memset(&g, 0, sizeof g);
     g.e = e;
     g.k = k;
@@ -594,10 +595,10 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.shared = shares_rows(k, g.a, g.b);
     g.rows_touch = lz_sz_is(g.a->stride[k->dot.m], 1);
     choose_tile(&g);
-    flat_choose_borders(&g);
+    implicit_choose_borders(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {
-        flat_emit_tiles(&g);
+        implicit_emit_tiles(&g);
         emit_numbers(&g);
         emit_sizes(&g);
         emit_run(&g);

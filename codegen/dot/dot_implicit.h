@@ -4,19 +4,19 @@
 #include "codegen/dot/dot.h"
 
 enum {
-    FLAT_ROWS = 8, /* of a tile, at most */
-    FLAT_VECS = 4, /* of a panel, at most */
-    FLAT_AHEAD =
+    IMPLICIT_ROWS = 8, /* of a tile, at most */
+    IMPLICIT_VECS = 4, /* of a panel, at most */
+    IMPLICIT_AHEAD =
         16 /* k whose elements of A are fetched, where the rows of a tile lie in one line */
 };
 
 /* A loop of rows whose windows may reach padding: those of first..past - 1 do not. */
-typedef struct flat_cell {
+typedef struct implicit_cell {
     uint32_t loop;
     Val first, past, n; /* n: classes of indices, these and each of the others */
-} flat_cell;
+} implicit_cell;
 
-typedef struct flat {
+typedef struct implicit {
     em *e;
     const lz_kernel *k;
     kern c; /* evaluation of the later stages */
@@ -29,7 +29,8 @@ typedef struct flat {
     bool rows_touch; /* rows of A lie side by side, and their k apart */
     /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of the machine's; the sums are stored as they are */
     bool whole, full, plain;
-    const lz_access *bordered;  /* a or b, whose padding is left out (dot_implicit_padding.c); NULL */
+    const lz_access
+        *bordered; /* a or b, whose padding is left out (dot_implicit_padding.c); NULL */
     uint8_t order[LZ_LOOP_MAX]; /* of the inner loops in the tables */
     Ty elem, vec;
     int64_t kc;
@@ -54,16 +55,16 @@ typedef struct flat {
         even; /* of a tile where `plain`: bytes to its first row's results, to the next row's; all are so far apart */
     uint32_t ncell;
     Val alike; /* rows whose indices in the loops of cells are the same */
-    flat_cell cell[LZ_BORDER_MAX];
-} flat;
+    implicit_cell cell[LZ_BORDER_MAX];
+} implicit;
 
-static inline bool flat_is_row(const flat *g, uint32_t l)
+static inline bool implicit_is_row(const implicit *g, uint32_t l)
 {
     return g->row_loop >> l & 1;
 }
 
 /* There is one. */
-static inline uint32_t flat_first_row(const flat *g)
+static inline uint32_t implicit_first_row(const implicit *g)
 {
     return (uint32_t)__builtin_ctz(g->row_loop);
 }
@@ -88,32 +89,32 @@ enum tile_arg {
     T_AT_B,
     T_ARGS
 };
-void flat_emit_tiles(flat *g);
-void flat_call_tile(flat *g, Val narrow, const Val *args);
+void implicit_emit_tiles(implicit *g);
+void implicit_call_tile(implicit *g, Val narrow, const Val *args);
 
 /* dot_implicit.c: what an access has at its first element; B at k0, column vector v, for the batch that is set */
-Val flat_base(flat *g, const lz_access *a);
-Val flat_b_at(flat *g, Val k0, Val v);
+Val implicit_base(implicit *g, const lz_access *a);
+Val implicit_b_at(implicit *g, Val k0, Val v);
 
 /* dot_implicit_rows.c: memory for it; row r is the next; nrows of a tile, then the last again; the outer indices of one, and where one is kept */
-void flat_place_rows(flat *g);
-void flat_start_rows(flat *g, Val r);
-void flat_next_rows(flat *g, Val nrows);
-void flat_load_indices(flat *g, Val row);
-Val flat_index_at(flat *g, Val i, uint32_t l);
+void implicit_place_rows(implicit *g);
+void implicit_start_rows(implicit *g, Val r);
+void implicit_next_rows(implicit *g, Val nrows);
+void implicit_load_indices(implicit *g, Val row);
+Val implicit_index_at(implicit *g, Val i, uint32_t l);
 
 /* dot_implicit_padding.c; what is said of borders does nothing without them */
-void flat_choose_borders(flat *g); /* and the order of the inner loops */
-void flat_place_runs(flat *g);
+void implicit_choose_borders(implicit *g); /* and the order of the inner loops */
+void implicit_place_runs(implicit *g);
 /* The largest magnitudes of what is packed, where that has to be known: of nothing, or NULL; with x; at last. */
-Val flat_least(flat *g);
-Val flat_larger(flat *g, Val so_far, Val x);
-void flat_finite_where(flat *g, Val largest);
+Val implicit_least(implicit *g);
+Val implicit_larger(implicit *g, Val so_far, Val x);
+void implicit_finite_where(implicit *g, Val largest);
 /* B in place, k0.. (kc of them, block kn), and A. first: for the first of the units that are run one after the other. */
-void flat_look_through_b(flat *g, Val first, Val k0, Val kc, Val kn);
-void flat_look_through_a(flat *g);
+void implicit_look_through_b(implicit *g, Val first, Val k0, Val kc, Val kn);
+void implicit_look_through_a(implicit *g);
 /* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how many, at least one. Then the arguments but T_ROWS and those of C. */
-Val flat_list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc);
-Val flat_part(em *e, Val a, Val b, Val n); /* ceil(a / b), and from 0 to n */
-void flat_start_run(flat *g, Val nruns, Val *args);
+Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc);
+Val implicit_part(em *e, Val a, Val b, Val n); /* ceil(a / b), and from 0 to n */
+void implicit_start_run(implicit *g, Val nruns, Val *args);
 #endif

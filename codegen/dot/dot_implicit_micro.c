@@ -7,25 +7,25 @@ enum { STEPS = 4 }; /* of k in a round of the loop */
 
 typedef struct tile {
     unsigned nv;
-    Val p[T_ARGS], row[FLAT_ROWS], mask[FLAT_VECS];
+    Val p[T_ARGS], row[IMPLICIT_ROWS], mask[IMPLICIT_VECS];
 } tile;
 /* What a step hands on: the address of B, that of its step, the sums. */
 enum { AT_B, AT_STEP, AT_SUMS };
 
 /* Step k. */
-static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val *out)
+static void step(implicit *g, const tile *t, Val k, bool masked, const Val *in, Val *out)
 {
     em *e = g->e;
     unsigned nv = t->nv;
     int64_t vb = (int64_t)g->L * g->es;
-    Val bv[FLAT_VECS], off = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], k, 8), 8);
+    Val bv[IMPLICIT_VECS], off = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], k, 8), 8);
     for (unsigned v = 0; v < nv; v++) {
         Val at = em_at(e, in[AT_B], em_c64(e, v), vb);
         bv[v] = masked && t->mask[v] ? em_mload(e, g->vec, at, t->mask[v], NULL, g->es)
                                      : em_load(e, g->vec, at, g->es);
     }
     if (!masked && g->rows_touch) {
-        Val later = ADD(k, em_c64(e, FLAT_AHEAD));
+        Val later = ADD(k, em_c64(e, IMPLICIT_AHEAD));
         later = em_load(e, e->i64, em_at(e, t->p[T_OFF_A], later, 8), 8);
         em_prefetch(e, em_at(e, t->row[0], later, 1), false, 3);
     }
@@ -39,7 +39,7 @@ static void step(flat *g, const tile *t, Val k, bool masked, const Val *in, Val 
 }
 
 /* Steps first to n - 1, `by` at a time, from `state` and back. */
-static void steps(flat *g, const tile *t, Val first, Val n, unsigned by, Val *state)
+static void steps(implicit *g, const tile *t, Val first, Val n, unsigned by, Val *state)
 {
     em *e = g->e;
     em_loop l;
@@ -54,7 +54,7 @@ static void steps(flat *g, const tile *t, Val first, Val n, unsigned by, Val *st
 }
 
 /* The tile's lines of C are fetched before they are wanted. */
-static void fetch_c(flat *g, const tile *t)
+static void fetch_c(implicit *g, const tile *t)
 {
     em *e = g->e;
     for (unsigned r = 0; r < g->mr; r++) {
@@ -65,7 +65,7 @@ static void fetch_c(flat *g, const tile *t)
 }
 
 /* The sums, and what was there, to C. */
-static void store_tile(flat *g, const tile *t, const Val *sum)
+static void store_tile(implicit *g, const tile *t, const Val *sum)
 {
     em *e = g->e;
     Val old_row = t->p[T_OLD], c_row = t->p[T_C];
@@ -82,7 +82,7 @@ static void store_tile(flat *g, const tile *t, const Val *sum)
 
 /* The steps first to last - 1, in whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads
  * take a place among the multiplications. */
-static void rounds(flat *g, const tile *t, Val first, Val last, Val *state)
+static void rounds(implicit *g, const tile *t, Val first, Val last, Val *state)
 {
     em *e = g->e;
     Val whole = AND(SUB(last, first), em_c64(e, -STEPS)), zero = em_c64(e, 0);
@@ -94,7 +94,7 @@ static void rounds(flat *g, const tile *t, Val first, Val last, Val *state)
 }
 
 /* Each run begins where its first k is. */
-static void run_by_run(flat *g, const tile *t, Val *state)
+static void run_by_run(implicit *g, const tile *t, Val *state)
 {
     em *e = g->e;
     em_loop l;
@@ -118,7 +118,7 @@ static unsigned nargs(bool runs)
     return runs ? T_ARGS : T_RUNS;
 }
 
-static void emit_one(flat *g, unsigned nv, bool runs, const char *name, Val *fn)
+static void emit_one(implicit *g, unsigned nv, bool runs, const char *name, Val *fn)
 {
     em *e = g->e;
     Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i,      i,     e->ptr,
@@ -145,7 +145,7 @@ static void emit_one(flat *g, unsigned nv, bool runs, const char *name, Val *fn)
     *fn = em_shared_end(e, f);
 }
 
-static void emit_both(flat *g, bool runs, const char *wide, const char *narrow)
+static void emit_both(implicit *g, bool runs, const char *wide, const char *narrow)
 {
     Val *fn = g->micro[runs];
     emit_one(g, g->nv, runs, wide, &fn[0]);
@@ -154,19 +154,19 @@ static void emit_both(flat *g, bool runs, const char *wide, const char *narrow)
         emit_one(g, g->nv_small, runs, narrow, &fn[1]);
 }
 
-void flat_emit_tiles(flat *g)
+void implicit_emit_tiles(implicit *g)
 {
     emit_both(g, false, "tile", "tile_narrow");
     if (g->bordered)
         emit_both(g, true, "tile_runs", "tile_runs_narrow");
 }
 
-static void call_one(flat *g, bool runs, Val fn, const Val *args)
+static void call_one(implicit *g, bool runs, Val fn, const Val *args)
 {
     LLVMBuildCall2(g->e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, nargs(runs), "");
 }
 
-static void call(flat *g, bool runs, Val narrow, const Val *args)
+static void call(implicit *g, bool runs, Val narrow, const Val *args)
 {
     em_ifelse s;
     const Val *fn = g->micro[runs];
@@ -181,7 +181,7 @@ static void call(flat *g, bool runs, Val narrow, const Val *args)
     em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
 }
 
-void flat_call_tile(flat *g, Val narrow, const Val *args)
+void implicit_call_tile(implicit *g, Val narrow, const Val *args)
 {
     em_ifelse s;
     if (!g->bordered) {

@@ -32,7 +32,7 @@ static bool apart(const lz_access *x)
 }
 
 /* Also where nothing is left out, sums are added up in the order in which it would be. */
-void flat_choose_borders(flat *g)
+void implicit_choose_borders(implicit *g)
 {
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter, at = 0, first = 0;
     bool of_a = g->a->nborder > 0 && apart(g->a) && along(g->a, 1u << g->n, false),
@@ -45,62 +45,62 @@ void flat_choose_borders(flat *g)
     for (uint32_t l = 0; l < n; l++)
         if (!(first >> l & 1))
             g->order[at++] = (uint8_t)l;
-    g->bordered = em_may(g->e, LZ_FORM_borders) ? x : NULL;
+    g->bordered = em_may(g->e, LZ_VARIANT_borders) ? x : NULL;
 }
 
 /* ---- the other factor is finite ---- */
 
 /* Exponents have all their bits from here on. */
-static Val infinite(flat *g, Ty t)
+static Val infinite(implicit *g, Ty t)
 {
     return em_ci(t, g->d == LZ_F32 ? INT64_C(0x7f800000) : INT64_C(0x7ff0000000000000));
 }
 
-static Val magnitude(flat *g, Val x, Ty bits)
+static Val magnitude(implicit *g, Val x, Ty bits)
 {
     em *e = g->e;
     Val all = em_ci(bits, g->d == LZ_F32 ? INT64_C(0x7fffffff) : INT64_MAX);
     return AND(LLVMBuildBitCast(e->b, x, bits, ""), all);
 }
 
-static Ty bits_of(flat *g, unsigned lanes)
+static Ty bits_of(implicit *g, unsigned lanes)
 {
     return em_vec(g->d == LZ_F32 ? g->e->i32 : g->e->i64, lanes);
 }
 
-Val flat_least(flat *g)
+Val implicit_least(implicit *g)
 {
     return g->bordered == g->a ? LLVMConstNull(bits_of(g, g->L)) : NULL;
 }
 
-Val flat_larger(flat *g, Val so_far, Val x)
+Val implicit_larger(implicit *g, Val so_far, Val x)
 {
     return em_intr2(g->e, "llvm.umax", so_far, magnitude(g, x, bits_of(g, g->L)));
 }
 
-static Val all_finite(flat *g, Val largest)
+static Val all_finite(implicit *g, Val largest)
 {
     em *e = g->e;
     return NOT(em_any(e, ICMP(UGE, largest, infinite(g, bits_of(g, g->L)))));
 }
 
-void flat_finite_where(flat *g, Val largest)
+void implicit_finite_where(implicit *g, Val largest)
 {
     em_store(g->e, all_finite(g, largest), g->finite, 1);
 }
 
 /* The columns of all units, in k0.. */
-static Val b_is_finite(flat *g, Val k0, Val kc)
+static Val b_is_finite(implicit *g, Val k0, Val kc)
 {
     em *e = g->e;
     em_loop lk, lv;
-    Val state[2] = {flat_b_at(g, k0, em_c64(e, 0)), flat_least(g)};
+    Val state[2] = {implicit_b_at(g, k0, em_c64(e, 0)), implicit_least(g)};
     em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), 2, state);
     em_loop_begin(e, &lv, em_c64(e, 0), g->V, em_c64(e, 1), 1, &lk.phi[1]);
     Val mask = g->full ? NULL : em_tail_mask(e, SUB(g->N, MUL(lv.i, em_c64(e, g->L))), g->L);
     Val at = em_at(e, lk.phi[0], lv.i, (int64_t)g->L * g->es);
     Val x = mask ? em_mload(e, g->vec, at, mask, NULL, g->es) : em_load(e, g->vec, at, g->es);
-    Val next[2] = {NULL, flat_larger(g, lv.phi[0], x)};
+    Val next[2] = {NULL, implicit_larger(g, lv.phi[0], x)};
     em_loop_end(e, &lv, &next[1]);
     next[0] = em_at(e, lk.phi[0], em_load(e, e->i64, em_at(e, g->step_b, lk.i, 8), 8), 1);
     next[1] = lv.phi[0];
@@ -109,7 +109,7 @@ static Val b_is_finite(flat *g, Val k0, Val kc)
 }
 
 /* What lies in place is small, and the same for all units but those of another matrix; or is for few tiles, which do not repay it. */
-void flat_look_through_b(flat *g, Val first, Val k0, Val kc, Val kn)
+void implicit_look_through_b(implicit *g, Val first, Val k0, Val kc, Val kn)
 {
     em *e = g->e;
     em_if direct;
@@ -132,7 +132,7 @@ void flat_look_through_b(flat *g, Val first, Val k0, Val kc, Val kn)
 }
 
 /* Of all rows of A, which the tables reach in one block. */
-void flat_look_through_a(flat *g)
+void implicit_look_through_a(implicit *g)
 {
     em *e = g->e;
     em_loop lr, lk;
@@ -143,8 +143,8 @@ void flat_look_through_a(flat *g)
     em_store(e, em_ci(e->i1, 0), g->finite, 1);
     Val few = ICMP(SLE, g->M, em_c64(e, MOST_ROWS));
     em_if_begin(e, &s, AND(AND(g->worth, few), ICMP(EQ, g->KB, em_c64(e, 1))));
-    Val most = em_ci(t, 0), stride = dot_bytes(&g->c, g->es, g->a->stride[flat_first_row(g)]),
-        from = flat_base(g, g->a);
+    Val most = em_ci(t, 0), stride = dot_bytes(&g->c, g->es, g->a->stride[implicit_first_row(g)]),
+        from = implicit_base(g, g->a);
     em_loop_begin(e, &lr, em_c64(e, 0), g->M, em_c64(e, 1), 1, &most);
     Val p = em_at(e, from, MUL(lr.i, stride), 1);
     em_loop_begin(e, &lk, em_c64(e, 0), g->K, em_c64(e, 1), 1, lr.phi);
@@ -168,45 +168,45 @@ typedef struct met {
 } met;
 
 /* The least and the greatest index that a tile meets of the border's outer loop. */
-static met indices(flat *g, uint32_t l, Val v, unsigned nv)
+static met indices(implicit *g, uint32_t l, Val v, unsigned nv)
 {
     em *e = g->e;
     if (l == g->n) {
         Val first = MUL(v, em_c64(e, g->L)), last = ADD(first, em_c64(e, (int64_t)nv * g->L - 1));
         return (met){first, em_smin(e, last, SUB(g->N, em_c64(e, 1)))};
     }
-    if (!flat_is_row(g, l))
+    if (!implicit_is_row(g, l))
         return (met){g->c.oidx[l], g->c.oidx[l]};
     em_loop li;
-    Val of_first = em_load(e, e->i64, flat_index_at(g, em_c64(e, 0), l), 8);
+    Val of_first = em_load(e, e->i64, implicit_index_at(g, em_c64(e, 0), l), 8);
     em_loop_begin(e, &li, em_c64(e, 1), em_c64(e, g->mr), em_c64(e, 1), 2,
                   (Val[]){of_first, of_first});
-    Val at = em_load(e, e->i64, flat_index_at(g, li.i, l), 8);
+    Val at = em_load(e, e->i64, implicit_index_at(g, li.i, l), 8);
     em_loop_end(e, &li, (Val[]){em_smin(e, li.phi[0], at), em_smax(e, li.phi[1], at)});
     return (met){li.phi[0], li.phi[1]};
 }
 
-Val flat_part(em *e, Val a, Val b, Val n)
+Val implicit_part(em *e, Val a, Val b, Val n)
 {
     Val zero = em_c64(e, 0), up = em_smax(e, ADD(a, SUB(b, em_c64(e, 1))), zero);
     return em_smin(e, LLVMBuildUDiv(e->b, up, b, ""), n);
 }
 
 /* The indices of the border's inner loop, of n, where what a tile reads may be something else than padding. */
-static range there(flat *g, const lz_border *x, Val n, Val v, unsigned nv)
+static range there(implicit *g, const lz_border *x, Val n, Val v, unsigned nv)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), by = kern_size(&g->c, x->by), low = kern_size(&g->c, x->low),
         high = kern_size(&g->c, x->high), step = em_smax(e, kern_size(&g->c, x->step), one);
     met o = indices(g, x->outer, v, nv);
     range r;
-    r.first = flat_part(e, SUB(low, MUL(by, o.most)), step, n);
-    r.past = em_smax(e, flat_part(e, SUB(high, MUL(by, o.least)), step, n), r.first);
+    r.first = implicit_part(e, SUB(low, MUL(by, o.most)), step, n);
+    r.past = em_smax(e, implicit_part(e, SUB(high, MUL(by, o.least)), step, n), r.first);
     return r;
 }
 
 /* Appends what of first..past - 1 lies in the block. */
-static Val append(flat *g, Val n, Val first, Val past, Val k0, Val kc)
+static Val append(implicit *g, Val n, Val first, Val past, Val k0, Val kc)
 {
     em *e = g->e;
     first = em_smax(e, SUB(first, k0), em_c64(e, 0));
@@ -217,7 +217,7 @@ static Val append(flat *g, Val n, Val first, Val past, Val k0, Val kc)
     return ADD(n, LLVMBuildZExt(e->b, ICMP(SLT, first, past), e->i64, ""));
 }
 
-static Val list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc)
+static Val list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc)
 {
     em *e = g->e;
     const lz_border *x = g->bordered->border;
@@ -244,7 +244,7 @@ static Val list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc)
     return l.phi[0];
 }
 
-Val flat_list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc)
+Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc)
 {
     em *e = g->e;
     em_ifelse s;
@@ -262,7 +262,7 @@ Val flat_list_runs(flat *g, Val v, unsigned nv, Val k0, Val kc)
 }
 
 /* One run is a tile by itself, which begins there. */
-void flat_start_run(flat *g, Val nruns, Val *args)
+void implicit_start_run(implicit *g, Val nruns, Val *args)
 {
     em *e = g->e;
     g->several = ICMP(SGT, nruns, em_c64(e, 1));
@@ -279,10 +279,10 @@ void flat_start_run(flat *g, Val nruns, Val *args)
 }
 
 /* There is as much padding along one loop. */
-static Val much_padding(flat *g)
+static Val much_padding(implicit *g)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1), much = em_ci(e->i1, em_always(e, LZ_FORM_borders));
+    Val one = em_c64(e, 1), much = em_ci(e->i1, em_always(e, LZ_VARIANT_borders));
     for (uint32_t i = 0; i < g->bordered->nborder; i++) {
         const lz_border *x = &g->bordered->border[i];
         Val o = SUB(kern_outer(&g->c, x->outer), one),
@@ -295,7 +295,7 @@ static Val much_padding(flat *g)
     return much;
 }
 
-void flat_place_runs(flat *g)
+void implicit_place_runs(implicit *g)
 {
     em *e = g->e;
     if (!g->bordered)

@@ -9,7 +9,7 @@
 /* ---- cells ---- */
 
 /* The loops that cells are made of, and which indices of them are one class. */
-static void choose_cells(flat *g)
+static void choose_cells(implicit *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
@@ -19,18 +19,18 @@ static void choose_cells(flat *g)
         return;
     for (uint32_t i = 0; i < g->a->nborder; i++) {
         const lz_border *x = &g->a->border[i];
-        if (!flat_is_row(g, x->outer) || (i && x->outer == g->a->border[0].outer))
+        if (!implicit_is_row(g, x->outer) || (i && x->outer == g->a->border[0].outer))
             continue;
         Val n = kern_outer(&g->c, x->outer), by = em_smax(e, kern_size(&g->c, x->by), one);
         Val span =
             MUL(SUB(kern_inner(&g->c, 0, x->inner - g->k->nouter), one), kern_size(&g->c, x->step));
-        Val first = flat_part(e, kern_size(&g->c, x->low), by, n),
-            past = flat_part(e, SUB(kern_size(&g->c, x->high), span), by, n);
+        Val first = implicit_part(e, kern_size(&g->c, x->low), by, n),
+            past = implicit_part(e, SUB(kern_size(&g->c, x->high), span), by, n);
         g->alike = LLVMBuildUDiv(e->b, g->alike, em_smax(e, n, one), "");
-        g->cell[g->ncell++] = (flat_cell){.loop = x->outer, .first = first, .past = past};
+        g->cell[g->ncell++] = (implicit_cell){.loop = x->outer, .first = first, .past = past};
     }
     for (uint32_t i = 0; i < g->ncell; i++) {
-        flat_cell *c = &g->cell[i];
+        implicit_cell *c = &g->cell[i];
         Val n = kern_outer(&g->c, c->loop), use = AND(g->worth, ICMP(SLT, c->first, c->past));
         use = AND(use, ICMP(SGE, g->alike, em_c64(e, g->mr)));
         c->first = SEL(use, c->first, zero);
@@ -40,7 +40,7 @@ static void choose_cells(flat *g)
 }
 
 /* The indices of the cell's loop that are class k: how many, from which on. */
-static Val class_of(flat *g, const flat_cell *c, Val k, Val *from)
+static Val class_of(implicit *g, const implicit_cell *c, Val k, Val *from)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), inside = ICMP(EQ, k, em_c64(e, 0)), other = SUB(k, one);
@@ -50,28 +50,28 @@ static Val class_of(flat *g, const flat_cell *c, Val k, Val *from)
     return SEL(inside, SUB(c->past, c->first), one);
 }
 
-static Val cur_at(flat *g, uint32_t l)
+static Val cur_at(implicit *g, uint32_t l)
 {
     return em_at(g->e, g->cur, em_c64(g->e, l), 8);
 }
 
-static Val from_at(flat *g, uint32_t l)
+static Val from_at(implicit *g, uint32_t l)
 {
     return em_at(g->e, g->cur, em_c64(g->e, LZ_OUTER_MAX + (int64_t)l), 8);
 }
 
-static Val size_at(flat *g, uint32_t l)
+static Val size_at(implicit *g, uint32_t l)
 {
     return em_at(g->e, g->cur, em_c64(g->e, 2 * LZ_OUTER_MAX + (int64_t)l), 8);
 }
 
-static Val class_at(flat *g, uint32_t i)
+static Val class_at(implicit *g, uint32_t i)
 {
     return em_at(g->e, g->cur, em_c64(g->e, 3 * LZ_OUTER_MAX + (int64_t)i), 8);
 }
 
 /* The next rows are those of classes k. */
-static void enter_cell(flat *g, const Val *k)
+static void enter_cell(implicit *g, const Val *k)
 {
     em *e = g->e;
     for (uint32_t i = 0; i < g->ncell; i++) {
@@ -82,7 +82,7 @@ static void enter_cell(flat *g, const Val *k)
     }
 }
 
-static void following(flat *g, Val *k)
+static void following(implicit *g, Val *k)
 {
     Val n[LZ_BORDER_MAX] = {NULL};
     for (uint32_t i = 0; i < g->ncell; i++)
@@ -91,7 +91,7 @@ static void following(flat *g, Val *k)
 }
 
 /* Row r lies in the cell that is entered; gives which row it is there. */
-static Val find_cell(flat *g, Val r)
+static Val find_cell(implicit *g, Val r)
 {
     em *e = g->e;
     if (!g->ncell)
@@ -119,39 +119,39 @@ static Val find_cell(flat *g, Val r)
 
 /* ---- rows ---- */
 
-void flat_place_rows(flat *g)
+void implicit_place_rows(implicit *g)
 {
     em *e = g->e;
-    g->rows = em_alloca(e, e->ptr, FLAT_ROWS, 8);
-    g->index = em_alloca(e, e->i64, FLAT_ROWS * LZ_OUTER_MAX, 8);
+    g->rows = em_alloca(e, e->ptr, IMPLICIT_ROWS, 8);
+    g->index = em_alloca(e, e->i64, IMPLICIT_ROWS * LZ_OUTER_MAX, 8);
     g->cur = em_alloca(e, e->i64, 3 * LZ_OUTER_MAX + LZ_BORDER_MAX, 8);
     choose_cells(g);
     for (uint32_t l = 0; l < g->n; l++)
-        if (flat_is_row(g, l)) {
+        if (implicit_is_row(g, l)) {
             em_store(e, em_c64(e, 0), from_at(g, l), 8);
             em_store(e, kern_outer(&g->c, l), size_at(g, l), 8);
         }
 }
 
-void flat_start_rows(flat *g, Val r)
+void implicit_start_rows(implicit *g, Val r)
 {
     em *e = g->e;
-    uint32_t first = flat_first_row(g);
+    uint32_t first = implicit_first_row(g);
     r = find_cell(g, r);
     for (uint32_t l = g->n; l-- > 0;)
-        if (flat_is_row(g, l)) {
+        if (implicit_is_row(g, l)) {
             Val n = em_load(e, e->i64, size_at(g, l), 8);
             em_store(e, l == first ? r : dot_split_index(e, &r, n), cur_at(g, l), 8);
         }
 }
 
-static void count_on(flat *g)
+static void count_on(implicit *g)
 {
     em *e = g->e;
     Val i[LZ_OUTER_MAX] = {NULL}, n[LZ_OUTER_MAX] = {NULL}, k[LZ_BORDER_MAX];
     uint32_t loops = 0, which[LZ_OUTER_MAX];
     for (uint32_t l = 0; l < g->n; l++)
-        if (flat_is_row(g, l)) {
+        if (implicit_is_row(g, l)) {
             n[loops] = em_load(e, e->i64, size_at(g, l), 8);
             i[loops] = em_load(e, e->i64, cur_at(g, l), 8);
             which[loops++] = l;
@@ -172,32 +172,32 @@ static void count_on(flat *g)
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-Val flat_index_at(flat *g, Val i, uint32_t l)
+Val implicit_index_at(implicit *g, Val i, uint32_t l)
 {
     em *e = g->e;
     return em_at(e, g->index, ADD(MUL(i, em_c64(e, LZ_OUTER_MAX)), em_c64(e, l)), 8);
 }
 
 /* Row i of the tile is the next one. Gives where its results are, in bytes from the first of all. */
-static Val take_row(flat *g, Val i)
+static Val take_row(implicit *g, Val i)
 {
     em *e = g->e;
     const lz_access *to = &g->k->stages[1].stores[0].at;
-    Val p = flat_base(g, g->a), c = em_c64(e, 0);
+    Val p = implicit_base(g, g->a), c = em_c64(e, 0);
     for (uint32_t l = 0; l < g->n; l++) {
         Val at = g->c.oidx[l];
-        if (flat_is_row(g, l))
+        if (implicit_is_row(g, l))
             at = ADD(em_load(e, e->i64, cur_at(g, l), 8), em_load(e, e->i64, from_at(g, l), 8));
         p = em_at(e, p, MUL(at, dot_bytes(&g->c, g->es, g->a->stride[l])), 1);
         if (g->plain)
             c = ADD(c, MUL(at, dot_bytes(&g->c, g->es, to->stride[l])));
-        em_store(e, at, flat_index_at(g, i, l), 8);
+        em_store(e, at, implicit_index_at(g, i, l), 8);
     }
     em_store(e, p, em_at(e, g->rows, i, 8), 8);
     return c;
 }
 
-void flat_next_rows(flat *g, Val nrows)
+void implicit_next_rows(implicit *g, Val nrows)
 {
     em *e = g->e;
     em_loop li;
@@ -223,10 +223,10 @@ void flat_next_rows(flat *g, Val nrows)
     g->even = g->plain ? li.phi[3] : NULL;
 }
 
-void flat_load_indices(flat *g, Val row)
+void implicit_load_indices(implicit *g, Val row)
 {
     em *e = g->e;
     for (uint32_t l = 0; l < g->n; l++)
-        if (flat_is_row(g, l))
-            g->c.oidx[l] = em_load(e, e->i64, flat_index_at(g, row, l), 8);
+        if (implicit_is_row(g, l))
+            g->c.oidx[l] = em_load(e, e->i64, implicit_index_at(g, row, l), 8);
 }

@@ -57,7 +57,7 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
-    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_FORM_lanes))
+    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_VARIANT_lanes))
         return false;
     const lz_access *a = kern_plain_access(k, k->dot.a_sop),
                     *b = kern_plain_access(k, k->dot.b_sop);
@@ -70,7 +70,7 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
         return false;
     bool few = lz_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
     bool several = k->nouter > 2 && (baked(k->outer[k->dot.m]) || baked(k->outer[k->dot.n]));
-    return em_always(e, LZ_FORM_lanes) || (!few && (s->ninner > 1 || several));
+    return em_always(e, LZ_VARIANT_lanes) || (!few && (s->ninner > 1 || several));
 }
 
 /* Equal parts of at most `most`. */

@@ -40,7 +40,7 @@ static lz_status configure(const arch *a, lz_target *t)
     t->bulk = a->groups && lz_cfg_bool(LZ_OPT_CUDA_BULK);
     t->processors = processors ? (int)processors : a->processors;
     t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
-    return lz_forms_configured(t);
+    return lz_variants_configured(t);
 }
 
 lz_status lz_simt_target(int major, int minor, lz_target *out)
@@ -79,14 +79,14 @@ static lz_status across_points(simt *s, kern *many, kern **out)
 static lz_status emit_points(simt *s, kern *c, kern *many)
 {
     LZ_TRY(across_points(s, many, &many));
-    simt_emit_points(s, c, many);
+    simt_emit_elementwise(s, c, many);
     return LZ_OK;
 }
 
 static lz_status emit_columns(simt *s, kern *c, kern *many)
 {
     LZ_TRY(across_points(s, many, &many));
-    simt_emit_columns(s, c, many);
+    simt_emit_reduce_col(s, c, many);
     return LZ_OK;
 }
 
@@ -98,7 +98,7 @@ static lz_status emit_rows(simt *s, kern *c, kern *many)
     many->aligned = true;
     for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
         vectors = !s->k->stages[i].ninner || simt_vectors_suit(many, i);
-    simt_emit_rows(s, c, vectors ? many : NULL);
+    simt_emit_reduce_row(s, c, vectors ? many : NULL);
     return LZ_OK;
 }
 
@@ -113,7 +113,7 @@ static lz_status emit_sorts(simt *s, kern *c, kern *together)
     simt_emit_sorts(s, together);
     em_ifelse_else(e, &which);
     simt_enter_sorts(s, c);
-    simt_emit_points(s, c, NULL);
+    simt_emit_elementwise(s, c, NULL);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
     return LZ_OK;
 }
@@ -124,22 +124,22 @@ static lz_status emit_kern(simt *s)
     lz_status st = kern_init_scalar(&c, s->e, s->k);
     if (st == LZ_OK) {
         simt_begin(s, &c);
-        if (s->plan.kind == SIMT_POINTS)
+        if (s->plan.kind == SIMT_ELEMENTWISE)
             simt_enter_sorts(s, &c); /* by single threads */
         if (s->entry == SIMT_FINISH)
             simt_emit_divided(s, &c);
-        else if (s->plan.kind == SIMT_COLUMNS)
+        else if (s->plan.kind == SIMT_REDUCE_COL)
             st = emit_columns(s, &c, &many);
-        else if (s->plan.kind == SIMT_SORTS)
+        else if (s->plan.kind == SIMT_SORT)
             st = emit_sorts(s, &c, &many);
-        else if (s->plan.kind == SIMT_ROWS)
+        else if (s->plan.kind == SIMT_REDUCE_ROW)
             st = emit_rows(s, &c, &many);
         else if (s->plan.kind == SIMT_SERIAL)
             simt_emit_serial(s, &c);
-        else if (s->plan.kind == SIMT_OWNERS)
-            simt_emit_owners(s, &c);
-        else if (s->plan.kind == SIMT_SQUARES)
-            simt_emit_squares(s, &c);
+        else if (s->plan.kind == SIMT_SCATTER)
+            simt_emit_scatter(s, &c);
+        else if (s->plan.kind == SIMT_TRANSPOSE)
+            simt_emit_transpose(s, &c);
         else
             st = emit_points(s, &c, &many);
         LLVMBuildRetVoid(s->e->b);
@@ -158,12 +158,12 @@ static lz_status emit_blocks(simt *s)
         if (!lz_simt_entry_name(s->k, s->e->t, i))
             continue;
         if (i == SIMT_MAIN) {
-            LZ_TRY(simt_emit_blocks(&one));
+            LZ_TRY(simt_emit_b2b(&one));
             continue;
         }
-        one.plan.max_block = simt_pieces_threads(s->k, i);
-        one.plan.min_blocks = simt_pieces_min_blocks(s->k, i);
-        LZ_TRY(simt_emit_pieces(&one));
+        one.plan.max_block = simt_flash_threads(s->k, i);
+        one.plan.min_blocks = simt_flash_min_blocks(s->k, i);
+        LZ_TRY(simt_emit_flash(&one));
     }
     return LZ_OK;
 }
@@ -174,10 +174,10 @@ lz_status lz_simt_emit(em *e, const lz_kernel *k)
     if (lz_kernel_has_rows(k) && !lz_kernel_keeps_sums(k))
         return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
     simt_plan_of(k, e->t, &s.plan);
-    lz_status st = s.plan.kind == SIMT_TILES    ? simt_emit_tiles(&s)
-                   : s.plan.kind == SIMT_BLOCKS ? emit_blocks(&s)
-                                                : emit_kern(&s);
-    bool divided = s.plan.kind == SIMT_ROWS || s.plan.kind == SIMT_COLUMNS;
+    lz_status st = s.plan.kind == SIMT_GEMM  ? simt_emit_gemm(&s)
+                   : s.plan.kind == SIMT_B2B ? emit_blocks(&s)
+                                             : emit_kern(&s);
+    bool divided = s.plan.kind == SIMT_REDUCE_ROW || s.plan.kind == SIMT_REDUCE_COL;
     for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH && divided && st == LZ_OK; i++) {
         simt one = {.e = e, .k = k, .plan = s.plan, .entry = i};
         one.plan.max_block = SIMT_POINTS_THREADS;

@@ -92,7 +92,7 @@ typedef struct lz_simt_thread {
  *   whose lane is this one's xor x; the warp's threads meet */
 
 /* The target for compute capability major.minor, as LAZULI_CUDA_BULK,
- * LAZULI_CUDA_PROCESSORS, LAZULI_CUDA_TF32 and LAZULI_FORMS say; LZ_EUNSUPPORTED below 8.0. */
+ * LAZULI_CUDA_PROCESSORS, LAZULI_CUDA_TF32 and LAZULI_VARIANTS say; LZ_EUNSUPPORTED below 8.0. */
 lz_status lz_simt_target(int major, int minor, lz_target *out);
 /* The host, as an emulator of such a device runs it. */
 lz_status lz_simt_emulated(int major, int minor, lz_target *out);

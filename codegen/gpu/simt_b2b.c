@@ -8,9 +8,9 @@ enum { SPREAD = 32, PAD = 8 /* elements: rows of other points begin in other ban
 
 /* ---- memory of a point: a function of the kernel ---- */
 
-static int add_area(blocks_layout *l, const lz_sz *extent, uint32_t count, unsigned es)
+static int add_area(b2b_layout *l, const lz_sz *extent, uint32_t count, unsigned es)
 {
-    l->area[l->n] = (blocks_area){extent, count, es};
+    l->area[l->n] = (b2b_area){extent, count, es};
     return (int)l->n++;
 }
 
@@ -22,20 +22,20 @@ static uint32_t next_product(const lz_kernel *k, uint32_t s)
 }
 
 /* Results of reductions that are read behind a product. */
-static uint32_t find_saved(const lz_kernel *k, blocks_layout *l)
+static uint32_t find_saved(const lz_kernel *k, b2b_layout *l)
 {
     uint32_t n = 0;
     for (uint32_t s = 0; s < k->nstage; s++) {
         uint32_t acc = 0, next = next_product(k, s);
         for (uint32_t i = 0; i < k->stages[s].nred && !k->stages[s].keeps; i++)
             for (uint32_t j = 0; j < k->stages[s].reds[i].nacc; j++, acc++)
-                if (acc < BLOCKS_SAVED && kern_read_later(k, s, acc, next))
+                if (acc < B2B_SAVED && kern_read_later(k, s, acc, next))
                     l->save_at[s][acc] = (uint8_t)++n;
     }
     return n;
 }
 
-void blocks_layout_of(const lz_kernel *k, blocks_layout *l)
+void b2b_layout_of(const lz_kernel *k, b2b_layout *l)
 {
     memset(l, 0, sizeof *l);
     kern_slots_of(k, &l->slots);
@@ -48,7 +48,7 @@ void blocks_layout_of(const lz_kernel *k, blocks_layout *l)
         if (!k->stages[s].keeps)
             continue;
         unsigned es = kern_row_esize(k->stages[s].reds[0].acc_dtype[0]),
-                 piece = BLOCKS_STEP * (BLOCKS_COLUMNS + 4) * es;
+                 piece = B2B_STEP * (B2B_COLUMNS + 4) * es;
         l->piece = piece > l->piece ? piece : l->piece;
         if (!kern_product_view(k, s, &view, &stage))
             l->packed[s] = add_area(l, &k->stages[s].extent[1], 0, es);
@@ -58,16 +58,16 @@ void blocks_layout_of(const lz_kernel *k, blocks_layout *l)
 }
 
 /* Bytes between points. Twice in numbers: known to the host and to the code. */
-static int64_t pitch_of(const blocks_area *a, const int64_t *args)
+static int64_t pitch_of(const b2b_area *a, const int64_t *args)
 {
     int64_t n = a->extent ? lz_sz_value(*a->extent, args) : a->count, pitch;
-    if (n < 0 || n > BLOCKS_SHARED)
-        n = BLOCKS_SHARED;
+    if (n < 0 || n > B2B_SHARED)
+        n = B2B_SHARED;
     pitch = (n + SPREAD - 1) / SPREAD * SPREAD + PAD;
     return pitch * a->es;
 }
 
-static Val emit_pitch(blocks *b, const blocks_area *a)
+static Val emit_pitch(b2b *b, const b2b_area *a)
 {
     em *e = b->e;
     Val n = a->extent ? kern_size(&b->c, *a->extent) : em_c64(e, a->count);
@@ -75,35 +75,35 @@ static Val emit_pitch(blocks *b, const blocks_area *a)
     return MUL(pitch, em_c64(e, a->es));
 }
 
-void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out)
+void simt_b2b_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out)
 {
-    blocks_layout l;
-    int64_t each = 0, rows = BLOCKS_POINTS, n = lz_sz_value(k->outer[k->nouter - 1], args);
-    blocks_layout_of(k, &l);
+    b2b_layout l;
+    int64_t each = 0, rows = B2B_POINTS, n = lz_sz_value(k->outer[k->nouter - 1], args);
+    b2b_layout_of(k, &l);
     for (unsigned i = 0; i < l.n; i++)
         each += pitch_of(&l.area[i], args);
-    while (rows > 1 && l.piece + rows * each > BLOCKS_SHARED)
+    while (rows > 1 && l.piece + rows * each > B2B_SHARED)
         rows /= 2;
     n = simt_ceil_div(n, rows);
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
         n = simt_times(n, lz_sz_value(k->outer[d], args));
-    out->block = BLOCKS_THREADS;
+    out->block = B2B_THREADS;
     out->grid = (uint32_t)(n < most ? n : most);
     out->shared = (uint32_t)(l.piece + rows * each);
 }
 
 /* ---- the same, in code ---- */
 
-static void lay_out(blocks *b)
+static void lay_out(b2b *b)
 {
     em *e = b->e;
     Val each = em_c64(e, 0), at = em_c64(e, b->l.piece);
     for (unsigned i = 0; i < b->l.n; i++)
         each = ADD(each, b->pitch[i] = emit_pitch(b, &b->l.area[i]));
     b->rows = em_c64(e, 1);
-    for (int64_t rows = 2; rows <= BLOCKS_POINTS; rows *= 2) {
+    for (int64_t rows = 2; rows <= B2B_POINTS; rows *= 2) {
         Val all = ADD(MUL(each, em_c64(e, rows)), em_c64(e, b->l.piece));
-        b->rows = SEL(ICMP(SLE, all, em_c64(e, BLOCKS_SHARED)), em_c64(e, rows), b->rows);
+        b->rows = SEL(ICMP(SLE, all, em_c64(e, B2B_SHARED)), em_c64(e, rows), b->rows);
     }
     for (unsigned i = 0; i < b->l.n; i++) {
         b->base[i] = at;
@@ -114,18 +114,18 @@ static void lay_out(blocks *b)
 /* ---- between products ---- */
 
 /* Takes, or leaves, the results of reductions of stages first..last-1 that stages from `from` on read. */
-static void pass_on(blocks *b, Val point, uint32_t first, uint32_t last, uint32_t from, bool take)
+static void pass_on(b2b *b, Val point, uint32_t first, uint32_t last, uint32_t from, bool take)
 {
     em *e = b->e;
     for (uint32_t s = first; s < last; s++)
-        for (uint32_t a = 0; a < b->c.st[s].nacc && a < BLOCKS_SAVED; a++) {
+        for (uint32_t a = 0; a < b->c.st[s].nacc && a < B2B_SAVED; a++) {
             if (!b->l.save_at[s][a] || !kern_read_later(b->k, s, a, from))
                 continue;
             Ev *v = &b->c.st[s].red[a][0];
             if (v->im)
                 em_fail(e, e->i1, "a complex sum that is read behind a product");
             Val at = ADD(b->base[b->l.saved], MUL(point, b->pitch[b->l.saved]));
-            at = blocks_shared(b, ADD(at, em_c64(e, 8 * (b->l.save_at[s][a] - 1))));
+            at = b2b_shared(b, ADD(at, em_c64(e, 8 * (b->l.save_at[s][a] - 1))));
             Ty t = b->saved_type[s][a] = take ? b->saved_type[s][a] : LLVMTypeOf(v->v);
             bool bit = t == e->i1;
             unsigned align = bit ? 1 : em_bits(e, t) / 8;
@@ -143,17 +143,17 @@ static void pass_on(blocks *b, Val point, uint32_t first, uint32_t last, uint32_
 }
 
 /* Stages first..last-1, a warp per point. */
-static void run_points(blocks *b, uint32_t first, uint32_t last, Val r0, Val n)
+static void run_points(b2b *b, uint32_t first, uint32_t last, Val r0, Val n)
 {
     static const kctx one = {.u = 1};
     em *e = b->e;
     em_loop l;
-    em_loop_begin(e, &l, b->warp, n, em_c64(e, BLOCKS_THREADS / SIMT_WARP), 0, NULL);
+    em_loop_begin(e, &l, b->warp, n, em_c64(e, B2B_THREADS / SIMT_WARP), 0, NULL);
     b->c.oidx[b->k->nouter - 1] = ADD(r0, l.i);
     for (uint32_t s = 0; s < last; s++)
         for (uint32_t j = 0; j < kern_rows_of(&b->k->stages[s]); j++) {
             unsigned x = b->l.slots.of[s][j];
-            b->c.st[s].row[j] = blocks_shared(b, ADD(b->base[x], MUL(l.i, b->pitch[x])));
+            b->c.st[s].row[j] = b2b_shared(b, ADD(b->base[x], MUL(l.i, b->pitch[x])));
         }
     pass_on(b, l.i, 0, first, first, true);
     for (uint32_t s = first; s < last; s++) {
@@ -166,12 +166,12 @@ static void run_points(blocks *b, uint32_t first, uint32_t last, Val r0, Val n)
     simt_barrier(b->s);
 }
 
-static void run_block(blocks *b, Val r0, Val n)
+static void run_block(b2b *b, Val r0, Val n)
 {
     for (uint32_t s = 0; s < b->k->nstage;) {
         uint32_t first = s;
         if (b->p[s]) {
-            blocks_product_run(b, s++, r0, n);
+            b2b_product_run(b, s++, r0, n);
             continue;
         }
         s = next_product(b->k, s);
@@ -187,7 +187,7 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
     simt_join_warp(c->spread_user, c, stage, acc);
 }
 
-static void enter(blocks *b)
+static void enter(b2b *b)
 {
     static const kctx one = {.u = 1};
     em *e = b->e;
@@ -206,7 +206,7 @@ static void enter(blocks *b)
     b->blocks = simt_udiv(e, ADD(b->M, SUB(b->rows, em_c64(e, 1))), b->rows);
     for (uint32_t s = 0; s < b->k->nstage; s++) {
         if (b->p[s]) {
-            blocks_product_top(b, s);
+            b2b_product_top(b, s);
             continue;
         }
         kern_addresses(&b->c, s, POS_TOP);
@@ -214,7 +214,7 @@ static void enter(blocks *b)
     }
 }
 
-static void emit_grid(blocks *b)
+static void emit_grid(b2b *b)
 {
     static const kctx one = {.u = 1};
     em *e = b->e;
@@ -235,19 +235,19 @@ static void emit_grid(blocks *b)
     em_loop_end(e, &l, NULL);
 }
 
-lz_status simt_emit_blocks(simt *s)
+lz_status simt_emit_b2b(simt *s)
 {
-    blocks *b = lz_calloc(1, sizeof *b);
+    b2b *b = lz_calloc(1, sizeof *b);
     if (!b)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", s->k->name);
     b->s = s;
     b->e = s->e;
     b->k = s->k;
-    blocks_layout_of(s->k, &b->l);
+    b2b_layout_of(s->k, &b->l);
     lz_status st = kern_init_scalar(&b->c, s->e, s->k);
     for (uint32_t i = 0; i < s->k->nstage && st == LZ_OK; i++)
         if (s->k->stages[i].keeps)
-            st = blocks_product_init(b, i);
+            st = b2b_product_init(b, i);
     if (st == LZ_OK) {
         simt_begin(s, &b->c);
         enter(b);

@@ -16,34 +16,34 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    BLOCKS_POINTS = 16,
-    BLOCKS_COLUMNS = 64,
-    BLOCKS_STEP = 32, /* of k */
-    BLOCKS_THREADS = 256,
-    BLOCKS_SHARED = 96 << 10, /* bytes; every processor has them */
-    BLOCKS_SAVED = KERN_ACCS, /* of a stage, at most */
-    BLOCKS_AREAS = KERN_SLOTS + LZ_STAGE_MAX + 1
+    B2B_POINTS = 16,
+    B2B_COLUMNS = 64,
+    B2B_STEP = 32, /* of k */
+    B2B_THREADS = 256,
+    B2B_SHARED = 96 << 10, /* bytes; every processor has them */
+    B2B_SAVED = KERN_ACCS, /* of a stage, at most */
+    B2B_AREAS = KERN_SLOTS + LZ_STAGE_MAX + 1
 };
 
 /* Memory of a point: n elements. */
-typedef struct blocks_area {
+typedef struct b2b_area {
     const lz_sz *extent; /* NULL: count */
     uint32_t count;
     unsigned es;
-} blocks_area;
+} b2b_area;
 /* Slots first, then the packed left factors by stage, then what is saved. */
-typedef struct blocks_layout {
+typedef struct b2b_layout {
     kern_slots slots;
-    blocks_area area[BLOCKS_AREAS];
+    b2b_area area[B2B_AREAS];
     unsigned n;
-    int packed[LZ_STAGE_MAX], saved;             /* areas; -1: none */
-    uint8_t save_at[LZ_STAGE_MAX][BLOCKS_SAVED]; /* 1 + place among what is saved; 0: not saved */
-    unsigned piece;                              /* bytes of a piece of a right factor */
-} blocks_layout;
-void blocks_layout_of(const lz_kernel *k, blocks_layout *l);
+    int packed[LZ_STAGE_MAX], saved;          /* areas; -1: none */
+    uint8_t save_at[LZ_STAGE_MAX][B2B_SAVED]; /* 1 + place among what is saved; 0: not saved */
+    unsigned piece;                           /* bytes of a piece of a right factor */
+} b2b_layout;
+void b2b_layout_of(const lz_kernel *k, b2b_layout *l);
 
 /* A stage that keeps its sums. */
-typedef struct blocks_product {
+typedef struct b2b_product {
     lz_kernel view;
     lz_stage stage;
     const lz_sop *left;
@@ -57,27 +57,27 @@ typedef struct blocks_product {
     unsigned lanes;
     kern a, b, many;
     Val N, K;
-} blocks_product;
+} b2b_product;
 
-typedef struct blocks {
+typedef struct b2b {
     simt *s;
     em *e;
     const lz_kernel *k;
     kern c; /* the stages between products */
-    blocks_layout l;
-    blocks_product *p[LZ_STAGE_MAX];             /* by stage; NULL: no product */
-    Val base[BLOCKS_AREAS], pitch[BLOCKS_AREAS]; /* of points; bytes */
-    Ty saved_type[LZ_STAGE_MAX][BLOCKS_SAVED];
+    b2b_layout l;
+    b2b_product *p[LZ_STAGE_MAX];          /* by stage; NULL: no product */
+    Val base[B2B_AREAS], pitch[B2B_AREAS]; /* of points; bytes */
+    Ty saved_type[LZ_STAGE_MAX][B2B_SAVED];
     Val rows; /* points a block has room for */
     Val M, batch, blocks;
     Val lane, warp; /* of the thread */
     lz_arena arena;
-} blocks;
+} b2b;
 
 /* simt_b2b_mma.c */
-lz_status blocks_product_init(blocks *b, uint32_t s);
-void blocks_product_top(blocks *b, uint32_t s);
+lz_status b2b_product_init(b2b *b, uint32_t s);
+void b2b_product_top(b2b *b, uint32_t s);
 /* The sums of points r0 .. r0 + n - 1. All threads; ends with a barrier. */
-void blocks_product_run(blocks *b, uint32_t s, Val r0, Val n);
-Val blocks_shared(blocks *b, Val byte); /* address in shared memory */
+void b2b_product_run(b2b *b, uint32_t s, Val r0, Val n);
+Val b2b_shared(b2b *b, Val byte); /* address in shared memory */
 #endif

@@ -9,14 +9,14 @@ enum {
         8 /* of rows of 16-bit elements, which instructions read 8 at a time from different banks */
 };
 
-Val blocks_shared(blocks *b, Val byte)
+Val b2b_shared(b2b *b, Val byte)
 {
     return em_at(b->e, b->s->shared, byte, 1);
 }
 
 /* ---- form ---- */
 
-static void choose_instruction(blocks_product *p)
+static void choose_instruction(b2b_product *p)
 {
     const lz_stage *st = &p->stage;
     int32_t a = lz_converted_from(st, p->a_sop), b = lz_converted_from(st, p->b_sop);
@@ -31,9 +31,9 @@ static void choose_instruction(blocks_product *p)
     }
 }
 
-lz_status blocks_product_init(blocks *b, uint32_t s)
+lz_status b2b_product_init(b2b *b, uint32_t s)
 {
-    blocks_product *p = b->p[s] = lz_arena_alloc(&b->arena, sizeof *p);
+    b2b_product *p = b->p[s] = lz_arena_alloc(&b->arena, sizeof *p);
     if (!p)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", b->k->name);
     p->left = kern_product_view(b->k, s, &p->view, &p->stage);
@@ -54,9 +54,9 @@ lz_status blocks_product_init(blocks *b, uint32_t s)
     return LZ_OK;
 }
 
-void blocks_product_top(blocks *b, uint32_t s)
+void b2b_product_top(b2b *b, uint32_t s)
 {
-    blocks_product *p = b->p[s];
+    b2b_product *p = b->p[s];
     kern *all[3] = {&p->b, p->vectors ? &p->many : NULL, p->left ? NULL : &p->a};
     for (int i = 0; i < 3; i++) {
         if (!all[i])
@@ -71,7 +71,7 @@ void blocks_product_top(blocks *b, uint32_t s)
 }
 
 /* The factor's value, the loops of the batch, loop x and k being what they are. */
-static void evaluate(blocks *b, blocks_product *p, kern *f, uint32_t x, Val xi, Val ki)
+static void evaluate(b2b *b, b2b_product *p, kern *f, uint32_t x, Val xi, Val ki)
 {
     uint32_t batch = (1u << (b->k->nouter - 1)) - 1;
     memcpy(f->oidx, b->c.oidx, (b->k->nouter - 1) * sizeof(Val));
@@ -83,31 +83,31 @@ static void evaluate(blocks *b, blocks_product *p, kern *f, uint32_t x, Val xi, 
 
 /* ---- the left factor ---- */
 
-static unsigned left_area(const blocks *b, uint32_t s)
+static unsigned left_area(const b2b *b, uint32_t s)
 {
-    const blocks_product *p = b->p[s];
+    const b2b_product *p = b->p[s];
     return p->left ? b->l.slots.of[p->left->a][p->left->b] : (unsigned)b->l.packed[s];
 }
 
-static Val point_at(blocks *b, unsigned area, Val point, Val index, unsigned es)
+static Val point_at(b2b *b, unsigned area, Val point, Val index, unsigned es)
 {
     em *e = b->e;
     Val at = ADD(b->base[area], MUL(point, b->pitch[area]));
-    return blocks_shared(b, ADD(at, MUL(index, em_c64(e, es))));
+    return b2b_shared(b, ADD(at, MUL(index, em_c64(e, es))));
 }
 
 /* All elements of n points, to the end of the last piece of k: there they are 0. */
-static void pack_left(blocks *b, uint32_t s, Val r0, Val n)
+static void pack_left(b2b *b, uint32_t s, Val r0, Val n)
 {
     em *e = b->e;
-    blocks_product *p = b->p[s];
+    b2b_product *p = b->p[s];
     unsigned es = kern_row_esize(p->acc), area = left_area(b, s);
-    Val whole = AND(ADD(p->K, em_c64(e, BLOCKS_STEP - 1)), em_c64(e, -BLOCKS_STEP));
+    Val whole = AND(ADD(p->K, em_c64(e, B2B_STEP - 1)), em_c64(e, -B2B_STEP));
     Val first = p->left ? p->K : em_c64(e, 0), each = SUB(whole, first);
     em_loop l;
     em_if some, in;
     em_if_begin(e, &some, ICMP(SGT, each, em_c64(e, 0)));
-    em_loop_begin(e, &l, b->s->tid, MUL(n, each), em_c64(e, BLOCKS_THREADS), 0, NULL);
+    em_loop_begin(e, &l, b->s->tid, MUL(n, each), em_c64(e, B2B_THREADS), 0, NULL);
     Val m = simt_udiv(e, l.i, each), k = ADD(first, SUB(l.i, MUL(m, each)));
     Val zero = em_cf(em_type(e, p->acc, 1), 0), v = zero;
     if (!p->left) {
@@ -125,25 +125,25 @@ static void pack_left(blocks *b, uint32_t s, Val r0, Val n)
 /* ---- the right factor ---- */
 
 /* Byte of element (n, k) of a piece. */
-static Val place(blocks *b, const blocks_product *p, Val n, Val k)
+static Val place(b2b *b, const b2b_product *p, Val n, Val k)
 {
     em *e = b->e;
     Val i;
     if (p->mma && p->by_k)
-        i = ADD(MUL(n, em_c64(e, BLOCKS_STEP + PAD)), k);
+        i = ADD(MUL(n, em_c64(e, B2B_STEP + PAD)), k);
     else if (p->mma)
-        i = ADD(MUL(k, em_c64(e, BLOCKS_COLUMNS + PAD)), n);
+        i = ADD(MUL(k, em_c64(e, B2B_COLUMNS + PAD)), n);
     else
-        i = ADD(MUL(k, em_c64(e, BLOCKS_COLUMNS + (p->by_k ? 1 : 4))), n);
+        i = ADD(MUL(k, em_c64(e, B2B_COLUMNS + (p->by_k ? 1 : 4))), n);
     return MUL(i, em_c64(e, p->es));
 }
 
-static Val in_piece(blocks *b, const blocks_product *p, Val v)
+static Val in_piece(b2b *b, const b2b_product *p, Val v)
 {
     return p->mma ? em_to_mem(b->e, p->mma->d, v) : v;
 }
 
-static void put_element(blocks *b, blocks_product *p, Val n0, Val k0, Val n, Val k)
+static void put_element(b2b *b, b2b_product *p, Val n0, Val k0, Val n, Val k)
 {
     em *e = b->e;
     Val at = ADD(n0, n), ki = ADD(k0, k), x, out;
@@ -153,34 +153,34 @@ static void put_element(blocks *b, blocks_product *p, Val n0, Val k0, Val n, Val
     evaluate(b, p, &p->b, p->view.dot.n, at, ki);
     x = in_piece(b, p, kern_value(&p->b, 0, p->b_sop, 0).v);
     em_if_end(e, &in, 1, &x, &zero, &out);
-    em_store(e, out, blocks_shared(b, place(b, p, n, k)), p->es);
+    em_store(e, out, b2b_shared(b, place(b, p, n, k)), p->es);
 }
 
-static void put_vector(blocks *b, blocks_product *p, Val n0, Val k0, Val n, Val k)
+static void put_vector(b2b *b, b2b_product *p, Val n0, Val k0, Val n, Val k)
 {
     em *e = b->e;
     evaluate(b, p, &p->many, p->view.dot.n, ADD(n0, n), ADD(k0, k));
     Val v = in_piece(b, p, kern_vector(&p->many, 0, p->b_sop, 0).v);
     if (p->mma || !p->by_k) {
-        em_store(e, v, blocks_shared(b, place(b, p, n, k)), 16);
+        em_store(e, v, b2b_shared(b, place(b, p, n, k)), 16);
         return;
     }
     for (unsigned i = 0; i < p->lanes; i++) {
         Val at = place(b, p, n, ADD(k, em_c64(e, i)));
-        em_store(e, em_extract(e, v, i), blocks_shared(b, at), p->es);
+        em_store(e, em_extract(e, v, i), b2b_shared(b, at), p->es);
     }
 }
 
 /* Columns n0 .. and k0 .. of it. */
-static void fill_piece(blocks *b, blocks_product *p, Val n0, Val k0)
+static void fill_piece(b2b *b, b2b_product *p, Val n0, Val k0)
 {
     em *e = b->e;
     unsigned lanes = p->vectors ? p->lanes : 1;
-    unsigned quick = (p->by_k ? BLOCKS_STEP : BLOCKS_COLUMNS) / lanes;
+    unsigned quick = (p->by_k ? B2B_STEP : B2B_COLUMNS) / lanes;
     em_loop l, j;
     em_ifelse which;
-    em_loop_begin(e, &l, b->s->tid, em_c64(e, BLOCKS_STEP * BLOCKS_COLUMNS / lanes),
-                  em_c64(e, BLOCKS_THREADS), 0, NULL);
+    em_loop_begin(e, &l, b->s->tid, em_c64(e, B2B_STEP * B2B_COLUMNS / lanes),
+                  em_c64(e, B2B_THREADS), 0, NULL);
     Val q = MUL(AND(l.i, em_c64(e, quick - 1)), em_c64(e, lanes)),
         slow = LLVMBuildUDiv(e->b, l.i, em_c64(e, quick), "");
     Val n = p->by_k ? slow : q, k = p->by_k ? q : slow, last = em_c64(e, lanes - 1);
@@ -206,29 +206,29 @@ static void fill_piece(blocks *b, blocks_product *p, Val n0, Val k0)
 enum { EACH = 4, WIDE = 4 }; /* points of a thread; steps of k at a time */
 
 /* The first of a thread's points, and its column. */
-static Val thread_point(blocks *b)
+static Val thread_point(b2b *b)
 {
     em *e = b->e;
     return MUL(LSHR(b->s->tid, em_c64(e, 6)), em_c64(e, EACH));
 }
 
-static Val thread_column(blocks *b)
+static Val thread_column(b2b *b)
 {
     em *e = b->e;
-    return AND(b->s->tid, em_c64(e, BLOCKS_COLUMNS - 1));
+    return AND(b->s->tid, em_c64(e, B2B_COLUMNS - 1));
 }
 
 /* Point i of a thread's; one that there is memory of. */
-static Val some_point(blocks *b, Val first, unsigned i)
+static Val some_point(b2b *b, Val first, unsigned i)
 {
     em *e = b->e;
     return em_smin(e, ADD(first, em_c64(e, i)), SUB(b->rows, em_c64(e, 1)));
 }
 
-static void add_products(blocks *b, uint32_t s, Val k0, Val n, Val *sum)
+static void add_products(b2b *b, uint32_t s, Val k0, Val n, Val *sum)
 {
     em *e = b->e;
-    blocks_product *p = b->p[s];
+    b2b_product *p = b->p[s];
     unsigned es = kern_row_esize(p->acc), area = left_area(b, s);
     Val first = thread_point(b), column = thread_column(b), from[EACH], next[EACH];
     Ty wide = em_type(e, p->acc, WIDE);
@@ -237,7 +237,7 @@ static void add_products(blocks *b, uint32_t s, Val k0, Val n, Val *sum)
     em_if_begin(e, &busy, ICMP(SLT, first, n));
     for (unsigned i = 0; i < EACH; i++)
         from[i] = point_at(b, area, some_point(b, first, i), k0, es);
-    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, BLOCKS_STEP), em_c64(e, WIDE), EACH, sum);
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, B2B_STEP), em_c64(e, WIDE), EACH, sum);
     Val a[EACH];
     for (unsigned i = 0; i < EACH; i++) {
         a[i] = em_load(e, wide, em_at(e, from[i], l.i, es), 16);
@@ -245,7 +245,7 @@ static void add_products(blocks *b, uint32_t s, Val k0, Val n, Val *sum)
     }
     for (unsigned w = 0; w < WIDE; w++) {
         Val at = place(b, p, column, ADD(l.i, em_c64(e, w)));
-        Val y = em_load(e, em_type(e, p->acc, 1), blocks_shared(b, at), es);
+        Val y = em_load(e, em_type(e, p->acc, 1), b2b_shared(b, at), es);
         for (unsigned i = 0; i < EACH; i++)
             next[i] = em_fma(e, em_extract(e, a[i], w), y, next[i]);
     }
@@ -253,10 +253,10 @@ static void add_products(blocks *b, uint32_t s, Val k0, Val n, Val *sum)
     em_if_end(e, &busy, EACH, l.phi, sum, sum);
 }
 
-static void put_sum(blocks *b, uint32_t s, Val point, Val column, Val n, Val v)
+static void put_sum(b2b *b, uint32_t s, Val point, Val column, Val n, Val v)
 {
     em *e = b->e;
-    const blocks_product *p = b->p[s];
+    const b2b_product *p = b->p[s];
     unsigned es = kern_row_esize(p->acc);
     em_if in;
     em_if_begin(e, &in, AND(ICMP(SLT, point, n), ICMP(SLT, column, p->N)));
@@ -267,7 +267,7 @@ static void put_sum(blocks *b, uint32_t s, Val point, Val column, Val n, Val v)
 /* ---- by instructions ---- */
 
 /* Two neighbours that are 16-bit floats already. */
-static Val word_of(blocks *b, lz_dtype d, Val pair)
+static Val word_of(b2b *b, lz_dtype d, Val pair)
 {
     em *e = b->e;
     if (d != LZ_BF16)
@@ -276,19 +276,19 @@ static Val word_of(blocks *b, lz_dtype d, Val pair)
     return OR(LSHR(lo, em_c32(e, 16)), AND(hi, em_c32(e, (int32_t)0xffff0000)));
 }
 
-static void multiply_pieces(blocks *b, uint32_t s, Val k0, Val *sum)
+static void multiply_pieces(b2b *b, uint32_t s, Val k0, Val *sum)
 {
     em *e = b->e;
-    blocks_product *p = b->p[s];
+    b2b_product *p = b->p[s];
     unsigned area = left_area(b, s);
     Val row = LSHR(b->lane, em_c64(e, 2)), column = SHL(AND(b->lane, em_c64(e, 3)), em_c64(e, 1));
     Val low = AND(b->lane, em_c64(e, 7)), matrix = SHL(LSHR(b->lane, em_c64(e, 3)), em_c64(e, 3));
     Val n0 = SHL(b->warp, em_c64(e, 3)), right[4], point[2];
     Val at = p->by_k ? place(b, p, ADD(n0, low), matrix) : place(b, p, n0, ADD(matrix, low));
-    simt_load_matrices(b->s, blocks_shared(b, at), !p->by_k, right);
+    simt_load_matrices(b->s, b2b_shared(b, at), !p->by_k, right);
     for (unsigned i = 0; i < 2; i++)
         point[i] = some_point(b, row, 8 * i);
-    for (unsigned t = 0; t < BLOCKS_STEP / 16; t++) {
+    for (unsigned t = 0; t < B2B_STEP / 16; t++) {
         Val left[4];
         for (unsigned i = 0; i < 4; i++) { /* rows l / 4 and 8 more, then the next 8 of k */
             Val k = ADD(ADD(k0, column), em_c64(e, 16 * t + i / 2 * 8));
@@ -299,7 +299,7 @@ static void multiply_pieces(blocks *b, uint32_t s, Val k0, Val *sum)
     }
 }
 
-static void put_tile(blocks *b, uint32_t s, Val n0, Val n, const Val *sum)
+static void put_tile(b2b *b, uint32_t s, Val n0, Val n, const Val *sum)
 {
     em *e = b->e;
     Val row = LSHR(b->lane, em_c64(e, 2)), column = SHL(AND(b->lane, em_c64(e, 3)), em_c64(e, 1));
@@ -310,15 +310,15 @@ static void put_tile(blocks *b, uint32_t s, Val n0, Val n, const Val *sum)
 
 /* ---- the product ---- */
 
-static void columns(blocks *b, uint32_t s, Val n0, Val n)
+static void columns(b2b *b, uint32_t s, Val n0, Val n)
 {
     em *e = b->e;
-    blocks_product *p = b->p[s];
+    b2b_product *p = b->p[s];
     Val sum[EACH];
     em_loop l;
     for (unsigned i = 0; i < EACH; i++)
         sum[i] = em_cf(em_type(e, p->acc, 1), 0);
-    em_loop_begin(e, &l, em_c64(e, 0), p->K, em_c64(e, BLOCKS_STEP), EACH, sum);
+    em_loop_begin(e, &l, em_c64(e, 0), p->K, em_c64(e, B2B_STEP), EACH, sum);
     memcpy(sum, l.phi, sizeof sum);
     simt_barrier(b->s); /* the piece before has been used */
     fill_piece(b, p, n0, l.i);
@@ -337,12 +337,12 @@ static void columns(blocks *b, uint32_t s, Val n0, Val n)
         put_sum(b, s, ADD(first, em_c64(e, i)), column, n, l.phi[i]);
 }
 
-void blocks_product_run(blocks *b, uint32_t s, Val r0, Val n)
+void b2b_product_run(b2b *b, uint32_t s, Val r0, Val n)
 {
     em *e = b->e;
     em_loop l;
     pack_left(b, s, r0, n);
-    em_loop_begin(e, &l, em_c64(e, 0), b->p[s]->N, em_c64(e, BLOCKS_COLUMNS), 0, NULL);
+    em_loop_begin(e, &l, em_c64(e, 0), b->p[s]->N, em_c64(e, B2B_COLUMNS), 0, NULL);
     columns(b, s, l.i, n);
     em_loop_end(e, &l, NULL);
     simt_barrier(b->s);

@@ -4,25 +4,25 @@
 #include <string.h>
 
 enum {
-    TILES_GROUP =
+    GEMM_GROUP =
         8 /* rows of tiles whose columns are gone through together: they share columns in the cache */
 };
 
 /* ---- the ring ---- */
 
-static Val pieces_of_k(tiles *t)
+static Val flash_of_k(gemm *t)
 {
     em *e = t->e;
     return LLVMBuildUDiv(e->b, ADD(t->K, em_c64(e, t->p.kt - 1)), em_c64(e, t->p.kt), "");
 }
 
-Val tiles_locate_piece(tiles *t, Val j)
+Val gemm_locate_piece(gemm *t, Val j)
 {
     em *e = t->e;
     Val size[LZ_LOOP_MAX], at[LZ_LOOP_MAX];
     for (uint32_t d = 0; d < t->ki; d++)
         size[d] = kern_size(&t->c, t->k->stages[0].extent[d]);
-    size[t->ki] = pieces_of_k(t);
+    size[t->ki] = flash_of_k(t);
     simt_split(e, j, size, t->ki + 1, at);
     kern *all[4] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many};
     for (uint32_t d = 0; d < t->ki; d++)
@@ -31,10 +31,10 @@ Val tiles_locate_piece(tiles *t, Val j)
     return MUL(at[t->ki], em_c64(e, t->p.kt));
 }
 
-Val tiles_next_slot(tiles *t, Val slot)
+Val gemm_next_slot(gemm *t, Val slot)
 {
     em *e = t->e;
-    int64_t stage = tiles_stage_bytes(&t->p);
+    int64_t stage = gemm_stage_bytes(&t->p);
     return SEL(ICMP(EQ, slot, em_c64(e, stage * (t->p.stages - 1))), em_c64(e, 0),
                ADD(slot, em_c64(e, stage)));
 }
@@ -44,22 +44,22 @@ Val tiles_next_slot(tiles *t, Val slot)
 enum { PLACE = 3 };
 
 /* Single threads that multiply have no registers to spare. */
-static unsigned nplace(const tiles *t)
+static unsigned nplace(const gemm *t)
 {
     return t->p.mma && t->a.copied && t->b.copied ? PLACE : 0;
 }
 
-static void place_of(tiles *t, Val j, Val *place)
+static void place_of(gemm *t, Val j, Val *place)
 {
     if (!nplace(t))
         return;
-    place[0] = tiles_locate_piece(t, j);
-    place[1] = tiles_piece_offset(t, &t->a, place[0]);
-    place[2] = tiles_piece_offset(t, &t->b, place[0]);
+    place[0] = gemm_locate_piece(t, j);
+    place[1] = gemm_piece_offset(t, &t->a, place[0]);
+    place[2] = gemm_piece_offset(t, &t->b, place[0]);
 }
 
 /* That of piece j from the one before it: further along k, or where another inner loop goes on. */
-static void next_place(tiles *t, Val j, const Val *place, Val *next)
+static void next_place(gemm *t, Val j, const Val *place, Val *next)
 {
     em *e = t->e;
     uint32_t kd = t->k->nouter + t->ki;
@@ -67,8 +67,8 @@ static void next_place(tiles *t, Val j, const Val *place, Val *next)
     em_if on;
     if (!nplace(t))
         return;
-    Val further[PLACE] = {ADD(place[0], kt), ADD(place[1], tiles_offset(t, &t->a, kd, kt)),
-                          ADD(place[2], tiles_offset(t, &t->b, kd, kt))};
+    Val further[PLACE] = {ADD(place[0], kt), ADD(place[1], gemm_offset(t, &t->a, kd, kt)),
+                          ADD(place[2], gemm_offset(t, &t->b, kd, kt))};
     memcpy(next, further, sizeof further);
     if (t->ki == 0)
         return;
@@ -78,26 +78,26 @@ static void next_place(tiles *t, Val j, const Val *place, Val *next)
 }
 
 /* Piece j into its stage, if there is one. */
-static void fill_ahead(tiles *t, Val j, Val n, Val slot, const Val *place)
+static void fill_ahead(gemm *t, Val j, Val n, Val slot, const Val *place)
 {
     em *e = t->e;
     em_if more;
     em_if_begin(e, &more, ICMP(SLT, j, n));
     bool known = nplace(t) > 0;
-    Val k0 = known ? place[0] : tiles_locate_piece(t, j);
+    Val k0 = known ? place[0] : gemm_locate_piece(t, j);
     t->piece = known ? j : NULL;
     t->a.piece = known ? place[1] : NULL;
     t->b.piece = known ? place[2] : NULL;
-    tiles_fill(t, &t->a, k0, slot);
-    tiles_fill(t, &t->b, k0, slot);
+    gemm_fill(t, &t->a, k0, slot);
+    gemm_fill(t, &t->b, k0, slot);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
     simt_copies_end_group(t->s);
 }
 
-static Val all_pieces(tiles *t)
+static Val all_pieces(gemm *t)
 {
     em *e = t->e;
-    Val pieces = pieces_of_k(t);
+    Val pieces = flash_of_k(t);
     for (uint32_t d = 0; d < t->ki; d++)
         pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
     return pieces;
@@ -105,14 +105,14 @@ static Val all_pieces(tiles *t)
 
 /* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1, which is the one that was multiplied just before,
  * and multiplies piece i; the first ones only fill. */
-static void add_pieces(tiles *t, Val first, Val end, Val *sum)
+static void add_pieces(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
-    Val carried[TILES_SUMS + 2 + PLACE], next[TILES_SUMS + 2 + PLACE];
+    unsigned n = gemm_nsums(t), ahead = t->p.stages - 1;
+    Val carried[GEMM_SUMS + 2 + PLACE], next[GEMM_SUMS + 2 + PLACE];
     memcpy(carried, sum, n * sizeof *sum);
-    carried[n] = em_c64(e, 0);                            /* to be filled */
-    carried[n + 1] = em_c64(e, tiles_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
+    carried[n] = em_c64(e, 0);                           /* to be filled */
+    carried[n + 1] = em_c64(e, gemm_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
     place_of(t, first, carried + n + 2);
     em_loop l;
     em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)(n + 2 + nplace(t)),
@@ -125,10 +125,10 @@ static void add_pieces(tiles *t, Val first, Val end, Val *sum)
     memcpy(next, l.phi, n * sizeof *next);
     em_if ready;
     em_if_begin(e, &ready, ICMP(SGE, l.i, first));
-    tiles_sums_add(t, l.phi[n + 1], next);
+    gemm_sums_add(t, l.phi[n + 1], next);
     em_if_end(e, &ready, (int)n, next, l.phi, next);
-    next[n] = tiles_next_slot(t, l.phi[n]);
-    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
+    next[n] = gemm_next_slot(t, l.phi[n]);
+    next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
@@ -136,19 +136,19 @@ static void add_pieces(tiles *t, Val first, Val end, Val *sum)
 /* ---- tiles ---- */
 
 /* Rows of the result that blocks make together: those of a cluster have tiles one below the other. */
-static Val rows_together(tiles *t)
+static Val rows_together(gemm *t)
 {
     em *e = t->e;
     Val rows = em_c64(e, t->p.tm);
     return t->p.bulk ? MUL(rows, t->s->ranks) : rows;
 }
 
-bool tiles_many_rows(const tiles *t, const tiles_factor *f)
+bool gemm_many_rows(const gemm *t, const gemm_factor *f)
 {
     return f == &t->a && t->rows < t->m;
 }
 
-void tiles_row_indices(tiles *t, Val r, Val *oidx)
+void gemm_row_indices(gemm *t, Val r, Val *oidx)
 {
     Val size[LZ_OUTER_MAX];
     for (uint32_t d = t->rows; d <= t->m; d++)
@@ -157,7 +157,7 @@ void tiles_row_indices(tiles *t, Val r, Val *oidx)
 }
 
 /* Rows of tiles in a matrix. */
-static Val all_rows(tiles *t)
+static Val all_rows(gemm *t)
 {
     em *e = t->e;
     Val n = kern_size(&t->c, t->k->outer[t->m]);
@@ -167,7 +167,7 @@ static Val all_rows(tiles *t)
 }
 
 /* Tiles along each outer loop (of m: as many as blocks make together); how many in all. */
-static Val count_tiles(tiles *t, Val *size)
+static Val count_tiles(gemm *t, Val *size)
 {
     em *e = t->e;
     Val n = em_c64(e, 1);
@@ -184,10 +184,10 @@ static Val count_tiles(tiles *t, Val *size)
 }
 
 /* Row and column of tiles from the number of a tile in its matrix: by groups of rows, columns slower than the rows of a group. */
-static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *column)
+static void in_groups(gemm *t, Val q, Val rows, Val columns, Val *row, Val *column)
 {
     em *e = t->e;
-    Val group = em_c64(e, TILES_GROUP), g = simt_udiv(e, q, MUL(columns, group));
+    Val group = em_c64(e, GEMM_GROUP), g = simt_udiv(e, q, MUL(columns, group));
     Val in = SUB(q, MUL(g, MUL(columns, group))), first = MUL(g, group);
     Val high = em_smin(e, SUB(rows, first), group);
     *column = simt_udiv(e, in, high);
@@ -195,11 +195,11 @@ static void in_groups(tiles *t, Val q, Val rows, Val columns, Val *row, Val *col
 }
 
 /* What add_pieces does, by groups of warps: more is fetched while they multiply. */
-static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
+static void add_pieces_by_groups(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
-    Val carried[TILES_SUMS + 2 + PLACE], next[TILES_SUMS + 2 + PLACE], fill[1 + PLACE];
+    unsigned n = gemm_nsums(t), ahead = t->p.stages - 1;
+    Val carried[GEMM_SUMS + 2 + PLACE], next[GEMM_SUMS + 2 + PLACE], fill[1 + PLACE];
     em_loop l;
     simt_barrier(t->s); /* what this memory held has been read */
     fill[0] = em_c64(e, 0);
@@ -207,7 +207,7 @@ static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
     em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), (int)(1 + nplace(t)),
                   fill);
     fill_ahead(t, l.i, end, l.phi[0], l.phi + 1);
-    fill[0] = tiles_next_slot(t, l.phi[0]);
+    fill[0] = gemm_next_slot(t, l.phi[0]);
     next_place(t, ADD(l.i, em_c64(e, 1)), l.phi + 1, fill + 1);
     em_loop_end(e, &l, fill);
     memcpy(carried, sum, n * sizeof *sum);
@@ -216,21 +216,21 @@ static void add_pieces_by_groups(tiles *t, Val first, Val end, Val *sum)
     carried[n + 1] = em_c64(e, 0);
     em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)(n + 2 + nplace(t)), carried);
     simt_copies_wait(t->s, ahead - 1);
-    tiles_groups_fence(t);
+    gemm_groups_fence(t);
     simt_barrier(t->s);
     memcpy(next, l.phi, n * sizeof *next);
-    tiles_groups_multiply(t, l.phi[n + 1], next);
+    gemm_groups_multiply(t, l.phi[n + 1], next);
     Val j = ADD(l.i, em_c64(e, ahead));
     fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
     next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
-    tiles_groups_wait(t, next, 0);
-    next[n] = tiles_next_slot(t, l.phi[n]);
-    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
+    gemm_groups_wait(t, next, 0);
+    next[n] = gemm_next_slot(t, l.phi[n]);
+    next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
 
-void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end)
+void gemm_pieces_of_part(gemm *t, Val part, Val *first, Val *end)
 {
     em *e = t->e;
     *first = em_c64(e, 0);
@@ -243,7 +243,7 @@ void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end)
 }
 
 /* Outer indices of a tile, and where it starts. */
-static void locate_tile(tiles *t, Val tile, Val part, const Val *size)
+static void locate_tile(gemm *t, Val tile, Val part, const Val *size)
 {
     em *e = t->e;
     Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column, matrix = em_c64(e, 0);
@@ -260,17 +260,17 @@ static void locate_tile(tiles *t, Val tile, Val part, const Val *size)
         for (int i = 0; i < 6; i++)
             each[i]->oidx[d] = index;
     }
-    t->first_row = t->divided ? tiles_parts_row(t, part, matrix) : NULL;
+    t->first_row = t->divided ? gemm_parts_row(t, part, matrix) : NULL;
     t->a.x0 = MUL(row, rows_together(t));
     if (t->p.bulk)
         t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
     t->b.x0 = MUL(column, em_c64(e, t->p.tn));
 }
 
-static void add_pieces_of_any(tiles *t, Val first, Val end, Val *sum)
+static void add_pieces_of_any(gemm *t, Val first, Val end, Val *sum)
 {
-    tiles_factor_tile(t, &t->a);
-    tiles_factor_tile(t, &t->b);
+    gemm_factor_tile(t, &t->a);
+    gemm_factor_tile(t, &t->b);
     if (t->p.groups)
         add_pieces_by_groups(t, first, end, sum);
     else
@@ -278,39 +278,39 @@ static void add_pieces_of_any(tiles *t, Val first, Val end, Val *sum)
 }
 
 /* Where the factors may be as single threads, or groups that multiply tf32, have them most quickly. */
-static void add_pieces_steadily(tiles *t, Val first, Val end, Val *sum)
+static void add_pieces_steadily(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t);
-    Val steady[TILES_SUMS], any[TILES_SUMS];
+    unsigned n = gemm_nsums(t);
+    Val steady[GEMM_SUMS], any[GEMM_SUMS];
     memcpy(steady, sum, n * sizeof *sum);
     memcpy(any, sum, n * sizeof *sum);
     em_ifelse which;
-    em_ifelse_begin(e, &which, t->p.groups ? tiles_rounded_now(t) : tiles_steady_now(t));
+    em_ifelse_begin(e, &which, t->p.groups ? gemm_rounded_now(t) : gemm_steady_now(t));
     if (t->p.groups)
-        tiles_rounded_add(t, first, end, steady);
+        gemm_rounded_add(t, first, end, steady);
     else
-        tiles_steady_add(t, first, end, steady);
+        gemm_steady_add(t, first, end, steady);
     em_ifelse_else(e, &which);
     add_pieces_of_any(t, first, end, any);
     em_ifelse_end(e, &which, (int)n, steady, any, sum);
 }
 
-static Val make_tile(tiles *t, Val part, Val before)
+static Val make_tile(gemm *t, Val part, Val before)
 {
-    Val sum[TILES_SUMS], first, end;
-    tiles_pieces_of_part(t, part, &first, &end);
-    for (unsigned i = 0; i < tiles_nsums(t); i++)
+    Val sum[GEMM_SUMS], first, end;
+    gemm_pieces_of_part(t, part, &first, &end);
+    for (unsigned i = 0; i < gemm_nsums(t); i++)
         sum[i] = LLVMConstNull(t->elem);
-    if (tiles_steady_suits(t) || tiles_rounded_suits(t))
+    if (gemm_steady_suits(t) || gemm_rounded_suits(t))
         add_pieces_steadily(t, first, end, sum);
     else
         add_pieces_of_any(t, first, end, sum);
-    tiles_finish(t, t->a.x0, t->b.x0, sum);
+    gemm_finish(t, t->a.x0, t->b.x0, sum);
     return before;
 }
 
-void tiles_each(tiles *t, tiles_body *body)
+void gemm_each(gemm *t, gemm_body *body)
 {
     em *e = t->e;
     Val size[LZ_OUTER_MAX], n = count_tiles(t, size), part = NULL, tile, before = em_c64(e, 0);
@@ -332,7 +332,7 @@ void tiles_each(tiles *t, tiles_body *body)
 }
 
 /* The function's start; n other users of its parameters than c. */
-static void begin(tiles *t, kern *const *others, int n)
+static void begin(gemm *t, kern *const *others, int n)
 {
     simt_begin(t->s, &t->c);
     for (int i = 0; i < n; i++)
@@ -342,70 +342,70 @@ static void begin(tiles *t, kern *const *others, int n)
     t->nparts = t->divided ? t->s->share : NULL;
 }
 
-static void locate_warp(tiles *t)
+static void locate_warp(gemm *t)
 {
     em *e = t->e;
     t->K = kern_size(&t->c, t->k->stages[0].extent[t->ki]);
     Val warp = LSHR(t->s->tid, em_c64(e, 5));
     t->lane = AND(t->s->tid, em_c64(e, SIMT_WARP - 1));
-    t->down = AND(warp, em_c64(e, TILES_DOWN - 1));
-    t->across = LLVMBuildUDiv(e->b, warp, em_c64(e, TILES_DOWN), "");
+    t->down = AND(warp, em_c64(e, GEMM_DOWN - 1));
+    t->across = LLVMBuildUDiv(e->b, warp, em_c64(e, GEMM_DOWN), "");
     if (t->p.groups)
-        t->down = tiles_group(t);
+        t->down = gemm_group(t);
 }
 
-static void emit(tiles *t)
+static void emit(gemm *t)
 {
     em *e = t->e;
     kern *others[5] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->cv};
     begin(t, others, t->lanes ? 5 : 4);
     locate_warp(t);
     if (t->p.bulk) {
-        tiles_emit_bulk(t);
+        gemm_emit_bulk(t);
     } else {
-        tiles_factor_top(t, &t->a);
-        tiles_factor_top(t, &t->b);
-        tiles_sums_top(t);
-        tiles_each(t, make_tile);
+        gemm_factor_top(t, &t->a);
+        gemm_factor_top(t, &t->b);
+        gemm_sums_top(t);
+        gemm_each(t, make_tile);
     }
     LLVMBuildRetVoid(e->b);
 }
 
 /* The sums are there already. */
-static void emit_finish(tiles *t)
+static void emit_finish(gemm *t)
 {
     kern *cv = &t->cv;
     begin(t, &cv, t->lanes ? 1 : 0);
-    tiles_parts_finish(t);
+    gemm_parts_finish(t);
     LLVMBuildRetVoid(t->e->b);
 }
 
-static lz_status plan(tiles *t)
+static lz_status plan(gemm *t)
 {
     const lz_kernel *k = t->k;
-    tiles_shape_of(k, t->e->t, t->s->entry, &t->p);
-    t->divided = simt_tiles_divide(k);
+    gemm_shape_of(k, t->e->t, t->s->entry, &t->p);
+    t->divided = simt_gemm_divide(k);
     t->acc = k->stages[0].reds[0].acc_dtype[0];
     t->elem = em_type(t->e, t->acc, 1);
     t->esize = (unsigned)lz_dtype_size(t->acc);
     LZ_TRY(kern_init_scalar(&t->c, t->e, k));
-    tiles_finish_plan(t);
+    gemm_finish_plan(t);
     if (t->s->entry == SIMT_FINISH)
         return LZ_OK;
-    t->b.first = tiles_factor_bytes(&t->p, t->p.tm);
-    LZ_TRY(tiles_factor_init(t, &t->a, t->m, k->dot.a_sop));
-    return tiles_factor_init(t, &t->b, t->n, k->dot.b_sop);
+    t->b.first = gemm_factor_bytes(&t->p, t->p.tm);
+    LZ_TRY(gemm_factor_init(t, &t->a, t->m, k->dot.a_sop));
+    return gemm_factor_init(t, &t->b, t->n, k->dot.b_sop);
 }
 
 static lz_status emit_entry(simt *s)
 {
     const lz_kernel *k = s->k;
-    tiles *t = lz_calloc(1, sizeof *t);
+    gemm *t = lz_calloc(1, sizeof *t);
     if (!t)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
     bool whole = s->entry == SIMT_BULK || s->entry == SIMT_FINISH; /* these go by loops */
-    *t = (tiles){.s = s, .e = s->e, .k = k, .m = k->dot.m, .n = k->dot.n};
-    t->rows = whole ? t->m : simt_tiles_rows(k);
+    *t = (gemm){.s = s, .e = s->e, .k = k, .m = k->dot.m, .n = k->dot.n};
+    t->rows = whole ? t->m : simt_gemm_rows(k);
     t->ki = k->stages[0].ninner - 1;
     lz_status r = plan(t);
     if (r == LZ_OK && s->entry == SIMT_FINISH)
@@ -419,13 +419,13 @@ static lz_status emit_entry(simt *s)
     return r;
 }
 
-lz_status simt_emit_tiles(simt *s)
+lz_status simt_emit_gemm(simt *s)
 {
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
         one.entry = i;
         one.plan.max_block =
-            i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_tiles_threads(s->k, s->e->t, i);
+            i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_gemm_threads(s->k, s->e->t, i);
         one.plan.min_blocks = i == SIMT_MAIN ? s->plan.min_blocks : 1;
         if (lz_simt_entry_name(s->k, s->e->t, i))
             LZ_TRY(emit_entry(&one));

@@ -26,19 +26,19 @@
 #include "codegen/gpu/simt_kern.h"
 
 enum {
-    TILES_CHUNK = 16,
-    TILES_DOWN = 2,   /* rows of warps */
-    TILES_PARTS = 16, /* that a thread copies of a factor's piece, at most */
-    TILES_FRAGS = 8,
-    TILES_SUMS = 128,  /* of a thread, at most */
-    TILES_BARRIER = 8, /* bytes */
-    TILES_SKEW = 32,   /* bytes that rows of a skewed factor are further on, every chunk of k */
-    TILES_GROUP_THREADS = 4 * SIMT_WARP,
-    TILES_ROW = 128, /* bytes of a row of shared memory that a group reads */
-    TILES_BOX = 128  /* rows along k that are copied at once */
+    GEMM_CHUNK = 16,
+    GEMM_DOWN = 2,   /* rows of warps */
+    GEMM_PARTS = 16, /* that a thread copies of a factor's piece, at most */
+    GEMM_FRAGS = 8,
+    GEMM_SUMS = 128,  /* of a thread, at most */
+    GEMM_BARRIER = 8, /* bytes */
+    GEMM_SKEW = 32,   /* bytes that rows of a skewed factor are further on, every chunk of k */
+    GEMM_GROUP_THREADS = 4 * SIMT_WARP,
+    GEMM_ROW = 128, /* bytes of a row of shared memory that a group reads */
+    GEMM_BOX = 128  /* rows along k that are copied at once */
 };
 
-typedef struct tiles_shape {
+typedef struct gemm_shape {
     const simt_mma *mma; /* NULL: multiply-adds of single threads */
     bool groups;         /* groups of warps multiply, from shared memory */
     lz_dtype d;          /* of the factors in shared memory */
@@ -49,31 +49,31 @@ typedef struct tiles_shape {
     unsigned sn;             /* columns whose sums are in shared memory at a time */
     unsigned wm, wn;         /* of a warp */
     unsigned rate;           /* multiply-adds in a clock of a multiprocessor, about */
-} tiles_shape;
+} gemm_shape;
 /* simt_dot_config.c: a function of the canonical kernel and the target. */
 /* The factors are rounded to tf32 on their way to shared memory. */
-bool tiles_rounds(const tiles_shape *p);
-void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p);
+bool gemm_rounds(const gemm_shape *p);
+void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, gemm_shape *p);
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
-int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d);
-uint32_t tiles_factor_bytes(const tiles_shape *p, unsigned x); /* of a piece of it */
-uint32_t tiles_stage_bytes(const tiles_shape *p);
-uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize); /* esize: of the sums */
-uint32_t tiles_sums_at(const tiles_shape *p);                      /* byte of shared memory */
-uint32_t tiles_barriers_at(const tiles_shape *p, unsigned esize);
+int32_t gemm_source(const lz_kernel *k, int32_t sop, lz_dtype d);
+uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x); /* of a piece of it */
+uint32_t gemm_stage_bytes(const gemm_shape *p);
+uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize); /* esize: of the sums */
+uint32_t gemm_sums_at(const gemm_shape *p);                      /* byte of shared memory */
+uint32_t gemm_barriers_at(const gemm_shape *p, unsigned esize);
 /* simt_tensor_map.c: whether both factors lie as tensor maps may describe them, and what these are; false:
  * not with these sizes. */
-bool tiles_boxes_suit(const lz_kernel *k, const lz_target *t);
-bool tiles_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2]);
+bool gemm_boxes_suit(const lz_kernel *k, const lz_target *t);
+bool gemm_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2]);
 /* The loops (outer ones first, then inner ones) whose indices are the coordinates of a factor that
  * is the load `source` and has loop `loop` of the result; how many, SIMT_MAP_RANK at most. 0: a map
  * cannot describe it. */
-uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out);
+uint32_t gemm_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out);
 /* Elements of a box along its first two coordinates; rows_k: the first one is k. */
-void tiles_box_of(const tiles_shape *p, bool rows_k, uint32_t box[2]);
+void gemm_box_of(const gemm_shape *p, bool rows_k, uint32_t box[2]);
 
-typedef struct tiles_factor {
+typedef struct gemm_factor {
     kern one, many; /* evaluation of an element; of the elements of a chunk, where vectors are */
     bool vectors;   /* some chunks can be evaluated as vectors */
     uint32_t loop;  /* along the result */
@@ -94,28 +94,28 @@ typedef struct tiles_factor {
      * for x_rows, otherwise along k) from one to the next. */
     unsigned nparts, width, apart;
     bool x_rows;
-    Val from, step;        /* of the first one, in the tile's first piece; bytes to the next */
-    Val each[TILES_PARTS]; /* in place of these, where rows are of several loops */
-    Val k;                 /* of the first one in its piece */
+    Val from, step;       /* of the first one, in the tile's first piece; bytes to the next */
+    Val each[GEMM_PARTS]; /* in place of these, where rows are of several loops */
+    Val k;                /* of the first one in its piece */
     Val piece; /* bytes from the first piece to the one that is copied; NULL: not known */
     Val bytes; /* of each that exist along the result; x_rows: */
-    Val row_exists[TILES_PARTS];
-    Val to[TILES_PARTS];      /* place in a stage */
-    Val exists;               /* NULL: every thread has its parts; otherwise whether this one has */
-    Val frag[4][TILES_FRAGS]; /* what a lane reads: per step of k and group of rows */
-} tiles_factor;
+    Val row_exists[GEMM_PARTS];
+    Val to[GEMM_PARTS];      /* place in a stage */
+    Val exists;              /* NULL: every thread has its parts; otherwise whether this one has */
+    Val frag[4][GEMM_FRAGS]; /* what a lane reads: per step of k and group of rows */
+} gemm_factor;
 
-typedef struct tiles {
+typedef struct gemm {
     simt *s;
     em *e;
     const lz_kernel *k;
-    tiles_shape p;
+    gemm_shape p;
     lz_dtype acc; /* of the sums */
     Ty elem;
     unsigned esize;
     uint32_t m, n, ki; /* loops; ki: the last inner one */
     uint32_t rows;     /* the first of those that rows of tiles are of; m: no other */
-    tiles_factor a, b;
+    gemm_factor a, b;
     kern c,
         cv; /* the later stages: by points, and in vectors of `lanes` columns (0: there is none) */
     unsigned lanes;
@@ -127,88 +127,86 @@ typedef struct tiles {
     Val piece; /* number of the one that is copied, where the inner indices are not set */
     Val lane, down, across; /* of the thread: its lane, the place of its warp in the tile */
     Val finish_aligned;
-} tiles;
+} gemm;
 
 /* simt_dot_load.c */
-lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t sop);
-void tiles_factor_top(tiles *t, tiles_factor *f); /* once per call */
-void tiles_factor_tile(tiles *t,
-                       tiles_factor *f); /* once per tile, after x0 and the outer indices */
+lz_status gemm_factor_init(gemm *t, gemm_factor *f, uint32_t loop, int32_t sop);
+void gemm_factor_top(gemm *t, gemm_factor *f);  /* once per call */
+void gemm_factor_tile(gemm *t, gemm_factor *f); /* once per tile, after x0 and the outer indices */
 /* Piece of k from k0 into the stage that starts at byte `slot`; the inner indices are set. */
-void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot);
+void gemm_fill(gemm *t, gemm_factor *f, Val k0, Val slot);
 /* Bytes from the first piece's elements to those from k0 on; the inner indices are set. */
-Val tiles_piece_offset(tiles *t, const tiles_factor *f, Val k0);
+Val gemm_piece_offset(gemm *t, const gemm_factor *f, Val k0);
 /* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
-Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
-Val tiles_place_element(tiles *t, const tiles_factor *f, Val x, Val k);
+Val gemm_place(gemm *t, const gemm_factor *f, Val row, Val chunk);
+Val gemm_place_element(gemm *t, const gemm_factor *f, Val x, Val k);
 /* Whether chunks are copied as they are, given that they are aligned. */
-bool tiles_copies_chunks(const tiles *t, const tiles_factor *f);
-Val tiles_start(tiles *t,
-                const tiles_factor *f); /* of the load in this tile, without the inner loops */
-Val tiles_offset(tiles *t, const tiles_factor *f, uint32_t d,
-                 Val i); /* bytes to index i of loop d */
+bool gemm_copies_chunks(const gemm *t, const gemm_factor *f);
+Val gemm_start(gemm *t,
+               const gemm_factor *f); /* of the load in this tile, without the inner loops */
+Val gemm_offset(gemm *t, const gemm_factor *f, uint32_t d, Val i); /* bytes to index i of loop d */
 
-Val tiles_round(tiles *t, Val v); /* each element, if the factors are rounded so */
+Val gemm_round(gemm *t, Val v); /* each element, if the factors are rounded so */
 
 /* simt_dot_mainloop_tf32.c: the same by groups, of tf32. */
-bool tiles_rounded_suits(const tiles *t);
-Val tiles_rounded_now(tiles *t);
-void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum);
+bool gemm_rounded_suits(const gemm *t);
+Val gemm_rounded_now(gemm *t);
+void gemm_rounded_add(gemm *t, Val first, Val end, Val *sum);
 
 /* simt_dot_mainloop_fma.c: what single threads add where both factors are chunks as they stand; whether they are with these sizes. */
-bool tiles_steady_suits(const tiles *t);
-Val tiles_steady_now(tiles *t);
-void tiles_steady_add(tiles *t, Val first, Val end, Val *sum); /* pieces first to end - 1 */
+bool gemm_steady_suits(const gemm *t);
+Val gemm_steady_now(gemm *t);
+void gemm_steady_add(gemm *t, Val first, Val end, Val *sum); /* pieces first to end - 1 */
 
 /* simt_wgmma.c */
-Val tiles_group(tiles *t); /* number of the thread's group in the block */
-Val tiles_groups_place(tiles *t, const tiles_factor *f, Val row, Val chunk);
-void tiles_groups_fence(tiles *t); /* what was written before is seen by the multiplications */
+Val gemm_group(gemm *t); /* number of the thread's group in the block */
+Val gemm_groups_place(gemm *t, const gemm_factor *f, Val row, Val chunk);
+void gemm_groups_fence(gemm *t); /* what was written before is seen by the multiplications */
 /* Starts to add the products of the piece at `slot`; the sums are there after the wait. */
-void tiles_groups_multiply(tiles *t, Val slot, Val *sum);
-void tiles_groups_wait(tiles *t, Val *sum, unsigned left); /* for all but `left` pieces */
+void gemm_groups_multiply(gemm *t, Val slot, Val *sum);
+void gemm_groups_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` flash */
 
 /* simt_dot_tma.c */
-void tiles_emit_bulk(tiles *t); /* the body of SIMT_BULK */
+void gemm_emit_bulk(gemm *t); /* the body of SIMT_BULK */
 
 /* simt_dot.c: tile after tile of a block, its part of k, once the outer indices are set. `before`
  * is what the tile before it gave, 0 at first. */
-typedef Val tiles_body(tiles *t, Val part, Val before);
-void tiles_each(tiles *t, tiles_body *body);
+typedef Val gemm_body(gemm *t, Val part, Val before);
+void gemm_each(gemm *t, gemm_body *body);
 /* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
-void tiles_pieces_of_part(tiles *t, Val part, Val *first, Val *end);
-Val tiles_next_slot(tiles *t, Val slot);
-Val tiles_locate_piece(tiles *t, Val piece); /* sets the inner indices; where it starts along k */
+void gemm_pieces_of_part(gemm *t, Val part, Val *first, Val *end);
+Val gemm_next_slot(gemm *t, Val slot);
+Val gemm_locate_piece(gemm *t, Val piece); /* sets the inner indices; where it starts along k */
 
-bool tiles_many_rows(const tiles *t, const tiles_factor *f); /* its rows are of several loops */
+bool gemm_many_rows(const gemm *t, const gemm_factor *f); /* its rows are of several loops */
 /* Indices of the loops that row r stands for. */
-void tiles_row_indices(tiles *t, Val r, Val *oidx);
+void gemm_row_indices(gemm *t, Val r, Val *oidx);
 
 /* simt_dot_acc.c */
-unsigned tiles_nsums(const tiles *t);
-void tiles_sums_top(tiles *t); /* once per call: where lanes read */
-void tiles_sums_add(tiles *t, Val slot, Val *sum);
+unsigned gemm_nsums(const gemm *t);
+void gemm_sums_top(gemm *t); /* once per call: where lanes read */
+void gemm_sums_add(gemm *t, Val slot, Val *sum);
 /* By single threads: what a thread reads of row k of the piece at `slot`; their products. */
-void tiles_single_load(tiles *t, Val slot, unsigned k, Val *a, Val *b);
-void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum);
-/* Those sums to shared memory, rows of tiles_sums_row bytes; of the warps in one row, columns
+void gemm_single_load(gemm *t, Val slot, unsigned k, Val *a, Val *b);
+void gemm_single_add(gemm *t, const Val *a, const Val *b, Val *sum);
+/* Those sums to shared memory, rows of gemm_sums_row bytes; of the warps in one row, columns
  * part * sn and on. */
-void tiles_sums_put(tiles *t, const Val *sum, unsigned part);
-unsigned tiles_sums_row(const tiles_shape *p, unsigned esize);
+void gemm_sums_put(gemm *t, const Val *sum, unsigned part);
+unsigned gemm_sums_row(const gemm_shape *p, unsigned esize);
 
 /* simt_dot_epilogue.c: the later stages of a tile */
-void tiles_finish_plan(tiles *t);
-unsigned tiles_finish_lanes(const lz_kernel *k); /* columns a thread takes at most at once */
-void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum);
-void tiles_finish_top(tiles *t); /* in every function, before: */
+void gemm_finish_plan(gemm *t);
+unsigned gemm_finish_lanes(const lz_kernel *k); /* columns a thread takes at most at once */
+void gemm_finish(gemm *t, Val m0, Val n0, const Val *sum);
+void gemm_finish_top(gemm *t); /* in every function, before: */
 /* The later stages on n sums from (row, column) on, of which those run that are in the result;
  * `sums` gives m of them, the first one at byte `at` of what it reads from. */
-typedef Val tiles_read(tiles *t, Val at, unsigned m);
-void tiles_finish_at(tiles *t, Val row, Val column, Val at, tiles_read *sums);
+typedef Val gemm_read(gemm *t, Val at, unsigned m);
+void gemm_finish_at(gemm *t, Val row, Val column, Val at, gemm_read *sums);
 
 /* simt_dot_split_k.c: products whose k is divided */
-Val tiles_parts_row(tiles *t, Val part, Val matrix); /* first_row */
+Val gemm_parts_row(gemm *t, Val part, Val matrix); /* first_row */
 /* Sums of `rows` rows from m0 on, in shared memory, to scratch memory. */
-void tiles_parts_put(tiles *t, unsigned rows, Val m0, Val n0);
-void tiles_parts_finish(tiles *t); /* the body of SIMT_FINISH */
+void gemm_parts_put(gemm *t, unsigned rows, Val m0, Val n0);
+void gemm_parts_finish(gemm *t); /* the body of SIMT_FINISH */
 #endif

@@ -8,22 +8,22 @@
  * 16 bytes are read: half a warp at once where the lanes of every pair (l, l xor 1), or of every pair (l, l xor 2), read the same; otherwise a quarter. */
 enum { LANES_DOWN = 8, LANES_ACROSS = 4 };
 
-static unsigned chunk(const tiles *t)
+static unsigned chunk(const gemm *t)
 {
-    return TILES_CHUNK / t->p.es;
+    return GEMM_CHUNK / t->p.es;
 }
 
-static unsigned chunks_down(const tiles *t)
+static unsigned chunks_down(const gemm *t)
 {
     return t->p.wm / (LANES_DOWN * chunk(t));
 }
 
-static unsigned chunks_across(const tiles *t)
+static unsigned chunks_across(const gemm *t)
 {
     return t->p.wn / (LANES_ACROSS * chunk(t));
 }
 
-unsigned tiles_nsums(const tiles *t)
+unsigned gemm_nsums(const gemm *t)
 {
     const simt_mma *op = t->p.mma;
     if (t->p.groups)
@@ -33,37 +33,37 @@ unsigned tiles_nsums(const tiles *t)
     return t->p.wm / op->m * (t->p.wn / op->n) * op->nc;
 }
 
-static Val lane_row(tiles *t)
+static Val lane_row(gemm *t)
 {
     em *e = t->e;
     return LSHR(t->lane, em_c64(e, 2));
 }
 
-static Val lane_column(tiles *t)
+static Val lane_column(gemm *t)
 {
     em *e = t->e;
     return AND(t->lane, em_c64(e, 3));
 }
 
-static Val first_row(tiles *t)
+static Val first_row(gemm *t)
 {
     em *e = t->e;
     return MUL(t->down, em_c64(e, t->p.wm));
 }
 
-static Val first_column(tiles *t)
+static Val first_column(gemm *t)
 {
     em *e = t->e;
     return MUL(t->across, em_c64(e, t->p.wn));
 }
 
-static Val single_row(tiles *t)
+static Val single_row(gemm *t)
 {
     em *e = t->e;
     return AND(LSHR(t->lane, em_c64(e, 1)), em_c64(e, LANES_DOWN - 1));
 }
 
-static Val single_column(tiles *t)
+static Val single_column(gemm *t)
 {
     em *e = t->e;
     return OR(AND(t->lane, em_c64(e, 1)), SHL(LSHR(t->lane, em_c64(e, 4)), em_c64(e, 1)));
@@ -73,7 +73,7 @@ static Val single_column(tiles *t)
 
 /* Of a factor whose rows run along k, by ldmatrix: 16 rows and two chunks of k. The halves of the lanes go through the rows of the left
  * factor first, through the chunks of the right one. */
-static void frags_along_k(tiles *t, tiles_factor *f, Val x0)
+static void frags_along_k(gemm *t, gemm_factor *f, Val x0)
 {
     em *e = t->e;
     bool left = f == &t->a;
@@ -84,11 +84,11 @@ static void frags_along_k(tiles *t, tiles_factor *f, Val x0)
     for (unsigned s = 0; s < steps; s++)
         for (unsigned i = 0; i < n; i++)
             f->frag[s][i] = i ? ADD(f->frag[s][0], em_c64(e, (int64_t)i * 16 * t->p.kt * t->p.es))
-                              : tiles_place(t, f, row, ADD(c, em_c64(e, 2 * s)));
+                              : gemm_place(t, f, row, ADD(c, em_c64(e, 2 * s)));
 }
 
 /* Of one whose rows run along the result: 16 rows of k and two chunks. */
-static void frags_along_x(tiles *t, tiles_factor *f, Val x0)
+static void frags_along_x(gemm *t, gemm_factor *f, Val x0)
 {
     em *e = t->e;
     bool left = f == &t->a;
@@ -100,11 +100,11 @@ static void frags_along_x(tiles *t, tiles_factor *f, Val x0)
     for (unsigned s = 0; s < steps; s++)
         for (unsigned i = 0; i < n; i++)
             f->frag[s][i] = s ? ADD(f->frag[0][i], em_c64(e, (int64_t)s * 16 * f->x * t->p.es))
-                              : tiles_place(t, f, row, ADD(c, em_c64(e, 2 * i)));
+                              : gemm_place(t, f, row, ADD(c, em_c64(e, 2 * i)));
 }
 
 /* Of 64-bit elements: 8 rows and 4 of k, each lane its own. */
-static void frags_single(tiles *t, tiles_factor *f, Val x0)
+static void frags_single(gemm *t, gemm_factor *f, Val x0)
 {
     em *e = t->e;
     Val row = ADD(x0, lane_row(t)), k = lane_column(t),
@@ -114,16 +114,16 @@ static void frags_single(tiles *t, tiles_factor *f, Val x0)
         for (unsigned i = 0; i < n; i++)
             f->frag[s][i] =
                 i ? ADD(f->frag[s][0], em_c64(e, (int64_t)i * 8 * t->p.kt * t->p.es))
-                  : ADD(in, tiles_place(t, f, row, ADD(LSHR(k, em_c64(e, 1)), em_c64(e, 2 * s))));
+                  : ADD(in, gemm_place(t, f, row, ADD(LSHR(k, em_c64(e, 1)), em_c64(e, 2 * s))));
 }
 
-void tiles_sums_top(tiles *t)
+void gemm_sums_top(gemm *t)
 {
     if (!t->p.mma || t->p.groups)
         return;
-    tiles_factor *both[2] = {&t->a, &t->b};
+    gemm_factor *both[2] = {&t->a, &t->b};
     for (int i = 0; i < 2; i++) {
-        tiles_factor *f = both[i];
+        gemm_factor *f = both[i];
         Val x0 = i ? first_column(t) : first_row(t);
         if (t->p.es == 8)
             frags_single(t, f, x0);
@@ -136,14 +136,14 @@ void tiles_sums_top(tiles *t)
 
 /* ---- multiplying ---- */
 
-static Val shared_at(tiles *t, Val slot, Val at)
+static Val shared_at(gemm *t, Val slot, Val at)
 {
     em *e = t->e;
     return em_at(e, t->s->shared, ADD(slot, at), 1);
 }
 
 /* Step s of a piece: words of the factor for this lane, per matrix of 16 (of 8, where elements are 64 bits) rows. */
-static void load_frags(tiles *t, const tiles_factor *f, Val slot, unsigned s, unsigned n,
+static void load_frags(gemm *t, const gemm_factor *f, Val slot, unsigned s, unsigned n,
                        Val out[][4])
 {
     em *e = t->e;
@@ -158,12 +158,12 @@ static void load_frags(tiles *t, const tiles_factor *f, Val slot, unsigned s, un
     }
 }
 
-static void add_matrices(tiles *t, Val slot, Val *sum)
+static void add_matrices(gemm *t, Val slot, Val *sum)
 {
     const simt_mma *op = t->p.mma;
     unsigned na = t->p.wm / op->m, nb = t->p.wn / op->n, pair = t->p.es == 8 ? 1 : 2;
     for (unsigned s = 0; s < t->p.kt / op->k; s++) {
-        Val a[TILES_FRAGS][4], b[TILES_FRAGS][4];
+        Val a[GEMM_FRAGS][4], b[GEMM_FRAGS][4];
         load_frags(t, &t->a, slot, s, na, a);
         load_frags(t, &t->b, slot, s, nb / pair, b);
         for (unsigned i = 0; i < na; i++)
@@ -173,14 +173,14 @@ static void add_matrices(tiles *t, Val slot, Val *sum)
     }
 }
 
-static Val multiply_add(tiles *t, Val a, Val b, Val sum)
+static Val multiply_add(gemm *t, Val a, Val b, Val sum)
 {
     em *e = t->e;
     return lz_dtype_is_float(t->acc) ? em_fma(e, a, b, sum) : ADD(MUL(a, b), sum);
 }
 
 /* Elements of this thread in row k: its chunks, one after the other. */
-static void load_chunks(tiles *t, const tiles_factor *f, Val slot, unsigned k, Val x0, unsigned n,
+static void load_chunks(gemm *t, const gemm_factor *f, Val slot, unsigned k, Val x0, unsigned n,
                         unsigned apart, Val *out)
 {
     em *e = t->e;
@@ -188,13 +188,13 @@ static void load_chunks(tiles *t, const tiles_factor *f, Val slot, unsigned k, V
     for (unsigned i = 0; i < n; i++) {
         Val c = ADD(x0, em_c64(e, (int64_t)i * apart));
         Val v = em_load(e, em_vec(t->elem, w),
-                        shared_at(t, slot, tiles_place(t, f, em_c64(e, k), c)), TILES_CHUNK);
+                        shared_at(t, slot, gemm_place(t, f, em_c64(e, k), c)), GEMM_CHUNK);
         for (unsigned j = 0; j < w; j++)
             out[i * w + j] = em_extract(e, v, j);
     }
 }
 
-void tiles_single_load(tiles *t, Val slot, unsigned k, Val *a, Val *b)
+void gemm_single_load(gemm *t, Val slot, unsigned k, Val *a, Val *b)
 {
     em *e = t->e;
     unsigned w = chunk(t);
@@ -204,7 +204,7 @@ void tiles_single_load(tiles *t, Val slot, unsigned k, Val *a, Val *b)
     load_chunks(t, &t->b, slot, k, n0, chunks_across(t), LANES_ACROSS, b);
 }
 
-void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum)
+void gemm_single_add(gemm *t, const Val *a, const Val *b, Val *sum)
 {
     unsigned na = chunks_down(t) * chunk(t), nb = chunks_across(t) * chunk(t);
     for (unsigned i = 0; i < na; i++)
@@ -212,16 +212,16 @@ void tiles_single_add(tiles *t, const Val *a, const Val *b, Val *sum)
             sum[i * nb + j] = multiply_add(t, a[i], b[j], sum[i * nb + j]);
 }
 
-static void add_singly(tiles *t, Val slot, Val *sum)
+static void add_singly(gemm *t, Val slot, Val *sum)
 {
     for (unsigned k = 0; k < t->p.kt; k++) {
-        Val a[TILES_FRAGS], b[TILES_FRAGS];
-        tiles_single_load(t, slot, k, a, b);
-        tiles_single_add(t, a, b, sum);
+        Val a[GEMM_FRAGS], b[GEMM_FRAGS];
+        gemm_single_load(t, slot, k, a, b);
+        gemm_single_add(t, a, b, sum);
     }
 }
 
-void tiles_sums_add(tiles *t, Val slot, Val *sum)
+void gemm_sums_add(gemm *t, Val slot, Val *sum)
 {
     if (t->p.mma)
         add_matrices(t, slot, sum);
@@ -232,19 +232,19 @@ void tiles_sums_add(tiles *t, Val slot, Val *sum)
 /* ---- to shared memory ---- */
 
 /* n sums side by side, at row (within the warps' rows) and column of the tile. */
-static void put(tiles *t, Val row, Val column, const Val *sum, unsigned n)
+static void put(gemm *t, Val row, Val column, const Val *sum, unsigned n)
 {
     em *e = t->e;
     Val at =
-        ADD(MUL(row, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
-    at = ADD(at, em_c64(e, tiles_sums_at(&t->p)));
+        ADD(MUL(row, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
+    at = ADD(at, em_c64(e, gemm_sums_at(&t->p)));
     Val v = LLVMGetPoison(em_vec(t->elem, n));
     for (unsigned i = 0; i < n; i++)
         v = LLVMBuildInsertElement(e->b, v, sum[i], em_c32(e, i), "");
     em_store(e, v, em_at(e, t->s->shared, at, 1), n * t->esize);
 }
 
-static void put_matrices(tiles *t, const Val *sum)
+static void put_matrices(gemm *t, const Val *sum)
 {
     em *e = t->e;
     const simt_mma *op = t->p.mma;
@@ -257,7 +257,7 @@ static void put_matrices(tiles *t, const Val *sum)
                     &sum[(i * nb + j) * op->nc + r], 2);
 }
 
-static void put_singly(tiles *t, const Val *sum)
+static void put_singly(gemm *t, const Val *sum)
 {
     em *e = t->e;
     unsigned w = chunk(t), na = chunks_down(t), nb = chunks_across(t);
@@ -270,7 +270,7 @@ static void put_singly(tiles *t, const Val *sum)
 }
 
 /* Each warp of a group has 16 rows, divided as by the instructions of warps. */
-static void put_groups(tiles *t, const Val *sum, unsigned part)
+static void put_groups(gemm *t, const Val *sum, unsigned part)
 {
     em *e = t->e;
     Val warp = AND(LSHR(t->s->tid, em_c64(e, 5)), em_c64(e, 3)),
@@ -281,7 +281,7 @@ static void put_groups(tiles *t, const Val *sum, unsigned part)
             &sum[part * n + i], 2);
 }
 
-void tiles_sums_put(tiles *t, const Val *sum, unsigned part)
+void gemm_sums_put(gemm *t, const Val *sum, unsigned part)
 {
     if (t->p.groups)
         put_groups(t, sum, part);

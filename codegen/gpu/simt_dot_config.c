@@ -3,7 +3,7 @@
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
 
-int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
+int32_t gemm_source(const lz_kernel *k, int32_t sop, lz_dtype d)
 {
     const lz_stage *st = &k->stages[0];
     int32_t from = lz_converted_from(st, sop);
@@ -12,7 +12,7 @@ int32_t tiles_source(const lz_kernel *k, int32_t sop, lz_dtype d)
 
 /* Both factors are values of one narrower type: their products are exact, whatever multiplies them. Those of f32 are not, so the user must
  * have allowed that. */
-const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t)
+const simt_mma *simt_gemm_mma(const lz_kernel *k, const lz_target *t)
 {
     const lz_stage *st = &k->stages[0];
     lz_dtype acc = st->reds[0].acc_dtype[0],
@@ -37,7 +37,7 @@ static bool left_by_k(const lz_kernel *k)
     return kern_loads_along(st, skip, k->nouter + st->ninner - 1, k->dot.m);
 }
 
-uint32_t simt_tiles_rows(const lz_kernel *k)
+uint32_t simt_gemm_rows(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
     uint32_t dep[SOPS], d = k->dot.m;
@@ -58,45 +58,45 @@ static unsigned side(lz_sz extent, unsigned whole)
 }
 
 /* Two groups of warps, one below the other, each 64 rows. Their instructions multiply twice as much as those of warps. */
-static void by_groups(tiles_shape *p)
+static void by_groups(gemm_shape *p)
 {
     p->groups = true;
     p->tm = 128;
     p->tn = p->wn = 256;
     p->wm = 64;
-    p->kt = TILES_ROW / p->es;
+    p->kt = GEMM_ROW / p->es;
     p->stages = 4;
     p->sn = p->tn;
-    p->threads = p->block = TILES_DOWN * TILES_GROUP_THREADS;
+    p->threads = p->block = GEMM_DOWN * GEMM_GROUP_THREADS;
     p->rate *= 2;
 }
 
 /* A third group copies. The sums have memory of their own, for half of the columns at a time: the next tile is copied meanwhile. */
-static void by_boxes(tiles_shape *p)
+static void by_boxes(gemm_shape *p)
 {
     p->bulk = true;
-    p->block = p->threads + TILES_GROUP_THREADS;
+    p->block = p->threads + GEMM_GROUP_THREADS;
     p->sn = p->tn / 2;
 }
 
-void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, tiles_shape *p)
+void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, gemm_shape *p)
 {
     lz_dtype acc = k->stages[0].reds[0].acc_dtype[0];
-    const simt_mma *mma = simt_tiles_mma(k, t);
+    const simt_mma *mma = simt_gemm_mma(k, t);
     bool wide = lz_dtype_size(acc) == 8, small = entry == SIMT_SMALL;
     unsigned whole = (wide ? 64 : 128) >> small;
-    *p = (tiles_shape){.mma = mma, .d = mma ? mma->d : acc};
+    *p = (gemm_shape){.mma = mma, .d = mma ? mma->d : acc};
     p->es = (unsigned)lz_dtype_size(p->d);
     /* halves of the smallest ones are too small for the division into warps */
-    bool rows = simt_tiles_rows(k) < k->dot.m;
+    bool rows = simt_gemm_rows(k) < k->dot.m;
     p->tm = wide || small || rows ? whole : side(k->outer[k->dot.m], whole);
     p->tn = wide || small ? whole : side(k->outer[k->dot.n], whole);
     p->threads = mma || small ? 128 : 256;
     p->stages = mma || p->es == 4 ? 3 : 4;
     p->kt = p->es == 8 ? (mma ? 16 : 8) : 64 / p->es;
     p->rate = mma ? mma->rate : p->es == 4 ? 128 : 16;
-    p->wm = p->tm / TILES_DOWN;
-    p->wn = p->tn / (p->threads / SIMT_WARP / TILES_DOWN);
+    p->wm = p->tm / GEMM_DOWN;
+    p->wn = p->tn / (p->threads / SIMT_WARP / GEMM_DOWN);
     p->block = p->threads;
     p->sn = p->tn;
     if (entry == SIMT_GROUPS || entry == SIMT_BULK)
@@ -105,18 +105,18 @@ void tiles_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry,
         by_boxes(p);
 }
 
-uint32_t tiles_factor_bytes(const tiles_shape *p, unsigned x)
+uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x)
 {
-    unsigned skew = p->mma ? 0 : p->kt * p->es / TILES_CHUNK * TILES_SKEW;
+    unsigned skew = p->mma ? 0 : p->kt * p->es / GEMM_CHUNK * GEMM_SKEW;
     return x * p->kt * p->es + skew;
 }
 
-uint32_t tiles_stage_bytes(const tiles_shape *p)
+uint32_t gemm_stage_bytes(const gemm_shape *p)
 {
-    return tiles_factor_bytes(p, p->tm) + tiles_factor_bytes(p, p->tn);
+    return gemm_factor_bytes(p, p->tm) + gemm_factor_bytes(p, p->tn);
 }
 
-unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)
+unsigned gemm_sums_row(const gemm_shape *p, unsigned esize)
 {
     enum { PAD = 32 }; /* rows that are stored together begin in different banks */
     return p->sn * esize + PAD;
@@ -124,29 +124,29 @@ unsigned tiles_sums_row(const tiles_shape *p, unsigned esize)
 
 /* ---- the schedule's part of the plan ---- */
 
-bool simt_tiles_suit(const lz_kernel *k)
+bool simt_gemm_suit(const lz_kernel *k)
 {
     if (!kern_dot_form(k) || lz_simt_args_in_memory(k))
         return false;
     lz_sz m = k->outer[k->dot.m], n = k->outer[k->dot.n]; /* thin ones have no use for tiles */
-    return (m.slot >= 0 || m.v > 8 || simt_tiles_rows(k) < k->dot.m) && (n.slot >= 0 || n.v > 8);
+    return (m.slot >= 0 || m.v > 8 || simt_gemm_rows(k) < k->dot.m) && (n.slot >= 0 || n.v > 8);
 }
 
-bool simt_tiles_registers(const lz_kernel *k, const lz_target *t)
+bool simt_gemm_registers(const lz_kernel *k, const lz_target *t)
 {
     const lz_sop *s = k->stages[0].sops;
-    return simt_tiles_mma(k, t) || s[k->dot.a_sop].kind != LZ_S_LOAD ||
+    return simt_gemm_mma(k, t) || s[k->dot.a_sop].kind != LZ_S_LOAD ||
            s[k->dot.b_sop].kind != LZ_S_LOAD;
 }
 
-unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
+unsigned simt_gemm_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    tiles_shape p;
-    tiles_shape_of(k, t, entry, &p);
+    gemm_shape p;
+    gemm_shape_of(k, t, entry, &p);
     return p.block;
 }
 
-bool simt_tiles_divide(const lz_kernel *k)
+bool simt_gemm_divide(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
     for (uint32_t d = 0; d < st->ninner; d++)
@@ -158,13 +158,13 @@ bool simt_tiles_divide(const lz_kernel *k)
 /* Whether smaller tiles are not just the usual ones. */
 static bool has_small(const lz_kernel *k, const lz_target *t)
 {
-    tiles_shape p, small;
-    tiles_shape_of(k, t, SIMT_MAIN, &p);
-    tiles_shape_of(k, t, SIMT_SMALL, &small);
+    gemm_shape p, small;
+    gemm_shape_of(k, t, SIMT_MAIN, &p);
+    gemm_shape_of(k, t, SIMT_SMALL, &small);
     return p.tm != small.tm || p.tn != small.tn;
 }
 
-bool tiles_rounds(const tiles_shape *p)
+bool gemm_rounds(const gemm_shape *p)
 {
     return p->groups && p->d == LZ_F32;
 }
@@ -172,41 +172,41 @@ bool tiles_rounds(const tiles_shape *p)
 /* Of 16-bit floats and tf32, unless the result is known to be narrow. */
 static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
-    const simt_mma *mma = simt_tiles_mma(k, t);
-    bool many = k->outer[k->dot.m].slot >= 0 || simt_tiles_rows(k) < k->dot.m;
+    const simt_mma *mma = simt_gemm_mma(k, t);
+    bool many = k->outer[k->dot.m].slot >= 0 || simt_gemm_rows(k) < k->dot.m;
     return t->groups && mma && (lz_dtype_size(mma->d) == 2 || mma->d == LZ_F32) && many &&
            k->outer[k->dot.n].slot >= 0;
 }
 
-bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
+bool simt_gemm_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     return (entry == SIMT_GROUPS && has_groups(k, t)) ||
-           (entry == SIMT_BULK && has_groups(k, t) && tiles_boxes_suit(k, t)) ||
+           (entry == SIMT_BULK && has_groups(k, t) && gemm_boxes_suit(k, t)) ||
            entry == SIMT_MAIN || (entry == SIMT_SMALL && has_small(k, t)) ||
-           (entry == SIMT_FINISH && simt_tiles_divide(k));
+           (entry == SIMT_FINISH && simt_gemm_divide(k));
 }
 
-uint32_t tiles_sums_at(const tiles_shape *p)
+uint32_t gemm_sums_at(const gemm_shape *p)
 {
-    return p->bulk ? p->stages * tiles_stage_bytes(p) : 0;
+    return p->bulk ? p->stages * gemm_stage_bytes(p) : 0;
 }
 
-uint32_t tiles_barriers_at(const tiles_shape *p, unsigned esize)
+uint32_t gemm_barriers_at(const gemm_shape *p, unsigned esize)
 {
-    return tiles_sums_at(p) + p->wm * tiles_sums_row(p, esize);
+    return gemm_sums_at(p) + p->wm * gemm_sums_row(p, esize);
 }
 
-uint32_t tiles_shared_bytes(const tiles_shape *p, unsigned esize)
+uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize)
 {
-    uint32_t ring = p->stages * tiles_stage_bytes(p), sums = p->wm * tiles_sums_row(p, esize);
+    uint32_t ring = p->stages * gemm_stage_bytes(p), sums = p->wm * gemm_sums_row(p, esize);
     if (p->bulk)
-        return tiles_barriers_at(p, esize) + 2 * p->stages * TILES_BARRIER;
+        return gemm_barriers_at(p, esize) + 2 * p->stages * GEMM_BARRIER;
     return ring > sums ? ring : sums;
 }
 
-uint32_t simt_tiles_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
+uint32_t simt_gemm_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    tiles_shape p;
-    tiles_shape_of(k, t, entry, &p);
-    return tiles_shared_bytes(&p, (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]));
+    gemm_shape p;
+    gemm_shape_of(k, t, entry, &p);
+    return gemm_shared_bytes(&p, (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]));
 }

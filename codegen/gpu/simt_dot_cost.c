@@ -41,12 +41,12 @@ static work work_of(const lz_kernel *k, uint32_t rows, const int64_t *args)
     return w;
 }
 
-static int64_t pieces_of(const work *w, const tiles_shape *p)
+static int64_t flash_of(const work *w, const gemm_shape *p)
 {
     return simt_times(w->others, simt_ceil_div(w->k, p->kt));
 }
 
-static int64_t tiles_of(const work *w, const tiles_shape *p)
+static int64_t gemm_of(const work *w, const gemm_shape *p)
 {
     return simt_times(w->matrices,
                       simt_times(simt_ceil_div(w->m, p->tm), simt_ceil_div(w->n, p->tn)));
@@ -55,19 +55,19 @@ static int64_t tiles_of(const work *w, const tiles_shape *p)
 /* Bytes of scratch memory: rows are whole chunks. */
 static int64_t scratch_of(const work *w, int64_t parts, int64_t esize)
 {
-    int64_t row = simt_times(simt_ceil_div(simt_times(w->n, esize), TILES_CHUNK), TILES_CHUNK);
+    int64_t row = simt_times(simt_ceil_div(simt_times(w->n, esize), GEMM_CHUNK), GEMM_CHUNK);
     return simt_times(simt_times(parts, w->matrices), simt_times(w->m, row));
 }
 
-static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t esize,
+static int64_t cost(const work *w, const gemm_shape *p, int64_t parts, int64_t esize,
                     int64_t processors)
 {
     int64_t multiply = (int64_t)p->tm * p->tn * p->kt / p->rate,
             read = (int64_t)(p->tm + p->tn) * p->kt * p->es / L2_BYTES;
     int64_t piece = (multiply > read ? multiply : read) + PIECE;
-    int64_t turns = simt_ceil_div(simt_times(tiles_of(w, p), parts), processors);
+    int64_t turns = simt_ceil_div(simt_times(gemm_of(w, p), parts), processors);
     int64_t sum =
-        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(pieces_of(w, p), parts))));
+        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(flash_of(w, p), parts))));
     if (parts > 1) /* written once, read once */
         sum = plus(sum, LAUNCH + 2 * scratch_of(w, parts, esize) / (processors * L2_BYTES));
     return sum;
@@ -75,7 +75,7 @@ static int64_t cost(const work *w, const tiles_shape *p, int64_t parts, int64_t 
 
 typedef struct choice {
     lz_simt_entry entry;
-    tiles_shape p;
+    gemm_shape p;
     int64_t parts, cost;
 } choice;
 
@@ -86,11 +86,11 @@ static void each_part(const lz_kernel *k, const lz_target *t, const work *w, lz_
 {
     int64_t processors = t->processors > 0 ? t->processors : 1;
     choice c = {.entry = entry, .parts = 1};
-    tiles_shape_of(k, t, entry, &c.p);
+    gemm_shape_of(k, t, entry, &c.p);
     c.cost = cost(w, &c.p, 1, esize, processors);
     see(to, &c);
-    int64_t pieces = pieces_of(w, &c.p);
-    bool divide = simt_tiles_divide(k);
+    int64_t pieces = flash_of(w, &c.p);
+    bool divide = simt_gemm_divide(k);
     for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
         if (simt_ceil_div(pieces, simt_ceil_div(pieces, n)) != n)
             continue;
@@ -107,7 +107,7 @@ static void each_choice(const lz_kernel *k, const work *w, const lz_target *t, i
 {
     static const lz_simt_entry entries[] = {SIMT_MAIN, SIMT_GROUPS, SIMT_SMALL};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (simt_tiles_has(k, t, entries[i]))
+        if (simt_gemm_has(k, t, entries[i]))
             each_part(k, t, w, entries[i], esize, see, to);
 }
 
@@ -130,7 +130,7 @@ static choice chosen(const lz_kernel *k, const lz_target *t, const lz_simt_pick 
 {
     choice c = {.entry = pick->entry == SIMT_BULK ? SIMT_GROUPS : pick->entry,
                 .parts = pick->parts};
-    tiles_shape_of(k, t, c.entry, &c.p);
+    gemm_shape_of(k, t, c.entry, &c.p);
     return c;
 }
 
@@ -141,9 +141,9 @@ static bool takes_boxes(const lz_kernel *k, const lz_target *t, const int64_t *a
     if (c->entry != SIMT_GROUPS)
         return false;
     work boxes = work_of(k, k->dot.m, args);
-    int64_t n = simt_times(tiles_of(w, &c->p), c->parts),
-            of_boxes = simt_times(tiles_of(&boxes, &c->p), c->parts);
-    return of_boxes <= n + n / 4 && tiles_maps_of(k, t, args, map);
+    int64_t n = simt_times(gemm_of(w, &c->p), c->parts),
+            of_boxes = simt_times(gemm_of(&boxes, &c->p), c->parts);
+    return of_boxes <= n + n / 4 && gemm_maps_of(k, t, args, map);
 }
 
 /* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where little is lost to an odd row of tiles. */
@@ -151,8 +151,8 @@ static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, in
                        uint32_t processors, unsigned esize, lz_simt_dims *out)
 {
     enum { MANY = 8 };
-    tiles_shape p;
-    tiles_shape_of(k, t, SIMT_BULK, &p);
+    gemm_shape p;
+    gemm_shape_of(k, t, SIMT_BULK, &p);
     int64_t rows = simt_ceil_div(w->m, p.tm);
     bool pairs = processors >= SIMT_CLUSTER && (rows % 2 == 0 || rows > MANY);
     uint32_t cluster = pairs ? SIMT_CLUSTER : 1, most = processors / cluster * cluster;
@@ -162,7 +162,7 @@ static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, in
     out->launch[0] = (lz_simt_launch){.entry = SIMT_BULK,
                                       .grid = grid,
                                       .block = p.block,
-                                      .shared = tiles_shared_bytes(&p, esize),
+                                      .shared = gemm_shared_bytes(&p, esize),
                                       .cluster = cluster};
 }
 
@@ -171,22 +171,22 @@ static unsigned sum_bytes(const lz_kernel *k)
     return (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
 }
 
-void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out)
+void simt_gemm_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
+                    uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out)
 {
-    work w = work_of(k, simt_tiles_rows(k), args), boxes = work_of(k, k->dot.m, args);
+    work w = work_of(k, simt_gemm_rows(k), args), boxes = work_of(k, k->dot.m, args);
     unsigned esize = sum_bytes(k);
     choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);
-    int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
+    int64_t n = simt_times(gemm_of(&w, &c.p), c.parts);
     out->share = (uint64_t)c.parts;
     out->nlaunch = 1;
     out->launch[0] = (lz_simt_launch){.entry = c.entry,
                                       .grid = n < most ? (uint32_t)n : most,
                                       .block = c.p.block,
-                                      .shared = tiles_shared_bytes(&c.p, esize)};
+                                      .shared = gemm_shared_bytes(&c.p, esize)};
     bool as_boxes = !pick || pick->entry == SIMT_BULK;
     if (as_boxes && takes_boxes(k, t, args, &w, &c, out->map))
-        copy_boxes(k, t, &boxes, simt_times(tiles_of(&boxes, &c.p), c.parts), processors, esize,
+        copy_boxes(k, t, &boxes, simt_times(gemm_of(&boxes, &c.p), c.parts), processors, esize,
                    out);
     if (c.parts == 1)
         return;
@@ -194,7 +194,7 @@ void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t
     out->nlaunch = 2;
     out->launch[1].entry = SIMT_FINISH;
     simt_points_dims(
-        simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, tiles_finish_lanes(k)))), most,
+        simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, gemm_finish_lanes(k)))), most,
         &out->launch[1]);
 }
 
@@ -218,12 +218,12 @@ static void keep_some(void *to, const choice *c)
 }
 
 /* None that costs more than twice the least: the model is not that far off. One place is for the model's own without boxes. */
-uint32_t simt_tiles_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
-                          lz_simt_pick out[SIMT_PICKS])
+uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                         lz_simt_pick out[SIMT_PICKS])
 {
     kept s = {.n = 0};
     lz_simt_map map[2];
-    work w = work_of(k, simt_tiles_rows(k), args);
+    work w = work_of(k, simt_gemm_rows(k), args);
     each_choice(k, &w, t, sum_bytes(k), keep_some, &s);
     uint32_t n = 0;
     for (uint32_t i = 0; i < s.n && n < SIMT_PICKS && s.c[i].cost / 2 <= s.c[0].cost; i++) {

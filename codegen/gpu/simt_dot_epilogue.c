@@ -14,16 +14,16 @@ static bool without_loops(const lz_kernel *k)
 }
 
 /* Twice as many as a vector has: what they load besides the sums, of their row, is waited for half as often. */
-unsigned tiles_finish_lanes(const lz_kernel *k)
+unsigned gemm_finish_lanes(const lz_kernel *k)
 {
     enum { MOST = 8 };
     unsigned n = 2 * simt_vector_lanes(k, 1);
     return n < MOST ? n : MOST;
 }
 
-void tiles_finish_plan(tiles *t)
+void gemm_finish_plan(gemm *t)
 {
-    unsigned lanes = tiles_finish_lanes(t->k);
+    unsigned lanes = gemm_finish_lanes(t->k);
     t->lanes = 0;
     if (!without_loops(t->k) || kern_init_epilogue(&t->cv, t->e, t->k, lanes) != LZ_OK)
         return;
@@ -35,7 +35,7 @@ void tiles_finish_plan(tiles *t)
 }
 
 /* Here and not at the start: what it finds would take registers from the sums. */
-void tiles_finish_top(tiles *t)
+void gemm_finish_top(gemm *t)
 {
     em *e = t->e;
     kern_top(&t->c, 1);
@@ -48,9 +48,9 @@ void tiles_finish_top(tiles *t)
 }
 
 /* The later stages at a point, or of a vector of columns from it. */
-static void run(tiles *t, kern *c, Val row, Val column, Val sum)
+static void run(gemm *t, kern *c, Val row, Val column, Val sum)
 {
-    tiles_row_indices(t, row, c->oidx);
+    gemm_row_indices(t, row, c->oidx);
     c->oidx[t->n] = column;
     c->st[0].red[0][0] = (Ev){sum, NULL};
     for (uint32_t s = 1; s < t->k->nstage; s++) {
@@ -61,7 +61,7 @@ static void run(tiles *t, kern *c, Val row, Val column, Val sum)
         kern_stage(c, s, &one_point);
 }
 
-static void points(tiles *t, Val row, Val column, Val at, tiles_read *sums, unsigned n)
+static void points(gemm *t, Val row, Val column, Val at, gemm_read *sums, unsigned n)
 {
     em *e = t->e;
     em_loop l;
@@ -74,7 +74,7 @@ static void points(tiles *t, Val row, Val column, Val at, tiles_read *sums, unsi
     em_loop_end(e, &l, NULL);
 }
 
-void tiles_finish_at(tiles *t, Val row, Val column, Val at, tiles_read *sums)
+void gemm_finish_at(gemm *t, Val row, Val column, Val at, gemm_read *sums)
 {
     em *e = t->e;
     em_ifelse whole;
@@ -91,16 +91,16 @@ void tiles_finish_at(tiles *t, Val row, Val column, Val at, tiles_read *sums)
     em_ifelse_end(e, &whole, 0, NULL, NULL, NULL);
 }
 
-static Val shared_sums(tiles *t, Val at, unsigned n)
+static Val shared_sums(gemm *t, Val at, unsigned n)
 {
     em *e = t->e;
-    unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
+    unsigned align = n * t->esize < GEMM_CHUNK ? n * t->esize : GEMM_CHUNK;
     return em_load(e, em_vec(t->elem, n),
-                   em_at(e, t->s->shared, ADD(at, em_c64(e, tiles_sums_at(&t->p))), 1), align);
+                   em_at(e, t->s->shared, ADD(at, em_c64(e, gemm_sums_at(&t->p))), 1), align);
 }
 
 /* Rows of one row of warps, from m0. */
-static void finish_rows(tiles *t, Val m0, Val n0)
+static void finish_rows(gemm *t, Val m0, Val n0)
 {
     em *e = t->e;
     unsigned n = t->lanes ? t->lanes : 1, per_row = t->p.sn / n;
@@ -109,13 +109,13 @@ static void finish_rows(tiles *t, Val m0, Val n0)
                   0, NULL);
     Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n));
-    Val at = ADD(MUL(r, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
-    tiles_finish_at(t, ADD(m0, r), ADD(n0, c), at, shared_sums);
+    Val at = ADD(MUL(r, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
+    gemm_finish_at(t, ADD(m0, r), ADD(n0, c), at, shared_sums);
     em_loop_end(e, &l, NULL);
 }
 
 /* What becomes of the sums of one row of warps, which are in shared memory. */
-static void leave_rows(tiles *t, Val m0, Val n0)
+static void leave_rows(gemm *t, Val m0, Val n0)
 {
     em *e = t->e;
     if (!t->divided) {
@@ -124,22 +124,22 @@ static void leave_rows(tiles *t, Val m0, Val n0)
     }
     em_ifelse which;
     em_ifelse_begin(e, &which, ICMP(SGT, t->nparts, em_c64(e, 1)));
-    tiles_parts_put(t, t->p.wm, m0, n0);
+    gemm_parts_put(t, t->p.wm, m0, n0);
     em_ifelse_else(e, &which);
     finish_rows(t, m0, n0);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
 /* Columns part * sn and on of all rows of warps. */
-static void finish_part(tiles *t, Val m0, Val n0, const Val *sum, unsigned part)
+static void finish_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part)
 {
     em *e = t->e;
     em_loop l;
     em_if mine;
-    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, TILES_DOWN), em_c64(e, 1), 0, NULL);
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, GEMM_DOWN), em_c64(e, 1), 0, NULL);
     simt_barrier(t->s); /* what this memory held has been read */
     em_if_begin(e, &mine, ICMP(EQ, t->down, l.i));
-    tiles_sums_put(t, sum, part);
+    gemm_sums_put(t, sum, part);
     em_if_end(e, &mine, 0, NULL, NULL, NULL);
     simt_barrier(t->s);
     leave_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))),
@@ -147,9 +147,9 @@ static void finish_part(tiles *t, Val m0, Val n0, const Val *sum, unsigned part)
     em_loop_end(e, &l, NULL);
 }
 
-void tiles_finish(tiles *t, Val m0, Val n0, const Val *sum)
+void gemm_finish(gemm *t, Val m0, Val n0, const Val *sum)
 {
-    tiles_finish_top(t);
+    gemm_finish_top(t);
     for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)
         finish_part(t, m0, n0, sum, part);
 }

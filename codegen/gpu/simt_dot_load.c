@@ -9,55 +9,55 @@ static const kctx one_vector = {.u = 1};
 
 /* ---- form ---- */
 
-static unsigned row_elems(const tiles *t, const tiles_factor *f)
+static unsigned row_elems(const gemm *t, const gemm_factor *f)
 {
     return f->rows_k ? t->p.kt : f->x;
 }
 
-static unsigned chunk_elems(const tiles *t)
+static unsigned chunk_elems(const gemm *t)
 {
-    return TILES_CHUNK / t->p.es;
+    return GEMM_CHUNK / t->p.es;
 }
 
 /* The load that the factor is, if it is one as it stands in memory. */
-static const lz_access *plain_load(const tiles *t, int32_t sop)
+static const lz_access *plain_load(const gemm *t, int32_t sop)
 {
     const lz_access *a = kern_plain_access(t->k, sop);
     return a && t->k->buf[a->buf].dtype == t->p.d ? a : NULL;
 }
 
 /* Instructions read rows along k, those of 16-bit elements either; single threads read rows along the result. */
-static bool choose_rows(const tiles *t, const tiles_factor *f)
+static bool choose_rows(const gemm *t, const gemm_factor *f)
 {
     return t->p.mma && (t->p.es != 2 || f->by_k);
 }
 
 /* Whether chunks are copied as they are, given that they are aligned. */
-bool tiles_copies_chunks(const tiles *t, const tiles_factor *f)
+bool gemm_copies_chunks(const gemm *t, const gemm_factor *f)
 {
     uint32_t along = f->rows_k ? t->k->nouter + t->ki : f->loop;
     return f->plain && lz_sz_is(f->plain->stride[along], 1);
 }
 
-lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t sop)
+lz_status gemm_factor_init(gemm *t, gemm_factor *f, uint32_t loop, int32_t sop)
 {
     uint32_t kd = t->k->nouter + t->ki, all = (1u << kd) - 1;
     f->loop = loop;
     f->x = loop == t->m ? t->p.tm : t->p.tn;
     f->fixed = all & ~(1u << t->m | 1u << t->n);
-    f->sop = tiles_source(t->k, sop, t->p.d);
+    f->sop = gemm_source(t->k, sop, t->p.d);
     LZ_TRY(kern_init_factor(&f->one, t->e, t->k, 1, kd, f->sop));
     f->by_k = kern_loads_along(f->one.st[0].s, f->one.st[0].skip, kd, f->loop);
     f->rows_k = choose_rows(t, f);
     f->swizzled = t->p.mma;
     f->skewed = !t->p.mma && f->by_k;
     f->plain = plain_load(t, f->sop);
-    if (f->plain && !tiles_copies_chunks(t, f) && t->p.es < 4) /* nothing copies so little */
+    if (f->plain && !gemm_copies_chunks(t, f) && t->p.es < 4) /* nothing copies so little */
         f->plain = NULL;
     f->turned =
         f->plain &&
-        (f->skewed || (tiles_rounds(&t->p) && !f->by_k && lz_sz_is(f->plain->stride[loop], 1)));
-    f->copied = f->plain && !tiles_rounds(&t->p);
+        (f->skewed || (gemm_rounds(&t->p) && !f->by_k && lz_sz_is(f->plain->stride[loop], 1)));
+    f->copied = f->plain && !gemm_rounds(&t->p);
     bool by_k = f->turned ? f->by_k : f->rows_k;
     LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t), by_k ? kd : loop, f->sop));
     f->many.aligned = true;
@@ -68,7 +68,7 @@ lz_status tiles_factor_init(tiles *t, tiles_factor *f, uint32_t loop, int32_t so
 
 /* ---- places ---- */
 
-static Val swizzle(tiles *t, const tiles_factor *f, Val row)
+static Val swizzle(gemm *t, const gemm_factor *f, Val row)
 {
     em *e = t->e;
     if (!f->swizzled)
@@ -80,37 +80,37 @@ static Val swizzle(tiles *t, const tiles_factor *f, Val row)
     return AND(LSHR(row, em_c64(e, 1)), em_c64(e, 3));
 }
 
-Val tiles_place(tiles *t, const tiles_factor *f, Val row, Val chunk)
+Val gemm_place(gemm *t, const gemm_factor *f, Val row, Val chunk)
 {
     em *e = t->e;
     if (t->p.groups)
-        return tiles_groups_place(t, f, row, chunk);
+        return gemm_groups_place(t, f, row, chunk);
     Val c = XOR(chunk, swizzle(t, f, row));
-    Val at = ADD(MUL(row, em_c64(e, (int64_t)row_elems(t, f) * t->p.es)),
-                 MUL(c, em_c64(e, TILES_CHUNK)));
+    Val at =
+        ADD(MUL(row, em_c64(e, (int64_t)row_elems(t, f) * t->p.es)), MUL(c, em_c64(e, GEMM_CHUNK)));
     if (f->skewed)
-        at = ADD(at, MUL(LLVMBuildUDiv(e->b, row, em_c64(e, chunk_elems(t)), ""),
-                         em_c64(e, TILES_SKEW)));
+        at = ADD(
+            at, MUL(LLVMBuildUDiv(e->b, row, em_c64(e, chunk_elems(t)), ""), em_c64(e, GEMM_SKEW)));
     return ADD(at, em_c64(e, f->first));
 }
 
 /* Of an element. */
-Val tiles_place_element(tiles *t, const tiles_factor *f, Val x, Val k)
+Val gemm_place_element(gemm *t, const gemm_factor *f, Val x, Val k)
 {
     em *e = t->e;
     Val row = f->rows_k ? x : k, i = f->rows_k ? k : x;
     Val chunk = LLVMBuildUDiv(e->b, i, em_c64(e, chunk_elems(t)), "");
     Val in = AND(i, em_c64(e, chunk_elems(t) - 1));
-    return ADD(tiles_place(t, f, row, chunk), MUL(in, em_c64(e, t->p.es)));
+    return ADD(gemm_place(t, f, row, chunk), MUL(in, em_c64(e, t->p.es)));
 }
 
 /* ---- copies ---- */
 
-void tiles_factor_top(tiles *t, tiles_factor *f)
+void gemm_factor_top(gemm *t, gemm_factor *f)
 {
     kern_addresses(&f->one, 0, POS_TOP);
     kern_eval(&f->one, 0, POS_TOP, &one_vector);
-    if (f->vectors || f->turned || tiles_copies_chunks(t, f)) {
+    if (f->vectors || f->turned || gemm_copies_chunks(t, f)) {
         kern_addresses(&f->many, 0, POS_TOP);
         kern_eval(&f->many, 0, POS_TOP, &one_vector);
         f->aligned = simt_vectors_aligned(&f->many, 0);
@@ -118,44 +118,44 @@ void tiles_factor_top(tiles *t, tiles_factor *f)
 }
 
 /* Bytes from the start of the load for index `i` of loop d. */
-Val tiles_offset(tiles *t, const tiles_factor *f, uint32_t d, Val i)
+Val gemm_offset(gemm *t, const gemm_factor *f, uint32_t d, Val i)
 {
     em *e = t->e;
     return MUL(MUL(i, kern_size((kern *)&f->one, f->plain->stride[d])), em_c64(e, t->p.es));
 }
 
 /* The same for x along the result. */
-static Val offset_along(tiles *t, const tiles_factor *f, Val x)
+static Val offset_along(gemm *t, const gemm_factor *f, Val x)
 {
     em *e = t->e;
     Val at[LZ_OUTER_MAX], sum = em_c64(e, 0);
-    if (!tiles_many_rows(t, f))
-        return tiles_offset(t, f, f->loop, x);
-    tiles_row_indices(t, x, at);
+    if (!gemm_many_rows(t, f))
+        return gemm_offset(t, f, f->loop, x);
+    gemm_row_indices(t, x, at);
     for (uint32_t d = t->rows; d <= t->m; d++)
-        sum = ADD(sum, tiles_offset(t, f, d, at[d]));
+        sum = ADD(sum, gemm_offset(t, f, d, at[d]));
     return sum;
 }
 
 /* Start of the load in this tile, without the inner loops; where rows are of several loops, of the first one of all. */
-Val tiles_start(tiles *t, const tiles_factor *f)
+Val gemm_start(gemm *t, const gemm_factor *f)
 {
     uint32_t acc = (uint32_t)t->k->stages[0].sops[f->sop].a;
     Val p = f->one.st[0].ptr[POS_TOP][acc];
     for (uint32_t d = 0; d < t->m; d++)
-        p = em_at(t->e, p, tiles_offset(t, f, d, f->one.oidx[d]), 1);
-    return tiles_many_rows(t, f) ? p : em_at(t->e, p, tiles_offset(t, f, f->loop, f->x0), 1);
+        p = em_at(t->e, p, gemm_offset(t, f, d, f->one.oidx[d]), 1);
+    return gemm_many_rows(t, f) ? p : em_at(t->e, p, gemm_offset(t, f, f->loop, f->x0), 1);
 }
 
 /* From there to x of the tile along the result. */
-static Val offset_in_tile(tiles *t, const tiles_factor *f, Val x)
+static Val offset_in_tile(gemm *t, const gemm_factor *f, Val x)
 {
     em *e = t->e;
-    return offset_along(t, f, tiles_many_rows(t, f) ? ADD(f->x0, x) : x);
+    return offset_along(t, f, gemm_many_rows(t, f) ? ADD(f->x0, x) : x);
 }
 
 /* min(max((end - at) * es, 0), width) */
-static Val bytes_left(tiles *t, Val at, Val end, unsigned width)
+static Val bytes_left(gemm *t, Val at, Val end, unsigned width)
 {
     em *e = t->e;
     Val n = MUL(SUB(end, at), em_c64(e, t->p.es));
@@ -164,33 +164,33 @@ static Val bytes_left(tiles *t, Val at, Val end, unsigned width)
 
 /* Parts of a thread stand so many rows (x_rows: of the result, otherwise of k) apart. Their places differ by a constant where that leaves
  * the swizzle as it is: 8 rows of shared memory, or as many chunks. 0: they do not. */
-static int64_t place_step(const tiles *t, const tiles_factor *f, unsigned apart, bool x_rows)
+static int64_t place_step(const gemm *t, const gemm_factor *f, unsigned apart, bool x_rows)
 {
-    int64_t row = t->p.groups ? 8 * TILES_CHUNK : (int64_t)row_elems(t, f) * t->p.es;
+    int64_t row = t->p.groups ? 8 * GEMM_CHUNK : (int64_t)row_elems(t, f) * t->p.es;
     if (x_rows == f->rows_k)
         return apart % 8 ? 0 : apart * row;
     int64_t bytes = (int64_t)apart * t->p.es;
     if (!t->p.mma)
         return bytes;
-    return bytes % (8 * TILES_CHUNK) || t->p.groups ? 0 : bytes;
+    return bytes % (8 * GEMM_CHUNK) || t->p.groups ? 0 : bytes;
 }
 
 /* So many of them, one after the other, lie in one chunk. */
-static unsigned parts_of_chunk(const tiles *t, unsigned apart)
+static unsigned parts_of_chunk(const gemm *t, unsigned apart)
 {
     unsigned bytes = apart * t->p.es;
-    return bytes < TILES_CHUNK ? TILES_CHUNK / bytes : 1;
+    return bytes < GEMM_CHUNK ? GEMM_CHUNK / bytes : 1;
 }
 
-void tiles_factor_tile(tiles *t, tiles_factor *f)
+void gemm_factor_tile(gemm *t, gemm_factor *f)
 {
     em *e = t->e;
     f->nparts = 0;
     if (!f->copied)
         return;
-    bool chunks = tiles_copies_chunks(t, f);
+    bool chunks = gemm_copies_chunks(t, f);
     f->x_rows = chunks ? f->rows_k : f->by_k;
-    f->width = chunks ? TILES_CHUNK : t->p.es;
+    f->width = chunks ? GEMM_CHUNK : t->p.es;
     unsigned each = f->width / t->p.es, total = f->x * t->p.kt / each,
              per_row = (f->x_rows ? t->p.kt : f->x) / each, apart = t->p.threads / per_row;
     int64_t step = place_step(t, f, apart, f->x_rows);
@@ -201,8 +201,8 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
     f->nparts = total < t->p.threads ? 1 : total / t->p.threads;
     f->exists = total < t->p.threads ? ICMP(SLT, tid, em_c64(e, total)) : NULL;
     f->from =
-        em_at(e, tiles_start(t, f), ADD(offset_in_tile(t, f, x), tiles_offset(t, f, kd, f->k)), 1);
-    f->step = tiles_offset(t, f, f->x_rows ? f->loop : kd, em_c64(e, apart));
+        em_at(e, gemm_start(t, f), ADD(offset_in_tile(t, f, x), gemm_offset(t, f, kd, f->k)), 1);
+    f->step = gemm_offset(t, f, f->x_rows ? f->loop : kd, em_c64(e, apart));
     f->apart = apart;
     f->bytes = f->x_rows ? NULL : bytes_left(t, ADD(f->x0, x), f->X, f->width);
     unsigned one_chunk = f->x_rows == f->rows_k ? 1 : parts_of_chunk(t, apart);
@@ -212,15 +212,15 @@ void tiles_factor_tile(tiles *t, tiles_factor *f)
         f->to[i] =
             i && step ? ADD(f->to[0], em_c64(e, i * step))
             : in      ? ADD(f->to[i - in], em_c64(e, (int64_t)in * apart * t->p.es))
-                 : tiles_place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
-        if (tiles_many_rows(t, f))
-            f->each[i] = em_at(e, tiles_start(t, f),
-                               ADD(offset_in_tile(t, f, further), tiles_offset(t, f, kd, f->k)), 1);
+                 : gemm_place_element(t, f, f->x_rows ? further : x, f->x_rows ? f->k : further);
+        if (gemm_many_rows(t, f))
+            f->each[i] = em_at(e, gemm_start(t, f),
+                               ADD(offset_in_tile(t, f, further), gemm_offset(t, f, kd, f->k)), 1);
         f->row_exists[i] = f->x_rows ? ICMP(SLT, ADD(f->x0, further), f->X) : NULL;
     }
 }
 
-static void copy_part(tiles *t, Val to, Val from, unsigned width, Val bytes)
+static void copy_part(gemm *t, Val to, Val from, unsigned width, Val bytes)
 {
     em *e = t->e;
     simt_copy(t->s, em_at(e, t->s->shared, to, 1), from, width,
@@ -228,21 +228,21 @@ static void copy_part(tiles *t, Val to, Val from, unsigned width, Val bytes)
 }
 
 /* Bytes from the first piece's elements to those of this one. */
-Val tiles_piece_offset(tiles *t, const tiles_factor *f, Val k0)
+Val gemm_piece_offset(gemm *t, const gemm_factor *f, Val k0)
 {
     em *e = t->e;
-    Val off = tiles_offset(t, f, t->k->nouter + t->ki, k0);
+    Val off = gemm_offset(t, f, t->k->nouter + t->ki, k0);
     for (uint32_t j = 0; j < t->ki; j++)
-        off = ADD(off, tiles_offset(t, f, t->k->nouter + j, f->one.iidx[j]));
+        off = ADD(off, gemm_offset(t, f, t->k->nouter + j, f->one.iidx[j]));
     return off;
 }
 
-static Val this_piece(tiles *t, const tiles_factor *f, Val k0)
+static Val this_piece(gemm *t, const gemm_factor *f, Val k0)
 {
-    return f->piece ? f->piece : tiles_piece_offset(t, f, k0);
+    return f->piece ? f->piece : gemm_piece_offset(t, f, k0);
 }
 
-static void copy_parts(tiles *t, tiles_factor *f, Val k0, Val slot)
+static void copy_parts(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     Val piece = this_piece(t, f, k0), from = em_at(e, f->from, piece, 1), none = em_c64(e, 0),
@@ -255,7 +255,7 @@ static void copy_parts(tiles *t, tiles_factor *f, Val k0, Val slot)
     for (unsigned i = 0; i < f->nparts; i++) {
         Val k = ADD(ADD(k0, f->k), em_c64(e, (int64_t)i * f->apart)),
             there = f->x_rows ? f->row_exists[i] : ICMP(SLT, k, t->K);
-        if (tiles_many_rows(t, f))
+        if (gemm_many_rows(t, f))
             from = em_at(e, f->each[i], piece, 1);
         copy_part(t, ADD(slot, f->to[i]), from, f->width, SEL(there, left, none));
         from = em_at(e, from, f->step, 1);
@@ -271,7 +271,7 @@ typedef struct spot {
     Val x, k;
 } spot;
 
-static spot spot_of(tiles *t, Val q, unsigned per_row, unsigned each, bool x_rows)
+static spot spot_of(gemm *t, Val q, unsigned per_row, unsigned each, bool x_rows)
 {
     em *e = t->e;
     Val quick = MUL(AND(q, em_c64(e, per_row - 1)), em_c64(e, each)),
@@ -279,11 +279,11 @@ static spot spot_of(tiles *t, Val q, unsigned per_row, unsigned each, bool x_row
     return x_rows ? (spot){slow, quick} : (spot){quick, slow};
 }
 
-Val tiles_round(tiles *t, Val v)
+Val gemm_round(gemm *t, Val v)
 {
     em *e = t->e;
     unsigned n = em_lanes(v);
-    if (!tiles_rounds(&t->p))
+    if (!gemm_rounds(&t->p))
         return v;
     for (unsigned i = 0; i < n; i++) {
         Val one = simt_round_tf32(t->s, BITS(n > 1 ? em_extract(e, v, i) : v, e->i32));
@@ -293,24 +293,24 @@ Val tiles_round(tiles *t, Val v)
     return v;
 }
 
-static Val evaluate(tiles *t, kern *c, tiles_factor *f, Val x, Val k)
+static Val evaluate(gemm *t, kern *c, gemm_factor *f, Val x, Val k)
 {
-    if (tiles_many_rows(t, f))
-        tiles_row_indices(t, x, c->oidx);
+    if (gemm_many_rows(t, f))
+        gemm_row_indices(t, x, c->oidx);
     else
         c->oidx[f->loop] = x;
     c->iidx[t->ki] = k;
     uint32_t kd = t->k->nouter + t->ki;
     kern_advance(c, 0, POS_TOP, POS_POINT, f->fixed | 1u << f->loop | 1u << kd);
     kern_eval(c, 0, POS_POINT, &one_vector);
-    return tiles_round(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
+    return gemm_round(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
 }
 
-static void put_element(tiles *t, tiles_factor *f, Val k0, spot at, Val slot)
+static void put_element(gemm *t, gemm_factor *f, Val k0, spot at, Val slot)
 {
     em *e = t->e;
     Val x = ADD(f->x0, at.x), k = ADD(k0, at.k),
-        to = ADD(slot, tiles_place_element(t, f, at.x, at.k));
+        to = ADD(slot, gemm_place_element(t, f, at.x, at.k));
     Val there = AND(ICMP(SLT, x, f->X), ICMP(SLT, k, t->K));
     Val v, zero = LLVMConstNull(em_mem(e, t->p.d)), out;
     em_if in;
@@ -321,23 +321,23 @@ static void put_element(tiles *t, tiles_factor *f, Val k0, spot at, Val slot)
 }
 
 /* Single elements of 4 or 8 bytes that no chunk can be made of. */
-static void copy_elements(tiles *t, tiles_factor *f, Val k0, Val slot)
+static void copy_elements(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val start = em_at(e, tiles_start(t, f), this_piece(t, f, k0), 1);
+    Val start = em_at(e, gemm_start(t, f), this_piece(t, f, k0), 1);
     unsigned per_row = f->by_k ? t->p.kt : f->x;
     em_loop l;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)f->x * t->p.kt), em_c64(e, t->p.threads), 0,
                   NULL);
     spot at = spot_of(t, l.i, per_row, 1, f->by_k);
     Val there = AND(ICMP(SLT, ADD(f->x0, at.x), f->X), ICMP(SLT, ADD(k0, at.k), t->K));
-    Val off = ADD(offset_in_tile(t, f, at.x), tiles_offset(t, f, t->k->nouter + t->ki, at.k));
-    copy_part(t, ADD(slot, tiles_place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
+    Val off = ADD(offset_in_tile(t, f, at.x), gemm_offset(t, f, t->k->nouter + t->ki, at.k));
+    copy_part(t, ADD(slot, gemm_place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
               SEL(there, em_c64(e, t->p.es), em_c64(e, 0)));
     em_loop_end(e, &l, NULL);
 }
 
-static void put_elements(tiles *t, tiles_factor *f, Val k0, Val slot)
+static void put_elements(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     em_loop l;
@@ -348,7 +348,7 @@ static void put_elements(tiles *t, tiles_factor *f, Val k0, Val slot)
 }
 
 /* A chunk at a time: as a vector where all of it exists and is aligned. */
-static void put_chunks(tiles *t, tiles_factor *f, Val k0, Val slot)
+static void put_chunks(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     unsigned each = chunk_elems(t);
@@ -362,8 +362,8 @@ static void put_chunks(tiles *t, tiles_factor *f, Val k0, Val slot)
     em_ifelse which;
     em_ifelse_begin(e, &which, AND(f->aligned, inside));
     Val v = evaluate(t, &f->many, f, x, k);
-    Val to = ADD(slot, tiles_place_element(t, f, at.x, at.k));
-    em_store(e, v, em_at(e, t->s->shared, to, 1), TILES_CHUNK);
+    Val to = ADD(slot, gemm_place_element(t, f, at.x, at.k));
+    em_store(e, v, em_at(e, t->s->shared, to, 1), GEMM_CHUNK);
     em_ifelse_else(e, &which);
     em_loop_begin(e, &j, em_c64(e, 0), em_c64(e, each), em_c64(e, 1), 0, NULL);
     spot one = at;
@@ -374,18 +374,18 @@ static void put_chunks(tiles *t, tiles_factor *f, Val k0, Val slot)
     em_loop_end(e, &l, NULL);
 }
 
-void tiles_fill(tiles *t, tiles_factor *f, Val k0, Val slot)
+void gemm_fill(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     em_ifelse which;
-    if (f->copied && !tiles_copies_chunks(t, f)) {
+    if (f->copied && !gemm_copies_chunks(t, f)) {
         copy_parts(t, f, k0, slot);
     } else if (f->copied) {
         em_ifelse_begin(e, &which, f->aligned);
         copy_parts(t, f, k0, slot);
         em_ifelse_else(e, &which);
         if (t->p.es < 4 && t->piece)
-            (void)tiles_locate_piece(t, t->piece);
+            (void)gemm_locate_piece(t, t->piece);
         if (t->p.es >= 4)
             copy_elements(t, f, k0, slot);
         else

@@ -11,7 +11,7 @@ enum { PARTS = 8 /* of a factor's piece that a thread brings, at most */ };
 
 /* What a thread brings of a factor's piece: parts that lie `apart` rows from one to the next, along the result where the factor is turned, otherwise along k. */
 typedef struct share {
-    const tiles_factor *f;
+    const gemm_factor *f;
     unsigned nparts, apart;
     Val from, step,
         advance; /* of the first part in the first piece; bytes to the next part, to the next piece */
@@ -21,17 +21,17 @@ typedef struct share {
 } share;
 
 typedef struct steady {
-    tiles *t;
+    gemm *t;
     share s[2];
     Val end; /* of k, of this part of it: 32 bits */
 } steady;
 
-static unsigned chunk(const tiles *t)
+static unsigned chunk(const gemm *t)
 {
-    return TILES_CHUNK / t->p.es;
+    return GEMM_CHUNK / t->p.es;
 }
 
-static Val low(tiles *t, Val v)
+static Val low(gemm *t, Val v)
 {
     em *e = t->e;
     return LLVMBuildTrunc(e->b, v, e->i32, "");
@@ -39,25 +39,25 @@ static Val low(tiles *t, Val v)
 
 /* ---- which ---- */
 
-static bool suits(const tiles *t, const tiles_factor *f)
+static bool suits(const gemm *t, const gemm_factor *f)
 {
-    return f->turned || tiles_copies_chunks(t, f);
+    return f->turned || gemm_copies_chunks(t, f);
 }
 
-bool tiles_steady_suits(const tiles *t)
+bool gemm_steady_suits(const gemm *t)
 {
-    return !t->p.mma && t->ki == 0 && !tiles_many_rows(t, &t->a) && suits(t, &t->a) &&
+    return !t->p.mma && t->ki == 0 && !gemm_many_rows(t, &t->a) && suits(t, &t->a) &&
            suits(t, &t->b);
 }
 
-static Val whole(tiles *t, const tiles_factor *f)
+static Val whole(gemm *t, const gemm_factor *f)
 {
     em *e = t->e;
     Val n = f->turned ? t->K : f->X;
     return AND(f->aligned, ICMP(EQ, AND(n, em_c64(e, chunk(t) - 1)), em_c64(e, 0)));
 }
 
-Val tiles_steady_now(tiles *t)
+Val gemm_steady_now(gemm *t)
 {
     em *e = t->e;
     Val few = ICMP(SLE, t->K, em_c64(e, INT32_MAX / 2));
@@ -66,7 +66,7 @@ Val tiles_steady_now(tiles *t)
 
 /* ---- filling ---- */
 
-static void share_of(tiles *t, tiles_factor *f, Val first_k, share *s)
+static void share_of(gemm *t, gemm_factor *f, Val first_k, share *s)
 {
     em *e = t->e;
     unsigned each = chunk(t), per_row = (f->turned ? t->p.kt : f->x) / each;
@@ -76,15 +76,15 @@ static void share_of(tiles *t, tiles_factor *f, Val first_k, share *s)
     Val x = f->turned ? slow : quick, k = f->turned ? quick : slow;
     *s = (share){.f = f, .apart = t->p.threads / per_row};
     s->nparts = f->x * t->p.kt / each / t->p.threads;
-    Val from = ADD(tiles_offset(t, f, f->loop, x), tiles_offset(t, f, kd, ADD(k, first_k)));
-    s->from = em_at(e, tiles_start(t, f), from, 1);
-    s->step = tiles_offset(t, f, f->turned ? f->loop : kd, em_c64(e, s->apart));
-    s->advance = tiles_offset(t, f, kd, em_c64(e, t->p.kt));
+    Val from = ADD(gemm_offset(t, f, f->loop, x), gemm_offset(t, f, kd, ADD(k, first_k)));
+    s->from = em_at(e, gemm_start(t, f), from, 1);
+    s->step = gemm_offset(t, f, f->turned ? f->loop : kd, em_c64(e, s->apart));
+    s->advance = gemm_offset(t, f, kd, em_c64(e, t->p.kt));
     s->k = low(t, k);
     Val left = em_smin(e, SUB(f->X, ADD(f->x0, x)), em_c64(e, f->x));
     s->x_left = low(t, left);
     s->there = ICMP(SGT, left, em_c64(e, 0));
-    s->to = tiles_place_element(t, f, x, k);
+    s->to = gemm_place_element(t, f, x, k);
 }
 
 /* Whether part i, along k, exists of the piece that starts at k0. */
@@ -103,7 +103,7 @@ static Val part_at(const steady *y, const share *s, unsigned i, Val from)
 /* Those parts that are copied as they lie. */
 static void copy_parts(const steady *y, const share *s, Val k0, Val from, Val slot)
 {
-    tiles *t = y->t;
+    gemm *t = y->t;
     em *e = t->e;
     int64_t row = (int64_t)s->f->x * t->p.es;
     for (unsigned i = 0; i < s->nparts; i++) {
@@ -116,7 +116,7 @@ static void copy_parts(const steady *y, const share *s, Val k0, Val from, Val sl
 /* A chunk that is turned: read, */
 static Val read_part(const steady *y, const share *s, unsigned i, Val k0, Val from)
 {
-    tiles *t = y->t;
+    gemm *t = y->t;
     em *e = t->e;
     Val left[2] = {s->x_left, SUB(SUB(y->end, s->k), k0)};
     unsigned at[2] = {i * s->apart, 0};
@@ -126,7 +126,7 @@ static Val read_part(const steady *y, const share *s, unsigned i, Val k0, Val fr
 /* and stored. */
 static void store_part(const steady *y, const share *s, unsigned i, Val v, Val slot)
 {
-    tiles *t = y->t;
+    gemm *t = y->t;
     em *e = t->e;
     int64_t row = (int64_t)s->f->x * t->p.es;
     Val to = ADD(ADD(slot, s->to), em_c64(e, (int64_t)i * s->apart * t->p.es));
@@ -154,7 +154,7 @@ static void fill(const steady *y, Val k0, const Val *from, Val slot)
  * its share of the steps. */
 static void step_pieces(const steady *y, Val slot, Val k0, const Val *from, Val ahead, Val *sum)
 {
-    tiles *t = y->t;
+    gemm *t = y->t;
     const share *of[2 * PARTS];
     unsigned part[2 * PARTS], n = 0;
     for (int f = 0; f < 2; f++) {
@@ -168,24 +168,24 @@ static void step_pieces(const steady *y, Val slot, Val k0, const Val *from, Val 
     }
     simt_copies_end_group(t->s);
     unsigned steps = n ? t->p.kt / n : t->p.kt;
-    Val frag[2][2][TILES_FRAGS], v = NULL;
-    tiles_single_load(t, slot, 0, frag[0][0], frag[0][1]);
+    Val frag[2][2][GEMM_FRAGS], v = NULL;
+    gemm_single_load(t, slot, 0, frag[0][0], frag[0][1]);
     for (unsigned k = 0; k < t->p.kt; k++) {
         unsigned i = k / steps, odd = k & 1;
         if (i < n && k % steps == 0)
             v = read_part(y, of[i], part[i], k0, from[of[i] == &y->s[1]]);
         if (k + 1 < t->p.kt)
-            tiles_single_load(t, slot, k + 1, frag[!odd][0], frag[!odd][1]);
-        tiles_single_add(t, frag[odd][0], frag[odd][1], sum);
+            gemm_single_load(t, slot, k + 1, frag[!odd][0], frag[!odd][1]);
+        gemm_single_add(t, frag[odd][0], frag[odd][1], sum);
         if (i < n && k % steps == steps - 1)
             store_part(y, of[i], part[i], v, ahead);
     }
 }
 
-void tiles_steady_add(tiles *t, Val first, Val end, Val *sum)
+void gemm_steady_add(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t), ahead = t->p.stages - 1;
+    unsigned n = gemm_nsums(t), ahead = t->p.stages - 1;
     Val kt = em_c64(e, t->p.kt), first_k = MUL(first, kt), from[2];
     Val all = em_smin(e, MUL(end, kt), t->K);
     steady y = {.t = t, .end = low(t, all)};
@@ -196,14 +196,14 @@ void tiles_steady_add(tiles *t, Val first, Val end, Val *sum)
     Val k0 = low(t, first_k);
     simt_barrier(t->s); /* what this memory held has been read */
     for (unsigned i = 0; i < ahead; i++) {
-        fill(&y, ADD(k0, em_c32(e, i * t->p.kt)), from, em_c64(e, i * tiles_stage_bytes(&t->p)));
+        fill(&y, ADD(k0, em_c32(e, i * t->p.kt)), from, em_c64(e, i * gemm_stage_bytes(&t->p)));
         for (int f = 0; f < 2; f++)
             from[f] = em_at(e, from[f], y.s[f].advance, 1);
     }
-    Val carried[TILES_SUMS + 4], next[TILES_SUMS + 4];
+    Val carried[GEMM_SUMS + 4], next[GEMM_SUMS + 4];
     memcpy(carried, sum, n * sizeof *sum);
-    carried[n] = em_c64(e, 0);                                             /* to be multiplied */
-    carried[n + 1] = em_c64(e, (int64_t)ahead * tiles_stage_bytes(&t->p)); /* to be filled */
+    carried[n] = em_c64(e, 0);                                            /* to be multiplied */
+    carried[n + 1] = em_c64(e, (int64_t)ahead * gemm_stage_bytes(&t->p)); /* to be filled */
     carried[n + 2] = from[0];
     carried[n + 3] = from[1];
     em_loop l;
@@ -213,8 +213,8 @@ void tiles_steady_add(tiles *t, Val first, Val end, Val *sum)
     memcpy(next, l.phi, n * sizeof *next);
     step_pieces(&y, l.phi[n], ADD(l.i, em_c32(e, ahead * t->p.kt)), &l.phi[n + 2], l.phi[n + 1],
                 next);
-    next[n] = tiles_next_slot(t, l.phi[n]);
-    next[n + 1] = tiles_next_slot(t, l.phi[n + 1]);
+    next[n] = gemm_next_slot(t, l.phi[n]);
+    next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
     next[n + 2] = em_at(e, l.phi[n + 2], y.s[0].advance, 1);
     next[n + 3] = em_at(e, l.phi[n + 3], y.s[1].advance, 1);
     em_loop_end(e, &l, next);

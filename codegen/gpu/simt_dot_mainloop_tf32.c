@@ -17,7 +17,7 @@ enum {
 
 /* What a thread brings of a factor's piece: parts, each some way along the result and along k from the first. */
 typedef struct share {
-    const tiles_factor *f;
+    const gemm_factor *f;
     unsigned nparts, dx[PARTS], dk[PARTS];
     Val x, k;            /* of the first part: in the tile, in its piece */
     Val x_left, k_left;  /* from there to the end of the result, of k: 32 bits */
@@ -26,29 +26,29 @@ typedef struct share {
 } share;
 
 typedef struct rounded {
-    tiles *t;
+    gemm *t;
     share s[2];
 } rounded;
 
-static bool suits(const tiles *t, const tiles_factor *f)
+static bool suits(const gemm *t, const gemm_factor *f)
 {
-    return f->turned || tiles_copies_chunks(t, f);
+    return f->turned || gemm_copies_chunks(t, f);
 }
 
-bool tiles_rounded_suits(const tiles *t)
+bool gemm_rounded_suits(const gemm *t)
 {
-    return tiles_rounds(&t->p) && t->ki == 0 && !tiles_many_rows(t, &t->a) && suits(t, &t->a) &&
+    return gemm_rounds(&t->p) && t->ki == 0 && !gemm_many_rows(t, &t->a) && suits(t, &t->a) &&
            suits(t, &t->b);
 }
 
-static Val whole(tiles *t, const tiles_factor *f)
+static Val whole(gemm *t, const gemm_factor *f)
 {
     em *e = t->e;
     Val n = f->turned ? f->X : t->K;
     return AND(f->aligned, ICMP(EQ, AND(n, em_c64(e, EACH - 1)), em_c64(e, 0)));
 }
 
-Val tiles_rounded_now(tiles *t)
+Val gemm_rounded_now(gemm *t)
 {
     em *e = t->e;
     Val few = ICMP(SLE, t->K, em_c64(e, INT32_MAX / 2));
@@ -57,7 +57,7 @@ Val tiles_rounded_now(tiles *t)
 
 /* ---- who brings what ---- */
 
-static void divide_by_rows(tiles *t, share *s)
+static void divide_by_rows(gemm *t, share *s)
 {
     em *e = t->e;
     unsigned per_row = t->p.kt / EACH, apart = t->p.threads / per_row;
@@ -68,7 +68,7 @@ static void divide_by_rows(tiles *t, share *s)
         s->dx[i] = i * apart;
 }
 
-static void divide_by_columns(tiles *t, share *s)
+static void divide_by_columns(gemm *t, share *s)
 {
     em *e = t->e;
     Val warp = LSHR(t->s->tid, em_c64(e, 5)), chunk = AND(t->lane, em_c64(e, WARP_CHUNKS - 1));
@@ -82,7 +82,7 @@ static void divide_by_columns(tiles *t, share *s)
     }
 }
 
-static void share_of(tiles *t, const tiles_factor *f, Val first_k, Val end, share *s)
+static void share_of(gemm *t, const gemm_factor *f, Val first_k, Val end, share *s)
 {
     em *e = t->e;
     uint32_t kd = t->k->nouter + t->ki;
@@ -91,15 +91,15 @@ static void share_of(tiles *t, const tiles_factor *f, Val first_k, Val end, shar
         divide_by_columns(t, s);
     else
         divide_by_rows(t, s);
-    Val off = ADD(tiles_offset(t, f, f->loop, s->x), tiles_offset(t, f, kd, ADD(s->k, first_k)));
-    s->from = em_at(e, tiles_start(t, f), off, 1);
+    Val off = ADD(gemm_offset(t, f, f->loop, s->x), gemm_offset(t, f, kd, ADD(s->k, first_k)));
+    s->from = em_at(e, gemm_start(t, f), off, 1);
     Val left = em_smin(e, SUB(f->X, ADD(f->x0, s->x)), em_c64(e, f->x));
     s->x_left = LLVMBuildTrunc(e->b, left, e->i32, "");
     s->k_left = LLVMBuildTrunc(e->b, SUB(end, s->k), e->i32, "");
-    s->advance = tiles_offset(t, f, kd, em_c64(e, t->p.kt));
+    s->advance = gemm_offset(t, f, kd, em_c64(e, t->p.kt));
     for (unsigned i = 0; i < s->nparts; i++) {
-        s->by[i] = ADD(tiles_offset(t, f, f->loop, em_c64(e, s->dx[i])),
-                       tiles_offset(t, f, kd, em_c64(e, s->dk[i])));
+        s->by[i] = ADD(gemm_offset(t, f, f->loop, em_c64(e, s->dx[i])),
+                       gemm_offset(t, f, kd, em_c64(e, s->dk[i])));
     }
 }
 
@@ -113,7 +113,7 @@ static unsigned nheld(const rounded *r)
 /* Part i of the piece that starts at k0 into registers. */
 static Val read_part(const rounded *r, const share *s, unsigned i, Val k0, Val from)
 {
-    tiles *t = r->t;
+    gemm *t = r->t;
     em *e = t->e;
     Val left[2] = {s->x_left, SUB(s->k_left, k0)};
     unsigned at[2] = {s->dx[i], s->dk[i]};
@@ -122,18 +122,18 @@ static Val read_part(const rounded *r, const share *s, unsigned i, Val k0, Val f
 
 static void store_part(const rounded *r, const share *s, unsigned i, Val v, Val slot)
 {
-    tiles *t = r->t;
+    gemm *t = r->t;
     em *e = t->e;
     Val x = ADD(s->x, em_c64(e, s->dx[i])), k = ADD(s->k, em_c64(e, s->dk[i])), to;
-    v = tiles_round(t, v);
+    v = gemm_round(t, v);
     if (!s->f->turned) {
-        to = ADD(slot, tiles_place_element(t, s->f, x, k));
-        em_store(e, v, em_at(e, t->s->shared, to, 1), TILES_CHUNK);
+        to = ADD(slot, gemm_place_element(t, s->f, x, k));
+        em_store(e, v, em_at(e, t->s->shared, to, 1), GEMM_CHUNK);
         return;
     }
     for (unsigned j = 0; j < EACH; j++) {
         /* Further along k by whole halves of a row: exclusive or, as the order of chunks is; here, not before the loop, for want of registers. */
-        to = ADD(slot, tiles_place_element(t, s->f, ADD(x, em_c64(e, j)), s->k));
+        to = ADD(slot, gemm_place_element(t, s->f, ADD(x, em_c64(e, j)), s->k));
         to = XOR(to, em_c64(e, s->dk[i] * t->p.es));
         em_store(e, em_extract(e, v, j), em_at(e, t->s->shared, to, 1), t->p.es);
     }
@@ -161,10 +161,10 @@ static void advance(const rounded *r, const Val *from, Val *next)
 
 /* ---- all of them ---- */
 
-void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum)
+void gemm_rounded_add(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t);
+    unsigned n = gemm_nsums(t);
     Val kt = em_c64(e, t->p.kt), first_k = MUL(first, kt), from[2], held[HELD];
     rounded r = {.t = t};
     Val last = em_smin(e, MUL(end, kt), t->K);
@@ -178,7 +178,7 @@ void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum)
     advance(&r, from, from);
     read_piece(&r, ADD(k0, em_c32(e, t->p.kt)), from, held, em_c64(e, 0));
     advance(&r, from, from);
-    Val carried[TILES_SUMS + HELD + 3], next[TILES_SUMS + HELD + 3];
+    Val carried[GEMM_SUMS + HELD + 3], next[GEMM_SUMS + HELD + 3];
     unsigned h = n, f = n + nheld(&r), all = f + 3;
     memcpy(carried, sum, n * sizeof *sum);
     memcpy(carried + h, held, nheld(&r) * sizeof *held);
@@ -188,13 +188,13 @@ void tiles_rounded_add(tiles *t, Val first, Val end, Val *sum)
     em_loop_begin(e, &l, k0, LLVMBuildTrunc(e->b, last, e->i32, ""), em_c32(e, t->p.kt), (int)all,
                   carried);
     memcpy(next, l.phi, all * sizeof *next);
-    tiles_groups_fence(t);
+    gemm_groups_fence(t);
     simt_barrier(t->s);
-    tiles_groups_multiply(t, l.phi[f + 2], next);
-    next[f + 2] = tiles_next_slot(t, l.phi[f + 2]);
+    gemm_groups_multiply(t, l.phi[f + 2], next);
+    next[f + 2] = gemm_next_slot(t, l.phi[f + 2]);
     read_piece(&r, ADD(l.i, em_c32(e, 2 * t->p.kt)), l.phi + f, next + h, next[f + 2]);
     advance(&r, l.phi + f, next + f);
-    tiles_groups_wait(t, next, 0);
+    gemm_groups_wait(t, next, 0);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }

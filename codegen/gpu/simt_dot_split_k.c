@@ -5,19 +5,19 @@
 #include "codegen/gpu/simt_dot.h"
 
 /* Sums in 16 bytes. */
-static unsigned chunk(const tiles *t)
+static unsigned chunk(const gemm *t)
 {
-    return TILES_CHUNK / t->esize;
+    return GEMM_CHUNK / t->esize;
 }
 
 /* Sums in a row. Here and below nothing is kept for long: the sums need the registers. */
-static Val pitch(tiles *t)
+static Val pitch(gemm *t)
 {
     em *e = t->e;
     return AND(ADD(t->N, em_c64(e, chunk(t) - 1)), em_c64(e, -(int64_t)chunk(t)));
 }
 
-static Val matrices(tiles *t)
+static Val matrices(gemm *t)
 {
     em *e = t->e;
     Val n = em_c64(e, 1);
@@ -26,20 +26,20 @@ static Val matrices(tiles *t)
     return n;
 }
 
-Val tiles_parts_row(tiles *t, Val part, Val matrix)
+Val gemm_parts_row(gemm *t, Val part, Val matrix)
 {
     em *e = t->e;
     return MUL(ADD(MUL(part, matrices(t)), matrix), kern_size(&t->c, t->k->outer[t->m]));
 }
 
 /* Byte of a column of a row of scratch memory. */
-static Val place(tiles *t, Val row, Val column)
+static Val place(gemm *t, Val row, Val column)
 {
     em *e = t->e;
     return MUL(ADD(MUL(row, pitch(t)), column), em_c64(e, t->esize));
 }
 
-void tiles_parts_put(tiles *t, unsigned rows, Val m0, Val n0)
+void gemm_parts_put(gemm *t, unsigned rows, Val m0, Val n0)
 {
     em *e = t->e;
     unsigned n = chunk(t), per_row = t->p.sn / n;
@@ -51,29 +51,29 @@ void tiles_parts_put(tiles *t, unsigned rows, Val m0, Val n0)
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n)), row = ADD(m0, r),
         column = ADD(n0, c);
     em_if_begin(e, &in, AND(ICMP(SLT, row, t->M), ICMP(SLT, column, t->N)));
-    Val from = ADD(MUL(r, em_c64(e, tiles_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize))),
+    Val from = ADD(MUL(r, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize))),
         to = place(t, ADD(t->first_row, row), column);
     Val v =
         em_load(e, em_vec(t->elem, n),
-                em_at(e, t->s->shared, ADD(from, em_c64(e, tiles_sums_at(&t->p))), 1), TILES_CHUNK);
-    em_store(e, v, em_at(e, t->s->scratch, to, 1), TILES_CHUNK);
+                em_at(e, t->s->shared, ADD(from, em_c64(e, gemm_sums_at(&t->p))), 1), GEMM_CHUNK);
+    em_store(e, v, em_at(e, t->s->scratch, to, 1), GEMM_CHUNK);
     em_if_end(e, &in, 0, NULL, NULL, NULL);
     em_loop_end(e, &l, NULL);
 }
 
 /* ---- the second function ---- */
 
-static Val add(tiles *t, Val a, Val b)
+static Val add(gemm *t, Val a, Val b)
 {
     em *e = t->e;
     return lz_dtype_is_float(t->acc) ? FADD(a, b) : ADD(a, b);
 }
 
 /* n sums of all parts from byte `at` of each. */
-static Val of_all_parts(tiles *t, Val at, unsigned n)
+static Val of_all_parts(gemm *t, Val at, unsigned n)
 {
     em *e = t->e;
-    unsigned align = n * t->esize < TILES_CHUNK ? n * t->esize : TILES_CHUNK;
+    unsigned align = n * t->esize < GEMM_CHUNK ? n * t->esize : GEMM_CHUNK;
     Ty type = em_vec(t->elem, n);
     Val first = em_at(e, t->s->scratch, at, 1), next,
         each = place(t, MUL(matrices(t), t->M), em_c64(e, 0));
@@ -86,7 +86,7 @@ static Val of_all_parts(tiles *t, Val at, unsigned n)
 }
 
 /* Every thread takes vectors of columns, or points. */
-void tiles_parts_finish(tiles *t)
+void gemm_parts_finish(gemm *t)
 {
     em *e = t->e;
     simt *s = t->s;
@@ -96,7 +96,7 @@ void tiles_parts_finish(tiles *t)
         size[d] = kern_size(&t->c, t->k->outer[d]);
     size[t->m] = t->M;
     size[t->n] = LLVMBuildUDiv(e->b, ADD(t->N, em_c64(e, n - 1)), em_c64(e, n), "");
-    tiles_finish_top(t);
+    gemm_finish_top(t);
     em_loop l;
     em_loop_begin(e, &l, ADD(MUL(s->ctaid, s->ntid), s->tid),
                   MUL(MUL(matrices(t), t->M), size[t->n]), MUL(s->nctaid, s->ntid), 0, NULL);
@@ -106,6 +106,6 @@ void tiles_parts_finish(tiles *t)
         t->c.oidx[d] = t->cv.oidx[d] = at[d];
     }
     Val column = MUL(at[t->n], em_c64(e, n)), row = ADD(MUL(matrix, t->M), at[t->m]);
-    tiles_finish_at(t, at[t->m], column, place(t, row, column), of_all_parts);
+    gemm_finish_at(t, at[t->m], column, place(t, row, column), of_all_parts);
     em_loop_end(e, &l, NULL);
 }

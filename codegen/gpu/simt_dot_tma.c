@@ -18,7 +18,7 @@ enum { REGISTERS_COPY = 40, REGISTERS_MULTIPLY = 232 };
 /* ---- instructions ---- */
 
 /* A place in shared memory as an operand: 32 bits; emulated: its address. */
-static Val place(tiles *t, Val at)
+static Val place(gemm *t, Val at)
 {
     em *e = t->e;
     if (!e->nvptx)
@@ -27,7 +27,7 @@ static Val place(tiles *t, Val at)
     return ADD(start, LLVMBuildTrunc(e->b, at, e->i32, ""));
 }
 
-static void barrier_init(tiles *t, Val at, Val arrivals)
+static void barrier_init(gemm *t, Val at, Val arrivals)
 {
     em *e = t->e;
     Val a[2] = {place(t, at), LLVMBuildTrunc(e->b, arrivals, e->i32, "")};
@@ -38,7 +38,7 @@ static void barrier_init(tiles *t, Val at, Val arrivals)
 }
 
 /* The inits are seen by the copies, and by other blocks once these have met this one. */
-static void barriers_ready(tiles *t)
+static void barriers_ready(gemm *t)
 {
     em *e = t->e;
     if (e->nvptx)
@@ -46,7 +46,7 @@ static void barriers_ready(tiles *t)
 }
 
 /* All threads of the cluster. */
-static void meet_cluster(tiles *t)
+static void meet_cluster(gemm *t)
 {
     em *e = t->e;
     if (e->nvptx)
@@ -57,7 +57,7 @@ static void meet_cluster(tiles *t)
 }
 
 /* At the barrier of block `rank` of the cluster that is where this block's is. */
-static void arrive_there(tiles *t, Val at, Val rank)
+static void arrive_there(gemm *t, Val at, Val rank)
 {
     em *e = t->e;
     Val a[2] = {place(t, at), LLVMBuildTrunc(e->b, rank, e->i32, "")};
@@ -71,7 +71,7 @@ static void arrive_there(tiles *t, Val at, Val rank)
 }
 
 /* Arrives; `bytes` will come by copies. */
-static void arrive_expecting(tiles *t, Val at, uint32_t bytes)
+static void arrive_expecting(gemm *t, Val at, uint32_t bytes)
 {
     em *e = t->e;
     Val a[2] = {place(t, at), em_c32(e, bytes)};
@@ -83,7 +83,7 @@ static void arrive_expecting(tiles *t, Val at, uint32_t bytes)
 }
 
 /* Until the phase of this parity is over. */
-static void wait_phase(tiles *t, Val at, Val parity)
+static void wait_phase(gemm *t, Val at, Val parity)
 {
     em *e = t->e;
     Val a[2] = {place(t, at), LLVMBuildTrunc(e->b, parity, e->i32, "")};
@@ -97,7 +97,7 @@ static void wait_phase(tiles *t, Val at, Val parity)
 }
 
 /* The box at these coordinates of `map` to byte `to`; `full` learns how much has come. all: of every block of the cluster, likewise. */
-static void copy_box(tiles *t, Val map, Val to, Val full, const Val *at, uint32_t rank, bool all)
+static void copy_box(gemm *t, Val map, Val to, Val full, const Val *at, uint32_t rank, bool all)
 {
     em *e = t->e;
     Val a[4 + SIMT_MAP_RANK] = {place(t, to), map, place(t, full)}, mask;
@@ -132,7 +132,7 @@ static void copy_box(tiles *t, Val map, Val to, Val full, const Val *at, uint32_
 }
 
 /* Registers are taken from those that need few. */
-static void set_registers(tiles *t, bool more)
+static void set_registers(gemm *t, bool more)
 {
     em *e = t->e;
     Val n = em_c32(e, more ? REGISTERS_MULTIPLY : REGISTERS_COPY);
@@ -144,7 +144,7 @@ static void set_registers(tiles *t, bool more)
 }
 
 /* A number that is the same for all threads of a warp, so that the assembler knows. */
-static Val uniform(tiles *t, Val v)
+static Val uniform(gemm *t, Val v)
 {
     em *e = t->e;
     if (!e->nvptx)
@@ -164,20 +164,20 @@ typedef struct stage {
 } stage;
 
 /* Of piece i of all that the block has. */
-static stage stage_of(tiles *t, Val i)
+static stage stage_of(gemm *t, Val i)
 {
     em *e = t->e;
     unsigned n = t->p.stages; /* a power of two */
     Val s = AND(i, em_c64(e, n - 1)), turn = LLVMBuildUDiv(e->b, i, em_c64(e, n), "");
-    int64_t barriers = tiles_barriers_at(&t->p, t->esize);
-    Val full = ADD(MUL(s, em_c64(e, 2 * TILES_BARRIER)), em_c64(e, barriers));
-    return (stage){.slot = MUL(s, em_c64(e, tiles_stage_bytes(&t->p))),
+    int64_t barriers = gemm_barriers_at(&t->p, t->esize);
+    Val full = ADD(MUL(s, em_c64(e, 2 * GEMM_BARRIER)), em_c64(e, barriers));
+    return (stage){.slot = MUL(s, em_c64(e, gemm_stage_bytes(&t->p))),
                    .full = full,
-                   .empty = ADD(full, em_c64(e, TILES_BARRIER)),
+                   .empty = ADD(full, em_c64(e, GEMM_BARRIER)),
                    .parity = AND(turn, em_c64(e, 1))};
 }
 
-static void init_barriers(tiles *t)
+static void init_barriers(gemm *t)
 {
     em *e = t->e;
     em_if first;
@@ -203,24 +203,24 @@ typedef struct boxes {
 } boxes;
 
 /* Of the piece that starts at k0 of the last inner loop. */
-static void boxes_of(tiles *t, const tiles_factor *f, Val map, Val k0, boxes *b)
+static void boxes_of(gemm *t, const gemm_factor *f, Val map, Val k0, boxes *b)
 {
     uint32_t loops[SIMT_MAP_RANK], box[2];
-    *b = (boxes){.map = map, .rank = tiles_map_loops(t->k, f->sop, f->loop, loops)};
+    *b = (boxes){.map = map, .rank = gemm_map_loops(t->k, f->sop, f->loop, loops)};
     for (uint32_t i = 0; i < b->rank; i++)
         b->at[i] = loops[i] == f->loop                ? f->x0
                    : loops[i] == t->k->nouter + t->ki ? k0
                    : loops[i] < t->k->nouter          ? f->one.oidx[loops[i]]
                                                       : f->one.iidx[loops[i] - t->k->nouter];
     b->along = loops[1] == f->loop;
-    tiles_box_of(&t->p, b->along, box);
+    gemm_box_of(&t->p, b->along, box);
     b->apart = box[b->along];
     b->n = f->x / b->apart;
-    b->bytes = (int64_t)box[1] * TILES_ROW;
+    b->bytes = (int64_t)box[1] * GEMM_ROW;
 }
 
 /* `n` of the boxes, from the one with this number. */
-static void copy_boxes(tiles *t, const tiles_factor *f, const boxes *b, Val first, unsigned n,
+static void copy_boxes(gemm *t, const gemm_factor *f, const boxes *b, Val first, unsigned n,
                        const stage *s, bool all)
 {
     em *e = t->e;
@@ -235,7 +235,7 @@ static void copy_boxes(tiles *t, const tiles_factor *f, const boxes *b, Val firs
 }
 
 /* All of the left factor's. Of the right one's, in a cluster, a half, which go to both blocks. */
-static void copy_piece(tiles *t, Val k0, const stage *s)
+static void copy_piece(gemm *t, Val k0, const stage *s)
 {
     em *e = t->e;
     em_ifelse which;
@@ -253,17 +253,17 @@ static void copy_piece(tiles *t, Val k0, const stage *s)
 }
 
 /* Those of a tile, of which the block has had `before`; how many it has had then. */
-static Val copy_pieces(tiles *t, Val part, Val before)
+static Val copy_pieces(gemm *t, Val part, Val before)
 {
     em *e = t->e;
     em_loop l;
     Val first, end;
-    tiles_pieces_of_part(t, part, &first, &end);
+    gemm_pieces_of_part(t, part, &first, &end);
     em_loop_begin(e, &l, first, end, em_c64(e, 1), 0, NULL);
     stage s = stage_of(t, ADD(before, SUB(l.i, first)));
     wait_phase(t, s.empty, XOR(s.parity, em_c64(e, 1)));
-    arrive_expecting(t, s.full, tiles_stage_bytes(&t->p));
-    copy_piece(t, tiles_locate_piece(t, l.i), &s);
+    arrive_expecting(t, s.full, gemm_stage_bytes(&t->p));
+    copy_piece(t, gemm_locate_piece(t, l.i), &s);
     em_loop_end(e, &l, NULL);
     return ADD(before, SUB(end, first));
 }
@@ -271,7 +271,7 @@ static Val copy_pieces(tiles *t, Val part, Val before)
 /* ---- multiplying ---- */
 
 /* This warp has multiplied piece i, if `when`: a lane for every block of the cluster says so there. */
-static void release(tiles *t, Val i, Val when)
+static void release(gemm *t, Val i, Val when)
 {
     em *e = t->e;
     em_if some;
@@ -281,12 +281,12 @@ static void release(tiles *t, Val i, Val when)
 }
 
 /* One piece is being multiplied while the next one is waited for. */
-static Val multiply_pieces(tiles *t, Val part, Val before)
+static Val multiply_pieces(gemm *t, Val part, Val before)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t);
-    Val sum[TILES_SUMS], next[TILES_SUMS], first, end;
-    tiles_pieces_of_part(t, part, &first, &end);
+    unsigned n = gemm_nsums(t);
+    Val sum[GEMM_SUMS], next[GEMM_SUMS], first, end;
+    gemm_pieces_of_part(t, part, &first, &end);
     for (unsigned i = 0; i < n; i++)
         sum[i] = LLVMConstNull(t->elem);
     em_loop l;
@@ -296,36 +296,36 @@ static Val multiply_pieces(tiles *t, Val part, Val before)
     for (unsigned j = 0; j < n; j++)
         next[j] = l.phi[j];
     wait_phase(t, s.full, s.parity);
-    tiles_groups_multiply(t, s.slot, next);
-    tiles_groups_wait(t, next, 1);
+    gemm_groups_multiply(t, s.slot, next);
+    gemm_groups_wait(t, next, 1);
     release(t, SUB(i, em_c64(e, 1)), ICMP(SGT, l.i, first));
     em_loop_end(e, &l, next);
     for (unsigned j = 0; j < n; j++)
         sum[j] = l.phi[j];
-    tiles_groups_wait(t, sum, 0);
+    gemm_groups_wait(t, sum, 0);
     Val all = ADD(before, SUB(end, first));
     release(t, SUB(all, em_c64(e, 1)), ICMP(SGT, end, first));
-    tiles_finish(t, t->a.x0, t->b.x0, sum);
+    gemm_finish(t, t->a.x0, t->b.x0, sum);
     return all;
 }
 
-void tiles_emit_bulk(tiles *t)
+void gemm_emit_bulk(gemm *t)
 {
     em *e = t->e;
     em_ifelse which;
     em_if one;
     init_barriers(t);
-    Val group = uniform(t, tiles_group(t)), groups = em_c64(e, t->p.threads / TILES_GROUP_THREADS);
+    Val group = uniform(t, gemm_group(t)), groups = em_c64(e, t->p.threads / GEMM_GROUP_THREADS);
     t->down = group;
     em_ifelse_begin(e, &which, ICMP(EQ, group, groups));
     set_registers(t, false);
     em_if_begin(e, &one, ICMP(EQ, t->s->tid, em_c64(e, t->p.threads)));
-    tiles_each(t, copy_pieces);
+    gemm_each(t, copy_pieces);
     em_if_end(e, &one, 0, NULL, NULL, NULL);
     em_ifelse_else(e, &which);
     set_registers(t, true);
     t->s->together = t->p.threads;
-    tiles_each(t, multiply_pieces);
+    gemm_each(t, multiply_pieces);
     t->s->together = 0;
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
     meet_cluster(t); /* until then another block may write here, and tell of it */

@@ -60,7 +60,7 @@ static void emit_vectors(simt *s, kern *c, kern *many)
     em_loop_end(e, &l, NULL);
 }
 
-void simt_emit_points(simt *s, kern *c, kern *many)
+void simt_emit_elementwise(simt *s, kern *c, kern *many)
 {
     em *e = c->e;
     if (many) {

@@ -66,14 +66,14 @@ static void begin_ptx(simt *s, kern *c)
     for (uint32_t i = 0; i < nsize; i++)
         types[k->nbuf + i] = far ? global : e->i64;
     /* of no address space: code that sorts knows of none */
-    bool sorts = s->plan.kind == SIMT_SORTS || s->plan.kind == SIMT_POINTS;
+    bool sorts = s->plan.kind == SIMT_SORT || s->plan.kind == SIMT_ELEMENTWISE;
     types[n] = sorts ? e->ptr : global;
     types[n + 1] = e->i64;
     for (uint32_t i = 0; i < nmap; i++)
         types[nparam + i] = e->ptr;
     Val f = em_func(e, lz_simt_entry_name(k, e->t, s->entry), e->none, types, nparam + nmap, true);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
-    /* registers are allotted for such blocks */
+    /* registers are allotted for such b2b */
     annotate(e, f, "maxntidx", number(e, s->plan.max_block));
     if (s->plan.min_blocks) /* that many at a time on a multiprocessor are enough */
         annotate(e, f, "minctasm", number(e, s->plan.min_blocks));

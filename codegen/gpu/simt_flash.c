@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const kctx one = {.u = 1};
-enum { R = PIECES_LANE_ROWS, C = PIECES_LANE_COLUMNS, ACCS = 16 /* of a pass, at most */ };
+enum { R = FLASH_LANE_ROWS, C = FLASH_LANE_COLUMNS, ACCS = 16 /* of a pass, at most */ };
 
 /* What a pass carries from piece to piece. */
 typedef struct pass {
@@ -21,10 +21,10 @@ typedef struct pass {
     Val shift[R]; /* online: what was subtracted so far */
     Val total[R]; /* online: the sum, relative to what was subtracted */
     Val by[R];    /* by which what was made before is scaled */
-    Val sum[PIECES_WIDE_HEAD / 8 * 4];
+    Val sum[FLASH_WIDE_HEAD / 8 * 4];
 } pass;
 
-static unsigned flatten(const pieces *p, const pass *q, Val *out)
+static unsigned flatten(const flash *p, const pass *q, Val *out)
 {
     unsigned n = 0;
     for (unsigned r = 0; r < p->rows; r++) {
@@ -38,7 +38,7 @@ static unsigned flatten(const pieces *p, const pass *q, Val *out)
     return n;
 }
 
-static void unflatten(const pieces *p, pass *q, const Val *in)
+static void unflatten(const flash *p, pass *q, const Val *in)
 {
     for (unsigned r = 0; r < p->rows; r++) {
         for (unsigned i = 0; i < q->nacc; i++)
@@ -53,7 +53,7 @@ static void unflatten(const pieces *p, pass *q, const Val *in)
 /* ---- elements ---- */
 
 /* Whether the pass makes reductions of stage s. */
-static bool makes(const pieces *p, const pass *q, uint32_t s)
+static bool makes(const flash *p, const pass *q, uint32_t s)
 {
     uint32_t l = p->f.level[s];
     return p->f.row[s] && p->k->stages[s].nred &&
@@ -61,20 +61,20 @@ static bool makes(const pieces *p, const pass *q, uint32_t s)
 }
 
 /* Whether it evaluates it: all that is needed is known. */
-static bool evaluates(const pieces *p, const pass *q, uint32_t s)
+static bool evaluates(const flash *p, const pass *q, uint32_t s)
 {
     if (!p->f.row[s])
         return false;
     return q->last || p->f.level[s] <= q->level + (q->online ? 1 : 0);
 }
 
-static const lz_red *reduction(const pieces *p, const pass *q, unsigned i)
+static const lz_red *reduction(const flash *p, const pass *q, unsigned i)
 {
     return &p->k->stages[q->acc[i].stage].reds[q->acc[i].acc];
 }
 
 /* Stage s at a lane's point r. */
-static void at_point(pieces *p, uint32_t s, unsigned r)
+static void at_point(flash *p, uint32_t s, unsigned r)
 {
     for (uint32_t t = 1; t < s; t++)
         for (uint32_t i = 0; i < p->k->stages[t].nred; i++)
@@ -87,14 +87,14 @@ static void at_point(pieces *p, uint32_t s, unsigned r)
     kern_eval(&p->c, s, POS_BODY, &one);
 }
 
-static Val column_of(pieces *p, Val x0, unsigned c)
+static Val column_of(flash *p, Val x0, unsigned c)
 {
     em *e = p->e;
-    return ADD(ADD(x0, p->column), em_c64(e, pieces_column(p, c)));
+    return ADD(ADD(x0, p->column), em_c64(e, flash_column(p, c)));
 }
 
 /* The left factor's value, where stage s makes it: as it is before it is rounded to 16 bits, if it is, because that is part of packing. */
-static void keep_factor(pieces *p, uint32_t s, unsigned r, unsigned c)
+static void keep_factor(flash *p, uint32_t s, unsigned r, unsigned c)
 {
     const lz_sop *left = p->second.left;
     const lz_stage *st = &p->k->stages[s];
@@ -106,7 +106,7 @@ static void keep_factor(pieces *p, uint32_t s, unsigned r, unsigned c)
 }
 
 /* An element of the stage; its rows are kept. `in`: whether there is one, or NULL. */
-static void element(pieces *p, const pass *q, uint32_t s, unsigned r, unsigned c, Val x, Val in)
+static void element(flash *p, const pass *q, uint32_t s, unsigned r, unsigned c, Val x, Val in)
 {
     em *e = p->e;
     kern *k = &p->c;
@@ -131,7 +131,7 @@ static void element(pieces *p, const pass *q, uint32_t s, unsigned r, unsigned c
 }
 
 /* Adds the elements of stage s to its accumulators, where the pass makes them. */
-static void accumulate(pieces *p, pass *q, uint32_t s, unsigned r, Val in)
+static void accumulate(flash *p, pass *q, uint32_t s, unsigned r, Val in)
 {
     em *e = p->e;
     for (unsigned i = 0; i < q->nacc; i++) {
@@ -164,7 +164,7 @@ static unsigned acc_of(const pass *q, uint32_t s)
 }
 
 /* Accumulator i of point r, of all lanes that share it, to each of them. */
-static void join_lanes(pieces *p, pass *q, unsigned i, unsigned r)
+static void join_lanes(flash *p, pass *q, unsigned i, unsigned r)
 {
     const lz_red *d = reduction(p, q, i);
     lz_dtype t = d->acc_dtype[0];
@@ -185,7 +185,7 @@ static Val exponential(em *e, Val x)
 /* The maximum of the pieces so far has been joined: what is subtracted now, at which the sum's stage stands from here on. It changes only where
  * exponentials would become large: what was made before is seldom scaled. Before there is a number 0 is subtracted: nothing is -inf less -inf;
  * what is NaN or infinite makes NaN of all. */
-static void shift_point(pieces *p, pass *q, unsigned r)
+static void shift_point(flash *p, pass *q, unsigned r)
 {
     enum { LARGE = 6 };
     em *e = p->e;
@@ -204,7 +204,7 @@ static void shift_point(pieces *p, pass *q, unsigned r)
 }
 
 /* The second product's sums so far, where it changed. */
-static void scale_sums(pieces *p, pass *q)
+static void scale_sums(flash *p, pass *q)
 {
     em *e = p->e;
     em_if f;
@@ -213,14 +213,14 @@ static void scale_sums(pieces *p, pass *q)
         some = OR(some, FCMP(UNE, q->by[r], em_cf(e->f32, 1)));
     em_if_begin(e, &f, some);
     for (unsigned i = 0; i < q->nsum; i++)
-        now[i] = FMUL(q->sum[i], q->by[pieces_row_of(p, i)]);
+        now[i] = FMUL(q->sum[i], q->by[flash_row_of(p, i)]);
     em_if_end(e, &f, (int)q->nsum, now, q->sum, q->sum);
 }
 
 /* ---- a piece ---- */
 
 /* All elements of a lane in stage s. The piece starts at x0; `edge`: it may be longer than what is left of the row. */
-static void stage_elements(pieces *p, pass *q, uint32_t s, Val x0, bool edge)
+static void stage_elements(flash *p, pass *q, uint32_t s, Val x0, bool edge)
 {
     em *e = p->e;
     Val N = p->first.N, last = SUB(N, em_c64(e, 1));
@@ -239,7 +239,7 @@ static void stage_elements(pieces *p, pass *q, uint32_t s, Val x0, bool edge)
 }
 
 /* What the second product multiplies; past the end of the row 0. */
-static void take_factor(pieces *p, bool edge, Val x0)
+static void take_factor(flash *p, bool edge, Val x0)
 {
     em *e = p->e;
     for (unsigned r = 0; r < p->rows && edge; r++)
@@ -249,7 +249,7 @@ static void take_factor(pieces *p, bool edge, Val x0)
 }
 
 /* Stages of rows, in order. */
-static void stages(pieces *p, pass *q, Val x0, bool edge)
+static void stages(flash *p, pass *q, Val x0, bool edge)
 {
     for (uint32_t s = 1; s < p->k->nstage; s++) {
         if (!evaluates(p, q, s))
@@ -264,23 +264,23 @@ static void stages(pieces *p, pass *q, Val x0, bool edge)
     }
 }
 
-static void piece(pieces *p, pass *q, Val index, bool edge)
+static void piece(flash *p, pass *q, Val index, bool edge)
 {
     em *e = p->e;
-    Val x0 = MUL(index, em_c64(e, PIECES_ROW));
-    pieces_scores(p, index, q->last);
+    Val x0 = MUL(index, em_c64(e, FLASH_ROW));
+    flash_scores(p, index, q->last);
     stages(p, q, x0, edge);
     if (!q->last)
         return;
     if (q->once)
         scale_sums(p, q);
     take_factor(p, edge, x0);
-    pieces_multiply(p, index, q->sum);
+    flash_multiply(p, index, q->sum);
 }
 
 /* ---- a pass ---- */
 
-static void find_accs(const pieces *p, pass *q)
+static void find_accs(const flash *p, pass *q)
 {
     for (uint32_t s = 1; s < p->k->nstage; s++)
         for (uint32_t i = 0; i < p->k->stages[s].nred && makes(p, q, s); i++) {
@@ -289,7 +289,7 @@ static void find_accs(const pieces *p, pass *q)
         }
 }
 
-static void start_accs(pieces *p, pass *q)
+static void start_accs(flash *p, pass *q)
 {
     em *e = p->e;
     Val none = em_cf(e->f32, -INFINITY);
@@ -312,7 +312,7 @@ static void start_accs(pieces *p, pass *q)
 }
 
 /* The sum relative to the maximum of the whole row. Where all exponents are -inf they are NaN in truth, and so is their sum. */
-static Val whole_sum(pieces *p, pass *q, unsigned r, Val sum)
+static Val whole_sum(flash *p, pass *q, unsigned r, Val sum)
 {
     em *e = p->e;
     uint32_t s = p->f.sum_stage;
@@ -324,7 +324,7 @@ static Val whole_sum(pieces *p, pass *q, unsigned r, Val sum)
 }
 
 /* The reductions are known. */
-static void finish_accs(pieces *p, pass *q)
+static void finish_accs(flash *p, pass *q)
 {
     for (unsigned r = 0; r < p->rows; r++)
         for (unsigned i = 0; i < q->nacc; i++) {
@@ -337,7 +337,7 @@ static void finish_accs(pieces *p, pass *q)
 }
 
 /* Whether what the pass makes ends in 16 bits, or in a sum of many. */
-static bool is_rough(const pieces *p, const pass *q)
+static bool is_rough(const flash *p, const pass *q)
 {
     bool exact = p->f.fma;
     for (uint32_t s = 1; s < p->k->nstage && q->last; s++)
@@ -346,7 +346,7 @@ static bool is_rough(const pieces *p, const pass *q)
     return !exact;
 }
 
-static void run_pass(pieces *p, pass *q)
+static void run_pass(flash *p, pass *q)
 {
     em *e = p->e;
     e->quick = is_rough(p, q);
@@ -354,9 +354,9 @@ static void run_pass(pieces *p, pass *q)
     em_loop l;
     em_if rest;
     find_accs(p, q);
-    q->nsum = q->last ? pieces_sums(p) : 0;
+    q->nsum = q->last ? flash_sums(p) : 0;
     start_accs(p, q);
-    pieces_start(p, q->last);
+    flash_start(p, q->last);
     int n = (int)flatten(p, q, now);
     Val whole = LSHR(p->first.N, em_c64(e, 6));
     em_loop_begin(e, &l, em_c64(e, 0), whole, em_c64(e, 1), n, now);
@@ -380,7 +380,7 @@ static void run_pass(pieces *p, pass *q)
 /* ---- results ---- */
 
 /* The sums were made with numerators. */
-static void divide(pieces *p, pass *q)
+static void divide(flash *p, pass *q)
 {
     em *e = p->e;
     Val by[R];
@@ -389,11 +389,11 @@ static void divide(pieces *p, pass *q)
     for (unsigned r = 0; r < p->rows; r++)
         by[r] = FDIV(em_cf(e->f32, 1), q->total[r]);
     for (unsigned i = 0; i < q->nsum; i++)
-        q->sum[i] = FMUL(q->sum[i], by[pieces_row_of(p, i)]);
+        q->sum[i] = FMUL(q->sum[i], by[flash_row_of(p, i)]);
 }
 
 /* Whether a thread of the block says so, to all. */
-static Val any_thread(pieces *p, Val yes)
+static Val any_thread(flash *p, Val yes)
 {
     em *e = p->e;
     em_if f;
@@ -410,7 +410,7 @@ static Val any_thread(pieces *p, Val yes)
 }
 
 /* A sum that is 0 or no number gives other quotients than the last of all: the block makes the second product again, with what it knows now. */
-static void make_anew(pieces *p, pass *q)
+static void make_anew(flash *p, pass *q)
 {
     em *e = p->e;
     em_if f;
@@ -427,7 +427,7 @@ static void make_anew(pieces *p, pass *q)
     em_if_end(e, &f, (int)q->nsum, again.sum, was, q->sum);
 }
 
-static void store_sums(pieces *p, const pass *q, uint32_t s)
+static void store_sums(flash *p, const pass *q, uint32_t s)
 {
     em *e = p->e;
     kern *k = &p->c;
@@ -436,9 +436,9 @@ static void store_sums(pieces *p, const pass *q, uint32_t s)
         Val here = ICMP(SLT, p->row[r], p->M);
         for (unsigned i = 0; i < q->nsum; i++) {
             em_if f;
-            if (pieces_row_of(p, i) != r)
+            if (flash_row_of(p, i) != r)
                 continue;
-            Val x = ADD(p->sum_column, em_c64(e, pieces_column_of(p, i)));
+            Val x = ADD(p->sum_column, em_c64(e, flash_column_of(p, i)));
             em_if_begin(e, &f, AND(here, ICMP(SLT, x, p->second.N)));
             k->iidx[0] = x;
             k->st[p->f.second].now[0] = (Ev){q->sum[i], NULL};
@@ -451,7 +451,7 @@ static void store_sums(pieces *p, const pass *q, uint32_t s)
 }
 
 /* Stages without loops: what reductions gave, by one of the lanes that share the point. */
-static void store_reductions(pieces *p, uint32_t s)
+static void store_reductions(flash *p, uint32_t s)
 {
     em *e = p->e;
     for (unsigned r = 0; r < p->rows; r++) {
@@ -464,7 +464,7 @@ static void store_reductions(pieces *p, uint32_t s)
     }
 }
 
-static void results(pieces *p, pass *q)
+static void results(flash *p, pass *q)
 {
     for (uint32_t s = 1; s < p->k->nstage; s++) {
         const lz_stage *st = &p->k->stages[s];
@@ -479,7 +479,7 @@ static void results(pieces *p, pass *q)
 
 /* ---- the kernel ---- */
 
-static void enter(pieces *p)
+static void enter(flash *p)
 {
     em *e = p->e;
     p->lane = AND(p->s->tid, em_c64(e, SIMT_WARP - 1));
@@ -491,9 +491,9 @@ static void enter(pieces *p)
         p->sum_column = p->second.by_k ? low : wide;
     }
     p->M = kern_size(&p->c, p->k->outer[p->k->nouter - 1]);
-    pieces_product_top(p, &p->first, 0);
-    pieces_product_top(p, &p->second, p->f.second);
-    p->total = LSHR(ADD(p->first.N, em_c64(e, PIECES_ROW - 1)), em_c64(e, 6));
+    flash_product_top(p, &p->first, 0);
+    flash_product_top(p, &p->second, p->f.second);
+    p->total = LSHR(ADD(p->first.N, em_c64(e, FLASH_ROW - 1)), em_c64(e, 6));
     for (uint32_t s = 1; s < p->k->nstage; s++)
         if (s != p->f.second) {
             kern_addresses(&p->c, s, POS_TOP);
@@ -501,10 +501,10 @@ static void enter(pieces *p)
         }
 }
 
-static void run_block(pieces *p, Val r0)
+static void run_block(flash *p, Val r0)
 {
     em *e = p->e;
-    Val first = ADD(r0, MUL(p->warp, em_c64(e, PIECES_TILE * p->tiles)));
+    Val first = ADD(r0, MUL(p->warp, em_c64(e, FLASH_TILE * p->tiles)));
     first = ADD(first, LSHR(p->lane, em_c64(e, p->f.fma ? 3 : 2)));
     for (unsigned r = 0; r < p->rows; r++) {
         p->row[r] = ADD(first, em_c64(e, (p->f.fma ? 4 : 8) * r));
@@ -515,9 +515,9 @@ static void run_block(pieces *p, Val r0)
             kern_addresses(&p->c, s, POS_ROW);
             kern_eval(&p->c, s, POS_ROW, &one);
         }
-    pieces_product_enter(p, &p->first);
-    pieces_product_enter(p, &p->second);
-    pieces_take_left(p, r0);
+    flash_product_enter(p, &p->first);
+    flash_product_enter(p, &p->second);
+    flash_take_left(p, r0);
     pass q = {0};
     for (uint32_t l = 0; l < p->f.levels && !p->f.once; l += q.online ? 2 : 1) {
         q = (pass){.level = l, .online = p->f.online && l == 0};
@@ -532,7 +532,7 @@ static void run_block(pieces *p, Val r0)
     results(p, &q);
 }
 
-static void emit_grid(pieces *p)
+static void emit_grid(flash *p)
 {
     em *e = p->e;
     uint32_t m = p->k->nouter - 1;
@@ -549,30 +549,30 @@ static void emit_grid(pieces *p)
     em_loop_end(e, &l, NULL);
 }
 
-lz_status simt_emit_pieces(simt *s)
+lz_status simt_emit_flash(simt *s)
 {
-    pieces *p = lz_calloc(1, sizeof *p);
+    flash *p = lz_calloc(1, sizeof *p);
     if (!p)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", s->k->name);
     p->s = s;
     p->e = s->e;
     p->k = s->k;
-    p->head = pieces_head(s->entry);
-    lz_status st = pieces_form_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
-    p->tiles = pieces_tiles(&p->f, s->entry);
+    p->head = flash_head(s->entry);
+    lz_status st = flash_form_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
+    p->tiles = flash_tiles(&p->f, s->entry);
     p->rows = (p->f.fma ? 4 : 2) * p->tiles;
-    p->columns = PIECES_ROW / (p->f.fma ? 8 : 4);
+    p->columns = FLASH_ROW / (p->f.fma ? 8 : 4);
     if (st == LZ_OK)
-        st = pieces_product_init(p, &p->first, 0, PIECES_ROW, p->head);
+        st = flash_product_init(p, &p->first, 0, FLASH_ROW, p->head);
     if (st == LZ_OK)
-        st = pieces_product_init(p, &p->second, p->f.second, p->head, PIECES_ROW);
+        st = flash_product_init(p, &p->second, p->f.second, p->head, FLASH_ROW);
     if (st == LZ_OK) {
         simt_begin(s, &p->c);
         enter(p);
         emit_grid(p);
         LLVMBuildRetVoid(s->e->b);
     }
-    for (pieces_product *d = &p->first; d <= &p->second; d++) {
+    for (flash_product *d = &p->first; d <= &p->second; d++) {
         kern_done(&d->a);
         kern_done(&d->b);
         kern_done(&d->many);
@@ -585,46 +585,46 @@ lz_status simt_emit_pieces(simt *s)
 /* ---- blocks and threads ---- */
 
 /* Several passes wait for memory more than for products. */
-uint32_t simt_pieces_min_blocks(const lz_kernel *k, lz_simt_entry entry)
+uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry)
 {
-    pieces_form f;
-    return pieces_form_of(k, &f) && !f.once && entry == SIMT_PIECES ? 3 : 0;
+    flash_form f;
+    return flash_form_of(k, &f) && !f.once && entry == SIMT_PIECES ? 3 : 0;
 }
 
 /* Either way round that the factors may lie. */
-uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry)
+uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry)
 {
-    pieces_form f;
-    if (!pieces_form_of(k, &f))
+    flash_form f;
+    if (!flash_form_of(k, &f))
         return 0;
     if (f.fma)
-        return pieces_fma_shared(&f);
-    uint32_t head = pieces_head(entry), one_way = PIECES_ROW * (2 * head + PIECES_PAD),
-             other = head * (2 * PIECES_ROW + PIECES_PAD);
-    return (one_way > other ? one_way : other) * 2 * PIECES_RING;
+        return flash_fma_shared(&f);
+    uint32_t head = flash_head(entry), one_way = FLASH_ROW * (2 * head + FLASH_PAD),
+             other = head * (2 * FLASH_ROW + FLASH_PAD);
+    return (one_way > other ? one_way : other) * 2 * FLASH_RING;
 }
 
-static unsigned threads_of(const pieces_form *f, lz_simt_entry entry, unsigned points)
+static unsigned threads_of(const flash_form *f, lz_simt_entry entry, unsigned points)
 {
-    return points / (PIECES_TILE * pieces_tiles(f, entry)) * SIMT_WARP;
+    return points / (FLASH_TILE * flash_tiles(f, entry)) * SIMT_WARP;
 }
 
-uint32_t simt_pieces_threads(const lz_kernel *k, lz_simt_entry entry)
+uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry)
 {
-    pieces_form f;
-    return pieces_form_of(k, &f) ? threads_of(&f, entry, pieces_points(&f)) : 0;
+    flash_form f;
+    return flash_form_of(k, &f) ? threads_of(&f, entry, flash_points(&f)) : 0;
 }
 
-bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
+bool simt_flash_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
 {
     enum { FEW = 16 /* points: other code does them with more threads */, EACH = 16 };
-    pieces_form f;
-    if (!pieces_form_of(k, &f))
+    flash_form f;
+    if (!flash_form_of(k, &f))
         return false;
     const lz_stage *a = &k->stages[0], *b = &k->stages[f.second];
     int64_t n = lz_sz_value(a->extent[0], args), head = lz_sz_value(a->extent[1], args),
             sums = lz_sz_value(b->extent[0], args), m = lz_sz_value(k->outer[k->nouter - 1], args);
-    int64_t longest = f.fma ? PIECES_HEAD : PIECES_WIDE_HEAD, batch = 1, points = pieces_points(&f);
+    int64_t longest = f.fma ? FLASH_HEAD : FLASH_WIDE_HEAD, batch = 1, points = flash_points(&f);
     if (n < 1 || head < 1 || sums < 1 || head > longest || sums > longest || m <= FEW)
         return false;
     for (uint32_t d = 0; d + 1 < k->nouter; d++)
@@ -632,9 +632,9 @@ bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, l
     if (simt_times(batch, simt_ceil_div(m, points)) < processors)
         points /= 2;
     int64_t blocks = simt_times(batch, simt_ceil_div(m, points)), most = (int64_t)processors * EACH;
-    out->entry = head > PIECES_HEAD || sums > PIECES_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
+    out->entry = head > FLASH_HEAD || sums > FLASH_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
     out->block = threads_of(&f, out->entry, (unsigned)points);
     out->grid = (uint32_t)(blocks < most ? blocks : most);
-    out->shared = simt_pieces_shared(k, out->entry);
+    out->shared = simt_flash_shared(k, out->entry);
     return true;
 }

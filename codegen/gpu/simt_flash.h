@@ -17,23 +17,22 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    PIECES_ROW = 64, /* elements of a piece */
-    PIECES_POINTS =
-        128,          /* of a block; half of them where blocks are few, or passes more than one */
-    PIECES_TILE = 16, /* points of a product's instruction */
-    PIECES_RING = 2,  /* pieces in shared memory */
-    PIECES_PAD = 16,  /* bytes between rows there: eight of them begin in other banks */
-    PIECES_HEAD = 64, /* extents of the head of a point and of its sums, at most; or */
-    PIECES_WIDE_HEAD = 128, /* for these there is code of its own */
-    PIECES_REDS = 4,        /* reductions of a stage, at most */
-    PIECES_TILES =
+    FLASH_ROW = 64,     /* elements of a piece */
+    FLASH_POINTS = 128, /* of a block; half of them where blocks are few, or passes more than one */
+    FLASH_TILE = 16,    /* points of a product's instruction */
+    FLASH_RING = 2,     /* pieces in shared memory */
+    FLASH_PAD = 16,     /* bytes between rows there: eight of them begin in other banks */
+    FLASH_HEAD = 64,    /* extents of the head of a point and of its sums, at most; or */
+    FLASH_WIDE_HEAD = 128, /* for these there is code of its own */
+    FLASH_REDS = 4,        /* reductions of a stage, at most */
+    FLASH_TILES =
         2, /* of a warp; 1 where more registers are wanted: for wide heads, for results of elements */
-    PIECES_LANE_ROWS = 8, /* points of a lane, at most */
-    PIECES_LANE_COLUMNS = PIECES_ROW / 4
+    FLASH_LANE_ROWS = 8, /* points of a lane, at most */
+    FLASH_LANE_COLUMNS = FLASH_ROW / 4
 };
 
 /* What is known of the stages: a function of the kernel. */
-typedef struct pieces_form {
+typedef struct flash_form {
     uint32_t second; /* stage of the second product */
     bool row
         [LZ_STAGE_MAX]; /* stages whose loop is that of the scores, before that product or behind */
@@ -46,10 +45,10 @@ typedef struct pieces_form {
     bool checks; /* but not where a sum is no number: what is not seen is 0 all the same */
     uint32_t max_stage, sum_stage;
     int32_t shift; /* of the sum's stage: what is subtracted */
-} pieces_form;
-bool pieces_form_of(const lz_kernel *k, pieces_form *f);
+} flash_form;
+bool flash_form_of(const lz_kernel *k, flash_form *f);
 
-typedef struct pieces_product {
+typedef struct flash_product {
     lz_kernel view;
     lz_stage stage;
     const lz_sop *left; /* the row that it is; NULL: none */
@@ -68,78 +67,77 @@ typedef struct pieces_product {
     unsigned nn, nk;      /* elements of a piece */
     unsigned pitch, size; /* bytes: of its rows, of all */
     unsigned at;          /* byte of the piece among those of a stage of the ring */
-} pieces_product;
+} flash_product;
 
-typedef struct pieces {
+typedef struct flash {
     simt *s;
     em *e;
     const lz_kernel *k;
-    pieces_form f;
+    flash_form f;
     kern c; /* the stages between and behind the products */
-    pieces_product first, second;
-    unsigned head;                 /* PIECES_HEAD or PIECES_WIDE_HEAD */
+    flash_product first, second;
+    unsigned head;                 /* FLASH_HEAD or FLASH_WIDE_HEAD */
     unsigned tiles, rows, columns; /* of a warp; points and elements of a piece of a lane */
     unsigned ring;                 /* bytes of a stage of the ring */
     Val lane, warp, M, total;      /* total: pieces of a row */
     Val points;                    /* of the block */
-    Val row[PIECES_LANE_ROWS], at_row[PIECES_LANE_ROWS]; /* points; such as there are */
-    Val column;                                          /* the lane's first one, */
-    Val sum_column;                                      /* and of the second product's sums */
-    Val left[PIECES_WIDE_HEAD / 16]
-            [PIECES_TILES * 4]; /* words of the first product's left factor */
-    Val score[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
-    Val factor[PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];      /* of the second product */
-    Val known[LZ_STAGE_MAX][PIECES_REDS][PIECES_LANE_ROWS]; /* results of reductions */
+    Val row[FLASH_LANE_ROWS], at_row[FLASH_LANE_ROWS]; /* points; such as there are */
+    Val column;                                        /* the lane's first one, */
+    Val sum_column;                                    /* and of the second product's sums */
+    Val left[FLASH_WIDE_HEAD / 16][FLASH_TILES * 4]; /* words of the first product's left factor */
+    Val score[FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];
+    Val factor[FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];      /* of the second product */
+    Val known[LZ_STAGE_MAX][FLASH_REDS][FLASH_LANE_ROWS]; /* results of reductions */
     /* values of rows */
-    Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][PIECES_LANE_ROWS][PIECES_LANE_COLUMNS];
-} pieces;
+    Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];
+} flash;
 
 /* simt_flash_mma.c */
-lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk);
-void pieces_product_top(pieces *p, pieces_product *d, uint32_t s);
-void pieces_product_enter(pieces *p, pieces_product *d); /* for this point of the batch */
-void pieces_take_left(pieces *p, Val r0);                /* r0: the block's first point */
-void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki);
+lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn, unsigned nk);
+void flash_product_top(flash *p, flash_product *d, uint32_t s);
+void flash_product_enter(flash *p, flash_product *d); /* for this point of the batch */
+void flash_take_left(flash *p, Val r0);               /* r0: the block's first point */
+void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki);
 /* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass; `both`: of both products. */
-void pieces_start(pieces *p, bool both);
-void pieces_scores(pieces *p, Val index, bool both);  /* of the piece, into p->score */
-void pieces_multiply(pieces *p, Val index, Val *sum); /* p->factor by the piece, added */
+void flash_start(flash *p, bool both);
+void flash_scores(flash *p, Val index, bool both);  /* of the piece, into p->score */
+void flash_multiply(flash *p, Val index, Val *sum); /* p->factor by the piece, added */
 /* simt_flash_fma.c: the same where single threads multiply. */
-void pieces_fma_take_left(pieces *p, Val r0);
-void pieces_fma_scores(pieces *p);
-void pieces_fma_multiply(pieces *p, Val *sum);
-unsigned pieces_fma_column(const pieces_product *d, unsigned c); /* from the lane's first */
-uint32_t pieces_fma_shared(const pieces_form *f);
+void flash_fma_take_left(flash *p, Val r0);
+void flash_fma_scores(flash *p);
+void flash_fma_multiply(flash *p, Val *sum);
+unsigned flash_fma_column(const flash_product *d, unsigned c); /* from the lane's first */
+uint32_t flash_fma_shared(const flash_form *f);
 /* Where piece elements and sums of a lane are: column c less the first, point and column of sum i. */
-static inline unsigned pieces_column(const pieces *p, unsigned c)
+static inline unsigned flash_column(const flash *p, unsigned c)
 {
-    return p->f.fma ? pieces_fma_column(&p->first, c) : c / 2 * 8 + c % 2;
+    return p->f.fma ? flash_fma_column(&p->first, c) : c / 2 * 8 + c % 2;
 }
-static inline unsigned pieces_sums(const pieces *p)
+static inline unsigned flash_sums(const flash *p)
 {
     return p->f.fma ? p->rows * p->head / 8 : p->tiles * p->head / 8 * 4;
 }
-static inline unsigned pieces_row_of(const pieces *p, unsigned i)
+static inline unsigned flash_row_of(const flash *p, unsigned i)
 {
-    unsigned each = pieces_sums(p) / (p->f.fma ? p->rows : p->tiles);
+    unsigned each = flash_sums(p) / (p->f.fma ? p->rows : p->tiles);
     return p->f.fma ? i / each : i / each * 2 + i / 2 % 2;
 }
-static inline unsigned pieces_column_of(const pieces *p, unsigned i)
+static inline unsigned flash_column_of(const flash *p, unsigned i)
 {
-    unsigned x = i % (pieces_sums(p) / (p->f.fma ? p->rows : p->tiles));
-    return p->f.fma ? pieces_fma_column(&p->second, x) : x / 4 * 8 + x % 2;
+    unsigned x = i % (flash_sums(p) / (p->f.fma ? p->rows : p->tiles));
+    return p->f.fma ? flash_fma_column(&p->second, x) : x / 4 * 8 + x % 2;
 }
 /* What differs between the functions. */
-static inline unsigned pieces_head(lz_simt_entry entry)
+static inline unsigned flash_head(lz_simt_entry entry)
 {
-    return entry == SIMT_PIECES_WIDE ? PIECES_WIDE_HEAD : PIECES_HEAD;
+    return entry == SIMT_PIECES_WIDE ? FLASH_WIDE_HEAD : FLASH_HEAD;
 }
-static inline unsigned pieces_tiles(const pieces_form *f, lz_simt_entry entry)
+static inline unsigned flash_tiles(const flash_form *f, lz_simt_entry entry)
 {
-    return entry == SIMT_PIECES_WIDE || !f->once ? 1 : PIECES_TILES;
+    return entry == SIMT_PIECES_WIDE || !f->once ? 1 : FLASH_TILES;
 }
-static inline unsigned pieces_points(const pieces_form *f) /* of a block, at most */
+static inline unsigned flash_points(const flash_form *f) /* of a block, at most */
 {
-    return f->once ? PIECES_POINTS : PIECES_POINTS / 2;
+    return f->once ? FLASH_POINTS : FLASH_POINTS / 2;
 }
 #endif

@@ -9,17 +9,17 @@ static const kctx one_vector = {.u = 1};
 enum {
     ES = 4,
     WIDE = 4,
-    LANE_ROW = 4,         /* points between those of a lane */
-    HALF = PIECES_ROW / 2 /* of a piece: there is room for so much of what is made of scores */
+    LANE_ROW = 4,        /* points between those of a lane */
+    HALF = FLASH_ROW / 2 /* of a piece: there is room for so much of what is made of scores */
 };
 
-unsigned pieces_fma_column(const pieces_product *d, unsigned c)
+unsigned flash_fma_column(const flash_product *d, unsigned c)
 {
     return d->by_k ? 8 * c : c / WIDE * 32 + c % WIDE;
 }
 
 /* Address of element x of the point that is the lane's first, of the left factor at byte `base`. */
-static Val left_at(pieces *p, unsigned base, unsigned pitch, Val point, Val x)
+static Val left_at(flash *p, unsigned base, unsigned pitch, Val point, Val x)
 {
     em *e = p->e;
     Val byte = ADD(MUL(point, em_c64(e, pitch)), MUL(x, em_c64(e, ES)));
@@ -32,39 +32,39 @@ static unsigned left_pitch(unsigned n)
 }
 
 /* Behind the ring: the first product's left factor, then the second's. */
-static unsigned first_left(const pieces *p)
+static unsigned first_left(const flash *p)
 {
     return p->ring;
 }
 
-static unsigned second_left(const pieces *p)
+static unsigned second_left(const flash *p)
 {
-    return first_left(p) + pieces_points(&p->f) * left_pitch(p->head);
+    return first_left(p) + flash_points(&p->f) * left_pitch(p->head);
 }
 
-uint32_t pieces_fma_shared(const pieces_form *f)
+uint32_t flash_fma_shared(const flash_form *f)
 {
-    uint32_t piece = PIECES_ROW * left_pitch(PIECES_HEAD);
-    return 2 * piece + pieces_points(f) * (left_pitch(PIECES_HEAD) + left_pitch(HALF));
+    uint32_t piece = FLASH_ROW * left_pitch(FLASH_HEAD);
+    return 2 * piece + flash_points(f) * (left_pitch(FLASH_HEAD) + left_pitch(HALF));
 }
 
-static Val lane_point(pieces *p)
+static Val lane_point(flash *p)
 {
     em *e = p->e;
-    return ADD(MUL(p->warp, em_c64(e, PIECES_TILE * p->tiles)), LSHR(p->lane, em_c64(e, 3)));
+    return ADD(MUL(p->warp, em_c64(e, FLASH_TILE * p->tiles)), LSHR(p->lane, em_c64(e, 3)));
 }
 
-void pieces_fma_take_left(pieces *p, Val r0)
+void flash_fma_take_left(flash *p, Val r0)
 {
     em *e = p->e;
-    pieces_product *d = &p->first;
+    flash_product *d = &p->first;
     Val n = MUL(p->points, em_c64(e, p->head)), last = SUB(d->K, em_c64(e, 1));
     em_loop l;
     em_loop_begin(e, &l, p->s->tid, n, p->s->ntid, 0, NULL);
     Val point = LLVMBuildUDiv(e->b, l.i, em_c64(e, p->head), ""),
         k = AND(l.i, em_c64(e, p->head - 1));
     Val row = em_smin(e, ADD(r0, point), SUB(p->M, em_c64(e, 1)));
-    pieces_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
+    flash_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
     Val v = SEL(ICMP(SLE, k, last), kern_value(&d->a, 0, d->a_sop, 0).v, em_cf(e->f32, 0));
     em_store(e, v, left_at(p, first_left(p), left_pitch(p->head), point, k), ES);
@@ -72,13 +72,13 @@ void pieces_fma_take_left(pieces *p, Val r0)
 }
 
 /* sum[r][c] += left[point r][4 of k from x] by columns of the piece at `right`, where x of k, or columns, are. */
-static void four_of_k(pieces *p, const pieces_product *d, Val left, unsigned pitch, Val right,
+static void four_of_k(flash *p, const flash_product *d, Val left, unsigned pitch, Val right,
                       Val *sum)
 {
     em *e = p->e;
     unsigned columns = d->nn / 8;
     Ty wide = em_vec(e->f32, WIDE);
-    Val a[PIECES_LANE_ROWS], b[WIDE][PIECES_HEAD / 8];
+    Val a[FLASH_LANE_ROWS], b[WIDE][FLASH_HEAD / 8];
     for (unsigned r = 0; r < p->rows; r++)
         a[r] = em_load(e, wide, em_at(e, left, em_c64(e, (int64_t)r * LANE_ROW * pitch), 1), 16);
     for (unsigned c = 0; c < columns; c += d->by_k ? 1 : WIDE)
@@ -97,7 +97,7 @@ static void four_of_k(pieces *p, const pieces_product *d, Val left, unsigned pit
 }
 
 /* Those of k from k0 on, which is where the left factor starts. */
-static void multiply(pieces *p, const pieces_product *d, unsigned base, unsigned pitch, unsigned k0,
+static void multiply(flash *p, const flash_product *d, unsigned base, unsigned pitch, unsigned k0,
                      unsigned nk, Val *sum)
 {
     em *e = p->e;
@@ -118,11 +118,11 @@ static void multiply(pieces *p, const pieces_product *d, unsigned base, unsigned
         sum[i] = l.phi[i];
 }
 
-void pieces_fma_scores(pieces *p)
+void flash_fma_scores(flash *p)
 {
     em *e = p->e;
-    unsigned columns = PIECES_ROW / 8;
-    Val sum[PIECES_LANE_ROWS * PIECES_ROW / 8];
+    unsigned columns = FLASH_ROW / 8;
+    Val sum[FLASH_LANE_ROWS * FLASH_ROW / 8];
     for (unsigned i = 0; i < p->rows * columns; i++)
         sum[i] = em_cf(e->f32, 0);
     multiply(p, &p->first, first_left(p), left_pitch(p->head), 0, p->head, sum);
@@ -130,19 +130,19 @@ void pieces_fma_scores(pieces *p)
         p->score[i / columns][i % columns] = sum[i];
 }
 
-static void put_half(pieces *p, unsigned half)
+static void put_half(flash *p, unsigned half)
 {
     em *e = p->e;
     unsigned pitch = left_pitch(HALF), n = p->columns / 2;
     Val at = left_at(p, second_left(p), pitch, lane_point(p), p->column);
     for (unsigned r = 0; r < p->rows; r++)
         for (unsigned c = 0; c < n; c++) {
-            unsigned byte = r * LANE_ROW * pitch + pieces_fma_column(&p->first, c) * ES;
+            unsigned byte = r * LANE_ROW * pitch + flash_fma_column(&p->first, c) * ES;
             em_store(e, p->factor[r][half * n + c], em_at(e, at, em_c64(e, byte), 1), ES);
         }
 }
 
-void pieces_fma_multiply(pieces *p, Val *sum)
+void flash_fma_multiply(flash *p, Val *sum)
 {
     for (unsigned half = 0; half < 2; half++) {
         if (half)

@@ -27,7 +27,7 @@ static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row, bool *fma
 }
 
 /* Whether rows are read, all of them scores or made of those, or all of them the second product's sums. */
-static bool reads_rows_of(const pieces_form *f, const lz_stage *st, bool scores)
+static bool reads_rows_of(const flash_form *f, const lz_stage *st, bool scores)
 {
     bool some = false;
     for (uint32_t i = 0; i < st->nsop; i++) {
@@ -47,10 +47,10 @@ static bool reductions_suit(const lz_stage *st)
         if (st->reds[r].nacc != 1 || st->reds[r].acc_dtype[0] != LZ_F32 ||
             lz_dtype_is_complex(st->sops[st->reds[r].value[0]].dtype))
             return false;
-    return st->nred == 0 || (st->ninner && st->nred <= PIECES_REDS);
+    return st->nred == 0 || (st->ninner && st->nred <= FLASH_REDS);
 }
 
-static bool stage_suits(const lz_kernel *k, uint32_t s, pieces_form *f)
+static bool stage_suits(const lz_kernel *k, uint32_t s, flash_form *f)
 {
     const lz_stage *st = &k->stages[s];
     if (st->sort || st->ninner > 1 || st->nsop > MOST_SOPS || !reductions_suit(st))
@@ -68,7 +68,7 @@ static bool stage_suits(const lz_kernel *k, uint32_t s, pieces_form *f)
     return f->row[s] || (s > f->second && !st->nred && !st->nrow && reads_rows_of(f, st, false));
 }
 
-static bool stages_suit(const lz_kernel *k, pieces_form *f)
+static bool stages_suit(const lz_kernel *k, flash_form *f)
 {
     uint32_t n = 0;
     if (k->nouter == 0 || k->nouter > LZ_OUTER_MAX - 1 || !k->stages[0].keeps)
@@ -90,7 +90,7 @@ static bool stages_suit(const lz_kernel *k, pieces_form *f)
 
 /* ---- passes ---- */
 
-static void find_levels(const lz_kernel *k, pieces_form *f)
+static void find_levels(const lz_kernel *k, flash_form *f)
 {
     for (uint32_t s = 1; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
@@ -145,7 +145,7 @@ static kind kind_of_quotient(kind a, kind b)
 }
 
 /* Values that are 0 where the condition says so are still in proportion: to a number. */
-static kind kind_of_select(pieces_form *f, const lz_stage *st, const lz_sop *x, const kind *of)
+static kind kind_of_select(flash_form *f, const lz_stage *st, const lz_sop *x, const kind *of)
 {
     kind b = of[x->b], c = of[x->c];
     if (of[x->a] != PLAIN)
@@ -159,7 +159,7 @@ static kind kind_of_select(pieces_form *f, const lz_stage *st, const lz_sop *x, 
 
 typedef struct search {
     const lz_kernel *k;
-    pieces_form *f;
+    flash_form *f;
     kind row[LZ_STAGE_MAX][LZ_ROW_MAX];
     kind of[MOST_SOPS];      /* of the stage */
     int32_t same[MOST_SOPS]; /* of the sum's stage: the same value in the maximum's, or -1 */
@@ -308,7 +308,7 @@ static bool look_at(search *q, uint32_t s)
 }
 
 /* The stage whose one reduction is that of the level, or 0. */
-static uint32_t only_stage(const lz_kernel *k, const pieces_form *f, uint32_t level, lz_op comb)
+static uint32_t only_stage(const lz_kernel *k, const flash_form *f, uint32_t level, lz_op comb)
 {
     uint32_t found = 0;
     for (uint32_t s = 1; s < k->nstage; s++) {
@@ -323,7 +323,7 @@ static uint32_t only_stage(const lz_kernel *k, const pieces_form *f, uint32_t le
 }
 
 /* Exponentials are looked for in the stage that adds them alone: later ones have them as rows. */
-static void find_exponentials(const lz_kernel *k, pieces_form *f)
+static void find_exponentials(const lz_kernel *k, flash_form *f)
 {
     search q = {.k = k, .f = f};
     f->max_stage = only_stage(k, f, 0, LZ_OP_MAXIMUM);
@@ -351,7 +351,7 @@ static void find_exponentials(const lz_kernel *k, pieces_form *f)
         f->fma; /* 16 bits of a quotient are not those of what it is made of, divided later */
 }
 
-bool pieces_form_of(const lz_kernel *k, pieces_form *f)
+bool flash_form_of(const lz_kernel *k, flash_form *f)
 {
     memset(f, 0, sizeof *f);
     if (!stages_suit(k, f))
@@ -361,9 +361,9 @@ bool pieces_form_of(const lz_kernel *k, pieces_form *f)
     return true;
 }
 
-bool simt_pieces_has(const lz_kernel *k, lz_simt_entry entry)
+bool simt_flash_has(const lz_kernel *k, lz_simt_entry entry)
 {
-    pieces_form f;
-    return lz_kernel_keeps_sums(k) && pieces_form_of(k, &f) &&
+    flash_form f;
+    return lz_kernel_keeps_sums(k) && flash_form_of(k, &f) &&
            (entry == SIMT_PIECES || (entry == SIMT_PIECES_WIDE && !f.fma));
 }

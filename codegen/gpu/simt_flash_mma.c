@@ -8,7 +8,7 @@ enum { CHUNK = 16 };
 
 /* ---- form ---- */
 
-lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned nn, unsigned nk)
+lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn, unsigned nk)
 {
     em *e = p->e;
     d->left = kern_product_view(p->k, s, &d->view, &d->stage);
@@ -31,14 +31,14 @@ lz_status pieces_product_init(pieces *p, pieces_product *d, uint32_t s, unsigned
         d->plain = NULL;
     d->nn = nn;
     d->nk = nk;
-    d->pitch = (d->by_k ? nk : nn) * d->es + PIECES_PAD;
+    d->pitch = (d->by_k ? nk : nn) * d->es + FLASH_PAD;
     d->size = (d->by_k ? nn : nk) * d->pitch;
     d->at = p->ring;
     p->ring += d->size;
     return LZ_OK;
 }
 
-void pieces_product_top(pieces *p, pieces_product *d, uint32_t s)
+void flash_product_top(flash *p, flash_product *d, uint32_t s)
 {
     kern *all[3] = {&d->b, d->vectors ? &d->many : NULL, d->left ? NULL : &d->a};
     for (int i = 0; i < 3; i++) {
@@ -54,7 +54,7 @@ void pieces_product_top(pieces *p, pieces_product *d, uint32_t s)
 }
 
 /* The indices of the batch, of loop x and of k. */
-void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, Val ki)
+void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki)
 {
     uint32_t batch = (1u << (p->k->nouter - 1)) - 1;
     memcpy(f->oidx, p->c.oidx, (p->k->nouter - 1) * sizeof(Val));
@@ -66,7 +66,7 @@ void pieces_stand_at(pieces *p, pieces_product *d, kern *f, uint32_t x, Val xi, 
 /* ---- words ---- */
 
 /* Two numbers as a word of 16-bit floats, each to the nearest. */
-static Val word_of(pieces *p, lz_dtype d, Val lo, Val hi)
+static Val word_of(flash *p, lz_dtype d, Val lo, Val hi)
 {
     em *e = p->e;
     if (e->nvptx)
@@ -79,22 +79,22 @@ static Val word_of(pieces *p, lz_dtype d, Val lo, Val hi)
               SHL(LLVMBuildZExt(e->b, hi, e->i32, ""), em_c32(e, 16)));
 }
 
-static Val left_element(pieces *p, Val row, Val k)
+static Val left_element(flash *p, Val row, Val k)
 {
     em *e = p->e;
-    pieces_product *d = &p->first;
+    flash_product *d = &p->first;
     Val last = SUB(d->K, em_c64(e, 1));
-    pieces_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
+    flash_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
     Val v = kern_value(&d->a, 0, d->a_sop, 0).v;
     return SEL(ICMP(SLE, k, last), v, em_cf(e->f32, 0));
 }
 
-void pieces_take_left(pieces *p, Val r0)
+void flash_take_left(flash *p, Val r0)
 {
     em *e = p->e;
     if (p->f.fma) {
-        pieces_fma_take_left(p, r0);
+        flash_fma_take_left(p, r0);
         return;
     }
     for (unsigned t = 0; t < p->head / 16; t++) {
@@ -111,37 +111,36 @@ void pieces_take_left(pieces *p, Val r0)
 /* ---- right factors ---- */
 
 /* Address of row `r`, element `x` of it, of the piece in stage `at` (in bytes) of the ring. */
-static Val place(pieces *p, const pieces_product *d, Val at, Val r, Val x)
+static Val place(flash *p, const flash_product *d, Val at, Val r, Val x)
 {
     em *e = p->e;
     Val byte = ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, d->es)));
     return em_at(e, em_at(e, p->s->shared, ADD(at, byte), 1), em_c64(e, d->at), 1);
 }
 
-static unsigned chunks(const pieces_product *d) /* of a row */
+static unsigned chunks(const flash_product *d) /* of a row */
 {
     return (d->by_k ? d->nk : d->nn) / (d->lanes);
 }
 
-static Val stage_of(pieces *p, Val index)
+static Val stage_of(flash *p, Val index)
 {
     em *e = p->e;
-    return p->f.fma ? em_c64(e, 0)
-                    : MUL(AND(index, em_c64(e, PIECES_RING - 1)), em_c64(e, p->ring));
+    return p->f.fma ? em_c64(e, 0) : MUL(AND(index, em_c64(e, FLASH_RING - 1)), em_c64(e, p->ring));
 }
 
 /* Elements between the rows of a plain factor. */
-static Val pitch_of(pieces *p, const pieces_product *d)
+static Val pitch_of(flash *p, const flash_product *d)
 {
     return kern_size(&p->c, d->plain->stride[d->by_k ? d->view.dot.n : d->view.nouter]);
 }
 
-void pieces_product_enter(pieces *p, pieces_product *d)
+void flash_product_enter(flash *p, flash_product *d)
 {
     em *e = p->e;
     if (!d->plain)
         return;
-    pieces_stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
+    flash_stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
     Val start = d->many.st[0].ptr[POS_POINT][d->stage.sops[d->b_sop].a];
     d->far = LLVMBuildUDiv(e->b, p->s->tid, em_c64(e, chunks(d)), "");
     d->near = MUL(AND(p->s->tid, em_c64(e, chunks(d) - 1)), em_c64(e, d->lanes));
@@ -154,17 +153,17 @@ typedef struct chunk {
     Val at, r, x, n, k; /* n, k: of the factor */
 } chunk;
 
-static void put_vector(pieces *p, pieces_product *d, const chunk *q)
+static void put_vector(flash *p, flash_product *d, const chunk *q)
 {
     em *e = p->e;
-    pieces_stand_at(p, d, &d->many, d->view.dot.n, q->n, q->k);
+    flash_stand_at(p, d, &d->many, d->view.dot.n, q->n, q->k);
     kern_eval(&d->many, 0, POS_POINT, &one_vector);
     Val v = kern_vector(&d->many, 0, d->b_sop, 0).v;
     v = d->mma ? em_to_mem(e, d->mma->d, v) : v;
     em_store(e, v, place(p, d, q->at, q->r, q->x), CHUNK);
 }
 
-static void put_elements(pieces *p, pieces_product *d, const chunk *q)
+static void put_elements(flash *p, flash_product *d, const chunk *q)
 {
     em *e = p->e;
     em_loop l;
@@ -173,7 +172,7 @@ static void put_elements(pieces *p, pieces_product *d, const chunk *q)
     em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, d->lanes), em_c64(e, 1), 0, NULL);
     Val n = d->by_k ? q->n : ADD(q->n, l.i), k = d->by_k ? ADD(q->k, l.i) : q->k;
     em_if_begin(e, &in, AND(ICMP(SLT, n, d->N), ICMP(SLT, k, d->K)));
-    pieces_stand_at(p, d, &d->b, d->view.dot.n, n, k);
+    flash_stand_at(p, d, &d->b, d->view.dot.n, n, k);
     kern_eval(&d->b, 0, POS_POINT, &one_vector);
     Val x = kern_value(&d->b, 0, d->b_sop, 0).v;
     x = d->mma ? em_to_mem(e, d->mma->d, x) : x;
@@ -183,7 +182,7 @@ static void put_elements(pieces *p, pieces_product *d, const chunk *q)
 }
 
 /* A chunk that is evaluated: together if it lies inside. */
-static void put_chunk(pieces *p, pieces_product *d, const chunk *q)
+static void put_chunk(flash *p, flash_product *d, const chunk *q)
 {
     em *e = p->e;
     em_ifelse which;
@@ -201,7 +200,7 @@ static void put_chunk(pieces *p, pieces_product *d, const chunk *q)
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-static void evaluate(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
+static void evaluate(flash *p, flash_product *d, Val at, Val n0, Val k0)
 {
     em *e = p->e;
     unsigned each = chunks(d), n = (d->by_k ? d->nn : d->nk) * each;
@@ -216,7 +215,7 @@ static void evaluate(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
 }
 
 /* A thread's chunks are one below the other: what changes between them is added. */
-static void copy(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
+static void copy(flash *p, flash_product *d, Val at, Val n0, Val k0)
 {
     em *e = p->e;
     unsigned each = chunks(d);
@@ -237,7 +236,7 @@ static void copy(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
     em_loop_end(e, &l, next);
 }
 
-static void fetch(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
+static void fetch(flash *p, flash_product *d, Val at, Val n0, Val k0)
 {
     em *e = p->e;
     em_ifelse which;
@@ -253,12 +252,12 @@ static void fetch(pieces *p, pieces_product *d, Val at, Val n0, Val k0)
 }
 
 /* Piece `index` of one factor, or of both; ends a group of copies. */
-static void fetch_piece(pieces *p, Val index, bool first, bool second)
+static void fetch_piece(flash *p, Val index, bool first, bool second)
 {
     em *e = p->e;
     em_if in;
     em_if_begin(e, &in, ICMP(SLT, index, p->total));
-    Val at = stage_of(p, index), x = MUL(index, em_c64(e, PIECES_ROW));
+    Val at = stage_of(p, index), x = MUL(index, em_c64(e, FLASH_ROW));
     if (first)
         fetch(p, &p->first, at, x, em_c64(e, 0));
     if (second)
@@ -267,7 +266,7 @@ static void fetch_piece(pieces *p, Val index, bool first, bool second)
     simt_copies_end_group(p->s);
 }
 
-void pieces_start(pieces *p, bool both)
+void flash_start(flash *p, bool both)
 {
     em *e = p->e;
     if (p->f.fma) {
@@ -275,14 +274,14 @@ void pieces_start(pieces *p, bool both)
         fetch_piece(p, em_c64(e, 0), false, both);
         return;
     }
-    for (unsigned i = 0; i + 1 < PIECES_RING; i++)
+    for (unsigned i = 0; i + 1 < FLASH_RING; i++)
         fetch_piece(p, em_c64(e, i), true, both);
 }
 
 /* ---- products ---- */
 
 /* Where the lane's row of the matrices is that are the first 16 of k and columns: 8 of k, the next, both of the next 8 columns. */
-static Val matrices(pieces *p, const pieces_product *d, Val index)
+static Val matrices(flash *p, const flash_product *d, Val index)
 {
     em *e = p->e;
     Val low = AND(p->lane, em_c64(e, 7)), odd = AND(p->lane, em_c64(e, 8)),
@@ -292,7 +291,7 @@ static Val matrices(pieces *p, const pieces_product *d, Val index)
 }
 
 /* sum[tile of 16 points][tile of 8 columns][4] += left by columns of the piece, 16 of k. */
-static void multiply(pieces *p, const pieces_product *d, Val at, unsigned k, const Val *left,
+static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const Val *left,
                      Val *sum)
 {
     em *e = p->e;
@@ -310,12 +309,12 @@ static void multiply(pieces *p, const pieces_product *d, Val at, unsigned k, con
 
 /* One of both factors' pieces is there, in memory of its own; the next of the first one comes while the second product is made, and the
  * other way round. */
-static void scores_by_threads(pieces *p, Val index, bool both)
+static void scores_by_threads(flash *p, Val index, bool both)
 {
     em *e = p->e;
     simt_copies_wait(p->s, 1);
     simt_barrier(p->s);
-    pieces_fma_scores(p);
+    flash_fma_scores(p);
     simt_barrier(p->s);
     fetch_piece(p, ADD(index, em_c64(e, 1)), true, false);
     if (!both) /* a group for the second factor all the same */
@@ -323,28 +322,28 @@ static void scores_by_threads(pieces *p, Val index, bool both)
     em_cut(e);
 }
 
-static void multiply_by_threads(pieces *p, Val index, Val *sum)
+static void multiply_by_threads(flash *p, Val index, Val *sum)
 {
     em *e = p->e;
     simt_copies_wait(p->s, 1);
     simt_barrier(p->s);
-    pieces_fma_multiply(p, sum);
+    flash_fma_multiply(p, sum);
     simt_barrier(p->s);
     fetch_piece(p, ADD(index, em_c64(e, 1)), false, true);
 }
 
-void pieces_scores(pieces *p, Val index, bool both)
+void flash_scores(flash *p, Val index, bool both)
 {
     em *e = p->e;
     if (p->f.fma) {
         scores_by_threads(p, index, both);
         return;
     }
-    simt_copies_wait(p->s, PIECES_RING - 2);
+    simt_copies_wait(p->s, FLASH_RING - 2);
     simt_barrier(p->s); /* this one is there, and the one before has been used */
-    fetch_piece(p, ADD(index, em_c64(e, PIECES_RING - 1)), true, both);
-    enum { EACH = PIECES_ROW / 8 * 4 };
-    Val sum[PIECES_TILES * EACH], at = matrices(p, &p->first, index);
+    fetch_piece(p, ADD(index, em_c64(e, FLASH_RING - 1)), true, both);
+    enum { EACH = FLASH_ROW / 8 * 4 };
+    Val sum[FLASH_TILES * EACH], at = matrices(p, &p->first, index);
     for (unsigned i = 0; i < p->tiles * EACH; i++)
         sum[i] = em_cf(e->f32, 0);
     for (unsigned t = 0; t < p->head / 16; t++)
@@ -354,7 +353,7 @@ void pieces_scores(pieces *p, Val index, bool both)
     em_cut(e);
 }
 
-void pieces_multiply(pieces *p, Val index, Val *sum)
+void flash_multiply(flash *p, Val index, Val *sum)
 {
     em *e = p->e;
     if (p->f.fma) {
@@ -362,8 +361,8 @@ void pieces_multiply(pieces *p, Val index, Val *sum)
         return;
     }
     Val at = matrices(p, &p->second, index);
-    for (unsigned t = 0; t < PIECES_ROW / 16; t++) {
-        Val left[PIECES_TILES * 4];
+    for (unsigned t = 0; t < FLASH_ROW / 16; t++) {
+        Val left[FLASH_TILES * 4];
         for (unsigned i = 0; i < 4 * p->tiles; i++) {
             const Val *v = &p->factor[i / 4 * 2 + i % 2][4 * t + i / 2 % 2 * 2];
             left[i] = word_of(p, p->second.mma->d, v[0], v[1]);

@@ -14,26 +14,26 @@ enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the parts of points *
 
 /* How a kernel is spread over threads. */
 typedef enum simt_kind {
-    SIMT_POINTS, /* a thread per point of the outer loops */
-    SIMT_SERIAL, /* points in order: one thread, or one per index of the last outer loop */
+    SIMT_ELEMENTWISE, /* a thread per point of the outer loops */
+    SIMT_SERIAL,      /* points in order: one thread, or one per index of the last outer loop */
     /* a block per point; its threads share the last inner loop of every stage */
-    SIMT_ROWS,
-    SIMT_TILES, /* a product of matrices: a block per tile of the result */
+    SIMT_REDUCE_ROW,
+    SIMT_GEMM, /* a product of matrices: a block per tile of the result */
     /* a block per square of points of the last loop and another, along which something is read */
-    SIMT_SQUARES,
-    SIMT_BLOCKS, /* kernels that keep rows: a block per some points of the last outer loop */
+    SIMT_TRANSPOSE,
+    SIMT_B2B, /* kernels that keep rows: a block per some points of the last outer loop */
     /* additions to rows that are found at run time: the threads of a point each have some of the rows */
-    SIMT_OWNERS,
-    SIMT_COLUMNS, /* reductions: a thread per point, and several that share its loops */
-    SIMT_SORTS    /* kernels that sort rows: a block per row, or where all are short a thread */
+    SIMT_SCATTER,
+    SIMT_REDUCE_COL, /* reductions: a thread per point, and several that share its loops */
+    SIMT_SORT        /* kernels that sort rows: a block per row, or where all are short a thread */
 } simt_kind;
 
 typedef struct simt_plan {
     simt_kind kind;
     bool apart; /* SIMT_SERIAL: the indices of the last outer loop never meet */
     unsigned
-        lanes; /* SIMT_POINTS, SIMT_COLUMNS: points of the last loop that a thread takes at once */
-    uint32_t across;    /* SIMT_SQUARES: the other loop */
+        lanes; /* SIMT_ELEMENTWISE, SIMT_REDUCE_COL: points of the last loop that a thread takes at once */
+    uint32_t across;    /* SIMT_TRANSPOSE: the other loop */
     uint32_t max_block; /* threads of a block, at most */
     uint32_t
         min_blocks; /* on a multiprocessor, for which registers must be left; 0: the assembler's choice */
@@ -49,8 +49,8 @@ typedef struct simt {
     Val thread;                   /* emulated: the lz_simt_thread */
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
-    Val by_warps;                 /* SIMT_ROWS: a warp, not a block, has a point */
-    struct rows *rows;            /* SIMT_ROWS: how stage 0 is divided */
+    Val by_warps;                 /* SIMT_REDUCE_ROW: a warp, not a block, has a point */
+    struct rows *rows;            /* SIMT_REDUCE_ROW: how stage 0 is divided */
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
@@ -111,21 +111,21 @@ Val simt_udiv(em *e, Val a, Val b);
 void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
 
 /* The schedules: they emit the body between simt_begin and the final return. */
-void simt_emit_points(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+void simt_emit_elementwise(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_sort.c: the threads of a block sort its rows together. */
 bool simt_sorts_together(const lz_kernel *k);
 Val simt_sorts_long(simt *s, kern *c); /* whether the rows are long enough */
 void simt_emit_sorts(simt *s, kern *c);
-void simt_emit_squares(simt *s, kern *c);
-int simt_squares_loop(const lz_kernel *k); /* -1: there is nothing to read across */
-void simt_squares_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
-                       lz_simt_launch *out);
+void simt_emit_transpose(simt *s, kern *c);
+int simt_transpose_loop(const lz_kernel *k); /* -1: there is nothing to read across */
+void simt_transpose_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
+                         lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
 /* simt_scatter.c: the scalar op that says which thread of a point has what is stored; -1: there is none */
-int32_t simt_owners_by(const lz_kernel *k);
-void simt_emit_owners(simt *s, kern *c);
-void simt_owners_dims(int64_t n, int64_t most, lz_simt_launch *out);
-void simt_emit_rows(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+int32_t simt_scatter_by(const lz_kernel *k);
+void simt_emit_scatter(simt *s, kern *c);
+void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out);
+void simt_emit_reduce_row(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_reduce_acc.c: accumulators in memory, of `lanes` points side by side. */
 unsigned simt_acc_bytes(lz_dtype d); /* of one */
 void simt_acc_put(simt *s, Ev v, Val at);
@@ -137,7 +137,7 @@ void simt_accs_from_flat(Ev *v, uint32_t n, const Val *in);
 typedef struct simt_range {
     Val loop, extent; /* of a stage: the inner loop that is shared */
 } simt_range;
-typedef struct simt_columns {
+typedef struct simt_reduce_col {
     simt *s;
     Val log2, groups;       /* threads that share a point */
     Val log2_wide, wide;    /* neighbouring points of a block */
@@ -146,16 +146,16 @@ typedef struct simt_columns {
     Val parts, part, chunk; /* of the stage that is divided; chunk NULL: none */
     uint32_t divided;
     simt_range range[LZ_STAGE_MAX];
-} simt_columns;
-bool simt_columns_suit(const lz_kernel *k);
-unsigned simt_columns_lanes(const lz_kernel *k);
-uint32_t simt_columns_shared(const lz_kernel *k, unsigned lanes);
-void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                       int64_t most, lz_simt_dims *out);
-void simt_emit_columns(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+} simt_reduce_col;
+bool simt_reduce_col_suit(const lz_kernel *k);
+unsigned simt_reduce_col_lanes(const lz_kernel *k);
+uint32_t simt_reduce_col_shared(const lz_kernel *k, unsigned lanes);
+void simt_reduce_col_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                          int64_t most, lz_simt_dims *out);
+void simt_emit_reduce_col(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
-void simt_columns_enter(simt_columns *w, kern *c);
-void simt_columns_point(simt_columns *w, kern *c, Val block, Val n);
+void simt_reduce_col_enter(simt_reduce_col *w, kern *c);
+void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n);
 /* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage that is, too, or 0. The loop that is: its
  * extent (of rows, in pieces). */
 int simt_divided_second(const lz_kernel *k);
@@ -165,38 +165,38 @@ uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint)
 /* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a block. */
 void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
                     Val mine);
-void simt_parts_join(simt_columns *w, kern *c, uint32_t stage, Val npoint, Val point);
+void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point);
 void simt_emit_divided(simt *s, kern *c); /* SIMT_FINISH */
 void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
                        lz_simt_dims *out);
 /* Accumulators of a stage: a warp's to all of its lanes. */
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
 /* simt_b2b.c: makes its own kerns, so it begins the function itself. */
-lz_status simt_emit_blocks(simt *s);
-void simt_blocks_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out);
+lz_status simt_emit_b2b(simt *s);
+void simt_b2b_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out);
 /* simt_flash.c: likewise, where a kernel has that form. false: these sizes are for simt_b2b.c */
-bool simt_pieces_has(const lz_kernel *k, lz_simt_entry entry);
-lz_status simt_emit_pieces(simt *s);
-bool simt_pieces_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
-uint32_t simt_pieces_shared(const lz_kernel *k, lz_simt_entry entry);
+bool simt_flash_has(const lz_kernel *k, lz_simt_entry entry);
+lz_status simt_emit_flash(simt *s);
+bool simt_flash_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
+uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry);
 /* of a block, at most; the kernel has the entry */
-uint32_t simt_pieces_threads(const lz_kernel *k, lz_simt_entry entry);
-uint32_t simt_pieces_min_blocks(const lz_kernel *k, lz_simt_entry entry); /* simt_plan */
+uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry);
+uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry); /* simt_plan */
 /* simt_dot.c: makes its own kerns, so it begins the function itself. */
-lz_status simt_emit_tiles(simt *s);
-bool simt_tiles_suit(const lz_kernel *k);
+lz_status simt_emit_gemm(simt *s);
+bool simt_gemm_suit(const lz_kernel *k);
 /* The first of the outer loops that rows of tiles are of; the last one is m, and often it is the only one. */
-uint32_t simt_tiles_rows(const lz_kernel *k);
-unsigned simt_tiles_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+uint32_t simt_gemm_rows(const lz_kernel *k);
+unsigned simt_gemm_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* The instruction that multiplies; NULL: multiply-adds of single threads. */
-const simt_mma *simt_tiles_mma(const lz_kernel *k, const lz_target *t);
+const simt_mma *simt_gemm_mma(const lz_kernel *k, const lz_target *t);
 /* Whether a thread wants more registers than several blocks on a multiprocessor leave it: sums that
  * do not stay in registers cost more than waiting does. */
-bool simt_tiles_registers(const lz_kernel *k, const lz_target *t);
-bool simt_tiles_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
-uint32_t simt_tiles_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+bool simt_gemm_registers(const lz_kernel *k, const lz_target *t);
+bool simt_gemm_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
+uint32_t simt_gemm_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Whether k may be divided: it is not known to be short. */
-bool simt_tiles_divide(const lz_kernel *k);
+bool simt_gemm_divide(const lz_kernel *k);
 /* of numbers that are not negative; products beyond INT64_MAX are that */
 static inline int64_t simt_ceil_div(int64_t n, int64_t by)
 {
@@ -208,10 +208,10 @@ static inline int64_t simt_times(int64_t a, int64_t b)
     return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 /* simt_dot_cost.c; pick: NULL: as the model says */
-void simt_tiles_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out);
-uint32_t simt_tiles_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
-                          lz_simt_pick out[SIMT_PICKS]);
-/* n single threads, `most` blocks */
+void simt_gemm_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
+                    uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out);
+uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
+                         lz_simt_pick out[SIMT_PICKS]);
+/* n single threads, `most` b2b */
 void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out);
 #endif

@@ -24,7 +24,7 @@ enum {
 
 /* ---- which, and how ---- */
 
-bool simt_columns_suit(const lz_kernel *k)
+bool simt_reduce_col_suit(const lz_kernel *k)
 {
     bool any = false;
     if (k->nouter == 0 || k->serial)
@@ -55,7 +55,7 @@ static uint32_t bytes_each(const lz_kernel *k)
     return most;
 }
 
-uint32_t simt_columns_shared(const lz_kernel *k, unsigned lanes)
+uint32_t simt_reduce_col_shared(const lz_kernel *k, unsigned lanes)
 {
     return bytes_each(k) * lanes * THREADS / 2;
 }
@@ -67,7 +67,7 @@ static bool side_by_side(const lz_kernel *k, const lz_access *a)
            !lz_dtype_is_complex(k->buf[a->buf].dtype);
 }
 
-unsigned simt_columns_lanes(const lz_kernel *k)
+unsigned simt_reduce_col_lanes(const lz_kernel *k)
 {
     unsigned n = simt_vector_lanes(k, 0);
     bool some = false;
@@ -82,7 +82,7 @@ unsigned simt_columns_lanes(const lz_kernel *k)
             if (!side_by_side(k, &k->stages[s].stores[j].at))
                 return 1;
     }
-    while (n > 1 && simt_columns_shared(k, n) > SIMT_SHARED)
+    while (n > 1 && simt_reduce_col_shared(k, n) > SIMT_SHARED)
         n /= 2;
     return some ? n : 1;
 }
@@ -131,12 +131,12 @@ static int choose_groups(int64_t n, int64_t longest, int64_t want)
     return g;
 }
 
-void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                       int64_t most, lz_simt_dims *out)
+void simt_reduce_col_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                          int64_t most, lz_simt_dims *out)
 {
     int64_t longest, all = elements(k, args, &longest), parts = 1,
                      want = (int64_t)(t->processors > 0 ? t->processors : 1) * ENOUGH;
-    unsigned lanes = simt_columns_lanes(k);
+    unsigned lanes = simt_reduce_col_lanes(k);
     if (lz_sz_value(k->outer[k->nouter - 1], args) % lanes)
         lanes = 1;
     int64_t threads = n / lanes;
@@ -156,7 +156,7 @@ void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target 
     out->share = (uint64_t)parts | (uint64_t)g << 32;
     out->launch[0] = (lz_simt_launch){.grid = (uint32_t)least(blocks, most),
                                       .block = THREADS,
-                                      .shared = simt_columns_shared(k, lanes)};
+                                      .shared = simt_reduce_col_shared(k, lanes)};
     if (parts > 1)
         simt_divided_dims(k, parts, n, most, out);
 }
@@ -164,7 +164,7 @@ void simt_columns_dims(const lz_kernel *k, const int64_t *args, const lz_target 
 /* ---- combining ---- */
 
 /* Place i of accumulator k of a reduction: places of each one after the other. */
-static Val place(simt_columns *w, const lz_red *q, uint32_t k, unsigned lanes, Val i)
+static Val place(simt_reduce_col *w, const lz_red *q, uint32_t k, unsigned lanes, Val i)
 {
     int64_t at = 0;
     for (uint32_t j = 0; j < k; j++)
@@ -172,20 +172,20 @@ static Val place(simt_columns *w, const lz_red *q, uint32_t k, unsigned lanes, V
     return simt_shared_at(w->s, i, (int64_t)simt_acc_bytes(q->acc_dtype[k]) * lanes, at);
 }
 
-static void put(simt_columns *w, const lz_red *q, const Ev *acc, Val i)
+static void put(simt_reduce_col *w, const lz_red *q, const Ev *acc, Val i)
 {
     for (uint32_t k = 0; k < q->nacc; k++)
         simt_acc_put(w->s, acc[k], place(w, q, k, em_lanes(acc[k].v), i));
 }
 
-static void get(simt_columns *w, const lz_red *q, unsigned lanes, Ev *acc, Val i)
+static void get(simt_reduce_col *w, const lz_red *q, unsigned lanes, Ev *acc, Val i)
 {
     for (uint32_t k = 0; k < q->nacc; k++)
         acc[k] = simt_acc_get(w->s, q->acc_dtype[k], lanes, place(w, q, k, lanes, i));
 }
 
 /* The upper half of the groups gives what it has to the lower, until one is left. */
-static void halve(simt_columns *w, kern *c, const lz_red *q, Ev *acc)
+static void halve(simt_reduce_col *w, kern *c, const lz_red *q, Ev *acc)
 {
     em *e = c->e;
     em_loop l;
@@ -215,7 +215,7 @@ static void halve(simt_columns *w, kern *c, const lz_red *q, Ev *acc)
 /* kern.spread_join */
 static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 {
-    simt_columns *w = c->spread_user;
+    simt_reduce_col *w = c->spread_user;
     em *e = c->e;
     const lz_stage *st = &c->k->stages[stage];
     Val was[EM_PHI], now[EM_PHI];
@@ -243,7 +243,7 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 /* kern.spread_range: the groups, and before them the parts, share the longest loop. A thread without a point runs none. */
 static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
 {
-    simt_columns *w = c->spread_user;
+    simt_reduce_col *w = c->spread_user;
     em *e = c->e;
     Val n = kern_size(c, c->k->stages[s].extent[j]), zero = em_c64(e, 0), one = em_c64(e, 1);
     Val mine = ICMP(EQ, w->range[s].loop, em_c64(e, j)), from = w->group, end = n;
@@ -257,7 +257,7 @@ static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
     *step = SEL(mine, w->groups, one);
 }
 
-void simt_columns_enter(simt_columns *w, kern *c)
+void simt_reduce_col_enter(simt_reduce_col *w, kern *c)
 {
     em *e = c->e;
     simt *s = w->s;
@@ -272,7 +272,7 @@ void simt_columns_enter(simt_columns *w, kern *c)
     c->spread_user = w;
 }
 
-void simt_columns_point(simt_columns *w, kern *c, Val block, Val n)
+void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n)
 {
     em *e = c->e;
     Val at = ADD(SHL(block, w->log2_wide), w->column);
@@ -281,7 +281,7 @@ void simt_columns_point(simt_columns *w, kern *c, Val block, Val n)
     c->spread_stores = AND(w->in, ICMP(EQ, w->group, em_c64(e, 0)));
 }
 
-static void stages_from(simt_columns *w, kern *c, uint32_t i)
+static void stages_from(simt_reduce_col *w, kern *c, uint32_t i)
 {
     static const kctx one = {.u = 1};
     for (; i < c->k->nstage; i++) {
@@ -292,7 +292,7 @@ static void stages_from(simt_columns *w, kern *c, uint32_t i)
 }
 
 /* What the stage that is divided left; the flat index of the point, of n, counts vectors. */
-static void leave(simt_columns *w, kern *c, Val n)
+static void leave(simt_reduce_col *w, kern *c, Val n)
 {
     em *e = c->e;
     Val lanes = em_c64(e, c->lanes);
@@ -301,7 +301,7 @@ static void leave(simt_columns *w, kern *c, Val n)
 }
 
 /* SIMT_SECOND */
-static void second(simt_columns *w, kern *c, Val n)
+static void second(simt_reduce_col *w, kern *c, Val n)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;
@@ -314,7 +314,7 @@ static void second(simt_columns *w, kern *c, Val n)
     leave(w, c, n);
 }
 
-static void stages(simt_columns *w, kern *c, Val n)
+static void stages(simt_reduce_col *w, kern *c, Val n)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;
@@ -342,7 +342,7 @@ static void points(simt *s, kern *c)
     const lz_kernel *k = c->k;
     uint32_t last = k->nouter - 1;
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
-    simt_columns w = {.s = s, .log2 = LSHR(s->share, em_c64(e, 32))};
+    simt_reduce_col w = {.s = s, .log2 = LSHR(s->share, em_c64(e, 32))};
     w.parts = AND(s->share, em_c64(e, UINT32_MAX));
     for (uint32_t i = 0; i < k->nstage; i++)
         simt_range_of(c, i, false, &w.range[i]);
@@ -350,7 +350,7 @@ static void points(simt *s, kern *c)
     w.divided = s->entry == SIMT_SECOND ? (uint32_t)other : 0;
     if (other >= 0)
         w.chunk = simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
-    simt_columns_enter(&w, c);
+    simt_reduce_col_enter(&w, c);
     c->spread_range = range;
     c->spread_unroll = TOGETHER;
     for (uint32_t d = 0; d <= last; d++)
@@ -362,7 +362,7 @@ static void points(simt *s, kern *c)
     em_loop l;
     em_loop_begin(e, &l, s->ctaid, MUL(blocks, w.parts), s->nctaid, 0, NULL);
     w.part = simt_udiv(e, l.i, blocks);
-    simt_columns_point(&w, c, SUB(l.i, MUL(w.part, blocks)), n);
+    simt_reduce_col_point(&w, c, SUB(l.i, MUL(w.part, blocks)), n);
     simt_split(e, w.point, size, k->nouter, c->oidx);
     c->oidx[last] = MUL(c->oidx[last], em_c64(e, c->lanes));
     for (uint32_t i = 0; i < k->nstage; i++) {
@@ -383,7 +383,7 @@ static Val whole_vectors(kern *many)
     return ok;
 }
 
-void simt_emit_columns(simt *s, kern *c, kern *many)
+void simt_emit_reduce_col(simt *s, kern *c, kern *many)
 {
     em *e = s->e;
     em_ifelse which;

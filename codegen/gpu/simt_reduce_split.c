@@ -130,7 +130,7 @@ void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val
 }
 
 /* This thread's parts of a point: those of its group, and those by `groups` further. */
-static void add_parts(simt_columns *w, kern *c, uint32_t stage, Val npoint, Val point, Ev *acc)
+static void add_parts(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point, Ev *acc)
 {
     em *e = c->e;
     simt *s = w->s;
@@ -156,7 +156,7 @@ static void add_parts(simt_columns *w, kern *c, uint32_t stage, Val npoint, Val 
     simt_accs_from_flat(acc, nacc, l.phi);
 }
 
-void simt_parts_join(simt_columns *w, kern *c, uint32_t stage, Val npoint, Val point)
+void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point)
 {
     static const kctx one = {.u = 1};
     kern_accs a = {.u = 1};
@@ -180,16 +180,16 @@ void simt_emit_divided(simt *s, kern *c)
     em *e = s->e;
     const lz_kernel *k = c->k;
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1), log2 = em_c64(e, SIMT_LOG2_GROUPS);
-    simt_columns w = {.s = s, .log2 = log2};
+    simt_reduce_col w = {.s = s, .log2 = log2};
     w.parts = AND(s->share, em_c64(e, UINT32_MAX));
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    simt_columns_enter(&w, c);
+    simt_reduce_col_enter(&w, c);
     kern_top(c, 0);
     em_loop l;
     em_loop_begin(e, &l, s->ctaid, LSHR(ADD(n, SUB(w.wide, em_c64(e, 1))), w.log2_wide), s->nctaid,
                   0, NULL);
-    simt_columns_point(&w, c, l.i, n);
+    simt_reduce_col_point(&w, c, l.i, n);
     simt_split(e, w.point, size, k->nouter, c->oidx);
     for (uint32_t i = 0; i < k->nstage; i++) {
         kern_addresses(c, i, POS_ROW);
@@ -218,5 +218,5 @@ void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_
         (lz_simt_launch){.entry = SIMT_FINISH,
                          .grid = (uint32_t)(blocks < most ? blocks : most),
                          .block = SIMT_POINTS_THREADS,
-                         .shared = simt_columns_shared(k, 1)};
+                         .shared = simt_reduce_col_shared(k, 1)};
 }

@@ -26,7 +26,7 @@ static int64_t updates(const lz_stage *st)
     return n;
 }
 
-int32_t simt_owners_by(const lz_kernel *k)
+int32_t simt_scatter_by(const lz_kernel *k)
 {
     if (k->nstage != 1 || k->serial || k->nouter == 0)
         return -1;
@@ -53,7 +53,7 @@ int32_t simt_owners_by(const lz_kernel *k)
 
 /* ---- blocks and threads ---- */
 
-void simt_owners_dims(int64_t n, int64_t most, lz_simt_launch *out)
+void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out)
 {
     int64_t warps = simt_ceil_div(n, SIMT_WARP) * (n < MANY_POINTS ? GROUPS : 1),
             blocks = simt_ceil_div(warps, THREADS / SIMT_WARP);
@@ -63,7 +63,7 @@ void simt_owners_dims(int64_t n, int64_t most, lz_simt_launch *out)
 
 /* ---- code ---- */
 
-void simt_emit_owners(simt *s, kern *c)
+void simt_emit_scatter(simt *s, kern *c)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;
@@ -71,7 +71,7 @@ void simt_emit_owners(simt *s, kern *c)
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    c->own_by = simt_owners_by(k);
+    c->own_by = simt_scatter_by(k);
     c->own_groups = SEL(ICMP(SLT, n, em_c64(e, MANY_POINTS)), em_c64(e, GROUPS), em_c64(e, 1));
     kern_top(c, 0);
     Val warps = LSHR(s->ntid, em_c64(e, 5)), lane = AND(s->tid, em_c64(e, SIMT_WARP - 1)),

@@ -10,7 +10,7 @@ enum {
     ROW_THREADS = 512,       /* of a block that works on one row, at most */
     ROW_EACH = 4,            /* elements of a row that are worth a thread */
     SHORT_ROW = 32,          /* baked rows up to this are one thread's work */
-    BLOCKS_EACH = 16,        /* blocks per multiprocessor, at most: the rest is a loop */
+    B2B_EACH = 16,           /* blocks per multiprocessor, at most: the rest is a loop */
     SORT_SCRATCH = 256 << 20 /* bytes of scratch memory for rows that are sorted */
 };
 
@@ -44,40 +44,40 @@ static bool has_rows(const lz_kernel *k)
 static bool is_shared(const lz_kernel *k, bool *columns)
 {
     *columns = false;
-    if (k->serial || sorts(k) || lz_kernel_has_rows(k) || simt_tiles_suit(k))
+    if (k->serial || sorts(k) || lz_kernel_has_rows(k) || simt_gemm_suit(k))
         return false;
     if (has_rows(k))
         return simt_divided_second(k) == 0;
-    *columns = simt_squares_loop(k) < 0 && simt_columns_suit(k);
+    *columns = simt_transpose_loop(k) < 0 && simt_reduce_col_suit(k);
     return *columns;
 }
 
 void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 {
-    *p = (simt_plan){.kind = SIMT_POINTS, .max_block = THREADS, .lanes = 1};
+    *p = (simt_plan){.kind = SIMT_ELEMENTWISE, .max_block = THREADS, .lanes = 1};
     if (k->serial) {
         p->kind = SIMT_SERIAL;
         p->apart = kern_lanes_apart(k);
     } else if (simt_sorts_together(k)) {
-        p->kind = SIMT_SORTS;
+        p->kind = SIMT_SORT;
     } else if (lz_kernel_keeps_sums(k)) {
-        p->kind = SIMT_BLOCKS;
-        p->max_block = BLOCKS_THREADS;
-    } else if (simt_tiles_suit(k)) {
-        p->kind = SIMT_TILES;
-        p->max_block = simt_tiles_threads(k, t, SIMT_MAIN);
-        p->min_blocks = simt_tiles_registers(k, t) ? 1 : 2;
+        p->kind = SIMT_B2B;
+        p->max_block = B2B_THREADS;
+    } else if (simt_gemm_suit(k)) {
+        p->kind = SIMT_GEMM;
+        p->max_block = simt_gemm_threads(k, t, SIMT_MAIN);
+        p->min_blocks = simt_gemm_registers(k, t) ? 1 : 2;
     } else if (has_rows(k)) {
-        p->kind = SIMT_ROWS;
+        p->kind = SIMT_REDUCE_ROW;
         p->max_block = ROW_THREADS;
-    } else if (simt_squares_loop(k) >= 0) {
-        p->kind = SIMT_SQUARES;
-        p->across = (uint32_t)simt_squares_loop(k);
-    } else if (simt_owners_by(k) >= 0) {
-        p->kind = SIMT_OWNERS;
-    } else if (simt_columns_suit(k)) {
-        p->kind = SIMT_COLUMNS;
-        p->lanes = simt_columns_lanes(k);
+    } else if (simt_transpose_loop(k) >= 0) {
+        p->kind = SIMT_TRANSPOSE;
+        p->across = (uint32_t)simt_transpose_loop(k);
+    } else if (simt_scatter_by(k) >= 0) {
+        p->kind = SIMT_SCATTER;
+    } else if (simt_reduce_col_suit(k)) {
+        p->kind = SIMT_REDUCE_COL;
+        p->lanes = simt_reduce_col_lanes(k);
         p->min_blocks = 2; /* or the assembler waits for one load before it starts the next */
     } else {
         p->lanes = simt_points_lanes(k);
@@ -90,7 +90,7 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
                                         "row blocks", "owners", "columns", "sort"};
     simt_plan p;
     simt_plan_of(k, t, &p);
-    if (p.kind == SIMT_TILES && simt_tiles_mma(k, t))
+    if (p.kind == SIMT_GEMM && simt_gemm_mma(k, t))
         return "tensor tiles";
     return names[p.kind];
 }
@@ -98,7 +98,7 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 bool lz_simt_takes_scratch(const lz_kernel *k)
 {
     bool columns;
-    return sorts(k) || is_shared(k, &columns) || (simt_tiles_suit(k) && simt_tiles_divide(k));
+    return sorts(k) || is_shared(k, &columns) || (simt_gemm_suit(k) && simt_gemm_divide(k));
 }
 
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
@@ -108,9 +108,9 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
         "lz_kernel_second", "lz_kernel_finish", "lz_kernel_pieces", "lz_kernel_pieces_wide"};
     bool has = entry == SIMT_MAIN, columns;
     if (entry == SIMT_PIECES || entry == SIMT_PIECES_WIDE)
-        return simt_pieces_has(k, entry) ? names[entry] : NULL;
-    if (!has && simt_tiles_suit(k))
-        has = simt_tiles_has(k, t, entry);
+        return simt_flash_has(k, entry) ? names[entry] : NULL;
+    if (!has && simt_gemm_suit(k))
+        has = simt_gemm_has(k, t, entry);
     else if (entry == SIMT_FINISH)
         has = is_shared(k, &columns) && simt_divided_second(k) >= 0;
     else if (entry == SIMT_SECOND)
@@ -120,12 +120,12 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
 
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
 {
-    if (!simt_tiles_suit(k))
+    if (!simt_gemm_suit(k))
         return;
-    const simt_mma *mma = simt_tiles_mma(k, t);
-    if (simt_tiles_has(k, t, SIMT_GROUPS))
+    const simt_mma *mma = simt_gemm_mma(k, t);
+    if (simt_gemm_has(k, t, SIMT_GROUPS))
         lz_buf_puts(out, ";groups");
-    if (simt_tiles_has(k, t, SIMT_BULK))
+    if (simt_gemm_has(k, t, SIMT_BULK))
         lz_buf_puts(out, ";bulk");
     if (mma && mma->d == LZ_F32)
         lz_buf_puts(out, ";tf32");
@@ -134,9 +134,9 @@ void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
 uint32_t lz_simt_entry_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     if (lz_kernel_keeps_sums(k) && entry == SIMT_MAIN)
-        return BLOCKS_SHARED;
-    uint32_t n = simt_tiles_suit(k)        ? simt_tiles_shared(k, t, entry)
-                 : lz_kernel_keeps_sums(k) ? simt_pieces_shared(k, entry)
+        return B2B_SHARED;
+    uint32_t n = simt_gemm_suit(k)         ? simt_gemm_shared(k, t, entry)
+                 : lz_kernel_keeps_sums(k) ? simt_flash_shared(k, entry)
                                            : 0;
     return n > SIMT_SHARED ? n : SIMT_SHARED;
 }
@@ -373,7 +373,7 @@ static void rows_dims(const lz_kernel *k, const int64_t *args, const lz_target *
     units = simt_times(n, parts);
     if (warps)
         units = simt_ceil_div(units, THREADS / SIMT_WARP);
-    int64_t cached = cached_blocks(k, longest, warps ? THREADS / SIMT_WARP : 1, most / BLOCKS_EACH);
+    int64_t cached = cached_blocks(k, longest, warps ? THREADS / SIMT_WARP : 1, most / B2B_EACH);
     int64_t room = most * (ROW_THREADS / out->block);
     out->grid = at_most(units, cached < room ? cached : room);
     out->shared = row_shared(k) * (out->block / SIMT_WARP);
@@ -391,12 +391,12 @@ static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, 
         int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
         out->block = at_most(columns, SIMT_WARP);
         out->grid = at_most(simt_ceil_div(columns, out->block), most * 8);
-    } else if (p->kind == SIMT_OWNERS) {
-        simt_owners_dims(n, most, out);
-    } else if (p->kind == SIMT_SQUARES) {
-        simt_squares_dims(k, p->across, args, most, out);
-    } else if (p->kind == SIMT_BLOCKS) {
-        simt_blocks_dims(k, args, most, out);
+    } else if (p->kind == SIMT_SCATTER) {
+        simt_scatter_dims(n, most, out);
+    } else if (p->kind == SIMT_TRANSPOSE) {
+        simt_transpose_dims(k, p->across, args, most, out);
+    } else if (p->kind == SIMT_B2B) {
+        simt_b2b_dims(k, args, most, out);
     } else {
         simt_points_dims(simt_ceil_div(n, p->lanes), most, out);
     }
@@ -407,8 +407,8 @@ uint32_t lz_simt_picks(const lz_kernel *k, const int64_t *args, const lz_target 
 {
     simt_plan p;
     simt_plan_of(k, t, &p);
-    bool some = p.kind == SIMT_TILES && points(k, args, k->nouter) > 0;
-    return some ? simt_tiles_picks(k, args, t, out) : 0;
+    bool some = p.kind == SIMT_GEMM && points(k, args, k->nouter) > 0;
+    return some ? simt_gemm_picks(k, args, t, out) : 0;
 }
 
 static void dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
@@ -416,29 +416,29 @@ static void dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t,
 {
     simt_plan p;
     simt_plan_of(k, t, &p);
-    int64_t most = (int64_t)(processors > 0 ? processors : 1) * BLOCKS_EACH,
+    int64_t most = (int64_t)(processors > 0 ? processors : 1) * B2B_EACH,
             n = points(k, args, k->nouter);
     *out = (lz_simt_dims){0};
     if (n == 0)
         return;
-    if (p.kind == SIMT_TILES) {
-        simt_tiles_dims(k, args, t, at_most(most, UINT32_MAX),
-                        (uint32_t)(processors > 0 ? processors : 1), pick, out);
+    if (p.kind == SIMT_GEMM) {
+        simt_gemm_dims(k, args, t, at_most(most, UINT32_MAX),
+                       (uint32_t)(processors > 0 ? processors : 1), pick, out);
         return;
     }
-    int64_t longest = p.kind == SIMT_SORTS ? sorted_row(k, args) : 0;
+    int64_t longest = p.kind == SIMT_SORT ? sorted_row(k, args) : 0;
     out->nlaunch = 1;
     if (longest >= SIMT_LONG_SORT) {
         sort_blocks(k, args, longest, n, most, out);
         return;
     }
-    if (p.kind == SIMT_BLOCKS &&
-        simt_pieces_dims(k, args, processors > 0 ? processors : 1, &out->launch[0]))
+    if (p.kind == SIMT_B2B &&
+        simt_flash_dims(k, args, processors > 0 ? processors : 1, &out->launch[0]))
         return;
-    if (p.kind == SIMT_ROWS)
+    if (p.kind == SIMT_REDUCE_ROW)
         rows_dims(k, args, t, n, most, out);
-    else if (p.kind == SIMT_COLUMNS)
-        simt_columns_dims(k, args, t, n, most, out);
+    else if (p.kind == SIMT_REDUCE_COL)
+        simt_reduce_col_dims(k, args, t, n, most, out);
     else
         single(k, &p, args, n, most, &out->launch[0]);
     if (sorts(k))

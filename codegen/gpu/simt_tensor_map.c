@@ -10,7 +10,7 @@ enum {
 };
 static const int64_t most_stride = INT64_C(1) << 40;
 
-uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
+uint32_t gemm_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
 {
     const lz_access *a = kern_plain_access(k, source);
     uint32_t last = k->nouter + k->stages[0].ninner - 1, n = 2;
@@ -32,26 +32,26 @@ uint32_t tiles_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint
 }
 
 /* Where rows run along the result: all of a piece's k. */
-void tiles_box_of(const tiles_shape *p, bool rows_k, uint32_t box[2])
+void gemm_box_of(const gemm_shape *p, bool rows_k, uint32_t box[2])
 {
-    box[0] = TILES_ROW / p->es;
-    box[1] = rows_k ? TILES_BOX : p->kt;
+    box[0] = GEMM_ROW / p->es;
+    box[1] = rows_k ? GEMM_BOX : p->kt;
 }
 
 /* Factor i: its source, and the loop of the result that it has. */
 static int32_t source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *loop)
 {
-    const simt_mma *mma = simt_tiles_mma(k, t);
+    const simt_mma *mma = simt_gemm_mma(k, t);
     *loop = i ? k->dot.n : k->dot.m;
-    return tiles_source(k, i ? k->dot.b_sop : k->dot.a_sop, mma->d);
+    return gemm_source(k, i ? k->dot.b_sop : k->dot.a_sop, mma->d);
 }
 
-bool tiles_boxes_suit(const lz_kernel *k, const lz_target *t)
+bool gemm_boxes_suit(const lz_kernel *k, const lz_target *t)
 {
     uint32_t loop, loops[SIMT_MAP_RANK];
     for (int i = 0; i < 2; i++) {
         int32_t source = source_of(k, t, i, &loop);
-        if (!tiles_map_loops(k, source, loop, loops))
+        if (!gemm_map_loops(k, source, loop, loops))
             return false;
     }
     return t->bulk;
@@ -77,11 +77,11 @@ static bool stride_of(int64_t elements, int64_t size, uint64_t *out)
     return bytes % SIMT_MAP_ALIGN == 0 && bytes < most_stride;
 }
 
-static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const tiles_shape *p,
+static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const gemm_shape *p,
                    const int64_t *args, lz_simt_map *out)
 {
     const lz_access *a = kern_plain_access(k, source);
-    uint32_t loops[SIMT_MAP_RANK], rank = tiles_map_loops(k, source, loop, loops);
+    uint32_t loops[SIMT_MAP_RANK], rank = gemm_map_loops(k, source, loop, loops);
     *out = (lz_simt_map){.buf = a->buf, .dtype = k->buf[a->buf].dtype, .rank = rank};
     if (__builtin_mul_overflow(lz_sz_value(a->offset, args), ELEM, &out->offset) ||
         out->offset % SIMT_MAP_ALIGN)
@@ -96,16 +96,16 @@ static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const tile
             return false;
         out->box[i] = 1;
     }
-    tiles_box_of(p, loops[1] == loop, out->box);
+    gemm_box_of(p, loops[1] == loop, out->box);
     return true;
 }
 
-bool tiles_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2])
+bool gemm_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2])
 {
-    tiles_shape p;
-    if (!simt_tiles_has(k, t, SIMT_BULK))
+    gemm_shape p;
+    if (!simt_gemm_has(k, t, SIMT_BULK))
         return false;
-    tiles_shape_of(k, t, SIMT_BULK, &p);
+    gemm_shape_of(k, t, SIMT_BULK, &p);
     for (int i = 0; i < 2; i++) {
         uint32_t loop;
         int32_t source = source_of(k, t, i, &loop);

@@ -54,7 +54,7 @@ static uint32_t squares(const lz_kernel *k, uint32_t d, uint32_t *access, uint32
     return n;
 }
 
-int simt_squares_loop(const lz_kernel *k)
+int simt_transpose_loop(const lz_kernel *k)
 {
     if (k->nstage != 1 || k->stages[0].ninner || k->stages[0].sort || k->nouter < 2 || k->serial ||
         k->vec != LZ_VEC_OUTER || k->dot.is_dot || lz_simt_args_in_memory(k))
@@ -70,8 +70,8 @@ int simt_squares_loop(const lz_kernel *k)
     return -1;
 }
 
-void simt_squares_dims(const lz_kernel *k, uint32_t d, const int64_t *args, int64_t most,
-                       lz_simt_launch *out)
+void simt_transpose_dims(const lz_kernel *k, uint32_t d, const int64_t *args, int64_t most,
+                         lz_simt_launch *out)
 {
     uint32_t access[LOADS], start[LOADS];
     int64_t n = 1;
@@ -160,7 +160,7 @@ static void emit_square(square *q, Val at, const Val *size)
     em_loop_end(e, &l, NULL);
 }
 
-void simt_emit_squares(simt *s, kern *c)
+void simt_emit_transpose(simt *s, kern *c)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;

@@ -7,7 +7,7 @@
 
 enum {
     GROUP_ROWS = 64, /* of the result */
-    EIGHT_ROWS = 8 * TILES_ROW,
+    EIGHT_ROWS = 8 * GEMM_ROW,
     STEP = 16, /* of k, that an instruction multiplies where rows run along the result; otherwise */
     STEP_BYTES = 32, /* of rows along k */
     SWIZZLED = 1
@@ -24,8 +24,8 @@ static Val describe(simt *s, Val at, unsigned lead)
         Val start = LLVMBuildPtrToInt(e->b, s->shared, e->i32, "");
         at = ADD(at, LLVMBuildZExt(e->b, start, e->i64, ""));
     }
-    uint64_t form = (uint64_t)SWIZZLED << 62 | (uint64_t)(EIGHT_ROWS / TILES_CHUNK) << 32 |
-                    (uint64_t)(lead / TILES_CHUNK) << 16;
+    uint64_t form = (uint64_t)SWIZZLED << 62 | (uint64_t)(EIGHT_ROWS / GEMM_CHUNK) << 32 |
+                    (uint64_t)(lead / GEMM_CHUNK) << 16;
     Val address = AND(LSHR(at, em_c64(e, 4)), em_c64(e, 0x3fff));
     return OR(address, em_c64(e, (int64_t)form));
 }
@@ -35,8 +35,8 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
 {
     em *e = s->e;
     lz_buf form = {0};
-    Ty results[TILES_SUMS];
-    Val in[TILES_SUMS + 2];
+    Ty results[GEMM_SUMS];
+    Val in[GEMM_SUMS + 2];
     for (unsigned i = 0; i < n; i++) {
         results[i] = e->f32;
         lz_buf_puts(&form, "=f,");
@@ -63,15 +63,15 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
 }
 
 /* A piece of kt: kt / STEP instructions, in flight afterwards. */
-static void multiply_ptx(tiles *t, Val a, Val b, Val *c)
+static void multiply_ptx(gemm *t, Val a, Val b, Val *c)
 {
     lz_buf text = {0};
-    unsigned n = tiles_nsums(t), k = STEP_BYTES / t->p.es, steps = t->p.kt / k;
-    bool rounds = tiles_rounds(&t->p);
+    unsigned n = gemm_nsums(t), k = STEP_BYTES / t->p.es, steps = t->p.kt / k;
+    bool rounds = gemm_rounds(&t->p);
     const char *d = rounds ? "tf32" : t->p.d == LZ_F16 ? "f16" : "bf16";
     /* from one step to the next, in units of 16 bytes: along the rows, or rows */
-    unsigned by_a = (t->a.rows_k ? STEP_BYTES : STEP * TILES_ROW) / TILES_CHUNK,
-             by_b = (t->b.rows_k ? STEP_BYTES : STEP * TILES_ROW) / TILES_CHUNK;
+    unsigned by_a = (t->a.rows_k ? STEP_BYTES : STEP * GEMM_ROW) / GEMM_CHUNK,
+             by_b = (t->b.rows_k ? STEP_BYTES : STEP * GEMM_ROW) / GEMM_CHUNK;
     lz_buf_printf(&text,
                   "{\n.reg .b64 da, db;\nmov.b64 da, $%u;\nmov.b64 db, $%u;\n"
                   "wgmma.fence.sync.aligned;\n",
@@ -92,12 +92,12 @@ static void multiply_ptx(tiles *t, Val a, Val b, Val *c)
     on_sums(t->s, &text, c, n, (Val[]){a, b}, 2);
 }
 
-void tiles_groups_multiply(tiles *t, Val slot, Val *sum)
+void gemm_groups_multiply(gemm *t, Val slot, Val *sum)
 {
     em *e = t->e;
     unsigned lead =
-        t->p.kt * TILES_ROW; /* as many bytes as a group's rows of the left factor, too */
-    Val a = ADD(slot, MUL(t->down, em_c64(e, GROUP_ROWS * TILES_ROW))),
+        t->p.kt * GEMM_ROW; /* as many bytes as a group's rows of the left factor, too */
+    Val a = ADD(slot, MUL(t->down, em_c64(e, GROUP_ROWS * GEMM_ROW))),
         b = ADD(slot, em_c64(e, t->b.first));
     a = describe(t->s, a, lead);
     b = describe(t->s, b, lead);
@@ -111,10 +111,10 @@ void tiles_groups_multiply(tiles *t, Val slot, Val *sum)
     em_call(e, "lz_simt_group_multiply", e->none, arg, 4);
 }
 
-void tiles_groups_wait(tiles *t, Val *sum, unsigned left)
+void gemm_groups_wait(gemm *t, Val *sum, unsigned left)
 {
     em *e = t->e;
-    unsigned n = tiles_nsums(t);
+    unsigned n = gemm_nsums(t);
     if (e->nvptx) {
         lz_buf text = {0};
         lz_buf_printf(&text, "wgmma.wait_group.sync.aligned %u;", left);
@@ -122,7 +122,7 @@ void tiles_groups_wait(tiles *t, Val *sum, unsigned left)
         return;
     }
     if (!t->s->sums)
-        t->s->sums = em_alloca(e, e->f32, TILES_SUMS, 4);
+        t->s->sums = em_alloca(e, e->f32, GEMM_SUMS, 4);
     for (unsigned i = 0; i < n; i++)
         em_store(e, sum[i], em_at(e, t->s->sums, em_c64(e, i), 4), 4);
     em_call(e, "lz_simt_group_wait", e->none, (Val[]){t->s->thread, t->s->sums, em_c32(e, left)},
@@ -131,7 +131,7 @@ void tiles_groups_wait(tiles *t, Val *sum, unsigned left)
         sum[i] = em_load(e, e->f32, em_at(e, t->s->sums, em_c64(e, i), 4), 4);
 }
 
-void tiles_groups_fence(tiles *t)
+void gemm_groups_fence(gemm *t)
 {
     em *e = t->e;
     if (!e->nvptx) {
@@ -143,19 +143,19 @@ void tiles_groups_fence(tiles *t)
 
 /* ---- places ---- */
 
-Val tiles_group(tiles *t)
+Val gemm_group(gemm *t)
 {
     em *e = t->e;
-    return LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, TILES_GROUP_THREADS), "");
+    return LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, GEMM_GROUP_THREADS), "");
 }
 
-Val tiles_groups_place(tiles *t, const tiles_factor *f, Val row, Val chunk)
+Val gemm_groups_place(gemm *t, const gemm_factor *f, Val row, Val chunk)
 {
     em *e = t->e;
-    enum { CHUNKS = TILES_ROW / TILES_CHUNK };
+    enum { CHUNKS = GEMM_ROW / GEMM_CHUNK };
     Val in = XOR(AND(chunk, em_c64(e, CHUNKS - 1)), AND(row, em_c64(e, 7)));
-    Val at = ADD(MUL(row, em_c64(e, TILES_ROW)), MUL(in, em_c64(e, TILES_CHUNK)));
+    Val at = ADD(MUL(row, em_c64(e, GEMM_ROW)), MUL(in, em_c64(e, GEMM_CHUNK)));
     if (!f->rows_k)
-        at = ADD(at, MUL(LSHR(chunk, em_c64(e, 3)), em_c64(e, (int64_t)t->p.kt * TILES_ROW)));
+        at = ADD(at, MUL(LSHR(chunk, em_c64(e, 3)), em_c64(e, (int64_t)t->p.kt * GEMM_ROW)));
     return ADD(at, em_c64(e, f->first));
 }

@@ -389,7 +389,7 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
     c->vec = k->dot.is_dot ? product_vectors(k) : k->vec;
     if (c->vec == LZ_VEC_OUTER && (k->nouter == 0 || (k->serial && !kern_lanes_apart(k))))
         c->vec = LZ_VEC_NONE;
-    if (!em_may(e, LZ_FORM_vectors))
+    if (!em_may(e, LZ_VARIANT_vectors))
         c->vec = LZ_VEC_NONE;
     c->lanes = c->vec == LZ_VEC_NONE ? 1 : choose_lanes(c);
     plan_vectors(c);

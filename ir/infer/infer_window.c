@@ -23,28 +23,29 @@ bool lz_window_count(const lz_window_axis *w, int64_t extent, int64_t *out)
 
 lz_window_axis lz_window_of_reduce(const lz_attr_reduce_window *a, int d)
 {
-    return (lz_window_axis){a->window_dimensions.v[d], a->window_strides.v[d], a->padding_low.v[d],
-                       a->padding_high.v[d],      a->base_dilations.v[d], a->window_dilations.v[d]};
+    return (lz_window_axis){a->window_dimensions.v[d], a->window_strides.v[d],
+                            a->padding_low.v[d],       a->padding_high.v[d],
+                            a->base_dilations.v[d],    a->window_dilations.v[d]};
 }
 
 lz_window_axis lz_window_of_select(const lz_attr_select_and_scatter *a, int d)
 {
     return (lz_window_axis){a->window_dimensions.v[d],
-                       a->window_strides.v[d],
-                       a->padding_low.v[d],
-                       a->padding_high.v[d],
-                       1,
-                       1};
+                            a->window_strides.v[d],
+                            a->padding_low.v[d],
+                            a->padding_high.v[d],
+                            1,
+                            1};
 }
 
 lz_window_axis lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_shape *kernel)
 {
     return (lz_window_axis){kernel->dims[a->kernel_spatial_dimensions.v[d]],
-                       a->window_strides.v[d],
-                       a->padding_low.v[d],
-                       a->padding_high.v[d],
-                       a->lhs_dilation.v[d],
-                       a->rhs_dilation.v[d]};
+                            a->window_strides.v[d],
+                            a->padding_low.v[d],
+                            a->padding_high.v[d],
+                            a->lhs_dilation.v[d],
+                            a->rhs_dilation.v[d]};
 }
 
 /* ---- what the rules share ---- */
@@ -68,7 +69,8 @@ static lz_status check_lists(const lz_infer *c, const named *lists, int n, int64
     return LZ_OK;
 }
 
-static lz_status count(const lz_infer *c, const lz_window_axis *w, int64_t extent, int d, int64_t *out)
+static lz_status count(const lz_infer *c, const lz_window_axis *w, int64_t extent, int d,
+                       int64_t *out)
 {
     if (lz_window_count(w, extent, out))
         return LZ_OK;

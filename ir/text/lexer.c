@@ -44,7 +44,7 @@ lz_status lz_lex_wrap(const lz_lexer *c, const char *at)
     if (e.status == LZ_EMEM)
         return LZ_EMEM;
     return lz_lex_fail(c, at, e.status == LZ_EUNSUPPORTED ? e.status : LZ_EPARSE, "%.340s",
-                        e.message);
+                       e.message);
 }
 
 /* ---- words ---- */
@@ -118,7 +118,7 @@ lz_status lz_lex_want(lz_lexer *c, const char *s)
     while (have.n < 24 && c->p + have.n < c->end && c->p[have.n] >= ' ')
         have.n++;
     return lz_lex_fail(c, c->p, LZ_EPARSE, "expected '%s', not '" LZ_SLICE_FMT "'", s,
-                        LZ_SLICE_ARG(have));
+                       LZ_SLICE_ARG(have));
 }
 
 lz_slice lz_lex_word(lz_lexer *c)
@@ -180,7 +180,7 @@ lz_status lz_lex_value(lz_lexer *c, lz_slice *name, uint32_t *index)
         LZ_TRY(lz_lex_i64(c, &k));
         if (k < 0 || k >= UINT32_MAX)
             return lz_lex_fail(c, start, LZ_EPARSE, "%%" LZ_SLICE_FMT "#%" PRId64 " is no result",
-                                LZ_SLICE_ARG(*name), k);
+                               LZ_SLICE_ARG(*name), k);
         *index = (uint32_t)k;
     }
     return LZ_OK;

@@ -22,7 +22,7 @@ static lz_status scan_extents(lz_lexer *c, const char *start, lz_shape *s)
             return lz_lex_fail(c, c->p, LZ_EPARSE, "expected 'x' after the extent %" PRId64, e);
         if (s->rank == LZ_MAX_RANK)
             return lz_lex_fail(c, start, LZ_EUNSUPPORTED, "the type has more than %d dimensions",
-                                LZ_MAX_RANK);
+                               LZ_MAX_RANK);
         s->dims[s->rank++] = e;
     }
     return LZ_OK;
@@ -40,7 +40,7 @@ static lz_status scan_dtype(lz_lexer *c, lz_dtype *d)
     *d = lz_dtype_from_mlir(w.s, w.n);
     if (*d == LZ_DTYPE_NONE)
         return lz_lex_fail(c, at, w.n ? LZ_EUNSUPPORTED : LZ_EPARSE,
-                            "element type '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(w));
+                           "element type '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(w));
     return LZ_OK;
 }
 
@@ -56,7 +56,7 @@ lz_status lz_lex_type(lz_lexer *c, const lz_type **out)
         while (w.n < 40 && at.p<at.end && * at.p> ' ' && *at.p != ',' && *at.p != ')')
             at.p++, w.n++;
         return lz_lex_fail(c, start, start < c->end && *start == '!' ? LZ_EUNSUPPORTED : LZ_EPARSE,
-                            "expected a tensor type, not '" LZ_SLICE_FMT "'", LZ_SLICE_ARG(w));
+                           "expected a tensor type, not '" LZ_SLICE_FMT "'", LZ_SLICE_ARG(w));
     }
     LZ_TRY(scan_extents(c, start, &s));
     LZ_TRY(scan_dtype(c, &d));
@@ -82,7 +82,7 @@ static lz_status push_int(lz_lexer *c, const char *field, lz_ints *out)
         LZ_TRY(lz_lex_i64(c, &v));
     if (out->n == LZ_MAX_RANK)
         return lz_lex_fail(c, at, LZ_EUNSUPPORTED, "%s has more than %d values", field,
-                            LZ_MAX_RANK);
+                           LZ_MAX_RANK);
     out->v[out->n++] = v;
     return LZ_OK;
 }
@@ -146,7 +146,7 @@ lz_status lz_lex_enum(lz_lexer *c, const char *table, int32_t *out)
     lz_slice w = lz_lex_word(c);
     if (!lz_attr_enum_value(table, w.s, w.n, out))
         return lz_lex_fail(c, w.s, LZ_EPARSE, "'" LZ_SLICE_FMT "' is no %s", LZ_SLICE_ARG(w),
-                            table);
+                           table);
     return wrapped ? lz_lex_want(c, ">") : LZ_OK;
 }
 
@@ -180,7 +180,7 @@ static lz_status one_number(elements *e, int part)
     lz_slice w = {start, (size_t)(c->p - start)};
     if (!lz_number_parse(e->l->type->dtype, w.s, w.n, neg, part, e->l->data, e->n))
         return lz_lex_fail(c, start, LZ_EPARSE, "'%s" LZ_SLICE_FMT "' is no %s", neg ? "-" : "",
-                            LZ_SLICE_ARG(w), lz_dtype_name(e->l->type->dtype));
+                           LZ_SLICE_ARG(w), lz_dtype_name(e->l->type->dtype));
     return LZ_OK;
 }
 
@@ -188,8 +188,8 @@ static lz_status one_element(elements *e)
 {
     if (e->n >= e->l->type->nelem)
         return lz_lex_fail(e->c, e->c->p, LZ_EPARSE,
-                            "the literal has more than the %" PRId64 " elements of its type",
-                            e->l->type->nelem);
+                           "the literal has more than the %" PRId64 " elements of its type",
+                           e->l->type->nelem);
     if (lz_dtype_is_complex(e->l->type->dtype)) {
         LZ_TRY(lz_lex_want(e->c, "("));
         LZ_TRY(one_number(e, 0));
@@ -226,8 +226,8 @@ static lz_status nested_lists(elements *e)
             LZ_TRY(lz_lex_want(c, "]"));
             if (count[depth - 1] != s->dims[depth - 1])
                 return lz_lex_fail(c, c->p - 1, LZ_EPARSE,
-                                    "a list of %" PRId64 " where dimension %d has %" PRId64,
-                                    count[depth - 1], depth - 1, s->dims[depth - 1]);
+                                   "a list of %" PRId64 " where dimension %d has %" PRId64,
+                                   count[depth - 1], depth - 1, s->dims[depth - 1]);
         }
     }
 }
@@ -285,7 +285,7 @@ static lz_status scan_dense(lz_lexer *c, dense *d)
         if (d->hex.n < 2 || d->hex.s[0] != '0' || (d->hex.s[1] != 'x' && d->hex.s[1] != 'X') ||
             d->hex.n % 2)
             return lz_lex_fail(c, d->body, LZ_EPARSE,
-                                "expected \"0x...\" with two digits for each byte");
+                               "expected \"0x...\" with two digits for each byte");
         d->hex.s += 2;
         d->hex.n -= 2;
     } else {
@@ -304,13 +304,13 @@ static lz_status check_dense(const lz_lexer *c, const dense *d, const lz_type *t
     if (d->is_string) {
         *splat = t->nelem != 1 && d->hex.n / 2 == one && all != one;
         if (!*splat && d->hex.n / 2 != all)
-            return lz_lex_fail(c, d->body, LZ_EPARSE,
-                                "the literal has %zu bytes, its type has %zu", d->hex.n / 2, all);
+            return lz_lex_fail(c, d->body, LZ_EPARSE, "the literal has %zu bytes, its type has %zu",
+                               d->hex.n / 2, all);
     } else if (d->is_list || d->is_empty) {
         if (t->nelem > 0 && (d->is_empty || (size_t)t->nelem > d->nchar))
             return lz_lex_fail(c, d->body, LZ_EPARSE,
-                                "the literal has fewer than the %" PRId64 " elements of its type",
-                                t->nelem);
+                               "the literal has fewer than the %" PRId64 " elements of its type",
+                               t->nelem);
     } else {
         *splat = t->nelem != 1;
     }
@@ -376,7 +376,7 @@ lz_status lz_lex_literal(lz_lexer *c, lz_literal **out, const lz_type **type, bo
     *out = NULL;
     if (lz_lex_sees(c, "dense_resource"))
         return lz_lex_fail(c, c->p, LZ_EUNSUPPORTED,
-                            "the literal's value is not in the text (dense_resource)");
+                           "the literal's value is not in the text (dense_resource)");
     LZ_TRY(scan_dense(c, &d));
     LZ_TRY(lz_lex_want(c, ":"));
     LZ_TRY(lz_lex_type(c, type));

@@ -33,7 +33,7 @@ lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_
     lz_hash h = name_hash(name);
     if (lz_map_get(&s->names, h))
         return lz_lex_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
-                            LZ_SLICE_ARG(name));
+                           LZ_SLICE_ARG(name));
     lz_binding b = {name, s->vals.len, n, form};
     LZ_TRY(lz_vec_push(&s->bindings, b));
     for (uint32_t i = 0; i < n; i++)
@@ -49,9 +49,9 @@ static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, 
     const lz_inst *in = &there->f->insts[*v];
     if (!in->lit)
         return lz_lex_fail(&p->c, name.s, LZ_EUNSUPPORTED,
-                            "the region uses %%" LZ_SLICE_FMT
-                            " from around it, which is no constant",
-                            LZ_SLICE_ARG(name));
+                           "the region uses %%" LZ_SLICE_FMT
+                           " from around it, which is no constant",
+                           LZ_SLICE_ARG(name));
     *v = lz_build_const(s->f, in->lit);
     return *v == LZ_NOVAL ? lz_lex_wrap(&p->c, name.s) : LZ_OK;
 }
@@ -80,11 +80,11 @@ static lz_status scan_use(lz_parser *p, lz_scope *s, use *u)
     const lz_binding *b = lz_scope_find(s, u->name, &u->there);
     if (!b)
         return lz_lex_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has no value here",
-                            LZ_SLICE_ARG(u->name));
+                           LZ_SLICE_ARG(u->name));
     uint32_t k = index == UINT32_MAX ? 0 : index, n = b->form.n ? lz_form_count(b->form) : b->count;
     if (k >= n || (index == UINT32_MAX && n != 1))
         return lz_lex_fail(&p->c, u->name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " names %u values",
-                            LZ_SLICE_ARG(u->name), n);
+                           LZ_SLICE_ARG(u->name), n);
     u->form = (lz_slice){NULL, 0};
     u->count = 1;
     if (b->form.n)
@@ -107,9 +107,9 @@ lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
     LZ_TRY(scan_use(p, s, &u));
     if (u.form.n)
         return lz_lex_fail(&p->c, u.name.s, LZ_EPARSE,
-                            "%%" LZ_SLICE_FMT
-                            " is a tuple; stablehlo.get_tuple_element takes it apart",
-                            LZ_SLICE_ARG(u.name));
+                           "%%" LZ_SLICE_FMT
+                           " is a tuple; stablehlo.get_tuple_element takes it apart",
+                           LZ_SLICE_ARG(u.name));
     return used(p, s, &u, 0, out);
 }
 
@@ -161,7 +161,7 @@ lz_status lz_parse_body(lz_parser *p, lz_scope *s)
             return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "expected '}' after the return");
         if (*p->c.p == '^')
             return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED,
-                                "a region of more than one block is not supported");
+                               "a region of more than one block is not supported");
         LZ_TRY(lz_parse_statement(p, s));
     }
     return s->returned
@@ -206,7 +206,7 @@ static lz_status check_depth(const lz_parser *p, const char *at)
     return p->regions < LZ_MAX_REGION_DEPTH
                ? LZ_OK
                : lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "regions nest more than %d deep",
-                              LZ_MAX_REGION_DEPTH);
+                             LZ_MAX_REGION_DEPTH);
 }
 
 static lz_status region(lz_parser *p, lz_scope *outer, const lz_block_args *args,
@@ -255,7 +255,7 @@ static lz_status reducer_args(lz_parser *p, uint32_t n, lz_block_args *pairs, lz
         LZ_TRY(read_args(p, pairs));
     if (pairs->len != 2 * (uint64_t)n)
         return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE,
-                            "reduce: the reducer has %u parameters for %u inputs", pairs->len, n);
+                           "reduce: the reducer has %u parameters for %u inputs", pairs->len, n);
     for (uint32_t side = 0; side < 2; side++)
         for (uint32_t i = 0; i < n; i++)
             LZ_TRY(lz_vec_push(args, pairs->data[2 * i + side]));
@@ -280,17 +280,17 @@ static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types 
 {
     if (!lz_form_eq(types->form, s->gives))
         return lz_lex_fail(&p->c, at, LZ_EPARSE,
-                            "the function declares other tuples than it returns");
+                           "the function declares other tuples than it returns");
     if (types->len != s->f->nresult)
         return lz_lex_fail(&p->c, at, LZ_EPARSE, "the function declares %u results and returns %u",
-                            types->len, s->f->nresult);
+                           types->len, s->f->nresult);
     for (uint32_t i = 0; i < types->len; i++)
         if (types->data[i] != lz_val_type(s->f, s->f->results[i])) {
             char a[200], b[200];
             return lz_lex_fail(&p->c, at, LZ_EPARSE,
-                                "the function declares result %u as %s and returns %s", i,
-                                lz_type_short(types->data[i], a, sizeof a),
-                                lz_type_short(lz_val_type(s->f, s->f->results[i]), b, sizeof b));
+                               "the function declares result %u as %s and returns %s", i,
+                               lz_type_short(types->data[i], a, sizeof a),
+                               lz_type_short(lz_val_type(s->f, s->f->results[i]), b, sizeof b));
         }
     return LZ_OK;
 }
@@ -377,7 +377,7 @@ static lz_status function(lz_parser *p, uint32_t index)
         return lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "the function calls itself");
     if (p->calls == LZ_PARSE_CALL_DEPTH)
         return lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, "calls nest more than %d deep",
-                            LZ_PARSE_CALL_DEPTH);
+                           LZ_PARSE_CALL_DEPTH);
     lz_scope s = {.f = lz_func_new("main")};
     lz_buf form = {0};
     lz_types types = {0};
@@ -416,7 +416,7 @@ lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n)
     return p->inlined <= LZ_PARSE_MAX_INLINED
                ? LZ_OK
                : lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED,
-                              "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
+                             "the calls expand to more than %d operations", LZ_PARSE_MAX_INLINED);
 }
 
 static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_func *f)
@@ -435,7 +435,7 @@ static lz_status find_function(const lz_parser *p, lz_slice name, uint32_t *inde
     *index = (uint32_t)found - 1;
     return found ? LZ_OK
                  : lz_lex_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
-                                LZ_SLICE_ARG(name));
+                               LZ_SLICE_ARG(name));
 }
 
 /* Reads it in place of what it was. at: who wants it. */
@@ -448,8 +448,8 @@ static lz_status renew(lz_parser *p, uint32_t index, const char *at)
     return p->again <= LZ_PARSE_MAX_AGAIN
                ? function(p, index)
                : lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED,
-                              "functions are read again for more than %d bytes of text",
-                              LZ_PARSE_MAX_AGAIN);
+                             "functions are read again for more than %d bytes of text",
+                             LZ_PARSE_MAX_AGAIN);
 }
 
 lz_status lz_parse_function(lz_parser *p, lz_slice name, const lz_pfunc **out)
@@ -505,8 +505,8 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
         fits = lz_val_type(f, f->results[i]) == t->result_types.data[i];
     if (!fits)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "the call does not fit the signature of @" LZ_SLICE_FMT,
-                            LZ_SLICE_ARG(callee));
+                           "the call does not fit the signature of @" LZ_SLICE_FMT,
+                           LZ_SLICE_ARG(callee));
     return inline_call(p, s, t, f);
 }
 
@@ -564,7 +564,7 @@ static lz_status note_function(lz_parser *p)
     LZ_TRY(lz_lex_location(&p->c));
     if (lz_map_get(&p->func_index, name_hash(f.name)))
         return lz_lex_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
-                            LZ_SLICE_ARG(f.name));
+                           LZ_SLICE_ARG(f.name));
     LZ_TRY(lz_vec_push(&p->funcs, f));
     return lz_map_put(&p->func_index, name_hash(f.name), (void *)(uintptr_t)p->funcs.len);
 }
@@ -611,7 +611,7 @@ static lz_status note_functions(lz_parser *p)
             LZ_TRY(skip_mesh(p));
         } else {
             return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
-                                done ? "the end of the text" : "'module' or 'func.func'");
+                               done ? "the end of the text" : "'module' or 'func.func'");
         }
     }
     return inside ? lz_lex_fail(&p->c, p->c.end, LZ_EPARSE, "the module is not closed") : LZ_OK;
@@ -637,8 +637,7 @@ static lz_status find_main(lz_parser *p, uint32_t *index)
             *index = i;
             count++;
         }
-    return count == 1 ? LZ_OK
-                      : lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
+    return count == 1 ? LZ_OK : lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
 }
 
 static bool without_parameters(const lz_parser *p, const lz_pfunc *f)

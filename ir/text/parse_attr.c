@@ -73,8 +73,8 @@ static lz_status read_struct(lz_parser *p, const lz_parse_entry *e, lz_attr_any 
             i++;
         if (i == n)
             return lz_lex_fail(&c, key.s, LZ_EPARSE,
-                                "'" LZ_SLICE_FMT "' is no field of this attribute",
-                                LZ_SLICE_ARG(key));
+                               "'" LZ_SLICE_FMT "' is no field of this attribute",
+                               LZ_SLICE_ARG(key));
         LZ_TRY(lz_lex_want(&c, "="));
         LZ_TRY(read_field(&c, &f[i]));
         if (!lz_lex_eat(&c, ",") && !lz_lex_sees(&c, ">"))
@@ -112,16 +112,17 @@ static lz_status need_region(lz_parser *p, const lz_stmt *t)
     if (t->region)
         return LZ_OK;
     return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the region is missing",
-                        lz_op_get(t->op)->text);
+                       lz_op_get(t->op)->text);
 }
 
 static lz_status record_dot(lz_parser *p, lz_stmt *t, lz_attr_any *a)
 {
     lz_attr_dot *d = &a->as_dot;
     const lz_parse_entry *numbers = lz_stmt_find(t, "dot_dimension_numbers"),
-                   *batch = lz_stmt_find(t, "batching_dims");
+                         *batch = lz_stmt_find(t, "batching_dims");
     const lz_parse_entry *contract = lz_stmt_find(t, "contracting_dims");
-    const lz_parse_entry *precision = lz_stmt_find(t, t->generic ? "precision_config" : "precision");
+    const lz_parse_entry *precision =
+        lz_stmt_find(t, t->generic ? "precision_config" : "precision");
     if (numbers)
         LZ_TRY(read_struct(p, numbers, a));
     else if (t->generic || !contract)
@@ -137,11 +138,11 @@ static lz_status record_dot(lz_parser *p, lz_stmt *t, lz_attr_any *a)
 static lz_status record_gather(lz_parser *p, lz_stmt *t, lz_attr_any *a)
 {
     const lz_parse_entry *e = lz_stmt_find(t, "dimension_numbers"),
-                   *sizes = lz_stmt_find(t, "slice_sizes");
+                         *sizes = lz_stmt_find(t, "slice_sizes");
     const lz_parse_entry *sorted = lz_stmt_find(t, "indices_are_sorted");
     if (!e || !sizes)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "gather: there are no %s",
-                            e ? "slice_sizes" : "dimension_numbers");
+                           e ? "slice_sizes" : "dimension_numbers");
     LZ_TRY(read_struct(p, e, a));
     lz_lexer c = scan_at(p, sizes->value);
     LZ_TRY(lz_lex_ints(&c, "slice_sizes", &a->as_gather.slice_sizes));
@@ -156,7 +157,7 @@ static lz_status record_scatter(lz_parser *p, lz_stmt *t, lz_attr_any *a)
     const lz_parse_entry *e = lz_stmt_find(t, "scatter_dimension_numbers"), *flag;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "scatter: there are no scatter_dimension_numbers");
+                           "scatter: there are no scatter_dimension_numbers");
     LZ_TRY(read_struct(p, e, a));
     if ((flag = lz_stmt_find(t, "indices_are_sorted"))) {
         lz_lexer c = scan_at(p, flag->value);
@@ -173,7 +174,8 @@ static lz_status record_scatter(lz_parser *p, lz_stmt *t, lz_attr_any *a)
 /* Both attributes may be left out; a dimension may count from the end. */
 static lz_status record_sort(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_sort *a)
 {
-    const lz_parse_entry *dim = lz_stmt_find(t, "dimension"), *stable = lz_stmt_find(t, "is_stable");
+    const lz_parse_entry *dim = lz_stmt_find(t, "dimension"),
+                         *stable = lz_stmt_find(t, "is_stable");
     lz_lexer c;
     a->dimension = -1;
     if (dim) {
@@ -199,7 +201,7 @@ static lz_status record_slice(lz_parser *p, const lz_parse_entry *e, lz_attr_sli
         int n = a->strides.n;
         if (n == LZ_MAX_RANK)
             return lz_lex_fail(&c, c.p, LZ_EUNSUPPORTED, "slice: more than %d dimensions",
-                                LZ_MAX_RANK);
+                               LZ_MAX_RANK);
         a->strides.v[n] = 1;
         LZ_TRY(lz_lex_i64(&c, &a->start_indices.v[n]));
         LZ_TRY(lz_lex_want(&c, ":"));
@@ -246,7 +248,7 @@ static lz_status from_types(lz_parser *p, lz_stmt *t, const lz_attr_field *f)
     uint32_t k = t->op == LZ_OP_RNG_BIT_GENERATOR ? 1 : 0; /* result 0 is the state */
     if (t->result_types.len <= k)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the result's type is missing",
-                            lz_op_get(t->op)->text);
+                           lz_op_get(t->op)->text);
     const lz_type *r = t->result_types.data[k];
     if (f->type == LZ_FIELD_DTYPE)
         *f->dtype = r->dtype;
@@ -275,7 +277,7 @@ static lz_status record_fields(lz_parser *p, lz_stmt *t, lz_attr_any *a)
             LZ_TRY(read_field(&c, &f[i]));
         } else if (!optional(f[i].name)) {
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
-                                lz_op_get(t->op)->text, f[i].name);
+                               lz_op_get(t->op)->text, f[i].name);
         }
     }
     return LZ_OK;
@@ -294,7 +296,7 @@ lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_a
         if (!t->dict.data[i].value && (lz_slice_is(t->dict.data[i].key, "indices_are_sorted") ||
                                        lz_slice_is(t->dict.data[i].key, "unique_indices")))
             return lz_lex_fail(&p->c, t->dict.data[i].key.s, LZ_EPARSE,
-                                "the attribute has no value");
+                               "the attribute has no value");
     switch (a->head.kind) {
     case LZ_ATTR_dot:
         return record_dot(p, t, a);

@@ -45,7 +45,7 @@ lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
     LZ_TRY(lz_parse_check_operands(p, s, t));
     if (t->opnd.len != 1)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes one value, not %u",
-                            LZ_SLICE_ARG(t->name), t->opnd.len);
+                           LZ_SLICE_ARG(t->name), t->opnd.len);
     if (!t->has_arrow && t->listed.len)
         LZ_TRY(lz_vec_push(&t->result_types, t->listed.data[0]));
     LZ_TRY(lz_vec_push(&t->results, t->opnd.data[0]));
@@ -107,9 +107,9 @@ static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
             int dim = *s - '0';
             if (last >= 0 && dim != last - 1)
                 return lz_lex_fail(&p->c, s, LZ_EUNSUPPORTED,
-                                    "custom_call: %s: only arrays with the last dimension "
-                                    "innermost are handed over",
-                                    key);
+                                   "custom_call: %s: only arrays with the last dimension "
+                                   "innermost are handed over",
+                                   key);
             last = dim;
         }
     }
@@ -120,7 +120,7 @@ static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
 static lz_status manner_of(lz_parser *p, const lz_stmt *t, lz_attr_call *a)
 {
     const lz_parse_entry *effect = lz_stmt_find(t, "has_side_effect"),
-                   *version = lz_stmt_find(t, "api_version");
+                         *version = lz_stmt_find(t, "api_version");
     lz_lexer at = p->c;
     if (effect) {
         at.p = effect->value;
@@ -134,8 +134,8 @@ static lz_status manner_of(lz_parser *p, const lz_stmt *t, lz_attr_call *a)
     return a->api_version >= 0 && a->api_version <= 4
                ? LZ_OK
                : lz_lex_fail(&p->c, version->value, LZ_EUNSUPPORTED,
-                              "custom_call: api_version %lld; 1 to 4 are known",
-                              (long long)a->api_version);
+                             "custom_call: api_version %lld; 1 to 4 are known",
+                             (long long)a->api_version);
 }
 
 static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target)
@@ -151,8 +151,8 @@ static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice targ
         return LZ_EMEM;
     if (lz_ffi_table_find(a.call_target_name, &e) != LZ_OK)
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "custom_call: no function is registered as @" LZ_SLICE_FMT,
-                            LZ_SLICE_ARG(target));
+                           "custom_call: no function is registered as @" LZ_SLICE_FMT,
+                           LZ_SLICE_ARG(target));
     LZ_TRY(config_of(p, t, &a.backend_config));
     LZ_TRY(manner_of(p, t, &a));
     LZ_TRY(check_layouts(p, t, "operand_layouts"));

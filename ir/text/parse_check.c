@@ -99,13 +99,13 @@ static lz_status keep(lz_parser *p, lz_scope *s, lz_stmt *t, lz_check c)
     char x[200], y[200];
     if (a != b)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: compares %s with %s", c.name,
-                            lz_type_short(a, x, sizeof x), lz_type_short(b, y, sizeof y));
+                           lz_type_short(a, x, sizeof x), lz_type_short(b, y, sizeof y));
     LZ_TRY(number_of(p, t, "tolerance", &c.tolerance));
     LZ_TRY(count_of(p, t, "min_ulp_difference", &c.min_ulp));
     LZ_TRY(count_of(p, t, "max_ulp_difference", &c.max_ulp));
     if (s->outer || p->calls > 1)
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "%s: only the function that is run may check", c.name);
+                           "%s: only the function that is run may check", c.name);
     c.line = lz_lex_line(&p->c, t->at);
     LZ_TRY(lz_vec_push(&p->checks, c));
     LZ_TRY(lz_vec_push(&p->checked, v[0]));
@@ -123,8 +123,8 @@ lz_status lz_parse_check_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice na
     bool is_const;
     if (!find(name, &c, &is_const) || is_const || t->opnd.len != 2)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "custom_call: there is no @" LZ_SLICE_FMT " of %u operands",
-                            LZ_SLICE_ARG(name), t->opnd.len);
+                           "custom_call: there is no @" LZ_SLICE_FMT " of %u operands",
+                           LZ_SLICE_ARG(name), t->opnd.len);
     LZ_TRY(keep(p, s, t, c));
     if (t->result_types.len == 0)
         return LZ_OK;
@@ -190,8 +190,8 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, bool is_const)
     if (!is_const)
         return LZ_OK;
     if (!e)
-        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            LZ_SLICE_FMT ": the attribute value is missing", LZ_SLICE_ARG(t->name));
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the attribute value is missing",
+                           LZ_SLICE_ARG(t->name));
     lz_lexer at = p->c;
     at.p = e->value;
     return expected(p, s, t, &at);
@@ -222,8 +222,8 @@ static lz_status tokens(lz_parser *p, lz_scope *s, lz_stmt *t)
                 (lz_slice_is(types->form, "()") || lz_slice_is(types->form, "()()"));
     return fits ? LZ_OK
                 : lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                               LZ_SLICE_FMT ": compares a token with something else",
-                               LZ_SLICE_ARG(t->name));
+                              LZ_SLICE_FMT ": compares a token with something else",
+                              LZ_SLICE_ARG(t->name));
 }
 
 lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -236,11 +236,11 @@ lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t)
     LZ_TRY(t->generic ? generic(p, s, t, is_const) : pretty(p, s, t, is_const));
     if (t->opnd.len != 2)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: compares two values, not %u", c.name,
-                            t->opnd.len);
+                           t->opnd.len);
     const lz_types *types = t->has_arrow ? &t->opnd_types : &t->listed;
     for (uint32_t i = 0; i < types->len; i++)
         if (i > 1 || types->data[i] != lz_val_type(s->f, t->opnd.data[i]))
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                "%s: the types are not those of what it compares", c.name);
+                               "%s: the types are not those of what it compares", c.name);
     return keep(p, s, t, c);
 }

@@ -63,7 +63,7 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     int last = x->shape.rank - 1;
     if (last < 0 || k < 0 || k > x->shape.dims[last])
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "chlo.top_k: there are no %lld elements in a row", (long long)k);
+                           "chlo.top_k: there are no %lld elements in a row", (long long)k);
     const lz_type *places = lz_type_get(LZ_I32, &x->shape);
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_sort);
@@ -86,8 +86,7 @@ static lz_status i64_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t
     const lz_parse_entry *e = lz_stmt_find(t, key);
     lz_lexer at = p->c;
     if (!e)
-        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ApproxTopK: the attribute %s is missing",
-                            key);
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ApproxTopK: the attribute %s is missing", key);
     at.p = e->value;
     return lz_lex_i64(&at, out);
 }
@@ -100,7 +99,7 @@ static lz_status comparator_of(lz_parser *p, const lz_stmt *t, const lz_func **o
     lz_lexer at = p->c;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "ApproxTopK: the attribute called_computations is missing");
+                           "ApproxTopK: the attribute called_computations is missing");
     at.p = e->value;
     LZ_TRY(lz_lex_want(&at, "["));
     LZ_TRY(lz_lex_symbol(&at, &name));
@@ -114,7 +113,7 @@ lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     uint32_t n = t->opnd.len / 2;
     if (n == 0 || t->opnd.len != 2 * n || t->result_types.len != n)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "ApproxTopK: takes arrays and as many initial values");
+                           "ApproxTopK: takes arrays and as many initial values");
     LZ_TRY(i64_of(p, t, "top_k", &k));
     LZ_TRY(i64_of(p, t, "reduction_dim", &dim));
     const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape;
@@ -124,7 +123,7 @@ lz_status lz_chlo_approx_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     int64_t count = fits ? r->dims[dim] : 0; /* more than k where they are not aggregated */
     if (!fits || k < 0 || count < k || count > x->dims[dim])
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "ApproxTopK: there are no %lld elements to give", (long long)k);
+                           "ApproxTopK: there are no %lld elements to give", (long long)k);
     lz_attr_init(&a, LZ_ATTR_sort);
     a.as_sort.dimension = dim;
     a.as_sort.is_stable = true;
@@ -189,8 +188,8 @@ static lz_status alignment(lz_parser *p, lz_stmt *t, int rank, int to, lz_ints *
         ok &= out->v[i] >= 0 && out->v[i] < to && (i == 0 || out->v[i] > out->v[i - 1]);
     return ok ? LZ_OK
               : lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                             LZ_SLICE_FMT ": broadcast_dimensions do not fit the operands",
-                             LZ_SLICE_ARG(t->name));
+                            LZ_SLICE_FMT ": broadcast_dimensions do not fit the operands",
+                            LZ_SLICE_ARG(t->name));
 }
 
 static lz_status match(lz_parser *p, lz_scope *s, lz_stmt *t)
@@ -210,8 +209,8 @@ static lz_status match(lz_parser *p, lz_scope *s, lz_stmt *t)
             int64_t *at = &r.dims[dims[k].v[i]];
             if (o->dims[i] != 1 && *at != 1 && *at != o->dims[i])
                 return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                    LZ_SLICE_FMT ": extents %lld and %lld do not go together",
-                                    LZ_SLICE_ARG(t->name), (long long)*at, (long long)o->dims[i]);
+                                   LZ_SLICE_FMT ": extents %lld and %lld do not go together",
+                                   LZ_SLICE_ARG(t->name), (long long)*at, (long long)o->dims[i]);
             *at = o->dims[i] != 1 ? o->dims[i] : *at;
         }
     }
@@ -271,7 +270,7 @@ lz_status lz_chlo_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t)
     int arity = lz_op_get(op)->arity;
     if (t->opnd.len != (uint32_t)arity)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes %d operands, not %u",
-                            LZ_SLICE_ARG(t->name), arity, t->opnd.len);
+                           LZ_SLICE_ARG(t->name), arity, t->opnd.len);
     LZ_TRY(match(p, s, t));
     if (op == LZ_OP_COMPARE)
         return compare(p, s, t);

@@ -44,12 +44,11 @@ static lz_status read_matrix(lz_parser *p, const lz_stmt *t, const char *key, ma
     at.p = e->value;
     if (lz_lex_sees(&at, "#"))
         return lz_lex_fail(&p->c, e->value, LZ_EUNSUPPORTED,
-                            "%s: only lists of lists of integers are supported", key);
+                           "%s: only lists of lists of integers are supported", key);
     LZ_TRY(lz_lex_literal(&at, &l, &type, &splat));
     lz_status s = LZ_OK;
     if (!lz_dtype_is_int(type->dtype) || type->shape.rank != 2) {
-        s = lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected lists of lists of integers",
-                         key);
+        s = lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected lists of lists of integers", key);
     } else {
         m->rows = type->shape.dims[0];
         m->columns = type->shape.dims[1];
@@ -110,7 +109,7 @@ static lz_status count_participants(lz_parser *p, const lz_scope *s, const lz_st
 {
     if (t->result_types.len == 0 || t->opnd.len == 0)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the result's type is missing",
-                            lz_op_get(t->op)->text);
+                           lz_op_get(t->op)->text);
     const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape,
                    *r = &t->result_types.data[0]->shape;
     *out = 1;
@@ -134,7 +133,7 @@ static lz_status number_of(lz_parser *p, const lz_scope *s, const lz_stmt *t, lz
     const lz_parse_entry *e = lz_stmt_find(t, f->name);
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
-                            lz_op_get(t->op)->text, f->name);
+                           lz_op_get(t->op)->text, f->name);
     lz_lexer c = p->c;
     c.p = e->value;
     LZ_TRY(lz_lex_i64(&c, f->i64));
@@ -167,7 +166,7 @@ static lz_status record(lz_parser *p, const lz_scope *s, lz_stmt *t, const matri
         case LZ_FIELD_REGION:
             if (!t->region)
                 return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the region is missing",
-                                    lz_op_get(t->op)->text);
+                                   lz_op_get(t->op)->text);
             *f[i].region = t->region;
             break;
         default:

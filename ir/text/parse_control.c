@@ -143,8 +143,8 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
         fits = t->opnd_types.data[i] == lz_val_type(s->f, t->opnd.data[i]);
     return fits ? LZ_OK
                 : lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                               LZ_SLICE_FMT ": the types of its operands are not those it has",
-                               LZ_SLICE_ARG(t->name));
+                              LZ_SLICE_FMT ": the types of its operands are not those it has",
+                              LZ_SLICE_ARG(t->name));
 }
 
 /* ---- building ---- */
@@ -160,7 +160,7 @@ static lz_status results_of(lz_scope *s, lz_stmt *t, lz_val v)
 static lz_status wrong_count(lz_parser *p, const lz_stmt *t, const control *k)
 {
     return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has %u operands and %u regions",
-                        LZ_SLICE_ARG(t->name), t->opnd.len, k->regions.len);
+                       LZ_SLICE_ARG(t->name), t->opnd.len, k->regions.len);
 }
 
 static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
@@ -196,8 +196,8 @@ lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t)
         st = pretty_while(p, s, t, &k);
     else
         st = lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                          LZ_SLICE_FMT ": expected its generic form, in quotes",
-                          LZ_SLICE_ARG(t->name));
+                         LZ_SLICE_FMT ": expected its generic form, in quotes",
+                         LZ_SLICE_ARG(t->name));
     if (st == LZ_OK)
         st = build(p, s, t, &k);
     control_free(&k);

@@ -198,6 +198,6 @@ lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e
 {
     if (e->nopnd && t->opnd.len != e->nopnd)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: takes %u operands, not %u", e->name,
-                            e->nopnd, t->opnd.len);
+                           e->nopnd, t->opnd.len);
     return e->statement ? e->statement(p, s, t) : lz_parse_push(p, t, e->fn(s->f, t));
 }

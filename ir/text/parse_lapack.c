@@ -49,7 +49,7 @@ struct lapack_call {
 static lz_status wrong(const lapack_call *c, const char *what)
 {
     return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE, "custom_call: @" LZ_SLICE_FMT ": %s",
-                        LZ_SLICE_ARG(c->target), what);
+                       LZ_SLICE_ARG(c->target), what);
 }
 
 /* ---- what each is ---- */
@@ -291,8 +291,8 @@ static lz_status read_option(lapack_call *c, const lz_parse_entry *e)
     k--;
     if (!o || !e->value)
         return lz_lex_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
-                            "custom_call: @" LZ_SLICE_FMT " has no option " LZ_SLICE_FMT,
-                            LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(e->key));
+                           "custom_call: @" LZ_SLICE_FMT " has no option " LZ_SLICE_FMT,
+                           LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(e->key));
     lz_lexer at = c->p->c;
     int64_t v = 0;
     at.p = e->value;
@@ -305,8 +305,8 @@ static lz_status read_option(lapack_call *c, const lz_parse_entry *e)
     LZ_TRY(lz_lex_i64(&at, &v));
     if (v <= 0 || v > 127 || !strchr(o->letters, (char)v))
         return lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
-                            "custom_call: @" LZ_SLICE_FMT ": %s = %lld is none of the letters %s",
-                            LZ_SLICE_ARG(c->target), o->key, (long long)v, o->letters);
+                           "custom_call: @" LZ_SLICE_FMT ": %s = %lld is none of the letters %s",
+                           LZ_SLICE_ARG(c->target), o->key, (long long)v, o->letters);
     c->option[k] = (char)v;
     return LZ_OK;
 }
@@ -324,9 +324,9 @@ static lz_status read_config(lapack_call *c, const char *key)
         LZ_TRY(lz_lex_string(&at, &s));
         return s.n == 0 ? LZ_OK
                         : lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
-                                       "custom_call: @" LZ_SLICE_FMT ": %s is \"" LZ_SLICE_FMT
-                                       "\", and must be empty",
-                                       LZ_SLICE_ARG(c->target), key, LZ_SLICE_ARG(s));
+                                      "custom_call: @" LZ_SLICE_FMT ": %s is \"" LZ_SLICE_FMT
+                                      "\", and must be empty",
+                                      LZ_SLICE_ARG(c->target), key, LZ_SLICE_ARG(s));
     }
     uint32_t first = c->t->dict.len;
     LZ_TRY(lz_parse_inner_attributes(c->p, c->t, key));
@@ -340,8 +340,8 @@ static lz_status read_attributes(lapack_call *c)
     for (uint32_t i = 0; i < c->t->dict.len; i++)
         if (!is_known(c->t->dict.data[i].key))
             return lz_lex_fail(&c->p->c, c->t->dict.data[i].key.s, LZ_EUNSUPPORTED,
-                                "custom_call: @" LZ_SLICE_FMT " has no attribute " LZ_SLICE_FMT,
-                                LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(c->t->dict.data[i].key));
+                               "custom_call: @" LZ_SLICE_FMT " has no attribute " LZ_SLICE_FMT,
+                               LZ_SLICE_ARG(c->target), LZ_SLICE_ARG(c->t->dict.data[i].key));
     const lz_parse_entry *e = lz_stmt_find(c->t, "has_side_effect");
     bool effect = false;
     if (e) {
@@ -351,8 +351,8 @@ static lz_status read_attributes(lapack_call *c)
     }
     if (effect)
         return lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
-                            "custom_call: @" LZ_SLICE_FMT " has no side effect",
-                            LZ_SLICE_ARG(c->target));
+                           "custom_call: @" LZ_SLICE_FMT " has no side effect",
+                           LZ_SLICE_ARG(c->target));
     LZ_TRY(read_config(c, "backend_config"));
     return read_config(c, "mhlo.backend_config");
 }
@@ -366,8 +366,8 @@ static lz_status read_constant(lapack_call *c, int k)
     if (lz_inst_op(in) != LZ_OP_CONSTANT || !lz_dtype_is_int(in->lit->type->dtype) ||
         in->lit->type->nelem != 1)
         return lz_lex_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
-                            "custom_call: @" LZ_SLICE_FMT ": operand %d is no constant",
-                            LZ_SLICE_ARG(c->target), k);
+                           "custom_call: @" LZ_SLICE_FMT ": operand %d is no constant",
+                           LZ_SLICE_ARG(c->target), k);
     c->lead[k] = lz_elem_get_i64(in->lit->type->dtype, in->lit->data, 0);
     return LZ_OK;
 }
@@ -387,8 +387,8 @@ static lz_status read_constants(lapack_call *c)
         int64_t v = c->lead[o->place];
         if (v < 0 || v >= (int64_t)strlen(o->letters))
             return lz_lex_fail(&c->p->c, c->t->at, LZ_EUNSUPPORTED,
-                                "custom_call: @" LZ_SLICE_FMT ": %s is %lld",
-                                LZ_SLICE_ARG(c->target), o->key, (long long)v);
+                               "custom_call: @" LZ_SLICE_FMT ": %s is %lld",
+                               LZ_SLICE_ARG(c->target), o->key, (long long)v);
         c->option[k] = o->letters[v];
     }
     return LZ_OK;
@@ -401,8 +401,8 @@ static lz_status read_operands(lapack_call *c)
     c->older = r->constants && n == r->constants + alpha + r->arrays;
     if (!c->older && n != r->arrays && !(alpha && n == r->arrays + 1))
         return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE,
-                            "custom_call: @" LZ_SLICE_FMT ": takes %d arrays, and has %d operands",
-                            LZ_SLICE_ARG(c->target), r->arrays, n);
+                           "custom_call: @" LZ_SLICE_FMT ": takes %d arrays, and has %d operands",
+                           LZ_SLICE_ARG(c->target), r->arrays, n);
     int first = c->older ? r->constants + alpha : 0;
     for (int k = 0; k < MAX_ARRAYS; k++)
         c->x[k] = first + k < n ? c->t->opnd.data[first + k] : LZ_NOVAL;
@@ -418,8 +418,8 @@ static lz_status check_first(lapack_call *c, lz_dtype d)
         return wrong(c, "a is no matrix");
     if (d != LZ_DTYPE_NONE && d != t->dtype)
         return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE,
-                            "custom_call: @" LZ_SLICE_FMT " is of %s, not of %s",
-                            LZ_SLICE_ARG(c->target), lz_dtype_name(d), lz_dtype_name(t->dtype));
+                           "custom_call: @" LZ_SLICE_FMT " is of %s, not of %s",
+                           LZ_SLICE_ARG(c->target), lz_dtype_name(d), lz_dtype_name(t->dtype));
     c->b = lz_bm_of(c->f, c->x[0]);
     return LZ_OK;
 }
@@ -461,8 +461,8 @@ lz_status lz_parse_lapack(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target
             c.option[k] = o->by_default;
         if (!c.option[k])
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                "custom_call: @" LZ_SLICE_FMT ": the option %s is missing",
-                                LZ_SLICE_ARG(target), o->key);
+                               "custom_call: @" LZ_SLICE_FMT ": the option %s is missing",
+                               LZ_SLICE_ARG(target), o->key);
     }
     LZ_TRY(c.r->fn(&c));
     return push_results(&c);

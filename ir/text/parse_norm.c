@@ -24,8 +24,8 @@ static lz_status map_inst(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_inst *
         val[i] = lz_build(s->f, in->sig->op, in->sig->attr, o, in->sig->nopnd);
     else
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            LZ_SLICE_FMT ": %s is not supported in its region",
-                            LZ_SLICE_ARG(t->name), lz_op_get(in->sig->op)->text);
+                           LZ_SLICE_FMT ": %s is not supported in its region",
+                           LZ_SLICE_ARG(t->name), lz_op_get(in->sig->op)->text);
     return val[i] == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : LZ_OK;
 }
 
@@ -53,13 +53,13 @@ lz_status lz_expand_map(lz_parser *p, lz_scope *s, lz_stmt *t)
     const lz_func *r = t->region;
     if (!r || t->opnd.len == 0 || r->nparam != t->opnd.len || r->nresult != 1)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "map: needs a region with a parameter for each operand and one result");
+                           "map: needs a region with a parameter for each operand and one result");
     for (uint32_t k = 0; k < t->opnd.len; k++) {
         const lz_type *x = lz_val_type(s->f, t->opnd.data[k]), *e = lz_val_type(r, k);
         if (e->shape.rank || e->dtype != x->dtype ||
             !lz_shape_eq(&x->shape, &lz_val_type(s->f, t->opnd.data[0])->shape))
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                "map: operand %u does not fit the others, or the region", k);
+                               "map: operand %u does not fit the others, or the region", k);
     }
     lz_val v;
     LZ_TRY(lz_parse_elementwise(p, s, t, r, t->opnd.data, &v));
@@ -82,7 +82,7 @@ static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, doubl
     size_t n = 0;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the attribute %s is missing",
-                            LZ_SLICE_ARG(t->name), field);
+                           LZ_SLICE_ARG(t->name), field);
     while (e->value + n < p->c.end && n < sizeof text - 1 &&
            strchr("+-.0123456789eExX", e->value[n]))
         n++;
@@ -101,8 +101,8 @@ static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector
     int64_t dim = -1;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            LZ_SLICE_FMT ": the attribute feature_index is missing",
-                            LZ_SLICE_ARG(t->name));
+                           LZ_SLICE_FMT ": the attribute feature_index is missing",
+                           LZ_SLICE_ARG(t->name));
     lz_lexer at = p->c;
     at.p = e->value;
     LZ_TRY(lz_lex_i64(&at, &dim));
@@ -111,8 +111,8 @@ static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector
     const lz_shape *x = &m->x->shape;
     if (dim < 0 || dim >= x->rank || !lz_dtype_is_float(m->x->dtype))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            LZ_SLICE_FMT ": there is no feature dimension %lld of floats",
-                            LZ_SLICE_ARG(t->name), (long long)dim);
+                           LZ_SLICE_FMT ": there is no feature dimension %lld of floats",
+                           LZ_SLICE_ARG(t->name), (long long)dim);
     m->feature = (lz_ints){.n = 1, .v = {dim}};
     m->count = 1;
     for (int d = 0; d < x->rank; d++)
@@ -126,8 +126,8 @@ static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector
             o->shape.rank == 1 && o->shape.dims[0] == x->dims[dim] && o->dtype == m->x->dtype;
         if (k <= nvector ? !vector : o != m->x)
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": operand %u is not %s",
-                                LZ_SLICE_ARG(t->name), k,
-                                k <= nvector ? "one value per feature" : "of the first one's type");
+                               LZ_SLICE_ARG(t->name), k,
+                               k <= nvector ? "one value per feature" : "of the first one's type");
     }
     return LZ_OK;
 }

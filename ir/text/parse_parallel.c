@@ -67,7 +67,7 @@ static lz_status read_programs(grid *g)
     lz_lexer c = g->p->c;
     if (!e)
         return lz_lex_fail(&g->p->c, g->t->at, LZ_EPARSE,
-                            "run_parallel: the attribute programs is missing");
+                           "run_parallel: the attribute programs is missing");
     c.p = e->value;
     LZ_TRY(lz_lex_want(&c, "["));
     do {
@@ -105,7 +105,7 @@ static lz_status give_operands(grid *g)
     return fits && at == g->t->opnd.len
                ? LZ_OK
                : lz_lex_fail(&g->p->c, g->t->at, LZ_EPARSE,
-                              "run_parallel: the operands are not those of the programs");
+                             "run_parallel: the operands are not those of the programs");
 }
 
 /* ---- between collectives ---- */
@@ -126,8 +126,8 @@ static lz_status check_regions(grid *g, const lz_sig *sig)
             const lz_sig *in = r->insts[i].sig;
             if (is_collective(in) || in->op == LZ_OP_REPLICA_ID || in->op == LZ_OP_PARTITION_ID)
                 return lz_lex_fail(&g->p->c, g->t->at, LZ_EUNSUPPORTED,
-                                    "run_parallel: %s in a region of a participant",
-                                    lz_op_get(in->op)->text);
+                                   "run_parallel: %s in a region of a participant",
+                                   lz_op_get(in->op)->text);
             LZ_TRY(check_regions(g, in));
         }
         LZ_TRY(lz_map_put(&g->without, r->hash, g));

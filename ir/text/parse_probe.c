@@ -29,7 +29,7 @@ static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t)
     const lz_types *types = t->has_arrow ? &t->opnd_types : &t->listed;
     if (t->opnd.len != 1 || types->len != 1 || types->data[0] != lz_val_type(s->f, t->opnd.data[0]))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": needs a value and its type",
-                            LZ_SLICE_ARG(t->name));
+                           LZ_SLICE_ARG(t->name));
     return LZ_OK;
 }
 
@@ -39,8 +39,8 @@ static lz_status id_of(lz_parser *p, const lz_stmt *t, lz_slice *id)
     lz_lexer at = p->c;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            LZ_SLICE_FMT ": the attribute probe_id is missing",
-                            LZ_SLICE_ARG(t->name));
+                           LZ_SLICE_FMT ": the attribute probe_id is missing",
+                           LZ_SLICE_ARG(t->name));
     at.p = e->value;
     return lz_lex_string(&at, id);
 }
@@ -70,10 +70,9 @@ static lz_status check(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice id)
         }
     }
     return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                        LZ_SLICE_FMT
-                        ": nothing outside of regions is written down as '" LZ_SLICE_FMT
-                        "' in round %lld",
-                        LZ_SLICE_ARG(t->name), LZ_SLICE_ARG(id), (long long)round);
+                       LZ_SLICE_FMT ": nothing outside of regions is written down as '" LZ_SLICE_FMT
+                                    "' in round %lld",
+                       LZ_SLICE_ARG(t->name), LZ_SLICE_ARG(id), (long long)round);
 }
 
 bool lz_parse_is_probe(lz_slice name)

@@ -41,8 +41,8 @@ static lz_status read_numbers(lz_parser *p, const lz_stmt *t, ragged *g)
             i++;
         if (i == N)
             return lz_lex_fail(&c, key.s, LZ_EPARSE,
-                                "'" LZ_SLICE_FMT "' is no field of this attribute",
-                                LZ_SLICE_ARG(key));
+                               "'" LZ_SLICE_FMT "' is no field of this attribute",
+                               LZ_SLICE_ARG(key));
         LZ_TRY(lz_lex_want(&c, "="));
         LZ_TRY(lz_lex_ints(&c, fields[i].name, fields[i].at));
         if (!lz_lex_eat(&c, ",") && !lz_lex_sees(&c, ">"))
@@ -92,10 +92,10 @@ static lz_status read(lz_parser *p, const lz_scope *s, const lz_stmt *t, ragged 
     const lz_type *sizes = lz_val_type(s->f, g->sizes);
     if (!fits(g))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "ragged_dot: the dimension numbers do not fit the operands");
+                           "ragged_dot: the dimension numbers do not fit the operands");
     if (!lz_dtype_is_int(sizes->dtype) || sizes->shape.rank != 1)
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "ragged_dot: only one list of integers as sizes is supported");
+                           "ragged_dot: only one list of integers as sizes is supported");
     g->groups = sizes->shape.dims[0];
     return LZ_OK;
 }
@@ -227,14 +227,14 @@ lz_status lz_chlo_ragged_dot(lz_parser *p, lz_scope *s, lz_stmt *t)
     bool contracted = lz_ints_has(&g.contract[0], ragged_dim);
     if (lz_ints_has(&g.batch[0], ragged_dim))
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "ragged_dot: groups of a batch dimension are not supported");
+                           "ragged_dot: groups of a batch dimension are not supported");
     if (g.rhs_group.n != !contracted)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "ragged_dot: %d group dimensions, but %d are needed", g.rhs_group.n,
-                            !contracted);
+                           "ragged_dot: %d group dimensions, but %d are needed", g.rhs_group.n,
+                           !contracted);
     if (!contracted && g.y->shape.dims[g.rhs_group.v[0]] != g.groups)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "ragged_dot: %lld sizes for %lld groups",
-                            (long long)g.groups, (long long)g.y->shape.dims[g.rhs_group.v[0]]);
+                           (long long)g.groups, (long long)g.y->shape.dims[g.rhs_group.v[0]]);
     LZ_TRY(lz_parse_widen(p, s, t));
     g.a = t->opnd.data[0];
     g.b = t->opnd.data[1];

@@ -131,7 +131,7 @@ static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
         const lz_type *x = lz_val_type(s->f, t->opnd.data[k]);
         if (x->shape.rank != 0 || x->dtype != r->dtype)
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                "rng: operand %d is no scalar of the result's dtype", k);
+                               "rng: operand %d is no scalar of the result's dtype", k);
     }
     bool fits = lz_dtype_is_int(shape->dtype) && shape->shape.rank == 1 &&
                 shape->shape.dims[0] == r->shape.rank;
@@ -150,10 +150,10 @@ lz_status lz_expand_rng(lz_parser *p, lz_scope *s, lz_stmt *t)
     bool floats = lz_dtype_is_float(r->dtype);
     if (!floats && (is_normal || !lz_dtype_is_int(r->dtype)))
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED, "rng: no %s of %s",
-                            is_normal ? "NORMAL" : "UNIFORM", lz_dtype_name(r->dtype));
+                           is_normal ? "NORMAL" : "UNIFORM", lz_dtype_name(r->dtype));
     if (p->regions)
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
-                            "rng: in a region it would give the same numbers in every round");
+                           "rng: in a region it would give the same numbers in every round");
     uint64_t key = p->draws++;
     const lz_ints none = {0};
     lz_val a = lz_build_broadcast(s->f, t->opnd.data[0], &none, &r->shape),

@@ -53,20 +53,20 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
     if (lz_lex_eat(&p->c, "{"))
         LZ_TRY(lz_parse_dictionary(p, t));
     const lz_parse_entry *dim = lz_stmt_find(t, "dimension"),
-                   *sizes = lz_stmt_find(t, "operandSegmentSizes");
+                         *sizes = lz_stmt_find(t, "operandSegmentSizes");
     lz_ints n = {0};
     lz_lexer at = p->c;
     if (!dim || !sizes)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: the attribute %s is missing",
-                            dim ? "operandSegmentSizes" : "dimension");
+                           dim ? "operandSegmentSizes" : "dimension");
     at.p = dim->value;
     LZ_TRY(lz_lex_i64(&at, &x->dim));
     at.p = sizes->value;
     LZ_TRY(lz_lex_ints(&at, "operandSegmentSizes", &n));
     if (n.n != 2 || n.v[0] < 0 || n.v[1] < 0 || n.v[0] + n.v[1] != t->opnd.len)
         return lz_lex_fail(&p->c, sizes->value, LZ_EPARSE,
-                            "chlo.scan: operandSegmentSizes do not say what %u operands are",
-                            t->opnd.len);
+                           "chlo.scan: operandSegmentSizes do not say what %u operands are",
+                           t->opnd.len);
     x->nin = (uint32_t)n.v[0];
     return LZ_OK;
 }
@@ -76,7 +76,7 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
 static lz_status misfit(lz_parser *p, const lz_stmt *t, const char *what, uint32_t i)
 {
     return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: %s %u does not fit the others", what,
-                        i);
+                       i);
 }
 
 /* The type of a slice of t, the dimension `dim` left out; NULL: it has no such one of x's extent. */
@@ -98,13 +98,13 @@ static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t, scan *
     if (!r || r->nparam != t->opnd.len || r->nresult < x->ninit ||
         r->nresult != t->result_types.len || (x->nin == 0 && r->nresult == x->ninit))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "chlo.scan: needs a region of a slice of each input and the carried "
-                            "values that gives slices and as many carried values");
+                           "chlo.scan: needs a region of a slice of each input and the carried "
+                           "values that gives slices and as many carried values");
     x->nout = r->nresult - x->ninit;
     const lz_type *first = x->nin ? lz_val_type(s->f, t->opnd.data[0]) : t->result_types.data[0];
     if (x->dim < 0 || x->dim >= first->shape.rank)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: there is no dimension %lld",
-                            (long long)x->dim);
+                           (long long)x->dim);
     x->rounds = first->shape.dims[x->dim];
     for (uint32_t i = 0; i < x->nin; i++)
         if (slice_of(x, lz_val_type(s->f, t->opnd.data[i])) != lz_val_type(r, i))

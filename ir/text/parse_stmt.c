@@ -65,7 +65,7 @@ static lz_status spread_types(lz_parser *p, lz_stmt *t)
     }
     if (t->listed.len > (t->op == LZ_OP_SELECT ? 2 : 1))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u types where one is enough",
-                            LZ_SLICE_ARG(t->name), t->listed.len);
+                           LZ_SLICE_ARG(t->name), t->listed.len);
     return lz_vec_push(&t->result_types, t->listed.data[t->listed.len - 1]);
 }
 
@@ -74,15 +74,15 @@ static lz_status types_differ(lz_parser *p, lz_stmt *t, const char *what, uint32
 {
     char a[200], b[200];
     return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %s %u is %s, but the text says %s",
-                        LZ_SLICE_ARG(t->name), what, i, lz_type_short(is, a, sizeof a),
-                        lz_type_short(said, b, sizeof b));
+                       LZ_SLICE_ARG(t->name), what, i, lz_type_short(is, a, sizeof a),
+                       lz_type_short(said, b, sizeof b));
 }
 
 static lz_status tuples_differ(lz_parser *p, const lz_stmt *t, const char *what)
 {
     return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                        LZ_SLICE_FMT ": its %s are in other tuples than the text says",
-                        LZ_SLICE_ARG(t->name), what);
+                       LZ_SLICE_FMT ": its %s are in other tuples than the text says",
+                       LZ_SLICE_ARG(t->name), what);
 }
 
 lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t)
@@ -93,7 +93,7 @@ lz_status lz_parse_check_operands(lz_parser *p, const lz_scope *s, lz_stmt *t)
         return tuples_differ(p, t, "operands");
     if (t->opnd_types.len != t->opnd.len)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %u operands, but %u types",
-                            LZ_SLICE_ARG(t->name), t->opnd.len, t->opnd_types.len);
+                           LZ_SLICE_ARG(t->name), t->opnd.len, t->opnd_types.len);
     for (uint32_t i = 0; i < t->opnd.len; i++)
         if (lz_val_type(s->f, t->opnd.data[i]) != t->opnd_types.data[i])
             return types_differ(p, t, "operand", i, t->opnd_types.data[i],
@@ -107,8 +107,8 @@ lz_status lz_parse_check_results(lz_parser *p, const lz_scope *s, lz_stmt *t)
         return tuples_differ(p, t, "results");
     if (t->result_types.len != t->results.len)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            LZ_SLICE_FMT ": gives %u results, but the text has %u types",
-                            LZ_SLICE_ARG(t->name), t->results.len, t->result_types.len);
+                           LZ_SLICE_FMT ": gives %u results, but the text has %u types",
+                           LZ_SLICE_ARG(t->name), t->results.len, t->result_types.len);
     for (uint32_t i = 0; i < t->results.len; i++)
         if (lz_val_type(s->f, t->results.data[i]) != t->result_types.data[i])
             return types_differ(p, t, "result", i, t->result_types.data[i],
@@ -182,8 +182,8 @@ static lz_status item(lz_parser *p, lz_scope *s, lz_stmt *t)
         return item_key_value(p, t, word);
     if (word.n == 0 || t->nword == 2)
         return lz_lex_fail(&p->c, word.s, LZ_EPARSE,
-                            LZ_SLICE_FMT ": expected a value or `name = value`",
-                            LZ_SLICE_ARG(t->name));
+                           LZ_SLICE_FMT ": expected a value or `name = value`",
+                           LZ_SLICE_ARG(t->name));
     t->words[t->nword++] = word;
     return LZ_OK;
 }
@@ -197,9 +197,8 @@ static lz_status reduce_items(lz_parser *p, lz_scope *s, lz_stmt *t)
     do {
         if ((st = lz_lex_want(&p->c, "(")) != LZ_OK || (st = lz_scope_use(p, s, &v)) != LZ_OK ||
             (st = lz_vec_push(&t->opnd, v)) != LZ_OK ||
-            (st = lz_lex_want(&p->c, "init")) != LZ_OK ||
-            (st = lz_lex_want(&p->c, ":")) != LZ_OK || (st = lz_scope_use(p, s, &v)) != LZ_OK ||
-            (st = lz_vec_push(&inits, v)) != LZ_OK)
+            (st = lz_lex_want(&p->c, "init")) != LZ_OK || (st = lz_lex_want(&p->c, ":")) != LZ_OK ||
+            (st = lz_scope_use(p, s, &v)) != LZ_OK || (st = lz_vec_push(&inits, v)) != LZ_OK)
             break;
         st = lz_lex_want(&p->c, ")");
     } while (st == LZ_OK && lz_lex_eat(&p->c, ","));
@@ -214,7 +213,7 @@ static lz_status reduce_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         if (t->applies == LZ_OP_NONE || lz_op_get(t->applies)->arity != 2 ||
             lz_op_get(t->applies)->attr != LZ_ATTR_none)
             return lz_lex_fail(&p->c, w.s, LZ_EPARSE, "reduce cannot apply '" LZ_SLICE_FMT "'",
-                                LZ_SLICE_ARG(w));
+                               LZ_SLICE_ARG(w));
     }
     LZ_TRY(lz_lex_want(&p->c, "across"));
     lz_slice key = lz_lex_word(&p->c);
@@ -255,7 +254,7 @@ lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_parse_region(p, s, NULL, t->nregion ? &t->region2 : &t->region));
         if (++t->nregion > (t->op == LZ_OP_SELECT_AND_SCATTER ? 2 : 1))
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than %u region%s",
-                                LZ_SLICE_ARG(t->name), t->nregion - 1, t->nregion > 2 ? "s" : "");
+                               LZ_SLICE_ARG(t->name), t->nregion - 1, t->nregion > 2 ? "s" : "");
     } while (lz_lex_eat(&p->c, ","));
     return lz_lex_want(&p->c, ")");
 }
@@ -287,8 +286,7 @@ static lz_status constant(lz_parser *p, lz_scope *s, lz_stmt *t)
             LZ_TRY(lz_parse_dictionary(p, t));
         const lz_parse_entry *e = lz_stmt_find(t, "value");
         if (!e)
-            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                "constant: the attribute value is missing");
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "constant: the attribute value is missing");
         at.p = e->value;
     } else {
         LZ_TRY(lz_lex_braces(&p->c)); /* {attributes} come first here */
@@ -409,8 +407,8 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
     const lz_parse_entry *e = lz_stmt_find(t, composite ? "decomposition" : "callee");
     if (callee.n == 0) {
         if (!e)
-            return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                                LZ_SLICE_FMT ": which function is not said", LZ_SLICE_ARG(t->name));
+            return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": which function is not said",
+                               LZ_SLICE_ARG(t->name));
         lz_lexer at = p->c;
         at.p = e->value;
         LZ_TRY(lz_lex_symbol(&at, &callee));
@@ -442,7 +440,7 @@ static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
                                 lz_val_type(s->f, t->opnd.data[i]));
     if (types->len != t->opnd.len)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "return: %u values, but %u types", t->opnd.len,
-                            types->len);
+                           types->len);
     if (!lz_form_eq(types->form, t->opnd_form))
         return tuples_differ(p, t, "values");
     s->returned = true;
@@ -497,9 +495,8 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
     t->op = lz_slice_is(n, "chlo.constant") ? LZ_OP_CONSTANT : table_op(n);
     const lz_expansion *e = t->op == LZ_OP_NONE ? lz_expansion_find(n) : NULL;
     if (t->op == LZ_OP_NONE && !e)
-        return lz_lex_fail(&p->c, t->at,
-                            n.n && memchr(n.s, '.', n.n) ? LZ_EUNSUPPORTED : LZ_EPARSE,
-                            "operation '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(n));
+        return lz_lex_fail(&p->c, t->at, n.n && memchr(n.s, '.', n.n) ? LZ_EUNSUPPORTED : LZ_EPARSE,
+                           "operation '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(n));
     LZ_TRY(operation(p, s, t, e));
     return lz_parse_check_results(p, s, t);
 }
@@ -529,7 +526,7 @@ static lz_status result_names(lz_parser *p, groups *out)
             LZ_TRY(lz_lex_i64(&p->c, &n));
             if (n < 1 || n > 1 << 20)
                 return lz_lex_fail(&p->c, at, LZ_EPARSE, "there cannot be %lld results",
-                                    (long long)n);
+                                   (long long)n);
             g.count = (uint32_t)n;
         }
         LZ_TRY(lz_vec_push(out, g));
@@ -546,7 +543,7 @@ static lz_status bind_results(lz_parser *p, lz_scope *s, lz_stmt *t, const group
         want += g->data[i].count;
     if (g->len && want != have)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": %llu names for %u results",
-                            LZ_SLICE_ARG(t->name), (unsigned long long)want, have);
+                           LZ_SLICE_ARG(t->name), (unsigned long long)want, have);
     for (uint32_t i = 0; i < g->len; i++) {
         uint32_t n = g->data[i].count;
         if (t->result_form.n)

@@ -101,7 +101,7 @@ lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
         bool token = !opens && lz_lex_eat(&p->c, token_type);
         if (opens && ++depth > MAX_DEPTH)
             return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
-                                MAX_DEPTH);
+                               MAX_DEPTH);
         lz_buf_puts(form, token ? "()" : opens ? "(" : "*"); /* a token holds nothing */
         if (opens && !lz_lex_sees(&p->c, ">"))
             continue;
@@ -151,7 +151,7 @@ static lz_status items(lz_parser *p, lz_scope *s, lz_stmt *t, int64_t *index)
         LZ_TRY(lz_parse_generic_items(p, s, t));
         if (t->nregion)
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has no regions",
-                                LZ_SLICE_ARG(t->name));
+                               LZ_SLICE_ARG(t->name));
     } else {
         LZ_TRY(lz_parse_any_operands(p, s, t));
         if (lz_lex_eat(&p->c, "[")) {
@@ -197,8 +197,7 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
         at.p = e->value;
         LZ_TRY(lz_lex_i64(&at, &index));
     } else if (index == INT64_MIN) {
-        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "get_tuple_element: which element is not said");
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: which element is not said");
     }
     if (form.n == 0 || form.s[0] != '(' || element_end(form, 0) != form.n)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: its operand is no tuple");
@@ -206,8 +205,8 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
     if (index < 0 || index > UINT32_MAX ||
         !lz_form_element(inside, (uint32_t)index, &one, &first, &count))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
-                            "get_tuple_element: there is no element %lld among %u",
-                            (long long)index, lz_form_count(inside));
+                           "get_tuple_element: there is no element %lld among %u", (long long)index,
+                           lz_form_count(inside));
     t->result_form = one.n > 1 ? one : (lz_slice){NULL, 0};
     for (uint32_t i = 0; i < count; i++)
         LZ_TRY(lz_vec_push(&t->results, t->opnd.data[first + i]));
@@ -228,7 +227,7 @@ lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t)
     LZ_TRY(items(p, s, t, &index));
     if (t->opnd.len > 0 || t->result_types.len > 0)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes and gives tokens",
-                            LZ_SLICE_ARG(t->name));
+                           LZ_SLICE_ARG(t->name));
     t->result_form = (lz_slice){"()", 2};
     return lz_parse_check_results(p, s, t);
 }

@@ -40,7 +40,7 @@ static lz_status read_pairs(lz_lexer *c, const char *field, lz_ints *low, lz_int
         int n = low->n;
         if (n == LZ_MAX_RANK)
             return lz_lex_fail(c, c->p, LZ_EUNSUPPORTED, "%s: more than %d dimensions", field,
-                                LZ_MAX_RANK);
+                               LZ_MAX_RANK);
         LZ_TRY(lz_lex_want(c, "["));
         LZ_TRY(lz_lex_i64(c, &low->v[n]));
         LZ_TRY(lz_lex_want(c, ","));
@@ -81,7 +81,7 @@ static lz_status read_padding(lz_parser *p, const lz_stmt *t, int n, lz_ints *lo
                 (splat || type->shape.dims[0] == low->n);
     if (!fits)
         return lz_lex_fail(&c, at, LZ_EPARSE,
-                            "padding: expected one pair of numbers for each dimension");
+                           "padding: expected one pair of numbers for each dimension");
     if (splat) {
         fill(low, (int)type->shape.dims[0], one);
         fill(high, (int)type->shape.dims[0], one);
@@ -94,14 +94,14 @@ static lz_status need(lz_parser *p, const lz_stmt *t, const char *key)
     return lz_stmt_find(t, key)
                ? LZ_OK
                : lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: the attribute %s is missing",
-                              lz_op_get(t->op)->text, key);
+                             lz_op_get(t->op)->text, key);
 }
 
 static lz_status need_regions(lz_parser *p, const lz_stmt *t, uint32_t n)
 {
     return t->nregion == n ? LZ_OK
                            : lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: has %u regions, not %u",
-                                          lz_op_get(t->op)->text, t->nregion, n);
+                                         lz_op_get(t->op)->text, t->nregion, n);
 }
 
 static lz_status reduce_window(lz_parser *p, lz_stmt *t, lz_attr_reduce_window *a)
@@ -157,14 +157,14 @@ static lz_status read_labels(lz_lexer *c, char first_letter, int64_t *first, cha
         } else {
             if (letter < '0' || letter > '9')
                 return lz_lex_fail(c, here, LZ_EPARSE,
-                                    "expected %c, %c (each once) or the number of a spatial "
-                                    "dimension",
-                                    first_letter, second_letter);
+                                   "expected %c, %c (each once) or the number of a spatial "
+                                   "dimension",
+                                   first_letter, second_letter);
             LZ_TRY(lz_lex_i64(c, &k));
             if (k < 0 || k >= LZ_MAX_RANK || spatial->v[k] >= 0)
                 return lz_lex_fail(c, here, LZ_EPARSE,
-                                    "spatial dimension %lld comes twice or is too large",
-                                    (long long)k);
+                                   "spatial dimension %lld comes twice or is too large",
+                                   (long long)k);
             spatial->v[k] = at++;
             seen = k + 1 > seen ? (int)k + 1 : seen;
         }
@@ -176,8 +176,8 @@ static lz_status read_labels(lz_lexer *c, char first_letter, int64_t *first, cha
         spatial->v[i] = 0;
     if (gap || *first < 0 || *second < 0)
         return lz_lex_fail(c, start, LZ_EPARSE,
-                            "dimension numbers must name %c, %c and the spatial dimensions from 0",
-                            first_letter, second_letter);
+                           "dimension numbers must name %c, %c and the spatial dimensions from 0",
+                           first_letter, second_letter);
     return LZ_OK;
 }
 
@@ -206,8 +206,8 @@ static lz_status read_raw_numbers(lz_lexer *c, lz_attr_any *a)
             i++;
         if (i == n)
             return lz_lex_fail(c, key.s, LZ_EPARSE,
-                                "'" LZ_SLICE_FMT "' is no field of this attribute",
-                                LZ_SLICE_ARG(key));
+                               "'" LZ_SLICE_FMT "' is no field of this attribute",
+                               LZ_SLICE_ARG(key));
         LZ_TRY(lz_lex_want(c, "="));
         LZ_TRY(f[i].type == LZ_FIELD_INTS ? lz_lex_ints(c, f[i].name, f[i].ints)
                                           : lz_lex_i64(c, f[i].i64));
@@ -256,7 +256,7 @@ static lz_status read_flags(lz_lexer *c, int n, lz_ints *out)
         bool v;
         if (out->n == LZ_MAX_RANK)
             return lz_lex_fail(c, c->p, LZ_EUNSUPPORTED, "reverse: more than %d dimensions",
-                                LZ_MAX_RANK);
+                               LZ_MAX_RANK);
         if (lz_lex_sees(c, "0") || lz_lex_sees(c, "1")) /* older text */
             v = *c->p++ == '1';
         else
@@ -286,7 +286,7 @@ static lz_status read_window(lz_lexer *c, lz_attr_convolution *a)
             LZ_TRY(read_pairs(c, "pad", &a->padding_low, &a->padding_high));
         } else {
             return lz_lex_fail(c, key.s, LZ_EPARSE, "'" LZ_SLICE_FMT "' is no field of a window",
-                                LZ_SLICE_ARG(key));
+                               LZ_SLICE_ARG(key));
         }
         if (!lz_lex_eat(c, ",") && !lz_lex_sees(c, "}"))
             return lz_lex_want(c, "}");
@@ -337,7 +337,7 @@ static lz_status read_count(lz_parser *p, const lz_stmt *t, const char *key, int
     *out = 1;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "convolution: the attribute %s is missing",
-                            key);
+                           key);
     lz_lexer c = scan_at(p, e->value);
     return lz_lex_i64(&c, out);
 }

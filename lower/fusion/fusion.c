@@ -64,8 +64,8 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
     g->product = n->kind == LZ_FUSION_DOT;
     g->reduces = n->kind == LZ_FUSION_DOT || n->kind == LZ_FUSION_REDUCE;
     g->nsop = n->nsop;
-    n->solo = n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT || n->kind == LZ_FUSION_CONTROL ||
-              is_plain_copy(fu, n);
+    n->solo = n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT ||
+              n->kind == LZ_FUSION_CONTROL || is_plain_copy(fu, n);
     n->full = true;
     bool outer[LZ_VDIM_MAX];
     for (int d = 0; d < n->rank + n->ninner; d++)
@@ -162,7 +162,8 @@ static void find_stores(lz_fusion *fu, lz_fusion_node *n)
         n->stored = true;
         return;
     }
-    n->stores = n->store != LZ_STORE_VALUE || n->kind == LZ_FUSION_SCATTER ? (1u << n->nres) - 1 : 0;
+    n->stores =
+        n->store != LZ_STORE_VALUE || n->kind == LZ_FUSION_SCATTER ? (1u << n->nres) - 1 : 0;
     for (uint32_t k = 0; k < n->nres; k++) {
         if (n->res[k] == LZ_NONE)
             continue;

@@ -146,7 +146,8 @@ bool lz_rows_fit(const lz_fusion *fu, const lz_group *p, const lz_group *r, cons
 lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v);
 /* The identity map of a node's dimensions from..from+n-1 by its axes, axis a being loop loop_of[a]
  * (NULL: a). */
-void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of, lz_ixmap *out);
+void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of,
+                        lz_ixmap *out);
 /* Splits axis a so that the inner part has extent `inner`: dimensions and reads follow. */
 void lz_fusion_node_split(lz_fusion_node *n, uint32_t a, int64_t inner);
 const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf);

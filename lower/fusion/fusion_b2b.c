@@ -105,7 +105,8 @@ static bool has_blocks(const lz_fusion *fu, const lz_fusion_node *dot, const lz_
 }
 
 /* Nobody but the rows, and what is done with the sums themselves, reads them. */
-static bool sums_stay(const lz_fusion *fu, const lz_group *p, const lz_fusion_node *dot, const lz_group *r)
+static bool sums_stay(const lz_fusion *fu, const lz_group *p, const lz_fusion_node *dot,
+                      const lz_group *r)
 {
     if (fu->is_result[dot->res[0]])
         return false;

@@ -134,7 +134,8 @@ static bool pair_digits(merge *m, digits *a, digits *b)
 
 /* ---- which axes a read walks ---- */
 
-static bool read_digits(const lz_fusion_node *n, const lz_read *r, int dim, int64_t extent, digits *d)
+static bool read_digits(const lz_fusion_node *n, const lz_read *r, int dim, int64_t extent,
+                        digits *d)
 {
     uint8_t loops[LZ_LOOP_MAX];
     d->n = !r->map ? -1 : lz_ix_digits(&r->map->d[dim], &n->ax, extent, loops);
@@ -151,8 +152,8 @@ static void own_digits(const lz_fusion_node *n, int dim, digits *d)
 }
 
 /* A node of one side reads a node of the other. `reader_side` 1: the reader is in group b. */
-static bool pair_read(merge *m, const lz_fusion_node *reader, const lz_read *r, const lz_fusion_node *made,
-                      int reader_side)
+static bool pair_read(merge *m, const lz_fusion_node *reader, const lz_read *r,
+                      const lz_fusion_node *made, int reader_side)
 {
     const lz_shape *s = &lz_val_type(m->fu->f, r->src)->shape;
     for (int d = 0; d < s->rank && r->map; d++) {

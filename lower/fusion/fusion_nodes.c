@@ -267,7 +267,8 @@ static lz_status make_nodes(lz_fusion *fu)
 
 /* ---- axes ---- */
 
-void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of, lz_ixmap *out)
+void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of,
+                        lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);
     out->rank = count;
@@ -517,7 +518,8 @@ static void drop_reads(lz_fusion *fu)
 /* Results that no kernel reads but from memory: node_of does not speak of them. */
 static bool writes_apart(const lz_fusion_node *n)
 {
-    return n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT || n->kind == LZ_FUSION_CONTROL;
+    return n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT ||
+           n->kind == LZ_FUSION_CONTROL;
 }
 
 /* What only empty values or dropped results wanted goes, but what has effects. */

@@ -91,7 +91,8 @@ static int32_t row_read(lz_emit *e, uint32_t stage, uint32_t row, const lz_kerne
 }
 
 /* A value made by node n (position i) of this very group. */
-static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_fusion_node *n, uint32_t i)
+static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_fusion_node *n,
+                          uint32_t i)
 {
     if (f->v != src)
         return LZ_OK; /* a view: its rule leads to src */
@@ -338,7 +339,8 @@ static lz_status stopped(const build *b)
 }
 
 /* Where node n, computing its value at m, stores it. */
-static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf, lz_ix *flat)
+static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf,
+                               lz_ix *flat)
 {
     const lz_type *t = lz_fusion_buf_type(b->fu, buf);
     if (n->store == LZ_STORE_PIECE)
@@ -370,7 +372,8 @@ static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, u
                                      : LZ_FAIL(LZ_EINTERNAL, "to_loops: too many computed indices");
 }
 
-static lz_status add_store(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf, int32_t value)
+static lz_status add_store(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf,
+                           int32_t value)
 {
     lz_ix flat;
     uint32_t kb;

@@ -52,7 +52,8 @@ lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t from, int64_t to)
     return slice(f, x, start, limit, one);
 }
 
-lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w, const int64_t *count)
+lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w,
+                      const int64_t *count)
 {
     lz_attr_pad a;
     bool any = false;

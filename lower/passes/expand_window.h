@@ -27,7 +27,8 @@ void lz_windows_scan(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
 /* x dilated and padded with `value` for windows w, to exactly the extent that `count[d]` windows
  * take; then a view of them: the windows counted in the dimensions they had, their elements in new
  * dimensions at the end, for sizes above 1 in order. */
-lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w, const int64_t *count);
+lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w,
+                      const int64_t *count);
 lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window_axis *w, const int64_t *count);
 /* A scalar region applied to arrays of one shape, element by element; LZ_EUNSUPPORTED naming an op
  * that is not scalar work. */

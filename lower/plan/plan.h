@@ -36,7 +36,7 @@ typedef struct lz_step {
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
     const lz_ffi_target *call; /* of a call, else NULL */
-    lz_trip_count rounds;    /* of a while */
+    lz_trip_count rounds;      /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;

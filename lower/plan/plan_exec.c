@@ -17,7 +17,7 @@ typedef struct control {
     uint64_t *off, temps; /* while: lz_while_layout of the body */
     size_t carried;       /* while: in a state, where what is carried is */
     int64_t rounds;       /* while: where they are known; else -1 */
-    lz_ffi_entry entry;  /* call: whom */
+    lz_ffi_entry entry;   /* call: whom */
 } control;
 
 struct lz_launch {
@@ -150,7 +150,8 @@ static uint64_t runs_of(const lz_plan_exec *g, const lz_launch *l)
 }
 
 /* Launch number p->nlaunch, unless it has nothing to do. */
-static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint32_t slot, void *maker)
+static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint32_t slot,
+                             void *maker)
 {
     lz_launch *l = (lz_launch *)(void *)(p->launches + p->nlaunch * g->stride);
     bool idle = false;
@@ -193,7 +194,7 @@ static lz_status make_refs(lz_plan_exec *g, lz_part *p)
             const lz_bufref *r = &plan->steps[i].bufs[j];
             uint32_t base = r->kind == LZ_BUFREF_INPUT    ? r->index
                             : r->kind == LZ_BUFREF_OUTPUT ? plan->nin + r->index
-                                                        : 0;
+                                                          : 0;
             p->refs[at[r->kind]++] = (lz_plan_exec_ref){r->offset, all, base};
         }
     p->at = g->nptr;
@@ -281,7 +282,8 @@ static void resolve(const lz_part *p, void **state, void *temp)
 }
 
 /* What is kept is not among the temporaries. */
-static void resolve_kept(const lz_plan_exec *g, void **state, void *temp, const lz_plan_exec_kept *kept)
+static void resolve_kept(const lz_plan_exec *g, void **state, void *temp,
+                         const lz_plan_exec_kept *kept)
 {
     const lz_part *p = g->parts;
     void **addr = addresses_of(p, state), *id = (void *)(uintptr_t)(kept ? kept->id : 0);
@@ -471,8 +473,8 @@ static lz_status run_part(const run *r, const lz_part *p, void *temp)
     return run_launches(r, p, NULL);
 }
 
-lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp, const lz_plan_exec_kept *kept,
-                      void *user)
+lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
+                           const lz_plan_exec_kept *kept, void *user)
 {
     resolve_kept(g, state, temp, kept);
     resolve(g->parts, state, temp);

@@ -89,8 +89,8 @@ static inline void **lz_plan_exec_io(const lz_plan_exec *g, void **state)
 }
 /* temp: plan->temp_bytes of memory; kept: NULL, or what this run fills or uses; `run` is what the
  * ops get. */
-lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp, const lz_plan_exec_kept *kept,
-                      void *run);
+lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
+                           const lz_plan_exec_kept *kept, void *run);
 
 /* The slow executor's; its makers and runs are NULL. */
 extern const lz_plan_exec_ops lz_loop_ops;

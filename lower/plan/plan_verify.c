@@ -236,8 +236,8 @@ static lz_status check_subs(const lz_plan *p, uint32_t i)
     const lz_plan *b = p->subs[s->sub[1]];
     bool fits = known || first_fits(p->subs[s->sub[0]], b, loop);
     if (loop)
-        fits =
-            fits && b->nout <= b->nin && lz_trip_count_valid(&s->rounds, b->in_type, b->nin, b->nout);
+        fits = fits && b->nout <= b->nin &&
+               lz_trip_count_valid(&s->rounds, b->in_type, b->nin, b->nout);
     for (uint32_t k = 0; fits && k < b->nout; k++)
         fits = loop ? b->out_type[k] == b->in_type[k] &&
                           (b->out_alias[k] < 0 || b->out_alias[k] == (int32_t)k)

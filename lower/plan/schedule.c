@@ -37,7 +37,7 @@ typedef struct sched {
 } sched;
 
 void lz_fusion_node_each_buffer(const lz_fusion *fu, const lz_fusion_node *n,
-                         void (*fn)(void *user, uint32_t buf, bool write), void *user)
+                                void (*fn)(void *user, uint32_t buf, bool write), void *user)
 {
     bool update = n->kind == LZ_FUSION_SCATTER || n->store == LZ_STORE_UPDATE;
     for (uint32_t i = 0; i < n->reads.len; i++)

@@ -16,5 +16,5 @@ void lz_schedule_free(lz_schedule *s);
 
 /* Calls fn(user, buf, write) for every buffer node n touches. Updates in place read and write. */
 void lz_fusion_node_each_buffer(const lz_fusion *fu, const lz_fusion_node *n,
-                         void (*fn)(void *user, uint32_t buf, bool write), void *user);
+                                void (*fn)(void *user, uint32_t buf, bool write), void *user);
 #endif

@@ -61,7 +61,7 @@ bool lz_trip_count_known(const lz_trip_count *r, int64_t *n)
 }
 
 bool lz_trip_count_valid(const lz_trip_count *r, const lz_type *const *opnd, uint32_t nopnd,
-                     uint32_t ncarried)
+                         uint32_t ncarried)
 {
     const uint32_t from[2] = {r->start_opnd, r->end_opnd};
     int64_t n;
@@ -185,7 +185,8 @@ static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, boo
     return LZ_OK;
 }
 
-lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried, const lz_func **out)
+lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried,
+                                const lz_func **out)
 {
     bool read;
     *out = NULL;

@@ -23,7 +23,7 @@ lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *loop, uint32_t *
 /* The body without carried value k, interned. NULL: something is made of it besides its next value.
  * Errors: LZ_EMEM. */
 lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried,
-                            const lz_func **out);
+                                const lz_func **out);
 /* Rounds from start to end. False: the counter does not get there. */
 bool lz_trip_count_count(const lz_trip_count *r, int64_t start, int64_t end, int64_t *n);
 /* The rounds, where nothing has to be read to know them. */
@@ -32,5 +32,5 @@ bool lz_trip_count_known(const lz_trip_count *r, int64_t *n);
 bool lz_trip_count_number(lz_dtype d, const void *at, int64_t *out);
 /* Whether these could be of a loop of nopnd operands, of which ncarried are carried. */
 bool lz_trip_count_valid(const lz_trip_count *r, const lz_type *const *opnd, uint32_t nopnd,
-                     uint32_t ncarried);
+                         uint32_t ncarried);
 #endif

@@ -20,7 +20,7 @@ enum { NVARIANT = sizeof variants / sizeof *variants };
 static bool target_of(const variant *v, lz_target *t)
 {
     bool ok = lz_config_set("LAZULI_CPU", *v->cpu ? v->cpu : NULL) == LZ_OK &&
-              lz_target_host(t) == LZ_OK && lz_forms_parse(v->forms, t) == LZ_OK;
+              lz_target_host(t) == LZ_OK && lz_variants_parse(v->forms, t) == LZ_OK;
     (void)lz_config_set("LAZULI_CPU", NULL);
     return ok;
 }
@@ -39,7 +39,8 @@ static bool one(const variant *v, const lz_func *f, lz_literal *const *args, con
     snprintf(msg, sizeof msg, "%.400s", mine.msg);
     ok = ok && lz_expect_met(r->want, mine.got, msg, sizeof msg);
     if (!ok)
-        snprintf(r->msg, sizeof r->msg, "LAZULI_FORMS=%s LAZULI_CPU=%s: %s", v->forms, v->cpu, msg);
+        snprintf(r->msg, sizeof r->msg, "LAZULI_VARIANTS=%s LAZULI_CPU=%s: %s", v->forms, v->cpu,
+                 msg);
     for (uint32_t k = 0; k < f->nresult; k++)
         lz_literal_release(mine.got[k]);
     return ok;
@@ -71,9 +72,9 @@ int main(int argc, char **argv)
                                       .one_thread = true};
     for (int i = 0; i < NVARIANT; i++)
         if (!lz_target_runs(variants[i].needs))
-            printf(
-                "left out, for this processor has not all of %s: LAZULI_CPU=%s LAZULI_FORMS=%s\n",
-                variants[i].needs, variants[i].cpu, variants[i].forms);
+            printf("left out, for this processor has not all of %s: LAZULI_CPU=%s "
+                   "LAZULI_VARIANTS=%s\n",
+                   variants[i].needs, variants[i].cpu, variants[i].forms);
     fflush(stdout); /* Check forks */
     return lz_diff_main(&o, argc, argv);
 }

@@ -496,14 +496,14 @@ START_TEST(targets)
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "7"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "1"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_BULK", "0"), LZ_OK);
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", "-digits,+streams"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", "-digits,+streams"), LZ_OK);
     ck_assert_int_eq(lz_simt_target(9, 0, &t[0]), LZ_OK);
     ck_assert_int_eq(lz_simt_emulated(9, 0, &t[1]), LZ_OK);
     for (int i = 0; i < 2; i++) {
         ck_assert(t[i].simt && t[i].groups && !t[i].bulk && t[i].tf32);
         ck_assert_int_eq(t[i].processors, 7);
-        ck_assert_uint_eq(t[i].without, 1u << LZ_FORM_digits);
-        ck_assert_uint_eq(t[i].always, 1u << LZ_FORM_streams);
+        ck_assert_uint_eq(t[i].without, 1u << LZ_VARIANT_digits);
+        ck_assert_uint_eq(t[i].always, 1u << LZ_VARIANT_streams);
     }
 }
 END_TEST
@@ -659,7 +659,7 @@ static void check_parts(const product *r, const lz_plan *p, const lz_kernel *k)
 }
 
 /* Large results are made in large tiles, small ones in small ones. */
-START_TEST(tiles_for_the_size)
+START_TEST(gemm_for_the_size)
 {
     static const struct {
         int n;
@@ -738,7 +738,7 @@ int main(void)
     tcase_set_timeout(a, 120);
     tcase_add_loop_test(t, as_the_reference, 0, WAYS * PRODUCTS);
     tcase_add_loop_test(a, without_spills, 0, PRODUCTS + TF32);
-    tcase_add_test(a, tiles_for_the_size);
+    tcase_add_test(a, gemm_for_the_size);
     tcase_add_test(a, every_way_is_tried);
     tcase_add_loop_test(r, rounded_to_tf32, 0, 2 * TF32);
     tcase_add_test(r, decided_once);

@@ -7,8 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-const char *
-lz_llvm_version(void); /* codegen/codegen.h has a name in common with cache/store.h */
+const char *lz_llvm_version(void); /* codegen/codegen.h has a name in common with cache/store.h */
 
 typedef struct report {
     lz_cache_counts counts;

@@ -54,7 +54,7 @@ static char *address(const state *s, const lz_bufref *r)
     char *base = r->kind == LZ_BUFREF_INPUT    ? s->in[r->index]
                  : r->kind == LZ_BUFREF_OUTPUT ? s->out[r->index]
                  : r->kind == LZ_BUFREF_TEMP   ? s->temp
-                                             : (char *)s->plan->consts;
+                                               : (char *)s->plan->consts;
     return base + r->offset;
 }
 
@@ -245,7 +245,8 @@ static bool run_call(state *s, const lz_step *st)
         return fail(s, st, "more buffers than a kernel has");
     for (uint32_t i = 0; i < st->nbuf; i++)
         bufs[i] = address(s, &st->bufs[i]);
-    if (lz_ffi_table_find(st->call->target, &e) != LZ_OK || lz_ffi_invoke(st->call, &e, bufs) != LZ_OK)
+    if (lz_ffi_table_find(st->call->target, &e) != LZ_OK ||
+        lz_ffi_invoke(st->call, &e, bufs) != LZ_OK)
         return lz_diff_failed("call", s->r);
     return true;
 }

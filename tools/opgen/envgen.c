@@ -39,15 +39,15 @@ int main(void)
     rows(true);
     puts("\n## Those that PyTorch/XLA users know\n");
     rows(false);
-    puts(
-        "\n## Forms of generated code\n\n"
-        "`LAZULI_FORMS=-columns,+streams` leaves a form out (`-`) or uses it wherever it is right, "
-        "also where it does not\n"
-        "pay (`+`). What is left out is done in a more general way. It is for finding out which "
-        "form is wrong, or slow. These are\n"
-        "forms of the CPU's code; on a GPU `digits` is the only one.\n\n"
-        "| form | |\n|---|---|");
-#define FORM(name, of, tried, doc) printf("| `%s` | %s |\n", #name, doc);
+    puts("\n## Forms of generated code\n\n"
+         "`LAZULI_VARIANTS=-columns,+streams` leaves a form out (`-`) or uses it wherever it is "
+         "right, "
+         "also where it does not\n"
+         "pay (`+`). What is left out is done in a more general way. It is for finding out which "
+         "form is wrong, or slow. These are\n"
+         "forms of the CPU's code; on a GPU `digits` is the only one.\n\n"
+         "| form | |\n|---|---|");
+#define VARIANT(name, of, tried, doc) printf("| `%s` | %s |\n", #name, doc);
 #include "codegen/variants.def"
     return 0;
 }

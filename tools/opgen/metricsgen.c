@@ -4,7 +4,8 @@
 int main(void)
 {
     puts("# Metrics and counters\n\n"
-         "Generated from `runtime/debug/metrics.def` by `make regen`. `lz_metrics_report` prints those "
+         "Generated from `runtime/debug/metrics.def` by `make regen`. `lz_metrics_report` prints "
+         "those "
          "that are not empty, in\n"
          "PyTorch/XLA's format; `XLA_METRICS_FILE` appends the report at each step; "
          "`lz_metric_data` and\n"

@@ -145,24 +145,25 @@ static void print_op(const op_row *o)
 
 static void print_doc(void)
 {
-    printf("<!-- Written by tools/opgen from ir/ops.def and ops/user_ops.def: edit those, then `make "
-           "regen`. -->\n"
-           "# Operations\n\n"
-           "The primitive operations of the tensor IR. Names and meanings are StableHLO's; what "
-           "its specification leaves open is said here.\n\n"
-           "* **dtypes** of operand 0 (of the result for leaves).\n"
-           "* **tolerance** against the correctly rounded value: exact, units in the last place of "
-           "the result dtype, or a bound that grows\n"
-           "  with the length of the sum.\n"
-           "* **gradient**: yes, zero (nothing flows back) or - (asking for one is an error).\n"
-           "* **examples** in `lz_vmap`: all at once, each after the other, or - (a leaf is the "
-           "same for "
-           "all; elsewhere an error).\n"
-           "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, "
-           "x) = x, `id0 id1 idmin idmax idones` has\n"
-           "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has "
-           "several results, `cheap` is recomputed rather\n"
-           "  than stored, `costly` never.\n");
+    printf(
+        "<!-- Written by tools/opgen from ir/ops.def and ops/user_ops.def: edit those, then `make "
+        "regen`. -->\n"
+        "# Operations\n\n"
+        "The primitive operations of the tensor IR. Names and meanings are StableHLO's; what "
+        "its specification leaves open is said here.\n\n"
+        "* **dtypes** of operand 0 (of the result for leaves).\n"
+        "* **tolerance** against the correctly rounded value: exact, units in the last place of "
+        "the result dtype, or a bound that grows\n"
+        "  with the length of the sum.\n"
+        "* **gradient**: yes, zero (nothing flows back) or - (asking for one is an error).\n"
+        "* **examples** in `lz_vmap`: all at once, each after the other, or - (a leaf is the "
+        "same for "
+        "all; elsewhere an error).\n"
+        "* **flags**: `comm` commutes, `assoc` associates (floats: up to rounding), `idem` f(x, "
+        "x) = x, `id0 id1 idmin idmax idones` has\n"
+        "  that right identity, `invol` f(f(x)) = x, `relabel` moves no data, `multi` has "
+        "several results, `cheap` is recomputed rather\n"
+        "  than stored, `costly` never.\n");
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
         printf("\n## %s\n\n| op | operands | dtypes | flags | tolerance | gradient | "
                "examples | |\n|---|---|---|---|---|---|---|---|\n",

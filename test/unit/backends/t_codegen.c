@@ -63,20 +63,20 @@ START_TEST(forms)
 {
     lz_target t;
     lz_buf b = {0};
-    must(lz_config_set("LAZULI_FORMS", "-all,+streams"));
+    must(lz_config_set("LAZULI_VARIANTS", "-all,+streams"));
     must(lz_target_host(&t));
-    ck_assert_uint_eq(t.always, 1u << LZ_FORM_streams);
-    ck_assert_uint_eq(t.without, ((1u << LZ_FORM_COUNT) - 1) & ~t.always);
-    must(lz_forms_parse("-pairs,+tables", &t));
-    lz_forms_print(&t, &b);
+    ck_assert_uint_eq(t.always, 1u << LZ_VARIANT_streams);
+    ck_assert_uint_eq(t.without, ((1u << LZ_VARIANT_COUNT) - 1) & ~t.always);
+    must(lz_variants_parse("-pairs,+tables", &t));
+    lz_variants_print(&t, &b);
     ck_assert_str_eq(lz_buf_str(&b), ";-pairs;+tables"); /* what keys get */
     lz_buf_free(&b);
     const char *wrong[] = {"stream", "-stream", "-", "-all,,", "-allx"};
     for (int i = 0; i < 5; i++) {
-        ck_assert_int_eq(lz_forms_parse(wrong[i], &t), LZ_EINVAL);
+        ck_assert_int_eq(lz_variants_parse(wrong[i], &t), LZ_EINVAL);
         ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "streams"));
     }
-    must(lz_config_set("LAZULI_FORMS", NULL));
+    must(lz_config_set("LAZULI_VARIANTS", NULL));
     must(lz_target_host(&t));
     ck_assert_uint_eq(t.without | t.always, 0);
 }
@@ -162,7 +162,7 @@ START_TEST(same_bytes)
 {
     lz_kernel *list[] = {unary(LZ_OP_TANH, LZ_F32, 1000), unary(LZ_OP_LOG, LZ_F64, 1000),
                          matrix_product()};
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     for (int i = 0; i < 3; i++) {
         lz_buf a = {0}, b = {0}, text = {0}, ll = {0}, as = {0};
         uint64_t before = lz_llvm_compile_count();
@@ -259,7 +259,7 @@ static int most_in_a_block(const char *text, const char *word, const char *but, 
  * transposition. */
 START_TEST(transposes_step_by_step)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_kernel *k = product(true);
     lz_target t;
     lz_buf out = {0}, ll = {0};

@@ -68,9 +68,9 @@ static void check_edges(const image *v, const lz_target *host, int special)
                         : i % 3 == 1 ? INFINITY
                                      : -INFINITY);
     lz_target with = *host, without = *host;
-    with.without &= ~(1u << LZ_FORM_borders);
-    with.always |= rnd64() & 1 ? 1u << LZ_FORM_borders : 0;
-    without.without |= 1u << LZ_FORM_borders;
+    with.without &= ~(1u << LZ_VARIANT_borders);
+    with.always |= rnd64() & 1 ? 1u << LZ_VARIANT_borders : 0;
+    without.without |= 1u << LZ_VARIANT_borders;
     run_on(q, &with, &x, x.g[2].p, 0);
     check_near(v, q, &x, total[2]);
     run_on(q, &without, &x, x.again.p, 0);
@@ -164,7 +164,7 @@ static int64_t rows_that_meet_padding(const image *v)
 /* 16 images of 4 x 4 pixels: 9 kinds of pixels, each with rows for tiles of its own, so that all that meets padding is tiles at their ends. */
 START_TEST(rows_of_one_kind_are_together)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     image v = {.n = 16,
                .h = 6,
                .w = 6,
@@ -196,7 +196,7 @@ END_TEST
 /* Images in the lanes: a pixel is a matrix, and all its padding is left out. */
 START_TEST(pixels_meet_no_padding)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     image v = {.n = 64,
                .h = 16,
                .w = 14,
@@ -217,7 +217,7 @@ END_TEST
 /* What such products have alike, tiles for few and for many columns, with and without runs, and the numbers, is made for the first of them. */
 START_TEST(all_tiles_and_numbers_are_shared)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     int64_t total[3];
     uint32_t n;
     lz_target t;

@@ -314,7 +314,7 @@ static int64_t scratch_of(const form *f, int64_t m, int64_t n, int64_t k, int64_
 /* What stays in the cache as it lies is not copied: there is no room for a copy. */
 START_TEST(small_factors_are_not_packed)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
     int64_t units, place = scratch_of(&f, 248, 248, 248, &units);
     ck_assert_int_ge(
@@ -330,7 +330,7 @@ END_TEST
 /* Of a product with A stored [k, m], which each unit packs: as many rows, however wide vectors are. */
 START_TEST(units_have_as_many_rows)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .ta = true};
     int64_t total[4];
     lz_target t;
@@ -378,7 +378,7 @@ static int prefetches(bool tb, const char *from, const char *kind)
  * is anything where the sums are stored as they are. */
 START_TEST(later_rows_are_fetched)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_target t;
     must(lz_target_host(&t));
     const char *write = "i32 1, i32 3, i32 1)", *read = "i32 0, i32 3, i32 1)";
@@ -393,7 +393,7 @@ END_TEST
 /* Vectors that are all there have no masks where little is done with the sums. */
 START_TEST(whole_panels_have_no_masks)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .epi = 1};
     int64_t total[4];
     lz_kernel *q = product(&f, 256, 256, 256, total);
@@ -415,7 +415,7 @@ END_TEST
  * are so one after the other, without a loop that works out where each of them is. */
 START_TEST(lines_are_fetched_ahead)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_target t;
     must(lz_target_host(&t));
     const char *near = "i32 0, i32 3, i32 1)", *far = "i32 0, i32 2, i32 1)",
@@ -441,7 +441,7 @@ END_TEST
 /* Steps of k come in rounds, in which nothing is masked: full tiles have no time for more than multiplications. */
 START_TEST(steps_come_in_rounds)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
     int64_t total[4];
     lz_target t;
@@ -462,7 +462,7 @@ END_TEST
 /* Where units are few, two and four threads have as many each. */
 START_TEST(units_are_shared_equally)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     for (int64_t n = 256; n <= 4096; n += 256) {
         form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
         int64_t units;
@@ -475,13 +475,13 @@ END_TEST
 /* ---- laws: what is alike is made once ---- */
 
 /* Products that differ in what is done with their sums have tiles and sizes in common, and one that is compiled again has everything. */
-START_TEST(tiles_are_made_once)
+START_TEST(gemm_are_made_once)
 {
     form f = {LZ_F32, LZ_F32, LZ_F32, .pad = 3};
     int64_t total[4];
     uint32_t n[3];
     lz_target t;
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     must(lz_target_host(&t));
     f.epi = 1;
     lz_kernel *q = product(&f, 61, 200, 90, total);
@@ -517,7 +517,7 @@ int main(void)
     tcase_add_test(t, lines_are_fetched_ahead);
     tcase_add_test(t, steps_come_in_rounds);
     tcase_add_test(t, units_are_shared_equally);
-    tcase_add_test(t, tiles_are_made_once);
+    tcase_add_test(t, gemm_are_made_once);
     tcase_add_test(t, later_rows_are_fetched);
     tcase_add_test(t, whole_panels_have_no_masks);
     suite_add_tcase(s, t);

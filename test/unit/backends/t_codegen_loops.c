@@ -264,7 +264,7 @@ END_TEST
 /* What lies backwards is turned in registers like all else, and not gathered element by element. */
 START_TEST(backwards_in_registers)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_target t;
     must(lz_target_host(&t));
     for (int backwards = 0; backwards < 2; backwards++) {
@@ -301,7 +301,7 @@ static world transposed_copy(int64_t m, int64_t n)
  * elements of a row together. */
 START_TEST(whole_lines_go_along_rows)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     const int64_t n = 300, rows[] = {64, 96, 97};
     lz_target t;
     must(lz_target_host(&t));
@@ -324,7 +324,7 @@ END_TEST
 /* Where a line has two vectors, four squares: of whole lines that are read, and whole lines that are written. */
 START_TEST(squares_have_whole_lines)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_target t;
     if (!few_registers(&t))
         return;
@@ -359,7 +359,7 @@ static bool may_pass(lz_dtype d, int64_t n, int64_t stride, bool in_place, int64
 
 START_TEST(past_the_caches)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     ck_assert(may_pass(LZ_F32, 1 << 20, 1, false, 1 << 20));
     ck_assert(may_pass(LZ_F64, 1 << 20, 1, false, 1 << 20));
     ck_assert(!may_pass(LZ_F32, 1 << 20, 2, false, 1 << 20)); /* no vectors in a row */
@@ -442,7 +442,7 @@ START_TEST(heavy_points_have_one_loop)
 {
     lz_target t;
     must(lz_target_host(&t));
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     ck_assert_int_eq(multiplications(5), 5 * 5); /* four vectors, and one for the rest */
     ck_assert_int_eq(multiplications(25), t.vector_bytes == 64 ? 25 * 2 : 25 * 3);
 }
@@ -672,7 +672,7 @@ static bool fetches_rows(lz_dtype d, int64_t columns)
 
 START_TEST(rows_are_fetched_ahead)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     ck_assert(fetches_rows(LZ_F32, 300));
     ck_assert(!fetches_rows(LZ_C64, 300)); /* whose sums are not of the plain form */
     lz_target t;
@@ -687,7 +687,7 @@ END_TEST
  * caches. */
 START_TEST(sums_down_columns_are_two_functions)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     world w = columns_new(LZ_OP_ADD, LZ_F32, LZ_F32, (int64_t[]){1, 1, 100, 300});
     must(lz_kernel_finish(w.k));
     jit j = jit_new(w.k);

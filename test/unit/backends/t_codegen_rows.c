@@ -229,7 +229,7 @@ END_TEST
 /* While one row is computed with, the next one comes; the row that is kept does not go to memory. */
 START_TEST(the_next_row_is_fetched)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_kernel *k = without_products("f32", "f32", 50, 100);
     jit j = jit_new(k);
     ck_assert(strstr(lz_buf_str(&j.ll), "llvm.prefetch"));

@@ -129,9 +129,9 @@ START_TEST(windows_of_few_registers)
 END_TEST
 
 /* Their tiles of convolutions are two vectors wide, or the loads of A are as many as there is time for. */
-START_TEST(tiles_of_few_registers)
+START_TEST(gemm_of_few_registers)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     image v = {
         .n = 1, .h = 9, .w = 9, .c = 64, .kh = 3, .kw = 3, .o = 512, .stride = 1, .d = LZ_F32};
     int64_t total[3];
@@ -287,7 +287,7 @@ END_TEST
 /* 7 x 7 pixels: seven full tiles, which are together in every unit, so that the weights are packed once. */
 START_TEST(few_pixels_pack_once)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     image v = {
         .n = 1, .h = 9, .w = 9, .c = 64, .kh = 3, .kw = 3, .o = 512, .stride = 1, .d = LZ_F32};
     int64_t total[3];
@@ -311,7 +311,7 @@ START_TEST(sizes_are_made_once)
     int64_t total[3];
     uint32_t n[2];
     lz_target t;
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     must(lz_target_host(&t));
     lz_kernel *q = windows(&v, total);
     made_for(q, &t, &n[0]);
@@ -333,7 +333,7 @@ int main(void)
     tcase_set_timeout(w, 600);
     tcase_add_loop_test(w, windows_of_images, 0, 4);
     tcase_add_loop_test(w, windows_of_few_registers, 0, 4);
-    tcase_add_test(w, tiles_of_few_registers);
+    tcase_add_test(w, gemm_of_few_registers);
     tcase_add_loop_test(w, images_in_lanes, 0, 4);
     tcase_add_loop_test(w, columns_of_other_processors, 0, 4);
     tcase_add_loop_test(w, images_are_not_packed, 0, 2);

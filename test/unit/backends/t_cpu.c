@@ -62,12 +62,14 @@ static lz_buf plan_bytes(void)
     p->nstep = 3;
     p->steps = lz_arena_alloc(&p->arena, 3 * sizeof *p->steps);
     step(p, 0, 0,
-         (lz_bufref[]){
-             {LZ_BUFREF_INPUT, 0, 0, n}, {LZ_BUFREF_INPUT, 1, 0, C * 4}, {LZ_BUFREF_TEMP, 0, 64, n}});
+         (lz_bufref[]){{LZ_BUFREF_INPUT, 0, 0, n},
+                       {LZ_BUFREF_INPUT, 1, 0, C * 4},
+                       {LZ_BUFREF_TEMP, 0, 64, n}});
     step(p, 1, 1, (lz_bufref[]){{LZ_BUFREF_TEMP, 0, 64, n}, {LZ_BUFREF_OUTPUT, 0, 0, n}});
     step(p, 2, 0,
-         (lz_bufref[]){
-             {LZ_BUFREF_INPUT, 0, 0, n}, {LZ_BUFREF_CONST, 0, 0, C * 4}, {LZ_BUFREF_OUTPUT, 1, 0, n}});
+         (lz_bufref[]){{LZ_BUFREF_INPUT, 0, 0, n},
+                       {LZ_BUFREF_CONST, 0, 0, C * 4},
+                       {LZ_BUFREF_OUTPUT, 1, 0, n}});
     lz_buf b = {0};
     lz_plan_serialize(p, &b);
     lz_plan_free(p);

@@ -12,53 +12,55 @@ static const struct {
     int form;
     const char *text;
 } programs[] = {
-    {LZ_FORM_vectors, MAIN "%x: tensor<999xf32>) -> tensor<999xf32> {"
-                           "%0 = stablehlo.add %x, %x : tensor<999xf32>"
-                           "return %0 : tensor<999xf32> }"},
-    {LZ_FORM_products, MAIN "%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {"
+    {LZ_VARIANT_vectors, MAIN "%x: tensor<999xf32>) -> tensor<999xf32> {"
+                              "%0 = stablehlo.add %x, %x : tensor<999xf32>"
+                              "return %0 : tensor<999xf32> }"},
+    {LZ_VARIANT_products,
+     MAIN "%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {"
+          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+          "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
+          "return %0 : tensor<64x64xf32> }"},
+    {LZ_VARIANT_pairs,
+     MAIN "%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {"
+          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+          "(tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>"
+          "return %0 : tensor<64x64xbf16> }"},
+    {LZ_VARIANT_quads, MAIN "%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {"
                             "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
-                            "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
-                            "return %0 : tensor<64x64xf32> }"},
-    {LZ_FORM_pairs, MAIN "%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {"
-                         "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
-                         "(tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>"
-                         "return %0 : tensor<64x64xbf16> }"},
-    {LZ_FORM_quads, MAIN "%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {"
-                         "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
-                         "(tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>"
-                         "return %0 : tensor<64x64xi32> }"},
-    {LZ_FORM_tables,
+                            "(tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>"
+                            "return %0 : tensor<64x64xi32> }"},
+    {LZ_VARIANT_tables,
      MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
           "[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
           " : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32>"
           "return %0 : tensor<2x6x6x32xf32> }"},
-    {LZ_FORM_borders,
+    {LZ_VARIANT_borders,
      MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x8x8x32xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
           "[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
           "feature_group_count = 1 : i64} : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> "
           "tensor<2x8x8x32xf32> return %0 : tensor<2x8x8x32xf32> }"},
-    {LZ_FORM_lanes,
+    {LZ_VARIANT_lanes,
      MAIN "%x: tensor<32x2x8x8xf32>, %k: tensor<32x10x6x6xf32>) -> tensor<10x2x3x3xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->"
           "[f, b, 0, 1], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
           " : (tensor<32x2x8x8xf32>, tensor<32x10x6x6xf32>) -> tensor<10x2x3x3xf32>"
           "return %0 : tensor<10x2x3x3xf32> }"},
-    {LZ_FORM_columns,
+    {LZ_VARIANT_columns,
      MAIN "%x: tensor<256x256xf32>) -> tensor<256xf32> {"
           "%z = stablehlo.constant dense<0.0> : tensor<f32>"
           "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across "
           "dimensions = [0] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>"
           "return %0 : tensor<256xf32> }"},
-    {LZ_FORM_squares, MAIN "%x: tensor<99x77xf32>) -> tensor<77x99xf32> {"
-                           "%0 = stablehlo.transpose %x, dims = [1, 0] : "
-                           "(tensor<99x77xf32>) -> tensor<77x99xf32>"
-                           "return %0 : tensor<77x99xf32> }"},
-    {LZ_FORM_streams, MAIN "%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {"
-                           "%0 = stablehlo.add %x, %x : tensor<4096x4096xf32>"
-                           "return %0 : tensor<4096x4096xf32> }"},
-    {LZ_FORM_digits,
+    {LZ_VARIANT_squares, MAIN "%x: tensor<99x77xf32>) -> tensor<77x99xf32> {"
+                              "%0 = stablehlo.transpose %x, dims = [1, 0] : "
+                              "(tensor<99x77xf32>) -> tensor<77x99xf32>"
+                              "return %0 : tensor<77x99xf32> }"},
+    {LZ_VARIANT_streams, MAIN "%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {"
+                              "%0 = stablehlo.add %x, %x : tensor<4096x4096xf32>"
+                              "return %0 : tensor<4096x4096xf32> }"},
+    {LZ_VARIANT_digits,
      MAIN "%x: tensor<5000xi32>) -> tensor<5000xi32> {"
           "%0 = \"stablehlo.sort\"(%x) <{dimension = 0 : i64, is_stable = true}> ({"
           "^bb0(%a: tensor<i32>, %b: tensor<i32>):"
@@ -102,12 +104,14 @@ static bool other_code(const lz_kernel *k, const lz_target *a, const lz_target *
 /* The feature of the processor that a form needs, or NULL. */
 static const char *needed(int form)
 {
-    return form == LZ_FORM_pairs ? "+avx512bf16" : form == LZ_FORM_quads ? "+avx512vnni" : NULL;
+    return form == LZ_VARIANT_pairs   ? "+avx512bf16"
+           : form == LZ_VARIANT_quads ? "+avx512vnni"
+                                      : NULL;
 }
 
 START_TEST(each_is_taken)
 {
-    ck_assert_int_eq(lz_config_set("LAZULI_FORMS", NULL), LZ_OK); /* this is about them */
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     lz_target own, without;
     must(lz_target_host(&own));
     const char *needs = needed(programs[_i].form);
@@ -125,10 +129,10 @@ END_TEST
 
 START_TEST(each_has_a_program)
 {
-    bool seen[LZ_FORM_COUNT] = {false};
+    bool seen[LZ_VARIANT_COUNT] = {false};
     for (int i = 0; i < NPROGRAM; i++)
         seen[programs[i].form] = true;
-    for (int i = 0; i < LZ_FORM_COUNT; i++)
+    for (int i = 0; i < LZ_VARIANT_COUNT; i++)
         ck_assert_msg(seen[i], "form %d", i);
 }
 END_TEST
@@ -151,7 +155,7 @@ START_TEST(keys)
     lz_plan *p = plan_of(programs[0].text, &own);
     other = own;
     ck_assert(same_key(p->kernels[0], &own, &other));
-    for (int i = 0; i < LZ_FORM_COUNT; i++) {
+    for (int i = 0; i < LZ_VARIANT_COUNT; i++) {
         other.without = 1u << i;
         ck_assert(!same_key(p->kernels[0], &own, &other));
         other.without = 0;

@@ -169,7 +169,7 @@ static struct {
 
 static void use_cpu(void)
 {
-    OK(lz_config_set("LAZULI_FORMS", NULL)); /* this is about them */
+    OK(lz_config_set("LAZULI_VARIANTS", NULL)); /* this is about them */
     cpu.be = lz_backend_get("cpu");
     OK(cpu.be->init());
     OK(lz_target_host(&cpu.target));

@@ -46,12 +46,15 @@ static lz_plan *make(void)
     p->nstep = 3;
     p->steps = lz_arena_alloc(&p->arena, 3 * sizeof *p->steps);
     step(p, 0, 0, "scale",
-         (lz_bufref[]){
-             {LZ_BUFREF_INPUT, 0, 0, n}, {LZ_BUFREF_INPUT, 1, 0, C * 4}, {LZ_BUFREF_TEMP, 0, 64, n}});
-    step(p, 1, 1, "softmax", (lz_bufref[]){{LZ_BUFREF_TEMP, 0, 64, n}, {LZ_BUFREF_OUTPUT, 0, 0, n}});
+         (lz_bufref[]){{LZ_BUFREF_INPUT, 0, 0, n},
+                       {LZ_BUFREF_INPUT, 1, 0, C * 4},
+                       {LZ_BUFREF_TEMP, 0, 64, n}});
+    step(p, 1, 1, "softmax",
+         (lz_bufref[]){{LZ_BUFREF_TEMP, 0, 64, n}, {LZ_BUFREF_OUTPUT, 0, 0, n}});
     step(p, 2, 0, "scale again",
-         (lz_bufref[]){
-             {LZ_BUFREF_INPUT, 0, 0, n}, {LZ_BUFREF_CONST, 0, 0, C * 4}, {LZ_BUFREF_OUTPUT, 1, 0, n}});
+         (lz_bufref[]){{LZ_BUFREF_INPUT, 0, 0, n},
+                       {LZ_BUFREF_CONST, 0, 0, C * 4},
+                       {LZ_BUFREF_OUTPUT, 1, 0, n}});
     return p;
 }
 

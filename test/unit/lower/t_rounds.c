@@ -36,7 +36,8 @@ static bool goes_on(lz_comparison_direction d, int64_t a, int64_t b)
 }
 
 /* Rounds by doing them; -1: more than `most`. */
-static int64_t by_hand(const lz_trip_count *r, int64_t start, int64_t end, int64_t most, bool *passed)
+static int64_t by_hand(const lz_trip_count *r, int64_t start, int64_t end, int64_t most,
+                       bool *passed)
 {
     int64_t n = 0, v = start;
     *passed = false;
@@ -61,10 +62,10 @@ START_TEST(counts_as_by_hand)
         for (size_t d = 0; d < 5; d++)
             for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
                 lz_trip_count r = {.dtype = t ? LZ_U8 : LZ_I8,
-                               .go_on = directions[d],
-                               .step = steps[s],
-                               .start_opnd = LZ_NOVAL,
-                               .end_opnd = LZ_NOVAL};
+                                   .go_on = directions[d],
+                                   .step = steps[s],
+                                   .start_opnd = LZ_NOVAL,
+                                   .end_opnd = LZ_NOVAL};
                 for (int a = 0; a < 256; a += lz_test_small() ? 51 : 5)
                     for (int b = 0; b < 256; b++) {
                         int64_t from = wrapped(r.dtype, a), to = wrapped(r.dtype, b), n = -7;
