@@ -1,7 +1,9 @@
 /* grad.c - the reverse pass over the recorded graph: lz_grad, lz_backward and what belongs to them.
- * One walk gives the nodes in order; a forward sweep marks those that lead to a parameter; a backward sweep applies each operation's
- * rule and sums what arrives. Everything the rules record lies in one scope, of which only the results escape.
- * Threads: holds the device's trace lock while it walks; gradients' state of a handle is the runtime's. */
+ * One walk gives the nodes in order; a forward sweep marks those that lead to a parameter; a
+ * backward sweep applies each operation's rule and sums what arrives. Everything the rules record
+ * lies in one scope, of which only the results escape.
+ * Threads: holds the device's trace lock while it walks; gradients' state of a handle is the
+ *   runtime's. */
 #include "autodiff/vjp_softmax.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
@@ -120,7 +122,8 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
     return LZ_OK;
 }
 
-/* Softmax, with gradients through all of its operations and asked of none: in one, to what the exponential is of. */
+/* Softmax, with gradients through all of its operations and asked of none: in one, to what the
+ * exponential is of. */
 static bool is_softmax(const reverse *r, const lz_node *n, lz_softmax *m)
 {
     if (!lz_softmax_match(n, m) || r->need[lz_softmax_sum(m)->opnd[1]->index])
@@ -229,8 +232,8 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
     return LZ_OK;
 }
 
-/* marked: those that have no value (a temporary the step dropped, one that another thread has just released) are left
- * out, because no loss can depend on them. */
+/* marked: those that have no value (a temporary the step dropped, one that another thread has just
+ * released) are left out, because no loss can depend on them. */
 static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes, bool marked)
 {
     lz_error before = *lz_error_get();

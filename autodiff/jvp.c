@@ -1,6 +1,6 @@
-/* jvp.c - the forward pass over the recorded graph: lz_jvp and what is made of it.
- * One walk gives the nodes in order; a sweep in that order applies each operation's rule where a tangent arrives. Everything the rules record
- * lies in one scope, of which only the results escape.
+/* jvp.c - the forward pass over the recorded graph: lz_jvp and what is made of it. One walk gives
+ * the nodes in order; a sweep in that order applies each operation's rule where a tangent arrives.
+ * Everything the rules record lies in one scope, of which only the results escape.
  * Threads: holds the device's trace lock while it walks. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp_table.h"

@@ -1,9 +1,9 @@
 /* jvp.h - Jacobian-vector products: how a change of the operands changes the results, one rule per
- * name in the jvp column of ir/ops.def.
- * Most rules serve many operations. Of an elementwise operation the Jacobian is diagonal, so its
- * gradient rule serves (`diagonal`); an operation that is linear in its operands is applied to their
- * tangents (`linear`, `bilinear`); one with a region works on pairs of a value and its tangent
- * (`pairs`). What a rule records can be differentiated again.
+ * name in the jvp column of ir/ops.def. Most rules serve many operations. Of an elementwise
+ * operation the Jacobian is diagonal, so its gradient rule serves (`diagonal`); an operation that
+ * is linear in its operands is applied to their tangents (`linear`, `bilinear`); one with a region
+ * works on pairs of a value and its tangent (`pairs`). What a rule records can be differentiated
+ * again.
  * Threads: rules are pure; they trace on the calling thread. */
 #ifndef LZ_AUTODIFF_JVP_H
 #define LZ_AUTODIFF_JVP_H
@@ -27,8 +27,8 @@ lz_jvp_fn lz_jvp_diagonal, lz_jvp_pairs, lz_jvp_transposed;
     extern lz_jvp_fn lz_jvp_##jvp;
 #include "ir/ops.def"
 
-/* Whether the tangent of a result follows from that of operand k: not of what a rule of the program's
- * own has been given beside the inputs. */
+/* Whether the tangent of a result follows from that of operand k: not of what a rule of the
+ * program's own has been given beside the inputs. */
 bool lz_jvp_wants(const lz_sig *sig, uint32_t k);
 
 /* ---- for the rules ---- */

@@ -1,6 +1,7 @@
-/* jvp_control.c - tangents of what has regions: loops, branches, reductions by a region of any kind; and of operations that have only a
- * gradient. A region's tangent is recorded on arguments that stand for its parameters and their tangents, and becomes a region that makes
- * values and tangents together, so a loop keeps nothing of its rounds. */
+/* jvp_control.c - tangents of what has regions: loops, branches, reductions by a region of any
+ * kind; and of operations that have only a gradient. A region's tangent is recorded on arguments
+ * that stand for its parameters and their tangents, and becomes a region that makes values and
+ * tangents together, so a loop keeps nothing of its rounds. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
@@ -15,7 +16,8 @@
 
 /* ---- a region's values and tangents ---- */
 
-/* f on args; tan: tangents of these, NULL where there is none. r, owned: its results, then the tangents of those that `want` names. */
+/* f on args; tan: tangents of these, NULL where there is none. r, owned: its results, then the
+ * tangents of those that `want` names. */
 static lz_status record_tangents(const lz_func *f, lz_node *const *args, lz_node *const *tan,
                                  const bool *want, lz_node **r, lz_tensor **room,
                                  const lz_site *site)
@@ -169,7 +171,8 @@ lz_status lz_jvp_pairs(const lz_jvp *j)
 
 /* ---- loops and branches ---- */
 
-/* Operands of the regions, `first` on: n of them, of which `moves` says which have tangents inside. Holes: values, then tangents. */
+/* Operands of the regions, `first` on: n of them, of which `moves` says which have tangents inside.
+ * Holes: values, then tangents. */
 typedef struct flow {
     const lz_jvp *j;
     uint32_t first, n, nresult;
@@ -207,7 +210,8 @@ static lz_status flows(flow *x, const lz_func *f, bool *out)
     return LZ_OK;
 }
 
-/* Carried values first, then their tangents, then the others and theirs: what is carried comes first. ncarried 0: there are none. */
+/* Carried values first, then their tangents, then the others and theirs: what is carried comes
+ * first. ncarried 0: there are none. */
 static lz_status add_holes(flow *x, uint32_t from, uint32_t to)
 {
     for (int tangent = 0; tangent < 2; tangent++)
@@ -345,8 +349,9 @@ lz_status lz_jvp_if(const lz_jvp *j)
 
 /* ---- by the gradient ---- */
 
-/* Holes: operands, tangents of those that have one, a gradient for each result. The gradient of the sum of <gradient of operand, tangent> by
- * the gradients of the results is what their transpose makes of the tangents. */
+/* Holes: operands, tangents of those that have one, a gradient for each result. The gradient of the
+ *   sum of <gradient of operand, tangent> by the gradients of the results is what their transpose
+ *   makes of the tangents. */
 static lz_status record_transposed(const lz_jvp *j, lz_body *b, lz_tensor **room, lz_node **roots,
                                    uint32_t *nroot)
 {
@@ -417,7 +422,8 @@ static lz_status replay_transposed(const lz_jvp *j, const lz_body *b, const lz_f
     return s;
 }
 
-/* For an operation without a rule of its own: the transpose of its gradient, which must be linear in what arrives. */
+/* For an operation without a rule of its own: the transpose of its gradient, which must be linear
+ * in what arrives. */
 lz_status lz_jvp_transposed(const lz_jvp *j)
 {
     uint32_t n = j->sig->nopnd, r = j->sig->nresult, nroot = 0;

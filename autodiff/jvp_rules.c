@@ -1,4 +1,5 @@
-/* jvp_rules.c - the rules that serve many operations: diagonal, linear, bilinear, and those of reductions. See jvp.h. */
+/* jvp_rules.c - the rules that serve many operations: diagonal, linear, bilinear, and those of
+ * reductions. See jvp.h. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
@@ -54,7 +55,8 @@ lz_status lz_j_op(lz_op op, const lz_attr *record, lz_tensor *const *opnd, uint3
     return s;
 }
 
-/* The operation on its operands, those in `with` in the place of some; tangents of results that can have one. */
+/* The operation on its operands, those in `with` in the place of some; tangents of results that can
+ * have one. */
 static lz_status apply(const lz_jvp *j, lz_tensor *const *with)
 {
     lz_tensor **out = lz_calloc((size_t)j->sig->nresult + 1, sizeof *out);
@@ -160,8 +162,9 @@ static lz_tensor *pair(const lz_jvp *j, lz_tensor *a, lz_tensor *t, lz_dtype d)
     return lz_dtype_of(p) == d ? p : lz_hlo_convert_at(p, d, j->site);
 }
 
-/* The Jacobian of one element is a number, or a matrix of two by two between complex numbers. The gradient rule is its transpose: of real
- * numbers the same, else its rows are what the rule gives for 1 and i. */
+/* The Jacobian of one element is a number, or a matrix of two by two between complex numbers. The
+ * gradient rule is its transpose: of real numbers the same, else its rows are what the rule gives
+ * for 1 and i. */
 static lz_status push(const ew *e, uint32_t k)
 {
     const lz_jvp *j = e->j;

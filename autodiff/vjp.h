@@ -52,8 +52,8 @@ lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
 /* The elements' numbers, row-major, from 0 on: i64 */
 lz_tensor *lz_v_numbers(const lz_vjp *v, lz_shape s);
 lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a); /* rank 0 */
-/* Results as a loss: sum, which may be NULL, plus the sum of the products of y with the gradient g that
- * arrives. */
+/* Results as a loss: sum, which may be NULL, plus the sum of the products of y with the gradient g
+ * that arrives. */
 lz_tensor *lz_v_pair(const lz_vjp *v, lz_tensor *y, lz_tensor *g, lz_tensor *sum);
 /* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the inverse of reducing them). */
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);

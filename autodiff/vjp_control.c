@@ -1,8 +1,10 @@
-/* vjp_control.c - gradients of loops and branches. The gradient of a region is recorded on arguments that stand for its parameters and for the
- * gradients of its results, and becomes a region itself.
- * A counted loop is run again with what its rounds start from kept, then backwards: a round of that makes the gradients of what was carried into a
- * round from those of what came out, and adds to those of what the body used. Where the value is wanted too, the compiler makes one loop of its run
- * and the one that keeps (lower/passes/fuse_loops.c). Memory: one copy for each round of what the gradient needs. */
+/* vjp_control.c - gradients of loops and branches. The gradient of a region is recorded on
+ * arguments that stand for its parameters and for the gradients of its results, and becomes a
+ * region itself. A counted loop is run again with what its rounds start from kept, then backwards:
+ * a round of that makes the gradients of what was carried into a round from those of what came out,
+ * and adds to those of what the body used. Where the value is wanted too, the compiler makes one
+ * loop of its run and the one that keeps (lower/passes/fuse_loops.c). Memory: one copy for each
+ * round of what the gradient needs. */
 #include "autodiff/vjp.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -19,8 +21,9 @@ static bool has_gradient(const lz_type *t)
 
 /* ---- the gradient of a region ---- */
 
-/* What is differentiated: a region's parameters are the first holes of the body; result k meets hole grad[k] (LZ_NOVAL: no gradient arrives); of the
- * parameters listed in `of` the gradients are the new region's results. */
+/* What is differentiated: a region's parameters are the first holes of the body; result k meets
+ *   hole grad[k] (LZ_NOVAL: no gradient arrives); of the parameters listed in `of` the gradients
+ *   are the new region's results. */
 typedef struct lz_region_vjp {
     const lz_func *f;
     const uint32_t *grad;
@@ -188,15 +191,15 @@ lz_status lz_vjp_if(const lz_vjp *v)
 
 /* ---- counted loops ---- */
 
-/* Operands: the round, n carried values, m others. Parameters of the gradient's region: the round, n + m values, then a gradient for
- * each carried value that has one. */
+/* Operands: the round, n carried values, m others. Parameters of the gradient's region: the round,
+ *   n + m values, then a gradient for each carried value that has one. */
 typedef struct loop {
     const lz_vjp *v;
     const lz_func *body, *grad; /* a round, and its gradient */
     int64_t rounds;
     uint32_t n, m;
-    uint32_t *of,
-        nof; /* carried values with a gradient, then others whose gradient is wanted: parameters of body */
+    uint32_t *of, nof; /* carried values with a gradient, then others whose gradient is wanted:
+                          parameters of body */
     uint32_t ncarried; /* of them */
     uint32_t *place;   /* per result of body: the hole of its gradient, or LZ_NOVAL */
     uint32_t *uses;    /* per value of grad */
@@ -362,8 +365,9 @@ static bool is_zeros(const lz_func *f, lz_val v)
     return l != NULL;
 }
 
-/* The sum so far and what a round adds. The gradient of a slice is zeros around it: then only the slice of the sum changes, in place. A sum that
- * begins with 0 is never -0, so leaving out the zeros changes no bit. */
+/* The sum so far and what a round adds. The gradient of a slice is zeros around it: then only the
+ * slice of the sum changes, in place. A sum that begins with 0 is never -0, so leaving out the
+ * zeros changes no bit. */
 static lz_val add_to(lz_func *f, lz_val sum, lz_val g)
 {
     if (sum == LZ_NOVAL || g == LZ_NOVAL)
@@ -384,7 +388,8 @@ static lz_val add_to(lz_func *f, lz_val sum, lz_val g)
     return lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, v, in.sig->nopnd);
 }
 
-/* Parameters: the round; gradients carried and sums; stacks, other operands, what the gradient captured. */
+/* Parameters: the round; gradients carried and sums; stacks, other operands, what the gradient
+ *   captured. */
 static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
 {
     const lz_func *g = x->grad;

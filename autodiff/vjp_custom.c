@@ -1,6 +1,7 @@
-/* vjp_custom.c - the gradient that a program gives a function of its own: lazuli.custom_vjp (runtime/region/custom_vjp.c records it).
- * Its region is recorded in the place of the function's gradient, so it can be differentiated again. Results go to it as the operation's, not as what
- * the function computed: a second derivative asks the rule, not the function, for them. */
+/* vjp_custom.c - the gradient that a program gives a function of its own: lazuli.custom_vjp
+ * (runtime/region/custom_vjp.c records it). Its region is recorded in the place of the function's
+ * gradient, so it can be differentiated again. Results go to it as the operation's, not as what the
+ * function computed: a second derivative asks the rule, not the function, for them. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp.h"
 #include "base/alloc.h"

@@ -1,7 +1,10 @@
-/* vjp_decompose.c - gradients of lazuli.lu, lazuli.qr and lazuli.svd. The results are asked for again; equal operations meet in the compiler.
- * LU: de Hoog et al., The derivatives of the LU decomposition (2021). QR: Roberts and Roberts, QR and LQ decomposition matrix backpropagation
- * algorithms for square, wide, and deep matrices (2020). SVD: Townsend, Differentiating the singular value decomposition (2016). Of complex
- * numbers, a loss must not depend on what the operation leaves open: the phases of singular vectors. */
+/* vjp_decompose.c - gradients of lazuli.lu, lazuli.qr and lazuli.svd. The results are asked for
+ * again; equal operations meet in the compiler.
+ * LU: de Hoog et al., The derivatives of the LU decomposition (2021). QR: Roberts and Roberts, QR
+ *   and LQ decomposition matrix backpropagation algorithms for square, wide, and deep matrices
+ *   (2020). SVD: Townsend, Differentiating the singular value decomposition (2016). Of complex
+ *   numbers, a loss must not depend on what the operation leaves open: the phases of singular
+ *   vectors. */
 #include "autodiff/vjp_region.h"
 #include "base/status.h"
 #include <lazuli/complex_ops.h>
@@ -126,8 +129,8 @@ static lz_tensor *of_qr(const lz_vjp *v, lz_tensor *q, lz_tensor *r, lz_tensor *
     return solve(v, r, x, false, false);
 }
 
-/* Of n rows (dim -2) or columns (dim -1), each a little smaller than the one before it, by much more than rounding, the last of any number
- * still far from 0: exp(-i / 64), or slower. */
+/* Of n rows (dim -2) or columns (dim -1), each a little smaller than the one before it, by much
+ * more than rounding, the last of any number still far from 0: exp(-i / 64), or slower. */
 lz_tensor *lz_v_falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim)
 {
     const double slope = 1.0 / 64, most = 32;
@@ -137,10 +140,11 @@ lz_tensor *lz_v_falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim)
     return lz_to_at(lz_exp_at(lz_mul_scalar_at(i, -by, v->site), v->site), d, v->site);
 }
 
-/* The further columns of a complete q, of the first ones: q = I - V T V^H, so I - q1 = V (T V1^H) is a product of a unit lower and an upper
- * triangle, and the others are I - (I - q1) V1^-H V2^H, where V1 is the square on top of V2 (Ballard et al., Reconstructing Householder vectors from tall-
- * skinny QR, 2014). Nothing in V is larger than 1, so elimination need not exchange rows; that each row counts a little less than the one above it
- * sees to it where there is an equal. */
+/* The further columns of a complete q, of the first ones: q = I - V T V^H, so I - q1 = V (T V1^H)
+ * is a product of a unit lower and an upper triangle, and the others are I - (I - q1) V1^-H V2^H,
+ * where V1 is the square on top of V2 (Ballard et al., Reconstructing Householder vectors from
+ * tall- skinny QR, 2014). Nothing in V is larger than 1, so elimination need not exchange rows;
+ * that each row counts a little less than the one above it sees to it where there is an equal. */
 static lz_status complete_qr(const lz_vjp *v, lz_tensor **out)
 {
     lz_dtype d = v->sig->opnd[0]->dtype;

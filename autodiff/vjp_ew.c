@@ -1,6 +1,7 @@
 /* vjp_ew.c - gradients of the elementwise operations.
- * Sources: calculus; of complex numbers PyTorch's (the conjugate Wirtinger derivative, see lz_v_conj); conventions at kinks are PyTorch's (clamp passes the gradient at its bounds, a tie of maximum or minimum
- * gives half to each side, abs has 0 at 0). */
+ * Sources: calculus; of complex numbers PyTorch's (the conjugate Wirtinger derivative, see
+ *   lz_v_conj); conventions at kinks are PyTorch's (clamp passes the gradient at its bounds, a tie
+ *   of maximum or minimum gives half to each side, abs has 0 at 0). */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 
@@ -73,7 +74,8 @@ RULE1(tan, mul(v, G, cj(v, add(v, square(v, R), one(v)))))
 RULE1(tanh, mul(v, G, cj(v, sub(v, one(v), square(v, R)))))
 /* clang-format on */
 
-/* x / |x| turns with x and does not stretch: (g - s re(conj(s) g)) / |x|, 0 at 0. Of a real number it is constant. */
+/* x / |x| turns with x and does not stretch: (g - s re(conj(s) g)) / |x|, 0 at 0. Of a real number
+ * it is constant. */
 lz_status lz_vjp_sign(const lz_vjp *v)
 {
     const lz_type *t = TYPE(0);
@@ -180,7 +182,8 @@ static const lz_type *part_type(const lz_type *t)
     return lz_type_get(lz_dtype_part(t->dtype), &t->shape);
 }
 
-/* d/dx = y x^(y-1), 0 where y is 0; d/dy = x^y log x, 0 where x is 0 and y is not negative. As torch.pow. */
+/* d/dx = y x^(y-1), 0 where y is 0; d/dy = x^y log x, 0 where x is 0 and y is not negative. As
+ * torch.pow. */
 lz_status lz_vjp_power(const lz_vjp *v)
 {
     lz_tensor *zero = lz_v_zeros(v, TYPE(0));

@@ -1,5 +1,5 @@
-/* vjp_index.c - gradients of gather and scatter.
- * gather clamps its starts, scatter drops what is out of bounds: the rules below make the two agree before transposing one into the other. */
+/* vjp_index.c - gradients of gather and scatter. gather clamps its starts, scatter drops what is
+ * out of bounds: the rules below make the two agree before transposing one into the other. */
 #include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -91,8 +91,9 @@ static void window_sizes(const lz_attr_scatter *a, const lz_shape *x, const lz_s
     }
 }
 
-/* What scatter would have read: the slices of y at the indices, 0 where an update was dropped. y is padded with zeros by a window on both
- * sides, so that a start clamped into the padded array reads exactly the part that is in bounds. */
+/* What scatter would have read: the slices of y at the indices, 0 where an update was dropped. y is
+ * padded with zeros by a window on both sides, so that a start clamped into the padded array reads
+ * exactly the part that is in bounds. */
 static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, v->sig->attr);
@@ -147,7 +148,8 @@ static lz_tensor *scatter_like(const lz_vjp *v, const char *comb, lz_tensor *x, 
     return lz_hlo_scatter_at(comb, x, INDICES, updates, &s, v->site);
 }
 
-/* An update that replaces its element: when several hit one element the last one wins, found by scattering their numbers. */
+/* An update that replaces its element: when several hit one element the last one wins, found by
+ * scattering their numbers. */
 static lz_status scatter_assign(const lz_vjp *v)
 {
     const lz_type *ut = TYPE(2);
@@ -205,7 +207,8 @@ static void scatter_product(const lz_vjp *v)
         v->grad_in[2] = lz_v_of_product(v, u0, u, read_back(v, p), read_back(v, count));
 }
 
-/* Any region, where no two updates meet: what stood there and the updates combined, in the place of it. */
+/* Any region, where no two updates meet: what stood there and the updates combined, in the place of
+ * it. */
 static lz_status scatter_any(const lz_vjp *v, lz_tensor **out)
 {
     uint32_t n = v->sig->nresult;
@@ -223,7 +226,8 @@ static lz_status scatter_any(const lz_vjp *v, lz_tensor **out)
     return s;
 }
 
-/* Any region, where they may: which element an update goes to is read back from the elements' numbers. */
+/* Any region, where they may: which element an update goes to is read back from the elements'
+ * numbers. */
 static lz_status scatter_in_order(const lz_vjp *v, lz_tensor **out)
 {
     const lz_type *xn = lz_type_get(LZ_I64, &TYPE(0)->shape);

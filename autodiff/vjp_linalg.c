@@ -1,5 +1,6 @@
-/* vjp_linalg.c - gradients of cholesky and triangular_solve. Giles, An extended collection of matrix derivative results (2008); Murray,
- * Differentiation of the Cholesky decomposition (2016). Of what an operation does not read, the gradient is 0. */
+/* vjp_linalg.c - gradients of cholesky and triangular_solve. Giles, An extended collection of
+ * matrix derivative results (2008); Murray, Differentiation of the Cholesky decomposition (2016).
+ * Of what an operation does not read, the gradient is 0. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 #include <lazuli/shape_ops.h>
@@ -28,7 +29,8 @@ static lz_tensor *half(const lz_vjp *v, lz_tensor *a)
                       0.5);
 }
 
-/* With L: S = L^-H half(L^H G) L^-1, and what stands in the lower triangle stands for the upper one too. */
+/* With L: S = L^-H half(L^H G) L^-1, and what stands in the lower triangle stands for the upper one
+ * too. */
 lz_status lz_vjp_cholesky(const lz_vjp *v)
 {
     bool lower = LZ_ATTR(cholesky, v->sig->attr)->lower;

@@ -1,4 +1,5 @@
-/* vjp_move.c - gradients of operations that move data. Each is the transpose of a linear map: a gather of elements becomes a sum of them. */
+/* vjp_move.c - gradients of operations that move data. Each is the transpose of a linear map: a
+ * gather of elements becomes a sum of them. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 #include <string.h>
@@ -25,7 +26,8 @@ lz_status lz_vjp_broadcast(const lz_vjp *v)
             from[nkept++] = operand;
     }
     lz_tensor *g = nsum ? lz_hlo_reduce_at("add", G, summed, nsum, v->site) : G;
-    /* g's dimension i holds operand dimension from[i]; operand extents of 1 that were expanded are missing */
+    /* g's dimension i holds operand dimension from[i]; operand extents of 1 that were expanded are
+     * missing */
     int n = 0;
     for (int i = 0; i < in->rank; i++)
         for (int j = 0; j < nkept; j++)

@@ -109,9 +109,10 @@ static side side_of(const lz_type *t, const lz_ints *batch, const lz_ints *contr
     return s;
 }
 
-/* Gradient of operand `me`: product of g with the other operand over the other's free dimensions. `g_free` is where the other's free
- * dimensions stand in g, `g_mine` where mine do. Putting g first gives [batch, my free, my contracting], putting it second
- * [batch, my contracting, my free]; the one that needs no transpose is taken when there is one. */
+/* Gradient of operand `me`: product of g with the other operand over the other's free dimensions.
+ * `g_free` is where the other's free dimensions stand in g, `g_mine` where mine do. Putting g first
+ * gives [batch, my free, my contracting], putting it second [batch, my contracting, my free]; the
+ * one that needs no transpose is taken when there is one. */
 static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other,
                            lz_tensor *other_value, int g_free)
 {
@@ -132,7 +133,8 @@ static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other,
     lz_tensor *r = contract_first ? lz_hlo_dot_general_at(other_value, G, &d, v->site)
                                   : lz_hlo_dot_general_at(G, other_value, &d, v->site);
 
-    /* which of my dimensions each dimension of r is; the other's contracting dimensions come in its ascending order */
+    /* which of my dimensions each dimension of r is; the other's contracting dimensions come in its
+     * ascending order */
     int64_t mine[LZ_MAX_RANK], perm[LZ_MAX_RANK];
     int n = 0;
     for (int i = 0; i < d.nbatch; i++)

@@ -1,7 +1,9 @@
-/* vjp_region.c - gradients of reductions, windows and scatters with regions of any kind. The operation is written as what it computes, of operations
- * on whole tensors; the gradient of that is recorded on values that stand for operands and gradients, and then again in its place: a parameter of the
- * one is no other operand's past. Regions of reductions are associative (StableHLO asks for it), so they are applied to neighbours, in as many
- * levels as the logarithm of the extent. */
+/* vjp_region.c - gradients of reductions, windows and scatters with regions of any kind. The
+ * operation is written as what it computes, of operations on whole tensors; the gradient of that is
+ * recorded on values that stand for operands and gradients, and then again in its place: a
+ * parameter of the one is no other operand's past. Regions of reductions are associative (StableHLO
+ * asks for it), so they are applied to neighbours, in as many levels as the logarithm of the
+ * extent. */
 #include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"

@@ -14,14 +14,14 @@ lz_status lz_v_composed(const lz_vjp *v, lz_v_recipe *recipe);
 
 /* f, which is of scalars, on tensors of one shape. */
 lz_status lz_v_apply(const lz_vjp *v, const lz_func *f, lz_tensor *const *in, lz_tensor **out);
-/* x[i], [m, n] each, for every parameter of one side of f: their first dimension combined, in order.
- * lz_v_tree leaves one row of each; lz_v_fold combines init (scalars) and that, [n] each. */
+/* x[i], [m, n] each, for every parameter of one side of f: their first dimension combined, in
+ * order. lz_v_tree leaves one row of each; lz_v_fold combines init (scalars) and that, [n] each. */
 lz_status lz_v_tree(const lz_vjp *v, const lz_func *f, lz_tensor **x, int64_t m, int64_t n);
 lz_status lz_v_fold(const lz_vjp *v, const lz_func *f, lz_tensor *const *init, lz_tensor **x,
                     int64_t m, int64_t n);
 
-/* vjp_scatter.c. out[k]: x[k] after the updates u[k], one after the other, of any shape; target (i64):
- * of each the row-major number of its element from 1 on, or 0 for none. */
+/* vjp_scatter.c. out[k]: x[k] after the updates u[k], one after the other, of any shape; target
+ * (i64): of each the row-major number of its element from 1 on, or 0 for none. */
 lz_status lz_v_scatter_in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x,
                                 lz_tensor *target, lz_tensor *const *u, lz_tensor **out);
 /* select_and_scatter as a recipe, whatever its regions. */

@@ -1,6 +1,7 @@
-/* vjp_scatter.c - gradients of scatters with a region of their own where updates may meet, and of selections by or scatters with any region.
- * Updates of one element are one after the other: sorted by where they go, in their order, they are a scan over all of them in which each element
- * begins anew with what stood there. Memory: some numbers for each update. */
+/* vjp_scatter.c - gradients of scatters with a region of their own where updates may meet, and of
+ * selections by or scatters with any region. Updates of one element are one after the other: sorted
+ * by where they go, in their order, they are a scan over all of them in which each element begins
+ * anew with what stood there. Memory: some numbers for each update. */
 #include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -69,7 +70,8 @@ static void combine(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **ne
     lz_free(in);
 }
 
-/* x[k], flat, after the updates u[k], flat; target: of each, the number of its element from 1 on, or 0. room: 5 f->nresult + 1. */
+/* x[k], flat, after the updates u[k], flat; target: of each, the number of its element from 1 on,
+ * or 0. room: 5 f->nresult + 1. */
 static lz_status in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x, lz_tensor *target,
                           lz_tensor *const *u, lz_tensor **room, lz_tensor **out)
 {
@@ -135,7 +137,8 @@ typedef struct windows {
     lz_status status;
 } windows;
 
-/* carry: whether an element has been chosen, it, its number; x: the next one, whether there is one, its number. */
+/* carry: whether an element has been chosen, it, its number; x: the next one, whether there is one,
+ * its number. */
 static void choose(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y,
                    void *user)
 {

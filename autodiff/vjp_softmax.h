@@ -14,8 +14,9 @@ typedef struct lz_softmax {
     uint32_t ninner;
 } lz_softmax;
 
-/* Whether n is exponential(z) divided by sums of that, which broadcasts and reshapes may have moved to their rows. By shapes alone: whether
- * gradients pass the inner nodes is the caller's to know. */
+/* Whether n is exponential(z) divided by sums of that, which broadcasts and reshapes may have moved
+ * to their rows. By shapes alone: whether gradients pass the inner nodes is the caller's to
+ * know. */
 bool lz_softmax_match(const lz_node *n, lz_softmax *m);
 const lz_node *lz_softmax_sum(const lz_softmax *m); /* its second operand is what it begins with */
 /* Gradient by z of the quotient p, where g arrives. */

@@ -1,5 +1,5 @@
-/* vjp_sort.c - gradient of sort: gradients go back to where the elements came from. That order is found by sorting once more, with the
- * positions as one more operand. */
+/* vjp_sort.c - gradient of sort: gradients go back to where the elements came from. That order is
+ * found by sorting once more, with the positions as one more operand. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp.h"
 #include "base/alloc.h"

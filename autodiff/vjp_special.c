@@ -1,4 +1,5 @@
-/* vjp_special.c - gradients of CHLO's functions. Sources: calculus; Abramowitz and Stegun 6.4, 7.1, 9.6, 23.2. */
+/* vjp_special.c - gradients of CHLO's functions. Sources: calculus; Abramowitz and Stegun 6.4, 7.1,
+ * 9.6, 23.2. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 
@@ -71,7 +72,8 @@ lz_status lz_vjp_zeta(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* ---- bessel_i1e: its derivative is i0e - sign(x) i1e - i1e / x; i0e as polynomials (fits of our own) ---- */
+/* ---- bessel_i1e: its derivative is i0e - sign(x) i1e - i1e / x; i0e as polynomials (fits of our
+ * own) ---- */
 
 static const double I0_SMALL[] = {
     2.07001921223988348e-1,  -1.13004326886205944e-1, 9.45156285393937409e-2,

@@ -1,5 +1,6 @@
-/* vjp_window.c - gradients of reduce_window, select_and_scatter and convolution.
- * Each is linear in what it sums, and its transpose is one of the three again: the windows in which an element lies are windows too. */
+/* vjp_window.c - gradients of reduce_window, select_and_scatter and convolution. Each is linear in
+ * what it sums, and its transpose is one of the three again: the windows in which an element lies
+ * are windows too. */
 #include "autodiff/vjp_region.h"
 #include "base/status.h"
 #include "ir/module.h"
@@ -57,7 +58,8 @@ static lz_tensor *add_at(const lz_vjp *v, const lz_type *t, lz_tensor *position,
                              v->site);
 }
 
-/* The initial value is one that no element is beyond: a constant of the lowest, or highest, value. */
+/* The initial value is one that no element is beyond: a constant of the lowest, or highest,
+ * value. */
 static bool is_neutral(const lz_vjp *v, bool max)
 {
     lz_node *n = lz_trace_node_of(v->opnd[v->sig->nopnd / 2]);
@@ -92,7 +94,8 @@ static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window_axis *w)
 
 /* ---- products of windows ---- */
 
-/* Row-major number k of each of n, as the index along an extent that `below` elements make one step of. */
+/* Row-major number k of each of n, as the index along an extent that `below` elements make one step
+ * of. */
 static lz_tensor *index_along(const lz_vjp *v, lz_tensor *k, const lz_type *t, int64_t below,
                               int64_t extent)
 {
@@ -120,7 +123,8 @@ lz_tensor *lz_v_window_places(const lz_vjp *v, const lz_window_axis *w, const lz
     return at;
 }
 
-/* Operand k with its gaps and padding, filled with its initial value; and its gradient from that of this. */
+/* Operand k with its gaps and padding, filled with its initial value; and its gradient from that of
+ * this. */
 static lz_tensor *fill_up(const lz_vjp *v, const lz_window_axis *w, uint32_t k, lz_tensor *back)
 {
     const lz_type *t = TYPE(0);
@@ -149,7 +153,8 @@ int64_t lz_v_window_elements(const lz_window_axis *w, int rank)
     return n;
 }
 
-/* All windows side by side: of each a product, whose factors' gradients go back to where these came from. */
+/* All windows side by side: of each a product, whose factors' gradients go back to where these came
+ * from. */
 static lz_tensor *product(const lz_vjp *v, const lz_window_axis *w)
 {
     const lz_type *t = TYPE(0), *r = v->sig->result[0];
@@ -180,7 +185,8 @@ static lz_tensor *product(const lz_vjp *v, const lz_window_axis *w)
     return fill_up(v, w, 0, add_at(v, pt, position, lz_hlo_reshape_at(g, all, v->site)));
 }
 
-/* Any region: the elements of all windows side by side, those of one below each other, and their rows combined. */
+/* Any region: the elements of all windows side by side, those of one below each other, and their
+ *   rows combined. */
 static lz_status any_window(const lz_vjp *v, lz_tensor **out)
 {
     const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, v->sig->attr);
@@ -316,7 +322,8 @@ static void copy(int64_t *to, const lz_ints *from)
     memcpy(to, from->v, sizeof from->v);
 }
 
-/* Dimension d of x, cut into `groups` parts (the outer index), goes in front of dimension `to`, merged: extent / groups there, groups * extent here. */
+/* Dimension d of x, cut into `groups` parts (the outer index), goes in front of dimension `to`,
+ * merged: extent / groups there, groups * extent here. */
 static lz_tensor *move_groups(const lz_vjp *v, lz_tensor *x, int d, int to, int64_t groups)
 {
     lz_shape s = lz_shape_of(x), split = {.rank = s.rank + 1};
@@ -355,7 +362,8 @@ static void flip(const conv *c, lz_tensor **k, bool always)
         *k = lz_hlo_reverse_at(*k, dims, n, c->v->site);
 }
 
-/* The gradient of the input: the gradient of the result, dilated by the strides, convolved with the kernel turned round, its features exchanged. */
+/* The gradient of the input: the gradient of the result, dilated by the strides, convolved with the
+ * kernel turned round, its features exchanged. */
 static lz_tensor *input_gradient(const conv *c)
 {
     const lz_attr_convolution *a = c->a;
@@ -393,7 +401,8 @@ static lz_tensor *input_gradient(const conv *c)
     return g;
 }
 
-/* The gradient of the kernel: input convolved with the gradient of the result, batch and features exchanged, dilated by the strides. */
+/* The gradient of the kernel: input convolved with the gradient of the result, batch and features
+ * exchanged, dilated by the strides. */
 static lz_tensor *kernel_gradient(const conv *c)
 {
     const lz_attr_convolution *a = c->a;

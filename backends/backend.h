@@ -9,8 +9,8 @@
 #include "cache/cache.h"
 #include "ir/module.h"
 
-/* ---- events: complete once, with a status and the error by value. Refcounted. backends/common/event.c
- * ---- */
+/* ---- events: complete once, with a status and the error by value. Refcounted.
+ * backends/common/event.c ---- */
 typedef struct lz_event lz_event;
 lz_event *lz_event_new(void); /* NULL with LZ_EMEM */
 void lz_event_retain(lz_event *e);
@@ -20,7 +20,8 @@ bool lz_event_done(const lz_event *e);
 /* spins briefly, then sleeps; puts the error into this thread's record. NULL: LZ_OK */
 lz_status lz_event_wait(lz_event *e);
 /* A habit of the calling thread: it has started the work of `e` and goes back to the program; and
- * whether what it starts has lately been waited for at once, so that it may as well do it itself. */
+ * whether what it starts has lately been waited for at once, so that it may as well do it
+ * itself. */
 void lz_event_started(const lz_event *e);
 bool lz_event_awaited_lately(void);
 
@@ -120,11 +121,11 @@ typedef struct lz_backend {
     /* waits for src's content */
     lz_status (*copy_out)(lz_dbuf *src, void *dst, size_t nbytes);
     /* The first bytes of a buffer of any device of the backend, of any other, without the host:
-     * enqueued behind what makes src's content, and what is executed on dst from now on comes behind
-     * it; nobody waits. dst is new and its `ready`, which completes when the bytes are there, is NULL
-     * so far. src may be released or donated on return. Errors while copying, and src's own, reach
-     * dst->ready.
-     * LZ_EUNSUPPORTED, and nothing has happened: these devices cannot, copy_out and copy_in can.
+     * enqueued behind what makes src's content, and what is executed on dst from now on comes
+     * behind it; nobody waits. dst is new and its `ready`, which completes when the bytes are
+     * there, is NULL so far. src may be released or donated on return. Errors while copying, and
+     * src's own, reach dst->ready. LZ_EUNSUPPORTED, and nothing has happened: these devices cannot,
+     * copy_out and copy_in can.
      * NULL: none can. */
     lz_status (*copy_across)(lz_dbuf *dst, lz_dbuf *src, size_t nbytes);
     lz_status (*compile)(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out);

@@ -1,6 +1,7 @@
-/* alloc.c - the door to the heap: hooks, fault injection, counters, arenas.
- * The counters are the only cost beside malloc: each thread owns a slot that it alone writes (plain loads and stores, no
- * locked instruction); readers add the slots up. Threads beyond the slots share the last one with atomic adds.
+/* alloc.c - the door to the heap: hooks, fault injection, counters, arenas. The counters are the
+ * only cost beside malloc: each thread owns a slot that it alone writes (plain loads and stores, no
+ * locked instruction); readers add the slots up. Threads beyond the slots share the last one with
+ * atomic adds.
  * Threads: thread-safe, except lz_alloc_set_hooks, which belongs to start-up. */
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -11,7 +12,8 @@
 
 enum { NUM_SLOTS = 256, SHARED_SLOT = NUM_SLOTS - 1 };
 
-/* Counters only grow; live = count of new blocks - count of frees. Padded: no two threads write one cache line. */
+/* Counters only grow; live = count of new blocks - count of frees. Padded: no two threads write one
+ * cache line. */
 typedef struct slot {
     _Alignas(64) _Atomic uint64_t calls; /* allocations asked for, also those that failed */
     _Atomic uint64_t born, freed;        /* blocks that came to be and that were given back */

@@ -1,6 +1,7 @@
-/* config.c - the option table and its values. The environment is read once; nothing here uses the heap, so an error can be
- * logged when memory is exhausted: string values live in a pool of fixed size and are never given back (callers hold the
- * pointers for the life of the process). Threads: reading is thread-safe and lock-free after the first call. */
+/* config.c - the option table and its values. The environment is read once; nothing here uses the
+ * heap, so an error can be logged when memory is exhausted: string values live in a pool of fixed
+ * size and are never given back (callers hold the pointers for the life of the process). Threads:
+ * reading is thread-safe and lock-free after the first call. */
 #include "base/config.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -105,7 +106,8 @@ static void to_default(int o)
     atomic_store_explicit(&is_set[o], false, memory_order_relaxed);
 }
 
-/* Stores `text` as the value of o. LZ_EINVAL when it does not parse, LZ_ERANGE when out of range (nothing changes). */
+/* Stores `text` as the value of o. LZ_EINVAL when it does not parse, LZ_ERANGE when out of range
+ * (nothing changes). */
 static lz_status apply(int o, const char *text)
 {
     const opt_row *r = &rows[o];

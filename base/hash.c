@@ -1,5 +1,5 @@
-/* hash.c - XXH3-128 and the map keyed by it. XXH3 is compiled in from its header: node hashes are short, so the call
- * matters. Threads: functions are pure; a map is thread-compatible. */
+/* hash.c - XXH3-128 and the map keyed by it. XXH3 is compiled in from its header: node hashes are
+ * short, so the call matters. Threads: functions are pure; a map is thread-compatible. */
 #include "base/hash.h"
 #include "base/alloc.h"
 #include <stdio.h>
@@ -98,7 +98,8 @@ static void map_insert_new(lz_map *m, lz_hash k, void *v)
     m->len++;
 }
 
-/* A new table with room for one more: twice the size when it is truly full, the same size when tombstones fill it. */
+/* A new table with room for one more: twice the size when it is truly full, the same size when
+ * tombstones fill it. */
 static lz_status map_rehash(lz_map *m)
 {
     uint64_t cap = m->cap ? m->cap : 16;

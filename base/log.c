@@ -1,6 +1,7 @@
-/* log.c - messages to the user. A line is formatted on the stack and written by one write(2), so lines of several threads
- * do not mix. The callback and its argument are read together under a sequence number: no lock that a fork could leave
- * taken. Threads: thread-safe. A message already under way may still reach the callback that was just replaced. */
+/* log.c - messages to the user. A line is formatted on the stack and written by one write(2), so
+ * lines of several threads do not mix. The callback and its argument are read together under a
+ * sequence number: no lock that a fork could leave taken. Threads: thread-safe. A message already
+ * under way may still reach the callback that was just replaced. */
 #include "base/log.h"
 #include "base/config.h"
 #include <errno.h>

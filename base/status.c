@@ -1,4 +1,5 @@
-/* status.c - the thread's error record. Nothing here allocates. Threads: the record is thread-local. */
+/* status.c - the thread's error record. Nothing here allocates. Threads: the record is
+ * thread-local. */
 #include "base/status.h"
 #include "base/log.h"
 #include <stdarg.h>

@@ -61,7 +61,8 @@ lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
     return LZ_OK;
 }
 
-/* Cores allowed by the affinity mask; masks of machines with more than 1,024 cores need a larger set. */
+/* Cores allowed by the affinity mask; masks of machines with more than 1,024 cores need a larger
+ * set. */
 static int cores_by_affinity(void)
 {
     enum { MAX_CPUS = 1 << 15 };

@@ -1,7 +1,8 @@
-/* timeline.c - see timeline.h.
- * A recorder is one thread's list of chunks of records. Its thread raises `busy`, looks whether a trace still runs, writes, and lowers it;
- * whoever stops the trace first says so and then waits until each is lowered, so that neither needs a lock (both orders are sequentially
- * consistent: one of the two sees the other). Nothing is waited for and nobody is told anything while busy is up. */
+/* timeline.c - see timeline.h. A recorder is one thread's list of chunks of records. Its thread
+ * raises `busy`, looks whether a trace still runs, writes, and lowers it; whoever stops the trace
+ * first says so and then waits until each is lowered, so that neither needs a lock (both orders are
+ * sequentially consistent: one of the two sees the other). Nothing is waited for and nobody is told
+ * anything while busy is up. */
 #include "base/timeline.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -67,7 +68,8 @@ _Atomic int lz_timeline_state_now = LZ_TIMELINE_ASK;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, rows, start and stop */
 static recorder *recorders;
-/* Of the process this one was forked from: their memory is not this one's to free, and not leaked. */
+/* Of the process this one was forked from: their memory is not this one's to free, and not
+ * leaked. */
 __attribute__((used)) static recorder *of_parents;
 static char rows[ROWS][ROW_BYTES];
 static uint32_t nrow;

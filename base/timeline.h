@@ -50,8 +50,8 @@ static inline int64_t lz_timeline_begin(void)
 }
 /* A whole span; nothing when the trace began after it. */
 void lz_timeline_add(const lz_span *s);
-/* The span that began at t0 is over: lz_timeline_end(t0, .name = "x", .category = "y"); nothing when
- * t0 is 0. */
+/* The span that began at t0 is over: lz_timeline_end(t0, .name = "x", .category = "y"); nothing
+ * when t0 is 0. */
 #define lz_timeline_end(t0, ...)                                                                   \
     do {                                                                                           \
         int64_t lz_t0_ = (t0);                                                                     \

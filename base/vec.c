@@ -1,4 +1,5 @@
-/* vec.c - growth of vectors, byte strings and the bounds-checked reader. Threads: thread-compatible. */
+/* vec.c - growth of vectors, byte strings and the bounds-checked reader. Threads:
+ * thread-compatible. */
 #include "base/vec.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* bench.h - what every workload of lz-bench uses: clock, sampling, processes of its own, one JSON line per result.
- * Times in ms in the output, seconds inside. Fields as the peers' scripts (bench/peers) print them. */
+/* bench.h - what every workload of lz-bench uses: clock, sampling, processes of its own, one JSON
+ * line per result. Times in ms in the output, seconds inside. Fields as the peers' scripts
+ * (bench/peers) print them. */
 #ifndef LZ_BENCH_H
 #define LZ_BENCH_H
 #include <lazuli/lazuli.h>
@@ -7,10 +8,10 @@
 
 struct bench_options {
     int threads;
-    double secs; /* time to spend per workload */
-    const char *
-        cache; /* persistent cache directory: the caller's, or one of its own that was empty at the start */
-    const char *calls;  /* NULL, or the file in which the moments of all samples are noted */
+    double secs;       /* time to spend per workload */
+    const char *cache; /* persistent cache directory: the caller's, or one of its own that was empty
+                          at the start */
+    const char *calls; /* NULL, or the file in which the moments of all samples are noted */
     const char *device; /* NULL: the processor, whose limits are measured beside */
     double exec;        /* the moment of bench_now's clock when the process began */
     bool measured; /* another process measures this one: exec is the moment before it was started */
@@ -42,15 +43,16 @@ double bench_now(void); /* seconds, monotonic */
 struct sample bench_sample(double *s, int n);
 /* warm up, then sample for bench.secs */
 struct sample bench_run(void (*fn)(void *), void *arg);
-/* Prints the line of `label` with the workload's rates. `extra` (as printf) is "" or more JSON members, each beginning with
- * a comma. */
+/* Prints the line of `label` with the workload's rates. `extra` (as printf) is "" or more JSON
+ * members, each beginning with a comma. */
 __attribute__((format(printf, 4, 5))) void bench_emit(const struct workload *w, const char *label,
                                                       struct sample s, const char *extra, ...);
 /* exits 1 naming the workload and what was wrong with it */
 __attribute__((noreturn, format(printf, 1, 2))) void bench_fail(const char *what, ...);
 /* the same with the last error, unless s is LZ_OK */
 void bench_check(lz_status s, const char *what);
-/* Runs this program on one workload in a new process with bench.measured set; the first line it prints, or bench_fail. */
+/* Runs this program on one workload in a new process with bench.measured set; the first line it
+ * prints, or bench_fail. */
 void bench_child(const char *workload, int threads, const char *cache, char *said, size_t n);
 /* An empty folder; NUL-terminated in path. bench_fail when there is none. And its end. */
 void bench_temp_dir(char *path, size_t n);
@@ -67,7 +69,8 @@ const struct limits *bench_limits(void);
 /* ---- reference.c: random data, and results in double precision ---- */
 /* n numbers in +-scale/2, always the same for a seed; 64-byte aligned, to be freed */
 float *bench_random(uint64_t seed, size_t n, double scale);
-/* Numbers compared so far: the largest error of any in units of its tolerance (above 1: wrong), and in itself. */
+/* Numbers compared so far: the largest error of any in units of its tolerance (above 1: wrong), and
+ * in itself. */
 struct difference {
     double worst, error;
     size_t n, at; /* how many; the worst one */

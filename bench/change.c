@@ -1,5 +1,6 @@
-/* change.c - a program that changes a little: the first step of a model that another batch size or another layer makes a new graph,
- * less a step of the same once it is known. Everything else of the model has run before, in this process. */
+/* change.c - a program that changes a little: the first step of a model that another batch size or
+ * another layer makes a new graph, less a step of the same once it is known. Everything else of the
+ * model has run before, in this process. */
 #include "models.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 enum { STEPS = 5, FULL = 128 };
 
 struct changing {
-    bool
-        all_sizes; /* no batch size needs other kernels: reductions stay on one side of the lengths that divide them */
+    bool all_sizes; /* no batch size needs other kernels: reductions stay on one side of the lengths
+                       that divide them */
     void (*init)(lz_params *ps);
     lz_tensor *(*forward)(lz_tensor *x);
     lz_shape x; /* of a batch of FULL */

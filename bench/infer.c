@@ -1,5 +1,6 @@
-/* infer.c - forward passes of trained-size networks: functions recorded once with the weights inside, and GPTs that write
- * one token after the other. Compared with plain C in double precision. */
+/* infer.c - forward passes of trained-size networks: functions recorded once with the weights
+ * inside, and GPTs that write one token after the other. Compared with plain C in double
+ * precision. */
 #include "plain.h"
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static double *plain_of_mlp(const float *x)
 static void init_resnet(lz_params *ps)
 {
     resnet_init(&resnet, ps, 50, 1000);
-    /* Statistics as of a trained network: with those of a new one the image would be lost on the way. */
+    /* Statistics as of a trained network: with those of a new one the image would be lost on the
+     * way. */
     for (int i = 0; i < resnet.convs; i++) {
         lz_shape s = lz_shape_of(resnet.norm[i].running_mean);
         float *mean = bench_random((uint64_t)i + 10, (size_t)s.dims[0], 0.2);
@@ -142,8 +144,8 @@ static void infer(const struct workload *w)
     lz_params_free(&params);
 }
 
-/* ---- GPTs: each step reads the token that the one before wrote. All of them stand at one position, so that every step is
- * the same work ---- */
+/* ---- GPTs: each step reads the token that the one before wrote. All of them stand at one
+ * position, so that every step is the same work ---- */
 
 enum { AT = 128, CHECKED = 3 };
 

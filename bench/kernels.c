@@ -1,7 +1,7 @@
-/* kernels.c - single operations and small compositions of them: products, elementwise work, reductions, normalisations. Each is
- * a function recorded once (lazuli/jit.h), as the peers' are compiled once; a call is started and awaited. Results are
- * compared with double precision in every element, or, where that takes too long, in rows and sums that each
- * element has a part in. */
+/* kernels.c - single operations and small compositions of them: products, elementwise work,
+ * reductions, normalisations. Each is a function recorded once (lazuli/jit.h), as the peers' are
+ * compiled once; a call is started and awaited. Results are compared with double precision in every
+ * element, or, where that takes too long, in rows and sums that each element has a part in. */
 #include "bench.h"
 #include <math.h>
 #include <stdlib.h>
@@ -119,8 +119,8 @@ static double second(const struct kernel *k, const float *b, int64_t i, int64_t 
     return (double)(k->transposed ? b[j * k->k + i] : b[i * k->n + j]);
 }
 
-/* What rounding each of the k terms may add up to, generously: 16 roundings of the sum of their sizes; far below one wrong
- * term. */
+/* What rounding each of the k terms may add up to, generously: 16 roundings of the sum of their
+ * sizes; far below one wrong term. */
 static const double dot_rounding = 16 * 0x1p-24;
 
 static void compare_row(const struct kernel *k, const float *a, const float *b, const float *c,

@@ -1,6 +1,7 @@
-/* limits.c - what this machine can do at this moment, which the workloads are compared with: multiply-adds in registers, memory
- * read and written by all threads at once, first touches of fresh pages, what it takes to hand a line from one processor to another. The widest vectors that the processor
- * has, and streaming stores where there are some. */
+/* limits.c - what this machine can do at this moment, which the workloads are compared with:
+ * multiply-adds in registers, memory read and written by all threads at once, first touches of
+ * fresh pages, what it takes to hand a line from one processor to another. The widest vectors that
+ * the processor has, and streaming stores where there are some. */
 #include "bench.h"
 #include <math.h>
 #include <pthread.h>
@@ -14,8 +15,9 @@
 /* What one thread does; gives the operations or bytes done. */
 typedef double work_fn(int thread);
 
-/* ---- multiply-adds: 16 independent sums hide the latency of every processor up to now; where there are 16 registers, 12, since the
- * factors take two, and those have no more than 10 in flight. Bursts of half a millisecond, so that some are undisturbed ---- */
+/* ---- multiply-adds: 16 independent sums hide the latency of every processor up to now; where
+ * there are 16 registers, 12, since the factors take two, and those have no more than 10 in flight.
+ * Bursts of half a millisecond, so that some are undisturbed ---- */
 
 enum { ROUNDS = 100000 };
 /* clang-format off */
@@ -29,8 +31,8 @@ enum { ROUNDS = 100000 };
 #endif
 #define START(i) v##i = zero,
 #define NEEDED(i) __asm__ volatile("" : "+" IN_REGISTER(v##i));
-/* STEP(i) adds to sum i. The compiler knows nothing of x and y, or it would multiply them once, nor of the sums, or it would
- * keep one. */
+/* STEP(i) adds to sum i. The compiler knows nothing of x and y, or it would multiply them once, nor
+ * of the sums, or it would keep one. */
 #define ADDS(NAME, TARGET, TYPE, SUMS, X, Y, STEP, OPS)                                            \
     TARGET static double NAME(int thread)                                                          \
     {                                                                                              \
@@ -170,8 +172,9 @@ static double touch_huge(int thread)
     return touch(MADV_HUGEPAGE);
 }
 
-/* ---- a line that one processor writes and another one waits for. Threads of one job meet so; where a host moves the processors of a
- * virtual machine, it takes ten times as long in one second as in the next ---- */
+/* ---- a line that one processor writes and another one waits for. Threads of one job meet so;
+ * where a host moves the processors of a virtual machine, it takes ten times as long in one second
+ * as in the next ---- */
 
 enum { PASSES = 500 };
 static _Alignas(64) _Atomic unsigned turn; /* even: of thread 0 */

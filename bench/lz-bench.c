@@ -1,6 +1,7 @@
-/* lz-bench.c - measures Lazuli:  lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR] [--secs S] [--calls FILE] [--device D]; --help lists the workloads.
- * One JSON line per result: {"peer":"lazuli","workload":...,"median_ms":...,"min_ms":...,"extra":{...}}. Every workload checks what it computed
- * and fails the program when it is wrong. */
+/* lz-bench.c - measures Lazuli:  lz-bench WORKLOAD[,WORKLOAD...] [--threads N] [--cache DIR]
+ * [--secs S] [--calls FILE] [--device D]; --help lists the workloads. One JSON line per result:
+ * {"peer":"lazuli","workload":...,"median_ms":...,"min_ms":...,"extra":{...}}. Every workload
+ * checks what it computed and fails the program when it is wrong. */
 #include "bench.h"
 #include <getopt.h>
 #include <math.h>

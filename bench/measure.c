@@ -65,7 +65,8 @@ struct sample bench_sample(double *s, int n)
     return (struct sample){.median = s[n / 2], .min = s[0], .n = n, .inner = 1, .rss_mb = rss_mb()};
 }
 
-/* Where --calls asks for it: a line per sample, when it began and ended and how many calls it was. */
+/* Where --calls asks for it: a line per sample, when it began and ended and how many calls it
+ * was. */
 static void note_call(double begin, double end, int calls)
 {
     static FILE *f;

@@ -1,5 +1,6 @@
-/* models.h - the networks of the training and inference workloads: layers, parameters, forward passes. The same as the peers'
- * scripts have; initial values are the layers' own, from the seed that lz_manual_seed set. */
+/* models.h - the networks of the training and inference workloads: layers, parameters, forward
+ * passes. The same as the peers' scripts have; initial values are the layers' own, from the seed
+ * that lz_manual_seed set. */
 #ifndef LZ_BENCH_MODELS_H
 #define LZ_BENCH_MODELS_H
 #include "bench.h"
@@ -11,7 +12,8 @@ struct mlp {
 void mlp_init(struct mlp *m, lz_params *ps);
 lz_tensor *mlp_forward(struct mlp *m, lz_tensor *x);
 
-/* Two convolutions of 5x5 with pooling, relu and batch norm, two linear layers; x [batch, 1, 28, 28]. */
+/* Two convolutions of 5x5 with pooling, relu and batch norm, two linear layers; x [batch, 1, 28,
+ * 28]. */
 struct mnist {
     lz_conv_layer c[2];
     lz_norm_layer b[2];

@@ -1,5 +1,5 @@
-/* overhead.c - what tracing and stepping cost when the work itself is tiny: trace_op, cached_graph_50, cached_graph_500,
- * function_1, function_50, function_500. */
+/* overhead.c - what tracing and stepping cost when the work itself is tiny: trace_op,
+ * cached_graph_50, cached_graph_500, function_1, function_50, function_500. */
 #include "bench.h"
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,8 @@
 enum { WIDTH = 8 };
 static lz_tensor *state, *other;
 
-/* n ops, additions and multiplications of b in turn. b is between 0.4 and 0.5, so y -> (y + b) * b stays bounded. */
+/* n ops, additions and multiplications of b in turn. b is between 0.4 and 0.5, so y -> (y + b) * b
+ * stays bounded. */
 static lz_tensor *chain(lz_tensor *y, int n)
 {
     for (int i = 0; i < n; i++)
@@ -77,7 +78,8 @@ static void verify(int n)
     same(out, y);
 }
 
-/* ---- the same operations recorded once as a function of the state: calls without recording ---- */
+/* ---- the same operations recorded once as a function of the state: calls without recording
+ * ---- */
 
 static void recorded(lz_tensor *const *in, lz_tensor **out, void *user)
 {

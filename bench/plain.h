@@ -1,5 +1,5 @@
-/* plain.h - the networks of models.h for one example in plain C, in double precision: what inference is compared with. Weights are
- * read from the layers. Results are to be freed. */
+/* plain.h - the networks of models.h for one example in plain C, in double precision: what
+ * inference is compared with. Weights are read from the layers. Results are to be freed. */
 #ifndef LZ_BENCH_PLAIN_H
 #define LZ_BENCH_PLAIN_H
 #include "models.h"

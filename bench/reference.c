@@ -1,4 +1,5 @@
-/* reference.c - random data that can be made again, and comparisons with results in double precision. */
+/* reference.c - random data that can be made again, and comparisons with results in double
+ * precision. */
 #include "bench.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* start.c - first_step: from exec to the end of the first training step of the digits program (examples/digits.c: 64-128-128-10,
- * batches of 32 picked from resident images, SGD with momentum 0.9), with everything it compiles already in the cache on
- * disk. This is what a user waits for at every start but the first. Each sample is a process of its own: this program runs
- * itself (bench_child). The images are made up, so that reading a file is not measured. */
+/* start.c - first_step: from exec to the end of the first training step of the digits program
+ * (examples/digits.c: 64-128-128-10, batches of 32 picked from resident images, SGD with momentum
+ * 0.9), with everything it compiles already in the cache on disk. This is what a user waits for at
+ * every start but the first. Each sample is a process of its own: this program runs itself
+ * (bench_child). The images are made up, so that reading a file is not measured. */
 #include "bench.h"
 #include <math.h>
 #include <stdio.h>

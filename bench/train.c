@@ -1,7 +1,8 @@
-/* train.c - whole training steps, with the models, sizes and batches of the peers' scripts. Without --cache the first step compiles
- * everything; then processes of their own take the same first steps again: one that finds everything in the cache, one with
- * another number of threads, and one that compiles again where this one had not. Their losses must agree, bit for bit at the same
- * number of threads, and the loss must fall. */
+/* train.c - whole training steps, with the models, sizes and batches of the peers' scripts. Without
+ * --cache the first step compiles everything; then processes of their own take the same first steps
+ * again: one that finds everything in the cache, one with another number of threads, and one that
+ * compiles again where this one had not. Their losses must agree, bit for bit at the same number of
+ * threads, and the loss must fall. */
 #include "models.h"
 #include <math.h>
 #include <stdio.h>
@@ -247,7 +248,8 @@ static void agree(const struct first *here, const struct first *there, double to
                        there->loss[i], what);
 }
 
-/* Tuned, each number of threads and each cache has forms of its own: sums are added in other orders, and steps go on from there. */
+/* Tuned, each number of threads and each cache has forms of its own: sums are added in other
+ * orders, and steps go on from there. */
 #define ROUNDED 3e-3
 static bool is_tuned(void)
 {

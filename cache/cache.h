@@ -1,8 +1,9 @@
 /* cache.h - the persistent compilation cache: key bytes -> value bytes, shared by any number of
  * processes. Three kinds of entries: programs (graph hash -> plan), kernels (canonical kernel ->
- * object code) and choices (launch -> what was measured to be fastest, backends/common/autotune.h). Any doubt about an entry is a miss with a counter, never an error and never a wrong
- * value. The file name is the XXH3-128 of kind, build and key; the full key bytes stand in the
- * entry and are compared on a hit.
+ * object code) and choices (launch -> what was measured to be fastest, backends/common/autotune.h).
+ * Any doubt about an entry is a miss with a counter, never an error and never a wrong value. The
+ * file name is the XXH3-128 of kind, build and key; the full key bytes stand in the entry and are
+ * compared on a hit.
  * Threads: an open cache is thread-safe, also across fork(). Readers never lock.
  * docs/cache-format.md specifies the bytes. */
 #ifndef LZ_CACHE_CACHE_H

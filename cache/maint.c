@@ -22,7 +22,8 @@ static lz_status need_writable(const lz_cache *c)
     return c->store.read_only ? LZ_FAIL(LZ_EPERM, "cache: %s is only read", c->store.path) : LZ_OK;
 }
 
-/* What gc and clear end with: entries that could not be removed are an error, after all others went. */
+/* What gc and clear end with: entries that could not be removed are an error, after all others
+ * went. */
 static lz_status told(const lz_cache *c, const lz_evict_result *r)
 {
     if (!r->refused)

@@ -37,8 +37,8 @@ typedef struct lz_target {
     bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
 bool lz_target_ptx(const lz_target *t); /* its object format is text: PTX */
-/* Sets the forms of t as LAZULI_VARIANTS says, or as a list like it; LZ_EINVAL names what is no form.
- * lz_variants_print appends what is left out or always taken: part of keys. */
+/* Sets the forms of t as LAZULI_VARIANTS says, or as a list like it; LZ_EINVAL names what is no
+ * form. lz_variants_print appends what is left out or always taken: part of keys. */
 lz_status lz_variants_configured(lz_target *t);
 lz_status lz_variants_parse(const char *list, lz_target *t);
 void lz_variants_print(const lz_target *t, lz_buf *out);
@@ -48,8 +48,8 @@ typedef struct lz_variants {
     uint32_t without, always;
 } lz_variants;
 enum { LZ_VARIANTS_TRIED = 2 * LZ_VARIANT_COUNT };
-/* What may give the kernel faster code than t does: one form each, of those that LAZULI_VARIANTS says
- * nothing of. Some give the same code. Gives their number. */
+/* What may give the kernel faster code than t does: one form each, of those that LAZULI_VARIANTS
+ * says nothing of. Some give the same code. Gives their number. */
 uint32_t lz_variants_tried(const lz_kernel *k, const lz_target *t,
                            lz_variants out[LZ_VARIANTS_TRIED]);
 /* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU

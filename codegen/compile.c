@@ -45,8 +45,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     LLVMDisposeMessage(d);
 }
 
-/* ---- machines: what LLVM knows of a target. Making one parses the feature string dozens of times, a tenth of what a
- * small kernel costs, so they are kept; one serves one thread at a time. ---- */
+/* ---- machines: what LLVM knows of a target. Making one parses the feature string dozens of times,
+ * a tenth of what a small kernel costs, so they are kept; one serves one thread at a time. ---- */
 
 typedef struct machine {
     struct machine *next;
@@ -242,7 +242,8 @@ static lz_status shared_object(shared *x, const lz_target *t, lz_buf *out, bool 
                             make_shared, x, out, busy);
 }
 
-/* Appends to b[i] those that the kernel shares, then its own. What another thread is making is waited for when all else is done. */
+/* Appends to b[i] those that the kernel shares, then its own. What another thread is making is
+ * waited for when all else is done. */
 static lz_status make_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *b)
 {
     shared x[LZ_SHARED];

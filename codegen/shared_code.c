@@ -1,5 +1,6 @@
-/* shared_code.c - see shared_code.h. An entry is in the table while its object is still made, so threads that want the same at the same time make it
- * once. Entries stay: programs have few different tiles, and a process that has too many makes the rest anew. */
+/* shared_code.c - see shared_code.h. An entry is in the table while its object is still made, so
+ * threads that want the same at the same time make it once. Entries stay: programs have few
+ * different tiles, and a process that has too many makes the rest anew. */
 #include "codegen/shared_code.h"
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -102,7 +103,8 @@ lz_status lz_shared_object(const lz_target *t, const void *module, size_t nbytes
     return LZ_OK;
 }
 
-/* ---- several objects as one: magic, how many (8 bytes), their sizes (8 bytes each), then each from a multiple of 8 on ---- */
+/* ---- several objects as one: magic, how many (8 bytes), their sizes (8 bytes each), then each
+ * from a multiple of 8 on ---- */
 
 void lz_objects_join(const lz_object *o, uint32_t n, lz_buf *out)
 {

@@ -1,9 +1,9 @@
-/* shared_code.h - code of functions that kernels have alike.
- * The register tile of a product takes half of the time that its code takes to make, and most
- * products of a program have the same few. So such a function is a module of its own, and what comes
- * of it is kept for the process, by the module's bytes and the target. The code of a kernel is then
- * several objects one behind the other: those of its shared functions, and its own, which calls them
- * by the names of lz_shared_name. Whoever stores it has all of it.
+/* shared_code.h - code of functions that kernels have alike. The register tile of a product takes
+ * half of the time that its code takes to make, and most products of a program have the same few.
+ * So such a function is a module of its own, and what comes of it is kept for the process, by the
+ * module's bytes and the target. The code of a kernel is then several objects one behind the other:
+ * those of its shared functions, and its own, which calls them by the names of lz_shared_name.
+ * Whoever stores it has all of it.
  * Threads: thread-safe. */
 #ifndef LZ_CODEGEN_SHARED_CODE_H
 #define LZ_CODEGEN_SHARED_CODE_H

@@ -15,7 +15,8 @@
 
 static lz_once once = LZ_ONCE_INIT;
 
-/* Per processor family: read_machine, what is read once; host_has, a feature; host_target, all but the caches. */
+/* Per processor family: read_machine, what is read once; host_has, a feature; host_target, all but
+ *   the caches. */
 #if defined(__x86_64__)
 
 /* One ISA feature: name, where cpuid reports it, the x86-64 level it belongs to (5: none), what of

@@ -1,4 +1,5 @@
-/* array.c - arrays in host memory: who owns them, how big they are, and their way to tensors and back. */
+/* array.c - arrays in host memory: who owns them, how big they are, and their way to tensors and
+ * back. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>

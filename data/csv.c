@@ -21,7 +21,8 @@ static bool blank(const reader *r, char c)
     return c == ' ' || c == '\r' || (c == '\t' && r->delimiter != '\t');
 }
 
-/* The end of the field at p: a delimiter, a comment or the end of the line, without the blanks before it. */
+/* The end of the field at p: a delimiter, a comment or the end of the line, without the blanks
+ * before it. */
 static const char *field_end(const reader *r, const char *p, const char *eol)
 {
     while (p < eol && *p != r->delimiter && *p != r->comment &&
@@ -30,7 +31,8 @@ static const char *field_end(const reader *r, const char *p, const char *eol)
     return p;
 }
 
-/* The limits of an integer dtype, as doubles and integers do not hold all of both: compared by the wider. */
+/* The limits of an integer dtype, as doubles and integers do not hold all of both: compared by the
+ * wider. */
 static lz_status put_integer(reader *r, const char *text, char **end)
 {
     size_t w = lz_dtype_size(r->dtype);

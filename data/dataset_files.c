@@ -78,7 +78,8 @@ static bool grow(lz_array *a, size_t used)
     return true;
 }
 
-/* What is inside a gzip file. Memory grows with what was really decompressed, whatever the file claims. */
+/* What is inside a gzip file. Memory grows with what was really decompressed, whatever the file
+ * claims. */
 static lz_status gunzip(const lz_view *v, const char *name, lz_array *out, size_t *len)
 {
     z_stream z = {0};

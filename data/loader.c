@@ -1,10 +1,12 @@
-/* loader.c - batches of a data set, prepared in host memory by worker threads and given to the device ahead of time.
+/* loader.c - batches of a data set, prepared in host memory by worker threads and given to the
+ * device ahead of time.
  *
- * Batches have numbers. A worker takes the next number, fills a batch and puts it into slot number % capacity of a ring; a
- * number is only taken when its slot is free. So batches come in order whichever worker is fast, and memory is bounded.
- * Workers touch host memory only; tensors are made by the thread that asks for them, of what is ready, so the device has
- * up to device_prefetch_size batches before they are needed. Memory of batches is recycled: it may come back late, when a
- * step that reads it has run, so the pool outlives the loader.
+ * Batches have numbers. A worker takes the next number, fills a batch and puts it into slot number
+ * % capacity of a ring; a number is only taken when its slot is free. So batches come in order
+ * whichever worker is fast, and memory is bounded. Workers touch host memory only; tensors are made
+ * by the thread that asks for them, of what is ready, so the device has up to device_prefetch_size
+ * batches before they are needed. Memory of batches is recycled: it may come back late, when a step
+ * that reads it has run, so the pool outlives the loader.
  * Threads: one mutex for the ring, one for the pool. */
 #include "base/thread.h"
 #include "data/data_internal.h"
@@ -345,7 +347,8 @@ lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch, c
     return LZ_OK;
 }
 
-/* The next batch of the ring; wait: until it is there. NULL: none is ready, or the epoch has ended. */
+/* The next batch of the ring; wait: until it is there. NULL: none is ready, or the epoch has
+ * ended. */
 static batch *take(lz_loader *l, bool wait)
 {
     pthread_mutex_lock(&l->lock);
@@ -365,7 +368,8 @@ static batch *take(lz_loader *l, bool wait)
     return b;
 }
 
-/* A batch to the device: its memory is lent where the device can use it, and comes back to the pool. */
+/* A batch to the device: its memory is lent where the device can use it, and comes back to the
+ * pool. */
 static lz_status to_device(lz_loader *l, batch *b, device_batch *out, const lz_site *site)
 {
     lz_status s = b->error.status;
@@ -389,7 +393,8 @@ static lz_status to_device(lz_loader *l, batch *b, device_batch *out, const lz_s
     return s;
 }
 
-/* Moves what is ready to the device, at least one batch unless the epoch has ended. A failure is kept: the batches before it are handed out first. */
+/* Moves what is ready to the device, at least one batch unless the epoch has ended. A failure is
+ * kept: the batches before it are handed out first. */
 static void run_ahead(lz_loader *l, const lz_site *site)
 {
     while (l->error.status == LZ_OK && l->n_ahead < l->o.device_prefetch_size) {

@@ -1,14 +1,16 @@
-/* npy.c - NumPy's .npy format (numpy/lib/format.py, versions 1.0 to 3.0). The header is a Python literal; exactly the
- * dict that NumPy writes is understood, nothing is evaluated. */
+/* npy.c - NumPy's .npy format (numpy/lib/format.py, versions 1.0 to 3.0). The header is a Python
+ * literal; exactly the dict that NumPy writes is understood, nothing is evaluated. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <string.h>
 
 enum { MAX_HEADER = 65536, BYTE_ORDERED = 2 };
 
-/* The first row that fits is read and written. 16- and 8-bit floats that NumPy lacks are void elements, which numpy.load opens and `.view` turns
- * into those of ml_dtypes. Both 8-bit ones are of one byte: the byte order, which says nothing about one byte, tells them apart ('<' and '|'
- * are what ml_dtypes writes for the first). What ml_dtypes writes for the second, f1, numpy.load refuses; it is only read. */
+/* The first row that fits is read and written. 16- and 8-bit floats that NumPy lacks are void
+ * elements, which numpy.load opens and `.view` turns into those of ml_dtypes. Both 8-bit ones are
+ * of one byte: the byte order, which says nothing about one byte, tells them apart ('<' and '|' are
+ * what ml_dtypes writes for the first). What ml_dtypes writes for the second, f1, numpy.load
+ * refuses; it is only read. */
 static const struct descr {
     char text[4]; /* without the byte order */
     char order;   /* 0: any */

@@ -1,6 +1,7 @@
-/* safetensors.c - https://github.com/huggingface/safetensors: 8 bytes of length, a JSON object that says for every tensor
- * its dtype, its shape and the range of its bytes, then the bytes. The ranges must cover what follows the header
- * without holes or overlaps. Also the JSON index of a checkpoint in several files. JSON by jansson. */
+/* safetensors.c - https://github.com/huggingface/safetensors: 8 bytes of length, a JSON object that
+ * says for every tensor its dtype, its shape and the range of its bytes, then the bytes. The ranges
+ * must cover what follows the header without holes or overlaps. Also the JSON index of a checkpoint
+ * in several files. JSON by jansson. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <jansson.h>
@@ -123,7 +124,8 @@ static int by_range(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
-/* Entries from `first` on, in the order of their bytes, which must follow each other from 0 to len. */
+/* Entries from `first` on, in the order of their bytes, which must follow each other from 0 to
+ * len. */
 static lz_status check_ranges(lz_archive *a, uint32_t first, size_t start, size_t len)
 {
     uint64_t at = 0;

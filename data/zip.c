@@ -1,6 +1,6 @@
-/* zip.c - .npz: a zip file of .npy files (PKWARE's APPNOTE.TXT 6.3, sections 4.3 and 4.5), stored or deflated, with 64-bit
- * sizes where needed. The central directory alone says where entries are; names in it are names of arrays, never of
- * files. Compression by zlib. */
+/* zip.c - .npz: a zip file of .npy files (PKWARE's APPNOTE.TXT 6.3, sections 4.3 and 4.5), stored
+ * or deflated, with 64-bit sizes where needed. The central directory alone says where entries are;
+ * names in it are names of arrays, never of files. Compression by zlib. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <string.h>
@@ -81,7 +81,8 @@ static bool read_extra(const uint8_t *p, size_t n, uint64_t *full, uint64_t *pac
     return true;
 }
 
-/* Where the entry's bytes begin: after its local header, whose name and extra field may differ from the directory's. */
+/* Where the entry's bytes begin: after its local header, whose name and extra field may differ from
+ * the directory's. */
 static lz_status place(const lz_view *v, const char *path, lz_archive_entry *e)
 {
     if (e->at > v->len || v->len - e->at < LOCAL_LEN || lz_le32(v->data + e->at) != LOCAL)
@@ -274,7 +275,8 @@ static void put16(lz_buf *b, unsigned v)
     lz_buf_u8(b, (uint8_t)(v >> 8));
 }
 
-/* What local header and directory entry share: version 4.5, no flags but UTF-8 names, the first of January 1980. */
+/* What local header and directory entry share: version 4.5, no flags but UTF-8 names, the first of
+ * January 1980. */
 static void put_common(lz_buf *b, const packed *k, bool wide)
 {
     put16(b, 45);

@@ -1,6 +1,7 @@
-/* digits_conv.c - a convolutional network that reads 98 of 100 handwritten digits right which it has not seen.
- * `digits_conv --help` lists the options. What digits.c does with two hidden layers is done here with convolutions, normalisation,
- * dropout, images moved about while it learns, and an average of the parameters (EMA) that is used in the end. */
+/* digits_conv.c - a convolutional network that reads 98 of 100 handwritten digits right which it
+ * has not seen. `digits_conv --help` lists the options. What digits.c does with two hidden layers
+ * is done here with convolutions, normalisation, dropout, images moved about while it learns, and
+ * an average of the parameters (EMA) that is used in the end. */
 #include "example.h"
 
 /* clang-format off */
@@ -47,7 +48,8 @@ static void load_data(void)
     check(lz_scope_end());
 }
 
-/* Each image moved by -1, 0 or 1 pixels in both directions: of the 3x3 windows of a padded image, one each. */
+/* Each image moved by -1, 0 or 1 pixels in both directions: of the 3x3 windows of a padded image,
+ * one each. */
 static lz_tensor *jittered(lz_tensor *x)
 {
     int64_t n = lz_shape_of(x).dims[0];

@@ -1,5 +1,5 @@
-/* example.h - what the larger examples share: options from a table, errors, a progress bar, and what
- * a run reports at its end. */
+/* example.h - what the larger examples share: options from a table, errors, a progress bar, and
+ * what a run reports at its end. */
 #ifndef LAZULI_EXAMPLE_H
 #define LAZULI_EXAMPLE_H
 #include <err.h>

@@ -1,7 +1,7 @@
-/* gpt.c - a small GPT-2 over bytes: trains on any text, then writes some. `gpt --help` lists the options.
- * With --checkpoint the training goes on where the file left off, bit for bit, and the file is
- * replaced at the end. Operations only record; lz_mark_step compiles what was recorded, once, and
- * runs it. */
+/* gpt.c - a small GPT-2 over bytes: trains on any text, then writes some. `gpt --help` lists the
+ * options. With --checkpoint the training goes on where the file left off, bit for bit, and the
+ * file is replaced at the end. Operations only record; lz_mark_step compiles what was recorded,
+ * once, and runs it. */
 #include "example.h"
 #include <glob.h>
 
@@ -70,7 +70,8 @@ static void load_text(void)
     }
 }
 
-/* Random numbers as a function of seed and position, so that a step draws the same whether or not the training was interrupted. SplitMix64. */
+/* Random numbers as a function of seed and position, so that a step draws the same whether or not
+ * the training was interrupted. SplitMix64. */
 static uint64_t random_at(uint64_t position)
 {
     uint64_t z = ((uint64_t)number(&opt[SEED], 0) << 40) + position * 0x9e3779b97f4a7c15u;
@@ -145,7 +146,8 @@ static lz_tensor *net_forward(lz_tensor *x, lz_tensor *at, bool training, lz_kv_
 
 /* ---- training ---- */
 
-/* Forward, backward, update. Handles made between begin and end are released by end. The loss is read where it is shown: reading waits. */
+/* Forward, backward, update. Handles made between begin and end are released by end. The loss is
+ * read where it is shown: reading waits. */
 static double train_step(lz_optim *adamw, int64_t step, int64_t steps, bool read)
 {
     for (int i = 0; i < batch; i++) {
@@ -172,7 +174,8 @@ static double train_step(lz_optim *adamw, int64_t step, int64_t steps, bool read
     return value;
 }
 
-/* ---- writing: one byte after the other, each attending to the cached keys and values of those before it ---- */
+/* ---- writing: one byte after the other, each attending to the cached keys and values of those
+ * before it ---- */
 
 static int draw(const float *scores, double temperature, uint64_t r)
 {

@@ -1,7 +1,8 @@
-/* mnist.c - a small convolutional network for handwritten digits, with the options of PyTorch/XLA's example of the same name.
- * `mnist --help` lists them. The files are those of the MNIST data set, plain or compressed:
- * train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte.
- * The loader's threads prepare the batches and mark the steps; operations only record. */
+/* mnist.c - a small convolutional network for handwritten digits, with the options of PyTorch/XLA's
+ * example of the same name. `mnist --help` lists them. The files are those of the MNIST data set,
+ * plain or compressed: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
+ * t10k-labels-idx1-ubyte. The loader's threads prepare the batches and mark the steps; operations
+ * only record. */
 #include "example.h"
 
 /* clang-format off */
@@ -44,7 +45,8 @@ static lz_array read_file(const char *name)
     return a;
 }
 
-/* Made-up images: noise, and a bright square whose place is the digit, so that there is something to learn. */
+/* Made-up images: noise, and a bright square whose place is the digit, so that there is something
+ *   to learn. */
 static lz_status fake_image(void *seed, int64_t index, void *const *out)
 {
     unsigned char *image = out[0], *label = out[1];

@@ -1,7 +1,8 @@
-/* resnet.c - residual networks (He et al. 2015): ResNet-18, 34 and 50 as torchvision builds them, for images of CIFAR's size or of
- * ImageNet's. `resnet --help` lists the options. The files are those of CIFAR-10 in its binary form (data_batch_1.bin .. data_batch_5.bin,
- * test_batch.bin); with --fake_data there are none, and images of any size.
- * --dtype bf16 or f16 trains in mixed precision: parameters stay f32. */
+/* resnet.c - residual networks (He et al. 2015): ResNet-18, 34 and 50 as torchvision builds them,
+ * for images of CIFAR's size or of ImageNet's. `resnet --help` lists the options. The files are
+ * those of CIFAR-10 in its binary form (data_batch_1.bin .. data_batch_5.bin, test_batch.bin); with
+ * --fake_data there are none, and images of any size. --dtype bf16 or f16 trains in mixed
+ * precision: parameters stay f32. */
 #include "example.h"
 
 /* clang-format off */

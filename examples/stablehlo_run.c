@@ -1,7 +1,9 @@
-/* stablehlo_run.c - a program that JAX lowered, inside a C program: `stablehlo_run --help` lists the options.
- * examples/data/train_step.mlir is one step of training, written in Python (train_step.py beside it), its gradient taken by JAX. Here it is
- * read as text, called with tensors, and its results are fed back into it. No Python is involved. A call records what the program is
- * made of, so it is compiled together with the operations around it: the digits are picked and scaled in the same program. */
+/* stablehlo_run.c - a program that JAX lowered, inside a C program: `stablehlo_run --help` lists
+ * the options. examples/data/train_step.mlir is one step of training, written in Python
+ * (train_step.py beside it), its gradient taken by JAX. Here it is read as text, called with
+ * tensors, and its results are fed back into it. No Python is involved. A call records what the
+ * program is made of, so it is compiled together with the operations around it: the digits are
+ * picked and scaled in the same program. */
 #include "example.h"
 
 /* clang-format off */
@@ -19,7 +21,8 @@ static example_option opt[OPTIONS] = {
 };
 /* clang-format on */
 
-/* What the program takes and gives: (lr, w1, b1, w2, b2, images, labels) -> (w1, b1, w2, b2, loss). */
+/* What the program takes and gives: (lr, w1, b1, w2, b2, images, labels) -> (w1, b1, w2, b2,
+ * loss). */
 enum { RATE, W1, B1, W2, B2, IMAGES, LABELS, INPUTS, PARAMS = 4, LOSS = PARAMS, OUTPUTS };
 static lz_stablehlo *program;
 static lz_tensor *param[PARAMS];

@@ -1,7 +1,8 @@
-/* vae.c - a variational autoencoder (Kingma and Welling 2014): learns to draw digits, and draws some. `vae --help` lists the options.
- * An encoder gives each image a normal distribution over a few numbers; a decoder makes an image of numbers drawn from it. Drawing is an
- * operation like any other (lz_randn): its numbers depend on the seed alone, and gradients pass by it, for mean + deviation * noise is
- * what is differentiated. */
+/* vae.c - a variational autoencoder (Kingma and Welling 2014): learns to draw digits, and draws
+ * some. `vae --help` lists the options. An encoder gives each image a normal distribution over a
+ * few numbers; a decoder makes an image of numbers drawn from it. Drawing is an operation like any
+ * other (lz_randn): its numbers depend on the seed alone, and gradients pass by it, for mean +
+ * deviation * noise is what is differentiated. */
 #include "example.h"
 
 /* clang-format off */
@@ -91,8 +92,8 @@ static lz_tensor *decode(lz_tensor *z)
     return lz_linear_layer_forward(&dec2, lz_silu(lz_linear_layer_forward(&dec1, z)));
 }
 
-/* What an image costs: the bits to correct what is decoded, and those that its description carries. Both are sums over an image,
- * averaged over the batch; together the negative ELBO. */
+/* What an image costs: the bits to correct what is decoded, and those that its description carries.
+ * Both are sums over an image, averaged over the batch; together the negative ELBO. */
 static lz_tensor *loss_of(lz_tensor *x)
 {
     lz_tensor *h = lz_silu(lz_linear_layer_forward(&enc1, x));

@@ -1,4 +1,5 @@
-/* attr.c - attribute records: fields, hash, equality, interning, text. See attr.h. Threads: thread-safe. */
+/* attr.c - attribute records: fields, hash, equality, interning, text. See attr.h. Threads:
+ * thread-safe. */
 #include "ir/attr.h"
 #include "ir/intern.h"
 #include "ir/text/print.h"
@@ -128,7 +129,8 @@ static void content_put(content *c, const void *p, size_t n)
     c->n += n;
 }
 
-/* A list longer than it can be (a record that lz_attr_get will refuse) is cut, so that nothing reads past it. */
+/* A list longer than it can be (a record that lz_attr_get will refuse) is cut, so that nothing
+ * reads past it. */
 static void content_list(content *c, int32_t n, const int64_t *v)
 {
     uint8_t count = (uint8_t)(n < 0 || n > LZ_MAX_RANK ? 255 : n);

@@ -1,4 +1,5 @@
-/* build.c - the builder's calls: each makes the attribute record and signature of one operation and appends it. See module.h.
+/* build.c - the builder's calls: each makes the attribute record and signature of one operation and
+ * appends it. See module.h.
  * Threads: thread-compatible. */
 #include "ir/attr.h"
 #include "ir/func.h"

@@ -1,4 +1,5 @@
-/* build_control.c - the builder's calls for functions in functions: copying one into another, choosing one of many. See module.h.
+/* build_control.c - the builder's calls for functions in functions: copying one into another,
+ * choosing one of many. See module.h.
  * Threads: thread-compatible. */
 #include "ir/attr.h"
 #include "ir/func.h"
@@ -48,8 +49,9 @@ lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_
 
 /* ---- what regions take ---- */
 
-/* Two regions of the same values. Those from `own` on are only used inside: what no region uses is left out, what comes twice comes once,
- * and a constant is made again inside, where it can be folded. */
+/* Two regions of the same values. Those from `own` on are only used inside: what no region uses is
+ * left out, what comes twice comes once, and a constant is made again inside, where it can be
+ * folded. */
 typedef struct takes {
     const lz_func *r[2];
     const lz_val *opnd; /* by parameter */
@@ -116,7 +118,8 @@ static const lz_func *smaller(const lz_func *f, const takes *t, const lz_func *r
     return out;
 }
 
-/* Rewrites t->r and the operands in `out`, which begin with those that are no parameters; *n: how many are left. */
+/* Rewrites t->r and the operands in `out`, which begin with those that are no parameters; *n: how
+ * many are left. */
 static lz_status tidy(const lz_func *f, takes *t, lz_val *out, uint32_t *n)
 {
     if (t->r[0]->nparam != t->n || t->r[1]->nparam != t->n)
@@ -197,7 +200,8 @@ lz_val lz_build_while(lz_func *f, const lz_func *cond, const lz_func *body, cons
 
 /* ---- one of many ---- */
 
-/* The branches of a case, each a function of the same values. Regions made here have the index before those. */
+/* The branches of a case, each a function of the same values. Regions made here have the index
+ * before those. */
 typedef struct choice {
     const lz_func *const *branch;
     const lz_type *index;

@@ -104,7 +104,8 @@ static lz_val reduced(const lz_bm *b, lz_op op, lz_val x, int count, double init
     return lz_build_reduce(b->f, op, x, lz_build_scalar(b->f, t->dtype, init), &dims);
 }
 
-/* x[batch, ..], whose dimensions after the batch are those of `at` (from 0), as [batch, rows, cols]. */
+/* x[batch, ..], whose dimensions after the batch are those of `at` (from 0), as [batch, rows,
+ * cols]. */
 static lz_val spread(const lz_bm *b, lz_val x, lz_ints at, int64_t rows, int64_t cols)
 {
     lz_shape s = shape_of(b, rows, cols);
@@ -192,7 +193,8 @@ static lz_val backwards(lz_func *f, lz_val x)
     return lz_build(f, LZ_OP_REVERSE, &a.head, &x, 1);
 }
 
-/* With c I added, c a bound of the eigenvalues' magnitudes, they are singular values, in the other order. */
+/* With c I added, c a bound of the eigenvalues' magnitudes, they are singular values, in the other
+ * order. */
 void lz_bm_syevd(const lz_bm *b, lz_val a, bool lower, lz_val *out)
 {
     lz_func *f = b->f;
@@ -214,7 +216,8 @@ void lz_bm_syevd(const lz_bm *b, lz_val a, bool lower, lz_val *out)
     out[1] = backwards(f, ew2(b, LZ_OP_SUBTRACT, usv[1], less));
 }
 
-/* ---- products of reflections: I - V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau on it ---- */
+/* ---- products of reflections: I - V T V^H, where the inverse of T has the products v_i^H v_j
+ * above its diagonal and 1 / tau on it ---- */
 
 /* V, with 0 in place of the vectors whose tau is 0, and T's inverse, with 1 in place of 1 / tau. */
 static void reflections(const lz_bm *b, lz_val a, lz_val taus, int64_t k, lz_val *v,

@@ -1,5 +1,5 @@
-/* build_matrix.h - what LAPACK's routines give, built of the rows of decompositions: matrices in the
- * last two dimensions, the others being a batch. Every function gives LZ_NOVAL after a failure,
+/* build_matrix.h - what LAPACK's routines give, built of the rows of decompositions: matrices in
+ * the last two dimensions, the others being a batch. Every function gives LZ_NOVAL after a failure,
  * which is the function's status. Threads: thread-compatible. */
 #ifndef LZ_IR_BUILD_MATRIX_H
 #define LZ_IR_BUILD_MATRIX_H

@@ -1,4 +1,5 @@
-/* collective.c - groups of participants, and the reference's and the compiler's answer to operations among them. See collective.h. */
+/* collective.c - groups of participants, and the reference's and the compiler's answer to
+ * operations among them. See collective.h. */
 #include "ir/collective.h"
 #include "ir/attr.h"
 #include "ir/eval/eval.h"

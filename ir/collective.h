@@ -1,5 +1,5 @@
-/* collective.h - operations among several participants: groups as attributes hold them, and what one
- * device says to them. Threads: pure functions. */
+/* collective.h - operations among several participants: groups as attributes hold them, and what
+ * one device says to them. Threads: pure functions. */
 #ifndef LZ_IR_COLLECTIVE_H
 #define LZ_IR_COLLECTIVE_H
 #include "ir/module.h"

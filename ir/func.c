@@ -1,4 +1,5 @@
-/* func.c - functions of the tensor IR: making, growing, freeing, copying. See module.h; the builder's short forms are in build.c.
+/* func.c - functions of the tensor IR: making, growing, freeing, copying. See module.h; the
+ * builder's short forms are in build.c.
  * Threads: thread-compatible; an interned function is immutable. */
 #include "ir/module.h"
 #include "ir/attr.h"
@@ -38,7 +39,8 @@ void lz_func_free(lz_func *f)
 
 /* ---- hash-consing ---- */
 
-/* Pointers may be hashed: the table lives and dies with the function and its order reaches no output. */
+/* Pointers may be hashed: the table lives and dies with the function and its order reaches no
+ * output. */
 static lz_hash inst_hash(const lz_sig *sig, const lz_val *opnd, const lz_literal *lit)
 {
     if (lit)
@@ -100,7 +102,8 @@ static lz_status append(lz_func *f, const lz_sig *sig, const lz_val *opnd, lz_li
     return LZ_OK;
 }
 
-/* An operand must exist; one of several results is read through `result`; its type is the one the signature was made for. */
+/* An operand must exist; one of several results is read through `result`; its type is the one the
+ * signature was made for. */
 static lz_status check_operand(const lz_func *f, const lz_sig *sig, uint32_t i, lz_val v)
 {
     const char *name = lz_op_get(sig->op)->text;
@@ -236,7 +239,8 @@ uint32_t lz_func_widest(const lz_func *f)
     return n;
 }
 
-/* The instructions whose map entry is not LZ_NOVAL, renumbered in their order; map becomes old value -> new value. */
+/* The instructions whose map entry is not LZ_NOVAL, renumbered in their order; map becomes old
+ * value -> new value. */
 static lz_status copy_marked(const lz_func *f, lz_func *to, lz_val *map)
 {
     uint32_t widest = lz_func_widest(f);

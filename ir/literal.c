@@ -1,4 +1,5 @@
-/* literal.c - host arrays and their elements, see module.h. Threads: counts are atomic; the data is immutable once shared. */
+/* literal.c - host arrays and their elements, see module.h. Threads: counts are atomic; the data is
+ * immutable once shared. */
 #include "ir/module.h"
 #include <math.h>
 #include <string.h>
@@ -149,7 +150,8 @@ void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v)
     }
 }
 
-/* int64 to a float format in one rounding: inexact values are made odd in double first, which no narrower rounding sees. */
+/* int64 to a float format in one rounding: inexact values are made odd in double first, which no
+ * narrower rounding sees. */
 static double odd_f64(int64_t v)
 {
     double r = (double)v;

@@ -1,4 +1,5 @@
-/* op.c - the table of operations, from ops.def, and lookups in it. Threads: pure functions of constant tables. */
+/* op.c - the table of operations, from ops.def, and lookups in it. Threads: pure functions of
+ * constant tables. */
 #include "ir/op.h"
 #include <string.h>
 
@@ -65,7 +66,8 @@ const lz_op_info *lz_op_get(lz_op op)
     return &rows[(unsigned)op < LZ_OP_COUNT ? op : LZ_OP_NONE];
 }
 
-/* A small open-addressing index of the texts would save nothing measurable: the parser looks an op up once a line. */
+/* A small open-addressing index of the texts would save nothing measurable: the parser looks an op
+ * up once a line. */
 lz_op lz_op_from_text(const char *text, size_t n)
 {
     static const char dialect[] = "stablehlo.";

@@ -49,7 +49,8 @@ enum {
     LZ_F_MULTI = 1 << 11,
     LZ_F_CHEAP = 1 << 12,
     LZ_F_COSTLY = 1 << 13,
-    /* of signatures, in no row: something happens when it runs, so it runs, once and in its order */
+    /* of signatures, in no row: something happens when it runs, so it runs, once and in its
+     * order */
     LZ_F_EFFECT = 1 << 14,
     LZ_F_ALIAS = 1 << 15
 };

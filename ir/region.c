@@ -1,4 +1,5 @@
-/* region.c - interned functions: the bodies of reduce, scatter and of control flow. Equal canonical bytes, one pointer. Threads: thread-safe. */
+/* region.c - interned functions: the bodies of reduce, scatter and of control flow. Equal canonical
+ * bytes, one pointer. Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/intern.h"

@@ -1,5 +1,6 @@
-/* region_sort.c - the comparators of sort that the library makes itself: lexicographic, by the first operands. Floats compare by the
- * total order after -0 has become 0 and every NaN one positive NaN, so that NaN is the largest: JAX's comparator, and ATen's order.
+/* region_sort.c - the comparators of sort that the library makes itself: lexicographic, by the
+ * first operands. Floats compare by the total order after -0 has become 0 and every NaN one
+ * positive NaN, so that NaN is the largest: JAX's comparator, and ATen's order.
  * Threads: thread-safe. */
 #include "ir/module.h"
 #include <math.h>

@@ -1,13 +1,15 @@
-/* serialize.c - the canonical bytes of a function, and back. Little-endian; describes itself by names, so neither the order of
- * ops.def nor that of attrs.def is part of it.
+/* serialize.c - the canonical bytes of a function, and back. Little-endian; describes itself by
+ * names, so neither the order of ops.def nor that of attrs.def is part of it.
  *
- *   u32 magic "LZF1" | ops used: u32 n, n x lstr | regions used: u32 n, n x (u32 length, such a function)
- *   u32 nparam, ninst, nresult | ninst x instruction | nresult x u32 value
- *   instruction: u32 op (index above), fields of the attribute, u32 number of operands if the op has any number,
+ *   u32 magic "LZF1" | ops used: u32 n, n x lstr | regions used: u32 n, n x (u32 length, such a
+ * function) u32 nparam, ninst, nresult | ninst x instruction | nresult x u32 value instruction: u32
+ * op (index above), fields of the attribute, u32 number of operands if the op has any number,
  *                operands as u32, the elements of a constant
- *   fields: I64 u64 | BOOL u8 | INTS, SHAPE u8 n, n x u64 | DTYPE u8 | ENUM u8 | REGION u32 (index above)
+ *   fields: I64 u64 | BOOL u8 | INTS, SHAPE u8 n, n x u64 | DTYPE u8 | ENUM u8 | REGION u32 (index
+ * above)
  *
- * Ops and regions are numbered by their first use. Reading is meant for untrusted bytes. Threads: reads only / thread-compatible. */
+ * Ops and regions are numbered by their first use. Reading is meant for untrusted bytes. Threads:
+ * reads only / thread-compatible. */
 #include "ir/attr.h"
 #include "ir/func.h"
 #include <string.h>

@@ -1,4 +1,5 @@
-/* sig.c - signatures: a cache of the thread in front of one table of the process. See op.h. Threads: thread-safe. */
+/* sig.c - signatures: a cache of the thread in front of one table of the process. See op.h.
+ * Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/infer/infer.h"
 #include "ir/intern.h"
@@ -79,7 +80,8 @@ static lz_status check_operands(const sig_key *k)
     return LZ_OK;
 }
 
-/* The operation says that something happens beside its results, or a region of it has such an operation. */
+/* The operation says that something happens beside its results, or a region of it has such an
+ * operation. */
 static bool has_effect(const lz_attr *a)
 {
     lz_attr_field f[LZ_ATTR_MAX_FIELDS];
@@ -201,8 +203,8 @@ const lz_sig *lz_sig_get(lz_op op, const lz_attr *attr, const lz_type *const *op
         return *slot;
     const lz_sig *s = sig_get_slow(op, attr, opnd, nopnd);
     if (s)
-        *slot =
-            s; /* found again only through its interned attribute: a caller's own record never matches */
+        *slot = s; /* found again only through its interned attribute: a caller's own record never
+                      matches */
     return s;
 }
 

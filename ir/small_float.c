@@ -1,9 +1,11 @@
-/* small_float.c - formats of floats below 32 bits, and f32 and f64 rounded to them once, to nearest even. See module.h. Threads: pure. */
+/* small_float.c - formats of floats below 32 bits, and f32 and f64 rounded to them once, to nearest
+ * even. See module.h. Threads: pure. */
 #include "ir/module.h"
 #include <math.h>
 #include <string.h>
 
-/* `inf`: the highest exponent is infinity and NaN, as in IEEE 754. Else only all ones is NaN, and what overflows becomes that. */
+/* `inf`: the highest exponent is infinity and NaN, as in IEEE 754. Else only all ones is NaN, and
+ * what overflows becomes that. */
 typedef struct format {
     int exponent, mantissa;
     bool inf;
@@ -30,7 +32,8 @@ static uint32_t f32_bits(float f)
     return u;
 }
 
-/* The magnitude as if there were neither infinity nor NaN: its bits, maybe beyond the highest of the format. u: a finite double. */
+/* The magnitude as if there were neither infinity nor NaN: its bits, maybe beyond the highest of
+ * the format. u: a finite double. */
 static uint64_t rounded(uint64_t u, format f)
 {
     int bias = (1 << (f.exponent - 1)) - 1, exp = (int)(u >> 52 & 2047), e = exp - 1023 + bias,
@@ -47,7 +50,8 @@ static uint64_t rounded(uint64_t u, format f)
     uint64_t kept = man >> drop, rest = man & (((uint64_t)1 << drop) - 1),
              half = (uint64_t)1 << (drop - 1);
     kept += rest > half || (rest == half && (kept & 1));
-    /* `kept` has its leading 1 at f.mantissa (normal) or none (denormal); a carry moves into the exponent by itself */
+    /* `kept` has its leading 1 at f.mantissa (normal) or none (denormal); a carry moves into the
+     * exponent by itself */
     return ((uint64_t)(e - 1) << f.mantissa) + kept;
 }
 

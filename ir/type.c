@@ -124,8 +124,9 @@ void lz_type_print(lz_buf *b, const lz_type *t)
     lz_buf_printf(b, "%s>", lz_dtype_mlir(t->dtype));
 }
 
-/* Extents of a type without elements still must multiply to a size: strides and buffers of its slices are computed
- * from the other extents, so those must not overflow even where one extent is 0. */
+/* Extents of a type without elements still must multiply to a size: strides and buffers of its
+ * slices are computed from the other extents, so those must not overflow even where one extent is
+ * 0. */
 static lz_status check_size(lz_dtype d, const lz_shape *s, int64_t *nelem)
 {
     char text[256];

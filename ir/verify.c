@@ -1,5 +1,5 @@
-/* verify.c - every invariant of a function, checked. Linear in instructions and operands; regions were verified when they
- * were interned. Threads: reads only. */
+/* verify.c - every invariant of a function, checked. Linear in instructions and operands; regions
+ * were verified when they were interned. Threads: reads only. */
 #include "ir/func.h"
 #include <inttypes.h>
 

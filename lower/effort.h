@@ -1,5 +1,5 @@
-/* effort.h - how many steps the searches of the compiler took whose cost could grow with the square of
- * a program's size. Tests hold the count to a multiple of the size; nothing else reads it.
+/* effort.h - how many steps the searches of the compiler took whose cost could grow with the square
+ * of a program's size. Tests hold the count to a multiple of the size; nothing else reads it.
  * Threads: one count per thread. */
 #ifndef LZ_LOWER_EFFORT_H
 #define LZ_LOWER_EFFORT_H

@@ -1,5 +1,6 @@
 /* lower.c - the whole compiler front: module in, plan out. See plan.h.
- * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal kernels are kept once.
+ * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal
+ *   kernels are kept once.
  * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
 #include "base/timeline.h"
 #include "ir/attr.h"
@@ -47,7 +48,8 @@ typedef struct wishes {
     uint32_t *nread; /* by argument: nodes that read it */
 } wishes;
 
-/* The argument among those given that node n reads at the point it writes, and that fewest others read; LZ_NONE: none. */
+/* The argument among those given that node n reads at the point it writes, and that fewest others
+ * read; LZ_NONE: none. */
 static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_type *t,
                               const wishes *w, uint32_t result)
 {
@@ -285,7 +287,8 @@ static uint64_t flops_of(const lz_plan *p, const lz_step *s)
     return __builtin_mul_overflow(n, (uint64_t)rounds, &n) ? UINT64_MAX / 2 : n;
 }
 
-/* Results and operands of a step without a kernel, and room for its work memory; a value that a loop need not carry is neither. */
+/* Results and operands of a step without a kernel, and room for its work memory; a value that a
+ * loop need not carry is neither. */
 static lz_status name_buffers(const front *x, const lz_fusion_node *n, lz_lowered *l)
 {
     const lz_sig *sig = l->control->sig;
@@ -304,7 +307,8 @@ static lz_status name_buffers(const front *x, const lz_fusion_node *n, lz_lowere
     return LZ_OK;
 }
 
-/* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer of its own. */
+/* The buffers of a step without a kernel; the work memory of one that runs other plans is a buffer
+ * of its own. */
 static lz_status lower_control(front *x, const lz_fusion_node *n, lz_lowered *l)
 {
     const lz_inst *in = &x->f->insts[n->v];

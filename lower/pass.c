@@ -163,7 +163,11 @@ lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out)
     return s;
 }
 
-/* Does:        drops instructions that no result needs; takes operands for results that are the same.   Needs: nothing.   Recreates: nothing.   Breaks: nothing.
+/* Does:        drops instructions that no result needs; takes operands for results that are the
+ *   same.
+ * Needs: nothing.
+ * Recreates: nothing.
+ * Breaks: nothing.
  * Cost:        O(instructions).                           Off: LAZULI_PASSES_OFF=prune */
 static lz_val keep(lz_rw *rw, uint32_t i, void *user)
 {

@@ -57,7 +57,8 @@ static lz_shape with_last(lz_shape s, int64_t a, int64_t b)
 
 /* ---- attention ---- */
 
-/* Where the scores count: boolean [.., L, S], or NULL for everywhere. A float mask is added to *scores. */
+/* Where the scores count: boolean [.., L, S], or NULL for everywhere. A float mask is added to
+ * *scores. */
 static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s,
                           lz_tensor **scores)
 {
@@ -78,7 +79,8 @@ static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s
     return seen ? lz_logical_and_at(seen, mask, c->site) : mask;
 }
 
-/* Rows of the result whose query sees a key; the others are 0, and so is their gradient. scores: those of masked keys are the lowest. */
+/* Rows of the result whose query sees a key; the others are 0, and so is their gradient. scores:
+ * those of masked keys are the lowest. */
 static lz_tensor *of_seen(nnc *c, lz_tensor *scores, double low, lz_tensor *out)
 {
     const lz_reduce_options o = {.struct_size = sizeof o, .dims = {1, {-1}}, .keepdim = true};
@@ -98,7 +100,8 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     lz_tensor *scores = lz_matmul_at(rows, lz_transpose_at(k, -2, -1, c->site), c->site);
     scores = nn_widen(c, nn_reshape(c, scores, with_last(s->q, s->L, s->S)));
     lz_tensor *seen = visible(c, o, s, &scores);
-    /* without a mask every query sees a key; with one, a row of none must not become NaN, which its gradient would carry to all values */
+    /* without a mask every query sees a key; with one, a row of none must not become NaN, which its
+     * gradient would carry to all values */
     double low = !o->attn_mask ? -INFINITY : lz_dtype_of(scores) == LZ_F64 ? -1e300 : -3e38;
     if (seen)
         scores = nn_where(c, seen, scores, nn_number(c, scores, low));

@@ -7,7 +7,8 @@
 #include <lazuli/tensor_ops.h>
 #include <math.h>
 
-/* What the elements of one gradient add to the total: sum of |g|^p, or the largest |g|. Rank 0, at least f32. */
+/* What the elements of one gradient add to the total: sum of |g|^p, or the largest |g|. Rank 0, at
+ * least f32. */
 static lz_tensor *part(lz_tensor *g, double p, const lz_site *site)
 {
     if (lz_dtype_size(lz_dtype_of(g)) < 4)

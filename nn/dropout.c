@@ -50,7 +50,8 @@ lz_tensor *lz_feature_dropout_at(lz_tensor *x, double p, bool training, const lz
     return nn_end(&c, y);
 }
 
-/* What is dropped becomes the limit of selu far below 0, then mean and variance are what they were. */
+/* What is dropped becomes the limit of selu far below 0, then mean and variance are what they
+ * were. */
 static lz_tensor *alpha_drop(const nnc *c, lz_tensor *x, double p)
 {
     const double limit = -1.7580993408473766;

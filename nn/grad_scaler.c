@@ -1,5 +1,6 @@
-/* grad_scaler.c - loss scaling for f16, as torch.amp.GradScaler. What torch decides on the host, from a number that it reads
- * back, is a select on the device here: a skipped step is the same program as any other. */
+/* grad_scaler.c - loss scaling for f16, as torch.amp.GradScaler. What torch decides on the host,
+ * from a number that it reads back, is a select on the device here: a skipped step is the same
+ * program as any other. */
 #include "nn/nn_compose.h"
 #include "nn/optim_rule.h"
 #include <inttypes.h>

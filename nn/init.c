@@ -80,7 +80,8 @@ static lz_tensor *polynomial(const nnc *c, lz_tensor *x, const double *k, int n)
     return y;
 }
 
-/* The inverse error function in f32. M. Giles, Approximating the erfinv function, GPU Computing Gems 2011. */
+/* The inverse error function in f32. M. Giles, Approximating the erfinv function, GPU Computing
+ * Gems 2011. */
 static lz_tensor *erfinv(const nnc *c, lz_tensor *x)
 {
     static const double middle[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,

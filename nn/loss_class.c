@@ -1,5 +1,6 @@
-/* loss_class.c - losses of classes: cross_entropy, nll_loss; and accuracy. The class of a row is picked by a mask of
- * comparisons, so that the gradient needs no scatter and a wild label does no harm. */
+/* loss_class.c - losses of classes: cross_entropy, nll_loss; and accuracy. The class of a row is
+ * picked by a mask of comparisons, so that the gradient needs no scatter and a wild label does no
+ * harm. */
 #include "nn/loss.h"
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +20,8 @@ static lz_shape without(lz_shape s, int d)
     return s;
 }
 
-/* Shapes and dtypes of logits, labels (or probabilities, when they may be) and the weights of classes. */
+/* Shapes and dtypes of logits, labels (or probabilities, when they may be) and the weights of
+ * classes. */
 static bool check(nnc *c, lz_tensor *x, lz_tensor *t, bool probabilities, lz_tensor *weight)
 {
     if (!nn_check(c, x, "logits") || !nn_check(c, t, "labels"))

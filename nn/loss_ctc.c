@@ -1,6 +1,8 @@
-/* loss_ctc.c - connectionist temporal classification (Graves et al. 2006): the forward recursion over time as a scan, in logarithms; its
- * gradient is the scan's. The labels of a row, with a blank before, between and after them, are its positions: S labels make 2 S + 1.
- * A path is at one position at a time, and stays, goes on by one, or jumps over a blank between two labels that differ. */
+/* loss_ctc.c - connectionist temporal classification (Graves et al. 2006): the forward recursion
+ * over time as a scan, in logarithms; its gradient is the scan's. The labels of a row, with a blank
+ * before, between and after them, are its positions: S labels make 2 S + 1. A path is at one
+ * position at a time, and stays, goes on by one, or jumps over a blank between two labels that
+ * differ. */
 #include "nn/loss.h"
 #include <lazuli/control.h>
 #include <lazuli/index_ops.h>

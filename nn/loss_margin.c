@@ -1,4 +1,5 @@
-/* loss_margin.c - losses of distributions, of margins and of labels that are several, as torch.nn.functional. */
+/* loss_margin.c - losses of distributions, of margins and of labels that are several, as
+ * torch.nn.functional. */
 #include "nn/loss.h"
 #include <math.h>
 

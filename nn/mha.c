@@ -1,4 +1,5 @@
-/* mha.c - multi-head attention with parameters, grouped queries, rotary embedding and a cache of keys and values. */
+/* mha.c - multi-head attention with parameters, grouped queries, rotary embedding and a cache of
+ * keys and values. */
 #include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
@@ -41,7 +42,8 @@ void lz_kv_cache_free(lz_kv_cache *k)
     *k = (lz_kv_cache){0};
 }
 
-/* Writes x [batch, heads, length, head_dim] behind what is there. The position is an argument of the program. */
+/* Writes x [batch, heads, length, head_dim] behind what is there. The position is an argument of
+ * the program. */
 static lz_tensor *append(nnc *c, lz_tensor *cache, lz_tensor *x, lz_tensor *at)
 {
     lz_tensor *zero = lz_hlo_constant_at(LZ_I32, 0, c->site), *starts[] = {zero, zero, at, zero};

@@ -1,5 +1,6 @@
-/* optim.c - a step of an optimizer: every parameter that has a gradient, by the rule of its kind (optim_rules.c). A step
- * records the updates; the next lz_mark_step runs them together with the backward pass, in place (donated). */
+/* optim.c - a step of an optimizer: every parameter that has a gradient, by the rule of its kind
+ * (optim_rules.c). A step records the updates; the next lz_mark_step runs them together with the
+ * backward pass, in place (donated). */
 #include "nn/optim_rule.h"
 #include <lazuli/grad.h>
 #include <lazuli/ops.h>

@@ -25,7 +25,8 @@ static lz_optim *create(const lz_optim_rule *rule, lz_params *ps, double lr, dou
     return o;
 }
 
-/* The caller's options over the defaults: a program built with an older header gives fewer fields. */
+/* The caller's options over the defaults: a program built with an older header gives fewer
+ * fields. */
 static bool take(void *dst, size_t have, const void *src, const char *op, const lz_site *site)
 {
     if (!src)
@@ -59,7 +60,8 @@ static void check(checker *c, const char *option, double v, need n)
     }
 }
 
-/* ---- the optimizers: options that are numbers, and what they must be; defaults stand in the header ---- */
+/* ---- the optimizers: options that are numbers, and what they must be; defaults stand in the
+ * header ---- */
 
 #define SGD(X)                                                                                     \
     X(lr, NON_NEGATIVE) X(momentum, BELOW_ONE) X(dampening, FINITE) X(weight_decay, NON_NEGATIVE)
@@ -91,7 +93,8 @@ static void check_nesterov(checker *k, const lz_sgd_options *c)
 
 #define CHECK(field, need) check(&k, #field, c.field, need);
 #define NO_MORE(k, c) (void)0
-/* lz_<name>_new_at; `more` checks what is no number; the last is what the rule's options become of `c`. */
+/* lz_<name>_new_at; `more` checks what is no number; the last is what the rule's options become of
+ * `c`. */
 #define OPTIMIZER(name, NAME, more, which, ...)                                                    \
     lz_optim *lz_##name##_new_at(lz_params *ps, const lz_##name##_options *opt,                    \
                                  const lz_site *site)                                              \

@@ -1,5 +1,5 @@
-/* optim_rule.h - an optimizer, a scaler and an average from inside: groups of parameters, their state, and the rule that
- * moves one parameter.
+/* optim_rule.h - an optimizer, a scaler and an average from inside: groups of parameters, their
+ * state, and the rule that moves one parameter.
  * Threads: thread-compatible. */
 #ifndef LZ_NN_OPTIM_RULE_H
 #define LZ_NN_OPTIM_RULE_H

@@ -1,5 +1,6 @@
-/* optim_rules.c - how each optimizer moves one parameter. Formulas and order of operations are torch.optim's.
- * Every rule traces the same graph at each step: state begins as real buffers, and numbers that change are arguments. */
+/* optim_rules.c - how each optimizer moves one parameter. Formulas and order of operations are
+ * torch.optim's. Every rule traces the same graph at each step: state begins as real buffers, and
+ * numbers that change are arguments. */
 #include "nn/optim_rule.h"
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
@@ -10,7 +11,8 @@ typedef lz_optim_update update;
 
 /* ---- short hands ---- */
 
-/* State starts as real buffers, so that the first step traces the same graph as all later ones and compiles once. */
+/* State starts as real buffers, so that the first step traces the same graph as all later ones and
+ * compiles once. */
 static lz_status begin_state(const update *u, int which, double value)
 {
     lz_tensor **state = &u->group->state[which][u->i], *t;
@@ -95,7 +97,8 @@ static lz_tensor *root(const update *u, lz_tensor *v, double eps)
     return lz_add_scalar_at(lz_sqrt_at(v, u->site), eps, u->site);
 }
 
-/* ---- numbers that depend on the step: the host knows them, unless steps may have been skipped ---- */
+/* ---- numbers that depend on the step: the host knows them, unless steps may have been skipped
+ * ---- */
 
 static lz_tensor *number(const update *u, double v)
 {

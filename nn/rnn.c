@@ -1,4 +1,5 @@
-/* rnn.c - recurrent cells and layers (Hochreiter and Schmidhuber 1997; Cho et al. 2014), in torch's variants. */
+/* rnn.c - recurrent cells and layers (Hochreiter and Schmidhuber 1997; Cho et al. 2014), in torch's
+ * variants. */
 #include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
@@ -136,8 +137,8 @@ lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
     return lz_module_end(&m);
 }
 
-/* One call of a layer: the input by steps, which becomes the output of one layer after the other; the states before (NULL: zeros)
- * and, per layer and direction, after. */
+/* One call of a layer: the input by steps, which becomes the output of one layer after the other;
+ * the states before (NULL: zeros) and, per layer and direction, after. */
 typedef struct run {
     nnc *c;
     const lz_rnn_layer *l;

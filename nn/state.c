@@ -1,5 +1,5 @@
-/* state.c - parameters to files and back, and all that a training continues from. A load reads and checks everything
- * first and assigns then, so that an error leaves all as it was. */
+/* state.c - parameters to files and back, and all that a training continues from. A load reads and
+ * checks everything first and assigns then, so that an error leaves all as it was. */
 #include "base/vec.h"
 #include "nn/optim_rule.h"
 #include <errno.h>
@@ -174,7 +174,8 @@ lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const 
 
 /* ---- loading ---- */
 
-/* What will be assigned when all was read: to *slot, or, when there is nothing yet, the tensor becomes it. */
+/* What will be assigned when all was read: to *slot, or, when there is nothing yet, the tensor
+ * becomes it. */
 typedef struct pending {
     lz_tensor **slot, *value;
 } pending;
@@ -190,7 +191,8 @@ static bool is_float(lz_dtype d)
     return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
 }
 
-/* The array as a buffer of the device, not as memory of the file: the first step shall update it in place. */
+/* The array as a buffer of the device, not as memory of the file: the first step shall update it in
+ * place. */
 static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor **out)
 {
     lz_array a;

@@ -1,5 +1,6 @@
-/* activation.c - activations: rows of ops/user_ops.def, and those with options of include/lazuli/math_ops.h. As in elementwise_math.c, a part of a formula that is
- * not chosen is kept finite. */
+/* activation.c - activations: rows of ops/user_ops.def, and those with options of
+ * include/lazuli/math_ops.h. As in elementwise_math.c, a part of a formula that is not chosen is
+ * kept finite. */
 #include "ops/compose.h"
 #include "ops/elementwise.h"
 #include <inttypes.h>

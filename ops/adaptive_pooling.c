@@ -1,4 +1,5 @@
-/* adaptive_pooling.c - pooling in a given number of windows, of nearly one size, and the way back from maxima: include/lazuli/window_ops.h. */
+/* adaptive_pooling.c - pooling in a given number of windows, of nearly one size, and the way back
+ * from maxima: include/lazuli/window_ops.h. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/window_ops.h>
@@ -21,7 +22,8 @@ static lz_node *ragged(lz_tr *c, const lz_node *like, int64_t in, int64_t out, l
     return MIN(at, K(at, (double)(in - 1)));
 }
 
-/* Dimension d of x replaced by its windows: extents out, longest. What is outside of a window is `outside`. */
+/* Dimension d of x replaced by its windows: extents out, longest. What is outside of a window is
+ * `outside`. */
 static lz_node *take_windows(lz_tr *c, lz_node *x, int d, int64_t out, lz_node *outside)
 {
     lz_node *inside, *at;
@@ -119,7 +121,8 @@ lz_tensor *lz_adaptive_avg_pool3d_at(lz_tensor *x, lz_shape output_size, const l
     return adaptive_averages("lz_adaptive_avg_pool3d", 3, x, &output_size, site);
 }
 
-/* Windows of the last n dimensions: x [.., o1, l1, o2, l2, ..] for sizes o and longest windows l. */
+/* Windows of the last n dimensions: x [.., o1, l1, o2, l2, ..] for sizes o and longest windows
+ * l. */
 static lz_node *all_windows(lz_tr *c, lz_node *x, int n, const int64_t *out, lz_node *outside)
 {
     int first = lz_tr_shape(x)->rank - n;
@@ -147,7 +150,8 @@ static lz_node *positions(lz_tr *c, const lz_node *x, int n)
     return lz_tr_reshape(c, lz_tr_iota(c, LZ_I64, &flat, 0, x), &spatial);
 }
 
-/* Among the elements of each window, `at` their positions, those that are `hit`: the first, or the last. Of none: beyond all, or -1. */
+/* Among the elements of each window, `at` their positions, those that are `hit`: the first, or the
+ * last. Of none: beyond all, or -1. */
 static lz_node *extreme(lz_tr *c, bool last, lz_node *hit, lz_node *at, const lz_ints *within)
 {
     lz_node *other = at ? K(at, last ? -1 : 0x1p62) : NULL;

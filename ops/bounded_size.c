@@ -1,5 +1,6 @@
-/* bounded_size.c - results whose size depends on values, up to a bound: include/lazuli/order.h. What is there comes to the front by sorting what is not
- * there behind it, which keeps the order of the rest. */
+/* bounded_size.c - results whose size depends on values, up to a bound: include/lazuli/order.h.
+ * What is there comes to the front by sorting what is not there behind it, which keeps the order of
+ * the rest. */
 #include "ops/order_builder.h"
 #include "ops/compose.h"
 #include "runtime/debug/metrics.h"
@@ -99,7 +100,8 @@ static lz_node *coordinates(lz_tr *c, const lz_shape *s, const found *f, int64_t
     return lz_tr_fill(c, lz_tr_const(c, LZ_I64, 0, f->at), &col);
 }
 
-/* ---- as long as there are: all there can be is recorded, the count read, and the rest cut off ---- */
+/* ---- as long as there are: all there can be is recorded, the count read, and the rest cut off
+ * ---- */
 
 typedef struct exact {
     lz_api_frame frame;
@@ -139,7 +141,8 @@ static bool is_exact(size_t struct_size, int64_t size)
     return struct_size > sizeof(size_t) && size == LZ_EXACT_SIZE;
 }
 
-/* The options for all rows; the fields a caller compiled earlier does not have are their defaults. */
+/* The options for all rows; the fields a caller compiled earlier does not have are their
+ * defaults. */
 static lz_size_options all_rows(const lz_size_options *o, lz_tensor **count)
 {
     lz_size_options all = {.struct_size = sizeof all};

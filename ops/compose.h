@@ -1,7 +1,7 @@
 /* compose.h - short hands for composites: functions from nodes to nodes that are made of
- * primitives. In all of them `c` is the trace context; a NULL operand gives NULL (trace_builder.h). Numbers: K
- * is part of the program, ARG is given by the caller and a run-time argument but for 0, 1 and -1;
- * both have the dtype and shape of their first operand. */
+ * primitives. In all of them `c` is the trace context; a NULL operand gives NULL (trace_builder.h).
+ * Numbers: K is part of the program, ARG is given by the caller and a run-time argument but for 0,
+ * 1 and -1; both have the dtype and shape of their first operand. */
 #ifndef LZ_OPS_COMPOSE_H
 #define LZ_OPS_COMPOSE_H
 #include "ir/attr.h"

@@ -1,6 +1,7 @@
 /* creation.c - tensors out of nothing: filled, counted, random. include/lazuli/tensor.h.
- * Random numbers: every operation gets its own start of the Philox stream as a run-time argument {seed, counter}; how far an operation
- * advances the counter follows from its shape, so the host keeps it and no graph depends on another one's. */
+ * Random numbers: every operation gets its own start of the Philox stream as a run-time argument
+ *   {seed, counter}; how far an operation advances the counter follows from its shape, so the host
+ *   keeps it and no graph depends on another one's. */
 #include "ir/attr.h"
 #include "runtime/region/region_trace.h"
 #include "runtime/graph/trace_builder.h"
@@ -60,7 +61,8 @@ lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site
     return lz_tr_end(&c, ok ? lz_tr_iota(&c, dtype, &shape, dim, NULL) : NULL);
 }
 
-/* start + step * i, computed in f64 for floats and i64 for integers, so that long ranges are exact. */
+/* start + step * i, computed in f64 for floats and i64 for integers, so that long ranges are
+ * exact. */
 static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double step)
 {
     if (d == LZ_BOOL || lz_dtype_is_complex(d) || !lz_dtype_size(d)) {
@@ -108,7 +110,8 @@ static lz_node *const_u64(lz_tr *c, uint64_t v, const lz_node *like)
     return t ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
 }
 
-/* Inside a loop every round has blocks of its own: rounds of all the loops around, and which one it is. */
+/* Inside a loop every round has blocks of its own: rounds of all the loops around, and which one it
+ * is. */
 static uint64_t rounds_of(const lz_loop_frame *l)
 {
     uint64_t n = 1;
@@ -156,7 +159,8 @@ lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_nod
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_RNG_BIT_GENERATOR, &a.head, &start, 1), 1);
 }
 
-/* Uniform in [0, 1) from as many bits as the format's significand holds, so that every value is exact and 1 is never reached. */
+/* Uniform in [0, 1) from as many bits as the format's significand holds, so that every value is
+ * exact and 1 is never reached. */
 static lz_node *uniform_from_bits(lz_tr *c, lz_node *bits, lz_dtype d)
 {
     if (!bits)
@@ -189,7 +193,8 @@ lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
     return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_uniform(&c, dtype, &shape, NULL) : NULL);
 }
 
-/* Box-Muller: sqrt(-2 ln u1) cos(2 pi u2) with u1 in (0, 1]. f64 takes 53 bits for each, the others 24 of one 64-bit word's halves. */
+/* Box-Muller: sqrt(-2 ln u1) cos(2 pi u2) with u1 in (0, 1]. f64 takes 53 bits for each, the others
+ *   24 of one 64-bit word's halves. */
 lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
     lz_dtype f = d == LZ_F64 ? LZ_F64 : LZ_F32;

@@ -1,5 +1,6 @@
-/* cumulative.c - each element combined with all before it: include/lazuli/window_ops.h. A sum is windows as long as the dimension; what has no gradient
- * in that form is done in log n steps, which do. */
+/* cumulative.c - each element combined with all before it: include/lazuli/window_ops.h. A sum is
+ * windows as long as the dimension; what has no gradient in that form is done in log n steps, which
+ * do. */
 #include "ops/compose.h"
 #include "ops/order_builder.h"
 #include "ops/window_builder.h"
@@ -85,7 +86,8 @@ lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site)
     return lz_tr_end(c, r ? as_given(c, TO(r, d), a) : NULL);
 }
 
-/* Where an element is the extreme so far it is its own index; between them the last such index holds. */
+/* Where an element is the extreme so far it is its own index; between them the last such index
+ * holds. */
 static lz_node *cumulative_extreme(lz_tr *c, bool max, lz_node *x, int64_t dim, lz_node **indices)
 {
     *indices = NULL;

@@ -218,7 +218,8 @@ static lz_node *hermitian(lz_tr *c, lz_node *a, bool upper)
     return ADD(ADD(half, lz_mx_adjoint(c, half)), on);
 }
 
-/* With c I added, where c is a bound of the eigenvalues' magnitudes, eigenvalues are singular values, in the other order. */
+/* With c I added, where c is a bound of the eigenvalues' magnitudes, eigenvalues are singular
+ * values, in the other order. */
 static lz_node *eigenvalues(lz_tr *c, lz_node *a, bool upper, lz_node **vectors)
 {
     a = hermitian(c, a, upper);

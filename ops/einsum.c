@@ -1,5 +1,7 @@
-/* einsum.c - lz_einsum: labels read, then operands contracted from left to right, each step one dot_general.
- * Labels are numbers: 0..51 letters, 52.. dimensions of the ellipsis, counted from its last. Source: ATen einsum (Linear.cpp), NumPy's notation. */
+/* einsum.c - lz_einsum: labels read, then operands contracted from left to right, each step one
+ * dot_general.
+ * Labels are numbers: 0..51 letters, 52.. dimensions of the ellipsis, counted from its last.
+ *   Source: ATen einsum (Linear.cpp), NumPy's notation. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/linalg_ops.h>
@@ -25,7 +27,8 @@ static int letter(char k)
     return k >= 'A' && k <= 'Z' ? k - 'A' : k >= 'a' && k <= 'z' ? 26 + k - 'a' : -1;
 }
 
-/* Labels up to ',' or '-' or the end. -1 in `out` stands for the ellipsis. The number of entries, or -1 with the error recorded. */
+/* Labels up to ',' or '-' or the end. -1 in `out` stands for the ellipsis. The number of entries,
+ * or -1 with the error recorded. */
 static int read_labels(einsum *e, int *out)
 {
     int n = 0;
@@ -205,7 +208,8 @@ static int place(const term *t, int label)
     return -1;
 }
 
-/* a becomes the product of a and b: labels of both are a batch when still needed, and contracted when not. */
+/* a becomes the product of a and b: labels of both are a batch when still needed, and contracted
+ * when not. */
 static bool multiply(lz_tr *c, const einsum *e, term *a, const term *b)
 {
     lz_attr_any r;

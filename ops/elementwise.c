@@ -1,4 +1,5 @@
-/* elementwise.c - the elementwise functions of include/lazuli/ops.h: one per row of ops/user_ops.def, by the row's kind. */
+/* elementwise.c - the elementwise functions of include/lazuli/ops.h: one per row of
+ * ops/user_ops.def, by the row's kind. */
 #include "ops/elementwise.h"
 #include "ops/reduce_builder.h"
 #include <lazuli/ops.h>

@@ -1,6 +1,7 @@
-/* elementwise_math.c - elementwise functions made of several operations: rows LZ_UNARY_OF and LZ_BINARY_OF of ops/user_ops.def, arithmetic. Operands come prepared:
- * of one dtype and shape, floats for the kind FLOAT. Where a part of a formula is not finite but not chosen, its operand is replaced before, so that
- * no NaN reaches the gradient. */
+/* elementwise_math.c - elementwise functions made of several operations: rows LZ_UNARY_OF and
+ * LZ_BINARY_OF of ops/user_ops.def, arithmetic. Operands come prepared: of one dtype and shape,
+ * floats for the kind FLOAT. Where a part of a formula is not finite but not chosen, its operand is
+ * replaced before, so that no NaN reaches the gradient. */
 #include "ops/compose.h"
 #include "ops/elementwise.h"
 #include <math.h>
@@ -95,7 +96,8 @@ lz_node *lz_ew_copysign(lz_tr *c, lz_node *a, lz_node *b)
     return SEL(lz_ew_signbit(c, b), NEG(m), m);
 }
 
-/* Where a remainder has the sign opposite to the divisor's, floor and trunc of the quotient differ by 1. */
+/* Where a remainder has the sign opposite to the divisor's, floor and trunc of the quotient differ
+ * by 1. */
 static lz_node *crosses(lz_tr *c, lz_node *r, lz_node *b)
 {
     lz_node *zero = K(r, 0);
@@ -114,8 +116,9 @@ lz_node *lz_ew_remainder(lz_tr *c, lz_node *a, lz_node *b)
     return ADD(r, SEL(adjust, b, zero));
 }
 
-/* Integers: truncated quotient, less 1 where the remainder crosses. Floats as c10::div_floor_floating: from the remainder, which is exact, then rounded
- * to the integer it is next to; a zero takes the sign of a / b. The last operation is floor, so the gradient is 0. */
+/* Integers: truncated quotient, less 1 where the remainder crosses. Floats as
+ *   c10::div_floor_floating: from the remainder, which is exact, then rounded to the integer it is
+ *   next to; a zero takes the sign of a / b. The last operation is floor, so the gradient is 0. */
 lz_node *lz_ew_floor_divide(lz_tr *c, lz_node *a, lz_node *b)
 {
     if (!a || !b)

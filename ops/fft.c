@@ -1,5 +1,5 @@
-/* fft.c - torch.fft: include/lazuli/complex_ops.h. A transform of any dimensions is one of the last ones, at most three at a time, between two
- * transposes. */
+/* fft.c - torch.fft: include/lazuli/complex_ops.h. A transform of any dimensions is one of the last
+ * ones, at most three at a time, between two transposes. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/complex_ops.h>

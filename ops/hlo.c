@@ -1,5 +1,5 @@
-/* hlo.c - the primitive operations as public functions: include/lazuli/hlo.h. Each takes handles, records one operation, and returns a
- * handle; shape rules are the signature's. */
+/* hlo.c - the primitive operations as public functions: include/lazuli/hlo.h. Each takes handles,
+ * records one operation, and returns a handle; shape rules are the signature's. */
 #include "ir/attr.h"
 #include "ops/order_builder.h"
 #include <lazuli/hlo.h>
@@ -469,7 +469,8 @@ lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site)
                      lz_tr_result(&c, lz_tr_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &o, 1), 0));
 }
 
-/* The index of the first element equal to the extreme; a NaN is the extreme. Two plain reductions, which every backend fuses. */
+/* The index of the first element equal to the extreme; a NaN is the extreme. Two plain reductions,
+ * which every backend fuses. */
 lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
 {
     if (!x)

@@ -1,4 +1,5 @@
-/* hlo_window.c - reduce_window, select_and_scatter and convolution as public functions: include/lazuli/hlo.h. */
+/* hlo_window.c - reduce_window, select_and_scatter and convolution as public functions:
+ * include/lazuli/hlo.h. */
 #include "ir/attr.h"
 #include "ops/window_builder.h"
 #include <lazuli/hlo.h>

@@ -1,4 +1,5 @@
-/* image.c - padding by the border's elements, channels and space, windows: include/lazuli/image_ops.h. */
+/* image.c - padding by the border's elements, channels and space, windows:
+ * include/lazuli/image_ops.h. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/image_ops.h>

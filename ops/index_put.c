@@ -19,7 +19,8 @@ static lz_node *wrapped(lz_tr *c, lz_node *index, int64_t n)
 
 /* ---- several dimensions at once ---- */
 
-/* Which dimensions of x are indexed, by one tensor [.., k] of their positions, and what the result looks like. */
+/* Which dimensions of x are indexed, by one tensor [.., k] of their positions, and what the result
+ * looks like. */
 typedef struct many {
     lz_ints dims;   /* indexed, ascending */
     lz_ints offset; /* places of the other dimensions in the result */
@@ -87,7 +88,8 @@ static bool positions(lz_tr *c, lz_node *x, lz_tensor *const *indices, int n, ma
     return (m->index = lz_tr_concat(c, part, (uint32_t)m->dims.n, m->batch.rank)) != NULL;
 }
 
-/* Whether there is nothing at the positions: an extent of 0 among the indexed, or no positions. false with LZ_ERANGE when some are wanted of nothing. */
+/* Whether there is nothing at the positions: an extent of 0 among the indexed, or no positions.
+ * false with LZ_ERANGE when some are wanted of nothing. */
 static bool nothing_there(const many *m, const lz_shape *s, bool *nothing)
 {
     *nothing = lz_node_type(m->index)->nelem == 0;
@@ -404,7 +406,8 @@ lz_tensor *lz_masked_fill_tensor_at(lz_tensor *x, lz_tensor *mask, lz_tensor *va
     return lz_tr_end(c, v ? lz_tr_where(c, m, TO(v, lz_tr_dtype(t)), t) : NULL);
 }
 
-/* The k-th true of the mask, in row-major order, gets the k-th element of source: k is how many are true up to here. */
+/* The k-th true of the mask, in row-major order, gets the k-th element of source: k is how many are
+ * true up to here. */
 static lz_node *masked_scatter(lz_tr *c, lz_node *x, lz_node *mask, lz_node *source)
 {
     lz_shape s;

@@ -1,4 +1,5 @@
-/* indexing.c - indexing, choosing, activations and scalar operands with ATen's rules: include/lazuli/tensor_ops.h. */
+/* indexing.c - indexing, choosing, activations and scalar operands with ATen's rules:
+ * include/lazuli/tensor_ops.h. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
@@ -19,7 +20,8 @@ bool lz_tr_is_index(const lz_node *x)
     return false;
 }
 
-/* What no indices pick out of a dimension of extent 0: a slice of extent 1 would not fit into it. */
+/* What no indices pick out of a dimension of extent 0: a slice of extent 1 would not fit into
+ * it. */
 static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *index)
 {
     const lz_shape *s = &type_of(x)->shape;
@@ -33,7 +35,8 @@ static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *
     return lz_tr_reshape(c, x, &r);
 }
 
-/* Slices of x with extent 1 at dim, at the positions in `index`, whose dimensions come in the place of dim. */
+/* Slices of x with extent 1 at dim, at the positions in `index`, whose dimensions come in the place
+ * of dim. */
 lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
 {
     if (!x || !index)
@@ -323,7 +326,8 @@ lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
 
 /* ---- activations ---- */
 
-/* 0 where x <= 0, else x: NaN stays, and the gradient at 0 is 0 as in ATen (maximum would give half of it). */
+/* 0 where x <= 0, else x: NaN stays, and the gradient at 0 is 0 as in ATen (maximum would give half
+ * of it). */
 static lz_node *relu(lz_tr *c, lz_node *x)
 {
     lz_node *zero = lz_tr_const_like(c, x, 0);
@@ -336,7 +340,8 @@ lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site)
     return lz_tr_end(c, relu(c, lz_tr_in(c, x)));
 }
 
-/* 0.5 x (1 + erf(x / sqrt 2)), or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). 16-bit floats are computed in f32. */
+/* 0.5 x (1 + erf(x / sqrt 2)), or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). 16-bit floats
+ * are computed in f32. */
 static lz_node *gelu(lz_tr *c, lz_node *x, bool approximate)
 {
     if (!(x = lz_tr_float(c, x)))

@@ -89,7 +89,8 @@ static lz_node *contract(lz_tr *c, lz_node *a, lz_node *b, const lz_ints *da, co
     return lz_tr_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
 }
 
-/* Both in one dtype: that of ranks that are equal, so that a scalar counts with its dtype too, as in ATen's products. */
+/* Both in one dtype: that of ranks that are equal, so that a scalar counts with its dtype too, as
+ * in ATen's products. */
 static bool one_dtype(lz_tr *c, lz_node **a, lz_node **b)
 {
     lz_dtype d = lz_promote(lz_tr_dtype(*a), lz_tr_dtype(*b));

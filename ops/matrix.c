@@ -1,4 +1,5 @@
-/* matrix.c - pieces of decompositions: ops/matrix.h; and the rows themselves: include/lazuli/hlo.h. */
+/* matrix.c - pieces of decompositions: ops/matrix.h; and the rows themselves:
+ * include/lazuli/hlo.h. */
 #include "ops/matrix.h"
 #include <lazuli/hlo.h>
 

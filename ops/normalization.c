@@ -1,5 +1,6 @@
-/* normalization.c - native normalisations: include/lazuli/norm_ops.h. All of them are one thing, normalisation over some dimensions of a reshaped x, with factors that
- * are broadcast along others. */
+/* normalization.c - native normalisations: include/lazuli/norm_ops.h. All of them are one thing,
+ * normalisation over some dimensions of a reshaped x, with factors that are broadcast along
+ * others. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/norm_ops.h>

@@ -1,5 +1,6 @@
-/* ordering.c - sorted values, the largest ones, medians, quantiles, positions in sorted rows: include/lazuli/order.h. What takes few elements of a row
- * finds where they are and gathers them, so that their gradient is a scatter. */
+/* ordering.c - sorted values, the largest ones, medians, quantiles, positions in sorted rows:
+ * include/lazuli/order.h. What takes few elements of a row finds where they are and gathers them,
+ * so that their gradient is a scatter. */
 #include "ops/order_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
@@ -25,7 +26,8 @@ static lz_node *rows_of(lz_tr *c, lz_node *x, int64_t *dim)
     return lz_tr_reshape(c, x, &s);
 }
 
-/* The shape of what is one per row: dim kept with extent 1, or gone. x is the tensor as it was given. */
+/* The shape of what is one per row: dim kept with extent 1, or gone. x is the tensor as it was
+ * given. */
 static lz_shape reduced_shape(const lz_node *x, int64_t dim, bool keepdim)
 {
     lz_shape s = *lz_tr_shape(x), r = {0};
@@ -125,7 +127,8 @@ lz_tensor *lz_topk_at(lz_tensor *x, int64_t k, int64_t dim, bool largest, lz_ten
 
 /* ---- one of every row ---- */
 
-/* The elements of the rows at `where` (extent 1), and where they are, in the shape of one per row. */
+/* The elements of the rows at `where` (extent 1), and where they are, in the shape of one per
+ * row. */
 static lz_tensor *one_per_row(lz_tr *c, lz_node *x, lz_node *rows, int64_t dim, int64_t row_dim,
                               bool keepdim, lz_node *where, lz_tensor **indices)
 {
@@ -172,7 +175,8 @@ static lz_node *numbers_in(lz_tr *c, lz_node *rows, int64_t dim)
     return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, LZ_OP_ADD, is));
 }
 
-/* Where the median of each row is. NaN is sorted last, so the first one stands where the numbers end. */
+/* Where the median of each row is. NaN is sorted last, so the first one stands where the numbers
+ * end. */
 static lz_node *median(lz_tr *c, lz_node *rows, int64_t dim, bool leave_out)
 {
     if (!rows || !not_empty(rows, dim))
@@ -211,7 +215,8 @@ lz_tensor *lz_nanmedian_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **
     return median_of("lz_nanmedian", x, dim, keepdim, indices, true, site);
 }
 
-/* Of the sorted row: how long the run of equal elements is up to each place; the first of the longest wins. */
+/* Of the sorted row: how long the run of equal elements is up to each place; the first of the
+ * longest wins. */
 static lz_node *mode(lz_tr *c, lz_node *rows, int64_t dim)
 {
     if (!rows || !not_empty(rows, dim))
@@ -277,7 +282,8 @@ static lz_node *pick(lz_tr *c, lz_node *s, lz_node *rank, int64_t dim)
     return lz_tr_gather(c, s, dim, TO(rank, LZ_I64));
 }
 
-/* Between the elements around `rank` of the sorted rows; equal ones are not subtracted, so that infinities stay. */
+/* Between the elements around `rank` of the sorted rows; equal ones are not subtracted, so that
+ * infinities stay. */
 static lz_node *interpolate(lz_tr *c, lz_node *s, lz_node *rank, int64_t dim, how way)
 {
     if (way == NEAREST)

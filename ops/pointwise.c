@@ -1,4 +1,5 @@
-/* pointwise.c - elementwise operations with options or three operands: include/lazuli/math_ops.h. */
+/* pointwise.c - elementwise operations with options or three operands:
+ * include/lazuli/math_ops.h. */
 #include "ops/compose.h"
 #include "ops/elementwise.h"
 #include <lazuli/math_ops.h>

@@ -1,4 +1,5 @@
-/* pooling.c - pooling in windows of a given size, with ATen's rules: include/lazuli/window_ops.h. Sizes: pooling_output_shape of ATen/native/Pool.h. */
+/* pooling.c - pooling in windows of a given size, with ATen's rules: include/lazuli/window_ops.h.
+ * Sizes: pooling_output_shape of ATen/native/Pool.h. */
 #include "ops/compose.h"
 #include "ops/window_builder.h"
 #include <inttypes.h>
@@ -131,7 +132,8 @@ MAX_POOL(lz_max_pool3d, 3)
 
 /* ---- averages ---- */
 
-/* How many elements each window has, as a tensor of the spatial dimensions: those of x, with the padding when that counts. */
+/* How many elements each window has, as a tensor of the spatial dimensions: those of x, with the
+ * padding when that counts. */
 static lz_node *counts(lz_tr *c, const lz_node *like, const pool *p, bool with_padding)
 {
     lz_shape s = {.rank = p->n};

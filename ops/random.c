@@ -1,4 +1,5 @@
-/* random.c - distributions and dropout over the device's stream: include/lazuli/random_ops.h, lz_native_dropout. */
+/* random.c - distributions and dropout over the device's stream: include/lazuli/random_ops.h,
+ * lz_native_dropout. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
@@ -20,7 +21,8 @@ static bool float_dtype(lz_dtype d)
     return false;
 }
 
-/* Whether each element of p (floats) is above its own uniform number, which has f32's or f64's precision whatever p has. */
+/* Whether each element of p (floats) is above its own uniform number, which has f32's or f64's
+ * precision whatever p has. */
 static lz_node *chosen(lz_tr *c, lz_node *p)
 {
     if (!p)
@@ -151,7 +153,8 @@ lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double 
     return normal("lz_log_normal", dtype, shape, mean, std, true, site);
 }
 
-/* median + sigma tan(pi (u - 1/2)), with u in the middle of its interval: the tangent's poles are not met */
+/* median + sigma tan(pi (u - 1/2)), with u in the middle of its interval: the tangent's poles are
+ * not met */
 lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma,
                         const lz_site *site)
 {
@@ -243,7 +246,8 @@ lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site)
     return lz_tr_end(c, TO(ADD(MUL(z, lz_tr_wide(c, s)), lz_tr_wide(c, m)), d));
 }
 
-/* The largest p / e with e exponential is drawn by weight p (exponential races); the k largest are a draw without replacement. */
+/* The largest p / e with e exponential is drawn by weight p (exponential races); the k largest are
+ * a draw without replacement. */
 lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement,
                              const lz_site *site)
 {

@@ -1,5 +1,5 @@
-/* reduction.c - reductions and what is made of them, and matrix products, with ATen's rules: include/lazuli/tensor_ops.h.
- * 16-bit floats are computed in f32 and rounded once, at the end. */
+/* reduction.c - reductions and what is made of them, and matrix products, with ATen's rules:
+ * include/lazuli/tensor_ops.h. 16-bit floats are computed in f32 and rounded once, at the end. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/tensor_ops.h>
@@ -123,7 +123,8 @@ lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *si
     return lz_tr_end(c, variance(c, lz_tr_in(c, x), o));
 }
 
-/* log(sum(exp(x - m))) + m with m the largest, or 0 where that is infinite. m cancels, so it has no gradient. */
+/* log(sum(exp(x - m))) + m with m the largest, or 0 where that is infinite. m cancels, so it has no
+ * gradient. */
 static lz_node *logsumexp(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;

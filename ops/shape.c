@@ -194,7 +194,8 @@ lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const
     return lz_tr_end(c, flatten(c, lz_tr_in(c, x), start_dim, end_dim));
 }
 
-/* Operands of cat and stack, promoted to one dtype. *few has room for 16. NULL with the error recorded. */
+/* Operands of cat and stack, promoted to one dtype. *few has room for 16. NULL with the error
+ * recorded. */
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
 {
     lz_node **o = few;

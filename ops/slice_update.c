@@ -1,4 +1,5 @@
-/* slice_update.c - tensors with a part replaced, put together of parts, and made: include/lazuli/shape_ops.h. */
+/* slice_update.c - tensors with a part replaced, put together of parts, and made:
+ * include/lazuli/shape_ops.h. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/shape_ops.h>
@@ -276,7 +277,8 @@ lz_tensor *lz_diag_at(lz_tensor *x, int64_t offset, const lz_site *site)
     return lz_tr_end(c, NULL);
 }
 
-/* Operands of at least `rank` dimensions: new ones of extent 1 in front, the third one behind. Joined along dim, vectors of hstack along 0. */
+/* Operands of at least `rank` dimensions: new ones of extent 1 in front, the third one behind.
+ * Joined along dim, vectors of hstack along 0. */
 static lz_tensor *stacked(const char *name, lz_tensor *const *xs, int n, int rank, int64_t dim,
                           const lz_site *site)
 {
@@ -471,7 +473,8 @@ lz_tensor *lz_eye_at(lz_dtype dtype, int64_t n, int64_t m, const lz_site *site)
         c, TO(EQ(lz_tr_iota(c, LZ_I64, &s, 0, NULL), lz_tr_iota(c, LZ_I64, &s, 1, NULL)), dtype));
 }
 
-/* start + i step from the start in the first half, end - (steps - 1 - i) step in the second, in f64. */
+/* start + i step from the start in the first half, end - (steps - 1 - i) step in the second, in
+ * f64. */
 static lz_node *linspace(lz_tr *c, lz_dtype d, double start, double end, int64_t steps)
 {
     lz_shape s = {.rank = 1, .dims = {steps}};

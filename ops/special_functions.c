@@ -1,4 +1,5 @@
-/* special_functions.c - special functions that are not one row of the table: include/lazuli/math_ops.h. */
+/* special_functions.c - special functions that are not one row of the table:
+ * include/lazuli/math_ops.h. */
 #include "ops/compose.h"
 #include <lazuli/math_ops.h>
 #include <math.h>
@@ -23,7 +24,8 @@ lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site)
     return lz_tr_end(c, polygamma(c, n, IN(x)));
 }
 
-/* log of the multivariate gamma function: p (p - 1) / 4 log(pi) + sum of lgamma(x - j / 2), j < p */
+/* log of the multivariate gamma function: p (p - 1) / 4 log(pi) + sum of lgamma(x - j / 2), j <
+ * p */
 static lz_node *mvlgamma(lz_tr *c, lz_node *x, int p)
 {
     if (!(x = lz_tr_float(c, x)))

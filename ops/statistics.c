@@ -1,4 +1,5 @@
-/* statistics.c - deviations, extremes with positions, norms and distances: include/lazuli/reduce_ops.h. */
+/* statistics.c - deviations, extremes with positions, norms and distances:
+ * include/lazuli/reduce_ops.h. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/reduce_ops.h>
@@ -198,7 +199,8 @@ lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site)
 
 /* ---- norms ---- */
 
-/* Of x, wide, over the dimensions of r, which go. Where |x| or the sum is 0 its power is not taken: the gradient there is 0. */
+/* Of x, wide, over the dimensions of r, which go. Where |x| or the sum is 0 its power is not taken:
+ * the gradient there is 0. */
 static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduced_dims *r)
 {
     if (!x)
@@ -325,7 +327,8 @@ lz_tensor *lz_cdist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site
     return lz_tr_end(c, y ? cdist(c, x, y, p) : NULL);
 }
 
-/* Row i with the rows after it, for each i: what stands right of the diagonal, without computing the rest. */
+/* Row i with the rows after it, for each i: what stands right of the diagonal, without computing
+ * the rest. */
 static lz_node *pdist(lz_tr *c, lz_node *x, double p)
 {
     char text[128];
@@ -347,7 +350,8 @@ static lz_node *pdist(lz_tr *c, lz_node *x, double p)
     if (n < 2)
         return lz_tr_reshape(c, lz_tr_slice_dim(c, lz_tr_reshape(c, all, &flat), 0, 0, 0, 1),
                              &none);
-    /* the k-th pair (i, j) stands at i n + j; with the pairs counted from the end, row r from the end has r of them */
+    /* the k-th pair (i, j) stands at i n + j; with the pairs counted from the end, row r from the
+     * end has r of them */
     lz_shape ks = {.rank = 1, .dims = {count}};
     lz_node *k = SUB(lz_tr_fill(c, lz_tr_const(c, LZ_I64, (double)(count - 1), x), &ks),
                      lz_tr_iota(c, LZ_I64, &ks, 0, x));

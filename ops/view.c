@@ -345,7 +345,8 @@ lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length
     return lz_tr_end(c, lz_tr_slice_dim(c, n, dim, from, from + length, 1));
 }
 
-/* Pieces of dim: the i-th from i * size, `last` where the sizes are given by a list. squeeze: without dim. Writes handles. */
+/* Pieces of dim: the i-th from i * size, `last` where the sizes are given by a list. squeeze:
+ *   without dim. Writes handles. */
 typedef struct cuts {
     int64_t dim, count, size;
     const int64_t *sizes;

@@ -1,8 +1,9 @@
-/* fuzz_main.c - drives a libFuzzer target without libFuzzer: replays files, then mutates them by a fixed seed.
+/* fuzz_main.c - drives a libFuzzer target without libFuzzer: replays files, then mutates them by a
+ * fixed seed.
  *   PROGRAM [-runs=N] [-max_total_time=SECONDS] [-seed=S] [-max_len=BYTES] [FILE|FOLDER]...
- * Without files: test/fuzz/corpus/<name of the program>. Without limits: 2,000 mutations (400 with LZ_TEST_QUICK).
- * The bytes of the run under way are kept in $TMPDIR/fuzz-<name>.crash, so a crash leaves its input behind; the same
- * seed gives the same inputs on every machine. */
+ * Without files: test/fuzz/corpus/<name of the program>. Without limits: 2,000 mutations (400 with
+ *   LZ_TEST_QUICK). The bytes of the run under way are kept in $TMPDIR/fuzz-<name>.crash, so a
+ *   crash leaves its input behind; the same seed gives the same inputs on every machine. */
 #include "base/thread.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -113,7 +114,8 @@ static void add_path(const char *path, bool must_exist)
         free(names);
 }
 
-/* The input lies in a block of exactly its size, so that the address sanitizer sees a read past its end. */
+/* The input lies in a block of exactly its size, so that the address sanitizer sees a read past its
+ * end. */
 static void run_one(const uint8_t *data, size_t n)
 {
     if (crash_bytes && n <= crash_cap) {

@@ -1,11 +1,13 @@
-/* passtest.h - a pass whose memory runs out at every point: it says so, gives all back, and makes it the next time. */
+/* passtest.h - a pass whose memory runs out at every point: it says so, gives all back, and makes
+ * it the next time. */
 #ifndef LZ_PASSTEST_H
 #define LZ_PASSTEST_H
 #include "base/alloc.h"
 #include "lower/pass.h"
 #include "suite.h"
 
-/* Frees f. The pass runs once before, so that what it interns is there and counts as nothing that is lost. */
+/* Frees f. The pass runs once before, so that what it interns is there and counts as nothing that
+ * is lost. */
 static inline void lz_check_failing_memory(lz_func *f, const char *passes)
 {
     lz_func *g;

@@ -16,8 +16,8 @@ static inline bool lz_test_small(void)
 #endif
 }
 
-/* Quick loads, asked for, or because the hundredth case of what runs on one thread tells the thread sanitizer nothing that
- * the first did not. */
+/* Quick loads, asked for, or because the hundredth case of what runs on one thread tells the thread
+ * sanitizer nothing that the first did not. */
 static inline bool lz_test_quick_alone(void)
 {
 #if defined(__SANITIZE_THREAD__)

@@ -1,5 +1,5 @@
-/* tracefile.h - reads a file of trace events, strictly, and checks what holds of any: spans of a row nest, times are not
- * negative, every arrow has both ends at spans. Threads: a test's own. */
+/* tracefile.h - reads a file of trace events, strictly, and checks what holds of any: spans of a
+ * row nest, times are not negative, every arrow has both ends at spans. Threads: a test's own. */
 #ifndef LZ_TEST_TRACEFILE_H
 #define LZ_TEST_TRACEFILE_H
 #include "suite.h"

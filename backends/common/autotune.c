@@ -1,7 +1,9 @@
-/* autotune.c - see autotune.h: what is asked first (memory, then the disk), and the race between the ways to run a launch.
+/* autotune.c - see autotune.h: what is asked first (memory, then the disk), and the race between
+ * the ways to run a launch.
  *
- * A round runs every way once, so that a slow minute of the machine is everybody's; the least times of a few rounds are compared, and
- * the medians, since one lucky run is not faster code. Ways that are behind the model's leave after LZ_TUNE_LEAST rounds. */
+ * A round runs every way once, so that a slow minute of the machine is everybody's; the least times
+ * of a few rounds are compared, and the medians, since one lucky run is not faster code. Ways that
+ * are behind the model's leave after LZ_TUNE_LEAST rounds. */
 #include "backends/common/autotune.h"
 #include "backends/common/autotune_data.h"
 #include "base/alloc.h"
@@ -93,8 +95,8 @@ static bool is_slow(const race *r, uint32_t i)
     return i && r->ns[i][0] / 3 > r->ns[0][0];
 }
 
-/* The first run of each warms up code and caches, and does not count where there is another. It also says who is hopeless: what is three times as
- * slow, twice, does not become the fastest. */
+/* The first run of each warms up code and caches, and does not count where there is another. It
+ * also says who is hopeless: what is three times as slow, twice, does not become the fastest. */
 static lz_status warm_up(race *r)
 {
     int64_t spent = 0;
@@ -162,7 +164,8 @@ static void run_race(void *arg)
 
 /* ---- who takes part, and where ---- */
 
-/* Whether none of those before is the same. What cannot even be told apart cannot be made; the model's is there already. */
+/* Whether none of those before is the same. What cannot even be told apart cannot be made; the
+ * model's is there already. */
 static bool is_new(race *r, lz_choice c, lz_hash *seen)
 {
     const lz_tune_ops *ops = r->t->ops;
@@ -200,7 +203,8 @@ static lz_status make_candidates(race *r, const lz_choice *list, uint32_t n)
     return LZ_OK;
 }
 
-/* All buffers of the launch, each of its own though the program may put several into one place: so what is read stays what it is. */
+/* All buffers of the launch, each of its own though the program may put several into one place: so
+ * what is read stays what it is. */
 static lz_status make_memory(race *r)
 {
     uint64_t at[LZ_KBUF_MAX], n = 0, scratch;
@@ -344,7 +348,8 @@ static void to_disk(const lz_tuner *t, const lz_buf *key, lz_choice c)
     lz_cache_put(t->cache, LZ_CACHE_CHOICE, key->data, key->len, "", value, sizeof value);
 }
 
-/* Under the lock. What could not be measured is not tried again by this process, and by the next one it is. */
+/* Under the lock. What could not be measured is not tried again by this process, and by the next
+ * one it is. */
 static lz_choice decide(const lz_tuner *t, const lz_kernel *k, const lz_step *s, const lz_buf *key,
                         const lz_choice *list, uint32_t n)
 {

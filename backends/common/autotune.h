@@ -38,7 +38,8 @@ enum {
 /* What a device does its own way. `user` is the tuner's. */
 typedef struct lz_tune_ops {
     size_t candidate_bytes; /* of what `make` fills in; 0 before */
-    /* All that decides what is fastest besides the run-time sizes: kernel, code, threads, device. */
+    /* All that decides what is fastest besides the run-time sizes: kernel, code, threads,
+     * device. */
     void (*key)(void *user, const lz_kernel *k, lz_buf *out);
     /* How long a launch takes, about; what takes less than worth_ns by that is left alone. */
     uint64_t (*about_ns)(void *user, const lz_step *s);
@@ -56,8 +57,8 @@ typedef struct lz_tune_ops {
     void (*drop)(void *candidate); /* NULL: nothing to do */
     lz_status (*alloc)(void *user, size_t nbytes, lz_dbuf **out);
     lz_status (*write)(void *user, void *at, const void *src, size_t nbytes);
-    /* These on the device's queue, in turn with its programs; begin and end may be NULL. Nothing runs
-     * any more after `end`. */
+    /* These on the device's queue, in turn with its programs; begin and end may be NULL. Nothing
+     * runs any more after `end`. */
     lz_status (*begin)(void *user);
     lz_status (*run)(void *user, const lz_step *s, const void *candidate, void *const *bufs,
                      void *scratch, int64_t *ns);

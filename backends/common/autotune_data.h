@@ -4,7 +4,7 @@
 #include "ir/op.h"
 
 enum { LZ_TUNE_FILL = 1 << 20 }; /* they come again after so many bytes */
-/* nbytes (a multiple of 64): finite floats between 0.5 and 1, any integers, booleans of both kinds. The
- * same ones every time. */
+/* nbytes (a multiple of 64): finite floats between 0.5 and 1, any integers, booleans of both kinds.
+ * The same ones every time. */
 void lz_tune_fill(void *out, size_t nbytes, lz_dtype d);
 #endif

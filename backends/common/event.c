@@ -1,5 +1,6 @@
 /* event.c - completion of asynchronous work: set once, with a status and the error by value.
- * Threads: thread-safe. What was written before lz_event_complete is visible after a wait or a true lz_event_done. */
+ * Threads: thread-safe. What was written before lz_event_complete is visible after a wait or a true
+ *   lz_event_done. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
@@ -11,8 +12,8 @@ enum { SPIN_NS = 30000, AT_ONCE_NS = 20000, SURE = 2, SUREST = 8 };
 struct lz_event {
     _Atomic uint32_t refs;
     lz_latch done;
-    lz_error
-        error; /* status LZ_OK: success. Written before `done` is set, never after; only then is it there */
+    lz_error error; /* status LZ_OK: success. Written before `done` is set, never after; only then
+                       is it there */
 };
 
 /* Events come and go with every execution: some wait here to be used again. */
@@ -68,8 +69,9 @@ bool lz_event_done(const lz_event *e)
 
 /* ---- the habit ---- */
 
-/* What this thread started last and has not waited for, only to compare; how often in a row it waited at once. One that came late, whose
- * processor may have been away, halves that; one that started more instead of waiting does not wait. */
+/* What this thread started last and has not waited for, only to compare; how often in a row it
+ * waited at once. One that came late, whose processor may have been away, halves that; one that
+ * started more instead of waiting does not wait. */
 static __thread struct {
     const lz_event *last;
     int64_t at;
@@ -100,7 +102,8 @@ static void waits_for(const lz_event *e)
 
 /* ---- waiting ---- */
 
-/* A step is often nearly finished when somebody asks: sleeping and waking would cost more than it takes. */
+/* A step is often nearly finished when somebody asks: sleeping and waking would cost more than it
+ * takes. */
 static bool spin(const lz_event *e)
 {
     int64_t end = lz_now_ns() + lz_spin_ns(SPIN_NS);

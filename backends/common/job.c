@@ -258,7 +258,8 @@ static lz_status check_argument(const lz_job *j, uint32_t i, const lz_dbuf *b)
     return LZ_OK;
 }
 
-/* Results: the argument's own buffer where it is given away (borrowed memory never is), new memory otherwise. */
+/* Results: the argument's own buffer where it is given away (borrowed memory never is), new memory
+ *   otherwise. */
 static lz_status make_results(lz_job *j, const bool *donated, void **at)
 {
     const lz_plan *p = j->x->plan;
@@ -277,7 +278,8 @@ static lz_status make_results(lz_job *j, const bool *donated, void **at)
     return LZ_OK;
 }
 
-/* Notes what the arguments wait for; whether the job can start at once. Those of one earlier step share an event, so neighbours are compared. */
+/* Notes what the arguments wait for; whether the job can start at once. Those of one earlier step
+ * share an event, so neighbours are compared. */
 static bool collect_waits(lz_job *j)
 {
     const lz_exec_ops *ops = j->x->ops;

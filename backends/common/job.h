@@ -1,10 +1,9 @@
-/* job.h - executables that are programs (lower/plan/plan_exec.h) and their executions, for backends that
- * compile plans.
- * An execution is a job on the device's queue. It holds references to everything it touches, so
- * callers may release what they like at once; when it has run, it gives them up, then completes its
- * event, with the error if there was one. An executable keeps a job for its next execution.
- * A backend says by lz_exec_ops what its devices do differently, and puts its own fields behind
- * those of an executable and of a job.
+/* job.h - executables that are programs (lower/plan/plan_exec.h) and their executions, for backends
+ * that compile plans. An execution is a job on the device's queue. It holds references to
+ * everything it touches, so callers may release what they like at once; when it has run, it gives
+ * them up, then completes its event, with the error if there was one. An executable keeps a job for
+ * its next execution. A backend says by lz_exec_ops what its devices do differently, and puts its
+ * own fields behind those of an executable and of a job.
  * Threads: an executable is immutable once made and thread-safe; a device runs one job at a time,
  * in the order they were enqueued. */
 #ifndef LZ_BACKENDS_COMMON_JOB_H

@@ -1,6 +1,7 @@
-/* kernel_store.c - see kernel_store.h. The table is keyed by the hash of the canonical bytes, and the variant; the bytes themselves are compared, so
- * a collision costs a compilation of its own and never gives a wrong kernel. An entry is in the table while it is still
- * being made, so two executables that need the same kernel at the same time make it once. */
+/* kernel_store.c - see kernel_store.h. The table is keyed by the hash of the canonical bytes, and
+ * the variant; the bytes themselves are compared, so a collision costs a compilation of its own and
+ * never gives a wrong kernel. An entry is in the table while it is still being made, so two
+ * executables that need the same kernel at the same time make it once. */
 #include "backends/common/kernel_store.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
@@ -229,7 +230,8 @@ static void *compile_some(void *arg)
     return NULL;
 }
 
-/* Compiling has threads of its own: it takes milliseconds, and the workers may be busy with the step before. */
+/* Compiling has threads of its own: it takes milliseconds, and the workers may be busy with the
+ * step before. */
 static void compile_missing(load *l)
 {
     enum { MAX_THREADS = 64 };
@@ -264,7 +266,8 @@ static lz_status look_up(load *l)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u kernels", l->n);
 }
 
-/* How long a kernel takes to compile, roughly: a product has as much code as a hundred operations. */
+/* How long a kernel takes to compile, roughly: a product has as much code as a hundred
+ * operations. */
 static uint32_t weight(const lz_kernel *k)
 {
     enum { PRODUCT = 100 };
@@ -302,7 +305,8 @@ static void make_mine(load *l, lz_status found)
         else
             l->todo[l->missing++] = (todo){weight(l->k[i]), i};
     }
-    /* What takes long is begun first, so that no thread is left with it when the others have finished. */
+    /* What takes long is begun first, so that no thread is left with it when the others have
+     * finished. */
     qsort(l->todo, l->missing, sizeof *l->todo, heavier_first);
     if (l->missing)
         compile_missing(l);
@@ -326,7 +330,8 @@ static lz_status wait_all(load *l)
     return first->error.status;
 }
 
-/* Whether what failed was another call's to make: it may have failed for a reason that is not ours. */
+/* Whether what failed was another call's to make: it may have failed for a reason that is not
+ * ours. */
 static bool failed_elsewhere(const load *l)
 {
     bool elsewhere = false;

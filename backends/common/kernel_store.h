@@ -1,8 +1,7 @@
-/* kernel_store.h - loaded kernels of one kind of device: one piece of code per canonical kernel, shared
- * by every executable that has it.
- * A kernel is looked for in memory, then in the persistent cache, then compiled; what is missing is
- * compiled on several threads. A kernel nobody uses any more waits among the last few hundred such,
- * then its memory is freed. Threads: thread-safe. */
+/* kernel_store.h - loaded kernels of one kind of device: one piece of code per canonical kernel,
+ * shared by every executable that has it. A kernel is looked for in memory, then in the persistent
+ * cache, then compiled; what is missing is compiled on several threads. A kernel nobody uses any
+ * more waits among the last few hundred such, then its memory is freed. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_KERNEL_STORE_H
 #define LZ_BACKENDS_COMMON_KERNEL_STORE_H
 #include "base/thread.h"

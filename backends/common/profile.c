@@ -25,8 +25,8 @@ static bool at_exit;
 
 /* ---- names for perf ---- */
 
-/* In /tmp, where anyone may have put something of that name: only an own file is written to, and perf reads
- * only those. */
+/* In /tmp, where anyone may have put something of that name: only an own file is written to, and
+ * perf reads only those. */
 void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
 {
     char path[64], hex[33], line[160];
@@ -72,7 +72,8 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
                   hex, name_of(l));
 }
 
-/* Programs that never ran say nothing. Launches in loops are made more often than the program runs, those whose results are kept less often. */
+/* Programs that never ran say nothing. Launches in loops are made more often than the program runs,
+ * those whose results are kept less often. */
 static void print(const lz_profile *p, lz_buf *out)
 {
     double ns = 0, cpu = 0, least = 0, runs = (double)atomic_load(&p->runs);

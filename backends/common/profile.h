@@ -1,6 +1,6 @@
 /* profile.h - where the time of kernels goes: names of generated code for perf (LAZULI_PERF), and a
- * table of the launches of every program (LAZULI_PROFILE), and their spans in a timeline.
- * Backends measure what a launch takes by their own clocks; cpu_ns is 0 where it takes no processor time.
+ * table of the launches of every program (LAZULI_PROFILE), and their spans in a timeline. Backends
+ * measure what a launch takes by their own clocks; cpu_ns is 0 where it takes no processor time.
  * Failing to write either is warned about and never fails a program. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_PROFILE_H
 #define LZ_BACKENDS_COMMON_PROFILE_H

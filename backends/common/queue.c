@@ -1,6 +1,7 @@
-/* queue.c - the ordered execution queue of one device. One item runs at a time: on the queue's thread, or right in the
- * caller when nothing is before it. The thread starts with the first item that needs it, spins briefly when it runs out of
- * work, then sleeps. Threads: thread-safe; an item must not drain or free its own queue. */
+/* queue.c - the ordered execution queue of one device. One item runs at a time: on the queue's
+ * thread, or right in the caller when nothing is before it. The thread starts with the first item
+ * that needs it, spins briefly when it runs out of work, then sleeps. Threads: thread-safe; an item
+ * must not drain or free its own queue. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/thread.h"

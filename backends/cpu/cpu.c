@@ -1,5 +1,5 @@
-/* cpu.c - the CPU backend's table: start-up, devices, buffers, compiling.
- * Devices are many only in name (CPU_NUM_DEVICES): each has its own queue, and all share memory pool, workers and kernels.
+/* cpu.c - the CPU backend's table: start-up, devices, buffers, compiling. Devices are many only in
+ * name (CPU_NUM_DEVICES): each has its own queue, and all share memory pool, workers and kernels.
  * Threads: thread-safe. */
 #include "backends/backend.h"
 #include "backends/cpu/cpu_dump.h"

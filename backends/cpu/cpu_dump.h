@@ -1,6 +1,6 @@
-/* dump.h - what LAZULI_DUMP writes about one program's code, besides what lower/lower_dump.h writes:
- * llvm.ll, asm.s, key.txt, timing.tsv, for the stages llvm, asm, key and timing (or all), numbered
- * like the rest. Threads: thread-safe. */
+/* dump.h - what LAZULI_DUMP writes about one program's code, besides what lower/lower_dump.h
+ * writes: llvm.ll, asm.s, key.txt, timing.tsv, for the stages llvm, asm, key and timing (or all),
+ * numbered like the rest. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_CPU_DUMP_H
 #define LZ_BACKENDS_CPU_CPU_DUMP_H
 #include "backends/cpu/cpu_exec.h"

@@ -1,6 +1,6 @@
-/* exec.c - see cpu_exec.h: launch records of the CPU, the memory kernels work in, and running a job.
- * A launch record holds what does not change between executions: the function, the run-time sizes, the number of units, how many threads are
- * worth waking. Running a kernel is a call. */
+/* exec.c - see cpu_exec.h: launch records of the CPU, the memory kernels work in, and running a
+ * job. A launch record holds what does not change between executions: the function, the run-time
+ * sizes, the number of units, how many threads are worth waking. Running a kernel is a call. */
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/invariant_cache.h"
 #include "backends/cpu/cpu_mem.h"
@@ -39,7 +39,8 @@ typedef struct record {
 
 /* ---- making ---- */
 
-/* The code that the launch is best run by; the kernel's own where there is none better, or it cannot be had. */
+/* The code that the launch is best run by; the kernel's own where there is none better, or it
+ * cannot be had. */
 static lz_kcode *code_for(cpu_exec *x, const lz_kernel *k, uint32_t i, const lz_step *s)
 {
     lz_kcode *c = x->x.loads[i].code, *other;
@@ -118,7 +119,8 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* ---- memory of a device ---- */
 
-/* Temporaries stay for the next execution; a large block that many executions in a row did not need is given back. */
+/* Temporaries stay for the next execution; a large block that many executions in a row did not need
+ * is given back. */
 static lz_status room(lz_cpu_device *d, const cpu_exec *x)
 {
     size_t temp = x->x.plan->temp_bytes;

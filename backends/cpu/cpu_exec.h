@@ -1,5 +1,5 @@
-/* cpu_exec.h - executables of the CPU backend: backends/common/job.h with kernels that are called, and shared
- * by threads when that is worth it.
+/* cpu_exec.h - executables of the CPU backend: backends/common/job.h with kernels that are called,
+ * and shared by threads when that is worth it.
  * Threads: as backends/common/job.h. */
 #ifndef LZ_BACKENDS_CPU_CPU_EXEC_H
 #define LZ_BACKENDS_CPU_CPU_EXEC_H
@@ -31,8 +31,8 @@ typedef struct lz_cpu_device {
 typedef struct lz_cpu_exec_options {
     lz_cache *cache; /* may be NULL */
     bool loops;      /* run the slow executor instead of compiled kernels (LAZULI_EXEC=loop) */
-    /* Name of the processor that launches are tuned for (backends/common/autotune.h); NULL: they are not. Any
-     * launch, however short? */
+    /* Name of the processor that launches are tuned for (backends/common/autotune.h); NULL: they
+     * are not. Any launch, however short? */
     const char *tuned_for;
     bool tune_all;
 } lz_cpu_exec_options;

@@ -1,5 +1,6 @@
-/* mem.c - see cpu_mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked through their first bytes;
- * under the address sanitizer the rest of them is poisoned (not the link: the leak detector follows it). */
+/* mem.c - see cpu_mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked
+ * through their first bytes; under the address sanitizer the rest of them is poisoned (not the
+ * link: the leak detector follows it). */
 #include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
@@ -40,7 +41,8 @@ static struct {
 
 /* ---- classes ---- */
 
-/* The class whose blocks hold n bytes, and its size: the next multiple of an eighth of the power of two below. */
+/* The class whose blocks hold n bytes, and its size: the next multiple of an eighth of the power of
+ * two below. */
 static int class_of(size_t n, size_t *size)
 {
     if (n <= (size_t)1 << MIN_BITS) {
@@ -103,7 +105,8 @@ static void give_up(void *p, size_t size)
     lz_free(raw);
 }
 
-/* What waits below this is not worth giving back: a small program would ask for it again in the next step. */
+/* What waits below this is not worth giving back: a small program would ask for it again in the
+ * next step. */
 enum { KEEP_MIN = 1 << 20 };
 
 /* ---- the pool; all under lock ---- */

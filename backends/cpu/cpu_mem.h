@@ -15,10 +15,11 @@ enum { LZ_MEM_DEVICES = 64 };
 lz_status lz_mem_alloc(int device, size_t nbytes, void **out, size_t *capacity);
 /* Asked for when there is no memory, without locks held: whether some was given back. */
 void lz_mem_on_shortage(bool (*give)(int device));
-/* Makes the block at *p, of *capacity bytes (NULL and 0: there is none), one of `need` bytes at least; contents are lost where it was
- * smaller. Without memory there is none. */
+/* Makes the block at *p, of *capacity bytes (NULL and 0: there is none), one of `need` bytes at
+ * least; contents are lost where it was smaller. Without memory there is none. */
 lz_status lz_mem_grow(int device, size_t need, void **p, size_t *capacity);
-/* As lz_mem_alloc, but every byte that was asked for is 0: memory fresh from the system is so untouched. */
+/* As lz_mem_alloc, but every byte that was asked for is 0: memory fresh from the system is so
+ * untouched. */
 lz_status lz_mem_zeros(int device, size_t nbytes, void **out, size_t *capacity);
 /* NULL is fine; the block's own capacity */
 void lz_mem_free(int device, void *p, size_t capacity);

@@ -1,5 +1,6 @@
-/* tuning.c - see cpu_tuning.h. A way to run a launch is code with one form left out or always taken, from the same store and cache as all code, under
- * a key that names the form: what was compiled to be measured is there for other sizes and the next process. */
+/* tuning.c - see cpu_tuning.h. A way to run a launch is code with one form left out or always
+ * taken, from the same store and cache as all code, under a key that names the form: what was
+ * compiled to be measured is there for other sizes and the next process. */
 #include "backends/cpu/cpu_tuning.h"
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/workers.h"

@@ -1,4 +1,5 @@
-/* cpu_tuning.h - what of the CPU's launches may be tuned (backends/common/autotune.h): the forms of their code.
+/* cpu_tuning.h - what of the CPU's launches may be tuned (backends/common/autotune.h): the forms of
+ * their code.
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_CPU_TUNING_H
 #define LZ_BACKENDS_CPU_CPU_TUNING_H

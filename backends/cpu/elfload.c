@@ -1,6 +1,7 @@
 /* elfload.c - links ELF64 relocatable objects of pure code and constants into memory of the caller.
- * Every offset, index and size of the object is checked before it is used. An external function is reached through a
- * 16-byte stub (its address, then a jump through it), which doubles as its GOT slot. Threads: pure. */
+ * Every offset, index and size of the object is checked before it is used. An external function is
+ * reached through a 16-byte stub (its address, then a jump through it), which doubles as its GOT
+ * slot. Threads: pure. */
 #include "backends/cpu/elfload.h"
 #include <elf.h>
 #include <string.h>

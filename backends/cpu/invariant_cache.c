@@ -143,7 +143,8 @@ bool lz_invariant_cache_shortage(int device)
 
 /* ---- deciding ---- */
 
-/* Whether leaving these launches out saves enough, for at most as much memory as the stable arguments have. */
+/* Whether leaving these launches out saves enough, for at most as much memory as the stable
+ * arguments have. */
 static bool is_worth(const lz_invariant_cache *k, const lz_invariants *w)
 {
     const lz_plan *p = k->g->parts->plan;
@@ -175,8 +176,8 @@ static void start_keeping(lz_invariant_cache *k)
     lz_error_set(&before);
 }
 
-/* Whether there are others than in the last search. Where all are stable, somebody runs the same over and over, to measure how long it
- * takes, and nobody can say which of them are weights. */
+/* Whether there are others than in the last search. Where all are stable, somebody runs the same
+ * over and over, to measure how long it takes, and nobody can say which of them are weights. */
 static bool find_stable(lz_invariant_cache *k)
 {
     bool any = false, others = false, all = true;

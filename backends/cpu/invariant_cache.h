@@ -1,12 +1,12 @@
-/* invariant_cache.h - results that a program keeps from one execution to the next (lower/plan/plan_invariant.h): when it is
- * worth it, and whether what is kept is still right.
- * An argument is stable when the last executions had the same bytes for it (lz_dbuf_content). What
+/* invariant_cache.h - results that a program keeps from one execution to the next
+ * (lower/plan/plan_invariant.h): when it is worth it, and whether what is kept is still right. An
+ * argument is stable when the last executions had the same bytes for it (lz_dbuf_content). What
  * depends on stable arguments alone is kept once it has been computed a few times; an execution
- * with another argument computes it anew, and a program whose arguments do not stay stable gives up. Kept
- * memory is the device's, counts as used, and is given up when the device is short of it.
+ * with another argument computes it anew, and a program whose arguments do not stay stable gives
+ * up. Kept memory is the device's, counts as used, and is given up when the device is short of it.
  * LAZULI_KEEP says never, where it is worth it, or always.
- * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; another one meanwhile, on another device,
- * runs without. */
+ * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; another one
+ *   meanwhile, on another device, runs without. */
 #ifndef LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #define LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #include "backends/common/job.h"

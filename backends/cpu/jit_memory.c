@@ -1,8 +1,10 @@
-/* jit_memory.c - executable memory: many kernels packed into few regions, never writable and executable at one address.
- * A region is a piece of a memory file mapped twice, once writable and once executable, so adding a kernel costs no system
- * call and a process with thousands of kernels has a handful of mappings. Where such files may not be executed, and for
- * perf, which takes a file's names from the file, a region is anonymous memory whose pages are switched from writable to
- * executable once they hold a kernel; kernels then begin on pages of their own. An empty region is unmapped, except the last one.
+/* jit_memory.c - executable memory: many kernels packed into few regions, never writable and
+ * executable at one address. A region is a piece of a memory file mapped twice, once writable and
+ * once executable, so adding a kernel costs no system call and a process with thousands of kernels
+ * has a handful of mappings. Where such files may not be executed, and for perf, which takes a
+ * file's names from the file, a region is anonymous memory whose pages are switched from writable
+ * to executable once they hold a kernel; kernels then begin on pages of their own. An empty region
+ * is unmapped, except the last one.
  * Units: bytes. Threads: thread-safe. */
 #include "backends/cpu/elfload.h"
 #include "codegen/codegen.h"
@@ -145,7 +147,8 @@ static bool more_holes(region *r)
     return true;
 }
 
-/* Gives a piece back. When there is no memory to note it, the piece is lost until its region is empty. */
+/* Gives a piece back. When there is no memory to note it, the piece is lost until its region is
+ * empty. */
 static void mend(region *r, size_t offset, size_t nbytes)
 {
     uint32_t i = 0;
@@ -230,7 +233,8 @@ static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_cod
     return out->run && out->grid;
 }
 
-/* The objects of a kernel: those of functions it shares with others (codegen/shared_code.h), then its own. */
+/* The objects of a kernel: those of functions it shares with others (codegen/shared_code.h), then
+ * its own. */
 typedef struct objects {
     lz_object o[LZ_OBJECTS];
     uint32_t n;

@@ -13,7 +13,8 @@ typedef struct lz_scratch {
     size_t apart;
 } lz_scratch;
 
-/* Makes `parts` parts of `each` bytes, a multiple of 64, of which the contents are undefined. LZ_EDEVMEM: there are none. */
+/* Makes `parts` parts of `each` bytes, a multiple of 64, of which the contents are undefined.
+ * LZ_EDEVMEM: there are none. */
 lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts);
 void lz_scratch_free(lz_scratch *s, int device);
 #endif

@@ -1,4 +1,5 @@
-/* slabs.c - see slabs.h. Free ranges are kept beside the memory, by address: nothing is written to what nobody uses. */
+/* slabs.c - see slabs.h. Free ranges are kept beside the memory, by address: nothing is written to
+ * what nobody uses. */
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include <string.h>

@@ -1,14 +1,16 @@
 /* workers.c - see workers.h. How a job is shared:
  *
- * The units are dealt in equal shares to the threads that take part, a share is cut into chunks, each half of what the
- * ones before it left: long ones while there is much to do, short ones where a processor that is slower than another, or
- * was taken away for a moment, is still at it when the others are done. A thread's run of chunks is one word {job number,
- * end, next chunk}; whoever wants a chunk of it, its owner or a helper, advances the word by compare and swap. The job
- * number makes a claim fail that was begun under an earlier job; and what a worker read about the job before a claim that
- * succeeds is right, since the job cannot end, nor the next be written, before that chunk is done.
- * The caller returns when the count of chunks left is zero: it never waits for workers that found nothing to do, nor
- * for ones that have not woken up yet. A thread takes its chunks off the count together, when it finds no more: the count
- * is one line of memory that all threads write. */
+ * The units are dealt in equal shares to the threads that take part, a share is cut into chunks,
+ * each half of what the ones before it left: long ones while there is much to do, short ones where
+ * a processor that is slower than another, or was taken away for a moment, is still at it when the
+ * others are done. A thread's run of chunks is one word {job number, end, next chunk}; whoever
+ * wants a chunk of it, its owner or a helper, advances the word by compare and swap. The job number
+ * makes a claim fail that was begun under an earlier job; and what a worker read about the job
+ * before a claim that succeeds is right, since the job cannot end, nor the next be written, before
+ * that chunk is done. The caller returns when the count of chunks left is zero: it never waits for
+ * workers that found nothing to do, nor for ones that have not woken up yet. A thread takes its
+ * chunks off the count together, when it finds no more: the count is one line of memory that all
+ * threads write. */
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -30,7 +32,8 @@ static struct {
     pthread_t thread[LZ_WORKERS_MAX];
     _Atomic int configured; /* count, for reading without the lock */
     _Atomic bool stop;
-    /* The job. Written by its caller before `job` is bumped; atomic because late workers may look. */
+    /* The job. Written by its caller before `job` is bumped; atomic because late workers may
+     * look. */
     _Alignas(64) _Atomic uint32_t job; /* number of the job; workers sleep on it */
     _Atomic uint32_t asleep;
     _Atomic(lz_workers_fn) fn;
@@ -58,7 +61,8 @@ static int32_t claim(uint32_t job, int32_t t)
     return -1;
 }
 
-/* The caller may go on as soon as it sees the count, so a wake-up may come late, under the next job: it does no harm. */
+/* The caller may go on as soon as it sees the count, so a wake-up may come late, under the next
+ * job: it does no harm. */
 static void chunks_done(int32_t n)
 {
     if (atomic_fetch_sub(&w.left, n) == n && atomic_exchange(&w.waiting, 0))

@@ -1,4 +1,5 @@
-/* cublaslt.c - cuBLASLt, found once; see cublaslt.h. The library is never closed: it keeps threads and device memory of its own.
+/* cublaslt.c - cuBLASLt, found once; see cublaslt.h. The library is never closed: it keeps threads
+ * and device memory of its own.
  * Threads: loading happens inside one pthread_once. */
 #include "backends/cuda/cublaslt.h"
 #include "base/config.h"

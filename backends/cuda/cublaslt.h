@@ -1,9 +1,10 @@
-/* cublaslt.h - products by a library of NVIDIA's (LAZULI_CUDA_LIBS): cuBLASLt, found at run time.
- * A kernel that is one matrix product and nothing else gets, when its program is made ready, the
+/* cublaslt.h - products by a library of NVIDIA's (LAZULI_CUDA_LIBS): cuBLASLt, found at run time. A
+ * kernel that is one matrix product and nothing else gets, when its program is made ready, the
  * library's description of it and an algorithm; a launch is then one call that puts the library's
  * kernels on the compute stream, also while that is recorded as a graph. What the library does not
  * take is refused, not failed: the own kernel, which is compiled all the same, runs instead.
- * Nothing of it reaches a key or the persistent cache: plans and code are the same with and without.
+ * Nothing of it reaches a key or the persistent cache: plans and code are the same with and
+ * without.
  * Units: bytes, unless elements are said. Threads: making is thread-safe; a product is launched by
  * the launching queue of its device. */
 #ifndef LZ_BACKENDS_CUDA_CUBLASLT_H
@@ -60,7 +61,8 @@ typedef struct lz_cublaslt_api {
 } lz_cublaslt_api;
 extern lz_cublaslt_api lz_cublaslt;
 
-/* cublaslt.c: finds the library, at the first call. False: there is none, which has been said once. */
+/* cublaslt.c: finds the library, at the first call. False: there is none, which has been said
+ * once. */
 bool lz_cublaslt_load(void);
 
 /* ---- a product as the library sees it (cublaslt_layout.c) ---- */
@@ -104,8 +106,8 @@ typedef struct cuda_product cuda_product;
 lz_status cuda_product_new(struct cuda_device *d, const lz_kernel *k, const lz_step *s,
                            cuda_product **all, cuda_product **out, size_t *workspace);
 void cuda_products_free(cuda_product *all);
-/* Puts it on the compute stream; *ran false: the library does not take these addresses. Between enter
- * and leave. */
+/* Puts it on the compute stream; *ran false: the library does not take these addresses. Between
+ * enter and leave. */
 lz_status cuda_product_launch(struct cuda_device *d, cuda_product *p, void *const *bufs,
                               cu_ptr workspace, bool *ran);
 #endif

@@ -1,8 +1,10 @@
-/* cublaslt_gemm.c - matrix products by cuBLASLt in our kernels' place. See cublaslt.h.
- * Types and instructions are those that give what our own kernels promise: sums of 16-bit floats and of f32 in f32, which is tf32 only where the
- * user allows it for ours; parts of sums are added in the type of the sums, in order. The heuristic is asked once for each step of a program.
- * Pointers are as aligned as it was told, or the own kernel runs.
- * Errors: statuses by which the library says that it cannot are refusals; others are errors, as a driver's are.
+/* cublaslt_gemm.c - matrix products by cuBLASLt in our kernels' place. See cublaslt.h. Types and
+ * instructions are those that give what our own kernels promise: sums of 16-bit floats and of f32
+ * in f32, which is tf32 only where the user allows it for ours; parts of sums are added in the type
+ * of the sums, in order. The heuristic is asked once for each step of a program. Pointers are as
+ * aligned as it was told, or the own kernel runs.
+ * Errors: statuses by which the library says that it cannot are refusals; others are errors, as a
+ *   driver's are.
  * Threads: as cublaslt.h. */
 #include "backends/cuda/cuda_device.h"
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
-/* cublaslt_layout.c - from the loop nest of a kernel to the matrices of one product, as a library wants them. See cublaslt.h.
- * Matrices lie column by column there, and the result may not be transposed: so its contiguous loop, usually n, is what runs along columns,
- * and the factor that walks this loop comes first. A loop of extent 1 has whatever stride suits.
+/* cublaslt_layout.c - from the loop nest of a kernel to the matrices of one product, as a library
+ * wants them. See cublaslt.h. Matrices lie column by column there, and the result may not be
+ * transposed: so its contiguous loop, usually n, is what runs along columns, and the factor that
+ * walks this loop comes first. A loop of extent 1 has whatever stride suits.
  * Threads: pure. */
 #include "backends/cuda/cublaslt.h"
 #include "base/alloc.h"
@@ -22,7 +23,8 @@ static bool sums_products(const lz_kernel *k)
            st->nred == 1 && st->reds[0].nacc == 1 && lz_sums_from_zero(st);
 }
 
-/* The memory that a factor is, as it stands or widened to what is added up in. NULL: it is more than that. */
+/* The memory that a factor is, as it stands or widened to what is added up in. NULL: it is more
+ * than that. */
 static const lz_access *factor(const lz_kernel *k, int32_t sop, lz_dtype *dtype)
 {
     const lz_stage *st = &k->stages[0];
@@ -33,8 +35,8 @@ static const lz_access *factor(const lz_kernel *k, int32_t sop, lz_dtype *dtype)
     return plain(&st->accs[p->a]);
 }
 
-/* Stage 1 stores the sums, and *bias is added to them before if there is one. Sums that are narrowed, and then something is added, are rounded
- * twice; a library rounds once. */
+/* Stage 1 stores the sums, and *bias is added to them before if there is one. Sums that are
+ * narrowed, and then something is added, are rounded twice; a library rounds once. */
 static const lz_loop_store *stores_sums(const lz_kernel *k, const lz_access **bias)
 {
     const lz_stage *st = &k->stages[1];
@@ -83,7 +85,8 @@ static loop loop_of(const product *p, uint32_t l)
     return r;
 }
 
-/* Finds p->batch. False: those loops do not lie behind one another in every matrix, or go with the bias. */
+/* Finds p->batch. False: those loops do not lie behind one another in every matrix, or go with the
+ * bias. */
 static bool find_batch(product *p)
 {
     loop *all = &p->batch;

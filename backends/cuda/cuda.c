@@ -1,4 +1,5 @@
-/* cuda.c - the CUDA backend's table: start-up, devices, buffers, compiling. Threads: thread-safe. */
+/* cuda.c - the CUDA backend's table: start-up, devices, buffers, compiling. Threads:
+ * thread-safe. */
 #include "backends/backend.h"
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"

@@ -36,7 +36,8 @@ typedef struct cuda_staging {
     uint32_t next;
 } cuda_staging;
 
-/* What leaves for other devices (cuda_peers.c): copies run on a stream of the device they come from. */
+/* What leaves for other devices (cuda_peers.c): copies run on a stream of the device they come
+ * from. */
 typedef struct cuda_copy cuda_copy;
 typedef struct cuda_out {
     lz_queue *finish; /* waits for them, in the same order */
@@ -111,8 +112,8 @@ lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend);
 lz_status cuda_enter(cuda_device *d); /* the error it was lost by */
 lz_status cuda_works(cuda_device *d); /* the same without entering */
 void cuda_leave(cuda_device *d);
-/* The event has come. Memory is given back behind it, so what fails is tried once more, the device's
- * loss excepted; the first error all the same. Outside of enter and leave. */
+/* The event has come. Memory is given back behind it, so what fails is tried once more, the
+ * device's loss excepted; the first error all the same. Outside of enter and leave. */
 lz_status cuda_await(cuda_device *d, cu_event e, const char *what);
 /* A driver call's result, for a call between enter and leave. */
 lz_status cuda_check(cuda_device *d, int result, const char *what);

@@ -1,5 +1,6 @@
-/* dump.c - what LAZULI_DUMP writes about a program's code on a CUDA device: ptx, the PTX of every kernel under its schedule and launch
- * dimensions. It is made anew for the dump, so kernels that came from the cache have it too. Threads: thread-safe. */
+/* dump.c - what LAZULI_DUMP writes about a program's code on a CUDA device: ptx, the PTX of every
+ * kernel under its schedule and launch dimensions. It is made anew for the dump, so kernels that
+ * came from the cache have it too. Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include "lower/lower_dump.h"

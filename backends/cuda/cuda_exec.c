@@ -1,8 +1,11 @@
-/* exec.c - executables of a CUDA device: backends/common/job.h with kernels that are put on the compute stream.
+/* exec.c - executables of a CUDA device: backends/common/job.h with kernels that are put on the
+ * compute stream.
  *
- * The launching queue puts a job on the stream; then the finishing queue waits for the event behind it and ends it. So the next job is on the
- * stream while this one runs. Control flow reads its predicate back, so it waits for the stream. Temporaries are one block per device, which
- * jobs hold as well. Constants are on the device from the start, and with them the sizes of kernels that have too many for parameters.
+ * The launching queue puts a job on the stream; then the finishing queue waits for the event behind
+ * it and ends it. So the next job is on the stream while this one runs. Control flow reads its
+ * predicate back, so it waits for the stream. Temporaries are one block per device, which jobs hold
+ * as well. Constants are on the device from the start, and with them the sizes of kernels that have
+ * too many for parameters.
  * Threads: as backends/common/job.h. */
 #include "backends/cuda/cuda_device.h"
 #include "backends/common/profile.h"
@@ -106,8 +109,8 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     return LZ_OK;
 }
 
-/* Goes through what all parts have in the constants. To count: at NULL. Otherwise `at` is the block on the device, and everything is copied
- * there and learns its address. */
+/* Goes through what all parts have in the constants. To count: at NULL. Otherwise `at` is the block
+ * on the device, and everything is copied there and learns its address. */
 static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
 {
     const lz_plan_exec *g = &x->x.prog;
@@ -252,7 +255,8 @@ static lz_status from_host(void *run, void *dst, const void *src, size_t nbytes)
     return cuda_check(d, lz_cuda.StreamSynchronize(d->compute), "waiting for a value");
 }
 
-/* Tensor maps of a product's factors where they lie now. False: they do not lie where maps can be, or the driver has none. */
+/* Tensor maps of a product's factors where they lie now. False: they do not lie where maps can be,
+ * or the driver has none. */
 static bool make_maps(cuda_device *d, const record *r, void *const *bufs)
 {
     if (!lz_cuda.TensorMapEncodeTiled || !lz_cuda.LaunchKernelEx)
@@ -331,8 +335,9 @@ static lz_status launch_so(cuda_device *d, const void *rec, const lz_simt_dims *
     return launch_kernel(&(cuda_run){d, address(scratch), false, NULL, 0}, &r, bufs);
 }
 
-/* The time between events of the stream before and behind a launch, by the device's clock, for the table and for the timeline. For the table it
- * is waited for: that of a profile is the time of kernels by themselves. */
+/* The time between events of the stream before and behind a launch, by the device's clock, for the
+ * table and for the timeline. For the table it is waited for: that of a profile is the time of
+ * kernels by themselves. */
 static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
 {
     cuda_run *c = run;
@@ -362,7 +367,8 @@ static const lz_plan_exec_ops prog_ops = {
 
 /* ---- jobs; on the launching queue ---- */
 
-/* The device's temporaries are large enough; a large block that many jobs in a row did not need is given back. */
+/* The device's temporaries are large enough; a large block that many jobs in a row did not need is
+ * given back. */
 static lz_status room(cuda_device *d, size_t need)
 {
     size_t have = d->temp ? d->temp->capacity : 0;

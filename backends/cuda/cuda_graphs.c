@@ -1,7 +1,8 @@
-/* cuda_graphs.c - steps as CUDA graphs: what a program puts on the stream, recorded once per set of addresses and launched in one call after that.
- * A graph holds addresses, so each belongs to those of a job's arguments, results and temporaries. A set that is seen for the second time is
- * recorded; an executable keeps the last few, since memory from a pool comes back in turn. A driver that refuses gets the launches
- * one by one, from then on. Threads: of the launching queue. */
+/* cuda_graphs.c - steps as CUDA graphs: what a program puts on the stream, recorded once per set of
+ * addresses and launched in one call after that. A graph holds addresses, so each belongs to those
+ * of a job's arguments, results and temporaries. A set that is seen for the second time is
+ * recorded; an executable keeps the last few, since memory from a pool comes back in turn. A driver
+ * that refuses gets the launches one by one, from then on. Threads: of the launching queue. */
 #include "backends/cuda/cuda_device.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -79,8 +80,8 @@ static lz_status refused(cuda_device *d, cuda_graphs *g, int r)
     return lz_cuda_is_lost(r) ? cuda_check(d, r, "making a graph") : LZ_OK;
 }
 
-/* Records the job's launches; nothing runs. s->exec stays NULL where the driver refuses. The same launches have been made before, so a library
- * has loaded what it needs for them. */
+/* Records the job's launches; nothing runs. s->exec stays NULL where the driver refuses. The same
+ * launches have been made before, so a library has loaded what it needs for them. */
 static lz_status record(cuda_device *d, cuda_graphs *g, cuda_graph *s, lz_job *j, void *temp,
                         void *run)
 {

@@ -1,5 +1,6 @@
-/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from an assembler, functions from the driver.
- * What is kept is what the driver loads, under the architecture, the versions of LLVM and driver, and who assembled it. Threads: thread-safe. */
+/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from an assembler, functions from
+ * the driver. What is kept is what the driver loads, under the architecture, the versions of LLVM
+ * and driver, and who assembled it. Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* mem.c - memory of a CUDA device: blocks from a pool, 512-byte aligned, eight size classes per power of two.
- * A block that is given back waits in its class; when the driver has no more, or the limit is reached, the waiting blocks go back to it.
- * LAZULI_DEVICE_MEMORY_MB caps what is handed out and waiting. Threads: thread-safe. */
+/* mem.c - memory of a CUDA device: blocks from a pool, 512-byte aligned, eight size classes per
+ * power of two. A block that is given back waits in its class; when the driver has no more, or the
+ * limit is reached, the waiting blocks go back to it. LAZULI_DEVICE_MEMORY_MB caps what is handed
+ * out and waiting. Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include <inttypes.h>

@@ -1,14 +1,18 @@
 /* cuda_peers.c - copies from one CUDA device to another, or to itself, without the host.
  *
- * A copy departs from the queue that launches on its source, behind what makes the bytes: it goes on a stream of its own there, so it overlaps
- * later steps, and waits for the compute stream only when the bytes are still being made. Its target's compute stream waits for the event behind
- * it when a program comes that has the buffer as an argument, and no sooner; so does the source's before a program that writes over the bytes.
- * A queue of its own waits for the end and gives up the buffers, which both are held until then. The host waits for nothing.
+ * A copy departs from the queue that launches on its source, behind what makes the bytes: it goes
+ * on a stream of its own there, so it overlaps later steps, and waits for the compute stream only
+ * when the bytes are still being made. Its target's compute stream waits for the event behind it
+ * when a program comes that has the buffer as an argument, and no sooner; so does the source's
+ * before a program that writes over the bytes. A queue of its own waits for the end and gives up
+ * the buffers, which both are held until then. The host waits for nothing.
  *
- * No two queues wait for each other: launching waits at most for a departure that was enqueued earlier than what is launched, and what waits for
- * an end waits for what was put on a stream earlier than itself.
+ * No two queues wait for each other: launching waits at most for a departure that was enqueued
+ * earlier than what is launched, and what waits for an end waits for what was put on a stream
+ * earlier than itself.
  *
- * A driver's error does not say which of two devices is lost, so the other one is asked. Threads: thread-safe; one lock around the list. */
+ * A driver's error does not say which of two devices is lost, so the other one is asked. Threads:
+ * thread-safe; one lock around the list. */
 #include "backends/cuda/cuda_device.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -74,7 +78,8 @@ static lz_status prepare(cuda_device *d)
                                   "making a stream");
 }
 
-/* Once for each pair and direction: access of what copies to where it copies. The program's own runtime may have given it already. */
+/* Once for each pair and direction: access of what copies to where it copies. The program's own
+ * runtime may have given it already. */
 static lz_status reach(cuda_device *d, cuda_device *to)
 {
     unsigned char *how = &d->out.reach[to->at.index];
@@ -169,7 +174,8 @@ static cuda_copy *of_event(const lz_event *e)
 
 /* ---- the end of a copy ---- */
 
-/* Its references go before its event is set, and it leaves the list after that: what is in the list no more is over. */
+/* Its references go before its event is set, and it leaves the list after that: what is in the list
+ * no more is over. */
 static void end(cuda_copy *c, lz_status s)
 {
     lz_error err;
@@ -212,7 +218,8 @@ static lz_status after_uploads(cuda_device *d, cuda_device *of, cu_stream stream
     return check(d, of, r, "ordering streams");
 }
 
-/* The stream of d goes on when the copy whose end is `e` is over. *found: it is one's that was not over. */
+/* The stream of d goes on when the copy whose end is `e` is over. *found: it is one's that was not
+ * over. */
 static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e, bool *found)
 {
     cuda_copy *c = NULL;
@@ -246,8 +253,9 @@ static lz_status after_source(cuda_device *d, const cuda_copy *c)
                       "ordering streams");
 }
 
-/* The target's memory is idle but for uploads into what was there before. Memory that somebody else allocated may be such as access was not
- * given to, so the copy names both contexts; it is direct where it can be. */
+/* The target's memory is idle but for uploads into what was there before. Memory that somebody else
+ * allocated may be such as access was not given to, so the copy names both contexts; it is direct
+ * where it can be. */
 static lz_status put(cuda_device *d, cuda_copy *c)
 {
     cuda_device *to = c->to;
@@ -363,7 +371,8 @@ bool cuda_copy_waits(const lz_event *e)
     return waits;
 }
 
-/* The job writes over b, which copies of this device's read: they have departed, since that was enqueued before the job. */
+/* The job writes over b, which copies of this device's read: they have departed, since that was
+ * enqueued before the job. */
 static lz_status after_reads(cuda_device *d, const lz_dbuf *b)
 {
     lz_status s = LZ_OK;

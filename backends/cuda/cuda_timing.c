@@ -1,10 +1,14 @@
-/* cuda_timing.c - when the device did what, for timelines (base/timeline.h) and LAZULI_PROFILE: events of the driver's around stretches of a stream.
+/* cuda_timing.c - when the device did what, for timelines (base/timeline.h) and LAZULI_PROFILE:
+ * events of the driver's around stretches of a stream.
  *
- * An event's time is the device's. It is told from a base event, which was put on a stream of its own when that was idle, between two looks at the
- * host's clock; the base is made anew when it is a second old, so that neither the clocks drift apart nor the driver's float of milliseconds loses
- * microseconds. Rows are streams, so what a row has is in order; what the clocks' jitter would make overlap begins where the last one ended.
- * Nothing here is an error: a stretch that cannot be measured is missing. What is lost with the device is reported by what it was lost for.
- * Threads: thread-safe; a stretch belongs to whoever began it. All but cuda_times_end between enter and leave. */
+ * An event's time is the device's. It is told from a base event, which was put on a stream of its
+ * own when that was idle, between two looks at the host's clock; the base is made anew when it is a
+ * second old, so that neither the clocks drift apart nor the driver's float of milliseconds loses
+ * microseconds. Rows are streams, so what a row has is in order; what the clocks' jitter would make
+ * overlap begins where the last one ended. Nothing here is an error: a stretch that cannot be
+ * measured is missing. What is lost with the device is reported by what it was lost for.
+ * Threads: thread-safe; a stretch belongs to whoever began it. All but cuda_times_end between enter
+ *   and leave. */
 #include "backends/cuda/cuda_device.h"
 #include "backends/common/profile.h"
 #include <stdio.h>

@@ -1,6 +1,8 @@
-/* tuning.c - what of a CUDA device's launches may be tuned (backends/common/autotune.h): in which tiles a product is made, and into how many parts its k is
- * divided. All of these are functions of the code that the kernel has anyway, so nothing is compiled.
- * A way is measured between two events of the compute stream, by the launching queue, in turn with programs; so none of them is in the time.
+/* tuning.c - what of a CUDA device's launches may be tuned (backends/common/autotune.h): in which
+ * tiles a product is made, and into how many parts its k is divided. All of these are functions of
+ * the code that the kernel has anyway, so nothing is compiled. A way is measured between two events
+ * of the compute stream, by the launching queue, in turn with programs; so none of them is in the
+ * time.
  * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include <string.h>
@@ -16,7 +18,8 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_u32(out, d->target.bulk);
 }
 
-/* By what its cores multiply; tensor cores are faster still, memory rarely is what a product waits for. */
+/* By what its cores multiply; tensor cores are faster still, memory rarely is what a product waits
+ * for. */
 static uint64_t about_ns(void *user, const lz_step *s)
 {
     enum { FLOPS_A_CLOCK = 256, BYTES_A_CLOCK = 16 };

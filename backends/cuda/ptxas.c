@@ -1,5 +1,6 @@
-/* ptxas.c - machine code from PTX: by NVIDIA's assembler where it is installed, otherwise by the driver when the code is loaded, which keeps what
- * it made in a cache of its own. The driver's linker is not used: it compiles for being linked with other code, which costs registers
+/* ptxas.c - machine code from PTX: by NVIDIA's assembler where it is installed, otherwise by the
+ * driver when the code is loaded, which keeps what it made in a cache of its own. The driver's
+ * linker is not used: it compiles for being linked with other code, which costs registers
  * everywhere and makes products by groups of warps wait for each instruction.
  * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
@@ -108,7 +109,8 @@ static bool run(char *const *argv)
     return r == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The architecture that the device's code is for: its own, or with the features of just that one. */
+/* The architecture that the device's code is for: its own, or with the features of just that
+ * one. */
 static void arch_of(const cuda_device *d, char *out, size_t n)
 {
     snprintf(out, n, "sm_%d%d", d->major, d->minor);
@@ -137,7 +139,8 @@ static bool by_assembler(const cuda_device *d, const char *assembler, const lz_b
 
 /* ---- the driver ---- */
 
-/* Whether the driver takes the code; PTX is compiled by it here, by several threads at a time, and found by it later. */
+/* Whether the driver takes the code; PTX is compiled by it here, by several threads at a time, and
+ * found by it later. */
 static lz_status try(cuda_device *d, const lz_kernel *k, const void *code)
 {
     char log[LOG_BYTES] = "";

@@ -1,7 +1,8 @@
-/* hand_peer.c - what a C programmer writes by hand for this machine: AVX-512 intrinsics, each thread its half, results past the caches, memory that
+/* hand_peer.c - what a C programmer writes by hand for this machine: AVX-512 intrinsics, each
+ * thread its half, results past the caches, memory that
  * is used again, on huge pages.  hand_peer WORKLOAD[,WORKLOAD...] [--threads N] [--secs S]
- * Workloads, sizes and fields are those of lz-bench; it prints nothing for a workload that it does not have, nor where there is no AVX-512.
- * Some results are compared with double precision. */
+ * Workloads, sizes and fields are those of lz-bench; it prints nothing for a workload that it does
+ * not have, nor where there is no AVX-512. Some results are compared with double precision. */
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <immintrin.h>

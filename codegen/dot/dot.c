@@ -84,7 +84,8 @@ static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* A tile of few registers has more steps in a round, since each multiplies less. Lines of a panel: wherever it begins. */
+/* A tile of few registers has more steps in a round, since each multiplies less. Lines of a panel:
+ * wherever it begins. */
 static void choose_rounds(dot *g)
 {
     enum { LINE = 64 };
@@ -133,8 +134,8 @@ int64_t dot_most_vectors(const em *e)
     return MOST_BYTES / e->t->vector_bytes;
 }
 
-/* A block of B fills half of the L2 cache, a run of the rows of A the L1. With few registers panels are so narrow that a run of one has its
- * place there, too. */
+/* A block of B fills half of the L2 cache, a run of the rows of A the L1. With few registers panels
+ * are so narrow that a run of one has its place there, too. */
 static void choose_blocks(dot *g)
 {
     enum { A_BYTES = 512 }; /* of a k of the rows of a unit: B is packed again for each */
@@ -161,7 +162,8 @@ bool dot_stores_sums(const lz_kernel *k)
            k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
 }
 
-/* The type that a factor is converted from, where it is a plain load that is contiguous along one of its loops; else that of the sums. */
+/* The type that a factor is converted from, where it is a plain load that is contiguous along one
+ * of its loops; else that of the sums. */
 static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];

@@ -3,9 +3,8 @@
  * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n.
  * Vectors run along n. A tile is mr rows and nv vectors of C in registers. B is packed into panels
  * of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when its k stride
- * is 1, else packed.
- * With factors of bf16 or bytes, on machines that have the instruction, an element of packed A and B
- * is a word: two bf16, of k = 2 j and 2 j + 1, or four bytes.
+ * is 1, else packed. With factors of bf16 or bytes, on machines that have the instruction, an
+ * element of packed A and B is a word: two bf16, of k = 2 j and 2 j + 1, or four bytes.
  * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
  * columns.
  * Inner loops but the last one are more blocks of K.
@@ -50,8 +49,8 @@ typedef struct dot {
      * instruction; 0: they are values */
     unsigned words;
     /* Words of bytes: the instruction wants one factor signed and the other not. Where they are
-     * alike, A's bytes are moved by 128 (alike), and the row behind a panel's last one in packed B is
-     * what that adds to the sums of its columns, taken away. */
+     *   alike, A's bytes are moved by 128 (alike), and the row behind a panel's last one in packed
+     *   B is what that adds to the sums of its columns, taken away. */
     bool alike, a_signed;
     bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream; /* it always is: fetch it ahead */
@@ -63,7 +62,8 @@ typedef struct dot {
     Val micro[2];       /* functions by [narrow panel] */
     Ty elem, vec;
     /* emitted sizes */
-    /* K: of the last inner loop, KO: of the others; row_b: bytes from one row of B in place to the next */
+    /* K: of the last inner loop, KO: of the others; row_b: bytes from one row of B in place to the
+     * next */
     Val M, N, K, KO, batch, row_b;
     Val KS, T, V, RB, CB;            /* KS: steps of the last inner loop (K, or words) */
     Val panels;                      /* of columns: as few as there can be */
@@ -91,8 +91,9 @@ void dot_choose_tile(dot *g);             /* mr, nv, nv_small */
 bool dot_stores_sums(const lz_kernel *k); /* as they are, contiguous along n */
 
 /* dot_blocking.c */
-/* Loop over the panels of vectors v0..v1-1: of 3 and of 2, narrow ones until the rest is a multiple of the wide ones; otherwise narrow only where
- * that is enough for the rest; where all is near, wide ones as long as they are full. Gives the panel's first vector and how many it has. */
+/* Loop over the panels of vectors v0..v1-1: of 3 and of 2, narrow ones until the rest is a multiple
+ * of the wide ones; otherwise narrow only where that is enough for the rest; where all is near,
+ * wide ones as long as they are full. Gives the panel's first vector and how many it has. */
 typedef struct dot_panels {
     Blk body, exit;
     Val v0, v1, v, nv, small;
@@ -104,7 +105,8 @@ void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc);
 Val dot_panel_at(dot *g, Val v0, Val v, Val kc);
 void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
 void dot_emit_run(dot *g);
-/* Vectors of columns in blocks, which begin where any panel can: those of 3 vectors and of 2 fill any number but 1. */
+/* Vectors of columns in blocks, which begin where any panel can: those of 3 vectors and of 2 fill
+ * any number but 1. */
 typedef struct dot_columns {
     Val vectors, blocks;
     unsigned nv, nv_small; /* of a panel, of a narrow one */
@@ -114,10 +116,11 @@ Val dot_block_most(em *e,
                    dot_columns c); /* vectors of the widest, with what its last panel has more */
 /* first item of part i when n items are divided into nearly equal parts */
 Val dot_cut(em *e, Val n, Val parts, Val i);
-/* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four threads with one more unit than the
- * others: each block has `others` units. */
+/* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four
+ * threads with one more unit than the others: each block has `others` units. */
 Val dot_share_equally(em *e, Val others, Val blocks, Val most);
-/* Rows of B, so many bytes from each other, do not share sets of the L1 cache with so many others that a run of a panel would not stay in it. */
+/* Rows of B, so many bytes from each other, do not share sets of the L1 cache with so many others
+ * that a run of a panel would not stay in it. */
 Val dot_rows_apart(em *e, Val row);
 Val dot_ceil_div(em *e, Val n, int64_t by);
 Val dot_ceil(em *e, Val n, Val by);
@@ -130,10 +133,12 @@ unsigned dot_a_vectors(const dot *g);
 
 /* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
- * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads and this one fetches on the way, like
- * its lines of C; NULL: all is near. With it, and B that may lie in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in
- * 1 << FAR_LOG steps, at least as many as a row has lines. KEEP, with NEXT: where B, read in place, is packed on the way, or
- * NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is zero. */
+ * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads
+ * and this one fetches on the way, like its lines of C; NULL: all is near. With it, and B that may
+ * lie in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in 1 << FAR_LOG steps,
+ * at least as many as a row has lines. KEEP, with NEXT: where B, read in place, is packed on the
+ * way, or NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is
+ * zero. */
 enum micro_arg {
     MICRO_A,
     MICRO_A_STRIDE,
@@ -165,7 +170,8 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k);
 /* One further in mixed radix, last index first. */
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
 
-/* dot_inner.c: products over several loops, whose sums run along what is contiguous in both factors. */
+/* dot_inner.c: products over several loops, whose sums run along what is contiguous in both
+ * factors. */
 bool dot_is_lanes(em *e, const lz_kernel *k); /* of a product that dot.c takes */
 lz_status dot_emit_lanes(em *e, const lz_kernel *k);
 
@@ -185,11 +191,11 @@ typedef struct dot_panel {
     unsigned nv, nv_small;
 } dot_panel;
 /* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
- * sums from v on begin at `row`. n, N: the loop of columns and how many there are. w: vectors v..past-1 are mostly those of such a
- * panel; NULL: any. */
+ * sums from v on begin at `row`. n, N: the loop of columns and how many there are. w: vectors
+ * v..past-1 are mostly those of such a panel; NULL: any. */
 void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w);
-/* Whether the later stages read or write anything that dot_fetch_row fetches: rows of nv vectors from vector v on, where the other outer
- * indices are set. */
+/* Whether the later stages read or write anything that dot_fetch_row fetches: rows of nv vectors
+ * from vector v on, where the other outer indices are set. */
 bool dot_fetches_rows(const kern *f, uint32_t n);
 void dot_fetch_row(kern *f, uint32_t n, Val v, unsigned nv);
 #endif

@@ -1,12 +1,14 @@
-/* dot_b2b.c - kernels that keep rows (lower/loops/loop.h): products and what is done with the rows between them, attention for one.
+/* dot_b2b.c - kernels that keep rows (lower/loops/loop.h): products and what is done with the rows
+ * between them, attention for one.
  *
- * A block is a few points of the last outer loop. For a block, stage by stage: the sums of a product
- * are made in register tiles (dot_micro.c) from the block's left factor and a right factor that was
- * packed once for all points that share it, unless it lies so; the stages between the products run over
- * rows that are still in the cache, a few points at a time and of these each up to its next reduction, so
- * that the points hide each other's latencies. A unit is some blocks of one point of the other outer loops.
- * A row takes the memory of one it is made from when nothing reads that one afterwards.
- * Sums run over k in order, and a point's rows do not depend on its block, so results do not depend
+ * A block is a few points of the last outer loop. For a block, stage by stage: the sums of a
+ * product are made in register tiles (dot_micro.c) from the block's left factor and a right factor
+ * that was packed once for all points that share it, unless it lies so; the stages between the
+ * products run over rows that are still in the cache, a few points at a time and of these each up
+ * to its next reduction, so that the points hide each other's latencies. A unit is some blocks of
+ * one point of the other outer loops. A row takes the memory of one it is made from when nothing
+ * reads that one afterwards. Sums run over k in order, and a point's rows do not depend on its
+ * block, so results do not depend
  * on the division into units.   Threads: belongs to one thread. */
 #include "codegen/dot/dot_b2b.h"
 #include "lower/loops/loop_impl.h"
@@ -205,7 +207,8 @@ static void pack_left(rows *r, product *p, Val r0, Val n)
     em_loop_end(e, &li, NULL);
 }
 
-/* Where the sums of the points r0.. go: to the results at once, where that is all there is to do and tiles are full. */
+/* Where the sums of the points r0.. go: to the results at once, where that is all there is to do
+ * and tiles are full. */
 static void place_sums(rows *r, uint32_t s, Val r0, Val n, Val *args)
 {
     em *e = r->e;
@@ -266,7 +269,8 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
     dot_panels_end(g, &w);
 }
 
-/* Stages from s on that a point goes through at once: up to a product, or to a reduction, whose latency the next points hide. */
+/* Stages from s on that a point goes through at once: up to a product, or to a reduction, whose
+ * latency the next points hide. */
 static uint32_t run_end(const rows *r, uint32_t s)
 {
     while (s < r->k->nstage && !r->p[s])
@@ -373,7 +377,8 @@ static void split_batch(rows *r, Val i)
             memcpy(r->p[s]->g.c.oidx, r->c.oidx, sizeof r->c.oidx);
 }
 
-/* The right factor for a point of the other loops, which is a new one: packed, unless it lies as one panel would. */
+/* The right factor for a point of the other loops, which is a new one: packed, unless it lies as
+ * one panel would. */
 static void lay_right(rows *r, product *p, Val fresh)
 {
     em *e = r->e;

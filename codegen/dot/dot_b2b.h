@@ -1,4 +1,5 @@
-/* dot_b2b.h - between the files that make a kernel that keeps rows: dot_b2b.c says what such a kernel is.
+/* dot_b2b.h - between the files that make a kernel that keeps rows: dot_b2b.c says what such a
+ * kernel is.
  * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_DOT_DOT_B2B_H
 #define LZ_CODEGEN_DOT_DOT_B2B_H
@@ -27,7 +28,8 @@ typedef struct product {
     Val pack_a, a_stride; /* left factors of the block, and the bytes between them */
 } product;
 
-/* An accumulator of a block's points that later products part from its readers: memory of both parts of a complex one. */
+/* An accumulator of a block's points that later products part from its readers: memory of both
+ * parts of a complex one. */
 typedef struct saved {
     Ty type;
     Val v, im; /* NULL: there is none */
@@ -48,6 +50,7 @@ typedef struct rows {
     lz_arena arena;
 } rows;
 
-/* dot_b2b_prefetch.c: what is wanted next, while point i of the last loop is worked on: a few lines at a time, for which nothing waits. */
+/* dot_b2b_prefetch.c: what is wanted next, while point i of the last loop is worked on: a few lines
+ * at a time, for which nothing waits. */
 void rows_fetch_next(rows *r, Val i);
 #endif

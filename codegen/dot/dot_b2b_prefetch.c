@@ -1,6 +1,8 @@
-/* dot_b2b_prefetch.c - the factors of the products of a kernel that keeps rows, fetched into the cache of the second level before they are wanted.
- * Beside the points, whose rows are in the first level: the tiles of a product would wait for so many lines at once, and so would the
- * packing of a whole factor. Each point fetches its part of the right factors of the next point of the other loops, and a row of the left
+/* dot_b2b_prefetch.c - the factors of the products of a kernel that keeps rows, fetched into the
+ * cache of the second level before they are wanted. Beside the points, whose rows are in the first
+ * level: the tiles of a product would wait for so many lines at once, and so would the packing of a
+ * whole factor. Each point fetches its part of the right factors of the next point of the other
+ * loops, and a row of the left
  * ones of the next block.   Threads: belongs to one thread. */
 #include "codegen/dot/dot_b2b.h"
 #include <string.h>
@@ -16,7 +18,8 @@ static void fetch_rows(em *e, Val at, Val stride, Val lo, Val hi, Val n, unsigne
     em_loop_end(e, &li, NULL);
 }
 
-/* Whether an access reads elsewhere at the next point of the other loops: i1, or NULL where it never does. */
+/* Whether an access reads elsewhere at the next point of the other loops: i1, or NULL where it
+ * never does. */
 static Val moves_on(rows *r, kern *f, const lz_access *a)
 {
     em *e = r->e;
@@ -30,13 +33,15 @@ static Val moves_on(rows *r, kern *f, const lz_access *a)
     return by ? ICMP(NE, by, em_c64(e, 0)) : NULL;
 }
 
-/* What of a factor is fetched: rows lo..hi-1 along loop `across`, n elements side by side along loop `line`. */
+/* What of a factor is fetched: rows lo..hi-1 along loop `across`, n elements side by side along
+ * loop `line`. */
 typedef struct part {
     uint32_t line, across;
     Val lo, hi, n;
 } part;
 
-/* Of the accesses that factor f is made of; `fresh`: only of those that read elsewhere than at this point of the other loops. */
+/* Of the accesses that factor f is made of; `fresh`: only of those that read elsewhere than at this
+ * point of the other loops. */
 static void fetch_factor(rows *r, product *p, kern *f, const part *x, bool fresh)
 {
     em *e = r->e;
@@ -71,7 +76,8 @@ static void fetch_right(rows *r, product *p, Val i)
     fetch_factor(r, p, &g->b, &x, true);
 }
 
-/* The left factor of the point a block behind point i, which may be one of the next point of the other loops. */
+/* The left factor of the point a block behind point i, which may be one of the next point of the
+ * other loops. */
 static void fetch_left(rows *r, product *p, Val i)
 {
     em *e = r->e;

@@ -198,7 +198,8 @@ static void scratch_parts(dot *g)
                  : g->amode == DOT_A_COLS ? dot_a_stride(g) * g->kc
                                           : 0;
     g->npack_a = em_c64(e, (na + 63) / 64 * 64);
-    /* Of all rows of the longest unit: where sums are stored as they are, most tiles need none of it, but the last one does. */
+    /* Of all rows of the longest unit: where sums are stored as they are, most tiles need none of
+     * it, but the last one does. */
     Val most_rows = MUL(dot_ceil(e, g->T, g->RB), em_c64(e, g->mr));
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), most_rows, em_c64(e, g->mr));
     Val nblock = MUL(MUL(g->wide, rows), em_c64(e, (int64_t)g->L * g->es));
@@ -354,8 +355,9 @@ static void tile_a(dot *g, const unit *w, Val r, Val nrows, Val k0, Val kc, Val 
     }
 }
 
-/* Rows of the tile that follows: two a panel where the panels of a tile fetch it together, and all of them where a unit has one panel, after
- * whose last tile the first one follows. NULL where the caches bring what is used anyway. */
+/* Rows of the tile that follows: two a panel where the panels of a tile fetch it together, and all
+ * of them where a unit has one panel, after whose last tile the first one follows. NULL where the
+ * caches bring what is used anyway. */
 static void next_rows(dot *g, const unit *w, Val r, Val v, Val *args)
 {
     em *e = g->e;
@@ -376,8 +378,8 @@ static void next_rows(dot *g, const unit *w, Val r, Val v, Val *args)
     args[MICRO_NEXT_ROWS] = SEL(w->direct, em_c64(e, DOT_MR - 1), em_c64(e, 1));
 }
 
-/* The last 2^n tiles of rows fetch the block of B that is packed next, as much of this panel's each, where both blocks leave room for A in
- * the L2 cache; others what they have. */
+/* The last 2^n tiles of rows fetch the block of B that is packed next, as much of this panel's
+ * each, where both blocks leave room for A in the L2 cache; others what they have. */
 static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *args)
 {
     em *e = g->e;

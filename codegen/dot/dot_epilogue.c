@@ -1,9 +1,10 @@
-/* dot_epilogue.c - what is done with the sums of a tile: the later stages on its rows, and what these read and write,
- * fetched while the tile is multiplied. Threads: belongs to one thread. */
+/* dot_epilogue.c - what is done with the sums of a tile: the later stages on its rows, and what
+ * these read and write, fetched while the tile is multiplied. Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
 
-/* Operations a vector up to which several are done side by side: what counts, tests and masks takes as long as so many. */
+/* Operations a vector up to which several are done side by side: what counts, tests and masks takes
+ * as long as so many. */
 enum { LITTLE_WORK = 10 };
 
 static bool is_little(const kern *f)
@@ -93,7 +94,8 @@ static bool lies_in_rows(const kern *f, uint32_t n, const lz_access *a)
     return other && a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[n], 1);
 }
 
-/* The accesses of stage s that are fetched, a bit each: one of each buffer, and none for what is stored in an operand's place. */
+/* The accesses of stage s that are fetched, a bit each: one of each buffer, and none for what is
+ * stored in an operand's place. */
 static uint64_t to_fetch(const kern *f, uint32_t n, uint32_t s, uint64_t *seen)
 {
     const lz_stage *t = &f->k->stages[s];

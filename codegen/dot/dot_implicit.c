@@ -1,15 +1,22 @@
-/* dot_implicit.c - a matrix product whose rows and sums run over several loops: convolutions without a copy of their windows.
+/* dot_implicit.c - a matrix product whose rows and sums run over several loops: convolutions
+ * without a copy of their windows.
  *
- * C[m, n] = sum over k of A[m, k] B[k, n]. Rows m are all the loops that B does not walk, taken as one; k are all inner loops, taken as one.
- * The address of A[m, k] is a part by m plus a part by k, whatever the strides: a tile has a pointer per row, and a table has the part by k, so
- * a tile is full whatever the extents are, and sums stay in registers from one inner loop to the next. Windows of an image, rows of few
- * pixels and gradients by a kernel, whose sums run over images and pixels, are all of this form.
- * Elements of A are broadcast from where they lie, also where rows lie side by side and their k far apart (a gradient by a kernel): bringing
- * those of one or two tiles together cost more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n; B is contiguous there, and is read in place, its steps along k from
- * a second table, or is packed for a block of k where it would not stay in the caches: whole rows of a unit one after the other, fetched ahead.
- * Which rows a tile has is dot_implicit_rows.c's business, what padding it leaves out dot_implicit_padding.c's.
- * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of columns.
- * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
+ * C[m, n] = sum over k of A[m, k] B[k, n]. Rows m are all the loops that B does not walk, taken as
+ * one; k are all inner loops, taken as one. The address of A[m, k] is a part by m plus a part by k,
+ * whatever the strides: a tile has a pointer per row, and a table has the part by k, so a tile is
+ * full whatever the extents are, and sums stay in registers from one inner loop to the next.
+ * Windows of an image, rows of few pixels and gradients by a kernel, whose sums run over images and
+ * pixels, are all of this form. Elements of A are broadcast from where they lie, also where rows
+ * lie side by side and their k far apart (a gradient by a kernel): bringing those of one or two
+ * tiles together cost more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n; B is
+ * contiguous there, and is read in place, its steps along k from a second table, or is packed for a
+ * block of k where it would not stay in the caches: whole rows of a unit one after the other,
+ * fetched ahead. Which rows a tile has is dot_implicit_rows.c's business, what padding it leaves
+ * out dot_implicit_padding.c's.
+ * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of
+ *   columns. Sums run over k in order in every tile, so results do not depend on the division into
+ *   units.
+ * Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 #include <string.h>
 
@@ -32,7 +39,8 @@ enum {
 
 /* ---- which products ---- */
 
-/* Rows do not know of the matrix they are in: a kernel of a convolution, of images that lie in the vectors. */
+/* Rows do not know of the matrix they are in: a kernel of a convolution, of images that lie in the
+ * vectors. */
 static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access *b)
 {
     uint32_t rows = 0, matrices = 0;
@@ -47,7 +55,8 @@ static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access 
     return rows == 1 && matrices > 0;
 }
 
-/* Several inner loops, or several loops of rows; and both factors lie in memory, columns of B contiguous. */
+/* Several inner loops, or several loops of rows; and both factors lie in memory, columns of B
+ * contiguous. */
 bool dot_is_flat(em *e, const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
@@ -88,7 +97,8 @@ static void choose_few_rows(implicit *g, bool many)
     g->nv_small = g->nv / 2;
 }
 
-/* Images of 6 or 7 pixels a row have a tile for each row, which is then full whatever the height is. */
+/* Images of 6 or 7 pixels a row have a tile for each row, which is then full whatever the height
+ * is. */
 static unsigned tile_rows(const implicit *g)
 {
     lz_sz w = g->k->outer[g->k->dot.m];
@@ -126,7 +136,8 @@ static Val panels_fill(implicit *g)
     return any ? AND(fill, ICMP(NE, g->V, em_c64(e, 1))) : fill;
 }
 
-/* B stays in the caches as it lies, or is not used often enough; and nothing is read past its end. */
+/* B stays in the caches as it lies, or is not used often enough; and nothing is read past its
+ * end. */
 static Val in_place(implicit *g)
 {
     em *e = g->e;
@@ -169,7 +180,8 @@ static void emit_dims(implicit *g)
     g->direct = in_place(g);
     g->P = dot_ceil_div(e, g->V, g->nv);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
-    /* Each block of rows packs B again: what units can be had besides those for many rows are of columns. */
+    /* Each block of rows packs B again: what units can be had besides those for many rows are of
+     * columns. */
     Val blocks = em_smax(e, dot_ceil_div(e, g->T, row_tiles(g)), one),
         apart = LLVMBuildUDiv(e->b, most, em_smax(e, MUL(g->batch, blocks), one), "");
     apart = em_smax(e, em_smin(e, apart, g->P), one);
@@ -286,8 +298,8 @@ typedef struct unit {
     Val c_stride;       /* bytes between rows of the sums */
 } unit;
 
-/* Of 3 vectors and of 2: narrow ones until the rest is a multiple of the wide ones. Of twice as many: narrow only where that is enough for
- * the rest. */
+/* Of 3 vectors and of 2: narrow ones until the rest is a multiple of the wide ones. Of twice as
+ * many: narrow only where that is enough for the rest. */
 typedef struct panels {
     Blk from, body, exit;
     Val v, nv, small, first,
@@ -361,8 +373,9 @@ static Val panel_at(implicit *g, const unit *w, Val v, Val kc)
     return em_at(e, g->pack, MUL(SUB(v, w->v0), kc), (int64_t)g->L * g->es);
 }
 
-/* The vectors of a panel in row k, which begins at `row` with those of the unit. Rows are far apart and few lines of each are read, which
- * processors do not foresee. Gives the largest magnitudes of those in p->on and these, where these are known. */
+/* The vectors of a panel in row k, which begins at `row` with those of the unit. Rows are far apart
+ * and few lines of each are read, which processors do not foresee. Gives the largest magnitudes of
+ * those in p->on and these, where these are known. */
 static Val pack_row(implicit *g, const unit *w, const panels *p, Val row, Val ahead, Val k, Val kc)
 {
     em *e = g->e;

@@ -1,4 +1,6 @@
-/* dot_implicit.h - between the files of products over several loops of rows, or of sums: see dot_implicit.c.   Threads: belongs to one thread. */
+/* dot_implicit.h - between the files of products over several loops of rows, or of sums: see
+ * dot_implicit.c.
+ * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_DOT_DOT_IMPLICIT_H
 #define LZ_CODEGEN_DOT_DOT_IMPLICIT_H
 #include "codegen/dot/dot.h"
@@ -27,7 +29,8 @@ typedef struct implicit {
     const lz_access *a, *b;
     bool shared;     /* shares_rows */
     bool rows_touch; /* rows of A lie side by side, and their k apart */
-    /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of the machine's; the sums are stored as they are */
+    /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of
+     * the machine's; the sums are stored as they are */
     bool whole, full, plain;
     const lz_access
         *bordered; /* a or b, whose padding is left out (dot_implicit_padding.c); NULL */
@@ -43,16 +46,16 @@ typedef struct implicit {
     Val ntable, npack, nblock; /* bytes of a table, of packed B, of a unit's sums */
     Val grid, scratch;         /* what lz_grid and lz_scratch give */
     em_numbers numbers;        /* all but the first five, computed from these */
-    Val off_a, step_b; /* tables by k: bytes from the row's start; bytes to the next row of B */
-    Val at_b;          /* with borders: bytes to a row of B from the block's first */
-    Val worth;         /* with borders: there is enough padding; */
-    Val several;       /* a tile has several runs of k; */
-    Val runs, finite,
-        all; /* these; whether the other factor is finite, what is used of it now, and what was looked through */
+    Val off_a, step_b;     /* tables by k: bytes from the row's start; bytes to the next row of B */
+    Val at_b;              /* with borders: bytes to a row of B from the block's first */
+    Val worth;             /* with borders: there is enough padding; */
+    Val several;           /* a tile has several runs of k; */
+    Val runs, finite, all; /* these; whether the other factor is finite, what is used of it now, and
+                              what was looked through */
     Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
     Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */
-    Val result, apart,
-        even; /* of a tile where `plain`: bytes to its first row's results, to the next row's; all are so far apart */
+    Val result, apart, even; /* of a tile where `plain`: bytes to its first row's results, to the
+                                next row's; all are so far apart */
     uint32_t ncell;
     Val alike; /* rows whose indices in the loops of cells are the same */
     implicit_cell cell[LZ_BORDER_MAX];
@@ -69,9 +72,10 @@ static inline uint32_t implicit_first_row(const implicit *g)
     return (uint32_t)__builtin_ctz(g->row_loop);
 }
 
-/* dot_implicit_micro.c: emits a function of these arguments; strides are bytes. ROWS: a pointer per row of A; OFF_A: by k, bytes from there. B: at
- * its first k; STEP_B: bytes to the next one, NEXT_B bytes apart, or 0: the same for all. COLS: columns of B that exist. C gets the whole
- * tile, the sums plus what is at OLD. That of several runs of k: KC is how many, RUNS their firsts and ends,
+/* dot_implicit_micro.c: emits a function of these arguments; strides are bytes. ROWS: a pointer per
+ * row of A; OFF_A: by k, bytes from there. B: at its first k; STEP_B: bytes to the next one, NEXT_B
+ * bytes apart, or 0: the same for all. COLS: columns of B that exist. C gets the whole tile, the
+ * sums plus what is at OLD. That of several runs of k: KC is how many, RUNS their firsts and ends,
  * AT_B says where B is by k, where rows do not lie at one distance. */
 enum tile_arg {
     T_ROWS,
@@ -92,11 +96,13 @@ enum tile_arg {
 void implicit_emit_tiles(implicit *g);
 void implicit_call_tile(implicit *g, Val narrow, const Val *args);
 
-/* dot_implicit.c: what an access has at its first element; B at k0, column vector v, for the batch that is set */
+/* dot_implicit.c: what an access has at its first element; B at k0, column vector v, for the batch
+ * that is set */
 Val implicit_base(implicit *g, const lz_access *a);
 Val implicit_b_at(implicit *g, Val k0, Val v);
 
-/* dot_implicit_rows.c: memory for it; row r is the next; nrows of a tile, then the last again; the outer indices of one, and where one is kept */
+/* dot_implicit_rows.c: memory for it; row r is the next; nrows of a tile, then the last again; the
+ * outer indices of one, and where one is kept */
 void implicit_place_rows(implicit *g);
 void implicit_start_rows(implicit *g, Val r);
 void implicit_next_rows(implicit *g, Val nrows);
@@ -106,14 +112,17 @@ Val implicit_index_at(implicit *g, Val i, uint32_t l);
 /* dot_implicit_padding.c; what is said of borders does nothing without them */
 void implicit_choose_borders(implicit *g); /* and the order of the inner loops */
 void implicit_place_runs(implicit *g);
-/* The largest magnitudes of what is packed, where that has to be known: of nothing, or NULL; with x; at last. */
+/* The largest magnitudes of what is packed, where that has to be known: of nothing, or NULL; with
+ * x; at last. */
 Val implicit_least(implicit *g);
 Val implicit_larger(implicit *g, Val so_far, Val x);
 void implicit_finite_where(implicit *g, Val largest);
-/* B in place, k0.. (kc of them, block kn), and A. first: for the first of the units that are run one after the other. */
+/* B in place, k0.. (kc of them, block kn), and A. first: for the first of the units that are run
+ * one after the other. */
 void implicit_look_through_b(implicit *g, Val first, Val k0, Val kc, Val kn);
 void implicit_look_through_a(implicit *g);
-/* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how many, at least one. Then the arguments but T_ROWS and those of C. */
+/* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how
+ * many, at least one. Then the arguments but T_ROWS and those of C. */
 Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc);
 Val implicit_part(em *e, Val a, Val b, Val n); /* ceil(a / b), and from 0 to n */
 void implicit_start_run(implicit *g, Val nruns, Val *args);

@@ -1,4 +1,5 @@
-/* dot_implicit_micro.c - the register tile of products by tables: rows wherever their pointers say, and k wherever the table says. See dot_implicit.h.
+/* dot_implicit_micro.c - the register tile of products by tables: rows wherever their pointers say,
+ * and k wherever the table says. See dot_implicit.h.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 #include <string.h>
@@ -80,8 +81,8 @@ static void store_tile(implicit *g, const tile *t, const Val *sum)
     }
 }
 
-/* The steps first to last - 1, in whole rounds where all columns are there: a step by itself counts as much as it multiplies, and masked loads
- * take a place among the multiplications. */
+/* The steps first to last - 1, in whole rounds where all columns are there: a step by itself counts
+ * as much as it multiplies, and masked loads take a place among the multiplications. */
 static void rounds(implicit *g, const tile *t, Val first, Val last, Val *state)
 {
     em *e = g->e;

@@ -1,11 +1,15 @@
-/* dot_implicit_padding.c - products by tables that leave out what padding put into a factor. See dot_implicit.h and lz_border in lower/loops/loop.h.
+/* dot_implicit_padding.c - products by tables that leave out what padding put into a factor. See
+ * dot_implicit.h and lz_border in lower/loops/loop.h.
  *
- * The loops of k that borders speak of are the outermost ones of the tables, so that what a tile may not leave out are runs of k: one, or one
- * for each index of the first of two such loops. The tile's function takes a list of them and keeps its sums in registers from run to run: what
- * it adds, and in which order, is what it would add otherwise, less the products with padding. These are zeros of either sign unless the other factor
- * is infinite or no number there, so that factor is looked through before: the block of B that a unit packs or reads in place, or all rows of A, which
- * then are the same for all units.
- * Where a border depends on the row, a tile leaves out what all its rows do.   Threads: belongs to one thread. */
+ * The loops of k that borders speak of are the outermost ones of the tables, so that what a tile
+ * may not leave out are runs of k: one, or one for each index of the first of two such loops. The
+ * tile's function takes a list of them and keeps its sums in registers from run to run: what it
+ * adds, and in which order, is what it would add otherwise, less the products with padding. These
+ * are zeros of either sign unless the other factor is infinite or no number there, so that factor
+ * is looked through before: the block of B that a unit packs or reads in place, or all rows of A,
+ * which then are the same for all units. Where a border depends on the row, a tile leaves out what
+ * all its rows do.
+ * Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 
 enum {
@@ -108,7 +112,8 @@ static Val b_is_finite(implicit *g, Val k0, Val kc)
     return all_finite(g, lk.phi[1]);
 }
 
-/* What lies in place is small, and the same for all units but those of another matrix; or is for few tiles, which do not repay it. */
+/* What lies in place is small, and the same for all units but those of another matrix; or is for
+ * few tiles, which do not repay it. */
 void implicit_look_through_b(implicit *g, Val first, Val k0, Val kc, Val kn)
 {
     em *e = g->e;
@@ -192,7 +197,8 @@ Val implicit_part(em *e, Val a, Val b, Val n)
     return em_smin(e, LLVMBuildUDiv(e->b, up, b, ""), n);
 }
 
-/* The indices of the border's inner loop, of n, where what a tile reads may be something else than padding. */
+/* The indices of the border's inner loop, of n, where what a tile reads may be something else than
+ * padding. */
 static range there(implicit *g, const lz_border *x, Val n, Val v, unsigned nv)
 {
     em *e = g->e;

@@ -1,8 +1,11 @@
-/* dot_implicit_rows.c - which rows of a product by tables a tile has: their pointers, their indices, where their results lie. See dot_implicit.h.
+/* dot_implicit_rows.c - which rows of a product by tables a tile has: their pointers, their
+ * indices, where their results lie. See dot_implicit.h.
  *
- * Rows come in the order of their loops, or in that of cells, where padding is left out of A (dot_implicit_padding.c) and a cell's rows fill tiles: of each loop that a
- * border speaks of, the indices whose windows meet no padding are one class, and each of the others is one. A cell is a class of each such
- * loop. A tile leaves out what all its rows may leave out, so its rows should be of one cell: in an image of 4 x 4 pixels, of 3 rows in a tile one has
+ * Rows come in the order of their loops, or in that of cells, where padding is left out of A
+ * (dot_implicit_padding.c) and a cell's rows fill tiles: of each loop that a border speaks of, the
+ * indices whose windows meet no padding are one class, and each of the others is one. A cell is a
+ * class of each such loop. A tile leaves out what all its rows may leave out, so its rows should be
+ * of one cell: in an image of 4 x 4 pixels, of 3 rows in a tile one has
  * no neighbour above.   Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 
@@ -178,7 +181,8 @@ Val implicit_index_at(implicit *g, Val i, uint32_t l)
     return em_at(e, g->index, ADD(MUL(i, em_c64(e, LZ_OUTER_MAX)), em_c64(e, l)), 8);
 }
 
-/* Row i of the tile is the next one. Gives where its results are, in bytes from the first of all. */
+/* Row i of the tile is the next one. Gives where its results are, in bytes from the first of
+ * all. */
 static Val take_row(implicit *g, Val i)
 {
     em *e = g->e;

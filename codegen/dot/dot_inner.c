@@ -1,13 +1,17 @@
-/* dot_inner.c - a matrix product whose sums run along what lies contiguous in both factors, over several loops: the gradient by the kernel of a
- * convolution whose images lie in the vectors.
+/* dot_inner.c - a matrix product whose sums run along what lies contiguous in both factors, over
+ * several loops: the gradient by the kernel of a convolution whose images lie in the vectors.
  *
- * C[m, n] = sum over k of A[m, k] B[n, k]. Rows m are all the loops that only A walks, columns n all that only B walks; k are all inner loops,
- * the last one contiguous in both. A tile is a vector of sums for each of its rows and columns, which are added up across their lanes at the
- * very end: nothing is packed or transposed. Rows and columns have a pointer each, so that tiles are full whatever the extents are.
- * Loops:  unit (block of rows, block of columns) > block of k > tile of rows > tile of columns. The vectors of a unit's sums take half of the
- * second-level cache, at most.
- * A block of k is short enough for a tile's rows to stay in the first-level cache; between blocks sums lie in the scratch memory.
- * Sums run over k in order in every tile, so results do not depend on the division into units.   Threads: belongs to one thread. */
+ * C[m, n] = sum over k of A[m, k] B[n, k]. Rows m are all the loops that only A walks, columns n
+ * all that only B walks; k are all inner loops, the last one contiguous in both. A tile is a vector
+ * of sums for each of its rows and columns, which are added up across their lanes at the very end:
+ * nothing is packed or transposed. Rows and columns have a pointer each, so that tiles are full
+ * whatever the extents are.
+ * Loops:  unit (block of rows, block of columns) > block of k > tile of rows > tile of columns. The
+ *   vectors of a unit's sums take half of the second-level cache, at most. A block of k is short
+ *   enough for a tile's rows to stay in the first-level cache; between blocks sums lie in the
+ *   scratch memory. Sums run over k in order in every tile, so results do not depend on the
+ *   division into units.
+ * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
 
@@ -29,9 +33,11 @@ typedef struct lanes {
     const lz_access *a, *b;
     Ty vec;
     Val micro;
-    /* emitted sizes: rows, columns, tiles of rows; columns but for the last loop, that, and vectors of it; inner loops but the last, and that */
+    /* emitted sizes: rows, columns, tiles of rows; columns but for the last loop, that, and vectors
+     * of it; inner loops but the last, and that */
     Val M, N, T, Q, NE, VE, KO, KI;
-    /* units: of rows, of columns but for the last loop, and of that (only where the others are apart); what one has at most */
+    /* units: of rows, of columns but for the last loop, and of that (only where the others are
+     * apart); what one has at most */
     Val RB, CB, NB, most_rows, most_cols, col_tiles;
     /* parts of the scratch memory: tables by k, pointers, vectors of sums, sums */
     Val off_a, off_b, row_at, col_at, block, sums;
@@ -188,7 +194,8 @@ static void count(lanes *g)
     g->VE = dot_ceil_div(e, g->NE, g->L);
 }
 
-/* Units for threads to share; more where their sums would not stay in the cache, about as many rows as columns each. */
+/* Units for threads to share; more where their sums would not stay in the cache, about as many rows
+ * as columns each. */
 static void divide(lanes *g)
 {
     em *e = g->e;
@@ -305,7 +312,8 @@ static void fill_tables(lanes *g)
     em_loop_end(e, &lk, next);
 }
 
-/* Pointers to rows first.. of an access, `n` of them; those from `past` on are the last one again. */
+/* Pointers to rows first.. of an access, `n` of them; those from `past` on are the last one
+ * again. */
 static void fill_pointers(lanes *g, const lz_access *x, uint32_t loops, Val first, Val n, Val past,
                           Val to)
 {

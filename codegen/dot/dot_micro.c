@@ -1,7 +1,8 @@
 /* dot_micro.c - the register tile: mr x nv vectors of accumulators over a run of k.
  * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it
- * (apart from them the register allocator spills). Steps of k come in rounds, which fetch ahead once: a processor that
- * multiplies and adds two vectors a cycle has no time for more beside them.
+ *   (apart from them the register allocator spills). Steps of k come in rounds, which fetch ahead
+ *   once: a processor that multiplies and adds two vectors a cycle has no time for more beside
+ *   them.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
@@ -109,7 +110,8 @@ static void fetch_far(dot *g, const Val *p, Val k)
     em_prefetch(e, em_at(e, at, line, LINE), false, 2);
 }
 
-/* Fetched while step k computes: a line of the next tile of A, of each row in turn, 1 << log_steps steps each. */
+/* Fetched while step k computes: a line of the next tile of A, of each row in turn, 1 << log_steps
+ * steps each. */
 static void fetch_a(dot *g, const Val *p, Val k, unsigned log_steps)
 {
     em *e = g->e;
@@ -145,7 +147,8 @@ static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, 
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-/* In a round from step k on. A line lasts for LINE / size steps, of two rows half of them for each. */
+/* In a round from step k on. A line lasts for LINE / size steps, of two rows half of them for
+ * each. */
 static void fetch_a_in_round(dot *g, const Val *p, Val k)
 {
     em *e = g->e;
@@ -172,8 +175,8 @@ static void begin_others(dot *g, em_loop *l, Val k, Val log)
     em_loop_begin(e, l, ADD(k, apart), ADD(k, em_c64(e, steps(g))), apart, 0, NULL);
 }
 
-/* What on_the_way fetches, in a round from step k on, and no more of it than there is: for instructions beside the arithmetic there is little
- * room. */
+/* What on_the_way fetches, in a round from step k on, and no more of it than there is: for
+ * instructions beside the arithmetic there is little room. */
 static void fetch_in_round(dot *g, const Val *p, Val k, Val log_c)
 {
     em *e = g->e;
@@ -226,8 +229,8 @@ static void step(dot *g, const tile *t, Val k, Val b, bool masked, const Val *in
     }
 }
 
-/* As many steps as are done in rounds: none where B has columns that are not there, or is packed on the way. A step by itself has as
- * much to count and to fetch as it multiplies. */
+/* As many steps as are done in rounds: none where B has columns that are not there, or is packed on
+ * the way. A step by itself has as much to count and to fetch as it multiplies. */
 static Val whole_steps(dot *g, const tile *t)
 {
     em *e = g->e;

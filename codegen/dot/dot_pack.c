@@ -74,7 +74,8 @@ static Val moved(dot *g, Val y)
     return g->alike ? XOR(y, em_ci(g->vec, 0x80808080)) : y;
 }
 
-/* The row behind a panel of packed B: what moving A's bytes adds to the sums of its columns, taken away. */
+/* The row behind a panel of packed B: what moving A's bytes adds to the sums of its columns, taken
+ * away. */
 static void pack_behind(dot *g, Val kc, Val nv, Val out)
 {
     em *e = g->e;
@@ -145,8 +146,9 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
     em_loop_end(e, &l, NULL);
 }
 
-/* Where vector v of nv at step k of kc steps leaves off two vectors ahead: the next ones of the panel, else its first ones at the next
- * steps, else those of the next panel. Relative, in vectors and steps. */
+/* Where vector v of nv at step k of kc steps leaves off two vectors ahead: the next ones of the
+ * panel, else its first ones at the next steps, else those of the next panel. Relative, in vectors
+ * and steps. */
 typedef struct later {
     Val vectors, steps;
 } later;
@@ -183,7 +185,8 @@ static void fetch_columns(dot *g, kern *f, later x)
     }
 }
 
-/* L columns from the one at POS_POINT on, all of them there; and as many lines fetched, `x` further. */
+/* L columns from the one at POS_POINT on, all of them there; and as many lines fetched, `x`
+ * further. */
 static void load_lines(dot *g, kern *f, const lz_access *a, Val mask, later x, Val *row)
 {
     em *e = g->e;
@@ -216,7 +219,8 @@ static void evaluate_lines(dot *g, kern *f, Val n0, Val step, Val mask, later x,
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
 }
 
-/* L columns from n0 on as vectors along k, from step `step` on. What lies contiguous along k is loaded as it lies, but for the last columns. */
+/* L columns from n0 on as vectors along k, from step `step` on. What lies contiguous along k is
+ * loaded as it lies, but for the last columns. */
 static void columns_along_k(dot *g, kern *f, Val n0, Val step, Val mask, later x, Val square,
                             Val *row)
 {
@@ -319,7 +323,8 @@ static void pack_a_vectors(dot *g, Val r, Val nrows, Val k0, Val kc, unsigned nu
     em_loop_end(e, &l, NULL);
 }
 
-/* The rows of a unit, as many vectors at a time as are evaluated at once: whole lines are read, where the strides between k are large. */
+/* The rows of a unit, as many vectors at a time as are evaluated at once: whole lines are read,
+ * where the strides between k are large. */
 static void pack_a_cols(dot *g, Val r, Val nrows, Val k0, Val kc)
 {
     em *e = g->e;

@@ -286,8 +286,8 @@ void em_cut(em *e)
     LLVMPositionBuilderAtEnd(e->b, next);
 }
 
-/* Each step in a block of its own: what instruction selection tries on chains of shuffles grows with the square of their
- * length and more. */
+/* Each step in a block of its own: what instruction selection tries on chains of shuffles grows
+ * with the square of their length and more. */
 void em_transpose(em *e, Val *row, unsigned n)
 {
     for (unsigned s = 1; s < n; s *= 2) {
@@ -330,7 +330,8 @@ Val em_any(em *e, Val mask)
 
 /* ---- intrinsics and external functions ---- */
 
-/* LLVM ends the process over an intrinsic that its NVPTX target has no code for: only these have been tried, with every scalar type. */
+/* LLVM ends the process over an intrinsic that its NVPTX target has no code for: only these have
+ * been tried, with every scalar type. */
 static bool has_ptx(const char *name)
 {
     static const char *const tried[] = {"abs",   "ceil",  "copysign",   "ctlz",       "ctpop",
@@ -393,7 +394,8 @@ Val em_fma(em *e, Val a, Val b, Val c)
     return LLVMBuildFPTrunc(e->b, FADD(p, LLVMBuildFPExt(e->b, c, w, "")), t, "");
 }
 
-/* NVPTX takes vectors of f32 that are loaded and widened for a load that widens, and prints one that no assembler accepts. */
+/* NVPTX takes vectors of f32 that are loaded and widened for a load that widens, and prints one
+ * that no assembler accepts. */
 static Val widen_apart(em *e, Val x)
 {
     unsigned lanes = em_lanes(x);
@@ -411,14 +413,16 @@ Val em_widen(em *e, Val x)
     return e->nvptx ? widen_apart(e, x) : LLVMBuildFPExt(e->b, x, em_like(e, e->f64, x), "");
 }
 
-/* Whether x is so far from the ends of the range that no step of a division of two such numbers leaves it. */
+/* Whether x is so far from the ends of the range that no step of a division of two such numbers
+ * leaves it. */
 static Val in_range(em *e, Val x)
 {
     Val bits = AND(BITS(x, e->i32), em_c32(e, 0x7FFFFFFF));
     return ICMP(ULT, SUB(bits, em_c32(e, 67 << 23)), em_c32(e, 120 << 23)); /* 2^-60 to 2^60 */
 }
 
-/* By the reciprocal, corrected as often as it takes for the nearest number. *right: it is. -0 loses its sign. */
+/* By the reciprocal, corrected as often as it takes for the nearest number. *right: it is. -0 loses
+ * its sign. */
 static Val quotient(em *e, Val a, Val b, Val *right)
 {
     Val y = em_asm(e, "rcp.approx.ftz.f32 $0, $1;", "=f,f", e->f32, &b, 1, false), minus = FNEG(b);

@@ -41,7 +41,8 @@ typedef struct em {
 
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m);
 void em_done(em *e);
-/* Whether a form of code may be used, and whether it is used where it does not pay too (variants.def). */
+/* Whether a form of code may be used, and whether it is used where it does not pay too
+ * (variants.def). */
 static inline bool em_may(const em *e, int form)
 {
     return !(e->t->without >> form & 1);
@@ -52,14 +53,16 @@ static inline bool em_always(const em *e, int form)
 }
 /* Starts a function; `exported`: a symbol of the object. */
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported);
-/* Starts a function of the kernel's own that is likely to be the same in others (shared_code.h): it goes by its arguments and constants alone. Once it
- * has its code, em_shared_end gives what is called. */
+/* Starts a function of the kernel's own that is likely to be the same in others (shared_code.h): it
+ * goes by its arguments and constants alone. Once it has its code, em_shared_end gives what is
+ * called. */
 Val em_shared_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs);
 Val em_shared_end(em *e, Val f);
 
-/* Numbers, i64 or i1, that some functions compute from a few others. One function, which is shared, does so and puts what is no constant into an
- * array, the others call it and read that: a block of arithmetic costs time for each function it is in. It knows nothing but those few, so
- * kernels of any shape have the same one. */
+/* Numbers, i64 or i1, that some functions compute from a few others. One function, which is shared,
+ * does so and puts what is no constant into an array, the others call it and read that: a block of
+ * arithmetic costs time for each function it is in. It knows nothing but those few, so kernels of
+ * any shape have the same one. */
 enum { EM_NUMBERS = 24, EM_NUMBERS_FROM = 8 };
 typedef struct em_numbers {
     Val fn;                     /* void(ptr of what they are computed from, ptr of the array) */
@@ -74,7 +77,8 @@ void em_numbers_end(em *e, em_numbers *x);
 /* For the function that is made, where those few are set: all of them; number i. */
 void em_numbers_get(em *e, const em_numbers *x);
 Val em_numbers_at(em *e, const em_numbers *x, Val i);
-/* The kernel's function `name`, which gives one of them. at: the function i64(ptr of sizes, i64 i) that gives number i. */
+/* The kernel's function `name`, which gives one of them. at: the function i64(ptr of sizes, i64 i)
+ * that gives number i. */
 void em_numbers_size(em *e, const em_numbers *x, Val at, const char *name, const Val *size);
 
 /* ---- types ---- */
@@ -128,7 +132,8 @@ Val em_fdiv(em *e, Val a, Val b);
 Val em_widen(em *e, Val x);
 /* Calls an external function of scalars. */
 Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n);
-/* Inline assembly of these operands, EM_PHI at most; `form` are LLVM's constraints. effects: it is not left out, moved or done once. */
+/* Inline assembly of these operands, EM_PHI at most; `form` are LLVM's constraints. effects: it is
+ * not left out, moved or done once. */
 Val em_asm(em *e, const char *text, const char *form, Ty ret, const Val *a, unsigned n,
            bool effects);
 /* c[0] + c[1] x + c[2] x^2 ..., by Horner's rule */
@@ -141,7 +146,8 @@ Val em_libm(em *e, const char *name, const Val *a, unsigned n);
 Val em_at(em *e, Val p, Val index, int64_t scale);
 Val em_load(em *e, Ty t, Val p, unsigned align);
 void em_store(em *e, Val v, Val p, unsigned align);
-/* past the caches; p is aligned to v's size. The writes are ordered with later ones by what kern_stream_leave says */
+/* past the caches; p is aligned to v's size. The writes are ordered with later ones by what
+ * kern_stream_leave says */
 void em_store_stream(em *e, Val v, Val p, unsigned align);
 Val em_alloca(em *e, Ty t, uint64_t count, unsigned align); /* in the entry block */
 Val em_mload(em *e, Ty t, Val p, Val mask, Val other, unsigned align);
@@ -189,7 +195,8 @@ void em_ifelse_else(em *e, em_ifelse *s);
 void em_ifelse_end(em *e, em_ifelse *s, int n, const Val *then_vals, const Val *else_vals,
                    Val *out);
 
-/* Goes on in a new block. Instruction selection works on one block at a time, at a cost that grows faster than the block. */
+/* Goes on in a new block. Instruction selection works on one block at a time, at a cost that grows
+ * faster than the block. */
 void em_cut(em *e);
 
 /* An error of the emission, kept until the end; the value is only there to go on. */

@@ -79,7 +79,8 @@ void em_prefetch(em *e, Val p, bool write, int locality)
 
 /* ---- 16-bit floats ---- */
 
-/* By instructions of NVIDIA's processors, of pairs where there are pairs: a NaN becomes one of theirs. */
+/* By instructions of NVIDIA's processors, of pairs where there are pairs: a NaN becomes one of
+ * theirs. */
 static Val bf16_bits_ptx(em *e, Val v)
 {
     unsigned n = em_lanes(v);

@@ -1,6 +1,7 @@
-/* emit_complex.c - complex functions as code: the formulas of ir/eval/eval_complex.c in f64, for both complex dtypes.
- * complex64 is widened first, so its results are as good as their magnitude's last place; complex128 keeps to the formulas that neither
- * overflow nor lose small numbers where the result does not (`full`: its arguments may be anywhere in the range of f64).
+/* emit_complex.c - complex functions as code: the formulas of ir/eval/eval_complex.c in f64, for
+ * both complex dtypes. complex64 is widened first, so its results are as good as their magnitude's
+ * last place; complex128 keeps to the formulas that neither overflow nor lose small numbers where
+ * the result does not (`full`: its arguments may be anywhere in the range of f64).
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_complex.h"
 #include <math.h>
@@ -103,8 +104,8 @@ static Val magnitude(const cem *c, Z z)
     return pick(c, either(c, is_inf(c, z.re), is_inf(c, z.im)), num(c, INFINITY), r);
 }
 
-/* z times a power of two, so that neither squares overflow nor denormal numbers take part; this is the choice between three constants
- * by the larger part. */
+/* z times a power of two, so that neither squares overflow nor denormal numbers take part; this is
+ * the choice between three constants by the larger part. */
 static Val by_size(const cem *c, Z z, double huge, double tiny, double ordinary)
 {
     em *e = c->e;
@@ -318,7 +319,8 @@ static Val boxed(const cem *c, Val where, Val x)
     return pick(c, where, b, x);
 }
 
-/* 2^-n for n the exponent of the larger part, of finite z that is not 0; 1 otherwise. *back is n. */
+/* 2^-n for n the exponent of the larger part, of finite z that is not 0; 1 otherwise. *back is
+ * n. */
 static Val normal_factor(const cem *c, Z z, Val *back)
 {
     em *e = c->e;
@@ -340,8 +342,9 @@ static Val power_of_two(const cem *c, Val n)
     return BITS(SHL(ADD(n, em_ci(it, 1023)), em_ci(it, 52)), c->t);
 }
 
-/* x / y, where both have parts whose squares are in range. Where that gives NaN twice, annex G of C says what infinities and zeros
- * mean: infinite / finite and nonzero / 0 are infinite, finite / infinite is 0. */
+/* x / y, where both have parts whose squares are in range. Where that gives NaN twice, annex G of C
+ * says what infinities and zeros mean: infinite / finite and nonzero / 0 are infinite, finite /
+ * infinite is 0. */
 static Z quotient(const cem *c, Z x, Z y)
 {
     em *e = c->e;
@@ -363,7 +366,8 @@ static Z quotient(const cem *c, Z x, Z y)
     return pick2(c, both(c, lost, either(c, by_zero, either(c, up, down))), r, q);
 }
 
-/* Both operands are brought to parts around 1 first, and the quotient back in two steps, because 2^n itself may be out of range. */
+/* Both operands are brought to parts around 1 first, and the quotient back in two steps, because
+ * 2^n itself may be out of range. */
 static Z cdiv_(const cem *c, Z x, Z y)
 {
     em *e = c->e;

@@ -259,8 +259,8 @@ static Ev complex_extremum(em *e, Ev a, Ev b, bool max)
     return lz_ev_select(e, AND(na, nb), both, lz_ev_select(e, SEL(nb, na, OR(na, less)), a, b));
 }
 
-/* VRANGEPS orders zeros, and gives the other operand for a NaN: a sum is one where either is. What LLVM makes of llvm.maximum is twice as
- * many instructions, each waiting for the one before. */
+/* VRANGEPS orders zeros, and gives the other operand for a NaN: a sum is one where either is. What
+ * LLVM makes of llvm.maximum is twice as many instructions, each waiting for the one before. */
 static Val extremum_512(em *e, Val x, Val y, bool max)
 {
     enum { MIN = 4, MAX = 5, NO_SAE = 4 };

@@ -30,7 +30,8 @@ static lz_status arch_of(int major, int minor, const arch **out)
                        minor);
 }
 
-/* What the schedules ask for, of a device or an emulator of it; the user has a say in all but the architecture. */
+/* What the schedules ask for, of a device or an emulator of it; the user has a say in all but the
+ * architecture. */
 static lz_status configure(const arch *a, lz_target *t)
 {
     int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
@@ -62,7 +63,8 @@ lz_status lz_simt_emulated(int major, int minor, lz_target *out)
     return configure(a, out);
 }
 
-/* Vectors along the last outer loop, where all stages have such code: `many`, or NULL. It is left to free whatever becomes of it. */
+/* Vectors along the last outer loop, where all stages have such code: `many`, or NULL. It is left
+ * to free whatever becomes of it. */
 static lz_status across_points(simt *s, kern *many, kern **out)
 {
     bool vectors = s->plan.lanes > 1;
@@ -149,7 +151,8 @@ static lz_status emit_kern(simt *s)
     return st;
 }
 
-/* Products and rows between them: code for any sizes, and where the kernel has the form for most. */
+/* Products and rows between them: code for any sizes, and where the kernel has the form for
+ * most. */
 static lz_status emit_blocks(simt *s)
 {
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {

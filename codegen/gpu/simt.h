@@ -1,17 +1,17 @@
-/* simt.h - from one loop-IR kernel to code for many threads: schedules of a GPU.
- * A kernel becomes one function, lz_kernel, that is run by a grid of blocks of threads; a product
- * has several. Their parameters are 64 bits each: the addresses of the kernel's buffers, then
- * its run-time sizes; when these are more than SIMT_PARAMS in all, the address of a copy of the
- * sizes in device memory stands in their place. Kernels that take scratch memory have two more: its
- * address, and a number (lz_simt_dims). SIMT_BULK has two more behind them: tensor maps of its
- * factors (lz_simt_map), by value. The schedule, and with it the code, depends on the canonical
- * kernel and the target only. How many blocks and threads run it, and into how many parts the k of a product is
- * divided, is computed from the run-time sizes; results depend on the threads of a block and on the
- * parts, never on the number of blocks. lz_llvm_compile makes the code when the target has `simt`
- * set. "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the host for an
- * emulator, of the same schedule: void lz_kernel(void *const *params, lz_simt_thread *t), run once
- * for every thread; int64_t lz_params(void), how many parameters there are. What threads do together
- * are calls.
+/* simt.h - from one loop-IR kernel to code for many threads: schedules of a GPU. A kernel becomes
+ * one function, lz_kernel, that is run by a grid of blocks of threads; a product has several. Their
+ * parameters are 64 bits each: the addresses of the kernel's buffers, then its run-time sizes; when
+ * these are more than SIMT_PARAMS in all, the address of a copy of the sizes in device memory
+ * stands in their place. Kernels that take scratch memory have two more: its address, and a number
+ * (lz_simt_dims). SIMT_BULK has two more behind them: tensor maps of its factors (lz_simt_map), by
+ * value. The schedule, and with it the code, depends on the canonical kernel and the target only.
+ * How many blocks and threads run it, and into how many parts the k of a product is divided, is
+ * computed from the run-time sizes; results depend on the threads of a block and on the parts,
+ * never on the number of blocks. lz_llvm_compile makes the code when the target has `simt` set.
+ * "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the host for an emulator, of
+ * the same schedule: void lz_kernel(void *const *params, lz_simt_thread *t), run once for every
+ * thread; int64_t lz_params(void), how many parameters there are. What threads do together are
+ * calls.
  * Threads: thread-safe. */
 #ifndef LZ_CODEGEN_GPU_SIMT_H
 #define LZ_CODEGEN_GPU_SIMT_H
@@ -33,8 +33,10 @@ typedef enum lz_simt_entry {
     SIMT_GROUPS, /* of a product: by groups of warps, where the target has them */
     SIMT_BULK,   /* of a product: the same, its factors copied as boxes by the device itself */
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
-    SIMT_SECOND, /* of a reduction that is divided: the next one of the kernel, by the results of the first */
-    SIMT_FINISH, /* of a product or reduction that is divided: adds the parts and goes on from there */
+    SIMT_SECOND, /* of a reduction that is divided: the next one of the kernel, by the results of
+                    the first */
+    SIMT_FINISH, /* of a product or reduction that is divided: adds the parts and goes on from there
+                  */
     /* of products and what is done with the rows between them: a piece of a row after the other */
     SIMT_PIECES,
     SIMT_PIECES_WIDE, /* the same for longer heads */
@@ -70,8 +72,8 @@ typedef struct lz_simt_dims {
     lz_simt_launch launch[3];
     uint64_t scratch; /* bytes of device memory, 64-byte aligned */
     /* The parameter behind its address: bytes that each thread, or each block that sorts rows
-     * together, has; of a product, into how many parts k is divided; of a reduction, that, and in its
-     * upper half the power of two of threads that share a point (simt_reduce_col.c). */
+     * together, has; of a product, into how many parts k is divided; of a reduction, that, and in
+     * its upper half the power of two of threads that share a point (simt_reduce_col.c). */
     uint64_t share;
     /* Where launch[0] is SIMT_BULK: its maps, and what gives the same bits instead where their
      * memory does not lie at multiples of SIMT_MAP_ALIGN. */
@@ -119,7 +121,8 @@ bool lz_simt_args_in_memory(const lz_kernel *k);
 bool lz_simt_takes_scratch(const lz_kernel *k);
 /* Name of the schedule, for reports and tests. */
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
-/* Appends what of the target, besides triple, name and features, this kernel's code goes by: part of keys. */
+/* Appends what of the target, besides triple, name and features, this kernel's code goes by: part
+ * of keys. */
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */

@@ -1,5 +1,6 @@
-/* simt_b2b.c - the schedule of kernels that keep rows: a block of threads takes some points of the last outer loop through all stages, and
- * nothing of their rows leaves its shared memory. See simt_b2b.h. Threads: belongs to one thread. */
+/* simt_b2b.c - the schedule of kernels that keep rows: a block of threads takes some points of the
+ * last outer loop through all stages, and nothing of their rows leaves its shared memory. See
+ * simt_b2b.h. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_b2b.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -113,7 +114,8 @@ static void lay_out(b2b *b)
 
 /* ---- between products ---- */
 
-/* Takes, or leaves, the results of reductions of stages first..last-1 that stages from `from` on read. */
+/* Takes, or leaves, the results of reductions of stages first..last-1 that stages from `from` on
+ * read. */
 static void pass_on(b2b *b, Val point, uint32_t first, uint32_t last, uint32_t from, bool take)
 {
     em *e = b->e;

@@ -1,14 +1,16 @@
-/* simt_b2b.h - between the files of the schedule of kernels that keep rows (lower/loops/loop.h), attention for one.
+/* simt_b2b.h - between the files of the schedule of kernels that keep rows (lower/loops/loop.h),
+ * attention for one.
  *
  * A block of 256 threads takes up to 16 points of the last outer loop, as many as its shared memory
  * has room for. There lie, for each of these points: the rows, left factors of products that are no
- * rows, and results of reductions that are read behind a product; before them a piece of a right factor.
+ * rows, and results of reductions that are read behind a product; before them a piece of a right
+ * factor.
  *
- * Products: 64 sums of each point at a time. The right factor comes in pieces of 64 columns and 32 of
- * k, evaluated in vectors where its loads allow it; what is past its end is 0. Factors that are
- * 16-bit floats are multiplied by mma.sync: a warp has 8 columns of all 16 points. Others: a thread has
- * one column of 4 points. Sums run over k in order.
- * What is between products runs with a warp per point, whose lanes share the row: every element is
+ * Products: 64 sums of each point at a time. The right factor comes in pieces of 64 columns and 32
+ *   of k, evaluated in vectors where its loads allow it; what is past its end is 0. Factors that
+ *   are 16-bit floats are multiplied by mma.sync: a warp has 8 columns of all 16 points. Others: a
+ *   thread has one column of 4 points. Sums run over k in order. What is between products runs with
+ *   a warp per point, whose lanes share the row: every element is
  * always the same lane's.   Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_GPU_SIMT_B2B_H
 #define LZ_CODEGEN_GPU_SIMT_B2B_H

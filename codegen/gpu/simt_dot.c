@@ -1,11 +1,12 @@
-/* simt_dot.c - a product of matrices: a block of threads per tile of the result, the factors through a ring of pieces in shared memory.
- * See simt_dot.h. Rows, columns and k past the end are zeros. Threads: belongs to one thread. */
+/* simt_dot.c - a product of matrices: a block of threads per tile of the result, the factors
+ * through a ring of pieces in shared memory. See simt_dot.h. Rows, columns and k past the end are
+ * zeros. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
 enum {
-    GEMM_GROUP =
-        8 /* rows of tiles whose columns are gone through together: they share columns in the cache */
+    GEMM_GROUP = 8 /* rows of tiles whose columns are gone through together: they share columns in
+                      the cache */
 };
 
 /* ---- the ring ---- */
@@ -39,8 +40,9 @@ Val gemm_next_slot(gemm *t, Val slot)
                ADD(slot, em_c64(e, stage)));
 }
 
-/* Where the piece is that is copied next: its start along k, and bytes to it from the first piece of both factors. It is carried along, since
- * finding it takes divisions; factors that are evaluated need the indices themselves. */
+/* Where the piece is that is copied next: its start along k, and bytes to it from the first piece
+ * of both factors. It is carried along, since finding it takes divisions; factors that are
+ * evaluated need the indices themselves. */
 enum { PLACE = 3 };
 
 /* Single threads that multiply have no registers to spare. */
@@ -103,8 +105,9 @@ static Val all_pieces(gemm *t)
     return pieces;
 }
 
-/* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1, which is the one that was multiplied just before,
- * and multiplies piece i; the first ones only fill. */
+/* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1,
+ * which is the one that was multiplied just before, and multiplies piece i; the first ones only
+ * fill. */
 static void add_pieces(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
@@ -135,7 +138,8 @@ static void add_pieces(gemm *t, Val first, Val end, Val *sum)
 
 /* ---- tiles ---- */
 
-/* Rows of the result that blocks make together: those of a cluster have tiles one below the other. */
+/* Rows of the result that blocks make together: those of a cluster have tiles one below the
+ * other. */
 static Val rows_together(gemm *t)
 {
     em *e = t->e;
@@ -183,7 +187,8 @@ static Val count_tiles(gemm *t, Val *size)
     return n;
 }
 
-/* Row and column of tiles from the number of a tile in its matrix: by groups of rows, columns slower than the rows of a group. */
+/* Row and column of tiles from the number of a tile in its matrix: by groups of rows, columns
+ * slower than the rows of a group. */
 static void in_groups(gemm *t, Val q, Val rows, Val columns, Val *row, Val *column)
 {
     em *e = t->e;
@@ -277,7 +282,8 @@ static void add_pieces_of_any(gemm *t, Val first, Val end, Val *sum)
         add_pieces(t, first, end, sum);
 }
 
-/* Where the factors may be as single threads, or groups that multiply tf32, have them most quickly. */
+/* Where the factors may be as single threads, or groups that multiply tf32, have them most
+ * quickly. */
 static void add_pieces_steadily(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;

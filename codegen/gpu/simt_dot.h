@@ -4,22 +4,20 @@
  * A block of threads makes a tile of tm x tn results. The factors come through shared memory, kt of
  * k at a time, in a ring of `stages` pieces that are filled ahead: the copies of piece i + stages -
  * 1 are under way while piece i is multiplied. Two rows of warps divide a tile's rows, the others
- * its columns.
- * Sums are made by groups of four warps from shared memory (simt_wgmma.c), by the instructions that multiply small matrices (mma.sync) where the factors have
- * a type these know, otherwise by multiply-adds of single threads; the later stages read them from
- * shared memory, where neighbours lie side by side.
- * Rows of shared memory run along k (rows_k; k is contiguous) or along the result. They are chunks
- * of 16 bytes; chunk c of row r lies at c xor swizzle(r), so that what a warp reads at once lies in
- * different banks.
- * Rows of tiles are those of the loop m, or of several outer loops, the last of which is m: of those that the right factor does not depend on
+ * its columns. Sums are made by groups of four warps from shared memory (simt_wgmma.c), by the
+ * instructions that multiply small matrices (mma.sync) where the factors have a type these know,
+ * otherwise by multiply-adds of single threads; the later stages read them from shared memory,
+ * where neighbours lie side by side. Rows of shared memory run along k (rows_k; k is contiguous) or
+ * along the result. They are chunks of 16 bytes; chunk c of row r lies at c xor swizzle(r), so that
+ * what a warp reads at once lies in different banks. Rows of tiles are those of the loop m, or of
+ * several outer loops, the last of which is m: of those that the right factor does not depend on
  * (convolutions, whose rows are all points of all images). Row r stands for the r-th point of them.
  * Where tiles are few, k is divided: a block makes the sums of a tile over one part of k and leaves
  * them in scratch memory, rows as they are in the result; a second function adds the parts, in
- * order, and goes on from there.
- * Where the factors lie as tensor maps can describe them, the device copies boxes of them by itself
- * (simt_dot_tma.c): one thread of a further group asks for them as soon as a stage is free, and goes on
- * to the next tile while the others finish theirs. Barriers in shared memory tell of full and of
- * empty stages.
+ * order, and goes on from there. Where the factors lie as tensor maps can describe them, the device
+ * copies boxes of them by itself (simt_dot_tma.c): one thread of a further group asks for them as
+ * soon as a stage is free, and goes on to the next tile while the others finish theirs. Barriers in
+ * shared memory tell of full and of empty stages.
  * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_GPU_SIMT_DOT_H
 #define LZ_CODEGEN_GPU_SIMT_DOT_H
@@ -62,8 +60,8 @@ uint32_t gemm_stage_bytes(const gemm_shape *p);
 uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize); /* esize: of the sums */
 uint32_t gemm_sums_at(const gemm_shape *p);                      /* byte of shared memory */
 uint32_t gemm_barriers_at(const gemm_shape *p, unsigned esize);
-/* simt_tensor_map.c: whether both factors lie as tensor maps may describe them, and what these are; false:
- * not with these sizes. */
+/* simt_tensor_map.c: whether both factors lie as tensor maps may describe them, and what these are;
+ * false: not with these sizes. */
 bool gemm_boxes_suit(const lz_kernel *k, const lz_target *t);
 bool gemm_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2]);
 /* The loops (outer ones first, then inner ones) whose indices are the coordinates of a factor that
@@ -90,8 +88,8 @@ typedef struct gemm_factor {
     bool copied;            /* without passing through registers */
     Val aligned;            /* chunks of it lie at multiples of their size */
     Val x0, X;              /* of the tile; extent */
-    /* What a thread copies of a piece: nparts parts of `width` bytes, `apart` rows (along the result
-     * for x_rows, otherwise along k) from one to the next. */
+    /* What a thread copies of a piece: nparts parts of `width` bytes, `apart` rows (along the
+     * result for x_rows, otherwise along k) from one to the next. */
     unsigned nparts, width, apart;
     bool x_rows;
     Val from, step;       /* of the first one, in the tile's first piece; bytes to the next */
@@ -153,7 +151,8 @@ bool gemm_rounded_suits(const gemm *t);
 Val gemm_rounded_now(gemm *t);
 void gemm_rounded_add(gemm *t, Val first, Val end, Val *sum);
 
-/* simt_dot_mainloop_fma.c: what single threads add where both factors are chunks as they stand; whether they are with these sizes. */
+/* simt_dot_mainloop_fma.c: what single threads add where both factors are chunks as they stand;
+ * whether they are with these sizes. */
 bool gemm_steady_suits(const gemm *t);
 Val gemm_steady_now(gemm *t);
 void gemm_steady_add(gemm *t, Val first, Val end, Val *sum); /* pieces first to end - 1 */

@@ -1,11 +1,14 @@
-/* simt_dot_acc.c - the sums of a product in the threads' registers: by instructions that multiply small matrices, or one by one.
- * See simt_dot.h. Sums run over k in order of the pieces. Threads: belongs to one thread. */
+/* simt_dot_acc.c - the sums of a product in the threads' registers: by instructions that multiply
+ * small matrices, or one by one. See simt_dot.h. Sums run over k in order of the pieces. Threads:
+ * belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
 /* ---- form: by single threads ---- */
 
-/* A warp is 8 x 4 threads; a thread has chunks of rows and columns, 8 and 4 chunks apart. Which thread has which follows from how a warp's vectors of
- * 16 bytes are read: half a warp at once where the lanes of every pair (l, l xor 1), or of every pair (l, l xor 2), read the same; otherwise a quarter. */
+/* A warp is 8 x 4 threads; a thread has chunks of rows and columns, 8 and 4 chunks apart. Which
+ * thread has which follows from how a warp's vectors of 16 bytes are read: half a warp at once
+ * where the lanes of every pair (l, l xor 1), or of every pair (l, l xor 2), read the same;
+ * otherwise a quarter. */
 enum { LANES_DOWN = 8, LANES_ACROSS = 4 };
 
 static unsigned chunk(const gemm *t)
@@ -71,8 +74,8 @@ static Val single_column(gemm *t)
 
 /* ---- what lanes read ---- */
 
-/* Of a factor whose rows run along k, by ldmatrix: 16 rows and two chunks of k. The halves of the lanes go through the rows of the left
- * factor first, through the chunks of the right one. */
+/* Of a factor whose rows run along k, by ldmatrix: 16 rows and two chunks of k. The halves of the
+ * lanes go through the rows of the left factor first, through the chunks of the right one. */
 static void frags_along_k(gemm *t, gemm_factor *f, Val x0)
 {
     em *e = t->e;
@@ -142,7 +145,8 @@ static Val shared_at(gemm *t, Val slot, Val at)
     return em_at(e, t->s->shared, ADD(slot, at), 1);
 }
 
-/* Step s of a piece: words of the factor for this lane, per matrix of 16 (of 8, where elements are 64 bits) rows. */
+/* Step s of a piece: words of the factor for this lane, per matrix of 16 (of 8, where elements are
+ * 64 bits) rows. */
 static void load_frags(gemm *t, const gemm_factor *f, Val slot, unsigned s, unsigned n,
                        Val out[][4])
 {

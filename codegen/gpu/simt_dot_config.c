@@ -1,5 +1,6 @@
-/* simt_dot_config.c - the shape of a matrix product for many threads: which instruction, tiles, threads. See simt_dot.h.
- * Decided by the canonical kernel and the target, without LLVM. Threads: pure. */
+/* simt_dot_config.c - the shape of a matrix product for many threads: which instruction, tiles,
+ * threads. See simt_dot.h. Decided by the canonical kernel and the target, without LLVM. Threads:
+ * pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
 
@@ -10,8 +11,8 @@ int32_t gemm_source(const lz_kernel *k, int32_t sop, lz_dtype d)
     return st->sops[from].dtype == d ? from : sop;
 }
 
-/* Both factors are values of one narrower type: their products are exact, whatever multiplies them. Those of f32 are not, so the user must
- * have allowed that. */
+/* Both factors are values of one narrower type: their products are exact, whatever multiplies them.
+ * Those of f32 are not, so the user must have allowed that. */
 const simt_mma *simt_gemm_mma(const lz_kernel *k, const lz_target *t)
 {
     const lz_stage *st = &k->stages[0];
@@ -57,7 +58,8 @@ static unsigned side(lz_sz extent, unsigned whole)
     return extent.slot < 0 && extent.v <= (int64_t)whole / 2 ? whole / 2 : whole;
 }
 
-/* Two groups of warps, one below the other, each 64 rows. Their instructions multiply twice as much as those of warps. */
+/* Two groups of warps, one below the other, each 64 rows. Their instructions multiply twice as much
+ * as those of warps. */
 static void by_groups(gemm_shape *p)
 {
     p->groups = true;
@@ -71,7 +73,8 @@ static void by_groups(gemm_shape *p)
     p->rate *= 2;
 }
 
-/* A third group copies. The sums have memory of their own, for half of the columns at a time: the next tile is copied meanwhile. */
+/* A third group copies. The sums have memory of their own, for half of the columns at a time: the
+ * next tile is copied meanwhile. */
 static void by_boxes(gemm_shape *p)
 {
     p->bulk = true;

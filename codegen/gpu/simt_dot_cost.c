@@ -1,7 +1,9 @@
-/* simt_dot_cost.c - how a matrix product is run on many threads: in which tiles, and into how many parts its k is divided, from what that costs. See simt_dot.h.
- * Costs are clocks of a multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer, as many times as
- * multiprocessors have to take turns. The number of multiprocessors is that of the architecture (simt_archs.def), not of the device, so that
- * results are the same on all of its devices. Integers, so that they are on all hosts, too. Threads: pure. */
+/* simt_dot_cost.c - how a matrix product is run on many threads: in which tiles, and into how many
+ * parts its k is divided, from what that costs. See simt_dot.h. Costs are clocks of a
+ * multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer,
+ * as many times as multiprocessors have to take turns. The number of multiprocessors is that of the
+ * architecture (simt_archs.def), not of the device, so that results are the same on all of its
+ * devices. Integers, so that they are on all hosts, too. Threads: pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
 
@@ -146,7 +148,8 @@ static bool takes_boxes(const lz_kernel *k, const lz_target *t, const int64_t *a
     return of_boxes <= n + n / 4 && gemm_maps_of(k, t, args, map);
 }
 
-/* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where little is lost to an odd row of tiles. */
+/* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where
+ * little is lost to an odd row of tiles. */
 static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
                        uint32_t processors, unsigned esize, lz_simt_dims *out)
 {
@@ -217,7 +220,8 @@ static void keep_some(void *to, const choice *c)
     s->c[i] = *c;
 }
 
-/* None that costs more than twice the least: the model is not that far off. One place is for the model's own without boxes. */
+/* None that costs more than twice the least: the model is not that far off. One place is for the
+ * model's own without boxes. */
 uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
                          lz_simt_pick out[SIMT_PICKS])
 {

@@ -1,5 +1,6 @@
-/* simt_dot_epilogue.c - the later stages of a product: the sums of a tile go to shared memory, the rows of one row of warps at a time, and every
- * thread takes points or vectors of columns that lie side by side in the result. See simt_dot.h.
+/* simt_dot_epilogue.c - the later stages of a product: the sums of a tile go to shared memory, the
+ * rows of one row of warps at a time, and every thread takes points or vectors of columns that lie
+ * side by side in the result. See simt_dot.h.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
@@ -13,7 +14,8 @@ static bool without_loops(const lz_kernel *k)
     return true;
 }
 
-/* Twice as many as a vector has: what they load besides the sums, of their row, is waited for half as often. */
+/* Twice as many as a vector has: what they load besides the sums, of their row, is waited for half
+ * as often. */
 unsigned gemm_finish_lanes(const lz_kernel *k)
 {
     enum { MOST = 8 };

@@ -1,7 +1,8 @@
-/* simt_dot_load.c - the factors of a product into shared memory, a piece of k at a time. See simt_dot.h.
- * A factor that is a load as it is gets there by copies that go on by themselves: chunks of 16 bytes where it is contiguous along the rows of
- * shared memory and aligned, single elements of 4 or 8 bytes otherwise. Anything else is evaluated, in vectors of a chunk where
- * that is possible. What lies past the end of rows, columns or k becomes 0.
+/* simt_dot_load.c - the factors of a product into shared memory, a piece of k at a time. See
+ * simt_dot.h. A factor that is a load as it is gets there by copies that go on by themselves:
+ * chunks of 16 bytes where it is contiguous along the rows of shared memory and aligned, single
+ * elements of 4 or 8 bytes otherwise. Anything else is evaluated, in vectors of a chunk where that
+ * is possible. What lies past the end of rows, columns or k becomes 0.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
@@ -26,7 +27,8 @@ static const lz_access *plain_load(const gemm *t, int32_t sop)
     return a && t->k->buf[a->buf].dtype == t->p.d ? a : NULL;
 }
 
-/* Instructions read rows along k, those of 16-bit elements either; single threads read rows along the result. */
+/* Instructions read rows along k, those of 16-bit elements either; single threads read rows along
+ * the result. */
 static bool choose_rows(const gemm *t, const gemm_factor *f)
 {
     return t->p.mma && (t->p.es != 2 || f->by_k);
@@ -137,7 +139,8 @@ static Val offset_along(gemm *t, const gemm_factor *f, Val x)
     return sum;
 }
 
-/* Start of the load in this tile, without the inner loops; where rows are of several loops, of the first one of all. */
+/* Start of the load in this tile, without the inner loops; where rows are of several loops, of the
+ * first one of all. */
 Val gemm_start(gemm *t, const gemm_factor *f)
 {
     uint32_t acc = (uint32_t)t->k->stages[0].sops[f->sop].a;
@@ -162,8 +165,9 @@ static Val bytes_left(gemm *t, Val at, Val end, unsigned width)
     return em_smax(e, em_smin(e, n, em_c64(e, width)), em_c64(e, 0));
 }
 
-/* Parts of a thread stand so many rows (x_rows: of the result, otherwise of k) apart. Their places differ by a constant where that leaves
- * the swizzle as it is: 8 rows of shared memory, or as many chunks. 0: they do not. */
+/* Parts of a thread stand so many rows (x_rows: of the result, otherwise of k) apart. Their places
+ * differ by a constant where that leaves the swizzle as it is: 8 rows of shared memory, or as many
+ * chunks. 0: they do not. */
 static int64_t place_step(const gemm *t, const gemm_factor *f, unsigned apart, bool x_rows)
 {
     int64_t row = t->p.groups ? 8 * GEMM_CHUNK : (int64_t)row_elems(t, f) * t->p.es;

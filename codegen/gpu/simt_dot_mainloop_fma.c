@@ -1,23 +1,26 @@
-/* simt_dot_mainloop_fma.c - sums of a product by single threads, where both factors are loads that lie in whole chunks of 16 bytes, as they usually do. See
- * simt_dot.h. The same sums in the same order as add_pieces makes of any factors, with little else in the loop: single threads issue all multiply-adds,
- * so every other instruction takes the place of one.
- * A factor that is contiguous along the result is copied as it lies. One that is contiguous along k is turned: a thread reads a chunk, multiplies
- * for a while, and then stores its elements below each other. Nothing branches on what exists: what does not becomes 0.
+/* simt_dot_mainloop_fma.c - sums of a product by single threads, where both factors are loads that
+ * lie in whole chunks of 16 bytes, as they usually do. See simt_dot.h. The same sums in the same
+ * order as add_pieces makes of any factors, with little else in the loop: single threads issue all
+ * multiply-adds, so every other instruction takes the place of one. A factor that is contiguous
+ * along the result is copied as it lies. One that is contiguous along k is turned: a thread reads a
+ * chunk, multiplies for a while, and then stores its elements below each other. Nothing branches on
+ * what exists: what does not becomes 0.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
 enum { PARTS = 8 /* of a factor's piece that a thread brings, at most */ };
 
-/* What a thread brings of a factor's piece: parts that lie `apart` rows from one to the next, along the result where the factor is turned, otherwise along k. */
+/* What a thread brings of a factor's piece: parts that lie `apart` rows from one to the next, along
+ * the result where the factor is turned, otherwise along k. */
 typedef struct share {
     const gemm_factor *f;
     unsigned nparts, apart;
-    Val from, step,
-        advance; /* of the first part in the first piece; bytes to the next part, to the next piece */
-    Val k;       /* of the first part in its piece: 32 bits */
-    Val x_left, there; /* from there to the end of the result: 32 bits; there is something */
-    Val to;            /* place of the first part in a stage */
+    Val from, step, advance; /* of the first part in the first piece; bytes to the next part, to the
+                                next piece */
+    Val k;                   /* of the first part in its piece: 32 bits */
+    Val x_left, there;       /* from there to the end of the result: 32 bits; there is something */
+    Val to;                  /* place of the first part in a stage */
 } share;
 
 typedef struct steady {
@@ -150,8 +153,8 @@ static void fill(const steady *y, Val k0, const Val *from, Val slot)
 
 /* ---- multiplying ---- */
 
-/* Multiplies the piece at `slot` and brings the one that starts at k0 to `ahead`: a part to be turned is read at the start, and stored at the end, of
- * its share of the steps. */
+/* Multiplies the piece at `slot` and brings the one that starts at k0 to `ahead`: a part to be
+ * turned is read at the start, and stored at the end, of its share of the steps. */
 static void step_pieces(const steady *y, Val slot, Val k0, const Val *from, Val ahead, Val *sum)
 {
     gemm *t = y->t;

@@ -1,7 +1,9 @@
-/* simt_dot_mainloop_tf32.c - sums of a product of tf32 by groups of warps, where both factors are loads that lie in whole chunks of 16 bytes. See simt_dot.h.
- * Groups read factors of 32 bits from rows along k only, and take them as they find them: so every chunk passes through registers, where it is rounded;
- * one of a factor that is contiguous along the result is stored across rows. A piece is read from device memory while the one before it is stored
- * and the one before that is multiplied; a thread keeps it in registers meanwhile.
+/* simt_dot_mainloop_tf32.c - sums of a product of tf32 by groups of warps, where both factors are
+ * loads that lie in whole chunks of 16 bytes. See simt_dot.h. Groups read factors of 32 bits from
+ * rows along k only, and take them as they find them: so every chunk passes through registers,
+ * where it is rounded; one of a factor that is contiguous along the result is stored across rows. A
+ * piece is read from device memory while the one before it is stored and the one before that is
+ * multiplied; a thread keeps it in registers meanwhile.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
@@ -10,12 +12,14 @@ enum {
     EACH = 4, /* elements of a chunk */
     PARTS = 8,
     HELD = 2 * PARTS, /* chunks of a thread, at most */
-    /* Of a factor that is contiguous along the result, a warp reads two chunks of 16 rows: whole sectors of 32 bytes, stored to different banks. */
+    /* Of a factor that is contiguous along the result, a warp reads two chunks of 16 rows: whole
+     * sectors of 32 bytes, stored to different banks. */
     WARP_CHUNKS = 2,
     WARP_ROWS = SIMT_WARP / WARP_CHUNKS
 };
 
-/* What a thread brings of a factor's piece: parts, each some way along the result and along k from the first. */
+/* What a thread brings of a factor's piece: parts, each some way along the result and along k from
+ * the first. */
 typedef struct share {
     const gemm_factor *f;
     unsigned nparts, dx[PARTS], dk[PARTS];
@@ -132,14 +136,16 @@ static void store_part(const rounded *r, const share *s, unsigned i, Val v, Val 
         return;
     }
     for (unsigned j = 0; j < EACH; j++) {
-        /* Further along k by whole halves of a row: exclusive or, as the order of chunks is; here, not before the loop, for want of registers. */
+        /* Further along k by whole halves of a row: exclusive or, as the order of chunks is; here,
+         * not before the loop, for want of registers. */
         to = ADD(slot, gemm_place_element(t, s->f, ADD(x, em_c64(e, j)), s->k));
         to = XOR(to, em_c64(e, s->dk[i] * t->p.es));
         em_store(e, em_extract(e, v, j), em_at(e, t->s->shared, to, 1), t->p.es);
     }
 }
 
-/* The piece that starts at k0 into registers; if `slot`, first what these hold to it, the piece before. */
+/* The piece that starts at k0 into registers; if `slot`, first what these hold to it, the piece
+ * before. */
 static void read_piece(const rounded *r, Val k0, const Val *from, Val *held, Val slot)
 {
     unsigned n = 0;

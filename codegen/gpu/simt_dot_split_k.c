@@ -1,6 +1,7 @@
-/* simt_dot_split_k.c - products whose k is divided: the sums over a part of it go to scratch memory, and a second function adds them, in order of the
- * parts, and runs the later stages. See simt_dot.h.
- * In scratch memory lie, one after the other, the parts; in each the matrices of the result, row by row, each row a multiple of 16 bytes.
+/* simt_dot_split_k.c - products whose k is divided: the sums over a part of it go to scratch
+ * memory, and a second function adds them, in order of the parts, and runs the later stages. See
+ * simt_dot.h. In scratch memory lie, one after the other, the parts; in each the matrices of the
+ * result, row by row, each row a multiple of 16 bytes.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 

@@ -1,13 +1,16 @@
-/* simt_dot_tma.c - a product whose factors the device copies by itself: boxes of them (TMA), as tensor maps describe them, compute capability 9.0.
- * See simt_dot.h. One block a multiprocessor, tile after tile. One thread of the last group asks for the boxes of a piece as soon as a stage of
- * the ring is empty; the other groups multiply a piece as soon as its stage is full. The pieces are numbered through all tiles of a block: piece i
- * is in stage i % stages, and it is the i / stages -th time that this one is filled. So nobody waits between tiles, and the ring is
- * full again when the sums of a tile have been stored.
- * Barriers in shared memory, two per stage: "full" completes a phase when one thread has arrived, which says how many bytes will come, and when
- * these have come; "empty" when every warp that multiplies has arrived. Whoever waits names the parity of the phase. The first time, stages are empty
- * although nobody has said so: a phase of the other parity counts as completed.
- * Two blocks may run together, as a cluster: their tiles are one below the other, so they need the same boxes of the right factor. Each asks for
- * half of these, for both. A stage is then empty when the warps of both blocks have said so. Whether they do is the launch's to say.
+/* simt_dot_tma.c - a product whose factors the device copies by itself: boxes of them (TMA), as
+ * tensor maps describe them, compute capability 9.0. See simt_dot.h. One block a multiprocessor,
+ * tile after tile. One thread of the last group asks for the boxes of a piece as soon as a stage of
+ * the ring is empty; the other groups multiply a piece as soon as its stage is full. The pieces are
+ * numbered through all tiles of a block: piece i is in stage i % stages, and it is the i / stages
+ * -th time that this one is filled. So nobody waits between tiles, and the ring is full again when
+ * the sums of a tile have been stored. Barriers in shared memory, two per stage: "full" completes a
+ * phase when one thread has arrived, which says how many bytes will come, and when these have come;
+ * "empty" when every warp that multiplies has arrived. Whoever waits names the parity of the phase.
+ * The first time, stages are empty although nobody has said so: a phase of the other parity counts
+ * as completed. Two blocks may run together, as a cluster: their tiles are one below the other, so
+ * they need the same boxes of the right factor. Each asks for half of these, for both. A stage is
+ * then empty when the warps of both blocks have said so. Whether they do is the launch's to say.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
@@ -96,7 +99,8 @@ static void wait_phase(gemm *t, Val at, Val parity)
         em_call(e, "lz_simt_phase_wait", e->none, (Val[]){t->s->thread, a[0], a[1]}, 3);
 }
 
-/* The box at these coordinates of `map` to byte `to`; `full` learns how much has come. all: of every block of the cluster, likewise. */
+/* The box at these coordinates of `map` to byte `to`; `full` learns how much has come. all: of
+ * every block of the cluster, likewise. */
 static void copy_box(gemm *t, Val map, Val to, Val full, const Val *at, uint32_t rank, bool all)
 {
     em *e = t->e;
@@ -194,7 +198,8 @@ static void init_barriers(gemm *t)
 
 /* ---- copying ---- */
 
-/* Boxes of a factor's part of a piece: rows along k, so many of them; or so many elements along the result. */
+/* Boxes of a factor's part of a piece: rows along k, so many of them; or so many elements along the
+ * result. */
 typedef struct boxes {
     Val map, at[SIMT_MAP_RANK];
     uint32_t rank, along; /* along: the coordinate that differs */
@@ -270,7 +275,8 @@ static Val copy_pieces(gemm *t, Val part, Val before)
 
 /* ---- multiplying ---- */
 
-/* This warp has multiplied piece i, if `when`: a lane for every block of the cluster says so there. */
+/* This warp has multiplied piece i, if `when`: a lane for every block of the cluster says so
+ * there. */
 static void release(gemm *t, Val i, Val when)
 {
     em *e = t->e;

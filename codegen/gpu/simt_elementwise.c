@@ -77,8 +77,9 @@ void simt_emit_elementwise(simt *s, kern *c, kern *many)
     em_loop_end(e, &l, NULL);
 }
 
-/* Points in order. Where the indices of the last outer loop never meet, a thread takes some of them, at every point of the other
- * loops in order; a single thread then still does everything in order. */
+/* Points in order. Where the indices of the last outer loop never meet, a thread takes some of
+ * them, at every point of the other loops in order; a single thread then still does everything in
+ * order. */
 void simt_emit_serial(simt *s, kern *c)
 {
     em *e = s->e;

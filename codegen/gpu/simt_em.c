@@ -1,4 +1,5 @@
-/* simt_em.c - the function of a kernel, and what its threads do together: as intrinsics of NVPTX, or as calls of an emulator.
+/* simt_em.c - the function of a kernel, and what its threads do together: as intrinsics of NVPTX,
+ * or as calls of an emulator.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* simt_flash.c - the schedule of kernels with two products: passes over the pieces of a row, with what is between the products evaluated where
+/* simt_flash.c - the schedule of kernels with two products: passes over the pieces of a row, with
+ * what is between the products evaluated where
  * the scores are, in registers. See simt_flash.h.   Threads: belongs to one thread. */
 #include "codegen/gpu/simt_flash.h"
 #include "base/alloc.h"
@@ -93,7 +94,8 @@ static Val column_of(flash *p, Val x0, unsigned c)
     return ADD(ADD(x0, p->column), em_c64(e, flash_column(p, c)));
 }
 
-/* The left factor's value, where stage s makes it: as it is before it is rounded to 16 bits, if it is, because that is part of packing. */
+/* The left factor's value, where stage s makes it: as it is before it is rounded to 16 bits, if it
+ * is, because that is part of packing. */
 static void keep_factor(flash *p, uint32_t s, unsigned r, unsigned c)
 {
     const lz_sop *left = p->second.left;
@@ -182,8 +184,9 @@ static Val exponential(em *e, Val x)
     return lz_emit_ew(e, LZ_OP_EXPONENTIAL, NULL, LZ_F32, in, a).v;
 }
 
-/* The maximum of the pieces so far has been joined: what is subtracted now, at which the sum's stage stands from here on. It changes only where
- * exponentials would become large: what was made before is seldom scaled. Before there is a number 0 is subtracted: nothing is -inf less -inf;
+/* The maximum of the pieces so far has been joined: what is subtracted now, at which the sum's
+ * stage stands from here on. It changes only where exponentials would become large: what was made
+ * before is seldom scaled. Before there is a number 0 is subtracted: nothing is -inf less -inf;
  * what is NaN or infinite makes NaN of all. */
 static void shift_point(flash *p, pass *q, unsigned r)
 {
@@ -219,7 +222,8 @@ static void scale_sums(flash *p, pass *q)
 
 /* ---- a piece ---- */
 
-/* All elements of a lane in stage s. The piece starts at x0; `edge`: it may be longer than what is left of the row. */
+/* All elements of a lane in stage s. The piece starts at x0; `edge`: it may be longer than what is
+ * left of the row. */
 static void stage_elements(flash *p, pass *q, uint32_t s, Val x0, bool edge)
 {
     em *e = p->e;
@@ -311,7 +315,8 @@ static void start_accs(flash *p, pass *q)
         q->sum[i] = em_cf(e->f32, 0);
 }
 
-/* The sum relative to the maximum of the whole row. Where all exponents are -inf they are NaN in truth, and so is their sum. */
+/* The sum relative to the maximum of the whole row. Where all exponents are -inf they are NaN in
+ * truth, and so is their sum. */
 static Val whole_sum(flash *p, pass *q, unsigned r, Val sum)
 {
     em *e = p->e;
@@ -409,7 +414,8 @@ static Val any_thread(flash *p, Val yes)
     return ICMP(NE, any, em_c32(e, 0));
 }
 
-/* A sum that is 0 or no number gives other quotients than the last of all: the block makes the second product again, with what it knows now. */
+/* A sum that is 0 or no number gives other quotients than the last of all: the block makes the
+ * second product again, with what it knows now. */
 static void make_anew(flash *p, pass *q)
 {
     em *e = p->e;

@@ -1,16 +1,22 @@
-/* simt_flash.h - between the files of the schedule of kernels that have two products, one behind the other: scores, what is done with their
- * rows, and the product of that with another factor. Attention, and the products around the derivative of softmax.
+/* simt_flash.h - between the files of the schedule of kernels that have two products, one behind
+ * the other: scores, what is done with their rows, and the product of that with another factor.
+ * Attention, and the products around the derivative of softmax.
  *
- * A warp has 32 points of the last outer loop, or 16, a block those of 2 to 8 warps. It goes through the rows a piece of 64 elements at a time:
- * the scores of a piece are multiplied by mma.sync and stay in registers, where the stages between the products are evaluated
- * element by element; what they make is, in the same registers, the left factor of the second product, whose sums stay in
- * registers, too. Right factors come in pieces through a ring in shared memory, by cp.async where they are plain loads. No row is
- * anywhere as a whole: where a stage needs a reduction of the row, a pass over all of its pieces goes before, which makes the scores anew.
+ * A warp has 32 points of the last outer loop, or 16, a block those of 2 to 8 warps. It goes
+ * through the rows a piece of 64 elements at a time: the scores of a piece are multiplied by
+ * mma.sync and stay in registers, where the stages between the products are evaluated element by
+ * element; what they make is, in the same registers, the left factor of the second product, whose
+ * sums stay in registers, too. Right factors come in pieces through a ring in shared memory, by
+ * cp.async where they are plain loads. No row is anywhere as a whole: where a stage needs a
+ * reduction of the row, a pass over all of its pieces goes before, which makes the scores anew.
  *   Law: results do not depend on how many warps a block has.
- * Passes: as many as reductions depend on one another, and the last. But the sum of exp(x - g), g from the maximum of x, is made along
- * with that: by the maximum of the pieces so far, and scaled when it grows. And where the left factor is such an exponential over its sum,
- * times what depends on neither, the second product of f32 is made in the same pass, and divided in the end. (A quotient of 16 bits is
- * rounded before it is multiplied: what is divided later is not rounded so.)   Threads: belongs to one thread. */
+ * Passes: as many as reductions depend on one another, and the last. But the sum of exp(x - g), g
+ *   from the maximum of x, is made along with that: by the maximum of the pieces so far, and scaled
+ *   when it grows. And where the left factor is such an exponential over its sum, times what
+ *   depends on neither, the second product of f32 is made in the same pass, and divided in the end.
+ *   (A quotient of 16 bits is rounded before it is multiplied: what is divided later is not rounded
+ *   so.)
+ * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_GPU_SIMT_FLASH_H
 #define LZ_CODEGEN_GPU_SIMT_FLASH_H
 #include "codegen/gpu/simt_kern.h"
@@ -25,8 +31,8 @@ enum {
     FLASH_HEAD = 64,    /* extents of the head of a point and of its sums, at most; or */
     FLASH_WIDE_HEAD = 128, /* for these there is code of its own */
     FLASH_REDS = 4,        /* reductions of a stage, at most */
-    FLASH_TILES =
-        2, /* of a warp; 1 where more registers are wanted: for wide heads, for results of elements */
+    FLASH_TILES = 2, /* of a warp; 1 where more registers are wanted: for wide heads, for results of
+                        elements */
     FLASH_LANE_ROWS = 8, /* points of a lane, at most */
     FLASH_LANE_COLUMNS = FLASH_ROW / 4
 };
@@ -61,10 +67,10 @@ typedef struct flash_product {
     const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
     kern a, b, many;
     Val N, K;
-    Val far,
-        near; /* the thread's first chunk of a plain factor's piece: its row, and the element of that; */
-    Val from, to;         /* where it is in memory, and in a stage of the ring */
-    unsigned nn, nk;      /* elements of a piece */
+    Val far, near;   /* the thread's first chunk of a plain factor's piece: its row, and the element
+                        of that; */
+    Val from, to;    /* where it is in memory, and in a stage of the ring */
+    unsigned nn, nk; /* elements of a piece */
     unsigned pitch, size; /* bytes: of its rows, of all */
     unsigned at;          /* byte of the piece among those of a stage of the ring */
 } flash_product;
@@ -98,7 +104,8 @@ void flash_product_top(flash *p, flash_product *d, uint32_t s);
 void flash_product_enter(flash *p, flash_product *d); /* for this point of the batch */
 void flash_take_left(flash *p, Val r0);               /* r0: the block's first point */
 void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki);
-/* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass; `both`: of both products. */
+/* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass;
+ * `both`: of both products. */
 void flash_start(flash *p, bool both);
 void flash_scores(flash *p, Val index, bool both);  /* of the piece, into p->score */
 void flash_multiply(flash *p, Val index, Val *sum); /* p->factor by the piece, added */
@@ -108,7 +115,8 @@ void flash_fma_scores(flash *p);
 void flash_fma_multiply(flash *p, Val *sum);
 unsigned flash_fma_column(const flash_product *d, unsigned c); /* from the lane's first */
 uint32_t flash_fma_shared(const flash_form *f);
-/* Where piece elements and sums of a lane are: column c less the first, point and column of sum i. */
+/* Where piece elements and sums of a lane are: column c less the first, point and column of sum
+ * i. */
 static inline unsigned flash_column(const flash *p, unsigned c)
 {
     return p->f.fma ? flash_fma_column(&p->first, c) : c / 2 * 8 + c % 2;

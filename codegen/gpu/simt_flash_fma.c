@@ -1,7 +1,9 @@
-/* simt_flash_fma.c - the products of a warp whose factors are f32, by fused multiply-adds of single threads. See simt_flash.h.
- * A lane has 8 points and 8 columns: points l / 8 + 4 i; columns l % 8 + 8 i, where the right factor's rows are along k, else
- * groups of 4 (l % 8) side by side, and again behind all lanes'. Four of k, or four columns, are read at once. The left factor is in
- * shared memory, too, by points: that of the first product for all pieces, what is made of the scores piece by piece.
+/* simt_flash_fma.c - the products of a warp whose factors are f32, by fused multiply-adds of single
+ * threads. See simt_flash.h. A lane has 8 points and 8 columns: points l / 8 + 4 i; columns l % 8 +
+ * 8 i, where the right factor's rows are along k, else groups of 4 (l % 8) side by side, and again
+ * behind all lanes'. Four of k, or four columns, are read at once. The left factor is in shared
+ * memory, too, by points: that of the first product for all pieces, what is made of the scores
+ * piece by piece.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_flash.h"
 
@@ -71,7 +73,8 @@ void flash_fma_take_left(flash *p, Val r0)
     em_loop_end(e, &l, NULL);
 }
 
-/* sum[r][c] += left[point r][4 of k from x] by columns of the piece at `right`, where x of k, or columns, are. */
+/* sum[r][c] += left[point r][4 of k from x] by columns of the piece at `right`, where x of k, or
+ * columns, are. */
 static void four_of_k(flash *p, const flash_product *d, Val left, unsigned pitch, Val right,
                       Val *sum)
 {

@@ -1,5 +1,6 @@
-/* simt_flash_match.c - which kernels go by pieces of rows (simt_flash.h), in how many passes, and whether the sum of exponentials, and the
- * product with them, can be made while their maximum is not known yet: a property of the expressions between the products.
+/* simt_flash_match.c - which kernels go by pieces of rows (simt_flash.h), in how many passes, and
+ * whether the sum of exponentials, and the product with them, can be made while their maximum is
+ * not known yet: a property of the expressions between the products.
  * Threads: pure. */
 #include "codegen/gpu/simt_flash.h"
 #include <string.h>
@@ -26,7 +27,8 @@ static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row, bool *fma
            k->stages[s].reds[0].acc_dtype[0] == LZ_F32;
 }
 
-/* Whether rows are read, all of them scores or made of those, or all of them the second product's sums. */
+/* Whether rows are read, all of them scores or made of those, or all of them the second product's
+ * sums. */
 static bool reads_rows_of(const flash_form *f, const lz_stage *st, bool scores)
 {
     bool some = false;

@@ -1,4 +1,5 @@
-/* simt_flash_mma.c - right factors of two products on their way through shared memory, and the products of a warp. See simt_flash.h.
+/* simt_flash_mma.c - right factors of two products on their way through shared memory, and the
+ * products of a warp. See simt_flash.h.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_flash.h"
 #include <string.h>
@@ -280,7 +281,8 @@ void flash_start(flash *p, bool both)
 
 /* ---- products ---- */
 
-/* Where the lane's row of the matrices is that are the first 16 of k and columns: 8 of k, the next, both of the next 8 columns. */
+/* Where the lane's row of the matrices is that are the first 16 of k and columns: 8 of k, the next,
+ * both of the next 8 columns. */
 static Val matrices(flash *p, const flash_product *d, Val index)
 {
     em *e = p->e;
@@ -307,8 +309,8 @@ static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const
     }
 }
 
-/* One of both factors' pieces is there, in memory of its own; the next of the first one comes while the second product is made, and the
- * other way round. */
+/* One of both factors' pieces is there, in memory of its own; the next of the first one comes while
+ * the second product is made, and the other way round. */
 static void scores_by_threads(flash *p, Val index, bool both)
 {
     em *e = p->e;

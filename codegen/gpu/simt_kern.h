@@ -22,7 +22,8 @@ typedef enum simt_kind {
     /* a block per square of points of the last loop and another, along which something is read */
     SIMT_TRANSPOSE,
     SIMT_B2B, /* kernels that keep rows: a block per some points of the last outer loop */
-    /* additions to rows that are found at run time: the threads of a point each have some of the rows */
+    /* additions to rows that are found at run time: the threads of a point each have some of the
+     * rows */
     SIMT_SCATTER,
     SIMT_REDUCE_COL, /* reductions: a thread per point, and several that share its loops */
     SIMT_SORT        /* kernels that sort rows: a block per row, or where all are short a thread */
@@ -30,13 +31,13 @@ typedef enum simt_kind {
 
 typedef struct simt_plan {
     simt_kind kind;
-    bool apart; /* SIMT_SERIAL: the indices of the last outer loop never meet */
-    unsigned
-        lanes; /* SIMT_ELEMENTWISE, SIMT_REDUCE_COL: points of the last loop that a thread takes at once */
-    uint32_t across;    /* SIMT_TRANSPOSE: the other loop */
-    uint32_t max_block; /* threads of a block, at most */
-    uint32_t
-        min_blocks; /* on a multiprocessor, for which registers must be left; 0: the assembler's choice */
+    bool apart;          /* SIMT_SERIAL: the indices of the last outer loop never meet */
+    unsigned lanes;      /* SIMT_ELEMENTWISE, SIMT_REDUCE_COL: points of the last loop that a thread
+                            takes at once */
+    uint32_t across;     /* SIMT_TRANSPOSE: the other loop */
+    uint32_t max_block;  /* threads of a block, at most */
+    uint32_t min_blocks; /* on a multiprocessor, for which registers must be left; 0: the
+                            assembler's choice */
 } simt_plan;
 /* simt_schedule.c: a function of the canonical kernel and the target. */
 void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p);
@@ -61,7 +62,8 @@ typedef struct simt {
 } simt;
 
 /* simt_em.c */
-/* Starts the function of s->entry and reads its parameters into c; threads of a block at most max_block. */
+/* Starts the function of s->entry and reads its parameters into c; threads of a block at most
+ * max_block. */
 void simt_begin(simt *s, kern *c);
 /* The scratch memory of this thread, where single ones sort. */
 void simt_enter_sorts(simt *s, kern *c);
@@ -72,9 +74,9 @@ Val simt_shared_at(simt *s, Val index, int64_t scale, int64_t offset);
 /* simt_mma.c: what the threads of a warp multiply together, and copies to shared memory that go on
  * by themselves. */
 /* d[m, n] = a[m, k] b[k, n] + c[m, n]; a thread has na words of a, nb of b (of type `word`), nc
- * results. With l the lane: an element of a and b is in row l / 4, the words of k are l % 4 and, for
- * words of 32 bits, l % 4 + 4; rows of a are l / 4 and then l / 4 + 8, first these; results are in
- * columns 2 (l % 4) and the next, of the same rows. */
+ * results. With l the lane: an element of a and b is in row l / 4, the words of k are l % 4 and,
+ * for words of 32 bits, l % 4 + 4; rows of a are l / 4 and then l / 4 + 8, first these; results are
+ * in columns 2 (l % 4) and the next, of the same rows. */
 typedef struct simt_mma {
     lz_dtype d, acc;
     unsigned m, n, k, na, nb, nc;
@@ -86,21 +88,23 @@ const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
 Val simt_round_tf32(simt *s, Val word);
 void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
 /* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]
- * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l / 4
- * in rows 2 (l % 4) and the next. */
+ * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l /
+ * 4 in rows 2 (l % 4) and the next. */
 void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
 /* `width` (4, 8 or 16) bytes, of which the first `bytes` are copied and the others become 0. */
 void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
 /* 16 bytes, or zeros if they are not `there`. */
 void simt_copy_whole(simt *s, Val to, Val from, Val there);
-/* 16 bytes of device memory as a vector of this type, if at[i] < left[i], 32 bits, otherwise zeros; nothing moves the read elsewhere. */
+/* 16 bytes of device memory as a vector of this type, if at[i] < left[i], 32 bits, otherwise zeros;
+ * nothing moves the read elsewhere. */
 Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2]);
 void simt_copies_end_group(simt *s);
 /* All of this thread's groups but the last n have arrived. */
 void simt_copies_wait(simt *s, unsigned n);
-/* simt_vectorize.c: whether the accesses of stage s are contiguous or the same along the vector loop,
- * so that vectors of them are loaded and stored at once; and whether the addresses of contiguous
- * ones, wherever the other loops stand, are multiples of the vectors' size. After POS_TOP. */
+/* simt_vectorize.c: whether the accesses of stage s are contiguous or the same along the vector
+ * loop, so that vectors of them are loaded and stored at once; and whether the addresses of
+ * contiguous ones, wherever the other loops stand, are multiples of the vectors' size. After
+ * POS_TOP. */
 bool simt_vectors_suit(const kern *c, uint32_t s);
 Val simt_vectors_aligned(kern *c, uint32_t s);
 unsigned simt_vector_lanes(const lz_kernel *k, uint32_t first); /* that suit stages from `first` */
@@ -121,7 +125,8 @@ int simt_transpose_loop(const lz_kernel *k); /* -1: there is nothing to read acr
 void simt_transpose_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
                          lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
-/* simt_scatter.c: the scalar op that says which thread of a point has what is stored; -1: there is none */
+/* simt_scatter.c: the scalar op that says which thread of a point has what is stored; -1: there is
+ * none */
 int32_t simt_scatter_by(const lz_kernel *k);
 void simt_emit_scatter(simt *s, kern *c);
 void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out);
@@ -156,13 +161,14 @@ void simt_emit_reduce_col(simt *s, kern *c, kern *many); /* many: in vectors, or
 /* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
 void simt_reduce_col_enter(simt_reduce_col *w, kern *c);
 void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n);
-/* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage that is, too, or 0. The loop that is: its
- * extent (of rows, in pieces). */
+/* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage
+ * that is, too, or 0. The loop that is: its extent (of rows, in pieces). */
 int simt_divided_second(const lz_kernel *k);
 int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
 void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);
 uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint);
-/* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a block. */
+/* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a
+ * block. */
 void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
                     Val mine);
 void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point);
@@ -185,7 +191,8 @@ uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry); /* simt
 /* simt_dot.c: makes its own kerns, so it begins the function itself. */
 lz_status simt_emit_gemm(simt *s);
 bool simt_gemm_suit(const lz_kernel *k);
-/* The first of the outer loops that rows of tiles are of; the last one is m, and often it is the only one. */
+/* The first of the outer loops that rows of tiles are of; the last one is m, and often it is the
+ * only one. */
 uint32_t simt_gemm_rows(const lz_kernel *k);
 unsigned simt_gemm_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* The instruction that multiplies; NULL: multiply-adds of single threads. */

@@ -1,5 +1,6 @@
-/* simt_mma.c - what the threads of a warp do together to multiply matrices, and copies to shared memory that go on by themselves:
- * instructions of NVIDIA's processors from 8.0 on, or calls of an emulator.
+/* simt_mma.c - what the threads of a warp do together to multiply matrices, and copies to shared
+ * memory that go on by themselves: instructions of NVIDIA's processors from 8.0 on, or calls of an
+ * emulator.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <stdio.h>
@@ -130,7 +131,8 @@ void simt_copy_whole(simt *s, Val to, Val from, Val there)
            "r,l,r,~{memory}", e->none, a, 3, true);
 }
 
-/* The comparisons are part of it: as predicates that stay the same in a loop they would take registers. */
+/* The comparisons are part of it: as predicates that stay the same in a loop they would take
+ * registers. */
 static Val read_words_ptx(simt *s, Val from, const Val left[2], const unsigned at[2])
 {
     em *e = s->e;

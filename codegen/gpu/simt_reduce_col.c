@@ -1,8 +1,11 @@
-/* simt_reduce_col.c - reductions whose elements lie side by side along the points, not along the loops that are reduced: sums down the columns of a
- * matrix. The threads of a block are a grid: neighbours in a row of it have neighbouring points (or vectors of them), so that they read whole
- * lines; its rows ("groups") share the longest inner loop of every stage, each every so manyth index. Their accumulators are combined in shared memory,
- * halves of the groups at a time, so in an order that depends on how many there are; all threads have the result. That number and the parts
- * (simt_reduce_split.c) follow from the sizes, whether there are vectors or not: the bits are the same.
+/* simt_reduce_col.c - reductions whose elements lie side by side along the points, not along the
+ * loops that are reduced: sums down the columns of a matrix. The threads of a block are a grid:
+ * neighbours in a row of it have neighbouring points (or vectors of them), so that they read whole
+ * lines; its rows ("groups") share the longest inner loop of every stage, each every so manyth
+ * index. Their accumulators are combined in shared memory, halves of the groups at a time, so in an
+ * order that depends on how many there are; all threads have the result. That number and the parts
+ * (simt_reduce_split.c) follow from the sizes, whether there are vectors or not: the bits are the
+ * same.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
@@ -240,7 +243,8 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 
 /* ---- the schedule ---- */
 
-/* kern.spread_range: the groups, and before them the parts, share the longest loop. A thread without a point runs none. */
+/* kern.spread_range: the groups, and before them the parts, share the longest loop. A thread
+ * without a point runs none. */
 static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
 {
     simt_reduce_col *w = c->spread_user;

@@ -1,8 +1,10 @@
-/* simt_reduce_row.c - a block, or where rows are short a warp, per point: its threads share the last inner loop of every stage.
- * Accumulators are combined within a warp by shuffles, then between the warps of a block through shared memory, in an order that depends on the
- * number of threads only. Every thread gets the result, so later stages go on from it. What a stage without inner loops stores is stored by one
- * thread. Where all accesses are contiguous, aligned and of whole vectors, which is found out at the start of the code, threads take vectors.
- * Few long rows are divided (simt_reduce_split.c).
+/* simt_reduce_row.c - a block, or where rows are short a warp, per point: its threads share the
+ * last inner loop of every stage. Accumulators are combined within a warp by shuffles, then between
+ * the warps of a block through shared memory, in an order that depends on the number of threads
+ * only. Every thread gets the result, so later stages go on from it. What a stage without inner
+ * loops stores is stored by one thread. Where all accesses are contiguous, aligned and of whole
+ * vectors, which is found out at the start of the code, threads take vectors. Few long rows are
+ * divided (simt_reduce_split.c).
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <string.h>
@@ -16,7 +18,8 @@ static Ev shuffled(simt *s, Ev v, unsigned x)
     return (Ev){simt_shuffle_xor(s, v.v, x), v.im ? simt_shuffle_xor(s, v.im, x) : NULL};
 }
 
-/* Accumulators of reduction q: those of n lanes, a power of two, to all of them; n NULL: of the whole warp. */
+/* Accumulators of reduction q: those of n lanes, a power of two, to all of them; n NULL: of the
+ * whole warp. */
 static void among_lanes(simt *s, kern *c, const lz_red *q, Ev *acc, Val n)
 {
     em *e = s->e;
@@ -30,7 +33,8 @@ static void among_lanes(simt *s, kern *c, const lz_red *q, Ev *acc, Val n)
     }
 }
 
-/* The accumulators of all warps joined, two and two, for every thread. That of warp w and number k lies at SIMT_ACC (w n + k). */
+/* The accumulators of all warps joined, two and two, for every thread. That of warp w and number k
+ * lies at SIMT_ACC (w n + k). */
 static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_t n)
 {
     em *e = s->e;

@@ -1,9 +1,12 @@
-/* simt_reduce_split.c - reductions that several blocks share: stage 0 of "rows" and "columns" where it alone has loops. Its longest loop is divided into
- * parts, each the work of a block (or warp) as if it were the whole; it leaves its accumulators in scratch memory. A second function combines
- * them, some parts each thread, then the threads of a block in a fixed order, and runs the later stages.
- * Of "columns" a later stage may have loops, too (a variance after a mean): a function between those two combines the parts of stage 0 in every
- * block, runs the stages before that one without their stores, and leaves that one's accumulators. The last function does these stores.
- * In scratch memory lie the accumulators one after the other, at multiples of SIMT_ACC; of each the parts, and of each the points.
+/* simt_reduce_split.c - reductions that several blocks share: stage 0 of "rows" and "columns" where
+ * it alone has loops. Its longest loop is divided into parts, each the work of a block (or warp) as
+ * if it were the whole; it leaves its accumulators in scratch memory. A second function combines
+ * them, some parts each thread, then the threads of a block in a fixed order, and runs the later
+ * stages. Of "columns" a later stage may have loops, too (a variance after a mean): a function
+ * between those two combines the parts of stage 0 in every block, runs the stages before that one
+ * without their stores, and leaves that one's accumulators. The last function does these stores. In
+ * scratch memory lie the accumulators one after the other, at multiples of SIMT_ACC; of each the
+ * parts, and of each the points.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
@@ -90,7 +93,8 @@ static Val bytes(kern *c, uint32_t stage, uint32_t k, Val n)
     return MUL(n, em_c64(e, simt_acc_bytes(kern_acc_dtype(c, stage, k))));
 }
 
-/* Where accumulator k of a stage of a part and point lies: that of stage 0, then that of the other one. */
+/* Where accumulator k of a stage of a part and point lies: that of stage 0, then that of the other
+ * one. */
 static Val place(simt *s, kern *c, uint32_t stage, uint32_t k, Val parts, Val npoint, Val part,
                  Val point)
 {

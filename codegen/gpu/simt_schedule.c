@@ -1,5 +1,6 @@
-/* simt_schedule.c - which schedule a kernel gets, and how many blocks and threads run it.
- * The schedule is decided by the canonical form alone; blocks and threads by the run-time sizes, without LLVM.
+/* simt_schedule.c - which schedule a kernel gets, and how many blocks and threads run it. The
+ * schedule is decided by the canonical form alone; blocks and threads by the run-time sizes,
+ * without LLVM.
  * Threads: pure. */
 #include "codegen/gpu/simt_b2b.h"
 #include "lower/loops/loop_impl.h"
@@ -24,7 +25,8 @@ static bool sorts(const lz_kernel *k)
     return false;
 }
 
-/* Whether the threads of a block may share the rows: the kernel's vector loop is the last inner one, and some stage has a long one. */
+/* Whether the threads of a block may share the rows: the kernel's vector loop is the last inner
+ * one, and some stage has a long one. */
 static bool has_rows(const lz_kernel *k)
 {
     if (k->vec != LZ_VEC_INNER || k->serial || sorts(k))
@@ -219,8 +221,9 @@ static uint32_t row_shared(const lz_kernel *k)
     return most * SIMT_ACC;
 }
 
-/* Whether threads that take indices of the last outer loop write apart at all times, not just at one point of the other loops:
- * every other stride is a multiple of one that is larger than all those indices reach. */
+/* Whether threads that take indices of the last outer loop write apart at all times, not just at
+ * one point of the other loops: every other stride is a multiple of one that is larger than all
+ * those indices reach. */
 static bool stays_apart(const lz_kernel *k, const int64_t *args)
 {
     const lz_stage *st = &k->stages[0];
@@ -240,7 +243,8 @@ static bool stays_apart(const lz_kernel *k, const int64_t *args)
     return true;
 }
 
-/* Bytes a thread that sorts needs, at most: both sets of every row and of keys, and counters (kernels_sort.h). */
+/* Bytes a thread that sorts needs, at most: both sets of every row and of keys, and counters
+ * (kernels_sort.h). */
 static uint64_t sort_bytes(const lz_kernel *k, const int64_t *args)
 {
     enum { COUNTERS = 8 * 256 * 8 };
@@ -275,7 +279,8 @@ static int64_t sorted_row(const lz_kernel *k, const int64_t *args)
     return longest;
 }
 
-/* A block per row of at most `longest` elements, and scratch memory for each: as many as it allows. */
+/* A block per row of at most `longest` elements, and scratch memory for each: as many as it
+ * allows. */
 static void sort_blocks(const lz_kernel *k, const int64_t *args, int64_t longest, int64_t n,
                         int64_t most, lz_simt_dims *d)
 {
@@ -352,7 +357,8 @@ static int64_t read_again(const lz_kernel *k, int64_t longest)
     return simt_times(sum, longest);
 }
 
-/* Blocks of so many rows each that find these again in the cache of their multiprocessor: no more of them run at a time than are started. */
+/* Blocks of so many rows each that find these again in the cache of their multiprocessor: no more
+ * of them run at a time than are started. */
 static int64_t cached_blocks(const lz_kernel *k, int64_t longest, int64_t rows, int64_t processors)
 {
     enum { L1_ROWS = 96 << 10 };

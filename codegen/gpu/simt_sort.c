@@ -1,8 +1,11 @@
-/* simt_sort.c - rows that are sorted: long ones by a block of threads each, short ones by single threads (simt_elementwise.c).
- * A block's rows lie in its part of the scratch memory, and with them where each element was first. They go through a network (Batcher's
- * bitonic one, all of whose comparators ascend, so that what is past the end of a row never moves): a thread compares pairs, all of a step at
- * once. Elements of which neither comes before the other are in the order of their first places, so it is stable. Whatever the comparator says,
- * pairs are exchanged or not: the elements stay the same. Source: Knuth 5.3.4.   Threads: belongs to one thread. */
+/* simt_sort.c - rows that are sorted: long ones by a block of threads each, short ones by single
+ * threads (simt_elementwise.c). A block's rows lie in its part of the scratch memory, and with them
+ * where each element was first. They go through a network (Batcher's bitonic one, all of whose
+ * comparators ascend, so that what is past the end of a row never moves): a thread compares pairs,
+ * all of a step at once. Elements of which neither comes before the other are in the order of their
+ * first places, so it is stable. Whatever the comparator says, pairs are exchanged or not: the
+ * elements stay the same. Source: Knuth 5.3.4.
+ * Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
 #include "codegen/gpu/simt_kern.h"
 
@@ -37,7 +40,8 @@ static void settle(kern *c, const ksort *t, Val i, Val j)
     em_if_end(e, &swap, 0, NULL, NULL, NULL);
 }
 
-/* All pairs of a step: those `h` apart in blocks of 2 h, or, the first of a merge, those that are as far from the two ends of a block. */
+/* All pairs of a step: those `h` apart in blocks of 2 h, or, the first of a merge, those that are
+ * as far from the two ends of a block. */
 static void step(simt *s, kern *c, const ksort *t, Val h, Val half, bool first)
 {
     em *e = c->e;

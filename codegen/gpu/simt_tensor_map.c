@@ -1,6 +1,7 @@
-/* simt_tensor_map.c - tensor maps of a product's factors: what the device needs to know to copy boxes of them by itself. See simt_dot.h.
- * Whether a factor can have one is decided by the canonical kernel; whether sizes and distances are such as a map can hold, by the run-time
- * sizes. Threads: pure. */
+/* simt_tensor_map.c - tensor maps of a product's factors: what the device needs to know to copy
+ * boxes of them by itself. See simt_dot.h. Whether a factor can have one is decided by the
+ * canonical kernel; whether sizes and distances are such as a map can hold, by the run-time sizes.
+ * Threads: pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
 
@@ -63,7 +64,8 @@ static int64_t extent(const lz_kernel *k, uint32_t loop, const int64_t *args)
                        args);
 }
 
-/* Rows further on lie at multiples of 16 bytes; of a single one it does not matter where the next would be. */
+/* Rows further on lie at multiples of 16 bytes; of a single one it does not matter where the next
+ * would be. */
 static bool stride_of(int64_t elements, int64_t size, uint64_t *out)
 {
     int64_t bytes;

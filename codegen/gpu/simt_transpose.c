@@ -1,7 +1,8 @@
-/* simt_transpose.c - elementwise kernels that read something along another loop than they write: a block of threads per square of points of both.
- * What is read across goes to shared memory with neighbouring threads along the loop it is contiguous in, and is taken from there with neighbours
- * along the last loop: memory is touched in whole lines both times. Rows of a square are one element longer than they need, so that
- * its columns lie in different banks.
+/* simt_transpose.c - elementwise kernels that read something along another loop than they write: a
+ * block of threads per square of points of both. What is read across goes to shared memory with
+ * neighbouring threads along the loop it is contiguous in, and is taken from there with neighbours
+ * along the last loop: memory is touched in whole lines both times. Rows of a square are one
+ * element longer than they need, so that its columns lie in different banks.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"

@@ -1,6 +1,7 @@
-/* simt_vectorize.c - whether a thread may work on vectors of contiguous elements, 16 bytes of memory at once.
- * What of it depends on the kernel is decided here; whether addresses are multiples of the vectors' size is a question to the run-time sizes
- * and buffers, answered once at the start of the code, which has a way without vectors as well.
+/* simt_vectorize.c - whether a thread may work on vectors of contiguous elements, 16 bytes of
+ * memory at once. What of it depends on the kernel is decided here; whether addresses are multiples
+ * of the vectors' size is a question to the run-time sizes and buffers, answered once at the start
+ * of the code, which has a way without vectors as well.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
@@ -77,7 +78,8 @@ static bool depends(const lz_access *a, const uint32_t *dep, uint32_t loop)
     return yes || (a->other >= 0 && dep[a->other] >> loop & 1);
 }
 
-/* Whether the stage's points side by side along the last loop make vectors. Decided without a kern: it is part of the plan. */
+/* Whether the stage's points side by side along the last loop make vectors. Decided without a kern:
+ * it is part of the plan. */
 static bool stage_suits(const lz_kernel *k, const lz_stage *st)
 {
     enum { MAX_SOPS = 1024 };
@@ -118,7 +120,8 @@ unsigned simt_points_lanes(const lz_kernel *k)
 
 /* ---- alignment ---- */
 
-/* Bits that must be 0 below those of an aligned address: the address itself and every step of it. */
+/* Bits that must be 0 below those of an aligned address: the address itself and every step of
+ * it. */
 static Val address_bits(kern *c, const kstage *t, uint32_t i, const lz_access *a)
 {
     em *e = c->e;

@@ -1,7 +1,9 @@
-/* simt_wgmma.c - what four warps, a group, multiply together from shared memory, while they do something else: instructions of compute capability 9.0
- * (wgmma), or calls of an emulator; and where a product's factors lie for them. See simt_dot.h.
- * A factor's piece is rows of 128 bytes, 8 rows after the other, chunk c of row r at c xor r % 8 (the instruction's 128-byte swizzle). Rows run along
- * k, or along the result: then one block of rows follows another every 64 elements of the result.
+/* simt_wgmma.c - what four warps, a group, multiply together from shared memory, while they do
+ * something else: instructions of compute capability 9.0 (wgmma), or calls of an emulator; and
+ * where a product's factors lie for them. See simt_dot.h. A factor's piece is rows of 128 bytes, 8
+ * rows after the other, chunk c of row r at c xor r % 8 (the instruction's 128-byte swizzle). Rows
+ * run along k, or along the result: then one block of rows follows another every 64 elements of the
+ * result.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
@@ -15,8 +17,8 @@ enum {
 
 /* ---- instructions ---- */
 
-/* Describes a factor that starts `at` bytes from the start of shared memory: address, bytes from 64 elements across to the next, bytes from 8
- * rows to the next, all in units of 16 bytes; swizzle. */
+/* Describes a factor that starts `at` bytes from the start of shared memory: address, bytes from 64
+ * elements across to the next, bytes from 8 rows to the next, all in units of 16 bytes; swizzle. */
 static Val describe(simt *s, Val at, unsigned lead)
 {
     em *e = s->e;
@@ -30,7 +32,8 @@ static Val describe(simt *s, Val at, unsigned lead)
     return OR(address, em_c64(e, (int64_t)form));
 }
 
-/* Inline assembly whose results are n floats in the registers of `c`, with further operands of 64 bits behind them. */
+/* Inline assembly whose results are n floats in the registers of `c`, with further operands of 64
+ * bits behind them. */
 static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, unsigned nmore)
 {
     em *e = s->e;

@@ -60,19 +60,22 @@ typedef struct kern {
     Val iidx[LZ_LOOP_MAX];  /* inner indices: first lane */
     kstage *st;
     /* The last inner loop of every stage is shared by threads, each from its own index, or its own
-     * vector of indices, in steps (simt_reduce_row.c); NULL: it is not. spread_join makes the accumulators
-     * of a thread's share those of the stage. */
+     * vector of indices, in steps (simt_reduce_row.c); NULL: it is not. spread_join makes the
+     * accumulators of a thread's share those of the stage. */
     Val spread_first, spread_step;
     void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
     void (*spread_sort)(struct kern *c,
                         uint32_t stage); /* the stage's rows, which all have put there */
-    /* What of loop j of stage s this thread runs; NULL: as above. `lo`, `hi` and `step` hold that. */
+    /* What of loop j of stage s this thread runs; NULL: as above. `lo`, `hi` and `step` hold
+     * that. */
     void (*spread_range)(struct kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step);
-    Val spread_stores; /* whether it stores what stages without loops do; NULL: the first one does */
+    Val spread_stores; /* whether it stores what stages without loops do; NULL: the first one does
+                        */
     unsigned
         spread_unroll; /* points of the innermost loop whose loads are under way at a time; 0: 1 */
-    /* Several threads run all of the innermost loop, each the points that are its own: those whose scalar op `own_by` is spread_group
-     * modulo `own_groups`, a power of two. NULL: one does everything. */
+    /* Several threads run all of the innermost loop, each the points that are its own: those whose
+     * scalar op `own_by` is spread_group modulo `own_groups`, a power of two. NULL: one does
+     * everything. */
     Val own_groups, own_group;
     int32_t own_by;
     void *spread_user;
@@ -137,8 +140,8 @@ Val kern_to_mem(em *e, lz_dtype d, Ev v);
 unsigned kern_esize(lz_dtype d);
 unsigned kern_align(lz_dtype d); /* of an element in memory, in bytes */
 
-/* kernels_nt_store.c: at the start of lz_run, after kern_enter; at its end; and whether store j's vectors from address p on go
- * past the caches (NULL: never) */
+/* kernels_nt_store.c: at the start of lz_run, after kern_enter; at its end; and whether store j's
+ * vectors from address p on go past the caches (NULL: never) */
 void kern_stream_enter(kern *c);
 void kern_stream_leave(kern *c);
 Val kern_stream_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x);

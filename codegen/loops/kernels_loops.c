@@ -91,7 +91,8 @@ static void block_of_points(kern *c, Val first, unsigned u, Val left)
         kern_stage(c, s, &x);
 }
 
-/* So much is computed for a point that masks for vectors that need none cost nothing, and a second copy of the code costs time to make. */
+/* So much is computed for a point that masks for vectors that need none cost nothing, and a second
+ * copy of the code costs time to make. */
 static bool always_masked(const kern *c)
 {
     enum { HEAVY = 40 };
@@ -108,7 +109,8 @@ static Val whole_blocks(kern *c, Val lo, Val hi, int64_t n)
     return ADD(lo, AND(SUB(hi, lo), em_c64(e, -n)));
 }
 
-/* Points from lo on, in whole blocks of u vectors or, where columns go in strips, of these; gives where they end. */
+/* Points from lo on, in whole blocks of u vectors or, where columns go in strips, of these; gives
+ * where they end. */
 static Val in_blocks(kern *c, Val lo, Val hi, unsigned u)
 {
     em *e = c->e;

@@ -1,11 +1,13 @@
-/* kernels_nt_store.c - stores that go past the caches. A result that is larger than they are is gone from them before anyone
- * reads it; stored as usual, each of its lines would be read from memory first.
- * Whether a call does that is known when it begins: sizes are arguments, and where a result takes the place of an operand its
- * lines are in the cache already. Values are the same either way.
+/* kernels_nt_store.c - stores that go past the caches. A result that is larger than they are is
+ * gone from them before anyone reads it; stored as usual, each of its lines would be read from
+ * memory first. Whether a call does that is known when it begins: sizes are arguments, and where a
+ * result takes the place of an operand its lines are in the cache already. Values are the same
+ * either way.
  * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 
-/* The last cache of a machine of many cores is shared by all of them, and hardly faster than memory: no more of it is counted on. */
+/* The last cache of a machine of many cores is shared by all of them, and hardly faster than
+ * memory: no more of it is counted on. */
 enum { MOST_CACHE = 32 << 20 };
 
 static bool loaded(const kern *c, uint32_t buf)
@@ -17,7 +19,8 @@ static bool loaded(const kern *c, uint32_t buf)
     return false;
 }
 
-/* Stored once for all the points of loops: what these read is so much more that it does not matter how. */
+/* Stored once for all the points of loops: what these read is so much more that it does not matter
+ * how. */
 static bool after_loops(const kern *c, const kstage *t)
 {
     bool loops = false;

@@ -1,10 +1,10 @@
-/* kernels_reduce_col.c - reductions down the columns of a matrix that lies in rows. Vectors run along
- * the columns; one block of them after the other down all rows touches a few lines of each row, too
- * few for the memory to deliver in a row. Here a strip of columns, a page wide, goes down the rows
- * a few at a time: its accumulators are in memory, and stay in the first-level cache; the rows that
- * follow are fetched on the way.
- * The elements of a column are combined one by one in the order of the rows, as in the general
- * schedule: the results are the same to the bit, whatever the strips.
+/* kernels_reduce_col.c - reductions down the columns of a matrix that lies in rows. Vectors run
+ * along the columns; one block of them after the other down all rows touches a few lines of each
+ * row, too few for the memory to deliver in a row. Here a strip of columns, a page wide, goes down
+ * the rows a few at a time: its accumulators are in memory, and stay in the first-level cache; the
+ * rows that follow are fetched on the way. The elements of a column are combined one by one in the
+ * order of the rows, as in the general schedule: the results are the same to the bit, whatever the
+ * strips.
  * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 

@@ -1,5 +1,6 @@
-/* kernels_rows.c - rows of a point that a kernel keeps from one stage to the next (lower/loops/loop.h): reading and writing them, and, where no
- * product is between the stages, the memory of one point's. It is a few pages that stay in the caches, while the results may go past
+/* kernels_rows.c - rows of a point that a kernel keeps from one stage to the next
+ * (lower/loops/loop.h): reading and writing them, and, where no product is between the stages, the
+ * memory of one point's. It is a few pages that stay in the caches, while the results may go past
  * them.   Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"
@@ -40,7 +41,8 @@ void kern_row_put(kern *c, uint32_t s, const kctx *x)
     }
 }
 
-/* Places one point's rows in the scratch memory (NULL: only to know their size, which is given). The last vector of a row is written whole. */
+/* Places one point's rows in the scratch memory (NULL: only to know their size, which is given).
+ * The last vector of a row is written whole. */
 static Val place(kern *c, Val scratch)
 {
     em *e = c->e;

@@ -1,6 +1,7 @@
-/* kernels_sort.c - code of a stage that sorts rows, and of what reads them.
- * Long rows with a key are sorted by its bytes (kernels_sort_radix.c). Otherwise runs of RUN positions are sorted by insertion, then
- * merged, twice as long each time. Both are stable. Every step is bounded by the ends of its runs alone, so a comparator that contradicts itself
+/* kernels_sort.c - code of a stage that sorts rows, and of what reads them. Long rows with a key
+ * are sorted by its bytes (kernels_sort_radix.c). Otherwise runs of RUN positions are sorted by
+ * insertion, then merged, twice as long each time. Both are stable. Every step is bounded by the
+ * ends of its runs alone, so a comparator that contradicts itself
  * moves elements about and does no harm.   Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
 
@@ -260,7 +261,8 @@ static void sort_runs(kern *c, const ksort *t)
 
 /* ---- merging ---- */
 
-/* Positions lo..mid-1 and mid..hi-1 of `src` become lo..hi-1 of `dst`; the left one first where neither comes before the other. */
+/* Positions lo..mid-1 and mid..hi-1 of `src` become lo..hi-1 of `dst`; the left one first where
+ * neither comes before the other. */
 static void merge(kern *c, const ksort *t, Val src, Val dst, Val lo, Val mid, Val hi)
 {
     em *e = c->e;

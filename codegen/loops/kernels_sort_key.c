@@ -74,7 +74,8 @@ static void find_mirrors(const lz_sort *s, int32_t *mirror)
     }
 }
 
-/* Bits: looks at left elements (1), right ones (2), of another row than `row` (4). *row is the first one met, or -1. */
+/* Bits: looks at left elements (1), right ones (2), of another row than `row` (4). *row is the
+ *   first one met, or -1. */
 static unsigned looks_at(const lz_sort *s, int32_t op, int64_t *row)
 {
     bool need[MAX_BODY] = {false};
@@ -90,7 +91,8 @@ static unsigned looks_at(const lz_sort *s, int32_t op, int64_t *row)
     return bits;
 }
 
-/* Whether integers can order values of d as this comparison does: for floats only the total order. */
+/* Whether integers can order values of d as this comparison does: for floats only the total
+ * order. */
 static bool is_integer_order(lz_dtype d, int32_t type)
 {
     if (lz_dtype_is_float(d))

@@ -1,5 +1,6 @@
-/* kernels_sort_radix.c - rows with a key of bytes: counted once, then distributed by one byte after the other, the lowest first. Bytes that
- * are the same in the whole row cost no pass. See kernels_sort.h. */
+/* kernels_sort_radix.c - rows with a key of bytes: counted once, then distributed by one byte after
+ * the other, the lowest first. Bytes that are the same in the whole row cost no pass. See
+ * kernels_sort.h. */
 #include "codegen/loops/kernels_sort.h"
 
 static unsigned digits(const ksort *t)

@@ -256,8 +256,8 @@ static void own_point(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs 
     em_if_end(e, &mine, 0, NULL, NULL, NULL);
 }
 
-/* Points, or vectors of them, lo, lo + step.. below hi of loop j, `n` of them in each round. left: the first that is left of whole rounds, which are
- * all there are then. */
+/* Points, or vectors of them, lo, lo + step.. below hi of loop j, `n` of them in each round. left:
+ * the first that is left of whole rounds, which are all there are then. */
 static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val hi, Val step,
                         const kctx *x, kern_accs *a, Val *left)
 {
@@ -341,8 +341,8 @@ static bool reads_again(const kern *c, uint32_t s, const lz_access *a)
     return before == 1;
 }
 
-/* The next point's row of what this one's stages read several times comes while one computes enough: the processor's own fetching does not
- * get as far as the next page. */
+/* The next point's row of what this one's stages read several times comes while one computes
+ * enough: the processor's own fetching does not get as far as the next page. */
 enum { ENOUGH = 8 };
 static void fetch_next_row(kern *c, uint32_t s, unsigned vectors)
 {

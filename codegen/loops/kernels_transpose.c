@@ -1,14 +1,15 @@
 /* kernels_transpose.c - the schedule of elementwise kernels that read something along another loop
- * than they write: blocks of lanes x lanes.
- * The rows of a block are read in vectors along the loop `d` where the load is contiguous,
- * transposed in registers, and lie in a small square in memory while the block's points are
- * computed row by row along the last loop.
- * Where vectors are shorter than lines, blocks that share those of what is read, or of what is written, are done together.
- * A unit is SIDE blocks of d. Where blocks write whole lines and read nothing along the last loop, it has a line of that, and units go
- * along d first: rows are read from their beginning to their end. Elsewhere it has CHUNK indices of the last loop, and units go along that
- * first: what is written to parts of lines, or read beside it, is several lines of a row together. The rows of the blocks that follow are
- * fetched. Where one of the two loops is so short that a block has all of it (the taps of a window), rows along it are parts of lines, and
- * a unit has NEAR indices of a third loop beside it.
+ * than they write: blocks of lanes x lanes. The rows of a block are read in vectors along the loop
+ * `d` where the load is contiguous, transposed in registers, and lie in a small square in memory
+ * while the block's points are computed row by row along the last loop. Where vectors are shorter
+ * than lines, blocks that share those of what is read, or of what is written, are done together. A
+ * unit is SIDE blocks of d. Where blocks write whole lines and read nothing along the last loop, it
+ * has a line of that, and units go along d first: rows are read from their beginning to their end.
+ * Elsewhere it has CHUNK indices of the last loop, and units go along that first: what is written
+ * to parts of lines, or read beside it, is several lines of a row together. The rows of the blocks
+ * that follow are fetched. Where one of the two loops is so short that a block has all of it (the
+ * taps of a window), rows along it are parts of lines, and a unit has NEAR indices of a third loop
+ * beside it.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 
@@ -121,7 +122,8 @@ static int64_t line_of(const kern *c)
     return n;
 }
 
-/* Whether units go along d first: all rows that are written begin where the first one does in a line. */
+/* Whether units go along d first: all rows that are written begin where the first one does in a
+ * line. */
 static Val goes_along(kern *c)
 {
     em *e = c->e;
@@ -176,8 +178,8 @@ typedef struct block {
     Val rows;   /* of d in the block */
 } block;
 
-/* One of them: rows of L elements at the addresses of `row`, of which the block has some, become columns. Where elements follow each other
- * backwards, the last one comes first. */
+/* One of them: rows of L elements at the addresses of `row`, of which the block has some, become
+ *   columns. Where elements follow each other backwards, the last one comes first. */
 static void make_square(kern *c, const block *b, const lz_access *a, Val *row, Val mask, Val square)
 {
     em *e = c->e;
@@ -199,7 +201,8 @@ static void make_square(kern *c, const block *b, const lz_access *a, Val *row, V
     }
 }
 
-/* Squares beside each other along d, from `row` on, to where those of the h-th block along the last loop are. */
+/* Squares beside each other along d, from `row` on, to where those of the h-th block along the last
+ * loop are. */
 static void make_squares(kern *c, const block *b, uint32_t sop, Val *row, Val h)
 {
     em *e = c->e;
@@ -223,8 +226,8 @@ static void make_squares(kern *c, const block *b, uint32_t sop, Val *row, Val h)
     em_loop_end(e, &l, NULL);
 }
 
-/* Elements from a row to what is fetched: to the same place of the rows that follow, or, where those would be gone from the second-level
- * cache when they are read, ahead in the row. */
+/* Elements from a row to what is fetched: to the same place of the rows that follow, or, where
+ * those would be gone from the second-level cache when they are read, ahead in the row. */
 static Val fetch_from(kern *c, const block *b, const lz_access *a, Val next)
 {
     em *e = c->e;
@@ -235,7 +238,8 @@ static Val fetch_from(kern *c, const block *b, const lz_access *a, Val next)
     return SEL(AND(b->g->along, far), ahead, next);
 }
 
-/* The squares of all transposed loads, from rows along d: those of the h-th block along the last loop. */
+/* The squares of all transposed loads, from rows along d: those of the h-th block along the last
+ * loop. */
 static void read_squares(kern *c, const block *b, Val h)
 {
     em *e = c->e;
@@ -265,8 +269,9 @@ static void read_squares(kern *c, const block *b, Val h)
     }
 }
 
-/* What is read along the last loop is on its way: the part of a row that the next unit reads, a line of it each block; where a row is but a
- * part of a line, those of the next indices of the near loop. */
+/* What is read along the last loop is on its way: the part of a row that the next unit reads, a
+ * line of it each block; where a row is but a part of a line, those of the next indices of the near
+ * loop. */
 static void fetch_rows(kern *c, const block *b)
 {
     enum { NEXT_LINES = 128 };

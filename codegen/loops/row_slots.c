@@ -1,5 +1,6 @@
-/* row_slots.c - what is known of kernels that keep rows: their products as kernels, and which memory the rows take. A row takes that of one it is made from, element by element, when nothing reads that one
- * afterwards. Decided by the kernel alone, for every schedule. Threads: pure. */
+/* row_slots.c - what is known of kernels that keep rows: their products as kernels, and which
+ * memory the rows take. A row takes that of one it is made from, element by element, when nothing
+ * reads that one afterwards. Decided by the kernel alone, for every schedule. Threads: pure. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"
 

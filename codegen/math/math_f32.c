@@ -67,8 +67,9 @@ static Val to_i32(em *e, Val n)
     return LLVMBuildFreeze(e->b, LLVMBuildFPToSI(e->b, n, em_like(e, e->i32, n), ""), "");
 }
 
-/* The integer nearest to x y, |x y| < 2^22, and 2^(that + bias) where that is a normal number. No conversion is needed: a sum with
- * 3 2^22 has no bits for fractions, and the integer in its lowest ones. */
+/* The integer nearest to x y, |x y| < 2^22, and 2^(that + bias) where that is a normal number. No
+ * conversion is needed: a sum with 3 2^22 has no bits for fractions, and the integer in its lowest
+ * ones. */
 static Val nearest(em *e, Val x, double y, int bias, Val *power)
 {
     enum { BIG = 3 << 22 };
@@ -118,7 +119,8 @@ static Val reduce_to_power(em *e, Val x, int bias, Val *power)
     return less_ln2(e, x, nearest(e, x, 1.44269504f, bias, power));
 }
 
-/* 2^(x log2 e), by an instruction or an emulator's call: off by 2 ulp and |x| half ones. Results below 2^-126 may be 0. */
+/* 2^(x log2 e), by an instruction or an emulator's call: off by 2 ulp and |x| half ones. Results
+ * below 2^-126 may be 0. */
 static Val exp_quick(em *e, Val x)
 {
     Val y = FMUL(x, em_cf(LLVMTypeOf(x), 1.44269504f));
@@ -131,7 +133,8 @@ Val lz_exp_f32(em *e, Val x)
 {
     if (e->quick && e->simt && em_lanes(x) == 1)
         return exp_quick(e, x);
-    /* What becomes 0 is not made by underflow: some processors take 150 cycles for that, and all that a mask hides is such. */
+    /* What becomes 0 is not made by underflow: some processors take 150 cycles for that, and all
+     * that a mask hides is such. */
     Ty t = LLVMTypeOf(x);
     bool masks = e->avx512 && em_lanes(x) == 16;
     Val n, none = FCMP(OLT, x, em_cf(t, -104)), zero = em_cf(t, 0);

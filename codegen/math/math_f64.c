@@ -1,6 +1,8 @@
-/* math_f64.c - exp, log, pow and their kin of f64 in LLVM code, for targets without a C library, and the call of any of them by the C
- * library's name. A function is made once per module and called. Polynomials are Taylor series of their reduced ranges, or fits of our own.
- * The f32 functions of the C library that are asked for (exact remainders, large arguments of sin) go through f64.
+/* math_f64.c - exp, log, pow and their kin of f64 in LLVM code, for targets without a C library,
+ * and the call of any of them by the C library's name. A function is made once per module and
+ * called. Polynomials are Taylor series of their reduced ranges, or fits of our own. The f32
+ * functions of the C library that are asked for (exact remainders, large arguments of sin) go
+ * through f64.
  * Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <math.h>

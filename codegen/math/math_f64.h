@@ -66,6 +66,7 @@ dd dd_times(em *e, dd a, double power_of_two);
 dd dd_exp(em *e, dd x, Val *n);    /* times 2^*n; |x| beyond 2600 is taken for that */
 Val dd_scaled(em *e, dd a, Val n); /* a 2^n, |n| <= 4000, nearly rounded once */
 dd dd_log(em *e, dd x);            /* x > 0, denormal or not */
-/* Of pi r, r being what x is off the nearest integer: those of pi x have the other sign where that is odd. cosine may be NULL */
+/* Of pi r, r being what x is off the nearest integer: those of pi x have the other sign where that
+ * is odd. cosine may be NULL */
 void dd_circle(em *e, Val x, dd *sine, dd *cosine);
 #endif

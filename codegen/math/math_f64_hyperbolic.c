@@ -1,4 +1,5 @@
-/* math_f64_hyperbolic.c - hyperbolic functions, their inverses and erfc of f64 in LLVM code, out of those of math_f64.c.
+/* math_f64_hyperbolic.c - hyperbolic functions, their inverses and erfc of f64 in LLVM code, out of
+ * those of math_f64.c.
  * Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <math.h>

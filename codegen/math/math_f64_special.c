@@ -1,12 +1,13 @@
-/* math_f64_special.c - CHLO's functions of f64 in LLVM code, for targets that have no C library, by the methods of ir/eval/special.c: sums and
- * series of twice the digits (math_dd.c), so that differences of large numbers keep theirs. erf_inv is a polynomial, a fit of our own.
+/* math_f64_special.c - CHLO's functions of f64 in LLVM code, for targets that have no C library, by
+ * the methods of ir/eval/special.c: sums and series of twice the digits (math_dd.c), so that
+ * differences of large numbers keep theirs. erf_inv is a polynomial, a fit of our own.
  * Sources: Abramowitz and Stegun 6.1, 6.3, 9.6, 9.7, 23.2. Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <float.h>
 #include <math.h>
 
-/* erf_inv(x) / x of w = -log(1 - x^2): in w - 3.125 below 6.25; in sqrt(w) - 3.25 below 16; in sqrt(w) - 5.005. The first coefficients are in
- * two parts. */
+/* erf_inv(x) / x of w = -log(1 - x^2): in w - 3.125 below 6.25; in sqrt(w) - 3.25 below 16; in
+ * sqrt(w) - 5.005. The first coefficients are in two parts. */
 static const double INV_NEAR[] = {
     1.6536545626831027,      0.2401581824255883,     -0.00603367087142785,
     -0.000740702534154477,   0.00018673420802464837, -1.3882523394405316e-05,
@@ -135,7 +136,8 @@ static dd near_root(em *e, Val v, const double *slope, const double *more)
     return m64_fast_sum(e, y.hi, m64_fma(e, FMUL(v, v), p, y.lo));
 }
 
-/* log gamma(a) of 2^-100 <= a < 2^1000, as Stirling's series from FROM on, less the logarithm of what was shifted over. */
+/* log gamma(a) of 2^-100 <= a < 2^1000, as Stirling's series from FROM on, less the logarithm of
+ * what was shifted over. */
 static dd far_lgamma(em *e, Val a)
 {
     em_loop l;
@@ -229,7 +231,8 @@ Val m64_digamma(em *e, const Val *a)
 
 /* ---- zeta and what is made of it ---- */
 
-/* Sum over the terms before *q is a positive number of FROM or more, each divided by base^-s. *q becomes that. */
+/* Sum over the terms before *q is a positive number of FROM or more, each divided by base^-s. *q
+ * becomes that. */
 static dd zeta_head(em *e, Val s, dd *q, dd log_base)
 {
     em_loop l;
@@ -253,7 +256,8 @@ static dd zeta_head(em *e, Val s, dd *q, dd log_base)
     return (dd){l.phi[2], l.phi[3]};
 }
 
-/* Euler and Maclaurin's series over its first term: q / (s - 1) + 1/2 + B2 s / 2q + ..; times `scale`, since the first part may have no float */
+/* Euler and Maclaurin's series over its first term: q / (s - 1) + 1/2 + B2 s / 2q + ..; times
+ * `scale`, since the first part may have no float */
 static dd zeta_rest(em *e, Val s, dd q, Val scale)
 {
     Val inv = FDIV(c(e, 1), q.hi), z = FMUL(inv, inv), tail = c(e, 0);
@@ -274,7 +278,8 @@ static dd zeta_rest(em *e, Val s, dd q, Val scale)
     return dd_add(e, dd_div(e, q, less), half);
 }
 
-/* exp(shift) zeta(s, q). All terms are taken relative to the largest, whose size is part of the exponent. */
+/* exp(shift) zeta(s, q). All terms are taken relative to the largest, whose size is part of the
+ * exponent. */
 static Val zeta_shifted(em *e, Val s0, Val q0, dd shift)
 {
     Val zero = c(e, 0), one = c(e, 1), inf = c(e, INFINITY), k, huge = c(e, 1e290);
@@ -307,8 +312,8 @@ Val m64_zeta(em *e, const Val *a)
     return zeta_shifted(e, a[0], a[1], dd_const(e, 0, 0));
 }
 
-/* (-1)^(n+1) n! zeta(n + 1, x); the factorial is part of the exponent. Where n is so large that n! x^-n has no float, only which side of 1 it
- * is on counts: that of n / (e x). */
+/* (-1)^(n+1) n! zeta(n + 1, x); the factorial is part of the exponent. Where n is so large that n!
+ * x^-n has no float, only which side of 1 it is on counts: that of n / (e x). */
 Val m64_polygamma(em *e, const Val *a)
 {
     Val n = a[0], x = a[1], zero = c(e, 0), one = c(e, 1), inf = c(e, INFINITY);
@@ -351,7 +356,8 @@ Val m64_erf_inv(em *e, const Val *a)
     return SEL(FCMP(OEQ, x, c(e, 0)), x, r);
 }
 
-/* x/2 sum (x^2/4)^k / (k! (k+1)!) up to 40; beyond, (1 - 3 / 8x - ..) / sqrt(2 pi x). Both times exp(-|x|). */
+/* x/2 sum (x^2/4)^k / (k! (k+1)!) up to 40; beyond, (1 - 3 / 8x - ..) / sqrt(2 pi x). Both times
+ * exp(-|x|). */
 Val m64_bessel_i1e(em *e, const Val *a)
 {
     enum { POWERS = 90, INVERSES = 26 };

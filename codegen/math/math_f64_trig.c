@@ -1,5 +1,6 @@
-/* math_f64_trig.c - sin, cos, tan and atan2 of f64 in LLVM code. Arguments of any size are reduced exactly enough: below 2^20 by pi/2 in three
- * parts, beyond by the bits of 2/pi that matter (Payne and Hanek). Threads: an em belongs to one thread. */
+/* math_f64_trig.c - sin, cos, tan and atan2 of f64 in LLVM code. Arguments of any size are reduced
+ * exactly enough: below 2^20 by pi/2 in three parts, beyond by the bits of 2/pi that matter (Payne
+ * and Hanek). Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <math.h>
 
@@ -91,8 +92,8 @@ static Val times(em *e, Val a, Val b, Val *high)
     return LLVMBuildTrunc(e->b, p, e->i64, "");
 }
 
-/* x = m 2^ex; of m 2^ex 2/pi, the multiples of 4 come from the first bits of 2/pi and are left out: the next 192 bits give what is left, as
- * a fraction of 4. Its first two bits are the quadrant. */
+/* x = m 2^ex; of m 2^ex 2/pi, the multiples of 4 come from the first bits of 2/pi and are left out:
+ * the next 192 bits give what is left, as a fraction of 4. Its first two bits are the quadrant. */
 static reduced reduce_large(em *e, Val x)
 {
     Val u = BITS(x, e->i64), field = LSHR(u, em_c64(e, 52));

@@ -1,5 +1,6 @@
-/* math_special.c - CHLO's functions of f32, computed in double: any number of lanes, the full range. The results are nearly correctly
- * rounded, because the double ones are far more accurate than a float can show.
+/* math_special.c - CHLO's functions of f32, computed in double: any number of lanes, the full
+ * range. The results are nearly correctly rounded, because the double ones are far more accurate
+ * than a float can show.
  * Sources: Abramowitz and Stegun 4.6, 6.1, 6.3; the polynomials are Chebyshev fits of our own.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_special.h"
@@ -149,7 +150,8 @@ static Val log_of(em *e, Val s, Val k)
                   em_fma(e, k, num(s, 0x1.cf79abc9e3b3ap-40), p));
 }
 
-/* x = m 2^k with m in [sqrt 1/2, sqrt 2), for a positive normal x: k as a double, and (m - 1) / (m + 1). */
+/* x = m 2^k with m in [sqrt 1/2, sqrt 2), for a positive normal x: k as a double, and (m - 1) / (m
+ * + 1). */
 static Val reduce_log(em *e, Val x, Val *k)
 {
     Ty t = LLVMTypeOf(x), it = em_like(e, e->i64, x);
@@ -282,7 +284,8 @@ static void circle(em *e, Val x, Val *sine, Val *cosine)
     *cosine = horner(e, z, c, 12);
 }
 
-/* log gamma(a), a >= 0. Between the roots at 1 and 2 and around them a polynomial that has them; Stirling's series from 8 on; shifted in between. */
+/* log gamma(a), a >= 0. Between the roots at 1 and 2 and around them a polynomial that has them;
+ * Stirling's series from 8 on; shifted in between. */
 static Val positive_lgamma(em *e, Val a)
 {
     Val one = num(a, 1), below = FCMP(OLT, a, one), u = SEL(below, FADD(a, one), a);
@@ -354,7 +357,8 @@ static Val zeta_term(em *e, Val s, Val q, Val shift)
     return SEL(AND(FCMP(OLT, q, num(q, 0)), is_odd(e, s)), FNEG(v), v);
 }
 
-/* The terms from q on one by one: ten positive ones in every lane, which are all that counts where s is large. *q becomes where they end. */
+/* The terms from q on one by one: ten positive ones in every lane, which are all that counts where
+ * s is large. *q becomes where they end. */
 static Val zeta_head(em *e, Val s, Val *q, Val shift)
 {
     Blk pre = LLVMGetInsertBlock(e->b), blk[3];
@@ -382,7 +386,8 @@ static Val zeta_head(em *e, Val s, Val *q, Val shift)
     return sum;
 }
 
-/* exp(shift) zeta(s, q): single terms, then Euler and Maclaurin's series. Large s make the series overflow where it does not count any more. */
+/* exp(shift) zeta(s, q): single terms, then Euler and Maclaurin's series. Large s make the series
+ * overflow where it does not count any more. */
 static Val d_zeta(em *e, Val s, Val q0, Val shift)
 {
     s = SEL(FCMP(OEQ, s, num(s, INFINITY)), num(s, 1e300), s); /* inf times log 1 is no number */
@@ -414,7 +419,8 @@ Val lz_zeta_f32(em *e, Val s, Val q)
     return narrow(e, d_zeta(e, w, em_widen(e, q), num(w, 0)));
 }
 
-/* (-1)^(n+1) n! zeta(n + 1, x); the factorial is part of every term's exponent, so that it does not overflow by itself. */
+/* (-1)^(n+1) n! zeta(n + 1, x); the factorial is part of every term's exponent, so that it does not
+ * overflow by itself. */
 Val lz_polygamma_f32(em *e, Val n, Val x)
 {
     Val w = em_widen(e, n), v = em_widen(e, x), s = FADD(w, num(w, 1));

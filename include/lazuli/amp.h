@@ -6,11 +6,12 @@
  *     lz_autocast_end();
  *     lz_backward(loss);
  *
- * Only what is recorded inside the scope by the public functions is affected; runtime/graph/autocast.def
- * says which function does what: operands of some are converted to the scope's dtype, those of
- * others to f32. f64, integers and booleans stay, and so do the primitives (hlo.h). A gradient
- * passes back through the conversions, so that of an f32 parameter is f32; it is the same whether
- * lz_backward stands inside or outside. A parameter used many times is converted once per step.
+ * Only what is recorded inside the scope by the public functions is affected;
+ * runtime/graph/autocast.def says which function does what: operands of some are converted to the
+ * scope's dtype, those of others to f32. f64, integers and booleans stay, and so do the primitives
+ * (hlo.h). A gradient passes back through the conversions, so that of an f32 parameter is f32; it
+ * is the same whether lz_backward stands inside or outside. A parameter used many times is
+ * converted once per step.
  * Thread rule: the scope belongs to a thread, as lz_scope_begin does. */
 #ifndef LAZULI_AMP_H
 #define LAZULI_AMP_H

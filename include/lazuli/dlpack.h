@@ -92,12 +92,11 @@ LZ_EXTERN_C_END
 LZ_EXTERN_C_BEGIN
 /* Computes t, waits for it, and lends its memory: *out is the caller's until it calls its deleter
  * (any thread, also after t is gone). The memory must not be written (READ_ONLY is set; the legacy
- * struct cannot say so). copy: a private copy on the host instead, which may be written (IS_COPIED).
- * Memory of a GPU is lent as kDLCUDA with the device's number; what t is made of has been computed,
- * and what the borrower does with it must be over before it calls the deleter.
- * Errors: LZ_ENULL, LZ_EHANDLE, LZ_ESTALE, LZ_EMEM, LZ_EUNSUPPORTED (the device's memory has no name
- * in DLPack), t's own error.
- * On error *out is NULL. */
+ * struct cannot say so). copy: a private copy on the host instead, which may be written
+ * (IS_COPIED). Memory of a GPU is lent as kDLCUDA with the device's number; what t is made of has
+ * been computed, and what the borrower does with it must be over before it calls the deleter.
+ * Errors: LZ_ENULL, LZ_EHANDLE, LZ_ESTALE, LZ_EMEM, LZ_EUNSUPPORTED (the device's memory has no
+ *   name in DLPack), t's own error. On error *out is NULL. */
 LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
                                  const lz_site *site);
 LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
@@ -107,8 +106,8 @@ LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManage
  * one is when allow_copy, else LZ_EINVAL. Memory of a GPU (kDLCUDA) becomes a tensor on that GPU,
  * whatever the current device is, without a copy: it must be row-major and aligned to its elements,
  * and what computes it must have ended. The memory must not change meanwhile.
- * Errors: LZ_ENULL, LZ_EINVAL, LZ_ESHAPE, LZ_EDTYPE, LZ_ENOENT (no such device), LZ_EUNAVAILABLE (it
- * does not start), LZ_EUNSUPPORTED (other kinds of devices, a newer major version). */
+ * Errors: LZ_ENULL, LZ_EINVAL, LZ_ESHAPE, LZ_EDTYPE, LZ_ENOENT (no such device), LZ_EUNAVAILABLE
+ *   (it does not start), LZ_EUNSUPPORTED (other kinds of devices, a newer major version). */
 LZ_API lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy,
                                     const lz_site *site);
 LZ_API lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy,

@@ -188,11 +188,11 @@ LZ_API lz_tensor *lz_multilabel_margin_loss_at(lz_tensor *x, lz_tensor *target,
 /* The mean over the last dimension of binary_cross_entropy_with_logits, times weight. */
 LZ_API lz_tensor *lz_multilabel_soft_margin_loss_at(lz_tensor *x, lz_tensor *target,
                                                     const lz_loss_options *o, const lz_site *site);
-/* -log of the chance that log_probs [T, N, C], logarithms of probabilities, give the labels: targets
- * [N, S], of which target_lengths [N] count; input_lengths [N] steps of log_probs count. All of i32
- * or i64; lengths are clamped to 0..S and 0..T. blank: the class that stands for no label. The mean
- * divides by the labels of each row (1 at least). A row that has too few steps gives infinity (0
- * with zero_infinity) and no gradient. Graves et al. 2006. */
+/* -log of the chance that log_probs [T, N, C], logarithms of probabilities, give the labels:
+ * targets [N, S], of which target_lengths [N] count; input_lengths [N] steps of log_probs count.
+ * All of i32 or i64; lengths are clamped to 0..S and 0..T. blank: the class that stands for no
+ * label. The mean divides by the labels of each row (1 at least). A row that has too few steps
+ * gives infinity (0 with zero_infinity) and no gradient. Graves et al. 2006. */
 LZ_API lz_tensor *lz_ctc_loss_at(lz_tensor *log_probs, lz_tensor *targets, lz_tensor *input_lengths,
                                  lz_tensor *target_lengths, const lz_loss_options *o,
                                  const lz_site *site);

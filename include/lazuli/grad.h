@@ -28,12 +28,12 @@ typedef struct lz_jvp_options {
     bool allow_unused LZ_DEFAULT(false);
 } lz_jvp_options;
 /* Forward mode: out[k] = sum over i of d outputs[k] / d inputs[i] times tangents[i], the change of
- * outputs[k] when the inputs change along the tangents; zeros when it does not depend on them. A
- * handle of the innermost scope with outputs[k]'s shape and dtype. tangents[i] has the type of
- * inputs[i] (LZ_ESHAPE; floating point or complex, else LZ_EDTYPE). Costs about as much as the
- * outputs do and keeps nothing: loops of any kind have it, lz_while too. What is recorded can be
- * differentiated again, in either mode. Ends at the same places as lz_grad. out is filled with error
- * tensors on failure. Source: JAX's jvp. */
+ *   outputs[k] when the inputs change along the tangents; zeros when it does not depend on them. A
+ *   handle of the innermost scope with outputs[k]'s shape and dtype. tangents[i] has the type of
+ *   inputs[i] (LZ_ESHAPE; floating point or complex, else LZ_EDTYPE). Costs about as much as the
+ *   outputs do and keeps nothing: loops of any kind have it, lz_while too. What is recorded can be
+ *   differentiated again, in either mode. Ends at the same places as lz_grad. out is filled with
+ *   error tensors on failure. Source: JAX's jvp. */
 LZ_API lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *inputs,
                            lz_tensor *const *tangents, size_t nin, lz_tensor **out,
                            const lz_jvp_options *o, const lz_site *site);
@@ -60,8 +60,8 @@ LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
 /* out[..] of in[..], and residuals[..]: what backward will need. */
 typedef void lz_custom_forward_fn(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals,
                                   void *user);
-/* grad_in[i], of in[i]'s type, for the gradients grad_out[..] of the results. A grad_in that is left
- * NULL is zeros. */
+/* grad_in[i], of in[i]'s type, for the gradients grad_out[..] of the results. A grad_in that is
+ * left NULL is zeros. */
 typedef void lz_custom_backward_fn(lz_tensor *const *residuals, lz_tensor *const *grad_out,
                                    lz_tensor **grad_in, void *user);
 typedef struct lz_custom_vjp_options {
@@ -71,19 +71,18 @@ typedef struct lz_custom_vjp_options {
 } lz_custom_vjp_options;
 /* out[0..nout-1] as forward computes them of in[0..nin-1], with the gradient that backward says,
  * whatever forward is made of: a custom call, an operation that has none, or one whose own is not
- * wanted. Both callbacks are called once, at once; forward gets `in` and may do anything; backward is
- * recorded on tensors that stand for the residuals and the gradients, as the body of a loop is
+ * wanted. Both callbacks are called once, at once; forward gets `in` and may do anything; backward
+ * is recorded on tensors that stand for the residuals and the gradients, as the body of a loop is
  * (control.h), and may use tensors from outside. grad_out[i] has the type of result i; of a result
  * that is no float or complex number it is zeros. Results do not depend on whether there is a
- * gradient: nothing is kept, and backward is not computed, where none is asked for.
- * To a gradient, only the inputs lead anywhere: what forward uses beside them gets none. The
- * gradient of the gradient is that of what backward records; a residual that is one of the results has
- * the gradient that backward says, any other one its own. lz_jvp takes the transpose of backward, which
- * must be linear in grad_out for that, else the tangent is that of its slope at 0. Under lz_vmap,
- * forward and backward work on all examples; in loops, branches, lz_checkpoint and functions recorded
- * once it is as outside.
- * Errors, beside those of control.h: LZ_ESHAPE, LZ_EDTYPE when grad_in[i] is not of in[i]'s type,
- * naming i and both types; LZ_ENULL when a result or a residual was not given.
+ * gradient: nothing is kept, and backward is not computed, where none is asked for. To a gradient,
+ * only the inputs lead anywhere: what forward uses beside them gets none. The gradient of the
+ * gradient is that of what backward records; a residual that is one of the results has the gradient
+ * that backward says, any other one its own. lz_jvp takes the transpose of backward, which must be
+ * linear in grad_out for that, else the tangent is that of its slope at 0. Under lz_vmap, forward
+ * and backward work on all examples; in loops, branches, lz_checkpoint and functions recorded once
+ * it is as outside. Errors, beside those of control.h: LZ_ESHAPE, LZ_EDTYPE when grad_in[i] is not
+ * of in[i]'s type, naming i and both types; LZ_ENULL when a result or a residual was not given.
  * Source: JAX's custom_vjp, torch.autograd.Function. */
 LZ_API lz_status lz_custom_vjp_at(lz_custom_forward_fn *forward, lz_custom_backward_fn *backward,
                                   lz_tensor *const *in, int nin, int nout, int nresiduals,

@@ -107,7 +107,8 @@ LZ_API lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool le
                                              const lz_site *site);
 /* Decompositions of the matrices in the last two dimensions of a; f32, f64, complex. Results that
  * are written through pointers, which may be NULL, are handles of the innermost scope. Rows
- * lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd of docs/ops.md; see <lazuli/decompositions.h>. */
+ * lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd of docs/ops.md; see
+ * <lazuli/decompositions.h>. */
 LZ_API lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order,
                                const lz_site *site);
 LZ_API lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_site *site);

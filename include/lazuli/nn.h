@@ -203,8 +203,8 @@ LZ_API lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_t
 LZ_API lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh,
                                  lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site);
 /* torch.nn.LSTM and GRU: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so on for each of
- * at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). With two directions the second ones are named
- * weight_ih_l0_reverse and so on, and stand behind those of the first. */
+ * at most LZ_MAX_RNN_LAYERS; uniform +-1/sqrt(hidden). With two directions the second ones are
+ * named weight_ih_l0_reverse and so on, and stand behind those of the first. */
 enum { LZ_MAX_RNN_LAYERS = 8 };
 typedef enum lz_rnn_kind { LZ_LSTM, LZ_GRU } lz_rnn_kind;
 typedef struct lz_rnn_layer_options {
@@ -231,8 +231,8 @@ typedef struct lz_rnn_call {
     bool training LZ_DEFAULT(false); /* dropout */
 } lz_rnn_call;
 /* x [N, T, input] -> [N, T, directions hidden], unrolled over T >= 1. h (and c of an LSTM) [layers
- * directions, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL, the
- * state after. Options NULL: the defaults. */
+ * directions, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL,
+ * the state after. Options NULL: the defaults. */
 LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h,
                                           lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
                                           const lz_rnn_call *o, const lz_site *site);

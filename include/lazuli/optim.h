@@ -139,11 +139,11 @@ typedef struct lz_checkpoint {
     int64_t step LZ_DEFAULT(0); /* saved; filled in by loading */
 } lz_checkpoint;
 /* Parameters are saved under their names (other programs can read them), state of the optimizer as
- * optimizer/<what>/<name>, averages as ema/<name>, the scaler's as scaler/<what>; the rate, the step and the state of the random
- * numbers are metadata. Loading restores all of them (the optimizer must be of the kind that was
- * saved, LZ_EINVAL); on error nothing is changed. Loading assigns: with an lz_mark_step after it,
- * the next step of the training is one like all others, and compiles nothing. Errors: as
- * lz_params_save and lz_params_load. */
+ * optimizer/<what>/<name>, averages as ema/<name>, the scaler's as scaler/<what>; the rate, the
+ * step and the state of the random numbers are metadata. Loading restores all of them (the
+ * optimizer must be of the kind that was saved, LZ_EINVAL); on error nothing is changed. Loading
+ * assigns: with an lz_mark_step after it, the next step of the training is one like all others, and
+ * compiles nothing. Errors: as lz_params_save and lz_params_load. */
 LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
                                        const lz_site *site);
 LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);

@@ -7,11 +7,12 @@
 #define LAZULI_PROFILER_H
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
-/* Starts a trace; `path` is created or emptied now and written by lz_stop_trace, or when the process
- * ends. A trace holds 1,048,576 events; those after them are only counted (otherData.dropped_events
- * of the file). Programs of CUDA devices are launched kernel by kernel while it lasts. A forked
- * child is not traced. LZ_ENULL; LZ_EINVAL: the path is empty; LZ_EIO: the file cannot be
- * written; LZ_ESTATE: a trace runs already, which may be the one LAZULI_TRACE asked for. */
+/* Starts a trace; `path` is created or emptied now and written by lz_stop_trace, or when the
+ * process ends. A trace holds 1,048,576 events; those after them are only counted
+ * (otherData.dropped_events of the file). Programs of CUDA devices are launched kernel by kernel
+ * while it lasts. A forked child is not traced. LZ_ENULL; LZ_EINVAL: the path is empty; LZ_EIO: the
+ * file cannot be written; LZ_ESTATE: a trace runs already, which may be the one LAZULI_TRACE asked
+ * for. */
 LZ_API lz_status lz_start_trace(const char *path);
 /* Waits for what was started on the devices, whose errors stay for those they are meant for; then
  * ends the trace and writes the file. (The end of a process waits for nothing.) LZ_ESTATE: none

@@ -12,9 +12,9 @@ LZ_EXTERN_C_BEGIN
 typedef struct lz_stablehlo lz_stablehlo;
 /* Reads a module of n bytes; its function is @main, or the only public one. name stands for the
  * file in messages (NULL: "<text>"). Constants too large to be recorded (16 bytes) are uploaded to
- * the thread's default device, where the program then has to be called.
- * NULL with an error recorded: LZ_ENULL; LZ_EPARSE and, for an operation that there is not,
- * LZ_EUNSUPPORTED, both with "name:line:column: what is wrong"; LZ_EMEM, LZ_EDEVMEM, LZ_EUNAVAILABLE. */
+ * the thread's default device, where the program then has to be called. NULL with an error
+ * recorded: LZ_ENULL; LZ_EPARSE and, for an operation that there is not, LZ_EUNSUPPORTED, both with
+ * "name:line:column: what is wrong"; LZ_EMEM, LZ_EDEVMEM, LZ_EUNAVAILABLE. */
 LZ_API lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
                                            const lz_site *site);
 LZ_API void lz_stablehlo_free(lz_stablehlo *p); /* NULL is fine. What was recorded stays */

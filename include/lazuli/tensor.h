@@ -28,8 +28,9 @@ typedef struct lz_tensor lz_tensor;
  * LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data,
                                   const lz_site *site);
-/* As lz_from_host of as many zeros, which the caller does not need; on the CPU nothing is made or copied either. Values of their own, such
- * as an optimizer starts from, not a part of the program as those of lz_zeros are.
+/* As lz_from_host of as many zeros, which the caller does not need; on the CPU nothing is made or
+ * copied either. Values of their own, such as an optimizer starts from, not a part of the program
+ * as those of lz_zeros are.
  * Errors: LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else
@@ -105,18 +106,17 @@ LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 #define lz_item_i64(t) lz_item_i64_at((t), LZ_SITE)
 
 /* ---- other devices ---- */
-/* The value of x on another device ("CUDA:1"; NULL: the calling thread's), where operations on it are
- * from then on: operands of one operation are on one device, numbers excepted. x itself, as it is,
- * when it is there already.
- * What is still to be computed of x is started, and nothing is waited for when both are GPUs: the
- * copy goes from one to the other behind what makes x, and what is executed on the result comes
- * behind the copy. x may be released or assigned to at once. Other pairs of devices go through the
- * host's memory, and there the call waits for x.
- * The result is a value of its own: gradients end at it (lz_grad of it, moved back, is the
- * grad_output of x). Where x is made of a tensor that requires one, that is warned of once.
- * Errors, as an error tensor: LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE, LZ_EDEVMEM (the other device has
- * no room), LZ_EMEM, LZ_EINVAL (inside of a body of control.h), LZ_EDEVICE, x's own error. One that
- * the copy meets later reaches whoever reads the result. Source: torch.Tensor.to(device). */
+/* The value of x on another device ("CUDA:1"; NULL: the calling thread's), where operations on it
+ * are from then on: operands of one operation are on one device, numbers excepted. x itself, as it
+ * is, when it is there already. What is still to be computed of x is started, and nothing is waited
+ * for when both are GPUs: the copy goes from one to the other behind what makes x, and what is
+ * executed on the result comes behind the copy. x may be released or assigned to at once. Other
+ * pairs of devices go through the host's memory, and there the call waits for x. The result is a
+ * value of its own: gradients end at it (lz_grad of it, moved back, is the grad_output of x). Where
+ * x is made of a tensor that requires one, that is warned of once. Errors, as an error tensor:
+ * LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE, LZ_EDEVMEM (the other device has no room), LZ_EMEM,
+ * LZ_EINVAL (inside of a body of control.h), LZ_EDEVICE, x's own error. One that the copy meets
+ * later reaches whoever reads the result. Source: torch.Tensor.to(device). */
 LZ_API lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_site *site);
 #define lz_to_device(x, device) lz_to_device_at((x), (device), LZ_SITE)
 /* Name of the device that t is on ("CPU:0"); never executes. The needed size without NUL; 0 with an

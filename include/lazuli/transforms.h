@@ -13,8 +13,8 @@ enum { LZ_MAX_EXAMPLE_RANK = LZ_MAX_RANK - 1 }; /* of a value of one example */
 #define LZ_UNMAPPED INT64_MIN
 typedef struct lz_vmap_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_vmap_options));
-    /* nin dimensions along which the examples lie, from the end when negative, or LZ_UNMAPPED; NULL:
-     * 0 for all */
+    /* nin dimensions along which the examples lie, from the end when negative, or LZ_UNMAPPED;
+     * NULL: 0 for all */
     const int64_t *in_axes LZ_DEFAULT(nullptr);
     /* where the results get theirs, nout of them; NULL: 0 for all. LZ_UNMAPPED: the result must not
      * depend on the example (else LZ_EINVAL) */

@@ -82,8 +82,8 @@ LZ_API lz_tensor *lz_adaptive_max_pool2d_at(lz_tensor *x, lz_shape output_size, 
 LZ_API lz_tensor *lz_adaptive_max_pool3d_at(lz_tensor *x, lz_shape output_size, lz_tensor **indices,
                                             const lz_site *site);
 /* x's elements at their indices (as max_pool gives them; i32 or i64, of x's shape) among spatial
- * dimensions of output_size, zeros elsewhere. Of several at one place the last counts, those outside
- * go nowhere. */
+ * dimensions of output_size, zeros elsewhere. Of several at one place the last counts, those
+ * outside go nowhere. */
 LZ_API lz_tensor *lz_max_unpool1d_at(lz_tensor *x, lz_tensor *indices, lz_shape output_size,
                                      const lz_site *site);
 LZ_API lz_tensor *lz_max_unpool2d_at(lz_tensor *x, lz_tensor *indices, lz_shape output_size,

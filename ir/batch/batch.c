@@ -1,5 +1,6 @@
-/* batch.c - the walk over a function, and what the rules share. See batch.h. Regions nest no deeper than LZ_MAX_REGION_DEPTH, so recursion
- * into them is bounded; within a function nothing recurses. */
+/* batch.c - the walk over a function, and what the rules share. See batch.h. Regions nest no deeper
+ * than LZ_MAX_REGION_DEPTH, so recursion into them is bounded; within a function nothing
+ * recurses. */
 #include "ir/batch/batch.h"
 #include "ir/counted.h"
 #include "ir/func.h"
@@ -123,7 +124,8 @@ static lz_status elementwise(const lz_batch *b)
 
 /* ---- one example after the other ---- */
 
-/* Parameters: the round, a stack for each result, the operands. v: room for all and for the results. */
+/* Parameters: the round, a stack for each result, the operands. v: room for all and for the
+ *   results. */
 static lz_status build_example(const lz_batch *b, lz_func *f, const lz_type *const *stack,
                                lz_val *v)
 {

@@ -1,9 +1,9 @@
-/* batch.h - a function of one example made a function of many: the batch column of ir/ops.def.
- * A value is mapped (each example has its own: they lie along a new first dimension) or the same
- * for all. An operation without a mapped operand stays as it is; any other one is built by its rule,
+/* batch.h - a function of one example made a function of many: the batch column of ir/ops.def. A
+ * value is mapped (each example has its own: they lie along a new first dimension) or the same for
+ * all. An operation without a mapped operand stays as it is; any other one is built by its rule,
  * which gives mapped results. Elementwise operations need no rule of their own, and one that has
- * none (`each`) runs in a loop over the examples.
- * Results are those of a loop over the examples; sums of floats may be taken in another order.
+ * none (`each`) runs in a loop over the examples. Results are those of a loop over the examples;
+ * sums of floats may be taken in another order.
  * Threads: thread-compatible. */
 #ifndef LZ_IR_BATCH_BATCH_H
 #define LZ_IR_BATCH_BATCH_H

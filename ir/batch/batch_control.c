@@ -1,5 +1,6 @@
-/* batch_control.c - batching rules of control flow and barriers. What chooses may be the same for all examples: then it chooses for all. When
- * it is each example's own, a loop runs as long as any example goes on, and of branches both run; what counts is selected. See batch.h. */
+/* batch_control.c - batching rules of control flow and barriers. What chooses may be the same for
+ * all examples: then it chooses for all. When it is each example's own, a loop runs as long as any
+ * example goes on, and of branches both run; what counts is selected. See batch.h. */
 #include "ir/batch/batch.h"
 #include <string.h>
 
@@ -13,7 +14,8 @@ lz_status lz_batch_barrier(const lz_batch *b)
     return b->to ? lz_batch_build(b, b->sig->attr, b->opnd) : LZ_OK;
 }
 
-/* The results are each example's own, and so are the gradients, for every input: one that is the same for all has the sum of them. */
+/* The results are each example's own, and so are the gradients, for every input: one that is the
+ * same for all has the sum of them. */
 lz_status lz_batch_custom_vjp(const lz_batch *b)
 {
     const lz_attr_custom_vjp *a = ATTRS(custom_vjp);

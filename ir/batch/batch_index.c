@@ -1,5 +1,6 @@
-/* batch_index.c - batching rules of operations with run-time addresses. Addresses that are the same for all examples see them as one more
- * dimension that is taken whole; addresses of each example's own make them a batching dimension. See batch.h. */
+/* batch_index.c - batching rules of operations with run-time addresses. Addresses that are the same
+ * for all examples see them as one more dimension that is taken whole; addresses of each example's
+ * own make them a batching dimension. See batch.h. */
 #include "ir/batch/batch.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* batch_move.c - batching rules of operations that move data, reduce it, multiply it or sort it. The examples are in front, so dimension
- * numbers grow by one. See batch.h. */
+/* batch_move.c - batching rules of operations that move data, reduce it, multiply it or sort it.
+ * The examples are in front, so dimension numbers grow by one. See batch.h. */
 #include "ir/batch/batch.h"
 #include <string.h>
 
@@ -99,7 +99,8 @@ lz_status lz_batch_pad(const lz_batch *b)
 
 /* ---- reduce ---- */
 
-/* A region may use its initial value once only, so those of each example's own leave the loop over the examples. */
+/* A region may use its initial value once only, so those of each example's own leave the loop over
+ * the examples. */
 lz_status lz_batch_reduce(const lz_batch *b)
 {
     lz_attr_reduce a = *ATTRS(reduce);

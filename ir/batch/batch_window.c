@@ -1,5 +1,6 @@
-/* batch_window.c - batching rules of what works on windows. Examples are windows of one element in front; of a convolution they are part of
- * its batch, of its output features, or groups. See batch.h. */
+/* batch_window.c - batching rules of what works on windows. Examples are windows of one element in
+ * front; of a convolution they are part of its batch, of its output features, or groups. See
+ * batch.h. */
 #include "ir/batch/batch.h"
 #include <string.h>
 
@@ -71,8 +72,8 @@ static lz_val split(const lz_batch *b, lz_val x, int64_t dim)
     return lz_build_transpose(b->to, lz_build_reshape(b->to, x, &s), &perm);
 }
 
-/* Examples of the input alone are more of its batch, of the kernel alone more output features; else, and where groups are cut along these,
- * each is a group. */
+/* Examples of the input alone are more of its batch, of the kernel alone more output features;
+ * else, and where groups are cut along these, each is a group. */
 lz_status lz_batch_convolution(const lz_batch *b)
 {
     lz_attr_convolution a = *ATTRS(convolution);

@@ -1,6 +1,7 @@
-/* eval_complex.c - complex functions of the reference evaluator. See eval_complex.h.
- * Where both parts of an argument are ordinary numbers these are the textbook formulas, arranged so that nothing cancels and nothing
- * overflows that need not. Special values are those of annex G of C where it has the function; its unspecified signs are positive. */
+/* eval_complex.c - complex functions of the reference evaluator. See eval_complex.h. Where both
+ * parts of an argument are ordinary numbers these are the textbook formulas, arranged so that
+ * nothing cancels and nothing overflows that need not. Special values are those of annex G of C
+ * where it has the function; its unspecified signs are positive. */
 #include "ir/eval/eval_complex.h"
 #include <math.h>
 
@@ -182,7 +183,8 @@ static wide boxed(wide x)
     return copysignl(inf(x) ? 1 : 0, x);
 }
 
-/* Where the formula gives NaN twice: annex G says that infinite / finite and nonzero / 0 are infinite, finite / infinite is 0. */
+/* Where the formula gives NaN twice: annex G says that infinite / finite and nonzero / 0 are
+ * infinite, finite / infinite is 0. */
 lz_cx lz_cx_divide(lz_cx x, lz_cx y)
 {
     wide a = x.re, b = x.im, c = y.re, d = y.im, den = c * c + d * d;
@@ -212,9 +214,9 @@ lz_cx lz_cx_power(lz_cx a, lz_cx b)
     return lz_cx_exponential((lz_cx){b.re * l.re - b.im * l.im, b.re * l.im + b.im * l.re});
 }
 
-/* With p = x + iy, m = x - iy, r the root of p m: the result is -i log(p / r). Its real part is half the angle of p / m, half a turn
- * further where p / r is on the other side; its imaginary part a quarter of log(|m|^2 / |p|^2), whose difference is
- * 4 (re x im y - im x re y). */
+/* With p = x + iy, m = x - iy, r the root of p m: the result is -i log(p / r). Its real part is
+ * half the angle of p / m, half a turn further where p / r is on the other side; its imaginary part
+ * a quarter of log(|m|^2 / |p|^2), whose difference is 4 (re x im y - im x re y). */
 lz_cx lz_cx_atan2(lz_cx y, lz_cx x)
 {
     const wide pi = 3.141592653589793238462643383279502884L;

@@ -1,6 +1,8 @@
-/* eval_complex_arc.c - inverse trigonometric and hyperbolic functions of complex numbers, of the reference evaluator. See eval_complex.h.
- * The formulas are W. Kahan's (Branch Cuts for Complex Elementary Functions, 1987): products of roots of 1 - z and 1 + z in which nothing
- * cancels, also beside the branch cuts. Special values are those of annex G of C; signs that it leaves open are +. */
+/* eval_complex_arc.c - inverse trigonometric and hyperbolic functions of complex numbers, of the
+ * reference evaluator. See eval_complex.h. The formulas are W. Kahan's (Branch Cuts for Complex
+ * Elementary Functions, 1987): products of roots of 1 - z and 1 + z in which nothing cancels, also
+ * beside the branch cuts. Special values are those of annex G of C; signs that it leaves open are
+ * +. */
 #include "ir/eval/eval_complex.h"
 #include <math.h>
 

@@ -19,7 +19,8 @@ static lz_status holds(const lz_func *cond, lz_literal *const *args, int depth, 
     return LZ_OK;
 }
 
-/* args: the values, carried ones first; next: room for those. Both keep references of their own to the carried ones. */
+/* args: the values, carried ones first; next: room for those. Both keep references of their own to
+ * the carried ones. */
 static lz_status iterate(const lz_ref_call *c, lz_literal **args, lz_literal **next)
 {
     const lz_attr_loop *a = LZ_ATTR(loop, c->sig->attr);

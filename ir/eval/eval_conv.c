@@ -1,5 +1,6 @@
-/* eval_conv.c - reference evaluation of convolution: the sum as the specification writes it, so padding is a factor 0 like any other
- * (0 times infinity is NaN). Floats accumulate one format wider and round once; integers wrap; of booleans a product is `and`, a sum `or`.
+/* eval_conv.c - reference evaluation of convolution: the sum as the specification writes it, so
+ * padding is a factor 0 like any other (0 times infinity is NaN). Floats accumulate one format
+ * wider and round once; integers wrap; of booleans a product is `and`, a sum `or`.
  * Threads: pure. */
 #include "ir/eval/eval_complex.h"
 #include "ir/window.h"
@@ -16,7 +17,8 @@ typedef struct conv {
     int64_t per_group; /* input features of one group */
 } conv;
 
-/* Offsets of input and kernel element at window position j of result idx, without the input feature; false: the input is padding. */
+/* Offsets of input and kernel element at window position j of result idx, without the input
+ * feature; false: the input is padding. */
 static bool at_window(const conv *v, const int64_t *idx, const int64_t *j, int64_t *x, int64_t *k)
 {
     bool inside = true;

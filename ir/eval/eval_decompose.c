@@ -1,5 +1,6 @@
-/* eval_decompose.c - reference of lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd: Gaussian elimination, Householder's reflections, one-sided Jacobi
- * rotations, each on one matrix at a time in long double. See eval.h. */
+/* eval_decompose.c - reference of lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd: Gaussian
+ * elimination, Householder's reflections, one-sided Jacobi rotations, each on one matrix at a time
+ * in long double. See eval.h. */
 #include "ir/eval/eval_matrix.h"
 #include <float.h>
 #include <math.h>
@@ -78,8 +79,8 @@ lz_status lz_ref_lu(const lz_ref_call *c)
 
 /* ---- qr ---- */
 
-/* The reflection that maps column j of a from row j on to a multiple of the first unit vector: v in place of the column, tau; the multiple
- * is returned. */
+/* The reflection that maps column j of a from row j on to a multiple of the first unit vector: v in
+ * place of the column, tau; the multiple is returned. */
 static lz_num reflection(lz_matrix *a, int64_t j, lz_num *v, lz_num *tau)
 {
     long double tail = 0;
@@ -124,7 +125,8 @@ static void factor_reflections(lz_matrix *a, lz_num *v, lz_num *tau)
     }
 }
 
-/* a becomes r; q, of as many rows, the first columns of the product of the reflections. v: room for rows x steps. */
+/* a becomes r; q, of as many rows, the first columns of the product of the reflections. v: room for
+ * rows x steps. */
 static void factor_qr(lz_matrix *a, lz_matrix *q, lz_num *v, lz_num *tau)
 {
     int64_t m = a->rows, steps = m < a->cols ? m : a->cols;

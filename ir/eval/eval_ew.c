@@ -335,8 +335,8 @@ static bool c_less(lz_cx a, lz_cx b)
 {
     return a.re < b.re || (a.re == b.re && a.im < b.im);
 }
-/* NaN in any part is larger and smaller than all numbers; of two such, part by part: then the order of
- * several does not matter, and x with itself is x. */
+/* NaN in any part is larger and smaller than all numbers; of two such, part by part: then the order
+ * of several does not matter, and x with itself is x. */
 static bool c_nan(lz_cx a)
 {
     return isnan(a.re) || isnan(a.im);

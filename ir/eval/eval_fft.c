@@ -1,5 +1,6 @@
-/* eval_fft.c - reference evaluation of fft: one dimension after the other in long double, by the smallest prime factor of its length
- * (Cooley, Tukey 1965); a prime length by the definition. Threads: pure. */
+/* eval_fft.c - reference evaluation of fft: one dimension after the other in long double, by the
+ * smallest prime factor of its length (Cooley, Tukey 1965); a prime length by the definition.
+ * Threads: pure. */
 #include "ir/eval/eval_complex.h"
 #include <math.h>
 #include <string.h>
@@ -110,8 +111,8 @@ static int64_t flat(const lz_ref_walk *w, const int64_t *strides)
     return lz_ref_dot_index(w->rank, w->idx, strides);
 }
 
-/* IRFFT: the other half of the last dimension is the conjugate of the first one, read backwards. The other dimensions are
- * transformed already. */
+/* IRFFT: the other half of the last dimension is the conjugate of the first one, read backwards.
+ *   The other dimensions are transformed already. */
 static void fill_half(lz_cx *full, const lz_shape *s, int64_t half)
 {
     int64_t strides[LZ_MAX_RANK], n = s->dims[s->rank - 1];

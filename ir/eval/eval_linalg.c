@@ -1,4 +1,5 @@
-/* eval_linalg.c - reference of cholesky and triangular_solve: the textbook sums in long double. See eval.h. */
+/* eval_linalg.c - reference of cholesky and triangular_solve: the textbook sums in long double. See
+ * eval.h. */
 #include "ir/eval/eval_matrix.h"
 #include <math.h>
 
@@ -77,7 +78,8 @@ lz_status lz_ref_cholesky(const lz_ref_call *c)
 
 /* ---- triangular_solve ---- */
 
-/* op(a) by its own triangle, in place: everything as x on the right of a matrix that is not transposed. Returns whether it is lower. */
+/* op(a) by its own triangle, in place: everything as x on the right of a matrix that is not
+ * transposed. Returns whether it is lower. */
 static bool apply(lz_matrix *a, const lz_attr_triangular_solve *at)
 {
     bool turn =

@@ -6,7 +6,8 @@
 
 typedef lz_cx lz_num;
 
-/* One matrix of a batch: rows x cols numbers, row-major. A real one has imaginary parts of 0, which take no part: infinity times 0 is NaN. */
+/* One matrix of a batch: rows x cols numbers, row-major. A real one has imaginary parts of 0, which
+ * take no part: infinity times 0 is NaN. */
 typedef struct lz_matrix {
     int64_t rows, cols;
     bool real;

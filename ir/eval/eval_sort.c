@@ -1,5 +1,5 @@
-/* eval_sort.c - reference evaluation of sort: the positions of a row are merge-sorted by calls of the comparator, then every operand
- * is read in that order. Threads: pure. */
+/* eval_sort.c - reference evaluation of sort: the positions of a row are merge-sorted by calls of
+ * the comparator, then every operand is read in that order. Threads: pure. */
 #include "ir/eval/eval.h"
 #include <string.h>
 

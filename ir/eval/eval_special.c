@@ -1,4 +1,5 @@
-/* eval_special.c - reference evaluation of CHLO's functions: in long double for every dtype, rounded once. Threads: pure. */
+/* eval_special.c - reference evaluation of CHLO's functions: in long double for every dtype,
+ * rounded once. Threads: pure. */
 #include "ir/eval/eval_complex.h"
 #include "ir/eval/special.h"
 #include <math.h>
@@ -10,7 +11,8 @@ static lz_status no_meaning(const lz_ref_ew *e)
                    lz_dtype_name(e->in[0]));
 }
 
-/* Rounded to double on the way to a narrower format, to odd, so that the second rounding is the only one that counts. */
+/* Rounded to double on the way to a narrower format, to odd, so that the second rounding is the
+ * only one that counts. */
 static void store(const lz_ref_ew *e, int64_t i, long double v)
 {
     double d = (double)v;

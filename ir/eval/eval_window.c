@@ -1,5 +1,6 @@
-/* eval_window.c - reference evaluation of reduce_window, select_and_scatter and window_view. Padding of reduce_window is its initial
- * value, as the specification has it. Sums and products of floats are accumulated one format wider and rounded once.
+/* eval_window.c - reference evaluation of reduce_window, select_and_scatter and window_view.
+ * Padding of reduce_window is its initial value, as the specification has it. Sums and products of
+ * floats are accumulated one format wider and rounded once.
  * Threads: pure. */
 #include "ir/eval/eval.h"
 #include "ir/window.h"
@@ -135,7 +136,8 @@ typedef struct choice {
     size_t esize;
 } choice;
 
-/* Position of the chosen element of window i, in row-major order the first that no later one displaces; -1: the window has none. */
+/* Position of the chosen element of window i, in row-major order the first that no later one
+ * displaces; -1: the window has none. */
 static lz_status choose(const choice *h, const int64_t *i, int64_t *chosen)
 {
     const char *x = h->c->opnd[0]->data;

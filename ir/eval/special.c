@@ -1,5 +1,5 @@
-/* special.c - see special.h. Sources: Abramowitz and Stegun 6.3, 6.4, 9.6, 9.7, 23.2 (recurrences, reflection, asymptotic and
- * Euler-Maclaurin series). */
+/* special.c - see special.h. Sources: Abramowitz and Stegun 6.3, 6.4, 9.6, 9.7, 23.2 (recurrences,
+ * reflection, asymptotic and Euler-Maclaurin series). */
 #include "ir/eval/special.h"
 #include <math.h>
 #include <stdbool.h>
@@ -61,7 +61,8 @@ static long double zeta(long double s, long double q, long double shift)
         return INFINITY;
     if (q <= 0 && (!integral(s) || s > 100 || q < -10000))
         return NAN;
-    /* at least FROM positive terms: where s is large they are all that counts, and the series below need not converge */
+    /* at least FROM positive terms: where s is large they are all that counts, and the series below
+     * need not converge */
     long double sum = 0, end = q > 1e12L ? q : (q > 0 ? q : 0) + FROM;
     for (; q < end; q++)
         sum += term(s, q, shift);
@@ -96,7 +97,8 @@ long double lz_special_polygamma(long double n, long double x)
     return fmodl(n, 2) == 1 ? v : -v;
 }
 
-/* Halley's method from Winitzki's formula. erf(y) - x is taken of the complements, which do not cancel. */
+/* Halley's method from Winitzki's formula. erf(y) - x is taken of the complements, which do not
+ * cancel. */
 long double lz_special_erf_inv(long double x)
 {
     long double a = fabsl(x), c = 0.147L;

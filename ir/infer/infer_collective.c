@@ -1,5 +1,6 @@
-/* infer_collective.c - shape rules of operations among participants. See infer.h. Which participants a group has may depend on how many
- * replicas and partitions there are, which a program does not say: then its size divides the number of values that are joined. */
+/* infer_collective.c - shape rules of operations among participants. See infer.h. Which
+ * participants a group has may depend on how many replicas and partitions there are, which a
+ * program does not say: then its size divides the number of values that are joined. */
 #include "ir/collective.h"
 #include "ir/infer/infer.h"
 #include <stdlib.h>
@@ -73,7 +74,8 @@ static lz_status needs_operands(const lz_infer *c)
     return c->nopnd ? LZ_OK : LZ_FAIL(LZ_EINVAL, "%s: there is no operand", c->name);
 }
 
-/* How many values are joined or split: as many as a group has participants, times the partitions in the mode that takes those of all. */
+/* How many values are joined or split: as many as a group has participants, times the partitions in
+ * the mode that takes those of all. */
 static lz_status check_participants(const lz_infer *c, int64_t participants, const lz_groups *g,
                                     int64_t channel, bool global)
 {
@@ -95,7 +97,8 @@ static lz_status check_dim(const lz_infer *c, const char *field, int64_t dim, ui
                    LZ_TT(c->opnd[k]));
 }
 
-/* Result k, the last ones first: operand k with dimension `cut` a `parts`-th, then dimension `dim` `by` times as large. */
+/* Result k, the last ones first: operand k with dimension `cut` a `parts`-th, then dimension `dim`
+ * `by` times as large. */
 static lz_status give_scaled(lz_infer *c, uint32_t k, int64_t dim, int64_t by, int64_t cut,
                              int64_t parts)
 {

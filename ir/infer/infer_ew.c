@@ -1,4 +1,5 @@
-/* infer_ew.c - shape rules of elementwise operations, leaves, random bits and structure. See infer.h. */
+/* infer_ew.c - shape rules of elementwise operations, leaves, random bits and structure. See
+ * infer.h. */
 #include "ir/infer/infer.h"
 
 lz_status lz_infer_same(lz_infer *c)
@@ -39,7 +40,8 @@ lz_status lz_infer_convert(lz_infer *c)
     return lz_infer_give(c, LZ_ATTR(dtype, c->attr)->dtype, &c->opnd[0]->shape);
 }
 
-/* compare_type must be the one that the dtype has: the word changes no meaning except TOTALORDER. */
+/* compare_type must be the one that the dtype has: the word changes no meaning except
+ * TOTALORDER. */
 static bool compare_type_fits(lz_dtype d, int32_t ct)
 {
     switch (ct) {
@@ -148,7 +150,8 @@ lz_status lz_infer_barrier(lz_infer *c)
     return LZ_OK;
 }
 
-/* The operand's signature holds the other results; that the type is theirs is checked where the operand is known. */
+/* The operand's signature holds the other results; that the type is theirs is checked where the
+ * operand is known. */
 lz_status lz_infer_result(lz_infer *c)
 {
     const lz_attr_index *a = LZ_ATTR(index, c->attr);

@@ -1,5 +1,6 @@
-/* infer_index.c - shape rules of operations with run-time addresses: dynamic_slice, dynamic_update_slice, gather, scatter.
- * The constraints are those of the StableHLO specification, in its order. See infer.h. */
+/* infer_index.c - shape rules of operations with run-time addresses: dynamic_slice,
+ * dynamic_update_slice, gather, scatter. The constraints are those of the StableHLO specification,
+ * in its order. See infer.h. */
 #include "ir/infer/infer.h"
 
 static lz_status need_operands(const lz_infer *c, uint32_t atleast)

@@ -72,7 +72,8 @@ lz_status lz_infer_concatenate(lz_infer *c)
     return lz_infer_give(c, c->opnd[0]->dtype, &s);
 }
 
-/* low + d + (d - 1) * interior + high for an extent d; false on overflow. The value may be negative. */
+/* low + d + (d - 1) * interior + high for an extent d; false on overflow. The value may be
+ * negative. */
 static bool padded_extent(int64_t d, int64_t low, int64_t high, int64_t interior, int64_t *out)
 {
     int64_t inner = 0;

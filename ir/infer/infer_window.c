@@ -1,4 +1,5 @@
-/* infer_window.c - shape rules of what works on windows: reduce_window, select_and_scatter, convolution, window_view. See infer.h. */
+/* infer_window.c - shape rules of what works on windows: reduce_window, select_and_scatter,
+ * convolution, window_view. See infer.h. */
 #include "ir/infer/infer.h"
 #include "ir/window.h"
 

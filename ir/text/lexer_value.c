@@ -99,7 +99,8 @@ static lz_status int_list(lz_lexer *c, const char *field, const char *close, lz_
     return lz_lex_want(c, close);
 }
 
-/* dense<[1, 2]> : tensor<2xi64>, or dense<1> for as many as the type has, which may be tensor<i64>. */
+/* dense<[1, 2]> : tensor<2xi64>, or dense<1> for as many as the type has, which may be
+ * tensor<i64>. */
 static lz_status dense_ints(lz_lexer *c, const char *field, lz_ints *out)
 {
     const char *start = c->p;
@@ -295,7 +296,8 @@ static lz_status scan_dense(lz_lexer *c, dense *d)
     return lz_lex_want(c, ">");
 }
 
-/* Whether one element is written for all. Sizes are checked here against the text, before anything is allocated. */
+/* Whether one element is written for all. Sizes are checked here against the text, before anything
+ * is allocated. */
 static lz_status check_dense(const lz_lexer *c, const dense *d, const lz_type *t, bool *splat)
 {
     size_t one = t->dtype == LZ_BOOL ? 1 : lz_dtype_size(t->dtype),

@@ -1,5 +1,6 @@
-/* number.c - see number.h. A float is written with 6 digits when they are enough to read the same bits back, else with as many
- * as its format ever needs, else (inf, NaN, and where no decimal point would be left) as the hexadecimal bits: MLIR's rule. */
+/* number.c - see number.h. A float is written with 6 digits when they are enough to read the same
+ * bits back, else with as many as its format ever needs, else (inf, NaN, and where no decimal point
+ * would be left) as the hexadecimal bits: MLIR's rule. */
 #include "ir/text/number.h"
 #include <inttypes.h>
 #include <locale.h>
@@ -69,8 +70,8 @@ static bool print_short(char *out, size_t n, lz_dtype d, double v, uint64_t bits
     return true;
 }
 
-/* All digits that the format may need, without zeros at the end. Positional when at most 3 zeros pad it, but then there
- * must be a decimal point: without one it would be read as an integer. */
+/* All digits that the format may need, without zeros at the end. Positional when at most 3 zeros
+ * pad it, but then there must be a decimal point: without one it would be read as an integer. */
 static bool print_long(char *out, size_t n, lz_dtype d, double v, uint64_t bits)
 {
     int precision = d == LZ_F64 ? 17 : d == LZ_F32 ? 9 : d == LZ_F16 ? 5 : d == LZ_BF16 ? 4 : 3;

@@ -1,6 +1,7 @@
-/* parse.c - StableHLO text to a function: modules, functions, regions, scopes and calls. A function is read when it is first called, again
- * where it would not be the same (random numbers, participants), and its instructions are copied into the caller. What bounds the work is how
- * much text there is, and limits on what is read again and on what is copied.
+/* parse.c - StableHLO text to a function: modules, functions, regions, scopes and calls. A function
+ * is read when it is first called, again where it would not be the same (random numbers,
+ * participants), and its instructions are copied into the caller. What bounds the work is how much
+ * text there is, and limits on what is read again and on what is copied.
  * Recursion: calls and regions only, both with a limit. Threads: thread-compatible. */
 #include "ir/text/parse.h"
 #include "ir/func.h"
@@ -41,8 +42,8 @@ lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_
     return lz_map_put(&s->names, h, (void *)(uintptr_t)s->bindings.len);
 }
 
-/* Every region may use constants from around it: they are made again inside. Other values only get into regions that are run as
- * programs (parse_control.c), as parameters. */
+/* Every region may use constants from around it: they are made again inside. Other values only get
+ * into regions that are run as programs (parse_control.c), as parameters. */
 static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, lz_slice name,
                               lz_val *v)
 {
@@ -66,7 +67,8 @@ const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope
     return found ? &(*there)->bindings.data[found - 1] : NULL;
 }
 
-/* What a name stands for: the values in `there` from `first` on, one of them where the form is empty. */
+/* What a name stands for: the values in `there` from `first` on, one of them where the form is
+ * empty. */
 typedef struct use {
     lz_slice name, form;
     const lz_scope *there;
@@ -169,7 +171,8 @@ lz_status lz_parse_body(lz_parser *p, lz_scope *s)
                : lz_lex_fail(&p->c, p->c.p - 1, LZ_EPARSE, "expected a return before the end");
 }
 
-/* What a region uses from around it: parameters behind its own, under the names they have outside. */
+/* What a region uses from around it: parameters behind its own, under the names they have
+ * outside. */
 static lz_status bind_captures(lz_parser *p, lz_scope *s, const lz_captures *c)
 {
     LZ_VEC(lz_val) v = {0};
@@ -578,7 +581,8 @@ static lz_status module_head(lz_parser *p)
     return lz_lex_want(&p->c, "{");
 }
 
-/* After `sdy.mesh`: @name = <["x"=2]> {attributes}. One device is one device, whatever it is called. */
+/* After `sdy.mesh`: @name = <["x"=2]> {attributes}. One device is one device, whatever it is
+ * called. */
 static lz_status skip_mesh(lz_parser *p)
 {
     lz_slice name;
@@ -751,7 +755,8 @@ static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
     return any ? LZ_OK : one_checked(p, index, fn, user);
 }
 
-/* The end of the module that starts at s: where a line `// -----` begins. *next: after that line, NULL when there is none. */
+/* The end of the module that starts at s: where a line `// -----` begins. *next: after that line,
+ * NULL when there is none. */
 static const char *module_end(const char *s, const char *end, const char **next)
 {
     static const char mark[] = "// -----";

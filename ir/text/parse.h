@@ -10,8 +10,8 @@ enum {
     LZ_PARSE_MAX_AGAIN = 1 << 26    /* bytes of text that is read again */
 };
 
-/* A function of the module; parsed when it is first called. Lists of values may be nested in tuples:
- * a form says how, and is empty where they are not (parse_tuple.c). */
+/* A function of the module; parsed when it is first called. Lists of values may be nested in
+ * tuples: a form says how, and is empty where they are not (parse_tuple.c). */
 typedef struct lz_pfunc {
     lz_slice name;
     const char *at; /* its '(' */
@@ -184,7 +184,8 @@ lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* What the dictionary at an attribute holds, if it is one, among the others. */
 lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key);
 
-/* parse_tuple.c: stablehlo.after_all and create_token, whose results say nothing but that they are */
+/* parse_tuple.c: stablehlo.after_all and create_token, whose results say nothing but that they
+ * are */
 bool lz_parse_is_token(lz_slice name);
 lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t);
 

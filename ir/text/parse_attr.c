@@ -1,5 +1,6 @@
-/* parse_attr.c - attribute records from text. Fields are StableHLO's own names, so the generic form is read by attrs.def alone; the
- * pretty forms shorten some names (dims, low, sizes, ...) and write a few records in their own way. */
+/* parse_attr.c - attribute records from text. Fields are StableHLO's own names, so the generic form
+ * is read by attrs.def alone; the pretty forms shorten some names (dims, low, sizes, ...) and write
+ * a few records in their own way. */
 #include "ir/text/parse.h"
 #include <string.h>
 
@@ -57,7 +58,8 @@ static lz_lexer scan_at(const lz_parser *p, const char *at)
 
 /* ---- records with a form of their own ---- */
 
-/* #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>: the fields of the record by their names. */
+/* #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>: the fields of the record by their
+ * names. */
 static lz_status read_struct(lz_parser *p, const lz_parse_entry *e, lz_attr_any *a)
 {
     lz_lexer c = scan_at(p, e->value);

@@ -1,5 +1,6 @@
-/* parse_call.c - custom_call: functions that frontends have for operations of the table or for nothing at all on one device, checks, and
- * functions that the program has registered (call.h). Threads: thread-compatible. */
+/* parse_call.c - custom_call: functions that frontends have for operations of the table or for
+ * nothing at all on one device, checks, and functions that the program has registered (call.h).
+ * Threads: thread-compatible. */
 #include "ir/custom_call.h"
 #include "ir/text/parse_chlo.h"
 #include <string.h>
@@ -88,7 +89,8 @@ static lz_status config_of(lz_parser *p, const lz_stmt *t, const char **out)
     return *out ? LZ_OK : LZ_EMEM;
 }
 
-/* [dense<[1, 0]> : tensor<2xindex>, ...]: arrays are handed over with the last dimension innermost, and in no other way. */
+/* [dense<[1, 0]> : tensor<2xindex>, ...]: arrays are handed over with the last dimension innermost,
+ * and in no other way. */
 static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
 {
     const lz_parse_entry *e = lz_stmt_find(t, key);
@@ -116,7 +118,8 @@ static lz_status check_layouts(lz_parser *p, const lz_stmt *t, const char *key)
     return LZ_OK;
 }
 
-/* has_side_effect = true, api_version = 2 : i32. What gives no results is called for what it does. */
+/* has_side_effect = true, api_version = 2 : i32. What gives no results is called for what it
+ * does. */
 static lz_status manner_of(lz_parser *p, const lz_stmt *t, lz_attr_call *a)
 {
     const lz_parse_entry *effect = lz_stmt_find(t, "has_side_effect"),

@@ -1,11 +1,13 @@
-/* parse_check.c - the check dialect of StableHLO's conformance programs: what is compared becomes results of the function. See check.h.
+/* parse_check.c - the check dialect of StableHLO's conformance programs: what is compared becomes
+ * results of the function. See check.h.
  * Threads: thread-compatible. */
 #include "ir/text/number.h"
 #include "ir/text/parse.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* check.NAME, and check.NAME_const whose expected value is written out; expect_ is missing in older text. */
+/* check.NAME, and check.NAME_const whose expected value is written out; expect_ is missing in older
+ * text. */
 static const struct {
     const char *name, *full;
     lz_check_kind kind;
@@ -74,7 +76,8 @@ static lz_status number_of(lz_parser *p, const lz_stmt *t, const char *key, doub
                : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected a number, 0 or more", key);
 }
 
-/* What is more than any difference of numbers, up to 2^64 - 1, stands for that of infinities and NaN. */
+/* What is more than any difference of numbers, up to 2^64 - 1, stands for that of infinities and
+ * NaN. */
 static lz_status count_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
     const lz_parse_entry *e = lz_stmt_find(t, key);

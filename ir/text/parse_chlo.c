@@ -1,4 +1,5 @@
-/* parse_chlo.c - CHLO's operations with several results or implicit broadcasting, written with those of the table. */
+/* parse_chlo.c - CHLO's operations with several results or implicit broadcasting, written with
+ * those of the table. */
 #include "ir/text/parse_chlo.h"
 #include <math.h>
 #include <string.h>
@@ -78,8 +79,9 @@ lz_status lz_chlo_top_k(lz_parser *p, lz_scope *s, lz_stmt *t)
     return first_ones(p, s, t, both, last, k);
 }
 
-/* ---- ApproxTopK(arrays, one initial value for each) {called_computations = [@comparator], top_k = 3, reduction_dim = 1}: the k elements that
- * the comparator puts first. Exactly those, whatever recall would do; nothing is padded, so the initial values are of no meaning. ---- */
+/* ---- ApproxTopK(arrays, one initial value for each) {called_computations = [@comparator], top_k =
+ * 3, reduction_dim = 1}: the k elements that the comparator puts first. Exactly those, whatever
+ * recall would do; nothing is padded, so the initial values are of no meaning. ---- */
 
 static lz_status i64_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t *out)
 {
@@ -91,7 +93,8 @@ static lz_status i64_of(lz_parser *p, const lz_stmt *t, const char *key, int64_t
     return lz_lex_i64(&at, out);
 }
 
-/* called_computations = [@comparator], as a region of sort: its parameters come in the same order. */
+/* called_computations = [@comparator], as a region of sort: its parameters come in the same
+ * order. */
 static lz_status comparator_of(lz_parser *p, const lz_stmt *t, const lz_func **out)
 {
     const lz_parse_entry *e = lz_stmt_find(t, "called_computations");
@@ -169,7 +172,8 @@ bool lz_parse_weak_order(lz_parser *p, lz_scope *s, lz_stmt *t)
     return weak;
 }
 
-/* ---- broadcast_*: operands aligned at the last dimension, or as broadcast_dimensions says, extents of 1 repeated ---- */
+/* ---- broadcast_*: operands aligned at the last dimension, or as broadcast_dimensions says,
+ * extents of 1 repeated ---- */
 
 /* Where the dimensions of an operand of rank `rank` are in the result of rank `to`. */
 static lz_status alignment(lz_parser *p, lz_stmt *t, int rank, int to, lz_ints *out)

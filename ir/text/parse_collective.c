@@ -1,5 +1,5 @@
-/* parse_collective.c - collectives. With groups of one participant each is the identity, and is read as that; larger groups become a row of
- * the table. Threads: thread-compatible. */
+/* parse_collective.c - collectives. With groups of one participant each is the identity, and is
+ * read as that; larger groups become a row of the table. Threads: thread-compatible. */
 #include "ir/collective.h"
 #include "ir/text/parse_chlo.h"
 #include <inttypes.h>
@@ -7,7 +7,8 @@
 
 /* ---- groups ---- */
 
-/* The matrix of an attribute as the table keeps it; rows and columns may be 0, and are 0 when the text has none. */
+/* The matrix of an attribute as the table keeps it; rows and columns may be 0, and are 0 when the
+ * text has none. */
 typedef struct matrix {
     lz_buf text;
     int64_t rows, columns;

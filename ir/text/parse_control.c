@@ -1,5 +1,6 @@
-/* parse_control.c - while, if and case. Their regions use values from around them by name; here those become operands, and parameters of
- * every region behind its own: which ones is found by looking through the regions' text for names that have a value already.
+/* parse_control.c - while, if and case. Their regions use values from around them by name; here
+ * those become operands, and parameters of every region behind its own: which ones is found by
+ * looking through the regions' text for names that have a value already.
  * Threads: thread-compatible. */
 #include "ir/func.h"
 #include "ir/text/parse.h"

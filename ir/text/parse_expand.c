@@ -1,4 +1,5 @@
-/* parse_expand.c - operations that StableHLO or CHLO has and the table has not, written with those of the table. */
+/* parse_expand.c - operations that StableHLO or CHLO has and the table has not, written with those
+ * of the table. */
 #include "ir/text/parse_chlo.h"
 #include <math.h>
 
@@ -23,7 +24,8 @@ static lz_val ew2(lz_func *f, lz_op op, lz_val a, lz_val b)
 
 /* ---- CHLO ---- */
 
-/* ((x - y) (x + y), 2 x y): parts are infinite only where the square's are, and 0 where they are of one size. */
+/* ((x - y) (x + y), 2 x y): parts are infinite only where the square's are, and 0 where they are of
+ * one size. */
 static lz_val complex_square(lz_func *f, lz_val z)
 {
     lz_val x = lz_build_ew1(f, LZ_OP_REAL, z), y = lz_build_ew1(f, LZ_OP_IMAG, z);

@@ -1,10 +1,12 @@
-/* parse_lapack.c - custom calls of decompositions as JAX writes them: LAPACK's routines for CPUs in three generations, and XLA's own for TPUs.
- * What a call means is its name, its options and its operands:
- *     lapack_strsm_ffi(a, b)       options are letters in mhlo.backend_config (or backend_config): {side = 76 : ui8, ..}
- *     lapack_sgetrf(a)             the same, with results for work space
- *     blas_strsm(1, 0, .., a, b)   options and sizes are constants before the arrays; results for work space too
- *     Eigh(a)                      options are text: "lower,sort,iterations,tolerance"
- * Layouts say how arrays lie in memory, which changes no value; nothing here has another home than the values themselves. Work space is 0.
+/* parse_lapack.c - custom calls of decompositions as JAX writes them: LAPACK's routines for CPUs in
+ * three generations, and XLA's own for TPUs. What a call means is its name, its options and its
+ * operands:
+ *     lapack_strsm_ffi(a, b)       options are letters in mhlo.backend_config (or backend_config):
+ * {side = 76 : ui8, ..} lapack_sgetrf(a)             the same, with results for work space
+ *     blas_strsm(1, 0, .., a, b)   options and sizes are constants before the arrays; results for
+ * work space too Eigh(a)                      options are text: "lower,sort,iterations,tolerance"
+ * Layouts say how arrays lie in memory, which changes no value; nothing here has another home than
+ * the values themselves. Work space is 0.
  * Source: LAPACK Users' Guide; jax/_src/lax/linalg.py. Threads: thread-compatible. */
 #include "ir/build_matrix.h"
 #include "ir/text/parse_chlo.h"
@@ -19,7 +21,8 @@ typedef struct option {
     char by_default;           /* 0: must be there */
 } option;
 
-/* What only some have: a factor of the arrays, which BLAS's have; constants before the arrays that say more than sizes; options as text. */
+/* What only some have: a factor of the arrays, which BLAS's have; constants before the arrays that
+ * say more than sizes; options as text. */
 enum { FACTOR = 1, MODES = 2, TEXT = 4 };
 
 typedef struct lapack_call lapack_call;
@@ -124,7 +127,8 @@ static lz_status syevd(lapack_call *c)
     return LZ_OK;
 }
 
-/* XLA's: "lower,sort,iterations,tolerance"; these are always sorted, and as exact as they can be. */
+/* XLA's: "lower,sort,iterations,tolerance"; these are always sorted, and as exact as they can
+ * be. */
 static lz_status eigh(lapack_call *c)
 {
     const lz_parse_entry *e = lz_stmt_find(c->t, "backend_config");

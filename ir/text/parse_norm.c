@@ -1,4 +1,5 @@
-/* parse_norm.c - map, and StableHLO's batch normalisations, written with operations of the table: the formulas of its specification. */
+/* parse_norm.c - map, and StableHLO's batch normalisations, written with operations of the table:
+ * the formulas of its specification. */
 #include "ir/text/number.h"
 #include "ir/text/parse_chlo.h"
 #include <string.h>
@@ -94,7 +95,8 @@ static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, doubl
     return LZ_OK;
 }
 
-/* nvector: operands after the first that have one value per feature; others have the first one's type. */
+/* nvector: operands after the first that have one value per feature; others have the first one's
+ * type. */
 static lz_status norm_of(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t nvector, norm *m)
 {
     const lz_parse_entry *e = lz_stmt_find(t, "feature_index");
@@ -194,7 +196,8 @@ lz_status lz_expand_norm_training(lz_parser *p, lz_scope *s, lz_stmt *t)
     return lz_parse_push(p, t, variance);
 }
 
-/* scale / sqrt(v) (g - sum(g) / n - (x - mean) sum(g (x - mean)) / (n v)), sum(g normalised), sum(g); v the variance with epsilon */
+/* scale / sqrt(v) (g - sum(g) / n - (x - mean) sum(g (x - mean)) / (n v)), sum(g normalised),
+ * sum(g); v the variance with epsilon */
 lz_status lz_expand_norm_grad(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     norm m;

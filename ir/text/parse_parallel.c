@@ -1,6 +1,7 @@
-/* parse_parallel.c - interpreter.run_parallel of StableHLO's conformance programs: functions that run as the participants of a grid of replicas
- * and partitions. All are read into the one function, side by side: where the participants meet in a collective, what each gets is written
- * with the values of all the others. Threads: thread-compatible. */
+/* parse_parallel.c - interpreter.run_parallel of StableHLO's conformance programs: functions that
+ * run as the participants of a grid of replicas and partitions. All are read into the one function,
+ * side by side: where the participants meet in a collective, what each gets is written with the
+ * values of all the others. Threads: thread-compatible. */
 #include "ir/attr.h"
 #include "ir/collective.h"
 #include "ir/func.h"
@@ -115,7 +116,8 @@ static bool is_collective(const lz_sig *sig)
     return lz_op_get(sig->op)->cls == LZ_CLASS_COLLECTIVE;
 }
 
-/* What only the participants themselves can answer, in regions, which are the same for all. Recursion: regions, as deep as they nest. */
+/* What only the participants themselves can answer, in regions, which are the same for all.
+ * Recursion: regions, as deep as they nest. */
 static lz_status check_regions(grid *g, const lz_sig *sig)
 {
     const lz_func *r;
@@ -193,7 +195,8 @@ static manner manner_of(const lz_sig *sig)
     return m;
 }
 
-/* Who meets in a collective: the numbers of its matrix that are not -1, each of them once, row after row. */
+/* Who meets in a collective: the numbers of its matrix that are not -1, each of them once, row
+ * after row. */
 typedef struct crowd {
     grid *g;
     const lz_sig *sig;
@@ -201,8 +204,8 @@ typedef struct crowd {
     int64_t limit; /* of numbers */
     uint32_t n;
     int64_t number[MOST], row[MOST];
-    uint32_t first
-        [MOST]; /* of a number: where its row begins, from 1; of a target: its source, from 1; 0: none */
+    uint32_t first[MOST]; /* of a number: where its row begins, from 1; of a target: its source,
+                             from 1; 0: none */
 } crowd;
 
 static lz_status each_number(void *user, int64_t row, int64_t column, int64_t v)
@@ -233,8 +236,9 @@ static lz_status each_pair(void *user, int64_t row, int64_t column, int64_t v)
     return LZ_OK;
 }
 
-/* Numbers are those of replicas of one partition; with a channel those of partitions of one replica, or, for sums and joins, of replicas with all
- * their partitions; or those of all participants (StableHLO, "process groups"). */
+/* Numbers are those of replicas of one partition; with a channel those of partitions of one
+ * replica, or, for sums and joins, of replicas with all their partitions; or those of all
+ * participants (StableHLO, "process groups"). */
 static lz_status read_crowd(grid *g, const lz_sig *sig, crowd *x)
 {
     manner m = manner_of(sig);
@@ -252,7 +256,8 @@ static lz_status read_crowd(grid *g, const lz_sig *sig, crowd *x)
     return lz_groups_read(m.name, m.field, m.text, &size, pairs ? each_pair : each_number, x);
 }
 
-/* The number that a participant has in a crowd, and the participant beside `self` that has number v. */
+/* The number that a participant has in a crowd, and the participant beside `self` that has number
+ * v. */
 static int64_t own_number(const crowd *x, uint32_t self)
 {
     int64_t parts = x->g->partitions;

@@ -1,5 +1,6 @@
-/* parse_ragged.c - chlo.ragged_dot: products of matrices whose rows, or whose contracted elements, come in groups of sizes that are only known
- * when it runs. Written with operations of the table, so that nothing of one group meets the numbers of another: what is infinite or no number
+/* parse_ragged.c - chlo.ragged_dot: products of matrices whose rows, or whose contracted elements,
+ * come in groups of sizes that are only known when it runs. Written with operations of the table,
+ * so that nothing of one group meets the numbers of another: what is infinite or no number
  * elsewhere stays there. What is in no group gives 0. Threads: thread-compatible. */
 #include "ir/text/parse_chlo.h"
 #include <string.h>
@@ -52,7 +53,8 @@ static lz_status read_numbers(lz_parser *p, const lz_stmt *t, ragged *g)
     return e ? lz_parse_precision(p, e, &g->precision) : LZ_OK;
 }
 
-/* The lists name dimensions of t, none of them twice. So they have at most as many as t, which everything below rests on. */
+/* The lists name dimensions of t, none of them twice. So they have at most as many as t, which
+ * everything below rests on. */
 static bool apart(const lz_ints *const *lists, int n, const lz_type *t)
 {
     bool named[LZ_MAX_RANK] = {false};
@@ -162,7 +164,8 @@ static int64_t kept_below(const lz_ints *batch, const lz_ints *contract, int64_t
     return n;
 }
 
-/* Rows in groups: [b, m, k] [g, b, k, n] -> [b, m, n]: the product with every group's matrix, of which each row keeps that of its group. */
+/* Rows in groups: [b, m, k] [g, b, k, n] -> [b, m, n]: the product with every group's matrix, of
+ *   which each row keeps that of its group. */
 static lz_val rows_in_groups(lz_func *f, const ragged *g)
 {
     int64_t ragged_dim = g->lhs_ragged.v[0], group = g->rhs_group.v[0];

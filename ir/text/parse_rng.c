@@ -1,6 +1,7 @@
-/* parse_rng.c - stablehlo.rng: numbers of a distribution without a state, which StableHLO leaves to the implementation. Here the draws of a
- * program are those of Philox4x32-10 as rng_bit_generator makes them, draw k (from 0, in the order of execution, calls included) with the key k
- * and the counter 0: the same numbers in every run and on every device. Threads: thread-compatible. */
+/* parse_rng.c - stablehlo.rng: numbers of a distribution without a state, which StableHLO leaves to
+ * the implementation. Here the draws of a program are those of Philox4x32-10 as rng_bit_generator
+ * makes them, draw k (from 0, in the order of execution, calls included) with the key k and the
+ * counter 0: the same numbers in every run and on every device. Threads: thread-compatible. */
 #include "ir/func.h"
 #include "ir/text/parse_chlo.h"
 #include <math.h>
@@ -53,8 +54,8 @@ static lz_val unit(lz_func *f, lz_val bits, int width, int keep, lz_dtype d)
 
 /* ---- distributions; a and b already have the result's shape ---- */
 
-/* a + (b - a) u in f32 or f64, where u has as many bits as the result: from 0 to 1 nothing is rounded. Elsewhere rounding may reach b, which is not
- * in the interval. */
+/* a + (b - a) u in f32 or f64, where u has as many bits as the result: from 0 to 1 nothing is
+ * rounded. Elsewhere rounding may reach b, which is not in the interval. */
 static lz_val uniform_floats(lz_func *f, lz_val a, lz_val b, const lz_type *t, uint64_t key)
 {
     bool wide = t->dtype == LZ_F64;
@@ -68,7 +69,8 @@ static lz_val uniform_floats(lz_func *f, lz_val a, lz_val b, const lz_type *t, u
     return lz_build_select(f, lz_build_compare(f, LZ_CMP_GE, r, b), a, r);
 }
 
-/* a + bits mod (b - a), all modulo 2^64: the difference of two integers always fits without a sign. */
+/* a + bits mod (b - a), all modulo 2^64: the difference of two integers always fits without a
+ * sign. */
 static lz_val uniform_integers(lz_func *f, lz_val a, lz_val b, const lz_type *t, uint64_t key)
 {
     lz_val bits = bits_of(f, LZ_U64, &t->shape, key, 0);
@@ -77,7 +79,8 @@ static lz_val uniform_integers(lz_func *f, lz_val a, lz_val b, const lz_type *t,
     return lz_build_convert(f, lz_build_ew2(f, LZ_OP_ADD, x, r), t->dtype);
 }
 
-/* a + b sqrt(-2 ln(1 - u1)) cos(2 pi u2) (Box and Muller 1958): f64 takes two 64-bit words for a number, the others the halves of one. */
+/* a + b sqrt(-2 ln(1 - u1)) cos(2 pi u2) (Box and Muller 1958): f64 takes two 64-bit words for a
+ * number, the others the halves of one. */
 static lz_val normal(lz_func *f, lz_val a, lz_val b, const lz_type *t, uint64_t key)
 {
     bool wide = t->dtype == LZ_F64;
@@ -111,7 +114,8 @@ static lz_status distribution_of(lz_parser *p, const lz_stmt *t, bool *is_normal
                : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "rng: expected UNIFORM or NORMAL");
 }
 
-/* Element i of a constant, which may be written as one number for all; v as it is when it is none. */
+/* Element i of a constant, which may be written as one number for all; v as it is when it is
+ * none. */
 static int64_t known_element(const lz_func *f, lz_val x, int i, int64_t v)
 {
     const lz_inst *in = &f->insts[x];
@@ -121,7 +125,8 @@ static int64_t known_element(const lz_func *f, lz_val x, int i, int64_t v)
     return l ? lz_elem_get_i64(l->type->dtype, l->data, l->type->nelem == 1 ? 0 : i) : v;
 }
 
-/* a, b: scalars of the result's dtype; the shape: one integer for each of its dimensions, and what it says where it is a constant. */
+/* a, b: scalars of the result's dtype; the shape: one integer for each of its dimensions, and what
+ * it says where it is a constant. */
 static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t)
 {
     if (t->result_types.len != 1)

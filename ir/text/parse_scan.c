@@ -1,5 +1,6 @@
-/* parse_scan.c - chlo.scan: a region that goes along one dimension, from slices of the inputs and what it carries to slices of the outputs
- * and what it carries on. It is read as a loop over the slices. Threads: thread-compatible. */
+/* parse_scan.c - chlo.scan: a region that goes along one dimension, from slices of the inputs and
+ * what it carries to slices of the outputs and what it carries on. It is read as a loop over the
+ * slices. Threads: thread-compatible. */
 #include "ir/counted.h"
 #include "ir/text/parse_chlo.h"
 #include <string.h>
@@ -79,7 +80,8 @@ static lz_status misfit(lz_parser *p, const lz_stmt *t, const char *what, uint32
                        i);
 }
 
-/* The type of a slice of t, the dimension `dim` left out; NULL: it has no such one of x's extent. */
+/* The type of a slice of t, the dimension `dim` left out; NULL: it has no such one of x's
+ * extent. */
 static const lz_type *slice_of(const scan *x, const lz_type *t)
 {
     lz_shape s = {.rank = t->shape.rank - 1};
@@ -142,7 +144,8 @@ static lz_val turned(lz_func *f, lz_val v, const scan *x, bool back)
     return x->dim && back && v != LZ_NOVAL ? lz_build_transpose(f, v, &perm) : v;
 }
 
-/* Of the round, what is carried, the stacks of the outputs, then the inputs: what is carried on and the stacks. type: of all those. */
+/* Of the round, what is carried, the stacks of the outputs, then the inputs: what is carried on and
+ * the stacks. type: of all those. */
 static lz_status fill(lz_func *g, const scan *x, const lz_type *const *type, lz_val *room)
 {
     uint32_t n = x->ninit + x->nout;

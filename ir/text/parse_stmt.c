@@ -1,5 +1,6 @@
-/* parse_stmt.c - one operation: results, name, operands, attributes, regions, types. The pretty forms of all operations are read by one
- * rule: items between commas are values, `name = value`, or words; a few put something else between. */
+/* parse_stmt.c - one operation: results, name, operands, attributes, regions, types. The pretty
+ * forms of all operations are read by one rule: items between commas are values, `name = value`, or
+ * words; a few put something else between. */
 #include "ir/text/parse_chlo.h"
 #include <string.h>
 
@@ -53,7 +54,8 @@ lz_status lz_parse_types(lz_parser *p, lz_stmt *t)
     return result_types(p, t, &t->result_types);
 }
 
-/* Types without an arrow: a select has predicate and value, a barrier all its values, others one for all. */
+/* Types without an arrow: a select has predicate and value, a barrier all its values, others one
+ * for all. */
 static lz_status spread_types(lz_parser *p, lz_stmt *t)
 {
     if (t->has_arrow || t->listed.len == 0)
@@ -374,7 +376,8 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
 
 static lz_op table_op(lz_slice name);
 
-/* The elementwise row that a composite without attributes is named after: it does what the decomposition does, in one operation. */
+/* The elementwise row that a composite without attributes is named after: it does what the
+ * decomposition does, in one operation. */
 static lz_op composite_op(const lz_scope *s, const lz_stmt *t, lz_slice name)
 {
     lz_op op = table_op(name);

@@ -1,6 +1,7 @@
-/* parse_tuple.c - tuples, which exist in text only: a tuple is the values in it, in order, and a form that says how they are nested. Functions
- * take and give the values, so no later stage knows of tuples.
- * A form is text: * for a value, (..) for a tuple: a value and a pair is "*(**)". An empty form: values only.
+/* parse_tuple.c - tuples, which exist in text only: a tuple is the values in it, in order, and a
+ * form that says how they are nested. Functions take and give the values, so no later stage knows
+ * of tuples. A form is text: * for a value, (..) for a tuple: a value and a pair is "*(**)". An
+ * empty form: values only.
  * Threads: thread-compatible. */
 #include "ir/text/parse.h"
 #include <string.h>
@@ -213,7 +214,8 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
     return LZ_OK;
 }
 
-/* ---- tokens: one device does everything in the order it is written; a token is an empty tuple ---- */
+/* ---- tokens: one device does everything in the order it is written; a token is an empty tuple
+ * ---- */
 
 bool lz_parse_is_token(lz_slice name)
 {

@@ -1,4 +1,5 @@
-/* parse_window.c - attributes of operations on windows: reduce_window and select_and_scatter in the generic form, convolution in both.
+/* parse_window.c - attributes of operations on windows: reduce_window and select_and_scatter in the
+ * generic form, convolution in both.
  * Threads: thread-compatible. */
 #include "ir/text/parse.h"
 #include <string.h>
@@ -53,7 +54,8 @@ static lz_status read_pairs(lz_lexer *c, const char *field, lz_ints *low, lz_int
     return LZ_OK;
 }
 
-/* dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, dense<0> : tensor<2x2xi64> or, of dimension 0, dense<> */
+/* dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, dense<0> : tensor<2x2xi64> or, of dimension 0,
+ * dense<> */
 static lz_status read_padding(lz_parser *p, const lz_stmt *t, int n, lz_ints *low, lz_ints *high)
 {
     const lz_parse_entry *e = lz_stmt_find(t, "padding");
@@ -266,7 +268,8 @@ static lz_status read_flags(lz_lexer *c, int n, lz_ints *out)
     return lz_lex_want(c, close);
 }
 
-/* {stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, true]} */
+/* {stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse =
+ * [false, true]} */
 static lz_status read_window(lz_lexer *c, lz_attr_convolution *a)
 {
     LZ_TRY(lz_lex_want(c, "{"));

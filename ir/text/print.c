@@ -1,6 +1,6 @@
-/* print.c - a function as StableHLO text: module, names, lines. The forms of the operations are in print_op.c.
- * Names are MLIR's: arguments %argN, float constants %cst, other constants %c, the rest numbers; a taken name gets _N with one
- * counter for all. Threads: reads only. */
+/* print.c - a function as StableHLO text: module, names, lines. The forms of the operations are in
+ * print_op.c. Names are MLIR's: arguments %argN, float constants %cst, other constants %c, the rest
+ * numbers; a taken name gets _N with one counter for all. Threads: reads only. */
 #include "ir/text/print.h"
 #include "ir/custom_call.h"
 #include "ir/text/number.h"

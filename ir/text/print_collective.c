@@ -1,5 +1,5 @@
-/* print_collective.c - the text of operations among participants: the generic form, attributes in the order of their names, as StableHLO's
- * printer has it. Threads: reads only. */
+/* print_collective.c - the text of operations among participants: the generic form, attributes in
+ * the order of their names, as StableHLO's printer has it. Threads: reads only. */
 #include "ir/attr.h"
 #include "ir/collective.h"
 #include "ir/text/print.h"

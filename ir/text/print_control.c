@@ -1,5 +1,5 @@
-/* print_control.c - the text of while and if. What a region uses from around it is an operand and a parameter in the IR, and the name that
- * the value has outside in the text. Threads: reads only. */
+/* print_control.c - the text of while and if. What a region uses from around it is an operand and a
+ * parameter in the IR, and the name that the value has outside in the text. Threads: reads only. */
 #include "ir/attr.h"
 #include "ir/text/print.h"
 

@@ -1,4 +1,5 @@
-/* print_op.c - the text form of each operation: StableHLO's own where it has one, else the generic form with its attributes.
+/* print_op.c - the text form of each operation: StableHLO's own where it has one, else the generic
+ * form with its attributes.
  * Threads: reads only. */
 #include "ir/text/print.h"
 #include "ir/attr.h"
@@ -144,7 +145,8 @@ static void print_hex_elements(lz_buf *b, const lz_literal *l)
     lz_buf_putc(b, '"');
 }
 
-/* Nested lists: [[1, 2], [3, 4]]. Brackets open and close where an index becomes 0 and where it was the last. */
+/* Nested lists: [[1, 2], [3, 4]]. Brackets open and close where an index becomes 0 and where it was
+ *   the last. */
 static void print_elements(lz_buf *b, const lz_literal *l)
 {
     const lz_shape *s = &l->type->shape;
@@ -371,7 +373,8 @@ static void generic_head(lz_printer *p, const lz_inst *in)
     puts_(p, ") <{");
 }
 
-/* #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>: lists and numbers that are not empty or 0, but slice_sizes. */
+/* #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>: lists and numbers that are not empty
+ * or 0, but slice_sizes. */
 static void print_dim_numbers(lz_printer *p, const char *name, const lz_attr *a)
 {
     lz_attr_field f[LZ_ATTR_MAX_FIELDS];
@@ -518,7 +521,8 @@ static bool is_symbol(const char *s)
            !(*s >= '0' && *s <= '9') && *s != '.' && *s != '$';
 }
 
-/* {api_version = 2 : i32, backend_config = "text", has_side_effect = true}. Version 4 has a dictionary, kept as it is written. */
+/* {api_version = 2 : i32, backend_config = "text", has_side_effect = true}. Version 4 has a
+ * dictionary, kept as it is written. */
 static void print_manner(lz_printer *p, const lz_attr_call *a)
 {
     const char *config = a->backend_config ? a->backend_config : "", *comma = " {";

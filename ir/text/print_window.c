@@ -1,4 +1,5 @@
-/* print_window.c - the text of operations on windows. What has its default value is left out, as JAX leaves it out.
+/* print_window.c - the text of operations on windows. What has its default value is left out, as
+ * JAX leaves it out.
  * Threads: reads only. */
 #include "ir/attr.h"
 #include "ir/text/print.h"

@@ -1,5 +1,6 @@
-/* print_xla.c - two debugging texts in the way of PyTorch/XLA: the `IR { ... }` list and a DOT graph. Values are called by their index in
- * the function; result k of several is %n.k. Threads: reads only. */
+/* print_xla.c - two debugging texts in the way of PyTorch/XLA: the `IR { ... }` list and a DOT
+ * graph. Values are called by their index in the function; result k of several is %n.k. Threads:
+ * reads only. */
 #include "ir/attr.h"
 #include "ir/module.h"
 #include "ir/text/number.h"

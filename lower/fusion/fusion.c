@@ -1,7 +1,8 @@
 /* fusion.c - which nodes share a kernel.
- * Does:     starts with one group per node. Then consumers join their producers (operands before users; the largest value first), so that
- *           values stay in registers or in a row that is in cache; then groups that read the same array join, so that it is read once; then
- *           scalars. What may join is fusion_merge.c's to say. Nothing is computed twice by joining: a node has one kernel.
+ * Does:     starts with one group per node. Then consumers join their producers (operands before
+ *   users; the largest value first), so that values stay in registers or in a row that is in cache;
+ *   then groups that read the same array join, so that it is read once; then scalars. What may join
+ *   is fusion_merge.c's to say. Nothing is computed twice by joining: a node has one kernel.
  * Needs:    the nodes (fusion_nodes.c).   Recreates: nothing.   Breaks: nothing.
  * Cost:     O(reads x walks between groups).   Off: LAZULI_PASSES_OFF=fusion
  * Threads: as lz_fusion. */
@@ -12,7 +13,8 @@
 
 /* ---- groups of one ---- */
 
-/* Whether windows of one scatter can meet at different places along dimension `win` of the window: where its start is computed. */
+/* Whether windows of one scatter can meet at different places along dimension `win` of the window:
+ * where its start is computed. */
 static bool window_moves(const lz_attr_scatter *a, int win)
 {
     int d = 0;
@@ -22,8 +24,8 @@ static bool window_moves(const lz_attr_scatter *a, int win)
             return lz_ints_has(&a->scatter_dims_to_operand_dims, d);
 }
 
-/* Loops of a scatter that are independent of each other: batches, and windows where they do not move; all of them when the indices are
- * unique. */
+/* Loops of a scatter that are independent of each other: batches, and windows where they do not
+ * move; all of them when the indices are unique. */
 static void scatter_roles(const lz_fusion *fu, const lz_fusion_node *n, bool *outer)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, fu->f->insts[n->v].sig->attr);
@@ -89,7 +91,8 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
 
 /* ---- growing them ---- */
 
-/* Every consumer with its producers, the largest value first, the latest producer first among equals. */
+/* Every consumer with its producers, the largest value first, the latest producer first among
+ * equals. */
 static lz_status merge_producers(lz_fusion *fu, uint32_t i)
 {
     const lz_fusion_node *n = fu->nodes[i];
@@ -199,8 +202,8 @@ static bool in_rows(const lz_fusion *fu, const lz_fusion_node *n)
     return false;
 }
 
-/* Whether n is stored while what it is made from, of its type, is still to be read by this group, and by nobody else: stored when the group
- * has read it, it would lie in its place. */
+/* Whether n is stored while what it is made from, of its type, is still to be read by this group,
+ * and by nobody else: stored when the group has read it, it would lie in its place. */
 static bool wants_place(const lz_fusion *fu, const lz_fusion_node *n)
 {
     const lz_type *t = lz_val_type(fu->f, n->v);
@@ -222,14 +225,15 @@ static bool wants_place(const lz_fusion *fu, const lz_fusion_node *n)
     return false;
 }
 
-/* Whether it is of use that n is kept as a row, the last use of it being at that level. Points of a block of products would wait for each
- * other to be stored in a place. */
+/* Whether it is of use that n is kept as a row, the last use of it being at that level. Points of a
+ * block of products would wait for each other to be stored in a place. */
 static bool could_be_row(const lz_fusion *fu, const lz_fusion_node *n, uint32_t use)
 {
     return use > n->level || (wants_place(fu, n) && !lz_group_dot(fu, fu->groups[n->group]));
 }
 
-/* The latest level at which somebody needs n; costly values are then kept in memory. use: by node. */
+/* The latest level at which somebody needs n; costly values are then kept in memory. use: by
+ * node. */
 static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
 {
     lz_fusion_node *n = fu->nodes[i];
@@ -249,8 +253,8 @@ static void find_spill(lz_fusion *fu, uint32_t i, uint32_t *use)
     n->spill = n->full && n->costly && !n->stored && !n->row && use[i] > n->level;
 }
 
-/* Costly values of reductions along short enough rows are kept in the caches, not in memory, until the last stage has read them: softmax.
- * Whether there are any. */
+/* Costly values of reductions along short enough rows are kept in the caches, not in memory, until
+ * the last stage has read them: softmax. Whether there are any. */
 static bool find_rows(lz_fusion *fu, const uint32_t *use)
 {
     bool any = false;

@@ -34,7 +34,8 @@ typedef enum lz_fusion_store {
 
 typedef struct lz_read {
     lz_val src; /* a value with memory */
-    /* over the dimensions of src, by the node's axes, in lz_fusion.maps; NULL: not affine, or under a guard */
+    /* over the dimensions of src, by the node's axes, in lz_fusion.maps; NULL: not affine, or under
+     * a guard */
     lz_ixmap *map;
 } lz_read;
 
@@ -73,8 +74,8 @@ typedef struct lz_group {
     uint32_t nouter; /* axes 0..nouter-1 are outer */
     bool dead;       /* merged into another */
     bool product;    /* has a DOT node, and nothing but what is done with its sums */
-    /* has DOT nodes whose sums, or whose left factors, are rows: after the outer axes come that of the
-     * rows and those that only the products have */
+    /* has DOT nodes whose sums, or whose left factors, are rows: after the outer axes come that of
+     * the rows and those that only the products have */
     bool rows;
     /* has a REDUCE or DOT node; inner axes are those of its reductions */
     bool reduces;
@@ -130,8 +131,8 @@ lz_status lz_fusion_group(lz_fusion *fu); /* fusion.c */
  * value both read, whose dimensions tell which axes belong together; LZ_NOVAL: one of the groups
  * reads the other. */
 lz_status lz_fusion_merge(lz_fusion *fu, uint32_t a, uint32_t b, lz_val via, bool *merged);
-/* The same of a group of products and one of rows: the sums of the products become rows of the other
- * group, or its rows the left factors of the products. */
+/* The same of a group of products and one of rows: the sums of the products become rows of the
+ * other group, or its rows the left factors of the products. */
 lz_status lz_fusion_merge_rows(lz_fusion *fu, uint32_t product, uint32_t rows, bool *merged);
 /* fusion_b2b.c: product, rows, product as one kernel */
 lz_status lz_fusion_rows(lz_fusion *fu);
@@ -139,8 +140,8 @@ lz_status lz_fusion_rows(lz_fusion *fu);
 bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g);
 /* The product of a group that has one. */
 const lz_fusion_node *lz_group_dot(const lz_fusion *fu, const lz_group *g);
-/* Whether the axes that the product p and the rows r have in common let them be one kernel. of_p: by
- * axis of p, the axis of r + 1, or 0. */
+/* Whether the axes that the product p and the rows r have in common let them be one kernel. of_p:
+ * by axis of p, the axis of r + 1, or 0. */
 bool lz_rows_fit(const lz_fusion *fu, const lz_group *p, const lz_group *r, const uint8_t *of_p);
 /* The value with memory that v can be read from as it is, or LZ_NOVAL. */
 lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v);

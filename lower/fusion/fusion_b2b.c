@@ -1,11 +1,14 @@
 /* fusion_b2b.c - products joined through rows.
- * Does:     a product whose sums are reduced along one of their dimensions, and a product that contracts what was made of them over that very
- *           dimension, become one kernel with what is between: scores, softmax and the product with the values; and in the gradient, the
- *           products around the derivative of softmax. The sums of a point's row are then kept in the cache, and neither the scores nor what
- *           only these groups read ever has memory. Recognised by the groups and what they read, not by operations.
+ * Does:     a product whose sums are reduced along one of their dimensions, and a product that
+ *   contracts what was made of them over that very dimension, become one kernel with what is
+ *   between: scores, softmax and the product with the values; and in the gradient, the products
+ *   around the derivative of softmax. The sums of a point's row are then kept in the cache, and
+ *   neither the scores nor what only these groups read ever has memory. Recognised by the groups
+ *   and what they read, not by operations.
  * Needs:    groups as fusion.c grows them.   Recreates: nothing.   Breaks: nothing.
- * Law:      the kernel has one loop of the rows, one that a product sums over beside them, one that a product makes instead of them; and an
- *           outer loop that no right factor walks, of which a backend takes many points at a time.
+ * Law:      the kernel has one loop of the rows, one that a product sums over beside them, one that
+ *   a product makes instead of them; and an outer loop that no right factor walks, of which a
+ *   backend takes many points at a time.
  * Cost:     O(reads of products).   Off: LAZULI_PASSES_OFF=rows
  * Threads: as lz_fusion. */
 #include "base/config.h"
@@ -88,8 +91,8 @@ static bool floats(const lz_fusion *fu, const lz_fusion_node *dot)
     return lz_dtype_is_float(lz_val_type(fu->f, dot->v)->dtype);
 }
 
-/* One side of the product has axis `kept` among its free ones; the other one walks an outer loop of the rows with enough points, which the
- * first does not. *left: which is the other one. */
+/* One side of the product has axis `kept` among its free ones; the other one walks an outer loop of
+ * the rows with enough points, which the first does not. *left: which is the other one. */
 static bool has_blocks(const lz_fusion *fu, const lz_fusion_node *dot, const lz_group *r,
                        const uint8_t *of_p, uint32_t kept, int64_t other, int *left)
 {
@@ -191,7 +194,8 @@ static uint32_t product_before(const lz_fusion *fu, const lz_group *g)
     return LZ_NONE;
 }
 
-/* A product one of whose factors is a value of the group, made after all its reductions: of `turn` in order. */
+/* A product one of whose factors is a value of the group, made after all its reductions: of `turn`
+ * in order. */
 static uint32_t product_behind(const lz_fusion *fu, const lz_group *g, uint32_t turn)
 {
     for (uint32_t i = 0; i < g->nodes.len; i++) {

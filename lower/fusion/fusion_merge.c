@@ -1,10 +1,13 @@
 /* fusion_merge.c - when two groups can be one kernel, and making them one.
- * Does:     reads between the groups (or of a value both read) say which axes are the same loop; where one side has an axis in one piece and
- *           the other in two, it is split. Then the roles must fit: two pointwise groups run over the same axes; a pointwise group joins a
- *           reduction as one value per outer point, or as rows next to what is reduced; two reductions run over the same rows; a product
- *           takes values per outer point only.
- * Law:      every read between nodes of a group is at the very point that is being computed; no path leads out of a group and back.
- * Cost:     O(reads of the two groups), and a walk over the groups between them.   Threads: as lz_fusion. */
+ * Does:     reads between the groups (or of a value both read) say which axes are the same loop;
+ *   where one side has an axis in one piece and the other in two, it is split. Then the roles must
+ *   fit: two pointwise groups run over the same axes; a pointwise group joins a reduction as one
+ *   value per outer point, or as rows next to what is reduced; two reductions run over the same
+ *   rows; a product takes values per outer point only.
+ * Law:      every read between nodes of a group is at the very point that is being computed; no
+ *   path leads out of a group and back.
+ * Cost:     O(reads of the two groups), and a walk over the groups between them.
+ * Threads: as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include <string.h>
 
@@ -253,7 +256,8 @@ static int64_t points(const lz_group *g, uint32_t from, uint32_t to)
     return n;
 }
 
-/* A product whose only readers are in the other group may be stored in the order that suits them: its sides can be exchanged. */
+/* A product whose only readers are in the other group may be stored in the order that suits them:
+ * its sides can be exchanged. */
 static bool only_for(const merge *m, const lz_group *dot, uint32_t other)
 {
     const lz_fusion_node *n = m->fu->nodes[dot->nodes.data[0]];
@@ -265,7 +269,8 @@ static bool only_for(const merge *m, const lz_group *dot, uint32_t other)
     return true;
 }
 
-/* Pointwise group with a reduction: `red` is group a (side 0) or b. *rows: it runs over the inner axes too. */
+/* Pointwise group with a reduction: `red` is group a (side 0) or b. *rows: it runs over the inner
+ * axes too. */
 static bool point_fits(merge *m, int red_side, bool *rows)
 {
     const lz_group *red = red_side ? m->b : m->a, *pt = red_side ? m->a : m->b;
@@ -372,8 +377,9 @@ static bool within_limits(const merge *m)
     return nbuf <= (product ? EPILOGUE_BUFS : MAX_BUFS);
 }
 
-/* Whether a path leads from group `from` to group `to`, which comes later in the order of the groups, through others. Marks what it meets: if
- * there is no path, all that depends on `from` and stands before `to`. */
+/* Whether a path leads from group `from` to group `to`, which comes later in the order of the
+ * groups, through others. Marks what it meets: if there is no path, all that depends on `from` and
+ * stands before `to`. */
 static lz_status path(lz_fusion *fu, uint32_t from, uint32_t to, bool *found)
 {
     LZ_VEC(uint32_t) stack = {0};
@@ -403,7 +409,8 @@ static lz_status path(lz_fusion *fu, uint32_t from, uint32_t to, bool *found)
     return s;
 }
 
-/* Whether the two cannot be one kernel, because a path leads from one to the other through others. */
+/* Whether the two cannot be one kernel, because a path leads from one to the other through
+ * others. */
 static lz_status apart(lz_fusion *fu, uint32_t a, uint32_t b, bool *found)
 {
     uint32_t first = fu->groups[a]->rank < fu->groups[b]->rank ? a : b, second = first == a ? b : a;
@@ -411,8 +418,8 @@ static lz_status apart(lz_fusion *fu, uint32_t a, uint32_t b, bool *found)
     return *found ? LZ_OK : path(fu, first, second, found);
 }
 
-/* Keeps the order of the groups topological: `into` takes the place behind everything between the two that does not depend on them; what
- * does (it is marked) follows. */
+/* Keeps the order of the groups topological: `into` takes the place behind everything between the
+ * two that does not depend on them; what does (it is marked) follows. */
 static lz_status reorder(lz_fusion *fu, uint32_t a, uint32_t b, uint32_t into)
 {
     uint32_t first = fu->groups[a]->rank < fu->groups[b]->rank ? a : b, second = first == a ? b : a;

@@ -1,7 +1,8 @@
-/* fusion_nodes.c - the computations of a function and what each of them reads.
- * Every value with memory (fusion_values.c) is a node, or several when it is written in parts. A node is emitted dry, which finds its reads,
- * splits its dimensions where reshapes want it, and may find values that need memory after all (a reshape that cuts across, a bit cast, a
- * factor whose contracted dimension falls apart); then the nodes are made again. Each round adds at least one such value.
+/* fusion_nodes.c - the computations of a function and what each of them reads. Every value with
+ * memory (fusion_values.c) is a node, or several when it is written in parts. A node is emitted
+ * dry, which finds its reads, splits its dimensions where reshapes want it, and may find values
+ * that need memory after all (a reshape that cuts across, a bit cast, a factor whose contracted
+ * dimension falls apart); then the nodes are made again. Each round adds at least one such value.
  * Cost: O(instructions) per round.   Threads: as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include "lower/effort.h"

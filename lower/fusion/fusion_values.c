@@ -1,7 +1,8 @@
-/* fusion_values.c - which values get memory.
- * A forward look over the function marks the values that must or should have memory: results, what reductions, products and scatters make
- * or need, what several users share and is not cheaper to do again, what a broadcast would repeat at high cost, what would make one kernel too
- * large. All others are computed inside the nodes that need them. fusion_nodes.c may add values that turn out to need memory.
+/* fusion_values.c - which values get memory. A forward look over the function marks the values that
+ * must or should have memory: results, what reductions, products and scatters make or need, what
+ * several users share and is not cheaper to do again, what a broadcast would repeat at high cost,
+ * what would make one kernel too large. All others are computed inside the nodes that need them.
+ * fusion_nodes.c may add values that turn out to need memory.
  * Cost: O(instructions).   Threads: as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include <string.h>
@@ -37,7 +38,8 @@ static lz_op_class class_of(const lz_fusion *fu, lz_val v)
     return lz_op_get(op_of(fu, v))->cls;
 }
 
-/* Integers that may stem from a size are kept out of the code: equal layers of another size are then the same kernel. */
+/* Integers that may stem from a size are kept out of the code: equal layers of another size are
+ * then the same kernel. */
 bool lz_const_baked(const lz_literal *l)
 {
     uint64_t bits;
@@ -136,7 +138,8 @@ static void count_uses(const lz_fusion *fu, tree *t, uint32_t *last)
     }
 }
 
-/* What operand v adds to the tree of its user. Reading what is much smaller than what is made of it costs nothing: it is in cache. */
+/* What operand v adds to the tree of its user. Reading what is much smaller than what is made of it
+ * costs nothing: it is in cache. */
 static void grow(const lz_fusion *fu, tree *t, lz_val user, lz_val v)
 {
     tree *into = &t[user];
@@ -194,7 +197,8 @@ static bool worth_repeating(const lz_fusion *fu, const tree *t, lz_val v)
     return kept && from <= to * 4 && (from <= to || to == 1);
 }
 
-/* Several users want a value that is another one, made wider: it is that one which is stored, and widened by each of them. */
+/* Several users want a value that is another one, made wider: it is that one which is stored, and
+ * widened by each of them. */
 static bool stored_narrow(lz_fusion *fu, tree *t, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
@@ -211,7 +215,8 @@ static bool stored_narrow(lz_fusion *fu, tree *t, lz_val v)
     return true;
 }
 
-/* A factor may be worked out while it is packed when that is little work on memory that is there anyway. */
+/* A factor may be worked out while it is packed when that is little work on memory that is there
+ * anyway. */
 static bool good_prologue(const lz_fusion *fu, const tree *t, lz_val v)
 {
     const tree *x = &t[v];
@@ -222,7 +227,8 @@ static bool good_prologue(const lz_fusion *fu, const tree *t, lz_val v)
            2 * lz_dtype_size(lz_val_type(fu->f, v)->dtype);
 }
 
-/* Below affine movement: the value a product would read, which is to have memory unless it is easily made on the way. */
+/* Below affine movement: the value a product would read, which is to have memory unless it is
+ *   easily made on the way. */
 static void realise_factor(lz_fusion *fu, const tree *t, lz_val v)
 {
     for (;;) {
@@ -280,13 +286,15 @@ static void look_at(lz_fusion *fu, tree *t, lz_val v)
     }
     if (lz_fusion_memory(fu, v) != LZ_NOVAL)
         return;
-    /* a short concatenation for one user is a choice between loads; any other is written piece by piece */
+    /* a short concatenation for one user is a choice between loads; any other is written piece by
+     * piece */
     bool work = info->cls == LZ_CLASS_EW || info->cls == LZ_CLASS_INDEX;
     if (in->sig->op == LZ_OP_CONCATENATE && (x->uses > 1 || x->costly || x->ops > DUP_OPS)) {
         lz_fusion_realise(fu, v);
         return;
     }
-    /* a predicate takes a byte: better kept than what it was made of, when a later kernel wants it (a mask for the gradient) */
+    /* a predicate takes a byte: better kept than what it was made of, when a later kernel wants it
+     * (a mask for the gradient) */
     const lz_type *r = in->sig->result[0];
     bool mask = info->cls == LZ_CLASS_EW && r->dtype == LZ_BOOL && r->nelem > 1 && x->reads &&
                 class_of(fu, x->src) != LZ_CLASS_LEAF &&

@@ -1,16 +1,19 @@
-/* loop.c - kernels of the loop IR: making, freeing, finishing (which sizes are baked, which are run-time arguments).
+/* loop.c - kernels of the loop IR: making, freeing, finishing (which sizes are baked, which are
+ * run-time arguments).
  * Threads: thread-compatible; a finished kernel is immutable. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Extents up to these are part of the code, where it gains: a short loop of vectors is one masked vector, few rows make
- * another tile, the loops of a window need no test of whether they run at all. Longer ones are run-time arguments, so that
- * another batch size, another image or another layer of the same form finds the same kernel. */
+/* Extents up to these are part of the code, where it gains: a short loop of vectors is one masked
+ * vector, few rows make another tile, the loops of a window need no test of whether they run at
+ * all. Longer ones are run-time arguments, so that another batch size, another image or another
+ * layer of the same form finds the same kernel. */
 enum { BAKED_WIDE_MAX = 16, BAKED_LOOP_MAX = 4, BAKED_PART_MAX = 1 };
-/* Rows of several loops are one loop to a product, which tiles cut wherever they like: only such short ones of pixels as nearly fill a tile are
- * given one each. All others are the same kernel, or each stage of a network, with half as many pixels, had its own. */
+/* Rows of several loops are one loop to a product, which tiles cut wherever they like: only such
+ * short ones of pixels as nearly fill a tile are given one each. All others are the same kernel, or
+ * each stage of a network, with half as many pixels, had its own. */
 enum { BAKED_ROWS_MIN = 6, BAKED_ROWS_MAX = 7 };
 
 lz_kernel *lz_kernel_new(const char *name)
@@ -109,8 +112,9 @@ lz_status lz_kernel_each_size(lz_kernel *k, lz_sz_fn fn, void *user)
     return LZ_OK;
 }
 
-/* Every size that is not baked gets a slot of its own, also when equal values meet: sharing would make the pattern of
- * slots, and so the kernel, depend on coincidences between the sizes of one instance. */
+/* Every size that is not baked gets a slot of its own, also when equal values meet: sharing would
+ * make the pattern of slots, and so the kernel, depend on coincidences between the sizes of one
+ * instance. */
 static lz_status decide_slot(lz_sz *s, lz_sz_role role, void *user)
 {
     lz_kernel *k = user;
@@ -134,8 +138,8 @@ static lz_status collect_arg(lz_sz *s, lz_sz_role role, void *user)
     return LZ_OK;
 }
 
-/* One form for what can be said in two ways: constants have no bits beyond their dtype, and a conversion, which says its
- * target twice, has the attribute that builders may leave out. */
+/* One form for what can be said in two ways: constants have no bits beyond their dtype, and a
+ * conversion, which says its target twice, has the attribute that builders may leave out. */
 static lz_status normalise(lz_sop *sops, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -4,24 +4,21 @@
  * A kernel is   for every point of the outer loops (parallel unless `serial`):  stage 0; stage 1;
  * ...
  * A stage is    for every point of its inner loops: evaluate its scalar ops (SSA, in order),
- * accumulate its reductions, do its stores.
- * Results of a stage's reductions are per outer point and readable by later stages (LZ_S_RED). An
- * elementwise kernel is one stage without inner loops; softmax is three stages over the same rows;
- * a column sum has columns outside and rows inside; a matrix product is outer [batch.., m, n],
- * stage 0 with inner [k..] reducing multiply(a, b) with add, stage 1 the epilogue (kernel->dot says
- * so, so that a backend may tile it).
- * Products may follow one another through rows: a stage that `keeps` has two inner loops, and one sum
- * over the second for each index of the first; these sums are a row of the outer point, as are the
- * values that other stages name. Later stages read them with LZ_S_ROW, so attention is outer [batch..,
- * query]: scores (kept), maximum, exponentials (a row) and their sum, quotients (a row), product with
- * the values (kept), store. Nothing of a row is in memory; a backend works on several points of the last
- * outer loop at a time.
- * A sort is two stages over the same rows: the first keeps its values as rows and reorders them,
- * the second reads them with LZ_S_SORTED.
- * Gathers add computed indices to an address, padding guards a load, a scatter is a serial kernel
- * whose stores have computed addresses and guards.
- * Every kernel can be executed directly by lz_loop_run, printed, parsed and verified; backends
- * consume nothing else.
+ * accumulate its reductions, do its stores. Results of a stage's reductions are per outer point and
+ * readable by later stages (LZ_S_RED). An elementwise kernel is one stage without inner loops;
+ * softmax is three stages over the same rows; a column sum has columns outside and rows inside; a
+ * matrix product is outer [batch.., m, n], stage 0 with inner [k..] reducing multiply(a, b) with
+ * add, stage 1 the epilogue (kernel->dot says so, so that a backend may tile it). Products may
+ * follow one another through rows: a stage that `keeps` has two inner loops, and one sum over the
+ * second for each index of the first; these sums are a row of the outer point, as are the values
+ * that other stages name. Later stages read them with LZ_S_ROW, so attention is outer [batch..,
+ * query]: scores (kept), maximum, exponentials (a row) and their sum, quotients (a row), product
+ * with the values (kept), store. Nothing of a row is in memory; a backend works on several points
+ * of the last outer loop at a time. A sort is two stages over the same rows: the first keeps its
+ * values as rows and reorders them, the second reads them with LZ_S_SORTED. Gathers add computed
+ * indices to an address, padding guards a load, a scatter is a serial kernel whose stores have
+ * computed addresses and guards. Every kernel can be executed directly by lz_loop_run, printed,
+ * parsed and verified; backends consume nothing else.
  *
  * Sizes: an lz_sz holds the value of this instance. slot < 0: baked into the code. slot >= 0:
  * run-time argument args[slot]. lz_kernel_finish decides which (strides 0 and 1, offset 0 and small
@@ -59,13 +56,14 @@ static inline bool lz_sz_eq(lz_sz a, lz_sz b)
     return a.v == b.v && a.slot == b.slot;
 }
 
-/* What a load reads where by * (index of loop `outer`) + step * (index of loop `inner`) is not in low..high - 1 is +0: padding. A product may
- * leave it out where the other factor is finite. by and step are positive; loops are numbered as strides are. */
+/* What a load reads where by * (index of loop `outer`) + step * (index of loop `inner`) is not in
+ * low..high - 1 is +0: padding. A product may leave it out where the other factor is finite. by and
+ * step are positive; loops are numbered as strides are. */
 typedef struct lz_border {
     uint32_t outer, inner;
     lz_sz by, step, low, high;
-    /* while the kernel is made: loop `outer` and the next one count on, from one to the other, `by` with each index of the latter; forgotten
-     * unless they become one */
+    /* while the kernel is made: loop `outer` and the next one count on, from one to the other, `by`
+     * with each index of the latter; forgotten unless they become one */
     bool split;
 } lz_border;
 
@@ -168,8 +166,8 @@ typedef struct lz_stage {
     lz_red *reds;
     uint32_t nred;
     lz_sort *sort; /* NULL: none */
-    /* inner is [n, k]: one reduction, a sum over k of a * b for each n. a does not depend on n, b not
-     * on the last outer loop; a may be a row */
+    /* inner is [n, k]: one reduction, a sum over k of a * b for each n. a does not depend on n, b
+     * not on the last outer loop; a may be a row */
     bool keeps;
     uint32_t nrow; /* values kept at every point of the one inner loop */
     int32_t row[LZ_ROW_MAX];
@@ -230,8 +228,8 @@ typedef enum lz_rows_use {
 /* Whether some stage keeps rows; whether some stage's sums are rows: there are products. */
 bool lz_kernel_has_rows(const lz_kernel *k);
 bool lz_kernel_keeps_sums(const lz_kernel *k);
-/* Whether a load of the first stage, which has loops of its own, goes down rows: along the last outer loop lie elements that follow each
- * other, along the last inner one others. */
+/* Whether a load of the first stage, which has loops of its own, goes down rows: along the last
+ * outer loop lie elements that follow each other, along the last inner one others. */
 bool lz_access_down_rows(const lz_kernel *k, const lz_access *a);
 /* Whether a sum, no product, goes down the columns of rows. */
 bool lz_kernel_sums_columns(const lz_kernel *k);

@@ -1,6 +1,7 @@
-/* loop_codec.c - canonical bytes of a kernel: what makes two kernels the same code.
- * They hold the structure, the dtypes, the baked sizes and which sizes are run-time arguments; not their values, nor
- * names. Equal bytes <=> equal code. Reading accepts exactly what writing makes. Byte order: little-endian.
+/* loop_codec.c - canonical bytes of a kernel: what makes two kernels the same code. They hold the
+ * structure, the dtypes, the baked sizes and which sizes are run-time arguments; not their values,
+ * nor names. Equal bytes <=> equal code. Reading accepts exactly what writing makes. Byte order:
+ * little-endian.
  * Threads: pure. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"
@@ -255,7 +256,8 @@ static uint32_t take_small(dec *d, uint32_t max)
     return 0;
 }
 
-/* A count of items of at least `min_bytes`, and zeroed room for them; *n is 0 when there is none. */
+/* A count of items of at least `min_bytes`, and zeroed room for them; *n is 0 when there is
+ * none. */
 static void *take_array(dec *d, size_t min_bytes, size_t elem, uint32_t *n)
 {
     *n = lz_rd_count(&d->r, min_bytes);

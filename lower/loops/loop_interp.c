@@ -1,6 +1,7 @@
-/* loop_interp.c - the slow executor: a kernel exactly as written, point by point, scalar by scalar, every address checked.
- * Scalar ops are the reference evaluator's, so a difference to the reference is a lowering mistake, and a difference
- * between this and compiled code is the code generator's. Threads: pure apart from the buffers. */
+/* loop_interp.c - the slow executor: a kernel exactly as written, point by point, scalar by scalar,
+ * every address checked. Scalar ops are the reference evaluator's, so a difference to the reference
+ * is a lowering mistake, and a difference between this and compiled code is the code generator's.
+ * Threads: pure apart from the buffers. */
 #include "ir/eval/eval.h"
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"
@@ -256,7 +257,8 @@ static lz_status comes_before(run *r, const lz_sort *st, const slot *rows, int64
     return LZ_OK;
 }
 
-/* Merges runs of `width` positions, twice as long each time: stable. The rows are read in the final order. */
+/* Merges runs of `width` positions, twice as long each time: stable. The rows are read in the final
+ * order. */
 static lz_status sort_rows(run *r, const lz_sort *st, slot *rows, int64_t n)
 {
     int64_t *from = r->order, *to = r->order + n;

@@ -1,9 +1,10 @@
 /* loop_normalize.c - the last hand on a kernel before it is finished.
- * Does:     merges neighbouring loops that every access walks as one; orders inner loops by the memory they walk; puts a product's
- *           loops last; chooses the vector loop; finds what may be written in place.
+ * Does:     merges neighbouring loops that every access walks as one; orders inner loops by the
+ *   memory they walk; puts a product's loops last; chooses the vector loop; finds what may be
+ *   written in place.
  * Needs:    a kernel of to_loops.c, not finished.
- * Law:      no decision depends on an exact extent beyond the small ones that are baked anyway, so that another batch size, or an equal
- *           layer, gives the same kernel with other arguments.
+ * Law:      no decision depends on an exact extent beyond the small ones that are baked anyway, so
+ *   that another batch size, or an equal layer, gives the same kernel with other arguments.
  * Cost:     O(accesses x loops).   Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/loops/to_loops_impl.h"
@@ -187,7 +188,8 @@ static int stored_loop(const lz_kernel *k)
     return -1;
 }
 
-/* Exchanges the factors of the product, so that the loop of the left one that is contiguous in the result becomes n. */
+/* Exchanges the factors of the product, so that the loop of the left one that is contiguous in the
+ * result becomes n. */
 static void exchange(lz_stage *st, int32_t *a, int32_t *b)
 {
     lz_sop *mul = &st->sops[st->reds[0].value[0]];
@@ -238,7 +240,8 @@ static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
 
 /* ---- the vector loop ---- */
 
-/* How well the accesses of the stage run along loop l: contiguous ones count for it, strided ones against. */
+/* How well the accesses of the stage run along loop l: contiguous ones count for it, strided ones
+ * against. */
 static int score(const lz_stage *st, uint32_t l)
 {
     int n = 0;
@@ -340,8 +343,9 @@ static const lz_access *only_store(const lz_kernel *k, uint32_t w, const lz_stag
     return found;
 }
 
-/* Buffer w may be buffer r: every element is read, at the latest in the stage that writes it, by the outer point that writes it.
- * r itself may have been written in an earlier stage, at the same points. */
+/* Buffer w may be buffer r: every element is read, at the latest in the stage that writes it, by
+ * the outer point that writes it. r itself may have been written in an earlier stage, at the same
+ * points. */
 static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uint32_t r)
 {
     const lz_stage *ws = NULL, *rs = NULL;

@@ -1,6 +1,7 @@
-/* to_loops.c - one group of nodes becomes one kernel: its axes are loops, its levels of reductions are stages.
- * Stage of level l: all full nodes and reductions that need l earlier levels; the last stage, without inner loops, stores what there is
- * one of per outer point. A node is done again in every stage that needs it, unless it is costly: then it is stored and loaded.
+/* to_loops.c - one group of nodes becomes one kernel: its axes are loops, its levels of reductions
+ * are stages. Stage of level l: all full nodes and reductions that need l earlier levels; the last
+ * stage, without inner loops, stores what there is one of per outer point. A node is done again in
+ * every stage that needs it, unless it is costly: then it is stored and loaded.
  * Cost: O(scalar ops).   Threads: pure. */
 #include "lower/loops/to_loops_impl.h"
 #include "lower/loops/loop_impl.h"
@@ -254,7 +255,8 @@ static lz_status compact(build *b, lz_stage *st)
     return old ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-/* Each operation once for every point of the loops it depends on: what factors of a product are converted from is converted before it. */
+/* Each operation once for every point of the loops it depends on: what factors of a product are
+ * converted from is converted before it. */
 static lz_status count_flops(build *b, const lz_stage *st)
 {
     const lz_kernel *k = b->k;
@@ -475,7 +477,8 @@ lz_status lz_build_last(build *b)
     return lz_build_close(b);
 }
 
-/* A stage over all points of the first node, which is no product and no reduction: a scatter, a sort. */
+/* A stage over all points of the first node, which is no product and no reduction: a scatter, a
+ * sort. */
 static lz_status root_stage(build *b)
 {
     lz_fusion_node *n = lz_build_node(b, 0);

@@ -19,7 +19,8 @@ bool lz_lowered_writes(const lz_lowered *l, uint32_t i);
 /* The buffer that buffer i may be written in place of, or -1. */
 int32_t lz_lowered_inplace(const lz_lowered *l, uint32_t i);
 
-/* prefer: by buffer, the buffer it should be written in place of, or LZ_NONE (may be NULL). scratch: memory to work in, left empty. */
+/* prefer: by buffer, the buffer it should be written in place of, or LZ_NONE (may be NULL).
+ * scratch: memory to work in, left empty. */
 lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *prefer,
                       lz_arena *scratch, lz_lowered *out);
 

@@ -1,6 +1,7 @@
-/* to_loops_b2b.c - one group of products and rows becomes one kernel: see loop.h.
- * Stages of level l: first what runs along one of the loops beside the outer ones, those of the rows and of the products that are made of
- * them; then the products of the level, each by itself. What a later stage needs of a row is kept as one.
+/* to_loops_b2b.c - one group of products and rows becomes one kernel: see loop.h. Stages of level
+ * l: first what runs along one of the loops beside the outer ones, those of the rows and of the
+ * products that are made of them; then the products of the level, each by itself. What a later
+ * stage needs of a row is kept as one.
  * Cost: O(scalar ops).   Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/loops/to_loops_impl.h"
@@ -8,8 +9,8 @@
 
 /* ---- stages ---- */
 
-/* The group axis beside the outer ones that the node's values, or what it reduces, lie along: LZ_NONE when there is one per outer point. A
- * product has one for its sums. */
+/* The group axis beside the outer ones that the node's values, or what it reduces, lie along:
+ * LZ_NONE when there is one per outer point. A product has one for its sums. */
 static uint32_t axis_of(const lz_group_build *b, const lz_fusion_node *n)
 {
     uint32_t end = n->kind == LZ_FUSION_DOT ? n->first[n->rank] : n->ax.n;
@@ -57,8 +58,8 @@ static lz_status keep_row(lz_group_build *b, const lz_fusion_node *n, uint32_t i
     return LZ_OK;
 }
 
-/* The last level that has anything to do along an axis. 0 where there are products: nothing is stored late there, for points of a block
- * would wait for each other. */
+/* The last level that has anything to do along an axis. 0 where there are products: nothing is
+ * stored late there, for points of a block would wait for each other. */
 static uint32_t last_level(const lz_group_build *b, uint32_t axis)
 {
     uint32_t last = 0;
@@ -72,8 +73,8 @@ static uint32_t last_level(const lz_group_build *b, uint32_t axis)
     return last;
 }
 
-/* What is a row may as well be stored when the kernel has read all it needs, at the last level: then it can take the place of what it was
- * made from. */
+/* What is a row may as well be stored when the kernel has read all it needs, at the last level:
+ * then it can take the place of what it was made from. */
 static bool stored_late(const lz_fusion_node *n, uint32_t last)
 {
     return n->kind == LZ_FUSION_POINT && n->row && n->stored && last > n->level;
@@ -159,7 +160,8 @@ static lz_status factor_loops(const lz_kernel *k, const lz_stage *st, uint32_t *
     return LZ_OK;
 }
 
-/* The factor that does not walk the loop of the sums is the left one. *free: outer loops no right factor walks. */
+/* The factor that does not walk the loop of the sums is the left one. *free: outer loops no right
+ * factor walks. */
 static lz_status order_factors(lz_kernel *k, uint32_t *free)
 {
     *free = (1u << k->nouter) - 1;
@@ -243,7 +245,8 @@ static bool same_value(const lz_kernel *k, const lz_stage *st, const lz_sop *x, 
            (x->a == m && !k->stages[m].keeps && k->stages[m].row[x->b] == value);
 }
 
-/* Op x of some stage is a sum of exp(v - max v): at least 1, at most as much as it has terms, or no number. */
+/* Op x of some stage is a sum of exp(v - max v): at least 1, at most as much as it has terms, or no
+ * number. */
 static bool sums_exponentials(const lz_kernel *k, const lz_sop *x)
 {
     if (x->kind != LZ_S_RED)
@@ -327,8 +330,8 @@ static lz_status by_reciprocal(lz_kernel *k, lz_stage *st, uint32_t i)
     return LZ_OK;
 }
 
-/* Probabilities: dividing by a sum of exponentials, once a row; the error of the reciprocal is less than that of an exponential, and a sum in
- * that range has one. */
+/* Probabilities: dividing by a sum of exponentials, once a row; the error of the reciprocal is less
+ *   than that of an exponential, and a sum in that range has one. */
 static lz_status divide_once(lz_kernel *k)
 {
     for (uint32_t s = 0; s < k->nstage; s++) {

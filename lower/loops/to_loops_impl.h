@@ -1,5 +1,5 @@
-/* to_loops_impl.h - what the files that make a kernel of a group share: the kernel so far, and its stage
- * under construction.
+/* to_loops_impl.h - what the files that make a kernel of a group share: the kernel so far, and its
+ * stage under construction.
  * Threads: a build belongs to one thread. */
 #ifndef LZ_LOWER_LOOPS_TO_LOOPS_IMPL_H
 #define LZ_LOWER_LOOPS_TO_LOOPS_IMPL_H

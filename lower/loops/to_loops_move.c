@@ -1,5 +1,6 @@
-/* to_loops_move.c - rules of leaves, data movement and computed addresses: each turns the map of a result into maps of operands.
- * See elemental.h for how a rule is called. Threads: as the emitter. */
+/* to_loops_move.c - rules of leaves, data movement and computed addresses: each turns the map of a
+ * result into maps of operands. See elemental.h for how a rule is called. Threads: as the
+ * emitter. */
 #include "lower/loops/elemental.h"
 #include <string.h>
 
@@ -211,14 +212,16 @@ lz_status lz_loops_pad(lz_emit *e, lz_frame *f)
     }
     if (t->nelem == 0)
         return answer(f, 0);
-    /* the operand's guard is false outside of it, or the whole frame is guarded and the result is not looked at */
+    /* the operand's guard is false outside of it, or the whole frame is guarded and the result is
+     * not looked at */
     int32_t p = f->want[1]->guard;
     f->result = p < 0 ? f->want[1]->result
                       : lz_sops_select(&e->sops, p, f->want[1]->result, f->want[0]->result);
     return LZ_OK;
 }
 
-/* Inside a kernel a concatenation is a chain of selections between guarded operands; those the map never meets are left out. */
+/* Inside a kernel a concatenation is a chain of selections between guarded operands; those the map
+ * never meets are left out. */
 lz_status lz_loops_concatenate(lz_emit *e, lz_frame *f)
 {
     const lz_inst *in = inst_of(e, f);
@@ -352,7 +355,8 @@ lz_status lz_loops_gather(lz_emit *e, lz_frame *f)
     return lz_emit_want(e, f, in->opnd[0], &m, f->guard);
 }
 
-/* The stored part of a dynamic_update_slice is a node of its own (fusion_nodes.c); inside an expression it needs memory. */
+/* The stored part of a dynamic_update_slice is a node of its own (fusion_nodes.c); inside an
+ * expression it needs memory. */
 lz_status lz_loops_dynamic_update_slice(lz_emit *e, lz_frame *f)
 {
     return lz_emit_stop_realise(e, f->v);

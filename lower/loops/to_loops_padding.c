@@ -1,9 +1,11 @@
-/* to_loops_padding.c - what a product reads of a padded array says where the padding is, so that the code may leave it out.
- * Does:    a load of an array that padding with zeros made gets a border (lower/loops/loop.h) for each padded dimension along which one outer and
- *          one inner loop walk: windows over pixels.
+/* to_loops_padding.c - what a product reads of a padded array says where the padding is, so that
+ * the code may leave it out.
+ * Does:    a load of an array that padding with zeros made gets a border (lower/loops/loop.h) for
+ *   each padded dimension along which one outer and one inner loop walk: windows over pixels.
  * Needs:   a group that is one product.
- * Law:     of windows no longer than what they walk over: where pixels are what is summed (a gradient by a kernel), nothing has a border, since
- *          what could be left out there are single steps.
+ * Law:     of windows no longer than what they walk over: where pixels are what is summed (a
+ *   gradient by a kernel), nothing has a border, since what could be left out there are single
+ *   steps.
  * Cost:    O(loads x rank).   Threads: pure. */
 #include "base/alloc.h"
 #include "lower/loops/elemental.h"
@@ -22,8 +24,8 @@ static const lz_attr_pad *zeros_around(const lz_func *f, lz_val v)
     return l && lz_literal_splat(l, &bits) && bits == 0 ? LZ_ATTR(pad, in->sig->attr) : NULL;
 }
 
-/* ix = by * (an outer loop) + step * (an inner one) + a constant, and nothing else. The outer one may still be two, which count on from one to
- * the next. */
+/* ix = by * (an outer loop) + step * (an inner one) + a constant, and nothing else. The outer one
+ * may still be two, which count on from one to the next. */
 static bool walked_by_two(const lz_group_build *b, const lz_ix *ix, lz_border *to)
 {
     const lz_axes *ax = &b->e.ax;
@@ -78,8 +80,8 @@ void lz_build_borders(const lz_group_build *b, lz_val v, const lz_ixmap *m, lz_a
 
 /* ---- as loops become one ---- */
 
-/* What loop x is once loops l and l + 1 are one, where the border counts it in steps of `own`. scaled: there are `inner` indices for one
- * there was. False: it cannot be told any more. */
+/* What loop x is once loops l and l + 1 are one, where the border counts it in steps of `own`.
+ * scaled: there are `inner` indices for one there was. False: it cannot be told any more. */
 static bool follow(uint32_t *x, const lz_sz *own, uint32_t l, bool *scaled)
 {
     if (*x == l + 1)
@@ -122,7 +124,8 @@ static bool merged(lz_border *x, uint32_t l, int64_t inner)
            scale(by_outer ? &x->step : &x->by, inner);
 }
 
-/* Every index i of loop l was inner i .. inner (i + 1) - 1 of what is one loop now: what is at least `low` there is at least inner low. */
+/* Every index i of loop l was inner i .. inner (i + 1) - 1 of what is one loop now: what is at
+ * least `low` there is at least inner low. */
 void lz_tidy_borders_merge(lz_access *a, uint32_t l, int64_t inner)
 {
     uint32_t n = 0;

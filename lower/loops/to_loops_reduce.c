@@ -1,6 +1,7 @@
-/* to_loops_reduce.c - rules of reductions and products: what is accumulated, with what, and how the result is read afterwards.
- * A reduction whose region is one associative op starts from that op's identity; any other region gets one more accumulator that says
- * whether there is a value yet, because its initial value need not be an identity and may be used once only.
+/* to_loops_reduce.c - rules of reductions and products: what is accumulated, with what, and how the
+ * result is read afterwards. A reduction whose region is one associative op starts from that op's
+ * identity; any other region gets one more accumulator that says whether there is a value yet,
+ * because its initial value need not be an identity and may be used once only.
  * Threads: as the emitter. */
 #include "lower/loops/elemental.h"
 #include <string.h>
@@ -100,7 +101,8 @@ void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
         if (p->comb == LZ_OP_NONE)
             return;
         p->init = id;
-        /* The usual initial values do no harm however often they are used: +0 in a sum, an identity in the rest. */
+        /* The usual initial values do no harm however often they are used: +0 in a sum, an identity
+         * in the rest. */
         const lz_literal *lit = f->insts[in->opnd[1]].lit;
         if (lit && lit->type->dtype == d) {
             uint64_t own = 0, at_d = 0, zero = 0;

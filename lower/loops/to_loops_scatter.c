@@ -1,10 +1,12 @@
-/* to_loops_scatter.c - rule of scatter: for every element of the updates, combine it into the inputs where the indices say.
- * The loops are those of the updates; the inputs have been copied (or are dying and updated in place), and stores outside of them are skipped.
+/* to_loops_scatter.c - rule of scatter: for every element of the updates, combine it into the
+ * inputs where the indices say. The loops are those of the updates; the inputs have been copied (or
+ * are dying and updated in place), and stores outside of them are skipped.
  * Threads: as the emitter. */
 #include "lower/loops/elemental.h"
 #include <string.h>
 
-/* The map of the index array for update element `m`: the update's scatter dimensions in order, around index_vector_dim. */
+/* The map of the index array for update element `m`: the update's scatter dimensions in order,
+ * around index_vector_dim. */
 static void index_map(const lz_attr_scatter *a, const lz_ixmap *m, int rank, lz_ixmap *out)
 {
     memset(out, 0, sizeof *out);

@@ -1,7 +1,9 @@
 /* canonicalize_dots.c - pass `dots`: products in the form the product kernels want.
- * Does:      several contracting dimensions become one, merged where they lie next to each other in the same order in both operands, moved
- *            there otherwise (windows stay: their kernel walks several); a product over one element (an outer product) becomes a multiplication of broadcasts, which fuses.
- *            Batch and free dimensions need nothing: they are loops, and a product against a vector is a reduction (loop_normalize.c).
+ * Does:      several contracting dimensions become one, merged where they lie next to each other in
+ *   the same order in both operands, moved there otherwise (windows stay: their kernel walks
+ *   several); a product over one element (an outer product) becomes a multiplication of broadcasts,
+ *   which fuses. Batch and free dimensions need nothing: they are loops, and a product against a
+ *   vector is a reduction (loop_normalize.c).
  * Needs:     simplify (transposes composed).   Recreates: nothing.   Breaks: nothing.
  * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=dots */
 #include "lower/passes.h"
@@ -86,7 +88,8 @@ static bool together(const side *d, const int *which, int n)
     return true;
 }
 
-/* The operand as batch, free..., K; or, when its contracting dimensions lie together, reshaped where they are. */
+/* The operand as batch, free..., K; or, when its contracting dimensions lie together, reshaped
+ * where they are. */
 static lz_val merged(lz_rw *rw, const side *d, const int *which, int n, lz_ints *batch,
                      lz_ints *contract)
 {

@@ -1,20 +1,24 @@
-/* expand_conv.c - pass `windows`: convolution as a product of a view of all windows with the kernel. See expand_window.c.
- * The input is brought into the order batch, spatial, feature and padded; its windows are then rows in memory: along the last window
- * dimension and the features one run of elements, which the product kernel reads in place, window row after window row. The kernel is
- * brought into the order window, input feature, output feature, with output features contiguous.
- * Windows longer than the result is large (a gradient by the kernel: images and pixels are summed, input features are the rows) keep the
- * features outside and the batch inside: input [feature, spatial, batch], kernel [feature, window, output feature], which are the orders the other
- * two convolutions of a layer use for the same values.
- * Few features that fill no vectors, of many images, have the images in the lanes: input [feature, spatial, batch], kernel [output feature,
- * feature, window], result [output feature, spatial, batch]; and where images are summed (the gradient by the kernel), both factors in that
- * order, the sums along the lanes.
- * A dilated input (a gradient by the input of windows that are apart) is not multiplied with the zeros between its elements: expand_conv_polyphase.c.
- * Groups are a batch dimension of the product. Windows along dimensions for which the rank has no room are copied out first, and groups
- * without room for their dimension are convolutions of their own.
- * Groups of one input feature (depthwise) with short windows are products summed along the output features: no matrix has their shape.
- * A window of one element, and one that is all of the input, is no view at all: the product is one of matrices.
- * Measured, f32, one thread, 32x64x8x8 with 64x64x3x3: 1.4 ms in place, 17 ms with all windows copied out; 8x64x56x56: 26 ms, 157 ms. A product that
- * stores features with a stride is as slow (8.4 ms), so a result in another order is transposed after it. */
+/* expand_conv.c - pass `windows`: convolution as a product of a view of all windows with the
+ * kernel. See expand_window.c. The input is brought into the order batch, spatial, feature and
+ * padded; its windows are then rows in memory: along the last window dimension and the features one
+ * run of elements, which the product kernel reads in place, window row after window row. The kernel
+ * is brought into the order window, input feature, output feature, with output features contiguous.
+ * Windows longer than the result is large (a gradient by the kernel: images and pixels are summed,
+ * input features are the rows) keep the features outside and the batch inside: input [feature,
+ * spatial, batch], kernel [feature, window, output feature], which are the orders the other two
+ * convolutions of a layer use for the same values. Few features that fill no vectors, of many
+ * images, have the images in the lanes: input [feature, spatial, batch], kernel [output feature,
+ * feature, window], result [output feature, spatial, batch]; and where images are summed (the
+ * gradient by the kernel), both factors in that order, the sums along the lanes. A dilated input (a
+ * gradient by the input of windows that are apart) is not multiplied with the zeros between its
+ * elements: expand_conv_polyphase.c. Groups are a batch dimension of the product. Windows along
+ * dimensions for which the rank has no room are copied out first, and groups without room for their
+ * dimension are convolutions of their own. Groups of one input feature (depthwise) with short
+ * windows are products summed along the output features: no matrix has their shape. A window of one
+ * element, and one that is all of the input, is no view at all: the product is one of matrices.
+ * Measured, f32, one thread, 32x64x8x8 with 64x64x3x3: 1.4 ms in place, 17 ms with all windows
+ * copied out; 8x64x56x56: 26 ms, 157 ms. A product that stores features with a stride is as slow
+ * (8.4 ms), so a result in another order is transposed after it. */
 #include "lower/loops/elemental.h"
 #include "lower/passes/expand_conv.h"
 #include <string.h>
@@ -48,7 +52,8 @@ static lz_val laid_out(lz_func *f, lz_val x)
     return x == LZ_NOVAL ? x : lz_build(f, LZ_OP_OPTIMIZATION_BARRIER, NULL, &x, 1);
 }
 
-/* The input as [batch, spatial.., groups, in]; groups only when there are several. With long windows as [in, spatial.., batch]. */
+/* The input as [batch, spatial.., groups, in]; groups only when there are several. With long
+ * windows as [in, spatial.., batch]. */
 static lz_val input(const conv *c, lz_val x)
 {
     lz_func *f = c->f;
@@ -193,8 +198,9 @@ static void take_apart(conv *c, int at, lz_val *x, lz_val *k)
     c->w[at] = (lz_window_axis){1, 1, 0, 0, 1, 1};
 }
 
-/* [batch, spatial.., features], in any cut of the features, as the result. With long windows the batch comes after the spatial dimensions; with
- * images in the lanes features come first, and the batch comes last, or, where images were summed, second. */
+/* [batch, spatial.., features], in any cut of the features, as the result. With long windows the
+ * batch comes after the spatial dimensions; with images in the lanes features come first, and the
+ * batch comes last, or, where images were summed, second. */
 static lz_val in_order(const conv *c, lz_val y, const lz_shape *r)
 {
     lz_func *f = c->f;
@@ -238,7 +244,8 @@ static lz_val result(const conv *c, lz_val y, const lz_shape *r)
     return in_order(c, y, r);
 }
 
-/* The windows that product walks, one per dimension of x. whole: the only window is all there is, and is left out. */
+/* The windows that product walks, one per dimension of x. whole: the only window is all there is,
+ * and is left out. */
 static void walks(const conv *c, const lz_shape *s, lz_window_axis *w, int64_t *count, bool *whole)
 {
     for (int d = 0; d < s->rank; d++) {
@@ -254,7 +261,8 @@ static void walks(const conv *c, const lz_shape *s, lz_window_axis *w, int64_t *
     }
 }
 
-/* The kernel as [groups, window.., in, out], without windows of one element; with long windows as [in, window.., out]. */
+/* The kernel as [groups, window.., in, out], without windows of one element; with long windows as
+ * [in, window.., out]. */
 static lz_val kernel_factor(const conv *c, lz_val k)
 {
     lz_ints perm = {0};
@@ -325,8 +333,9 @@ static lz_val product(const conv *c, lz_val x, lz_val k)
 
 /* ---- images in the lanes ---- */
 
-/* Of full vectors of images, where features would leave a quarter of their lanes empty, and where each element is used several times. The
- * images are what is summed, in a gradient by the kernel, or the batch. */
+/* Of full vectors of images, where features would leave a quarter of their lanes empty, and where
+ * each element is used several times. The images are what is summed, in a gradient by the kernel,
+ * or the batch. */
 static bool has_images_in_lanes(const conv *c, int walked)
 {
     if ((c->d != LZ_F32 && c->d != LZ_F64) || c->groups > 1 || walked == 0 ||
@@ -414,7 +423,8 @@ static lz_val product_of_images(const conv *c, lz_val x, lz_val k)
     return lz_build(f, LZ_OP_DOT_GENERAL, LZ_RECORD(dot), o, 2);
 }
 
-/* ---- one input feature a group: products of short windows, summed, along the output features ---- */
+/* ---- one input feature a group: products of short windows, summed, along the output features
+ * ---- */
 
 static bool is_thin(const conv *c, int walked)
 {
@@ -424,7 +434,8 @@ static bool is_thin(const conv *c, int walked)
     return c->groups > 1 && c->in == 1 && terms <= FEW_TERMS && c->ns + 3 + walked <= LZ_MAX_RANK;
 }
 
-/* x [batch, spatial.., groups, 1], k [window.., groups, 1, out]: [batch, spatial.., groups * out] */
+/* x [batch, spatial.., groups, 1], k [window.., groups, 1, out]: [batch, spatial.., groups *
+ * out] */
 static lz_val thin_product(const conv *c, lz_val x, lz_val k)
 {
     lz_func *f = c->f;
@@ -501,7 +512,8 @@ static lz_val group_by_group(lz_func *f, const lz_attr_convolution *a, lz_val x,
     return v;
 }
 
-/* Windows along dimensions for which the rank has no room are copied out. Gives how many are left. */
+/* Windows along dimensions for which the rank has no room are copied out. Gives how many are
+ * left. */
 static int make_room(conv *c, int walked, lz_val *x, lz_val *k)
 {
     for (int d = 0; d < c->ns && c->ns + 2 + (c->groups > 1) + walked > LZ_MAX_RANK; d++) {
@@ -525,7 +537,8 @@ lz_val lz_windows_product(const conv *c, lz_val x, lz_val k)
     return product(&whole, x, k);
 }
 
-/* Sums over more elements of windows than there are windows, of an input whose features lie outside of its batch: a gradient by a kernel. */
+/* Sums over more elements of windows than there are windows, of an input whose features lie outside
+ * of its batch: a gradient by a kernel. */
 static bool has_long_windows(const conv *c, int walked)
 {
     double length = 1, count = 1;
@@ -577,7 +590,8 @@ static lz_val convolve(lz_func *f, const lz_attr_convolution *a, lz_val x, lz_va
 lz_val lz_windows_conv(lz_rw *rw, uint32_t i)
 {
     const lz_sig *sig = rw->in->insts[i].sig;
-    /* an input of nothing may be padded: then the kernel meets zeros, and its infinities give NaN */
+    /* an input of nothing may be padded: then the kernel meets zeros, and its infinities give
+     * NaN */
     if (sig->result[0]->nelem == 0 || sig->opnd[1]->nelem == 0)
         return lz_rw_build_splat_bits(rw->out, sig->result[0], 0);
     return convolve(rw->out, LZ_ATTR(convolution, sig->attr), lz_rw_opnd(rw, i, 0),

@@ -1,4 +1,5 @@
-/* expand_conv.h - between the files that make products of a convolution. Threads: thread-compatible. */
+/* expand_conv.h - between the files that make products of a convolution. Threads:
+ * thread-compatible. */
 #ifndef LZ_LOWER_PASSES_EXPAND_CONV_H
 #define LZ_LOWER_PASSES_EXPAND_CONV_H
 #include "lower/passes/expand_window.h"

@@ -1,7 +1,9 @@
-/* expand_conv_polyphase.c - a convolution of a dilated input (a gradient by the input of windows that are apart). Of the elements of a window only
- * every so many-th meets an element of the input, the same ones for every so many-th result: results fall into phases, each a convolution of the
- * input as it is with some of the taps. Nothing is multiplied with the zeros between elements; but 0 times an infinite tap is no number, so what
- * the other taps add, 0 times the kernel, is summed up once for all phases, and added to the results of each. */
+/* expand_conv_polyphase.c - a convolution of a dilated input (a gradient by the input of windows
+ * that are apart). Of the elements of a window only every so many-th meets an element of the input,
+ * the same ones for every so many-th result: results fall into phases, each a convolution of the
+ * input as it is with some of the taps. Nothing is multiplied with the zeros between elements; but
+ * 0 times an infinite tap is no number, so what the other taps add, 0 times the kernel, is summed
+ * up once for all phases, and added to the results of each. */
 #include "lower/passes/expand_conv.h"
 #include <string.h>
 
@@ -147,7 +149,8 @@ static lz_val with_zeros(const conv *c, lz_val y)
 
 static lz_val results(const conv *c, lz_val x, lz_val k);
 
-/* Results p, p + base, .. of dimension d: windows of the taps that meet the input, on the input as it is. */
+/* Results p, p + base, .. of dimension d: windows of the taps that meet the input, on the input as
+ * it is. */
 static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
 {
     conv one = *c;

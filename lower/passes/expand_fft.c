@@ -1,9 +1,10 @@
-/* expand_fft.c - Fourier transforms as products with small matrices.
- * A batch of lines is an array [batch, part, n] of floats, part being real and imaginary (or real alone). A line of few elements is
- * one product with the matrix of the transform, its parts beside each other. A longer one of n = n1 n2, n1 <= DIRECT, is (Gentleman,
- * Sande 1966; Bailey 1990) a product over n1, a multiplication by roots of unity, and n1 transforms of n2. A length whose
- * smallest factor is larger than DIRECT is a convolution (Bluestein 1970) by transforms of a rounder length.
- * The constants are computed in long double. Threads: as rewrite.h. */
+/* expand_fft.c - Fourier transforms as products with small matrices. A batch of lines is an array
+ * [batch, part, n] of floats, part being real and imaginary (or real alone). A line of few elements
+ * is one product with the matrix of the transform, its parts beside each other. A longer one of n =
+ * n1 n2, n1 <= DIRECT, is (Gentleman, Sande 1966; Bailey 1990) a product over n1, a multiplication
+ * by roots of unity, and n1 transforms of n2. A length whose smallest factor is larger than DIRECT
+ * is a convolution (Bluestein 1970) by transforms of a rounder length. The constants are computed
+ * in long double. Threads: as rewrite.h. */
 #include "lower/passes/expand_fft.h"
 #include "ir/eval/eval_complex.h"
 #include <math.h>
@@ -126,7 +127,8 @@ static lz_cx root(const fft *t, int64_t k, int64_t n)
     return (lz_cx){cosl(a), t->inverse ? sinl(a) : -sinl(a)};
 }
 
-/* The numbers v as what multiplies [.., part, ..] elementwise: the real parts for both parts, and what multiplies the parts exchanged. */
+/* The numbers v as what multiplies [.., part, ..] elementwise: the real parts for both parts, and
+ * what multiplies the parts exchanged. */
 typedef struct factors {
     lz_val same, cross; /* [rows, n], [rows, 2, n] */
 } factors;
@@ -198,14 +200,15 @@ static int64_t dim_of(const fft *t, lz_val x, int d)
     return lz_val_type(t->f, x)->shape.dims[d];
 }
 
-/* About what a round of length p costs for each element: passing it through memory, and the product, whose matrices are padded. */
+/* About what a round of length p costs for each element: passing it through memory, and the
+ * product, whose matrices are padded. */
 static double round_cost(int64_t p)
 {
     return 3 + 0.06 * (double)((p + 7) / 8 * 8);
 }
 
-/* The cheapest rounds of lengths 2..most whose product is n: their cost, and the longest. No such rounds: a convolution. Lengths descend, so
- * that each set of them is tried once. */
+/* The cheapest rounds of lengths 2..most whose product is n: their cost, and the longest. No such
+ * rounds: a convolution. Lengths descend, so that each set of them is tried once. */
 static double cheapest(int64_t n, int64_t most, int64_t *first)
 {
     double best = n == 1 ? 0 : 1000;
@@ -221,7 +224,8 @@ static double cheapest(int64_t n, int64_t most, int64_t *first)
     return best;
 }
 
-/* A factor of n in 2..DIRECT: of the cheapest rounds, or any where the rest has to be convolved; 0: there is none. */
+/* A factor of n in 2..DIRECT: of the cheapest rounds, or any where the rest has to be convolved; 0:
+ * there is none. */
 static int64_t factor_of(int64_t n)
 {
     int64_t first;
@@ -389,7 +393,8 @@ static lz_val along(const fft *t, lz_val x, int dim)
     return transpose(t, reshape(t, y, moved), s.rank, back);
 }
 
-/* The last dimension of the half spectrum of a real signal of n elements, without the imaginary parts that it cannot have. */
+/* The last dimension of the half spectrum of a real signal of n elements, without the imaginary
+ * parts that it cannot have. */
 static lz_val without_imaginary(const fft *t, lz_val x, int64_t n)
 {
     if (x == LZ_NOVAL)
@@ -411,7 +416,8 @@ static lz_val without_imaginary(const fft *t, lz_val x, int64_t n)
     return lz_build_select(t->f, mask, lz_build_splat(t->f, lz_val_type(t->f, x), 0), x);
 }
 
-/* The whole spectrum of a real signal of n elements out of its first half, along the last dimension. */
+/* The whole spectrum of a real signal of n elements out of its first half, along the last
+ * dimension. */
 static lz_val whole(const fft *t, lz_val x, int64_t n)
 {
     if (x == LZ_NOVAL)

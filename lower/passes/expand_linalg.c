@@ -1,7 +1,8 @@
-/* expand_linalg.c - cholesky and triangular_solve as loops.
- * A matrix of up to LZ_MAT_WHOLE columns is worked through column by column (cholesky) or row by row; a larger one in blocks of LZ_MAT_BLOCK, each of
- * which first gets the product of everything before it, so that most of the work is dot_general. What is not computed yet is 0, so the
- * products run over whole matrices and every round of a loop is the same program. Computed in f32 for 16-bit floats.
+/* expand_linalg.c - cholesky and triangular_solve as loops. A matrix of up to LZ_MAT_WHOLE columns
+ * is worked through column by column (cholesky) or row by row; a larger one in blocks of
+ * LZ_MAT_BLOCK, each of which first gets the product of everything before it, so that most of the
+ * work is dot_general. What is not computed yet is 0, so the products run over whole matrices and
+ * every round of a loop is the same program. Computed in f32 for 16-bit floats.
  * Source: Golub and Van Loan, Matrix Computations, 4.2 and 3.1. Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 #include "lower/passes/matrix_builder.h"
@@ -133,7 +134,8 @@ static lz_val place(const lz_mats *t, const system *s, lz_val i, int64_t n)
     return s->lower ? i : lz_mat_sub(t, lz_mat_index(t, n - 1), i);
 }
 
-/* One row of x. v: the rows done, the right side, the matrix without its diagonal, the matrix; n rows and columns. */
+/* One row of x. v: the rows done, the right side, the matrix without its diagonal, the matrix; n
+ * rows and columns. */
 static void solve_row(const lz_mats *t, lz_val i, const lz_val *v, lz_val *out, void *user)
 {
     const system *s = user;

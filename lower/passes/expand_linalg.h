@@ -10,7 +10,8 @@ enum { LZ_LINALG_RESULTS = 3 };
 void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out);
 
 /* ---- between the expand_*.c files of decompositions ---- */
-/* The matrices of operand k as [batch, rows, cols], in the dtype that is computed with; fills *t. */
+/* The matrices of operand k as [batch, rows, cols], in the dtype that is computed with; fills
+ * *t. */
 lz_val lz_mat_operand(lz_rw *rw, uint32_t i, uint32_t k, lz_mats *t, int64_t *rows, int64_t *cols);
 /* x as result number k of instruction i */
 lz_val lz_mat_result(lz_rw *rw, uint32_t i, uint32_t k, lz_val x);

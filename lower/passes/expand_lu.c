@@ -1,5 +1,6 @@
-/* expand_lu.c - lazuli.lu: Gaussian elimination with partial pivoting, column by column in blocks of columns; what is right of a block gets
- * its exchanges, a triangular solve and a product. Columns are padded with zeros, for which nothing is exchanged or eliminated.
+/* expand_lu.c - lazuli.lu: Gaussian elimination with partial pivoting, column by column in blocks
+ * of columns; what is right of a block gets its exchanges, a triangular solve and a product.
+ * Columns are padded with zeros, for which nothing is exchanged or eliminated.
  * Source: Golub and Van Loan, Matrix Computations, 3.4. Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 
@@ -52,7 +53,8 @@ static lz_val pivot_row(const lz_mats *t, lz_val column, lz_val r, int64_t rows)
     return w == LZ_NOVAL ? w : lz_build_reshape(f, lz_build_result(f, w, 1), &one);
 }
 
-/* Column j of a panel whose diagonal starts at row k. v: the panel, the order of its rows, the rows exchanged; k. */
+/* Column j of a panel whose diagonal starts at row k. v: the panel, the order of its rows, the rows
+ * exchanged; k. */
 static void eliminate(const lz_mats *t, lz_val j, const lz_val *v, lz_val *out, void *user)
 {
     const panel *p = user;

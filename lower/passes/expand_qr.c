@@ -1,7 +1,9 @@
-/* expand_qr.c - lazuli.qr, lazuli.geqrf: Householder's reflections, column by column in blocks of columns. The reflections of a block, I - tau v v^H each,
- * are applied to everything else at once as I - V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau on
- * it (Puglisi 1992). q is made from the identity by the blocks from the last to the first.
- * Signs are those of LAPACK's geqrf: an element of r's diagonal has not the sign of what it was, unless there is nothing below it.
+/* expand_qr.c - lazuli.qr, lazuli.geqrf: Householder's reflections, column by column in blocks of
+ * columns. The reflections of a block, I - tau v v^H each, are applied to everything else at once
+ * as I - V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau
+ * on it (Puglisi 1992). q is made from the identity by the blocks from the last to the first. Signs
+ * are those of LAPACK's geqrf: an element of r's diagonal has not the sign of what it was, unless
+ * there is nothing below it.
  * Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 
@@ -69,7 +71,8 @@ static reflection reflect(const lz_mats *t, lz_val column, lz_val r, int64_t m)
                         lz_build_select(f, none, alpha, lz_mat_complex(t, mul(t, norm, scale)))};
 }
 
-/* Column j of a panel whose diagonal starts at row k. v: the panel, the vectors, 1 / tau of each; k. */
+/* Column j of a panel whose diagonal starts at row k. v: the panel, the vectors, 1 / tau of each;
+ * k. */
 static void reflect_column(const lz_mats *t, lz_val j, const lz_val *v, lz_val *out, void *user)
 {
     const panel *p = user;
@@ -151,8 +154,8 @@ static void apply_block(const lz_mats *t, lz_val b, const lz_val *v, lz_val *out
                    lz_mat_window(t, v[2], zero, k, w, w), w, p->cols, false);
 }
 
-/* v[0]: a[batch, m, n] becomes r, of as many columns as p->all; v[1]: the vectors; v[2]: of one block 1 / tau [batch, steps, 1], else the
- * inverses of T side by side. */
+/* v[0]: a[batch, m, n] becomes r, of as many columns as p->all; v[1]: the vectors; v[2]: of one
+ * block 1 / tau [batch, steps, 1], else the inverses of T side by side. */
 static void reflect_all(const lz_mats *t, lz_val *v, int64_t n, const panel *p)
 {
     int64_t m = p->rows, w = p->steps / p->count;

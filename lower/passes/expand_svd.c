@@ -1,7 +1,9 @@
-/* expand_svd.c - lazuli.svd: one-sided Jacobi rotations (Hestenes 1958) of r^H, where a = q r, so that r = v s u^H comes from u s v^H = r^H.
- * In one step all columns are rotated in pairs at once: two halves of equal width, column i of the one with column i of the other, which
- * then move round (Brent and Luk 1985), so that after as many steps as there are columns, less one, each pair was together once and all are
- * back in place. Sweeps of that go on until all columns are orthogonal. What is wanted of u where s is 0 comes from a last q r.
+/* expand_svd.c - lazuli.svd: one-sided Jacobi rotations (Hestenes 1958) of r^H, where a = q r, so
+ * that r = v s u^H comes from u s v^H = r^H. In one step all columns are rotated in pairs at once:
+ * two halves of equal width, column i of the one with column i of the other, which then move round
+ * (Brent and Luk 1985), so that after as many steps as there are columns, less one, each pair was
+ * together once and all are back in place. Sweeps of that go on until all columns are orthogonal.
+ * What is wanted of u where s is 0 comes from a last q r.
  * Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 #include <float.h>
@@ -45,7 +47,8 @@ static lz_val at_least(const lz_mats *t, lz_val v, lz_val x)
                         lz_build_reduce(t->f, LZ_OP_MAXIMUM, x, init, &dims));
 }
 
-/* Cosine and sine (with the phase of g) by which columns of squared norms a, b and product g become orthogonal; 1 and 0 where they are. */
+/* Cosine and sine (with the phase of g) by which columns of squared norms a, b and product g become
+ * orthogonal; 1 and 0 where they are. */
 static void rotation(const lz_mats *t, lz_val a, lz_val b, lz_val g, lz_val on, int64_t cols,
                      lz_val *cosine, lz_val *sine)
 {
@@ -91,7 +94,8 @@ static void move_round(const lz_mats *t, lz_val *a, lz_val *b, int64_t rows, int
     *b = y;
 }
 
-/* One step. v: the largest cosine of an angle so far; both halves of the columns, above them those of the rotations. */
+/* One step. v: the largest cosine of an angle so far; both halves of the columns, above them those
+ * of the rotations. */
 static void rotate(const lz_mats *t, lz_val step, const lz_val *v, lz_val *out, void *user)
 {
     const jacobi *p = user;
@@ -127,7 +131,8 @@ static void sweep(const lz_mats *t, lz_val number, const lz_val *v, lz_val *out,
     out[2] = x[2];
 }
 
-/* The columns of x[batch, rows, cols] from the longest to the shortest, whose squared norms these are. */
+/* The columns of x[batch, rows, cols] from the longest to the shortest, whose squared norms these
+ * are. */
 static lz_val by_norm(const lz_mats *t, lz_val x, lz_val norms, int64_t cols, int64_t rows)
 {
     lz_func *f = t->f;

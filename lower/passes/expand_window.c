@@ -1,8 +1,11 @@
 /* expand_window.c - pass `windows`: what works on windows becomes views, reductions, products.
- * Does:      reduce_window (this file): the operand, padded, is seen as all its windows (`window_view`, which moves nothing), and reduced over
- *            the elements of each. Prefixes of a whole dimension (cumulative sums): expand_window_scan.c. select_and_scatter: expand_window_select.c.
- *            convolution: expand_conv.c.
- * Needs:     nothing.   Recreates: nothing.   Breaks: expand (it leaves scattered sums), simplify, fold.
+ * Does:      reduce_window (this file): the operand, padded, is seen as all its windows
+ *   (`window_view`, which moves nothing), and reduced over the elements of each. Prefixes of a
+ *   whole dimension (cumulative sums): expand_window_scan.c. select_and_scatter:
+ *   expand_window_select.c. convolution: expand_conv.c.
+ * Needs:     nothing.
+ * Recreates: nothing.
+ * Breaks: expand (it leaves scattered sums), simplify, fold.
  * Cost:      O(instructions).   Off: never: nothing after it knows what a window is. */
 #include "lower/passes/expand_window.h"
 #include "lower/loops/elemental.h"
@@ -198,7 +201,8 @@ static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window_axis *w, 
     *w = (lz_window_axis){1, 1, 0, 0, 1, 1};
 }
 
-/* Dimensions for the elements of windows, as far as the rank allows; the shortest windows give way. */
+/* Dimensions for the elements of windows, as far as the rank allows; the shortest windows give
+ * way. */
 static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window_axis *w,
                       const int64_t *count, const lz_func *body)
 {
@@ -262,7 +266,8 @@ static bool harmless(const lz_func *f, lz_op op, lz_val init)
     return own == id || (own == 0 && lz_op_has(op, LZ_F_ID0));
 }
 
-/* The dimension whose prefixes (or suffixes) are reduced, when that is what the windows are; -1: it is not. */
+/* The dimension whose prefixes (or suffixes) are reduced, when that is what the windows are; -1: it
+ * is not. */
 static int scanned(const lz_shape *s, const lz_window_axis *w, bool *suffix)
 {
     int at = -1;

@@ -1,7 +1,8 @@
-/* expand_window_scan.c - pass `windows`: prefixes of a dimension, in blocks. See expand_window.c.
- * n elements: prefixes inside blocks of BLOCK, the last of each being the block's total; prefixes of the totals the same way; each block's
- * elements combined with the total before it. O(n BLOCK) operations that all run side by side, and log(n) / log(BLOCK) rounds.
- * 16-bit floats are accumulated in f32 when the region is one op. */
+/* expand_window_scan.c - pass `windows`: prefixes of a dimension, in blocks. See expand_window.c. n
+ * elements: prefixes inside blocks of BLOCK, the last of each being the block's total; prefixes of
+ * the totals the same way; each block's elements combined with the total before it. O(n BLOCK)
+ * operations that all run side by side, and log(n) / log(BLOCK) rounds. 16-bit floats are
+ * accumulated in f32 when the region is one op. */
 #include "lower/loops/elemental.h"
 #include "lower/passes/expand_window.h"
 
@@ -39,7 +40,8 @@ static lz_val padded(const scan *c, lz_val x, lz_val init, int64_t low, int64_t 
     return lz_build(c->f, LZ_OP_PAD, LZ_RECORD(a), o, 2);
 }
 
-/* One round: x [outer, n, inner] becomes prefixes inside blocks, [outer, blocks, BLOCK, inner], and the totals before each block. */
+/* One round: x [outer, n, inner] becomes prefixes inside blocks, [outer, blocks, BLOCK, inner], and
+ *   the totals before each block. */
 static void blocks(const scan *c, const lz_val *x, lz_val *inside, lz_val *before)
 {
     lz_func *f = c->f;

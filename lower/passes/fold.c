@@ -1,7 +1,10 @@
 /* fold.c - pass `fold`: constant folding through the reference evaluator.
- * Does:      an operation on constants becomes a constant when it and its operands are small; a constant of one repeated element becomes a
- *            scalar spread over its shape, which costs nothing and fuses.
- * Needs:     nothing (simplify before it brings constants together).   Recreates: nothing.   Breaks: nothing.
+ * Does:      an operation on constants becomes a constant when it and its operands are small; a
+ *   constant of one repeated element becomes a scalar spread over its shape, which costs nothing
+ *   and fuses.
+ * Needs:     nothing (simplify before it brings constants together).
+ * Recreates: nothing.
+ * Breaks: nothing.
  * Cost:      O(instructions), MAX_IN elements read per folded one.   Off: LAZULI_PASSES_OFF=fold */
 #include "ir/eval/eval.h"
 #include "lower/loops/elemental.h"
@@ -21,7 +24,8 @@ static bool worth_folding(const lz_sig *s)
            s->result[0]->nelem <= MAX_OUT;
 }
 
-/* The value of v when it is a constant, perhaps a spread one: a new reference. NULL when it is none, or without memory. */
+/* The value of v when it is a constant, perhaps a spread one: a new reference. NULL when it is
+ * none, or without memory. */
 static lz_literal *constant(lz_rw *rw, lz_val v)
 {
     const lz_inst *in = lz_rw_inst(rw, v);

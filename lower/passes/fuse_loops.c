@@ -1,11 +1,15 @@
 /* fuse_loops.c - pass `join`: loops of equally many rounds that carry the same values are one.
- * Does:      of two counted loops of which neither needs the other, what both carry alike (it starts from one value, and each round makes the
- *            same of it) is carried once, by a loop that makes the results of both. So a loop whose value and whose gradient are wanted runs once
- *            forwards: the gradient's own run keeps what its rounds start from, and else is the same.
- * Needs:     prune, by which equal values are one.   Recreates: nothing.   Breaks: prune (what no round changes any more).
- *            Which loops are worth trying is found by what their rounds make of each value, hashed; of those that have nothing else in common
- *            than a start, none is.
- * Cost:      O(instructions of all bodies), times DEPTH, MOST_TRIED and TRIES at most.   Off: LAZULI_PASSES_OFF=join */
+ * Does:      of two counted loops of which neither needs the other, what both carry alike (it
+ *   starts from one value, and each round makes the same of it) is carried once, by a loop that
+ *   makes the results of both. So a loop whose value and whose gradient are wanted runs once
+ *   forwards: the gradient's own run keeps what its rounds start from, and else is the same.
+ * Needs:     prune, by which equal values are one.
+ * Recreates: nothing.
+ * Breaks: prune (what no round changes any more). Which loops are worth trying is found by what
+ *   their rounds make of each value, hashed; of those that have nothing else in common than a
+ *   start, none is.
+ * Cost:      O(instructions of all bodies), times DEPTH, MOST_TRIED and TRIES at most.
+ * Off: LAZULI_PASSES_OFF=join */
 #include "ir/counted.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
@@ -71,7 +75,8 @@ static bool is_counted(const lz_func *f, lz_val v)
            lz_rw_splat(f, in->opnd[0], &start) && start == 0;
 }
 
-/* Whether the operands of j are there when i runs, or can be: constants of one element are made again. */
+/* Whether the operands of j are there when i runs, or can be: constants of one element are made
+ * again. */
 static bool can_be_early(const lz_func *f, lz_val i, lz_val j)
 {
     const lz_inst *in = &f->insts[j];
@@ -128,7 +133,8 @@ static void place_operands(pair *p)
         p->place[p->opnd[k]] = LZ_NOVAL;
 }
 
-/* Both rounds in f; v: room for the parameters of f, of a body and the results of both. *differ: how many values were not alike after all. */
+/* Both rounds in f; v: room for the parameters of f, of a body and the results of both. *differ:
+ * how many values were not alike after all. */
 static lz_status build_round(pair *p, lz_func *f, lz_val *v, uint32_t *differ)
 {
     lz_val *arg = v + 1 + p->nopnd_both, *res[2] = {arg + p->nopnd[0] + p->nopnd[1], NULL};
@@ -222,7 +228,8 @@ static lz_hash hash_number(uint64_t kind, int64_t n)
     return lz_hash_seeded(&n, sizeof n, kind);
 }
 
-/* What each value of the body is, from what its parameters are; pointers may be hashed: nothing comes out in the order of the hashes. */
+/* What each value of the body is, from what its parameters are; pointers may be hashed: nothing
+ * comes out in the order of the hashes. */
 static void hash_body(const lz_func *body, lz_hash *h)
 {
     for (uint32_t i = body->nparam; i < body->ninst; i++) {
@@ -235,7 +242,8 @@ static void hash_body(const lz_func *body, lz_hash *h)
     lz_work += body->ninst;
 }
 
-/* What becomes of each carried value: where it starts and what DEPTH rounds make of it, by the values of f. h: room for the body's. */
+/* What becomes of each carried value: where it starts and what DEPTH rounds make of it, by the
+ * values of f. h: room for the body's. */
 static void hash_carried(const lz_func *f, lz_val v, lz_hash *carried, lz_hash *h)
 {
     enum { ROUNDS, STARTS, IS };
@@ -252,7 +260,8 @@ static void hash_carried(const lz_func *f, lz_val v, lz_hash *carried, lz_hash *
     }
 }
 
-/* Its values in front of the same values of later loops. What no round changes is no reason to join. */
+/* Its values in front of the same values of later loops. What no round changes is no reason to
+ * join. */
 static lz_status enter(plan *x, const lz_func *f, uint32_t loop, lz_map *latest)
 {
     counted *c = &x->loops.data[loop];
@@ -289,7 +298,8 @@ static lz_status find_loops(plan *x, const lz_func *f)
     return s;
 }
 
-/* The next loops that carry this value and have no partner yet; those that have one are not looked at again. */
+/* The next loops that carry this value and have no partner yet; those that have one are not looked
+ * at again. */
 static lz_status look_for(plan *x, uint32_t value)
 {
     uint32_t *at = &x->uses.data[value].next;
@@ -308,7 +318,8 @@ static lz_status look_for(plan *x, uint32_t value)
     return LZ_OK;
 }
 
-/* The one that shares most, of equal ones the first found; not again. NULL: there is none any more. */
+/* The one that shares most, of equal ones the first found; not again. NULL: there is none any
+ * more. */
 static counted *take_nearest(plan *x)
 {
     counted *best = NULL;

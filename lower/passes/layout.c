@@ -1,12 +1,16 @@
-/* layout.c - pass `layout`: in which order the dimensions of a value lie in memory.
- * A value lies in the order of its dimensions, so a convolution whose result is wanted in another order than its product makes ends in a
- * transpose, and the next one begins with a transpose back. Between them is work that does not mind the order.
- * Does:      puts values whose elements meet (elementwise work, movement along dimensions, repeated elements, transposes, pools) into groups; each group takes the order
- *            that most bytes of its members want, and then has no transposes inside. Products and windows want their operands as they are, and
- *            give their results so; arguments, results and reshapes that cut across dimensions want the order there is. Where groups with
- *            different orders meet, and where a group does not pay, there are transposes as before.
+/* layout.c - pass `layout`: in which order the dimensions of a value lie in memory. A value lies in
+ * the order of its dimensions, so a convolution whose result is wanted in another order than its
+ * product makes ends in a transpose, and the next one begins with a transpose back. Between them is
+ * work that does not mind the order.
+ * Does:      puts values whose elements meet (elementwise work, movement along dimensions, repeated
+ *   elements, transposes, pools) into groups; each group takes the order that most bytes of its
+ *   members want, and then has no transposes inside. Products and windows want their operands as
+ *   they are, and give their results so; arguments, results and reshapes that cut across dimensions
+ *   want the order there is. Where groups with different orders meet, and where a group does not
+ *   pay, there are transposes as before.
  * Needs:     simplify (transposes composed).   Recreates: nothing.   Breaks: simplify.
- * Law:       the order is chosen by shapes and operations alone; no element changes, and sums may change their order.
+ * Law:       the order is chosen by shapes and operations alone; no element changes, and sums may
+ *   change their order.
  * Cost:      O(instructions x rank).   Off: LAZULI_PASSES_OFF=layout */
 #include "lower/passes.h"
 #include "lower/passes/repeat.h"
@@ -44,8 +48,8 @@ typedef struct layout {
     group *groups;
     uint32_t ngroup;
     bool *walked; /* operands of products */
-    bool *
-        looked; /* views of windows that no product walks, and what is made of them element by element */
+    bool *looked; /* views of windows that no product walks, and what is made of them element by
+                     element */
 } layout;
 
 /* ---- orders ---- */
@@ -135,7 +139,8 @@ static void meet(layout *l, lz_val a, lz_val b, const order *p)
         l->dims[ra].v[oa.v[d]] = ob.v[p->v[d]];
 }
 
-/* How many operands, the first ones, have elements that meet the result's, dimension by dimension. */
+/* How many operands, the first ones, have elements that meet the result's, dimension by
+ * dimension. */
 static uint32_t meeting(const lz_inst *in)
 {
     switch (in->sig->attr->kind) {
@@ -151,7 +156,8 @@ static uint32_t meeting(const lz_inst *in)
     }
 }
 
-/* What value i is made of window by window, dimension by dimension: a pool's operand; or LZ_NOVAL. */
+/* What value i is made of window by window, dimension by dimension: a pool's operand; or
+ * LZ_NOVAL. */
 static lz_val pooled(const layout *l, uint32_t i)
 {
     const lz_inst *r = &l->f->insts[i];
@@ -216,7 +222,8 @@ static void vote(layout *l, lz_val v, double factor, bool product)
 /* Strided access costs more than what a product loses by it. */
 static const double FIXED = 4, PRODUCT = 2;
 
-/* The dimensions of a reshape fall into blocks of equal size on both sides. x0[b], y0[b]: where block b begins; gives how many blocks. */
+/* The dimensions of a reshape fall into blocks of equal size on both sides. x0[b], y0[b]: where
+ * block b begins; gives how many blocks. */
 static int blocks(const lz_shape *x, const lz_shape *y, int *x0, int *y0)
 {
     int i = 0, j = 0, n = 0;
@@ -396,7 +403,8 @@ static lz_val elementwise(layout *l, uint32_t i, const order *o)
     return lz_build(l->rw->out, in->sig->op, in->sig->attr, x, in->sig->nopnd);
 }
 
-/* The order of what is made of windows, element by element: as they lie, where its group has none. */
+/* The order of what is made of windows, element by element: as they lie, where its group has
+ * none. */
 static order as_windows(layout *l, uint32_t i)
 {
     const lz_inst *in = &l->f->insts[i];
@@ -605,7 +613,8 @@ static bool repeat(layout *l, uint32_t i, lz_val *v, const order *o)
     return true;
 }
 
-/* A barrier around a transpose that is none any more is not needed; nor is one after a product whose result stays as it is. */
+/* A barrier around a transpose that is none any more is not needed; nor is one after a product
+ * whose result stays as it is. */
 static bool idle_barrier(layout *l, uint32_t i)
 {
     const lz_func *f = l->f;
@@ -645,7 +654,8 @@ static lz_val plain(layout *l, uint32_t i)
     return v;
 }
 
-/* A dimension taken apart, which comes in another order into a group that has one: turned once, and not by each that reads it. */
+/* A dimension taken apart, which comes in another order into a group that has one: turned once, and
+ * not by each that reads it. */
 static lz_val brought(layout *l, uint32_t i, lz_val v, const order *from)
 {
     order to = wanted(l, i);

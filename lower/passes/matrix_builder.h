@@ -1,7 +1,6 @@
-/* matrix_builder.h - what loops over matrices are built with: values [batch, rows, cols] of one dtype,
- * pieces of them at run-time places, counted loops.
- * Every function gives LZ_NOVAL after a failure, which is the function's status. Threads:
- * thread-compatible. */
+/* matrix_builder.h - what loops over matrices are built with: values [batch, rows, cols] of one
+ * dtype, pieces of them at run-time places, counted loops. Every function gives LZ_NOVAL after a
+ * failure, which is the function's status. Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_MATRIX_BUILDER_H
 #define LZ_LOWER_PASSES_MATRIX_BUILDER_H
 #include "ir/module.h"
@@ -70,7 +69,8 @@ static inline int64_t lz_mat_block(int64_t n)
     return n <= LZ_MAT_WHOLE ? n : LZ_MAT_BLOCK;
 }
 
-/* Values after round i (i64) in out, as many as are carried; v: those before it, then the others. */
+/* Values after round i (i64) in out, as many as are carried; v: those before it, then the
+ * others. */
 typedef void lz_mat_round(const lz_mats *t, lz_val i, const lz_val *v, lz_val *out, void *user);
 /* Rounds 0 .. n-1 over v[0 .. ncarried-1], which become the results; `others` more stay as they
  * are. At most 12 values in all. */

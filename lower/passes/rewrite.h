@@ -33,7 +33,8 @@ static inline const lz_type *lz_rw_type(const lz_rw *rw, lz_val v)
 {
     return lz_val_type(rw->out, v);
 }
-/* A view that shows elements of its operand several times: made a value of another shape, it would have to be copied out. */
+/* A view that shows elements of its operand several times: made a value of another shape, it would
+ * have to be copied out. */
 static inline bool lz_rw_is_window(const lz_rw *rw, lz_val v)
 {
     return lz_rw_inst(rw, v)->sig->attr->kind == LZ_ATTR_window_view;
@@ -46,11 +47,11 @@ static inline lz_val lz_rw_opnd(const lz_rw *rw, uint32_t i, uint32_t k)
 /* ---- looking at functions ---- */
 /* The value that v is a view of: behind broadcasts, reshapes and transposes. */
 lz_val lz_rw_behind_views(const lz_func *f, lz_val v);
-/* Which of the n parameters from `first` on each value of f depends on: by value, (n + 63) / 64 words
- * of bits, for lz_free. NULL without memory. */
+/* Which of the n parameters from `first` on each value of f depends on: by value, (n + 63) / 64
+ * words of bits, for lz_free. NULL without memory. */
 uint64_t *lz_rw_dependence(const lz_func *f, uint32_t first, uint32_t n);
-/* The region r with only these of its parameters and of its results, in this order, interned. What it
- * reads of the other parameters is 0. NULL: the calling thread's last error says why. */
+/* The region r with only these of its parameters and of its results, in this order, interned. What
+ * it reads of the other parameters is 0. NULL: the calling thread's last error says why. */
 const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t nparam,
                             const uint32_t *results, uint32_t nresult);
 

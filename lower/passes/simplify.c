@@ -1,8 +1,11 @@
 /* simplify.c - pass `simplify`: identities that keep every bit.
- * Does:      elementwise (this file): involutions, idempotents, identities by the flags of the row, selection by constants, pairs of
- *            conversions that are exact, division by powers of two, parts of complex numbers, operations on broadcasts done before broadcasting.
- *            Movement and reductions: simplify_move.c, simplify_reduce.c.
- *            Floats: only what holds for -0, infinities and NaN too: x * 1, x / 1, x - (+0), x + (-0), not x + (+0).
+ * Does:      elementwise (this file): involutions, idempotents, identities by the flags of the row,
+ *   selection by constants, pairs of conversions that are exact, division by powers of two, parts
+ *   of complex numbers, operations on broadcasts done before broadcasting. Movement and reductions:
+ *   simplify_move.c, simplify_reduce.c.
+ *
+ * Floats: only what holds for -0, infinities and NaN too: x * 1, x / 1, x - (+0), x + (-0), not x +
+ *   (+0).
  * Needs:     nothing.   Recreates: nothing.   Breaks: nothing.
  * Cost:      O(instructions) per round, at most ROUNDS rounds.   Off: LAZULI_PASSES_OFF=simplify */
 #include "lower/passes/simplify.h"
@@ -125,8 +128,8 @@ static lz_val simplify_divide(lz_rw *rw, lz_val a, lz_val b)
         m /= 2;
     for (; m < 1 && m > 0 && e > -3; e--)
         m *= 2;
-    if (m !=
-        1) /* small ones only: a batch size that happens to be a power of two makes no other kernel */
+    if (m != 1) /* small ones only: a batch size that happens to be a power of two makes no other
+                   kernel */
         return LZ_NOVAL;
     return lz_build_ew2(rw->out, LZ_OP_MULTIPLY, a, lz_build_splat(rw->out, t, 1 / v));
 }
@@ -159,7 +162,8 @@ typedef struct spread {
     lz_ints dims;
 } spread;
 
-/* What operand k is before it was broadcast; false when it was not, or otherwise than the others. */
+/* What operand k is before it was broadcast; false when it was not, or otherwise than the
+ * others. */
 static bool before_broadcast(const lz_rw *rw, lz_val v, spread *s, lz_val *small)
 {
     const lz_inst *in = lz_rw_inst(rw, v);

@@ -1,6 +1,7 @@
 /* control.c - pass `control`: loops carry no more than they must, known branches are taken.
- * Does:      what the body of a while gives back as it got it is used by the regions instead of carried; what is carried for nobody goes; an if
- *            whose predicate is a constant becomes what its branch does.
+ * Does:      what the body of a while gives back as it got it is used by the regions instead of
+ *   carried; what is carried for nobody goes; an if whose predicate is a constant becomes what its
+ *   branch does.
  * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (a branch that was taken).
  * Cost:      O(instructions of a body x values carried / 64).   Off: LAZULI_PASSES_OFF=control */
 #include "ir/attr.h"
@@ -47,7 +48,8 @@ static void take_effects(loop *x, const uint64_t *d, const lz_func *f)
             (void)take(x, d, i);
 }
 
-/* Wanted: what somebody reads after the loop, what the condition looks at, effects, and what those need in turn. */
+/* Wanted: what somebody reads after the loop, what the condition looks at, effects, and what those
+ *   need in turn. */
 static lz_status find_wanted(loop *x)
 {
     uint64_t *c = lz_rw_dependence(x->cond, 0, x->n), *b = lz_rw_dependence(x->body, 0, x->n);
@@ -68,8 +70,9 @@ static lz_status find_wanted(loop *x)
     return s;
 }
 
-/* What the new loop has for operands, and its regions for parameters: the carried values that stay first, then those that do not change, then
- * what was not carried. Returns how many; *stay: how many of them are carried. */
+/* What the new loop has for operands, and its regions for parameters: the carried values that stay
+ * first, then those that do not change, then what was not carried. Returns how many; *stay: how
+ * many of them are carried. */
 static uint32_t order(const loop *x, uint32_t nopnd, uint32_t *of, uint32_t *stay)
 {
     uint32_t n = 0;

@@ -1,5 +1,6 @@
-/* simplify_move.c - pass `simplify`: movement of data. What the loops compose by themselves (fusion) is left alone; here is what changes which
- * values exist: movement of splats, movement that moves nothing, slices that miss parts of a concatenation, updates that replace everything.
+/* simplify_move.c - pass `simplify`: movement of data. What the loops compose by themselves
+ * (fusion) is left alone; here is what changes which values exist: movement of splats, movement
+ * that moves nothing, slices that miss parts of a concatenation, updates that replace everything.
  * See simplify.c. */
 #include "lower/passes/simplify.h"
 #include <string.h>
@@ -278,7 +279,8 @@ static bool gather_parts(const lz_rw *rw, lz_val a, lz_val b, parts *p)
     return true;
 }
 
-/* Parts that lie side by side without a gap are a concatenation. Each part plus +0 keeps every bit: the sum had one at its place. */
+/* Parts that lie side by side without a gap are a concatenation. Each part plus +0 keeps every bit:
+ * the sum had one at its place. */
 lz_val lz_simplify_sum_of_parts(lz_rw *rw, uint32_t i)
 {
     const lz_type *t = rw->in->insts[i].sig->result[0];

@@ -1,5 +1,5 @@
-/* simplify_reduce.c - pass `simplify`: reductions over nothing or over single elements, of nothing at all, and several independent ones written
- * as one. See simplify.c. */
+/* simplify_reduce.c - pass `simplify`: reductions over nothing or over single elements, of nothing
+ * at all, and several independent ones written as one. See simplify.c. */
 #include "lower/passes/simplify.h"
 #include <string.h>
 
@@ -11,7 +11,8 @@ static lz_val spread(lz_rw *rw, lz_val scalar, const lz_shape *s)
     return s->rank == 0 ? scalar : lz_build_broadcast(rw->out, scalar, &none, s);
 }
 
-/* Result k of region r is op(parameter k, parameter n + k), op commutative and associative: the op. */
+/* Result k of region r is op(parameter k, parameter n + k), op commutative and associative: the
+ * op. */
 static lz_op independent(const lz_func *r, uint32_t n, uint32_t k)
 {
     const lz_inst *in = &r->insts[r->results[k]];

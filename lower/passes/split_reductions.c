@@ -1,10 +1,13 @@
-/* split_reductions.c - pass `split`: long reductions to few values in two levels, so that all threads and lanes have work.
- * Does:      a reduction of at least LONG elements each to fewer than FEW values first reduces runs of at most CHUNK elements (or the inner of
- *            its dimensions), then the partial results. The cut depends on shapes alone, never on the number of threads, so results are
- *            the same everywhere. Sums of 16-bit floats stay in f32 between the levels.
- *            For a backend of which a thread makes whole columns (lz_pass_split_columns): also one of at least LONG_COLUMN elements each to
- *            at most COLUMNS values, where there are MATRIX elements in all; and products with few results (split_k.c).
- *            Only regions that are one op with a known identity: another region's initial value may be used once only.
+/* split_reductions.c - pass `split`: long reductions to few values in two levels, so that all
+ * threads and lanes have work.
+ * Does:      a reduction of at least LONG elements each to fewer than FEW values first reduces runs
+ *   of at most CHUNK elements (or the inner of its dimensions), then the partial results. The cut
+ *   depends on shapes alone, never on the number of threads, so results are the same everywhere.
+ *   Sums of 16-bit floats stay in f32 between the levels. For a backend of which a thread makes
+ *   whole columns (lz_pass_split_columns): also one of at least LONG_COLUMN elements each to at
+ *   most COLUMNS values, where there are MATRIX elements in all; and products with few results
+ *   (split_k.c). Only regions that are one op with a known identity: another region's initial value
+ *   may be used once only.
  * Needs:     expand.   Recreates: nothing.   Breaks: simplify (it leaves pads and reshapes).
  * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split */
 #include "lower/loops/elemental.h"
@@ -23,7 +26,8 @@ typedef struct cut {
     lz_dtype d;
 } cut;
 
-/* x with dimension d in rows of CHUNK, filled up with the identity: dimensions d (rows) and d + 1. */
+/* x with dimension d in rows of CHUNK, filled up with the identity: dimensions d (rows) and d +
+ * 1. */
 static lz_val in_rows(lz_rw *rw, const cut *c, lz_val x, int d)
 {
     lz_shape s = lz_rw_type(rw, x)->shape;
@@ -44,7 +48,8 @@ static lz_val in_rows(lz_rw *rw, const cut *c, lz_val x, int d)
     return lz_build_reshape(rw->out, x, &s);
 }
 
-/* Which dimensions the first level reduces; d: one that has to be cut into rows first, or -1. False: leave it. */
+/* Which dimensions the first level reduces; d: one that has to be cut into rows first, or -1.
+ * False: leave it. */
 static bool plan(const lz_shape *s, const lz_ints *dims, lz_ints *first, int *d)
 {
     int64_t parts = 1, rest = 1;

@@ -1,7 +1,8 @@
 /* buffers.c - liveness-planned memory.
- * Does:     finds when every buffer is first written and last used; puts buffers that take over each other's memory in one class (a value
- *           written in place of one that dies there, an update in place whose copy is then left out, a result in a donated argument);
- *           lays the classes that are no result or argument out in one arena, the largest first, each at the lowest free offset.
+ * Does:     finds when every buffer is first written and last used; puts buffers that take over
+ *   each other's memory in one class (a value written in place of one that dies there, an update in
+ *   place whose copy is then left out, a result in a donated argument); lays the classes that are
+ *   no result or argument out in one arena, the largest first, each at the lowest free offset.
  * Needs:    fusion, schedule, kernels (which say what may be written in place).
  * Cost:     O(classes^2) at worst.   Law: see buffers.h.   Threads: pure. */
 #include "lower/plan/buffers.h"
@@ -104,7 +105,8 @@ static void join(plan *p, uint32_t to, uint32_t from)
     p->wrote[a] = p->wrote[b] > p->wrote[a] ? p->wrote[b] : p->wrote[a];
 }
 
-/* Whether `from` can hand its memory to `to`, which lives after it. The caller has looked at the steps. */
+/* Whether `from` can hand its memory to `to`, which lives after it. The caller has looked at the
+ * steps. */
 static bool can_join(plan *p, uint32_t from, uint32_t to)
 {
     uint32_t a = find(p, from), b = find(p, to);
@@ -131,8 +133,9 @@ static const lz_fusion_node *plain_copy(const plan *p, uint32_t s, lz_val *src)
     return *src == LZ_NOVAL || is_const(p, *src) ? NULL : n;
 }
 
-/* A copy is left out when its source is not needed any more once the copy changes, and does not change before: what is in the source's memory
- * by now may be another copy of it, which changes sooner. */
+/* A copy is left out when its source is not needed any more once the copy changes, and does not
+ * change before: what is in the source's memory by now may be another copy of it, which changes
+ * sooner. */
 static void drop_copies(plan *p)
 {
     for (uint32_t s = p->nstep; s-- > 0;) {
@@ -166,7 +169,8 @@ static void take_places(plan *p)
     }
 }
 
-/* Results that are born after the last read of a donated argument of their type may as well live in it. */
+/* Results that are born after the last read of a donated argument of their type may as well live in
+ * it. */
 static void reuse_arguments(plan *p)
 {
     const lz_func *f = p->fu->f;

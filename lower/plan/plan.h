@@ -67,7 +67,8 @@ typedef struct lz_lower_options {
     bool pairwise;      /* only result k may take over argument k */
     int vector_bytes;   /* 64 AVX-512, 32 AVX2, 16 SSE/NEON; 0: 32 */
     int threads;
-    /* kernels that keep rows (loop.h): a backend that has them, or not; tests want all there can be */
+    /* kernels that keep rows (loop.h): a backend that has them, or not; tests want all there can
+     * be */
     lz_rows_use rows;
     int64_t row_limit; /* elements of such a row that are worth it; 0: default */
     bool columns;      /* a thread of the backend makes whole columns: long ones are cut */

@@ -1,6 +1,7 @@
-/* plan_codec.c - plans as bytes, for program entries of the cache: types, aliases, constants, the canonical bytes of
- * the kernels, the plans of regions, and the steps. No address, path or time. Byte order: little-endian. Reading trusts nothing: sizes are
- * checked before anything is allocated, and the result is verified. Threads: pure. */
+/* plan_codec.c - plans as bytes, for program entries of the cache: types, aliases, constants, the
+ * canonical bytes of the kernels, the plans of regions, and the steps. No address, path or time.
+ * Byte order: little-endian. Reading trusts nothing: sizes are checked before anything is
+ * allocated, and the result is verified. Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/plan/plan.h"
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* plan_exec.c - see plan_exec.h. Recursion: plans in plans, as deep as regions nest (LZ_MAX_REGION_DEPTH). */
+/* plan_exec.c - see plan_exec.h. Recursion: plans in plans, as deep as regions nest
+ * (LZ_MAX_REGION_DEPTH). */
 #include "lower/plan/plan_exec.h"
 #include "lower/loops/loop_impl.h"
 #include <inttypes.h>
@@ -333,7 +334,8 @@ static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *
     return LZ_OK;
 }
 
-/* The rounds of a loop whose operands say them; -1: its condition has to be asked. bufs: the operands. */
+/* The rounds of a loop whose operands say them; -1: its condition has to be asked. bufs: the
+ * operands. */
 static lz_status read_rounds(const run *r, const lz_trip_count *of, void *const *bufs, int64_t *out)
 {
     int64_t start = of->start, end = of->end;
@@ -347,7 +349,8 @@ static lz_status read_rounds(const run *r, const lz_trip_count *of, void *const 
     return LZ_OK;
 }
 
-/* Whether there is one more round, by the condition. test: its arguments that no round changes are there. */
+/* Whether there is one more round, by the condition. test: its arguments that no round changes are
+ * there. */
 static lz_status ask(const run *r, const control *c, void *const *cur, char *work, bool *more)
 {
     const lz_part *cond = &r->g->parts[c->part[0]];
@@ -359,8 +362,8 @@ static lz_status ask(const run *r, const control *c, void *const *cur, char *wor
     return r->g->ops->read_bool(r->user, work, more);
 }
 
-/* A carried value is in the step's result or, after an odd number of rounds, in work memory when it cannot be made in place. rounds: -1 where the
- * condition says them. */
+/* A carried value is in the step's result or, after an odd number of rounds, in work memory when it
+ * cannot be made in place. rounds: -1 where the condition says them. */
 static lz_status run_rounds(const run *r, const control *c, int64_t rounds, void *const *bufs,
                             void **cur)
 {

@@ -1,7 +1,8 @@
-/* plan_invariant.c - see plan_invariant.h.
- * The steps are gone through in order with a map of the temporaries: which value lies where. A value is what one step writes to one of
- * its buffers; it is stable when all that its step reads is. Then, from the last step to the first, what has to run in every run: steps
- * that read what is not stable or write results, and those that make something for these which cannot be kept. */
+/* plan_invariant.c - see plan_invariant.h. The steps are gone through in order with a map of the
+ * temporaries: which value lies where. A value is what one step writes to one of its buffers; it is
+ * stable when all that its step reads is. Then, from the last step to the first, what has to run in
+ * every run: steps that read what is not stable or write results, and those that make something for
+ * these which cannot be kept. */
 #include "lower/plan/plan_invariant.h"
 #include "base/vec.h"
 #include "lower/loops/loop_impl.h"
@@ -61,7 +62,8 @@ static int by_stride(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* The loops of stage `st` that `a` moves along, if they are all of them upwards; their number, or -1. */
+/* The loops of stage `st` that `a` moves along, if they are all of them upwards; their number, or
+ * -1. */
 static int loops_of(const lz_kernel *k, const lz_stage *st, const lz_access *a, const int64_t *args,
                     loop *l)
 {
@@ -150,7 +152,8 @@ static lz_status place(search *x, uint64_t begin, uint64_t end, uint32_t v)
 
 /* ---- forwards ---- */
 
-/* Step `i` reads these bytes, or lets some of what is in them shine through what it writes: whether all of it is stable. */
+/* Step `i` reads these bytes, or lets some of what is in them shine through what it writes: whether
+ * all of it is stable. */
 static lz_status look(search *x, uint32_t i, uint32_t slot, const lz_bufref *r, bool in_part,
                       bool *stable)
 {

@@ -1,11 +1,11 @@
-/* plan_invariant.h - what of a program need not run again while some of its arguments stay the same.
- * Weights that a network is run with over and over are transposed for the products, scaled by the
- * statistics of norms and so on in every run, always to the same bytes. lz_invariants_find finds the launches
- * that read nothing but constants and arguments said to be stable, directly or through each other.
- * What others read of their results is moved out of the temporaries, where later values are written
- * over it, into memory of its own, the kept memory; then a run may leave these launches out.
- * Only the outermost part of a program is looked at. A result is kept whole or not at all: it must
- * be written at once by a kernel, and read within these bytes only.
+/* plan_invariant.h - what of a program need not run again while some of its arguments stay the
+ * same. Weights that a network is run with over and over are transposed for the products, scaled by
+ * the statistics of norms and so on in every run, always to the same bytes. lz_invariants_find
+ * finds the launches that read nothing but constants and arguments said to be stable, directly or
+ * through each other. What others read of their results is moved out of the temporaries, where
+ * later values are written over it, into memory of its own, the kept memory; then a run may leave
+ * these launches out. Only the outermost part of a program is looked at. A result is kept whole or
+ * not at all: it must be written at once by a kernel, and read within these bytes only.
  * Cost: of a search, proportional to the buffers of all steps and the values that are alive at a
  * time; programs of very many steps are left alone.
  * Units: bytes. Threads: pure; what is found is immutable. */

@@ -1,6 +1,6 @@
-/* plan_verify.c - the verifier of plans: references in range and aligned, kernels called with what they ask for, every
- * address that does not depend on data inside its buffer, nothing read after its memory was given away.
- * It is the gate for plans from untrusted bytes. Threads: pure. */
+/* plan_verify.c - the verifier of plans: references in range and aligned, kernels called with what
+ * they ask for, every address that does not depend on data inside its buffer, nothing read after
+ * its memory was given away. It is the gate for plans from untrusted bytes. Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/plan/plan.h"
 #include "lower/effort.h"
@@ -83,7 +83,8 @@ static lz_status check_reach(const lz_plan *p, uint32_t step, const lz_stage *st
     return LZ_OK;
 }
 
-/* Number of points of the loops; the product of a verified pattern may still overflow with other arguments. */
+/* Number of points of the loops; the product of a verified pattern may still overflow with other
+ * arguments. */
 static lz_status points(const lz_plan *p, uint32_t step, const lz_sz *e, uint32_t n, int64_t *out)
 {
     const lz_step *s = &p->steps[step];
@@ -287,8 +288,8 @@ static int by_place(const void *x, const void *y)
     return a->from != b->from ? (a->from < b->from ? -1 : 1) : 0;
 }
 
-/* The buffers of step i that are not empty, an argument being the memory of the result that takes it over. What a while carries in place is one
- * range with the result it becomes. */
+/* The buffers of step i that are not empty, an argument being the memory of the result that takes
+ * it over. What a while carries in place is one range with the result it becomes. */
 static uint32_t find_ranges(const lz_plan *p, const lz_step *s, const uint32_t *by, range *out)
 {
     uint32_t n = 0, carried = s->kind == LZ_STEP_WHILE ? p->subs[s->sub[1]]->nout : 0;

@@ -1,8 +1,9 @@
 /* schedule.c - order the groups so that little memory lives at once.
- * Does:     list scheduling: of the groups whose operands are there, the one that frees most and allocates least; the earlier one in the
- *           program when equal. A group that would overwrite an argument in place waits while others still read it. Then what takes memory
- *           and gives none back (weights laid out anew, for one: they are smaller than what else could run, so they came first) moves to
- *           just before what reads it.
+ * Does:     list scheduling: of the groups whose operands are there, the one that frees most and
+ *   allocates least; the earlier one in the program when equal. A group that would overwrite an
+ *   argument in place waits while others still read it. Then what takes memory and gives none back
+ *   (weights laid out anew, for one: they are smaller than what else could run, so they came first)
+ *   moves to just before what reads it.
  * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
@@ -13,7 +14,8 @@ enum {
     CHAIN = 3    /* groups one before the other that are moved together */
 };
 
-/* Groups that wait for nothing any more: the earliest of them in order, the others in a heap, earliest first. */
+/* Groups that wait for nothing any more: the earliest of them in order, the others in a heap,
+ * earliest first. */
 typedef struct ready {
     uint32_t window[WINDOW + 1], n;
     LZ_VEC(uint32_t) heap;
@@ -29,7 +31,8 @@ typedef struct sched {
     ids *in, *out;   /* by group: buffers read and written, each once */
     ids *users;      /* by group: groups that wait for it */
     uint32_t *waits; /* by group: groups it waits for */
-    /* by buffer: 1 + the last group that had it put into its in, its out; then seen_in: the last `cost` that saw it read */
+    /* by buffer: 1 + the last group that had it put into its in, its out; then seen_in: the last
+     * `cost` that saw it read */
     uint32_t *seen_in, *seen_out, stamp;
     ready ready;
     lz_status status;
@@ -58,7 +61,8 @@ static bool is_memory_of_ours(const sched *s, uint32_t buf)
     return buf >= s->fu->f->ninst || (buf >= s->fu->f->nparam && !s->fu->f->insts[buf].lit);
 }
 
-/* Groups are noted one after the other, so a buffer is in the list of this one when this one saw it last. */
+/* Groups are noted one after the other, so a buffer is in the list of this one when this one saw it
+ * last. */
 static void push(sched *s, ids *v, uint32_t *seen, uint32_t buf)
 {
     if (seen[buf] == s->group + 1)
@@ -215,7 +219,8 @@ static lz_status choose(sched *s, lz_schedule *out, uint32_t nlive)
 
 /* ---- late groups ---- */
 
-/* The new order as a list, built from its end. Labels rise along it, with gaps for what is put between. */
+/* The new order as a list, built from its end. Labels rise along it, with gaps for what is put
+ * between. */
 typedef struct late {
     uint64_t *label;          /* by group: 0 as long as it is not in the list */
     uint32_t *before, *after; /* by group: its neighbours; of the last group (one more): the ends */
@@ -237,8 +242,8 @@ static uint32_t maker_of(const sched *s, uint32_t buf)
     return from;
 }
 
-/* What g reads for the last time if it runs just before u. What a group makes for g alone need not be kept, as that group can come along: then
- * what it reads counts. */
+/* What g reads for the last time if it runs just before u. What a group makes for g alone need not
+ * be kept, as that group can come along: then what it reads counts. */
 static int64_t kept_for(const sched *s, const late *l, uint32_t g, uint32_t u, int chain)
 {
     int64_t bytes = 0;
@@ -285,8 +290,8 @@ static uint32_t first_behind(const sched *s, const late *l, uint32_t g)
     return first;
 }
 
-/* A label between u's and that of the one before it; 0: there is none left. at: the place in the old order that is looked at; those before it
- * will have labels up to its own. */
+/* A label between u's and that of the one before it; 0: there is none left. at: the place in the
+ * old order that is looked at; those before it will have labels up to its own. */
 static uint64_t label_before(const late *l, uint32_t u, uint32_t at)
 {
     uint32_t p = l->before[u];

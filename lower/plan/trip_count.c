@@ -98,7 +98,8 @@ static bool known_bits(const loop *l, uint64_t bits, int64_t *out)
     return lz_trip_count_number(l->dtype, &bits, out);
 }
 
-/* A number that no round changes: a constant, or the operand that is one (*opnd: LZ_NOVAL), or an operand. */
+/* A number that no round changes: a constant, or the operand that is one (*opnd: LZ_NOVAL), or an
+ * operand. */
 static bool unchanging(const loop *l, const lz_func *region, lz_val v, uint32_t *opnd, int64_t *out)
 {
     uint64_t bits;
@@ -170,7 +171,8 @@ static bool find_counter(loop *l, const lz_inst *compare, int side, lz_trip_coun
     return r->start_opnd != LZ_NOVAL || r->end_opnd != LZ_NOVAL || lz_trip_count_known(r, &n);
 }
 
-/* Whether a result or an effect of the body is made of carried value k, but for its own next value. */
+/* Whether a result or an effect of the body is made of carried value k, but for its own next
+ * value. */
 static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, bool *read)
 {
     uint64_t *of = lz_rw_dependence(body, k, 1); /* made of it, by value */

@@ -1,9 +1,9 @@
-/* trip_count.h - how often a while runs, where a counter says so: nobody has to ask its condition then,
- * round by round, and who runs it on a device need not wait for answers.
- * A counter is a carried integer of one element to which each round adds the same number; the loop
- * goes on while it compares with an end that no round changes. Where it starts and ends is known,
- * or an operand says it when the loop is reached. A counter that would pass the end of its type is
- * left to the condition. Threads: pure functions. */
+/* trip_count.h - how often a while runs, where a counter says so: nobody has to ask its condition
+ * then, round by round, and who runs it on a device need not wait for answers. A counter is a
+ * carried integer of one element to which each round adds the same number; the loop goes on while
+ * it compares with an end that no round changes. Where it starts and ends is known, or an operand
+ * says it when the loop is reached. A counter that would pass the end of its type is left to the
+ * condition. Threads: pure functions. */
 #ifndef LZ_LOWER_PLAN_TRIP_COUNT_H
 #define LZ_LOWER_PLAN_TRIP_COUNT_H
 #include "ir/module.h"
@@ -17,8 +17,8 @@ typedef struct lz_trip_count {
     int64_t start, end; /* and these. Otherwise 0 */
 } lz_trip_count;
 
-/* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number to
- * another the rounds are known, too, or it does not count. */
+/* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number
+ * to another the rounds are known, too, or it does not count. */
 lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
 /* The body without carried value k, interned. NULL: something is made of it besides its next value.
  * Errors: LZ_EMEM. */

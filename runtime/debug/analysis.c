@@ -1,5 +1,6 @@
-/* analysis.c - see analysis.h. Formats: torch_xla/csrc/debug_util.cpp and runtime/metrics_analysis.cpp, so that scripts which read them go on working.
- * The line "Why It Compiled" is ours. */
+/* analysis.c - see analysis.h. Formats: torch_xla/csrc/debug_util.cpp and
+ * runtime/metrics_analysis.cpp, so that scripts which read them go on working. The line "Why It
+ * Compiled" is ours. */
 #include "runtime/debug/analysis.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -129,7 +130,8 @@ static void sig_difference(const lz_sig *is, const lz_sig *was, char *buf, size_
              lz_type_short(was->result[0], b, sizeof b));
 }
 
-/* Node i of a graph: what it is there, which for a leaf is not the operation that once made its value. */
+/* Node i of a graph: what it is there, which for a leaf is not the operation that once made its
+ * value. */
 static lz_graph_note note_of(const lz_capture *c, uint32_t i)
 {
     return (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site,
@@ -236,7 +238,8 @@ static bool look(const lz_program *p, void *user)
     return ++q->seen < 256;
 }
 
-/* The first difference from the nearest known graph, whose hash `known` gets, "" when there is none. */
+/* The first difference from the nearest known graph, whose hash `known` gets, "" when there is
+ * none. */
 static void why(const lz_capture *c, char known[33], char *text, size_t n)
 {
     nearest q = {.c = c};

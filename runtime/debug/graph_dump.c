@@ -1,4 +1,5 @@
-/* dump.c - see dump.h; and the public calls that show graphs. Formats: PyTorch/XLA's (torch_xla/csrc/debug_util.cpp). */
+/* dump.c - see dump.h; and the public calls that show graphs. Formats: PyTorch/XLA's
+ * (torch_xla/csrc/debug_util.cpp). */
 #include "runtime/debug/graph_dump.h"
 #include "base/config.h"
 #include "base/log.h"

@@ -1,4 +1,5 @@
-/* metrics.c - counters, metrics and their report in PyTorch/XLA's format. See metrics.h, metrics.def. */
+/* metrics.c - counters, metrics and their report in PyTorch/XLA's format. See metrics.h,
+ * metrics.def. */
 #include "runtime/debug/metrics.h"
 #include "backends/backend.h"
 #include "base/config.h"

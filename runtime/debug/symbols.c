@@ -1,4 +1,5 @@
-/* symbols.c - see symbols.h. The ELF file of the module is mapped and read with bounds checked: it may have changed since it was loaded. */
+/* symbols.c - see symbols.h. The ELF file of the module is mapped and read with bounds checked: it
+ * may have changed since it was loaded. */
 #include "runtime/debug/symbols.h"
 #include <dlfcn.h>
 #include <elf.h>

@@ -19,8 +19,9 @@ static inline void put_pointer(lz_capture *c, const void *p)
     c->key.data[c->key.len++] = (uint32_t)(v >> 32);
 }
 
-/* Key words of a node. 0: parameter and its type; 1: constant, its type and bytes; else 2 + the signature and its operands' indices. The number of
- * words follows from the first, so the sequence can be read in one way only. */
+/* Key words of a node. 0: parameter and its type; 1: constant, its type and bytes; else 2 + the
+ * signature and its operands' indices. The number of words follows from the first, so the sequence
+ * can be read in one way only. */
 enum { KEY_LEAF, KEY_CONST, KEY_OP };
 
 static lz_status leave_node(lz_capture *c, lz_node *n)

@@ -1,5 +1,6 @@
-/* dlpack.c - tensors lent to and taken from other libraries: include/lazuli/dlpack.h.
- * Lent memory is marked as shared, so no step gives it away to another value. Threads: deleters may come from any thread. */
+/* dlpack.c - tensors lent to and taken from other libraries: include/lazuli/dlpack.h. Lent memory
+ * is marked as shared, so no step gives it away to another value. Threads: deleters may come from
+ * any thread. */
 #include <lazuli/dlpack.h>
 #include "runtime/exec/sync.h"
 #include "runtime/graph/trace_builder.h"
@@ -83,7 +84,8 @@ static void describe(lent *l, const lz_type *t, DLDevice home, void *data, DLTen
 
 static lz_status lend_copy(lz_node *n, lent *l, void **data)
 {
-    /* 64 bytes more than needed, to align: DLPack asks for 256 where it can be had, and 64 is what everybody takes */
+    /* 64 bytes more than needed, to align: DLPack asks for 256 where it can be had, and 64 is what
+     * everybody takes */
     size_t nbytes = lz_node_type(n)->nbytes;
     l->copy = lz_alloc(nbytes + 64);
     if (!l->copy)

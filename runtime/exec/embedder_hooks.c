@@ -1,4 +1,5 @@
-/* embedder_hooks.c - what the embedding program gives the library: its allocator and its log. include/lazuli/device.h. */
+/* embedder_hooks.c - what the embedding program gives the library: its allocator and its log.
+ * include/lazuli/device.h. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"

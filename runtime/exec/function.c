@@ -1,5 +1,6 @@
-/* function.c - functions recorded once. include/lazuli/jit.h. A call is: the arguments' buffers in the order of the program's parameters, one
- * execution, handles for the results. Threads: calls take the device's lock, as steps do; the function is immutable but for its count of calls. */
+/* function.c - functions recorded once. include/lazuli/jit.h. A call is: the arguments' buffers in
+ * the order of the program's parameters, one execution, handles for the results. Threads: calls
+ * take the device's lock, as steps do; the function is immutable but for its count of calls. */
 #include "base/thread.h"
 #include "runtime/region/region_trace.h"
 #include "runtime/debug/metrics.h"

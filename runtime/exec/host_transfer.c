@@ -1,4 +1,5 @@
-/* transfer.c - values in and out: uploads, borrowed memory, reads, and questions about a tensor that execute nothing. */
+/* transfer.c - values in and out: uploads, borrowed memory, reads, and questions about a tensor
+ * that execute nothing. */
 #include "base/config.h"
 #include "base/log.h"
 #include "base/timeline.h"
@@ -75,7 +76,8 @@ lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
     return lz_tr_end(&c, from_zeros(&c, dtype, &shape));
 }
 
-/* Booleans are one byte holding 0 or 1; what else the program gives would be another value in every kernel. */
+/* Booleans are one byte holding 0 or 1; what else the program gives would be another value in every
+ * kernel. */
 static bool bad_bools(const lz_type *type, const void *data)
 {
     const unsigned char *p = data;
@@ -312,8 +314,8 @@ static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_si
     atomic_store_explicit(&s->site, site, memory_order_relaxed);
     atomic_fetch_and(&s->flags, ~(uint32_t)(LZ_SLOT_STALE | LZ_SLOT_DONATED));
     atomic_fetch_or(&s->flags, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED);
-    lz_node *none =
-        NULL; /* only the first value of a step is in memory, and only one of many threads keeps it */
+    lz_node *none = NULL; /* only the first value of a step is in memory, and only one of many
+                             threads keeps it */
     if (!old || old == n || !lz_node_buf(old) ||
         !atomic_compare_exchange_strong(&s->old, &none, old))
         lz_node_release(old);

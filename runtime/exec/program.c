@@ -20,7 +20,8 @@ static char *chosen_path;
 static bool chosen_readonly;
 static uint64_t llvm_compiles, kernel_hits, kernel_misses, memory_misses, disk_hits;
 
-/* Programs that are being made: who needs one of them waits for it. On the stacks of those who make them. */
+/* Programs that are being made: who needs one of them waits for it. On the stacks of those who make
+ * them. */
 typedef struct making {
     const lz_capture *c; /* its key and hash */
     struct making *next;
@@ -34,8 +35,8 @@ static lz_cache *disk_get_locked(void)
 {
     if (disk_open || (!chosen_path && !lz_cfg_bool(LZ_OPT_CACHE)))
         return disk;
-    char build
-        [96]; /* the library's sources: a program linked with another version, also statically, finds nothing of this one's */
+    char build[96]; /* the library's sources: a program linked with another version, also
+                       statically, finds nothing of this one's */
     snprintf(build, sizeof build, "lazuli-%s-%s", lz_version(), LZ_SOURCE_ID);
     lz_cache_options o = {
         .path = chosen_path,

@@ -1,4 +1,5 @@
-/* runtime_device.c - devices of the runtime, and the public calls about them. See runtime_device.h. */
+/* runtime_device.c - devices of the runtime, and the public calls about them. See
+ * runtime_device.h. */
 #include "runtime/exec/runtime_device.h"
 #include "base/config.h"
 #include "base/timeline.h"
@@ -16,7 +17,8 @@ static _Atomic(lz_dev *) table[LZ_DEV_MAX];
 static _Atomic uint32_t ndevs;
 static _Atomic(lz_dev *) process_default;
 
-/* The table of backends refers to them weakly; this makes whoever links the runtime link them all. */
+/* The table of backends refers to them weakly; this makes whoever links the runtime link them
+ * all. */
 #define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
 #include "backends/backends.def"
 #undef BACKEND

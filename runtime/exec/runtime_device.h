@@ -1,6 +1,6 @@
-/* runtime_device.h - a device as the runtime sees it: backend and ordinal, the lock steps take, work in
- * flight, the random seed.
- * Made at first use, kept for the life of the process. Threads: thread-safe unless said. */
+/* runtime_device.h - a device as the runtime sees it: backend and ordinal, the lock steps take,
+ * work in flight, the random seed. Made at first use, kept for the life of the process. Threads:
+ * thread-safe unless said. */
 #ifndef LZ_RUNTIME_EXEC_RUNTIME_DEVICE_H
 #define LZ_RUNTIME_EXEC_RUNTIME_DEVICE_H
 #include "backends/backend.h"

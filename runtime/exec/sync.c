@@ -1,5 +1,6 @@
-/* sync.c - steps, reads and flushes: chooses the nodes to compute, finds their program, starts it, and gives the nodes their buffers. See sync.h.
- * A step computes what the calling thread recorded: handles it made or assigned since its last step, and those of threads that have ended. */
+/* sync.c - steps, reads and flushes: chooses the nodes to compute, finds their program, starts it,
+ * and gives the nodes their buffers. See sync.h. A step computes what the calling thread recorded:
+ * handles it made or assigned since its last step, and those of threads that have ended. */
 #include "runtime/exec/sync.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -45,7 +46,8 @@ bool lz_sync_no_special(void)
     return k == 2;
 }
 
-/* Arrays for one step: a step that compiles gives the lock up, so there may be several at a time. The caller holds the lock. */
+/* Arrays for one step: a step that compiles gives the lock up, so there may be several at a time.
+ * The caller holds the lock. */
 static lz_sync_scratch *take_scratch(lz_dev *d)
 {
     lz_sync_scratch *sc = d->scratch;
@@ -192,7 +194,8 @@ static void tell_step(void)
     lz_error_set(&before);
 }
 
-/* Finds and starts the program of a captured graph. *again: capture it anew and come back, with *p. */
+/* Finds and starts the program of a captured graph. *again: capture it anew and come back, with
+ * *p. */
 static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
     miss_arg m = {r->cause};
@@ -256,8 +259,9 @@ static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
                      .value = {c->nodes.len});
 }
 
-/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may have computed some of them meanwhile, and
- * nothing that was found out about the graph holds any more. */
+/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may
+ * have computed some of them meanwhile, and nothing that was found out about the graph holds any
+ * more. */
 static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
                                started *out)
 {

@@ -1,5 +1,6 @@
-/* to_device.c - values on other devices: from device to device where the backend copies by itself, through the host's memory otherwise.
- * What is moved is computed first, and starts anew there: graphs are of one device each. Threads: thread-safe; never two devices' locks. */
+/* to_device.c - values on other devices: from device to device where the backend copies by itself,
+ * through the host's memory otherwise. What is moved is computed first, and starts anew there:
+ * graphs are of one device each. Threads: thread-safe; never two devices' locks. */
 #include "base/log.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/graph/handle.h"

@@ -1,4 +1,5 @@
-/* grad_state.c - what a handle knows about gradients: its mark, the gradient it owns, and the list of marked handles. See node.h.
+/* grad_state.c - what a handle knows about gradients: its mark, the gradient it owns, and the list
+ * of marked handles. See node.h.
  * Threads: thread-safe. */
 #include "runtime/graph/handle.h"
 #include <stdio.h>

@@ -6,7 +6,8 @@
 
 enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
 
-/* Slot 0 is the error tensor that is given out when there is no memory for another: it is never released. */
+/* Slot 0 is the error tensor that is given out when there is no memory for another: it is never
+ * released. */
 static lz_shared_error no_memory = {
     1, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
 static lz_slot chunk0[CHUNK_SLOTS] = {{.state = (UINT64_C(1) << 32) | 1,
@@ -281,7 +282,8 @@ lz_status lz_slot_retain(uint64_t h)
     return LZ_OK;
 }
 
-/* The slot has no references: gives back what it owns. The result is the gradient's handle, to be released next. */
+/* The slot has no references: gives back what it owns. The result is the gradient's handle, to be
+ * released next. */
 static uint64_t destroy(lz_slot *s)
 {
     lz_thr *t = lz_thr_self;
@@ -297,7 +299,8 @@ static uint64_t destroy(lz_slot *s)
     return grad;
 }
 
-/* Takes one reference away (the scope's mark too when asked). *gone: it was the last. False when the handle had ended. */
+/* Takes one reference away (the scope's mark too when asked). *gone: it was the last. False when
+ * the handle had ended. */
 static bool drop(lz_slot *s, uint64_t h, bool scope, bool *gone)
 {
     uint64_t v = atomic_load(&s->state), w;

@@ -176,7 +176,8 @@ static bool on_one_device(const lz_sig *sig, lz_node *const *opnd)
     return sig->nopnd > 0;
 }
 
-/* The same for few that are on n's device: nothing can fail. taken: bits of those whose reference is the caller's. */
+/* The same for few that are on n's device: nothing can fail. taken: bits of those whose reference
+ * is the caller's. */
 static void set_few(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t taken)
 {
     for (uint32_t i = 0; i < nopnd; i++, taken >>= 1) {

@@ -1,7 +1,7 @@
-/* node.h - the recorded graph: nodes, how they are made, walked and released.
- * A handle (lz_tensor *, runtime/graph/handle.h) names a slot; a slot points to a node; a node points to
- * its operands. Nodes are immutable but for their counts, the buffer a step attaches, and the
- * operands a step cuts.
+/* node.h - the recorded graph: nodes, how they are made, walked and released. A handle (lz_tensor
+ * *, runtime/graph/handle.h) names a slot; a slot points to a node; a node points to its operands.
+ * Nodes are immutable but for their counts, the buffer a step attaches, and the operands a step
+ * cuts.
  * Threads: making, retaining and releasing nodes is thread-safe and takes no lock. Walking operands
  * (lz_trace_order, node->opnd) needs lz_trace_lock of the device, because a step of another thread
  * may cut them; under it `epoch` and `index` are the walker's. */
@@ -117,8 +117,8 @@ void lz_node_cut(lz_node *n);
  * else of the first operand, else `dev`. Operands of two devices: LZ_EINVAL. */
 lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
                         const lz_site *site);
-/* The same; of the operands that have a bit in *taken, a reference of the caller's becomes the op's.
- * *taken is 0 where none has, and when it fails. */
+/* The same; of the operands that have a bit in *taken, a reference of the caller's becomes the
+ * op's. *taken is 0 where none has, and when it fails. */
 lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
                                const lz_site *site, uint32_t *taken);
 /* takes over buf */
@@ -156,7 +156,8 @@ lz_status lz_api_status(lz_status s);
  * the whole length is returned. Frees text. */
 size_t lz_api_text(lz_buf *text, char *buf, size_t n);
 
-/* The calling thread's device from now on, NULL for the process's; gives the one before. The thread has traced already. */
+/* The calling thread's device from now on, NULL for the process's; gives the one before. The thread
+ * has traced already. */
 struct lz_dev *lz_trace_use_device(struct lz_dev *dev);
 
 /* ---- walking ---- */

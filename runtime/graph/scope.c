@@ -1,6 +1,6 @@
-/* scope.c - lifetimes: scopes, retain, release.
- * A scope is a part of the thread's stack of handles. Moving a handle out of a scope swaps it with the scope's first and moves the
- * scope's beginning, so it costs a search and no copy. Threads: scopes are thread-bound. */
+/* scope.c - lifetimes: scopes, retain, release. A scope is a part of the thread's stack of handles.
+ * Moving a handle out of a scope swaps it with the scope's first and moves the scope's beginning,
+ * so it costs a search and no copy. Threads: scopes are thread-bound. */
 #include "runtime/graph/handle.h"
 #include "base/log.h"
 

@@ -108,7 +108,8 @@ void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object)
         return;
     }
     push(&t->pool[k], k, object);
-    /* A thread that only releases what others make hands the objects on, so they do not pile up here. */
+    /* A thread that only releases what others make hands the objects on, so they do not pile up
+     * here. */
     if (__builtin_expect(t->pool[k].len > 16 * BATCH, 0)) {
         pthread_mutex_lock(&lock);
         move_objects(&t->pool[k], &shared[k], k, 8 * BATCH);

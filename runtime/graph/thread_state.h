@@ -1,8 +1,8 @@
-/* thread_state.h - what each thread keeps for tracing: free lists of nodes and slots, open scopes, handles
- * it wrote since its last step, counters.
- * A thread's record is made at its first operation and ends with the thread; what it left pending
- * goes to the orphans, which the next step of any thread takes. Objects of slabs are never given
- * back to the system, so a stale pointer to one stays readable.
+/* thread_state.h - what each thread keeps for tracing: free lists of nodes and slots, open scopes,
+ * handles it wrote since its last step, counters. A thread's record is made at its first operation
+ * and ends with the thread; what it left pending goes to the orphans, which the next step of any
+ * thread takes. Objects of slabs are never given back to the system, so a stale pointer to one
+ * stays readable.
  * Threads: a record belongs to its thread; its counters may be read by any. */
 #ifndef LZ_RUNTIME_GRAPH_THREAD_STATE_H
 #define LZ_RUNTIME_GRAPH_THREAD_STATE_H

@@ -1,4 +1,5 @@
-/* trace_builder.c - the trace context: temporaries, and the primitives as functions from nodes to nodes. See trace_builder.h. */
+/* trace_builder.c - the trace context: temporaries, and the primitives as functions from nodes to
+ * nodes. See trace_builder.h. */
 #include "runtime/graph/trace_builder.h"
 #include "ir/attr.h"
 #include "runtime/exec/sync.h"
@@ -128,8 +129,9 @@ lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
 
 /* ---- operations ---- */
 
-/* Operands that are recent temporaries: the op, a temporary itself, keeps them alive from now on, so it may have their references, which
- * saves counting up here and down in the end. Gives a bit each, and where they are. */
+/* Operands that are recent temporaries: the op, a temporary itself, keeps them alive from now on,
+ * so it may have their references, which saves counting up here and down in the end. Gives a bit
+ * each, and where they are. */
 static uint32_t take_operands(const lz_tr *c, const lz_sig *sig, lz_node *const *opnd, int *at)
 {
     uint32_t taken = 0;

@@ -1,7 +1,7 @@
-/* trace_builder.h - what public operations are written with: a trace context whose temporaries are nodes, not
- * handles, and die together when it ends.
- * A function returns a node borrowed from the context, or NULL after a failure (the error is
- * recorded); a NULL operand gives NULL, so expressions nest and are checked once, by lz_tr_end.
+/* trace_builder.h - what public operations are written with: a trace context whose temporaries are
+ * nodes, not handles, and die together when it ends. A function returns a node borrowed from the
+ * context, or NULL after a failure (the error is recorded); a NULL operand gives NULL, so
+ * expressions nest and are checked once, by lz_tr_end.
  * Threads: a context is on one thread's stack. */
 #ifndef LZ_RUNTIME_GRAPH_TRACE_BUILDER_H
 #define LZ_RUNTIME_GRAPH_TRACE_BUILDER_H

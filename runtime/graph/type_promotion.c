@@ -1,5 +1,6 @@
-/* type_promotion.c - ATen's rules for mixed operands: which dtype and shape an operation on both has. Source: c10/core/ScalarType.cpp
- * (promotion table) and ATen/native/TypeProperties.cpp (rank-0 operands). See trace_builder.h. */
+/* type_promotion.c - ATen's rules for mixed operands: which dtype and shape an operation on both
+ * has. Source: c10/core/ScalarType.cpp (promotion table) and ATen/native/TypeProperties.cpp (rank-0
+ * operands). See trace_builder.h. */
 #include "runtime/graph/trace_builder.h"
 #include <math.h>
 #include <stdio.h>

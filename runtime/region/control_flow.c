@@ -1,4 +1,5 @@
-/* control_flow.c - loops and branches. include/lazuli/control.h; runtime/region/region_trace.h does the recording. */
+/* control_flow.c - loops and branches. include/lazuli/control.h; runtime/region/region_trace.h does
+ * the recording. */
 #include "ir/attr.h"
 #include "runtime/region/callback.h"
 #include <inttypes.h>
@@ -231,7 +232,8 @@ static lz_status scan_length(const lz_call *c, scan *x)
     return x->length < 0 ? LZ_FAIL(LZ_EINVAL, "%" PRId64 " steps", x->length) : LZ_OK;
 }
 
-/* The step as a region of carried values, slices and what it captures: carried values, then what it gives. */
+/* The step as a region of carried values, slices and what it captures: carried values, then what it
+ * gives. */
 static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **round,
                              const lz_func **region)
 {
@@ -265,7 +267,8 @@ static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **ro
     return s;
 }
 
-/* Parameters: the round; carried values, stacks; xs, captured. v: room for all of them and for the step's. */
+/* Parameters: the round; carried values, stacks; xs, captured. v: room for all of them and for the
+ *   step's. */
 static lz_status build_round(const scan *x, const lz_func *step, const lz_type *const *stack,
                              const lz_type *const *xs, lz_func *f, lz_val *v)
 {
@@ -583,8 +586,8 @@ lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int n, lz_
     return choose("lz_switch", index, &x, in, false, out, site);
 }
 
-/* A branch that is always taken, but nobody knows: the gradient of a branch runs the branch again, and no pass sees that this is what ran
- * before. */
+/* A branch that is always taken, but nobody knows: the gradient of a branch runs the branch again,
+ * and no pass sees that this is what ran before. */
 lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
                            lz_tensor **out, const lz_site *site)
 {

@@ -1,5 +1,6 @@
-/* custom_vjp.c - a function with a gradient of its own. include/lazuli/grad.h. The function is recorded as it stands; its gradient becomes a
- * region of an operation that passes the results through (lazuli.custom_vjp), which the compiler drops. */
+/* custom_vjp.c - a function with a gradient of its own. include/lazuli/grad.h. The function is
+ * recorded as it stands; its gradient becomes a region of an operation that passes the results
+ * through (lazuli.custom_vjp), which the compiler drops. */
 #include "ir/attr.h"
 #include "runtime/region/callback.h"
 #include <lazuli/grad.h>

@@ -1,4 +1,5 @@
-/* ffi.c - functions of the program's own: lz_ffi_register, lz_custom_call. See lazuli/ffi.h. Threads: thread-safe. */
+/* ffi.c - functions of the program's own: lz_ffi_register, lz_custom_call. See lazuli/ffi.h.
+ * Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/custom_call.h"
 #include "ir/module.h"

@@ -1,5 +1,5 @@
-/* control.c - see control.h. What depends on a hole was recorded after it, so a walk stops at nodes that are older, and touches none of them:
- * somebody may be walking the graph outside. */
+/* control.c - see control.h. What depends on a hole was recorded after it, so a walk stops at nodes
+ * that are older, and touches none of them: somebody may be walking the graph outside. */
 #include "runtime/region/region_trace.h"
 #include "ir/attr.h"
 #include <inttypes.h>

@@ -1,5 +1,6 @@
-/* stablehlo.c - programs from StableHLO text: include/lazuli/stablehlo.h. A program is a function of the tensor IR; a call records its
- * instructions on the operands (lz_region_replay), as the gradient of a region does. */
+/* stablehlo.c - programs from StableHLO text: include/lazuli/stablehlo.h. A program is a function
+ * of the tensor IR; a call records its instructions on the operands (lz_region_replay), as the
+ * gradient of a region does. */
 #include "base/status.h"
 #include "ir/text/check.h"
 #include "runtime/region/region_trace.h"

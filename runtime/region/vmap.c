@@ -1,5 +1,6 @@
-/* vmap.c - many examples at once. include/lazuli/transforms.h. The callback is recorded on one example, which gives a region; ir/batch/batch.h
- * makes it a function of all examples, which is recorded in its place. */
+/* vmap.c - many examples at once. include/lazuli/transforms.h. The callback is recorded on one
+ * example, which gives a region; ir/batch/batch.h makes it a function of all examples, which is
+ * recorded in its place. */
 #include "ir/batch/batch.h"
 #include "runtime/region/callback.h"
 #include <inttypes.h>
@@ -15,7 +16,8 @@ typedef struct vmap {
     const lz_type **type; /* of the arguments of one example */
     const lz_func *one;   /* what the callback recorded */
     LZ_VEC(lz_node *)
-    args; /* of `one`: arguments with the examples in front, their numbers, what was captured. Owned */
+    args; /* of `one`: arguments with the examples in front, their numbers, what was captured. Owned
+           */
     LZ_VEC(bool) mapped;
 } vmap;
 

@@ -1,6 +1,6 @@
-/* d_cpu.c - compiled code against the reference, through the device interface, and what a device promises besides right numbers:
- * arguments that were not given away stay as they are; donated ones, a program from its bytes, and another number of threads give
- * the same bits. */
+/* d_cpu.c - compiled code against the reference, through the device interface, and what a device
+ * promises besides right numbers: arguments that were not given away stay as they are; donated
+ * ones, a program from its bytes, and another number of threads give the same bits. */
 #include "backends/backend.h"
 #include "backends/cpu/workers.h"
 #include "base/config.h"
@@ -16,7 +16,8 @@ typedef struct buffers {
 
 static const lz_backend *cpu;
 
-/* Results are to be written: memory that the pool hands out next holds something else than zeros or the last results. */
+/* Results are to be written: memory that the pool hands out next holds something else than zeros or
+ * the last results. */
 static lz_status spoil(size_t nbytes)
 {
     lz_dbuf *b;

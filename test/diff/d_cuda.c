@@ -1,6 +1,6 @@
-/* d_cuda.c - the CUDA backend against the reference, on the library that stands in for the driver: the schedules of the GPU run on this
- * processor, thread by thread. Besides: arguments that were not given away stay as they are; donated ones and a program from its bytes give
- * the same bits. */
+/* d_cuda.c - the CUDA backend against the reference, on the library that stands in for the driver:
+ * the schedules of the GPU run on this processor, thread by thread. Besides: arguments that were
+ * not given away stay as they are; donated ones and a program from its bytes give the same bits. */
 #include "backends/backend.h"
 #include "support/diff.h"
 #include "support/mock.h"

@@ -1,5 +1,6 @@
-/* d_forms.c - the code of each kernel in other forms than the machine would get: without any special form, with every one wherever it
- * is right, for smaller instruction sets. Each as in d_units; each against the reference. */
+/* d_forms.c - the code of each kernel in other forms than the machine would get: without any
+ * special form, with every one wherever it is right, for smaller instruction sets. Each as in
+ * d_units; each against the reference. */
 #include "base/config.h"
 #include "suite.h"
 #include "support/units.h"

@@ -1,5 +1,6 @@
-/* d_keep.c - runs that leave launches out because some arguments stay the same (lower/plan/plan_invariant.h) against whole runs, bit for bit: with random
- * choices of what stays, other values of everything else, and rubbish where the temporaries of the run before were. */
+/* d_keep.c - runs that leave launches out because some arguments stay the same
+ * (lower/plan/plan_invariant.h) against whole runs, bit for bit: with random choices of what stays,
+ * other values of everything else, and rubbish where the temporaries of the run before were. */
 #include "lower/plan/plan_exec.h"
 #include "suite.h"
 #include "support/diff.h"
@@ -71,7 +72,8 @@ static void drop(lz_literal **l, uint32_t n)
     }
 }
 
-/* The same elements, each one place further: other values of the same kind, so that indices stay indices. */
+/* The same elements, each one place further: other values of the same kind, so that indices stay
+ * indices. */
 static lz_literal *turned(const lz_literal *l)
 {
     lz_literal *t = lz_literal_new(l->type);

@@ -1,4 +1,5 @@
-/* d_loops.c - the compiler front against the reference: functions are lowered, and their plans run by the slow executor. */
+/* d_loops.c - the compiler front against the reference: functions are lowered, and their plans run
+ * by the slow executor. */
 #include "lower/plan/plan.h"
 #include "support/diff.h"
 #include <string.h>

@@ -1,5 +1,6 @@
-/* d_passes.c - passes against the reference: each alone, in other orders, and the whole front without each of them. What a pass gives is
- * verified, and its word on whether it changed anything is checked. */
+/* d_passes.c - passes against the reference: each alone, in other orders, and the whole front
+ * without each of them. What a pass gives is verified, and its word on whether it changed anything
+ * is checked. */
 #include "base/config.h"
 #include "lower/pass.h"
 #include "lower/plan/plan.h"

@@ -1,6 +1,8 @@
-/* d_products.c - matrix products on the CUDA device, on the library that stands in for the driver: every type that has instructions of its own and
- * those that have not, factors stored either way round, edges, odd pitches, batches, prologues and epilogues, against the reference. And what
- * NVIDIA's assembler, where it is installed, makes of the same kernels: no register may be spilt, and the counts stay within a budget. */
+/* d_products.c - matrix products on the CUDA device, on the library that stands in for the driver:
+ * every type that has instructions of its own and those that have not, factors stored either way
+ * round, edges, odd pitches, batches, prologues and epilogues, against the reference. And what
+ * NVIDIA's assembler, where it is installed, makes of the same kernels: no register may be spilt,
+ * and the counts stay within a budget. */
 #include "backends/backend.h"
 #include "codegen/gpu/simt.h"
 #include "ir/module.h"
@@ -190,8 +192,8 @@ static const lz_backend *device(void)
     return cuda;
 }
 
-/* Laid out for one multiprocessor, everything is done in large tiles and undivided: by groups of warps where there are any, otherwise by warps;
- * for four, some of it by groups and divided. */
+/* Laid out for one multiprocessor, everything is done in large tiles and undivided: by groups of
+ * warps where there are any, otherwise by warps; for four, some of it by groups and divided. */
 typedef struct way {
     const char *processors;
     int capability;
@@ -257,7 +259,8 @@ static void place(const lz_backend *cuda, const lz_literal *arg, size_t off, lz_
     ck_assert_int_eq(cuda->copy_in(*out, arg->data, arg->nbytes), LZ_OK);
 }
 
-/* `then`: what LAZULI_CUDA_TF32 becomes between compilation and execution; NULL: it stays. `off`: arguments lie so far from where memory starts. */
+/* `then`: what LAZULI_CUDA_TF32 becomes between compilation and execution; NULL: it stays. `off`:
+ * arguments lie so far from where memory starts. */
 static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const char *then,
                                 size_t off)
 {
@@ -291,7 +294,8 @@ static lz_literal *execute(const lz_func *f, lz_literal *const *args)
     return execute_then(f, args, NULL, 0);
 }
 
-/* How a device of this capability would run it, laid out for so many processors (0: those of the architecture). */
+/* How a device of this capability would run it, laid out for so many processors (0: those of the
+ * architecture). */
 static lz_simt_dims dims_of(const product *r, int processors, int capability)
 {
     lz_func *f = program(r);
@@ -354,7 +358,9 @@ static const product boxed[] = {
 };
 enum { BOXED = sizeof boxed / sizeof *boxed, OTHERWISE = 3 };
 
-/* The first is made by pairs of blocks, the second, of three rows of tiles, by single ones. Bit for bit what comes of factors that threads copy: because memory is not aligned, the driver makes no map, or the user will not have it. */
+/* The first is made by pairs of blocks, the second, of three rows of tiles, by single ones. Bit for
+ * bit what comes of factors that threads copy: because memory is not aligned, the driver makes no
+ * map, or the user will not have it. */
 START_TEST(boxes_or_not)
 {
     const product *p = &boxed[_i / OTHERWISE];
@@ -535,7 +541,8 @@ static bool same_key(const lz_kernel *k, const lz_target *a, const lz_target *b)
     return same;
 }
 
-/* Keys have what makes other code of a kernel, and no more: nothing else is compiled again where the user allows tf32. */
+/* Keys have what makes other code of a kernel, and no more: nothing else is compiled again where
+ * the user allows tf32. */
 START_TEST(keys)
 {
     enum { GROUPS = 1, ROUNDED = 2 };

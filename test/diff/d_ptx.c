@@ -1,6 +1,8 @@
-/* d_ptx.c - every kernel that the generators' functions are made of gives PTX, for each architecture; where NVIDIA's assembler is installed it
- * accepts all of it without spilling the small ones. Kernels of one architecture go into one file, so the assembler starts once.
- * Code generation runs in a child: what LLVM cannot select ends the process, and must not end the test unnamed. */
+/* d_ptx.c - every kernel that the generators' functions are made of gives PTX, for each
+ * architecture; where NVIDIA's assembler is installed it accepts all of it without spilling the
+ * small ones. Kernels of one architecture go into one file, so the assembler starts once. Code
+ * generation runs in a child: what LLVM cannot select ends the process, and must not end the test
+ * unnamed. */
 #include "codegen/gpu/simt.h"
 #include "lower/plan/plan.h"
 #include "suite.h"
@@ -85,7 +87,8 @@ static void collection_free(collection *c)
 
 /* ---- PTX ---- */
 
-/* One module's text goes to the file with its function renamed; what a file may say only once is said by the first. */
+/* One module's text goes to the file with its function renamed; what a file may say only once is
+ * said by the first. */
 static void append(FILE *out, const char *ptx, uint32_t number)
 {
     for (const char *line = ptx; *line;) {

@@ -1,5 +1,5 @@
-/* d_units.c - the code of each kernel, between pages that cannot be touched and unit by unit (support/units.h). The results are compared
- * with the reference besides. */
+/* d_units.c - the code of each kernel, between pages that cannot be touched and unit by unit
+ * (support/units.h). The results are compared with the reference besides. */
 #include "support/units.h"
 
 static bool by_units(const lz_func *f, lz_literal *const *args, const bool *donate,

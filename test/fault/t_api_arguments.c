@@ -1,7 +1,8 @@
-/* t_api_arguments.c - wrong arguments of the public operations: A01 shapes that do not fit, A02 dtypes that do not, A04
- * ranks, extents and products out of range. Each gives an error tensor at once, whose record names the operation, what it
- * got and the caller's line, and nothing of the size asked for is allocated. A05: empty and rank-0 tensors are no errors,
- * and every operation has a defined result for them. */
+/* t_api_arguments.c - wrong arguments of the public operations: A01 shapes that do not fit, A02
+ * dtypes that do not, A04 ranks, extents and products out of range. Each gives an error tensor at
+ * once, whose record names the operation, what it got and the caller's line, and nothing of the
+ * size asked for is allocated. A05: empty and rank-0 tensors are no errors, and every operation has
+ * a defined result for them. */
 #include "base/alloc.h"
 #include "ir/op.h"
 #include "suite.h"
@@ -333,7 +334,8 @@ START_TEST(a02_every_dtype)
 }
 END_TEST
 
-/* torch.result_type of two tensors with dimensions; "-": torch refuses. Rows and columns in the order of `order`. */
+/* torch.result_type of two tensors with dimensions; "-": torch refuses. Rows and columns in the
+ * order of `order`. */
 START_TEST(a02_promotion)
 {
     static const lz_dtype order[] = {LZ_BOOL, LZ_U8,  LZ_I8,   LZ_I16, LZ_I32,
@@ -433,7 +435,8 @@ START_TEST(a04_sizes)
 }
 END_TEST
 
-/* Shapes that a size can hold and no machine can: told by the step with the bytes, and the rest goes on. */
+/* Shapes that a size can hold and no machine can: told by the step with the bytes, and the rest
+ * goes on. */
 START_TEST(a04_larger_than_memory)
 {
     lz_set_device(_i ? "CPU:0" : "REF:0");

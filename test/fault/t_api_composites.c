@@ -1,5 +1,6 @@
-/* t_api_composites.c - memory runs out at the n-th allocation while a composite is recorded, for every n: LZ_EMEM or a good tensor, nothing left behind.
- * Each attempt has extents of its own, so that types and signatures are new and memory is asked for. Nothing is executed. */
+/* t_api_composites.c - memory runs out at the n-th allocation while a composite is recorded, for
+ * every n: LZ_EMEM or a good tensor, nothing left behind. Each attempt has extents of its own, so
+ * that types and signatures are new and memory is asked for. Nothing is executed. */
 #include "base/alloc.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>

@@ -1,5 +1,6 @@
-/* t_api_graphs.c - programs of a size or a habit nobody planned for. A13: a million operations in a row, side by side, or
- * onto themselves, on a stack of 64 KiB and a little. A14: a program that never steps. A15: another shape at every step. */
+/* t_api_graphs.c - programs of a size or a habit nobody planned for. A13: a million operations in a
+ * row, side by side, or onto themselves, on a stack of 64 KiB and a little. A14: a program that
+ * never steps. A15: another shape at every step. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
@@ -194,7 +195,8 @@ START_TEST(a13_a_million)
 }
 END_TEST
 
-/* The same through the compiler; what stands side by side is a kernel each there, so fewer of them. */
+/* The same through the compiler; what stands side by side is a kernel each there, so fewer of
+ * them. */
 START_TEST(a13_compiled)
 {
     use("CPU", "1000000000");

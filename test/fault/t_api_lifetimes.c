@@ -1,6 +1,6 @@
-/* t_api_lifetimes.c - A08 handles used after their release, A09 released twice or elsewhere, A16 eight threads that trace,
- * compile, step, read, release and look at the counters at once, on one device, on two, and on tensors they share (the
- * thread sanitizer runs this program too). */
+/* t_api_lifetimes.c - A08 handles used after their release, A09 released twice or elsewhere, A16
+ * eight threads that trace, compile, step, read, release and look at the counters at once, on one
+ * device, on two, and on tensors they share (the thread sanitizer runs this program too). */
 #include "suite.h"
 #include <lazuli/dlpack.h>
 #include <lazuli/hlo.h>
@@ -29,7 +29,8 @@ static lz_tensor *vec(float a, float b)
 
 /* ---- A08 ---- */
 
-/* Everything that takes a tensor refuses a stale handle, also after its slot has been given to another tensor. */
+/* Everything that takes a tensor refuses a stale handle, also after its slot has been given to
+ * another tensor. */
 static void refused(lz_tensor *t)
 {
     float v[2];

@@ -1,7 +1,8 @@
-/* t_api_memory.c - A06: memory runs out at the n-th allocation, for every n, in whole scenarios of the public interface
- * and of the compiler behind it. Each must end in LZ_EMEM or in the right numbers, leave nothing behind, and work again
- * at once. "cold" runs every n in a process of its own, whose library starts while memory fails; "warm" in one process
- * that has done the scenario before, where what is alive afterwards can be counted. */
+/* t_api_memory.c - A06: memory runs out at the n-th allocation, for every n, in whole scenarios of
+ * the public interface and of the compiler behind it. Each must end in LZ_EMEM or in the right
+ * numbers, leave nothing behind, and work again at once. "cold" runs every n in a process of its
+ * own, whose library starts while memory fails; "warm" in one process that has done the scenario
+ * before, where what is alive afterwards can be counted. */
 #include "base/alloc.h"
 #include "ir/module.h"
 #include "lower/plan/plan.h"
@@ -324,7 +325,8 @@ static void must_work(const scenario *c, const char *when)
     _exit(4);
 }
 
-/* cached_programs: 1 in a count of what is alive, because an attempt that stops half-way leaves a program of its own. */
+/* cached_programs: 1 in a count of what is alive, because an attempt that stops half-way leaves a
+ * program of its own. */
 static void environment(const scenario *c, const char *cached_programs)
 {
     char path[300];
@@ -345,7 +347,8 @@ static void environment(const scenario *c, const char *cached_programs)
 
 static void fail_warm(const scenario *c, int64_t most);
 
-/* Runs fn in a process of its own, with what it says kept in a file; aborts the test when it does not end well. */
+/* Runs fn in a process of its own, with what it says kept in a file; aborts the test when it does
+ * not end well. */
 static void in_process(const scenario *c, int64_t n, void (*fn)(const scenario *c, int64_t n))
 {
     char path[300], said[2000] = "";

@@ -1,9 +1,8 @@
 /* t_api_values.c - values that break naive code, by every way of computing: the reference, compiled
- * code, and the loop executor. A10: NaN, infinities, signed zeros, subnormals, also sorted; casts out
- * of range. A11: integer division by 0 and of the lowest by -1. A12: indices out of bounds, on memory
- * whose neighbours may not be touched.
- * Expected values are written out here: IEEE 754, the StableHLO specification, and docs/ops.md where
- * those leave it open. */
+ * code, and the loop executor. A10: NaN, infinities, signed zeros, subnormals, also sorted; casts
+ * out of range. A11: integer division by 0 and of the lowest by -1. A12: indices out of bounds, on
+ * memory whose neighbours may not be touched. Expected values are written out here: IEEE 754, the
+ * StableHLO specification, and docs/ops.md where those leave it open. */
 #include "suite.h"
 #include "support/rnd.h"
 #include <lazuli/hlo.h>
@@ -310,7 +309,8 @@ START_TEST(a10_reductions)
 }
 END_TEST
 
-/* Ascending: NaN last; descending: NaN first. Zeros of either sign are equal, and equal ones keep their order. */
+/* Ascending: NaN last; descending: NaN first. Zeros of either sign are equal, and equal ones keep
+ *   their order. */
 START_TEST(a10_sort)
 {
     static const float v[] = {NAN, 1, -INF, 0, -0.0f, INF, -NAN, TINY, 0, -TINY, -1};

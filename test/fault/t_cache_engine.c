@@ -1,6 +1,7 @@
-/* t_cache_engine.c - the whole library on a cache that is damaged, of another make, not to be trusted, only read or taken
- * away: processes of their own compute a number, and say what they compiled, found and warned of. The law of every case:
- * the number is the same. What the cache by itself does is in t_cache_faults.c and its neighbours. */
+/* t_cache_engine.c - the whole library on a cache that is damaged, of another make, not to be
+ * trusted, only read or taken away: processes of their own compute a number, and say what they
+ * compiled, found and warned of. The law of every case: the number is the same. What the cache by
+ * itself does is in t_cache_faults.c and its neighbours. */
 #include "cachetest.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
@@ -186,7 +187,8 @@ static void replace(uint8_t *p, size_t n, const char *text, const char *other)
         }
 }
 
-/* Writes an entry again, intact, as another version of the library or a process on another machine would have. */
+/* Writes an entry again, intact, as another version of the library or a process on another machine
+ * would have. */
 static int make_again(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st;
@@ -230,8 +232,8 @@ static int make_again(const char *path, const struct stat *st, int type, struct 
     return 0;
 }
 
-/* Intact entries that are not for this process are left where they are, and do not keep it from storing its own; those
- * that differ only in what tunes are used. */
+/* Intact entries that are not for this process are left where they are, and do not keep it from
+ * storing its own; those that differ only in what tunes are used. */
 START_TEST(entries_of_another_make)
 {
     making = (make)_i;
@@ -265,8 +267,8 @@ static int give_away(const char *path, const struct stat *st, int type, struct F
     return chmod(path, type == FTW_F ? st->st_mode & 0444 : st->st_mode & 0555);
 }
 
-/* A directory that its owner cannot write: what is there is found, what is new is compiled and not kept. Root may write everywhere, so it
- * becomes somebody else. */
+/* A directory that its owner cannot write: what is there is found, what is new is compiled and not
+ * kept. Root may write everywhere, so it becomes somebody else. */
 START_TEST(read_only_directory)
 {
     uid_t who = geteuid() == 0 ? 65534 : 0;
@@ -292,7 +294,8 @@ START_TEST(read_only_directory)
 }
 END_TEST
 
-/* Who may write an entry may run code here: such a directory is neither read nor written, and the program runs. */
+/* Who may write an entry may run code here: such a directory is neither read nor written, and the
+ * program runs. */
 START_TEST(untrusted_directory)
 {
     report cold = USE(0);
@@ -318,7 +321,8 @@ START_TEST(removed_while_running)
     ck_assert_double_eq(r.value, cold.value);
     ck_assert_double_eq(r.again, other.value);
     ck_assert_int_eq(r.warnings, 0);
-    /* what came after the removal is in a new directory, but for kernels that the process had already */
+    /* what came after the removal is in a new directory, but for kernels that the process had
+     * already */
     report next = USE(.other = true);
     ck_assert_double_eq(next.value, other.value);
     ck_assert_uint_eq(next.counts.program_misses + next.counts.corrupt, 0);

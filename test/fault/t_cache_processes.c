@@ -286,7 +286,8 @@ static void *busy(void *arg)
     return (void *)bad;
 }
 
-/* The allocators of these have locks of their own that a child inherits as they are: seen with both, a child that waits in malloc. */
+/* The allocators of these have locks of their own that a child inherits as they are: seen with
+ * both, a child that waits in malloc. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FORKS_AMONG_THREADS 0
 #else

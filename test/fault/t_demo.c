@@ -1,5 +1,6 @@
-/* t_demo.c - the demo as its user runs it: what it compiles, what it finds, and that its numbers do not depend on any of that.
- * Every test has a cache of its own. Runs $BUILD/examples/digits and $BUILD/lazuli (BUILD: what the runner sets, else where this program is). */
+/* t_demo.c - the demo as its user runs it: what it compiles, what it finds, and that its numbers do
+ * not depend on any of that. Every test has a cache of its own. Runs $BUILD/examples/digits and
+ * $BUILD/lazuli (BUILD: what the runner sets, else where this program is). */
 #include "suite.h"
 #include <fcntl.h>
 #include <ftw.h>
@@ -130,7 +131,8 @@ typedef struct said {
     int compiles, hits, misses, kernel_hits;
 } said;
 
-/* Starts the demo with two epochs (so that the accuracy says something), the test's cache, and the given. */
+/* Starts the demo with two epochs (so that the accuracy says something), the test's cache, and the
+ * given. */
 static void demo_start(job *j)
 {
     const char *fixed[] = {"--json", "--epochs", "2", "--data", data, "--cache", cache};
@@ -218,7 +220,8 @@ START_TEST(learning_rate_is_an_argument)
 }
 END_TEST
 
-/* Another batch size is another program of the same kernels, as long as it is not so small that loops over it are unrolled. */
+/* Another batch size is another program of the same kernels, as long as it is not so small that
+ * loops over it are unrolled. */
 START_TEST(batch_size_compiles_no_kernel)
 {
     static const char *const sizes[] = {"64", "60", "33", "17", "100", "500"};

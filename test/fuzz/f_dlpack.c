@@ -1,5 +1,6 @@
-/* f_dlpack.c - a DLPack tensor whose fields are anything. DLPack's promise is kept: the memory that shape, strides and offset reach is there, and ends
- * there. What is taken has the elements of that memory; the deleter is called once, whatever becomes of it. */
+/* f_dlpack.c - a DLPack tensor whose fields are anything. DLPack's promise is kept: the memory that
+ * shape, strides and offset reach is there, and ends there. What is taken has the elements of that
+ * memory; the deleter is called once, whatever becomes of it. */
 #include "fuzz/arrays.h"
 #include <lazuli/dlpack.h>
 #include <lazuli/lazuli.h>
@@ -47,7 +48,8 @@ static void delete_legacy(DLManagedTensor *m)
     ((lent *)m->manager_ctx)->deleted++;
 }
 
-/* Elements from the first to the one after the last that is reached, lowest: the first, in elements from `data`. False: more than there is room for. */
+/* Elements from the first to the one after the last that is reached, lowest: the first, in elements
+ * from `data`. False: more than there is room for. */
 static bool reach(const DLTensor *t, int64_t *lowest, int64_t *span)
 {
     __int128 lo = 0, hi = 0, rows = 1;
@@ -121,7 +123,8 @@ static DLTensor describe(input *in, lent *l)
     return t;
 }
 
-/* Memory that ends where the tensor does. False: it reaches too far to be had, and is not refused for another reason either. */
+/* Memory that ends where the tensor does. False: it reaches too far to be had, and is not refused
+ * for another reason either. */
 static bool furnish(DLTensor *t, lent *l, char **first)
 {
     int64_t lowest = 0, span = 0;

@@ -1,4 +1,5 @@
-/* f_elf_object.c - an object file, or several as one: refused, or linked inside the memory they were given. They are never run. */
+/* f_elf_object.c - an object file, or several as one: refused, or linked inside the memory they
+ * were given. They are never run. */
 #include "backends/cpu/elfload.h"
 #include "codegen/codegen.h"
 #include "codegen/shared_code.h"

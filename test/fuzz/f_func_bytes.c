@@ -1,5 +1,5 @@
-/* f_func_bytes.c - the canonical bytes of a function from a hostile place. What is accepted verifies and, written again and read
- * again, stays the same. */
+/* f_func_bytes.c - the canonical bytes of a function from a hostile place. What is accepted
+ * verifies and, written again and read again, stays the same. */
 #include "ir/module.h"
 #include <stdlib.h>
 #include <string.h>

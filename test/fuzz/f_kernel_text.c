@@ -1,4 +1,5 @@
-/* f_kernel_text.c - text of a kernel: an error, or a kernel that prints and reads back, as text and as bytes, to itself. */
+/* f_kernel_text.c - text of a kernel: an error, or a kernel that prints and reads back, as text and
+ * as bytes, to itself. */
 #include "lower/loops/loop.h"
 #include <stdlib.h>
 #include <string.h>

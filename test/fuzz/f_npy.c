@@ -1,4 +1,5 @@
-/* f_npy.c - a .npy file from a hostile place. What is accepted, written again and read again, is the same array. */
+/* f_npy.c - a .npy file from a hostile place. What is accepted, written again and read again, is
+ * the same array. */
 #include "fuzz/arrays.h"
 #include <string.h>
 

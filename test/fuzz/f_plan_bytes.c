@@ -1,4 +1,5 @@
-/* f_plan_bytes.c - bytes of a plan: an error, or a plan that passes its verifier, prints, and is stored as bytes that load again. */
+/* f_plan_bytes.c - bytes of a plan: an error, or a plan that passes its verifier, prints, and is
+ * stored as bytes that load again. */
 #include "lower/plan/plan.h"
 #include <stdlib.h>
 

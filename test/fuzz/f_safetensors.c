@@ -1,4 +1,5 @@
-/* f_safetensors.c - a safetensors file from a hostile place: every tensor that it lists lies within the file. */
+/* f_safetensors.c - a safetensors file from a hostile place: every tensor that it lists lies within
+ * the file. */
 #include "fuzz/arrays.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,6 @@
-/* f_safetensors_index.c - the index of a checkpoint in several files, from a hostile place: it names no file outside of its folder, and every tensor
- * that it gives lies in one of the two files that are there. */
+/* f_safetensors_index.c - the index of a checkpoint in several files, from a hostile place: it
+ * names no file outside of its folder, and every tensor that it gives lies in one of the two files
+ * that are there. */
 #include "fuzz/arrays.h"
 #include <fcntl.h>
 #include <stdio.h>

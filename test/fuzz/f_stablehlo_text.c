@@ -1,5 +1,6 @@
-/* f_stablehlo_text.c - StableHLO text from anywhere. What is accepted verifies, is printed, and its print is read back as the same
- * function and printed the same. Also read as a file of modules with checks. */
+/* f_stablehlo_text.c - StableHLO text from anywhere. What is accepted verifies, is printed, and its
+ * print is read back as the same function and printed the same. Also read as a file of modules with
+ * checks. */
 #include "ir/text/check.h"
 #include <stdlib.h>
 #include <string.h>

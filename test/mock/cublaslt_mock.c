@@ -1,6 +1,8 @@
-/* cublaslt_mock.c - a library with the entry points of cuBLASLt that the project calls, on the memory and the streams of the one that stands in
- * for the driver. Products are made when their stream comes to them, sums in double. It has the real one's rules as far as they are checked
- * easily: leading dimensions, memory of the stream's device, alignment and workspace as the algorithm was chosen for, bytes in one layout only.
+/* cublaslt_mock.c - a library with the entry points of cuBLASLt that the project calls, on the
+ * memory and the streams of the one that stands in for the driver. Products are made when their
+ * stream comes to them, sums in double. It has the real one's rules as far as they are checked
+ * easily: leading dimensions, memory of the stream's device, alignment and workspace as the
+ * algorithm was chosen for, bytes in one layout only.
  * Threads: the driver's lock around everything. */
 #include "backends/cuda/cublaslt.h"
 #include "test/mock/cublaslt_mock.h"
@@ -250,7 +252,8 @@ static int sizes_of(lt_desc d, lt_layout a, lt_layout b, lt_layout out, chosen *
     return LT_OK;
 }
 
-/* As the real one's instructions for bytes: the first factor transposed, the second not, words of four; and no bias for doubles. */
+/* As the real one's instructions for bytes: the first factor transposed, the second not, words of
+ * four; and no bias for doubles. */
 static bool is_taken(lt_desc d, lt_layout a, lt_layout b, lt_layout out)
 {
     bool bytes = a->type == LT_R_8I, words = !(a->lead % 4 || b->lead % 4 || out->lead % 4);

@@ -1,6 +1,7 @@
-/* cublaslt_mock.h - controls of the library that stands in for cuBLASLt in tests. It is loaded by the
- * path in LAZULI_CUDA_CUBLASLT, beside the one that stands in for the driver; lzMockFail of that makes
- * its entry points fail, by their names, with a status of cuBLAS. Threads: thread-safe. */
+/* cublaslt_mock.h - controls of the library that stands in for cuBLASLt in tests. It is loaded by
+ * the path in LAZULI_CUDA_CUBLASLT, beside the one that stands in for the driver; lzMockFail of
+ * that makes its entry points fail, by their names, with a status of cuBLAS. Threads:
+ * thread-safe. */
 #ifndef LZ_TEST_CUBLASLT_MOCK_H
 #define LZ_TEST_CUBLASLT_MOCK_H
 #include <stdint.h>

@@ -1,7 +1,8 @@
-/* cuda_mock.c - a library with the entry points of the CUDA driver, on host memory.
- * Work of a stream is kept until somebody has to wait for it, so what is missing a dependence reads old bytes; kernels are host objects,
- * run by simt_emu.c. Two devices, each with streams, events, code and memory (cuda_mock_memory.c) of its own, which calls must not mix up; one
- * that is lost leaves the other alone. Failures are set through cuda_mock.h. Threads: one lock around everything. */
+/* cuda_mock.c - a library with the entry points of the CUDA driver, on host memory. Work of a
+ * stream is kept until somebody has to wait for it, so what is missing a dependence reads old
+ * bytes; kernels are host objects, run by simt_emu.c. Two devices, each with streams, events, code
+ * and memory (cuda_mock_memory.c) of its own, which calls must not mix up; one that is lost leaves
+ * the other alone. Failures are set through cuda_mock.h. Threads: one lock around everything. */
 #include "test/mock/cuda_mock_state.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@ typedef struct lz_mock_stats {
     uint64_t live_graphs;
     uint64_t boxes;    /* launches of kernels whose factors come as boxes */
     uint64_t clusters; /* launches of blocks that run by two */
-    /* copied, in bytes: from and to the host; from one device to another; of those, where one may use
-     * the other's memory */
+    /* copied, in bytes: from and to the host; from one device to another; of those, where one may
+     * use the other's memory */
     uint64_t bytes_in, bytes_out, bytes_across, bytes_direct;
 } lz_mock_stats;
 
@@ -26,9 +26,9 @@ typedef struct lz_mock_stats {
 void lzMockFail(const char *name, uint64_t n, int code);
 void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
 void lzMockCapability(int value); /* 10 major + minor, before the driver is asked; 90 */
-/* From now on until lzMockReset the time between events is what launches are said to take: one of the
- * function `name` (NULL: any) with `grid` blocks (0: any number) takes ns, by the last rule that fits,
- * and everything else nothing. Gives the rule's number, or -1: there are too many. */
+/* From now on until lzMockReset the time between events is what launches are said to take: one of
+ * the function `name` (NULL: any) with `grid` blocks (0: any number) takes ns, by the last rule
+ * that fits, and everything else nothing. Gives the rule's number, or -1: there are too many. */
 int lzMockTime(const char *name, uint32_t grid, int64_t ns);
 uint64_t lzMockTimed(int rule); /* launches that went by it */
 void lzMockReset(void);         /* no failures, no lost device, no rules */

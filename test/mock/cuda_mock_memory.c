@@ -1,6 +1,7 @@
-/* cuda_mock_memory.c - memory of the devices of the library that stands in for the CUDA driver, and copies from, to and between them.
- * Each block belongs to a context. A copy says whose memory it means, when it is enqueued and again when it runs: memory that was freed
- * meanwhile, or of a device that may not be reached, is reported. Threads: see cuda_mock_state.h. */
+/* cuda_mock_memory.c - memory of the devices of the library that stands in for the CUDA driver, and
+ * copies from, to and between them. Each block belongs to a context. A copy says whose memory it
+ * means, when it is enqueued and again when it runs: memory that was freed meanwhile, or of a
+ * device that may not be reached, is reported. Threads: see cuda_mock_state.h. */
 #include "test/mock/cuda_mock_state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,7 +202,8 @@ API int cuCtxEnablePeerAccess(cu_context peer, unsigned flags)
     return mock_leave(0);
 }
 
-/* Goes from one device to the other where one may use the other's memory, through the driver's own memory where not. */
+/* Goes from one device to the other where one may use the other's memory, through the driver's own
+ * memory where not. */
 API int cuMemcpyPeerAsync(cu_ptr dst, cu_context to, cu_ptr src, cu_context from, size_t nbytes,
                           cu_stream stream)
 {

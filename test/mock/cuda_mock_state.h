@@ -1,5 +1,6 @@
-/* cuda_mock_state.h - what the files of the library that stands in for the CUDA driver share: contexts,
- * work of streams, memory. What is exported is for libraries that stand in for others of NVIDIA's.
+/* cuda_mock_state.h - what the files of the library that stands in for the CUDA driver share:
+ * contexts, work of streams, memory. What is exported is for libraries that stand in for others of
+ * NVIDIA's.
  * Threads: everything under the one lock, from ENTER to leave. */
 #ifndef LZ_TEST_CUDA_MOCK_STATE_H
 #define LZ_TEST_CUDA_MOCK_STATE_H
@@ -59,7 +60,8 @@ struct cu_stream_ {
 extern struct cu_context_ mock_contexts[MOCK_DEVICES];
 MOCK_API extern lz_mock_stats mock_stats;
 
-/* A call begins: takes the lock; an error when it is to fail or the context is lost, and then it has no effect. */
+/* A call begins: takes the lock; an error when it is to fail or the context is lost, and then it
+ * has no effect. */
 MOCK_API int mock_enter(const char *name, cu_context context);
 MOCK_API int mock_leave(int r);
 MOCK_API void mock_lock(void); /* without being a call */

@@ -1,6 +1,8 @@
-/* simt_boxes.c - boxes of tensors that NVIDIA's processors copy to shared memory by themselves (cp.async.bulk.tensor), and the barriers in shared
- * memory that tell of it (mbarrier), on this processor, as the manual of PTX says. A copy is done when nobody can go on without one, the oldest or
- * the newest first; what it will overwrite is spoilt when it is asked for. Threads: one launch at a time. */
+/* simt_boxes.c - boxes of tensors that NVIDIA's processors copy to shared memory by themselves
+ * (cp.async.bulk.tensor), and the barriers in shared memory that tell of it (mbarrier), on this
+ * processor, as the manual of PTX says. A copy is done when nobody can go on without one, the
+ * oldest or the newest first; what it will overwrite is spoilt when it is asked for. Threads: one
+ * launch at a time. */
 #include "test/mock/simt_warp.h"
 #include <stddef.h>
 #include <stdlib.h>

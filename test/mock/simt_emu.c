@@ -1,5 +1,6 @@
-/* simt_emu.c - see simt_emu.h. A thread runs until it must wait for others (a barrier, a shuffle), then the next one of the block goes on.
- * Blocks run one after the other; blocks never wait for each other. Threads: one launch at a time. */
+/* simt_emu.c - see simt_emu.h. A thread runs until it must wait for others (a barrier, a shuffle),
+ * then the next one of the block goes on. Blocks run one after the other; blocks never wait for
+ * each other. Threads: one launch at a time. */
 #include "test/mock/simt_emu.h"
 #include "test/mock/simt_warp.h"
 #include "backends/cpu/elfload.h"
@@ -204,7 +205,8 @@ static const char *run_together(uint32_t n)
     return emu_boxes_left() ? "a block ended before its copies had come" : NULL;
 }
 
-/* Blocks first and the next of its cluster; their shared memories lie `apart` bytes from each other. */
+/* Blocks first and the next of its cluster; their shared memories lie `apart` bytes from each
+ * other. */
 static const char *run_cluster(const emu_kernel *k, emu_function *f, void *const *params,
                                const lz_simt_launch *d, uint32_t first, uint32_t ranks,
                                char *shared, size_t apart)
@@ -234,7 +236,8 @@ const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
                     const lz_simt_launch *d, bool reverse)
 {
     uint32_t ranks = d->cluster ? d->cluster : 1;
-    /* blocks that know nothing of each other run side by side: one that touches another's memory is found out */
+    /* blocks that know nothing of each other run side by side: one that touches another's memory is
+     * found out */
     if (k->together && !k->paired && d->grid % 2 == 0 && d->block <= MAX_THREADS / 2)
         ranks = 2;
     if (d->block == 0 || ranks > SIMT_CLUSTER || d->block > MAX_THREADS / ranks ||

@@ -1,6 +1,8 @@
-/* simt_group.c - what groups of four warps do together on NVIDIA's processors, on this one: products of matrices in shared memory (wgmma), as the
- * manual of PTX says where the factors lie. They are computed when they are waited for, so memory that is written too early spoils them; what was
- * copied to shared memory counts only once it has been fenced. Threads: one launch at a time. */
+/* simt_group.c - what groups of four warps do together on NVIDIA's processors, on this one:
+ * products of matrices in shared memory (wgmma), as the manual of PTX says where the factors lie.
+ * They are computed when they are waited for, so memory that is written too early spoils them; what
+ * was copied to shared memory counts only once it has been fenced. Threads: one launch at a
+ * time. */
 #include "test/mock/simt_warp.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +37,8 @@ void lz_simt_group_fence(lz_simt_thread *t)
 
 /* ---- where an element is ---- */
 
-/* Element (x, k), of 16 bits, of the factor that `d` describes, x along the result. `across`: rows run along the result. The 128-byte swizzle exchanges bits 4-6
- * of an address by bits 7-9. */
+/* Element (x, k), of 16 bits, of the factor that `d` describes, x along the result. `across`: rows
+ * run along the result. The 128-byte swizzle exchanges bits 4-6 of an address by bits 7-9. */
 static const void *element(const lz_simt_thread *t, uint64_t d, uint32_t x, uint32_t k, bool across)
 {
     uint32_t start = (uint32_t)(d & 0x3fff) << 4, lead = (uint32_t)(d >> 16 & 0x3fff) << 4,
@@ -74,7 +76,8 @@ static uint64_t further(uint64_t d, uint32_t i, bool across)
     return d + (uint64_t)i * (across ? STEP * 128 : STEP * 2) / 16;
 }
 
-/* What this thread has of the sums: of rows l / 4 and l / 4 + 8 of its warp's 16, columns 2 (l % 4) and the next of every 8. */
+/* What this thread has of the sums: of rows l / 4 and l / 4 + 8 of its warp's 16, columns 2 (l % 4)
+ * and the next of every 8. */
 static void multiply(const lz_simt_thread *t, const product *p, float *sum)
 {
     uint32_t in = t->tid % GROUP, l = in % SIMT_WARP, row = in / SIMT_WARP * 16 + l / 4,

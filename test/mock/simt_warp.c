@@ -1,6 +1,7 @@
-/* simt_warp.c - what the threads of a warp do together on NVIDIA's processors, as the manual of PTX says it, on this one: shuffles, matrices
- * from shared memory, products of small matrices; and copies to shared memory that go on by themselves: they are done as late as the waiting
- * allows, and what they will overwrite is spoilt before. Threads: one launch at a time. */
+/* simt_warp.c - what the threads of a warp do together on NVIDIA's processors, as the manual of PTX
+ * says it, on this one: shuffles, matrices from shared memory, products of small matrices; and
+ * copies to shared memory that go on by themselves: they are done as late as the waiting allows,
+ * and what they will overwrite is spoilt before. Threads: one launch at a time. */
 #include "test/mock/simt_warp.h"
 #include <math.h>
 #include <stdlib.h>
@@ -83,8 +84,8 @@ float emu_f16(uint32_t h)
     return h >> 15 ? -f : f;
 }
 
-/* Element (row, k) of a factor with `each` elements per word: word k / each % 4 of the row's lanes; further words for k from 4 each on, rows
- * from 8 on come second. */
+/* Element (row, k) of a factor with `each` elements per word: word k / each % 4 of the row's lanes;
+ * further words for k from 4 each on, rows from 8 on come second. */
 static uint32_t element(uint32_t w, uint32_t turn, uint32_t base, uint32_t rows, uint32_t row,
                         uint32_t k, uint32_t each)
 {

@@ -1,5 +1,5 @@
-/* simt_warp.h - between the files of the emulator: threads of a warp that do something together.
- * A thread puts what it has where the warp's turn says, meets the others, and reads theirs; the next
+/* simt_warp.h - between the files of the emulator: threads of a warp that do something together. A
+ * thread puts what it has where the warp's turn says, meets the others, and reads theirs; the next
  * turn's place is another one.
  * Threads: one launch at a time. */
 #ifndef LZ_TEST_SIMT_WARP_H

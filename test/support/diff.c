@@ -1,4 +1,5 @@
-/* diff.c - the driver of differential tests: what is compared, seeds, rows, the report of a failure made small. */
+/* diff.c - the driver of differential tests: what is compared, seeds, rows, the report of a failure
+ * made small. */
 #include "support/diff.h"
 #include "suite.h"
 #include <glob.h>
@@ -112,8 +113,8 @@ static void show(const lz_func *f, given *g)
     lz_buf_free(&b);
 }
 
-/* Sizes of functions and of their values change with the seed; one in nine has large values, for what only then happens; one in seven may
- * have complex numbers. */
+/* Sizes of functions and of their values change with the seed; one in nine has large values, for
+ * what only then happens; one in seven may have complex numbers. */
 static lz_gen_options options_of(uint64_t seed, int max_insts)
 {
     bool large = seed % 9 == 8;
@@ -175,7 +176,8 @@ static int rows_of(lz_op op, int first, int stride)
 
 /* ---- what has gone wrong once: test/diff/cases ---- */
 
-/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread small loads have one kind for each file, in turn. */
+/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread
+ * small loads have one kind for each file, in turn. */
 static int case_file(const char *path, size_t number)
 {
     bool few = opt->one_thread && lz_test_small();

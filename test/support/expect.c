@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All up, all down, opposite ways for every two operations (one would undo the other's in 1 or 2), to zero (of either sign) what may as well
- * be zero, since there many functions have a pole, at random. */
+/* All up, all down, opposite ways for every two operations (one would undo the other's in 1 or 2),
+ * to zero (of either sign) what may as well be zero, since there many functions have a pole, at
+ * random. */
 enum {
     MODE_PLAIN,
     MODE_UP,
@@ -106,8 +107,8 @@ static int steps_of(const lz_sig *s, int extra_ulp)
     }
 }
 
-/* Units of roundoff by which an elementwise operation on complex numbers may move its result, of the magnitude: parts that are small beside it
- * have no digits of their own. */
+/* Units of roundoff by which an elementwise operation on complex numbers may move its result, of
+ * the magnitude: parts that are small beside it have no digits of their own. */
 static double complex_units(const lz_sig *s)
 {
     enum { UNITS = 16 };
@@ -176,8 +177,8 @@ typedef struct runner {
     uint32_t nval;
 } runner;
 
-/* How far to move the next element: -1 .. 1 times what its row allows. At random also in between: equal moves of two elements would vanish
- * in their difference. */
+/* How far to move the next element: -1 .. 1 times what its row allows. At random also in between:
+ * equal moves of two elements would vanish in their difference. */
 static double move_of(runner *r)
 {
     if (r->mode < MODE_BIT)
@@ -228,8 +229,8 @@ static void nudge_complex_units(runner *r, lz_literal *l, double units)
     }
 }
 
-/* What a sum or product is evaluated on besides its operands: their magnitudes; or only those below 1, or above it, for the least and the most
- * that factors can come to on the way. */
+/* What a sum or product is evaluated on besides its operands: their magnitudes; or only those below
+ * 1, or above it, for the least and the most that factors can come to on the way. */
 typedef enum measure_of { MAGNITUDE, AT_MOST_1, AT_LEAST_1 } measure_of;
 
 static double measured(double x, measure_of m)
@@ -237,7 +238,8 @@ static double measured(double x, measure_of m)
     return m == AT_MOST_1 ? fmin(x, 1) : m == AT_LEAST_1 ? fmax(x, 1) : x;
 }
 
-/* Magnitudes; of a complex number those of its parts, or, where they meet in products, the sum of both. */
+/* Magnitudes; of a complex number those of its parts, or, where they meet in products, the sum of
+ * both. */
 static lz_literal *abs_of(const lz_literal *l, bool apart, measure_of what)
 {
     lz_dtype d = l->type->dtype;
@@ -255,7 +257,8 @@ static lz_literal *abs_of(const lz_literal *l, bool apart, measure_of what)
     return a;
 }
 
-/* Single sums and products of 16-bit floats are kept wide; other regions may be rounded at every step, or not. */
+/* Single sums and products of 16-bit floats are kept wide; other regions may be rounded at every
+ * step, or not. */
 static bool kept_wide(const lz_sig *s)
 {
     const lz_func *region = region_of(s);
@@ -344,7 +347,8 @@ static double magnitude_at(const lz_literal *l, int64_t i)
                                   : lz_elem_get_f64(d, l->data, i);
 }
 
-/* Where factors overflow or vanish on the way, which came first decides what becomes of the product. */
+/* Where factors overflow or vanish on the way, which came first decides what becomes of the
+ * product. */
 static lz_status nudge_products(runner *r, const lz_sig *s, lz_literal *const *opnd,
                                 lz_literal **out)
 {
@@ -372,8 +376,8 @@ static lz_status nudge_products(runner *r, const lz_sig *s, lz_literal *const *o
     return st;
 }
 
-/* Sums move by terms * unit roundoff * sum of magnitudes, the latter evaluated on absolute values, and by what is lost below the smallest
- * number. */
+/* Sums move by terms * unit roundoff * sum of magnitudes, the latter evaluated on absolute values,
+ * and by what is lost below the smallest number. */
 static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, lz_literal **out)
 {
     lz_literal *mag[MOST_RESULTS] = {NULL};
@@ -404,8 +408,9 @@ static lz_status nudge_sum(runner *r, const lz_sig *s, lz_literal *const *opnd, 
     return st == LZ_OK && product ? nudge_products(r, s, opnd, out) : st;
 }
 
-/* Transforms move by unit roundoff * log2 of the elements * the norm of what is transformed together, and each product on the way by the least
- * number; with anything that is not finite in it, anywhere. */
+/* Transforms move by unit roundoff * log2 of the elements * the norm of what is transformed
+ * together, and each product on the way by the least number; with anything that is not finite in
+ * it, anywhere. */
 static lz_status nudge_fft(runner *r, const lz_sig *s, const lz_literal *x, lz_literal *out)
 {
     const lz_attr_fft *a = LZ_ATTR(fft, s->attr);
@@ -566,7 +571,8 @@ static lz_status take_plain(lz_expect *e, const runner *r)
     return LZ_OK;
 }
 
-/* Whether value v holds the bits of something inexact as another kind of number: then any of them may be anything. */
+/* Whether value v holds the bits of something inexact as another kind of number: then any of them
+ * may be anything. */
 static bool scrambled(const lz_func *f, lz_val v, int extra_ulp, uint8_t *mark)
 {
     enum { INEXACT = 1, SCRAMBLED = 2 };

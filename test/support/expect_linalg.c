@@ -1,5 +1,6 @@
-/* expect_linalg.c - what decompositions may answer: the reference's results for operands that are moved a little. A backward stable algorithm
- * gives the exact result of operands that are off by some roundoffs times the size of the matrix (Higham, Accuracy and Stability of Numerical
+/* expect_linalg.c - what decompositions may answer: the reference's results for operands that are
+ * moved a little. A backward stable algorithm gives the exact result of operands that are off by
+ * some roundoffs times the size of the matrix (Higham, Accuracy and Stability of Numerical
  * Algorithms, 8.1 and 10.1), so how far a result may be off follows from the matrix itself. */
 #include "support/expect_linalg.h"
 #include "ir/eval/eval_complex.h"
@@ -52,8 +53,8 @@ static double largest(const lz_literal *x, int64_t i)
     return most;
 }
 
-/* What the error of element i of an operand is relative to: in substitution itself; of a positive definite matrix, the diagonal; else the
- * largest. */
+/* What the error of element i of an operand is relative to: in substitution itself; of a positive
+ * definite matrix, the diagonal; else the largest. */
 static double scale_of(const mover *m, const lz_literal *x, int64_t i, double most)
 {
     int64_t n = extent(x->type, 1), first = i / (n * n) * n * n, row = i / n % n, col = i % n;
@@ -65,8 +66,8 @@ static double scale_of(const mover *m, const lz_literal *x, int64_t i, double mo
            sqrt(fabs((double)get(x, first + col * n + col).re));
 }
 
-/* Of Cholesky's operand the diagonal grows where the rest shrinks: so one of two opposite moves makes a matrix of less than full rank
- * positive definite, and the other one does not. */
+/* Of Cholesky's operand the diagonal grows where the rest shrinks: so one of two opposite moves
+ * makes a matrix of less than full rank positive definite, and the other one does not. */
 static lz_cx opposed(const mover *m, const lz_literal *x, int64_t i, lz_cx by, lz_cx v)
 {
     int64_t n = extent(x->type, 1);
@@ -98,7 +99,8 @@ static lz_literal *moved(const mover *m, uint32_t k, const lz_literal *x)
     return out;
 }
 
-/* In substitution, what comes after the first element that is not finite, or where sums may overflow on the way, is anything. */
+/* In substitution, what comes after the first element that is not finite, or where sums may
+ * overflow on the way, is anything. */
 static void let_go(const mover *m, const lz_literal *a, const lz_literal *b, lz_literal *out)
 {
     const lz_attr_triangular_solve *at = LZ_ATTR(triangular_solve, m->s->attr);
@@ -126,7 +128,8 @@ static void let_go(const mover *m, const lz_literal *a, const lz_literal *b, lz_
     }
 }
 
-/* Results of a decomposition: of a matrix that is not finite, or whose squares are not, anything. */
+/* Results of a decomposition: of a matrix that is not finite, or whose squares are not,
+ * anything. */
 static void let_go_all(const mover *m, const lz_literal *a, lz_literal **out)
 {
     int64_t each = extent(a->type, 1) * extent(a->type, 2);
@@ -158,8 +161,8 @@ static void turn_column(const mover *m, lz_literal *x, int64_t batch, int64_t c,
     }
 }
 
-/* Singular vectors have a sign that nothing says, the same for both of a pair unless its value may be 0 (complex ones a phase: anything), and
- * those beyond the singular values are any basis. */
+/* Singular vectors have a sign that nothing says, the same for both of a pair unless its value may
+ * be 0 (complex ones a phase: anything), and those beyond the singular values are any basis. */
 static void let_go_vectors(const mover *m, lz_literal **out)
 {
     int64_t values = extent(out[1]->type, 1);
@@ -178,8 +181,10 @@ static void let_go_vectors(const mover *m, lz_literal **out)
         }
 }
 
-/* Reflections and rotations are multiplied, each with its own rounding: what they make is off by some roundoffs also where the matrix hardly
- * matters, as it does when it is nearly triangular or diagonal (Higham, 19.3: the computed q is not the exact one of a matrix nearby, but near that). */
+/* Reflections and rotations are multiplied, each with its own rounding: what they make is off by
+ * some roundoffs also where the matrix hardly matters, as it does when it is nearly triangular or
+ * diagonal (Higham, 19.3: the computed q is not the exact one of a matrix nearby, but near
+ * that). */
 static lz_cx rounded(const mover *m, lz_cx v)
 {
     bool multiplied = m->s->op == LZ_OP_QR || m->s->op == LZ_OP_GEQRF || m->s->op == LZ_OP_SVD;

@@ -1,4 +1,5 @@
-/* gen.c - random functions: values, types, the driver; arguments for any function. See gen_ops.c. */
+/* gen.c - random functions: values, types, the driver; arguments for any function. See
+ * gen_ops.c. */
 #include "support/gen_internal.h"
 #include "ir/eval/eval_complex.h"
 #include <math.h>
@@ -92,7 +93,8 @@ lz_val gen_build(gen *g, lz_op op, const void *attr, const lz_val *opnd, uint32_
 
 /* ---- values ---- */
 
-/* Singular vectors have a sign that nothing says, so what is computed of them has: only gen_ops.c's product of both has not. */
+/* Singular vectors have a sign that nothing says, so what is computed of them has: only gen_ops.c's
+ * product of both has not. */
 static bool has_free_sign(const gen *g, lz_val v, int depth)
 {
     const lz_inst *in = &g->f->insts[v];

@@ -1,5 +1,6 @@
-/* gen_call.c - random custom_calls, of a function that is registered in every test program: the elements of its first operand in reverse
- * order, and the others as they are. It moves bytes only, so differences before it stay what they are. */
+/* gen_call.c - random custom_calls, of a function that is registered in every test program: the
+ * elements of its first operand in reverse order, and the others as they are. It moves bytes only,
+ * so differences before it stay what they are. */
 #include "ir/attr.h"
 #include "ir/custom_call.h"
 #include "support/gen_internal.h"

@@ -1,11 +1,12 @@
-/* gen_control.c - random while and if: regions of a few exact operations on values of the function around them, so that what comes out
- * is the reference's to the bit, however often a body runs. */
+/* gen_control.c - random while and if: regions of a few exact operations on values of the function
+ * around them, so that what comes out is the reference's to the bit, however often a body runs. */
 #include "support/gen_internal.h"
 #include <string.h>
 
 enum { MOST = 4 }; /* values a region takes */
 
-/* Operations that round or jump would make every difference before the region a large one after it. */
+/* Operations that round or jump would make every difference before the region a large one after
+ * it. */
 static bool exact(lz_op op, bool control)
 {
     const lz_op_info *i = lz_op_get(op);
@@ -33,7 +34,8 @@ static void add_ops(gen *h, int n, bool control)
     }
 }
 
-/* Ends a region with results of the types given. The generator around it goes on with its random numbers. */
+/* Ends a region with results of the types given. The generator around it goes on with its random
+ * numbers. */
 static const lz_func *inner_end(gen *g, gen *h, const lz_val *first, uint32_t nfirst,
                                 const lz_type *const *t, uint32_t n)
 {

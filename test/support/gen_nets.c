@@ -1,6 +1,8 @@
-/* gen_nets.c - random functions made of what networks are made of, on shapes large enough to be tiled, blocked and shared by threads:
- * products with prologues and epilogues, their gradients, row and column reductions, attention, embeddings, dropout, updates.
- * A function is a chain of blocks on a matrix x [rows, cols]. Blocks are drawn first, because parameters come before instructions. */
+/* gen_nets.c - random functions made of what networks are made of, on shapes large enough to be
+ * tiled, blocked and shared by threads: products with prologues and epilogues, their gradients, row
+ * and column reductions, attention, embeddings, dropout, updates. A function is a chain of blocks
+ * on a matrix x [rows, cols]. Blocks are drawn first, because parameters come before
+ * instructions. */
 #include "support/gen_internal.h"
 
 typedef enum kind {

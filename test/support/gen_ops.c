@@ -388,8 +388,8 @@ static lz_val region_param(lz_func *f, lz_dtype d)
     return t ? lz_build_param(f, t) : LZ_NOVAL;
 }
 
-/* Of two operands (value, index): the larger value, the lower index where equal; NaN is larger, and as large as another NaN: the order in
- * which elements are combined is free. */
+/* Of two operands (value, index): the larger value, the lower index where equal; NaN is larger, and
+ * as large as another NaN: the order in which elements are combined is free. */
 static const lz_func *region_argmax(lz_dtype d, lz_dtype id)
 {
     lz_func *f = lz_func_new("argmax");
@@ -604,7 +604,8 @@ static lz_val op_dot(gen *g)
     return gen_build(g, LZ_OP_DOT_GENERAL, &at, opnd, 2);
 }
 
-/* Over as many of the last dimensions as there are, at most 3; complex operands in all three ways. */
+/* Over as many of the last dimensions as there are, at most 3; complex operands in all three
+ * ways. */
 static lz_val op_fft(gen *g)
 {
     lz_val a = gen_pick(g, LZ_OP_FFT);
@@ -649,8 +650,10 @@ static lz_val pattern(gen *g, lz_dtype d, const lz_shape *s, bool diagonal)
     return v == LZ_NOVAL ? v : lz_build_broadcast(g->f, v, &last, s);
 }
 
-/* Square matrices whose decomposition is no matter of rounding: the diagonal is larger than the rest of its row and column, so rows stay where they
- * are, and singular values lie apart. Off the diagonal are numbers between 0.5 and 1.5, so that there is something to reflect, which decides signs. */
+/* Square matrices whose decomposition is no matter of rounding: the diagonal is larger than the
+ * rest of its row and column, so rows stay where they are, and singular values lie apart. Off the
+ * diagonal are numbers between 0.5 and 1.5, so that there is something to reflect, which decides
+ * signs. */
 static lz_val well_conditioned(gen *g, lz_dtype d, const lz_shape *s)
 {
     lz_dtype part = lz_dtype_part(d);
@@ -695,7 +698,8 @@ static lz_val put_together(gen *g, lz_val u)
     return gen_build(g, LZ_OP_DOT_GENERAL, &at, opnd, 2);
 }
 
-/* Matrices as operand 0, square ones where they must be: the dtype and the batch of a value there is, or of the case. */
+/* Matrices as operand 0, square ones where they must be: the dtype and the batch of a value there
+ * is, or of the case. */
 static lz_val op_linalg(gen *g, lz_op op)
 {
     static const int8_t sizes[] = {1, 2, 3, 5, 8, 0, 13};

@@ -21,7 +21,8 @@ static int dtypes_of(lz_op op, lz_dtype out[LZ_DTYPE_COUNT])
     return n;
 }
 
-/* ---- elementwise: a variant is one attribute record; it comes with specials and some shapes ---- */
+/* ---- elementwise: a variant is one attribute record; it comes with specials and some shapes
+ * ---- */
 
 typedef struct variant {
     union {

@@ -101,7 +101,8 @@ static lz_val op_reduce_window(gen *g)
     return at.body ? gen_build(g, LZ_OP_REDUCE_WINDOW, &at, o, 2) : LZ_NOVAL;
 }
 
-/* (a, b) -> a >= b, in a total order: which element is chosen must not depend on the order of comparisons. */
+/* (a, b) -> a >= b, in a total order: which element is chosen must not depend on the order of
+ * comparisons. */
 static const lz_func *select_region(gen *g, lz_dtype d)
 {
     const lz_type *t = lz_type_get(d, &gen_scalar);

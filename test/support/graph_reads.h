@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often operations `by` (NULL: any) read the result of the one operation `op` in the pending graph of g. */
+/* How often operations `by` (NULL: any) read the result of the one operation `op` in the pending
+ * graph of g. */
 static inline int reads_by(lz_tensor *g, const char *op, const char *by)
 {
     static char text[1 << 16];

@@ -142,7 +142,8 @@ static void put_wild(lz_rnd *r, lz_literal *l, int64_t i, const uint64_t *specia
         lz_test_set_bits(l, i, bits);
 }
 
-/* In turn. Not the largest floats: whether they overflow depends on the order. Integers wrap in any. */
+/* In turn. Not the largest floats: whether they overflow depends on the order. Integers wrap in
+ * any. */
 static double spice(int *next)
 {
     static const double values[] = {0, NAN, 1, -0.0, INFINITY, -INFINITY};

@@ -1,7 +1,7 @@
-/* shrink.c - makes a failing function smaller while it keeps failing.
- * A candidate is the function with a plan for each instruction: keep it, make it a parameter, or put
- * another value in its place. What is not reached from the results then falls away, parameters too.
- * Candidates are tried until none of them helps. */
+/* shrink.c - makes a failing function smaller while it keeps failing. A candidate is the function
+ * with a plan for each instruction: keep it, make it a parameter, or put another value in its
+ * place. What is not reached from the results then falls away, parameters too. Candidates are tried
+ * until none of them helps. */
 #include "support/gen.h"
 #include <string.h>
 

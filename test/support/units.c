@@ -18,7 +18,8 @@ typedef struct guarded {
     size_t nmap, n;
 } guarded;
 
-/* n bytes that end at a page (at_end; the start is then aligned to `align` at least) or start at one. */
+/* n bytes that end at a page (at_end; the start is then aligned to `align` at least) or start at
+ * one. */
 static bool guarded_new(guarded *g, size_t n, size_t align, bool at_end)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), body = LZ_ALIGN_UP(n, page);
@@ -85,7 +86,8 @@ static void view_end(view *v)
     lz_free(v);
 }
 
-/* Buffers of the same bytes share memory here too; all others are apart, so that a partial overlap would show. */
+/* Buffers of the same bytes share memory here too; all others are apart, so that a partial overlap
+ * would show. */
 static view *view_new(state *s, const lz_step *st)
 {
     const lz_kernel *k = s->plan->kernels[st->kernel];
@@ -211,7 +213,8 @@ static char *copy_of(const void *p, size_t n)
     return c;
 }
 
-/* Arguments are copied, results that take over an argument start as its copy, the rest as rubbish. */
+/* Arguments are copied, results that take over an argument start as its copy, the rest as
+ * rubbish. */
 static bool fill(state *s, const lz_func *f, lz_literal *const *args)
 {
     const lz_plan *p = s->plan;

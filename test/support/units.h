@@ -1,6 +1,7 @@
-/* units.h - what generated code promises the runtime, checked kernel by kernel: it touches nothing outside of the bytes a step names
- * (each buffer ends, or starts, at a page that cannot be touched), no two units write the same place, and neither the order of units
- * nor how they are cut changes a bit.
+/* units.h - what generated code promises the runtime, checked kernel by kernel: it touches nothing
+ * outside of the bytes a step names (each buffer ends, or starts, at a page that cannot be
+ * touched), no two units write the same place, and neither the order of units nor how they are cut
+ * changes a bit.
  * Threads: thread-compatible. */
 #ifndef LZ_TEST_UNITS_H
 #define LZ_TEST_UNITS_H

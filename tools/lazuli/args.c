@@ -1,4 +1,5 @@
-/* args.c - what the subcommands share about the command line: numbers, messages, and an output that cannot be written. */
+/* args.c - what the subcommands share about the command line: numbers, messages, and an output that
+ * cannot be written. */
 #include "tools/lazuli/tool.h"
 #include <errno.h>
 #include <fcntl.h>

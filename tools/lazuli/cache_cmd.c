@@ -90,8 +90,8 @@ static int act(const char *verb, lz_cache *c, uint64_t max_bytes)
     return verify && t.bad ? 1 : 0;
 }
 
-/* A directory that has files and no tag of ours is somebody else's. 1 a cache, 0 nothing there, -1 something else or not to
- * be trusted or read: said. */
+/* A directory that has files and no tag of ours is somebody else's. 1 a cache, 0 nothing there, -1
+ * something else or not to be trusted or read: said. */
 static int is_cache(const char *path)
 {
     lz_store s;

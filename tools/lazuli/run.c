@@ -1,5 +1,5 @@
-/* run.c - lazuli run: StableHLO programs on a device, from .npy to .npy, compared with the reference when asked, and with what they say
- * themselves that they give. */
+/* run.c - lazuli run: StableHLO programs on a device, from .npy to .npy, compared with the
+ * reference when asked, and with what they say themselves that they give. */
 #include "backends/backend.h"
 #include "base/timeline.h"
 #include "ir/text/check.h"
@@ -336,7 +336,8 @@ static int look_at_all(const options *o, const lz_checked *c, lz_literal *const 
     return rc;
 }
 
-/* What is checked is to be computed by the device, not by the compiler: the text's constants become arguments. */
+/* What is checked is to be computed by the device, not by the compiler: the text's constants become
+ * arguments. */
 static int run_checked(const options *o, const lz_checked *c)
 {
     lz_func *f = NULL;

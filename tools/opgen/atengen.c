@@ -1,5 +1,5 @@
-/* atengen.c - writes docs/core_aten.md from ops/core_aten.def: atengen doc, in the root of the tree.
- * Refuses a row whose function is not in abi/exports.txt or whose test does not name it. */
+/* atengen.c - writes docs/core_aten.md from ops/core_aten.def: atengen doc, in the root of the
+ * tree. Refuses a row whose function is not in abi/exports.txt or whose test does not name it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static int has_line(const char *text, const char *name)
     return 0;
 }
 
-/* `name` as a word: letters and digits beside it belong to another one ("lz_" before it does not). */
+/* `name` as a word: letters and digits beside it belong to another one ("lz_" before it does
+ * not). */
 static int has_word(const char *text, const char *name)
 {
     size_t n = strlen(name);

@@ -163,7 +163,8 @@ static inline void compare(const gcase *c, int order)
         }
 }
 
-/* Tests `i` of a table of n cases: of first order, on each device in turn; of second order, where the case wants it, on the interpreter. */
+/* Tests `i` of a table of n cases: of first order, on each device in turn; of second order, where
+ * the case wants it, on the interpreter. */
 static inline void compare_first(const gcase *cases, int n, int i)
 {
     ck_assert_msg(lz_set_device(devices[i / n]) == LZ_OK, "%s", lz_last_error_text());

@@ -1,4 +1,5 @@
-/* t_aten_grad.c - gradients of composites: against central differences, and at the special points where ATen has a rule (kinks, zeros, infinities). */
+/* t_aten_grad.c - gradients of composites: against central differences, and at the special points
+ * where ATen has a rule (kinks, zeros, infinities). */
 #include "grad_check.h"
 
 #define F(name, expr)                                                                              \

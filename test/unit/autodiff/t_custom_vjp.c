@@ -1,4 +1,5 @@
-/* t_custom_vjp.c - functions with a gradient of their own: the rule counts, in every place a gradient can be taken; what is wrong says so. */
+/* t_custom_vjp.c - functions with a gradient of their own: the rule counts, in every place a
+ * gradient can be taken; what is wrong says so. */
 #include "../runtime/rt.h"
 
 #define LENGTH(a) (int)(sizeof(a) / sizeof *(a))
@@ -247,7 +248,8 @@ static void itself(lz_tensor *const *kept, lz_tensor *const *g, lz_tensor **grad
     grad_in[0] = lz_mul(g[0], kept[0]);
 }
 
-/* A residual that is a result has the rule's gradient: any number of derivatives of a function that nobody can look into. */
+/* A residual that is a result has the rule's gradient: any number of derivatives of a function that
+ * nobody can look into. */
 START_TEST(a_custom_call_has_all_derivatives)
 {
     rt_use(rt_devices[_i]);
@@ -351,7 +353,8 @@ static void keeps_a_call(lz_tensor *const *in, lz_tensor **out, lz_tensor **kept
     out[0] = lz_sin(in[0]);
 }
 
-/* What is kept is computed for a gradient only, and once. The reference interpreter runs what is recorded as it stands. */
+/* What is kept is computed for a gradient only, and once. The reference interpreter runs what is
+ * recorded as it stands. */
 START_TEST(nothing_is_kept_where_no_gradient_is)
 {
     rt_use(rt_devices[1]);
@@ -404,7 +407,8 @@ static int rounds(int64_t outer, int64_t inner, double out[2])
     return calls;
 }
 
-/* The loop, the loop that keeps what its rounds start from, and the way back; parts of a loop are worked out once more. */
+/* The loop, the loop that keeps what its rounds start from, and the way back; parts of a loop are
+ * worked out once more. */
 START_TEST(a_gradient_runs_a_loop_a_fixed_number_of_times)
 {
     rt_use(rt_devices[_i]);

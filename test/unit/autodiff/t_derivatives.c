@@ -1,5 +1,6 @@
-/* t_derivatives.c - forward mode and what is made of it: calls, errors, loops that only forward mode can do, Hessians and Jacobians against
- * formulas. Every rule is checked beside the gradients (grad_check.h). */
+/* t_derivatives.c - forward mode and what is made of it: calls, errors, loops that only forward
+ * mode can do, Hessians and Jacobians against formulas. Every rule is checked beside the gradients
+ * (grad_check.h). */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* t_function.c - functions recorded once: values, what is compiled, donation, random numbers, what goes wrong. */
+/* t_function.c - functions recorded once: values, what is compiled, donation, random numbers, what
+ * goes wrong. */
 #include "../runtime/rt.h"
 #include <stdlib.h>
 
@@ -48,7 +49,8 @@ START_TEST(a_step_is_recorded_once)
 }
 END_TEST
 
-/* Arguments, constants, outside values and one value twice as results; pending arguments; numbers. */
+/* Arguments, constants, outside values and one value twice as results; pending arguments;
+ * numbers. */
 static void odd(lz_tensor *const *in, lz_tensor **out, void *user)
 {
     out[0] = in[0];

@@ -1,4 +1,5 @@
-/* t_grad.c - every gradient rule against central differences in f64, first and second order, on every device. */
+/* t_grad.c - every gradient rule against central differences in f64, first and second order, on
+ * every device. */
 #include "grad_check.h"
 
 /* ---- the functions under test ---- */
@@ -364,7 +365,8 @@ START_TEST(bad_calls_are_errors)
 }
 END_TEST
 
-/* An index that cannot reach the end of what it points into is not clamped to where the end would wrap to. */
+/* An index that cannot reach the end of what it points into is not clamped to where the end would
+ * wrap to. */
 START_TEST(narrow_indices_into_many_rows)
 {
     lz_scope_begin();
@@ -454,7 +456,8 @@ START_TEST(integer_paths_carry_no_gradient)
 }
 END_TEST
 
-/* kinks follow PyTorch: relu has 0 at 0, ties of maximum share, products right with zeros among the factors */
+/* kinks follow PyTorch: relu has 0 at 0, ties of maximum share, products right with zeros among the
+ * factors */
 START_TEST(conventions_at_kinks)
 {
     lz_scope_begin();

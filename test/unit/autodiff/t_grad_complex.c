@@ -1,5 +1,5 @@
-/* t_grad_complex.c - gradients of complex operations: for a real loss L and z = x + iy, dL/dx + i dL/dy (PyTorch's convention), against
- * central differences of the two parts, on every device. */
+/* t_grad_complex.c - gradients of complex operations: for a real loss L and z = x + iy, dL/dx + i
+ * dL/dy (PyTorch's convention), against central differences of the two parts, on every device. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
@@ -231,7 +231,8 @@ START_TEST(against_differences)
 }
 END_TEST
 
-/* torch: z = 3 + 4i; abs(z).backward() gives 0.6 + 0.8i, real(z * z) 6 - 8i, and abs at 0 gives 0. */
+/* torch: z = 3 + 4i; abs(z).backward() gives 0.6 + 0.8i, real(z * z) 6 - 8i, and abs at 0 gives
+ * 0. */
 START_TEST(convention)
 {
     float g[2], z0[2] = {0, 0}, z1[2] = {3, 4};

@@ -1,4 +1,5 @@
-/* t_grad_control.c - gradients of loops and branches against central differences, first and second order, on every device. */
+/* t_grad_control.c - gradients of loops and branches against central differences, first and second
+ * order, on every device. */
 #include "grad_check.h"
 
 /* ---- the functions under test ---- */
@@ -233,7 +234,8 @@ START_TEST(detach_holds_in_a_body)
 }
 END_TEST
 
-/* The gradient of a checkpoint is that of the same without, to the last bit that the order of sums leaves. */
+/* The gradient of a checkpoint is that of the same without, to the last bit that the order of sums
+ * leaves. */
 START_TEST(checkpoints_change_nothing)
 {
     double v[2][2][3];

@@ -1,4 +1,5 @@
-/* t_grad_linalg.c - gradients of decompositions, by central differences of the first and the second order. */
+/* t_grad_linalg.c - gradients of decompositions, by central differences of the first and the second
+ * order. */
 #include "autodiff/vjp.h"
 #include "grad_check.h"
 
@@ -166,7 +167,8 @@ START_TEST(second_order)
 }
 END_TEST
 
-/* What rows count in the gradient of a complete q, of many rows as well: less and less, but more than nothing, even less the square. */
+/* What rows count in the gradient of a complete q, of many rows as well: less and less, but more
+ * than nothing, even less the square. */
 START_TEST(falls_to_more_than_nothing)
 {
     static const int64_t lengths[] = {1, 100, 5700, 100000};

@@ -1,5 +1,6 @@
-/* t_grad_regions.c - gradients of reductions, windows and scatters with regions of their own and initial values that count, against central differences,
- * first and second order, on every device. */
+/* t_grad_regions.c - gradients of reductions, windows and scatters with regions of their own and
+ * initial values that count, against central differences, first and second order, on every
+ * device. */
 #include "grad_check.h"
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* t_grad_rounds.c - how many rounds of loops a program runs that computes a value and its gradient. */
+/* t_grad_rounds.c - how many rounds of loops a program runs that computes a value and its
+ * gradient. */
 #include "ir/counted.h"
 #include "lower/pass.h"
 #include "suite.h"

@@ -1,5 +1,6 @@
-/* t_grad_rows.c - the gradient of every row of ir/ops.def that has one, on the random attributes, shapes and regions of the rows' cases,
- * against central differences in f64 and c128, of the first and the second order. A row with a rule that too few comparisons reach fails. */
+/* t_grad_rows.c - the gradient of every row of ir/ops.def that has one, on the random attributes,
+ * shapes and regions of the rows' cases, against central differences in f64 and c128, of the first
+ * and the second order. A row with a rule that too few comparisons reach fails. */
 #include "runtime/region/region_trace.h"
 #include "runtime/graph/trace_builder.h"
 #include "suite.h"
@@ -37,9 +38,10 @@ static bool is_wide(lz_dtype d)
     return d == LZ_F64 || d == LZ_C128;
 }
 
-/* Whose rule is not the slope: rounding to fewer bits passes gradients rounded; a reshape that does nothing is lz_detach in a region; bits are
- * no numbers, what only passes make has no rule, a program's own rule is the program's, and
- * the neighbour of a number is a step of rounding, whose gradient the table says is 0 (as in JAX), where differences see the slope of 1. */
+/* Whose rule is not the slope: rounding to fewer bits passes gradients rounded; a reshape that does
+ * nothing is lz_detach in a region; bits are no numbers, what only passes make has no rule, a
+ * program's own rule is the program's, and the neighbour of a number is a step of rounding, whose
+ * gradient the table says is 0 (as in JAX), where differences see the slope of 1. */
 static bool has_other_rule(const lz_sig *s)
 {
     const lz_attr *a = s->attr;
@@ -121,7 +123,8 @@ static lz_val weighted_sum(lz_func *f, lz_val x, lz_val w)
                            lz_build_scalar(f, LZ_F64, 0), &all);
 }
 
-/* Nothing determines the phases of singular vectors: only what does not depend on them has a slope. */
+/* Nothing determines the phases of singular vectors: only what does not depend on them has a
+ * slope. */
 static bool phases_are_free(const lz_func *f)
 {
     for (uint32_t i = 0; i < f->ninst; i++)
@@ -291,7 +294,8 @@ typedef struct counts {
 } counts;
 static counts reached[3][LZ_OP_COUNT]; /* by order */
 
-/* d loss / d direction by differences; NaN where there is a kink, a jump, nothing near, or a loss so large that its rounding hides the slope. */
+/* d loss / d direction by differences; NaN where there is a kink, a jump, nothing near, or a loss
+ * so large that its rounding hides the slope. */
 static double slope(const kase *c, uint32_t p, const double *dir, int order)
 {
     lz_literal *const *x = c->x;
@@ -434,8 +438,8 @@ static int compare_row(lz_op op, int from, int to)
     return bad + (rc < 0);
 }
 
-/* A call of a function that nobody knows has a rule that says so: t_grad_call. What only passes its operands on has the rule it is given:
- * t_custom_vjp. */
+/* A call of a function that nobody knows has a rule that says so: t_grad_call. What only passes its
+ * operands on has the rule it is given: t_custom_vjp. */
 static bool has_slope(lz_op op)
 {
     const lz_op_info *info = lz_op_get(op);

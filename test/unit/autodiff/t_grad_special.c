@@ -1,4 +1,5 @@
-/* t_grad_special.c - gradients of CHLO's functions, by central differences of the first and the second order. */
+/* t_grad_special.c - gradients of CHLO's functions, by central differences of the first and the
+ * second order. */
 #include "grad_check.h"
 
 #define EW1(NAME)                                                                                  \

@@ -1,4 +1,5 @@
-/* t_grad_window.c - gradients of convolutions, pooling and cumulative sums, against central differences. */
+/* t_grad_window.c - gradients of convolutions, pooling and cumulative sums, against central
+ * differences. */
 #include "grad_check.h"
 
 /* ---- convolution: every attribute ---- */

@@ -1,4 +1,5 @@
-/* t_two_devices.c - gradients of a network whose halves are on two GPUs, on the library that stands in for the driver. */
+/* t_two_devices.c - gradients of a network whose halves are on two GPUs, on the library that stands
+ * in for the driver. */
 #include "../runtime/rt.h"
 #include "base/log.h"
 #include "support/mock.h"

@@ -1,5 +1,5 @@
-/* cuda_util.h - what the tests of the CUDA backend through the device interface share: the library that
- * stands in for the driver, and a program. Threads: a test's own. */
+/* cuda_util.h - what the tests of the CUDA backend through the device interface share: the library
+ * that stands in for the driver, and a program. Threads: a test's own. */
 #ifndef LZ_TEST_CUDA_UTIL_H
 #define LZ_TEST_CUDA_UTIL_H
 #include "backends/backend.h"

@@ -236,8 +236,9 @@ static inline jit jit_new(const lz_kernel *k)
     return jit_new_for(k, 0);
 }
 
-/* The forms of code that processors of other families get, to be run here: many registers of 16 bytes. The code generator goes by the name of the
- * architecture, of which LLVM knows another one. */
+/* The forms of code that processors of other families get, to be run here: many registers of 16
+ * bytes. The code generator goes by the name of the architecture, of which LLVM knows another
+ * one. */
 static inline lz_target small_vectors(void)
 {
     static const char x86[] = "x86_64", other[] = "amd64";
@@ -252,7 +253,8 @@ static inline lz_target small_vectors(void)
     return t;
 }
 
-/* The code for processors with 16 registers of 32 bytes, to be run here. false: this is none that can. */
+/* The code for processors with 16 registers of 32 bytes, to be run here. false: this is none that
+ * can. */
 static inline bool few_registers(lz_target *t)
 {
     must(lz_target_host(t));

@@ -1,5 +1,6 @@
-/* t_assemble.c - who makes machine code of PTX: the assembler that is configured, or the driver. The assembler is a script here, and the
- * machine code an object that the library in the driver's place takes. Each test has a process of its own. */
+/* t_assemble.c - who makes machine code of PTX: the assembler that is configured, or the driver.
+ * The assembler is a script here, and the machine code an object that the library in the driver's
+ * place takes. Each test has a process of its own. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include "lower/plan/plan.h"

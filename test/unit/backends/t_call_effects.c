@@ -1,5 +1,6 @@
-/* t_call_effects.c - calls with side effects: each is made once in a run, in the order of the program, on every device, after every pass,
- * through text and bytes; what has none and is wanted by nobody is not made. */
+/* t_call_effects.c - calls with side effects: each is made once in a run, in the order of the
+ * program, on every device, after every pass, through text and bytes; what has none and is wanted
+ * by nobody is not made. */
 #include "backends/backend.h"
 #include "ir/custom_call.h"
 #include "ir/eval/eval.h"
@@ -13,7 +14,8 @@
 
 static char made[128];
 
-/* Notes its backend_config and the first number that it gets; gives its argument when somebody wants it. */
+/* Notes its backend_config and the first number that it gets; gives its argument when somebody
+ * wants it. */
 static lz_status note(const lz_ffi_call *c, void *user)
 {
     size_t at = strlen(made);
@@ -245,7 +247,8 @@ START_TEST(no_results_at_all)
 }
 END_TEST
 
-/* A loop of two rounds that is written twice. in: what is beside, in the condition or in the round. */
+/* A loop of two rounds that is written twice. in: what is beside, in the condition or in the
+ * round. */
 static lz_func *twice(const char *in_cond, const char *in_round)
 {
     char t[4000], loop[1600];
@@ -271,7 +274,8 @@ static lz_func *twice(const char *in_cond, const char *in_round)
     return parse(t);
 }
 
-/* Equal loops run as often as they are written, when something happens in them, be it in a branch. */
+/* Equal loops run as often as they are written, when something happens in them, be it in a
+ * branch. */
 START_TEST(in_loops)
 {
     static const char note_it[] =

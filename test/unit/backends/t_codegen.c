@@ -219,7 +219,8 @@ START_TEST(sizes_are_arguments)
 }
 END_TEST
 
-/* What LLVM knows of a target is made once for each thread that compiles at a time, not for each kernel. */
+/* What LLVM knows of a target is made once for each thread that compiles at a time, not for each
+ * kernel. */
 START_TEST(machines_are_kept)
 {
     lz_kernel *k = matrix_product();
@@ -255,8 +256,8 @@ static int most_in_a_block(const char *text, const char *word, const char *but, 
     return most;
 }
 
-/* What instruction selection tries on shuffles of shuffles grows with the depth: no block has more than one step of a
- * transposition. */
+/* What instruction selection tries on shuffles of shuffles grows with the depth: no block has more
+ * than one step of a transposition. */
 START_TEST(transposes_step_by_step)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */

@@ -1,5 +1,5 @@
-/* t_codegen_borders.c - convolutions whose padding is left out: the bits are those of code that multiplies it, whatever the other factor holds;
- * and it is left out. */
+/* t_codegen_borders.c - convolutions whose padding is left out: the bits are those of code that
+ * multiplies it, whatever the other factor holds; and it is left out. */
 #include "base/config.h"
 #include "windows_util.h"
 #include <math.h>
@@ -55,7 +55,8 @@ static void check_near(const image *v, const lz_kernel *q, const data *x, int64_
     guarded_free(&want);
 }
 
-/* The bits are those of code that leaves nothing out. special: values of the other factor that make 0 times them no zero. */
+/* The bits are those of code that leaves nothing out. special: values of the other factor that make
+ * 0 times them no zero. */
 static void check_edges(const image *v, const lz_target *host, int special)
 {
     int64_t total[3];
@@ -137,7 +138,8 @@ START_TEST(same_bits_of_many_sums)
 }
 END_TEST
 
-/* Rows of the result that hold something that is no number: they are not all the same, as weights are finite, but where padding was read. */
+/* Rows of the result that hold something that is no number: they are not all the same, as weights
+ * are finite, but where padding was read. */
 static int64_t rows_with(const char *c, int64_t rows, int64_t columns)
 {
     int64_t n = 0;
@@ -161,7 +163,8 @@ static int64_t rows_that_meet_padding(const image *v)
     return n;
 }
 
-/* 16 images of 4 x 4 pixels: 9 kinds of pixels, each with rows for tiles of its own, so that all that meets padding is tiles at their ends. */
+/* 16 images of 4 x 4 pixels: 9 kinds of pixels, each with rows for tiles of its own, so that all
+ * that meets padding is tiles at their ends. */
 START_TEST(rows_of_one_kind_are_together)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -214,7 +217,8 @@ START_TEST(pixels_meet_no_padding)
 }
 END_TEST
 
-/* What such products have alike, tiles for few and for many columns, with and without runs, and the numbers, is made for the first of them. */
+/* What such products have alike, tiles for few and for many columns, with and without runs, and the
+ * numbers, is made for the first of them. */
 START_TEST(all_tiles_and_numbers_are_shared)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */

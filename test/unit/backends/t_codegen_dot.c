@@ -256,8 +256,8 @@ START_TEST(blocks)
 }
 END_TEST
 
-/* Units that have all rows of a matrix, since there are matrices enough: the last tile of rows, which is not full, has its sums of a block of K
- * where the others would have theirs. */
+/* Units that have all rows of a matrix, since there are matrices enough: the last tile of rows,
+ * which is not full, has its sums of a block of K where the others would have theirs. */
 START_TEST(long_units)
 {
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 8, 0, 0, 0};
@@ -327,7 +327,8 @@ START_TEST(small_factors_are_not_packed)
 }
 END_TEST
 
-/* Of a product with A stored [k, m], which each unit packs: as many rows, however wide vectors are. */
+/* Of a product with A stored [k, m], which each unit packs: as many rows, however wide vectors
+ * are. */
 START_TEST(units_have_as_many_rows)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -374,8 +375,8 @@ static int prefetches(bool tb, const char *from, const char *kind)
     return prefetches_of(&f, from, kind);
 }
 
-/* The rows that the later stages write, while the tile is multiplied: three vectors of each. What all rows have in common is not fetched, nor
- * is anything where the sums are stored as they are. */
+/* The rows that the later stages write, while the tile is multiplied: three vectors of each. What
+ * all rows have in common is not fetched, nor is anything where the sums are stored as they are. */
 START_TEST(later_rows_are_fetched)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -411,8 +412,9 @@ START_TEST(whole_panels_have_no_masks)
 }
 END_TEST
 
-/* Columns that are transposed while they are packed, the lines of a tile, and the block that is packed next. Columns that only have to be loaded
- * are so one after the other, without a loop that works out where each of them is. */
+/* Columns that are transposed while they are packed, the lines of a tile, and the block that is
+ * packed next. Columns that only have to be loaded are so one after the other, without a loop that
+ * works out where each of them is. */
 START_TEST(lines_are_fetched_ahead)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -429,8 +431,8 @@ START_TEST(lines_are_fetched_ahead)
         ck_assert_int_gt(prefetches(tb, "define", write), 0);
     }
     ck_assert_int_gt(prefetches(false, "define", far), 0);
-    if (t.vector_bytes >=
-        32) { /* one at the beginning of a round, one in a loop for those that need more, one of a step by itself */
+    if (t.vector_bytes >= 32) { /* one at the beginning of a round, one in a loop for those that
+                                   need more, one of a step by itself */
         ck_assert_int_eq(prefetches(false, "define", far), 2 * 3);
         ck_assert_int_eq(prefetches(false, "define", write), 2 * 3);
     }
@@ -438,7 +440,8 @@ START_TEST(lines_are_fetched_ahead)
 }
 END_TEST
 
-/* Steps of k come in rounds, in which nothing is masked: full tiles have no time for more than multiplications. */
+/* Steps of k come in rounds, in which nothing is masked: full tiles have no time for more than
+ * multiplications. */
 START_TEST(steps_come_in_rounds)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -449,7 +452,8 @@ START_TEST(steps_come_in_rounds)
     lz_kernel *q = product(&f, 256, 256, 256, total);
     jit j = jit_new(q);
     const char *ir = lz_buf_str(&j.ll);
-    /* tiles of 8 x 3 and 8 x 2 vectors, four steps at a time and one; of 6 x 2 and 6 x 1, eight at a time */
+    /* tiles of 8 x 3 and 8 x 2 vectors, four steps at a time and one; of 6 x 2 and 6 x 1, eight at
+     * a time */
     if (t.vector_bytes == 64)
         ck_assert_int_eq(count(ir, "call <16 x float> @llvm.fma.v16f32("), 8 * (3 + 2) * (4 + 1));
     if (t.vector_bytes == 32)
@@ -474,7 +478,8 @@ START_TEST(units_are_shared_equally)
 END_TEST
 /* ---- laws: what is alike is made once ---- */
 
-/* Products that differ in what is done with their sums have tiles and sizes in common, and one that is compiled again has everything. */
+/* Products that differ in what is done with their sums have tiles and sizes in common, and one that
+ * is compiled again has everything. */
 START_TEST(gemm_are_made_once)
 {
     form f = {LZ_F32, LZ_F32, LZ_F32, .pad = 3};

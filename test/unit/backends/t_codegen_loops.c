@@ -231,7 +231,8 @@ START_TEST(elementwise)
 }
 END_TEST
 
-/* ---- transposes between windows' orders: one loop is short, a third runs beside it, elements follow each other backwards ---- */
+/* ---- transposes between windows' orders: one loop is short, a third runs beside it, elements
+ * follow each other backwards ---- */
 
 /* out[i, j, k] of what lies along i, in steps of 1 or -1. */
 static world turned_round(const int64_t *n, bool backwards, lz_dtype d)
@@ -297,8 +298,8 @@ static world transposed_copy(int64_t m, int64_t n)
     return w;
 }
 
-/* Whole lines are written one block of rows after the other, which reads rows from their beginning to their end; parts of lines, 64
- * elements of a row together. */
+/* Whole lines are written one block of rows after the other, which reads rows from their beginning
+ * to their end; parts of lines, 64 elements of a row together. */
 START_TEST(whole_lines_go_along_rows)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -321,7 +322,8 @@ START_TEST(whole_lines_go_along_rows)
 }
 END_TEST
 
-/* Where a line has two vectors, four squares: of whole lines that are read, and whole lines that are written. */
+/* Where a line has two vectors, four squares: of whole lines that are read, and whole lines that
+ * are written. */
 START_TEST(squares_have_whole_lines)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -339,7 +341,8 @@ START_TEST(squares_have_whole_lines)
 }
 END_TEST
 
-/* ---- which results may go past the caches: whole vectors of what is only written, where a call may be large enough ---- */
+/* ---- which results may go past the caches: whole vectors of what is only written, where a call
+ * may be large enough ---- */
 
 static bool may_pass(lz_dtype d, int64_t n, int64_t stride, bool in_place, int64_t l3_bytes)
 {
@@ -683,8 +686,8 @@ START_TEST(rows_are_fetched_ahead)
 }
 END_TEST
 
-/* A sum down columns takes no scratch memory, so it has no function that says how much; what is stored once for many rows does not go past the
- * caches. */
+/* A sum down columns takes no scratch memory, so it has no function that says how much; what is
+ * stored once for many rows does not go past the caches. */
 START_TEST(sums_down_columns_are_two_functions)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */

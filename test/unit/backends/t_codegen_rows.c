@@ -1,5 +1,6 @@
-/* t_codegen_rows.c - kernels that keep rows: sizes around tiles, blocks and vectors, factors in every layout, special values, against the
- * slow executor. Units run in pieces and backwards with the same bits. Every buffer ends at a guard page. */
+/* t_codegen_rows.c - kernels that keep rows: sizes around tiles, blocks and vectors, factors in
+ * every layout, special values, against the slow executor. Units run in pieces and backwards with
+ * the same bits. Every buffer ends at a guard page. */
 #include "base/config.h"
 #include "jit_util.h"
 #include "../lower/kernels.h"
@@ -69,8 +70,8 @@ START_TEST(attention)
 }
 END_TEST
 
-/* Scores of i and j from left factors stored [k, i] or [i, k] and right ones [k, j] or [j, k], twice: x y and u v; out = (e w), e =
- * tanh(x y) (u v), and the row itself is stored, too. */
+/* Scores of i and j from left factors stored [k, i] or [i, k] and right ones [k, j] or [j, k],
+ * twice: x y and u v; out = (e w), e = tanh(x y) (u v), and the row itself is stored, too. */
 static const char two_products[] =
     "kernel \"two\" vec(inner) {\n"
     "  buf 0: $T read\n  buf 1: $T read\n  buf 2: $T read\n  buf 3: $A write\n  buf 4: $A write\n"
@@ -226,7 +227,8 @@ START_TEST(rows_alone)
 }
 END_TEST
 
-/* While one row is computed with, the next one comes; the row that is kept does not go to memory. */
+/* While one row is computed with, the next one comes; the row that is kept does not go to
+ * memory. */
 START_TEST(the_next_row_is_fetched)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -249,7 +251,8 @@ START_TEST(other_sizes)
 }
 END_TEST
 
-/* Attention of heads of $H, whose values lie in rows $S apart: where one panel is a head, and the results are the sums. */
+/* Attention of heads of $H, whose values lie in rows $S apart: where one panel is a head, and the
+ * results are the sums. */
 static const char heads[] = "kernel \"heads\" vec(inner) {\n"
                             "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 read\n"
                             "  buf 3: f32 write\n"
@@ -363,15 +366,17 @@ static int fetches(lz_kernel *k)
     return n;
 }
 
-/* What the next head needs is fetched into the cache of the second level while this one is computed. */
+/* What the next head needs is fetched into the cache of the second level while this one is
+ * computed. */
 START_TEST(heads_are_fetched_ahead)
 {
     ck_assert_int_eq(fetches(heads_new(48, 100, 64, 64)), 3); /* queries, keys, values */
 }
 END_TEST
 
-/* A product of two rows of which one is kept from before the other: r = sum of tanh(x y) w, and of u = x y the sums of u and of -2 u, as one complex
- * number, are wanted after it. The keys are the same for all heads where $B is 0. */
+/* A product of two rows of which one is kept from before the other: r = sum of tanh(x y) w, and of
+ * u = x y the sums of u and of -2 u, as one complex number, are wanted after it. The keys are the
+ * same for all heads where $B is 0. */
 static const char later[] = "kernel \"later\" vec(inner) {\n"
                             "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: f32 read\n"
                             "  buf 3: f32 write\n"
@@ -434,7 +439,8 @@ START_TEST(sums_that_wait)
 }
 END_TEST
 
-/* Also where the first stage behind a product reduces nothing; and only what is another one for the next head. */
+/* Also where the first stage behind a product reduces nothing; and only what is another one for the
+ * next head. */
 START_TEST(only_what_changes_is_fetched)
 {
     ck_assert_int_eq(fetches(later_new(48, 100, false)), 3);

@@ -1,9 +1,10 @@
-/* t_codegen_sort.c - generated code of sorts: rows of every length next to memory that cannot be touched, compared with the slow
- * executor; comparators that contradict themselves; long rows. */
+/* t_codegen_sort.c - generated code of sorts: rows of every length next to memory that cannot be
+ * touched, compared with the slow executor; comparators that contradict themselves; long rows. */
 #include "jit_util.h"
 #include <math.h>
 
-/* Sorts x[i][:] of dtype D by comparator ops; writes the values and where they were. $N columns, 3 rows, walked along columns ($S, $T). */
+/* Sorts x[i][:] of dtype D by comparator ops; writes the values and where they were. $N columns, 3
+ * rows, walked along columns ($S, $T). */
 static lz_kernel *make(const char *dtype, const char *body, int64_t n, bool columns)
 {
     char t[2048];

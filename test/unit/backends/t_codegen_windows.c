@@ -1,5 +1,6 @@
-/* t_codegen_windows.c - products over several loops of rows, or of sums: windows of images, every layout, sizes around the tiles, against the slow
- * executor. Units run in pieces and backwards with the same bits. Every buffer ends at a guard page. */
+/* t_codegen_windows.c - products over several loops of rows, or of sums: windows of images, every
+ * layout, sizes around the tiles, against the slow executor. Units run in pieces and backwards with
+ * the same bits. Every buffer ends at a guard page. */
 #include "base/config.h"
 #include "windows_util.h"
 #include <math.h>
@@ -128,7 +129,8 @@ START_TEST(windows_of_few_registers)
 }
 END_TEST
 
-/* Their tiles of convolutions are two vectors wide, or the loads of A are as many as there is time for. */
+/* Their tiles of convolutions are two vectors wide, or the loads of A are as many as there is time
+ * for. */
 START_TEST(gemm_of_few_registers)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
@@ -186,7 +188,8 @@ START_TEST(images_in_lanes)
 }
 END_TEST
 
-/* Vectors of columns in odd numbers, where loads have no masks: the last window ends where the images do, and memory there, too. */
+/* Vectors of columns in odd numbers, where loads have no masks: the last window ends where the
+ * images do, and memory there, too. */
 START_TEST(columns_of_other_processors)
 {
     static const int64_t images[] = {4, 12, 20, 24, 28, 36, 52, 60, 68, 76, 100};
@@ -225,7 +228,8 @@ static image large_kernel(int64_t o, int64_t c, int64_t kw)
                    .d = LZ_F32};
 }
 
-/* However many sums there are, those of a unit stay in the cache: many rows, many columns, a long last loop of these. */
+/* However many sums there are, those of a unit stay in the cache: many rows, many columns, a long
+ * last loop of these. */
 START_TEST(sums_stay_in_the_cache)
 {
     static const int64_t size[][3] = {{4000, 700, 3}, {9000, 1, 1}, {3, 9000, 2}, {40, 5, 5000}};
@@ -284,7 +288,8 @@ START_TEST(images_are_not_packed)
 }
 END_TEST
 
-/* 7 x 7 pixels: seven full tiles, which are together in every unit, so that the weights are packed once. */
+/* 7 x 7 pixels: seven full tiles, which are together in every unit, so that the weights are packed
+ * once. */
 START_TEST(few_pixels_pack_once)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */

@@ -1,4 +1,5 @@
-/* t_cpu.c - the CPU backend end to end: programs from plans and from functions, donation, the kernel cache, errors, memory. */
+/* t_cpu.c - the CPU backend end to end: programs from plans and from functions, donation, the
+ * kernel cache, errors, memory. */
 #include "backends/backend.h"
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/cpu_mem.h"

@@ -1,5 +1,6 @@
-/* t_cuda.c - the CUDA backend through the device interface, on the library that stands in for the driver: start, memory, transfers, order,
- * and what happens when calls fail or the device is lost. Each test has a process of its own, so the backend starts anew. */
+/* t_cuda.c - the CUDA backend through the device interface, on the library that stands in for the
+ * driver: start, memory, transfers, order, and what happens when calls fail or the device is lost.
+ * Each test has a process of its own, so the backend starts anew. */
 #include "cuda_util.h"
 #include "base/timeline.h"
 #include <jansson.h>
@@ -153,7 +154,8 @@ static lz_status one_run(lz_exec *x, int device, int64_t n, float *data)
     return s;
 }
 
-/* Steps are enqueued one after the other, each on the result of the last, with uploads between them; nobody waits until the end. */
+/* Steps are enqueued one after the other, each on the result of the last, with uploads between
+ * them; nobody waits until the end. */
 START_TEST(steps_in_flight)
 {
     enum { N = 5000, STEPS = 12 };
@@ -228,7 +230,8 @@ static void check_power(const float *v)
         ck_assert_float_eq(v[i], i % SIDE == (i / SIDE + 7) % SIDE);
 }
 
-/* Steps of the same addresses are recorded once, then launched in one call; other addresses get graphs of their own, a few. */
+/* Steps of the same addresses are recorded once, then launched in one call; other addresses get
+ * graphs of their own, a few. */
 START_TEST(steps_as_graphs)
 {
     use_mock();
@@ -488,7 +491,8 @@ static uint64_t calls_of_everything(void)
     return b.calls - a.calls;
 }
 
-/* The n-th call fails in a way that can be gone on from: a status, nothing lost, and the next try works. */
+/* The n-th call fails in a way that can be gone on from: a status, nothing lost, and the next try
+ * works. */
 START_TEST(calls_fail)
 {
     static const int codes[] = {1, 2};
@@ -556,7 +560,8 @@ START_TEST(device_is_lost)
 }
 END_TEST
 
-/* A kernel that failed on the device: whoever waits is told, and so is who uses the result, also who takes over its memory. */
+/* A kernel that failed on the device: whoever waits is told, and so is who uses the result, also
+ * who takes over its memory. */
 START_TEST(errors_travel)
 {
     use_mock();

@@ -1,6 +1,7 @@
-/* t_cuda_libs.c - matrix products by cuBLASLt (LAZULI_CUDA_LIBS) through the device interface, on libraries that stand in for it and for the
- * driver: which products it makes and whether they are right, what happens when it is not there, refuses or fails, graphs and loops, and that
- * nothing of it is kept. Each test has a process of its own. */
+/* t_cuda_libs.c - matrix products by cuBLASLt (LAZULI_CUDA_LIBS) through the device interface, on
+ * libraries that stand in for it and for the driver: which products it makes and whether they are
+ * right, what happens when it is not there, refuses or fails, graphs and loops, and that nothing of
+ * it is kept. Each test has a process of its own. */
 #include "cuda_util.h"
 #include "base/log.h"
 #include "support/gen.h"
@@ -522,7 +523,8 @@ START_TEST(in_graphs)
 }
 END_TEST
 
-/* What fails in the first run, or while the second is recorded, is an error, and the next run works. */
+/* What fails in the first run, or while the second is recorded, is an error, and the next run
+ * works. */
 START_TEST(recording_fails)
 {
     use_libs(NULL);
@@ -570,7 +572,8 @@ END_TEST
 
 /* ---- what is kept ---- */
 
-/* The device's key and what is stored of a program are the same with and without, and a stored program is what the process that reads it asks for. */
+/* The device's key and what is stored of a program are the same with and without, and a stored
+ * program is what the process that reads it asks for. */
 START_TEST(nothing_is_stored)
 {
     use_libs(NULL);

@@ -1,12 +1,14 @@
-/* t_cuda_loops.c - loops on a GPU: what the host waits for. Rounds that are known wait for nothing and go into graphs, those that an argument says cost
- * one read, and only a condition on what is computed is read round by round. On the library that stands in for the driver. */
+/* t_cuda_loops.c - loops on a GPU: what the host waits for. Rounds that are known wait for nothing
+ * and go into graphs, those that an argument says cost one read, and only a condition on what is
+ * computed is read round by round. On the library that stands in for the driver. */
 #include "cuda_util.h"
 #include "suite.h"
 
 enum { SIDE = 12, ELEMS = SIDE * SIDE };
 typedef enum way { KNOWN, ARGUMENT, ASKED, NESTED } way;
 
-/* x, n -> x^(1 + n) of a matrix, or of x^(1 + 5) where the rounds are known; asked: one of its elements says when to end. */
+/* x, n -> x^(1 + n) of a matrix, or of x^(1 + 5) where the rounds are known; asked: one of its
+ * elements says when to end. */
 static lz_func *loop(way w)
 {
     static const char inner[] =

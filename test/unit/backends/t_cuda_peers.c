@@ -1,5 +1,6 @@
-/* t_cuda_peers.c - copies between CUDA devices through the device interface, on the library that stands in for the driver: bytes, order with
- * what is computed on either side, memory, the driver's refusals, devices that are lost. Each test has a process of its own. */
+/* t_cuda_peers.c - copies between CUDA devices through the device interface, on the library that
+ * stands in for the driver: bytes, order with what is computed on either side, memory, the driver's
+ * refusals, devices that are lost. Each test has a process of its own. */
 #include "cuda_util.h"
 #include "base/thread.h"
 
@@ -127,7 +128,8 @@ START_TEST(on_one_device)
 }
 END_TEST
 
-/* Devices that cannot use each other's memory: the driver carries it. Access that somebody gave before, or that there is no more of, is no error. */
+/* Devices that cannot use each other's memory: the driver carries it. Access that somebody gave
+ * before, or that there is no more of, is no error. */
 START_TEST(ways)
 {
     static const struct {
@@ -177,7 +179,8 @@ END_TEST
 
 /* ---- order ---- */
 
-/* Steps on either device, each on what came from the other, and uploads into memory that is given back at once; nobody waits until the end. */
+/* Steps on either device, each on what came from the other, and uploads into memory that is given
+ * back at once; nobody waits until the end. */
 START_TEST(steps_and_copies)
 {
     enum { ROUNDS = 7 };
@@ -205,7 +208,8 @@ START_TEST(steps_and_copies)
 }
 END_TEST
 
-/* Neither what copies nor what computes waits for anything: all of it is asked for before the first piece may end. */
+/* Neither what copies nor what computes waits for anything: all of it is asked for before the first
+ * piece may end. */
 START_TEST(nobody_waits)
 {
     use_mock();
@@ -234,7 +238,8 @@ START_TEST(nobody_waits)
 }
 END_TEST
 
-/* What is copied stays as it was: written over by the step that it is given away to, or released and handed out again. */
+/* What is copied stays as it was: written over by the step that it is given away to, or released
+ * and handed out again. */
 START_TEST(source_goes_at_once)
 {
     use_mock();
@@ -266,7 +271,8 @@ START_TEST(source_goes_at_once)
 }
 END_TEST
 
-/* The target's memory is what an upload still goes to; nobody wants the copy; its place goes on to others. */
+/* The target's memory is what an upload still goes to; nobody wants the copy; its place goes on to
+ * others. */
 START_TEST(target_goes_at_once)
 {
     use_mock();
@@ -311,7 +317,8 @@ START_TEST(waits_for_copies)
 }
 END_TEST
 
-/* Values wander at random, some are stepped, given away, copied twice; each knows what it has to be. */
+/* Values wander at random, some are stepped, given away, copied twice; each knows what it has to
+ * be. */
 static void wander(const programs *p, const float *data, uint32_t r, int rounds)
 {
     enum { VALUES = 5 };
@@ -429,8 +436,8 @@ static void arrives(const programs *p, const float *data)
         ck_assert_float_eq(out[i], data[i] * 9);
 }
 
-/* The n-th call fails in a way that can be gone on from, also the first time, when devices are made to reach each other: a status, and the next
- * try works. */
+/* The n-th call fails in a way that can be gone on from, also the first time, when devices are made
+ * to reach each other: a status, and the next try works. */
 START_TEST(calls_fail)
 {
     static const int codes[] = {1, 2, 801};
@@ -526,7 +533,8 @@ START_TEST(call_loses_the_device)
 }
 END_TEST
 
-/* One side is lost, before or after the copy was asked for; what it would have arrived in, and what is made of that, have its error. */
+/* One side is lost, before or after the copy was asked for; what it would have arrived in, and what
+ * is made of that, have its error. */
 START_TEST(side_is_lost)
 {
     int side = _i % 2;
@@ -597,7 +605,8 @@ START_TEST(target_is_found_lost)
 }
 END_TEST
 
-/* The source is lost when everything has been asked for, on the device that is not, too: what comes of it has the error, there as well. */
+/* The source is lost when everything has been asked for, on the device that is not, too: what comes
+ * of it has the error, there as well. */
 START_TEST(lost_later)
 {
     use_mock();

@@ -1,4 +1,5 @@
-/* t_custom_call.c - functions of the program's own: the text, every device, programs from bytes, and failures that travel. */
+/* t_custom_call.c - functions of the program's own: the text, every device, programs from bytes,
+ * and failures that travel. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "ir/custom_call.h"
@@ -14,7 +15,8 @@
 static atomic_int calls;
 static char seen_config[64];
 
-/* rets[0][i] = args[0][i] * user + args[1] (a scalar); rets[1]: how many elements, and the call's number. */
+/* rets[0][i] = args[0][i] * user + args[1] (a scalar); rets[1]: how many elements, and the call's
+ * number. */
 static lz_status scale_add(const lz_ffi_call *c, void *user)
 {
     ck_assert_str_eq(c->target, "my.scale_add");

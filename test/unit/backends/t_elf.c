@@ -1,5 +1,5 @@
-/* t_elf.c - loading objects: kernels as the code generator makes them, external functions, damaged objects, executable memory that is
- * packed and given back. */
+/* t_elf.c - loading objects: kernels as the code generator makes them, external functions, damaged
+ * objects, executable memory that is packed and given back. */
 #include "backends/cpu/elfload.h"
 #include "codegen/codegen.h"
 #include "suite.h"

@@ -248,7 +248,8 @@ static lz_kernel *kernel_of(lz_op op, const lz_attr *attr, lz_dtype out, const l
     return k;
 }
 
-/* Complex powers whose exponent times logarithm is so large that its rounding decides everything. */
+/* Complex powers whose exponent times logarithm is so large that its rounding decides
+ * everything. */
 static bool far_power(const lz_ref_ew *e, int i)
 {
     stretch = 1;

@@ -1,4 +1,5 @@
-/* t_event_queue.c - events complete once and carry errors by value; a queue runs its items one by one, in order. */
+/* t_event_queue.c - events complete once and carry errors by value; a queue runs its items one by
+ * one, in order. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/thread.h"

@@ -1,5 +1,6 @@
-/* t_math_f64.c - the f64 functions made for targets without a C library, against the C library's long double ones and those of ir/eval/special.c: random arguments of every size, special
- * values, and arguments that are hard to reduce. They run as an emulated GPU's code does. */
+/* t_math_f64.c - the f64 functions made for targets without a C library, against the C library's
+ * long double ones and those of ir/eval/special.c: random arguments of every size, special values,
+ * and arguments that are hard to reduce. They run as an emulated GPU's code does. */
 #include "codegen/gpu/simt.h"
 #include "ir/op.h"
 #include "ir/eval/special.h"

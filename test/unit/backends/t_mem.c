@@ -1,4 +1,5 @@
-/* t_mem.c - the pool of device memory: alignment, classes, reuse, counters, the cap, giving back. */
+/* t_mem.c - the pool of device memory: alignment, classes, reuse, counters, the cap, giving
+ * back. */
 #include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/slabs.h"
@@ -83,7 +84,8 @@ START_TEST(waiting_is_bounded)
 }
 END_TEST
 
-/* The weights of a network lie side by side in a few mappings of huge pages; what is given back makes room for other sizes. */
+/* The weights of a network lie side by side in a few mappings of huge pages; what is given back
+ * makes room for other sizes. */
 START_TEST(blocks_share_huge_pages)
 {
     enum { N = 60 };
@@ -165,7 +167,8 @@ int madvise(void *p, size_t n, int advice)
     return (int)syscall(SYS_madvise, p, n, advice);
 }
 
-/* The system takes no page that the process has locked: what was written there is still to be seen. */
+/* The system takes no page that the process has locked: what was written there is still to be
+ * seen. */
 START_TEST(zeros_where_pages_stay)
 {
     void *p, *q;

@@ -1,4 +1,5 @@
-/* t_ref.c - the REF device through the device interface: buffers, executables, asynchronous results and errors. */
+/* t_ref.c - the REF device through the device interface: buffers, executables, asynchronous results
+ * and errors. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "suite.h"
@@ -90,7 +91,8 @@ START_TEST(random_programs)
 }
 END_TEST
 
-/* Executions in a row, each on the results of the one before, none waited for; the executable is freed at once. */
+/* Executions in a row, each on the results of the one before, none waited for; the executable is
+ * freed at once. */
 START_TEST(chained_without_waiting)
 {
     lz_func *f = lz_func_new("step");
@@ -145,8 +147,8 @@ START_TEST(borrowed_memory)
 }
 END_TEST
 
-/* An input that fails only after the executions were enqueued: its error reaches events, results, and what is
- * computed from them. */
+/* An input that fails only after the executions were enqueued: its error reaches events, results,
+ * and what is computed from them. */
 START_TEST(errors_travel)
 {
     lz_func *f = lz_func_new("f");

@@ -1,5 +1,5 @@
-/* t_shared.c - functions that kernels have alike: made once for a process, joined with each kernel's own code, and taken apart again whatever
- * the bytes are. */
+/* t_shared.c - functions that kernels have alike: made once for a process, joined with each
+ * kernel's own code, and taken apart again whatever the bytes are. */
 #include "codegen/codegen.h"
 #include "codegen/shared_code.h"
 #include "base/alloc.h"

@@ -1,6 +1,8 @@
-/* t_tune.c - measured tuning (backends/common/autotune.h): choices are made, stored, found again and taken; what is stored and illegal is not; every choice
- * computes what the reference does; and nothing happens unless it is asked for. On the CPU choices are put into the cache by the test, on the
- * stand-in for a GPU by telling it how long launches take. Each test has a process of its own. */
+/* t_tune.c - measured tuning (backends/common/autotune.h): choices are made, stored, found again
+ * and taken; what is stored and illegal is not; every choice computes what the reference does; and
+ * nothing happens unless it is asked for. On the CPU choices are put into the cache by the test, on
+ * the stand-in for a GPU by telling it how long launches take. Each test has a process of its
+ * own. */
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/cpu_tuning.h"
 #include "codegen/gpu/simt.h"
@@ -211,7 +213,8 @@ static lz_exec_info info_of(const lz_exec *x)
     return i;
 }
 
-/* Puts a value where the choice of the plan's first launch is looked for, and gives the choices there are. */
+/* Puts a value where the choice of the plan's first launch is looked for, and gives the choices
+ * there are. */
 static uint32_t put(lz_cache *c, const char *text, int which, const void *value, size_t nvalue)
 {
     lz_cpu_tuning where = {&cpu.target, c, "a test's", 0};
@@ -236,7 +239,8 @@ static uint32_t put(lz_cache *c, const char *text, int which, const void *value,
     return n;
 }
 
-/* Measured once; then found: by the same process in memory, by the next on disk, and the bits are the same. */
+/* Measured once; then found: by the same process in memory, by the next on disk, and the bits are
+ * the same. */
 START_TEST(measured_once)
 {
     static float first[MOST], next[MOST];
@@ -344,7 +348,8 @@ START_TEST(illegal_choices)
 }
 END_TEST
 
-/* Off: what is stored for tuned processes is not even looked for, and keys are what they always were. */
+/* Off: what is stored for tuned processes is not even looked for, and keys are what they always
+ *   were. */
 START_TEST(off)
 {
     begin();
@@ -373,7 +378,8 @@ START_TEST(off)
 }
 END_TEST
 
-/* On, through the backend: programs of tuned processes have keys of their own; their code is under those of its forms. */
+/* On, through the backend: programs of tuned processes have keys of their own; their code is under
+ * those of its forms. */
 START_TEST(on)
 {
     OK(lz_config_set("LAZULI_TUNE", "2"));
@@ -429,7 +435,8 @@ static void make_one(void *arg)
     OK(tuned(programs[PRODUCT].text, NULL, arg));
 }
 
-/* A custom call may compile a program for the device it runs on: nothing is measured behind itself. */
+/* A custom call may compile a program for the device it runs on: nothing is measured behind
+ * itself. */
 START_TEST(made_by_the_device)
 {
     use_cpu();
@@ -548,7 +555,8 @@ static bool alone(const lz_simt_dims *d, uint32_t n, uint32_t i)
     return is;
 }
 
-/* Whichever way is the fast one is taken, is right, and the next process takes it without measuring. */
+/* Whichever way is the fast one is taken, is right, and the next process takes it without
+ * measuring. */
 START_TEST(the_fastest_wins)
 {
     lz_simt_pick pick[SIMT_PICKS];

@@ -1,4 +1,5 @@
-/* t_workers.c - every unit of a job is done exactly once, whatever the sizes, the threads and who else asks. */
+/* t_workers.c - every unit of a job is done exactly once, whatever the sizes, the threads and who
+ * else asks. */
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/thread.h"
@@ -79,7 +80,8 @@ START_TEST(every_unit_once)
 }
 END_TEST
 
-/* Plain memory: the caller sees what the workers wrote, the workers what the caller wrote before. */
+/* Plain memory: the caller sees what the workers wrote, the workers what the caller wrote
+ * before. */
 typedef struct plain {
     const int64_t *in;
     int64_t *out;
@@ -243,7 +245,8 @@ START_TEST(shares_in_few_chunks)
 }
 END_TEST
 
-/* While a thread is held up in a long chunk, whoever else there is does all that is left, the rest of its share, too. */
+/* While a thread is held up in a long chunk, whoever else there is does all that is left, the rest
+ * of its share, too. */
 typedef struct held {
     _Atomic int done; /* units */
     _Atomic bool helped;

@@ -28,8 +28,8 @@ static inline void add_border(const image *v, lz_access *a, uint32_t outer, uint
                                               .high = sz((all - v->edge) * unit)};
 }
 
-/* Windows: C[n, y, x, o] = sum of A[n, y s + ky, x s + kx, c] B[ky, kx, c, o]. Gradient: C[ky, kx c, o] = sum over n, y, x of the same A with
- * B[n, y, x, o]. */
+/* Windows: C[n, y, x, o] = sum of A[n, y s + ky, x s + kx, c] B[ky, kx, c, o]. Gradient: C[ky, kx
+ *   c, o] = sum over n, y, x of the same A with B[n, y, x, o]. */
 static inline lz_kernel *windows(const image *v, int64_t *total)
 {
     lz_kernel *q = lz_kernel_new("dot");
@@ -83,8 +83,8 @@ static inline lz_kernel *windows(const image *v, int64_t *total)
     return q;
 }
 
-/* Images along the last dimension. Windows: C[o, y, x, n] = sum of A[o, c, ky, kx] B[c, y s + ky, x s + kx, n]. Gradient: C[o, c, ky, kx] =
- * sum over y, x, n of A[o, y, x, n] and the same B. */
+/* Images along the last dimension. Windows: C[o, y, x, n] = sum of A[o, c, ky, kx] B[c, y s + ky, x
+ * s + kx, n]. Gradient: C[o, c, ky, kx] = sum over y, x, n of A[o, y, x, n] and the same B. */
 static inline lz_kernel *in_lanes(const image *v, int64_t *total)
 {
     lz_kernel *q = lz_kernel_new("dot");

@@ -91,7 +91,8 @@ START_TEST(text_forms)
 }
 END_TEST
 
-/* Random puts, replaces and deletes on few keys, mirrored in an array. _i chooses how the keys are spread. */
+/* Random puts, replaces and deletes on few keys, mirrored in an array. _i chooses how the keys are
+ * spread. */
 START_TEST(map_against_array)
 {
     enum { KEYS = 512, STEPS = 60000 };

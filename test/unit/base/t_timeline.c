@@ -1,5 +1,6 @@
-/* t_timeline.c - the recorder of spans: the file is JSON whatever the names are, spans lie on their threads, nothing is recorded while no
- * trace runs, threads that end, a full trace, errors, fork, the end of the process. */
+/* t_timeline.c - the recorder of spans: the file is JSON whatever the names are, spans lie on their
+ * threads, nothing is recorded while no trace runs, threads that end, a full trace, errors, fork,
+ * the end of the process. */
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"

@@ -1,4 +1,5 @@
-/* t_formats.c - every file format: what is written is read again, and what other programs write is understood. */
+/* t_formats.c - every file format: what is written is read again, and what other programs write is
+ * understood. */
 #include "data/data_internal.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
@@ -161,7 +162,8 @@ START_TEST(npy_is_numpys_text)
 }
 END_TEST
 
-/* 8-bit floats as others wrote them, and as we did: the order of one byte tells the two of one size apart. */
+/* 8-bit floats as others wrote them, and as we did: the order of one byte tells the two of one size
+ * apart. */
 START_TEST(npy_of_8_bit_floats)
 {
     static const struct {
@@ -609,7 +611,8 @@ START_TEST(a_full_disk_leaves_the_old_file)
 }
 END_TEST
 
-/* A process that does nothing but save is killed at any moment: what stands there is always whole. */
+/* A process that does nothing but save is killed at any moment: what stands there is always
+ * whole. */
 START_TEST(a_killed_writer_leaves_a_whole_file)
 {
     lz_array a = sample(LZ_F32, LZ_SHAPE(20000)), b;

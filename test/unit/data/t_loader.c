@@ -1,5 +1,5 @@
-/* t_loader.c - every sample comes once, in the order of the seed, whatever the number of threads; failures come where they belong;
- * memory comes back; a loop over the loader is a training. */
+/* t_loader.c - every sample comes once, in the order of the seed, whatever the number of threads;
+ * failures come where they belong; memory comes back; a loop over the loader is a training. */
 #include "base/alloc.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>

@@ -1,4 +1,5 @@
-/* t_malformed.c - files that lie: each is refused with a status that says why, and costs no memory. */
+/* t_malformed.c - files that lie: each is refused with a status that says why, and costs no
+ * memory. */
 #include "data/data_internal.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
@@ -294,7 +295,8 @@ static lz_status open_zip(const uint8_t *p, size_t n)
     return s;
 }
 
-/* A zip file of two arrays with every byte changed, cut everywhere: an error, or the same arrays (a date was hit). */
+/* A zip file of two arrays with every byte changed, cut everywhere: an error, or the same arrays (a
+ * date was hit). */
 START_TEST(npz_damaged)
 {
     const float x[4] = {1, 2, 3, 4};

@@ -1,5 +1,5 @@
-/* t_stablehlo.c - StableHLO text called from C: the programs of test/hlo give JAX's results, gradients go through a call, and what is wrong
- * is named. */
+/* t_stablehlo.c - StableHLO text called from C: the programs of test/hlo give JAX's results,
+ * gradients go through a call, and what is wrong is named. */
 #include "../runtime/rt.h"
 
 /* ---- JAX's programs ---- */
@@ -164,7 +164,8 @@ START_TEST(a_call_inside_a_function)
 }
 END_TEST
 
-/* A program without inputs runs on the thread's device; numbers of the program fit where they are inputs. */
+/* A program without inputs runs on the thread's device; numbers of the program fit where they are
+ * inputs. */
 START_TEST(inputs_may_be_none_or_numbers)
 {
     rt_use(rt_devices[_i]);
@@ -187,7 +188,8 @@ START_TEST(inputs_may_be_none_or_numbers)
 }
 END_TEST
 
-/* What a program does beside its results happens when one of them is asked for: once, in the order of its text. */
+/* What a program does beside its results happens when one of them is asked for: once, in the order
+ * of its text. */
 static char noted[64];
 static lz_status note(const lz_ffi_call *c, void *user)
 {

@@ -1,5 +1,6 @@
-/* t_batch.c - a function of many examples gives what a loop over the examples gives: every row of the table, and random functions with loops,
- * branches and everything else, with every choice of what is each example's own. */
+/* t_batch.c - a function of many examples gives what a loop over the examples gives: every row of
+ * the table, and random functions with loops, branches and everything else, with every choice of
+ * what is each example's own. */
 #include "ir/batch/batch.h"
 #include "suite.h"
 #include "support/gen.h"

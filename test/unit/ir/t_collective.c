@@ -1,4 +1,5 @@
-/* t_collective.c - operations among participants: text in both forms, bytes, shape rules, and that one device refuses them. */
+/* t_collective.c - operations among participants: text in both forms, bytes, shape rules, and that
+ * one device refuses them. */
 #include "ir/attr.h"
 #include "ir/batch/batch.h"
 #include "ir/collective.h"
@@ -111,7 +112,8 @@ static lz_func *parse(const lz_buf *b)
     return f;
 }
 
-/* Text -> function -> text -> function, and through bytes: the same function, with the row and all its attributes. */
+/* Text -> function -> text -> function, and through bytes: the same function, with the row and all
+ * its attributes. */
 START_TEST(good_and_bad)
 {
     const row *r = &rows[_i];

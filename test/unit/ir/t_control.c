@@ -1,4 +1,5 @@
-/* t_control.c - while, if, case: their rules, what their regions take from around them, and what the reference makes of them. */
+/* t_control.c - while, if, case: their rules, what their regions take from around them, and what
+ * the reference makes of them. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"
@@ -33,7 +34,8 @@ static double run1(const lz_func *f, lz_literal *const *args)
 
 /* ---- captures ---- */
 
-/* What is used around becomes an operand once, in the order of use; constants are made again inside; what nobody uses stays outside. */
+/* What is used around becomes an operand once, in the order of use; constants are made again
+ * inside; what nobody uses stays outside. */
 START_TEST(regions_take_what_they_use)
 {
     lz_func *f = parse(
@@ -67,7 +69,8 @@ START_TEST(regions_take_what_they_use)
 }
 END_TEST
 
-/* Regions in regions; a value of several results used by number; an inner region reaches over the one around it. */
+/* Regions in regions; a value of several results used by number; an inner region reaches over the
+ * one around it. */
 START_TEST(regions_nest)
 {
     lz_func *f =

@@ -1,4 +1,5 @@
-/* t_eval_complex.c - complex functions of the reference against the C library's, definitions, and the tables of annex G. */
+/* t_eval_complex.c - complex functions of the reference against the C library's, definitions, and
+ * the tables of annex G. */
 #include "ir/eval/eval_complex.h"
 #include "suite.h"
 #include "support/rnd.h"

@@ -100,7 +100,8 @@ START_TEST(dimensions)
 }
 END_TEST
 
-/* What no real signal has is not looked at: the imaginary parts of the first and, of an even length, the middle element. */
+/* What no real signal has is not looked at: the imaginary parts of the first and, of an even
+ * length, the middle element. */
 START_TEST(imaginary_parts_without_meaning)
 {
     for (int64_t n = 1; n < 9; n++) {

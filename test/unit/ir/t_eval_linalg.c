@@ -1,4 +1,5 @@
-/* t_eval_linalg.c - cholesky and triangular_solve of the reference by what they solve, their shape rules, their text. */
+/* t_eval_linalg.c - cholesky and triangular_solve of the reference by what they solve, their shape
+ * rules, their text. */
 #include "ir/attr.h"
 #include "ir/eval/eval_complex.h"
 #include "suite.h"

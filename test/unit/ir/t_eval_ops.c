@@ -376,7 +376,8 @@ static void check_reduce(const lz_sig *s, lz_literal *const *in, lz_literal *con
     free(mag);
 }
 
-/* result[batch, lhs free, rhs free] = sum over k, every index spelled out; integers and booleans. */
+/* result[batch, lhs free, rhs free] = sum over k, every index spelled out; integers and
+ * booleans. */
 static void check_dot(const lz_sig *s, lz_literal *const *in, lz_literal *const *out)
 {
     const lz_attr_dot *a = LZ_ATTR(dot, s->attr);
@@ -528,7 +529,8 @@ START_TEST(example_scatter)
 }
 END_TEST
 
-/* Gather and dynamic_slice clamp, scatter drops: at both ends, at the extremes of the index type. */
+/* Gather and dynamic_slice clamp, scatter drops: at both ends, at the extremes of the index
+ * type. */
 START_TEST(out_of_bounds)
 {
     lz_attr_gather g = {.kind = LZ_ATTR_gather,

@@ -1,4 +1,5 @@
-/* t_eval_rng.c - the generators' known answers (Random123's kat_vectors) and how they are laid out. */
+/* t_eval_rng.c - the generators' known answers (Random123's kat_vectors) and how they are laid
+ * out. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"

@@ -1,5 +1,5 @@
-/* t_float8.c - the 8-bit floats: every code, every boundary of rounding from every dtype, against a second definition: the nearest of the
- * 256 values, by search. */
+/* t_float8.c - the 8-bit floats: every code, every boundary of rounding from every dtype, against a
+ * second definition: the nearest of the 256 values, by search. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include <math.h>
@@ -13,7 +13,8 @@ typedef struct format {
 static const format formats[] = {{LZ_F8E4M3FN, 4, 3, 7, 448}, {LZ_F8E5M2, 5, 2, 15, 57344}};
 enum { NFORMAT = 2 };
 
-/* The value of a code by the formats' descriptions (OFP8, revision 1.0): e4m3fn has NaN at all ones only, e5m2 is as IEEE 754. */
+/* The value of a code by the formats' descriptions (OFP8, revision 1.0): e4m3fn has NaN at all ones
+ * only, e5m2 is as IEEE 754. */
 static double value(const format *f, int code)
 {
     int e = code >> f->mantissa & ((1 << f->exponent) - 1), m = code & ((1 << f->mantissa) - 1);
@@ -31,7 +32,8 @@ static int too_large(const format *f)
     return f->dtype == LZ_F8E5M2 ? 0x7c : 0x7f;
 }
 
-/* The code of the nearest value; of two, the even one. One step beyond the largest counts as too large. */
+/* The code of the nearest value; of two, the even one. One step beyond the largest counts as too
+ * large. */
 static int nearest(const format *f, long double v)
 {
     int sign = signbit(v) ? 0x80 : 0, best = 0, last = 0;

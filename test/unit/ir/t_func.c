@@ -1,4 +1,5 @@
-/* t_func.c - building, hash-consing, verifying, copying, pruning, serialising functions; regions; very long chains. */
+/* t_func.c - building, hash-consing, verifying, copying, pruning, serialising functions; regions;
+ * very long chains. */
 #include "base/alloc.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -418,7 +419,8 @@ END_TEST
 
 /* ---- exhausted memory ---- */
 
-/* The n-th allocation fails, for every n: LZ_EMEM or success, nothing else; ASan watches for leaks. */
+/* The n-th allocation fails, for every n: LZ_EMEM or success, nothing else; ASan watches for
+ * leaks. */
 START_TEST(memory_runs_out)
 {
     lz_func *f = lz_gen_random(4, &(lz_gen_options){.max_insts = 20}), *g;

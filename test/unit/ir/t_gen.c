@@ -1,4 +1,5 @@
-/* t_gen.c - the random functions other tests rest on: well-typed, varied, reproducible, reducible. */
+/* t_gen.c - the random functions other tests rest on: well-typed, varied, reproducible,
+ * reducible. */
 #include "suite.h"
 #include "support/gen.h"
 #include <string.h>

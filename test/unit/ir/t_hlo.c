@@ -1,5 +1,5 @@
-/* t_hlo.c - programs as JAX lowers them: parsed, verified and run by the reference, compared with XLA's answers; the
- * printed form and the canonical bytes still mean the same program. */
+/* t_hlo.c - programs as JAX lowers them: parsed, verified and run by the reference, compared with
+ * XLA's answers; the printed form and the canonical bytes still mean the same program. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/hlo.h"
@@ -33,8 +33,8 @@ static void settles(const lz_func *f)
     lz_buf_free(&text);
 }
 
-/* What a region takes from outside is in the order of its text, where a call that was inlined names its arguments: their second text has
- * another order than the first. */
+/* What a region takes from outside is in the order of its text, where a call that was inlined names
+ * its arguments: their second text has another order than the first. */
 static bool reorders(const lz_hlo_case *c)
 {
     return strcmp(c->name, "expm_cpu") == 0 || strcmp(c->name, "expm_tpu") == 0;

@@ -1,4 +1,5 @@
-/* t_infer.c - the table of operations and their shape rules: every row with good and bad operands. */
+/* t_infer.c - the table of operations and their shape rules: every row with good and bad
+ * operands. */
 #include "ir/attr.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -60,7 +61,8 @@ START_TEST(beyond_the_table)
 }
 END_TEST
 
-/* A dtype outside the row's column is LZ_EDTYPE with the op's name; one inside is not refused for the column's sake. */
+/* A dtype outside the row's column is LZ_EDTYPE with the op's name; one inside is not refused for
+ * the column's sake. */
 START_TEST(dtypes_of_the_row)
 {
     const lz_op_info *o = lz_op_get((lz_op)_i);
@@ -80,7 +82,8 @@ START_TEST(dtypes_of_the_row)
 }
 END_TEST
 
-/* Good operands: the same pointer again, also with a record that is not interned; the result types are plausible. */
+/* Good operands: the same pointer again, also with a record that is not interned; the result types
+ *   are plausible. */
 START_TEST(good_operands)
 {
     lz_func *f;
@@ -153,7 +156,8 @@ static const lz_type *mutate(lz_rnd *r, const lz_type *t)
     return lz_type_get(t->dtype == LZ_F32 ? LZ_I32 : LZ_F32, &s);
 }
 
-/* Whatever is refused is refused with the op's name and a status of its own kind. Returns whether it was. */
+/* Whatever is refused is refused with the op's name and a status of its own kind. Returns whether
+ * it was. */
 static bool refused(lz_op op, const lz_attr *a, const lz_type *const *opnd, uint32_t n)
 {
     lz_error_clear();

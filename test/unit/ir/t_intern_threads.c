@@ -1,4 +1,5 @@
-/* t_intern_threads.c - many threads making the same types, attributes, signatures and regions at once get the same pointers. For TSan. */
+/* t_intern_threads.c - many threads making the same types, attributes, signatures and regions at
+ * once get the same pointers. For TSan. */
 #include "ir/module.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -87,7 +88,8 @@ static void *functions(void *arg)
         ok = ok && lz_func_parse(b.data, b.len, "t", &g) == LZ_OK;
         if (g)
             lz_func_print(g, &c, 0);
-        /* what was read is read again as the same (control flow may have come with values it does not use) */
+        /* what was read is read again as the same (control flow may have come with values it does
+         * not use) */
         ok = ok && lz_func_parse(c.data, c.len, "t", &h) == LZ_OK &&
              lz_hash_eq(lz_func_hash(g), lz_func_hash(h));
         lz_func_free(f);

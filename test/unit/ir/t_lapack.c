@@ -1,5 +1,5 @@
-/* t_lapack.c - custom calls of decompositions: what they are made of, and what is refused. That their values are right is test/ir/check/lapack.mlir's
- * and test/hlo's. */
+/* t_lapack.c - custom calls of decompositions: what they are made of, and what is refused. That
+ * their values are right is test/ir/check/lapack.mlir's and test/hlo's. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* t_norm_text.c - map and batch normalisations as text: what the reference makes of them, against loops. */
+/* t_norm_text.c - map and batch normalisations as text: what the reference makes of them, against
+ * loops. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"

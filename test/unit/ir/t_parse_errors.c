@@ -1,4 +1,5 @@
-/* t_parse_errors.c - text that is wrong: a status, the place, and what is wrong with it; never a crash, however deep or cut. */
+/* t_parse_errors.c - text that is wrong: a status, the place, and what is wrong with it; never a
+ * crash, however deep or cut. */
 #include "base/alloc.h"
 #include "ir/text/check.h"
 #include "suite.h"
@@ -24,7 +25,8 @@ static lz_status parse(const char *text, size_t n)
     return s;
 }
 
-/* Statements inside a function with %a, %b: tensor<2x3xf32>, %s: tensor<f32>, %i: tensor<i32>, %n: tensor<2xi32>. They begin on line 2. */
+/* Statements inside a function with %a, %b: tensor<2x3xf32>, %s: tensor<f32>, %i: tensor<i32>, %n:
+ * tensor<2xi32>. They begin on line 2. */
 static const struct {
     const char *line;
     lz_status status;
@@ -517,7 +519,8 @@ START_TEST(deep_regions)
 }
 END_TEST
 
-/* f0 calls f1 calls ...: refused at a depth; and calls that double at each level are refused by their number. */
+/* f0 calls f1 calls ...: refused at a depth; and calls that double at each level are refused by
+ * their number. */
 START_TEST(deep_and_exploding_calls)
 {
     for (int twice = 0; twice < 2; twice++) {
@@ -551,7 +554,8 @@ START_TEST(deep_and_exploding_calls)
 }
 END_TEST
 
-/* Every call of a function that draws reads it again, and what it calls: neither long text nor calls that double are read for ever. */
+/* Every call of a function that draws reads it again, and what it calls: neither long text nor
+ * calls that double are read for ever. */
 START_TEST(text_that_is_read_again)
 {
     for (int twice = 0; twice < 2; twice++) {

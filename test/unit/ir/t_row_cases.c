@@ -1,5 +1,6 @@
-/* t_row_cases.c - the systematic cases of every row of ir/ops.def: each runs, and together they cover every dtype the row takes, with every
- * kind of shape and of special value. What is counted is what the differential tests run: a row that is added and has too little fails. */
+/* t_row_cases.c - the systematic cases of every row of ir/ops.def: each runs, and together they
+ * cover every dtype the row takes, with every kind of shape and of special value. What is counted
+ * is what the differential tests run: a row that is added and has too little fails. */
 #include "suite.h"
 #include "support/gen.h"
 #include <math.h>
@@ -170,7 +171,8 @@ static void add_case(lz_op op, const lz_func *f, lz_literal *const *args,
     }
 }
 
-/* Row _i: every case verifies and runs, the reference meets its own expectation, and all of it has been met. */
+/* Row _i: every case verifies and runs, the reference meets its own expectation, and all of it has
+ * been met. */
 START_TEST(row_cases)
 {
     lz_op op = (lz_op)(_i + 1);

@@ -1,5 +1,5 @@
-/* t_sort.c - sort: its shape rule, its text, and the reference against a definition written out: a permutation of every row, in order,
- * with equal elements as they were. */
+/* t_sort.c - sort: its shape rule, its text, and the reference against a definition written out: a
+ * permutation of every row, in order, with equal elements as they were. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/lit.h"

@@ -1,4 +1,5 @@
-/* t_special.c - the special functions of the reference against values worked out with sixty digits, at their edges, and against each other. */
+/* t_special.c - the special functions of the reference against values worked out with sixty digits,
+ * at their edges, and against each other. */
 #include "ir/eval/eval.h"
 #include "ir/eval/special.h"
 #include "suite.h"

@@ -1,4 +1,5 @@
-/* t_text.c - StableHLO text: what is printed is read back as the same function and printed the same again. */
+/* t_text.c - StableHLO text: what is printed is read back as the same function and printed the same
+ * again. */
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -37,8 +38,9 @@ static void round_trip(const lz_func *f)
     lz_buf_free(&b);
 }
 
-/* What a region uses from around it is found in its text: each value once, in the order of their use, constants made again inside. What
- * was read once is therefore in that form, and means the same. */
+/* What a region uses from around it is found in its text: each value once, in the order of their
+ * use, constants made again inside. What was read once is therefore in that form, and means the
+ * same. */
 static void meaning_trip(const lz_func *f, lz_literal *const *args)
 {
     bool control = false;
@@ -94,7 +96,8 @@ START_TEST(random_functions_round_trip)
 }
 END_TEST
 
-/* Constants of every dtype and size, each bit pattern that matters: through decimal, hexadecimal and nested lists. */
+/* Constants of every dtype and size, each bit pattern that matters: through decimal, hexadecimal
+ * and nested lists. */
 START_TEST(constants_round_trip)
 {
     lz_rnd r = {(uint64_t)_i};

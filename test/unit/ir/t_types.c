@@ -149,7 +149,8 @@ static void randomise(lz_rnd *r, lz_attr_any *a, lz_attr_kind kind)
         }
 }
 
-/* Interned pointers, equality and hashes agree on random records; garbage that is no value does not count. */
+/* Interned pointers, equality and hashes agree on random records; garbage that is no value does not
+ * count. */
 START_TEST(attributes_are_one_pointer)
 {
     lz_rnd r = {(uint64_t)_i};
@@ -267,7 +268,8 @@ START_TEST(f16_round_trips_and_rounds)
 }
 END_TEST
 
-/* Against the nearest of two neighbours, found by bisection over all 16-bit values: one rounding, ties to even. */
+/* Against the nearest of two neighbours, found by bisection over all 16-bit values: one rounding,
+ * ties to even. */
 START_TEST(f64_to_16_bits_rounds_once)
 {
     lz_rnd r = {3};

@@ -182,7 +182,8 @@ static const char k_sort[] =
     "    store 2[0 + $C i0 + 1 i1] = %3\n"
     "  }\n}\n";
 
-/* out[b][i][:] = softmax of x[b][i][:] y[b][j][:] along j, where j <= i, times z[b][j][:]; 3 of b, $R of i, $C of j */
+/* out[b][i][:] = softmax of x[b][i][:] y[b][j][:] along j, where j <= i, times z[b][j][:]; 3 of b,
+ * $R of i, $C of j */
 static const char k_attend[] = "kernel \"attend\" vec(inner) {\n"
                                "  buf 0: f32 read\n  buf 1: f32 read\n  buf 2: bf16 read\n"
                                "  buf 3: f32 write\n  buf 4: f32 write\n"

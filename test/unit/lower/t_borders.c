@@ -1,4 +1,5 @@
-/* t_borders.c - borders (lower/loops/loop.h): which loads of a product say where padding is, what that says, and that the slow executor holds them to it. */
+/* t_borders.c - borders (lower/loops/loop.h): which loads of a product say where padding is, what
+ * that says, and that the slow executor holds them to it. */
 #include "kernels.h"
 #include "lower/plan/plan.h"
 #include "suite.h"
@@ -8,7 +9,8 @@
 #define MAIN "func.func public @main(%x: "
 #define CONV "%0 = stablehlo.convolution(%x, %k) dim_numbers = "
 
-/* Borders as text are those of the pattern, whose sizes that are arguments are shown as they are. */
+/* Borders as text are those of the pattern, whose sizes that are arguments are shown as they
+ * are. */
 static const struct {
     const char *program, *borders[2];
 } programs[] = {
@@ -30,7 +32,8 @@ static const struct {
           "(tensor<4x12x16xf32>, tensor<3x16x32xf32>) -> tensor<4x12x32xf32>"
           "return %0 : tensor<4x12x32xf32> }",
      {"border 1 i1 + 3 i3 in 3 to 15", NULL}},
-    /* images in the lanes: the padded array is the right factor, and pixels and images are one loop */
+    /* images in the lanes: the padded array is the right factor, and pixels and images are one
+     * loop */
     {MAIN "tensor<32x2x7x7xf32>, %k: tensor<10x2x3x3xf32>) -> tensor<32x10x7x7xf32> {" CONV
           "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]}" ONE
           "(tensor<32x2x7x7xf32>, tensor<10x2x3x3xf32>) -> tensor<32x10x7x7xf32>"

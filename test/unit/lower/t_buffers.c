@@ -1,4 +1,5 @@
-/* t_buffers.c - the memory of plans: ranges that are alive together never overlap, copies and places are saved, donation. */
+/* t_buffers.c - the memory of plans: ranges that are alive together never overlap, copies and
+ * places are saved, donation. */
 #include "graphs.h"
 #include "lower/plan/buffers.h"
 #include "suite.h"
@@ -181,7 +182,8 @@ START_TEST(arguments_as_results)
     lz_val x = g_param(f, LZ_F32, LZ_SHAPE(5, 6)), y = g_add(f, x, x);
     int32_t alias;
     lz_func_set_results(f, (lz_val[]){x, y, y}, 3);
-    /* the argument is its own result when it is given away; a value that is two results is copied once */
+    /* the argument is its own result when it is given away; a value that is two results is copied
+     * once */
     ck_assert_int_eq(steps(f, (bool[]){true}, &alias), 2);
     ck_assert_int_eq(alias, 0);
     ck_assert_int_eq(steps(f, NULL, &alias), 3);
@@ -212,7 +214,8 @@ START_TEST(chains_reuse_memory)
 }
 END_TEST
 
-/* Law: weights that are made ready for their products are so just before them, and not all at the start, where they are the least that can run. */
+/* Law: weights that are made ready for their products are so just before them, and not all at the
+ *   start, where they are the least that can run. */
 START_TEST(weights_are_ready_late)
 {
     enum { ROWS = 256, N = 64, LAYERS = 12, WEIGHT = N * N * 4, STATE = ROWS * N * 4 };
@@ -238,7 +241,8 @@ START_TEST(weights_are_ready_late)
 }
 END_TEST
 
-/* Parts of one array, each of more memory than it has itself, are made as soon as they can be: what they are made of need not wait for the last. */
+/* Parts of one array, each of more memory than it has itself, are made as soon as they can be: what
+ * they are made of need not wait for the last. */
 START_TEST(parts_are_made_early)
 {
     enum {

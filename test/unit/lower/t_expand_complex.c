@@ -1,4 +1,5 @@
-/* t_expand_complex.c - transforms and complex products as products of floats: the same numbers, and memory that runs out at every point. */
+/* t_expand_complex.c - transforms and complex products as products of floats: the same numbers, and
+ * memory that runs out at every point. */
 #include "ir/eval/eval_complex.h"
 #include "passtest.h"
 #include "support/lit.h"

@@ -1,4 +1,5 @@
-/* t_fusion.c - which computations share a kernel: what training runs, counted; sizes do not matter; wrong merges do not happen. */
+/* t_fusion.c - which computations share a kernel: what training runs, counted; sizes do not matter;
+ * wrong merges do not happen. */
 #include "graphs.h"
 #include "lower/fusion/fusion.h"
 #include "base/config.h"
@@ -291,8 +292,8 @@ static const lz_kernel *product_of(const lz_plan *p)
     return found;
 }
 
-/* The stages of a network for images, each with half as many pixels a side and twice the features, have one product; but rows of 7 pixels,
- * which nearly fill a tile, have their own. */
+/* The stages of a network for images, each with half as many pixels a side and twice the features,
+ * have one product; but rows of 7 pixels, which nearly fill a tile, have their own. */
 START_TEST(stages_of_images_share_products)
 {
     lz_plan *p = window_plan(56, 32, 1), *q;
@@ -412,7 +413,8 @@ static void expect(lz_plan *p, uint32_t nstep, uint64_t temp_bytes)
     lz_plan_free(p);
 }
 
-/* Exponentials that the quotients read stay in a row of scratch memory: the result is written once, and not read. */
+/* Exponentials that the quotients read stay in a row of scratch memory: the result is written once,
+ * and not read. */
 START_TEST(softmax_keeps_a_row)
 {
     for (int i = 0; i < 3; i++) {
@@ -433,7 +435,8 @@ START_TEST(softmax_keeps_a_row)
 }
 END_TEST
 
-/* Many softmaxes of one array, with as many rows as a stage can keep, and with more: those have memory, but for one in the result's place. */
+/* Many softmaxes of one array, with as many rows as a stage can keep, and with more: those have
+ * memory, but for one in the result's place. */
 START_TEST(too_many_rows_go_to_memory)
 {
     enum { ROWS = 20, LENGTH = 100 };
@@ -454,8 +457,8 @@ START_TEST(too_many_rows_go_to_memory)
 }
 END_TEST
 
-/* Of a cross entropy, exponentials that the gradient wants take the place of the logits, which are read until the end: they are stored when
- * the last stage has its row. */
+/* Of a cross entropy, exponentials that the gradient wants take the place of the logits, which are
+ * read until the end: they are stored when the last stage has its row. */
 START_TEST(rows_are_stored_at_the_end)
 {
     enum { LOGITS = 4 * 30 * 100 };
@@ -513,8 +516,8 @@ START_TEST(attention_of_other_sizes)
 }
 END_TEST
 
-/* With the gradients: the derivative of softmax joins the products around it, and the products over the queries stay by themselves. What they
- * read is all that is in memory. */
+/* With the gradients: the derivative of softmax joins the products around it, and the products over
+ *   the queries stay by themselves. What they read is all that is in memory. */
 START_TEST(gradient_of_attention)
 {
     enum { SQUARE = 4 * 4 * 50 * 70 };
@@ -535,7 +538,8 @@ START_TEST(gradient_of_attention)
 }
 END_TEST
 
-/* Groups of a random function: no ring, every node in one group, reads inside a group are of the point being computed. */
+/* Groups of a random function: no ring, every node in one group, reads inside a group are of the
+ * point being computed. */
 START_TEST(groups_are_sound)
 {
     for (uint64_t seed = 0; seed < 60; seed++) {
@@ -569,8 +573,8 @@ START_TEST(groups_are_sound)
 }
 END_TEST
 
-/* Memory that is touched for the first time costs more than what is done in it: a read has as many expressions as its value has
- * dimensions, a kernel as many stages as it needs. */
+/* Memory that is touched for the first time costs more than what is done in it: a read has as many
+ * expressions as its value has dimensions, a kernel as many stages as it needs. */
 START_TEST(lowering_takes_little_memory)
 {
     lz_func *f = g_mlp_step(3, 128, 96, 10), *g = NULL;
@@ -607,7 +611,8 @@ static int64_t points(const lz_plan *p, uint32_t step)
     return n;
 }
 
-/* The sum of each of 64 features of a batch of images: 64 columns are not work for threads, unless they are cut. */
+/* The sum of each of 64 features of a batch of images: 64 columns are not work for threads, unless
+ * they are cut. */
 START_TEST(long_columns_are_cut)
 {
     lz_func *f = lz_func_new("sum");

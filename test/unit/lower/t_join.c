@@ -1,4 +1,5 @@
-/* t_join.c - loops that are joined, with memory that runs out at every point. What is joined: test/ir/join. */
+/* t_join.c - loops that are joined, with memory that runs out at every point. What is joined:
+ * test/ir/join. */
 #include "passtest.h"
 #include "support/lit.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* t_layout.c - pass `layout`: the same results in any order, no transposes between convolutions, arguments and results as they were; and what
- * plans of convolutions may cost. */
+/* t_layout.c - pass `layout`: the same results in any order, no transposes between convolutions,
+ * arguments and results as they were; and what plans of convolutions may cost. */
 #include "ir/eval/eval.h"
 #include "lower/plan/plan.h"
 #include "passtest.h"
@@ -33,7 +33,8 @@ static const struct {
      "(" Y ", tensor<f32>) -> tensor<6xf32>"
      "return %6, %7 : " Y ", tensor<6xf32> }",
      4},
-    /* what is in another order on the way: a reverse, a slice, a concatenation, an iota, a reshape, a value and its transpose */
+    /* what is in another order on the way: a reverse, a slice, a concatenation, an iota, a reshape,
+     * a value and its transpose */
     {"func.func public @main(%x: " X ", %k: tensor<6x3x3x3xf32>, %l: tensor<2x12x1x1xf32>) -> "
      "(tensor<2x2x8x4xf32>, tensor<2x384xf32>, tensor<2x6x8x8xf32>) {"
      "%z = stablehlo.constant dense<0.5> : tensor<f32>"
@@ -155,7 +156,8 @@ static uint64_t flops_of(const char *body)
     return n;
 }
 
-/* The gradient of windows two apart: 2 x 16 x 16 results of 16 sums, of 9 taps of which each result meets 1 to 4. */
+/* The gradient of windows two apart: 2 x 16 x 16 results of 16 sums, of 9 taps of which each result
+ * meets 1 to 4. */
 START_TEST(dilated_inputs_are_not_multiplied_with_zeros)
 {
     uint64_t n = flops_of(
@@ -171,7 +173,8 @@ START_TEST(dilated_inputs_are_not_multiplied_with_zeros)
 }
 END_TEST
 
-/* A product of narrow numbers has the operations of any other; its factors and results are converted once. */
+/* A product of narrow numbers has the operations of any other; its factors and results are
+ * converted once. */
 START_TEST(conversions_are_counted_once)
 {
     uint64_t n =
@@ -184,8 +187,9 @@ START_TEST(conversions_are_counted_once)
 }
 END_TEST
 
-/* Few features of many images, there and back: vectors of every product run along the images, or sums do, in both factors; and the sums of a
- * gradient by the kernel are not cut into one for each pixel. */
+/* Few features of many images, there and back: vectors of every product run along the images, or
+ * sums do, in both factors; and the sums of a gradient by the kernel are not cut into one for each
+ * pixel. */
 START_TEST(images_lie_in_the_lanes)
 {
     lz_func *f = parsed(
@@ -230,7 +234,8 @@ START_TEST(images_lie_in_the_lanes)
 }
 END_TEST
 
-/* What kernel k stores contiguously along one of its outer loops it reads contiguously, or not at all, along that loop. */
+/* What kernel k stores contiguously along one of its outer loops it reads contiguously, or not at
+ * all, along that loop. */
 static bool reads_as_it_stores(const lz_kernel *k)
 {
     for (uint32_t i = 0; i < k->nstage; i++)
@@ -246,7 +251,8 @@ static bool reads_as_it_stores(const lz_kernel *k)
     return true;
 }
 
-/* Below a pool's gradient too: positions have no order, a pool has its operand's, and what comes from rows of features is turned once. */
+/* Below a pool's gradient too: positions have no order, a pool has its operand's, and what comes
+ * from rows of features is turned once. */
 START_TEST(pools_lie_as_their_operands)
 {
     lz_func *f = lz_test_program("test/diff/cases/pool_in_lanes.mlir");

@@ -1,4 +1,5 @@
-/* t_loop.c - the slow executor on one kernel of every kind, the verifier, and building kernels by hand. */
+/* t_loop.c - the slow executor on one kernel of every kind, the verifier, and building kernels by
+ * hand. */
 #include "kernels.h"
 #include "lower/loops/loop.h"
 #include "suite.h"

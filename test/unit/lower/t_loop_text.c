@@ -1,4 +1,5 @@
-/* t_loop_text.c - kernels as text and as canonical bytes: round trips, stability under other sizes, damaged bytes. */
+/* t_loop_text.c - kernels as text and as canonical bytes: round trips, stability under other sizes,
+ * damaged bytes. */
 #include "kernels.h"
 #include "lower/loops/loop.h"
 #include "suite.h"
@@ -132,8 +133,8 @@ START_TEST(other_sizes_same_kernel)
 }
 END_TEST
 
-/* A product is tiled over its rows and columns; how often, and how deep, is no part of its code. Nor is the length of a
- * loop without vectors, beyond the few of a window. */
+/* A product is tiled over its rows and columns; how often, and how deep, is no part of its code.
+ * Nor is the length of a loop without vectors, beyond the few of a window. */
 START_TEST(loops_that_only_count)
 {
     static const char products[] = "kernel \"products\" vec(outer) {\n"
@@ -233,7 +234,8 @@ START_TEST(canon_round_trip)
 }
 END_TEST
 
-/* Every byte flipped in every way, and every length: an error, or the kernel those bytes describe; never a crash. */
+/* Every byte flipped in every way, and every length: an error, or the kernel those bytes describe;
+ * never a crash. */
 START_TEST(damaged_canon)
 {
     lz_kernel *a = k_make(k_all[_i], 100, 40), *b;

@@ -1,4 +1,5 @@
-/* t_lower.c - the compiler front as a whole: plans verify, are the same every time, survive their bytes, fail cleanly; choices of loops. */
+/* t_lower.c - the compiler front as a whole: plans verify, are the same every time, survive their
+ * bytes, fail cleanly; choices of loops. */
 #include "base/config.h"
 #include "graphs.h"
 #include "ir/counted.h"
@@ -293,7 +294,8 @@ static void wide_loop(lz_func *f, lz_val *v, uint32_t n)
     lz_func_free(body);
 }
 
-/* A loop of four rounds on x, which each makes x times w; `sums`: it carries the sum of them as well. Its last result. */
+/* A loop of four rounds on x, which each makes x times w; `sums`: it carries the sum of them as
+ * well. Its last result. */
 static lz_val power(lz_func *f, lz_val x, lz_val w, bool sums)
 {
     lz_func *round = lz_func_new("round");
@@ -311,7 +313,8 @@ static lz_val power(lz_func *f, lz_val x, lz_val w, bool sums)
     return out[n - 1];
 }
 
-/* Half of n loops that start from one value, and as many that carry the same as one of those and another value. */
+/* Half of n loops that start from one value, and as many that carry the same as one of those and
+ * another value. */
 static void many_loops(lz_func *f, lz_val *v, uint32_t n)
 {
     lz_val x = g_param(f, LZ_F32, LZ_SHAPE(3));

@@ -1,4 +1,5 @@
-/* t_passes.c - the pass manager, and every pass against the reference: alone and in the pipeline no pass changes what a function means. */
+/* t_passes.c - the pass manager, and every pass against the reference: alone and in the pipeline no
+ * pass changes what a function means. */
 #include "base/config.h"
 #include "graphs.h"
 #include "ir/eval/eval.h"

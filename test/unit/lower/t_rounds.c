@@ -1,4 +1,5 @@
-/* t_rounds.c - loops whose rounds are known before they run: which are, and that they run as often as their condition says, in plans and on devices. */
+/* t_rounds.c - loops whose rounds are known before they run: which are, and that they run as often
+ * as their condition says, in plans and on devices. */
 #include "ir/eval/eval.h"
 #include "lower/plan/plan.h"
 #include "lower/plan/plan_exec.h"
@@ -54,7 +55,8 @@ static int64_t by_hand(const lz_trip_count *r, int64_t start, int64_t end, int64
 static const lz_comparison_direction directions[] = {LZ_CMP_LT, LZ_CMP_LE, LZ_CMP_GT, LZ_CMP_GE,
                                                      LZ_CMP_NE};
 
-/* All of a type of 8 bits that starts and ends near its limits or 0: as often as by hand, and never where it passes a limit. */
+/* All of a type of 8 bits that starts and ends near its limits or 0: as often as by hand, and never
+ * where it passes a limit. */
 START_TEST(counts_as_by_hand)
 {
     static const int64_t steps[] = {1, -1, 2, -2, 3, -3, 7, 50, -50, 127, -128, 0};
@@ -300,7 +302,8 @@ START_TEST(forms_are_told_apart)
 }
 END_TEST
 
-/* Random loops that end, near the limits of their types as well, some of which only the condition gets right. */
+/* Random loops that end, near the limits of their types as well, some of which only the condition
+ * gets right. */
 START_TEST(as_the_reference)
 {
     static const char *const types[] = {"i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64"};

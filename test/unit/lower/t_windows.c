@@ -1,4 +1,5 @@
-/* t_windows.c - pass `windows`: every way of taking windows apart, with memory that runs out at every point, and ranks that leave no room. */
+/* t_windows.c - pass `windows`: every way of taking windows apart, with memory that runs out at
+ * every point, and ranks that leave no room. */
 #include "ir/eval/eval.h"
 #include "passtest.h"
 #include "support/lit.h"

@@ -1,4 +1,5 @@
-/* t_amp.c - automatic mixed precision: which function takes what, gradients through the conversions, and loss scaling. */
+/* t_amp.c - automatic mixed precision: which function takes what, gradients through the
+ * conversions, and loss scaling. */
 #include "suite.h"
 #include "runtime/graph/autocast.h"
 #include <lazuli/lazuli.h>

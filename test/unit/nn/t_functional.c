@@ -1,5 +1,5 @@
-/* t_functional.c - normalisation, dropout, attention and losses: results against the formulas in double, gradients against
- * central differences. */
+/* t_functional.c - normalisation, dropout, attention and losses: results against the formulas in
+ * double, gradients against central differences. */
 #include "support/graph_reads.h"
 #include "values.h"
 
@@ -344,7 +344,8 @@ START_TEST(attention_values)
 }
 END_TEST
 
-/* Law: attention has one square for its gradient, causal or with a mask; the weights are not stored masked and unmasked. */
+/* Law: attention has one square for its gradient, causal or with a mask; the weights are not stored
+ *   masked and unmasked. */
 START_TEST(attention_keeps_one_square)
 {
     lz_scope_begin();

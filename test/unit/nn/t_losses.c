@@ -1,5 +1,6 @@
-/* t_losses.c - distances, random layers, and losses of margins, of distributions and of sequences: results against the formulas in double (of sequences: against the sum over
- * all paths), gradients against central differences. */
+/* t_losses.c - distances, random layers, and losses of margins, of distributions and of sequences:
+ * results against the formulas in double (of sequences: against the sum over all paths), gradients
+ * against central differences. */
 #include "values.h"
 
 static const int64_t class_data[] = {2, 0, 3},
@@ -26,7 +27,8 @@ static lz_tensor *counts(void)
     return lz_from_host(LZ_F64, LZ_SHAPE(4), ((double[]){0, 1, 3, 5}));
 }
 
-/* Two rows: 5 and 4 steps of 3 classes; two equal labels, which need a blank between them, and one. */
+/* Two rows: 5 and 4 steps of 3 classes; two equal labels, which need a blank between them, and
+ * one. */
 enum { STEPS = 5, ROWS = 2, CLASSES = 3, LABELS = 2 };
 static const int32_t label_data[ROWS * LABELS] = {1, 1, 2, -7};
 static const int64_t step_data[ROWS] = {5, 4}, length_data[ROWS] = {2, 1};

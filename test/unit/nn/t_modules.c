@@ -1,5 +1,5 @@
-/* t_modules.c - layers with parameters: names and initial values, recurrent cells against formulas and differences, attention
- * with a cache against attention without. */
+/* t_modules.c - layers with parameters: names and initial values, recurrent cells against formulas
+ * and differences, attention with a cache against attention without. */
 #include "../autodiff/grad_check.h"
 #include "nn/nn_internal.h"
 
@@ -303,7 +303,8 @@ END_TEST
 
 /* ---- attention ---- */
 
-/* Position by position through the cache gives what all at once gives; and no position compiles anything new. */
+/* Position by position through the cache gives what all at once gives; and no position compiles
+ * anything new. */
 START_TEST(a_cache_gives_the_same)
 {
     enum { B = 2, L = 6, D = 8 };
@@ -358,8 +359,8 @@ END_TEST
 
 /* ---- initial values ---- */
 
-/* Layers that begin with the same ones and zeros do not share them, nor averages the statistics they follow: the first step is
- * the same program as all later ones. */
+/* Layers that begin with the same ones and zeros do not share them, nor averages the statistics
+ * they follow: the first step is the same program as all later ones. */
 START_TEST(the_first_step_is_one_like_all_others)
 {
     lz_params ps = {0};

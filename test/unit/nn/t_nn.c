@@ -1,4 +1,5 @@
-/* t_nn.c - layers, losses, initialisers, optimizers and schedules against their formulas in plain C. */
+/* t_nn.c - layers, losses, initialisers, optimizers and schedules against their formulas in plain
+ * C. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>

@@ -1,5 +1,6 @@
-/* t_nn_memory.c - the n-th allocation fails in layers, losses, optimizers, averages and checkpoints: each gives an error or works, nothing
- * crashes, and (under the address sanitizer) nothing leaks. */
+/* t_nn_memory.c - the n-th allocation fails in layers, losses, optimizers, averages and
+ * checkpoints: each gives an error or works, nothing crashes, and (under the address sanitizer)
+ * nothing leaks. */
 #include "base/alloc.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>

@@ -1,4 +1,5 @@
-/* t_optim.c - optimizers, groups, clipping, averages and schedules against their formulas, step by step in double. */
+/* t_optim.c - optimizers, groups, clipping, averages and schedules against their formulas, step by
+ * step in double. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
@@ -198,8 +199,9 @@ static void dampened(state *s, const double *g, int t)
 static const row dampened_row = {"sgd", make_dampened, dampened};
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Steps of a scaler whose gradients are not finite change nothing and are not counted, from the first one on; a
- * parameter that takes part later counts its own; and a training goes on from a checkpoint as if there had been none. */
+/* Steps of a scaler whose gradients are not finite change nothing and are not counted, from the
+ * first one on; a parameter that takes part later counts its own; and a training goes on from a
+ * checkpoint as if there had been none. */
 START_TEST(skipped_steps_are_none)
 {
     const row *r = _i < ROWS ? &rows[_i] : &dampened_row;

@@ -1,4 +1,5 @@
-/* t_rnn.c - recurrent layers in two directions, and embeddings with padding: results and gradients are torch's. */
+/* t_rnn.c - recurrent layers in two directions, and embeddings with padding: results and gradients
+ * are torch's. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
@@ -9,8 +10,9 @@
 
 enum { I = 3, H = 2, N = 2, STEPS = 3 };
 
-/* torch.nn.LSTM and GRU(3, 2, num_layers=2, bidirectional=True, batch_first=True) in f64: parameter number k is 0.8 sin(0.7 j + k),
- * x is cos(1.3 j), h0 is sin(0.9 j), c0 is h0 / 2, over the elements j. Gradients of the sum of y^2. */
+/* torch.nn.LSTM and GRU(3, 2, num_layers=2, bidirectional=True, batch_first=True) in f64: parameter
+ * number k is 0.8 sin(0.7 j + k), x is cos(1.3 j), h0 is sin(0.9 j), c0 is h0 / 2, over the
+ * elements j. Gradients of the sum of y^2. */
 typedef struct expected {
     double y[N * STEPS * 2 * H], h[4 * N * H], c[4 * N * H], dx[N * STEPS * I],
         dw[4 * H * 2 * H]; /* of weight_ih_l1_reverse */

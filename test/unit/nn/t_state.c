@@ -1,5 +1,6 @@
-/* t_state.c - parameters and whole trainings to files and back: what is missing is named, nothing is half loaded, and a
- * training that continues from a checkpoint gives the same bits as one that never stopped. */
+/* t_state.c - parameters and whole trainings to files and back: what is missing is named, nothing
+ * is half loaded, and a training that continues from a checkpoint gives the same bits as one that
+ * never stopped. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <stdio.h>

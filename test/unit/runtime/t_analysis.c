@@ -1,4 +1,5 @@
-/* t_analysis.c - the texts people and their scripts read: PT_XLA_DEBUG blocks, profiler lines, metrics report, saved graphs. */
+/* t_analysis.c - the texts people and their scripts read: PT_XLA_DEBUG blocks, profiler lines,
+ * metrics report, saved graphs. */
 #include "rt.h"
 #include "runtime/debug/metrics.h"
 #include <ctype.h>
@@ -20,7 +21,8 @@ static char *take(const char *path)
     return text;
 }
 
-/* Compares with a pattern in which '~' stands for a word of hexadecimal digits and '`' for the rest of a line. */
+/* Compares with a pattern in which '~' stands for a word of hexadecimal digits and '`' for the rest
+ * of a line. */
 static void matches(const char *got, const char *want)
 {
     const char *g = got, *w = want;

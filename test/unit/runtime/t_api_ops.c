@@ -1,4 +1,5 @@
-/* t_api_ops.c - what the user-level operations compute, against plain loops and ATen's documented results; promotion and broadcasting. */
+/* t_api_ops.c - what the user-level operations compute, against plain loops and ATen's documented
+ * results; promotion and broadcasting. */
 #include "rt.h"
 
 static float a6[6], b6[6];

@@ -1,4 +1,5 @@
-/* t_api_order.c - sorting and what is made of it, against plain loops: random data with ties and special values, every dtype, on every device. */
+/* t_api_order.c - sorting and what is made of it, against plain loops: random data with ties and
+ * special values, every dtype, on every device. */
 #include "rt.h"
 
 enum { ROWS = 3, N = 23, COUNT = ROWS * N };

@@ -1,5 +1,5 @@
-/* t_api_window.c - convolutions, pooling and cumulative sums against plain loops, on every device: random data, and special values where what
- * becomes of them is said. */
+/* t_api_window.c - convolutions, pooling and cumulative sums against plain loops, on every device:
+ * random data, and special values where what becomes of them is said. */
 #include "rt.h"
 
 enum { MOST = 4096 };
@@ -67,7 +67,8 @@ static int volume(const int *e)
     return e[0] * e[1] * e[2];
 }
 
-/* Every pair of an element of x and one of the kernel adds to one element of y: forwards y takes of x, transposed x gives to y. */
+/* Every pair of an element of x and one of the kernel adds to one element of y: forwards y takes of
+ * x, transposed x gives to y. */
 static void plain_convolution(const conv *c, bool transposed)
 {
     int in = c->in / c->groups, out = c->out / c->groups, nx = volume(c->x), nk = volume(c->k),

@@ -1,4 +1,5 @@
-/* t_aten_linalg.c - products with addends, einsum over random equations against a loop over all labels, tensordot, kron, cross. */
+/* t_aten_linalg.c - products with addends, einsum over random equations against a loop over all
+ * labels, tensordot, kron, cross. */
 #include "aten.h"
 
 static double a[64], b[64], v[64], want[AT_MAX];

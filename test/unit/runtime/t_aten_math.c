@@ -1,5 +1,5 @@
-/* t_aten_math.c - elementwise operators made of several operations, against formulas in double: random and special values, dtypes, numbers as operands,
- * integers, bounds and options. */
+/* t_aten_math.c - elementwise operators made of several operations, against formulas in double:
+ * random and special values, dtypes, numbers as operands, integers, bounds and options. */
 #include "aten.h"
 
 static const double special[] = {NAN, INFINITY, -INFINITY, 0.0,  -0.0,  1,    -1,    0.5,    -0.5,

@@ -1,4 +1,5 @@
-/* t_aten_norm.c - native normalisations against loops, their running statistics; dropout and random distributions by range, moments, reproducibility. */
+/* t_aten_norm.c - native normalisations against loops, their running statistics; dropout and random
+ * distributions by range, moments, reproducibility. */
 #include "aten.h"
 
 static double x[240], want[240], wm[60], wr[60];

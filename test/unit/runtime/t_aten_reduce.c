@@ -1,7 +1,9 @@
-/* t_aten_reduce.c - deviations, extremes with positions, norms, distances and histograms against plain loops in double. */
+/* t_aten_reduce.c - deviations, extremes with positions, norms, distances and histograms against
+ * plain loops in double. */
 #include "aten.h"
 
-/* Collects the elements of v[s] that become one when the dimensions in `mask` are reduced, and gives f of each such list. */
+/* Collects the elements of v[s] that become one when the dimensions in `mask` are reduced, and
+ * gives f of each such list. */
 typedef double fold(const double *v, int n, double arg);
 static int64_t reduced(const double *v, lz_shape s, unsigned mask, fold *f, double arg, double *out)
 {

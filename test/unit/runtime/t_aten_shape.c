@@ -1,4 +1,5 @@
-/* t_aten_shape.c - elements rearranged, repeated, taken apart, replaced in parts, and tensors made: against index arithmetic. */
+/* t_aten_shape.c - elements rearranged, repeated, taken apart, replaced in parts, and tensors made:
+ * against index arithmetic. */
 #include "aten.h"
 
 static double v60[60], want[AT_MAX];

@@ -1,4 +1,5 @@
-/* t_control.c - loops and branches recorded by callbacks: values, random numbers, what goes wrong, what is compiled. */
+/* t_control.c - loops and branches recorded by callbacks: values, random numbers, what goes wrong,
+ * what is compiled. */
 #include "rt.h"
 #include <stdlib.h>
 
@@ -97,7 +98,8 @@ static void draw_rows(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **
     next[0] = h;
 }
 
-/* Every round of every loop draws numbers of its own, the same on every device, and what comes after draws others still. */
+/* Every round of every loop draws numbers of its own, the same on every device, and what comes
+ * after draws others still. */
 START_TEST(rounds_draw_their_own_numbers)
 {
     float got[2][2][70];

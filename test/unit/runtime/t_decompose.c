@@ -1,9 +1,11 @@
-/* t_decompose.c - decompositions: fixed matrices against NumPy's answers, random ones of many sizes by what they must satisfy. */
+/* t_decompose.c - decompositions: fixed matrices against NumPy's answers, random ones of many sizes
+ * by what they must satisfy. */
 #include "aten.h"
 
 static const double sym[] = {4, 1, -2, 0.5, 1, 3, 0.25, -1, -2, 0.25, 5, 2, 0.5, -1, 2, -1.5};
 static const double tall[] = {1, 2, 3, 4, 5, 6.5, 7, -8, 9, 0.5, 1, -1.5};
-/* numpy.linalg: inv, eigvalsh, svd, qr, pinv, solve, matrix_power, norm, lstsq, cholesky of sym sym^T + I */
+/* numpy.linalg: inv, eigvalsh, svd, qr, pinv, solve, matrix_power, norm, lstsq, cholesky of sym
+ * sym^T + I */
 static const double inverse[] = {
     0.25841910662536227,   -0.035175377235934849, 0.039972019586289598, 0.16288597981413008,
     -0.035175377235934849, 0.28939742180473671,   0.034775657040071947, -0.15828919756170681,

@@ -1,4 +1,5 @@
-/* t_dlpack.c - tensors lent to and taken from other libraries: every dtype, strides, alignment, ownership, refusals. */
+/* t_dlpack.c - tensors lent to and taken from other libraries: every dtype, strides, alignment,
+ * ownership, refusals. */
 #include "rt.h"
 #include "support/mock.h"
 

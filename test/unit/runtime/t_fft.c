@@ -1,4 +1,5 @@
-/* t_fft.c - torch.fft and the functions of complex numbers: against the definition, with dimensions, lengths and norms; on both devices. */
+/* t_fft.c - torch.fft and the functions of complex numbers: against the definition, with
+ * dimensions, lengths and norms; on both devices. */
 #include "rt.h"
 #include <complex.h>
 #include <math.h>

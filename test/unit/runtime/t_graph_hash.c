@@ -1,4 +1,5 @@
-/* t_graph_hash.c - which graphs are one program: equal structure gives one hash, any difference that can change a result gives another.
+/* t_graph_hash.c - which graphs are one program: equal structure gives one hash, any difference
+ * that can change a result gives another.
  * Numbers: PyTorch/XLA issues. */
 #include "rt.h"
 

@@ -203,7 +203,8 @@ START_TEST(error_names_op_shapes_and_place)
 }
 END_TEST
 
-/* Random shapes and dtypes: binary operations fail exactly when ATen's rules say so, and name what they got. */
+/* Random shapes and dtypes: binary operations fail exactly when ATen's rules say so, and name what
+ * they got. */
 START_TEST(broadcast_errors_follow_the_rule)
 {
     for (int i = 0; i < 1500; i++) {
@@ -428,7 +429,8 @@ START_TEST(released_tensors_leave_their_scope)
 }
 END_TEST
 
-/* One program of its own shape each time, so that it is compiled. What memory is short of is an error; nothing else changes. */
+/* One program of its own shape each time, so that it is compiled. What memory is short of is an
+ * error; nothing else changes. */
 static lz_status small_program(int k, float got[2])
 {
     float v[2 * 600];

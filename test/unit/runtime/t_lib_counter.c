@@ -1,4 +1,5 @@
-/* t_lib_counter.c - the counter CudaLibProduct: products of GPUs by a library, on the libraries that stand in for it and for the driver. */
+/* t_lib_counter.c - the counter CudaLibProduct: products of GPUs by a library, on the libraries
+ * that stand in for it and for the driver. */
 #include "rt.h"
 #include "support/mock.h"
 

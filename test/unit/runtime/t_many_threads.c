@@ -1,4 +1,5 @@
-/* t_many_threads.c - tracing, stepping, reading and releasing from many threads; a forked child; asynchronous failures. */
+/* t_many_threads.c - tracing, stepping, reading and releasing from many threads; a forked child;
+ * asynchronous failures. */
 #include "rt.h"
 #include "runtime/exec/runtime_device.h"
 #include <errno.h>
@@ -159,7 +160,8 @@ static void *train_here(void *arg)
     return NULL;
 }
 
-/* A parameter made by one thread and updated by another belongs to the steps of the one that wrote it last. */
+/* A parameter made by one thread and updated by another belongs to the steps of the one that wrote
+ * it last. */
 START_TEST(the_last_writer_steps)
 {
     pthread_t th;
@@ -265,7 +267,8 @@ END_TEST
 static _Atomic int slow, entered, opened;
 static lz_tensor *base_of, *mid, *end_of;
 
-/* Blocks the first compilation it is told to until the gate is opened; half a minute at the most. */
+/* Blocks the first compilation it is told to until the gate is opened; half a minute at the
+ * most. */
 static lz_status compile_when_told(int device, const lz_func *f, const lz_compile_options *o,
                                    lz_exec **out)
 {
@@ -324,7 +327,8 @@ END_TEST
 
 static pthread_barrier_t together;
 
-/* The same graph as all the others at the same time, on numbers of its own; every round another one. */
+/* The same graph as all the others at the same time, on numbers of its own; every round another
+ * one. */
 static void *compile_too(void *arg)
 {
     int id = *(int *)arg;

@@ -1,5 +1,5 @@
-/* t_profiler.c - traces of programs: what steps, compilations, executions, kernels, copies and waits leave in the file, on which thread, and
- * that what is warm compiles nothing. */
+/* t_profiler.c - traces of programs: what steps, compilations, executions, kernels, copies and
+ * waits leave in the file, on which thread, and that what is warm compiles nothing. */
 #include "rt.h"
 #include <jansson.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* t_profiler_rows.c - what a timeline has of a program beyond its spans: why a graph is new, passes, arrows, memory; and on the library that
- * stands in for the CUDA driver, the device's rows: every launch and copy once, in order, on the host's clock. */
+/* t_profiler_rows.c - what a timeline has of a program beyond its spans: why a graph is new,
+ * passes, arrows, memory; and on the library that stands in for the CUDA driver, the device's rows:
+ * every launch and copy once, in order, on the host's clock. */
 #include "rt.h"
 #include "support/mock.h"
 #include "test/mock/cuda_mock.h"
@@ -290,7 +291,8 @@ START_TEST(cuda_rows)
     ck_assert_int_eq((uint64_t)bytes, b.bytes_in - a.bytes_in);
     ck_assert_int_eq(row_of(&f, "CUDA:0", "copy out", &bytes), STEPS);
     ck_assert_int_eq((uint64_t)bytes, b.bytes_out - a.bytes_out);
-    /* On the host's clock: what a program does lies between its launch and the end of the step around it, and every launch in a program. */
+    /* On the host's clock: what a program does lies between its launch and the end of the step
+     * around it, and every launch in a program. */
     size_t i, k;
     json_t *e, *other;
     json_array_foreach(f.events, i, e)
@@ -413,7 +415,8 @@ static void halve(lz_tensor *i, lz_tensor *const *state, lz_tensor **next, void 
     next[0] = lz_mul_scalar(state[0], 0.5);
 }
 
-/* A loop of known rounds waits for none of them; there are more than are kept before the program is waited for. */
+/* A loop of known rounds waits for none of them; there are more than are kept before the program is
+ * waited for. */
 START_TEST(cuda_rounds)
 {
     enum { ROUNDS = 4500 };
@@ -485,7 +488,8 @@ START_TEST(cuda_without_times)
 }
 END_TEST
 
-/* The n-th call of any kind fails, or loses the device: the step says so or goes on, and the file is whole. */
+/* The n-th call of any kind fails, or loses the device: the step says so or goes on, and the file
+ * is whole. */
 START_TEST(cuda_failures)
 {
     use_cuda();

@@ -1,4 +1,5 @@
-/* t_step.c - what a step computes, keeps, drops, donates and reports, on the reference and on the CPU. */
+/* t_step.c - what a step computes, keeps, drops, donates and reports, on the reference and on the
+ * CPU. */
 #include "rt.h"
 #include "runtime/graph/node.h"
 
@@ -303,8 +304,8 @@ START_TEST(borrowed_memory_is_released_once)
 }
 END_TEST
 
-/* Zeros of their own: of every size though memory is used again, nothing is sent where the device has them itself, and a step that changes them
- * is the step that changes other values. */
+/* Zeros of their own: of every size though memory is used again, nothing is sent where the device
+ * has them itself, and a step that changes them is the step that changes other values. */
 START_TEST(zeros_are_data)
 {
     enum { MOST = 3 << 20 };
@@ -442,7 +443,8 @@ START_TEST(devices_do_not_mix)
 }
 END_TEST
 
-/* The device is full: an error that says so, everything made before is intact, and there is room again after a release. */
+/* The device is full: an error that says so, everything made before is intact, and there is room
+ * again after a release. */
 START_TEST(a_full_device_is_an_error)
 {
     setenv("LAZULI_DEVICE_MEMORY_MB", "8", 1);

@@ -1,5 +1,6 @@
-/* t_step_laws.c - laws by counters, not clocks: the second step of an unchanged program compiles nothing and allocates nothing; a warm process
- * compiles nothing; what is stored and damaged is compiled again. */
+/* t_step_laws.c - laws by counters, not clocks: the second step of an unchanged program compiles
+ * nothing and allocates nothing; a warm process compiles nothing; what is stored and damaged is
+ * compiled again. */
 #include "rt.h"
 #include <dirent.h>
 #include <sys/stat.h>
@@ -49,7 +50,8 @@ START_TEST(second_step_compiles_and_allocates_nothing)
         OK(lz_wait_device_ops());
     }
     ck_assert_int_eq(lz_counter_value("UncachedCompile"), 1);
-    /* Pools are full when the most that ever overlaps has overlapped once, which is up to the machine: some window must be free of allocations. */
+    /* Pools are full when the most that ever overlaps has overlapped once, which is up to the
+     * machine: some window must be free of allocations. */
     bool quiet = strcmp(getenv("PJRT_DEVICE"), "REF") ==
                  0; /* the interpreter allocates every intermediate value */
     for (int window = 0; window < 20 && !quiet; window++) {

@@ -1,4 +1,5 @@
-/* t_stored.c - 8-bit floats by the public functions: they move as bytes do, are converted where the program says so, and refuse the rest. */
+/* t_stored.c - 8-bit floats by the public functions: they move as bytes do, are converted where the
+ * program says so, and refuse the rest. */
 #include "rt.h"
 
 static const lz_dtype dtypes[] = {LZ_F8E4M3FN, LZ_F8E5M2};

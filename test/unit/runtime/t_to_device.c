@@ -1,5 +1,6 @@
-/* t_to_device.c - tensors moved between devices: GPUs, on the library that stands in for the driver, without the host by its counters; other
- * devices through it; updates, memory and refusals. */
+/* t_to_device.c - tensors moved between devices: GPUs, on the library that stands in for the
+ * driver, without the host by its counters; other devices through it; updates, memory and
+ * refusals. */
 #include "rt.h"
 #include "support/mock.h"
 
@@ -78,7 +79,8 @@ START_TEST(nothing_to_move)
 }
 END_TEST
 
-/* A parameter is updated in place every step on one GPU; the other one keeps an average of what it was. Nobody waits until the end. */
+/* A parameter is updated in place every step on one GPU; the other one keeps an average of what it
+ * was. Nobody waits until the end. */
 START_TEST(updates_and_copies)
 {
     enum { N = 500, STEPS = 12 };
