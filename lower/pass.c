@@ -98,8 +98,8 @@ static lz_status run_row(manager *m, const row *r)
     lz_func *next = NULL;
     int64_t t0 = lz_timeline_begin();
     uint32_t before = m->cur->ninst;
-    bool columns = m->columns && r->pass.run == lz_pass_split;
-    LZ_TRY((columns ? lz_pass_split_columns : r->pass.run)(m->cur, &next));
+    bool columns = m->columns && r->pass.run == lz_pass_split_reductions;
+    LZ_TRY((columns ? lz_pass_split_reductions_columns : r->pass.run)(m->cur, &next));
     lz_status s = checking() ? check(r, m->cur, next) : LZ_OK;
     if (next) {
         lz_func_free(m->own);
@@ -168,7 +168,7 @@ lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out)
  * Needs: nothing.
  * Recreates: nothing.
  * Breaks: nothing.
- * Cost:        O(instructions).                           Off: LAZULI_PASSES_OFF=prune */
+ * Cost:        O(instructions).                           Off: LAZULI_PASSES_OFF=dce */
 static lz_val keep(lz_rw *rw, uint32_t i, void *user)
 {
     const lz_inst *in = &rw->in->insts[i],
@@ -182,7 +182,7 @@ static lz_val keep(lz_rw *rw, uint32_t i, void *user)
     return LZ_NOVAL;
 }
 
-lz_status lz_pass_prune(const lz_func *in, lz_func **out)
+lz_status lz_pass_dce(const lz_func *in, lz_func **out)
 {
     return lz_rw_run(in, keep, NULL, out);
 }

@@ -5,5 +5,5 @@
 #define PASS(name, required, needs, breaks, doc)                                                   \
     lz_status lz_pass_##name(const lz_func *in, lz_func **out);
 #include "lower/passes.def"
-lz_status lz_pass_split_columns(const lz_func *in, lz_func **out); /* split, see there */
+lz_status lz_pass_split_reductions_columns(const lz_func *in, lz_func **out); /* see there */
 #endif

@@ -9,7 +9,7 @@
  * Law:      the kernel has one loop of the rows, one that a product sums over beside them, one that
  *   a product makes instead of them; and an outer loop that no right factor walks, of which a
  *   backend takes many points at a time.
- * Cost:     O(reads of products).   Off: LAZULI_PASSES_OFF=rows
+ * Cost:     O(reads of products).   Off: LAZULI_PASSES_OFF=b2b
  * Threads: as lz_fusion. */
 #include "base/config.h"
 #include "lower/lower_dump.h"
@@ -167,7 +167,7 @@ static bool is_rows(const lz_fusion *fu, const lz_group *g)
 bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g)
 {
     if (fu->rows == LZ_ROWS_PRODUCTS || !is_rows(fu, g) || g->rows || g->nouter == LZ_OUTER_MAX ||
-        lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "rows"))
+        lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "b2b"))
         return false;
     int64_t n = g->ax.ext[g->nouter];
     return fu->rows == LZ_ROWS_ALWAYS || (n > SHORT && n <= LONG_ROW);
@@ -216,7 +216,7 @@ static uint32_t product_behind(const lz_fusion *fu, const lz_group *g, uint32_t 
 lz_status lz_fusion_rows(lz_fusion *fu)
 {
     enum { TURNS = 4 };
-    if (lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "rows"))
+    if (lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "b2b"))
         return LZ_OK;
     for (uint32_t i = 0; i < fu->ngroup; i++) {
         const lz_group *g = fu->groups[i];

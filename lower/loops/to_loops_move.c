@@ -364,7 +364,7 @@ lz_status lz_loops_dynamic_update_slice(lz_emit *e, lz_frame *f)
 
 lz_status lz_loops_expanded(lz_emit *e, lz_frame *f)
 {
-    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been taken apart (pass `windows`)",
+    return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been taken apart (pass `expand_windows`)",
                    lz_op_get(lz_inst_op(inst_of(e, f)))->text);
 }
 

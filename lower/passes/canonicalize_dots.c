@@ -1,11 +1,11 @@
-/* canonicalize_dots.c - pass `dots`: products in the form the product kernels want.
+/* canonicalize_dots.c - pass `canonicalize_dots`: products in the form the product kernels want.
  * Does:      several contracting dimensions become one, merged where they lie next to each other in
  *   the same order in both operands, moved there otherwise (windows stay: their kernel walks
  *   several); a product over one element (an outer product) becomes a multiplication of broadcasts,
  *   which fuses. Batch and free dimensions need nothing: they are loops, and a product against a
  *   vector is a reduction (loop_normalize.c).
  * Needs:     simplify (transposes composed).   Recreates: nothing.   Breaks: nothing.
- * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=dots */
+ * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=canonicalize_dots */
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
 #include <string.h>
@@ -180,7 +180,7 @@ static lz_val canonical(lz_rw *rw, uint32_t i, void *user)
                : LZ_NOVAL;
 }
 
-lz_status lz_pass_dots(const lz_func *in, lz_func **out)
+lz_status lz_pass_canonicalize_dots(const lz_func *in, lz_func **out)
 {
     return lz_rw_run(in, canonical, NULL, out);
 }

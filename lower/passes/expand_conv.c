@@ -1,4 +1,4 @@
-/* expand_conv.c - pass `windows`: convolution as a product of a view of all windows with the
+/* expand_conv.c - pass `expand_windows`: convolution as a product of a view of all windows with the
  * kernel. See expand_window.c. The input is brought into the order batch, spatial, feature and
  * padded; its windows are then rows in memory: along the last window dimension and the features one
  * run of elements, which the product kernel reads in place, window row after window row. The kernel

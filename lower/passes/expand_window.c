@@ -1,4 +1,5 @@
-/* expand_window.c - pass `windows`: what works on windows becomes views, reductions, products.
+/* expand_window.c - pass `expand_windows`: what works on windows becomes views, reductions,
+ * products.
  * Does:      reduce_window (this file): the operand, padded, is seen as all its windows
  *   (`window_view`, which moves nothing), and reduced over the elements of each. Prefixes of a
  *   whole dimension (cumulative sums): expand_window_scan.c. select_and_scatter:
@@ -369,7 +370,7 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
     }
 }
 
-lz_status lz_pass_windows(const lz_func *in, lz_func **out)
+lz_status lz_pass_expand_windows(const lz_func *in, lz_func **out)
 {
     bool any = false;
     for (uint32_t i = 0; i < in->ninst && !any; i++)

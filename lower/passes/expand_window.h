@@ -1,4 +1,4 @@
-/* expand_window.h - between the files of pass `windows`. Threads: thread-compatible. */
+/* expand_window.h - between the files of pass `expand_windows`. Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_EXPAND_WINDOW_H
 #define LZ_LOWER_PASSES_EXPAND_WINDOW_H
 #include "ir/window.h"

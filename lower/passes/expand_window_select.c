@@ -1,6 +1,6 @@
-/* expand_window_select.c - pass `windows`: select_and_scatter. See expand_window.c. First, which
- * element each window chooses: a reduction of pairs (value, position) over windows; of two, the
- * region `select` decides between the one that comes first and the other, so the order of
+/* expand_window_select.c - pass `expand_windows`: select_and_scatter. See expand_window.c. First,
+ * which element each window chooses: a reduction of pairs (value, position) over windows; of two,
+ * the region `select` decides between the one that comes first and the other, so the order of
  * combination does not matter. Then an element of the result combines what the windows that may
  * contain it scatter to it: values of windows are spread over as many elements as the windows are
  * apart, and an element looks at its own and, where windows overlap, at those a stride before. No

@@ -1,4 +1,5 @@
-/* fuse_loops.c - pass `join`: loops of equally many rounds that carry the same values are one.
+/* fuse_loops.c - pass `fuse_loops`: loops of equally many rounds that carry the same values are
+ * one.
  * Does:      of two counted loops of which neither needs the other, what both carry alike (it
  *   starts from one value, and each round makes the same of it) is carried once, by a loop that
  *   makes the results of both. So a loop whose value and whose gradient are wanted runs once
@@ -9,7 +10,7 @@
  *   their rounds make of each value, hashed; of those that have nothing else in common than a
  *   start, none is.
  * Cost:      O(instructions of all bodies), times DEPTH, MOST_TRIED and TRIES at most.
- * Off: LAZULI_PASSES_OFF=join */
+ * Off: LAZULI_PASSES_OFF=fuse_loops */
 #include "ir/counted.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
@@ -417,7 +418,7 @@ static lz_val join(lz_rw *rw, uint32_t i, void *user)
     return p->first == i ? run_both(rw, x, p) : x->fate[i][0];
 }
 
-lz_status lz_pass_join(const lz_func *in, lz_func **out)
+lz_status lz_pass_fuse_loops(const lz_func *in, lz_func **out)
 {
     plan x = {0};
     *out = NULL;

@@ -1,9 +1,11 @@
-/* control.c - pass `control`: loops carry no more than they must, known branches are taken.
+/* simplify_control.c - pass `simplify_control`: loops carry no more than they must, known branches
+ * are taken.
  * Does:      what the body of a while gives back as it got it is used by the regions instead of
  *   carried; what is carried for nobody goes; an if whose predicate is a constant becomes what its
  *   branch does.
  * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (a branch that was taken).
- * Cost:      O(instructions of a body x values carried / 64).   Off: LAZULI_PASSES_OFF=control */
+ * Cost:      O(instructions of a body x values carried / 64).
+ * Off: LAZULI_PASSES_OFF=simplify_control */
 #include "ir/attr.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
@@ -200,7 +202,7 @@ static lz_val control(lz_rw *rw, uint32_t i, void *user)
     }
 }
 
-lz_status lz_pass_control(const lz_func *in, lz_func **out)
+lz_status lz_pass_simplify_control(const lz_func *in, lz_func **out)
 {
     size_t n = (size_t)in->ninst + 1;
     fates to = {.of = lz_calloc(n, sizeof *to.of), .uses = lz_alloc(3 * n * sizeof *to.uses)};

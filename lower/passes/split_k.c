@@ -1,6 +1,6 @@
-/* split_k.c - of the pass `split`: products whose sums are long and whose results are few, as
- * products of parts of the sums and the sum of those. Their units would be blocks of the results,
- * which each read and pack long factors again; parts of the sums read everything once.
+/* split_k.c - of the pass `split_reductions`: products whose sums are long and whose results are
+ * few, as products of parts of the sums and the sum of those. Their units would be blocks of the
+ * results, which each read and pack long factors again; parts of the sums read everything once.
  * Threads: thread-compatible. */
 #include "lower/loops/elemental.h"
 #include "lower/passes/split_reductions.h"

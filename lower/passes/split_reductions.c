@@ -1,15 +1,15 @@
-/* split_reductions.c - pass `split`: long reductions to few values in two levels, so that all
- * threads and lanes have work.
+/* split_reductions.c - pass `split_reductions`: long reductions to few values in two levels, so
+ * that all threads and lanes have work.
  * Does:      a reduction of at least LONG elements each to fewer than FEW values first reduces runs
  *   of at most CHUNK elements (or the inner of its dimensions), then the partial results. The cut
  *   depends on shapes alone, never on the number of threads, so results are the same everywhere.
  *   Sums of 16-bit floats stay in f32 between the levels. For a backend of which a thread makes
- *   whole columns (lz_pass_split_columns): also one of at least LONG_COLUMN elements each to at
- *   most COLUMNS values, where there are MATRIX elements in all; and products with few results
- *   (split_k.c). Only regions that are one op with a known identity: another region's initial value
- *   may be used once only.
- * Needs:     expand.   Recreates: nothing.   Breaks: simplify (it leaves pads and reshapes).
- * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split */
+ *   whole columns (lz_pass_split_reductions_columns): also one of at least LONG_COLUMN elements
+ * each to at most COLUMNS values, where there are MATRIX elements in all; and products with few
+ * results (split_k.c). Only regions that are one op with a known identity: another region's initial
+ * value may be used once only. Needs:     expand.   Recreates: nothing.   Breaks: simplify (it
+ * leaves pads and reshapes). Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split_reductions
+ */
 #include "lower/loops/elemental.h"
 #include "lower/passes.h"
 #include "lower/passes/split_reductions.h"
@@ -162,13 +162,13 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
     return lz_build_convert(rw->out, v, r->dtype);
 }
 
-lz_status lz_pass_split(const lz_func *in, lz_func **out)
+lz_status lz_pass_split_reductions(const lz_func *in, lz_func **out)
 {
     bool columns = false;
     return lz_rw_run(in, split, &columns, out);
 }
 
-lz_status lz_pass_split_columns(const lz_func *in, lz_func **out)
+lz_status lz_pass_split_reductions_columns(const lz_func *in, lz_func **out)
 {
     bool columns = true;
     return lz_rw_run(in, split, &columns, out);

@@ -78,8 +78,12 @@ static bool by_passes(const lz_func *f, lz_literal *const *args, const bool *don
                       lz_diff_result *r)
 {
     static const char *const orders[] = {
-        "pipeline",          "pipeline,pipeline",  "split,dots,fold,simplify,expand,prune",
-        "simplify,simplify", "dots,simplify,dots", "expand,fold,split,simplify,fold"};
+        "pipeline",
+        "pipeline,pipeline",
+        "split_reductions,canonicalize_dots,fold,simplify,expand,dce",
+        "simplify,simplify",
+        "canonicalize_dots,simplify,canonicalize_dots",
+        "expand,fold,split_reductions,simplify,fold"};
     (void)lz_config_set("LAZULI_VERIFY", "1");
     const lz_pass *p;
     enum { FEW = 5 }; /* quick: of the passes, one in so many for each function */
@@ -92,7 +96,7 @@ static bool by_passes(const lz_func *f, lz_literal *const *args, const bool *don
         if (!after(f, orders[i], args, r))
             return false;
     if (!without(f, "fusion", args, donate, r) ||
-        !without(f, "prune,fold,simplify,dots,split,fusion", args, donate, r))
+        !without(f, "dce,fold,simplify,canonicalize_dots,split_reductions,fusion", args, donate, r))
         return false;
     return lz_ref_run(f, args, r->got) == LZ_OK || lz_diff_failed("reference", r);
 }

@@ -1,4 +1,4 @@
-// run: lazuli opt --passes=prune %s
+// run: lazuli opt --passes=dce %s
 // check: func.func public @main(%arg0: tensor<2xf32>, %arg1: tensor<f32>, %arg2: tensor<3xi32>) -> (tensor<f32>, tensor<2xf32>, tensor<3xi32>)
 // check: stablehlo.add %arg0, %arg0
 // check: return %arg1, %0, %arg2

@@ -1,5 +1,5 @@
 // Between convolutions of images in the order batch, feature, rows, columns, values lie in the order of the products.
-// run: lazuli opt --passes=windows,simplify,layout,simplify %s
+// run: lazuli opt --passes=expand_windows,simplify,layout,simplify %s
 // check: stablehlo.transpose
 // check: "lazuli.window_view"
 // check: stablehlo.dot_general

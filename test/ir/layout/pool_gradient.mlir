@@ -1,6 +1,6 @@
 // The gradient of a pool between convolutions of images: what its windows chose, and what comes to them, is repeated in the order of the products, and
 // so is what is made of it.
-// run: lazuli opt --passes=windows,expand,simplify,fold,layout,simplify,prune %s
+// run: lazuli opt --passes=expand_windows,expand,simplify,fold,layout,simplify,dce %s
 // check: broadcast_in_dim %{{.*}}, dims = [0, 1, 3, 5] : (tensor<2x6x6x16xi32>) -> tensor<2x6x2x6x2x16xi32>
 // check: broadcast_in_dim %{{.*}}, dims = [0, 1, 3, 5] : (tensor<2x6x6x16xf32>) -> tensor<2x6x2x6x2x16xf32>
 // check: applies stablehlo.add across dimensions = [4, 5] : (tensor<2x12x12x16x2x2xf32>, tensor<f32>) -> tensor<2x12x12x16xf32>

@@ -87,7 +87,7 @@ static lz_func *parsed(const char *body)
 static lz_func *prepared(int i)
 {
     lz_func *f = parsed(programs[i].text), *g;
-    ck_assert_int_eq(lz_passes_run(f, "windows,simplify", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "expand_windows,simplify", &g), LZ_OK);
     lz_func_free(f);
     return g;
 }

@@ -45,8 +45,14 @@ END_TEST
 START_TEST(every_switch_off)
 {
     static const char *const off[] = {
-        "fusion", "simplify", "fold", "dots",
-        "split",  "prune",    "rows", "fusion,simplify,fold,dots,split,prune,rows"};
+        "fusion",
+        "simplify",
+        "fold",
+        "canonicalize_dots",
+        "split_reductions",
+        "dce",
+        "b2b",
+        "fusion,simplify,fold,canonicalize_dots,split_reductions,dce,b2b"};
     lz_config_set("LAZULI_PASSES_OFF", off[_i]);
     for (int seed = 0; seed < 60; seed++) {
         lz_gen_options o = {.max_insts = 16,
@@ -364,7 +370,7 @@ START_TEST(all_loops_are_joined)
     lz_val v[N];
     many_loops(f, v, N);
     ck_assert_int_eq(f->status, LZ_OK);
-    ck_assert_int_eq(lz_passes_run(f, "prune,join", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "dce,fuse_loops", &g), LZ_OK);
     int n = 0;
     for (uint32_t i = 0; i < g->ninst; i++)
         n += lz_inst_op(&g->insts[i]) == LZ_OP_WHILE;

@@ -44,7 +44,7 @@ START_TEST(lists)
     ck_assert_int_eq(lz_passes_run(f, "", &g), LZ_OK);
     ck_assert(lz_hash_eq(lz_func_hash(f), lz_func_hash(g)));
     lz_func_free(g);
-    ck_assert_int_eq(lz_passes_run(f, "prune,simplify,fold", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "dce,simplify,fold", &g), LZ_OK);
     ck_assert_int_eq(g->ninst, 1);
     ck_assert_int_eq(g->results[0], 0);
     lz_func_free(g);
@@ -184,7 +184,7 @@ START_TEST(every_bit_is_kept)
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
-                uint64_t want = bits_after(ops[o], d, special[i], special[j], "prune"),
+                uint64_t want = bits_after(ops[o], d, special[i], special[j], "dce"),
                          got = bits_after(ops[o], d, special[i], special[j], "simplify");
                 bool nan = lz_dtype_is_float(d) && lz_test_ulps(d, want, got) == 0 && want != got;
                 double w = lz_elem_get_f64(d, &want, 0);
@@ -229,12 +229,12 @@ START_TEST(two_levels)
     lz_literal **args;
     ck_assert_int_eq(lz_gen_args(f, 5, LZ_FILL_MODEST, &args), LZ_OK);
     bool columns = _i >= FIRST_COLUMNS;
-    lz_status s = lz_passes_run(f, columns ? "pipeline:columns" : "split", &g);
+    lz_status s = lz_passes_run(f, columns ? "pipeline:columns" : "split_reductions", &g);
     ck_assert_msg(s == LZ_OK, "%s", lz_error_get()->message);
     ck_assert(g->ninst > f->ninst);
-    same_results(f, g, args, "split", _i);
+    same_results(f, g, args, "split_reductions", _i);
     lz_func_free(g);
-    ck_assert_int_eq(lz_passes_run(f, "split", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "split_reductions", &g), LZ_OK);
     ck_assert(!columns || g->ninst == f->ninst); /* these are cut for some backends only */
     lz_gen_args_free(f, args);
     lz_func_free(f);

@@ -1,5 +1,5 @@
 // Values that only start alike are no reason to join.
-// run: lazuli opt --passes=prune,join %s
+// run: lazuli opt --passes=dce,fuse_loops %s
 // check: stablehlo.while
 // check: stablehlo.while
 // check: return

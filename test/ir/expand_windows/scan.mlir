@@ -1,5 +1,5 @@
 // Prefixes of a long dimension are computed in blocks of 16, and prefixes of the blocks' totals.
-// run: lazuli opt --passes=windows %s
+// run: lazuli opt --passes=expand_windows %s
 // check: stablehlo.reshape %{{.*}} : (tensor<1x1008x1xf32>) -> tensor<1x63x16x1xf32>
 // check: sizes = array<i64: 16>
 // check: tensor<1x4x16x1xf32>

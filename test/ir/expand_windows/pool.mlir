@@ -1,5 +1,5 @@
 // A reduction of windows is a reduction of a view of them; only what a window reaches is padded.
-// run: lazuli opt --passes=windows %s
+// run: lazuli opt --passes=expand_windows %s
 // check-not: reduce_window
 // check: stablehlo.pad %arg0, %{{.*}}, low = [0, 1], high = [0, 0], interior = [0, 0]
 // check-next: "lazuli.window_view"(%{{.*}}) <{dilations = array<i64: 1, 1>, dimensions = array<i64: 0, 1>, sizes = array<i64: 2, 3>, strides = array<i64: 2, 2>}> : (tensor<4x7xf32>) -> tensor<2x3x2x3xf32>

@@ -1,5 +1,5 @@
 // What windows scatter is looked up by the elements they may have chosen: nothing collides.
-// run: lazuli opt --passes=windows %s
+// run: lazuli opt --passes=expand_windows %s
 // check: stablehlo.reduce(
 // check: stablehlo.compare EQ
 // check: applies stablehlo.add across dimensions = [1]

@@ -1,5 +1,5 @@
 // A convolution is a product of the view of its windows, whose dimensions stay as they are.
-// run: lazuli opt --passes=windows,simplify,dots %s
+// run: lazuli opt --passes=expand_windows,simplify,canonicalize_dots %s
 // check: stablehlo.pad %arg0
 // check: "lazuli.window_view"
 // check-next: stablehlo.dot_general %{{.*}}, %arg1, contracting_dims = [4, 5, 3] x [0, 1, 2]

@@ -1,5 +1,5 @@
 // What the results do not need goes; parameters stay.
-// run: lazuli opt --passes=prune %s
+// run: lazuli opt --passes=dce %s
 // check: @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>)
 // check-next: stablehlo.add %arg0, %arg0
 // check-next: return

@@ -1,5 +1,5 @@
-/* t_rounds.c - loops whose rounds are known before they run: which are, and that they run as often
- * as their condition says, in plans and on devices. */
+/* t_trip_count.c - loops whose rounds are known before they run: which are, and that they run as
+ * often as their condition says, in plans and on devices. */
 #include "ir/eval/eval.h"
 #include "lower/plan/plan.h"
 #include "lower/plan/plan_exec.h"

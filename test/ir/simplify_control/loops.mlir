@@ -1,5 +1,5 @@
 // What the body gives back as it got it, and what nobody wants, is not carried.
-// run: lazuli opt --passes=control %s
+// run: lazuli opt --passes=simplify_control %s
 // check: stablehlo.while(%arg3 = %c, %arg4 = %arg0) : tensor<i32>, tensor<4xf32>
 // check: stablehlo.add %arg4, %arg1
 // check-not: multiply

@@ -1,5 +1,5 @@
 // A product over one element is a multiplication; a sum of one product starts from +0.
-// run: lazuli opt --passes=dots %s
+// run: lazuli opt --passes=canonicalize_dots %s
 // check-not: dot_general
 // check: stablehlo.multiply
 // check: stablehlo.add

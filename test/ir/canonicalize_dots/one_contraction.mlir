@@ -1,5 +1,5 @@
 // Two contracting dimensions become one: a reshape where they lie together, movement where they do not.
-// run: lazuli opt --passes=dots %s
+// run: lazuli opt --passes=canonicalize_dots %s
 // check: stablehlo.reshape %arg0 : (tensor<4x5x6xf32>) -> tensor<4x30xf32>
 // check-next: stablehlo.transpose %arg1, dims = [1, 2, 0] : (tensor<6x7x5xf32>) -> tensor<7x5x6xf32>
 // check-next: stablehlo.reshape %{{.*}} : (tensor<7x5x6xf32>) -> tensor<7x30xf32>

@@ -1,5 +1,5 @@
-// So does a loop that starts from what the other one gives.
-// run: lazuli opt --passes=prune,join %s
+// Loops of different lengths stay two.
+// run: lazuli opt --passes=dce,fuse_loops %s
 // check: stablehlo.while
 // check: stablehlo.while
 // check: return
@@ -16,9 +16,9 @@ func.func public @main(%x: tensor<3xf64>, %w: tensor<3xf64>) -> (tensor<3xf64>, 
     %j = stablehlo.add %i, %one : tensor<i64>
     stablehlo.return %j, %b : tensor<i64>, tensor<3xf64>
   }
-  %1:2 = stablehlo.while(%i = %zero, %a = %0#1) : tensor<i64>, tensor<3xf64>
+  %1:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i64>, tensor<3xf64>
     cond {
-    %n = stablehlo.constant dense<4> : tensor<i64>
+    %n = stablehlo.constant dense<5> : tensor<i64>
     %c = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {

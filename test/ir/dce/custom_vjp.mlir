@@ -1,5 +1,5 @@
 // A rule for a gradient goes, and what only it needs: its results are its first operands.
-// run: lazuli opt --passes=prune %s
+// run: lazuli opt --passes=dce %s
 // check: @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>)
 // check-next: %0 = stablehlo.tanh %arg0
 // check-next: %1 = stablehlo.add %0, %arg1

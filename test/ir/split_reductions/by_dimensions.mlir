@@ -1,5 +1,5 @@
 // The inner dimension first, then the outer: nothing has to be cut. Short reductions stay.
-// run: lazuli opt --passes=split %s
+// run: lazuli opt --passes=split_reductions %s
 // check-not: pad
 // check: applies stablehlo.maximum across dimensions = [1] : (tensor<300x500xf32>, tensor<f32>) -> tensor<300xf32>
 // check: applies stablehlo.maximum across dimensions = [0] : (tensor<300xf32>, tensor<f32>) -> tensor<f32>

@@ -1,5 +1,5 @@
-/* t_windows.c - pass `windows`: every way of taking windows apart, with memory that runs out at
- * every point, and ranks that leave no room. */
+/* t_expand_windows.c - pass `expand_windows`: every way of taking windows apart, with memory that
+ * runs out at every point, and ranks that leave no room. */
 #include "ir/eval/eval.h"
 #include "passtest.h"
 #include "support/lit.h"
@@ -104,7 +104,8 @@ static lz_literal *run(const lz_func *f)
 START_TEST(taken_apart)
 {
     lz_func *f = program(_i), *g;
-    ck_assert_msg(lz_passes_run(f, "windows", &g) == LZ_OK && g, "%s", lz_error_get()->message);
+    ck_assert_msg(lz_passes_run(f, "expand_windows", &g) == LZ_OK && g, "%s",
+                  lz_error_get()->message);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     for (uint32_t i = 0; i < g->ninst; i++)
         ck_assert_int_ne(lz_op_get(lz_inst_op(&g->insts[i]))->cls, LZ_CLASS_WINDOW);
@@ -122,7 +123,7 @@ END_TEST
 
 START_TEST(failing_memory)
 {
-    lz_check_failing_memory(program(_i), "windows");
+    lz_check_failing_memory(program(_i), "expand_windows");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 // Windows of one element, and one window that is all of the input, are products of matrices.
-// run: lazuli opt --passes=windows,simplify,dots %s
+// run: lazuli opt --passes=expand_windows,simplify,canonicalize_dots %s
 // check-not: window_view
 // check: stablehlo.dot_general %arg0, %{{.*}}, contracting_dims = [3] x [0]
 // check: stablehlo.dot_general %{{.*}}, %{{.*}}, contracting_dims = [1] x [0] : (tensor<2x1024xf32>, tensor<1024x32xf32>) -> tensor<2x32xf32>

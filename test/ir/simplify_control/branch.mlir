@@ -1,5 +1,5 @@
 // A branch that is known is taken.
-// run: lazuli opt --passes=control %s
+// run: lazuli opt --passes=simplify_control %s
 // check-not: stablehlo.if
 // check: stablehlo.negate %arg0
 // check-not: exponential

@@ -1,5 +1,5 @@
 // The value of a loop, and the same loop keeping what its rounds start from: one loop. A value that only starts alike is carried twice.
-// run: lazuli opt --passes=prune,join %s
+// run: lazuli opt --passes=dce,fuse_loops %s
 // check: stablehlo.while(%arg2 = %c, %arg3 = %arg0, %arg4 = %0)
 // check: multiply %arg3, %arg1
 // check-not: multiply

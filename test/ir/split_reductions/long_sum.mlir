@@ -1,5 +1,5 @@
 // A long sum in two levels; the rest of the last row is filled up with zeros. Sums of 16-bit floats stay in f32.
-// run: lazuli opt --passes=split %s
+// run: lazuli opt --passes=split_reductions %s
 // check: stablehlo.convert %arg0 : (tensor<20000xbf16>) -> tensor<20000xf32>
 // check-next: stablehlo.pad %{{.*}}, low = [0], high = [480], interior = [0]
 // check-next: stablehlo.reshape %{{.*}} : (tensor<20480xf32>) -> tensor<10x2048xf32>

@@ -1,5 +1,5 @@
 // Of values that all start alike, those that stay so are carried once, the others twice.
-// run: lazuli opt --passes=prune,join %s
+// run: lazuli opt --passes=dce,fuse_loops %s
 // check: stablehlo.while(%arg2 = %c, %arg3 = %arg0, %arg4 = %arg0, %arg5 = %arg0)
 // check: multiply %arg3, %arg1
 // check: add %arg4, %arg3

@@ -1,6 +1,6 @@
 // The gradient of a convolution by its kernel keeps images and features in the order of its input; that by its input, of windows that are apart,
 // is made of phases without zeros between the elements.
-// run: lazuli opt --passes=windows,simplify %s
+// run: lazuli opt --passes=expand_windows,simplify %s
 // check: "lazuli.window_view"(%arg0)
 // check-next: stablehlo.dot_general %{{.*}}, %arg1, contracting_dims = [0, 4, 5] x [0, 1, 2]
 // check-not: interior = [0, 1
