@@ -69,8 +69,10 @@ $(BUILD)/flags: FORCE
 # ---- the layers ----
 srcs = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-# A test of the runtime records operations: it links ops, too.
-test_layer = $(if $(filter runtime,$(1)),ops,$(1))
+# What the tests of a layer link beside it: those of the runtime record operations, those of the code generator run on the CPU.
+test_layer_runtime := ops
+test_layer_codegen := backends
+test_layer = $(or $(test_layer_$(1)),$(1))
 layer_lib = $(BUILD)/lib$(1).a
 # The archives a layer's tests link: its own and all below, in link order.
 upto = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call upto,$(1),$(wordlist 2,99,$(2))))
@@ -232,8 +234,8 @@ $(LT_MOCK): $(LT_MOCK_OBJS) $(MOCK)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(LT_MOCK_OBJS) -L$(BUILD)/test -lcudamock -Wl,-rpath,'$$ORIGIN' $(LINKFLAGS) -lm -o $@
 $(BUILD)/test/unit/backends/t_cuda_libs $(BUILD)/test/unit/runtime/t_lib_counter: | $(LT_MOCK)
 EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o $(BUILD)/mock/test/mock/simt_boxes.o
-$(BUILD)/test/unit/backends/t_math_f64: support_more := $(EMULATOR)
-$(BUILD)/test/unit/backends/t_math_f64: $(EMULATOR)
+$(BUILD)/test/unit/codegen/t_math_f64: support_more := $(EMULATOR)
+$(BUILD)/test/unit/codegen/t_math_f64: $(EMULATOR)
 # test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it
 $(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -291,7 +291,7 @@ START_TEST(in_loops)
     lz_func *f = twice(_i & 2 ? what : "", _i & 2 ? "" : what), *g;
     lz_plan *p;
     int32_t x[2] = {3, 1}, y[2][2];
-    OK(lz_passes_run(f, "prune,join", &g));
+    OK(lz_passes_run(f, "dce,fuse_loops", &g));
     for (int k = 0; k < 2; k++) {
         made[0] = '\0';
         OK(lz_lower(k ? g : f, NULL, &p));

@@ -2,7 +2,7 @@
  * doubles with plain loops of the test. */
 #ifndef LZ_TEST_ATEN_H
 #define LZ_TEST_ATEN_H
-#include "rt.h"
+#include "unit/runtime/rt.h"
 #include <float.h>
 
 enum { AT_MAX = 4096 };

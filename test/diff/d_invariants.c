@@ -1,4 +1,4 @@
-/* d_keep.c - runs that leave launches out because some arguments stay the same
+/* d_invariants.c - runs that leave launches out because some arguments stay the same
  * (lower/plan/plan_invariant.h) against whole runs, bit for bit: with random choices of what stays,
  * other values of everything else, and rubbish where the temporaries of the run before were. */
 #include "lower/plan/plan_exec.h"

@@ -1,6 +1,6 @@
 /* t_api_window.c - convolutions, pooling and cumulative sums against plain loops, on every device:
  * random data, and special values where what becomes of them is said. */
-#include "rt.h"
+#include "unit/runtime/rt.h"
 
 enum { MOST = 4096 };
 static float xs[MOST], ws[MOST], bs[64], want[MOST], got[MOST];

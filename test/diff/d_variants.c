@@ -1,4 +1,4 @@
-/* d_forms.c - the code of each kernel in other forms than the machine would get: without any
+/* d_variants.c - the code of each kernel in other forms than the machine would get: without any
  * special form, with every one wherever it is right, for smaller instruction sets. Each as in
  * d_units; each against the reference. */
 #include "base/config.h"

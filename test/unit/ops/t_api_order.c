@@ -1,6 +1,6 @@
 /* t_api_order.c - sorting and what is made of it, against plain loops: random data with ties and
  * special values, every dtype, on every device. */
-#include "rt.h"
+#include "unit/runtime/rt.h"
 
 enum { ROWS = 3, N = 23, COUNT = ROWS * N };
 static double x[COUNT]; /* as the device has it */

@@ -6,7 +6,7 @@
 #include "ir/eval/special.h"
 #include "suite.h"
 #include "test/mock/simt_emu.h"
-#include "test/unit/backends/jit_util.h"
+#include "test/unit/codegen/jit_util.h"
 #include <math.h>
 #include <string.h>
 

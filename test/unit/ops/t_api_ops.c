@@ -1,6 +1,6 @@
 /* t_api_ops.c - what the user-level operations compute, against plain loops and ATen's documented
  * results; promotion and broadcasting. */
-#include "rt.h"
+#include "unit/runtime/rt.h"
 
 static float a6[6], b6[6];
 static lz_tensor *A, *B; /* 2x3 */

@@ -1,6 +1,6 @@
 /* t_fft.c - torch.fft and the functions of complex numbers: against the definition, with
  * dimensions, lengths and norms; on both devices. */
-#include "rt.h"
+#include "unit/runtime/rt.h"
 #include <complex.h>
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* t_forms.c - forms of code (codegen/variants.def): each is what some kernel gets on its own
+/* t_variants.c - forms of code (codegen/variants.def): each is what some kernel gets on its own
  * account, so leaving it out gives other code, and each is in the keys of what is stored. What the
- * code computes is d_forms' business. */
+ * code computes is d_variants' business. */
 #include "backends/cpu/cpu_kernels.h"
 #include "base/config.h"
 #include "ir/module.h"
