@@ -26,7 +26,7 @@ endif
 
 # ---- what the machine has: tools/setup.sh writes it down, and is run again when a header it found has gone ----
 GOALS := $(or $(MAKECMDGOALS),all)
-ifneq ($(filter-out clean help lint-shell,$(GOALS)),)
+ifneq ($(filter-out clean help hooks lint-shell,$(GOALS)),)
 include build/config.mk
 ifneq ($(words $(wildcard $(FOUND_HEADERS))),$(words $(FOUND_HEADERS)))
 build/config.mk: FORCE
@@ -281,6 +281,9 @@ lint: $(GENERATORS) $(SHARED)
 	@BUILD=$(BUILD) CC='$(CC)' tools/lint.sh
 format:
 	@tools/lint.sh --format
+# Have git check the messages of commits made here.
+hooks:
+	git config core.hooksPath tools/hooks
 
 # ---- install ----
 # Programs find a library outside of the loader's own folders without LD_LIBRARY_PATH.
@@ -314,6 +317,7 @@ help:
 	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
 	@echo 'make format        clang-format 14 over the tree'
+	@echo 'make hooks         have git check commit messages (tools/hooks/commit-msg)'
 	@echo 'make regen         rewrite the generated files that are committed'
 	@echo 'make docs          run the commands of the documentation and rewrite what they print'
 	@echo 'make install       PREFIX=/usr/local DESTDIR= LIBDIR=$$PREFIX/lib; uninstall takes it back'
@@ -321,4 +325,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs lint format install uninstall clean help FORCE
+.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs lint format hooks install uninstall clean help FORCE

@@ -72,7 +72,7 @@ fi
 tools/regen.sh "$BUILD" check || bad=1
 
 if command -v shellcheck >/dev/null; then
-    shellcheck -S warning tools/*.sh test/*.sh test/api/*.sh .ci/run || bad=1
+    shellcheck -S warning tools/*.sh tools/hooks/* test/*.sh test/api/*.sh .ci/run || bad=1
 fi
 
 f=$(formatter)
