@@ -310,3 +310,16 @@ bool lz_config_row(int i, const char **env, const char **type, const char **def,
         *doc = rows[i].doc;
     return true;
 }
+
+bool lz_list_has(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = list; *p;) {
+        const char *end = strchr(p, ',');
+        size_t len = end ? (size_t)(end - p) : strlen(p);
+        if (len == n && memcmp(p, name, n) == 0)
+            return true;
+        p += len + (end != NULL);
+    }
+    return false;
+}

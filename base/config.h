@@ -28,4 +28,6 @@ lz_status lz_config_set(const char *env_name, const char *value);
 void lz_config_check_unknown(void);
 /* Row i of the table, for documentation and `lazuli env`; false past the end. */
 bool lz_config_row(int i, const char **env, const char **type, const char **def, const char **doc);
+/* Whether `name` is an item of a comma-separated list. */
+bool lz_list_has(const char *list, const char *name);
 #endif

@@ -116,6 +116,20 @@ void lz_buf_lstr(lz_buf *b, const char *s)
     lz_buf_put(b, s, n);
 }
 
+void lz_buf_put_quoted(lz_buf *b, const char *s)
+{
+    lz_buf_putc(b, '"');
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            lz_buf_printf(b, "\\%c", *s);
+        else if ((unsigned char)*s < 32 || *s == 127)
+            lz_buf_printf(b, "\\%02X", (unsigned char)*s);
+        else
+            lz_buf_putc(b, *s);
+    }
+    lz_buf_putc(b, '"');
+}
+
 const char *lz_buf_str(const lz_buf *b)
 {
     return b->len ? b->data : "";

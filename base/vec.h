@@ -37,6 +37,8 @@ void lz_buf_u8(lz_buf *b, uint8_t v); /* little-endian binary writers */
 void lz_buf_u32(lz_buf *b, uint32_t v);
 void lz_buf_u64(lz_buf *b, uint64_t v);
 void lz_buf_lstr(lz_buf *b, const char *s); /* u32 length, bytes */
+/* "text", with \" and \\ escaped and control characters as \XX, as MLIR writes strings */
+void lz_buf_put_quoted(lz_buf *b, const char *s);
 const char *lz_buf_str(const lz_buf *b);
 void lz_buf_free(lz_buf *b);
 

@@ -424,7 +424,7 @@ void lz_attr_field_print(lz_buf *b, const lz_attr_field *f)
         lz_buf_puts(b, lz_attr_enum_name(f->table, *f->value));
         break;
     case LZ_FIELD_STR:
-        lz_print_string(b, text_of(f));
+        lz_buf_put_quoted(b, text_of(f));
         break;
     case LZ_FIELD_REGION:
         break;

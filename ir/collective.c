@@ -2,7 +2,6 @@
  * operations among them. See collective.h. */
 #include "ir/collective.h"
 #include "ir/attr.h"
-#include "ir/eval/eval.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -66,7 +65,7 @@ lz_status lz_groups_read(const char *name, const char *field, const char *text, 
 
 /* ---- one device runs alone ---- */
 
-static lz_status refuse(const lz_sig *s)
+lz_status lz_collective_refuse(const lz_sig *s)
 {
     const char *name = lz_op_get(s->op)->text;
     lz_attr_field f[LZ_ATTR_MAX_FIELDS];
@@ -85,18 +84,6 @@ lz_status lz_func_check_alone(const lz_func *f)
 {
     for (uint32_t i = f->nparam; i < f->ninst; i++)
         if (lz_op_get(f->insts[i].sig->op)->cls == LZ_CLASS_COLLECTIVE)
-            return refuse(f->insts[i].sig);
-    return LZ_OK;
-}
-
-lz_status lz_ref_collective(const lz_ref_call *c)
-{
-    return refuse(c->sig);
-}
-
-lz_status lz_ref_place(const lz_ref_call *c)
-{
-    LZ_TRY(lz_ref_alloc(c));
-    memset(c->result[0]->data, 0, c->result[0]->nbytes);
+            return lz_collective_refuse(f->insts[i].sig);
     return LZ_OK;
 }

@@ -14,6 +14,8 @@ lz_status lz_groups_read(const char *name, const char *field, const char *text, 
                          lz_status (*fn)(void *user, int64_t row, int64_t column, int64_t v),
                          void *user);
 
+/* LZ_EUNSUPPORTED, naming the op and its groups: one device has no other participants. */
+lz_status lz_collective_refuse(const lz_sig *s);
 /* LZ_EUNSUPPORTED when the function, without its regions, has an operation among participants: one
  * device runs alone. */
 lz_status lz_func_check_alone(const lz_func *f);

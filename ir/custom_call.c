@@ -3,7 +3,6 @@
  * Threads: thread-safe. */
 #include "ir/custom_call.h"
 #include "base/alloc.h"
-#include "ir/eval/eval.h"
 #include "ir/infer/infer.h"
 #include <pthread.h>
 #include <string.h>
@@ -156,23 +155,4 @@ lz_status lz_infer_custom_call(lz_infer *c)
     for (uint32_t k = 0; k < c->nresult; k++)
         c->result[k] = lz_val_type(a->results, a->results->results[k]);
     return LZ_OK;
-}
-
-lz_status lz_ref_custom_call(const lz_ref_call *c)
-{
-    lz_ffi_target call;
-    lz_ffi_entry e;
-    lz_ffi_of(c->sig, &call);
-    LZ_TRY(lz_ffi_table_find(call.target, &e));
-    LZ_TRY(lz_ref_alloc(c));
-    void **bufs = lz_calloc((size_t)call.nargs + call.nrets + 1, sizeof *bufs);
-    if (!bufs)
-        return LZ_FAIL(LZ_EMEM, "custom_call: no memory for %u values", call.nargs);
-    for (uint32_t k = 0; k < call.nrets; k++)
-        bufs[k] = c->result[k]->data;
-    for (uint32_t k = 0; k < call.nargs; k++)
-        bufs[call.nrets + k] = c->opnd[k]->data;
-    lz_status s = lz_ffi_invoke(&call, &e, bufs);
-    lz_free(bufs);
-    return s;
 }

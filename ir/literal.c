@@ -278,3 +278,22 @@ double lz_literal_get_f64(const lz_literal *l, int64_t i)
 {
     return lz_elem_get_f64(l->type->dtype, l->data, i);
 }
+
+bool lz_literal_splat(const lz_literal *l, uint64_t *bits)
+{
+    size_t n = lz_dtype_size(l->type->dtype);
+    const char *p = l->data;
+    int64_t count = l->type->nelem;
+    *bits = 0;
+    if (count < 1)
+        return false;
+    if (n > sizeof *bits) { /* complex128 by its parts */
+        count *= (int64_t)(n / sizeof *bits);
+        n = sizeof *bits;
+    }
+    memcpy(bits, p, n);
+    for (int64_t i = 1; i < count; i++)
+        if (memcmp(p, p + (size_t)i * n, n) != 0)
+            return false;
+    return true;
+}

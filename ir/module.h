@@ -21,6 +21,8 @@ typedef struct lz_literal {
     size_t nbytes;
     void *data; /* 64-byte aligned; not NULL even for empty types */
 } lz_literal;
+/* Whether every element has the same bits (complex128: every part), and those bits. */
+bool lz_literal_splat(const lz_literal *l, uint64_t *bits);
 lz_literal *lz_literal_new(const lz_type *t); /* zeroed; NULL with LZ_EMEM */
 lz_literal *lz_literal_copy_from(const lz_type *t, const void *data);
 /* rank 0; integers by truncation */

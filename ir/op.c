@@ -1,6 +1,7 @@
 /* op.c - the table of operations, from ops.def, and lookups in it. Threads: pure functions of
  * constant tables. */
 #include "ir/op.h"
+#include "ir/module.h"
 #include <string.h>
 
 /* The words of ops.def's columns. */
@@ -115,4 +116,60 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
     default:
         return false;
     }
+}
+
+/* ---- identities ---- */
+
+static uint64_t extreme_bits(lz_dtype d, bool lowest)
+{
+    uint64_t w = 8 * lz_dtype_size(d);
+    switch (d) {
+    case LZ_F16:
+        return lowest ? 0xfc00 : 0x7c00;
+    case LZ_BF16:
+        return lowest ? 0xff80 : 0x7f80;
+    case LZ_F32:
+        return lowest ? 0xff800000u : 0x7f800000u;
+    case LZ_F64:
+        return lowest ? 0xfff0000000000000u : 0x7ff0000000000000u;
+    case LZ_BOOL:
+        return !lowest;
+    default:
+        break;
+    }
+    uint64_t all = w == 64 ? UINT64_MAX : (UINT64_C(1) << w) - 1;
+    if (lz_dtype_is_signed(d))
+        return lowest ? UINT64_C(1) << (w - 1) : all >> 1;
+    return lowest ? 0 : all;
+}
+
+static uint64_t bits_of(lz_dtype d, double v)
+{
+    uint64_t bits = 0;
+    lz_elem_set_f64(d, &bits, 0, v);
+    return bits;
+}
+
+bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits)
+{
+    if (lz_op_has(comb, LZ_F_ID0)) {
+        *bits = lz_dtype_is_float(d) ? bits_of(d, -0.0)
+                : d == LZ_C64        ? UINT64_C(0x8000000080000000)
+                : d == LZ_C128       ? bits_of(LZ_F64, -0.0)
+                                     : 0;
+    } else if (lz_op_has(comb, LZ_F_ID1)) {
+        if (d == LZ_C128) /* 1 + 0i: its parts differ */
+            return false;
+        *bits = bits_of(d, 1);
+    } else if (!lz_dtype_is_complex(d) &&
+               (lz_op_has(comb, LZ_F_IDMIN) || lz_op_has(comb, LZ_F_IDMAX))) {
+        *bits = extreme_bits(d, lz_op_has(comb, LZ_F_IDMIN));
+    } else if (lz_op_has(comb, LZ_F_IDONES)) {
+        *bits = d == LZ_BOOL
+                    ? 1
+                    : extreme_bits(d, false) | (lz_dtype_is_signed(d) ? extreme_bits(d, true) : 0);
+    } else {
+        return false;
+    }
+    return true;
 }

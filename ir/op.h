@@ -112,11 +112,17 @@ bool lz_dtype_is_complex(lz_dtype d);
 lz_dtype lz_dtype_part(lz_dtype d);
 /* the complex dtype with parts of d; LZ_DTYPE_NONE when there is none */
 lz_dtype lz_dtype_of_parts(lz_dtype d);
+/* what sums and products of d are accumulated in: f32 for f16 and bf16, d itself otherwise */
+lz_dtype lz_acc_dtype(lz_dtype d);
 bool lz_dtype_is_int(lz_dtype d);    /* signed or unsigned, not boolean */
 bool lz_dtype_is_signed(lz_dtype d); /* signed integers */
 bool lz_dtype_is_unsigned(lz_dtype d);
 const char *lz_dtype_mlir(lz_dtype d); /* "ui8", "i1" */
 lz_dtype lz_dtype_from_mlir(const char *s, size_t n);
+
+/* Bits of the exact identity of a combiner: -0 for float sums, both parts of complex128 alike.
+ * False: it has none, or the parts of complex128 differ. */
+bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits);
 
 /* ---- types: interned dtype + shape ---- */
 typedef struct lz_type {

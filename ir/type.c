@@ -58,6 +58,11 @@ lz_dtype lz_dtype_of_parts(lz_dtype d)
     return d == LZ_F32 ? LZ_C64 : d == LZ_F64 ? LZ_C128 : LZ_DTYPE_NONE;
 }
 
+lz_dtype lz_acc_dtype(lz_dtype d)
+{
+    return d == LZ_F16 || d == LZ_BF16 ? LZ_F32 : d;
+}
+
 bool lz_dtype_is_int(lz_dtype d)
 {
     return class_of(d) == 'I' || class_of(d) == 'U';

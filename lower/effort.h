@@ -5,5 +5,5 @@
 #define LZ_LOWER_EFFORT_H
 #include <stdint.h>
 
-extern _Thread_local uint64_t lz_work; /* pipeline.c */
+extern _Thread_local uint64_t lz_effort;
 #endif

@@ -56,7 +56,7 @@ static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_
     uint32_t best = LZ_NONE;
     if (n->kind == LZ_FUSION_CONTROL)
         return best; /* reads whole buffers */
-    for (uint32_t k = 0; k < n->reads.len; k++, lz_work++) {
+    for (uint32_t k = 0; k < n->reads.len; k++, lz_effort++) {
         uint32_t i = n->reads.data[k].src;
         if (i >= x->f->nparam || !n->reads.data[k].map || lz_val_type(x->f, i) != t ||
             !x->o->donate[i] || w->taken[i] || (x->o->pairwise && i != result))
@@ -251,7 +251,7 @@ static lz_status fill_plan(front *x)
 static int by_number(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    lz_work++;
+    lz_effort++;
     return a < b ? -1 : a > b;
 }
 

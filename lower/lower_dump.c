@@ -10,19 +10,6 @@
 
 static _Atomic unsigned number;
 
-bool lz_list_has(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = list; *p;) {
-        const char *end = strchr(p, ',');
-        size_t len = end ? (size_t)(end - p) : strlen(p);
-        if (len == n && memcmp(p, name, n) == 0)
-            return true;
-        p += len + (end != NULL);
-    }
-    return false;
-}
-
 bool lz_dump_wanted(const char *stage)
 {
     const char *list = lz_cfg_str(LZ_OPT_DUMP);

@@ -15,6 +15,4 @@ void lz_dump_func(const char *stage, const lz_func *f);
 lz_status lz_dump_fusion(const lz_fusion *fu); /* LZ_OK always: for LZ_TRY chains */
 /* plan.txt, and the loop IR of its kernels */
 lz_status lz_dump_plan(const lz_plan *p);
-/* Whether `name` is an item of a comma-separated list. */
-bool lz_list_has(const char *list, const char *name);
 #endif

@@ -5,7 +5,6 @@
 #include "lower/lower_dump.h"
 #include "lower/passes.h"
 #include "lower/pipeline.h"
-#include "lower/passes/rewrite.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -161,28 +160,4 @@ lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out)
     else
         lz_func_free(m.own);
     return s;
-}
-
-/* Does:        drops instructions that no result needs; takes operands for results that are the
- *   same.
- * Needs: nothing.
- * Recreates: nothing.
- * Breaks: nothing.
- * Cost:        O(instructions).                           Off: LAZULI_PASSES_OFF=dce */
-static lz_val keep(lz_rw *rw, uint32_t i, void *user)
-{
-    const lz_inst *in = &rw->in->insts[i],
-                  *multi = in->sig->nopnd ? &rw->in->insts[in->opnd[0]] : in;
-    (void)user;
-    rw->fired = true; /* let the hash decide */
-    if (in->sig->flags & LZ_F_ALIAS && in->sig->nresult == 1)
-        return lz_rw_opnd(rw, i, 0);
-    if (multi->sig->flags & LZ_F_ALIAS && in->sig->attr->kind == LZ_ATTR_index)
-        return rw->map[multi->opnd[LZ_ATTR(index, in->sig->attr)->index]];
-    return LZ_NOVAL;
-}
-
-lz_status lz_pass_dce(const lz_func *in, lz_func **out)
-{
-    return lz_rw_run(in, keep, NULL, out);
 }

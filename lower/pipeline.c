@@ -1,9 +1,6 @@
 /* pipeline.c - the passes of a compilation, in order, with the reason for the order. */
 #include "lower/pipeline.h"
-#include "lower/effort.h"
 #include <stddef.h>
-
-_Thread_local uint64_t lz_work;
 
 const char *const lz_pipeline[] = {
     "dce",        /* first: no pass should look at what nobody needs */

@@ -122,20 +122,6 @@ void lz_print_types(lz_printer *p, const lz_type *const *t, uint32_t n)
     }
 }
 
-void lz_print_string(lz_buf *b, const char *s)
-{
-    lz_buf_putc(b, '"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            lz_buf_printf(b, "\\%c", *s);
-        else if ((unsigned char)*s < 32 || *s == 127)
-            lz_buf_printf(b, "\\%02X", (unsigned char)*s);
-        else
-            lz_buf_putc(b, *s);
-    }
-    lz_buf_putc(b, '"');
-}
-
 /* ---- lines ---- */
 
 void lz_print_indent(lz_printer *p)
@@ -150,11 +136,11 @@ static void print_location(lz_printer *p, const lz_inst *in)
         return;
     lz_buf_puts(p->out, " loc(");
     if (in->scope)
-        lz_print_string(p->out, in->scope);
+        lz_buf_put_quoted(p->out, in->scope);
     if (in->site) {
         if (in->scope)
             lz_buf_putc(p->out, '(');
-        lz_print_string(p->out, in->site->file ? in->site->file : "");
+        lz_buf_put_quoted(p->out, in->site->file ? in->site->file : "");
         lz_buf_printf(p->out, ":%d:0", in->site->line);
         if (in->scope)
             lz_buf_putc(p->out, ')');
@@ -226,7 +212,7 @@ static void print_symbol(lz_buf *b, const char *s)
     if (bare)
         lz_buf_puts(b, s);
     else
-        lz_print_string(b, s);
+        lz_buf_put_quoted(b, s);
 }
 
 static void print_signature(lz_printer *p)

@@ -50,5 +50,4 @@ void lz_print_convolution(lz_printer *p, const lz_inst *in);
 void lz_print_reduce_window(lz_printer *p, const lz_inst *in);
 void lz_print_select_and_scatter(lz_printer *p, const lz_inst *in);
 void lz_print_window_view(lz_printer *p, const lz_inst *in);
-void lz_print_string(lz_buf *b, const char *s); /* "quoted" */
 #endif

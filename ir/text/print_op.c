@@ -500,7 +500,7 @@ static void print_custom_vjp(lz_printer *p, const lz_inst *in)
     lz_buf_printf(p->out, "\"%s\"(", lz_op_get(in->sig->op)->text);
     lz_print_vals(p, in->opnd, in->sig->nopnd);
     puts_(p, ") <{name = ");
-    lz_print_string(p->out, a->name ? a->name : "");
+    lz_buf_put_quoted(p->out, a->name ? a->name : "");
     lz_buf_printf(p->out, ", results = %" PRId64 " : i64}> ", a->results);
     lz_print_regions(p, &a->backward, 1);
     functional_type(p, in);
@@ -535,7 +535,7 @@ static void print_manner(lz_printer *p, const lz_attr_call *a)
         if (a->api_version == 4 && *config == '{')
             puts_(p, config);
         else
-            lz_print_string(p->out, config);
+            lz_buf_put_quoted(p->out, config);
         comma = ", ";
     }
     if (a->has_side_effect)
@@ -551,7 +551,7 @@ static void print_custom_call(lz_printer *p, const lz_inst *in)
     if (is_symbol(a->call_target_name))
         puts_(p, a->call_target_name);
     else
-        lz_print_string(p->out, a->call_target_name);
+        lz_buf_put_quoted(p->out, a->call_target_name);
     puts_(p, "(");
     lz_print_vals(p, in->opnd, in->sig->nopnd);
     puts_(p, ")");

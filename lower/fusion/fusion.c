@@ -8,7 +8,6 @@
  * Threads: as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include "base/config.h"
-#include "lower/lower_dump.h"
 #include <string.h>
 
 /* ---- groups of one ---- */

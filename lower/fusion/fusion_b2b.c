@@ -12,7 +12,6 @@
  * Cost:     O(reads of products).   Off: LAZULI_PASSES_OFF=b2b
  * Threads: as lz_fusion. */
 #include "base/config.h"
-#include "lower/lower_dump.h"
 #include "lower/fusion/fusion.h"
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * that need memory after all (a reshape that cuts across, a bit cast, a factor whose contracted
  * dimension falls apart); then the nodes are made again. Each round adds at least one such value.
  * Cost: O(instructions) per round.   Threads: as lz_fusion. */
+#include "lower/reduction.h"
 #include "lower/fusion/fusion.h"
 #include "lower/effort.h"
 #include <inttypes.h>
@@ -85,7 +86,7 @@ static lz_status find_results(lz_fusion *fu, lz_val v, uint32_t **out)
     for (uint32_t k = 0; k < in->sig->nresult; k++)
         res[k] = in->sig->nresult == 1 ? v : LZ_NONE;
     for (lz_val i = fu->result[v]; in->sig->nresult > 1 && i != LZ_NOVAL;
-         i = fu->next_result[i], lz_work++)
+         i = fu->next_result[i], lz_effort++)
         res[LZ_ATTR(index, fu->f->insts[i].sig->attr)->index] = i;
     return LZ_OK;
 }

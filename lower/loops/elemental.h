@@ -114,23 +114,8 @@ lz_status lz_emit_access(lz_emit *e, uint32_t buf, const lz_ix *flat, int32_t gu
  * when it is not scalar work. */
 lz_status lz_emit_region(lz_soplist *l, const lz_func *region, const int32_t *args, int32_t *out);
 
-/* How a reduction is done (to_loops_reduce.c): a function of the instruction alone. */
-typedef struct lz_red_plan {
-    /* LZ_OP_NONE: the region, with a first accumulator saying whether there is a value yet */
-    lz_op comb;
-    lz_dtype acc;  /* of a combiner; the operands' own dtypes for a region */
-    uint64_t init; /* bits of a combiner's initial value */
-    bool fold;     /* the instruction's initial value is combined in afterwards */
-} lz_red_plan;
-void lz_red_plan_of(const lz_func *f, lz_val reduce, lz_red_plan *p);
 /* Result k of the reduction or product v out of accumulators acc.. of `stage`; called from a leaf
  * function, sets f->leaf and f->result. */
 lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32_t stage,
                            uint32_t acc);
-uint32_t lz_red_nacc(const lz_func *f, lz_val v); /* accumulators it takes */
-/* complex128: of both parts; false where they differ */
-bool lz_identity_bits(lz_op comb, lz_dtype d, uint64_t *bits);
-lz_dtype lz_acc_dtype(lz_dtype d); /* f32 for 16-bit floats */
-/* Every element has the same bits; complex128: every part. */
-bool lz_literal_splat(const lz_literal *l, uint64_t *bits);
 #endif

@@ -19,7 +19,6 @@
  * Measured, f32, one thread, 32x64x8x8 with 64x64x3x3: 1.4 ms in place, 17 ms with all windows
  * copied out; 8x64x56x56: 26 ms, 157 ms. A product that stores features with a stride is as slow
  * (8.4 ms), so a result in another order is transposed after it. */
-#include "lower/loops/elemental.h"
 #include "lower/passes/expand_conv.h"
 #include <string.h>
 

@@ -9,7 +9,6 @@
  * Breaks: expand (it leaves scattered sums), simplify, fold.
  * Cost:      O(instructions).   Off: never: nothing after it knows what a window is. */
 #include "lower/passes/expand_window.h"
-#include "lower/loops/elemental.h"
 #include "lower/passes.h"
 #include <string.h>
 

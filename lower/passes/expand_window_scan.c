@@ -3,7 +3,6 @@
  * total; prefixes of the totals the same way; each block's elements combined with the total before
  * it. O(n BLOCK) operations that all run side by side, and log(n) / log(BLOCK) rounds. 16-bit
  * floats are accumulated in f32 when the region is one op. */
-#include "lower/loops/elemental.h"
 #include "lower/passes/expand_window.h"
 
 enum { BLOCK = 16, DIRECT = 32 }; /* up to DIRECT elements, each prefix is reduced by itself */

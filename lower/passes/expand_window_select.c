@@ -6,7 +6,6 @@
  * apart, and an element looks at its own and, where windows overlap, at those a stride before. No
  * address is computed, nothing collides. A region `scatter` that is no op with an identity, or
  * windows of too many dimensions, become a scatter at the positions. */
-#include "lower/loops/elemental.h"
 #include "lower/passes/repeat.h"
 #include "lower/passes/expand_window.h"
 #include <string.h>

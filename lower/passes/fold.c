@@ -7,7 +7,6 @@
  * Breaks: nothing.
  * Cost:      O(instructions), MAX_IN elements read per folded one.   Off: LAZULI_PASSES_OFF=fold */
 #include "ir/eval/eval.h"
-#include "lower/loops/elemental.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
 

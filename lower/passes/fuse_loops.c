@@ -149,7 +149,7 @@ static lz_status build_round(pair *p, lz_func *f, lz_val *v, uint32_t *differ)
         for (uint32_t k = 1; k < p->nopnd[s]; k++)
             arg[k] = v[1 + p->at[s][k]];
         LZ_TRY(lz_build_inline(f, p->body[s], arg, res[s]));
-        lz_work += p->body[s]->ninst;
+        lz_effort += p->body[s]->ninst;
     }
     *differ = 0;
     for (uint32_t q = 1; q < p->ncarried[1]; q++)
@@ -240,7 +240,7 @@ static void hash_body(const lz_func *body, lz_hash *h)
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
             h[i] = mix(h[i], h[in->opnd[k]]);
     }
-    lz_work += body->ninst;
+    lz_effort += body->ninst;
 }
 
 /* What becomes of each carried value: where it starts and what DEPTH rounds make of it, by the
@@ -304,7 +304,7 @@ static lz_status find_loops(plan *x, const lz_func *f)
 static lz_status look_for(plan *x, uint32_t value)
 {
     uint32_t *at = &x->uses.data[value].next;
-    for (uint32_t n = 0; *at != LZ_NOVAL && n < NEAR; lz_work++) {
+    for (uint32_t n = 0; *at != LZ_NOVAL && n < NEAR; lz_effort++) {
         use *u = &x->uses.data[*at];
         counted *c = &x->loops.data[u->loop];
         if (x->partner[c->v]) {

@@ -1,6 +1,5 @@
 /* repeat.c - see repeat.h. */
 #include "lower/passes/repeat.h"
-#include "lower/loops/elemental.h"
 #include <string.h>
 
 lz_val lz_build_repeat(lz_func *f, lz_val x, const lz_ints *times)

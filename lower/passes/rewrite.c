@@ -1,6 +1,5 @@
 /* rewrite.c - rebuilding a function. See rewrite.h. */
 #include "lower/passes/rewrite.h"
-#include "lower/loops/elemental.h"
 #include <string.h>
 
 static lz_val copy_inst(lz_rw *rw, uint32_t i)

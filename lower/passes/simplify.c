@@ -9,7 +9,6 @@
  * Needs:     nothing.   Recreates: nothing.   Breaks: nothing.
  * Cost:      O(instructions) per round, at most ROUNDS rounds.   Off: LAZULI_PASSES_OFF=simplify */
 #include "lower/passes/simplify.h"
-#include "lower/loops/elemental.h"
 #include "lower/passes.h"
 #include <string.h>
 

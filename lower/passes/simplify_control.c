@@ -126,7 +126,7 @@ static void find_read(const lz_func *f, const fates *to, uint32_t i, bool *read)
         read[0] = true;
         return;
     }
-    for (lz_val j = to->result[i]; j != LZ_NOVAL; j = to->next[j], lz_work++)
+    for (lz_val j = to->result[i]; j != LZ_NOVAL; j = to->next[j], lz_effort++)
         if (to->uses[j])
             read[LZ_ATTR(index, f->insts[j].sig->attr)->index] = true;
 }

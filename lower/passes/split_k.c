@@ -2,7 +2,6 @@
  * few, as products of parts of the sums and the sum of those. Their units would be blocks of the
  * results, which each read and pack long factors again; parts of the sums read everything once.
  * Threads: thread-compatible. */
-#include "lower/loops/elemental.h"
 #include "lower/passes/split_reductions.h"
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * value may be used once only. Needs:     expand.   Recreates: nothing.   Breaks: simplify (it
  * leaves pads and reshapes). Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split_reductions
  */
-#include "lower/loops/elemental.h"
+#include "lower/reduction.h"
 #include "lower/passes.h"
 #include "lower/passes/split_reductions.h"
 #include <string.h>

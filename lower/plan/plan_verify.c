@@ -178,7 +178,7 @@ static lz_status check_lost(const lz_plan *p, const uint32_t *by, bool *written)
 {
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_step *s = &p->steps[i];
-        lz_work += s->nbuf;
+        lz_effort += s->nbuf;
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *r = &s->bufs[j];
             if (r->kind == LZ_BUFREF_INPUT && by[r->index] != LZ_NOBODY && written[by[r->index]])
@@ -282,7 +282,7 @@ typedef struct range {
 static int by_place(const void *x, const void *y)
 {
     const range *a = x, *b = y;
-    lz_work++;
+    lz_effort++;
     if (a->memory != b->memory)
         return a->memory < b->memory ? -1 : 1;
     return a->from != b->from ? (a->from < b->from ? -1 : 1) : 0;

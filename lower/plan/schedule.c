@@ -94,7 +94,7 @@ static void note(void *user, uint32_t buf, bool write)
 static void wait_for(sched *s, uint32_t g, uint32_t before)
 {
     ids *u = &s->users[before];
-    lz_work++;
+    lz_effort++;
     if (g == before || (u->len && u->data[u->len - 1] == g))
         return;
     s->waits[g]++;
@@ -146,7 +146,7 @@ static lz_status heap_add(ready *r, uint32_t g)
 {
     LZ_TRY(lz_vec_push(&r->heap, g));
     uint32_t i = r->heap.len - 1, *h = r->heap.data;
-    for (; i > 0 && h[(i - 1) / 2] > g; i = (i - 1) / 2, lz_work++)
+    for (; i > 0 && h[(i - 1) / 2] > g; i = (i - 1) / 2, lz_effort++)
         h[i] = h[(i - 1) / 2];
     h[i] = g;
     return LZ_OK;
@@ -155,7 +155,7 @@ static lz_status heap_add(ready *r, uint32_t g)
 static uint32_t heap_take(ready *r)
 {
     uint32_t *h = r->heap.data, first = h[0], g = h[--r->heap.len], i = 0;
-    for (uint32_t k; (k = 2 * i + 1) < r->heap.len; i = k, lz_work++) {
+    for (uint32_t k; (k = 2 * i + 1) < r->heap.len; i = k, lz_effort++) {
         k += k + 1 < r->heap.len && h[k + 1] < h[k];
         if (h[k] > g)
             break;
@@ -249,7 +249,7 @@ static int64_t kept_for(const sched *s, const late *l, uint32_t g, uint32_t u, i
     int64_t bytes = 0;
     for (uint32_t i = 0; i < s->in[g].len; i++) {
         uint32_t buf = s->in[g].data[i], from;
-        lz_work++;
+        lz_effort++;
         if (!is_memory_of_ours(s, buf) || s->fu->is_result[buf] || l->last[buf] >= l->label[u])
             continue;
         int64_t all = (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes, along = all;
@@ -281,7 +281,7 @@ static uint32_t first_behind(const sched *s, const late *l, uint32_t g)
     for (uint32_t i = 0; i < s->users[g].len; i++) {
         uint32_t u = s->users[g].data[i];
         first = first == LZ_NONE || l->label[u] < l->label[first] ? u : first;
-        lz_work++;
+        lz_effort++;
     }
     for (uint32_t i = 0; i < s->in[g].len && first != LZ_NONE; i++) {
         uint32_t w = l->over[s->in[g].data[i]];

@@ -341,9 +341,9 @@ static uint64_t work_of(void (*build)(lz_func *f, lz_val *v, uint32_t n), uint32
     ck_assert_msg(f->status == LZ_OK, "%s", lz_error_get()->message);
     bool *donate = malloc(f->nparam);
     memset(donate, true, f->nparam);
-    lz_work = 0;
+    lz_effort = 0;
     lz_plan *p = lower(f, &(lz_lower_options){.donate = donate});
-    uint64_t work = lz_work;
+    uint64_t work = lz_effort;
     ck_assert_uint_ge(work, n);
     lz_plan_free(p);
     lz_func_free(f);
