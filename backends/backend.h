@@ -148,7 +148,7 @@ typedef struct lz_backend {
     bool (*can_run)(const char *isa);
     /* everything enqueued has finished */
     lz_status (*wait_all)(int device);
-    /* How many matrix products were put on its devices as a call of a library (docs/cuda.md), since
+    /* How many matrix products were put on its devices as a call of a library (docs/gpu.md), since
      * the process began. Starts nothing. NULL: it uses none. */
     uint64_t (*library_products)(void);
 } lz_backend;

@@ -5,7 +5,7 @@
  * file name is the XXH3-128 of kind, build and key; the full key bytes stand in the entry and are
  * compared on a hit.
  * Threads: an open cache is thread-safe, also across fork(). Readers never lock.
- * docs/cache-format.md specifies the bytes. */
+ * docs/reference/cache-format.md specifies the bytes. */
 #ifndef LZ_CACHE_CACHE_H
 #define LZ_CACHE_CACHE_H
 #include "base/hash.h"

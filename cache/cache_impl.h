@@ -36,7 +36,7 @@ struct lz_cache {
 };
 
 /* The seed of the file names of a kind and build, and the file name's digest of a key:
- * docs/cache-format.md, "Names". */
+ * docs/reference/cache-format.md, "Names". */
 uint64_t lz_cache_name_seed(lz_cache_kind kind, const char *build);
 /* The largest file this cache reads or writes. */
 uint64_t lz_cache_max_file(const lz_cache *c);

@@ -1,5 +1,5 @@
-/* entry.h - the bytes of one cache entry (docs/cache-format.md): writing them, and reading them
- * without trusting them.
+/* entry.h - the bytes of one cache entry (docs/reference/cache-format.md): writing them, and
+ * reading them without trusting them.
  * Law: no sequence of bytes makes a reader read outside the bytes it was given, allocate, or loop
  * longer than they are.
  * Units: bytes; all numbers in the file are little-endian.    Threads: pure functions. */

@@ -21,9 +21,9 @@ while read -r file generator argument; do
     fi
 done <<'ROWS'
 include/lazuli/ops.h opgen header
-docs/ops.md opgen doc
-docs/core_aten.md atengen doc
-docs/env.md envgen doc
-docs/metrics.md metricsgen doc
+docs/reference/ops.md opgen doc
+docs/reference/core_aten.md atengen doc
+docs/reference/env.md envgen doc
+docs/reference/metrics.md metricsgen doc
 ROWS
 exit $bad

@@ -21,11 +21,10 @@ LZ_API lz_tensor *lz_view_as_real_at(lz_tensor *x, const lz_site *site);
 /* back: the last dimension is 2 */
 LZ_API lz_tensor *lz_view_as_complex_at(lz_tensor *x, const lz_site *site);
 
-/* ---- transforms of one dimension ----
- * The sum over j of x[j] e^(-2 pi i j k / n); the inverse with the other sign. A dimension of
- * another extent than n is cut, or zeros are added at its end. n >= 1 of any factors
- * (docs/semantics.md). norm says what is divided by n: "backward" the inverse, "forward" the
- * transform, "ortho" both by the root of n. */
+/* ---- transforms of one dimension ---- The sum over j of x[j] e^(-2 pi i j k / n); the inverse
+ * with the other sign. A dimension of another extent than n is cut, or zeros are added at its end.
+ * n >= 1 of any factors (docs/reference/semantics.md). norm says what is divided by n: "backward"
+ * the inverse, "forward" the transform, "ortho" both by the root of n. */
 typedef struct lz_fft_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_fft_options));
     /* 0: the extent of dim; of lz_irfft and lz_hfft 2 (extent - 1) */

@@ -1,6 +1,6 @@
 /* grad.h - reverse-mode gradients over the pending graph. The gradient is recorded like any other
  * operation, so it can be differentiated again.
- * Source of each rule: the vjp column of docs/ops.md. */
+ * Source of each rule: the vjp column of docs/reference/ops.md. */
 #ifndef LAZULI_GRAD_H
 #define LAZULI_GRAD_H
 #include <lazuli/tensor.h>

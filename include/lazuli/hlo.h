@@ -1,11 +1,10 @@
 /* hlo.h - the primitive operations, with StableHLO's names and semantics: no broadcasting, no
- * promotion.
- * Elementwise primitives take equal shapes and dtypes. Everything in ops.h, tensor_ops.h, nn.h and
- * the gradients is made from these.
- * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM;
- * an operand that is an error tensor is returned. Source of each: the section of its name in the
- * StableHLO specification; what that leaves open is in docs/ops.md. Lists of dimensions have at
- * most LZ_MAX_RANK entries, each in 0..rank-1 and (but for slices and pads) none twice. */
+ * promotion. Elementwise primitives take equal shapes and dtypes. Everything in ops.h,
+ * tensor_ops.h, nn.h and the gradients is made from these. Errors of all, as an error tensor:
+ * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor
+ * is returned. Source of each: the section of its name in the StableHLO specification; what that
+ * leaves open is in docs/reference/ops.md. Lists of dimensions have at most LZ_MAX_RANK entries,
+ * each in 0..rank-1 and (but for slices and pads) none twice. */
 #ifndef LAZULI_HLO_H
 #define LAZULI_HLO_H
 #include <lazuli/tensor.h>
@@ -107,7 +106,7 @@ LZ_API lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool le
                                              const lz_site *site);
 /* Decompositions of the matrices in the last two dimensions of a; f32, f64, complex. Results that
  * are written through pointers, which may be NULL, are handles of the innermost scope. Rows
- * lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd of docs/ops.md; see
+ * lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd of docs/reference/ops.md; see
  * <lazuli/decompositions.h>. */
 LZ_API lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order,
                                const lz_site *site);
@@ -197,9 +196,9 @@ LZ_API lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update
  * returned, and out may be NULL when n is 1. dim may be negative. */
 LZ_API lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys,
                                  bool descending, lz_tensor **out, const lz_site *site);
-/* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); layout in docs/ops.md.
- * *new_state (may be NULL) is a second handle of the innermost scope, an error tensor on
- * failure. */
+/* Philox4x32-10: bits of an integer dtype from state (u64[2]: key, counter); layout in
+ * docs/reference/ops.md. *new_state (may be NULL) is a second handle of the innermost scope, an
+ * error tensor on failure. */
 LZ_API lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape,
                                               lz_tensor **new_state, const lz_site *site);
 /* x itself; no pass moves work across. */

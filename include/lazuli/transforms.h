@@ -23,12 +23,12 @@ typedef struct lz_vmap_options {
 } lz_vmap_options;
 /* nout results of fn, which is written for one example, for all examples at once: fn sees its
  * arguments without the examples' dimension, is recorded once, and every operation then works on
- * all examples (the batch column of docs/ops.md), so out is what a loop over the examples would
- * stack. Operations marked `each` run in a loop over the examples; a while whose condition is each
- * example's own runs until all have ended, and of branches chosen so both run.
- * Random operations give each example its own numbers: those of lz_fori over the examples. Works
- * inside and around gradients, loops and itself. Errors, beside those of control.h: LZ_ESHAPE when
- * the extents of the examples differ or a value of an example has more than LZ_MAX_EXAMPLE_RANK
+ * all examples (the batch column of docs/reference/ops.md), so out is what a loop over the examples
+ * would stack. Operations marked `each` run in a loop over the examples; a while whose condition is
+ * each example's own runs until all have ended, and of branches chosen so both run. Random
+ * operations give each example its own numbers: those of lz_fori over the examples. Works inside
+ * and around gradients, loops and itself. Errors, beside those of control.h: LZ_ESHAPE when the
+ * extents of the examples differ or a value of an example has more than LZ_MAX_EXAMPLE_RANK
  * dimensions (naming the operation); LZ_ERANGE for an axis that is none.
  * Source: JAX's vmap, torch.func.vmap. */
 LZ_API lz_status lz_vmap_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,

@@ -1,7 +1,6 @@
 /* eval_complex.h - complex functions of the reference evaluator, one format wider than any complex
- * dtype.
- * The formulas are those of docs/semantics.md; generated code (codegen/emit/emit_complex.c) has
- * the same ones in f64.
+ * dtype. The formulas are those of docs/reference/semantics.md; generated code
+ * (codegen/emit/emit_complex.c) has the same ones in f64.
  * Threads: pure. */
 #ifndef LZ_IR_EVAL_EVAL_COMPLEX_H
 #define LZ_IR_EVAL_EVAL_COMPLEX_H

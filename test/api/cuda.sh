@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cuda.sh - whole programs on the CUDA device, on the library that stands in for the driver (docs/cuda.md): StableHLO programs against
+# cuda.sh - whole programs on the CUDA device, on the library that stands in for the driver (docs/gpu.md): StableHLO programs against
 # the reference, and unit tests of the layers above with CUDA in the CPU's place.
 set -u
 BUILD=${BUILD:?}

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# docs.sh - the documentation is run: README.md and docs/*.md.
+# docs.sh - the documentation is run: README.md and the pages of docs/ but for the notes.
 #   test/api/docs.sh [--update] [FILE.md...]
-# A ```c block compiles; one that has a main also runs and ends well. A block without main is put into the body of a function,
-# after <lazuli/lazuli.h>. A block that starts with "// fragment" is not tried. "```c NAME.c" (also mlir) is saved under that name
-# for the commands of the same page.
-# In a ```console block a line "$ command" is run by bash, in a folder of the page's own from which test, examples and docs can be seen; what
-# it prints must be the lines that follow. Numbers, hashes and blanks may differ. In a "```console varies" block the command must succeed and
-# the output is not compared. --update writes the real output into the pages instead.
+# A ```c block compiles; one that has a main also runs and ends well. A block without main is put
+# into the body of a function, after <lazuli/lazuli.h>. A block that starts with "// fragment" is
+# not tried. "```LANGUAGE NAME" is saved under that name for the commands of the same page; it is
+# also tried as above when the language is c.
+# In a ```console block a line "$ command" is run by bash, in a folder of the page's own from which
+# test, examples, include and docs can be seen; what it prints must be the lines that follow. Numbers,
+# hashes and blanks may differ. In a "```console varies" block the command must succeed and the
+# output is not compared. "```console needs X" is compared where the command X is installed and
+# skipped elsewhere. --update writes the real output into the pages instead.
 # Under a sanitizer console blocks are skipped: their programs are built as a user builds them.
 set -u
 CC=${CC:-gcc}
@@ -16,7 +19,7 @@ build=$(realpath "$BUILD")
 update=no
 [ "${1:-}" = --update ] && { update=yes; shift; }
 pages=("$@")
-[ ${#pages[@]} -gt 0 ] || pages=(README.md docs/*.md)
+[ ${#pages[@]} -gt 0 ] || pages=(README.md docs/*.md docs/reference/*.md docs/dev/*.md)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
@@ -24,16 +27,26 @@ san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "$1"; tail -"${3:-25}" "$2"; }
 
-# Blocks of a page as files NN.c and NN.console in the folder $2; named ones also in $2/work.
+# Blocks of a page, numbered, as files NN.c, NN.console, NN.varies in the folder $2; named ones also
+# in $2/work.
 split() {
     awk -v dir="$2" '
-        /^ *```(c|mlir)( [a-z_0-9]+\.(c|mlir))? *$/ {
-            n++; name = $2 ~ /\./ ? dir "/work/" $2 : ""; file = $1 == "```c" ? sprintf("%s/%02d.c", dir, n) : "/dev/null"
-            if ($1 == "```c") printf "" >file
-            inside = 1; next }
-        /^ *```console( varies)? *$/ { n++; name = ""; file = sprintf("%s/%02d.%s", dir, n, $2 == "varies" ? "varies" : "console"); inside = 1; next }
-        /^ *```/ { if (inside) { close(file); if (name) close(name) } inside = 0; next }
-        inside { print >>file; if (name) print >>name }' "$1"
+        function installed(command) { return !system("command -v " command " >/dev/null 2>&1") }
+        function kind() { # of the block that begins here; "" if nothing is to be done with it
+            if ($1 == "```c") return "c"
+            if ($1 != "```console") return ""
+            return $2 == "varies" ? $2 : $2 != "needs" || installed($3) ? "console" : ""
+        }
+        /^ *```/ && !inside {
+            inside = 1
+            file = kind() == "" ? "" : sprintf("%s/%02d.%s", dir, ++n, kind())
+            name = $1 == "```console" || $2 == "" ? "" : dir "/work/" $2
+            if (file) printf "" >file
+            next
+        }
+        /^ *```/ { inside = 0; close(file); close(name); next }
+        inside && file { print >>file }
+        inside && name { print >>name }' "$1"
 }
 
 c_block() { # file, name for messages
@@ -107,12 +120,18 @@ judge() { # block, name for messages
 
 rewrite() { # page, its folder
     awk -v dir="$2" '
-        /^ *```(c|mlir)( [a-z_0-9]+\.(c|mlir))? *$/ { n++ }
-        /^ *```console( varies)? *$/ {
-            n++; print; file = sprintf("%s/%02d.%s.new", dir, n, $2 == "varies" ? "varies" : "console")
+        function installed(command) { return !system("command -v " command " >/dev/null 2>&1") }
+        /^ *```/ && !inside {
+            inside = 1
+            print
+            if ($1 == "```c") n++
+            if ($1 != "```console" || $2 == "needs" && !installed($3)) next
+            file = sprintf("%s/%02d.%s.new", dir, ++n, $2 == "varies" ? $2 : "console")
             while ((getline line <file) > 0) print line
-            close(file); skip = 1; next }
-        /^ *```/ { skip = 0 }
+            skip = 1
+            next
+        }
+        /^ *```/ { inside = skip = 0 }
         !skip { print }' "$1" >"$tmp/page" && cat "$tmp/page" >"$1"
 }
 
@@ -127,10 +146,11 @@ prefix() {
 }
 
 for page in "${pages[@]}"; do
-    name=$(basename "$page" .md)
+    name=${page%.md}
+    name=${name//\//_}
     dir=$tmp/$name
     mkdir -p "$dir/work"
-    ln -s "$root/test" "$root/examples" "$root/docs" "$dir/work/"
+    ln -s "$root/test" "$root/examples" "$root/include" "$root/docs" "$dir/work/"
     split "$page" "$dir"
     for block in "$dir"/*.c; do [ -f "$block" ] && c_block "$block" "$(basename "$block" .c) of $page"; done
     [ -z "$san" ] && grep -q '^ *```console' "$page" || continue

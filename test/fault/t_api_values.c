@@ -2,7 +2,7 @@
  * code, and the loop executor. A10: NaN, infinities, signed zeros, subnormals, also sorted; casts
  * out of range. A11: integer division by 0 and of the lowest by -1. A12: indices out of bounds, on
  * memory whose neighbours may not be touched. Expected values are written out here: IEEE 754, the
- * StableHLO specification, and docs/ops.md where those leave it open. */
+ * StableHLO specification, and docs/reference/ops.md where those leave it open. */
 #include "suite.h"
 #include "support/rnd.h"
 #include <lazuli/hlo.h>

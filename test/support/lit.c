@@ -162,7 +162,7 @@ static bool put_spice(lz_rnd *r, lz_literal *l, int64_t i, const uint64_t *speci
     } else if (lz_dtype_is_float(d)) {
         double v = spice(next);
         lz_elem_set_f64(d, l->data, i, v);
-        if (v == 1 && d != LZ_BF16) /* docs/semantics.md: products of bf16 */
+        if (v == 1 && d != LZ_BF16) /* docs/reference/semantics.md: products of bf16 */
             lz_test_set_bits(l, i, (uint64_t)lz_rnd_range(r, 1, 3)); /* denormal */
     } else {
         lz_test_set_bits(l, i, special[lz_rnd_range(r, 0, nspecial - 1)]);

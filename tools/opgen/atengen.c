@@ -1,5 +1,6 @@
-/* atengen.c - writes docs/core_aten.md from ops/core_aten.def: atengen doc, in the root of the
- * tree. Refuses a row whose function is not in abi/exports.txt or whose test does not name it. */
+/* atengen.c - writes docs/reference/core_aten.md from ops/core_aten.def: atengen doc, in the root
+ * of the tree. Refuses a row whose function is not in abi/exports.txt or whose test does not name
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void print_row(const row *r)
         return;
     }
     const char *dir = strncmp(r->test, "fault/", 6) == 0 ? "" : "unit/";
-    printf("| `%s` | `lz_%s` | %s | %s | [%s](../test/%s%s.c) | %s |\n", r->op, r->fn, r->dtypes,
+    printf("| `%s` | `lz_%s` | %s | %s | [%s](../../test/%s%s.c) | %s |\n", r->op, r->fn, r->dtypes,
            strcmp(r->gradient, "none") == 0 ? "-" : r->gradient, strrchr(r->test, '/') + 1, dir,
            r->test, r->note);
 }

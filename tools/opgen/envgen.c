@@ -1,5 +1,5 @@
-/* envgen.c - prints docs/env.md from base/config.def. A program of the build: `make regen` runs
- * it. */
+/* envgen.c - prints docs/reference/env.md from base/config.def. A program of the build: `make
+ * regen` runs it. */
 #include "base/config.h"
 #include <stdio.h>
 #include <string.h>

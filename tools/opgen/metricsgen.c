@@ -1,5 +1,5 @@
-/* metricsgen.c - prints docs/metrics.md from runtime/debug/metrics.def. A program of the build:
- * `make regen` runs it. */
+/* metricsgen.c - prints docs/reference/metrics.md from runtime/debug/metrics.def. A program of the
+ * build: `make regen` runs it. */
 #include <stdio.h>
 
 int main(void)

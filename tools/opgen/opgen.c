@@ -1,5 +1,5 @@
 /* opgen.c - writes what is generated from ir/ops.def and ops/user_ops.def to standard output:
- *   opgen doc      docs/ops.md, the table of operations
+ *   opgen doc      docs/reference/ops.md, the table of operations
  *   opgen header   include/lazuli/ops.h, the public elementwise functions
  * Everything printed is a word of the tables, so the program needs no library. */
 #include <stdbool.h>
@@ -52,7 +52,7 @@ static const op_row *find_op(const char *name)
     return NULL;
 }
 
-/* ---- docs/ops.md ---- */
+/* ---- docs/reference/ops.md ---- */
 
 static const struct {
     const char *cls, *title;
@@ -174,7 +174,7 @@ static void print_doc(void)
     }
     printf("\n## Public elementwise functions\n\n"
            "`<lazuli/ops.h>`; operands are broadcast and promoted as in ATen. See "
-           "[tensor_ops.h](../include/lazuli/tensor_ops.h) for the rest.\n\n"
+           "[tensor_ops.h](../../include/lazuli/tensor_ops.h) for the rest.\n\n"
            "| function | primitive | |\n|---|---|---|\n");
     for (int i = 0; i < NUM_USERS; i++)
         printf("| `lz_%s` | %s%s%s | %s |\n", users[i].name, users[i].op ? "`" : "",
@@ -248,7 +248,7 @@ static void print_header(void)
            "f32, f64.\n"
            " * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, "
            "LZ_EMEM; an operand that is an error tensor is\n"
-           " * returned. Gradients: docs/ops.md. */\n"
+           " * returned. Gradients: docs/reference/ops.md. */\n"
            "#ifndef LAZULI_OPS_H\n#define LAZULI_OPS_H\n#include "
            "<lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
     for (int i = 0; i < NUM_USERS; i++)

@@ -1,5 +1,5 @@
-/* t_entry.c - the bytes of an entry: round trips, the layout that docs/cache-format.md promises,
- * and every lie a header can tell. */
+/* t_entry.c - the bytes of an entry: round trips, the layout that docs/reference/cache-format.md
+ * promises, and every lie a header can tell. */
 #include "cache/entry.h"
 #include "cachetest.h"
 #define XXH_INLINE_ALL

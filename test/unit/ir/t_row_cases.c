@@ -138,7 +138,7 @@ static uint32_t possible(lz_op op, lz_dtype d)
     uint32_t want = needs_a_dimension(op) ? shapes & ~HAS(RANK0) : shapes;
     if (!takes_values(op))
         return want;
-    if (lz_dtype_is_float(d)) /* docs/semantics.md: products of bf16 */
+    if (lz_dtype_is_float(d)) /* docs/reference/semantics.md: products of bf16 */
         want |= lz_op_get(op)->tol == LZ_TOL_SUM && d == LZ_BF16 ? floats & ~HAS(DENORMAL) : floats;
     if (lz_dtype_is_storage(d))
         want |= d == LZ_F8E4M3FN ? floats & ~HAS(INFINITE) : floats;
