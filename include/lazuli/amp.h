@@ -22,8 +22,10 @@ LZ_EXTERN_C_BEGIN
  * LZ_DTYPE_NONE, which turns it off inside another scope. LZ_EDTYPE, LZ_EMEM; then no scope is
  * open. */
 LZ_API lz_status lz_autocast_begin(lz_dtype dtype);
-LZ_API lz_status lz_autocast_end(void);  /* LZ_ESTATE when none is open */
-LZ_API lz_dtype lz_autocast_dtype(void); /* of the innermost scope; LZ_DTYPE_NONE: none */
+/* Closes the innermost scope of lz_autocast_begin. LZ_ESTATE when none is open. */
+LZ_API lz_status lz_autocast_end(void);
+/* The dtype of the innermost scope; LZ_DTYPE_NONE: none is open, or it is off. */
+LZ_API lz_dtype lz_autocast_dtype(void);
 /* t as the function named ("lz_mse_loss") would take it here: for composites written outside the
  * library (torch.amp.custom_fwd). t itself where nothing is to be done; NULL passes. */
 LZ_API lz_tensor *lz_autocast_operand_at(const char *function, lz_tensor *t, const lz_site *site);
@@ -43,18 +45,20 @@ LZ_API lz_tensor *lz_autocast_operand_at(const char *function, lz_tensor *t, con
  * Thread rule: thread-compatible, like the optimizer. */
 typedef struct lz_grad_scaler_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_grad_scaler_options));
-    double init_scale LZ_DEFAULT(65536);  /* > 0 */
-    double growth_factor LZ_DEFAULT(2);   /* > 1; a scale that would not be finite stays */
-    double backoff_factor LZ_DEFAULT(.5); /* in (0, 1) */
-    int64_t growth_interval LZ_DEFAULT(2000);
+    double init_scale LZ_DEFAULT(65536); /* > 0: the first scale */
+    /* > 1: what the scale grows by; a scale that would not be finite stays */
+    double growth_factor LZ_DEFAULT(2);
+    double backoff_factor LZ_DEFAULT(.5);     /* in (0, 1): what the scale shrinks by */
+    int64_t growth_interval LZ_DEFAULT(2000); /* good steps after which the scale grows */
     /* everything below does what it would do without a scaler: one program for all dtypes */
     bool disabled LZ_DEFAULT(false);
 } lz_grad_scaler_options;
 #define LZ_GRAD_SCALER_DEFAULTS                                                                    \
     .init_scale = 65536, .growth_factor = 2, .backoff_factor = .5, .growth_interval = 2000
-/* NULL with an error recorded: LZ_EINVAL names the option; LZ_EMEM. */
+/* A scaler: NULL with an error recorded. LZ_EINVAL names the option; LZ_EMEM. */
 LZ_API lz_grad_scaler *lz_grad_scaler_new_at(const lz_grad_scaler_options *o, const lz_site *site);
-LZ_API void lz_grad_scaler_free(lz_grad_scaler *s); /* NULL is fine */
+/* Ends a scaler. NULL is fine. */
+LZ_API void lz_grad_scaler_free(lz_grad_scaler *s);
 /* loss times the scale, at least f32. Errors as an error tensor: LZ_ENULL, LZ_EDTYPE. */
 LZ_API lz_tensor *lz_grad_scaler_scale_at(lz_grad_scaler *s, lz_tensor *loss, const lz_site *site);
 /* Divides the gradients of o's parameters by the scale, and notes whether all were finite. Only

@@ -7,7 +7,8 @@ LZ_EXTERN_C_BEGIN
 /* Uses `path` (created 0700) from now on. Before the first compilation, else LZ_ESTATE "Computation
  * cache has already been initialized". */
 LZ_API lz_status lz_initialize_cache(const char *path, bool readonly);
-LZ_API int64_t lz_get_num_cached_compilation_graph(void); /* compiled graphs in memory */
+/* How many compiled graphs are in memory. */
+LZ_API int64_t lz_get_num_cached_compilation_graph(void);
 typedef struct lz_cache_counts {
     size_t struct_size;
     /* graphs not in memory: found on disk or compiled */
@@ -17,8 +18,10 @@ typedef struct lz_cache_counts {
     uint64_t corrupt, foreign, write_fail, evicted;
     double compile_ms; /* time spent compiling, of all threads */
 } lz_cache_counts;
-LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out); /* set struct_size first */
-/* needed size without NUL; 0: memory only */
+/* Copies what this process counted; set out->struct_size first. LZ_ENULL, LZ_EINVAL. */
+LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out);
+/* Copies the path of the cache. The needed size without NUL; 0: there is only the cache in
+ * memory. */
 LZ_API size_t lz_get_cache_path(char *buf, size_t n);
 LZ_EXTERN_C_END
 #endif

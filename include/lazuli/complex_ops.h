@@ -10,15 +10,15 @@
 LZ_EXTERN_C_BEGIN
 
 /* ---- complex numbers ---- */
-/* the conjugate; any other dtype as it is */
+/* The complex conjugate; any other dtype as it is. */
 LZ_API lz_tensor *lz_conj_at(lz_tensor *x, const lz_site *site);
-/* in (-pi, pi]; of a float 0, pi below 0, or NaN */
+/* The phase in (-pi, pi]; of a float 0, pi below 0, or NaN. */
 LZ_API lz_tensor *lz_angle_at(lz_tensor *x, const lz_site *site);
-/* abs (cos angle + i sin angle); broadcast */
+/* abs (cos angle + i sin angle); both broadcast. */
 LZ_API lz_tensor *lz_polar_at(lz_tensor *abs, lz_tensor *angle, const lz_site *site);
-/* the parts as a last dimension of 2; a value, no view */
+/* Real and imaginary parts as a last dimension of 2; a value, no view. */
 LZ_API lz_tensor *lz_view_as_real_at(lz_tensor *x, const lz_site *site);
-/* back: the last dimension is 2 */
+/* Complex numbers of a last dimension of 2; a value, no view. */
 LZ_API lz_tensor *lz_view_as_complex_at(lz_tensor *x, const lz_site *site);
 
 /* ---- transforms of one dimension ---- The sum over j of x[j] e^(-2 pi i j k / n); the inverse
@@ -27,21 +27,23 @@ LZ_API lz_tensor *lz_view_as_complex_at(lz_tensor *x, const lz_site *site);
  * the inverse, "forward" the transform, "ortho" both by the root of n. */
 typedef struct lz_fft_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_fft_options));
-    /* 0: the extent of dim; of lz_irfft and lz_hfft 2 (extent - 1) */
+    /* length; 0: the extent of dim, of lz_irfft and lz_hfft 2 (extent - 1) */
     int64_t n LZ_DEFAULT(0);
-    int64_t dim LZ_DEFAULT(-1);
-    const char *norm LZ_DEFAULT("backward");
+    int64_t dim LZ_DEFAULT(-1);              /* what is transformed */
+    const char *norm LZ_DEFAULT("backward"); /* "backward", "forward" or "ortho" */
 } lz_fft_options;
 #define LZ_FFT_DEFAULTS .dim = -1
+/* The transform along dim. */
 LZ_API lz_tensor *lz_fft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site);
+/* The inverse transform along dim. */
 LZ_API lz_tensor *lz_ifft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site);
-/* of real numbers: elements 0..n/2 */
+/* The transform of real numbers: its elements 0..n/2, the others being their conjugates. */
 LZ_API lz_tensor *lz_rfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site);
-/* of those the n real numbers */
+/* The n real numbers whose lz_rfft x is. */
 LZ_API lz_tensor *lz_irfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site);
-/* n real numbers: the transform of a signal with x[-j] the conjugate of x[j] */
+/* n real numbers: the transform of a signal with x[-j] the conjugate of x[j]. */
 LZ_API lz_tensor *lz_hfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site);
-/* its inverse: elements 0..n/2 */
+/* The inverse of lz_hfft: its elements 0..n/2. */
 LZ_API lz_tensor *lz_ihfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site);
 
 /* ---- of several dimensions ---- of a real transform, the last of `dims` is the one that is
@@ -52,25 +54,36 @@ typedef struct lz_fftn_options {
     lz_shape s LZ_DEFAULT({});
     /* none: the last s.rank; without s all of them, of the functions ending in 2 the last two */
     lz_dims dims LZ_DEFAULT({});
-    const char *norm LZ_DEFAULT("backward");
+    const char *norm LZ_DEFAULT("backward"); /* "backward", "forward" or "ortho" */
 } lz_fftn_options;
+/* The transform of two dimensions. */
 LZ_API lz_tensor *lz_fft2_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The inverse transform of two dimensions. */
 LZ_API lz_tensor *lz_ifft2_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The transform of two dimensions of real numbers. */
 LZ_API lz_tensor *lz_rfft2_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The real numbers whose lz_rfft2 x is. */
 LZ_API lz_tensor *lz_irfft2_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The transform of several dimensions. */
 LZ_API lz_tensor *lz_fftn_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The inverse transform of several dimensions. */
 LZ_API lz_tensor *lz_ifftn_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The transform of several dimensions of real numbers. */
 LZ_API lz_tensor *lz_rfftn_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
+/* The real numbers whose lz_rfftn x is. */
 LZ_API lz_tensor *lz_irfftn_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
 
 /* ---- beside them ---- */
 /* Frequencies of the elements of a transform of n samples d apart, in cycles per unit of d: 0, 1,
- * .., -2, -1 over n d; of a real one 0, 1, .., n/2. f32 or f64; d is a run-time argument. */
+ * .., -2, -1 over n d. f32 or f64; d is a run-time argument. */
 LZ_API lz_tensor *lz_fftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site);
+/* Frequencies of the elements of a transform of n real samples d apart, in cycles per unit of d: 0,
+ * 1, .., n/2 over n d. f32 or f64; d is a run-time argument. */
 LZ_API lz_tensor *lz_rfftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site);
-/* frequency 0 in the middle; no dims: all. Any dtype */
+/* Elements moved so that frequency 0 is in the middle; no dims: of all. Any dtype. */
 LZ_API lz_tensor *lz_fftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site);
-LZ_API lz_tensor *lz_ifftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site); /* back */
+/* The inverse of lz_fftshift. */
+LZ_API lz_tensor *lz_ifftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site);
 
 #define lz_conj(x) lz_conj_at((x), LZ_SITE)
 #define lz_angle(x) lz_angle_at((x), LZ_SITE)

@@ -26,7 +26,8 @@ typedef struct lz_array {
     void *data;  /* aligned for its dtype. Memory of a mapped file: not to be written */
     void *owner; /* what lz_array_free gives up */
 } lz_array;
-LZ_API void lz_array_free(lz_array *a); /* and makes it {0}. NULL is fine */
+/* Gives up what the array shows and makes it {0}. NULL is fine. */
+LZ_API void lz_array_free(lz_array *a);
 /* The tensor of an array, which it takes over (a becomes {0}, also on error). Without a copy where
  * the device can use the memory as it lies: 64-byte aligned, as arrays of .npy files and fresh ones
  * are; else copied. */
@@ -43,6 +44,7 @@ LZ_API lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *
  * all three, for `.view(ml_dtypes.float8_e5m2)`. ml_dtypes' own "<f1", which numpy.load refuses, is
  * read too. Object arrays are refused: they hold code. Source: numpy/lib/format.py. */
 LZ_API lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site);
+/* Writes an array as .npy version 1.0, in C order. */
 LZ_API lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_site *site);
 /* The same from n bytes in memory, which are copied. `name` stands for the file in messages. */
 LZ_API lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name, lz_array *out,
@@ -81,45 +83,48 @@ LZ_API lz_status lz_bytes_read_at(const char *path, lz_array *out, const lz_site
 
 /* ---- named arrays in a file ---- */
 typedef struct lz_archive lz_archive;
-/* Opens for reading: NULL with an error recorded.
- * npz: NumPy's zip of .npy files, stored or deflated, also zip64; checksums are compared when an
- * array is read. Names are without ".npy". safetensors: FILE.safetensors, or the JSON index of a
- * checkpoint in several files (FILE.index.json), whose files stand in the index's own folder.
- * Sources: https://github.com/huggingface/safetensors, APPNOTE.TXT 6.3. */
+/* Opens NumPy's zip of .npy files for reading: NULL with an error recorded. Members may be stored
+ * or deflated, also zip64; checksums are compared when an array is read. Names are without ".npy".
+ * Source: APPNOTE.TXT 6.3. */
 LZ_API lz_archive *lz_npz_open_at(const char *path, const lz_site *site);
+/* Opens FILE.safetensors for reading, or the JSON index of a checkpoint in several files
+ * (FILE.index.json), whose files stand in the index's own folder: NULL with an error recorded.
+ * Source: https://github.com/huggingface/safetensors. */
 LZ_API lz_archive *lz_safetensors_open_at(const char *path, const lz_site *site);
 #define lz_npz_open(path) lz_npz_open_at((path), LZ_SITE)
 #define lz_safetensors_open(path) lz_safetensors_open_at((path), LZ_SITE)
-/* arrays that were read stay. NULL is fine */
+/* Closes an archive; arrays that were read stay. NULL is fine. */
 LZ_API void lz_archive_close(lz_archive *a);
-/* number of arrays; 0 for NULL */
+/* Number of arrays in the archive; 0 for NULL. */
 LZ_API size_t lz_archive_len(const lz_archive *a);
-/* in the order of the file; NULL beyond the end. Lives as long as a */
+/* Name of array i, in the order of the file; NULL beyond the end. Lives as long as a. */
 LZ_API const char *lz_archive_name(const lz_archive *a, size_t i);
+/* Whether the archive has an array of this name. */
 LZ_API bool lz_archive_has(const lz_archive *a, const char *name);
 /* What safetensors say about the file under __metadata__; NULL: nothing under this key. Lives as
  * long as a. */
 LZ_API const char *lz_archive_metadata(const lz_archive *a, const char *key);
-/* dtype and shape without reading the elements; dtype and shape may be NULL. LZ_ENOENT when there
- * is no such array. */
+/* dtype and shape of an array, without reading its elements; dtype and shape may be NULL. LZ_ENOENT
+ * when there is no such array. */
 LZ_API lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dtype *dtype,
                                     lz_shape *shape, const lz_site *site);
 /* The array: a view of the mapped file, or a copy when it is compressed or lies unaligned.
  * LZ_ENOENT. */
 LZ_API lz_status lz_archive_read_at(const lz_archive *a, const char *name, lz_array *out,
                                     const lz_site *site);
+/* The array as a tensor on the default device. LZ_ENOENT, as an error tensor. */
 LZ_API lz_tensor *lz_archive_tensor_at(const lz_archive *a, const char *name, const lz_site *site);
 #define lz_archive_info(a, name, dtype, shape)                                                     \
     lz_archive_info_at((a), (name), (dtype), (shape), LZ_SITE)
 #define lz_archive_read(a, name, out) lz_archive_read_at((a), (name), (out), LZ_SITE)
 #define lz_archive_tensor(a, name) lz_archive_tensor_at((a), (name), LZ_SITE)
 
-/* n arrays under distinct names. compress: deflate them (npz). */
+/* Writes n arrays under distinct names. compress: deflate them. */
 LZ_API lz_status lz_npz_write_at(const char *path, const char *const *names, const lz_array *arrays,
                                  size_t n, bool compress, const lz_site *site);
-/* metadata: nmetadata pairs of strings, key and value after one another; may be NULL. Arrays are
- * ordered by width and name, so that each lies aligned; the first lies at a multiple of 64
- * bytes. */
+/* Writes n arrays under distinct names. metadata: nmetadata pairs of strings, key and value after
+ * one another; may be NULL. Arrays are ordered by width and name, so that each lies aligned; the
+ * first lies at a multiple of 64 bytes. */
 LZ_API lz_status lz_safetensors_write_at(const char *path, const char *const *names,
                                          const lz_array *arrays, size_t n,
                                          const char *const *metadata, size_t nmetadata,

@@ -5,21 +5,28 @@
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
-/* PyTorch/XLA's format; the rows are those of runtime/debug/metrics.def */
+/* All metrics and counters that are not empty, in PyTorch/XLA's format; docs/reference/metrics.md
+ * says what each is. */
 LZ_API size_t lz_metrics_report(char *buf, size_t n);
-LZ_API size_t lz_short_metrics_report(char *buf, size_t n); /* the few that matter most */
-LZ_API int64_t lz_counter_value(const char *name);          /* 0 when absent */
+/* The few metrics and counters that matter most. */
+LZ_API size_t lz_short_metrics_report(char *buf, size_t n);
+/* Value of a counter; 0 when there is none of this name. */
+LZ_API int64_t lz_counter_value(const char *name);
 /* sum of all samples: nanoseconds, bytes or counts */
 typedef struct lz_metric_summary {
     uint64_t total_samples;
     double accumulator;
 } lz_metric_summary;
-/* LZ_ENOENT: no such metric; LZ_ENULL */
+/* Number of samples and sum of a metric. LZ_ENOENT: there is none of this name; LZ_ENULL. */
 LZ_API lz_status lz_metric_data(const char *name, lz_metric_summary *out);
-LZ_API size_t lz_counter_names(char *buf, size_t n); /* newline-separated */
+/* Names of the counters that are not 0, one a line. */
+LZ_API size_t lz_counter_names(char *buf, size_t n);
+/* Names of the metrics that have samples, one a line. */
 LZ_API size_t lz_metric_names(char *buf, size_t n);
-LZ_API void lz_clear_counters(void); /* all back to 0 */
-LZ_API void lz_clear_metrics(void);  /* forgets all samples */
+/* Sets all counters back to 0. */
+LZ_API void lz_clear_counters(void);
+/* Forgets all samples of all metrics. */
+LZ_API void lz_clear_metrics(void);
 /* The pending graph of `count` >= 1 tensors of one device. format: "text" (PyTorch/XLA's IR), "hlo"
  * and "stablehlo" (StableHLO text), or "dot". Executes nothing. 0 with an error recorded on
  * failure: LZ_ENULL, LZ_EINVAL, LZ_EMEM, a tensor's own error. */
@@ -28,11 +35,12 @@ LZ_API size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char 
 /* 32 hexadecimal digits at most: what the graph would be found by in the caches, without donation.
  * Equal in every process; names and call sites are not in it. Errors as above. */
 LZ_API size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t n);
-/* Scope names of the operations the calling thread records, nested as outer/inner. They appear in
- * dumps; never in hashes. LZ_ENULL, LZ_EMEM; LZ_ESTATE when none is open. */
+/* Names the operations that the calling thread records from now on; scopes nest as outer/inner. The
+ * name appears in dumps, never in hashes. LZ_ENULL, LZ_EMEM. */
 LZ_API lz_status lz_name_scope_begin(const char *name);
+/* Closes the innermost scope of lz_name_scope_begin. LZ_ESTATE when none is open. */
 LZ_API lz_status lz_name_scope_end(void);
-/* of the calling thread's next steps, shown in analyses; NULL: none */
+/* Names the calling thread's next steps in analyses and dumps; NULL: none. */
 LZ_API lz_status lz_set_graph_name(const char *name);
 LZ_EXTERN_C_END
 #endif

@@ -22,9 +22,9 @@ LZ_EXTERN_C_BEGIN
 /* l with a = l l^H, or u (upper [false]) with a = u^H u; only that triangle of a is read, and the
  * gradient is that of it. */
 LZ_API lz_tensor *lz_linalg_cholesky_at(lz_tensor *a, bool upper, const lz_site *site);
-/* x with (l l^H) x = b, or (u^H u) x = b (upper [false]) */
+/* x with (l l^H) x = b, or (u^H u) x = b (upper [false]). */
 LZ_API lz_tensor *lz_cholesky_solve_at(lz_tensor *b, lz_tensor *l, bool upper, const lz_site *site);
-/* (l l^H)^-1, or (u^H u)^-1 (upper [false]) */
+/* The inverse of l l^H, or of u^H u (upper [false]). */
 LZ_API lz_tensor *lz_cholesky_inverse_at(lz_tensor *l, bool upper, const lz_site *site);
 /* x with a x = b, or x a = b (left [true] false), of a triangle of a */
 LZ_API lz_tensor *lz_linalg_solve_triangular_at(lz_tensor *a, lz_tensor *b, bool upper, bool left,
@@ -42,9 +42,12 @@ LZ_API lz_tensor *lz_linalg_lu_at(lz_tensor *a, lz_tensor **l, lz_tensor **u, co
 /* x with a x = b, or x a = b (left [true] false). b may be a vector, or a batch of them: of a's
  * shape without the last dimension. */
 LZ_API lz_tensor *lz_linalg_solve_at(lz_tensor *a, lz_tensor *b, bool left, const lz_site *site);
+/* The inverse of each matrix. */
 LZ_API lz_tensor *lz_linalg_inv_at(lz_tensor *a, const lz_site *site);
+/* The determinant of each matrix. */
 LZ_API lz_tensor *lz_linalg_det_at(lz_tensor *a, const lz_site *site);
-/* the sign (of complex numbers the phase) of the determinant; logabsdet: log of its magnitude */
+/* The sign (of complex numbers the phase) of the determinant; *logabsdet: the logarithm of its
+ * magnitude. */
 LZ_API lz_tensor *lz_linalg_slogdet_at(lz_tensor *a, lz_tensor **logabsdet, const lz_site *site);
 /* a to the power n, |n| <= 2^30; negative: of its inverse */
 LZ_API lz_tensor *lz_linalg_matrix_power_at(lz_tensor *a, int64_t n, const lz_site *site);
@@ -53,19 +56,21 @@ LZ_API lz_tensor *lz_linalg_matrix_power_at(lz_tensor *a, int64_t n, const lz_si
 /* mode ["reduced"], "complete" or "r" (then the result is r alone): q; r. Signs are LAPACK's. */
 LZ_API lz_tensor *lz_linalg_qr_at(lz_tensor *a, const char *mode, lz_tensor **r,
                                   const lz_site *site);
-/* u; s descending, vh: a = u diag(s) vh. full_matrices [true]: u and vh are square. */
+/* u; *s descending and *vh, with a = u diag(s) vh. full_matrices [true]: u and vh are square. */
 LZ_API lz_tensor *lz_linalg_svd_at(lz_tensor *a, bool full_matrices, lz_tensor **s, lz_tensor **vh,
                                    const lz_site *site);
+/* The singular values alone, descending. */
 LZ_API lz_tensor *lz_linalg_svdvals_at(lz_tensor *a, const lz_site *site);
 /* Eigenvalues of a Hermitian matrix, ascending; vectors: in columns. Only the lower triangle (or
  * the upper: ATen's UPLO ["L"]) is read. */
 LZ_API lz_tensor *lz_linalg_eigh_at(lz_tensor *a, bool upper, lz_tensor **vectors,
                                     const lz_site *site);
+/* The eigenvalues of a Hermitian matrix alone, ascending. */
 LZ_API lz_tensor *lz_linalg_eigvalsh_at(lz_tensor *a, bool upper, const lz_site *site);
 /* The pseudo-inverse; singular values up to rtol times the largest count as 0. rtol < 0:
  * max(m, n) eps [the default]. */
 LZ_API lz_tensor *lz_linalg_pinv_at(lz_tensor *a, double rtol, const lz_site *site);
-/* How many singular values are above rtol (as above) times the largest: i64 */
+/* How many singular values are above rtol (as of lz_linalg_pinv) times the largest: i64. */
 LZ_API lz_tensor *lz_linalg_matrix_rank_at(lz_tensor *a, double rtol, const lz_site *site);
 /* x that makes the norm of a x - b least, and among those its own; a[m, n] of rank min(m, n),
  * b[m, k] */
@@ -74,7 +79,7 @@ LZ_API lz_tensor *lz_linalg_lstsq_at(lz_tensor *a, lz_tensor *b, const lz_site *
  * default; ["fro"]) */
 LZ_API lz_tensor *lz_linalg_matrix_norm_at(lz_tensor *a, const char *ord, bool keepdim,
                                            const lz_site *site);
-/* the largest singular value by the smallest */
+/* The condition number: the largest singular value by the smallest. */
 LZ_API lz_tensor *lz_linalg_cond_at(lz_tensor *a, const lz_site *site);
 
 #define lz_linalg_cholesky(a, upper) lz_linalg_cholesky_at((a), (upper), LZ_SITE)

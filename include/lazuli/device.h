@@ -6,26 +6,30 @@
 LZ_EXTERN_C_BEGIN
 /* Devices are named PLATFORM:ordinal ("CPU:0"); PJRT_DEVICE chooses the platform of the default
  * device. */
-/* NULL: the default platform. -1 with an error when unavailable */
+/* How many devices a platform ("CPU", "CUDA") has; NULL: the default platform. -1 with an error
+ * when it is unavailable. */
 LZ_API int lz_device_count(const char *platform);
-/* default device of the calling thread; NULL: the process default. LZ_ENOENT, LZ_EINVAL,
- * LZ_EUNAVAILABLE */
+/* The default device of the calling thread; NULL: that of the process. LZ_ENOENT, LZ_EINVAL,
+ * LZ_EUNAVAILABLE. */
 LZ_API lz_status lz_set_device(const char *name);
-/* name of the calling thread's device; needed size without NUL */
+/* Copies the name of the calling thread's device. The needed size without NUL. */
 LZ_API size_t lz_get_device(char *buf, size_t n);
-/* "cpu: AMD EPYC, avx512"; 0 with an error when unknown */
+/* Copies what a device is: "cpu: AMD EPYC, avx512". The needed size without NUL; 0 with an error
+ * when there is no such device. */
 LZ_API size_t lz_device_kind(const char *name, char *buf, size_t n);
 /* bytes of device memory that tensors and programs hold */
 typedef struct lz_memory_info {
     uint64_t bytes_used, bytes_limit, peak_bytes_used; /* limit 0: none */
 } lz_memory_info;
-/* device NULL: the calling thread's. LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE */
+/* Memory of a device; NULL: the calling thread's. LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE. */
 LZ_API lz_status lz_get_memory_info(const char *device, lz_memory_info *out);
-/* threads that execute kernels, 0..1024; 0: one per core. LZ_ESTATE once the device has started
- * with another number */
+/* Threads that execute kernels, 0..1024; 0: one per core. LZ_ESTATE once the device has started
+ * with another number. */
 LZ_API lz_status lz_set_num_threads(int n);
-LZ_API int lz_get_num_threads(void); /* at least 1 */
-LZ_API const char *lz_version(void); /* "0.1.0" */
+/* How many threads execute kernels; at least 1. */
+LZ_API int lz_get_num_threads(void);
+/* Version of the library: "0.1.0". */
+LZ_API const char *lz_version(void);
 /* Host allocator for everything the library allocates on the host, but not device memory. Before
  * the first operation, else LZ_ESTATE; NULL: the system's. All three functions are needed
  * (LZ_ENULL), are called from any thread, and give memory aligned for any type. */
@@ -37,7 +41,8 @@ typedef struct lz_allocator {
     void *user;
 } lz_allocator;
 LZ_API lz_status lz_set_allocator(const lz_allocator *a);
-/* level: 0 error, 1 warning, 2 info, 3 debug. NULL restores stderr. Called from any thread. */
+/* What to call with each message instead of writing it to stderr. level: 0 error, 1 warning, 2
+ * info, 3 debug. NULL restores stderr. Called from any thread. */
 LZ_API void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message,
                                            void *user),
                                 void *user);

@@ -99,6 +99,8 @@ LZ_EXTERN_C_BEGIN
  *   name in DLPack), t's own error. On error *out is NULL. */
 LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
                                  const lz_site *site);
+/* As lz_to_dlpack, in the struct of DLPack before 1.0, which cannot say that the memory must not be
+ * written. */
 LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
                                         const lz_site *site);
 /* Takes over m: its deleter is called exactly once when Lazuli needs the memory no longer, also on
@@ -110,6 +112,7 @@ LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManage
  *   (it does not start), LZ_EUNSUPPORTED (other kinds of devices, a newer major version). */
 LZ_API lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy,
                                     const lz_site *site);
+/* As lz_from_dlpack, of the struct of DLPack before 1.0. */
 LZ_API lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy,
                                            const lz_site *site);
 #define lz_to_dlpack(t, copy, out) lz_to_dlpack_at((t), (copy), (out), LZ_SITE)

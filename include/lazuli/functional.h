@@ -25,11 +25,13 @@ LZ_API lz_tensor *lz_group_norm_at(lz_tensor *x, int64_t num_groups, lz_tensor *
                                    lz_tensor *bias, double eps, const lz_site *site);
 typedef struct lz_batch_norm_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_batch_norm_options));
-    lz_tensor *weight LZ_DEFAULT(nullptr), *bias LZ_DEFAULT(nullptr); /* [C]; may be NULL */
+    lz_tensor *weight LZ_DEFAULT(nullptr); /* [C]; may be NULL */
+    lz_tensor *bias LZ_DEFAULT(nullptr);   /* [C]; may be NULL */
     /* statistics of x; and then the running ones, if given, become (1 - momentum) old + momentum
      * new (unbiased variance) */
     bool training LZ_DEFAULT(false);
-    double momentum LZ_DEFAULT(0.1), eps LZ_DEFAULT(1e-5);
+    double momentum LZ_DEFAULT(0.1); /* weight of the new statistics in the running ones */
+    double eps LZ_DEFAULT(1e-5);     /* is added to the variance */
 } lz_batch_norm_options;
 #define LZ_BATCH_NORM_DEFAULTS .momentum = 0.1, .eps = 1e-5
 /* x[N, C, ..] over everything but channels (in training at least 2 values each, else LZ_ESHAPE).
@@ -56,7 +58,7 @@ LZ_API lz_tensor *lz_local_response_norm_at(lz_tensor *x, int64_t size, double a
 /* In training each element becomes 0 with probability p, else x / (1 - p); otherwise x. p in
  * [0, 1]. */
 LZ_API lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
-/* The same of whole channels of x[N, C, ..]: torch's dropout1d, 2d, 3d. */
+/* lz_dropout of whole channels of x[N, C, ..]: torch's dropout1d, 2d, 3d. */
 LZ_API lz_tensor *lz_feature_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
 /* Dropout that keeps mean and variance of what selu gives. Klambauer et al. 2017. */
 LZ_API lz_tensor *lz_alpha_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site);
@@ -89,24 +91,37 @@ LZ_API lz_tensor *lz_scaled_dot_product_attention_at(lz_tensor *query, lz_tensor
 LZ_API lz_tensor *lz_rotary_embedding_at(lz_tensor *x, lz_tensor *offset, double base,
                                          bool interleaved, const lz_site *site);
 
-/* ---- losses ---- */
+/* ---- losses ---- operands of elementwise ones broadcast */
 typedef enum lz_reduction { LZ_REDUCE_MEAN = 0, LZ_REDUCE_SUM, LZ_REDUCE_NONE } lz_reduction;
 /* One struct for all losses; each takes the fields that its comment names. */
 typedef struct lz_loss_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_loss_options));
-    /* of all losses: rank 0, or, with NONE, one value each */
+    /* of all losses: mean and sum give rank 0; LZ_REDUCE_NONE one value each */
     lz_reduction reduction LZ_DEFAULT(LZ_REDUCE_MEAN);
+    /* factors: [C] by class, or broadcast, as the loss says; NULL: 1 */
     lz_tensor *weight LZ_DEFAULT(nullptr);
+    /* cross_entropy, nll_loss: targets of this class count nowhere */
     int64_t ignore_index LZ_DEFAULT(-100);
+    /* cross_entropy, in [0, 1]: so much of the target is spread over all classes */
     double label_smoothing LZ_DEFAULT(0);
+    /* binary_cross_entropy_with_logits: factor of the first term; NULL: 1 */
     lz_tensor *pos_weight LZ_DEFAULT(nullptr);
-    double beta LZ_DEFAULT(1), delta LZ_DEFAULT(1);
-    bool log_target LZ_DEFAULT(false), batchmean LZ_DEFAULT(false);
-    double margin LZ_DEFAULT(__builtin_nan("")); /* default: the loss's own */
-    double p LZ_DEFAULT(__builtin_nan("")), eps LZ_DEFAULT(__builtin_nan("")); /* the same */
+    double beta LZ_DEFAULT(1);         /* smooth_l1_loss: where it becomes linear */
+    double delta LZ_DEFAULT(1);        /* huber_loss: where it becomes linear */
+    bool log_target LZ_DEFAULT(false); /* kl_div: target is given as logarithms */
+    bool batchmean LZ_DEFAULT(false);  /* kl_div: the sum over the first extent */
+    /* of the losses that name it; NaN: the loss's own default */
+    double margin LZ_DEFAULT(__builtin_nan(""));
+    /* triplet_margin_loss, multi_margin_loss: the exponent; NaN: the loss's own default */
+    double p LZ_DEFAULT(__builtin_nan(""));
+    /* of the losses that name it; NaN: the loss's own default */
+    double eps LZ_DEFAULT(__builtin_nan(""));
+    /* triplet_margin_loss: the nearer of anchor and positive to negative counts */
     bool swap LZ_DEFAULT(false);
-    bool log_input LZ_DEFAULT(true), full LZ_DEFAULT(false);
-    int64_t blank LZ_DEFAULT(0);
+    bool log_input LZ_DEFAULT(true); /* poisson_nll_loss: x is a logarithm */
+    bool full LZ_DEFAULT(false); /* poisson_nll_loss, gaussian_nll_loss: with the constant term */
+    int64_t blank LZ_DEFAULT(0); /* ctc_loss: the class that stands for no label */
+    /* ctc_loss: infinite losses, and their gradients, are 0 */
     bool zero_infinity LZ_DEFAULT(false);
 } lz_loss_options;
 #define LZ_LOSS_DEFAULTS                                                                           \
@@ -119,27 +134,26 @@ typedef struct lz_loss_options {
  * over all classes. */
 LZ_API lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target,
                                       const lz_loss_options *o, const lz_site *site);
-/* the same of log_softmax's result; no label_smoothing */
+/* As lz_cross_entropy, of what lz_log_softmax gives; no label_smoothing. */
 LZ_API lz_tensor *lz_nll_loss_at(lz_tensor *log_probabilities, lz_tensor *target,
                                  const lz_loss_options *o, const lz_site *site);
-/* Elementwise ones broadcast. d = x - target. */
-/* d^2 */
+/* (x - target)^2. Elementwise. */
 LZ_API lz_tensor *lz_mse_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
                                  const lz_site *site);
-/* |d| */
+/* |x - target|. Elementwise. */
 LZ_API lz_tensor *lz_l1_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
                                 const lz_site *site);
-/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2 */
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, d = x - target. Elementwise. */
 LZ_API lz_tensor *lz_smooth_l1_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
                                        const lz_site *site);
-/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2) */
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), d = x - target. Elementwise. */
 LZ_API lz_tensor *lz_huber_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,
                                    const lz_site *site);
 /* -weight (target log x + (1 - target) log(1 - x)), logarithms not below -100; x in [0, 1]. weight
  * broadcasts. */
 LZ_API lz_tensor *lz_binary_cross_entropy_at(lz_tensor *x, lz_tensor *target,
                                              const lz_loss_options *o, const lz_site *site);
-/* The same of sigmoid(x), without overflow; pos_weight multiplies the first term. */
+/* lz_binary_cross_entropy of sigmoid(x), without overflow; pos_weight multiplies the first term. */
 LZ_API lz_tensor *lz_binary_cross_entropy_with_logits_at(lz_tensor *x, lz_tensor *target,
                                                          const lz_loss_options *o,
                                                          const lz_site *site);

@@ -27,13 +27,13 @@ typedef struct lz_jvp_options {
     /* an input that no output depends on is no error (LZ_EGRAD) */
     bool allow_unused LZ_DEFAULT(false);
 } lz_jvp_options;
-/* Forward mode: out[k] = sum over i of d outputs[k] / d inputs[i] times tangents[i], the change of
- *   outputs[k] when the inputs change along the tangents; zeros when it does not depend on them. A
- *   handle of the innermost scope with outputs[k]'s shape and dtype. tangents[i] has the type of
- *   inputs[i] (LZ_ESHAPE; floating point or complex, else LZ_EDTYPE). Costs about as much as the
- *   outputs do and keeps nothing: loops of any kind have it, lz_while too. What is recorded can be
- *   differentiated again, in either mode. Ends at the same places as lz_grad. out is filled with
- *   error tensors on failure. Source: JAX's jvp. */
+/* Forward mode. out[k] = sum over i of d outputs[k] / d inputs[i] times tangents[i], the change of
+ * outputs[k] when the inputs change along the tangents; zeros when it does not depend on them. A
+ * handle of the innermost scope with outputs[k]'s shape and dtype. tangents[i] has the type of
+ * inputs[i] (LZ_ESHAPE; floating point or complex, else LZ_EDTYPE). Costs about as much as the
+ * outputs do and keeps nothing: loops of any kind have it, lz_while too. What is recorded can be
+ * differentiated again, in either mode. Ends at the same places as lz_grad. out is filled with
+ * error tensors on failure. Source: JAX's jvp. */
 LZ_API lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *inputs,
                            lz_tensor *const *tangents, size_t nin, lz_tensor **out,
                            const lz_jvp_options *o, const lz_site *site);
@@ -50,8 +50,9 @@ LZ_API lz_status lz_backward_at(lz_tensor *loss, const lz_site *site);
 /* The accumulated gradient (handle owned by t, valid while t is and until lz_zero_grad; lz_retain
  * to keep), or NULL when there is none. */
 LZ_API lz_tensor *lz_grad_of(lz_tensor *t);
-LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n); /* forgets the gradients */
-/* The same value without a path to what made it. */
+/* Forgets the gradients of n parameters. */
+LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n);
+/* The same value without a path to what made it: no gradient flows through. */
 LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
 #define lz_detach(x) lz_detach_at((x), LZ_SITE)
 #define lz_stop_gradient(x) lz_detach(x) /* JAX's name */

@@ -52,13 +52,12 @@ LZ_API lz_tensor *lz_hlo_reshape_at(lz_tensor *x, lz_shape shape, const lz_site 
 LZ_API lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n,
                                       const lz_site *site);
 /* Elements start, start + stride, ... below limit of each dimension: 0 <= start <= limit <= extent,
- * stride >= 1; n is the rank. */
-/* strides NULL: 1 */
+ * stride >= 1; n is the rank. strides NULL: 1. */
 LZ_API lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *limit,
                                   const int64_t *strides, int n, const lz_site *site);
 /* `value` (rank 0, x's dtype) low times before, high times after, and interior times between the
- * elements of each dimension; negative low and high remove elements. n is the rank. */
-/* interior NULL: 0 */
+ * elements of each dimension; negative low and high remove elements. n is the rank. interior NULL:
+ * 0. */
 LZ_API lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low,
                                 const int64_t *high, const int64_t *interior, int n,
                                 const lz_site *site);
@@ -104,15 +103,19 @@ typedef enum lz_hlo_transpose {
 LZ_API lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool left_side, bool lower,
                                              bool unit_diagonal, lz_hlo_transpose transpose_a,
                                              const lz_site *site);
-/* Decompositions of the matrices in the last two dimensions of a; f32, f64, complex. Results that
- * are written through pointers, which may be NULL, are handles of the innermost scope. Rows
- * lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd of docs/reference/ops.md; see
- * <lazuli/decompositions.h>. */
+/* lazuli.lu of the matrices in the last two dimensions of a; f32, f64, complex. *pivots and *order
+ * (may be NULL) are handles of the innermost scope. The row of docs/reference/ops.md says what they
+ * hold; see <lazuli/decompositions.h>. */
 LZ_API lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order,
                                const lz_site *site);
+/* lazuli.qr of the matrices in the last two dimensions of a; f32, f64, complex: q, and in *r (may
+ * be NULL) r. complete: q is square. */
 LZ_API lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_site *site);
-/* has no gradient: LZ_EGRAD */
+/* lazuli.geqrf of the matrices in the last two dimensions of a: the reflections of lazuli.qr before
+ * they are multiplied, and in *taus (may be NULL) their factors. It has no gradient: LZ_EGRAD. */
 LZ_API lz_tensor *lz_hlo_geqrf_at(lz_tensor *a, lz_tensor **taus, const lz_site *site);
+/* lazuli.svd of the matrices in the last two dimensions of a; f32, f64, complex: u, and in *s and
+ * *v (may be NULL) the singular values and v. full: u and v are square. */
 LZ_API lz_tensor *lz_hlo_svd_at(lz_tensor *a, bool full, lz_tensor **s, lz_tensor **v,
                                 const lz_site *site);
 /* Windows over x, one entry per dimension of x (0 in size, stride and dilations means 1): x with

@@ -16,7 +16,7 @@ LZ_API lz_tensor *lz_upsample_nearest_at(lz_tensor *x, lz_shape size, const doub
 /* Linear, bilinear, trilinear. align_corners: the outer elements stay in the corners. */
 LZ_API lz_tensor *lz_upsample_linear_at(lz_tensor *x, lz_shape size, bool align_corners,
                                         const double *scales, const lz_site *site);
-/* Keys 1981, a = -0.75 */
+/* Bicubic, two dimensions; align_corners as of lz_upsample_linear. Keys 1981, a = -0.75. */
 LZ_API lz_tensor *lz_upsample_bicubic2d_at(lz_tensor *x, lz_shape size, bool align_corners,
                                            const double *scales, const lz_site *site);
 
@@ -34,21 +34,21 @@ LZ_API lz_tensor *lz_affine_grid_generator_at(lz_tensor *theta, lz_shape size, b
 
 /* ---- padding: n = 2, 4 or 6 numbers >= 0 in ATen's order, (low, high) of the last dimension
  * first. Any dtype ---- */
-/* less than the extent; the border is not repeated */
+/* The inside reflected, without repeating the border. Each number is less than the extent. */
 LZ_API lz_tensor *lz_reflection_pad_at(lz_tensor *x, const int64_t *pad, int n,
                                        const lz_site *site);
-/* the border repeated */
+/* The border repeated. */
 LZ_API lz_tensor *lz_replication_pad_at(lz_tensor *x, const int64_t *pad, int n,
                                         const lz_site *site);
-/* at most the extent */
+/* The other end repeated. Each number is at most the extent. */
 LZ_API lz_tensor *lz_circular_pad_at(lz_tensor *x, const int64_t *pad, int n, const lz_site *site);
 
 /* ---- channels and space. Any dtype ---- */
-/* [.., C r r, H, W] -> [.., C, H r, W r] */
+/* Channels to space: [.., C r r, H, W] -> [.., C, H r, W r], where r is factor. */
 LZ_API lz_tensor *lz_pixel_shuffle_at(lz_tensor *x, int64_t factor, const lz_site *site);
-/* the way back */
+/* Space to channels, the inverse of lz_pixel_shuffle: [.., C, H r, W r] -> [.., C r r, H, W]. */
 LZ_API lz_tensor *lz_pixel_unshuffle_at(lz_tensor *x, int64_t factor, const lz_site *site);
-/* [N, C, ..]: channel (g, k) goes to (k, g) */
+/* x[N, C, ..] with the channels in groups: channel (g, k) goes to (k, g). */
 LZ_API lz_tensor *lz_channel_shuffle_at(lz_tensor *x, int64_t groups, const lz_site *site);
 
 /* ---- windows ---- */

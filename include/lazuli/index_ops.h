@@ -18,17 +18,19 @@ LZ_API lz_tensor *lz_index_at(lz_tensor *x, lz_tensor *const *indices, int n, co
  * added to them. */
 LZ_API lz_tensor *lz_index_put_at(lz_tensor *x, lz_tensor *const *indices, int n, lz_tensor *values,
                                   bool accumulate, const lz_site *site);
-/* x with slice i of source (x's shape but for dim) added, times alpha, to slice index[i] of dim;
- * put in its place; with the number in its place (wraps). */
+/* x with slice i of source (x's shape but for dim) added, times alpha, to slice index[i] of dim. */
 LZ_API lz_tensor *lz_index_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *source,
                                   double alpha, const lz_site *site);
+/* x with slice i of source (x's shape but for dim) in the place of slice index[i] of dim. */
 LZ_API lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *source,
                                    const lz_site *site);
+/* x with the number in the place of the slices of dim at index. Wraps. */
 LZ_API lz_tensor *lz_index_fill_at(lz_tensor *x, int64_t dim, lz_tensor *index, double value,
                                    const lz_site *site);
-/* As lz_scatter_add, but src, or the number, in the place of the element. */
+/* As lz_scatter_add, but src takes the place of the element. */
 LZ_API lz_tensor *lz_scatter_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                                 const lz_site *site);
+/* As lz_scatter, with one number for all. */
 LZ_API lz_tensor *lz_scatter_value_at(lz_tensor *x, int64_t dim, lz_tensor *index, double value,
                                       const lz_site *site);
 /* reduce: "sum", "prod", "mean", "amax", "amin" of what meets at an element, with x's own unless
@@ -36,7 +38,7 @@ LZ_API lz_tensor *lz_scatter_value_at(lz_tensor *x, int64_t dim, lz_tensor *inde
  * gradient of "prod" is LZ_EGRAD. */
 LZ_API lz_tensor *lz_scatter_reduce_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                                        const char *reduce, bool include_self, const lz_site *site);
-/* x as one row, at each position of index; index's shape. Wraps */
+/* x as one row, at each position of index, whose shape the result has. Wraps. */
 LZ_API lz_tensor *lz_take_at(lz_tensor *x, lz_tensor *index, const lz_site *site);
 /* As lz_gather, with x and index broadcast to each other outside of dim; LZ_ALL_DIMS: x as one row,
  * index of any shape flattened. */
@@ -46,9 +48,10 @@ LZ_API lz_tensor *lz_take_along_dim_at(lz_tensor *x, lz_tensor *index, int64_t d
  * Wraps. */
 LZ_API lz_tensor *lz_put_at(lz_tensor *x, lz_tensor *index, lz_tensor *source, bool accumulate,
                             const lz_site *site);
-/* value, converted to x's dtype, where mask (broadcast) is not 0. The tensor has rank 0. */
+/* value, converted to x's dtype, where mask (broadcast) is not 0, else x. */
 LZ_API lz_tensor *lz_masked_fill_at(lz_tensor *x, lz_tensor *mask, double value,
                                     const lz_site *site);
+/* As lz_masked_fill, with the value in a tensor of rank 0. */
 LZ_API lz_tensor *lz_masked_fill_tensor_at(lz_tensor *x, lz_tensor *mask, lz_tensor *value,
                                            const lz_site *site);
 /* The elements of source, in order, where mask (broadcast) is not 0; when it has too few, the last

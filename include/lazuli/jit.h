@@ -34,7 +34,7 @@ LZ_API lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *con
 LZ_API lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,
                                      int nout, const lz_site *site);
 #define lz_function_call(...) lz_function_call_at(__VA_ARGS__, LZ_SITE)
-/* NULL is fine. Calls that have been started end well. */
+/* Ends a function. Calls that have been started end well. NULL is fine. */
 LZ_API void lz_function_free(lz_function *f);
 LZ_EXTERN_C_END
 #endif

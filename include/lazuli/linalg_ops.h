@@ -8,34 +8,37 @@
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
-/* [m, k] x [k, n] */
+/* Product of two matrices: [m, k] x [k, n] -> [m, n]. */
 LZ_API lz_tensor *lz_mm_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* [b, m, k] x [b, k, n] */
+/* Products of two batches of matrices: [b, m, k] x [b, k, n] -> [b, m, n]. */
 LZ_API lz_tensor *lz_bmm_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* [m, k] x [k] */
+/* Product of a matrix and a vector: [m, k] x [k] -> [m]. */
 LZ_API lz_tensor *lz_mv_at(lz_tensor *a, lz_tensor *v, const lz_site *site);
-/* [k] x [k] */
+/* Inner product of two vectors: [k] x [k] -> []. */
 LZ_API lz_tensor *lz_dot_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* [m] x [n] -> [m, n] */
+/* Outer product of two vectors: [m] x [n] -> [m, n]. */
 LZ_API lz_tensor *lz_outer_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* over the last dimensions of both; a scalar scales */
+/* Inner products over the last dimensions of both; an operand of rank 0 scales the other. */
 LZ_API lz_tensor *lz_inner_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 typedef struct lz_addmm_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_addmm_options));
-    double beta LZ_DEFAULT(1);
-    double alpha LZ_DEFAULT(1);
+    double beta LZ_DEFAULT(1);  /* factor of x */
+    double alpha LZ_DEFAULT(1); /* factor of the product */
 } lz_addmm_options;
 #define LZ_ADDMM_DEFAULTS .beta = 1, .alpha = 1
-/* beta x + alpha (a product b): of matrices; of a matrix and a vector; of two vectors as outer; of
- * batches, summed over the batch; of batches. */
+/* beta x + alpha (a b), the product of two matrices; x broadcasts. */
 LZ_API lz_tensor *lz_addmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                               const lz_site *site);
+/* beta x + alpha (a v), the product of a matrix and a vector; x broadcasts. */
 LZ_API lz_tensor *lz_addmv_at(lz_tensor *x, lz_tensor *a, lz_tensor *v, const lz_addmm_options *o,
                               const lz_site *site);
+/* beta x + alpha (a b^T), the outer product of two vectors; x broadcasts. */
 LZ_API lz_tensor *lz_addr_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                              const lz_site *site);
+/* beta x + alpha (sum over the batch of a b), two batches of matrices; x broadcasts. */
 LZ_API lz_tensor *lz_addbmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                                const lz_site *site);
+/* beta x + alpha (a b), two batches of matrices; x broadcasts. */
 LZ_API lz_tensor *lz_baddbmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                                 const lz_site *site);
 /* Sums of products by labels: "ij,jk->ik", "bij->bji", "ii", "...ij,...jk". Letters are dimensions
@@ -51,9 +54,10 @@ LZ_API lz_tensor *lz_bilinear_at(lz_tensor *x1, lz_tensor *x2, lz_tensor *weight
 /* Dimension dims_a[i] of a is contracted with dims_b[i] of b; the rest of a, then of b. */
 LZ_API lz_tensor *lz_tensordot_at(lz_tensor *a, lz_tensor *b, lz_dims dims_a, lz_dims dims_b,
                                   const lz_site *site);
-/* Kronecker product; rank up to 4 */
+/* Kronecker product; of ranks up to 4. */
 LZ_API lz_tensor *lz_kron_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* along dim of extent 3; LZ_ALL_DIMS: the first such one. Broadcast */
+/* Cross product along dim, whose extent is 3; LZ_ALL_DIMS: along the first such one. Both
+ * broadcast. */
 LZ_API lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_site *site);
 
 #define lz_mm(a, b) lz_mm_at((a), (b), LZ_SITE)

@@ -2,10 +2,17 @@
  * threads of its own.
  * The words are PyTorch's (Dataset, DataLoader) and PyTorch/XLA's (MpDeviceLoader): a loader that
  * marks the step is a whole training loop:
+ *
  *     lz_loader_begin(loader, epoch, 0);
- *     while (lz_loader_next(loader, batch)) { lz_scope_begin(); ... lz_optim_step(o);
- *     lz_scope_end(); } Threads: a data set is read by many threads at once; a loader belongs to
- *     one thread at a time, whose default device it feeds. */
+ *     while (lz_loader_next(loader, batch)) {
+ *         lz_scope_begin();
+ *         ...
+ *         lz_optim_step(o);
+ *         lz_scope_end();
+ *     }
+ *
+ * Threads: a data set is read by many threads at once; a loader belongs to one thread at a time,
+ * whose default device it feeds. */
 #ifndef LAZULI_LOADER_H
 #define LAZULI_LOADER_H
 #include <lazuli/data.h>
@@ -37,7 +44,8 @@ LZ_API lz_status lz_dataset_of_arrays_at(lz_array *arrays, int n, lz_dataset *ou
  * booleans. LZ_ENULL, LZ_EINVAL, LZ_EDTYPE, LZ_ESHAPE, LZ_EMEM. */
 LZ_API lz_status lz_dataset_fake_at(int64_t len, const lz_field *fields, int n, int64_t classes,
                                     uint64_t seed, lz_dataset *out, const lz_site *site);
-LZ_API void lz_dataset_free(lz_dataset *d); /* after its loaders. NULL is fine */
+/* Ends a data set, after its loaders. NULL is fine. */
+LZ_API void lz_dataset_free(lz_dataset *d);
 #define lz_dataset_of_arrays(arrays, n, out) lz_dataset_of_arrays_at((arrays), (n), (out), LZ_SITE)
 #define lz_dataset_fake(len, fields, n, classes, seed, out)                                        \
     lz_dataset_fake_at((len), (fields), (n), (classes), (seed), (out), LZ_SITE)
@@ -50,11 +58,11 @@ LZ_API void lz_shuffled(int64_t *order, int64_t len, uint64_t seed, int64_t epoc
 typedef struct lz_loader lz_loader;
 typedef struct lz_loader_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_loader_options));
-    int64_t batch_size LZ_DEFAULT(1);
-    bool shuffle LZ_DEFAULT(false); /* another order in each epoch: lz_shuffled */
+    int64_t batch_size LZ_DEFAULT(1); /* samples in a batch */
+    bool shuffle LZ_DEFAULT(false);   /* another order in each epoch: lz_shuffled */
     /* leave a last, smaller batch out: it would be another graph */
     bool drop_last LZ_DEFAULT(false);
-    uint64_t seed LZ_DEFAULT(0);
+    uint64_t seed LZ_DEFAULT(0);             /* of lz_shuffled */
     int num_workers LZ_DEFAULT(1);           /* threads that read samples, 1..64 */
     int loader_prefetch_size LZ_DEFAULT(16); /* batches ready in host memory, 1..1024 */
     /* batches on the device before they are asked for, 1..1024 */
@@ -63,7 +71,10 @@ typedef struct lz_loader_options {
     int batches_per_execution LZ_DEFAULT(1);
     /* of every num_shards batches this loader takes number `shard`; an incomplete last group is
      * left out */
-    int num_shards LZ_DEFAULT(1), shard LZ_DEFAULT(0);
+    int num_shards LZ_DEFAULT(1);
+    /* of every num_shards batches this loader takes number `shard`; an incomplete last group is
+     * left out */
+    int shard LZ_DEFAULT(0);
 } lz_loader_options;
 #define LZ_LOADER_DEFAULTS                                                                         \
     .batch_size = 1, .num_workers = 1, .loader_prefetch_size = 16, .device_prefetch_size = 8,      \
@@ -75,7 +86,8 @@ LZ_API lz_loader *lz_loader_new_at(const lz_dataset *d, const lz_loader_options 
 #define lz_loader_new(d, ...)                                                                      \
     LZ_OVERRIDING(lz_loader_new_at(                                                                \
         (d), LZ_DEFAULTED(lz_loader_options, LZ_LOADER_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-LZ_API int64_t lz_loader_len(const lz_loader *l); /* batches in an epoch; 0 for NULL */
+/* Batches in an epoch; 0 for NULL. */
+LZ_API int64_t lz_loader_len(const lz_loader *l);
 /* Starts an epoch, at its batch number first_batch (not 0 when a training is continued). What was
  * left of the one before is dropped. LZ_ENULL, LZ_ERANGE, LZ_EMEM. */
 LZ_API lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch,
@@ -90,6 +102,7 @@ LZ_API bool lz_loader_next_at(lz_loader *l, lz_tensor **out, const lz_site *site
 /* LZ_OK, or the failure that ended the epoch (a sample's, the step's), which it records again;
  * LZ_ENULL */
 LZ_API lz_status lz_loader_status(const lz_loader *l);
-LZ_API void lz_loader_free(lz_loader *l); /* ends its threads. NULL is fine */
+/* Ends a loader and its threads. NULL is fine. */
+LZ_API void lz_loader_free(lz_loader *l);
 LZ_EXTERN_C_END
 #endif

@@ -17,13 +17,14 @@ LZ_EXTERN_C_BEGIN
 LZ_API lz_tensor *lz_add_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site);
 /* a - alpha b (sub.Tensor) */
 LZ_API lz_tensor *lz_sub_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site);
-/* rounding_mode: NULL a / b in floats; "trunc" toward zero, "floor" down, in the promoted dtype.
- * Integers: x / 0 is -1. */
+/* a / b. rounding_mode: NULL in floats; "trunc" toward zero, "floor" down, both in the promoted
+ * dtype. Integers: x / 0 is -1. */
 LZ_API lz_tensor *lz_div_mode_at(lz_tensor *a, lz_tensor *b, const char *rounding_mode,
                                  const lz_site *site);
+/* lz_div_mode by a number. */
 LZ_API lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mode,
                                         const lz_site *site);
-/* pow.Scalar: base to the power of each element */
+/* base to the power of each element (pow.Scalar). */
 LZ_API lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *site);
 /* x + value a b */
 LZ_API lz_tensor *lz_addcmul_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
@@ -35,15 +36,18 @@ LZ_API lz_tensor *lz_addcdiv_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double
  * the ends. Floats. */
 LZ_API lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight,
                              const lz_site *site);
+/* lz_lerp with one weight for all elements. */
 LZ_API lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight,
                                     const lz_site *site);
 /* min(max(x, lo), hi); one of the bounds may be NULL. NaN in any of the three gives NaN; where lo >
  * hi the result is hi. */
 LZ_API lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi,
                                      const lz_site *site);
+/* max(x, lo); NaN stays. */
 LZ_API lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site);
+/* min(x, hi); NaN stays. */
 LZ_API lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site);
-/* floats: round(x 10^d) / 10^d, |d| <= 18 */
+/* round(x 10^d) / 10^d, half to even, |d| <= 18. Floats. */
 LZ_API lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site);
 /* log(x / (1 - x)). eps >= 0: x is clamped to [eps, 1 - eps] first; NaN: it is not. Floats. */
 LZ_API lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site);
@@ -54,12 +58,12 @@ LZ_API lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_mvlgamma_at(lz_tensor *x, int p, const lz_site *site);
 typedef struct lz_nan_to_num_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_nan_to_num_options));
-    double nan LZ_DEFAULT(0);
-    /* 0, as nothing given: the largest finite value of the dtype */
+    double nan LZ_DEFAULT(0); /* what replaces NaN */
+    /* what replaces infinity; 0, as nothing given: the largest finite value of the dtype */
     double posinf LZ_DEFAULT(0);
-    double neginf LZ_DEFAULT(0);        /* 0: the lowest finite value */
+    double neginf LZ_DEFAULT(0);        /* what replaces -infinity; 0: the lowest finite value */
     bool posinf_zero LZ_DEFAULT(false); /* posinf is meant to be 0 */
-    bool neginf_zero LZ_DEFAULT(false);
+    bool neginf_zero LZ_DEFAULT(false); /* neginf is meant to be 0 */
 } lz_nan_to_num_options;
 /* x with NaN and infinities replaced; the gradient there is 0. Integers and booleans as they
  * are. */
@@ -69,25 +73,25 @@ LZ_API lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o,
 /* ---- nearness: booleans ---- */
 typedef struct lz_isclose_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_isclose_options));
-    double rtol LZ_DEFAULT(1e-5); /* >= 0, as atol */
-    double atol LZ_DEFAULT(1e-8);
-    bool equal_nan LZ_DEFAULT(false);
+    double rtol LZ_DEFAULT(1e-5);     /* relative tolerance, >= 0 */
+    double atol LZ_DEFAULT(1e-8);     /* absolute tolerance, >= 0 */
+    bool equal_nan LZ_DEFAULT(false); /* NaN is close to NaN */
 } lz_isclose_options;
 #define LZ_ISCLOSE_DEFAULTS .rtol = 1e-5, .atol = 1e-8
 /* a == b, or a - b is finite and |a - b| <= atol + rtol |b|. Any number dtype; integers are
  * compared in f64. */
 LZ_API lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
                                 const lz_site *site);
-/* whether all are; rank 0 */
+/* Whether lz_isclose is true of all elements: boolean, rank 0. */
 LZ_API lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
                                  const lz_site *site);
-/* rank 0: same shape and all elements equal (NaN is not) */
+/* Whether both have one shape and all elements are equal (NaN is not): boolean, rank 0. */
 LZ_API lz_tensor *lz_equal_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 
 /* ---- activations ---- */
 typedef struct lz_leaky_relu_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_leaky_relu_options));
-    double negative_slope LZ_DEFAULT(0.01);
+    double negative_slope LZ_DEFAULT(0.01); /* factor below 0 */
 } lz_leaky_relu_options;
 #define LZ_LEAKY_RELU_DEFAULTS .negative_slope = 0.01
 /* x where x > 0, else slope x. Floats */
@@ -95,9 +99,9 @@ LZ_API lz_tensor *lz_leaky_relu_at(lz_tensor *x, const lz_leaky_relu_options *o,
                                    const lz_site *site);
 typedef struct lz_elu_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_elu_options));
-    double alpha LZ_DEFAULT(1);
-    double scale LZ_DEFAULT(1);
-    double input_scale LZ_DEFAULT(1);
+    double alpha LZ_DEFAULT(1);       /* factor of the exponential part */
+    double scale LZ_DEFAULT(1);       /* factor of the result */
+    double input_scale LZ_DEFAULT(1); /* factor of x below 0 */
 } lz_elu_options;
 #define LZ_ELU_DEFAULTS .alpha = 1, .scale = 1, .input_scale = 1
 /* scale x where x > 0, else scale alpha (exp(input_scale x) - 1). Floats. */
@@ -106,19 +110,19 @@ LZ_API lz_tensor *lz_elu_at(lz_tensor *x, const lz_elu_options *o, const lz_site
 LZ_API lz_tensor *lz_celu_at(lz_tensor *x, double alpha, const lz_site *site);
 typedef struct lz_softplus_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_softplus_options));
-    double beta LZ_DEFAULT(1);
-    double threshold LZ_DEFAULT(20);
+    double beta LZ_DEFAULT(1);       /* sharpness of the bend */
+    double threshold LZ_DEFAULT(20); /* of beta x, above which the result is x */
 } lz_softplus_options;
 #define LZ_SOFTPLUS_DEFAULTS .beta = 1, .threshold = 20
 /* log(1 + exp(beta x)) / beta; x where beta x > threshold */
 LZ_API lz_tensor *lz_softplus_at(lz_tensor *x, const lz_softplus_options *o, const lz_site *site);
 typedef struct lz_hardtanh_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_hardtanh_options));
-    double min_val LZ_DEFAULT(-1);
-    double max_val LZ_DEFAULT(1);
+    double min_val LZ_DEFAULT(-1); /* lower bound */
+    double max_val LZ_DEFAULT(1);  /* upper bound */
 } lz_hardtanh_options;
 #define LZ_HARDTANH_DEFAULTS .min_val = -1, .max_val = 1
-/* clamped; the gradient at the bounds is 0 */
+/* x clamped to [min_val, max_val]; the gradient at the bounds is 0. */
 LZ_API lz_tensor *lz_hardtanh_at(lz_tensor *x, const lz_hardtanh_options *o, const lz_site *site);
 /* 0 where -lambd <= x <= lambd, else x. ATen's default: 0.5 */
 LZ_API lz_tensor *lz_hardshrink_at(lz_tensor *x, double lambd, const lz_site *site);
@@ -130,14 +134,16 @@ LZ_API lz_tensor *lz_threshold_at(lz_tensor *x, double threshold, double value,
 /* x where x > 0, else weight x; weight has one element, or one for each index of dimension 1 (of
  * dimension 0 for rank 1). Floats. */
 LZ_API lz_tensor *lz_prelu_at(lz_tensor *x, lz_tensor *weight, const lz_site *site);
-/* first half of dim times sigmoid of the second. Floats */
+/* The first half of dim times the sigmoid of the second. Floats. */
 LZ_API lz_tensor *lz_glu_at(lz_tensor *x, int64_t dim, const lz_site *site);
-/* softmax and log_softmax of x converted to dtype (a float; LZ_DTYPE_NONE: x's);
- * _softmax(half_to_float) is dtype LZ_F32. softmin is softmax(-x). */
+/* softmax of x converted to dtype (a float; LZ_DTYPE_NONE: x's); ATen's _softmax(half_to_float) is
+ * dtype LZ_F32. */
 LZ_API lz_tensor *lz_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype,
                                       const lz_site *site);
+/* log_softmax of x converted to dtype (a float; LZ_DTYPE_NONE: x's). */
 LZ_API lz_tensor *lz_log_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype,
                                           const lz_site *site);
+/* softmax(-x) along dim. Floats. */
 LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
 #define lz_add_alpha(a, b, alpha) lz_add_alpha_at((a), (b), (alpha), LZ_SITE)

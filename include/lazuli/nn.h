@@ -23,14 +23,14 @@ LZ_API lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t,
 LZ_API lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t,
                                          const lz_site *site);
 #define lz_params_add_buffer(ps, name, t) lz_params_add_buffer_at((ps), (name), (t), LZ_SITE)
-/* NULL when there is none */
+/* The tensor of this name; NULL when there is none. */
 LZ_API lz_tensor *lz_params_find(const lz_params *ps, const char *name);
 /* Adds to `to` those of `from` that `want` says: groups of parameters for an optimizer. LZ_ENULL,
  * LZ_EMEM. */
 LZ_API lz_status lz_params_select(const lz_params *from, lz_params *to,
                                   bool (*want)(const char *name, lz_tensor *t, void *user),
                                   void *user);
-/* releases the tensors; the list is empty afterwards. NULL is fine */
+/* Releases the tensors; the list is empty afterwards. NULL is fine. */
 LZ_API void lz_params_free(lz_params *ps);
 
 /* Writes the list to a safetensors file under its names, or replaces the file, whole or not at all.
@@ -42,7 +42,7 @@ typedef struct lz_load_options {
     bool partial LZ_DEFAULT(false);
     /* Called for each such name, with "missing" or "unexpected", also when it is an error. */
     void (*report)(const char *name, const char *what, void *user) LZ_DEFAULT(nullptr);
-    void *user LZ_DEFAULT(nullptr);
+    void *user LZ_DEFAULT(nullptr); /* for report */
 } lz_load_options;
 /* Assigns the tensors of a safetensors file (or the index of several) to those of the list that
  * have their names; floats are converted to the parameter's dtype.
@@ -89,10 +89,12 @@ typedef struct lz_embedding_layer {
     bool has_padding;
     int64_t padding_idx;
 } lz_embedding_layer;
+/* A layer of num rows: adds "<name>.weight" [num, dim], normal. */
 LZ_API lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const char *name,
                                             int64_t num, int64_t dim,
                                             const lz_embedding_layer_options *o, lz_dtype dtype,
                                             const lz_site *site);
+/* indices [..] of i32 or i64 -> [.., dim]; positions out of bounds are clamped. */
 LZ_API lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices,
                                                 const lz_site *site);
 
@@ -104,7 +106,8 @@ typedef struct lz_conv_layer_options {
     int64_t kernel[3] LZ_DEFAULT({}); /* needed */
     /* stride, padding, dilation, groups; struct_size may stay 0 */
     lz_conv_options conv LZ_DEFAULT({});
-    bool transposed LZ_DEFAULT(false), no_bias LZ_DEFAULT(false);
+    bool transposed LZ_DEFAULT(false); /* lz_conv_transpose instead */
+    bool no_bias LZ_DEFAULT(false);    /* without bias */
 } lz_conv_layer_options;
 typedef struct lz_conv_layer {
     int dims;
@@ -131,7 +134,10 @@ typedef struct lz_norm_layer_options {
     double eps LZ_DEFAULT(1e-5);      /* rms_norm: < 0 is the dtype's own */
     double momentum LZ_DEFAULT(0.1);  /* batch_norm */
     int64_t num_groups LZ_DEFAULT(1); /* group_norm */
-    bool no_affine LZ_DEFAULT(false), no_bias LZ_DEFAULT(false), no_running_stats LZ_DEFAULT(false);
+    bool no_affine LZ_DEFAULT(false); /* without weight and bias */
+    bool no_bias LZ_DEFAULT(false);   /* without bias */
+    /* batch_norm: the statistics of x, also when not training */
+    bool no_running_stats LZ_DEFAULT(false);
 } lz_norm_layer_options;
 #define LZ_NORM_LAYER_DEFAULTS .eps = 1e-5, .momentum = 0.1, .num_groups = 1
 /* torch.nn.LayerNorm, RMSNorm (over the last dimension, of extent n), GroupNorm,
@@ -159,15 +165,15 @@ typedef struct lz_kv_cache {
 LZ_API lz_status lz_kv_cache_init_at(lz_kv_cache *c, int64_t batch, int64_t kv_heads,
                                      int64_t capacity, int64_t head_dim, lz_dtype dtype,
                                      const lz_site *site);
-LZ_API void lz_kv_cache_free(lz_kv_cache *c); /* NULL is fine; to start again, set length to 0 */
+/* Releases the cache. NULL is fine. To start again, set length to 0 instead. */
+LZ_API void lz_kv_cache_free(lz_kv_cache *c);
 
 /* torch.nn.MultiheadAttention of one input: in_proj_weight [(heads + 2 kv_heads) head_dim, dim]
  * (xavier uniform), in_proj_bias (zeros), out_proj.weight, out_proj.bias. */
 typedef struct lz_attention_layer_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_attention_layer_options));
-    /* 0: as many as heads; else it divides them: grouped queries */
-    int64_t kv_heads LZ_DEFAULT(0);
-    bool no_bias LZ_DEFAULT(false);
+    int64_t kv_heads LZ_DEFAULT(0); /* 0: as many as heads; else it divides them: grouped queries */
+    bool no_bias LZ_DEFAULT(false); /* the projections have no bias */
     double rotary_base LZ_DEFAULT(0); /* 0: no rotary embedding; 10000 is usual */
     double dropout LZ_DEFAULT(0);     /* of the weights, in training */
 } lz_attention_layer_options;
@@ -194,12 +200,13 @@ LZ_API lz_status lz_attention_layer_init_at(lz_attention_layer *l, lz_params *ps
 LZ_API lz_tensor *lz_attention_layer_forward_at(const lz_attention_layer *l, lz_tensor *x,
                                                 const lz_attention_call *o, const lz_site *site);
 
-/* Recurrent cells, weights as in torch.nn.LSTMCell and GRUCell: w_ih [4H or 3H, I], w_hh [4H or 3H,
- * H], b_ih and b_hh [4H or 3H] or NULL; gates in torch's order. x [N, I], h and c [N, H]. The LSTM
- * gives the new h, and the new c in *c_out (not NULL). */
+/* A step of torch.nn.LSTMCell: w_ih [4H, I], w_hh [4H, H], b_ih and b_hh [4H] or NULL; gates in
+ * torch's order. x [N, I], h and c [N, H]. Gives the new h, and the new c in *c_out (not NULL). */
 LZ_API lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *c, lz_tensor *w_ih,
                                   lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh,
                                   lz_tensor **c_out, const lz_site *site);
+/* A step of torch.nn.GRUCell: w_ih [3H, I], w_hh [3H, H], b_ih and b_hh [3H] or NULL; gates in
+ * torch's order. x [N, I], h [N, H]. Gives the new h. */
 LZ_API lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh,
                                  lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site);
 /* torch.nn.LSTM and GRU: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and so on for each of
@@ -274,26 +281,31 @@ LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, l
     lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out),                                  \
                             LZ_OPTIONS(lz_rnn_call, ##__VA_ARGS__), LZ_SITE)
 
-/* Initialisers return fresh tensors of a floating-point dtype, else LZ_EDTYPE. fan_in and fan_out
- * of shape [out, in, ...] as in torch.nn.init. uniform in [lo, hi); normal; He et al. 2015:
- * +-sqrt(6 / ((1 + a^2) fan_in)); Glorot and Bengio 2010: +-gain sqrt(6 / (fan_in + fan_out)). */
+/* ---- initialisers ---- fresh tensors of a floating-point dtype, else LZ_EDTYPE; fan_in and
+ * fan_out of shape [out, in, ...] as in torch.nn.init */
+/* Uniform in [lo, hi). */
 LZ_API lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, double hi,
                                      const lz_site *site);
+/* Normal, of the given mean and standard deviation. */
 LZ_API lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                                     const lz_site *site);
+/* Uniform in +-sqrt(6 / ((1 + a^2) fan_in)). He et al. 2015. */
 LZ_API lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a,
                                              const lz_site *site);
+/* Uniform in +-gain sqrt(6 / (fan_in + fan_out)). Glorot and Bengio 2010. */
 LZ_API lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain,
                                             const lz_site *site);
-/* The same variances by normal numbers; trunc_normal: normal, but within [lo, hi] (by the inverse
- * of its distribution, in f32); orthogonal: gain times a matrix [rows, rest] with orthonormal rows
- * or columns, whichever are fewer (Saxe et al. 2014; computed on the host, which waits). */
+/* Normal, of standard deviation sqrt(2 / ((1 + a^2) fan_in)). He et al. 2015. */
 LZ_API lz_tensor *lz_init_kaiming_normal_at(lz_dtype dtype, lz_shape shape, double a,
                                             const lz_site *site);
+/* Normal, of standard deviation gain sqrt(2 / (fan_in + fan_out)). Glorot and Bengio 2010. */
 LZ_API lz_tensor *lz_init_xavier_normal_at(lz_dtype dtype, lz_shape shape, double gain,
                                            const lz_site *site);
+/* Normal, but within [lo, hi], by the inverse of its distribution, in f32. */
 LZ_API lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                                           double lo, double hi, const lz_site *site);
+/* gain times a matrix [rows, rest] with orthonormal rows or columns, whichever are fewer; computed
+ * on the host, which waits. Saxe et al. 2014. */
 LZ_API lz_tensor *lz_init_orthogonal_at(lz_dtype dtype, lz_shape shape, double gain,
                                         const lz_site *site);
 #define lz_init_kaiming_normal(dtype, shape, a)                                                    \

@@ -15,7 +15,8 @@ LZ_EXTERN_C_BEGIN
 LZ_API lz_tensor *lz_native_layer_norm_at(lz_tensor *x, lz_shape normalized_shape,
                                           lz_tensor *weight, lz_tensor *bias, double eps,
                                           lz_tensor **mean, lz_tensor **rstd, const lz_site *site);
-/* The gradient of x; *grad_weight and *grad_bias. mean and rstd are those that the forward gave. */
+/* The gradient of x under lz_native_layer_norm; *grad_weight and *grad_bias. mean and rstd are
+ * those that the forward gave. */
 LZ_API lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x,
                                                    lz_shape normalized_shape, lz_tensor *mean,
                                                    lz_tensor *rstd, lz_tensor *weight,
@@ -26,6 +27,8 @@ LZ_API lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x
 LZ_API lz_tensor *lz_native_group_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                           int64_t groups, double eps, lz_tensor **mean,
                                           lz_tensor **rstd, const lz_site *site);
+/* The gradient of x under lz_native_group_norm; *grad_weight and *grad_bias. mean and rstd are
+ * those that the forward gave. */
 LZ_API lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_tensor *mean,
                                                    lz_tensor *rstd, lz_tensor *weight,
                                                    int64_t groups, lz_tensor **grad_weight,
@@ -35,9 +38,9 @@ typedef struct lz_native_batch_norm_options {
     bool training LZ_DEFAULT(false); /* use x's own statistics */
     /* running = (1 - momentum) running + momentum new, with the unbiased variance */
     double momentum LZ_DEFAULT(0.1);
-    double eps LZ_DEFAULT(1e-5);
-    lz_tensor **save_mean LZ_DEFAULT(nullptr); /* [C]: the statistics that were used */
-    lz_tensor **save_invstd LZ_DEFAULT(nullptr);
+    double eps LZ_DEFAULT(1e-5);                 /* is added to the variance */
+    lz_tensor **save_mean LZ_DEFAULT(nullptr);   /* [C]: the statistics that were used */
+    lz_tensor **save_invstd LZ_DEFAULT(nullptr); /* [C]: 1 / sqrt(var + eps) of them */
 } lz_native_batch_norm_options;
 #define LZ_NATIVE_BATCH_NORM_DEFAULTS .momentum = 0.1, .eps = 1e-5
 /* x[N, C, ..]: each channel over all the others. The running statistics [C] are used when not

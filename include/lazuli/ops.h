@@ -499,36 +499,52 @@ LZ_API lz_tensor *lz_xlogy_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_xlogy(a, b) lz_xlogy_at((a), (b), LZ_SITE)
 
 /* ---- with a number as the second operand: a run-time argument but for 0, 1 and -1, converted as those of tensor_ops.h ---- */
+/* lz_bitwise_and of x and the number s. */
 LZ_API lz_tensor *lz_bitwise_and_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_bitwise_and_scalar(x, s) lz_bitwise_and_scalar_at((x), (s), LZ_SITE)
+/* lz_bitwise_left_shift of x and the number s. */
 LZ_API lz_tensor *lz_bitwise_left_shift_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_bitwise_left_shift_scalar(x, s) lz_bitwise_left_shift_scalar_at((x), (s), LZ_SITE)
+/* lz_bitwise_or of x and the number s. */
 LZ_API lz_tensor *lz_bitwise_or_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_bitwise_or_scalar(x, s) lz_bitwise_or_scalar_at((x), (s), LZ_SITE)
+/* lz_bitwise_right_shift of x and the number s. */
 LZ_API lz_tensor *lz_bitwise_right_shift_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_bitwise_right_shift_scalar(x, s) lz_bitwise_right_shift_scalar_at((x), (s), LZ_SITE)
+/* lz_bitwise_xor of x and the number s. */
 LZ_API lz_tensor *lz_bitwise_xor_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_bitwise_xor_scalar(x, s) lz_bitwise_xor_scalar_at((x), (s), LZ_SITE)
+/* lz_eq of x and the number s. */
 LZ_API lz_tensor *lz_eq_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_eq_scalar(x, s) lz_eq_scalar_at((x), (s), LZ_SITE)
+/* lz_floor_divide of x and the number s. */
 LZ_API lz_tensor *lz_floor_divide_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_floor_divide_scalar(x, s) lz_floor_divide_scalar_at((x), (s), LZ_SITE)
+/* lz_fmod of x and the number s. */
 LZ_API lz_tensor *lz_fmod_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_fmod_scalar(x, s) lz_fmod_scalar_at((x), (s), LZ_SITE)
+/* lz_ge of x and the number s. */
 LZ_API lz_tensor *lz_ge_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_ge_scalar(x, s) lz_ge_scalar_at((x), (s), LZ_SITE)
+/* lz_gt of x and the number s. */
 LZ_API lz_tensor *lz_gt_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_gt_scalar(x, s) lz_gt_scalar_at((x), (s), LZ_SITE)
+/* lz_le of x and the number s. */
 LZ_API lz_tensor *lz_le_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_le_scalar(x, s) lz_le_scalar_at((x), (s), LZ_SITE)
+/* lz_lt of x and the number s. */
 LZ_API lz_tensor *lz_lt_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_lt_scalar(x, s) lz_lt_scalar_at((x), (s), LZ_SITE)
+/* lz_ne of x and the number s. */
 LZ_API lz_tensor *lz_ne_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_ne_scalar(x, s) lz_ne_scalar_at((x), (s), LZ_SITE)
+/* lz_remainder of x and the number s. */
 LZ_API lz_tensor *lz_remainder_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_remainder_scalar(x, s) lz_remainder_scalar_at((x), (s), LZ_SITE)
+/* lz_rsub of x and the number s. */
 LZ_API lz_tensor *lz_rsub_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_rsub_scalar(x, s) lz_rsub_scalar_at((x), (s), LZ_SITE)
+/* lz_xlogy of x and the number s. */
 LZ_API lz_tensor *lz_xlogy_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_xlogy_scalar(x, s) lz_xlogy_scalar_at((x), (s), LZ_SITE)
 

@@ -11,41 +11,57 @@ typedef struct lz_grad_scaler lz_grad_scaler; /* amp.h */
 /* ---- optimizers: names, formulas and defaults of torch.optim ---- */
 typedef struct lz_sgd_options { /* torch.optim.SGD */
     size_t struct_size LZ_DEFAULT(sizeof(lz_sgd_options));
-    double lr LZ_DEFAULT(1e-3), momentum LZ_DEFAULT(0), dampening LZ_DEFAULT(0),
-        weight_decay LZ_DEFAULT(0);
-    bool nesterov LZ_DEFAULT(false);
+    double lr LZ_DEFAULT(1e-3);        /* learning rate */
+    double momentum LZ_DEFAULT(0);     /* decay of the running sum of gradients; 0: none */
+    double dampening LZ_DEFAULT(0);    /* of a gradient as it is added to the sum */
+    double weight_decay LZ_DEFAULT(0); /* times the parameter is added to the gradient */
+    bool nesterov LZ_DEFAULT(false);   /* look ahead by the momentum */
 } lz_sgd_options;
 typedef struct lz_adam_options { /* torch.optim.Adam: Kingma and Ba 2015 */
     size_t struct_size LZ_DEFAULT(sizeof(lz_adam_options));
-    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999),
-        eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(0);
-    bool decoupled LZ_DEFAULT(false); /* weight decay as in AdamW */
-    bool amsgrad LZ_DEFAULT(false);   /* Reddi et al. 2018 */
+    double lr LZ_DEFAULT(1e-3);        /* learning rate */
+    double beta1 LZ_DEFAULT(0.9);      /* decay of the mean of gradients */
+    double beta2 LZ_DEFAULT(0.999);    /* decay of the mean of squares */
+    double eps LZ_DEFAULT(1e-8);       /* is added to the denominator */
+    double weight_decay LZ_DEFAULT(0); /* times the parameter is added to the gradient */
+    bool decoupled LZ_DEFAULT(false);  /* weight decay as in AdamW */
+    bool amsgrad LZ_DEFAULT(false);    /* Reddi et al. 2018 */
 } lz_adam_options;
 /* torch.optim.AdamW: Loshchilov and Hutter 2019 */
 typedef struct lz_adamw_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_adamw_options));
-    double lr LZ_DEFAULT(1e-3), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.999),
-        eps LZ_DEFAULT(1e-8), weight_decay LZ_DEFAULT(1e-2);
-    bool amsgrad LZ_DEFAULT(false);
+    double lr LZ_DEFAULT(1e-3);           /* learning rate */
+    double beta1 LZ_DEFAULT(0.9);         /* decay of the mean of gradients */
+    double beta2 LZ_DEFAULT(0.999);       /* decay of the mean of squares */
+    double eps LZ_DEFAULT(1e-8);          /* is added to the denominator */
+    double weight_decay LZ_DEFAULT(1e-2); /* decoupled: the parameter shrinks by lr times this */
+    bool amsgrad LZ_DEFAULT(false);       /* Reddi et al. 2018 */
 } lz_adamw_options;
 /* torch.optim.RMSprop: Hinton 2012; centered: Graves 2013 */
 typedef struct lz_rmsprop_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_rmsprop_options));
-    double lr LZ_DEFAULT(1e-2), alpha LZ_DEFAULT(0.99), eps LZ_DEFAULT(1e-8),
-        weight_decay LZ_DEFAULT(0), momentum LZ_DEFAULT(0);
-    bool centered LZ_DEFAULT(false);
+    double lr LZ_DEFAULT(1e-2);        /* learning rate */
+    double alpha LZ_DEFAULT(0.99);     /* decay of the mean of squares */
+    double eps LZ_DEFAULT(1e-8);       /* is added to the denominator */
+    double weight_decay LZ_DEFAULT(0); /* times the parameter is added to the gradient */
+    double momentum LZ_DEFAULT(0);     /* decay of the running sum of steps; 0: none */
+    bool centered LZ_DEFAULT(false);   /* divide by the deviation instead of the root mean square */
 } lz_rmsprop_options;
 typedef struct lz_adagrad_options { /* torch.optim.Adagrad: Duchi et al. 2011 */
     size_t struct_size LZ_DEFAULT(sizeof(lz_adagrad_options));
-    double lr LZ_DEFAULT(1e-2), lr_decay LZ_DEFAULT(0), weight_decay LZ_DEFAULT(0),
-        initial_accumulator_value LZ_DEFAULT(0), eps LZ_DEFAULT(1e-10);
+    double lr LZ_DEFAULT(1e-2);        /* learning rate */
+    double lr_decay LZ_DEFAULT(0);     /* lr / (1 + lr_decay step) */
+    double weight_decay LZ_DEFAULT(0); /* times the parameter is added to the gradient */
+    double initial_accumulator_value LZ_DEFAULT(0); /* what the sums of squares start from */
+    double eps LZ_DEFAULT(1e-10);                   /* is added to the denominator */
 } lz_adagrad_options;
 /* Chen et al. 2023, algorithm 2; weight decay is decoupled */
 typedef struct lz_lion_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_lion_options));
-    double lr LZ_DEFAULT(1e-4), beta1 LZ_DEFAULT(0.9), beta2 LZ_DEFAULT(0.99),
-        weight_decay LZ_DEFAULT(0);
+    double lr LZ_DEFAULT(1e-4);        /* learning rate */
+    double beta1 LZ_DEFAULT(0.9);      /* weight of the momentum in the step */
+    double beta2 LZ_DEFAULT(0.99);     /* decay of the momentum */
+    double weight_decay LZ_DEFAULT(0); /* decoupled: the parameter shrinks by lr times this */
 } lz_lion_options;
 /* The optimizer refers to ps, which must outlive it. NULL with an error recorded (LZ_ENULL;
  * LZ_EINVAL names the option; LZ_EMEM). Options NULL: the defaults. */
@@ -77,8 +93,8 @@ LZ_API lz_optim *lz_lion_new_at(lz_params *ps, const lz_lion_options *o, const l
  * LZ_EMEM. */
 typedef struct lz_group_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_group_options));
-    double lr_scale LZ_DEFAULT(1); /* times the optimizer's rate */
-    double weight_decay LZ_DEFAULT(0);
+    double lr_scale LZ_DEFAULT(1);     /* times the optimizer's rate */
+    double weight_decay LZ_DEFAULT(0); /* instead of the optimizer's */
 } lz_group_options;
 LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *g,
                                        const lz_site *site);
@@ -90,12 +106,13 @@ LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_grou
  * state. LZ_ENULL, LZ_EMEM, errors of the gradients. */
 LZ_API lz_status lz_optim_step_at(lz_optim *o, const lz_site *site);
 #define lz_optim_step(o) lz_optim_step_at((o), LZ_SITE)
-/* forgets the gradients. Without it the next lz_backward adds to them: gradient accumulation */
+/* Forgets the gradients. Without it the next lz_backward adds to them: gradient accumulation. */
 LZ_API lz_status lz_optim_zero_grad(lz_optim *o);
-/* for the next steps; compiles nothing. LZ_EINVAL when negative or not finite */
+/* The learning rate of the next steps; compiles nothing. LZ_EINVAL when negative or not finite. */
 LZ_API lz_status lz_optim_set_lr(lz_optim *o, double lr);
-LZ_API double lz_optim_lr(const lz_optim *o); /* NaN for NULL */
-/* and its state, not the parameters. NULL is fine */
+/* The learning rate; NaN for NULL. */
+LZ_API double lz_optim_lr(const lz_optim *o);
+/* Ends the optimizer and its state, not the parameters. NULL is fine. */
 LZ_API void lz_optim_free(lz_optim *o);
 
 /* ---- gradients ---- */
@@ -118,15 +135,16 @@ typedef struct lz_ema lz_ema;
  * averaged. decay in [0, 1]. NULL with an error recorded. */
 LZ_API lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site);
 #define lz_ema_new(ps, decay) lz_ema_new_at((ps), (decay), LZ_SITE)
-/* records average += (1 - decay) (parameter - average); after a step */
+/* Records average += (1 - decay) (parameter - average); after a step. */
 LZ_API lz_status lz_ema_update_at(lz_ema *e, const lz_site *site);
 #define lz_ema_update(e) lz_ema_update_at((e), LZ_SITE)
-/* exchanges averages and parameters: for an evaluation, and again afterwards */
+/* Exchanges averages and parameters: for an evaluation, and again afterwards. */
 LZ_API lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site);
 #define lz_ema_swap(e) lz_ema_swap_at((e), LZ_SITE)
-/* the averages, under the parameters' names; NULL for NULL */
+/* The averages, under the parameters' names; NULL for NULL. */
 LZ_API const lz_params *lz_ema_params(const lz_ema *e);
-LZ_API void lz_ema_free(lz_ema *e); /* NULL is fine */
+/* Ends the averages. NULL is fine. */
+LZ_API void lz_ema_free(lz_ema *e);
 
 /* ---- checkpoints: all that a training continues from, in one safetensors file, bit for bit
  * ---- */
@@ -138,35 +156,36 @@ typedef struct lz_checkpoint {
     lz_grad_scaler *scaler LZ_DEFAULT(nullptr);
     int64_t step LZ_DEFAULT(0); /* saved; filled in by loading */
 } lz_checkpoint;
-/* Parameters are saved under their names (other programs can read them), state of the optimizer as
- * optimizer/<what>/<name>, averages as ema/<name>, the scaler's as scaler/<what>; the rate, the
- * step and the state of the random numbers are metadata. Loading restores all of them (the
- * optimizer must be of the kind that was saved, LZ_EINVAL); on error nothing is changed. Loading
- * assigns: with an lz_mark_step after it, the next step of the training is one like all others, and
- * compiles nothing. Errors: as lz_params_save and lz_params_load. */
+/* Writes a checkpoint, or replaces the file, whole or not at all. Parameters are saved under their
+ * names (other programs can read them), state of the optimizer as optimizer/<what>/<name>, averages
+ * as ema/<name>, the scaler's as scaler/<what>; the rate, the step and the state of the random
+ * numbers are metadata. Errors: as lz_params_save. */
 LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
                                        const lz_site *site);
+/* Restores all that lz_checkpoint_save wrote (the optimizer must be of the kind that was saved,
+ * LZ_EINVAL); on error nothing is changed. Loading assigns: with an lz_mark_step after it, the next
+ * step of the training is one like all others, and compiles nothing. Errors: as lz_params_load. */
 LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);
 #define lz_checkpoint_save(path, c) lz_checkpoint_save_at((path), (c), LZ_SITE)
 #define lz_checkpoint_load(path, c) lz_checkpoint_load_at((path), (c), LZ_SITE)
 
 /* ---- schedules: pure functions of the step, which counts from 0; give the result to
  * lz_optim_set_lr. Formulas of torch.optim.lr_scheduler ---- */
-/* cosine: base * (step + 1) / warmup during the warm-up, then half a cosine from base to final_lr
- * at step `total` (Loshchilov and Hutter 2017, without restarts). step: base * factor^(step /
- * every), rounded down; every <= 0: base. */
+/* base * (step + 1) / warmup during the warm-up, then half a cosine from base to final_lr at step
+ * `total`. Loshchilov and Hutter 2017, without restarts. */
 LZ_API double lz_lr_cosine(double base, int64_t step, int64_t total, int64_t warmup,
                            double final_lr);
+/* StepLR: base * factor^(step / every), rounded down; every <= 0: base. */
 LZ_API double lz_lr_step(double base, int64_t step, int64_t every, double factor);
 /* MultiStepLR: base * factor^(number of the n milestones that are <= step). */
 LZ_API double lz_lr_multistep(double base, int64_t step, const int64_t *milestones, size_t n,
                               double factor);
-/* base * factor^step */
+/* ExponentialLR: base * factor^step. */
 LZ_API double lz_lr_exponential(double base, int64_t step, double factor);
 /* LinearLR, the warm-up: base times a factor that goes from start to end in `total` steps and stays
  * there. */
 LZ_API double lz_lr_linear(double base, int64_t step, int64_t total, double start, double end);
-/* base * (1 - step / total)^power, then 0 */
+/* PolynomialLR: base * (1 - step / total)^power, then 0. */
 LZ_API double lz_lr_polynomial(double base, int64_t step, int64_t total, double power);
 /* OneCycleLR, cosine: from max_lr / div up to max_lr in pct_start of the `total` steps, then down
  * to max_lr / div / final_div at the last. torch's defaults: pct_start 0.3, div 25, final_div

@@ -13,10 +13,12 @@
 LZ_EXTERN_C_BEGIN
 
 /* ---- sorting ---- */
+/* x sorted along dim, stably; *indices (may be NULL): i64, where each element was. */
 LZ_API lz_tensor *lz_sort_at(lz_tensor *x, int64_t dim, bool descending, lz_tensor **indices,
                              const lz_site *site);
+/* The indices, i64, that sort x along dim, stably. */
 LZ_API lz_tensor *lz_argsort_at(lz_tensor *x, int64_t dim, bool descending, const lz_site *site);
-/* ascending along dimension 0 */
+/* x sorted along dimension 0, ascending. */
 LZ_API lz_tensor *lz_msort_at(lz_tensor *x, const lz_site *site);
 /* The k largest (or smallest) along dim, best first. 0 <= k <= extent (LZ_ERANGE). ATen's `sorted`
  * has no counterpart: they are. */
@@ -40,8 +42,8 @@ LZ_API lz_tensor *lz_mode_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor 
                              const lz_site *site);
 typedef struct lz_quantile_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_quantile_options));
-    int64_t dim LZ_DEFAULT(LZ_ALL_DIMS);
-    bool keepdim LZ_DEFAULT(false);
+    int64_t dim LZ_DEFAULT(LZ_ALL_DIMS); /* what goes; LZ_ALL_DIMS: x as one row */
+    bool keepdim LZ_DEFAULT(false);      /* dim stays with extent 1 */
     /* "linear", "lower", "higher", "midpoint", "nearest" */
     const char *interpolation LZ_DEFAULT("linear");
 } lz_quantile_options;
@@ -65,7 +67,7 @@ LZ_API lz_tensor *lz_nanquantile_tensor_at(lz_tensor *x, lz_tensor *q, const lz_
  * promote. O(m log n). */
 LZ_API lz_tensor *lz_searchsorted_at(lz_tensor *sorted, lz_tensor *values, bool right,
                                      const lz_site *site);
-/* lz_searchsorted(boundaries, x): boundaries of rank 1 */
+/* lz_searchsorted(boundaries, x); boundaries has rank 1. */
 LZ_API lz_tensor *lz_bucketize_at(lz_tensor *x, lz_tensor *boundaries, bool right,
                                   const lz_site *site);
 
@@ -84,7 +86,7 @@ typedef struct lz_size_options {
 } lz_size_options;
 /* i64[size, rank]: indices of the elements that are not 0, in row-major order */
 LZ_API lz_tensor *lz_nonzero_at(lz_tensor *x, const lz_size_options *o, const lz_site *site);
-/* [size]: x where the boolean mask is true; broadcast */
+/* [size]: x where the boolean mask is true; both broadcast. */
 LZ_API lz_tensor *lz_masked_select_at(lz_tensor *x, lz_tensor *mask, const lz_size_options *o,
                                       const lz_site *site);
 typedef struct lz_unique_options {

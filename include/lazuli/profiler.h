@@ -26,6 +26,7 @@ LZ_API lz_status lz_trace_begin(const char *name);
 /* The same with the number of a step, from 0 (torch_xla's StepTrace). LZ_ENULL; LZ_EINVAL: it is
  * negative. */
 LZ_API lz_status lz_step_trace_begin(const char *name, int64_t step);
+/* Ends the innermost span of the calling thread. LZ_ESTATE: none is open. */
 LZ_API lz_status lz_trace_end(void);
 LZ_EXTERN_C_END
 #endif

@@ -8,35 +8,37 @@
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
-/* dtype: LZ_DTYPE_NONE: x's */
+/* As lz_rand of x's shape; dtype LZ_DTYPE_NONE: x's. */
 LZ_API lz_tensor *lz_rand_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+/* As lz_randn of x's shape; dtype LZ_DTYPE_NONE: x's. */
 LZ_API lz_tensor *lz_randn_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
-/* in [low, high); floats. low <= high */
+/* Uniform in [low, high), low <= high. Floats. */
 LZ_API lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high,
                                 const lz_site *site);
-/* in [low, high); numbers */
+/* Integral values, uniform in [low, high). Numbers. */
 LZ_API lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
                                 const lz_site *site);
-/* 0 .. n - 1 in random order; numbers */
+/* 0 .. n - 1 in random order. Numbers. */
 LZ_API lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site);
-/* 1 with probability p, of p's dtype and shape. Floats */
+/* 1 with probability p, else 0; of the dtype and shape of p. Floats. */
 LZ_API lz_tensor *lz_bernoulli_at(lz_tensor *p, const lz_site *site);
-/* 1 with probability p, of x's dtype and shape */
+/* 1 with probability p, else 0; of x's dtype and shape. */
 LZ_API lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site);
-/* broadcast; floats */
+/* Normal, of the given means and deviations, which broadcast. Floats. */
 LZ_API lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site);
+/* Normal, of one mean and deviation. Floats. */
 LZ_API lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                                       const lz_site *site);
-/* density lambd exp(-lambd x); floats */
+/* Of density lambd exp(-lambd x). Floats. */
 LZ_API lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd,
                                     const lz_site *site);
-/* exp of a normal number */
+/* exp of normal numbers of the given mean and deviation. Floats. */
 LZ_API lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                                    const lz_site *site);
-/* sigma > 0; floats */
+/* Of the Cauchy distribution; sigma > 0. Floats. */
 LZ_API lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma,
                                const lz_site *site);
-/* trials up to the first success, from 1; 0 < p < 1; numbers */
+/* How many trials until the first success, from 1; 0 < p < 1. Numbers. */
 LZ_API lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_site *site);
 /* num_samples positions of each row of p[.., K] (rank 1 or 2, weights that are not negative), drawn
  * by weight: i64[.., num_samples]. Without replacement num_samples <= K, and no position comes

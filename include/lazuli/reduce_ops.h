@@ -10,29 +10,34 @@
 #include <lazuli/tensor_ops.h>
 LZ_EXTERN_C_BEGIN
 
-/* Floats. The default of correction is 1. The gradient of std is 0 where it is 0. */
+/* Standard deviation; the default of correction is 1. Floats. The gradient is 0 where the result is
+ * 0. */
 LZ_API lz_tensor *lz_std_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* Variance; *mean is the mean. The default of correction is 1. Floats. */
 LZ_API lz_tensor *lz_var_mean_at(lz_tensor *x, lz_tensor **mean, const lz_reduce_options *o,
                                  const lz_site *site);
+/* Standard deviation; *mean is the mean. The default of correction is 1. Floats. */
 LZ_API lz_tensor *lz_std_mean_at(lz_tensor *x, lz_tensor **mean, const lz_reduce_options *o,
                                  const lz_site *site);
-/* The smallest; *max is the largest. NaN if any is. */
+/* The smallest element; *max is the largest. NaN if any is. */
 LZ_API lz_tensor *lz_aminmax_at(lz_tensor *x, lz_tensor **max, const lz_reduce_options *o,
                                 const lz_site *site);
-/* The largest / smallest along dim, and where it is (i64; the first on ties, NaN wins). The
+/* The largest element along dim; *indices says where it is (i64; the first on ties, NaN wins). The
  * gradient goes to that element alone. LZ_ESHAPE of nothing. */
 LZ_API lz_tensor *lz_max_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                                 const lz_site *site);
+/* The smallest element along dim; *indices says where it is (i64; the first on ties, NaN wins). The
+ * gradient goes to that element alone. LZ_ESHAPE of nothing. */
 LZ_API lz_tensor *lz_min_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                                 const lz_site *site);
-/* i64; NaN counts */
+/* How many elements are not 0: i64; NaN counts. */
 LZ_API lz_tensor *lz_count_nonzero_at(lz_tensor *x, const lz_reduce_options *o,
                                       const lz_site *site);
-/* NaN counts as 0 */
+/* Sum, in which NaN counts as 0. */
 LZ_API lz_tensor *lz_nansum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* floats; of those that are not NaN */
+/* Mean of the elements that are not NaN. Floats. */
 LZ_API lz_tensor *lz_nanmean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* of a matrix: sum of the diagonal */
+/* Sum of the diagonal of a matrix. */
 LZ_API lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site);
 
 /* ---- norms and distances: floats ---- */
@@ -40,8 +45,8 @@ typedef struct lz_norm_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_norm_options));
     /* also infinity (largest magnitude), -infinity (smallest), 0 (how many are not 0) */
     double ord LZ_DEFAULT(2);
-    lz_dims dims LZ_DEFAULT({}); /* default all */
-    bool keepdim LZ_DEFAULT(false);
+    lz_dims dims LZ_DEFAULT({});              /* default all */
+    bool keepdim LZ_DEFAULT(false);           /* reduced dimensions stay with extent 1 */
     lz_dtype dtype LZ_DEFAULT(LZ_DTYPE_NONE); /* x is converted to it first */
 } lz_norm_options;
 #define LZ_NORM_DEFAULTS .ord = 2
@@ -73,7 +78,6 @@ LZ_API lz_tensor *lz_histc_at(lz_tensor *x, int64_t bins, double min, double max
 LZ_API lz_tensor *lz_bincount_at(lz_tensor *x, lz_tensor *weights, int64_t size,
                                  const lz_site *site);
 
-#define LZ_VARIANCE_DEFAULTS .correction = 1
 #define lz_std(x, ...)                                                                             \
     LZ_OVERRIDING(lz_std_at(                                                                       \
         (x), LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))

@@ -10,21 +10,22 @@
 LZ_EXTERN_C_BEGIN
 
 /* ---- the same elements, rearranged ---- */
-/* another handle of the value; lz_assign to one leaves the other */
+/* Another handle of the value: lz_assign to one leaves the other. */
 LZ_API lz_tensor *lz_clone_at(lz_tensor *x, const lz_site *site);
-/* a matrix transposed; rank 0 and 1 as they are */
+/* A matrix transposed; rank 0 and 1 as they are. */
 LZ_API lz_tensor *lz_t_at(lz_tensor *x, const lz_site *site);
-/* the others keep their order */
+/* Dimensions source at the places destination; the others keep their order. */
 LZ_API lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination,
                                 const lz_site *site);
-/* without those of dims that have extent 1; none given: all */
+/* x without those of dims that have extent 1; none given: without all that have. */
 LZ_API lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site);
-/* dim as several; one may be -1 */
+/* dim as several dimensions; one extent may be -1. */
 LZ_API lz_tensor *lz_unflatten_at(lz_tensor *x, int64_t dim, lz_shape sizes, const lz_site *site);
+/* x broadcast to other's shape. */
 LZ_API lz_tensor *lz_expand_as_at(lz_tensor *x, lz_tensor *other, const lz_site *site);
-/* cyclic; no dims: one shift of all elements in order */
+/* Elements moved cyclically along dims; no dims: one shift of all elements in row-major order. */
 LZ_API lz_tensor *lz_roll_at(lz_tensor *x, lz_dims shifts, lz_dims dims, const lz_site *site);
-/* k quarter turns from dim0 to dim1 */
+/* k quarter turns from dim0 to dim1. */
 LZ_API lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1,
                               const lz_site *site);
 /* x's elements in row-major order under a shape of any number of elements: the first ones, or all
@@ -32,34 +33,37 @@ LZ_API lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim
 LZ_API lz_tensor *lz_resize_at(lz_tensor *x, lz_shape shape, const lz_site *site);
 
 /* ---- repeated ---- */
-/* as often along each dimension; repeats has x's rank or more */
+/* x repeated as often along each dimension; repeats has x's rank or more. */
 LZ_API lz_tensor *lz_repeat_at(lz_tensor *x, lz_shape repeats, const lz_site *site);
-/* the same; a shorter list is for the last dimensions */
+/* As lz_repeat; a list shorter than the rank is for the last dimensions. */
 LZ_API lz_tensor *lz_tile_at(lz_tensor *x, lz_shape repeats, const lz_site *site);
-/* each element; LZ_ALL_DIMS: of x as one row */
+/* Each element repeated along dim; LZ_ALL_DIMS: of x as one row. */
 LZ_API lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim,
                                           const lz_site *site);
 
 /* ---- taken apart ---- */
+/* Elements start .. start + length - 1 of dim, inside of its extent (LZ_ERANGE). */
 LZ_API lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length,
                                const lz_site *site);
-/* Pieces of `size` along dim, the last one smaller; `chunks` pieces of equal size, fewer when there
- * are not enough; one for each index, without dim. *n is the room of out, and becomes how many
+/* Pieces of `size` along dim, the last one smaller. *n is the room of out, and becomes how many
  * there are: LZ_ERANGE when they do not fit (nothing is written). Pieces are handles of the
  * innermost scope. */
 LZ_API lz_status lz_split_at(lz_tensor *x, int64_t size, int64_t dim, lz_tensor **out, int *n,
                              const lz_site *site);
+/* `chunks` pieces of equal size along dim, fewer when there are not enough. out and *n as of
+ * lz_split. */
 LZ_API lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out, int *n,
                              const lz_site *site);
+/* A piece for each index of dim, without dim. out and *n as of lz_split. */
 LZ_API lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n,
                               const lz_site *site);
-/* n pieces */
+/* n pieces along dim of the given sizes, whose sum is the extent. */
 LZ_API lz_status lz_split_with_sizes_at(lz_tensor *x, const int64_t *sizes, int n, int64_t dim,
                                         lz_tensor **out, const lz_site *site);
 /* Elements [.., i, i + offset] of dim1 and dim2, as the last dimension. */
 LZ_API lz_tensor *lz_diagonal_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2,
                                  const lz_site *site);
-/* of a matrix its diagonal; of a vector the matrix that has it */
+/* The diagonal of a matrix; of a vector the matrix that has it as its diagonal. */
 LZ_API lz_tensor *lz_diag_at(lz_tensor *x, int64_t offset, const lz_site *site);
 /* Windows of `size` every `step` along dim, as a new last dimension (Tensor.unfold). */
 LZ_API lz_tensor *lz_unfold_dim_at(lz_tensor *x, int64_t dim, int64_t size, int64_t step,
@@ -70,58 +74,69 @@ LZ_API lz_tensor *lz_as_strided_at(lz_tensor *x, lz_shape shape, const int64_t *
                                    int64_t offset, const lz_site *site);
 
 /* ---- x with a part replaced by src (converted to x's dtype), or all but a part ---- */
+/* x with src (converted to its dtype) in the place of lz_slice(x, dim, start, end, step). */
 LZ_API lz_tensor *lz_slice_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t start,
                                       int64_t end, int64_t step, const lz_site *site);
+/* x with src (converted to its dtype) in the place of lz_select(x, dim, index). */
 LZ_API lz_tensor *lz_select_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t index,
                                        const lz_site *site);
+/* x with src (converted to its dtype) in the place of lz_diagonal(x, offset, dim1, dim2). */
 LZ_API lz_tensor *lz_diagonal_scatter_at(lz_tensor *x, lz_tensor *src, int64_t offset, int64_t dim1,
                                          int64_t dim2, const lz_site *site);
+/* x with src (converted to its dtype) in the place of lz_as_strided(x, src's shape, strides,
+ * offset). */
 LZ_API lz_tensor *lz_as_strided_scatter_at(lz_tensor *x, lz_tensor *src, const int64_t *strides,
                                            int64_t offset, const lz_site *site);
-/* 0 above the diagonal of the last two dimensions */
+/* x with 0 above the given diagonal of the last two dimensions. */
 LZ_API lz_tensor *lz_tril_at(lz_tensor *x, int64_t diagonal, const lz_site *site);
-LZ_API lz_tensor *lz_triu_at(lz_tensor *x, int64_t diagonal, const lz_site *site); /* 0 below */
+/* x with 0 below the given diagonal of the last two dimensions. */
+LZ_API lz_tensor *lz_triu_at(lz_tensor *x, int64_t diagonal, const lz_site *site);
 
-/* as lz_chunk, but always as many */
+/* As lz_chunk, but always that many pieces: the first ones are one longer when the extent is no
+ * multiple. */
 LZ_API lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out,
                                     int *n, const lz_site *site);
 
 /* ---- put together ---- */
-/* n tensors joined side by side (along dimension 1; vectors along 0), one below the other (vectors
- * are rows), along dimension 2. dtypes promote. */
+/* n tensors joined side by side: along dimension 1, vectors along 0. dtypes promote. */
 LZ_API lz_tensor *lz_hstack_at(lz_tensor *const *xs, int n, const lz_site *site);
+/* n tensors joined one below the other, along dimension 0; vectors are rows. dtypes promote. */
 LZ_API lz_tensor *lz_vstack_at(lz_tensor *const *xs, int n, const lz_site *site);
+/* n tensors joined along dimension 2. dtypes promote. */
 LZ_API lz_tensor *lz_dstack_at(lz_tensor *const *xs, int n, const lz_site *site);
-/* the last dimension as a diagonal, zeros around */
+/* The last dimension as a diagonal of dim1 and dim2, zeros around. */
 LZ_API lz_tensor *lz_diag_embed_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2,
                                    const lz_site *site);
-/* matrices along the diagonal, zeros around; vectors are rows */
+/* n matrices along the diagonal, zeros around; vectors are rows. */
 LZ_API lz_tensor *lz_block_diag_at(lz_tensor *const *xs, int n, const lz_site *site);
 /* n vectors (or scalars): out[i] is xs[i] repeated over the grid of all. indexing: "ij", or "xy",
  * which exchanges the first two dimensions. */
 LZ_API lz_status lz_meshgrid_at(lz_tensor *const *xs, int n, const char *indexing, lz_tensor **out,
                                 const lz_site *site);
-/* powers of a vector as columns: [len, n]. Numbers */
+/* Powers of a vector as columns: [len, n]. Numbers. */
 LZ_API lz_tensor *lz_vander_at(lz_tensor *x, int64_t n, bool increasing, const lz_site *site);
 
 /* ---- made: of a dtype, or of x's when LZ_DTYPE_NONE ---- */
-/* zeros: nothing is ever uninitialised */
+/* Zeros: nothing is ever uninitialised. */
 LZ_API lz_tensor *lz_empty_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
+/* Zeros of x's shape. */
 LZ_API lz_tensor *lz_zeros_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
+/* Ones of x's shape. */
 LZ_API lz_tensor *lz_ones_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
-/* also fill: run-time argument */
+/* The number in every element of x's shape: a run-time argument. Also ATen's fill. */
 LZ_API lz_tensor *lz_full_like_at(lz_tensor *x, double value, lz_dtype dtype, const lz_site *site);
-/* ones on the diagonal of [n, m] */
+/* [n, m] with ones on the diagonal. */
 LZ_API lz_tensor *lz_eye_at(lz_dtype dtype, int64_t n, int64_t m, const lz_site *site);
-/* both ends included; numbers */
+/* `steps` numbers from start to end, both included. */
 LZ_API lz_tensor *lz_linspace_at(lz_dtype dtype, double start, double end, int64_t steps,
                                  const lz_site *site);
-/* base to the power of linspace */
+/* base to the power of the numbers of lz_linspace. */
 LZ_API lz_tensor *lz_logspace_at(lz_dtype dtype, double start, double end, int64_t steps,
                                  double base, const lz_site *site);
-/* i64[2, count]: rows and columns of the lower / upper triangle of a matrix, row by row. */
+/* i64[2, count]: rows and columns of the lower triangle of a matrix, row by row. */
 LZ_API lz_tensor *lz_tril_indices_at(int64_t rows, int64_t cols, int64_t offset,
                                      const lz_site *site);
+/* i64[2, count]: rows and columns of the upper triangle of a matrix, row by row. */
 LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
                                      const lz_site *site);
 

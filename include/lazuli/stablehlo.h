@@ -17,12 +17,15 @@ typedef struct lz_stablehlo lz_stablehlo;
  * "name:line:column: what is wrong"; LZ_EMEM, LZ_EDEVMEM, LZ_EUNAVAILABLE. */
 LZ_API lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
                                            const lz_site *site);
-LZ_API void lz_stablehlo_free(lz_stablehlo *p); /* NULL is fine. What was recorded stays */
-/* How many there are; -1 for NULL. */
+/* Ends a program. What was recorded by calls of it stays. NULL is fine. */
+LZ_API void lz_stablehlo_free(lz_stablehlo *p);
+/* How many inputs the program has; -1 for NULL. */
 LZ_API int lz_stablehlo_num_inputs(const lz_stablehlo *p);
+/* How many outputs the program has; -1 for NULL. */
 LZ_API int lz_stablehlo_num_outputs(const lz_stablehlo *p);
-/* Type of input or output i; dtype and shape may be NULL. LZ_ENULL, LZ_ERANGE. */
+/* Type of input i; dtype and shape may be NULL. LZ_ENULL, LZ_ERANGE. */
 LZ_API lz_status lz_stablehlo_input(const lz_stablehlo *p, int i, lz_dtype *dtype, lz_shape *shape);
+/* Type of output i; dtype and shape may be NULL. LZ_ENULL, LZ_ERANGE. */
 LZ_API lz_status lz_stablehlo_output(const lz_stablehlo *p, int i, lz_dtype *dtype,
                                      lz_shape *shape);
 /* out[k], handles of the innermost scope: the program on the nin tensors of `in`, which have its

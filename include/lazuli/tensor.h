@@ -38,15 +38,16 @@ LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site
  * also on error. The memory must not change meanwhile. */
 LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
                                       void (*release)(void *user), void *user, const lz_site *site);
-/* value: run-time argument, never recompiles */
+/* Every element is value. The number is a run-time argument: another one compiles nothing. */
 LZ_API lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site);
-/* recorded, not uploaded: a constant of the program */
+/* Zeros, as a constant of the program: recorded, not uploaded. */
 LZ_API lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
-/* the same */
+/* Ones, as a constant of the program: recorded, not uploaded. */
 LZ_API lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
-/* rank 0; run-time argument except 0, 1, -1 */
+/* A number of rank 0. It is a run-time argument except 0, 1 and -1, which are constants of the
+ * program. */
 LZ_API lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site);
-/* each element is its index along dim; not boolean */
+/* Each element is its index along dim. Not boolean. */
 LZ_API lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site);
 /* ATen arange: ceil((end-start)/step) elements; integers and floats. LZ_EINVAL: step does not lead
  * to end */
@@ -54,9 +55,9 @@ LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double 
                                const lz_site *site);
 /* Random numbers: Philox4x32-10 from the device's seed (lz_manual_seed); the same on every device.
  * Float dtypes. */
-/* uniform in [0, 1) */
+/* Random numbers, uniform in [0, 1). */
 LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
-/* standard normal (Box-Muller) */
+/* Random numbers of the standard normal distribution (Box-Muller). */
 LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Macros over an array take any number of commas, so that a compound literal may stand there:
  * lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
@@ -80,26 +81,37 @@ LZ_API lz_status lz_manual_seed(uint64_t seed);
 typedef struct lz_rng_state {
     uint64_t seed, counter;
 } lz_rng_state;
+/* Copies the state of the random number generator of the calling thread's default device, to go on
+ * later, or in another process, with the same numbers. LZ_ENULL, LZ_EUNAVAILABLE. */
 LZ_API lz_status lz_get_rng_state(lz_rng_state *out);
+/* Restores what lz_get_rng_state gave: the next random numbers are those that followed it.
+ * LZ_ENULL, LZ_EUNAVAILABLE. */
 LZ_API lz_status lz_set_rng_state(const lz_rng_state *state);
 
 /* ---- asking (never executes) ---- */
-/* LZ_OK; an error tensor's status; LZ_ENULL; LZ_EHANDLE; LZ_ESTALE */
+/* Whether t can be used: LZ_OK, an error tensor's status, LZ_ENULL, LZ_EHANDLE or LZ_ESTALE. */
 LZ_API lz_status lz_status_of(const lz_tensor *t);
-LZ_API lz_dtype lz_dtype_of(const lz_tensor *t); /* LZ_DTYPE_NONE for an error tensor */
-LZ_API lz_shape lz_shape_of(const lz_tensor *t); /* rank -1 for an error tensor */
-LZ_API int32_t lz_rank_of(const lz_tensor *t);   /* -1 for an error tensor */
-LZ_API int64_t lz_numel(const lz_tensor *t);     /* -1 for an error tensor */
-LZ_API size_t lz_nbytes(const lz_tensor *t);     /* 0 for an error tensor */
+/* Element type of t; LZ_DTYPE_NONE for an error tensor. */
+LZ_API lz_dtype lz_dtype_of(const lz_tensor *t);
+/* Shape of t; rank -1 for an error tensor. */
+LZ_API lz_shape lz_shape_of(const lz_tensor *t);
+/* Number of dimensions of t; -1 for an error tensor. */
+LZ_API int32_t lz_rank_of(const lz_tensor *t);
+/* Number of elements of t; -1 for an error tensor. */
+LZ_API int64_t lz_numel(const lz_tensor *t);
+/* Bytes that the elements of t take in host memory; 0 for an error tensor. */
+LZ_API size_t lz_nbytes(const lz_tensor *t);
 
 /* ---- reading (executes what is needed and waits for just that) ---- */
 /* Copies all elements, row-major, to dst, which has room for nbytes >= lz_nbytes(t). Errors:
  * LZ_ENULL, LZ_ERANGE (nbytes), LZ_EHANDLE, LZ_ESTALE, t's own error, whatever compiling or
  * executing gives (LZ_ECOMPILE, LZ_EDEVMEM, LZ_EDEVICE, ...). */
 LZ_API lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site);
-/* The single element of a one-element tensor as double / int64. On failure NaN / INT64_MIN, and the
- * last error says why. */
+/* The single element of a one-element tensor as a double. On failure NaN, and the last error says
+ * why. */
 LZ_API double lz_item_at(lz_tensor *t, const lz_site *site);
+/* The single element of a one-element tensor as an int64. On failure INT64_MIN, and the last error
+ * says why. */
 LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 #define lz_to_host(...) lz_to_host_at(__VA_ARGS__, LZ_SITE)
 #define lz_item(t) lz_item_at((t), LZ_SITE)
@@ -124,15 +136,21 @@ LZ_API lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_sit
 LZ_API size_t lz_device_of(const lz_tensor *t, char *buf, size_t n);
 
 /* ---- lifetimes ---- */
-/* t itself, for chaining; NULL is fine. The result needs one lz_release */
+/* Keeps t beyond its scope, until lz_release, which is needed once for each lz_retain. Returns t,
+ * for chaining. NULL is fine. */
 LZ_API lz_tensor *lz_retain(lz_tensor *t);
-/* NULL is fine. LZ_EHANDLE when t is already gone (nothing happens) */
+/* Gives up a reference that lz_retain took. NULL is fine. LZ_EHANDLE when t is already gone;
+ * nothing happens then. */
 LZ_API lz_status lz_release(lz_tensor *t);
-LZ_API lz_status lz_scope_begin(void); /* LZ_EMEM */
-LZ_API lz_status lz_scope_end(void);   /* LZ_ESTATE when none is open */
-/* ends the scope; t moves to the scope around it. Returns t */
+/* Opens a scope of the calling thread: tensors returned from now on are released by the
+ * lz_scope_end it pairs with. Scopes nest. LZ_EMEM. */
+LZ_API lz_status lz_scope_begin(void);
+/* Closes the innermost scope of the calling thread and releases its tensors. LZ_ESTATE when none is
+ * open. */
+LZ_API lz_status lz_scope_end(void);
+/* As lz_scope_end, but t moves to the scope around. Returns t. */
 LZ_API lz_tensor *lz_scope_end_keep(lz_tensor *t);
-/* Moves t from the innermost scope to the one around it. */
+/* Moves t from the innermost scope to the one around it. Returns t. */
 LZ_API lz_tensor *lz_escape(lz_tensor *t);
 
 /* ---- in-place update ---- */
@@ -168,10 +186,13 @@ typedef struct lz_error_info {
     const char *file;    /* the caller's source; "" unknown */
     int line;
 } lz_error_info;
-/* returns the status; strings live until the thread's next failure. out may be NULL */
+/* The last error of the calling thread. Returns its status; the strings live until the thread's
+ * next failure. out may be NULL. */
 LZ_API lz_status lz_last_error(lz_error_info *out);
-/* "digits.c:42: lz_matmul: ...: LZ_ESHAPE"; "" when there was none */
+/* The last error of the calling thread as a line: "digits.c:42: lz_matmul: ...: LZ_ESHAPE"; "" when
+ * there was none. */
 LZ_API const char *lz_last_error_text(void);
+/* Forgets the last error of the calling thread. */
 LZ_API void lz_clear_error(void);
 
 LZ_EXTERN_C_END

@@ -20,9 +20,10 @@ typedef struct lz_dims {
 } lz_dims;
 typedef struct lz_reduce_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_reduce_options));
-    lz_dims dims LZ_DEFAULT({}); /* .dims = {1, {-1}}: the last; default all */
-    bool keepdim LZ_DEFAULT(false);
-    /* var, std: subtracted from the count; the default of those is 1 */
+    /* what is reduced: .dims = LZ_DIM(0, 1), or .dims = {1, {-1}}; default all */
+    lz_dims dims LZ_DEFAULT({});
+    bool keepdim LZ_DEFAULT(false); /* reduced dimensions stay with extent 1 */
+    /* of var and std, whose default is 1: subtracted from the count */
     double correction LZ_DEFAULT(1);
     /* sum, mean, prod: x is converted to it first, and so is the result's; default: as said
      * below */
@@ -53,57 +54,63 @@ LZ_API lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
 
 /* ---- reductions: the dimensions of the options (default: all) are combined and go, or stay with
  * extent 1. Options may be NULL ---- */
-/* integers and booleans sum to i64. Of nothing: 0 */
+/* Sum. Integers and booleans sum to i64. Of nothing: 0. */
 LZ_API lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* floats. Of nothing: NaN */
+/* Mean. Floats. Of nothing: NaN. */
 LZ_API lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* integers and booleans give i64. Of nothing: 1 */
+/* Product. Integers and booleans give i64. Of nothing: 1. */
 LZ_API lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* NaN if any is. Of nothing: LZ_ESHAPE */
+/* Largest element; NaN if any is. Of nothing: LZ_ESHAPE. */
 LZ_API lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
+/* Smallest element; NaN if any is. Of nothing: LZ_ESHAPE. */
 LZ_API lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* boolean: whether one is not 0. Of nothing: false */
+/* Boolean: whether an element is not 0. Of nothing: false. */
 LZ_API lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* boolean: whether none is 0. Of nothing: true */
+/* Boolean: whether no element is 0. Of nothing: true. */
 LZ_API lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* Floats: sum of squared distances from the mean, in two passes, divided by max(0, count -
- * correction). */
+/* Variance: sum of squared distances from the mean, in two passes, divided by max(0, count -
+ * correction). Floats. */
 LZ_API lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
-/* floats: log(sum(exp(x))) without overflow */
+/* log(sum(exp(x))) without overflow. Floats. */
 LZ_API lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
 #define LZ_ALL_DIMS (INT64_MIN + 0xa11) /* for dim: of all elements, as one row */
-/* i64: the index of the largest / smallest along dim; the first on ties; NaN is the largest and the
- * smallest. An empty dimension is LZ_ESHAPE. */
+/* Index of the largest element along dim, as i64: the first on ties; NaN is the largest. dim goes,
+ * or stays with extent 1 (keepdim); LZ_ALL_DIMS: of all elements, as one row. An empty dimension is
+ * LZ_ESHAPE. */
 LZ_API lz_tensor *lz_argmax_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);
+/* Index of the smallest element along dim, as i64: the first on ties; NaN is the smallest. dim
+ * goes, or stays with extent 1 (keepdim); LZ_ALL_DIMS: of all elements, as one row. An empty
+ * dimension is LZ_ESHAPE. */
 LZ_API lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site);
 
 /* ---- shapes: the same elements; the dtype stays ---- */
-/* row-major order; one extent may be -1: what is left */
+/* The elements in row-major order under another shape of as many; one extent may be -1: what is
+ * left. */
 LZ_API lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site);
-/* dimension i of the result is dimension dims[i] of x */
+/* Dimension i of the result is dimension dims[i] of x. */
 LZ_API lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site);
-/* two dimensions exchanged */
+/* Two dimensions exchanged. */
 LZ_API lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site);
-/* broadcast to shape; -1 keeps an extent */
+/* x broadcast to shape; -1 keeps an extent. */
 LZ_API lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site);
-/* without dim if its extent is 1, else x */
+/* x without dim if its extent is 1, else x. */
 LZ_API lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site);
-/* a new dimension of extent 1 at dim, in -(rank+1)..rank */
+/* x with a new dimension of extent 1 at dim, in -(rank+1)..rank. */
 LZ_API lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site);
-/* dimensions start_dim..end_dim as one */
+/* Dimensions start_dim..end_dim as one. */
 LZ_API lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim,
                                 const lz_site *site);
-/* n >= 1 tensors, promoted to one dtype: joined along dim, where extents may differ; along a new
- * dimension dim, all of one shape. */
+/* n >= 1 tensors, promoted to one dtype, joined along dim, where their extents may differ. */
 LZ_API lz_tensor *lz_cat_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
+/* n >= 1 tensors of one shape, promoted to one dtype, joined along a new dimension dim. */
 LZ_API lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site);
 /* Elements start, start + step, ... before end of one dimension, by Python's rules: negative ones
  * count from the end, all are clamped; step >= 1. */
 LZ_API lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step,
                               const lz_site *site);
-/* one index of dim, which goes; negative from the end. LZ_ERANGE */
+/* One index of dim, which goes; negative ones count from the end. LZ_ERANGE. */
 LZ_API lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site);
-/* the order along dims reversed; none given: all */
+/* The order along dims reversed; none given: along all. */
 LZ_API lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site);
 /* `value` around x. pad: n numbers in ATen's order, (low, high) of the last dimension first;
  * negative ones remove elements. */
@@ -112,7 +119,7 @@ LZ_API lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n,
 
 /* ---- indexing: an index is i32 or i64. Positions are clamped into bounds when reading (ATen: an
  * error), and dropped when adding ---- */
-/* index of rank 1: those slices of x along dim */
+/* The slices of x along dim at index, which has rank 1. */
 LZ_API lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index,
                                      const lz_site *site);
 /* result[i][j][k] = x[index[i][j][k]][j][k] for dim 0. index has x's rank, and extents not above
@@ -122,40 +129,46 @@ LZ_API lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, cons
  * dtype and rank, index extents not above those of src. */
 LZ_API lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                                     const lz_site *site);
-/* rows of weight[V, D] at indices[..]: [.., D] */
+/* Rows of weight[V, D] at indices[..]: [.., D]. */
 LZ_API lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site);
-/* index[..] -> [.., num_classes]; outside: zeros */
+/* index[..] -> [.., num_classes]: 1 at the index, 0 elsewhere; an index outside gives zeros. */
 LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype,
                                 const lz_site *site);
 
 /* ---- choosing and converting ---- */
-/* a where cond is not 0, else b; broadcast */
+/* a where cond is not 0, else b. All three broadcast. */
 LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* min(max(x, lo), hi); a NaN bound: none; NaN stays. Gradient 1 at the bounds */
+/* min(max(x, lo), hi); a bound that is NaN is none; NaN in x stays. The gradient at the bounds is
+ * 1. */
 LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);
-/* to an integer: truncates, saturates, NaN gives 0; to boolean: x != 0 */
+/* x converted to dtype. To an integer: truncates, saturates, NaN gives 0; to boolean: x != 0. */
 LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
 
 /* ---- activations ---- */
-/* 0 where x <= 0, else x; NaN stays. Any number dtype. Gradient 0 at 0 */
+/* 0 where x <= 0, else x; NaN stays. Any number dtype. The gradient at 0 is 0. */
 LZ_API lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site);
-/* floats. Hendrycks and Gimpel 2016; by erf, or their tanh formula */
+/* x times the normal distribution function of x, by erf or by the tanh formula. Floats. Hendrycks
+ * and Gimpel 2016. */
 LZ_API lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site);
-/* floats: x * sigmoid(x) */
+/* x * sigmoid(x). Floats. */
 LZ_API lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site);
-/* floats: exp(x) / sum along dim, without overflow */
+/* exp(x) / sum(exp(x)) along dim, without overflow. Floats. */
 LZ_API lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
+/* The logarithm of softmax along dim, without overflow. Floats. */
 LZ_API lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
 /* ---- scalar operands: the number is a run-time argument (0, 1 and -1 are constants), so changing
  * it never recompiles. It is converted to x's dtype, saturating; with a fraction it turns an
  * integer or boolean x into f32, without one a boolean x into i64 ---- */
+/* x + s. */
 LZ_API lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site);
+/* x - s. */
 LZ_API lz_tensor *lz_sub_scalar_at(lz_tensor *x, double s, const lz_site *site);
+/* x * s. */
 LZ_API lz_tensor *lz_mul_scalar_at(lz_tensor *x, double s, const lz_site *site);
-/* floats */
+/* x / s. Floats. */
 LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);
-/* 2 and 0.5 are part of the program: x * x, sqrt(x). s < 0: floats */
+/* x to the power s. 2 and 0.5 are part of the program: x * x, sqrt(x). s < 0: floats. */
 LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 
 #define lz_matmul(a, b) lz_matmul_at((a), (b), LZ_SITE)
@@ -167,22 +180,10 @@ LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 #define lz_amin(x, ...) lz_amin_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_any(x, ...) lz_any_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_all(x, ...) lz_all_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define LZ_VARIANCE_DEFAULTS .correction = 1
 #define lz_var(x, ...)                                                                             \
-    __extension__({                                                                                \
-        LZ_OVERRIDE_BEGIN const lz_reduce_options lz_o_ = LZ_VAR_OPTIONS(__VA_ARGS__);             \
-        LZ_OVERRIDE_END lz_var_at((x), &lz_o_, LZ_SITE);                                           \
-    })
-#ifdef __cplusplus
-#define LZ_VAR_OPTIONS(...)                                                                        \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
-    }
-#else
-#define LZ_VAR_OPTIONS(...)                                                                        \
-    {                                                                                              \
-        .struct_size = sizeof(lz_reduce_options), .correction = 1, ##__VA_ARGS__                   \
-    }
-#endif
+    LZ_OVERRIDING(lz_var_at(                                                                       \
+        (x), LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
 #define lz_logsumexp(x, ...) lz_logsumexp_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define lz_argmax(x, dim, keepdim) lz_argmax_at((x), (dim), (keepdim), LZ_SITE)
 #define lz_argmin(x, dim, keepdim) lz_argmin_at((x), (dim), (keepdim), LZ_SITE)

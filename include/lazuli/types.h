@@ -37,8 +37,8 @@ template <class T> inline const T *lz_temporary(const T &v)
 #define LZ_OVERRIDE_BEGIN                                                                          \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
 #define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
-/* The same for one call, whose result it gives: LZ_OVERRIDING(f(LZ_DEFAULTED(type, .field =
- * default, caller's fields))) */
+/* LZ_DEFAULTED(type, .field = default, caller's fields): LZ_OPTIONS with defaults that are not 0.
+ * The call that takes it stands in LZ_OVERRIDING, which gives the call's result. */
 #define LZ_DEFAULTED(type, defaults, ...)                                                          \
     (&(type){.struct_size = sizeof(type), defaults, ##__VA_ARGS__})
 #define LZ_OVERRIDING(call)                                                                        \
@@ -139,12 +139,13 @@ typedef struct lz_site {
         &lz_site_here_;                                                                            \
     })
 
-/* "LZ_ESHAPE"; "LZ_?" for an unknown value. Never NULL. */
+/* Name of a status: "LZ_ESHAPE"; "LZ_?" for an unknown value. Never NULL. */
 LZ_API const char *lz_status_name(lz_status s);
-LZ_API const char *lz_status_message(lz_status s); /* the line of status.def. Never NULL. */
-/* "f32"; "?" for an unknown value. Never NULL. */
+/* What a status means in a line. Never NULL. */
+LZ_API const char *lz_status_message(lz_status s);
+/* Name of a dtype: "f32"; "?" for an unknown value. Never NULL. */
 LZ_API const char *lz_dtype_name(lz_dtype d);
-/* bytes of one element; 0 for an unknown value */
+/* Bytes of one element; 0 for an unknown value. */
 LZ_API size_t lz_dtype_size(lz_dtype d);
 
 LZ_EXTERN_C_END

@@ -20,20 +20,24 @@ typedef struct lz_conv_options {
     int64_t groups LZ_DEFAULT(0); /* default 1 */
 } lz_conv_options;
 #define LZ_CONV_OPTIONS(...) LZ_OPTIONS(lz_conv_options, ##__VA_ARGS__)
-/* x * weight[out, in / groups, kernel..] + bias[out]; bias may be NULL. The extents become (n + 2
- * padding - dilation (k - 1) - 1) / stride + 1. */
+/* x * weight[out, in / groups, k] + bias[out]; bias may be NULL. The extent becomes (n + 2 padding
+ * - dilation (k - 1) - 1) / stride + 1. */
 LZ_API lz_tensor *lz_conv1d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                const lz_conv_options *o, const lz_site *site);
+/* As lz_conv1d over two dimensions: weight[out, in / groups, kh, kw]. */
 LZ_API lz_tensor *lz_conv2d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                const lz_conv_options *o, const lz_site *site);
+/* As lz_conv1d over three dimensions: weight[out, in / groups, kd, kh, kw]. */
 LZ_API lz_tensor *lz_conv3d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                const lz_conv_options *o, const lz_site *site);
-/* The gradient of a convolution as a function: weight is [in, out / groups, kernel..]. The extents
- * become (n - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1. */
+/* The gradient of a convolution as a function: weight is [in, out / groups, k]. The extent becomes
+ * (n - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1. */
 LZ_API lz_tensor *lz_conv_transpose1d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                          const lz_conv_options *o, const lz_site *site);
+/* As lz_conv_transpose1d over two dimensions: weight[in, out / groups, kh, kw]. */
 LZ_API lz_tensor *lz_conv_transpose2d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                          const lz_conv_options *o, const lz_site *site);
+/* As lz_conv_transpose1d over three dimensions: weight[in, out / groups, kd, kh, kw]. */
 LZ_API lz_tensor *lz_conv_transpose3d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                          const lz_conv_options *o, const lz_site *site);
 
@@ -92,15 +96,17 @@ LZ_API lz_tensor *lz_max_unpool3d_at(lz_tensor *x, lz_tensor *indices, lz_shape 
                                      const lz_site *site);
 
 /* ---- along a dimension, each element with all before it ---- */
-/* integers and booleans give i64 */
+/* Sum of each element and all before it along dim. Integers and booleans give i64. */
 LZ_API lz_tensor *lz_cumsum_at(lz_tensor *x, int64_t dim, const lz_site *site);
-/* integers and booleans give i64 */
+/* Product of each element and all before it along dim. Integers and booleans give i64. */
 LZ_API lz_tensor *lz_cumprod_at(lz_tensor *x, int64_t dim, const lz_site *site);
-/* floats: log(cumsum(exp(x))) without overflow */
+/* log(cumsum(exp(x))) along dim, without overflow. Floats. */
 LZ_API lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site);
-/* The largest (smallest) so far, NaN from the first NaN on; *indices (may be NULL): i64, where it
- * is, the last of equal ones. */
+/* The largest element so far along dim, NaN from the first NaN on; *indices (may be NULL): i64,
+ * where it is, the last of equal ones. */
 LZ_API lz_tensor *lz_cummax_at(lz_tensor *x, int64_t dim, lz_tensor **indices, const lz_site *site);
+/* The smallest element so far along dim, NaN from the first NaN on; *indices (may be NULL): i64,
+ * where it is, the last of equal ones. */
 LZ_API lz_tensor *lz_cummin_at(lz_tensor *x, int64_t dim, lz_tensor **indices, const lz_site *site);
 
 #define lz_conv1d(x, w, b, ...) lz_conv1d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)

@@ -257,9 +257,10 @@ static void print_header(void)
            "-1, converted as those of tensor_ops.h ---- "
            "*/\n");
     for (int i = 0; i < NUM_SCALARS; i++)
-        printf("LZ_API lz_tensor *lz_%s_scalar_at(lz_tensor *x, double s, const lz_site *site);\n"
+        printf("/* lz_%s of x and the number s. */\n"
+               "LZ_API lz_tensor *lz_%s_scalar_at(lz_tensor *x, double s, const lz_site *site);\n"
                "#define lz_%s_scalar(x, s) lz_%s_scalar_at((x), (s), LZ_SITE)\n",
-               scalars[i], scalars[i], scalars[i]);
+               scalars[i], scalars[i], scalars[i], scalars[i]);
     printf("\nLZ_EXTERN_C_END\n#endif\n");
 }
 
