@@ -8,6 +8,8 @@ MODE ?= release
 BUILD ?= build/$(MODE)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/lazuli
 DESTDIR ?=
 LAYERS := base ir cache lower codegen backends runtime ops autodiff data nn
 VERSION := 0.1.0
@@ -248,15 +250,16 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 	$(Q)$(CC) $(FLAGS) -Iinclude -Itest $(DEPFLAGS) $< -L$(BUILD) -llazuli -Wl,-rpath,'$$ORIGIN/../..',-rpath,$(abspath $(BUILD)) $(LINKFLAGS) $(CHECK_LIBS) -lm -o $@
 
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
+APIDOC := $(BUILD)/tools/apidoc/apidoc
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
 tests: $(TESTS) $(MOCK) $(LT_MOCK) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
-check: tests $(GENERATORS)
+check: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all tools/lint.sh $(TESTS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
-check-whole: tests $(GENERATORS)
+check-whole: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_WHOLE=1 tools/runtests.sh --all tools/lint.sh $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
 CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_libs %/t_cuda_loops %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
@@ -274,10 +277,23 @@ $(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(DEPFLAGS) $< $(call layer_lib,base) $(LINKFLAGS) $(LDLIBS) -o $@
 regen: $(GENERATORS)
 	@tools/regen.sh $(BUILD) write
+# ---- the API reference, from the public headers: one page and man pages ----
+APIDOC_OBJS := $(call objs,$(call srcs,tools/apidoc,*.c))
+$(APIDOC): $(APIDOC_OBJS) $(call layer_lib,base)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(APIDOC_OBJS) $(call layer_lib,base) $(LINKFLAGS) $(LDLIBS) -o $@
+PUBLIC := $(wildcard include/lazuli/*)
+build/apidoc/index.html: $(APIDOC) $(PUBLIC) tools/apidoc.sh
+	@BUILD=$(BUILD) CC='$(CC)' tools/apidoc.sh html $(VERSION) $@
+build/man/man1/lazuli.1: $(APIDOC) $(TOOL) $(PUBLIC) tools/apidoc.sh
+	@$(TOOL) --help >$(BUILD)/help.txt && BUILD=$(BUILD) CC='$(CC)' HELP=$(BUILD)/help.txt tools/apidoc.sh man $(VERSION) build/man
+apidoc: build/apidoc/index.html build/man/man1/lazuli.1
+	@echo 'wrote build/apidoc/index.html and build/man'
 # What the commands of README.md and docs/ print, written into them.
 docs: $(SHARED) $(PROGRAMS)
 	@BUILD=$(BUILD) CC='$(CC)' test/api/docs.sh --update
-lint: $(GENERATORS) $(SHARED)
+lint: $(GENERATORS) $(APIDOC) $(SHARED)
 	@BUILD=$(BUILD) CC='$(CC)' tools/lint.sh
 format:
 	@tools/lint.sh --format
@@ -298,11 +314,17 @@ install: $(SHARED) $(STATIC) $(if $(TOOL_OBJS),$(TOOL))
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(PC_RPATH)|' tools/lazuli.pc.in \
 	    >$(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc
 	$(if $(TOOL_OBJS),install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/)
+	@if $(MAKE) --no-print-directory -s apidoc; then \
+	    install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(DOCDIR) && \
+	    install -m 644 build/man/man1/* $(DESTDIR)$(MANDIR)/man1/ && install -m 644 build/man/man3/* $(DESTDIR)$(MANDIR)/man3/ && \
+	    install -m 644 build/apidoc/index.html $(DESTDIR)$(DOCDIR)/api.html; \
+	else echo 'without man pages: what is built here does not run here'; fi
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/lazuli
 	rm -f $(DESTDIR)$(PREFIX)/bin/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc \
-	    $(addprefix $(DESTDIR)$(LIBDIR)/,liblazuli.a liblazuli.so $(SONAME) $(notdir $(SHARED)))
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,liblazuli.a liblazuli.so $(SONAME) $(notdir $(SHARED))) \
+	    $(DESTDIR)$(MANDIR)/man1/lazuli.1 $(DESTDIR)$(MANDIR)/man3/lz_*.3 $(DESTDIR)$(MANDIR)/man3/lazuli_*.3 $(DESTDIR)$(DOCDIR)/api.html
 
 clean:
 	rm -rf $(if $(filter command line environment,$(origin BUILD) $(origin MODE)),$(BUILD),build)
@@ -320,9 +342,10 @@ help:
 	@echo 'make hooks         have git check commit messages (tools/hooks/commit-msg)'
 	@echo 'make regen         rewrite the generated files that are committed'
 	@echo 'make docs          run the commands of the documentation and rewrite what they print'
+	@echo 'make apidoc        the API reference from the headers: build/apidoc/index.html, man pages in build/man'
 	@echo 'make install       PREFIX=/usr/local DESTDIR= LIBDIR=$$PREFIX/lib; uninstall takes it back'
 	@echo 'make clean         remove build/'
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs lint format hooks install uninstall clean help FORCE
+.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs apidoc lint format hooks install uninstall clean help FORCE

@@ -73,6 +73,9 @@ fi
 
 tools/regen.sh "$BUILD" check || bad=1
 
+# Every exported function and every field of an options struct has a comment, of which the API reference is made.
+[ ! -x "$BUILD/tools/apidoc/apidoc" ] || BUILD=$BUILD tools/apidoc.sh check || bad=1
+
 if command -v shellcheck >/dev/null; then
     shellcheck -S warning tools/*.sh tools/hooks/* test/*.sh test/api/*.sh .ci/run || bad=1
 fi

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# apidoc.sh - the API reference, from include/lazuli/*.h in the order of lazuli.h, by the program BUILD/tools/apidoc/apidoc.
+#   tools/apidoc.sh check                  exported functions and fields of options that have no comment; exit status 1 when any
+#   tools/apidoc.sh html VERSION FILE      the page
+#   tools/apidoc.sh man VERSION DIR        man pages in DIR/man1 and DIR/man3; HELP: what `lazuli --help` prints, for lazuli.1
+# CC: the compiler, whose preprocessor expands the macros.
+set -u
+BUILD=${BUILD:?}
+apidoc=$BUILD/tools/apidoc/apidoc
+headers=(include/lazuli/lazuli.h)
+while read -r h; do headers+=("include/lazuli/$h"); done <<<"$(sed -n 's/^#include <lazuli\/\(.*\.h\)>/\1/p' include/lazuli/lazuli.h)"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+"$apidoc" stubs "${headers[@]}" >"$tmp/stubs.c" && ${CC:-cc} -E -P -Iinclude "$tmp/stubs.c" >"$tmp/expanded" || exit 1
+case $1 in
+check) "$apidoc" check "$tmp/expanded" abi/exports.txt "${headers[@]}" ;;
+html) "$apidoc" html "$tmp/expanded" "$2" "${headers[@]}" >"$tmp/page" && mkdir -p "$(dirname "$3")" && cp "$tmp/page" "$3" ;;
+man)
+    rm -rf "$3/man3" "$3/man1"
+    mkdir -p "$3/man3" "$3/man1" && "$apidoc" man "$tmp/expanded" "$2" "$3/man3" "${headers[@]}" &&
+        "$apidoc" command "$2" "${HELP:?}" >"$3/man1/lazuli.1" ;;
+*) echo "apidoc.sh: unknown $1" >&2; exit 2 ;;
+esac
