@@ -34,11 +34,29 @@ static const opt_row rows[LZ_OPT_COUNT] = {
 #undef LZ_OPT_STR
 };
 
+typedef struct former_name {
+    lz_opt opt;
+    const char *env;
+} former_name;
+
+static const former_name former[] = {
+#define LZ_OPT_BOOL(id, env, def, doc)
+#define LZ_OPT_INT(id, env, def, min, max, doc)
+#define LZ_OPT_STR(id, env, def, doc)
+#define LZ_OPT_WAS(id, old) {LZ_OPT_##id, old},
+#include "base/config.def"
+#undef LZ_OPT_BOOL
+#undef LZ_OPT_INT
+#undef LZ_OPT_STR
+};
+enum { NFORMER = sizeof former / sizeof former[0] };
+
 static _Atomic int64_t ints[LZ_OPT_COUNT];
 static _Atomic(const char *) strs[LZ_OPT_COUNT];
 static atomic_bool is_set[LZ_OPT_COUNT];
 static atomic_bool bad[LZ_OPT_COUNT]; /* did not parse; told to the user after loading */
-static atomic_bool loaded, have_bad;
+static atomic_bool used[NFORMER];     /* former names that were given; told likewise */
+static atomic_bool loaded, have_warnings;
 static lz_once load_once = LZ_ONCE_INIT;
 
 enum { POOL_BYTES = 1 << 16 };
@@ -130,16 +148,41 @@ static lz_status apply(int o, const char *text)
     return LZ_OK;
 }
 
+static const char *env_text(const char *name)
+{
+    const char *text = secure_getenv(name);
+    return text && *text ? text : NULL;
+}
+
+/* The name under which o is set in the environment: its own, else a former one; NULL: under none.
+ */
+static const char *env_name_of(int o)
+{
+    if (env_text(rows[o].env))
+        return rows[o].env;
+    for (int i = 0; i < NFORMER; i++)
+        if ((int)former[i].opt == o && env_text(former[i].env))
+            return former[i].env;
+    return NULL;
+}
+
+static void warn_later(atomic_bool *what)
+{
+    atomic_store_explicit(what, true, memory_order_relaxed);
+    atomic_store_explicit(&have_warnings, true, memory_order_relaxed);
+}
+
 static void load(void)
 {
     for (int o = 0; o < LZ_OPT_COUNT; o++) {
         to_default(o);
-        const char *text = secure_getenv(rows[o].env);
-        if (text && *text && apply(o, text) != LZ_OK) {
-            atomic_store_explicit(&bad[o], true, memory_order_relaxed);
-            atomic_store_explicit(&have_bad, true, memory_order_relaxed);
-        }
+        const char *env = env_name_of(o);
+        if (env && apply(o, env_text(env)) != LZ_OK)
+            warn_later(&bad[o]);
     }
+    for (int i = 0; i < NFORMER; i++)
+        if (env_text(former[i].env))
+            warn_later(&used[i]);
     atomic_store_explicit(&loaded, true, memory_order_release);
 }
 
@@ -157,18 +200,22 @@ static void describe_domain(int o, char *buf, size_t n)
 }
 
 /* Told outside `load`, since logging reads an option itself. */
-static __attribute__((noinline)) void warn_bad(void)
+static __attribute__((noinline)) void warn(void)
 {
-    if (!atomic_exchange_explicit(&have_bad, false, memory_order_relaxed))
+    if (!atomic_exchange_explicit(&have_warnings, false, memory_order_relaxed))
         return;
+    for (int i = 0; i < NFORMER; i++)
+        if (atomic_exchange_explicit(&used[i], false, memory_order_relaxed))
+            LZ_WARN("config", "%s is now %s", former[i].env, rows[former[i].opt].env);
     for (int o = 0; o < LZ_OPT_COUNT; o++) {
         if (!atomic_exchange_explicit(&bad[o], false, memory_order_relaxed))
             continue;
         char domain[96];
         describe_domain(o, domain, sizeof domain);
-        const char *text = secure_getenv(rows[o].env);
-        LZ_WARN("config", "%s=%.200s is ignored: the value must be %s; using %s", rows[o].env,
-                text ? text : "", domain, rows[o].def_text[0] ? rows[o].def_text : "the default");
+        const char *env = env_name_of(o), *text = env ? env_text(env) : NULL;
+        LZ_WARN("config", "%s=%.200s is ignored: the value must be %s; using %s",
+                env ? env : rows[o].env, text ? text : "", domain,
+                rows[o].def_text[0] ? rows[o].def_text : "the default");
     }
 }
 
@@ -176,8 +223,8 @@ static inline void ensure_loaded(void)
 {
     if (__builtin_expect(!atomic_load_explicit(&loaded, memory_order_acquire), 0))
         lz_once_run(&load_once, load);
-    if (__builtin_expect(atomic_load_explicit(&have_bad, memory_order_relaxed), 0))
-        warn_bad();
+    if (__builtin_expect(atomic_load_explicit(&have_warnings, memory_order_relaxed), 0))
+        warn();
 }
 
 bool lz_cfg_bool(lz_opt o)
@@ -247,11 +294,15 @@ static const char *nearest(const char *env, size_t n)
     return name;
 }
 
+/* The option of a present or former name, or -1. */
 static int find(const char *env, size_t n)
 {
     for (int o = 0; o < LZ_OPT_COUNT; o++)
         if (strncmp(rows[o].env, env, n) == 0 && rows[o].env[n] == '\0')
             return o;
+    for (int i = 0; i < NFORMER; i++)
+        if (strncmp(former[i].env, env, n) == 0 && former[i].env[n] == '\0')
+            return (int)former[i].opt;
     return -1;
 }
 

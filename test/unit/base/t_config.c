@@ -25,6 +25,21 @@ static const struct {
 };
 enum { NUM_ROWS = sizeof rows / sizeof rows[0] };
 
+static const struct {
+    lz_opt id;
+    const char *env;
+} former[] = {
+#define LZ_OPT_BOOL(id, env, def, doc)
+#define LZ_OPT_INT(id, env, def, min, max, doc)
+#define LZ_OPT_STR(id, env, def, doc)
+#define LZ_OPT_WAS(id, old) {LZ_OPT_##id, old},
+#include "base/config.def"
+#undef LZ_OPT_BOOL
+#undef LZ_OPT_INT
+#undef LZ_OPT_STR
+};
+enum { NUM_FORMER = sizeof former / sizeof former[0] };
+
 static char logged[8192];
 static int num_logged;
 static void collect(lz_log_level level, const char *module, const char *message, void *user)
@@ -188,6 +203,39 @@ START_TEST(unknown_names)
 }
 END_TEST
 
+static const char *env_of(lz_opt o)
+{
+    int i = 0;
+    while (rows[i].id != o)
+        i++;
+    return rows[i].env;
+}
+
+START_TEST(former_name_works_and_warns_once)
+{
+    lz_opt o = former[_i].id;
+    char message[256];
+    setenv(former[_i].env, "1", 1);
+    ck_assert(lz_cfg_is_set(o));
+    lz_config_check_unknown();
+    ck_assert_int_eq(num_logged, 1);
+    snprintf(message, sizeof message, "%s is now %s\n", former[_i].env, env_of(o));
+    ck_assert_str_eq(logged, message);
+    ck_assert_int_eq(lz_config_set(former[_i].env, NULL), LZ_OK);
+    ck_assert(!lz_cfg_is_set(o));
+}
+END_TEST
+
+/* The present name wins. */
+START_TEST(former_and_present_name)
+{
+    setenv("LAZULI_FORMS", "old", 1);
+    setenv("LAZULI_VARIANTS", "new", 1);
+    ck_assert_str_eq(lz_cfg_str(LZ_OPT_VARIANTS), "new");
+    ck_assert_int_eq(num_logged, 1);
+}
+END_TEST
+
 START_TEST(rows_end)
 {
     ck_assert(!lz_config_row(-1, NULL, NULL, NULL, NULL));
@@ -208,6 +256,8 @@ int main(void)
     tcase_add_test(t, bool_words);
     tcase_add_test(t, strings_live_on);
     tcase_add_test(t, unknown_names);
+    tcase_add_loop_test(t, former_name_works_and_warns_once, 0, NUM_FORMER);
+    tcase_add_test(t, former_and_present_name);
     tcase_add_test(t, rows_end);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
