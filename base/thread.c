@@ -1,5 +1,6 @@
 /* thread.c - see thread.h. Linux: futex, sched_getaffinity, cgroup v2 cpu.max. */
 #include "base/thread.h"
+#include "base/alloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -46,19 +47,39 @@ lz_status lz_fork_check(void)
                    (long)getpid());
 }
 
+/* Handed to the new thread, which frees it. */
+typedef struct thread_start {
+    char name[16];
+    void *(*fn)(void *);
+    void *arg;
+} thread_start;
+
+/* The thread names itself before anything else runs in it: what it records under its name, such as
+ * spans of the timeline, never sees the name of its parent. */
+static void *thread_main(void *p)
+{
+    thread_start start = *(thread_start *)p;
+    lz_free(p);
+    (void)pthread_setname_np(pthread_self(), start.name);
+    return start.fn(start.arg);
+}
+
 lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg)
 {
+    thread_start *start = lz_alloc(sizeof *start);
+    if (!start)
+        return LZ_FAIL(LZ_EMEM, "cannot start thread %s: out of memory", name);
+    *start = (thread_start){.fn = fn, .arg = arg};
+    snprintf(start->name, sizeof start->name, "%s", name);
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(out, NULL, fn, arg);
+    int rc = pthread_create(out, NULL, thread_main, start);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (rc != 0)
-        return LZ_FAIL(LZ_EMEM, "cannot start thread %s: %s", name, strerrordesc_np(rc));
-    char kept[16];
-    snprintf(kept, sizeof kept, "%s", name);
-    (void)pthread_setname_np(*out, kept);
-    return LZ_OK;
+    if (rc == 0)
+        return LZ_OK;
+    lz_free(start);
+    return LZ_FAIL(LZ_EMEM, "cannot start thread %s: %s", name, strerrordesc_np(rc));
 }
 
 /* Cores allowed by the affinity mask; masks of machines with more than 1,024 cores need a larger

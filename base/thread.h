@@ -22,7 +22,7 @@ bool lz_fork_happened(void);
 lz_status lz_fork_check(void);
 
 /* Starts a thread with every signal blocked (signals belong to the embedding program). name: at
- * most 15 bytes are kept.
+ * most 15 bytes are kept; the thread has it before fn runs.
  * Errors: LZ_EMEM when the system gives no thread. */
 lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg);
 
