@@ -9,12 +9,12 @@
 #define SPECIAL1(name)                                                                             \
     static double special_##name(double x)                                                         \
     {                                                                                              \
-        return (double)lz_special_##name(x);                                                       \
+        return (double)lz_sf_##name(x);                                                            \
     }
 #define SPECIAL2(name)                                                                             \
     static double special_##name(double x, double y)                                               \
     {                                                                                              \
-        return (double)lz_special_##name(x, y);                                                    \
+        return (double)lz_sf_##name(x, y);                                                         \
     }
 SPECIAL1(bessel_i1e)
 SPECIAL1(digamma)

@@ -8,7 +8,9 @@ MAX_LINES=1200
 bad=0
 finding() { echo "lint: $*"; bad=1; }
 
-sources() { find base ir cache lower codegen backends runtime ops autodiff data nn include tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
+library='base ir cache lower codegen backends runtime ops autodiff data nn include'
+# shellcheck disable=SC2086  # library is a list
+sources() { find $library tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
 # Not what is generated.
 formatted() { sources | grep -v -x include/lazuli/ops.h; }
 
@@ -53,6 +55,22 @@ hits=$(find base ir cache lower codegen backends runtime ops autodiff data nn -n
 [ -n "$hits" ] && each 'the heap is reached through base/alloc.h only' <<<"$hits"
 hits=$(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')")
 [ -n "$hits" ] && each 'blanks at the end of the line, or a tab' <<<"$hits"
+
+# One name, one type: in the headers and sources of the library, with what is public.
+hits=$(find $library -name '*.[ch]' -print0 2>/dev/null | xargs -0 grep -ohE '^(typedef )?(struct|enum|union) lz_[a-z0-9_]+ \{' |
+    sed -E 's/^(typedef )?(struct|enum|union) //; s/ \{//' | sort | uniq -d)
+for name in $hits; do finding "more than one type is named $name: $(grep -rlE "^(typedef )?(struct|enum|union) $name \{" $library | tr '\n' ' ')"; done
+
+# Every internal header compiles after <lazuli/lazuli.h>: no name means one thing in public and another inside.
+if [ -f "$BUILD/gen/llvm_api_names.h" ]; then
+    # shellcheck disable=SC2016,SC2086  # the inner shell's variables; library is a list
+    find $library -name '*.h' ! -path 'include/*' -print0 2>/dev/null | LLVM=$(sed -n 's/^LLVM_INCLUDEDIR *:*= *//p' build/config.mk 2>/dev/null) CC=${CC:-cc} \
+        xargs -0 -P 2 -n 16 sh -c 'for h; do
+            printf "#include \"lazuli/lazuli.h\"\n#include \"%s\"\n" "$h" |
+                $CC -std=gnu11 -D_GNU_SOURCE -fsyntax-only -I. -Iinclude -I"$BUILD/gen" ${LLVM:+-isystem $LLVM} -x c - >/dev/null 2>&1 || echo "$h"
+        done' sh >"$found"
+    while read -r file; do finding "$file does not compile after <lazuli/lazuli.h>"; done <"$found"
+fi
 
 # Exported names: exactly those of abi/exports.txt.
 if [ -f "$BUILD/liblazuli.so" ]; then

@@ -19,20 +19,20 @@ static bool integral(long double x)
     return x == floorl(x);
 }
 
-long double lz_special_lgamma(long double x)
+long double lz_sf_lgamma(long double x)
 {
     int sign;
     return lgammal_r(x, &sign);
 }
 
-long double lz_special_digamma(long double x)
+long double lz_sf_digamma(long double x)
 {
     long double sum = 0;
     if (x <= 0) {
         if (integral(x))
             return NAN;
         long double r = x - roundl(x);
-        return lz_special_digamma(1 - x) - PI / tanl(PI * r);
+        return lz_sf_digamma(1 - x) - PI / tanl(PI * r);
     }
     for (; x < 24; x++)
         sum -= 1 / x;
@@ -80,26 +80,26 @@ static long double zeta(long double s, long double q, long double shift)
     return sum + first * (q / (s - 1) + 0.5L + tail);
 }
 
-long double lz_special_zeta(long double s, long double q)
+long double lz_sf_zeta(long double s, long double q)
 {
     return zeta(s, q, 0);
 }
 
-long double lz_special_polygamma(long double n, long double x)
+long double lz_sf_polygamma(long double n, long double x)
 {
     if (!(n >= 0) || !integral(n) || isinf(n))
         return NAN;
     if (n == 0)
-        return lz_special_digamma(x);
+        return lz_sf_digamma(x);
     /* a factorial that is no ordinary number is part of the terms */
-    long double f = lz_special_lgamma(n + 1);
+    long double f = lz_sf_lgamma(n + 1);
     long double v = n <= 100 ? expl(f) * zeta(n + 1, x, 0) : zeta(n + 1, x, f);
     return fmodl(n, 2) == 1 ? v : -v;
 }
 
 /* Halley's method from Winitzki's formula. erf(y) - x is taken of the complements, which do not
  * cancel. */
-long double lz_special_erf_inv(long double x)
+long double lz_sf_erf_inv(long double x)
 {
     long double a = fabsl(x), c = 0.147L;
     if (!(a < 1))
@@ -115,7 +115,7 @@ long double lz_special_erf_inv(long double x)
     return copysignl(y, x);
 }
 
-long double lz_special_bessel_i1e(long double x)
+long double lz_sf_bessel_i1e(long double x)
 {
     long double a = fabsl(x), sum = 1, t = 1;
     if (isnan(x))

@@ -227,5 +227,5 @@ lz_status lz_parse_precision(lz_parser *p, const lz_parse_entry *e, int32_t *out
 /* parse_expand.c: operations that are not in the table but are made of those */
 typedef struct lz_expansion lz_expansion;
 const lz_expansion *lz_expansion_find(lz_slice name); /* NULL: none */
-lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e);
+lz_status lz_expansion_apply(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e);
 #endif

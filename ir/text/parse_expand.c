@@ -196,7 +196,7 @@ const lz_expansion *lz_expansion_find(lz_slice name)
     return NULL;
 }
 
-lz_status lz_expand(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e)
+lz_status lz_expansion_apply(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e)
 {
     if (e->nopnd && t->opnd.len != e->nopnd)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "%s: takes %u operands, not %u", e->name,

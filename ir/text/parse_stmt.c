@@ -371,7 +371,7 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     LZ_TRY(lz_parse_check_operands(p, s, t));
     if (lz_op_get(t->op)->cls == LZ_CLASS_COLLECTIVE)
         return lz_parse_collective(p, s, t);
-    return e ? lz_expand(p, s, t, e) : lz_parse_build(p, s, t);
+    return e ? lz_expansion_apply(p, s, t, e) : lz_parse_build(p, s, t);
 }
 
 static lz_op table_op(lz_slice name);

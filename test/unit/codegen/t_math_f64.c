@@ -42,12 +42,12 @@ static const row rows[] = {{LZ_OP_EXPONENTIAL, 1, -745, 710, 1, 0, expl, NULL},
                            {LZ_OP_ATANH, 1, -1, 1, 4, 0, atanhl, NULL},
                            {LZ_OP_ERFC, 1, -6, 27, 8, 0, erfcl, NULL},
                            {LZ_OP_REMAINDER, 2, -1000, 1000, 0, 0, NULL, fmodl},
-                           {LZ_OP_ERF_INV, 1, -1, 1, 2, 0, lz_special_erf_inv, NULL},
-                           {LZ_OP_LGAMMA, 1, -20, 40, 1, 1e-17, lz_special_lgamma, NULL},
-                           {LZ_OP_DIGAMMA, 1, -20, 40, 1, 1e-17, lz_special_digamma, NULL},
-                           {LZ_OP_BESSEL_I1E, 1, -60, 60, 1, 0, lz_special_bessel_i1e, NULL},
-                           {LZ_OP_ZETA, 2, 0, 60, 1, 0, NULL, lz_special_zeta},
-                           {LZ_OP_POLYGAMMA, 2, 0, 40, 1, 1e-17, NULL, lz_special_polygamma}};
+                           {LZ_OP_ERF_INV, 1, -1, 1, 2, 0, lz_sf_erf_inv, NULL},
+                           {LZ_OP_LGAMMA, 1, -20, 40, 1, 1e-17, lz_sf_lgamma, NULL},
+                           {LZ_OP_DIGAMMA, 1, -20, 40, 1, 1e-17, lz_sf_digamma, NULL},
+                           {LZ_OP_BESSEL_I1E, 1, -60, 60, 1, 0, lz_sf_bessel_i1e, NULL},
+                           {LZ_OP_ZETA, 2, 0, 60, 1, 0, NULL, lz_sf_zeta},
+                           {LZ_OP_POLYGAMMA, 2, 0, 40, 1, 1e-17, NULL, lz_sf_polygamma}};
 
 static const double special[] = {0.0,
                                  -0.0,

@@ -567,17 +567,17 @@ static long double formula(lz_op op, long double x)
     case LZ_OP_ATANH:
         return atanhl(x);
     case LZ_OP_BESSEL_I1E:
-        return lz_special_bessel_i1e(x);
+        return lz_sf_bessel_i1e(x);
     case LZ_OP_COSH:
         return coshl(x);
     case LZ_OP_DIGAMMA:
-        return lz_special_digamma(x);
+        return lz_sf_digamma(x);
     case LZ_OP_ERF_INV:
-        return lz_special_erf_inv(x);
+        return lz_sf_erf_inv(x);
     case LZ_OP_ERFC:
         return erfcl(x);
     case LZ_OP_LGAMMA:
-        return lz_special_lgamma(x);
+        return lz_sf_lgamma(x);
     case LZ_OP_SINH:
         return sinhl(x);
     case LZ_OP_ERF:
