@@ -15,6 +15,7 @@
 #ifndef LZ_CODEGEN_CODEGEN_H
 #define LZ_CODEGEN_CODEGEN_H
 #include "lower/loops/loop.h"
+#include "lower/machine.h"
 
 enum {
 #define VARIANT(name, of, tried, doc) LZ_VARIANT_##name,
@@ -27,8 +28,7 @@ typedef struct lz_target {
     char cpu[64]; /* LLVM name, "" generic */
     /* LLVM feature string, ISA features only (no tuning flags), sorted */
     char features[1024];
-    int vector_bytes; /* 64, 32 or 16 */
-    int64_t l1_bytes, l2_bytes, l3_bytes;
+    lz_machine machine;       /* all known but for threads */
     uint32_t without, always; /* forms of code: bit per row of variants.def */
     bool simt;                /* code is one thread of many: codegen/gpu/simt.h */
     int processors; /* simt: multiprocessors that products are laid out for (simt_archs.def) */

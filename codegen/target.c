@@ -224,7 +224,7 @@ static lz_status host_target(lz_target *out)
     bool zmm = target_has(out, "avx512f") && target_has(out, "avx512bw") &&
                target_has(out, "avx512dq") && target_has(out, "avx512vl");
     bool ymm = target_has(out, "avx2") && target_has(out, "fma") && target_has(out, "f16c");
-    out->vector_bytes = zmm ? 64 : ymm ? 32 : 16;
+    out->machine.vector_bytes = zmm ? 64 : ymm ? 32 : 16;
     return LZ_OK;
 }
 
@@ -244,7 +244,7 @@ static lz_status host_target(lz_target *out)
         return LZ_FAIL(LZ_EINVAL, "LAZULI_CPU=%s: this processor has native alone", s);
     snprintf(out->triple, sizeof out->triple, "aarch64-unknown-linux-gnu");
     snprintf(out->features, sizeof out->features, "+neon");
-    out->vector_bytes = 16;
+    out->machine.vector_bytes = 16;
     return LZ_OK;
 }
 
@@ -281,9 +281,9 @@ static bool read_line(const char *path, char *buf, size_t n)
 
 static void read_caches(lz_target *t)
 {
-    t->l1_bytes = 32 << 10;
-    t->l2_bytes = 512 << 10;
-    t->l3_bytes = 8 << 20;
+    t->machine.l1_bytes = 32 << 10;
+    t->machine.l2_bytes = 512 << 10;
+    t->machine.l3_bytes = 8 << 20;
     for (int i = 0; i < 8; i++) {
         char path[96], level[16], type[32], size[32];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", i);
@@ -298,9 +298,9 @@ static void read_caches(lz_target *t)
         char *end;
         int64_t v = strtoll(size, &end, 10);
         v *= *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : 1;
-        int64_t *at = level[0] == '1'   ? &t->l1_bytes
-                      : level[0] == '2' ? &t->l2_bytes
-                      : level[0] == '3' ? &t->l3_bytes
+        int64_t *at = level[0] == '1'   ? &t->machine.l1_bytes
+                      : level[0] == '2' ? &t->machine.l2_bytes
+                      : level[0] == '3' ? &t->machine.l3_bytes
                                         : NULL;
         if (at && v > 0 && v < INT64_C(1) << 40)
             *at = v;

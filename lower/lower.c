@@ -441,7 +441,7 @@ static lz_status build(front *x)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     LZ_TRY(lower_regions(x));
     int64_t t0 = lz_timeline_begin();
-    LZ_TRY(lz_fusion_new(x->f, x->o->rows, x->o->row_limit, &x->fu));
+    LZ_TRY(lz_fusion_new(x->f, x->o, &x->fu));
     LZ_TRY(lz_dump_fusion(x->fu));
     LZ_TRY(find_wishes(x));
     LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));
@@ -466,7 +466,7 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     *out = NULL;
     LZ_TRY(lz_func_check_alone(f));
     o = o ? o : &none;
-    LZ_TRY(lz_passes_run(f, o->columns ? "pipeline:columns" : "pipeline", &g));
+    LZ_TRY(lz_passes_run(f, "pipeline", o, &g));
     front x = {.f = g, .o = o};
     lz_status s = build(&x);
     for (uint32_t i = 0; x.low && i < x.order.order.len; i++)

@@ -82,7 +82,8 @@ typedef struct manager {
     const lz_func *cur; /* the caller's, or own */
     lz_func *own;
     uint32_t done; /* rows whose work stands */
-    bool pipeline, columns;
+    bool pipeline; /* running it: needs and breaks are checked */
+    const lz_lower_options *o;
 } manager;
 
 static lz_status run_row(manager *m, const row *r)
@@ -97,8 +98,7 @@ static lz_status run_row(manager *m, const row *r)
     lz_func *next = NULL;
     int64_t t0 = lz_timeline_begin();
     uint32_t before = m->cur->ninst;
-    bool columns = m->columns && r->pass.run == lz_pass_split_reductions;
-    LZ_TRY((columns ? lz_pass_split_reductions_columns : r->pass.run)(m->cur, &next));
+    LZ_TRY(r->pass.run(m->cur, m->o, &next));
     lz_status s = checking() ? check(r, m->cur, next) : LZ_OK;
     if (next) {
         lz_func_free(m->own);
@@ -134,8 +134,7 @@ static lz_status run_list(manager *m, const char *list)
         const char *end = strchr(p, ',');
         size_t n = end ? (size_t)(end - p) : strlen(p);
         const row *r = find(p, n);
-        m->columns = is_word(p, n, "pipeline:columns");
-        if (m->columns || is_word(p, n, "pipeline")) {
+        if (is_word(p, n, "pipeline")) {
             LZ_TRY(run_pipeline(m));
         } else if (r) {
             LZ_TRY(run_row(m, r));
@@ -147,9 +146,11 @@ static lz_status run_list(manager *m, const char *list)
     return LZ_OK;
 }
 
-lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out)
+lz_status lz_passes_run(const lz_func *f, const char *list, const lz_lower_options *o,
+                        lz_func **out)
 {
-    manager m = {.cur = f};
+    static const lz_lower_options defaults;
+    manager m = {.cur = f, .o = o ? o : &defaults};
     *out = NULL;
     lz_dump_func("input", f);
     lz_status s = run_list(&m, list);

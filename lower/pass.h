@@ -8,16 +8,18 @@
 #ifndef LZ_LOWER_PASS_H
 #define LZ_LOWER_PASS_H
 #include "ir/module.h"
+#include "lower/options.h"
 
-/* *out = NULL: nothing changed. */
-typedef lz_status (*lz_pass_fn)(const lz_func *in, lz_func **out);
+/* Gives a new function, or *out = NULL when nothing changed. o is never NULL. */
+typedef lz_status lz_pass_fn(const lz_func *in, const lz_lower_options *o, lz_func **out);
 typedef struct lz_pass {
     const char *name, *doc;
-    lz_pass_fn run;
+    lz_pass_fn *run;
 } lz_pass;
 const lz_pass *lz_pass_get(const char *name); /* NULL when unknown */
 const lz_pass *lz_pass_at(int i);             /* row i; NULL past the end */
-/* Runs a comma-separated list of passes (`lazuli opt --passes=`), or the whole pipeline
- * ("pipeline"; "pipeline:columns" as lz_lower_options.columns says). Takes no ownership of f. */
-lz_status lz_passes_run(const lz_func *f, const char *list, lz_func **out);
+/* Runs a comma-separated list of passes (`lazuli opt --passes=`); "pipeline" in it is the whole
+ * pipeline. o: NULL is all defaults. Takes no ownership of f. */
+lz_status lz_passes_run(const lz_func *f, const char *list, const lz_lower_options *o,
+                        lz_func **out);
 #endif

@@ -11,12 +11,12 @@
 static inline void lz_check_failing_memory(lz_func *f, const char *passes)
 {
     lz_func *g;
-    ck_assert_int_eq(lz_passes_run(f, passes, &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, passes, NULL, &g), LZ_OK);
     lz_func_free(g);
     for (int n = 1;; n++) {
         int64_t live = lz_alloc_live_bytes_hint();
         lz_alloc_fail_at(n, false);
-        lz_status s = lz_passes_run(f, passes, &g);
+        lz_status s = lz_passes_run(f, passes, NULL, &g);
         lz_alloc_fail_at(0, false);
         if (s == LZ_OK)
             break;

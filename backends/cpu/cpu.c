@@ -55,6 +55,7 @@ static void processor_name(char *out, size_t n)
 static lz_status start_devices(void)
 {
     LZ_TRY(lz_target_host(&cpu.target));
+    cpu.target.machine.threads = lz_workers_count();
     processor_name(cpu.processor, sizeof cpu.processor);
     cpu.tune = (int)lz_cfg_int(LZ_OPT_TUNE);
     lz_mem_on_shortage(lz_invariant_cache_shortage);
@@ -104,9 +105,9 @@ static lz_status device_info(int device, lz_device_info *out)
     lz_cpu_device *d;
     memset(out, 0, sizeof *out);
     LZ_TRY(get_device(device, &d));
-    const char *isa = cpu.target.vector_bytes == 64   ? "avx512"
-                      : cpu.target.vector_bytes == 32 ? "avx2"
-                                                      : "128-bit";
+    const char *isa = cpu.target.machine.vector_bytes == 64   ? "avx512"
+                      : cpu.target.machine.vector_bytes == 32 ? "avx2"
+                                                              : "128-bit";
     snprintf(out->kind, sizeof out->kind, "cpu: %.42s, %s", cpu.processor, isa);
     lz_mem_stats m;
     lz_mem_get_stats(d->at.index, &m);
@@ -128,8 +129,9 @@ static void key(int device, lz_buf *out)
     const lz_target *t = &cpu.target;
     lz_buf_printf(out, "CPU;llvm %s;codegen %d;%s;%s;%s;%d;%lld;%lld;%lld;threads %d",
                   lz_llvm_version(), LZ_CODEGEN_VERSION, t->triple, t->cpu, t->features,
-                  t->vector_bytes, (long long)t->l1_bytes, (long long)t->l2_bytes,
-                  (long long)t->l3_bytes, lz_workers_count());
+                  t->machine.vector_bytes, (long long)t->machine.l1_bytes,
+                  (long long)t->machine.l2_bytes, (long long)t->machine.l3_bytes,
+                  lz_workers_count());
     lz_variants_print(t, out);
     if (cpu.tune)
         lz_buf_puts(out, ";tuned");
@@ -253,13 +255,9 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
     lz_lower_options lo = {.donate = o ? o->donate : NULL,
-                           .vector_bytes = cpu.target.vector_bytes,
-                           .threads = lz_workers_count(),
-                           .rows = LZ_ROWS_WORTH,
-                           .columns = true,
-                           .l1_bytes = cpu.target.l1_bytes,
-                           .l2_bytes = cpu.target.l2_bytes,
-                           .l3_bytes = cpu.target.l3_bytes};
+                           .machine = cpu.target.machine,
+                           .b2b = LZ_B2B_PROFITABLE,
+                           .column_reductions = true};
     lz_plan *p = NULL;
     LZ_TRY(lz_lower(f, &lo, &p));
     return finish(device, p, o, t0, out);

@@ -41,10 +41,10 @@ void lz_kernels_key(const lz_kernel *k, const lz_target *t, lz_buf *out)
     lz_buf_lstr(out, t->triple);
     lz_buf_lstr(out, t->cpu);
     lz_buf_lstr(out, t->features);
-    lz_buf_u32(out, (uint32_t)t->vector_bytes);
-    lz_buf_u64(out, (uint64_t)t->l1_bytes);
-    lz_buf_u64(out, (uint64_t)t->l2_bytes);
-    lz_buf_u64(out, (uint64_t)t->l3_bytes);
+    lz_buf_u32(out, (uint32_t)t->machine.vector_bytes);
+    lz_buf_u64(out, (uint64_t)t->machine.l1_bytes);
+    lz_buf_u64(out, (uint64_t)t->machine.l2_bytes);
+    lz_buf_u64(out, (uint64_t)t->machine.l3_bytes);
     lz_variants_print(t, out);
     lz_buf_put(out, k->canon, k->ncanon);
 }

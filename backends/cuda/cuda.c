@@ -197,9 +197,9 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
     lz_lower_options lo = {.donate = o ? o->donate : NULL,
-                           .threads = d->processors,
-                           .rows = LZ_ROWS_PRODUCTS,
-                           .row_limit = SIMT_LONG_ROW};
+                           .machine.threads = d->processors,
+                           .b2b = LZ_B2B_DOTS,
+                           .b2b_row_limit = SIMT_LONG_ROW};
     lz_plan *p = NULL;
     LZ_TRY(lz_lower(f, &lo, &p));
     return finish(d, p, o, t0, out);

@@ -89,7 +89,7 @@ static unsigned clamp(unsigned v, unsigned lo, unsigned hi)
 static void choose_rounds(dot *g)
 {
     enum { LINE = 64 };
-    unsigned lines = (g->nv * (unsigned)g->e->t->vector_bytes + LINE - 1) / LINE + 1;
+    unsigned lines = (g->nv * (unsigned)g->e->t->machine.vector_bytes + LINE - 1) / LINE + 1;
     g->log_steps = g->e->many ? 2 : 3;
     for (g->log_lines = 0; 1u << g->log_lines < lines;)
         g->log_lines++;
@@ -131,7 +131,7 @@ static int64_t most_vectors(const dot *g, int64_t fit)
 int64_t dot_most_vectors(const em *e)
 {
     enum { MOST_BYTES = 960 };
-    return MOST_BYTES / e->t->vector_bytes;
+    return MOST_BYTES / e->t->machine.vector_bytes;
 }
 
 /* A block of B fills half of the L2 cache, a run of the rows of A the L1. With few registers panels
@@ -140,8 +140,8 @@ static void choose_blocks(dot *g)
 {
     enum { A_BYTES = 512 }; /* of a k of the rows of a unit: B is packed again for each */
     int64_t es = g->es;
-    g->kc = (g->e->many && g->e->t->l1_bytes >= 32768 ? 2048 : 1024) / es;
-    int64_t vecs = g->e->t->l2_bytes / 2 / (g->kc * es * g->L), nv = g->nv;
+    g->kc = (g->e->many && g->e->t->machine.l1_bytes >= 32768 ? 2048 : 1024) / es;
+    int64_t vecs = g->e->t->machine.l2_bytes / 2 / (g->kc * es * g->L), nv = g->nv;
     vecs = vecs > most_vectors(g, vecs) ? most_vectors(g, vecs) : vecs;
     g->nc = vecs < nv ? nv : vecs / nv * nv;
     g->mc = 192 / g->mr;
@@ -280,7 +280,7 @@ static lz_status emit_dot(em *e, const lz_kernel *k)
     g.k = k;
     g.d = k->stages[0].reds[0].acc_dtype[0];
     g.es = kern_esize(g.d);
-    g.L = (unsigned)e->t->vector_bytes / g.es;
+    g.L = (unsigned)e->t->machine.vector_bytes / g.es;
     g.m = k->dot.m;
     g.n = k->dot.n;
     g.ki = k->stages[0].ninner - 1;

@@ -58,7 +58,7 @@ static lz_status plan_product(rows *r, uint32_t s)
     g->k = &p->view;
     g->d = r->k->stages[s].reds[0].acc_dtype[0];
     g->es = kern_esize(g->d);
-    g->L = (unsigned)e->t->vector_bytes / g->es;
+    g->L = (unsigned)e->t->machine.vector_bytes / g->es;
     g->m = d->m;
     g->n = d->n;
     g->kd = p->view.nouter;

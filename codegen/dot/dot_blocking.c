@@ -117,7 +117,7 @@ static Val b_in_place(dot *g)
     if (!g->b_place)
         return em_ci(e->i1, 0);
     Val few = ICMP(SLE, g->M, em_c64(e, dot_few_rows(g)));
-    Val small = ICMP(SLE, MUL(g->K, g->row_b), em_c64(e, 2 * g->e->t->l2_bytes));
+    Val small = ICMP(SLE, MUL(g->K, g->row_b), em_c64(e, 2 * g->e->t->machine.l2_bytes));
     return OR(few, AND(small, dot_rows_apart(e, g->row_b)));
 }
 
@@ -395,7 +395,7 @@ static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *a
         em_intr(e, "llvm.ctlz", &e->i64, 1, (Val[]){OR(SUB(tiles, one), one), em_ci(e->i1, 0)}, 2);
     Val log = SUB(em_c64(e, 63), lz), from = SUB(tiles, SHL(one, log));
     Val wide = SUB(w->v1, w->v0), block = MUL(MUL(wide, kc), em_c64(e, (int64_t)g->L * g->es));
-    Val fit = ICMP(SLE, block, em_c64(e, g->e->t->l2_bytes * 3 / 8));
+    Val fit = ICMP(SLE, block, em_c64(e, g->e->t->machine.l2_bytes * 3 / 8));
     Val deeper = ICMP(SLT, ADD(k0, kc), g->KS), again = AND(w->more_rows, ICMP(SGT, g->KB, one));
     Val same = OR(deeper, again), col = SEL(same, v, ADD(v, wide));
     Val some =

@@ -65,7 +65,8 @@ bool dot_is_flat(em *e, const lz_kernel *k)
         return false;
     const lz_access *a = kern_plain_access(k, k->dot.a_sop),
                     *b = kern_plain_access(k, k->dot.b_sop);
-    uint32_t n = k->dot.n, lanes = (uint32_t)e->t->vector_bytes / (uint32_t)lz_dtype_size(d);
+    uint32_t n = k->dot.n,
+             lanes = (uint32_t)e->t->machine.vector_bytes / (uint32_t)lz_dtype_size(d);
     if (!a || !b || !lz_sz_is(b->stride[n], 1) || !lz_sz_is(a->stride[n], 0) ||
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
@@ -142,7 +143,8 @@ static Val in_place(implicit *g)
 {
     em *e = g->e;
     Val few = ICMP(SLE, g->T, em_c64(e, g->shared ? FEW_SHARED : FEW));
-    Val small = ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->l2_bytes / 2));
+    Val small =
+        ICMP(SLE, MUL(MUL(g->K, g->N), em_c64(e, g->es)), em_c64(e, g->e->t->machine.l2_bytes / 2));
     Val right = OR(few, AND(small, dot_rows_apart(e, g->row_b)));
     return g->full ? AND(panels_fill(g), right) : right;
 }
@@ -150,7 +152,7 @@ static Val in_place(implicit *g)
 /* Each unit packs B again, so they are as long as their sums have room. */
 static int64_t row_tiles(const implicit *g)
 {
-    return g->e->t->l2_bytes >= LARGE_L2 ? MORE_TILES : ROW_TILES;
+    return g->e->t->machine.l2_bytes >= LARGE_L2 ? MORE_TILES : ROW_TILES;
 }
 
 /* What the numbers are computed from. */
@@ -592,7 +594,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.k = k;
     g.d = k->stages[0].reds[0].acc_dtype[0];
     g.es = kern_esize(g.d);
-    g.L = (unsigned)e->t->vector_bytes / g.es;
+    g.L = (unsigned)e->t->machine.vector_bytes / g.es;
     g.n = k->dot.n;
     g.a = kern_plain_access(k, k->dot.a_sop);
     g.b = kern_plain_access(k, k->dot.b_sop);

@@ -199,7 +199,8 @@ static void count(lanes *g)
 static void divide(lanes *g)
 {
     em *e = g->e;
-    int64_t most = g->e->t->l2_bytes / 2 / ((int64_t)g->mr * g->nr * g->L * g->es), side_of = 1;
+    int64_t most = g->e->t->machine.l2_bytes / 2 / ((int64_t)g->mr * g->nr * g->L * g->es),
+            side_of = 1;
     most = most > 1 ? most : 1; /* tiles of a unit */
     while ((side_of + 1) * (side_of + 1) <= most)
         side_of++;
@@ -387,7 +388,7 @@ static void run_blocks(lanes *g, const unit *w)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), lanes_of = em_c64(e, g->L), args[T_ARGS];
-    int64_t run = g->e->t->l1_bytes / 2 / (int64_t)(g->mr * g->es);
+    int64_t run = g->e->t->machine.l1_bytes / 2 / (int64_t)(g->mr * g->es);
     Val vecs = LLVMBuildUDiv(e->b, g->KI, lanes_of, ""), rest = SUB(g->KI, MUL(vecs, lanes_of));
     Val nparts = em_smax(e, dot_ceil_div(e, vecs, run > g->L ? run / g->L : 1), one);
     Val some = em_smax(e, LLVMBuildUDiv(e->b, em_c64(e, run), em_smax(e, g->KI, one), ""), one);
@@ -511,7 +512,7 @@ lz_status dot_emit_lanes(em *e, const lz_kernel *k)
     g.k = k;
     g.d = k->stages[0].reds[0].acc_dtype[0];
     g.es = kern_esize(g.d);
-    g.L = (unsigned)e->t->vector_bytes / g.es;
+    g.L = (unsigned)e->t->machine.vector_bytes / g.es;
     g.n = k->dot.n;
     g.ki = k->stages[0].ninner - 1;
     g.a = kern_plain_access(k, k->dot.a_sop);

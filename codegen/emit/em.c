@@ -34,7 +34,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->x86 = strncmp(t->triple, "x86_64", 6) == 0;
     e->simt = t->simt;
     e->nvptx = lz_target_ptx(t);
-    e->avx512 = e->x86 && !e->simt && t->vector_bytes == 64;
+    e->avx512 = e->x86 && !e->simt && t->machine.vector_bytes == 64;
     e->many = e->avx512 || !e->x86;
     e->masks = e->avx512 || (e->x86 && !e->simt && has(t, "avx2"));
     e->fma = !e->x86 || has(t, "fma");

@@ -36,7 +36,7 @@ static lz_status configure(const arch *a, lz_target *t)
 {
     int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
     t->simt = true;
-    t->vector_bytes = 16;
+    t->machine.vector_bytes = 16;
     t->groups = a->groups;
     t->bulk = a->groups && lz_cfg_bool(LZ_OPT_CUDA_BULK);
     t->processors = processors ? (int)processors : a->processors;

@@ -331,7 +331,7 @@ void kern_stores(kern *c, uint32_t s, const kctx *x)
         if (past) {
             em_ifelse_begin(e, &f, past);
             for (unsigned u = 0; u < x->u; u++)
-                em_store_stream(e, m[u], at[u].ptr, (unsigned)e->t->vector_bytes);
+                em_store_stream(e, m[u], at[u].ptr, (unsigned)e->t->machine.vector_bytes);
             em_ifelse_else(e, &f);
         }
         for (unsigned u = 0; u < x->u; u++)

@@ -35,7 +35,7 @@ static bool may_stream(const kern *c, const kstage *t, const lz_loop_store *w)
     const lz_access *a = &w->at;
     return em_may(c->e, LZ_VARIANT_streams) && !after_loops(c, t) && t->vdim >= 0 && c->lanes > 1 &&
            lz_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 && !loaded(c, a->buf) &&
-           (int)(c->lanes * kern_esize(c->k->buf[a->buf].dtype)) == c->e->t->vector_bytes;
+           (int)(c->lanes * kern_esize(c->k->buf[a->buf].dtype)) == c->e->t->machine.vector_bytes;
 }
 
 /* Bytes that the stage stores. */
@@ -53,7 +53,7 @@ static Val bytes_of(kern *c, const kstage *t, const lz_loop_store *w)
 void kern_stream_enter(kern *c)
 {
     em *e = c->e;
-    int64_t cache = e->t->l3_bytes < MOST_CACHE ? e->t->l3_bytes : MOST_CACHE;
+    int64_t cache = e->t->machine.l3_bytes < MOST_CACHE ? e->t->machine.l3_bytes : MOST_CACHE;
     int64_t from = em_always(e, LZ_VARIANT_streams) ? 0 : cache;
     for (uint32_t s = 0; s < c->k->nstage; s++) {
         kstage *t = &c->st[s];
@@ -81,7 +81,7 @@ Val kern_stream_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x)
     if (x->full)
         here = AND(here, x->full);
     Val bits = LLVMBuildPtrToInt(e->b, p, e->i64, "");
-    return AND(here, ICMP(EQ, AND(bits, em_c64(e, e->t->vector_bytes - 1)), em_c64(e, 0)));
+    return AND(here, ICMP(EQ, AND(bits, em_c64(e, e->t->machine.vector_bytes - 1)), em_c64(e, 0)));
 }
 
 void kern_stream_leave(kern *c)

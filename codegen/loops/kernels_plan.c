@@ -39,7 +39,7 @@ static unsigned choose_lanes(const kern *c)
                 (cost_size(p->dtype) >= 4 || converts_storage(&c->k->stages[s], p)))
                 per = 4;
         }
-    unsigned lanes = (unsigned)c->e->t->vector_bytes / per;
+    unsigned lanes = (unsigned)c->e->t->machine.vector_bytes / per;
     return lanes > EM_LANES ? EM_LANES : lanes;
 }
 

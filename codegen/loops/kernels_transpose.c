@@ -91,7 +91,7 @@ static Val indices_of(kern *c, uint32_t d, uint32_t l)
 /* Blocks along each of the two loops whose vectors are in the same lines. */
 static unsigned beside(const kern *c)
 {
-    int bytes = c->e->t->vector_bytes;
+    int bytes = c->e->t->machine.vector_bytes;
     return bytes < LINE ? (unsigned)(LINE / bytes) : 1;
 }
 
@@ -233,7 +233,7 @@ static Val fetch_from(kern *c, const block *b, const lz_access *a, Val next)
     em *e = c->e;
     unsigned es = kern_esize(c->k->buf[a->buf].dtype);
     Val reach = em_smax(e, next, SUB(em_c64(e, 0), next));
-    Val far = ICMP(SGT, MUL(reach, em_c64(e, es)), em_c64(e, e->t->l2_bytes / 2));
+    Val far = ICMP(SGT, MUL(reach, em_c64(e, es)), em_c64(e, e->t->machine.l2_bytes / 2));
     Val ahead = MUL(kern_size(c, a->stride[b->d]), em_c64(e, AHEAD / es));
     return SEL(AND(b->g->along, far), ahead, next);
 }

@@ -285,7 +285,7 @@ static lz_status finish(lz_fusion *fu)
     }
     for (uint32_t i = fu->nnode; i-- > 0;)
         find_spill(fu, i, use);
-    if (fu->rows != LZ_ROWS_NEVER && find_rows(fu, use))
+    if (fu->b2b != LZ_B2B_NEVER && find_rows(fu, use))
         for (uint32_t i = fu->nnode; i-- > 0;) /* again, with those rows */
             find_spill(fu, i, use);
     lz_free(use);
@@ -308,7 +308,7 @@ lz_status lz_fusion_group(lz_fusion *fu)
             LZ_TRY(merge_siblings(fu, v));
     if (!off)
         LZ_TRY(merge_scalars(fu));
-    if (!off && fu->rows != LZ_ROWS_NEVER)
+    if (!off && fu->b2b != LZ_B2B_NEVER)
         LZ_TRY(lz_fusion_rows(fu));
     return finish(fu);
 }
@@ -368,15 +368,15 @@ static lz_status find_links(lz_fusion *fu)
     return s;
 }
 
-lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, int64_t row_limit, lz_fusion **out)
+lz_status lz_fusion_new(const lz_func *f, const lz_lower_options *o, lz_fusion **out)
 {
     *out = NULL;
     lz_fusion *fu = lz_calloc(1, sizeof *fu);
     if (!fu)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     fu->f = f;
-    fu->rows = rows;
-    fu->row_limit = row_limit;
+    fu->b2b = o->b2b;
+    fu->b2b_row_limit = o->b2b_row_limit;
     size_t n = f->ninst + 1;
     fu->root = lz_arena_alloc(&fu->arena, 3 * n * sizeof *fu->root);
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);

@@ -11,6 +11,7 @@
 #ifndef LZ_LOWER_FUSION_FUSION_H
 #define LZ_LOWER_FUSION_FUSION_H
 #include "lower/loops/elemental.h"
+#include "lower/options.h"
 
 enum { LZ_VDIM_MAX = 2 * LZ_MAX_RANK };
 #define LZ_NONE UINT32_MAX
@@ -110,13 +111,12 @@ typedef struct lz_fusion {
     /* by buffer: nodes that read it, in order; LZ_NONE ends. NULL: none */
     uint32_t **readers;
     uint32_t mark;
-    lz_rows_use rows;
-    int64_t row_limit; /* elements of a row that is kept */
+    lz_b2b_mode b2b;
+    int64_t b2b_row_limit; /* longest row buffer, in elements; 0: the default */
 } lz_fusion;
 
 /* nodes and groups */
-/* row_limit: as lz_lower_options has it */
-lz_status lz_fusion_new(const lz_func *f, lz_rows_use rows, int64_t row_limit, lz_fusion **out);
+lz_status lz_fusion_new(const lz_func *f, const lz_lower_options *o, lz_fusion **out);
 void lz_fusion_free(lz_fusion *fu);
 void lz_fusion_print(const lz_fusion *fu, lz_buf *out);
 

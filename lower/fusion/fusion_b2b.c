@@ -77,12 +77,13 @@ static lz_val row_factor(const lz_fusion *fu, const lz_fusion_node *dot, int k, 
 static bool extents_fit(const lz_fusion *fu, int64_t rows, int64_t row, int64_t other)
 {
     int64_t n;
-    if (fu->rows == LZ_ROWS_ALWAYS)
+    if (fu->b2b == LZ_B2B_ALWAYS)
         return true;
-    if (fu->row_limit && other > fu->row_limit / LESS) /* it, too, is one per point */
+    if (fu->b2b_row_limit && other > fu->b2b_row_limit / LESS) /* it, too, is one per point */
         return false;
-    return rows > SHORT && row > SHORT && row <= (fu->row_limit ? fu->row_limit : LONG_ROW) &&
-           other > 0 && lz_mul_i64(row, other, &n) && n <= MANY_ELEMENTS;
+    return rows > SHORT && row > SHORT &&
+           row <= (fu->b2b_row_limit ? fu->b2b_row_limit : LONG_ROW) && other > 0 &&
+           lz_mul_i64(row, other, &n) && n <= MANY_ELEMENTS;
 }
 
 static bool floats(const lz_fusion *fu, const lz_fusion_node *dot)
@@ -165,11 +166,11 @@ static bool is_rows(const lz_fusion *fu, const lz_group *g)
 
 bool lz_rows_in_cache(const lz_fusion *fu, const lz_group *g)
 {
-    if (fu->rows == LZ_ROWS_PRODUCTS || !is_rows(fu, g) || g->rows || g->nouter == LZ_OUTER_MAX ||
+    if (fu->b2b == LZ_B2B_DOTS || !is_rows(fu, g) || g->rows || g->nouter == LZ_OUTER_MAX ||
         lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "b2b"))
         return false;
     int64_t n = g->ax.ext[g->nouter];
-    return fu->rows == LZ_ROWS_ALWAYS || (n > SHORT && n <= LONG_ROW);
+    return fu->b2b == LZ_B2B_ALWAYS || (n > SHORT && n <= LONG_ROW);
 }
 
 static bool is_product(const lz_fusion *fu, const lz_group *g)

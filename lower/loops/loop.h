@@ -218,13 +218,6 @@ typedef struct lz_kernel {
     size_t ncanon;
 } lz_kernel;
 
-/* When products are joined through rows: never, where that is worth it, wherever it can be done. */
-typedef enum lz_rows_use {
-    LZ_ROWS_NEVER,
-    LZ_ROWS_PRODUCTS, /* where it is worth it, around products only */
-    LZ_ROWS_WORTH,
-    LZ_ROWS_ALWAYS
-} lz_rows_use;
 /* Whether some stage keeps rows; whether some stage's sums are rows: there are products. */
 bool lz_kernel_has_rows(const lz_kernel *k);
 bool lz_kernel_keeps_sums(const lz_kernel *k);

@@ -180,7 +180,8 @@ static lz_val canonical(lz_rw *rw, uint32_t i, void *user)
                : LZ_NOVAL;
 }
 
-lz_status lz_pass_canonicalize_dots(const lz_func *in, lz_func **out)
+lz_status lz_pass_canonicalize_dots(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     return lz_rw_run(in, canonical, NULL, out);
 }

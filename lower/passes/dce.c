@@ -22,7 +22,8 @@ static lz_val keep(lz_rw *rw, uint32_t i, void *user)
     return LZ_NOVAL;
 }
 
-lz_status lz_pass_dce(const lz_func *in, lz_func **out)
+lz_status lz_pass_dce(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     return lz_rw_run(in, keep, NULL, out);
 }

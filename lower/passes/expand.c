@@ -379,8 +379,9 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
     return all[i].v[0];
 }
 
-lz_status lz_pass_expand(const lz_func *in, lz_func **out)
+lz_status lz_pass_expand(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     made *all = lz_calloc((size_t)in->ninst + 1, sizeof *all);
     if (!all)
         return LZ_FAIL(LZ_EMEM, "out of memory");

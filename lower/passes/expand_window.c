@@ -369,8 +369,9 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
     }
 }
 
-lz_status lz_pass_expand_windows(const lz_func *in, lz_func **out)
+lz_status lz_pass_expand_windows(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     bool any = false;
     for (uint32_t i = 0; i < in->ninst && !any; i++)
         any = lz_op_get(lz_inst_op(&in->insts[i]))->cls == LZ_CLASS_WINDOW;

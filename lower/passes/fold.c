@@ -68,7 +68,8 @@ static lz_val fold(lz_rw *rw, uint32_t i, void *user)
     return v;
 }
 
-lz_status lz_pass_fold(const lz_func *in, lz_func **out)
+lz_status lz_pass_fold(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     return lz_rw_run(in, fold, NULL, out);
 }

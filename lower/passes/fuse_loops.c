@@ -418,8 +418,9 @@ static lz_val join(lz_rw *rw, uint32_t i, void *user)
     return p->first == i ? run_both(rw, x, p) : x->fate[i][0];
 }
 
-lz_status lz_pass_fuse_loops(const lz_func *in, lz_func **out)
+lz_status lz_pass_fuse_loops(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     plan x = {0};
     *out = NULL;
     x.partner = lz_calloc((size_t)in->ninst + 1, sizeof *x.partner);

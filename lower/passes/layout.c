@@ -779,8 +779,9 @@ static bool has_transpose(const lz_func *f)
     return false;
 }
 
-lz_status lz_pass_layout(const lz_func *in, lz_func **out)
+lz_status lz_pass_layout(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     *out = NULL;
     if (!has_transpose(in))
         return LZ_OK;

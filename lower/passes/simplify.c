@@ -252,8 +252,9 @@ static lz_val simplify(lz_rw *rw, uint32_t i, void *user)
     return lz_simplify_reduce(rw, i);
 }
 
-lz_status lz_pass_simplify(const lz_func *in, lz_func **out)
+lz_status lz_pass_simplify(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     const lz_func *cur = in;
     lz_func *own = NULL;
     for (int round = 0; round < ROUNDS; round++) {

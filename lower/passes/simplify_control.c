@@ -202,8 +202,9 @@ static lz_val control(lz_rw *rw, uint32_t i, void *user)
     }
 }
 
-lz_status lz_pass_simplify_control(const lz_func *in, lz_func **out)
+lz_status lz_pass_simplify_control(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
+    (void)o;
     size_t n = (size_t)in->ninst + 1;
     fates to = {.of = lz_calloc(n, sizeof *to.of), .uses = lz_alloc(3 * n * sizeof *to.uses)};
     *out = NULL;

@@ -162,14 +162,8 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
     return lz_build_convert(rw->out, v, r->dtype);
 }
 
-lz_status lz_pass_split_reductions(const lz_func *in, lz_func **out)
+lz_status lz_pass_split_reductions(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
-    bool columns = false;
-    return lz_rw_run(in, split, &columns, out);
-}
-
-lz_status lz_pass_split_reductions_columns(const lz_func *in, lz_func **out)
-{
-    bool columns = true;
+    bool columns = o->column_reductions;
     return lz_rw_run(in, split, &columns, out);
 }

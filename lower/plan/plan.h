@@ -7,6 +7,7 @@
 #define LZ_LOWER_PLAN_PLAN_H
 #include "ir/custom_call.h"
 #include "lower/loops/loop.h"
+#include "lower/options.h"
 #include "lower/plan/trip_count.h"
 
 typedef enum lz_bufref_kind {
@@ -61,19 +62,6 @@ struct lz_plan {
     lz_plan **subs; /* plans of regions; nested at most LZ_MAX_REGION_DEPTH deep */
     uint32_t nsub;
 };
-
-typedef struct lz_lower_options {
-    const bool *donate; /* per input, may be NULL */
-    bool pairwise;      /* only result k may take over argument k */
-    int vector_bytes;   /* 64 AVX-512, 32 AVX2, 16 SSE/NEON; 0: 32 */
-    int threads;
-    /* kernels that keep rows (loop.h): a backend that has them, or not; tests want all there can
-     * be */
-    lz_rows_use rows;
-    int64_t row_limit; /* elements of such a row that are worth it; 0: default */
-    bool columns;      /* a thread of the backend makes whole columns: long ones are cut */
-    int64_t l1_bytes, l2_bytes, l3_bytes; /* 0: defaults */
-} lz_lower_options;
 
 /* The whole compiler front: passes (pipeline.c), fusion, loops, schedule, buffers. Errors: LZ_EMEM,
  * LZ_EUNSUPPORTED naming the op. */

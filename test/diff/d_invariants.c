@@ -133,7 +133,7 @@ static bool by_keeping(const lz_func *f, lz_literal *const *args, const bool *do
     bool stable[MAX_IO], ok = true;
     lz_plan *p = NULL;
     lz_rnd rnd = {lz_func_hash(f).lo};
-    lz_status s = lz_lower(f, &(lz_lower_options){.donate = donate, .rows = LZ_ROWS_WORTH}, &p);
+    lz_status s = lz_lower(f, &(lz_lower_options){.donate = donate, .b2b = LZ_B2B_PROFITABLE}, &p);
     for (int c = 0; c < CHOICES && s == LZ_OK && ok; c++) {
         for (uint32_t i = 0; i < f->nparam; i++)
             stable[i] = lz_rnd_chance(&rnd, 70);

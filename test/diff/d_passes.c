@@ -37,7 +37,7 @@ static bool met(const lz_func *f, lz_literal **got, const char *what, const char
 static bool after(const lz_func *f, const char *list, lz_literal *const *args, lz_diff_result *r)
 {
     lz_func *g = NULL;
-    if (lz_passes_run(f, list, &g) != LZ_OK)
+    if (lz_passes_run(f, list, NULL, &g) != LZ_OK)
         return failed("passes", list, r);
     bool ok = lz_ref_run(g, args, r->got) == LZ_OK ? met(f, r->got, "passes", list, r)
                                                    : failed("run", list, r);
@@ -64,7 +64,7 @@ static bool without(const lz_func *f, const char *list, lz_literal *const *args,
                     lz_diff_result *r)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.donate = donate, .rows = LZ_ROWS_WORTH};
+    lz_lower_options o = {.donate = donate, .b2b = LZ_B2B_PROFITABLE};
     (void)lz_config_set("LAZULI_PASSES_OFF", list);
     lz_status s = lz_lower(f, &o, &p);
     (void)lz_config_set("LAZULI_PASSES_OFF", NULL);

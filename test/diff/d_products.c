@@ -300,7 +300,7 @@ static lz_simt_dims dims_of(const product *r, int processors, int capability)
 {
     lz_func *f = program(r);
     lz_plan *p = NULL;
-    lz_lower_options o = {.threads = 132};
+    lz_lower_options o = {.machine.threads = 132};
     lz_target t;
     lz_simt_dims d = {0};
     ck_assert_int_eq(lz_simt_target(capability / 10, capability % 10, &t), LZ_OK);
@@ -525,7 +525,7 @@ static lz_kernel *product_of(const lz_plan *p)
 static lz_plan *plan_of(const lz_func *f)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.threads = 132};
+    lz_lower_options o = {.machine.threads = 132};
     ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
     return p;
 }

@@ -47,7 +47,8 @@ static void add_plan(collection *c, const lz_plan *p)
 static void add_function(collection *c, const lz_func *f)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.threads = 132, .rows = LZ_ROWS_PRODUCTS, .row_limit = SIMT_LONG_ROW};
+    lz_lower_options o = {
+        .machine.threads = 132, .b2b = LZ_B2B_DOTS, .b2b_row_limit = SIMT_LONG_ROW};
     ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
     add_plan(c, p);
     ck_assert_int_eq(lz_vec_push(&c->plans, p), LZ_OK);
@@ -302,7 +303,8 @@ START_TEST(schedules_promise)
     lz_plan *plan = NULL;
     lz_buf ptx = {0};
     lz_target t;
-    lz_lower_options o = {.threads = 132, .rows = LZ_ROWS_PRODUCTS, .row_limit = SIMT_LONG_ROW};
+    lz_lower_options o = {
+        .machine.threads = 132, .b2b = LZ_B2B_DOTS, .b2b_row_limit = SIMT_LONG_ROW};
     ck_assert_msg(lz_func_parse(p->program, strlen(p->program), "promise", &f) == LZ_OK, "%s",
                   lz_error_get()->message);
     ck_assert_int_eq(lz_lower(f, &o, &plan), LZ_OK);

@@ -301,13 +301,7 @@ bool lz_units_run(const lz_func *f, const lz_target *t, lz_literal *const *args,
                   lz_diff_result *r)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.donate = donate,
-                          .vector_bytes = t->vector_bytes,
-                          .threads = 2,
-                          .rows = LZ_ROWS_ALWAYS,
-                          .l1_bytes = t->l1_bytes,
-                          .l2_bytes = t->l2_bytes,
-                          .l3_bytes = t->l3_bytes};
+    lz_lower_options o = {.donate = donate, .machine = t->machine, .b2b = LZ_B2B_ALWAYS};
     if (lz_lower(f, &o, &p) != LZ_OK)
         return lz_diff_failed("lower", r);
     bool ok = run_plan(f, p, t, args, r);

@@ -16,7 +16,8 @@ static const struct command {
      "split by "
      "// ----- run one after the other; check.expect_* says what must come out"},
     {"opt", tool_opt,
-     "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--list]",
+     "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--column-reductions] "
+     "[--list]",
      "run passes and print the result"},
     {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]",
      "look at and tidy the persistent compilation cache"},

@@ -13,7 +13,7 @@ static void list_passes(void)
         printf("%-16s %s\n", p->name, p->doc);
 }
 
-static lz_status emit(const lz_func *f, const char *what, lz_buf *out)
+static lz_status emit(const lz_func *f, const char *what, const lz_lower_options *o, lz_buf *out)
 {
     if (strcmp(what, "stablehlo") == 0) {
         lz_func_print(f, out, 0);
@@ -24,7 +24,7 @@ static lz_status emit(const lz_func *f, const char *what, lz_buf *out)
         return LZ_OK;
     }
     lz_plan *p = NULL;
-    LZ_TRY(lz_lower(f, &(lz_lower_options){.rows = LZ_ROWS_WORTH}, &p));
+    LZ_TRY(lz_lower(f, o, &p));
     if (strcmp(what, "plan") == 0)
         lz_plan_print(p, out);
     else
@@ -36,8 +36,12 @@ static lz_status emit(const lz_func *f, const char *what, lz_buf *out)
 
 int tool_opt(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"passes", 1, 0, 'p'}, {"emit", 1, 0, 'e'}, {"list", 0, 0, 'l'}, {0}};
+    static const struct option names[] = {{"passes", 1, 0, 'p'},
+                                          {"emit", 1, 0, 'e'},
+                                          {"column-reductions", 0, 0, 'c'},
+                                          {"list", 0, 0, 'l'},
+                                          {0}};
+    lz_lower_options o = {.b2b = LZ_B2B_PROFITABLE};
     const char *passes = "", *what = "stablehlo";
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
@@ -46,6 +50,9 @@ int tool_opt(int argc, char **argv)
             break;
         case 'e':
             what = optarg;
+            break;
+        case 'c':
+            o.column_reductions = true;
             break;
         case 'l':
             list_passes();
@@ -62,9 +69,9 @@ int tool_opt(int argc, char **argv)
     lz_buf out = {0};
     lz_status s = tool_load_module(argv[optind], &f);
     if (s == LZ_OK && *passes)
-        s = lz_passes_run(f, passes, &g);
+        s = lz_passes_run(f, passes, &o, &g);
     if (s == LZ_OK)
-        s = emit(g ? g : f, what, &out);
+        s = emit(g ? g : f, what, &o, &out);
     if (s == LZ_OK)
         fwrite(lz_buf_str(&out), 1, out.len, stdout);
     lz_buf_free(&out);

@@ -129,7 +129,7 @@ static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t tim
 static lz_status run_loops(const lz_func *f, lz_literal *const *in, lz_literal **out)
 {
     lz_plan *p = NULL;
-    LZ_TRY(lz_lower(f, &(lz_lower_options){.rows = LZ_ROWS_WORTH}, &p));
+    LZ_TRY(lz_lower(f, &(lz_lower_options){.b2b = LZ_B2B_PROFITABLE}, &p));
     const void **bin = lz_calloc(f->nparam + 1, sizeof *bin);
     void **bout = lz_calloc(f->nresult + 1, sizeof *bout);
     lz_status s = bin && bout ? LZ_OK : LZ_EMEM;

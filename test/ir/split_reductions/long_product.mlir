@@ -1,5 +1,5 @@
 // A long sum of a product with few results, in parts; a shorter one, one whose length has no parts, and one with many results stay.
-// run: lazuli opt --passes=pipeline:columns %s
+// run: lazuli opt --passes=pipeline --column-reductions %s
 // check: stablehlo.dot_general %{{.*}}, %{{.*}}, batching_dims = [0] x [0], contracting_dims = [1] x [1] : (tensor<8x784x64xf32>, tensor<8x784x32xf32>) -> tensor<8x64x32xf32>
 // check: applies stablehlo.add across dimensions = [0] : (tensor<8x64x32xf32>, tensor<f32>) -> tensor<64x32xf32>
 // check: (tensor<1568x64xf32>, tensor<1568x32xf32>) -> tensor<64x32xf32>

@@ -136,7 +136,7 @@ END_TEST
 START_TEST(after_the_passes)
 {
     lz_func *f = parse(text), *g;
-    OK(lz_passes_run(f, "pipeline", &g));
+    OK(lz_passes_run(f, "pipeline", NULL, &g));
     ck_assert(g->effects);
     expect_run(g);
     lz_func_free(g);
@@ -291,7 +291,7 @@ START_TEST(in_loops)
     lz_func *f = twice(_i & 2 ? what : "", _i & 2 ? "" : what), *g;
     lz_plan *p;
     int32_t x[2] = {3, 1}, y[2][2];
-    OK(lz_passes_run(f, "dce,fuse_loops", &g));
+    OK(lz_passes_run(f, "dce,fuse_loops", NULL, &g));
     for (int k = 0; k < 2; k++) {
         made[0] = '\0';
         OK(lz_lower(k ? g : f, NULL, &p));

@@ -190,11 +190,7 @@ static lz_plan *plan_of(const char *text)
 {
     lz_func *f = parse(text);
     lz_plan *p = NULL;
-    lz_lower_options o = {.vector_bytes = cpu.target.vector_bytes,
-                          .threads = 2,
-                          .l1_bytes = cpu.target.l1_bytes,
-                          .l2_bytes = cpu.target.l2_bytes,
-                          .l3_bytes = cpu.target.l3_bytes};
+    lz_lower_options o = {.machine = cpu.target.machine};
     OK(lz_lower(f, &o, &p));
     lz_func_free(f);
     return p;
@@ -521,7 +517,7 @@ static uint32_t picks(lz_simt_pick out[SIMT_PICKS], lz_simt_dims dims[SIMT_PICKS
     lz_func *f = parse(programs[PRODUCT].text);
     lz_plan *p = NULL;
     OK(lz_simt_emulated(9, 0, &t));
-    OK(lz_lower(f, &(lz_lower_options){.threads = 2, .row_limit = SIMT_LONG_ROW}, &p));
+    OK(lz_lower(f, &(lz_lower_options){.machine.threads = 2, .b2b_row_limit = SIMT_LONG_ROW}, &p));
     ck_assert_uint_eq(p->nstep, 1);
     const lz_kernel *k = p->kernels[0];
     uint32_t n = lz_simt_picks(k, p->steps[0].args, &t, out);

@@ -227,7 +227,7 @@ static inline jit jit_new_for(const lz_kernel *k, int64_t l3_bytes)
 {
     lz_target t;
     must(lz_target_host(&t));
-    t.l3_bytes = l3_bytes ? l3_bytes : t.l3_bytes;
+    t.machine.l3_bytes = l3_bytes ? l3_bytes : t.machine.l3_bytes;
     return jit_new_on(k, &t);
 }
 
@@ -249,7 +249,7 @@ static inline lz_target small_vectors(void)
         memmove(t.triple + sizeof other - 1, t.triple + n, strlen(t.triple + n) + 1);
         memcpy(t.triple, other, sizeof other - 1);
     }
-    t.vector_bytes = 16;
+    t.machine.vector_bytes = 16;
     return t;
 }
 
@@ -258,12 +258,12 @@ static inline lz_target small_vectors(void)
 static inline bool few_registers(lz_target *t)
 {
     must(lz_target_host(t));
-    if (strncmp(t->triple, "x86_64", 6) != 0 || t->vector_bytes < 32)
+    if (strncmp(t->triple, "x86_64", 6) != 0 || t->machine.vector_bytes < 32)
         return false;
     must(lz_config_set("LAZULI_CPU", "x86-64-v3"));
     must(lz_target_host(t));
     must(lz_config_set("LAZULI_CPU", NULL));
-    ck_assert_int_eq(t->vector_bytes, 32);
+    ck_assert_int_eq(t->machine.vector_bytes, 32);
     return true;
 }
 

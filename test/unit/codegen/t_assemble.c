@@ -38,7 +38,7 @@ static void start(void)
     ck_assert_int_eq(lz_mock_use(), LZ_OK);
     ck_assert_ptr_nonnull(mkdtemp(dir));
     ck_assert_int_eq(lz_func_parse(text, strlen(text), "negate", &f), LZ_OK);
-    ck_assert_int_eq(lz_lower(f, &(lz_lower_options){.threads = 2}, &plan), LZ_OK);
+    ck_assert_int_eq(lz_lower(f, &(lz_lower_options){.machine.threads = 2}, &plan), LZ_OK);
     lz_func_free(f);
     ck_assert_int_eq(lz_cuda_load(), LZ_OK);
     ck_assert_msg(cuda_device_start(&device, 0, 1) == LZ_OK, "%s", lz_error_get()->message);

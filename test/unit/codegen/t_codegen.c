@@ -17,9 +17,10 @@ START_TEST(host)
     lz_target t;
     must(lz_target_host(&t));
     ck_assert_int_gt((int)strlen(t.triple), 0);
-    ck_assert(t.vector_bytes == 64 || t.vector_bytes == 32 || t.vector_bytes == 16);
-    ck_assert_int_ge(t.l1_bytes, 4096);
-    ck_assert_int_ge(t.l2_bytes, t.l1_bytes);
+    ck_assert(t.machine.vector_bytes == 64 || t.machine.vector_bytes == 32 ||
+              t.machine.vector_bytes == 16);
+    ck_assert_int_ge(t.machine.l1_bytes, 4096);
+    ck_assert_int_ge(t.machine.l2_bytes, t.machine.l1_bytes);
     ck_assert(lz_target_runs(t.features));
     char prev[64] = "", copy[sizeof t.features];
     snprintf(copy, sizeof copy, "%s", t.features);
@@ -47,7 +48,7 @@ START_TEST(levels)
             ck_assert_ptr_nonnull(strstr(lz_error_get()->message, names[i]));
             continue;
         }
-        ck_assert_int_eq(t.vector_bytes, bytes[i]);
+        ck_assert_int_eq(t.machine.vector_bytes, bytes[i]);
         ck_assert(lz_target_runs(t.features));
     }
     must(lz_config_set("LAZULI_CPU", "pentium"));
@@ -266,7 +267,7 @@ START_TEST(transposes_step_by_step)
     lz_buf out = {0}, ll = {0};
     int all;
     must(lz_target_host(&t));
-    int lanes = t.vector_bytes / 4;
+    int lanes = t.machine.vector_bytes / 4;
     compile(k, &out, &ll, NULL);
     /* what puts one element into all lanes is none */
     int most = most_in_a_block(lz_buf_str(&ll), "shufflevector", "zeroinitializer", &all);

@@ -132,7 +132,7 @@ START_TEST(same_bits_of_many_sums)
                    .d = LZ_F32};
         lz_target t;
         any_target(&t);
-        t.l2_bytes = i & 1 ? 64 << 10 : t.l2_bytes; /* packed */
+        t.machine.l2_bytes = i & 1 ? 64 << 10 : t.machine.l2_bytes; /* packed */
         check_edges(&v, &t, _i);
     }
 }

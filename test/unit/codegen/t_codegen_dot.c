@@ -340,7 +340,7 @@ START_TEST(units_have_as_many_rows)
         must(lz_target_host(&t));
         if (i == 1 && !few_registers(&t))
             break;
-        t.l2_bytes = 1 << 20;
+        t.machine.l2_bytes = 1 << 20;
         jit j = jit_new_on(q, &t);
         int64_t units = j.grid(q->args), columns = (1600 + 239) / 240;
         ck_assert_int_le(units, (10 + 1) * columns); /* of 120 rows and 240 columns, at least */
@@ -386,7 +386,7 @@ START_TEST(later_rows_are_fetched)
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
     ck_assert_int_eq(prefetches_of(&f, "@lz_run(", write), 0);
     f.epi = 1;
-    ck_assert_int_eq(prefetches_of(&f, "@lz_run(", write), t.vector_bytes == 64 ? 3 : 2);
+    ck_assert_int_eq(prefetches_of(&f, "@lz_run(", write), t.machine.vector_bytes == 64 ? 3 : 2);
     ck_assert_int_eq(prefetches_of(&f, "@lz_run(", read), 0);
 }
 END_TEST
@@ -405,7 +405,7 @@ START_TEST(whole_panels_have_no_masks)
     lz_target t;
     must(lz_target_host(&t));
     char plain[32];
-    snprintf(plain, sizeof plain, "store <%d x float>", (int)t.vector_bytes / 4);
+    snprintf(plain, sizeof plain, "store <%d x float>", (int)t.machine.vector_bytes / 4);
     ck_assert_ptr_nonnull(strstr(run, plain));
     jit_free(&j);
     lz_kernel_free(q);
@@ -423,16 +423,16 @@ START_TEST(lines_are_fetched_ahead)
     const char *near = "i32 0, i32 3, i32 1)", *far = "i32 0, i32 2, i32 1)",
                *write = "i32 1, i32 3, i32 1)";
     ck_assert_int_gt(prefetches(true, "@lz_run(", near), 0);
-    if (t.vector_bytes >= 32) /* one each, and one of the loop that takes the last ones */
-        ck_assert_int_eq(prefetches(true, "@lz_run(", near), t.vector_bytes / 4 + 1);
+    if (t.machine.vector_bytes >= 32) /* one each, and one of the loop that takes the last ones */
+        ck_assert_int_eq(prefetches(true, "@lz_run(", near), t.machine.vector_bytes / 4 + 1);
     ck_assert_int_eq(prefetches(false, "@lz_run(", near), 0);
     for (int tb = 0; tb < 2; tb++) {
         ck_assert_int_gt(prefetches(tb, "define", near), 0);
         ck_assert_int_gt(prefetches(tb, "define", write), 0);
     }
     ck_assert_int_gt(prefetches(false, "define", far), 0);
-    if (t.vector_bytes >= 32) { /* one at the beginning of a round, one in a loop for those that
-                                   need more, one of a step by itself */
+    if (t.machine.vector_bytes >= 32) { /* one at the beginning of a round, one in a loop for those
+                                   that need more, one of a step by itself */
         ck_assert_int_eq(prefetches(false, "define", far), 2 * 3);
         ck_assert_int_eq(prefetches(false, "define", write), 2 * 3);
     }
@@ -454,9 +454,9 @@ START_TEST(steps_come_in_rounds)
     const char *ir = lz_buf_str(&j.ll);
     /* tiles of 8 x 3 and 8 x 2 vectors, four steps at a time and one; of 6 x 2 and 6 x 1, eight at
      * a time */
-    if (t.vector_bytes == 64)
+    if (t.machine.vector_bytes == 64)
         ck_assert_int_eq(count(ir, "call <16 x float> @llvm.fma.v16f32("), 8 * (3 + 2) * (4 + 1));
-    if (t.vector_bytes == 32)
+    if (t.machine.vector_bytes == 32)
         ck_assert_int_eq(count(ir, "call <8 x float> @llvm.fma.v8f32("), 6 * (2 + 1) * (8 + 1));
     jit_free(&j);
     lz_kernel_free(q);

@@ -121,7 +121,7 @@ static void check(world *w, double tol)
     lz_target t;
     any_target(&t);
     jit j = jit_new_on(k, &t), past = {0};
-    t.l3_bytes = 1;
+    t.machine.l3_bytes = 1;
     if (rnd64() % 4 == 0)
         past = jit_new_on(k, &t);
     jit_run(&j, pg, k->args, 0, false);
@@ -275,7 +275,7 @@ START_TEST(backwards_in_registers)
         ck_assert_ptr_null(strstr(lz_buf_str(&j.ll), "llvm.masked.gather"));
         /* rows of what is transposed, and what is read as it is stored */
         ck_assert_int_gt(count(lz_buf_str(&j.ll), "call void @llvm.prefetch"),
-                         (int)t.vector_bytes / 4);
+                         (int)t.machine.vector_bytes / 4);
         /* parts of lines are read by one unit, 16 of them beside each other */
         ck_assert_int_eq(j.grid(w.k->args), 3 * 2);
         jit_free(&j);
@@ -306,7 +306,7 @@ START_TEST(whole_lines_go_along_rows)
     const int64_t n = 300, rows[] = {64, 96, 97};
     lz_target t;
     must(lz_target_host(&t));
-    int64_t lanes = t.vector_bytes / 4, sides = (n + 8 * lanes - 1) / (8 * lanes);
+    int64_t lanes = t.machine.vector_bytes / 4, sides = (n + 8 * lanes - 1) / (8 * lanes);
     for (int i = 0; i < 3; i++) {
         int64_t m = rows[i];
         world w = transposed_copy(m, n), again = transposed_copy(m, n);
@@ -447,7 +447,7 @@ START_TEST(heavy_points_have_one_loop)
     must(lz_target_host(&t));
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     ck_assert_int_eq(multiplications(5), 5 * 5); /* four vectors, and one for the rest */
-    ck_assert_int_eq(multiplications(25), t.vector_bytes == 64 ? 25 * 2 : 25 * 3);
+    ck_assert_int_eq(multiplications(25), t.machine.vector_bytes == 64 ? 25 * 2 : 25 * 3);
 }
 END_TEST
 
@@ -680,7 +680,8 @@ START_TEST(rows_are_fetched_ahead)
     ck_assert(!fetches_rows(LZ_C64, 300)); /* whose sums are not of the plain form */
     lz_target t;
     must(lz_target_host(&t));
-    int64_t lanes = t.vector_bytes / 4; /* two vectors side by side are enough, one is not */
+    int64_t lanes =
+        t.machine.vector_bytes / 4; /* two vectors side by side are enough, one is not */
     ck_assert(fetches_rows(LZ_F32, 2 * lanes));
     ck_assert(!fetches_rows(LZ_F32, lanes));
 }

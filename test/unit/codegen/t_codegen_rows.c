@@ -345,8 +345,8 @@ START_TEST(nothing_is_copied_twice)
     lz_target t;
     must(lz_target_host(&t));
     /* elements: a panel of four vectors, or of two where there are 16 registers */
-    bool few = strncmp(t.triple, "x86_64", 6) == 0 && t.vector_bytes < 64;
-    int64_t size = few ? t.vector_bytes / 2 : t.vector_bytes;
+    bool few = strncmp(t.triple, "x86_64", 6) == 0 && t.machine.vector_bytes < 64;
+    int64_t size = few ? t.machine.vector_bytes / 2 : t.machine.vector_bytes;
     ck_assert_int_gt(left_alone(size, size), left_alone(size, 96) + size * 100 * 4 * 9 / 10);
 }
 END_TEST

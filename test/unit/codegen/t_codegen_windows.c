@@ -240,7 +240,7 @@ START_TEST(sums_stay_in_the_cache)
         int64_t total[3];
         lz_kernel *q = in_lanes(&v, total);
         jit j = jit_new_on(q, &t);
-        ck_assert_int_lt(j.scratch(q->args), t.l2_bytes);
+        ck_assert_int_lt(j.scratch(q->args), t.machine.l2_bytes);
         jit_free(&j);
         lz_kernel_free(q);
     }
@@ -252,7 +252,7 @@ START_TEST(units_of_few_sums)
     static const int64_t size[][3] = {{17, 3, 2}, {3, 2, 40}, {12, 1, 33}, {40, 20, 1}, {6, 2, 16}};
     lz_target t;
     must(lz_target_host(&t));
-    t.l2_bytes = 4096 << 2 * _i;
+    t.machine.l2_bytes = 4096 << 2 * _i;
     for (int i = 0; i < 5; i++)
         for (int wide = 0; wide < 2; wide++) {
             image v = large_kernel(size[i][0], size[i][1], size[i][2]);
@@ -302,7 +302,8 @@ START_TEST(few_pixels_pack_once)
     int n = count(lz_buf_str(&j.ll), "call <16 x float> @llvm.fma.v16f32(");
     lz_target t;
     must(lz_target_host(&t));
-    ck_assert_int_eq(n, t.vector_bytes == 64 ? 7 * (3 + 2) * (4 + 1) : 0); /* rounds of 4 steps */
+    ck_assert_int_eq(n, t.machine.vector_bytes == 64 ? 7 * (3 + 2) * (4 + 1)
+                                                     : 0); /* rounds of 4 steps */
     jit_free(&j);
     lz_kernel_free(q);
 }

@@ -80,11 +80,7 @@ static lz_plan *plan_of(const char *text, const lz_target *t)
 {
     lz_func *f = NULL;
     lz_plan *p = NULL;
-    lz_lower_options o = {.vector_bytes = t->vector_bytes,
-                          .threads = 1,
-                          .l1_bytes = t->l1_bytes,
-                          .l2_bytes = t->l2_bytes,
-                          .l3_bytes = t->l3_bytes};
+    lz_lower_options o = {.machine = t->machine};
     must(lz_func_parse(text, strlen(text), NULL, &f));
     must(lz_lower(f, &o, &p));
     lz_func_free(f);

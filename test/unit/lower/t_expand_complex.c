@@ -69,7 +69,8 @@ static lz_cx number(const lz_literal *l, int64_t i)
 START_TEST(the_same_numbers)
 {
     lz_func *f = program(_i), *g;
-    ck_assert_msg(lz_passes_run(f, "expand", &g) == LZ_OK && g, "%s", lz_error_get()->message);
+    ck_assert_msg(lz_passes_run(f, "expand", NULL, &g) == LZ_OK && g, "%s",
+                  lz_error_get()->message);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     for (uint32_t i = 0; i < g->ninst; i++) {
         const lz_sig *s = g->insts[i].sig;

@@ -45,7 +45,7 @@ static lz_func *program(int i)
 START_TEST(taken_apart)
 {
     lz_func *f = program(_i), *g;
-    ck_assert_int_eq(lz_passes_run(f, "expand", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "expand", NULL, &g), LZ_OK);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     for (uint32_t i = 0; i < g->ninst; i++)
         ck_assert(lz_op_get(g->insts[i].sig->op)->cls != LZ_CLASS_LINALG);

@@ -104,7 +104,7 @@ static lz_literal *run(const lz_func *f)
 START_TEST(taken_apart)
 {
     lz_func *f = program(_i), *g;
-    ck_assert_msg(lz_passes_run(f, "expand_windows", &g) == LZ_OK && g, "%s",
+    ck_assert_msg(lz_passes_run(f, "expand_windows", NULL, &g) == LZ_OK && g, "%s",
                   lz_error_get()->message);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     for (uint32_t i = 0; i < g->ninst; i++)

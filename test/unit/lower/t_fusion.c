@@ -396,10 +396,10 @@ static attention attend(int64_t heads, int64_t rows, int64_t cols, int64_t width
     return a;
 }
 
-static lz_plan *with_rows(lz_func *f, lz_val *v, uint32_t n, lz_rows_use rows)
+static lz_plan *with_rows(lz_func *f, lz_val *v, uint32_t n, lz_b2b_mode rows)
 {
     lz_plan *p = NULL;
-    lz_lower_options o = {.rows = rows};
+    lz_lower_options o = {.b2b = rows};
     finish(f, v, n);
     ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
     lz_func_free(f);
@@ -422,7 +422,7 @@ START_TEST(softmax_keeps_a_row)
                                          8193}; /* the last is too long to stay in the caches */
         lz_func *f = lz_func_new("softmax");
         lz_val y = g_softmax(f, g_param(f, LZ_F32, LZ_SHAPE(20, length[i])));
-        lz_plan *p = with_rows(f, &y, 1, LZ_ROWS_WORTH);
+        lz_plan *p = with_rows(f, &y, 1, LZ_B2B_PROFITABLE);
         const lz_kernel *k = p->kernels[0];
         ck_assert_uint_eq(p->nstep, 1);
         ck_assert_uint_eq(p->temp_bytes, 0);
@@ -450,7 +450,7 @@ START_TEST(too_many_rows_go_to_memory)
         lz_val q = g_div(f, e, g_rows(f, g_reduce(f, LZ_OP_ADD, e, 1), x));
         y = i ? g_add(f, y, q) : q;
     }
-    lz_plan *p = with_rows(f, &y, 1, LZ_ROWS_WORTH);
+    lz_plan *p = with_rows(f, &y, 1, LZ_B2B_PROFITABLE);
     ck_assert_uint_eq(p->nkernel, 1);
     ck_assert_int_eq(lz_kernel_has_rows(p->kernels[0]), n <= LZ_ROW_MAX);
     expect(p, 1, n <= LZ_ROW_MAX ? 0 : (uint64_t)(n - 1) * ROWS * LENGTH * sizeof(float));
@@ -474,7 +474,7 @@ START_TEST(rows_are_stored_at_the_end)
         lz_val loss = g_reduce(f, LZ_OP_ADD, picked, 2);
         lz_val out[2] = {loss,
                          batched(f, e, w, 1, 1)}; /* a product that reads them in another order */
-        lz_plan *p = with_rows(f, out, 2, i ? LZ_ROWS_WORTH : LZ_ROWS_NEVER);
+        lz_plan *p = with_rows(f, out, 2, i ? LZ_B2B_PROFITABLE : LZ_B2B_NEVER);
         bytes[i] = p->temp_bytes;
         lz_plan_free(p);
     }
@@ -488,18 +488,18 @@ START_TEST(attention_is_one_kernel)
 {
     enum { SQUARE = 4 * 8 * 100 * 70 };
     attention a = attend(8, 100, 70, 40, _i);
-    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH), 1, 0);
+    expect(with_rows(a.f, &a.y, 1, LZ_B2B_PROFITABLE), 1, 0);
     a = attend(8, 100, 70, 40, _i);
-    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_NEVER), 3, 2 * SQUARE);
+    expect(with_rows(a.f, &a.y, 1, LZ_B2B_NEVER), 3, 2 * SQUARE);
     lz_config_set("LAZULI_PASSES_OFF", "rows");
     a = attend(8, 100, 70, 40, _i);
-    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH), 3, 2 * SQUARE);
+    expect(with_rows(a.f, &a.y, 1, LZ_B2B_PROFITABLE), 3, 2 * SQUARE);
     lz_config_set("LAZULI_PASSES_OFF", NULL);
     a = attend(8, 3, 70, 40,
                _i); /* few rows are not worth it; probabilities in the scores' place */
-    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH), 3, 4 * 8 * 3 * 70 + 0);
+    expect(with_rows(a.f, &a.y, 1, LZ_B2B_PROFITABLE), 3, 4 * 8 * 3 * 70 + 0);
     a = attend(8, 3, 70, 40, _i);
-    expect(with_rows(a.f, &a.y, 1, LZ_ROWS_ALWAYS), 1, 0);
+    expect(with_rows(a.f, &a.y, 1, LZ_B2B_ALWAYS), 1, 0);
 }
 END_TEST
 
@@ -507,8 +507,8 @@ END_TEST
 START_TEST(attention_of_other_sizes)
 {
     attention a = attend(20, 100, 70, 40, true), b = attend(30, 256, 300, 64, true);
-    lz_plan *p = with_rows(a.f, &a.y, 1, LZ_ROWS_WORTH),
-            *q = with_rows(b.f, &b.y, 1, LZ_ROWS_WORTH);
+    lz_plan *p = with_rows(a.f, &a.y, 1, LZ_B2B_PROFITABLE),
+            *q = with_rows(b.f, &b.y, 1, LZ_B2B_PROFITABLE);
     ck_assert_int_eq(p->nkernel, 1);
     ck_assert(has_kernel(q, p->kernels[0]));
     lz_plan_free(p);
@@ -528,7 +528,7 @@ START_TEST(gradient_of_attention)
     lz_val ds = g_mul(f, a.p, g_sub(f, dp, along(f, delta, dp)));
     lz_val out[4] = {a.y, batched(f, ds, a.k, 2, 1), batched(f, ds, a.q, 1, 1),
                      batched(f, a.p, g, 1, 1)};
-    lz_plan *p = with_rows(f, out, 4, LZ_ROWS_WORTH);
+    lz_plan *p = with_rows(f, out, 4, LZ_B2B_PROFITABLE);
     uint32_t rows = 0;
     for (uint32_t i = 0; i < p->nkernel; i++)
         rows += lz_kernel_has_rows(p->kernels[i]);
@@ -547,9 +547,10 @@ START_TEST(groups_are_sound)
         lz_func *f = lz_gen_random(seed, &o), *g = NULL;
         lz_fusion *fu = NULL;
         ck_assert(f != NULL);
-        ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
-        ck_assert_msg(lz_fusion_new(g, (lz_rows_use)(seed % 3), 0, &fu) == LZ_OK, "seed %d: %s",
-                      (int)seed, lz_error_get()->message);
+        ck_assert_int_eq(lz_passes_run(f, "pipeline", NULL, &g), LZ_OK);
+        ck_assert_msg(lz_fusion_new(g, &(lz_lower_options){.b2b = (lz_b2b_mode)(seed % 3)}, &fu) ==
+                          LZ_OK,
+                      "seed %d: %s", (int)seed, lz_error_get()->message);
         for (uint32_t i = 0; i < fu->nnode; i++) {
             const lz_fusion_node *n = fu->nodes[i];
             ck_assert(!fu->groups[n->group]->dead);
@@ -579,8 +580,9 @@ START_TEST(lowering_takes_little_memory)
 {
     lz_func *f = g_mlp_step(3, 128, 96, 10), *g = NULL;
     lz_fusion *fu = NULL;
-    ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
-    ck_assert_int_eq(lz_fusion_new(g ? g : f, LZ_ROWS_WORTH, 0, &fu), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "pipeline", NULL, &g), LZ_OK);
+    ck_assert_int_eq(lz_fusion_new(g ? g : f, &(lz_lower_options){.b2b = LZ_B2B_PROFITABLE}, &fu),
+                     LZ_OK);
     uint32_t dims = 0;
     for (uint32_t i = 0; i < fu->nnode; i++)
         for (uint32_t k = 0; k < fu->nodes[i]->reads.len; k++)
@@ -621,7 +623,7 @@ START_TEST(long_columns_are_cut)
     lz_val y = lz_build_reduce(f, LZ_OP_ADD, x, zero, &dims);
     lz_func_set_results(f, &y, 1);
     for (int cut = 0; cut < 2; cut++) {
-        lz_lower_options o = {.columns = cut};
+        lz_lower_options o = {.column_reductions = cut};
         lz_plan *p;
         ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
         ck_assert_uint_eq(p->nstep, cut ? 2 : 1);

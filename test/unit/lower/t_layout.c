@@ -87,7 +87,7 @@ static lz_func *parsed(const char *body)
 static lz_func *prepared(int i)
 {
     lz_func *f = parsed(programs[i].text), *g;
-    ck_assert_int_eq(lz_passes_run(f, "expand_windows,simplify", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "expand_windows,simplify", NULL, &g), LZ_OK);
     lz_func_free(f);
     return g;
 }
@@ -115,7 +115,8 @@ START_TEST(the_same_in_another_order)
 {
     lz_func *f = prepared(_i), *g;
     lz_literal *want[3] = {NULL}, *got[3] = {NULL};
-    ck_assert_msg(lz_passes_run(f, "layout", &g) == LZ_OK && g, "%s", lz_error_get()->message);
+    ck_assert_msg(lz_passes_run(f, "layout", NULL, &g) == LZ_OK && g, "%s",
+                  lz_error_get()->message);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     run(f, want);
     run(g, got);

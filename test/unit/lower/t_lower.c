@@ -370,7 +370,7 @@ START_TEST(all_loops_are_joined)
     lz_val v[N];
     many_loops(f, v, N);
     ck_assert_int_eq(f->status, LZ_OK);
-    ck_assert_int_eq(lz_passes_run(f, "dce,fuse_loops", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "dce,fuse_loops", NULL, &g), LZ_OK);
     int n = 0;
     for (uint32_t i = 0; i < g->ninst; i++)
         n += lz_inst_op(&g->insts[i]) == LZ_OP_WHILE;

@@ -41,17 +41,17 @@ static lz_func *negate_twice(void)
 START_TEST(lists)
 {
     lz_func *f = negate_twice(), *g = NULL;
-    ck_assert_int_eq(lz_passes_run(f, "", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "", NULL, &g), LZ_OK);
     ck_assert(lz_hash_eq(lz_func_hash(f), lz_func_hash(g)));
     lz_func_free(g);
-    ck_assert_int_eq(lz_passes_run(f, "dce,simplify,fold", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "dce,simplify,fold", NULL, &g), LZ_OK);
     ck_assert_int_eq(g->ninst, 1);
     ck_assert_int_eq(g->results[0], 0);
     lz_func_free(g);
-    ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "pipeline", NULL, &g), LZ_OK);
     ck_assert_int_eq(g->ninst, 1);
     lz_func_free(g);
-    ck_assert_int_eq(lz_passes_run(f, "simplify,symplify", &g), LZ_EINVAL);
+    ck_assert_int_eq(lz_passes_run(f, "simplify,symplify", NULL, &g), LZ_EINVAL);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "symplify"));
     ck_assert_ptr_null(g);
     lz_func_free(f);
@@ -62,7 +62,7 @@ START_TEST(switched_off)
 {
     lz_func *f = negate_twice(), *g = NULL;
     ck_assert_int_eq(lz_config_set("LAZULI_PASSES_OFF", "simplify"), LZ_OK);
-    ck_assert_int_eq(lz_passes_run(f, "pipeline", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "pipeline", NULL, &g), LZ_OK);
     ck_assert_int_eq(g->ninst, 3);
     lz_func_free(g);
     lz_func_free(f);
@@ -119,7 +119,7 @@ static void run_pass(const char *list, int seed)
             sums |= lz_op_get(lz_inst_op(&f->insts[i]))->tol == LZ_TOL_SUM;
         ck_assert_int_eq(
             lz_gen_args(f, (uint64_t)seed, sums ? LZ_FILL_MODEST : LZ_FILL_WILD, &args), LZ_OK);
-        ck_assert_msg(lz_passes_run(f, list, &g) == LZ_OK, "%s, seed %d: %s", list, seed,
+        ck_assert_msg(lz_passes_run(f, list, NULL, &g) == LZ_OK, "%s, seed %d: %s", list, seed,
                       lz_error_get()->message);
         ck_assert_msg(lz_func_verify(g) == LZ_OK, "%s, seed %d: %s", list, seed,
                       lz_error_get()->message);
@@ -160,7 +160,7 @@ static uint64_t bits_after(lz_op op, lz_dtype d, uint64_t x, uint64_t y, const c
     lz_val v = g_param(f, d, s);
     v = lz_build_ew2(f, op, v, lz_build_const(f, c));
     lz_func_set_results(f, &v, 1);
-    ck_assert_int_eq(lz_passes_run(f, list, &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, list, NULL, &g), LZ_OK);
     ck_assert_int_eq(lz_ref_run(g, &a, &r), LZ_OK);
     uint64_t bits = 0;
     memcpy(&bits, r->data, r->nbytes);
@@ -229,12 +229,13 @@ START_TEST(two_levels)
     lz_literal **args;
     ck_assert_int_eq(lz_gen_args(f, 5, LZ_FILL_MODEST, &args), LZ_OK);
     bool columns = _i >= FIRST_COLUMNS;
-    lz_status s = lz_passes_run(f, columns ? "pipeline:columns" : "split_reductions", &g);
+    lz_lower_options o = {.column_reductions = columns};
+    lz_status s = lz_passes_run(f, columns ? "pipeline" : "split_reductions", &o, &g);
     ck_assert_msg(s == LZ_OK, "%s", lz_error_get()->message);
     ck_assert(g->ninst > f->ninst);
     same_results(f, g, args, "split_reductions", _i);
     lz_func_free(g);
-    ck_assert_int_eq(lz_passes_run(f, "split_reductions", &g), LZ_OK);
+    ck_assert_int_eq(lz_passes_run(f, "split_reductions", NULL, &g), LZ_OK);
     ck_assert(!columns || g->ninst == f->ninst); /* these are cut for some backends only */
     lz_gen_args_free(f, args);
     lz_func_free(f);
@@ -261,13 +262,13 @@ START_TEST(failing_memory)
 {
     lz_gen_options o = {.max_insts = 12};
     lz_func *f = _i ? long_product() : lz_gen_random(77, &o), *g = NULL;
-    const char *passes = _i ? "pipeline:columns" : "pipeline";
-    ck_assert_int_eq(lz_passes_run(f, passes, &g), LZ_OK);
+    lz_lower_options lo = {.column_reductions = _i};
+    ck_assert_int_eq(lz_passes_run(f, "pipeline", &lo, &g), LZ_OK);
     lz_func_free(g);
     for (int n = 1; n < 4000; n++) {
         int64_t live = lz_alloc_live_bytes_hint();
         lz_alloc_fail_at(n, false);
-        lz_status s = lz_passes_run(f, passes, &g);
+        lz_status s = lz_passes_run(f, "pipeline", &lo, &g);
         lz_alloc_fail_at(0, false);
         if (s == LZ_OK) {
             lz_func_free(g);

@@ -1,0 +1,27 @@
+/* options.h - what the compiler front is told: which buffers may be reused, what the code generator
+ * behind it can do, and the machine. Passes, fusion and lz_lower take it as a const pointer.
+ * Threads: plain values. */
+#ifndef LZ_LOWER_OPTIONS_H
+#define LZ_LOWER_OPTIONS_H
+#include "lower/machine.h"
+#include <stdbool.h>
+
+/* Back-to-back fusion: which dots and reductions are fused through row buffers (loops/loop.h). */
+typedef enum lz_b2b_mode {
+    LZ_B2B_NEVER,
+    LZ_B2B_DOTS,       /* where it pays, around dots only */
+    LZ_B2B_PROFITABLE, /* where it pays */
+    LZ_B2B_ALWAYS      /* wherever it is possible (tests) */
+} lz_b2b_mode;
+
+typedef struct lz_lower_options {
+    const bool *donate;    /* by input: its buffer may be written over; NULL: none */
+    bool pairwise;         /* only result k may reuse the buffer of argument k */
+    lz_b2b_mode b2b;       /* what the code generator has row buffers for */
+    int64_t b2b_row_limit; /* longest row buffer that pays, in elements; 0: the default */
+    /* one thread of the backend makes whole columns of a column reduction or a long dot, so long
+     * ones are split (passes/split_reductions.c) */
+    bool column_reductions;
+    lz_machine machine;
+} lz_lower_options;
+#endif
