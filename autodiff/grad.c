@@ -333,11 +333,10 @@ lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_ten
         s = grads_of(&q, grads, o && o->allow_unused, site);
         for (size_t i = 0; i < n && s == LZ_OK; i++)
             lz_escape(grads[i]);
-        lz_error kept = *lz_error_get();
-        lz_scope_end();
-        close_request(&q);
-        if (s != LZ_OK)
-            lz_error_set(&kept);
+        LZ_QUIETLY {
+            lz_scope_end();
+            close_request(&q);
+        }
     }
     if (s != LZ_OK)
         lz_api_status(s);
@@ -390,11 +389,10 @@ lz_status lz_backward_at(lz_tensor *loss, const lz_site *site)
             s = differentiate(q.loss_node, NULL, q.nodes, q.n, grads, q.reached, site);
         if (s == LZ_OK)
             s = accumulate(&q, grads, site);
-        lz_error kept = *lz_error_get();
-        lz_scope_end();
-        close_request(&q);
-        if (s != LZ_OK)
-            lz_error_set(&kept);
+        LZ_QUIETLY {
+            lz_scope_end();
+            close_request(&q);
+        }
     }
     lz_free(marked);
     lz_free(grads);

@@ -270,11 +270,10 @@ lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *in
         s = run(&q, outputs, inputs, out);
         for (size_t k = 0; k < nout && s == LZ_OK; k++)
             lz_escape(out[k]);
-        lz_error kept = *lz_error_get();
-        lz_scope_end();
-        close_request(&q);
-        if (s != LZ_OK)
-            lz_error_set(&kept);
+        LZ_QUIETLY {
+            lz_scope_end();
+            close_request(&q);
+        }
     }
     if (s != LZ_OK)
         lz_api_status(s);

@@ -36,6 +36,12 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
 const lz_error *lz_error_get(void);
 /* copy in: an error that came from another thread */
 void lz_error_set(const lz_error *e);
+/* Runs the block that follows and restores the thread's error record afterwards, however the block
+ * is left: for diagnostics and clean-up whose own failures must not replace an earlier error. */
+#define LZ_QUIETLY                                                                                 \
+    for (lz_error lz_saved_ __attribute__((cleanup(lz_error_set))) = *lz_error_get(),              \
+                            *lz_once_ = &lz_saved_;                                                \
+         lz_once_; lz_once_ = NULL)
 /* fill op and the caller's place into the record */
 void lz_error_annotate(const char *op, const lz_site *site);
 /* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate

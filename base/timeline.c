@@ -544,10 +544,10 @@ static void tell_hooks(void)
     int n = fd < 0 ? 0 : nbefore_stop;
     memcpy(fn, before_stop, sizeof fn);
     pthread_mutex_unlock(&lock);
-    lz_error before = *lz_error_get();
-    for (int i = 0; i < n; i++)
-        fn[i]();
-    lz_error_set(&before);
+    LZ_QUIETLY {
+        for (int i = 0; i < n; i++)
+            fn[i]();
+    }
 }
 
 static void at_exit(void)
@@ -627,15 +627,16 @@ bool lz_timeline_ask(void)
     const char *path = lz_cfg_str(LZ_OPT_TRACE);
     if (!*path)
         return false;
-    lz_error before = *lz_error_get();
-    lz_once_run(&armed, arm);
-    pthread_mutex_lock(&lock);
-    lz_status s = begin(path, LZ_TIMELINE_EVENTS);
-    asked = s == LZ_OK;
-    pthread_mutex_unlock(&lock);
-    if (s != LZ_OK)
-        LZ_WARN("trace", "LAZULI_TRACE: %s", lz_error_get()->message);
-    lz_error_set(&before);
+    lz_status s = LZ_OK;
+    LZ_QUIETLY {
+        lz_once_run(&armed, arm);
+        pthread_mutex_lock(&lock);
+        s = begin(path, LZ_TIMELINE_EVENTS);
+        asked = s == LZ_OK;
+        pthread_mutex_unlock(&lock);
+        if (s != LZ_OK)
+            LZ_WARN("trace", "LAZULI_TRACE: %s", lz_error_get()->message);
+    }
     return s == LZ_OK;
 }
 

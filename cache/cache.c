@@ -368,11 +368,12 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
         .value = value,
         .nvalue = nvalue,
     };
-    lz_error before = *lz_error_get();
     uint8_t *bytes;
     size_t n;
-    lz_status rc = lz_entry_encode(&content, &bytes, &n);
-    lz_error_set(&before);
+    lz_status rc = LZ_OK;
+    LZ_QUIETLY {
+        rc = lz_entry_encode(&content, &bytes, &n);
+    }
     if (rc == LZ_ERANGE)
         too_large(c, (uint64_t)nkey + nvalue);
     else if (rc != LZ_OK)

@@ -208,13 +208,13 @@ static uint64_t look(lz_evict *e, lz_store *s)
     int fd;
     if (!try_lock(s, &fd))
         return 0;
-    lz_error saved = *lz_error_get();
     lz_evict_result r;
-    atomic_store_explicit(&e->unseen, 0, memory_order_relaxed);
-    (void)lz_evict_run(s, e->max_bytes, e->max_bytes - e->max_bytes / 10,
-                       (int)(next_random(&e->rng) % LZ_STORE_SUBDIRS), false, &r);
-    (void)lz_evict_sweep(s, false, AUTO_SWEEP_FILES, AUTO_SWEEP_LOOKED);
-    lz_error_set(&saved);
+    LZ_QUIETLY {
+        atomic_store_explicit(&e->unseen, 0, memory_order_relaxed);
+        (void)lz_evict_run(s, e->max_bytes, e->max_bytes - e->max_bytes / 10,
+                           (int)(next_random(&e->rng) % LZ_STORE_SUBDIRS), false, &r);
+        (void)lz_evict_sweep(s, false, AUTO_SWEEP_FILES, AUTO_SWEEP_LOOKED);
+    }
     unlock(fd);
     return r.files;
 }

@@ -127,10 +127,11 @@ static bool reopen_root(lz_store *s)
         return false;
     int fd = -1;
     uid_t owner;
-    lz_error saved = *lz_error_get();
-    bool ok = open_root(s->path, true, &fd, &owner) == LZ_OK && owner == s->owner &&
-              lz_vfs_dup_onto(fd, s->root) >= 0;
-    lz_error_set(&saved);
+    bool ok = false;
+    LZ_QUIETLY {
+        ok = open_root(s->path, true, &fd, &owner) == LZ_OK && owner == s->owner &&
+             lz_vfs_dup_onto(fd, s->root) >= 0;
+    }
     if (fd >= 0)
         (void)lz_vfs_close(fd);
     atomic_store(&s->reopening, 0);

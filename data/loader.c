@@ -286,9 +286,9 @@ lz_loader *lz_loader_new_at(const lz_dataset *d, const lz_loader_options *opt, c
         if (prepare(l) == LZ_OK)
             return l;
     }
-    lz_error e = *lz_error_get();
-    lz_loader_free(l);
-    lz_error_set(&e);
+    LZ_QUIETLY {
+        lz_loader_free(l);
+    }
     lz_error_annotate("lz_loader_new", site);
     return NULL;
 }

@@ -401,18 +401,18 @@ static uint32_t ways(const lz_tuner *t, const lz_kernel *k, const lz_step *s, lz
 lz_choice lz_tune(const lz_tuner *t, const lz_kernel *k, const lz_step *s)
 {
     lz_choice list[LZ_TUNE_CHOICES], c = {0};
-    lz_error before = *lz_error_get();
-    lz_buf key = {0};
-    uint32_t n = ways(t, k, s, list);
-    if (n) {
-        lz_tune_key(t, k, s, &key);
-        if (!key.failed) {
-            pthread_mutex_lock(&lock);
-            c = decide(t, k, s, &key, list, n);
-            pthread_mutex_unlock(&lock);
+    LZ_QUIETLY {
+        lz_buf key = {0};
+        uint32_t n = ways(t, k, s, list);
+        if (n) {
+            lz_tune_key(t, k, s, &key);
+            if (!key.failed) {
+                pthread_mutex_lock(&lock);
+                c = decide(t, k, s, &key, list, n);
+                pthread_mutex_unlock(&lock);
+            }
+            lz_buf_free(&key);
         }
-        lz_buf_free(&key);
     }
-    lz_error_set(&before);
     return c;
 }

@@ -331,15 +331,15 @@ static void hand_over(lz_job *j, lz_dbuf **out, lz_event **done)
 /* Undoes hand_over when the queue did not take the job. */
 static void take_back(lz_job *j, lz_dbuf **out, lz_event **done)
 {
-    lz_error err = *lz_error_get();
-    lz_event_complete(j->done, &err);
-    for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_dbuf_release(out[k]);
-        out[k] = NULL;
+    LZ_QUIETLY {
+        lz_event_complete(j->done, lz_error_get());
+        for (uint32_t k = 0; k < j->x->plan->nout; k++) {
+            lz_dbuf_release(out[k]);
+            out[k] = NULL;
+        }
+        lz_event_release(*done);
+        *done = NULL;
     }
-    lz_event_release(*done);
-    *done = NULL;
-    lz_error_set(&err);
 }
 
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const bool *donated,

@@ -154,11 +154,9 @@ static bool is_worth(const lz_invariant_cache *k, const lz_invariants *w)
     return k->always || (ns >= WORTH_NS && ns >= k->ns / WORTH_SHARE && w->nbytes <= room);
 }
 
-/* Nothing is wrong when this fails: the program runs as it is. */
-static void start_keeping(lz_invariant_cache *k)
+static void start(lz_invariant_cache *k)
 {
     lz_invariants *w = NULL;
-    lz_error before = *lz_error_get();
     k->searches--;
     if (lz_invariants_find(k->g, k->stable, &w) == LZ_OK && w && is_worth(k, w) &&
         lz_mem_alloc(k->device, w->nbytes, &k->now.memory, &k->capacity) == LZ_OK) {
@@ -173,7 +171,14 @@ static void start_keeping(lz_invariant_cache *k)
         return;
     }
     lz_invariants_free(w);
-    lz_error_set(&before);
+}
+
+/* Nothing is wrong when this fails: the program runs as it is. */
+static void start_keeping(lz_invariant_cache *k)
+{
+    LZ_QUIETLY {
+        start(k);
+    }
 }
 
 /* Whether there are others than in the last search. Where all are stable, somebody runs the same

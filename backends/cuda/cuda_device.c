@@ -67,9 +67,9 @@ lz_status cuda_await(cuda_device *d, cu_event e, const char *what)
     lz_status s = await(d, e, what);
     if (s == LZ_OK || atomic_load(&d->lost))
         return s;
-    lz_error first = *lz_error_get();
-    (void)await(d, e, what);
-    lz_error_set(&first);
+    LZ_QUIETLY {
+        (void)await(d, e, what);
+    }
     return s;
 }
 
@@ -161,9 +161,9 @@ lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend)
     pthread_mutex_init(&d->libs.lock, NULL);
     lz_status s = start(d);
     if (s != LZ_OK) {
-        lz_error err = *lz_error_get();
-        give_up(d);
-        lz_error_set(&err);
+        LZ_QUIETLY {
+            give_up(d);
+        }
     }
     return s;
 }

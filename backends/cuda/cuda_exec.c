@@ -432,9 +432,9 @@ static lz_status launch_job(cuda_job *j)
     if (s == LZ_OK)
         s = lz_queue_push(d->finish, finish, j, false);
     if (s != LZ_OK) { /* what was launched must not outlive its memory */
-        lz_error err = *lz_error_get();
-        (void)lz_cuda.StreamSynchronize(d->compute);
-        lz_error_set(&err);
+        LZ_QUIETLY {
+            (void)lz_cuda.StreamSynchronize(d->compute);
+        }
     }
     cuda_leave(d);
     return s;

@@ -285,9 +285,9 @@ static lz_status launch(cuda_device *d, cuda_copy *c)
     if (s == LZ_OK)
         s = lz_queue_push(d->out.finish, finish, c, false);
     if (s != LZ_OK) { /* what was put there must not outlive its memory */
-        lz_error err = *lz_error_get();
-        (void)lz_cuda.StreamSynchronize(d->out.stream);
-        lz_error_set(&err);
+        LZ_QUIETLY {
+            (void)lz_cuda.StreamSynchronize(d->out.stream);
+        }
     }
     cuda_leave(d);
     return s;
@@ -400,20 +400,20 @@ lz_status cuda_after_copies(cuda_device *d, const lz_job *j)
 
 void cuda_wait_copies(cuda_device *d)
 {
-    lz_error before = *lz_error_get();
-    for (;;) {
-        pthread_mutex_lock(&flying.lock);
-        cuda_copy *c = flying.head;
-        while (c && c->from != d && c->to != d)
-            c = c->next;
-        lz_event *done = c ? c->done : NULL;
-        if (done)
-            lz_event_retain(done);
-        pthread_mutex_unlock(&flying.lock);
-        if (!done)
-            break;
-        (void)lz_event_wait(done);
-        lz_event_release(done);
+    LZ_QUIETLY {
+        for (;;) {
+            pthread_mutex_lock(&flying.lock);
+            cuda_copy *c = flying.head;
+            while (c && c->from != d && c->to != d)
+                c = c->next;
+            lz_event *done = c ? c->done : NULL;
+            if (done)
+                lz_event_retain(done);
+            pthread_mutex_unlock(&flying.lock);
+            if (!done)
+                break;
+            (void)lz_event_wait(done);
+            lz_event_release(done);
+        }
     }
-    lz_error_set(&before);
 }

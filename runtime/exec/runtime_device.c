@@ -230,17 +230,17 @@ void lz_dev_reap(lz_dev *d)
 
 void lz_dev_settle(lz_dev *d)
 {
-    lz_error before = *lz_error_get();
-    lz_dev_lock(d);
-    lz_event *last = d->flight_len
-                         ? d->flight[(d->flight_head + d->flight_len - 1) % LZ_DEV_INFLIGHT].done
-                         : NULL;
-    if (last)
-        lz_event_retain(last);
-    lz_dev_unlock(d);
-    (void)lz_event_wait(last); /* its error is kept when it is reaped */
-    lz_event_release(last);
-    lz_error_set(&before);
+    LZ_QUIETLY {
+        lz_dev_lock(d);
+        lz_event *last =
+            d->flight_len ? d->flight[(d->flight_head + d->flight_len - 1) % LZ_DEV_INFLIGHT].done
+                          : NULL;
+        if (last)
+            lz_event_retain(last);
+        lz_dev_unlock(d);
+        (void)lz_event_wait(last); /* its error is kept when it is reaped */
+        lz_event_release(last);
+    }
 }
 
 void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)

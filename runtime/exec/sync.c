@@ -174,24 +174,24 @@ static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t
 static void tell(const lz_capture *c, const lz_program *p, lz_found found, lz_sync_cause cause,
                  bool analyse)
 {
-    lz_error before = *lz_error_get();
-    if (analyse && found != LZ_FOUND_MEMORY)
-        lz_analysis_post_compilation(p);
-    if (analyse)
-        lz_analysis_execution(p, cause);
-    if (lz_dump_on())
-        lz_dump_sync(c, p);
-    lz_error_set(&before);
+    LZ_QUIETLY {
+        if (analyse && found != LZ_FOUND_MEMORY)
+            lz_analysis_post_compilation(p);
+        if (analyse)
+            lz_analysis_execution(p, cause);
+        if (lz_dump_on())
+            lz_dump_sync(c, p);
+    }
 }
 
 static void tell_step(void)
 {
-    lz_error before = *lz_error_get();
-    if (lz_analysis_on())
-        lz_analysis_step();
-    if (lz_dump_on())
-        lz_dump_step();
-    lz_error_set(&before);
+    LZ_QUIETLY {
+        if (lz_analysis_on())
+            lz_analysis_step();
+        if (lz_dump_on())
+            lz_dump_step();
+    }
 }
 
 /* Finds and starts the program of a captured graph. *again: capture it anew and come back, with
@@ -668,18 +668,18 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
     warn_of_flush(nodes, data ? t->copied_in : 0);
     started out = {0};
     lz_error tensor_error;
-    lz_error before = *lz_error_get();
-    lz_dev_lock(d);
-    lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &out, &tensor_error);
-    lz_dev_reap(d);
-    lz_dev_unlock(d);
-    if (data && out.done) /* what waits in the queue holds its data too */
-        (void)lz_event_wait(out.done);
-    lz_event_release(out.done);
-    lz_counter_add(LZ_COUNTER_AutoFlush, 1);
-    if (s != LZ_OK)
-        LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);
-    lz_error_set(&before);
+    LZ_QUIETLY {
+        lz_dev_lock(d);
+        lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &out, &tensor_error);
+        lz_dev_reap(d);
+        lz_dev_unlock(d);
+        if (data && out.done) /* what waits in the queue holds its data too */
+            (void)lz_event_wait(out.done);
+        lz_event_release(out.done);
+        lz_counter_add(LZ_COUNTER_AutoFlush, 1);
+        if (s != LZ_OK)
+            LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);
+    }
 }
 
 void lz_sync_check_limit(lz_thr *t)

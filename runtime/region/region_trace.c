@@ -49,9 +49,9 @@ void lz_body_end(lz_body *b)
         b->thr->loop = b->loop.outer;
     b->looping = false;
     b->thr->locked--;
-    lz_error kept = *lz_error_get();
-    (void)lz_scope_end();
-    lz_error_set(&kept);
+    LZ_QUIETLY {
+        (void)lz_scope_end();
+    }
 }
 
 void lz_body_free(lz_body *b)
