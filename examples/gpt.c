@@ -3,13 +3,12 @@
  * file is replaced at the end. Operations only record; lz_mark_step compiles what was recorded,
  * once, and runs it. */
 #include "example.h"
-#include <glob.h>
 
 /* clang-format off */
 enum { DATA, LAYERS, HEADS, DIM, CONTEXT, BATCH, STEPS, STOP, LR, DROPOUT, SEED, CHECKPOINT, SAMPLE,
        PROMPT, TEMPERATURE, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
-    {"data", NULL, "FILE  text to learn; default: the project's own sources"},
+    {"data", NULL, "FILE  text to learn; default: examples/data/stories.txt"},
     {"layers", "4", "N"},
     {"heads", "4", "N"},
     {"dim", "128", "N  width of the network, a multiple of the heads"},
@@ -22,7 +21,7 @@ static example_option opt[OPTIONS] = {
     {"seed", "1", "N"},
     {"checkpoint", NULL, "FILE  go on from it if it is there; written at the end"},
     {"sample", "200", "N  bytes to write, at most a context"},
-    {"prompt", "static ", "TEXT"},
+    {"prompt", "One morning ", "TEXT"},
     {"temperature", "0.8", "X"},
     {"device", NULL, "NAME"},
     {"cache", NULL, "DIR  compiled programs"},
@@ -50,7 +49,6 @@ static void append_file(const char *path)
 
 static void load_text(void)
 {
-    glob_t g = {0};
     if (opt[FAKE].value) { /* a sentence, again and again */
         static const char sentence[] = "the quick brown fox jumps over the lazy dog. ";
         text_len = 40 * (sizeof sentence - 1);
@@ -60,13 +58,8 @@ static void load_text(void)
             text[i] = (unsigned char)sentence[i % (sizeof sentence - 1)];
     } else if (opt[DATA].value) {
         append_file(opt[DATA].value);
-    } else { /* the project's own sources, when started in its folder */
-        glob("include/lazuli/*.h", 0, NULL, &g);
-        glob("nn/*.c", GLOB_APPEND, NULL, &g);
-        glob("runtime/*.c", GLOB_APPEND, NULL, &g);
-        for (size_t i = 0; i < g.gl_pathc; i++)
-            append_file(g.gl_pathv[i]);
-        globfree(&g);
+    } else { /* when started in the project's folder */
+        append_file("examples/data/stories.txt");
     }
 }
 
