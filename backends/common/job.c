@@ -20,7 +20,7 @@ static void make_info(lz_exec *x)
             f->alias_bytes += p->out_type[i]->nbytes;
     }
     f->temp_bytes = p->temp_bytes;
-    f->kernels = x->prog.nkernel;
+    f->kernels = x->plan_exec.nkernel;
     f->steps = p->nstep;
     for (uint32_t i = 0; x->loads && i < f->kernels; i++) {
         const lz_kernel_load *l = &x->loads[i];
@@ -37,7 +37,7 @@ void lz_exec_set_label(lz_exec *x, const lz_compile_options *o)
 
 static lz_status make(lz_exec *x, void *maker, lz_cache *cache)
 {
-    LZ_TRY(lz_plan_exec_begin(&x->prog, x->plan));
+    LZ_TRY(lz_plan_exec_begin(&x->plan_exec, x->plan));
     LZ_TRY(x->ops->make(x, maker, cache));
     make_info(x);
     return LZ_OK;
@@ -57,10 +57,10 @@ static void release(lz_exec *x)
     job_free(atomic_load(&x->spare));
     if (x->ops->unmake)
         x->ops->unmake(x);
-    for (uint32_t i = 0; x->loads && i < x->prog.nkernel; i++)
+    for (uint32_t i = 0; x->loads && i < x->plan_exec.nkernel; i++)
         lz_kstore_release(x->loads[i].code);
     lz_free(x->loads);
-    lz_plan_exec_end(&x->prog);
+    lz_plan_exec_end(&x->plan_exec);
     lz_plan_free(x->plan);
     lz_free(x);
 }
@@ -87,11 +87,11 @@ lz_status lz_exec_new(const lz_exec_ops *ops, lz_plan *p, void *maker, lz_cache 
 
 lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache)
 {
-    uint32_t n = x->prog.nkernel;
+    uint32_t n = x->plan_exec.nkernel;
     x->loads = lz_calloc(n, sizeof *x->loads);
     if (!x->loads)
         return LZ_FAIL(LZ_EMEM, "no memory for an executable of %u kernels", n);
-    return lz_kstore_load(store, x->prog.kernels, n, user, cache, x->loads);
+    return lz_kstore_load(store, x->plan_exec.kernels, n, user, cache, x->loads);
 }
 
 void lz_exec_free(lz_exec *x)
@@ -113,7 +113,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
     uint32_t nin = x->plan->nin, nout = x->plan->nout;
     if (!j) {
         size_t own = LZ_ALIGN_UP(x->ops->job_bytes, sizeof(void *));
-        size_t nptr = x->prog.nptr + 2 * (size_t)nin + nout;
+        size_t nptr = x->plan_exec.nptr + 2 * (size_t)nin + nout;
         j = lz_alloc(own + nptr * sizeof(void *) + nout * sizeof(bool));
         if (!j) {
             (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
@@ -122,11 +122,11 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
         memset(j, 0, own);
         j->x = x;
         j->state = (void **)(void *)((char *)j + own);
-        j->in = (lz_dbuf **)(j->state + x->prog.nptr);
+        j->in = (lz_dbuf **)(j->state + x->plan_exec.nptr);
         j->out = j->in + nin;
         j->wait = (lz_event **)(j->out + nout);
         j->copy = (bool *)(j->wait + nin);
-        lz_plan_exec_state(&x->prog, j->state);
+        lz_plan_exec_state(&x->plan_exec, j->state);
     }
     j->d = d;
     j->done = NULL;
@@ -179,9 +179,9 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
     const lz_plan *p = j->x->plan;
     for (uint32_t k = 0; k < p->nout; k++)
         if (j->copy[k])
-            LZ_TRY(j->x->prog.ops->copy(run, j->out[k]->data, j->in[p->out_alias[k]]->data,
-                                        p->out_type[k]->nbytes));
-    return lz_plan_exec_run(&j->x->prog, j->state, temp, j->kept, run);
+            LZ_TRY(j->x->plan_exec.ops->copy(run, j->out[k]->data, j->in[p->out_alias[k]]->data,
+                                             p->out_type[k]->nbytes));
+    return lz_plan_exec_run(&j->x->plan_exec, j->state, temp, j->kept, run);
 }
 
 /* Arguments that were not waited for are there by now, or failed, and the results with them. */
@@ -224,7 +224,7 @@ void lz_job_span(const lz_job *j, int64_t t0, bool arrow)
 {
     lz_timeline_end(t0, .name = "run program", .category = "execute",
                     .key = {"device", "launches", j->enqueued ? "queued_ns" : NULL},
-                    .value = {j->d->index, j->x->prog.nlaunch, t0 - j->enqueued},
+                    .value = {j->d->index, j->x->plan_exec.nlaunch, t0 - j->enqueued},
                     .text_key = "program", .text = label_of(j->x), .flow = arrow ? j->flow : 0);
 }
 
@@ -241,7 +241,7 @@ static lz_status check_argument(const lz_job *j, uint32_t i, const lz_dbuf *b)
 {
     const lz_type *t = j->x->plan->in_type[i];
     const lz_exec_device *d = j->d;
-    size_t align = j->x->prog.parts->in_align[i];
+    size_t align = j->x->plan_exec.parts->in_align[i];
     char text[96];
     if (!b)
         return LZ_FAIL(LZ_ENULL, "argument %u is NULL", i);
@@ -299,7 +299,7 @@ static bool collect_waits(lz_job *j)
 static lz_status prepare(lz_job *j, lz_dbuf *const *in, const bool *donated)
 {
     const lz_plan *p = j->x->plan;
-    void **io = lz_plan_exec_io(&j->x->prog, j->state);
+    void **io = lz_plan_exec_io(&j->x->plan_exec, j->state);
     for (uint32_t i = 0; i < p->nin; i++)
         LZ_TRY(check_argument(j, i, in[i]));
     for (uint32_t i = 0; i < p->nin; i++) {

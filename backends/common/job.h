@@ -1,9 +1,10 @@
-/* job.h - executables that are programs (lower/plan/plan_exec.h) and their executions, for backends
- * that compile plans. An execution is a job on the device's queue. It holds references to
- * everything it touches, so callers may release what they like at once; when it has run, it gives
- * them up, then completes its event, with the error if there was one. An executable keeps a job for
- * its next execution. A backend says by lz_exec_ops what its devices do differently, and puts its
- * own fields behind those of an executable and of a job.
+/* job.h - executables made of plans, and their executions, for backends that compile plans. An
+ * executable (lz_exec) owns a plan and its lz_plan_exec, the launch list with loaded kernels
+ * (lower/plan/plan_exec.h). An execution is a job on the device's queue. A job holds references to
+ * every buffer it touches, so callers may release theirs at once; after the run it drops them, then
+ * completes its event, with the error if there was one. An executable keeps one job for its next
+ * execution. A backend states in lz_exec_ops what its devices do differently, and appends its own
+ * fields to those of an executable and of a job.
  * Threads: an executable is immutable once made and thread-safe; a device runs one job at a time,
  * in the order they were enqueued. */
 #ifndef LZ_BACKENDS_COMMON_JOB_H
@@ -26,9 +27,9 @@ typedef struct lz_job lz_job;
 struct lz_exec {
     const lz_exec_ops *ops;
     _Atomic uint32_t refs;
-    lz_plan *plan;
-    lz_plan_exec prog;
-    lz_kernel_load *loads; /* of prog.kernels; NULL: their code is not loaded */
+    lz_plan *plan; /* owned */
+    lz_plan_exec plan_exec;
+    lz_kernel_load *loads; /* per plan_exec.kernels; NULL: their code is not loaded */
     bool small, brief;     /* a job may run in the caller; in a caller that waits for it */
     char label[48];        /* for timelines: the name of its dumps; "" without */
     lz_exec_info info;
@@ -39,7 +40,7 @@ struct lz_job {
     lz_exec *x;
     lz_exec_device *d;
     lz_event *done;
-    void **state; /* of x->prog */
+    void **state; /* of x->plan_exec */
     lz_dbuf **in, **out;
     uint32_t nwait;
     lz_event **wait; /* what the arguments' contents wait for */
@@ -53,7 +54,8 @@ struct lz_job {
 
 struct lz_exec_ops {
     size_t exec_bytes, job_bytes; /* of the backend's own, which begin with lz_exec and lz_job */
-    /* Loads what it needs (lz_exec_load), makes x->prog (lz_plan_exec_make) and sets `small`. */
+    /* Loads what it needs (lz_exec_load), makes x->plan_exec (lz_plan_exec_make) and sets `small`.
+     */
     lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
     void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
     size_t (*code_bytes)(const lz_kcode *c);
@@ -89,8 +91,8 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
 /* ---- for lz_exec_ops.run, on the queue ---- */
 /* The arguments are there, or will be when a device in order comes to the job. */
 lz_status lz_job_wait(lz_job *j);
-/* Copies the arguments that were not given away and runs the program. temp: of
- * plan->temp_bytes; `run` is what the program's ops get. */
+/* Copies the arguments that were not donated and runs the launch list. temp: plan->temp_bytes
+ * bytes; `run` is passed to the ops of x->plan_exec. */
 lz_status lz_job_run(lz_job *j, void *temp, void *run);
 /* A span of the timeline from t0 (lz_timeline_begin): the job's program, and how long it waited in
  * the queue. arrow: one leads here from where it was enqueued. */

@@ -17,8 +17,8 @@ static void key_text(const lz_exec *x, const char *name, const lz_buf *key, lz_b
     for (size_t i = 0; i < key->len; i++)
         lz_buf_putc(out, key->data[i] >= ' ' && key->data[i] < 127 ? key->data[i] : '.');
     lz_buf_putc(out, '\n');
-    for (uint32_t i = 0; i < x->prog.nkernel; i++) {
-        const lz_kernel *k = x->prog.kernels[i];
+    for (uint32_t i = 0; i < x->plan_exec.nkernel; i++) {
+        const lz_kernel *k = x->plan_exec.kernels[i];
         lz_hash_hex(k->hash, hex);
         lz_buf_printf(out, "kernel %u: %s, %zu canonical bytes, %s\n", i, hex, k->ncanon, k->name);
     }
@@ -30,8 +30,8 @@ static void timing_text(const lz_exec *x, const lz_cpu_times *times, lz_buf *out
     lz_buf_puts(out, "what\tms\tfrom\tname\n");
     lz_buf_printf(out, "lower\t%.3f\t\t\n", times->lower_ms);
     lz_buf_printf(out, "kernels\t%.3f\t\t\n", times->kernels_ms);
-    for (uint32_t i = 0; i < x->prog.nkernel; i++) {
-        const lz_kernel *k = x->prog.kernels[i];
+    for (uint32_t i = 0; i < x->plan_exec.nkernel; i++) {
+        const lz_kernel *k = x->plan_exec.kernels[i];
         const lz_kernel_load *l = x->loads ? &x->loads[i] : NULL;
         if (l)
             lz_buf_printf(out, "kernel %u\t%.3f\t%s\t%s\n", i, l->ms, from[l->source], k->name);
@@ -40,8 +40,8 @@ static void timing_text(const lz_exec *x, const lz_cpu_times *times, lz_buf *out
 
 static void code_text(const lz_exec *x, const lz_target *t, lz_buf *ll, lz_buf *as)
 {
-    for (uint32_t i = 0; i < x->prog.nkernel; i++) {
-        const lz_kernel *k = x->prog.kernels[i];
+    for (uint32_t i = 0; i < x->plan_exec.nkernel; i++) {
+        const lz_kernel *k = x->plan_exec.kernels[i];
         lz_buf obj = {0};
         lz_buf_printf(ll, "; kernel %u: %s\n", i, k->name);
         lz_buf_printf(as, "# kernel %u: %s\n", i, k->name);

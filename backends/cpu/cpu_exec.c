@@ -72,7 +72,7 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     return LZ_OK;
 }
 
-static const lz_plan_exec_ops prog_ops;
+static const lz_plan_exec_ops plan_exec_ops;
 
 typedef struct maker {
     const lz_target *target;
@@ -89,23 +89,23 @@ static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
     if (m->processor)
         x->tuner =
             (lz_tuner){&lz_cpu_tune_ops, &where, m->device->at.queue, cache, m->all, &x->x.info};
-    lz_status s = lz_plan_exec_make(&x->x.prog, &prog_ops, x);
+    lz_status s = lz_plan_exec_make(&x->x.plan_exec, &plan_exec_ops, x);
     x->tuner = (lz_tuner){0};
     if (x->x.info.tune_runs) /* what was measured is not what is needed from now on */
         lz_mem_trim();
     return s;
 }
 
-static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
+static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
     const maker *m = user;
     if (m->loops)
-        return lz_plan_exec_make(&exec->prog, &lz_loop_ops, NULL);
+        return lz_plan_exec_make(&exec->plan_exec, &lz_loop_ops, NULL);
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
-    LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
+    LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     LZ_TRY(make_records(x, m, cache));
-    bool known = exec->prog.npart == 1 && !exec->prog.control; /* how long it takes */
+    bool known = exec->plan_exec.npart == 1 && !exec->plan_exec.control; /* how long it takes */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
     return LZ_OK;
@@ -113,8 +113,8 @@ static lz_status make_prog(lz_exec *exec, void *user, lz_cache *cache)
 
 static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 {
-    LZ_TRY(make_prog(exec, user, cache));
-    return lz_invariant_cache_new(&exec->prog, &((cpu_exec *)exec)->kept);
+    LZ_TRY(make_plan_exec(exec, user, cache));
+    return lz_invariant_cache_new(&exec->plan_exec, &((cpu_exec *)exec)->kept);
 }
 
 /* ---- memory of a device ---- */
@@ -220,7 +220,7 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
     return LZ_OK;
 }
 
-static const lz_plan_exec_ops prog_ops = {
+static const lz_plan_exec_ops plan_exec_ops = {
     .record_bytes = sizeof(record),
     .prepare = prepare,
     .launch = launch,

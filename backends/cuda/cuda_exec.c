@@ -113,7 +113,7 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
  * on the device, and everything is copied there and learns its address. */
 static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
 {
-    const lz_plan_exec *g = &x->x.prog;
+    const lz_plan_exec *g = &x->x.plan_exec;
     uint64_t n = 0;
     for (uint32_t i = 0; i < g->npart; i++) {
         lz_part *p = &g->parts[i];
@@ -138,7 +138,7 @@ static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
     return LZ_OK;
 }
 
-static const lz_plan_exec_ops prog_ops;
+static const lz_plan_exec_ops plan_exec_ops;
 
 static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
 {
@@ -146,11 +146,11 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     uint64_t nbytes;
     x->d = maker;
     LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
-    LZ_TRY(lz_profile_of(&exec->prog, &x->profile));
+    LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     x->cache = cache;
-    LZ_TRY(lz_plan_exec_make(&exec->prog, &prog_ops, x));
+    LZ_TRY(lz_plan_exec_make(&exec->plan_exec, &plan_exec_ops, x));
     x->cache = NULL;
-    exec->small = !exec->prog.control && exec->prog.nrun <= INLINE_LAUNCHES;
+    exec->small = !exec->plan_exec.control && exec->plan_exec.nrun <= INLINE_LAUNCHES;
     if (!x->profile) /* there, launches are one by one */
         LZ_TRY(cuda_graphs_make(&x->graphs, exec));
     LZ_TRY(place_constants(x, NULL, &nbytes));
@@ -355,7 +355,7 @@ static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
     return s;
 }
 
-static const lz_plan_exec_ops prog_ops = {
+static const lz_plan_exec_ops plan_exec_ops = {
     .record_bytes = sizeof(record),
     .prepare = prepare,
     .launch = timed_launch,

@@ -15,7 +15,7 @@ enum {
 lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x)
 {
     *g = (cuda_graphs){0};
-    if (x->prog.control || x->prog.nrun < FEW || x->prog.nrun > MANY)
+    if (x->plan_exec.control || x->plan_exec.nrun < FEW || x->plan_exec.nrun > MANY)
         return LZ_OK;
     uint32_t n = x->plan->nin + 2 * x->plan->nout + 1;
     g->now = lz_calloc((size_t)n * (CUDA_GRAPHS + 1), sizeof *g->now);

@@ -204,7 +204,7 @@ void cuda_program_note(cuda_device *d, const lz_job *j, int64_t begin, int64_t e
     lz_timeline_add(&(lz_span){.name = j->x->label[0] ? j->x->label : "program",
                                .category = "program",
                                .key = {"launches"},
-                               .value = {j->x->prog.nlaunch},
+                               .value = {j->x->plan_exec.nlaunch},
                                .start_ns = begin,
                                .ns = end - begin,
                                .row = d->times.row[CUDA_ROW_PROGRAMS],

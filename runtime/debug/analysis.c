@@ -294,14 +294,16 @@ void lz_analysis_span(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32
 
 void lz_analysis_post_compilation(const lz_program *p)
 {
+    lz_exec_info info;
+    p->be->exec_info(p->exec, &info);
     const struct {
         const char *label;
         uint64_t nbytes;
-    } row[] = {{"Graph input size", p->info.argument_bytes},
-               {"Graph output size", p->info.output_bytes},
-               {"Aliased Input size", p->info.alias_bytes},
-               {"Intermediate tensor size", p->info.temp_bytes},
-               {"Compiled program size", p->info.code_bytes}};
+    } row[] = {{"Graph input size", info.argument_bytes},
+               {"Graph output size", info.output_bytes},
+               {"Aliased Input size", info.alias_bytes},
+               {"Intermediate tensor size", info.temp_bytes},
+               {"Compiled program size", info.code_bytes}};
     lz_buf b = {0};
     char hash[33];
     if (level() < 1)
@@ -311,11 +313,11 @@ void lz_analysis_post_compilation(const lz_program *p)
     for (int i = 0; i < 5; i++)
         lz_buf_printf(&b, "Post Compilation Analysis: %s: %f GB\n", row[i].label,
                       (double)row[i].nbytes / (1024.0 * 1024 * 1024));
-    if (p->info.tuned || p->info.tune_runs || p->info.tune_hits)
+    if (info.tuned || info.tune_runs || info.tune_hits)
         lz_buf_printf(&b,
                       "Post Compilation Analysis: Tuned launches: %u (%u runs measured, %u choices "
                       "from the cache)\n",
-                      p->info.tuned, p->info.tune_runs, p->info.tune_hits);
+                      info.tuned, info.tune_runs, info.tune_hits);
     lz_buf_puts(&b,
                 "Post Compilation Analysis: " DASH80 "\nPost Compilation Analysis: " RULE80 "\n");
     emit(&b);

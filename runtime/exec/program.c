@@ -231,14 +231,15 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
         lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ndonated);
         store(p, key, cache);
     }
-    p->be->exec_info(p->exec, &p->info);
-    lz_counter_add(LZ_COUNTER_TunedLaunches, p->info.tuned);
-    lz_counter_add(LZ_COUNTER_TuneCacheHit, p->info.tune_hits);
-    lz_counter_add(LZ_COUNTER_TuneMeasurements, p->info.tune_runs);
+    lz_exec_info info;
+    p->be->exec_info(p->exec, &info);
+    lz_counter_add(LZ_COUNTER_TunedLaunches, info.tuned);
+    lz_counter_add(LZ_COUNTER_TuneCacheHit, info.tune_hits);
+    lz_counter_add(LZ_COUNTER_TuneMeasurements, info.tune_runs);
     pthread_mutex_lock(&lock);
-    llvm_compiles += p->info.llvm_compiles;
-    kernel_hits += p->info.kernel_hits;
-    kernel_misses += p->info.llvm_compiles;
+    llvm_compiles += info.llvm_compiles;
+    kernel_hits += info.kernel_hits;
+    kernel_misses += info.llvm_compiles;
     memory_misses++;
     disk_hits += *found == LZ_FOUND_DISK;
     pthread_mutex_unlock(&lock);

@@ -1,6 +1,10 @@
-/* program.h - compiled graphs: in memory by the capture's key, on disk by canonical bytes, else
- * from the backend's compiler.
- * A program holds no reference to nodes. Threads: thread-safe; programs are refcounted. */
+/* program.h - programs, compiled graphs: found in memory by the capture's key, on disk by the
+ * function's canonical bytes, else made by the backend's compiler.
+ * Four objects, each inside the one before: a program (the key, and how the graph's roots map to
+ * results), its executable (lz_exec: what the backend runs on a device), in backends that compile
+ * plans a lz_plan_exec (the list of launches, with loaded kernels), and the lz_plan itself
+ * (serialisable). A program holds no reference to nodes.
+ * Threads: thread-safe; programs are refcounted. */
 #ifndef LZ_RUNTIME_EXEC_PROGRAM_H
 #define LZ_RUNTIME_EXEC_PROGRAM_H
 #include "runtime/exec/capture.h"
@@ -14,7 +18,7 @@ typedef struct lz_graph_note { /* what a node of the graph was, for "why did it 
 typedef struct lz_program {
     _Atomic uint32_t refs;
     const lz_backend *be;
-    lz_exec *exec;
+    lz_exec *exec; /* be->exec_info tells its sizes and counts */
     uint32_t *key; /* the capture's, compared on a hit */
     uint32_t nkey;
     lz_hash capture_hash; /* of key */
@@ -25,7 +29,6 @@ typedef struct lz_program {
     lz_graph_note *notes;  /* nnote of the nodes in capture order */
     uint32_t nnote, nnode;
     const char *name; /* graph name when it was compiled; NULL: none */
-    lz_exec_info info;
 } lz_program;
 
 typedef enum lz_found { LZ_FOUND_MEMORY, LZ_FOUND_DISK, LZ_FOUND_COMPILED } lz_found;
