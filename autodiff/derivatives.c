@@ -2,7 +2,7 @@
 #include "autodiff/jvp.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "runtime/graph/node.h"
+#include "runtime/region/region_trace.h"
 #include <lazuli/grad.h>
 #include <lazuli/shape_ops.h>
 #include <lazuli/tensor_ops.h>

@@ -6,7 +6,7 @@
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "runtime/graph/node.h"
+#include "runtime/region/region_trace.h"
 #include <lazuli/grad.h>
 #include <string.h>
 

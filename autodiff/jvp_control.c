@@ -1,7 +1,7 @@
 /* jvp_control.c - tangents of what has regions: loops, branches, reductions by a region of any
  * kind; and of operations that have only a gradient. A region's tangent is recorded on arguments
  * that stand for its parameters and their tangents, and becomes a region that makes values and
- * tangents together, so a loop keeps nothing of its rounds. */
+ * tangents together, so a loop keeps nothing of its iterations. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
@@ -42,7 +42,7 @@ static lz_status record_tangents(const lz_func *f, lz_node *const *args, lz_node
     return LZ_OK;
 }
 
-/* The region of b's holes that gives these. */
+/* The region of b's placeholders that gives these. */
 static lz_status region_of(lz_body *b, const lz_func *f, lz_node *const *args, lz_node *const *tan,
                            const bool *want, const lz_site *site, const lz_func **out)
 {
@@ -94,10 +94,10 @@ static lz_status record_pairs(const pairs *p, lz_body *b, const lz_func **out)
     for (uint32_t side = 0; side < 2; side++) {
         uint32_t at = side * p->n;
         for (uint32_t k = 0; k < p->n; k++)
-            if (!(p->args[at + k] = lz_body_hole(b, lz_val_type(p->f, at + k))))
+            if (!(p->args[at + k] = lz_body_placeholder(b, lz_val_type(p->f, at + k))))
                 return lz_error_get()->status;
         for (uint32_t k = 0; k < p->n; k++)
-            if (p->has[k] && !(p->tan[at + k] = lz_body_hole(b, lz_val_type(p->f, at + k))))
+            if (p->has[k] && !(p->tan[at + k] = lz_body_placeholder(b, lz_val_type(p->f, at + k))))
                 return lz_error_get()->status;
     }
     LZ_TRY(region_of(b, p->f, p->args, p->tan, p->has, p->j->site, out));
@@ -172,12 +172,12 @@ lz_status lz_jvp_pairs(const lz_jvp *j)
 /* ---- loops and branches ---- */
 
 /* Operands of the regions, `first` on: n of them, of which `moves` says which have tangents inside.
- * Holes: values, then tangents. */
+ * Placeholders: values, then tangents. */
 typedef struct flow {
     const lz_jvp *j;
     uint32_t first, n, nresult;
     bool *moves, *next; /* per operand; per result */
-    uint32_t *place;    /* of an operand's tangent among the holes */
+    uint32_t *place;    /* of an operand's tangent among the placeholders */
     lz_node **args, **tan;
     lz_body b;
     lz_node **opnd, **r; /* owned */
@@ -212,7 +212,7 @@ static lz_status flows(flow *x, const lz_func *f, bool *out)
 
 /* Carried values first, then their tangents, then the others and theirs: what is carried comes
  * first. ncarried 0: there are none. */
-static lz_status add_holes(flow *x, uint32_t from, uint32_t to)
+static lz_status add_placeholders(flow *x, uint32_t from, uint32_t to)
 {
     for (int tangent = 0; tangent < 2; tangent++)
         for (uint32_t i = from; i < to; i++) {
@@ -222,7 +222,7 @@ static lz_status add_holes(flow *x, uint32_t from, uint32_t to)
             if (!(x->opnd[x->nopnd] = lz_trace_node_of(t)))
                 return lz_error_get()->status;
             x->nopnd++;
-            lz_node *h = lz_body_hole(&x->b, x->j->sig->opnd[x->first + i]);
+            lz_node *h = lz_body_placeholder(&x->b, x->j->sig->opnd[x->first + i]);
             if (!h)
                 return lz_error_get()->status;
             *(tangent ? &x->tan[i] : &x->args[i]) = h;
@@ -249,7 +249,7 @@ static void close_flow(flow *x)
     lz_free(x->opnd);
 }
 
-/* cond, of the holes. */
+/* cond, of the placeholders. */
 static lz_status wide_cond(flow *x, const lz_func *cond, const lz_func **out)
 {
     lz_node *pred = NULL;
@@ -263,8 +263,8 @@ static lz_status wide_cond(flow *x, const lz_func *cond, const lz_func **out)
 static lz_status record_loop(flow *x, lz_attr_loop *a)
 {
     const lz_attr_loop *from = LZ_ATTR(loop, x->j->sig->attr);
-    LZ_TRY(add_holes(x, 0, x->nresult));
-    LZ_TRY(add_holes(x, x->nresult, x->n));
+    LZ_TRY(add_placeholders(x, 0, x->nresult));
+    LZ_TRY(add_placeholders(x, x->nresult, x->n));
     LZ_TRY(region_of(&x->b, from->body, x->args, x->tan, x->next, x->j->site, &a->body));
     LZ_TRY(wide_cond(x, from->cond, &a->cond));
     LZ_TRY(lz_body_widen(&x->b, &a->body));
@@ -274,7 +274,7 @@ static lz_status record_loop(flow *x, lz_attr_loop *a)
 static lz_status record_branches(flow *x, lz_attr_branches *a)
 {
     const lz_attr_branches *from = LZ_ATTR(branches, x->j->sig->attr);
-    LZ_TRY(add_holes(x, 0, x->n));
+    LZ_TRY(add_placeholders(x, 0, x->n));
     LZ_TRY(
         region_of(&x->b, from->true_branch, x->args, x->tan, x->next, x->j->site, &a->true_branch));
     LZ_TRY(region_of(&x->b, from->false_branch, x->args, x->tan, x->next, x->j->site,
@@ -349,9 +349,9 @@ lz_status lz_jvp_if(const lz_jvp *j)
 
 /* ---- by the gradient ---- */
 
-/* Holes: operands, tangents of those that have one, a gradient for each result. The gradient of the
- *   sum of <gradient of operand, tangent> by the gradients of the results is what their transpose
- *   makes of the tangents. */
+/* Placeholders: operands, tangents of those that have one, a gradient for each result. The gradient
+ * of the sum of <gradient of operand, tangent> by the gradients of the results is what their
+ * transpose makes of the tangents. */
 static lz_status record_transposed(const lz_jvp *j, lz_body *b, lz_tensor **room, lz_node **roots,
                                    uint32_t *nroot)
 {

@@ -1,10 +1,10 @@
 /* vjp_control.c - gradients of loops and branches. The gradient of a region is recorded on
  * arguments that stand for its parameters and for the gradients of its results, and becomes a
- * region itself. A counted loop is run again with what its rounds start from kept, then backwards:
- * a round of that makes the gradients of what was carried into a round from those of what came out,
- * and adds to those of what the body used. Where the value is wanted too, the compiler makes one
- * loop of its run and the one that keeps (lower/passes/fuse_loops.c). Memory: one copy for each
- * round of what the gradient needs. */
+ * region itself. A counted loop is run again with what its iterations start from kept, then
+ * backwards: an iteration of that makes the gradients of what was carried into an iteration from
+ * those of what came out, and adds to those of what the body used. Where the value is wanted too,
+ * the compiler makes one loop of its run and the one that keeps (lower/passes/fuse_loops.c).
+ * Memory: one copy for each round of what the gradient needs. */
 #include "autodiff/vjp.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -21,9 +21,9 @@ static bool has_gradient(const lz_type *t)
 
 /* ---- the gradient of a region ---- */
 
-/* What is differentiated: a region's parameters are the first holes of the body; result k meets
- *   hole grad[k] (LZ_NOVAL: no gradient arrives); of the parameters listed in `of` the gradients
- *   are the new region's results. */
+/* What is differentiated: a region's parameters are the first placeholders of the body; result k
+ * meets placeholder grad[k] (LZ_NOVAL: no gradient arrives); of the parameters listed in `of` the
+ * gradients are the new region's results. */
 typedef struct lz_region_vjp {
     const lz_func *f;
     const uint32_t *grad;
@@ -36,16 +36,16 @@ static lz_status record_vjp(const lz_vjp *v, lz_body *b, const lz_region_vjp *q,
 {
     const lz_func *f = q->f;
     lz_tensor *loss = NULL, **params = t, **grads = t + q->nof;
-    LZ_TRY(lz_region_replay(f, b->holes.data, room, v->site));
+    LZ_TRY(lz_region_replay(f, b->placeholders.data, room, v->site));
     for (uint32_t k = 0; k < f->nresult; k++) {
         if (q->grad[k] != LZ_NOVAL)
             loss = lz_v_pair(v, lz_trace_tensor_of(room[k], v->site),
-                             lz_trace_tensor_of(b->holes.data[q->grad[k]], v->site), loss);
+                             lz_trace_tensor_of(b->placeholders.data[q->grad[k]], v->site), loss);
         lz_node_release(room[k]);
         room[k] = NULL;
     }
     for (uint32_t i = 0; i < q->nof; i++)
-        params[i] = lz_trace_tensor_of(b->holes.data[q->of[i]], v->site);
+        params[i] = lz_trace_tensor_of(b->placeholders.data[q->of[i]], v->site);
     LZ_TRY(
         lz_grad_at(loss, params, q->nof, grads, &(lz_grad_options){.allow_unused = true}, v->site));
     for (uint32_t i = 0; i < q->nof; i++)
@@ -54,7 +54,7 @@ static lz_status record_vjp(const lz_vjp *v, lz_body *b, const lz_region_vjp *q,
     return lz_body_region(b, room, q->nof, out);
 }
 
-/* b is begun and has its holes. */
+/* b is begun and has its placeholders. */
 static lz_status region_vjp(const lz_vjp *v, lz_body *b, const lz_region_vjp *q,
                             const lz_func **out)
 {
@@ -70,10 +70,10 @@ static lz_status region_vjp(const lz_vjp *v, lz_body *b, const lz_region_vjp *q,
     return s;
 }
 
-static lz_status add_holes(lz_body *b, const lz_type *const *t, uint32_t n)
+static lz_status add_placeholders(lz_body *b, const lz_type *const *t, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!lz_body_hole(b, t[i]))
+        if (!lz_body_placeholder(b, t[i]))
             return lz_error_get()->status;
     return LZ_OK;
 }
@@ -123,13 +123,13 @@ static lz_status vjp_branches(branches *x, lz_body *b, lz_attr_branches *a)
     const lz_vjp *v = x->v;
     const lz_attr_branches *from = LZ_ATTR(branches, v->sig->attr);
     uint32_t m = v->sig->nopnd - 1, ngrad = 0;
-    LZ_TRY(add_holes(b, v->sig->opnd + 1, m));
+    LZ_TRY(add_placeholders(b, v->sig->opnd + 1, m));
     for (uint32_t k = 0; k < v->sig->nresult; k++) {
         x->grad[k] = LZ_NOVAL;
         if (!v->grad_out[k] || !has_gradient(v->sig->result[k]))
             continue;
         x->grad[k] = m + ngrad++;
-        LZ_TRY(add_holes(b, &v->sig->result[k], 1));
+        LZ_TRY(add_placeholders(b, &v->sig->result[k], 1));
         LZ_TRY(push_tensor(&x->opnd, v->grad_out[k]));
     }
     lz_region_vjp q = {from->true_branch, x->grad, x->of, x->nof};
@@ -191,17 +191,17 @@ lz_status lz_vjp_if(const lz_vjp *v)
 
 /* ---- counted loops ---- */
 
-/* Operands: the round, n carried values, m others. Parameters of the gradient's region: the round,
- *   n + m values, then a gradient for each carried value that has one. */
+/* Operands: the iteration, n carried values, m others. Parameters of the gradient's region: the
+ * iteration, n + m values, then a gradient for each carried value that has one. */
 typedef struct loop {
     const lz_vjp *v;
-    const lz_func *body, *grad; /* a round, and its gradient */
-    int64_t rounds;
+    const lz_func *body, *grad; /* an iteration, and its gradient */
+    int64_t trip_count;
     uint32_t n, m;
     uint32_t *of, nof; /* carried values with a gradient, then others whose gradient is wanted:
                           parameters of body */
     uint32_t ncarried; /* of them */
-    uint32_t *place;   /* per result of body: the hole of its gradient, or LZ_NOVAL */
+    uint32_t *place;   /* per result of body: the placeholder of its gradient, or LZ_NOVAL */
     uint32_t *uses;    /* per value of grad */
     nodes in, captured;
     lz_dev *dev;
@@ -217,13 +217,13 @@ static bool starts_at_zero(const lz_node *n)
 static lz_status open_loop(loop *x)
 {
     const lz_sig *sig = x->v->sig;
-    x->rounds = lz_control_counted(sig);
+    x->trip_count = lz_control_counted(sig);
     x->body = LZ_ATTR(loop, sig->attr)->body;
     x->n = sig->nresult - 1;
     x->m = sig->nopnd - sig->nresult;
     for (uint32_t i = 0; i < sig->nopnd; i++)
         LZ_TRY(push_tensor(&x->in, x->v->opnd[i]));
-    if (x->rounds < 0 || !starts_at_zero(x->in.data[0]))
+    if (x->trip_count < 0 || !starts_at_zero(x->in.data[0]))
         return LZ_FAIL(LZ_EGRAD, "how often this loop runs is not known when it is recorded, so it "
                                  "has no reverse gradient: lz_fori and lz_scan have");
     x->dev = x->in.data[0]->dev;
@@ -242,15 +242,15 @@ static lz_status open_loop(loop *x)
     return LZ_OK;
 }
 
-static lz_status round_gradient(loop *x)
+static lz_status iteration_gradient(loop *x)
 {
     const lz_sig *sig = x->v->sig;
     lz_body b;
     LZ_TRY(lz_body_begin(&b, x->dev));
-    lz_status s = add_holes(&b, sig->opnd, sig->nopnd);
+    lz_status s = add_placeholders(&b, sig->opnd, sig->nopnd);
     for (uint32_t k = 1; k < sig->nresult && s == LZ_OK; k++)
         if (x->place[k] != LZ_NOVAL)
-            s = add_holes(&b, &sig->result[k], 1);
+            s = add_placeholders(&b, &sig->result[k], 1);
     lz_region_vjp q = {x->body, x->place, x->of, x->nof};
     if (s == LZ_OK)
         s = region_vjp(x->v, &b, &q, &x->grad);
@@ -271,7 +271,7 @@ static bool is_kept(const loop *x, uint32_t k)
     return x->uses[1 + k] > 0;
 }
 
-/* The loop again; each round first keeps what it starts from. */
+/* The loop again; each iteration first keeps what it starts from. */
 static lz_status build_keeping(const loop *x, lz_func *f, lz_val *v)
 {
     const lz_func *body = x->body;
@@ -292,7 +292,7 @@ static lz_status build_keeping(const loop *x, lz_func *f, lz_val *v)
     LZ_TRY(lz_build_inline(f, body, in, out));
     uint32_t n = x->n;
     for (uint32_t k = 0; k < x->n; k++)
-        out[k] = out[k + 1]; /* without the round */
+        out[k] = out[k + 1]; /* without the iteration */
     for (uint32_t k = 0; k < x->n; k++)
         if (is_kept(x, k))
             out[n++] = lz_loop_put(f, stack[k], carried[k], v[0]);
@@ -309,7 +309,7 @@ static lz_status intern(lz_func *f, lz_status s, const lz_func **out)
 
 static lz_status keep_starts(loop *x)
 {
-    const lz_func *round = NULL;
+    const lz_func *iteration = NULL;
     nodes opnd = {0};
     uint32_t nkept = 0;
     lz_status s = LZ_OK;
@@ -319,7 +319,7 @@ static lz_status keep_starts(loop *x)
         if (!is_kept(x, k))
             continue;
         const lz_type *t =
-            lz_loop_stack_type(lz_val_type(x->body, 1 + k), x->rounds ? x->rounds : 1);
+            lz_loop_stack_type(lz_val_type(x->body, 1 + k), x->trip_count ? x->trip_count : 1);
         x->stack[k] = t ? lz_node_new_zeros(t, x->dev, x->v->site) : NULL;
         s = x->stack[k] ? push_kept(&opnd, x->stack[k]) : lz_error_get()->status;
         nkept++;
@@ -336,9 +336,9 @@ static lz_status keep_starts(loop *x)
     lz_node **r = lz_calloc((size_t)x->n + nkept + 1, sizeof *r);
     if (s == LZ_OK)
         s = f && v && r ? build_keeping(x, f, v) : LZ_FAIL(LZ_EMEM, "no memory for a loop");
-    s = intern(f, s, &round);
+    s = intern(f, s, &iteration);
     if (s == LZ_OK)
-        s = lz_control_count(round, x->rounds, opnd.data, opnd.len, x->n + nkept, x->dev, r,
+        s = lz_control_count(iteration, x->trip_count, opnd.data, opnd.len, x->n + nkept, x->dev, r,
                              x->v->site);
     for (uint32_t k = 0, at = x->n; k < x->n && s == LZ_OK; k++)
         if (is_kept(x, k)) {
@@ -365,8 +365,8 @@ static bool is_zeros(const lz_func *f, lz_val v)
     return l != NULL;
 }
 
-/* The sum so far and what a round adds. The gradient of a slice is zeros around it: then only the
- * slice of the sum changes, in place. A sum that begins with 0 is never -0, so leaving out the
+/* The sum so far and what an iteration adds. The gradient of a slice is zeros around it: then only
+ * the slice of the sum changes, in place. A sum that begins with 0 is never -0, so leaving out the
  * zeros changes no bit. */
 static lz_val add_to(lz_func *f, lz_val sum, lz_val g)
 {
@@ -388,7 +388,7 @@ static lz_val add_to(lz_func *f, lz_val sum, lz_val g)
     return lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, v, in.sig->nopnd);
 }
 
-/* Parameters: the round; gradients carried and sums; stacks, other operands, what the gradient
+/* Parameters: the iteration; gradients carried and sums; stacks, other operands, what the gradient
  *   captured. */
 static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
 {
@@ -405,7 +405,8 @@ static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
         others[i] = lz_build_param(f, lz_val_type(x->body, 1 + x->n + i));
     for (uint32_t i = 0; i < x->captured.len; i++)
         cap[i] = lz_build_param(f, lz_node_type(x->captured.data[i]));
-    in[0] = lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_scalar_i64(f, LZ_I64, x->rounds - 1), v[0]);
+    in[0] =
+        lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_scalar_i64(f, LZ_I64, x->trip_count - 1), v[0]);
     LZ_TRY(f->status);
     for (uint32_t k = 0; k < x->n; k++)
         in[1 + k] = is_kept(x, k) ? lz_loop_slice(f, stack[k], in[0])
@@ -429,7 +430,7 @@ static lz_status start_of(const loop *x, uint32_t i, nodes *opnd)
 
 static lz_status run_backward(const loop *x, lz_node **r)
 {
-    const lz_func *round = NULL;
+    const lz_func *iteration = NULL;
     nodes opnd = {0};
     lz_status s = LZ_OK;
     for (uint32_t i = 0; i < x->nof && s == LZ_OK; i++)
@@ -447,9 +448,10 @@ static lz_status run_backward(const loop *x, lz_node **r)
     lz_val *v = lz_alloc(room * sizeof *v);
     if (s == LZ_OK)
         s = f && v ? build_backward(x, f, v) : LZ_FAIL(LZ_EMEM, "no memory for a loop");
-    s = intern(f, s, &round);
+    s = intern(f, s, &iteration);
     if (s == LZ_OK)
-        s = lz_control_count(round, x->rounds, opnd.data, opnd.len, x->nof, x->dev, r, x->v->site);
+        s = lz_control_count(iteration, x->trip_count, opnd.data, opnd.len, x->nof, x->dev, r,
+                             x->v->site);
     lz_free(v);
     nodes_free(&opnd);
     return s;
@@ -471,7 +473,7 @@ static lz_status differentiate(loop *x)
     LZ_TRY(open_loop(x));
     if (x->ncarried == 0)
         return LZ_OK;
-    LZ_TRY(round_gradient(x));
+    LZ_TRY(iteration_gradient(x));
     LZ_TRY(keep_starts(x));
     lz_node **r = lz_calloc((size_t)x->nof + 1, sizeof *r);
     lz_status s = r ? run_backward(x, r) : LZ_FAIL(LZ_EMEM, "no memory to differentiate a loop");

@@ -101,14 +101,15 @@ typedef struct composed {
     lz_body b;
     lz_tensor **in, **given, **out, **param,
         **grad;            /* room: operands, gradients, results; what is asked for */
-    lz_node **node, **arg; /* gradients; what stands for the holes: owned */
+    lz_node **node, **arg; /* gradients; what stands for the placeholders: owned */
     uint32_t nparam, narg;
 } composed;
 
-static lz_status add_hole(composed *c, const lz_type *t, lz_tensor *value, lz_tensor **hole)
+static lz_status add_placeholder(composed *c, const lz_type *t, lz_tensor *value,
+                                 lz_tensor **placeholder)
 {
-    *hole = lz_body_tensor(&c->b, t);
-    LZ_TRY(lz_status_of(*hole));
+    *placeholder = lz_body_tensor(&c->b, t);
+    LZ_TRY(lz_status_of(*placeholder));
     if (!(c->arg[c->narg] = lz_trace_node_of(value)))
         return lz_error_get()->status;
     c->narg++;
@@ -120,10 +121,10 @@ static lz_status record(composed *c, const lz_func **region)
     const lz_vjp *v = c->v;
     lz_tensor *loss = NULL;
     for (uint32_t i = 0; i < v->sig->nopnd; i++)
-        LZ_TRY(add_hole(c, v->sig->opnd[i], v->opnd[i], &c->in[i]));
+        LZ_TRY(add_placeholder(c, v->sig->opnd[i], v->opnd[i], &c->in[i]));
     for (uint32_t k = 0; k < v->sig->nresult; k++)
         if (v->grad_out[k] && has_gradient(v->sig->result[k]))
-            LZ_TRY(add_hole(c, v->sig->result[k], v->grad_out[k], &c->given[k]));
+            LZ_TRY(add_placeholder(c, v->sig->result[k], v->grad_out[k], &c->given[k]));
     lz_vjp inner = *v;
     inner.opnd = c->in;
     inner.result = NULL;

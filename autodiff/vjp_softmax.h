@@ -3,7 +3,7 @@
 #ifndef LZ_AUTODIFF_VJP_SOFTMAX_H
 #define LZ_AUTODIFF_VJP_SOFTMAX_H
 #include "autodiff/vjp.h"
-#include "runtime/graph/node.h"
+#include "runtime/region/region_trace.h"
 
 enum { LZ_SOFTMAX_INNER = 8 };
 

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 #include "ir/window.h"
-#include "runtime/graph/node.h"
+#include "runtime/region/region_trace.h"
 #include <lazuli/tensor.h>
 #include <math.h>
 #include <string.h>

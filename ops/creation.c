@@ -110,31 +110,31 @@ static lz_node *const_u64(lz_tr *c, uint64_t v, const lz_node *like)
     return t ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
 }
 
-/* Inside a loop every round has blocks of its own: rounds of all the loops around, and which one it
- * is. */
+/* Inside a loop every iteration has blocks of its own: rounds of all the loops around, and which
+ * one it is. */
 static uint64_t rounds_of(const lz_loop_frame *l)
 {
     uint64_t n = 1;
     for (; l; l = l->outer)
-        n *= l->rounds ? l->rounds : 1;
+        n *= l->trip_count ? l->trip_count : 1;
     return n;
 }
 
 static lz_node *in_round(lz_tr *c, lz_node *start, uint64_t blocks)
 {
-    lz_node *round = NULL, *zero = NULL;
+    lz_node *iteration = NULL, *zero = NULL;
     uint64_t inner = 1;
     for (const lz_loop_frame *l = c->thr->loop; l; l = l->outer) {
         lz_node *i = lz_tr_convert(c, l->index, LZ_U64);
         i = lz_tr_ew2(c, LZ_OP_MULTIPLY, i, const_u64(c, inner * blocks, i));
-        round = round ? lz_tr_ew2(c, LZ_OP_ADD, round, i) : i;
-        inner *= l->rounds ? l->rounds : 1;
+        iteration = iteration ? lz_tr_ew2(c, LZ_OP_ADD, iteration, i) : i;
+        inner *= l->trip_count ? l->trip_count : 1;
     }
-    if (!round)
+    if (!iteration)
         return start;
-    zero = const_u64(c, 0, round);
+    zero = const_u64(c, 0, iteration);
     lz_shape one = {.rank = 1, .dims = {1}};
-    lz_node *parts[2] = {lz_tr_reshape(c, zero, &one), lz_tr_reshape(c, round, &one)};
+    lz_node *parts[2] = {lz_tr_reshape(c, zero, &one), lz_tr_reshape(c, iteration, &one)};
     return lz_tr_ew2(c, LZ_OP_ADD, start, lz_tr_concat(c, parts, 2, 0));
 }
 

@@ -12,7 +12,7 @@ rules() {
     backends) echo 'backends/* codegen/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
     runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
-    autodiff) echo 'autodiff/* runtime/* base/* ir/* lazuli/*' ;;
+    autodiff) echo 'autodiff/* runtime/region/region_trace.h base/* ir/* lazuli/*' ;;
     data) echo 'data/* base/* lazuli/*' ;;
     nn) echo 'nn/* base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;

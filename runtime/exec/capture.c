@@ -28,8 +28,8 @@ static lz_status leave_node(lz_capture *c, lz_node *n)
 {
     lz_capture_note note = {0, UINT32_MAX, false, false};
     bool value = lz_node_is_value(n);
-    if (!c->holes)
-        LZ_TRY(lz_node_not_hole(n));
+    if (!c->placeholders)
+        LZ_TRY(lz_node_not_placeholder(n));
     LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + 8 + (value ? 0 : n->sig->nopnd)));
     if (!value) {
         c->key.data[c->key.len++] = KEY_OP + n->sig->id;
@@ -78,7 +78,7 @@ static lz_status walk_root(lz_capture *c, lz_node *root)
 lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint32_t nroots)
 {
     c->dev = d;
-    c->epoch = lz_dev_new_epoch();
+    c->epoch = lz_node_new_epoch();
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
         c->donate.len = 0;
     c->ndonated = 0;

@@ -22,7 +22,7 @@ typedef struct lz_capture_frame {
 typedef struct lz_capture {
     lz_dev *dev;
     /* arguments of a function that is being recorded are parameters */
-    bool holes;
+    bool placeholders;
     uint64_t epoch;
     LZ_VEC(lz_node *) nodes; /* leaves, constants and operations; operands first */
     LZ_VEC(lz_capture_note) notes;

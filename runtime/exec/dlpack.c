@@ -125,7 +125,8 @@ static lz_status lend(lz_tensor *t, bool copy, lent **out)
     if (!n)
         return lz_error_get()->status;
     lent *l = lz_calloc(1, sizeof *l);
-    lz_status s = l ? lz_node_not_hole(n) : LZ_FAIL(LZ_EMEM, "no memory for a DLPack tensor");
+    lz_status s =
+        l ? lz_node_not_placeholder(n) : LZ_FAIL(LZ_EMEM, "no memory for a DLPack tensor");
     copy |= lz_node_is_host(n); /* a number the program gave is in no buffer */
     if (s == LZ_OK)
         s = copy ? lend_copy(n, l, &data) : lend_memory(n, l, &data);

@@ -33,12 +33,6 @@ lz_dev *lz_dev_at(uint32_t i)
     return i < atomic_load(&ndevs) ? atomic_load(&table[i]) : NULL;
 }
 
-uint64_t lz_dev_new_epoch(void)
-{
-    static _Atomic uint64_t epoch;
-    return atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed) + 1;
-}
-
 /* ---- finding ---- */
 
 static const char *default_platform(void)

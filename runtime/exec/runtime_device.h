@@ -35,7 +35,6 @@ typedef struct lz_dev {
     /* first failure of asynchronous work nobody has been told of */
     lz_error error;
     lz_scalar_copy scalar[LZ_DEV_SCALARS];
-    uint64_t epoch;
     /* random numbers: the state the next operation starts from */
     _Atomic uint64_t seed, counter;
 } lz_dev;
@@ -46,7 +45,6 @@ lz_dev *lz_dev_current(void);
 lz_dev *lz_dev_find(const char *name);
 lz_dev *lz_dev_at(uint32_t i); /* those made so far; NULL past the end */
 lz_dev *lz_dev_of_buffer(const lz_dbuf *b);
-uint64_t lz_dev_new_epoch(void);
 
 void lz_dev_lock(lz_dev *d); /* step; counts waiting as DeviceLockWait */
 void lz_dev_unlock(lz_dev *d);

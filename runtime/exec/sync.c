@@ -291,7 +291,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
     started out = {0};
     lz_status s = sc ? LZ_OK : LZ_EMEM;
     if (s == LZ_OK) {
-        uint64_t epoch = lz_dev_new_epoch();
+        uint64_t epoch = lz_node_new_epoch();
         sc->step.roots.len = 0;
         for (uint32_t i = 0; i < n && s == LZ_OK; i++) {
             if (lz_node_is_value(nodes[i]) || nodes[i]->epoch == epoch)
@@ -313,7 +313,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
 lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
 {
     const lz_type *type = lz_node_type(n);
-    LZ_TRY(lz_node_not_hole(n));
+    LZ_TRY(lz_node_not_placeholder(n));
     if (lz_node_is_host(n)) {
         memcpy(dst, n->imm, type->nbytes);
         return LZ_OK;
@@ -413,7 +413,7 @@ static lz_status sort_handle(const lz_thr *t, lz_dev *d, step_plan *st, uint64_t
 
 static lz_status sort_pending(lz_thr *t, lz_dev *d, step_plan *st, bool flush)
 {
-    st->epoch = lz_dev_new_epoch();
+    st->epoch = lz_node_new_epoch();
     uint32_t kept = 0, i = 0;
     lz_status s = LZ_OK;
     for (; i < t->pending.len; i++) {

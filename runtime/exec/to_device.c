@@ -75,7 +75,7 @@ static lz_status copy(const lz_dev *from, lz_dbuf *src, const lz_dev *to, lz_dbu
 /* The buffer of a node that the caller holds, which is being computed or there. */
 static lz_status buffer_of(lz_node *n, lz_dbuf **out)
 {
-    LZ_TRY(lz_node_not_hole(n));
+    LZ_TRY(lz_node_not_placeholder(n));
     if (!lz_node_buf(n))
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_SYNC, false));
     *out = lz_node_buf(n);

@@ -86,7 +86,7 @@ void lz_node_cut(lz_node *n)
     free_dead(dead);
 }
 
-lz_status lz_node_refuse_hole(const lz_node *n)
+lz_status lz_node_refuse_placeholder(const lz_node *n)
 {
     char text[128];
     return LZ_FAIL(LZ_EINVAL,
@@ -345,6 +345,12 @@ size_t lz_api_text(lz_buf *text, char *buf, size_t n)
 
 /* ---- walking ---- */
 
+uint64_t lz_node_new_epoch(void)
+{
+    static _Atomic uint64_t epoch;
+    return atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed) + 1;
+}
+
 typedef struct lz_step_frame {
     lz_node *node;
     uint32_t next;
@@ -355,7 +361,7 @@ lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_va
 {
     LZ_VEC(lz_node *) out = {0};
     LZ_VEC(lz_step_frame) stack = {0};
-    uint64_t epoch = lz_dev_new_epoch();
+    uint64_t epoch = lz_node_new_epoch();
     lz_status s = LZ_OK;
     *order = NULL;
     *count = 0;

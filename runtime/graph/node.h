@@ -19,8 +19,8 @@ typedef enum lz_node_kind {
     LZ_NODE_BUFFER, /* device memory given by the program */
     LZ_NODE_SCALAR, /* up to 16 bytes given by the program: a run-time argument */
     LZ_NODE_CONST,  /* rank 0, part of the program */
-    /* an argument of a region that is being recorded (control.h): has no value outside */
-    LZ_NODE_HOLE
+    /* an argument of a region that is being recorded (region_trace.h): it has no value outside */
+    LZ_NODE_PLACEHOLDER
 } lz_node_kind;
 
 enum {
@@ -72,11 +72,12 @@ static inline bool lz_node_is_value(const lz_node *n)
 {
     return n->kind != LZ_NODE_OP || lz_node_buf(n) != NULL;
 }
-lz_status lz_node_refuse_hole(const lz_node *n);
-/* LZ_EINVAL when n is a hole: the body it belongs to is not where it is asked for. */
-static inline lz_status lz_node_not_hole(const lz_node *n)
+lz_status lz_node_refuse_placeholder(const lz_node *n);
+/* LZ_EINVAL when n is a placeholder: the body it belongs to is not where it is asked for. */
+static inline lz_status lz_node_not_placeholder(const lz_node *n)
 {
-    return __builtin_expect(n->kind == LZ_NODE_HOLE, 0) ? lz_node_refuse_hole(n) : LZ_OK;
+    return __builtin_expect(n->kind == LZ_NODE_PLACEHOLDER, 0) ? lz_node_refuse_placeholder(n)
+                                                               : LZ_OK;
 }
 static inline bool lz_node_has_history(const lz_node *n)
 {
@@ -165,6 +166,8 @@ struct lz_dev *lz_trace_use_device(struct lz_dev *dev);
  * holds it, it does not flush by itself. */
 void lz_trace_lock(struct lz_dev *dev);
 void lz_trace_unlock(struct lz_dev *dev);
+/* A value that no node's `epoch` has yet: those a walk has seen are marked with it. */
+uint64_t lz_node_new_epoch(void);
 /* Everything reachable from the roots through operands (also of nodes that have a buffer and still
  * know their history), operands before users, deterministic. order[i]->index == i until the next
  * walk. The caller holds lz_trace_lock, and the roots; frees *order with lz_free. stop_at_values:

@@ -1,8 +1,12 @@
-/* scope.c - lifetimes: scopes, retain, release. A scope is a part of the thread's stack of handles.
- * Moving a handle out of a scope swaps it with the scope's first and moves the scope's beginning,
- * so it costs a search and no copy. Threads: scopes are thread-bound. */
+/* scope.c - lifetimes of handles (scopes, retain, release), and the names given to what is traced
+ * (name scopes, the graph's name). A scope is a range of the thread's stack of handles. Moving a
+ * handle out of a scope swaps it with the scope's first and moves the scope's start: it costs a
+ * search and no copy.
+ * Threads: scopes are thread-bound. */
 #include "runtime/graph/handle.h"
 #include "base/log.h"
+#include <lazuli/debug.h>
+#include <stdio.h>
 
 static uint32_t scope_base(const lz_thr *t)
 {
@@ -131,4 +135,49 @@ lz_status lz_release(lz_tensor *t)
     if (s != LZ_OK)
         lz_error_annotate("lz_release", NULL);
     return s;
+}
+
+/* ---- name scopes and the graph's name: what nodes and programs are labelled with ---- */
+
+lz_status lz_name_scope_begin(const char *name)
+{
+    char path[512];
+    lz_thr *t = lz_thr_get();
+    lz_status s = t ? LZ_OK : lz_error_get()->status;
+    if (s == LZ_OK && !name)
+        s = LZ_FAIL(LZ_ENULL, "name is NULL");
+    if (s == LZ_OK) {
+        const char *outer = t->names.len ? t->names.data[t->names.len - 1] : NULL;
+        snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "/" : "", name);
+        const char *kept = lz_thr_intern(path);
+        s = kept ? lz_vec_push(&t->names, kept) : LZ_EMEM;
+    }
+    if (s != LZ_OK)
+        lz_error_annotate("lz_name_scope_begin", NULL);
+    return s;
+}
+
+lz_status lz_name_scope_end(void)
+{
+    lz_thr *t = lz_thr_get();
+    if (t && t->names.len) {
+        t->names.len--;
+        return LZ_OK;
+    }
+    lz_status s =
+        t ? LZ_FAIL(LZ_ESTATE, "no name scope is open on this thread") : lz_error_get()->status;
+    lz_error_annotate("lz_name_scope_end", NULL);
+    return s;
+}
+
+lz_status lz_set_graph_name(const char *name)
+{
+    lz_thr *t = lz_thr_get();
+    const char *kept = t && name ? lz_thr_intern(name) : NULL;
+    if (!t || (name && !kept)) {
+        lz_error_annotate("lz_set_graph_name", NULL);
+        return lz_error_get()->status;
+    }
+    t->graph_name = kept;
+    return LZ_OK;
 }

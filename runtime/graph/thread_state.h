@@ -11,7 +11,7 @@
 #include "ir/op.h"
 
 struct lz_dev;
-struct lz_loop_frame; /* control.h */
+struct lz_loop_frame; /* runtime/region/region_trace.h */
 struct lz_node;
 struct lz_slot;
 

@@ -1,4 +1,4 @@
-/* call.c - see call.h. */
+/* callback.c - see callback.h. */
 #include "runtime/region/callback.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* call.h - what public functions with callbacks share: operands as nodes, results or error tensors,
- * handles inside a body.
- * Threads: a call is on one thread's stack. */
+/* callback.h - what public functions that take callbacks share: the frame of one call (operands as
+ * nodes, results or error tensors), and the handles a callback gets and gives.
+ * Threads: a frame is on one thread's stack. */
 #ifndef LZ_RUNTIME_REGION_CALLBACK_H
 #define LZ_RUNTIME_REGION_CALLBACK_H
 #include "runtime/region/region_trace.h"
@@ -27,7 +27,7 @@ lz_status lz_call_device(lz_call *c); /* that of the operands, else the thread's
 /* Hands over the results, or error tensors. nodes: n of them, owned; released. */
 lz_status lz_call_close(lz_call *c, lz_status s, lz_node **nodes, int n);
 
-/* Holes like these, as handles. */
+/* Placeholders like these, as handles. */
 lz_status lz_body_handles(lz_body *b, lz_node *const *like, uint32_t n, lz_tensor **out);
 /* The nodes a callback gave back: owned. want: their types, or NULL. */
 lz_status lz_body_results(lz_tensor *const *t, uint32_t n, const lz_type *const *want,

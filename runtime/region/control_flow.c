@@ -50,11 +50,11 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
     const lz_type *p = lz_type_get(LZ_BOOL, &scalar);
     LZ_TRY(lz_body_handles(b, c->in.data, n, r->in));
     types_of(c, n, r->type);
-    /* a round number of its own, behind the carried values, for random numbers */
-    lz_node *round = lz_body_hole(b, lz_type_get(LZ_I64, &scalar));
-    if (!p || !round)
+    /* an iteration number of its own, behind the carried values, for random numbers */
+    lz_node *iteration = lz_body_placeholder(b, lz_type_get(LZ_I64, &scalar));
+    if (!p || !iteration)
         return lz_error_get()->status;
-    lz_body_loop(b, round, UINT64_C(1) << 20);
+    lz_body_loop(b, iteration, UINT64_C(1) << 20);
     lz_callback f = lz_callback_begin(b->thr);
     lz_tensor *more = cond(r->in, user);
     body(r->in, r->out, user);
@@ -69,10 +69,10 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
     lz_tr t;
     lz_tr_begin(&t, "lz_while", c->site);
     const int64_t one = 1;
-    lz_node *k = t.thr ? lz_tr_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(round), &one,
-                                                        c->dev, c->site))
+    lz_node *k = t.thr ? lz_tr_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(iteration),
+                                                        &one, c->dev, c->site))
                        : NULL;
-    next = lz_tr_ew2(&t, LZ_OP_ADD, round, k);
+    next = lz_tr_ew2(&t, LZ_OP_ADD, iteration, k);
     if (next)
         lz_node_retain(next);
     lz_tr_drop(&t);
@@ -133,20 +133,20 @@ lz_status lz_while_at(lz_tensor *const *init, int n, lz_cond_fn *cond, lz_body_f
 
 /* ---- counted loops ---- */
 
-/* i as the callback wants it: the round plus where it begins. */
-static lz_tensor *round_handle(lz_node *round, int64_t lower, const lz_site *site)
+/* i as the callback wants it: the iteration plus where it begins. */
+static lz_tensor *round_handle(lz_node *iteration, int64_t lower, const lz_site *site)
 {
     lz_tr t;
     lz_tr_begin(&t, "lz_fori", site);
     lz_node *at = NULL;
     if (t.thr)
-        at = lz_tr_own(
-            &t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(round), &lower, round->dev, site));
-    return lz_tr_end(&t, lower ? lz_tr_ew2(&t, LZ_OP_ADD, round, at) : round);
+        at = lz_tr_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(iteration), &lower,
+                                            iteration->dev, site));
+    return lz_tr_end(&t, lower ? lz_tr_ew2(&t, LZ_OP_ADD, iteration, at) : iteration);
 }
 
-static lz_status run_fori(lz_call *c, int64_t lower, int64_t rounds, lz_round_fn *body, void *user,
-                          lz_node **results)
+static lz_status run_fori(lz_call *c, int64_t lower, int64_t trip_count, lz_round_fn *body,
+                          void *user, lz_node **results)
 {
     uint32_t n = c->in.len;
     static const lz_shape scalar;
@@ -154,16 +154,16 @@ static lz_status run_fori(lz_call *c, int64_t lower, int64_t rounds, lz_round_fn
     lz_body b;
     room r;
     LZ_TRY(lz_body_begin(&b, c->dev));
-    lz_node *round = lz_body_hole(&b, lz_type_get(LZ_I64, &scalar));
+    lz_node *iteration = lz_body_placeholder(&b, lz_type_get(LZ_I64, &scalar));
     lz_status s = room_new(&r, n, n);
-    if (s == LZ_OK && !round)
+    if (s == LZ_OK && !iteration)
         s = lz_error_get()->status;
     if (s == LZ_OK)
         s = lz_body_handles(&b, c->in.data, n, r.in);
     if (s == LZ_OK) {
         types_of(c, n, r.type);
-        lz_tensor *i = round_handle(round, lower, c->site);
-        lz_body_loop(&b, round, (uint64_t)rounds);
+        lz_tensor *i = round_handle(iteration, lower, c->site);
+        lz_body_loop(&b, iteration, (uint64_t)trip_count);
         lz_callback f = lz_callback_begin(b.thr);
         body(i, r.in, r.out, user);
         lz_callback_end(b.thr, &f);
@@ -178,7 +178,8 @@ static lz_status run_fori(lz_call *c, int64_t lower, int64_t rounds, lz_round_fn
         s = lz_vec_push(&c->in, b.captured.data[i]);
     }
     if (s == LZ_OK)
-        s = lz_control_count(region, rounds, c->in.data, c->in.len, n, c->dev, results, c->site);
+        s = lz_control_count(region, trip_count, c->in.data, c->in.len, n, c->dev, results,
+                             c->site);
     lz_body_free(&b);
     return s;
 }
@@ -188,20 +189,20 @@ lz_status lz_fori_at(int64_t lower, int64_t upper, lz_tensor *const *init, int n
 {
     lz_call c;
     lz_node **r = NULL;
-    int64_t rounds = 0;
+    int64_t trip_count = 0;
     lz_status s = lz_call_open(&c, "lz_fori", site, out, n);
     if (s == LZ_OK)
         s = lz_call_take(&c, init, n, "init");
     if (s == LZ_OK && (n < 1 || !body))
         s = n < 1 ? LZ_FAIL(LZ_EINVAL, "%d values", n) : LZ_FAIL(LZ_ENULL, "body is NULL");
-    if (s == LZ_OK && upper > lower && __builtin_sub_overflow(upper, lower, &rounds))
+    if (s == LZ_OK && upper > lower && __builtin_sub_overflow(upper, lower, &trip_count))
         s = LZ_FAIL(LZ_ERANGE, "rounds from %" PRId64 " to %" PRId64, lower, upper);
     if (s == LZ_OK)
         s = lz_call_device(&c);
     if (s == LZ_OK && !(r = lz_calloc((size_t)n, sizeof *r)))
         s = LZ_FAIL(LZ_EMEM, "no memory for %d results", n);
     if (s == LZ_OK)
-        s = run_fori(&c, lower, rounds, body, user, r);
+        s = run_fori(&c, lower, trip_count, body, user, r);
     return lz_call_close(&c, s, r, r ? n : 0);
 }
 
@@ -234,15 +235,15 @@ static lz_status scan_length(const lz_call *c, scan *x)
 
 /* The step as a region of carried values, slices and what it captures: carried values, then what it
  * gives. */
-static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **round,
+static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **iteration,
                              const lz_func **region)
 {
     uint32_t n = (uint32_t)x->ncarry, nx = (uint32_t)x->nx, ny = (uint32_t)x->ny;
     static const lz_shape scalar;
     room r;
     lz_status s = room_new(&r, n + nx, n + ny);
-    *round = s == LZ_OK ? lz_body_hole(b, lz_type_get(LZ_I64, &scalar)) : NULL;
-    if (s == LZ_OK && !*round)
+    *iteration = s == LZ_OK ? lz_body_placeholder(b, lz_type_get(LZ_I64, &scalar)) : NULL;
+    if (s == LZ_OK && !*iteration)
         s = lz_error_get()->status;
     if (s == LZ_OK)
         s = lz_body_handles(b, c->in.data, n, r.in);
@@ -253,7 +254,7 @@ static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **ro
     }
     if (s == LZ_OK) {
         types_of(c, n, r.type);
-        lz_body_loop(b, *round, (uint64_t)x->length);
+        lz_body_loop(b, *iteration, (uint64_t)x->length);
         lz_callback f = lz_callback_begin(b->thr);
         x->body(r.in, r.in + n, r.out, r.out + n, x->user);
         lz_callback_end(b->thr, &f);
@@ -267,10 +268,10 @@ static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **ro
     return s;
 }
 
-/* Parameters: the round; carried values, stacks; xs, captured. v: room for all of them and for the
- *   step's. */
-static lz_status build_round(const scan *x, const lz_func *step, const lz_type *const *stack,
-                             const lz_type *const *xs, lz_func *f, lz_val *v)
+/* Parameters: the iteration; carried values, stacks; xs, captured. v: room for all of them and for
+ * the step's. */
+static lz_status build_iteration(const scan *x, const lz_func *step, const lz_type *const *stack,
+                                 const lz_type *const *xs, lz_func *f, lz_val *v)
 {
     uint32_t n = (uint32_t)x->ncarry, nx = (uint32_t)x->nx, ny = (uint32_t)x->ny,
              nc = step->nparam - 1 - n - nx;
@@ -316,8 +317,8 @@ static lz_status scan_nothing(const lz_call *c, const scan *x, const lz_func *st
     return LZ_OK;
 }
 
-static lz_status scan_round(const lz_call *c, const scan *x, const lz_func *step,
-                            const lz_type **types, const lz_func **out)
+static lz_status scan_iteration(const lz_call *c, const scan *x, const lz_func *step,
+                                const lz_type **types, const lz_func **out)
 {
     const lz_type **stack = types, **xs = types + x->ny;
     for (int i = 0; i < x->ny; i++) {
@@ -330,8 +331,8 @@ static lz_status scan_round(const lz_call *c, const scan *x, const lz_func *step
     lz_func *f = lz_func_new("round");
     lz_val *v =
         lz_alloc((3 * (size_t)step->nparam + step->nresult + (size_t)x->ny + 4) * sizeof *v);
-    lz_status s =
-        f && v ? build_round(x, step, stack, xs, f, v) : LZ_FAIL(LZ_EMEM, "no memory for a scan");
+    lz_status s = f && v ? build_iteration(x, step, stack, xs, f, v)
+                         : LZ_FAIL(LZ_EMEM, "no memory for a scan");
     if (s == LZ_OK && !(*out = lz_region_intern(f)))
         s = lz_error_get()->status;
     lz_func_free(f);
@@ -342,10 +343,10 @@ static lz_status scan_round(const lz_call *c, const scan *x, const lz_func *step
 static lz_status run_scan(lz_call *c, const scan *x, lz_node **results)
 {
     lz_body b;
-    lz_node *round;
+    lz_node *iteration;
     const lz_func *step = NULL, *loop = NULL;
     LZ_TRY(lz_body_begin(&b, c->dev));
-    lz_status s = record_step(c, x, &b, &round, &step);
+    lz_status s = record_step(c, x, &b, &iteration, &step);
     lz_body_end(&b);
     if (s == LZ_OK && x->length == 0) {
         s = scan_nothing(c, x, step, results);
@@ -355,7 +356,8 @@ static lz_status run_scan(lz_call *c, const scan *x, lz_node **results)
     const lz_type **types = lz_calloc((size_t)x->nx + (size_t)x->ny + 1, sizeof *types);
     LZ_VEC(lz_node *) opnd = {0};
     if (s == LZ_OK)
-        s = types ? scan_round(c, x, step, types, &loop) : LZ_FAIL(LZ_EMEM, "no memory for a scan");
+        s = types ? scan_iteration(c, x, step, types, &loop)
+                  : LZ_FAIL(LZ_EMEM, "no memory for a scan");
     for (int i = 0; i < x->ncarry && s == LZ_OK; i++)
         if ((s = lz_vec_push(&opnd, c->in.data[i])) == LZ_OK)
             lz_node_retain(c->in.data[i]);
@@ -436,7 +438,7 @@ static lz_status record_branch(lz_call *c, const choice *x, lz_body *b, int k,
     lz_status s = room_new(&r, (uint32_t)x->nin, (uint32_t)x->nout);
     for (int i = 0; i < x->nin && s == LZ_OK; i++) {
         /* every branch has the same arguments */
-        r.in[i] = lz_trace_tensor_of(b->holes.data[i], c->site);
+        r.in[i] = lz_trace_tensor_of(b->placeholders.data[i], c->site);
         s = lz_status_of(r.in[i]);
     }
     if (s == LZ_OK) {
@@ -459,7 +461,8 @@ static lz_status record_branches(lz_call *c, const choice *x, lz_body *b)
     const lz_type **types = lz_calloc((size_t)x->nout + 1, sizeof *types);
     lz_status s = types ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for a choice");
     for (int i = 0; i < x->nin && s == LZ_OK; i++)
-        s = lz_body_hole(b, lz_node_type(c->in.data[1 + i])) ? LZ_OK : lz_error_get()->status;
+        s = lz_body_placeholder(b, lz_node_type(c->in.data[1 + i])) ? LZ_OK
+                                                                    : lz_error_get()->status;
     for (int k = 0; k < x->n && s == LZ_OK; k++)
         s = record_branch(c, x, b, k, types);
     for (int k = 0; k < x->n && s == LZ_OK; k++)

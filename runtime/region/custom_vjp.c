@@ -46,8 +46,8 @@ static int result_of(const custom *x, int k)
     return -1;
 }
 
-/* Holes: gradients of the results, results, what is kept that is no result. */
-static lz_status add_holes(custom *x, lz_body *b, lz_tensor **given, lz_tensor **kept)
+/* Placeholders: gradients of the results, results, what is kept that is no result. */
+static lz_status add_placeholders(custom *x, lz_body *b, lz_tensor **given, lz_tensor **kept)
 {
     for (int twice = 0; twice < 2; twice++)
         for (int i = 0; i < x->nout; i++) {
@@ -98,7 +98,7 @@ static lz_status record_backward(custom *x, lz_body *b, const lz_func **region)
     lz_node **node = lz_calloc((size_t)x->nin + 1, sizeof *node);
     for (int k = 0; k < x->nkept; k++)
         kept[k] = NULL;
-    lz_status s = node ? add_holes(x, b, given, kept)
+    lz_status s = node ? add_placeholders(x, b, given, kept)
                        : LZ_FAIL(LZ_EMEM, "no memory for %d gradients", x->nin);
     if (s == LZ_OK) {
         lz_callback back = lz_callback_begin(b->thr);

@@ -1,6 +1,8 @@
-/* function.c - functions recorded once. include/lazuli/jit.h. A call is: the arguments' buffers in
- * the order of the program's parameters, one execution, handles for the results. Threads: calls
- * take the device's lock, as steps do; the function is immutable but for its count of calls. */
+/* function.c - traced functions (include/lazuli/jit.h): a callback is traced once into a program. A
+ * call passes the arguments' buffers in the order of the program's parameters, executes it once and
+ * makes handles for the results.
+ * Threads: calls take the device's lock, as steps do; a function is immutable but for its count of
+ * calls. */
 #include "base/thread.h"
 #include "runtime/region/region_trace.h"
 #include "runtime/debug/metrics.h"
@@ -9,7 +11,7 @@
 #include <lazuli/jit.h>
 #include <string.h>
 
-enum { MOST = 1 << 16, ROUNDS = 1 << 20, CALL = -1 };
+enum { MOST = 1 << 16, MAX_CALLS = 1 << 20, CALL = -1 };
 
 typedef struct leaf {
     int input;     /* number of the argument; CALL: the number of the call, as i64 */
@@ -98,11 +100,11 @@ static lz_status record(trace *t, lz_body_fn *fn, void *user)
         args[i] = lz_body_tensor(&t->b, f->in_type[i]);
         s = lz_status_of(args[i]);
     }
-    t->call = s == LZ_OK ? lz_body_hole(&t->b, lz_type_get(LZ_I64, &scalar)) : NULL;
+    t->call = s == LZ_OK ? lz_body_placeholder(&t->b, lz_type_get(LZ_I64, &scalar)) : NULL;
     if (s == LZ_OK && !t->call)
         s = lz_error_get()->status;
     if (s == LZ_OK) {
-        lz_body_loop(&t->b, t->call, ROUNDS);
+        lz_body_loop(&t->b, t->call, MAX_CALLS);
         lz_callback back = lz_callback_begin(t->b.thr);
         fn(args, args + f->nin, user);
         lz_callback_end(t->b.thr, &back);
@@ -123,14 +125,14 @@ static lz_status note_leaves(trace *t)
     for (uint32_t i = 0; i < f->nleaf; i++) {
         lz_node *n = t->cap.leaves.data[i];
         leaf *l = &f->leaves[i];
-        if (n->kind != LZ_NODE_HOLE) {
+        if (n->kind != LZ_NODE_PLACEHOLDER) {
             lz_node_retain(l->kept = n);
             continue;
         }
         int k = 0;
-        while (k <= f->nin && t->b.holes.data[k] != n)
+        while (k <= f->nin && t->b.placeholders.data[k] != n)
             if (++k > f->nin)
-                return lz_node_not_hole(n); /* of a body around this one */
+                return lz_node_not_placeholder(n); /* of a body around this one */
         l->input = k == f->nin ? CALL : k;
         l->donate = k < f->nin && f->donate && f->donate[k];
         t->cap.donate.data[i] = l->donate;
@@ -143,7 +145,7 @@ static lz_status compile(trace *t, const char *name)
 {
     lz_found found;
     lz_dev_lock(t->f->dev);
-    t->cap.holes = true;
+    t->cap.placeholders = true;
     lz_status s = lz_capture_walk(&t->cap, t->f->dev, t->root, (uint32_t)t->f->nout);
     if (s == LZ_OK)
         s = note_leaves(t);
@@ -262,7 +264,7 @@ static lz_status take_argument(run *r, int i, const lz_tensor *t)
     if (n->dev != r->f->dev && !lz_node_is_host(n))
         return LZ_FAIL(LZ_EINVAL, "in[%d] is on %s, but the function runs on %s", i, n->dev->name,
                        r->f->dev->name);
-    return lz_node_not_hole(n);
+    return lz_node_not_placeholder(n);
 }
 
 static lz_node *node_of(const run *r, const leaf *l)

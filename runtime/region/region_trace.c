@@ -1,5 +1,6 @@
-/* control.c - see control.h. What depends on a hole was recorded after it, so a walk stops at nodes
- * that are older, and touches none of them: somebody may be walking the graph outside. */
+/* region_trace.c - see region_trace.h. What depends on a placeholder was recorded after it, so a
+ * walk stops at older nodes and touches none of them: another thread may be walking the graph
+ * outside. */
 #include "runtime/region/region_trace.h"
 #include "ir/attr.h"
 #include <inttypes.h>
@@ -18,13 +19,13 @@ lz_status lz_body_begin(lz_body *b, lz_dev *dev)
     return LZ_OK;
 }
 
-lz_node *lz_body_hole(lz_body *b, const lz_type *t)
+lz_node *lz_body_placeholder(lz_body *b, const lz_type *t)
 {
     lz_node *n = lz_node_new_buffer(t, b->dev, NULL, NULL);
     if (!n)
         return NULL;
-    n->kind = LZ_NODE_HOLE;
-    if (lz_vec_push(&b->holes, n) == LZ_OK)
+    n->kind = LZ_NODE_PLACEHOLDER;
+    if (lz_vec_push(&b->placeholders, n) == LZ_OK)
         return n;
     lz_node_release(n);
     return NULL;
@@ -32,13 +33,13 @@ lz_node *lz_body_hole(lz_body *b, const lz_type *t)
 
 lz_tensor *lz_body_tensor(lz_body *b, const lz_type *t)
 {
-    lz_node *n = lz_body_hole(b, t);
+    lz_node *n = lz_body_placeholder(b, t);
     return n ? lz_trace_tensor_of(n, NULL) : lz_trace_error_tensor(NULL, NULL);
 }
 
-void lz_body_loop(lz_body *b, lz_node *index, uint64_t rounds)
+void lz_body_loop(lz_body *b, lz_node *index, uint64_t trip_count)
 {
-    b->loop = (lz_loop_frame){b->thr->loop, index, rounds};
+    b->loop = (lz_loop_frame){b->thr->loop, index, trip_count};
     b->thr->loop = &b->loop;
     b->looping = true;
 }
@@ -56,11 +57,11 @@ void lz_body_end(lz_body *b)
 
 void lz_body_free(lz_body *b)
 {
-    for (uint32_t i = 0; i < b->holes.len; i++)
-        lz_node_release(b->holes.data[i]);
+    for (uint32_t i = 0; i < b->placeholders.len; i++)
+        lz_node_release(b->placeholders.data[i]);
     for (uint32_t i = 0; i < b->captured.len; i++)
         lz_node_release(b->captured.data[i]);
-    lz_vec_free(&b->holes);
+    lz_vec_free(&b->placeholders);
     lz_vec_free(&b->captured);
 }
 
@@ -89,7 +90,7 @@ typedef struct walk {
         lz_node *n;
         uint32_t next;
     }) stack;
-    LZ_VEC(bool) inside; /* by position in order: depends on a hole */
+    LZ_VEC(bool) inside; /* by position in order: depends on a placeholder */
     LZ_VEC(lz_val) val;  /* by position in order */
     LZ_VEC(lz_val) opnd;
     uint64_t epoch;
@@ -111,7 +112,7 @@ static lz_status enter(walk *w, lz_node *n)
 
 static lz_status order_nodes(walk *w, lz_node *const *roots, uint32_t nroots)
 {
-    w->epoch = lz_dev_new_epoch();
+    w->epoch = lz_node_new_epoch();
     for (uint32_t r = 0; r < nroots; r++) {
         LZ_TRY(enter(w, roots[r]));
         while (w->stack.len) {
@@ -135,7 +136,7 @@ static lz_status find_inside(walk *w)
     LZ_TRY(lz_vec_reserve(&w->inside, (uint64_t)w->order.len + 1));
     for (uint32_t i = 0; i < w->order.len; i++) {
         const lz_node *n = w->order.data[i];
-        bool in = n->kind == LZ_NODE_HOLE;
+        bool in = n->kind == LZ_NODE_PLACEHOLDER;
         for (uint32_t k = 0; !in && n->opnd && !lz_node_is_value(n) && k < n->sig->nopnd; k++)
             in = is_new(w->b, n->opnd[k]) && w->inside.data[n->opnd[k]->index];
         w->inside.data[w->inside.len++] = in;
@@ -143,7 +144,7 @@ static lz_status find_inside(walk *w)
     return LZ_OK;
 }
 
-/* Whether n is made in the region (a hole of a body around this one is not). */
+/* Whether n is made in the region (a placeholder of a body around this one is not). */
 static bool is_inside(const walk *w, const lz_node *n)
 {
     return is_new(w->b, n) && n->epoch == w->epoch && w->inside.data[n->index];
@@ -177,15 +178,15 @@ static lz_val value_of(walk *w, const lz_node *n)
     uint32_t i = 0;
     while (w->b->captured.data[i] != n)
         i++;
-    return w->b->holes.len + i;
+    return w->b->placeholders.len + i;
 }
 
 static lz_status build_node(walk *w, const lz_node *n)
 {
     lz_val v = LZ_NOVAL;
-    if (n->kind == LZ_NODE_HOLE) {
-        for (uint32_t i = 0; i < w->b->holes.len; i++)
-            if (w->b->holes.data[i] == n)
+    if (n->kind == LZ_NODE_PLACEHOLDER) {
+        for (uint32_t i = 0; i < w->b->placeholders.len; i++)
+            if (w->b->placeholders.data[i] == n)
                 v = i;
         return v == LZ_NOVAL ? LZ_FAIL(LZ_EINVAL, "a value of another body is used here")
                              : lz_vec_push(&w->val, v);
@@ -203,8 +204,8 @@ static lz_status build_node(walk *w, const lz_node *n)
 static lz_status build(walk *w, lz_node *const *roots, uint32_t n)
 {
     lz_body *b = w->b;
-    for (uint32_t i = 0; i < b->holes.len; i++)
-        (void)lz_build_param(w->f, lz_node_type(b->holes.data[i]));
+    for (uint32_t i = 0; i < b->placeholders.len; i++)
+        (void)lz_build_param(w->f, lz_node_type(b->placeholders.data[i]));
     for (uint32_t i = 0; i < b->captured.len; i++)
         (void)lz_build_param(w->f, lz_node_type(b->captured.data[i]));
     LZ_TRY(w->f->status);
@@ -257,16 +258,16 @@ lz_status lz_body_region(lz_body *b, lz_node *const *roots, uint32_t n, const lz
 lz_status lz_body_widen(lz_body *b, const lz_func **region)
 {
     const lz_func *r = *region;
-    uint32_t n = b->holes.len + b->captured.len;
+    uint32_t n = b->placeholders.len + b->captured.len;
     if (r->nparam == n)
         return LZ_OK;
     lz_func *f = lz_func_new(r->name);
     lz_val *v = lz_alloc(((size_t)n + r->nresult + 1) * sizeof *v);
     lz_status s = f && v ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for a region");
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        v[i] =
-            lz_build_param(f, lz_node_type(i < b->holes.len ? b->holes.data[i]
-                                                            : b->captured.data[i - b->holes.len]));
+        v[i] = lz_build_param(f, lz_node_type(i < b->placeholders.len
+                                                  ? b->placeholders.data[i]
+                                                  : b->captured.data[i - b->placeholders.len]));
     if (s == LZ_OK)
         s = lz_build_inline(f, r, v, v + n);
     if (s == LZ_OK)
@@ -379,15 +380,16 @@ lz_node *lz_node_new_zeros(const lz_type *t, lz_dev *dev, const lz_site *site)
     return z;
 }
 
-lz_status lz_control_count(const lz_func *body, int64_t rounds, lz_node *const *opnd, uint32_t n,
-                           uint32_t ncarried, lz_dev *dev, lz_node **results, const lz_site *site)
+lz_status lz_control_count(const lz_func *body, int64_t trip_count, lz_node *const *opnd,
+                           uint32_t n, uint32_t ncarried, lz_dev *dev, lz_node **results,
+                           const lz_site *site)
 {
     static const lz_shape scalar;
     lz_attr_any a;
     const int64_t zero = 0;
     const lz_type *t = lz_type_get(LZ_I64, &scalar);
     lz_attr_init(&a, LZ_ATTR_loop);
-    LZ_TRY(lz_count_regions(body, rounds, ncarried, &a.as_loop));
+    LZ_TRY(lz_count_regions(body, trip_count, ncarried, &a.as_loop));
     lz_node *first = t ? lz_node_new_host(LZ_NODE_CONST, t, &zero, dev, site) : NULL;
     lz_node **r = lz_calloc((size_t)ncarried + 1, sizeof *r);
     lz_status s = first && r ? lz_control_op(LZ_OP_WHILE, &a.head, &first, 1, opnd, n, r, site)

@@ -1,6 +1,6 @@
-/* vmap.c - many examples at once. include/lazuli/transforms.h. The callback is recorded on one
- * example, which gives a region; ir/batch/batch.h makes it a function of all examples, which is
- * recorded in its place. */
+/* vmap.c - vmap, automatic batching (include/lazuli/transforms.h). The callback is traced on one
+ * example, which gives a region; the batching rules (ir/batch/batch.h) turn it into a function of
+ * the whole batch, which is recorded in its place. */
 #include "ir/batch/batch.h"
 #include "runtime/region/callback.h"
 #include <inttypes.h>
@@ -109,7 +109,7 @@ static lz_status record(vmap *x, lz_body *b, lz_body_fn *fn, void *user, lz_tens
         t[i] = lz_body_tensor(b, x->type[i]);
         LZ_TRY(lz_status_of(t[i]));
     }
-    lz_node *number = lz_body_hole(b, lz_type_get(LZ_I64, &scalar));
+    lz_node *number = lz_body_placeholder(b, lz_type_get(LZ_I64, &scalar));
     if (!number)
         return lz_error_get()->status;
     lz_body_loop(b, number, (uint64_t)x->n);
