@@ -2,6 +2,7 @@
  * name (CPU_NUM_DEVICES): each has its own queue, and all share memory pool, workers and kernels.
  * Threads: thread-safe. */
 #include "backends/backend.h"
+#include "backends/common/device_table.h"
 #include "backends/cpu/cpu_dump.h"
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/invariant_cache.h"
@@ -20,16 +21,17 @@ extern const lz_backend lz_backend_cpu;
 
 /* ---- start ---- */
 
+static lz_status start_devices(void);
+
+/* Set by start_devices, constant afterwards. */
 static struct {
-    atomic_bool ready; /* what follows is there and stays as it is */
-    pthread_mutex_t starting;
+    lz_device_table devices;
     lz_target target;
-    int ndevice;
     uint32_t index; /* of this backend */
     int tune;       /* LAZULI_TUNE */
     char processor[64];
     lz_cpu_device dev[LZ_MEM_DEVICES];
-} cpu = {.starting = PTHREAD_MUTEX_INITIALIZER};
+} cpu = {.devices = LZ_DEVICE_TABLE_INIT("CPU", start_devices)};
 
 static void processor_name(char *out, size_t n)
 {
@@ -61,39 +63,30 @@ static lz_status start_devices(void)
     lz_mem_on_shortage(lz_invariant_cache_shortage);
     cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
     int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
-    for (int i = cpu.ndevice; i < n; i++) { /* a start that failed goes on where it was */
+    for (int i = cpu.devices.ndevice; i < n; i++) { /* a start that failed goes on where it was */
         char name[32];
         snprintf(name, sizeof name, "lz-cpu-%d", i);
         cpu.dev[i] = (lz_cpu_device){.at = {cpu.index, i, lz_queue_new(name)}};
         if (!cpu.dev[i].at.queue)
             return LZ_EMEM;
-        cpu.ndevice = i + 1;
+        cpu.devices.ndevice = i + 1;
     }
     return LZ_OK;
 }
 
 static lz_status init(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&cpu.ready, memory_order_acquire), 1))
-        return LZ_OK;
-    pthread_mutex_lock(&cpu.starting);
-    lz_status s = atomic_load(&cpu.ready) ? LZ_OK : start_devices();
-    if (s == LZ_OK)
-        atomic_store_explicit(&cpu.ready, true, memory_order_release);
-    pthread_mutex_unlock(&cpu.starting);
-    return s;
+    return lz_devices_start(&cpu.devices);
 }
 
 static int device_count(void)
 {
-    return init() == LZ_OK ? cpu.ndevice : 0;
+    return lz_devices_count(&cpu.devices);
 }
 
 static lz_status get_device(int device, lz_cpu_device **out)
 {
-    LZ_TRY(init());
-    if (device < 0 || device >= cpu.ndevice)
-        return LZ_FAIL(LZ_ENOENT, "device CPU:%d: there are %d", device, cpu.ndevice);
+    LZ_TRY(lz_devices_check(&cpu.devices, device));
     *out = &cpu.dev[device];
     return LZ_OK;
 }

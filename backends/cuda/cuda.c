@@ -1,6 +1,7 @@
 /* cuda.c - the CUDA backend's table: start-up, devices, buffers, compiling. Threads:
  * thread-safe. */
 #include "backends/backend.h"
+#include "backends/common/device_table.h"
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include <stdio.h>
@@ -10,18 +11,19 @@ extern const lz_backend lz_backend_cuda;
 
 /* ---- start ---- */
 
+static lz_status start_devices(void);
+
 static struct {
-    atomic_bool ready; /* what follows is there and stays as it is */
-    pthread_mutex_t starting;
-    int ndevice;
+    lz_device_table devices;
     bool started[CUDA_DEVICES]; /* a start that failed goes on where it was */
     cuda_device dev[CUDA_DEVICES];
-} cuda = {.starting = PTHREAD_MUTEX_INITIALIZER};
+} cuda = {.devices = LZ_DEVICE_TABLE_INIT("CUDA", start_devices)};
 
 /* A trace ends. */
 static void end_times(void)
 {
-    for (int i = 0; atomic_load(&cuda.ready) && !lz_fork_happened() && i < cuda.ndevice; i++)
+    for (int i = 0;
+         lz_devices_ready(&cuda.devices) && !lz_fork_happened() && i < cuda.devices.ndevice; i++)
         cuda_times_end(&cuda.dev[i]);
 }
 
@@ -40,33 +42,24 @@ static lz_status start_devices(void)
             LZ_TRY(cuda_device_start(&cuda.dev[i], i, index));
         cuda.started[i] = true;
     }
-    cuda.ndevice = n;
+    cuda.devices.ndevice = n;
     lz_timeline_before_stop(end_times);
     return LZ_OK;
 }
 
 static lz_status init(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&cuda.ready, memory_order_acquire), 1))
-        return LZ_OK;
-    pthread_mutex_lock(&cuda.starting);
-    lz_status s = atomic_load(&cuda.ready) ? LZ_OK : start_devices();
-    if (s == LZ_OK)
-        atomic_store_explicit(&cuda.ready, true, memory_order_release);
-    pthread_mutex_unlock(&cuda.starting);
-    return s;
+    return lz_devices_start(&cuda.devices);
 }
 
 static int device_count(void)
 {
-    return init() == LZ_OK ? cuda.ndevice : 0;
+    return lz_devices_count(&cuda.devices);
 }
 
 static lz_status get_device(int device, cuda_device **out)
 {
-    LZ_TRY(init());
-    if (device < 0 || device >= cuda.ndevice)
-        return LZ_FAIL(LZ_ENOENT, "device CUDA:%d: there are %d", device, cuda.ndevice);
+    LZ_TRY(lz_devices_check(&cuda.devices, device));
     *out = &cuda.dev[device];
     return LZ_OK;
 }
@@ -235,7 +228,7 @@ static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool 
 static uint64_t library_products(void)
 {
     uint64_t n = 0;
-    for (int i = 0; atomic_load(&cuda.ready) && i < cuda.ndevice; i++)
+    for (int i = 0; lz_devices_ready(&cuda.devices) && i < cuda.devices.ndevice; i++)
         n += atomic_load_explicit(&cuda.dev[i].libs.made, memory_order_relaxed);
     return n;
 }
