@@ -4,11 +4,11 @@
  * lies in one scope, of which only the results escape.
  * Threads: holds the device's trace lock while it walks; gradients' state of a handle is the
  *   runtime's. */
+#include "autodiff/request.h"
 #include "autodiff/vjp_softmax.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "runtime/region/region_trace.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <string.h>
@@ -331,19 +331,10 @@ lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_ten
                               : "the list of gradients");
     if (s == LZ_OK && (s = lz_scope_begin()) == LZ_OK) {
         s = grads_of(&q, grads, o && o->allow_unused, site);
-        for (size_t i = 0; i < n && s == LZ_OK; i++)
-            lz_escape(grads[i]);
-        LZ_QUIETLY {
-            lz_scope_end();
-            close_request(&q);
-        }
+        lz_request_close_scope(s, grads, n);
+        close_request(&q);
     }
-    if (s != LZ_OK)
-        lz_api_status(s);
-    for (size_t i = 0; i < n && s != LZ_OK && grads; i++)
-        grads[i] = lz_trace_error_tensor("lz_grad", site);
-    lz_api_leave(&frame);
-    return s;
+    return lz_request_finish(&frame, "lz_grad", s, grads, n, site);
 }
 
 /* Adds the new gradients to those the parameters hold. */
@@ -389,17 +380,12 @@ lz_status lz_backward_at(lz_tensor *loss, const lz_site *site)
             s = differentiate(q.loss_node, NULL, q.nodes, q.n, grads, q.reached, site);
         if (s == LZ_OK)
             s = accumulate(&q, grads, site);
-        LZ_QUIETLY {
-            lz_scope_end();
-            close_request(&q);
-        }
+        lz_request_close_scope(s, NULL, 0);
+        close_request(&q);
     }
     lz_free(marked);
     lz_free(grads);
-    if (s != LZ_OK)
-        lz_api_status(s);
-    lz_api_leave(&frame);
-    return s;
+    return lz_request_finish(&frame, "lz_backward", s, NULL, 0, site);
 }
 
 lz_status lz_requires_grad(lz_tensor *t, bool on)

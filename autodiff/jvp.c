@@ -3,10 +3,10 @@
  * Everything the rules record lies in one scope, of which only the results escape.
  * Threads: holds the device's trace lock while it walks. */
 #include "autodiff/jvp.h"
+#include "autodiff/request.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "runtime/region/region_trace.h"
 #include <lazuli/grad.h>
 #include <string.h>
 
@@ -268,17 +268,8 @@ lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *in
         s = LZ_FAIL(LZ_EINVAL, "there are no outputs");
     if (s == LZ_OK && (s = lz_scope_begin()) == LZ_OK) {
         s = run(&q, outputs, inputs, out);
-        for (size_t k = 0; k < nout && s == LZ_OK; k++)
-            lz_escape(out[k]);
-        LZ_QUIETLY {
-            lz_scope_end();
-            close_request(&q);
-        }
+        lz_request_close_scope(s, out, nout);
+        close_request(&q);
     }
-    if (s != LZ_OK)
-        lz_api_status(s);
-    for (size_t k = 0; k < nout && s != LZ_OK && out; k++)
-        out[k] = lz_trace_error_tensor("lz_jvp", site);
-    lz_api_leave(&frame);
-    return s;
+    return lz_request_finish(&frame, "lz_jvp", s, out, nout, site);
 }

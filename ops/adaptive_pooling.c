@@ -1,5 +1,6 @@
 /* adaptive_pooling.c - pooling in a given number of windows, of nearly one size, and the way back
  * from maxima: include/lazuli/window_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/window_ops.h>

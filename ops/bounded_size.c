@@ -1,6 +1,7 @@
 /* bounded_size.c - results whose size depends on values, up to a bound: include/lazuli/order.h.
  * What is there comes to the front by sorting what is not there behind it, which keeps the order of
  * the rest. */
+#include "ops/index_builder.h"
 #include "ops/order_builder.h"
 #include "ops/compose.h"
 #include "runtime/debug/metrics.h"

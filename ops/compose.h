@@ -102,8 +102,6 @@ lz_node *lz_tr_into_slices(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node 
 /* shape.c: n >= 1 operands promoted to one dtype, in few (room for 16) or in memory to lz_free;
  * NULL with the error recorded. */
 lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few);
-/* indexing.c: slices at dim */
-lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
 /* indexing.c: broadcasts and promotes */
 lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b);
 

@@ -2,6 +2,7 @@
  * Random numbers: every operation gets its own start of the Philox stream as a run-time argument
  *   {seed, counter}; how far an operation advances the counter follows from its shape, so the host
  *   keeps it and no graph depends on another one's. */
+#include "ops/random_builder.h"
 #include "ir/attr.h"
 #include "runtime/region/region_trace.h"
 #include "runtime/graph/trace_builder.h"

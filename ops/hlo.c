@@ -1,5 +1,6 @@
 /* hlo.c - the primitive operations as public functions: include/lazuli/hlo.h. Each takes handles,
  * records one operation, and returns a handle; shape rules are the signature's. */
+#include "ops/index_builder.h"
 #include "ir/attr.h"
 #include "ops/order_builder.h"
 #include <lazuli/hlo.h>
@@ -24,20 +25,6 @@ static bool ints_in(const char *what, const int64_t *v, int n, lz_ints *out)
     }
     *out = lz_ints_make(n, v);
     return true;
-}
-
-static lz_op combiner_of(const char *name)
-{
-    lz_op op = name ? lz_op_from_text(name, strlen(name)) : LZ_OP_NONE;
-    if (!name)
-        LZ_FAIL(LZ_ENULL, "combiner is NULL");
-    else if (op == LZ_OP_NONE || !lz_op_has(op, LZ_F_ASSOC) || !lz_op_has(op, LZ_F_COMM))
-        LZ_FAIL(LZ_EINVAL,
-                "\"%.40s\" is no combiner: add, multiply, maximum, minimum, and, or, xor are",
-                name);
-    else
-        return op;
-    return LZ_OP_NONE;
 }
 
 /* Operands in; false when one is bad. */
@@ -227,7 +214,7 @@ lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *d
     lz_ints d;
     BEGIN("lz_hlo_reduce");
     lz_node *o = lz_tr_in(&c, x);
-    lz_op op = o ? combiner_of(combiner) : LZ_OP_NONE;
+    lz_op op = o ? lz_tr_combiner(combiner) : LZ_OP_NONE;
     return lz_tr_end(
         &c, op != LZ_OP_NONE && ints_in("dims", dims, n, &d) ? lz_tr_reduce(&c, op, o, &d) : NULL);
 }
@@ -329,7 +316,7 @@ lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gat
 static const lz_func *scatter_body(const char *combiner, lz_dtype d)
 {
     if (!combiner || strcmp(combiner, "assign") != 0) {
-        lz_op op = combiner_of(combiner);
+        lz_op op = lz_tr_combiner(combiner);
         return op == LZ_OP_NONE ? NULL : lz_region_binary(op, d);
     }
     return lz_region_assign(d);

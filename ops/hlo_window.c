@@ -98,20 +98,6 @@ static bool windows_in(const lz_node *x, const lz_window_dims *d, lz_window_axis
     return true;
 }
 
-static lz_op combiner_of(const char *name)
-{
-    lz_op op = name ? lz_op_from_text(name, strlen(name)) : LZ_OP_NONE;
-    if (!name)
-        LZ_FAIL(LZ_ENULL, "combiner is NULL");
-    else if (op == LZ_OP_NONE || !lz_op_has(op, LZ_F_ASSOC) || !lz_op_has(op, LZ_F_COMM))
-        LZ_FAIL(LZ_EINVAL,
-                "\"%.40s\" is no combiner: add, multiply, maximum, minimum, and, or, xor are",
-                name);
-    else
-        return op;
-    return LZ_OP_NONE;
-}
-
 lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_window_dims *window,
                                    const lz_site *site)
 {
@@ -119,7 +105,7 @@ lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_
     BEGIN("lz_hlo_reduce_window");
     lz_node *o = lz_tr_in(&c, x);
     bool ok = windows_in(o, window, w);
-    lz_op op = ok ? combiner_of(combiner) : LZ_OP_NONE;
+    lz_op op = ok ? lz_tr_combiner(combiner) : LZ_OP_NONE;
     return lz_tr_end(&c, op != LZ_OP_NONE ? lz_tr_reduce_window(&c, op, o, w) : NULL);
 }
 
@@ -165,7 +151,7 @@ static lz_node *select_and_scatter(lz_tr *c, lz_hlo_direction select, const char
                                    lz_node *x, lz_node *source, const lz_window_axis *w)
 {
     lz_attr_any r;
-    lz_op op = combiner_of(combiner);
+    lz_op op = lz_tr_combiner(combiner);
     if (op == LZ_OP_NONE)
         return NULL;
     lz_attr_select_and_scatter *a = &r.as_select_and_scatter;

@@ -1,5 +1,6 @@
 /* image.c - padding by the border's elements, channels and space, windows:
  * include/lazuli/image_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/image_ops.h>

@@ -1,4 +1,5 @@
 /* index_put.c - reading and writing at positions given by tensors: include/lazuli/index_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/index_ops.h>

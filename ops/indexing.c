@@ -1,5 +1,6 @@
 /* indexing.c - indexing, choosing, activations and scalar operands with ATen's rules:
  * include/lazuli/tensor_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>

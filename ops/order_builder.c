@@ -1,4 +1,5 @@
 /* order_builder.c - see order_builder.h. */
+#include "ops/index_builder.h"
 #include "ops/order_builder.h"
 #include "ops/compose.h"
 #include <math.h>

@@ -1,5 +1,7 @@
 /* random.c - distributions and dropout over the device's stream: include/lazuli/random_ops.h,
  * lz_native_dropout. */
+#include "ops/random_builder.h"
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>

@@ -1,4 +1,5 @@
-/* scatter_builder.c - scatter as composites use it. See trace_builder.h. */
+/* scatter_builder.c - lz_tr_scatter. See index_builder.h. */
+#include "ops/index_builder.h"
 #include "runtime/graph/trace_builder.h"
 
 lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,

@@ -1,5 +1,6 @@
 /* slice_update.c - tensors with a part replaced, put together of parts, and made:
  * include/lazuli/shape_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/shape_ops.h>

@@ -1,5 +1,6 @@
 /* statistics.c - deviations, extremes with positions, norms and distances:
  * include/lazuli/reduce_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/reduce_ops.h>

@@ -1,4 +1,5 @@
 /* view.c - elements rearranged, repeated and taken apart: include/lazuli/shape_ops.h. */
+#include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/shape_ops.h>

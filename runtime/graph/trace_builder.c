@@ -1,6 +1,7 @@
 /* trace_builder.c - the trace context: temporaries, and the primitives as functions from nodes to
  * nodes. See trace_builder.h. */
 #include "runtime/graph/trace_builder.h"
+#include "base/config.h"
 #include "ir/attr.h"
 #include "runtime/exec/sync.h"
 #include <math.h>
@@ -255,8 +256,9 @@ lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like)
 lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like)
 {
     bool special = (v == 0 && !signbit(v)) || v == 1 || v == -1;
-    return host_scalar(c, special && !lz_sync_no_special() ? LZ_NODE_CONST : LZ_NODE_SCALAR, d, v,
-                       like);
+    return host_scalar(
+        c, special && !lz_cfg_bool(LZ_OPT_NO_SPECIAL_SCALARS) ? LZ_NODE_CONST : LZ_NODE_SCALAR, d,
+        v, like);
 }
 
 lz_node *lz_tr_fill(lz_tr *c, lz_node *scalar, const lz_shape *s)
@@ -445,4 +447,18 @@ lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
     if (!o[1] || !(a.as_reduce.body = lz_region_binary(combiner, d)))
         return NULL;
     return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE, &a.head, o, 2), 0);
+}
+
+lz_op lz_tr_combiner(const char *name)
+{
+    lz_op op = name ? lz_op_from_text(name, strlen(name)) : LZ_OP_NONE;
+    if (!name)
+        LZ_FAIL(LZ_ENULL, "combiner is NULL");
+    else if (op == LZ_OP_NONE || !lz_op_has(op, LZ_F_ASSOC) || !lz_op_has(op, LZ_F_COMM))
+        LZ_FAIL(LZ_EINVAL,
+                "\"%.40s\" is no combiner: add, multiply, maximum, minimum, and, or, xor are",
+                name);
+    else
+        return op;
+    return LZ_OP_NONE;
 }

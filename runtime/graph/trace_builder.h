@@ -73,20 +73,9 @@ lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim);
 lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *like);
 /* One operand with the combiner's identity as initial value; dims in any order. */
 lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims);
-/* Slices of x at the positions in `index` along dim, clamped; index's dimensions come in the place
- * of dim (indexing.c). */
-lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
-/* updates combined into x at the indices; op NONE: they replace. The record says the dimensions;
- * its region is filled in here (scatter_builder.c). */
-lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
-                       lz_attr_any *dims);
-/* From the stream of the device of `like` (NULL: the thread's), which advances (creation.c): bits
- * of a 4 or 8 byte dtype, uniform in [0, 1), normal. */
-lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
-lz_node *lz_tr_uniform(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
-lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
-/* without dim (hlo.c) */
-lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim);
+/* The operation of this StableHLO name that a reduction may combine with. NONE with the error
+ * recorded. */
+lz_op lz_tr_combiner(const char *name);
 
 /* ATen's rules */
 /* aligned at the last dimension; LZ_ESHAPE when it does not fit */
