@@ -37,15 +37,6 @@ typedef struct lz_sync_scratch {
     struct lz_sync_scratch *next;
 } lz_sync_scratch;
 
-bool lz_sync_no_special(void)
-{
-    static _Atomic int known; /* 0 unknown, 1 no, 2 yes */
-    int k = atomic_load_explicit(&known, memory_order_relaxed);
-    if (k == 0)
-        atomic_store(&known, k = 1 + lz_cfg_bool(LZ_OPT_NO_SPECIAL_SCALARS));
-    return k == 2;
-}
-
 /* Arrays for one step: a step that compiles gives the lock up, so there may be several at a time.
  * The caller holds the lock. */
 static lz_sync_scratch *take_scratch(lz_dev *d)
@@ -223,15 +214,6 @@ static void cut_leaves(lz_capture *c)
         lz_node_cut(c->leaves.data[i]);
 }
 
-static bool aliasing(void)
-{
-    static _Atomic int known;
-    int k = atomic_load_explicit(&known, memory_order_relaxed);
-    if (k == 0)
-        atomic_store(&known, k = 1 + lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING));
-    return k == 2;
-}
-
 /* Captures those roots that are not computed yet. */
 static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause)
 {
@@ -247,7 +229,7 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
     if (cause != LZ_CAUSE_STEP)
         return LZ_OK;
     cut_leaves(&sc->cap);
-    if (st->old.len && aliasing())
+    if (st->old.len && lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING))
         lz_capture_donate(&sc->cap, st->old.data, st->old.len);
     return LZ_OK;
 }

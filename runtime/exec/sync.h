@@ -22,7 +22,6 @@ void lz_sync_check_limit(lz_thr *t);
 /* The calling thread copied host data in, which a pending graph may hold: the limit is looked at
  * when that is much. */
 void lz_sync_note_data(size_t nbytes);
-bool lz_sync_no_special(void); /* XLA_NO_SPECIAL_SCALARS */
 /* Starts computing and waits for the value of n, then copies it. dst has room for the type's
  * bytes. */
 lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause);
