@@ -12,7 +12,8 @@ MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/lazuli
 DESTDIR ?=
 LAYERS := base ir cache lower codegen backends runtime ops autodiff data nn
-VERSION := 0.1.0
+# MAJOR.MINOR.PATCH, as the public header defines it
+VERSION := $(shell sed -n 's/^\#define LZ_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/lazuli/types.h | paste -sd.)
 SOVERSION := 0
 ifeq ($(origin CC),default)
 CC := gcc

@@ -28,7 +28,7 @@ LZ_API lz_status lz_get_memory_info(const char *device, lz_memory_info *out);
 LZ_API lz_status lz_set_num_threads(int n);
 /* How many threads execute kernels; at least 1. */
 LZ_API int lz_get_num_threads(void);
-/* Version of the library: "0.1.0". */
+/* Version of the library as text, LZ_VERSION_MAJOR.MINOR.PATCH. */
 LZ_API const char *lz_version(void);
 /* Host allocator for everything the library allocates on the host, but not device memory. Before
  * the first operation, else LZ_ESTATE; NULL: the system's. All three functions are needed

@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of these headers; lz_version() (device.h) tells that of the library. */
+#define LZ_VERSION_MAJOR 0
+#define LZ_VERSION_MINOR 1
+#define LZ_VERSION_PATCH 0
+
 #ifdef __cplusplus
 #define LZ_EXTERN_C_BEGIN extern "C" {
 #define LZ_EXTERN_C_END }

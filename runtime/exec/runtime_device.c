@@ -385,5 +385,5 @@ int lz_get_num_threads(void)
 
 const char *lz_version(void)
 {
-    return "0.1.0";
+    return LZ_STR(LZ_VERSION_MAJOR) "." LZ_STR(LZ_VERSION_MINOR) "." LZ_STR(LZ_VERSION_PATCH);
 }
