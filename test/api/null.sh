@@ -2,17 +2,12 @@
 # null.sh - A03: NULL for every pointer parameter of every public function, one at a time. The calls are generated from the
 # headers, so a new function is tried as soon as it is declared. Each must come back; one that gives a tensor must give an
 # error tensor, or a good one where NULL is allowed.
+# shellcheck disable=SC2154  # root and tmp are those of prototypes.bash
 set -u
-CC=${CC:-gcc}
-BUILD=${BUILD:?}
-root=$PWD
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
+# shellcheck source=test/prototypes.bash
+. test/prototypes.bash
 
-CC=$CC tools/prototypes.sh >"$tmp/prototypes"
-
-awk -F'\t' '
+generate '
 # What a parameter that is not under test gets, by its type.
 function value(p) {
     if (p ~ /\(\*release\)/) return "release_nothing"
@@ -46,19 +41,6 @@ function value(p) {
     if (p ~ /^lz_dtype /) return "LZ_F32"
     return "1"
 }
-# Parameters at commas that are not inside a function pointer.
-function split_parameters(s,    i, c, depth, n) {
-    n = 1; param[1] = ""
-    for (i = 1; i <= length(s); i++) {
-        c = substr(s, i, 1)
-        if (c == "(") depth++
-        if (c == ")") depth--
-        if (c == "," && !depth) { n++; param[n] = ""; continue }
-        param[n] = param[n] c
-    }
-    for (i = 1; i <= n; i++) sub(/^ +/, "", param[i])
-    return n
-}
 {
     name = $1; sub(/.*[ *]/, "", name)
     kind = $1 ~ /lz_tensor \*/ ? "TENSOR" : $1 ~ /^void / ? "VOID" : "OTHER"
@@ -69,7 +51,7 @@ function split_parameters(s,    i, c, depth, n) {
         for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") (i == k ? "NULL" : value(param[i]))
         printf "%s(\"%s, parameter %d\", %s(%s))\n", kind, name, k, name, args
     }
-}' "$tmp/prototypes" >"$tmp/calls.h"
+}' >"$tmp/calls.h"
 
 cat >"$tmp/null.c" <<'C'
 #include <lazuli/dlpack.h>
@@ -178,11 +160,7 @@ int main(void)
     return bad != 0;
 }
 C
-# shellcheck disable=SC2086  # a list of flags
-$CC -std=gnu11 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/null.c" -o "$tmp/null" -L"$BUILD" -llazuli \
-    -Wl,-rpath,"$(realpath "$BUILD")" || exit 1
-n=$(wc -l <"$tmp/calls.h")
-[ "$n" -gt 300 ] || { echo "only $n calls were generated"; exit 1; }
+build null 300
 mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 # What a call gives (an optimizer, lent memory) is not given back here.
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 PJRT_DEVICE=REF LAZULI_CACHE=0 "$tmp/null" >"$tmp/log" 2>&1

@@ -3,16 +3,11 @@
 # tensor, with small numbers for its other arguments; A01: once more with operands that do not fit. The calls are generated from the
 # headers, so a new function is tried as soon as it is declared. Each gives an error tensor that names the function and its caller's
 # line, or a value that the compiler's plan (run by the loop executor) and the reference agree on; the last pass runs compiled code.
+# shellcheck disable=SC2154  # root and tmp are those of prototypes.bash
 set -u
-CC=${CC:-gcc}
-BUILD=${BUILD:?}
-root=$PWD
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
-
-CC=$CC tools/prototypes.sh >"$tmp/prototypes"
-awk -F'\t' '
+# shellcheck source=test/prototypes.bash
+. test/prototypes.bash
+generate '
 # What a parameter gets by its type, or its name: T and then U floats, N integers, B booleans; K the number of this round.
 function value(p) {
     if (p ~ /\(\*/) return "NULL"
@@ -35,18 +30,6 @@ function value(p) {
     if (p ~ /^double /) return "K + 0.5"
     return "K"
 }
-function split_parameters(s,    i, c, depth, n) {
-    n = 1; param[1] = ""
-    for (i = 1; i <= length(s); i++) {
-        c = substr(s, i, 1)
-        if (c == "(") depth++
-        if (c == ")") depth--
-        if (c == "," && !depth) { n++; param[n] = ""; continue }
-        param[n] = param[n] c
-    }
-    for (i = 1; i <= n; i++) sub(/^ +/, "", param[i])
-    return n
-}
 $1 ~ /^lz_tensor \*/ {
     name = $1; sub(/.*[ *]/, "", name)
     # those that are about handles, and memory whose content nobody promised
@@ -55,7 +38,7 @@ $1 ~ /^lz_tensor \*/ {
     args = ""; seen = 0
     for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") value(param[i])
     printf "CALL(%s, %s(%s))\n", name, name, args
-}' "$tmp/prototypes" >"$tmp/calls.h"
+}' >"$tmp/calls.h"
 
 cat >"$tmp/shapes.c" <<'C'
 #include <lazuli/dlpack.h>
@@ -212,11 +195,7 @@ int main(int argc, char **argv)
     return bad != 0;
 }
 C
-# shellcheck disable=SC2086  # a list of flags
-$CC -std=gnu11 -O1 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/shapes.c" -o "$tmp/shapes" -L"$BUILD" -llazuli -lm \
-    -Wl,-rpath,"$(realpath "$BUILD")" || exit 1
-n=$(wc -l <"$tmp/calls.h")
-[ "$n" -gt 250 ] || { echo "only $n calls were generated"; exit 1; }
+build shapes 250 -O1 -lm
 mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 passed=0 failed=0
 pass() {
