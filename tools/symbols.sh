@@ -49,12 +49,11 @@ lower/loops/ lower/fusion/ lz_(fusion|group)_.*  to_loops reads the fusion it lo
 backends/ backends/cpu/ lz_backend_cpu           registry: backends.def
 backends/ backends/cuda/ lz_backend_cuda         registry: backends.def
 backends/ backends/ref/ lz_backend_ref           registry: backends.def
-runtime/graph/ runtime/exec/ lz_(dev_current|dev_new_epoch|sync_check_limit|sync_no_special)  a trace belongs to a device and asks it for its lock and limits
+runtime/graph/ runtime/exec/ lz_(dev_current|sync_check_limit)          a trace belongs to a device, and is run when it has grown too large
 codegen/loops/ codegen/dot/ dot_(ceil|ceil_div|split_index)              carve: arithmetic, to codegen/emit
 codegen/emit/emit_ codegen/loops/ kern_esize                             carve: a fact about dtypes, to codegen/emit
 codegen/emit/em codegen/math/ lz_math_f64                                carve: em_libm builds a function of codegen/math
-runtime/exec/ runtime/region/ lz_(body|callback)_.*                      carve: lz_function compiles a traced body
-runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 carve: dumps and reports read programs
+runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 observers: a step calls the dumps and reports, which read its program
 '
 
 edges=$(mktemp) || exit 1
