@@ -21,7 +21,12 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 #define LZ_STR2(x) #x
 #define LZ_STR(x) LZ_STR2(x)
+#ifdef __clang_analyzer__ /* it does not look into lz_fail, which returns its argument */
+#define LZ_FAIL(status, ...)                                                                       \
+    ((void)lz_fail((status), __FILE__ ":" LZ_STR(__LINE__), __VA_ARGS__), (status))
+#else
 #define LZ_FAIL(status, ...) lz_fail((status), __FILE__ ":" LZ_STR(__LINE__), __VA_ARGS__)
+#endif
 
 /* Forwards a failure. */
 #define LZ_TRY(expr)                                                                               \
