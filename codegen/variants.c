@@ -65,12 +65,12 @@ static bool of_nothing(const lz_kernel *k)
 
 static bool of_products(const lz_kernel *k)
 {
-    return k->dot.is_dot;
+    return lz_kernel_is_dot(k);
 }
 
 static bool of_floats(const lz_kernel *k)
 {
-    lz_dtype d = k->dot.is_dot ? k->stages[0].reds[0].acc_dtype[0] : LZ_DTYPE_NONE;
+    lz_dtype d = lz_kernel_is_dot(k) ? k->stages[0].reds[0].acc_dtype[0] : LZ_DTYPE_NONE;
     return d == LZ_F32 || d == LZ_F64;
 }
 
@@ -84,17 +84,17 @@ static bool reads(const lz_kernel *k, lz_dtype a, lz_dtype b)
 
 static bool of_halves(const lz_kernel *k)
 {
-    return k->dot.is_dot && reads(k, LZ_BF16, LZ_BF16);
+    return lz_kernel_is_dot(k) && reads(k, LZ_BF16, LZ_BF16);
 }
 
 static bool of_bytes(const lz_kernel *k)
 {
-    return k->dot.is_dot && reads(k, LZ_I8, LZ_U8);
+    return lz_kernel_is_dot(k) && reads(k, LZ_I8, LZ_U8);
 }
 
 static bool of_sums(const lz_kernel *k)
 {
-    return !k->dot.is_dot && k->nouter && k->vec == LZ_VEC_OUTER && k->stages[0].nred &&
+    return !lz_kernel_is_dot(k) && k->nouter && k->vec == LZ_VEC_OUTER && k->stages[0].nred &&
            k->stages[0].ninner;
 }
 

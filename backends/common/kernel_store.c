@@ -271,7 +271,7 @@ static lz_status look_up(load *l)
 static uint32_t weight(const lz_kernel *k)
 {
     enum { PRODUCT = 100 };
-    bool product = k->dot.is_dot || lz_kernel_keeps_sums(k);
+    bool product = lz_kernel_is_dot(k) || lz_kernel_keeps_sums(k);
     uint32_t n = product ? PRODUCT : 0;
     for (uint32_t s = 0; s < k->nstage; s++)
         n += k->stages[s].nsop;

@@ -19,7 +19,7 @@ static const lz_access *plain(const lz_access *a)
 static bool sums_products(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
-    return k->dot.is_dot && !k->serial && k->nstage == 2 && st->ninner == 1 && !st->nstore &&
+    return lz_kernel_is_dot(k) && !k->serial && k->nstage == 2 && st->ninner == 1 && !st->nstore &&
            st->nred == 1 && st->reds[0].nacc == 1 && lz_sums_from_zero(st);
 }
 
@@ -94,7 +94,7 @@ static bool find_batch(product *p)
     for (uint32_t l = p->k->nouter; l-- > 0;) {
         loop o = loop_of(p, l);
         int64_t left, right, out;
-        if (l == p->k->dot.m || l == p->k->dot.n || o.extent == 1)
+        if (l == lz_kernel_dot(p->k)->m || l == lz_kernel_dot(p->k)->n || o.extent == 1)
             continue;
         if (o.bias)
             return false;
@@ -167,8 +167,8 @@ static bool place_bias(const product *p, const loop *rows, const loop *columns, 
 static bool arrange(const product *p, bool along_n, cuda_matrices *out)
 {
     const lz_kernel *kernel = p->k;
-    loop k = loop_of(p, kernel->nouter), m = loop_of(p, kernel->dot.m),
-         n = loop_of(p, kernel->dot.n);
+    loop k = loop_of(p, kernel->nouter), m = loop_of(p, lz_kernel_dot(kernel)->m),
+         n = loop_of(p, lz_kernel_dot(kernel)->n);
     const loop *rows = along_n ? &n : &m, *columns = along_n ? &m : &n;
     cuda_matrix *left = along_n ? &out->b : &out->a, *right = along_n ? &out->a : &out->b;
     lz_dtype d = kernel->buf[p->out->buf].dtype;
@@ -193,8 +193,8 @@ bool cuda_matrices_of(const lz_kernel *k, const int64_t *args, cuda_matrices *ou
     if (!sums_products(k))
         return false;
     const lz_loop_store *store = stores_sums(k, &p.bias);
-    p.left = factor(k, k->dot.a_sop, &p.factors);
-    p.right = factor(k, k->dot.b_sop, &other);
+    p.left = factor(k, lz_kernel_dot(k)->a_sop, &p.factors);
+    p.right = factor(k, lz_kernel_dot(k)->b_sop, &other);
     if (!store || !p.left || !p.right || other != p.factors)
         return false;
     p.out = &store->at;

@@ -13,16 +13,16 @@ static bool dtype_ok(lz_dtype d)
 
 static bool form_ok(const lz_kernel *k)
 {
-    if (!k->dot.is_dot || k->nouter < 2 || k->dot.m != k->nouter - 2 || k->dot.n != k->nouter - 1 ||
-        k->serial)
+    if (!lz_kernel_is_dot(k) || k->nouter < 2 || lz_kernel_dot(k)->m != k->nouter - 2 ||
+        lz_kernel_dot(k)->n != k->nouter - 1 || k->serial)
         return false;
     const lz_stage *s = &k->stages[0];
     if (k->nstage < 2 || s->ninner < 1 || s->nred != 1 || s->reds[0].nacc != 1 || s->nstore ||
         !dtype_ok(s->reds[0].acc_dtype[0]))
         return false;
     lz_dtype d = s->reds[0].acc_dtype[0];
-    return lz_sums_from_zero(s) && s->sops[k->dot.a_sop].dtype == d &&
-           s->sops[k->dot.b_sop].dtype == d;
+    return lz_sums_from_zero(s) && s->sops[lz_kernel_dot(k)->a_sop].dtype == d &&
+           s->sops[lz_kernel_dot(k)->b_sop].dtype == d;
 }
 
 /* Loads below an op whose address goes with loop d: any with stride 1, any at all. */
@@ -158,7 +158,7 @@ bool dot_stores_sums(const lz_kernel *k)
         s->nstore != 1)
         return false;
     const lz_access *a = &s->stores[0].at;
-    return a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[k->dot.n], 1) &&
+    return a->ndyn == 0 && a->guard < 0 && lz_sz_is(a->stride[lz_kernel_dot(k)->n], 1) &&
            k->buf[a->buf].dtype == k->stages[0].reds[0].acc_dtype[0];
 }
 
@@ -176,7 +176,8 @@ static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 static void choose_words(dot *g)
 {
     em *e = g->e;
-    lz_dtype a = narrow_type(g, g->k->dot.a_sop, g->m), b = narrow_type(g, g->k->dot.b_sop, g->n);
+    lz_dtype a = narrow_type(g, lz_kernel_dot(g->k)->a_sop, g->m),
+             b = narrow_type(g, lz_kernel_dot(g->k)->b_sop, g->n);
     bool bytes = (a == LZ_I8 || a == LZ_U8) && (b == LZ_I8 || b == LZ_U8);
     if (e->bf16 && em_may(e, LZ_VARIANT_pairs) && g->d == LZ_F32 && a == LZ_BF16 && b == LZ_BF16)
         g->words = 1;
@@ -190,15 +191,16 @@ static lz_status plan(dot *g)
 {
     LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
     bool n_first, k_first;
-    LZ_TRY(dot_choose_vectors(g, &g->b, g->k->dot.b_sop, g->n, g->kd, &n_first));
+    LZ_TRY(dot_choose_vectors(g, &g->b, lz_kernel_dot(g->k)->b_sop, g->n, g->kd, &n_first));
     g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
-    LZ_TRY(dot_choose_vectors(g, &g->a, g->k->dot.a_sop, g->kd, g->m, &k_first));
+    LZ_TRY(dot_choose_vectors(g, &g->a, lz_kernel_dot(g->k)->a_sop, g->kd, g->m, &k_first));
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
-    if (k_first && dot_plain_along(g, g->k->dot.a_sop, g->kd))
+    if (k_first && dot_plain_along(g, lz_kernel_dot(g->k)->a_sop, g->kd))
         g->amode = DOT_A_PLACE;
     int64_t n = baked(g->k->outer[g->n]);
     g->whole = n >= 0 && n % g->L == 0;
-    g->b_place = (g->e->masks || g->whole) && n_first && dot_plain_along(g, g->k->dot.b_sop, g->n);
+    g->b_place = (g->e->masks || g->whole) && n_first &&
+                 dot_plain_along(g, lz_kernel_dot(g->k)->b_sop, g->n);
     g->plain = dot_stores_sums(g->k);
     choose_words(g);
     dot_choose_tile(g);
@@ -220,18 +222,19 @@ static bool unit_in_k(const lz_kernel *k, int32_t sop)
 /* One row or column of results whose matrix is contiguous along k: sums along k, no tiles. */
 static bool is_row_dots(const lz_kernel *k)
 {
-    bool vector = lz_sz_is(k->outer[k->dot.m], 1) || lz_sz_is(k->outer[k->dot.n], 1);
-    return vector && unit_in_k(k, k->dot.a_sop) && unit_in_k(k, k->dot.b_sop);
+    bool vector =
+        lz_sz_is(k->outer[lz_kernel_dot(k)->m], 1) || lz_sz_is(k->outer[lz_kernel_dot(k)->n], 1);
+    return vector && unit_in_k(k, lz_kernel_dot(k)->a_sop) && unit_in_k(k, lz_kernel_dot(k)->b_sop);
 }
 
 /* One row of results whose matrix lies in rows of them: down its columns, nothing is used twice. */
 static bool is_columns(const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];
-    const lz_sop *p = &s->sops[lz_converted_from(s, k->dot.b_sop)];
-    return lz_sz_is(k->outer[k->dot.m], 1) && !lz_sz_is(k->outer[k->dot.n], 1) &&
-           k->dot.n + 1 == k->nouter && p->kind == LZ_S_LOAD &&
-           lz_sz_is(s->accs[p->a].stride[k->dot.n], 1);
+    const lz_sop *p = &s->sops[lz_converted_from(s, lz_kernel_dot(k)->b_sop)];
+    return lz_sz_is(k->outer[lz_kernel_dot(k)->m], 1) &&
+           !lz_sz_is(k->outer[lz_kernel_dot(k)->n], 1) && lz_kernel_dot(k)->n + 1 == k->nouter &&
+           p->kind == LZ_S_LOAD && lz_sz_is(s->accs[p->a].stride[lz_kernel_dot(k)->n], 1);
 }
 
 static void swap_sz(lz_sz *a, lz_sz *b)
@@ -244,13 +247,13 @@ static void swap_sz(lz_sz *a, lz_sz *b)
 /* The same product with the roles of m and n exchanged. NULL without memory. */
 static lz_kernel *transposed(const lz_kernel *k, lz_arena *mem)
 {
-    uint32_t m = k->dot.m, n = k->dot.n;
+    uint32_t m = lz_kernel_dot(k)->m, n = lz_kernel_dot(k)->n;
     lz_kernel *t = lz_arena_copy(mem, k, sizeof *k);
     if (!t || !(t->stages = lz_arena_copy(mem, k->stages, k->nstage * sizeof *k->stages)))
         return NULL;
     swap_sz(&t->outer[m], &t->outer[n]);
-    t->dot.a_sop = k->dot.b_sop;
-    t->dot.b_sop = k->dot.a_sop;
+    t->stages[0].dot.a_sop = lz_kernel_dot(k)->b_sop;
+    t->stages[0].dot.b_sop = lz_kernel_dot(k)->a_sop;
     for (uint32_t i = 0; i < t->nstage; i++) {
         lz_stage *s = &t->stages[i];
         s->sops = lz_arena_copy(mem, s->sops, s->nsop * sizeof *s->sops);
@@ -281,8 +284,8 @@ static lz_status emit_dot(em *e, const lz_kernel *k)
     g.d = k->stages[0].reds[0].acc_dtype[0];
     g.es = kern_esize(g.d);
     g.L = (unsigned)e->t->machine.vector_bytes / g.es;
-    g.m = k->dot.m;
-    g.n = k->dot.n;
+    g.m = lz_kernel_dot(k)->m;
+    g.n = lz_kernel_dot(k)->n;
     g.ki = k->stages[0].ninner - 1;
     g.kd = k->nouter + g.ki;
     g.elem = em_type(e, g.d, 1);
@@ -316,7 +319,7 @@ lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
         return dot_emit_flat(e, k);
     if (dot_is_lanes(e, k))
         return dot_emit_lanes(e, k);
-    if (!lz_sz_is(k->outer[k->dot.n], 1) || lz_sz_is(k->outer[k->dot.m], 1))
+    if (!lz_sz_is(k->outer[lz_kernel_dot(k)->n], 1) || lz_sz_is(k->outer[lz_kernel_dot(k)->m], 1))
         return emit_dot(e, k);
     lz_arena mem = {0}; /* a column of results: as a row */
     lz_kernel *t = transposed(k, &mem);

@@ -53,7 +53,7 @@ static lz_status plan_product(rows *r, uint32_t s)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", r->k->name);
     p->left = kern_product_view(r->k, s, &p->view, &p->stage);
     dot *g = &p->g;
-    const lz_dot_info *d = &p->view.dot;
+    const lz_dot_info *d = lz_kernel_dot(&p->view);
     g->e = e;
     g->k = &p->view;
     g->d = r->k->stages[s].reds[0].acc_dtype[0];
@@ -73,7 +73,8 @@ static lz_status plan_product(rows *r, uint32_t s)
         LZ_TRY(dot_choose_vectors(g, &g->a, d->a_sop, g->kd, g->kd, &along_k));
     choose_tile(g);
     p->b_place = along_n && is_plain(p, d->b_sop);
-    bool alone = s + 2 == r->k->nstage || (s + 2 < r->k->nstage && r->k->stages[s + 2].keeps);
+    bool alone = s + 2 == r->k->nstage ||
+                 (s + 2 < r->k->nstage && lz_stage_is_row_dot(&r->k->stages[s + 2]));
     if (alone && stores_row(r->k, s + 1, s, g->d) && !kern_row_read_after(r->k, s + 1, s, 0))
         p->results = s + 1;
     for (uint32_t t = 0; t < s && !p->alike; t++) {
@@ -174,7 +175,7 @@ static void pack_vectors(product *p, Val dst, Val lo, Val hi, unsigned u, bool m
     dot *g = &p->g;
     em *e = g->e;
     kern *f = &g->a;
-    int32_t sop = p->view.dot.a_sop;
+    int32_t sop = lz_kernel_dot(&p->view)->a_sop;
     em_loop l;
     em_loop_begin(e, &l, lo, hi, em_c64(e, (int64_t)u * g->L), 0, NULL);
     kctx x = {.u = u};
@@ -384,7 +385,7 @@ static void lay_right(rows *r, product *p, Val fresh)
     em *e = r->e;
     dot *g = &p->g;
     if (p->b_place) {
-        uint32_t i = (uint32_t)p->stage.sops[p->view.dot.b_sop].a;
+        uint32_t i = (uint32_t)p->stage.sops[lz_kernel_dot(&p->view)->b_sop].a;
         dot_share_indices(g, &g->b);
         kern_advance(&g->b, 0, POS_TOP, POS_ROW, dot_fixed_loops(g));
         p->b = g->b.st[0].ptr[POS_ROW][i];
@@ -492,7 +493,7 @@ lz_status lz_kern_rows(em *e, const lz_kernel *k)
     r->k = k;
     lz_status s = kern_init(&r->c, e, k);
     for (uint32_t i = 0; i < k->nstage && s == LZ_OK; i++)
-        if (k->stages[i].keeps)
+        if (lz_stage_is_row_dot(&k->stages[i]))
             s = plan_product(r, i);
     while (r->fetching < k->nstage && (r->p[r->fetching] || !k->stages[r->fetching].nred))
         r->fetching++;

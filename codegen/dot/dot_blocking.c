@@ -166,7 +166,7 @@ static void products(dot *g)
         g->batch = MUL(g->batch, kern_outer(c, d));
     g->row_b = zero;
     if (g->b_place)
-        g->row_b = dot_bytes(c, g->es, dot_access(g, g->k->dot.b_sop)->stride[g->kd]);
+        g->row_b = dot_bytes(c, g->es, dot_access(g, lz_kernel_dot(g->k)->b_sop)->stride[g->kd]);
 }
 
 static void emit_dims(dot *g)
@@ -344,7 +344,7 @@ static void tile_a(dot *g, const unit *w, Val r, Val nrows, Val k0, Val kc, Val 
         f->oidx[g->m] = r;
         f->iidx[g->ki] = k0;
         kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->m | 1u << g->kd);
-        uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.a_sop].a;
+        uint32_t i = (uint32_t)g->k->stages[0].sops[lz_kernel_dot(g->k)->a_sop].a;
         args[MICRO_A] = f->st[0].ptr[POS_POINT][i];
         args[MICRO_A_STRIDE] =
             MUL(kern_size(f, f->st[0].s->accs[i].stride[g->m]), em_c64(e, g->es));
@@ -405,7 +405,7 @@ static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *a
     f->oidx[g->n] = MUL(col, em_c64(e, g->L));
     f->iidx[g->ki] = ADD(SEL(deeper, ADD(k0, kc), zero), MUL(SUB(i, from), LSHR(kc, log)));
     kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
-    uint32_t x = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
+    uint32_t x = (uint32_t)g->k->stages[0].sops[lz_kernel_dot(g->k)->b_sop].a;
     Val stride = MUL(kern_size(f, f->st[0].s->accs[x].stride[g->kd]), em_c64(e, g->es));
     args[MICRO_FAR] = SEL(some, f->st[0].ptr[POS_POINT][x], args[MICRO_FAR]);
     args[MICRO_FAR_STRIDE] = SEL(some, stride, zero);
@@ -429,7 +429,7 @@ static void tile_b(dot *g, const unit *w, const dot_panels *p, Val r, Val k0, Va
     f->oidx[g->n] = MUL(p->v, em_c64(e, g->L));
     f->iidx[g->ki] = k0;
     kern_advance(f, 0, POS_TOP, POS_POINT, dot_fixed_loops(g) | 1u << g->n | 1u << g->kd);
-    uint32_t i = (uint32_t)g->k->stages[0].sops[g->k->dot.b_sop].a;
+    uint32_t i = (uint32_t)g->k->stages[0].sops[lz_kernel_dot(g->k)->b_sop].a;
     Val stride = MUL(kern_size(f, f->st[0].s->accs[i].stride[g->kd]), em_c64(e, g->es));
     args[MICRO_B] = SEL(place, f->st[0].ptr[POS_POINT][i], packed);
     args[MICRO_B_STRIDE] = SEL(place, stride, args[MICRO_B_STRIDE]);

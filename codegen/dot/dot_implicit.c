@@ -44,7 +44,7 @@ enum {
 static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access *b)
 {
     uint32_t rows = 0, matrices = 0;
-    for (uint32_t l = 0; l < k->dot.n; l++) {
+    for (uint32_t l = 0; l < lz_kernel_dot(k)->n; l++) {
         if (lz_sz_is(b->stride[l], 0))
             rows++;
         else if (!lz_sz_is(a->stride[l], 0))
@@ -63,9 +63,9 @@ bool dot_is_flat(em *e, const lz_kernel *k)
     lz_dtype d = s->reds[0].acc_dtype[0];
     if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_VARIANT_tables))
         return false;
-    const lz_access *a = kern_plain_access(k, k->dot.a_sop),
-                    *b = kern_plain_access(k, k->dot.b_sop);
-    uint32_t n = k->dot.n,
+    const lz_access *a = kern_plain_access(k, lz_kernel_dot(k)->a_sop),
+                    *b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
+    uint32_t n = lz_kernel_dot(k)->n,
              lanes = (uint32_t)e->t->machine.vector_bytes / (uint32_t)lz_dtype_size(d);
     if (!a || !b || !lz_sz_is(b->stride[n], 1) || !lz_sz_is(a->stride[n], 0) ||
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
@@ -82,7 +82,7 @@ bool dot_is_flat(em *e, const lz_kernel *k)
 /* Few rows, divided as equally as tiles of 4 to 6 allow, and wide panels. */
 static void choose_few_rows(implicit *g, bool many)
 {
-    lz_sz m = g->k->outer[g->k->dot.m];
+    lz_sz m = g->k->outer[lz_kernel_dot(g->k)->m];
     int64_t best = FEW_ROWS;
     g->mr = FEW_ROWS;
     if (m.slot < 0 && m.v > 0) {
@@ -102,7 +102,7 @@ static void choose_few_rows(implicit *g, bool many)
  * is. */
 static unsigned tile_rows(const implicit *g)
 {
-    lz_sz w = g->k->outer[g->k->dot.m];
+    lz_sz w = g->k->outer[lz_kernel_dot(g->k)->m];
     return w.slot < 0 && w.v >= IMPLICIT_ROWS - 2 && w.v < IMPLICIT_ROWS ? (unsigned)w.v
                                                                          : IMPLICIT_ROWS;
 }
@@ -595,9 +595,9 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.d = k->stages[0].reds[0].acc_dtype[0];
     g.es = kern_esize(g.d);
     g.L = (unsigned)e->t->machine.vector_bytes / g.es;
-    g.n = k->dot.n;
-    g.a = kern_plain_access(k, k->dot.a_sop);
-    g.b = kern_plain_access(k, k->dot.b_sop);
+    g.n = lz_kernel_dot(k)->n;
+    g.a = kern_plain_access(k, lz_kernel_dot(k)->a_sop);
+    g.b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
     for (uint32_t l = 0; l < g.n; l++)
         if (lz_sz_is(g.b->stride[l], 0))
             g.row_loop |= 1u << l;
@@ -608,7 +608,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.full = g.whole || !e->masks;
     g.plain = dot_stores_sums(k);
     g.shared = shares_rows(k, g.a, g.b);
-    g.rows_touch = lz_sz_is(g.a->stride[k->dot.m], 1);
+    g.rows_touch = lz_sz_is(g.a->stride[lz_kernel_dot(k)->m], 1);
     choose_tile(&g);
     implicit_choose_borders(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);

@@ -65,17 +65,18 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
     lz_dtype d = s->reds[0].acc_dtype[0];
     if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_VARIANT_lanes))
         return false;
-    const lz_access *a = kern_plain_access(k, k->dot.a_sop),
-                    *b = kern_plain_access(k, k->dot.b_sop);
+    const lz_access *a = kern_plain_access(k, lz_kernel_dot(k)->a_sop),
+                    *b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
     if (!a || !b || k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     uint32_t wa = walks(k, a), wb = walks(k, b), kd = k->nouter + s->ninner - 1;
-    if ((wa & wb) || (wa | wb) != (1u << k->nouter) - 1 || !(wb >> k->dot.n & 1))
+    if ((wa & wb) || (wa | wb) != (1u << k->nouter) - 1 || !(wb >> lz_kernel_dot(k)->n & 1))
         return false;
     if (!lz_sz_is(a->stride[kd], 1) || !lz_sz_is(b->stride[kd], 1))
         return false;
     bool few = lz_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
-    bool several = k->nouter > 2 && (baked(k->outer[k->dot.m]) || baked(k->outer[k->dot.n]));
+    bool several = k->nouter > 2 &&
+                   (baked(k->outer[lz_kernel_dot(k)->m]) || baked(k->outer[lz_kernel_dot(k)->n]));
     return em_always(e, LZ_VARIANT_lanes) || (!few && (s->ninner > 1 || several));
 }
 
@@ -513,10 +514,10 @@ lz_status dot_emit_lanes(em *e, const lz_kernel *k)
     g.d = k->stages[0].reds[0].acc_dtype[0];
     g.es = kern_esize(g.d);
     g.L = (unsigned)e->t->machine.vector_bytes / g.es;
-    g.n = k->dot.n;
+    g.n = lz_kernel_dot(k)->n;
     g.ki = k->stages[0].ninner - 1;
-    g.a = kern_plain_access(k, k->dot.a_sop);
-    g.b = kern_plain_access(k, k->dot.b_sop);
+    g.a = kern_plain_access(k, lz_kernel_dot(k)->a_sop);
+    g.b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
     g.row_loop = walks(k, g.a);
     g.cols = walks(k, g.b);
     unsigned bound = e->many ? SIDE : SMALL_SIDE;

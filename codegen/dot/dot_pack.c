@@ -124,7 +124,7 @@ static void pack_b_rows(dot *g, Val k0, Val kc, Val v0, unsigned nv, Val out)
 {
     em *e = g->e;
     kern *f = &g->b;
-    int32_t sop = g->k->dot.b_sop;
+    int32_t sop = lz_kernel_dot(g->k)->b_sop;
     f->oidx[g->n] = MUL(v0, em_c64(e, g->L));
     kern_advance(f, 0, POS_TOP, POS_ROW, dot_fixed_loops(g) | 1u << g->n);
     kctx x = {.u = nv};
@@ -212,7 +212,7 @@ static void evaluate_lines(dot *g, kern *f, Val n0, Val step, Val mask, later x,
     kctx k = {.u = 1, .mask = {mask}};
     fetch_columns(g, f, x);
     evaluate(g, f, &k);
-    em_store(e, along_k(g, f, g->k->dot.b_sop, step), em_at(e, square, l.i, vb),
+    em_store(e, along_k(g, f, lz_kernel_dot(g->k)->b_sop, step), em_at(e, square, l.i, vb),
              64 < vb ? 64 : (unsigned)vb);
     em_loop_end(e, &l, NULL);
     for (unsigned i = 0; i < g->L; i++)
@@ -225,7 +225,7 @@ static void columns_along_k(dot *g, kern *f, Val n0, Val step, Val mask, later x
                             Val *row)
 {
     em *e = g->e;
-    int32_t sop = g->k->dot.b_sop;
+    int32_t sop = lz_kernel_dot(g->k)->b_sop;
     bool lines = e->masks && !g->words && dot_plain_along(g, sop, g->kd);
     Val direct[EM_LANES];
     em_ifelse full;
@@ -295,7 +295,8 @@ static void pack_a_rows(dot *g, Val r, Val nrows, Val k0, Val kc)
     kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
     kctx x = {.u = 1, .mask = {em_tail_mask(e, SUB(kc, lk.i), g->L)}};
     evaluate(g, f, &x);
-    em_store(e, moved(g, along_k(g, f, g->k->dot.a_sop, step)), em_at(e, dst, lk.i, g->es), g->es);
+    em_store(e, moved(g, along_k(g, f, lz_kernel_dot(g->k)->a_sop, step)),
+             em_at(e, dst, lk.i, g->es), g->es);
     em_loop_end(e, &lk, NULL);
     em_loop_end(e, &li, NULL);
 }
@@ -318,7 +319,7 @@ static void pack_a_vectors(dot *g, Val r, Val nrows, Val k0, Val kc, unsigned nu
     evaluate(g, f, &x);
     Val dst = em_at(e, out, l.i, dot_a_stride(g));
     for (unsigned u = 0; u < nu; u++)
-        em_store(e, moved(g, along_rows(g, f, g->k->dot.a_sop, step, u, &x)),
+        em_store(e, moved(g, along_rows(g, f, lz_kernel_dot(g->k)->a_sop, step, u, &x)),
                  em_at(e, dst, em_c64(e, u), (int64_t)g->L * g->es), g->es);
     em_loop_end(e, &l, NULL);
 }

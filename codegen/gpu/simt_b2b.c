@@ -17,7 +17,7 @@ static int add_area(b2b_layout *l, const lz_sz *extent, uint32_t count, unsigned
 
 static uint32_t next_product(const lz_kernel *k, uint32_t s)
 {
-    while (s < k->nstage && !k->stages[s].keeps)
+    while (s < k->nstage && !lz_stage_is_row_dot(&k->stages[s]))
         s++;
     return s;
 }
@@ -28,7 +28,7 @@ static uint32_t find_saved(const lz_kernel *k, b2b_layout *l)
     uint32_t n = 0;
     for (uint32_t s = 0; s < k->nstage; s++) {
         uint32_t acc = 0, next = next_product(k, s);
-        for (uint32_t i = 0; i < k->stages[s].nred && !k->stages[s].keeps; i++)
+        for (uint32_t i = 0; i < k->stages[s].nred && !lz_stage_is_row_dot(&k->stages[s]); i++)
             for (uint32_t j = 0; j < k->stages[s].reds[i].nacc; j++, acc++)
                 if (acc < B2B_SAVED && kern_read_later(k, s, acc, next))
                     l->save_at[s][acc] = (uint8_t)++n;
@@ -46,7 +46,7 @@ void b2b_layout_of(const lz_kernel *k, b2b_layout *l)
         lz_kernel view;
         lz_stage stage;
         l->packed[s] = -1;
-        if (!k->stages[s].keeps)
+        if (!lz_stage_is_row_dot(&k->stages[s]))
             continue;
         unsigned es = kern_row_esize(k->stages[s].reds[0].acc_dtype[0]),
                  piece = B2B_STEP * (B2B_COLUMNS + 4) * es;
@@ -248,7 +248,7 @@ lz_status simt_emit_b2b(simt *s)
     b2b_layout_of(s->k, &b->l);
     lz_status st = kern_init_scalar(&b->c, s->e, s->k);
     for (uint32_t i = 0; i < s->k->nstage && st == LZ_OK; i++)
-        if (s->k->stages[i].keeps)
+        if (lz_stage_is_row_dot(&s->k->stages[i]))
             st = b2b_product_init(b, i);
     if (st == LZ_OK) {
         simt_begin(s, &b->c);

@@ -39,10 +39,10 @@ lz_status b2b_product_init(b2b *b, uint32_t s)
     p->left = kern_product_view(b->k, s, &p->view, &p->stage);
     p->acc = b->k->stages[s].reds[0].acc_dtype[0];
     p->es = kern_row_esize(p->acc);
-    p->a_sop = p->view.dot.a_sop;
-    p->b_sop = p->view.dot.b_sop;
+    p->a_sop = lz_kernel_dot(&p->view)->a_sop;
+    p->b_sop = lz_kernel_dot(&p->view)->b_sop;
     choose_instruction(p);
-    uint32_t kd = p->view.nouter, n = p->view.dot.n;
+    uint32_t kd = p->view.nouter, n = lz_kernel_dot(&p->view)->n;
     p->lanes = 16 / p->es;
     if (!p->left)
         LZ_TRY(kern_init_factor(&p->a, b->e, &p->view, 1, kd, p->a_sop));
@@ -113,7 +113,7 @@ static void pack_left(b2b *b, uint32_t s, Val r0, Val n)
     if (!p->left) {
         Val x;
         em_if_begin(e, &in, ICMP(SLT, k, p->K));
-        evaluate(b, p, &p->a, p->view.dot.m, ADD(r0, m), k);
+        evaluate(b, p, &p->a, lz_kernel_dot(&p->view)->m, ADD(r0, m), k);
         x = kern_value(&p->a, 0, p->a_sop, 0).v;
         em_if_end(e, &in, 1, &x, &zero, &v);
     }
@@ -150,7 +150,7 @@ static void put_element(b2b *b, b2b_product *p, Val n0, Val k0, Val n, Val k)
     Val zero = LLVMConstNull(p->mma ? e->i16 : em_type(e, p->acc, 1));
     em_if in;
     em_if_begin(e, &in, AND(ICMP(SLT, at, p->N), ICMP(SLT, ki, p->K)));
-    evaluate(b, p, &p->b, p->view.dot.n, at, ki);
+    evaluate(b, p, &p->b, lz_kernel_dot(&p->view)->n, at, ki);
     x = in_piece(b, p, kern_value(&p->b, 0, p->b_sop, 0).v);
     em_if_end(e, &in, 1, &x, &zero, &out);
     em_store(e, out, b2b_shared(b, place(b, p, n, k)), p->es);
@@ -159,7 +159,7 @@ static void put_element(b2b *b, b2b_product *p, Val n0, Val k0, Val n, Val k)
 static void put_vector(b2b *b, b2b_product *p, Val n0, Val k0, Val n, Val k)
 {
     em *e = b->e;
-    evaluate(b, p, &p->many, p->view.dot.n, ADD(n0, n), ADD(k0, k));
+    evaluate(b, p, &p->many, lz_kernel_dot(&p->view)->n, ADD(n0, n), ADD(k0, k));
     Val v = in_piece(b, p, kern_vector(&p->many, 0, p->b_sop, 0).v);
     if (p->mma || !p->by_k) {
         em_store(e, v, b2b_shared(b, place(b, p, n, k)), 16);

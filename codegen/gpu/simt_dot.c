@@ -399,8 +399,8 @@ static lz_status plan(gemm *t)
     if (t->s->entry == SIMT_FINISH)
         return LZ_OK;
     t->b.first = gemm_factor_bytes(&t->p, t->p.tm);
-    LZ_TRY(gemm_factor_init(t, &t->a, t->m, k->dot.a_sop));
-    return gemm_factor_init(t, &t->b, t->n, k->dot.b_sop);
+    LZ_TRY(gemm_factor_init(t, &t->a, t->m, lz_kernel_dot(k)->a_sop));
+    return gemm_factor_init(t, &t->b, t->n, lz_kernel_dot(k)->b_sop);
 }
 
 static lz_status emit_entry(simt *s)
@@ -410,7 +410,7 @@ static lz_status emit_entry(simt *s)
     if (!t)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
     bool whole = s->entry == SIMT_BULK || s->entry == SIMT_FINISH; /* these go by loops */
-    *t = (gemm){.s = s, .e = s->e, .k = k, .m = k->dot.m, .n = k->dot.n};
+    *t = (gemm){.s = s, .e = s->e, .k = k, .m = lz_kernel_dot(k)->m, .n = lz_kernel_dot(k)->n};
     t->rows = whole ? t->m : simt_gemm_rows(k);
     t->ki = k->stages[0].ninner - 1;
     lz_status r = plan(t);

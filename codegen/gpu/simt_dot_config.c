@@ -17,8 +17,8 @@ const simt_mma *simt_gemm_mma(const lz_kernel *k, const lz_target *t)
 {
     const lz_stage *st = &k->stages[0];
     lz_dtype acc = st->reds[0].acc_dtype[0],
-             a = st->sops[lz_converted_from(st, k->dot.a_sop)].dtype,
-             b = st->sops[lz_converted_from(st, k->dot.b_sop)].dtype;
+             a = st->sops[lz_converted_from(st, lz_kernel_dot(k)->a_sop)].dtype,
+             b = st->sops[lz_converted_from(st, lz_kernel_dot(k)->b_sop)].dtype;
     bool may = a == b && (a != LZ_F32 || t->tf32);
     return may ? simt_mma_of(a, acc) : NULL;
 }
@@ -32,20 +32,20 @@ static bool left_by_k(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
     bool need[SOPS] = {false}, skip[SOPS];
-    kern_needs(st, k->dot.a_sop, need);
+    kern_needs(st, lz_kernel_dot(k)->a_sop, need);
     for (uint32_t i = 0; i < st->nsop; i++)
         skip[i] = !need[i];
-    return kern_loads_along(st, skip, k->nouter + st->ninner - 1, k->dot.m);
+    return kern_loads_along(st, skip, k->nouter + st->ninner - 1, lz_kernel_dot(k)->m);
 }
 
 uint32_t simt_gemm_rows(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
-    uint32_t dep[SOPS], d = k->dot.m;
+    uint32_t dep[SOPS], d = lz_kernel_dot(k)->m;
     if (st->nsop > SOPS || !left_by_k(k))
         return d;
     lz_stage_deps(k, st, dep);
-    while (d > 0 && !(dep[k->dot.b_sop] >> (d - 1) & 1))
+    while (d > 0 && !(dep[lz_kernel_dot(k)->b_sop] >> (d - 1) & 1))
         d--;
     return d;
 }
@@ -91,9 +91,9 @@ void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, 
     *p = (gemm_shape){.mma = mma, .d = mma ? mma->d : acc};
     p->es = (unsigned)lz_dtype_size(p->d);
     /* halves of the smallest ones are too small for the division into warps */
-    bool rows = simt_gemm_rows(k) < k->dot.m;
-    p->tm = wide || small || rows ? whole : side(k->outer[k->dot.m], whole);
-    p->tn = wide || small ? whole : side(k->outer[k->dot.n], whole);
+    bool rows = simt_gemm_rows(k) < lz_kernel_dot(k)->m;
+    p->tm = wide || small || rows ? whole : side(k->outer[lz_kernel_dot(k)->m], whole);
+    p->tn = wide || small ? whole : side(k->outer[lz_kernel_dot(k)->n], whole);
     p->threads = mma || small ? 128 : 256;
     p->stages = mma || p->es == 4 ? 3 : 4;
     p->kt = p->es == 8 ? (mma ? 16 : 8) : 64 / p->es;
@@ -131,15 +131,17 @@ bool simt_gemm_suit(const lz_kernel *k)
 {
     if (!kern_dot_form(k) || lz_simt_args_in_memory(k))
         return false;
-    lz_sz m = k->outer[k->dot.m], n = k->outer[k->dot.n]; /* thin ones have no use for tiles */
-    return (m.slot >= 0 || m.v > 8 || simt_gemm_rows(k) < k->dot.m) && (n.slot >= 0 || n.v > 8);
+    lz_sz m = k->outer[lz_kernel_dot(k)->m],
+          n = k->outer[lz_kernel_dot(k)->n]; /* thin ones have no use for tiles */
+    return (m.slot >= 0 || m.v > 8 || simt_gemm_rows(k) < lz_kernel_dot(k)->m) &&
+           (n.slot >= 0 || n.v > 8);
 }
 
 bool simt_gemm_registers(const lz_kernel *k, const lz_target *t)
 {
     const lz_sop *s = k->stages[0].sops;
-    return simt_gemm_mma(k, t) || s[k->dot.a_sop].kind != LZ_S_LOAD ||
-           s[k->dot.b_sop].kind != LZ_S_LOAD;
+    return simt_gemm_mma(k, t) || s[lz_kernel_dot(k)->a_sop].kind != LZ_S_LOAD ||
+           s[lz_kernel_dot(k)->b_sop].kind != LZ_S_LOAD;
 }
 
 unsigned simt_gemm_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
@@ -176,9 +178,9 @@ bool gemm_rounds(const gemm_shape *p)
 static bool has_groups(const lz_kernel *k, const lz_target *t)
 {
     const simt_mma *mma = simt_gemm_mma(k, t);
-    bool many = k->outer[k->dot.m].slot >= 0 || simt_gemm_rows(k) < k->dot.m;
+    bool many = k->outer[lz_kernel_dot(k)->m].slot >= 0 || simt_gemm_rows(k) < lz_kernel_dot(k)->m;
     return t->groups && mma && (lz_dtype_size(mma->d) == 2 || mma->d == LZ_F32) && many &&
-           k->outer[k->dot.n].slot >= 0;
+           k->outer[lz_kernel_dot(k)->n].slot >= 0;
 }
 
 bool simt_gemm_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)

@@ -32,11 +32,11 @@ static work work_of(const lz_kernel *k, uint32_t rows, const int64_t *args)
 {
     const lz_stage *st = &k->stages[0];
     work w = {.matrices = 1, .m = 1, .others = 1};
-    for (uint32_t d = 0; d <= k->dot.m; d++) {
+    for (uint32_t d = 0; d <= lz_kernel_dot(k)->m; d++) {
         int64_t *into = d < rows ? &w.matrices : &w.m;
         *into = simt_times(*into, lz_sz_value(k->outer[d], args));
     }
-    w.n = lz_sz_value(k->outer[k->dot.n], args);
+    w.n = lz_sz_value(k->outer[lz_kernel_dot(k)->n], args);
     for (uint32_t d = 0; d + 1 < st->ninner; d++)
         w.others = simt_times(w.others, lz_sz_value(st->extent[d], args));
     w.k = lz_sz_value(st->extent[st->ninner - 1], args);
@@ -142,7 +142,7 @@ static bool takes_boxes(const lz_kernel *k, const lz_target *t, const int64_t *a
 {
     if (c->entry != SIMT_GROUPS)
         return false;
-    work boxes = work_of(k, k->dot.m, args);
+    work boxes = work_of(k, lz_kernel_dot(k)->m, args);
     int64_t n = simt_times(gemm_of(w, &c->p), c->parts),
             of_boxes = simt_times(gemm_of(&boxes, &c->p), c->parts);
     return of_boxes <= n + n / 4 && gemm_maps_of(k, t, args, map);
@@ -177,7 +177,7 @@ static unsigned sum_bytes(const lz_kernel *k)
 void simt_gemm_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
                     uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out)
 {
-    work w = work_of(k, simt_gemm_rows(k), args), boxes = work_of(k, k->dot.m, args);
+    work w = work_of(k, simt_gemm_rows(k), args), boxes = work_of(k, lz_kernel_dot(k)->m, args);
     unsigned esize = sum_bytes(k);
     choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);
     int64_t n = simt_times(gemm_of(&w, &c.p), c.parts);

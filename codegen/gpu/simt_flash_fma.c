@@ -66,7 +66,7 @@ void flash_fma_take_left(flash *p, Val r0)
     Val point = LLVMBuildUDiv(e->b, l.i, em_c64(e, p->head), ""),
         k = AND(l.i, em_c64(e, p->head - 1));
     Val row = em_smin(e, ADD(r0, point), SUB(p->M, em_c64(e, 1)));
-    flash_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
+    flash_stand_at(p, d, &d->a, lz_kernel_dot(&d->view)->m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
     Val v = SEL(ICMP(SLE, k, last), kern_value(&d->a, 0, d->a_sop, 0).v, em_cf(e->f32, 0));
     em_store(e, v, left_at(p, first_left(p), left_pitch(p->head), point, k), ES);

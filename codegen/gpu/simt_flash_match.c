@@ -20,7 +20,8 @@ static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row, bool *fma
     lz_kernel view;
     lz_stage st;
     bool row = kern_product_view(k, s, &view, &st) != NULL;
-    int32_t a = lz_converted_from(&st, view.dot.a_sop), b = lz_converted_from(&st, view.dot.b_sop);
+    int32_t a = lz_converted_from(&st, lz_kernel_dot(&view)->a_sop),
+            b = lz_converted_from(&st, lz_kernel_dot(&view)->b_sop);
     lz_dtype d = st.sops[a].dtype;
     *fma = d == LZ_F32;
     return row == of_row && (is_half(d) || *fma) && d == st.sops[b].dtype &&
@@ -73,10 +74,10 @@ static bool stage_suits(const lz_kernel *k, uint32_t s, flash_form *f)
 static bool stages_suit(const lz_kernel *k, flash_form *f)
 {
     uint32_t n = 0;
-    if (k->nouter == 0 || k->nouter > LZ_OUTER_MAX - 1 || !k->stages[0].keeps)
+    if (k->nouter == 0 || k->nouter > LZ_OUTER_MAX - 1 || !lz_stage_is_row_dot(&k->stages[0]))
         return false;
     for (uint32_t s = 1; s < k->nstage; s++)
-        if (k->stages[s].keeps) {
+        if (lz_stage_is_row_dot(&k->stages[s])) {
             f->second = s;
             n++;
         }

@@ -13,13 +13,13 @@ lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn
 {
     em *e = p->e;
     d->left = kern_product_view(p->k, s, &d->view, &d->stage);
-    d->a_sop = lz_converted_from(&d->stage, d->view.dot.a_sop);
-    d->b_sop = lz_converted_from(&d->stage, d->view.dot.b_sop);
+    d->a_sop = lz_converted_from(&d->stage, lz_kernel_dot(&d->view)->a_sop);
+    d->b_sop = lz_converted_from(&d->stage, lz_kernel_dot(&d->view)->b_sop);
     lz_dtype t = d->stage.sops[d->b_sop].dtype;
     d->mma = p->f.fma ? NULL : simt_mma_of(t, LZ_F32);
     d->es = p->f.fma ? 4 : 2;
     d->lanes = CHUNK / d->es;
-    uint32_t kd = d->view.nouter, n = d->view.dot.n;
+    uint32_t kd = d->view.nouter, n = lz_kernel_dot(&d->view)->n;
     if (!d->left)
         LZ_TRY(kern_init_factor(&d->a, e, &d->view, 1, kd, d->a_sop));
     LZ_TRY(kern_init_factor(&d->b, e, &d->view, 1, kd, d->b_sop));
@@ -85,7 +85,7 @@ static Val left_element(flash *p, Val row, Val k)
     em *e = p->e;
     flash_product *d = &p->first;
     Val last = SUB(d->K, em_c64(e, 1));
-    flash_stand_at(p, d, &d->a, d->view.dot.m, row, em_smin(e, k, last));
+    flash_stand_at(p, d, &d->a, lz_kernel_dot(&d->view)->m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
     Val v = kern_value(&d->a, 0, d->a_sop, 0).v;
     return SEL(ICMP(SLE, k, last), v, em_cf(e->f32, 0));
@@ -133,7 +133,8 @@ static Val stage_of(flash *p, Val index)
 /* Elements between the rows of a plain factor. */
 static Val pitch_of(flash *p, const flash_product *d)
 {
-    return kern_size(&p->c, d->plain->stride[d->by_k ? d->view.dot.n : d->view.nouter]);
+    return kern_size(&p->c,
+                     d->plain->stride[d->by_k ? lz_kernel_dot(&d->view)->n : d->view.nouter]);
 }
 
 void flash_product_enter(flash *p, flash_product *d)
@@ -141,7 +142,7 @@ void flash_product_enter(flash *p, flash_product *d)
     em *e = p->e;
     if (!d->plain)
         return;
-    flash_stand_at(p, d, &d->many, d->view.dot.n, em_c64(e, 0), em_c64(e, 0));
+    flash_stand_at(p, d, &d->many, lz_kernel_dot(&d->view)->n, em_c64(e, 0), em_c64(e, 0));
     Val start = d->many.st[0].ptr[POS_POINT][d->stage.sops[d->b_sop].a];
     d->far = LLVMBuildUDiv(e->b, p->s->tid, em_c64(e, chunks(d)), "");
     d->near = MUL(AND(p->s->tid, em_c64(e, chunks(d) - 1)), em_c64(e, d->lanes));
@@ -157,7 +158,7 @@ typedef struct chunk {
 static void put_vector(flash *p, flash_product *d, const chunk *q)
 {
     em *e = p->e;
-    flash_stand_at(p, d, &d->many, d->view.dot.n, q->n, q->k);
+    flash_stand_at(p, d, &d->many, lz_kernel_dot(&d->view)->n, q->n, q->k);
     kern_eval(&d->many, 0, POS_POINT, &one_vector);
     Val v = kern_vector(&d->many, 0, d->b_sop, 0).v;
     v = d->mma ? em_to_mem(e, d->mma->d, v) : v;
@@ -173,7 +174,7 @@ static void put_elements(flash *p, flash_product *d, const chunk *q)
     em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, d->lanes), em_c64(e, 1), 0, NULL);
     Val n = d->by_k ? q->n : ADD(q->n, l.i), k = d->by_k ? ADD(q->k, l.i) : q->k;
     em_if_begin(e, &in, AND(ICMP(SLT, n, d->N), ICMP(SLT, k, d->K)));
-    flash_stand_at(p, d, &d->b, d->view.dot.n, n, k);
+    flash_stand_at(p, d, &d->b, lz_kernel_dot(&d->view)->n, n, k);
     kern_eval(&d->b, 0, POS_POINT, &one_vector);
     Val x = kern_value(&d->b, 0, d->b_sop, 0).v;
     x = d->mma ? em_to_mem(e, d->mma->d, x) : x;

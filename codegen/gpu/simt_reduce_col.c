@@ -38,7 +38,7 @@ bool simt_reduce_col_suit(const lz_kernel *k)
         for (uint32_t j = 0; j < st->ninner; j++)
             n = st->extent[j].slot >= 0 ? INT64_MAX : simt_times(n, st->extent[j].v);
         any |= st->nred && n > FEW;
-        if (st->sort || st->keeps || st->nrow)
+        if (st->sort || lz_stage_is_row_dot(st) || st->nrow)
             return false;
     }
     return any;

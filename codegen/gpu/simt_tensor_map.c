@@ -23,7 +23,7 @@ uint32_t gemm_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint3
     out[0] = by_k ? last : loop;
     out[1] = by_k ? loop : last;
     for (uint32_t d = 0; d < last; d++) {
-        if (d == k->dot.m || d == k->dot.n || lz_sz_is(a->stride[d], 0))
+        if (d == lz_kernel_dot(k)->m || d == lz_kernel_dot(k)->n || lz_sz_is(a->stride[d], 0))
             continue;
         if (n == SIMT_MAP_RANK)
             return 0;
@@ -43,8 +43,8 @@ void gemm_box_of(const gemm_shape *p, bool rows_k, uint32_t box[2])
 static int32_t source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *loop)
 {
     const simt_mma *mma = simt_gemm_mma(k, t);
-    *loop = i ? k->dot.n : k->dot.m;
-    return gemm_source(k, i ? k->dot.b_sop : k->dot.a_sop, mma->d);
+    *loop = i ? lz_kernel_dot(k)->n : lz_kernel_dot(k)->m;
+    return gemm_source(k, i ? lz_kernel_dot(k)->b_sop : lz_kernel_dot(k)->a_sop, mma->d);
 }
 
 bool gemm_boxes_suit(const lz_kernel *k, const lz_target *t)

@@ -58,7 +58,7 @@ static uint32_t squares(const lz_kernel *k, uint32_t d, uint32_t *access, uint32
 int simt_transpose_loop(const lz_kernel *k)
 {
     if (k->nstage != 1 || k->stages[0].ninner || k->stages[0].sort || k->nouter < 2 || k->serial ||
-        k->vec != LZ_VEC_OUTER || k->dot.is_dot || lz_simt_args_in_memory(k))
+        k->vec != LZ_VEC_OUTER || lz_kernel_is_dot(k) || lz_simt_args_in_memory(k))
         return -1;
     lz_sz n = k->outer[k->nouter - 1];
     if (n.slot < 0 && n.v < SIDE / 4)

@@ -107,7 +107,7 @@ static bool stage_suits(const lz_kernel *k, const lz_stage *st)
 
 unsigned simt_points_lanes(const lz_kernel *k)
 {
-    if (k->vec != LZ_VEC_OUTER || k->serial || k->nouter == 0 || k->dot.is_dot)
+    if (k->vec != LZ_VEC_OUTER || k->serial || k->nouter == 0 || lz_kernel_is_dot(k))
         return 1;
     lz_sz n = k->outer[k->nouter - 1];
     if (n.slot < 0 && n.v < LANES_MAX)

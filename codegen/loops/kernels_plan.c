@@ -386,7 +386,7 @@ lz_status kern_init(kern *c, em *e, const lz_kernel *k)
                        k->nstage);
     for (uint32_t s = 0; s < k->nstage; s++)
         LZ_TRY(plan_stage(c, s));
-    c->vec = k->dot.is_dot ? product_vectors(k) : k->vec;
+    c->vec = lz_kernel_is_dot(k) ? product_vectors(k) : k->vec;
     if (c->vec == LZ_VEC_OUTER && (k->nouter == 0 || (k->serial && !kern_lanes_apart(k))))
         c->vec = LZ_VEC_NONE;
     if (!em_may(e, LZ_VARIANT_vectors))

@@ -25,14 +25,14 @@ bool kern_row_read_after(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t
 
 uint32_t kern_rows_of(const lz_stage *st)
 {
-    return st->keeps ? 1 : st->nrow;
+    return lz_stage_is_row_dot(st) ? 1 : st->nrow;
 }
 
 /* A row that stage s reads last, as it makes its own, of the same size. */
 static bool take_over(const lz_kernel *k, kern_slots *r, uint32_t s, unsigned es, bool *taken,
                       uint8_t *slot)
 {
-    for (uint32_t f = 0; f < s && !k->stages[s].keeps; f++)
+    for (uint32_t f = 0; f < s && !lz_stage_is_row_dot(&k->stages[s]); f++)
         for (uint32_t j = 0; j < kern_rows_of(&k->stages[f]); j++) {
             uint8_t x = r->of[f][j];
             if (taken[x] || r->es[x] != es || !reads_row(k, s, f, j) ||
@@ -78,15 +78,14 @@ bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from
 const lz_sop *kern_product_view(const lz_kernel *k, uint32_t s, lz_kernel *view, lz_stage *stage)
 {
     const lz_stage *st = &k->stages[s];
-    const lz_sop *mul = lz_kept_product(st), *a = &st->sops[lz_converted_from(st, mul->a)];
+    const lz_sop *a = &st->sops[lz_converted_from(st, st->dot.a_sop)];
     *stage = *st;
     stage->ninner = 1;
     stage->extent[0] = st->extent[1];
-    stage->keeps = false;
+    stage->dot.role = LZ_DOT_KERNEL; /* its loops have the same numbers there */
     *view = *k;
     view->outer[view->nouter++] = st->extent[0];
     view->nstage = 1;
     view->stages = stage;
-    view->dot = (lz_dot_info){true, k->nouter - 1, k->nouter, mul->a, mul->b};
     return a->kind == LZ_S_ROW ? a : NULL;
 }

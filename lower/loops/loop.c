@@ -70,25 +70,25 @@ static lz_status each_of_sops(lz_sop *sops, uint32_t n, lz_sz_fn fn, void *user)
 static bool has_more_rows(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
-    const lz_sop *b = &st->sops[lz_converted_from(st, k->dot.b_sop)];
+    const lz_sop *b = &st->sops[lz_converted_from(st, lz_kernel_dot(k)->b_sop)];
     uint32_t rows = 0;
     for (uint32_t d = 0; d < k->nouter && b->kind == LZ_S_LOAD; d++)
-        rows += d != k->dot.n && st->accs[b->a].stride[d].v == 0;
+        rows += d != lz_kernel_dot(k)->n && st->accs[b->a].stride[d].v == 0;
     return rows > 1;
 }
 
 static lz_sz_role role_of_outer(const lz_kernel *k, uint32_t d)
 {
-    if (k->dot.is_dot && d == k->dot.m && has_more_rows(k))
+    if (lz_kernel_is_dot(k) && d == lz_kernel_dot(k)->m && has_more_rows(k))
         return LZ_SZ_ROWS;
-    if (k->dot.is_dot)
-        return d == k->dot.m || d == k->dot.n ? LZ_SZ_WIDE : LZ_SZ_PART;
+    if (lz_kernel_is_dot(k))
+        return d == lz_kernel_dot(k)->m || d == lz_kernel_dot(k)->n ? LZ_SZ_WIDE : LZ_SZ_PART;
     return k->vec == LZ_VEC_OUTER && d + 1 == k->nouter ? LZ_SZ_WIDE : LZ_SZ_LOOP;
 }
 
 static lz_sz_role role_of_inner(const lz_kernel *k, uint32_t stage, uint32_t d)
 {
-    if (k->dot.is_dot && stage == 0)
+    if (lz_kernel_is_dot(k) && stage == 0)
         return LZ_SZ_PART;
     return k->vec == LZ_VEC_INNER && d + 1 == k->stages[stage].ninner ? LZ_SZ_WIDE : LZ_SZ_LOOP;
 }
@@ -186,7 +186,7 @@ lz_status lz_kernel_finish(lz_kernel *k)
 bool lz_kernel_has_rows(const lz_kernel *k)
 {
     for (uint32_t s = 0; s < k->nstage; s++)
-        if (k->stages[s].keeps || k->stages[s].nrow)
+        if (lz_stage_is_row_dot(&k->stages[s]) || k->stages[s].nrow)
             return true;
     return false;
 }
@@ -194,7 +194,7 @@ bool lz_kernel_has_rows(const lz_kernel *k)
 bool lz_kernel_keeps_sums(const lz_kernel *k)
 {
     for (uint32_t s = 0; s < k->nstage; s++)
-        if (k->stages[s].keeps)
+        if (lz_stage_is_row_dot(&k->stages[s]))
             return true;
     return false;
 }
@@ -209,7 +209,7 @@ bool lz_access_down_rows(const lz_kernel *k, const lz_access *a)
 bool lz_kernel_sums_columns(const lz_kernel *k)
 {
     const lz_stage *s = k->stages;
-    if (!k->nstage || k->dot.is_dot || k->vec != LZ_VEC_OUTER || !k->nouter || !s->nred ||
+    if (!k->nstage || lz_kernel_is_dot(k) || k->vec != LZ_VEC_OUTER || !k->nouter || !s->nred ||
         !s->ninner)
         return false;
     for (uint32_t i = 0; i < s->nacc; i++)
@@ -223,7 +223,7 @@ const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r)
     if (s < 0 || (uint32_t)s >= k->nstage || r < 0)
         return NULL;
     const lz_stage *st = &k->stages[s];
-    if (st->keeps)
+    if (lz_stage_is_row_dot(st))
         return r == 0 && st->ninner == 2 ? &st->extent[0] : NULL;
     return (uint32_t)r < st->nrow && st->ninner == 1 ? &st->extent[0] : NULL;
 }
@@ -231,15 +231,23 @@ const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r)
 lz_dtype lz_row_dtype(const lz_kernel *k, int32_t s, int32_t r)
 {
     const lz_stage *st = &k->stages[s];
-    return st->keeps ? st->reds[0].acc_dtype[0] : st->sops[st->row[r]].dtype;
+    return lz_stage_is_row_dot(st) ? st->reds[0].acc_dtype[0] : st->sops[st->row[r]].dtype;
 }
 
-const lz_sop *lz_kept_product(const lz_stage *st)
+bool lz_stage_set_row_dot(lz_kernel *k, uint32_t s)
 {
-    if (!st->keeps || st->nred != 1 || st->reds[0].comb != LZ_OP_ADD)
-        return NULL;
-    const lz_sop *p = &st->sops[st->reds[0].value[0]];
-    return p->kind == LZ_S_EW && p->op == LZ_OP_MULTIPLY ? p : NULL;
+    lz_stage *st = &k->stages[s];
+    st->dot = (lz_dot_info){
+        .role = LZ_DOT_ROW, .m = k->nouter - 1, .n = k->nouter, .a_sop = -1, .b_sop = -1};
+    int32_t sum = st->nred == 1 && st->reds[0].comb == LZ_OP_ADD ? st->reds[0].value[0] : -1;
+    if (sum < 0 || (uint32_t)sum >= st->nsop)
+        return false;
+    const lz_sop *mul = &st->sops[sum];
+    if (mul->kind != LZ_S_EW || mul->op != LZ_OP_MULTIPLY)
+        return false;
+    st->dot.a_sop = mul->a;
+    st->dot.b_sop = mul->b;
+    return true;
 }
 
 /* ---- dependences ---- */

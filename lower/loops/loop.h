@@ -104,7 +104,7 @@ typedef enum lz_sop_kind {
     /* element of sorted row b of earlier stage a, at the position of this point among those of the
      * inner loops */
     LZ_S_SORTED,
-    /* element of row b of earlier stage a (of one that keeps: b is 0, its sums) at the index of the
+    /* element of row b of earlier stage a (of an LZ_DOT_ROW: b is 0, its sums) at the index of the
      * last inner loop; 16-bit floats are rounded already */
     LZ_S_ROW
 } lz_sop_kind;
@@ -156,6 +156,22 @@ typedef struct lz_loop_store {
     int32_t value; /* scalar op; its dtype is the buffer's */
 } lz_loop_store;
 
+typedef enum lz_dot_role {
+    LZ_DOT_NONE,
+    LZ_DOT_KERNEL, /* the kernel is this dot: outer loops [batch.., m, n], inner loops [k..] */
+    LZ_DOT_ROW     /* one of a B2B kernel: inner loops [n, k]; its sums are a row buffer */
+} lz_dot_role;
+
+/* The dot of a stage: its one reduction sums multiply(a_sop, b_sop). to_loops fills this in,
+ * loop_verify checks it, and code generators read it instead of matching the stage again. */
+typedef struct lz_dot_info {
+    lz_dot_role role;
+    uint32_t m, n; /* loops of the result's rows and columns, numbered outer first, then inner */
+    /* factors: scalar ops of the stage (a prologue hangs below them); a does not depend on n, b not
+     * on m. a of an LZ_DOT_ROW may be a row */
+    int32_t a_sop, b_sop;
+} lz_dot_info;
+
 typedef struct lz_stage {
     uint32_t ninner;
     lz_sz extent[LZ_LOOP_MAX];
@@ -165,11 +181,9 @@ typedef struct lz_stage {
     uint32_t nacc;
     lz_red *reds;
     uint32_t nred;
-    lz_sort *sort; /* NULL: none */
-    /* inner is [n, k]: one reduction, a sum over k of a * b for each n. a does not depend on n, b
-     * not on the last outer loop; a may be a row */
-    bool keeps;
-    uint32_t nrow; /* values kept at every point of the one inner loop */
+    lz_sort *sort;   /* NULL: none */
+    lz_dot_info dot; /* of its reduction */
+    uint32_t nrow;   /* values kept at every point of the one inner loop */
     int32_t row[LZ_ROW_MAX];
     lz_loop_store *stores; /* done at every point of the stage's loops */
     uint32_t nstore;
@@ -190,14 +204,6 @@ typedef struct lz_kbuf {
     int32_t inplace_with; /* -1 none */
 } lz_kbuf;
 
-typedef struct lz_dot_info {
-    /* outer = [batch.., m, n]; stage 0: inner [k..], sums multiply(a_sop, b_sop); a does not depend
-     * on n, b not on m */
-    bool is_dot;
-    uint32_t m, n;        /* outer loop indices */
-    int32_t a_sop, b_sop; /* scalar ops of stage 0 (a prologue hangs below them) */
-} lz_dot_info;
-
 typedef struct lz_kernel {
     lz_arena arena;
     char name[48]; /* debug only, e.g. "fused_relu_add"; outside the canonical bytes */
@@ -209,7 +215,6 @@ typedef struct lz_kernel {
     lz_stage *stages;
     bool serial; /* outer points in order, one thread (colliding scatters) */
     lz_vec vec;
-    lz_dot_info dot;
     bool finished;
     uint32_t narg; /* run-time sizes */
     int64_t *args; /* values of this instance */
@@ -218,6 +223,24 @@ typedef struct lz_kernel {
     size_t ncanon;
 } lz_kernel;
 
+/* The dot that the whole kernel is; its role is LZ_DOT_KERNEL then, and anything else otherwise.
+ * The kernel has stages. */
+static inline const lz_dot_info *lz_kernel_dot(const lz_kernel *k)
+{
+    return &k->stages[0].dot;
+}
+static inline bool lz_kernel_is_dot(const lz_kernel *k)
+{
+    return k->nstage > 0 && k->stages[0].dot.role == LZ_DOT_KERNEL;
+}
+/* Whether the sums of the stage are a row: a dot of a B2B kernel. */
+static inline bool lz_stage_is_row_dot(const lz_stage *st)
+{
+    return st->dot.role == LZ_DOT_ROW;
+}
+/* Sets the dot of stage s of a B2B kernel, whose factors are those of the multiply that it sums;
+ * false when it sums anything else. */
+bool lz_stage_set_row_dot(lz_kernel *k, uint32_t s);
 /* Whether some stage keeps rows; whether some stage's sums are rows: there are products. */
 bool lz_kernel_has_rows(const lz_kernel *k);
 bool lz_kernel_keeps_sums(const lz_kernel *k);

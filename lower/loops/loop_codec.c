@@ -135,8 +135,8 @@ static void put_sort(lz_buf *b, const lz_sort *r)
 /* The number of rows; one more than there may be: it keeps. */
 static void put_rows(lz_buf *b, const lz_stage *st)
 {
-    lz_buf_u8(b, st->keeps ? LZ_ROW_MAX + 1 : (uint8_t)st->nrow);
-    for (uint32_t j = 0; j < st->nrow && !st->keeps; j++)
+    lz_buf_u8(b, lz_stage_is_row_dot(st) ? LZ_ROW_MAX + 1 : (uint8_t)st->nrow);
+    for (uint32_t j = 0; j < st->nrow && !lz_stage_is_row_dot(st); j++)
         put_i32(b, st->row[j]);
 }
 
@@ -175,10 +175,10 @@ static void put_kernel(lz_buf *b, const lz_kernel *k)
     }
     lz_buf_u8(b, k->serial);
     lz_buf_u8(b, (uint8_t)k->vec);
-    lz_buf_u8(b, k->dot.is_dot);
-    if (k->dot.is_dot) {
-        put_i32(b, k->dot.a_sop);
-        put_i32(b, k->dot.b_sop);
+    lz_buf_u8(b, lz_kernel_is_dot(k));
+    if (lz_kernel_is_dot(k)) {
+        put_i32(b, lz_kernel_dot(k)->a_sop);
+        put_i32(b, lz_kernel_dot(k)->b_sop);
     }
     lz_buf_u8(b, (uint8_t)k->nouter);
     for (uint32_t d = 0; d < k->nouter; d++)
@@ -399,8 +399,9 @@ static void take_sort(dec *d, lz_stage *st)
 static void take_rows(dec *d, lz_stage *st)
 {
     uint32_t n = take_small(d, LZ_ROW_MAX + 1);
-    st->keeps = n > LZ_ROW_MAX;
-    st->nrow = st->keeps ? 0 : n;
+    if (n > LZ_ROW_MAX)
+        st->dot.role = LZ_DOT_ROW;
+    st->nrow = n > LZ_ROW_MAX ? 0 : n;
     for (uint32_t j = 0; j < st->nrow; j++)
         st->row[j] = take_i32(d);
 }
@@ -443,6 +444,21 @@ static void take_bufs(dec *d)
     }
 }
 
+/* What the bytes say once for the kernel, or not at all, each stage has; lz_kernel_verify tells
+ * what is wrong. */
+static void place_dots(dec *d, const lz_dot_info *dot)
+{
+    lz_kernel *k = d->k;
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (lz_stage_is_row_dot(&k->stages[s]))
+            (void)lz_stage_set_row_dot(k, s);
+    if (dot->role == LZ_DOT_NONE || k->nstage == 0)
+        return;
+    if (k->stages[0].dot.role != LZ_DOT_NONE)
+        d->r.failed = true;
+    k->stages[0].dot = *dot;
+}
+
 static void take_kernel(dec *d)
 {
     lz_kernel *k = d->k;
@@ -451,17 +467,17 @@ static void take_kernel(dec *d)
     take_bufs(d);
     k->serial = take_small(d, 1);
     k->vec = (lz_vec)take_small(d, LZ_VEC_INNER);
-    k->dot.is_dot = take_small(d, 1);
-    if (k->dot.is_dot) {
-        k->dot.a_sop = take_i32(d);
-        k->dot.b_sop = take_i32(d);
+    lz_dot_info dot = {.role = take_small(d, 1) ? LZ_DOT_KERNEL : LZ_DOT_NONE};
+    if (dot.role) {
+        dot.a_sop = take_i32(d);
+        dot.b_sop = take_i32(d);
     }
     k->nouter = take_small(d, LZ_OUTER_MAX);
     for (uint32_t i = 0; i < k->nouter; i++)
         k->outer[i] = take_size(d);
-    if (k->dot.is_dot && k->nouter >= 2) {
-        k->dot.m = k->nouter - 2;
-        k->dot.n = k->nouter - 1;
+    if (dot.role && k->nouter >= 2) {
+        dot.m = k->nouter - 2;
+        dot.n = k->nouter - 1;
     }
     k->nstage = take_small(d, LZ_STAGE_MAX);
     k->stages = lz_arena_alloc(&k->arena, k->nstage * sizeof *k->stages);
@@ -471,6 +487,8 @@ static void take_kernel(dec *d)
     }
     for (uint32_t s = 0; s < k->nstage && !d->r.failed && !d->nomem; s++)
         take_stage(d, &k->stages[s]);
+    if (!d->r.failed && !d->nomem)
+        place_dots(d, &dot);
 }
 
 static lz_status decode(dec *d, const void *p, size_t n)

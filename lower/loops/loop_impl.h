@@ -46,8 +46,6 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep);
 /* How many elements row `r` of stage `s` has, NULL when there is no such row; its dtype. */
 const lz_sz *lz_row_extent(const lz_kernel *k, int32_t s, int32_t r);
 lz_dtype lz_row_dtype(const lz_kernel *k, int32_t s, int32_t r);
-/* What a stage that keeps sums up: the product of its factors a and b. NULL: it is none. */
-const lz_sop *lz_kept_product(const lz_stage *st);
 /* Its first reduction starts from 0, of either sign where that is a float's. */
 bool lz_sums_from_zero(const lz_stage *st);
 /* What a value is converted from, when that is all it is; else itself. */

@@ -345,7 +345,7 @@ static lz_status run_stage(run *r, uint32_t stage)
 {
     const lz_stage *st = &r->k->stages[stage];
     int64_t *inner = r->idx + r->k->nouter;
-    if (st->keeps)
+    if (lz_stage_is_row_dot(st))
         return run_kept(r, stage);
     memset(inner, 0, st->ninner * sizeof *inner);
     LZ_TRY(start(r, stage));
@@ -430,7 +430,7 @@ static lz_status set_up_rows(run *r, uint32_t s, lz_arena *mem)
     const lz_stage *st = &r->k->stages[s];
     size_t nelem, nbytes;
     int64_t n = row_length(r, s);
-    if (!lz_mul_size((size_t)(n > 0 ? n : 0), st->keeps ? 1 : st->nrow, &nelem) ||
+    if (!lz_mul_size((size_t)(n > 0 ? n : 0), lz_stage_is_row_dot(st) ? 1 : st->nrow, &nelem) ||
         !lz_mul_size(nelem, sizeof **r->kept, &nbytes))
         return LZ_FAIL(LZ_EMEM, "kernel '%s': rows of %" PRId64 " do not fit", r->k->name, n);
     r->kept[s] = lz_arena_alloc(mem, nbytes);
@@ -456,7 +456,7 @@ static lz_status set_up(run *r, lz_arena *mem)
             nbody = st->sort->nbody > nbody ? st->sort->nbody : nbody;
             LZ_TRY(set_up_sort(r, s, &longest, mem));
         }
-        if (st->keeps || st->nrow)
+        if (lz_stage_is_row_dot(st) || st->nrow)
             LZ_TRY(set_up_rows(r, s, mem));
         r->val[s] = lz_arena_alloc(mem, st->nsop * sizeof **r->val);
         r->acc[s] = lz_arena_alloc(mem, nacc * sizeof **r->acc);

@@ -230,11 +230,7 @@ static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
     order[c++] = (uint8_t)m;
     order[c++] = (uint8_t)n;
     lz_tidy_permute_outer(k, order);
-    k->dot.is_dot = true;
-    k->dot.m = k->nouter - 2;
-    k->dot.n = k->nouter - 1;
-    k->dot.a_sop = a;
-    k->dot.b_sop = b;
+    st->dot = (lz_dot_info){LZ_DOT_KERNEL, k->nouter - 2, k->nouter - 1, a, b};
     return LZ_OK;
 }
 

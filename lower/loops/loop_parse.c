@@ -529,7 +529,7 @@ static lz_status stage(parser *s)
         return wrong(s, "stages are numbered from 0 in order");
     LZ_TRY(need(s, "inner"));
     LZ_TRY(sizes(s, st.extent, LZ_LOOP_MAX - s->k->nouter, &st.ninner));
-    st.keeps = take(s, "keep");
+    st.dot.role = take(s, "keep") ? LZ_DOT_ROW : LZ_DOT_NONE;
     LZ_TRY(need(s, "{"));
     s->nrow = 0;
     s->sops.len = s->accs.len = s->acc_known.len = s->reds.len = s->stores.len = 0;
@@ -589,10 +589,9 @@ static lz_status header(parser *s)
     return need(s, "{");
 }
 
-static lz_status dot(parser *s)
+static lz_status dot(parser *s, lz_dot_info *d)
 {
-    lz_dot_info *d = &s->k->dot;
-    d->is_dot = true;
+    d->role = LZ_DOT_KERNEL;
     d->m = s->k->nouter - 2;
     d->n = s->k->nouter - 1;
     if (s->k->nouter < 2)
@@ -642,8 +641,9 @@ static lz_status kernel(parser *s)
         LZ_TRY(buffer(s));
     LZ_TRY(need(s, "outer"));
     LZ_TRY(sizes(s, s->k->outer, LZ_OUTER_MAX, &s->k->nouter));
+    lz_dot_info whole = {0};
     if (take(s, "dot"))
-        LZ_TRY(dot(s));
+        LZ_TRY(dot(s, &whole));
     while (take(s, "stage"))
         LZ_TRY(stage(s));
     LZ_TRY(need(s, "}"));
@@ -652,6 +652,14 @@ static lz_status kernel(parser *s)
         return wrong(s, "text after the kernel");
     s->k->nstage = s->stages.len;
     LZ_TRY(keep(s, s->stages.data, s->stages.len, sizeof *s->stages.data, &s->k->stages));
+    for (uint32_t i = 0; i < s->k->nstage; i++)
+        if (lz_stage_is_row_dot(&s->k->stages[i]))
+            (void)lz_stage_set_row_dot(s->k, i); /* lz_kernel_verify tells what is wrong */
+    if (whole.role == LZ_DOT_KERNEL && s->k->nstage > 0) {
+        if (lz_stage_is_row_dot(&s->k->stages[0]))
+            return LZ_FAIL(LZ_EINTERNAL, "kernel '%s': a product that keeps its sums", s->k->name);
+        s->k->stages[0].dot = whole;
+    }
     return finish(s);
 }
 

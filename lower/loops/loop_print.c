@@ -190,7 +190,7 @@ static void print_stage(lz_buf *b, const lz_kernel *k, uint32_t si)
     uint32_t nloop = k->nouter + st->ninner;
     lz_buf_printf(b, "  stage %u inner ", si);
     print_sizes(b, k, st->extent, st->ninner);
-    lz_buf_puts(b, st->keeps ? " keep {\n" : " {\n");
+    lz_buf_puts(b, lz_stage_is_row_dot(st) ? " keep {\n" : " {\n");
     uint8_t *seen = lz_calloc(st->nacc + 1, 1);
     if (!seen) {
         b->failed = true;
@@ -256,8 +256,8 @@ void lz_kernel_print(const lz_kernel *k, lz_buf *out)
     lz_buf_puts(out, "  outer ");
     print_sizes(out, k, k->outer, k->nouter);
     lz_buf_putc(out, '\n');
-    if (k->dot.is_dot)
-        lz_buf_printf(out, "  dot %%%d %%%d\n", k->dot.a_sop, k->dot.b_sop);
+    if (lz_kernel_is_dot(k))
+        lz_buf_printf(out, "  dot %%%d %%%d\n", lz_kernel_dot(k)->a_sop, lz_kernel_dot(k)->b_sop);
     for (uint32_t s = 0; s < k->nstage; s++)
         print_stage(out, k, s);
     lz_buf_puts(out, "}\n");

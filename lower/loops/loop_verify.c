@@ -195,7 +195,7 @@ static lz_status check_red_read(const ctx *c, uint32_t i, const lz_sop *s)
     if (s->b < 0 || (uint32_t)s->b >= c->nred_out[s->a])
         return BAD(c, "%%%u: accumulator %d of the %u of stage %d", i, s->b, c->nred_out[s->a],
                    s->a);
-    if (c->k->stages[s->a].keeps)
+    if (lz_stage_is_row_dot(&c->k->stages[s->a]))
         return BAD(c, "%%%u: stage %d keeps its sums as a row", i, s->a);
     uint32_t k = 0;
     const lz_red *r = find_acc(&c->k->stages[s->a], (uint32_t)s->b, &k);
@@ -344,12 +344,12 @@ static lz_status check_red(const ctx *c, uint32_t ri)
 static lz_status check_sort(const ctx *c)
 {
     const lz_sort *r = c->st->sort;
-    if (c->k->serial || c->k->vec != LZ_VEC_NONE || c->k->dot.is_dot || c->st->nred)
+    if (c->k->serial || c->k->vec != LZ_VEC_NONE || lz_kernel_is_dot(c->k) || c->st->nred)
         return BAD(c, "a sort and %u reductions%s", c->st->nred,
-                   c->k->serial       ? " in a serial kernel"
-                   : c->k->dot.is_dot ? " in a product"
-                   : c->st->nred == 0 ? " with a vector loop"
-                                      : "");
+                   c->k->serial             ? " in a serial kernel"
+                   : lz_kernel_is_dot(c->k) ? " in a product"
+                   : c->st->nred == 0       ? " with a vector loop"
+                                            : "");
     if (r->nrow == 0 || r->nrow > LZ_SORT_MAX)
         return BAD(c, "a sort of %u rows, at most %d", r->nrow, LZ_SORT_MAX);
     for (uint32_t j = 0; j < r->nrow; j++)
@@ -405,10 +405,19 @@ static lz_status check_kept_factors(const ctx *c, const lz_sop *mul)
     return LZ_OK;
 }
 
+/* The multiply whose values the stage sums, if it is a dot; the stage's reductions are checked. */
+static const lz_sop *summed_product(const lz_stage *st)
+{
+    if (st->nred != 1 || st->reds[0].comb != LZ_OP_ADD)
+        return NULL;
+    const lz_sop *p = &st->sops[st->reds[0].value[0]];
+    return p->kind == LZ_S_EW && p->op == LZ_OP_MULTIPLY ? p : NULL;
+}
+
 static lz_status check_kept(const ctx *c, const uint32_t *dep)
 {
     const lz_stage *st = c->st;
-    const lz_sop *mul = lz_kept_product(st);
+    const lz_sop *mul = summed_product(st);
     if (st->ninner != 2 || st->nstore || st->nrow || !mul || st->reds[0].nacc != 1)
         return BAD(c, "%u loops and %u stores: kept sums are those of one product", st->ninner,
                    st->nstore);
@@ -417,6 +426,10 @@ static lz_status check_kept(const ctx *c, const uint32_t *dep)
         return BAD(c, "kept sums of %s", lz_dtype_name(d));
     if (!lz_sums_from_zero(st))
         return BAD(c, "kept sums start from 0, not %%%d", st->reds[0].init[0]);
+    if (st->dot.m + 1 != c->k->nouter || st->dot.n != c->k->nouter || st->dot.a_sop != mul->a ||
+        st->dot.b_sop != mul->b)
+        return BAD(c, "dot over loops %u, %u of %%%d and %%%d", st->dot.m, st->dot.n, st->dot.a_sop,
+                   st->dot.b_sop);
     if ((dep[mul->a] >> c->k->nouter & 1) || (dep[mul->b] >> (c->k->nouter - 1) & 1))
         return BAD(c, "%%%d or %%%d depends on a loop that is the other factor's", mul->a, mul->b);
     return check_kept_factors(c, mul);
@@ -426,13 +439,13 @@ static lz_status check_rows(const ctx *c)
 {
     const lz_kernel *k = c->k;
     const lz_stage *st = c->st;
-    if (k->serial || k->dot.is_dot || k->nouter == 0 || k->nouter == LZ_OUTER_MAX ||
+    if (k->serial || lz_kernel_is_dot(k) || k->nouter == 0 || k->nouter == LZ_OUTER_MAX ||
         k->vec != LZ_VEC_INNER || st->sort)
         return BAD(c,
                    "rows in a kernel of %u outer loops that is serial, a product or a sort, or has "
                    "other vectors",
                    k->nouter);
-    if (!st->keeps && st->ninner > 1)
+    if (!lz_stage_is_row_dot(st) && st->ninner > 1)
         return BAD(c, "%u inner loops beside rows", st->ninner);
     if (st->nrow > LZ_ROW_MAX || (st->nrow && st->ninner != 1))
         return BAD(c, "%u rows of %u inner loops", st->nrow, st->ninner);
@@ -493,7 +506,7 @@ static lz_status check_stage(ctx *c, int64_t outer_points)
     if (c->rows)
         LZ_TRY(check_rows(c));
     if (st->nred == 0)
-        return st->keeps ? BAD(c, "%u sums to keep", st->nred) : LZ_OK;
+        return lz_stage_is_row_dot(st) ? BAD(c, "%u sums to keep", st->nred) : LZ_OK;
     c->dep = lz_calloc(st->nsop + 1, sizeof *c->dep);
     if (!c->dep)
         return LZ_FAIL(LZ_EMEM, "kernel '%s': no memory to verify %u ops", c->k->name, st->nsop);
@@ -503,7 +516,7 @@ static lz_status check_stage(ctx *c, int64_t outer_points)
         s = check_red(c, i);
         c->nred_out[c->stage] += st->reds[i].nacc;
     }
-    if (s == LZ_OK && st->keeps)
+    if (s == LZ_OK && lz_stage_is_row_dot(st))
         s = check_kept(c, c->dep);
     lz_free(c->dep);
     c->dep = NULL;
@@ -512,18 +525,19 @@ static lz_status check_stage(ctx *c, int64_t outer_points)
 
 static lz_status check_dot(const lz_kernel *k)
 {
-    const lz_dot_info *d = &k->dot;
-    if (!d->is_dot)
+    for (uint32_t s = 1; s < k->nstage; s++)
+        if (k->stages[s].dot.role == LZ_DOT_KERNEL)
+            return LZ_FAIL(LZ_EINTERNAL, "kernel '%s': stage %u is the kernel's product", k->name,
+                           s);
+    const lz_dot_info *d = lz_kernel_dot(k);
+    if (d->role != LZ_DOT_KERNEL)
         return LZ_OK;
     if (k->nouter < 2 || d->m != k->nouter - 2 || d->n != k->nouter - 1)
         return LZ_FAIL(LZ_EINTERNAL, "kernel '%s': product over loops %u, %u of %u", k->name, d->m,
                        d->n, k->nouter);
     const lz_stage *st = &k->stages[0];
-    const lz_sop *mul = NULL;
-    if (st->nred == 1 && st->reds[0].comb == LZ_OP_ADD)
-        mul = &st->sops[st->reds[0].value[0]];
-    if (!mul || mul->kind != LZ_S_EW || mul->op != LZ_OP_MULTIPLY || mul->a != d->a_sop ||
-        mul->b != d->b_sop || st->nstore)
+    const lz_sop *mul = summed_product(st);
+    if (!mul || mul->a != d->a_sop || mul->b != d->b_sop || st->nstore)
         return LZ_FAIL(LZ_EINTERNAL,
                        "kernel '%s': stage 0 of a product is not a sum of %%%d * %%%d", k->name,
                        d->a_sop, d->b_sop);

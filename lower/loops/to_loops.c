@@ -313,11 +313,11 @@ lz_status lz_build_close(build *b)
         st->extent[st->ninner].v = e->ax.ext[l];
         st->extent[st->ninner++].slot = -1;
     }
-    st->keeps = b->keeps;
+    st->dot.role = b->row_dot ? LZ_DOT_ROW : LZ_DOT_NONE; /* filled in when the kernel is whole */
     st->nrow = b->nrow;
     memcpy(st->row, b->row, sizeof st->row);
     b->nrow = 0;
-    b->keeps = false;
+    b->row_dot = false;
     LZ_TRY(compact(b, st));
     k->nstage++;
     return count_flops(b, st);

@@ -27,7 +27,7 @@ static void open_stage(lz_group_build *b, uint32_t level, uint32_t first, uint32
     b->level = level;
     b->full = true;
     b->nrow = 0;
-    b->keeps = false;
+    b->row_dot = false;
     b->e.ax.n = b->g->nouter;
     for (uint32_t a = 0; a < b->g->nouter; a++)
         b->e.ax.ext[a] = b->g->ax.ext[a];
@@ -122,7 +122,7 @@ static lz_status product_stage(lz_group_build *b, lz_fusion_node *n, uint32_t i)
     open_stage(b, n->level, axis_of(b, n), n->axis[n->first[n->rank]]);
     b->current = b->g->nodes.data[i];
     LZ_TRY(lz_build_reduction(b, n, i));
-    b->keeps = true;
+    b->row_dot = true;
     b->row_stage[i] = b->k->nstage;
     b->row_at[i] = 0;
     return lz_build_close(b);
@@ -144,38 +144,37 @@ lz_status lz_build_rows(lz_group_build *b, uint32_t top)
 
 /* ---- the last hand on the kernel ---- */
 
-/* Loops that a factor of the stage walks. */
+/* Loops that the factors of the stage's dot depend on. */
 static lz_status factor_loops(const lz_kernel *k, const lz_stage *st, uint32_t *a, uint32_t *b)
 {
-    const lz_sop *mul = lz_kept_product(st);
     uint32_t *dep = lz_calloc(st->nsop + 1, sizeof *dep);
-    if (!mul || !dep) {
-        lz_free(dep);
-        return LZ_FAIL(mul ? LZ_EMEM : LZ_EINTERNAL, "kernel '%s': no product to keep", k->name);
-    }
+    if (!dep)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
     lz_stage_deps(k, st, dep);
-    *a = dep[mul->a];
-    *b = dep[mul->b];
+    *a = dep[st->dot.a_sop];
+    *b = dep[st->dot.b_sop];
     lz_free(dep);
     return LZ_OK;
 }
 
-/* The factor that does not walk the loop of the sums is the left one. *free: outer loops no right
- * factor walks. */
-static lz_status order_factors(lz_kernel *k, uint32_t *free)
+/* Describes the dots of a B2B kernel. The factor that does not depend on n becomes the left one.
+ * *free: outer loops that no right factor depends on. */
+static lz_status describe_dots(lz_kernel *k, uint32_t *free)
 {
     *free = (1u << k->nouter) - 1;
     for (uint32_t s = 0; s < k->nstage; s++) {
         lz_stage *st = &k->stages[s];
         uint32_t a = 0, b = 0;
-        if (!st->keeps)
+        if (!lz_stage_is_row_dot(st))
             continue;
+        if (!lz_stage_set_row_dot(k, s))
+            return LZ_FAIL(LZ_EINTERNAL, "kernel '%s': no product to keep", k->name);
         LZ_TRY(factor_loops(k, st, &a, &b));
         if (a >> k->nouter & 1) {
             lz_sop *mul = &st->sops[st->reds[0].value[0]];
-            int32_t t = mul->a;
-            mul->a = mul->b;
-            mul->b = t;
+            mul->a = st->dot.b_sop;
+            mul->b = st->dot.a_sop;
+            (void)lz_stage_set_row_dot(k, s);
             b = a;
         }
         *free &= ~b;
@@ -189,7 +188,7 @@ static lz_status choose_block(lz_kernel *k)
     enum { SHORT = 16 };
     uint8_t order[LZ_OUTER_MAX];
     uint32_t free, m = LZ_NONE, n = 0;
-    LZ_TRY(order_factors(k, &free));
+    LZ_TRY(describe_dots(k, &free));
     for (uint32_t l = 0; l < k->nouter; l++)
         if ((free >> l & 1) && (m == LZ_NONE || k->outer[l].v > SHORT || k->outer[m].v <= SHORT))
             m = l;
@@ -242,7 +241,7 @@ static bool same_value(const lz_kernel *k, const lz_stage *st, const lz_sop *x, 
     if (x->kind != LZ_S_ROW)
         return false;
     return (y->kind == LZ_S_ROW && y->a == x->a && y->b == x->b) ||
-           (x->a == m && !k->stages[m].keeps && k->stages[m].row[x->b] == value);
+           (x->a == m && !lz_stage_is_row_dot(&k->stages[m]) && k->stages[m].row[x->b] == value);
 }
 
 /* Op x of some stage is a sum of exp(v - max v): at least 1, at most as much as it has terms, or no

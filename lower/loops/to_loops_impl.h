@@ -22,7 +22,7 @@ typedef struct lz_group_build {
         *row_at;   /* by position: stage that keeps its values as a row, and which one */
     uint32_t nrow; /* rows of the stage being made */
     int32_t row[LZ_ROW_MAX];
-    bool keeps;                   /* it keeps its sums */
+    bool row_dot;                 /* it is a dot whose sums are a row */
     uint8_t loop_of[LZ_LOOP_MAX]; /* of a group axis */
     int32_t dot_a, dot_b;
     uint64_t flops;

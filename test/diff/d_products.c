@@ -307,7 +307,7 @@ static lz_simt_dims dims_of(const product *r, int processors, int capability)
     t.processors = processors ? processors : t.processors;
     ck_assert_int_eq(lz_lower(f, &o, &p), LZ_OK);
     for (uint32_t i = 0; i < p->nstep; i++)
-        if (p->steps[i].kind == LZ_STEP_KERNEL && p->kernels[p->steps[i].kernel]->dot.is_dot)
+        if (p->steps[i].kind == LZ_STEP_KERNEL && lz_kernel_is_dot(p->kernels[p->steps[i].kernel]))
             lz_simt_dims_of(p->kernels[p->steps[i].kernel], p->steps[i].args, &t, 132, &d);
     lz_plan_free(p);
     lz_func_free(f);
@@ -517,7 +517,7 @@ END_TEST
 static lz_kernel *product_of(const lz_plan *p)
 {
     for (uint32_t i = 0; i < p->nkernel; i++)
-        if (p->kernels[i]->dot.is_dot)
+        if (lz_kernel_is_dot(p->kernels[i]))
             return p->kernels[i];
     return NULL;
 }

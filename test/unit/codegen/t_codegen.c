@@ -141,7 +141,7 @@ static lz_kernel *product(bool across)
     c.stride[0] = sz(50), c.stride[1] = sz(1);
     int32_t x = add_load(k, s, a), y = add_load(k, s, b);
     add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, x, y, -1), add_f32(s, 0));
-    k->dot = (lz_dot_info){.is_dot = true, .m = 0, .n = 1, .a_sop = x, .b_sop = y};
+    k->stages[0].dot = (lz_dot_info){.role = LZ_DOT_KERNEL, .m = 0, .n = 1, .a_sop = x, .b_sop = y};
     add_store(t, c, add_redval(t, 0, 0, LZ_F32));
     must(lz_kernel_finish(k));
     return k;
@@ -176,7 +176,7 @@ START_TEST(same_bytes)
         lz_object o[LZ_OBJECTS];
         uint32_t n;
         ck_assert(lz_objects_split(text.data, text.len, o, &n) && n == 1);
-        ck_assert(lz_objects_split(a.data, a.len, o, &n) && (n > 1) == list[i]->dot.is_dot);
+        ck_assert(lz_objects_split(a.data, a.len, o, &n) && (n > 1) == lz_kernel_is_dot(list[i]));
         lz_buf_free(&text);
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&ll), "define void @lz_run"));
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&as), "lz_grid"));
@@ -361,7 +361,7 @@ static int norder;
 static lz_status note(void *user, const lz_kernel *k, lz_buf *bytes)
 {
     order[norder++] = k;
-    if (user && k->dot.is_dot)
+    if (user && lz_kernel_is_dot(k))
         return LZ_FAIL(LZ_ECOMPILE, "no products today");
     lz_buf_puts(bytes, "code");
     return LZ_OK;

@@ -58,7 +58,8 @@ static lz_kernel *product(const form *f, int64_t m, int64_t n, int64_t k, int64_
     }
     add_red(s, LZ_OP_ADD, f->acc, add_ew(s, LZ_OP_MULTIPLY, f->acc, NULL, x, y, -1),
             add_const(s, f->acc, 0));
-    q->dot = (lz_dot_info){.is_dot = true, .m = dm, .n = dn, .a_sop = x, .b_sop = y};
+    q->stages[0].dot =
+        (lz_dot_info){.role = LZ_DOT_KERNEL, .m = dm, .n = dn, .a_sop = x, .b_sop = y};
     int32_t r = add_redval(t, 0, 0, f->acc);
     lz_access v = access_to(bias);
     v.stride[dn] = sz(1);
@@ -199,7 +200,7 @@ static void contract(const int64_t *e, int ninner, int64_t m, int64_t n, bool tb
     z.stride[1] = sz(1);
     int32_t u = add_load(q, s, x), v = add_load(q, s, y);
     add_red(s, LZ_OP_ADD, LZ_F32, add_ew(s, LZ_OP_MULTIPLY, LZ_F32, NULL, u, v, -1), add_f32(s, 0));
-    q->dot = (lz_dot_info){.is_dot = true, .m = 0, .n = 1, .a_sop = u, .b_sop = v};
+    q->stages[0].dot = (lz_dot_info){.role = LZ_DOT_KERNEL, .m = 0, .n = 1, .a_sop = u, .b_sop = v};
     add_store(t, z, add_redval(t, 0, 0, LZ_F32));
     must(lz_kernel_finish(q));
     int64_t total[3] = {m * k, n * k, m * n};

@@ -71,7 +71,8 @@ static inline lz_kernel *windows(const image *v, int64_t *total)
     int32_t u = add_load(q, s, x), w = add_load(q, s, y);
     add_red(s, LZ_OP_ADD, v->d, add_ew(s, LZ_OP_MULTIPLY, v->d, NULL, u, w, -1),
             add_const(s, v->d, 0));
-    q->dot = (lz_dot_info){.is_dot = true, .m = no - 1, .n = no, .a_sop = u, .b_sop = w};
+    q->stages[0].dot =
+        (lz_dot_info){.role = LZ_DOT_KERNEL, .m = no - 1, .n = no, .a_sop = u, .b_sop = w};
     int32_t r = add_redval(t, 0, 0, v->d);
     if (v->epi)
         r = add_ew(t, LZ_OP_MAXIMUM, v->d, NULL, r, add_const(t, v->d, 0), -1);
@@ -122,7 +123,7 @@ static inline lz_kernel *in_lanes(const image *v, int64_t *total)
     int32_t u = add_load(q, s, x), w = add_load(q, s, y);
     add_red(s, LZ_OP_ADD, v->d, add_ew(s, LZ_OP_MULTIPLY, v->d, NULL, u, w, -1),
             add_const(s, v->d, 0));
-    q->dot = (lz_dot_info){.is_dot = true, .m = 2, .n = 3, .a_sop = u, .b_sop = w};
+    q->stages[0].dot = (lz_dot_info){.role = LZ_DOT_KERNEL, .m = 2, .n = 3, .a_sop = u, .b_sop = w};
     int32_t r = add_redval(t, 0, 0, v->d);
     if (v->epi)
         r = add_ew(t, LZ_OP_MAXIMUM, v->d, NULL, r, add_const(t, v->d, 0), -1);

@@ -215,14 +215,15 @@ START_TEST(images_lie_in_the_lanes)
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_kernel *k = p->kernels[p->steps[i].kernel];
         transposes += strcmp(k->name, "transpose") == 0;
-        if (!k->dot.is_dot)
+        if (!lz_kernel_is_dot(k))
             continue;
         const lz_stage *s = &k->stages[0];
-        const lz_access *a = &s->accs[s->sops[k->dot.a_sop].a],
-                        *b = &s->accs[s->sops[k->dot.b_sop].a];
+        const lz_access *a = &s->accs[s->sops[lz_kernel_dot(k)->a_sop].a],
+                        *b = &s->accs[s->sops[lz_kernel_dot(k)->b_sop].a];
         uint32_t last = k->nouter + s->ninner - 1;
-        bool along = k->outer[k->dot.n].slot >= 0 && b->stride[k->dot.n].slot < 0 &&
-                     b->stride[k->dot.n].v == 1,
+        bool along = k->outer[lz_kernel_dot(k)->n].slot >= 0 &&
+                     b->stride[lz_kernel_dot(k)->n].slot < 0 &&
+                     b->stride[lz_kernel_dot(k)->n].v == 1,
              across = a->stride[last].slot < 0 && a->stride[last].v == 1 &&
                       b->stride[last].slot < 0 && b->stride[last].v == 1;
         ck_assert_msg(along || across, "%s", k->name);
@@ -265,7 +266,7 @@ START_TEST(pools_lie_as_their_operands)
         const lz_kernel *k = p->kernels[p->steps[i].kernel];
         bool turns = strcmp(k->name, "transpose") == 0;
         transposes += turns;
-        if (turns || k->dot.is_dot)
+        if (turns || lz_kernel_is_dot(k))
             continue;
         ck_assert_msg(reads_as_it_stores(k), "%s", k->name);
         others++;

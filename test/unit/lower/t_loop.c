@@ -91,7 +91,7 @@ START_TEST(dot)
     fill(b, K * N);
     fill(bias, N);
     lz_kernel *k = k_make(k_dot, M, N);
-    ck_assert(k->dot.is_dot && k->dot.m == 0 && k->dot.n == 1);
+    ck_assert(lz_kernel_is_dot(k) && lz_kernel_dot(k)->m == 0 && lz_kernel_dot(k)->n == 1);
     ck_assert_int_eq(lz_loop_run(k, (void *[]){a, b, bias, y},
                                  (size_t[]){sizeof a, sizeof b, sizeof bias, sizeof y}),
                      LZ_OK);
@@ -320,7 +320,7 @@ START_TEST(verifier_refuses)
             st->sops[1] = (lz_sop){.kind = LZ_S_RED, .dtype = LZ_F32, .a = 0};
             break;
         case 22:
-            k->dot.is_dot = true;
+            k->stages[0].dot.role = LZ_DOT_KERNEL;
             break;
         case 23:
             k->vec = (lz_vec)3;
@@ -385,6 +385,44 @@ START_TEST(rows_have_rules)
 }
 END_TEST
 
+/* Each edit of what a stage says of its dot is one that its operations contradict. */
+START_TEST(dots_are_verified)
+{
+    char *t = k_text(_i ? k_dot : k_attend, 40, 30);
+    for (int i = 0; i < 6; i++) {
+        lz_kernel *k = NULL;
+        ck_assert_int_eq(lz_kernel_parse(t, strlen(t), &k), LZ_OK);
+        lz_stage *st = &k->stages[0];
+        lz_dot_info *d = &st->dot;
+        ck_assert_int_eq(d->role, _i ? LZ_DOT_KERNEL : LZ_DOT_ROW);
+        ck_assert_int_eq(st->sops[st->reds[0].value[0]].a, d->a_sop);
+        ck_assert_int_eq(st->sops[st->reds[0].value[0]].b, d->b_sop);
+        switch (i) {
+        case 0:
+            d->m++;
+            break;
+        case 1:
+            d->n--;
+            break;
+        case 2:
+            d->a_sop = d->b_sop;
+            break;
+        case 3:
+            d->b_sop = st->reds[0].value[0];
+            break;
+        case 4:
+            d->role = _i ? LZ_DOT_ROW : LZ_DOT_KERNEL;
+            break;
+        default:
+            k->stages[k->nstage - 1].dot = *d;
+        }
+        ck_assert_msg(lz_kernel_verify(k) == LZ_EINTERNAL, "edit %d is accepted", i);
+        lz_kernel_free(k);
+    }
+    free(t);
+}
+END_TEST
+
 START_TEST(initial_value_depends_on_no_inner_loop)
 {
     char *t = k_text(k_argmax, 4, 4), *at = strstr(t, "init %3");
@@ -437,6 +475,7 @@ int main(void)
     tcase_add_test(t, built_by_hand);
     tcase_add_test(t, verifier_refuses);
     tcase_add_test(t, rows_have_rules);
+    tcase_add_loop_test(t, dots_are_verified, 0, 2);
     tcase_add_test(t, initial_value_depends_on_no_inner_loop);
     tcase_add_test(t, memory_failures);
     suite_add_tcase(s, t);
