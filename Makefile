@@ -1,4 +1,4 @@
-# Lazuli's one Makefile. `make help` lists the targets; tools/setup.sh brings what is missing to build.
+# Lazuli's one Makefile. `make help` lists the targets; `make deps` installs what is missing to build (tools/setup.sh).
 #
 # Each layer is an archive lib<layer>.a; a unit test links its own layer and those below it, so a layer can be built and
 # tested while the ones above are broken. Objects of one BUILD folder share one set of flags: changing MODE in the same
@@ -28,15 +28,30 @@ $(error BUILD must be one path without spaces)
 endif
 
 # ---- what the machine has: tools/setup.sh writes it down, and is run again when a header it found has gone ----
+# Installing is asked for: by `make deps`, and by goals that are there to try Lazuli. Others print the command and stop;
+# -n, -q, -t and goals that build nothing do not even look.
 GOALS := $(or $(MAKECMDGOALS),all)
-ifneq ($(filter-out clean help hooks lint-shell,$(GOALS)),)
+INSTALLING := deps demo tests unit check check-quick check-whole check-cuda
+DRY := $(strip $(foreach f,n q t,$(findstring $(f),$(filter-out --%,$(firstword -$(MAKEFLAGS))))))
+ifneq ($(filter-out clean help hooks uninstall format,$(GOALS)),)
+ifneq ($(DRY),)
+-include $(wildcard build/config.mk)
+else
 include build/config.mk
+build/config.mk: tools/setup.sh
+	@CC='$(CC)' tools/setup.sh $(if $(filter $(INSTALLING),$(GOALS)),--install,--ask) $@
 ifneq ($(words $(wildcard $(FOUND_HEADERS))),$(words $(FOUND_HEADERS)))
 build/config.mk: FORCE
 endif
 endif
-build/config.mk: tools/setup.sh
-	@CC='$(CC)' tools/setup.sh $@
+endif
+
+# Those goals use all cores, unless the caller says -j, which comes later and counts.
+ifneq ($(filter $(INSTALLING),$(GOALS)),)
+ifeq ($(or $(MAKELEVEL),0),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+endif
 
 # ---- flags ----
 WARN := -Wall -Wextra -Wshadow -Werror
@@ -168,6 +183,9 @@ $(BENCH): $(BENCH_OBJS) $(STATIC)
 
 PROGRAMS := $(if $(TOOL_OBJS),$(TOOL)) $(EXAMPLES)
 all: $(SHARED) $(STATIC) $(PROGRAMS)
+.PHONY: deps
+deps:
+	@:
 layers: $(ALL_LIBS)
 tool: $(TOOL)
 examples: $(EXAMPLES)
@@ -201,7 +219,7 @@ demo: $(BUILD)/examples/$(DEMO)
 
 # ---- tests: see tools/runtests.sh for how they run ----
 UNIT := $(patsubst %.c,$(BUILD)/%,$(call srcs,test/unit,t_*.c))
-WHOLE := $(patsubst %.c,$(BUILD)/%,$(foreach k,diff conform fault,$(wildcard test/$(k)/*.c)))
+WHOLE := $(patsubst %.c,$(BUILD)/%,$(foreach k,diff fault,$(wildcard test/$(k)/*.c)))
 FUZZ := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
 API := $(patsubst %.c,$(BUILD)/%,$(wildcard test/api/*.c))
 $(SUPPORT_OBJS): INTERNAL += -Itest
@@ -210,7 +228,7 @@ $(SUPPORT_LIB): $(SUPPORT_OBJS)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(SUPPORT_OBJS)
 
-# test/diff, test/conform, test/fault: the whole library with its internals, and test/support
+# test/diff, test/fault: the whole library with its internals, and test/support
 WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LINKFLAGS) $(CHECK_LIBS) $(LDLIBS)
 $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -302,6 +320,25 @@ format:
 hooks:
 	git config core.hooksPath tools/hooks
 
+# ---- for clangd and clang-tidy: how each source is compiled ----
+json = $(subst ",\",$(subst \,\\,$(1)))
+# $(1) source, $(2) flags of its own, $(3) object or program
+entry = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(call json,$(filter-out ccache,$(CC)) $(FLAGS) $(2) -c $(1) -o $(3))"}
+with_llvm = $(if $(filter codegen/% backends/cpu/%,$(1)),$(LLVM_CFLAGS))
+entries = $(foreach s,$(1),$(call entry,$(s),$(2) $(call with_llvm,$(s)),$(BUILD)/obj/$(s:.c=.o))$(newline))
+define newline
+
+
+endef
+INSIDE := $(call srcs,$(LAYERS) tools test/support test/mock,*.c)
+TESTED := $(call srcs,test/unit test/diff test/fault test/fuzz,*.c) test/fuzz_main.c
+OUTSIDE := $(wildcard examples/*.c bench/*.c) $(wildcard test/api/*.c)
+# Headers that are made must be there to be read.
+compile_commands.json: FORCE $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_id.h
+	$(file >$@.new,$(call entries,$(INSIDE) $(TESTED),$(INTERNAL) -Itest)$(call entries,$(OUTSIDE),-Iinclude -Itest))
+	@{ echo '['; sed -n '/{/p' $@.new | sed '$$!s/$$/,/'; echo ']'; } >$@ && rm $@.new
+	@echo 'wrote $@'
+
 # ---- install ----
 # Programs find a library outside of the loader's own folders without LD_LIBRARY_PATH.
 PC_RPATH := $(if $(filter /lib/% /usr/lib /usr/lib/% /usr/lib64 /usr/local/lib,$(LIBDIR)),, -Wl,-rpath,$${libdir})
@@ -332,8 +369,10 @@ clean:
 
 help:
 	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
+	@echo 'make deps          install what is missing to build, with the command printed; demo, tests and check* do so too, others only say'
 	@echo 'make demo          build and run examples/$(DEMO).c'
-	@echo 'make check         every test and lint; check-quick, check-whole: the same with smaller and larger random loads'
+	@echo 'make check         every test and lint: about 12 minutes on two cores, the build included; all cores are used'
+	@echo 'make check-quick   smaller random loads; check-whole: all of them (a night)'
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
 	@echo 'make bench-peers   the same with JAX and NumPy (PEER_TORCH=python: torch) in turn, and the table of ratios'
@@ -341,6 +380,7 @@ help:
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
 	@echo 'make format        clang-format 14 over the tree'
 	@echo 'make hooks         have git check commit messages (tools/hooks/commit-msg)'
+	@echo 'make compile_commands.json   for clangd and clang-tidy'
 	@echo 'make regen         rewrite the generated files that are committed'
 	@echo 'make docs          run the commands of the documentation and rewrite what they print'
 	@echo 'make apidoc        the API reference from the headers: build/apidoc/index.html, man pages in build/man'

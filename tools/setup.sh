@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # setup.sh - find what the build needs, install what is missing (Debian and its kin, through apt), write it down for make.
-#   tools/setup.sh [build/config.mk]   check, install what is missing, write the file
-#   tools/setup.sh --check             only say what is missing; exit status 1 when something is
-#   tools/setup.sh --lint              also install clang-format 14
+#   tools/setup.sh [--install] [build/config.mk]   install what is missing, write the file
+#   tools/setup.sh --ask [build/config.mk]         install nothing: when something is missing, print the command that would, and fail
+#   tools/setup.sh --check                         list what is missing and its package; exit status 1 when something is
+#   --lint                                         also want clang-format 14
+# Every command that changes the machine is printed before it runs. `make deps` is the same as --install.
 # Needs bash and coreutils, nothing else, so it runs in a root that has git and make only.
 set -u
 CC=${CC:-gcc}
 LLVM=19
 out='' mode=install want_format=no
-case ${1:-} in
---check) mode=check ;;
---lint) want_format=yes ;;
--*) echo "setup.sh: unknown option $1" >&2; exit 2 ;;
-*) out=${1:-} ;;
-esac
+for arg; do
+    case $arg in
+    --install | --ask | --check) mode=${arg#--} ;;
+    --lint) want_format=yes ;;
+    -*) echo "setup.sh: unknown option $arg" >&2; exit 2 ;;
+    *) out=$arg ;;
+    esac
+done
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
@@ -54,26 +58,48 @@ find_all() {
     if [ $want_format = yes ] && ! have clang-format-14; then need clang-format-14 clang-format-14; fi
 }
 
-# Prints the command that would have helped, on one line, and ends.
+list_missing() { (IFS=,; echo "${missing[*]}" | sed 's/,/, /g'); }
+
+# Says what is missing and what would help, and ends.
 give_up() {
-    echo "lazuli: missing: $(IFS=,; echo "${missing[*]}" | sed 's/,/, /g'); $1" >&2
+    echo "lazuli: missing: $(list_missing); $1" >&2
     exit 1
+}
+
+# The command that installs the packages, as one types it.
+apt_line() {
+    local sudo=sudo
+    [ "$(id -u)" -eq 0 ] && sudo=
+    echo "${sudo:+sudo }apt-get install -y --no-install-recommends ${packages[*]}"
+}
+
+ask() {
+    have apt-get || give_up "install these with your package manager (Debian names: ${packages[*]})"
+    echo "lazuli: missing: $(list_missing)" >&2
+    echo "lazuli: nothing was installed; \`make deps\` installs them, it runs" >&2
+    echo "    $(apt_line)" >&2
+    exit 1
+}
+
+run() {
+    echo "lazuli: $*" >&2
+    "$@"
 }
 
 install_packages() {
     have apt-get || give_up "install these with your package manager (Debian names: ${packages[*]})"
-    local root=()
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
     if [ "$(id -u)" -ne 0 ]; then
-        have sudo || give_up "run as root: apt-get install -y --no-install-recommends ${packages[*]}"
-        root=(sudo)
-        [ -t 0 ] || root=(sudo -n)
+        have sudo || give_up "run as root: $(apt_line | cut -d' ' -f2-)"
+        if [ -t 0 ]; then apt=(sudo "${apt[@]}"); else apt=(sudo -n "${apt[@]}"); fi
     fi
-    echo "lazuli: installing ${packages[*]}" >&2
-    local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-    "${apt[@]}" install -y --no-install-recommends "${packages[@]}" >/dev/null 2>&1 && return
-    "${apt[@]}" update >&2 || give_up 'apt-get update failed'
-    "${apt[@]}" install -y --no-install-recommends "${packages[@]}" >&2 ||
-        give_up "apt-get install ${packages[*]} failed"
+    local install=("${apt[@]}" install -y --no-install-recommends "${packages[@]}")
+    echo "lazuli: missing: $(list_missing)" >&2
+    echo "lazuli: ${install[*]}" >&2
+    "${install[@]}" >/dev/null 2>&1 && return
+    # no lists of packages yet, or old ones
+    run "${apt[@]}" update >&2 || give_up 'apt-get update failed'
+    run "${install[@]}" >&2 || give_up "apt-get install ${packages[*]} failed"
 }
 
 find_all
@@ -85,6 +111,7 @@ if [ ${#missing[@]} -gt 0 ]; then
         done
         exit 1
     fi
+    [ $mode = ask ] && ask
     install_packages
     find_all
     [ ${#missing[@]} -eq 0 ] || give_up 'still not found after the installation'
