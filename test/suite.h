@@ -4,6 +4,24 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+
+/* Limits of a test are of processor time, which other work on the machine does not use up:
+ * LZ_TEST_CPU seconds a process. Those of wall clock, which Check knows, are for tests that hang: a
+ * tcase's own, ten times; the runner ends a program that does nothing much sooner. */
+enum { LZ_TEST_CPU = 900 };
+__attribute__((constructor)) static inline void lz_test_limits(int argc)
+{
+    struct rlimit r;
+    if (argc > 1) /* by hand, for as long as it takes */
+        return;
+    setenv("CK_DEFAULT_TIMEOUT", "240", 0);
+    setenv("CK_TIMEOUT_MULTIPLIER", "10", 0);
+    if (getenv("LZ_TEST_WHOLE") || getrlimit(RLIMIT_CPU, &r) != 0 || r.rlim_cur != RLIM_INFINITY)
+        return;
+    r.rlim_cur = LZ_TEST_CPU;
+    setrlimit(RLIMIT_CPU, &r);
+}
 
 /* Smaller random loads: asked for, or because a sanitizer that does not see what the program
  * generates makes the rest many times slower. */
@@ -31,6 +49,20 @@ static inline bool lz_test_quick_alone(void)
 static inline bool lz_test_whole(void)
 {
     return getenv("LZ_TEST_WHOLE") != NULL && !lz_test_small();
+}
+
+/* Which part of a long load this run takes. tools/runtests.sh derives it from the commit and prints
+ * it; what a run leaves out comes in others, and all of it in `make check-whole`. */
+static inline unsigned lz_test_seed(void)
+{
+    const char *s = getenv("LZ_TEST_SEED");
+    return s ? (unsigned)strtoul(s, NULL, 10) : 0;
+}
+
+/* One case in `of` of a table, others with another seed; all of them for the whole load. */
+static inline bool lz_test_in_turn(unsigned i, unsigned of)
+{
+    return lz_test_whole() || of < 2 || (i + lz_test_seed()) % of == 0;
 }
 
 static inline int lz_run_suite(Suite *s)
