@@ -159,11 +159,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cpu,
                                       .name = "cpu",
-                                      .seeds = 200,
+                                      .seeds = 60,
                                       .quick_seeds = 40,
-                                      .nets = 60,
+                                      .whole_seeds = 200,
+                                      .nets = 16,
                                       .quick_nets = 12,
-                                      .stride = 3,
-                                      .quick_stride = 41};
+                                      .whole_nets = 60,
+                                      .stride = 23,
+                                      .quick_stride = 41,
+                                      .whole_stride = 1};
     return lz_diff_main(&o, argc, argv);
 }

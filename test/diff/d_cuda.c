@@ -118,11 +118,14 @@ int main(int argc, char **argv)
     static const lz_diff_options o = {.way = by_cuda,
                                       .name = "cuda",
                                       .cases = "test/diff/cases/cuda/*.mlir",
-                                      .seeds = 40,
+                                      .seeds = 24,
                                       .quick_seeds = 24,
-                                      .nets = 12,
+                                      .whole_seeds = 40,
+                                      .nets = 6,
                                       .quick_nets = 6,
-                                      .stride = 61,
-                                      .quick_stride = 211};
+                                      .whole_nets = 12,
+                                      .stride = 211,
+                                      .quick_stride = 211,
+                                      .whole_stride = 11};
     return lz_diff_main(&o, argc, argv);
 }

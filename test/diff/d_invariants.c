@@ -149,12 +149,15 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_keeping,
                                       .name = "keep",
-                                      .seeds = 150,
+                                      .seeds = 60,
                                       .quick_seeds = 60,
-                                      .nets = 8,
+                                      .whole_seeds = 150,
+                                      .nets = 4,
                                       .quick_nets = 4,
-                                      .stride = 7,
+                                      .whole_nets = 8,
+                                      .stride = 37,
                                       .quick_stride = 37,
+                                      .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

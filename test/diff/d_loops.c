@@ -37,12 +37,15 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_loops,
                                       .name = "loops",
-                                      .seeds = 400,
+                                      .seeds = 200,
                                       .quick_seeds = 120,
-                                      .nets = 40,
+                                      .whole_seeds = 400,
+                                      .nets = 16,
                                       .quick_nets = 10,
+                                      .whole_nets = 40,
                                       .stride = 1,
                                       .quick_stride = 7,
+                                      .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

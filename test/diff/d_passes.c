@@ -86,8 +86,9 @@ static bool by_passes(const lz_func *f, lz_literal *const *args, const bool *don
         "expand,fold,split_reductions,simplify,fold"};
     (void)lz_config_set("LAZULI_VERIFY", "1");
     const lz_pass *p;
-    enum { FEW = 5 }; /* quick: of the passes, one in so many for each function */
-    int step = lz_test_quick_alone() ? FEW : 1, turn = (int)(lz_func_hash(f).lo % FEW);
+    /* of the passes and the orders one in so many for each function, others with another seed */
+    int step = lz_test_whole() ? 1 : lz_test_quick_alone() ? 5 : 3;
+    int turn = (int)((lz_func_hash(f).lo + lz_test_seed()) % 15);
     for (int i = turn % step; (p = lz_pass_at(i)) != NULL; i += step)
         if (!after(f, p->name, args, r) || !without(f, p->name, args, donate, r))
             return false;
@@ -105,12 +106,15 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_passes,
                                       .name = "passes",
-                                      .seeds = 150,
+                                      .seeds = 40,
                                       .quick_seeds = 40,
-                                      .nets = 16,
+                                      .whole_seeds = 150,
+                                      .nets = 4,
                                       .quick_nets = 4,
-                                      .stride = 5,
+                                      .whole_nets = 16,
+                                      .stride = 37,
                                       .quick_stride = 37,
+                                      .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

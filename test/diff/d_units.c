@@ -15,12 +15,15 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_units,
                                       .name = "units",
-                                      .seeds = 150,
+                                      .seeds = 40,
                                       .quick_seeds = 30,
-                                      .nets = 40,
+                                      .whole_seeds = 150,
+                                      .nets = 8,
                                       .quick_nets = 8,
-                                      .stride = 5,
+                                      .whole_nets = 40,
+                                      .stride = 41,
                                       .quick_stride = 61,
+                                      .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);
 }

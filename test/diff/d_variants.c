@@ -50,9 +50,11 @@ static bool one(const variant *v, const lz_func *f, lz_literal *const *args, con
 static bool by_forms(const lz_func *f, lz_literal *const *args, const bool *donate,
                      lz_diff_result *r)
 {
-    int turn = (int)(lz_func_hash(f).lo % NVARIANT); /* small: one of them, not always the same */
-    for (int i = lz_test_small() ? turn : 0; i < (lz_test_small() ? turn + 1 : NVARIANT); i++)
-        if (!one(&variants[i], f, args, donate, r))
+    /* some of them, not always the same */
+    unsigned turn = (unsigned)(lz_func_hash(f).lo % NVARIANT) + lz_test_seed();
+    int tried = lz_test_whole() ? NVARIANT : lz_test_small() ? 1 : 2;
+    for (int i = 0; i < tried; i++)
+        if (!one(&variants[(turn + (unsigned)i) % NVARIANT], f, args, donate, r))
             return false;
     lz_target t; /* the driver compares the machine's own */
     if (!target_of(&(variant){"", "", ""}, &t))
@@ -64,12 +66,15 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_forms,
                                       .name = "forms",
-                                      .seeds = 40,
+                                      .seeds = 12,
                                       .quick_seeds = 6,
-                                      .nets = 12,
+                                      .whole_seeds = 40,
+                                      .nets = 3,
                                       .quick_nets = 2,
-                                      .stride = 29,
+                                      .whole_nets = 12,
+                                      .stride = 151,
                                       .quick_stride = 307,
+                                      .whole_stride = 5,
                                       .one_thread = true};
     for (int i = 0; i < NVARIANT; i++)
         if (!lz_target_runs(variants[i].needs))

@@ -3,6 +3,7 @@
 #include "support/diff.h"
 #include "suite.h"
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -157,17 +158,18 @@ static bool row_case(lz_op op, int i, lz_func *f, lz_literal **args)
     return ok;
 }
 
+/* The row's cases, every so many-th from one on; where it has not so many, one of those it has. */
 static int rows_of(lz_op op, int first, int stride)
 {
-    int bad = 0;
-    for (int i = first;; i += stride) {
+    int bad = 0, i = first;
+    for (;; i += stride) {
         lz_func *f;
         lz_literal **args;
         int r = lz_gen_row_cases(op, i, &f, &args);
         if (r < 0)
             printf("%s case %d: cannot generate: %s\n", lz_op_get(op)->text, i, error());
         if (r <= 0)
-            return bad - r;
+            return i == first && i > 0 && r == 0 ? rows_of(op, i / 2, stride) : bad - r;
         bad += !row_case(op, i, f, args);
         lz_gen_args_free(f, args);
         lz_func_free(f);
@@ -176,12 +178,12 @@ static int rows_of(lz_op op, int first, int stride)
 
 /* ---- what has gone wrong once: test/diff/cases ---- */
 
-/* Every kind of arguments, some without and some with all of them given away. Of ways on one thread
- * small loads have one kind for each file, in turn. */
+/* Every kind of arguments, some without and some with all of them given away: kinds in turn, one
+ * for each file and run, but for the whole load. */
 static int case_file(const char *path, size_t number)
 {
-    bool few = opt->one_thread && lz_test_small();
-    int turn = 2 * (int)(number % LZ_FILL_INDEX);
+    bool few = !lz_test_whole();
+    int turn = 2 * (int)((number + lz_test_seed()) % LZ_FILL_INDEX);
     int bad = 0;
     bool all[256];
     char msg[512];
@@ -227,36 +229,46 @@ static bool quick(void)
     return opt->one_thread ? lz_test_quick_alone() : getenv("LZ_TEST_QUICK") != NULL;
 }
 
-/* Of random functions: between a quick and a whole load, a third of the way. */
-static int load(int few, int whole)
+/* Of `whole` seeds those of this run, as many as its load: shard _i of them from *first on. */
+static int load(int few, int normal, int whole, int *first)
 {
-    return quick() ? few : lz_test_whole() ? whole : few + (whole - few) / 3;
+    int n = quick() ? few : lz_test_whole() ? whole : normal;
+    *first = n < whole ? (int)((uint64_t)lz_test_seed() * (uint64_t)n % (uint64_t)whole) : 0;
+    return n;
+}
+
+static int seeds_of(int shard, int first, int n, int whole, int max_insts)
+{
+    int bad = 0;
+    for (int s = shard; s < n; s += SHARDS)
+        bad += !seed_ok((uint64_t)((first + s) % whole), max_insts);
+    return bad;
 }
 
 START_TEST(random_functions)
 {
     const char *more = getenv("LZ_TEST_SEEDS");
-    int bad = 0, n = more ? atoi(more) : load(opt->quick_seeds, opt->seeds);
-    for (int s = _i; s < n; s += SHARDS)
-        bad += !seed_ok((uint64_t)s, 0);
+    int first, n = load(opt->quick_seeds, opt->seeds, opt->whole_seeds, &first);
+    int bad = more ? seeds_of(_i, 0, atoi(more), INT_MAX, 0)
+                   : seeds_of(_i, first, n, opt->whole_seeds, 0);
     ck_assert_msg(bad == 0, "%d functions", bad);
 }
 END_TEST
 
 START_TEST(networks)
 {
-    int bad = 0, n = load(opt->quick_nets, opt->nets);
-    for (int s = _i; s < n; s += SHARDS)
-        bad += !seed_ok((uint64_t)s, NET);
+    int first, n = load(opt->quick_nets, opt->nets, opt->whole_nets, &first);
+    int bad = seeds_of(_i, first, n, opt->whole_nets, NET);
     ck_assert_msg(bad == 0, "%d functions", bad);
 }
 END_TEST
 
 START_TEST(rows)
 {
-    int stride = quick() ? opt->quick_stride : opt->stride;
+    int stride = quick() ? opt->quick_stride : lz_test_whole() ? opt->whole_stride : opt->stride;
+    int first = (int)(((unsigned)_i + lz_test_seed()) % (unsigned)stride);
     if (_i > LZ_OP_NONE && _i < LZ_OP_COUNT)
-        ck_assert_int_eq(rows_of((lz_op)_i, _i % stride, stride), 0);
+        ck_assert_int_eq(rows_of((lz_op)_i, first, stride), 0);
 }
 END_TEST
 
@@ -299,6 +311,7 @@ static int by_hand(int argc, char **argv)
 {
     enum { ENOUGH = 12 };
     int bad = 0;
+    setenv("LZ_TEST_WHOLE", "1", 0);
     if (strcmp(argv[1], "rows") == 0) {
         for (int op = 1; op < LZ_OP_COUNT; op++) {
             if (argc > 2 && strcmp(argv[2], lz_op_get((lz_op)op)->text) != 0)

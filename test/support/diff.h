@@ -21,12 +21,13 @@ typedef bool lz_diff_way(const lz_func *f, lz_literal *const *args, const bool *
 
 typedef struct lz_diff_options {
     lz_diff_way *way;
-    const char *name;         /* of the suite */
-    const char *cases;        /* files of its own besides those of all; NULL: none */
-    int seeds, quick_seeds;   /* random functions: alone, and with LZ_TEST_QUICK */
-    int nets, quick_nets;     /* random networks */
-    int stride, quick_stride; /* every so many-th case of a row; 1: all */
-    bool one_thread;          /* what the way runs, it runs on one: quick under MODE=tsan */
+    const char *name;  /* of the suite */
+    const char *cases; /* files of its own besides those of all; NULL: none */
+    /* A run takes so many of the whole: which ones changes with LZ_TEST_SEED. */
+    int seeds, quick_seeds, whole_seeds; /* random functions: alone, with LZ_TEST_QUICK, _WHOLE */
+    int nets, quick_nets, whole_nets;    /* random networks */
+    int stride, quick_stride, whole_stride; /* every so many-th case of a row; 1: all */
+    bool one_thread; /* what the way runs, it runs on one: quick under MODE=tsan */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);
 

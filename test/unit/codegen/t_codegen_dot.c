@@ -147,8 +147,12 @@ START_TEST(forms)
                                  {LZ_I64, LZ_I64, LZ_I64},   {LZ_U32, LZ_U32, LZ_U32},
                                  {LZ_I8, LZ_I8, LZ_I8},      {LZ_U16, LZ_U16, LZ_U16}};
     form f = {.ta = _i & 1, .tb = (_i >> 1) & 1, .pro = (_i >> 2) & 1, .epi = (_i >> 3) & 1};
-    for (size_t d = 0; d < sizeof types / sizeof *types; d++)
-        for (int trial = 0; trial < (lz_test_whole() ? 4 : lz_test_small() ? 1 : 2); trial++) {
+    enum { TRIALS = 4 }; /* one in turn, but for the whole load */
+    for (unsigned d = 0; d < sizeof types / sizeof *types; d++)
+        for (unsigned trial = 0; trial < TRIALS; trial++) {
+            if (!lz_test_in_turn(trial + d + (unsigned)_i, TRIALS))
+                continue;
+            rnd_series(((unsigned)_i * 16 + d) * TRIALS + trial);
             f.in = types[d][0];
             f.acc = types[d][1];
             f.out = types[d][2];
@@ -162,9 +166,10 @@ END_TEST
 START_TEST(all_sizes)
 {
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, _i == 1, 0};
-    for (int m = 0; m < NS; m++)
-        for (int n = lz_test_small() ? m % 4 : 0; n < NS; n += lz_test_small() ? 4 : 1)
-            check(&f, sizes[m], sizes[n], sizes[(m * 5 + n * 3 + _i) % NS]);
+    for (unsigned m = 0; m < NS; m++)
+        for (unsigned n = 0; n < NS; n++)
+            if (lz_test_in_turn(m + n, lz_test_small() ? 8 : 6))
+                check(&f, sizes[m], sizes[n], sizes[(m * 5 + n * 3 + (unsigned)_i) % NS]);
 }
 END_TEST
 
