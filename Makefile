@@ -316,6 +316,9 @@ lint: $(GENERATORS) $(APIDOC) $(SHARED)
 	@BUILD=$(BUILD) CC='$(CC)' tools/lint.sh
 format:
 	@tools/lint.sh --format
+# clang-tidy over the sources that differ from main; TIDY=all, or files: over those.
+tidy: $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_id.h
+	@BUILD=$(BUILD) LLVM_INCLUDEDIR='$(LLVM_INCLUDEDIR)' tools/tidy.sh $(TIDY)
 # Have git check the messages of commits made here.
 hooks:
 	git config core.hooksPath tools/hooks
@@ -379,6 +382,7 @@ help:
 	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
 	@echo 'make format        clang-format 14 over the tree'
+	@echo 'make tidy          clang-tidy over the sources that differ from main; TIDY=all: over all'
 	@echo 'make hooks         have git check commit messages (tools/hooks/commit-msg)'
 	@echo 'make compile_commands.json   for clangd and clang-tidy'
 	@echo 'make regen         rewrite the generated files that are committed'
@@ -389,4 +393,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs apidoc lint format hooks install uninstall clean help FORCE
+.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
