@@ -11,12 +11,16 @@ LZ_API lz_status lz_initialize_cache(const char *path, bool readonly);
 LZ_API int64_t lz_get_num_cached_compilation_graph(void);
 typedef struct lz_cache_counts {
     size_t struct_size;
-    /* graphs not in memory: found on disk or compiled */
-    uint64_t program_hits, program_misses;
-    uint64_t kernel_hits, kernel_misses;
-    uint64_t llvm_compiles; /* kernels given to LLVM by this process */
-    uint64_t corrupt, foreign, write_fail, evicted;
-    double compile_ms; /* time spent compiling, of all threads */
+    uint64_t program_hits;   /* graphs that were not in memory: found on disk */
+    uint64_t program_misses; /* graphs that were not in memory: compiled */
+    uint64_t kernel_hits;    /* kernels found on disk */
+    uint64_t kernel_misses;  /* kernels that were not there */
+    uint64_t llvm_compiles;  /* kernels given to LLVM by this process */
+    uint64_t corrupt;        /* damaged entries met */
+    uint64_t foreign;        /* entries met of another version or build */
+    uint64_t write_fail;     /* entries that could not be written */
+    uint64_t evicted;        /* entries removed to keep the size below its cap */
+    double compile_ms;       /* time spent compiling, of all threads */
 } lz_cache_counts;
 /* Copies what this process counted; set out->struct_size first. LZ_ENULL, LZ_EINVAL. */
 LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out);

@@ -35,10 +35,10 @@ LZ_API const char *lz_version(void);
  * (LZ_ENULL), are called from any thread, and give memory aligned for any type. */
 typedef struct lz_allocator {
     size_t struct_size;
-    void *(*alloc)(size_t nbytes, void *user);
-    void *(*realloc)(void *p, size_t nbytes, void *user);
-    void (*free)(void *p, void *user);
-    void *user;
+    void *(*alloc)(size_t nbytes, void *user);            /* NULL: there is no memory */
+    void *(*realloc)(void *p, size_t nbytes, void *user); /* p NULL: as alloc */
+    void (*free)(void *p, void *user);                    /* p is never NULL */
+    void *user;                                           /* for the three */
 } lz_allocator;
 LZ_API lz_status lz_set_allocator(const lz_allocator *a);
 /* What to call with each message instead of writing it to stderr. level: 0 error, 1 warning, 2

@@ -29,12 +29,13 @@ typedef struct lz_field { /* one tensor of a sample */
  * status, which ends the epoch. */
 typedef struct lz_dataset {
     size_t struct_size LZ_DEFAULT(sizeof(lz_dataset));
-    int64_t len LZ_DEFAULT(0);
-    int nfields LZ_DEFAULT(0);
-    lz_field field[LZ_MAX_FIELDS] LZ_DEFAULT({});
+    int64_t len LZ_DEFAULT(0);                    /* how many samples */
+    int nfields LZ_DEFAULT(0);                    /* tensors of a sample, 1..LZ_MAX_FIELDS */
+    lz_field field[LZ_MAX_FIELDS] LZ_DEFAULT({}); /* their types, without the batch */
+    /* writes a sample; see above */
     lz_status (*get)(void *user, int64_t index, void *const *out) LZ_DEFAULT(nullptr);
-    void (*destroy)(void *user) LZ_DEFAULT(nullptr); /* may be NULL */
-    void *user LZ_DEFAULT(nullptr);
+    void (*destroy)(void *user) LZ_DEFAULT(nullptr); /* called by lz_dataset_free; may be NULL */
+    void *user LZ_DEFAULT(nullptr);                  /* for get and destroy */
 } lz_dataset;
 /* Sample i is row i of each of n arrays with equal first extents. Takes the arrays over (they
  * become {0}, also on error). LZ_ENULL, LZ_EINVAL (n), LZ_ESHAPE, LZ_EMEM. */

@@ -185,7 +185,8 @@ typedef struct lz_attention_layer {
 } lz_attention_layer;
 typedef struct lz_attention_call {
     size_t struct_size LZ_DEFAULT(sizeof(lz_attention_call));
-    bool is_causal LZ_DEFAULT(false), training LZ_DEFAULT(false);
+    bool is_causal LZ_DEFAULT(false); /* position i sees those up to i */
+    bool training LZ_DEFAULT(false);  /* dropout */
     /* as in lz_scaled_dot_product_attention; not with a cache */
     lz_tensor *attn_mask LZ_DEFAULT(nullptr);
     /* x continues what the cache holds: it is appended (LZ_ERANGE when it does not fit), and each

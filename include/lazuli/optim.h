@@ -150,11 +150,12 @@ LZ_API void lz_ema_free(lz_ema *e);
  * ---- */
 typedef struct lz_checkpoint {
     size_t struct_size LZ_DEFAULT(sizeof(lz_checkpoint));
-    lz_params *params LZ_DEFAULT(nullptr); /* each of these may be NULL */
-    lz_optim *optim LZ_DEFAULT(nullptr);
-    lz_ema *ema LZ_DEFAULT(nullptr);
-    lz_grad_scaler *scaler LZ_DEFAULT(nullptr);
-    int64_t step LZ_DEFAULT(0); /* saved; filled in by loading */
+    /* parameters and buffers; this and each of the others may be NULL */
+    lz_params *params LZ_DEFAULT(nullptr);
+    lz_optim *optim LZ_DEFAULT(nullptr);        /* its state and learning rate */
+    lz_ema *ema LZ_DEFAULT(nullptr);            /* the averages */
+    lz_grad_scaler *scaler LZ_DEFAULT(nullptr); /* its scale and counts */
+    int64_t step LZ_DEFAULT(0);                 /* saved; filled in by loading */
 } lz_checkpoint;
 /* Writes a checkpoint, or replaces the file, whole or not at all. Parameters are saved under their
  * names (other programs can read them), state of the optimizer as optimizer/<what>/<name>, averages

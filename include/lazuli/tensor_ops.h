@@ -13,7 +13,7 @@
 #include <lazuli/tensor.h>
 LZ_EXTERN_C_BEGIN
 
-/* a list of dimensions; n 0 with .all unset means every dimension */
+/* A list of dimensions; an empty one is what the function says, usually all. */
 typedef struct lz_dims {
     int n;
     int64_t v[LZ_MAX_RANK];

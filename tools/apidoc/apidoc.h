@@ -42,11 +42,12 @@ typedef struct block {
     decls decls;
 } block;
 
-typedef struct field { /* of an options struct */
+typedef struct field {
     const char *type, *name, *value, *text;
 } field;
-typedef struct record {
+typedef struct record { /* a struct */
     const char *name;
+    bool filled; /* by the caller: it begins with struct_size */
     LZ_VEC(field) fields;
 } record;
 

@@ -280,7 +280,9 @@ static void add_fields(record *r, const char *line, const char *text)
             f.type = type;
             f.name = name;
         }
-        if (strcmp(f.name, "struct_size") != 0)
+        if (strcmp(f.name, "struct_size") == 0)
+            r->filled = true;
+        else
             (void)lz_vec_push(&r->fields, f);
     }
     lz_vec_free(&parts);

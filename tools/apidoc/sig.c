@@ -201,9 +201,7 @@ bool api_check(const api *a, const char *exports)
     }
     for (uint32_t r = 0; r < a->records.len; r++) {
         const record *rec = &a->records.data[r];
-        size_t n = strlen(rec->name);
-        bool options = n > 8 && strcmp(rec->name + n - 8, "_options") == 0;
-        for (uint32_t i = 0; options && i < rec->fields.len; i++)
+        for (uint32_t i = 0; rec->filled && i < rec->fields.len; i++)
             if (!*rec->fields.data[i].text) {
                 fprintf(stderr, "%s.%s: no comment says what it does\n", rec->name,
                         rec->fields.data[i].name);
