@@ -129,10 +129,10 @@ LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
 
 # libLLVM is not linked: codegen calls it through a table of pointers filled by dlopen. This header turns the
 # LLVM-C names of the table into its members.
-$(BUILD)/gen/llvm_api_names.h: codegen/llvm_api.def
+$(BUILD)/gen/llvm_api_names.h: codegen/llvm/llvm_api.def
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[[:space:]]*LLVM_FN(\([A-Za-z0-9_]*\).*/#define \1 lz_llvm.\1/p' $< >$@
-ifneq ($(wildcard codegen/llvm_api.def),)
+ifneq ($(wildcard codegen/llvm/llvm_api.def),)
 $(OBJ_codegen): | $(BUILD)/gen/llvm_api_names.h
 endif
 

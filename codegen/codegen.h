@@ -16,6 +16,7 @@
 #define LZ_CODEGEN_CODEGEN_H
 #include "lower/loops/loop.h"
 #include "lower/machine.h"
+#include <string.h>
 
 enum {
 #define VARIANT(name, of, tried, doc) LZ_VARIANT_##name,
@@ -31,12 +32,15 @@ typedef struct lz_target {
     lz_machine machine;       /* all known but for threads */
     uint32_t without, always; /* forms of code: bit per row of variants.def */
     bool simt;                /* code is one thread of many: codegen/gpu/simt.h */
-    int processors; /* simt: multiprocessors that products are laid out for (simt_archs.def) */
+    int processors; /* simt: multiprocessors that products are laid out for (target_gpu.def) */
     bool groups;    /* simt: four warps multiply together (simt_wgmma.c) */
     bool bulk;      /* simt: boxes of matrices are copied by the device itself (simt_dot_tma.c) */
     bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
-bool lz_target_ptx(const lz_target *t); /* its object format is text: PTX */
+static inline bool lz_target_ptx(const lz_target *t) /* its object format is text: PTX */
+{
+    return strncmp(t->triple, "nvptx", 5) == 0;
+}
 /* Sets the forms of t as LAZULI_VARIANTS says, or as a list like it; LZ_EINVAL names what is no
  * form. lz_variants_print appends what is left out or always taken: part of keys. */
 lz_status lz_variants_configured(lz_target *t);

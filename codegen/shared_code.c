@@ -10,13 +10,6 @@
 enum { MOST_KEPT = 256 };
 static const char magic[8] = "LZOBJS1";
 
-const char *lz_shared_name(uint32_t i)
-{
-    static const char *const name[LZ_SHARED] = {"lz_shared0", "lz_shared1", "lz_shared2",
-                                                "lz_shared3", "lz_shared4"};
-    return name[i];
-}
-
 /* ---- what is kept ---- */
 
 typedef struct entry {

@@ -9,8 +9,13 @@
 #define LZ_CODEGEN_SHARED_CODE_H
 #include "codegen/codegen.h"
 
-enum { LZ_SHARED = 5, LZ_OBJECTS = LZ_SHARED + 1 }; /* of a kernel, at most */
-const char *lz_shared_name(uint32_t i);             /* i < LZ_SHARED */
+enum { LZ_SHARED = 5, LZ_OBJECTS = LZ_SHARED + 1 };  /* of a kernel, at most */
+static inline const char *lz_shared_name(uint32_t i) /* i < LZ_SHARED */
+{
+    static const char *const name[LZ_SHARED] = {"lz_shared0", "lz_shared1", "lz_shared2",
+                                                "lz_shared3", "lz_shared4"};
+    return name[i];
+}
 
 /* Appends the object of a shared function to `out`: the one that is kept for these bytes of its
  * module, or what `make` appends, which is kept from then on. While another thread makes it: waits

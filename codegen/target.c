@@ -342,11 +342,6 @@ static bool is_tuning(const char *s, size_t n)
     return false;
 }
 
-bool lz_target_ptx(const lz_target *t)
-{
-    return strncmp(t->triple, "nvptx", 5) == 0;
-}
-
 bool lz_target_runs(const char *wanted)
 {
     lz_once_run(&once, read_machine);

@@ -21,11 +21,9 @@ lower/fusion/
 lower/passes/
 lower/plan/
 lower/
-codegen/llvm_api codegen/shared_code codegen/variants
-codegen/target
-codegen/emit/em
+codegen/llvm/
 codegen/math/
-codegen/emit/emit_
+codegen/emit/
 codegen/loops/
 codegen/dot/
 codegen/gpu/
@@ -50,9 +48,6 @@ backends/ backends/cpu/ lz_backend_cpu           registry: backends.def
 backends/ backends/cuda/ lz_backend_cuda         registry: backends.def
 backends/ backends/ref/ lz_backend_ref           registry: backends.def
 runtime/graph/ runtime/exec/ lz_(dev_current|sync_check_limit)          a trace belongs to a device, and is run when it has grown too large
-codegen/loops/ codegen/dot/ dot_(ceil|ceil_div|split_index)              carve: arithmetic, to codegen/emit
-codegen/emit/emit_ codegen/loops/ kern_esize                             carve: a fact about dtypes, to codegen/emit
-codegen/emit/em codegen/math/ lz_math_f64                                carve: em_libm builds a function of codegen/math
 runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 observers: a step calls the dumps and reports, which read its program
 '
 

@@ -77,7 +77,7 @@ typedef struct dot {
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
 } dot;
 
-/* dot.c: the access of a factor that is a load; so few rows never repay packing */
+/* dot_config.c: the access of a factor that is a load; so few rows never repay packing */
 const lz_access *dot_access(const dot *g, int32_t sop);
 bool dot_plain_along(const dot *g, int32_t sop,
                      uint32_t d); /* a load that is contiguous along loop d */
@@ -89,6 +89,7 @@ lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint3
                              bool *took_first);
 void dot_choose_tile(dot *g);             /* mr, nv, nv_small */
 bool dot_stores_sums(const lz_kernel *k); /* as they are, contiguous along n */
+int64_t dot_baked(lz_sz s);               /* a size that is known, or -1 */
 
 /* dot_blocking.c */
 /* Loop over the panels of vectors v0..v1-1: of 3 and of 2, narrow ones until the rest is a multiple
@@ -122,10 +123,7 @@ Val dot_share_equally(em *e, Val others, Val blocks, Val most);
 /* Rows of B, so many bytes from each other, do not share sets of the L1 cache with so many others
  * that a run of a panel would not stay in it. */
 Val dot_rows_apart(em *e, Val row);
-Val dot_ceil_div(em *e, Val n, int64_t by);
-Val dot_ceil(em *e, Val n, Val by);
 Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */
-Val dot_split_index(em *e, Val *i, Val n);           /* *i % n, and *i becomes *i / n */
 /* bytes between rows of packed A; between the k of a k-major one */
 int64_t dot_a_stride(const dot *g);
 /* k-major: vectors of a unit's rows; a multiple of KERN_U, or fewer */

@@ -57,7 +57,7 @@ static lz_status plan_product(rows *r, uint32_t s)
     g->e = e;
     g->k = &p->view;
     g->d = r->k->stages[s].reds[0].acc_dtype[0];
-    g->es = kern_esize(g->d);
+    g->es = em_esize(g->d);
     g->L = (unsigned)e->t->machine.vector_bytes / g->es;
     g->m = d->m;
     g->n = d->n;
@@ -106,7 +106,7 @@ static void emit_dims(rows *r)
     r->M = kern_size(&r->c, r->k->outer[m]);
     Val some = umax1(e, r->batch);
     Val few = LLVMBuildUDiv(e->b, ADD(some, em_c64(e, UNITS - 1)), some, "");
-    r->RU = umax1(e, em_smin(e, dot_ceil_div(e, r->M, BLOCK), few));
+    r->RU = umax1(e, em_smin(e, em_ceil_div(e, r->M, BLOCK), few));
     for (uint32_t s = 0; s < r->k->nstage; s++) {
         if (!r->p[s])
             continue;
@@ -114,7 +114,7 @@ static void emit_dims(rows *r)
         g->M = r->M;
         g->N = kern_size(&r->c, r->k->stages[s].extent[0]);
         g->K = g->KS = kern_size(&r->c, r->k->stages[s].extent[1]);
-        g->V = dot_ceil_div(e, g->N, g->L);
+        g->V = em_ceil_div(e, g->N, g->L);
     }
 }
 
@@ -414,7 +414,7 @@ static void run_unit(rows *r, Val u, Val prev)
             kern_addresses(&r->c, s, POS_ROW);
             kern_eval(&r->c, s, POS_ROW, &one);
         }
-    Val blocks = dot_ceil_div(e, r->M, BLOCK), step = em_c64(e, BLOCK);
+    Val blocks = em_ceil_div(e, r->M, BLOCK), step = em_c64(e, BLOCK);
     Val lo = MUL(dot_cut(e, blocks, r->RU, part), step);
     Val hi = MUL(dot_cut(e, blocks, r->RU, ADD(part, em_c64(e, 1))), step);
     em_loop l;

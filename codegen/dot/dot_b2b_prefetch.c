@@ -57,7 +57,7 @@ static void fetch_factor(rows *r, product *p, kern *f, const part *x, bool fresh
         em_if s;
         em_if_begin(e, &s, moves);
         fetch_rows(e, f->st[0].ptr[POS_ROW][op->a], kern_size(f, a->stride[x->across]), x->lo,
-                   x->hi, x->n, kern_esize(op->dtype));
+                   x->hi, x->n, em_esize(op->dtype));
         em_if_end(e, &s, 0, NULL, NULL, NULL);
     }
 }

@@ -4,83 +4,11 @@
 #include <string.h>
 
 enum {
-    UNITS = 8,         /* for threads to share; */
-    UNITS_DIRECT = 16, /* where more cost nothing */
-    SHARERS = 4,       /* threads that are to have the same, */
-    MANY_UNITS = 16    /* where one unit more is much */
+    UNITS = 8,        /* for threads to share; */
+    UNITS_DIRECT = 16 /* where more cost nothing */
 };
 
 /* ---- sizes ---- */
-
-Val dot_ceil_div(em *e, Val n, int64_t by)
-{
-    if (by == 1)
-        return n;
-    return LLVMBuildUDiv(e->b, ADD(n, em_c64(e, by - 1)), em_c64(e, by), "");
-}
-
-Val dot_ceil(em *e, Val n, Val by)
-{
-    return LLVMBuildUDiv(e->b, SUB(ADD(n, by), em_c64(e, 1)), by, "");
-}
-
-Val dot_share_equally(em *e, Val others, Val blocks, Val most)
-{
-    Val low = em_c64(e, SHARERS - 1), units = MUL(others, blocks);
-    Val up = em_smin(e, AND(ADD(blocks, low), em_c64(e, -SHARERS)), most);
-    Val few = ICMP(SLT, units, em_c64(e, MANY_UNITS));
-    Val uneven = ICMP(NE, AND(units, low), em_c64(e, 0));
-    Val better = ICMP(EQ, AND(MUL(others, up), low), em_c64(e, 0));
-    return SEL(AND(AND(few, uneven), better), up, blocks);
-}
-
-static unsigned granule(dot_columns c)
-{
-    return c.nv % c.nv_small ? 1 : c.nv_small;
-}
-
-Val dot_block_start(em *e, dot_columns c, Val i)
-{
-    Val n = dot_ceil_div(e, c.vectors, granule(c));
-    return em_smin(e, MUL(dot_cut(e, n, c.blocks, i), em_c64(e, granule(c))), c.vectors);
-}
-
-Val dot_block_most(em *e, dot_columns c)
-{
-    Val n = dot_ceil(e, dot_ceil_div(e, c.vectors, granule(c)), c.blocks);
-    return ADD(MUL(n, em_c64(e, granule(c))), em_c64(e, c.nv));
-}
-
-Val dot_bytes(kern *f, unsigned es, lz_sz elements)
-{
-    em *e = f->e;
-    return MUL(kern_size(f, elements), em_c64(e, es));
-}
-
-Val dot_split_index(em *e, Val *i, Val n)
-{
-    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
-    *i = q;
-    return r;
-}
-
-Val dot_cut(em *e, Val n, Val parts, Val i)
-{
-    return LLVMBuildUDiv(e->b, MUL(n, i), parts, "");
-}
-
-int64_t dot_a_stride(const dot *g)
-{
-    if (g->amode == DOT_A_COLS)
-        return (int64_t)(dot_a_vectors(g) * g->L + 16) * g->es;
-    return (g->kc + 16) * g->es; /* rows of a power of two would share sets of the cache */
-}
-
-unsigned dot_a_vectors(const dot *g)
-{
-    unsigned n = (unsigned)((g->mc * g->mr + g->L - 1) / g->L);
-    return n <= KERN_U ? n : LZ_ALIGN_UP(n, KERN_U);
-}
 
 static dot_columns columns(const dot *g)
 {
@@ -91,7 +19,7 @@ static dot_columns columns(const dot *g)
 static void count_panels(dot *g)
 {
     em *e = g->e;
-    Val fewest = dot_ceil_div(e, g->V, g->nv), one = em_c64(e, 1);
+    Val fewest = em_ceil_div(e, g->V, g->nv), one = em_c64(e, 1);
     g->panels = em_smax(e, fewest, one);
 }
 
@@ -101,12 +29,6 @@ static Val units_for(dot *g, int64_t units, Val others)
     em *e = g->e;
     return em_smax(e, LLVMBuildUDiv(e->b, ADD(em_c64(e, units - 1), others), others, ""),
                    em_c64(e, 1));
-}
-
-Val dot_rows_apart(em *e, Val row)
-{
-    int64_t same = e->many ? DOT_SET_BYTES : DOT_SET_NARROW;
-    return ICMP(NE, AND(row, em_c64(e, same - 1)), em_c64(e, 0));
 }
 
 /* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
@@ -129,8 +51,8 @@ static void divide(dot *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), batch = em_smax(e, g->batch, one);
-    Val fit = dot_ceil_div(e, g->panels, g->nc / g->nv);
-    Val rows = em_smax(e, dot_ceil_div(e, g->T, g->mc), one), least = rows;
+    Val fit = em_ceil_div(e, g->panels, g->nc / g->nv);
+    Val rows = em_smax(e, em_ceil_div(e, g->T, g->mc), one), least = rows;
     Val wide = em_smax(e, fit, em_smin(e, g->panels, units_for(g, UNITS, batch)));
     if (g->plain && g->amode != DOT_A_COLS) {
         Val few = em_smin(e, rows, units_for(g, UNITS, MUL(batch, wide)));
@@ -173,10 +95,10 @@ static void emit_dims(dot *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
-    g->T = dot_ceil_div(e, g->M, g->mr);
-    g->V = dot_ceil_div(e, g->N, g->L);
-    g->KS = dot_ceil_div(e, g->K, (int64_t)1 << g->words);
-    g->KN = em_smax(e, dot_ceil_div(e, g->KS, g->kc), one);
+    g->T = em_ceil_div(e, g->M, g->mr);
+    g->V = em_ceil_div(e, g->N, g->L);
+    g->KS = em_ceil_div(e, g->K, (int64_t)1 << g->words);
+    g->KN = em_smax(e, em_ceil_div(e, g->KS, g->kc), one);
     g->KB = MUL(g->KN, g->KO);
     count_panels(g);
     divide(g);
@@ -200,7 +122,7 @@ static void scratch_parts(dot *g)
     g->npack_a = em_c64(e, (na + 63) / 64 * 64);
     /* Of all rows of the longest unit: where sums are stored as they are, most tiles need none of
      * it, but the last one does. */
-    Val most_rows = MUL(dot_ceil(e, g->T, g->RB), em_c64(e, g->mr));
+    Val most_rows = MUL(em_ceil(e, g->T, g->RB), em_c64(e, g->mr));
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), most_rows, em_c64(e, g->mr));
     Val nblock = MUL(MUL(g->wide, rows), em_c64(e, (int64_t)g->L * g->es));
     g->scratch = ADD(ADD(g->npack_a, g->npack_b), ADD(nblock, em_c64(e, 256)));
@@ -368,7 +290,7 @@ static void next_rows(dot *g, const unit *w, Val r, Val v, Val *args)
         return;
     }
     Val mr = em_c64(e, g->mr), next = ADD(r, mr);
-    Val two = SHL(dot_ceil_div(e, SUB(v, w->v0), g->nv), em_c64(e, 1)); /* narrow ones are first */
+    Val two = SHL(em_ceil_div(e, SUB(v, w->v0), g->nv), em_c64(e, 1)); /* narrow ones are first */
     Val shared = SEL(ICMP(ULT, two, mr), ADD(two, mr), none);
     Val alone = SUB(SEL(ICMP(SLT, next, w->r1), next, w->r0), r);
     Val row = SEL(w->direct, alone, shared);
@@ -389,7 +311,7 @@ static void far_rows(dot *g, const unit *w, Val r, Val v, Val k0, Val kc, Val *a
     args[MICRO_FAR_LOG] = em_c64(e, g->log_steps + g->log_lines);
     if (!g->b_place || g->stream)
         return;
-    Val tiles = dot_ceil_div(e, SUB(w->r1, w->r0), g->mr),
+    Val tiles = em_ceil_div(e, SUB(w->r1, w->r0), g->mr),
         i = LLVMBuildUDiv(e->b, SUB(r, w->r0), em_c64(e, g->mr), "");
     Val lz =
         em_intr(e, "llvm.ctlz", &e->i64, 1, (Val[]){OR(SUB(tiles, one), one), em_ci(e->i1, 0)}, 2);
@@ -495,9 +417,9 @@ static void run_unit(dot *g, const unit *w)
     em *e = g->e;
     em_loop lk, lr;
     em_loop_begin(e, &lk, em_c64(e, 0), g->KB, em_c64(e, 1), 0, NULL);
-    Val i = lk.i, part = g->ki ? dot_split_index(e, &i, g->KN) : i, one = em_c64(e, 1);
+    Val i = lk.i, part = g->ki ? em_split_index(e, &i, g->KN) : i, one = em_c64(e, 1);
     for (uint32_t d = g->ki; d-- > 0;)
-        g->c.iidx[d] = d ? dot_split_index(e, &i, em_smax(e, kern_inner(&g->c, 0, d), one)) : i;
+        g->c.iidx[d] = d ? em_split_index(e, &i, em_smax(e, kern_inner(&g->c, 0, d), one)) : i;
     Val k0 = dot_cut(e, g->KS, g->KN, part), kc = SUB(dot_cut(e, g->KS, g->KN, ADD(part, one)), k0);
     if (!g->b_place) {
         em_if fresh;
@@ -516,11 +438,11 @@ static void run_unit(dot *g, const unit *w)
 static void place_unit(dot *g, Val u, Val prev, unit *w)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1), i = u, fast = dot_split_index(e, &i, SEL(g->each, g->CB, g->RB)),
-        group = i, slow = dot_split_index(e, &i, SEL(g->each, g->RB, g->CB));
+    Val one = em_c64(e, 1), i = u, fast = em_split_index(e, &i, SEL(g->each, g->CB, g->RB)),
+        group = i, slow = em_split_index(e, &i, SEL(g->each, g->RB, g->CB));
     Val rb = SEL(g->each, slow, fast), cb = SEL(g->each, fast, slow);
     for (uint32_t d = g->m; d-- > 0;)
-        g->c.oidx[d] = d ? dot_split_index(e, &i, kern_outer(&g->c, d)) : i;
+        g->c.oidx[d] = d ? em_split_index(e, &i, kern_outer(&g->c, d)) : i;
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->more_rows = ICMP(SLT, ADD(rb, one), g->RB);

@@ -23,7 +23,7 @@ static void finish_vectors(kern *f, uint32_t n, Val at, Val p, kctx *x)
 {
     em *e = f->e;
     lz_dtype d = kern_acc_dtype(f, 0, 0);
-    unsigned L = f->lanes, es = (unsigned)kern_esize(d);
+    unsigned L = f->lanes, es = (unsigned)em_esize(d);
     f->oidx[n] = MUL(at, em_c64(e, L));
     for (unsigned u = 0; u < x->u; u++)
         f->st[0].red[0][u] = (Ev){
@@ -37,7 +37,7 @@ static void finish_each(kern *f, uint32_t n, Val N, Val row, Val v, Val past)
 {
     em *e = f->e;
     em_loop l;
-    int64_t vb = (int64_t)f->lanes * kern_esize(kern_acc_dtype(f, 0, 0));
+    int64_t vb = (int64_t)f->lanes * em_esize(kern_acc_dtype(f, 0, 0));
     em_loop_begin(e, &l, v, past, em_c64(e, 1), 0, NULL);
     Val left = SUB(N, MUL(l.i, em_c64(e, f->lanes)));
     kctx x = {.u = 1, .mask = {em_tail_mask(e, left, f->lanes)}};
@@ -49,7 +49,7 @@ static void finish_each(kern *f, uint32_t n, Val N, Val row, Val v, Val past)
 static void finish_panel(kern *f, uint32_t n, Val row, Val v, Val past, const dot_panel *w)
 {
     em *e = f->e;
-    int64_t vb = (int64_t)f->lanes * kern_esize(kern_acc_dtype(f, 0, 0));
+    int64_t vb = (int64_t)f->lanes * em_esize(kern_acc_dtype(f, 0, 0));
     kctx x = {.u = w->nv_small};
     em_if more;
     finish_vectors(f, n, v, row, &x);
@@ -138,7 +138,7 @@ void dot_fetch_row(kern *f, uint32_t n, Val v, unsigned nv)
             if (!(which >> i & 1))
                 continue;
             const lz_access *a = i < t->nacc ? &t->accs[i] : &t->stores[i - t->nacc].at;
-            int64_t nbytes = (int64_t)f->lanes * kern_esize(f->k->buf[a->buf].dtype);
+            int64_t nbytes = (int64_t)f->lanes * em_esize(f->k->buf[a->buf].dtype);
             Val at = em_at(e, f->st[s].ptr[POS_ROW][i], v, nbytes);
             for (int64_t b = 0; b < nbytes * nv; b += LINE)
                 em_prefetch(e, em_at(e, at, em_c64(e, b), 1), i >= t->nacc, 3);

@@ -176,23 +176,23 @@ static void emit_dims(implicit *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
-    g->T = dot_ceil_div(e, g->M, g->mr);
-    g->V = dot_ceil_div(e, g->N, g->L);
-    g->KB = em_smax(e, dot_ceil_div(e, g->K, g->kc), one);
+    g->T = em_ceil_div(e, g->M, g->mr);
+    g->V = em_ceil_div(e, g->N, g->L);
+    g->KB = em_smax(e, em_ceil_div(e, g->K, g->kc), one);
     g->direct = in_place(g);
-    g->P = dot_ceil_div(e, g->V, g->nv);
+    g->P = em_ceil_div(e, g->V, g->nv);
     Val most = SEL(ICMP(SGT, g->KB, em_c64(e, MANY)), em_c64(e, FEW_UNITS), em_c64(e, UNITS));
     /* Each block of rows packs B again: what units can be had besides those for many rows are of
      * columns. */
-    Val blocks = em_smax(e, dot_ceil_div(e, g->T, row_tiles(g)), one),
+    Val blocks = em_smax(e, em_ceil_div(e, g->T, row_tiles(g)), one),
         apart = LLVMBuildUDiv(e->b, most, em_smax(e, MUL(g->batch, blocks), one), "");
     apart = em_smax(e, em_smin(e, apart, g->P), one);
-    g->CB = em_smax(e, dot_ceil_div(e, g->P, dot_most_vectors(e) / (int64_t)g->nv),
+    g->CB = em_smax(e, em_ceil_div(e, g->P, dot_most_vectors(e) / (int64_t)g->nv),
                     SEL(g->direct, one, apart));
     Val others = em_smax(e, MUL(g->batch, g->CB), one);
     Val half = LLVMBuildLShr(e->b, others, em_c64(e, 1), "");
     Val want = LLVMBuildUDiv(e->b, ADD(most, SEL(g->direct, SUB(others, one), half)), others, "");
-    Val some = em_smin(e, want, dot_ceil_div(e, g->T, 2));
+    Val some = em_smin(e, want, em_ceil_div(e, g->T, 2));
     g->RB = em_smax(e, blocks, some);
     Val each = MUL(em_smax(e, g->batch, one), g->RB);
     g->CB = dot_share_equally(e, each, g->CB, em_smax(e, g->P, one));
@@ -210,7 +210,7 @@ static void scratch_parts(implicit *g)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
-    Val most_k = dot_ceil(e, g->K, g->KB);
+    Val most_k = em_ceil(e, g->K, g->KB);
     Val entries = ADD(most_k, em_c64(e, IMPLICIT_AHEAD)); /* those past the last k hold anything */
     g->ntable = AND(ADD(MUL(entries, em_c64(e, 8)), em_c64(e, 127)), em_c64(e, -64));
     Val b = MUL(MUL(g->wide, ADD(most_k, em_c64(e, 1))), em_c64(e, vb));
@@ -247,50 +247,6 @@ static void emit_sizes(implicit *g)
     LLVMBuildRet(e->b, em_numbers_at(e, &g->numbers, LLVMGetParam(f, 1)));
     em_numbers_size(e, &g->numbers, f, "lz_grid", &g->grid);
     em_numbers_size(e, &g->numbers, f, "lz_scratch", &g->scratch);
-}
-
-/* ---- indices taken apart and counted on ---- */
-
-void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i)
-{
-    Val carry = em_c64(e, 1);
-    for (uint32_t l = n; l-- > 0;) {
-        Val up = ADD(i[l], carry), over = l ? ICMP(SGE, up, ext[l]) : em_ci(e->i1, 0);
-        i[l] = SEL(over, em_c64(e, 0), up);
-        carry = SEL(over, em_c64(e, 1), em_c64(e, 0));
-    }
-}
-
-/* The tables of k from k0 on. */
-static void fill_tables(implicit *g, Val k0, Val kc)
-{
-    em *e = g->e;
-    uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
-    Val ext[LZ_LOOP_MAX] = {NULL}, i[LZ_LOOP_MAX + 1], at = k0;
-    for (uint32_t q = n; q-- > 0;) {
-        ext[q] = kern_inner(&g->c, 0, g->order[q]);
-        i[q] = q ? dot_split_index(e, &at, em_smax(e, ext[q], em_c64(e, 1))) : at;
-    }
-    Val b = em_c64(e, 0);
-    for (uint32_t q = 0; q < n; q++)
-        b = ADD(b, MUL(i[q], dot_bytes(&g->c, g->es, g->b->stride[no + g->order[q]])));
-    i[n] = b;
-    em_loop lk;
-    em_loop_begin(e, &lk, em_c64(e, 0), kc, em_c64(e, 1), (int)n + 1, i);
-    Val next[LZ_LOOP_MAX + 1], a = em_c64(e, 0), to = em_c64(e, 0);
-    for (uint32_t q = 0; q < n; q++) {
-        a = ADD(a, MUL(lk.phi[q], dot_bytes(&g->c, g->es, g->a->stride[no + g->order[q]])));
-        next[q] = lk.phi[q];
-    }
-    dot_count_on(e, n, ext, next);
-    for (uint32_t q = 0; q < n; q++)
-        to = ADD(to, MUL(next[q], dot_bytes(&g->c, g->es, g->b->stride[no + g->order[q]])));
-    em_store(e, a, em_at(e, g->off_a, lk.i, 8), 8);
-    em_store(e, SUB(to, lk.phi[n]), em_at(e, g->step_b, lk.i, 8), 8);
-    if (g->bordered)
-        em_store(e, SUB(lk.phi[n], b), em_at(e, g->at_b, lk.i, 8), 8);
-    next[n] = to;
-    em_loop_end(e, &lk, next);
 }
 
 /* ---- the loops ---- */
@@ -344,29 +300,6 @@ static Val panels_end(implicit *g, const unit *w, panels *p, Val on)
     Val end = LLVMBuildPhi(e->b, LLVMTypeOf(on), ""), from[2] = {p->first, on};
     LLVMAddIncoming(end, from, (Blk[]){p->from, latch}, 2);
     return end;
-}
-
-Val implicit_base(implicit *g, const lz_access *a)
-{
-    em *e = g->e;
-    return em_at(e, g->c.buf[a->buf], kern_size(&g->c, a->offset), g->es);
-}
-
-/* B at k0, column vector v, for the batch that is set. */
-Val implicit_b_at(implicit *g, Val k0, Val v)
-{
-    em *e = g->e;
-    uint32_t n = g->k->stages[0].ninner, no = g->k->nouter;
-    Val p = em_at(e, implicit_base(g, g->b), v, (int64_t)g->L * g->es), at = k0;
-    for (uint32_t l = 0; l < g->n; l++)
-        if (!implicit_is_row(g, l))
-            p = em_at(e, p, MUL(g->c.oidx[l], dot_bytes(&g->c, g->es, g->b->stride[l])), 1);
-    for (uint32_t q = n; q-- > 0;) {
-        uint32_t l = g->order[q];
-        Val i = q ? dot_split_index(e, &at, em_smax(e, kern_inner(&g->c, 0, l), em_c64(e, 1))) : at;
-        p = em_at(e, p, MUL(i, dot_bytes(&g->c, g->es, g->b->stride[no + l])), 1);
-    }
-    return p;
 }
 
 static Val panel_at(implicit *g, const unit *w, Val v, Val kc)
@@ -515,7 +448,7 @@ static void run_unit(implicit *g, const unit *w, Val first)
         kc = SUB(dot_cut(e, g->K, g->KB, ADD(lk.i, em_c64(e, 1))), k0);
     em_if other;
     em_if_begin(e, &other, OR(first, ICMP(SGT, g->KB, em_c64(e, 1))));
-    fill_tables(g, k0, kc);
+    implicit_fill_tables(g, k0, kc);
     implicit_look_through_a(g);
     em_if_end(e, &other, 0, NULL, NULL, NULL);
     pack_block(g, w, k0, kc);
@@ -530,14 +463,14 @@ static void run_unit(implicit *g, const unit *w, Val first)
 static void place_unit(implicit *g, Val u, unit *w)
 {
     em *e = g->e;
-    Val i = u, one = em_c64(e, 1), rb = dot_split_index(e, &i, g->RB),
-        cb = dot_split_index(e, &i, g->CB);
+    Val i = u, one = em_c64(e, 1), rb = em_split_index(e, &i, g->RB),
+        cb = em_split_index(e, &i, g->CB);
     uint32_t first = g->n;
     for (uint32_t l = g->n; l-- > 0;)
         first = implicit_is_row(g, l) ? first : l;
     for (uint32_t l = g->n; l-- > 0;)
         if (!implicit_is_row(g, l))
-            g->c.oidx[l] = l == first ? i : dot_split_index(e, &i, kern_outer(&g->c, l));
+            g->c.oidx[l] = l == first ? i : em_split_index(e, &i, kern_outer(&g->c, l));
     w->r0 = MUL(dot_cut(e, g->T, g->RB, rb), em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(dot_cut(e, g->T, g->RB, ADD(rb, one)), em_c64(e, g->mr)), g->M);
     w->v0 = dot_block_start(e, columns(g), cb);
@@ -593,7 +526,7 @@ lz_status dot_emit_flat(em *e, const lz_kernel *k)
     g.e = e;
     g.k = k;
     g.d = k->stages[0].reds[0].acc_dtype[0];
-    g.es = kern_esize(g.d);
+    g.es = em_esize(g.d);
     g.L = (unsigned)e->t->machine.vector_bytes / g.es;
     g.n = lz_kernel_dot(k)->n;
     g.a = kern_plain_access(k, lz_kernel_dot(k)->a_sop);

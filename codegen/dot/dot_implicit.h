@@ -96,10 +96,12 @@ enum tile_arg {
 void implicit_emit_tiles(implicit *g);
 void implicit_call_tile(implicit *g, Val narrow, const Val *args);
 
-/* dot_implicit.c: what an access has at its first element; B at k0, column vector v, for the batch
- * that is set */
+/* dot_implicit_tables.c: the tables of k0.. (kc of them); what an access has at its first element;
+ * B at k0, column vector v, for the batch that is set */
+void implicit_fill_tables(implicit *g, Val k0, Val kc);
 Val implicit_base(implicit *g, const lz_access *a);
 Val implicit_b_at(implicit *g, Val k0, Val v);
+Val implicit_part(em *e, Val a, Val b, Val n); /* ceil(a / b), and from 0 to n */
 
 /* dot_implicit_rows.c: memory for it; row r is the next; nrows of a tile, then the last again; the
  * outer indices of one, and where one is kept */
@@ -124,6 +126,5 @@ void implicit_look_through_a(implicit *g);
 /* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how
  * many, at least one. Then the arguments but T_ROWS and those of C. */
 Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc);
-Val implicit_part(em *e, Val a, Val b, Val n); /* ceil(a / b), and from 0 to n */
 void implicit_start_run(implicit *g, Val nruns, Val *args);
 #endif

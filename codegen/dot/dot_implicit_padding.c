@@ -191,12 +191,6 @@ static met indices(implicit *g, uint32_t l, Val v, unsigned nv)
     return (met){li.phi[0], li.phi[1]};
 }
 
-Val implicit_part(em *e, Val a, Val b, Val n)
-{
-    Val zero = em_c64(e, 0), up = em_smax(e, ADD(a, SUB(b, em_c64(e, 1))), zero);
-    return em_smin(e, LLVMBuildUDiv(e->b, up, b, ""), n);
-}
-
 /* The indices of the border's inner loop, of n, where what a tile reads may be something else than
  * padding. */
 static range there(implicit *g, const lz_border *x, Val n, Val v, unsigned nv)

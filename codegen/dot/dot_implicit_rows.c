@@ -144,7 +144,7 @@ void implicit_start_rows(implicit *g, Val r)
     for (uint32_t l = g->n; l-- > 0;)
         if (implicit_is_row(g, l)) {
             Val n = em_load(e, e->i64, size_at(g, l), 8);
-            em_store(e, l == first ? r : dot_split_index(e, &r, n), cur_at(g, l), 8);
+            em_store(e, l == first ? r : em_split_index(e, &r, n), cur_at(g, l), 8);
         }
 }
 

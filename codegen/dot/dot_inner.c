@@ -191,8 +191,8 @@ static void count(lanes *g)
     g->KI = kern_inner(&g->c, 0, g->ki);
     g->NE = kern_outer(&g->c, g->n);
     g->N = MUL(g->Q, g->NE);
-    g->T = dot_ceil_div(e, g->M, g->mr);
-    g->VE = dot_ceil_div(e, g->NE, g->L);
+    g->T = em_ceil_div(e, g->M, g->mr);
+    g->VE = em_ceil_div(e, g->NE, g->L);
 }
 
 /* Units for threads to share; more where their sums would not stay in the cache, about as many rows
@@ -207,22 +207,22 @@ static void divide(lanes *g)
         side_of++;
     Val one = em_c64(e, 1), all = em_c64(e, most);
     Val rb = em_smax(e, em_smin(e, g->T, em_c64(e, UNITS)), one),
-        cb = em_smax(e, em_smin(e, g->Q, dot_ceil(e, em_c64(e, UNITS), rb)), one);
-    Val rows = em_smax(e, dot_ceil(e, g->T, rb), one),
-        columns = em_smax(e, MUL(dot_ceil(e, g->Q, cb), g->NE), one);
-    Val fit = LLVMBuildUDiv(e->b, all, dot_ceil_div(e, columns, g->nr), "");
+        cb = em_smax(e, em_smin(e, g->Q, em_ceil(e, em_c64(e, UNITS), rb)), one);
+    Val rows = em_smax(e, em_ceil(e, g->T, rb), one),
+        columns = em_smax(e, MUL(em_ceil(e, g->Q, cb), g->NE), one);
+    Val fit = LLVMBuildUDiv(e->b, all, em_ceil_div(e, columns, g->nr), "");
     rows = em_smin(e, rows, em_smax(e, fit, em_c64(e, side_of)));
     columns = em_smin(e, columns, MUL(LLVMBuildUDiv(e->b, all, rows, ""), em_c64(e, g->nr)));
     Val steps = LLVMBuildUDiv(e->b, columns, em_smax(e, g->NE, one), ""),
         vecs = em_smax(e, LLVMBuildUDiv(e->b, columns, em_c64(e, g->L), ""), one);
     Val apart = ICMP(EQ, steps, em_c64(e, 0));
-    g->RB = em_smax(e, dot_ceil(e, g->T, rows), one);
-    g->CB = em_smax(e, dot_ceil(e, g->Q, em_smax(e, steps, one)), one);
-    g->NB = SEL(apart, em_smax(e, dot_ceil(e, g->VE, vecs), one), one);
-    g->most_rows = MUL(dot_ceil(e, g->T, g->RB), em_c64(e, g->mr));
-    g->most_cols = SEL(apart, MUL(dot_ceil(e, g->VE, g->NB), em_c64(e, g->L)),
-                       MUL(dot_ceil(e, g->Q, g->CB), g->NE));
-    g->col_tiles = dot_ceil_div(e, g->most_cols, g->nr);
+    g->RB = em_smax(e, em_ceil(e, g->T, rows), one);
+    g->CB = em_smax(e, em_ceil(e, g->Q, em_smax(e, steps, one)), one);
+    g->NB = SEL(apart, em_smax(e, em_ceil(e, g->VE, vecs), one), one);
+    g->most_rows = MUL(em_ceil(e, g->T, g->RB), em_c64(e, g->mr));
+    g->most_cols = SEL(apart, MUL(em_ceil(e, g->VE, g->NB), em_c64(e, g->L)),
+                       MUL(em_ceil(e, g->Q, g->CB), g->NE));
+    g->col_tiles = em_ceil_div(e, g->most_cols, g->nr);
 }
 
 static void emit_dims(lanes *g)
@@ -250,7 +250,7 @@ static Val padded(em *e, Val n)
 static void scratch_parts(lanes *g, parts *p)
 {
     em *e = g->e;
-    Val eight = em_c64(e, 8), row_tiles = dot_ceil(e, g->T, g->RB);
+    Val eight = em_c64(e, 8), row_tiles = em_ceil(e, g->T, g->RB);
     p->table = padded(e, MUL(g->KO, eight));
     p->rows = padded(e, MUL(g->most_rows, eight));
     p->cols = padded(e, MUL(MUL(g->col_tiles, em_c64(e, g->nr)), eight));
@@ -327,7 +327,7 @@ static void fill_pointers(lanes *g, const lz_access *x, uint32_t loops, Val firs
     for (uint32_t l = g->k->nouter; l-- > 0;)
         if (loops >> l & 1)
             p = em_at(e, p,
-                      MUL(dot_split_index(e, &i, em_smax(e, kern_outer(&g->c, l), em_c64(e, 1))),
+                      MUL(em_split_index(e, &i, em_smax(e, kern_outer(&g->c, l), em_c64(e, 1))),
                           dot_bytes(&g->c, g->es, x->stride[l])),
                       1);
     em_store(e, p, em_at(e, to, li.i, 8), 8);
@@ -345,8 +345,8 @@ typedef struct unit {
 static void place_unit(lanes *g, Val u, unit *w)
 {
     em *e = g->e;
-    Val i = u, one = em_c64(e, 1), lanes_of = em_c64(e, g->L), nb = dot_split_index(e, &i, g->NB),
-        cb = dot_split_index(e, &i, g->CB);
+    Val i = u, one = em_c64(e, 1), lanes_of = em_c64(e, g->L), nb = em_split_index(e, &i, g->NB),
+        cb = em_split_index(e, &i, g->CB);
     Val t0 = dot_cut(e, g->T, g->RB, i), t1 = dot_cut(e, g->T, g->RB, ADD(i, one));
     w->r0 = MUL(t0, em_c64(e, g->mr));
     w->r1 = em_smin(e, MUL(t1, em_c64(e, g->mr)), g->M);
@@ -357,7 +357,7 @@ static void place_unit(lanes *g, Val u, unit *w)
     Val c0 = ADD(MUL(w->q0, g->NE), MUL(w->v0, lanes_of)),
         c1 = ADD(MUL(SUB(w->q1, one), g->NE), em_smin(e, MUL(w->v1, lanes_of), g->NE));
     w->row_tiles = SUB(t1, t0);
-    w->col_tiles = dot_ceil_div(e, SUB(c1, c0), g->nr);
+    w->col_tiles = em_ceil_div(e, SUB(c1, c0), g->nr);
     fill_pointers(g, g->a, g->row_loop, w->r0, MUL(w->row_tiles, em_c64(e, g->mr)), w->r1,
                   g->row_at);
     fill_pointers(g, g->b, g->cols, c0, MUL(w->col_tiles, em_c64(e, g->nr)), c1, g->col_at);
@@ -391,7 +391,7 @@ static void run_blocks(lanes *g, const unit *w)
     Val one = em_c64(e, 1), lanes_of = em_c64(e, g->L), args[T_ARGS];
     int64_t run = g->e->t->machine.l1_bytes / 2 / (int64_t)(g->mr * g->es);
     Val vecs = LLVMBuildUDiv(e->b, g->KI, lanes_of, ""), rest = SUB(g->KI, MUL(vecs, lanes_of));
-    Val nparts = em_smax(e, dot_ceil_div(e, vecs, run > g->L ? run / g->L : 1), one);
+    Val nparts = em_smax(e, em_ceil_div(e, vecs, run > g->L ? run / g->L : 1), one);
     Val some = em_smax(e, LLVMBuildUDiv(e->b, em_c64(e, run), em_smax(e, g->KI, one), ""), one);
     em_loop lo, lp;
     em_loop_begin(e, &lo, em_c64(e, 0), g->KO, some, 0, NULL);
@@ -459,8 +459,8 @@ static void finish(lanes *g, const unit *w)
     Val r = lr.i, q = lq.i;
     for (uint32_t l = g->k->nouter; l-- > 0;)
         if (l != g->n)
-            g->c.oidx[l] = dot_split_index(e, g->row_loop >> l & 1 ? &r : &q,
-                                           em_smax(e, kern_outer(&g->c, l), one));
+            g->c.oidx[l] = em_split_index(e, g->row_loop >> l & 1 ? &r : &q,
+                                          em_smax(e, kern_outer(&g->c, l), one));
     Val row = em_at(e, g->sums, MUL(SUB(lr.i, w->r0), sums_stride(g)), 1);
     row = em_at(e, row, MUL(SUB(lq.i, w->q0), g->NE), g->es);
     dot_finish_row(&g->c, g->n, g->NE, row, w->v0, w->v1, NULL);
@@ -512,7 +512,7 @@ lz_status dot_emit_lanes(em *e, const lz_kernel *k)
     g.e = e;
     g.k = k;
     g.d = k->stages[0].reds[0].acc_dtype[0];
-    g.es = kern_esize(g.d);
+    g.es = em_esize(g.d);
     g.L = (unsigned)e->t->machine.vector_bytes / g.es;
     g.n = lz_kernel_dot(k)->n;
     g.ki = k->stages[0].ninner - 1;

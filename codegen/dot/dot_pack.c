@@ -169,7 +169,7 @@ static Val bytes_ahead(dot *g, kern *f, const lz_access *a, later x)
     em *e = g->e;
     Val vectors = MUL(kern_size(f, a->stride[g->n]), MUL(x.vectors, em_c64(e, g->L)));
     Val steps = MUL(kern_size(f, a->stride[g->kd]), first_k(g, x.steps));
-    return MUL(ADD(vectors, steps), em_c64(e, kern_esize(f->k->buf[a->buf].dtype)));
+    return MUL(ADD(vectors, steps), em_c64(e, em_esize(f->k->buf[a->buf].dtype)));
 }
 
 /* The column so far ahead of the one at POS_POINT. */

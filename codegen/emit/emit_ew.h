@@ -5,7 +5,8 @@
  * Threads: an em belongs to one thread. */
 #ifndef LZ_CODEGEN_EMIT_EMIT_EW_H
 #define LZ_CODEGEN_EMIT_EMIT_EW_H
-#include "codegen/emit/em.h"
+#include "codegen/llvm/em.h"
+#include "codegen/math/math.h"
 
 typedef struct Ev {
     Val v, im; /* im: imaginary part of a complex number, else NULL */
@@ -32,23 +33,4 @@ Ev lz_ev_select(em *e, Val mask, Ev a, Ev b);
 Ev lz_ev_const(em *e, lz_dtype d, uint64_t bits); /* from storage bits; a scalar */
 
 Val lz_ipow(em *e, Val x, Val y, bool sgn); /* integer power; negative exponents as ops.def says */
-
-/* f32 (any lanes), within the bounds of ops.def; emit_math.c dispatches, math_f32*.c implement */
-Val lz_exp_f32(em *e, Val x);
-Val lz_expm1_f32(em *e, Val x);
-Val lz_log_f32(em *e, Val x);
-Val lz_log1p_f32(em *e, Val x);
-Val lz_logistic_f32(em *e, Val x);
-Val lz_tanh_f32(em *e, Val x);
-Val lz_erf_f32(em *e, Val x);
-Val lz_cbrt_f32(em *e, Val x);
-Val lz_sin_f32(em *e, Val x);
-Val lz_cos_f32(em *e, Val x);
-Val lz_tan_f32(em *e, Val x);
-Val lz_atan2_f32(em *e, Val y, Val x);
-Val lz_pow_f32(em *e, Val x, Val y);
-
-/* math_f64.c: the function the C library has by this name, for targets that have no C library;
- * scalars. */
-Val lz_math_f64(em *e, const char *name, const Val *a, unsigned n);
 #endif

@@ -47,7 +47,7 @@ BINARY(zeta, lz_zeta_f32, "lz_zeta")
 Ev lz_emit_next_after(em *e, const lz_ew *w, const Ev *a)
 {
     Val x = a[0].v, y = a[1].v, m = em_to_mem(e, w->out, x);
-    unsigned size = kern_esize(w->out);
+    unsigned size = em_esize(w->out);
     Ty it = em_like(e, size == 2 ? e->i16 : size == 4 ? e->i32 : e->i64, m);
     Ty mt = LLVMTypeOf(m);
     Val bits = size == 2 ? m : BITS(m, it), zero = em_ci(it, 0), one = em_ci(it, 1);

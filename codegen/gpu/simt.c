@@ -5,64 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct arch {
-    int capability;
-    const char *cpu;
-    int processors;
-    bool groups;
-} arch;
-static const arch archs[] = {
-#define SIMT_ARCH(capability, cpu, processors, groups) {capability, cpu, processors, groups},
-#include "codegen/gpu/simt_archs.def"
-#undef SIMT_ARCH
-};
-
-static lz_status arch_of(int major, int minor, const arch **out)
-{
-    const arch *a = NULL;
-    int capability = 10 * major + (minor > 9 ? 9 : minor);
-    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
-        if (archs[i].capability <= capability)
-            a = &archs[i];
-    *out = a;
-    return a ? LZ_OK
-             : LZ_FAIL(LZ_EUNSUPPORTED, "compute capability %d.%d: 8.0 or later is needed", major,
-                       minor);
-}
-
-/* What the schedules ask for, of a device or an emulator of it; the user has a say in all but the
- * architecture. */
-static lz_status configure(const arch *a, lz_target *t)
-{
-    int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
-    t->simt = true;
-    t->machine.vector_bytes = 16;
-    t->groups = a->groups;
-    t->bulk = a->groups && lz_cfg_bool(LZ_OPT_CUDA_BULK);
-    t->processors = processors ? (int)processors : a->processors;
-    t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
-    return lz_variants_configured(t);
-}
-
-lz_status lz_simt_target(int major, int minor, lz_target *out)
-{
-    memset(out, 0, sizeof *out);
-    const arch *a;
-    LZ_TRY(arch_of(major, minor, &a));
-    snprintf(out->triple, sizeof out->triple, "nvptx64-nvidia-cuda");
-    snprintf(out->cpu, sizeof out->cpu, "%s", a->cpu);
-    snprintf(out->features, sizeof out->features, "+ptx80");
-    return configure(a, out);
-}
-
-lz_status lz_simt_emulated(int major, int minor, lz_target *out)
-{
-    const arch *a;
-    LZ_TRY(arch_of(major, minor, &a));
-    LZ_TRY(lz_target_host(out));
-    return configure(a, out);
-}
-
 /* Vectors along the last outer loop, where all stages have such code: `many`, or NULL. It is left
  * to free whatever becomes of it. */
 static lz_status across_points(simt *s, kern *many, kern **out)

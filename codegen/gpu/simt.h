@@ -117,7 +117,10 @@ uint32_t lz_simt_picks(const lz_kernel *k, const int64_t *args, const lz_target 
 /* Blocks and threads by one of these. */
 void lz_simt_dims_by(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
                      lz_simt_pick pick, lz_simt_dims *out);
-bool lz_simt_args_in_memory(const lz_kernel *k);
+static inline bool lz_simt_args_in_memory(const lz_kernel *k)
+{
+    return k->nbuf + k->narg > SIMT_PARAMS;
+}
 bool lz_simt_takes_scratch(const lz_kernel *k);
 /* Name of the schedule, for reports and tests. */
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);

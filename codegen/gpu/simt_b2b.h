@@ -23,6 +23,8 @@ enum {
     B2B_STEP = 32, /* of k */
     B2B_THREADS = 256,
     B2B_SHARED = 96 << 10, /* bytes; every processor has them */
+    B2B_SPREAD = 32,
+    B2B_PAD = 8,           /* elements: rows of other points begin in other banks */
     B2B_SAVED = KERN_ACCS, /* of a stage, at most */
     B2B_AREAS = KERN_SLOTS + LZ_STAGE_MAX + 1
 };
@@ -43,6 +45,8 @@ typedef struct b2b_layout {
     unsigned piece;                           /* bytes of a piece of a right factor */
 } b2b_layout;
 void b2b_layout_of(const lz_kernel *k, b2b_layout *l);
+/* The first stage from s on that is a product. */
+uint32_t b2b_next_product(const lz_kernel *k, uint32_t s);
 
 /* A stage that keeps its sums. */
 typedef struct b2b_product {

@@ -4,41 +4,7 @@
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
-enum {
-    GEMM_GROUP = 8 /* rows of tiles whose columns are gone through together: they share columns in
-                      the cache */
-};
-
 /* ---- the ring ---- */
-
-static Val flash_of_k(gemm *t)
-{
-    em *e = t->e;
-    return LLVMBuildUDiv(e->b, ADD(t->K, em_c64(e, t->p.kt - 1)), em_c64(e, t->p.kt), "");
-}
-
-Val gemm_locate_piece(gemm *t, Val j)
-{
-    em *e = t->e;
-    Val size[LZ_LOOP_MAX], at[LZ_LOOP_MAX];
-    for (uint32_t d = 0; d < t->ki; d++)
-        size[d] = kern_size(&t->c, t->k->stages[0].extent[d]);
-    size[t->ki] = flash_of_k(t);
-    simt_split(e, j, size, t->ki + 1, at);
-    kern *all[4] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many};
-    for (uint32_t d = 0; d < t->ki; d++)
-        for (int i = 0; i < 4; i++)
-            all[i]->iidx[d] = at[d];
-    return MUL(at[t->ki], em_c64(e, t->p.kt));
-}
-
-Val gemm_next_slot(gemm *t, Val slot)
-{
-    em *e = t->e;
-    int64_t stage = gemm_stage_bytes(&t->p);
-    return SEL(ICMP(EQ, slot, em_c64(e, stage * (t->p.stages - 1))), em_c64(e, 0),
-               ADD(slot, em_c64(e, stage)));
-}
 
 /* Where the piece is that is copied next: its start along k, and bytes to it from the first piece
  * of both factors. It is carried along, since finding it takes divisions; factors that are
@@ -96,15 +62,6 @@ static void fill_ahead(gemm *t, Val j, Val n, Val slot, const Val *place)
     simt_copies_end_group(t->s);
 }
 
-static Val all_pieces(gemm *t)
-{
-    em *e = t->e;
-    Val pieces = flash_of_k(t);
-    for (uint32_t d = 0; d < t->ki; d++)
-        pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
-    return pieces;
-}
-
 /* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1,
  * which is the one that was multiplied just before, and multiplies piece i; the first ones only
  * fill. */
@@ -137,67 +94,6 @@ static void add_pieces(gemm *t, Val first, Val end, Val *sum)
 }
 
 /* ---- tiles ---- */
-
-/* Rows of the result that blocks make together: those of a cluster have tiles one below the
- * other. */
-static Val rows_together(gemm *t)
-{
-    em *e = t->e;
-    Val rows = em_c64(e, t->p.tm);
-    return t->p.bulk ? MUL(rows, t->s->ranks) : rows;
-}
-
-bool gemm_many_rows(const gemm *t, const gemm_factor *f)
-{
-    return f == &t->a && t->rows < t->m;
-}
-
-void gemm_row_indices(gemm *t, Val r, Val *oidx)
-{
-    Val size[LZ_OUTER_MAX];
-    for (uint32_t d = t->rows; d <= t->m; d++)
-        size[d - t->rows] = kern_size(&t->c, t->k->outer[d]);
-    simt_split(t->e, r, size, t->m - t->rows + 1, oidx + t->rows);
-}
-
-/* Rows of tiles in a matrix. */
-static Val all_rows(gemm *t)
-{
-    em *e = t->e;
-    Val n = kern_size(&t->c, t->k->outer[t->m]);
-    for (uint32_t d = t->rows; d < t->m; d++)
-        n = MUL(n, kern_size(&t->c, t->k->outer[d]));
-    return n;
-}
-
-/* Tiles along each outer loop (of m: as many as blocks make together); how many in all. */
-static Val count_tiles(gemm *t, Val *size)
-{
-    em *e = t->e;
-    Val n = em_c64(e, 1);
-    for (uint32_t d = 0; d < t->k->nouter; d++) {
-        Val by = d == t->m ? rows_together(t) : em_c64(e, d == t->n ? t->p.tn : 1);
-        size[d] = d == t->m                  ? t->M
-                  : d >= t->rows && d < t->m ? em_c64(e, 1)
-                                             : kern_size(&t->c, t->k->outer[d]);
-        if (d == t->m || d == t->n)
-            size[d] = simt_udiv(e, ADD(size[d], SUB(by, em_c64(e, 1))), by);
-        n = MUL(n, size[d]);
-    }
-    return n;
-}
-
-/* Row and column of tiles from the number of a tile in its matrix: by groups of rows, columns
- * slower than the rows of a group. */
-static void in_groups(gemm *t, Val q, Val rows, Val columns, Val *row, Val *column)
-{
-    em *e = t->e;
-    Val group = em_c64(e, GEMM_GROUP), g = simt_udiv(e, q, MUL(columns, group));
-    Val in = SUB(q, MUL(g, MUL(columns, group))), first = MUL(g, group);
-    Val high = em_smin(e, SUB(rows, first), group);
-    *column = simt_udiv(e, in, high);
-    *row = ADD(first, SUB(in, MUL(*column, high)));
-}
 
 /* What add_pieces does, by groups of warps: more is fetched while they multiply. */
 static void add_pieces_by_groups(gemm *t, Val first, Val end, Val *sum)
@@ -233,43 +129,6 @@ static void add_pieces_by_groups(gemm *t, Val first, Val end, Val *sum)
     next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
-}
-
-void gemm_pieces_of_part(gemm *t, Val part, Val *first, Val *end)
-{
-    em *e = t->e;
-    *first = em_c64(e, 0);
-    *end = all_pieces(t);
-    if (!t->divided)
-        return;
-    Val each = simt_udiv(e, ADD(*end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
-    *first = MUL(part, each);
-    *end = em_smin(e, ADD(*first, each), *end);
-}
-
-/* Outer indices of a tile, and where it starts. */
-static void locate_tile(gemm *t, Val tile, Val part, const Val *size)
-{
-    em *e = t->e;
-    Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column, matrix = em_c64(e, 0);
-    uint32_t matrices = t->m; /* m and n are the last two loops */
-    for (uint32_t d = 0; d < matrices; d++)
-        all[d] = size[d];
-    all[matrices] = MUL(size[t->m], size[t->n]);
-    simt_split(e, tile, all, matrices + 1, at);
-    in_groups(t, at[matrices], size[t->m], size[t->n], &row, &column);
-    kern *each[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};
-    for (uint32_t d = 0; d < matrices; d++) {
-        Val index = d < t->rows ? at[d] : em_c64(e, 0); /* others are the rows' */
-        matrix = ADD(MUL(matrix, kern_size(&t->c, t->k->outer[d])), index);
-        for (int i = 0; i < 6; i++)
-            each[i]->oidx[d] = index;
-    }
-    t->first_row = t->divided ? gemm_parts_row(t, part, matrix) : NULL;
-    t->a.x0 = MUL(row, rows_together(t));
-    if (t->p.bulk)
-        t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
-    t->b.x0 = MUL(column, em_c64(e, t->p.tn));
 }
 
 static void add_pieces_of_any(gemm *t, Val first, Val end, Val *sum)
@@ -316,34 +175,13 @@ static Val make_tile(gemm *t, Val part, Val before)
     return before;
 }
 
-void gemm_each(gemm *t, gemm_body *body)
-{
-    em *e = t->e;
-    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), part = NULL, tile, before = em_c64(e, 0);
-    em_loop l;
-    Val block = t->s->ctaid, blocks = t->s->nctaid;
-    if (t->p.bulk) { /* clusters of them */
-        block = simt_udiv(e, block, t->s->ranks);
-        blocks = simt_udiv(e, blocks, t->s->ranks);
-    }
-    em_loop_begin(e, &l, block, t->divided ? MUL(n, t->nparts) : n, blocks, 1, &before);
-    tile = l.i;
-    if (t->divided) { /* blocks that run together share what they read */
-        part = simt_udiv(e, l.i, n);
-        tile = SUB(l.i, MUL(part, n));
-    }
-    locate_tile(t, tile, part, size);
-    before = body(t, part, l.phi[0]);
-    em_loop_end(e, &l, &before);
-}
-
 /* The function's start; n other users of its parameters than c. */
 static void begin(gemm *t, kern *const *others, int n)
 {
     simt_begin(t->s, &t->c);
     for (int i = 0; i < n; i++)
         kern_share(others[i], &t->c);
-    t->M = t->a.X = all_rows(t);
+    t->M = t->a.X = gemm_all_rows(t);
     t->N = t->b.X = kern_size(&t->c, t->k->outer[t->n]);
     t->nparts = t->divided ? t->s->share : NULL;
 }

@@ -55,6 +55,8 @@ void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, 
 /* The op that gives factor `sop` as shared memory holds it: the factor, or what it is converted
  * from. */
 int32_t gemm_source(const lz_kernel *k, int32_t sop, lz_dtype d);
+/* The same of factor i (0: A, 1: B), and the loop of the result that it has. */
+int32_t gemm_source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *loop);
 uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x); /* of a piece of it */
 uint32_t gemm_stage_bytes(const gemm_shape *p);
 uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize); /* esize: of the sums */
@@ -168,10 +170,11 @@ void gemm_groups_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` f
 /* simt_dot_tma.c */
 void gemm_emit_bulk(gemm *t); /* the body of SIMT_BULK */
 
-/* simt_dot.c: tile after tile of a block, its part of k, once the outer indices are set. `before`
- * is what the tile before it gave, 0 at first. */
+/* simt_dot_index.c: tile after tile of a block, its part of k, once the outer indices are set.
+ * `before` is what the tile before it gave, 0 at first. */
 typedef Val gemm_body(gemm *t, Val part, Val before);
 void gemm_each(gemm *t, gemm_body *body);
+Val gemm_all_rows(gemm *t); /* of tiles, in a matrix */
 /* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
 void gemm_pieces_of_part(gemm *t, Val part, Val *first, Val *end);
 Val gemm_next_slot(gemm *t, Val slot);
@@ -182,7 +185,13 @@ bool gemm_many_rows(const gemm *t, const gemm_factor *f); /* its rows are of sev
 void gemm_row_indices(gemm *t, Val r, Val *oidx);
 
 /* simt_dot_acc.c */
-unsigned gemm_nsums(const gemm *t);
+static inline unsigned gemm_nsums(const gemm *t)
+{
+    const simt_mma *op = t->p.mma;
+    if (t->p.groups)
+        return t->p.tn / 2;
+    return op ? t->p.wm / op->m * (t->p.wn / op->n) * op->nc : t->p.wm * t->p.wn / SIMT_WARP;
+}
 void gemm_sums_top(gemm *t); /* once per call: where lanes read */
 void gemm_sums_add(gemm *t, Val slot, Val *sum);
 /* By single threads: what a thread reads of row k of the piece at `slot`; their products. */
@@ -203,9 +212,13 @@ void gemm_finish_top(gemm *t); /* in every function, before: */
 typedef Val gemm_read(gemm *t, Val at, unsigned m);
 void gemm_finish_at(gemm *t, Val row, Val column, Val at, gemm_read *sums);
 
-/* simt_dot_split_k.c: products whose k is divided */
-Val gemm_parts_row(gemm *t, Val part, Val matrix); /* first_row */
+/* simt_dot_workspace.c: split-K */
+unsigned gemm_parts_chunk(const gemm *t); /* sums in 16 bytes */
+Val gemm_parts_matrices(gemm *t);
+Val gemm_parts_place(gemm *t, Val row, Val column); /* byte of a column of a row of it */
+Val gemm_parts_row(gemm *t, Val part, Val matrix);  /* first_row */
 /* Sums of `rows` rows from m0 on, in shared memory, to scratch memory. */
 void gemm_parts_put(gemm *t, unsigned rows, Val m0, Val n0);
+/* simt_dot_split_k.c */
 void gemm_parts_finish(gemm *t); /* the body of SIMT_FINISH */
 #endif

@@ -26,16 +26,6 @@ static unsigned chunks_across(const gemm *t)
     return t->p.wn / (LANES_ACROSS * chunk(t));
 }
 
-unsigned gemm_nsums(const gemm *t)
-{
-    const simt_mma *op = t->p.mma;
-    if (t->p.groups)
-        return t->p.tn / 2;
-    if (!op)
-        return chunks_down(t) * chunks_across(t) * chunk(t) * chunk(t);
-    return t->p.wm / op->m * (t->p.wn / op->n) * op->nc;
-}
-
 static Val lane_row(gemm *t)
 {
     em *e = t->e;

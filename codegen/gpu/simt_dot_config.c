@@ -215,3 +215,63 @@ uint32_t simt_gemm_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry 
     gemm_shape_of(k, t, entry, &p);
     return gemm_shared_bytes(&p, (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]));
 }
+
+/* Twice as many as a vector has: what they load besides the sums, of their row, is waited for half
+ * as often. */
+unsigned gemm_finish_lanes(const lz_kernel *k)
+{
+    enum { MOST = 8 };
+    unsigned n = 2 * simt_vector_lanes(k, 1);
+    return n < MOST ? n : MOST;
+}
+
+/* ---- TMA ---- */
+
+enum { ELEM = 2 /* bytes: of 16-bit floats */ };
+
+uint32_t gemm_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
+{
+    const lz_access *a = kern_plain_access(k, source);
+    uint32_t last = k->nouter + k->stages[0].ninner - 1, n = 2;
+    if (!a || lz_dtype_size(k->buf[a->buf].dtype) != ELEM)
+        return 0;
+    bool by_k = lz_sz_is(a->stride[last], 1) && !lz_sz_is(a->stride[loop], 1);
+    if (!by_k && !lz_sz_is(a->stride[loop], 1))
+        return 0;
+    out[0] = by_k ? last : loop;
+    out[1] = by_k ? loop : last;
+    for (uint32_t d = 0; d < last; d++) {
+        if (d == lz_kernel_dot(k)->m || d == lz_kernel_dot(k)->n || lz_sz_is(a->stride[d], 0))
+            continue;
+        if (n == SIMT_MAP_RANK)
+            return 0;
+        out[n++] = d;
+    }
+    return n;
+}
+
+/* Where rows run along the result: all of a piece's k. */
+void gemm_box_of(const gemm_shape *p, bool rows_k, uint32_t box[2])
+{
+    box[0] = GEMM_ROW / p->es;
+    box[1] = rows_k ? GEMM_BOX : p->kt;
+}
+
+/* Factor i: its source, and the loop of the result that it has. */
+int32_t gemm_source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *loop)
+{
+    const simt_mma *mma = simt_gemm_mma(k, t);
+    *loop = i ? lz_kernel_dot(k)->n : lz_kernel_dot(k)->m;
+    return gemm_source(k, i ? lz_kernel_dot(k)->b_sop : lz_kernel_dot(k)->a_sop, mma->d);
+}
+
+bool gemm_boxes_suit(const lz_kernel *k, const lz_target *t)
+{
+    uint32_t loop, loops[SIMT_MAP_RANK];
+    for (int i = 0; i < 2; i++) {
+        int32_t source = gemm_source_of(k, t, i, &loop);
+        if (!gemm_map_loops(k, source, loop, loops))
+            return false;
+    }
+    return t->bulk;
+}

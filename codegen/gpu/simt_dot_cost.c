@@ -2,7 +2,7 @@
  * parts its k is divided, from what that costs. See simt_dot.h. Costs are clocks of a
  * multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer,
  * as many times as multiprocessors have to take turns. The number of multiprocessors is that of the
- * architecture (simt_archs.def), not of the device, so that results are the same on all of its
+ * architecture (target_gpu.def), not of the device, so that results are the same on all of its
  * devices. Integers, so that they are on all hosts, too. Threads: pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"

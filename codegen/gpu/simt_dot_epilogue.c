@@ -14,15 +14,6 @@ static bool without_loops(const lz_kernel *k)
     return true;
 }
 
-/* Twice as many as a vector has: what they load besides the sums, of their row, is waited for half
- * as often. */
-unsigned gemm_finish_lanes(const lz_kernel *k)
-{
-    enum { MOST = 8 };
-    unsigned n = 2 * simt_vector_lanes(k, 1);
-    return n < MOST ? n : MOST;
-}
-
 void gemm_finish_plan(gemm *t)
 {
     unsigned lanes = gemm_finish_lanes(t->k);

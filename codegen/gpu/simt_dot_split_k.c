@@ -5,63 +5,6 @@
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
-/* Sums in 16 bytes. */
-static unsigned chunk(const gemm *t)
-{
-    return GEMM_CHUNK / t->esize;
-}
-
-/* Sums in a row. Here and below nothing is kept for long: the sums need the registers. */
-static Val pitch(gemm *t)
-{
-    em *e = t->e;
-    return AND(ADD(t->N, em_c64(e, chunk(t) - 1)), em_c64(e, -(int64_t)chunk(t)));
-}
-
-static Val matrices(gemm *t)
-{
-    em *e = t->e;
-    Val n = em_c64(e, 1);
-    for (uint32_t d = 0; d < t->m; d++)
-        n = MUL(n, kern_size(&t->c, t->k->outer[d]));
-    return n;
-}
-
-Val gemm_parts_row(gemm *t, Val part, Val matrix)
-{
-    em *e = t->e;
-    return MUL(ADD(MUL(part, matrices(t)), matrix), kern_size(&t->c, t->k->outer[t->m]));
-}
-
-/* Byte of a column of a row of scratch memory. */
-static Val place(gemm *t, Val row, Val column)
-{
-    em *e = t->e;
-    return MUL(ADD(MUL(row, pitch(t)), column), em_c64(e, t->esize));
-}
-
-void gemm_parts_put(gemm *t, unsigned rows, Val m0, Val n0)
-{
-    em *e = t->e;
-    unsigned n = chunk(t), per_row = t->p.sn / n;
-    em_loop l;
-    em_if in;
-    em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)rows * per_row), em_c64(e, t->p.threads), 0,
-                  NULL);
-    Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
-        c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n)), row = ADD(m0, r),
-        column = ADD(n0, c);
-    em_if_begin(e, &in, AND(ICMP(SLT, row, t->M), ICMP(SLT, column, t->N)));
-    Val from = ADD(MUL(r, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize))),
-        to = place(t, ADD(t->first_row, row), column);
-    Val v =
-        em_load(e, em_vec(t->elem, n),
-                em_at(e, t->s->shared, ADD(from, em_c64(e, gemm_sums_at(&t->p))), 1), GEMM_CHUNK);
-    em_store(e, v, em_at(e, t->s->scratch, to, 1), GEMM_CHUNK);
-    em_if_end(e, &in, 0, NULL, NULL, NULL);
-    em_loop_end(e, &l, NULL);
-}
-
 /* ---- the second function ---- */
 
 static Val add(gemm *t, Val a, Val b)
@@ -77,7 +20,7 @@ static Val of_all_parts(gemm *t, Val at, unsigned n)
     unsigned align = n * t->esize < GEMM_CHUNK ? n * t->esize : GEMM_CHUNK;
     Ty type = em_vec(t->elem, n);
     Val first = em_at(e, t->s->scratch, at, 1), next,
-        each = place(t, MUL(matrices(t), t->M), em_c64(e, 0));
+        each = gemm_parts_place(t, MUL(gemm_parts_matrices(t), t->M), em_c64(e, 0));
     Val sum = em_load(e, type, first, align);
     em_loop l;
     em_loop_begin(e, &l, em_c64(e, 1), t->nparts, em_c64(e, 1), 1, &sum);
@@ -100,13 +43,14 @@ void gemm_parts_finish(gemm *t)
     gemm_finish_top(t);
     em_loop l;
     em_loop_begin(e, &l, ADD(MUL(s->ctaid, s->ntid), s->tid),
-                  MUL(MUL(matrices(t), t->M), size[t->n]), MUL(s->nctaid, s->ntid), 0, NULL);
+                  MUL(MUL(gemm_parts_matrices(t), t->M), size[t->n]), MUL(s->nctaid, s->ntid), 0,
+                  NULL);
     simt_split(e, l.i, size, t->n + 1, at);
     for (uint32_t d = 0; d < t->m; d++) {
         matrix = ADD(MUL(matrix, size[d]), at[d]);
         t->c.oidx[d] = t->cv.oidx[d] = at[d];
     }
     Val column = MUL(at[t->n], em_c64(e, n)), row = ADD(MUL(matrix, t->M), at[t->m]);
-    gemm_finish_at(t, at[t->m], column, place(t, row, column), of_all_parts);
+    gemm_finish_at(t, at[t->m], column, gemm_parts_place(t, row, column), of_all_parts);
     em_loop_end(e, &l, NULL);
 }

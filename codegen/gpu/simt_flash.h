@@ -98,23 +98,40 @@ typedef struct flash {
     Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];
 } flash;
 
-/* simt_flash_mma.c */
+/* simt_flash_load.c */
 lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn, unsigned nk);
 void flash_product_top(flash *p, flash_product *d, uint32_t s);
 void flash_product_enter(flash *p, flash_product *d); /* for this point of the batch */
-void flash_take_left(flash *p, Val r0);               /* r0: the block's first point */
 void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki);
 /* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass;
  * `both`: of both products. */
 void flash_start(flash *p, bool both);
+/* Piece `index` of one factor, or of both; ends a group of copies. */
+void flash_fetch(flash *p, Val index, bool first, bool second);
+/* Address of row `r`, element `x` of it, of the piece in stage `at` (in bytes) of the ring. */
+Val flash_piece_at(flash *p, const flash_product *d, Val at, Val r, Val x);
+Val flash_stage_at(flash *p, Val index); /* byte of the stage that has a piece */
+/* simt_flash_mma.c */
+void flash_take_left(flash *p, Val r0);             /* r0: the block's first point */
 void flash_scores(flash *p, Val index, bool both);  /* of the piece, into p->score */
 void flash_multiply(flash *p, Val index, Val *sum); /* p->factor by the piece, added */
 /* simt_flash_fma.c: the same where single threads multiply. */
 void flash_fma_take_left(flash *p, Val r0);
 void flash_fma_scores(flash *p);
 void flash_fma_multiply(flash *p, Val *sum);
-unsigned flash_fma_column(const flash_product *d, unsigned c); /* from the lane's first */
-uint32_t flash_fma_shared(const flash_form *f);
+enum {
+    FLASH_FMA_WIDE = 4,            /* elements that a thread loads at once */
+    FLASH_FMA_HALF = FLASH_ROW / 2 /* of a KV tile: what shared memory has room for of P */
+};
+static inline unsigned flash_fma_column(const flash_product *d,
+                                        unsigned c) /* from the lane's first */
+{
+    return d->by_k ? 8 * c : c / FLASH_FMA_WIDE * 32 + c % FLASH_FMA_WIDE;
+}
+static inline unsigned flash_fma_pitch(unsigned n) /* bytes of a row of a left factor */
+{
+    return (n + FLASH_FMA_WIDE) * 4;
+}
 /* Where piece elements and sums of a lane are: column c less the first, point and column of sum
  * i. */
 static inline unsigned flash_column(const flash *p, unsigned c)

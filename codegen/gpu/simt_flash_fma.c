@@ -10,15 +10,8 @@
 static const kctx one_vector = {.u = 1};
 enum {
     ES = 4,
-    WIDE = 4,
-    LANE_ROW = 4,        /* points between those of a lane */
-    HALF = FLASH_ROW / 2 /* of a piece: there is room for so much of what is made of scores */
+    LANE_ROW = 4 /* points between those of a lane */
 };
-
-unsigned flash_fma_column(const flash_product *d, unsigned c)
-{
-    return d->by_k ? 8 * c : c / WIDE * 32 + c % WIDE;
-}
 
 /* Address of element x of the point that is the lane's first, of the left factor at byte `base`. */
 static Val left_at(flash *p, unsigned base, unsigned pitch, Val point, Val x)
@@ -26,11 +19,6 @@ static Val left_at(flash *p, unsigned base, unsigned pitch, Val point, Val x)
     em *e = p->e;
     Val byte = ADD(MUL(point, em_c64(e, pitch)), MUL(x, em_c64(e, ES)));
     return em_at(e, em_at(e, p->s->shared, byte, 1), em_c64(e, base), 1);
-}
-
-static unsigned left_pitch(unsigned n)
-{
-    return (n + WIDE) * ES;
 }
 
 /* Behind the ring: the first product's left factor, then the second's. */
@@ -41,13 +29,7 @@ static unsigned first_left(const flash *p)
 
 static unsigned second_left(const flash *p)
 {
-    return first_left(p) + flash_points(&p->f) * left_pitch(p->head);
-}
-
-uint32_t flash_fma_shared(const flash_form *f)
-{
-    uint32_t piece = FLASH_ROW * left_pitch(FLASH_HEAD);
-    return 2 * piece + flash_points(f) * (left_pitch(FLASH_HEAD) + left_pitch(HALF));
+    return first_left(p) + flash_points(&p->f) * flash_fma_pitch(p->head);
 }
 
 static Val lane_point(flash *p)
@@ -69,7 +51,7 @@ void flash_fma_take_left(flash *p, Val r0)
     flash_stand_at(p, d, &d->a, lz_kernel_dot(&d->view)->m, row, em_smin(e, k, last));
     kern_eval(&d->a, 0, POS_POINT, &one_vector);
     Val v = SEL(ICMP(SLE, k, last), kern_value(&d->a, 0, d->a_sop, 0).v, em_cf(e->f32, 0));
-    em_store(e, v, left_at(p, first_left(p), left_pitch(p->head), point, k), ES);
+    em_store(e, v, left_at(p, first_left(p), flash_fma_pitch(p->head), point, k), ES);
     em_loop_end(e, &l, NULL);
 }
 
@@ -80,18 +62,19 @@ static void four_of_k(flash *p, const flash_product *d, Val left, unsigned pitch
 {
     em *e = p->e;
     unsigned columns = d->nn / 8;
-    Ty wide = em_vec(e->f32, WIDE);
-    Val a[FLASH_LANE_ROWS], b[WIDE][FLASH_HEAD / 8];
+    Ty wide = em_vec(e->f32, FLASH_FMA_WIDE);
+    Val a[FLASH_LANE_ROWS], b[FLASH_FMA_WIDE][FLASH_HEAD / 8];
     for (unsigned r = 0; r < p->rows; r++)
         a[r] = em_load(e, wide, em_at(e, left, em_c64(e, (int64_t)r * LANE_ROW * pitch), 1), 16);
-    for (unsigned c = 0; c < columns; c += d->by_k ? 1 : WIDE)
-        for (unsigned i = 0; i < (d->by_k ? 1 : WIDE); i++) {
-            unsigned byte = d->by_k ? 8 * c * d->pitch : i * d->pitch + c / WIDE * 32 * ES;
+    for (unsigned c = 0; c < columns; c += d->by_k ? 1 : FLASH_FMA_WIDE)
+        for (unsigned i = 0; i < (d->by_k ? 1 : FLASH_FMA_WIDE); i++) {
+            unsigned byte =
+                d->by_k ? 8 * c * d->pitch : i * d->pitch + c / FLASH_FMA_WIDE * 32 * ES;
             Val v = em_load(e, wide, em_at(e, right, em_c64(e, byte), 1), 16);
-            for (unsigned j = 0; j < WIDE; j++)
+            for (unsigned j = 0; j < FLASH_FMA_WIDE; j++)
                 b[d->by_k ? j : i][d->by_k ? c : c + j] = em_extract(e, v, j);
         }
-    for (unsigned k = 0; k < WIDE; k++)
+    for (unsigned k = 0; k < FLASH_FMA_WIDE; k++)
         for (unsigned r = 0; r < p->rows; r++) {
             Val x = em_extract(e, a[r], k);
             for (unsigned c = 0; c < columns; c++)
@@ -106,12 +89,12 @@ static void multiply(flash *p, const flash_product *d, unsigned base, unsigned p
     em *e = p->e;
     unsigned n = p->rows * d->nn / 8;
     Val low = AND(p->lane, em_c64(e, 7)), zero = em_c64(e, 0);
-    Val r = d->by_k ? low : zero, x = d->by_k ? zero : MUL(low, em_c64(e, WIDE));
+    Val r = d->by_k ? low : zero, x = d->by_k ? zero : MUL(low, em_c64(e, FLASH_FMA_WIDE));
     Val right = em_at(e, p->s->shared, ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, ES))), 1);
     right = em_at(e, right, em_c64(e, d->at + k0 * (d->by_k ? ES : d->pitch)), 1);
     Val left = left_at(p, base, pitch, lane_point(p), zero);
     em_loop l;
-    em_loop_begin(e, &l, zero, em_c64(e, nk), em_c64(e, WIDE), (int)n, sum);
+    em_loop_begin(e, &l, zero, em_c64(e, nk), em_c64(e, FLASH_FMA_WIDE), (int)n, sum);
     for (unsigned i = 0; i < n; i++)
         sum[i] = l.phi[i];
     four_of_k(p, d, em_at(e, left, l.i, ES), pitch,
@@ -128,7 +111,7 @@ void flash_fma_scores(flash *p)
     Val sum[FLASH_LANE_ROWS * FLASH_ROW / 8];
     for (unsigned i = 0; i < p->rows * columns; i++)
         sum[i] = em_cf(e->f32, 0);
-    multiply(p, &p->first, first_left(p), left_pitch(p->head), 0, p->head, sum);
+    multiply(p, &p->first, first_left(p), flash_fma_pitch(p->head), 0, p->head, sum);
     for (unsigned i = 0; i < p->rows * columns; i++)
         p->score[i / columns][i % columns] = sum[i];
 }
@@ -136,7 +119,7 @@ void flash_fma_scores(flash *p)
 static void put_half(flash *p, unsigned half)
 {
     em *e = p->e;
-    unsigned pitch = left_pitch(HALF), n = p->columns / 2;
+    unsigned pitch = flash_fma_pitch(FLASH_FMA_HALF), n = p->columns / 2;
     Val at = left_at(p, second_left(p), pitch, lane_point(p), p->column);
     for (unsigned r = 0; r < p->rows; r++)
         for (unsigned c = 0; c < n; c++) {
@@ -152,6 +135,7 @@ void flash_fma_multiply(flash *p, Val *sum)
             simt_warp_barrier(p->s); /* the first has been read */
         put_half(p, half);
         simt_warp_barrier(p->s);
-        multiply(p, &p->second, second_left(p), left_pitch(HALF), HALF * half, HALF, sum);
+        multiply(p, &p->second, second_left(p), flash_fma_pitch(FLASH_FMA_HALF),
+                 FLASH_FMA_HALF * half, FLASH_FMA_HALF, sum);
     }
 }

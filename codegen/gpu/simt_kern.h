@@ -7,6 +7,9 @@
 #include "codegen/gpu/simt.h"
 
 enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
+enum { SIMT_LOG2_THREADS = 8 };
+enum { SIMT_ROW_THREADS = 512 /* of a block that works on one row, at most */ };
+enum { SIMT_BLOCKS_EACH = 16 /* blocks per multiprocessor, at most: the rest is a loop */ };
 enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
 enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
 enum { SIMT_ROW_PIECE = 2048 /* elements of a row that are worth a block, at least */ };
@@ -117,20 +120,44 @@ void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
 /* The schedules: they emit the body between simt_begin and the final return. */
 void simt_emit_elementwise(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_sort.c: the threads of a block sort its rows together. */
-bool simt_sorts_together(const lz_kernel *k);
 Val simt_sorts_long(simt *s, kern *c); /* whether the rows are long enough */
 void simt_emit_sorts(simt *s, kern *c);
+/* simt_sort_config.c */
+bool simt_sorts(const lz_kernel *k); /* some stage */
+bool simt_sorts_together(const lz_kernel *k);
+int64_t simt_sort_row(const lz_kernel *k, const int64_t *args); /* the longest, in elements */
+void simt_sort_dims(const lz_kernel *k, const int64_t *args, int64_t longest, int64_t n,
+                    int64_t most, lz_simt_dims *d);
+/* Where single threads sort: no more of them than there may be workspace for. */
+void simt_sort_limit(const lz_kernel *k, const int64_t *args, lz_simt_dims *d);
 void simt_emit_transpose(simt *s, kern *c);
+/* simt_elementwise_config.c */
+enum {
+    TRANSPOSE_SIDE = 32,
+    TRANSPOSE_ROWS = 8, /* of a tile that a block copies at a time */
+    TRANSPOSE_PITCH = TRANSPOSE_SIDE + 1,
+    TRANSPOSE_LOADS = 8 /* that go through shared memory, at most */
+};
 int simt_transpose_loop(const lz_kernel *k); /* -1: there is nothing to read across */
+/* Accesses that go through tiles in shared memory along loop d, and at which byte these start; how
+ * many. */
+uint32_t simt_transpose_loads(const lz_kernel *k, uint32_t d, uint32_t *access, uint32_t *start,
+                              uint32_t *bytes);
 void simt_transpose_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
                          lz_simt_launch *out);
 void simt_emit_serial(simt *s, kern *c);
+bool simt_serial_apart(const lz_kernel *k, const int64_t *args);
 /* simt_scatter.c: the scalar op that says which thread of a point has what is stored; -1: there is
  * none */
 int32_t simt_scatter_by(const lz_kernel *k);
+enum { SCATTER_MANY_POINTS = 1 << 16, SCATTER_GROUPS = 64 };
 void simt_emit_scatter(simt *s, kern *c);
 void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out);
 void simt_emit_reduce_row(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* simt_reduce_config.c */
+bool simt_reduce_row_suit(const lz_kernel *k);
+void simt_reduce_row_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                          int64_t most, lz_simt_dims *d);
 /* simt_reduce_acc.c: accumulators in memory, of `lanes` points side by side. */
 unsigned simt_acc_bytes(lz_dtype d); /* of one */
 void simt_acc_put(simt *s, Ev v, Val at);
@@ -213,6 +240,10 @@ static inline int64_t simt_times(int64_t a, int64_t b)
 {
     int64_t r;
     return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
+}
+static inline uint32_t simt_at_most(int64_t n, int64_t most)
+{
+    return (uint32_t)(n < most ? n : most);
 }
 /* simt_dot_cost.c; pick: NULL: as the model says */
 void simt_gemm_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,

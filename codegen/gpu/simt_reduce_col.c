@@ -13,156 +13,8 @@
 
 enum {
     THREADS = SIMT_POINTS_THREADS,
-    LOG2_THREADS = 8,
-    FEW = 32,       /* elements, where that is known: one thread's work */
-    TOGETHER = 4,   /* elements of a thread that are under way at a time */
-    EACH = 8,       /* elements that are worth a thread */
-    MANY = 32,      /* and another launch */
-    LINE = 5,       /* log2 of threads side by side, as long as there is something else to share */
-    SHORT_LINE = 3, /* where nothing else is left */
-    ENOUGH = 4 * 256, /* threads of a multiprocessor */
-    PARTS_MAX = 4096,
-    SCRATCH_MAX = 64 << 20
+    TOGETHER = 4 /* elements whose loads a thread has in flight */
 };
-
-/* ---- which, and how ---- */
-
-bool simt_reduce_col_suit(const lz_kernel *k)
-{
-    bool any = false;
-    if (k->nouter == 0 || k->serial)
-        return false;
-    for (uint32_t s = 0; s < k->nstage; s++) {
-        const lz_stage *st = &k->stages[s];
-        int64_t n = 1;
-        for (uint32_t j = 0; j < st->ninner; j++)
-            n = st->extent[j].slot >= 0 ? INT64_MAX : simt_times(n, st->extent[j].v);
-        any |= st->nred && n > FEW;
-        if (st->sort || lz_stage_is_row_dot(st) || st->nrow)
-            return false;
-    }
-    return any;
-}
-
-/* Of the accumulators of one reduction, at most. */
-static uint32_t bytes_each(const lz_kernel *k)
-{
-    uint32_t most = 0;
-    for (uint32_t s = 0; s < k->nstage; s++)
-        for (uint32_t r = 0; r < k->stages[s].nred; r++) {
-            uint32_t n = 0;
-            for (uint32_t i = 0; i < k->stages[s].reds[r].nacc; i++)
-                n += simt_acc_bytes(k->stages[s].reds[r].acc_dtype[i]);
-            most = n > most ? n : most;
-        }
-    return most;
-}
-
-uint32_t simt_reduce_col_shared(const lz_kernel *k, unsigned lanes)
-{
-    return bytes_each(k) * lanes * THREADS / 2;
-}
-
-static bool side_by_side(const lz_kernel *k, const lz_access *a)
-{
-    lz_sz along = a->stride[k->nouter - 1];
-    return along.slot < 0 && (along.v == 0 || along.v == 1) &&
-           !lz_dtype_is_complex(k->buf[a->buf].dtype);
-}
-
-unsigned simt_reduce_col_lanes(const lz_kernel *k)
-{
-    unsigned n = simt_vector_lanes(k, 0);
-    bool some = false;
-    for (uint32_t s = 0; s < k->nstage; s++) {
-        for (uint32_t i = 0; i < k->stages[s].nacc; i++) {
-            const lz_access *a = &k->stages[s].accs[i];
-            if (!side_by_side(k, a))
-                return 1;
-            some |= k->stages[s].ninner && a->stride[k->nouter - 1].v == 1;
-        }
-        for (uint32_t j = 0; j < k->stages[s].nstore; j++)
-            if (!side_by_side(k, &k->stages[s].stores[j].at))
-                return 1;
-    }
-    while (n > 1 && simt_reduce_col_shared(k, n) > SIMT_SHARED)
-        n /= 2;
-    return some ? n : 1;
-}
-
-/* ---- blocks and threads ---- */
-
-static int log2_up(int64_t n)
-{
-    int i = 0;
-    while (i < LOG2_THREADS && INT64_C(1) << i < n)
-        i++;
-    return i;
-}
-
-/* Elements that a point reads in the stage that reads most, and what can be shared of them. */
-static int64_t elements(const lz_kernel *k, const int64_t *args, int64_t *longest)
-{
-    int64_t most = 0;
-    *longest = 0;
-    for (uint32_t s = 0; s < k->nstage; s++) {
-        const lz_stage *st = &k->stages[s];
-        int64_t n = st->ninner ? 1 : 0;
-        for (uint32_t j = 0; j < st->ninner; j++) {
-            int64_t x = lz_sz_value(st->extent[j], args);
-            n = x > 0 ? simt_times(n, x) : 0;
-        }
-        if (n <= most)
-            continue;
-        most = n;
-        *longest = simt_divided_loop(k, s, args, false);
-    }
-    return most;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* log2 of the groups: those for whom there are no points, then more while threads are few. */
-static int choose_groups(int64_t n, int64_t longest, int64_t want)
-{
-    int wide = log2_up(n), most = log2_up(longest), g = least(LOG2_THREADS - wide, most);
-    while (g < LOG2_THREADS - LINE && (n << g) < want && longest >> (g + 1) >= EACH)
-        g++;
-    return g;
-}
-
-void simt_reduce_col_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                          int64_t most, lz_simt_dims *out)
-{
-    int64_t longest, all = elements(k, args, &longest), parts = 1,
-                     want = (int64_t)(t->processors > 0 ? t->processors : 1) * ENOUGH;
-    unsigned lanes = simt_reduce_col_lanes(k);
-    if (lz_sz_value(k->outer[k->nouter - 1], args) % lanes)
-        lanes = 1;
-    int64_t threads = n / lanes;
-    int g = choose_groups(threads, longest, want);
-    bool divide = simt_divided_second(k) >= 0 && all >> g >= MANY;
-    if (!divide)
-        while (g < LOG2_THREADS - SHORT_LINE && (threads << g) < want && longest >> (g + 1) >= EACH)
-            g++;
-    if (divide && (threads << g) < want) {
-        parts = least(want / (threads << g), least(longest >> g, (all >> g) / (2 * EACH)));
-        parts = least(parts, PARTS_MAX);
-        while (parts > 1 && simt_divided_scratch(k, parts, n) > SCRATCH_MAX)
-            parts /= 2;
-        parts = parts > 1 ? parts : 1;
-    }
-    int64_t blocks = simt_times(simt_ceil_div(threads, THREADS >> g), parts);
-    out->share = (uint64_t)parts | (uint64_t)g << 32;
-    out->launch[0] = (lz_simt_launch){.grid = (uint32_t)least(blocks, most),
-                                      .block = THREADS,
-                                      .shared = simt_reduce_col_shared(k, lanes)};
-    if (parts > 1)
-        simt_divided_dims(k, parts, n, most, out);
-}
 
 /* ---- combining ---- */
 
@@ -266,7 +118,7 @@ void simt_reduce_col_enter(simt_reduce_col *w, kern *c)
     em *e = c->e;
     simt *s = w->s;
     w->groups = SHL(em_c64(e, 1), w->log2);
-    w->log2_wide = SUB(em_c64(e, LOG2_THREADS), w->log2);
+    w->log2_wide = SUB(em_c64(e, SIMT_LOG2_THREADS), w->log2);
     w->wide = SHL(em_c64(e, 1), w->log2_wide);
     w->column = AND(s->tid, SUB(w->wide, em_c64(e, 1)));
     w->group = LSHR(s->tid, w->log2_wide);

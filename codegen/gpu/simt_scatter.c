@@ -8,61 +8,6 @@
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 
-enum { FEW = 32, MANY_POINTS = 1 << 16, GROUPS = 64, THREADS = SIMT_POINTS_THREADS };
-
-/* ---- which ---- */
-
-static bool along_loops(const lz_kernel *k, const lz_access *a)
-{
-    for (uint32_t j = 0; j < k->stages[0].ninner; j++)
-        if (!lz_sz_is(a->stride[k->nouter + j], 0))
-            return true;
-    return false;
-}
-
-static int64_t updates(const lz_stage *st)
-{
-    int64_t n = 1;
-    for (uint32_t j = 0; j < st->ninner; j++)
-        n = st->extent[j].slot >= 0 ? INT64_MAX : simt_times(n, st->extent[j].v);
-    return n;
-}
-
-int32_t simt_scatter_by(const lz_kernel *k)
-{
-    if (k->nstage != 1 || k->serial || k->nouter == 0)
-        return -1;
-    const lz_stage *st = &k->stages[0];
-    if (st->nstore != 1 || st->nred || st->sort || st->nrow || !st->ninner || updates(st) <= FEW)
-        return -1;
-    const lz_access *to = &st->stores[0].at;
-    if (to->ndyn != 1 || along_loops(k, to) || st->sops[to->dyn[0].sop].dtype != LZ_I64)
-        return -1;
-    bool marks[256] = {false};
-    if (st->nsop > sizeof marks / sizeof *marks)
-        return -1;
-    kern_needs(st, to->dyn[0].sop, marks);
-    for (uint32_t i = 0; i < st->nsop; i++) { /* what is stored does not say where */
-        const lz_sop *p = &st->sops[i];
-        const lz_access *a = p->kind == LZ_S_LOAD ? &st->accs[p->a] : NULL;
-        if (!a || a->buf != to->buf)
-            continue;
-        if (marks[i] || a->ndyn != 1 || a->dyn[0].sop != to->dyn[0].sop || along_loops(k, a))
-            return -1;
-    }
-    return to->dyn[0].sop;
-}
-
-/* ---- blocks and threads ---- */
-
-void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out)
-{
-    int64_t warps = simt_ceil_div(n, SIMT_WARP) * (n < MANY_POINTS ? GROUPS : 1),
-            blocks = simt_ceil_div(warps, THREADS / SIMT_WARP);
-    out->block = THREADS;
-    out->grid = (uint32_t)(blocks < most ? blocks : most);
-}
-
 /* ---- code ---- */
 
 void simt_emit_scatter(simt *s, kern *c)
@@ -74,7 +19,8 @@ void simt_emit_scatter(simt *s, kern *c)
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
     c->own_by = simt_scatter_by(k);
-    c->own_groups = SEL(ICMP(SLT, n, em_c64(e, MANY_POINTS)), em_c64(e, GROUPS), em_c64(e, 1));
+    c->own_groups =
+        SEL(ICMP(SLT, n, em_c64(e, SCATTER_MANY_POINTS)), em_c64(e, SCATTER_GROUPS), em_c64(e, 1));
     kern_top(c, 0);
     Val warps = LSHR(s->ntid, em_c64(e, 5)), lane = AND(s->tid, em_c64(e, SIMT_WARP - 1)),
         all = MUL(LSHR(ADD(n, em_c64(e, SIMT_WARP - 1)), em_c64(e, 5)), c->own_groups);

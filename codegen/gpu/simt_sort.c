@@ -121,19 +121,6 @@ static void sort(kern *c, uint32_t stage)
 
 /* ---- the schedule ---- */
 
-bool simt_sorts_together(const lz_kernel *k)
-{
-    bool sorts = false;
-    if (k->serial)
-        return false;
-    for (uint32_t s = 0; s < k->nstage; s++) {
-        sorts |= k->stages[s].sort != NULL;
-        if (k->stages[s].nred)
-            return false;
-    }
-    return sorts;
-}
-
 static void point(simt *s, kern *c)
 {
     static const kctx one = {.u = 1};

@@ -7,93 +7,12 @@
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 
-enum { SIDE = 32, ROWS = 8, THREADS = SIDE * ROWS, PITCH = SIDE + 1, LOADS = 8 };
-
-/* ---- which ---- */
-
-/* The loop that a plain load is contiguous along while it is not along the last one; -1: none. */
-static int across(const lz_kernel *k, const lz_access *a)
-{
-    uint32_t last = k->nouter - 1;
-    if (a->ndyn || a->guard >= 0 || lz_sz_is(a->stride[last], 0) || lz_sz_is(a->stride[last], 1))
-        return -1;
-    for (uint32_t d = 0; d < last; d++)
-        if (lz_sz_is(a->stride[d], 1) && (k->outer[d].slot >= 0 || k->outer[d].v >= SIDE / 4))
-            return (int)d;
-    return -1;
-}
-
-static bool is_written(const lz_kernel *k, uint32_t buf)
-{
-    for (uint32_t j = 0; j < k->stages[0].nstore; j++)
-        if (k->stages[0].stores[j].at.buf == buf)
-            return true;
-    return false;
-}
-
-static uint32_t square_bytes(const lz_kernel *k, const lz_access *a)
-{
-    return SIDE * PITCH * (uint32_t)lz_dtype_size(k->buf[a->buf].dtype);
-}
-
-/* Accesses that go through squares along loop d, and where these start; how many. */
-static uint32_t squares(const lz_kernel *k, uint32_t d, uint32_t *access, uint32_t *start,
-                        uint32_t *bytes)
-{
-    const lz_stage *st = &k->stages[0];
-    uint32_t n = 0;
-    *bytes = 0;
-    for (uint32_t i = 0; i < st->nacc && n < LOADS; i++) {
-        const lz_access *a = &st->accs[i];
-        if (is_written(k, a->buf) || across(k, a) != (int)d ||
-            *bytes + square_bytes(k, a) > SIMT_SHARED)
-            continue;
-        access[n] = i;
-        start[n++] = *bytes;
-        *bytes += LZ_ALIGN_UP(square_bytes(k, a), 16);
-    }
-    return n;
-}
-
-int simt_transpose_loop(const lz_kernel *k)
-{
-    if (k->nstage != 1 || k->stages[0].ninner || k->stages[0].sort || k->nouter < 2 || k->serial ||
-        k->vec != LZ_VEC_OUTER || lz_kernel_is_dot(k) || lz_simt_args_in_memory(k))
-        return -1;
-    lz_sz n = k->outer[k->nouter - 1];
-    if (n.slot < 0 && n.v < SIDE / 4)
-        return -1;
-    for (uint32_t i = 0; i < k->stages[0].nacc; i++) {
-        int d = is_written(k, k->stages[0].accs[i].buf) ? -1 : across(k, &k->stages[0].accs[i]);
-        if (d >= 0)
-            return d;
-    }
-    return -1;
-}
-
-void simt_transpose_dims(const lz_kernel *k, uint32_t d, const int64_t *args, int64_t most,
-                         lz_simt_launch *out)
-{
-    uint32_t access[LOADS], start[LOADS];
-    int64_t n = 1;
-    for (uint32_t i = 0; i < k->nouter; i++) {
-        int64_t x = lz_sz_value(k->outer[i], args);
-        if (i == d || i == k->nouter - 1)
-            x = simt_ceil_div(x, SIDE);
-        if (!lz_mul_i64(n, x, &n))
-            n = INT64_MAX;
-    }
-    out->block = THREADS;
-    out->grid = (uint32_t)(n < most ? n : most);
-    (void)squares(k, d, access, start, &out->shared);
-}
-
 /* ---- code ---- */
 
 typedef struct square {
     simt *s;
     kern *c;
-    uint32_t d, last, n, access[LOADS], start[LOADS], bytes;
+    uint32_t d, last, n, access[TRANSPOSE_LOADS], start[TRANSPOSE_LOADS], bytes;
     Val i0, j0, row, column; /* first points along d and the last loop; of the thread */
 } square;
 
@@ -111,7 +30,8 @@ static void read_squares(square *q, int part)
     kern *c = q->c;
     em *e = c->e;
     em_if in;
-    Val r = ADD(q->row, em_c64(e, part * ROWS)), i = ADD(q->i0, q->column), j = ADD(q->j0, r);
+    Val r = ADD(q->row, em_c64(e, part * TRANSPOSE_ROWS)), i = ADD(q->i0, q->column),
+        j = ADD(q->j0, r);
     em_if_begin(e, &in, exists(q, i, j));
     c->oidx[q->d] = i;
     c->oidx[q->last] = j;
@@ -121,8 +41,8 @@ static void read_squares(square *q, int part)
         lz_dtype dt = c->k->buf[a->buf].dtype;
         Val v = em_load(e, kern_mem_type(e, dt, 1), c->st[0].ptr[POS_POINT][q->access[k]],
                         kern_align(dt));
-        Val to = ADD(MUL(r, em_c64(e, PITCH)), q->column);
-        em_store(e, v, simt_shared_at(q->s, to, kern_esize(dt), q->start[k]), kern_align(dt));
+        Val to = ADD(MUL(r, em_c64(e, TRANSPOSE_PITCH)), q->column);
+        em_store(e, v, simt_shared_at(q->s, to, em_esize(dt), q->start[k]), kern_align(dt));
     }
     em_if_end(e, &in, 0, NULL, NULL, NULL);
 }
@@ -133,11 +53,12 @@ static void points(square *q, Val part)
     kern *c = q->c;
     em *e = c->e;
     em_if in;
-    Val r = ADD(q->row, MUL(part, em_c64(e, ROWS))), i = ADD(q->i0, r), j = ADD(q->j0, q->column);
+    Val r = ADD(q->row, MUL(part, em_c64(e, TRANSPOSE_ROWS))), i = ADD(q->i0, r),
+        j = ADD(q->j0, q->column);
     em_if_begin(e, &in, exists(q, i, j));
     c->oidx[q->d] = i;
     c->oidx[q->last] = j;
-    c->st[0].square_row = ADD(MUL(q->column, em_c64(e, PITCH)), r);
+    c->st[0].square_row = ADD(MUL(q->column, em_c64(e, TRANSPOSE_PITCH)), r);
     kern_addresses(c, 0, POS_ROW);
     kern_eval(c, 0, POS_ROW, &one);
     kern_stage(c, 0, &one);
@@ -149,14 +70,15 @@ static void emit_square(square *q, Val at, const Val *size)
     kern *c = q->c;
     em *e = c->e;
     simt_split(e, at, size, c->k->nouter, c->oidx);
-    q->i0 = MUL(c->oidx[q->d], em_c64(e, SIDE));
-    q->j0 = MUL(c->oidx[q->last], em_c64(e, SIDE));
+    q->i0 = MUL(c->oidx[q->d], em_c64(e, TRANSPOSE_SIDE));
+    q->j0 = MUL(c->oidx[q->last], em_c64(e, TRANSPOSE_SIDE));
     simt_barrier(q->s); /* the last square has been read */
-    for (int part = 0; part < SIDE / ROWS; part++)
+    for (int part = 0; part < TRANSPOSE_SIDE / TRANSPOSE_ROWS; part++)
         read_squares(q, part);
     simt_barrier(q->s);
     em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, SIDE / ROWS), em_c64(e, 1), 0, NULL);
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, TRANSPOSE_SIDE / TRANSPOSE_ROWS), em_c64(e, 1), 0,
+                  NULL);
     points(q, l.i);
     em_loop_end(e, &l, NULL);
 }
@@ -167,9 +89,9 @@ void simt_emit_transpose(simt *s, kern *c)
     em *e = c->e;
     const lz_kernel *k = c->k;
     square q = {.s = s, .c = c, .d = s->plan.across, .last = k->nouter - 1};
-    q.n = squares(k, q.d, q.access, q.start, &q.bytes);
+    q.n = simt_transpose_loads(k, q.d, q.access, q.start, &q.bytes);
     q.row = LSHR(s->tid, em_c64(e, 5));
-    q.column = AND(s->tid, em_c64(e, SIDE - 1));
+    q.column = AND(s->tid, em_c64(e, TRANSPOSE_SIDE - 1));
     kern_addresses(c, 0, POS_TOP);
     kern_eval(c, 0, POS_TOP, &one);
     for (uint32_t i = 0; i < k->stages[0].nsop; i++)
@@ -181,7 +103,7 @@ void simt_emit_transpose(simt *s, kern *c)
     for (uint32_t d = 0; d < k->nouter; d++) {
         size[d] = kern_size(c, k->outer[d]);
         if (d == q.d || d == q.last)
-            size[d] = LSHR(ADD(size[d], em_c64(e, SIDE - 1)), em_c64(e, 5));
+            size[d] = LSHR(ADD(size[d], em_c64(e, TRANSPOSE_SIDE - 1)), em_c64(e, 5));
         n = MUL(n, size[d]);
     }
     em_loop l;

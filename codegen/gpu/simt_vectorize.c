@@ -49,7 +49,7 @@ bool simt_vectors_suit(const kern *c, uint32_t s)
 
 static void narrowest(const lz_kernel *k, const lz_access *a, unsigned *n)
 {
-    unsigned es = kern_esize(k->buf[a->buf].dtype);
+    unsigned es = em_esize(k->buf[a->buf].dtype);
     *n = es < *n ? es : *n;
 }
 
@@ -125,7 +125,7 @@ unsigned simt_points_lanes(const lz_kernel *k)
 static Val address_bits(kern *c, const kstage *t, uint32_t i, const lz_access *a)
 {
     em *e = c->e;
-    unsigned es = kern_esize(c->k->buf[a->buf].dtype), size = es * c->lanes;
+    unsigned es = em_esize(c->k->buf[a->buf].dtype), size = es * c->lanes;
     Val bits = LLVMBuildPtrToInt(e->b, t->ptr[POS_TOP][i], e->i64, "");
     for (uint32_t d = 0; d < c->k->nouter + t->s->ninner; d++)
         if ((int)d != t->vdim && !lz_sz_is(a->stride[d], 0))

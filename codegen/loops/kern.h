@@ -137,7 +137,6 @@ static inline Val kern_inner(kern *c, uint32_t s, uint32_t l) /* of a loop of st
 Ty kern_mem_type(em *e, lz_dtype d, unsigned n);
 Ev kern_from_mem(em *e, lz_dtype d, Val m);
 Val kern_to_mem(em *e, lz_dtype d, Ev v);
-unsigned kern_esize(lz_dtype d);
 unsigned kern_align(lz_dtype d); /* of an element in memory, in bytes */
 
 /* kernels_nt_store.c: at the start of lz_run, after kern_enter; at its end; and whether store j's
@@ -211,8 +210,9 @@ bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from
 /* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
  * is not of a form that gains. */
 lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
-bool kern_dot_form(const lz_kernel *k); /* whether it is; needs nothing but the kernel */
-/* A factor that is a load as it lies, or NULL. */
+/* kern_access.c: whether a kernel is a GEMM; needs nothing but the kernel. */
+bool kern_dot_form(const lz_kernel *k);
+/* A factor that is a plain load, or NULL. */
 const lz_access *kern_plain_access(const lz_kernel *k, int32_t sop);
 /* kernels_transpose.c: the loop along which some load is contiguous while the stores are along the
  * last one, or -1; and that schedule. */

@@ -6,11 +6,6 @@
 
 /* ---- memory form ---- */
 
-unsigned kern_esize(lz_dtype d)
-{
-    return (unsigned)lz_dtype_size(d);
-}
-
 unsigned kern_align(lz_dtype d)
 {
     return (unsigned)lz_dtype_size(d == LZ_C128 ? LZ_F64 : d);
@@ -121,7 +116,7 @@ void kern_addresses(kern *c, uint32_t s, int pos)
     uint32_t no = c->k->nouter;
     for (uint32_t i = 0; i < t->naccess; i++) {
         const lz_access *a = access_of(t, i);
-        unsigned es = kern_esize(access_dtype(c, a));
+        unsigned es = em_esize(access_dtype(c, a));
         Val p;
         if (pos == POS_TOP) {
             p = c->buf[a->buf];
@@ -151,7 +146,7 @@ void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops)
     uint32_t no = c->k->nouter;
     for (uint32_t i = 0; i < t->naccess; i++) {
         const lz_access *a = access_of(t, i);
-        unsigned es = kern_esize(access_dtype(c, a));
+        unsigned es = em_esize(access_dtype(c, a));
         Val p = t->ptr[from][i];
         for (uint32_t d = 0; d < no + t->s->ninner; d++)
             if (loops >> d & 1)
@@ -182,7 +177,7 @@ static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, 
 {
     em *e = c->e;
     kstage *t = &c->st[s];
-    unsigned es = kern_esize(access_dtype(c, a));
+    unsigned es = em_esize(access_dtype(c, a));
     place at = {.ptr = p};
     for (uint32_t i = 0; i < a->ndyn; i++)
         if (!t->vec[a->dyn[i].sop])
@@ -237,7 +232,7 @@ static Ev load_scalar(kern *c, uint32_t s, const lz_access *a, place at)
 /* Bytes that the address of a contiguous vector is a multiple of. */
 static unsigned vector_align(const kern *c, lz_dtype d, unsigned n)
 {
-    unsigned whole = n * kern_esize(d);
+    unsigned whole = n * em_esize(d);
     return !c->aligned || n == 1 ? kern_align(d) : whole < 16 ? whole : 16;
 }
 
@@ -288,7 +283,7 @@ static Ev load(kern *c, uint32_t s, uint32_t sop, unsigned u, Val tail)
     unsigned n = t->vec[sop] ? c->lanes : 1;
     if (t->square[sop]) {
         lz_dtype d = access_dtype(c, a);
-        Val row = em_at(c->e, t->square[sop], t->square_row, (int64_t)n * kern_esize(d));
+        Val row = em_at(c->e, t->square[sop], t->square_row, (int64_t)n * em_esize(d));
         return kern_from_mem(c->e, d, em_load(c->e, kern_mem_type(c->e, d, n), row, kern_align(d)));
     }
     place at = locate(c, s, a, t->ptr[t->pos[sop]][i], n, u, tail);

@@ -35,14 +35,14 @@ static bool may_stream(const kern *c, const kstage *t, const lz_loop_store *w)
     const lz_access *a = &w->at;
     return em_may(c->e, LZ_VARIANT_streams) && !after_loops(c, t) && t->vdim >= 0 && c->lanes > 1 &&
            lz_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 && !loaded(c, a->buf) &&
-           (int)(c->lanes * kern_esize(c->k->buf[a->buf].dtype)) == c->e->t->machine.vector_bytes;
+           (int)(c->lanes * em_esize(c->k->buf[a->buf].dtype)) == c->e->t->machine.vector_bytes;
 }
 
 /* Bytes that the stage stores. */
 static Val bytes_of(kern *c, const kstage *t, const lz_loop_store *w)
 {
     em *e = c->e;
-    Val n = em_c64(e, kern_esize(c->k->buf[w->at.buf].dtype));
+    Val n = em_c64(e, em_esize(c->k->buf[w->at.buf].dtype));
     for (uint32_t d = 0; d < c->k->nouter; d++)
         n = MUL(n, kern_size(c, c->k->outer[d]));
     for (uint32_t j = 0; j < t->s->ninner; j++)

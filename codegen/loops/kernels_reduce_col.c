@@ -45,7 +45,7 @@ static bool plain_sums(const kern *c)
             if (d != LZ_F32 && d != LZ_F64 && d != LZ_I32 && d != LZ_I64 && d != LZ_U32 &&
                 d != LZ_U64)
                 return false;
-            nbytes += (size_t)strip_columns(c) * kern_esize(d);
+            nbytes += (size_t)strip_columns(c) * em_esize(d);
         }
     return s->nred && nbytes <= SUMS_BYTES;
 }
@@ -79,7 +79,7 @@ typedef struct strip {
 static Val place(strip *w, uint32_t k, Val col, unsigned u)
 {
     em *e = w->c->e;
-    unsigned es = kern_esize(kern_acc_dtype(w->c, 0, k));
+    unsigned es = em_esize(kern_acc_dtype(w->c, 0, k));
     return em_at(e, w->sums[k], ADD(SUB(col, w->lo), em_c64(e, (int64_t)u * w->c->lanes)), es);
 }
 
@@ -89,9 +89,8 @@ static void get(strip *w, Val col)
     for (uint32_t k = 0; k < w->a.n; k++) {
         lz_dtype d = kern_acc_dtype(c, 0, k);
         for (unsigned u = 0; u < w->a.u; u++)
-            w->a.v[k][u] =
-                (Ev){em_load(c->e, em_type(c->e, d, c->lanes), place(w, k, col, u), kern_esize(d)),
-                     NULL};
+            w->a.v[k][u] = (Ev){
+                em_load(c->e, em_type(c->e, d, c->lanes), place(w, k, col, u), em_esize(d)), NULL};
     }
 }
 
@@ -100,7 +99,7 @@ static void put(strip *w, Val col)
     for (uint32_t k = 0; k < w->a.n; k++)
         for (unsigned u = 0; u < w->a.u; u++)
             em_store(w->c->e, w->a.v[k][u].v, place(w, k, col, u),
-                     kern_esize(kern_acc_dtype(w->c, 0, k)));
+                     em_esize(kern_acc_dtype(w->c, 0, k)));
 }
 
 /* The stage's code outside its innermost loop, for the columns from col on. */
@@ -138,7 +137,7 @@ static void fetch_rows_after(strip *w, unsigned rows)
         const lz_sop *p = &t->s->sops[i];
         if (t->skip[i] || p->kind != LZ_S_LOAD || !lz_access_down_rows(c->k, &t->s->accs[p->a]))
             continue;
-        unsigned es = kern_esize(c->k->buf[t->s->accs[p->a].buf].dtype);
+        unsigned es = em_esize(c->k->buf[t->s->accs[p->a].buf].dtype);
         Val far = MUL(kern_size(c, t->s->accs[p->a].stride[c->k->nouter + j]), em_c64(e, rows));
         Val at = em_at(e, t->ptr[POS_INNER + j][p->a], far, es);
         for (int64_t b = 0; b < (int64_t)SIDE * c->lanes * es; b += 64)

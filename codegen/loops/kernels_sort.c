@@ -47,7 +47,7 @@ lz_status kern_sort_plan(kern *c, uint32_t s)
     uint32_t rows = rows_read(c->k, s);
     if (t->keyed) {
         t->col_dtype[t->ncol] = t->key_dtype;
-        t->col_size[t->ncol++] = kern_esize(t->key_dtype);
+        t->col_size[t->ncol++] = em_esize(t->key_dtype);
         rows &= t->exact ? ~(1u << t->key_row) : ~0u;
     } else {
         rows |= rows_compared(t->s);
@@ -58,7 +58,7 @@ lz_status kern_sort_plan(kern *c, uint32_t s)
             continue;
         t->col_of[k] = (int8_t)t->ncol;
         t->col_dtype[t->ncol] = st->sops[t->s->value[k]].dtype;
-        t->col_size[t->ncol] = kern_esize(t->col_dtype[t->ncol]);
+        t->col_size[t->ncol] = em_esize(t->col_dtype[t->ncol]);
         t->ncol++;
     }
     return LZ_OK;

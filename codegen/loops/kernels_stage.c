@@ -356,7 +356,7 @@ static void fetch_next_row(kern *c, uint32_t s, unsigned vectors)
         if (a->ndyn || a->guard >= 0 || lz_sz_is(a->stride[last], 0) ||
             !lz_sz_is(a->stride[last + 1], 1) || !reads_again(c, s, a))
             continue;
-        unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+        unsigned es = em_esize(c->k->buf[a->buf].dtype);
         Val next = em_at(e, t->ptr[POS_INNER][i], kern_size(c, a->stride[last]), es);
         for (unsigned u = 0; u < vectors; u++)
             em_prefetch(e, em_at(e, next, em_c64(e, (int64_t)u * c->lanes), es), false, 2);

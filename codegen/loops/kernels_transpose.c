@@ -27,7 +27,7 @@ static bool lies_along(const lz_access *a, uint32_t d)
 static int across(const kern *c, const lz_access *a)
 {
     uint32_t last = c->k->nouter - 1;
-    if (a->ndyn || a->guard >= 0 || kern_esize(c->k->buf[a->buf].dtype) > 8 ||
+    if (a->ndyn || a->guard >= 0 || em_esize(c->k->buf[a->buf].dtype) > 8 ||
         lz_sz_is(a->stride[last], 0) || lz_sz_is(a->stride[last], 1))
         return -1;
     for (uint32_t d = 0; d < last; d++) {
@@ -116,7 +116,7 @@ static int64_t line_of(const kern *c)
     const lz_stage *s = &c->k->stages[0];
     int64_t n = step_of(c);
     for (uint32_t j = 0; j < s->nstore; j++) {
-        int64_t line = LINE / kern_esize(c->k->buf[s->stores[j].at.buf].dtype);
+        int64_t line = LINE / em_esize(c->k->buf[s->stores[j].at.buf].dtype);
         n = line > n ? line : n;
     }
     return n;
@@ -151,8 +151,8 @@ static grid divide(kern *c, uint32_t d)
     em *e = c->e;
     grid g = {.along = goes_along(c)};
     g.chunk = SEL(g.along, em_c64(e, line_of(c)), em_c64(e, CHUNK));
-    g.chunks = dot_ceil(e, kern_outer(c, c->k->nouter - 1), g.chunk);
-    g.sides = dot_ceil(e, kern_outer(c, d), em_c64(e, SIDE * (int64_t)c->lanes));
+    g.chunks = em_ceil(e, kern_outer(c, c->k->nouter - 1), g.chunk);
+    g.sides = em_ceil(e, kern_outer(c, d), em_c64(e, SIDE * (int64_t)c->lanes));
     return g;
 }
 
@@ -165,7 +165,7 @@ static void emit_sizes(kern *c, uint32_t d)
     Val n = MUL(g.sides, g.chunks);
     uint32_t loops[LZ_OUTER_MAX], nl = row_loops(c, d, loops);
     for (uint32_t i = 0; i < nl; i++)
-        n = MUL(n, dot_ceil(e, kern_outer(c, loops[i]), indices_of(c, d, loops[i])));
+        n = MUL(n, em_ceil(e, kern_outer(c, loops[i]), indices_of(c, d, loops[i])));
     LLVMBuildRet(e->b, n);
 }
 
@@ -185,7 +185,7 @@ static void make_square(kern *c, const block *b, const lz_access *a, Val *row, V
     em *e = c->e;
     lz_dtype dt = c->k->buf[a->buf].dtype;
     Ty mt = kern_mem_type(e, dt, c->lanes);
-    unsigned L = c->lanes, es = kern_esize(dt);
+    unsigned L = c->lanes, es = em_esize(dt);
     bool back = lz_sz_is(a->stride[b->d], -1);
     Val top = SUB(b->rows, em_c64(e, 1));
     for (unsigned r = 0; r < L; r++) {
@@ -208,7 +208,7 @@ static void make_squares(kern *c, const block *b, uint32_t sop, Val *row, Val h)
     em *e = c->e;
     kstage *t = &c->st[0];
     const lz_access *a = &t->s->accs[t->s->sops[sop].a];
-    unsigned L = c->lanes, es = kern_esize(c->k->buf[a->buf].dtype), side = beside(c);
+    unsigned L = c->lanes, es = em_esize(c->k->buf[a->buf].dtype), side = beside(c);
     if (side == 1) {
         make_square(c, b, a, row, em_tail_mask(e, b->rows, L), t->square[sop]);
         return;
@@ -231,7 +231,7 @@ static void make_squares(kern *c, const block *b, uint32_t sop, Val *row, Val h)
 static Val fetch_from(kern *c, const block *b, const lz_access *a, Val next)
 {
     em *e = c->e;
-    unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+    unsigned es = em_esize(c->k->buf[a->buf].dtype);
     Val reach = em_smax(e, next, SUB(em_c64(e, 0), next));
     Val far = ICMP(SGT, MUL(reach, em_c64(e, es)), em_c64(e, e->t->machine.l2_bytes / 2));
     Val ahead = MUL(kern_size(c, a->stride[b->d]), em_c64(e, AHEAD / es));
@@ -254,7 +254,7 @@ static void read_squares(kern *c, const block *b, Val h)
         if (!t->square[i])
             continue;
         const lz_access *a = &t->s->accs[t->s->sops[i].a];
-        unsigned es = kern_esize(c->k->buf[a->buf].dtype);
+        unsigned es = em_esize(c->k->buf[a->buf].dtype);
         Val after = MUL(kern_size(c, a->stride[b->last]), em_c64(e, step_of(c)));
         after = fetch_from(c, b, a, after);
         if (near >= 0)
@@ -287,7 +287,7 @@ static void fetch_rows(kern *c, const block *b)
         if (parts)
             em_prefetch(e, em_at(e, row, em_c64(e, NEXT_LINES), 1), false, 3);
         else
-            em_prefetch(e, em_at(e, row, next, kern_esize(c->k->buf[a->buf].dtype)), false, 2);
+            em_prefetch(e, em_at(e, row, next, em_esize(c->k->buf[a->buf].dtype)), false, 2);
     }
 }
 
@@ -324,7 +324,7 @@ static void emit_block(kern *c, const block *b, Val end)
     em *e = c->e;
     em_loop l, lh;
     kctx one = {.u = 1};
-    Val n = em_smin(e, dot_ceil_div(e, SUB(end, b->j0), c->lanes), em_c64(e, beside(c)));
+    Val n = em_smin(e, em_ceil_div(e, SUB(end, b->j0), c->lanes), em_c64(e, beside(c)));
     read_squares(c, b, blocks_begin(c, &lh, n));
     blocks_end(c, &lh);
     em_loop_begin(e, &l, em_c64(e, 0), b->rows, em_c64(e, 1), 0, NULL);
@@ -360,13 +360,13 @@ static void emit_unit(kern *c, uint32_t d, Val u, const grid *g)
     int near = near_loop(c, d);
     block b = {.g = g, .d = d, .last = c->k->nouter - 1};
     Val i = u, near_lo = NULL, near_hi = NULL, side_n = em_c64(e, SIDE * (int64_t)c->lanes);
-    Val one = dot_split_index(e, &i, SEL(g->along, g->sides, g->chunks)),
-        other = dot_split_index(e, &i, SEL(g->along, g->chunks, g->sides));
+    Val one = em_split_index(e, &i, SEL(g->along, g->sides, g->chunks)),
+        other = em_split_index(e, &i, SEL(g->along, g->chunks, g->sides));
     Val lo = MUL(SEL(g->along, other, one), g->chunk),
         first = MUL(SEL(g->along, one, other), side_n);
     for (uint32_t q = nl; q-- > 0;) {
         Val n = kern_outer(c, loops[q]), some = indices_of(c, d, loops[q]);
-        c->oidx[loops[q]] = q ? dot_split_index(e, &i, dot_ceil(e, n, some)) : i;
+        c->oidx[loops[q]] = q ? em_split_index(e, &i, em_ceil(e, n, some)) : i;
         if ((int)loops[q] != near)
             continue;
         near_lo = MUL(c->oidx[loops[q]], some);

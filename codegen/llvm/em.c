@@ -463,7 +463,7 @@ Val em_poly(em *e, Val x, const double *c, int n)
     return p;
 }
 
-static Val declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
+Val em_declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
 {
     Val f = LLVMGetNamedFunction(e->m, name);
     if (f)
@@ -481,7 +481,7 @@ Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n)
         return em_fail(e, e->i32, name);
     for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(a[i]);
-    Val f = declare(e, name, ret, types, n);
+    Val f = em_declare(e, name, ret, types, n);
     return LLVMBuildCall2(e->b, LLVMFunctionType(ret, types, n, 0), f, (Val *)a, n, "");
 }
 
@@ -497,45 +497,25 @@ Val em_asm(em *e, const char *text, const char *form, Ty ret, const Val *a, unsi
     return LLVMBuildCall2(e->b, ft, f, (Val *)a, n, "");
 }
 
-/* The functions of many threads are of scalars. */
-static Val by_lanes(em *e, const char *name, const Val *a, unsigned n)
+/* ---- quotients of indices ---- */
+
+Val em_ceil_div(em *e, Val n, int64_t by)
 {
-    unsigned lanes = em_lanes(a[0]);
-    if (lanes == 1)
-        return lz_math_f64(e, name, a, n);
-    Val out = LLVMGetPoison(LLVMTypeOf(a[0]));
-    for (unsigned i = 0; i < lanes; i++) {
-        Val one[3];
-        for (unsigned k = 0; k < n; k++)
-            one[k] = em_extract(e, a[k], i);
-        out = LLVMBuildInsertElement(e->b, out, lz_math_f64(e, name, one, n), em_c32(e, i), "");
-    }
-    return out;
+    if (by == 1)
+        return n;
+    return LLVMBuildUDiv(e->b, ADD(n, em_c64(e, by - 1)), em_c64(e, by), "");
 }
 
-Val em_libm(em *e, const char *name, const Val *a, unsigned n)
+Val em_ceil(em *e, Val n, Val by)
 {
-    if (e->simt)
-        return by_lanes(e, name, a, n);
-    Ty t = LLVMTypeOf(a[0]), s = em_elem(t), args[3] = {s, s, s};
-    unsigned lanes = em_lanes(a[0]), bytes = em_bits(e, s) / 8;
-    Val f = declare(e, name, s, args, n);
-    Ty ft = LLVMFunctionType(s, args, n, 0);
-    if (lanes == 1)
-        return LLVMBuildCall2(e->b, ft, f, (Val *)a, n, "");
-    Val in[3], x[3];
-    for (unsigned k = 0; k < n; k++) { /* through memory: a call keeps no vector register */
-        in[k] = em_alloca(e, t, 1, 64);
-        em_store(e, a[k], in[k], 64);
-    }
-    em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, lanes), em_c64(e, 1), 0, NULL);
-    for (unsigned k = 0; k < n; k++)
-        x[k] = em_load(e, s, em_at(e, in[k], l.i, bytes), bytes);
-    Val y = LLVMBuildCall2(e->b, ft, f, x, n, "");
-    em_store(e, y, em_at(e, in[0], l.i, bytes), bytes);
-    em_loop_end(e, &l, NULL);
-    return em_load(e, t, in[0], 64);
+    return LLVMBuildUDiv(e->b, SUB(ADD(n, by), em_c64(e, 1)), by, "");
+}
+
+Val em_split_index(em *e, Val *i, Val n)
+{
+    Val q = LLVMBuildUDiv(e->b, *i, n, ""), r = SUB(*i, MUL(q, n));
+    *i = q;
+    return r;
 }
 
 /* ---- control ---- */

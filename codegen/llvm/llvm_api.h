@@ -17,7 +17,7 @@
 
 typedef struct lz_llvm_api {
 #define LLVM_FN(name, ...) __typeof__(&name) name;
-#include "codegen/llvm_api.def"
+#include "codegen/llvm/llvm_api.def"
 #undef LLVM_FN
 } lz_llvm_api;
 extern lz_llvm_api lz_llvm;

@@ -7,7 +7,7 @@
 #ifndef LZ_CODEGEN_EMIT_EM_H
 #define LZ_CODEGEN_EMIT_EM_H
 #include "codegen/codegen.h"
-#include "codegen/llvm_api.h"
+#include "codegen/llvm/llvm_api.h"
 #include "codegen/shared_code.h"
 
 typedef LLVMValueRef Val;
@@ -130,7 +130,8 @@ Val em_fma(em *e, Val a, Val b, Val c);
 Val em_fdiv(em *e, Val a, Val b);
 /* f32 as f64 */
 Val em_widen(em *e, Val x);
-/* Calls an external function of scalars. */
+/* Calls an external function of scalars; declares one of these types. */
+Val em_declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n);
 Val em_call(em *e, const char *name, Ty ret, const Val *a, unsigned n);
 /* Inline assembly of these operands, EM_PHI at most; `form` are LLVM's constraints. effects: it is
  * not left out, moved or done once. */
@@ -138,9 +139,11 @@ Val em_asm(em *e, const char *text, const char *form, Ty ret, const Val *a, unsi
            bool effects);
 /* c[0] + c[1] x + c[2] x^2 ..., by Horner's rule */
 Val em_poly(em *e, Val x, const double *c, int n);
-/* Calls an external function lane by lane (a name lz_jit_symbol knows); arguments and result are
- * all of the type of a[0]. */
-Val em_libm(em *e, const char *name, const Val *a, unsigned n);
+
+/* ---- quotients of indices, which are not negative ---- */
+Val em_ceil_div(em *e, Val n, int64_t by);
+Val em_ceil(em *e, Val n, Val by);
+Val em_split_index(em *e, Val *i, Val n); /* *i % n, and *i becomes *i / n */
 
 /* ---- memory: p + index * scale bytes ---- */
 Val em_at(em *e, Val p, Val index, int64_t scale);
@@ -156,6 +159,10 @@ Val em_gather(em *e, Ty t, Val ptrs, Val mask, Val other, unsigned align);
 void em_scatter(em *e, Val v, Val ptrs, Val mask, unsigned align);
 void em_prefetch(em *e, Val p, bool write, int locality);
 
+static inline unsigned em_esize(lz_dtype d) /* bytes of an element in memory */
+{
+    return (unsigned)lz_dtype_size(d);
+}
 /* Memory form of dtype d (n lanes of em_mem) to the value and back. Not for complex numbers. */
 Val em_from_mem(em *e, lz_dtype d, Val m);
 Val em_to_mem(em *e, lz_dtype d, Val v);

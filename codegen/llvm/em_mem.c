@@ -1,7 +1,7 @@
 /* em_mem.c - memory access and the storage forms of the dtypes: booleans are bytes, 16-bit floats
  * are i16 bits and computed in f32.
  * Threads: an em belongs to one thread. */
-#include "codegen/emit/em.h"
+#include "codegen/llvm/em.h"
 
 Val em_at(em *e, Val p, Val index, int64_t scale)
 {

@@ -3,7 +3,7 @@
  * cache must never load it.
  * Threads: everything happens inside one pthread_once. */
 #define LZ_LLVM_API_NO_NAMES
-#include "codegen/llvm_api.h"
+#include "codegen/llvm/llvm_api.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static const struct row {
     bool optional;
 } rows[] = {
 #define LLVM_FN(name, ...) {#name, offsetof(lz_llvm_api, name), sizeof(#__VA_ARGS__) > 1},
-#include "codegen/llvm_api.def"
+#include "codegen/llvm/llvm_api.def"
 #undef LLVM_FN
 };
 

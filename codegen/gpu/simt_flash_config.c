@@ -1,0 +1,66 @@
+/* simt_flash_config.c - flash attention, without LLVM: the blocks, threads and shared memory of its
+ * kernels. Which kernels they suit is simt_flash_match.c's question.
+ * Threads: pure. */
+#include "codegen/gpu/simt_flash.h"
+
+/* Several passes wait for memory more than for products. */
+uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry)
+{
+    flash_form f;
+    return flash_form_of(k, &f) && !f.once && entry == SIMT_PIECES ? 3 : 0;
+}
+
+static uint32_t fma_shared(const flash_form *f)
+{
+    uint32_t piece = FLASH_ROW * flash_fma_pitch(FLASH_HEAD);
+    return 2 * piece +
+           flash_points(f) * (flash_fma_pitch(FLASH_HEAD) + flash_fma_pitch(FLASH_FMA_HALF));
+}
+
+/* Either way round that the factors may lie. */
+uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry)
+{
+    flash_form f;
+    if (!flash_form_of(k, &f))
+        return 0;
+    if (f.fma)
+        return fma_shared(&f);
+    uint32_t head = flash_head(entry), one_way = FLASH_ROW * (2 * head + FLASH_PAD),
+             other = head * (2 * FLASH_ROW + FLASH_PAD);
+    return (one_way > other ? one_way : other) * 2 * FLASH_RING;
+}
+
+static unsigned threads_of(const flash_form *f, lz_simt_entry entry, unsigned points)
+{
+    return points / (FLASH_TILE * flash_tiles(f, entry)) * SIMT_WARP;
+}
+
+uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry)
+{
+    flash_form f;
+    return flash_form_of(k, &f) ? threads_of(&f, entry, flash_points(&f)) : 0;
+}
+
+bool simt_flash_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
+{
+    enum { FEW = 16 /* points: other code does them with more threads */, EACH = 16 };
+    flash_form f;
+    if (!flash_form_of(k, &f))
+        return false;
+    const lz_stage *a = &k->stages[0], *b = &k->stages[f.second];
+    int64_t n = lz_sz_value(a->extent[0], args), head = lz_sz_value(a->extent[1], args),
+            sums = lz_sz_value(b->extent[0], args), m = lz_sz_value(k->outer[k->nouter - 1], args);
+    int64_t longest = f.fma ? FLASH_HEAD : FLASH_WIDE_HEAD, batch = 1, points = flash_points(&f);
+    if (n < 1 || head < 1 || sums < 1 || head > longest || sums > longest || m <= FEW)
+        return false;
+    for (uint32_t d = 0; d + 1 < k->nouter; d++)
+        batch = simt_times(batch, lz_sz_value(k->outer[d], args));
+    if (simt_times(batch, simt_ceil_div(m, points)) < processors)
+        points /= 2;
+    int64_t blocks = simt_times(batch, simt_ceil_div(m, points)), most = (int64_t)processors * EACH;
+    out->entry = head > FLASH_HEAD || sums > FLASH_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
+    out->block = threads_of(&f, out->entry, (unsigned)points);
+    out->grid = (uint32_t)(blocks < most ? blocks : most);
+    out->shared = simt_flash_shared(k, out->entry);
+    return true;
+}
