@@ -109,7 +109,7 @@ static void run_block(b2b *b, Val r0, Val n)
 static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 {
     (void)n;
-    simt_join_warp(c->spread_user, c, stage, acc);
+    simt_join_warp(c->threads->user, c, stage, acc);
 }
 
 static void enter(b2b *b)
@@ -119,10 +119,9 @@ static void enter(b2b *b)
     uint32_t m = b->k->nouter - 1;
     b->lane = AND(b->s->tid, em_c64(e, SIMT_WARP - 1));
     b->warp = LSHR(b->s->tid, em_c64(e, 5));
-    b->c.spread_first = b->lane;
-    b->c.spread_step = em_c64(e, SIMT_WARP);
-    b->c.spread_join = join;
-    b->c.spread_user = b->s;
+    b->threads =
+        (kern_threads){.first = b->lane, .step = em_c64(e, SIMT_WARP), .join = join, .user = b->s};
+    b->c.threads = &b->threads;
     lay_out(b);
     b->batch = em_c64(e, 1);
     for (uint32_t d = 0; d < m; d++)

@@ -70,6 +70,7 @@ typedef struct b2b {
     em *e;
     const lz_kernel *k;
     kern c; /* the stages between products */
+    kern_threads threads;
     b2b_layout l;
     b2b_product *p[LZ_STAGE_MAX];          /* by stage; NULL: no product */
     Val base[B2B_AREAS], pitch[B2B_AREAS]; /* of points; bytes */

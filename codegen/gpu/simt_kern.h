@@ -171,6 +171,7 @@ typedef struct simt_range {
 } simt_range;
 typedef struct simt_reduce_col {
     simt *s;
+    kern_threads threads;
     Val log2, groups;       /* threads that share a point */
     Val log2_wide, wide;    /* neighbouring points of a block */
     Val group, column;      /* of this thread */

@@ -67,10 +67,10 @@ static void halve(simt_reduce_col *w, kern *c, const lz_red *q, Ev *acc)
     simt_accs_from_flat(acc, q->nacc, l.phi);
 }
 
-/* kern.spread_join */
+/* kern_threads.join */
 static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 {
-    simt_reduce_col *w = c->spread_user;
+    simt_reduce_col *w = c->threads->user;
     em *e = c->e;
     const lz_stage *st = &c->k->stages[stage];
     Val was[EM_PHI], now[EM_PHI];
@@ -95,11 +95,11 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 
 /* ---- the schedule ---- */
 
-/* kern.spread_range: the groups, and before them the parts, share the longest loop. A thread
+/* kern_threads.range: the groups, and before them the parts, share the longest loop. A thread
  * without a point runs none. */
 static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
 {
-    simt_reduce_col *w = c->spread_user;
+    simt_reduce_col *w = c->threads->user;
     em *e = c->e;
     Val n = kern_size(c, c->k->stages[s].extent[j]), zero = em_c64(e, 0), one = em_c64(e, 1);
     Val mine = ICMP(EQ, w->range[s].loop, em_c64(e, j)), from = w->group, end = n;
@@ -122,10 +122,8 @@ void simt_reduce_col_enter(simt_reduce_col *w, kern *c)
     w->wide = SHL(em_c64(e, 1), w->log2_wide);
     w->column = AND(s->tid, SUB(w->wide, em_c64(e, 1)));
     w->group = LSHR(s->tid, w->log2_wide);
-    c->spread_first = w->group;
-    c->spread_step = w->groups;
-    c->spread_join = join;
-    c->spread_user = w;
+    w->threads = (kern_threads){.first = w->group, .step = w->groups, .join = join, .user = w};
+    c->threads = &w->threads;
 }
 
 void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n)
@@ -134,7 +132,7 @@ void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n)
     Val at = ADD(SHL(block, w->log2_wide), w->column);
     w->in = ICMP(SLT, at, n);
     w->point = em_smin(e, at, SUB(n, em_c64(e, 1)));
-    c->spread_stores = AND(w->in, ICMP(EQ, w->group, em_c64(e, 0)));
+    c->threads->stores = AND(w->in, ICMP(EQ, w->group, em_c64(e, 0)));
 }
 
 static void stages_from(simt_reduce_col *w, kern *c, uint32_t i)
@@ -153,7 +151,7 @@ static void leave(simt_reduce_col *w, kern *c, Val n)
     em *e = c->e;
     Val lanes = em_c64(e, c->lanes);
     simt_parts_put(w->s, c, w->divided, w->parts, MUL(n, lanes), w->part, MUL(w->point, lanes),
-                   c->spread_stores);
+                   c->threads->stores);
 }
 
 /* SIMT_SECOND */
@@ -161,12 +159,12 @@ static void second(simt_reduce_col *w, kern *c, Val n)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;
-    Val lanes = em_c64(e, c->lanes), stores = c->spread_stores;
+    Val lanes = em_c64(e, c->lanes), stores = c->threads->stores;
     simt_parts_join(w, c, 0, MUL(n, lanes), MUL(w->point, lanes));
-    c->spread_stores = em_ci(e->i1, 0);
+    c->threads->stores = em_ci(e->i1, 0);
     for (uint32_t i = 1; i <= w->divided; i++)
         kern_stage(c, i, &one);
-    c->spread_stores = stores;
+    c->threads->stores = stores;
     leave(w, c, n);
 }
 
@@ -207,8 +205,8 @@ static void points(simt *s, kern *c)
     if (other >= 0)
         w.chunk = simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
     simt_reduce_col_enter(&w, c);
-    c->spread_range = range;
-    c->spread_unroll = TOGETHER;
+    w.threads.range = range;
+    w.threads.unroll = TOGETHER;
     for (uint32_t d = 0; d <= last; d++)
         size[d] = kern_size(c, k->outer[d]);
     size[last] = LLVMBuildUDiv(e->b, size[last], em_c64(e, c->lanes), "");
@@ -227,6 +225,7 @@ static void points(simt *s, kern *c)
     }
     stages(&w, c, n);
     em_loop_end(e, &l, NULL);
+    c->threads = NULL;
 }
 
 static Val whole_vectors(kern *many)

@@ -69,10 +69,10 @@ void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc)
         among_lanes(s, c, &st->reds[r], acc + k0, NULL);
 }
 
-/* kern.spread_join: the accumulators of every thread's share become the stage's. */
+/* kern_threads.join: the accumulators of every thread's share become the stage's. */
 static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 {
-    simt *s = c->spread_user;
+    simt *s = c->threads->user;
     em *e = s->e;
     em_if whole;
     Val flat[EM_PHI], all[EM_PHI];
@@ -119,10 +119,10 @@ typedef struct rows {
     simt_range range;
 } rows;
 
-/* kern.spread_range */
+/* kern_threads.range */
 static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
 {
-    simt *simt_of = c->spread_user;
+    simt *simt_of = c->threads->user;
     rows *r = simt_of->rows;
     em *e = c->e;
     (void)step;
@@ -144,7 +144,7 @@ static void divide(simt *s, kern *c, rows *r)
     Val last = ICMP(EQ, r->range.loop, em_c64(e, c->k->stages[0].ninner - 1));
     r->chunk = SEL(last, AND(ADD(n, em_c64(e, vector - 1)), em_c64(e, -vector)), n);
     s->rows = r;
-    c->spread_range = range;
+    c->threads->range = range;
 }
 
 static void stages_from(simt *s, kern *c, uint32_t i)
@@ -169,7 +169,7 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
     }
     kern_stage(c, 0, &one);
     em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
-    simt_parts_put(s, c, 0, r->parts, n, r->part, point, ICMP(EQ, c->spread_first, em_c64(e, 0)));
+    simt_parts_put(s, c, 0, r->parts, n, r->part, point, ICMP(EQ, c->threads->first, em_c64(e, 0)));
     em_ifelse_else(e, &which);
     stages_from(s, c, 1);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
@@ -182,11 +182,10 @@ static void points(simt *s, kern *c, Val first, Val step)
     em *e = s->e;
     const lz_kernel *k = c->k;
     Val lane = AND(s->tid, em_c64(e, SIMT_WARP - 1)), size[LZ_OUTER_MAX], n = em_c64(e, 1);
-    c->spread_first = SEL(s->by_warps, lane, s->tid);
-    c->spread_step = SEL(s->by_warps, em_c64(e, SIMT_WARP), s->ntid);
-    c->spread_join = join;
-    c->spread_unroll = TOGETHER;
-    c->spread_user = s;
+    kern_threads threads = {.join = join, .unroll = TOGETHER, .user = s};
+    threads.first = SEL(s->by_warps, lane, s->tid);
+    threads.step = SEL(s->by_warps, em_c64(e, SIMT_WARP), s->ntid);
+    c->threads = &threads;
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
     if (simt_divided_second(k) == 0)
@@ -202,6 +201,7 @@ static void points(simt *s, kern *c, Val first, Val step)
     }
     stages(s, c, &r, n, point);
     em_loop_end(e, &l, NULL);
+    c->threads = NULL;
 }
 
 /* Rows of whole vectors, all at multiples of their size. */

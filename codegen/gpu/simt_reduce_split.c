@@ -41,4 +41,5 @@ void simt_emit_divided(simt *s, kern *c)
             kern_stage(c, i, &one);
     }
     em_loop_end(e, &l, NULL);
+    c->threads = NULL;
 }

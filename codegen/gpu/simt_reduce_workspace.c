@@ -99,7 +99,7 @@ void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Va
     for (uint32_t i = 0; i < a.n; i++)
         acc[i] = a.v[i][0];
     add_parts(w, c, stage, npoint, point, acc);
-    c->spread_join(c, stage, acc, a.n);
+    c->threads->join(c, stage, acc, a.n);
     for (uint32_t i = 0; i < a.n; i++)
         c->st[stage].red[i][0] = acc[i];
 }

@@ -18,19 +18,20 @@ void simt_emit_scatter(simt *s, kern *c)
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    c->own_by = simt_scatter_by(k);
-    c->own_groups =
+    kern_threads threads = {.owned_by = simt_scatter_by(k)};
+    c->threads = &threads;
+    threads.owners =
         SEL(ICMP(SLT, n, em_c64(e, SCATTER_MANY_POINTS)), em_c64(e, SCATTER_GROUPS), em_c64(e, 1));
     kern_top(c, 0);
     Val warps = LSHR(s->ntid, em_c64(e, 5)), lane = AND(s->tid, em_c64(e, SIMT_WARP - 1)),
-        all = MUL(LSHR(ADD(n, em_c64(e, SIMT_WARP - 1)), em_c64(e, 5)), c->own_groups);
+        all = MUL(LSHR(ADD(n, em_c64(e, SIMT_WARP - 1)), em_c64(e, 5)), threads.owners);
     em_loop l;
     em_if in;
     em_loop_begin(e, &l, ADD(MUL(s->ctaid, warps), LSHR(s->tid, em_c64(e, 5))), all,
                   MUL(s->nctaid, warps), 0, NULL);
-    Val block = simt_udiv(e, l.i, c->own_groups),
+    Val block = simt_udiv(e, l.i, threads.owners),
         point = ADD(MUL(block, em_c64(e, SIMT_WARP)), lane);
-    c->own_group = SUB(l.i, MUL(block, c->own_groups));
+    threads.owner = SUB(l.i, MUL(block, threads.owners));
     em_if_begin(e, &in, ICMP(SLT, point, n));
     simt_split(e, point, size, k->nouter, c->oidx);
     kern_addresses(c, 0, POS_ROW);
@@ -38,4 +39,5 @@ void simt_emit_scatter(simt *s, kern *c)
     kern_stage(c, 0, &one);
     em_if_end(e, &in, 0, NULL, NULL, NULL);
     em_loop_end(e, &l, NULL);
+    c->threads = NULL;
 }

@@ -92,10 +92,10 @@ static void powers_end(em *e, powers *p, Val next)
     LLVMPositionBuilderAtEnd(e->b, p->done);
 }
 
-/* kern.spread_sort: the rows of the block's point. */
+/* kern_threads.sort: the rows of the block's point. */
 static void sort(kern *c, uint32_t stage)
 {
-    simt *s = c->spread_user;
+    simt *s = c->threads->user;
     em *e = c->e;
     ksort *t = c->st[stage].sort;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
@@ -144,11 +144,9 @@ void simt_emit_sorts(simt *s, kern *c)
     em *e = s->e;
     em_loop l;
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
-    c->spread_first = s->tid;
-    c->spread_step = s->ntid;
-    c->spread_join = no_shares;
-    c->spread_sort = sort;
-    c->spread_user = s;
+    kern_threads threads = {
+        .first = s->tid, .step = s->ntid, .join = no_shares, .sort = sort, .user = s};
+    c->threads = &threads;
     kern_sort_enter(c, em_at(e, s->scratch, MUL(s->ctaid, s->share), 1));
     kern_top(c, 0);
     for (uint32_t d = 0; d < c->k->nouter; d++)
@@ -157,6 +155,7 @@ void simt_emit_sorts(simt *s, kern *c)
     simt_split(e, l.i, size, c->k->nouter, c->oidx);
     point(s, c);
     em_loop_end(e, &l, NULL);
+    c->threads = NULL;
 }
 
 Val simt_sorts_long(simt *s, kern *c)

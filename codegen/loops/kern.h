@@ -44,6 +44,30 @@ typedef struct kstage {
     Ev now[LZ_ROW_MAX];  /* or their elements where the inner loop stands, in registers */
 } kstage;
 
+struct kern;
+/* How the threads of a GPU share a kernel's loops (gpu/simt_reduce_row.c and others). */
+typedef struct kern_threads {
+    /* Cooperation: the last inner loop of every stage is shared, each thread from its own index, or
+     * its own vector of indices, in steps. */
+    Val first; /* this thread's first index */
+    Val step;  /* indices between those of a thread */
+    /* Makes the partial accumulators of all threads those of the stage. NULL: no cooperation. */
+    void (*join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
+    /* Sorts the stage's rows, which all threads have put there. NULL: each thread its own. */
+    void (*sort)(struct kern *c, uint32_t stage);
+    /* What this thread runs of loop j of stage s, in place of what `first` and `step` say; lo, hi
+     * and step hold that. NULL: as they say. */
+    void (*range)(struct kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step);
+    Val stores;      /* i1: it stores what stages without loops do; NULL: the first thread does */
+    unsigned unroll; /* points of the innermost loop whose loads are in flight at a time; 0: 1 */
+    void *user;      /* of these functions */
+    /* Owner-computes (gpu/simt_scatter.c): every thread runs all of the innermost loop, and does
+     * the points whose scalar op `owned_by` is `owner` modulo `owners`, a power of two. */
+    Val owners; /* NULL: one does everything */
+    Val owner;
+    int32_t owned_by;
+} kern_threads;
+
 typedef struct kern {
     em *e;
     const lz_kernel *k;
@@ -59,26 +83,7 @@ typedef struct kern {
     Val oidx[LZ_OUTER_MAX]; /* outer indices: first lane */
     Val iidx[LZ_LOOP_MAX];  /* inner indices: first lane */
     kstage *st;
-    /* The last inner loop of every stage is shared by threads, each from its own index, or its own
-     * vector of indices, in steps (simt_reduce_row.c); NULL: it is not. spread_join makes the
-     * accumulators of a thread's share those of the stage. */
-    Val spread_first, spread_step;
-    void (*spread_join)(struct kern *c, uint32_t stage, Ev *acc, uint32_t nacc);
-    void (*spread_sort)(struct kern *c,
-                        uint32_t stage); /* the stage's rows, which all have put there */
-    /* What of loop j of stage s this thread runs; NULL: as above. `lo`, `hi` and `step` hold
-     * that. */
-    void (*spread_range)(struct kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step);
-    Val spread_stores; /* whether it stores what stages without loops do; NULL: the first one does
-                        */
-    unsigned
-        spread_unroll; /* points of the innermost loop whose loads are under way at a time; 0: 1 */
-    /* Several threads run all of the innermost loop, each the points that are its own: those whose
-     * scalar op `own_by` is spread_group modulo `own_groups`, a power of two. NULL: one does
-     * everything. */
-    Val own_groups, own_group;
-    int32_t own_by;
-    void *spread_user;
+    struct kern_threads *threads; /* how a GPU's threads share its loops; NULL: one does it all */
 } kern;
 
 /* Vectors side by side, and the lanes of each that exist (NULL: all). */
@@ -87,6 +92,12 @@ typedef struct kctx {
     Val mask[KERN_U];
     Val full; /* whether all lanes of mask[0] exist, where that is asked; NULL: not known */
 } kctx;
+
+/* Whether threads share the last inner loops. */
+static inline bool kern_shares_loops(const kern *c)
+{
+    return c->threads && c->threads->join;
+}
 
 /* kernels_plan.c */
 lz_status kern_init(kern *c, em *e, const lz_kernel *k); /* decides lanes and positions */

@@ -54,7 +54,7 @@ bool kern_has_columns(const kern *c, unsigned u)
 {
     const lz_kernel *k = c->k;
     if (!em_may(c->e, LZ_VARIANT_columns) || u % SIDE || c->vec != LZ_VEC_OUTER || c->lanes < 2 ||
-        k->serial || k->nouter == 0 || c->spread_join)
+        k->serial || k->nouter == 0 || c->threads)
         return false;
     const kstage *t = &c->st[0];
     if (t->s->ninner == 0 || t->s->nstore || t->s->sort || t->vdim != (int)k->nouter - 1)

@@ -343,8 +343,8 @@ void kern_sort_run(kern *c, uint32_t s)
 {
     em *e = c->e;
     ksort *t = c->st[s].sort;
-    if (c->spread_sort) {
-        c->spread_sort(c, s);
+    if (c->threads && c->threads->sort) {
+        c->threads->sort(c, s);
         return;
     }
     if (!t->keyed || !em_may(e, LZ_VARIANT_digits)) {

@@ -140,10 +140,11 @@ static void stores_once(kern *c, uint32_t s, const kctx *x)
 {
     em *e = c->e;
     em_if f;
-    bool shared = c->spread_join && c->k->stages[s].nstore && c->k->stages[s].ninner == 0;
+    bool shared = kern_shares_loops(c) && c->k->stages[s].nstore && c->k->stages[s].ninner == 0;
     if (shared)
         em_if_begin(e, &f,
-                    c->spread_stores ? c->spread_stores : ICMP(EQ, c->spread_first, em_c64(e, 0)));
+                    c->threads->stores ? c->threads->stores
+                                       : ICMP(EQ, c->threads->first, em_c64(e, 0)));
     kern_stores(c, s, x);
     if (shared)
         em_if_end(e, &f, 0, NULL, NULL, NULL);
@@ -163,12 +164,12 @@ static void innermost(kern *c, uint32_t s, const kctx *x, kern_accs *a)
 static void range(kern *c, uint32_t s, uint32_t j, int64_t each, Val *lo, Val *hi, Val *step)
 {
     em *e = c->e;
-    bool spread = c->spread_join && j + 1 == c->st[s].s->ninner;
-    *lo = spread ? MUL(c->spread_first, em_c64(e, each)) : em_c64(e, 0);
+    bool spread = kern_shares_loops(c) && j + 1 == c->st[s].s->ninner;
+    *lo = spread ? MUL(c->threads->first, em_c64(e, each)) : em_c64(e, 0);
     *hi = kern_size(c, c->st[s].s->extent[j]);
-    *step = spread ? MUL(c->spread_step, em_c64(e, each)) : em_c64(e, each);
-    if (c->spread_range)
-        c->spread_range(c, s, j, lo, hi, step);
+    *step = spread ? MUL(c->threads->step, em_c64(e, each)) : em_c64(e, each);
+    if (c->threads && c->threads->range)
+        c->threads->range(c, s, j, lo, hi, step);
 }
 
 /* The values of one of several points whose loads come before anything is done with them. */
@@ -247,10 +248,11 @@ static void own_point(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs 
         return;
     }
     memset(first, 0, t->s->nsop);
-    kern_needs(t->s, c->own_by, first);
+    kern_needs(t->s, c->threads->owned_by, first);
     eval_some(c, s, pos, x, first, true);
-    Val by = kern_value(c, s, c->own_by, 0).v;
-    em_if_begin(e, &mine, ICMP(EQ, AND(by, SUB(c->own_groups, em_c64(e, 1))), c->own_group));
+    Val by = kern_value(c, s, c->threads->owned_by, 0).v;
+    em_if_begin(e, &mine,
+                ICMP(EQ, AND(by, SUB(c->threads->owners, em_c64(e, 1))), c->threads->owner));
     eval_some(c, s, pos, x, first, false);
     inner(c, s, j + 1, x, a);
     em_if_end(e, &mine, 0, NULL, NULL, NULL);
@@ -270,7 +272,7 @@ static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val
         flat[m++] = lo;
     em_loop_begin(e, &l, lo, left ? SUB(hi, SUB(each, step)) : hi, each, m, flat);
     unflatten(a, l.phi);
-    if (c->own_group && j + 1 == c->st[s].s->ninner) {
+    if (c->threads && c->threads->owner && j + 1 == c->st[s].s->ninner) {
         c->iidx[j] = l.i;
         kern_addresses(c, s, (int)(POS_INNER + j));
         own_point(c, s, j, x, a);
@@ -300,10 +302,11 @@ static unsigned points_together(const kern *c, uint32_t s, uint32_t j)
     enum { MUCH = 12, MOST = 32 };
     const kstage *t = &c->st[s];
     unsigned work = kern_stage_work(c, s);
-    if (c->spread_unroll < 2 || j + 1 != t->s->ninner || t->s->nstore || !t->s->nred ||
-        work > MOST || 2 * t->nacc >= EM_PHI)
+    unsigned unroll = c->threads ? c->threads->unroll : 0;
+    if (unroll < 2 || j + 1 != t->s->ninner || t->s->nstore || !t->s->nred || work > MOST ||
+        2 * t->nacc >= EM_PHI)
         return 1;
-    return work > MUCH ? 2 : c->spread_unroll < TOGETHER_MAX ? c->spread_unroll : TOGETHER_MAX;
+    return work > MUCH ? 2 : unroll < TOGETHER_MAX ? unroll : TOGETHER_MAX;
 }
 
 static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
@@ -398,7 +401,7 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
 {
     em *e = c->e;
     lz_sz n = c->st[s].s->extent[j];
-    if (c->spread_join) { /* whole vectors, every thread its own */
+    if (kern_shares_loops(c)) { /* whole vectors, every thread its own */
         Val lo, end, step;
         static const kctx one = {.u = 1};
         unsigned together = points_together(c, s, j);
@@ -457,7 +460,7 @@ unsigned kern_unroll(const kern *c, uint32_t s)
         u = w <= 6 ? 4 : w <= 20 ? 2 : 1;
     if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer pieces of each row */
         u = KERN_U;
-    if (c->lanes == 1 || c->spread_join)
+    if (c->lanes == 1 || kern_shares_loops(c))
         return 1;
     while (u > 1 && t->nacc * u > 16)
         u /= 2;
@@ -539,7 +542,7 @@ static void join_shares(kern *c, uint32_t s, kern_accs *a)
     Ev acc[KERN_ACCS];
     for (uint32_t k = 0; k < a->n; k++)
         acc[k] = a->v[k][0];
-    c->spread_join(c, s, acc, a->n);
+    c->threads->join(c, s, acc, a->n);
     for (uint32_t k = 0; k < a->n; k++)
         a->v[k][0] = acc[k];
 }
@@ -582,7 +585,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     }
     if (inner_vec)
         fold(c, s, &a);
-    if (c->spread_join && t->s->ninner && a.n)
+    if (kern_shares_loops(c) && t->s->ninner && a.n)
         join_shares(c, s, &a);
     if (t->s->sort)
         kern_sort_run(c, s);
