@@ -46,6 +46,17 @@ static inline bool lz_target_ptx(const lz_target *t) /* its object format is tex
 lz_status lz_variants_configured(lz_target *t);
 lz_status lz_variants_parse(const char *list, lz_target *t);
 void lz_variants_print(const lz_target *t, lz_buf *out);
+/* Whether a form of code may be used, and whether it is used where it does not pay too. */
+static inline bool lz_variant_may(const lz_target *t, int form)
+{
+    return !(t->without >> form & 1);
+}
+static inline bool lz_variant_always(const lz_target *t, int form)
+{
+    return t->always >> form & 1;
+}
+/* The name of the schedule that a kernel gets (schedules.def), for dumps, reports and tests. */
+const char *lz_schedule_name(const lz_kernel *k, const lz_target *t);
 /* Forms that a kernel is to have left out or always, besides those of the target: bit per row of
  * variants.def. */
 typedef struct lz_variants {

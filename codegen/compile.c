@@ -4,7 +4,7 @@
  * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe;
  * every call has its own context. */
 #include "codegen/codegen.h"
-#include "codegen/loops/kern.h"
+#include "codegen/schedules.h"
 #include "base/alloc.h"
 #include "base/thread.h"
 #include <stdatomic.h>
@@ -195,12 +195,7 @@ static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t, bool apar
     em e;
     em_init(&e, t, u->cx, u->m);
     e.shared = apart ? &u->shared : NULL;
-    bool rows = lz_kernel_keeps_sums(k), done = t->simt || rows;
-    lz_status s = t->simt ? lz_simt_emit(&e, k)
-                  : rows  ? lz_kern_rows(&e, k)
-                          : lz_kern_dot(&e, k, &done);
-    if (s == LZ_OK && !done)
-        s = lz_kern_loops(&e, k);
+    lz_status s = lz_schedule_emit(&e, k);
     em_done(&e);
     return s;
 }

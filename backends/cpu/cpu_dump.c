@@ -43,7 +43,7 @@ static void code_text(const lz_exec *x, const lz_target *t, lz_buf *ll, lz_buf *
     for (uint32_t i = 0; i < x->plan_exec.nkernel; i++) {
         const lz_kernel *k = x->plan_exec.kernels[i];
         lz_buf obj = {0};
-        lz_buf_printf(ll, "; kernel %u: %s\n", i, k->name);
+        lz_buf_printf(ll, "; kernel %u: %s, schedule %s\n", i, k->name, lz_schedule_name(k, t));
         lz_buf_printf(as, "# kernel %u: %s\n", i, k->name);
         if (lz_llvm_compile(k, t, &obj, ll, as) != LZ_OK)
             lz_buf_printf(ll, "; %s\n", lz_error_get()->message);

@@ -76,18 +76,6 @@ static lz_status plan(dot *g)
     return LZ_OK;
 }
 
-/* ---- products with a vector ---- */
-
-/* One row of results whose matrix lies in rows of them: down its columns, nothing is used twice. */
-static bool is_columns(const lz_kernel *k)
-{
-    const lz_stage *s = &k->stages[0];
-    const lz_sop *p = &s->sops[lz_converted_from(s, lz_kernel_dot(k)->b_sop)];
-    return lz_sz_is(k->outer[lz_kernel_dot(k)->m], 1) &&
-           !lz_sz_is(k->outer[lz_kernel_dot(k)->n], 1) && lz_kernel_dot(k)->n + 1 == k->nouter &&
-           p->kind == LZ_S_LOAD && lz_sz_is(s->accs[p->a].stride[lz_kernel_dot(k)->n], 1);
-}
-
 static void swap_sz(lz_sz *a, lz_sz *b)
 {
     lz_sz t = *a;
@@ -154,17 +142,8 @@ static lz_status emit_dot(em *e, const lz_kernel *k)
     return s;
 }
 
-lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done)
+lz_status lz_kern_dot(em *e, const lz_kernel *k)
 {
-    *done = false;
-    bool always = em_always(e, LZ_VARIANT_products);
-    if (!em_may(e, LZ_VARIANT_products) || !kern_dot_form(k) || (is_columns(k) && !always))
-        return LZ_OK;
-    *done = true;
-    if (dot_is_flat(e, k))
-        return dot_emit_flat(e, k);
-    if (dot_is_lanes(e, k))
-        return dot_emit_lanes(e, k);
     if (!lz_sz_is(k->outer[lz_kernel_dot(k)->n], 1) || lz_sz_is(k->outer[lz_kernel_dot(k)->m], 1))
         return emit_dot(e, k);
     lz_arena mem = {0}; /* a column of results: as a row */

@@ -77,6 +77,13 @@ typedef struct dot {
     Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
 } dot;
 
+/* Schedules (schedules.def). */
+bool dot_suits(const lz_kernel *k, const lz_target *t); /* dot_config.c: any of the GEMMs here */
+lz_status lz_kern_dot(em *e, const lz_kernel *k);       /* dot.c */
+/* dot_b2b.c: GEMMs with a product into rows of the next one. */
+bool dot_b2b_suits(const lz_kernel *k, const lz_target *t);
+lz_status lz_kern_b2b(em *e, const lz_kernel *k);
+
 /* dot_config.c: the access of a factor that is a load; so few rows never repay packing */
 const lz_access *dot_access(const dot *g, int32_t sop);
 bool dot_plain_along(const dot *g, int32_t sop,
@@ -163,15 +170,15 @@ Val dot_multiply_add(dot *g, Val x, Val y, Val s);
 void dot_call_micro(dot *g, Val narrow, const Val *args);
 
 /* dot_implicit.c: products over several loops of rows, or of sums. */
-bool dot_is_flat(em *e, const lz_kernel *k); /* of a product that dot.c takes */
-lz_status dot_emit_flat(em *e, const lz_kernel *k);
+bool dot_implicit_suits(const lz_kernel *k, const lz_target *t);
+lz_status dot_emit_implicit(em *e, const lz_kernel *k);
 /* One further in mixed radix, last index first. */
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
 
 /* dot_inner.c: products over several loops, whose sums run along what is contiguous in both
  * factors. */
-bool dot_is_lanes(em *e, const lz_kernel *k); /* of a product that dot.c takes */
-lz_status dot_emit_lanes(em *e, const lz_kernel *k);
+bool dot_inner_suits(const lz_kernel *k, const lz_target *t);
+lz_status dot_emit_inner(em *e, const lz_kernel *k);
 
 /* dot_pack.c */
 /* a bit per loop that a unit and a block of K fix: batch, inner ones but the last */

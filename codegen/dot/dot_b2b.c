@@ -484,7 +484,13 @@ static void emit_run(rows *r)
     LLVMBuildRetVoid(e->b);
 }
 
-lz_status lz_kern_rows(em *e, const lz_kernel *k)
+bool dot_b2b_suits(const lz_kernel *k, const lz_target *t)
+{
+    (void)t;
+    return lz_kernel_keeps_sums(k);
+}
+
+lz_status lz_kern_b2b(em *e, const lz_kernel *k)
 {
     rows *r = lz_calloc(1, sizeof *r);
     if (!r)

@@ -2,11 +2,30 @@
  * dot.h.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
+#include "lower/loops/loop_impl.h"
 
 enum {
     SHARERS = 4,    /* threads that are to have the same, */
     MANY_UNITS = 16 /* where one unit more is much */
 };
+
+/* ---- which kernels ---- */
+
+/* One row of results whose matrix lies in rows of them: down its columns, nothing is used twice. */
+static bool is_columns(const lz_kernel *k)
+{
+    const lz_stage *s = &k->stages[0];
+    const lz_sop *p = &s->sops[lz_converted_from(s, lz_kernel_dot(k)->b_sop)];
+    return lz_sz_is(k->outer[lz_kernel_dot(k)->m], 1) &&
+           !lz_sz_is(k->outer[lz_kernel_dot(k)->n], 1) && lz_kernel_dot(k)->n + 1 == k->nouter &&
+           p->kind == LZ_S_LOAD && lz_sz_is(s->accs[p->a].stride[lz_kernel_dot(k)->n], 1);
+}
+
+bool dot_suits(const lz_kernel *k, const lz_target *t)
+{
+    return lz_variant_may(t, LZ_VARIANT_products) && kern_dot_form(k) &&
+           (lz_variant_always(t, LZ_VARIANT_products) || !is_columns(k));
+}
 
 /* ---- the register tile ---- */
 

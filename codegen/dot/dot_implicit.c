@@ -57,26 +57,28 @@ static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access 
 
 /* Several inner loops, or several loops of rows; and both factors lie in memory, columns of B
  * contiguous. */
-bool dot_is_flat(em *e, const lz_kernel *k)
+bool dot_implicit_suits(const lz_kernel *k, const lz_target *t)
 {
+    if (!dot_suits(k, t) || !lz_variant_may(t, LZ_VARIANT_tables))
+        return false;
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
-    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_VARIANT_tables))
+    if (d != LZ_F32 && d != LZ_F64)
         return false;
     const lz_access *a = kern_plain_access(k, lz_kernel_dot(k)->a_sop),
                     *b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
     uint32_t n = lz_kernel_dot(k)->n,
-             lanes = (uint32_t)e->t->machine.vector_bytes / (uint32_t)lz_dtype_size(d);
+             lanes = (uint32_t)t->machine.vector_bytes / (uint32_t)lz_dtype_size(d);
     if (!a || !b || !lz_sz_is(b->stride[n], 1) || !lz_sz_is(a->stride[n], 0) ||
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     lz_sz ext = k->outer[n];
-    if (!e->masks && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
+    if (!em_target_masks(t) && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
         return false;
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
         rows += lz_sz_is(b->stride[l], 0);
-    return rows > 1 || (rows == 1 && (s->ninner > 1 || em_always(e, LZ_VARIANT_tables)));
+    return rows > 1 || (rows == 1 && (s->ninner > 1 || lz_variant_always(t, LZ_VARIANT_tables)));
 }
 
 /* Few rows, divided as equally as tiles of 4 to 6 allow, and wide panels. */
@@ -519,7 +521,7 @@ static void emit_run(implicit *g)
     LLVMBuildRetVoid(e->b);
 }
 
-lz_status dot_emit_flat(em *e, const lz_kernel *k)
+lz_status dot_emit_implicit(em *e, const lz_kernel *k)
 {
     implicit g;
     memset(&g, 0, sizeof g);

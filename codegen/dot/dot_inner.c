@@ -59,11 +59,13 @@ static bool baked(lz_sz s)
     return s.slot < 0;
 }
 
-bool dot_is_lanes(em *e, const lz_kernel *k)
+bool dot_inner_suits(const lz_kernel *k, const lz_target *t)
 {
+    if (!dot_suits(k, t) || !lz_variant_may(t, LZ_VARIANT_lanes))
+        return false;
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
-    if ((d != LZ_F32 && d != LZ_F64) || !em_may(e, LZ_VARIANT_lanes))
+    if (d != LZ_F32 && d != LZ_F64)
         return false;
     const lz_access *a = kern_plain_access(k, lz_kernel_dot(k)->a_sop),
                     *b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
@@ -77,7 +79,7 @@ bool dot_is_lanes(em *e, const lz_kernel *k)
     bool few = lz_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
     bool several = k->nouter > 2 &&
                    (baked(k->outer[lz_kernel_dot(k)->m]) || baked(k->outer[lz_kernel_dot(k)->n]));
-    return em_always(e, LZ_VARIANT_lanes) || (!few && (s->ninner > 1 || several));
+    return lz_variant_always(t, LZ_VARIANT_lanes) || (!few && (s->ninner > 1 || several));
 }
 
 /* Equal parts of at most `most`. */
@@ -505,7 +507,7 @@ static void emit_run(lanes *g)
     LLVMBuildRetVoid(e->b);
 }
 
-lz_status dot_emit_lanes(em *e, const lz_kernel *k)
+lz_status dot_emit_inner(em *e, const lz_kernel *k)
 {
     lanes g;
     memset(&g, 0, sizeof g);

@@ -1,9 +1,6 @@
-/* simt.c - targets of many threads, and the code of one kernel for them.
- * Threads: thread-safe. */
+/* simt.c - GPU code of a kernel: the functions of its schedule (schedules.def), one after the
+ * other. Threads: thread-safe. */
 #include "codegen/gpu/simt_kern.h"
-#include "base/config.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Vectors along the last outer loop, where all stages have such code: `many`, or NULL. It is left
  * to free whatever becomes of it. */
@@ -20,72 +17,87 @@ static lz_status across_points(simt *s, kern *many, kern **out)
     return LZ_OK;
 }
 
-static lz_status emit_points(simt *s, kern *c, kern *many)
+static lz_status elementwise(simt *s, kern *c, kern *many)
 {
+    simt_enter_sorts(s, c); /* by single threads */
     LZ_TRY(across_points(s, many, &many));
-    simt_emit_elementwise(s, c, many);
+    simt_elementwise_body(s, c, many);
     return LZ_OK;
 }
 
-static lz_status emit_columns(simt *s, kern *c, kern *many)
+static lz_status reduce_col(simt *s, kern *c, kern *many)
 {
     LZ_TRY(across_points(s, many, &many));
-    simt_emit_reduce_col(s, c, many);
+    simt_reduce_col_body(s, c, many);
     return LZ_OK;
 }
 
 /* Vectors along the rows, likewise. */
-static lz_status emit_rows(simt *s, kern *c, kern *many)
+static lz_status reduce_row(simt *s, kern *c, kern *many)
 {
     bool vectors = true;
     LZ_TRY(kern_init_rows(many, s->e, s->k, simt_vector_lanes(s->k, 0)));
     many->aligned = true;
     for (uint32_t i = 0; i < s->k->nstage && vectors; i++)
         vectors = !s->k->stages[i].ninner || simt_vectors_suit(many, i);
-    simt_emit_reduce_row(s, c, vectors ? many : NULL);
+    simt_reduce_row_body(s, c, vectors ? many : NULL);
     return LZ_OK;
 }
 
 /* Kernels that sort: long rows by blocks, short ones by threads. */
-static lz_status emit_sorts(simt *s, kern *c, kern *together)
+static lz_status sort(simt *s, kern *c, kern *together)
 {
     em *e = s->e;
     em_ifelse which;
     LZ_TRY(kern_init_scalar(together, e, s->k));
     kern_share(together, c);
     em_ifelse_begin(e, &which, simt_sorts_long(s, c));
-    simt_emit_sorts(s, together);
+    simt_sort_body(s, together);
     em_ifelse_else(e, &which);
     simt_enter_sorts(s, c);
-    simt_emit_elementwise(s, c, NULL);
+    simt_elementwise_body(s, c, NULL);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
     return LZ_OK;
 }
 
-static lz_status emit_kern(simt *s)
+static lz_status reduce_final(simt *s, kern *c, kern *many)
+{
+    (void)many;
+    simt_reduce_final_body(s, c);
+    return LZ_OK;
+}
+
+static lz_status serial(simt *s, kern *c, kern *many)
+{
+    (void)many;
+    simt_serial_body(s, c);
+    return LZ_OK;
+}
+
+static lz_status scatter(simt *s, kern *c, kern *many)
+{
+    (void)many;
+    simt_scatter_body(s, c);
+    return LZ_OK;
+}
+
+static lz_status transpose(simt *s, kern *c, kern *many)
+{
+    (void)many;
+    simt_transpose_body(s, c);
+    return LZ_OK;
+}
+
+/* One function: `body` between its start and its end. c is of single points; many is left to the
+ * body. */
+typedef lz_status simt_body(simt *s, kern *c, kern *many);
+static lz_status emit_function(simt *s, simt_body *body)
 {
     kern c, many = {0};
     lz_status st = kern_init_scalar(&c, s->e, s->k);
     if (st == LZ_OK) {
         simt_begin(s, &c);
-        if (s->plan.kind == SIMT_ELEMENTWISE)
-            simt_enter_sorts(s, &c); /* by single threads */
-        if (s->entry == SIMT_FINISH)
-            simt_emit_divided(s, &c);
-        else if (s->plan.kind == SIMT_REDUCE_COL)
-            st = emit_columns(s, &c, &many);
-        else if (s->plan.kind == SIMT_SORT)
-            st = emit_sorts(s, &c, &many);
-        else if (s->plan.kind == SIMT_REDUCE_ROW)
-            st = emit_rows(s, &c, &many);
-        else if (s->plan.kind == SIMT_SERIAL)
-            simt_emit_serial(s, &c);
-        else if (s->plan.kind == SIMT_SCATTER)
-            simt_emit_scatter(s, &c);
-        else if (s->plan.kind == SIMT_TRANSPOSE)
-            simt_emit_transpose(s, &c);
-        else
-            st = emit_points(s, &c, &many);
+        st = body(s, &c, &many);
         LLVMBuildRetVoid(s->e->b);
     }
     kern_done(&c);
@@ -93,9 +105,58 @@ static lz_status emit_kern(simt *s)
     return st;
 }
 
-/* Products and rows between them: code for any sizes, and where the kernel has the form for
- * most. */
-static lz_status emit_blocks(simt *s)
+/* A reduction, and where it may be split between blocks the kernels behind the first. */
+static lz_status emit_reduction(simt *s, simt_body *body)
+{
+    LZ_TRY(emit_function(s, body));
+    for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH; i++) {
+        simt one = {.e = s->e, .k = s->k, .plan = s->plan, .entry = i};
+        one.plan.max_block = SIMT_POINTS_THREADS;
+        if (lz_simt_entry_name(s->k, s->e->t, i))
+            LZ_TRY(emit_function(&one, i == SIMT_FINISH ? reduce_final : body));
+    }
+    return LZ_OK;
+}
+
+/* ---- schedules.def ---- */
+
+lz_status simt_emit_serial(simt *s)
+{
+    return emit_function(s, serial);
+}
+
+lz_status simt_emit_sort(simt *s)
+{
+    return emit_function(s, sort);
+}
+
+lz_status simt_emit_reduce_row(simt *s)
+{
+    return emit_reduction(s, reduce_row);
+}
+
+lz_status simt_emit_transpose(simt *s)
+{
+    return emit_function(s, transpose);
+}
+
+lz_status simt_emit_scatter(simt *s)
+{
+    return emit_function(s, scatter);
+}
+
+lz_status simt_emit_reduce_col(simt *s)
+{
+    return emit_reduction(s, reduce_col);
+}
+
+lz_status simt_emit_elementwise(simt *s)
+{
+    return emit_function(s, elementwise);
+}
+
+/* Back-to-back GEMMs: code for any sizes, and flash attention for most where the kernel suits. */
+lz_status simt_emit_b2b(simt *s)
 {
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
@@ -103,31 +164,28 @@ static lz_status emit_blocks(simt *s)
         if (!lz_simt_entry_name(s->k, s->e->t, i))
             continue;
         if (i == SIMT_MAIN) {
-            LZ_TRY(simt_emit_b2b(&one));
+            LZ_TRY(simt_b2b_function(&one));
             continue;
         }
         one.plan.max_block = simt_flash_threads(s->k, i);
         one.plan.min_blocks = simt_flash_min_blocks(s->k, i);
-        LZ_TRY(simt_emit_flash(&one));
+        LZ_TRY(simt_flash_function(&one));
     }
     return LZ_OK;
 }
 
 lz_status lz_simt_emit(em *e, const lz_kernel *k)
 {
+#define SCHEDULE(target, ...) SCHEDULE_##target(__VA_ARGS__)
+#define SCHEDULE_cpu(...)
+#define SCHEDULE_gpu(id, name, suits, dims, emit, file, doc) emit,
+    static lz_status (*const emitters[SIMT_KINDS])(simt *) = {
+#include "codegen/schedules.def"
+    };
     simt s = {.e = e, .k = k};
     if (lz_kernel_has_rows(k) && !lz_kernel_keeps_sums(k))
         return LZ_FAIL(LZ_EUNSUPPORTED, "kernel '%s': no code for rows on many threads", k->name);
     simt_plan_of(k, e->t, &s.plan);
-    lz_status st = s.plan.kind == SIMT_GEMM  ? simt_emit_gemm(&s)
-                   : s.plan.kind == SIMT_B2B ? emit_blocks(&s)
-                                             : emit_kern(&s);
-    bool divided = s.plan.kind == SIMT_REDUCE_ROW || s.plan.kind == SIMT_REDUCE_COL;
-    for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH && divided && st == LZ_OK; i++) {
-        simt one = {.e = e, .k = k, .plan = s.plan, .entry = i};
-        one.plan.max_block = SIMT_POINTS_THREADS;
-        if (lz_simt_entry_name(k, e->t, i))
-            st = emit_kern(&one);
-    }
-    return st != LZ_OK ? st : e->status;
+    LZ_TRY(emitters[s.plan.kind](&s));
+    return e->status;
 }

@@ -159,7 +159,7 @@ static void emit_grid(b2b *b)
     em_loop_end(e, &l, NULL);
 }
 
-lz_status simt_emit_b2b(simt *s)
+lz_status simt_b2b_function(simt *s)
 {
     b2b *b = lz_calloc(1, sizeof *b);
     if (!b)

@@ -63,8 +63,17 @@ static int64_t pitch_of(const b2b_area *a, const int64_t *args)
     return pitch * a->es;
 }
 
-void simt_b2b_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out)
+bool simt_b2b_suits(const lz_kernel *k, const lz_target *t)
 {
+    (void)t;
+    return lz_kernel_keeps_sums(k);
+}
+
+void simt_b2b_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    const lz_kernel *k = z->k;
+    const int64_t *args = z->args;
+    lz_simt_launch *out = &d->launch[0];
     b2b_layout l;
     int64_t each = 0, rows = B2B_POINTS, n = lz_sz_value(k->outer[k->nouter - 1], args);
     b2b_layout_of(k, &l);
@@ -73,9 +82,9 @@ void simt_b2b_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_sim
     while (rows > 1 && l.piece + rows * each > B2B_SHARED)
         rows /= 2;
     n = simt_ceil_div(n, rows);
-    for (uint32_t d = 0; d + 1 < k->nouter; d++)
-        n = simt_times(n, lz_sz_value(k->outer[d], args));
+    for (uint32_t i = 0; i + 1 < k->nouter; i++)
+        n = simt_times(n, lz_sz_value(k->outer[i], args));
     out->block = B2B_THREADS;
-    out->grid = (uint32_t)(n < most ? n : most);
+    out->grid = simt_at_most(n, z->most);
     out->shared = (uint32_t)(l.piece + rows * each);
 }

@@ -137,6 +137,17 @@ bool simt_gemm_suit(const lz_kernel *k)
            (n.slot >= 0 || n.v > 8);
 }
 
+bool simt_gemm_mma_suits(const lz_kernel *k, const lz_target *t)
+{
+    return simt_gemm_suit(k) && simt_gemm_mma(k, t);
+}
+
+bool simt_gemm_fma_suits(const lz_kernel *k, const lz_target *t)
+{
+    (void)t;
+    return simt_gemm_suit(k);
+}
+
 bool simt_gemm_registers(const lz_kernel *k, const lz_target *t)
 {
     const lz_sop *s = k->stages[0].sops;

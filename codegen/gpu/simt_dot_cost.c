@@ -174,9 +174,13 @@ static unsigned sum_bytes(const lz_kernel *k)
     return (unsigned)lz_dtype_size(k->stages[0].reds[0].acc_dtype[0]);
 }
 
-void simt_gemm_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                    uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out)
+void simt_gemm_dims(const simt_sizes *z, lz_simt_dims *out)
 {
+    const lz_kernel *k = z->k;
+    const int64_t *args = z->args;
+    const lz_target *t = z->t;
+    const lz_simt_pick *pick = z->pick;
+    uint32_t most = simt_at_most(z->most, UINT32_MAX), processors = (uint32_t)z->processors;
     work w = work_of(k, simt_gemm_rows(k), args), boxes = work_of(k, lz_kernel_dot(k)->m, args);
     unsigned esize = sum_bytes(k);
     choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);

@@ -60,7 +60,7 @@ static void emit_vectors(simt *s, kern *c, kern *many)
     em_loop_end(e, &l, NULL);
 }
 
-void simt_emit_elementwise(simt *s, kern *c, kern *many)
+void simt_elementwise_body(simt *s, kern *c, kern *many)
 {
     em *e = c->e;
     if (many) {
@@ -80,7 +80,7 @@ void simt_emit_elementwise(simt *s, kern *c, kern *many)
 /* Points in order. Where the indices of the last outer loop never meet, a thread takes some of
  * them, at every point of the other loops in order; a single thread then still does everything in
  * order. */
-void simt_emit_serial(simt *s, kern *c)
+void simt_serial_body(simt *s, kern *c)
 {
     em *e = s->e;
     uint32_t no = c->k->nouter, nrow = s->plan.apart ? no - 1 : no;

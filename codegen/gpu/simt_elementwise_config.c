@@ -36,7 +36,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 /* Whether threads that take indices of the last outer loop write apart at all times, not just at
  * one point of the other loops: every other stride is a multiple of one that is larger than all
  * those indices reach. */
-bool simt_serial_apart(const lz_kernel *k, const int64_t *args)
+static bool stays_apart(const lz_kernel *k, const int64_t *args)
 {
     const lz_stage *st = &k->stages[0];
     uint32_t v = k->nouter - 1;
@@ -53,6 +53,36 @@ bool simt_serial_apart(const lz_kernel *k, const int64_t *args)
             return false;
     }
     return true;
+}
+
+bool simt_serial_suits(const lz_kernel *k, const lz_target *t)
+{
+    (void)t;
+    return k->serial;
+}
+
+void simt_serial_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    const lz_kernel *k = z->k;
+    bool apart = z->plan->apart && stays_apart(k, z->args);
+    int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], z->args) : 1;
+    d->launch[0].block = simt_at_most(columns, SIMT_WARP);
+    d->launch[0].grid = simt_at_most(simt_ceil_div(columns, d->launch[0].block), z->most * 8);
+    if (simt_sorts(k))
+        simt_sort_limit(k, z->args, d);
+}
+
+bool simt_any_suits(const lz_kernel *k, const lz_target *t)
+{
+    (void)k, (void)t;
+    return true;
+}
+
+void simt_elementwise_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    simt_points_dims(simt_ceil_div(z->n, z->plan->lanes), z->most, &d->launch[0]);
+    if (simt_sorts(z->k))
+        simt_sort_limit(z->k, z->args, d);
 }
 
 /* ---- transpose ---- */
@@ -118,9 +148,18 @@ int simt_transpose_loop(const lz_kernel *k)
     return -1;
 }
 
-void simt_transpose_dims(const lz_kernel *k, uint32_t d, const int64_t *args, int64_t most,
-                         lz_simt_launch *out)
+bool simt_transpose_suits(const lz_kernel *k, const lz_target *t)
 {
+    (void)t;
+    return simt_transpose_loop(k) >= 0;
+}
+
+void simt_transpose_dims(const simt_sizes *z, lz_simt_dims *dims)
+{
+    const lz_kernel *k = z->k;
+    const int64_t *args = z->args;
+    uint32_t d = z->plan->across;
+    lz_simt_launch *out = &dims->launch[0];
     uint32_t access[TRANSPOSE_LOADS], start[TRANSPOSE_LOADS];
     int64_t n = 1;
     for (uint32_t i = 0; i < k->nouter; i++) {
@@ -131,7 +170,7 @@ void simt_transpose_dims(const lz_kernel *k, uint32_t d, const int64_t *args, in
             n = INT64_MAX;
     }
     out->block = TRANSPOSE_SIDE * TRANSPOSE_ROWS;
-    out->grid = (uint32_t)(n < most ? n : most);
+    out->grid = simt_at_most(n, z->most);
     (void)simt_transpose_loads(k, d, access, start, &out->shared);
 }
 
@@ -178,10 +217,17 @@ int32_t simt_scatter_by(const lz_kernel *k)
     return to->dyn[0].sop;
 }
 
-void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out)
+bool simt_scatter_suits(const lz_kernel *k, const lz_target *t)
 {
-    int64_t warps = simt_ceil_div(n, SIMT_WARP) * (n < SCATTER_MANY_POINTS ? SCATTER_GROUPS : 1),
+    (void)t;
+    return simt_scatter_by(k) >= 0;
+}
+
+void simt_scatter_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    int64_t warps =
+                simt_ceil_div(z->n, SIMT_WARP) * (z->n < SCATTER_MANY_POINTS ? SCATTER_GROUPS : 1),
             blocks = simt_ceil_div(warps, THREADS / SIMT_WARP);
-    out->block = THREADS;
-    out->grid = (uint32_t)(blocks < most ? blocks : most);
+    d->launch[0].block = THREADS;
+    d->launch[0].grid = simt_at_most(blocks, z->most);
 }

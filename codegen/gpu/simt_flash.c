@@ -555,7 +555,7 @@ static void emit_grid(flash *p)
     em_loop_end(e, &l, NULL);
 }
 
-lz_status simt_emit_flash(simt *s)
+lz_status simt_flash_function(simt *s)
 {
     flash *p = lz_calloc(1, sizeof *p);
     if (!p)

@@ -41,7 +41,14 @@ uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry)
     return flash_form_of(k, &f) ? threads_of(&f, entry, flash_points(&f)) : 0;
 }
 
-bool simt_flash_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
+bool simt_flash_suits(const lz_kernel *k, const lz_target *t)
+{
+    (void)t;
+    return simt_flash_has(k, SIMT_PIECES);
+}
+
+/* false: these sizes are for b2b_gemm */
+static bool dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
 {
     enum { FEW = 16 /* points: other code does them with more threads */, EACH = 16 };
     flash_form f;
@@ -63,4 +70,10 @@ bool simt_flash_dims(const lz_kernel *k, const int64_t *args, int processors, lz
     out->grid = (uint32_t)(blocks < most ? blocks : most);
     out->shared = simt_flash_shared(k, out->entry);
     return true;
+}
+
+void simt_flash_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    if (!dims_of(z->k, z->args, z->processors, &d->launch[0]))
+        simt_b2b_dims(z, d);
 }

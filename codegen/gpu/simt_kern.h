@@ -5,6 +5,7 @@
 #define LZ_CODEGEN_GPU_SIMT_KERN_H
 #include "codegen/loops/kern.h"
 #include "codegen/gpu/simt.h"
+#include "codegen/schedules.h"
 
 enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
 enum { SIMT_LOG2_THREADS = 8 };
@@ -15,21 +16,15 @@ enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
 enum { SIMT_ROW_PIECE = 2048 /* elements of a row that are worth a block, at least */ };
 enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the parts of points */ };
 
-/* How a kernel is spread over threads. */
+/* The GPU's schedules: rows of schedules.def. */
 typedef enum simt_kind {
-    SIMT_ELEMENTWISE, /* a thread per point of the outer loops */
-    SIMT_SERIAL,      /* points in order: one thread, or one per index of the last outer loop */
-    /* a block per point; its threads share the last inner loop of every stage */
-    SIMT_REDUCE_ROW,
-    SIMT_GEMM, /* a product of matrices: a block per tile of the result */
-    /* a block per square of points of the last loop and another, along which something is read */
-    SIMT_TRANSPOSE,
-    SIMT_B2B, /* kernels that keep rows: a block per some points of the last outer loop */
-    /* additions to rows that are found at run time: the threads of a point each have some of the
-     * rows */
-    SIMT_SCATTER,
-    SIMT_REDUCE_COL, /* reductions: a thread per point, and several that share its loops */
-    SIMT_SORT        /* kernels that sort rows: a block per row, or where all are short a thread */
+#define SCHEDULE(target, ...) SCHEDULE_##target(__VA_ARGS__)
+#define SCHEDULE_cpu(...)
+#define SCHEDULE_gpu(id, name, suits, dims, emit, file, doc) SIMT_##id,
+#include "codegen/schedules.def"
+#undef SCHEDULE_cpu
+#undef SCHEDULE_gpu
+    SIMT_KINDS
 } simt_kind;
 
 typedef struct simt_plan {
@@ -44,6 +39,17 @@ typedef struct simt_plan {
 } simt_plan;
 /* simt_schedule.c: a function of the canonical kernel and the target. */
 void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p);
+/* What the dims of a schedule are computed from. */
+typedef struct simt_sizes {
+    const lz_kernel *k;
+    const int64_t *args; /* run-time sizes */
+    const lz_target *t;
+    const simt_plan *plan;
+    const lz_simt_pick *pick; /* of a GEMM; NULL: as the cost model says */
+    int processors;           /* multiprocessors of the device */
+    int64_t n;                /* points of the outer loops, not 0 */
+    int64_t most;             /* blocks of a launch */
+} simt_sizes;
 
 typedef struct simt {
     em *e;
@@ -117,20 +123,25 @@ Val simt_udiv(em *e, Val a, Val b);
 /* Indices 0..n-1 of `size` from a flat index; the last one fastest. */
 void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
 
-/* The schedules: they emit the body between simt_begin and the final return. */
-void simt_emit_elementwise(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+/* The schedules. Bodies are what lies between simt_begin and the final return. */
+#define SCHEDULE(target, ...) SCHEDULE_##target(__VA_ARGS__)
+#define SCHEDULE_cpu(...)
+#define SCHEDULE_gpu(id, name, suits, dims, emit, file, doc)                                       \
+    bool suits(const lz_kernel *k, const lz_target *t);                                            \
+    void dims(const simt_sizes *z, lz_simt_dims *d);                                               \
+    lz_status emit(simt *s);
+#include "codegen/schedules.def"
+#undef SCHEDULE_cpu
+#undef SCHEDULE_gpu
+void simt_elementwise_body(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_sort.c: the threads of a block sort its rows together. */
 Val simt_sorts_long(simt *s, kern *c); /* whether the rows are long enough */
-void simt_emit_sorts(simt *s, kern *c);
+void simt_sort_body(simt *s, kern *c);
 /* simt_sort_config.c */
 bool simt_sorts(const lz_kernel *k); /* some stage */
-bool simt_sorts_together(const lz_kernel *k);
-int64_t simt_sort_row(const lz_kernel *k, const int64_t *args); /* the longest, in elements */
-void simt_sort_dims(const lz_kernel *k, const int64_t *args, int64_t longest, int64_t n,
-                    int64_t most, lz_simt_dims *d);
 /* Where single threads sort: no more of them than there may be workspace for. */
 void simt_sort_limit(const lz_kernel *k, const int64_t *args, lz_simt_dims *d);
-void simt_emit_transpose(simt *s, kern *c);
+void simt_transpose_body(simt *s, kern *c);
 /* simt_elementwise_config.c */
 enum {
     TRANSPOSE_SIDE = 32,
@@ -143,21 +154,15 @@ int simt_transpose_loop(const lz_kernel *k); /* -1: there is nothing to read acr
  * many. */
 uint32_t simt_transpose_loads(const lz_kernel *k, uint32_t d, uint32_t *access, uint32_t *start,
                               uint32_t *bytes);
-void simt_transpose_dims(const lz_kernel *k, uint32_t across, const int64_t *args, int64_t most,
-                         lz_simt_launch *out);
-void simt_emit_serial(simt *s, kern *c);
-bool simt_serial_apart(const lz_kernel *k, const int64_t *args);
+void simt_serial_body(simt *s, kern *c);
 /* simt_scatter.c: the scalar op that says which thread of a point has what is stored; -1: there is
  * none */
 int32_t simt_scatter_by(const lz_kernel *k);
 enum { SCATTER_MANY_POINTS = 1 << 16, SCATTER_GROUPS = 64 };
-void simt_emit_scatter(simt *s, kern *c);
-void simt_scatter_dims(int64_t n, int64_t most, lz_simt_launch *out);
-void simt_emit_reduce_row(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+void simt_scatter_body(simt *s, kern *c);
+void simt_reduce_row_body(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_reduce_config.c */
-bool simt_reduce_row_suit(const lz_kernel *k);
-void simt_reduce_row_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                          int64_t most, lz_simt_dims *d);
+bool simt_has_rows(const lz_kernel *k); /* that the threads of a block may share */
 /* simt_reduce_acc.c: accumulators in memory, of `lanes` points side by side. */
 unsigned simt_acc_bytes(lz_dtype d); /* of one */
 void simt_acc_put(simt *s, Ev v, Val at);
@@ -180,12 +185,10 @@ typedef struct simt_reduce_col {
     uint32_t divided;
     simt_range range[LZ_STAGE_MAX];
 } simt_reduce_col;
-bool simt_reduce_col_suit(const lz_kernel *k);
+bool simt_has_columns(const lz_kernel *k);
 unsigned simt_reduce_col_lanes(const lz_kernel *k);
 uint32_t simt_reduce_col_shared(const lz_kernel *k, unsigned lanes);
-void simt_reduce_col_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                          int64_t most, lz_simt_dims *out);
-void simt_emit_reduce_col(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
+void simt_reduce_col_body(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
 void simt_reduce_col_enter(simt_reduce_col *w, kern *c);
 void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n);
@@ -200,24 +203,21 @@ uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint)
 void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
                     Val mine);
 void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point);
-void simt_emit_divided(simt *s, kern *c); /* SIMT_FINISH */
+void simt_reduce_final_body(simt *s, kern *c); /* SIMT_FINISH */
 void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
                        lz_simt_dims *out);
 /* Accumulators of a stage: a warp's to all of its lanes. */
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
-/* simt_b2b.c: makes its own kerns, so it begins the function itself. */
-lz_status simt_emit_b2b(simt *s);
-void simt_b2b_dims(const lz_kernel *k, const int64_t *args, int64_t most, lz_simt_launch *out);
-/* simt_flash.c: likewise, where a kernel has that form. false: these sizes are for simt_b2b.c */
+/* simt_b2b.c, simt_flash.c: make their own kerns, so they begin the function of s->entry
+ * themselves. */
+lz_status simt_b2b_function(simt *s);
+lz_status simt_flash_function(simt *s);
 bool simt_flash_has(const lz_kernel *k, lz_simt_entry entry);
-lz_status simt_emit_flash(simt *s);
-bool simt_flash_dims(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out);
 uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry);
 /* of a block, at most; the kernel has the entry */
 uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry);
 uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry); /* simt_plan */
 /* simt_dot.c: makes its own kerns, so it begins the function itself. */
-lz_status simt_emit_gemm(simt *s);
 bool simt_gemm_suit(const lz_kernel *k);
 /* The first of the outer loops that rows of tiles are of; the last one is m, and often it is the
  * only one. */
@@ -246,9 +246,7 @@ static inline uint32_t simt_at_most(int64_t n, int64_t most)
 {
     return (uint32_t)(n < most ? n : most);
 }
-/* simt_dot_cost.c; pick: NULL: as the model says */
-void simt_gemm_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, uint32_t most,
-                    uint32_t processors, const lz_simt_pick *pick, lz_simt_dims *out);
+/* simt_dot_cost.c */
 uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
                          lz_simt_pick out[SIMT_PICKS]);
 /* n single threads, `most` b2b */

@@ -238,7 +238,7 @@ static Val whole_vectors(kern *many)
     return ok;
 }
 
-void simt_emit_reduce_col(simt *s, kern *c, kern *many)
+void simt_reduce_col_body(simt *s, kern *c, kern *many)
 {
     em *e = s->e;
     em_ifelse which;

@@ -105,7 +105,7 @@ void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_
 
 /* ---- column reductions ---- */
 
-bool simt_reduce_col_suit(const lz_kernel *k)
+bool simt_has_columns(const lz_kernel *k)
 {
     bool any = false;
     if (k->nouter == 0 || k->serial)
@@ -210,9 +210,18 @@ static int choose_groups(int64_t n, int64_t longest, int64_t want)
     return g;
 }
 
-void simt_reduce_col_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                          int64_t most, lz_simt_dims *out)
+bool simt_reduce_col_suits(const lz_kernel *k, const lz_target *t)
 {
+    (void)t;
+    return simt_has_columns(k);
+}
+
+void simt_reduce_col_dims(const simt_sizes *z, lz_simt_dims *out)
+{
+    const lz_kernel *k = z->k;
+    const int64_t *args = z->args;
+    const lz_target *t = z->t;
+    int64_t n = z->n, most = z->most;
     int64_t longest, all = elements(k, args, &longest), parts = 1,
                      want = (int64_t)(t->processors > 0 ? t->processors : 1) * ENOUGH;
     unsigned lanes = simt_reduce_col_lanes(k);
@@ -244,7 +253,7 @@ void simt_reduce_col_dims(const lz_kernel *k, const int64_t *args, const lz_targ
 
 /* Whether the threads of a block may share the rows: the kernel's vector loop is the last inner
  * one, and some stage has a long one. */
-bool simt_reduce_row_suit(const lz_kernel *k)
+bool simt_has_rows(const lz_kernel *k)
 {
     if (k->vec != LZ_VEC_INNER || k->serial || simt_sorts(k))
         return false;
@@ -349,14 +358,22 @@ static int64_t cached_blocks(const lz_kernel *k, int64_t longest, int64_t rows, 
 }
 
 /* A block or a warp for each of n, or for each of its parts. */
-void simt_reduce_row_dims(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                          int64_t most, lz_simt_dims *d)
+bool simt_reduce_row_suits(const lz_kernel *k, const lz_target *t)
 {
+    (void)t;
+    return simt_has_rows(k);
+}
+
+void simt_reduce_row_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    const lz_kernel *k = z->k;
+    const int64_t *args = z->args;
+    int64_t n = z->n, most = z->most;
     lz_simt_launch *out = &d->launch[0];
     int64_t longest = longest_row(k, args), units;
     bool warps = longest <= SIMT_WARP_ROW;
     out->block = warps ? THREADS : row_threads(longest);
-    int64_t parts = row_parts(k, args, t, n, warps ? SIMT_WARP : out->block);
+    int64_t parts = row_parts(k, args, z->t, n, warps ? SIMT_WARP : out->block);
     units = simt_times(n, parts);
     if (warps)
         units = simt_ceil_div(units, THREADS / SIMT_WARP);

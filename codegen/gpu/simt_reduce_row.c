@@ -220,7 +220,7 @@ static Val whole_vectors(kern *many)
     return ok;
 }
 
-void simt_emit_reduce_row(simt *s, kern *c, kern *many)
+void simt_reduce_row_body(simt *s, kern *c, kern *many)
 {
     em *e = s->e;
     Val warps = LSHR(s->ntid, em_c64(e, 5)), warp = LSHR(s->tid, em_c64(e, 5));

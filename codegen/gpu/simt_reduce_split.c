@@ -13,7 +13,7 @@
 
 /* ---- the last function ---- */
 
-void simt_emit_divided(simt *s, kern *c)
+void simt_reduce_final_body(simt *s, kern *c)
 {
     static const kctx one = {.u = 1};
     em *e = s->e;

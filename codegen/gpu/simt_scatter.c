@@ -10,7 +10,7 @@
 
 /* ---- code ---- */
 
-void simt_emit_scatter(simt *s, kern *c)
+void simt_scatter_body(simt *s, kern *c)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;

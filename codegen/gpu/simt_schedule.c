@@ -16,53 +16,52 @@ static bool is_shared(const lz_kernel *k, bool *columns)
     *columns = false;
     if (k->serial || simt_sorts(k) || lz_kernel_has_rows(k) || simt_gemm_suit(k))
         return false;
-    if (simt_reduce_row_suit(k))
+    if (simt_has_rows(k))
         return simt_divided_second(k) == 0;
-    *columns = simt_transpose_loop(k) < 0 && simt_reduce_col_suit(k);
+    *columns = simt_transpose_loop(k) < 0 && simt_has_columns(k);
     return *columns;
 }
 
+#define SCHEDULE(target, ...) SCHEDULE_##target(__VA_ARGS__)
+#define SCHEDULE_cpu(...)
+static const struct {
+    const char *name;
+    bool (*suits)(const lz_kernel *k, const lz_target *t);
+    void (*dims)(const simt_sizes *z, lz_simt_dims *d);
+} schedules[] = {
+#define SCHEDULE_gpu(id, name, suits, dims, emit, file, doc) {name, suits, dims},
+#include "codegen/schedules.def"
+};
+
 void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
 {
-    *p = (simt_plan){.kind = SIMT_ELEMENTWISE, .max_block = THREADS, .lanes = 1};
-    if (k->serial) {
-        p->kind = SIMT_SERIAL;
+    *p = (simt_plan){.max_block = THREADS, .lanes = 1};
+    while (!schedules[p->kind].suits(k, t)) /* the last row suits any kernel */
+        p->kind++;
+    if (p->kind == SIMT_SERIAL) {
         p->apart = kern_lanes_apart(k);
-    } else if (simt_sorts_together(k)) {
-        p->kind = SIMT_SORT;
-    } else if (lz_kernel_keeps_sums(k)) {
-        p->kind = SIMT_B2B;
+    } else if (p->kind == SIMT_FLASH || p->kind == SIMT_B2B) {
         p->max_block = B2B_THREADS;
-    } else if (simt_gemm_suit(k)) {
-        p->kind = SIMT_GEMM;
+    } else if (p->kind == SIMT_GEMM_MMA || p->kind == SIMT_GEMM_FMA) {
         p->max_block = simt_gemm_threads(k, t, SIMT_MAIN);
         p->min_blocks = simt_gemm_registers(k, t) ? 1 : 2;
-    } else if (simt_reduce_row_suit(k)) {
-        p->kind = SIMT_REDUCE_ROW;
+    } else if (p->kind == SIMT_REDUCE_ROW) {
         p->max_block = SIMT_ROW_THREADS;
-    } else if (simt_transpose_loop(k) >= 0) {
-        p->kind = SIMT_TRANSPOSE;
+    } else if (p->kind == SIMT_TRANSPOSE) {
         p->across = (uint32_t)simt_transpose_loop(k);
-    } else if (simt_scatter_by(k) >= 0) {
-        p->kind = SIMT_SCATTER;
-    } else if (simt_reduce_col_suit(k)) {
-        p->kind = SIMT_REDUCE_COL;
+    } else if (p->kind == SIMT_REDUCE_COL) {
         p->lanes = simt_reduce_col_lanes(k);
         p->min_blocks = 2; /* or the assembler waits for one load before it starts the next */
-    } else {
+    } else if (p->kind == SIMT_ELEMENTWISE) {
         p->lanes = simt_points_lanes(k);
     }
 }
 
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 {
-    static const char *const names[] = {"points",     "serial", "rows",    "tiles", "squares",
-                                        "row blocks", "owners", "columns", "sort"};
     simt_plan p;
     simt_plan_of(k, t, &p);
-    if (p.kind == SIMT_GEMM && simt_gemm_mma(k, t))
-        return "tensor tiles";
-    return names[p.kind];
+    return schedules[p.kind].name;
 }
 
 bool lz_simt_takes_scratch(const lz_kernel *k)
@@ -125,32 +124,13 @@ static int64_t points(const lz_kernel *k, const int64_t *args, uint32_t n)
     return m;
 }
 
-/* Of kernels that are one launch: n points, `most` blocks. */
-static void single(const lz_kernel *k, const simt_plan *p, const int64_t *args, int64_t n,
-                   int64_t most, lz_simt_launch *out)
-{
-    if (p->kind == SIMT_SERIAL) {
-        bool apart = p->apart && simt_serial_apart(k, args);
-        int64_t columns = apart ? lz_sz_value(k->outer[k->nouter - 1], args) : 1;
-        out->block = simt_at_most(columns, SIMT_WARP);
-        out->grid = simt_at_most(simt_ceil_div(columns, out->block), most * 8);
-    } else if (p->kind == SIMT_SCATTER) {
-        simt_scatter_dims(n, most, out);
-    } else if (p->kind == SIMT_TRANSPOSE) {
-        simt_transpose_dims(k, p->across, args, most, out);
-    } else if (p->kind == SIMT_B2B) {
-        simt_b2b_dims(k, args, most, out);
-    } else {
-        simt_points_dims(simt_ceil_div(n, p->lanes), most, out);
-    }
-}
-
 uint32_t lz_simt_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
                        lz_simt_pick out[SIMT_PICKS])
 {
     simt_plan p;
     simt_plan_of(k, t, &p);
-    bool some = p.kind == SIMT_GEMM && points(k, args, k->nouter) > 0;
+    bool some =
+        (p.kind == SIMT_GEMM_MMA || p.kind == SIMT_GEMM_FMA) && points(k, args, k->nouter) > 0;
     return some ? simt_gemm_picks(k, args, t, out) : 0;
 }
 
@@ -158,34 +138,16 @@ static void dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t,
                     const lz_simt_pick *pick, lz_simt_dims *out)
 {
     simt_plan p;
+    simt_sizes z = {.k = k, .args = args, .t = t, .plan = &p, .pick = pick};
+    z.processors = processors > 0 ? processors : 1;
+    z.n = points(k, args, k->nouter);
+    z.most = (int64_t)z.processors * SIMT_BLOCKS_EACH;
     simt_plan_of(k, t, &p);
-    int64_t most = (int64_t)(processors > 0 ? processors : 1) * SIMT_BLOCKS_EACH,
-            n = points(k, args, k->nouter);
     *out = (lz_simt_dims){0};
-    if (n == 0)
+    if (z.n == 0)
         return;
-    if (p.kind == SIMT_GEMM) {
-        simt_gemm_dims(k, args, t, simt_at_most(most, UINT32_MAX),
-                       (uint32_t)(processors > 0 ? processors : 1), pick, out);
-        return;
-    }
-    int64_t longest = p.kind == SIMT_SORT ? simt_sort_row(k, args) : 0;
     out->nlaunch = 1;
-    if (longest >= SIMT_LONG_SORT) {
-        simt_sort_dims(k, args, longest, n, most, out);
-        return;
-    }
-    if (p.kind == SIMT_B2B &&
-        simt_flash_dims(k, args, processors > 0 ? processors : 1, &out->launch[0]))
-        return;
-    if (p.kind == SIMT_REDUCE_ROW)
-        simt_reduce_row_dims(k, args, t, n, most, out);
-    else if (p.kind == SIMT_REDUCE_COL)
-        simt_reduce_col_dims(k, args, t, n, most, out);
-    else
-        single(k, &p, args, n, most, &out->launch[0]);
-    if (simt_sorts(k))
-        simt_sort_limit(k, args, out);
+    schedules[p.kind].dims(&z, out);
 }
 
 void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,

@@ -139,7 +139,7 @@ static void no_shares(kern *c, uint32_t stage, Ev *acc, uint32_t n)
     (void)c, (void)stage, (void)acc, (void)n;
 }
 
-void simt_emit_sorts(simt *s, kern *c)
+void simt_sort_body(simt *s, kern *c)
 {
     em *e = s->e;
     em_loop l;

@@ -17,8 +17,9 @@ bool simt_sorts(const lz_kernel *k)
     return false;
 }
 
-bool simt_sorts_together(const lz_kernel *k)
+bool simt_sort_suits(const lz_kernel *k, const lz_target *t)
 {
+    (void)t;
     bool sorts = false;
     if (k->serial)
         return false;
@@ -52,7 +53,7 @@ static uint64_t sort_bytes(const lz_kernel *k, const int64_t *args)
 }
 
 /* Elements of the longest row that is sorted. */
-int64_t simt_sort_row(const lz_kernel *k, const int64_t *args)
+static int64_t longest_row(const lz_kernel *k, const int64_t *args)
 {
     int64_t longest = 0;
     for (uint32_t s = 0; s < k->nstage; s++) {
@@ -68,17 +69,16 @@ int64_t simt_sort_row(const lz_kernel *k, const int64_t *args)
 
 /* A block per row of at most `longest` elements, and scratch memory for each: as many as it
  * allows. */
-void simt_sort_dims(const lz_kernel *k, const int64_t *args, int64_t longest, int64_t n,
-                    int64_t most, lz_simt_dims *d)
+static void by_blocks(const simt_sizes *z, int64_t longest, lz_simt_dims *d)
 {
     enum { EACH = 4 };
     lz_simt_launch *l = &d->launch[0];
-    d->share = sort_bytes(k, args);
+    d->share = sort_bytes(z->k, z->args);
     uint64_t room = SORT_SCRATCH / (d->share ? d->share : 1);
     l->block = SIMT_WARP;
     while (l->block < THREADS && (int64_t)l->block * EACH < longest)
         l->block *= 2;
-    l->grid = simt_at_most(n, most);
+    l->grid = simt_at_most(z->n, z->most);
     l->grid = l->grid > room ? (uint32_t)(room ? room : 1) : l->grid;
     if (__builtin_mul_overflow(d->share, (uint64_t)l->grid, &d->scratch))
         d->scratch = UINT64_MAX; /* no device has it */
@@ -97,4 +97,15 @@ void simt_sort_limit(const lz_kernel *k, const int64_t *args, lz_simt_dims *d)
     l->grid = (uint64_t)l->grid * l->block > threads ? (uint32_t)(threads / l->block) : l->grid;
     if (__builtin_mul_overflow(d->share, (uint64_t)l->grid * l->block, &d->scratch))
         d->scratch = UINT64_MAX;
+}
+
+void simt_sort_dims(const simt_sizes *z, lz_simt_dims *d)
+{
+    int64_t longest = longest_row(z->k, z->args);
+    if (longest >= SIMT_LONG_SORT) {
+        by_blocks(z, longest, d);
+        return;
+    }
+    simt_points_dims(simt_ceil_div(z->n, z->plan->lanes), z->most, &d->launch[0]);
+    simt_sort_limit(z->k, z->args, d);
 }

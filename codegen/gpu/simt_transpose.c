@@ -83,7 +83,7 @@ static void emit_square(square *q, Val at, const Val *size)
     em_loop_end(e, &l, NULL);
 }
 
-void simt_emit_transpose(simt *s, kern *c)
+void simt_transpose_body(simt *s, kern *c)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;

@@ -14,6 +14,12 @@ static bool has(const lz_target *t, const char *feature)
     return false;
 }
 
+bool em_target_masks(const lz_target *t)
+{
+    bool x86 = strncmp(t->triple, "x86_64", 6) == 0 && !t->simt;
+    return x86 && (t->machine.vector_bytes == 64 || has(t, "avx2"));
+}
+
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
 {
     memset(e, 0, sizeof *e);
@@ -36,7 +42,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->nvptx = lz_target_ptx(t);
     e->avx512 = e->x86 && !e->simt && t->machine.vector_bytes == 64;
     e->many = e->avx512 || !e->x86;
-    e->masks = e->avx512 || (e->x86 && !e->simt && has(t, "avx2"));
+    e->masks = em_target_masks(t);
     e->fma = !e->x86 || has(t, "fma");
     e->f16c = !e->x86 || has(t, "f16c");
     e->bf16 = e->avx512 && has(t, "avx512bf16");

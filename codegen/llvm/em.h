@@ -41,15 +41,17 @@ typedef struct em {
 
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m);
 void em_done(em *e);
+/* em.masks of this target. */
+bool em_target_masks(const lz_target *t);
 /* Whether a form of code may be used, and whether it is used where it does not pay too
  * (variants.def). */
 static inline bool em_may(const em *e, int form)
 {
-    return !(e->t->without >> form & 1);
+    return lz_variant_may(e->t, form);
 }
 static inline bool em_always(const em *e, int form)
 {
-    return e->t->always >> form & 1;
+    return lz_variant_always(e->t, form);
 }
 /* Starts a function; `exported`: a symbol of the object. */
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported);

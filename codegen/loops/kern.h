@@ -191,8 +191,6 @@ void kern_sort_put(kern *c, uint32_t s);    /* the values of a point into the ro
 void kern_sort_run(kern *c, uint32_t s);    /* sorts them, after the loops */
 Ev kern_sort_get(kern *c, uint32_t s, const lz_sop *p); /* LZ_S_SORTED in stage s */
 
-/* dot_b2b.c: kernels that keep rows, with products between them */
-lz_status lz_kern_rows(em *e, const lz_kernel *k);
 /* kernels_rows.c */
 void kern_row_put(kern *c, uint32_t s, const kctx *x); /* the values of a block of points */
 Ev kern_row_get(kern *c, uint32_t s, const lz_sop *p, unsigned u); /* LZ_S_ROW in stage s */
@@ -218,9 +216,6 @@ bool kern_row_read_after(const lz_kernel *k, uint32_t s, uint32_t from, uint32_t
 /* Whether a stage from `from` on reads accumulator acc of stage s. */
 bool kern_read_later(const lz_kernel *k, uint32_t s, uint32_t acc, uint32_t from);
 
-/* dot.c: a product of matrices in register tiles. *done false, and nothing emitted, when the kernel
- * is not of a form that gains. */
-lz_status lz_kern_dot(em *e, const lz_kernel *k, bool *done);
 /* kern_access.c: whether a kernel is a GEMM; needs nothing but the kernel. */
 bool kern_dot_form(const lz_kernel *k);
 /* A factor that is a plain load, or NULL. */
@@ -229,7 +224,7 @@ const lz_access *kern_plain_access(const lz_kernel *k, int32_t sop);
  * last one, or -1; and that schedule. */
 int kern_transposed_loop(const kern *c);
 void kern_emit_transposed(kern *c, uint32_t d);
-lz_status lz_kern_loops(em *e, const lz_kernel *k); /* kernels_loops.c: any kernel */
-/* simt.c: any kernel, for targets of many threads */
-lz_status lz_simt_emit(em *e, const lz_kernel *k);
+/* kernels_loops.c: any kernel */
+bool kern_any_suits(const lz_kernel *k, const lz_target *t);
+lz_status lz_kern_loops(em *e, const lz_kernel *k);
 #endif

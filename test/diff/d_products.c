@@ -32,7 +32,7 @@ typedef struct product {
     const char *schedule;
 } product;
 
-#define TENSOR "tensor tiles"
+#define TENSOR "gemm_mma"
 static const product products[] = {
     {"bf16", "f32", 0, 200, 150, 70, false, false, AS_IT_IS, NOTHING, TENSOR},
     {"bf16", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, NOTHING, TENSOR},
@@ -51,13 +51,13 @@ static const product products[] = {
     {"f64", "f64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, TENSOR},
     {"f64", "f64", 0, 64, 80, 33, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
     {"f64", "f64", 2, 40, 34, 18, false, true, RELU, NOTHING, TENSOR},
-    {"f32", "f32", 0, 200, 150, 70, false, false, AS_IT_IS, NOTHING, "tiles"},
-    {"f32", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, BIAS_TANH, "tiles"},
-    {"f32", "f32", 0, 133, 131, 41, true, false, AS_IT_IS, NOTHING, "tiles"},
-    {"f32", "f32", 3, 40, 56, 24, true, true, RELU, NOTHING, "tiles"},
-    {"f32", "f32", 0, 16, 300, 17, false, false, AS_IT_IS, NOTHING, "tiles"},
-    {"i32", "i32", 0, 70, 66, 34, false, true, AS_IT_IS, NOTHING, "tiles"},
-    {"i64", "i64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 200, 150, 70, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"f32", "f32", 0, 136, 264, 96, false, true, AS_IT_IS, BIAS_TANH, "gemm_fma"},
+    {"f32", "f32", 0, 133, 131, 41, true, false, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"f32", "f32", 3, 40, 56, 24, true, true, RELU, NOTHING, "gemm_fma"},
+    {"f32", "f32", 0, 16, 300, 17, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"i32", "i32", 0, 70, 66, 34, false, true, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"i64", "i64", 0, 70, 66, 34, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
     {"bf16", "bf16", 0, 130, 200, 130, false, true, RELU, BIAS_TANH, TENSOR},
     {"f16", "f16", 2, 130, 201, 129, true, false, FROM_F32, NARROW, TENSOR},
     {"bf16", "f32", 0, 131, 330, 200, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
@@ -67,8 +67,8 @@ static const product products[] = {
     {"i8", "i32", 0, 33, 65, 2500, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"i8", "i32", 0, 12, 10, 3000, false, false, AS_IT_IS, NOTHING, TENSOR},
     {"f64", "f64", 0, 34, 30, 400, false, false, AS_IT_IS, BIAS_TANH, TENSOR},
-    {"f32", "f32", 0, 70, 33, 901, true, true, AS_IT_IS, BIAS_TANH, "tiles"},
-    {"i64", "i64", 3, 40, 34, 340, false, false, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 70, 33, 901, true, true, AS_IT_IS, BIAS_TANH, "gemm_fma"},
+    {"i64", "i64", 3, 40, 34, 340, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
     /* factors that can be copied as boxes, but for the odd pitch of one */
     {"bf16", "f32", 0, 136, 264, 200, true, false, AS_IT_IS, NOTHING, TENSOR},
     {"f16", "f16", 2, 264, 264, 72, false, false, AS_IT_IS, NARROW, TENSOR},
@@ -76,14 +76,15 @@ static const product products[] = {
     {"f16", "f16", 2, 136, 264, 72, true, true, AS_IT_IS, BIAS_TANH, TENSOR},
     {"bf16", "f32", 0, 72, 203, 1400, false, false, AS_IT_IS, NOTHING, TENSOR},
     /* whole chunks, for single threads: rows, columns and k end within a tile */
-    {"f32", "f32", 0, 200, 152, 72, false, false, AS_IT_IS, NOTHING, "tiles"},
-    {"f32", "f32", 0, 133, 260, 44, false, true, AS_IT_IS, NOTHING, "tiles"},
-    {"f32", "f32", 2, 140, 132, 36, true, false, AS_IT_IS, BIAS_TANH, "tiles"},
-    {"f32", "f32", 0, 72, 135, 100, true, true, AS_IT_IS, NOTHING, "tiles"},
-    {"f32", "f32", 0, 72, 36, 1204, false, false, AS_IT_IS, NOTHING, "tiles"},
-    {"f32", "f32", 0, 132, 12, 100, false, true, AS_IT_IS, NOTHING, "tiles"}, /* narrow: 3 parts */
-    {"i32", "i32", 0, 36, 68, 20, false, false, AS_IT_IS, NOTHING, "tiles"},
-    {"i64", "i64", 0, 66, 70, 38, false, true, AS_IT_IS, NOTHING, "tiles"},
+    {"f32", "f32", 0, 200, 152, 72, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"f32", "f32", 0, 133, 260, 44, false, true, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"f32", "f32", 2, 140, 132, 36, true, false, AS_IT_IS, BIAS_TANH, "gemm_fma"},
+    {"f32", "f32", 0, 72, 135, 100, true, true, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"f32", "f32", 0, 72, 36, 1204, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"f32", "f32", 0, 132, 12, 100, false, true, AS_IT_IS, NOTHING,
+     "gemm_fma"}, /* narrow: 3 parts */
+    {"i32", "i32", 0, 36, 68, 20, false, false, AS_IT_IS, NOTHING, "gemm_fma"},
+    {"i64", "i64", 0, 66, 70, 38, false, true, AS_IT_IS, NOTHING, "gemm_fma"},
 };
 enum { PRODUCTS = sizeof products / sizeof *products, SHORT_K = 300 };
 

@@ -233,7 +233,7 @@ static const promise promises[] = {
     {"func.func @main(%a: tensor<64x100xf32>, %b: tensor<64x100xf32>) -> tensor<64x100xf32> {\n"
      "  %c = stablehlo.add %a, %b : tensor<64x100xf32>\n"
      "  return %c : tensor<64x100xf32>\n}\n",
-     "points",
+     "elementwise",
      {"ld.global.v4.f32", "st.global.v4.f32"}},
     /* eight f32 for a vector of bf16, widened one by one */
     {"func.func @main(%a: tensor<640xf32>, %b: tensor<640xbf16>) -> tensor<640xbf16> {\n"
@@ -241,17 +241,17 @@ static const promise promises[] = {
      "  %d = stablehlo.convert %c : (tensor<640xf32>) -> tensor<640xbf16>\n"
      "  %e = stablehlo.minimum %d, %b : tensor<640xbf16>\n"
      "  return %e : tensor<640xbf16>\n}\n",
-     "points",
+     "elementwise",
      {"cvt.f64.f32"}},
     {"func.func @main(%a: tensor<640xbf16>) -> tensor<640xbf16> {\n"
      "  %c = stablehlo.tanh %a : tensor<640xbf16>\n"
      "  return %c : tensor<640xbf16>\n}\n",
-     "points",
+     "elementwise",
      {"ld.global.v4", "st.global.v4"}},
     {"func.func @main(%a: tensor<90x70xf32>) -> tensor<70x90xf32> {\n"
      "  %c = stablehlo.transpose %a, dims = [1, 0] : (tensor<90x70xf32>) -> tensor<70x90xf32>\n"
      "  return %c : tensor<70x90xf32>\n}\n",
-     "squares",
+     "transpose",
      {"ld.shared", "st.shared", "bar.sync"}},
     {"func.func @main(%a: tensor<64x1024xf32>) -> tensor<64x1024xf32> {\n"
      "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
@@ -260,7 +260,7 @@ static const promise promises[] = {
      "  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<64xf32>) -> tensor<64x1024xf32>\n"
      "  %c = stablehlo.divide %a, %b : tensor<64x1024xf32>\n"
      "  return %c : tensor<64x1024xf32>\n}\n",
-     "rows",
+     "reduce_row",
      {"ld.global.v4.f32", "st.global.v4.f32", "shfl.sync.bfly", "bar.sync"}},
     {"func.func @main(%a: tensor<3x100xf32>) -> tensor<3x100xf32> {\n"
      "  %b = \"stablehlo.sort\"(%a) ({\n"
@@ -280,7 +280,7 @@ static const promise promises[] = {
      "(tensor<2x64x96xf32>, tensor<2x96x32xf32>) -> tensor<2x64x32xf32>\n"
      "return %y : tensor<2x64x32xf32>\n"
      "}\n",
-     "row blocks",
+     "flash_attention",
      {"fma.rn.f32", "ld.shared.v4.f32", "shfl.sync.bfly", "ld.global.v4.f32"}},
     {"func.func @main(%q: tensor<2x64x32xbf16>, %k: tensor<2x32x96xbf16>, %v: "
      "tensor<2x96x32xbf16>) -> tensor<2x64x32xbf16> {\n"
@@ -291,7 +291,7 @@ static const promise promises[] = {
      ": (tensor<2x64x96xbf16>, tensor<2x96x32xbf16>) -> tensor<2x64x32xbf16>\n"
      "return %y : tensor<2x64x32xbf16>\n"
      "}\n",
-     "row blocks",
+     "flash_attention",
      {"mma.sync.aligned.m16n8k16", "ldmatrix.sync.aligned.m8n8.x4.trans", "shfl.sync.bfly",
       "ld.global.v4"}},
 };
