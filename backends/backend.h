@@ -19,9 +19,9 @@ void lz_event_complete(lz_event *e, const lz_error *err); /* NULL: success */
 bool lz_event_done(const lz_event *e);
 /* spins briefly, then sleeps; puts the error into this thread's record. NULL: LZ_OK */
 lz_status lz_event_wait(lz_event *e);
-/* A habit of the calling thread: it has started the work of `e` and goes back to the program; and
- * whether what it starts has lately been waited for at once, so that it may as well do it
- * itself. */
+/* Two habits of the calling thread. lz_event_started: it has started the work of `e` and returns to
+ * the program. lz_event_awaited_lately: it has lately waited at once for the work it started, so it
+ * may as well run the next work itself. */
 void lz_event_started(const lz_event *e);
 bool lz_event_awaited_lately(void);
 
@@ -34,14 +34,14 @@ void lz_queue_free(lz_queue *q); /* drains */
  * runs it right here. */
 lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inline_ok);
 void lz_queue_drain(lz_queue *q);
-/* Whether the calling thread is inside an item of some queue, which others may wait for. */
+/* Whether the calling thread is inside an item of some queue, on which others may be waiting. */
 bool lz_queue_is_running(void);
 
 /* ---- buffers: refcounted device memory of one device ---- */
 typedef struct lz_dbuf {
     uint32_t refs; /* atomic */
     uint32_t backend, device;
-    size_t nbytes;   /* asked for */
+    size_t nbytes;   /* as requested; capacity is what was allocated */
     size_t capacity; /* 0: borrowed memory (wrap) */
     /* host-addressable: the bytes (64-byte aligned). Otherwise the device's own handle */
     void *data;
@@ -52,20 +52,20 @@ typedef struct lz_dbuf {
 } lz_dbuf;
 /* for backends: one reference, the rest zero. NULL with LZ_EMEM */
 lz_dbuf *lz_dbuf_new(void);
-/* for backends: ends what lz_dbuf_new gave, the memory it describes aside */
+/* for backends: frees what lz_dbuf_new gave, but not the memory it describes */
 void lz_dbuf_recycle(lz_dbuf *b);
 void lz_dbuf_retain(lz_dbuf *b);
 /* NULL is fine; gives the memory back to its backend */
 void lz_dbuf_release(lz_dbuf *b);
-/* A number for what is in the buffer, of this content alone: as long as it is the same, so are the
- * bytes. 0: others may write there too. For who may read the buffer now. */
+/* The content number of the buffer: it stays the same as long as the bytes do, and no other content
+ * has it. 0: somebody else may write to the buffer. The caller may read the buffer now. */
 uint64_t lz_dbuf_content(lz_dbuf *b);
-/* Other bytes are in the buffer; or its memory is lent, so that its content has no number from
- * now on. */
+/* lz_dbuf_changed: the bytes have changed. lz_dbuf_lent: the memory is shared with others from now
+ * on, so its content has no number. */
 void lz_dbuf_changed(lz_dbuf *b);
 void lz_dbuf_lent(lz_dbuf *b);
-/* For backends with host memory: their copy_in and copy_out. Both wait for what is being computed
- * into the buffer. */
+/* copy_in and copy_out of backends with host memory. Both wait until the buffer's pending content
+ * is there. */
 lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes);
 lz_status lz_dbuf_host_out(lz_dbuf *src, void *dst, size_t nbytes);
 
@@ -73,17 +73,17 @@ lz_status lz_dbuf_host_out(lz_dbuf *src, void *dst, size_t nbytes);
 typedef struct lz_exec lz_exec;
 
 typedef struct lz_compile_options {
-    const bool *donate;    /* per parameter: the caller will give the buffer away */
+    const bool *donate;    /* per parameter: the caller will donate the buffer */
     lz_cache *cache;       /* kernel entries; may be NULL */
     const char *dump_name; /* stem of dump files; may be NULL */
 } lz_compile_options;
 
-typedef struct lz_exec_info { /* for analyses and laws */
+typedef struct lz_exec_info { /* for analyses and tests of counters */
     uint64_t argument_bytes, output_bytes, alias_bytes, temp_bytes, code_bytes;
-    /* of the compile or load that made it */
+    /* of the compilation or load that made the executable */
     uint32_t kernels, steps, llvm_compiles, kernel_hits;
-    /* of LAZULI_TUNE: launches that are not run as the models say; measurements; choices that were
-     * on disk */
+    /* of LAZULI_TUNE: launches that do not use the cost model's choice; measurements; choices read
+     * from disk */
     uint32_t tuned, tune_runs, tune_hits;
     double compile_ms;
 } lz_exec_info;
@@ -98,7 +98,7 @@ typedef struct lz_device_info {
 typedef struct lz_backend {
     const char *name; /* "CPU" */
     bool host_memory; /* buffers' data is host-addressable */
-    int dlpack_type;  /* what DLPack calls the memory of its buffers; 0: it has no name for it */
+    int dlpack_type;  /* DLPack's code of the memory its buffers are in; 0: DLPack has none */
     /* Starts the backend: idempotent, thread-safe. LZ_EUNAVAILABLE with a reason when it cannot. */
     lz_status (*init)(void);
     int (*device_count)(void);
@@ -108,25 +108,24 @@ typedef struct lz_backend {
     void (*key)(int device, lz_buf *out);
     /* pooled, 64-byte aligned, content undefined */
     lz_status (*alloc)(int device, size_t nbytes, lz_dbuf **out);
-    /* the same, but every byte is 0. NULL: bytes that are copied in do as well */
+    /* the same, zero-filled. NULL: the caller copies zeros in instead */
     lz_status (*zeros)(int device, size_t nbytes, lz_dbuf **out);
     /* From lz_dbuf_release, which has released `ready` and, for borrowed memory, called `release`
      * and cleared it and `data`: gives pooled memory back and frees the struct. */
     void (*free)(lz_dbuf *b);
-    /* borrow memory of the kind that buffers are of; NULL: it cannot */
+    /* wraps borrowed memory of the kind its buffers are in; NULL: unsupported */
     lz_status (*wrap)(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
                       lz_dbuf **out);
     /* src may be reused on return */
     lz_status (*copy_in)(lz_dbuf *dst, const void *src, size_t nbytes);
     /* waits for src's content */
     lz_status (*copy_out)(lz_dbuf *src, void *dst, size_t nbytes);
-    /* The first bytes of a buffer of any device of the backend, of any other, without the host:
-     * enqueued behind what makes src's content, and what is executed on dst from now on comes
-     * behind it; nobody waits. dst is new and its `ready`, which completes when the bytes are
-     * there, is NULL so far. src may be released or donated on return. Errors while copying, and
-     * src's own, reach dst->ready. LZ_EUNSUPPORTED, and nothing has happened: these devices cannot,
-     * copy_out and copy_in can.
-     * NULL: none can. */
+    /* Copies the first bytes of src, a buffer of any device of the backend, to dst, of another,
+     * without the host (peer-to-peer). It is enqueued after the work that produces src's content
+     * and before whatever is executed on dst's device from now on; nobody waits. dst is new and its
+     * `ready` is NULL so far; it completes when the bytes are there. src may be released or donated
+     * on return. Errors of the copy, and src's own, reach dst->ready. LZ_EUNSUPPORTED, with no
+     * effect: these devices cannot; copy_out and copy_in can. NULL: no device can. */
     lz_status (*copy_across)(lz_dbuf *dst, lz_dbuf *src, size_t nbytes);
     lz_status (*compile)(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out);
     lz_status (*serialize)(lz_exec *x, lz_buf *out);
@@ -143,13 +142,13 @@ typedef struct lz_backend {
      * events. */
     lz_status (*execute)(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
                          bool awaited, lz_dbuf **out, lz_event **done);
-    /* Whether this machine can run code that needs the ISA features `isa` of a cache entry. NULL:
-     * no code of its own is stored. */
+    /* Whether this machine runs code that needs the ISA features `isa` of a cache entry. NULL: the
+     * backend stores no code. */
     bool (*can_run)(const char *isa);
-    /* everything enqueued has finished */
+    /* waits until everything enqueued has finished */
     lz_status (*wait_all)(int device);
-    /* How many matrix products were put on its devices as a call of a library (docs/gpu.md), since
-     * the process began. Starts nothing. NULL: it uses none. */
+    /* Number of matrix products that run as calls of a vendor library, since the process began.
+     * Does not start the backend. NULL: the backend uses none. */
     uint64_t (*library_products)(void);
 } lz_backend;
 

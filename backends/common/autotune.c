@@ -1,9 +1,8 @@
-/* autotune.c - see autotune.h: what is asked first (memory, then the disk), and the race between
- * the ways to run a launch.
- *
- * A round runs every way once, so that a slow minute of the machine is everybody's; the least times
- * of a few rounds are compared, and the medians, since one lucky run is not faster code. Ways that
- * are behind the model's leave after LZ_TUNE_LEAST rounds. */
+/* autotune.c - the autotuner, see autotune.h: a choice is looked up in memory, then on disk, else
+ * the candidate configurations of the launch are measured against each other. A round runs every
+ * candidate once, so that a slow moment of the machine hits all of them; after a few rounds the
+ * least times and the medians are compared, since one lucky run is not faster code. A candidate
+ * that is behind the cost model's choice is dropped after LZ_TUNE_LEAST rounds. */
 #include "backends/common/autotune.h"
 #include "backends/common/autotune_data.h"
 #include "base/alloc.h"
@@ -13,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One measurement at a time, of whichever device; and what they gave. */
+/* One measurement at a time in the process; and the choices made so far. */
 enum { REMEMBERED = 1 << 14 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lz_map remembered; /* by the key's hash: lz_choice */
@@ -47,9 +46,9 @@ typedef struct race {
     const lz_tuner *t;
     const lz_kernel *k;
     const lz_step *s;
-    uint32_t n; /* ways; the first is the model's */
+    uint32_t n; /* candidates; the first is the cost model's choice */
     lz_choice choice[1 + LZ_TUNE_CHOICES];
-    int64_t ns[1 + LZ_TUNE_CHOICES][LZ_TUNE_ROUNDS]; /* sorted, of so many runs: */
+    int64_t ns[1 + LZ_TUNE_CHOICES][LZ_TUNE_ROUNDS]; /* the first `rounds`, ascending */
     int rounds[1 + LZ_TUNE_CHOICES];
     bool out[1 + LZ_TUNE_CHOICES];
     char *candidates;
@@ -66,7 +65,7 @@ static void *candidate(const race *r, uint32_t i)
     return r->candidates + i * r->t->ops->candidate_bytes;
 }
 
-/* What fails is out; the model's own way has to run. */
+/* A candidate that fails is dropped; the cost model's choice has to run. */
 static lz_status run(race *r, uint32_t i, int64_t *spent)
 {
     int64_t ns = 0;
@@ -95,8 +94,8 @@ static bool is_slow(const race *r, uint32_t i)
     return i && r->ns[i][0] / 3 > r->ns[0][0];
 }
 
-/* The first run of each warms up code and caches, and does not count where there is another. It
- * also says who is hopeless: what is three times as slow, twice, does not become the fastest. */
+/* The first run of each candidate warms up code and caches, and is discarded if there are others.
+ * It also drops hopeless candidates: those that take three times as long, twice. */
 static lz_status warm_up(race *r)
 {
     int64_t spent = 0;
@@ -164,8 +163,8 @@ static void run_race(void *arg)
 
 /* ---- who takes part, and where ---- */
 
-/* Whether none of those before is the same. What cannot even be told apart cannot be made; the
- * model's is there already. */
+/* Whether no earlier candidate has the same identity. One whose identity cannot be computed cannot
+ * be made either; the cost model's choice is in the list already. */
 static bool is_new(race *r, lz_choice c, lz_hash *seen)
 {
     const lz_tune_ops *ops = r->t->ops;
@@ -177,7 +176,8 @@ static bool is_new(race *r, lz_choice c, lz_hash *seen)
     return fresh;
 }
 
-/* Those that cannot be made, or are one already, are left out; not the model's. */
+/* Candidates that cannot be made, or repeat another one, are left out; the cost model's choice
+ * never is. */
 static lz_status make_candidates(race *r, const lz_choice *list, uint32_t n)
 {
     const lz_tune_ops *ops = r->t->ops;
@@ -203,8 +203,8 @@ static lz_status make_candidates(race *r, const lz_choice *list, uint32_t n)
     return LZ_OK;
 }
 
-/* All buffers of the launch, each of its own though the program may put several into one place: so
- * what is read stays what it is. */
+/* Memory for all buffers of the launch. Each gets its own, although the program may assign several
+ * to one place: so inputs survive the runs. */
 static lz_status make_memory(race *r)
 {
     uint64_t at[LZ_KBUF_MAX], n = 0, scratch;
@@ -263,7 +263,7 @@ static void tell(const race *r, lz_status s, int64_t t0)
     lz_timeline_note(t0, ns, .name = "tune kernel", .category = "tune", .text_key = "kernel",
                      .text = r->k->name, .key = {"ways", "winner", "model_ns", "ns"},
                      .value = {r->n, r->winner, of[0], of[1]});
-    if (r->n == 1 && s == LZ_OK) /* there was nothing to choose after all */
+    if (r->n == 1 && s == LZ_OK) /* the candidates turned out to be one */
         return;
     if (s != LZ_OK)
         lz_logf(LZ_LOG_INFO, "tune", "kernel %s is run as the models say: %s", r->k->name,
@@ -312,7 +312,7 @@ void lz_tune_value(lz_choice c, uint8_t out[LZ_TUNE_VALUE])
         out[i] = (uint8_t)(word[i / 4] >> 8 * (i % 4));
 }
 
-/* Bytes of anybody's: only a way that this launch has is one. */
+/* The bytes are untrusted: they must name a candidate of this launch. */
 static bool parse(const uint8_t *p, size_t n, const lz_choice *list, uint32_t nlist, lz_choice *out)
 {
     if (n != LZ_TUNE_VALUE)
@@ -348,8 +348,8 @@ static void to_disk(const lz_tuner *t, const lz_buf *key, lz_choice c)
     lz_cache_put(t->cache, LZ_CACHE_CHOICE, key->data, key->len, "", value, sizeof value);
 }
 
-/* Under the lock. What could not be measured is not tried again by this process, and by the next
- * one it is. */
+/* Under the lock. A launch that could not be measured is not tried again by this process, but by
+ * the next one. */
 static lz_choice decide(const lz_tuner *t, const lz_kernel *k, const lz_step *s, const lz_buf *key,
                         const lz_choice *list, uint32_t n)
 {
@@ -375,7 +375,8 @@ static bool by_data(const lz_access *a)
     return a->ndyn != 0;
 }
 
-/* Whether other numbers than the program's do: addresses do not depend on them. */
+/* Whether the launch can be measured on other data than the program's: no address depends on the
+ * data. */
 static bool numbers_do(const lz_kernel *k)
 {
     bool dynamic = k->serial;
@@ -389,11 +390,12 @@ static bool numbers_do(const lz_kernel *k)
     return !dynamic;
 }
 
-static uint32_t ways(const lz_tuner *t, const lz_kernel *k, const lz_step *s, lz_choice *list)
+static uint32_t list_candidates(const lz_tuner *t, const lz_kernel *k, const lz_step *s,
+                                lz_choice *list)
 {
     bool worth = t->all || t->ops->about_ns(t->user, s) >= t->ops->worth_ns;
-    bool free =
-        !lz_fork_happened() && !lz_queue_is_running(); /* a custom call would wait for itself */
+    bool free = !lz_fork_happened() &&
+                !lz_queue_is_running(); /* a custom call would wait for its own queue */
     bool may = worth && free && s->nbuf <= LZ_KBUF_MAX && numbers_do(k);
     return may ? t->ops->choices(t->user, k, s, list) : 0;
 }
@@ -403,7 +405,7 @@ lz_choice lz_tune(const lz_tuner *t, const lz_kernel *k, const lz_step *s)
     lz_choice list[LZ_TUNE_CHOICES], c = {0};
     LZ_QUIETLY {
         lz_buf key = {0};
-        uint32_t n = ways(t, k, s, list);
+        uint32_t n = list_candidates(t, k, s, list);
         if (n) {
             lz_tune_key(t, k, s, &key);
             if (!key.failed) {

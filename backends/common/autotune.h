@@ -1,22 +1,24 @@
-/* autotune.h - measured tuning (LAZULI_TUNE): how a launch is run, chosen by what it takes.
- * Models choose forms of code, tiles and parts from the sizes; what they are sure of is left to
- * them. When an executable is made, a launch of enough work that can be run in several ways is run
- * in each on memory of its own, filled with numbers, and the fastest way is taken if both its least
- * and its median time are below the model's by LZ_TUNE_GAIN percent. The choice is stored in the
- * persistent cache and remembered by the process, so the same cache gives the same results to the
- * bit.
- * Left alone are kernels whose addresses depend on data, since the numbers are not the program's.
- * Nothing here is an error: what cannot be measured is run as the models say.
- * Units: nanoseconds, bytes. Threads: thread-safe; one launch is measured at a time. */
+/* autotune.h - autotuning (LAZULI_TUNE): chooses how a launch is run by measuring it. The cost
+ * models choose code variants, tiles and splits from the sizes, and their choice is the default.
+ * When an executable is made, a launch with enough work and more than one candidate configuration
+ * runs each candidate on scratch memory filled with random numbers; the fastest is taken if both
+ * its least and its median time are below those of the cost model's choice by LZ_TUNE_GAIN percent.
+ * The choice is stored in the persistent cache and remembered by the process, so the same cache
+ * gives bitwise equal results. Kernels whose addresses depend on data are left alone, since the
+ * numbers are not the program's. Nothing here is an error: a launch that cannot be measured uses
+ * the cost model's choice. Units: nanoseconds, bytes.
+ * Threads: thread-safe; one launch is measured at a time. */
 #ifndef LZ_BACKENDS_COMMON_AUTOTUNE_H
 #define LZ_BACKENDS_COMMON_AUTOTUNE_H
 #include "backends/backend.h"
 #include "lower/plan/plan.h"
 
-/* What is not as the models say; all 0: nothing. */
+/* Deviations from the cost model's choice; all 0: none. */
 typedef struct lz_choice {
-    uint32_t without, always; /* forms of code, besides the target's (codegen/codegen.h) */
-    uint32_t entry, parts; /* of a product on many threads (lz_simt_pick); parts 0: the model's */
+    uint32_t without,
+        always; /* code variants switched off and on, besides the target's (codegen/codegen.h) */
+    uint32_t entry,
+        parts; /* of a product on many threads (lz_simt_pick); parts 0: the model's split */
 } lz_choice;
 static inline bool lz_choice_is_model(lz_choice c)
 {
@@ -37,28 +39,29 @@ enum {
 
 /* What a device does its own way. `user` is the tuner's. */
 typedef struct lz_tune_ops {
-    size_t candidate_bytes; /* of what `make` fills in; 0 before */
-    /* All that decides what is fastest besides the run-time sizes: kernel, code, threads,
-     * device. */
+    size_t candidate_bytes; /* size of what `make` fills in; zeroed before */
+    /* Everything besides the run-time sizes that decides which candidate is fastest: kernel, code,
+     * threads, device. */
     void (*key)(void *user, const lz_kernel *k, lz_buf *out);
-    /* How long a launch takes, about; what takes less than worth_ns by that is left alone. */
+    /* The estimated time of a launch; one below worth_ns is not tuned. */
     uint64_t (*about_ns)(void *user, const lz_step *s);
     uint64_t worth_ns;
-    /* Ways to run it, besides the model's. Cheap, and a function of what the key is made of and the
-     * sizes alone: what is read from disk is one of these. Gives their number. */
+    /* The candidates besides the cost model's choice; gives their number. Cheap, and a pure
+     * function of the key and the sizes: a choice read from disk must be one of these. */
     uint32_t (*choices)(void *user, const lz_kernel *k, const lz_step *s,
                         lz_choice out[LZ_TUNE_CHOICES]);
-    /* Equal for what is run in the same way; much cheaper than `make`. NULL: nothing is. */
+    /* Equal identities: candidates that run the same code in the same way; much cheaper than
+     *   `make`. NULL: all differ. */
     lz_status (*identity)(void *user, const lz_kernel *k, const lz_step *s, lz_choice c,
                           lz_hash *out);
-    /* *scratch: bytes that it works in */
+    /* *scratch: workspace bytes */
     lz_status (*make)(void *user, const lz_kernel *k, const lz_step *s, lz_choice c,
                       void *candidate, size_t *scratch);
     void (*drop)(void *candidate); /* NULL: nothing to do */
     lz_status (*alloc)(void *user, size_t nbytes, lz_dbuf **out);
     lz_status (*write)(void *user, void *at, const void *src, size_t nbytes);
-    /* These on the device's queue, in turn with its programs; begin and end may be NULL. Nothing
-     * runs any more after `end`. */
+    /* These run on the device's queue, in turn with its programs; begin and end may be NULL.
+     * Nothing of the measurement runs any more after `end`. */
     lz_status (*begin)(void *user);
     lz_status (*run)(void *user, const lz_step *s, const void *candidate, void *const *bufs,
                      void *scratch, int64_t *ns);
@@ -70,14 +73,14 @@ typedef struct lz_tuner {
     void *user;
     lz_queue *queue;
     lz_cache *cache;    /* NULL: choices last as long as the process */
-    bool all;           /* also what is not worth it */
-    lz_exec_info *info; /* counts what happens */
+    bool all;           /* tunes launches below worth_ns too */
+    lz_exec_info *info; /* counts measurements and hits */
 } lz_tuner;
 
-/* How the launch is to be run. The calling thread waits while it is measured. */
+/* The configuration of a launch. The calling thread waits while candidates are measured. */
 lz_choice lz_tune(const lz_tuner *t, const lz_kernel *k, const lz_step *s);
-/* Key of its entry in the cache, and the value (tests). */
+/* Key and value of its cache entry (for tests). */
 void lz_tune_key(const lz_tuner *t, const lz_kernel *k, const lz_step *s, lz_buf *out);
 void lz_tune_value(lz_choice c, uint8_t out[LZ_TUNE_VALUE]);
-void lz_tune_forget(void); /* what the process remembers; its time is its own again */
+void lz_tune_forget(void); /* forgets the remembered choices and the time spent (for tests) */
 #endif

@@ -1,11 +1,10 @@
-/* autotune_data.c - see autotune_data.h. Floats have random bits behind the point only: what is
- * computed of them meets neither infinities nor numbers so small that the processor has to take a
- * slow way. */
+/* autotune_data.c - see autotune_data.h. Random floats vary in the mantissa only, so computations
+ * on them meet neither infinities nor denormals, which are slow. */
 #include "backends/common/autotune_data.h"
 #include <string.h>
 
-/* Bits that are random and bits that are set, in an element of this dtype, again and again in 64
- * bits. */
+/* Mask of the random bits and the bits that are always set, for an element of this dtype,
+ * replicated to 64 bits. */
 static void masks(lz_dtype d, uint64_t *random, uint64_t *set)
 {
     size_t size = lz_dtype_size(lz_dtype_part(d));

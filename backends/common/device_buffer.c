@@ -3,7 +3,7 @@
 #include "base/thread.h"
 #include <string.h>
 
-/* Descriptors come and go with every execution: some wait here to be used again. */
+/* Descriptors are made and freed with every execution: a free list keeps some for reuse. */
 enum { SPARES = 256 };
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 static lz_dbuf *spare[SPARES];
@@ -54,7 +54,7 @@ void lz_dbuf_release(lz_dbuf *b)
 
 /* ---- what is in them ---- */
 
-/* States of `content` that are no numbers: nobody has asked; lent for good. */
+/* States of `content` other than a number: not asked for yet; lent for good. */
 static const uint64_t unasked = 0, lent = UINT64_MAX;
 
 uint64_t lz_dbuf_content(lz_dbuf *b)

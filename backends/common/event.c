@@ -12,11 +12,11 @@ enum { SPIN_NS = 30000, AT_ONCE_NS = 20000, SURE = 2, SUREST = 8 };
 struct lz_event {
     _Atomic uint32_t refs;
     lz_latch done;
-    lz_error error; /* status LZ_OK: success. Written before `done` is set, never after; only then
-                       is it there */
+    lz_error error; /* LZ_OK: success. Written before `done` is set, never after; valid only when it
+                       is set */
 };
 
-/* Events come and go with every execution: some wait here to be used again. */
+/* Events are made and freed with every execution: a free list keeps some for reuse. */
 enum { SPARES = 64 };
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 static lz_event *spare[SPARES];
@@ -69,9 +69,9 @@ bool lz_event_done(const lz_event *e)
 
 /* ---- the habit ---- */
 
-/* What this thread started last and has not waited for, only to compare; how often in a row it
- * waited at once. One that came late, whose processor may have been away, halves that; one that
- * started more instead of waiting does not wait. */
+/* Per thread: the event started last and not waited for (compared only), and how many times in a
+ *   row the thread waited at once. A late wait, perhaps because the thread lost its processor,
+ *   halves the count; starting more work instead of waiting clears it. */
 static __thread struct {
     const lz_event *last;
     int64_t at;
@@ -102,8 +102,8 @@ static void waits_for(const lz_event *e)
 
 /* ---- waiting ---- */
 
-/* A step is often nearly finished when somebody asks: sleeping and waking would cost more than it
- * takes. */
+/* A step is often nearly finished when somebody asks: spin first, because sleeping and waking would
+ * cost more than the rest of it. */
 static bool spin(const lz_event *e)
 {
     int64_t end = lz_now_ns() + lz_spin_ns(SPIN_NS);
@@ -123,7 +123,7 @@ lz_status lz_event_wait(lz_event *e)
         return LZ_OK;
     waits_for(e);
     if (!lz_event_done(e)) {
-        LZ_TRY(lz_fork_check()); /* nobody will complete it in a forked child */
+        LZ_TRY(lz_fork_check()); /* in a forked child nobody will complete it */
         int64_t t0 = lz_timeline_begin();
         if (!spin(e))
             (void)lz_latch_wait(&e->done, -1);

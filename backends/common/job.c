@@ -139,14 +139,15 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
     return j;
 }
 
-/* Gives up everything the job holds, but not the job. */
+/* Releases everything the job references, but not the job itself. */
 static void let_go(lz_job *j)
 {
     const lz_plan *p = j->x->plan;
     for (uint32_t i = 0; i < p->nin; i++)
         lz_dbuf_release(j->in[i]);
     for (uint32_t k = 0; k < p->nout; k++) {
-        if (j->out[k] && p->out_alias[k] >= 0) /* numbered for this job, which wrote to it */
+        if (j->out[k] &&
+            p->out_alias[k] >= 0) /* the job wrote to it: the content gets a new number */
             lz_dbuf_changed(j->out[k]);
         lz_dbuf_release(j->out[k]);
     }
@@ -156,7 +157,7 @@ static void let_go(lz_job *j)
         j->x->ops->job_over(j);
 }
 
-/* For the executable's next execution. */
+/* Keeps the job for the executable's next execution. */
 static void put_back(lz_job *j)
 {
     lz_exec *x = j->x;
@@ -184,7 +185,7 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
     return lz_plan_exec_run(&j->x->plan_exec, j->state, temp, j->kept, run);
 }
 
-/* Arguments that were not waited for are there by now, or failed, and the results with them. */
+/* Arguments that were not waited for have arrived by now, or failed, and so have the results. */
 static lz_status arguments(const lz_job *j)
 {
     for (uint32_t i = 0; i < j->nwait && j->x->ops->in_order; i++)
@@ -192,7 +193,8 @@ static lz_status arguments(const lz_job *j)
     return LZ_OK;
 }
 
-/* What a waiter can see of memory is right when the event is set: the job's references go first. */
+/* The job's references go before the event is set, so that a waiter sees the memory they held as
+ * free. */
 void lz_job_end(lz_job *j, lz_status s)
 {
     lz_error err;
@@ -228,7 +230,7 @@ void lz_job_span(const lz_job *j, int64_t t0, bool arrow)
                     .text_key = "program", .text = label_of(j->x), .flow = arrow ? j->flow : 0);
 }
 
-/* The job may be over, and gone. */
+/* The job may have run and been freed. */
 static void note_enqueued(const lz_exec *x, int64_t t0, uint64_t flow)
 {
     lz_timeline_end(t0, .name = "enqueue", .category = "queue", .text_key = "program",
@@ -258,7 +260,7 @@ static lz_status check_argument(const lz_job *j, uint32_t i, const lz_dbuf *b)
     return LZ_OK;
 }
 
-/* Results: the argument's own buffer where it is given away (borrowed memory never is), new memory
+/* Results: the argument's own buffer where it is donated (borrowed memory never is), new memory
  *   otherwise. */
 static lz_status make_results(lz_job *j, const bool *donated, void **at)
 {
@@ -278,8 +280,8 @@ static lz_status make_results(lz_job *j, const bool *donated, void **at)
     return LZ_OK;
 }
 
-/* Notes what the arguments wait for; whether the job can start at once. Those of one earlier step
- * share an event, so neighbours are compared. */
+/* Collects the events the arguments wait for; gives whether the job can start at once. Arguments of
+ * one earlier step share an event, so neighbours are compared. */
 static bool collect_waits(lz_job *j)
 {
     const lz_exec_ops *ops = j->x->ops;
@@ -328,7 +330,7 @@ static void hand_over(lz_job *j, lz_dbuf **out, lz_event **done)
     *done = j->done;
 }
 
-/* Undoes hand_over when the queue did not take the job. */
+/* Undoes hand_over when the queue refused the job. */
 static void take_back(lz_job *j, lz_dbuf **out, lz_event **done)
 {
     LZ_QUIETLY {
@@ -360,7 +362,7 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
         s = lz_queue_push(d->queue, run_job, j, here && ready);
         note_enqueued(x, t0, flow);
         if (s == LZ_OK) {
-            if (x->brief && !x->small) /* for others it would not matter who runs them */
+            if (x->brief && !x->small) /* for other executables it does not matter who runs them */
                 lz_event_started(*done);
             return LZ_OK;
         }

@@ -30,8 +30,8 @@ struct lz_exec {
     lz_plan *plan; /* owned */
     lz_plan_exec plan_exec;
     lz_kernel_load *loads; /* per plan_exec.kernels; NULL: their code is not loaded */
-    bool small, brief;     /* a job may run in the caller; in a caller that waits for it */
-    char label[48];        /* for timelines: the name of its dumps; "" without */
+    bool small, brief; /* a job may run in the calling thread; only when that thread waits for it */
+    char label[48];    /* name of its dumps, for timelines; "" without */
     lz_exec_info info;
     _Atomic(lz_job *) spare;
 };
@@ -43,33 +43,36 @@ struct lz_job {
     void **state; /* of x->plan_exec */
     lz_dbuf **in, **out;
     uint32_t nwait;
-    lz_event **wait; /* what the arguments' contents wait for */
-    bool *copy;      /* per result: starts as a copy of the argument it would have taken over */
+    lz_event **wait; /* events of the arguments' contents */
+    bool *copy;      /* per result: starts as a copy of the argument it could not take over */
     const lz_plan_exec_kept
-        *kept; /* set by lz_exec_ops.run before lz_job_run: what earlier runs left */
-    /* For timelines: when it was enqueued, and the arrow from there; 0: no trace was running. */
+        *kept; /* cached invariant results; set by lz_exec_ops.run before lz_job_run */
+    /* For timelines: when the job was enqueued, and the id of the arrow from there; 0: no trace was
+     *   running. */
     int64_t enqueued;
     uint64_t flow;
 };
 
 struct lz_exec_ops {
-    size_t exec_bytes, job_bytes; /* of the backend's own, which begin with lz_exec and lz_job */
+    size_t exec_bytes,
+        job_bytes; /* sizes of the backend's own structs, which begin with lz_exec and lz_job */
     /* Loads what it needs (lz_exec_load), makes x->plan_exec (lz_plan_exec_make) and sets `small`.
      */
     lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
     void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
     size_t (*code_bytes)(const lz_kcode *c);
     lz_status (*alloc)(lz_exec_device *d, size_t nbytes, lz_dbuf **out);
-    /* On the queue: runs the job, and sees that it ends: lz_job_end, here or when it is over. */
+    /* On the queue: runs the job, and makes sure that lz_job_end is called, here or when the device
+     *   is done. */
     void (*run)(lz_job *j);
-    /* A device that computes in the order of its queue: a job need not wait for the jobs that make
+    /* The device computes in the order of its queue: a job need not wait for the jobs that produce
      * its arguments. */
     bool in_order;
-    /* Of such a device: whether another one has not even started what `e` stands for, so that
-     * launching may have to wait. NULL: never */
+    /* Of such a device: whether the work of `e` belongs to another device and has not even started,
+     * so that the launch would have to wait. NULL: never. */
     bool (*elsewhere)(const lz_event *e);
-    /* Each may be NULL. Before a job is enqueued; when it has run or was not taken; when it is not
-     * used any more. */
+    /* Each may be NULL. job_start: before a job is enqueued. job_over: after it has run or was
+     * refused. job_free: when it is freed. */
     lz_status (*job_start)(lz_job *j);
     void (*job_over)(lz_job *j);
     void (*job_free)(lz_job *j);
@@ -89,14 +92,15 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const b
                       bool awaited, lz_dbuf **out, lz_event **done);
 
 /* ---- for lz_exec_ops.run, on the queue ---- */
-/* The arguments are there, or will be when a device in order comes to the job. */
+/* Waits until the arguments are there, or, on a device in order, will be when it gets to the
+ * job. */
 lz_status lz_job_wait(lz_job *j);
 /* Copies the arguments that were not donated and runs the launch list. temp: plan->temp_bytes
  * bytes; `run` is passed to the ops of x->plan_exec. */
 lz_status lz_job_run(lz_job *j, void *temp, void *run);
-/* A span of the timeline from t0 (lz_timeline_begin): the job's program, and how long it waited in
- * the queue. arrow: one leads here from where it was enqueued. */
+/* A span of the timeline from t0 (lz_timeline_begin): the job's label, and how long it waited in
+ * the queue. arrow: draws the arrow from where it was enqueued. */
 void lz_job_span(const lz_job *j, int64_t t0, bool arrow);
-/* s: what became of it; the thread's error when it is one. The job is gone. */
+/* Completes and frees the job. s: its status; the thread's error record is its error. */
 void lz_job_end(lz_job *j, lz_status s);
 #endif

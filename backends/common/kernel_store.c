@@ -1,7 +1,7 @@
-/* kernel_store.c - see kernel_store.h. The table is keyed by the hash of the canonical bytes, and
- * the variant; the bytes themselves are compared, so a collision costs a compilation of its own and
- * never gives a wrong kernel. An entry is in the table while it is still being made, so two
- * executables that need the same kernel at the same time make it once. */
+/* kernel_store.c - see kernel_store.h. The table is keyed by the hash of a kernel's canonical bytes
+ * and its variant; the bytes are compared too, so a hash collision costs a compilation and never
+ * gives a wrong kernel. An entry is in the table while it is being compiled, so two executables
+ * that need the same kernel at the same time compile it once. */
 #include "backends/common/kernel_store.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
@@ -19,11 +19,11 @@ struct lz_kcode {
     /* under the store's lock: */
     uint32_t refs;
     bool in_table;
-    lz_kcode *newer, *older; /* among those nobody uses */
-    /* made once by whoever put the entry into the table: */
+    lz_kcode *newer, *older; /* in the list of unused kernels */
+    /* set once, by the thread that put the entry into the table: */
     lz_latch made;
     bool loaded;    /* ops->load has filled `code` */
-    bool skipped;   /* not made, because another one had failed */
+    bool skipped;   /* skipped, because another kernel had failed */
     lz_error error; /* status LZ_OK: the code is there */
     _Alignas(16) unsigned char code[];
 };
@@ -128,13 +128,13 @@ typedef struct load {
     lz_kstore *st;
     lz_kernel *const *k;
     lz_kernel_load *out;
-    bool *mine; /* this call makes out[i] */
-    todo *todo; /* to compile: what takes longest first */
+    bool *mine; /* this call compiles out[i] */
+    todo *todo; /* to compile, in order: the longest first */
     uint32_t n, missing;
     void *user;
     lz_cache *cache;
-    _Atomic uint32_t next; /* of those to compile */
-    _Atomic bool failed;   /* one could not be made: the rest need not be */
+    _Atomic uint32_t next; /* number of those to compile */
+    _Atomic bool failed;   /* one has failed: the others need not be compiled */
 } load;
 
 static void made(lz_kcode *c, lz_status s)
@@ -142,7 +142,7 @@ static void made(lz_kcode *c, lz_status s)
     if (s != LZ_OK)
         c->error = *lz_error_get();
     pthread_mutex_lock(&c->store->lock);
-    if (s != LZ_OK && c->in_table) { /* the next who asks tries again */
+    if (s != LZ_OK && c->in_table) { /* the next call that needs it tries again */
         (void)lz_map_del(&c->store->table, c->hash);
         c->in_table = false;
     }
@@ -171,7 +171,7 @@ static bool from_disk(load *l, uint32_t i)
         !key.failed && lz_cache_get(l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
     lz_status s = found ? take_code(l, i, obj, nobj) : LZ_OK;
     bool ok = found && s == LZ_OK;
-    if (s == LZ_ECORRUPT) /* whole, yet no code: the next put replaces it */
+    if (s == LZ_ECORRUPT) /* the entry is intact, but its code unusable: the next put replaces it */
         lz_cache_drop(l->cache, LZ_CACHE_KERNEL, key.data, key.len);
     lz_free(obj);
     lz_buf_free(&key);
@@ -193,7 +193,7 @@ static lz_status compile(load *l, uint32_t i)
     lz_status s = l->st->ops->make(l->user, l->k[i], &obj);
     if (s == LZ_OK)
         s = take_code(l, i, obj.data, obj.len);
-    if (s == LZ_ECORRUPT) /* our own code generator's object */
+    if (s == LZ_ECORRUPT) /* the object of our own code generator */
         s = LZ_FAIL(LZ_EINTERNAL, "kernel '%s': %s", l->k[i]->name, lz_error_get()->message);
     if (s == LZ_OK && l->cache) {
         l->st->ops->key(l->user, l->k[i], &key);
@@ -230,7 +230,7 @@ static void *compile_some(void *arg)
     return NULL;
 }
 
-/* Compiling has threads of its own: it takes milliseconds, and the workers may be busy with the
+/* Compilation has threads of its own: it takes milliseconds, and the workers may be busy with the
  * step before. */
 static void compile_missing(load *l)
 {
@@ -249,7 +249,7 @@ static void compile_missing(load *l)
 
 /* ---- many kernels ---- */
 
-/* References to all kernels: those that are known, and new entries for the rest. */
+/* Takes references to all kernels: to known entries, or to new ones. */
 static lz_status look_up(load *l)
 {
     bool ok = true;
@@ -266,7 +266,7 @@ static lz_status look_up(load *l)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u kernels", l->n);
 }
 
-/* How long a kernel takes to compile, roughly: a product has as much code as a hundred
+/* Estimated compile time of a kernel: a matrix product has as much code as a hundred scalar
  * operations. */
 static uint32_t weight(const lz_kernel *k)
 {
@@ -286,7 +286,7 @@ static int heavier_first(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Makes every entry that is this call's; afterwards each has its code or its error. */
+/* Compiles every entry of this call; afterwards each has its code or its error. */
 static void make_mine(load *l, lz_status found)
 {
     l->missing = 0;
@@ -305,14 +305,13 @@ static void make_mine(load *l, lz_status found)
         else
             l->todo[l->missing++] = (todo){weight(l->k[i]), i};
     }
-    /* What takes long is begun first, so that no thread is left with it when the others have
-     * finished. */
+    /* The longest compilations start first, so that none is left running alone at the end. */
     qsort(l->todo, l->missing, sizeof *l->todo, heavier_first);
     if (l->missing)
         compile_missing(l);
 }
 
-/* The first error of the kernels, preferring one that says something. */
+/* The first error of the kernels; a specific one is preferred to "another kernel failed". */
 static lz_status wait_all(load *l)
 {
     const lz_kcode *first = NULL;
@@ -330,8 +329,7 @@ static lz_status wait_all(load *l)
     return first->error.status;
 }
 
-/* Whether what failed was another call's to make: it may have failed for a reason that is not
- * ours. */
+/* Whether the kernel that failed was compiled by another call: its reason may not be ours. */
 static bool failed_elsewhere(const load *l)
 {
     bool elsewhere = false;

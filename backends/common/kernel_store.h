@@ -1,7 +1,7 @@
 /* kernel_store.h - loaded kernels of one kind of device: one piece of code per canonical kernel,
- * shared by every executable that has it. A kernel is looked for in memory, then in the persistent
- * cache, then compiled; what is missing is compiled on several threads. A kernel nobody uses any
- * more waits among the last few hundred such, then its memory is freed. Threads: thread-safe. */
+ * shared by every executable that uses it. A kernel is looked up in memory, then in the persistent
+ * cache, then compiled; missing kernels are compiled on several threads. The last few hundred
+ * unused kernels stay loaded, older ones are freed. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_KERNEL_STORE_H
 #define LZ_BACKENDS_COMMON_KERNEL_STORE_H
 #include "base/thread.h"
@@ -17,22 +17,22 @@ typedef struct lz_kernel_load {
     double ms; /* reading or compiling */
 } lz_kernel_load;
 
-/* How a device makes code. `user` is what the caller of lz_kstore_load passes; stored bytes are
- * untrusted. */
+/* How a device compiles and loads code. `user` is passed through from lz_kstore_load; stored bytes
+ * are untrusted. */
 typedef struct lz_kstore_ops {
-    size_t code_bytes; /* of what load fills in */
-    /* of the cache's entry */
+    size_t code_bytes; /* size of what load fills in */
+    /* kind of the cache entry */
     void (*key)(void *user, const lz_kernel *k, lz_buf *out);
-    /* What tells code that this user is given from what others are, of the same kernel; NULL:
-     * nothing does. */
+    /* Distinguishes the code of this user from that of others for the same kernel; NULL: nothing
+     * does. */
     uint64_t (*variant)(void *user);
-    /* features its code needs */
+    /* ISA features the code needs */
     const char *(*isa)(void *user);
     lz_status (*make)(void *user, const lz_kernel *k, lz_buf *bytes);
-    /* LZ_ECORRUPT: the bytes are no code that this device can use. */
+    /* LZ_ECORRUPT: the bytes are not code for this device. */
     lz_status (*load)(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code);
     void (*unload)(void *code);
-    int (*threads)(void); /* that may compile at a time */
+    int (*threads)(void); /* most compilations at a time */
 } lz_kstore_ops;
 
 typedef struct lz_kernels_stats {
@@ -61,5 +61,5 @@ lz_status lz_kstore_load(lz_kstore *s, lz_kernel *const *k, uint32_t n, void *us
 void lz_kstore_release(lz_kcode *c);     /* NULL is fine */
 void *lz_kstore_code(const lz_kcode *c); /* what ops->load filled in */
 void lz_kstore_get_stats(lz_kstore *s, lz_kernels_stats *out);
-void lz_kstore_trim(lz_kstore *s); /* frees the code nobody uses */
+void lz_kstore_trim(lz_kstore *s); /* frees the code of unused kernels */
 #endif

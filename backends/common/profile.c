@@ -20,13 +20,13 @@ struct lz_profile {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static lz_profile *profiles; /* those that are not written yet */
+static lz_profile *profiles; /* tables that are not written yet */
 static bool at_exit;
 
 /* ---- names for perf ---- */
 
-/* In /tmp, where anyone may have put something of that name: only an own file is written to, and
- * perf reads only those. */
+/* perf-PID.map lies in /tmp, where anyone may have created a file of that name: only a file of our
+ * own user is written to, and perf reads only those. */
 void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
 {
     char path[64], hex[33], line[160];
@@ -72,8 +72,8 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
                   hex, name_of(l));
 }
 
-/* Programs that never ran say nothing. Launches in loops are made more often than the program runs,
- * those whose results are kept less often. */
+/* A program that never ran prints nothing. Launches in loops run more often than the program,
+ * launches with cached results less often. */
 static void print(const lz_profile *p, lz_buf *out)
 {
     double ns = 0, cpu = 0, least = 0, runs = (double)atomic_load(&p->runs);
@@ -157,7 +157,7 @@ void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t 
 {
     char hex[33];
     lz_hash_hex(l->kernel->hash, hex);
-    hex[8] = '\0'; /* as the table has it */
+    hex[8] = '\0'; /* as printed in the table */
     lz_timeline_add(&(lz_span){
         .name = name_of(l),
         .category = "kernel",
@@ -176,7 +176,7 @@ void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns)
     if (!r)
         return;
     int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
-    if (least == 0 || ns < least) /* launches of a program come one after the other */
+    if (least == 0 || ns < least) /* the launches of a program run one after the other */
         atomic_store_explicit(&r->least_ns, ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&r->ns, ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&r->cpu_ns, cpu_ns, memory_order_relaxed);

@@ -1,19 +1,19 @@
-/* profile.h - where the time of kernels goes: names of generated code for perf (LAZULI_PERF), and a
+/* profile.h - where the time of kernels goes: symbols of generated code for perf (LAZULI_PERF), a
  * table of the launches of every program (LAZULI_PROFILE), and their spans in a timeline. Backends
- * measure what a launch takes by their own clocks; cpu_ns is 0 where it takes no processor time.
- * Failing to write either is warned about and never fails a program. Threads: thread-safe. */
+ * measure launches by their own clocks; cpu_ns is 0 where a launch takes no processor time. A
+ * failure to write is warned about and never fails a program. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_PROFILE_H
 #define LZ_BACKENDS_COMMON_PROFILE_H
 #include "base/timeline.h"
 #include "lower/plan/plan_exec.h"
 
-/* Appends a line of /tmp/perf-PID.map, where perf looks for names of code without a file. */
+/* Appends a line to /tmp/perf-PID.map, where perf finds symbols of code without a file. */
 void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k);
 
 typedef struct lz_profile lz_profile;
-/* What a launch took, over and over. */
+/* Accumulated time of one launch. */
 typedef struct lz_profile_row lz_profile_row;
-/* What a launch is; part of its record. */
+/* Kind of the launch; part of its record. */
 typedef struct lz_profile_launch {
     const lz_kernel *kernel;
     const lz_step *step;
@@ -25,23 +25,23 @@ struct lz_profile_row {
     lz_profile_launch what;
     _Atomic int64_t calls, ns, least_ns, cpu_ns;
 };
-/* One with room for the launches of a program; NULL when nobody asked. */
+/* A profile with room for the launches of a program; NULL when neither output is enabled. */
 lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out);
-/* The launch gets the next row; none without a profile or when it is full. Rows stay where they
- * are. */
+/* Assigns the launch the next row; none without a profile or when it is full. Rows never move. */
 void lz_profile_add(lz_profile *p, lz_profile_launch *l);
-/* Whether somebody wants to know what it takes: the table, or a trace. */
+/* Whether its time is needed: by the table, or by a running trace. */
 static inline bool lz_profile_wanted(const lz_profile_launch *l)
 {
     return l->row || lz_timeline_on();
 }
-/* It began at t0 and took ns. timeline_row: the device's, 0: it ran on the calling thread. */
+/* The launch began at t0 and took ns. timeline_row: the device's; 0: it ran on the calling
+ * thread. */
 void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns,
                      int64_t cpu_ns);
-/* The two halves of it, for who learns of them at different times. */
+/* The two halves of lz_profile_add, for backends that learn of them at different times. */
 void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns);
 void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns);
-void lz_profile_ran(lz_profile *p); /* the program, once. NULL is fine */
+void lz_profile_ran(lz_profile *p); /* counts one run of the program. NULL is fine */
 /* Writes the table. It is also written when the process ends. NULL is fine. */
 void lz_profile_free(lz_profile *p);
 #endif

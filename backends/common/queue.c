@@ -1,7 +1,7 @@
 /* queue.c - the ordered execution queue of one device. One item runs at a time: on the queue's
- * thread, or right in the caller when nothing is before it. The thread starts with the first item
- * that needs it, spins briefly when it runs out of work, then sleeps. Threads: thread-safe; an item
- * must not drain or free its own queue. */
+ * thread, or in the calling thread when the queue is idle. The thread is started by the first item
+ * that needs it; when it runs out of work it spins briefly, then sleeps. Threads: thread-safe; an
+ * item must not drain or free its own queue. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -21,12 +21,12 @@ struct lz_queue {
     /* under lock: */
     item *head, **tail, *spare;
     uint32_t nspare;
-    bool running; /* an item is being run, by whomever */
+    bool running; /* an item is running, on whichever thread */
     bool started, stop;
-    pthread_cond_t idle; /* nothing runs, nothing waits */
+    pthread_cond_t idle; /* idle: nothing runs, nothing waits */
     pthread_t thread;
     char name[16];
-    /* The thread sleeps on `changed`, which every change it may wait for bumps. */
+    /* The thread sleeps on `changed`, which every change it may wait for increments. */
     _Atomic uint32_t changed, asleep;
 };
 
@@ -104,7 +104,7 @@ static item *take(lz_queue *q)
     return i;
 }
 
-/* The item that ran is over; says whether the thread has something to do now. */
+/* Ends the item that ran; gives whether the thread has more to do now. */
 static bool finished(lz_queue *q)
 {
     q->running = false;
@@ -114,7 +114,7 @@ static bool finished(lz_queue *q)
     return false;
 }
 
-static _Thread_local int running; /* items of any queue, one inside the other */
+static _Thread_local int running; /* nesting depth of items, of any queue */
 
 static void run(void (*fn)(void *arg), void *arg)
 {
@@ -207,7 +207,7 @@ lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inli
 void lz_queue_drain(lz_queue *q)
 {
     if (lz_fork_happened())
-        return; /* the thread is the parent's */
+        return; /* the thread belongs to the parent process */
     pthread_mutex_lock(&q->lock);
     while (q->head || q->running)
         pthread_cond_wait(&q->idle, &q->lock);

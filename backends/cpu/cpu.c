@@ -1,5 +1,5 @@
-/* cpu.c - the CPU backend's table: start-up, devices, buffers, compiling. Devices are many only in
- * name (CPU_NUM_DEVICES): each has its own queue, and all share memory pool, workers and kernels.
+/* cpu.c - the CPU backend's table: start-up, devices, buffers, compiling. CPU_NUM_DEVICES devices
+ * have a queue each and share everything else: memory pool, workers and kernels.
  * Threads: thread-safe. */
 #include "backends/backend.h"
 #include "backends/common/device_table.h"
@@ -27,7 +27,7 @@ static lz_status start_devices(void);
 static struct {
     lz_device_table devices;
     lz_target target;
-    uint32_t index; /* of this backend */
+    uint32_t index; /* index of this backend */
     int tune;       /* LAZULI_TUNE */
     char processor[64];
     lz_cpu_device dev[LZ_MEM_DEVICES];
@@ -63,7 +63,8 @@ static lz_status start_devices(void)
     lz_mem_on_shortage(lz_invariant_cache_shortage);
     cpu.index = (uint32_t)lz_backend_index(&lz_backend_cpu);
     int n = (int)lz_cfg_int(LZ_OPT_CPU_NUM_DEVICES);
-    for (int i = cpu.devices.ndevice; i < n; i++) { /* a start that failed goes on where it was */
+    for (int i = cpu.devices.ndevice; i < n;
+         i++) { /* a start that failed continues where it stopped */
         char name[32];
         snprintf(name, sizeof name, "lz-cpu-%d", i);
         cpu.dev[i] = (lz_cpu_device){.at = {cpu.index, i, lz_queue_new(name)}};
@@ -111,7 +112,7 @@ static lz_status device_info(int device, lz_device_info *out)
     return LZ_OK;
 }
 
-/* Everything a plan or a kernel may have been chosen by. */
+/* Everything that the choice of a plan or a kernel depends on. */
 static void key(int device, lz_buf *out)
 {
     (void)device;
@@ -129,7 +130,7 @@ static void key(int device, lz_buf *out)
     if (cpu.tune)
         lz_buf_puts(out, ";tuned");
     if (lz_cfg_is_set(
-            LZ_OPT_PASSES_OFF)) /* another plan: it must not be found without the option */
+            LZ_OPT_PASSES_OFF)) /* the option changes the plan, so it is part of the key */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
 }
 
@@ -222,7 +223,7 @@ static void dump(int device, lz_exec *x, const char *name, const lz_cpu_times *t
     lz_buf_free(&k);
 }
 
-/* From a plan, which it takes over, to an executable. */
+/* Makes an executable of a plan, which it takes over. */
 static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int64_t t0,
                         lz_exec **out)
 {

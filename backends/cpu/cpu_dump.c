@@ -1,5 +1,5 @@
-/* dump.c - see dump.h. LLVM IR and assembly are made anew for the dump, so kernels that came from
- * the cache have them too. */
+/* cpu_dump.c - see cpu_dump.h. LLVM IR and assembly are generated again for the dump, so kernels
+ * that came from the cache have them too. */
 #include "backends/cpu/cpu_dump.h"
 #include "base/config.h"
 #include "lower/lower_dump.h"

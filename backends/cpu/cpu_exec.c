@@ -1,6 +1,6 @@
-/* exec.c - see cpu_exec.h: launch records of the CPU, the memory kernels work in, and running a
- * job. A launch record holds what does not change between executions: the function, the run-time
- * sizes, the number of units, how many threads are worth waking. Running a kernel is a call. */
+/* cpu_exec.c - see cpu_exec.h: launch records of the CPU, workspace memory of kernels, and running
+ * a job. A launch record holds what does not change between executions: the function, the run-time
+ * sizes, the number of units, how many threads to wake. Running a kernel is a function call. */
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/invariant_cache.h"
 #include "backends/cpu/cpu_mem.h"
@@ -12,20 +12,20 @@
 
 enum {
     PARALLEL_COPY = 1 << 20,
-    INLINE_NS = 30000,     /* a program that takes less may run in the caller */
-    AWAITED_NS = 20000000, /* in a caller that waits for it: no thread to wake, twice */
+    INLINE_NS = 30000,     /* a program estimated to take less may run in the calling thread */
+    AWAITED_NS = 20000000, /* the same when that thread waits for it: saves two thread wake-ups */
     SHRINK_AFTER = 64
 };
 
 typedef struct cpu_exec {
     lz_exec x;
-    size_t scratch_each;      /* bytes of scratch of one thread */
-    bool shared;              /* some launch is shared by threads */
-    uint64_t ns;              /* about how long the launches take */
-    lz_invariant_cache *kept; /* NULL: every execution runs all of it */
-    lz_profile *profile;      /* NULL: nobody asked */
-    lz_tuner tuner;           /* while it is made; no ops: none */
-    LZ_VEC(lz_kcode *) tuned; /* code of launches that is not the kernel's own */
+    size_t scratch_each;      /* bytes of scratch memory per thread */
+    bool shared;              /* some launch runs on several threads */
+    uint64_t ns;              /* estimated time of all launches */
+    lz_invariant_cache *kept; /* constant cache; NULL: every execution runs all launches */
+    lz_profile *profile;      /* NULL: not profiled */
+    lz_tuner tuner;           /* while the executable is made; no ops: not tuned */
+    LZ_VEC(lz_kcode *) tuned; /* tuned code of launches, other than their kernels' own */
 } cpu_exec;
 
 typedef struct record {
@@ -33,14 +33,14 @@ typedef struct record {
     const int64_t *args;
     int64_t grid;
     int threads; /* 1: in the thread that runs the program */
-    int chunks;  /* of each one's share */
+    int chunks;  /* chunks per thread (lz_workers_run_in) */
     lz_profile_launch what;
 } record;
 
 /* ---- making ---- */
 
-/* The code that the launch is best run by; the kernel's own where there is none better, or it
- * cannot be had. */
+/* The code the launch runs with: a tuned variant, or the kernel's own when that is best or the
+ * variant cannot be had. */
 static lz_kcode *code_for(cpu_exec *x, const lz_kernel *k, uint32_t i, const lz_step *s)
 {
     lz_kcode *c = x->x.loads[i].code, *other;
@@ -78,11 +78,11 @@ typedef struct maker {
     const lz_target *target;
     bool loops;
     lz_cpu_device *device;
-    const char *processor; /* its name, of a device that is tuned; else NULL */
-    bool all;              /* kernels of any size */
+    const char *processor; /* the processor's name on a device that tunes; else NULL */
+    bool all;              /* tunes kernels of any size */
 } maker;
 
-/* Launch records; the tuner is there as long as they are made. */
+/* Makes the launch records; the tuner exists only meanwhile. */
 static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
 {
     lz_cpu_tuning where = {m->target, cache, m->processor, m->device->at.index};
@@ -91,7 +91,8 @@ static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
             (lz_tuner){&lz_cpu_tune_ops, &where, m->device->at.queue, cache, m->all, &x->x.info};
     lz_status s = lz_plan_exec_make(&x->x.plan_exec, &plan_exec_ops, x);
     x->tuner = (lz_tuner){0};
-    if (x->x.info.tune_runs) /* what was measured is not what is needed from now on */
+    if (x->x.info.tune_runs) /* frees the memory of measurements, which is larger than what is
+                                needed from now on */
         lz_mem_trim();
     return s;
 }
@@ -105,7 +106,8 @@ static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
     LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
     LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     LZ_TRY(make_records(x, m, cache));
-    bool known = exec->plan_exec.npart == 1 && !exec->plan_exec.control; /* how long it takes */
+    bool known = exec->plan_exec.npart == 1 &&
+                 !exec->plan_exec.control; /* the time is known only without control flow */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
     return LZ_OK;
@@ -119,8 +121,8 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* ---- memory of a device ---- */
 
-/* Temporaries stay for the next execution; a large block that many executions in a row did not need
- * is given back. */
+/* Temporaries stay for the next execution; a large block is freed after many executions in a row
+ * that needed far less. */
 static lz_status room(lz_cpu_device *d, const cpu_exec *x)
 {
     size_t temp = x->x.plan->temp_bytes;
@@ -200,7 +202,7 @@ static inline void launch_now(const lz_scratch *c, const record *r, void *const 
         lz_workers_run_in(r->grid, r->threads, r->chunks, run_units, &(shared_launch){r, bufs, c});
 }
 
-/* Asking for processor time is a system call: a trace alone does without. */
+/* Reading the processor time is a system call, which a trace alone does not need. */
 __attribute__((noinline)) static void launch_timed(const lz_scratch *c, const record *r,
                                                    void *const *bufs)
 {

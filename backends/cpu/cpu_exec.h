@@ -1,13 +1,12 @@
-/* cpu_exec.h - executables of the CPU backend: backends/common/job.h with kernels that are called,
- * and shared by threads when that is worth it.
- * Threads: as backends/common/job.h. */
+/* cpu_exec.h - executables of the CPU backend: backends/common/job.h with kernels that are called
+ * as functions, on several threads when that pays off. Threads: as backends/common/job.h. */
 #ifndef LZ_BACKENDS_CPU_CPU_EXEC_H
 #define LZ_BACKENDS_CPU_CPU_EXEC_H
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/scratch.h"
 #include "backends/common/job.h"
 
-/* About how long one core takes, to tell what is worth sharing or saving. */
+/* Estimated time on one core, to decide what is worth sharing between threads or caching. */
 static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
 {
     enum { FLOP_PER_NS = 16, BYTE_PER_NS = 8 };
@@ -15,11 +14,11 @@ static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
     return f > b ? f : b;
 }
 
-/* The same for a launch (tuning.c). */
+/* The same for a launch (cpu_tuning.c). */
 uint64_t lz_cpu_step_ns(const lz_step *s);
 
-/* What a device of this backend has besides memory. Its temporaries and scratch are used by one
- * execution at a time: the queue sees to it. */
+/* A device's state besides its memory. Temporaries and scratch belong to one execution at a time:
+ * the queue runs one. */
 typedef struct lz_cpu_device {
     lz_exec_device at; /* first */
     void *temp;
@@ -30,9 +29,9 @@ typedef struct lz_cpu_device {
 
 typedef struct lz_cpu_exec_options {
     lz_cache *cache; /* may be NULL */
-    bool loops;      /* run the slow executor instead of compiled kernels (LAZULI_EXEC=loop) */
-    /* Name of the processor that launches are tuned for (backends/common/autotune.h); NULL: they
-     * are not. Any launch, however short? */
+    bool loops; /* run the loop-IR interpreter instead of compiled kernels (LAZULI_EXEC=loop) */
+    /* Name of the processor that launches are tuned for (backends/common/autotune.h); NULL: no
+     * tuning. tune_all: tune launches however short. */
     const char *tuned_for;
     bool tune_all;
 } lz_cpu_exec_options;

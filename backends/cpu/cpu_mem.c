@@ -1,6 +1,6 @@
-/* mem.c - see cpu_mem.h. One lock: an allocation is a pop from a list. Waiting blocks are linked
- * through their first bytes; under the address sanitizer the rest of them is poisoned (not the
- * link: the leak detector follows it). */
+/* cpu_mem.c - see cpu_mem.h. One lock: an allocation pops a block from a free list. Free blocks are
+ * linked through their first bytes; under the address sanitizer the rest of them is poisoned (not
+ * the link: the leak detector follows it). */
 #include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
-enum { BETWEEN = LZ_SLAB_PAGE }; /* blocks of a slab: one that is written past its end is found */
+enum { BETWEEN = LZ_SLAB_PAGE }; /* gap behind each block of a slab, which finds overruns */
 #else
 enum { BETWEEN = 0 };
 #define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
@@ -41,8 +41,8 @@ static struct {
 
 /* ---- classes ---- */
 
-/* The class whose blocks hold n bytes, and its size: the next multiple of an eighth of the power of
- * two below. */
+/* The size class for n bytes and its size: the next multiple of an eighth of the power of two
+ * below. */
 static int class_of(size_t n, size_t *size)
 {
     if (n <= (size_t)1 << MIN_BITS) {
@@ -62,7 +62,7 @@ static int class_of(size_t n, size_t *size)
 /* From here on sizes are multiples of a page. */
 static const size_t cut_from = 64 << 10, map_from = 16 << 20;
 
-/* A block from the heap has the address of its allocation in front of it. */
+/* A block from the heap stores the address of its allocation in front of it. */
 static void *from_heap(size_t size)
 {
     char *raw = lz_alloc(size + ALIGN + sizeof raw);
@@ -105,8 +105,8 @@ static void give_up(void *p, size_t size)
     lz_free(raw);
 }
 
-/* What waits below this is not worth giving back: a small program would ask for it again in the
- * next step. */
+/* Less free memory than this is not returned to the system: a small program would allocate it again
+ * in the next step. */
 enum { KEEP_MIN = 1 << 20 };
 
 /* ---- the pool; all under lock ---- */
@@ -129,7 +129,7 @@ static size_t class_size(int c)
     return ((size_t)1 << bits) + (((size_t)((c - 8) % 8) + 1) << (bits - FINE_BITS));
 }
 
-/* Gives waiting blocks back, the large ones first, until at most `keep` bytes wait. */
+/* Returns free blocks to the system, the large ones first, until at most `keep` bytes are left. */
 static void trim_to(uint64_t keep)
 {
     for (int c = CLASSES - 1; c >= 0 && waiting_bytes > keep; c--) {
@@ -159,7 +159,7 @@ static void *take(int c, size_t size, bool *reused)
         return b;
     }
     void *p = fresh(size);
-    if (!p && waiting_bytes) { /* another class may hold what is missing */
+    if (!p && waiting_bytes) { /* another class may hold the missing bytes */
         trim_to(0);
         p = fresh(size);
     }
@@ -217,7 +217,7 @@ void lz_mem_on_shortage(bool (*give)(int device))
     atomic_store(&give_back, give);
 }
 
-/* *clean: nothing was written to the block yet. */
+/* *clean: the block is still zero from the system. */
 static lz_status hand_out(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
 {
     lz_status s = try_to(device, nbytes, out, capacity, clean);

@@ -1,6 +1,7 @@
-/* tuning.c - see cpu_tuning.h. A way to run a launch is code with one form left out or always
- * taken, from the same store and cache as all code, under a key that names the form: what was
- * compiled to be measured is there for other sizes and the next process. */
+/* cpu_tuning.c - see cpu_tuning.h. A candidate is the kernel compiled with one code variant
+ * switched off or forced on. Its code comes from the same store and cache as all code, under a key
+ * that names the variant: what was compiled for a measurement serves other sizes and the next
+ * process. */
 #include "backends/cpu/cpu_tuning.h"
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/workers.h"
@@ -8,11 +9,11 @@
 #include "base/thread.h"
 #include <string.h>
 
-/* To tell the kernels worth sharing from those that are over before a worker is awake. */
+/* Rates by which kernels worth sharing are told from those that end before a worker is awake. */
 enum {
     KERNEL_NS = 20,
-    SHARE_NS = 6000,     /* a kernel that takes longer is shared, */
-    PER_THREAD_NS = 3000 /* among as many threads as have that much to do */
+    SHARE_NS = 6000,     /* a kernel that takes longer runs on several threads, */
+    PER_THREAD_NS = 3000 /* on as many as have at least this much work each */
 };
 
 uint64_t lz_cpu_step_ns(const lz_step *s)
@@ -30,7 +31,8 @@ static int threads_for(const lz_step *s, int64_t grid)
     return want < (uint64_t)n ? (int)want : n;
 }
 
-/* Columns are summed in strips as wide as a chunk at most, and memory gives wide ones faster. */
+/* Column reductions run in strips at most as wide as a chunk, and wide strips get more memory
+ * bandwidth. */
 static int chunks_of(const lz_kernel *k)
 {
     return lz_kernel_sums_columns(k) ? 2 : LZ_WORKERS_CHUNKS;
@@ -83,7 +85,7 @@ static lz_target with_forms(const lz_target *t, lz_choice c)
     return with;
 }
 
-/* Most forms that are tried change nothing: that is seen before there is code. */
+/* Most variants do not apply to a kernel: that is detected before compiling. */
 static lz_status identity(void *user, const lz_kernel *k, const lz_step *s, lz_choice c,
                           lz_hash *out)
 {

@@ -1,22 +1,21 @@
-/* cpu_tuning.h - what of the CPU's launches may be tuned (backends/common/autotune.h): the forms of
- * their code.
- * Threads: thread-safe. */
+/* cpu_tuning.h - what may be tuned of the CPU's launches (backends/common/autotune.h): the code
+ * variant. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_CPU_TUNING_H
 #define LZ_BACKENDS_CPU_CPU_TUNING_H
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/common/autotune.h"
 
-/* How a launch is run: its code, and what follows from that and the sizes. */
+/* How a launch runs: its code, and what follows from the code and the sizes. */
 typedef struct lz_cpu_code {
     lz_kcode *code; /* a reference */
     lz_run_fn run;
     int64_t grid;
-    int threads, chunks; /* of a thread's share: lz_workers_run_in */
-    size_t scratch;      /* bytes each thread needs */
+    int threads, chunks; /* chunks of a thread's share: lz_workers_run_in */
+    size_t scratch;      /* scratch bytes per thread */
 } lz_cpu_code;
 void lz_cpu_code_of(lz_kcode *c, const lz_kernel *k, const lz_step *s, lz_cpu_code *out);
 
-/* Where it is tuned: what the tuner's user is. */
+/* A launch being tuned: the tuner's `user`. */
 typedef struct lz_cpu_tuning {
     const lz_target *target;
     lz_cache *cache;
@@ -24,7 +23,7 @@ typedef struct lz_cpu_tuning {
     int device;
 } lz_cpu_tuning;
 extern const lz_tune_ops lz_cpu_tune_ops;
-/* Code of the kernel with these forms; a reference. */
+/* The kernel's code with these variants; a reference. */
 lz_status lz_cpu_tuned_code(const lz_cpu_tuning *t, const lz_kernel *k, lz_choice c,
                             lz_kcode **out);
 #endif

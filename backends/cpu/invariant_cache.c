@@ -8,10 +8,10 @@
 #include <string.h>
 
 enum {
-    STABLE_AFTER = 2, /* executions in a row with the same bytes as the one before */
-    SEARCHES = 4,     /* at most, of a program */
-    WORTH_NS = 20000, /* what leaving launches out saves at least, */
-    WORTH_SHARE = 64, /* and of an execution: this part */
+    STABLE_AFTER = 2, /* executions in a row with the same content */
+    SEARCHES = 4,     /* searches per program, at most */
+    WORTH_NS = 20000, /* least time saved, */
+    WORTH_SHARE = 64, /* and least part of an execution saved */
 };
 
 /* Values of LAZULI_KEEP. */
@@ -22,17 +22,17 @@ struct lz_invariant_cache {
     const lz_plan_exec *g;
     uint64_t ns;
     bool always;
-    int device;         /* that of the first execution */
-    int searches;       /* left */
-    uint64_t *seen;     /* by argument: its content in the last execution */
-    uint64_t *inside;   /* by argument: its content when the memory was filled */
-    uint8_t *since;     /* by argument: executions in a row with this content, up to STABLE_AFTER */
-    bool *stable;       /* by argument: what is kept depends on it, or may */
-    bool *fickle;       /* by argument: was stable once, and then was not */
-    uint32_t good, bad; /* executions that used what is kept, and that had to make it anew */
-    lz_plan_exec_kept now;            /* without `what`: nothing is kept */
+    int device;       /* content of the first execution */
+    int searches;     /* left */
+    uint64_t *seen;   /* by argument: its content in the last execution */
+    uint64_t *inside; /* by argument: its content when the cache was filled */
+    uint8_t *since;   /* by argument: executions in a row with this content, at most STABLE_AFTER */
+    bool *stable;     /* by argument: the cached results depend on it, or may */
+    bool *fickle;     /* by argument: was stable once, then changed */
+    uint32_t good, bad;               /* executions that hit, and that had to recompute */
+    lz_plan_exec_kept now;            /* without `what`: nothing is cached */
     size_t capacity;                  /* of its memory */
-    lz_invariant_cache *next, **link; /* among those with memory; under `list` */
+    lz_invariant_cache *next, **link; /* in the list of caches with memory; under `list` */
 };
 
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
@@ -122,7 +122,7 @@ void lz_invariant_cache_free(lz_invariant_cache *k)
     lz_free(k);
 }
 
-/* A program that is running now keeps what it has. */
+/* A running program keeps its cache. */
 bool lz_invariant_cache_shortage(int device)
 {
     bool any = false;
@@ -143,8 +143,8 @@ bool lz_invariant_cache_shortage(int device)
 
 /* ---- deciding ---- */
 
-/* Whether leaving these launches out saves enough, for at most as much memory as the stable
- * arguments have. */
+/* Whether skipping these launches saves enough time, for at most as much memory as the stable
+ * arguments take. */
 static bool is_worth(const lz_invariant_cache *k, const lz_invariants *w)
 {
     const lz_plan *p = k->g->parts->plan;
@@ -173,7 +173,7 @@ static void start(lz_invariant_cache *k)
     lz_invariants_free(w);
 }
 
-/* Nothing is wrong when this fails: the program runs as it is. */
+/* A failure is no error: the program runs without the cache. */
 static void start_keeping(lz_invariant_cache *k)
 {
     LZ_QUIETLY {
@@ -181,8 +181,9 @@ static void start_keeping(lz_invariant_cache *k)
     }
 }
 
-/* Whether there are others than in the last search. Where all are stable, somebody runs the same
- * over and over, to measure how long it takes, and nobody can say which of them are weights. */
+/* Whether there are stable arguments that the last search did not have. When all arguments are
+ * stable, the caller repeats one computation, perhaps to measure it, and the weights cannot be told
+ * from the rest. */
 static bool find_stable(lz_invariant_cache *k)
 {
     bool any = false, others = false, all = true;
@@ -209,7 +210,7 @@ static void note_contents(lz_invariant_cache *k, const lz_job *j)
     }
 }
 
-/* What is in the memory was made from these arguments. */
+/* Notes the arguments that the cached results were computed from. */
 static bool still_right(const lz_invariant_cache *k)
 {
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++)

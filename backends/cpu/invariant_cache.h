@@ -1,31 +1,33 @@
-/* invariant_cache.h - results that a program keeps from one execution to the next
- * (lower/plan/plan_invariant.h): when it is worth it, and whether what is kept is still right. An
- * argument is stable when the last executions had the same bytes for it (lz_dbuf_content). What
- * depends on stable arguments alone is kept once it has been computed a few times; an execution
- * with another argument computes it anew, and a program whose arguments do not stay stable gives
- * up. Kept memory is the device's, counts as used, and is given up when the device is short of it.
- * LAZULI_KEEP says never, where it is worth it, or always.
- * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; another one
- *   meanwhile, on another device, runs without. */
+/* invariant_cache.h - the constant cache: run-time constant folding for inference. Results of
+ * launches that depend only on arguments that stay the same (packed or transposed weights, folded
+ * norms; lower/plan/plan_invariant.h) are cached between executions, and those launches skipped. An
+ * argument is stable when the last executions had the same content for it (lz_dbuf_content).
+ * Results that depend on stable arguments alone are cached after a few executions; an execution
+ * with another argument recomputes them, and a program whose arguments keep changing gives up. The
+ * cache's memory is the device's, counts as used, and is freed when the device runs out.
+ * LAZULI_KEEP: never, where it saves time, or always.
+ * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; a concurrent one,
+ *   on another device, runs uncached. */
 #ifndef LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #define LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #include "backends/common/job.h"
 
 typedef struct lz_invariant_cache lz_invariant_cache;
 
-/* *out stays NULL where nothing will ever be kept. */
+/* *out is NULL when nothing can ever be cached. */
 lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out);
 void lz_invariant_cache_free(lz_invariant_cache *k); /* NULL is fine */
 
-/* Sets j->kept, unless the job runs as it is. k may be NULL. */
+/* Sets j->kept, unless the job runs without the cache. k may be NULL. */
 void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j);
-/* ok: the job has run */
+/* ok: the job has run without an error */
 void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok);
 
-/* The device is short of memory: gives up what can be; whether there was any. For cpu_mem.h. */
+/* The device is out of memory: frees caches that are not in use; gives whether there were any. For
+ * cpu_mem.h. */
 bool lz_invariant_cache_shortage(int device);
 
-/* Sums over the process: launches that were left out; bytes kept now. */
+/* Totals of the process: launches skipped; bytes cached now. */
 typedef struct lz_kept_stats {
     uint64_t left_out, nbytes;
 } lz_kept_stats;

@@ -1,5 +1,5 @@
-/* scratch.c - see scratch.h. It stays for the next execution. Under the address sanitizer, which
- * does not see what compiled kernels do, each part ends where nothing can be read or written. */
+/* scratch.c - see scratch.h. The memory stays for the next execution. Under the address sanitizer,
+ * which does not instrument compiled kernels, each part ends at a page that cannot be accessed. */
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/cpu_mem.h"
 #include "base/alloc.h"

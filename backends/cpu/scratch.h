@@ -1,5 +1,4 @@
-/* scratch.h - the memory that kernels work in, a part for each thread.
- * Threads: one owner at a time. */
+/* scratch.h - workspace memory of kernels, one part per thread. Threads: one owner at a time. */
 #ifndef LZ_BACKENDS_CPU_SCRATCH_H
 #define LZ_BACKENDS_CPU_SCRATCH_H
 #include "base/status.h"
@@ -9,12 +8,12 @@
 typedef struct lz_scratch {
     void *memory;
     size_t nbytes; /* of it */
-    char *first;   /* part of thread 0; that of the next one is so many bytes on */
+    char *first;   /* part of thread 0; thread i's is i * stride bytes further */
     size_t apart;
 } lz_scratch;
 
-/* Makes `parts` parts of `each` bytes, a multiple of 64, of which the contents are undefined.
- * LZ_EDEVMEM: there are none. */
+/* Makes `parts` parts of `each` bytes, a multiple of 64, with undefined contents. After LZ_EDEVMEM
+ * there are none. */
 lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts);
 void lz_scratch_free(lz_scratch *s, int device);
 #endif

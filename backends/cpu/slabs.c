@@ -1,5 +1,5 @@
-/* slabs.c - see slabs.h. Free ranges are kept beside the memory, by address: nothing is written to
- * what nobody uses. */
+/* slabs.c - see slabs.h. Free ranges are listed beside the memory, by address: free memory is not
+ * written to. */
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -10,11 +10,12 @@ typedef struct range {
     size_t n;
 } range;
 
-static range *gap; /* free ranges of all slabs, by rising address; no two of one slab touch */
+static range
+    *gap; /* free ranges of all slabs, by ascending address; neighbours within a slab are merged */
 static uint32_t ngap, room;
 static uint32_t nslab;
 
-/* n bytes at a multiple of `align`, of huge pages where the system has them. */
+/* Maps n bytes at a multiple of `align`, of huge pages where the system has them. */
 static char *map_aligned(size_t n, size_t align)
 {
     size_t all = n + align;
@@ -35,7 +36,7 @@ void *lz_map_huge(size_t n)
     return map_aligned(n, LZ_HUGE_PAGE);
 }
 
-/* Slabs lie at multiples of their size, so an address tells its slab. */
+/* Slabs are aligned to their size, so an address gives its slab. */
 static char *new_slab(void)
 {
     return map_aligned(LZ_SLAB_BYTES, LZ_SLAB_BYTES);
@@ -51,7 +52,7 @@ static void drop_gap(uint32_t i)
     memmove(&gap[i], &gap[i + 1], (--ngap - i) * sizeof *gap);
 }
 
-/* Room for one gap more. */
+/* Makes room for one more free range. */
 static bool reserve(void)
 {
     if (ngap < room)
@@ -71,7 +72,7 @@ static void insert(uint32_t i, char *p, size_t n)
     gap[i] = (range){p, n};
 }
 
-/* The first gap behind p. */
+/* The first free range behind p. */
 static uint32_t behind(const char *p)
 {
     uint32_t lo = 0, hi = ngap;
@@ -110,14 +111,14 @@ void lz_slab_give(void *block, size_t n)
 {
     char *p = block;
     uint32_t i = behind(p);
-    if (madvise(p, n, MADV_DONTNEED) != 0) /* pages that the process has locked stay */
+    if (madvise(p, n, MADV_DONTNEED) != 0) /* mlocked pages stay resident */
         memset(p, 0, n);
     if (i > 0 && gap[i - 1].p + gap[i - 1].n == p && same_slab(gap[i - 1].p, p))
         gap[--i].n += n;
     else if (reserve())
         insert(i, p, n);
     else
-        return; /* only its addresses are lost */
+        return; /* only the address range is lost */
     if (i + 1 < ngap && gap[i].p + gap[i].n == gap[i + 1].p && same_slab(p, gap[i + 1].p)) {
         gap[i].n += gap[i + 1].n;
         drop_gap(i + 1);

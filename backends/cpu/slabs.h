@@ -1,8 +1,8 @@
-/* slabs.h - blocks cut from mappings of huge pages that many of them share: a page fault brings 2
- * MiB of them, not 4 KiB of one, and none ends in small pages. Address ranges that are given back
- * lose their memory at once and are cut again, the lowest that is long enough first; a slab that
- * nothing is cut from goes back to the system.
- * Units: bytes, multiples of LZ_SLAB_PAGE.   Threads: the caller's lock (mem.c). */
+/* slabs.h - blocks cut from shared mappings of huge pages: a page fault brings 2 MiB, not 4 KiB,
+ * and no block ends in small pages. A freed range returns its memory to the system at once; its
+ * addresses are reused, lowest fit first. An empty slab is unmapped. Units: bytes, multiples of
+ * LZ_SLAB_PAGE.
+ * Threads: the caller's lock (cpu_mem.c). */
 #ifndef LZ_BACKENDS_CPU_SLABS_H
 #define LZ_BACKENDS_CPU_SLABS_H
 #include <stddef.h>
@@ -10,14 +10,14 @@
 
 enum { LZ_SLAB_PAGE = 4096, LZ_HUGE_PAGE = 2 << 20, LZ_SLAB_BYTES = 64 << 20 };
 
-/* n <= LZ_SLAB_BYTES. All bytes are 0. NULL: the system gives nothing. */
+/* n <= LZ_SLAB_BYTES. Zero-filled. NULL: out of memory. */
 void *lz_slab_cut(size_t n);
-/* what lz_slab_cut gave, whole */
+/* frees a whole block of lz_slab_cut */
 void lz_slab_give(void *p, size_t n);
-/* n bytes at a multiple of a huge page, of huge pages where the system has them, all 0; munmap
- * gives them back. NULL: the system has none. */
+/* Maps n bytes at a multiple of a huge page, of huge pages where the system has them, zero-filled;
+ * freed with munmap. NULL: out of memory. */
 void *lz_map_huge(size_t n);
 
-/* mappings; free address ranges in them */
+/* slabs, and free address ranges in them */
 void lz_slab_count(uint32_t *slabs, uint32_t *gaps);
 #endif

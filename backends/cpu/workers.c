@@ -1,16 +1,14 @@
-/* workers.c - see workers.h. How a job is shared:
- *
- * The units are dealt in equal shares to the threads that take part, a share is cut into chunks,
- * each half of what the ones before it left: long ones while there is much to do, short ones where
- * a processor that is slower than another, or was taken away for a moment, is still at it when the
- * others are done. A thread's run of chunks is one word {job number, end, next chunk}; whoever
- * wants a chunk of it, its owner or a helper, advances the word by compare and swap. The job number
- * makes a claim fail that was begun under an earlier job; and what a worker read about the job
- * before a claim that succeeds is right, since the job cannot end, nor the next be written, before
- * that chunk is done. The caller returns when the count of chunks left is zero: it never waits for
- * workers that found nothing to do, nor for ones that have not woken up yet. A thread takes its
- * chunks off the count together, when it finds no more: the count is one line of memory that all
- * threads write. */
+/* workers.c - see workers.h. How a job is shared: the units are dealt in equal shares to the
+ * participating threads, and a share is cut into chunks, each half of what the ones before it left:
+ * long ones while there is much to do, short ones at the end, so that a slow or preempted processor
+ * is not left with a long one. A thread's share is one word {job number, end, next chunk}; a thread
+ * claims a chunk, its own or another's (work stealing), by compare-and-swap on that word. The job
+ * number makes a claim fail that was begun under an earlier job. What a worker read about the job
+ * before a successful claim is valid, since the job cannot end, nor the next one be written, before
+ * that chunk is done. The caller returns when the count of remaining chunks is zero: it waits
+ * neither for workers that found nothing to do nor for those that have not woken up yet. A thread
+ * subtracts its chunks from the count together, when it finds no more, because that cache line is
+ * written by all threads. */
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -26,30 +24,30 @@ typedef struct run_word {
 
 static struct {
     pthread_mutex_t
-        lock;  /* held by the caller of the job that runs, and while workers start or stop */
+        lock;  /* held by the caller of the running job, and while workers start or stop */
     int count; /* threads with the caller; 0 before the first use */
     int started;
     pthread_t thread[LZ_WORKERS_MAX];
     _Atomic int configured; /* count, for reading without the lock */
     _Atomic bool stop;
-    /* The job. Written by its caller before `job` is bumped; atomic because late workers may
-     * look. */
+    /* The job. Written by its caller before `job` is incremented; atomic because late workers may
+     * read it. */
     _Alignas(64) _Atomic uint32_t job; /* number of the job; workers sleep on it */
     _Atomic uint32_t asleep;
     _Atomic(lz_workers_fn) fn;
     _Atomic(void *) ctx;
     _Atomic int64_t units;
-    _Atomic int32_t threads, each;     /* taking part; chunks of a share at most */
-    _Alignas(64) _Atomic int32_t left; /* chunks that are not done */
+    _Atomic int32_t threads, each;     /* participating threads; chunks of a share at most */
+    _Alignas(64) _Atomic int32_t left; /* chunks not done yet */
     _Atomic uint32_t waiting;          /* the caller sleeps until `left` is 0 */
     run_word runs[LZ_WORKERS_MAX];
 } w = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static __thread bool inside; /* this thread is doing units already */
+static __thread bool inside; /* this thread is running units already */
 
 /* ---- chunks ---- */
 
-/* A chunk of thread t's run; -1 when none is left, or the job is over. */
+/* Claims a chunk of thread t's share; -1 when none is left, or the job is over. */
 static int32_t claim(uint32_t job, int32_t t)
 {
     _Atomic uint64_t *word = &w.runs[t].word;
@@ -61,8 +59,8 @@ static int32_t claim(uint32_t job, int32_t t)
     return -1;
 }
 
-/* The caller may go on as soon as it sees the count, so a wake-up may come late, under the next
- * job: it does no harm. */
+/* The caller may return as soon as it sees the count, so a wake-up may come late, during the next
+ * job: that is harmless. */
 static void chunks_done(int32_t n)
 {
     if (atomic_fetch_sub(&w.left, n) == n && atomic_exchange(&w.waiting, 0))
@@ -74,7 +72,7 @@ static int64_t share_begin(int64_t units, int32_t threads, int32_t t)
     return units / threads * t + units % threads * t / threads;
 }
 
-/* A share of `units`, at least one, has so many chunks, of at least one unit each, */
+/* Number of chunks of a share of `units` >= 1 units, each of at least one unit, */
 static int32_t chunks_of(int64_t units, int32_t each)
 {
     int32_t n = 1;
@@ -83,13 +81,13 @@ static int32_t chunks_of(int64_t units, int32_t each)
     return n;
 }
 
-/* and the first c of them so many units: half of those that are left, again and again. */
+/* and the units of the first c of them: half of the remainder, again and again. */
 static int64_t units_before(int64_t units, int32_t c, int32_t chunks)
 {
     return c == chunks ? units : units - ((units - 1) >> c) - 1;
 }
 
-/* Works on the job as thread `self`, on its own chunks first. */
+/* Works on the job as thread `self`, on its own chunks first, then stealing. */
 static void work(uint32_t job, int32_t self)
 {
     int32_t each = atomic_load_explicit(&w.each, memory_order_relaxed);
@@ -97,7 +95,7 @@ static void work(uint32_t job, int32_t self)
     int64_t units = atomic_load_explicit(&w.units, memory_order_relaxed);
     lz_workers_fn fn = atomic_load_explicit(&w.fn, memory_order_relaxed);
     void *ctx = atomic_load_explicit(&w.ctx, memory_order_relaxed);
-    int64_t t0 = 0; /* the caller's time is its launch's */
+    int64_t t0 = 0; /* the caller's processor time is counted by its launch */
     int32_t done = 0;
     for (int32_t i = 0; i < threads; i++) {
         int32_t t = (self + i) % threads, c;
@@ -175,7 +173,7 @@ int lz_workers_count(void)
     return n;
 }
 
-/* Under lock. Fewer threads than asked for are no error: the work is done all the same. */
+/* Under lock. Starting fewer threads than requested is no error: the work is done all the same. */
 static void start(int threads)
 {
     if (w.started + 1 >= threads)
@@ -223,7 +221,7 @@ static void publish(int64_t units, int32_t threads, int32_t each, lz_workers_fn 
     for (int32_t t = 0; t < threads; t++)
         left += chunks[t] =
             chunks_of(share_begin(units, threads, t + 1) - share_begin(units, threads, t), each);
-    /* before any word: a worker that wakes late may claim as soon as its word is there */
+    /* before any share's word: a worker that wakes late may claim as soon as its word is written */
     atomic_store_explicit(&w.left, left, memory_order_relaxed);
     for (int32_t t = 0; t < threads; t++)
         atomic_store_explicit(&w.runs[t].word, (uint64_t)job << 32 | (uint64_t)chunks[t] << 16,

@@ -1,12 +1,11 @@
-/* cublaslt.h - products by a library of NVIDIA's (LAZULI_CUDA_LIBS): cuBLASLt, found at run time. A
- * kernel that is one matrix product and nothing else gets, when its program is made ready, the
- * library's description of it and an algorithm; a launch is then one call that puts the library's
- * kernels on the compute stream, also while that is recorded as a graph. What the library does not
- * take is refused, not failed: the own kernel, which is compiled all the same, runs instead.
- * Nothing of it reaches a key or the persistent cache: plans and code are the same with and
- * without.
- * Units: bytes, unless elements are said. Threads: making is thread-safe; a product is launched by
- * the launching queue of its device. */
+/* cublaslt.h - matrix products by NVIDIA's cuBLASLt (LAZULI_CUDA_LIBS), loaded at run time. When a
+ * program is made ready, a kernel that is one matrix product and nothing else gets a cuBLASLt
+ * description and an algorithm; a launch is then one call that puts the library's kernels on the
+ * compute stream, also during graph capture. What the library does not support is refused, not
+ * failed: our own kernel, which is compiled anyway, runs instead. Nothing of it reaches a key or
+ * the persistent cache: plans and code are the same with and without. Units: bytes, unless elements
+ * are said.
+ * Threads: making is thread-safe; a product is launched by the launching queue of its device. */
 #ifndef LZ_BACKENDS_CUDA_CUBLASLT_H
 #define LZ_BACKENDS_CUDA_CUBLASLT_H
 #include "backends/cuda/cuda_api.h"
@@ -61,53 +60,52 @@ typedef struct lz_cublaslt_api {
 } lz_cublaslt_api;
 extern lz_cublaslt_api lz_cublaslt;
 
-/* cublaslt.c: finds the library, at the first call. False: there is none, which has been said
- * once. */
+/* cublaslt.c: loads the library at the first call. False: not available, which is logged once. */
 bool lz_cublaslt_load(void);
 
 /* ---- a product as the library sees it (cublaslt_layout.c) ---- */
 
-/* A matrix lies column by column; `lead` elements from one column to the next, `apart` from one
- * matrix of a batch to the next. */
+/* A column-major matrix: `lead` elements between columns (leading dimension), `apart` between
+ * matrices of a batch (batch stride). */
 typedef struct cuda_matrix {
     uint32_t buf;
     int64_t offset;
     lz_dtype dtype;
     int64_t rows, columns, lead, apart;
-    bool transposed; /* a factor: what is multiplied is this the other way round */
+    bool transposed; /* of an operand: it is used transposed */
 } cuda_matrix;
 
-/* d = a b, and bias added to each column of it. */
+/* d = a b, plus bias on each column. */
 typedef struct cuda_matrices {
-    lz_dtype sum; /* what is added up in */
+    lz_dtype sum; /* accumulation type */
     int64_t batch;
     cuda_matrix a, b, d;
     bool biased;
     uint32_t bias;
     int64_t bias_offset;
 } cuda_matrices;
-/* Whether the kernel, with these sizes, is that and nothing else. Pure. */
+/* Whether the kernel, with these sizes, is exactly such a product. Pure. */
 bool cuda_matrices_of(const lz_kernel *k, const int64_t *args, cuda_matrices *out);
 
 /* ---- dispatch (cublaslt_gemm.c) ---- */
 
 struct cuda_device;
-/* Of a device. */
+/* Per device. */
 typedef struct cuda_libs {
-    pthread_mutex_t lock; /* around `tried`, and `handle` until it is true */
+    pthread_mutex_t lock; /* protects `tried`, and `handle` until `tried` is set */
     bool tried;
-    lt_handle handle;      /* NULL: the library does not work with this device */
-    _Atomic uint64_t made; /* products by a library that were put on the stream */
+    lt_handle handle;      /* NULL: the library does not support this device */
+    _Atomic uint64_t made; /* products that the library put on the stream */
 } cuda_libs;
 
 typedef struct cuda_product cuda_product;
-/* What the library makes of a step's kernel, put in front of *all; *out NULL: it is not made by a
- * library. *workspace: of device memory, while it runs. */
+/* Makes the library's plan for a step's kernel and prepends it to *all; *out NULL: the library does
+ * not take it. *workspace: device memory it needs while it runs. */
 lz_status cuda_product_new(struct cuda_device *d, const lz_kernel *k, const lz_step *s,
                            cuda_product **all, cuda_product **out, size_t *workspace);
 void cuda_products_free(cuda_product *all);
-/* Puts it on the compute stream; *ran false: the library does not take these addresses. Between
- * enter and leave. */
+/* Puts the product on the compute stream; *ran false: the library does not take these addresses.
+ * Between cuda_enter and cuda_leave. */
 lz_status cuda_product_launch(struct cuda_device *d, cuda_product *p, void *const *bufs,
                               cu_ptr workspace, bool *ran);
 #endif

@@ -1,11 +1,9 @@
-/* cublaslt_gemm.c - matrix products by cuBLASLt in our kernels' place. See cublaslt.h. Types and
- * instructions are those that give what our own kernels promise: sums of 16-bit floats and of f32
- * in f32, which is tf32 only where the user allows it for ours; parts of sums are added in the type
- * of the sums, in order. The heuristic is asked once for each step of a program. Pointers are as
- * aligned as it was told, or the own kernel runs.
- * Errors: statuses by which the library says that it cannot are refusals; others are errors, as a
- *   driver's are.
- * Threads: as cublaslt.h. */
+/* cublaslt_gemm.c - matrix products by cuBLASLt in place of our kernels. See cublaslt.h. Types and
+ * instructions match what our own kernels promise: 16-bit floats and f32 accumulate in f32, which
+ * is tf32 only where the user allows it for ours; split-K sums are reduced in the accumulation
+ * type, in order. The heuristic is queried once per step of a program. Pointers have the alignment
+ * it was told, or our own kernel runs. Errors: statuses that mean "not supported" are refusals;
+ * others are errors, like a driver's. Threads: as cublaslt.h. */
 #include "backends/cuda/cuda_device.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -14,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    ALIGN = 16,            /* bytes; nothing of the library gains by more */
+    ALIGN = 16,            /* workspace bytes; more gains nothing */
     WORKSPACE = 32 << 20,  /* bytes, at most */
     MOST_BATCH = INT32_MAX /* the attribute has 32 bits */
 };
@@ -23,7 +21,7 @@ enum {
 
 typedef struct form {
     lz_dtype factors, sum, result;
-    int type, out, compute, scale; /* the library's names: of factors, of the result */
+    int type, out, compute, scale; /* the library's names: types of the operands, of the result */
 } form;
 static const form forms[] = {
     {LZ_F32, LZ_F32, LZ_F32, LT_R_32F, LT_R_32F, LT_COMPUTE_32F, LT_R_32F},
@@ -54,7 +52,7 @@ struct cuda_product {
     size_t workspace;
 };
 
-/* 1 and 0 in the type that results are scaled in: a double's, a float's, an i32's. */
+/* 1 and 0 in the scale type: double, float or i32. */
 static const void *scalar(const form *f, bool one)
 {
     static const double f64[2] = {0, 1};
@@ -80,21 +78,21 @@ static lz_status check(const cuda_device *d, int r, const char *call)
                    "device CUDA:%d: cublasLt%s: status %d of cuBLAS", d->at.index, call, r);
 }
 
-/* What became of a call that may be refused: then *ok becomes false. */
+/* Result of a call that may be refused: then *ok becomes false. */
 static lz_status judge(const cuda_device *d, int r, const char *call, bool *ok)
 {
     *ok = !is_refusal(r);
     return *ok ? check(d, r, call) : LZ_OK;
 }
 
-/* A call, unless an earlier one was refused. */
+/* Makes a call, unless an earlier one was refused. */
 #define ASK(d, ok, call, ...)                                                                      \
     do {                                                                                           \
         if (*(ok))                                                                                 \
             LZ_TRY(judge(d, lz_cublaslt.call(__VA_ARGS__), #call, ok));                            \
     } while (0)
 
-/* The same for one that makes something: NULL when it did not. */
+/* The same for one that creates an object: NULL when it did not. */
 #define MAKE(d, ok, call, out, ...)                                                                \
     do {                                                                                           \
         int r_ = *(ok) ? lz_cublaslt.call(out, ##__VA_ARGS__) : LT_NOT_SUPPORTED;                  \
@@ -105,7 +103,8 @@ static lz_status judge(const cuda_device *d, int r, const char *call, bool *ok)
 
 /* ---- making ---- */
 
-/* NULL: the library is not there, or does not work with this device. Between enter and leave. */
+/* NULL: the library is missing, or does not support this device. Between cuda_enter and
+ * cuda_leave. */
 static lz_status handle_of(cuda_device *d, lt_handle *out)
 {
     cuda_libs *l = &d->libs;
@@ -146,7 +145,7 @@ static lz_status set(const cuda_device *d, lt_desc desc, int attribute, int32_t 
     return LZ_OK;
 }
 
-/* The bytes that an address `offset` behind an aligned one is a multiple of. */
+/* Alignment in bytes of an address `offset` behind an aligned one. */
 static uint32_t alignment(int64_t offset)
 {
     uint64_t lowest = (uint64_t)offset & -(uint64_t)offset;
@@ -279,7 +278,7 @@ void cuda_products_free(cuda_product *all)
 
 /* ---- launching ---- */
 
-/* Where something is now. False: not as aligned as the algorithm was chosen for. */
+/* Current address of an operand. False: less aligned than the algorithm was chosen for. */
 static bool address_of(void *const *bufs, uint32_t buf, int64_t offset, void **out)
 {
     *out = (char *)bufs[buf] + offset;

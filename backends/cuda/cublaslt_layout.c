@@ -1,13 +1,13 @@
-/* cublaslt_layout.c - from the loop nest of a kernel to the matrices of one product, as a library
- * wants them. See cublaslt.h. Matrices lie column by column there, and the result may not be
- * transposed: so its contiguous loop, usually n, is what runs along columns, and the factor that
- * walks this loop comes first. A loop of extent 1 has whatever stride suits.
+/* cublaslt_layout.c - from a kernel's loop nest to the matrices of one product, as cuBLASLt wants
+ * them. See cublaslt.h. cuBLASLt matrices are column-major and the result may not be transposed: so
+ * the result's contiguous loop, usually n, runs along columns, and the operand with that loop comes
+ * first. A loop of extent 1 has whatever stride fits.
  * Threads: pure. */
 #include "backends/cuda/cublaslt.h"
 #include "base/alloc.h"
 #include "lower/loops/loop_impl.h"
 
-/* An access that is an address of loops and no more. */
+/* An affine access without a mask or data-dependent index. */
 static const lz_access *plain(const lz_access *a)
 {
     return a->ndyn || a->guard >= 0 ? NULL : a;
@@ -15,7 +15,7 @@ static const lz_access *plain(const lz_access *a)
 
 /* ---- the form ---- */
 
-/* Stage 0 sums up products along one loop, from 0, and does nothing else. */
+/* Stage 0 is a plain multiply-accumulate along one loop, from 0. */
 static bool sums_products(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
@@ -23,8 +23,8 @@ static bool sums_products(const lz_kernel *k)
            st->nred == 1 && st->reds[0].nacc == 1 && lz_sums_from_zero(st);
 }
 
-/* The memory that a factor is, as it stands or widened to what is added up in. NULL: it is more
- * than that. */
+/* The buffer an operand is loaded from, directly or widened to the accumulation type. NULL: it is
+ * more than a load. */
 static const lz_access *factor(const lz_kernel *k, int32_t sop, lz_dtype *dtype)
 {
     const lz_stage *st = &k->stages[0];
@@ -35,8 +35,8 @@ static const lz_access *factor(const lz_kernel *k, int32_t sop, lz_dtype *dtype)
     return plain(&st->accs[p->a]);
 }
 
-/* Stage 1 stores the sums, and *bias is added to them before if there is one. Sums that are
- * narrowed, and then something is added, are rounded twice; a library rounds once. */
+/* Stage 1 stores the sums, plus *bias if there is one. Sums that are narrowed before an addition
+ * are rounded twice, but the library rounds once: then it is no such product. */
 static const lz_loop_store *stores_sums(const lz_kernel *k, const lz_access **bias)
 {
     const lz_stage *st = &k->stages[1];
@@ -58,7 +58,7 @@ static const lz_loop_store *stores_sums(const lz_kernel *k, const lz_access **bi
 
 /* ---- sizes ---- */
 
-/* A loop of the product: its extent, and its strides in the factors and the result. */
+/* A loop of the product: extent, and strides in the operands and the result. */
 typedef struct loop {
     int64_t extent, left, right, out, bias;
 } loop;
@@ -78,15 +78,15 @@ static loop loop_of(const product *p, uint32_t l)
     loop r = {.extent = lz_sz_value(extent, p->args),
               .left = lz_sz_value(p->left->stride[l], p->args),
               .right = lz_sz_value(p->right->stride[l], p->args)};
-    if (l < k->nouter) { /* the result does not have the loop that is summed over */
+    if (l < k->nouter) { /* the result does not depend on the reduced loop */
         r.out = lz_sz_value(p->out->stride[l], p->args);
         r.bias = p->bias ? lz_sz_value(p->bias->stride[l], p->args) : 0;
     }
     return r;
 }
 
-/* Finds p->batch. False: those loops do not lie behind one another in every matrix, or go with the
- * bias. */
+/* Computes p->batch. False: the batch loops are not contiguous in every matrix, or the bias depends
+ * on them. */
 static bool find_batch(product *p)
 {
     loop *all = &p->batch;
@@ -111,7 +111,7 @@ static bool find_batch(product *p)
     return true;
 }
 
-/* No sums of nothing, and not nothing at all. */
+/* No empty sums and no empty result. */
 static bool is_there(const product *p)
 {
     for (uint32_t l = 0; l <= p->k->nouter; l++)
@@ -131,7 +131,7 @@ static bool lies(int64_t rows, int64_t row, int64_t columns, int64_t column, cud
     return (rows == 1 || row == 1) && out->lead >= rows;
 }
 
-/* The same, or the other way round. */
+/* The same, or its transpose. */
 static bool lies_somehow(int64_t rows, int64_t row, int64_t columns, int64_t column,
                          cuda_matrix *out)
 {
@@ -151,7 +151,7 @@ static bool place(const product *p, const lz_access *at, lz_dtype d, int64_t apa
            lz_mul_i64(lz_sz_value(at->offset, p->args), (int64_t)lz_dtype_size(d), &m->offset);
 }
 
-/* It goes with the rows of the result and nothing else. */
+/* The bias depends on the rows of the result only. */
 static bool place_bias(const product *p, const loop *rows, const loop *columns, cuda_matrices *out)
 {
     out->biased = p->bias != NULL;
@@ -163,7 +163,8 @@ static bool place_bias(const product *p, const loop *rows, const loop *columns, 
                       &out->bias_offset);
 }
 
-/* The result's columns along n, and the right factor first; or along m, and the left one. */
+/* Either the result's columns run along n, and the right operand comes first; or along m, and the
+ * left one. */
 static bool arrange(const product *p, bool along_n, cuda_matrices *out)
 {
     const lz_kernel *kernel = p->k;

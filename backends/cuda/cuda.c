@@ -15,11 +15,11 @@ static lz_status start_devices(void);
 
 static struct {
     lz_device_table devices;
-    bool started[CUDA_DEVICES]; /* a start that failed goes on where it was */
+    bool started[CUDA_DEVICES]; /* a start that failed continues where it stopped */
     cuda_device dev[CUDA_DEVICES];
 } cuda = {.devices = LZ_DEVICE_TABLE_INIT("CUDA", start_devices)};
 
-/* A trace ends. */
+/* Called when a trace ends. */
 static void end_times(void)
 {
     for (int i = 0;
@@ -99,7 +99,8 @@ static void key(int device, lz_buf *out)
     lz_variants_print(&d->target, out);
     if (d->tune)
         lz_buf_puts(out, ";tuned");
-    if (lz_cfg_is_set(LZ_OPT_PASSES_OFF)) /* another plan */
+    if (lz_cfg_is_set(
+            LZ_OPT_PASSES_OFF)) /* the option changes the plan, so it is part of the key */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
 }
 
@@ -113,7 +114,7 @@ static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
     return cuda_alloc(d, nbytes, out);
 }
 
-/* Memory of the device that somebody else allocated, in its primary context or by cudaMalloc. */
+/* Device memory allocated by somebody else, in the primary context or by cudaMalloc. */
 static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
                       lz_dbuf **out)
 {
@@ -172,7 +173,7 @@ static lz_status copy_across(lz_dbuf *dst, lz_dbuf *src, size_t nbytes)
 
 /* ---- programs ---- */
 
-/* From a plan, which it takes over, to an executable. */
+/* Makes an executable of a plan, which it takes over. */
 static lz_status finish(cuda_device *d, lz_plan *p, const lz_compile_options *o, int64_t t0,
                         lz_exec **out)
 {

@@ -90,8 +90,8 @@ int lz_cuda_driver_version(void)
     return driver_version;
 }
 
-/* Errors after which the context only repeats them: what the driver API calls "must be terminated
- * and relaunched". */
+/* Sticky errors, after which the context only repeats them: the driver API documents them as "must
+ * be terminated and relaunched". */
 bool lz_cuda_is_lost(int result)
 {
     static const short lost[] = {4,   201, 214, 220, 226, 700, 702, 710,

@@ -75,9 +75,9 @@ extern lz_cuda_api lz_cuda;
 lz_status lz_cuda_load(void);
 int lz_cuda_driver_version(void); /* 13000: of CUDA 13.0 */
 
-/* A driver call's result as a status; `what` says what was being done. Out of memory is LZ_EDEVMEM,
+/* A driver call's result as a status; `what` names the operation. Out of memory is LZ_EDEVMEM,
  * anything else LZ_EDEVICE. */
 lz_status lz_cuda_error(int result, const char *what);
-/* Whether nothing can be done with the context any more after this result. */
+/* Whether the context is unusable after this result. */
 bool lz_cuda_is_lost(int result);
 #endif

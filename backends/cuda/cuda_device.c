@@ -1,5 +1,5 @@
 /* cuda_device.c - starting a device, its context on the calling thread, and losing it. See
- * device.h. */
+ * cuda_device.h. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* device.h - a CUDA device: context, streams, memory, what it is, and whether it still works.
- * Every use of the driver lies between cuda_enter and cuda_leave, which leave the thread's own
- * context as it was. When the driver says that the context is lost, the device is: from then on
- * every call gives the first such error and the driver is not called any more.
- * Streams: kernels run on `compute` in order; copies have streams of their own, so they overlap it.
- * Memory that is given back is idle, because what is enqueued holds references until it has run.
- * Units: bytes. Threads: thread-safe, fields after start-up excepted as noted. */
+/* cuda_device.h - a CUDA device: context, streams, memory pool, properties, and whether it still
+ * works. Every use of the driver lies between cuda_enter and cuda_leave, which restore the thread's
+ * own context. When the driver reports that the context is lost, so is the device: from then on
+ * every call gives the first such error and the driver is not called any more. Streams: kernels run
+ * on `compute` in order; copies have streams of their own, so they overlap it. Freed memory is
+ * idle, because enqueued work holds references until it has run. Units: bytes. Threads:
+ * thread-safe, fields after start-up excepted as noted. */
 #ifndef LZ_BACKENDS_CUDA_CUDA_DEVICE_H
 #define LZ_BACKENDS_CUDA_CUDA_DEVICE_H
 #include "backends/cuda/cublaslt.h"
@@ -14,17 +14,17 @@
 #include "backends/common/autotune.h"
 
 enum { CUDA_DEVICES = 64, CUDA_CLASSES = 1 + (48 - 9) * 8, CUDA_SLOTS = 4 };
-enum { CUDA_CODE_BYTES = 64 << 20 }; /* a kernel's machine code has fewer */
+enum { CUDA_CODE_BYTES = 64 << 20 }; /* most instruction bytes of a kernel */
 
-/* Blocks of device memory that wait for their next use, by size class (mem.c). */
+/* Free blocks of device memory, by size class (cuda_mem.c). */
 typedef struct cuda_pool {
     pthread_mutex_t lock;
     LZ_VEC(cu_ptr) waiting[CUDA_CLASSES];
     uint64_t waiting_bytes, used, peak, allocs, reuses;
 } cuda_pool;
 
-/* Pinned memory between the host's pages and the device, in pieces that are refilled as soon as
- * they are free (transfer.c). */
+/* Pinned staging memory between pageable host memory and the device, in pieces that are refilled as
+ * soon as they are free (cuda_transfer.c). */
 typedef struct cuda_staging {
     pthread_mutex_t lock;
     cu_stream stream;
@@ -36,17 +36,16 @@ typedef struct cuda_staging {
     uint32_t next;
 } cuda_staging;
 
-/* What leaves for other devices (cuda_peers.c): copies run on a stream of the device they come
- * from. */
+/* Copies to other devices (cuda_peers.c): they run on a stream of the source device. */
 typedef struct cuda_copy cuda_copy;
 typedef struct cuda_out {
-    lz_queue *finish; /* waits for them, in the same order */
+    lz_queue *finish; /* waits for the ends of copies, in the same order */
     /* under the lock of cuda_peers.c: */
-    cu_stream stream; /* NULL: nothing has left yet */
+    cu_stream stream; /* NULL: no copy has left yet */
     cuda_copy *spare;
     uint32_t nspare;
-    unsigned char reach[CUDA_DEVICES]; /* how each is reached */
-    cu_event computed;                 /* of the launching queue */
+    unsigned char reach[CUDA_DEVICES]; /* how each other device is reached */
+    cu_event computed;                 /* used by the launching queue */
 } cuda_out;
 
 /* A tensor map as the driver encodes it. */
@@ -54,31 +53,31 @@ typedef struct cuda_map {
     _Alignas(64) unsigned char bytes[SIMT_MAP_BYTES];
 } cuda_map;
 
-/* What lies between two events of a stream (cuda_timing.c). */
+/* A stretch of a stream between two events (cuda_timing.c). */
 enum { CUDA_ROW_PROGRAMS, CUDA_ROW_COMPUTE, CUDA_ROW_IN, CUDA_ROW_OUT, CUDA_ROW_ACROSS, CUDA_ROWS };
 typedef struct cuda_stretch {
-    cu_event from, to; /* NULL: it is not measured */
+    cu_event from, to; /* NULL: not measured */
     int row;
     const lz_profile_launch *launch; /* NULL: it is a copy */
-    const char *name;                /* of a copy, a literal */
+    const char *name;                /* name of a copy, a literal */
     size_t nbytes;
 } cuda_stretch;
 typedef struct cuda_times {
-    pthread_mutex_t lock;    /* around all of it */
-    uint32_t row[CUDA_ROWS]; /* of the timeline; 0: not yet */
+    pthread_mutex_t lock;    /* protects all of it */
+    uint32_t row[CUDA_ROWS]; /* row of the timeline; 0: none yet */
     LZ_VEC(cu_event) spare;
-    LZ_VEC(cuda_stretch) waiting; /* in order; their ends have not come */
+    LZ_VEC(cuda_stretch) waiting; /* in order; their end events are pending */
     cu_stream clock;
     cu_event base;
-    int64_t base_ns;         /* when it was, by the host's clock */
-    int64_t last[CUDA_ROWS]; /* where the latest stretch of each row ended */
+    int64_t base_ns;         /* host clock time of the base event */
+    int64_t last[CUDA_ROWS]; /* end of the latest stretch per row */
 } cuda_times;
 
 typedef struct cuda_device {
-    lz_exec_device at; /* first; its queue launches, in order */
+    lz_exec_device at; /* first member; its queue launches, in order */
     char name[96];
     int major, minor, processors;
-    int clock_khz, l2_bytes, shared_bytes; /* shared memory: of a block, at most */
+    int clock_khz, l2_bytes, shared_bytes; /* shared memory limit of a block */
     uint64_t total_bytes;
     cu_context context;
     lz_target target;
@@ -90,18 +89,18 @@ typedef struct cuda_device {
     cu_stream compute;
     cu_event uploaded; /* the last upload, under up.lock */
     _Atomic uint64_t uploads;
-    lz_queue *finish; /* waits for what was launched, in the same order */
-    /* Of the launching queue: */
+    lz_queue *finish; /* waits for the launched jobs, in the same order */
+    /* Used by the launching queue: */
     uint64_t uploads_seen;
     lz_dbuf *temp;
     uint32_t oversized;
     uint64_t value[SIMT_PARAMS + 3];
     void *param[SIMT_PARAMS + 5];
     cuda_map map[2];
-    unsigned char *flag; /* pinned: a condition that was read */
+    unsigned char *flag; /* pinned: predicates that were read back */
     cuda_times times;
     cuda_libs libs;
-    /* When it does not work any more: */
+    /* When the device is lost: */
     atomic_bool lost;
     pthread_mutex_t lost_lock;
     lz_error lost_error;
@@ -109,82 +108,85 @@ typedef struct cuda_device {
 
 /* cuda_device.c */
 lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend);
-lz_status cuda_enter(cuda_device *d); /* the error it was lost by */
+lz_status cuda_enter(cuda_device *d); /* gives the error it was lost by */
 lz_status cuda_works(cuda_device *d); /* the same without entering */
 void cuda_leave(cuda_device *d);
-/* The event has come. Memory is given back behind it, so what fails is tried once more, the
- * device's loss excepted; the first error all the same. Outside of enter and leave. */
+/* Waits for the event. Memory is freed after that, so a wait that fails is tried once more, unless
+ * the device is lost; the first error is returned all the same. Outside of cuda_enter and
+ * cuda_leave. */
 lz_status cuda_await(cuda_device *d, cu_event e, const char *what);
-/* A driver call's result, for a call between enter and leave. */
+/* A driver call's result, between cuda_enter and cuda_leave. */
 lz_status cuda_check(cuda_device *d, int result, const char *what);
 #define CUDA_TRY(d, call, what) LZ_TRY(cuda_check(d, lz_cuda.call, what))
 
-/* mem.c: between enter and leave, or not. */
+/* cuda_mem.c: between cuda_enter and cuda_leave, or not. */
 lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out);
-void cuda_free(cuda_device *d, lz_dbuf *b); /* memory and struct */
+void cuda_free(cuda_device *d, lz_dbuf *b); /* frees memory and struct */
 void cuda_trim(cuda_device *d);
 uint64_t cuda_limit(const cuda_device *d);
 
-/* transfer.c */
+/* cuda_transfer.c */
 /* src may be reused on return */
 lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbytes);
-lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes); /* waits */
-/* What is launched next comes after all uploads so far. Of the launching queue. */
+lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src,
+                        size_t nbytes); /* waits until it is done */
+/* Orders the next launches after all uploads so far. On the launching queue. */
 lz_status cuda_after_uploads(cuda_device *d);
 
 /* cuda_peers.c */
 /* lz_backend.copy_across */
 lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_dbuf *src,
                            size_t nbytes);
-/* What is launched next comes after the copies that make the job's arguments, and those that read
- * what it writes over. Of the launching queue, between enter and leave. */
+/* Orders the next launches after the copies that produce the job's arguments, and after those that
+ * read what it overwrites. On the launching queue, between cuda_enter and cuda_leave. */
 lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
 bool cuda_copy_waits(const lz_event *e); /* lz_exec_ops.elsewhere */
-void cuda_wait_copies(cuda_device *d);   /* those to and from it are over */
+void cuda_wait_copies(cuda_device *d);   /* waits until the copies from and to it are over */
 
-/* cuda_timing.c: between enter and leave, cuda_times_end excepted */
+/* cuda_timing.c: between cuda_enter and cuda_leave, cuda_times_end excepted */
 void cuda_stretch_begin(cuda_device *d, cu_stream stream, cuda_stretch *s);
 void cuda_stretch_end(cuda_device *d, cu_stream stream, cuda_stretch *s);
-bool cuda_stretch_wait(const cuda_stretch *s); /* for its end; false: it is not measured */
-bool cuda_stretch_ns(const cuda_stretch *s, int64_t *ns); /* how long it was */
+bool cuda_stretch_wait(const cuda_stretch *s); /* puts the end event; false: not measured */
+bool cuda_stretch_ns(const cuda_stretch *s, int64_t *ns); /* elapsed time */
 void cuda_stretch_drop(cuda_device *d, cuda_stretch *s);
-/* Into the timeline, those of one stream in order; all have come. *begin, *end: of all of them; 0:
- * nothing is there. */
+/* Adds stretches of one stream, in order, to the timeline; all are complete. *begin, *end: of all
+ * of them; 0: none. */
 void cuda_stretches_note(cuda_device *d, cuda_stretch *s, uint32_t n, int64_t *begin, int64_t *end);
 void cuda_stretch_note(cuda_device *d, cuda_stretch *s);
 void cuda_program_note(cuda_device *d, const lz_job *j, int64_t begin, int64_t end);
-/* The same for one that nobody waits for: when it has come and somebody looks. */
+/* Adds a stretch that nobody waits for to the timeline, once it is complete and somebody polls. */
 void cuda_stretch_later(cuda_device *d, cuda_stretch *s);
 void cuda_times_look(cuda_device *d);
-void cuda_times_end(cuda_device *d); /* a trace ends: waits for them */
+void cuda_times_end(cuda_device *d); /* waits for the pending stretches when a trace ends */
 
 /* cuda_graphs.c: of the launching queue, between enter and leave; making and freeing anywhere */
 enum { CUDA_GRAPHS = 4 };
 typedef struct cuda_graph {
-    uint64_t *at;       /* addresses */
-    uint64_t used;      /* when; 0: never */
-    cu_graph_exec exec; /* NULL: not recorded */
-    uint64_t products;  /* by a library */
+    uint64_t *at;       /* the addresses it was captured with */
+    uint64_t used;      /* time of its last use; 0: never */
+    cu_graph_exec exec; /* NULL: not captured */
+    uint64_t products;  /* launches by a library in it */
 } cuda_graph;
 typedef struct cuda_graphs {
-    uint32_t n; /* addresses of a job; 0: the program gains nothing by graphs */
+    uint32_t n; /* number of a job's addresses; 0: graphs do not pay off for the program */
     bool off;   /* the driver refused */
     uint64_t tick;
-    uint64_t *now; /* of the job that starts, then those of the slots */
+    uint64_t *now; /* addresses of the job that starts, then those of the slots */
     cuda_graph slot[CUDA_GRAPHS];
 } cuda_graphs;
 lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x);
 void cuda_graphs_free(cuda_device *d, cuda_graphs *g);
-/* lz_job_run, as a graph where its addresses have been seen before. *products: what `run` counts
- * products by a library in; of a graph, those that are recorded in it. */
+/* lz_job_run, as a CUDA graph when the addresses have been seen before. *products: the counter in
+ * which `run` counts products by a library; for a graph, the captured ones are added. */
 lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp, void *run,
                           uint64_t *products);
 
-/* ptxas.c: what the driver loads, of PTX (or of what the emulator takes in its place) */
-const char *cuda_assembler(const cuda_device *d); /* its path; NULL: the driver assembles */
+/* ptxas.c: what the driver loads, made from PTX (or from what the emulator takes instead) */
+const char *
+cuda_assembler(const cuda_device *d); /* path of the assembler; NULL: the driver assembles */
 lz_status cuda_assemble(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, lz_buf *out);
 
-/* kernels.c */
+/* cuda_kernels.c */
 extern const lz_kstore_ops cuda_kernel_ops;
 typedef struct cuda_code {
     cuda_device *d;
@@ -193,10 +195,10 @@ typedef struct cuda_code {
     size_t nbytes;
 } cuda_code;
 
-/* tuning.c: what of a launch is chosen */
+/* cuda_tuning.c: the tunable choices of a launch */
 void cuda_dims_of(const cuda_device *d, const lz_kernel *k, const lz_step *s, lz_choice c,
                   lz_simt_dims *out);
-/* The user of a tuner: one launch, by exec.c's record of it. */
+/* The tuner's `user`: one launch, by its record in cuda_exec.c. */
 typedef struct cuda_tuning {
     cuda_device *d;
     const void *record;
@@ -205,10 +207,10 @@ typedef struct cuda_tuning {
 } cuda_tuning;
 extern const lz_tune_ops cuda_tune_ops;
 
-/* dump.c: for LAZULI_DUMP=ptx */
+/* cuda_dump.c: for LAZULI_DUMP=ptx */
 void cuda_dump(const cuda_device *d, const lz_plan *p);
 
-/* exec.c: executables are in backends/common/job.h */
+/* cuda_exec.c: executables (backends/common/job.h) */
 /* takes over the plan, also on failure */
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,

@@ -1,6 +1,7 @@
-/* dump.c - what LAZULI_DUMP writes about a program's code on a CUDA device: ptx, the PTX of every
- * kernel under its schedule and launch dimensions. It is made anew for the dump, so kernels that
- * came from the cache have it too. Threads: thread-safe. */
+/* cuda_dump.c - what LAZULI_DUMP writes about a program's code on a CUDA device: ptx, the PTX of
+ * every kernel under its schedule and launch dimensions. It is generated again for the dump, so
+ * kernels that came from the cache have it too.
+ * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include "lower/lower_dump.h"
@@ -30,7 +31,7 @@ static void one(const cuda_device *d, const lz_target *t, const lz_plan *p, uint
 
 static void all(const cuda_device *d, const lz_target *t, const lz_plan *p, lz_buf *out)
 {
-    for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
+    for (uint32_t i = 0; i < p->nsub; i++) /* maximal nesting depth of regions */
         all(d, t, p->subs[i], out);
     for (uint32_t i = 0; i < p->nkernel; i++)
         one(d, t, p, i, out);
@@ -39,7 +40,7 @@ static void all(const cuda_device *d, const lz_target *t, const lz_plan *p, lz_b
 void cuda_dump(const cuda_device *d, const lz_plan *p)
 {
     lz_buf text = {0};
-    lz_target t; /* an emulated device shows what its hardware would get */
+    lz_target t; /* an emulated device dumps what its hardware would get */
     if (!*lz_cfg_str(LZ_OPT_DUMP) || !lz_dump_wanted("ptx") ||
         lz_simt_target(d->major, d->minor, &t) != LZ_OK)
         return;

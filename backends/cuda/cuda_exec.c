@@ -1,12 +1,10 @@
-/* exec.c - executables of a CUDA device: backends/common/job.h with kernels that are put on the
- * compute stream.
- *
- * The launching queue puts a job on the stream; then the finishing queue waits for the event behind
- * it and ends it. So the next job is on the stream while this one runs. Control flow reads its
- * predicate back, so it waits for the stream. Temporaries are one block per device, which jobs hold
- * as well. Constants are on the device from the start, and with them the sizes of kernels that have
- * too many for parameters.
- * Threads: as backends/common/job.h. */
+/* cuda_exec.c - executables of a CUDA device: backends/common/job.h with kernels that are put on
+ * the compute stream. The launching queue puts a job on the stream; then the finishing queue waits
+ * for the event behind it and ends it. So the next job is on the stream while this one runs.
+ * Control flow reads its predicate back, so it synchronizes with the stream. Temporaries are one
+ * block per device, which jobs hold references to. Constants are uploaded once, together with the
+ * run-time sizes of kernels that have too many for kernel parameters. Threads: as
+ * backends/common/job.h. */
 #include "backends/cuda/cuda_device.h"
 #include "backends/common/profile.h"
 #include "base/alloc.h"
@@ -14,47 +12,48 @@
 #include <string.h>
 
 enum {
-    INLINE_LAUNCHES = 32, /* a program of so few may be launched by the caller */
+    INLINE_LAUNCHES =
+        32, /* a program of at most so many launches may be launched by the calling thread */
     SHRINK_AFTER = 64
 };
 
 typedef struct cuda_exec {
     lz_exec x;
     cuda_device *d;
-    lz_dbuf *consts;  /* NULL: there are none */
-    uint64_t scratch; /* bytes of device memory the kernels share, one after the other */
+    lz_dbuf *consts;  /* NULL: none */
+    uint64_t scratch; /* bytes of device memory that the kernels share, one after the other */
     cuda_graphs graphs;
-    cuda_product *products; /* by a library */
-    lz_profile *profile;    /* NULL: nobody asked */
-    lz_cache *cache;        /* while it is made */
+    cuda_product *products; /* launches by a library */
+    lz_profile *profile;    /* NULL: not profiled */
+    lz_cache *cache;        /* while the executable is made */
 } cuda_exec;
 
 typedef struct cuda_job {
     lz_job j;
-    cu_event over; /* behind the last kernel */
+    cu_event over; /* event behind the last kernel */
     lz_dbuf *temp; /* temporaries, then scratch */
     LZ_VEC(cuda_stretch)
-    times;              /* of what was put on the stream for a timeline, and not noted yet */
-    int64_t begin, end; /* of what was noted; 0: nothing */
+    times;              /* stretches put on the stream for a timeline, and not noted yet */
+    int64_t begin, end; /* of the noted ones; 0: none */
 } cuda_job;
 
 typedef struct record {
     const cuda_code *code;
     const lz_step *step;
     lz_simt_dims dims;
-    bool far;              /* run-time sizes lie in memory, */
-    cu_ptr at;             /* here */
-    bool scratch;          /* the kernel takes scratch memory */
-    cuda_product *product; /* NULL: it is not made by a library */
+    bool far;              /* run-time sizes are passed in memory, */
+    cu_ptr at;             /* at this address */
+    bool scratch;          /* the kernel takes a scratch pointer */
+    cuda_product *product; /* NULL: not by a library */
     lz_profile_launch what;
 } record;
 
 typedef struct cuda_run {
     cuda_device *d;
     cu_ptr scratch;
-    bool timed;        /* launch by launch: for a table or a timeline, */
-    cuda_job *job;     /* and then this one's */
-    uint64_t products; /* by a library, so far */
+    bool timed;        /* measured per launch: for the table or a timeline, */
+    cuda_job *job;     /* and this is the current one */
+    uint64_t products; /* products by a library so far */
 } cuda_run;
 
 static cu_ptr address(const void *p)
@@ -67,7 +66,7 @@ static cu_ptr address(const void *p)
 static lz_status launch_so(cuda_device *d, const void *rec, const lz_simt_dims *dims, void *scratch,
                            void *const *bufs);
 
-/* How the launch is best run, by measurements (LAZULI_TUNE); its sizes are parameters. */
+/* The tuned configuration of the launch (LAZULI_TUNE); its sizes are parameters. */
 static lz_choice tuned(cuda_exec *x, const lz_kernel *k, const lz_step *s, const record *r)
 {
     cuda_device *d = x->d;
@@ -102,15 +101,15 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     if (workspace > x->scratch)
         x->scratch = workspace;
     uint32_t blocks = r->dims.launch[0].grid, threads = r->dims.launch[0].block;
-    if (r->product) /* nobody knows of how many */
+    if (r->product) /* the library chooses them */
         blocks = threads = 0;
     r->what = (lz_profile_launch){k, s, blocks, (int)threads, NULL};
     lz_profile_add(x->profile, &r->what);
     return LZ_OK;
 }
 
-/* Goes through what all parts have in the constants. To count: at NULL. Otherwise `at` is the block
- * on the device, and everything is copied there and learns its address. */
+/* Walks the constants of all parts. With `at` NULL it only counts; otherwise `at` is the block on
+ * the device, and everything is copied there and learns its address. */
 static lz_status place_constants(cuda_exec *x, char *at, uint64_t *nbytes)
 {
     const lz_plan_exec *g = &x->x.plan_exec;
@@ -151,7 +150,7 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     LZ_TRY(lz_plan_exec_make(&exec->plan_exec, &plan_exec_ops, x));
     x->cache = NULL;
     exec->small = !exec->plan_exec.control && exec->plan_exec.nrun <= INLINE_LAUNCHES;
-    if (!x->profile) /* there, launches are one by one */
+    if (!x->profile) /* a profile times each launch by itself */
         LZ_TRY(cuda_graphs_make(&x->graphs, exec));
     LZ_TRY(place_constants(x, NULL, &nbytes));
     if (!nbytes)
@@ -176,10 +175,10 @@ static size_t code_bytes(const lz_kcode *c)
 
 /* ---- times ---- */
 
-/* Of a job, that are kept until it ends, or waits; for the last of them at the latest. */
+/* Most stretches of a job that are kept until it ends, or synchronizes. */
 enum { TIMES = 4096 };
 
-/* All that the job has put on the stream so far has come. */
+/* Everything that the job has put on the stream so far is complete. */
 static void note_times(cuda_device *d, cuda_job *j)
 {
     int64_t begin, end;
@@ -191,7 +190,7 @@ static void note_times(cuda_device *d, cuda_job *j)
     cuda_times_look(d);
 }
 
-/* The job's for a timeline, or given up. */
+/* Notes the job's stretch in the timeline, or drops it. */
 static void keep_time(const cuda_run *c, cuda_stretch *t)
 {
     cuda_job *j = c->job;
@@ -222,7 +221,7 @@ static lz_status copy(void *run, void *dst, const void *src, size_t nbytes)
     return s;
 }
 
-/* A boolean that the stream makes. */
+/* Reads back a predicate that the stream computes. */
 static lz_status read_bool(void *run, const void *at, bool *out)
 {
     const cuda_run *c = run;
@@ -255,8 +254,8 @@ static lz_status from_host(void *run, void *dst, const void *src, size_t nbytes)
     return cuda_check(d, lz_cuda.StreamSynchronize(d->compute), "waiting for a value");
 }
 
-/* Tensor maps of a product's factors where they lie now. False: they do not lie where maps can be,
- * or the driver has none. */
+/* Encodes tensor maps (TMA descriptors) of a product's operands at their current addresses. False:
+ * the addresses do not allow it, or the driver has no tensor maps. */
 static bool make_maps(cuda_device *d, const record *r, void *const *bufs)
 {
     if (!lz_cuda.TensorMapEncodeTiled || !lz_cuda.LaunchKernelEx)
@@ -335,9 +334,9 @@ static lz_status launch_so(cuda_device *d, const void *rec, const lz_simt_dims *
     return launch_kernel(&(cuda_run){d, address(scratch), false, NULL, 0}, &r, bufs);
 }
 
-/* The time between events of the stream before and behind a launch, by the device's clock, for the
- * table and for the timeline. For the table it is waited for: that of a profile is the time of
- * kernels by themselves. */
+/* Time between events before and after a launch, by the device's clock, for the table and for the
+ * timeline. For the table it synchronizes: that of a profile is the time of kernels by
+ * themselves. */
 static lz_status timed_launch(void *run, const void *rec, void *const *bufs)
 {
     cuda_run *c = run;
@@ -367,8 +366,8 @@ static const lz_plan_exec_ops plan_exec_ops = {
 
 /* ---- jobs; on the launching queue ---- */
 
-/* The device's temporaries are large enough; a large block that many jobs in a row did not need is
- * given back. */
+/* Makes the device's temporaries large enough; a large block is freed after many jobs in a row that
+ * needed far less. */
 static lz_status room(cuda_device *d, size_t need)
 {
     size_t have = d->temp ? d->temp->capacity : 0;
@@ -376,7 +375,7 @@ static lz_status room(cuda_device *d, size_t need)
     d->oversized = oversized ? d->oversized + 1 : 0;
     if (have >= need && d->oversized <= SHRINK_AFTER)
         return LZ_OK;
-    lz_dbuf_release(d->temp); /* jobs that run hold it */
+    lz_dbuf_release(d->temp); /* running jobs hold references to it */
     d->temp = NULL;
     return cuda_alloc(d, need, &d->temp);
 }
@@ -389,7 +388,7 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     LZ_TRY(cuda_after_uploads(d));
     LZ_TRY(cuda_after_copies(d, &j->j));
     lz_profile_ran(x->profile);
-    /* For all of the job: a graph would have one time for all of it. */
+    /* The whole job is one stretch: a graph has one time for all of it. */
     bool traced = lz_timeline_on();
     cuda_run r = {d, address(temp) + scratch_at, x->profile || traced, traced ? j : NULL, 0};
     int64_t t0 = lz_timeline_begin();
@@ -414,7 +413,7 @@ static void finish(void *job)
     lz_job_end(&j->j, s);
 }
 
-/* Puts it on the stream; once it is on the finishing queue as well, that ends it. */
+/* Puts the job on the stream; from then on the finishing queue ends it. */
 static lz_status launch_job(cuda_job *j)
 {
     cuda_device *d = (cuda_device *)j->j.d;
@@ -431,7 +430,7 @@ static lz_status launch_job(cuda_job *j)
     lz_status s = launch_all(j, temp_bytes);
     if (s == LZ_OK)
         s = lz_queue_push(d->finish, finish, j, false);
-    if (s != LZ_OK) { /* what was launched must not outlive its memory */
+    if (s != LZ_OK) { /* launched work must not outlive its memory */
         LZ_QUIETLY {
             (void)lz_cuda.StreamSynchronize(d->compute);
         }
@@ -462,7 +461,7 @@ static lz_status job_start(lz_job *job)
     return s;
 }
 
-/* What failed has no times. */
+/* A failed job has no times. */
 static void forget_times(cuda_device *d, cuda_job *j)
 {
     bool inside = cuda_enter(d) == LZ_OK;

@@ -1,15 +1,15 @@
-/* cuda_graphs.c - steps as CUDA graphs: what a program puts on the stream, recorded once per set of
- * addresses and launched in one call after that. A graph holds addresses, so each belongs to those
- * of a job's arguments, results and temporaries. A set that is seen for the second time is
- * recorded; an executable keeps the last few, since memory from a pool comes back in turn. A driver
- * that refuses gets the launches one by one, from then on. Threads: of the launching queue. */
+/* cuda_graphs.c - steps as CUDA graphs: a program's launches are captured once per set of addresses
+ * and launched in one call after that. A graph contains addresses, so each belongs to those of a
+ * job's arguments, results and temporaries. A set that is seen for the second time is captured; an
+ * executable keeps the last few, since memory from a pool comes back in turn. When the driver
+ * refuses, launches are made one by one from then on. Threads: of the launching queue. */
 #include "backends/cuda/cuda_device.h"
 #include "base/alloc.h"
 #include <string.h>
 
 enum {
-    FEW = 4,    /* so few launches gain nothing */
-    MANY = 8192 /* of the rounds of loops: so many take too much memory */
+    FEW = 4,    /* fewer launches gain nothing */
+    MANY = 8192 /* more, unrolled over the iterations of loops, take too much memory */
 };
 
 lz_status cuda_graphs_make(cuda_graphs *g, const lz_exec *x)
@@ -45,7 +45,7 @@ void cuda_graphs_free(cuda_device *d, cuda_graphs *g)
     g->now = NULL;
 }
 
-/* Everything the launches of this job differ by from those of another one. */
+/* Everything by which the launches of this job differ from those of another one. */
 static void addresses_of(const lz_job *j, const void *temp, uint64_t *out)
 {
     const lz_plan *p = j->x->plan;
@@ -59,7 +59,7 @@ static void addresses_of(const lz_job *j, const void *temp, uint64_t *out)
     out[n] = (uint64_t)(uintptr_t)temp;
 }
 
-/* The slot of these addresses, or the one that was used longest ago. */
+/* The slot of these addresses, or the least recently used one. */
 static cuda_graph *slot_of(cuda_graphs *g, bool *known)
 {
     cuda_graph *oldest = &g->slot[0];
@@ -73,15 +73,15 @@ static cuda_graph *slot_of(cuda_graphs *g, bool *known)
     return oldest;
 }
 
-/* A result of the driver while a graph is made: only a lost device is an error. */
+/* A driver's result during capture: only a lost device is an error. */
 static lz_status refused(cuda_device *d, cuda_graphs *g, int r)
 {
     g->off |= r != CU_OK;
     return lz_cuda_is_lost(r) ? cuda_check(d, r, "making a graph") : LZ_OK;
 }
 
-/* Records the job's launches; nothing runs. s->exec stays NULL where the driver refuses. The same
- * launches have been made before, so a library has loaded what it needs for them. */
+/* Captures the job's launches; nothing runs. s->exec stays NULL when the driver refuses. The same
+ * launches have run before, so a library has loaded what it needs for them. */
 static lz_status record(cuda_device *d, cuda_graphs *g, cuda_graph *s, lz_job *j, void *temp,
                         void *run)
 {

@@ -1,6 +1,6 @@
-/* kernels.c - code of a CUDA device: PTX from LLVM, machine code from an assembler, functions from
- * the driver. What is kept is what the driver loads, under the architecture, the versions of LLVM
- * and driver, and who assembled it. Threads: thread-safe. */
+/* cuda_kernels.c - code of a CUDA device: PTX from LLVM, machine code (SASS) from an assembler,
+ * functions from the driver. The cache stores what the driver loads, keyed by the architecture, the
+ * versions of LLVM and driver, and the assembler used. Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include <string.h>
 
@@ -78,7 +78,7 @@ static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t 
     cuda_device *d = user;
     cuda_code *c = code;
     *c = (cuda_code){.d = d, .nbytes = nbytes};
-    const char *text = bytes; /* machine code in an object, or text with an end */
+    const char *text = bytes; /* machine code in an ELF object, or zero-terminated PTX */
     bool object = nbytes > 4 && memcmp(text, "\177ELF", 4) == 0;
     if (nbytes < 64 || nbytes > CUDA_CODE_BYTES || (!object && text[nbytes - 1]))
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);

@@ -1,7 +1,7 @@
-/* mem.c - memory of a CUDA device: blocks from a pool, 512-byte aligned, eight size classes per
- * power of two. A block that is given back waits in its class; when the driver has no more, or the
- * limit is reached, the waiting blocks go back to it. LAZULI_DEVICE_MEMORY_MB caps what is handed
- * out and waiting. Threads: thread-safe. */
+/* cuda_mem.c - memory of a CUDA device: blocks from a pool, 512-byte aligned, eight size classes
+ * per power of two. A freed block stays in its class; when the driver has no more, or the limit is
+ * reached, free blocks go back to it. LAZULI_DEVICE_MEMORY_MB caps used and free blocks together.
+ * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 enum { MIN_BITS = 9, MAX_BITS = 48, FINE_BITS = 3 };
 
-/* The class whose blocks hold n bytes, and its size; -1: no block does. */
+/* The size class for n bytes and its size; -1: too large. */
 static int class_of(size_t n, size_t *size)
 {
     *size = (size_t)1 << MIN_BITS;
@@ -118,7 +118,7 @@ lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out)
     LZ_TRY(cuda_enter(d));
     lz_dbuf *b = lz_dbuf_new();
     lz_status s = b ? take_counted(d, nbytes, &at, &size) : LZ_EMEM;
-    if (s == LZ_EDEVMEM) { /* what runs holds memory until it is done */
+    if (s == LZ_EDEVMEM) { /* running jobs hold memory until they are done */
         lz_queue_drain(d->finish);
         lz_queue_drain(d->out.finish);
         s = take_counted(d, nbytes, &at, &size);

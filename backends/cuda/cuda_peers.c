@@ -1,38 +1,33 @@
-/* cuda_peers.c - copies from one CUDA device to another, or to itself, without the host.
- *
- * A copy departs from the queue that launches on its source, behind what makes the bytes: it goes
- * on a stream of its own there, so it overlaps later steps, and waits for the compute stream only
- * when the bytes are still being made. Its target's compute stream waits for the event behind it
- * when a program comes that has the buffer as an argument, and no sooner; so does the source's
- * before a program that writes over the bytes. A queue of its own waits for the end and gives up
- * the buffers, which both are held until then. The host waits for nothing.
- *
- * No two queues wait for each other: launching waits at most for a departure that was enqueued
- * earlier than what is launched, and what waits for an end waits for what was put on a stream
- * earlier than itself.
- *
- * A driver's error does not say which of two devices is lost, so the other one is asked. Threads:
- * thread-safe; one lock around the list. */
+/* cuda_peers.c - copies from one CUDA device to another, or to itself, without the host
+ * (peer-to-peer). A copy departs from the launching queue of its source, after the work that
+ * produces the bytes: it runs on a stream of its own, so it overlaps later steps, and waits for the
+ * compute stream only when the bytes are still being computed. The target's compute stream waits
+ * for the event behind the copy when a program with that argument comes, and no sooner; so does the
+ * source's before a program that overwrites the bytes. A queue of its own waits for the end and
+ * releases both buffers. The host never waits. The queues cannot deadlock: a launch waits at most
+ * for a departure that was enqueued earlier, and waiting for an end means waiting for work put on a
+ * stream earlier. A driver's error does not say which of two devices is lost, so the other one is
+ * checked. Threads: thread-safe; one lock around the list. */
 #include "backends/cuda/cuda_device.h"
 #include "base/alloc.h"
 #include "base/config.h"
 
 enum { MAX_SPARE = 32 };
-enum { REACH_UNKNOWN, REACH_DIRECT, REACH_DRIVER /* by way of memory of the driver's */ };
+enum { REACH_UNKNOWN, REACH_DIRECT, REACH_DRIVER /* staged through memory of the driver */ };
 
 struct cuda_copy {
     cuda_copy *next;
     cuda_device *from, *to;
     lz_dbuf *src, *dst; /* held; src: NULL once it has been read */
     size_t nbytes;
-    lz_event *wait; /* what src's content waits for; NULL: nothing */
+    lz_event *wait; /* event of src's content; NULL: none */
     lz_event *done; /* dst's */
-    cu_event over;  /* of `from`, behind the copy once it has departed */
+    cu_event over;  /* event of `from` behind the copy, once it has departed */
     bool departed;
     cuda_stretch time;
 };
 
-/* Copies that are not over. */
+/* Copies in flight. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t departed;
@@ -50,7 +45,7 @@ static cu_ptr address(const lz_dbuf *b)
     return (cu_ptr)(uintptr_t)b->data;
 }
 
-/* The result of a call in d's context that has to do with the other one, too. */
+/* The result of a call in d's context that involves the other device too. */
 static lz_status check(cuda_device *d, cuda_device *other, int result, const char *what)
 {
     size_t nfree, total;
@@ -78,8 +73,8 @@ static lz_status prepare(cuda_device *d)
                                   "making a stream");
 }
 
-/* Once for each pair and direction: access of what copies to where it copies. The program's own
- * runtime may have given it already. */
+/* Enables peer access once per pair and direction. The program's own runtime may have enabled it
+ * already. */
 static lz_status reach(cuda_device *d, cuda_device *to)
 {
     unsigned char *how = &d->out.reach[to->at.index];
@@ -174,8 +169,8 @@ static cuda_copy *of_event(const lz_event *e)
 
 /* ---- the end of a copy ---- */
 
-/* Its references go before its event is set, and it leaves the list after that: what is in the list
- * no more is over. */
+/* The references go before the event is set, and the copy leaves the list after that: what is not
+ * in the list is over. */
 static void end(cuda_copy *c, lz_status s)
 {
     lz_error err;
@@ -203,7 +198,7 @@ static void finish(void *copy)
         cuda_stretch_note(c->from, &c->time);
         cuda_leave(c->from);
     }
-    if (s == LZ_OK) /* bytes of what has failed are none */
+    if (s == LZ_OK) /* a failed copy counts no bytes */
         s = lz_event_wait(c->wait);
     end(c, s);
 }
@@ -218,8 +213,8 @@ static lz_status after_uploads(cuda_device *d, cuda_device *of, cu_stream stream
     return check(d, of, r, "ordering streams");
 }
 
-/* The stream of d goes on when the copy whose end is `e` is over. *found: it is one's that was not
- * over. */
+/* Makes the stream of d wait for the copy that ends with `e`. *found: a copy in flight ends with
+ * it. */
 static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e, bool *found)
 {
     cuda_copy *c = NULL;
@@ -237,7 +232,7 @@ static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e,
     return s;
 }
 
-/* What makes the bytes comes first: another copy, or what is on the compute stream. */
+/* Orders the copy after what produces the bytes: another copy, or the compute stream. */
 static lz_status after_source(cuda_device *d, const cuda_copy *c)
 {
     bool copy;
@@ -253,9 +248,8 @@ static lz_status after_source(cuda_device *d, const cuda_copy *c)
                       "ordering streams");
 }
 
-/* The target's memory is idle but for uploads into what was there before. Memory that somebody else
- * allocated may be such as access was not given to, so the copy names both contexts; it is direct
- * where it can be. */
+/* The target's memory is idle but for uploads into its previous use. Memory allocated by somebody
+ * else may not be peer-accessible, so the copy names both contexts; it is direct where possible. */
 static lz_status put(cuda_device *d, cuda_copy *c)
 {
     cuda_device *to = c->to;
@@ -284,7 +278,7 @@ static lz_status launch(cuda_device *d, cuda_copy *c)
     lz_status s = put(d, c);
     if (s == LZ_OK)
         s = lz_queue_push(d->out.finish, finish, c, false);
-    if (s != LZ_OK) { /* what was put there must not outlive its memory */
+    if (s != LZ_OK) { /* the work put there must not outlive its memory */
         LZ_QUIETLY {
             (void)lz_cuda.StreamSynchronize(d->out.stream);
         }
@@ -296,7 +290,7 @@ static lz_status launch(cuda_device *d, cuda_copy *c)
 static void depart(void *copy)
 {
     cuda_copy *c = copy;
-    lz_event *done = c->done; /* it may be over before it is said to have departed */
+    lz_event *done = c->done; /* the copy may be over before lz_event_started is called */
     lz_event_retain(done);
     lz_status s = launch(c->from, c);
     if (s != LZ_OK) {
@@ -371,7 +365,7 @@ bool cuda_copy_waits(const lz_event *e)
     return waits;
 }
 
-/* The job writes over b, which copies of this device's read: they have departed, since that was
+/* The job overwrites b, which copies of this device may read: those have departed, since they were
  * enqueued before the job. */
 static lz_status after_reads(cuda_device *d, const lz_dbuf *b)
 {

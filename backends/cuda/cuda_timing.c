@@ -1,21 +1,19 @@
-/* cuda_timing.c - when the device did what, for timelines (base/timeline.h) and LAZULI_PROFILE:
- * events of the driver's around stretches of a stream.
- *
- * An event's time is the device's. It is told from a base event, which was put on a stream of its
- * own when that was idle, between two looks at the host's clock; the base is made anew when it is a
- * second old, so that neither the clocks drift apart nor the driver's float of milliseconds loses
- * microseconds. Rows are streams, so what a row has is in order; what the clocks' jitter would make
- * overlap begins where the last one ended. Nothing here is an error: a stretch that cannot be
- * measured is missing. What is lost with the device is reported by what it was lost for.
- * Threads: thread-safe; a stretch belongs to whoever began it. All but cuda_times_end between enter
- *   and leave. */
+/* cuda_timing.c - times of the device's work, for timelines (base/timeline.h) and LAZULI_PROFILE:
+ * driver events around stretches of a stream. Event times are relative to a base event, recorded on
+ * an idle stream between two reads of the host's clock; the base is renewed every second, so that
+ * neither the clocks drift apart nor the driver's float of milliseconds loses microseconds. Rows
+ * are streams, so the stretches of a row are in order; one that would overlap because of jitter
+ * starts where the last one ended. Nothing here is an error: a stretch that cannot be measured is
+ * missing. A lost device is reported by the operation it was lost in. Threads: thread-safe; a
+ * stretch belongs to the thread that began it. All but cuda_times_end between cuda_enter and
+ * cuda_leave. */
 #include "backends/cuda/cuda_device.h"
 #include "backends/common/profile.h"
 #include <stdio.h>
 
 enum { WAITING = 1024, TRIES = 3, BASE_NS = 1000000000 };
 
-/* Before the device's first span: a GPU that does nothing has no rows. */
+/* Created with the device's first span: an idle GPU has no rows. */
 static void name_rows(cuda_device *d)
 {
     static const char *const names[CUDA_ROWS] = {"programs", "compute", "copy in", "copy out",
@@ -95,7 +93,7 @@ bool cuda_stretch_ns(const cuda_stretch *s, int64_t *ns)
 
 /* ---- the two clocks; under the lock ---- */
 
-/* The try that took the host least tells best when the event was. */
+/* The attempt that took the host least time is the most precise. */
 static bool new_base(cuda_times *t)
 {
     int64_t least = INT64_MAX;
@@ -152,7 +150,7 @@ static void put(const cuda_stretch *s, uint32_t row, int64_t begin, int64_t end)
                                    .row = row});
 }
 
-/* Under the lock: where it lies on its row. */
+/* Under the lock: its place on its row. */
 static bool place(cuda_times *t, const cuda_stretch *s, int64_t *begin, int64_t *end)
 {
     if (!s->to || !host_time(t, s->from, begin) || !host_time(t, s->to, end))
@@ -213,7 +211,7 @@ void cuda_program_note(cuda_device *d, const lz_job *j, int64_t begin, int64_t e
 
 /* ---- those nobody waits for ---- */
 
-/* In order. all: waits for each; otherwise up to the first that has not come. */
+/* In order. all: waits for each; otherwise stops at the first that is not complete. */
 static void note_waiting(cuda_times *t, bool all)
 {
     uint32_t n = 0;

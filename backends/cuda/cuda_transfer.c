@@ -1,6 +1,6 @@
-/* transfer.c - bytes between host memory and the device through pinned pieces, which the device
- * reads and writes while it computes. A piece is used again once the event behind its last copy has
- * come. Threads: thread-safe; one transfer at a time in each direction. */
+/* cuda_transfer.c - copies between host memory and the device through pinned staging pieces, which
+ * the device reads and writes while it computes. A piece is reused once the event behind its last
+ * copy is complete. Threads: thread-safe; one transfer at a time in each direction. */
 #include "backends/cuda/cuda_device.h"
 #include <string.h>
 
@@ -62,8 +62,8 @@ static lz_status start_piece(cuda_device *d, cu_ptr src, size_t nbytes, uint32_t
     return cuda_check(d, lz_cuda.EventRecord(s->slot[i].free, s->stream), "recording an event");
 }
 
-/* Piece k is taken out while the next ones are on their way. t ends behind the last; NULL: it is
- * not measured. */
+/* Piece k is copied out while the next ones are in flight. t ends behind the last; NULL: not
+ * measured. */
 static lz_status download(cuda_device *d, char *dst, cu_ptr src, size_t nbytes, cuda_stretch *t)
 {
     cuda_staging *s = &d->down;

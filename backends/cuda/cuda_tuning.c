@@ -1,9 +1,8 @@
-/* tuning.c - what of a CUDA device's launches may be tuned (backends/common/autotune.h): in which
- * tiles a product is made, and into how many parts its k is divided. All of these are functions of
- * the code that the kernel has anyway, so nothing is compiled. A way is measured between two events
- * of the compute stream, by the launching queue, in turn with programs; so none of them is in the
- * time.
- * Threads: thread-safe. */
+/* cuda_tuning.c - what may be tuned of a CUDA device's launches (backends/common/autotune.h): the
+ * tile shape of a matrix product and its split-K factor. All candidates are entry points of the
+ * code that the kernel has anyway, so nothing is compiled. A candidate is timed between two events
+ * of the compute stream, on the launching queue, in turn with programs; so no program's work is in
+ * the time. Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include <string.h>
 
@@ -18,8 +17,8 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_u32(out, d->target.bulk);
 }
 
-/* By what its cores multiply; tensor cores are faster still, memory rarely is what a product waits
- * for. */
+/* Throughput of the CUDA cores; tensor cores are faster still, and products are rarely
+ * memory-bound. */
 static uint64_t about_ns(void *user, const lz_step *s)
 {
     enum { FLOPS_A_CLOCK = 256, BYTES_A_CLOCK = 16 };
@@ -37,7 +36,7 @@ static uint32_t choices(void *user, const lz_kernel *k, const lz_step *s,
 {
     lz_simt_pick p[SIMT_PICKS];
     uint32_t n = lz_simt_picks(k, s->args, &((const cuda_tuning *)user)->d->target, p);
-    for (uint32_t i = 1; i < n; i++) /* the first is the model's */
+    for (uint32_t i = 1; i < n; i++) /* the first is the cost model's choice */
         out[i - 1] = (lz_choice){.entry = (uint32_t)p[i].entry, .parts = p[i].parts};
     return n ? n - 1 : 0;
 }
@@ -102,7 +101,7 @@ static lz_status run(void *user, const lz_step *s, const void *way, void *const 
     return st;
 }
 
-/* Its memory goes back: nothing may run there any more. */
+/* The memory of measurements is freed: nothing may use it any more. */
 static void end(void *user)
 {
     cuda_device *d = ((const cuda_tuning *)user)->d;
@@ -114,7 +113,7 @@ const lz_tune_ops cuda_tune_ops = {
     .candidate_bytes = sizeof(lz_simt_dims),
     .key = key,
     .about_ns = about_ns,
-    .worth_ns = 5000, /* a launch takes that long by itself */
+    .worth_ns = 5000, /* launch overhead */
     .choices = choices,
     .make = make,
     .alloc = alloc,

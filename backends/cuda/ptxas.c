@@ -1,7 +1,7 @@
-/* ptxas.c - machine code from PTX: by NVIDIA's assembler where it is installed, otherwise by the
- * driver when the code is loaded, which keeps what it made in a cache of its own. The driver's
- * linker is not used: it compiles for being linked with other code, which costs registers
- * everywhere and makes products by groups of warps wait for each instruction.
+/* ptxas.c - machine code from PTX: by NVIDIA's ptxas where it is installed, otherwise by the driver
+ * when the code is loaded, which has a cache of its own. The driver's linker is not used: it
+ * compiles for separate linking, which costs registers everywhere and serializes wgmma
+ * instructions.
  * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
@@ -28,7 +28,7 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* ptxas in one of the folders of a list, divided by colons. */
+/* Finds ptxas in one of the folders of a colon-separated list. */
 static bool in_folders(const char *list, char *out)
 {
     while (list && *list) {
@@ -43,7 +43,7 @@ static bool in_folders(const char *list, char *out)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char found[PATH_BYTES];
-static atomic_bool refused; /* its code is none for this driver */
+static atomic_bool refused; /* its code is not for this driver */
 
 static void look(void)
 {
@@ -88,7 +88,7 @@ static bool read_file(const char *path, lz_buf *out)
     return ok;
 }
 
-/* Whether the program ended well. */
+/* Whether the child process exited with status 0. */
 static bool run(char *const *argv)
 {
     pid_t pid;
@@ -109,8 +109,8 @@ static bool run(char *const *argv)
     return r == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The architecture that the device's code is for: its own, or with the features of just that
- * one. */
+/* The target architecture: the device's own, or with its architecture-specific features
+ * (sm_90a). */
 static void arch_of(const cuda_device *d, char *out, size_t n)
 {
     snprintf(out, n, "sm_%d%d", d->major, d->minor);
@@ -139,8 +139,8 @@ static bool by_assembler(const cuda_device *d, const char *assembler, const lz_b
 
 /* ---- the driver ---- */
 
-/* Whether the driver takes the code; PTX is compiled by it here, by several threads at a time, and
- * found by it later. */
+/* Whether the driver accepts the code; it compiles PTX here, on several threads at a time, and
+ * finds the result in its cache later. */
 static lz_status try(cuda_device *d, const lz_kernel *k, const void *code)
 {
     char log[LOG_BYTES] = "";
